@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line common to all programs. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fct.h"
+
+#define FCT_SECONDS	120
+#define FCT_MAX_OPTIONS	48
+
+enum { OPT_PEER_PROV = 0x10000, OPT_PEER_DOMAIN, OPT_CTL_PORT };
+
+static const struct option common[] = {
+	{ "provider", required_argument, NULL, 'p' },
+	{ "fabric", required_argument, NULL, 'f' },
+	{ "domain", required_argument, NULL, 'd' },
+	{ "source", required_argument, NULL, 's' },
+	{ "port", required_argument, NULL, 'P' },
+	{ "timeout", required_argument, NULL, 'T' },
+	{ "self", optional_argument, NULL, 'S' },
+	{ "peer-prov", required_argument, NULL, OPT_PEER_PROV },
+	{ "peer-domain", required_argument, NULL, OPT_PEER_DOMAIN },
+	{ "control-port", required_argument, NULL, OPT_CTL_PORT },
+	{ "case", required_argument, NULL, 't' },
+	{ "list", no_argument, NULL, 'l' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+};
+
+static void usage(const struct fct_prog *prog)
+{
+	const char *args = prog->args ? prog->args : "";
+
+	if (prog->single)
+		printf("Usage: %s [options]\n", prog->name);
+	else
+		printf("Usage: %s [options]              server\n"
+		       "       %s [options] HOST%s%s   client of the server on HOST\n"
+		       "       %s [options] --self[=ADDR]%s%s   both\n",
+		       prog->name, prog->name, *args ? " " : "", args, prog->name,
+		       *args ? " " : "", args);
+	printf("%s\n\n"
+	       "  -p, --provider=NAME     libfabric provider, e.g. tcp, verbs, pverbs (default: any)\n"
+	       "  -f, --fabric=NAME       fabric name\n"
+	       "  -d, --domain=NAME       domain name\n"
+	       "  -s, --source=ADDR       local fabric address\n", prog->what);
+	if (!prog->single)
+		printf("  -P, --port=PORT         fabric port of the server (default: the provider chooses)\n");
+	printf("  -S ADDR, --self[=ADDR]  %s\n", prog->single ? "local fabric address" :
+	       "start both sides, the server's fabric address being ADDR\n"
+	       "                          (default 127.0.0.1); -s is then the client's");
+	if (!prog->single)
+		printf("      --peer-prov=NAME    with --self: the server's provider, if another\n"
+		       "      --peer-domain=NAME  with --self: the server's domain, if another\n"
+		       "      --control-port=PORT TCP port on which the two sides coordinate (default " FCT_CTL_PORT ")\n");
+	printf("  -T, --timeout=SECONDS   deadline of the whole run (default %d, longer on emulated machines)\n",
+	       FCT_SECONDS);
+	if (prog->cases)
+		printf("  -t, --case=NAME         run this case (may be repeated)\n"
+		       "  -l, --list              list the cases\n");
+	printf("  -v, --verbose           say more\n"
+	       "  -h, --help              this text\n");
+	if (prog->help)
+		printf("\n%s", prog->help);
+}
+
+static void list_cases(const struct fct_prog *prog)
+{
+	int i;
+
+	for (i = 0; i < prog->n_cases; i++)
+		printf("%-24s %s\n", prog->cases[i].name, prog->cases[i].what);
+}
+
+static int add_case(struct fct_opts *o, const struct fct_prog *prog, const char *name)
+{
+	int i;
+
+	for (i = 0; i < prog->n_cases; i++)
+		if (!strcmp(prog->cases[i].name, name))
+			break;
+	if (i == prog->n_cases) {
+		fprintf(stderr, "%s: no case '%s' (-l lists them)\n", prog->name, name);
+		return -1;
+	}
+	if (o->n_cases == FCT_MAX_CASES)
+		return -1;
+	o->cases[o->n_cases++] = name;
+	return 0;
+}
+
+static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg)
+{
+	char *end;
+
+	switch (c) {
+	case 'p': o->prov = arg; return 0;
+	case 'f': o->fabric = arg; return 0;
+	case 'd': o->domain = arg; return 0;
+	case 's': o->src = arg; return 0;
+	case 'P': o->port = arg; return 0;
+	case 'S': o->self = arg ? arg : "127.0.0.1"; return 0;
+	case 'v': o->verbose = true; return 0;
+	case 'l': o->list = true; return 0;
+	case 't': return add_case(o, prog, arg);
+	case 'T':
+		o->seconds = (unsigned int)strtoul(arg, &end, 10);
+		if (!*end && o->seconds)
+			return 0;
+		fprintf(stderr, "%s: '%s' is not a number of seconds\n", prog->name, arg);
+		return -1;
+	case OPT_PEER_PROV: o->peer_prov = arg; return 0;
+	case OPT_PEER_DOMAIN: o->peer_domain = arg; return 0;
+	case OPT_CTL_PORT: o->ctl_port = arg; return 0;
+	case 'h': usage(prog); return 1;
+	case '?': break;
+	default: return prog->option ? prog->option(c, arg) : -1;
+	}
+	fprintf(stderr, "Try '%s --help'.\n", prog->name);
+	return -1;
+}
+
+/* The short options are those of the table whose value is a letter. */
+static void short_options(char *s, const struct option *table)
+{
+	*s++ = ':';
+	for (; table->name; table++) {
+		if (table->val >= 0x100)
+			continue;
+		*s++ = (char)table->val;
+		if (table->has_arg != no_argument)
+			*s++ = ':';
+	}
+	*s = '\0';
+}
+
+int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *prog)
+{
+	struct option table[FCT_MAX_OPTIONS] = { 0 };
+	char letters[3 * FCT_MAX_OPTIONS];
+	size_t n = sizeof(common) / sizeof(common[0]);
+	int c, ret;
+
+	memset(o, 0, sizeof(*o));
+	o->ctl_port = FCT_CTL_PORT;
+	memcpy(table, common, sizeof(common));
+	for (c = 0; prog->options && prog->options[c].name; c++)
+		table[n++] = prog->options[c];
+	short_options(letters, table);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+		if (c == '?' || c == ':') {
+			fprintf(stderr, "%s: %s '%s'\n", prog->name, c == ':' ?
+				"missing value of option" : "unknown option", argv[optind - 1]);
+			c = '?';
+		}
+		ret = one(o, prog, c, optarg);
+		if (ret)
+			return ret;
+	}
+	if (o->list) {
+		list_cases(prog);
+		return 1;
+	}
+	if (!o->seconds)
+		o->seconds = FCT_SECONDS * fct_time_scale();
+	if (!o->self && !prog->single && optind < argc)
+		o->host = argv[optind++];
+	o->args = argv + optind;
+	o->n_args = argc - optind;
+	if (o->n_args && !prog->args) {
+		fprintf(stderr, "%s: unexpected argument '%s'\n", prog->name, o->args[0]);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Deadlines: of one wait, and of the whole run. */
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+#include <rdma/fi_eq.h>
+
+#include "fct.h"
+
+#define FCT_WAIT_MS	20000
+#define FCT_TCG_SCALE	10
+#define FCT_SPINS	4000	/* then the processor is given away for up to a millisecond a turn */
+
+/* What the signal handler prints; one run a process. */
+static struct fct *watched;
+static const char *volatile watched_doing = "starting";
+
+uint64_t fct_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t fct_now_ms(void)
+{
+	return fct_now_ns() / 1000000u;
+}
+
+/*
+ * FCT_TIME_SCALE if set (valgrind and sanitizers need it too), else 10 where the processor is QEMU's
+ * emulation, which names itself in CPUID leaf 0x40000000.
+ */
+unsigned int fct_time_scale(void)
+{
+	const char *env = getenv("FCT_TIME_SCALE");
+	int scale = env ? atoi(env) : 0;
+
+	if (scale > 0)
+		return (unsigned int)scale;
+#if defined(__x86_64__) || defined(__i386__)
+	{
+		unsigned int a = 0, sig[3] = { 0 };
+
+		__cpuid(0x40000000, a, sig[0], sig[1], sig[2]);
+		if (!memcmp(sig, "TCGTCGTCGTCG", sizeof(sig)))
+			return FCT_TCG_SCALE;
+	}
+#endif
+	return 1;
+}
+
+void fct_doing(struct fct *t, const char *what)
+{
+	(void)t;
+	watched_doing = what;
+}
+
+void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what)
+{
+	w->t = t;
+	w->what = what;
+	w->end_ms = fct_now_ms() + (uint64_t)FCT_WAIT_MS * t->scale;
+	w->spins = 0;
+	fct_doing(t, what);
+}
+
+int fct_wait_again(struct fct_wait *w)
+{
+	struct pollfd pfd = { .fd = w->t->ctl_eof ? -1 : w->t->ctl, .events = POLLIN };
+
+	w->spins++;
+	if (w->spins < FCT_SPINS) {
+		if (w->spins % 64)
+			return 0;
+		sched_yield();
+		if (w->spins % 1024)
+			return 0;
+	} else {
+		poll(&pfd, 1, 1);
+	}
+	if (fct_ctl_peer_gave_up(w->t))
+		return -1;
+	if (fct_now_ms() < w->end_ms)
+		return 0;
+	return fct_fail_at(w->t, NULL, 0, "gave up waiting for %s after %u s", w->what,
+			   FCT_WAIT_MS / 1000 * w->t->scale);
+}
+
+static void put(const char *s)
+{
+	if (write(STDOUT_FILENO, s, strlen(s)) < 0)
+		return;
+}
+
+static void put_number(unsigned int n)
+{
+	char digits[16], *p = digits + sizeof(digits) - 1;
+
+	*p = '\0';
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	put(p);
+}
+
+/* Only async-signal-safe calls: the process may be inside any library. */
+static void expired(int sig)
+{
+	const struct fct *t = watched;
+
+	(void)sig;
+	put("not ok ");
+	put(t->cur ? t->cur->name : t->prog->name);
+	put(": ");
+	put(fct_role_name(t));
+	put(": deadline of ");
+	put_number(t->opts.seconds);
+	put(" s passed while waiting for ");
+	put(watched_doing);
+	put("\n");
+	if (fct_is_client(t)) {
+		put_number((unsigned int)t->passed);
+		put(" passed, ");
+		put_number((unsigned int)t->failed + 1);
+		put(" failed, ");
+		put_number((unsigned int)t->skipped);
+		put(" skipped\n");
+	}
+	_exit(3);
+}
+
+void fct_watchdog(struct fct *t)
+{
+	struct itimerval it = { .it_value.tv_sec = t->opts.seconds };
+	struct sigaction sa = { .sa_handler = expired };
+
+	/* The server allows a little more, so that the client, which reports, speaks first. */
+	if (fct_is_server(t))
+		it.it_value.tv_sec += 2;
+	watched = t;
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &it, NULL);
+}
+
+void fct_watchdog_stop(void)
+{
+	struct itimerval it = { 0 };
+
+	setitimer(ITIMER_REAL, &it, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counter kept in memory (fi_cntr(3)): a complete fid_cntr for a provider to embed.
+ * Adding is one atomic instruction; a waiter is woken only when there is one.
+ */
+#ifndef CRN_CNTR_H
+#define CRN_CNTR_H
+
+#include <stdatomic.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+struct crn_cntr {
+	struct fid_cntr fid;
+	_Atomic uint64_t value;
+	_Atomic uint64_t errors;
+	_Atomic uint32_t waiters; /* threads inside fi_cntr_wait */
+	struct crn_wait wait;
+	/*
+	 * Called by fi_cntr_read, fi_cntr_readerr and fi_cntr_wait before they look:
+	 * drives what advances the counter. NULL: nothing to drive.
+	 */
+	void (*progress)(struct crn_cntr *cntr);
+	/*
+	 * A descriptor that becomes readable when progress would find something may be
+	 * added with crn_wait_add_fd(&cntr->wait, fd).
+	 */
+};
+
+/*
+ * Prepares an embedded counter and fills fid. attr may be NULL. Only
+ * FI_CNTR_EVENTS_COMP is offered. As with crn_eq, the close op is the provider's: it
+ * calls crn_cntr_fini. Errors: -FI_ENOSYS (events or wait object), -FI_EINVAL (flags),
+ * -FI_ENOMEM, -FI_EMFILE.
+ */
+int crn_cntr_init(struct crn_cntr *cntr, const struct fi_cntr_attr *attr, void *context,
+		  void (*progress)(struct crn_cntr *cntr));
+void crn_cntr_fini(struct crn_cntr *cntr);
+
+/* An operation ended well, or in error. */
+void crn_cntr_inc(struct crn_cntr *cntr);
+void crn_cntr_inc_err(struct crn_cntr *cntr);
+
+/* For the provider's fi_ops of the counter: FI_GETWAIT, FI_GETWAITOBJ. */
+int crn_cntr_control(struct fid *fid, int command, void *arg);
+
+#endif

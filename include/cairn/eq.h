@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Event queue (fi_eq(3)): a complete fid_eq for a provider to embed in its own.
+ *
+ * The queue owns copies of what is written to it. Events stay in order; an error entry
+ * blocks reads of what follows it (-FI_EAVAIL) until fi_eq_readerr takes it. Reading with
+ * FI_PEEK leaves the event. The queue grows on demand up to a bound well above the size
+ * asked for: CM events must not be lost, but a program that never reads must not eat
+ * memory without limit either (fi_eq_write then gives -FI_EAGAIN).
+ */
+#ifndef CRN_EQ_H
+#define CRN_EQ_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_eq.h>
+#include <cairn/list.h>
+#include <cairn/lock.h>
+#include <cairn/wait.h>
+
+struct crn_eq {
+	struct fid_eq fid;
+	const struct fi_provider *prov; /* for log lines */
+	struct crn_lock lock;		/* guards what follows */
+	struct crn_list events;		/* of struct crn_eq_event, oldest first */
+	size_t count;
+	size_t limit;	/* most events held */
+	void *err_data; /* of the error entry read last; valid until the next read */
+	bool writable;	/* FI_WRITE: fi_eq_write allowed */
+	struct crn_wait wait;
+	/*
+	 * Called without the lock before a read looks at the queue: moves events of the
+	 * provider's own sources (a CM channel, a lower EQ) into the queue with
+	 * crn_eq_insert. NULL: there are none. A negative return is passed to the reader.
+	 */
+	int (*progress)(struct crn_eq *eq);
+};
+
+/*
+ * Prepares an embedded queue and fills fid (fclass, context, ops). attr may be NULL
+ * (defaults: size 256, FI_WAIT_NONE). wait_set is not offered. The close op of
+ * eq->fid.fid.ops belongs to crn_eq: a provider that embeds it sets fid.fid.ops to a
+ * table of its own that uses crn_eq_control etc. and calls crn_eq_fini in its close.
+ * Errors: -FI_EINVAL (unknown flags), -FI_ENOSYS (wait object), -FI_ENOMEM, -FI_EMFILE.
+ */
+int crn_eq_init(struct crn_eq *eq, const struct fi_provider *prov,
+		const struct fi_eq_attr *attr, void *context,
+		int (*progress)(struct crn_eq *eq));
+void crn_eq_fini(struct crn_eq *eq);
+
+/*
+ * Appends an event; buf (len bytes: fi_eq_entry or fi_eq_cm_entry with data) is copied.
+ * A struct fi_info inside a fi_eq_cm_entry belongs to the queue until it is read; it is
+ * freed with the queue or by crn_eq_forget. fid is the object the event is about, for
+ * crn_eq_forget; NULL: none. 0, -FI_ENOMEM, or -FI_EAGAIN at the bound: nothing was
+ * taken.
+ */
+int crn_eq_insert(struct crn_eq *eq, uint32_t event, fid_t fid, const void *buf,
+		  size_t len);
+
+/* Appends an error entry; err->err_data (err->err_data_size bytes) is copied. Errors as
+ * crn_eq_insert. */
+int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err);
+
+/* Drops every queued event about fid: what fi_close of that object promises. */
+void crn_eq_forget(struct crn_eq *eq, fid_t fid);
+
+/* True when a read would give something without calling progress. */
+bool crn_eq_pending(struct crn_eq *eq);
+
+/*
+ * For fi_trywait: progress, then 0 when it is safe to block on the wait descriptor, or
+ * -FI_EAGAIN when there is something to read.
+ */
+int crn_eq_trywait(struct crn_eq *eq);
+
+/* For the provider's fi_ops of the queue: FI_GETWAIT, FI_GETWAITOBJ; no binding. */
+int crn_eq_control(struct fid *fid, int command, void *arg);
+
+/* crn_container_of for ops that get the fid. */
+static inline struct crn_eq *crn_eq_of(struct fid_eq *fid)
+{
+	return crn_container_of(fid, struct crn_eq, fid);
+}
+
+#endif

@@ -1,0 +1,12 @@
+noinst_HEADERS = \
+	include/cairn/addr.h \
+	include/cairn/attr.h \
+	include/cairn/cntr.h \
+	include/cairn/compat.h \
+	include/cairn/eq.h \
+	include/cairn/list.h \
+	include/cairn/lock.h \
+	include/cairn/nosys.h \
+	include/cairn/pool.h \
+	include/cairn/ring.h \
+	include/cairn/wait.h

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Positions of a ring of 2^n slots with one producer and one consumer, each of whom may
+ * be another thread: the producer owns head, the consumer tail. The slots themselves are
+ * an array of the owner's, indexed with crn_ring_index.
+ */
+#ifndef CRN_RING_H
+#define CRN_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct crn_ring {
+	uint32_t mask;	       /* slots - 1 */
+	uint32_t size;	       /* most slots in use at a time, <= mask + 1 */
+	uint32_t head;	       /* slots ever filled */
+	_Atomic uint32_t tail; /* slots ever emptied */
+};
+
+/* capacity: the power of two >= size. */
+static inline void crn_ring_init(struct crn_ring *ring, uint32_t size, uint32_t capacity)
+{
+	ring->mask = capacity - 1;
+	ring->size = size;
+	ring->head = 0;
+	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
+}
+
+static inline uint32_t crn_ring_index(const struct crn_ring *ring, uint32_t position)
+{
+	return position & ring->mask;
+}
+
+/* Slots in use, as the producer sees it: never too few. */
+static inline uint32_t crn_ring_used(struct crn_ring *ring)
+{
+	return ring->head - atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
+static inline uint32_t crn_ring_space(struct crn_ring *ring)
+{
+	return ring->size - crn_ring_used(ring);
+}
+
+/* By the consumer: everything before position is free again. */
+static inline void crn_ring_retire(struct crn_ring *ring, uint32_t position)
+{
+	atomic_store_explicit(&ring->tail, position, memory_order_release);
+}
+
+#endif
