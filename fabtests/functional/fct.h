@@ -233,6 +233,11 @@ uint64_t fct_now_ns(void);
 void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what);
 /* One more turn of a polling loop. 0: try again. < 0: deadline passed or the peer gave up (recorded). */
 int fct_wait_again(struct fct_wait *w);
+/*
+ * Drives manual progress of the case's queues: the other side may need it while this one waits for something else.
+ * Completions and events stay where they are.
+ */
+void fct_progress(struct fct *t);
 void fct_watchdog(struct fct *t);			/* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
 void fct_doing(struct fct *t, const char *what);	/* for the watchdog's message; what must live on */

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rdma/fi_eq.h>
-
 #include "fct.h"
 
 #define CTL_MAX_LEN	(64u << 10)
@@ -167,19 +165,6 @@ bool fct_ctl_peer_gave_up(struct fct *t)
 	return false;
 }
 
-/* While this side waits here, the other may need it to drive the provider's manual progress. */
-static void drive_progress(struct fct *t)
-{
-	char event[512];
-	uint32_t kind;
-	int i;
-
-	for (i = 0; i < t->n_progress_cq; i++)
-		fi_cq_read(t->progress_cq[i], NULL, 0);
-	if (t->progress_eq)
-		fi_eq_read(t->progress_eq, &kind, event, sizeof(event), FI_PEEK);
-}
-
 /* Waits for the next frame and takes it off the inbox. NULL: recorded. */
 static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *what, bool forever)
 {
@@ -202,7 +187,7 @@ static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *wh
 			peer_gone(t);
 			return NULL;
 		}
-		drive_progress(t);
+		fct_progress(t);
 		if (fct_wait_again(&w))
 			return NULL;
 	}

@@ -29,6 +29,13 @@
 #define CRN_MR_BASIC 1
 #define CRN_MR_SCALABLE 2
 
+/* FI_LOCAL_MR: the mode bit of those interfaces that FI_MR_LOCAL replaced. */
+#define CRN_LOCAL_MR (1ULL << 55)
+
+/* FI_ORDER_STRICT and FI_ORDER_DATA of comp_order. */
+#define CRN_ORDER_STRICT 0x1FFULL
+#define CRN_ORDER_DATA (1ULL << 16)
+
 /* FI_PROGRESS_CONTROL_UNIFIED of libfabric 2.x. */
 #define CRN_PROGRESS_CONTROL_UNIFIED 3
 

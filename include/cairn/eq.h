@@ -4,18 +4,26 @@
  *
  * The queue owns copies of what is written to it. Events stay in order; an error entry
  * blocks reads of what follows it (-FI_EAVAIL) until fi_eq_readerr takes it. Reading with
- * FI_PEEK leaves the event. The queue grows on demand up to a bound well above the size
- * asked for: CM events must not be lost, but a program that never reads must not eat
- * memory without limit either (fi_eq_write then gives -FI_EAGAIN).
+ * FI_PEEK leaves the event. A buffer too small for the event gives -FI_ETOOSMALL and
+ * leaves it too; only the connection data behind a fi_eq_cm_entry is cut to the room
+ * there is, for a peer chooses its length. The queue grows on demand up to a bound well
+ * above the size asked for: CM events must not be lost, but a program that never reads
+ * must not eat memory without limit either (fi_eq_write then gives -FI_EAGAIN).
+ *
+ * fi_eq_sread may be called by several threads; with FI_WAIT_NONE it gives -FI_ENOSYS, as
+ * it could not wait.
  */
 #ifndef CRN_EQ_H
 #define CRN_EQ_H
 
+#include <stdbool.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_eq.h>
 #include <cairn/list.h>
 #include <cairn/lock.h>
 #include <cairn/wait.h>
+
+struct crn_eq_event;
 
 struct crn_eq {
 	struct fid_eq fid;
@@ -23,14 +31,21 @@ struct crn_eq {
 	struct crn_lock lock;		/* guards what follows */
 	struct crn_list events;		/* of struct crn_eq_event, oldest first */
 	size_t count;
-	size_t limit;	/* most events held */
-	void *err_data; /* of the error entry read last; valid until the next read */
-	bool writable;	/* FI_WRITE: fi_eq_write allowed */
+	size_t limit; /* most events held */
+	struct crn_eq_event
+		*last_error; /* read last; its err_data is still the reader's */
+	bool writable;	     /* FI_WRITE: fi_eq_write allowed */
+	/*
+	 * Of the fabric, set by the provider after crn_eq_init if it knows: below 1.5,
+	 * fi_eq_readerr does not look at the caller's err_data_size.
+	 */
+	uint32_t api_version;
 	struct crn_wait wait;
 	/*
 	 * Called without the lock before a read looks at the queue: moves events of the
 	 * provider's own sources (a CM channel, a lower EQ) into the queue with
-	 * crn_eq_insert. NULL: there are none. A negative return is passed to the reader.
+	 * crn_eq_insert. NULL: there are none. A negative return other than -FI_EAGAIN
+	 * is passed to a reader who finds the queue empty.
 	 */
 	int (*progress)(struct crn_eq *eq);
 };
@@ -49,10 +64,10 @@ void crn_eq_fini(struct crn_eq *eq);
 
 /*
  * Appends an event; buf (len bytes: fi_eq_entry or fi_eq_cm_entry with data) is copied.
- * A struct fi_info inside a fi_eq_cm_entry belongs to the queue until it is read; it is
- * freed with the queue or by crn_eq_forget. fid is the object the event is about, for
- * crn_eq_forget; NULL: none. 0, -FI_ENOMEM, or -FI_EAGAIN at the bound: nothing was
- * taken.
+ * The struct fi_info of an FI_CONNREQ belongs to the queue until it is read; it is
+ * freed with the queue or by crn_eq_forget (info->handle is the caller's business). fid
+ * is the object the event is about, for crn_eq_forget; NULL: none. 0, -FI_ENOMEM, or
+ * -FI_EAGAIN at the bound: nothing was taken.
  */
 int crn_eq_insert(struct crn_eq *eq, uint32_t event, fid_t fid, const void *buf,
 		  size_t len);

@@ -12,8 +12,8 @@
 
 struct crn_ring {
 	uint32_t mask;	       /* slots - 1 */
-	uint32_t size;	       /* most slots in use at a time, <= mask + 1 */
 	uint32_t head;	       /* slots ever filled */
+	_Atomic uint32_t size; /* most slots in use at a time, <= mask + 1; 0: closed */
 	_Atomic uint32_t tail; /* slots ever emptied */
 };
 
@@ -21,8 +21,8 @@ struct crn_ring {
 static inline void crn_ring_init(struct crn_ring *ring, uint32_t size, uint32_t capacity)
 {
 	ring->mask = capacity - 1;
-	ring->size = size;
 	ring->head = 0;
+	atomic_store_explicit(&ring->size, size, memory_order_relaxed);
 	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
 }
 
@@ -37,9 +37,19 @@ static inline uint32_t crn_ring_used(struct crn_ring *ring)
 	return ring->head - atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
+/* Free slots; 0 as well while more are in use than a new, smaller size allows. */
 static inline uint32_t crn_ring_space(struct crn_ring *ring)
 {
-	return ring->size - crn_ring_used(ring);
+	uint32_t size = atomic_load_explicit(&ring->size, memory_order_acquire);
+	uint32_t used = crn_ring_used(ring);
+
+	return used < size ? size - used : 0;
+}
+
+/* By anyone: opens (or with 0 closes) the ring for the producer. */
+static inline void crn_ring_set_size(struct crn_ring *ring, uint32_t size)
+{
+	atomic_store_explicit(&ring->size, size, memory_order_release);
 }
 
 /* By the consumer: everything before position is free again. */

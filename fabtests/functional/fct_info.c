@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Asking the provider for an endpoint, and addresses. */
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#include "fct_fabric.h"
+
+/* Offered only to providers that give nothing to hints without mode bits. */
+#define FCT_FALLBACK_MODE	(FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA)
+
+static int set_source(struct fi_info *hints, const char *src)
+{
+	struct addrinfo ask = { .ai_socktype = SOCK_STREAM }, *ai;
+	int ret = getaddrinfo(src, NULL, &ask, &ai);
+
+	if (ret) {
+		fprintf(stderr, "address %s: %s\n", src, gai_strerror(ret));
+		return -FI_EINVAL;
+	}
+	hints->src_addr = malloc(ai->ai_addrlen);
+	if (hints->src_addr) {
+		memcpy(hints->src_addr, ai->ai_addr, ai->ai_addrlen);
+		hints->src_addrlen = ai->ai_addrlen;
+		hints->addr_format = ai->ai_family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
+	}
+	freeaddrinfo(ai);
+	return hints->src_addr ? 0 : -FI_ENOMEM;
+}
+
+static int set_names(struct fi_info *hints, const struct fct_opts *o)
+{
+	if (o->prov && !(hints->fabric_attr->prov_name = strdup(o->prov)))
+		return -FI_ENOMEM;
+	if (o->fabric && !(hints->fabric_attr->name = strdup(o->fabric)))
+		return -FI_ENOMEM;
+	if (o->domain && !(hints->domain_attr->name = strdup(o->domain)))
+		return -FI_ENOMEM;
+	return 0;
+}
+
+struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = s->caps ? s->caps : FI_MSG;
+	hints->mode = s->mode | t->extra_mode;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FCT_MR_MODE;
+	hints->domain_attr->threading = s->threading;
+	hints->domain_attr->data_progress = s->data_progress;
+	hints->tx_attr->op_flags = s->tx_op_flags;
+	hints->rx_attr->op_flags = s->rx_op_flags;
+	hints->tx_attr->msg_order = s->msg_order;
+	hints->rx_attr->msg_order = s->msg_order;
+	hints->tx_attr->size = s->tx_size;
+	hints->rx_attr->size = s->rx_size;
+	if (set_names(hints, &t->opts)) {
+		fi_freeinfo(hints);
+		return NULL;
+	}
+	return hints;
+}
+
+static int getinfo(struct fct *t, const struct fct_setup *s, const char *node, const char *service,
+		   struct fi_info **info)
+{
+	struct fi_info *hints = fct_hints(t, s);
+	int ret = 0;
+
+	if (!hints)
+		return -FI_ENOMEM;
+	if (node) {
+		if (t->opts.src)
+			ret = set_source(hints, t->opts.src);
+		if (!ret)
+			ret = fi_getinfo(FCT_API, node, service, 0, hints, info);
+	} else {
+		if (!service)
+			service = t->opts.port ? t->opts.port : "0";
+		ret = fi_getinfo(FCT_API, t->opts.src, service, FI_SOURCE, hints, info);
+	}
+	fi_freeinfo(hints);
+	return ret;
+}
+
+int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node, const char *service,
+		struct fi_info **info)
+{
+	uint64_t before = t->extra_mode;
+	int ret;
+
+	*info = NULL;
+	ret = getinfo(t, s, node, service, info);
+	if (ret != -FI_ENODATA || t->extra_mode)
+		return ret;
+	t->extra_mode = FCT_FALLBACK_MODE;
+	ret = getinfo(t, s, node, service, info);
+	t->extra_mode = before;
+	return ret;
+}
+
+int fct_probe(struct fct *t)
+{
+	const char *addr = t->opts.src ? t->opts.src : t->opts.self;
+	const char *prov = t->opts.prov ? t->opts.prov : "any provider";
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fi_info *info = NULL;
+	int ret;
+
+	ret = fct_getinfo(t, &s, NULL, "0", &info);
+	if (ret) {
+		printf("not ok: %s: %s offers no FI_EP_MSG endpoint on %s: %s\n", fct_role_name(t),
+		       prov, addr ? addr : "any address", fi_strerror(-ret));
+		fflush(stdout);
+		return -1;
+	}
+	fct_note(t, "provider %s %u.%u, domain %s", info->fabric_attr->prov_name,
+		 FI_MAJOR(info->fabric_attr->prov_version), FI_MINOR(info->fabric_attr->prov_version),
+		 info->domain_attr->name);
+	fi_freeinfo(info);
+	return 0;
+}
+
+int fct_agree(struct fct *t, int ret)
+{
+	int32_t mine = ret, theirs = -1;
+
+	if (fct_exchange(t, "start", &mine, &theirs, sizeof(mine))) {
+		printf("not ok: %s: %s\n", fct_role_name(t), t->why);
+		return -1;
+	}
+	return mine || theirs ? -1 : 0;
+}
+
+uint16_t fct_addr_port(const void *addr)
+{
+	const struct sockaddr *sa = addr;
+
+	if (sa->sa_family == AF_INET)
+		return ntohs(((const struct sockaddr_in *)addr)->sin_port);
+	if (sa->sa_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)addr)->sin6_port);
+	return 0;
+}
+
+int fct_addr_text(const void *addr, char *node, size_t node_len, char *service, size_t service_len,
+		  bool *wildcard)
+{
+	const struct sockaddr *sa = addr;
+	socklen_t len;
+
+	switch (sa->sa_family) {
+	case AF_INET:
+		len = sizeof(struct sockaddr_in);
+		*wildcard = ((const struct sockaddr_in *)addr)->sin_addr.s_addr == INADDR_ANY;
+		break;
+	case AF_INET6:
+		len = sizeof(struct sockaddr_in6);
+		*wildcard = IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+		break;
+	default:
+		return -FI_EOPNOTSUPP;
+	}
+	if (getnameinfo(sa, len, node, (socklen_t)node_len, service, (socklen_t)service_len,
+			NI_NUMERICHOST | NI_NUMERICSERV))
+		return -FI_EINVAL;
+	return 0;
+}

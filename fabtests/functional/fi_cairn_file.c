@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Moves a file from the client to the server and proves that it arrived. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+static const char *const mode_names[] = { "msg", "write", "read" };
+
+static struct {
+	enum file_mode mode;
+	uint64_t chunk;
+	uint64_t window;
+	const char *output;
+} opt = { .chunk = 256 << 10, .window = 8 };
+
+static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value, const char *what)
+{
+	char *end;
+	uint64_t v = strtoull(text, &end, 10);
+
+	if (*end == 'k' || *end == 'K')
+		v <<= 10, end++;
+	else if (*end == 'm' || *end == 'M')
+		v <<= 20, end++;
+	if (!*text || *end || v < min || v > max) {
+		fprintf(stderr, "fi_cairn_file: %s '%s' is not a number from %llu to %llu\n", what, text,
+			(unsigned long long)min, (unsigned long long)max);
+		return -1;
+	}
+	*value = v;
+	return 0;
+}
+
+static int option(int val, const char *arg)
+{
+	unsigned int i;
+
+	switch (val) {
+	case 'o':
+		opt.output = arg;
+		return 0;
+	case 'c':
+		return number(arg, 1, 1u << 30, &opt.chunk, "chunk size");
+	case 'w':
+		return number(arg, 1, FILE_MAX_WINDOW, &opt.window, "window");
+	default:
+		for (i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
+			if (!strcmp(arg, mode_names[i])) {
+				opt.mode = i;
+				return 0;
+			}
+		}
+		fprintf(stderr, "fi_cairn_file: mode '%s' is none of msg, write, read\n", arg);
+		return -1;
+	}
+}
+
+void file_progress(struct file_ring *r, uint64_t done)
+{
+	uint64_t now = fct_now_ns(), bytes = done * r->job.chunk;
+
+	if (!fct_is_client(r->l.t) || !isatty(STDERR_FILENO))
+		return;
+	if (now - r->shown_ns < 200000000u && done < r->chunks)
+		return;
+	r->shown_ns = now;
+	if (bytes > r->job.size)
+		bytes = r->job.size;
+	fprintf(stderr, "\r%3llu %%  %llu MiB  %.1f MB/s ",
+		(unsigned long long)(r->job.size ? bytes * 100 / r->job.size : 100),
+		(unsigned long long)(bytes >> 20),
+		(double)bytes * 1e3 / (double)(now - r->start_ns + 1));
+	if (done >= r->chunks)
+		fprintf(stderr, "\r\033[K");
+}
+
+static int open_input(struct file_ring *r, struct fct *t)
+{
+	struct stat st;
+
+	r->path = t->opts.args[0];
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return fct_fail_at(t, NULL, 0, "cannot open %s: %s", r->path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fct_fail_at(t, NULL, 0, "%s is not a regular file", r->path);
+	r->job.size = (uint64_t)st.st_size;
+	r->job.chunk = (uint32_t)opt.chunk;
+	r->job.window = (uint32_t)opt.window;
+	r->job.mode = opt.mode;
+	return fct_tell(t, "job", &r->job, sizeof(r->job));
+}
+
+static int open_output(struct file_ring *r, struct fct *t)
+{
+	if (fct_hear(t, "job", &r->job, sizeof(r->job)))
+		return -1;
+	if (!r->job.chunk || !r->job.window || r->job.window > FILE_MAX_WINDOW || r->job.mode > FILE_READ)
+		return fct_fail_at(t, NULL, 0, "the client asked for an impossible transfer");
+	r->path = opt.output;
+	if (!r->path)
+		return 0;
+	r->fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (r->fd < 0)
+		return fct_fail_at(t, NULL, 0, "cannot create %s: %s", r->path, strerror(errno));
+	return 0;
+}
+
+/* Buffers of both sides, and the address of the ring that one of them exposes. */
+static int prepare(struct file_ring *r)
+{
+	static const uint64_t access[][2] = {	/* [mode][role] */
+		[FILE_MSG] = { FI_RECV, FI_SEND },
+		[FILE_WRITE] = { FI_REMOTE_WRITE, FI_WRITE },
+		[FILE_READ] = { FI_READ, FI_REMOTE_READ },
+	};
+	struct fct_link *l = &r->l;
+	bool exposes = access[r->job.mode][l->t->role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+	size_t window = r->job.window;
+	struct fct_target mine = { 0 };
+	uint32_t i;
+	int ret;
+
+	if (r->job.chunk > l->info->ep_attr->max_msg_size)
+		r->job.chunk = (uint32_t)l->info->ep_attr->max_msg_size;
+	if (r->job.chunk > l->peer.max_msg_size)
+		r->job.chunk = (uint32_t)l->peer.max_msg_size;
+	r->chunks = (r->job.size + r->job.chunk - 1) / r->job.chunk;
+	FCT_DO(fct_mem_alloc(l, &r->data, window * r->job.chunk, access[r->job.mode][l->t->role]));
+	FCT_DO(fct_mem_alloc(l, &r->notes, window * sizeof(struct file_note), FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(l, &r->credits, window * sizeof(struct file_credit), FI_SEND | FI_RECV));
+	for (i = 0; i < window; i++)
+		r->data_ctx[i].id = r->note_ctx[i].id = r->credit_ctx[i].id = i;
+	if (exposes)
+		mine = fct_mem_target(l, &r->data);
+	ret = fct_exchange(l->t, "ring", &mine, &r->remote, sizeof(mine));
+out:
+	return ret;
+}
+
+static void hex(char *text, const uint8_t *digest)
+{
+	int i;
+
+	for (i = 0; i < FILE_DIGEST_LEN; i++)
+		sprintf(text + 2 * i, "%02x", digest[i]);
+}
+
+/* Both digests are of what each side had in its own memory. */
+static int compare(struct file_ring *r)
+{
+	uint8_t mine[FILE_DIGEST_LEN], theirs[FILE_DIGEST_LEN];
+	char here[2 * FILE_DIGEST_LEN + 1], there[2 * FILE_DIGEST_LEN + 1];
+	uint64_t ns = fct_now_ns() - r->start_ns;
+	struct fct *t = r->l.t;
+	int ret;
+
+	EVP_DigestFinal_ex(r->md, mine, NULL);
+	FCT_DO(fct_exchange(t, "digest", mine, theirs, sizeof(mine)));
+	hex(here, mine);
+	hex(there, theirs);
+	if (memcmp(mine, theirs, sizeof(mine)))
+		FCT_FAIL(t, "the file arrived changed: SHA-256 here %s, there %s", here, there);
+	printf("%s: %s %llu bytes in %.3f s, %.1f MB/s, SHA-256 %s\n", fct_role_name(t),
+	       fct_is_client(t) ? "sent" : "received", (unsigned long long)r->job.size, (double)ns / 1e9,
+	       (double)r->job.size * 1e3 / (double)(ns ? ns : 1), here);
+	fflush(stdout);
+out:
+	return ret;
+}
+
+static int transfer(struct file_ring *r, struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	int ret;
+
+	r->fd = -1;
+	r->md = EVP_MD_CTX_new();
+	if (!r->md || !EVP_DigestInit_ex(r->md, EVP_sha256(), NULL))
+		return fct_fail_at(t, NULL, 0, "SHA-256 is not available");
+	if (fct_is_client(t) ? open_input(r, t) : open_output(r, t))
+		return -1;
+	if (r->job.mode != FILE_MSG) {
+		s.caps |= FI_RMA;
+		s.msg_order = FI_ORDER_SAW | FI_ORDER_SAS;
+	}
+	s.tx_size = 2 * (size_t)r->job.window;
+	s.rx_size = r->job.window;
+	FCT_DO(fct_link_up(&r->l, t, &s));
+	FCT_DO(prepare(r));
+	FCT_DO(fct_is_client(t) ? file_send(r) : file_receive(r));
+	if (r->fd >= 0 && close(r->fd)) {
+		r->fd = -1;
+		FCT_FAIL(t, "cannot write %s: %s", r->path, strerror(errno));
+	}
+	r->fd = -1;
+	ret = compare(r);
+out:
+	return fct_link_down(&r->l, ret);
+}
+
+static int report(struct fct *t, const struct file_ring *r)
+{
+	enum fct_result peer = FCT_PASS;
+	const char *mode = r->job.mode <= FILE_READ ? mode_names[r->job.mode] : "?";
+	char why[FCT_WHY_LEN] = "";
+	bool followed = false, mine;
+
+	if (fct_ctl_end(t, &peer, why, sizeof(why), &followed))
+		peer = FCT_FAIL;
+	if (t->result == FCT_PASS && peer == FCT_PASS) {
+		if (fct_is_client(t))
+			printf("ok %s: the file is the same on both sides\n", mode);
+		return 0;
+	}
+	mine = t->result != FCT_PASS && !t->followed;
+	if (fct_is_client(t) || !t->opts.self)
+		printf("%s %s: %s%s\n", t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok", mode,
+		       mine ? "" : fct_is_client(t) ? "server: " : "client: ", mine ? t->why : why);
+	return t->result == FCT_SKIP || peer == FCT_SKIP ? 77 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "mode", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "chunk", required_argument, NULL, 'c' },
+		{ "window", required_argument, NULL, 'w' },
+		{ 0 }
+	};
+	static const struct fct_prog prog = {
+		.name = "fi_cairn_file",
+		.what = "Moves FILE from the client to the server; both compute its SHA-256 and compare.",
+		.args = "FILE",
+		.options = options,
+		.option = option,
+		.help = "  -m, --mode=MODE         client: msg (FI_MSG), write or read (FI_RMA by client or server)\n"
+			"  -o, --output=OUT        server: keep the file under this name (default: only hash it)\n"
+			"  -c, --chunk=BYTES       client: size of a piece, with suffix K or M (default 256K)\n"
+			"  -w, --window=COUNT      client: pieces in flight (default 8)\n",
+	};
+	static struct file_ring ring;
+	struct fct t;
+	int ret = fct_start(&t, argc, argv, &prog);
+
+	if (fct_is_client(&t) && t.opts.n_args != 1) {
+		fprintf(stderr, "fi_cairn_file: one FILE to send is needed (--help)\n");
+		exit(2);
+	}
+	ret = fct_probe(&t) ? 1 : 0;
+	if (fct_agree(&t, ret))
+		ret = 1;
+	if (!ret) {
+		transfer(&ring, &t);
+		EVP_MD_CTX_free(ring.md);
+		if (ring.fd >= 0)
+			close(ring.fd);
+		ret = report(&t, &ring);
+	}
+	fct_watchdog_stop();
+	return fct_stop(&t, ret);
+}

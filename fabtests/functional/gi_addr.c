@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses in the answers of fi_getinfo. */
+#include <netinet/in.h>
+
+#include "gi.h"
+
+#define SERVICE		"47593"
+#define SERVICE_PORT	47593
+
+static int check_ip(struct fct *t, const struct fi_info *info, const void *addr, size_t len,
+		    const char *what)
+{
+	const struct sockaddr *sa = addr;
+	size_t want;
+	int ret = 0;
+
+	if (!addr || !len)
+		FCT_FAIL(t, "%s is not set (provider %s, domain %s)", what, info->fabric_attr->prov_name,
+			 info->domain_attr->name);
+	if (info->addr_format == FI_SOCKADDR_IN)
+		FCT_EQ(t, sa->sa_family, AF_INET);
+	else if (info->addr_format == FI_SOCKADDR_IN6)
+		FCT_EQ(t, sa->sa_family, AF_INET6);
+	else if (info->addr_format != FI_SOCKADDR)
+		goto out;
+	want = sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	if (len < want)
+		FCT_FAIL(t, "%s has %zu bytes, its family needs %zu", what, len, want);
+out:
+	return ret;
+}
+
+int gi_null_hints(struct fct *t)
+{
+	struct fi_info *list = NULL, *info;
+	int ours = 0, ret;
+
+	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, NULL, &list));
+	for (info = list; info; info = info->next) {
+		FCT_TRUE(t, info->fabric_attr && info->domain_attr && info->ep_attr);
+		FCT_TRUE(t, info->tx_attr && info->rx_attr);
+		FCT_TRUE(t, info->fabric_attr->prov_name);
+		if (!gi_ours(t, info))
+			continue;
+		ours++;
+		FCT_TRUE(t, info->fabric_attr->name && info->domain_attr->name);
+		FCT_TRUE(t, info->caps);
+		FCT_TRUE(t, info->ep_attr->type != FI_EP_UNSPEC);
+		FCT_TRUE(t, info->ep_attr->max_msg_size);
+		FCT_EQ(t, info->fabric_attr->api_version, FCT_API);
+		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
+	}
+	if (!ours)
+		FCT_FAIL(t, "no info of this provider among the answers to NULL hints");
+	fct_note(t, "%d infos", ours);
+out:
+	fi_freeinfo(list);
+	return ret;
+}
+
+int gi_source(struct fct *t)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	char node[64], back[64], service[16];
+	bool wildcard;
+	int ret;
+
+	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_SOURCE, hints, &list));
+	for (info = list; info; info = info->next) {
+		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
+		FCT_EQ(t, fct_addr_port(info->src_addr), SERVICE_PORT);
+		FCT_CALL(t, fct_addr_text(info->src_addr, back, sizeof(back), service, sizeof(service),
+					  &wildcard));
+		if (strcmp(back, node))
+			FCT_FAIL(t, "asked for source %s, got %s", node, back);
+	}
+out:
+	fi_freeinfo(list);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+int gi_destination(struct fct *t)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	char node[64], back[64], service[16];
+	bool wildcard;
+	int ret;
+
+	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
+	for (info = list; info; info = info->next) {
+		FCT_DO(check_ip(t, info, info->dest_addr, info->dest_addrlen, "dest_addr"));
+		FCT_EQ(t, fct_addr_port(info->dest_addr), SERVICE_PORT);
+		FCT_CALL(t, fct_addr_text(info->dest_addr, back, sizeof(back), service, sizeof(service),
+					  &wildcard));
+		if (strcmp(back, node))
+			FCT_FAIL(t, "asked for destination %s, got %s", node, back);
+		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
+	}
+out:
+	fi_freeinfo(list);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+int gi_numeric(struct fct *t)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL;
+	char node[64];
+	int ret;
+
+	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_NUMERICHOST, hints, &list));
+out:
+	fi_freeinfo(list);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static void *copy(const void *p, size_t len)
+{
+	void *c = malloc(len);
+
+	if (c)
+		memcpy(c, p, len);
+	return c;
+}
+
+/* The way rxm and others ask: addresses in the hints, no node. */
+int gi_hint_addresses(struct fct *t)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *again = NULL, *info;
+	char node[64];
+	int ret;
+
+	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
+	hints->addr_format = list->addr_format;
+	hints->dest_addr = copy(list->dest_addr, list->dest_addrlen);
+	hints->dest_addrlen = list->dest_addrlen;
+	hints->src_addr = copy(list->src_addr, list->src_addrlen);
+	hints->src_addrlen = list->src_addrlen;
+	FCT_TRUE(t, hints->dest_addr && hints->src_addr);
+	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, hints, &again));
+	for (info = again; info; info = info->next) {
+		FCT_EQ(t, info->dest_addrlen, list->dest_addrlen);
+		FCT_TRUE(t, info->dest_addr && !memcmp(info->dest_addr, list->dest_addr, list->dest_addrlen));
+		FCT_TRUE(t, info->src_addr);
+	}
+out:
+	fi_freeinfo(again);
+	fi_freeinfo(list);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static int one_format(struct fct *t, uint32_t format, bool *any)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	int ret;
+
+	hints->addr_format = format;
+	ret = gi_ask(hints, &list);
+	if (ret == -FI_ENODATA) {
+		fct_note(t, "%s: none", fi_tostr(&format, FI_TYPE_ADDR_FORMAT));
+		return 0;
+	}
+	FCT_CALL(t, ret);
+	*any = true;
+	for (info = list; info; info = info->next) {
+		if (format != FI_SOCKADDR)
+			FCT_EQ(t, info->addr_format, format);
+		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
+	}
+out:
+	fi_freeinfo(list);
+	return ret;
+}
+
+int gi_format_ip(struct fct *t)
+{
+	bool any = false;
+	int ret;
+
+	FCT_DO(one_format(t, FI_SOCKADDR_IN, &any));
+	FCT_DO(one_format(t, FI_SOCKADDR_IN6, &any));
+	if (!any)
+		ret = fct_skip(t, "no FI_SOCKADDR_IN and no FI_SOCKADDR_IN6");
+out:
+	return ret;
+}
+
+int gi_format_sockaddr(struct fct *t)
+{
+	bool any = false;
+	int ret;
+
+	FCT_DO(one_format(t, FI_SOCKADDR, &any));
+	if (!any)
+		ret = fct_skip(t, "no FI_SOCKADDR");
+out:
+	return ret;
+}
+
+int gi_bad_format(struct fct *t)
+{
+	struct fi_info *hints = gi_hints(t, FI_MSG), *info;
+	int ret;
+
+	hints->addr_format = FI_ADDR_GNI;
+	FCT_ERR(t, gi_ask(hints, &info), -FI_ENODATA);
+out:
+	return ret;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The checks and the main function of cairn_test.h, over GoogleTest.
+#include "cairn_test.h"
+#include <cstdarg>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <gtest/gtest.h>
+
+namespace
+{
+
+// A broken table of thousands of rows needs no thousands of messages.
+constexpr int kFailuresShown = 25;
+
+ct_case *tests;
+std::atomic<int> failures;
+thread_local std::string note;
+
+class Test : public testing::Test
+{
+      public:
+	explicit Test(const ct_case *test) : test_(test)
+	{
+	}
+
+	void TestBody() override
+	{
+		note.clear();
+		failures = 0;
+		ct_log_reset();
+		test_->run();
+		ct_alloc_failed();
+		if (failures > kFailuresShown)
+			ADD_FAILURE_AT(test_->file, test_->line)
+				<< failures - kFailuresShown << " more failures not shown";
+	}
+
+      private:
+	const ct_case *test_;
+};
+
+bool Fail(const char *file, int line, const std::string &message)
+{
+	if (++failures > kFailuresShown)
+		return false;
+	ADD_FAILURE_AT(file, line)
+		<< message << (note.empty() ? "" : "\nin: " + note);
+	return false;
+}
+
+std::string Show(ct_value value)
+{
+	std::ostringstream out;
+
+	switch (value.kind) {
+	case CT_SIGNED:
+		out << static_cast<int64_t>(value.bits);
+		break;
+	case CT_UNSIGNED:
+		out << value.bits;
+		break;
+	case CT_POINTER:
+		if (!value.bits)
+			return "NULL";
+		break;
+	}
+	if (value.kind == CT_POINTER || value.bits > 9)
+		out << (value.kind == CT_POINTER ? "0x" : " (0x") << std::hex << value.bits
+		    << (value.kind == CT_POINTER ? "" : ")");
+	return out.str();
+}
+
+// -1, 0 or 1 as numbers, whatever the types.
+int Order(ct_value a, ct_value b)
+{
+	bool a_negative = a.kind == CT_SIGNED && static_cast<int64_t>(a.bits) < 0;
+	bool b_negative = b.kind == CT_SIGNED && static_cast<int64_t>(b.bits) < 0;
+
+	if (a_negative != b_negative)
+		return a_negative ? -1 : 1;
+	return a.bits < b.bits ? -1 : a.bits > b.bits;
+}
+
+bool Holds(ct_relation relation, int order)
+{
+	switch (relation) {
+	case CT_EQ:
+		return order == 0;
+	case CT_NE:
+		return order != 0;
+	case CT_LT:
+		return order < 0;
+	case CT_LE:
+		return order <= 0;
+	case CT_GT:
+		return order > 0;
+	case CT_GE:
+		return order >= 0;
+	}
+	return false;
+}
+
+std::string Quote(const char *text)
+{
+	return text ? testing::PrintToString(text) : "NULL";
+}
+
+std::string Hex(const void *bytes, size_t len, size_t from)
+{
+	const unsigned char *p = static_cast<const unsigned char *>(bytes);
+	std::string out;
+	char buf[4];
+
+	for (size_t i = from; i < len && i < from + 16; i++) {
+		snprintf(buf, sizeof(buf), " %02x", p[i]);
+		out += buf;
+	}
+	return out;
+}
+
+} // namespace
+
+void ct_register(ct_case *test)
+{
+	test->next = tests;
+	tests = test;
+}
+
+bool ct_compare(const char *file, int line, ct_relation relation, const char *a_text,
+		const char *b_text, ct_value a, ct_value b)
+{
+	static const char *const names[] = {"==", "!=", "<", "<=", ">", ">="};
+
+	if (Holds(relation, Order(a, b)))
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + a_text + " " + names[relation] + " " + b_text +
+			    "\n    left: " + Show(a) + "\n   right: " + Show(b));
+}
+
+bool ct_truth(const char *file, int line, const char *text, bool value, bool wanted)
+{
+	if (value == wanted)
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + text + (wanted ? " is true" : " is false"));
+}
+
+bool ct_streq(const char *file, int line, const char *a_text, const char *b_text, const char *a,
+	      const char *b)
+{
+	if (a == b || (a && b && !strcmp(a, b)))
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + a_text + " is the text " + b_text +
+			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
+}
+
+bool ct_strstr(const char *file, int line, const char *a_text, const char *b_text, const char *a,
+	       const char *b)
+{
+	if (a && b && strstr(a, b))
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + a_text + " contains " + b_text +
+			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
+}
+
+bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text, const void *a,
+	      const void *b, size_t len)
+{
+	const char *x = static_cast<const char *>(a);
+	const char *y = static_cast<const char *>(b);
+	size_t i = 0;
+
+	while (i < len && x[i] == y[i])
+		i++;
+	if (i == len)
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + a_text + " has the bytes of " + b_text +
+			    "\nfirst difference at byte " + std::to_string(i) + " of " +
+			    std::to_string(len) + "\n    left:" + Hex(a, len, i) +
+			    "\n   right:" + Hex(b, len, i));
+}
+
+void ct_skip(const char *file, int line, const char *reason)
+{
+	GTEST_SKIP() << file << ":" << line << ": " << reason;
+}
+
+void ct_note(const char *fmt, ...)
+{
+	char buf[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, args);
+	va_end(args);
+	note = buf;
+}
+
+bool ct_failed()
+{
+	return failures > 0;
+}
+
+int main(int argc, char **argv)
+{
+	testing::InitGoogleTest(&argc, argv);
+	for (const ct_case *test = tests; test; test = test->next)
+		testing::RegisterTest(test->suite, test->name, nullptr, nullptr, test->file,
+				      test->line, [test]() -> Test * { return new Test(test); });
+	return RUN_ALL_TESTS();
+}

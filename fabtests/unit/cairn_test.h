@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unit tests in C, run by GoogleTest: its filters, listing and reports work as usual.
+ *
+ *	CT_TEST(pool, gives_no_more_than_its_limit)
+ *	{
+ *		...
+ *		CT_ASSERT_NE(object, NULL);
+ *		CT_EXPECT_EQ(pool.used, 1);
+ *	}
+ *
+ * A test registers itself. CT_EXPECT_* reports a failure and goes on, CT_ASSERT_* returns
+ * from the function it stands in. Both may be used in any thread.
+ */
+#ifndef CAIRN_TEST_H
+#define CAIRN_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ct_case {
+	const char *suite;
+	const char *name;
+	const char *file;
+	int line;
+	void (*run)(void);
+	struct ct_case *next;
+};
+
+void ct_register(struct ct_case *test);
+
+#define CT_TEST(suite_, name_)                                                           \
+	static void ct_run_##suite_##_##name_(void);                                     \
+	static struct ct_case ct_case_##suite_##_##name_ = {                             \
+		#suite_, #name_, __FILE__, __LINE__, ct_run_##suite_##_##name_, NULL};   \
+	__attribute__((constructor)) static void ct_register_##suite_##_##name_(void)    \
+	{                                                                                \
+		ct_register(&ct_case_##suite_##_##name_);                                \
+	}                                                                                \
+	static void ct_run_##suite_##_##name_(void)
+
+/* A value of any integer or pointer type, for comparing and for the message. */
+enum ct_kind { CT_SIGNED, CT_UNSIGNED, CT_POINTER };
+
+struct ct_value {
+	enum ct_kind kind;
+	uint64_t bits;
+};
+
+static inline struct ct_value ct_signed(long long value)
+{
+	struct ct_value v = {CT_SIGNED, (uint64_t)value};
+
+	return v;
+}
+
+static inline struct ct_value ct_unsigned(unsigned long long value)
+{
+	struct ct_value v = {CT_UNSIGNED, value};
+
+	return v;
+}
+
+static inline struct ct_value ct_pointer(const volatile void *value)
+{
+	struct ct_value v = {CT_POINTER, (uint64_t)(uintptr_t)value};
+
+	return v;
+}
+
+#define CT_VALUE(x)                            \
+	_Generic((x),                          \
+		bool: ct_unsigned,             \
+		char: ct_signed,               \
+		signed char: ct_signed,        \
+		short: ct_signed,              \
+		int: ct_signed,                \
+		long: ct_signed,               \
+		long long: ct_signed,          \
+		unsigned char: ct_unsigned,    \
+		unsigned short: ct_unsigned,   \
+		unsigned int: ct_unsigned,     \
+		unsigned long: ct_unsigned,    \
+		unsigned long long: ct_unsigned, \
+		default: ct_pointer)(x)
+
+enum ct_relation { CT_EQ, CT_NE, CT_LT, CT_LE, CT_GT, CT_GE };
+
+/* What the checks call: true when they hold, otherwise a failure was reported. */
+bool ct_compare(const char *file, int line, enum ct_relation relation, const char *a_text,
+		const char *b_text, struct ct_value a, struct ct_value b);
+bool ct_truth(const char *file, int line, const char *text, bool value, bool wanted);
+bool ct_streq(const char *file, int line, const char *a_text, const char *b_text,
+	      const char *a, const char *b);
+bool ct_strstr(const char *file, int line, const char *a_text, const char *b_text,
+	       const char *a, const char *b);
+bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text,
+	      const void *a, const void *b, size_t len);
+
+#define CT_COMPARE(rel, a, b) \
+	ct_compare(__FILE__, __LINE__, rel, #a, #b, CT_VALUE(a), CT_VALUE(b))
+#define CT_TRUTH(a, wanted) ct_truth(__FILE__, __LINE__, #a, a, wanted)
+#define CT_TEXT(fn, a, b) fn(__FILE__, __LINE__, #a, #b, a, b)
+#define CT_BYTES(a, b, len) ct_memeq(__FILE__, __LINE__, #a, #b, a, b, len)
+
+#define CT_OR_RETURN(check)     \
+	do {                    \
+		if (!(check))   \
+			return; \
+	} while (0)
+
+#define CT_EXPECT_EQ(a, b) ((void)CT_COMPARE(CT_EQ, a, b))
+#define CT_EXPECT_NE(a, b) ((void)CT_COMPARE(CT_NE, a, b))
+#define CT_EXPECT_LT(a, b) ((void)CT_COMPARE(CT_LT, a, b))
+#define CT_EXPECT_LE(a, b) ((void)CT_COMPARE(CT_LE, a, b))
+#define CT_EXPECT_GT(a, b) ((void)CT_COMPARE(CT_GT, a, b))
+#define CT_EXPECT_GE(a, b) ((void)CT_COMPARE(CT_GE, a, b))
+#define CT_EXPECT_TRUE(a) ((void)CT_TRUTH(a, true))
+#define CT_EXPECT_FALSE(a) ((void)CT_TRUTH(a, false))
+#define CT_EXPECT_STREQ(a, b) ((void)CT_TEXT(ct_streq, a, b))
+/* The text a contains the text b. */
+#define CT_EXPECT_STRSTR(a, b) ((void)CT_TEXT(ct_strstr, a, b))
+#define CT_EXPECT_MEMEQ(a, b, len) ((void)CT_BYTES(a, b, len))
+
+#define CT_ASSERT_EQ(a, b) CT_OR_RETURN(CT_COMPARE(CT_EQ, a, b))
+#define CT_ASSERT_NE(a, b) CT_OR_RETURN(CT_COMPARE(CT_NE, a, b))
+#define CT_ASSERT_LT(a, b) CT_OR_RETURN(CT_COMPARE(CT_LT, a, b))
+#define CT_ASSERT_LE(a, b) CT_OR_RETURN(CT_COMPARE(CT_LE, a, b))
+#define CT_ASSERT_GT(a, b) CT_OR_RETURN(CT_COMPARE(CT_GT, a, b))
+#define CT_ASSERT_GE(a, b) CT_OR_RETURN(CT_COMPARE(CT_GE, a, b))
+#define CT_ASSERT_TRUE(a) CT_OR_RETURN(CT_TRUTH(a, true))
+#define CT_ASSERT_FALSE(a) CT_OR_RETURN(CT_TRUTH(a, false))
+#define CT_ASSERT_STREQ(a, b) CT_OR_RETURN(CT_TEXT(ct_streq, a, b))
+#define CT_ASSERT_STRSTR(a, b) CT_OR_RETURN(CT_TEXT(ct_strstr, a, b))
+#define CT_ASSERT_MEMEQ(a, b, len) CT_OR_RETURN(CT_BYTES(a, b, len))
+
+/* Ends the test as skipped. */
+#define CT_SKIP(reason)                               \
+	do {                                          \
+		ct_skip(__FILE__, __LINE__, reason);  \
+		return;                               \
+	} while (0)
+
+void ct_skip(const char *file, int line, const char *reason);
+
+/*
+ * Names what is being checked, such as the row of a table, in every failure of this
+ * thread from here to the next CT_NOTE or the end of the test.
+ */
+#define CT_NOTE(...) ct_note(__VA_ARGS__)
+void ct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* True once a check failed in this test: for helpers that cannot return for the test. */
+bool ct_failed(void);
+
+/*
+ * Memory running out, for programs linked with CT_WRAP_ALLOC (local.mk): from here on, the
+ * nth allocation of this thread (1 is the next one) in statically linked code fails; later
+ * ones succeed again. Allocations are malloc, calloc, realloc, aligned_alloc,
+ * posix_memalign, strdup and strndup.
+ */
+void ct_fail_alloc(unsigned int nth);
+/* Ends it. True when an allocation was made to fail. */
+bool ct_alloc_failed(void);
+
+/*
+ * Descriptors running out: from here to ct_fds_restore, exactly count more can be opened.
+ */
+void ct_fds_left(unsigned int count);
+void ct_fds_restore(void);
+
+/*
+ * Log lines of statically linked code, for programs linked with CT_WRAP_LOG: kept, not
+ * printed, and forgotten when a test begins.
+ */
+unsigned int ct_log_count(void);
+/* The newest line without its end, or "". Valid until the next line. */
+const char *ct_log_last(void);
+void ct_log_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

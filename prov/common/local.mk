@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What every provider needs and libfabric does not export. Knows nothing of verbs.
+noinst_LTLIBRARIES += prov/common/libcairn-common.la
+prov_common_libcairn_common_la_SOURCES = \
+	prov/common/addr.c \
+	prov/common/attr.c \
+	prov/common/attr_rules.c \
+	prov/common/attr_rules.h \
+	prov/common/cntr.c \
+	prov/common/eq.c \
+	prov/common/nosys.c \
+	prov/common/pool.c \
+	prov/common/wait.c
+prov_common_libcairn_common_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)

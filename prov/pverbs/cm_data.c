@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "cm_data.h"
+
+static const uint8_t pvb_cm_magic[3] = {'C', 'r', 'n'};
+
+size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len)
+{
+	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
+
+	if (app_len > PVB_CM_APP_SIZE)
+		return 0;
+	memset(out, 0, PVB_CM_REQ_SIZE);
+	out[0] = (uint8_t)app_len;
+	if (app_len)
+		memcpy(out + 1, app, app_len);
+	memcpy(trailer, pvb_cm_magic, sizeof(pvb_cm_magic));
+	trailer[3] = PVB_CM_VERSION;
+	return PVB_CM_REQ_SIZE;
+}
+
+void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
+{
+	const uint8_t *in = bytes;
+	const uint8_t *trailer;
+
+	memset(data, 0, sizeof(*data));
+	if (!in || !len)
+		return;
+	data->app = in + 1;
+	data->app_len = in[0] < len ? in[0] : (uint8_t)(len - 1);
+
+	trailer = in + PVB_CM_TRAILER_AT;
+	if (data->app_len > PVB_CM_APP_SIZE || len < PVB_CM_REQ_SIZE ||
+	    memcmp(trailer, pvb_cm_magic, sizeof(pvb_cm_magic)) != 0)
+		return;
+	data->trailer = true;
+	data->version = trailer[3];
+	data->flags = trailer[4];
+}

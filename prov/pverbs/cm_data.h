@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The private data of rdma_cm messages, byte by byte. Pure functions over byte ranges.
+ *
+ * An rdma_cm request carries 56 bytes, padded with zeros by the wire format, so the
+ * length of the application's part has to be sent:
+ *
+ *   byte 0      length of the application's data (as the stock verbs provider has it)
+ *   bytes 1-32  the application's data
+ *   bytes 33-55 trailer of pverbs: magic 'C' 'r' 'n', version, flags, and 18 bytes that
+ * are zero in version 1
+ *
+ * The stock verbs provider may use bytes 1-55 for its application; then there is no
+ * trailer. Answers (accept, reject) have the same layout.
+ */
+#ifndef PVB_CM_DATA_H
+#define PVB_CM_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PVB_CM_REQ_SIZE 56 /* private data of an rdma_cm request over IP */
+#define PVB_CM_APP_SIZE 32 /* what an application may send beside a trailer */
+#define PVB_CM_TRAILER_AT 33
+#define PVB_CM_VERSION 1
+
+/* Private data taken apart. */
+struct pvb_cm_data {
+	const uint8_t *app; /* into the bytes given to the parser */
+	uint8_t app_len;    /* bytes */
+	bool trailer;	    /* the peer is pverbs */
+	uint8_t version;    /* of the trailer */
+	uint8_t flags;	    /* of the trailer; unknown bits are kept */
+};
+
+/*
+ * Fills out (PVB_CM_REQ_SIZE bytes) with the application's data and our trailer. Returns
+ * the bytes to send, or 0 when app_len > PVB_CM_APP_SIZE.
+ */
+size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len);
+
+/*
+ * Takes len bytes apart, whatever they are: a length byte that points past the end is cut
+ * to what is there, a trailer is recognised by its magic and only where the application's
+ * data leaves room for it. Never fails.
+ */
+void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len);
+
+#endif

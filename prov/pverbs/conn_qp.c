@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The queue pair of a connection: made by us, not by rdma_cm, so that receives can be
+ * posted before there is a path and so that it can have properties rdma_cm does not know.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pverbs.h"
+
+static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
+		       uint32_t depth)
+{
+	/* One slot more: the marker that ends a send queue (pvb_tx_close). */
+	uint32_t i, capacity = crn_roundup_pow2(depth + 1);
+
+	wq->slots = calloc(capacity, sizeof(*wq->slots));
+	if (!wq->slots)
+		return -FI_ENOMEM;
+	for (i = 0; i < capacity; i++)
+		wq->slots[i].wq = wq;
+	wq->conn = conn;
+	wq->cq = cq;
+	wq->depth = depth;
+	crn_ring_init(&wq->ring, 0, capacity);
+	return 0;
+}
+
+static void pvb_wq_fini(struct pvb_wq *wq)
+{
+	free(wq->slots);
+	wq->slots = NULL;
+}
+
+static struct ibv_qp *pvb_qp_create(struct pvb_ep *ep, uint32_t inline_size,
+				    uint32_t *got)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_qp_init_attr attr = {
+		.send_cq = conn->send_hw->cq,
+		.recv_cq = conn->recv_hw->cq,
+		.cap =
+			{
+				.max_send_wr = conn->sq.depth + 1,
+				.max_recv_wr = conn->rq.depth,
+				.max_send_sge = (uint32_t)ep->info->tx_attr->iov_limit,
+				.max_recv_sge = (uint32_t)ep->info->rx_attr->iov_limit,
+				.max_inline_data = inline_size,
+			},
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(ep->domain->pd, &attr);
+
+	*got = qp ? attr.cap.max_inline_data : 0;
+	return qp;
+}
+
+/* fi_inject on a device that takes less inline data: buffers of our own, one a slot. */
+static int pvb_bounce_init(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	size_t size = (size_t)(conn->sq.ring.mask + 1) * ep->inject_size;
+
+	if (ep->inject_size <= conn->inline_size)
+		return 0;
+	conn->bounce = malloc(size);
+	if (!conn->bounce)
+		return -FI_ENOMEM;
+	conn->bounce_mr = ibv_reg_mr(ep->domain->pd, conn->bounce, size, 0);
+	if (!conn->bounce_mr) {
+		free(conn->bounce);
+		conn->bounce = NULL;
+		return pvb_errno();
+	}
+	return 0;
+}
+
+static void pvb_bounce_fini(struct pvb_conn *conn)
+{
+	if (conn->bounce_mr)
+		ibv_dereg_mr(conn->bounce_mr);
+	free(conn->bounce);
+	conn->bounce_mr = NULL;
+	conn->bounce = NULL;
+}
+
+static int pvb_conn_reserve(struct pvb_conn *conn)
+{
+	int ret;
+
+	ret = pvb_cq_reserve(conn->sq.cq, conn->sq.depth + 1, &conn->send_hw);
+	if (ret)
+		return ret;
+	ret = pvb_cq_reserve(conn->rq.cq, conn->rq.depth, &conn->recv_hw);
+	if (ret)
+		pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
+	return ret;
+}
+
+static void pvb_conn_unreserve(struct pvb_conn *conn)
+{
+	pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
+	pvb_cq_release(conn->rq.cq, conn->recv_hw, conn->rq.depth);
+}
+
+int pvb_conn_create_qp(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq,
+			  (uint32_t)ep->info->tx_attr->size);
+	if (ret)
+		return ret;
+	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,
+			  (uint32_t)ep->info->rx_attr->size);
+	if (ret)
+		goto err_sq;
+	ret = pvb_conn_reserve(conn);
+	if (ret)
+		goto err_rq;
+
+	conn->qp = pvb_qp_create(ep, (uint32_t)ep->inject_size, &conn->inline_size);
+	if (!conn->qp && ep->inject_size)
+		conn->qp = pvb_qp_create(ep, 0, &conn->inline_size);
+	if (!conn->qp) {
+		ret = pvb_errno();
+		PVB_WARN(FI_LOG_EP_CTRL,
+			 "%s makes no queue pair with %u sends, %u receives: %s\n",
+			 ep->info->domain_attr->name, conn->sq.depth, conn->rq.depth,
+			 fi_strerror(-ret));
+		goto err_reserve;
+	}
+	ret = pvb_bounce_init(ep);
+	if (ret)
+		goto err_qp;
+	ret = pvb_conn_init(ep, NULL);
+	if (ret)
+		goto err_bounce;
+	conn->signal_every = CRN_MAX(conn->sq.depth / 4, 1u);
+	conn->unsignaled = 0;
+	crn_ring_set_size(&conn->rq.ring, conn->rq.depth);
+	conn->state = PVB_CONN_ENABLED;
+	return 0;
+err_bounce:
+	pvb_bounce_fini(conn);
+err_qp:
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+err_reserve:
+	pvb_conn_unreserve(conn);
+err_rq:
+	pvb_wq_fini(&conn->rq);
+err_sq:
+	pvb_wq_fini(&conn->sq);
+	return ret;
+}
+
+void pvb_conn_destroy_qp(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (!conn->qp)
+		return;
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+	pvb_bounce_fini(conn);
+	pvb_conn_unreserve(conn);
+	free(conn->chain);
+	conn->chain = NULL;
+	pvb_wq_fini(&conn->rq);
+	pvb_wq_fini(&conn->sq);
+}
+
+/* The port an endpoint is on before rdma_cm has found a path: that of its own address. */
+static int pvb_conn_first_port(struct pvb_ep *ep, uint8_t *port)
+{
+	struct pvb_device_addr *list;
+	size_t i, count;
+	int ret;
+
+	*port = 1;
+	if (ep->domain->attr.phys_port_cnt <= 1)
+		return 0;
+	ret = pvb_device_addrs(&list, &count);
+	if (ret)
+		return ret;
+	for (i = 0; i < count; i++) {
+		if (!strcmp(list[i].device, ep->info->domain_attr->name) &&
+		    crn_addr_same_host(&list[i].addr.sa, ep->info->src_addr))
+			*port = list[i].port;
+	}
+	free(list);
+	return 0;
+}
+
+int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	int ret;
+
+	if (id) {
+		if (rdma_init_qp_attr(id, &attr, &mask))
+			return pvb_errno();
+	} else {
+		ret = pvb_conn_first_port(ep, &attr.port_num);
+		if (ret)
+			return ret;
+	}
+	attr.qp_access_flags =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
+}
+
+static int pvb_conn_modify(struct pvb_conn *conn, enum ibv_qp_state state, uint8_t depth)
+{
+	struct ibv_qp_attr attr = {.qp_state = state};
+	int mask;
+
+	if (rdma_init_qp_attr(conn->id, &attr, &mask))
+		return pvb_errno();
+	/* Zero means that the CM message named no number: rdma_cm's own choice stands. */
+	if (state == IBV_QPS_RTR && (mask & IBV_QP_MAX_DEST_RD_ATOMIC) && depth)
+		attr.max_dest_rd_atomic = depth;
+	if (state == IBV_QPS_RTS && (mask & IBV_QP_MAX_QP_RD_ATOMIC) && depth)
+		attr.max_rd_atomic = depth;
+	return -ibv_modify_qp(conn->qp, &attr, mask);
+}
+
+int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
+		     uint8_t initiator_depth)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	/* The path may use another port or P_Key than the one assumed at first. */
+	ret = pvb_conn_init(ep, conn->id);
+	if (!ret)
+		ret = pvb_conn_modify(conn, IBV_QPS_RTR, responder_resources);
+	if (!ret)
+		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
+	if (ret) {
+		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",
+			 conn->qp->qp_num, fi_strerror(-ret));
+		return ret;
+	}
+	crn_ring_set_size(&conn->sq.ring, conn->sq.depth);
+	return 0;
+}
+
+void pvb_conn_error(struct pvb_ep *ep)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct pvb_conn *conn = &ep->conn;
+
+	crn_ring_set_size(&conn->sq.ring, 0);
+	crn_ring_set_size(&conn->rq.ring, 0);
+	if (conn->qp && ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE))
+		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",
+			 conn->qp->qp_num, strerror(errno));
+}

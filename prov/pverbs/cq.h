@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between cq.c (the object), cq_hw.c (device queues, drains) and cq_read.c (reading). */
+#ifndef PVB_CQ_H
+#define PVB_CQ_H
+
+#include "pverbs.h"
+
+/* cq_read.c */
+ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count);
+ssize_t pvb_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src_addr);
+ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64_t flags);
+/* -FI_ENOSYS for a format that is not offered. */
+int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format);
+
+/*
+ * Puts at most one batch of completions into the empty stash: true when the application
+ * has something to read. Called with the lock held.
+ */
+bool pvb_cq_fetch(struct pvb_cq *cq);
+
+/*
+ * What a work completion means to the application, and retires its slot. False when it is
+ * not reported. Called with the lock held.
+ */
+bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp);
+
+/* Appends to the stash, in which there is room. Called with the lock held. */
+static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
+{
+	uint32_t at = (cq->stash_head + cq->stash_count) & (cq->stash_size - 1);
+
+	cq->stash[at] = *comp;
+	cq->stash_count++;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The device queues behind a completion queue, and emptying them when an endpoint ends.
+ * A fi_cq may be asked for more than a device queue holds (rdma_rxe: 32,767); so device
+ * queues are made as endpoints need their depth, and none can overrun.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cq.h"
+
+/* Room for count more entries than there are. Called with the lock held. */
+static int pvb_stash_grow(struct pvb_cq *cq, uint32_t count)
+{
+	uint32_t i, size = crn_roundup_pow2(cq->stash_count + count);
+	struct pvb_comp *stash;
+
+	if (size <= cq->stash_size)
+		return 0;
+	stash = malloc(size * sizeof(*stash));
+	if (!stash)
+		return -FI_ENOMEM;
+	for (i = 0; i < cq->stash_count; i++)
+		stash[i] = cq->stash[(cq->stash_head + i) & (cq->stash_size - 1)];
+	free(cq->stash);
+	cq->stash = stash;
+	cq->stash_size = size;
+	cq->stash_head = 0;
+	return 0;
+}
+
+int pvb_cq_prepare_drain(struct pvb_cq *cq)
+{
+	int ret;
+
+	crn_lock(&cq->lock);
+	ret = pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH);
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
+{
+	const uint32_t max = (uint32_t)cq->domain->attr.max_cqe;
+	const uint32_t hint = (uint32_t)CRN_MIN(cq->size_hint, (size_t)max);
+	struct pvb_hwcq **list, *hw;
+	int ret;
+
+	list = realloc(cq->hw, (cq->hw_count + 1) * sizeof(struct pvb_hwcq *));
+	if (!list)
+		return -FI_ENOMEM;
+	cq->hw = list;
+	hw = calloc(1, sizeof(*hw));
+	if (!hw)
+		return -FI_ENOMEM;
+	hw->depth = CRN_MAX(hint, slots);
+	hw->cq = ibv_create_cq(cq->domain->verbs, (int)hw->depth, cq, cq->channel, 0);
+	if (!hw->cq) {
+		ret = pvb_errno();
+		PVB_WARN(FI_LOG_CQ, "%s makes no completion queue of %u entries: %s\n",
+			 ibv_get_device_name(cq->domain->verbs->device), hw->depth,
+			 fi_strerror(-ret));
+		free(hw);
+		return ret;
+	}
+	cq->hw[cq->hw_count++] = hw;
+	*out = hw;
+	return 0;
+}
+
+int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
+{
+	struct pvb_hwcq *hw = NULL;
+	uint32_t i;
+	int ret;
+
+	if (slots > (uint32_t)cq->domain->attr.max_cqe)
+		return -FI_EINVAL;
+	crn_lock(&cq->lock);
+	ret = pvb_stash_grow(cq, cq->reserved + slots + PVB_POLL_BATCH);
+	if (ret)
+		goto out;
+	for (i = 0; i < cq->hw_count && !hw; i++) {
+		if (cq->hw[i]->depth - cq->hw[i]->reserved >= slots)
+			hw = cq->hw[i];
+	}
+	if (!hw) {
+		ret = pvb_hwcq_add(cq, slots, &hw);
+		if (ret)
+			goto out;
+		/* A thread that waits already has not armed this one. */
+		if (cq->channel)
+			crn_wait_signal(&cq->wait);
+	}
+	hw->reserved += slots;
+	cq->reserved += slots;
+	*out = hw;
+out:
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots)
+{
+	crn_lock(&cq->lock);
+	hw->reserved -= slots;
+	cq->reserved -= slots;
+	crn_unlock(&cq->lock);
+}
+
+/* What the device did not return: never posted, or a device that ignores its error state.
+ */
+static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
+{
+	uint32_t at = atomic_load(&wq->ring.tail);
+	struct pvb_slot *slot;
+	struct pvb_comp comp;
+
+	for (; at != wq->ring.head; at++) {
+		slot = &wq->slots[crn_ring_index(&wq->ring, at)];
+		comp = (struct pvb_comp){
+			.context = slot->context,
+			.flags = slot->flags & ~PVB_SLOT_FLAGS,
+			.err = FI_ECANCELED,
+			.wc_status = IBV_WC_WR_FLUSH_ERR,
+		};
+		if (!(slot->flags & PVB_SLOT_INJECT))
+			pvb_cq_stash(cq, &comp);
+	}
+	crn_ring_retire(&wq->ring, at);
+}
+
+/* One batch of every device queue into the stash; false when there was none. */
+static bool pvb_drain_batch(struct pvb_cq *cq)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	struct pvb_comp comp;
+	bool any = false;
+	uint32_t i;
+	int j, got;
+
+	for (i = 0; i < cq->hw_count; i++) {
+		got = ibv_poll_cq(cq->hw[i]->cq, PVB_POLL_BATCH, wc);
+		for (j = 0; j < got; j++) {
+			if (pvb_cq_convert(&wc[j], &comp))
+				pvb_cq_stash(cq, &comp);
+		}
+		any |= got > 0;
+	}
+	return any;
+}
+
+void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
+{
+	crn_lock(&cq->lock);
+	while (crn_ring_used(&wq->ring)) {
+		if (pvb_drain_batch(cq))
+			continue;
+		if (crn_now_ms() >= deadline_ms) {
+			PVB_WARN(FI_LOG_CQ,
+				 "the device returns no completion for %u operations "
+				 "of a queue pair in error\n",
+				 crn_ring_used(&wq->ring));
+			break;
+		}
+		sched_yield();
+	}
+	pvb_drain_rest(cq, wq);
+	if (cq->stash_count && cq->channel)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+}
+
+void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err)
+{
+	struct pvb_cq *cq = wq->cq;
+	const struct pvb_slot *slot;
+	struct pvb_comp comp;
+	uint32_t at;
+
+	crn_lock(&cq->lock);
+	if (pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
+		PVB_WARN(FI_LOG_CQ, "no memory to report %u operations that failed\n",
+			 count);
+	wq->ring.head -= count;
+	for (at = 0; at < count && cq->stash_count < cq->stash_size; at++) {
+		slot = &wq->slots[crn_ring_index(&wq->ring, wq->ring.head + at)];
+		comp = (struct pvb_comp){
+			.context = slot->context,
+			.flags = slot->flags & ~PVB_SLOT_FLAGS,
+			.err = err,
+			.wc_status = IBV_WC_GENERAL_ERR,
+		};
+		pvb_cq_stash(cq, &comp);
+	}
+	if (cq->channel)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+}

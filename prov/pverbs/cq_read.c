@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading completions: from the device straight into the application's entries. */
+#include <arpa/inet.h>
+#include <string.h>
+#include "cq.h"
+
+static void *pvb_write_context(void *buf, const struct pvb_comp *comp)
+{
+	struct fi_cq_entry *entry = buf;
+
+	entry->op_context = comp->context;
+	return entry + 1;
+}
+
+static void *pvb_write_msg(void *buf, const struct pvb_comp *comp)
+{
+	struct fi_cq_msg_entry *entry = buf;
+
+	entry->op_context = comp->context;
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	return entry + 1;
+}
+
+static void *pvb_write_data(void *buf, const struct pvb_comp *comp)
+{
+	struct fi_cq_data_entry *entry = buf;
+
+	entry->op_context = comp->context;
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	entry->buf = NULL;
+	entry->data = comp->data;
+	return entry + 1;
+}
+
+int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_UNSPEC:
+	case FI_CQ_FORMAT_CONTEXT:
+		cq->write = pvb_write_context;
+		cq->entry_size = sizeof(struct fi_cq_entry);
+		return 0;
+	case FI_CQ_FORMAT_MSG:
+		cq->write = pvb_write_msg;
+		cq->entry_size = sizeof(struct fi_cq_msg_entry);
+		return 0;
+	case FI_CQ_FORMAT_DATA:
+		cq->write = pvb_write_data;
+		cq->entry_size = sizeof(struct fi_cq_data_entry);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+/* Everything up to and including the slot is done: queues complete in order. */
+static void pvb_slot_retire(struct pvb_slot *slot)
+{
+	struct pvb_wq *wq = slot->wq;
+	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
+	uint32_t index = (uint32_t)(slot - wq->slots);
+
+	crn_ring_retire(&wq->ring, tail + ((index - tail) & wq->ring.mask) + 1);
+}
+
+static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
+			      struct pvb_comp *comp)
+{
+	struct pvb_conn *conn = slot->wq->conn;
+	struct pvb_ep *ep = pvb_conn_ep(conn);
+
+	comp->context = slot->context;
+	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->len = 0;
+	comp->data = 0;
+	comp->err = pvb_wc_error(wc->status, slot->wq == &conn->sq);
+	comp->wc_status = (int)wc->status;
+	if (wc->status != IBV_WC_WR_FLUSH_ERR)
+		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
+			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
+	if (!(slot->flags & PVB_SLOT_INJECT))
+		return true;
+	/*
+	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
+	 * connection; the program learns that from FI_SHUTDOWN.
+	 */
+	if (wc->status != IBV_WC_WR_FLUSH_ERR && ep->conn.id)
+		rdma_disconnect(ep->conn.id);
+	return false;
+}
+
+/* Receives: what came decides the flags, and a length is known. */
+static void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
+{
+	comp->len = wc->byte_len;
+	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		comp->flags = FI_RMA | FI_REMOTE_WRITE;
+	if (wc->wc_flags & IBV_WC_WITH_IMM) {
+		comp->flags |= FI_REMOTE_CQ_DATA;
+		comp->data = ntohl(wc->imm_data);
+	}
+}
+
+bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+	bool report;
+
+	if (crn_unlikely(wc->status != IBV_WC_SUCCESS)) {
+		report = pvb_convert_error(wc, slot, comp);
+	} else {
+		comp->context = slot->context;
+		comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+		comp->len = 0;
+		comp->data = 0;
+		comp->err = 0;
+		if (wc->opcode & IBV_WC_RECV)
+			pvb_convert_recv(wc, comp);
+		report = !(slot->flags & PVB_SLOT_FLAGS);
+	}
+	pvb_slot_retire(slot);
+	return report;
+}
+
+/*
+ * Fills up to count entries from one batch. An error and what the device gave after it go
+ * to the stash, which is empty before. *more: the device may have another batch.
+ */
+static size_t pvb_cq_batch(struct pvb_cq *cq, struct ibv_cq *ibv, void **buf,
+			   size_t count, bool *more)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	struct pvb_comp comp;
+	size_t done = 0;
+	int want = (int)CRN_MIN(count, (size_t)PVB_POLL_BATCH);
+	int i, got;
+
+	got = ibv_poll_cq(ibv, want, wc);
+	*more = got == want;
+	for (i = 0; i < got; i++) {
+		if (!pvb_cq_convert(&wc[i], &comp))
+			continue;
+		if (crn_unlikely(cq->stash_count || comp.err)) {
+			pvb_cq_stash(cq, &comp);
+			continue;
+		}
+		*buf = cq->write(*buf, &comp);
+		done++;
+	}
+	return done;
+}
+
+bool pvb_cq_fetch(struct pvb_cq *cq)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	struct pvb_comp comp;
+	uint32_t i;
+	int j, got;
+
+	for (i = 0; i < cq->hw_count; i++) {
+		do {
+			got = ibv_poll_cq(cq->hw[i]->cq, PVB_POLL_BATCH, wc);
+			for (j = 0; j < got; j++) {
+				if (pvb_cq_convert(&wc[j], &comp))
+					pvb_cq_stash(cq, &comp);
+			}
+		} while (got > 0 && !cq->stash_count);
+		if (cq->stash_count)
+			return true;
+	}
+	return false;
+}
+
+static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
+{
+	const struct pvb_comp *comp;
+	size_t done = 0;
+
+	while (done < count && cq->stash_count) {
+		comp = &cq->stash[cq->stash_head];
+		if (comp->err)
+			return done ? (ssize_t)done : -FI_EAVAIL;
+		buf = cq->write(buf, comp);
+		cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
+		cq->stash_count--;
+		done++;
+	}
+	return (ssize_t)done;
+}
+
+static ssize_t pvb_cq_read_hw(struct pvb_cq *cq, void *buf, size_t count)
+{
+	size_t done = 0;
+	uint32_t i, at;
+	bool more;
+
+	for (i = 0; i < cq->hw_count; i++) {
+		at = cq->hw_next;
+		do {
+			done += pvb_cq_batch(cq, cq->hw[at]->cq, &buf, count - done,
+					     &more);
+			if (crn_unlikely(cq->stash_count))
+				return done ? (ssize_t)done
+					    : pvb_cq_read_stash(cq, buf, count);
+		} while (more && done < count);
+		if (done == count)
+			break;
+		cq->hw_next = at + 1 < cq->hw_count ? at + 1 : 0;
+	}
+	return done ? (ssize_t)done : -FI_EAGAIN;
+}
+
+ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	ssize_t ret;
+
+	crn_lock(&cq->lock);
+	if (crn_unlikely(cq->stash_count))
+		ret = pvb_cq_read_stash(cq, buf, count);
+	else
+		ret = pvb_cq_read_hw(cq, buf, count);
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+ssize_t pvb_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src_addr)
+{
+	ssize_t i, ret = pvb_cq_read(fid, buf, count);
+
+	for (i = 0; src_addr && i < ret; i++)
+		src_addr[i] =
+			FI_ADDR_NOTAVAIL; /* fi_cq(3): connected endpoints have none */
+	return ret;
+}
+
+ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64_t flags)
+{
+	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	const struct pvb_comp *comp;
+	ssize_t ret = -FI_EAGAIN;
+
+	crn_lock(&cq->lock);
+	if (!cq->stash_count)
+		goto out;
+	comp = &cq->stash[cq->stash_head];
+	if (!comp->err)
+		goto out;
+	/* Field by field: the structure grew, and the program may know an older one. */
+	entry->op_context = comp->context;
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	entry->buf = NULL;
+	entry->data = comp->data;
+	entry->tag = 0;
+	entry->olen = 0;
+	entry->err = comp->err;
+	entry->prov_errno = comp->wc_status;
+	entry->err_data = NULL;
+	if (FI_VERSION_GE(cq->domain->fabric->fid.api_version, FI_VERSION(1, 5)))
+		entry->err_data_size = 0;
+	cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
+	cq->stash_count--;
+	ret = 1;
+out:
+	crn_unlock(&cq->lock);
+	return ret;
+}

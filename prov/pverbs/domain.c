@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <cairn/nosys.h>
+#include "pverbs.h"
+
+static int pvb_domain_close(struct fid *fid)
+{
+	struct pvb_domain *domain = crn_container_of(fid, struct pvb_domain, fid.fid);
+
+	if (atomic_load(&domain->refs))
+		return -FI_EBUSY;
+	ibv_dealloc_pd(domain->pd);
+	ibv_close_device(domain->verbs);
+	fi_freeinfo(domain->info);
+	atomic_fetch_sub(&domain->fabric->refs, 1);
+	free(domain);
+	return 0;
+}
+
+static struct fi_ops pvb_domain_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = pvb_domain_close,
+	.bind = crn_nosys_bind,
+	.control = crn_nosys_control,
+	/* ofi_rxm depends on -FI_ENOSYS for operations it asks for and we do not have. */
+	.ops_open = crn_nosys_ops_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+static int pvb_endpoint2(struct fid_domain *domain, struct fi_info *info,
+			 struct fid_ep **ep, uint64_t flags, void *context)
+{
+	return flags ? -FI_EOPNOTSUPP : pvb_endpoint(domain, info, ep, context);
+}
+
+static struct fi_ops_domain pvb_domain_ops = {
+	.size = sizeof(struct fi_ops_domain),
+	.av_open = crn_nosys_av_open,
+	.cq_open = pvb_cq_open,
+	.endpoint = pvb_endpoint,
+	.scalable_ep = crn_nosys_scalable_ep,
+	.cntr_open = crn_nosys_cntr_open,
+	.poll_open = crn_nosys_poll_open,
+	.stx_ctx = crn_nosys_stx_ctx,
+	.srx_ctx = crn_nosys_srx_ctx,
+	.query_atomic = crn_nosys_query_atomic,
+	.query_collective = crn_nosys_query_collective,
+	.endpoint2 = pvb_endpoint2,
+};
+
+static int pvb_domain_device(struct pvb_domain *domain, const char *name)
+{
+	int ret;
+
+	ret = pvb_device_open(name, &domain->verbs);
+	if (ret) {
+		PVB_WARN(FI_LOG_DOMAIN, "device %s cannot be opened: %s\n", name,
+			 fi_strerror(-ret));
+		return ret;
+	}
+	domain->iwarp = domain->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	ret = ibv_query_device(domain->verbs, &domain->attr);
+	if (ret) {
+		ret = -ret;
+		goto err;
+	}
+	domain->pd = ibv_alloc_pd(domain->verbs);
+	if (!domain->pd) {
+		ret = pvb_errno();
+		PVB_WARN(FI_LOG_DOMAIN, "%s gives no protection domain: %s\n", name,
+			 fi_strerror(-ret));
+		goto err;
+	}
+	return 0;
+err:
+	ibv_close_device(domain->verbs);
+	return ret;
+}
+
+int pvb_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
+		    struct fid_domain **fid, void *context)
+{
+	struct pvb_fabric *fabric = crn_container_of(fabric_fid, struct pvb_fabric, fid);
+	struct pvb_domain *domain;
+	int ret;
+
+	if (!info || !info->domain_attr || !info->domain_attr->name)
+		return -FI_EINVAL;
+	domain = calloc(1, sizeof(*domain));
+	if (!domain)
+		return -FI_ENOMEM;
+	domain->fabric = fabric;
+	domain->locked = info->domain_attr->threading != FI_THREAD_DOMAIN;
+	domain->info = fi_dupinfo(info);
+	if (!domain->info) {
+		ret = -FI_ENOMEM;
+		goto err_free;
+	}
+	ret = pvb_domain_device(domain, info->domain_attr->name);
+	if (ret)
+		goto err_info;
+
+	atomic_fetch_add(&fabric->refs, 1);
+	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
+	domain->fid.fid.context = context;
+	domain->fid.fid.ops = &pvb_domain_fid_ops;
+	domain->fid.ops = &pvb_domain_ops;
+	domain->fid.mr = &pvb_mr_ops;
+	*fid = &domain->fid;
+	return 0;
+err_info:
+	fi_freeinfo(domain->info);
+err_free:
+	free(domain);
+	return ret;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints as objects: made, bound, enabled, closed. */
+#include <stdlib.h>
+#include <string.h>
+#include <cairn/nosys.h>
+#include "pverbs.h"
+
+static struct pvb_ep *pvb_ep_from(struct fid *fid)
+{
+	return crn_container_of(fid, struct pvb_ep, fid.fid);
+}
+
+/*
+ * fi_close(3) and ofi_rxm want every posted operation in the completion queue when
+ * fi_close returns. Room for that is made before anything else changes.
+ */
+static int pvb_ep_flush(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	uint64_t deadline;
+	int ret;
+
+	if (!conn->qp)
+		return 0;
+	ret = pvb_cq_prepare_drain(conn->sq.cq);
+	if (!ret)
+		ret = pvb_cq_prepare_drain(conn->rq.cq);
+	if (ret)
+		return ret;
+	pvb_conn_error(ep);
+	deadline = crn_now_ms() + (uint64_t)pvb_params.close_timeout;
+	pvb_tx_close(ep);
+	pvb_cq_drain(conn->sq.cq, &conn->sq, deadline);
+	pvb_cq_drain(conn->rq.cq, &conn->rq, deadline);
+	return 0;
+}
+
+static void pvb_ep_end_cm(struct pvb_ep *ep)
+{
+	struct pvb_eq *eq = ep->req ? ep->req->eq : ep->eq;
+
+	if (!eq)
+		return;
+	pthread_mutex_lock(&eq->cm_lock);
+	if (ep->req)
+		pvb_connreq_destroy(ep->req);
+	else if (ep->conn.id)
+		rdma_destroy_id(ep->conn.id);
+	crn_eq_forget(&eq->eq, &ep->fid.fid);
+	pthread_mutex_unlock(&eq->cm_lock);
+	if (ep->req)
+		atomic_fetch_sub(&eq->refs, 1);
+}
+
+static void pvb_ep_free(struct pvb_ep *ep)
+{
+	crn_lock_fini(&ep->conn.tx_lock);
+	crn_lock_fini(&ep->conn.rx_lock);
+	fi_freeinfo(ep->info);
+	free(ep);
+}
+
+static int pvb_ep_close(struct fid *fid)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	ret = pvb_ep_flush(ep);
+	if (ret)
+		return ret;
+	pvb_ep_end_cm(ep);
+	pvb_conn_destroy_qp(ep);
+	if (ep->eq)
+		atomic_fetch_sub(&ep->eq->refs, 1);
+	if (conn->sq.cq)
+		atomic_fetch_sub(&conn->sq.cq->refs, 1);
+	if (conn->rq.cq)
+		atomic_fetch_sub(&conn->rq.cq->refs, 1);
+	atomic_fetch_sub(&ep->domain->refs, 1);
+	pvb_ep_free(ep);
+	return 0;
+}
+
+static void pvb_ep_attach(struct pvb_ep *ep, struct pvb_wq *wq, struct pvb_cq *cq)
+{
+	wq->cq = cq;
+	atomic_fetch_add(&cq->refs, 1);
+}
+
+static int pvb_ep_bind_cq(struct pvb_ep *ep, struct pvb_cq *cq, uint64_t flags)
+{
+	const uint64_t known = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION;
+
+	if (flags & ~known)
+		return -FI_EBADFLAGS;
+	if (!(flags & (FI_TRANSMIT | FI_RECV)))
+		return -FI_EINVAL;
+	if (cq->domain != ep->domain)
+		return -FI_EDOMAIN;
+	if (((flags & FI_TRANSMIT) && ep->conn.sq.cq) ||
+	    ((flags & FI_RECV) && ep->conn.rq.cq))
+		return -FI_EINVAL;
+	if (flags & FI_TRANSMIT) {
+		pvb_ep_attach(ep, &ep->conn.sq, cq);
+		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
+	}
+	if (flags & FI_RECV) {
+		pvb_ep_attach(ep, &ep->conn.rq, cq);
+		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
+	}
+	return 0;
+}
+
+/* A request came in through the listener's queue; its endpoint may use another. */
+static int pvb_ep_move_request(struct pvb_connreq *req, struct pvb_eq *eq)
+{
+	struct pvb_eq *old = req->eq;
+	int ret = 0;
+
+	pthread_mutex_lock(&old->cm_lock);
+	if (rdma_migrate_id(req->id, eq->channel))
+		ret = pvb_errno();
+	else
+		req->eq = eq;
+	pthread_mutex_unlock(&old->cm_lock);
+	if (ret)
+		return ret;
+	atomic_fetch_add(&eq->refs, 1);
+	atomic_fetch_sub(&old->refs, 1);
+	return 0;
+}
+
+static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
+{
+	struct pvb_connreq *req = ep->req;
+	int ret;
+
+	if (flags || ep->eq)
+		return -FI_EINVAL;
+	if (eq->fabric != ep->domain->fabric)
+		return -FI_EINVAL;
+	if (req && req->eq != eq) {
+		ret = pvb_ep_move_request(req, eq);
+		if (ret)
+			return ret;
+	}
+	ep->eq = eq;
+	atomic_fetch_add(&eq->refs, 1);
+	return 0;
+}
+
+static int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+
+	if (ep->conn.state != PVB_CONN_NEW)
+		return -FI_EOPBADSTATE;
+	switch (bfid->fclass) {
+	case FI_CLASS_CQ:
+		return pvb_ep_bind_cq(ep, crn_container_of(bfid, struct pvb_cq, fid.fid),
+				      flags);
+	case FI_CLASS_EQ:
+		return pvb_ep_bind_eq(ep,
+				      crn_container_of(bfid, struct pvb_eq, eq.fid.fid),
+				      flags);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static int pvb_ep_enable(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (conn->state != PVB_CONN_NEW)
+		return 0;
+	if (!ep->eq)
+		return -FI_ENOEQ;
+	/* A queue pair has two queues; one that the capabilities never use borrows the
+	 * other's. */
+	if (!conn->sq.cq && conn->rq.cq &&
+	    !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
+		pvb_ep_attach(ep, &conn->sq, conn->rq.cq);
+	if (!conn->rq.cq && conn->sq.cq && !(ep->info->caps & FI_RECV))
+		pvb_ep_attach(ep, &conn->rq, conn->sq.cq);
+	if (!conn->sq.cq || !conn->rq.cq)
+		return -FI_ENOCQ;
+	return pvb_conn_create_qp(ep);
+}
+
+/* FI_GETOPSFLAG, FI_SETOPSFLAG: FI_TRANSMIT or FI_RECV in *flags says whose defaults. */
+static int pvb_ep_ops_flags(struct pvb_ep *ep, bool set, uint64_t *flags)
+{
+	const uint64_t side = *flags & (FI_TRANSMIT | FI_RECV);
+	uint64_t *own = side == FI_TRANSMIT ? &ep->tx_flags : &ep->rx_flags;
+	const uint64_t known = side == FI_TRANSMIT ? PVB_TX_OP_FLAGS : PVB_RX_OP_FLAGS;
+
+	if (side != FI_TRANSMIT && side != FI_RECV)
+		return -FI_EINVAL;
+	if (!set) {
+		*flags = *own;
+		return 0;
+	}
+	if (*flags & ~(side | known))
+		return -FI_EBADFLAGS;
+	*own = *flags & known;
+	return 0;
+}
+
+static int pvb_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return pvb_ep_enable(ep);
+	case FI_GETOPSFLAG:
+	case FI_SETOPSFLAG:
+		return pvb_ep_ops_flags(ep, command == FI_SETOPSFLAG, arg);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops pvb_ep_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = pvb_ep_close,
+	.bind = pvb_ep_bind,
+	.control = pvb_ep_control,
+	.ops_open = crn_nosys_ops_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+static int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
+{
+	return pvb_cm_getopt(pvb_ep_from(fid)->raw_cm, level, optname, optval, optlen);
+}
+
+static int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval,
+			 size_t optlen)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+
+	if (ep->conn.id && !ep->req)
+		return -FI_EOPBADSTATE;
+	return pvb_cm_setopt(&ep->raw_cm, level, optname, optval, optlen);
+}
+
+static struct fi_ops_ep pvb_ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = crn_nosys_cancel,
+	.getopt = pvb_ep_getopt,
+	.setopt = pvb_ep_setopt,
+	.tx_ctx = crn_nosys_tx_ctx,
+	.rx_ctx = crn_nosys_rx_ctx,
+	.rx_size_left = crn_nosys_rx_size_left,
+	.tx_size_left = crn_nosys_tx_size_left,
+};
+
+/* Sizes of an info that a program may have made itself: 0 is the default, too much an
+ * error. */
+static int pvb_ep_sizes(struct pvb_ep *ep)
+{
+	const struct ibv_device_attr *attr = &ep->domain->attr;
+	struct fi_tx_attr *tx = ep->info->tx_attr;
+	struct fi_rx_attr *rx = ep->info->rx_attr;
+
+	if (!tx || !rx || !ep->info->ep_attr || ep->info->ep_attr->type != FI_EP_MSG)
+		return -FI_EINVAL;
+	if (!tx->size)
+		tx->size = CRN_MIN(pvb_params.tx_size, (size_t)attr->max_qp_wr);
+	if (!rx->size)
+		rx->size = CRN_MIN(pvb_params.rx_size, (size_t)attr->max_qp_wr);
+	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
+	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
+	if (tx->size > (size_t)attr->max_qp_wr || rx->size > (size_t)attr->max_qp_wr ||
+	    tx->iov_limit > PVB_IOV_LIMIT || rx->iov_limit > PVB_IOV_LIMIT ||
+	    tx->inject_size > PVB_INJECT_LIMIT)
+		return -FI_EINVAL;
+	if (ep->info->src_addr &&
+	    !crn_addr_valid(ep->info->src_addr, ep->info->src_addrlen,
+			    ep->info->addr_format))
+		return -FI_EINVAL;
+	return 0;
+}
+
+/* The request becomes this endpoint's: from now on its events are ours. */
+static int pvb_ep_take_request(struct pvb_ep *ep, fid_t handle)
+{
+	struct pvb_connreq *req = crn_container_of(handle, struct pvb_connreq, fid);
+
+	if (handle->fclass != FI_CLASS_CONNREQ)
+		return -FI_EINVAL;
+	if (strcmp(ibv_get_device_name(req->id->verbs->device),
+		   ep->domain->info->domain_attr->name))
+		return -FI_EDOMAIN;
+	pthread_mutex_lock(&req->eq->cm_lock);
+	crn_list_del(&req->entry);
+	req->fid.fclass = FI_CLASS_UNSPEC; /* a second use is refused */
+	req->id->context = &ep->fid.fid;
+	ep->req = req;
+	ep->conn.id = req->id;
+	ep->raw_cm = req->raw_cm;
+	atomic_fetch_add(&req->eq->refs, 1);
+	pthread_mutex_unlock(&req->eq->cm_lock);
+	return 0;
+}
+
+int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid_ep **fid,
+		 void *context)
+{
+	struct pvb_domain *domain = crn_container_of(domain_fid, struct pvb_domain, fid);
+	const uint64_t fenced = FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR;
+	struct pvb_ep *ep;
+	int ret;
+
+	if (!info)
+		return -FI_EINVAL;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = crn_lock_init(&ep->conn.tx_lock, domain->locked);
+	if (ret)
+		goto err_free;
+	ret = crn_lock_init(&ep->conn.rx_lock, domain->locked);
+	if (ret)
+		goto err_tx_lock;
+	ep->domain = domain;
+	ep->info = fi_dupinfo(info);
+	if (!ep->info) {
+		ret = -FI_ENOMEM;
+		goto err_rx_lock;
+	}
+	ret = pvb_ep_sizes(ep);
+	if (!ret && info->handle)
+		ret = pvb_ep_take_request(ep, info->handle);
+	if (ret)
+		goto err_info;
+
+	ep->info->handle = NULL;
+	ep->inject_size = ep->info->tx_attr->inject_size;
+	ep->max_msg = CRN_MIN(ep->info->ep_attr->max_msg_size, (size_t)UINT32_MAX);
+	ep->tx_flags = ep->info->tx_attr->op_flags;
+	ep->rx_flags = ep->info->rx_attr->op_flags;
+	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.context = context;
+	ep->fid.fid.ops = &pvb_ep_fid_ops;
+	ep->fid.ops = &pvb_ep_ops;
+	ep->fid.cm = &pvb_ep_cm_ops;
+	ep->fid.msg = &pvb_msg_ops;
+	ep->fid.rma = &pvb_rma_ops;
+	ep->fid.tagged = &crn_nosys_tagged;
+	ep->fid.atomic = &crn_nosys_atomic;
+	ep->fid.collective = &crn_nosys_collective;
+	atomic_fetch_add(&domain->refs, 1);
+	*fid = &ep->fid;
+	return 0;
+err_info:
+	fi_freeinfo(ep->info);
+err_rx_lock:
+	crn_lock_fini(&ep->conn.rx_lock);
+err_tx_lock:
+	crn_lock_fini(&ep->conn.tx_lock);
+err_free:
+	free(ep);
+	return ret;
+}

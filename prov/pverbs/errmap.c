@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What went wrong, in libfabric's words: fi_pverbs(7) has the same tables. */
+#include <errno.h>
+#include <stdlib.h>
+#include "pverbs.h"
+
+static const int pvb_wc_errors[] = {
+	[IBV_WC_LOC_LEN_ERR] = FI_EMSGSIZE,
+	[IBV_WC_LOC_QP_OP_ERR] = FI_EINVAL,
+	[IBV_WC_LOC_PROT_ERR] = FI_EFAULT,
+	[IBV_WC_WR_FLUSH_ERR] = FI_ECANCELED,
+	[IBV_WC_MW_BIND_ERR] = FI_EPERM,
+	[IBV_WC_BAD_RESP_ERR] = FI_ECONNRESET,
+	[IBV_WC_LOC_ACCESS_ERR] = FI_EKEYREJECTED,
+	[IBV_WC_REM_INV_REQ_ERR] = FI_EOPNOTSUPP,
+	[IBV_WC_REM_ACCESS_ERR] = FI_EACCES,
+	[IBV_WC_REM_OP_ERR] = FI_EREMOTEIO,
+	[IBV_WC_RETRY_EXC_ERR] = FI_ETIMEDOUT,
+	[IBV_WC_RNR_RETRY_EXC_ERR] = FI_ENORX,
+	[IBV_WC_REM_ABORT_ERR] = FI_ECONNABORTED,
+	[IBV_WC_FATAL_ERR] = FI_EIO,
+	[IBV_WC_RESP_TIMEOUT_ERR] = FI_EHOSTDOWN,
+};
+
+int pvb_wc_error(enum ibv_wc_status status, bool sent)
+{
+	/* A receive that is too small, rather than a send that is too large. */
+	if (status == IBV_WC_LOC_LEN_ERR && !sent)
+		return FI_ETRUNC;
+	if ((size_t)status < CRN_COUNT(pvb_wc_errors) && pvb_wc_errors[status])
+		return pvb_wc_errors[status];
+	return FI_EOTHER;
+}
+
+int pvb_post_error(int err)
+{
+	/* Verbs says ENOMEM for a full queue: what is in flight makes room. */
+	if (err == ENOMEM)
+		return -FI_EAGAIN;
+	/* Never "try again" for what will not get better. */
+	if (err == EAGAIN || err == 0)
+		return -FI_EIO;
+	return -abs(err);
+}
+
+int pvb_errno(void)
+{
+	return errno ? -errno : -FI_EOTHER;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_getinfo(3): an offer for every device, port and address, cut to what the hints ask
+ * for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cairn/attr.h>
+#include "pverbs.h"
+
+#define PVB_CAPS                                                                     \
+	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
+	 FI_REMOTE_WRITE | FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define PVB_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
+#define PVB_RX_CAPS (FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+/*
+ * A reliable connection executes requests in the order posted; only a read may still be
+ * fetching its data while a later write or send arrives (IB specification 1.7, table 79:
+ * "fence needed"). With WAR or SAR asked for, later writes and sends carry the fence.
+ */
+#define PVB_ORDER_FENCED (FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR)
+#define PVB_ORDER                                                                   \
+	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAW | FI_ORDER_WAS | \
+	 FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |        \
+	 FI_ORDER_RMA_WAW | PVB_ORDER_FENCED)
+
+#define PVB_IOV_DEFAULT 4
+
+/* What the caller of fi_getinfo said about addresses. */
+struct pvb_query {
+	union crn_addr src, dest;
+	bool have_src, have_dest;
+};
+
+static int pvb_offer_names(struct fi_info *info, const struct pvb_device_addr *entry)
+{
+	char name[sizeof(PVB_NAME) + 24];
+
+	if (entry->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET || entry->iwarp)
+		snprintf(name, sizeof(name), PVB_NAME "-eth");
+	else
+		snprintf(name, sizeof(name), PVB_NAME "-ib-%016llx",
+			 (unsigned long long)entry->subnet_prefix);
+	info->fabric_attr->name = strdup(name);
+	info->domain_attr->name = strdup(entry->device);
+	return info->fabric_attr->name && info->domain_attr->name ? 0 : -FI_ENOMEM;
+}
+
+static void pvb_offer_queues(struct fi_info *info, const struct ibv_device_attr *attr)
+{
+	/* An endpoint's send and receive queues may share one device completion queue. */
+	size_t depth = (size_t)CRN_MIN(attr->max_qp_wr, attr->max_cqe / 2) - 1;
+	size_t iov = (size_t)CRN_MIN(attr->max_sge, PVB_IOV_LIMIT);
+
+	*info->tx_attr = (struct fi_tx_attr){
+		.caps = PVB_TX_CAPS,
+		.op_flags = PVB_TX_OP_FLAGS,
+		.msg_order = PVB_ORDER,
+		.comp_order = FI_ORDER_STRICT,
+		.inject_size = PVB_INJECT_LIMIT,
+		.size = depth,
+		.iov_limit = iov,
+		.rma_iov_limit = 1,
+	};
+	*info->rx_attr = (struct fi_rx_attr){
+		.caps = PVB_RX_CAPS,
+		.mode = FI_RX_CQ_DATA,
+		.op_flags = PVB_RX_OP_FLAGS,
+		.msg_order = PVB_ORDER,
+		.comp_order = FI_ORDER_STRICT | FI_ORDER_DATA,
+		.size = depth,
+		.iov_limit = iov,
+	};
+}
+
+static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr *entry)
+{
+	struct fi_ep_attr *ep = info->ep_attr;
+	struct fi_domain_attr *domain = info->domain_attr;
+	const struct ibv_device_attr *attr = &entry->attr;
+
+	ep->type = FI_EP_MSG;
+	ep->protocol = entry->iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
+	ep->protocol_version = 1;
+	ep->max_msg_size = entry->port_attr.max_msg_sz;
+	ep->max_order_raw_size = ep->max_msg_size;
+	ep->max_order_war_size = ep->max_msg_size;
+	ep->max_order_waw_size = ep->max_msg_size;
+	ep->tx_ctx_cnt = 1;
+	ep->rx_ctx_cnt = 1;
+
+	domain->threading = FI_THREAD_SAFE;
+	domain->control_progress = FI_PROGRESS_AUTO;
+	domain->data_progress = FI_PROGRESS_AUTO;
+	domain->resource_mgmt = FI_RM_ENABLED;
+	domain->mr_key_size = sizeof(uint64_t);
+	domain->cq_data_size = sizeof(uint32_t);
+	domain->cq_cnt = (size_t)attr->max_cq;
+	domain->ep_cnt = (size_t)attr->max_qp;
+	domain->tx_ctx_cnt = (size_t)attr->max_qp;
+	domain->rx_ctx_cnt = (size_t)attr->max_qp;
+	domain->max_ep_tx_ctx = 1;
+	domain->max_ep_rx_ctx = 1;
+	domain->mr_iov_limit = 1;
+	domain->mr_cnt = (size_t)attr->max_mr;
+	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+}
+
+/* Everything the device can do at this address, or NULL. */
+static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
+{
+	struct fi_info *info = fi_allocinfo();
+
+	if (!info)
+		return NULL;
+	info->caps = PVB_CAPS;
+	info->addr_format = crn_addr_format(&entry->addr.sa);
+	pvb_offer_queues(info, &entry->attr);
+	pvb_offer_limits(info, entry);
+	info->fabric_attr->prov_version = PVB_VERSION;
+	if (pvb_offer_names(info, entry)) {
+		fi_freeinfo(info);
+		return NULL;
+	}
+	return info;
+}
+
+/* fi_mr(3): only regions that a peer may read or write need more than a local key. */
+static int pvb_mr_required(uint64_t caps)
+{
+	int mode = FI_MR_LOCAL;
+
+	if (caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		mode |= FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	return mode;
+}
+
+/* Offers are as large as the device allows; without a wish the answer is modest. */
+static void pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
+{
+	const struct fi_tx_attr *tx = hints ? hints->tx_attr : NULL;
+	const struct fi_rx_attr *rx = hints ? hints->rx_attr : NULL;
+	const size_t iov = PVB_IOV_DEFAULT;
+
+	if (!tx || !tx->size)
+		info->tx_attr->size = CRN_MIN(info->tx_attr->size, pvb_params.tx_size);
+	if (!tx || !tx->inject_size)
+		info->tx_attr->inject_size = pvb_params.inject_size;
+	if (!tx || !tx->iov_limit)
+		info->tx_attr->iov_limit = CRN_MIN(info->tx_attr->iov_limit, iov);
+	if (!tx || !tx->op_flags)
+		info->tx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+	if (!tx || !tx->msg_order)
+		info->tx_attr->msg_order &= ~PVB_ORDER_FENCED;
+	if (!rx || !rx->size)
+		info->rx_attr->size = CRN_MIN(info->rx_attr->size, pvb_params.rx_size);
+	if (!rx || !rx->iov_limit)
+		info->rx_attr->iov_limit = CRN_MIN(info->rx_attr->iov_limit, iov);
+	if (!rx || !rx->op_flags)
+		info->rx_attr->op_flags = 0;
+	if (!rx || !rx->msg_order)
+		info->rx_attr->msg_order &= ~PVB_ORDER_FENCED;
+	if (!(info->tx_attr->msg_order & FI_ORDER_WAR))
+		info->ep_attr->max_order_war_size = 0;
+}
+
+static int pvb_info_addr(void **addr, size_t *len, const struct sockaddr *sa)
+{
+	free(*addr);
+	*addr = crn_addr_dup(sa);
+	*len = *addr ? crn_addr_len(sa) : 0;
+	return *addr ? 0 : -FI_ENOMEM;
+}
+
+/*
+ * The answer for one address, or NULL in *info when it does not satisfy the hints. Only
+ * out of memory is an error.
+ */
+static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
+			  const struct fi_info *hints, const struct pvb_query *query,
+			  struct fi_info **info)
+{
+	struct fi_info *answer = pvb_offer(entry);
+	union crn_addr src = entry->addr, dest;
+	int mr_mode, ret = -FI_ENOMEM;
+
+	*info = NULL;
+	if (!answer)
+		return -FI_ENOMEM;
+	if (crn_attr_check(&pvb_prov, version, answer, hints) ||
+	    crn_attr_mr_mode(version,
+			     hints && hints->domain_attr ? &hints->domain_attr->mr_mode
+							 : NULL,
+			     hints ? hints->mode : 0,
+			     pvb_mr_required(crn_attr_caps(answer, hints)), &mr_mode)) {
+		fi_freeinfo(answer);
+		return 0;
+	}
+	crn_attr_apply(answer, version, hints, mr_mode);
+	pvb_info_defaults(answer, hints);
+
+	if (query->have_src)
+		crn_addr_set_port(&src.sa, crn_addr_port(&query->src.sa));
+	if (pvb_info_addr(&answer->src_addr, &answer->src_addrlen, &src.sa))
+		goto err;
+	if (query->have_dest) {
+		dest = query->dest;
+		/* No device has the loopback address: this host is our own address. */
+		if (crn_addr_is_loopback(&dest.sa) || crn_addr_is_any(&dest.sa)) {
+			dest = entry->addr;
+			crn_addr_set_port(&dest.sa, crn_addr_port(&query->dest.sa));
+		}
+		if (pvb_info_addr(&answer->dest_addr, &answer->dest_addrlen, &dest.sa))
+			goto err;
+	}
+	*info = answer;
+	return 0;
+err:
+	fi_freeinfo(answer);
+	return ret;
+}
+
+static bool pvb_query_match(const struct pvb_query *query,
+			    const struct pvb_device_addr *entry)
+{
+	if (query->have_dest && query->dest.sa.sa_family != entry->addr.sa.sa_family)
+		return false;
+	if (!query->have_src)
+		return true;
+	if (query->src.sa.sa_family != entry->addr.sa.sa_family)
+		return crn_addr_is_any(&query->src.sa) && !query->have_dest;
+	return crn_addr_is_any(&query->src.sa) || crn_addr_is_loopback(&query->src.sa) ||
+	       crn_addr_same_host(&query->src.sa, &entry->addr.sa);
+}
+
+static int pvb_query_hint(const void *addr, size_t len, uint32_t format,
+			  union crn_addr *out, bool *have)
+{
+	if (!addr || !len)
+		return 0;
+	if (!crn_addr_valid(addr, len, format)) {
+		PVB_INFO(FI_LOG_CORE,
+			 "an address in the hints is neither IPv4 nor IPv6\n");
+		return -FI_ENODATA;
+	}
+	memcpy(out, addr, crn_addr_len(addr));
+	*have = true;
+	return 0;
+}
+
+static int pvb_query_family(const struct fi_info *hints)
+{
+	if (hints && hints->addr_format == FI_SOCKADDR_IN)
+		return AF_INET;
+	if (hints && hints->addr_format == FI_SOCKADDR_IN6)
+		return AF_INET6;
+	return AF_UNSPEC;
+}
+
+/* Works out source and destination as fi_getinfo(3) words it. */
+static int pvb_query_init(struct pvb_query *query, const char *node, const char *service,
+			  uint64_t flags, const struct fi_info *hints)
+{
+	bool source = flags & FI_SOURCE;
+	int ret;
+
+	memset(query, 0, sizeof(*query));
+	if (hints && (source || !(node || service))) {
+		ret = pvb_query_hint(hints->dest_addr, hints->dest_addrlen,
+				     hints->addr_format, &query->dest, &query->have_dest);
+		if (ret)
+			return ret;
+	}
+	if (hints && !(source && (node || service))) {
+		ret = pvb_query_hint(hints->src_addr, hints->src_addrlen,
+				     hints->addr_format, &query->src, &query->have_src);
+		if (ret)
+			return ret;
+	}
+	if (node || service) {
+		ret = crn_addr_resolve(node, service, pvb_query_family(hints), source,
+				       flags & FI_NUMERICHOST,
+				       source ? &query->src : &query->dest);
+		if (ret)
+			return ret;
+		if (source)
+			query->have_src = true;
+		else
+			query->have_dest = true;
+	}
+	if (query->have_dest && !query->have_src &&
+	    !crn_addr_is_loopback(&query->dest.sa)) {
+		if (crn_addr_source(&query->dest.sa, &query->src)) {
+			PVB_INFO(FI_LOG_CORE, "no route to the destination\n");
+			return -FI_ENODATA;
+		}
+		query->have_src = true;
+	}
+	return 0;
+}
+
+int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		const struct fi_info *hints, struct fi_info **info)
+{
+	struct pvb_device_addr *list;
+	struct fi_info **tail = info;
+	struct pvb_query query;
+	size_t i, count;
+	int ret;
+
+	*info = NULL;
+	ret = pvb_device_addrs(&list, &count);
+	if (ret)
+		return ret;
+	ret = pvb_query_init(&query, node, service, flags, hints);
+	for (i = 0; !ret && i < count; i++) {
+		if (!pvb_query_match(&query, &list[i]))
+			continue;
+		ret = pvb_info_build(version, &list[i], hints, &query, tail);
+		if (*tail)
+			tail = &(*tail)->next;
+	}
+	free(list);
+	if (ret) {
+		fi_freeinfo(*info);
+		*info = NULL;
+		return ret;
+	}
+	return *info ? 0 : -FI_ENODATA;
+}
+
+/* The listener's own device is the rule; a wildcard listener may hear from any. */
+static int pvb_info_other_device(const struct fi_info *pep, const char *device,
+				 const struct sockaddr *src, struct fi_info **info)
+{
+	struct fi_info *hints = fi_dupinfo(pep);
+	char *name = strdup(device);
+	int ret = -FI_ENOMEM;
+
+	if (hints && name) {
+		free(hints->domain_attr->name);
+		hints->domain_attr->name = name;
+		name = NULL;
+		free(hints->fabric_attr->name);
+		hints->fabric_attr->name = NULL;
+		hints->handle = NULL;
+		ret = pvb_info_addr(&hints->src_addr, &hints->src_addrlen, src);
+		if (!ret)
+			ret = pvb_getinfo(pep->fabric_attr->api_version, NULL, NULL, 0,
+					  hints, info);
+	}
+	free(name);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+int pvb_info_connreq(const struct fi_info *pep, const char *device,
+		     const struct sockaddr *src, const struct sockaddr *peer,
+		     struct fi_info **info)
+{
+	int ret;
+
+	if (!strcmp(pep->domain_attr->name, device)) {
+		*info = fi_dupinfo(pep);
+		ret = *info ? 0 : -FI_ENOMEM;
+	} else {
+		ret = pvb_info_other_device(pep, device, src, info);
+	}
+	if (ret)
+		return ret;
+	ret = pvb_info_addr(&(*info)->src_addr, &(*info)->src_addrlen, src);
+	if (!ret)
+		ret = pvb_info_addr(&(*info)->dest_addr, &(*info)->dest_addrlen, peer);
+	if (ret)
+		fi_freeinfo(*info);
+	return ret;
+}

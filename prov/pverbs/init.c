@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What libfabric calls when it loads the provider, and the parameters of the environment.
+ */
+#include "pverbs.h"
+
+struct pvb_params pvb_params = {
+	.tx_size = 256,
+	.rx_size = 256,
+	.inject_size = 64,
+	.resolve_timeout = 2000,
+	.retry_count = 7,
+	.rnr_retry_count = 7,
+	.close_timeout = 2000,
+};
+
+static void pvb_cleanup(void)
+{
+}
+
+struct fi_provider pvb_prov = {
+	.version = PVB_VERSION,
+	.name = PVB_NAME,
+	.getinfo = pvb_getinfo,
+	.fabric = pvb_fabric_open,
+	.cleanup = pvb_cleanup,
+};
+
+/* A row a parameter; min and max bound the FI_PARAM_INT and FI_PARAM_SIZE_T ones. */
+static const struct pvb_param_row {
+	const char *name;
+	enum fi_param_type type;
+	void *value;
+	int min, max;
+	const char *help;
+} pvb_param_rows[] = {
+	{"device", FI_PARAM_STRING, &pvb_params.device, 0, 0,
+	 "Comma-separated names of the verbs devices to use (default: all)"},
+	{"tx_size", FI_PARAM_SIZE_T, &pvb_params.tx_size, 1, 65536,
+	 "Operations in flight per endpoint when the program names no size (default: "
+	 "256)"},
+	{"rx_size", FI_PARAM_SIZE_T, &pvb_params.rx_size, 1, 65536,
+	 "Posted receives per endpoint when the program names no size (default: 256)"},
+	{"inject_size", FI_PARAM_SIZE_T, &pvb_params.inject_size, 0, PVB_INJECT_LIMIT,
+	 "Bytes fi_inject takes when the program names no size (default: 64)"},
+	{"resolve_timeout", FI_PARAM_INT, &pvb_params.resolve_timeout, 1, 600000,
+	 "Milliseconds rdma_cm may take for an address, and for a route (default: 2000)"},
+	{"retry_count", FI_PARAM_INT, &pvb_params.retry_count, 0, 7,
+	 "Times the device repeats a packet that nobody acknowledges (default: 7)"},
+	{"rnr_retry_count", FI_PARAM_INT, &pvb_params.rnr_retry_count, 0, 7,
+	 "Times the device repeats a send while the peer has no receive posted; 7 is "
+	 "without end (default: 7)"},
+	{"close_timeout", FI_PARAM_INT, &pvb_params.close_timeout, 1, 600000,
+	 "Milliseconds fi_close waits for the device to return what is in flight "
+	 "(default: 2000)"},
+};
+
+static void pvb_param_read(const struct pvb_param_row *row)
+{
+	size_t size = 0;
+	int number = 0;
+	bool fits;
+
+	fi_param_define(&pvb_prov, row->name, row->type, "%s", row->help);
+	switch (row->type) {
+	case FI_PARAM_SIZE_T:
+		if (fi_param_get(&pvb_prov, row->name, &size))
+			return;
+		fits = size >= (size_t)row->min && size <= (size_t)row->max;
+		if (fits)
+			*(size_t *)row->value = size;
+		break;
+	case FI_PARAM_INT:
+		if (fi_param_get(&pvb_prov, row->name, &number))
+			return;
+		fits = number >= row->min && number <= row->max;
+		if (fits)
+			*(int *)row->value = number;
+		break;
+	default:
+		fi_param_get(&pvb_prov, row->name, row->value);
+		return;
+	}
+	if (!fits)
+		PVB_WARN(FI_LOG_CORE, "FI_PVERBS_%s is outside %d to %d: ignored\n",
+			 row->name, row->min, row->max);
+}
+
+FI_EXT_INI;
+FI_EXT_INI
+{
+	size_t i;
+
+	/*
+	 * libfabric skips a provider whose version is below the one a program asks for,
+	 * so one binary has to answer with the version of the library that loaded it.
+	 */
+	pvb_prov.fi_version = CRN_MIN(fi_version(), CRN_FI_VERSION_TESTED);
+	for (i = 0; i < CRN_COUNT(pvb_param_rows); i++)
+		pvb_param_read(&pvb_param_rows[i]);
+	return &pvb_prov;
+}

@@ -1,0 +1,40 @@
+# The provider, as objects of a convenience library so that unit tests reach them.
+noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
+prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+prov_pverbs_libpverbs_objs_la_LIBADD = \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
+prov_pverbs_libpverbs_objs_la_SOURCES = \
+	prov/pverbs/cm.h \
+	prov/pverbs/cm_channel.c \
+	prov/pverbs/cm_data.c \
+	prov/pverbs/cm_data.h \
+	prov/pverbs/cm_opt.c \
+	prov/pverbs/cm_state.c \
+	prov/pverbs/conn_qp.c \
+	prov/pverbs/cq.c \
+	prov/pverbs/cq.h \
+	prov/pverbs/cq_hw.c \
+	prov/pverbs/cq_read.c \
+	prov/pverbs/device.c \
+	prov/pverbs/domain.c \
+	prov/pverbs/ep.c \
+	prov/pverbs/ep_cm.c \
+	prov/pverbs/eq.c \
+	prov/pverbs/errmap.c \
+	prov/pverbs/fabric.c \
+	prov/pverbs/info.c \
+	prov/pverbs/init.c \
+	prov/pverbs/mr.c \
+	prov/pverbs/msg.c \
+	prov/pverbs/pep.c \
+	prov/pverbs/pverbs.h \
+	prov/pverbs/rma.c \
+	prov/pverbs/tx.c \
+	prov/pverbs/tx.h
+
+provider_LTLIBRARIES += prov/pverbs/libpverbs-fi.la
+prov_pverbs_libpverbs_fi_la_SOURCES =
+prov_pverbs_libpverbs_fi_la_LIBADD = prov/pverbs/libpverbs-objs.la
+prov_pverbs_libpverbs_fi_la_LDFLAGS = \
+	$(AM_LDFLAGS) -module -avoid-version -shared -export-symbols-regex '^fi_prov_ini$$'
+EXTRA_DIST += prov/pverbs/local.mk

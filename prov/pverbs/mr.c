@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory regions: fi_mr(3). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <cairn/nosys.h>
+#include "pverbs.h"
+
+/* FI_MR_DMABUF of libfabric 2.x: the buffer is a dma-buf descriptor. */
+#define PVB_MR_DMABUF (1ULL << 40)
+
+#define PVB_MR_ACCESS \
+	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+static int pvb_mr_close(struct fid *fid)
+{
+	struct pvb_mr *mr = crn_container_of(fid, struct pvb_mr, fid.fid);
+	int ret;
+
+	ret = ibv_dereg_mr(mr->mr);
+	if (ret)
+		return -ret;
+	atomic_fetch_sub(&mr->domain->refs, 1);
+	free(mr);
+	return 0;
+}
+
+static struct fi_ops pvb_mr_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = pvb_mr_close,
+	.bind = crn_nosys_bind,
+	.control = crn_nosys_control,
+	.ops_open = crn_nosys_ops_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+static int pvb_mr_access(const struct pvb_domain *domain, uint64_t access)
+{
+	int verbs = 0;
+
+	if (access & (FI_RECV | FI_READ))
+		verbs |= IBV_ACCESS_LOCAL_WRITE;
+	if (access & FI_REMOTE_READ)
+		verbs |= IBV_ACCESS_REMOTE_READ;
+	/* Verbs allows remote writing only where local writing is allowed. */
+	if (access & FI_REMOTE_WRITE)
+		verbs |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+	/* iWARP answers a read with a write into the reader's memory (RFC 5040
+	 * section 2.2). */
+	if (domain->iwarp && (access & FI_READ))
+		verbs |= IBV_ACCESS_REMOTE_WRITE;
+	return verbs;
+}
+
+static void pvb_mr_explain(int err, const void *buf, size_t len)
+{
+	struct rlimit limit;
+
+	if (err == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		PVB_WARN(FI_LOG_MR,
+			 "registering %zu bytes failed: %s. RLIMIT_MEMLOCK is %llu "
+			 "bytes; raise "
+			 "it with ulimit -l or in /etc/security/limits.conf\n",
+			 len, strerror(err), (unsigned long long)limit.rlim_cur);
+	else
+		PVB_INFO(FI_LOG_MR, "registering %zu bytes at %p failed: %s\n", len, buf,
+			 strerror(err));
+}
+
+static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t len,
+			   uint64_t access, void *context, struct fid_mr **fid)
+{
+	struct pvb_mr *mr;
+	int err;
+
+	if (access & ~PVB_MR_ACCESS)
+		return -FI_EINVAL;
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return -FI_ENOMEM;
+	mr->mr = ibv_reg_mr(domain->pd, (void *)buf, len, pvb_mr_access(domain, access));
+	if (!mr->mr) {
+		err = errno ? errno : EIO;
+		pvb_mr_explain(err, buf, len);
+		free(mr);
+		return -err;
+	}
+	mr->domain = domain;
+	mr->fid.fid.fclass = FI_CLASS_MR;
+	mr->fid.fid.context = context;
+	mr->fid.fid.ops = &pvb_mr_fid_ops;
+	mr->fid.mem_desc = (void *)(uintptr_t)mr->mr->lkey;
+	mr->fid.key = mr->mr->rkey;
+	atomic_fetch_add(&domain->refs, 1);
+	*fid = &mr->fid;
+	return 0;
+}
+
+static int pvb_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
+			  struct fid_mr **mr)
+{
+	struct pvb_domain *domain = crn_container_of(fid, struct pvb_domain, fid.fid);
+
+	if (fid->fclass != FI_CLASS_DOMAIN || !attr || attr->iov_count != 1)
+		return -FI_EINVAL;
+	if (flags & PVB_MR_DMABUF)
+		return -FI_EOPNOTSUPP;
+	/* The field exists since version 1.10 of the interface. */
+	if (FI_VERSION_GE(domain->fabric->fid.api_version, FI_VERSION(1, 10)) &&
+	    attr->iface != FI_HMEM_SYSTEM)
+		return -FI_EOPNOTSUPP;
+	return pvb_mr_register(domain, attr->mr_iov->iov_base, attr->mr_iov->iov_len,
+			       attr->access, attr->context, mr);
+}
+
+static int pvb_mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
+		       uint64_t access, uint64_t offset, uint64_t requested_key,
+		       uint64_t flags, struct fid_mr **mr, void *context)
+{
+	struct pvb_domain *domain = crn_container_of(fid, struct pvb_domain, fid.fid);
+
+	if (fid->fclass != FI_CLASS_DOMAIN || count != 1)
+		return -FI_EINVAL;
+	return pvb_mr_register(domain, iov->iov_base, iov->iov_len, access, context, mr);
+}
+
+static int pvb_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
+		      uint64_t offset, uint64_t requested_key, uint64_t flags,
+		      struct fid_mr **mr, void *context)
+{
+	const struct iovec iov = {.iov_base = (void *)buf, .iov_len = len};
+
+	return pvb_mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr,
+			   context);
+}
+
+struct fi_ops_mr pvb_mr_ops = {
+	.size = sizeof(struct fi_ops_mr),
+	.reg = pvb_mr_reg,
+	.regv = pvb_mr_regv,
+	.regattr = pvb_mr_regattr,
+};

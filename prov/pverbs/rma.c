@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_rma(3): reads and writes in all their call forms. */
+#include "tx.h"
+
+static inline void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
+			      enum ibv_wr_opcode opcode, uint64_t flags, uint64_t addr,
+			      uint64_t key, void *context)
+{
+	op->opcode = opcode;
+	op->comp_flags = FI_RMA | (opcode == IBV_WR_RDMA_READ ? FI_READ : FI_WRITE);
+	op->flags = flags;
+	op->quiet = ep->tx_selective && !(flags & FI_COMPLETION);
+	op->inject = false;
+	op->context = context;
+	op->addr = addr;
+	op->key = key;
+}
+
+/* Default op_flags of a call that reads: a read has no payload to inject. */
+static inline uint64_t pvb_read_flags(const struct pvb_ep *ep)
+{
+	return ep->tx_flags & ~FI_INJECT;
+}
+
+static ssize_t pvb_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, uint64_t addr, uint64_t key, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_op op;
+
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, pvb_read_flags(ep), addr, key, context);
+	pvb_op_buf(&op, buf, len, desc);
+	return pvb_tx(ep, &op);
+}
+
+static ssize_t pvb_readv(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			 size_t count, fi_addr_t src_addr, uint64_t addr, uint64_t key,
+			 void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_op op;
+
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, pvb_read_flags(ep), addr, key, context);
+	if (crn_unlikely(
+		    !pvb_op_iov(&op, iov, desc, count, ep->info->tx_attr->iov_limit)))
+		return -FI_EINVAL;
+	return pvb_tx(ep, &op);
+}
+
+static ssize_t pvb_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			 fi_addr_t dest_addr, uint64_t addr, uint64_t key, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_op op;
+
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, ep->tx_flags, addr, key, context);
+	pvb_op_buf(&op, buf, len, desc);
+	return pvb_tx(ep, &op);
+}
+
+static ssize_t pvb_writev(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			  size_t count, fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			  void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_op op;
+
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, ep->tx_flags, addr, key, context);
+	if (crn_unlikely(
+		    !pvb_op_iov(&op, iov, desc, count, ep->info->tx_attr->iov_limit)))
+		return -FI_EINVAL;
+	return pvb_tx(ep, &op);
+}
+
+/*
+ * One remote range: rma_iov_limit is 1. 0 or a negative code; *iov is the range, or an
+ * empty one for a message without payload that names none.
+ */
+static inline int pvb_rma_range(const struct fi_msg_rma *msg, struct fi_rma_iov *iov)
+{
+	if (crn_unlikely(msg->rma_iov_count > 1))
+		return -FI_EINVAL;
+	if (msg->rma_iov_count)
+		*iov = *msg->rma_iov;
+	else
+		*iov = (struct fi_rma_iov){0};
+	return 0;
+}
+
+static inline ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
+				  enum ibv_wr_opcode opcode, uint64_t flags)
+{
+	struct fi_rma_iov range;
+	struct pvb_op op;
+	int ret;
+
+	ret = pvb_rma_range(msg, &range);
+	if (crn_unlikely(ret))
+		return ret;
+	pvb_rma_op(&op, ep, opcode, flags, range.addr, range.key, msg->context);
+	op.data = msg->data;
+	if (crn_unlikely(!pvb_op_iov(&op, msg->msg_iov, msg->desc, msg->iov_count,
+				     ep->info->tx_attr->iov_limit) ||
+			 (msg->rma_iov_count && range.len != op.len)))
+		return -FI_EINVAL;
+	return pvb_tx(ep, &op);
+}
+
+static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
+			   uint64_t flags)
+{
+	const uint64_t known =
+		PVB_CALL_FLAGS & ~(uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA);
+
+	if (crn_unlikely(flags & ~known))
+		return pvb_bad_flags(flags);
+	return pvb_rma_msg(pvb_ep_of(fid), msg, IBV_WR_RDMA_READ, flags);
+}
+
+static ssize_t pvb_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
+			    uint64_t flags)
+{
+	if (crn_unlikely(flags & ~PVB_CALL_FLAGS))
+		return pvb_bad_flags(flags);
+	return pvb_rma_msg(pvb_ep_of(fid), msg,
+			   flags & FI_REMOTE_CQ_DATA ? IBV_WR_RDMA_WRITE_WITH_IMM
+						     : IBV_WR_RDMA_WRITE,
+			   flags);
+}
+
+static inline void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcode,
+				     const void *buf, size_t len, uint64_t addr,
+				     uint64_t key)
+{
+	op->opcode = opcode;
+	op->comp_flags = FI_RMA | FI_WRITE;
+	op->flags = 0;
+	op->quiet = true;
+	op->inject = true;
+	op->context = NULL;
+	op->addr = addr;
+	op->key = key;
+	pvb_op_buf(op, buf, len, NULL);
+}
+
+static ssize_t pvb_inject_write(struct fid_ep *fid, const void *buf, size_t len,
+				fi_addr_t dest_addr, uint64_t addr, uint64_t key)
+{
+	struct pvb_op op;
+
+	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE, buf, len, addr, key);
+	return pvb_tx(pvb_ep_of(fid), &op);
+}
+
+static ssize_t pvb_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			     uint64_t data, fi_addr_t dest_addr, uint64_t addr,
+			     uint64_t key, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_op op;
+
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE_WITH_IMM, ep->tx_flags, addr, key, context);
+	op.data = data;
+	pvb_op_buf(&op, buf, len, desc);
+	return pvb_tx(ep, &op);
+}
+
+static ssize_t pvb_inject_writedata(struct fid_ep *fid, const void *buf, size_t len,
+				    uint64_t data, fi_addr_t dest_addr, uint64_t addr,
+				    uint64_t key)
+{
+	struct pvb_op op;
+
+	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE_WITH_IMM, buf, len, addr, key);
+	op.data = data;
+	return pvb_tx(pvb_ep_of(fid), &op);
+}
+
+struct fi_ops_rma pvb_rma_ops = {
+	.size = sizeof(struct fi_ops_rma),
+	.read = pvb_read,
+	.readv = pvb_readv,
+	.readmsg = pvb_readmsg,
+	.write = pvb_write,
+	.writev = pvb_writev,
+	.writemsg = pvb_writemsg,
+	.inject = pvb_inject_write,
+	.writedata = pvb_writedata,
+	.injectdata = pvb_inject_writedata,
+};

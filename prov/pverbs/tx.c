@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What posting seldom does: refusing, buffering injects, chaining for FI_MORE, closing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "tx.h"
+
+ssize_t pvb_tx_refuse(struct pvb_ep *ep)
+{
+	switch (ep->conn.state) {
+	case PVB_CONN_SHUTDOWN:
+		return -FI_ESHUTDOWN;
+	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_CONNECTED:
+		/* Closed while the peer's or our own shutdown is on its way. */
+		if (!atomic_load(&ep->conn.sq.ring.size))
+			return -FI_ESHUTDOWN;
+		return -FI_EAGAIN;
+	default:
+		return -FI_ENOTCONN;
+	}
+}
+
+void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index)
+{
+	char *to = ep->conn.bounce + (size_t)index * ep->inject_size;
+	size_t at = 0;
+	int i;
+
+	for (i = 0; i < op->num_sge; i++) {
+		memcpy(to + at, (const void *)(uintptr_t)op->sge[i].addr,
+		       op->sge[i].length);
+		at += op->sge[i].length;
+	}
+	op->sge[0] = (struct ibv_sge){
+		.addr = (uintptr_t)to,
+		.length = (uint32_t)op->len,
+		.lkey = ep->conn.bounce_mr->lkey,
+	};
+	op->num_sge = 1;
+}
+
+/*
+ * Requests held back were accepted: those the device refuses now end with an error in the
+ * completion queue. wr is the newest, not accepted yet; its error is returned.
+ */
+static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_chain *chain = conn->chain;
+	struct ibv_send_wr *bad = NULL;
+	uint32_t i, posted;
+	int ret;
+
+	for (i = 0; i < conn->chained; i++)
+		chain->wr[i].next = i + 1 < conn->chained ? &chain->wr[i + 1] : wr;
+	ret = ibv_post_send(conn->qp, conn->chained ? &chain->wr[0] : wr, &bad);
+	posted = conn->chained;
+	if (ret) {
+		for (posted = 0; posted < conn->chained && bad != &chain->wr[posted];
+		     posted++)
+			;
+		pvb_cq_fail(&conn->sq, conn->chained - posted, ret);
+	}
+	conn->chained = 0;
+	return ret;
+}
+
+int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr *bad;
+	struct pvb_chain *chain;
+	uint32_t at;
+
+	if (!conn->chain)
+		conn->chain = calloc(1, sizeof(*conn->chain));
+	chain = conn->chain;
+	if (!chain) /* FI_MORE is a hint */
+		return ibv_post_send(conn->qp, wr, &bad);
+	/* Inline data is read when it is posted, and the caller's buffer lasts until it
+	 * completes. */
+	if (!more || conn->chained == PVB_CHAIN_LIMIT)
+		return pvb_chain_post(ep, wr);
+	at = conn->chained++;
+	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
+	chain->wr[at] = *wr;
+	chain->wr[at].sg_list = chain->sge[at];
+	return 0;
+}
+
+/*
+ * Requests without a completion of their own that succeeded before the queue pair went to
+ * ERR leave no trace; a last signaled one, flushed behind them, says that all are done.
+ */
+void pvb_tx_close(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	struct pvb_slot *slot;
+	int ret;
+
+	crn_lock(&conn->tx_lock);
+	if (!crn_ring_used(&conn->sq.ring))
+		goto out;
+	slot = &conn->sq.slots[crn_ring_index(&conn->sq.ring, conn->sq.ring.head)];
+	slot->context = NULL;
+	slot->flags = PVB_SLOT_INJECT;
+	wr.wr_id = (uintptr_t)slot;
+	ret = conn->chained ? pvb_chain_post(ep, &wr)
+			    : ibv_post_send(conn->qp, &wr, &bad);
+	if (!ret)
+		conn->sq.ring.head++;
+	else
+		PVB_INFO(FI_LOG_EP_DATA, "queue pair 0x%x in ERR takes no marker: %s\n",
+			 conn->qp->qp_num, strerror(ret));
+out:
+	crn_unlock(&conn->tx_lock);
+}

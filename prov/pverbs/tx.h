@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one way into the send queue. A call of msg.c or rma.c says in a pvb_op what it
+ * wants; pvb_tx builds the work request, takes a slot and posts. Inline, so that what a
+ * call form fixes (no flags, one buffer, no data) costs it nothing.
+ */
+#ifndef PVB_TX_H
+#define PVB_TX_H
+
+#include <arpa/inet.h>
+#include <string.h>
+#include "pverbs.h"
+
+struct pvb_op {
+	enum ibv_wr_opcode opcode;
+	uint64_t comp_flags; /* what fi_cq_read reports */
+	uint64_t flags;	     /* op_flags of the call: FI_INJECT, FI_MORE, FI_FENCE, ... */
+	bool quiet;	     /* success is not reported */
+	bool inject;	     /* fi_inject: nothing is reported, ever */
+	uint64_t data;	     /* remote CQ data, for opcodes with immediate */
+	uint64_t addr;	     /* RMA target */
+	uint64_t key;
+	void *context;
+	size_t len; /* of all buffers together */
+	int num_sge;
+	struct ibv_sge sge[PVB_IOV_LIMIT];
+};
+
+/* Flags that calls with flags accept; a durable or delivered completion is never promised
+ * falsely. */
+#define PVB_CALL_FLAGS (PVB_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
+
+/* The code for flags outside those a call accepts. */
+static inline ssize_t pvb_bad_flags(uint64_t flags)
+{
+	return flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE) ? -FI_EOPNOTSUPP
+								   : -FI_EBADFLAGS;
+}
+
+/* Slow paths: tx.c. Called with tx_lock held. */
+
+/* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN or -FI_ESHUTDOWN. */
+ssize_t pvb_tx_refuse(struct pvb_ep *ep);
+/* Holds the request back for FI_MORE, or posts it behind those held back. */
+int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
+/* Lets the payload be reused at once although it cannot go inline. */
+void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index);
+
+static inline struct ibv_sge pvb_sge(const void *buf, size_t len, void *desc)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)buf,
+		.length = (uint32_t)len,
+		.lkey = (uint32_t)(uintptr_t)desc,
+	};
+}
+
+/* One buffer. */
+static inline void pvb_op_buf(struct pvb_op *op, const void *buf, size_t len, void *desc)
+{
+	op->len = len;
+	op->num_sge = len != 0;
+	op->sge[0] = pvb_sge(buf, len, desc);
+}
+
+/* Several; false when there are more than limit, or they are longer than a work request
+ * can say. */
+static inline bool pvb_op_iov(struct pvb_op *op, const struct iovec *iov, void **desc,
+			      size_t count, size_t limit)
+{
+	size_t i;
+
+	op->len = 0;
+	if (count > limit)
+		return false;
+	for (i = 0; i < count; i++) {
+		op->sge[i] =
+			pvb_sge(iov[i].iov_base, iov[i].iov_len, desc ? desc[i] : NULL);
+		if (iov[i].iov_len > UINT32_MAX - op->len)
+			return false;
+		op->len += iov[i].iov_len;
+	}
+	op->num_sge = (int)count;
+	return true;
+}
+
+static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
+				struct ibv_send_wr *wr)
+{
+	wr->next = NULL;
+	wr->sg_list = op->sge;
+	wr->num_sge = op->num_sge;
+	wr->opcode = op->opcode;
+	wr->send_flags = 0;
+	if (op->opcode == IBV_WR_SEND_WITH_IMM ||
+	    op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		wr->imm_data = htonl((uint32_t)op->data);
+	if (op->opcode != IBV_WR_SEND && op->opcode != IBV_WR_SEND_WITH_IMM) {
+		wr->wr.rdma.remote_addr = op->addr;
+		wr->wr.rdma.rkey = (uint32_t)op->key;
+	}
+	if (op->opcode != IBV_WR_RDMA_READ && op->len <= ep->conn.inline_size)
+		wr->send_flags |= IBV_SEND_INLINE;
+	if (crn_unlikely((op->flags & FI_FENCE) ||
+			 (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ)))
+		wr->send_flags |= IBV_SEND_FENCE;
+}
+
+/* Work requests without a completion of their own retire with the next that has one. */
+static inline void pvb_wr_signal(struct pvb_conn *conn, struct ibv_send_wr *wr,
+				 bool quiet)
+{
+	if (quiet && ++conn->unsignaled < conn->signal_every)
+		return;
+	conn->unsignaled = 0;
+	wr->send_flags |= IBV_SEND_SIGNALED;
+}
+
+/* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
+static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	const bool copied = op->inject || (op->flags & FI_INJECT);
+	struct ibv_send_wr wr, *bad;
+	struct pvb_slot *slot;
+	uint32_t index;
+	ssize_t ret;
+
+	if (crn_unlikely(op->len > (copied ? ep->inject_size : ep->max_msg)))
+		return -FI_EMSGSIZE;
+	crn_lock(&conn->tx_lock);
+	if (crn_unlikely(!crn_ring_space(&conn->sq.ring))) {
+		ret = pvb_tx_refuse(ep);
+		goto out;
+	}
+	index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
+	slot = &conn->sq.slots[index];
+	slot->context = op->context;
+	slot->flags = op->comp_flags | (op->quiet ? PVB_SLOT_QUIET : 0) |
+		      (op->inject ? PVB_SLOT_INJECT : 0);
+	if (copied && crn_unlikely(op->len > conn->inline_size))
+		pvb_tx_bounce(ep, op, index);
+	wr.wr_id = (uintptr_t)slot;
+	pvb_wr_build(ep, op, &wr);
+	pvb_wr_signal(conn, &wr, op->quiet || op->inject);
+
+	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
+		ret = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
+	else
+		ret = ibv_post_send(conn->qp, &wr, &bad);
+	if (crn_likely(!ret))
+		conn->sq.ring.head++;
+	else
+		ret = pvb_post_error((int)ret);
+out:
+	crn_unlock(&conn->tx_lock);
+	return ret;
+}
+
+#endif

@@ -1,0 +1,54 @@
+# KVM or software emulation? /dev/kvm can exist and be usable and still not start a stock kernel (nested
+# virtualization does that), and then QEMU hangs: only a kernel that has reached user space is a proof.
+# shellcheck shell=bash
+
+# kernel_starts ACCELERATOR CPU SECONDS: boots just the kernel and initial ram disk of "image".
+kernel_starts() {
+	local log deadline=$((SECONDS + $3)) pid status=1
+	log=$(mktemp -d "$cache/build/accel.XXXXXX")
+	qemu-system-x86_64 -machine q35 -accel "$1" -cpu "$2" -m 512M -nodefaults -no-user-config -no-reboot \
+		-display none -monitor none -serial "file:${log//,/,,}/serial" \
+		-kernel "$image/vmlinuz" -initrd "$image/initrd.img" -append "console=ttyS0 panic=-1" \
+		< /dev/null > "$log/qemu" 2>&1 &
+	pid=$!
+	while kill -0 "$pid" 2> /dev/null && [ "$SECONDS" -lt "$deadline" ]; do
+		# The first words of Debian's initial ram disk.
+		if grep -qsa 'Loading, please wait' "$log/serial"; then
+			status=0
+			break
+		fi
+		! grep -qsa 'KVM internal error' "$log/qemu" || break
+		sleep 0.1
+	done
+	kill -KILL "$pid" 2> /dev/null
+	wait "$pid" 2> /dev/null
+	rm -rf "$log"
+	return "$status"
+}
+
+# Sets "accel" to kvm or tcg. The answer holds until the next boot of this machine or another QEMU or kernel.
+choose_accel() {
+	[ "$accel" = auto ] || return 0
+	accel=tcg
+	if [ ! -e /dev/kvm ]; then
+		say "no /dev/kvm here: the guest's processors are emulated, which is slow"
+		return
+	elif [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; then
+		say "no permission for /dev/kvm (as root: adduser $(id -un) kvm, then log in again): the guest's processors are emulated, which is slow"
+		return
+	fi
+	local question answer file=$cache/accel
+	question="$(cat /proc/sys/kernel/random/boot_id) $(cksum < "$image/vmlinuz") $(qemu-system-x86_64 --version | head -n 1)"
+	answer=$(grep -sF "$question " "$file" | tail -n 1)
+	if [ -z "$answer" ]; then
+		progress "testing whether KVM starts this kernel"
+		if kernel_starts kvm host 20; then
+			answer="$question kvm"
+		else
+			answer="$question tcg"
+		fi
+		echo "$answer" >> "$file"
+	fi
+	accel=${answer##* }
+	[ "$accel" = kvm ] || say "KVM does not start this kernel here: the guest's processors are emulated, which is slow"
+}

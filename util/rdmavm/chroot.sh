@@ -1,0 +1,22 @@
+# Commands in the guest's root on the host itself: compilers at full speed instead of under emulation.
+# shellcheck shell=bash
+
+stop_build() {
+	kill -KILL "$1" 2> /dev/null
+}
+
+build_in() {
+	local how=(--mount --pid --fork --kill-child)
+	check_share
+	require unshare util-linux
+	[ "$EUID" = 0 ] || how+=(--user --map-root-user --map-auto)
+	unshare "${how[@]}" true || die "build-in needs namespaces, which this machine does not allow; see rdmavm(1)"
+	# What is compiled for a machine that is up must fit that machine.
+	if vm_pid > /dev/null; then
+		check_running
+		image=$(state_of "$vm" image)
+	fi
+	use_image
+	stoppable stop_build unshare "${how[@]}" bash "$parts/chroot-enter" "$image" "$share" "$(pwd -P)" "$@"
+	exit
+}

@@ -1,0 +1,159 @@
+# Messages, settings, locks and namespaces: what every other part uses.
+# shellcheck shell=bash
+
+say() {
+	printf 'rdmavm: %s\n' "$*" >&2
+}
+
+# A line of a long step, with the seconds since rdmavm was started.
+progress() {
+	printf 'rdmavm: [%3d s] %s\n' "$SECONDS" "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+usage_error() {
+	say "$*; see \"rdmavm --help\""
+	exit 2
+}
+
+# require PROGRAM PACKAGE...: pairs of what must be there and the Debian package that has it.
+require() {
+	local missing=()
+	while [ $# -gt 0 ]; do
+		PATH=$PATH:/usr/sbin:/sbin command -v "$1" > /dev/null || missing+=("$2")
+		shift 2
+	done
+	[ ${#missing[@]} = 0 ] || die "missing here: run apt-get install ${missing[*]}"
+}
+
+check_number() {
+	[[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || usage_error "$1 must be a positive number, not \"$2\""
+}
+
+# Turns options and environment into the variables that the other parts read.
+read_settings() {
+	cache=${RDMAVM_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/rdmavm}
+	mkdir -p "$cache/images" "$cache/build" "$cache/vm" ||
+		die "cannot write to $cache; set RDMAVM_CACHE to a folder that you own"
+	cache=$(realpath -- "$cache")
+
+	# An instance that exists keeps its release, so its name alone is enough.
+	local recorded=
+	if [ -n "${given[name]-}" ] && [ -z "${given[release]-}" ]; then
+		[[ ${given[name]} == */* ]] || recorded=$(state_of "$cache/vm/${given[name]}" release)
+	fi
+	release=${given[release]:-${recorded:-trixie}}
+	name=${given[name]:-$release}
+	accel=${given[accel]:-auto}
+	cpus=${given[cpus]:-2}
+	memory=${given[memory]:-4096}
+	pmem=${given[pmem]:-512}
+	persistence=${given[persistence]:-mem-ctrl}
+	boot_timeout=${RDMAVM_BOOT_TIMEOUT:-300}
+	vm=$cache/vm/$name
+	image=
+
+	[[ $release =~ ^(trixie|bookworm)$ ]] || usage_error "--release must be trixie or bookworm, not \"$release\""
+	[[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]*$ ]] || usage_error "--name \"$name\" is no plain file name"
+	[[ $accel =~ ^(auto|kvm|tcg)$ ]] || usage_error "--accel must be auto, kvm or tcg, not \"$accel\""
+	[[ $persistence =~ ^(mem-ctrl|cpu)$ ]] || usage_error "--persistence must be mem-ctrl or cpu, not \"$persistence\""
+	check_number --cpus "$cpus"
+	check_number --memory "$memory"
+	check_number --pmem "$pmem"
+	check_number RDMAVM_BOOT_TIMEOUT "$boot_timeout"
+	[ "$timeout" = 0 ] || check_number --timeout "$timeout"
+
+	local package
+	for package in $packages; do
+		[[ $package =~ ^[a-z0-9][a-z0-9.+-]+$ ]] || usage_error "--package \"$package\" is no name of a Debian package"
+	done
+	# shellcheck disable=SC2086 # the list is split on purpose
+	packages=$(printf '%s\n' $packages | sort -u | paste -sd' ')
+	[ -z "$packages" ] || given[packages]=$packages
+
+	share=${given[share]:-$(git rev-parse --show-toplevel 2> /dev/null || pwd -P)}
+	share=$(realpath -e -- "$share" 2> /dev/null)
+	[ -d "$share" ] || usage_error "--share ${given[share]} is no folder"
+	[ -z "${given[share]-}" ] || given[share]=$share
+}
+
+# The shared folder lies over the same path in the guest, so it must not hide the guest's system.
+check_share() {
+	case $share in
+	/ | /bin | /boot | /etc | /lib | /lib64 | /sbin | /usr | /var | /run | /dev | /dev/* | /proc | /proc/* | /sys | /sys/*)
+		die "cannot share $share: it would hide the guest's own; use --share DIR"
+		;;
+	esac
+	[[ $share != *$'\n'* ]] || die "cannot share a folder with a line break in its name"
+}
+
+# state_of FOLDER KEY: one value of a machine's record.
+state_of() {
+	[ -f "$1/state" ] && sed -n "s/^$2=//p" "$1/state"
+}
+
+# take_lock FD FILE SECONDS WHAT: holds FILE exclusively for as long as FD is open.
+take_lock() {
+	flock -n "$1" && return
+	say "another rdmavm $4; waiting for it"
+	flock -w "$3" "$1" || die "gave up after $3 s: another rdmavm still $4 (lock: $2)"
+}
+
+# Runs a command as root of the guest's files: as it is for root, else in a user namespace where the
+# caller is root and the caller's subordinate ids (/etc/subuid) are the others.
+as_guest_root() {
+	if [ "$EUID" = 0 ]; then
+		"$@"
+	else
+		unshare --user --map-root-user --map-auto -- "$@"
+	fi
+}
+
+# logged LOG SECONDS PROGRESS-FUNCTION COMMAND...: runs COMMAND with its output going to LOG and returns its status;
+# calls PROGRESS-FUNCTION LOG every five seconds.
+logged() {
+	local log=$1 deadline=$((SECONDS + $2)) report=$3 next=$((SECONDS + 5)) signal=TERM status
+	shift 3
+	# Job control gives it a process group of its own, so that all of it can be stopped.
+	set -m
+	"$@" < /dev/null >> "$log" 2>&1 &
+	set +m
+	job=$!
+	trap 'kill -TERM -- "-$job" 2> /dev/null; wait "$job"; say interrupted; exit 130' INT TERM HUP
+	while kill -0 "$job" 2> /dev/null; do
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			echo "rdmavm: stopped, for it took too long" >> "$log"
+			kill "-$signal" -- "-$job"
+			deadline=$((SECONDS + 10)) signal=KILL
+		elif [ "$SECONDS" -ge "$next" ]; then
+			"$report" "$log"
+			next=$((SECONDS + 5))
+		fi
+		sleep 0.2
+	done
+	wait "$job"
+	status=$?
+	trap - INT TERM HUP
+	return "$status"
+}
+
+# stoppable STOP-FUNCTION COMMAND...: runs COMMAND with this shell's stdin and returns its status; on a signal calls
+# STOP-FUNCTION PID and exits.
+stoppable() {
+	local status
+	stop=$1
+	shift
+	"$@" <&0 &
+	job=$!
+	trap '"$stop" "$job"; exit 130' INT
+	trap '"$stop" "$job"; exit 143' TERM
+	trap '"$stop" "$job"; exit 129' HUP
+	wait "$job"
+	status=$?
+	trap - INT TERM HUP
+	return "$status"
+}
