@@ -60,6 +60,8 @@ struct fct_opts {
 	bool list;
 	const char *cases[FCT_MAX_CASES];	/* -t, in the order given; none: all */
 	int n_cases;
+	const char *except[FCT_MAX_CASES];	/* -x */
+	int n_except;
 	char **args;			/* positional arguments that are not HOST */
 	int n_args;
 };

@@ -50,6 +50,7 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FCT_MR_MODE;
 	hints->domain_attr->threading = s->threading;
+	hints->domain_attr->cq_data_size = s->cq_data_size;
 	hints->domain_attr->data_progress = s->data_progress;
 	hints->tx_attr->op_flags = s->tx_op_flags;
 	hints->rx_attr->op_flags = s->rx_op_flags;

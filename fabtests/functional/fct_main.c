@@ -179,6 +179,16 @@ static const struct fct_case *find_case(const struct fct_prog *prog, const char 
 	return NULL;
 }
 
+static bool excepted(const struct fct *t, const struct fct_case *c)
+{
+	int i;
+
+	for (i = 0; i < t->opts.n_except; i++)
+		if (!strcmp(t->opts.except[i], c->name))
+			return true;
+	return false;
+}
+
 static int run_client(struct fct *t)
 {
 	int n = t->opts.n_cases ? t->opts.n_cases : t->prog->n_cases;
@@ -187,6 +197,8 @@ static int run_client(struct fct *t)
 
 	for (i = 0; i < n && !t->ctl_eof; i++) {
 		c = t->opts.n_cases ? find_case(t->prog, t->opts.cases[i]) : &t->prog->cases[i];
+		if (excepted(t, c))
+			continue;
 		if (!t->prog->single && fct_ctl_run(t, c->name))
 			break;
 		run_case(t, c);

@@ -23,6 +23,7 @@ static const struct option common[] = {
 	{ "peer-domain", required_argument, NULL, OPT_PEER_DOMAIN },
 	{ "control-port", required_argument, NULL, OPT_CTL_PORT },
 	{ "case", required_argument, NULL, 't' },
+	{ "except", required_argument, NULL, 'x' },
 	{ "list", no_argument, NULL, 'l' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
@@ -58,6 +59,7 @@ static void usage(const struct fct_prog *prog)
 	       FCT_SECONDS);
 	if (prog->cases)
 		printf("  -t, --case=NAME         run this case (may be repeated)\n"
+		       "  -x, --except=NAME       do not run this case (may be repeated)\n"
 		       "  -l, --list              list the cases\n");
 	printf("  -v, --verbose           say more\n"
 	       "  -h, --help              this text\n");
@@ -73,7 +75,7 @@ static void list_cases(const struct fct_prog *prog)
 		printf("%-24s %s\n", prog->cases[i].name, prog->cases[i].what);
 }
 
-static int add_case(struct fct_opts *o, const struct fct_prog *prog, const char *name)
+static int add_case(const struct fct_prog *prog, const char *name, const char **list, int *n)
 {
 	int i;
 
@@ -84,9 +86,9 @@ static int add_case(struct fct_opts *o, const struct fct_prog *prog, const char 
 		fprintf(stderr, "%s: no case '%s' (-l lists them)\n", prog->name, name);
 		return -1;
 	}
-	if (o->n_cases == FCT_MAX_CASES)
+	if (*n == FCT_MAX_CASES)
 		return -1;
-	o->cases[o->n_cases++] = name;
+	list[(*n)++] = name;
 	return 0;
 }
 
@@ -103,7 +105,8 @@ static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg
 	case 'S': o->self = arg ? arg : "127.0.0.1"; return 0;
 	case 'v': o->verbose = true; return 0;
 	case 'l': o->list = true; return 0;
-	case 't': return add_case(o, prog, arg);
+	case 't': return add_case(prog, arg, o->cases, &o->n_cases);
+	case 'x': return add_case(prog, arg, o->except, &o->n_except);
 	case 'T':
 		o->seconds = (unsigned int)strtoul(arg, &end, 10);
 		if (!*end && o->seconds)

@@ -7,6 +7,9 @@
 
 #include "fct_fabric.h"
 
+/* Everything a patient application can live with. */
+#define GI_ALL_MODES	(FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_MSG_PREFIX)
+
 /* gi_addr.c: addresses in and out */
 int gi_null_hints(struct fct *t);
 int gi_source(struct fct *t);

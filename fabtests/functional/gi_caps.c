@@ -12,7 +12,7 @@ static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
 	struct fi_info *hints = gi_hints(t, ask), *list = NULL, *info;
 	int ret;
 
-	hints->mode = FI_CONTEXT | FI_RX_CQ_DATA;
+	hints->mode = GI_ALL_MODES;
 	ret = gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
 		fct_note(t, "no%s", fi_tostr(&ask, FI_TYPE_CAPS));
@@ -59,7 +59,7 @@ static int all_caps(struct fct *t, uint64_t *caps)
 	int ret;
 
 	hints->caps = 0;
-	hints->mode = ~0ull;
+	hints->mode = GI_ALL_MODES;
 	*caps = 0;
 	FCT_CALL(t, gi_ask(hints, &list));
 	for (info = list; info; info = info->next)
@@ -141,7 +141,7 @@ int gi_ep_type(struct fct *t)
 
 	for (i = 0; i < 3; i++) {
 		hints = gi_hints(t, FI_MSG);
-		hints->mode = ~0ull;
+		hints->mode = GI_ALL_MODES;
 		hints->ep_attr->type = types[i];
 		ret = gi_ask(hints, &list);
 		if (ret == -FI_ENODATA && types[i] != FI_EP_MSG)
@@ -183,7 +183,7 @@ int gi_known_bits(struct fct *t)
 	int ret;
 
 	hints->caps = 0;
-	hints->mode = ~0ull;
+	hints->mode = GI_ALL_MODES;
 	hints->ep_attr->type = FI_EP_UNSPEC;
 	FCT_CALL(t, gi_ask(hints, &list));
 	for (info = list; info; info = info->next) {

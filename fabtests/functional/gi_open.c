@@ -55,7 +55,7 @@ int gi_open_all(struct fct *t)
 	int n = 0, ret;
 
 	hints->caps = 0;
-	hints->mode = FI_CONTEXT | FI_RX_CQ_DATA;
+	hints->mode = GI_ALL_MODES;
 	FCT_CALL(t, gi_ask(hints, &list));
 	for (info = list; info; info = info->next, n++) {
 		fct_note(t, "info %d: fabric %s, domain %s, %s", n, info->fabric_attr->name,

@@ -207,7 +207,7 @@ out:
 
 static int run_form(struct fct *t, const struct form *send, const struct form *recv)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = { .caps = FI_MSG, .cq_data_size = send->data ? 4 : 0 };
 	struct fct_mem m;
 	struct fct_ctx ctx[2];
 	struct xfer x = { .m = &m };

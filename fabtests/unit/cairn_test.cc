@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The checks and the main function of cairn_test.h, over GoogleTest.
 #include "cairn_test.h"
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <sstream>
@@ -14,6 +15,7 @@ namespace
 constexpr int kFailuresShown = 25;
 
 ct_case *tests;
+ct_case **tests_end = &tests;
 std::atomic<int> failures;
 thread_local std::string note;
 
@@ -33,7 +35,8 @@ class Test : public testing::Test
 		ct_alloc_failed();
 		if (failures > kFailuresShown)
 			ADD_FAILURE_AT(test_->file, test_->line)
-				<< failures - kFailuresShown << " more failures not shown";
+				<< failures - kFailuresShown
+				<< " more failures not shown";
 	}
 
       private:
@@ -44,41 +47,36 @@ bool Fail(const char *file, int line, const std::string &message)
 {
 	if (++failures > kFailuresShown)
 		return false;
-	ADD_FAILURE_AT(file, line)
-		<< message << (note.empty() ? "" : "\nin: " + note);
+	ADD_FAILURE_AT(file, line) << message << (note.empty() ? "" : "\nin: " + note);
 	return false;
+}
+
+bool Negative(ct_value value)
+{
+	return value.kind == CT_SIGNED && static_cast<int64_t>(value.bits) < 0;
 }
 
 std::string Show(ct_value value)
 {
-	std::ostringstream out;
+	std::ostringstream hex, out;
 
-	switch (value.kind) {
-	case CT_SIGNED:
-		out << static_cast<int64_t>(value.bits);
-		break;
-	case CT_UNSIGNED:
+	hex << "0x" << std::hex << value.bits;
+	if (value.kind == CT_POINTER)
+		return value.bits ? hex.str() : "NULL";
+	if (value.kind == CT_UNSIGNED)
 		out << value.bits;
-		break;
-	case CT_POINTER:
-		if (!value.bits)
-			return "NULL";
-		break;
-	}
-	if (value.kind == CT_POINTER || value.bits > 9)
-		out << (value.kind == CT_POINTER ? "0x" : " (0x") << std::hex << value.bits
-		    << (value.kind == CT_POINTER ? "" : ")");
+	else
+		out << static_cast<int64_t>(value.bits);
+	if (value.bits > 9 && !Negative(value))
+		out << " (" << hex.str() << ")";
 	return out.str();
 }
 
 // -1, 0 or 1 as numbers, whatever the types.
 int Order(ct_value a, ct_value b)
 {
-	bool a_negative = a.kind == CT_SIGNED && static_cast<int64_t>(a.bits) < 0;
-	bool b_negative = b.kind == CT_SIGNED && static_cast<int64_t>(b.bits) < 0;
-
-	if (a_negative != b_negative)
-		return a_negative ? -1 : 1;
+	if (Negative(a) != Negative(b))
+		return Negative(a) ? -1 : 1;
 	return a.bits < b.bits ? -1 : a.bits > b.bits;
 }
 
@@ -123,8 +121,8 @@ std::string Hex(const void *bytes, size_t len, size_t from)
 
 void ct_register(ct_case *test)
 {
-	test->next = tests;
-	tests = test;
+	*tests_end = test;
+	tests_end = &test->next;
 }
 
 bool ct_compare(const char *file, int line, ct_relation relation, const char *a_text,
@@ -135,8 +133,8 @@ bool ct_compare(const char *file, int line, ct_relation relation, const char *a_
 	if (Holds(relation, Order(a, b)))
 		return true;
 	return Fail(file, line,
-		    std::string("expected: ") + a_text + " " + names[relation] + " " + b_text +
-			    "\n    left: " + Show(a) + "\n   right: " + Show(b));
+		    std::string("expected: ") + a_text + " " + names[relation] + " " +
+			    b_text + "\n    left: " + Show(a) + "\n   right: " + Show(b));
 }
 
 bool ct_truth(const char *file, int line, const char *text, bool value, bool wanted)
@@ -144,11 +142,12 @@ bool ct_truth(const char *file, int line, const char *text, bool value, bool wan
 	if (value == wanted)
 		return true;
 	return Fail(file, line,
-		    std::string("expected: ") + text + (wanted ? " is true" : " is false"));
+		    std::string("expected: ") + text +
+			    (wanted ? " is true" : " is false"));
 }
 
-bool ct_streq(const char *file, int line, const char *a_text, const char *b_text, const char *a,
-	      const char *b)
+bool ct_streq(const char *file, int line, const char *a_text, const char *b_text,
+	      const char *a, const char *b)
 {
 	if (a == b || (a && b && !strcmp(a, b)))
 		return true;
@@ -157,8 +156,8 @@ bool ct_streq(const char *file, int line, const char *a_text, const char *b_text
 			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
 }
 
-bool ct_strstr(const char *file, int line, const char *a_text, const char *b_text, const char *a,
-	       const char *b)
+bool ct_strstr(const char *file, int line, const char *a_text, const char *b_text,
+	       const char *a, const char *b)
 {
 	if (a && b && strstr(a, b))
 		return true;
@@ -167,8 +166,8 @@ bool ct_strstr(const char *file, int line, const char *a_text, const char *b_tex
 			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
 }
 
-bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text, const void *a,
-	      const void *b, size_t len)
+bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text,
+	      const void *a, const void *b, size_t len)
 {
 	const char *x = static_cast<const char *>(a);
 	const char *y = static_cast<const char *>(b);
@@ -210,7 +209,8 @@ int main(int argc, char **argv)
 {
 	testing::InitGoogleTest(&argc, argv);
 	for (const ct_case *test = tests; test; test = test->next)
-		testing::RegisterTest(test->suite, test->name, nullptr, nullptr, test->file,
-				      test->line, [test]() -> Test * { return new Test(test); });
+		testing::RegisterTest(test->suite, test->name, nullptr, nullptr,
+				      test->file, test->line,
+				      [test]() -> Test * { return new Test(test); });
 	return RUN_ALL_TESTS();
 }

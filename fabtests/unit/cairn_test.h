@@ -35,14 +35,14 @@ struct ct_case {
 
 void ct_register(struct ct_case *test);
 
-#define CT_TEST(suite_, name_)                                                           \
-	static void ct_run_##suite_##_##name_(void);                                     \
-	static struct ct_case ct_case_##suite_##_##name_ = {                             \
-		#suite_, #name_, __FILE__, __LINE__, ct_run_##suite_##_##name_, NULL};   \
-	__attribute__((constructor)) static void ct_register_##suite_##_##name_(void)    \
-	{                                                                                \
-		ct_register(&ct_case_##suite_##_##name_);                                \
-	}                                                                                \
+#define CT_TEST(suite_, name_)                                                         \
+	static void ct_run_##suite_##_##name_(void);                                   \
+	static struct ct_case ct_case_##suite_##_##name_ = {                           \
+		#suite_, #name_, __FILE__, __LINE__, ct_run_##suite_##_##name_, NULL}; \
+	__attribute__((constructor)) static void ct_register_##suite_##_##name_(void)  \
+	{                                                                              \
+		ct_register(&ct_case_##suite_##_##name_);                              \
+	}                                                                              \
 	static void ct_run_##suite_##_##name_(void)
 
 /* A value of any integer or pointer type, for comparing and for the message. */
@@ -74,21 +74,21 @@ static inline struct ct_value ct_pointer(const volatile void *value)
 	return v;
 }
 
-#define CT_VALUE(x)                            \
-	_Generic((x),                          \
-		bool: ct_unsigned,             \
-		char: ct_signed,               \
-		signed char: ct_signed,        \
-		short: ct_signed,              \
-		int: ct_signed,                \
-		long: ct_signed,               \
-		long long: ct_signed,          \
-		unsigned char: ct_unsigned,    \
-		unsigned short: ct_unsigned,   \
-		unsigned int: ct_unsigned,     \
-		unsigned long: ct_unsigned,    \
-		unsigned long long: ct_unsigned, \
-		default: ct_pointer)(x)
+#define CT_VALUE(x)                                \
+	_Generic((x), bool                         \
+		 : ct_unsigned, char               \
+		 : ct_signed, signed char          \
+		 : ct_signed, short                \
+		 : ct_signed, int                  \
+		 : ct_signed, long                 \
+		 : ct_signed, long long            \
+		 : ct_signed, unsigned char        \
+		 : ct_unsigned, unsigned short     \
+		 : ct_unsigned, unsigned int       \
+		 : ct_unsigned, unsigned long      \
+		 : ct_unsigned, unsigned long long \
+		 : ct_unsigned, default            \
+		 : ct_pointer)(x)
 
 enum ct_relation { CT_EQ, CT_NE, CT_LT, CT_LE, CT_GT, CT_GE };
 
@@ -141,10 +141,10 @@ bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text
 #define CT_ASSERT_MEMEQ(a, b, len) CT_OR_RETURN(CT_BYTES(a, b, len))
 
 /* Ends the test as skipped. */
-#define CT_SKIP(reason)                               \
-	do {                                          \
-		ct_skip(__FILE__, __LINE__, reason);  \
-		return;                               \
+#define CT_SKIP(reason)                              \
+	do {                                         \
+		ct_skip(__FILE__, __LINE__, reason); \
+		return;                              \
 	} while (0)
 
 void ct_skip(const char *file, int line, const char *reason);
@@ -160,9 +160,9 @@ void ct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ct_failed(void);
 
 /*
- * Memory running out, for programs linked with CT_WRAP_ALLOC (local.mk): from here on, the
- * nth allocation of this thread (1 is the next one) in statically linked code fails; later
- * ones succeed again. Allocations are malloc, calloc, realloc, aligned_alloc,
+ * Memory running out, for programs linked with CT_WRAP_ALLOC (local.mk): from here on,
+ * the nth allocation of this thread (1 is the next one) in statically linked code fails;
+ * later ones succeed again. Allocations are malloc, calloc, realloc, aligned_alloc,
  * posix_memalign, strdup and strndup.
  */
 void ct_fail_alloc(unsigned int nth);

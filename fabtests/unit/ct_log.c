@@ -16,8 +16,8 @@ int __wrap_fi_log_enabled(const struct fi_provider *prov, enum fi_log_level leve
 int __wrap_fi_log_ready(const struct fi_provider *prov, enum fi_log_level level,
 			enum fi_log_subsys subsys, uint64_t *showtime);
 void __wrap_fi_log(const struct fi_provider *prov, enum fi_log_level level,
-		   enum fi_log_subsys subsys, const char *func, int line, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+		   enum fi_log_subsys subsys, const char *func, int line, const char *fmt,
+		   ...) __attribute__((format(printf, 6, 7)));
 
 int __wrap_fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 			  enum fi_log_subsys subsys)
@@ -32,7 +32,8 @@ int __wrap_fi_log_ready(const struct fi_provider *prov, enum fi_log_level level,
 }
 
 void __wrap_fi_log(const struct fi_provider *prov, enum fi_log_level level,
-		   enum fi_log_subsys subsys, const char *func, int line, const char *fmt, ...)
+		   enum fi_log_subsys subsys, const char *func, int line, const char *fmt,
+		   ...)
 {
 	va_list args;
 

@@ -6,6 +6,7 @@ noinst_HEADERS = \
 	include/cairn/eq.h \
 	include/cairn/list.h \
 	include/cairn/lock.h \
+	include/cairn/nic.h \
 	include/cairn/nosys.h \
 	include/cairn/pool.h \
 	include/cairn/ring.h \

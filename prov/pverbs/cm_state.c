@@ -53,11 +53,11 @@ static void pvb_cm_on_addr_resolved(struct pvb_ep *ep)
 	if (ep->conn.state != PVB_CONN_ADDR)
 		return;
 	if (strcmp(ibv_get_device_name(ep->conn.id->verbs->device),
-		   ep->info->domain_attr->name)) {
+		   pvb_domain_device(ep->domain))) {
 		PVB_WARN(FI_LOG_EP_CTRL,
 			 "the way to the peer leads over device %s, not %s\n",
 			 ibv_get_device_name(ep->conn.id->verbs->device),
-			 ep->info->domain_attr->name);
+			 pvb_domain_device(ep->domain));
 		pvb_cm_fail(ep, FI_EHOSTUNREACH, 0, NULL, 0);
 		return;
 	}

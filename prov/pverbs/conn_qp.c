@@ -3,7 +3,6 @@
  * The queue pair of a connection: made by us, not by rdma_cm, so that receives can be
  * posted before there is a path and so that it can have properties rdma_cm does not know.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pverbs.h"
@@ -127,7 +126,7 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 		ret = pvb_errno();
 		PVB_WARN(FI_LOG_EP_CTRL,
 			 "%s makes no queue pair with %u sends, %u receives: %s\n",
-			 ep->info->domain_attr->name, conn->sq.depth, conn->rq.depth,
+			 pvb_domain_device(ep->domain), conn->sq.depth, conn->rq.depth,
 			 fi_strerror(-ret));
 		goto err_reserve;
 	}
@@ -180,13 +179,13 @@ static int pvb_conn_first_port(struct pvb_ep *ep, uint8_t *port)
 	int ret;
 
 	*port = 1;
-	if (ep->domain->attr.phys_port_cnt <= 1)
+	if (ep->domain->attr.phys_port_cnt <= 1 || !ep->info->src_addr)
 		return 0;
 	ret = pvb_device_addrs(&list, &count);
 	if (ret)
 		return ret;
 	for (i = 0; i < count; i++) {
-		if (!strcmp(list[i].device, ep->info->domain_attr->name) &&
+		if (!strcmp(list[i].device, pvb_domain_device(ep->domain)) &&
 		    crn_addr_same_host(&list[i].addr.sa, ep->info->src_addr))
 			*port = list[i].port;
 	}
@@ -253,10 +252,14 @@ void pvb_conn_error(struct pvb_ep *ep)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	struct pvb_conn *conn = &ep->conn;
+	int err;
 
 	crn_ring_set_size(&conn->sq.ring, 0);
 	crn_ring_set_size(&conn->rq.ring, 0);
-	if (conn->qp && ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE))
+	if (!conn->qp)
+		return;
+	err = ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
+	if (err)
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",
-			 conn->qp->qp_num, strerror(errno));
+			 conn->qp->qp_num, strerror(err));
 }

@@ -109,15 +109,14 @@ void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots)
 	crn_unlock(&cq->lock);
 }
 
-/* What the device did not return: never posted, or a device that ignores its error state.
- */
+/* What the device did not return: a device that ignores its error state. */
 static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 {
 	uint32_t at = atomic_load(&wq->ring.tail);
 	struct pvb_slot *slot;
 	struct pvb_comp comp;
 
-	for (; at != wq->ring.head; at++) {
+	for (; at != wq->ring.head && cq->stash_count < cq->stash_size; at++) {
 		slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 		comp = (struct pvb_comp){
 			.context = slot->context,
@@ -128,7 +127,7 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 		if (!(slot->flags & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
 	}
-	crn_ring_retire(&wq->ring, at);
+	crn_ring_retire(&wq->ring, wq->ring.head);
 }
 
 /* One batch of every device queue into the stash; false when there was none. */
@@ -153,15 +152,24 @@ static bool pvb_drain_batch(struct pvb_cq *cq)
 
 void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 {
+	uint32_t left;
+
 	crn_lock(&cq->lock);
-	while (crn_ring_used(&wq->ring)) {
+	while ((left = crn_ring_used(&wq->ring))) {
+		/* Other endpoints may go on posting, and what they complete comes here
+		 * too. */
+		if (pvb_stash_grow(cq, left + cq->hw_count * PVB_POLL_BATCH)) {
+			PVB_WARN(FI_LOG_CQ,
+				 "no memory for the completions of a queue pair\n");
+			break;
+		}
 		if (pvb_drain_batch(cq))
 			continue;
 		if (crn_now_ms() >= deadline_ms) {
 			PVB_WARN(FI_LOG_CQ,
-				 "the device returns no completion for %u operations "
-				 "of a queue pair in error\n",
-				 crn_ring_used(&wq->ring));
+				 "no completion for %u operations of a queue pair in "
+				 "error\n",
+				 left);
 			break;
 		}
 		sched_yield();

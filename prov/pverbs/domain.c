@@ -50,7 +50,7 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.endpoint2 = pvb_endpoint2,
 };
 
-static int pvb_domain_device(struct pvb_domain *domain, const char *name)
+static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 {
 	int ret;
 
@@ -98,7 +98,7 @@ int pvb_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 		ret = -FI_ENOMEM;
 		goto err_free;
 	}
-	ret = pvb_domain_device(domain, info->domain_attr->name);
+	ret = pvb_domain_open_device(domain, info->domain_attr->name);
 	if (ret)
 		goto err_info;
 

@@ -263,26 +263,29 @@ static struct fi_ops_ep pvb_ep_ops = {
  * error. */
 static int pvb_ep_sizes(struct pvb_ep *ep)
 {
-	const struct ibv_device_attr *attr = &ep->domain->attr;
+	/* A send queue has one entry more than it offers: the marker of pvb_tx_close. */
+	const size_t most = (size_t)ep->domain->attr.max_qp_wr - 1;
 	struct fi_tx_attr *tx = ep->info->tx_attr;
 	struct fi_rx_attr *rx = ep->info->rx_attr;
 
 	if (!tx || !rx || !ep->info->ep_attr || ep->info->ep_attr->type != FI_EP_MSG)
 		return -FI_EINVAL;
-	if (!tx->size)
-		tx->size = CRN_MIN(pvb_params.tx_size, (size_t)attr->max_qp_wr);
-	if (!rx->size)
-		rx->size = CRN_MIN(pvb_params.rx_size, (size_t)attr->max_qp_wr);
-	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
-	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
-	if (tx->size > (size_t)attr->max_qp_wr || rx->size > (size_t)attr->max_qp_wr ||
-	    tx->iov_limit > PVB_IOV_LIMIT || rx->iov_limit > PVB_IOV_LIMIT ||
-	    tx->inject_size > PVB_INJECT_LIMIT)
-		return -FI_EINVAL;
 	if (ep->info->src_addr &&
 	    !crn_addr_valid(ep->info->src_addr, ep->info->src_addrlen,
 			    ep->info->addr_format))
 		return -FI_EINVAL;
+	if (!tx->size)
+		tx->size = CRN_MIN(pvb_params.tx_size, most);
+	if (!rx->size)
+		rx->size = CRN_MIN(pvb_params.rx_size, most);
+	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
+	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
+	if (tx->size > most || rx->size > most || tx->iov_limit > PVB_IOV_LIMIT ||
+	    rx->iov_limit > PVB_IOV_LIMIT || tx->inject_size > PVB_INJECT_LIMIT)
+		return -FI_EINVAL;
+	ep->max_msg = UINT32_MAX;
+	if (ep->info->ep_attr->max_msg_size)
+		ep->max_msg = CRN_MIN(ep->info->ep_attr->max_msg_size, ep->max_msg);
 	return 0;
 }
 
@@ -294,7 +297,7 @@ static int pvb_ep_take_request(struct pvb_ep *ep, fid_t handle)
 	if (handle->fclass != FI_CLASS_CONNREQ)
 		return -FI_EINVAL;
 	if (strcmp(ibv_get_device_name(req->id->verbs->device),
-		   ep->domain->info->domain_attr->name))
+		   pvb_domain_device(ep->domain)))
 		return -FI_EDOMAIN;
 	pthread_mutex_lock(&req->eq->cm_lock);
 	crn_list_del(&req->entry);
@@ -341,7 +344,6 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 
 	ep->info->handle = NULL;
 	ep->inject_size = ep->info->tx_attr->inject_size;
-	ep->max_msg = CRN_MIN(ep->info->ep_attr->max_msg_size, (size_t)UINT32_MAX);
 	ep->tx_flags = ep->info->tx_attr->op_flags;
 	ep->rx_flags = ep->info->rx_attr->op_flags;
 	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;

@@ -59,6 +59,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = crn_eq_init(&eq->eq, &pvb_prov, attr, context, pvb_cm_progress);
 	if (ret)
 		goto err_free;
+	eq->eq.api_version = fabric->fid.api_version;
 	ret = pvb_eq_channel(eq);
 	if (ret)
 		goto err_eq;

@@ -24,6 +24,8 @@
 	 FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |        \
 	 FI_ORDER_RMA_WAW | PVB_ORDER_FENCED)
 
+#define PVB_MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
+
 #define PVB_IOV_DEFAULT 4
 
 /* What the caller of fi_getinfo said about addresses. */
@@ -93,6 +95,7 @@ static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr 
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
 	domain->resource_mgmt = FI_RM_ENABLED;
+	domain->mr_mode = PVB_MR_MODE;
 	domain->mr_key_size = sizeof(uint64_t);
 	domain->cq_data_size = sizeof(uint32_t);
 	domain->cq_cnt = (size_t)attr->max_cq;
@@ -118,25 +121,19 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
 	pvb_offer_queues(info, &entry->attr);
 	pvb_offer_limits(info, entry);
 	info->fabric_attr->prov_version = PVB_VERSION;
-	if (pvb_offer_names(info, entry)) {
+	info->nic = pvb_nic(entry);
+	if (!info->nic || pvb_offer_names(info, entry)) {
 		fi_freeinfo(info);
 		return NULL;
 	}
 	return info;
 }
 
-/* fi_mr(3): only regions that a peer may read or write need more than a local key. */
-static int pvb_mr_required(uint64_t caps)
-{
-	int mode = FI_MR_LOCAL;
-
-	if (caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		mode |= FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
-	return mode;
-}
-
-/* Offers are as large as the device allows; without a wish the answer is modest. */
-static void pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
+/*
+ * Offers are as large as the device allows; without a wish the answer is modest.
+ * -FI_ENODATA when a size is wished for an order that is not.
+ */
+static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
 {
 	const struct fi_tx_attr *tx = hints ? hints->tx_attr : NULL;
 	const struct fi_rx_attr *rx = hints ? hints->rx_attr : NULL;
@@ -156,12 +153,13 @@ static void pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
 		info->rx_attr->size = CRN_MIN(info->rx_attr->size, pvb_params.rx_size);
 	if (!rx || !rx->iov_limit)
 		info->rx_attr->iov_limit = CRN_MIN(info->rx_attr->iov_limit, iov);
-	if (!rx || !rx->op_flags)
-		info->rx_attr->op_flags = 0;
 	if (!rx || !rx->msg_order)
 		info->rx_attr->msg_order &= ~PVB_ORDER_FENCED;
-	if (!(info->tx_attr->msg_order & FI_ORDER_WAR))
-		info->ep_attr->max_order_war_size = 0;
+	if (info->tx_attr->msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR))
+		return 0;
+	info->ep_attr->max_order_war_size = 0;
+	return hints && hints->ep_attr && hints->ep_attr->max_order_war_size ? -FI_ENODATA
+									     : 0;
 }
 
 static int pvb_info_addr(void **addr, size_t *len, const struct sockaddr *sa)
@@ -182,22 +180,22 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 {
 	struct fi_info *answer = pvb_offer(entry);
 	union crn_addr src = entry->addr, dest;
-	int mr_mode, ret = -FI_ENOMEM;
+	const int *mr_hint =
+		hints && hints->domain_attr ? &hints->domain_attr->mr_mode : NULL;
+	int mr_mode;
 
 	*info = NULL;
 	if (!answer)
 		return -FI_ENOMEM;
 	if (crn_attr_check(&pvb_prov, version, answer, hints) ||
-	    crn_attr_mr_mode(version,
-			     hints && hints->domain_attr ? &hints->domain_attr->mr_mode
-							 : NULL,
-			     hints ? hints->mode : 0,
-			     pvb_mr_required(crn_attr_caps(answer, hints)), &mr_mode)) {
-		fi_freeinfo(answer);
-		return 0;
-	}
+	    crn_attr_mr_mode(version, mr_hint, hints ? hints->mode : 0,
+			     crn_attr_mr_required(PVB_MR_MODE,
+						  crn_attr_caps(answer, hints)),
+			     &mr_mode))
+		goto none;
 	crn_attr_apply(answer, version, hints, mr_mode);
-	pvb_info_defaults(answer, hints);
+	if (pvb_info_defaults(answer, hints))
+		goto none;
 
 	if (query->have_src)
 		crn_addr_set_port(&src.sa, crn_addr_port(&query->src.sa));
@@ -215,9 +213,12 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 	}
 	*info = answer;
 	return 0;
+none:
+	fi_freeinfo(answer);
+	return 0;
 err:
 	fi_freeinfo(answer);
-	return ret;
+	return -FI_ENOMEM;
 }
 
 static bool pvb_query_match(const struct pvb_query *query,

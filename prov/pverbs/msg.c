@@ -55,15 +55,12 @@ static ssize_t pvb_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **d
 {
 	struct ibv_sge sge[PVB_IOV_LIMIT];
 	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = (int)count};
-	size_t i;
+	size_t len;
+	int ret;
 
-	if (crn_unlikely(count > ep->info->rx_attr->iov_limit))
-		return -FI_EINVAL;
-	for (i = 0; i < count; i++) {
-		if (crn_unlikely(iov[i].iov_len > UINT32_MAX))
-			return -FI_EMSGSIZE;
-		sge[i] = pvb_sge(iov[i].iov_base, iov[i].iov_len, desc ? desc[i] : NULL);
-	}
+	ret = pvb_sge_fill(sge, iov, desc, count, ep->info->rx_attr->iov_limit, &len);
+	if (crn_unlikely(ret))
+		return ret;
 	return pvb_post_recv(ep, &wr, context, flags);
 }
 
@@ -134,10 +131,7 @@ static ssize_t pvb_sendv(struct fid_ep *fid, const struct iovec *iov, void **des
 	struct pvb_op op;
 
 	pvb_send_op(&op, ep, ep->tx_flags, context);
-	if (crn_unlikely(
-		    !pvb_op_iov(&op, iov, desc, count, ep->info->tx_attr->iov_limit)))
-		return -FI_EINVAL;
-	return pvb_tx(ep, &op);
+	return pvb_tx_iov(ep, &op, iov, desc, count);
 }
 
 static ssize_t pvb_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -150,10 +144,7 @@ static ssize_t pvb_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 	pvb_send_op(&op, ep, flags, msg->context);
 	if (flags & FI_REMOTE_CQ_DATA)
 		pvb_op_data(&op, msg->data);
-	if (crn_unlikely(!pvb_op_iov(&op, msg->msg_iov, msg->desc, msg->iov_count,
-				     ep->info->tx_attr->iov_limit)))
-		return -FI_EINVAL;
-	return pvb_tx(ep, &op);
+	return pvb_tx_iov(ep, &op, msg->msg_iov, msg->desc, msg->iov_count);
 }
 
 static ssize_t pvb_inject(struct fid_ep *fid, const void *buf, size_t len,

@@ -135,20 +135,33 @@ static int pvb_pep_listen(struct fid_pep *fid)
 	return ret;
 }
 
+/* The request behind a handle, if it is one of ours and not used yet; cm_lock held. */
+static struct pvb_connreq *pvb_pep_request(struct pvb_pep *pep, fid_t handle)
+{
+	struct crn_list *entry;
+	struct pvb_connreq *req;
+
+	crn_list_for_each (entry, &pep->requests) {
+		req = crn_container_of(entry, struct pvb_connreq, entry);
+		if (&req->fid == handle)
+			return req;
+	}
+	return NULL;
+}
+
 static int pvb_pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 			  size_t paramlen)
 {
 	struct pvb_pep *pep = crn_container_of(fid, struct pvb_pep, fid);
 	struct pvb_connreq *req;
-	int ret;
+	int ret = -FI_EINVAL;
 
-	if (!handle || handle->fclass != FI_CLASS_CONNREQ)
-		return -FI_EINVAL;
-	req = crn_container_of(handle, struct pvb_connreq, fid);
-	if (req->pep != pep)
-		return -FI_EINVAL;
+	if (!pep->eq)
+		return -FI_ENOEQ;
 	pthread_mutex_lock(&pep->eq->cm_lock);
-	ret = pvb_cm_reject(req, pep->raw_cm, param, paramlen);
+	req = pvb_pep_request(pep, handle);
+	if (req)
+		ret = pvb_cm_reject(req, pep->raw_cm, param, paramlen);
 	pthread_mutex_unlock(&pep->eq->cm_lock);
 	return ret;
 }
@@ -173,7 +186,7 @@ int pvb_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 	struct pvb_pep *pep;
 
 	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_MSG ||
-	    !info->domain_attr || !info->domain_attr->name ||
+	    !info->domain_attr || !info->fabric_attr || !info->domain_attr->name ||
 	    !crn_addr_valid(info->src_addr, info->src_addrlen, info->addr_format))
 		return -FI_EINVAL;
 	pep = calloc(1, sizeof(*pep));

@@ -276,6 +276,9 @@ int pvb_device_addrs(struct pvb_device_addr **list, size_t *count);
  * gives. */
 int pvb_device_open(const char *name, struct ibv_context **verbs);
 
+/* nic.c: info->nic of an address, or NULL: out of memory. */
+struct fid_nic *pvb_nic(const struct pvb_device_addr *entry);
+
 /* info.c */
 int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info);
@@ -376,6 +379,12 @@ int pvb_wc_error(enum ibv_wc_status status, bool sent);
 int pvb_post_error(int err);
 /* What a call that failed with errno, or without setting it, returns. */
 int pvb_errno(void);
+
+/* The device's name, which is the domain's. */
+static inline const char *pvb_domain_device(const struct pvb_domain *domain)
+{
+	return ibv_get_device_name(domain->verbs->device);
+}
 
 static inline struct pvb_ep *pvb_ep_of(struct fid_ep *fid)
 {

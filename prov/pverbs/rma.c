@@ -41,10 +41,7 @@ static ssize_t pvb_readv(struct fid_ep *fid, const struct iovec *iov, void **des
 	struct pvb_op op;
 
 	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, pvb_read_flags(ep), addr, key, context);
-	if (crn_unlikely(
-		    !pvb_op_iov(&op, iov, desc, count, ep->info->tx_attr->iov_limit)))
-		return -FI_EINVAL;
-	return pvb_tx(ep, &op);
+	return pvb_tx_iov(ep, &op, iov, desc, count);
 }
 
 static ssize_t pvb_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -66,10 +63,7 @@ static ssize_t pvb_writev(struct fid_ep *fid, const struct iovec *iov, void **de
 	struct pvb_op op;
 
 	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, ep->tx_flags, addr, key, context);
-	if (crn_unlikely(
-		    !pvb_op_iov(&op, iov, desc, count, ep->info->tx_attr->iov_limit)))
-		return -FI_EINVAL;
-	return pvb_tx(ep, &op);
+	return pvb_tx_iov(ep, &op, iov, desc, count);
 }
 
 /*
@@ -99,10 +93,13 @@ static inline ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *ms
 		return ret;
 	pvb_rma_op(&op, ep, opcode, flags, range.addr, range.key, msg->context);
 	op.data = msg->data;
-	if (crn_unlikely(!pvb_op_iov(&op, msg->msg_iov, msg->desc, msg->iov_count,
-				     ep->info->tx_attr->iov_limit) ||
-			 (msg->rma_iov_count && range.len != op.len)))
+	ret = pvb_sge_fill(op.sge, msg->msg_iov, msg->desc, msg->iov_count,
+			   ep->info->tx_attr->iov_limit, &op.len);
+	if (crn_unlikely(ret))
+		return ret;
+	if (crn_unlikely(msg->rma_iov_count && range.len != op.len))
 		return -FI_EINVAL;
+	op.num_sge = (int)msg->iov_count;
 	return pvb_tx(ep, &op);
 }
 

@@ -5,22 +5,6 @@
 #include <stdlib.h>
 #include "tx.h"
 
-ssize_t pvb_tx_refuse(struct pvb_ep *ep)
-{
-	switch (ep->conn.state) {
-	case PVB_CONN_SHUTDOWN:
-		return -FI_ESHUTDOWN;
-	case PVB_CONN_ACCEPTED:
-	case PVB_CONN_CONNECTED:
-		/* Closed while the peer's or our own shutdown is on its way. */
-		if (!atomic_load(&ep->conn.sq.ring.size))
-			return -FI_ESHUTDOWN;
-		return -FI_EAGAIN;
-	default:
-		return -FI_ENOTCONN;
-	}
-}
-
 void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index)
 {
 	char *to = ep->conn.bounce + (size_t)index * ep->inject_size;
@@ -41,10 +25,11 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index)
 }
 
 /*
- * Requests held back were accepted: those the device refuses now end with an error in the
- * completion queue. wr is the newest, not accepted yet; its error is returned.
+ * Posts the requests held back, which were accepted: those the device refuses now end in
+ * the completion queue, with err or, when that is 0, the device's error. wr is the
+ * newest, not accepted yet, or NULL; its error is returned.
  */
-static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr)
+static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, int err)
 {
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_chain *chain = conn->chain;
@@ -55,15 +40,37 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr)
 	for (i = 0; i < conn->chained; i++)
 		chain->wr[i].next = i + 1 < conn->chained ? &chain->wr[i + 1] : wr;
 	ret = ibv_post_send(conn->qp, conn->chained ? &chain->wr[0] : wr, &bad);
-	posted = conn->chained;
 	if (ret) {
 		for (posted = 0; posted < conn->chained && bad != &chain->wr[posted];
 		     posted++)
 			;
-		pvb_cq_fail(&conn->sq, conn->chained - posted, ret);
+		if (posted < conn->chained)
+			pvb_cq_fail(&conn->sq, conn->chained - posted, err ? err : ret);
+		/* A refused one may have been the one to have a completion. */
+		conn->unsignaled = conn->signal_every;
 	}
 	conn->chained = 0;
 	return ret;
+}
+
+ssize_t pvb_tx_refuse(struct pvb_ep *ep)
+{
+	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
+	 * it. */
+	if (ep->conn.chained)
+		pvb_chain_post(ep, NULL, 0);
+	switch (ep->conn.state) {
+	case PVB_CONN_SHUTDOWN:
+		return -FI_ESHUTDOWN;
+	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_CONNECTED:
+		/* Closed while the peer's or our own shutdown is on its way. */
+		if (!atomic_load(&ep->conn.sq.ring.size))
+			return -FI_ESHUTDOWN;
+		return -FI_EAGAIN;
+	default:
+		return -FI_ENOTCONN;
+	}
 }
 
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
@@ -81,7 +88,7 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 	/* Inline data is read when it is posted, and the caller's buffer lasts until it
 	 * completes. */
 	if (!more || conn->chained == PVB_CHAIN_LIMIT)
-		return pvb_chain_post(ep, wr);
+		return pvb_chain_post(ep, wr, 0);
 	at = conn->chained++;
 	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
 	chain->wr[at] = *wr;
@@ -108,7 +115,7 @@ void pvb_tx_close(struct pvb_ep *ep)
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
-	ret = conn->chained ? pvb_chain_post(ep, &wr)
+	ret = conn->chained ? pvb_chain_post(ep, &wr, FI_ECANCELED)
 			    : ibv_post_send(conn->qp, &wr, &bad);
 	if (!ret)
 		conn->sq.ring.head++;

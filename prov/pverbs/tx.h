@@ -63,25 +63,25 @@ static inline void pvb_op_buf(struct pvb_op *op, const void *buf, size_t len, vo
 	op->sge[0] = pvb_sge(buf, len, desc);
 }
 
-/* Several; false when there are more than limit, or they are longer than a work request
- * can say. */
-static inline bool pvb_op_iov(struct pvb_op *op, const struct iovec *iov, void **desc,
-			      size_t count, size_t limit)
+/*
+ * Several buffers: 0, -FI_EINVAL for more than limit, -FI_EMSGSIZE for more bytes than a
+ * work request can say.
+ */
+static inline int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, void **desc,
+			       size_t count, size_t limit, size_t *len)
 {
-	size_t i;
+	size_t i, total = 0;
 
-	op->len = 0;
-	if (count > limit)
-		return false;
+	if (crn_unlikely(count > limit))
+		return -FI_EINVAL;
 	for (i = 0; i < count; i++) {
-		op->sge[i] =
-			pvb_sge(iov[i].iov_base, iov[i].iov_len, desc ? desc[i] : NULL);
-		if (iov[i].iov_len > UINT32_MAX - op->len)
-			return false;
-		op->len += iov[i].iov_len;
+		if (crn_unlikely(iov[i].iov_len > UINT32_MAX - total))
+			return -FI_EMSGSIZE;
+		total += iov[i].iov_len;
+		sge[i] = pvb_sge(iov[i].iov_base, iov[i].iov_len, desc ? desc[i] : NULL);
 	}
-	op->num_sge = (int)count;
-	return true;
+	*len = total;
+	return 0;
 }
 
 static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
@@ -107,13 +107,9 @@ static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
 }
 
 /* Work requests without a completion of their own retire with the next that has one. */
-static inline void pvb_wr_signal(struct pvb_conn *conn, struct ibv_send_wr *wr,
-				 bool quiet)
+static inline bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb_op *op)
 {
-	if (quiet && ++conn->unsignaled < conn->signal_every)
-		return;
-	conn->unsignaled = 0;
-	wr->send_flags |= IBV_SEND_SIGNALED;
+	return !(op->quiet || op->inject) || conn->unsignaled + 1 >= conn->signal_every;
 }
 
 /* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
@@ -123,6 +119,7 @@ static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	const bool copied = op->inject || (op->flags & FI_INJECT);
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
+	bool signaled;
 	uint32_t index;
 	ssize_t ret;
 
@@ -142,19 +139,37 @@ static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 		pvb_tx_bounce(ep, op, index);
 	wr.wr_id = (uintptr_t)slot;
 	pvb_wr_build(ep, op, &wr);
-	pvb_wr_signal(conn, &wr, op->quiet || op->inject);
+	signaled = pvb_wr_signaled(conn, op);
+	if (signaled)
+		wr.send_flags |= IBV_SEND_SIGNALED;
 
 	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
 		ret = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
 	else
 		ret = ibv_post_send(conn->qp, &wr, &bad);
-	if (crn_likely(!ret))
+	if (crn_likely(!ret)) {
 		conn->sq.ring.head++;
-	else
+		conn->unsignaled = signaled ? 0 : conn->unsignaled + 1;
+	} else {
 		ret = pvb_post_error((int)ret);
+	}
 out:
 	crn_unlock(&conn->tx_lock);
 	return ret;
+}
+
+/* The same with several buffers. */
+static inline ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
+				 const struct iovec *iov, void **desc, size_t count)
+{
+	int ret;
+
+	ret = pvb_sge_fill(op->sge, iov, desc, count, ep->info->tx_attr->iov_limit,
+			   &op->len);
+	if (crn_unlikely(ret))
+		return ret;
+	op->num_sge = (int)count;
+	return pvb_tx(ep, op);
 }
 
 #endif

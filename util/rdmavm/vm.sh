@@ -108,7 +108,6 @@ start_qemu() {
 		-device nvdimm,id=nvdimm,memdev=pmem \
 		-virtfs "local,path=$s,mount_tag=share,security_model=none,multidevs=remap" \
 		-netdev "user,id=ssh,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22" -device virtio-net-pci,netdev=ssh \
-		-netdev hubport,id=rdma,hubid=1 -device virtio-net-pci,netdev=rdma \
 		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng \
 		-fw_cfg "name=opt/rdmavm/key,file=$v/key.pub" -fw_cfg "name=opt/rdmavm/share,string=$s" \
 		< /dev/null

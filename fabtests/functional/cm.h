@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cases of fi_cairn_cm. */
+#ifndef FCT_CM_H
+#define FCT_CM_H
+
+#include "fct_fabric.h"
+
+/* cm_data.c: what travels with a connection request and its answer */
+int cm_data(struct fct *t);
+int cm_reject(struct fct *t);
+int cm_reject_data(struct fct *t);
+int cm_request(struct fct *t);
+int cm_names(struct fct *t);
+
+/* cm_end.c: how connections end, or never begin */
+int cm_shutdown(struct fct *t);
+int cm_shutdown_both(struct fct *t);
+int cm_close(struct fct *t);
+int cm_nobody(struct fct *t);
+int cm_pep_close(struct fct *t);
+int cm_reconnect(struct fct *t);
+
+/* cm_many.c: several connections */
+int cm_many(struct fct *t);
+int cm_sequence(struct fct *t);
+int cm_other_cq(struct fct *t);
+
+/* cm_state.c: calls out of order */
+int cm_pep_address(struct fct *t);
+int cm_setname(struct fct *t);
+int cm_early_receive(struct fct *t);
+int cm_not_enabled(struct fct *t);
+int cm_not_connected(struct fct *t);
+int cm_connect_twice(struct fct *t);
+int cm_listen_unbound(struct fct *t);
+
+/* cm_wait.c: ways of waiting for events */
+int cm_sread(struct fct *t);
+int cm_fd(struct fct *t);
+int cm_sread_shutdown(struct fct *t);
+int cm_fd_shutdown(struct fct *t);
+int cm_peek(struct fct *t);
+
+/* One message from the client to the server over this connection; both sides call it. */
+int cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed);
+/* No event is in the queue. */
+int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when);
+
+#endif

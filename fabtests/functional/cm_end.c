@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How connections end, or never begin. */
+#include "cm.h"
+
+#define LOOKS	2000	/* turns of progress in which nothing more may happen */
+
+/* FI_SHUTDOWN for this endpoint, and nothing after it. */
+static int one_shutdown(struct fct_link *l, struct fct_conn *c)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int i, ret;
+
+	FCT_DO(fct_eq_expect(t, l->eq, FI_SHUTDOWN, &c->ep->fid, &e));
+	for (i = 0; i < LOOKS; i++)
+		FCT_DO(cm_quiet(t, l->eq, "after FI_SHUTDOWN"));
+out:
+	return ret;
+}
+
+int cm_shutdown(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_link l;
+	int ret;
+
+	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(cm_message(&l, &l.c, 1));
+	if (fct_is_client(t))
+		FCT_CALL(t, fi_shutdown(l.c.ep, 0));
+	else
+		FCT_DO(one_shutdown(&l, &l.c));
+	FCT_DO(fct_barrier(t, "shut down"));
+	/* Closing the client's endpoint now is not news to the server. */
+	if (fct_is_client(t))
+		FCT_DO(fct_conn_close(&l, &l.c));
+	FCT_DO(fct_barrier(t, "closed"));
+	if (fct_is_server(t))
+		FCT_DO(cm_quiet(t, l.eq, "after the peer closed what it had shut down"));
+out:
+	return fct_link_down(&l, ret);
+}
+
+/* Each side may see the other's shutdown, at most once. */
+int cm_shutdown_both(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_event e = { 0 };
+	struct fct_link l;
+	int i, seen = 0, ret;
+	ssize_t n;
+
+	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(cm_message(&l, &l.c, 1));
+	ret = fi_shutdown(l.c.ep, 0);
+	if (ret && ret != -FI_ENOTCONN && ret != -FI_EOPBADSTATE)
+		FCT_FAIL(t, "fi_shutdown returned %d (%s)", ret, fi_strerror(-ret));
+	FCT_DO(fct_barrier(t, "shut down"));
+	for (i = 0; i < LOOKS; i++) {
+		fct_progress(t);
+		n = fi_eq_read(l.eq, &e.event, e.room, sizeof(e.room), 0);
+		if (n == -FI_EAGAIN)
+			continue;
+		FCT_CALL(t, n);
+		FCT_EQ(t, e.event, FI_SHUTDOWN);
+		seen++;
+	}
+	FCT_TRUE(t, seen <= 1);
+	FCT_DO(fct_conn_close(&l, &l.c));
+out:
+	return fct_link_down(&l, ret);
+}
+
+int cm_close(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_link l;
+	int ret;
+
+	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(cm_message(&l, &l.c, 1));
+	if (fct_is_client(t))
+		FCT_DO(fct_conn_close(&l, &l.c));
+	else
+		FCT_DO(one_shutdown(&l, &l.c));
+	FCT_DO(fct_barrier(t, "seen"));
+out:
+	return fct_link_down(&l, ret);
+}
+
+int cm_reconnect(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_link l;
+	int i, ret;
+
+	FCT_DO(fct_link_up(&l, t, &s));
+	for (i = 0; i < 3; i++) {
+		FCT_DO(cm_message(&l, &l.c, (uint64_t)i));
+		/* The sides take turns at ending it. */
+		if (fct_is_client(t) == (i % 2 == 0))
+			FCT_CALL(t, fi_shutdown(l.c.ep, 0));
+		else
+			FCT_DO(one_shutdown(&l, &l.c));
+		FCT_DO(fct_barrier(t, "shut down"));
+		FCT_DO(fct_conn_close(&l, &l.c));
+		FCT_DO(fct_barrier(t, "closed"));
+		FCT_DO(cm_quiet(t, l.eq, "after closing the endpoint"));
+		FCT_DO(fct_barrier(t, "quiet"));
+		FCT_DO(fct_conn_up(&l, &l.c));
+	}
+	ret = cm_message(&l, &l.c, 9);
+out:
+	return fct_link_down(&l, ret);
+}
+
+/* The server stops listening first, so the port is one that nobody has. */
+int cm_nobody(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_conn c = { 0 };
+	struct fct_link l;
+	struct fct_event e;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_server(t)) {
+		FCT_CALL(t, fi_close(&l.pep->fid));
+		l.pep = NULL;
+	}
+	FCT_DO(fct_barrier(t, "nobody listens"));
+	if (fct_is_client(t)) {
+		c.info = fi_dupinfo(l.info);
+		FCT_DO(fct_ep_open(&l, &c, c.info));
+		ret = fi_connect(c.ep, l.info->dest_addr, NULL, 0);
+		if (ret) {
+			fct_note(t, "fi_connect itself says %s", fi_strerror(-ret));
+			ret = 0;
+		} else {
+			FCT_DO(fct_eq_expect_err(t, l.eq, &c.ep->fid, &e));
+			FCT_EQ(t, e.err.err, FI_ECONNREFUSED);
+		}
+		FCT_DO(fct_conn_close(&l, &c));
+	}
+out:
+	return fct_link_down(&l, ret);
+}
+
+int cm_pep_close(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_conn c = { 0 };
+	struct fct_event e = { 0 };
+	struct fct_link l;
+	struct fct_wait w;
+	ssize_t n;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_client(t)) {
+		c.info = fi_dupinfo(l.info);
+		FCT_DO(fct_ep_open(&l, &c, c.info));
+		FCT_CALL(t, fi_connect(c.ep, l.info->dest_addr, NULL, 0));
+		FCT_DO(fct_eq_expect_err(t, l.eq, &c.ep->fid, &e));
+		fct_note(t, "the pending request ended with %d (%s)", e.err.err, fi_strerror(e.err.err));
+		FCT_DO(fct_conn_close(&l, &c));
+	} else {
+		/* The request is there, nobody has taken it. */
+		fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
+		while ((n = fi_eq_read(l.eq, &e.event, e.room, sizeof(e.room), FI_PEEK)) == -FI_EAGAIN)
+			FCT_DO(fct_wait_again(&w));
+		FCT_CALL(t, n);
+		FCT_EQ(t, e.event, FI_CONNREQ);
+		FCT_CALL(t, fi_close(&l.pep->fid));
+		l.pep = NULL;
+		FCT_DO(cm_quiet(t, l.eq, "after closing the passive endpoint"));
+	}
+	ret = fct_barrier(t, "ended");
+out:
+	return fct_link_down(&l, ret);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ways of waiting for events: fi_eq_sread, the file descriptor, FI_PEEK. */
+#include <poll.h>
+
+#include "cm.h"
+
+#define STEP_MS	200
+
+/* How a side waits for its next event. 0, or < 0: recorded. */
+typedef int (*wait_fn)(struct fct_link *l, uint32_t event, struct fct_event *e);
+
+static int taken(struct fct *t, ssize_t n, uint32_t event, struct fct_event *e)
+{
+	int ret;
+
+	FCT_CALL(t, n);
+	FCT_EQ(t, e->event, event);
+	e->len = (size_t)n > sizeof(e->cm) ? (size_t)n - sizeof(e->cm) : 0;
+	ret = 0;
+out:
+	return ret;
+}
+
+static int by_sread(struct fct_link *l, uint32_t event, struct fct_event *e)
+{
+	struct fct_wait w;
+	ssize_t n;
+
+	fct_wait_init(&w, l->t, "an event by fi_eq_sread");
+	while ((n = fi_eq_sread(l->eq, &e->event, e->room, sizeof(e->room), STEP_MS, 0)) == -FI_EAGAIN) {
+		w.spins = 1u << 20;
+		if (fct_wait_again(&w))
+			return -1;
+	}
+	return taken(l->t, n, event, e);
+}
+
+/* fi_trywait says when it is right to sleep on the descriptor. */
+static int by_fd(struct fct_link *l, uint32_t event, struct fct_event *e)
+{
+	struct fid *fids[] = { &l->eq->fid };
+	struct pollfd pfd = { .events = POLLIN };
+	struct fct *t = l->t;
+	struct fct_wait w;
+	ssize_t n;
+	int ret;
+
+	FCT_CALL(t, fi_control(&l->eq->fid, FI_GETWAIT, &pfd.fd));
+	fct_wait_init(&w, t, "an event by poll on the EQ's descriptor");
+	for (;;) {
+		ret = fi_trywait(l->fabric, fids, 1);
+		if (!ret) {
+			if (poll(&pfd, 1, STEP_MS) < 0)
+				FCT_FAIL(t, "poll failed");
+		} else if (ret != -FI_EAGAIN) {
+			FCT_CALL(t, ret);
+		}
+		n = fi_eq_read(l->eq, &e->event, e->room, sizeof(e->room), 0);
+		if (n != -FI_EAGAIN)
+			return taken(t, n, event, e);
+		w.spins = 1u << 20;
+		FCT_DO(fct_wait_again(&w));
+	}
+out:
+	return ret;
+}
+
+static int connect_by(struct fct_link *l, wait_fn await)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	if (fct_is_client(t)) {
+		l->c.info = fi_dupinfo(l->info);
+		FCT_DO(fct_ep_open(l, &l->c, l->c.info));
+		FCT_CALL(t, fi_connect(l->c.ep, l->info->dest_addr, NULL, 0));
+	} else {
+		FCT_DO(await(l, FI_CONNREQ, &e));
+		l->c.info = e.cm.info;
+		FCT_DO(fct_ep_open(l, &l->c, l->c.info));
+		FCT_CALL(t, fi_accept(l->c.ep, NULL, 0));
+	}
+	FCT_DO(await(l, FI_CONNECTED, &e));
+	FCT_TRUE(t, e.cm.fid == &l->c.ep->fid);
+	ret = fct_barrier(t, "connected");
+out:
+	return ret;
+}
+
+static int end_by(struct fct_link *l, wait_fn await)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	if (fct_is_client(t))
+		FCT_CALL(t, fi_shutdown(l->c.ep, 0));
+	else
+		FCT_DO(await(l, FI_SHUTDOWN, &e));
+	ret = fct_barrier(t, "shut down");
+out:
+	return ret;
+}
+
+/* The link's EQ, opened anew with this wait object. */
+static int reopen_eq(struct fct_link *l, enum fi_wait_obj wait)
+{
+	struct fi_eq_attr attr = { .size = 64, .wait_obj = wait };
+	struct fid_pep *pep = NULL;
+	struct fct *t = l->t;
+	int ret;
+
+	if (l->pep)
+		FCT_CALL(t, fi_close(&l->pep->fid));
+	l->pep = NULL;
+	t->progress_eq = NULL;
+	FCT_CALL(t, fi_close(&l->eq->fid));
+	l->eq = NULL;
+	FCT_CALL(t, fi_eq_open(l->fabric, &attr, &l->eq, l));
+	t->progress_eq = l->eq;
+	if (fct_is_client(t))
+		goto out;
+	FCT_CALL(t, fi_passive_ep(l->fabric, l->info, &pep, l));
+	l->pep = pep;
+	FCT_CALL(t, fi_pep_bind(pep, &l->eq->fid, 0));
+	FCT_CALL(t, fi_listen(pep));
+out:
+	return ret;
+}
+
+/* The new passive endpoint has a new port. */
+static int tell_port(struct fct_link *l)
+{
+	struct where { uint8_t addr[128]; uint64_t len; } where = { .len = sizeof(where.addr) };
+	struct fct *t = l->t;
+	size_t len = sizeof(where.addr);
+	char node[64];
+	bool wildcard;
+	int ret;
+
+	if (fct_is_server(t)) {
+		FCT_CALL(t, fi_getname(&l->pep->fid, where.addr, &len));
+		ret = fct_tell(t, "port", &where, sizeof(where));
+		goto out;
+	}
+	FCT_DO(fct_hear(t, "port", &where, sizeof(where)));
+	FCT_CALL(t, fct_addr_text(where.addr, node, sizeof(node), l->service, sizeof(l->service), &wildcard));
+	fi_freeinfo(l->info);
+	FCT_CALL(t, fct_getinfo(t, &l->s, l->node, l->service, &l->info));
+out:
+	return ret;
+}
+
+static int waiting(struct fct *t, enum fi_wait_obj wait, wait_fn await, bool end)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_link l;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(reopen_eq(&l, wait));
+	FCT_DO(tell_port(&l));
+	FCT_DO(connect_by(&l, await));
+	if (end)
+		FCT_DO(end_by(&l, await));
+out:
+	return fct_link_down(&l, ret);
+}
+
+int cm_sread(struct fct *t)
+{
+	return waiting(t, FI_WAIT_UNSPEC, by_sread, false);
+}
+
+int cm_fd(struct fct *t)
+{
+	return waiting(t, FI_WAIT_FD, by_fd, false);
+}
+
+int cm_sread_shutdown(struct fct *t)
+{
+	return waiting(t, FI_WAIT_UNSPEC, by_sread, true);
+}
+
+int cm_fd_shutdown(struct fct *t)
+{
+	return waiting(t, FI_WAIT_FD, by_fd, true);
+}
+
+int cm_peek(struct fct *t)
+{
+	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_event peeked = { 0 }, e;
+	struct fct_link l;
+	struct fct_wait w;
+	int i, ret;
+	ssize_t n;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_client(t)) {
+		FCT_DO(fct_conn_up(&l, &l.c));
+	} else {
+		for (i = 0; i < 3; i++) {
+			fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
+			while ((n = fi_eq_read(l.eq, &peeked.event, peeked.room, sizeof(peeked.room),
+					       FI_PEEK)) == -FI_EAGAIN)
+				FCT_DO(fct_wait_again(&w));
+			FCT_CALL(t, n);
+			FCT_EQ(t, peeked.event, FI_CONNREQ);
+		}
+		FCT_DO(fct_eq_expect(t, l.eq, FI_CONNREQ, &l.pep->fid, &e));
+		FCT_TRUE(t, e.cm.info == peeked.cm.info);
+		l.c.info = e.cm.info;
+		FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
+		FCT_DO(fct_conn_finish(&l, &l.c));
+		FCT_DO(fct_barrier(t, "connected"));
+	}
+	ret = cm_message(&l, &l.c, 1);
+out:
+	return fct_link_down(&l, ret);
+}

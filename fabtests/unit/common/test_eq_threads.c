@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_eq_sread in several threads: every event wakes a reader, and none is read twice. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_prov.h>
+#include <cairn/eq.h>
+#include "cairn_test.h"
+
+/* Long enough for an emulated machine; only a lost wake-up lasts that long. */
+#define DEADLINE_MS 60000
+#define READERS 4
+#define EVENTS 4000
+#define STOP UINT64_MAX
+
+struct crowd {
+	struct crn_eq eq;
+	int fd; /* source of the provider's own: each read of it is an event */
+	_Atomic uint32_t seen[EVENTS];
+	_Atomic unsigned int reads;
+	_Atomic unsigned int progressed;
+};
+
+static struct fi_provider prov = {.name = "test"};
+
+static int crowd_progress(struct crn_eq *eq)
+{
+	struct crowd *crowd = crn_container_of(eq, struct crowd, eq);
+	struct fi_eq_entry entry = {0};
+	eventfd_t number;
+
+	atomic_fetch_add(&crowd->progressed, 1);
+	if (!eventfd_read(crowd->fd, &number)) {
+		entry.data = number;
+		CT_EXPECT_EQ(crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry)),
+			     0);
+	}
+	return 0;
+}
+
+static struct crowd *crowd_open(void)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD,
+				  .size = EVENTS,
+				  .flags = FI_WRITE};
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+
+	crowd->fd = eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE);
+	CT_EXPECT_EQ(crn_eq_init(&crowd->eq, &prov, &attr, NULL, crowd_progress), 0);
+	CT_EXPECT_EQ(crn_wait_add_fd(&crowd->eq.wait, crowd->fd), 0);
+	return crowd;
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+	crn_eq_fini(&crowd->eq);
+	close(crowd->fd);
+	free(crowd);
+}
+
+static void crowd_write(struct crowd *crowd, uint64_t number)
+{
+	struct fi_eq_entry entry = {.data = number};
+
+	CT_EXPECT_EQ(fi_eq_write(&crowd->eq.fid, FI_NOTIFY, &entry, sizeof(entry), 0),
+		     sizeof(entry));
+}
+
+/* Reads until STOP, or until nothing came for the deadline. */
+static void *reader(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct fi_eq_entry entry;
+	uint32_t event;
+	ssize_t ret;
+
+	for (;;) {
+		ret = fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry),
+				  DEADLINE_MS, 0);
+		if (ret != sizeof(entry)) {
+			CT_EXPECT_EQ(ret, sizeof(entry));
+			return NULL;
+		}
+		if (entry.data == STOP)
+			return NULL;
+		if (entry.data < EVENTS)
+			atomic_fetch_add(&crowd->seen[entry.data], 1);
+		atomic_fetch_add(&crowd->reads, 1);
+	}
+}
+
+static void start_readers(struct crowd *crowd, pthread_t threads[READERS])
+{
+	int i;
+
+	for (i = 0; i < READERS; i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, reader, crowd), 0);
+}
+
+static void stop_readers(struct crowd *crowd, pthread_t threads[READERS])
+{
+	int i;
+
+	for (i = 0; i < READERS; i++)
+		crowd_write(crowd, STOP);
+	for (i = 0; i < READERS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static bool wait_for_reads(struct crowd *crowd, unsigned int count)
+{
+	uint64_t start = crn_now_ms();
+
+	while (atomic_load(&crowd->reads) < count && crn_now_ms() - start < DEADLINE_MS)
+		usleep(100);
+	return atomic_load(&crowd->reads) == count;
+}
+
+static void *writer(void *arg)
+{
+	struct crowd *crowd = arg;
+	uint64_t i;
+
+	for (i = 1; i < EVENTS; i += 2)
+		crowd_write(crowd, i);
+	return NULL;
+}
+
+CT_TEST(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_readers)
+{
+	struct crowd *crowd = crowd_open();
+	pthread_t threads[READERS], second;
+	uint64_t i;
+
+	start_readers(crowd, threads);
+	CT_EXPECT_EQ(pthread_create(&second, NULL, writer, crowd), 0);
+	for (i = 0; i < EVENTS; i += 2)
+		crowd_write(crowd, i);
+	pthread_join(second, NULL);
+	CT_EXPECT_TRUE(wait_for_reads(crowd, EVENTS));
+	stop_readers(crowd, threads);
+	for (i = 0; i < EVENTS; i++) {
+		CT_NOTE("event %ju", (uintmax_t)i);
+		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
+	}
+	crowd_close(crowd);
+}
+
+/* All readers are blocked when the event comes: it is lost if nobody wakes. */
+CT_TEST(eq_threads, each_event_wakes_a_blocked_reader)
+{
+	struct crowd *crowd = crowd_open();
+	pthread_t threads[READERS];
+	unsigned int i;
+
+	start_readers(crowd, threads);
+	for (i = 0; i < 100 && !ct_failed(); i++) {
+		crowd_write(crowd, i);
+		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+	}
+	stop_readers(crowd, threads);
+	crowd_close(crowd);
+}
+
+CT_TEST(eq_threads, a_descriptor_of_the_provider_wakes_a_blocked_reader)
+{
+	struct crowd *crowd = crowd_open();
+	pthread_t threads[READERS];
+	unsigned int i;
+
+	start_readers(crowd, threads);
+	for (i = 0; i < 100 && !ct_failed(); i++) {
+		eventfd_write(crowd->fd, 1);
+		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+	}
+	stop_readers(crowd, threads);
+	crowd_close(crowd);
+}
+
+/* A peeked event, and one that does not fit, leave other readers their chance. */
+CT_TEST(eq_threads, a_peek_returns_at_once_and_takes_no_wake_up_from_a_reader)
+{
+	struct crowd *crowd = crowd_open();
+	pthread_t threads[READERS];
+	struct fi_eq_entry entry;
+	uint32_t event;
+	unsigned int i;
+
+	start_readers(crowd, threads);
+	for (i = 0; i < 100 && !ct_failed(); i++) {
+		crowd_write(crowd, i);
+		fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 0, FI_PEEK);
+		fi_eq_read(&crowd->eq.fid, &event, &entry, 0, 0);
+		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+	}
+	stop_readers(crowd, threads);
+	crowd_close(crowd);
+}
+
+/* Called again only for a reason: at the start, at the end, and for what woke it. */
+CT_TEST(eq_threads, blocked_readers_do_not_spin)
+{
+	struct crowd *crowd = crowd_open();
+	struct fi_eq_entry entry;
+	uint32_t event;
+
+	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 300, 0),
+		     -FI_EAGAIN);
+	CT_EXPECT_LE(atomic_load(&crowd->progressed), 4);
+	crowd_close(crowd);
+}
+
+static void *forgetter(void *arg)
+{
+	struct crowd *crowd = arg;
+	static struct fid fid;
+	struct fi_eq_entry entry = {.fid = &fid, .data = EVENTS};
+	int i;
+
+	for (i = 0; i < EVENTS; i++) {
+		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, &fid, &entry,
+					   sizeof(entry)),
+			     0);
+		crn_eq_forget(&crowd->eq, &fid);
+	}
+	return NULL;
+}
+
+CT_TEST(eq_threads, forgetting_beside_readers_and_writers_loses_nothing)
+{
+	struct crowd *crowd = crowd_open();
+	pthread_t threads[READERS], forget;
+	unsigned int i;
+
+	start_readers(crowd, threads);
+	CT_EXPECT_EQ(pthread_create(&forget, NULL, forgetter, crowd), 0);
+	for (i = 0; i < EVENTS; i++)
+		crowd_write(crowd, i);
+	pthread_join(forget, NULL);
+	stop_readers(crowd, threads);
+	for (i = 0; i < EVENTS; i++) {
+		CT_NOTE("event %u", i);
+		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
+	}
+	crowd_close(crowd);
+}
+
+static void on_signal(int number)
+{
+}
+
+static void *signalled_reader(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct fi_eq_entry entry;
+	uint32_t event;
+
+	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAGAIN);
+	atomic_fetch_add(&crowd->reads, 1);
+	return NULL;
+}
+
+/* fi_eq(3): "Threads blocking in this function will return ... if they are signaled". */
+CT_TEST(eq_threads, a_signal_ends_sread)
+{
+	struct sigaction action = {.sa_handler = on_signal}, before;
+	struct crowd *crowd = crowd_open();
+	pthread_t thread;
+
+	sigaction(SIGUSR1, &action, &before);
+	CT_EXPECT_EQ(pthread_create(&thread, NULL, signalled_reader, crowd), 0);
+	while (!atomic_load(&crowd->reads)) {
+		pthread_kill(thread, SIGUSR1);
+		usleep(1000);
+	}
+	pthread_join(thread, NULL);
+	sigaction(SIGUSR1, &before, NULL);
+	crowd_close(crowd);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+
+CT_TEST(wait, is_readable_from_signal_to_clear)
+{
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	crn_wait_signal(&wait);
+	crn_wait_signal(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, -1), 0);
+	crn_wait_clear(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	crn_wait_clear(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 20), -FI_ETIMEDOUT);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait, an_added_descriptor_makes_it_readable_until_removed)
+{
+	struct crn_wait wait;
+	int fds[2];
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
+	CT_ASSERT_EQ(pipe(fds), 0);
+	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(write(fds[1], "x", 1), 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	crn_wait_clear(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	crn_wait_del_fd(&wait, fds[0]);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	crn_wait_del_fd(&wait, fds[0]);
+
+	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), 0);
+	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), -EEXIST);
+	CT_EXPECT_EQ(crn_wait_add_fd(&wait, -1), -EBADF);
+	close(fds[0]);
+	close(fds[1]);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait, NONE_has_no_descriptor_and_cannot_wait)
+{
+	struct crn_wait wait;
+	enum fi_wait_obj obj;
+	int fd;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_NONE), 0);
+	CT_EXPECT_EQ(crn_wait_add_fd(&wait, 0), 0);
+	crn_wait_del_fd(&wait, 0);
+	crn_wait_signal(&wait);
+	crn_wait_clear(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, -1), -FI_ENOSYS);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &fd), -FI_ENODATA);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	CT_EXPECT_EQ(obj, FI_WAIT_NONE);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait, control_gives_a_descriptor_that_poll_understands)
+{
+	struct pollfd pollfd = {.events = POLLIN};
+	struct crn_wait wait;
+	enum fi_wait_obj obj;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	CT_EXPECT_EQ(obj, FI_WAIT_FD);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &pollfd.fd), 0);
+	CT_EXPECT_EQ(fcntl(pollfd.fd, F_GETFD), FD_CLOEXEC);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 0);
+	crn_wait_signal(&wait);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 1);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_ENABLE, NULL), -FI_ENOSYS);
+	crn_wait_fini(&wait);
+	CT_EXPECT_EQ(fcntl(pollfd.fd, F_GETFD), -1);
+}
+
+CT_TEST(wait, other_wait_objects_are_refused)
+{
+	static const enum fi_wait_obj objects[] = {FI_WAIT_SET, FI_WAIT_MUTEX_COND,
+						   FI_WAIT_YIELD, FI_WAIT_POLLFD};
+	struct crn_wait wait;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(objects); i++) {
+		CT_NOTE("wait object %u", objects[i]);
+		CT_EXPECT_EQ(crn_wait_init(&wait, objects[i]), -FI_ENOSYS);
+	}
+}
+
+CT_TEST(wait, running_out_of_descriptors_leaves_none_behind)
+{
+	struct crn_wait wait;
+	unsigned int left;
+
+	for (left = 0; left < 2; left++) {
+		CT_NOTE("%u descriptors left", left);
+		ct_fds_left(left);
+		CT_EXPECT_EQ(crn_wait_init(&wait, FI_WAIT_FD), -FI_EMFILE);
+		CT_EXPECT_EQ(wait.epfd, -1);
+		CT_EXPECT_EQ(crn_wait_init(&wait, FI_WAIT_FD), -FI_EMFILE);
+		ct_fds_restore();
+	}
+}
+
+CT_TEST(wait, what_is_left_of_a_timeout_shrinks_to_zero)
+{
+	uint64_t now = crn_now_ms();
+
+	CT_EXPECT_EQ(crn_timeout_left(now, -1), -1);
+	CT_EXPECT_EQ(crn_timeout_left(now - 5000, -7), -1);
+	CT_EXPECT_EQ(crn_timeout_left(now, 0), 0);
+	CT_EXPECT_EQ(crn_timeout_left(now - 100, 100), 0);
+	CT_EXPECT_EQ(crn_timeout_left(now - 1000000, 100), 0);
+	CT_EXPECT_GT(crn_timeout_left(now, 100000), 0);
+	CT_EXPECT_LE(crn_timeout_left(now, 100000), 100000);
+	CT_EXPECT_LE(crn_timeout_left(now - 40000, 100000), 60000);
+	CT_EXPECT_GT(crn_timeout_left(now, INT32_MAX), INT32_MAX - 100000);
+}
+
+static void on_signal(int number)
+{
+}
+
+static _Atomic bool returned;
+
+static void *poll_until_signal(void *arg)
+{
+	CT_EXPECT_EQ(crn_wait_poll(arg, -1), -FI_EINTR);
+	atomic_store(&returned, true);
+	return NULL;
+}
+
+CT_TEST(wait, a_handled_signal_ends_poll)
+{
+	struct sigaction action = {.sa_handler = on_signal}, before;
+	struct crn_wait wait;
+	pthread_t thread;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	atomic_store(&returned, false);
+	sigaction(SIGUSR1, &action, &before);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, poll_until_signal, &wait), 0);
+	while (!atomic_load(&returned)) {
+		pthread_kill(thread, SIGUSR1);
+		usleep(1000);
+	}
+	pthread_join(thread, NULL);
+	sigaction(SIGUSR1, &before, NULL);
+	crn_wait_fini(&wait);
+}
+
+static void *poll_until_readable(void *arg)
+{
+	CT_EXPECT_EQ(crn_wait_poll(arg, -1), 0);
+	return NULL;
+}
+
+CT_TEST(wait, one_signal_wakes_everyone)
+{
+	struct crn_wait wait;
+	pthread_t threads[4];
+	size_t i;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	for (i = 0; i < CRN_COUNT(threads); i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, poll_until_readable,
+					    &wait),
+			     0);
+	crn_wait_signal(&wait);
+	for (i = 0; i < CRN_COUNT(threads); i++)
+		pthread_join(threads[i], NULL);
+	crn_wait_fini(&wait);
+}

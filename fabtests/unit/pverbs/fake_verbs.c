@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The objects of libibverbs; the queues are in fake_queue.c. */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cairn_test.h"
+#include "fake_queue.h"
+
+/* The header's macros wrap functions of the same name. */
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+struct fake_device fake_devices[FAKE_DEVICES];
+atomic_int fake_objects;
+
+static int device_count;
+static atomic_uint next_number;
+
+void fake_device_count(int count)
+{
+	device_count = count;
+}
+
+static void device_reset(struct fake_device *device, int number)
+{
+	*device = (struct fake_device){
+		.ibv = {.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB},
+		.attr =
+			{
+				.max_qp = 100,
+				.max_qp_wr = 1000,
+				.max_sge = FAKE_SGES,
+				.max_cq = 200,
+				.max_cqe = 4000,
+				.max_mr = 300,
+				.max_qp_rd_atom = 16,
+				.max_qp_init_rd_atom = 8,
+				.phys_port_cnt = 1,
+			},
+		.subnet_prefix = 0xfe80000000000000,
+		.max_inline = 256,
+	};
+	snprintf(device->ibv.name, sizeof(device->ibv.name), "fake%d", number);
+	for (int i = 0; i < FAKE_PORTS; i++)
+		device->port[i] = (struct ibv_port_attr){
+			.state = IBV_PORT_ACTIVE,
+			.max_msg_sz = 1u << 31,
+			.link_layer = IBV_LINK_LAYER_ETHERNET,
+		};
+}
+
+void fake_verbs_reset(void)
+{
+	for (int i = 0; i < FAKE_DEVICES; i++)
+		device_reset(&fake_devices[i], i);
+	fake_device_count(FAKE_DEVICES);
+	fake_objects = 0;
+}
+
+static struct fake_device *device_of(struct ibv_context *context)
+{
+	return (struct fake_device *)context->device;
+}
+
+/* NULL with errno when the call is to fail or there is no memory. */
+static void *make(enum fake_call call, size_t size)
+{
+	int err = fake_enter(call);
+	void *object = err ? NULL : calloc(1, size);
+
+	if (object)
+		fake_objects++;
+	else
+		errno = err ? err : ENOMEM;
+	return object;
+}
+
+static int unmake(void *object)
+{
+	fake_objects--;
+	free(object);
+	return 0;
+}
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+	struct ibv_device **list;
+
+	list = make(FAKE_GET_DEVICE_LIST, (FAKE_DEVICES + 1) * sizeof(*list));
+	if (!list)
+		return NULL;
+	*count = device_count;
+	for (int i = 0; i < device_count; i++)
+		list[i] = &fake_devices[i].ibv;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	unmake(list);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context = make(FAKE_OPEN_DEVICE, sizeof(*context));
+
+	if (!context)
+		return NULL;
+	context->device = device;
+	context->ops.poll_cq = fake_poll_cq;
+	context->ops.req_notify_cq = fake_req_notify_cq;
+	context->ops.post_send = fake_post_send;
+	context->ops.post_recv = fake_post_recv;
+	return context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	return unmake(context);
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	*attr = device_of(context)->attr;
+	return fake_enter(FAKE_QUERY_DEVICE);
+}
+
+/* The caller's structure is a whole ibv_port_attr: the macro in verbs.h sees to that. */
+int ibv_query_port(struct ibv_context *context, uint8_t port,
+		   struct _compat_ibv_port_attr *attr)
+{
+	memcpy(attr, &device_of(context)->port[port - 1], sizeof(struct ibv_port_attr));
+	return fake_enter(FAKE_QUERY_PORT);
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index,
+		  union ibv_gid *gid)
+{
+	gid->global.subnet_prefix = htobe64(device_of(context)->subnet_prefix);
+	gid->global.interface_id = 0;
+	return 0;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	struct ibv_pd *pd = make(FAKE_ALLOC_PD, sizeof(*pd));
+
+	if (pd)
+		pd->context = context;
+	return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	return unmake(pd);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova,
+				unsigned int access)
+{
+	struct fake_mr *mr = make(FAKE_REG_MR, sizeof(*mr));
+
+	if (!mr)
+		return NULL;
+	mr->access = access;
+	mr->ibv = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = len,
+		.lkey = 0x1000 + next_number,
+		.rkey = 0x2000 + next_number++,
+	};
+	return &mr->ibv;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t len, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, len, (uintptr_t)addr, (unsigned int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	int err = fake_enter(FAKE_DEREG_MR);
+
+	return err ? err : unmake(mr);
+}
+
+/* Its events are pointers to completion queues, in a pipe. */
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct fake_comp_channel *channel;
+	int fds[2];
+
+	channel = make(FAKE_CREATE_COMP_CHANNEL, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	if (pipe(fds)) {
+		unmake(channel);
+		return NULL;
+	}
+	channel->ibv.context = context;
+	channel->ibv.fd = fds[0];
+	channel->write_fd = fds[1];
+	return &channel->ibv;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
+{
+	struct fake_comp_channel *channel = (struct fake_comp_channel *)ibv;
+
+	if (ibv->refcnt)
+		return EBUSY;
+	close(ibv->fd);
+	close(channel->write_fd);
+	return unmake(channel);
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
+{
+	CT_EXPECT_TRUE(fcntl(channel->fd, F_GETFL) & O_NONBLOCK);
+	if (read(channel->fd, cq, sizeof(*cq)) != sizeof(*cq))
+		return -1;
+	*context = (*cq)->cq_context;
+	return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+	cq->comp_events_completed += count;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+			     struct ibv_comp_channel *channel, int vector)
+{
+	struct fake_cq *cq;
+
+	if (cqe < 1 || cqe > device_of(context)->attr.max_cqe) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = make(FAKE_CREATE_CQ, sizeof(*cq));
+	if (!cq)
+		return NULL;
+	cq->ibv.context = context;
+	cq->ibv.cq_context = cq_context;
+	cq->ibv.channel = channel;
+	cq->ibv.cqe = cqe;
+	if (channel)
+		channel->refcnt++;
+	return &cq->ibv;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	if (((struct fake_cq *)cq)->qps)
+		return EBUSY;
+	/* Otherwise ibv_destroy_cq waits for ever. */
+	CT_EXPECT_EQ(cq->comp_events_completed, ((struct fake_cq *)cq)->events);
+	if (cq->channel)
+		cq->channel->refcnt--;
+	return unmake(cq);
+}
+
+static int qp_limits(const struct fake_device *device, const struct ibv_qp_cap *cap)
+{
+	const uint32_t wrs = (uint32_t)device->attr.max_qp_wr;
+	const uint32_t sges = (uint32_t)device->attr.max_sge;
+
+	return cap->max_send_wr > wrs || cap->max_recv_wr > wrs ||
+			       cap->max_send_sge > sges || cap->max_recv_sge > sges ||
+			       cap->max_inline_data > device->max_inline
+		       ? EINVAL
+		       : 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct fake_device *device = device_of(pd->context);
+	struct fake_qp *qp;
+	int err = qp_limits(device, &init->cap);
+
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	qp = make(FAKE_CREATE_QP, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	qp->device = device;
+	qp->init = *init;
+	qp->ibv.context = pd->context;
+	qp->ibv.pd = pd;
+	qp->ibv.send_cq = init->send_cq;
+	qp->ibv.recv_cq = init->recv_cq;
+	qp->ibv.qp_type = init->qp_type;
+	qp->ibv.qp_num = 0x100 + next_number++;
+	((struct fake_cq *)init->send_cq)->qps++;
+	((struct fake_cq *)init->recv_cq)->qps++;
+	return &qp->ibv;
+}
+
+int ibv_destroy_qp(struct ibv_qp *ibv)
+{
+	struct fake_qp *qp = (struct fake_qp *)ibv;
+
+	fake_forget(qp);
+	((struct fake_cq *)ibv->send_cq)->qps--;
+	((struct fake_cq *)ibv->recv_cq)->qps--;
+	return unmake(qp);
+}
+
+/* IB specification 1.7, figure 124: which state may follow which. */
+static bool qp_follows(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	switch (to) {
+	case IBV_QPS_RESET:
+	case IBV_QPS_ERR:
+		return true;
+	case IBV_QPS_INIT:
+		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
+	case IBV_QPS_RTR:
+		return from == IBV_QPS_INIT;
+	case IBV_QPS_RTS:
+		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
+	default:
+		return false;
+	}
+}
+
+int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
+{
+	struct fake_qp *qp = (struct fake_qp *)ibv;
+	int err = fake_enter(FAKE_MODIFY_QP);
+
+	if (err)
+		return err;
+	if (!(mask & IBV_QP_STATE) || !qp_follows(ibv->state, attr->qp_state))
+		return EINVAL;
+	qp->attr[attr->qp_state] = *attr;
+	qp->mask[attr->qp_state] = mask;
+	fake_set_state(qp, attr->qp_state);
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Verbs devices made of memory: what libibverbs would do, as far as the provider calls
+ * it. A device does nothing by itself. It remembers what was posted, and a test says when
+ * it completes and how; so there is no peer, and no data moves.
+ *
+ * What a real device does is done here too: only signaled sends and errors give a
+ * completion, everything outstanding is flushed in state ERR, states follow each other as
+ * the specification has them, and limits of the device are errors.
+ */
+#ifndef FAKE_VERBS_H
+#define FAKE_VERBS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+#include "fake_call.h"
+
+#define FAKE_DEVICES 3
+#define FAKE_PORTS 2
+/* Work requests remembered per queue, the newest ones; more than any queue's depth. */
+#define FAKE_WRS 1024
+#define FAKE_WCS 4096
+#define FAKE_SGES 16
+#define FAKE_INLINE 512
+
+struct fake_device {
+	struct ibv_device ibv;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port[FAKE_PORTS];
+	uint64_t subnet_prefix;	    /* host order */
+	uint32_t max_inline;	    /* bytes; ibv_create_qp refuses more */
+	bool no_flush;		    /* says nothing about what is posted in state ERR */
+	bool refuses_in_err;	    /* posting in ERR fails with EINVAL */
+	bool completes_at_once;	    /* each send succeeds when it is posted */
+	unsigned int polls_limit;   /* completions per poll at most; 0: what is asked */
+	void (*poll_hook)(void *);  /* before each poll */
+	void *poll_hook_arg;
+};
+
+struct fake_wr {
+	uint64_t wr_id;
+	enum ibv_wr_opcode opcode; /* of a send */
+	unsigned int flags;
+	uint32_t imm; /* host order */
+	uint64_t remote_addr;
+	uint32_t rkey;
+	int num_sge;
+	struct ibv_sge sge[FAKE_SGES];
+	uint8_t inline_data[FAKE_INLINE]; /* read when it was posted */
+	unsigned int list;		  /* which call of ibv_post_send, from 1 */
+};
+
+struct fake_queue {
+	struct fake_wr wr[FAKE_WRS];
+	unsigned int posted; /* ever */
+	unsigned int done;   /* ever */
+	unsigned int calls;
+};
+
+struct fake_qp {
+	struct ibv_qp ibv;
+	struct fake_device *device;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr[IBV_QPS_ERR + 1]; /* what led to each state */
+	int mask[IBV_QPS_ERR + 1];
+	struct fake_queue sq, rq;
+};
+
+struct fake_mr {
+	struct ibv_mr ibv;
+	unsigned int access;
+};
+
+extern struct fake_device fake_devices[FAKE_DEVICES];
+/* Objects that exist: contexts, domains, regions, queues, channels; also rdma_cm's. */
+extern atomic_int fake_objects;
+
+/*
+ * fake_devices[i] becomes "fake<i>": RoCE, one port, 16 scatter entries, 1000 work
+ * requests, 4000 completion queue entries, 256 bytes inline. A test changes it from
+ * there.
+ */
+void fake_verbs_reset(void);
+/* Devices that ibv_get_device_list gives, all by default. */
+void fake_device_count(int count);
+
+/* The next count sends succeed; true when there were as many. */
+bool fake_complete(struct fake_qp *qp, unsigned int count);
+void fake_complete_all(struct fake_qp *qp);
+/* The oldest send or receive fails, the queue pair goes to ERR, the rest is flushed. */
+void fake_send_error(struct fake_qp *qp, enum ibv_wc_status status);
+void fake_recv_error(struct fake_qp *qp, enum ibv_wc_status status);
+/* The oldest receive takes len bytes; imm may be NULL. */
+void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
+		  const uint32_t *imm);
+/* For a device with no_flush: now. */
+void fake_flush(struct fake_qp *qp);
+
+/* The nth request ever posted, from 0. */
+const struct fake_wr *fake_wr(const struct fake_queue *queue, unsigned int nth);
+const struct fake_wr *fake_newest(const struct fake_queue *queue);
+unsigned int fake_outstanding(const struct fake_queue *queue);
+
+#endif

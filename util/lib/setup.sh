@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# Set-up that util/quickstart and util/check share: packages, builds, the virtual machine.
+# Expects $top, the source folder.
+
+say() {
+	printf '== %s\n' "$*" >&2
+}
+
+die() {
+	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+	exit 1
+}
+
+# Installs what is missing of util/packages.list.
+setup_packages() {
+	local wanted missing=() name as_root=()
+
+	command -v dpkg-query >/dev/null || die "this is no Debian system: install the packages in util/packages.list by hand"
+	mapfile -t wanted < <(sed 's/#.*//' "$top/util/packages.list" | awk 'NF { print $1 }')
+	for name in "${wanted[@]}"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
+			missing+=("$name")
+	done
+	[ ${#missing[@]} = 0 ] && return 0
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || die "as root, run: apt-get install ${missing[*]}"
+		as_root=(sudo)
+	fi
+	say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+	{
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+			"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+				--no-install-recommends "${missing[@]}"
+	} >"$logs/packages.log" 2>&1 </dev/null || {
+		tail -n 20 "$logs/packages.log" >&2
+		die "the packages could not be installed (see above, and $logs/packages.log)"
+	}
+}
+
+# ./configure, made anew when what it is made from is newer.
+setup_configure() {
+	[ ! -e "$top/config.status" ] ||
+		die "the source folder itself is configured; run \"make distclean\" in it first"
+	if [ -x "$top/configure" ] && [ -z "$(find "$top" -path "$top/build" -prune -o \
+		\( -name '*.ac' -o -name '*.am' -o -name local.mk \) \
+		-newer "$top/configure" -print -quit)" ]; then
+		return 0
+	fi
+	say "making ./configure"
+	"$top/autogen.sh" >"$logs/autogen.log" 2>&1 || {
+		tail -n 20 "$logs/autogen.log" >&2
+		die "autogen.sh failed (see above)"
+	}
+}
+
+# build_tree NAME WRAPPER... -- OPTION...: configures and builds in build/NAME. The wrapper runs the
+# commands (none: this machine, "rdmavm build-in": the guest's root). TARGET: what to make.
+build_tree() {
+	local name=$1 wrapper=()
+	shift
+	while [ "$1" != -- ]; do
+		wrapper+=("$1")
+		shift
+	done
+	shift
+	mkdir -p "$top/build/$name"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	"${wrapper[@]}" sh -c '
+		set -e
+		cd "$1"
+		target=$2
+		shift 2
+		[ -e config.status ] && [ config.status -nt ../../configure ] || ../../configure "$@"
+		make -j2 $target' sh "$top/build/$name" "${TARGET-}" "$@" >"$logs/build-$name.log" 2>&1
+}
+
+rdmavm() {
+	"$top/util/rdmavm/rdmavm" --share "$top" "$@"
+}

@@ -1,0 +1,207 @@
+# shellcheck shell=bash
+# The suites of util/check. A suite is a function suite_NAME and a line in "suites".
+
+# shellcheck disable=SC2034 # read by util/check
+suites=(
+	style "C formatting, shell scripts"
+	unit "unit tests and fuzz targets"
+	asan "the same under AddressSanitizer and UBSan"
+	tsan "the same under ThreadSanitizer"
+	valgrind "the unit tests under valgrind"
+	tcp "functional programs over libfabric's tcp provider: are the tests themselves right?"
+	install "make install, man pages, distcheck"
+	rdmavm "the virtual machine tool"
+	kernel "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
+	portable "one binary, built on Debian 12, with libfabric 1.17 and 2.1"
+)
+
+# --- this machine
+
+suite_style() {
+	local version scripts
+
+	version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
+	if [ "$version" = 14 ]; then
+		step style-c 60 sh -c "cd '$top' && git ls-files '*.[ch]' | xargs clang-format --dry-run --Werror"
+	else
+		skip style-c "the sources are formatted by clang-format 14, this is $version"
+	fi
+	mapfile -t scripts < <(cd "$top" && git ls-files util .ci autogen.sh fabtests | while read -r name; do
+		head -n 2 "$name" | grep -qE '^#!.*sh|shellcheck shell' && echo "$name"
+	done)
+	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
+}
+
+# Counts the cases of the GoogleTest programs and the other programs of "make check".
+make_check() {
+	local dir=$1 log n p=0 f=0 s=0 rc
+	make -C "$dir" -j2 check "${@:2}"
+	rc=$?
+	for log in "$dir"/fabtests/*/*.log; do
+		if grep -q '^\[==========\]' "$log"; then
+			n=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+			p=$((p + ${n:-0}))
+			n=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+			f=$((f + ${n:-0}))
+			n=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+			s=$((s + ${n:-0}))
+			grep -E '^\[  (FAILED|SKIPPED) ' "$log"
+		elif grep -q '^:test-result: PASS' "${log%.log}.trs"; then
+			p=$((p + 1))
+		else
+			f=$((f + 1))
+		fi
+	done
+	[ "$rc" = 0 ] || [ "$f" != 0 ] || f=1
+	echo "$p passed, $f failed, $s skipped"
+	return "$rc"
+}
+
+# host_suite NAME LABEL MAKE-ARGUMENT... -- CONFIGURE-OPTION...
+host_suite() {
+	local name=$1 args=()
+	shift
+	while [ "$1" != -- ]; do
+		args+=("$1")
+		shift
+	done
+	step "build-$name" 1200 build_tree "$name" "$@" || return
+	counted "$name" 1200 make_check "$top/build/$name" "${args[@]}"
+}
+
+suite_unit() {
+	host_suite unit -- --disable-man
+}
+
+suite_asan() {
+	host_suite asan -- --disable-man --enable-asan
+}
+
+suite_tsan() {
+	host_suite tsan -- --disable-man --enable-tsan
+}
+
+suite_valgrind() {
+	step build-unit 1200 build_tree unit -- --disable-man || return
+	counted valgrind 1800 make_check "$top/build/unit" \
+		LOG_COMPILER="libtool --mode=execute valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
+}
+
+suite_tcp() {
+	step build-unit 1200 build_tree unit -- --disable-man || return
+	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit" -p tcp
+}
+
+suite_install() {
+	local dir=$top/build/install root=$top/build/install-root
+
+	rm -rf "$root"
+	step build-install 1200 build_tree install -- --prefix=/usr || return
+	step make-install 120 make -C "$dir" install DESTDIR="$root" || return
+	step installed-files 30 installed_files "$root"
+	step installed-provider 30 installed_provider "$root"
+	step distcheck 1800 make -C "$dir" distcheck
+}
+
+# What somebody who installs the project finds.
+installed_files() {
+	local root=$1 name
+	for name in include/rdma/fi_ext_cairn.h bin/rdmavm bin/fi_cairn_file \
+		share/man/man7/fi_pverbs.7 share/man/man1/rdmavm.1; do
+		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
+			echo "missing: $name"
+			return 1
+		}
+		echo "$name"
+	done
+	find "$root/usr/lib" -name cairn.pc | grep . || return 1
+	"$root/usr/bin/rdmavm" --version
+}
+
+# libfabric loads it from where it was put, and it exports one symbol.
+installed_provider() {
+	local so
+
+	so=$(find "$1" -name libpverbs-fi.so)
+	[ "$(basename "$(dirname "$so")")" = libfabric ] || {
+		echo "not in libfabric's folder: $so"
+		return 1
+	}
+	[ "$(nm -D --defined-only "$so" | awk '{ print $3 }')" = fi_prov_ini ] || {
+		echo "exports more than fi_prov_ini:"
+		nm -D --defined-only "$so"
+		return 1
+	}
+	FI_PROVIDER_PATH=$(dirname "$so") fi_info -e | grep -q FI_PVERBS_TX_SIZE
+}
+
+# --- the virtual machine
+
+suite_rdmavm() {
+	counted rdmavm 2400 "$top/util/rdmavm/test-rdmavm"
+}
+
+machines_down() {
+	rdmavm --release trixie down
+	rdmavm --release bookworm down
+}
+
+# guest_build RELEASE: compiles for the guest in build/RELEASE, and starts the guest.
+guest_build() {
+	local release=$1
+	step "rdmavm-build-$release" 1800 rdmavm --release "$release" build || return
+	step "build-$release" 1200 build_guest_tree "$release" || return
+	step "rdmavm-up-$release" 600 rdmavm --release "$release" up
+}
+
+build_guest_tree() {
+	TARGET=all build_tree "$1" rdmavm --release "$1" build-in -- --disable-man
+}
+
+# in_guest RELEASE SECONDS COMMAND...: in the source folder, as root.
+in_guest() {
+	local release=$1 limit=$2
+	shift 2
+	rdmavm --release "$release" --timeout "$limit" run "$@"
+}
+
+suite_kernel() {
+	guest_build trixie || return
+	guest_tests trixie trixie
+}
+
+suite_portable() {
+	guest_build bookworm || return
+	guest_tests bookworm bookworm short
+	guest_build trixie || return
+	guest_tests trixie bookworm short
+}
+
+# guest_tests RELEASE BUILD [short]: pverbs from build/BUILD in the guest RELEASE.
+guest_tests() {
+	local release=$1 build=$2 short=${3-} name=$1-$2 server client mode
+
+	step "$name-fi_info" 60 in_guest "$release" 50 fabtests/interop/guest-env "$build" \
+		fabtests/interop/check-fi_info
+	for server in pverbs verbs; do
+		for client in pverbs verbs; do
+			step "$name-pingpong-$server-$client" 200 in_guest "$release" 180 \
+				fabtests/interop/guest-env "$build" \
+				fabtests/interop/check-pingpong "$server" "$client"
+		done
+	done
+	for mode in msg write read; do
+		step "$name-file-$mode" 300 in_guest "$release" 280 \
+			fabtests/interop/guest-env "$build" fabtests/interop/check-file "$mode"
+	done
+	functional_in_guest "$release" "$build" pverbs pverbs
+	[ -z "$short" ] || return 0
+	functional_in_guest "$release" "$build" verbs verbs
+	functional_in_guest "$release" "$build" pverbs verbs
+	functional_in_guest "$release" "$build" verbs pverbs
+}
+
+functional_in_guest() {
+	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/guest-env "$2" \
+		fabtests/functional/run-functional -b "build/$2" -p "$3" --peer "$4" -a host1
+}
