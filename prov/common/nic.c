@@ -7,59 +7,63 @@
 #include <cairn/nic.h>
 #include <cairn/nosys.h>
 
-/* One allocation holds all but the strings. */
-struct crn_nic {
-	struct fid_nic fid;
-	struct fi_device_attr device;
-	struct fi_bus_attr bus;
-	struct fi_link_attr link;
-};
+/*
+ * libfabric copies a provider's nic part by part, each part with its own malloc, and
+ * keeps our operations in the copy (fi_dupinfo): so every part is an allocation, and no
+ * more than struct fid_nic is known here.
+ */
 
-/* The strings, for whatever has to be done to each. */
-static const size_t crn_nic_strings[] = {
-	offsetof(struct crn_nic, device.name),
-	offsetof(struct crn_nic, device.device_id),
-	offsetof(struct crn_nic, device.device_version),
-	offsetof(struct crn_nic, device.vendor_id),
-	offsetof(struct crn_nic, device.driver),
-	offsetof(struct crn_nic, device.firmware),
-	offsetof(struct crn_nic, link.address),
-	offsetof(struct crn_nic, link.network_type),
-};
-
-static char **crn_nic_string(struct crn_nic *nic, size_t i)
+/* The strings of a nic, for whatever has to be done to each. */
+static size_t crn_nic_strings(struct fid_nic *nic, char **strings[8])
 {
-	return (char **)((char *)nic + crn_nic_strings[i]);
+	size_t n = 0;
+
+	if (nic->device_attr) {
+		strings[n++] = &nic->device_attr->name;
+		strings[n++] = &nic->device_attr->device_id;
+		strings[n++] = &nic->device_attr->device_version;
+		strings[n++] = &nic->device_attr->vendor_id;
+		strings[n++] = &nic->device_attr->driver;
+		strings[n++] = &nic->device_attr->firmware;
+	}
+	if (nic->link_attr) {
+		strings[n++] = &nic->link_attr->address;
+		strings[n++] = &nic->link_attr->network_type;
+	}
+	return n;
 }
 
 static int crn_nic_close(struct fid *fid)
 {
-	struct crn_nic *nic = crn_container_of(fid, struct crn_nic, fid.fid);
-	size_t i;
+	struct fid_nic *nic = crn_container_of(fid, struct fid_nic, fid);
+	char **strings[8];
+	size_t n = crn_nic_strings(nic, strings);
 
-	for (i = 0; i < CRN_COUNT(crn_nic_strings); i++)
-		free(*crn_nic_string(nic, i));
+	while (n)
+		free(*strings[--n]);
+	free(nic->device_attr);
+	free(nic->bus_attr);
+	free(nic->link_attr);
 	free(nic);
 	return 0;
 }
 
-static int crn_nic_dup(struct crn_nic *nic, struct fid_nic **out)
+static int crn_nic_dup(struct fid_nic *nic, struct fid_nic **out)
 {
 	struct fid_nic *copy = crn_nic_new();
-	struct crn_nic *to;
-	char **from;
-	size_t i;
+	char **from[8], **to[8];
+	size_t i, n;
 
 	if (!copy)
 		return -FI_ENOMEM;
-	to = crn_container_of(copy, struct crn_nic, fid);
-	to->bus = nic->bus;
-	to->link.mtu = nic->link.mtu;
-	to->link.speed = nic->link.speed;
-	to->link.state = nic->link.state;
-	for (i = 0; i < CRN_COUNT(crn_nic_strings); i++) {
-		from = crn_nic_string(nic, i);
-		if (*from && !(*crn_nic_string(to, i) = strdup(*from))) {
+	*copy->bus_attr = *nic->bus_attr;
+	copy->link_attr->mtu = nic->link_attr->mtu;
+	copy->link_attr->speed = nic->link_attr->speed;
+	copy->link_attr->state = nic->link_attr->state;
+	n = crn_nic_strings(nic, from);
+	crn_nic_strings(copy, to);
+	for (i = 0; i < n; i++) {
+		if (*from[i] && !(*to[i] = strdup(*from[i]))) {
 			crn_nic_close(&copy->fid);
 			return -FI_ENOMEM;
 		}
@@ -72,7 +76,7 @@ static int crn_nic_control(struct fid *fid, int command, void *arg)
 {
 	if (command != FI_DUP)
 		return -FI_ENOSYS;
-	return crn_nic_dup(crn_container_of(fid, struct crn_nic, fid.fid), arg);
+	return crn_nic_dup(crn_container_of(fid, struct fid_nic, fid), arg);
 }
 
 static const char *crn_or_null(const char *text)
@@ -85,10 +89,10 @@ static int crn_nic_tostr(const struct fid *fid, char *buf, size_t len)
 {
 	static const char *const states[] = {"FI_LINK_UNKNOWN", "FI_LINK_DOWN",
 					     "FI_LINK_UP"};
-	const struct crn_nic *nic = crn_container_of(fid, const struct crn_nic, fid.fid);
-	const struct fi_pci_attr *pci = &nic->bus.attr.pci;
-	const char *state = (size_t)nic->link.state < CRN_COUNT(states)
-				    ? states[nic->link.state]
+	const struct fid_nic *nic = crn_container_of(fid, const struct fid_nic, fid);
+	const struct fi_pci_attr *pci = &nic->bus_attr->attr.pci;
+	const char *state = (size_t)nic->link_attr->state < CRN_COUNT(states)
+				    ? states[nic->link_attr->state]
 				    : "?";
 
 	snprintf(buf, len,
@@ -97,12 +101,14 @@ static int crn_nic_tostr(const struct fid *fid, char *buf, size_t len)
 		 "        name: %s\n        device_id: %s\n        device_version: %s\n"
 		 "        vendor_id: %s\n        driver: %s\n        firmware: %s\n"
 		 "    fi_bus_attr:\n        bus_type: %s\n",
-		 crn_or_null(nic->device.name), crn_or_null(nic->device.device_id),
-		 crn_or_null(nic->device.device_version),
-		 crn_or_null(nic->device.vendor_id), crn_or_null(nic->device.driver),
-		 crn_or_null(nic->device.firmware),
-		 nic->bus.bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN");
-	if (nic->bus.bus_type == FI_BUS_PCI && strlen(buf) < len)
+		 crn_or_null(nic->device_attr->name),
+		 crn_or_null(nic->device_attr->device_id),
+		 crn_or_null(nic->device_attr->device_version),
+		 crn_or_null(nic->device_attr->vendor_id),
+		 crn_or_null(nic->device_attr->driver),
+		 crn_or_null(nic->device_attr->firmware),
+		 nic->bus_attr->bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN");
+	if (nic->bus_attr->bus_type == FI_BUS_PCI && strlen(buf) < len)
 		snprintf(buf + strlen(buf), len - strlen(buf),
 			 "        fi_pci_attr:\n"
 			 "            domain_id: %u\n            bus_id: %u\n"
@@ -113,8 +119,9 @@ static int crn_nic_tostr(const struct fid *fid, char *buf, size_t len)
 			 "    fi_link_attr:\n"
 			 "        address: %s\n        mtu: %zu\n        speed: %zu\n"
 			 "        state: %s\n        network_type: %s\n",
-			 crn_or_null(nic->link.address), nic->link.mtu, nic->link.speed,
-			 state, crn_or_null(nic->link.network_type));
+			 crn_or_null(nic->link_attr->address), nic->link_attr->mtu,
+			 nic->link_attr->speed, state,
+			 crn_or_null(nic->link_attr->network_type));
 	return 0;
 }
 
@@ -130,14 +137,18 @@ static struct fi_ops crn_nic_ops = {
 
 struct fid_nic *crn_nic_new(void)
 {
-	struct crn_nic *nic = calloc(1, sizeof(*nic));
+	struct fid_nic *nic = calloc(1, sizeof(*nic));
 
 	if (!nic)
 		return NULL;
-	nic->fid.fid.fclass = FI_CLASS_NIC;
-	nic->fid.fid.ops = &crn_nic_ops;
-	nic->fid.device_attr = &nic->device;
-	nic->fid.bus_attr = &nic->bus;
-	nic->fid.link_attr = &nic->link;
-	return &nic->fid;
+	nic->fid.fclass = FI_CLASS_NIC;
+	nic->fid.ops = &crn_nic_ops;
+	nic->device_attr = calloc(1, sizeof(*nic->device_attr));
+	nic->bus_attr = calloc(1, sizeof(*nic->bus_attr));
+	nic->link_attr = calloc(1, sizeof(*nic->link_attr));
+	if (!nic->device_attr || !nic->bus_attr || !nic->link_attr) {
+		crn_nic_close(&nic->fid);
+		return NULL;
+	}
+	return nic;
 }

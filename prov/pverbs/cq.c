@@ -72,7 +72,7 @@ static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	if (!cq->channel)
 		return -FI_ENOSYS;
 	if (!count)
-		return 0;
+		return pvb_cq_read(fid, buf, 0);
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && cond)
 		want = CRN_MAX(CRN_MIN((size_t)(uintptr_t)cond, count), (size_t)1);
 	for (;;) {

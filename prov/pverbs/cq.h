@@ -13,9 +13,11 @@ ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format);
 
 /*
- * Puts at most one batch of completions into the empty stash: true when the application
- * has something to read. Called with the lock held.
+ * Both with the lock held. One batch of a device queue into the stash, which has room for
+ * it; false when there was none.
  */
+bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw);
+/* Into the empty stash: true when the application has something to read. */
 bool pvb_cq_fetch(struct pvb_cq *cq);
 
 /*

@@ -133,20 +133,11 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 /* One batch of every device queue into the stash; false when there was none. */
 static bool pvb_drain_batch(struct pvb_cq *cq)
 {
-	struct ibv_wc wc[PVB_POLL_BATCH];
-	struct pvb_comp comp;
 	bool any = false;
 	uint32_t i;
-	int j, got;
 
-	for (i = 0; i < cq->hw_count; i++) {
-		got = ibv_poll_cq(cq->hw[i]->cq, PVB_POLL_BATCH, wc);
-		for (j = 0; j < got; j++) {
-			if (pvb_cq_convert(&wc[j], &comp))
-				pvb_cq_stash(cq, &comp);
-		}
-		any |= got > 0;
-	}
+	for (i = 0; i < cq->hw_count; i++)
+		any |= pvb_cq_stash_batch(cq, cq->hw[i]);
 	return any;
 }
 

@@ -152,25 +152,46 @@ static size_t pvb_cq_batch(struct pvb_cq *cq, struct ibv_cq *ibv, void **buf,
 	return done;
 }
 
-bool pvb_cq_fetch(struct pvb_cq *cq)
+bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 {
 	struct ibv_wc wc[PVB_POLL_BATCH];
 	struct pvb_comp comp;
+	int i, got;
+
+	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
+	for (i = 0; i < got; i++) {
+		if (pvb_cq_convert(&wc[i], &comp))
+			pvb_cq_stash(cq, &comp);
+	}
+	return got > 0;
+}
+
+bool pvb_cq_fetch(struct pvb_cq *cq)
+{
 	uint32_t i;
-	int j, got;
+
+	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
+		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))
+			;
+	}
+	return cq->stash_count != 0;
+}
+
+/*
+ * Programs read nothing (count 0) to make progress: what completed frees its queue
+ * entries although nobody takes the completion yet, as far as the stash has room.
+ */
+static ssize_t pvb_cq_progress(struct pvb_cq *cq)
+{
+	uint32_t i;
 
 	for (i = 0; i < cq->hw_count; i++) {
-		do {
-			got = ibv_poll_cq(cq->hw[i]->cq, PVB_POLL_BATCH, wc);
-			for (j = 0; j < got; j++) {
-				if (pvb_cq_convert(&wc[j], &comp))
-					pvb_cq_stash(cq, &comp);
-			}
-		} while (got > 0 && !cq->stash_count);
-		if (cq->stash_count)
-			return true;
+		if (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH)
+			pvb_cq_stash_batch(cq, cq->hw[i]);
 	}
-	return false;
+	if (!cq->stash_count)
+		return -FI_EAGAIN;
+	return cq->stash[cq->stash_head].err ? -FI_EAVAIL : 0;
 }
 
 static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
@@ -218,7 +239,9 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	ssize_t ret;
 
 	crn_lock(&cq->lock);
-	if (crn_unlikely(cq->stash_count))
+	if (crn_unlikely(!count))
+		ret = pvb_cq_progress(cq);
+	else if (crn_unlikely(cq->stash_count))
 		ret = pvb_cq_read_stash(cq, buf, count);
 	else
 		ret = pvb_cq_read_hw(cq, buf, count);
