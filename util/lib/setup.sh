@@ -77,3 +77,8 @@ build_tree() {
 rdmavm() {
 	"$top/util/rdmavm/rdmavm" --share "$top" "$@"
 }
+
+# Compiles for the guest RELEASE, in its own root, into build/RELEASE.
+guest_tree() {
+	TARGET=all build_tree "$1" rdmavm --release "$1" build-in -- --disable-man
+}

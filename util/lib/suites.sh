@@ -150,12 +150,8 @@ machines_down() {
 guest_build() {
 	local release=$1
 	step "rdmavm-build-$release" 1800 rdmavm --release "$release" build || return
-	step "build-$release" 1200 build_guest_tree "$release" || return
+	step "build-$release" 1200 guest_tree "$release" || return
 	step "rdmavm-up-$release" 600 rdmavm --release "$release" up
-}
-
-build_guest_tree() {
-	TARGET=all build_tree "$1" rdmavm --release "$1" build-in -- --disable-man
 }
 
 # in_guest RELEASE SECONDS COMMAND...: in the source folder, as root.

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cases of fi_cairn_rma. */
+#ifndef FCT_RMA_H
+#define FCT_RMA_H
+
+#include "fct_fabric.h"
+
+#define RMA_LEN		((1u << 20) + 64)
+#define RMA_MAX_IOV	16
+
+/* One side: what it exposes, what it transfers from and into, and the peer's exposed region. */
+struct rma {
+	struct fct_link l;
+	struct fct_mem exposed, local, flag;
+	struct fct_target peer;
+	struct fct_ctx ctx, flag_ctx;
+};
+
+/* rma.c: shared by the cases */
+
+/* Connects and exchanges regions of len bytes; access is that of the exposed one, 0: both rights. */
+int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len, uint64_t access);
+/*
+ * The initiator's side of "all I wrote is there": a message behind the writes (FI_ORDER_SAW). rma_arm is called by the
+ * target before the writes begin, rma_await when it wants to look.
+ */
+int rma_arm(struct rma *r);
+int rma_flag(struct rma *r);
+int rma_await(struct rma *r);
+struct fct_setup rma_setup(void);
+/* Fields of a region's piece, for the calls that take iovecs. */
+struct fi_rma_iov rma_piece(const struct rma *r, size_t at, size_t len);
+
+/* rma_forms.c */
+int rma_write(struct fct *t);
+int rma_writev(struct fct *t);
+int rma_writemsg(struct fct *t);
+int rma_inject(struct fct *t);
+int rma_writemsg_inject(struct fct *t);
+int rma_read(struct fct *t);
+int rma_readv(struct fct *t);
+int rma_readmsg(struct fct *t);
+int rma_zero(struct fct *t);
+int rma_scatter(struct fct *t);
+
+/* rma_data.c */
+int rma_writedata(struct fct *t);
+int rma_writemsg_data(struct fct *t);
+int rma_inject_writedata(struct fct *t);
+int rma_writedata_unposted(struct fct *t);
+
+/* rma_flow.c */
+int rma_many_writes(struct fct *t);
+int rma_many_reads(struct fct *t);
+int rma_both_ways(struct fct *t);
+int rma_more(struct fct *t);
+int rma_selective(struct fct *t);
+int rma_passive(struct fct *t);
+
+/* rma_order.c */
+int rma_waw(struct fct *t);
+int rma_raw(struct fct *t);
+int rma_fence(struct fct *t);
+int rma_delivery(struct fct *t);
+
+/* rma_err.c */
+int rma_bad_key(struct fct *t);
+int rma_out_of_bounds(struct fct *t);
+int rma_write_forbidden(struct fct *t);
+int rma_read_forbidden(struct fct *t);
+int rma_closed_region(struct fct *t);
+
+#endif
