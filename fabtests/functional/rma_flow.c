@@ -111,6 +111,7 @@ int rma_both_ways(struct fct *t)
 	int round, ret;
 
 	s.msg_order |= FI_ORDER_WAW;
+	s.split_cq = true;
 	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
 	for (round = 0; round < 2; round++) {
 		bool writer = fct_is_client(t) == (round == 0);

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Counting what passed: one step at a time, its output in a file, its end shown when it failed.
 # Expects $logs, a folder.
+: "${logs:?}"
 
 passed=0 failed=0 skipped=0
 failures=()
@@ -54,7 +55,7 @@ limited() {
 			wait "$child"
 			rc=$?
 			kill "$timer" 2>/dev/null
-			exit $rc
+			exit "$rc"
 		)
 	else
 		timeout --kill-after=10 "$limit" "$@"

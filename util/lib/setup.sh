@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Set-up that util/quickstart and util/check share: packages, builds, the virtual machine.
-# Expects $top, the source folder.
+# Expects $top, the source folder, and $logs, a folder for outputs.
+: "${top:?}" "${logs:?}"
 
 say() {
 	printf '== %s\n' "$*" >&2
@@ -74,11 +75,19 @@ build_tree() {
 		make -j2 $target' sh "$top/build/$name" "${TARGET-}" "$@" >"$logs/build-$name.log" 2>&1
 }
 
-rdmavm() {
-	"$top/util/rdmavm/rdmavm" --share "$top" "$@"
+# The virtual machine of this source folder with the Debian release: "guest RELEASE COMMAND...".
+# Another checkout has another machine; the image is shared.
+guest() {
+	local release=$1
+	shift
+	"$top/util/rdmavm/rdmavm" --release "$release" --name "$(guest_name "$release")" --share "$top" "$@"
+}
+
+guest_name() {
+	printf '%s-%s\n' "$1" "$(printf '%s' "$top" | cksum | cut -d ' ' -f 1)"
 }
 
 # Compiles for the guest RELEASE, in its own root, into build/RELEASE.
 guest_tree() {
-	TARGET=all build_tree "$1" rdmavm --release "$1" build-in -- --disable-man
+	TARGET=all build_tree "$1" guest "$1" build-in -- --disable-man
 }

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # The suites of util/check. A suite is a function suite_NAME and a line in "suites".
+: "${top:?}"
 
 # shellcheck disable=SC2034 # read by util/check
 suites=(
@@ -84,7 +85,7 @@ suite_tsan() {
 suite_valgrind() {
 	step build-unit 1200 build_tree unit -- --disable-man || return
 	counted valgrind 1800 make_check "$top/build/unit" \
-		LOG_COMPILER="libtool --mode=execute valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
+		LOG_COMPILER="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
 }
 
 suite_tcp() {
@@ -142,23 +143,23 @@ suite_rdmavm() {
 }
 
 machines_down() {
-	rdmavm --release trixie down
-	rdmavm --release bookworm down
+	guest trixie down
+	guest bookworm down
 }
 
 # guest_build RELEASE: compiles for the guest in build/RELEASE, and starts the guest.
 guest_build() {
 	local release=$1
-	step "rdmavm-build-$release" 1800 rdmavm --release "$release" build || return
+	step "rdmavm-build-$release" 1800 guest "$release" build || return
 	step "build-$release" 1200 guest_tree "$release" || return
-	step "rdmavm-up-$release" 600 rdmavm --release "$release" up
+	step "rdmavm-up-$release" 600 guest "$release" up
 }
 
 # in_guest RELEASE SECONDS COMMAND...: in the source folder, as root.
 in_guest() {
 	local release=$1 limit=$2
 	shift 2
-	rdmavm --release "$release" --timeout "$limit" run "$@"
+	guest "$release" --timeout "$limit" run "$@"
 }
 
 suite_kernel() {
