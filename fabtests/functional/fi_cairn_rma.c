@@ -16,6 +16,7 @@ static const struct fct_case cases[] = {
 	{ "writedata", "fi_writedata: the target sees the data after the write", rma_writedata },
 	{ "writemsg_data", "fi_writemsg with FI_REMOTE_CQ_DATA", rma_writemsg_data },
 	{ "inject_writedata", "fi_inject_writedata", rma_inject_writedata },
+	{ "writedata_flags", "flags of the target's completion, exactly", rma_writedata_flags },
 	{ "writedata_unposted", "without FI_RX_CQ_DATA remote CQ data needs no receive", rma_writedata_unposted },
 	{ "many_writes", "thousands of writes", rma_many_writes },
 	{ "many_reads", "thousands of reads", rma_many_reads },

@@ -4,7 +4,7 @@
 
 #define LEN	1000u
 #define ROUNDS	8u
-#define TARGET	(FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA)
+#define TARGET	(FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA)	/* FI_RMA may be there: see rma_writedata_flags */
 
 typedef ssize_t (*post_fn)(struct rma *r, size_t len, uint64_t data);
 
@@ -77,7 +77,7 @@ static int server(struct rma *r, bool consumes, bool posted)
 			FCT_POST(t, r->l.rxcq, fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0, &r->ctx));
 		FCT_DO(fct_barrier(t, "target ready"));
 		FCT_DO(fct_comp_any(t, r->l.rxcq, &e, "the target's completion of a write with data"));
-		FCT_EQ(t, e.flags, TARGET);
+		FCT_EQ(t, e.flags & ~FI_RMA, TARGET);
 		FCT_EQ(t, e.data, round_data(r, i));
 		if (consumes)
 			FCT_TRUE(t, e.op_context == &r->ctx);
@@ -148,6 +148,31 @@ int rma_writedata_unposted(struct fct *t)
 	} else {
 		FCT_DO(client(&r, post_writedata, false));
 		FCT_DO(rma_flag(&r));
+	}
+out:
+	return fct_link_down(&r.l, ret);
+}
+
+/* Programs that switch on exact flags, ofi_rxm among them, want FI_RMA too. */
+int rma_writedata_flags(struct fct *t)
+{
+	struct fct_setup s = rma_setup();
+	struct rma r = { .l.t = t };
+	struct fi_cq_data_entry e;
+	int ret;
+
+	s.mode = FI_RX_CQ_DATA;
+	s.cq_data_size = 4;
+	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	if (fct_is_server(t))
+		FCT_POST(t, r.l.rxcq, fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));
+	FCT_DO(fct_barrier(t, "receive posted"));
+	if (fct_is_client(t)) {
+		FCT_POST(t, r.l.txcq, post_writedata(&r, 64, 1));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e, "the write with data"));
+	} else {
+		FCT_DO(fct_comp_any(t, r.l.rxcq, &e, "the target's completion of a write with data"));
+		FCT_EQ(t, e.flags, TARGET | FI_RMA);
 	}
 out:
 	return fct_link_down(&r.l, ret);

@@ -6,10 +6,14 @@
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <gtest/gtest.h>
 
 namespace
 {
+
+// A test that hangs ends the program, which says "Alarm clock" after the test's name.
+constexpr unsigned int kSecondsPerTest = 300;
 
 // A broken table of thousands of rows needs no thousands of messages.
 constexpr int kFailuresShown = 25;
@@ -31,7 +35,9 @@ class Test : public testing::Test
 		note.clear();
 		failures = 0;
 		ct_log_reset();
+		alarm(kSecondsPerTest);
 		test_->run();
+		alarm(0);
 		ct_alloc_failed();
 		if (failures > kFailuresShown)
 			ADD_FAILURE_AT(test_->file, test_->line)

@@ -32,7 +32,7 @@
 /* FI_LOCAL_MR: the mode bit of those interfaces that FI_MR_LOCAL replaced. */
 #define CRN_LOCAL_MR (1ULL << 55)
 
-/* FI_ORDER_STRICT and FI_ORDER_DATA of comp_order. */
+/* FI_ORDER_STRICT and FI_ORDER_DATA of comp_order; deprecated in libfabric 2.x. */
 #define CRN_ORDER_STRICT 0x1FFULL
 #define CRN_ORDER_DATA (1ULL << 16)
 

@@ -153,7 +153,7 @@ static int cntr_wait_round(struct crn_cntr *cntr, struct crn_cntr_values seen,
 	crn_lock(&cntr->lock);
 	cntr->driven = false;
 	pthread_cond_broadcast(&cntr->back);
-	return ret == -FI_ETIMEDOUT ? 0 : ret;
+	return ret;
 }
 
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)

@@ -58,7 +58,7 @@ static void pvb_offer_queues(struct fi_info *info, const struct ibv_device_attr 
 		.caps = PVB_TX_CAPS,
 		.op_flags = PVB_TX_OP_FLAGS,
 		.msg_order = PVB_ORDER,
-		.comp_order = FI_ORDER_STRICT,
+		.comp_order = CRN_ORDER_STRICT,
 		.inject_size = PVB_INJECT_LIMIT,
 		.size = depth,
 		.iov_limit = iov,
@@ -69,7 +69,7 @@ static void pvb_offer_queues(struct fi_info *info, const struct ibv_device_attr 
 		.mode = FI_RX_CQ_DATA,
 		.op_flags = PVB_RX_OP_FLAGS,
 		.msg_order = PVB_ORDER,
-		.comp_order = FI_ORDER_STRICT | FI_ORDER_DATA,
+		.comp_order = CRN_ORDER_STRICT | CRN_ORDER_DATA,
 		.size = depth,
 		.iov_limit = iov,
 	};

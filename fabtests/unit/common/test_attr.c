@@ -440,27 +440,23 @@ CT_TEST(attr, context_capabilities_stay_within_the_infos)
 	}
 }
 
-CT_TEST(attr, modes_that_are_needed_must_be_possible_and_extras_are_dropped)
+CT_TEST(attr, modes_that_are_needed_must_be_possible)
 {
 	static const struct {
 		const char *name;
-		uint64_t needed, domain_needed;	     /* by the offer */
-		uint64_t able, domain_able, rx_able; /* of the application */
+		uint64_t needed, domain_needed; /* by the offer */
+		uint64_t able, domain_able;	/* the application */
 		int ret;
-		uint64_t mode, rx_mode;
+		uint64_t mode;
 	} rows[] = {
-		{"nothing", 0, 0, 0, 0, 0, 0, 0, 0},
-		{"able", FI_CONTEXT, 0, FI_CONTEXT, 0, 0, 0, FI_CONTEXT, 0},
-		{"able to do more", 0, 0, ~0ULL, 0, 0, 0, 0, FI_RX_CQ_DATA},
-		{"unable", FI_CONTEXT, 0, 0, 0, 0, -FI_ENODATA, 0, 0},
-		{"able to do something else", FI_CONTEXT, 0, FI_CONTEXT2, 0, 0,
-		 -FI_ENODATA, 0, 0},
-		{"domain, able", 0, FI_CONTEXT, 0, FI_CONTEXT, 0, 0, 0, 0},
-		{"domain, unable", 0, FI_CONTEXT, ~0ULL, 0, 0, -FI_ENODATA, 0, 0},
-		{"extra of rx, in the info", 0, 0, FI_RX_CQ_DATA, 0, 0, 0, 0,
-		 FI_RX_CQ_DATA},
-		{"extra of rx, in rx", 0, 0, 0, 0, FI_RX_CQ_DATA, 0, 0, FI_RX_CQ_DATA},
-		{"rx overrules the info", 0, 0, FI_RX_CQ_DATA, 0, FI_CONTEXT, 0, 0, 0},
+		{"nothing", 0, 0, 0, 0, 0, 0},
+		{"able", FI_CONTEXT, 0, FI_CONTEXT, 0, 0, FI_CONTEXT},
+		{"able to do more", 0, 0, ~0ULL, ~0ULL, 0, 0},
+		{"unable", FI_CONTEXT, 0, 0, 0, -FI_ENODATA, 0},
+		{"able to do something else", FI_CONTEXT, 0, FI_CONTEXT2, 0, -FI_ENODATA,
+		 0},
+		{"domain, able", 0, FI_CONTEXT, 0, FI_CONTEXT, 0, 0},
+		{"domain, unable", 0, FI_CONTEXT, ~0ULL, 0, -FI_ENODATA, 0},
 	};
 	struct fi_info *offer, *hints, *answer;
 	size_t i;
@@ -473,12 +469,45 @@ CT_TEST(attr, modes_that_are_needed_must_be_possible_and_extras_are_dropped)
 		hints = fi_allocinfo();
 		hints->mode = rows[i].able;
 		hints->domain_attr->mode = rows[i].domain_able;
-		hints->rx_attr->mode = rows[i].rx_able;
 		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), rows[i].ret);
-		if (answer) {
+		if (answer)
 			CT_EXPECT_EQ(answer->mode, rows[i].mode);
-			CT_EXPECT_EQ(answer->rx_attr->mode, rows[i].rx_mode);
-		}
+		fi_freeinfo(offer);
+		fi_freeinfo(hints);
+		fi_freeinfo(answer);
+	}
+}
+
+/* The offer has FI_ASYNC_IOV for tx and FI_RX_CQ_DATA for rx, neither of them needed. */
+CT_TEST(attr, extra_modes_are_told_to_those_who_are_able)
+{
+	static const struct {
+		const char *name;
+		uint64_t able, tx_able, rx_able;
+		uint64_t tx, rx;
+	} rows[] = {
+		{"unable", 0, 0, 0, 0, 0},
+		{"able", FI_ASYNC_IOV | FI_RX_CQ_DATA, 0, 0, FI_ASYNC_IOV, FI_RX_CQ_DATA},
+		{"able in tx", 0, FI_ASYNC_IOV, 0, FI_ASYNC_IOV, 0},
+		{"able in rx", 0, 0, FI_RX_CQ_DATA, 0, FI_RX_CQ_DATA},
+		{"tx overrules", ~0ULL, FI_CONTEXT, 0, 0, FI_RX_CQ_DATA},
+		{"rx overrules", ~0ULL, 0, FI_CONTEXT, FI_ASYNC_IOV, 0},
+	};
+	struct fi_info *offer, *hints, *answer;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s", rows[i].name);
+		offer = make_offer();
+		offer->tx_attr->mode = FI_ASYNC_IOV;
+		hints = fi_allocinfo();
+		hints->mode = rows[i].able;
+		hints->tx_attr->mode = rows[i].tx_able;
+		hints->rx_attr->mode = rows[i].rx_able;
+		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
+		CT_ASSERT_NE(answer, NULL);
+		CT_EXPECT_EQ(answer->tx_attr->mode, rows[i].tx);
+		CT_EXPECT_EQ(answer->rx_attr->mode, rows[i].rx);
 		fi_freeinfo(offer);
 		fi_freeinfo(hints);
 		fi_freeinfo(answer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -153,6 +154,66 @@ CT_TEST(cntr, waiters_with_different_thresholds_all_wake)
 			expect_waiter(&waiters[i], 0);
 	}
 	close_cntr(cntr);
+}
+
+/* Waiters with thresholds of their own: thread t waits for t + 1, t + 1 + RACERS, ... */
+#define RACERS 3
+#define RACE_END 6000
+
+struct race {
+	struct crn_cntr *cntr;
+	_Atomic uint64_t awaited[RACERS];
+};
+
+struct racer {
+	struct race *race;
+	unsigned int index;
+	pthread_t thread;
+};
+
+static void *racer_thread(void *arg)
+{
+	struct racer *racer = arg;
+	struct race *race = racer->race;
+	uint64_t threshold;
+	int ret = 0;
+
+	for (threshold = racer->index + 1; threshold <= RACE_END && !ret;
+	     threshold += RACERS) {
+		atomic_store(&race->awaited[racer->index], threshold);
+		ret = fi_cntr_wait(&race->cntr->fid, threshold, DEADLINE_MS);
+		CT_EXPECT_EQ(ret, 0);
+	}
+	atomic_store(&race->awaited[racer->index], UINT64_MAX);
+	return NULL;
+}
+
+/* The delay moves the increment through every moment of entering the wait. */
+CT_TEST(cntr, an_increment_at_any_moment_wakes_whom_it_concerns)
+{
+	struct race race = {.cntr = open_cntr(FI_WAIT_FD)};
+	struct racer racers[RACERS];
+	volatile unsigned int spin;
+	unsigned int i;
+	uint64_t value;
+
+	for (i = 0; i < RACERS; i++) {
+		racers[i].race = &race;
+		racers[i].index = i;
+		CT_ASSERT_EQ(pthread_create(&racers[i].thread, NULL, racer_thread,
+					    &racers[i]),
+			     0);
+	}
+	for (value = 1; value <= RACE_END; value++) {
+		while (atomic_load(&race.awaited[(value - 1) % RACERS]) < value)
+			sched_yield();
+		for (spin = 0; spin < value * 7 % 3000; spin++)
+			;
+		crn_cntr_inc(race.cntr);
+	}
+	for (i = 0; i < RACERS; i++)
+		pthread_join(racers[i].thread, NULL);
+	close_cntr(race.cntr);
 }
 
 CT_TEST(cntr, a_waiter_returns_at_its_threshold_though_others_stay)
