@@ -135,6 +135,16 @@ bool crn_eq_pending(struct crn_eq *eq)
 	return pending;
 }
 
+bool crn_eq_full(struct crn_eq *eq)
+{
+	bool full;
+
+	crn_lock(&eq->lock);
+	full = eq->count >= eq->limit;
+	crn_unlock(&eq->lock);
+	return full;
+}
+
 static int eq_progress(struct crn_eq *eq)
 {
 	return eq->progress ? eq->progress(eq) : 0;

@@ -182,15 +182,19 @@ int pvb_cm_progress(struct crn_eq *crn)
 	struct pvb_eq *eq = pvb_eq_of(crn);
 	struct rdma_cm_event *event;
 	struct pvb_cm_event copy;
-	int ret;
+	int ret = 0;
 
 	pthread_mutex_lock(&eq->cm_lock);
-	while (!rdma_get_cm_event(eq->channel, &event)) {
+	/* What the queue has no room for waits in the channel. */
+	while (!crn_eq_full(crn)) {
+		if (rdma_get_cm_event(eq->channel, &event)) {
+			ret = errno == EAGAIN || errno == EINTR ? 0 : pvb_errno();
+			break;
+		}
 		pvb_cm_copy(&copy, event);
 		rdma_ack_cm_event(event);
 		pvb_cm_dispatch(&copy);
 	}
-	ret = errno == EAGAIN || errno == EINTR ? 0 : pvb_errno();
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;
 }

@@ -38,7 +38,12 @@ static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event
 		ep->conn.peer.app = NULL; /* pointed into the event */
 	}
 	ep->conn.state = PVB_CONN_CONNECTED;
-	pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, data.app, data.app_len);
+	/* A connection that nobody is told of must not stand. */
+	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, data.app,
+			  data.app_len)) {
+		pvb_conn_error(ep);
+		rdma_disconnect(ep->conn.id);
+	}
 }
 
 static void pvb_cm_shut(struct pvb_ep *ep)

@@ -220,6 +220,10 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	cq->domain = domain;
 	cq->wait_cond = attr->wait_cond;
 	cq->size_hint = attr->size ? attr->size : PVB_CQ_SIZE_DEFAULT;
+	if (attr->flags & FI_AFFINITY)
+		cq->vector =
+			(int)((unsigned int)attr->signaling_vector %
+			      (unsigned int)CRN_MAX(domain->verbs->num_comp_vectors, 1));
 	ret = pvb_cq_set_format(cq, attr->format);
 	if (ret)
 		goto err_free;

@@ -55,7 +55,8 @@ static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out
 	if (!hw)
 		return -FI_ENOMEM;
 	hw->depth = CRN_MAX(hint, slots);
-	hw->cq = ibv_create_cq(cq->domain->verbs, (int)hw->depth, cq, cq->channel, 0);
+	hw->cq = ibv_create_cq(cq->domain->verbs, (int)hw->depth, cq, cq->channel,
+			       cq->vector);
 	if (!hw->cq) {
 		ret = pvb_errno();
 		PVB_WARN(FI_LOG_CQ, "%s makes no completion queue of %u entries: %s\n",

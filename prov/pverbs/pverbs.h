@@ -141,6 +141,7 @@ struct pvb_cq {
 	uint32_t stash_count;
 	uint32_t reserved; /* of all hw queues: what a drain may have to stash */
 	size_t size_hint;  /* fi_cq_attr.size */
+	int vector;	   /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
 	struct ibv_comp_channel *channel; /* NULL with FI_WAIT_NONE */
 	struct crn_wait wait;
