@@ -213,22 +213,20 @@ static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
 
 static ssize_t pvb_cq_read_hw(struct pvb_cq *cq, void *buf, size_t count)
 {
+	struct ibv_cq *ibv;
 	size_t done = 0;
-	uint32_t i, at;
+	uint32_t i;
 	bool more;
 
-	for (i = 0; i < cq->hw_count; i++) {
-		at = cq->hw_next;
+	for (i = 0; i < cq->hw_count && done < count; i++) {
+		ibv = cq->hw[cq->hw_next]->cq;
+		cq->hw_next = cq->hw_next + 1 < cq->hw_count ? cq->hw_next + 1 : 0;
 		do {
-			done += pvb_cq_batch(cq, cq->hw[at]->cq, &buf, count - done,
-					     &more);
+			done += pvb_cq_batch(cq, ibv, &buf, count - done, &more);
 			if (crn_unlikely(cq->stash_count))
 				return done ? (ssize_t)done
 					    : pvb_cq_read_stash(cq, buf, count);
 		} while (more && done < count);
-		if (done == count)
-			break;
-		cq->hw_next = at + 1 < cq->hw_count ? at + 1 : 0;
 	}
 	return done ? (ssize_t)done : -FI_EAGAIN;
 }

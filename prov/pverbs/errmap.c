@@ -34,13 +34,14 @@ int pvb_wc_error(enum ibv_wc_status status, bool sent)
 
 int pvb_post_error(int err)
 {
+	err = abs(err); /* some drivers give it negative */
 	/* Verbs says ENOMEM for a full queue: what is in flight makes room. */
 	if (err == ENOMEM)
 		return -FI_EAGAIN;
 	/* Never "try again" for what will not get better. */
 	if (err == EAGAIN || err == 0)
 		return -FI_EIO;
-	return -abs(err);
+	return -err;
 }
 
 int pvb_errno(void)

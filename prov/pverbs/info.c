@@ -9,8 +9,8 @@
 
 #define PVB_CAPS                                                                     \
 	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
-	 FI_REMOTE_WRITE | FI_LOCAL_COMM | FI_REMOTE_COMM)
-#define PVB_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
+	 FI_REMOTE_WRITE | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define PVB_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define PVB_RX_CAPS (FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 /*
@@ -155,6 +155,14 @@ static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
 		info->rx_attr->iov_limit = CRN_MIN(info->rx_attr->iov_limit, iov);
 	if (!rx || !rx->msg_order)
 		info->rx_attr->msg_order &= ~PVB_ORDER_FENCED;
+	/*
+	 * A write with data takes a receive whether the program is prepared for it or
+	 * not; a program that did not ask is told, rather than refused.
+	 */
+	if (info->caps & FI_REMOTE_WRITE)
+		info->rx_attr->mode |= FI_RX_CQ_DATA;
+	else
+		info->rx_attr->mode &= ~FI_RX_CQ_DATA;
 	if (info->tx_attr->msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR))
 		return 0;
 	info->ep_attr->max_order_war_size = 0;

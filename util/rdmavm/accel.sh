@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # KVM or software emulation? /dev/kvm can exist and be usable and still not start a stock kernel (nested
 # virtualization does that), and then QEMU hangs: only a kernel that has reached user space is a proof.
 # shellcheck shell=bash
@@ -37,8 +38,9 @@ choose_accel() {
 		say "no permission for /dev/kvm (as root: adduser $(id -un) kvm, then log in again): the guest's processors are emulated, which is slow"
 		return
 	fi
-	local question answer file=$cache/accel
-	question="$(cat /proc/sys/kernel/random/boot_id) $(cksum < "$image/vmlinuz") $(qemu-system-x86_64 --version | head -n 1)"
+	local boot question answer answers file=$cache/accel
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	question="$boot $(cksum < "$image/vmlinuz") $(qemu-system-x86_64 --version | head -n 1)"
 	answer=$(grep -sF "$question " "$file" | tail -n 1)
 	if [ -z "$answer" ]; then
 		progress "testing whether KVM starts this kernel"
@@ -47,7 +49,8 @@ choose_accel() {
 		else
 			answer="$question tcg"
 		fi
-		echo "$answer" >> "$file"
+		answers=$(grep -sF "$boot" "$file")
+		printf '%s\n' "$answers" "$answer" > "$file"
 	fi
 	accel=${answer##* }
 	[ "$accel" = kvm ] || say "KVM does not start this kernel here: the guest's processors are emulated, which is slow"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Commands in the guest's root on the host itself: compilers at full speed instead of under emulation.
 # shellcheck shell=bash
 
@@ -17,6 +18,7 @@ build_in() {
 		image=$(state_of "$vm" image)
 	fi
 	use_image
-	stoppable stop_build unshare "${how[@]}" bash "$parts/chroot-enter" "$image" "$share" "$(pwd -P)" "$@"
+	[ "$timeout" = 0 ] || set -- timeout -k 5 "$timeout" "$@"
+	stoppable stop_build unshare "${how[@]}" bash "$parts/chroot-enter" "$image" "$share" "$(folder_below "$share")" "$@"
 	exit
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Messages, settings, locks and namespaces: what every other part uses.
 # shellcheck shell=bash
 
@@ -55,6 +56,7 @@ read_settings() {
 	persistence=${given[persistence]:-mem-ctrl}
 	boot_timeout=${RDMAVM_BOOT_TIMEOUT:-300}
 	vm=$cache/vm/$name
+	[ "$(uname -m)" = x86_64 ] || die "this machine is no x86-64, which is the only kind of guest that rdmavm makes"
 	image=
 
 	[[ $release =~ ^(trixie|bookworm)$ ]] || usage_error "--release must be trixie or bookworm, not \"$release\""
@@ -96,6 +98,17 @@ state_of() {
 	[ -f "$1/state" ] && sed -n "s/^$2=//p" "$1/state"
 }
 
+# folder_below SHARE: the caller's folder if a guest that has SHARE has it, else the home folder there.
+folder_below() {
+	local here
+	here=$(pwd -P)
+	if [[ $here/ == "$1"/* ]]; then
+		printf '%s\n' "$here"
+	else
+		echo /root
+	fi
+}
+
 # take_lock FD FILE SECONDS WHAT: holds FILE exclusively for as long as FD is open.
 take_lock() {
 	flock -n "$1" && return
@@ -113,16 +126,26 @@ as_guest_root() {
 	fi
 }
 
+# Reads the number of a process group; ends that group if this input closes before a second line comes, as it does
+# when the rdmavm that writes it is killed.
+guard() {
+	local group
+	trap '' INT TERM HUP
+	read -r group && ! read -r && kill -TERM -- "-$group"
+}
+
 # logged LOG SECONDS PROGRESS-FUNCTION COMMAND...: runs COMMAND with its output going to LOG and returns its status;
 # calls PROGRESS-FUNCTION LOG every five seconds.
 logged() {
 	local log=$1 deadline=$((SECONDS + $2)) report=$3 next=$((SECONDS + 5)) signal=TERM status
 	shift 3
 	# Job control gives it a process group of its own, so that all of it can be stopped.
+	exec 5> >(guard)
 	set -m
-	"$@" < /dev/null >> "$log" 2>&1 &
+	"$@" < /dev/null >> "$log" 2>&1 5>&- &
 	set +m
 	job=$!
+	echo "$job" >&5
 	trap 'kill -TERM -- "-$job" 2> /dev/null; wait "$job"; say interrupted; exit 130' INT TERM HUP
 	while kill -0 "$job" 2> /dev/null; do
 		if [ "$SECONDS" -ge "$deadline" ]; then
@@ -137,6 +160,8 @@ logged() {
 	done
 	wait "$job"
 	status=$?
+	echo done >&5
+	exec 5>&-
 	trap - INT TERM HUP
 	return "$status"
 }

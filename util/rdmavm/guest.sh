@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Commands in the guest, over one ssh connection that all of them share: under emulation a login of its own
 # would cost each of them a second.
 # shellcheck shell=bash
@@ -10,7 +11,7 @@ in_vm_folder() {
 # Sets "ssh" to the command that reaches the guest from the machine's folder.
 ssh_command() {
 	ssh=(ssh -F none -S ctl -i key -p "$(state_of "$vm" port)"
-		-o HostName=127.0.0.1 -o HostKeyAlias=rdmavm -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null
+		-o HostName=127.0.0.1 -o "HostKeyAlias=rdmavm-$name" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null
 		-o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout=30 -o LogLevel=ERROR -o EscapeChar=none)
 }
 
@@ -49,7 +50,7 @@ stop_guest_command() {
 guest_run() {
 	local id=$$.$RANDOM words status guard=()
 	need_guest
-	printf -v words '%q ' /usr/local/lib/rdmavm/run "$id" "$(pwd -P)" "$timeout" "$@"
+	printf -v words '%q ' /usr/local/lib/rdmavm/run "$id" "$(folder_below "$(state_of "$vm" share)")" "$timeout" "$@"
 	# The guest itself ends the command in time; this is for a guest that no longer answers.
 	[ "$timeout" = 0 ] || guard=(timeout --foreground "$((timeout + 60))")
 	stoppable stop_guest_command in_vm_folder "${guard[@]}" "${ssh[@]}" -T root@rdmavm "$words"
@@ -63,6 +64,6 @@ guest_run() {
 guest_shell() {
 	local words
 	need_guest
-	printf -v words 'cd %q 2> /dev/null; exec bash -l' "$(pwd -P)"
+	printf -v words 'cd %q; exec bash -l' "$(folder_below "$(state_of "$vm" share)")"
 	in_vm_folder "${ssh[@]}" -t root@rdmavm "$words"
 }

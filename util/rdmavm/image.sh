@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The cache of images: which one to use, when to make a new one, which ones to drop.
 # An image is a folder images/RELEASE-KEY with
 #   root/       the guest's root, for build-in
@@ -9,7 +10,7 @@
 # shellcheck shell=bash
 
 image_tools() {
-	require mmdebstrap mmdebstrap mkfs.ext4 e2fsprogs apt-get apt setpriv util-linux flock util-linux
+	require mmdebstrap mmdebstrap mkfs.ext4 e2fsprogs apt-get apt flock util-linux
 	[ -f /usr/share/keyrings/debian-archive-keyring.gpg ] ||
 		die "missing here: run apt-get install debian-archive-keyring"
 	if [ "$EUID" != 0 ]; then

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # What is in the image and how it is made. A change in this file, packages.list or guest-* is a new image.
 # shellcheck shell=bash
 
@@ -30,15 +31,15 @@ wanted_packages() {
 	[ -z "$packages" ] || printf '%s\n' $packages
 }
 
-# debian ARGUMENT...: becomes mmdebstrap with what each use of it needs, in the build's folder. It cleans up and
-# ends when the rdmavm that started it is killed.
+# debian ARGUMENT...: mmdebstrap with what each use of it needs, in the build's folder. Should it be killed, its
+# mounts go with its namespace.
 debian() {
-	local mode=unshare path options=()
-	[ "$EUID" != 0 ] || mode=root
+	local path program=(mmdebstrap --mode=unshare) options=()
+	[ "$EUID" != 0 ] || program=(unshare --mount mmdebstrap --mode=root)
 	for path in "${left_out[@]}"; do
 		options+=(--dpkgopt="path-exclude=$path/*")
 	done
-	cd "$work" && TMPDIR=$scratch exec setpriv --pdeathsig TERM mmdebstrap --mode="$mode" --variant=minbase --verbose \
+	cd "$work" && TMPDIR=$scratch "${program[@]}" --variant=minbase --verbose \
 		--keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" \
 		--include="$(paste -sd, "$work/packages")" "${options[@]}" "$@" "$mirror"
 }
@@ -63,10 +64,10 @@ unpack_root() {
 		-xpf "$scratch/root.tar"
 }
 
-# One tenth and 512 MiB of room for what programs write; the file is sparse.
+# The room for what programs write costs nothing: the file is sparse.
 make_disk() {
 	local size
 	size=$(as_guest_root du -sm "$work/root" | cut -f1) &&
 		as_guest_root mkfs.ext4 -q -F -m 0 -O ^has_journal -E root_owner=0:0 -L rdmavm \
-			-d "$work/root" "$work/disk.ext4" "$((size * 11 / 10 + 512))M"
+			-d "$work/root" "$work/disk.ext4" "$((size * 11 / 10 + 2048))M"
 }

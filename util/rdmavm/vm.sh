@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The virtual machine: up, down and status. A machine is a folder vm/NAME with
 #   state        what it was started with, KEY=VALUE lines; pid, serial.log
 #   key, ctl     ssh: its own key, and the socket of the connection that every command shares
@@ -21,10 +22,10 @@ vm_ready() {
 	grep -qsa '^rdmavm: ready' "$vm/serial.log"
 }
 
-# wait_gone SECONDS
+# wait_gone PID SECONDS
 wait_gone() {
-	local deadline=$((SECONDS + $1))
-	while vm_pid > /dev/null; do
+	local deadline=$((SECONDS + $2))
+	while [ -e "/proc/$1" ]; do
 		[ "$SECONDS" -lt "$deadline" ] || return 1
 		sleep 0.1
 	done
@@ -43,7 +44,7 @@ check_running() {
 
 vm_up() {
 	vm_tools
-	mkdir -p "$vm"
+	mkdir -p -m 700 "$vm"
 	exec 9> "$vm/lock"
 	take_lock 9 "$vm/lock" "$((boot_timeout + 60))" "starts or stops $name"
 	if ! vm_pid > /dev/null; then
@@ -67,6 +68,9 @@ vm_start() {
 	local try error
 	rm -f "$vm"/{pid,ctl,serial.log,key,key.pub}
 	ssh-keygen -q -t ed25519 -N '' -C "rdmavm $name" -f "$vm/key" || die "ssh-keygen failed"
+	if [ -s "$vm/pmem.img" ] && [ "$(stat -c %s "$vm/pmem.img")" != "$((pmem << 20))" ]; then
+		die "the persistent memory of $name has another size than $pmem MiB; rdmavm --name $name --wipe down forgets it"
+	fi
 	truncate -s "${pmem}M" "$vm/pmem.img" || die "cannot write $vm/pmem.img"
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		port=$((20000 + (RANDOM << 15 | RANDOM) % 40000))
@@ -107,7 +111,8 @@ start_qemu() {
 		-object "memory-backend-file,id=pmem,share=on,mem-path=$v/pmem.img,size=${pmem}M" \
 		-device nvdimm,id=nvdimm,memdev=pmem \
 		-virtfs "local,path=$s,mount_tag=share,security_model=none,multidevs=remap" \
-		-netdev "user,id=ssh,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22" -device virtio-net-pci,netdev=ssh \
+		-netdev "user,id=ssh,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:$port-:22" \
+		-device virtio-net-pci,netdev=ssh,romfile= \
 		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng \
 		-fw_cfg "name=opt/rdmavm/key,file=$v/key.pub" -fw_cfg "name=opt/rdmavm/share,string=$s" \
 		< /dev/null
@@ -143,28 +148,33 @@ vm_wait() {
 # Ends QEMU, and only the one that this machine's folder names.
 vm_kill() {
 	local pid
-	pid=$(vm_pid) && kill -TERM "$pid" && ! wait_gone 5 && pid=$(vm_pid) && kill -KILL "$pid"
-	wait_gone 5 || die "cannot end QEMU, process $pid"
+	if pid=$(vm_pid); then
+		kill -TERM "$pid"
+		if ! wait_gone "$pid" 5; then
+			[ "$(vm_pid)" = "$pid" ] && kill -KILL "$pid"
+			wait_gone "$pid" 5 || die "cannot end QEMU, process $pid"
+		fi
+	fi
 	rm -f "$vm"/{pid,ctl,state}
 }
 
 vm_down() {
-	if [ -d "$vm" ]; then
-		exec 9> "$vm/lock"
-		take_lock 9 "$vm/lock" "$((boot_timeout + 60))" "starts or stops $name"
-		if vm_pid > /dev/null; then
-			# Services need no goodbye: what matters is what the guest wrote to the shared folder.
-			if vm_ready; then
-				ssh_command
-				(in_vm_folder timeout 20 "${ssh[@]}" root@rdmavm 'sync; systemctl poweroff -f') < /dev/null > /dev/null 2>&1
-				wait_gone 20
-			fi
-			vm_kill
-			say "$name is down"
+	local pid
+	[ -d "$vm" ] || return 0
+	exec 9> "$vm/lock"
+	take_lock 9 "$vm/lock" "$((boot_timeout + 60))" "starts or stops $name"
+	if pid=$(vm_pid); then
+		# Services need no goodbye: what matters is what the guest wrote to the shared folder.
+		if vm_ready; then
+			ssh_command
+			(in_vm_folder timeout 20 "${ssh[@]}" root@rdmavm 'sync; systemctl poweroff -f') < /dev/null > /dev/null 2>&1
+			wait_gone "$pid" 20
 		fi
-		[ "$wipe" = no ] || rm -f "$vm/pmem.img"
-		exec 9>&-
+		vm_kill
+		say "$name is down"
 	fi
+	[ "$wipe" = no ] || rm -f "$vm"/{pmem.img,serial.log,ssh.log,key,key.pub}
+	exec 9>&-
 }
 
 vm_status() {

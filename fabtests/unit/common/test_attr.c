@@ -626,7 +626,7 @@ CT_TEST(attr, a_threading_level_is_satisfied_by_every_provider_that_guards_as_mu
 	}
 }
 
-CT_TEST(attr, resource_management_and_address_vectors_of_a_narrower_offer)
+CT_TEST(attr, wishes_that_only_a_wider_offer_would_grant)
 {
 	struct fi_info *offer = make_offer(), *hints = fi_allocinfo(), *answer;
 
@@ -643,6 +643,10 @@ CT_TEST(attr, resource_management_and_address_vectors_of_a_narrower_offer)
 	hints->domain_attr->av_type = FI_AV_TABLE;
 	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
 	fi_freeinfo(answer);
+
+	offer->domain_attr->max_ep_srx_ctx = 0;
+	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
 	fi_freeinfo(offer);
 	fi_freeinfo(hints);
 }

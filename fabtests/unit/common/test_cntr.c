@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
 #include <rdma/fi_errno.h>
@@ -234,6 +235,61 @@ CT_TEST(cntr, a_waiter_returns_at_its_threshold_though_others_stay)
 	close_cntr(cntr);
 }
 
+/* True once a thread blocks for all that wait. */
+static bool driven(struct crn_cntr *cntr)
+{
+	bool is_driven;
+
+	crn_lock(&cntr->lock);
+	is_driven = cntr->driven;
+	crn_unlock(&cntr->lock);
+	return is_driven;
+}
+
+CT_TEST(cntr, a_waiter_times_out_while_another_blocks_for_both)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+	struct waiter other;
+
+	start_waiter(&other, cntr, 1);
+	while (!driven(cntr))
+		sched_yield();
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, 20), -FI_ETIMEDOUT);
+	CT_EXPECT_FALSE(atomic_load(&other.done));
+	crn_cntr_inc(cntr);
+	expect_waiter(&other, 0);
+	close_cntr(cntr);
+}
+
+/* One blocks on the descriptor, the others on the one: none may spin meanwhile. */
+CT_TEST(cntr, waiting_costs_no_processor_time)
+{
+	static const int timeouts[] = {DEADLINE_MS, 999, -1};
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+	struct waiter waiters[CRN_COUNT(timeouts)];
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(waiters); i++) {
+		waiters[i] = (struct waiter){.cntr = cntr,
+					     .threshold = 1,
+					     .timeout = timeouts[i]};
+		CT_ASSERT_EQ(pthread_create(&waiters[i].thread, NULL, wait_thread,
+					    &waiters[i]),
+			     0);
+		while (!driven(cntr))
+			sched_yield();
+	}
+	pthread_join(waiters[1].thread, NULL);
+	CT_EXPECT_EQ(waiters[1].ret, -FI_ETIMEDOUT);
+	crn_cntr_inc(cntr);
+	expect_waiter(&waiters[0], 0);
+	expect_waiter(&waiters[2], 0);
+	for (i = 0; i < CRN_COUNT(waiters); i++)
+		CT_EXPECT_LT(waiters[i].cpu_ms, 100);
+	close_cntr(cntr);
+}
+
 /* The driver that times out hands over to one that still waits. */
 CT_TEST(cntr, a_waiter_that_gives_up_leaves_the_others_waiting)
 {
@@ -389,6 +445,22 @@ CT_TEST(cntr, the_descriptor_is_readable_once_the_counter_changes_after_trywait)
 	CT_EXPECT_TRUE(readable(cntr));
 	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
 	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
+	close_cntr(cntr);
+}
+
+CT_TEST(cntr, only_the_first_change_after_trywait_signals)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	crn_cntr_inc(cntr);
+	CT_EXPECT_FALSE(readable(cntr));
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
+	crn_cntr_inc(cntr);
+	CT_EXPECT_TRUE(readable(cntr));
+	crn_wait_clear(&cntr->wait);
+	crn_cntr_inc(cntr);
+	CT_EXPECT_FALSE(readable(cntr));
 	close_cntr(cntr);
 }
 

@@ -377,8 +377,10 @@ CT_TEST(eq, holds_well_more_than_its_size_but_not_without_end)
 		CT_EXPECT_LT(count, 1000000);
 		CT_EXPECT_EQ(fi_eq_write(&eq->fid, FI_NOTIFY, &count, sizeof(count), 0),
 			     -FI_EAGAIN);
+		CT_EXPECT_TRUE(crn_eq_full(eq));
 		CT_EXPECT_STRSTR(ct_log_last(), "fi_eq_read");
 		CT_EXPECT_EQ(read_any(eq, 0), sizeof(count));
+		CT_EXPECT_FALSE(crn_eq_full(eq));
 		CT_EXPECT_EQ(fi_eq_write(&eq->fid, FI_NOTIFY, &count, sizeof(count), 0),
 			     sizeof(count));
 		close_eq(eq);

@@ -15,7 +15,7 @@ struct fake_cq {
 	struct ibv_wc wc[FAKE_WCS];
 	unsigned int head, tail; /* written, read; ever */
 	unsigned int qps;	 /* attached ends of queue pairs */
-	unsigned int events;	 /* raised in the channel */
+	unsigned int events;	 /* taken from the channel */
 	bool armed;
 };
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion queues. */
+#include "cq.h"
+
+static const struct fct_case cases[] = {
+	{ "sizes", "sizes 0 to 65536", cq_sizes },
+	{ "many", "many queues at once", cq_many },
+	{ "wait_objects", "wait objects NONE, UNSPEC and FD, and what fi_control says of them", cq_wait_objects },
+	{ "close_busy", "a queue in use cannot be closed", cq_close_busy },
+	{ "empty", "reading from an empty queue is -FI_EAGAIN", cq_empty },
+	{ "format_context", "FI_CQ_FORMAT_CONTEXT", cq_format_context },
+	{ "format_msg", "FI_CQ_FORMAT_MSG", cq_format_msg },
+	{ "format_data", "FI_CQ_FORMAT_DATA", cq_format_data },
+	{ "format_unspec", "FI_CQ_FORMAT_UNSPEC", cq_format_unspec },
+	{ "bulk", "many entries in one read, in order", cq_bulk },
+	{ "readfrom", "fi_cq_readfrom without source addresses", cq_readfrom },
+	{ "readerr", "error entries: context, code and text", cq_readerr },
+	{ "mixed", "good entries before and after an error are all readable", cq_mixed },
+	{ "sread_timeout", "fi_cq_sread waits as long as told", cq_sread_timeout },
+	{ "sread_wakes", "a completion wakes fi_cq_sread", cq_sread_wakes },
+	{ "sread_loop", "thousands of round trips by fi_cq_sread", cq_sread_loop },
+	{ "sread_threshold", "FI_CQ_COND_THRESHOLD", cq_sread_threshold },
+	{ "signal", "fi_cq_signal wakes a thread in fi_cq_sread", cq_signal },
+	{ "fd_event", "the file descriptor tells of a completion", cq_fd_event },
+	{ "fd_loop", "thousands of round trips by epoll and fi_trywait, no wake-up lost", cq_fd_loop },
+};
+
+int cq_post_recv(struct cq_side *s, unsigned int slot)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_POST(t, s->l.rxcq, fi_recv(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc, 0,
+				       &s->ctx[slot]));
+out:
+	return ret;
+}
+
+int cq_post_send(struct cq_side *s, unsigned int slot)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc, 0,
+				       &s->ctx[slot]));
+out:
+	return ret;
+}
+
+int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup, unsigned int recvs)
+{
+	unsigned int i;
+	int ret;
+
+	FCT_DO(fct_link_up(&s->l, t, setup));
+	FCT_DO(fct_mem_alloc(&s->l, &s->m, 64 * CQ_LEN, FI_SEND | FI_RECV));
+	for (i = 0; fct_is_server(t) && i < recvs; i++)
+		FCT_DO(cq_post_recv(s, i));
+	ret = fct_barrier(t, "receives posted");
+out:
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	const struct fct_prog prog = {
+		.name = "fi_cairn_cq",
+		.what = "Completion queues.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return fct_main(argc, argv, &prog);
+}
