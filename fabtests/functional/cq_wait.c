@@ -101,50 +101,51 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-/* The other side's message of this round has arrived, and this side's own send is complete. */
-struct round {
-	bool sent, received;
+/* Messages received and sends completed so far; a message may come in before the own send is complete. */
+struct count {
+	unsigned int sent, received;
 };
-
-static void note_entry(struct cq_side *s, struct round *r, const struct fi_cq_data_entry *e)
-{
-	if (e->op_context == &s->ctx[0])
-		r->received = true;
-	if (e->op_context == &s->ctx[1])
-		r->sent = true;
-}
 
 /* One more entry in the CQ, by whatever way of sleeping. */
 typedef int (*sleep_fn)(struct cq_side *s, struct fi_cq_data_entry *e);
 
-static int round_trips(struct cq_side *s, sleep_fn await)
+static int until(struct cq_side *s, struct count *c, unsigned int sent, unsigned int received, sleep_fn await)
 {
 	struct fi_cq_data_entry e;
+	int ret;
+
+	while (c->sent < sent || c->received < received) {
+		ret = await(s, &e);
+		if (ret)
+			return ret;
+		if (e.op_context == &s->ctx[0])
+			c->received++;
+		else
+			c->sent++;
+	}
+	return 0;
+}
+
+/* The receive of a round is posted before the message that asks for it goes out. */
+static int round_trips(struct cq_side *s, sleep_fn await)
+{
+	struct count c = { .sent = 0 };
 	struct fct *t = s->l.t;
-	bool first = fct_is_client(t);
-	unsigned int i, n;
-	struct round r;
+	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; i < ROUNDS; i++) {
-		r = (struct round){ .sent = false };
-		/* The receive of this round is posted already, that of the next before the answer goes out. */
-		for (n = 0; n < 2; n++) {
-			if ((n == 0) == first) {
-				FCT_DO(cq_post_send(s, 1));
-				while (!r.sent) {
-					FCT_DO(await(s, &e));
-					note_entry(s, &r, &e);
-				}
-				continue;
-			}
-			while (!r.received) {
-				FCT_DO(await(s, &e));
-				note_entry(s, &r, &e);
-			}
+		if (fct_is_client(t)) {
+			FCT_DO(cq_post_send(s, 1));
+			FCT_DO(until(s, &c, i + 1, i + 1, await));
 			FCT_DO(cq_post_recv(s, 0));
+		} else {
+			FCT_DO(until(s, &c, i, i + 1, await));
+			FCT_DO(cq_post_recv(s, 0));
+			FCT_DO(cq_post_send(s, 1));
 		}
 	}
+	ret = until(s, &c, ROUNDS, ROUNDS, await);
 out:
 	return ret;
 }

@@ -16,7 +16,7 @@ static int skip_if_unsupported(struct fct_link *l, int ret)
 	if (!ret)
 		return 0;
 	if (ret == -FI_ENODATA || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "no endpoint with what this case needs (caps%s)",
+		return fct_skip(t, "no endpoint with what this case needs (caps %s)",
 				fi_tostr(&l->s.caps, FI_TYPE_CAPS));
 	return fct_fail_at(t, NULL, 0, "fi_getinfo: %s", fi_strerror(-ret));
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/fabric.h>
+
 #include "fct.h"
 
 #define FCT_SECONDS	120
@@ -26,6 +28,7 @@ static const struct option common[] = {
 	{ "except", required_argument, NULL, 'x' },
 	{ "list", no_argument, NULL, 'l' },
 	{ "verbose", no_argument, NULL, 'v' },
+	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
 };
 
@@ -62,6 +65,7 @@ static void usage(const struct fct_prog *prog)
 		       "  -x, --except=NAME       do not run this case (may be repeated)\n"
 		       "  -l, --list              list the cases\n");
 	printf("  -v, --verbose           say more\n"
+	       "  -V, --version           the version of libfabric in use\n"
 	       "  -h, --help              this text\n");
 	if (prog->help)
 		printf("\n%s", prog->help);
@@ -116,6 +120,9 @@ static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg
 	case OPT_PEER_PROV: o->peer_prov = arg; return 0;
 	case OPT_PEER_DOMAIN: o->peer_domain = arg; return 0;
 	case OPT_CTL_PORT: o->ctl_port = arg; return 0;
+	case 'V':
+		printf("libfabric %u.%u\n", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));
+		return 1;
 	case 'h': usage(prog); return 1;
 	case '?': break;
 	default: return prog->option ? prog->option(c, arg) : -1;

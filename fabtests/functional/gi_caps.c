@@ -15,7 +15,7 @@ static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
 	hints->mode = GI_ALL_MODES;
 	ret = gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
-		fct_note(t, "no%s", fi_tostr(&ask, FI_TYPE_CAPS));
+		fct_note(t, "no %s", fi_tostr(&ask, FI_TYPE_CAPS));
 		return 0;
 	}
 	FCT_CALL(t, ret);
@@ -76,7 +76,7 @@ int gi_caps_none(struct fct *t)
 
 	FCT_DO(all_caps(t, &caps));
 	FCT_TRUE(t, caps & FI_MSG);
-	fct_note(t, "caps%s", fi_tostr(&caps, FI_TYPE_CAPS));
+	fct_note(t, "caps %s", fi_tostr(&caps, FI_TYPE_CAPS));
 out:
 	return ret;
 }
@@ -93,7 +93,7 @@ int gi_caps_unsupported(struct fct *t)
 			continue;
 		ret = gi_ask(gi_hints(t, FI_MSG | bit), &info);
 		if (ret != -FI_ENODATA)
-			FCT_FAIL(t, "asking for%s, which is not offered, returned %d instead of -FI_ENODATA",
+			FCT_FAIL(t, "asking for %s, which is not offered, returned %d instead of -FI_ENODATA",
 				 fi_tostr(&bit, FI_TYPE_CAPS), ret);
 		bits++;
 	}

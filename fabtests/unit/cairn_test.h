@@ -74,21 +74,22 @@ static inline struct ct_value ct_pointer(const volatile void *value)
 	return v;
 }
 
-#define CT_VALUE(x)                                \
-	_Generic((x), bool                         \
-		 : ct_unsigned, char               \
-		 : ct_signed, signed char          \
-		 : ct_signed, short                \
-		 : ct_signed, int                  \
-		 : ct_signed, long                 \
-		 : ct_signed, long long            \
-		 : ct_signed, unsigned char        \
-		 : ct_unsigned, unsigned short     \
-		 : ct_unsigned, unsigned int       \
-		 : ct_unsigned, unsigned long      \
-		 : ct_unsigned, unsigned long long \
-		 : ct_unsigned, default            \
-		 : ct_pointer)(x)
+/* clang-format off */
+#define CT_VALUE(x) _Generic((x), \
+	bool: ct_unsigned, \
+	char: ct_signed, \
+	signed char: ct_signed, \
+	short: ct_signed, \
+	int: ct_signed, \
+	long: ct_signed, \
+	long long: ct_signed, \
+	unsigned char: ct_unsigned, \
+	unsigned short: ct_unsigned, \
+	unsigned int: ct_unsigned, \
+	unsigned long: ct_unsigned, \
+	unsigned long long: ct_unsigned, \
+	default: ct_pointer)(x)
+/* clang-format on */
 
 enum ct_relation { CT_EQ, CT_NE, CT_LT, CT_LE, CT_GT, CT_GE };
 
@@ -103,11 +104,14 @@ bool ct_strstr(const char *file, int line, const char *a_text, const char *b_tex
 bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text,
 	      const void *a, const void *b, size_t len);
 
-#define CT_COMPARE(rel, a, b) \
-	ct_compare(__FILE__, __LINE__, rel, #a, #b, CT_VALUE(a), CT_VALUE(b))
-#define CT_TRUTH(a, wanted) ct_truth(__FILE__, __LINE__, #a, a, wanted)
-#define CT_TEXT(fn, a, b) fn(__FILE__, __LINE__, #a, #b, a, b)
-#define CT_BYTES(a, b, len) ct_memeq(__FILE__, __LINE__, #a, #b, a, b, len)
+/* The texts are taken first: an argument that is a macro is shown by its name. */
+#define CT_COMPARE(rel, a, b, a_text, b_text) \
+	ct_compare(__FILE__, __LINE__, rel, a_text, b_text, CT_VALUE(a), CT_VALUE(b))
+#define CT_TRUTH(a, a_text, wanted) ct_truth(__FILE__, __LINE__, a_text, a, wanted)
+#define CT_TEXT(check, a, b, a_text, b_text) \
+	check(__FILE__, __LINE__, a_text, b_text, a, b)
+#define CT_BYTES(a, b, a_text, b_text, len) \
+	ct_memeq(__FILE__, __LINE__, a_text, b_text, a, b, len)
 
 #define CT_OR_RETURN(check)     \
 	do {                    \
@@ -115,30 +119,30 @@ bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text
 			return; \
 	} while (0)
 
-#define CT_EXPECT_EQ(a, b) ((void)CT_COMPARE(CT_EQ, a, b))
-#define CT_EXPECT_NE(a, b) ((void)CT_COMPARE(CT_NE, a, b))
-#define CT_EXPECT_LT(a, b) ((void)CT_COMPARE(CT_LT, a, b))
-#define CT_EXPECT_LE(a, b) ((void)CT_COMPARE(CT_LE, a, b))
-#define CT_EXPECT_GT(a, b) ((void)CT_COMPARE(CT_GT, a, b))
-#define CT_EXPECT_GE(a, b) ((void)CT_COMPARE(CT_GE, a, b))
-#define CT_EXPECT_TRUE(a) ((void)CT_TRUTH(a, true))
-#define CT_EXPECT_FALSE(a) ((void)CT_TRUTH(a, false))
-#define CT_EXPECT_STREQ(a, b) ((void)CT_TEXT(ct_streq, a, b))
+#define CT_EXPECT_EQ(a, b) ((void)CT_COMPARE(CT_EQ, a, b, #a, #b))
+#define CT_EXPECT_NE(a, b) ((void)CT_COMPARE(CT_NE, a, b, #a, #b))
+#define CT_EXPECT_LT(a, b) ((void)CT_COMPARE(CT_LT, a, b, #a, #b))
+#define CT_EXPECT_LE(a, b) ((void)CT_COMPARE(CT_LE, a, b, #a, #b))
+#define CT_EXPECT_GT(a, b) ((void)CT_COMPARE(CT_GT, a, b, #a, #b))
+#define CT_EXPECT_GE(a, b) ((void)CT_COMPARE(CT_GE, a, b, #a, #b))
+#define CT_EXPECT_TRUE(a) ((void)CT_TRUTH(a, #a, true))
+#define CT_EXPECT_FALSE(a) ((void)CT_TRUTH(a, #a, false))
+#define CT_EXPECT_STREQ(a, b) ((void)CT_TEXT(ct_streq, a, b, #a, #b))
 /* The text a contains the text b. */
-#define CT_EXPECT_STRSTR(a, b) ((void)CT_TEXT(ct_strstr, a, b))
-#define CT_EXPECT_MEMEQ(a, b, len) ((void)CT_BYTES(a, b, len))
+#define CT_EXPECT_STRSTR(a, b) ((void)CT_TEXT(ct_strstr, a, b, #a, #b))
+#define CT_EXPECT_MEMEQ(a, b, len) ((void)CT_BYTES(a, b, #a, #b, len))
 
-#define CT_ASSERT_EQ(a, b) CT_OR_RETURN(CT_COMPARE(CT_EQ, a, b))
-#define CT_ASSERT_NE(a, b) CT_OR_RETURN(CT_COMPARE(CT_NE, a, b))
-#define CT_ASSERT_LT(a, b) CT_OR_RETURN(CT_COMPARE(CT_LT, a, b))
-#define CT_ASSERT_LE(a, b) CT_OR_RETURN(CT_COMPARE(CT_LE, a, b))
-#define CT_ASSERT_GT(a, b) CT_OR_RETURN(CT_COMPARE(CT_GT, a, b))
-#define CT_ASSERT_GE(a, b) CT_OR_RETURN(CT_COMPARE(CT_GE, a, b))
-#define CT_ASSERT_TRUE(a) CT_OR_RETURN(CT_TRUTH(a, true))
-#define CT_ASSERT_FALSE(a) CT_OR_RETURN(CT_TRUTH(a, false))
-#define CT_ASSERT_STREQ(a, b) CT_OR_RETURN(CT_TEXT(ct_streq, a, b))
-#define CT_ASSERT_STRSTR(a, b) CT_OR_RETURN(CT_TEXT(ct_strstr, a, b))
-#define CT_ASSERT_MEMEQ(a, b, len) CT_OR_RETURN(CT_BYTES(a, b, len))
+#define CT_ASSERT_EQ(a, b) CT_OR_RETURN(CT_COMPARE(CT_EQ, a, b, #a, #b))
+#define CT_ASSERT_NE(a, b) CT_OR_RETURN(CT_COMPARE(CT_NE, a, b, #a, #b))
+#define CT_ASSERT_LT(a, b) CT_OR_RETURN(CT_COMPARE(CT_LT, a, b, #a, #b))
+#define CT_ASSERT_LE(a, b) CT_OR_RETURN(CT_COMPARE(CT_LE, a, b, #a, #b))
+#define CT_ASSERT_GT(a, b) CT_OR_RETURN(CT_COMPARE(CT_GT, a, b, #a, #b))
+#define CT_ASSERT_GE(a, b) CT_OR_RETURN(CT_COMPARE(CT_GE, a, b, #a, #b))
+#define CT_ASSERT_TRUE(a) CT_OR_RETURN(CT_TRUTH(a, #a, true))
+#define CT_ASSERT_FALSE(a) CT_OR_RETURN(CT_TRUTH(a, #a, false))
+#define CT_ASSERT_STREQ(a, b) CT_OR_RETURN(CT_TEXT(ct_streq, a, b, #a, #b))
+#define CT_ASSERT_STRSTR(a, b) CT_OR_RETURN(CT_TEXT(ct_strstr, a, b, #a, #b))
+#define CT_ASSERT_MEMEQ(a, b, len) CT_OR_RETURN(CT_BYTES(a, b, #a, #b, len))
 
 /* Ends the test as skipped. */
 #define CT_SKIP(reason)                              \

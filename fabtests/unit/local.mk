@@ -34,6 +34,7 @@ fabtests_unit_unit_common_SOURCES = \
 nodist_EXTRA_fabtests_unit_unit_common_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	$(LIBFABRIC_CFLAGS)
-fabtests_unit_unit_common_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_common_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
+	-Wl,--wrap=eventfd_read
 fabtests_unit_unit_common_LDADD = fabtests/unit/libct.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)

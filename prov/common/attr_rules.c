@@ -96,67 +96,24 @@ static bool anything(uint64_t asked, uint64_t offered)
 	return true;
 }
 
-#define AT_MOST                           \
-	{                                 \
-		at_most, "at most", false \
-	}
-#define SUBSET                          \
-	{                               \
-		subset, "within", false \
-	}
-#define SUPERSET                           \
-	{                                  \
-		superset, "at least", true \
-	}
-#define SAME                           \
-	{                              \
-		same, "exactly", false \
-	}
-#define SAME_OR_OPEN                           \
-	{                                      \
-		same_or_open, "exactly", false \
-	}
-#define SAME_NAME                           \
-	{                                   \
-		same_name, "exactly", false \
-	}
-#define SAME_FORMAT                           \
-	{                                     \
-		same_format, "exactly", false \
-	}
-#define REFUSED                         \
-	{                               \
-		refused, "none:", false \
-	}
-#define CONTEXTS                                        \
-	{                                               \
-		at_most_unless_shared, "at most", false \
-	}
-#define SHARED                                               \
-	{                                                    \
-		shared_if_offered, "shared contexts:", false \
-	}
-#define THREADING                               \
-	{                                       \
-		guards_enough, "at most", false \
-	}
-#define PROGRESS                                            \
-	{                                                   \
-		known_progress, "any model, such as", false \
-	}
-#define MANAGED                                    \
-	{                                          \
-		managed_if_asked, "exactly", false \
-	}
-#define ANY                         \
-	{                           \
-		anything, "", false \
-	}
+/* clang-format off */
+#define AT_MOST {at_most, "at most", false}
+#define SUBSET {subset, "within", false}
+#define SUPERSET {superset, "at least", true}
+#define SAME {same, "exactly", false}
+#define SAME_OR_OPEN {same_or_open, "exactly", false}
+#define SAME_NAME {same_name, "exactly", false}
+#define SAME_FORMAT {same_format, "exactly", false}
+#define REFUSED {refused, "none:", false}
+#define CONTEXTS {at_most_unless_shared, "at most", false}
+#define SHARED {shared_if_offered, "shared contexts:", false}
+#define THREADING {guards_enough, "at most", false}
+#define PROGRESS {known_progress, "any model, such as", false}
+#define MANAGED {managed_if_asked, "exactly", false}
+#define ANY {anything, "", false}
 
-#define FIELD(id, type, field)                                                      \
-	{                                                                           \
-		id, offsetof(struct type, field), sizeof(((struct type *)0)->field) \
-	}
+#define FIELD(part, type, field) \
+	{part, offsetof(struct type, field), sizeof(((struct type *)0)->field)}
 #define INFO(field) FIELD(CRN_ATTR_INFO, fi_info, field)
 #define TX(field) FIELD(CRN_ATTR_TX, fi_tx_attr, field)
 #define RX(field) FIELD(CRN_ATTR_RX, fi_rx_attr, field)
@@ -169,7 +126,6 @@ static bool anything(uint64_t asked, uint64_t offered)
 #define ECHO true
 #define KEEP false
 
-/* clang-format off */
 #define ROW(part, field, rule, echo, text) \
 	{#part " " #field, part(field), part(field), rule, echo, text}
 

@@ -66,6 +66,8 @@ read_settings() {
 	check_number --cpus "$cpus"
 	check_number --memory "$memory"
 	check_number --pmem "$pmem"
+	# The kernel takes persistent memory in sections of this size.
+	[ $((pmem % 128)) = 0 ] || usage_error "--pmem must be a multiple of 128, not $pmem"
 	check_number RDMAVM_BOOT_TIMEOUT "$boot_timeout"
 	[ "$timeout" = 0 ] || check_number --timeout "$timeout"
 

@@ -69,7 +69,8 @@ vm_start() {
 	rm -f "$vm"/{pid,ctl,serial.log,key,key.pub}
 	ssh-keygen -q -t ed25519 -N '' -C "rdmavm $name" -f "$vm/key" || die "ssh-keygen failed"
 	if [ -s "$vm/pmem.img" ] && [ "$(stat -c %s "$vm/pmem.img")" != "$((pmem << 20))" ]; then
-		die "the persistent memory of $name has another size than $pmem MiB; rdmavm --name $name --wipe down forgets it"
+		die "the persistent memory of $name has $(($(stat -c %s "$vm/pmem.img") >> 20)) MiB, not $pmem: \
+say so with --pmem, or forget it with rdmavm --name $name --wipe down"
 	fi
 	truncate -s "${pmem}M" "$vm/pmem.img" || die "cannot write $vm/pmem.img"
 	for try in 1 2 3 4 5 6 7 8 9 10; do

@@ -106,16 +106,27 @@ struct waiter {
 	uint64_t threshold;
 	int timeout;
 	int ret;
+	uint64_t cpu_ms; /* that the wait took of the processor */
 	_Atomic bool done;
 	pthread_t thread;
 };
 
+static uint64_t cpu_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
 static void *wait_thread(void *arg)
 {
 	struct waiter *waiter = arg;
+	uint64_t before = cpu_ms();
 
 	waiter->ret =
 		fi_cntr_wait(&waiter->cntr->fid, waiter->threshold, waiter->timeout);
+	waiter->cpu_ms = cpu_ms() - before;
 	atomic_store(&waiter->done, true);
 	return NULL;
 }
@@ -154,6 +165,30 @@ CT_TEST(cntr, waiters_with_different_thresholds_all_wake)
 		for (i = 0; i < CRN_COUNT(waiters); i++)
 			expect_waiter(&waiters[i], 0);
 	}
+	close_cntr(cntr);
+}
+
+/* Runs once, when a waiter is about to arm the counter: it clears an eventfd then. */
+static struct crn_cntr *_Atomic inc_before_arming;
+
+int __real_eventfd_read(int fd, eventfd_t *value);
+int __wrap_eventfd_read(int fd, eventfd_t *value);
+int __wrap_eventfd_read(int fd, eventfd_t *value)
+{
+	struct crn_cntr *cntr = atomic_exchange(&inc_before_arming, NULL);
+
+	if (cntr)
+		crn_cntr_inc(cntr);
+	return __real_eventfd_read(fd, value);
+}
+
+CT_TEST(cntr, an_increment_just_before_the_waiter_arms_is_seen)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	atomic_store(&inc_before_arming, cntr);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, DEADLINE_MS), 0);
+	CT_EXPECT_EQ(atomic_load(&inc_before_arming), NULL);
 	close_cntr(cntr);
 }
 

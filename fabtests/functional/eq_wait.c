@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Blocking on an event queue. */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "eq.h"
+
+#define ROUNDS	200
+
+static int one_timeout(struct eq_bed *b, int ms)
+{
+	struct fi_eq_entry entry;
+	struct fct *t = b->t;
+	uint64_t start = fct_now_ns(), took;
+	uint32_t event;
+	int ret;
+
+	FCT_ERR(t, fi_eq_sread(b->eq, &event, &entry, sizeof(entry), ms, 0), -FI_EAGAIN);
+	took = (fct_now_ns() - start) / 1000000;
+	if (took + 1 < (uint64_t)ms)
+		FCT_FAIL(t, "fi_eq_sread with %d ms returned after %llu ms", ms, (unsigned long long)took);
+	if (took > (uint64_t)ms + 2000 * t->scale)
+		FCT_FAIL(t, "fi_eq_sread with %d ms took %llu ms", ms, (unsigned long long)took);
+out:
+	return ret;
+}
+
+int eq_sread_timeout(struct fct *t)
+{
+	struct eq_bed b;
+	int ret;
+
+	FCT_DO(eq_open(&b, t, FI_WAIT_UNSPEC, 16));
+	FCT_DO(one_timeout(&b, 0));
+	FCT_DO(one_timeout(&b, 100));
+	FCT_DO(one_timeout(&b, 500));
+	/* An event that is there is not waited for. */
+	FCT_DO(eq_put(&b, 1));
+	FCT_DO(eq_get(&b, 1, 0));
+out:
+	return eq_close(&b, ret);
+}
+
+struct sleeper {
+	struct fid_eq *eq;
+	uint64_t flags;
+	atomic_int asleep, woken;
+	ssize_t bad;
+};
+
+/* Sleeps without a timeout ROUNDS times; with FI_PEEK the event is taken by a second call. */
+static void *sleep_forever(void *arg)
+{
+	struct sleeper *z = arg;
+	struct fi_eq_entry entry;
+	uint32_t event;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		atomic_store(&z->asleep, i + 1);
+		n = fi_eq_sread(z->eq, &event, &entry, sizeof(entry), -1, z->flags);
+		if (n == (ssize_t)sizeof(entry) && z->flags)
+			n = fi_eq_read(z->eq, &event, &entry, sizeof(entry), 0);
+		if (n != (ssize_t)sizeof(entry) || entry.data != (uint64_t)i)
+			z->bad = n;
+		atomic_store(&z->woken, i + 1);
+	}
+	return NULL;
+}
+
+static int wake(struct fct *t, uint64_t flags)
+{
+	struct sleeper z = { .flags = flags };
+	struct fct_wait w;
+	pthread_t thread;
+	struct eq_bed b;
+	int i, ret;
+
+	FCT_DO(eq_open(&b, t, FI_WAIT_UNSPEC, 16));
+	z.eq = b.eq;
+	FCT_TRUE(t, !pthread_create(&thread, NULL, sleep_forever, &z));
+	for (i = 0; i < ROUNDS; i++) {
+		fct_wait_init(&w, t, "a thread to call fi_eq_sread");
+		while (atomic_load(&z.asleep) <= i)
+			FCT_DO(fct_wait_again(&w));
+		/* Half of the writes come before the thread can be asleep. */
+		if (i % 2)
+			poll(NULL, 0, 1);
+		FCT_DO(eq_put(&b, (uint64_t)i));
+		/* The run's own deadline covers a thread that never wakes: it still holds the EQ. */
+		fct_doing(t, "fi_eq_write to wake fi_eq_sread in another thread");
+		while (atomic_load(&z.woken) <= i)
+			poll(NULL, 0, 0);
+	}
+	pthread_join(thread, NULL);
+	if (z.bad)
+		FCT_FAIL(t, "fi_eq_sread gave %zd or an event out of order", z.bad);
+	FCT_DO(eq_none(&b));
+out:
+	return eq_close(&b, ret);
+}
+
+int eq_sread_wakes(struct fct *t)
+{
+	return wake(t, 0);
+}
+
+int eq_sread_peek(struct fct *t)
+{
+	return wake(t, FI_PEEK);
+}
+
+static int readable(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, ms);
+}
+
+int eq_fd(struct fct *t)
+{
+	struct eq_bed b;
+	struct fid *fids[1];
+	int i, fd = -1, ret;
+
+	FCT_DO(eq_open(&b, t, FI_WAIT_FD, 16));
+	fids[0] = &b.eq->fid;
+	FCT_CALL(t, fi_control(&b.eq->fid, FI_GETWAIT, &fd));
+	for (i = 0; i < 50; i++) {
+		FCT_CALL(t, fi_trywait(b.fabric, fids, 1));
+		FCT_EQ(t, readable(fd, 0), 0);
+		FCT_DO(eq_put(&b, (uint64_t)i));
+		FCT_EQ(t, readable(fd, 5000 * (int)t->scale), 1);
+		FCT_ERR(t, fi_trywait(b.fabric, fids, 1), -FI_EAGAIN);
+		FCT_DO(eq_get(&b, (uint64_t)i, 0));
+		FCT_DO(eq_none(&b));
+	}
+out:
+	return eq_close(&b, ret);
+}

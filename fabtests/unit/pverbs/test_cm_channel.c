@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rdma_cm event channel: connection requests, and events that have to wait. */
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <rdma/fi_ext_cairn.h>
+#include "world_cm.h"
+
+static bool listening(struct world *w, struct fid_pep **pep)
+{
+	world_reset();
+	return world_open_domain(w, NULL) && world_listen(w, pep);
+}
+
+static void close_listener(struct world *w, struct fid_pep *pep)
+{
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	world_close(w);
+}
+
+static ssize_t read_any(struct fid_eq *eq)
+{
+	uint8_t buf[512];
+	uint32_t event;
+
+	return fi_eq_read(eq, &event, buf, sizeof(buf), 0);
+}
+
+CT_TEST(cm_channel, a_request_becomes_an_event_with_an_info_for_its_endpoint)
+{
+	uint8_t message[PVB_CM_REQ_SIZE];
+	union crn_addr src, peer;
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	src = fake_addr(WORLD_ADDR, 7471);
+	peer = fake_addr(WORLD_PEER, 5555);
+	pvb_cm_pack(message, "hello", 5);
+	request_arrives(pep, message, sizeof(message));
+	info = read_request(&w, pep, "hello", 5);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->handle->fclass, FI_CLASS_CONNREQ);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
+	CT_EXPECT_STREQ(info->fabric_attr->name, "pverbs-eth");
+	CT_EXPECT_EQ(info->caps, w.info->caps);
+	CT_EXPECT_EQ(info->tx_attr->size, 8);
+	CT_EXPECT_EQ(info->domain_attr->mr_mode, w.info->domain_attr->mr_mode);
+	CT_EXPECT_EQ(info->src_addrlen, sizeof(src.in));
+	CT_EXPECT_MEMEQ(info->src_addr, &src, sizeof(src.in));
+	CT_EXPECT_EQ(info->dest_addrlen, sizeof(peer.in));
+	CT_EXPECT_MEMEQ(info->dest_addr, &peer, sizeof(peer.in));
+	CT_EXPECT_EQ(info->next, NULL);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_raw_listener_gives_the_bytes_that_came)
+{
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	struct world w;
+	int on = 1;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_EXPECT_EQ(fi_setopt(&pep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
+			       sizeof(on)),
+		     0);
+	request_arrives(pep, "\3abc", 4);
+	info = read_request(&w, pep, "\3abc", 4);
+	CT_ASSERT_NE(info, NULL);
+	CT_ASSERT_TRUE(take_request(&w, info, &ep));
+	CT_EXPECT_EQ(fi_accept(ep, "answer", 6), 0);
+	CT_EXPECT_EQ(fake_message.len, 6);
+	CT_EXPECT_MEMEQ(fake_message.data, "answer", 6);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	close_listener(&w, pep);
+}
+
+/* A listener on a wildcard address hears through every device. */
+CT_TEST(cm_channel, a_request_on_another_device_has_an_info_of_that_device)
+{
+	struct fake_request request = {.device = &fake_devices[1]};
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	fake_devices[1].port[0].link_layer = IBV_LINK_LAYER_INFINIBAND;
+	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
+	request.src = fake_addr("10.1.0.1", 7471);
+	request.peer = fake_addr("10.1.0.2", 5555);
+	fake_request(listen_id(pep), &request);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake1");
+	CT_EXPECT_STREQ(info->fabric_attr->name, "pverbs-ib-fe80000000000000");
+	CT_EXPECT_MEMEQ(info->src_addr, &request.src, sizeof(request.src.in));
+	CT_EXPECT_MEMEQ(info->dest_addr, &request.peer, sizeof(request.peer.in));
+	CT_EXPECT_EQ(info->tx_attr->size, 8);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EDOMAIN);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_request_that_nobody_can_serve_is_refused)
+{
+	struct fake_request request = {.device = NULL};
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request.src = fake_addr("10.9.0.1", 7471);
+	request.peer = fake_addr("10.9.0.2", 5555);
+	fake_request(listen_id(pep), &request);
+	expect_no_event(w.eq);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
+	/* A device with no address that fi_getinfo would list. */
+	request.device = &fake_devices[2];
+	fake_request(listen_id(pep), &request);
+	expect_no_event(w.eq);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 2);
+	CT_EXPECT_STRSTR(ct_log_last(), "refused");
+	close_listener(&w, pep);
+}
+
+static void without_memory(struct fake_device *device, const char *src)
+{
+	struct fake_request request = {.device = device};
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+	unsigned int nth;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
+	request.src = fake_addr(src, 7471);
+	request.peer = fake_addr(WORLD_PEER, 5555);
+	for (nth = 1; nth < 100; nth++) {
+		CT_NOTE("allocation %u", nth);
+		fake_request(listen_id(pep), &request);
+		ct_fail_alloc(nth);
+		if (read_any(w.eq) != -FI_EAGAIN)
+			break;
+		CT_EXPECT_TRUE(ct_alloc_failed());
+		CT_EXPECT_EQ(fake_count(FAKE_REJECT), nth);
+	}
+	CT_EXPECT_FALSE(ct_alloc_failed());
+	CT_EXPECT_GT(nth, 3);
+	CT_NOTE("at last");
+	fake_request(listen_id(pep), &request);
+	info = read_request(&w, pep, NULL, 0);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, wherever_memory_ends_a_request_is_refused_and_the_next_one_served)
+{
+	without_memory(&fake_devices[0], WORLD_ADDR);
+	without_memory(&fake_devices[1], "10.1.0.1");
+}
+
+CT_TEST(cm_channel, a_request_is_taken_once)
+{
+	struct fi_info *info;
+	struct fid_ep *ep, *second;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_ASSERT_EQ(fi_endpoint(w.domain, info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &second, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 0);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_request_is_rejected_once)
+{
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, NULL, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, &pep->fid, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_request_is_rejected_by_its_listener)
+{
+	struct fid_pep *pep, *other;
+	struct fi_info *info;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_listen(&w, &other));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(fi_reject(other, info->handle, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
+	fi_freeinfo(info);
+	CT_EXPECT_EQ(fi_close(&other->fid), 0);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_refusal_carries_data)
+{
+	uint8_t wanted[PVB_CM_REQ_SIZE], data[PVB_CM_REQ_SIZE + 1] = {0};
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+	int on = 1;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, data, PVB_CM_APP_SIZE + 1), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, "busy", 4), 0);
+	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "busy", 4));
+	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
+	fi_freeinfo(info);
+
+	CT_EXPECT_EQ(fi_setopt(&pep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
+			       sizeof(on)),
+		     0);
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, data, sizeof(data)), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, "busy", 4), 0);
+	CT_EXPECT_EQ(fake_message.len, 4);
+	CT_EXPECT_MEMEQ(fake_message.data, "busy", 4);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_refusal_that_rdma_cm_refuses_ends_the_request_all_the_same)
+{
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	fake_fail(FAKE_REJECT, 1, ENOTCONN);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_requester_that_gave_up_needs_no_refusal)
+{
+	struct rdma_cm_id *id;
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	id = request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	fake_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
+	expect_no_event(w.eq);
+	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 0);
+	fi_freeinfo(info);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, a_requester_that_gave_up_before_the_endpoint_was_made_is_told_by_accept)
+{
+	struct rdma_cm_id *id;
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	id = request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	fake_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
+	expect_no_event(w.eq);
+	CT_ASSERT_TRUE(take_request(&w, info, &ep));
+	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	close_listener(&w, pep);
+}
+
+/* One still in the channel, one in the queue, one read: world_close counts what is left. */
+CT_TEST(cm_channel, closing_a_listener_ends_its_requests_wherever_they_are)
+{
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	request_arrives(pep, NULL, 0);
+	info = read_request(&w, pep, NULL, 0);
+	CT_ASSERT_NE(info, NULL);
+	fi_freeinfo(info);
+	request_arrives(pep, NULL, 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, (struct fid *[]){&w.eq->fid}, 1), -FI_EAGAIN);
+	request_arrives(pep, NULL, 0);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	expect_no_event(w.eq);
+	world_close(&w);
+}
+
+CT_TEST(cm_channel, an_event_about_the_listener_itself_is_ignored)
+{
+	struct fid_pep *pep;
+	struct world w;
+
+	CT_ASSERT_TRUE(listening(&w, &pep));
+	fake_event(listen_id(pep), RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_no_event(w.eq);
+	close_listener(&w, pep);
+}
+
+CT_TEST(cm_channel, closing_an_endpoint_forgets_its_events)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	fake_event(w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, (struct fid *[]){&w.eq->fid}, 1), -FI_EAGAIN);
+	world_close_ep(&w);
+	expect_no_event(w.eq);
+	world_close(&w);
+}
+
+CT_TEST(cm_channel, events_come_in_order_and_all_in_one_read)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	for (int i = 0; i < 3; i++)
+		fake_event(w.id, RDMA_CM_EVENT_ADDR_CHANGE, 0, NULL, 0);
+	fake_event(w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	fake_event(w.id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL, 0);
+	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
+	expect_no_event(w.eq);
+	world_close(&w);
+}
+
+CT_TEST(cm_channel, what_a_full_queue_has_no_room_for_waits_in_the_channel)
+{
+	struct fi_eq_attr attr = {.flags = FI_WRITE};
+	struct fi_eq_entry entry = {0};
+	unsigned int written = 0;
+	struct fid_eq *old;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	old = w.eq;
+	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
+	CT_ASSERT_TRUE(world_connect(&w, w.ep));
+	while (fi_eq_write(w.eq, FI_NOTIFY, &entry, sizeof(entry), 0) > 0)
+		written++;
+	fake_event(ep_of(w.ep)->conn.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, (struct fid *[]){&w.eq->fid}, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(state_of(w.ep), PVB_CONN_CONNECTED);
+	for (; written; written--)
+		CT_EXPECT_EQ(read_any(w.eq), sizeof(entry));
+	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
+	world_close(&w);
+}
+
+CT_TEST(cm_channel, a_broken_channel_is_told_to_the_reader)
+{
+	static const struct {
+		int err;
+		ssize_t wanted;
+	} rows[] = {{EIO, -FI_EIO}, {EINTR, -FI_EAGAIN}, {EAGAIN, -FI_EAGAIN}};
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("error %d", rows[i].err);
+		fake_fail(FAKE_GET_EVENT, 1, rows[i].err);
+		CT_EXPECT_EQ(read_any(w.eq), rows[i].wanted);
+	}
+	world_close(&w);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Event queues as objects of the provider; the queue itself is tested in unit/common. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+#include "world_cm.h"
+
+CT_TEST(eq, an_event_in_the_channel_makes_the_descriptor_readable)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct pollfd pollfd = {.events = POLLIN};
+	struct fid *fids[1];
+	struct fid_eq *old;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	old = w.eq;
+	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
+	CT_ASSERT_TRUE(world_connect(&w, w.ep));
+	CT_EXPECT_EQ(fi_control(&w.eq->fid, FI_GETWAIT, &pollfd.fd), 0);
+	fids[0] = &w.eq->fid;
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), 0);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 0);
+	fake_event(ep_of(w.ep)->conn.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 1);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 1);
+	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), 0);
+	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 0);
+	world_close(&w);
+}
+
+CT_TEST(eq, a_queue_in_use_cannot_be_closed)
+{
+	struct fid_pep *pep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_TRUE(world_listen(&w, &pep));
+	CT_EXPECT_EQ(fi_close(&w.eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
+	CT_EXPECT_EQ(fi_close(&w.eq->fid), -FI_EBUSY);
+	world_close(&w);
+}
+
+CT_TEST(eq, attributes_that_are_not_offered_are_refused)
+{
+	struct fi_eq_attr wait_set = {.wait_obj = FI_WAIT_SET};
+	struct fi_eq_attr flags = {.flags = FI_MULTI_RECV};
+	struct fid_eq *eq;
+	struct world w;
+	int objects;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	objects = fake_objects;
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, &wait_set, &eq, NULL), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, &flags, &eq, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fake_objects, objects);
+	world_close(&w);
+}
+
+CT_TEST(eq, opening_fails_cleanly_wherever_memory_or_descriptors_end)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct fid_eq *eq;
+	unsigned int n;
+	struct world w;
+	int ret, objects;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	objects = fake_objects;
+	for (n = 1;; n++) {
+		CT_NOTE("allocation %u", n);
+		ct_fail_alloc(n);
+		ret = fi_eq_open(w.fabric, &attr, &eq, NULL);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(fake_objects, objects);
+	}
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+	for (n = 0; n < 10; n++) {
+		CT_NOTE("%u descriptors left", n);
+		ct_fds_left(n);
+		ret = fi_eq_open(w.fabric, &attr, &eq, NULL);
+		ct_fds_restore();
+		if (!ret)
+			break;
+		CT_EXPECT_EQ(ret, -FI_EMFILE);
+		CT_EXPECT_EQ(fake_objects, objects);
+	}
+	CT_EXPECT_EQ(n, 4);
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+	world_close(&w);
+}
+
+CT_TEST(eq, a_system_without_rdma_cm_is_an_error)
+{
+	struct fid_eq *eq;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	fake_fail(FAKE_CREATE_EVENT_CHANNEL, 1, ENODEV);
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), -FI_ENODEV);
+	world_close(&w);
+}
+
+static void *sread_thread(void *arg)
+{
+	uint8_t buf[512];
+	uint32_t event = 0;
+
+	fi_eq_sread(arg, &event, buf, sizeof(buf), 10000, 0);
+	return NUMBER(event);
+}
+
+CT_TEST(eq, a_waiting_thread_is_woken_by_rdma_cm)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct rdma_cm_id *id;
+	struct fid_eq *old;
+	pthread_t thread;
+	void *event;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	old = w.eq;
+	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
+	CT_ASSERT_TRUE(world_connect(&w, w.ep));
+	id = ep_of(w.ep)->conn.id;
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, sread_thread, w.eq), 0);
+	usleep(20000);
+	pthread_mutex_lock(&ep_of(w.ep)->eq->cm_lock);
+	fake_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	pthread_mutex_unlock(&ep_of(w.ep)->eq->cm_lock);
+	CT_EXPECT_EQ(pthread_join(thread, &event), 0);
+	CT_EXPECT_EQ(event, NUMBER(FI_SHUTDOWN));
+	world_close(&w);
+}
