@@ -115,8 +115,7 @@ int cm_data(struct fct *t)
 			FCT_DO(server_with_data(&l, sizes[i], 10 * i));
 		}
 		FCT_DO(cm_message(&l, &l.c, i));
-		FCT_DO(fct_conn_close(&l, &l.c));
-		FCT_DO(fct_barrier(t, "closed"));
+		FCT_DO(cm_end(&l, &l.c));
 	}
 out:
 	return fct_link_down(&l, ret);

@@ -98,8 +98,7 @@ int cm_sequence(struct fct *t)
 	for (i = 0; i < SEQUENCE; i++) {
 		FCT_DO(fct_conn_up(&l, &l.c));
 		FCT_DO(cm_message(&l, &l.c, i));
-		FCT_DO(fct_conn_close(&l, &l.c));
-		FCT_DO(fct_barrier(t, "closed"));
+		FCT_DO(cm_end(&l, &l.c));
 	}
 out:
 	return fct_link_down(&l, ret);

@@ -228,7 +228,7 @@ int cq_sread_threshold(struct fct *t)
 		FCT_DO(cq_post_send(&s, i));
 	/* The condition is a hint: fewer entries may be returned, but all must come. */
 	while (fct_is_server(t) && got < 4) {
-		n = fi_cq_sreadfrom(cq, e, 8, NULL, (void *)(uintptr_t)4, 5000 * (int)t->scale);
+		n = fi_cq_sread(cq, e, 8, (void *)(uintptr_t)4, 5000 * (int)t->scale);
 		FCT_CALL(t, n);
 		for (i = 0; i < (unsigned int)n; i++)
 			FCT_TRUE(t, e[i].op_context == &s.ctx[got + i]);

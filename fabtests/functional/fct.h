@@ -48,7 +48,7 @@ struct fct_opts {
 	const char *prov;		/* NULL: any */
 	const char *fabric;
 	const char *domain;
-	const char *src;		/* local address, numeric or a name */
+	const char *src;		/* local address, numeric or a name; server's default: see start_server */
 	const char *port;		/* fabric service of the server, NULL: the provider chooses */
 	const char *host;		/* the server's control channel; NULL: this side is the server */
 	const char *ctl_port;
@@ -203,6 +203,8 @@ const char *fct_role_name(const struct fct *t);
 int fct_ctl_listen(const char *port);			/* listening socket or < 0 (message printed) */
 int fct_ctl_accept(struct fct *t, int listener);
 int fct_ctl_connect(struct fct *t, const char *host, const char *port);
+/* This host's address on the control channel, numeric; empty: unknown. */
+void fct_ctl_local_address(struct fct *t, char *text, size_t len);
 void fct_ctl_close(struct fct *t);
 
 /* Both sides call it with the same tag; returns when both have. */
@@ -215,7 +217,7 @@ int fct_hear(struct fct *t, const char *tag, void *theirs, size_t len);
 
 /* Case control, used by fct_main.c. */
 int fct_ctl_run(struct fct *t, const char *name);	/* client: name of the next case, "" ends */
-int fct_ctl_next(struct fct *t, char *name, size_t len);	/* server: 1, or 0 at the end */
+int fct_ctl_next(struct fct *t, char *name, size_t len);	/* server: 1, 0 at the end, < 0: gone */
 int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len, bool *followed);
 /* True, and the case's result set, if the peer has already ended this case without success. */
 bool fct_ctl_peer_gave_up(struct fct *t);

@@ -250,7 +250,7 @@ int fct_ctl_next(struct fct *t, char *name, size_t len)
 	int more;
 
 	if (!f)
-		return 0;
+		return -1;
 	snprintf(name, len, "%s", f->data);
 	more = f->data[0] != '\0';
 	free(f);
@@ -332,6 +332,20 @@ int fct_ctl_accept(struct fct *t, int listener)
 	}
 	setsockopt(t->ctl, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return 0;
+}
+
+/* The address the client reached this host at is the best guess where to listen on the fabric. */
+void fct_ctl_local_address(struct fct *t, char *text, size_t len)
+{
+	struct sockaddr_storage addr;
+	socklen_t addr_len = sizeof(addr);
+
+	text[0] = '\0';
+	if (getsockname(t->ctl, (struct sockaddr *)&addr, &addr_len) ||
+	    getnameinfo((struct sockaddr *)&addr, addr_len, text, (socklen_t)len, NULL, 0, NI_NUMERICHOST))
+		return;
+	if (!strncmp(text, "::ffff:", 7) && strchr(text, '.'))
+		memmove(text, text + 7, strlen(text + 7) + 1);
 }
 
 int fct_ctl_connect(struct fct *t, const char *host, const char *port)

@@ -47,8 +47,10 @@ static int start_pair(struct fct *t)
 	return 0;
 }
 
+/* Without -s the server listens on the address at which the client reached its control port. */
 static int start_server(struct fct *t)
 {
+	static char address[64];
 	int listener = fct_ctl_listen(t->opts.ctl_port);
 	int ret;
 
@@ -57,6 +59,10 @@ static int start_server(struct fct *t)
 		return -1;
 	ret = fct_ctl_accept(t, listener);
 	close(listener);
+	if (!ret && !t->opts.src) {
+		fct_ctl_local_address(t, address, sizeof(address));
+		t->opts.src = address[0] ? address : NULL;
+	}
 	return ret;
 }
 
@@ -218,8 +224,9 @@ static int run_server(struct fct *t)
 {
 	const struct fct_case *c;
 	char name[64];
+	int more;
 
-	while (fct_ctl_next(t, name, sizeof(name))) {
+	while ((more = fct_ctl_next(t, name, sizeof(name))) > 0) {
 		c = find_case(t->prog, name);
 		if (!c) {
 			fprintf(stderr, "the client asked for the unknown case '%s'\n", name);
@@ -227,7 +234,7 @@ static int run_server(struct fct *t)
 		}
 		run_case(t, c);
 	}
-	return t->ctl_eof;
+	return more < 0;
 }
 
 int fct_main(int argc, char **argv, const struct fct_prog *prog)

@@ -48,7 +48,8 @@ static void usage(const struct fct_prog *prog)
 	       "  -p, --provider=NAME     libfabric provider, e.g. tcp, verbs, pverbs (default: any)\n"
 	       "  -f, --fabric=NAME       fabric name\n"
 	       "  -d, --domain=NAME       domain name\n"
-	       "  -s, --source=ADDR       local fabric address\n", prog->what);
+	       "  -s, --source=ADDR       local fabric address (server's default: where the client reached it)\n",
+	       prog->what);
 	if (!prog->single)
 		printf("  -P, --port=PORT         fabric port of the server (default: the provider chooses)\n");
 	printf("  -S ADDR, --self[=ADDR]  %s\n", prog->single ? "local fabric address" :

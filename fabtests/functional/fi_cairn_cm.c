@@ -74,6 +74,20 @@ out:
 	return ret;
 }
 
+int cm_end(struct fct_link *l, struct fct_conn *c)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	if (fct_is_server(t))
+		FCT_DO(fct_eq_expect(t, l->eq, FI_SHUTDOWN, &c->ep->fid, &e));
+	FCT_DO(fct_conn_close(l, c));
+	ret = fct_barrier(t, "closed");
+out:
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	const struct fct_prog prog = {

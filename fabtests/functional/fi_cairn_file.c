@@ -108,6 +108,7 @@ static int open_output(struct file_ring *r, struct fct *t)
 	r->fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (r->fd < 0)
 		return fct_fail_at(t, NULL, 0, "cannot create %s: %s", r->path, strerror(errno));
+	r->created = true;
 	return 0;
 }
 
@@ -208,21 +209,25 @@ static int report(struct fct *t, const struct file_ring *r)
 {
 	enum fct_result peer = FCT_PASS;
 	const char *mode = r->job.mode <= FILE_READ ? mode_names[r->job.mode] : "?";
+	const char *other = fct_is_client(t) ? "server" : "client";
 	char why[FCT_WHY_LEN] = "";
-	bool followed = false, mine;
+	bool followed = false, mine, gone;
 
-	if (fct_ctl_end(t, &peer, why, sizeof(why), &followed))
-		peer = FCT_FAIL;
-	if (t->result == FCT_PASS && peer == FCT_PASS) {
+	gone = fct_ctl_end(t, &peer, why, sizeof(why), &followed) < 0;
+	if (t->result == FCT_PASS && peer == FCT_PASS && !gone) {
 		if (fct_is_client(t))
 			printf("ok %s: the file is the same on both sides\n", mode);
 		return 0;
 	}
 	mine = t->result != FCT_PASS && !t->followed;
-	if (fct_is_client(t) || !t->opts.self)
-		printf("%s %s: %s%s\n", t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok", mode,
-		       mine ? "" : fct_is_client(t) ? "server: " : "client: ", mine ? t->why : why);
-	return t->result == FCT_SKIP || peer == FCT_SKIP ? 77 : 1;
+	if (gone)
+		printf("not ok %s: the %s ended before the transfer was complete (%s)\n", mode, other, t->why);
+	else if (fct_is_client(t) || !t->opts.self)
+		printf("%s %s: %s%s%s\n", t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok", mode,
+		       mine ? "" : other, mine ? "" : ": ", mine ? t->why : why);
+	if (fct_is_server(t) && r->path && r->created)
+		printf("%s is not complete\n", r->path);
+	return !gone && (t->result == FCT_SKIP || peer == FCT_SKIP) ? 77 : 1;
 }
 
 int main(int argc, char **argv)

@@ -44,6 +44,7 @@ struct file_ring {
 	uint64_t chunks;		/* of the whole file */
 	int fd;				/* the input, or the output or -1 */
 	const char *path;
+	bool created;			/* the output */
 	struct fct_mem data, notes, credits;
 	struct fct_target remote;	/* the exposed ring of the peer */
 	struct fct_ctx data_ctx[FILE_MAX_WINDOW];

@@ -164,7 +164,7 @@ void ct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ct_failed(void);
 
 /*
- * Memory running out, for programs linked with CT_WRAP_ALLOC (local.mk): from here on,
+ * Memory running out (CT_WRAP_ALLOC of local.mk makes it so): from here on,
  * the nth allocation of this thread (1 is the next one) in statically linked code fails;
  * later ones succeed again. Allocations are malloc, calloc, realloc, aligned_alloc,
  * posix_memalign, strdup and strndup.
@@ -180,8 +180,8 @@ void ct_fds_left(unsigned int count);
 void ct_fds_restore(void);
 
 /*
- * Log lines of statically linked code, for programs linked with CT_WRAP_LOG: kept, not
- * printed, and forgotten when a test begins.
+ * Log lines of statically linked code (CT_WRAP_LOG of local.mk): kept, not printed, and
+ * forgotten when a test begins.
  */
 unsigned int ct_log_count(void);
 /* The newest line without its end, or "". Valid until the next line. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Unit tests: one program for each source folder, one file for each source file.
 
-# Where malloc and fi_log of the code under test go: see cairn_test.h.
+# Where malloc and fi_log of the code under test go (cairn_test.h). Whatever is linked with
+# libct.la needs both in its LDFLAGS.
 CT_WRAP_ALLOC = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=strndup
 CT_WRAP_LOG = -Wl,--wrap=fi_log,--wrap=fi_log_enabled,--wrap=fi_log_ready

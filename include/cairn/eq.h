@@ -83,8 +83,9 @@ void crn_eq_forget(struct crn_eq *eq, fid_t fid);
 bool crn_eq_pending(struct crn_eq *eq);
 
 /*
- * True at the bound, when crn_eq_insert would refuse. A source that can wait is left alone
- * then; only the reader makes room, so "not full" stays true for whoever inserts alone.
+ * True at the bound, when crn_eq_insert would refuse. A source that can wait is left
+ * alone then; only the reader makes room, so "not full" stays true for whoever inserts
+ * alone.
  */
 bool crn_eq_full(struct crn_eq *eq);
 

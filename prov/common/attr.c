@@ -83,7 +83,7 @@ static int attr_refuse(const struct fi_provider *prov, const char *name,
 {
 	char asked_buf[TEXT_LEN] = "", offered_buf[TEXT_LEN] = "";
 
-	FI_INFO(prov, FI_LOG_CORE, "%s: asked for [%s], offered %s [%s]\n", name,
+	FI_INFO(prov, FI_LOG_CORE, "%s: asked for [%s], offered: %s [%s]\n", name,
 		attr_text(asked, text, asked_buf), relation,
 		attr_text(offered, text, offered_buf));
 	return -FI_ENODATA;
@@ -122,7 +122,7 @@ static int attr_check_caps(const struct fi_provider *prov, const struct fi_info 
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		if (rows[i].asked & ~rows[i].offered)
-			return attr_refuse(prov, rows[i].name, "within", FI_TYPE_CAPS,
+			return attr_refuse(prov, rows[i].name, "any of", FI_TYPE_CAPS,
 					   (struct value){&rows[i].asked, 0},
 					   (struct value){&rows[i].offered, 0});
 	}
@@ -164,7 +164,7 @@ static int attr_check_mr(const struct fi_provider *prov, uint32_t api_version,
 	    !crn_attr_mr_mode(api_version, &hints->domain_attr->mr_mode, hints->mode,
 			      required, &mode))
 		return 0;
-	return attr_refuse(prov, "DOMAIN mr_mode", "at least", FI_TYPE_MR_MODE,
+	return attr_refuse(prov, "DOMAIN mr_mode", "only with", FI_TYPE_MR_MODE,
 			   (struct value){&hints->domain_attr->mr_mode, 0},
 			   (struct value){&required, 0});
 }

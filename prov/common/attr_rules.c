@@ -98,18 +98,18 @@ static bool anything(uint64_t asked, uint64_t offered)
 
 /* clang-format off */
 #define AT_MOST {at_most, "at most", false}
-#define SUBSET {subset, "within", false}
-#define SUPERSET {superset, "at least", true}
-#define SAME {same, "exactly", false}
-#define SAME_OR_OPEN {same_or_open, "exactly", false}
-#define SAME_NAME {same_name, "exactly", false}
-#define SAME_FORMAT {same_format, "exactly", false}
+#define SUBSET {subset, "any of", false}
+#define SUPERSET {superset, "only with", true}
+#define SAME {same, "only", false}
+#define SAME_OR_OPEN {same_or_open, "only", false}
+#define SAME_NAME {same_name, "only", false}
+#define SAME_FORMAT {same_format, "only", false}
 #define REFUSED {refused, "none:", false}
 #define CONTEXTS {at_most_unless_shared, "at most", false}
 #define SHARED {shared_if_offered, "shared contexts:", false}
 #define THREADING {guards_enough, "at most", false}
-#define PROGRESS {known_progress, "any model, such as", false}
-#define MANAGED {managed_if_asked, "exactly", false}
+#define PROGRESS {known_progress, "any known model, such as", false}
+#define MANAGED {managed_if_asked, "only", false}
 #define ANY {anything, "", false}
 
 #define FIELD(part, type, field) \

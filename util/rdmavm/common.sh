@@ -25,7 +25,7 @@ usage_error() {
 require() {
 	local missing=()
 	while [ $# -gt 0 ]; do
-		PATH=$PATH:/usr/sbin:/sbin command -v "$1" > /dev/null || missing+=("$2")
+		command -v "$1" > /dev/null || missing+=("$2")
 		shift 2
 	done
 	[ ${#missing[@]} = 0 ] || die "missing here: run apt-get install ${missing[*]}"
