@@ -54,7 +54,8 @@ static int crn_nic_dup(struct fid_nic *nic, struct fid_nic **out)
 	char **from[8], **to[8];
 	size_t i, n;
 
-	/* fi_dupinfo leaves the original in *out, and frees what it finds there on failure. */
+	/* fi_dupinfo leaves the original in *out, and frees what it finds there on
+	 * failure. */
 	*out = NULL;
 	if (!copy)
 		return -FI_ENOMEM;

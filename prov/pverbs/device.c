@@ -31,7 +31,10 @@ static bool pvb_device_wanted(const char *name)
 	return false;
 }
 
-/* 0 and a filled entry, or a negative code when rdma_cm has no device for the address. */
+/*
+ * 0 and a filled entry; -FI_ENODEV when rdma_cm has no device for the address that the
+ * user wants; another code when there was no finding out.
+ */
 static int pvb_device_probe(struct rdma_event_channel *channel, const struct sockaddr *sa,
 			    struct pvb_device_addr *out)
 {
@@ -123,23 +126,30 @@ int pvb_device_addrs(struct pvb_device_addr **list, size_t *count)
 			goto out_ifaddrs;
 		}
 	}
-	for (ifa = ifaddrs; ifa; ifa = ifa->ifa_next) {
-		if (pvb_device_candidate(ifa) && n < most &&
-		    !pvb_device_probe(channel, ifa->ifa_addr, &found[n]))
+	for (ifa = ifaddrs; ifa && n < most; ifa = ifa->ifa_next) {
+		if (!pvb_device_candidate(ifa))
+			continue;
+		ret = pvb_device_probe(channel, ifa->ifa_addr, &found[n]);
+		if (!ret)
 			n++;
+		else if (ret != -FI_ENODEV)
+			goto err_found;
 	}
+	ret = 0;
 	if (!n) {
 		PVB_INFO(FI_LOG_FABRIC,
 			 "no interface address belongs to a verbs device%s%s\n",
 			 pvb_params.device ? " named in FI_PVERBS_DEVICE=" : "",
 			 pvb_params.device ? pvb_params.device : "");
-		free(found);
 		ret = -FI_ENODATA;
-		goto out_ifaddrs;
+		goto err_found;
 	}
 	qsort(found, n, sizeof(*found), pvb_device_compare);
 	*list = found;
 	*count = n;
+	goto out_ifaddrs;
+err_found:
+	free(found);
 out_ifaddrs:
 	freeifaddrs(ifaddrs);
 out_channel:
