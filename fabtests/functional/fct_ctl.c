@@ -339,13 +339,15 @@ void fct_ctl_local_address(struct fct *t, char *text, size_t len)
 {
 	struct sockaddr_storage addr;
 	socklen_t addr_len = sizeof(addr);
+	const char *p;
+	char host[NI_MAXHOST];
 
 	text[0] = '\0';
 	if (getsockname(t->ctl, (struct sockaddr *)&addr, &addr_len) ||
-	    getnameinfo((struct sockaddr *)&addr, addr_len, text, (socklen_t)len, NULL, 0, NI_NUMERICHOST))
+	    getnameinfo((struct sockaddr *)&addr, addr_len, host, sizeof(host), NULL, 0, NI_NUMERICHOST))
 		return;
-	if (!strncmp(text, "::ffff:", 7) && strchr(text, '.'))
-		memmove(text, text + 7, strlen(text + 7) + 1);
+	p = !strncmp(host, "::ffff:", 7) && strchr(host, '.') ? host + 7 : host;
+	snprintf(text, len, "%s", p);
 }
 
 int fct_ctl_connect(struct fct *t, const char *host, const char *port)

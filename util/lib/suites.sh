@@ -90,7 +90,7 @@ suite_valgrind() {
 
 suite_tcp() {
 	step build-unit 1200 build_tree unit -- --disable-man || return
-	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit" -p tcp
+	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp
 }
 
 suite_install() {
@@ -200,5 +200,5 @@ guest_tests() {
 
 functional_in_guest() {
 	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/guest-env "$2" \
-		fabtests/functional/run-functional -b "build/$2" -p "$3" --peer "$4" -a host1
+		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a host1
 }

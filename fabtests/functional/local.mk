@@ -1,0 +1,109 @@
+# Functional tests: two-process programs for any provider. One program is one fi_cairn_*.c and
+# the files of its cases; the harness (fct_*) is shared.
+noinst_LIBRARIES += fabtests/functional/libfct.a
+fabtests_functional_libfct_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_libfct_a_SOURCES = \
+	fabtests/functional/fct.h \
+	fabtests/functional/fct_fabric.h \
+	fabtests/functional/fct_ctl.c \
+	fabtests/functional/fct_event.c \
+	fabtests/functional/fct_info.c \
+	fabtests/functional/fct_link.c \
+	fabtests/functional/fct_main.c \
+	fabtests/functional/fct_mem.c \
+	fabtests/functional/fct_opts.c \
+	fabtests/functional/fct_report.c \
+	fabtests/functional/fct_wait.c
+
+FCT_LDADD = fabtests/functional/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_cm
+fabtests_functional_fi_cairn_cm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_cm_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_cm_SOURCES = \
+	fabtests/functional/cm.h \
+	fabtests/functional/cm_data.c \
+	fabtests/functional/cm_end.c \
+	fabtests/functional/cm_many.c \
+	fabtests/functional/cm_state.c \
+	fabtests/functional/cm_wait.c \
+	fabtests/functional/fi_cairn_cm.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_cq
+fabtests_functional_fi_cairn_cq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_cq_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_cq_SOURCES = \
+	fabtests/functional/cq.h \
+	fabtests/functional/cq_open.c \
+	fabtests/functional/cq_read.c \
+	fabtests/functional/cq_wait.c \
+	fabtests/functional/fi_cairn_cq.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_eq
+fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_eq_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_eq_SOURCES = \
+	fabtests/functional/eq.h \
+	fabtests/functional/eq_ep.c \
+	fabtests/functional/eq_queue.c \
+	fabtests/functional/eq_wait.c \
+	fabtests/functional/fi_cairn_eq.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_file
+fabtests_functional_fi_cairn_file_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_file_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_file_SOURCES = \
+	fabtests/functional/fi_cairn_file.c \
+	fabtests/functional/file.h \
+	fabtests/functional/file_recv.c \
+	fabtests/functional/file_send.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_getinfo
+fabtests_functional_fi_cairn_getinfo_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_getinfo_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_getinfo_SOURCES = \
+	fabtests/functional/fi_cairn_getinfo.c \
+	fabtests/functional/gi.h \
+	fabtests/functional/gi_addr.c \
+	fabtests/functional/gi_attr.c \
+	fabtests/functional/gi_caps.c \
+	fabtests/functional/gi_open.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_mr
+fabtests_functional_fi_cairn_mr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_mr_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_mr_SOURCES = \
+	fabtests/functional/fi_cairn_mr.c \
+	fabtests/functional/mr.h \
+	fabtests/functional/mr_bad.c \
+	fabtests/functional/mr_reg.c \
+	fabtests/functional/mr_use.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_msg
+fabtests_functional_fi_cairn_msg_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_msg_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_msg_SOURCES = \
+	fabtests/functional/fi_cairn_msg.c \
+	fabtests/functional/msg.h \
+	fabtests/functional/msg_chain.c \
+	fabtests/functional/msg_comp.c \
+	fabtests/functional/msg_err.c \
+	fabtests/functional/msg_flow.c \
+	fabtests/functional/msg_forms.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_rma
+fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_rma_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_rma_SOURCES = \
+	fabtests/functional/fi_cairn_rma.c \
+	fabtests/functional/rma.h \
+	fabtests/functional/rma_data.c \
+	fabtests/functional/rma_err.c \
+	fabtests/functional/rma_flow.c \
+	fabtests/functional/rma_forms.c \
+	fabtests/functional/rma_order.c
+
+EXTRA_DIST += \
+	fabtests/functional/known-peer-failures.txt \
+	fabtests/functional/local.mk \
+	fabtests/functional/run-functional

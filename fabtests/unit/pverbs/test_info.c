@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fi_getinfo answers beside addresses and mr_mode. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include "world.h"
+
+#define VERSION FI_VERSION(1, 17)
+
+static struct fi_info *new_hints(void)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->mode = FI_RX_CQ_DATA;
+	hints->domain_attr->mr_mode =
+		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	return hints;
+}
+
+/* The answer for the hints, which it frees; NULL with -FI_ENODATA. */
+static struct fi_info *get(struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+	int ret = pvb_getinfo(VERSION, NULL, NULL, 0, hints, &info);
+
+	CT_EXPECT_EQ(ret, info ? 0 : -FI_ENODATA);
+	CT_EXPECT_EQ(fake_objects, 0);
+	fi_freeinfo(hints);
+	return info;
+}
+
+CT_TEST(info, without_hints_the_answer_is_modest)
+{
+	struct fi_info *info;
+
+	world_reset();
+	info = get(NULL);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->next, NULL);
+	CT_EXPECT_EQ(info->caps, FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ |
+					 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
+					 FI_LOCAL_COMM | FI_REMOTE_COMM);
+	CT_EXPECT_EQ(info->mode, 0);
+	CT_EXPECT_EQ(info->ep_attr->type, FI_EP_MSG);
+	CT_EXPECT_EQ(info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
+	CT_EXPECT_EQ(info->ep_attr->max_msg_size, 1u << 31);
+	CT_EXPECT_EQ(info->ep_attr->max_order_raw_size, 1u << 31);
+	CT_EXPECT_EQ(info->ep_attr->max_order_waw_size, 1u << 31);
+	CT_EXPECT_EQ(info->ep_attr->max_order_war_size, 0);
+	CT_EXPECT_EQ(info->tx_attr->size, 256);
+	CT_EXPECT_EQ(info->rx_attr->size, 256);
+	CT_EXPECT_EQ(info->tx_attr->iov_limit, 4);
+	CT_EXPECT_EQ(info->rx_attr->iov_limit, 4);
+	CT_EXPECT_EQ(info->tx_attr->rma_iov_limit, 1);
+	CT_EXPECT_EQ(info->tx_attr->inject_size, 64);
+	CT_EXPECT_EQ(info->tx_attr->op_flags, FI_TRANSMIT_COMPLETE);
+	CT_EXPECT_EQ(info->rx_attr->op_flags, 0);
+	CT_EXPECT_EQ(info->tx_attr->msg_order &
+			     (FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR),
+		     0);
+	CT_EXPECT_TRUE(info->tx_attr->msg_order & FI_ORDER_SAS);
+	CT_EXPECT_EQ(info->domain_attr->threading, FI_THREAD_SAFE);
+	CT_EXPECT_EQ(info->domain_attr->mr_key_size, sizeof(uint64_t));
+	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 4);
+	CT_EXPECT_EQ(info->domain_attr->cq_cnt, 200);
+	CT_EXPECT_EQ(info->domain_attr->ep_cnt, 100);
+	CT_EXPECT_EQ(info->domain_attr->mr_cnt, 300);
+	CT_EXPECT_EQ(info->domain_attr->mr_iov_limit, 1);
+	CT_EXPECT_EQ(info->fabric_attr->api_version, VERSION);
+	CT_EXPECT_EQ(info->fabric_attr->prov_version, PVB_VERSION);
+	fi_freeinfo(info);
+}
+
+CT_TEST(info, parameters_of_the_user_are_the_defaults_within_the_device)
+{
+	struct fi_info *info;
+
+	world_reset();
+	pvb_params.tx_size = 10;
+	pvb_params.rx_size = 65536;
+	pvb_params.inject_size = 512;
+	fake_devices[0].attr.max_sge = 2;
+	info = get(NULL);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->tx_attr->size, 10);
+	CT_EXPECT_EQ(info->rx_attr->size, 999);
+	CT_EXPECT_EQ(info->tx_attr->inject_size, 512);
+	CT_EXPECT_EQ(info->tx_attr->iov_limit, 2);
+	fi_freeinfo(info);
+}
+
+/* A field of the hints, what the device can do at most, and what is one more. */
+CT_TEST(info, a_program_gets_what_it_asks_for_up_to_what_the_device_can_do)
+{
+	struct fi_info *hints = NULL, *info;
+	const struct {
+		const char *name;
+		size_t at, most;
+	} rows[] = {
+		{"tx size", 0, 999},	    {"rx size", 1, 999}, {"inject size", 2, 512},
+		{"tx iov limit", 3, 16},    {"rx iov limit", 4, 16},
+		{"rma iov limit", 5, 1},    {"max_msg_size", 6, 1u << 31},
+		{"cq_data_size", 7, 4},
+	};
+
+	world_reset();
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		for (size_t over = 0; over <= 1; over++) {
+			CT_NOTE("%s %zu", rows[i].name, rows[i].most + over);
+			hints = new_hints();
+			*(size_t *[]){&hints->tx_attr->size,
+				      &hints->rx_attr->size,
+				      &hints->tx_attr->inject_size,
+				      &hints->tx_attr->iov_limit,
+				      &hints->rx_attr->iov_limit,
+				      &hints->tx_attr->rma_iov_limit,
+				      &hints->ep_attr->max_msg_size,
+				      &hints->domain_attr->cq_data_size}[rows[i].at] =
+				rows[i].most + over;
+			info = get(hints);
+			CT_EXPECT_EQ(info != NULL, !over);
+			if (!info)
+				continue;
+			CT_EXPECT_EQ(*(size_t *[]){&info->tx_attr->size,
+						   &info->rx_attr->size,
+						   &info->tx_attr->inject_size,
+						   &info->tx_attr->iov_limit,
+						   &info->rx_attr->iov_limit,
+						   &info->tx_attr->rma_iov_limit,
+						   &info->ep_attr->max_msg_size,
+						   &info->domain_attr->cq_data_size}
+					     [rows[i].at],
+				     rows[i].most);
+			fi_freeinfo(info);
+		}
+	}
+}
+
+/* Both queues and the marker fit into one device completion queue. */
+CT_TEST(info, a_small_device_offers_queues_that_it_can_complete)
+{
+	static const struct {
+		int max_qp_wr, max_cqe;
+		size_t wanted;
+	} rows[] = {{100, 4000, 99}, {1000, 200, 99}, {64, 128, 63}, {2, 4, 1}};
+	struct fi_info *info;
+
+	world_reset();
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("max_qp_wr %d, max_cqe %d", rows[i].max_qp_wr, rows[i].max_cqe);
+		fake_devices[0].attr.max_qp_wr = rows[i].max_qp_wr;
+		fake_devices[0].attr.max_cqe = rows[i].max_cqe;
+		info = get(NULL);
+		CT_ASSERT_NE(info, NULL);
+		CT_EXPECT_EQ(info->tx_attr->size, rows[i].wanted);
+		CT_EXPECT_EQ(info->rx_attr->size, rows[i].wanted);
+		fi_freeinfo(info);
+	}
+}
+
+CT_TEST(info, names_tell_the_device_and_what_it_is_connected_to)
+{
+	struct fi_info *info;
+
+	world_reset();
+	fake_devices[1].port[0].link_layer = IBV_LINK_LAYER_INFINIBAND;
+	fake_devices[1].subnet_prefix = 0x00ff00ff12345678;
+	fake_devices[2].ibv.transport_type = IBV_TRANSPORT_IWARP;
+	fake_devices[2].port[0].link_layer = IBV_LINK_LAYER_UNSPECIFIED;
+	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
+	fake_add_addr("10.2.0.1", &fake_devices[2], 1, IFF_UP);
+	info = get(NULL);
+	CT_ASSERT_NE(info, NULL);
+	CT_ASSERT_NE(info->next, NULL);
+	CT_ASSERT_NE(info->next->next, NULL);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
+	CT_EXPECT_STREQ(info->fabric_attr->name, "pverbs-eth");
+	CT_EXPECT_STREQ(info->next->domain_attr->name, "fake1");
+	CT_EXPECT_STREQ(info->next->fabric_attr->name, "pverbs-ib-00ff00ff12345678");
+	CT_EXPECT_STREQ(info->next->next->domain_attr->name, "fake2");
+	CT_EXPECT_STREQ(info->next->next->fabric_attr->name, "pverbs-eth");
+	CT_EXPECT_EQ(info->next->next->ep_attr->protocol, FI_PROTO_IWARP);
+	CT_EXPECT_EQ(info->next->next->next, NULL);
+	fi_freeinfo(info);
+}
+
+CT_TEST(info, names_of_the_hints_choose)
+{
+	struct fi_info *hints, *info;
+
+	world_reset();
+	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
+	hints = new_hints();
+	hints->domain_attr->name = strdup("fake1");
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake1");
+	CT_EXPECT_EQ(info->next, NULL);
+	fi_freeinfo(info);
+	hints = new_hints();
+	hints->domain_attr->name = strdup("fake");
+	CT_EXPECT_EQ(get(hints), NULL);
+	hints = new_hints();
+	hints->fabric_attr->name = strdup("pverbs-ib");
+	CT_EXPECT_EQ(get(hints), NULL);
+}
+
+CT_TEST(info, what_is_not_offered_is_no_data)
+{
+	static const struct {
+		uint64_t caps, mode, op_flags;
+		enum fi_ep_type type;
+	} rows[] = {
+		{.caps = FI_TAGGED},	  {.caps = FI_ATOMIC},
+		{.caps = FI_MULTICAST},	  {.caps = FI_MSG | FI_HMEM},
+		{.type = FI_EP_RDM},	  {.type = FI_EP_DGRAM},
+		{.op_flags = FI_DELIVERY_COMPLETE},
+		{.op_flags = FI_COMMIT_COMPLETE},
+	};
+	struct fi_info *hints;
+
+	world_reset();
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		hints = new_hints();
+		hints->caps = rows[i].caps;
+		hints->tx_attr->op_flags = rows[i].op_flags;
+		hints->ep_attr->type = rows[i].type;
+		CT_EXPECT_EQ(get(hints), NULL);
+	}
+}
+
+CT_TEST(info, op_flags_asked_for_are_the_endpoints_defaults)
+{
+	struct fi_info *hints, *info;
+
+	world_reset();
+	hints = new_hints();
+	hints->tx_attr->op_flags = FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE;
+	hints->rx_attr->op_flags = FI_COMPLETION;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->tx_attr->op_flags,
+		     FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE);
+	CT_EXPECT_EQ(info->rx_attr->op_flags, FI_COMPLETION);
+	fi_freeinfo(info);
+}
+
+CT_TEST(info, a_mode_that_a_program_does_not_know_is_not_asked_of_it)
+{
+	struct fi_info *hints, *info;
+
+	world_reset();
+	info = get(new_hints());
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->rx_attr->mode, FI_RX_CQ_DATA);
+	CT_EXPECT_EQ(info->tx_attr->mode, 0);
+	fi_freeinfo(info);
+	hints = new_hints();
+	hints->mode = 0;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->rx_attr->mode, 0);
+	fi_freeinfo(info);
+}
+
+/* It costs a fence on every write: so it is given on request only. */
+CT_TEST(info, order_after_reads_is_given_when_asked_for)
+{
+	static const struct {
+		uint64_t order;
+		size_t size;
+		bool given;
+	} rows[] = {
+		{FI_ORDER_WAR | FI_ORDER_RMA_WAR, 0, true},
+		{FI_ORDER_WAR, 1000, true},
+		{FI_ORDER_RMA_WAR, 1u << 31, true},
+		{FI_ORDER_WAR, ((size_t)1 << 31) + 1, false},
+		{FI_ORDER_SAS, 1, false},
+		{0, 1, false},
+	};
+	struct fi_info *hints, *info;
+
+	world_reset();
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		hints = new_hints();
+		hints->tx_attr->msg_order = rows[i].order;
+		hints->ep_attr->max_order_war_size = rows[i].size;
+		info = get(hints);
+		CT_EXPECT_EQ(info != NULL, rows[i].given);
+		if (!info)
+			continue;
+		CT_EXPECT_EQ(info->tx_attr->msg_order, rows[i].order);
+		CT_EXPECT_EQ(info->ep_attr->max_order_war_size, 1u << 31);
+		fi_freeinfo(info);
+	}
+}
+
+CT_TEST(info, a_handle_of_the_hints_is_passed_on)
+{
+	struct fi_info *hints, *info;
+	struct fid handle = {0};
+
+	world_reset();
+	hints = new_hints();
+	hints->handle = &handle;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->handle, &handle);
+	fi_freeinfo(info);
+}
+
+CT_TEST(info, a_machine_without_a_device_has_no_data)
+{
+	struct fi_info *info = (void *)1;
+
+	world_reset();
+	fake_cm_reset();
+	CT_EXPECT_EQ(pvb_getinfo(VERSION, NULL, NULL, 0, NULL, &info), -FI_ENODATA);
+	CT_EXPECT_EQ(info, NULL);
+}
+
+CT_TEST(info, wherever_memory_ends_the_call_fails_as_a_whole)
+{
+	struct fi_info *info = NULL;
+	unsigned int nth;
+	int ret;
+
+	world_reset();
+	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
+	/* The first allocation is the event channel's. */
+	for (nth = 2; nth < 200; nth++) {
+		CT_NOTE("allocation %u", nth);
+		ct_fail_alloc(nth);
+		ret = pvb_getinfo(VERSION, "10.0.0.2", "1", FI_NUMERICHOST, NULL, &info);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(info, NULL);
+		CT_EXPECT_EQ(fake_objects, 0);
+		if (ret != -FI_ENOMEM)
+			fi_freeinfo(info);
+	}
+	CT_EXPECT_EQ(ret, 0);
+	CT_EXPECT_GT(nth, 10);
+	fi_freeinfo(info);
+}

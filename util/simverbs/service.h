@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The thread for what has no caller: deadlines while nobody polls, peers that die, and
+ * messages of the connection manager. Started by the first who needs it; a process that
+ * only talks to itself without latency has none.
+ */
+#ifndef SVB_SERVICE_H
+#define SVB_SERVICE_H
+
+#include <stdint.h>
+
+/* Called in the service thread when fd is readable. */
+typedef void (*svb_service_fn)(int fd, void *arg);
+
+/* Called in the service thread when the process of that token has ended. */
+typedef void (*svb_death_fn)(uint32_t token, void *arg);
+
+/* Starts the thread if it does not run. Returns 0 or an errno; 0 when settings.threads is off. */
+int svb_service_start(void);
+
+/* Watches a descriptor, starting the thread. Returns 0 or an errno. Unwatch waits for a
+ * call under way unless made by it. */
+int svb_service_watch(int fd, svb_service_fn fn, void *arg);
+void svb_service_unwatch(int fd);
+
+/* Tells of the death of every watched peer from now on. At most 4. Returns 0 or ENOSPC. */
+int svb_service_on_death(svb_death_fn fn, void *arg);
+
+/* Watches the process that has an index now, starting the thread. Returns 0 or an errno. */
+int svb_service_watch_peer(uint32_t index);
+
+/* Nobody but us will act on this deadline (ns, CLOCK_MONOTONIC): wake in time. */
+void svb_service_deadline(uint64_t deadline);
+
+/* Ends the thread, if any. The child of a fork forgets it instead. */
+void svb_service_stop(void);
+void svb_service_forget(void);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the software device pretends to be. Read once from the file SIMVERBS_CONFIG names
+ * (ini) and from SIMVERBS_* variables, which win: key "max_cqe" of section "[device]" is
+ * SIMVERBS_MAX_CQE. One table in settings.c names every key.
+ *
+ *	[device]		what holds for all devices
+ *	devices = 2
+ *	link_layer = roce	infiniband, roce or iwarp
+ *	[sim1]			what holds for one
+ *	address = 10.77.0.2/24 fd77::2/64
+ */
+#ifndef SVB_SETTINGS_H
+#define SVB_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#define SVB_MAX_DEVICES 8
+#define SVB_MAX_PORTS 2
+#define SVB_MAX_GIDS 16
+
+enum svb_link { SVB_LINK_IB, SVB_LINK_ROCE, SVB_LINK_IWARP };
+enum svb_domain { SVB_DOMAIN_DMP, SVB_DOMAIN_MHP, SVB_DOMAIN_WSP };
+
+/* An address that a port answers to. */
+struct svb_address {
+	int family;	  /* AF_INET, AF_INET6 */
+	uint8_t addr[16]; /* network byte order; IPv4 in the first four */
+	uint8_t prefix;	  /* bits */
+	char ifname[16];  /* the interface that has it, "" for one that none has */
+	uint32_t ifindex; /* 0: none */
+};
+
+struct svb_port {
+	uint32_t index; /* of all ports of all devices: device * SVB_MAX_PORTS + port - 1 */
+	uint16_t lid;	/* 1 + index; 0 on Ethernet */
+	uint32_t gids;
+	union ibv_gid gid[SVB_MAX_GIDS]; /* [0] from the GUID, then one for each address */
+	uint32_t addresses;
+	struct svb_address address[SVB_MAX_GIDS]; /* address[i] is gid[i + 1] */
+};
+
+struct svb_device_settings {
+	char name[IBV_SYSFS_NAME_MAX]; /* "sim0" */
+	uint64_t guid;		       /* host byte order; the same in every process */
+	uint32_t ports;
+	struct svb_port port[SVB_MAX_PORTS];
+	char address[512]; /* as configured, for port 1; "" : see svb_settings_load */
+};
+
+struct svb_settings {
+	uint32_t devices;
+	struct svb_device_settings device[SVB_MAX_DEVICES];
+	enum svb_link link;
+	enum ibv_mtu mtu;
+	/* Limits as ibv_query_device reports them. */
+	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_srq, max_srq_wr;
+	uint32_t max_inline, max_rd_atomic, max_mcast;
+	bool flush;	   /* native FLUSH and ATOMIC WRITE are offered */
+	uint64_t latency;  /* ns from posting to delivery */
+	double loss;	   /* probability that a request goes unanswered */
+	double error;	   /* probability that a request ends in a remote operation error */
+	uint64_t seed;	   /* of both */
+	enum svb_domain domain;
+	bool ddio;
+	char persistent[256]; /* file that stands for persistent memory; "": none */
+	uint32_t retry_cap;   /* ms: a request nobody answers fails after this at the latest */
+	bool threads;	      /* false: never start a thread, time passes only while polling */
+};
+
+/*
+ * Fills svb_self.settings. Device 0 without an address gets every address of this
+ * machine's interfaces. Returns 0 or an errno; EINVAL after one line on stderr that names
+ * file, line and key.
+ */
+int svb_settings_load(void);
+
+/*
+ * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID when
+ * it is global or on Ethernet.
+ */
+const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
+const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
+
+/* A port by svb_port.index; NULL when there is none. */
+const struct svb_port *svb_port_by_index(uint32_t index);
+
+/* The port that has an address, and its device's index in device[]. NULL: none. */
+const struct svb_port *svb_port_of_address(int family, const void *addr, uint32_t *device);
+
+#endif

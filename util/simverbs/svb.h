@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The objects a program holds, and the process they belong to. Each begins with the struct
+ * that libibverbs defines, so a pointer to one is a pointer to the other.
+ */
+#ifndef SVB_H
+#define SVB_H
+
+#include <pthread.h>
+#include <cairn/list.h>
+#include "bell.h"
+#include "compat56.h"
+#include "engine.h"
+#include "registry.h"
+#include "segment.h"
+#include "settings.h"
+
+#define SVB_API __attribute__((visibility("default")))
+#define svb_likely(x) __builtin_expect(!!(x), 1)
+#define svb_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* How this process sees another. */
+struct svb_peer {
+	struct svb_seg *seg;
+	uint32_t generation; /* whose segment that is */
+};
+
+/* The process. */
+struct svb_self {
+	pthread_mutex_t mutex; /* of everything here but seg, peer and settings */
+	struct svb_seg *seg;
+	uint32_t index;
+	uint32_t generation;
+	bool joined;
+	/* Something is set that the fast path does not do: latency, loss, steps. */
+	bool slow;
+	int dir_fd;
+	int registry_fd;
+	int seg_fd;
+	char dir[80];
+	struct svb_registry *registry;
+	struct svb_peer peer[SVB_PROC_MAX];
+	struct svb_settings settings;
+	struct crn_list contexts;
+	/* Private halves by slot: NULL where free. */
+	struct svb_qp *qp[SVB_MAX_QP];
+	struct svb_cq *cq[SVB_MAX_CQ];
+	struct svb_srq *srq[SVB_MAX_SRQ];
+	uint32_t next_pd;
+};
+extern struct svb_self svb_self;
+
+/*
+ * Makes this process one of those that share the devices, once (and again in the child of
+ * a fork). Everything that opens something calls it first. Returns 0 or an errno.
+ */
+int svb_join(void);
+
+/* A device as a program sees it: struct ibv_device first, and room for what probes read. */
+struct svb_device {
+	struct ibv_device ibv;
+	uint64_t room[64];
+	uint32_t index; /* in settings.device */
+};
+
+struct svb_context {
+	struct verbs_context vctx; /* ends with struct ibv_context */
+	struct svb_device *device;
+	struct crn_list entry; /* svb_self.contexts */
+	uint32_t bell;	       /* of async_fd */
+	uint32_t events;       /* port events, 1 << enum ibv_event_type */
+};
+
+struct svb_pd {
+	struct ibv_pd ibv; /* handle: what regions and queue pairs carry */
+	struct svb_pd *parent; /* of a parent domain; NULL else */
+	uint32_t users;
+};
+
+struct svb_mr {
+	struct ibv_mr ibv;
+	struct svb_mr_sh *sh;
+};
+
+struct svb_mw {
+	struct ibv_mw ibv;
+	struct svb_mr_sh *sh;
+};
+
+struct svb_ah {
+	struct ibv_ah ibv;
+	struct ibv_ah_attr attr;
+};
+
+struct svb_channel {
+	struct ibv_comp_channel ibv;
+	uint32_t bell;
+	uint32_t next; /* slot of the queue to look at first */
+};
+
+struct svb_cq {
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex;
+	};
+	struct svb_lock poll; /* of the consumer: held from start_poll to end_poll */
+	struct svb_cq_sh *sh;
+	char *ring;
+	uint32_t mask;
+	uint32_t slot;
+	uint32_t users;	       /* queue pairs */
+	uint32_t given;	       /* completion events read by ibv_get_cq_event */
+	uint32_t async_given;  /* and async events */
+	struct svb_cqe *current; /* between start_poll and end_poll */
+	uint64_t ring_size;
+};
+
+struct svb_srq {
+	struct ibv_srq ibv;
+	struct svb_srq_sh *sh;
+	uint32_t slot;
+	uint32_t users;
+	uint32_t given;
+	uint64_t ring_size;
+};
+
+struct svb_qp {
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+		struct svb_qp_ex56 ex56;
+	};
+	struct svb_qp_sh *sh;
+	uint32_t slot;
+	uint32_t given; /* async events read */
+	bool extended;	/* created with send_ops_flags */
+	struct svb_cq *send_cq;
+	struct svb_cq *recv_cq;
+	struct svb_srq *srq;
+	uint32_t max_inline;
+	uint32_t max_send_sge;
+	uint32_t max_recv_sge;
+	uint64_t sq_size; /* bytes of the rings */
+	uint64_t rq_size;
+	/* Between wr_start and wr_complete: */
+	struct svb_wqe *building;
+	uint32_t built; /* head as it will be */
+	int build_error;
+};
+
+static inline struct svb_context *svb_context(struct ibv_context *ctx)
+{
+	return (struct svb_context *)((char *)ctx - offsetof(struct svb_context, vctx.context));
+}
+
+static inline struct svb_qp *svb_qp(struct ibv_qp *qp)
+{
+	return (struct svb_qp *)qp;
+}
+
+static inline struct svb_cq *svb_cq(struct ibv_cq *cq)
+{
+	return (struct svb_cq *)cq;
+}
+
+static inline struct svb_srq *svb_srq(struct ibv_srq *srq)
+{
+	return (struct svb_srq *)srq;
+}
+
+/* Room for entries of a ring of stride bytes each; counts are powers of two. */
+uint32_t svb_ring_count(uint32_t entries);
+
+/* cq.c: adds a completion, with the event that an armed queue owes. */
+void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe *cqe,
+		 bool solicited);
+/* Removes what a queue pair left in a completion queue of this process. */
+void svb_cq_clean(struct svb_cq *cq, uint32_t qpn);
+
+/* async.c: notes an event (enum ibv_event_type) in *events and rings the context's bell. */
+void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type);
+/* The same for a port of a context of this process. */
+void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type type);
+
+/* qp_state.c: whether a transition with this mask is allowed (kernel: ib_modify_qp_is_ok). */
+bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
+		      int mask);
+/* Attributes that rdma_cm asks for on behalf of the program, as ucma's init_qp_attr. */
+
+/* wr_ex.c: fills the function table of an extended queue pair. Returns 0 or EOPNOTSUPP. */
+int svb_wr_ex_init(struct svb_qp *qp, uint64_t ops);
+
+/* wr_post.c */
+int svb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int svb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int svb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* cq.c, cq_ex.c */
+int svb_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+int svb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *svb_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr);
+void svb_cq_ex_init(struct svb_cq *cq, uint64_t wc_flags);
+
+/* qp.c */
+struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+
+/* mw.c */
+struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int svb_dealloc_mw(struct ibv_mw *mw);
+/* Executes a bind or a local or remote invalidation. Returns enum ibv_wc_status. */
+enum ibv_wc_status svb_mw_bind(struct svb_seg *seg, struct svb_qp_sh *qp,
+			       const struct svb_bind *bind);
+bool svb_mw_invalidate(struct svb_seg *seg, struct svb_qp_sh *qp, uint32_t key);
+
+/* pd.c */
+struct ibv_td *svb_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
+int svb_dealloc_td(struct ibv_td *td);
+struct ibv_pd *svb_alloc_parent_domain(struct ibv_context *ctx,
+				       struct ibv_parent_domain_init_attr *attr);
+
+/* device_attr.c */
+int svb_query_device_ex(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,
+			struct ibv_device_attr_ex *attr, size_t size);
+int svb_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr,
+		   size_t size);
+/* Settings of the device of a context, and of one of its ports (1...), NULL: none such. */
+const struct svb_device_settings *svb_device_of(struct ibv_context *ctx);
+const struct svb_port *svb_port_of(struct ibv_context *ctx, uint32_t port);
+
+/* mcast.c: calls fn for every queue pair of the user that is attached to a group. */
+void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
+		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg), void *arg);
+
+#endif
