@@ -43,7 +43,10 @@ int cm_peek(struct fct *t);
 
 /* One message from the client to the server over this connection; both sides call it. */
 int cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed);
-/* Ends a connection so that nothing of it is left in any EQ: the client closes, the server sees it and closes. */
+/*
+ * Ends a connection so that nothing of it is left in any EQ: the client closes, the
+ * server sees it and closes.
+ */
 int cm_end(struct fct_link *l, struct fct_conn *c);
 /* No event is in the queue. */
 int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when);

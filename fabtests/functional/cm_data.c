@@ -17,12 +17,16 @@ out:
 	return ret;
 }
 
-/* fi_eq(3): the length received may include protocol padding, so it may be larger than what was sent. */
-static int check_data(struct fct *t, const void *data, size_t len, size_t sent, uint64_t seed,
-		      const char *what)
+/*
+ * fi_eq(3): the length received may include protocol padding, so it may be larger than
+ * what was sent.
+ */
+static int check_data(struct fct *t, const void *data, size_t len, size_t sent,
+		      uint64_t seed, const char *what)
 {
 	if (len < sent)
-		return fct_fail_at(t, NULL, 0, "%s: sent %zu bytes, %zu arrived", what, sent, len);
+		return fct_fail_at(t, NULL, 0, "%s: sent %zu bytes, %zu arrived", what,
+				   sent, len);
 	if (len > sent)
 		fct_note(t, "%s: %zu bytes of padding", what, len - sent);
 	return fct_compare(t, data, sent, seed, 0, what);
@@ -61,12 +65,15 @@ out:
 	return ret;
 }
 
-/* The client's limit is asked of an endpoint, the server's of the passive endpoint; the smaller counts. */
+/*
+ * The client's limit is asked of an endpoint, the server's of the passive endpoint; the
+ * smaller counts.
+ */
 static int agree_limit(struct fct_link *l, size_t *limit)
 {
 	struct fct *t = l->t;
 	uint64_t mine, theirs;
-	struct fct_conn c = { 0 };
+	struct fct_conn c = {0};
 	int ret;
 
 	if (fct_is_client(t)) {
@@ -88,7 +95,7 @@ out:
 
 int cm_data(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	size_t limit, sizes[5];
 	unsigned int i;
@@ -139,7 +146,7 @@ out:
 
 static int client_rejected(struct fct_link *l, size_t size)
 {
-	struct fct_conn c = { .info = fi_dupinfo(l->info) };
+	struct fct_conn c = {.info = fi_dupinfo(l->info)};
 	struct fct *t = l->t;
 	struct fct_event e;
 	int ret;
@@ -149,7 +156,8 @@ static int client_rejected(struct fct_link *l, size_t size)
 	FCT_DO(fct_eq_expect_err(t, l->eq, &c.ep->fid, &e));
 	FCT_EQ(t, e.err.err, FI_ECONNREFUSED);
 	if (size)
-		FCT_DO(check_data(t, e.err.err_data, e.err.err_data_size, size, 77, "the data of fi_reject"));
+		FCT_DO(check_data(t, e.err.err_data, e.err.err_data_size, size, 77,
+				  "the data of fi_reject"));
 out:
 	if (fct_conn_close(l, &c))
 		ret = -1;
@@ -158,7 +166,7 @@ out:
 
 static int reject(struct fct *t, bool with_data)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	size_t size = 0;
 	struct fct_link l;
 	int ret;
@@ -190,7 +198,7 @@ int cm_reject_data(struct fct *t)
 
 int cm_request(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	struct fct_event e;
 	int ret;
@@ -208,7 +216,8 @@ int cm_request(struct fct *t)
 		FCT_EQ(t, e.cm.info->addr_format, l.info->addr_format);
 		FCT_TRUE(t, e.cm.info->dest_addr && e.cm.info->dest_addrlen);
 		FCT_TRUE(t, fct_addr_port(e.cm.info->dest_addr));
-		FCT_TRUE(t, !strcmp(e.cm.info->fabric_attr->name, l.info->fabric_attr->name));
+		FCT_TRUE(t, !strcmp(e.cm.info->fabric_attr->name,
+				    l.info->fabric_attr->name));
 		FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
 		FCT_DO(fct_conn_finish(&l, &l.c));
 		FCT_DO(fct_barrier(t, "connected"));
@@ -222,7 +231,8 @@ struct pair {
 	struct sockaddr_storage name, peer;
 };
 
-static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+static bool same_address(const struct sockaddr_storage *a,
+			 const struct sockaddr_storage *b)
 {
 	char na[64], nb[64], sa[16], sb[16];
 	bool w;
@@ -235,8 +245,8 @@ static bool same_address(const struct sockaddr_storage *a, const struct sockaddr
 
 int cm_names(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct pair mine = { .name = { 0 } }, theirs;
+	struct fct_setup s = {.caps = FI_MSG};
+	struct pair mine = {.name = {0}}, theirs;
 	uint8_t small[2];
 	struct fct_link l;
 	size_t len;
@@ -251,7 +261,10 @@ int cm_names(struct fct *t)
 	FCT_DO(fct_exchange(t, "names", &mine, &theirs, sizeof(mine)));
 	FCT_TRUE(t, same_address(&mine.name, &theirs.peer));
 	FCT_TRUE(t, same_address(&mine.peer, &theirs.name));
-	/* Only the server's port is the same seen from both sides with every connection manager. */
+	/*
+	 * Only the server's port is the same seen from both sides with every connection
+	 * manager.
+	 */
 	if (fct_is_client(t))
 		FCT_EQ(t, fct_addr_port(&mine.peer), fct_addr_port(&theirs.name));
 	len = sizeof(small);

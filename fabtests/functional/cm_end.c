@@ -2,7 +2,7 @@
 /* How connections end, or never begin. */
 #include "cm.h"
 
-#define LOOKS	2000	/* turns of progress in which nothing more may happen */
+#define LOOKS 2000 /* turns of progress in which nothing more may happen */
 
 /* FI_SHUTDOWN for this endpoint, and nothing after it. */
 static int one_shutdown(struct fct_link *l, struct fct_conn *c)
@@ -20,7 +20,7 @@ out:
 
 int cm_shutdown(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
@@ -44,8 +44,8 @@ out:
 /* Each side may see the other's shutdown, at most once. */
 int cm_shutdown_both(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fct_event e = { 0 };
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_event e = {0};
 	struct fct_link l;
 	int i, seen = 0, ret;
 	ssize_t n;
@@ -73,7 +73,7 @@ out:
 
 int cm_close(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
@@ -90,7 +90,7 @@ out:
 
 int cm_reconnect(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int i, ret;
 
@@ -117,8 +117,8 @@ out:
 /* The server stops listening first, so the port is one that nobody has. */
 int cm_nobody(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fct_conn c = { 0 };
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_conn c = {0};
 	struct fct_link l;
 	struct fct_event e;
 	int ret;
@@ -148,9 +148,9 @@ out:
 
 int cm_pep_close(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fct_conn c = { 0 };
-	struct fct_event e = { 0 };
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_conn c = {0};
+	struct fct_event e = {0};
 	struct fct_link l;
 	struct fct_wait w;
 	ssize_t n;
@@ -162,12 +162,14 @@ int cm_pep_close(struct fct *t)
 		FCT_DO(fct_ep_open(&l, &c, c.info));
 		FCT_CALL(t, fi_connect(c.ep, l.info->dest_addr, NULL, 0));
 		FCT_DO(fct_eq_expect_err(t, l.eq, &c.ep->fid, &e));
-		fct_note(t, "the pending request ended with %d (%s)", e.err.err, fi_strerror(e.err.err));
+		fct_note(t, "the pending request ended with %d (%s)", e.err.err,
+			 fi_strerror(e.err.err));
 		FCT_DO(fct_conn_close(&l, &c));
 	} else {
 		/* The request is there, nobody has taken it. */
 		fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
-		while ((n = fi_eq_read(l.eq, &e.event, e.room, sizeof(e.room), FI_PEEK)) == -FI_EAGAIN)
+		while ((n = fi_eq_read(l.eq, &e.event, e.room, sizeof(e.room),
+				       FI_PEEK)) == -FI_EAGAIN)
 			FCT_DO(fct_wait_again(&w));
 		FCT_CALL(t, n);
 		FCT_EQ(t, e.event, FI_CONNREQ);

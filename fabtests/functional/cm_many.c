@@ -2,8 +2,8 @@
 /* Several connections over one passive endpoint. */
 #include "cm.h"
 
-#define MANY		8u
-#define SEQUENCE	20u
+#define MANY 8u
+#define SEQUENCE 20u
 
 static int start_all(struct fct_link *l, struct fct_conn *c)
 {
@@ -48,7 +48,7 @@ out:
 
 static int await_connected(struct fct_link *l, struct fct_conn *c)
 {
-	bool seen[MANY] = { false };
+	bool seen[MANY] = {false};
 	struct fct *t = l->t;
 	struct fct_event e;
 	uint32_t n, i;
@@ -67,8 +67,9 @@ out:
 
 int cm_many(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG, .tx_size = 16, .rx_size = 16, .cq_size = 1024 };
-	struct fct_conn c[MANY] = { { .info = NULL } };
+	struct fct_setup s = {
+		.caps = FI_MSG, .tx_size = 16, .rx_size = 16, .cq_size = 1024};
+	struct fct_conn c[MANY] = {{.info = NULL}};
 	struct fct_link l;
 	uint32_t i;
 	int ret;
@@ -89,7 +90,7 @@ out:
 
 int cm_sequence(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	uint32_t i;
 	int ret;
@@ -106,15 +107,17 @@ out:
 
 int cm_other_cq(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG, .split_cq = true };
-	struct fct_conn c[2] = { { .info = NULL } };
+	struct fct_setup s = {.caps = FI_MSG, .split_cq = true};
+	struct fct_conn c[2] = {{.info = NULL}};
 	struct fct_link l;
 	int i, ret;
 
 	FCT_DO(fct_link_open(&l, t, &s));
 	for (i = 0; i < 2; i++) {
-		FCT_DO(fct_cq_open(&l, 1024, FI_CQ_FORMAT_DATA, FI_WAIT_NONE, &c[i].txcq));
-		FCT_DO(fct_cq_open(&l, 1024, FI_CQ_FORMAT_DATA, FI_WAIT_NONE, &c[i].rxcq));
+		FCT_DO(fct_cq_open(&l, 1024, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
+				   &c[i].txcq));
+		FCT_DO(fct_cq_open(&l, 1024, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
+				   &c[i].rxcq));
 		FCT_DO(fct_conn_up(&l, &c[i]));
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));

@@ -6,7 +6,7 @@
 
 int cm_pep_address(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct sockaddr_storage addr;
 	size_t len, small = 1;
 	struct fct_link l;
@@ -33,11 +33,14 @@ static void set_port(struct sockaddr_storage *addr, uint16_t port)
 		((struct sockaddr_in *)addr)->sin_port = htons(port);
 }
 
-/* A second passive endpoint, moved to a port that was free a moment ago; the client connects there. */
+/*
+ * A second passive endpoint, moved to a port that was free a moment ago; the client
+ * connects there.
+ */
 int cm_setname(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct sockaddr_storage addr = { 0 }, got;
+	struct fct_setup s = {.caps = FI_MSG};
+	struct sockaddr_storage addr = {0}, got;
 	struct fid_pep *pep = NULL;
 	struct fct_link l;
 	size_t len = sizeof(addr);
@@ -81,7 +84,7 @@ out:
 
 int cm_listen_unbound(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_pep *pep = NULL;
 	struct fct_link l;
 	int ret;
@@ -97,10 +100,13 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-/* Both sides post receives as early as the API allows and send as soon as they are connected. */
+/*
+ * Both sides post receives as early as the API allows and send as soon as they are
+ * connected.
+ */
 int cm_early_receive(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG, .split_cq = true };
+	struct fct_setup s = {.caps = FI_MSG, .split_cq = true};
 	struct fct_mem tx, rx;
 	struct fct_ctx tx_ctx, rx_ctx;
 	struct fi_cq_data_entry e;
@@ -124,8 +130,10 @@ int cm_early_receive(struct fct *t)
 		FCT_CALL(t, fi_connect(l.c.ep, l.info->dest_addr, NULL, 0));
 	FCT_DO(fct_conn_finish(&l, &l.c));
 	FCT_POST(t, l.txcq, fi_send(l.c.ep, tx.buf, tx.len, tx.desc, 0, &tx_ctx));
-	FCT_DO(fct_comp(t, l.txcq, &tx_ctx, FI_SEND | FI_MSG, &e, "a send right after FI_CONNECTED"));
-	FCT_DO(fct_comp(t, l.rxcq, &rx_ctx, FI_RECV | FI_MSG, &e, "a receive posted before connecting"));
+	FCT_DO(fct_comp(t, l.txcq, &tx_ctx, FI_SEND | FI_MSG, &e,
+			"a send right after FI_CONNECTED"));
+	FCT_DO(fct_comp(t, l.rxcq, &rx_ctx, FI_RECV | FI_MSG, &e,
+			"a receive posted before connecting"));
 	FCT_DATA(t, rx.buf, rx.len, (uint64_t)!t->role);
 out:
 	return fct_link_down(&l, ret);
@@ -133,7 +141,7 @@ out:
 
 int cm_not_enabled(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_ep *ep = NULL;
 	struct fct_mem m;
 	struct fct_ctx ctx;
@@ -146,7 +154,7 @@ int cm_not_enabled(struct fct *t)
 		FCT_CALL(t, fi_endpoint(l.domain, l.info, &ep, NULL));
 		FCT_REFUSED(t, fi_recv(ep, m.buf, m.len, m.desc, 0, &ctx));
 		FCT_REFUSED(t, fi_send(ep, m.buf, m.len, m.desc, 0, &ctx));
-		FCT_REFUSED(t, fi_enable(ep));	/* nothing is bound */
+		FCT_REFUSED(t, fi_enable(ep)); /* nothing is bound */
 	}
 out:
 	if (ep)
@@ -156,8 +164,8 @@ out:
 
 int cm_not_connected(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fct_conn c = { 0 };
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_conn c = {0};
 	struct fct_mem m;
 	struct fct_ctx ctx;
 	struct fct_link l;
@@ -178,7 +186,7 @@ out:
 /* fi_cm(3): fi_connect may be called on an endpoint once in its lifetime. */
 int cm_connect_twice(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 

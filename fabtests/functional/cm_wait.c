@@ -4,7 +4,7 @@
 
 #include "cm.h"
 
-#define STEP_MS	200
+#define STEP_MS 200
 
 /* How a side waits for its next event. 0, or < 0: recorded. */
 typedef int (*wait_fn)(struct fct_link *l, uint32_t event, struct fct_event *e);
@@ -27,9 +27,9 @@ static int by_sread(struct fct_link *l, uint32_t event, struct fct_event *e)
 	ssize_t n;
 
 	fct_wait_init(&w, l->t, "an event by fi_eq_sread");
-	while ((n = fi_eq_sread(l->eq, &e->event, e->room, sizeof(e->room), STEP_MS, 0)) == -FI_EAGAIN) {
-		w.spins = 1u << 20;
-		if (fct_wait_again(&w))
+	while ((n = fi_eq_sread(l->eq, &e->event, e->room, sizeof(e->room), STEP_MS,
+				0)) == -FI_EAGAIN) {
+		if (fct_wait_check(&w))
 			return -1;
 	}
 	return taken(l->t, n, event, e);
@@ -38,8 +38,8 @@ static int by_sread(struct fct_link *l, uint32_t event, struct fct_event *e)
 /* fi_trywait says when it is right to sleep on the descriptor. */
 static int by_fd(struct fct_link *l, uint32_t event, struct fct_event *e)
 {
-	struct fid *fids[] = { &l->eq->fid };
-	struct pollfd pfd = { .events = POLLIN };
+	struct fid *fids[] = {&l->eq->fid};
+	struct pollfd pfd = {.events = POLLIN};
 	struct fct *t = l->t;
 	struct fct_wait w;
 	ssize_t n;
@@ -58,8 +58,7 @@ static int by_fd(struct fct_link *l, uint32_t event, struct fct_event *e)
 		n = fi_eq_read(l->eq, &e->event, e->room, sizeof(e->room), 0);
 		if (n != -FI_EAGAIN)
 			return taken(t, n, event, e);
-		w.spins = 1u << 20;
-		FCT_DO(fct_wait_again(&w));
+		FCT_DO(fct_wait_check(&w));
 	}
 out:
 	return ret;
@@ -106,7 +105,7 @@ out:
 /* The link's EQ, opened anew with this wait object. */
 static int reopen_eq(struct fct_link *l, enum fi_wait_obj wait)
 {
-	struct fi_eq_attr attr = { .size = 64, .wait_obj = wait };
+	struct fi_eq_attr attr = {.size = 64, .wait_obj = wait};
 	struct fid_pep *pep = NULL;
 	struct fct *t = l->t;
 	int ret;
@@ -132,7 +131,10 @@ out:
 /* The new passive endpoint has a new port. */
 static int tell_port(struct fct_link *l)
 {
-	struct where { uint8_t addr[128]; uint64_t len; } where = { .len = sizeof(where.addr) };
+	struct where {
+		uint8_t addr[128];
+		uint64_t len;
+	} where = {.len = sizeof(where.addr)};
 	struct fct *t = l->t;
 	size_t len = sizeof(where.addr);
 	char node[64];
@@ -145,7 +147,8 @@ static int tell_port(struct fct_link *l)
 		goto out;
 	}
 	FCT_DO(fct_hear(t, "port", &where, sizeof(where)));
-	FCT_CALL(t, fct_addr_text(where.addr, node, sizeof(node), l->service, sizeof(l->service), &wildcard));
+	FCT_CALL(t, fct_addr_text(where.addr, node, sizeof(node), l->service,
+				  sizeof(l->service), &wildcard));
 	fi_freeinfo(l->info);
 	FCT_CALL(t, fct_getinfo(t, &l->s, l->node, l->service, &l->info));
 out:
@@ -154,7 +157,7 @@ out:
 
 static int waiting(struct fct *t, enum fi_wait_obj wait, wait_fn await, bool end)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
@@ -190,8 +193,8 @@ int cm_fd_shutdown(struct fct *t)
 
 int cm_peek(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fct_event peeked = { 0 }, e;
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_event peeked = {0}, e;
 	struct fct_link l;
 	struct fct_wait w;
 	int i, ret;
@@ -203,8 +206,9 @@ int cm_peek(struct fct *t)
 	} else {
 		for (i = 0; i < 3; i++) {
 			fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
-			while ((n = fi_eq_read(l.eq, &peeked.event, peeked.room, sizeof(peeked.room),
-					       FI_PEEK)) == -FI_EAGAIN)
+			while ((n = fi_eq_read(l.eq, &peeked.event, peeked.room,
+					       sizeof(peeked.room), FI_PEEK)) ==
+			       -FI_EAGAIN)
 				FCT_DO(fct_wait_again(&w));
 			FCT_CALL(t, n);
 			FCT_EQ(t, peeked.event, FI_CONNREQ);

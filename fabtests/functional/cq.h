@@ -38,10 +38,11 @@ struct cq_side {
 	struct fct_ctx ctx[64];
 };
 
-#define CQ_LEN	64u
+#define CQ_LEN 64u
 
 /* The link, and on the server `recvs` posted receives, before both sides go on. */
-int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup, unsigned int recvs);
+int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup,
+	  unsigned int recvs);
 int cq_post_recv(struct cq_side *s, unsigned int slot);
 int cq_post_send(struct cq_side *s, unsigned int slot);
 

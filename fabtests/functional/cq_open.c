@@ -4,12 +4,12 @@
 
 #include "cq.h"
 
-#define MANY	64
+#define MANY 64
 
 int cq_sizes(struct fct *t)
 {
-	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA };
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA};
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_cq *cq;
 	struct fct_link l;
 	size_t size;
@@ -29,9 +29,9 @@ out:
 
 int cq_many(struct fct *t)
 {
-	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_CONTEXT };
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fid_cq *cq[MANY] = { NULL };
+	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_CONTEXT};
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fid_cq *cq[MANY] = {NULL};
 	struct fct_link l;
 	int i, ret;
 
@@ -45,16 +45,17 @@ int cq_many(struct fct *t)
 out:
 	for (i = 0; i < MANY && cq[i]; i++)
 		if (fi_close(&cq[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d", i);
+			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d",
+					  i);
 	return fct_link_down(&l, ret);
 }
 
 static int one_wait_object(struct fct_link *l, enum fi_wait_obj wait)
 {
-	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = wait };
+	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA, .wait_obj = wait};
 	enum fi_wait_obj told = FI_WAIT_MUTEX_COND;
 	struct fid_cq *cq = NULL;
-	struct pollfd pfd = { .fd = -1, .events = POLLIN };
+	struct pollfd pfd = {.fd = -1, .events = POLLIN};
 	struct fct *t = l->t;
 	int ret;
 
@@ -84,7 +85,7 @@ out:
 
 int cq_wait_objects(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
@@ -98,7 +99,7 @@ out:
 
 int cq_close_busy(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
@@ -110,8 +111,8 @@ out:
 
 int cq_empty(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
-	struct fi_cq_err_entry err = { 0 };
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e[4];
 	struct fct_link l;
 	int ret;

@@ -2,7 +2,7 @@
 /* What is read from a completion queue. */
 #include "cq.h"
 
-#define BULK	48u
+#define BULK 48u
 
 /* One entry of whatever format, into room for the largest. */
 static int next_entry(struct cq_side *s, struct fi_cq_tagged_entry *e)
@@ -24,7 +24,7 @@ out:
 
 static int format(struct fct *t, enum fi_cq_format format, size_t size)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .cq_data_size = 4 };
+	struct fct_setup setup = {.caps = FI_MSG, .cq_data_size = 4};
 	uint8_t untouched[sizeof(struct fi_cq_tagged_entry)];
 	struct fi_cq_tagged_entry e;
 	struct cq_side s;
@@ -34,7 +34,9 @@ static int format(struct fct *t, enum fi_cq_format format, size_t size)
 	memset(untouched, 0xCC, sizeof(untouched));
 	FCT_DO(cq_up(&s, t, &setup, 1));
 	if (fct_is_client(t))
-		FCT_POST(t, s.l.txcq, fi_senddata(s.l.c.ep, s.m.buf, 48, s.m.desc, 0x1234, 0, &s.ctx[0]));
+		FCT_POST(t, s.l.txcq,
+			 fi_senddata(s.l.c.ep, s.m.buf, 48, s.m.desc, 0x1234, 0,
+				     &s.ctx[0]));
 	FCT_DO(next_entry(&s, &e));
 	if (format == FI_CQ_FORMAT_UNSPEC)
 		goto out;
@@ -42,7 +44,9 @@ static int format(struct fct *t, enum fi_cq_format format, size_t size)
 	FCT_TRUE(t, !memcmp((uint8_t *)&e + size, untouched, sizeof(e) - size));
 	if (format == FI_CQ_FORMAT_CONTEXT)
 		goto out;
-	FCT_EQ(t, e.flags, fct_is_client(t) ? FI_SEND | FI_MSG : FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+	FCT_EQ(t, e.flags,
+	       fct_is_client(t) ? FI_SEND | FI_MSG
+				: FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
 	if (fct_is_client(t))
 		goto out;
 	FCT_EQ(t, e.len, 48);
@@ -75,7 +79,7 @@ int cq_format_unspec(struct fct *t)
 /* The server reads nothing until all messages have been sent. */
 int cq_bulk(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .rx_size = BULK, .tx_size = BULK };
+	struct fct_setup setup = {.caps = FI_MSG, .rx_size = BULK, .tx_size = BULK};
 	struct fi_cq_data_entry e[BULK + 4];
 	unsigned int i, done = 0;
 	struct cq_side s;
@@ -108,7 +112,7 @@ out:
 
 int cq_readfrom(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
+	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_data_entry e;
 	fi_addr_t addr = 0;
 	struct cq_side s;
@@ -126,7 +130,8 @@ int cq_readfrom(struct fct *t)
 	FCT_DO(fct_barrier(t, "supported"));
 	if (fct_is_client(t)) {
 		FCT_DO(cq_post_send(&s, 0));
-		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "the send"));
+		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
+				"the send"));
 		goto out;
 	}
 	fct_wait_init(&w, t, "a receive by fi_cq_readfrom");
@@ -141,7 +146,7 @@ out:
 
 static int check_error(struct cq_side *s, const struct fct_ctx *ctx)
 {
-	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct fct *t = s->l.t;
 	char text[128] = "";
@@ -155,7 +160,8 @@ static int check_error(struct cq_side *s, const struct fct_ctx *ctx)
 	FCT_TRUE(t, err.err > 0);
 	p = fi_cq_strerror(s->l.rxcq, err.prov_errno, err.err_data, text, sizeof(text));
 	FCT_TRUE(t, p && *p);
-	fct_note(t, "%d (%s; provider: %s; buffer: '%s')", err.err, fi_strerror(err.err), p, text);
+	fct_note(t, "%d (%s; provider: %s; buffer: '%s')", err.err, fi_strerror(err.err),
+		 p, text);
 	ret = 0;
 out:
 	return ret;
@@ -164,8 +170,8 @@ out:
 /* Receives of an endpoint that is closed are the errors every provider has. */
 int cq_readerr(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
-	struct fi_cq_err_entry err = { 0 };
+	struct fct_setup setup = {.caps = FI_MSG};
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct cq_side s;
 	unsigned int i;
@@ -175,7 +181,9 @@ int cq_readerr(struct fct *t)
 	if (fct_is_server(t)) {
 		FCT_DO(fct_conn_close(&s.l, &s.l.c));
 		if (fi_cq_read(s.l.rxcq, &e, 1) == -FI_EAGAIN) {
-			ret = fct_skip(t, "closing an endpoint drops its receives without a word");
+			ret = fct_skip(
+				t,
+				"closing an endpoint drops its receives without a word");
 			goto out;
 		}
 		for (i = 0; i < 3; i++)
@@ -205,19 +213,22 @@ out:
 }
 
 /*
- * Two endpoints on one CQ. The first has two messages and is closed with three receives left, the second has a message
- * after that. Every receive is reported once; whether the close overtook the second message is the provider's matter.
+ * Two endpoints on one CQ. The first has two messages and is closed with three receives
+ * left, the second has a message after that. Every receive is reported once; whether the
+ * close overtook the second message is the provider's matter.
  */
 static int mixed_server(struct cq_side *s, struct fct_conn *other)
 {
 	struct fi_cq_err_entry err;
 	struct fi_cq_data_entry e[8];
 	struct fct *t = s->l.t;
-	int n, i, total = 0, seen[11] = { 0 };
+	int n, i, total = 0, seen[11] = {0};
 	struct fct_wait w;
 	int ret;
 
-	FCT_POST(t, s->l.rxcq, fi_recv(other->ep, s->m.buf + 10 * CQ_LEN, CQ_LEN, s->m.desc, 0, &s->ctx[10]));
+	FCT_POST(t, s->l.rxcq,
+		 fi_recv(other->ep, s->m.buf + 10 * CQ_LEN, CQ_LEN, s->m.desc, 0,
+			 &s->ctx[10]));
 	FCT_DO(fct_barrier(t, "all posted"));
 	FCT_DO(fct_barrier(t, "two sent"));
 	FCT_DO(fct_conn_close(&s->l, &s->l.c));
@@ -249,8 +260,8 @@ out:
 
 int cq_mixed(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .cq_size = 1024 };
-	struct fct_conn other = { .ep = NULL };
+	struct fct_setup setup = {.caps = FI_MSG, .cq_size = 1024};
+	struct fct_conn other = {.ep = NULL};
 	struct fi_cq_data_entry e;
 	struct cq_side s;
 	int ret;

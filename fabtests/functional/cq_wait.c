@@ -8,13 +8,15 @@
 
 #include "cq.h"
 
-#define ROUNDS	2000u
-#define NAP_MS	3000	/* a sleep this long in a loop of round trips is a lost wake-up */
+#define ROUNDS 2000u
+#define NAP_MS 3000 /* a sleep this long in a loop of round trips is a lost wake-up */
 
-/* The wait object is an optional service: a provider without it does not open such a CQ. */
+/*
+ * The wait object is an optional service: a provider without it does not open such a CQ.
+ */
 static int up(struct cq_side *s, struct fct *t, enum fi_wait_obj wait, unsigned int recvs)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
+	struct fct_setup setup = {.caps = FI_MSG};
 
 	setup.cq_wait = wait;
 	return cq_up(s, t, &setup, recvs);
@@ -31,9 +33,11 @@ static int one_timeout(struct cq_side *s, int ms)
 	took = (fct_now_ns() - start) / 1000000;
 	fct_note(t, "fi_cq_sread of %d ms took %llu ms", ms, (unsigned long long)took);
 	if (took + 1 < (uint64_t)ms)
-		FCT_FAIL(t, "fi_cq_sread with %d ms returned after %llu ms", ms, (unsigned long long)took);
+		FCT_FAIL(t, "fi_cq_sread with %d ms returned after %llu ms", ms,
+			 (unsigned long long)took);
 	if (took > (uint64_t)ms + 2000 * t->scale)
-		FCT_FAIL(t, "fi_cq_sread with %d ms took %llu ms", ms, (unsigned long long)took);
+		FCT_FAIL(t, "fi_cq_sread with %d ms took %llu ms", ms,
+			 (unsigned long long)took);
 out:
 	return ret;
 }
@@ -63,8 +67,7 @@ static int take(struct cq_side *s, const void *ctx, int timeout)
 	fct_wait_init(&w, t, "a completion by fi_cq_sread");
 	/* A wake-up without an entry is allowed (fi_cq(3)); the deadline is not. */
 	while ((n = fi_cq_sread(s->l.rxcq, &e, 1, NULL, timeout)) == -FI_EAGAIN) {
-		w.spins = 1u << 20;
-		FCT_DO(fct_wait_again(&w));
+		FCT_DO(fct_wait_check(&w));
 	}
 	if (n == -FI_EAVAIL)
 		return fct_cq_fail(t, s->l.rxcq, "a completion by fi_cq_sread");
@@ -101,7 +104,10 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-/* Messages received and sends completed so far; a message may come in before the own send is complete. */
+/*
+ * Messages received and sends completed so far; a message may come in before the own send
+ * is complete.
+ */
 struct count {
 	unsigned int sent, received;
 };
@@ -109,7 +115,8 @@ struct count {
 /* One more entry in the CQ, by whatever way of sleeping. */
 typedef int (*sleep_fn)(struct cq_side *s, struct fi_cq_data_entry *e);
 
-static int until(struct cq_side *s, struct count *c, unsigned int sent, unsigned int received, sleep_fn await)
+static int until(struct cq_side *s, struct count *c, unsigned int sent,
+		 unsigned int received, sleep_fn await)
 {
 	struct fi_cq_data_entry e;
 	int ret;
@@ -129,7 +136,7 @@ static int until(struct cq_side *s, struct count *c, unsigned int sent, unsigned
 /* The receive of a round is posted before the message that asks for it goes out. */
 static int round_trips(struct cq_side *s, sleep_fn await)
 {
-	struct count c = { .sent = 0 };
+	struct count c = {.sent = 0};
 	struct fct *t = s->l.t;
 	unsigned int i;
 	int ret = 0;
@@ -165,15 +172,17 @@ static int sleep_sread(struct cq_side *s, struct fi_cq_data_entry *e)
 		if (n == 1)
 			return 0;
 		if (n != -FI_EAGAIN)
-			return n == -FI_EAVAIL ? fct_cq_fail(t, s->l.rxcq, "a message") :
-			       fct_fail_at(t, __FILE__, __LINE__, "fi_cq_sread returned %zd (%s)", n,
-					   fi_strerror((int)-n));
-		if (fct_now_ms() - start >= (uint64_t)NAP_MS * t->scale && fi_cq_read(s->l.rxcq, e, 1) == 1)
+			return n == -FI_EAVAIL
+				       ? fct_cq_fail(t, s->l.rxcq, "a message")
+				       : fct_fail_at(t, __FILE__, __LINE__,
+						     "fi_cq_sread returned %zd (%s)", n,
+						     fi_strerror((int)-n));
+		if (fct_now_ms() - start >= (uint64_t)NAP_MS * t->scale &&
+		    fi_cq_read(s->l.rxcq, e, 1) == 1)
 			return fct_fail_at(t, __FILE__, __LINE__,
 					   "fi_cq_sread slept %d ms beside a completion",
 					   NAP_MS * (int)t->scale);
-		w.spins = 1u << 20;
-		FCT_DO(fct_wait_again(&w));
+		FCT_DO(fct_wait_check(&w));
 	}
 out:
 	return ret;
@@ -200,9 +209,11 @@ int cq_sread_loop(struct fct *t)
 
 int cq_sread_threshold(struct fct *t)
 {
-	struct fi_cq_attr attr = { .size = 64, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_UNSPEC,
-				   .wait_cond = FI_CQ_COND_THRESHOLD };
-	struct fct_setup setup = { .caps = FI_MSG, .tx_size = 16, .rx_size = 16 };
+	struct fi_cq_attr attr = {.size = 64,
+				  .format = FI_CQ_FORMAT_DATA,
+				  .wait_obj = FI_WAIT_UNSPEC,
+				  .wait_cond = FI_CQ_COND_THRESHOLD};
+	struct fct_setup setup = {.caps = FI_MSG, .tx_size = 16, .rx_size = 16};
 	struct fi_cq_data_entry e[8];
 	struct fid_cq *cq = NULL;
 	unsigned int i, got = 0;
@@ -260,7 +271,7 @@ static void *sleep_forever(void *arg)
 int cq_signal(struct fct *t)
 {
 	struct cq_side s;
-	struct sleeper z = { .n = 1 };
+	struct sleeper z = {.n = 1};
 	struct fct_wait w;
 	pthread_t thread;
 	int ret;
@@ -278,7 +289,10 @@ int cq_signal(struct fct *t)
 	w.spins = 1u << 20;
 	while (!atomic_load(&z.done)) {
 		FCT_CALL(t, fi_cq_signal(z.cq));
-		/* The thread still holds the CQ: nothing may be closed, so the process ends here. */
+		/*
+		 * The thread still holds the CQ: nothing may be closed, so the process
+		 * ends here.
+		 */
 		if (fct_wait_again(&w)) {
 			printf("not ok signal: %s: %s\n", fct_role_name(t), t->why);
 			fflush(stdout);
@@ -296,8 +310,8 @@ out:
 /* After fi_trywait the descriptor tells of the next completion. */
 static int sleep_fd_once(struct cq_side *s, int fd)
 {
-	struct fid *fids[] = { &s->l.rxcq->fid };
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	struct fid *fids[] = {&s->l.rxcq->fid};
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 	struct fct *t = s->l.t;
 	int ret;
 
@@ -326,11 +340,13 @@ int cq_fd_event(struct fct *t)
 		FCT_DO(fct_barrier(t, "receive posted"));
 		if (fct_is_client(t)) {
 			FCT_DO(cq_post_send(&s, 0));
-			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "the send"));
+			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
+					"the send"));
 		} else {
 			FCT_DO(sleep_fd_once(&s, fd));
-			FCT_DO(fct_comp(t, s.l.rxcq, &s.ctx[0], FI_RECV | FI_MSG, &e,
-					"the receive, after the descriptor was readable"));
+			FCT_DO(fct_comp(
+				t, s.l.rxcq, &s.ctx[0], FI_RECV | FI_MSG, &e,
+				"the receive, after the descriptor was readable"));
 		}
 		FCT_DO(fct_barrier(t, "taken"));
 	}
@@ -342,7 +358,7 @@ static int epoll_fd = -1;
 
 static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
 {
-	struct fid *fids[] = { &s->l.rxcq->fid };
+	struct fid *fids[] = {&s->l.rxcq->fid};
 	struct epoll_event ev;
 	struct fct *t = s->l.t;
 	struct fct_wait w;
@@ -366,10 +382,11 @@ static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
 		if (ready)
 			continue;
 		if (fi_cq_read(s->l.rxcq, e, 1) == 1)
-			FCT_FAIL(t, "epoll slept %d ms beside a completion: a wake-up was lost",
+			FCT_FAIL(t,
+				 "epoll slept %d ms beside a completion: a wake-up was "
+				 "lost",
 				 NAP_MS * (int)t->scale);
-		w.spins = 1u << 20;
-		FCT_DO(fct_wait_again(&w));
+		FCT_DO(fct_wait_check(&w));
 	}
 out:
 	return ret;
@@ -377,7 +394,7 @@ out:
 
 int cq_fd_loop(struct fct *t)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	struct epoll_event ev = {.events = EPOLLIN};
 	struct cq_side s;
 	int fd = -1, ret;
 

@@ -20,7 +20,7 @@ out:
 
 struct loop {
 	struct eq_bed b;
-	struct fid_eq *eq2;		/* the connecting side's */
+	struct fid_eq *eq2; /* the connecting side's */
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_pep *pep;
@@ -28,7 +28,8 @@ struct loop {
 	struct fid_ep *active, *passive;
 };
 
-static int open_ep(struct loop *x, struct fi_info *info, struct fid_eq *eq, struct fid_ep **ep)
+static int open_ep(struct loop *x, struct fi_info *info, struct fid_eq *eq,
+		   struct fid_ep **ep)
 {
 	struct fct *t = x->b.t;
 	int ret;
@@ -43,9 +44,9 @@ out:
 
 static int open_loop(struct loop *x, struct fct *t)
 {
-	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_NONE };
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
+	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_DATA};
+	struct fct_setup s = {.caps = FI_MSG};
 	uint8_t addr[128];
 	size_t len = sizeof(addr);
 	char node[64], service[16];
@@ -60,7 +61,8 @@ static int open_loop(struct loop *x, struct fct *t)
 	FCT_CALL(t, fi_pep_bind(x->pep, &x->b.eq->fid, 0));
 	FCT_CALL(t, fi_listen(x->pep));
 	FCT_CALL(t, fi_getname(&x->pep->fid, addr, &len));
-	FCT_CALL(t, fct_addr_text(addr, node, sizeof(node), service, sizeof(service), &wildcard));
+	FCT_CALL(t, fct_addr_text(addr, node, sizeof(node), service, sizeof(service),
+				  &wildcard));
 	if (wildcard)
 		snprintf(node, sizeof(node), "%s", "127.0.0.1");
 	FCT_CALL(t, fct_getinfo(t, &s, node, service, &x->to));
@@ -89,20 +91,22 @@ static int close_loop(struct loop *x, int ret)
 }
 
 /* The next event is there, unread; the other queue and the CQ are driven meanwhile. */
-static int await_unread(struct loop *x, struct fid_eq *eq, uint32_t want, const char *what)
+static int await_unread(struct loop *x, struct fid_eq *eq, uint32_t want,
+			const char *what)
 {
 	struct fct *t = x->b.t;
-	struct fct_event e = { 0 };
+	struct fct_event e = {0};
 	struct fct_wait w;
 	ssize_t n;
 	int ret;
 
 	fct_wait_init(&w, t, what);
-	while ((n = fi_eq_read(eq, &e.event, e.room, sizeof(e.room), FI_PEEK)) == -FI_EAGAIN) {
+	while ((n = fi_eq_read(eq, &e.event, e.room, sizeof(e.room), FI_PEEK)) ==
+	       -FI_EAGAIN) {
 		struct fct_event other;
 
-		fi_eq_read(eq == x->eq2 ? x->b.eq : x->eq2, &other.event, other.room, sizeof(other.room),
-			   FI_PEEK);
+		fi_eq_read(eq == x->eq2 ? x->b.eq : x->eq2, &other.event, other.room,
+			   sizeof(other.room), FI_PEEK);
 		fi_cq_read(x->cq, NULL, 0);
 		FCT_DO(fct_wait_again(&w));
 	}
@@ -115,20 +119,23 @@ out:
 
 static int nothing_left(struct fct *t, struct fid_eq *eq)
 {
-	struct fct_event e = { 0 };
+	struct fct_event e = {0};
 	ssize_t n = fi_eq_read(eq, &e.event, e.room, sizeof(e.room), 0);
 	int ret = 0;
 
 	if (n != -FI_EAGAIN)
-		FCT_FAIL(t, "after fi_close the queue still has an event of the endpoint (fi_eq_read: %zd)", n);
+		FCT_FAIL(t,
+			 "after fi_close the queue still has an event of the endpoint "
+			 "(fi_eq_read: %zd)",
+			 n);
 out:
 	return ret;
 }
 
 int eq_close_ep(struct fct *t)
 {
-	struct loop x = { .active = NULL };
-	struct fct_event e = { 0 };
+	struct loop x = {.active = NULL};
+	struct fct_event e = {0};
 	int ret;
 
 	FCT_DO(open_loop(&x, t));
@@ -138,8 +145,10 @@ int eq_close_ep(struct fct *t)
 	x.request = e.cm.info;
 	FCT_DO(open_ep(&x, x.request, x.b.eq, &x.passive));
 	FCT_CALL(t, fi_accept(x.passive, NULL, 0));
-	FCT_DO(await_unread(&x, x.eq2, FI_CONNECTED, "FI_CONNECTED of the connecting side"));
-	FCT_DO(await_unread(&x, x.b.eq, FI_CONNECTED, "FI_CONNECTED of the accepting side"));
+	FCT_DO(await_unread(&x, x.eq2, FI_CONNECTED,
+			    "FI_CONNECTED of the connecting side"));
+	FCT_DO(await_unread(&x, x.b.eq, FI_CONNECTED,
+			    "FI_CONNECTED of the accepting side"));
 	FCT_CALL(t, fi_close(&x.active->fid));
 	x.active = NULL;
 	FCT_DO(nothing_left(t, x.eq2));

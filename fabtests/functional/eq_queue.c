@@ -4,18 +4,19 @@
 
 #include "eq.h"
 
-#define MANY	100
-#define COUNT	50u
+#define MANY 100
+#define COUNT 50u
 
 int eq_sizes(struct fct *t)
 {
-	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_NONE };
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_NONE};
 	struct fid_eq *eq;
 	struct eq_bed b;
 	int ret;
 
 	FCT_DO(eq_open(&b, t, FI_WAIT_NONE, 0));
-	for (attr.size = 0; attr.size <= 65536; attr.size = attr.size ? attr.size * 2 : 1) {
+	for (attr.size = 0; attr.size <= 65536;
+	     attr.size = attr.size ? attr.size * 2 : 1) {
 		ret = fi_eq_open(b.fabric, &attr, &eq, NULL);
 		if (ret)
 			FCT_FAIL(t, "size %zu: %s", attr.size, fi_strerror(-ret));
@@ -27,8 +28,8 @@ out:
 
 int eq_many(struct fct *t)
 {
-	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_FD };
-	struct fid_eq *eq[MANY] = { NULL };
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct fid_eq *eq[MANY] = {NULL};
 	struct eq_bed b;
 	int i, ret;
 
@@ -41,14 +42,15 @@ int eq_many(struct fct *t)
 out:
 	for (i = 0; i < MANY && eq[i]; i++)
 		if (fi_close(&eq[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d", i);
+			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d",
+					  i);
 	return eq_close(&b, ret);
 }
 
 static int one_wait_object(struct fct *t, enum fi_wait_obj wait, bool must_have_fd)
 {
 	enum fi_wait_obj told = FI_WAIT_MUTEX_COND;
-	struct pollfd pfd = { .fd = -1, .events = POLLIN };
+	struct pollfd pfd = {.fd = -1, .events = POLLIN};
 	struct eq_bed b;
 	int ret;
 
@@ -76,7 +78,8 @@ out:
 
 int eq_wait_objects(struct fct *t)
 {
-	if (one_wait_object(t, FI_WAIT_NONE, false) || one_wait_object(t, FI_WAIT_UNSPEC, false))
+	if (one_wait_object(t, FI_WAIT_NONE, false) ||
+	    one_wait_object(t, FI_WAIT_UNSPEC, false))
 		return -1;
 	return one_wait_object(t, FI_WAIT_FD, true);
 }
@@ -88,7 +91,7 @@ int eq_unspec_fd(struct fct *t)
 
 int eq_empty(struct fct *t)
 {
-	struct fi_eq_err_entry err = { 0 };
+	struct fi_eq_err_entry err = {0};
 	struct eq_bed b;
 	int ret;
 
@@ -152,8 +155,8 @@ out:
 
 int eq_no_write(struct fct *t)
 {
-	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_NONE };
-	struct fi_eq_entry entry = { 0 };
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_NONE};
+	struct fi_eq_entry entry = {0};
 	struct fid_eq *eq = NULL;
 	struct eq_bed b;
 	int ret;
@@ -169,7 +172,7 @@ out:
 
 int eq_overrun(struct fct *t)
 {
-	struct fi_eq_entry entry = { .data = 0 };
+	struct fi_eq_entry entry = {.data = 0};
 	struct eq_bed b;
 	uint64_t i, kept;
 	ssize_t n = 0;
@@ -184,7 +187,8 @@ int eq_overrun(struct fct *t)
 		if (n < 0)
 			break;
 	}
-	fct_note(t, "%llu events kept, then %zd", (unsigned long long)kept, n < 0 ? n : 0);
+	fct_note(t, "%llu events kept, then %zd", (unsigned long long)kept,
+		 n < 0 ? n : 0);
 	FCT_TRUE(t, kept >= 8);
 	for (i = 0; i < kept; i++)
 		FCT_DO(eq_get(&b, i, 0));

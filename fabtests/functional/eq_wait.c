@@ -6,7 +6,7 @@
 
 #include "eq.h"
 
-#define ROUNDS	200
+#define ROUNDS 200
 
 static int one_timeout(struct eq_bed *b, int ms)
 {
@@ -19,9 +19,11 @@ static int one_timeout(struct eq_bed *b, int ms)
 	FCT_ERR(t, fi_eq_sread(b->eq, &event, &entry, sizeof(entry), ms, 0), -FI_EAGAIN);
 	took = (fct_now_ns() - start) / 1000000;
 	if (took + 1 < (uint64_t)ms)
-		FCT_FAIL(t, "fi_eq_sread with %d ms returned after %llu ms", ms, (unsigned long long)took);
+		FCT_FAIL(t, "fi_eq_sread with %d ms returned after %llu ms", ms,
+			 (unsigned long long)took);
 	if (took > (uint64_t)ms + 2000 * t->scale)
-		FCT_FAIL(t, "fi_eq_sread with %d ms took %llu ms", ms, (unsigned long long)took);
+		FCT_FAIL(t, "fi_eq_sread with %d ms took %llu ms", ms,
+			 (unsigned long long)took);
 out:
 	return ret;
 }
@@ -49,7 +51,10 @@ struct sleeper {
 	ssize_t bad;
 };
 
-/* Sleeps without a timeout ROUNDS times; with FI_PEEK the event is taken by a second call. */
+/*
+ * Sleeps without a timeout ROUNDS times; with FI_PEEK the event is taken by a second
+ * call.
+ */
 static void *sleep_forever(void *arg)
 {
 	struct sleeper *z = arg;
@@ -72,7 +77,7 @@ static void *sleep_forever(void *arg)
 
 static int wake(struct fct *t, uint64_t flags)
 {
-	struct sleeper z = { .flags = flags };
+	struct sleeper z = {.flags = flags};
 	struct fct_wait w;
 	pthread_t thread;
 	struct eq_bed b;
@@ -89,7 +94,10 @@ static int wake(struct fct *t, uint64_t flags)
 		if (i % 2)
 			poll(NULL, 0, 1);
 		FCT_DO(eq_put(&b, (uint64_t)i));
-		/* The run's own deadline covers a thread that never wakes: it still holds the EQ. */
+		/*
+		 * The run's own deadline covers a thread that never wakes: it still holds
+		 * the EQ.
+		 */
 		fct_doing(t, "fi_eq_write to wake fi_eq_sread in another thread");
 		while (atomic_load(&z.woken) <= i)
 			poll(NULL, 0, 0);
@@ -114,7 +122,7 @@ int eq_sread_peek(struct fct *t)
 
 static int readable(int fd, int ms)
 {
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 
 	return poll(&pfd, 1, ms);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The control channel: framed messages between the two sides, in order. A side that fails a case ends it
- * at once; the other side learns it here and stops waiting for what will not come.
+ * The control channel: framed messages between the two sides, in order. A side that fails
+ * a case ends it at once; the other side learns it here and stops waiting for what will
+ * not come.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -14,7 +15,7 @@
 
 #include "fct.h"
 
-#define CTL_MAX_LEN	(64u << 10)
+#define CTL_MAX_LEN (64u << 10)
 
 enum frame_type { FRAME_RUN = 0x66637401, FRAME_SYNC, FRAME_END };
 
@@ -36,9 +37,10 @@ struct end_body {
 	uint32_t followed;
 };
 
-static int ctl_send(struct fct *t, uint32_t type, const char *tag, const void *data, size_t len)
+static int ctl_send(struct fct *t, uint32_t type, const char *tag, const void *data,
+		    size_t len)
 {
-	struct frame_head h = { .type = type };
+	struct frame_head h = {.type = type};
 	size_t tag_len = strlen(tag) + 1;
 	char *msg;
 	size_t total, sent;
@@ -63,7 +65,8 @@ static int ctl_send(struct fct *t, uint32_t type, const char *tag, const void *d
 	}
 	free(msg);
 	if (sent < total)
-		return fct_fail_at(t, NULL, 0, "the other side is gone (control channel: %s)",
+		return fct_fail_at(t, NULL, 0,
+				   "the other side is gone (control channel: %s)",
 				   strerror(errno));
 	return 0;
 }
@@ -117,8 +120,8 @@ static void pump(struct fct *t)
 	if (!t->partial)
 		t->partial = malloc(room);
 	while (t->partial) {
-		ssize_t n = recv(t->ctl, t->partial + t->partial_len, room - t->partial_len,
-				 MSG_DONTWAIT);
+		ssize_t n = recv(t->ctl, t->partial + t->partial_len,
+				 room - t->partial_len, MSG_DONTWAIT);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
@@ -133,7 +136,8 @@ static void pump(struct fct *t)
 
 static int peer_gone(struct fct *t)
 {
-	return fct_fail_at(t, NULL, 0, "the other side ended (its control channel closed)");
+	return fct_fail_at(t, NULL, 0,
+			   "the other side ended (its control channel closed)");
 }
 
 bool fct_ctl_peer_gave_up(struct fct *t)
@@ -166,7 +170,8 @@ bool fct_ctl_peer_gave_up(struct fct *t)
 }
 
 /* Waits for the next frame and takes it off the inbox. NULL: recorded. */
-static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *what, bool forever)
+static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *what,
+				    bool forever)
 {
 	struct fct_frame *f;
 	struct fct_wait w;
@@ -180,7 +185,8 @@ static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *wh
 		if (f && (f->type == type || f->type == FRAME_END))
 			break;
 		if (f) {
-			fct_fail_at(t, NULL, 0, "control channel out of step: waiting for %s", what);
+			fct_fail_at(t, NULL, 0,
+				    "control channel out of step: waiting for %s", what);
 			return NULL;
 		}
 		if (t->ctl_eof) {
@@ -193,7 +199,8 @@ static struct fct_frame *next_frame(struct fct *t, uint32_t type, const char *wh
 	}
 	if (f->type != type) {
 		if (!fct_ctl_peer_gave_up(t))
-			fct_fail_at(t, NULL, 0, "the other side ended the case before %s", what);
+			fct_fail_at(t, NULL, 0, "the other side ended the case before %s",
+				    what);
 		return NULL;
 	}
 	t->inbox = f->next;
@@ -209,7 +216,8 @@ static int hear(struct fct *t, const char *tag, void *data, size_t len)
 	if (!f)
 		return -1;
 	if (strcmp(f->data, tag) || f->len != tag_len + len)
-		ret = fct_fail_at(t, NULL, 0, "control channel out of step: here '%s', there '%s'",
+		ret = fct_fail_at(t, NULL, 0,
+				  "control channel out of step: here '%s', there '%s'",
 				  tag, f->data);
 	else if (len)
 		memcpy(data, f->data + tag_len, len);
@@ -227,7 +235,8 @@ int fct_hear(struct fct *t, const char *tag, void *theirs, size_t len)
 	return hear(t, tag, theirs, len);
 }
 
-int fct_exchange(struct fct *t, const char *tag, const void *mine, void *theirs, size_t len)
+int fct_exchange(struct fct *t, const char *tag, const void *mine, void *theirs,
+		 size_t len)
 {
 	if (ctl_send(t, FRAME_SYNC, tag, mine, len))
 		return -1;
@@ -257,15 +266,17 @@ int fct_ctl_next(struct fct *t, char *name, size_t len)
 	return more;
 }
 
-int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len, bool *followed)
+int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len,
+		bool *followed)
 {
 	char body[sizeof(struct end_body) + FCT_WHY_LEN];
-	struct end_body end = { .result = t->result, .followed = t->followed };
-	struct pollfd pfd = { .fd = t->ctl, .events = POLLIN };
+	struct end_body end = {.result = t->result, .followed = t->followed};
+	struct pollfd pfd = {.fd = t->ctl, .events = POLLIN};
 	struct fct_frame *f;
 
 	memcpy(body, &end, sizeof(end));
-	snprintf(body + sizeof(end), FCT_WHY_LEN, "%s", t->result == FCT_PASS ? "" : t->why);
+	snprintf(body + sizeof(end), FCT_WHY_LEN, "%s",
+		 t->result == FCT_PASS ? "" : t->why);
 	ctl_send(t, FRAME_END, "", body, sizeof(end) + strlen(body + sizeof(end)));
 
 	/* The other side's waits have deadlines; the run's deadline bounds this one. */
@@ -294,7 +305,9 @@ int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len, boo
 
 int fct_ctl_listen(const char *port)
 {
-	struct addrinfo hints = { .ai_family = AF_INET6, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
+	struct addrinfo hints = {.ai_family = AF_INET6,
+				 .ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_PASSIVE};
 	struct addrinfo *ai;
 	int fd, ret, one = 1, zero = 0;
 
@@ -309,7 +322,8 @@ int fct_ctl_listen(const char *port)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	}
 	if (fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 1)) {
-		fprintf(stderr, "cannot listen on control port %s: %s\n", port, strerror(errno));
+		fprintf(stderr, "cannot listen on control port %s: %s\n", port,
+			strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
@@ -334,7 +348,10 @@ int fct_ctl_accept(struct fct *t, int listener)
 	return 0;
 }
 
-/* The address the client reached this host at is the best guess where to listen on the fabric. */
+/*
+ * The address the client reached this host at is the best guess where to listen on the
+ * fabric.
+ */
 void fct_ctl_local_address(struct fct *t, char *text, size_t len)
 {
 	struct sockaddr_storage addr;
@@ -344,7 +361,8 @@ void fct_ctl_local_address(struct fct *t, char *text, size_t len)
 
 	text[0] = '\0';
 	if (getsockname(t->ctl, (struct sockaddr *)&addr, &addr_len) ||
-	    getnameinfo((struct sockaddr *)&addr, addr_len, host, sizeof(host), NULL, 0, NI_NUMERICHOST))
+	    getnameinfo((struct sockaddr *)&addr, addr_len, host, sizeof(host), NULL, 0,
+			NI_NUMERICHOST))
 		return;
 	p = !strncmp(host, "::ffff:", 7) && strchr(host, '.') ? host + 7 : host;
 	snprintf(text, len, "%s", p);
@@ -352,7 +370,7 @@ void fct_ctl_local_address(struct fct *t, char *text, size_t len)
 
 int fct_ctl_connect(struct fct *t, const char *host, const char *port)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list, *ai;
 	int ret, one = 1, err = 0;
 
@@ -375,7 +393,8 @@ int fct_ctl_connect(struct fct *t, const char *host, const char *port)
 	}
 	freeaddrinfo(list);
 	if (t->ctl < 0)
-		fprintf(stderr, "cannot reach the server's control port %s on %s: %s "
+		fprintf(stderr,
+			"cannot reach the server's control port %s on %s: %s "
 			"(is the server side of this program running there?)\n",
 			port, host, strerror(err));
 	return t->ctl < 0 ? -1 : 0;

@@ -23,7 +23,8 @@ static int read_eq_err(struct fct *t, struct fid_eq *eq, struct fct_event *e)
 	e->err.err_data_size = sizeof(e->err_data);
 	ret = (int)fi_eq_readerr(eq, &e->err, 0);
 	if (ret != (int)sizeof(e->err))
-		return fct_fail_at(t, NULL, 0, "fi_eq_readerr after -FI_EAVAIL returned %d", ret);
+		return fct_fail_at(t, NULL, 0,
+				   "fi_eq_readerr after -FI_EAVAIL returned %d", ret);
 	return 1;
 }
 
@@ -34,7 +35,8 @@ int fct_eq_next(struct fct *t, struct fid_eq *eq, struct fct_event *e, const cha
 
 	memset(e, 0, sizeof(*e));
 	fct_wait_init(&w, t, what);
-	while ((n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), 0)) == -FI_EAGAIN) {
+	while ((n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), 0)) ==
+	       -FI_EAGAIN) {
 		fct_progress(t);
 		if (fct_wait_again(&w))
 			return -1;
@@ -42,7 +44,8 @@ int fct_eq_next(struct fct *t, struct fid_eq *eq, struct fct_event *e, const cha
 	if (n == -FI_EAVAIL)
 		return read_eq_err(t, eq, e);
 	if (n < 0)
-		return fct_fail_at(t, NULL, 0, "fi_eq_read returned %zd (%s)", n, fi_strerror((int)-n));
+		return fct_fail_at(t, NULL, 0, "fi_eq_read returned %zd (%s)", n,
+				   fi_strerror((int)-n));
 	if ((size_t)n > sizeof(struct fi_eq_cm_entry))
 		e->len = (size_t)n - sizeof(struct fi_eq_cm_entry);
 	return 0;
@@ -53,22 +56,29 @@ static const char *event_name(uint32_t event)
 	return fi_tostr(&event, FI_TYPE_EQ_EVENT);
 }
 
-int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e)
+int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid,
+		  struct fct_event *e)
 {
 	char want[64];
 	int ret;
 
 	snprintf(want, sizeof(want), "%s", event_name(event));
-	ret = fct_eq_next(t, eq, e, event == FI_CONNREQ ? "FI_CONNREQ" : event == FI_CONNECTED ?
-			  "FI_CONNECTED" : event == FI_SHUTDOWN ? "FI_SHUTDOWN" : "an event");
+	ret = fct_eq_next(t, eq, e,
+			  event == FI_CONNREQ	  ? "FI_CONNREQ"
+			  : event == FI_CONNECTED ? "FI_CONNECTED"
+			  : event == FI_SHUTDOWN  ? "FI_SHUTDOWN"
+						  : "an event");
 	if (ret < 0)
 		return ret;
 	if (ret)
-		return fct_fail_at(t, NULL, 0, "expected %s, got error entry %d (%s; provider: %s)", want,
-				   e->err.err, fi_strerror(e->err.err),
-				   fi_eq_strerror(eq, e->err.prov_errno, e->err.err_data, NULL, 0));
+		return fct_fail_at(t, NULL, 0,
+				   "expected %s, got error entry %d (%s; provider: %s)",
+				   want, e->err.err, fi_strerror(e->err.err),
+				   fi_eq_strerror(eq, e->err.prov_errno, e->err.err_data,
+						  NULL, 0));
 	if (e->event != event)
-		return fct_fail_at(t, NULL, 0, "expected %s, got %s", want, event_name(e->event));
+		return fct_fail_at(t, NULL, 0, "expected %s, got %s", want,
+				   event_name(e->event));
 	if (fid && e->cm.fid != fid)
 		return fct_fail_at(t, NULL, 0, "%s has the wrong fid", want);
 	return 0;
@@ -81,13 +91,15 @@ int fct_eq_expect_err(struct fct *t, struct fid_eq *eq, fid_t fid, struct fct_ev
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fct_fail_at(t, NULL, 0, "expected an error entry, got %s", event_name(e->event));
+		return fct_fail_at(t, NULL, 0, "expected an error entry, got %s",
+				   event_name(e->event));
 	if (fid && e->err.fid != fid)
 		return fct_fail_at(t, NULL, 0, "the error entry has the wrong fid");
 	return 0;
 }
 
-int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what)
+int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
+		const char *what)
 {
 	struct fct_wait w;
 	ssize_t n;
@@ -100,23 +112,26 @@ int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e, co
 		return 0;
 	if (n == -FI_EAVAIL)
 		return 1;
-	return fct_fail_at(t, NULL, 0, "fi_cq_read waiting for %s returned %zd (%s)", what, n,
-			   n < 0 ? fi_strerror((int)-n) : "more than asked for");
+	return fct_fail_at(t, NULL, 0, "fi_cq_read waiting for %s returned %zd (%s)",
+			   what, n, n < 0 ? fi_strerror((int)-n) : "more than asked for");
 }
 
 int fct_cq_fail(struct fct *t, struct fid_cq *cq, const char *what)
 {
-	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_err_entry err = {0};
 	ssize_t n = fi_cq_readerr(cq, &err, 0);
 
 	if (n != 1)
-		return fct_fail_at(t, NULL, 0, "%s: fi_cq_readerr after -FI_EAVAIL returned %zd", what, n);
+		return fct_fail_at(t, NULL, 0,
+				   "%s: fi_cq_readerr after -FI_EAVAIL returned %zd",
+				   what, n);
 	return fct_fail_at(t, NULL, 0, "%s failed: %d (%s; provider: %s)", what, err.err,
 			   fi_strerror(err.err),
 			   fi_cq_strerror(cq, err.prov_errno, err.err_data, NULL, 0));
 }
 
-int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what)
+int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
+		 const char *what)
 {
 	int ret = fct_cq_next(t, cq, e, what);
 
@@ -131,18 +146,23 @@ int fct_comp(struct fct *t, struct fid_cq *cq, const void *ctx, uint64_t flags,
 	if (fct_comp_any(t, cq, e, what))
 		return -1;
 	if (e->op_context != ctx)
-		return fct_fail_at(t, NULL, 0, "%s: the completion has context %p, expected %p", what,
+		return fct_fail_at(t, NULL, 0,
+				   "%s: the completion has context %p, expected %p", what,
 				   e->op_context, ctx);
 	if (e->flags != flags) {
-		snprintf(have, sizeof(have), "%s", fi_tostr(&e->flags, FI_TYPE_CQ_EVENT_FLAGS));
-		return fct_fail_at(t, NULL, 0, "%s: completion flags 0x%llx [%s], expected 0x%llx [%s]",
-				   what, (unsigned long long)e->flags, have, (unsigned long long)flags,
-				   fi_tostr(&flags, FI_TYPE_CQ_EVENT_FLAGS));
+		snprintf(have, sizeof(have), "%s",
+			 fi_tostr(&e->flags, FI_TYPE_CQ_EVENT_FLAGS));
+		return fct_fail_at(
+			t, NULL, 0,
+			"%s: completion flags 0x%llx [%s], expected 0x%llx [%s]", what,
+			(unsigned long long)e->flags, have, (unsigned long long)flags,
+			fi_tostr(&flags, FI_TYPE_CQ_EVENT_FLAGS));
 	}
 	return 0;
 }
 
-int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what)
+int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err,
+		 const char *what)
 {
 	struct fi_cq_data_entry e;
 	ssize_t n;
@@ -151,12 +171,16 @@ int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err, 
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fct_fail_at(t, NULL, 0, "expected %s, got a successful completion (flags 0x%llx)",
-				   what, (unsigned long long)e.flags);
+		return fct_fail_at(
+			t, NULL, 0,
+			"expected %s, got a successful completion (flags 0x%llx)", what,
+			(unsigned long long)e.flags);
 	memset(err, 0, sizeof(*err));
 	n = fi_cq_readerr(cq, err, 0);
 	if (n != 1)
-		return fct_fail_at(t, NULL, 0, "%s: fi_cq_readerr after -FI_EAVAIL returned %zd", what, n);
+		return fct_fail_at(t, NULL, 0,
+				   "%s: fi_cq_readerr after -FI_EAVAIL returned %zd",
+				   what, n);
 	return 0;
 }
 
@@ -169,6 +193,8 @@ int fct_cq_quiet(struct fct *t, struct fid_cq *cq, const char *when)
 		return 0;
 	if (n == -FI_EAVAIL)
 		return fct_cq_fail(t, cq, when);
-	return fct_fail_at(t, NULL, 0, "%s: an unexpected completion (fi_cq_read returned %zd, flags 0x%llx)",
-			   when, n, n == 1 ? (unsigned long long)e.flags : 0);
+	return fct_fail_at(
+		t, NULL, 0,
+		"%s: an unexpected completion (fi_cq_read returned %zd, flags 0x%llx)",
+		when, n, n == 1 ? (unsigned long long)e.flags : 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fabric objects of a case: one link is a fabric, a domain, an event queue, completion queues and a
- * connection on each side. What a case wants of the provider stands in a struct fct_setup.
+ * Fabric objects of a case: one link is a fabric, a domain, an event queue, completion
+ * queues and a connection on each side. What a case wants of the provider stands in a
+ * struct fct_setup.
  */
 #ifndef FCT_FABRIC_H
 #define FCT_FABRIC_H
@@ -18,33 +19,34 @@
 
 #include "fct.h"
 
-#define FCT_API		FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
-#define FCT_MR_MODE	(FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
-#define FCT_CM_DATA_MAX	512
-#define FCT_MAX_CQS	8
+#define FCT_API FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+#define FCT_MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
+#define FCT_CM_DATA_MAX 512
+#define FCT_MAX_CQS 8
 
 /* Zero means: the provider's default. */
 struct fct_setup {
-	uint64_t caps;			/* 0: FI_MSG */
-	uint64_t mode;			/* mode bits the case honours beyond none */
+	uint64_t caps; /* 0: FI_MSG */
+	uint64_t mode; /* mode bits the case honours beyond none */
 	uint64_t msg_order;
 	uint64_t tx_op_flags, rx_op_flags;
-	uint64_t tx_bind, rx_bind;	/* CQ binding flags, e.g. FI_SELECTIVE_COMPLETION */
+	uint64_t tx_bind, rx_bind; /* CQ binding flags, e.g. FI_SELECTIVE_COMPLETION */
 	size_t tx_size, rx_size;
-	size_t cq_data_size;		/* bytes of remote CQ data the case sends */
+	size_t cq_data_size; /* bytes of remote CQ data the case sends */
 	enum fi_threading threading;
 	enum fi_progress data_progress;
-	bool split_cq;			/* separate CQs for transmit and receive */
-	size_t cq_size;			/* 0: what the endpoint can have outstanding */
-	enum fi_cq_format format;	/* 0: FI_CQ_FORMAT_DATA */
-	enum fi_wait_obj cq_wait;	/* 0: FI_WAIT_NONE */
+	bool split_cq;		  /* separate CQs for transmit and receive */
+	size_t cq_size;		  /* 0: what the endpoint can have outstanding */
+	enum fi_cq_format format; /* 0: FI_CQ_FORMAT_DATA */
+	enum fi_wait_obj cq_wait; /* 0: FI_WAIT_NONE */
 };
 
 struct fct_conn {
 	struct fct_conn *next;
-	struct fi_info *info;		/* of the endpoint; owned */
+	struct fi_info *info; /* of the endpoint; owned */
 	struct fid_ep *ep;
-	struct fid_cq *txcq, *rxcq;	/* set before fct_conn_open: used instead of the link's, not owned */
+	struct fid_cq *txcq, *rxcq; /* set before fct_conn_open: used instead of the
+				       link's, not owned */
 };
 
 /* What each side tells the other about itself once connected. */
@@ -57,22 +59,25 @@ struct fct_peer {
 	uint64_t tx_size, rx_size;
 	uint64_t iov_limit;
 	uint64_t msg_order;
-	int32_t data_progress;
+	uint64_t data_progress;
 };
 
 struct fct_link {
 	struct fct *t;
 	struct fct_setup s;
-	struct fi_info *info;		/* client: for the connection; server: for listening */
+	struct fi_info *info; /* client: for the connection; server: for listening */
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 	struct fid_eq *eq;
-	struct fid_pep *pep;		/* server */
-	struct fid_cq *txcq, *rxcq;	/* the same unless s.split_cq */
-	char node[64], service[16];	/* where the server listens */
-	struct fct_conn c;		/* the first connection */
+	struct fid_pep *pep;	    /* server */
+	struct fid_cq *txcq, *rxcq; /* the same unless s.split_cq */
+	char node[64], service[16]; /* where the server listens */
+	struct fct_conn c;	    /* the first connection */
 	struct fct_peer peer;
-	/* What fct_link_down closes: connections and memory where the case keeps them, all CQs. */
+	/*
+	 * What fct_link_down closes: connections and memory where the case keeps them,
+	 * all CQs.
+	 */
 	struct fct_conn *conns;
 	struct fct_mem *mems;
 	struct fid_cq *cqs[FCT_MAX_CQS];
@@ -81,7 +86,7 @@ struct fct_link {
 
 struct fct_mem {
 	struct fct_mem *next;
-	bool allocated;			/* by fct_mem_alloc */
+	bool allocated; /* by fct_mem_alloc */
 	uint8_t *buf;
 	size_t len;
 	struct fid_mr *mr;
@@ -106,32 +111,37 @@ struct fct_ctx {
 /* Hints of the command line and the setup, NULL: out of memory. */
 struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s);
 /*
- * fi_getinfo for this side. node is the server's address, NULL: listen on the local address. Retries with the
- * mode bits the provider insists on. Returns fi_getinfo's value.
+ * fi_getinfo for this side. node is the server's address, NULL: listen on the local
+ * address. Retries with the mode bits the provider insists on. Returns fi_getinfo's
+ * value.
  */
-int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node, const char *service,
-		struct fi_info **info);
+int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node,
+		const char *service, struct fi_info **info);
 /* 0 if the provider has a FI_MSG endpoint here, else a message was printed. */
 int fct_probe(struct fct *t);
 /* Both sides say whether they can run (0). Returns 0 if both can. */
 int fct_agree(struct fct *t, int ret);
 /* Text of an address for fi_getinfo. */
-int fct_addr_text(const void *addr, char *node, size_t node_len, char *service, size_t service_len,
-		  bool *wildcard);
+int fct_addr_text(const void *addr, char *node, size_t node_len, char *service,
+		  size_t service_len, bool *wildcard);
 uint16_t fct_addr_port(const void *addr);
 
 /* ---- fct_link.c ---- */
 
-/* Up to and including fi_listen; the client learns the address. Skips the case if nothing fits. */
+/*
+ * Up to and including fi_listen; the client learns the address. Skips the case if nothing
+ * fits.
+ */
 int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s);
-int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format, enum fi_wait_obj wait,
-		struct fid_cq **cq);
+int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
+		enum fi_wait_obj wait, struct fid_cq **cq);
 /* An endpoint on info with everything bound and enabled; info stays the caller's. */
 int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
 /*
- * The parts of connecting, of which fct_conn_up is all. fct_conn_open: the client enables an endpoint and starts
- * connecting, the server waits for the request and enables an endpoint for it. fct_conn_finish: the server
- * accepts, both wait for FI_CONNECTED. Receives may be posted between the two.
+ * The parts of connecting, of which fct_conn_up is all. fct_conn_open: the client enables
+ * an endpoint and starts connecting, the server waits for the request and enables an
+ * endpoint for it. fct_conn_finish: the server accepts, both wait for FI_CONNECTED.
+ * Receives may be posted between the two.
  */
 int fct_conn_open(struct fct_link *l, struct fct_conn *c);
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c);
@@ -140,27 +150,33 @@ int fct_conn_close(struct fct_link *l, struct fct_conn *c);
 /* All of it: open, connect, exchange struct fct_peer. */
 int fct_link_up(struct fct_link *l, struct fct *t, const struct fct_setup *s);
 /*
- * Closes everything, connections and memory of the case included; with ret == 0 both sides wait for each other
- * first. Returns ret, or < 0 if closing failed.
+ * Closes everything, connections and memory of the case included; with ret == 0 both
+ * sides wait for each other first. Returns ret, or < 0 if closing failed.
  */
 int fct_link_down(struct fct_link *l, int ret);
 
 /* ---- fct_mem.c ---- */
 
 /*
- * Memory lives until fct_link_down, or until it is unregistered. fct_mem_alloc: page aligned and zeroed; both:
- * registered if the provider wants that for local buffers (FI_MR_LOCAL) or access has a remote right.
+ * Memory lives until fct_link_down, or until it is unregistered. fct_mem_alloc: page
+ * aligned and zeroed; both: registered if the provider wants that for local buffers
+ * (FI_MR_LOCAL) or access has a remote right.
  */
 int fct_mem_alloc(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t access);
-int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len, uint64_t access);
+int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
+		uint64_t access);
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m);
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m);
 void fct_fill(void *buf, size_t len, uint64_t seed);
-/* Compares with what fct_fill writes; position is that of buf[0] in the pattern. Fails the case if it differs. */
-int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed, size_t position,
-		const char *what);
-int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len, uint64_t seed);
-#define FCT_DATA(t, buf, len, seed)						\
+/*
+ * Compares with what fct_fill writes; position is that of buf[0] in the pattern. Fails
+ * the case if it differs.
+ */
+int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed,
+		size_t position, const char *what);
+int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len,
+		   uint64_t seed);
+#define FCT_DATA(t, buf, len, seed) \
 	FCT_DO(fct_compare_at(t, __FILE__, __LINE__, buf, len, seed))
 /* All bytes are value. */
 bool fct_all(const void *buf, size_t len, uint8_t value);
@@ -169,7 +185,7 @@ bool fct_all(const void *buf, size_t len, uint8_t value);
 
 struct fct_event {
 	uint32_t event;
-	size_t len;			/* of cm data, in CM events */
+	size_t len; /* of cm data, in CM events */
 	union {
 		struct fi_eq_cm_entry cm;
 		struct fi_eq_entry entry;
@@ -182,42 +198,51 @@ struct fct_event {
 /* 0: an event; 1: an error entry, read into err; < 0: deadline (recorded). */
 int fct_eq_next(struct fct *t, struct fid_eq *eq, struct fct_event *e, const char *what);
 /* This event and for this fid (NULL: any), or the case fails. */
-int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e);
+int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid,
+		  struct fct_event *e);
 /* An error entry for this fid, or the case fails. */
 int fct_eq_expect_err(struct fct *t, struct fid_eq *eq, fid_t fid, struct fct_event *e);
 
 /* 0: one completion; 1: an error entry is there to be read; < 0: deadline (recorded). */
-int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
+int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
+		const char *what);
 /* One successful completion, or the case fails. */
-int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
-/* The successful completion of this context with exactly these flags; the others in e are the caller's to check. */
+int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
+		 const char *what);
+/*
+ * The successful completion of this context with exactly these flags; the others in e are
+ * the caller's to check.
+ */
 int fct_comp(struct fct *t, struct fid_cq *cq, const void *ctx, uint64_t flags,
 	     struct fi_cq_data_entry *e, const char *what);
 /* One error completion, read into err, or the case fails. */
-int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what);
+int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err,
+		 const char *what);
 /* The CQ has nothing to read now. */
 int fct_cq_quiet(struct fct *t, struct fid_cq *cq, const char *when);
 /* Describes the error entry waiting in the CQ as this case's failure. */
 int fct_cq_fail(struct fct *t, struct fid_cq *cq, const char *what);
 
 /*
- * Posts, trying again while the provider says -FI_EAGAIN. For cases in which completions are not waited for by
- * another thread and the queue is not full of their own operations. Goes to out like the checks of fct.h.
+ * Posts, trying again while the provider says -FI_EAGAIN. For cases in which completions
+ * are not waited for by another thread and the queue is not full of their own operations.
+ * Goes to out like the checks of fct.h.
  */
-#define FCT_POST(t, cq, call)							\
-	do {									\
-		struct fct_wait w_;						\
-										\
-		fct_wait_init(&w_, t, "room for " #call);			\
-		while ((ret = (int)(call)) == -FI_EAGAIN) {			\
-			fi_cq_read(cq, NULL, 0);				\
-			if (fct_wait_again(&w_)) {				\
-				ret = -1;					\
-				goto out;					\
-			}							\
-		}								\
-		if (ret)							\
-			FCT_FAIL(t, "%s returned %d (%s)", #call, ret, fi_strerror(-ret));	\
+#define FCT_POST(t, cq, call)                                          \
+	do {                                                           \
+		struct fct_wait w_;                                    \
+                                                                       \
+		fct_wait_init(&w_, t, "room for " #call);              \
+		while ((ret = (int)(call)) == -FI_EAGAIN) {            \
+			fi_cq_read(cq, NULL, 0);                       \
+			if (fct_wait_again(&w_)) {                     \
+				ret = -1;                              \
+				goto out;                              \
+			}                                              \
+		}                                                      \
+		if (ret)                                               \
+			FCT_FAIL(t, "%s returned %d (%s)", #call, ret, \
+				 fi_strerror(-ret));                   \
 	} while (0)
 
 #endif

@@ -7,11 +7,11 @@
 #include "fct_fabric.h"
 
 /* Offered only to providers that give nothing to hints without mode bits. */
-#define FCT_FALLBACK_MODE	(FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA)
+#define FCT_FALLBACK_MODE (FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA)
 
 static int set_source(struct fi_info *hints, const char *src)
 {
-	struct addrinfo ask = { .ai_socktype = SOCK_STREAM }, *ai;
+	struct addrinfo ask = {.ai_socktype = SOCK_STREAM}, *ai;
 	int ret = getaddrinfo(src, NULL, &ask, &ai);
 
 	if (ret) {
@@ -22,7 +22,8 @@ static int set_source(struct fi_info *hints, const char *src)
 	if (hints->src_addr) {
 		memcpy(hints->src_addr, ai->ai_addr, ai->ai_addrlen);
 		hints->src_addrlen = ai->ai_addrlen;
-		hints->addr_format = ai->ai_family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
+		hints->addr_format =
+			ai->ai_family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
 	}
 	freeaddrinfo(ai);
 	return hints->src_addr ? 0 : -FI_ENOMEM;
@@ -65,8 +66,8 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	return hints;
 }
 
-static int getinfo(struct fct *t, const struct fct_setup *s, const char *node, const char *service,
-		   struct fi_info **info)
+static int getinfo(struct fct *t, const struct fct_setup *s, const char *node,
+		   const char *service, struct fi_info **info)
 {
 	struct fi_info *hints = fct_hints(t, s);
 	int ret = 0;
@@ -87,8 +88,8 @@ static int getinfo(struct fct *t, const struct fct_setup *s, const char *node, c
 	return ret;
 }
 
-int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node, const char *service,
-		struct fi_info **info)
+int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node,
+		const char *service, struct fi_info **info)
 {
 	uint64_t before = t->extra_mode;
 	int ret;
@@ -107,20 +108,21 @@ int fct_probe(struct fct *t)
 {
 	const char *addr = t->opts.src ? t->opts.src : t->opts.self;
 	const char *prov = t->opts.prov ? t->opts.prov : "any provider";
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_info *info = NULL;
 	int ret;
 
 	ret = fct_getinfo(t, &s, NULL, "0", &info);
 	if (ret) {
-		printf("not ok: %s: %s offers no FI_EP_MSG endpoint on %s: %s\n", fct_role_name(t),
-		       prov, addr ? addr : "any address", fi_strerror(-ret));
+		printf("not ok: %s: %s offers no FI_EP_MSG endpoint on %s: %s\n",
+		       fct_role_name(t), prov, addr ? addr : "any address",
+		       fi_strerror(-ret));
 		fflush(stdout);
 		return -1;
 	}
 	fct_note(t, "provider %s %u.%u, domain %s", info->fabric_attr->prov_name,
-		 FI_MAJOR(info->fabric_attr->prov_version), FI_MINOR(info->fabric_attr->prov_version),
-		 info->domain_attr->name);
+		 FI_MAJOR(info->fabric_attr->prov_version),
+		 FI_MINOR(info->fabric_attr->prov_version), info->domain_attr->name);
 	fi_freeinfo(info);
 	return 0;
 }
@@ -147,8 +149,8 @@ uint16_t fct_addr_port(const void *addr)
 	return 0;
 }
 
-int fct_addr_text(const void *addr, char *node, size_t node_len, char *service, size_t service_len,
-		  bool *wildcard)
+int fct_addr_text(const void *addr, char *node, size_t node_len, char *service,
+		  size_t service_len, bool *wildcard)
 {
 	const struct sockaddr *sa = addr;
 	socklen_t len;
@@ -156,17 +158,19 @@ int fct_addr_text(const void *addr, char *node, size_t node_len, char *service, 
 	switch (sa->sa_family) {
 	case AF_INET:
 		len = sizeof(struct sockaddr_in);
-		*wildcard = ((const struct sockaddr_in *)addr)->sin_addr.s_addr == INADDR_ANY;
+		*wildcard =
+			((const struct sockaddr_in *)addr)->sin_addr.s_addr == INADDR_ANY;
 		break;
 	case AF_INET6:
 		len = sizeof(struct sockaddr_in6);
-		*wildcard = IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+		*wildcard = IN6_IS_ADDR_UNSPECIFIED(
+			&((const struct sockaddr_in6 *)addr)->sin6_addr);
 		break;
 	default:
 		return -FI_EOPNOTSUPP;
 	}
-	if (getnameinfo(sa, len, node, (socklen_t)node_len, service, (socklen_t)service_len,
-			NI_NUMERICHOST | NI_NUMERICSERV))
+	if (getnameinfo(sa, len, node, (socklen_t)node_len, service,
+			(socklen_t)service_len, NI_NUMERICHOST | NI_NUMERICSERV))
 		return -FI_EINVAL;
 	return 0;
 }

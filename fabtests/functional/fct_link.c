@@ -21,10 +21,10 @@ static int skip_if_unsupported(struct fct_link *l, int ret)
 	return fct_fail_at(t, NULL, 0, "fi_getinfo: %s", fi_strerror(-ret));
 }
 
-int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format, enum fi_wait_obj wait,
-		struct fid_cq **cq)
+int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
+		enum fi_wait_obj wait, struct fid_cq **cq)
 {
-	struct fi_cq_attr attr = { .size = size, .format = format, .wait_obj = wait };
+	struct fi_cq_attr attr = {.size = size, .format = format, .wait_obj = wait};
 	struct fct *t = l->t;
 	int ret;
 
@@ -43,8 +43,11 @@ static int open_cqs(struct fct_link *l)
 	enum fi_wait_obj wait = l->s.cq_wait ? l->s.cq_wait : FI_WAIT_NONE;
 	size_t tx = l->info->tx_attr->size, rx = l->info->rx_attr->size;
 
-	if (fct_cq_open(l, l->s.cq_size ? l->s.cq_size : l->s.split_cq ? tx : tx + rx, format, wait,
-			&l->txcq))
+	if (fct_cq_open(l,
+			l->s.cq_size	? l->s.cq_size
+			: l->s.split_cq ? tx
+					: tx + rx,
+			format, wait, &l->txcq))
 		return -1;
 	if (!l->s.split_cq) {
 		l->rxcq = l->txcq;
@@ -55,7 +58,7 @@ static int open_cqs(struct fct_link *l)
 
 static int open_domain(struct fct_link *l)
 {
-	struct fi_eq_attr eq_attr = { .size = 64, .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_eq_attr eq_attr = {.size = 64, .wait_obj = FI_WAIT_UNSPEC};
 	struct fct *t = l->t;
 	int ret;
 
@@ -70,7 +73,7 @@ out:
 
 static int listen_somewhere(struct fct_link *l, struct where *where)
 {
-	struct sockaddr_storage addr = { 0 };
+	struct sockaddr_storage addr = {0};
 	size_t len = sizeof(addr);
 	struct fct *t = l->t;
 	bool wildcard;
@@ -92,7 +95,7 @@ out:
 
 int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 {
-	struct where where = { .node = "" };
+	struct where where = {.node = ""};
 	int ret;
 
 	memset(l, 0, sizeof(*l));
@@ -102,7 +105,8 @@ int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 		l->s.caps = FI_MSG;
 	fct_doing(t, "opening fabric, domain and queues");
 	if (fct_is_server(t)) {
-		FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
+		FCT_DO(skip_if_unsupported(l,
+					   fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
 		FCT_DO(open_domain(l));
 		FCT_DO(listen_somewhere(l, &where));
 		FCT_DO(fct_tell(t, "address", &where, sizeof(where)));
@@ -111,7 +115,8 @@ int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 		if (!where.node[0])
 			snprintf(where.node, sizeof(where.node), "%s",
 				 t->opts.host ? t->opts.host : t->opts.self);
-		FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, where.node, where.service, &l->info)));
+		FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, where.node,
+							  where.service, &l->info)));
 		FCT_DO(open_domain(l));
 	}
 	memcpy(l->node, where.node, sizeof(l->node));
@@ -190,8 +195,8 @@ static int close_fid(struct fct_link *l, fid_t fid, const char *what)
 	int ret = fid ? fi_close(fid) : 0;
 
 	if (ret)
-		return fct_fail_at(l->t, NULL, 0, "fi_close of the %s returned %d (%s)", what, ret,
-				   fi_strerror(-ret));
+		return fct_fail_at(l->t, NULL, 0, "fi_close of the %s returned %d (%s)",
+				   what, ret, fi_strerror(-ret));
 	return 0;
 }
 
@@ -223,7 +228,7 @@ static int exchange_peer(struct fct_link *l)
 		.rx_size = i->rx_attr->size,
 		.iov_limit = i->rx_attr->iov_limit,
 		.msg_order = i->tx_attr->msg_order,
-		.data_progress = (int32_t)i->domain_attr->data_progress,
+		.data_progress = i->domain_attr->data_progress,
 	};
 
 	return fct_exchange(l->t, "peer", &mine, &l->peer, sizeof(mine));
@@ -248,7 +253,7 @@ int fct_link_down(struct fct_link *l, int ret)
 	while (l->conns)
 		if (fct_conn_close(l, l->conns))
 			ret = -1;
-	fct_conn_close(l, &l->c);	/* its info, if the endpoint never came to be */
+	fct_conn_close(l, &l->c); /* its info, if the endpoint never came to be */
 	while (l->mems)
 		if (fct_mem_unreg(l, l->mems))
 			ret = -1;

@@ -24,7 +24,7 @@ static int start_pair(struct fct *t)
 		return -1;
 	}
 	fflush(stdout);
-	child = fork();	/* before any libfabric call */
+	child = fork(); /* before any libfabric call */
 	if (child < 0) {
 		perror("fork");
 		close(sv[0]);
@@ -47,7 +47,10 @@ static int start_pair(struct fct *t)
 	return 0;
 }
 
-/* Without -s the server listens on the address at which the client reached its control port. */
+/*
+ * Without -s the server listens on the address at which the client reached its control
+ * port.
+ */
 static int start_server(struct fct *t)
 {
 	static char address[64];
@@ -121,7 +124,8 @@ static const char *outcome(enum fct_result r)
 }
 
 /* Joins both sides' reasons, leaving out the side that only followed. */
-static void report(struct fct *t, enum fct_result peer, const char *peer_why, bool peer_followed)
+static void report(struct fct *t, enum fct_result peer, const char *peer_why,
+		   bool peer_followed)
 {
 	enum fct_result r = t->result;
 	bool mine, theirs;
@@ -137,10 +141,11 @@ static void report(struct fct *t, enum fct_result peer, const char *peer_why, bo
 
 	printf("%s %s", outcome(r), t->cur->name);
 	if (mine)
-		printf(": %s%s%s", t->prog->single ? "" : fct_role_name(t), t->prog->single ? "" : ": ",
-		       t->why);
+		printf(": %s%s%s", t->prog->single ? "" : fct_role_name(t),
+		       t->prog->single ? "" : ": ", t->why);
 	if (theirs)
-		printf("%s%s: %s", mine ? "; " : ": ", fct_is_client(t) ? "server" : "client", peer_why);
+		printf("%s%s: %s", mine ? "; " : ": ",
+		       fct_is_client(t) ? "server" : "client", peer_why);
 	printf("\n");
 	fflush(stdout);
 	t->passed += r == FCT_PASS;
@@ -202,7 +207,8 @@ static int run_client(struct fct *t)
 	int i;
 
 	for (i = 0; i < n && !t->ctl_eof; i++) {
-		c = t->opts.n_cases ? find_case(t->prog, t->opts.cases[i]) : &t->prog->cases[i];
+		c = t->opts.n_cases ? find_case(t->prog, t->opts.cases[i])
+				    : &t->prog->cases[i];
 		if (excepted(t, c))
 			continue;
 		if (!t->prog->single && fct_ctl_run(t, c->name))
@@ -229,7 +235,8 @@ static int run_server(struct fct *t)
 	while ((more = fct_ctl_next(t, name, sizeof(name))) > 0) {
 		c = find_case(t->prog, name);
 		if (!c) {
-			fprintf(stderr, "the client asked for the unknown case '%s'\n", name);
+			fprintf(stderr, "the client asked for the unknown case '%s'\n",
+				name);
 			return 1;
 		}
 		run_case(t, c);

@@ -4,9 +4,10 @@
 
 #include "fct_fabric.h"
 
-#define FCT_REMOTE	(FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define FCT_REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len, uint64_t access)
+int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
+		uint64_t access)
 {
 	struct fct *t = l->t;
 	int ret = 0;
@@ -18,7 +19,8 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len, ui
 	l->mems = m;
 	if (!(l->info->domain_attr->mr_mode & FI_MR_LOCAL) && !(access & FCT_REMOTE))
 		return 0;
-	FCT_CALL(t, fi_mr_reg(l->domain, buf, len, access, 0, t->next_key++, 0, &m->mr, NULL));
+	FCT_CALL(t, fi_mr_reg(l->domain, buf, len, access, 0, t->next_key++, 0, &m->mr,
+			      NULL));
 	m->desc = fi_mr_desc(m->mr);
 out:
 	return ret;
@@ -60,7 +62,7 @@ out:
 
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m)
 {
-	struct fct_target target = { .len = m->len, .key = fi_mr_key(m->mr) };
+	struct fct_target target = {.len = m->len, .key = fi_mr_key(m->mr)};
 
 	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		target.addr = (uintptr_t)m->buf;
@@ -82,30 +84,33 @@ void fct_fill(void *buf, size_t len, uint64_t seed)
 		p[i] = pattern(seed, i);
 }
 
-int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed, size_t position,
-		const char *what)
+int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed,
+		size_t position, const char *what)
 {
 	const uint8_t *p = buf;
 	size_t i;
 
 	for (i = 0; i < len; i++)
 		if (p[i] != pattern(seed, position + i))
-			return fct_fail_at(t, NULL, 0,
-					   "%s: byte %zu of %zu is 0x%02x, expected 0x%02x", what, i, len,
-					   p[i], pattern(seed, position + i));
+			return fct_fail_at(
+				t, NULL, 0,
+				"%s: byte %zu of %zu is 0x%02x, expected 0x%02x", what, i,
+				len, p[i], pattern(seed, position + i));
 	return 0;
 }
 
-int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len, uint64_t seed)
+int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len,
+		   uint64_t seed)
 {
 	const uint8_t *p = buf;
 	size_t i;
 
 	for (i = 0; i < len; i++)
 		if (p[i] != pattern(seed, i))
-			return fct_fail_at(t, file, line,
-					   "data: byte %zu of %zu is 0x%02x, expected 0x%02x", i, len,
-					   p[i], pattern(seed, i));
+			return fct_fail_at(
+				t, file, line,
+				"data: byte %zu of %zu is 0x%02x, expected 0x%02x", i,
+				len, p[i], pattern(seed, i));
 	return 0;
 }
 

@@ -8,28 +8,28 @@
 
 #include "fct.h"
 
-#define FCT_SECONDS	120
-#define FCT_MAX_OPTIONS	48
+#define FCT_SECONDS 120
+#define FCT_MAX_OPTIONS 48
 
 enum { OPT_PEER_PROV = 0x10000, OPT_PEER_DOMAIN, OPT_CTL_PORT };
 
 static const struct option common[] = {
-	{ "provider", required_argument, NULL, 'p' },
-	{ "fabric", required_argument, NULL, 'f' },
-	{ "domain", required_argument, NULL, 'd' },
-	{ "source", required_argument, NULL, 's' },
-	{ "port", required_argument, NULL, 'P' },
-	{ "timeout", required_argument, NULL, 'T' },
-	{ "self", optional_argument, NULL, 'S' },
-	{ "peer-prov", required_argument, NULL, OPT_PEER_PROV },
-	{ "peer-domain", required_argument, NULL, OPT_PEER_DOMAIN },
-	{ "control-port", required_argument, NULL, OPT_CTL_PORT },
-	{ "case", required_argument, NULL, 't' },
-	{ "except", required_argument, NULL, 'x' },
-	{ "list", no_argument, NULL, 'l' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "version", no_argument, NULL, 'V' },
-	{ "help", no_argument, NULL, 'h' },
+	{"provider", required_argument, NULL, 'p'},
+	{"fabric", required_argument, NULL, 'f'},
+	{"domain", required_argument, NULL, 'd'},
+	{"source", required_argument, NULL, 's'},
+	{"port", required_argument, NULL, 'P'},
+	{"timeout", required_argument, NULL, 'T'},
+	{"self", optional_argument, NULL, 'S'},
+	{"peer-prov", required_argument, NULL, OPT_PEER_PROV},
+	{"peer-domain", required_argument, NULL, OPT_PEER_DOMAIN},
+	{"control-port", required_argument, NULL, OPT_CTL_PORT},
+	{"case", required_argument, NULL, 't'},
+	{"except", required_argument, NULL, 'x'},
+	{"list", no_argument, NULL, 'l'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
 };
 
 static void usage(const struct fct_prog *prog)
@@ -45,25 +45,35 @@ static void usage(const struct fct_prog *prog)
 		       prog->name, prog->name, *args ? " " : "", args, prog->name,
 		       *args ? " " : "", args);
 	printf("%s\n\n"
-	       "  -p, --provider=NAME     libfabric provider, e.g. tcp, verbs, pverbs (default: any)\n"
+	       "  -p, --provider=NAME     libfabric provider, e.g. tcp, verbs, pverbs "
+	       "(default: any)\n"
 	       "  -f, --fabric=NAME       fabric name\n"
 	       "  -d, --domain=NAME       domain name\n"
-	       "  -s, --source=ADDR       local fabric address (server's default: where the client reached it)\n",
+	       "  -s, --source=ADDR       local fabric address (server's default: where "
+	       "the client reached it)\n",
 	       prog->what);
 	if (!prog->single)
-		printf("  -P, --port=PORT         fabric port of the server (default: the provider chooses)\n");
-	printf("  -S ADDR, --self[=ADDR]  %s\n", prog->single ? "local fabric address" :
-	       "start both sides, the server's fabric address being ADDR\n"
-	       "                          (default 127.0.0.1); -s is then the client's");
+		printf("  -P, --port=PORT         fabric port of the server (default: "
+		       "the provider chooses)\n");
+	printf("  -S ADDR, --self[=ADDR]  %s\n",
+	       prog->single ? "local fabric address"
+			    : "start both sides, the server's fabric address being ADDR\n"
+			      "                          (default 127.0.0.1); -s is then "
+			      "the client's");
 	if (!prog->single)
-		printf("      --peer-prov=NAME    with --self: the server's provider, if another\n"
-		       "      --peer-domain=NAME  with --self: the server's domain, if another\n"
-		       "      --control-port=PORT TCP port on which the two sides coordinate (default " FCT_CTL_PORT ")\n");
-	printf("  -T, --timeout=SECONDS   deadline of the whole run (default %d, longer on emulated machines)\n",
+		printf("      --peer-prov=NAME    with --self: the server's provider, if "
+		       "another\n"
+		       "      --peer-domain=NAME  with --self: the server's domain, if "
+		       "another\n"
+		       "      --control-port=PORT TCP port on which the two sides "
+		       "coordinate (default " FCT_CTL_PORT ")\n");
+	printf("  -T, --timeout=SECONDS   deadline of the whole run (default %d, longer "
+	       "on emulated machines)\n",
 	       FCT_SECONDS);
 	if (prog->cases)
 		printf("  -t, --case=NAME         run this case (may be repeated)\n"
-		       "  -x, --except=NAME       do not run this case (may be repeated)\n"
+		       "  -x, --except=NAME       do not run this case (may be "
+		       "repeated)\n"
 		       "  -l, --list              list the cases\n");
 	printf("  -v, --verbose           say more\n"
 	       "  -V, --version           the version of libfabric in use\n"
@@ -80,7 +90,8 @@ static void list_cases(const struct fct_prog *prog)
 		printf("%-24s %s\n", prog->cases[i].name, prog->cases[i].what);
 }
 
-static int add_case(const struct fct_prog *prog, const char *name, const char **list, int *n)
+static int add_case(const struct fct_prog *prog, const char *name, const char **list,
+		    int *n)
 {
 	int i;
 
@@ -102,31 +113,60 @@ static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg
 	char *end;
 
 	switch (c) {
-	case 'p': o->prov = arg; return 0;
-	case 'f': o->fabric = arg; return 0;
-	case 'd': o->domain = arg; return 0;
-	case 's': o->src = arg; return 0;
-	case 'P': o->port = arg; return 0;
-	case 'S': o->self = arg ? arg : "127.0.0.1"; return 0;
-	case 'v': o->verbose = true; return 0;
-	case 'l': o->list = true; return 0;
-	case 't': return add_case(prog, arg, o->cases, &o->n_cases);
-	case 'x': return add_case(prog, arg, o->except, &o->n_except);
+	case 'p':
+		o->prov = arg;
+		return 0;
+	case 'f':
+		o->fabric = arg;
+		return 0;
+	case 'd':
+		o->domain = arg;
+		return 0;
+	case 's':
+		o->src = arg;
+		return 0;
+	case 'P':
+		o->port = arg;
+		return 0;
+	case 'S':
+		o->self = arg ? arg : "127.0.0.1";
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case 'l':
+		o->list = true;
+		return 0;
+	case 't':
+		return add_case(prog, arg, o->cases, &o->n_cases);
+	case 'x':
+		return add_case(prog, arg, o->except, &o->n_except);
 	case 'T':
 		o->seconds = (unsigned int)strtoul(arg, &end, 10);
 		if (!*end && o->seconds)
 			return 0;
 		fprintf(stderr, "%s: '%s' is not a number of seconds\n", prog->name, arg);
 		return -1;
-	case OPT_PEER_PROV: o->peer_prov = arg; return 0;
-	case OPT_PEER_DOMAIN: o->peer_domain = arg; return 0;
-	case OPT_CTL_PORT: o->ctl_port = arg; return 0;
+	case OPT_PEER_PROV:
+		o->peer_prov = arg;
+		return 0;
+	case OPT_PEER_DOMAIN:
+		o->peer_domain = arg;
+		return 0;
+	case OPT_CTL_PORT:
+		o->ctl_port = arg;
+		return 0;
 	case 'V':
-		printf("libfabric %u.%u\n", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));
+		printf("libfabric %u.%u\n", FI_MAJOR(fi_version()),
+		       FI_MINOR(fi_version()));
 		return 1;
-	case 'h': usage(prog); return 1;
-	case '?': break;
-	default: return prog->option ? prog->option(c, arg) : -1;
+	case 'h':
+		usage(prog);
+		return 1;
+	case '?':
+		break;
+	default:
+		return prog->option ? prog->option(c, arg) : -1;
 	}
 	fprintf(stderr, "Try '%s --help'.\n", prog->name);
 	return -1;
@@ -148,7 +188,7 @@ static void short_options(char *s, const struct option *table)
 
 int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *prog)
 {
-	struct option table[FCT_MAX_OPTIONS] = { 0 };
+	struct option table[FCT_MAX_OPTIONS] = {0};
 	char letters[3 * FCT_MAX_OPTIONS];
 	size_t n = sizeof(common) / sizeof(common[0]);
 	int c, ret;
@@ -162,8 +202,9 @@ int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, table, NULL)) != -1) {
 		if (c == '?' || c == ':') {
-			fprintf(stderr, "%s: %s '%s'\n", prog->name, c == ':' ?
-				"missing value of option" : "unknown option", argv[optind - 1]);
+			fprintf(stderr, "%s: %s '%s'\n", prog->name,
+				c == ':' ? "missing value of option" : "unknown option",
+				argv[optind - 1]);
 			c = '?';
 		}
 		ret = one(o, prog, c, optarg);

@@ -30,7 +30,8 @@ int fct_fail_at(struct fct *t, const char *file, int line, const char *fmt, ...)
 	used = vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	if (file && used > 0 && (size_t)used < sizeof(why))
-		snprintf(why + used, sizeof(why) - (size_t)used, " at %s:%d", base_name(file), line);
+		snprintf(why + used, sizeof(why) - (size_t)used, " at %s:%d",
+			 base_name(file), line);
 
 	/* What follows a failure is its consequence. */
 	if (t->result != FCT_PASS) {

@@ -16,9 +16,10 @@
 
 #include "fct.h"
 
-#define FCT_WAIT_MS	20000
-#define FCT_TCG_SCALE	10
-#define FCT_SPINS	4000	/* then the processor is given away for up to a millisecond a turn */
+#define FCT_WAIT_MS 20000
+#define FCT_TCG_SCALE 10
+#define FCT_SPINS \
+	4000 /* then the processor is given away for up to a millisecond a turn */
 
 /* What the signal handler prints; one run a process. */
 static struct fct *watched;
@@ -38,8 +39,8 @@ uint64_t fct_now_ms(void)
 }
 
 /*
- * FCT_TIME_SCALE if set (valgrind and sanitizers need it too), else 10 where the processor is QEMU's
- * emulation, which names itself in CPUID leaf 0x40000000.
+ * FCT_TIME_SCALE if set (valgrind and sanitizers need it too), else 10 where the
+ * processor is QEMU's emulation, which names itself in CPUID leaf 0x40000000.
  */
 unsigned int fct_time_scale(void)
 {
@@ -50,7 +51,7 @@ unsigned int fct_time_scale(void)
 		return (unsigned int)scale;
 #if defined(__x86_64__) || defined(__i386__)
 	{
-		unsigned int a = 0, sig[3] = { 0 };
+		unsigned int a = 0, sig[3] = {0};
 
 		__cpuid(0x40000000, a, sig[0], sig[1], sig[2]);
 		if (!memcmp(sig, "TCGTCGTCGTCG", sizeof(sig)))
@@ -75,9 +76,19 @@ void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what)
 	fct_doing(t, what);
 }
 
+int fct_wait_check(struct fct_wait *w)
+{
+	if (fct_ctl_peer_gave_up(w->t))
+		return -1;
+	if (fct_now_ms() < w->end_ms)
+		return 0;
+	return fct_fail_at(w->t, NULL, 0, "gave up waiting for %s after %u s", w->what,
+			   FCT_WAIT_MS / 1000 * w->t->scale);
+}
+
 int fct_wait_again(struct fct_wait *w)
 {
-	struct pollfd pfd = { .fd = w->t->ctl_eof ? -1 : w->t->ctl, .events = POLLIN };
+	struct pollfd pfd = {.fd = w->t->ctl_eof ? -1 : w->t->ctl, .events = POLLIN};
 
 	w->spins++;
 	if (w->spins < FCT_SPINS) {
@@ -89,12 +100,7 @@ int fct_wait_again(struct fct_wait *w)
 	} else {
 		poll(&pfd, 1, 1);
 	}
-	if (fct_ctl_peer_gave_up(w->t))
-		return -1;
-	if (fct_now_ms() < w->end_ms)
-		return 0;
-	return fct_fail_at(w->t, NULL, 0, "gave up waiting for %s after %u s", w->what,
-			   FCT_WAIT_MS / 1000 * w->t->scale);
+	return fct_wait_check(w);
 }
 
 static void put(const char *s)
@@ -143,10 +149,13 @@ static void expired(int sig)
 
 void fct_watchdog(struct fct *t)
 {
-	struct itimerval it = { .it_value.tv_sec = t->opts.seconds };
-	struct sigaction sa = { .sa_handler = expired };
+	struct itimerval it = {.it_value.tv_sec = t->opts.seconds};
+	struct sigaction sa = {.sa_handler = expired};
 
-	/* The server allows a little more, so that the client, which reports, speaks first. */
+	/*
+	 * The server allows a little more, so that the client, which reports, speaks
+	 * first.
+	 */
 	if (fct_is_server(t))
 		it.it_value.tv_sec += 2;
 	watched = t;
@@ -156,7 +165,7 @@ void fct_watchdog(struct fct *t)
 
 void fct_watchdog_stop(void)
 {
-	struct itimerval it = { 0 };
+	struct itimerval it = {0};
 
 	setitimer(ITIMER_REAL, &it, NULL);
 }

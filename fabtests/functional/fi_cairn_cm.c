@@ -3,32 +3,45 @@
 #include "cm.h"
 
 static const struct fct_case cases[] = {
-	{ "pep_address", "a passive endpoint on port 0 gets a real port", cm_pep_address },
-	{ "setname", "fi_setname gives a passive endpoint its port", cm_setname },
-	{ "listen_unbound", "fi_listen without an EQ is refused", cm_listen_unbound },
-	{ "names", "fi_getname and fi_getpeer agree on both sides", cm_names },
-	{ "request", "what a FI_CONNREQ event holds", cm_request },
-	{ "cm_data", "data of fi_connect and fi_accept, 0 bytes to the limit", cm_data },
-	{ "reject", "fi_reject is FI_ECONNREFUSED for the client; the next request succeeds", cm_reject },
-	{ "reject_data", "data of fi_reject arrives as err_data", cm_reject_data },
-	{ "nobody", "connecting where nobody listens is an error event", cm_nobody },
-	{ "pep_close", "closing a passive endpoint ends its pending requests", cm_pep_close },
-	{ "shutdown", "fi_shutdown is seen by the peer exactly once", cm_shutdown },
-	{ "shutdown_both", "fi_shutdown by both sides at once", cm_shutdown_both },
-	{ "close", "fi_close without fi_shutdown is seen as a shutdown exactly once", cm_close },
-	{ "reconnect", "after a shutdown, again with fresh endpoints", cm_reconnect },
-	{ "many", "several connections at once over one passive endpoint", cm_many },
-	{ "sequence", "one connection after the other over one passive endpoint", cm_sequence },
-	{ "other_cq", "connections of one passive endpoint with CQs of their own", cm_other_cq },
-	{ "early_receive", "receives posted before fi_connect and fi_accept are honoured", cm_early_receive },
-	{ "not_enabled", "transfers on an endpoint that is not enabled are refused", cm_not_enabled },
-	{ "not_connected", "sends on an endpoint that is not connected are refused", cm_not_connected },
-	{ "connect_twice", "a second fi_connect on an endpoint is refused", cm_connect_twice },
-	{ "sread", "connecting with nothing but fi_eq_sread", cm_sread },
-	{ "fd", "connecting with nothing but poll on the EQ's descriptor and fi_trywait", cm_fd },
-	{ "sread_shutdown", "a side that only calls fi_eq_sread sees FI_SHUTDOWN", cm_sread_shutdown },
-	{ "fd_shutdown", "a side that only polls the EQ's descriptor sees FI_SHUTDOWN", cm_fd_shutdown },
-	{ "peek", "FI_PEEK shows an event without taking it", cm_peek },
+	{"pep_address", "a passive endpoint on port 0 gets a real port", cm_pep_address},
+	{"setname", "fi_setname gives a passive endpoint its port", cm_setname},
+	{"listen_unbound", "fi_listen without an EQ is refused", cm_listen_unbound},
+	{"names", "fi_getname and fi_getpeer agree on both sides", cm_names},
+	{"request", "what a FI_CONNREQ event holds", cm_request},
+	{"cm_data", "data of fi_connect and fi_accept, 0 bytes to the limit", cm_data},
+	{"reject",
+	 "fi_reject is FI_ECONNREFUSED for the client; the next request succeeds",
+	 cm_reject},
+	{"reject_data", "data of fi_reject arrives as err_data", cm_reject_data},
+	{"nobody", "connecting where nobody listens is an error event", cm_nobody},
+	{"pep_close", "closing a passive endpoint ends its pending requests",
+	 cm_pep_close},
+	{"shutdown", "fi_shutdown is seen by the peer exactly once", cm_shutdown},
+	{"shutdown_both", "fi_shutdown by both sides at once", cm_shutdown_both},
+	{"close", "fi_close without fi_shutdown is seen as a shutdown exactly once",
+	 cm_close},
+	{"reconnect", "after a shutdown, again with fresh endpoints", cm_reconnect},
+	{"many", "several connections at once over one passive endpoint", cm_many},
+	{"sequence", "one connection after the other over one passive endpoint",
+	 cm_sequence},
+	{"other_cq", "connections of one passive endpoint with CQs of their own",
+	 cm_other_cq},
+	{"early_receive", "receives posted before fi_connect and fi_accept are honoured",
+	 cm_early_receive},
+	{"not_enabled", "transfers on an endpoint that is not enabled are refused",
+	 cm_not_enabled},
+	{"not_connected", "sends on an endpoint that is not connected are refused",
+	 cm_not_connected},
+	{"connect_twice", "a second fi_connect on an endpoint is refused",
+	 cm_connect_twice},
+	{"sread", "connecting with nothing but fi_eq_sread", cm_sread},
+	{"fd", "connecting with nothing but poll on the EQ's descriptor and fi_trywait",
+	 cm_fd},
+	{"sread_shutdown", "a side that only calls fi_eq_sread sees FI_SHUTDOWN",
+	 cm_sread_shutdown},
+	{"fd_shutdown", "a side that only polls the EQ's descriptor sees FI_SHUTDOWN",
+	 cm_fd_shutdown},
+	{"peek", "FI_PEEK shows an event without taking it", cm_peek},
 };
 
 int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)
@@ -42,14 +55,16 @@ int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n < 0)
-		return fct_fail_at(t, NULL, 0, "%s: fi_eq_read returned %zd (%s)", when, n,
-				   fi_strerror((int)-n));
-	return fct_fail_at(t, NULL, 0, "%s: unexpected event %s", when, fi_tostr(&event, FI_TYPE_EQ_EVENT));
+		return fct_fail_at(t, NULL, 0, "%s: fi_eq_read returned %zd (%s)", when,
+				   n, fi_strerror((int)-n));
+	return fct_fail_at(t, NULL, 0, "%s: unexpected event %s", when,
+			   fi_tostr(&event, FI_TYPE_EQ_EVENT));
 }
 
 int cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
 {
-	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq, *rxcq = c->rxcq ? c->rxcq : l->rxcq;
+	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq,
+		      *rxcq = c->rxcq ? c->rxcq : l->rxcq;
 	struct fct *t = l->t;
 	struct fi_cq_data_entry e;
 	struct fct_mem m;
@@ -63,9 +78,11 @@ int cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
 	if (fct_is_client(t)) {
 		fct_fill(m.buf, m.len, seed);
 		FCT_POST(t, txcq, fi_send(c->ep, m.buf, m.len, m.desc, 0, &ctx));
-		FCT_DO(fct_comp(t, txcq, &ctx, FI_SEND | FI_MSG, &e, "the send of a test message"));
+		FCT_DO(fct_comp(t, txcq, &ctx, FI_SEND | FI_MSG, &e,
+				"the send of a test message"));
 	} else {
-		FCT_DO(fct_comp(t, rxcq, &ctx, FI_RECV | FI_MSG, &e, "the receive of a test message"));
+		FCT_DO(fct_comp(t, rxcq, &ctx, FI_RECV | FI_MSG, &e,
+				"the receive of a test message"));
 		FCT_DATA(t, m.buf, m.len, seed);
 	}
 	FCT_DO(fct_barrier(t, "message done"));

@@ -3,26 +3,29 @@
 #include "cq.h"
 
 static const struct fct_case cases[] = {
-	{ "sizes", "sizes 0 to 65536", cq_sizes },
-	{ "many", "many queues at once", cq_many },
-	{ "wait_objects", "wait objects NONE, UNSPEC and FD, and what fi_control says of them", cq_wait_objects },
-	{ "close_busy", "a queue in use cannot be closed", cq_close_busy },
-	{ "empty", "reading from an empty queue is -FI_EAGAIN", cq_empty },
-	{ "format_context", "FI_CQ_FORMAT_CONTEXT", cq_format_context },
-	{ "format_msg", "FI_CQ_FORMAT_MSG", cq_format_msg },
-	{ "format_data", "FI_CQ_FORMAT_DATA", cq_format_data },
-	{ "format_unspec", "FI_CQ_FORMAT_UNSPEC", cq_format_unspec },
-	{ "bulk", "many entries in one read, in order", cq_bulk },
-	{ "readfrom", "fi_cq_readfrom without source addresses", cq_readfrom },
-	{ "readerr", "error entries: context, code and text", cq_readerr },
-	{ "mixed", "good entries before and after an error are all readable", cq_mixed },
-	{ "sread_timeout", "fi_cq_sread waits as long as told", cq_sread_timeout },
-	{ "sread_wakes", "a completion wakes fi_cq_sread", cq_sread_wakes },
-	{ "sread_loop", "thousands of round trips by fi_cq_sread", cq_sread_loop },
-	{ "sread_threshold", "FI_CQ_COND_THRESHOLD", cq_sread_threshold },
-	{ "signal", "fi_cq_signal wakes a thread in fi_cq_sread", cq_signal },
-	{ "fd_event", "the file descriptor tells of a completion", cq_fd_event },
-	{ "fd_loop", "thousands of round trips by epoll and fi_trywait, no wake-up lost", cq_fd_loop },
+	{"sizes", "sizes 0 to 65536", cq_sizes},
+	{"many", "many queues at once", cq_many},
+	{"wait_objects",
+	 "wait objects NONE, UNSPEC and FD, and what fi_control says of them",
+	 cq_wait_objects},
+	{"close_busy", "a queue in use cannot be closed", cq_close_busy},
+	{"empty", "reading from an empty queue is -FI_EAGAIN", cq_empty},
+	{"format_context", "FI_CQ_FORMAT_CONTEXT", cq_format_context},
+	{"format_msg", "FI_CQ_FORMAT_MSG", cq_format_msg},
+	{"format_data", "FI_CQ_FORMAT_DATA", cq_format_data},
+	{"format_unspec", "FI_CQ_FORMAT_UNSPEC", cq_format_unspec},
+	{"bulk", "many entries in one read, in order", cq_bulk},
+	{"readfrom", "fi_cq_readfrom without source addresses", cq_readfrom},
+	{"readerr", "error entries: context, code and text", cq_readerr},
+	{"mixed", "good entries before and after an error are all readable", cq_mixed},
+	{"sread_timeout", "fi_cq_sread waits as long as told", cq_sread_timeout},
+	{"sread_wakes", "a completion wakes fi_cq_sread", cq_sread_wakes},
+	{"sread_loop", "thousands of round trips by fi_cq_sread", cq_sread_loop},
+	{"sread_threshold", "FI_CQ_COND_THRESHOLD", cq_sread_threshold},
+	{"signal", "fi_cq_signal wakes a thread in fi_cq_sread", cq_signal},
+	{"fd_event", "the file descriptor tells of a completion", cq_fd_event},
+	{"fd_loop", "thousands of round trips by epoll and fi_trywait, no wake-up lost",
+	 cq_fd_loop},
 };
 
 int cq_post_recv(struct cq_side *s, unsigned int slot)
@@ -30,8 +33,9 @@ int cq_post_recv(struct cq_side *s, unsigned int slot)
 	struct fct *t = s->l.t;
 	int ret;
 
-	FCT_POST(t, s->l.rxcq, fi_recv(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc, 0,
-				       &s->ctx[slot]));
+	FCT_POST(t, s->l.rxcq,
+		 fi_recv(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc,
+			 0, &s->ctx[slot]));
 out:
 	return ret;
 }
@@ -41,13 +45,15 @@ int cq_post_send(struct cq_side *s, unsigned int slot)
 	struct fct *t = s->l.t;
 	int ret;
 
-	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc, 0,
-				       &s->ctx[slot]));
+	FCT_POST(t, s->l.txcq,
+		 fi_send(s->l.c.ep, s->m.buf + (size_t)slot * CQ_LEN, CQ_LEN, s->m.desc,
+			 0, &s->ctx[slot]));
 out:
 	return ret;
 }
 
-int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup, unsigned int recvs)
+int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup,
+	  unsigned int recvs)
 {
 	unsigned int i;
 	int ret;

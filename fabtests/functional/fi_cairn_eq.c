@@ -3,29 +3,32 @@
 #include "eq.h"
 
 static const struct fct_case cases[] = {
-	{ "sizes", "sizes 0 to 65536", eq_sizes },
-	{ "many", "many queues at once", eq_many },
-	{ "wait_objects", "wait objects NONE, UNSPEC and FD", eq_wait_objects },
-	{ "unspec_fd", "FI_WAIT_UNSPEC yields a file descriptor (ofi_rxm needs one)", eq_unspec_fd },
-	{ "empty", "reading from an empty queue is -FI_EAGAIN", eq_empty },
-	{ "write_read", "events come out as and in the order they went in", eq_write_read },
-	{ "peek", "FI_PEEK leaves the event where it is", eq_peek },
-	{ "too_small", "a buffer too small is -FI_ETOOSMALL and costs no event", eq_too_small },
-	{ "no_write", "without FI_WRITE fi_eq_write is refused", eq_no_write },
-	{ "overrun", "more events than the size: kept or refused, never lost", eq_overrun },
-	{ "strerror", "fi_eq_strerror has a text", eq_strerror },
-	{ "sread_timeout", "fi_eq_sread waits as long as told", eq_sread_timeout },
-	{ "sread_wakes", "fi_eq_write wakes a thread in fi_eq_sread without timeout", eq_sread_wakes },
-	{ "sread_peek", "the same with FI_PEEK, as ofi_rxm does", eq_sread_peek },
-	{ "fd", "the descriptor is readable if, and only if, there is an event", eq_fd },
-	{ "close_busy", "a queue in use cannot be closed", eq_close_busy },
-	{ "close_ep", "closing an endpoint removes its events", eq_close_ep },
+	{"sizes", "sizes 0 to 65536", eq_sizes},
+	{"many", "many queues at once", eq_many},
+	{"wait_objects", "wait objects NONE, UNSPEC and FD", eq_wait_objects},
+	{"unspec_fd", "FI_WAIT_UNSPEC yields a file descriptor (ofi_rxm needs one)",
+	 eq_unspec_fd},
+	{"empty", "reading from an empty queue is -FI_EAGAIN", eq_empty},
+	{"write_read", "events come out as and in the order they went in", eq_write_read},
+	{"peek", "FI_PEEK leaves the event where it is", eq_peek},
+	{"too_small", "a buffer too small is -FI_ETOOSMALL and costs no event",
+	 eq_too_small},
+	{"no_write", "without FI_WRITE fi_eq_write is refused", eq_no_write},
+	{"overrun", "more events than the size: kept or refused, never lost", eq_overrun},
+	{"strerror", "fi_eq_strerror has a text", eq_strerror},
+	{"sread_timeout", "fi_eq_sread waits as long as told", eq_sread_timeout},
+	{"sread_wakes", "fi_eq_write wakes a thread in fi_eq_sread without timeout",
+	 eq_sread_wakes},
+	{"sread_peek", "the same with FI_PEEK, as ofi_rxm does", eq_sread_peek},
+	{"fd", "the descriptor is readable if, and only if, there is an event", eq_fd},
+	{"close_busy", "a queue in use cannot be closed", eq_close_busy},
+	{"close_ep", "closing an endpoint removes its events", eq_close_ep},
 };
 
 int eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size)
 {
-	struct fi_eq_attr attr = { .size = size, .flags = FI_WRITE, .wait_obj = wait };
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fi_eq_attr attr = {.size = size, .flags = FI_WRITE, .wait_obj = wait};
+	struct fct_setup s = {.caps = FI_MSG};
 	int ret;
 
 	memset(b, 0, sizeof(*b));
@@ -52,7 +55,7 @@ int eq_close(struct eq_bed *b, int ret)
 
 int eq_put(struct eq_bed *b, uint64_t data)
 {
-	struct fi_eq_entry entry = { .fid = &b->eq->fid, .context = b, .data = data };
+	struct fi_eq_entry entry = {.fid = &b->eq->fid, .context = b, .data = data};
 	struct fct *t = b->t;
 	int ret;
 
@@ -64,7 +67,7 @@ out:
 
 int eq_get(struct eq_bed *b, uint64_t data, uint64_t flags)
 {
-	struct fi_eq_entry entry = { 0 };
+	struct fi_eq_entry entry = {0};
 	struct fct *t = b->t;
 	uint32_t event = 0;
 	int ret;

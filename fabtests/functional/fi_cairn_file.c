@@ -9,16 +9,17 @@
 
 #include "file.h"
 
-static const char *const mode_names[] = { "msg", "write", "read" };
+static const char *const mode_names[] = {"msg", "write", "read"};
 
 static struct {
 	enum file_mode mode;
 	uint64_t chunk;
 	uint64_t window;
 	const char *output;
-} opt = { .chunk = 256 << 10, .window = 8 };
+} opt = {.chunk = 256 << 10, .window = 8};
 
-static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value, const char *what)
+static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value,
+		  const char *what)
 {
 	char *end;
 	uint64_t v = strtoull(text, &end, 10);
@@ -28,8 +29,9 @@ static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value,
 	else if (*end == 'm' || *end == 'M')
 		v <<= 20, end++;
 	if (!*text || *end || v < min || v > max) {
-		fprintf(stderr, "fi_cairn_file: %s '%s' is not a number from %llu to %llu\n", what, text,
-			(unsigned long long)min, (unsigned long long)max);
+		fprintf(stderr,
+			"fi_cairn_file: %s '%s' is not a number from %llu to %llu\n",
+			what, text, (unsigned long long)min, (unsigned long long)max);
 		return -1;
 	}
 	*value = v;
@@ -55,7 +57,8 @@ static int option(int val, const char *arg)
 				return 0;
 			}
 		}
-		fprintf(stderr, "fi_cairn_file: mode '%s' is none of msg, write, read\n", arg);
+		fprintf(stderr, "fi_cairn_file: mode '%s' is none of msg, write, read\n",
+			arg);
 		return -1;
 	}
 }
@@ -86,7 +89,8 @@ static int open_input(struct file_ring *r, struct fct *t)
 	r->path = t->opts.args[0];
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0 || fstat(r->fd, &st))
-		return fct_fail_at(t, NULL, 0, "cannot open %s: %s", r->path, strerror(errno));
+		return fct_fail_at(t, NULL, 0, "cannot open %s: %s", r->path,
+				   strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return fct_fail_at(t, NULL, 0, "%s is not a regular file", r->path);
 	r->job.size = (uint64_t)st.st_size;
@@ -100,14 +104,17 @@ static int open_output(struct file_ring *r, struct fct *t)
 {
 	if (fct_hear(t, "job", &r->job, sizeof(r->job)))
 		return -1;
-	if (!r->job.chunk || !r->job.window || r->job.window > FILE_MAX_WINDOW || r->job.mode > FILE_READ)
-		return fct_fail_at(t, NULL, 0, "the client asked for an impossible transfer");
+	if (!r->job.chunk || !r->job.window || r->job.window > FILE_MAX_WINDOW ||
+	    r->job.mode > FILE_READ)
+		return fct_fail_at(t, NULL, 0,
+				   "the client asked for an impossible transfer");
 	r->path = opt.output;
 	if (!r->path)
 		return 0;
 	r->fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (r->fd < 0)
-		return fct_fail_at(t, NULL, 0, "cannot create %s: %s", r->path, strerror(errno));
+		return fct_fail_at(t, NULL, 0, "cannot create %s: %s", r->path,
+				   strerror(errno));
 	r->created = true;
 	return 0;
 }
@@ -115,15 +122,17 @@ static int open_output(struct file_ring *r, struct fct *t)
 /* Buffers of both sides, and the address of the ring that one of them exposes. */
 static int prepare(struct file_ring *r)
 {
-	static const uint64_t access[][2] = {	/* [mode][role] */
-		[FILE_MSG] = { FI_RECV, FI_SEND },
-		[FILE_WRITE] = { FI_REMOTE_WRITE, FI_WRITE },
-		[FILE_READ] = { FI_READ, FI_REMOTE_READ },
+	static const uint64_t access[][2] = {
+		/* [mode][role] */
+		[FILE_MSG] = {FI_RECV, FI_SEND},
+		[FILE_WRITE] = {FI_REMOTE_WRITE, FI_WRITE},
+		[FILE_READ] = {FI_READ, FI_REMOTE_READ},
 	};
 	struct fct_link *l = &r->l;
-	bool exposes = access[r->job.mode][l->t->role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+	bool exposes =
+		access[r->job.mode][l->t->role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
 	size_t window = r->job.window;
-	struct fct_target mine = { 0 };
+	struct fct_target mine = {0};
 	uint32_t i;
 	int ret;
 
@@ -132,9 +141,12 @@ static int prepare(struct file_ring *r)
 	if (r->job.chunk > l->peer.max_msg_size)
 		r->job.chunk = (uint32_t)l->peer.max_msg_size;
 	r->chunks = (r->job.size + r->job.chunk - 1) / r->job.chunk;
-	FCT_DO(fct_mem_alloc(l, &r->data, window * r->job.chunk, access[r->job.mode][l->t->role]));
-	FCT_DO(fct_mem_alloc(l, &r->notes, window * sizeof(struct file_note), FI_SEND | FI_RECV));
-	FCT_DO(fct_mem_alloc(l, &r->credits, window * sizeof(struct file_credit), FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(l, &r->data, window * r->job.chunk,
+			     access[r->job.mode][l->t->role]));
+	FCT_DO(fct_mem_alloc(l, &r->notes, window * sizeof(struct file_note),
+			     FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(l, &r->credits, window * sizeof(struct file_credit),
+			     FI_SEND | FI_RECV));
 	for (i = 0; i < window; i++)
 		r->data_ctx[i].id = r->note_ctx[i].id = r->credit_ctx[i].id = i;
 	if (exposes)
@@ -166,10 +178,11 @@ static int compare(struct file_ring *r)
 	hex(here, mine);
 	hex(there, theirs);
 	if (memcmp(mine, theirs, sizeof(mine)))
-		FCT_FAIL(t, "the file arrived changed: SHA-256 here %s, there %s", here, there);
+		FCT_FAIL(t, "the file arrived changed: SHA-256 here %s, there %s", here,
+			 there);
 	printf("%s: %s %llu bytes in %.3f s, %.1f MB/s, SHA-256 %s\n", fct_role_name(t),
-	       fct_is_client(t) ? "sent" : "received", (unsigned long long)r->job.size, (double)ns / 1e9,
-	       (double)r->job.size * 1e3 / (double)(ns ? ns : 1), here);
+	       fct_is_client(t) ? "sent" : "received", (unsigned long long)r->job.size,
+	       (double)ns / 1e9, (double)r->job.size * 1e3 / (double)(ns ? ns : 1), here);
 	fflush(stdout);
 out:
 	return ret;
@@ -177,7 +190,7 @@ out:
 
 static int transfer(struct file_ring *r, struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	int ret;
 
 	r->fd = -1;
@@ -221,10 +234,12 @@ static int report(struct fct *t, const struct file_ring *r)
 	}
 	mine = t->result != FCT_PASS && !t->followed;
 	if (gone)
-		printf("not ok %s: the %s ended before the transfer was complete (%s)\n", mode, other, t->why);
+		printf("not ok %s: the %s ended before the transfer was complete (%s)\n",
+		       mode, other, t->why);
 	else if (fct_is_client(t) || !t->opts.self)
-		printf("%s %s: %s%s%s\n", t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok", mode,
-		       mine ? "" : other, mine ? "" : ": ", mine ? t->why : why);
+		printf("%s %s: %s%s%s\n",
+		       t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok",
+		       mode, mine ? "" : other, mine ? "" : ": ", mine ? t->why : why);
 	if (fct_is_server(t) && r->path && r->created)
 		printf("%s is not complete\n", r->path);
 	return !gone && (t->result == FCT_SKIP || peer == FCT_SKIP) ? 77 : 1;
@@ -232,23 +247,26 @@ static int report(struct fct *t, const struct file_ring *r)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "mode", required_argument, NULL, 'm' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "chunk", required_argument, NULL, 'c' },
-		{ "window", required_argument, NULL, 'w' },
-		{ 0 }
-	};
+	static const struct option options[] = {{"mode", required_argument, NULL, 'm'},
+						{"output", required_argument, NULL, 'o'},
+						{"chunk", required_argument, NULL, 'c'},
+						{"window", required_argument, NULL, 'w'},
+						{0}};
 	static const struct fct_prog prog = {
 		.name = "fi_cairn_file",
-		.what = "Moves FILE from the client to the server; both compute its SHA-256 and compare.",
+		.what = "Moves FILE from the client to the server; both compute its "
+			"SHA-256 and compare.",
 		.args = "FILE",
 		.options = options,
 		.option = option,
-		.help = "  -m, --mode=MODE         client: msg (FI_MSG), write or read (FI_RMA by client or server)\n"
-			"  -o, --output=OUT        server: keep the file under this name (default: only hash it)\n"
-			"  -c, --chunk=BYTES       client: size of a piece, with suffix K or M (default 256K)\n"
-			"  -w, --window=COUNT      client: pieces in flight (default 8)\n",
+		.help = "  -m, --mode=MODE         client: msg (FI_MSG), write or read "
+			"(FI_RMA by client or server)\n"
+			"  -o, --output=OUT        server: keep the file under this name "
+			"(default: only hash it)\n"
+			"  -c, --chunk=BYTES       client: size of a piece, with suffix "
+			"K or M (default 256K)\n"
+			"  -w, --window=COUNT      client: pieces in flight (default "
+			"8)\n",
 	};
 	static struct file_ring ring;
 	struct fct t;

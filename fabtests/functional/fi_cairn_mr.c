@@ -3,20 +3,22 @@
 #include "mr.h"
 
 static const struct fct_case cases[] = {
-	{ "calls", "fi_mr_reg, fi_mr_regv and fi_mr_regattr", mr_calls },
-	{ "access", "every combination of rights, none included", mr_access },
-	{ "sizes", "1 byte to 1 MiB at odd addresses", mr_sizes },
-	{ "many", "1,000 regions at once, keys unique", mr_many },
-	{ "key", "requested keys are used, or ignored with FI_MR_PROV_KEY", mr_key },
-	{ "flags", "flags a provider does not know are ignored", mr_flags },
-	{ "again", "the same memory again and again", mr_again },
-	{ "bad_access", "unknown rights are refused", mr_bad_access },
-	{ "iov_limit", "more pieces than mr_iov_limit are refused", mr_iov_limit },
-	{ "unmapped", "memory that is not there is refused with FI_MR_ALLOCATED", mr_unmapped },
-	{ "close_busy", "a domain with regions cannot be closed", mr_close_busy },
-	{ "read_only", "read-only memory can be sent from", mr_read_only },
-	{ "odd", "RMA to odd addresses within a region", mr_odd },
-	{ "overlap", "closing one of two regions on the same memory leaves the other", mr_overlap },
+	{"calls", "fi_mr_reg, fi_mr_regv and fi_mr_regattr", mr_calls},
+	{"access", "every combination of rights, none included", mr_access},
+	{"sizes", "1 byte to 1 MiB at odd addresses", mr_sizes},
+	{"many", "1,000 regions at once, keys unique", mr_many},
+	{"key", "requested keys are used, or ignored with FI_MR_PROV_KEY", mr_key},
+	{"flags", "flags a provider does not know are ignored", mr_flags},
+	{"again", "the same memory again and again", mr_again},
+	{"bad_access", "unknown rights are refused", mr_bad_access},
+	{"iov_limit", "more pieces than mr_iov_limit are refused", mr_iov_limit},
+	{"unmapped", "memory that is not there is refused with FI_MR_ALLOCATED",
+	 mr_unmapped},
+	{"close_busy", "a domain with regions cannot be closed", mr_close_busy},
+	{"read_only", "read-only memory can be sent from", mr_read_only},
+	{"odd", "RMA to odd addresses within a region", mr_odd},
+	{"overlap", "closing one of two regions on the same memory leaves the other",
+	 mr_overlap},
 };
 
 int main(int argc, char **argv)

@@ -3,50 +3,59 @@
 #include "rma.h"
 
 static const struct fct_case cases[] = {
-	{ "write", "fi_write, all sizes, both directions", rma_write },
-	{ "writev", "fi_writev from up to iov_limit pieces", rma_writev },
-	{ "writemsg", "fi_writemsg", rma_writemsg },
-	{ "inject", "fi_inject_write: no completion, buffer free at once", rma_inject },
-	{ "writemsg_inject", "fi_writemsg with FI_INJECT", rma_writemsg_inject },
-	{ "read", "fi_read, all sizes, both directions", rma_read },
-	{ "readv", "fi_readv into up to iov_limit pieces", rma_readv },
-	{ "readmsg", "fi_readmsg", rma_readmsg },
-	{ "zero", "transfers of no bytes complete", rma_zero },
-	{ "scatter", "several remote pieces, up to rma_iov_limit", rma_scatter },
-	{ "writedata", "fi_writedata: the target sees the data after the write", rma_writedata },
-	{ "writemsg_data", "fi_writemsg with FI_REMOTE_CQ_DATA", rma_writemsg_data },
-	{ "inject_writedata", "fi_inject_writedata", rma_inject_writedata },
-	{ "writedata_flags", "flags of the target's completion, exactly", rma_writedata_flags },
-	{ "writedata_unposted", "without FI_RX_CQ_DATA remote CQ data needs no receive", rma_writedata_unposted },
-	{ "many_writes", "thousands of writes", rma_many_writes },
-	{ "many_reads", "thousands of reads", rma_many_reads },
-	{ "both_ways", "writes and reads both ways at once", rma_both_ways },
-	{ "more", "chains of FI_MORE", rma_more },
-	{ "selective", "FI_SELECTIVE_COMPLETION for RMA", rma_selective },
-	{ "passive", "with FI_PROGRESS_AUTO the target need not call anything", rma_passive },
-	{ "waw", "a later write to the same place wins (FI_ORDER_WAW)", rma_waw },
-	{ "raw", "a read sees the write before it (FI_ORDER_RAW)", rma_raw },
-	{ "fence", "a fenced write does not change an earlier read", rma_fence },
-	{ "delivery", "FI_DELIVERY_COMPLETE: data is in place when the write completes", rma_delivery },
-	{ "bad_key", "an unknown key is an error of the initiator's operation", rma_bad_key },
-	{ "out_of_bounds", "so is a range beyond the region", rma_out_of_bounds },
-	{ "write_forbidden", "so is a write without FI_REMOTE_WRITE", rma_write_forbidden },
-	{ "read_forbidden", "so is a read without FI_REMOTE_READ", rma_read_forbidden },
-	{ "closed_region", "so is the key of a closed region", rma_closed_region },
+	{"write", "fi_write, all sizes, both directions", rma_write},
+	{"writev", "fi_writev from up to iov_limit pieces", rma_writev},
+	{"writemsg", "fi_writemsg", rma_writemsg},
+	{"inject", "fi_inject_write: no completion, buffer free at once", rma_inject},
+	{"writemsg_inject", "fi_writemsg with FI_INJECT", rma_writemsg_inject},
+	{"read", "fi_read, all sizes, both directions", rma_read},
+	{"readv", "fi_readv into up to iov_limit pieces", rma_readv},
+	{"readmsg", "fi_readmsg", rma_readmsg},
+	{"zero", "transfers of no bytes complete", rma_zero},
+	{"scatter", "several remote pieces, up to rma_iov_limit", rma_scatter},
+	{"writedata", "fi_writedata: the target sees the data after the write",
+	 rma_writedata},
+	{"writemsg_data", "fi_writemsg with FI_REMOTE_CQ_DATA", rma_writemsg_data},
+	{"inject_writedata", "fi_inject_writedata", rma_inject_writedata},
+	{"writedata_flags", "flags of the target's completion, exactly",
+	 rma_writedata_flags},
+	{"writedata_unposted", "without FI_RX_CQ_DATA remote CQ data needs no receive",
+	 rma_writedata_unposted},
+	{"many_writes", "thousands of writes", rma_many_writes},
+	{"many_reads", "thousands of reads", rma_many_reads},
+	{"both_ways", "writes and reads both ways at once", rma_both_ways},
+	{"more", "chains of FI_MORE", rma_more},
+	{"selective", "FI_SELECTIVE_COMPLETION for RMA", rma_selective},
+	{"passive", "with FI_PROGRESS_AUTO the target need not call anything",
+	 rma_passive},
+	{"waw", "a later write to the same place wins (FI_ORDER_WAW)", rma_waw},
+	{"raw", "a read sees the write before it (FI_ORDER_RAW)", rma_raw},
+	{"fence", "a fenced write does not change an earlier read", rma_fence},
+	{"delivery", "FI_DELIVERY_COMPLETE: data is in place when the write completes",
+	 rma_delivery},
+	{"bad_key", "an unknown key is an error of the initiator's operation",
+	 rma_bad_key},
+	{"out_of_bounds", "so is a range beyond the region", rma_out_of_bounds},
+	{"write_forbidden", "so is a write without FI_REMOTE_WRITE", rma_write_forbidden},
+	{"read_forbidden", "so is a read without FI_REMOTE_READ", rma_read_forbidden},
+	{"closed_region", "so is the key of a closed region", rma_closed_region},
 };
 
 struct fct_setup rma_setup(void)
 {
-	return (struct fct_setup){ .caps = FI_MSG | FI_RMA, .msg_order = FI_ORDER_SAW | FI_ORDER_SAS };
+	return (struct fct_setup){.caps = FI_MSG | FI_RMA,
+				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS};
 }
 
-int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len, uint64_t access)
+int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len,
+	   uint64_t access)
 {
 	struct fct_target mine;
 	int ret;
 
 	FCT_DO(fct_link_up(&r->l, t, s));
-	FCT_DO(fct_mem_alloc(&r->l, &r->exposed, len, access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE));
+	FCT_DO(fct_mem_alloc(&r->l, &r->exposed, len,
+			     access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&r->l, &r->local, len, FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&r->l, &r->flag, 16, FI_SEND | FI_RECV));
 	mine = fct_mem_target(&r->l, &r->exposed);
@@ -57,7 +66,9 @@ out:
 
 struct fi_rma_iov rma_piece(const struct rma *r, size_t at, size_t len)
 {
-	return (struct fi_rma_iov){ .addr = r->peer.addr + at, .len = len, .key = r->peer.key };
+	return (struct fi_rma_iov){.addr = r->peer.addr + at,
+				   .len = len,
+				   .key = r->peer.key};
 }
 
 int rma_arm(struct rma *r)
@@ -65,7 +76,8 @@ int rma_arm(struct rma *r)
 	struct fct *t = r->l.t;
 	int ret;
 
-	FCT_POST(t, r->l.rxcq, fi_recv(r->l.c.ep, r->flag.buf, 1, r->flag.desc, 0, &r->flag_ctx));
+	FCT_POST(t, r->l.rxcq,
+		 fi_recv(r->l.c.ep, r->flag.buf, 1, r->flag.desc, 0, &r->flag_ctx));
 out:
 	return ret;
 }
@@ -76,8 +88,10 @@ int rma_flag(struct rma *r)
 	struct fi_cq_data_entry e;
 	int ret;
 
-	FCT_POST(t, r->l.txcq, fi_send(r->l.c.ep, r->flag.buf + 8, 1, r->flag.desc, 0, &r->flag_ctx));
-	ret = fct_comp(t, r->l.txcq, &r->flag_ctx, FI_SEND | FI_MSG, &e, "the message behind the writes");
+	FCT_POST(t, r->l.txcq,
+		 fi_send(r->l.c.ep, r->flag.buf + 8, 1, r->flag.desc, 0, &r->flag_ctx));
+	ret = fct_comp(t, r->l.txcq, &r->flag_ctx, FI_SEND | FI_MSG, &e,
+		       "the message behind the writes");
 out:
 	return ret;
 }

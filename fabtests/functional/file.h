@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fi_cairn_file: one file in chunks from the client to the server, a window of them in flight. */
+/*
+ * fi_cairn_file: one file in chunks from the client to the server, a window of them in
+ * flight.
+ */
 #ifndef FCT_FILE_H
 #define FCT_FILE_H
 
@@ -7,8 +10,8 @@
 
 #include "fct_fabric.h"
 
-#define FILE_DIGEST_LEN		32
-#define FILE_MAX_WINDOW		256u
+#define FILE_DIGEST_LEN 32
+#define FILE_MAX_WINDOW 256u
 
 enum file_mode { FILE_MSG, FILE_WRITE, FILE_READ };
 
@@ -35,18 +38,19 @@ struct file_credit {
 enum file_op { FILE_OP_DATA, FILE_OP_NOTE, FILE_OP_CREDIT };
 
 /*
- * One side's buffers: `window` slots, chunk n in slot n % window. With FI_MSG the data memory is what is sent and
- * received; with RMA it is the ring that one side exposes, and what the other side writes from or reads into.
+ * One side's buffers: `window` slots, chunk n in slot n % window. With FI_MSG the data
+ * memory is what is sent and received; with RMA it is the ring that one side exposes, and
+ * what the other side writes from or reads into.
  */
 struct file_ring {
 	struct fct_link l;
 	struct file_job job;
-	uint64_t chunks;		/* of the whole file */
-	int fd;				/* the input, or the output or -1 */
+	uint64_t chunks; /* of the whole file */
+	int fd;		 /* the input, or the output or -1 */
 	const char *path;
-	bool created;			/* the output */
+	bool created; /* the output */
 	struct fct_mem data, notes, credits;
-	struct fct_target remote;	/* the exposed ring of the peer */
+	struct fct_target remote; /* the exposed ring of the peer */
 	struct fct_ctx data_ctx[FILE_MAX_WINDOW];
 	struct fct_ctx note_ctx[FILE_MAX_WINDOW];
 	struct fct_ctx credit_ctx[FILE_MAX_WINDOW];
@@ -61,7 +65,8 @@ static inline size_t file_len(const struct file_ring *r, uint64_t chunk)
 {
 	uint64_t at = chunk * r->job.chunk;
 
-	return r->job.size - at < r->job.chunk ? (size_t)(r->job.size - at) : r->job.chunk;
+	return r->job.size - at < r->job.chunk ? (size_t)(r->job.size - at)
+					       : r->job.chunk;
 }
 
 static inline uint8_t *file_slot(const struct file_ring *r, uint64_t chunk)

@@ -7,10 +7,10 @@
 
 struct receiver {
 	struct file_ring *r;
-	uint64_t noted;				/* chunks announced (or, with FI_MSG, arrived) */
-	uint64_t done;				/* chunks consumed, in order */
-	uint64_t told;				/* of which the client knows */
-	bool here[FILE_MAX_WINDOW];		/* the slot's chunk is complete in memory */
+	uint64_t noted;		    /* chunks announced (or, with FI_MSG, arrived) */
+	uint64_t done;		    /* chunks consumed, in order */
+	uint64_t told;		    /* of which the client knows */
+	bool here[FILE_MAX_WINDOW]; /* the slot's chunk is complete in memory */
 	uint32_t credits_busy;
 	uint64_t credit_next;
 };
@@ -23,12 +23,14 @@ static int post_recv(struct receiver *c, uint32_t slot)
 	int ret;
 
 	if (r->job.mode == FILE_MSG)
-		FCT_POST(t, l->rxcq, fi_recv(l->c.ep, r->data.buf + (size_t)slot * r->job.chunk,
-					     r->job.chunk, r->data.desc, 0, &r->data_ctx[slot]));
+		FCT_POST(t, l->rxcq,
+			 fi_recv(l->c.ep, r->data.buf + (size_t)slot * r->job.chunk,
+				 r->job.chunk, r->data.desc, 0, &r->data_ctx[slot]));
 	else
-		FCT_POST(t, l->rxcq, fi_recv(l->c.ep, (struct file_note *)r->notes.buf + slot,
-					     sizeof(struct file_note), r->notes.desc, 0,
-					     &r->note_ctx[slot]));
+		FCT_POST(t, l->rxcq,
+			 fi_recv(l->c.ep, (struct file_note *)r->notes.buf + slot,
+				 sizeof(struct file_note), r->notes.desc, 0,
+				 &r->note_ctx[slot]));
 out:
 	return ret;
 }
@@ -47,9 +49,10 @@ static int noted(struct receiver *c, uint32_t slot)
 	FCT_EQ(t, note->len, file_len(r, chunk));
 	c->noted++;
 	if (r->job.mode == FILE_READ)
-		FCT_POST(t, l->txcq, fi_read(l->c.ep, file_slot(r, chunk), note->len, r->data.desc, 0,
-					     r->remote.addr + (uint64_t)slot * r->job.chunk,
-					     r->remote.key, &r->data_ctx[slot]));
+		FCT_POST(t, l->txcq,
+			 fi_read(l->c.ep, file_slot(r, chunk), note->len, r->data.desc, 0,
+				 r->remote.addr + (uint64_t)slot * r->job.chunk,
+				 r->remote.key, &r->data_ctx[slot]));
 	else
 		c->here[slot] = true;
 	FCT_DO(post_recv(c, slot));
@@ -92,7 +95,8 @@ static int store(struct file_ring *r, const uint8_t *buf, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fct_fail_at(r->l.t, NULL, 0, "cannot write %s: %s", r->path, strerror(errno));
+			return fct_fail_at(r->l.t, NULL, 0, "cannot write %s: %s",
+					   r->path, strerror(errno));
 		put += (size_t)n;
 	}
 	EVP_DigestUpdate(r->md, buf, len);
@@ -128,15 +132,17 @@ static int give_credits(struct receiver *c)
 	uint32_t slot;
 	int ret = 0;
 
-	if (c->done - c->told < (r->job.window + 1) / 2 && (c->done < r->chunks || c->told == c->done))
+	if (c->done - c->told < (r->job.window + 1) / 2 &&
+	    (c->done < r->chunks || c->told == c->done))
 		return 0;
 	if (c->credits_busy == r->job.window)
 		return 0;
 	slot = (uint32_t)(c->credit_next++ % r->job.window);
 	credit = (struct file_credit *)r->credits.buf + slot;
 	credit->done = c->done;
-	FCT_POST(t, r->l.txcq, fi_send(r->l.c.ep, credit, sizeof(*credit), r->credits.desc, 0,
-				       &r->credit_ctx[slot]));
+	FCT_POST(t, r->l.txcq,
+		 fi_send(r->l.c.ep, credit, sizeof(*credit), r->credits.desc, 0,
+			 &r->credit_ctx[slot]));
 	c->credits_busy++;
 	c->told = c->done;
 out:
@@ -145,7 +151,7 @@ out:
 
 int file_receive(struct file_ring *r)
 {
-	struct receiver c = { .r = r };
+	struct receiver c = {.r = r};
 	struct fi_cq_data_entry e;
 	struct fct *t = r->l.t;
 	uint32_t i;

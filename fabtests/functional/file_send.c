@@ -7,9 +7,9 @@
 
 struct sender {
 	struct file_ring *r;
-	uint64_t next;				/* chunk to be offered next */
-	uint64_t done;				/* chunks the server has consumed */
-	uint32_t busy[FILE_MAX_WINDOW];		/* operations of a slot not completed here yet */
+	uint64_t next;			/* chunk to be offered next */
+	uint64_t done;			/* chunks the server has consumed */
+	uint32_t busy[FILE_MAX_WINDOW]; /* operations of a slot not completed here yet */
 };
 
 static int load(struct sender *s, uint64_t chunk)
@@ -25,9 +25,12 @@ static int load(struct sender *s, uint64_t chunk)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fct_fail_at(t, NULL, 0, "cannot read %s: %s", r->path, strerror(errno));
+			return fct_fail_at(t, NULL, 0, "cannot read %s: %s", r->path,
+					   strerror(errno));
 		if (!n)
-			return fct_fail_at(t, NULL, 0, "%s became shorter while it was being sent", r->path);
+			return fct_fail_at(t, NULL, 0,
+					   "%s became shorter while it was being sent",
+					   r->path);
 		got += (size_t)n;
 	}
 	EVP_DigestUpdate(r->md, buf, len);
@@ -46,21 +49,25 @@ static int offer(struct sender *s)
 
 	FCT_DO(load(s, s->next));
 	if (r->job.mode == FILE_MSG) {
-		FCT_POST(t, l->txcq, fi_send(l->c.ep, file_slot(r, s->next), len, r->data.desc, 0,
-					     &r->data_ctx[slot]));
+		FCT_POST(t, l->txcq,
+			 fi_send(l->c.ep, file_slot(r, s->next), len, r->data.desc, 0,
+				 &r->data_ctx[slot]));
 		s->busy[slot]++;
 	} else {
 		if (r->job.mode == FILE_WRITE) {
-			FCT_POST(t, l->txcq, fi_write(l->c.ep, file_slot(r, s->next), len, r->data.desc, 0,
-						      r->remote.addr + (uint64_t)slot * r->job.chunk,
-						      r->remote.key, &r->data_ctx[slot]));
+			FCT_POST(t, l->txcq,
+				 fi_write(l->c.ep, file_slot(r, s->next), len,
+					  r->data.desc, 0,
+					  r->remote.addr + (uint64_t)slot * r->job.chunk,
+					  r->remote.key, &r->data_ctx[slot]));
 			s->busy[slot]++;
 		}
 		/* FI_ORDER_SAW: the note does not overtake the write. */
 		note->seq = s->next;
 		note->len = len;
-		FCT_POST(t, l->txcq, fi_send(l->c.ep, note, sizeof(*note), r->notes.desc, 0,
-					     &r->note_ctx[slot]));
+		FCT_POST(t, l->txcq,
+			 fi_send(l->c.ep, note, sizeof(*note), r->notes.desc, 0,
+				 &r->note_ctx[slot]));
 		s->busy[slot]++;
 	}
 	s->next++;
@@ -74,9 +81,10 @@ static int post_credit(struct sender *s, uint32_t slot)
 	struct fct *t = r->l.t;
 	int ret;
 
-	FCT_POST(t, r->l.rxcq, fi_recv(r->l.c.ep, (struct file_credit *)r->credits.buf + slot,
-				       sizeof(struct file_credit), r->credits.desc, 0,
-				       &r->credit_ctx[slot]));
+	FCT_POST(t, r->l.rxcq,
+		 fi_recv(r->l.c.ep, (struct file_credit *)r->credits.buf + slot,
+			 sizeof(struct file_credit), r->credits.desc, 0,
+			 &r->credit_ctx[slot]));
 out:
 	return ret;
 }
@@ -94,8 +102,10 @@ static int completed(struct sender *s, const struct fi_cq_data_entry *e)
 	}
 	credit = (const struct file_credit *)r->credits.buf + slot;
 	if (credit->done < s->done || credit->done > s->next)
-		return fct_fail_at(r->l.t, NULL, 0, "the server acknowledged chunk %llu of %llu sent",
-				   (unsigned long long)credit->done, (unsigned long long)s->next);
+		return fct_fail_at(r->l.t, NULL, 0,
+				   "the server acknowledged chunk %llu of %llu sent",
+				   (unsigned long long)credit->done,
+				   (unsigned long long)s->next);
 	s->done = credit->done;
 	return post_credit(s, slot);
 }
@@ -120,7 +130,7 @@ static bool may_offer(const struct sender *s)
 
 int file_send(struct file_ring *r)
 {
-	struct sender s = { .r = r };
+	struct sender s = {.r = r};
 	struct fi_cq_data_entry e;
 	struct fct *t = r->l.t;
 	uint32_t i;
@@ -135,7 +145,8 @@ int file_send(struct file_ring *r)
 			FCT_DO(offer(&s));
 			continue;
 		}
-		FCT_DO(fct_comp_any(t, r->l.txcq, &e, "a chunk to be taken by the server"));
+		FCT_DO(fct_comp_any(t, r->l.txcq, &e,
+				    "a chunk to be taken by the server"));
 		FCT_DO(completed(&s, &e));
 		file_progress(r, s.done);
 	}

@@ -7,8 +7,11 @@
 
 #include "fct_fabric.h"
 
+/* FI_LOCAL_MR of interfaces before 1.5; libfabric 2.x warns about the name. */
+#define GI_LOCAL_MR (1ULL << 55)
+
 /* Everything a patient application can live with. */
-#define GI_ALL_MODES	(FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_MSG_PREFIX)
+#define GI_ALL_MODES (FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_MSG_PREFIX)
 
 /* gi_addr.c: addresses in and out */
 int gi_null_hints(struct fct *t);
@@ -51,7 +54,9 @@ int gi_again(struct fct *t);
 int gi_versions(struct fct *t);
 int gi_nic(struct fct *t);
 
-/* Hints for FI_EP_MSG and these caps of the provider under test; exits if out of memory. */
+/*
+ * Hints for FI_EP_MSG and these caps of the provider under test; exits if out of memory.
+ */
 struct fi_info *gi_hints(struct fct *t, uint64_t caps);
 /* fi_getinfo of this version's API with neither node nor service. */
 int gi_query(const struct fi_info *hints, struct fi_info **info);

@@ -4,26 +4,27 @@
 
 #include "gi.h"
 
-#define SERVICE		"47593"
-#define SERVICE_PORT	47593
+#define SERVICE "47593"
+#define SERVICE_PORT 47593
 
-static int check_ip(struct fct *t, const struct fi_info *info, const void *addr, size_t len,
-		    const char *what)
+static int check_ip(struct fct *t, const struct fi_info *info, const void *addr,
+		    size_t len, const char *what)
 {
 	const struct sockaddr *sa = addr;
 	size_t want;
 	int ret = 0;
 
 	if (!addr || !len)
-		FCT_FAIL(t, "%s is not set (provider %s, domain %s)", what, info->fabric_attr->prov_name,
-			 info->domain_attr->name);
+		FCT_FAIL(t, "%s is not set (provider %s, domain %s)", what,
+			 info->fabric_attr->prov_name, info->domain_attr->name);
 	if (info->addr_format == FI_SOCKADDR_IN)
 		FCT_EQ(t, sa->sa_family, AF_INET);
 	else if (info->addr_format == FI_SOCKADDR_IN6)
 		FCT_EQ(t, sa->sa_family, AF_INET6);
 	else if (info->addr_format != FI_SOCKADDR)
 		goto out;
-	want = sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	want = sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					 : sizeof(struct sockaddr_in);
 	if (len < want)
 		FCT_FAIL(t, "%s has %zu bytes, its family needs %zu", what, len, want);
 out:
@@ -70,8 +71,8 @@ int gi_source(struct fct *t)
 	for (info = list; info; info = info->next) {
 		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
 		FCT_EQ(t, fct_addr_port(info->src_addr), SERVICE_PORT);
-		FCT_CALL(t, fct_addr_text(info->src_addr, back, sizeof(back), service, sizeof(service),
-					  &wildcard));
+		FCT_CALL(t, fct_addr_text(info->src_addr, back, sizeof(back), service,
+					  sizeof(service), &wildcard));
 		if (strcmp(back, node))
 			FCT_FAIL(t, "asked for source %s, got %s", node, back);
 	}
@@ -91,10 +92,11 @@ int gi_destination(struct fct *t)
 	FCT_DO(gi_address(t, node, sizeof(node)));
 	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
 	for (info = list; info; info = info->next) {
-		FCT_DO(check_ip(t, info, info->dest_addr, info->dest_addrlen, "dest_addr"));
+		FCT_DO(check_ip(t, info, info->dest_addr, info->dest_addrlen,
+				"dest_addr"));
 		FCT_EQ(t, fct_addr_port(info->dest_addr), SERVICE_PORT);
-		FCT_CALL(t, fct_addr_text(info->dest_addr, back, sizeof(back), service, sizeof(service),
-					  &wildcard));
+		FCT_CALL(t, fct_addr_text(info->dest_addr, back, sizeof(back), service,
+					  sizeof(service), &wildcard));
 		if (strcmp(back, node))
 			FCT_FAIL(t, "asked for destination %s, got %s", node, back);
 		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
@@ -146,7 +148,8 @@ int gi_hint_addresses(struct fct *t)
 	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, hints, &again));
 	for (info = again; info; info = info->next) {
 		FCT_EQ(t, info->dest_addrlen, list->dest_addrlen);
-		FCT_TRUE(t, info->dest_addr && !memcmp(info->dest_addr, list->dest_addr, list->dest_addrlen));
+		FCT_TRUE(t, info->dest_addr && !memcmp(info->dest_addr, list->dest_addr,
+						       list->dest_addrlen));
 		FCT_TRUE(t, info->src_addr);
 	}
 out:

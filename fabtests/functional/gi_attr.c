@@ -4,7 +4,7 @@
 
 int gi_data_progress(struct fct *t)
 {
-	static const enum fi_progress modes[] = { FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO };
+	static const enum fi_progress modes[] = {FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO};
 	struct fi_info *hints, *list = NULL, *info;
 	unsigned int i;
 	int ret = 0;
@@ -26,7 +26,7 @@ out:
 /* AUTO is as good as MANUAL for who asked for MANUAL. */
 int gi_control_progress(struct fct *t)
 {
-	static const enum fi_progress modes[] = { FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO };
+	static const enum fi_progress modes[] = {FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO};
 	struct fi_info *hints, *list = NULL, *info;
 	unsigned int i;
 	int ret = 0;
@@ -37,7 +37,8 @@ int gi_control_progress(struct fct *t)
 		FCT_CALL(t, gi_ask(hints, &list));
 		for (info = list; info; info = info->next)
 			FCT_TRUE(t, info->domain_attr->control_progress == modes[i] ||
-				 info->domain_attr->control_progress == FI_PROGRESS_AUTO);
+					    info->domain_attr->control_progress ==
+						    FI_PROGRESS_AUTO);
 		fi_freeinfo(list);
 		list = NULL;
 	}
@@ -50,20 +51,26 @@ out:
 static int level(enum fi_threading threading)
 {
 	switch ((int)threading) {
-	case FI_THREAD_SAFE: return 0;
-	case FI_THREAD_FID: return 1;
-	case FI_THREAD_ENDPOINT: return 2;
-	case FI_THREAD_COMPLETION: return 3;
-	case FI_THREAD_DOMAIN: return 4;
-	default: return 5;
+	case FI_THREAD_SAFE:
+		return 0;
+	case FI_THREAD_FID:
+		return 1;
+	case FI_THREAD_ENDPOINT:
+		return 2;
+	case FI_THREAD_COMPLETION:
+		return 3;
+	case FI_THREAD_DOMAIN:
+		return 4;
+	default:
+		return 5;
 	}
 }
 
 int gi_threading(struct fct *t)
 {
-	static const enum fi_threading levels[] = {
-		FI_THREAD_SAFE, FI_THREAD_COMPLETION, FI_THREAD_DOMAIN, FI_THREAD_FID, FI_THREAD_ENDPOINT
-	};
+	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_COMPLETION,
+						   FI_THREAD_DOMAIN, FI_THREAD_FID,
+						   FI_THREAD_ENDPOINT};
 	/* libfabric 2 has withdrawn the last two. */
 	unsigned int n = FI_MAJOR(fi_version()) >= 2 ? 3 : 5;
 	struct fi_info *hints, *list = NULL, *info;
@@ -78,8 +85,9 @@ int gi_threading(struct fct *t)
 			FCT_FAIL(t, "threading %d: %s", levels[i], fi_strerror(-ret));
 		for (info = list; info; info = info->next)
 			if (level(info->domain_attr->threading) > level(levels[i]))
-				FCT_FAIL(t, "asked for threading %d, got the less safe %d", levels[i],
-					 info->domain_attr->threading);
+				FCT_FAIL(t,
+					 "asked for threading %d, got the less safe %d",
+					 levels[i], info->domain_attr->threading);
 		fi_freeinfo(list);
 		list = NULL;
 	}
@@ -90,7 +98,8 @@ out:
 
 int gi_resource_mgmt(struct fct *t)
 {
-	static const enum fi_resource_mgmt rms[] = { FI_RM_UNSPEC, FI_RM_DISABLED, FI_RM_ENABLED };
+	static const enum fi_resource_mgmt rms[] = {FI_RM_UNSPEC, FI_RM_DISABLED,
+						    FI_RM_ENABLED};
 	struct fi_info *hints, *list = NULL;
 	unsigned int i;
 	int ret = 0;
@@ -112,8 +121,9 @@ out:
 /* All 16 sets of the four bits the programs honour; the full set must do. */
 int gi_mr_mode(struct fct *t)
 {
-	static const int bits[] = { FI_MR_LOCAL, FI_MR_ALLOCATED, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR };
-	static const uint64_t caps[] = { FI_MSG, FI_MSG | FI_RMA };
+	static const int bits[] = {FI_MR_LOCAL, FI_MR_ALLOCATED, FI_MR_PROV_KEY,
+				   FI_MR_VIRT_ADDR};
+	static const uint64_t caps[] = {FI_MSG, FI_MSG | FI_RMA};
 	struct fi_info *hints, *list = NULL, *info;
 	unsigned int set, i, c, granted = 0;
 	int mode, ret = 0;
@@ -134,8 +144,8 @@ int gi_mr_mode(struct fct *t)
 			granted++;
 			for (info = list; info; info = info->next)
 				if (info->domain_attr->mr_mode & ~mode)
-					FCT_FAIL(t, "offered mr_mode 0x%x, got 0x%x", mode,
-						 info->domain_attr->mr_mode);
+					FCT_FAIL(t, "offered mr_mode 0x%x, got 0x%x",
+						 mode, info->domain_attr->mr_mode);
 			fi_freeinfo(list);
 			list = NULL;
 		}
@@ -182,8 +192,11 @@ struct knob {
 	size_t *(*at)(struct fi_info *info);
 };
 
-#define KNOB(attr, field)						\
-	static size_t *attr##_##field(struct fi_info *info) { return &info->attr->field; }
+#define KNOB(attr, field)                                   \
+	static size_t *attr##_##field(struct fi_info *info) \
+	{                                                   \
+		return &info->attr->field;                  \
+	}
 KNOB(tx_attr, size)
 KNOB(tx_attr, iov_limit)
 KNOB(tx_attr, rma_iov_limit)
@@ -198,15 +211,27 @@ KNOB(ep_attr, tx_ctx_cnt)
 KNOB(ep_attr, rx_ctx_cnt)
 KNOB(domain_attr, cq_data_size)
 
-#define ROW(attr, field)	{ #attr "->" #field, attr##_##field }
+#define ROW(attr, field)                          \
+	{                                         \
+#attr "->" #field, attr##_##field \
+	}
 static const struct knob knobs[] = {
-	ROW(tx_attr, size), ROW(tx_attr, iov_limit), ROW(tx_attr, rma_iov_limit), ROW(tx_attr, inject_size),
-	ROW(rx_attr, size), ROW(rx_attr, iov_limit), ROW(ep_attr, max_msg_size),
-	ROW(ep_attr, max_order_raw_size), ROW(ep_attr, max_order_war_size), ROW(ep_attr, max_order_waw_size),
-	ROW(ep_attr, tx_ctx_cnt), ROW(ep_attr, rx_ctx_cnt), ROW(domain_attr, cq_data_size),
+	ROW(tx_attr, size),
+	ROW(tx_attr, iov_limit),
+	ROW(tx_attr, rma_iov_limit),
+	ROW(tx_attr, inject_size),
+	ROW(rx_attr, size),
+	ROW(rx_attr, iov_limit),
+	ROW(ep_attr, max_msg_size),
+	ROW(ep_attr, max_order_raw_size),
+	ROW(ep_attr, max_order_war_size),
+	ROW(ep_attr, max_order_waw_size),
+	ROW(ep_attr, tx_ctx_cnt),
+	ROW(ep_attr, rx_ctx_cnt),
+	ROW(domain_attr, cq_data_size),
 };
 
-#define N_KNOBS	(sizeof(knobs) / sizeof(knobs[0]))
+#define N_KNOBS (sizeof(knobs) / sizeof(knobs[0]))
 
 /* 1: granted, 0: -FI_ENODATA, < 0: recorded, e.g. granted less than asked. */
 static int try_knob(struct fct *t, const struct knob *k, size_t value)
@@ -222,8 +247,9 @@ static int try_knob(struct fct *t, const struct knob *k, size_t value)
 	FCT_CALL(t, ret);
 	for (info = list; info; info = info->next)
 		if (*k->at(info) < value)
-			FCT_FAIL(t, "asked for %s = %zu, granted %zu instead of -FI_ENODATA", k->name, value,
-				 *k->at(info));
+			FCT_FAIL(t,
+				 "asked for %s = %zu, granted %zu instead of -FI_ENODATA",
+				 k->name, value, *k->at(info));
 	ret = 1;
 out:
 	fi_freeinfo(list);
@@ -304,7 +330,10 @@ int gi_order(struct fct *t)
 		hints->tx_attr->msg_order = bit;
 		hints->rx_attr->msg_order = bit;
 		ret = gi_ask(hints, &list);
-		/* An order that is not reported unasked may be refused, or granted when asked for. */
+		/*
+		 * An order that is not reported unasked may be refused, or granted when
+		 * asked for.
+		 */
 		if (!(offered & bit) && ret == -FI_ENODATA)
 			continue;
 		FCT_CALL(t, ret);

@@ -3,9 +3,11 @@
 #include "gi.h"
 
 /* fi_getinfo(3): these are enabled only on request; others may come along. */
-#define PRIMARY		(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_MULTICAST | FI_NAMED_RX_CTX |	\
-			 FI_DIRECTED_RECV | FI_HMEM | FI_COLLECTIVE)
-#define MODIFIERS	(FI_READ | FI_WRITE | FI_RECV | FI_SEND | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define PRIMARY                                                                     \
+	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_MULTICAST | FI_NAMED_RX_CTX | \
+	 FI_DIRECTED_RECV | FI_HMEM | FI_COLLECTIVE)
+#define MODIFIERS \
+	(FI_READ | FI_WRITE | FI_RECV | FI_SEND | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
 {
@@ -21,13 +23,15 @@ static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
 	FCT_CALL(t, ret);
 	for (info = list; info; info = info->next) {
 		uint64_t extra = info->caps & (PRIMARY | MODIFIERS) & ~give;
-		uint64_t txrx = (info->tx_attr->caps | info->rx_attr->caps) & (PRIMARY | MODIFIERS) & ~give;
+		uint64_t txrx = (info->tx_attr->caps | info->rx_attr->caps) &
+				(PRIMARY | MODIFIERS) & ~give;
 
 		if ((info->caps & ask) != ask)
-			FCT_FAIL(t, "caps 0x%llx lack some of 0x%llx", (unsigned long long)info->caps,
-				 (unsigned long long)ask);
+			FCT_FAIL(t, "caps 0x%llx lack some of 0x%llx",
+				 (unsigned long long)info->caps, (unsigned long long)ask);
 		if (extra)
-			FCT_FAIL(t, "not asked for: [%s]", fi_tostr(&extra, FI_TYPE_CAPS));
+			FCT_FAIL(t, "not asked for: [%s]",
+				 fi_tostr(&extra, FI_TYPE_CAPS));
 		if (txrx)
 			FCT_FAIL(t, "not asked for, in tx_attr or rx_attr: [%s]",
 				 fi_tostr(&txrx, FI_TYPE_CAPS));
@@ -45,7 +49,9 @@ int gi_caps_only(struct fct *t)
 	FCT_DO(check_caps(t, FI_MSG, FI_MSG | FI_SEND | FI_RECV));
 	FCT_DO(check_caps(t, FI_MSG | FI_SEND, FI_MSG | FI_SEND));
 	FCT_DO(check_caps(t, FI_MSG | FI_RECV, FI_MSG | FI_RECV));
-	FCT_DO(check_caps(t, FI_RMA, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
+	FCT_DO(check_caps(t, FI_RMA,
+			  FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
+				  FI_REMOTE_WRITE));
 	FCT_DO(check_caps(t, FI_RMA | FI_WRITE, FI_RMA | FI_WRITE));
 	FCT_DO(check_caps(t, FI_RMA | FI_REMOTE_WRITE, FI_RMA | FI_REMOTE_WRITE));
 	FCT_DO(check_caps(t, FI_MSG | FI_RMA, FI_MSG | FI_RMA | MODIFIERS));
@@ -93,7 +99,9 @@ int gi_caps_unsupported(struct fct *t)
 			continue;
 		ret = gi_ask(gi_hints(t, FI_MSG | bit), &info);
 		if (ret != -FI_ENODATA)
-			FCT_FAIL(t, "asking for %s, which is not offered, returned %d instead of -FI_ENODATA",
+			FCT_FAIL(t,
+				 "asking for %s, which is not offered, returned %d "
+				 "instead of -FI_ENODATA",
 				 fi_tostr(&bit, FI_TYPE_CAPS), ret);
 		bits++;
 	}
@@ -134,7 +142,7 @@ out:
 
 int gi_ep_type(struct fct *t)
 {
-	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_DGRAM, FI_EP_RDM };
+	static const enum fi_ep_type types[] = {FI_EP_MSG, FI_EP_DGRAM, FI_EP_RDM};
 	struct fi_info *hints, *list = NULL, *info;
 	unsigned int i;
 	int ret = 0;
@@ -170,8 +178,8 @@ static int known(struct fct *t, uint64_t value, enum fi_type type, const char *w
 			continue;
 		s = fi_tostr(&bit, type);
 		if (!s || !strpbrk(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-			return fct_fail_at(t, NULL, 0, "%s has the unknown bit 0x%llx", what,
-					   (unsigned long long)bit);
+			return fct_fail_at(t, NULL, 0, "%s has the unknown bit 0x%llx",
+					   what, (unsigned long long)bit);
 	}
 	return 0;
 }
@@ -188,12 +196,17 @@ int gi_known_bits(struct fct *t)
 	FCT_CALL(t, gi_ask(hints, &list));
 	for (info = list; info; info = info->next) {
 		FCT_DO(known(t, info->caps, FI_TYPE_CAPS, "caps"));
-		FCT_DO(known(t, info->domain_attr->caps, FI_TYPE_CAPS, "domain_attr->caps"));
+		FCT_DO(known(t, info->domain_attr->caps, FI_TYPE_CAPS,
+			     "domain_attr->caps"));
 		FCT_DO(known(t, info->mode, FI_TYPE_MODE, "mode"));
-		FCT_DO(known(t, info->domain_attr->mode, FI_TYPE_MODE, "domain_attr->mode"));
-		FCT_DO(known(t, info->tx_attr->op_flags, FI_TYPE_OP_FLAGS, "tx_attr->op_flags"));
-		FCT_DO(known(t, info->rx_attr->op_flags, FI_TYPE_OP_FLAGS, "rx_attr->op_flags"));
-		FCT_DO(known(t, info->tx_attr->msg_order, FI_TYPE_MSG_ORDER, "tx_attr->msg_order"));
+		FCT_DO(known(t, info->domain_attr->mode, FI_TYPE_MODE,
+			     "domain_attr->mode"));
+		FCT_DO(known(t, info->tx_attr->op_flags, FI_TYPE_OP_FLAGS,
+			     "tx_attr->op_flags"));
+		FCT_DO(known(t, info->rx_attr->op_flags, FI_TYPE_OP_FLAGS,
+			     "rx_attr->op_flags"));
+		FCT_DO(known(t, info->tx_attr->msg_order, FI_TYPE_MSG_ORDER,
+			     "tx_attr->msg_order"));
 		text = fi_tostr(info, FI_TYPE_INFO);
 		FCT_TRUE(t, text);
 		if (strstr(text, "Unknown"))

@@ -4,9 +4,9 @@
 
 static int open_one(struct fct *t, struct fi_info *info)
 {
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_CONTEXT };
-	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_NONE };
-	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC };
+	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_CONTEXT};
+	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
+	struct fi_av_attr av_attr = {.type = FI_AV_UNSPEC};
 	struct fid_fabric *fabric = NULL;
 	struct fid_domain *domain = NULL;
 	struct fid_pep *pep = NULL;
@@ -33,11 +33,14 @@ static int open_one(struct fct *t, struct fi_info *info)
 	FCT_CALL(t, fi_enable(ep));
 out:
 	if (pep && fi_close(&pep->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the passive endpoint failed");
+		ret = fct_fail_at(t, __FILE__, __LINE__,
+				  "fi_close of the passive endpoint failed");
 	if (ep && fi_close(&ep->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the endpoint failed");
+		ret = fct_fail_at(t, __FILE__, __LINE__,
+				  "fi_close of the endpoint failed");
 	if (av && fi_close(&av->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the address vector failed");
+		ret = fct_fail_at(t, __FILE__, __LINE__,
+				  "fi_close of the address vector failed");
 	if (cq && fi_close(&cq->fid) && !ret)
 		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the CQ failed");
 	if (domain && fi_close(&domain->fid) && !ret)
@@ -58,8 +61,9 @@ int gi_open_all(struct fct *t)
 	hints->mode = GI_ALL_MODES;
 	FCT_CALL(t, gi_ask(hints, &list));
 	for (info = list; info; info = info->next, n++) {
-		fct_note(t, "info %d: fabric %s, domain %s, %s", n, info->fabric_attr->name,
-			 info->domain_attr->name, fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT));
+		fct_note(t, "info %d: fabric %s, domain %s, %s", n,
+			 info->fabric_attr->name, info->domain_attr->name,
+			 fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT));
 		FCT_DO(open_one(t, info));
 	}
 out:
@@ -67,7 +71,8 @@ out:
 	return ret;
 }
 
-static int bad_name(struct fct *t, char **(*field)(struct fi_info *hints), const char *name)
+static int bad_name(struct fct *t, char **(*field)(struct fi_info *hints),
+		    const char *name)
 {
 	struct fi_info *hints = gi_hints(t, FI_MSG), *info = NULL;
 	int ret;
@@ -150,11 +155,13 @@ int gi_again(struct fct *t)
 	for (info = list; info; info = info->next) {
 		ret = gi_query(info, &again);
 		if (ret)
-			FCT_FAIL(t, "the info of domain %s (%s) as hints: %s", info->domain_attr->name,
-				 fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT), fi_strerror(-ret));
+			FCT_FAIL(t, "the info of domain %s (%s) as hints: %s",
+				 info->domain_attr->name,
+				 fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT),
+				 fi_strerror(-ret));
 		if (strcmp(again->domain_attr->name, info->domain_attr->name))
-			FCT_FAIL(t, "the info of domain %s as hints gives domain %s", info->domain_attr->name,
-				 again->domain_attr->name);
+			FCT_FAIL(t, "the info of domain %s as hints gives domain %s",
+				 info->domain_attr->name, again->domain_attr->name);
 		fi_freeinfo(again);
 		again = NULL;
 	}
@@ -168,15 +175,19 @@ static int one_version(struct fct *t, uint32_t version)
 	struct fi_info *hints = gi_hints(t, FI_MSG), *info = NULL;
 	int ret;
 
-	/* Before 1.5 local registration was a mode bit and mr_mode an enumeration, 0 being any of it. */
+	/*
+	 * Before 1.5 local registration was a mode bit and mr_mode an enumeration, 0
+	 * being any of it.
+	 */
 	if (FI_VERSION_LT(version, FI_VERSION(1, 5))) {
 		hints->domain_attr->mr_mode = 0;
-		hints->mode |= FI_LOCAL_MR;
+		hints->mode |= GI_LOCAL_MR;
 	}
 	ret = fi_getinfo(version, NULL, NULL, 0, hints, &info);
 	fi_freeinfo(hints);
 	if (ret)
-		FCT_FAIL(t, "API version %u.%u: %s", FI_MAJOR(version), FI_MINOR(version), fi_strerror(-ret));
+		FCT_FAIL(t, "API version %u.%u: %s", FI_MAJOR(version), FI_MINOR(version),
+			 fi_strerror(-ret));
 	FCT_EQ(t, info->fabric_attr->api_version, version);
 	FCT_DO(open_one(t, info));
 out:
@@ -194,7 +205,8 @@ int gi_versions(struct fct *t)
 		FCT_DO(one_version(t, FI_VERSION(1, minor)));
 	for (minor = 0; FI_MAJOR(lib) > 1 && minor <= FI_MINOR(lib); minor++)
 		FCT_DO(one_version(t, FI_VERSION(2, minor)));
-	FCT_REFUSED(t, fi_getinfo(FI_VERSION(FI_MAJOR(lib), FI_MINOR(lib) + 1), NULL, NULL, 0, hints, &info));
+	FCT_REFUSED(t, fi_getinfo(FI_VERSION(FI_MAJOR(lib), FI_MINOR(lib) + 1), NULL,
+				  NULL, 0, hints, &info));
 out:
 	fi_freeinfo(hints);
 	return ret;
@@ -208,7 +220,8 @@ int gi_nic(struct fct *t)
 
 	FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG), &list));
 	if (!list->nic && !strstr(list->fabric_attr->prov_name, "verbs")) {
-		ret = fct_skip(t, "%s is not for network cards: info->nic is NULL", list->fabric_attr->prov_name);
+		ret = fct_skip(t, "%s is not for network cards: info->nic is NULL",
+			       list->fabric_attr->prov_name);
 		goto out;
 	}
 	for (info = list; info; info = info->next) {

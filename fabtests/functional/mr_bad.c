@@ -5,7 +5,7 @@
 
 #include "mr.h"
 
-static const struct fct_setup setup = { .caps = FI_MSG | FI_RMA };
+static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA};
 
 int mr_bad_access(struct fct *t)
 {
@@ -15,7 +15,8 @@ int mr_bad_access(struct fct *t)
 	int ret;
 
 	FCT_DO(fct_link_open(&l, t, &setup));
-	ret = fi_mr_reg(l.domain, buf, sizeof(buf), FI_SEND | 1ull << 63, 0, 1, 0, &mr, NULL);
+	ret = fi_mr_reg(l.domain, buf, sizeof(buf), FI_SEND | 1ull << 63, 0, 1, 0, &mr,
+			NULL);
 	if (!ret)
 		fi_close(&mr->fid);
 	FCT_REFUSED(t, ret);
@@ -40,10 +41,12 @@ int mr_iov_limit(struct fct *t)
 		goto out;
 	}
 	for (i = 0; i <= n; i++)
-		iov[i] = (struct iovec){ .iov_base = buf + 64 * i, .iov_len = 32 };
-	FCT_CALL(t, fi_mr_regv(l.domain, iov, n, FI_SEND | FI_REMOTE_READ, 0, 1, 0, &mr, NULL));
+		iov[i] = (struct iovec){.iov_base = buf + 64 * i, .iov_len = 32};
+	FCT_CALL(t, fi_mr_regv(l.domain, iov, n, FI_SEND | FI_REMOTE_READ, 0, 1, 0, &mr,
+			       NULL));
 	FCT_CALL(t, fi_close(&mr->fid));
-	ret = fi_mr_regv(l.domain, iov, n + 1, FI_SEND | FI_REMOTE_READ, 0, 2, 0, &mr, NULL);
+	ret = fi_mr_regv(l.domain, iov, n + 1, FI_SEND | FI_REMOTE_READ, 0, 2, 0, &mr,
+			 NULL);
 	if (!ret)
 		fi_close(&mr->fid);
 	FCT_REFUSED(t, ret);
@@ -61,7 +64,8 @@ int mr_unmapped(struct fct *t)
 
 	FCT_DO(fct_link_open(&l, t, &setup));
 	if (!(l.info->domain_attr->mr_mode & FI_MR_ALLOCATED)) {
-		ret = fct_skip(t, "without FI_MR_ALLOCATED any address may be registered");
+		ret = fct_skip(t,
+			       "without FI_MR_ALLOCATED any address may be registered");
 		goto out;
 	}
 	hole = mmap(NULL, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -87,7 +91,8 @@ int mr_close_busy(struct fct *t)
 
 	FCT_DO(fct_link_open(&l, t, &setup));
 	FCT_CALL(t, fi_domain(l.fabric, l.info, &domain, NULL));
-	FCT_CALL(t, fi_mr_reg(domain, buf, sizeof(buf), FI_SEND | FI_REMOTE_READ, 0, 1, 0, &mr, NULL));
+	FCT_CALL(t, fi_mr_reg(domain, buf, sizeof(buf), FI_SEND | FI_REMOTE_READ, 0, 1, 0,
+			      &mr, NULL));
 	FCT_ERR(t, fi_close(&domain->fid), -FI_EBUSY);
 out:
 	if (mr)

@@ -2,13 +2,15 @@
 /* What can be registered, and what keys come of it. */
 #include "mr.h"
 
-#define LEN	65536u
-#define MANY	1000
+#define LEN 65536u
+#define MANY 1000
 
-static const struct fct_setup setup = { .caps = FI_MSG | FI_RMA };
-static const uint64_t rights[] = { FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE };
+static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA};
+static const uint64_t rights[] = {FI_SEND,  FI_RECV,	    FI_READ,
+				  FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
 
-#define ALL_RIGHTS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define ALL_RIGHTS \
+	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 /* Both sides open the link, so that its skips agree; each registers by itself. */
 static int open_with_buffer(struct fct_link *l, struct fct *t, uint8_t **buf, size_t len)
@@ -35,27 +37,30 @@ out:
 
 int mr_calls(struct fct *t)
 {
-	struct fi_mr_attr attr = { .iov_count = 1, .access = ALL_RIGHTS };
-	struct fid_mr *mr[3] = { NULL };
+	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
+	struct fid_mr *mr[3] = {NULL};
 	struct fct_link l;
 	struct iovec iov;
 	uint8_t *buf;
 	int i, ret;
 
 	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	iov = (struct iovec){ .iov_base = buf, .iov_len = LEN };
+	iov = (struct iovec){.iov_base = buf, .iov_len = LEN};
 	attr.mr_iov = &iov;
 	attr.context = &mr[2];
 	attr.requested_key = t->next_key + 2;
-	FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, t->next_key, 0, &mr[0], &mr[0]));
-	FCT_CALL(t, fi_mr_regv(l.domain, &iov, 1, ALL_RIGHTS, 0, t->next_key + 1, 0, &mr[1], &mr[1]));
+	FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, t->next_key, 0, &mr[0],
+			      &mr[0]));
+	FCT_CALL(t, fi_mr_regv(l.domain, &iov, 1, ALL_RIGHTS, 0, t->next_key + 1, 0,
+			       &mr[1], &mr[1]));
 	FCT_CALL(t, fi_mr_regattr(l.domain, &attr, 0, &mr[2]));
 	for (i = 0; i < 3; i++)
 		FCT_DO(check_mr(t, mr[i], &mr[i]));
 out:
 	for (i = 0; i < 3; i++)
 		if (mr[i] && fi_close(&mr[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d", i);
+			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d",
+					  i);
 	ret = fct_link_down(&l, ret);
 	free(buf);
 	return ret;
@@ -74,9 +79,11 @@ int mr_access(struct fct *t)
 	for (set = 0; set < 64; set++) {
 		for (access = 0, i = 0; i < 6; i++)
 			access |= set & (1u << i) ? rights[i] : 0;
-		ret = fi_mr_reg(l.domain, buf, LEN, access, 0, t->next_key++, 0, &mr, NULL);
+		ret = fi_mr_reg(l.domain, buf, LEN, access, 0, t->next_key++, 0, &mr,
+				NULL);
 		if (ret)
-			FCT_FAIL(t, "access 0x%llx: %s", (unsigned long long)access, fi_strerror(-ret));
+			FCT_FAIL(t, "access 0x%llx: %s", (unsigned long long)access,
+				 fi_strerror(-ret));
 		FCT_CALL(t, fi_close(&mr->fid));
 	}
 out:
@@ -96,11 +103,11 @@ int mr_sizes(struct fct *t)
 	FCT_DO(open_with_buffer(&l, t, &buf, (1u << 20) + 8192));
 	for (len = 1; len <= 1u << 20; len *= 2) {
 		for (odd = 0; odd < 3; odd++) {
-			ret = fi_mr_reg(l.domain, buf + odd * 1021, len + odd, ALL_RIGHTS, 0, t->next_key++, 0, &mr,
-					NULL);
+			ret = fi_mr_reg(l.domain, buf + odd * 1021, len + odd, ALL_RIGHTS,
+					0, t->next_key++, 0, &mr, NULL);
 			if (ret)
-				FCT_FAIL(t, "%zu bytes at %p: %s", len + odd, (void *)(buf + odd * 1021),
-					 fi_strerror(-ret));
+				FCT_FAIL(t, "%zu bytes at %p: %s", len + odd,
+					 (void *)(buf + odd * 1021), fi_strerror(-ret));
 			FCT_CALL(t, fi_close(&mr->fid));
 		}
 	}
@@ -127,7 +134,8 @@ int mr_many(struct fct *t)
 
 	FCT_DO(open_with_buffer(&l, t, &buf, MANY * 64));
 	for (n = 0; n < MANY; n++) {
-		ret = fi_mr_reg(l.domain, buf + n * 64, 64, ALL_RIGHTS, 0, t->next_key++, 0, &mr[n], NULL);
+		ret = fi_mr_reg(l.domain, buf + n * 64, 64, ALL_RIGHTS, 0, t->next_key++,
+				0, &mr[n], NULL);
 		if (ret)
 			FCT_FAIL(t, "region %d: %s", n, fi_strerror(-ret));
 		keys[n] = fi_mr_key(mr[n]);
@@ -135,11 +143,13 @@ int mr_many(struct fct *t)
 	qsort(keys, MANY, sizeof(keys[0]), by_key);
 	for (i = 1; i < MANY; i++)
 		if (keys[i] == keys[i - 1])
-			FCT_FAIL(t, "two regions have the key 0x%llx", (unsigned long long)keys[i]);
+			FCT_FAIL(t, "two regions have the key 0x%llx",
+				 (unsigned long long)keys[i]);
 out:
 	for (i = 0; i < n; i++)
 		if (fi_close(&mr[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d", i);
+			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d",
+					  i);
 	ret = fct_link_down(&l, ret);
 	free(buf);
 	return ret;
@@ -179,7 +189,7 @@ out:
 /* Layers pass flags of their own down (ofi_rxm: bit 60). */
 int mr_flags(struct fct *t)
 {
-	struct fi_mr_attr attr = { .iov_count = 1, .access = ALL_RIGHTS };
+	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
 	struct fid_mr *mr = NULL;
 	struct fct_link l;
 	struct iovec iov;
@@ -187,7 +197,7 @@ int mr_flags(struct fct *t)
 	int ret;
 
 	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	iov = (struct iovec){ .iov_base = buf, .iov_len = LEN };
+	iov = (struct iovec){.iov_base = buf, .iov_len = LEN};
 	attr.mr_iov = &iov;
 	attr.requested_key = t->next_key++;
 	FCT_CALL(t, fi_mr_regattr(l.domain, &attr, 1ull << 60, &mr));
@@ -209,7 +219,8 @@ int mr_again(struct fct *t)
 
 	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
 	for (i = 0; i < 500; i++) {
-		FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, rights[i % 6], 0, 0x99, 0, &mr, NULL));
+		FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, rights[i % 6], 0, 0x99, 0, &mr,
+				      NULL));
 		FCT_CALL(t, fi_close(&mr->fid));
 	}
 out:

@@ -4,16 +4,17 @@
 
 #include "mr.h"
 
-#define LEN	8192u
+#define LEN 8192u
 
 static struct fct_setup rma(void)
 {
-	return (struct fct_setup){ .caps = FI_MSG | FI_RMA, .msg_order = FI_ORDER_SAW | FI_ORDER_SAS };
+	return (struct fct_setup){.caps = FI_MSG | FI_RMA,
+				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS};
 }
 
 int mr_read_only(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG };
+	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx;
 	struct fct_mem m;
@@ -21,7 +22,8 @@ int mr_read_only(struct fct *t)
 	void *page;
 	int ret;
 
-	page = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	if (page == MAP_FAILED)
 		return fct_fail_at(t, __FILE__, __LINE__, "mmap");
 	fct_fill(page, LEN, 3);
@@ -36,7 +38,8 @@ int mr_read_only(struct fct *t)
 	FCT_DO(fct_barrier(t, "receive posted"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, l.txcq, fi_send(l.c.ep, page, LEN, m.desc, 0, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_SEND | FI_MSG, &e, "a send from read-only memory"));
+		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_SEND | FI_MSG, &e,
+				"a send from read-only memory"));
 	} else {
 		FCT_DO(fct_comp(t, l.rxcq, &ctx, FI_RECV | FI_MSG, &e, "the receive"));
 		FCT_DATA(t, page, LEN, 3);
@@ -51,31 +54,36 @@ out:
 int mr_odd(struct fct *t)
 {
 	struct fct_setup s = rma();
-	struct fct_target mine = { 0 }, peer;
+	struct fct_target mine = {0}, peer;
 	struct fct_mem region, local;
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx;
-	struct fct_link l = { .t = t };
+	struct fct_link l = {.t = t};
 	uint8_t *buf = calloc(1, LEN);
 	size_t at, len;
 	int ret;
 
 	FCT_TRUE(t, buf);
 	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(fct_mem_reg(&l, &region, buf + 13, LEN - 13, FI_REMOTE_READ | FI_REMOTE_WRITE));
+	FCT_DO(fct_mem_reg(&l, &region, buf + 13, LEN - 13,
+			   FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&l, &local, LEN, FI_READ | FI_WRITE));
 	mine = fct_mem_target(&l, &region);
 	FCT_DO(fct_exchange(t, "region", &mine, &peer, sizeof(mine)));
 	for (at = 1; fct_is_client(t) && at < 4000; at = at * 3 + 1) {
 		len = at % 97 + 1;
 		fct_fill(local.buf + 1, len, at);
-		FCT_POST(t, l.txcq, fi_write(l.c.ep, local.buf + 1, len, local.desc, 0, peer.addr + at, peer.key,
-					     &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_WRITE, &e, "a write to an odd address"));
+		FCT_POST(t, l.txcq,
+			 fi_write(l.c.ep, local.buf + 1, len, local.desc, 0,
+				  peer.addr + at, peer.key, &ctx));
+		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_WRITE, &e,
+				"a write to an odd address"));
 		memset(local.buf, 0, LEN);
-		FCT_POST(t, l.txcq, fi_read(l.c.ep, local.buf + 3, len, local.desc, 0, peer.addr + at, peer.key,
-					    &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e, "a read from an odd address"));
+		FCT_POST(t, l.txcq,
+			 fi_read(l.c.ep, local.buf + 3, len, local.desc, 0,
+				 peer.addr + at, peer.key, &ctx));
+		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e,
+				"a read from an odd address"));
 		FCT_DATA(t, local.buf + 3, len, at);
 	}
 out:
@@ -103,8 +111,11 @@ int mr_overlap(struct fct *t)
 	fct_fill(region.buf, LEN, 4);
 	FCT_DO(fct_exchange(t, "region", &mine, &peer, sizeof(mine)));
 	if (fct_is_client(t)) {
-		FCT_POST(t, l.txcq, fi_read(l.c.ep, local.buf, LEN, local.desc, 0, peer.addr, peer.key, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e, "a read from the region that is left"));
+		FCT_POST(t, l.txcq,
+			 fi_read(l.c.ep, local.buf, LEN, local.desc, 0, peer.addr,
+				 peer.key, &ctx));
+		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e,
+				"a read from the region that is left"));
 		FCT_DATA(t, local.buf, LEN, 4);
 	}
 out:

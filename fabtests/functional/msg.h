@@ -5,7 +5,7 @@
 
 #include "fct_fabric.h"
 
-#define MSG_MAX_IOV	16
+#define MSG_MAX_IOV 16
 
 /* msg_forms.c: every call form, every interesting size, contents and completions exact */
 int msg_send(struct fct *t);

@@ -2,8 +2,8 @@
 /* Which operations make a completion, in which queue and when. */
 #include "msg.h"
 
-#define LEN	128u
-#define COUNT	8u
+#define LEN 128u
+#define COUNT 8u
 
 struct side {
 	struct fct_link l;
@@ -36,7 +36,8 @@ static int post_recvs(struct side *s, unsigned int count)
 	int ret = 0;
 
 	for (i = 0; i < count; i++)
-		FCT_POST(t, s->l.rxcq, fi_recv(s->l.c.ep, part(s, i), LEN, s->m.desc, 0, &s->ctx[i]));
+		FCT_POST(t, s->l.rxcq,
+			 fi_recv(s->l.c.ep, part(s, i), LEN, s->m.desc, 0, &s->ctx[i]));
 out:
 	return ret;
 }
@@ -60,42 +61,52 @@ out:
 
 static ssize_t sendmsg_part(struct side *s, unsigned int i, uint64_t flags)
 {
-	struct iovec iov = { .iov_base = part(s, i), .iov_len = LEN };
-	struct fi_msg msg = { .msg_iov = &iov, .desc = &s->m.desc, .iov_count = 1, .context = &s->ctx[i] };
+	struct iovec iov = {.iov_base = part(s, i), .iov_len = LEN};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &s->m.desc,
+			     .iov_count = 1,
+			     .context = &s->ctx[i]};
 
 	return fi_sendmsg(s->l.c.ep, &msg, flags);
 }
 
 static ssize_t recvmsg_part(struct side *s, unsigned int i, uint64_t flags)
 {
-	struct iovec iov = { .iov_base = part(s, i), .iov_len = LEN };
-	struct fi_msg msg = { .msg_iov = &iov, .desc = &s->m.desc, .iov_count = 1, .context = &s->ctx[i] };
+	struct iovec iov = {.iov_base = part(s, i), .iov_len = LEN};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &s->m.desc,
+			     .iov_count = 1,
+			     .context = &s->ctx[i]};
 
 	return fi_recvmsg(s->l.c.ep, &msg, flags);
 }
 
 static int selective_sends(struct side *s)
 {
-	struct iovec iov = { .iov_base = part(s, 1), .iov_len = LEN };
+	struct iovec iov = {.iov_base = part(s, 1), .iov_len = LEN};
 	struct fi_cq_data_entry e;
 	struct fct *t = s->l.t;
 	int ret;
 
-	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, part(s, 0), LEN, s->m.desc, 0, &s->ctx[0]));
+	FCT_POST(t, s->l.txcq,
+		 fi_send(s->l.c.ep, part(s, 0), LEN, s->m.desc, 0, &s->ctx[0]));
 	FCT_POST(t, s->l.txcq, fi_sendv(s->l.c.ep, &iov, &s->m.desc, 1, 0, &s->ctx[1]));
 	FCT_POST(t, s->l.txcq, sendmsg_part(s, 2, 0));
 	FCT_POST(t, s->l.txcq, sendmsg_part(s, 3, FI_COMPLETION));
-	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, part(s, 4), LEN, s->m.desc, 0, &s->ctx[4]));
+	FCT_POST(t, s->l.txcq,
+		 fi_send(s->l.c.ep, part(s, 4), LEN, s->m.desc, 0, &s->ctx[4]));
 	FCT_POST(t, s->l.txcq, sendmsg_part(s, 5, FI_COMPLETION));
-	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[3], FI_SEND | FI_MSG, &e, "the first send with FI_COMPLETION"));
-	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[5], FI_SEND | FI_MSG, &e, "the second send with FI_COMPLETION"));
+	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[3], FI_SEND | FI_MSG, &e,
+			"the first send with FI_COMPLETION"));
+	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[5], FI_SEND | FI_MSG, &e,
+			"the second send with FI_COMPLETION"));
 out:
 	return ret;
 }
 
 int msg_selective_tx(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_bind = FI_SELECTIVE_COMPLETION };
+	struct fct_setup setup = {.caps = FI_MSG, .tx_bind = FI_SELECTIVE_COMPLETION};
 	struct side s;
 	int ret;
 
@@ -112,7 +123,7 @@ out:
 
 int msg_selective_rx(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .rx_bind = FI_SELECTIVE_COMPLETION };
+	struct fct_setup setup = {.caps = FI_MSG, .rx_bind = FI_SELECTIVE_COMPLETION};
 	struct fi_cq_data_entry e;
 	struct side s;
 	unsigned int i;
@@ -120,18 +131,23 @@ int msg_selective_rx(struct fct *t)
 
 	FCT_DO(up(&s, t, &setup));
 	if (fct_is_server(t)) {
-		FCT_POST(t, s.l.rxcq, fi_recv(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
+		FCT_POST(t, s.l.rxcq,
+			 fi_recv(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
 		FCT_POST(t, s.l.rxcq, recvmsg_part(&s, 1, 0));
 		FCT_POST(t, s.l.rxcq, recvmsg_part(&s, 2, FI_COMPLETION));
 	}
 	FCT_DO(fct_barrier(t, "receives posted"));
 	if (fct_is_client(t)) {
 		for (i = 0; i < 3; i++) {
-			FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc, 0, &s.ctx[i]));
-			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e, "a send"));
+			FCT_POST(t, s.l.txcq,
+				 fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc, 0,
+					 &s.ctx[i]));
+			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e,
+					"a send"));
 		}
 	} else {
-		FCT_DO(fct_comp(t, s.l.rxcq, &s.ctx[2], FI_RECV | FI_MSG, &e, "the receive with FI_COMPLETION"));
+		FCT_DO(fct_comp(t, s.l.rxcq, &s.ctx[2], FI_RECV | FI_MSG, &e,
+				"the receive with FI_COMPLETION"));
 		for (i = 0; i < 3; i++)
 			FCT_DATA(t, part(&s, i), LEN, i);
 	}
@@ -143,8 +159,9 @@ out:
 
 int msg_selective_default(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_op_flags = FI_COMPLETION,
-				   .tx_bind = FI_SELECTIVE_COMPLETION };
+	struct fct_setup setup = {.caps = FI_MSG,
+				  .tx_op_flags = FI_COMPLETION,
+				  .tx_bind = FI_SELECTIVE_COMPLETION};
 	struct fi_cq_data_entry e;
 	struct side s;
 	int ret;
@@ -154,10 +171,12 @@ int msg_selective_default(struct fct *t)
 		FCT_DO(post_recvs(&s, 2));
 	FCT_DO(fct_barrier(t, "receives posted"));
 	if (fct_is_client(t)) {
-		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
+		FCT_POST(t, s.l.txcq,
+			 fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
 		FCT_POST(t, s.l.txcq, sendmsg_part(&s, 1, FI_COMPLETION));
 		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "fi_send"));
-		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e, "fi_sendmsg with FI_COMPLETION"));
+		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e,
+				"fi_sendmsg with FI_COMPLETION"));
 	} else {
 		FCT_DO(receive_all(&s, 2));
 	}
@@ -170,8 +189,9 @@ out:
 /* fi_endpoint(3): calls that take flags override the op_flags of the endpoint. */
 int msg_selective_override(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_op_flags = FI_COMPLETION,
-				   .tx_bind = FI_SELECTIVE_COMPLETION };
+	struct fct_setup setup = {.caps = FI_MSG,
+				  .tx_op_flags = FI_COMPLETION,
+				  .tx_bind = FI_SELECTIVE_COMPLETION};
 	struct fi_cq_data_entry e;
 	struct side s;
 	int ret;
@@ -182,7 +202,8 @@ int msg_selective_override(struct fct *t)
 	FCT_DO(fct_barrier(t, "receives posted"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, s.l.txcq, sendmsg_part(&s, 0, 0));
-		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, part(&s, 1), LEN, s.m.desc, 0, &s.ctx[1]));
+		FCT_POST(t, s.l.txcq,
+			 fi_send(s.l.c.ep, part(&s, 1), LEN, s.m.desc, 0, &s.ctx[1]));
 		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e,
 				"fi_send after a fi_sendmsg without FI_COMPLETION"));
 	} else {
@@ -196,7 +217,7 @@ out:
 
 static int default_flag(struct fct *t, uint64_t flag)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_op_flags = flag };
+	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = flag};
 	struct fi_cq_data_entry e;
 	struct side s;
 	unsigned int i;
@@ -207,8 +228,10 @@ static int default_flag(struct fct *t, uint64_t flag)
 		FCT_DO(post_recvs(&s, COUNT));
 	FCT_DO(fct_barrier(t, "receives posted"));
 	for (i = 0; fct_is_client(t) && i < COUNT; i++) {
-		FCT_POST(t, s.l.txcq, i % 2 ? sendmsg_part(&s, i, flag) :
-			 fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc, 0, &s.ctx[i]));
+		FCT_POST(t, s.l.txcq,
+			 i % 2 ? sendmsg_part(&s, i, flag)
+			       : fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc, 0,
+					 &s.ctx[i]));
 		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e, "a send"));
 	}
 	if (fct_is_server(t))
@@ -230,18 +253,20 @@ int msg_op_inject(struct fct *t)
 /* The receive is posted only when the sender has looked for a completion in vain. */
 int msg_op_delivery(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE };
+	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE};
 	struct fi_cq_data_entry e;
 	struct side s;
 	int i, ret;
 
 	FCT_DO(up(&s, t, &setup));
 	if (fct_is_client(t)) {
-		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
+		FCT_POST(t, s.l.txcq,
+			 fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
 		for (i = 0; i < 10000; i++)
 			FCT_DO(fct_cq_quiet(t, s.l.txcq, "before the receive is posted"));
 		FCT_DO(fct_barrier(t, "sent, not complete"));
-		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "the delivered send"));
+		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
+				"the delivered send"));
 	} else {
 		FCT_DO(fct_barrier(t, "sent, not complete"));
 		FCT_DO(post_recvs(&s, 1));
@@ -253,7 +278,7 @@ out:
 
 int msg_split_cq(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .split_cq = true };
+	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
 	struct fi_cq_data_entry e;
 	struct fct_mem tx;
 	struct side s;
@@ -267,7 +292,8 @@ int msg_split_cq(struct fct *t)
 	for (i = 0; i < COUNT; i++) {
 		fct_fill(tx.buf, LEN, i);
 		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, tx.buf, LEN, tx.desc, 0, &tx));
-		FCT_DO(fct_comp(t, s.l.txcq, &tx, FI_SEND | FI_MSG, &e, "a send in the transmit CQ"));
+		FCT_DO(fct_comp(t, s.l.txcq, &tx, FI_SEND | FI_MSG, &e,
+				"a send in the transmit CQ"));
 	}
 	FCT_DO(receive_all(&s, COUNT));
 	FCT_DO(fct_cq_quiet(t, s.l.txcq, "after all sends"));
@@ -278,8 +304,8 @@ out:
 
 /* ---- */
 
-#define EPS		4u
-#define PER_EP		16u
+#define EPS 4u
+#define PER_EP 16u
 
 struct eps {
 	struct fct_link l;
@@ -295,13 +321,14 @@ static uint8_t *eps_buf(struct eps *x, unsigned int ep, unsigned int i)
 
 static int eps_receive(struct eps *x)
 {
-	unsigned int next[EPS] = { 0 }, n, ep;
+	unsigned int next[EPS] = {0}, n, ep;
 	struct fct *t = x->l.t;
 	struct fi_cq_data_entry e;
 	int ret = 0;
 
 	for (n = 0; n < EPS * PER_EP; n++) {
-		FCT_DO(fct_comp_any(t, x->l.rxcq, &e, "a receive of one of several endpoints"));
+		FCT_DO(fct_comp_any(t, x->l.rxcq, &e,
+				    "a receive of one of several endpoints"));
 		for (ep = 0; ep < EPS; ep++)
 			if (next[ep] < PER_EP && e.op_context == &x->ctx[ep][next[ep]])
 				break;
@@ -325,11 +352,13 @@ static int eps_send(struct eps *x)
 	for (i = 0; i < PER_EP; i++) {
 		for (ep = 0; ep < EPS; ep++) {
 			fct_fill(eps_buf(x, ep, i), LEN, ep * PER_EP + i);
-			FCT_POST(t, x->l.txcq, fi_send(x->conn[ep].ep, eps_buf(x, ep, i), LEN, x->m.desc, 0,
-						       &x->ctx[ep][i]));
+			FCT_POST(t, x->l.txcq,
+				 fi_send(x->conn[ep].ep, eps_buf(x, ep, i), LEN,
+					 x->m.desc, 0, &x->ctx[ep][i]));
 		}
 		for (ep = 0; ep < EPS; ep++)
-			FCT_DO(fct_comp_any(t, x->l.txcq, &e, "a send on one of several endpoints"));
+			FCT_DO(fct_comp_any(t, x->l.txcq, &e,
+					    "a send on one of several endpoints"));
 	}
 out:
 	return ret;
@@ -337,7 +366,8 @@ out:
 
 int msg_many_endpoints(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_size = PER_EP, .rx_size = PER_EP, .cq_size = 1024 };
+	struct fct_setup setup = {
+		.caps = FI_MSG, .tx_size = PER_EP, .rx_size = PER_EP, .cq_size = 1024};
 	static struct eps x;
 	unsigned int i, ep;
 	int ret;
@@ -349,8 +379,9 @@ int msg_many_endpoints(struct fct *t)
 	FCT_DO(fct_mem_alloc(&x.l, &x.m, EPS * PER_EP * LEN, FI_SEND | FI_RECV));
 	for (ep = 0; fct_is_server(t) && ep < EPS; ep++)
 		for (i = 0; i < PER_EP; i++)
-			FCT_POST(t, x.l.rxcq, fi_recv(x.conn[ep].ep, eps_buf(&x, ep, i), LEN, x.m.desc, 0,
-						      &x.ctx[ep][i]));
+			FCT_POST(t, x.l.rxcq,
+				 fi_recv(x.conn[ep].ep, eps_buf(&x, ep, i), LEN, x.m.desc,
+					 0, &x.ctx[ep][i]));
 	FCT_DO(fct_barrier(t, "receives posted"));
 	ret = fct_is_server(t) ? eps_receive(&x) : eps_send(&x);
 out:

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operations that cannot succeed are reported, with their context, where they were posted. */
+/*
+ * Operations that cannot succeed are reported, with their context, where they were
+ * posted.
+ */
 #include "msg.h"
 
-#define RECVS	5u
-#define LEN	4096u
-#define BIG	(1u << 20)
-#define BIGS	64u
+#define RECVS 5u
+#define LEN 4096u
+#define BIG (1u << 20)
+#define BIGS 64u
 
 struct side {
 	struct fct_link l;
@@ -27,16 +30,17 @@ static int post_recvs(struct side *s)
 	int ret = 0;
 
 	for (i = 0; i < RECVS; i++)
-		FCT_POST(t, s->l.rxcq, fi_recv(s->l.c.ep, s->m.buf + (size_t)i * LEN, LEN, s->m.desc, 0,
-					       &s->ctx[i]));
+		FCT_POST(t, s->l.rxcq,
+			 fi_recv(s->l.c.ep, s->m.buf + (size_t)i * LEN, LEN, s->m.desc, 0,
+				 &s->ctx[i]));
 out:
 	return ret;
 }
 
 int msg_truncation(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
-	struct fi_cq_err_entry err = { 0 };
+	struct fct_setup setup = {.caps = FI_MSG};
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct side s;
 	int ret;
@@ -44,20 +48,28 @@ int msg_truncation(struct fct *t)
 	FCT_DO(up(&s, t, &setup, LEN));
 	if (fct_is_server(t)) {
 		memset(s.m.buf, 0x5A, LEN);
-		FCT_POST(t, s.l.rxcq, fi_recv(s.l.c.ep, s.m.buf, 64, s.m.desc, 0, &s.ctx[0]));
+		FCT_POST(t, s.l.rxcq,
+			 fi_recv(s.l.c.ep, s.m.buf, 64, s.m.desc, 0, &s.ctx[0]));
 	}
 	FCT_DO(fct_barrier(t, "receive posted"));
 	if (fct_is_client(t)) {
-		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, s.m.buf, LEN, s.m.desc, 0, &s.ctx[0]));
-		/* How far the sender learns of it is the provider's matter; its send ends. */
+		FCT_POST(t, s.l.txcq,
+			 fi_send(s.l.c.ep, s.m.buf, LEN, s.m.desc, 0, &s.ctx[0]));
+		/*
+		 * How far the sender learns of it is the provider's matter; its send
+		 * ends.
+		 */
 		FCT_DO(fct_cq_next(t, s.l.txcq, &e, "the end of the overlong send"));
 		if (ret) {
-			FCT_DO(fct_comp_err(t, s.l.txcq, &err, "the end of the overlong send"));
+			FCT_DO(fct_comp_err(t, s.l.txcq, &err,
+					    "the end of the overlong send"));
 			FCT_TRUE(t, err.op_context == &s.ctx[0]);
-			fct_note(t, "the sender saw %d (%s)", err.err, fi_strerror(err.err));
+			fct_note(t, "the sender saw %d (%s)", err.err,
+				 fi_strerror(err.err));
 		}
 	} else {
-		FCT_DO(fct_comp_err(t, s.l.rxcq, &err, "an error for the receive that is too short"));
+		FCT_DO(fct_comp_err(t, s.l.rxcq, &err,
+				    "an error for the receive that is too short"));
 		FCT_TRUE(t, err.op_context == &s.ctx[0]);
 		FCT_TRUE(t, err.err > 0);
 		fct_note(t, "the receiver saw %d (%s)", err.err, fi_strerror(err.err));
@@ -70,7 +82,7 @@ out:
 
 int msg_cancel(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
+	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_err_entry err;
 	struct side s;
 	int ret;
@@ -97,7 +109,7 @@ out:
 /* All receives, in any order, reported as errors; nothing is waited for. */
 static int read_cancelled(struct side *s, bool exact)
 {
-	bool seen[RECVS] = { false };
+	bool seen[RECVS] = {false};
 	struct fi_cq_err_entry err;
 	struct fi_cq_data_entry e;
 	struct fct *t = s->l.t;
@@ -107,8 +119,11 @@ static int read_cancelled(struct side *s, bool exact)
 	for (n = 0; n < RECVS; n++) {
 		ret = (int)fi_cq_read(s->l.rxcq, &e, 1);
 		if (ret != -FI_EAVAIL)
-			FCT_FAIL(t, "%u of %u posted receives were reported when fi_close returned "
-				 "(fi_cq_read returned %d)", n, RECVS, ret);
+			FCT_FAIL(t,
+				 "%u of %u posted receives were reported when fi_close "
+				 "returned "
+				 "(fi_cq_read returned %d)",
+				 n, RECVS, ret);
 		memset(&err, 0, sizeof(err));
 		FCT_EQ(t, fi_cq_readerr(s->l.rxcq, &err, 0), 1);
 		for (i = 0; i < RECVS; i++)
@@ -127,7 +142,7 @@ out:
 
 int msg_close_cancels(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
+	struct fct_setup setup = {.caps = FI_MSG};
 	struct side s;
 	int ret;
 
@@ -144,7 +159,7 @@ out:
 
 int msg_peer_closes(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG };
+	struct fct_setup setup = {.caps = FI_MSG};
 	struct fct_event e;
 	struct side s;
 	int ret;
@@ -164,7 +179,10 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-/* An error in the CQ by itself, or once FI_SHUTDOWN has been seen and the endpoint is closed. */
+/*
+ * An error in the CQ by itself, or once FI_SHUTDOWN has been seen and the endpoint is
+ * closed.
+ */
 static int await_send_error(struct side *s, struct fi_cq_err_entry *err)
 {
 	struct fct *t = s->l.t;
@@ -193,10 +211,15 @@ out:
 	return ret;
 }
 
-/* More than sockets buffer, so that some sends must be unfinished when the peer goes away. */
+/*
+ * More than sockets buffer, so that some sends must be unfinished when the peer goes
+ * away.
+ */
 int msg_selective_error(struct fct *t)
 {
-	struct fct_setup setup = { .caps = FI_MSG, .tx_size = BIGS, .tx_bind = FI_SELECTIVE_COMPLETION };
+	struct fct_setup setup = {.caps = FI_MSG,
+				  .tx_size = BIGS,
+				  .tx_bind = FI_SELECTIVE_COMPLETION};
 	struct fi_cq_err_entry err;
 	struct side s;
 	unsigned int i;
@@ -204,7 +227,8 @@ int msg_selective_error(struct fct *t)
 
 	FCT_DO(up(&s, t, &setup, BIG));
 	for (i = 0; fct_is_client(t) && i < BIGS; i++)
-		FCT_POST(t, s.l.txcq, fi_send(s.l.c.ep, s.m.buf, BIG, s.m.desc, 0, &s.ctx[i]));
+		FCT_POST(t, s.l.txcq,
+			 fi_send(s.l.c.ep, s.m.buf, BIG, s.m.desc, 0, &s.ctx[i]));
 	FCT_DO(fct_barrier(t, "sends posted"));
 	if (fct_is_server(t)) {
 		FCT_DO(fct_conn_close(&s.l, &s.l.c));

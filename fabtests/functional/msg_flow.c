@@ -2,18 +2,21 @@
 /* Many messages in flight. */
 #include "msg.h"
 
-#define FLOOD_COUNT	4000u
-#define FLOOD_LEN	256u
-#define FLOOD_DEPTH	64u	/* receives posted on each side */
-#define FLOOD_WINDOW	(FLOOD_DEPTH - 8)
-#define FLOOD_ACK_EVERY	(FLOOD_WINDOW / 2)
-#define FLOOD_TX	32u	/* send buffers */
+#define FLOOD_COUNT 4000u
+#define FLOOD_LEN 256u
+#define FLOOD_DEPTH 64u /* receives posted on each side */
+#define FLOOD_WINDOW (FLOOD_DEPTH - 8)
+#define FLOOD_ACK_EVERY (FLOOD_WINDOW / 2)
+#define FLOOD_TX 32u /* send buffers */
 
-/* Each side floods the other; an acknowledgement returns credits when no data goes that way. */
+/*
+ * Each side floods the other; an acknowledgement returns credits when no data goes that
+ * way.
+ */
 struct flood_msg {
 	uint32_t ack_only;
-	uint32_t seq;		/* of data messages */
-	uint32_t seen;		/* data messages received so far: returns credits */
+	uint32_t seq;  /* of data messages */
+	uint32_t seen; /* data messages received so far: returns credits */
 	uint32_t fill[];
 };
 
@@ -21,7 +24,7 @@ struct flood {
 	struct fct_link l;
 	struct fct_mem tx, rx;
 	struct fct_ctx tx_ctx[FLOOD_TX], rx_ctx[FLOOD_DEPTH];
-	uint32_t tx_busy;	/* sends posted and not completed: they complete in order */
+	uint32_t tx_busy; /* sends posted and not completed: they complete in order */
 	uint32_t tx_next, tx_done;
 	uint32_t sent, acked, seen, seen_told;
 	uint32_t rx_next;
@@ -32,8 +35,9 @@ static int flood_post_recv(struct flood *f, uint32_t i)
 	struct fct *t = f->l.t;
 	int ret;
 
-	FCT_POST(t, f->l.rxcq, fi_recv(f->l.c.ep, f->rx.buf + (size_t)i * FLOOD_LEN, FLOOD_LEN, f->rx.desc,
-				       0, &f->rx_ctx[i]));
+	FCT_POST(t, f->l.rxcq,
+		 fi_recv(f->l.c.ep, f->rx.buf + (size_t)i * FLOOD_LEN, FLOOD_LEN,
+			 f->rx.desc, 0, &f->rx_ctx[i]));
 out:
 	return ret;
 }
@@ -44,7 +48,8 @@ static int flood_send(struct flood *f, bool ack_only)
 	uint32_t slot = f->tx_next % FLOOD_TX;
 	uint8_t *buf = f->tx.buf + (size_t)slot * FLOOD_LEN;
 	struct flood_msg *m = (struct flood_msg *)buf;
-	size_t len = ack_only ? sizeof(*m) : sizeof(*m) + f->sent % (FLOOD_LEN - sizeof(*m));
+	size_t len =
+		ack_only ? sizeof(*m) : sizeof(*m) + f->sent % (FLOOD_LEN - sizeof(*m));
 	struct fct *t = f->l.t;
 	int ret;
 
@@ -144,9 +149,11 @@ out:
 
 int msg_flood(struct fct *t)
 {
-	/* A transmit queue shorter than what is sent at once, so that -FI_EAGAIN happens. */
-	struct fct_setup s = { .caps = FI_MSG, .tx_size = 16, .rx_size = FLOOD_DEPTH };
-	struct flood f = { 0 };
+	/*
+	 * A transmit queue shorter than what is sent at once, so that -FI_EAGAIN happens.
+	 */
+	struct fct_setup s = {.caps = FI_MSG, .tx_size = 16, .rx_size = FLOOD_DEPTH};
+	struct flood f = {0};
 	uint32_t i;
 	int ret;
 
@@ -163,18 +170,20 @@ out:
 
 /* ---- */
 
-#define FULL_TX		16u
-#define FULL_LEN	64u
-#define FULL_DEPTH	256u
-#define FULL_LIMIT	100000u	/* a queue that takes this many is not bounded */
+#define FULL_TX 16u
+#define FULL_LEN 64u
+#define FULL_DEPTH 256u
+#define FULL_LIMIT 100000u /* a queue that takes this many is not bounded */
 
-static int full_recv(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx, uint32_t slot)
+static int full_recv(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx,
+		     uint32_t slot)
 {
 	struct fct *t = l->t;
 	int ret;
 
-	FCT_POST(t, l->rxcq, fi_recv(l->c.ep, m->buf + (size_t)slot * FULL_LEN, FULL_LEN, m->desc, 0,
-				     &ctx[slot]));
+	FCT_POST(t, l->rxcq,
+		 fi_recv(l->c.ep, m->buf + (size_t)slot * FULL_LEN, FULL_LEN, m->desc, 0,
+			 &ctx[slot]));
 out:
 	return ret;
 }
@@ -191,7 +200,8 @@ static int full_server(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 	while (n < total) {
 		slot = n % FULL_DEPTH;
 		msg = (const uint32_t *)(m->buf + (size_t)slot * FULL_LEN);
-		FCT_DO(fct_comp(t, l->rxcq, &ctx[slot], FI_RECV | FI_MSG, &e, "the next message"));
+		FCT_DO(fct_comp(t, l->rxcq, &ctx[slot], FI_RECV | FI_MSG, &e,
+				"the next message"));
 		FCT_EQ(t, msg[0], n);
 		if (msg[1])
 			total = n + 1;
@@ -202,7 +212,8 @@ out:
 	return ret;
 }
 
-static int full_send(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx, uint32_t n, bool last)
+static int full_send(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx,
+		     uint32_t n, bool last)
 {
 	uint32_t *msg = (uint32_t *)(m->buf + (size_t)(n % FULL_LIMIT) * 8);
 
@@ -218,7 +229,10 @@ static int full_client(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 	struct fct *t = l->t;
 	int ret = 0;
 
-	/* Nothing is read until the queue is full; then one completion makes room for at least one send. */
+	/*
+	 * Nothing is read until the queue is full; then one completion makes room for at
+	 * least one send.
+	 */
 	while (posted < FULL_LIMIT - 1 && refused < 100) {
 		ret = full_send(l, m, ctx, posted, false);
 		if (!ret) {
@@ -232,19 +246,23 @@ static int full_client(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 		done++;
 	}
 	while ((ret = full_send(l, m, ctx, posted, true)) == -FI_EAGAIN) {
-		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e, "a send"));
+		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
+				"a send"));
 		done++;
 	}
 	FCT_CALL(t, ret);
 	posted++;
 	while (done < posted) {
-		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e, "a send"));
+		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
+				"a send"));
 		done++;
 	}
 	fct_note(t, "%u sends, refused %u times", posted, refused);
 	FCT_DO(fct_cq_quiet(t, l->txcq, "after the last send"));
 	if (!refused)
-		ret = fct_skip(t, "took %u sends without a completion being read: the queue has no bound",
+		ret = fct_skip(t,
+			       "took %u sends without a completion being read: the queue "
+			       "has no bound",
 			       posted);
 out:
 	return ret;
@@ -252,7 +270,10 @@ out:
 
 int msg_queue_full(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG, .tx_size = FULL_TX, .rx_size = FULL_DEPTH, .split_cq = true };
+	struct fct_setup s = {.caps = FI_MSG,
+			      .tx_size = FULL_TX,
+			      .rx_size = FULL_DEPTH,
+			      .split_cq = true};
 	struct fct_ctx ctx[FULL_DEPTH];
 	struct fct_mem m;
 	struct fct_link l;
@@ -260,7 +281,8 @@ int msg_queue_full(struct fct *t)
 	int ret;
 
 	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(fct_mem_alloc(&l, &m, FULL_LIMIT * 8 + FULL_DEPTH * FULL_LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(&l, &m, FULL_LIMIT * 8 + FULL_DEPTH * FULL_LEN,
+			     FI_SEND | FI_RECV));
 	for (i = 0; fct_is_server(t) && i < FULL_DEPTH; i++)
 		FCT_DO(full_recv(&l, &m, ctx, i));
 	FCT_DO(fct_barrier(t, "receives posted"));
@@ -271,12 +293,14 @@ out:
 
 /* ---- */
 
-#define BIDI_COUNT	16u
-#define BIDI_LEN	(1u << 20)
+#define BIDI_COUNT 16u
+#define BIDI_LEN (1u << 20)
 
 int msg_bidirectional(struct fct *t)
 {
-	struct fct_setup s = { .caps = FI_MSG, .tx_size = BIDI_COUNT, .rx_size = BIDI_COUNT };
+	struct fct_setup s = {.caps = FI_MSG,
+			      .tx_size = BIDI_COUNT,
+			      .rx_size = BIDI_COUNT};
 	struct fct_ctx tx_ctx[BIDI_COUNT], rx_ctx[BIDI_COUNT];
 	uint32_t i, sent = 0, received = 0, base = fct_is_client(t) ? 100 : 200;
 	struct fi_cq_data_entry e;
@@ -292,11 +316,13 @@ int msg_bidirectional(struct fct *t)
 	FCT_DO(fct_mem_alloc(&l, &rx, BIDI_COUNT * len, FI_RECV));
 	for (i = 0; i < BIDI_COUNT; i++) {
 		fct_fill(tx.buf + i * len, len, base + i);
-		FCT_POST(t, l.rxcq, fi_recv(l.c.ep, rx.buf + i * len, len, rx.desc, 0, &rx_ctx[i]));
+		FCT_POST(t, l.rxcq,
+			 fi_recv(l.c.ep, rx.buf + i * len, len, rx.desc, 0, &rx_ctx[i]));
 	}
 	FCT_DO(fct_barrier(t, "receives posted"));
 	for (i = 0; i < BIDI_COUNT; i++)
-		FCT_POST(t, l.txcq, fi_send(l.c.ep, tx.buf + i * len, len, tx.desc, 0, &tx_ctx[i]));
+		FCT_POST(t, l.txcq,
+			 fi_send(l.c.ep, tx.buf + i * len, len, tx.desc, 0, &tx_ctx[i]));
 	while (sent < BIDI_COUNT || received < BIDI_COUNT) {
 		FCT_DO(fct_comp_any(t, l.txcq, &e, "messages in both directions"));
 		if (e.flags & FI_SEND) {

@@ -2,9 +2,9 @@
 /* One message at a time, in every form and size, in both directions. */
 #include "msg.h"
 
-#define MAX_LEN		((1u << 20) + 3)
-#define GUARD		64
-#define GUARD_BYTE	0xA5
+#define MAX_LEN ((1u << 20) + 3)
+#define GUARD 64
+#define GUARD_BYTE 0xA5
 
 struct xfer {
 	struct fct_link *l;
@@ -16,9 +16,9 @@ struct xfer {
 
 struct form {
 	ssize_t (*post)(const struct xfer *x);
-	bool inject;		/* the buffer is free once posted; len is limited to inject_size */
-	bool silent;		/* success makes no completion */
-	bool data;		/* carries x->data */
+	bool inject; /* the buffer is free once posted; len is limited to inject_size */
+	bool silent; /* success makes no completion */
+	bool data;   /* carries x->data */
 };
 
 size_t msg_pieces(struct iovec *iov, size_t limit, void *buf, size_t len)
@@ -42,12 +42,15 @@ static ssize_t post_msg(const struct xfer *x, uint64_t flags, bool recv)
 {
 	struct iovec iov[MSG_MAX_IOV];
 	void *desc[MSG_MAX_IOV];
-	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .context = x->ctx, .data = x->data };
+	struct fi_msg msg = {
+		.msg_iov = iov, .desc = desc, .context = x->ctx, .data = x->data};
 	struct fid_ep *ep = x->l->c.ep;
 	size_t i;
 
-	msg.iov_count = msg_pieces(iov, recv ? x->l->c.info->rx_attr->iov_limit :
-				   x->l->c.info->tx_attr->iov_limit, x->m->buf, x->len);
+	msg.iov_count = msg_pieces(iov,
+				   recv ? x->l->c.info->rx_attr->iov_limit
+					: x->l->c.info->tx_attr->iov_limit,
+				   x->m->buf, x->len);
 	for (i = 0; i < msg.iov_count; i++)
 		desc[i] = x->m->desc;
 	return recv ? fi_recvmsg(ep, &msg, flags) : fi_sendmsg(ep, &msg, flags);
@@ -62,7 +65,8 @@ static ssize_t post_sendv(const struct xfer *x)
 {
 	struct iovec iov[MSG_MAX_IOV];
 	void *desc[MSG_MAX_IOV];
-	size_t i, n = msg_pieces(iov, x->l->c.info->tx_attr->iov_limit, x->m->buf, x->len);
+	size_t i,
+		n = msg_pieces(iov, x->l->c.info->tx_attr->iov_limit, x->m->buf, x->len);
 
 	for (i = 0; i < n; i++)
 		desc[i] = x->m->desc;
@@ -108,7 +112,8 @@ static ssize_t post_recvv(const struct xfer *x)
 {
 	struct iovec iov[MSG_MAX_IOV];
 	void *desc[MSG_MAX_IOV];
-	size_t i, n = msg_pieces(iov, x->l->c.info->rx_attr->iov_limit, x->m->buf, x->len);
+	size_t i,
+		n = msg_pieces(iov, x->l->c.info->rx_attr->iov_limit, x->m->buf, x->len);
 
 	for (i = 0; i < n; i++)
 		desc[i] = x->m->desc;
@@ -133,7 +138,8 @@ static int send_one(const struct xfer *x, const struct form *f, uint64_t seed)
 	if (f->inject)
 		memset(x->m->buf, 0xEE, x->len);
 	if (!f->silent)
-		FCT_DO(fct_comp(t, l->txcq, x->ctx, FI_SEND | FI_MSG, &e, "the send's completion"));
+		FCT_DO(fct_comp(t, l->txcq, x->ctx, FI_SEND | FI_MSG, &e,
+				"the send's completion"));
 	FCT_DO(fct_barrier(t, "received"));
 	ret = fct_cq_quiet(t, l->txcq, "after the message arrived");
 out:
@@ -141,8 +147,8 @@ out:
 }
 
 /* room is what the receive offers: the message may be shorter. */
-static int recv_one(const struct xfer *x, const struct form *f, const struct form *sender, size_t room,
-		    uint64_t seed)
+static int recv_one(const struct xfer *x, const struct form *f, const struct form *sender,
+		    size_t room, uint64_t seed)
 {
 	uint64_t flags = FI_RECV | FI_MSG | (sender->data ? FI_REMOTE_CQ_DATA : 0);
 	struct xfer posted = *x;
@@ -175,13 +181,18 @@ static uint64_t data_mask(const struct fct_link *l)
 	return size >= 8 ? UINT64_MAX : (1ull << (8 * size)) - 1;
 }
 
-/* Sizes both sides agree on, although inject_size may differ: the larger is one more interesting size. */
-static int agree_sizes(struct fct_link *l, const struct form *send, size_t *sizes, int *count)
+/*
+ * Sizes both sides agree on, although inject_size may differ: the larger is one more
+ * interesting size.
+ */
+static int agree_sizes(struct fct_link *l, const struct form *send, size_t *sizes,
+		       int *count)
 {
-	const size_t fixed[] = { 0, 1, 7, 64, 4095, 4096, 4097, 65536, MAX_LEN };
-	struct limits { uint64_t inject, msg; } mine = {
-		l->c.info->tx_attr->inject_size, l->c.info->ep_attr->max_msg_size
-	}, theirs;
+	const size_t fixed[] = {0, 1, 7, 64, 4095, 4096, 4097, 65536, MAX_LEN};
+	struct limits {
+		uint64_t inject, msg;
+	} mine = {l->c.info->tx_attr->inject_size, l->c.info->ep_attr->max_msg_size},
+	  theirs;
 	uint64_t inject, max;
 	struct fct *t = l->t;
 	size_t i;
@@ -207,10 +218,10 @@ out:
 
 static int run_form(struct fct *t, const struct form *send, const struct form *recv)
 {
-	struct fct_setup s = { .caps = FI_MSG, .cq_data_size = send->data ? 4 : 0 };
+	struct fct_setup s = {.caps = FI_MSG, .cq_data_size = send->data ? 4 : 0};
 	struct fct_mem m;
 	struct fct_ctx ctx[2];
-	struct xfer x = { .m = &m };
+	struct xfer x = {.m = &m};
 	struct fct_link l;
 	uint64_t seed = 1;
 	size_t sizes[16];
@@ -229,67 +240,79 @@ static int run_form(struct fct *t, const struct form *send, const struct form *r
 			x.len = sizes[i];
 			x.data = (0x8877665544332211u + seed) & data_mask(&l);
 			x.ctx = &ctx[seed % 2];
-			fct_note(t, "%zu bytes %s", x.len, dir ? "to the client" : "to the server");
+			fct_note(t, "%zu bytes %s", x.len,
+				 dir ? "to the client" : "to the server");
 			if ((dir == 0) == fct_is_client(t))
 				FCT_DO(send_one(&x, send, seed));
 			else
-				FCT_DO(recv_one(&x, recv, send, x.len + (dir ? 4096 : 0), seed));
+				FCT_DO(recv_one(&x, recv, send, x.len + (dir ? 4096 : 0),
+						seed));
 		}
 	}
 out:
 	return fct_link_down(&l, ret);
 }
 
-static const struct form recv_plain = { .post = post_recv };
+static const struct form recv_plain = {.post = post_recv};
 
 int msg_send(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_send }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_send}, &recv_plain);
 }
 
 int msg_sendv(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_sendv }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_sendv}, &recv_plain);
 }
 
 int msg_sendmsg(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_sendmsg }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_sendmsg}, &recv_plain);
 }
 
 int msg_inject(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_inject, .inject = true, .silent = true },
-			&recv_plain);
+	return run_form(
+		t, &(struct form){.post = post_inject, .inject = true, .silent = true},
+		&recv_plain);
 }
 
 int msg_senddata(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_senddata, .data = true }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_senddata, .data = true},
+			&recv_plain);
 }
 
 int msg_injectdata(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_injectdata, .inject = true, .silent = true,
-			.data = true }, &recv_plain);
+	return run_form(t,
+			&(struct form){.post = post_injectdata,
+				       .inject = true,
+				       .silent = true,
+				       .data = true},
+			&recv_plain);
 }
 
 int msg_sendmsg_data(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_sendmsg_data, .data = true }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_sendmsg_data, .data = true},
+			&recv_plain);
 }
 
 int msg_sendmsg_inject(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_sendmsg_inject, .inject = true }, &recv_plain);
+	return run_form(t, &(struct form){.post = post_sendmsg_inject, .inject = true},
+			&recv_plain);
 }
 
 int msg_recvv(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_send }, &(struct form){ .post = post_recvv });
+	return run_form(t, &(struct form){.post = post_send},
+			&(struct form){.post = post_recvv});
 }
 
 int msg_recvmsg(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_sendv }, &(struct form){ .post = post_recvmsg });
+	return run_form(t, &(struct form){.post = post_sendv},
+			&(struct form){.post = post_recvmsg});
 }

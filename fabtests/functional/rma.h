@@ -5,10 +5,13 @@
 
 #include "fct_fabric.h"
 
-#define RMA_LEN		((1u << 20) + 64)
-#define RMA_MAX_IOV	16
+#define RMA_LEN ((1u << 20) + 64)
+#define RMA_MAX_IOV 16
 
-/* One side: what it exposes, what it transfers from and into, and the peer's exposed region. */
+/*
+ * One side: what it exposes, what it transfers from and into, and the peer's exposed
+ * region.
+ */
 struct rma {
 	struct fct_link l;
 	struct fct_mem exposed, local, flag;
@@ -18,11 +21,16 @@ struct rma {
 
 /* rma.c: shared by the cases */
 
-/* Connects and exchanges regions of len bytes; access is that of the exposed one, 0: both rights. */
-int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len, uint64_t access);
 /*
- * The initiator's side of "all I wrote is there": a message behind the writes (FI_ORDER_SAW). rma_arm is called by the
- * target before the writes begin, rma_await when it wants to look.
+ * Connects and exchanges regions of len bytes; access is that of the exposed one, 0: both
+ * rights.
+ */
+int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len,
+	   uint64_t access);
+/*
+ * The initiator's side of "all I wrote is there": a message behind the writes
+ * (FI_ORDER_SAW). rma_arm is called by the target before the writes begin, rma_await when
+ * it wants to look.
  */
 int rma_arm(struct rma *r);
 int rma_flag(struct rma *r);

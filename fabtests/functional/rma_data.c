@@ -2,31 +2,39 @@
 /* Writes that carry remote CQ data. */
 #include "rma.h"
 
-#define LEN	1000u
-#define ROUNDS	8u
-#define TARGET	(FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA)	/* FI_RMA may be there: see rma_writedata_flags */
+#define LEN 1000u
+#define ROUNDS 8u
+#define TARGET             \
+	(FI_REMOTE_WRITE | \
+	 FI_REMOTE_CQ_DATA) /* FI_RMA may be there: see rma_writedata_flags */
 
 typedef ssize_t (*post_fn)(struct rma *r, size_t len, uint64_t data);
 
 static ssize_t post_writedata(struct rma *r, size_t len, uint64_t data)
 {
-	return fi_writedata(r->l.c.ep, r->local.buf, len, r->local.desc, data, 0, r->peer.addr, r->peer.key,
-			    &r->ctx);
+	return fi_writedata(r->l.c.ep, r->local.buf, len, r->local.desc, data, 0,
+			    r->peer.addr, r->peer.key, &r->ctx);
 }
 
 static ssize_t post_writemsg(struct rma *r, size_t len, uint64_t data)
 {
-	struct iovec iov = { .iov_base = r->local.buf, .iov_len = len };
+	struct iovec iov = {.iov_base = r->local.buf, .iov_len = len};
 	struct fi_rma_iov rma_iov = rma_piece(r, 0, len);
-	struct fi_msg_rma msg = { .msg_iov = &iov, .desc = &r->local.desc, .iov_count = 1, .rma_iov = &rma_iov,
-				  .rma_iov_count = 1, .context = &r->ctx, .data = data };
+	struct fi_msg_rma msg = {.msg_iov = &iov,
+				 .desc = &r->local.desc,
+				 .iov_count = 1,
+				 .rma_iov = &rma_iov,
+				 .rma_iov_count = 1,
+				 .context = &r->ctx,
+				 .data = data};
 
 	return fi_writemsg(r->l.c.ep, &msg, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t post_inject(struct rma *r, size_t len, uint64_t data)
 {
-	return fi_inject_writedata(r->l.c.ep, r->local.buf, len, data, 0, r->peer.addr, r->peer.key);
+	return fi_inject_writedata(r->l.c.ep, r->local.buf, len, data, 0, r->peer.addr,
+				   r->peer.key);
 }
 
 static uint64_t round_data(const struct rma *r, unsigned int i)
@@ -35,7 +43,8 @@ static uint64_t round_data(const struct rma *r, unsigned int i)
 
 	if (r->l.peer.cq_data_size < size)
 		size = r->l.peer.cq_data_size;
-	return (0xF1E2D3C4B5A69788u + i) & (size >= 8 ? UINT64_MAX : (1ull << (8 * size)) - 1);
+	return (0xF1E2D3C4B5A69788u + i) &
+	       (size >= 8 ? UINT64_MAX : (1ull << (8 * size)) - 1);
 }
 
 static int client(struct rma *r, post_fn post, bool inject)
@@ -53,7 +62,8 @@ static int client(struct rma *r, post_fn post, bool inject)
 		FCT_DO(fct_barrier(t, "target ready"));
 		FCT_POST(t, r->l.txcq, post(r, len, round_data(r, i)));
 		if (!inject)
-			FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e, "the write with data"));
+			FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
+					"the write with data"));
 		FCT_DO(fct_tell(t, "length", &len, sizeof(len)));
 		FCT_DO(fct_barrier(t, "checked"));
 	}
@@ -74,9 +84,12 @@ static int server(struct rma *r, bool consumes, bool posted)
 	for (i = 0; i < ROUNDS; i++) {
 		memset(r->exposed.buf, 0, LEN);
 		if (consumes)
-			FCT_POST(t, r->l.rxcq, fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0, &r->ctx));
+			FCT_POST(t, r->l.rxcq,
+				 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0,
+					 &r->ctx));
 		FCT_DO(fct_barrier(t, "target ready"));
-		FCT_DO(fct_comp_any(t, r->l.rxcq, &e, "the target's completion of a write with data"));
+		FCT_DO(fct_comp_any(t, r->l.rxcq, &e,
+				    "the target's completion of a write with data"));
 		FCT_EQ(t, e.flags & ~FI_RMA, TARGET);
 		FCT_EQ(t, e.data, round_data(r, i));
 		if (consumes)
@@ -95,16 +108,18 @@ out:
 static int with_data(struct fct *t, post_fn post, bool inject)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	bool consumes;
 	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
 	FCT_DO(rma_up(&r, t, &s, 4096, 0));
-	consumes = (r.l.c.info->mode | r.l.c.info->rx_attr->mode | r.l.info->mode | r.l.info->rx_attr->mode) &
+	consumes = (r.l.c.info->mode | r.l.c.info->rx_attr->mode | r.l.info->mode |
+		    r.l.info->rx_attr->mode) &
 		   FI_RX_CQ_DATA;
-	fct_note(t, "remote CQ data %s a receive", consumes ? "consumes" : "does not consume");
+	fct_note(t, "remote CQ data %s a receive",
+		 consumes ? "consumes" : "does not consume");
 	ret = fct_is_client(t) ? client(&r, post, inject) : server(&r, consumes, false);
 out:
 	return fct_link_down(&r.l, ret);
@@ -129,13 +144,14 @@ int rma_inject_writedata(struct fct *t)
 int rma_writedata_unposted(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int32_t mine, theirs;
 	int ret;
 
 	s.cq_data_size = 4;
 	FCT_DO(rma_up(&r, t, &s, 4096, 0));
-	mine = !!((r.l.info->mode | r.l.info->rx_attr->mode | r.l.c.info->rx_attr->mode) & FI_RX_CQ_DATA);
+	mine = !!((r.l.info->mode | r.l.info->rx_attr->mode | r.l.c.info->rx_attr->mode) &
+		  FI_RX_CQ_DATA);
 	FCT_DO(fct_exchange(t, "mode", &mine, &theirs, sizeof(mine)));
 	if (fct_is_server(t) ? mine : theirs) {
 		ret = fct_skip(t, "remote CQ data consumes receives (FI_RX_CQ_DATA)");
@@ -157,7 +173,7 @@ out:
 int rma_writedata_flags(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
@@ -165,13 +181,16 @@ int rma_writedata_flags(struct fct *t)
 	s.cq_data_size = 4;
 	FCT_DO(rma_up(&r, t, &s, 4096, 0));
 	if (fct_is_server(t))
-		FCT_POST(t, r.l.rxcq, fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));
+		FCT_POST(t, r.l.rxcq,
+			 fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));
 	FCT_DO(fct_barrier(t, "receive posted"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, r.l.txcq, post_writedata(&r, 64, 1));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e, "the write with data"));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+				"the write with data"));
 	} else {
-		FCT_DO(fct_comp_any(t, r.l.rxcq, &e, "the target's completion of a write with data"));
+		FCT_DO(fct_comp_any(t, r.l.rxcq, &e,
+				    "the target's completion of a write with data"));
 		FCT_EQ(t, e.flags, TARGET | FI_RMA);
 	}
 out:

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Transfers the target must refuse: an error of that operation, and no byte moved. Each on its own connection. */
+/*
+ * Transfers the target must refuse: an error of that operation, and no byte moved. Each
+ * on its own connection.
+ */
 #include "rma.h"
 
-#define LEN	4096u
+#define LEN 4096u
 
-static int expect_refusal(struct rma *r, bool read, uint64_t addr, size_t len, uint64_t key)
+static int expect_refusal(struct rma *r, bool read, uint64_t addr, size_t len,
+			  uint64_t key)
 {
 	struct fi_cq_err_entry err;
 	struct fct *t = r->l.t;
@@ -12,12 +16,15 @@ static int expect_refusal(struct rma *r, bool read, uint64_t addr, size_t len, u
 
 	memset(r->local.buf, 0x11, LEN);
 	if (read)
-		FCT_POST(t, r->l.txcq, fi_read(r->l.c.ep, r->local.buf, len, r->local.desc, 0, addr, key,
-					       &r->ctx));
+		FCT_POST(t, r->l.txcq,
+			 fi_read(r->l.c.ep, r->local.buf, len, r->local.desc, 0, addr,
+				 key, &r->ctx));
 	else
-		FCT_POST(t, r->l.txcq, fi_write(r->l.c.ep, r->local.buf, len, r->local.desc, 0, addr, key,
-						&r->ctx));
-	FCT_DO(fct_comp_err(t, r->l.txcq, &err, "an error for a transfer the target must refuse"));
+		FCT_POST(t, r->l.txcq,
+			 fi_write(r->l.c.ep, r->local.buf, len, r->local.desc, 0, addr,
+				  key, &r->ctx));
+	FCT_DO(fct_comp_err(t, r->l.txcq, &err,
+			    "an error for a transfer the target must refuse"));
 	FCT_TRUE(t, err.op_context == &r->ctx);
 	FCT_TRUE(t, err.err > 0);
 	fct_note(t, "%d (%s; provider: %s)", err.err, fi_strerror(err.err),
@@ -32,7 +39,7 @@ out:
 static int refuse(struct fct *t, uint64_t access, bool read, bool bad_key, size_t beyond)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int ret;
 
 	FCT_DO(rma_up(&r, t, &s, LEN, access));
@@ -77,7 +84,7 @@ int rma_read_forbidden(struct fct *t)
 int rma_closed_region(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int ret;
 
 	FCT_DO(rma_up(&r, t, &s, LEN, 0));

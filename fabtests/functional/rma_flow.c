@@ -2,9 +2,9 @@
 /* Many transfers in flight. */
 #include "rma.h"
 
-#define COUNT	3000u
-#define LEN	512u
-#define SLOTS	256u	/* of the region; written again and again */
+#define COUNT 3000u
+#define LEN 512u
+#define SLOTS 256u /* of the region; written again and again */
 
 /* COUNT operations, as many in flight as the queue takes, completions in order. */
 static int flood(struct rma *r, bool read)
@@ -21,10 +21,12 @@ static int flood(struct rma *r, bool read)
 			at = (size_t)(posted % SLOTS) * LEN;
 			if (!read)
 				fct_fill(r->local.buf + at, LEN, posted);
-			ret = read ? (int)fi_read(r->l.c.ep, r->local.buf + at, LEN, r->local.desc, 0,
-						  r->peer.addr + at, r->peer.key, &ctx[posted % SLOTS]) :
-			      (int)fi_write(r->l.c.ep, r->local.buf + at, LEN, r->local.desc, 0,
-					    r->peer.addr + at, r->peer.key, &ctx[posted % SLOTS]);
+			ret = read ? (int)fi_read(r->l.c.ep, r->local.buf + at, LEN,
+						  r->local.desc, 0, r->peer.addr + at,
+						  r->peer.key, &ctx[posted % SLOTS])
+				   : (int)fi_write(r->l.c.ep, r->local.buf + at, LEN,
+						   r->local.desc, 0, r->peer.addr + at,
+						   r->peer.key, &ctx[posted % SLOTS]);
 			if (!ret) {
 				posted++;
 				continue;
@@ -32,7 +34,8 @@ static int flood(struct rma *r, bool read)
 			FCT_ERR(t, ret, -FI_EAGAIN);
 			FCT_TRUE(t, posted > done);
 		}
-		FCT_DO(fct_comp(t, r->l.txcq, &ctx[done % SLOTS], FI_RMA | (read ? FI_READ : FI_WRITE), &e,
+		FCT_DO(fct_comp(t, r->l.txcq, &ctx[done % SLOTS],
+				FI_RMA | (read ? FI_READ : FI_WRITE), &e,
 				"the oldest of many transfers"));
 		at = (size_t)(done % SLOTS) * LEN;
 		if (read)
@@ -61,7 +64,7 @@ out:
 int rma_many_writes(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int ret;
 
 	s.msg_order |= FI_ORDER_WAW;
@@ -91,7 +94,7 @@ static void fill_slots(struct rma *r)
 int rma_many_reads(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int ret;
 
 	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
@@ -107,7 +110,7 @@ out:
 int rma_both_ways(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	int round, ret;
 
 	s.msg_order |= FI_ORDER_WAW;
@@ -133,13 +136,18 @@ out:
 	return fct_link_down(&r.l, ret);
 }
 
-static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags, struct fct_ctx *ctx)
+static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
+			  struct fct_ctx *ctx)
 {
 	size_t at = (size_t)slot * LEN;
-	struct iovec iov = { .iov_base = r->local.buf + at, .iov_len = LEN };
+	struct iovec iov = {.iov_base = r->local.buf + at, .iov_len = LEN};
 	struct fi_rma_iov rma_iov = rma_piece(r, at, LEN);
-	struct fi_msg_rma msg = { .msg_iov = &iov, .desc = &r->local.desc, .iov_count = 1, .rma_iov = &rma_iov,
-				  .rma_iov_count = 1, .context = ctx };
+	struct fi_msg_rma msg = {.msg_iov = &iov,
+				 .desc = &r->local.desc,
+				 .iov_count = 1,
+				 .rma_iov = &rma_iov,
+				 .rma_iov_count = 1,
+				 .context = ctx};
 
 	fct_fill(r->local.buf + at, LEN, slot);
 	return fi_writemsg(r->l.c.ep, &msg, flags);
@@ -148,7 +156,7 @@ static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags, struct f
 int rma_more(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
 	uint32_t chain, i, next = 0, done = 0;
@@ -160,7 +168,9 @@ int rma_more(struct fct *t)
 	FCT_DO(fct_barrier(t, "target ready"));
 	for (chain = 1; fct_is_client(t) && chain <= 16; chain++) {
 		for (i = 1; i <= chain; i++, next++)
-			FCT_POST(t, r.l.txcq, write_slot(&r, next, i < chain ? FI_MORE : 0, &ctx[next]));
+			FCT_POST(t, r.l.txcq,
+				 write_slot(&r, next, i < chain ? FI_MORE : 0,
+					    &ctx[next]));
 		for (; done < next; done++)
 			FCT_DO(fct_comp(t, r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e,
 					"a write of a FI_MORE chain"));
@@ -179,7 +189,7 @@ out:
 int rma_selective(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
 	uint32_t i;
@@ -193,11 +203,14 @@ int rma_selective(struct fct *t)
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		for (i = 0; i < SLOTS; i++)
-			FCT_POST(t, r.l.txcq, write_slot(&r, i, i % 64 == 63 ? FI_COMPLETION : 0, &ctx[i]));
+			FCT_POST(t, r.l.txcq,
+				 write_slot(&r, i, i % 64 == 63 ? FI_COMPLETION : 0,
+					    &ctx[i]));
 		for (i = 63; i < SLOTS; i += 64)
 			FCT_DO(fct_comp(t, r.l.txcq, &ctx[i], FI_RMA | FI_WRITE, &e,
 					"a write with FI_COMPLETION"));
-		FCT_POST(t, r.l.txcq, fi_send(r.l.c.ep, r.flag.buf, 1, r.flag.desc, 0, &r.flag_ctx));
+		FCT_POST(t, r.l.txcq,
+			 fi_send(r.l.c.ep, r.flag.buf, 1, r.flag.desc, 0, &r.flag_ctx));
 	} else {
 		FCT_DO(rma_await(&r));
 		for (i = 0; i < SLOTS; i++)
@@ -213,7 +226,7 @@ out:
 int rma_passive(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
@@ -224,17 +237,23 @@ int rma_passive(struct fct *t)
 	t->progress_eq = NULL;
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
-		FCT_POST(t, r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0, r.peer.addr,
-					      r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e, "a read from a passive target"));
+		FCT_POST(t, r.l.txcq,
+			 fi_read(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
+				 r.peer.addr, r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+				"a read from a passive target"));
 		FCT_DATA(t, r.local.buf, 65536, 5);
 		fct_fill(r.local.buf, 65536, 6);
-		FCT_POST(t, r.l.txcq, fi_write(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0, r.peer.addr,
-					       r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e, "a write to a passive target"));
-		FCT_POST(t, r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 1, r.local.desc, 0, r.peer.addr,
-					      r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e, "a read behind the write"));
+		FCT_POST(t, r.l.txcq,
+			 fi_write(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
+				  r.peer.addr, r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+				"a write to a passive target"));
+		FCT_POST(t, r.l.txcq,
+			 fi_read(r.l.c.ep, r.local.buf, 1, r.local.desc, 0, r.peer.addr,
+				 r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+				"a read behind the write"));
 	}
 	FCT_DO(fct_barrier(t, "done"));
 	if (fct_is_server(t))

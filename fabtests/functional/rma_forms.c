@@ -2,19 +2,20 @@
 /* One transfer at a time, in every form and size, in both directions. */
 #include "rma.h"
 
-#define GUARD		32u
-#define GUARD_BYTE	0xA5
-#define AT		64u	/* where in the region, so that both ends can be watched */
+#define GUARD 32u
+#define GUARD_BYTE 0xA5
+#define AT 64u /* where in the region, so that both ends can be watched */
 
 struct form {
 	ssize_t (*post)(struct rma *r, size_t len);
 	bool read;
-	bool inject;	/* the buffer is free once posted; len is limited to inject_size */
-	bool silent;	/* success makes no completion */
+	bool inject; /* the buffer is free once posted; len is limited to inject_size */
+	bool silent; /* success makes no completion */
 };
 
 /* Uneven pieces of [buf, buf + len); at least one, at most limit. */
-static size_t pieces(struct iovec *iov, void **desc, void *d, size_t limit, uint8_t *buf, size_t len)
+static size_t pieces(struct iovec *iov, void **desc, void *d, size_t limit, uint8_t *buf,
+		     size_t len)
 {
 	size_t n, piece, at = 0;
 
@@ -22,28 +23,30 @@ static size_t pieces(struct iovec *iov, void **desc, void *d, size_t limit, uint
 		limit = RMA_MAX_IOV;
 	for (n = 0; n + 1 < limit && at + n + 1 < len; n++) {
 		piece = n % 2 ? (len - at) / 2 : n + 1;
-		iov[n] = (struct iovec){ .iov_base = buf + at, .iov_len = piece };
+		iov[n] = (struct iovec){.iov_base = buf + at, .iov_len = piece};
 		desc[n] = d;
 		at += piece;
 	}
-	iov[n] = (struct iovec){ .iov_base = buf + at, .iov_len = len - at };
+	iov[n] = (struct iovec){.iov_base = buf + at, .iov_len = len - at};
 	desc[n] = d;
 	return n + 1;
 }
 
 static ssize_t post_write(struct rma *r, size_t len)
 {
-	return fi_write(r->l.c.ep, r->local.buf + AT, len, r->local.desc, 0, r->peer.addr + AT, r->peer.key,
-			&r->ctx);
+	return fi_write(r->l.c.ep, r->local.buf + AT, len, r->local.desc, 0,
+			r->peer.addr + AT, r->peer.key, &r->ctx);
 }
 
 static ssize_t post_writev(struct rma *r, size_t len)
 {
 	struct iovec iov[RMA_MAX_IOV];
 	void *desc[RMA_MAX_IOV];
-	size_t n = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit, r->local.buf + AT, len);
+	size_t n = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit,
+			  r->local.buf + AT, len);
 
-	return fi_writev(r->l.c.ep, iov, desc, n, 0, r->peer.addr + AT, r->peer.key, &r->ctx);
+	return fi_writev(r->l.c.ep, iov, desc, n, 0, r->peer.addr + AT, r->peer.key,
+			 &r->ctx);
 }
 
 static ssize_t post_msg(struct rma *r, size_t len, uint64_t flags, bool read)
@@ -51,12 +54,16 @@ static ssize_t post_msg(struct rma *r, size_t len, uint64_t flags, bool read)
 	struct iovec iov[RMA_MAX_IOV];
 	void *desc[RMA_MAX_IOV];
 	struct fi_rma_iov rma_iov = rma_piece(r, AT, len);
-	struct fi_msg_rma msg = { .msg_iov = iov, .desc = desc, .rma_iov = &rma_iov, .rma_iov_count = 1,
-				  .context = &r->ctx };
+	struct fi_msg_rma msg = {.msg_iov = iov,
+				 .desc = desc,
+				 .rma_iov = &rma_iov,
+				 .rma_iov_count = 1,
+				 .context = &r->ctx};
 
-	msg.iov_count = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit, r->local.buf + AT,
-			       len);
-	return read ? fi_readmsg(r->l.c.ep, &msg, flags) : fi_writemsg(r->l.c.ep, &msg, flags);
+	msg.iov_count = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit,
+			       r->local.buf + AT, len);
+	return read ? fi_readmsg(r->l.c.ep, &msg, flags)
+		    : fi_writemsg(r->l.c.ep, &msg, flags);
 }
 
 static ssize_t post_writemsg(struct rma *r, size_t len)
@@ -71,22 +78,25 @@ static ssize_t post_writemsg_inject(struct rma *r, size_t len)
 
 static ssize_t post_inject(struct rma *r, size_t len)
 {
-	return fi_inject_write(r->l.c.ep, r->local.buf + AT, len, 0, r->peer.addr + AT, r->peer.key);
+	return fi_inject_write(r->l.c.ep, r->local.buf + AT, len, 0, r->peer.addr + AT,
+			       r->peer.key);
 }
 
 static ssize_t post_read(struct rma *r, size_t len)
 {
-	return fi_read(r->l.c.ep, r->local.buf + AT, len, r->local.desc, 0, r->peer.addr + AT, r->peer.key,
-		       &r->ctx);
+	return fi_read(r->l.c.ep, r->local.buf + AT, len, r->local.desc, 0,
+		       r->peer.addr + AT, r->peer.key, &r->ctx);
 }
 
 static ssize_t post_readv(struct rma *r, size_t len)
 {
 	struct iovec iov[RMA_MAX_IOV];
 	void *desc[RMA_MAX_IOV];
-	size_t n = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit, r->local.buf + AT, len);
+	size_t n = pieces(iov, desc, r->local.desc, r->l.c.info->tx_attr->iov_limit,
+			  r->local.buf + AT, len);
 
-	return fi_readv(r->l.c.ep, iov, desc, n, 0, r->peer.addr + AT, r->peer.key, &r->ctx);
+	return fi_readv(r->l.c.ep, iov, desc, n, 0, r->peer.addr + AT, r->peer.key,
+			&r->ctx);
 }
 
 static ssize_t post_readmsg(struct rma *r, size_t len)
@@ -108,7 +118,8 @@ static int initiate(struct rma *r, const struct form *f, size_t len, uint64_t se
 	if (f->inject)
 		memset(r->local.buf, 0xEE, len + 2 * AT);
 	if (!f->silent)
-		FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | (f->read ? FI_READ : FI_WRITE), &e,
+		FCT_DO(fct_comp(t, r->l.txcq, &r->ctx,
+				FI_RMA | (f->read ? FI_READ : FI_WRITE), &e,
 				f->read ? "the read" : "the write"));
 	if (f->read) {
 		FCT_DATA(t, r->local.buf + AT, len, seed);
@@ -145,10 +156,11 @@ out:
 
 static int run_form(struct fct *t, const struct form *f)
 {
-	static const size_t fixed[] = { 1, 7, 64, 511, 4095, 4096, 4097, 65536, RMA_LEN - 128 };
+	static const size_t fixed[] = {1,    7,	   64,	  511,		4095,
+				       4096, 4097, 65536, RMA_LEN - 128};
 	size_t sizes[16], inject, theirs, i, n = 0;
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	uint64_t seed = 1;
 	int dir, ret;
 
@@ -172,7 +184,8 @@ static int run_form(struct fct *t, const struct form *f)
 		sizes[n++] = inject + 1;
 	for (i = 0; i < n; i++) {
 		for (dir = 0; dir < 2; dir++, seed++) {
-			fct_note(t, "%zu bytes, by the %s", sizes[i], dir ? "server" : "client");
+			fct_note(t, "%zu bytes, by the %s", sizes[i],
+				 dir ? "server" : "client");
 			if ((dir == 0) == fct_is_client(t))
 				FCT_DO(initiate(&r, f, sizes[i], seed));
 			else
@@ -185,48 +198,49 @@ out:
 
 int rma_write(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_write });
+	return run_form(t, &(struct form){.post = post_write});
 }
 
 int rma_writev(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_writev });
+	return run_form(t, &(struct form){.post = post_writev});
 }
 
 int rma_writemsg(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_writemsg });
+	return run_form(t, &(struct form){.post = post_writemsg});
 }
 
 int rma_inject(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_inject, .inject = true, .silent = true });
+	return run_form(
+		t, &(struct form){.post = post_inject, .inject = true, .silent = true});
 }
 
 int rma_writemsg_inject(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_writemsg_inject, .inject = true });
+	return run_form(t, &(struct form){.post = post_writemsg_inject, .inject = true});
 }
 
 int rma_read(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_read, .read = true });
+	return run_form(t, &(struct form){.post = post_read, .read = true});
 }
 
 int rma_readv(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_readv, .read = true });
+	return run_form(t, &(struct form){.post = post_readv, .read = true});
 }
 
 int rma_readmsg(struct fct *t)
 {
-	return run_form(t, &(struct form){ .post = post_readmsg, .read = true });
+	return run_form(t, &(struct form){.post = post_readmsg, .read = true});
 }
 
 int rma_zero(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
@@ -237,9 +251,11 @@ int rma_zero(struct fct *t)
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, r.l.txcq, post_write(&r, 0));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e, "a write of nothing"));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+				"a write of nothing"));
 		FCT_POST(t, r.l.txcq, post_read(&r, 0));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e, "a read of nothing"));
+		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+				"a read of nothing"));
 		FCT_DO(rma_flag(&r));
 	} else {
 		FCT_DO(rma_await(&r));
@@ -253,9 +269,13 @@ out:
 static int scatter_client(struct rma *r, size_t n, bool read)
 {
 	struct fi_rma_iov rma_iov[RMA_MAX_IOV];
-	struct iovec iov = { .iov_base = r->local.buf, .iov_len = n * 100 };
-	struct fi_msg_rma msg = { .msg_iov = &iov, .desc = &r->local.desc, .iov_count = 1, .rma_iov = rma_iov,
-				  .rma_iov_count = n, .context = &r->ctx };
+	struct iovec iov = {.iov_base = r->local.buf, .iov_len = n * 100};
+	struct fi_msg_rma msg = {.msg_iov = &iov,
+				 .desc = &r->local.desc,
+				 .iov_count = 1,
+				 .rma_iov = rma_iov,
+				 .rma_iov_count = n,
+				 .context = &r->ctx};
 	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	size_t i;
@@ -282,7 +302,7 @@ out:
 int rma_scatter(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	uint64_t mine, theirs;
 	size_t n, i;
 	int ret;
@@ -307,8 +327,10 @@ int rma_scatter(struct fct *t)
 	} else {
 		FCT_DO(rma_await(&r));
 		for (i = 0; i < n; i++) {
-			FCT_DO(fct_compare(t, r.exposed.buf + 200 * i, 100, n, 100 * i, "a remote piece"));
-			FCT_TRUE(t, fct_all(r.exposed.buf + 200 * i + 100, 100, GUARD_BYTE));
+			FCT_DO(fct_compare(t, r.exposed.buf + 200 * i, 100, n, 100 * i,
+					   "a remote piece"));
+			FCT_TRUE(t,
+				 fct_all(r.exposed.buf + 200 * i + 100, 100, GUARD_BYTE));
 		}
 	}
 	FCT_DO(fct_barrier(t, "written"));

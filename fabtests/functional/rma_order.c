@@ -2,14 +2,16 @@
 /* Orders promised in msg_order, fences, and completions that say more. */
 #include "rma.h"
 
-#define LEN	4096u
-#define ROUNDS	200u
+#define LEN 4096u
+#define ROUNDS 200u
 
-/* All writes go to one place and are posted without waiting; the last must be what stays. */
+/*
+ * All writes go to one place and are posted without waiting; the last must be what stays.
+ */
 int rma_waw(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	uint32_t posted = 0, done = 0;
 	struct fct_ctx ctx[ROUNDS];
 	struct fi_cq_data_entry e;
@@ -26,15 +28,16 @@ int rma_waw(struct fct *t)
 		ret = -FI_EAGAIN;
 		if (posted < ROUNDS) {
 			fct_fill(from, LEN, posted);
-			ret = (int)fi_write(r.l.c.ep, from, LEN, r.local.desc, 0, r.peer.addr, r.peer.key,
-					    &ctx[posted]);
+			ret = (int)fi_write(r.l.c.ep, from, LEN, r.local.desc, 0,
+					    r.peer.addr, r.peer.key, &ctx[posted]);
 		}
 		if (!ret) {
 			posted++;
 			continue;
 		}
 		FCT_ERR(t, ret, -FI_EAGAIN);
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e, "a write"));
+		FCT_DO(fct_comp(t, r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e,
+				"a write"));
 		done++;
 	}
 	if (fct_is_client(t)) {
@@ -51,7 +54,7 @@ out:
 int rma_raw(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[2];
 	uint32_t i;
@@ -62,12 +65,16 @@ int rma_raw(struct fct *t)
 	for (i = 0; fct_is_client(t) && i < ROUNDS; i++) {
 		fct_fill(r.local.buf, LEN, i);
 		memset(r.local.buf + LEN, 0, LEN);
-		FCT_POST(t, r.l.txcq, fi_write(r.l.c.ep, r.local.buf, LEN, r.local.desc, 0, r.peer.addr,
-					       r.peer.key, &ctx[0]));
-		FCT_POST(t, r.l.txcq, fi_read(r.l.c.ep, r.local.buf + LEN, LEN, r.local.desc, 0, r.peer.addr,
-					      r.peer.key, &ctx[1]));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_RMA | FI_WRITE, &e, "the write"));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_READ, &e, "the read behind it"));
+		FCT_POST(t, r.l.txcq,
+			 fi_write(r.l.c.ep, r.local.buf, LEN, r.local.desc, 0,
+				  r.peer.addr, r.peer.key, &ctx[0]));
+		FCT_POST(t, r.l.txcq,
+			 fi_read(r.l.c.ep, r.local.buf + LEN, LEN, r.local.desc, 0,
+				 r.peer.addr, r.peer.key, &ctx[1]));
+		FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_RMA | FI_WRITE, &e,
+				"the write"));
+		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_READ, &e,
+				"the read behind it"));
 		FCT_DATA(t, r.local.buf + LEN, LEN, i);
 	}
 out:
@@ -80,8 +87,9 @@ int rma_fence(struct fct *t)
 	struct fct_setup s = rma_setup();
 	struct iovec iov;
 	struct fi_rma_iov rma_iov;
-	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = &rma_iov, .rma_iov_count = 1 };
-	struct rma r = { .l.t = t };
+	struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma_iov, .rma_iov_count = 1};
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[2];
 	size_t len = 256 * 1024;
@@ -95,26 +103,31 @@ int rma_fence(struct fct *t)
 	for (i = 0; fct_is_client(t) && i < 50; i++) {
 		memset(r.local.buf, 0, len);
 		fct_fill(r.local.buf + len, len, i + 1);
-		FCT_POST(t, r.l.txcq, fi_read(r.l.c.ep, r.local.buf, len, r.local.desc, 0, r.peer.addr,
-					      r.peer.key, &ctx[0]));
-		iov = (struct iovec){ .iov_base = r.local.buf + len, .iov_len = len };
+		FCT_POST(t, r.l.txcq,
+			 fi_read(r.l.c.ep, r.local.buf, len, r.local.desc, 0, r.peer.addr,
+				 r.peer.key, &ctx[0]));
+		iov = (struct iovec){.iov_base = r.local.buf + len, .iov_len = len};
 		rma_iov = rma_piece(&r, 0, len);
 		msg.desc = &r.local.desc;
 		msg.context = &ctx[1];
 		FCT_POST(t, r.l.txcq, fi_writemsg(r.l.c.ep, &msg, FI_FENCE));
 		FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_RMA | FI_READ, &e, "the read"));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e, "the fenced write"));
+		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e,
+				"the fenced write"));
 		FCT_DATA(t, r.local.buf, len, i);
 	}
 out:
 	return fct_link_down(&r.l, ret);
 }
 
-/* The completion is told over the control channel, which knows nothing of the fabric's order. */
+/*
+ * The completion is told over the control channel, which knows nothing of the fabric's
+ * order.
+ */
 int rma_delivery(struct fct *t)
 {
 	struct fct_setup s = rma_setup();
-	struct rma r = { .l.t = t };
+	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	size_t len = 65536;
 	uint32_t i;
@@ -125,9 +138,11 @@ int rma_delivery(struct fct *t)
 	for (i = 0; i < 50; i++) {
 		if (fct_is_client(t)) {
 			fct_fill(r.local.buf, len, i);
-			FCT_POST(t, r.l.txcq, fi_write(r.l.c.ep, r.local.buf, len, r.local.desc, 0,
-						       r.peer.addr, r.peer.key, &r.ctx));
-			FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e, "the delivered write"));
+			FCT_POST(t, r.l.txcq,
+				 fi_write(r.l.c.ep, r.local.buf, len, r.local.desc, 0,
+					  r.peer.addr, r.peer.key, &r.ctx));
+			FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+					"the delivered write"));
 			FCT_DO(fct_tell(t, "delivered", NULL, 0));
 		} else {
 			FCT_DO(fct_hear(t, "delivered", NULL, 0));

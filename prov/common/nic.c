@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,44 +88,55 @@ static const char *crn_or_null(const char *text)
 	return text ? text : "(null)";
 }
 
+/* Appends, as libfabric's own do: buf holds a string already. */
+static void crn_append(char *buf, size_t len, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void crn_append(char *buf, size_t len, const char *fmt, ...)
+{
+	size_t used = strnlen(buf, len);
+	va_list args;
+
+	if (used >= len)
+		return;
+	va_start(args, fmt);
+	vsnprintf(buf + used, len - used, fmt, args);
+	va_end(args);
+}
+
 /* The form in which libfabric prints its own. */
 static int crn_nic_tostr(const struct fid *fid, char *buf, size_t len)
 {
 	static const char *const states[] = {"FI_LINK_UNKNOWN", "FI_LINK_DOWN",
 					     "FI_LINK_UP"};
 	const struct fid_nic *nic = crn_container_of(fid, const struct fid_nic, fid);
+	const struct fi_device_attr *device = nic->device_attr;
 	const struct fi_pci_attr *pci = &nic->bus_attr->attr.pci;
-	const char *state = (size_t)nic->link_attr->state < CRN_COUNT(states)
-				    ? states[nic->link_attr->state]
-				    : "?";
+	const struct fi_link_attr *link = nic->link_attr;
 
-	snprintf(buf, len,
-		 "nic:\n"
-		 "    fi_device_attr:\n"
-		 "        name: %s\n        device_id: %s\n        device_version: %s\n"
-		 "        vendor_id: %s\n        driver: %s\n        firmware: %s\n"
-		 "    fi_bus_attr:\n        bus_type: %s\n",
-		 crn_or_null(nic->device_attr->name),
-		 crn_or_null(nic->device_attr->device_id),
-		 crn_or_null(nic->device_attr->device_version),
-		 crn_or_null(nic->device_attr->vendor_id),
-		 crn_or_null(nic->device_attr->driver),
-		 crn_or_null(nic->device_attr->firmware),
-		 nic->bus_attr->bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN");
-	if (nic->bus_attr->bus_type == FI_BUS_PCI && strlen(buf) < len)
-		snprintf(buf + strlen(buf), len - strlen(buf),
-			 "        fi_pci_attr:\n"
-			 "            domain_id: %u\n            bus_id: %u\n"
-			 "            device_id: %u\n            function_id: %u\n",
-			 pci->domain_id, pci->bus_id, pci->device_id, pci->function_id);
-	if (strlen(buf) < len)
-		snprintf(buf + strlen(buf), len - strlen(buf),
-			 "    fi_link_attr:\n"
-			 "        address: %s\n        mtu: %zu\n        speed: %zu\n"
-			 "        state: %s\n        network_type: %s\n",
-			 crn_or_null(nic->link_attr->address), nic->link_attr->mtu,
-			 nic->link_attr->speed, state,
-			 crn_or_null(nic->link_attr->network_type));
+	crn_append(buf, len,
+		   "nic:\n    fi_device_attr:\n"
+		   "        name: %s\n        device_id: %s\n        device_version: %s\n"
+		   "        vendor_id: %s\n        driver: %s\n        firmware: %s\n",
+		   crn_or_null(device->name), crn_or_null(device->device_id),
+		   crn_or_null(device->device_version), crn_or_null(device->vendor_id),
+		   crn_or_null(device->driver), crn_or_null(device->firmware));
+	if (nic->bus_attr->bus_type == FI_BUS_PCI)
+		crn_append(buf, len,
+			   "    fi_bus_attr:\n        bus_type: FI_BUS_PCI\n"
+			   "        fi_pci_attr:\n            domain_id: %u\n"
+			   "            bus_id: %u\n            device_id: %u\n"
+			   "            function_id: %u\n",
+			   pci->domain_id, pci->bus_id, pci->device_id, pci->function_id);
+	else
+		crn_append(buf, len,
+			   "    fi_bus_attr:\n        bus_type: FI_BUS_UNKNOWN\n");
+	crn_append(buf, len,
+		   "    fi_link_attr:\n        address: %s\n        mtu: %zu\n"
+		   "        speed: %zu\n        state: %s\n        network_type: %s\n",
+		   crn_or_null(link->address), link->mtu, link->speed,
+		   (size_t)link->state < CRN_COUNT(states) ? states[link->state] : "?",
+		   crn_or_null(link->network_type));
 	return 0;
 }
 

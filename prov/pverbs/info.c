@@ -266,6 +266,21 @@ static int pvb_query_family(const struct fi_info *hints)
 	return AF_UNSPEC;
 }
 
+/* The address from which the route to the destination leaves; a port that is given stays.
+ */
+static int pvb_query_route(struct pvb_query *query)
+{
+	uint16_t port = query->have_src ? crn_addr_port(&query->src.sa) : 0;
+
+	if (crn_addr_source(&query->dest.sa, &query->src)) {
+		PVB_INFO(FI_LOG_CORE, "no route to the destination\n");
+		return -FI_ENODATA;
+	}
+	crn_addr_set_port(&query->src.sa, port);
+	query->have_src = true;
+	return 0;
+}
+
 /* Works out source and destination as fi_getinfo(3) words it. */
 static int pvb_query_init(struct pvb_query *query, const char *node, const char *service,
 			  uint64_t flags, const struct fi_info *hints)
@@ -297,14 +312,9 @@ static int pvb_query_init(struct pvb_query *query, const char *node, const char 
 		else
 			query->have_dest = true;
 	}
-	if (query->have_dest && !query->have_src &&
-	    !crn_addr_is_loopback(&query->dest.sa)) {
-		if (crn_addr_source(&query->dest.sa, &query->src)) {
-			PVB_INFO(FI_LOG_CORE, "no route to the destination\n");
-			return -FI_ENODATA;
-		}
-		query->have_src = true;
-	}
+	if (query->have_dest && !crn_addr_is_loopback(&query->dest.sa) &&
+	    (!query->have_src || crn_addr_is_any(&query->src.sa)))
+		return pvb_query_route(query);
 	return 0;
 }
 

@@ -200,5 +200,5 @@ guest_tests() {
 
 functional_in_guest() {
 	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/guest-env "$2" \
-		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a host1
+		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1
 }

@@ -54,8 +54,10 @@ struct svb_wqe {
 		struct svb_bind bind;
 	};
 	/* sges, or inline data when IBV_SEND_INLINE is set */
-	struct ibv_sge sge[] __attribute__((aligned(SVB_WQE_HEAD)));
+	struct ibv_sge sge[] __attribute__((aligned(64)));
 };
+
+_Static_assert(offsetof(struct svb_wqe, sge) == SVB_WQE_HEAD, "SVB_WQE_HEAD");
 
 /* A receive in the ring. */
 struct svb_rwqe {

@@ -29,7 +29,6 @@ struct svb_registry {
 	uint32_t abi;
 	uint32_t highest; /* no entry beyond this index was ever used */
 	uint32_t unused;
-	/* Multicast LIDs and everything else all processes must agree on: see mcast.h. */
 	uint64_t reserved[14];
 	struct svb_entry entry[SVB_PROC_MAX];
 };
@@ -49,14 +48,12 @@ static inline uint32_t svb_token_index(uint32_t token)
  * Opens the directory (SIMVERBS_DIR, default /dev/shm/simverbs-UID), creating it with mode
  * 0700, refuses one of another owner or mode (EACCES), maps the registry and claims an
  * entry. Fills svb_self.dir, dir_fd, registry, index and generation. Returns 0 or an errno.
+ * The child of a fork calls it again for an entry of its own.
  */
 int svb_registry_join(void);
 
 /* Gives the entry back and removes this process' files. */
 void svb_registry_leave(void);
-
-/* Claims an entry anew, for the child of a fork. Returns 0 or an errno. */
-int svb_registry_rejoin(void);
 
 /* True when the process that the token names has not ended. A system call. */
 bool svb_registry_alive(uint32_t token);

@@ -35,8 +35,8 @@ struct svb_self {
 	/* Something is set that the fast path does not do: latency, loss, steps. */
 	bool slow;
 	int dir_fd;
-	int registry_fd;
 	int seg_fd;
+	int ring_fd; /* rings bells */
 	char dir[80];
 	struct svb_registry *registry;
 	struct svb_peer peer[SVB_PROC_MAX];
@@ -177,6 +177,49 @@ void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe
 /* Removes what a queue pair left in a completion queue of this process. */
 void svb_cq_clean(struct svb_cq *cq, uint32_t qpn);
 
+/* engine_*.c: what the pieces of the engine ask of each other. */
+
+/* Status of a request that cannot be answered now: the queue waits. */
+#define SVB_STAYS 0x100
+
+/* A request under execution and who responds. */
+struct svb_op {
+	struct svb_seg *seg; /* the requester's */
+	struct svb_qp_sh *qp;
+	struct svb_wqe *wqe;
+	struct svb_seg *rseg; /* the responder's */
+	struct svb_qp_sh *rqp;
+};
+
+/* A receive that an incoming message uses. */
+struct svb_recv {
+	struct svb_seg *seg;
+	struct svb_qp_sh *qp;
+	struct svb_rwqe *rwqe;
+	struct {
+		struct svb_rwqe head;
+		struct ibv_sge sge[SVB_MAX_SGE];
+	} copy; /* of one from a shared queue */
+};
+
+/* Each returns enum ibv_wc_status or SVB_STAYS. */
+int svb_rc_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
+int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
+/* No receive is posted; nobody answers. */
+int svb_engine_rnr(struct svb_op *op);
+int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp);
+/* The bytes a request sends. False: a key forbids it. */
+bool svb_engine_source(struct svb_op *op, struct svb_span *span);
+/* The status for the requester when moving bytes failed with an errno. */
+int svb_engine_moved(struct svb_op *op, int err);
+
+/* Takes the next receive; false when there is none, and then the sender is called back. */
+bool svb_recv_take(struct svb_recv *recv, struct svb_seg *seg, struct svb_qp_sh *qp);
+/* Completes it. wc: everything but wr_id and qp_num. */
+void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited);
+/* The memory of it; false when a key forbids it. */
+bool svb_recv_span(struct svb_recv *recv, struct svb_span *span);
+
 /* async.c: notes an event (enum ibv_event_type) in *events and rings the context's bell. */
 void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type);
 /* The same for a port of a context of this process. */
@@ -185,7 +228,6 @@ void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type 
 /* qp_state.c: whether a transition with this mask is allowed (kernel: ib_modify_qp_is_ok). */
 bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
 		      int mask);
-/* Attributes that rdma_cm asks for on behalf of the program, as ucma's init_qp_attr. */
 
 /* wr_ex.c: fills the function table of an extended queue pair. Returns 0 or EOPNOTSUPP. */
 int svb_wr_ex_init(struct svb_qp *qp, uint64_t ops);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Latency and throughput of one connection, for any provider; one line of result. */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define PINGPONG_RECVS 16u
+#define SPINS \
+	(1u << 16) /* turns without a completion between two looks at the deadline */
+
+static const char *const mode_names[] = {"pingpong", "stream", "write"};
+
+static struct bench_job job = {.signal = 1};
+static bool plain_send;
+
+static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	char *end;
+	uint64_t v = strtoull(text, &end, 10);
+
+	if (*end == 'k' || *end == 'K')
+		v <<= 10, end++;
+	else if (*end == 'm' || *end == 'M')
+		v <<= 20, end++;
+	if (!*text || *end || v < min || v > max) {
+		fprintf(stderr,
+			"fi_cairn_bench: '%s' is not a number from %llu to %llu\n", text,
+			(unsigned long long)min, (unsigned long long)max);
+		return -1;
+	}
+	*value = v;
+	return 0;
+}
+
+static int option(int val, const char *arg)
+{
+	uint64_t v = 0;
+	unsigned int i;
+
+	switch (val) {
+	case 'z':
+		return number(arg, 8, 1u << 30, &job.size);
+	case 'n':
+		return number(arg, 1, UINT32_MAX, &job.iterations);
+	case 'b':
+		return number(arg, 1, UINT32_MAX, &job.batch);
+	case 'w':
+		if (number(arg, 1, 4096, &v))
+			return -1;
+		job.window = (uint32_t)v;
+		return 0;
+	case 'q':
+		if (number(arg, 1, 4096, &v))
+			return -1;
+		job.signal = (uint32_t)v;
+		return 0;
+	case 'N':
+		plain_send = true;
+		return 0;
+	default:
+		for (i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
+			if (!strcmp(arg, mode_names[i])) {
+				job.mode = i;
+				return 0;
+			}
+		}
+		fprintf(stderr,
+			"fi_cairn_bench: mode '%s' is none of pingpong, stream, write\n",
+			arg);
+		return -1;
+	}
+}
+
+static void defaults(void)
+{
+	bool pingpong = job.mode == BENCH_PINGPONG;
+
+	if (!job.size)
+		job.size = pingpong ? 64 : 65536;
+	if (!job.iterations)
+		job.iterations = pingpong ? 10000 : 2000;
+	if (!job.batch)
+		job.batch = 100;
+	if (!job.window)
+		job.window = pingpong ? PINGPONG_RECVS : 64;
+	if (job.signal > job.window)
+		job.signal = job.window;
+	job.warmup = job.iterations / 10 + 1;
+	job.inject = pingpong && !plain_send;
+}
+
+int bench_post_recv(struct bench *b, uint64_t n)
+{
+	uint64_t slot = n % b->job.window;
+	struct fct *t = b->l.t;
+	int ret;
+
+	FCT_POST(t, b->l.rxcq,
+		 fi_recv(b->l.c.ep, b->rx.buf + slot * b->job.size, b->job.size,
+			 b->rx.desc, 0, &b->rx_ctx[slot]));
+out:
+	return ret;
+}
+
+int bench_send(struct bench *b)
+{
+	struct fct *t = b->l.t;
+	unsigned int unlucky = 0;
+	int ret;
+
+	for (;;) {
+		ret = b->job.inject ? (int)fi_inject(b->l.c.ep, b->tx.buf, b->job.size, 0)
+				    : (int)fi_send(b->l.c.ep, b->tx.buf, b->job.size,
+						   b->tx.desc, 0, &b->tx_ctx[0]);
+		if (ret != -FI_EAGAIN)
+			break;
+		FCT_DO(bench_reap(b, &unlucky));
+	}
+	FCT_CALL(t, ret);
+	b->sent++;
+out:
+	return ret;
+}
+
+int bench_reap(struct bench *b, unsigned int *unlucky)
+{
+	struct fi_cq_entry e[16];
+	struct fct_ctx *ctx;
+	ssize_t i, n = fi_cq_read(b->l.txcq, e, 16);
+
+	if (n == -FI_EAGAIN) {
+		if (++*unlucky % SPINS)
+			return 0;
+		if (*unlucky == SPINS)
+			fct_wait_init(&b->idle, b->l.t, "the next completion");
+		return fct_wait_check(&b->idle);
+	}
+	if (n < 0)
+		return n == -FI_EAVAIL
+			       ? fct_cq_fail(b->l.t, b->l.txcq, "an operation")
+			       : fct_fail_at(b->l.t, __FILE__, __LINE__, "fi_cq_read: %s",
+					     fi_strerror((int)-n));
+	*unlucky = 0;
+	for (i = 0; i < n; i++) {
+		ctx = e[i].op_context;
+		if (ctx >= b->rx_ctx && ctx < b->rx_ctx + b->job.window)
+			b->received++;
+		else
+			b->completed++;
+	}
+	return 0;
+}
+
+static int agree(struct bench *b, struct fct *t)
+{
+	if (fct_is_server(t))
+		return fct_hear(t, "job", &b->job, sizeof(b->job));
+	b->job = job;
+	return fct_tell(t, "job", &b->job, sizeof(b->job));
+}
+
+static int prepare(struct bench *b)
+{
+	struct fct_target mine = {.addr = 0};
+	struct fct_link *l = &b->l;
+	struct fct *t = l->t;
+	size_t len = b->job.size * b->job.window;
+	uint64_t i;
+	int ret;
+
+	if (b->job.inject && b->job.size > l->c.info->tx_attr->inject_size) {
+		fct_note(t, "inject_size is %zu: fi_send instead",
+			 l->c.info->tx_attr->inject_size);
+		b->job.inject = 0;
+	}
+	b->tx_ctx = calloc(b->job.window, sizeof(*b->tx_ctx));
+	b->rx_ctx = calloc(b->job.window, sizeof(*b->rx_ctx));
+	FCT_TRUE(t, b->tx_ctx && b->rx_ctx);
+	FCT_DO(fct_mem_alloc(l, &b->tx, len, FI_SEND | FI_WRITE));
+	FCT_DO(fct_mem_alloc(l, &b->rx, len,
+			     FI_RECV |
+				     (b->job.mode == BENCH_WRITE ? FI_REMOTE_WRITE : 0)));
+	FCT_DO(fct_mem_alloc(l, &b->acks, 64, FI_SEND));
+	if (b->job.mode == BENCH_WRITE)
+		mine = fct_mem_target(l, &b->rx);
+	FCT_DO(fct_exchange(t, "region", &mine, &b->peer, sizeof(mine)));
+	for (i = 0; i < b->job.window; i++)
+		FCT_DO(bench_post_recv(b, i));
+	ret = fct_barrier(t, "ready");
+out:
+	return ret;
+}
+
+static int measure(struct bench *b, struct fct *t)
+{
+	static int (*const modes[])(struct bench * b) = {bench_pingpong, bench_stream,
+							 bench_write};
+	struct fct_setup s = {.caps = FI_MSG,
+			      .format = FI_CQ_FORMAT_CONTEXT,
+			      .threading = FI_THREAD_DOMAIN};
+	int ret;
+
+	if (agree(b, t))
+		return -1;
+	if (b->job.mode > BENCH_WRITE || !b->job.window || !b->job.signal ||
+	    !b->job.batch)
+		return fct_fail_at(t, NULL, 0,
+				   "the client asked for an unknown measurement");
+	if (b->job.mode == BENCH_WRITE)
+		s.caps |= FI_RMA;
+	if (b->job.signal > 1)
+		s.tx_bind = FI_SELECTIVE_COMPLETION;
+	s.tx_size = b->job.window + 1;
+	s.rx_size = b->job.window;
+	FCT_DO(fct_link_up(&b->l, t, &s));
+	FCT_DO(prepare(b));
+	ret = modes[b->job.mode](b);
+out:
+	ret = fct_link_down(&b->l, ret);
+	free(b->tx_ctx);
+	free(b->rx_ctx);
+	return ret;
+}
+
+static int report(struct fct *t)
+{
+	enum fct_result peer = FCT_PASS;
+	char why[FCT_WHY_LEN] = "";
+	bool followed = false;
+
+	if (fct_ctl_end(t, &peer, why, sizeof(why), &followed))
+		peer = FCT_FAIL;
+	if (t->result == FCT_PASS && peer == FCT_PASS)
+		return 0;
+	if (t->result != FCT_PASS && !t->followed)
+		fprintf(stderr, "fi_cairn_bench: %s: %s\n", fct_role_name(t), t->why);
+	return t->result == FCT_SKIP || peer == FCT_SKIP ? 77 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"mode", required_argument, NULL, 'm'},
+		{"size", required_argument, NULL, 'z'},
+		{"iterations", required_argument, NULL, 'n'},
+		{"batch", required_argument, NULL, 'b'},
+		{"window", required_argument, NULL, 'w'},
+		{"signal", required_argument, NULL, 'q'},
+		{"no-inject", no_argument, NULL, 'N'},
+		{0},
+	};
+	static const struct fct_prog prog = {
+		.name = "fi_cairn_bench",
+		.what = "Latency and throughput of one connection; the client prints one "
+			"line.",
+		.options = options,
+		.option = option,
+		.help = "The client chooses:\n"
+			"  -m, --mode=MODE         pingpong (default), stream (fi_send) "
+			"or write (fi_write)\n"
+			"  -z, --size=BYTES        of a message or write (default 64; "
+			"stream, write: 64K)\n"
+			"  -n, --iterations=COUNT  after a warm-up of a tenth (default "
+			"10000; 2000)\n"
+			"  -b, --batch=COUNT       pingpong: round trips per sample "
+			"(default 100)\n"
+			"  -N, --no-inject         pingpong: fi_send also where "
+			"fi_inject would do\n"
+			"  -w, --window=COUNT      stream, write: operations in flight "
+			"(default 64)\n"
+			"  -q, --signal=COUNT      stream, write: a completion for every "
+			"COUNT (default 1)\n",
+	};
+	static struct bench bench;
+	struct fct t;
+	int ret = fct_start(&t, argc, argv, &prog);
+
+	defaults();
+	ret = fct_probe(&t) ? 1 : 0;
+	if (fct_agree(&t, ret))
+		ret = 1;
+	if (!ret) {
+		measure(&bench, &t);
+		ret = report(&t);
+	}
+	fct_watchdog_stop();
+	return fct_stop(&t, ret);
+}

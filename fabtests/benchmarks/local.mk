@@ -1,0 +1,12 @@
+# Measurements, with the harness of the functional tests.
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_bench
+fabtests_benchmarks_fi_cairn_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/functional \
+	$(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_benchmarks_fi_cairn_bench_LDADD = $(FCT_LDADD)
+fabtests_benchmarks_fi_cairn_bench_SOURCES = \
+	fabtests/benchmarks/bench.h \
+	fabtests/benchmarks/bench_bw.c \
+	fabtests/benchmarks/bench_lat.c \
+	fabtests/benchmarks/fi_cairn_bench.c
+
+EXTRA_DIST += fabtests/benchmarks/local.mk

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fabrics and domains as objects. */
+#include <errno.h>
+#include <stdlib.h>
+#include "world_cm.h"
+
+CT_TEST(fabric, a_name_of_another_provider_is_no_data)
+{
+	struct fi_fabric_attr attr = {.api_version = FI_VERSION(1, 17)};
+	static const char *const names[] = {"IB-0xfe80000000000000", "pverbs", "", "tcp"};
+	struct fid_fabric *fabric;
+
+	CT_EXPECT_EQ(pvb_fabric_open(NULL, &fabric, NULL), -FI_ENODATA);
+	CT_EXPECT_EQ(pvb_fabric_open(&attr, &fabric, NULL), -FI_ENODATA);
+	for (size_t i = 0; i < CRN_COUNT(names); i++) {
+		attr.name = (char *)names[i];
+		CT_EXPECT_EQ(pvb_fabric_open(&attr, &fabric, NULL), -FI_ENODATA);
+	}
+	attr.name = "pverbs-eth";
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(pvb_fabric_open(&attr, &fabric, NULL), -FI_ENOMEM);
+	CT_ASSERT_EQ(pvb_fabric_open(&attr, &fabric, NUMBER(2)), 0);
+	CT_EXPECT_EQ(fabric->fid.fclass, FI_CLASS_FABRIC);
+	CT_EXPECT_EQ(fabric->fid.context, NUMBER(2));
+	CT_EXPECT_EQ(fabric->api_version, FI_VERSION(1, 17));
+	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
+}
+
+CT_TEST(fabric, one_in_use_cannot_be_closed)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_close(&w.fabric->fid), -FI_EBUSY);
+	world_close(&w);
+}
+
+CT_TEST(fabric, trywait_is_for_queues_and_for_all_of_them)
+{
+	struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	struct fid *fids[3];
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	fids[0] = &w.eq->fid;
+	fids[1] = &w.cq->fid;
+	fids[2] = &w.ep->fid;
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 0), 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 2), 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 3), -FI_EINVAL);
+	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
+	fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), 0);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 2), -FI_EAGAIN);
+	world_close(&w);
+}
+
+CT_TEST(domain, it_opens_the_device_of_its_info)
+{
+	struct pvb_domain *domain;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	domain = crn_container_of(w.domain, struct pvb_domain, fid);
+	CT_EXPECT_EQ(w.domain->fid.fclass, FI_CLASS_DOMAIN);
+	CT_EXPECT_EQ(domain->verbs->device, &fake_devices[0].ibv);
+	CT_EXPECT_EQ(domain->attr.max_qp_wr, 1000);
+	CT_EXPECT_FALSE(domain->iwarp);
+	world_close(&w);
+}
+
+CT_TEST(domain, an_info_that_makes_no_sense_is_refused)
+{
+	struct fid_domain *domain;
+	struct fi_info *info;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_domain(w.fabric, NULL, &domain, NULL), -FI_EINVAL);
+	info = fi_dupinfo(w.info);
+	strcpy(info->domain_attr->name, "other");
+	CT_EXPECT_EQ(fi_domain(w.fabric, info, &domain, NULL), -FI_ENODEV);
+	CT_EXPECT_STRSTR(ct_log_last(), "device other cannot be opened");
+	free(info->domain_attr->name);
+	info->domain_attr->name = NULL;
+	CT_EXPECT_EQ(fi_domain(w.fabric, info, &domain, NULL), -FI_EINVAL);
+	fi_freeinfo(info);
+	world_close(&w);
+}
+
+CT_TEST(domain, whatever_the_device_refuses_opening_fails_cleanly)
+{
+	static const struct {
+		enum fake_call call;
+		int err;
+	} rows[] = {{FAKE_GET_DEVICE_LIST, EPERM},
+		    {FAKE_OPEN_DEVICE, EACCES},
+		    {FAKE_QUERY_DEVICE, EIO},
+		    {FAKE_ALLOC_PD, ENOSPC}};
+	struct fid_domain *domain;
+	struct world w;
+	int objects;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	objects = fake_objects;
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		fake_fail(rows[i].call, 1, rows[i].err);
+		CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), -rows[i].err);
+		CT_EXPECT_EQ(fake_objects, objects);
+	}
+	world_close(&w);
+}
+
+CT_TEST(domain, opening_fails_cleanly_wherever_memory_ends)
+{
+	struct fid_domain *domain;
+	struct world w;
+	int ret, objects;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	objects = fake_objects;
+	for (unsigned int nth = 1;; nth++) {
+		CT_NOTE("allocation %u", nth);
+		ct_fail_alloc(nth);
+		ret = fi_domain(w.fabric, w.info, &domain, NULL);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(fake_objects, objects);
+	}
+	CT_ASSERT_EQ(ret, 0);
+	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
+	world_close(&w);
+}
+
+CT_TEST(domain, operations_that_are_not_offered_say_so)
+{
+	struct fi_av_attr av_attr = {0};
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_ep *ep;
+	struct world w;
+	void *ops;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_av_open(w.domain, &av_attr, &av, NULL), -FI_ENOSYS);
+	/* ofi_rxm asks for operations and goes on when there are none. */
+	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, "x", 0, &ops, NULL), -FI_ENOSYS);
+	CT_EXPECT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, FI_PEER, NULL),
+		     -FI_EOPNOTSUPP);
+	CT_ASSERT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
+	CT_EXPECT_EQ(w.domain->ops->endpoint2(w.domain, w.info, &ep, FI_PEER, NULL),
+		     -FI_EOPNOTSUPP);
+	CT_ASSERT_EQ(w.domain->ops->endpoint2(w.domain, w.info, &ep, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	world_close(&w);
+}

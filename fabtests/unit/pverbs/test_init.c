@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The entry point, and parameters from the environment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "world.h"
+
+struct fi_provider *fi_prov_ini(void);
+
+static const char *const names[] = {
+	"FI_PVERBS_DEVICE",	     "FI_PVERBS_TX_SIZE",     "FI_PVERBS_RX_SIZE",
+	"FI_PVERBS_INJECT_SIZE",     "FI_PVERBS_RESOLVE_TIMEOUT",
+	"FI_PVERBS_RETRY_COUNT",     "FI_PVERBS_RNR_RETRY_COUNT",
+	"FI_PVERBS_CLOSE_TIMEOUT",
+};
+
+/* The provider starts with one variable set; world_reset put the defaults back. */
+static struct fi_provider *start(const char *name, const char *value)
+{
+	struct fi_provider *prov;
+
+	world_reset();
+	for (size_t i = 0; i < CRN_COUNT(names); i++)
+		unsetenv(names[i]);
+	if (name)
+		setenv(name, value, 1);
+	prov = fi_prov_ini();
+	if (name)
+		unsetenv(name);
+	return prov;
+}
+
+CT_TEST(init, the_provider_introduces_itself)
+{
+	struct fi_provider *prov = start(NULL, NULL);
+
+	CT_ASSERT_NE(prov, NULL);
+	CT_EXPECT_STREQ(prov->name, "pverbs");
+	CT_EXPECT_EQ(prov->version, PVB_VERSION);
+	CT_EXPECT_EQ(prov->getinfo, pvb_getinfo);
+	CT_EXPECT_EQ(prov->fabric, pvb_fabric_open);
+	CT_ASSERT_NE(prov->cleanup, NULL);
+	prov->cleanup();
+}
+
+/* libfabric skips providers that are older, and refuses those that are newer than it. */
+CT_TEST(init, it_speaks_the_interface_of_the_library_that_loads_it)
+{
+	struct fi_provider *prov = start(NULL, NULL);
+
+	CT_ASSERT_NE(prov, NULL);
+	CT_EXPECT_LE(prov->fi_version, fi_version());
+	CT_EXPECT_LE(prov->fi_version, CRN_FI_VERSION_TESTED);
+	CT_EXPECT_GE(prov->fi_version, FI_VERSION(1, 17));
+}
+
+CT_TEST(init, without_the_environment_the_defaults_of_the_manual_hold)
+{
+	start(NULL, NULL);
+	CT_EXPECT_EQ(pvb_params.device, NULL);
+	CT_EXPECT_EQ(pvb_params.tx_size, 256);
+	CT_EXPECT_EQ(pvb_params.rx_size, 256);
+	CT_EXPECT_EQ(pvb_params.inject_size, 64);
+	CT_EXPECT_EQ(pvb_params.resolve_timeout, 2000);
+	CT_EXPECT_EQ(pvb_params.retry_count, 7);
+	CT_EXPECT_EQ(pvb_params.rnr_retry_count, 7);
+	CT_EXPECT_EQ(pvb_params.close_timeout, 2000);
+}
+
+CT_TEST(init, each_size_is_read_within_its_bounds)
+{
+	const struct {
+		const char *name;
+		size_t *value;
+		size_t fallback;
+		const char *text;
+		size_t wanted;
+	} rows[] = {
+		{names[1], &pvb_params.tx_size, 256, "1", 1},
+		{names[1], &pvb_params.tx_size, 256, "65536", 65536},
+		{names[1], &pvb_params.tx_size, 256, "0", 256},
+		{names[1], &pvb_params.tx_size, 256, "65537", 256},
+		{names[1], &pvb_params.tx_size, 256, "-1", 256},
+		{names[2], &pvb_params.rx_size, 256, "17", 17},
+		{names[2], &pvb_params.rx_size, 256, "0", 256},
+		{names[3], &pvb_params.inject_size, 64, "0", 0},
+		{names[3], &pvb_params.inject_size, 64, "512", 512},
+		{names[3], &pvb_params.inject_size, 64, "513", 64},
+	};
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s=%s", rows[i].name, rows[i].text);
+		ct_log_reset();
+		start(rows[i].name, rows[i].text);
+		CT_EXPECT_EQ(*rows[i].value, rows[i].wanted);
+		if (rows[i].wanted == rows[i].fallback)
+			CT_EXPECT_STRSTR(ct_log_last(), "ignored");
+		else
+			CT_EXPECT_STREQ(ct_log_last(), "");
+	}
+}
+
+CT_TEST(init, each_number_is_read_within_its_bounds)
+{
+	const struct {
+		const char *name;
+		int *value;
+		const char *text;
+		int wanted;
+	} rows[] = {
+		{names[4], &pvb_params.resolve_timeout, "1", 1},
+		{names[4], &pvb_params.resolve_timeout, "600000", 600000},
+		{names[4], &pvb_params.resolve_timeout, "0", 2000},
+		{names[4], &pvb_params.resolve_timeout, "600001", 2000},
+		{names[5], &pvb_params.retry_count, "0", 0},
+		{names[5], &pvb_params.retry_count, "8", 7},
+		{names[5], &pvb_params.retry_count, "-1", 7},
+		{names[6], &pvb_params.rnr_retry_count, "3", 3},
+		{names[6], &pvb_params.rnr_retry_count, "99", 7},
+		{names[7], &pvb_params.close_timeout, "5", 5},
+		{names[7], &pvb_params.close_timeout, "0", 2000},
+	};
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s=%s", rows[i].name, rows[i].text);
+		start(rows[i].name, rows[i].text);
+		CT_EXPECT_EQ(*rows[i].value, rows[i].wanted);
+	}
+}
+
+CT_TEST(init, a_warning_names_the_variable_as_the_user_knows_it)
+{
+	ct_log_reset();
+	start("FI_PVERBS_TX_SIZE", "0");
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_PVERBS_TX_SIZE is outside 1 to 65536");
+}
+
+CT_TEST(init, devices_are_named)
+{
+	start("FI_PVERBS_DEVICE", "fake0,fake1");
+	CT_EXPECT_STREQ(pvb_params.device, "fake0,fake1");
+	start(NULL, NULL);
+	CT_EXPECT_EQ(pvb_params.device, NULL);
+}

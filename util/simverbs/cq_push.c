@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The producers' side of completion queues: any process that runs an engine. */
+#include "svb.h"
+
+/* The event is counted first and rung after: who wakes finds it. */
+static void svb_cq_event(struct svb_cq_sh *cq)
+{
+	cq->armed = SVB_ARMED_NOT;
+	__atomic_add_fetch(&cq->events, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * IBA 11.6.3.1: a completion that finds no room is lost, the queue is in error and so are
+ * the queue pairs that use it. Lock held.
+ */
+static void svb_cq_overrun(struct svb_cq_sh *cq)
+{
+	if (cq->flags & SVB_CQ_ERROR)
+		return;
+	cq->flags |= SVB_CQ_ERROR;
+	svb_async_raise(&cq->asyncs, cq->async, IBV_EVENT_CQ_ERR);
+}
+
+void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe *cqe,
+		 bool solicited)
+{
+	struct svb_cqe *ring = svb_seg_at(seg, cq->ring);
+	uint32_t tail, bell = 0;
+	bool stolen;
+
+	stolen = svb_lock(&cq->lock);
+	tail = cq->tail;
+	if (svb_unlikely(tail - __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) >= cq->limit)) {
+		svb_cq_overrun(cq);
+	} else {
+		ring[tail & cq->mask] = *cqe;
+		__atomic_store_n(&cq->tail, tail + 1, __ATOMIC_RELEASE);
+	}
+	if (svb_unlikely(cq->armed) &&
+	    (cq->armed == SVB_ARMED_ANY || solicited || cqe->wc.status || stolen)) {
+		svb_cq_event(cq);
+		bell = cq->bell;
+	}
+	svb_unlock(&cq->lock);
+	if (svb_unlikely(bell))
+		svb_bell_ring(bell);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Joining, leaving and forking. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "service.h"
+#include "svb.h"
+
+struct svb_self svb_self = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.contexts = {&svb_self.contexts, &svb_self.contexts},
+	.dir_fd = -1,
+	.ring_fd = -1,
+};
+
+/* The child of a fork: what it inherited reaches nobody; it joins anew when it needs to. */
+static void svb_forked(void)
+{
+	if (!svb_self.joined)
+		return;
+	svb_service_forget();
+	svb_seg_detach();
+	pthread_mutex_init(&svb_self.mutex, NULL);
+	crn_list_init(&svb_self.contexts);
+	memset(svb_self.qp, 0, sizeof(svb_self.qp));
+	memset(svb_self.cq, 0, sizeof(svb_self.cq));
+	memset(svb_self.srq, 0, sizeof(svb_self.srq));
+	svb_self.joined = false;
+}
+
+/* Peers learn of the end of this process like of any other's. */
+static void __attribute__((destructor)) svb_leave(void)
+{
+	if (svb_self.joined)
+		svb_registry_leave();
+}
+
+static int svb_join_locked(void)
+{
+	static bool registered;
+	int ret;
+
+	if (svb_self.ring_fd < 0)
+		svb_self.ring_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (svb_self.ring_fd < 0)
+		return errno;
+	ret = svb_registry_join();
+	if (ret)
+		return ret;
+	ret = svb_self.settings.devices ? 0 : svb_settings_load();
+	if (!ret)
+		ret = svb_seg_create();
+	if (ret) {
+		svb_registry_leave();
+		return ret;
+	}
+	if (!registered && pthread_atfork(NULL, NULL, svb_forked))
+		return ENOMEM;
+	registered = true;
+	svb_self.slow = svb_self.settings.latency || svb_self.settings.loss > 0 ||
+			svb_self.settings.error > 0;
+	__atomic_store_n(&svb_self.joined, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int svb_join(void)
+{
+	int ret = 0;
+
+	if (__atomic_load_n(&svb_self.joined, __ATOMIC_ACQUIRE))
+		return 0;
+	pthread_mutex_lock(&svb_self.mutex);
+	if (!svb_self.joined)
+		ret = svb_join_locked();
+	pthread_mutex_unlock(&svb_self.mutex);
+	return ret;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "svb.h"
+
+/*
+ * The state letter and the start time of /proc/PID/stat, fields 3 and 22. The second field
+ * is a name in parentheses that may hold anything, so fields are counted from the last ')'.
+ */
+static uint64_t svb_stat(pid_t pid, char *state)
+{
+	char path[32], text[1024], *at;
+	unsigned long long start;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1,
+			  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			  "%*s %*s %*s %llu",
+			  state, &start) != 2)
+		return 0;
+	return start;
+}
+
+uint64_t svb_start_time(pid_t pid)
+{
+	char state;
+
+	return svb_stat(pid, &state);
+}
+
+/* A zombie has lost its memory and will never answer: dead. */
+static bool svb_entry_lives(const struct svb_entry *entry)
+{
+	char state;
+	uint64_t start = svb_stat((pid_t)entry->pid, &state);
+
+	return start == entry->start_time && start && state != 'Z' && state != 'X';
+}
+
+bool svb_registry_alive(uint32_t token)
+{
+	struct svb_entry *entry = &svb_self.registry->entry[svb_token_index(token)];
+
+	if (!__atomic_load_n(&entry->pid, __ATOMIC_ACQUIRE) ||
+	    svb_token(svb_token_index(token), entry->generation) != token)
+		return false;
+	return svb_entry_lives(entry);
+}
+
+/* Files of a process are "seg.INDEX" and "bell.INDEX.SERIAL". */
+static void svb_remove_files(uint32_t index)
+{
+	int fd = openat(svb_self.dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char seg[32], bell[32];
+	struct dirent *file;
+	DIR *dir;
+
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	snprintf(seg, sizeof(seg), "seg.%u", index);
+	snprintf(bell, sizeof(bell), "bell.%u.", index);
+	while ((file = readdir(dir)))
+		if (!strcmp(file->d_name, seg) ||
+		    !strncmp(file->d_name, bell, strlen(bell)))
+			unlinkat(fd, file->d_name, 0);
+	closedir(dir);
+}
+
+static int svb_dir_refuse(int err)
+{
+	close(svb_self.dir_fd);
+	svb_self.dir_fd = -1;
+	return err;
+}
+
+static int svb_dir_open(void)
+{
+	const char *name = getenv("SIMVERBS_DIR");
+	struct stat st;
+	int len;
+
+	if (name && *name)
+		len = snprintf(svb_self.dir, sizeof(svb_self.dir), "%s", name);
+	else
+		len = snprintf(svb_self.dir, sizeof(svb_self.dir), "/dev/shm/simverbs-%u",
+			       (unsigned int)geteuid());
+	/* The name of a bell must fit into a socket's address. */
+	if (len >= (int)sizeof(svb_self.dir))
+		return ENAMETOOLONG;
+	if (mkdir(svb_self.dir, 0700) && errno != EEXIST)
+		return errno;
+	svb_self.dir_fd =
+		open(svb_self.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (svb_self.dir_fd < 0)
+		return errno;
+	if (fstat(svb_self.dir_fd, &st))
+		return svb_dir_refuse(errno);
+	if (st.st_uid != geteuid() || (st.st_mode & 077)) {
+		fprintf(stderr,
+			"simverbs: %s must belong to you with mode 0700; set SIMVERBS_DIR\n",
+			svb_self.dir);
+		return svb_dir_refuse(EACCES);
+	}
+	return 0;
+}
+
+/* With the file locked: maps it, and makes it what it should be when it is new. */
+static int svb_registry_map(int fd)
+{
+	struct svb_registry *registry;
+	int ret;
+
+	ret = posix_fallocate(fd, 0, sizeof(*registry));
+	if (ret)
+		return ret == ENOSPC ? ENOMEM : ret;
+	registry = mmap(NULL, sizeof(*registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (registry == MAP_FAILED)
+		return errno;
+	if (!registry->magic) {
+		registry->abi = SVB_ABI;
+		registry->magic = SVB_MAGIC;
+	}
+	if (registry->magic != SVB_MAGIC || registry->abi != SVB_ABI) {
+		fprintf(stderr, "simverbs: %s/registry is of another version; remove it\n",
+			svb_self.dir);
+		munmap(registry, sizeof(*registry));
+		return EPROTO;
+	}
+	svb_self.registry = registry;
+	return 0;
+}
+
+/* With the file locked. Indices never used come first, so that a key or number kept too
+ * long by a peer seldom means somebody else. */
+static int svb_entry_claim(void)
+{
+	struct svb_registry *registry = svb_self.registry;
+	uint32_t at = registry->highest, i;
+	struct svb_entry *entry;
+
+	for (i = 1; i < SVB_PROC_MAX; i++) {
+		at = at % (SVB_PROC_MAX - 1) + 1;
+		entry = &registry->entry[at];
+		if (!entry->pid || !svb_entry_lives(entry))
+			break;
+	}
+	if (i == SVB_PROC_MAX)
+		return ENOMEM;
+	svb_remove_files(at);
+	__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
+	entry->generation = (entry->generation + 1) & ((1u << (32 - SVB_PROC_BITS)) - 1);
+	entry->generation += !entry->generation;
+	entry->start_time = svb_start_time(getpid());
+	svb_self.index = at;
+	svb_self.generation = entry->generation;
+	svb_lock_token = svb_token(at, entry->generation);
+	registry->highest = at;
+	__atomic_store_n(&entry->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+	return 0;
+}
+
+int svb_registry_join(void)
+{
+	int ret, fd;
+
+	ret = svb_self.dir_fd < 0 ? svb_dir_open() : 0;
+	if (ret)
+		return ret;
+	/* Opened anew each time: the child of a fork would share its parent's lock. */
+	fd = openat(svb_self.dir_fd, "registry", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return errno;
+	while ((ret = flock(fd, LOCK_EX) ? errno : 0) == EINTR)
+		;
+	if (!ret && !svb_self.registry)
+		ret = svb_registry_map(fd);
+	if (!ret)
+		ret = svb_entry_claim();
+	close(fd);
+	return ret;
+}
+
+void svb_registry_leave(void)
+{
+	struct svb_entry *entry = &svb_self.registry->entry[svb_self.index];
+
+	svb_remove_files(svb_self.index);
+	if (entry->generation == svb_self.generation)
+		__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <ini.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "svb.h"
+
+/* Where a value may be written to: one function for each kind of value. */
+struct svb_key {
+	const char *name;
+	bool (*set)(const struct svb_key *key, void *at, const char *text);
+	size_t offset; /* in struct svb_settings, or struct svb_device_settings */
+	double least, most;
+	double unit; /* how many of ours make one of the file's */
+	const char *const *names;
+	const char *preset;
+};
+
+static bool svb_number(const struct svb_key *key, const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return end != text && !*end && *value >= key->least && *value <= key->most;
+}
+
+static bool svb_set_u32(const struct svb_key *key, void *at, const char *text)
+{
+	double value;
+
+	if (!svb_number(key, text, &value) || value != floor(value))
+		return false;
+	*(uint32_t *)at = (uint32_t)value;
+	return true;
+}
+
+static bool svb_set_u64(const struct svb_key *key, void *at, const char *text)
+{
+	double value;
+
+	if (!svb_number(key, text, &value))
+		return false;
+	*(uint64_t *)at = (uint64_t)(value * key->unit);
+	return true;
+}
+
+static bool svb_set_double(const struct svb_key *key, void *at, const char *text)
+{
+	return svb_number(key, text, at);
+}
+
+static bool svb_set_bool(const struct svb_key *key, void *at, const char *text)
+{
+	bool on = !strcasecmp(text, "on") || !strcasecmp(text, "yes") || !strcmp(text, "1");
+
+	*(bool *)at = on;
+	return on || !strcasecmp(text, "off") || !strcasecmp(text, "no") || !strcmp(text, "0");
+}
+
+/* least is the value that the first name stands for. */
+static bool svb_set_enum(const struct svb_key *key, void *at, const char *text)
+{
+	int i;
+
+	for (i = 0; key->names[i]; i++)
+		if (!strcasecmp(text, key->names[i])) {
+			*(int *)at = (int)key->least + i;
+			return true;
+		}
+	return false;
+}
+
+static bool svb_set_string(const struct svb_key *key, void *at, const char *text)
+{
+	return snprintf(at, (size_t)key->most, "%s", text) < (int)key->most;
+}
+
+static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
+static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
+static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
+
+#define SVB_KEY(name_, kind, field, ...) \
+	{.name = (name_), .set = svb_set_##kind, .offset = offsetof(struct svb_settings, field), __VA_ARGS__}
+
+static const struct svb_key svb_keys[] = {
+	SVB_KEY("devices", u32, devices, .least = 1, .most = SVB_MAX_DEVICES, .preset = "1"),
+	SVB_KEY("link_layer", enum, link, .names = svb_link_names, .preset = "infiniband"),
+	SVB_KEY("mtu", enum, mtu, .least = IBV_MTU_256, .names = svb_mtu_names,
+		.preset = "4096"),
+	SVB_KEY("max_qp", u32, max_qp, .least = 1, .most = SVB_MAX_QP, .preset = "16384"),
+	SVB_KEY("max_qp_wr", u32, max_qp_wr, .least = 1, .most = 65536, .preset = "16384"),
+	SVB_KEY("max_sge", u32, max_sge, .least = 1, .most = SVB_MAX_SGE, .preset = "32"),
+	SVB_KEY("max_cq", u32, max_cq, .least = 1, .most = SVB_MAX_CQ, .preset = "16384"),
+	SVB_KEY("max_cqe", u32, max_cqe, .least = 1, .most = 1 << 22, .preset = "131072"),
+	SVB_KEY("max_mr", u32, max_mr, .least = 1, .most = SVB_MAX_MR, .preset = "524288"),
+	SVB_KEY("max_srq", u32, max_srq, .most = SVB_MAX_SRQ, .preset = "4096"),
+	SVB_KEY("max_srq_wr", u32, max_srq_wr, .least = 1, .most = 65536, .preset = "32767"),
+	SVB_KEY("max_inline", u32, max_inline, .most = 4096, .preset = "512"),
+	SVB_KEY("max_rd_atomic", u32, max_rd_atomic, .most = 255, .preset = "128"),
+	SVB_KEY("max_mcast", u32, max_mcast, .most = SVB_MAX_MCAST, .preset = "4096"),
+	SVB_KEY("flush", bool, flush, .preset = "on"),
+	SVB_KEY("latency_us", u64, latency, .most = 1e7, .unit = 1000, .preset = "0"),
+	SVB_KEY("loss", double, loss, .most = 1, .preset = "0"),
+	SVB_KEY("error", double, error, .most = 1, .preset = "0"),
+	SVB_KEY("seed", u64, seed, .most = 9e15, .unit = 1, .preset = "1"),
+	SVB_KEY("persistence", enum, domain, .names = svb_domain_names, .preset = "dmp"),
+	SVB_KEY("ddio", bool, ddio, .preset = "on"),
+	SVB_KEY("persistent_file", string, persistent, .most = 256, .preset = ""),
+	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
+	SVB_KEY("threads", bool, threads, .preset = "on"),
+};
+
+#define SVB_DEVICE_KEY(name_, kind, field, ...)                           \
+	{.name = (name_), .set = svb_set_##kind,                          \
+	 .offset = offsetof(struct svb_device_settings, field), __VA_ARGS__}
+
+static const struct svb_key svb_device_keys[] = {
+	SVB_DEVICE_KEY("name", string, name, .most = 32, .preset = ""),
+	SVB_DEVICE_KEY("ports", u32, ports, .least = 1, .most = SVB_MAX_PORTS, .preset = "1"),
+	SVB_DEVICE_KEY("address", string, address, .most = 512, .preset = ""),
+};
+
+#define SVB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool svb_set(const struct svb_key *keys, size_t count, void *base, const char *name,
+		    const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(keys[i].name, name))
+			return keys[i].set(&keys[i], (char *)base + keys[i].offset, text);
+	return false;
+}
+
+static void svb_preset(const struct svb_key *keys, size_t count, void *base)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		keys[i].set(&keys[i], (char *)base + keys[i].offset, keys[i].preset);
+}
+
+/* inih: non-zero is success. Sections are "device", or "sim0" to "sim7". */
+static int svb_ini(void *arg, const char *section, const char *name, const char *value)
+{
+	struct svb_settings *settings = arg;
+	unsigned int device;
+	char rest;
+
+	if (sscanf(section, "sim%u%c", &device, &rest) == 1 && device < SVB_MAX_DEVICES &&
+	    svb_set(svb_device_keys, SVB_COUNT(svb_device_keys), &settings->device[device],
+		    name, value))
+		return 1;
+	if (!strcmp(section, "device") &&
+	    svb_set(svb_keys, SVB_COUNT(svb_keys), settings, name, value))
+		return 1;
+	fprintf(stderr, "simverbs: [%s] %s = %s is no setting or out of range\n", section,
+		name, value);
+	return 0;
+}
+
+/* "max_cqe" is SIMVERBS_MAX_CQE, and "address" of device 1 SIMVERBS_SIM1_ADDRESS. */
+static const char *svb_variable(const char *prefix, const char *name, char *variable,
+				size_t size)
+{
+	char *at;
+
+	snprintf(variable, size, "SIMVERBS_%s%s", prefix, name);
+	for (at = variable; *at; at++)
+		*at = (char)toupper((unsigned char)*at);
+	return getenv(variable);
+}
+
+static int svb_environment(const struct svb_key *keys, size_t count, void *base,
+			   const char *prefix)
+{
+	char variable[64];
+	const char *text;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		text = svb_variable(prefix, keys[i].name, variable, sizeof(variable));
+		if (!text || keys[i].set(&keys[i], (char *)base + keys[i].offset, text))
+			continue;
+		fprintf(stderr, "simverbs: %s=%s is out of range\n", variable, text);
+		return EINVAL;
+	}
+	return 0;
+}
+
+static void svb_gid_of_address(const struct svb_address *address, union ibv_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	if (address->family == AF_INET6) {
+		memcpy(gid->raw, address->addr, 16);
+		return;
+	}
+	gid->raw[10] = gid->raw[11] = 0xff;
+	memcpy(gid->raw + 12, address->addr, 4);
+}
+
+static void svb_port_add(struct svb_port *port, const struct svb_address *address)
+{
+	if (port->gids == SVB_MAX_GIDS)
+		return;
+	port->address[port->addresses++] = *address;
+	svb_gid_of_address(address, &port->gid[port->gids++]);
+}
+
+/* Names the interface that has an address, if any. */
+static void svb_address_interface(struct svb_address *address, const struct ifaddrs *list)
+{
+	const void *addr;
+
+	for (; list; list = list->ifa_next) {
+		if (!list->ifa_addr || list->ifa_addr->sa_family != address->family)
+			continue;
+		addr = address->family == AF_INET
+			       ? (void *)&((struct sockaddr_in *)list->ifa_addr)->sin_addr
+			       : (void *)&((struct sockaddr_in6 *)list->ifa_addr)->sin6_addr;
+		if (memcmp(addr, address->addr, address->family == AF_INET ? 4 : 16))
+			continue;
+		snprintf(address->ifname, sizeof(address->ifname), "%s", list->ifa_name);
+		address->ifindex = if_nametoindex(list->ifa_name);
+		return;
+	}
+}
+
+/* "10.77.0.1/24", "fd77::1"; the prefix is optional. */
+static bool svb_address_parse(struct svb_address *address, char *text)
+{
+	char *slash = strchr(text, '/'), *end;
+	unsigned long most, prefix;
+
+	memset(address, 0, sizeof(*address));
+	if (slash)
+		*slash = '\0';
+	address->family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	most = address->family == AF_INET6 ? 128 : 32;
+	if (inet_pton(address->family, text, address->addr) != 1)
+		return false;
+	prefix = slash ? strtoul(slash + 1, &end, 10) : most;
+	if ((slash && (end == slash + 1 || *end)) || prefix > most)
+		return false;
+	address->prefix = (uint8_t)prefix;
+	return true;
+}
+
+static uint8_t svb_prefix_of(const struct sockaddr *mask)
+{
+	const uint8_t *bytes = mask->sa_family == AF_INET
+				       ? (void *)&((struct sockaddr_in *)mask)->sin_addr
+				       : (void *)&((struct sockaddr_in6 *)mask)->sin6_addr;
+	uint8_t prefix = 0;
+	int i;
+
+	for (i = 0; i < (mask->sa_family == AF_INET ? 4 : 16); i++)
+		prefix += (uint8_t)__builtin_popcount(bytes[i]);
+	return prefix;
+}
+
+/* Every address of the machine; loopback last, for who has nothing else. */
+static void svb_port_adopt(struct svb_port *port, const struct ifaddrs *list, bool loopback)
+{
+	struct svb_address address;
+
+	for (; list; list = list->ifa_next) {
+		if (!list->ifa_addr || !list->ifa_netmask ||
+		    !(list->ifa_flags & IFF_LOOPBACK) == loopback)
+			continue;
+		memset(&address, 0, sizeof(address));
+		address.family = list->ifa_addr->sa_family;
+		if (address.family == AF_INET)
+			memcpy(address.addr,
+			       &((struct sockaddr_in *)list->ifa_addr)->sin_addr, 4);
+		else if (address.family == AF_INET6)
+			memcpy(address.addr,
+			       &((struct sockaddr_in6 *)list->ifa_addr)->sin6_addr, 16);
+		else
+			continue;
+		address.prefix = svb_prefix_of(list->ifa_netmask);
+		snprintf(address.ifname, sizeof(address.ifname), "%s", list->ifa_name);
+		address.ifindex = if_nametoindex(list->ifa_name);
+		svb_port_add(port, &address);
+	}
+}
+
+static int svb_device_addresses(struct svb_device_settings *device, uint32_t index,
+				const struct ifaddrs *list)
+{
+	char text[sizeof(device->address)], *word, *save;
+	struct svb_port *port = &device->port[0];
+	struct svb_address address;
+
+	if (!*device->address && !index) {
+		svb_port_adopt(port, list, false);
+		svb_port_adopt(port, list, true);
+		return 0;
+	}
+	strcpy(text, device->address);
+	for (word = strtok_r(text, " ,", &save); word; word = strtok_r(NULL, " ,", &save)) {
+		if (!svb_address_parse(&address, word)) {
+			fprintf(stderr, "simverbs: [sim%u] address: %s is none\n", index,
+				word);
+			return EINVAL;
+		}
+		svb_address_interface(&address, list);
+		svb_port_add(port, &address);
+	}
+	return 0;
+}
+
+/* GUIDs are locally administered and the same in every process: "sim", device, port. */
+static void svb_device_fill(struct svb_settings *settings, uint32_t index)
+{
+	struct svb_device_settings *device = &settings->device[index];
+	struct svb_port *port;
+	uint64_t id;
+	uint32_t i;
+
+	if (!*device->name)
+		snprintf(device->name, sizeof(device->name), "sim%u", index);
+	device->guid = 0x02736d00766200ull << 8 | index << 4;
+	for (i = 0; i < device->ports; i++) {
+		port = &device->port[i];
+		port->index = index * SVB_MAX_PORTS + i;
+		port->lid = settings->link == SVB_LINK_IB ? (uint16_t)(port->index + 1) : 0;
+		id = htobe64(device->guid + i + 1);
+		port->gid[0].global.subnet_prefix = htobe64(0xfe80ull << 48);
+		port->gid[0].global.interface_id = id;
+		port->gids = 1;
+	}
+}
+
+int svb_settings_load(void)
+{
+	const char *file = getenv("SIMVERBS_CONFIG");
+	struct svb_settings *settings = &svb_self.settings;
+	struct ifaddrs *list = NULL;
+	char prefix[16];
+	uint32_t i;
+	int ret;
+
+	svb_preset(svb_keys, SVB_COUNT(svb_keys), settings);
+	for (i = 0; i < SVB_MAX_DEVICES; i++)
+		svb_preset(svb_device_keys, SVB_COUNT(svb_device_keys), &settings->device[i]);
+	ret = file && *file ? ini_parse(file, svb_ini, settings) : 0;
+	if (ret) {
+		fprintf(stderr, "simverbs: %s: %s %d\n", file,
+			ret < 0 ? "cannot be read," : "error in line", ret);
+		ret = EINVAL;
+	}
+	if (!ret)
+		ret = svb_environment(svb_keys, SVB_COUNT(svb_keys), settings, "");
+	if (getifaddrs(&list))
+		list = NULL;
+	for (i = 0; i < settings->devices && !ret; i++) {
+		snprintf(prefix, sizeof(prefix), "sim%u_", i);
+		ret = svb_environment(svb_device_keys, SVB_COUNT(svb_device_keys),
+				      &settings->device[i], prefix);
+		svb_device_fill(settings, i);
+		if (!ret)
+			ret = svb_device_addresses(&settings->device[i], i, list);
+	}
+	if (list)
+		freeifaddrs(list);
+	if (ret)
+		settings->devices = 0;
+	return ret;
+}
+
+const struct svb_port *svb_port_by_index(uint32_t index)
+{
+	uint32_t device = index / SVB_MAX_PORTS, port = index % SVB_MAX_PORTS;
+
+	if (device >= svb_self.settings.devices ||
+	    port >= svb_self.settings.device[device].ports)
+		return NULL;
+	return &svb_self.settings.device[device].port[port];
+}
+
+const struct svb_port *svb_port_of_gid(const union ibv_gid *gid)
+{
+	const struct svb_port *port;
+	uint32_t index, i;
+
+	for (index = 0; index < SVB_MAX_DEVICES * SVB_MAX_PORTS; index++) {
+		port = svb_port_by_index(index);
+		for (i = 0; port && i < port->gids; i++)
+			if (!memcmp(&port->gid[i], gid, sizeof(*gid)))
+				return port;
+	}
+	return NULL;
+}
+
+const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah)
+{
+	if (svb_self.settings.link != SVB_LINK_IB || !ah->dlid)
+		return ah->is_global ? svb_port_of_gid(&ah->grh.dgid) : NULL;
+	return svb_port_by_index(ah->dlid - 1u);
+}
+
+const struct svb_port *svb_port_of_address(int family, const void *addr, uint32_t *device)
+{
+	const struct svb_port *port;
+	uint32_t index, i;
+
+	for (index = 0; index < SVB_MAX_DEVICES * SVB_MAX_PORTS; index++) {
+		port = svb_port_by_index(index);
+		for (i = 0; port && i < port->addresses; i++) {
+			if (port->address[i].family != family ||
+			    memcmp(port->address[i].addr, addr, family == AF_INET ? 4 : 16))
+				continue;
+			*device = index / SVB_MAX_PORTS;
+			return port;
+		}
+	}
+	return NULL;
+}
