@@ -1,12 +1,19 @@
-# Man pages are written in Markdown; pandoc makes them. Files in man/ are NAME.SECTION.md.
-MAN_MD =
+# Man pages are written in Markdown, NAME.SECTION.md; pandoc makes them.
+MAN_MD = \
+	man/fi_cairn.7.md \
+	man/fi_pverbs.7.md \
+	man/rdmavm.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
-man_MANS = $(MAN_MD:.md=)
-CLEANFILES += $(man_MANS)
+nodist_man_MANS = man/fi_cairn.7 man/fi_pverbs.7 man/rdmavm.1
+CLEANFILES += $(nodist_man_MANS)
 endif
 
-SUFFIXES = .md
-man/%: $(srcdir)/man/%.md
-	$(AM_V_GEN)$(MKDIR_P) man && $(PANDOC) --standalone --from markdown-smart --to man \
-		--variable=footer:'cairn $(PACKAGE_VERSION)' --output $@ $<
+PANDOC_MAN = $(MKDIR_P) man && $(PANDOC) --standalone --from markdown-smart --to man \
+	--variable=footer:'cairn $(PACKAGE_VERSION)'
+man/fi_cairn.7: man/fi_cairn.7.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn.7.md
+man/fi_pverbs.7: man/fi_pverbs.7.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_pverbs.7.md
+man/rdmavm.1: man/rdmavm.1.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/rdmavm.1.md

@@ -1,1 +1,41 @@
-EXTRA_DIST += util/local.mk
+# rdmavm: the command, and the parts it finds in its folder.
+rdmavmdir = $(pkgdatadir)/rdmavm
+rdmavm_bin = util/rdmavm/rdmavm
+dist_rdmavm_DATA = \
+	util/rdmavm/accel.sh \
+	util/rdmavm/chroot.sh \
+	util/rdmavm/common.sh \
+	util/rdmavm/guest.sh \
+	util/rdmavm/image.sh \
+	util/rdmavm/packages.list \
+	util/rdmavm/recipe.sh \
+	util/rdmavm/vm.sh
+dist_rdmavm_SCRIPTS = \
+	util/rdmavm/chroot-enter \
+	util/rdmavm/guest-boot \
+	util/rdmavm/guest-run \
+	util/rdmavm/guest-setup
+
+# The line "parts=" says where the parts are.
+install-exec-local:
+	$(MKDIR_P) $(DESTDIR)$(bindir)
+	sed 's|^parts=.*|parts=$(rdmavmdir)|' $(srcdir)/$(rdmavm_bin) >$(DESTDIR)$(bindir)/rdmavm
+	chmod 755 $(DESTDIR)$(bindir)/rdmavm
+uninstall-local:
+	rm -f $(DESTDIR)$(bindir)/rdmavm
+
+EXTRA_DIST += \
+	$(rdmavm_bin) \
+	util/bench \
+	util/check \
+	util/lib/results.sh \
+	util/lib/setup.sh \
+	util/lib/suites.sh \
+	util/local.mk \
+	util/packages.list \
+	util/quickstart \
+	util/rdmavm/test-rdmavm \
+	fabtests/interop/check-fi_info \
+	fabtests/interop/check-file \
+	fabtests/interop/check-pingpong \
+	fabtests/interop/guest-env

@@ -103,7 +103,6 @@ struct fct_target {
 /* Operation context; large enough for every FI_CONTEXT mode. */
 struct fct_ctx {
 	struct fi_context2 fi;
-	uint64_t id;
 };
 
 /* ---- fct_info.c ---- */

@@ -82,6 +82,23 @@ void file_progress(struct file_ring *r, uint64_t done)
 		fprintf(stderr, "\r\033[K");
 }
 
+static bool within(const struct file_ring *r, const struct fct_ctx *ctx,
+		   const struct fct_ctx *ring)
+{
+	return ctx >= ring && ctx < ring + r->job.window;
+}
+
+uint32_t file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx)
+{
+	if (within(r, ctx, r->data_ctx))
+		return (uint32_t)(ctx - r->data_ctx);
+	if (within(r, ctx, r->note_ctx))
+		return (uint32_t)(ctx - r->note_ctx);
+	if (within(r, ctx, r->credit_ctx))
+		return (uint32_t)(ctx - r->credit_ctx);
+	return r->job.window;
+}
+
 static int open_input(struct file_ring *r, struct fct *t)
 {
 	struct stat st;
@@ -133,7 +150,6 @@ static int prepare(struct file_ring *r)
 		access[r->job.mode][l->t->role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
 	size_t window = r->job.window;
 	struct fct_target mine = {0};
-	uint32_t i;
 	int ret;
 
 	if (r->job.chunk > l->info->ep_attr->max_msg_size)
@@ -147,8 +163,6 @@ static int prepare(struct file_ring *r)
 			     FI_SEND | FI_RECV));
 	FCT_DO(fct_mem_alloc(l, &r->credits, window * sizeof(struct file_credit),
 			     FI_SEND | FI_RECV));
-	for (i = 0; i < window; i++)
-		r->data_ctx[i].id = r->note_ctx[i].id = r->credit_ctx[i].id = i;
 	if (exposes)
 		mine = fct_mem_target(l, &r->data);
 	ret = fct_exchange(l->t, "ring", &mine, &r->remote, sizeof(mine));

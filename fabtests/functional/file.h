@@ -59,6 +59,9 @@ struct file_ring {
 };
 
 /* fi_cairn_file.c */
+
+/* The slot a completion's context belongs to; the window: none. */
+uint32_t file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx);
 void file_progress(struct file_ring *r, uint64_t done);
 
 static inline size_t file_len(const struct file_ring *r, uint64_t chunk)

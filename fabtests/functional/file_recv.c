@@ -64,10 +64,11 @@ static int completed(struct receiver *c, const struct fi_cq_data_entry *e)
 {
 	struct file_ring *r = c->r;
 	const struct fct_ctx *ctx = e->op_context;
-	uint32_t slot = (uint32_t)ctx->id;
+	uint32_t slot = file_context_slot(r, ctx);
 	struct fct *t = r->l.t;
 	int ret = 0;
 
+	FCT_TRUE(t, slot < r->job.window);
 	if (ctx == &r->credit_ctx[slot]) {
 		c->credits_busy--;
 	} else if (ctx == &r->note_ctx[slot]) {

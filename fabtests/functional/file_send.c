@@ -94,8 +94,11 @@ static int completed(struct sender *s, const struct fi_cq_data_entry *e)
 	struct file_ring *r = s->r;
 	const struct fct_ctx *ctx = e->op_context;
 	const struct file_credit *credit;
-	uint32_t slot = (uint32_t)ctx->id;
+	uint32_t slot = file_context_slot(r, ctx);
 
+	if (slot == r->job.window)
+		return fct_fail_at(r->l.t, NULL, 0,
+				   "a completion has an unknown context");
 	if (ctx != &r->credit_ctx[slot]) {
 		s->busy[slot]--;
 		return 0;

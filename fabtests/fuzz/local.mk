@@ -5,11 +5,16 @@
 fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
-fuzz_targets = fabtests/fuzz/fuzz_addr
+fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
 fabtests_fuzz_fuzz_addr_SOURCES = fabtests/fuzz/fuzz_addr.c $(fuzz_main)
 fabtests_fuzz_fuzz_addr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_fuzz_fuzz_addr_LDADD = $(fuzz_ldadd)
-EXTRA_DIST += fabtests/fuzz/corpus/addr
+
+fabtests_fuzz_fuzz_cm_data_SOURCES = fabtests/fuzz/fuzz_cm_data.c $(fuzz_main)
+fabtests_fuzz_fuzz_cm_data_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
+	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+fabtests_fuzz_fuzz_cm_data_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What libfabric calls when it loads the provider, and the parameters of the environment.
  */
+#include <ctype.h>
 #include "pverbs.h"
 
 struct pvb_params pvb_params = {
@@ -54,6 +55,19 @@ static const struct pvb_param_row {
 	 "(default: 2000)"},
 };
 
+/* libfabric makes FI_PVERBS_NAME of it. */
+static void pvb_param_refuse(const struct pvb_param_row *row)
+{
+	char name[32];
+	size_t i;
+
+	for (i = 0; row->name[i] && i < sizeof(name) - 1; i++)
+		name[i] = (char)toupper((unsigned char)row->name[i]);
+	name[i] = '\0';
+	PVB_WARN(FI_LOG_CORE, "FI_PVERBS_%s is outside %d to %d: ignored\n", name,
+		 row->min, row->max);
+}
+
 static void pvb_param_read(const struct pvb_param_row *row)
 {
 	size_t size = 0;
@@ -81,8 +95,7 @@ static void pvb_param_read(const struct pvb_param_row *row)
 		return;
 	}
 	if (!fits)
-		PVB_WARN(FI_LOG_CORE, "FI_PVERBS_%s is outside %d to %d: ignored\n",
-			 row->name, row->min, row->max);
+		pvb_param_refuse(row);
 }
 
 FI_EXT_INI;

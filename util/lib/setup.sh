@@ -87,7 +87,9 @@ guest_name() {
 	printf '%s-%s\n' "$1" "$(printf '%s' "$top" | cksum | cut -d ' ' -f 1)"
 }
 
-# Compiles for the guest RELEASE, in its own root, into build/RELEASE.
+# guest_tree RELEASE [NAME OPTION...]: compiles for the guest, in its own root, into build/NAME.
 guest_tree() {
-	TARGET=all build_tree "$1" guest "$1" build-in -- --disable-man
+	local release=$1 name=${2-$1}
+
+	TARGET=all build_tree "$name" guest "$release" build-in -- --disable-man "${@:3}"
 }

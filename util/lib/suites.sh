@@ -165,6 +165,8 @@ in_guest() {
 suite_kernel() {
 	guest_build trixie || return
 	guest_tests trixie trixie
+	step build-trixie-asan 1200 guest_tree trixie trixie-asan --enable-asan || return
+	functional_in_guest trixie trixie-asan pverbs pverbs
 }
 
 suite_portable() {

@@ -3,8 +3,7 @@
 #include "world.h"
 
 /* Of the line that called, which is in file and line. */
-#define EQUAL(a, b) \
-	ct_compare(file, line, CT_EQ, #a, #b, CT_VALUE(a), CT_VALUE(b))
+#define EQUAL(a, b) ct_compare(file, line, CT_EQ, #a, #b, CT_VALUE(a), CT_VALUE(b))
 
 void expect_event_at(const char *file, int line, struct fid_eq *eq, uint32_t type,
 		     fid_t fid, const void *data, size_t len)

@@ -204,8 +204,8 @@ struct rdma_cm_id *fake_request(struct rdma_cm_id *listen_id,
 				const struct fake_request *request)
 {
 	struct rdma_cm_id *id = id_new(listen_id->channel, listen_id->context);
-	struct fake_event *event = event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST,
-					     request->data, request->len);
+	struct fake_event *event =
+		event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, request->data, request->len);
 
 	if (request->device)
 		fake_id_device(id, request->device);

@@ -103,11 +103,37 @@ static void qp_set_state(struct fake_qp *qp, enum ibv_qp_state state)
 		qp_flush(qp);
 }
 
-void fake_set_state(struct fake_qp *qp, enum ibv_qp_state state)
+/* IB specification 1.7, figure 124: which state may follow which. */
+static bool qp_follows(enum ibv_qp_state from, enum ibv_qp_state to)
 {
+	switch (to) {
+	case IBV_QPS_RESET:
+	case IBV_QPS_ERR:
+		return true;
+	case IBV_QPS_INIT:
+		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
+	case IBV_QPS_RTR:
+		return from == IBV_QPS_INIT;
+	case IBV_QPS_RTS:
+		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
+	default:
+		return false;
+	}
+}
+
+int fake_modify(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	int err = EINVAL;
+
 	pthread_mutex_lock(&lock);
-	qp_set_state(qp, state);
+	if ((mask & IBV_QP_STATE) && qp_follows(qp->ibv.state, attr->qp_state)) {
+		qp->attr[attr->qp_state] = *attr;
+		qp->mask[attr->qp_state] = mask;
+		qp_set_state(qp, attr->qp_state);
+		err = 0;
+	}
 	pthread_mutex_unlock(&lock);
+	return err;
 }
 
 void fake_flush(struct fake_qp *qp)
@@ -289,7 +315,8 @@ static int sq_post(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		copy->rkey = wr->wr.rdma.rkey;
 	}
 	if (wr->num_sge)
-		memcpy(copy->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(copy->sge[0]));
+		memcpy(copy->sge, wr->sg_list,
+		       (size_t)wr->num_sge * sizeof(copy->sge[0]));
 	if (wr->send_flags & IBV_SEND_INLINE)
 		copy_inline(copy);
 	if (qp->ibv.state == IBV_QPS_ERR && !qp->device->no_flush)
@@ -336,7 +363,8 @@ static int rq_post(struct fake_qp *qp, const struct ibv_recv_wr *wr)
 	copy->num_sge = wr->num_sge;
 	copy->list = qp->rq.calls;
 	if (wr->num_sge)
-		memcpy(copy->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(copy->sge[0]));
+		memcpy(copy->sge, wr->sg_list,
+		       (size_t)wr->num_sge * sizeof(copy->sge[0]));
 	if (qp->ibv.state == IBV_QPS_ERR && !qp->device->no_flush)
 		qp_flush(qp);
 	return 0;

@@ -14,7 +14,7 @@ struct fake_cq {
 	struct ibv_cq ibv;
 	struct ibv_wc wc[FAKE_WCS];
 	unsigned int head, tail; /* written, read; ever */
-	unsigned int qps;	 /* attached ends of queue pairs */
+	atomic_uint qps;	 /* attached ends of queue pairs */
 	unsigned int events;	 /* taken from the channel */
 	bool armed;
 };
@@ -24,8 +24,9 @@ int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* Into ERR: everything outstanding is flushed. */
-void fake_set_state(struct fake_qp *qp, enum ibv_qp_state state);
+/* ibv_modify_qp once the call is counted: 0 or an errno value. Into ERR, everything
+ * outstanding is flushed. */
+int fake_modify(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
 /* Its completions vanish from the completion queues, as ibv_destroy_qp has it. */
 void fake_forget(struct fake_qp *qp);
 

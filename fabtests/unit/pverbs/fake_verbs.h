@@ -29,13 +29,15 @@ struct fake_device {
 	struct ibv_device ibv;
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port[FAKE_PORTS];
-	uint64_t subnet_prefix;	    /* host order */
-	uint32_t max_inline;	    /* bytes; ibv_create_qp refuses more */
-	bool no_flush;		    /* says nothing about what is posted in state ERR */
-	bool refuses_in_err;	    /* posting in ERR fails with EINVAL */
-	bool completes_at_once;	    /* each send succeeds when it is posted */
-	unsigned int polls_limit;   /* completions per poll at most; 0: what is asked */
-	void (*poll_hook)(void *);  /* before each poll */
+	uint64_t subnet_prefix;	   /* host order */
+	const char *sysfs_device;  /* what its link "device" in sysfs says; NULL: none */
+	const char *sysfs_driver;  /* and "device/driver" */
+	uint32_t max_inline;	   /* bytes; ibv_create_qp refuses more */
+	bool no_flush;		   /* says nothing about what is posted in state ERR */
+	bool refuses_in_err;	   /* posting in ERR fails with EINVAL */
+	bool completes_at_once;	   /* each send succeeds when it is posted */
+	unsigned int polls_limit;  /* completions per poll at most; 0: what is asked */
+	void (*poll_hook)(void *); /* before each poll */
 	void *poll_hook_arg;
 };
 

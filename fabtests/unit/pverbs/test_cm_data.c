@@ -75,8 +75,8 @@ CT_TEST(cm_data, a_length_past_the_end_is_cut_to_what_is_there)
 {
 	static const struct {
 		uint8_t length, bytes, wanted;
-	} rows[] = {{0, 1, 0},	  {1, 1, 0},	 {255, 1, 0},	 {1, 2, 1},
-		    {2, 2, 1},	  {255, 2, 1},	 {55, 56, 55},	 {56, 56, 55},
+	} rows[] = {{0, 1, 0},	   {1, 1, 0},	    {255, 1, 0},    {1, 2, 1},
+		    {2, 2, 1},	   {255, 2, 1},	    {55, 56, 55},   {56, 56, 55},
 		    {255, 56, 55}, {255, 255, 254}, {100, 200, 100}};
 	struct pvb_cm_data data;
 	uint8_t *bytes;

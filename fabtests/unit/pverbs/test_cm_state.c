@@ -4,7 +4,7 @@
 #include "world_cm.h"
 
 static const enum pvb_conn_state states[] = {
-	PVB_CONN_ADDR,	    PVB_CONN_ROUTE,	PVB_CONN_REQUESTED, PVB_CONN_ACCEPTED,
+	PVB_CONN_ADDR,	    PVB_CONN_ROUTE,    PVB_CONN_REQUESTED, PVB_CONN_ACCEPTED,
 	PVB_CONN_CONNECTED, PVB_CONN_SHUTDOWN, PVB_CONN_FAILED,
 };
 
@@ -29,14 +29,15 @@ struct outcome {
 };
 
 /* Events that mean the same before a connection stands. */
-#define FAILS(from)                                                                        \
-	{from, RDMA_CM_EVENT_ADDR_ERROR, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH},             \
-		{from, RDMA_CM_EVENT_ROUTE_ERROR, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH},    \
-		{from, RDMA_CM_EVENT_CONNECT_ERROR, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH},  \
-		{from, RDMA_CM_EVENT_UNREACHABLE, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH},    \
-		{from, RDMA_CM_EVENT_REJECTED, PVB_CONN_FAILED, 0, FI_ECONNREFUSED},       \
-	{                                                                                  \
-		from, RDMA_CM_EVENT_DEVICE_REMOVAL, PVB_CONN_FAILED, 0, FI_ENODEV          \
+#define FAILS(from)                                                                     \
+	{from, RDMA_CM_EVENT_ADDR_ERROR, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH},          \
+		{from, RDMA_CM_EVENT_ROUTE_ERROR, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH}, \
+		{from, RDMA_CM_EVENT_CONNECT_ERROR, PVB_CONN_FAILED, 0,                 \
+		 FI_EHOSTUNREACH},                                                      \
+		{from, RDMA_CM_EVENT_UNREACHABLE, PVB_CONN_FAILED, 0, FI_EHOSTUNREACH}, \
+		{from, RDMA_CM_EVENT_REJECTED, PVB_CONN_FAILED, 0, FI_ECONNREFUSED},    \
+	{                                                                               \
+		from, RDMA_CM_EVENT_DEVICE_REMOVAL, PVB_CONN_FAILED, 0, FI_ENODEV       \
 	}
 
 /* Everything else is ignored. */
@@ -208,10 +209,14 @@ CT_TEST(cm_state, shutting_down_works_once_connected_only)
 		enum pvb_conn_state state;
 		int wanted;
 	} rows[] = {
-		{STATE_TAKEN, -FI_ENOTCONN},	    {PVB_CONN_ADDR, -FI_ENOTCONN},
-		{PVB_CONN_ROUTE, -FI_ENOTCONN},	    {PVB_CONN_REQUESTED, -FI_ENOTCONN},
-		{PVB_CONN_ACCEPTED, -FI_ENOTCONN},  {PVB_CONN_CONNECTED, 0},
-		{PVB_CONN_SHUTDOWN, 0},		    {PVB_CONN_FAILED, -FI_ENOTCONN},
+		{STATE_TAKEN, -FI_ENOTCONN},
+		{PVB_CONN_ADDR, -FI_ENOTCONN},
+		{PVB_CONN_ROUTE, -FI_ENOTCONN},
+		{PVB_CONN_REQUESTED, -FI_ENOTCONN},
+		{PVB_CONN_ACCEPTED, -FI_ENOTCONN},
+		{PVB_CONN_CONNECTED, 0},
+		{PVB_CONN_SHUTDOWN, 0},
+		{PVB_CONN_FAILED, -FI_ENOTCONN},
 	};
 	struct state state;
 	struct world w;
@@ -277,5 +282,36 @@ CT_TEST(cm_state, a_connection_nobody_can_be_told_of_does_not_stand)
 	CT_EXPECT_EQ(send_number(state.ep, 1), -FI_ESHUTDOWN);
 	CT_EXPECT_STRSTR(ct_log_last(), "lost");
 	state_close(&state);
+	world_close(&w);
+}
+
+CT_TEST(cm_state, a_failure_nobody_can_be_told_of_fails_all_the_same)
+{
+	uint8_t buf[512];
+	struct state state;
+	uint32_t event;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_TRUE(state_open(&w, PVB_CONN_ROUTE, &state));
+	fake_event(state.id, RDMA_CM_EVENT_ROUTE_ERROR, -ENODEV, NULL, 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(fi_eq_read(w.eq, &event, buf, sizeof(buf), 0), -FI_EAGAIN);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_EQ(state_of(state.ep), PVB_CONN_FAILED);
+	CT_EXPECT_STRSTR(ct_log_last(), "lost");
+	state_close(&state);
+	world_close(&w);
+}
+
+CT_TEST(cm_state, an_endpoint_without_event_queue_has_no_connection)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), -FI_ENOTCONN);
 	world_close(&w);
 }

@@ -103,7 +103,9 @@ CT_TEST(conn_qp, whatever_the_device_refuses_enabling_fails_and_may_be_repeated)
 	static const struct {
 		enum fake_call call;
 		unsigned int nth;
-	} rows[] = {{FAKE_CREATE_QP, 1}, {FAKE_REG_MR, 1}, {FAKE_MODIFY_QP, 1},
+	} rows[] = {{FAKE_CREATE_QP, 1},
+		    {FAKE_REG_MR, 1},
+		    {FAKE_MODIFY_QP, 1},
 		    {FAKE_CREATE_EVENT_CHANNEL, 1}};
 	struct fid_ep *ep;
 	struct world w;

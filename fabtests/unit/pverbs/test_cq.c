@@ -109,9 +109,9 @@ CT_TEST(cq, a_status_has_a_text)
 	CT_EXPECT_EQ(fi_cq_strerror(w.cq, IBV_WC_REM_ACCESS_ERR, NULL, buf, sizeof(buf)),
 		     buf);
 	CT_EXPECT_EQ(strlen(buf), sizeof(buf) - 1);
-	CT_EXPECT_EQ(
-		strncmp(buf, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR), sizeof(buf) - 1),
-		0);
+	CT_EXPECT_EQ(strncmp(buf, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR),
+			     sizeof(buf) - 1),
+		     0);
 	CT_EXPECT_NE(fi_cq_strerror(w.cq, -1, NULL, NULL, 0), NULL);
 	CT_EXPECT_NE(fi_cq_strerror(w.cq, 10000, NULL, NULL, 0), NULL);
 	world_close(&w);

@@ -177,6 +177,7 @@ CT_TEST(cq_read, an_error_stops_reading_until_it_is_taken)
 
 CT_TEST(cq_read, successes_behind_an_error_come_in_order)
 {
+	struct fi_cq_err_entry error = {0};
 	struct fi_cq_data_entry entries[8];
 	struct fid_ep *other;
 	struct world w;
@@ -197,6 +198,7 @@ CT_TEST(cq_read, successes_behind_an_error_come_in_order)
 	expect_cq_error(w.cq, NUMBER(0), FI_RECV | FI_MSG, FI_ETRUNC);
 	for (uintptr_t i = 1; i < 4; i++)
 		expect_cq_error(w.cq, NUMBER(i), FI_RECV | FI_MSG, FI_ECANCELED);
+	CT_EXPECT_EQ(fi_cq_readerr(w.cq, &error, 0), -FI_EAGAIN);
 	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 1), 1);
 	CT_EXPECT_EQ(entries[0].op_context, NUMBER(11));
 	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), 1);

@@ -90,7 +90,8 @@ CT_TEST(cq_wait, an_error_counts_as_something_to_read)
 
 CT_TEST(cq_wait, completions_nobody_is_told_of_do_not_keep_a_program_from_waiting)
 {
-	struct world_opts opts = {.wait_obj = FI_WAIT_FD, .rx_size = 100,
+	struct world_opts opts = {.wait_obj = FI_WAIT_FD,
+				  .rx_size = 100,
 				  .cq_flags = FI_SELECTIVE_COMPLETION};
 	struct world w;
 

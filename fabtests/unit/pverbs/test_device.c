@@ -133,7 +133,8 @@ CT_TEST(device, a_device_that_does_not_answer_is_left_out_with_a_warning)
 		fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 		fake_fail(calls[i], 1, EIO);
 		CT_EXPECT_STREQ(list_addrs(), "fake1/1 10.1.0.1:0");
-		CT_EXPECT_STRSTR(ct_log_last(), "fake0: device attributes cannot be read");
+		CT_EXPECT_STRSTR(ct_log_last(),
+				 "fake0: device attributes cannot be read");
 	}
 }
 

@@ -39,7 +39,8 @@ CT_TEST(errmap, a_completion_status_has_the_code_of_the_manual)
 
 CT_TEST(errmap, no_status_of_an_error_is_a_success)
 {
-	for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_TM_RNDV_INCOMPLETE; status++)
+	for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_TM_RNDV_INCOMPLETE;
+	     status++)
 		CT_EXPECT_GT(pvb_wc_error((enum ibv_wc_status)status, true), 0);
 }
 

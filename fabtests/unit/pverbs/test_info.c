@@ -93,10 +93,14 @@ CT_TEST(info, parameters_of_the_user_are_the_defaults_within_the_device)
 static size_t *size_of(struct fi_info *info, size_t number)
 {
 	size_t *const sizes[] = {
-		&info->tx_attr->size,	       &info->rx_attr->size,
-		&info->tx_attr->inject_size,   &info->tx_attr->iov_limit,
-		&info->rx_attr->iov_limit,     &info->tx_attr->rma_iov_limit,
-		&info->ep_attr->max_msg_size,  &info->domain_attr->cq_data_size,
+		&info->tx_attr->size,
+		&info->rx_attr->size,
+		&info->tx_attr->inject_size,
+		&info->tx_attr->iov_limit,
+		&info->rx_attr->iov_limit,
+		&info->tx_attr->rma_iov_limit,
+		&info->ep_attr->max_msg_size,
+		&info->domain_attr->cq_data_size,
 		&info->domain_attr->mr_key_size,
 	};
 
@@ -198,9 +202,12 @@ CT_TEST(info, what_is_not_offered_is_no_data)
 		uint64_t caps, mode, op_flags;
 		enum fi_ep_type type;
 	} rows[] = {
-		{.caps = FI_TAGGED},	  {.caps = FI_ATOMIC},
-		{.caps = FI_MULTICAST},	  {.caps = FI_MSG | FI_HMEM},
-		{.type = FI_EP_RDM},	  {.type = FI_EP_DGRAM},
+		{.caps = FI_TAGGED},
+		{.caps = FI_ATOMIC},
+		{.caps = FI_MULTICAST},
+		{.caps = FI_MSG | FI_HMEM},
+		{.type = FI_EP_RDM},
+		{.type = FI_EP_DGRAM},
 		{.op_flags = FI_DELIVERY_COMPLETE},
 		{.op_flags = FI_COMMIT_COMPLETE},
 	};

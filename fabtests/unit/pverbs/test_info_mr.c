@@ -64,7 +64,8 @@ static int required(bool remote)
 	return remote ? FOUR : FI_MR_LOCAL;
 }
 
-CT_TEST(info_mr, the_bits_of_a_program_must_cover_the_required_ones_and_only_these_are_answered)
+CT_TEST(info_mr,
+	the_bits_of_a_program_must_cover_the_required_ones_and_only_these_are_answered)
 {
 	int bits, wanted;
 

@@ -7,10 +7,9 @@
 struct fi_provider *fi_prov_ini(void);
 
 static const char *const names[] = {
-	"FI_PVERBS_DEVICE",	     "FI_PVERBS_TX_SIZE",     "FI_PVERBS_RX_SIZE",
-	"FI_PVERBS_INJECT_SIZE",     "FI_PVERBS_RESOLVE_TIMEOUT",
-	"FI_PVERBS_RETRY_COUNT",     "FI_PVERBS_RNR_RETRY_COUNT",
-	"FI_PVERBS_CLOSE_TIMEOUT",
+	"FI_PVERBS_DEVICE",	     "FI_PVERBS_TX_SIZE",	  "FI_PVERBS_RX_SIZE",
+	"FI_PVERBS_INJECT_SIZE",     "FI_PVERBS_RESOLVE_TIMEOUT", "FI_PVERBS_RETRY_COUNT",
+	"FI_PVERBS_RNR_RETRY_COUNT", "FI_PVERBS_CLOSE_TIMEOUT",
 };
 
 /* The provider starts with one variable set; world_reset put the defaults back. */

@@ -82,8 +82,8 @@ CT_TEST(mr, a_region_has_the_keys_of_the_device)
 CT_TEST(mr, every_call_form_takes_one_range)
 {
 	struct iovec iov[2] = {{buf, 10}, {buf + 10, 20}};
-	struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = FI_SEND,
-				  .context = NUMBER(3)};
+	struct fi_mr_attr attr = {
+		.mr_iov = iov, .iov_count = 1, .access = FI_SEND, .context = NUMBER(3)};
 	struct fid_mr *mr;
 	struct world w;
 

@@ -54,8 +54,11 @@ CT_TEST(msg, sendv)
 
 CT_TEST(msg, sendmsg)
 {
-	struct fi_msg msg = {.msg_iov = iov, .desc = desc, .iov_count = 2,
-			     .context = NUMBER(7), .data = 99};
+	struct fi_msg msg = {.msg_iov = iov,
+			     .desc = desc,
+			     .iov_count = 2,
+			     .context = NUMBER(7),
+			     .data = 99};
 	struct world w;
 
 	world_reset();
@@ -66,8 +69,11 @@ CT_TEST(msg, sendmsg)
 
 CT_TEST(msg, sendmsg_with_data)
 {
-	struct fi_msg msg = {.msg_iov = iov, .desc = desc, .iov_count = 2,
-			     .context = NUMBER(7), .data = 0x11223344};
+	struct fi_msg msg = {.msg_iov = iov,
+			     .desc = desc,
+			     .iov_count = 2,
+			     .context = NUMBER(7),
+			     .data = 0x11223344};
 	struct world w;
 
 	world_reset();

@@ -26,8 +26,8 @@ static void check_recv(struct world *w, int pieces)
 
 CT_TEST(msg_recv, every_call_form_posts_its_buffers)
 {
-	struct fi_msg msg = {.msg_iov = iov, .desc = desc, .iov_count = 2,
-			     .context = NUMBER(7)};
+	struct fi_msg msg = {
+		.msg_iov = iov, .desc = desc, .iov_count = 2, .context = NUMBER(7)};
 	struct world w;
 
 	world_reset();

@@ -30,8 +30,40 @@ CT_TEST(nic, the_device_is_described)
 	CT_EXPECT_STREQ(attr->device_id, "0x1013");
 	CT_EXPECT_STREQ(attr->device_version, "12");
 	CT_EXPECT_STREQ(attr->firmware, "1.2.3");
-	/* There is no such device in /sys. */
 	CT_EXPECT_EQ(attr->driver, NULL);
+	CT_EXPECT_EQ(info->nic->bus_attr->bus_type, FI_BUS_UNKNOWN);
+	fi_freeinfo(info);
+}
+
+CT_TEST(nic, a_pci_device_tells_its_place_and_driver)
+{
+	struct fi_pci_attr *pci;
+	struct fi_info *info;
+
+	world_reset();
+	fake_devices[0].sysfs_device = "../../../0001:5e:1f.7";
+	fake_devices[0].sysfs_driver = "../../../../bus/pci/drivers/mlx5_core";
+	info = info_of_fake0();
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_STREQ(info->nic->device_attr->driver, "mlx5_core");
+	CT_EXPECT_EQ(info->nic->bus_attr->bus_type, FI_BUS_PCI);
+	pci = &info->nic->bus_attr->attr.pci;
+	CT_EXPECT_EQ(pci->domain_id, 1);
+	CT_EXPECT_EQ(pci->bus_id, 0x5e);
+	CT_EXPECT_EQ(pci->device_id, 0x1f);
+	CT_EXPECT_EQ(pci->function_id, 7);
+	fi_freeinfo(info);
+}
+
+CT_TEST(nic, a_device_of_another_bus_has_no_place)
+{
+	struct fi_info *info;
+
+	world_reset();
+	fake_devices[0].sysfs_device = "../../../virtual";
+	info = info_of_fake0();
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->nic->device_attr->driver, NULL);
 	CT_EXPECT_EQ(info->nic->bus_attr->bus_type, FI_BUS_UNKNOWN);
 	fi_freeinfo(info);
 }
@@ -42,10 +74,18 @@ CT_TEST(nic, the_link_is_described)
 		uint8_t speed, width;
 		size_t bits;
 	} rows[] = {
-		{1, 1, 2500000000},	{2, 2, 20000000000},  {4, 4, 80000000000},
-		{8, 8, 120000000000},	{16, 2, 56250000000}, {32, 2, 103125000000},
-		{64, 2, 200000000000},	{128, 2, 400000000000}, {32, 16, 51562500000},
-		{0, 2, 0},		{32, 0, 0},	      {255, 255, 0},
+		{1, 1, 2500000000},
+		{2, 2, 20000000000},
+		{4, 4, 80000000000},
+		{8, 8, 120000000000},
+		{16, 2, 56250000000},
+		{32, 2, 103125000000},
+		{64, 2, 200000000000},
+		{128, 2, 400000000000},
+		{32, 16, 51562500000},
+		{0, 2, 0},
+		{32, 0, 0},
+		{255, 255, 0},
 	};
 	struct fi_link_attr *attr;
 	struct fi_info *info;

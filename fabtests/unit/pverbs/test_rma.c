@@ -204,8 +204,8 @@ CT_TEST(rma, more_pieces_than_iov_limit_or_bytes_than_max_msg_size_are_refused)
 	struct iovec many[5] = {{a, 1}, {a, 1}, {a, 1}, {a, 1}, {a, 1}};
 	struct iovec over[] = {{a, UINT32_MAX}, {b, 1}};
 	struct fi_rma_iov five = {.addr = ADDR, .len = 5, .key = KEY};
-	struct fi_msg_rma msg = {.msg_iov = many, .iov_count = 5, .rma_iov = &five,
-				 .rma_iov_count = 1};
+	struct fi_msg_rma msg = {
+		.msg_iov = many, .iov_count = 5, .rma_iov = &five, .rma_iov_count = 1};
 	const size_t beyond = (1u << 31) + 1u;
 	struct world w;
 
@@ -259,8 +259,10 @@ CT_TEST(rma, ordering_after_reads_fences_writes_and_sends)
 	static const struct {
 		uint64_t order;
 		bool fenced;
-	} rows[] = {{FI_ORDER_WAR, true},     {FI_ORDER_SAR, true},
-		    {FI_ORDER_RMA_WAR, true}, {FI_ORDER_WAW | FI_ORDER_RAW, false},
+	} rows[] = {{FI_ORDER_WAR, true},
+		    {FI_ORDER_SAR, true},
+		    {FI_ORDER_RMA_WAR, true},
+		    {FI_ORDER_WAW | FI_ORDER_RAW, false},
 		    {0, false}};
 	struct world_opts opts = {0};
 	struct world w;

@@ -32,7 +32,8 @@ CT_TEST(tx, a_quarter_of_a_quiet_queue_shares_a_signal)
 	static const struct {
 		size_t size;
 		unsigned int every;
-	} rows[] = {{1, 1}, {2, 1}, {3, 1}, {7, 1}, {8, 2}, {16, 4}, {100, 25}, {256, 64}};
+	} rows[] = {{1, 1}, {2, 1},  {3, 1},	{7, 1},
+		    {8, 2}, {16, 4}, {100, 25}, {256, 64}};
 	struct world_opts opts = selective;
 	struct world w;
 

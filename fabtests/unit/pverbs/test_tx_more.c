@@ -51,8 +51,8 @@ CT_TEST(tx_more, what_describes_a_request_may_be_reused_at_once)
 
 CT_TEST(tx_more, all_kinds_of_requests_keep_their_order)
 {
-	static const enum ibv_wr_opcode wanted[] = {
-		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND, IBV_WR_SEND};
+	static const enum ibv_wr_opcode wanted[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+						    IBV_WR_SEND, IBV_WR_SEND};
 	struct fi_rma_iov range = {.addr = 0x1000, .key = 7};
 	struct fi_msg_rma msg = {.rma_iov = &range, .rma_iov_count = 1};
 	struct world w;

@@ -54,11 +54,10 @@ struct fi_info *world_info(uint32_t api_version, const struct world_opts *opts)
 	hints->caps = opts->caps ? opts->caps : FI_MSG | FI_RMA;
 	hints->mode = CRN_LOCAL_MR | FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
-	hints->domain_attr->mr_mode =
-		FI_VERSION_LT(api_version, FI_VERSION(1, 5))
-			? CRN_MR_BASIC
-			: FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
-				  FI_MR_VIRT_ADDR;
+	hints->domain_attr->mr_mode = FI_VERSION_LT(api_version, FI_VERSION(1, 5))
+					      ? CRN_MR_BASIC
+					      : FI_MR_LOCAL | FI_MR_ALLOCATED |
+							FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	hints->domain_attr->threading = opts->threading;
 	hints->tx_attr->size = opts->tx_size ? opts->tx_size : 8;
 	hints->rx_attr->size = opts->rx_size ? opts->rx_size : 8;

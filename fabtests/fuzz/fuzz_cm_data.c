@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Private data of rdma_cm messages, as any peer may send it. */
+#include <string.h>
+#include "cm_data.h"
+#include "fuzz.h"
+
+#define TRAILER_MAGIC "Crn"
+
+/* What the parser says about these bytes is in them. */
+static void check_parsed(const struct pvb_cm_data *data, const uint8_t *bytes,
+			 size_t size)
+{
+	FUZZ_CHECK(size ? data->app == bytes + 1 : !data->app);
+	FUZZ_CHECK(data->app_len <= (size ? size - 1 : 0));
+	FUZZ_CHECK(!size || data->app_len <= bytes[0]);
+	if (!data->trailer) {
+		FUZZ_CHECK(!data->version && !data->flags);
+		return;
+	}
+	FUZZ_CHECK(size >= PVB_CM_REQ_SIZE && data->app_len <= PVB_CM_APP_SIZE);
+	FUZZ_CHECK(!memcmp(bytes + PVB_CM_TRAILER_AT, TRAILER_MAGIC, 3));
+	FUZZ_CHECK(data->version == bytes[PVB_CM_TRAILER_AT + 3]);
+	FUZZ_CHECK(data->flags == bytes[PVB_CM_TRAILER_AT + 4]);
+}
+
+/* What is packed is what the peer unpacks. */
+static void check_packed(const uint8_t *app, size_t len)
+{
+	uint8_t message[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+	size_t size = pvb_cm_pack(message, app, len);
+
+	FUZZ_CHECK(size == (len > PVB_CM_APP_SIZE ? 0 : PVB_CM_REQ_SIZE));
+	if (!size)
+		return;
+	pvb_cm_parse(&data, message, size);
+	FUZZ_CHECK(data.trailer && data.version == PVB_CM_VERSION && !data.flags);
+	FUZZ_CHECK(data.app_len == len && (!len || !memcmp(data.app, app, len)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct pvb_cm_data data;
+
+	pvb_cm_parse(&data, bytes, size);
+	check_parsed(&data, bytes, size);
+	check_packed(data.app, data.app_len);
+	check_packed(bytes, size);
+	return 0;
+}

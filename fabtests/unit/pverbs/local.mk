@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Unit tests of prov/pverbs, on devices and an rdma_cm made of memory: fake_*.
+
+check_PROGRAMS += fabtests/unit/unit_pverbs
+TESTS += fabtests/unit/unit_pverbs
+fabtests_unit_unit_pverbs_SOURCES = \
+	fabtests/unit/pverbs/expect.c \
+	fabtests/unit/pverbs/fake_call.c \
+	fabtests/unit/pverbs/fake_call.h \
+	fabtests/unit/pverbs/fake_cm.c \
+	fabtests/unit/pverbs/fake_cm.h \
+	fabtests/unit/pverbs/fake_net.c \
+	fabtests/unit/pverbs/fake_net.h \
+	fabtests/unit/pverbs/fake_queue.c \
+	fabtests/unit/pverbs/fake_queue.h \
+	fabtests/unit/pverbs/fake_verbs.c \
+	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/test_cm_accept.c \
+	fabtests/unit/pverbs/test_cm_channel.c \
+	fabtests/unit/pverbs/test_cm_connect.c \
+	fabtests/unit/pverbs/test_cm_data.c \
+	fabtests/unit/pverbs/test_cm_opt.c \
+	fabtests/unit/pverbs/test_cm_request.c \
+	fabtests/unit/pverbs/test_cm_state.c \
+	fabtests/unit/pverbs/test_conn_qp.c \
+	fabtests/unit/pverbs/test_cq.c \
+	fabtests/unit/pverbs/test_cq_drain.c \
+	fabtests/unit/pverbs/test_cq_hw.c \
+	fabtests/unit/pverbs/test_cq_read.c \
+	fabtests/unit/pverbs/test_cq_wait.c \
+	fabtests/unit/pverbs/test_device.c \
+	fabtests/unit/pverbs/test_domain.c \
+	fabtests/unit/pverbs/test_ep.c \
+	fabtests/unit/pverbs/test_ep_request.c \
+	fabtests/unit/pverbs/test_eq.c \
+	fabtests/unit/pverbs/test_errmap.c \
+	fabtests/unit/pverbs/test_info.c \
+	fabtests/unit/pverbs/test_info_addr.c \
+	fabtests/unit/pverbs/test_info_mr.c \
+	fabtests/unit/pverbs/test_init.c \
+	fabtests/unit/pverbs/test_mr.c \
+	fabtests/unit/pverbs/test_msg.c \
+	fabtests/unit/pverbs/test_msg_recv.c \
+	fabtests/unit/pverbs/test_nic.c \
+	fabtests/unit/pverbs/test_pep.c \
+	fabtests/unit/pverbs/test_rma.c \
+	fabtests/unit/pverbs/test_threads.c \
+	fabtests/unit/pverbs/test_tx.c \
+	fabtests/unit/pverbs/test_tx_more.c \
+	fabtests/unit/pverbs/world.c \
+	fabtests/unit/pverbs/world.h \
+	fabtests/unit/pverbs/world_cm.c \
+	fabtests/unit/pverbs/world_cm.h
+nodist_EXTRA_fabtests_unit_unit_pverbs_SOURCES = fabtests/unit/dummy.cc
+fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
+	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+# The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
+fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
+	-Wl,--wrap=crn_addr_source
+fabtests_unit_unit_pverbs_LDADD = fabtests/unit/libct.la \
+	prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
