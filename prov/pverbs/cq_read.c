@@ -116,9 +116,12 @@ bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
 		comp->len = 0;
 		comp->data = 0;
 		comp->err = 0;
-		if (wc->opcode & IBV_WC_RECV)
-			pvb_convert_recv(wc, comp);
 		report = !(slot->flags & PVB_SLOT_FLAGS);
+		if (wc->opcode & IBV_WC_RECV) {
+			pvb_convert_recv(wc, comp);
+			/* A peer's data is not for the owner of the receive to silence. */
+			report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+		}
 	}
 	pvb_slot_retire(slot);
 	return report;

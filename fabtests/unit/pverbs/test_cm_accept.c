@@ -73,6 +73,29 @@ CT_TEST(cm_accept, the_depths_are_those_of_the_request_within_the_devices)
 	}
 }
 
+CT_TEST(cm_accept, what_the_requester_is_stays_known)
+{
+	uint8_t message[PVB_CM_REQ_SIZE];
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_TRUE(world_listen(&w, &pep));
+	request_arrives(pep, message, pvb_cm_pack(message, "pverbs", 6));
+	info = read_request(&w, pep, "pverbs", 6);
+	CT_ASSERT_NE(info, NULL);
+	CT_ASSERT_TRUE(take_request(&w, info, &ep));
+	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), 0);
+	CT_EXPECT_TRUE(ep_of(ep)->conn.peer.trailer);
+	CT_EXPECT_EQ(ep_of(ep)->conn.peer.app, NULL);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	world_close(&w);
+}
+
 CT_TEST(cm_accept, an_accepted_connection_may_send_before_the_requester_confirms)
 {
 	struct state state;
@@ -83,6 +106,22 @@ CT_TEST(cm_accept, an_accepted_connection_may_send_before_the_requester_confirms
 	CT_EXPECT_EQ(recv_number(state.ep, 2), 0);
 	CT_EXPECT_EQ(fi_accept(state.ep, NULL, 0), 0);
 	CT_EXPECT_EQ(send_number(state.ep, 1), 0);
+	state_close(&state);
+	world_close(&w);
+}
+
+CT_TEST(cm_accept, the_requester_has_an_address_once_accepted)
+{
+	union crn_addr addr, peer = fake_addr(WORLD_PEER, 5555);
+	size_t len = sizeof(addr);
+	struct state state;
+	struct world w;
+
+	CT_ASSERT_TRUE(taken(&w, 4, 4, &state));
+	CT_EXPECT_EQ(fi_getpeer(state.ep, &addr, &len), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_accept(state.ep, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_getpeer(state.ep, &addr, &len), 0);
+	CT_EXPECT_MEMEQ(&addr, &peer, sizeof(peer.in));
 	state_close(&state);
 	world_close(&w);
 }

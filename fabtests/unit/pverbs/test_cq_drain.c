@@ -146,6 +146,29 @@ CT_TEST(cq_drain, endpoints_closed_one_after_the_other_leave_everything_to_be_re
 	world_close(&w);
 }
 
+CT_TEST(cq_drain, what_is_left_to_be_read_keeps_its_order_while_more_comes)
+{
+	uintptr_t posted = 0, found = 0;
+	struct fid_ep *ep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	for (int round = 0; round < 30; round++) {
+		CT_ASSERT_TRUE(world_add_ep(&w, NULL, &ep));
+		for (int i = 0; i < 8; i++)
+			CT_EXPECT_EQ(recv_number(ep, posted++), 0);
+		CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+		for (int i = 0; i < 3; i++)
+			expect_cq_error(w.cq, NUMBER(found++), FI_RECV | FI_MSG,
+					FI_ECANCELED);
+	}
+	while (found < posted)
+		expect_cq_error(w.cq, NUMBER(found++), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
+
 CT_TEST(cq_drain, a_device_that_flushes_nothing_is_given_up_after_the_timeout)
 {
 	uint64_t start, passed;

@@ -42,6 +42,20 @@ CT_TEST(cq_hw, endpoints_share_a_device_queue_while_it_is_deep_enough)
 	world_close(&w);
 }
 
+CT_TEST(cq_hw, a_device_queue_that_lacks_one_entry_is_not_shared)
+{
+	struct world_opts opts = {.cq_size = 2 * SLOTS - 1};
+	struct fid_ep *eps[2];
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, &opts));
+	CT_ASSERT_TRUE(add_eps(&w, eps, 2));
+	CT_EXPECT_EQ(fake_count(FAKE_CREATE_CQ), 2);
+	close_eps(eps, 2);
+	world_close(&w);
+}
+
 CT_TEST(cq_hw, the_size_asked_for_is_the_depth_within_what_is_needed_and_possible)
 {
 	static const struct {

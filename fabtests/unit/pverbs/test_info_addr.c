@@ -287,6 +287,12 @@ CT_TEST(info_addr, an_address_of_the_hints_that_is_none_is_no_data)
 	hints->src_addrlen = sizeof(addr.in) - 1;
 	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
 		     -FI_ENODATA);
+	/* Node and service take its place. */
+	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), "10.0.0.1", NULL, FI_SOURCE, hints,
+				 &info),
+		     0);
+	CT_EXPECT_STREQ(text_of(info), "10.0.0.1:0");
+	fi_freeinfo(info);
 	hints->src_addr = NULL;
 	hints->src_addrlen = 0;
 	hints->dest_addr = &addr;

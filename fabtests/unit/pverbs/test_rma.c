@@ -175,6 +175,9 @@ CT_TEST(rma, one_range_of_the_length_of_the_buffers_is_taken)
 	msg.rma_iov_count = 2;
 	CT_EXPECT_EQ(fi_writemsg(w.ep, &msg, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_readmsg(w.ep, &msg, 0), -FI_EINVAL);
+	ranges[0].len = 150;
+	CT_EXPECT_EQ(fi_writemsg(w.ep, &msg, 0), -FI_EINVAL);
+	ranges[0].len = 100;
 	msg.rma_iov_count = 1;
 	CT_EXPECT_EQ(fi_writemsg(w.ep, &msg, 0), -FI_EINVAL);
 	ranges[0].len = 151;

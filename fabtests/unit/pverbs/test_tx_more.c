@@ -180,6 +180,26 @@ CT_TEST(tx_more, accepted_requests_that_the_device_refuses_end_with_an_error)
 		refuse_nth(fail, false);
 }
 
+/* Requests 1 and 2 were to retire with the signal of 4. */
+CT_TEST(tx_more, a_signal_whose_request_was_refused_goes_to_the_next)
+{
+	struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION, .tx_size = 16};
+	struct fi_msg msg = {0};
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_EXPECT_EQ(send_quietly(w.ep, 1), 0);
+	CT_EXPECT_EQ(send_quietly(w.ep, 2), 0);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
+	fake_fail(FAKE_POST_SEND, 1, EINVAL);
+	CT_EXPECT_EQ(send_quietly(w.ep, 5), -FI_EINVAL);
+	CT_EXPECT_EQ(send_quietly(w.ep, 6), 0);
+	CT_EXPECT_TRUE(fake_newest(&w.qp->sq)->flags & IBV_SEND_SIGNALED);
+	world_close(&w);
+}
+
 CT_TEST(tx_more, without_memory_a_request_is_not_held_back)
 {
 	struct world w;

@@ -60,7 +60,7 @@ struct pvb_cq *cq_of(struct fid_cq *cq);
 struct fake_qp *qp_of(struct fid_ep *ep);
 enum pvb_conn_state state_of(struct fid_ep *ep);
 
-/* Requests for an endpoint or passive endpoint. */
+/* What fi_getinfo gives for these options toward WORLD_PEER; the caller frees it. */
 struct fi_info *world_info(uint32_t api_version, const struct world_opts *opts);
 
 /*
