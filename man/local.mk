@@ -2,7 +2,8 @@
 MAN_MD = \
 	man/fi_cairn.7.md \
 	man/fi_pverbs.7.md \
-	man/rdmavm.1.md
+	man/rdmavm.1.md \
+	man/simverbs.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
 nodist_man_MANS = man/fi_cairn.7 man/fi_pverbs.7 man/rdmavm.1

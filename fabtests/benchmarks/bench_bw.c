@@ -32,11 +32,12 @@ static uint64_t acked(struct bench *b, uint64_t seen, uint64_t have)
 	return have;
 }
 
-static ssize_t post_one(struct bench *b, bool more_to_come)
+/* Every `signal`-th operation of a run makes a completion, and the last one. */
+static ssize_t post_one(struct bench *b, uint64_t first, uint64_t end)
 {
 	uint64_t slot = b->sent % b->job.window;
 	uint8_t *buf = b->tx.buf + slot * b->job.size;
-	bool signal = !more_to_come || (b->sent + 1) % b->job.signal == 0;
+	bool signal = b->sent + 1 == end || (b->sent + 1 - first) % b->job.signal == 0;
 	struct iovec iov = {.iov_base = buf, .iov_len = b->job.size};
 	struct fi_rma_iov rma_iov = {.addr = b->peer.addr + slot * b->job.size,
 				     .len = b->job.size,
@@ -87,7 +88,7 @@ static int client(struct bench *b, uint64_t count, uint64_t *acks_seen, uint64_t
 		if (b->job.mode == BENCH_STREAM && *have < limit)
 			limit = *have;
 		while (b->sent < end && b->sent - limit < b->job.window) {
-			n = post_one(b, b->sent + 1 < end);
+			n = post_one(b, first, end);
 			if (n == -FI_EAGAIN)
 				break;
 			FCT_CALL(t, n);

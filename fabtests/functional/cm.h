@@ -7,6 +7,7 @@
 
 /* cm_data.c: what travels with a connection request and its answer */
 int cm_data(struct fct *t);
+int cm_data_excess(struct fct *t);
 int cm_reject(struct fct *t);
 int cm_reject_data(struct fct *t);
 int cm_request(struct fct *t);

@@ -196,6 +196,58 @@ int cm_reject_data(struct fct *t)
 	return reject(t, true);
 }
 
+/* fi_cm(3): what does not fit is cut. An error is as good; harm is not. */
+static int excess_client(struct fct_link *l, bool *refused)
+{
+	uint8_t data[FCT_CM_DATA_MAX + 1];
+	struct fct_conn c = {.info = fi_dupinfo(l->info)};
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	fct_fill(data, sizeof(data), 77);
+	FCT_DO(fct_ep_open(l, &c, c.info));
+	ret = fi_connect(c.ep, l->info->dest_addr, data, sizeof(data));
+	fct_note(t, "fi_connect with %zu bytes returned %d", sizeof(data), ret);
+	*refused = ret < 0;
+	FCT_DO(fct_tell(t, "refused", refused, sizeof(*refused)));
+	if (!*refused)
+		FCT_DO(fct_eq_expect_err(t, l->eq, &c.ep->fid, &e));
+out:
+	if (fct_conn_close(l, &c))
+		ret = -1;
+	return ret;
+}
+
+int cm_data_excess(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_event e;
+	bool refused = true;
+	struct fct_link l;
+	size_t limit;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(agree_limit(&l, &limit));
+	if (fct_is_client(t))
+		FCT_DO(excess_client(&l, &refused));
+	else
+		FCT_DO(fct_hear(t, "refused", &refused, sizeof(refused)));
+	if (fct_is_server(t) && !refused) {
+		FCT_DO(fct_eq_expect(t, l.eq, FI_CONNREQ, &l.pep->fid, &e));
+		ret = fi_reject(l.pep, e.cm.info->handle, NULL, 0);
+		fi_freeinfo(e.cm.info);
+		FCT_CALL(t, ret);
+		FCT_DO(check_data(t, e.cm.data, e.len, limit, 77,
+				  "the data of fi_connect"));
+	}
+	FCT_DO(fct_conn_up(&l, &l.c));
+	ret = cm_message(&l, &l.c, 1);
+out:
+	return fct_link_down(&l, ret);
+}
+
 int cm_request(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};

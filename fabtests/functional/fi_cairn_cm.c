@@ -9,6 +9,7 @@ static const struct fct_case cases[] = {
 	{"names", "fi_getname and fi_getpeer agree on both sides", cm_names},
 	{"request", "what a FI_CONNREQ event holds", cm_request},
 	{"cm_data", "data of fi_connect and fi_accept, 0 bytes to the limit", cm_data},
+	{"data_excess", "more data than fits is cut or refused", cm_data_excess},
 	{"reject",
 	 "fi_reject is FI_ECONNREFUSED for the client; the next request succeeds",
 	 cm_reject},

@@ -89,7 +89,8 @@ fabtests_functional_fi_cairn_msg_SOURCES = \
 	fabtests/functional/msg_comp.c \
 	fabtests/functional/msg_err.c \
 	fabtests/functional/msg_flow.c \
-	fabtests/functional/msg_forms.c
+	fabtests/functional/msg_forms.c \
+	fabtests/functional/msg_limit.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma
 fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)

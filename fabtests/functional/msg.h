@@ -47,6 +47,10 @@ int msg_close_cancels(struct fct *t);
 int msg_selective_error(struct fct *t);
 int msg_peer_closes(struct fct *t);
 
+/* msg_limit.c: beyond what fi_info allows */
+int msg_inject_excess(struct fct *t);
+int msg_iov_excess(struct fct *t);
+
 /* Cuts buf into at most limit uneven pieces; returns their number, at least 1. */
 size_t msg_pieces(struct iovec *iov, size_t limit, void *buf, size_t len);
 

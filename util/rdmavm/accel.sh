@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # KVM or software emulation? /dev/kvm can exist and be usable and still not start a stock kernel (nested
 # virtualization does that), and then QEMU hangs: only a kernel that has reached user space is a proof.
-# shellcheck shell=bash
 
 # kernel_starts ACCELERATOR CPU SECONDS: boots just the kernel and initial ram disk of "image".
 kernel_starts() {
-	local log deadline=$((SECONDS + $3)) pid status=1
-	log=$(mktemp -d "$cache/build/accel.XXXXXX")
-	qemu-system-x86_64 -machine q35 -accel "$1" -cpu "$2" -m 512M -nodefaults -no-user-config -no-reboot \
-		-display none -monitor none -serial "file:${log//,/,,}/serial" \
+	local console=$vm/probe.console messages=$vm/probe.messages pid status=1
+	rm -f "$console"
+	timeout -k 1 "$3" qemu-system-x86_64 -machine q35 -accel "$1" -cpu "$2" -m 512M -nodefaults -no-user-config \
+		-no-reboot -display none -monitor none -serial "file:${console//,/,,}" \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd.img" -append "console=ttyS0 panic=-1" \
-		< /dev/null > "$log/qemu" 2>&1 &
+		< /dev/null > "$messages" 2>&1 8<&- 9>&- &
 	pid=$!
-	while kill -0 "$pid" 2> /dev/null && [ "$SECONDS" -lt "$deadline" ]; do
+	while kill -0 "$pid" 2> /dev/null; do
 		# The first words of Debian's initial ram disk.
-		if grep -qsa 'Loading, please wait' "$log/serial"; then
+		if grep -qsa 'Loading, please wait' "$console"; then
 			status=0
 			break
 		fi
-		! grep -qsa 'KVM internal error' "$log/qemu" || break
+		! grep -qsa 'KVM internal error' "$messages" || break
 		sleep 0.1
 	done
-	kill -KILL "$pid" 2> /dev/null
-	wait "$pid" 2> /dev/null
-	rm -rf "$log"
+	kill -TERM "$pid" 2> /dev/null
+	wait "$pid"
+	rm -f "$console" "$messages"
 	return "$status"
 }
 

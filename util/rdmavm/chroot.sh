@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # Commands in the guest's root on the host itself: compilers at full speed instead of under emulation.
-# shellcheck shell=bash
 
 stop_build() {
 	kill -KILL "$1" 2> /dev/null
@@ -9,9 +9,9 @@ stop_build() {
 build_in() {
 	local how=(--mount --pid --fork --kill-child)
 	check_share
-	require unshare util-linux
+	check_namespaces
 	[ "$EUID" = 0 ] || how+=(--user --map-root-user --map-auto)
-	unshare "${how[@]}" true || die "build-in needs namespaces, which this machine does not allow; see rdmavm(1)"
+	unshare "${how[@]}" true || die "build-in needs mount namespaces, which this machine does not allow"
 	# What is compiled for a machine that is up must fit that machine.
 	if vm_pid > /dev/null; then
 		check_running

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # Messages, settings, locks and namespaces: what every other part uses.
-# shellcheck shell=bash
 
 say() {
 	printf 'rdmavm: %s\n' "$*" >&2
@@ -81,12 +81,15 @@ read_settings() {
 
 	share=${given[share]:-$(git rev-parse --show-toplevel 2> /dev/null || pwd -P)}
 	share=$(realpath -e -- "$share" 2> /dev/null)
-	[ -d "$share" ] || usage_error "--share ${given[share]} is no folder"
-	[ -z "${given[share]-}" ] || given[share]=$share
+	if [ -n "${given[share]-}" ]; then
+		[ -d "$share" ] || usage_error "--share ${given[share]} is no folder that you can read"
+		given[share]=$share
+	fi
 }
 
 # The shared folder lies over the same path in the guest, so it must not hide the guest's system.
 check_share() {
+	[ -d "$share" ] || die "cannot share this folder, which you cannot read; use --share DIR"
 	case $share in
 	/ | /bin | /boot | /etc | /lib | /lib64 | /sbin | /usr | /var | /run | /dev | /dev/* | /proc | /proc/* | /sys | /sys/*)
 		die "cannot share $share: it would hide the guest's own; use --share DIR"
@@ -128,6 +131,23 @@ as_guest_root() {
 	fi
 }
 
+# What as_guest_root needs.
+check_namespaces() {
+	local file
+	[ "$EUID" != 0 ] || return 0
+	require newuidmap uidmap unshare util-linux
+	for file in /etc/subuid /etc/subgid; do
+		if ! grep -qsE "^($(id -un)|$EUID):" "$file"; then
+			say "you have no line in $file; as root, with a range that nobody else has there, run"
+			die "usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $(id -un)"
+		fi
+	done
+	unshare --user --map-root-user --map-auto true 2> /dev/null || {
+		say "this machine allows you no user namespaces"
+		die "allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone) or run rdmavm as root"
+	}
+}
+
 # Reads the number of a process group; ends that group if this input closes before a second line comes, as it does
 # when the rdmavm that writes it is killed.
 guard() {
@@ -162,7 +182,7 @@ logged() {
 	done
 	wait "$job"
 	status=$?
-	echo done >&5
+	echo end >&5
 	exec 5>&-
 	trap - INT TERM HUP
 	return "$status"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # Commands in the guest, over one ssh connection that all of them share: under emulation a login of its own
 # would cost each of them a second.
-# shellcheck shell=bash
 
 # The path of a socket may not be long, so ssh runs in the machine's folder.
 in_vm_folder() {

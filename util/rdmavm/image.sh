@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # The cache of images: which one to use, when to make a new one, which ones to drop.
 # An image is a folder images/RELEASE-KEY with
 #   root/       the guest's root, for build-in
@@ -7,22 +8,12 @@
 #   recipe      fingerprint of what was asked for; the KEY covers the resolved versions as well
 #   versions    what apt installed
 #   lock        held in shared mode by whoever uses the image
-# shellcheck shell=bash
 
 image_tools() {
 	require mmdebstrap mmdebstrap mkfs.ext4 e2fsprogs apt-get apt flock util-linux
 	[ -f /usr/share/keyrings/debian-archive-keyring.gpg ] ||
 		die "missing here: run apt-get install debian-archive-keyring"
-	if [ "$EUID" != 0 ]; then
-		require newuidmap uidmap
-		local file
-		for file in /etc/subuid /etc/subgid; do
-			grep -qE "^($(id -un)|$EUID):" "$file" 2> /dev/null ||
-				die "no entry for you in $file: as root run usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $(id -un)"
-		done
-		unshare --user --map-root-user --map-auto true 2> /dev/null ||
-			die "this machine allows no user namespaces (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces); run rdmavm as root"
-	fi
+	check_namespaces
 }
 
 recipe_fingerprint() {
@@ -129,9 +120,12 @@ build_image() {
 	take_lock 6 "$cache/build.lock" 3600 "builds an image"
 	remove_stale_builds
 
-	local free log total key recipe
+	local free log total key recipe mask
+	# The guest's own folders must not be closed to its users by a caller's mask.
+	mask=$(umask)
+	umask 022
 	recipe=$(recipe_fingerprint)
-	free=$(df --output=avail -m "$cache" | tail -n 1)
+	free=$(df --output=avail -m "$cache" | tail -n 1 | tr -d ' ')
 	[ "$free" -ge 4096 ] || die "$cache has $free MiB free, an image needs 4096; free some or set RDMAVM_CACHE"
 
 	work=$(mktemp -d "$cache/build/XXXXXX") && chmod 755 "$work" && mkdir "$work/root" "$work/recipe" || exit
@@ -166,6 +160,7 @@ build_image() {
 	trap - EXIT
 	touch "$image/lock"
 	prune_images
+	umask "$mask"
 	exec 6>&-
 }
 

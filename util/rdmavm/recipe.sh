@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # What is in the image and how it is made. A change in this file, packages.list or guest-* is a new image.
-# shellcheck shell=bash
 
 # Patterns of dpkg: documentation, translations and drivers for hardware that the virtual machine lacks.
 left_out=(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with the other parts
 # The virtual machine: up, down and status. A machine is a folder vm/NAME with
 #   state        what it was started with, KEY=VALUE lines; pid, serial.log
 #   key, ctl     ssh: its own key, and the socket of the connection that every command shares
 #   pmem.img     the persistent memory; the only thing that stays when the machine goes down
 #   lock         held while it is started or stopped
 # The disk is thrown away: QEMU writes to an unnamed temporary file instead of the image.
-# shellcheck shell=bash
 
 vm_tools() {
 	require qemu-system-x86_64 qemu-system-x86 ssh openssh-client ssh-keygen openssh-client flock util-linux
@@ -44,7 +44,7 @@ check_running() {
 
 vm_up() {
 	vm_tools
-	mkdir -p -m 700 "$vm"
+	mkdir -p "$vm" && chmod 700 "$vm"
 	exec 9> "$vm/lock"
 	take_lock 9 "$vm/lock" "$((boot_timeout + 60))" "starts or stops $name"
 	if ! vm_pid > /dev/null; then
@@ -100,7 +100,7 @@ start_qemu() {
 	fi
 	for fd in /proc/self/fd/*; do
 		fd=${fd##*/}
-		[ "$fd" -le 2 ] || [ "$fd" = 8 ] || eval "exec $fd>&-"
+		[ "$fd" -le 2 ] || [ "$fd" = 8 ] || [ ! -e "/proc/self/fd/$fd" ] || eval "exec $fd>&-"
 	done
 	TMPDIR=$vm qemu-system-x86_64 -name "rdmavm-$name" -daemonize -pidfile "$vm/pid" \
 		-machine "q35,nvdimm=on,nvdimm-persistence=$persistence" -accel "$how" -cpu "$cpu" -smp "$cpus" \
