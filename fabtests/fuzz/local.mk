@@ -5,7 +5,8 @@
 fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
-fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data
+fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
+	fabtests/fuzz/fuzz_svb_cm
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -17,4 +18,8 @@ fabtests_fuzz_fuzz_cm_data_SOURCES = fabtests/fuzz/fuzz_cm_data.c $(fuzz_main)
 fabtests_fuzz_fuzz_cm_data_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 fabtests_fuzz_fuzz_cm_data_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data
+
+fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm_wire.c \
+	util/simverbs/cm_wire.h $(fuzz_main)
+fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/svb_cm

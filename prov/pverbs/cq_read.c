@@ -119,7 +119,8 @@ bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
 		report = !(slot->flags & PVB_SLOT_FLAGS);
 		if (wc->opcode & IBV_WC_RECV) {
 			pvb_convert_recv(wc, comp);
-			/* A peer's data is not for the owner of the receive to silence. */
+			/* A peer's data is not for the owner of the receive to silence.
+			 */
 			report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 		}
 	}

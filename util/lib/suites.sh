@@ -10,6 +10,7 @@ suites=(
 	tsan "the same under ThreadSanitizer"
 	valgrind "the unit tests under valgrind"
 	tcp "functional programs over libfabric's tcp provider: are the tests themselves right?"
+	simverbs "pverbs on the software device, natively"
 	install "make install, man pages, distcheck"
 	rdmavm "the virtual machine tool"
 	kernel "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -91,6 +92,21 @@ suite_valgrind() {
 suite_tcp() {
 	step build-unit 1200 build_tree unit -- --disable-man || return
 	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp
+}
+
+# On the software device the functional programs run at native speed. It has the addresses of this
+# machine's interfaces; what is sent to them stays on this machine.
+suite_simverbs() {
+	local dir=$top/build/unit address
+
+	step build-unit 1200 build_tree unit -- --disable-man || return
+	address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
+	if [ -z "$address" ]; then
+		skip simverbs-pverbs "no interface has an address besides the loopback one"
+		return
+	fi
+	FI_PROVIDER_PATH=$dir/prov/pverbs/.libs counted simverbs-pverbs 600 "$dir/util/simverbs/simverbs" \
+		"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" -p pverbs -a "$address"
 }
 
 suite_install() {

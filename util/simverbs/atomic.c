@@ -7,8 +7,8 @@ static uint64_t svb_atomic_own(uint64_t *where, enum svb_atomic op, uint64_t ope
 	switch (op) {
 	case SVB_ATOMIC_SWAP_IF:
 		/* Leaves what it found in compare, equal or not. */
-		__atomic_compare_exchange_n(where, &compare, operand, false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST);
+		__atomic_compare_exchange_n(where, &compare, operand, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		return compare;
 	case SVB_ATOMIC_ADD:
 		return __atomic_fetch_add(where, operand, __ATOMIC_SEQ_CST);

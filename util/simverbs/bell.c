@@ -58,8 +58,8 @@ void svb_bell_ring(uint32_t name)
 	if (!name)
 		return;
 	svb_bell_addr(name, &addr);
-	sendto(svb_self.ring_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&addr,
-	       sizeof(addr));
+	sendto(svb_self.ring_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT,
+	       (struct sockaddr *)&addr, sizeof(addr));
 	errno = err;
 }
 

@@ -6,8 +6,9 @@
 
 /* IBA table 45: what the responder asks the requester to wait after RNR, in 10 us. */
 static const uint32_t svb_rnr_delay[32] = {
-	65536, 1,   2,	 3,   4,   6,	8,    12,   16,	  24,	32,   48,   64,	  96,	128,  192,
-	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
 /* Completions of requests carry the opcode of what completed. */
@@ -31,8 +32,8 @@ static const uint8_t svb_wc_opcodes[] = {
 static __thread struct {
 	struct svb_seg *seg;
 	struct svb_qp_sh *qp;
-} svb_marked[SVB_MARKED];
-static __thread uint32_t svb_marks;
+} svb_marked[SVB_MARKED] __attribute__((tls_model("initial-exec")));
+static __thread uint32_t svb_marks __attribute__((tls_model("initial-exec")));
 
 /* Makes the owner of a queue look again at that time. */
 static void svb_deadline(struct svb_seg *seg, uint64_t deadline)
@@ -50,9 +51,10 @@ static void svb_deadline(struct svb_seg *seg, uint64_t deadline)
 }
 
 /* The queue stands still for that reason, until that time (0: for ever). */
-static int svb_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why, uint64_t deadline)
+static int svb_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
+		    uint64_t deadline)
 {
-	sq->wait = why;
+	svb_set(sq->wait, why);
 	sq->deadline = deadline;
 	if (deadline)
 		svb_deadline(seg, deadline);
@@ -81,7 +83,8 @@ int svb_engine_rnr(struct svb_op *op)
 	if (!tries)
 		return IBV_WC_RNR_RETRY_EXC_ERR;
 	/* IBA 9.7.5.2.8: seven means without end. */
-	return svb_wait(op->seg, sq, SVB_WAIT_RNR, tries == 7 ? 0 : svb_now() + tries * delay);
+	return svb_wait(op->seg, sq, SVB_WAIT_RNR,
+			tries == 7 ? 0 : svb_now() + tries * delay);
 }
 
 int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp)
@@ -103,7 +106,8 @@ bool svb_engine_source(struct svb_op *op, struct svb_span *span)
 	struct svb_wqe *wqe = op->wqe;
 
 	if (!(wqe->flags & IBV_SEND_INLINE))
-		return svb_span_of_sges(span, op->seg, op->qp->pd, wqe->sge, wqe->num_sge, 0);
+		return svb_span_of_sges(span, op->seg, op->qp->pd, wqe->sge, wqe->num_sge,
+					0);
 	/* The ring is mapped here, whoever's it is. */
 	svb_span_of_range(span, svb_self.seg, wqe->sge, wqe->length);
 	return true;
@@ -152,7 +156,7 @@ void svb_engine_flush_marked(void)
 /* IBA 10.3.1: an error stops a UD queue pair's sends only, all of an RC one. */
 static void svb_sq_failed(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
-	if (qp->state == IBV_QPS_ERR)
+	if (svb_get(qp->state) == IBV_QPS_ERR)
 		return;
 	if (qp->type == IBV_QPT_UD)
 		__atomic_store_n(&qp->state, IBV_QPS_SQE, __ATOMIC_RELEASE);
@@ -182,7 +186,7 @@ static inline void svb_sq_complete(struct svb_seg *seg, struct svb_qp_sh *qp,
 	}
 	sq->next = next;
 	sq->committing = 0;
-	sq->wait = SVB_WAIT_NONE;
+	svb_set(sq->wait, SVB_WAIT_NONE);
 	if (svb_unlikely(status))
 		svb_sq_failed(seg, qp);
 }
@@ -218,9 +222,10 @@ static bool svb_sq_held(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wq
 	return !svb_step_may(SVB_STEP_EXECUTE, qp->qpn, qp->sq.next);
 }
 
-static inline int svb_sq_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
+static inline int svb_sq_execute(struct svb_seg *seg, struct svb_qp_sh *qp,
+				 struct svb_wqe *wqe)
 {
-	uint32_t state = qp->state;
+	uint32_t state = svb_get(qp->state);
 
 	if (svb_unlikely(state != IBV_QPS_RTS))
 		return state == IBV_QPS_ERR || state == IBV_QPS_SQE ? IBV_WC_WR_FLUSH_ERR
@@ -261,13 +266,16 @@ void svb_engine_run(struct svb_seg *seg, struct svb_qp_sh *qp)
 /* The queue pair that this one is connected to, in *seg; NULL when it is not there. */
 static struct svb_qp_sh *svb_qp_peer(const struct svb_qp_sh *qp, struct svb_seg **seg)
 {
+	uint32_t dest = svb_get(qp->dest_qpn);
 	struct svb_qp_sh *peer;
 
-	if (qp->type != IBV_QPT_RC || !qp->dest_qpn)
+	if (qp->type != IBV_QPT_RC || !dest)
 		return NULL;
-	*seg = svb_seg_of(SVB_QP_PROC(qp->dest_qpn));
-	peer = *seg ? svb_seg_qp_try(*seg, SVB_QP_SLOT(qp->dest_qpn)) : NULL;
-	return peer && peer->qpn == qp->dest_qpn && peer->dest_qpn == qp->qpn ? peer : NULL;
+	*seg = svb_seg_of(SVB_QP_PROC(dest));
+	peer = *seg ? svb_seg_qp_try(*seg, SVB_QP_SLOT(dest)) : NULL;
+	return peer && svb_get(peer->qpn) == dest && svb_get(peer->dest_qpn) == qp->qpn
+		       ? peer
+		       : NULL;
 }
 
 void svb_engine_run_peer(struct svb_qp_sh *qp)
@@ -275,7 +283,7 @@ void svb_engine_run_peer(struct svb_qp_sh *qp)
 	struct svb_seg *seg;
 	struct svb_qp_sh *peer = svb_qp_peer(qp, &seg);
 
-	if (peer && peer->sq.wait)
+	if (peer && svb_get(peer->sq.wait))
 		svb_engine_run(seg, peer);
 }
 
@@ -316,7 +324,7 @@ void svb_qp_flush(struct svb_seg *seg, struct svb_qp_sh *qp)
 	svb_lock(&qp->sq.lock);
 	svb_engine_run_locked(seg, qp);
 	svb_unlock(&qp->sq.lock);
-	if (peer && peer->sq.wait == SVB_WAIT_RNR)
+	if (peer && svb_get(peer->sq.wait) == SVB_WAIT_RNR)
 		svb_engine_run(pseg, peer);
 }
 
@@ -336,38 +344,49 @@ void svb_engine_timers(void)
 	if (!next || svb_now() < next)
 		return;
 	__atomic_store_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
+	/* The mutex keeps them from being destroyed; whoever holds a queue's lock does
+	 * not ask for it. */
+	pthread_mutex_lock(&svb_self.mutex);
 	for (i = 0; i < seg->limit[SVB_TAB_QP]; i++) {
+		if (!svb_self.qp[i])
+			continue;
 		qp = svb_seg_qp(seg, i);
-		if (qp->flags & SVB_QP_MUST_FLUSH)
+		if (svb_get(qp->flags) & SVB_QP_MUST_FLUSH)
 			svb_qp_flush(seg, qp);
-		if (qp->sq.wait)
+		if (svb_get(qp->sq.wait))
 			svb_engine_run(seg, qp);
 	}
+	pthread_mutex_unlock(&svb_self.mutex);
+}
+
+/* Waits for whoever has the lock now. */
+static void svb_pass(struct svb_lock *lock)
+{
+	svb_lock(lock);
+	svb_unlock(lock);
+}
+
+void svb_engine_quiesce_qp(struct svb_qp_sh *qp)
+{
+	struct svb_seg *seg;
+	struct svb_qp_sh *peer = svb_qp_peer(qp, &seg);
+
+	svb_pass(&qp->sq.lock);
+	svb_pass(&qp->rq.lock);
+	if (peer && peer != qp)
+		svb_pass(&peer->sq.lock);
 }
 
 void svb_engine_quiesce(void)
 {
-	struct svb_seg *seg = svb_self.seg, *pseg;
-	struct svb_qp_sh *qp, *peer;
 	uint32_t i;
 
-	for (i = 0; i < seg->limit[SVB_TAB_QP]; i++) {
-		qp = svb_seg_qp(seg, i);
-		if (!svb_self.qp[i] || qp->state < IBV_QPS_RTR)
-			continue;
-		svb_lock(&qp->sq.lock);
-		svb_unlock(&qp->sq.lock);
-		svb_lock(&qp->rq.lock);
-		svb_unlock(&qp->rq.lock);
-		peer = svb_qp_peer(qp, &pseg);
-		if (peer && pseg != seg) {
-			svb_lock(&peer->sq.lock);
-			svb_unlock(&peer->sq.lock);
-		}
-	}
-	for (i = 0; i < seg->limit[SVB_TAB_SRQ]; i++)
-		if (svb_self.srq[i]) {
-			svb_lock(&svb_seg_srq(seg, i)->rq.lock);
-			svb_unlock(&svb_seg_srq(seg, i)->rq.lock);
-		}
+	pthread_mutex_lock(&svb_self.mutex);
+	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++)
+		if (svb_self.qp[i] && svb_get(svb_self.qp[i]->sh->state) >= IBV_QPS_RTR)
+			svb_engine_quiesce_qp(svb_self.qp[i]->sh);
+	for (i = 0; i < svb_self.seg->limit[SVB_TAB_SRQ]; i++)
+		if (svb_self.srq[i])
+			svb_pass(&svb_self.srq[i]->sh->rq.lock);
+	pthread_mutex_unlock(&svb_self.mutex);
 }

@@ -37,7 +37,7 @@ struct svb_wqe {
 	uint32_t length; /* bytes, of all sges or inline */
 	uint32_t imm;	 /* immediate data as given, or the key to invalidate */
 	uint32_t rkey;
-	uint32_t error;	 /* enum ibv_wc_status found while posting, 0: none */
+	uint32_t error; /* enum ibv_wc_status found while posting, 0: none */
 	uint64_t remote;
 	uint64_t due; /* ns; 0: at once */
 	union {
@@ -67,17 +67,33 @@ struct svb_rwqe {
 	struct ibv_sge sge[];
 };
 
-static inline struct svb_wqe *svb_sq_at(struct svb_seg *seg, struct svb_sq *sq, uint32_t counter)
+static inline struct svb_wqe *svb_sq_at(struct svb_seg *seg, struct svb_sq *sq,
+					uint32_t counter)
 {
-	return (struct svb_wqe *)svb_seg_at(seg, sq->ring + (uint64_t)(counter & sq->mask) *
-								    sq->stride);
+	return (struct svb_wqe *)svb_seg_at(seg,
+					    sq->ring + (uint64_t)(counter & sq->mask) *
+							       sq->stride);
 }
 
 static inline struct svb_rwqe *svb_rq_at(struct svb_seg *seg, struct svb_rq *rq,
 					 uint32_t counter)
 {
-	return (struct svb_rwqe *)svb_seg_at(seg, rq->ring + (uint64_t)(counter & rq->mask) *
-								     rq->stride);
+	return (struct svb_rwqe *)svb_seg_at(seg,
+					     rq->ring + (uint64_t)(counter & rq->mask) *
+								rq->stride);
+}
+
+#define SVB_ANSWERS \
+	(1u << IBV_QPS_RTR | 1u << IBV_QPS_RTS | 1u << IBV_QPS_SQD | 1u << IBV_QPS_SQE)
+
+/* Will peer answer qp? What comes from one not connected back is dropped, as when not
+ * ready. */
+static inline bool svb_rc_connected(const struct svb_qp_sh *qp,
+				    const struct svb_qp_sh *peer)
+{
+	return svb_get(peer->qpn) == qp->dest_qpn && svb_get(peer->dest_qpn) == qp->qpn &&
+	       peer->type == IBV_QPT_RC && peer->port == qp->dest_port &&
+	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
 }
 
 /* Runs a send queue whose lock the caller holds. */
@@ -87,8 +103,8 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp);
 void svb_engine_run(struct svb_seg *seg, struct svb_qp_sh *qp);
 
 /*
- * Runs the send queue of the queue pair connected to this one, if it waits for it. For who
- * posted a receive or became ready to receive. No lock may be held.
+ * Runs the send queue of the queue pair connected to this one, if it waits for it. For
+ * who posted a receive or became ready to receive. No lock may be held.
  */
 void svb_engine_run_peer(struct svb_qp_sh *qp);
 
@@ -96,13 +112,15 @@ void svb_engine_run_peer(struct svb_qp_sh *qp);
 void svb_engine_timers(void);
 
 /*
- * Moves a queue pair to the error state and completes everything in its queues as flushed.
- * No lock may be held. The first also tells why (enum ibv_event_type, -1: nothing).
+ * Moves a queue pair to the error state and completes everything in its queues as
+ * flushed. No lock may be held. The first also tells why (enum ibv_event_type, -1:
+ * nothing).
  */
 void svb_qp_fail(struct svb_seg *seg, struct svb_qp_sh *qp, int event);
 void svb_qp_flush(struct svb_seg *seg, struct svb_qp_sh *qp);
 
-/* The same while holding a send queue's lock: only marks; svb_engine_flush_marked does it. */
+/* The same while holding a send queue's lock: only marks; svb_engine_flush_marked does
+ * it. */
 void svb_qp_fail_later(struct svb_seg *seg, struct svb_qp_sh *qp, int event);
 void svb_engine_flush_marked(void);
 
@@ -111,5 +129,8 @@ void svb_engine_flush_marked(void);
  * who takes a region away.
  */
 void svb_engine_quiesce(void);
+
+/* The same for requests of or to one queue pair: for who resets or destroys it. */
+void svb_engine_quiesce_qp(struct svb_qp_sh *qp);
 
 #endif

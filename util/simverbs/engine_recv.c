@@ -77,8 +77,8 @@ bool svb_recv_span(struct svb_recv *recv, struct svb_span *span)
 	struct svb_qp_sh *qp = recv->qp;
 	uint32_t pd = qp->srq ? svb_seg_srq(recv->seg, qp->srq - 1)->pd : qp->pd;
 
-	return svb_span_of_sges(span, recv->seg, pd, svb_recv_sges(recv), recv->rwqe->num_sge,
-				IBV_ACCESS_LOCAL_WRITE);
+	return svb_span_of_sges(span, recv->seg, pd, svb_recv_sges(recv),
+				recv->rwqe->num_sge, IBV_ACCESS_LOCAL_WRITE);
 }
 
 void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited)

@@ -25,10 +25,10 @@ bool svb_lock_slow(struct svb_lock *lock)
 
 	for (;;) {
 		owner = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED);
-		if (!owner && __atomic_compare_exchange_n(&lock->owner, &owner,
-							  svb_lock_token, false,
-							  __ATOMIC_ACQUIRE,
-							  __ATOMIC_RELAXED))
+		if (!owner &&
+		    __atomic_compare_exchange_n(&lock->owner, &owner, svb_lock_token,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return false;
 		if (++tries < SVB_SPINS) {
 			svb_pause();
@@ -38,8 +38,9 @@ bool svb_lock_slow(struct svb_lock *lock)
 		if (tries % SVB_YIELDS || !owner || owner == svb_lock_token ||
 		    svb_registry_alive(owner))
 			continue;
-		if (__atomic_compare_exchange_n(&lock->owner, &owner, svb_lock_token, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&lock->owner, &owner, svb_lock_token,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return true;
 	}
 }

@@ -20,10 +20,15 @@ struct svb_lock {
 	uint32_t owner;
 };
 
+/* Words that are read without the lock, by who can live with yesterday's value. */
+#define svb_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define svb_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+
 /* The token of this process: svb_registry_join sets it, 0 before. */
 extern uint32_t svb_lock_token;
 
-/* Spins, yields, and takes the lock over from a dead process. True when it was taken over. */
+/* Spins, yields, and takes the lock over from a dead process. True when it was taken
+ * over. */
 bool svb_lock_slow(struct svb_lock *lock);
 
 /* True when a dead process held it: what it was doing may want to be finished. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "svb.h"
 
@@ -15,8 +16,8 @@ bool svb_span_of_sges(struct svb_span *span, struct svb_seg *seg, uint32_t pd,
 	for (i = 0; i < count && i < SVB_MAX_SGE; i++) {
 		if (!sge[i].length)
 			continue;
-		if (!svb_mr_check(seg, sge[i].lkey, pd, 0, access, sge[i].addr, sge[i].length,
-				  &where))
+		if (!svb_mr_check(seg, sge[i].lkey, pd, 0, access, sge[i].addr,
+				  sge[i].length, &where))
 			return false;
 		span->iov[span->count++] = (struct iovec){where, sge[i].length};
 		span->length += sge[i].length;
@@ -24,7 +25,8 @@ bool svb_span_of_sges(struct svb_span *span, struct svb_seg *seg, uint32_t pd,
 	return true;
 }
 
-void svb_span_of_range(struct svb_span *span, struct svb_seg *seg, void *where, size_t len)
+void svb_span_of_range(struct svb_span *span, struct svb_seg *seg, void *where,
+		       size_t len)
 {
 	span->seg = seg;
 	span->count = len ? 1 : 0;
@@ -88,6 +90,19 @@ static void svb_copy(const struct svb_span *to, const struct svb_span *from)
 	}
 }
 
+/* The devices work within one process all the same. */
+static void svb_forbidden(void)
+{
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"simverbs: this system forbids process_vm_writev between your "
+			"own "
+			"processes: allow it (kernel.yama.ptrace_scope below 2; in a "
+			"container, CAP_SYS_PTRACE or a seccomp profile with it)\n");
+}
+
 /* One call moves at most 2 GiB, and what a fault cut short is tried again from there. */
 static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write)
 {
@@ -96,9 +111,13 @@ static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write
 
 	while (own->length) {
 		done = write ? process_vm_writev(pid, own->iov, (unsigned long)own->count,
-						 other->iov, (unsigned long)other->count, 0)
+						 other->iov, (unsigned long)other->count,
+						 0)
 			     : process_vm_readv(pid, own->iov, (unsigned long)own->count,
-						other->iov, (unsigned long)other->count, 0);
+						other->iov, (unsigned long)other->count,
+						0);
+		if (done < 0 && (errno == EPERM || errno == ENOSYS))
+			svb_forbidden();
 		if (done <= 0)
 			return done < 0 ? errno : EFAULT;
 		svb_span_skip(own, (size_t)done);

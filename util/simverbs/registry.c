@@ -12,8 +12,9 @@
 #include "svb.h"
 
 /*
- * The state letter and the start time of /proc/PID/stat, fields 3 and 22. The second field
- * is a name in parentheses that may hold anything, so fields are counted from the last ')'.
+ * The state letter and the start time of /proc/PID/stat, fields 3 and 22. The second
+ * field is a name in parentheses that may hold anything, so fields are counted from the
+ * last ')'.
  */
 static uint64_t svb_stat(pid_t pid, char *state)
 {
@@ -32,10 +33,11 @@ static uint64_t svb_stat(pid_t pid, char *state)
 		return 0;
 	text[len] = '\0';
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1,
-			  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			  "%*s %*s %*s %llu",
-			  state, &start) != 2)
+	if (!at ||
+	    sscanf(at + 1,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %*s %*s %llu",
+		   state, &start) != 2)
 		return 0;
 	return start;
 }
@@ -64,6 +66,18 @@ bool svb_registry_alive(uint32_t token)
 	    svb_token(svb_token_index(token), entry->generation) != token)
 		return false;
 	return svb_entry_lives(entry);
+}
+
+void svb_registry_bury(uint32_t token)
+{
+	struct svb_entry *entry = &svb_self.registry->entry[svb_token_index(token)];
+	uint32_t pid = __atomic_load_n(&entry->pid, __ATOMIC_ACQUIRE);
+
+	/* Its successor has another process number. */
+	if (pid && svb_token(svb_token_index(token), entry->generation) == token &&
+	    !svb_entry_lives(entry))
+		__atomic_compare_exchange_n(&entry->pid, &pid, 0, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
 }
 
 /* Files of a process are "seg.INDEX" and "bell.INDEX.SERIAL". */
@@ -121,7 +135,8 @@ static int svb_dir_open(void)
 		return svb_dir_refuse(errno);
 	if (st.st_uid != geteuid() || (st.st_mode & 077)) {
 		fprintf(stderr,
-			"simverbs: %s must belong to you with mode 0700; set SIMVERBS_DIR\n",
+			"simverbs: %s must belong to you with mode 0700; set "
+			"SIMVERBS_DIR\n",
 			svb_self.dir);
 		return svb_dir_refuse(EACCES);
 	}
@@ -137,7 +152,8 @@ static int svb_registry_map(int fd)
 	ret = posix_fallocate(fd, 0, sizeof(*registry));
 	if (ret)
 		return ret == ENOSPC ? ENOMEM : ret;
-	registry = mmap(NULL, sizeof(*registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	registry =
+		mmap(NULL, sizeof(*registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (registry == MAP_FAILED)
 		return errno;
 	if (!registry->magic) {
@@ -145,7 +161,8 @@ static int svb_registry_map(int fd)
 		registry->magic = SVB_MAGIC;
 	}
 	if (registry->magic != SVB_MAGIC || registry->abi != SVB_ABI) {
-		fprintf(stderr, "simverbs: %s/registry is of another version; remove it\n",
+		fprintf(stderr,
+			"simverbs: %s/registry is of another version; remove it\n",
 			svb_self.dir);
 		munmap(registry, sizeof(*registry));
 		return EPROTO;
@@ -191,8 +208,8 @@ int svb_registry_join(void)
 	if (ret)
 		return ret;
 	/* Opened anew each time: the child of a fork would share its parent's lock. */
-	fd = openat(svb_self.dir_fd, "registry", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+	fd = openat(svb_self.dir_fd, "registry",
+		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
 	while ((ret = flock(fd, LOCK_EX) ? errno : 0) == EINTR)
@@ -201,6 +218,8 @@ int svb_registry_join(void)
 		ret = svb_registry_map(fd);
 	if (!ret)
 		ret = svb_entry_claim();
+	/* Closing is not enough: the mapping keeps the file open. */
+	flock(fd, LOCK_UN);
 	close(fd);
 	return ret;
 }

@@ -14,7 +14,8 @@
 #include <sys/types.h>
 
 #define SVB_PROC_BITS 10
-/* Process indices are 1 to SVB_PROC_MAX - 1: queue pairs 0 and 1 are special on InfiniBand. */
+/* Process indices are 1 to SVB_PROC_MAX - 1: queue pairs 0 and 1 are special on
+ * InfiniBand. */
 #define SVB_PROC_MAX (1u << SVB_PROC_BITS)
 
 struct svb_entry {
@@ -45,10 +46,10 @@ static inline uint32_t svb_token_index(uint32_t token)
 }
 
 /*
- * Opens the directory (SIMVERBS_DIR, default /dev/shm/simverbs-UID), creating it with mode
- * 0700, refuses one of another owner or mode (EACCES), maps the registry and claims an
- * entry. Fills svb_self.dir, dir_fd, registry, index and generation. Returns 0 or an errno.
- * The child of a fork calls it again for an entry of its own.
+ * Opens the directory (SIMVERBS_DIR, default /dev/shm/simverbs-UID), creating it with
+ * mode 0700, refuses one of another owner or mode (EACCES), maps the registry and claims
+ * an entry. Fills svb_self.dir, dir_fd, registry, index and generation. Returns 0 or an
+ * errno. The child of a fork calls it again for an entry of its own.
  */
 int svb_registry_join(void);
 
@@ -57,6 +58,9 @@ void svb_registry_leave(void);
 
 /* True when the process that the token names has not ended. A system call. */
 bool svb_registry_alive(uint32_t token);
+
+/* Frees the entry of a process that has ended: from now on nobody finds it. */
+void svb_registry_bury(uint32_t token);
 
 /* Start time of a process, 0 when there is none such. */
 uint64_t svb_start_time(pid_t pid);

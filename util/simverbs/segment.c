@@ -37,7 +37,8 @@ static const struct {
 	[SVB_TAB_QP] = {SVB_OFF_QP, sizeof(struct svb_qp_sh), SVB_MAX_QP, 128},
 	[SVB_TAB_CQ] = {SVB_OFF_CQ, sizeof(struct svb_cq_sh), SVB_MAX_CQ, 128},
 	[SVB_TAB_SRQ] = {SVB_OFF_SRQ, sizeof(struct svb_srq_sh), SVB_MAX_SRQ, 64},
-	[SVB_TAB_MCAST] = {SVB_OFF_MCAST, sizeof(struct svb_mcast_sh), SVB_MAX_MCAST, 128},
+	[SVB_TAB_MCAST] = {SVB_OFF_MCAST, sizeof(struct svb_mcast_sh), SVB_MAX_MCAST,
+			   128},
 };
 
 /* Puts memory behind a range of the file. */
@@ -46,7 +47,8 @@ static int svb_back(uint64_t offset, uint64_t size)
 	int ret;
 
 	do {
-		ret = fallocate(svb_self.seg_fd, 0, (off_t)offset, (off_t)size) ? errno : 0;
+		ret = fallocate(svb_self.seg_fd, 0, (off_t)offset, (off_t)size) ? errno
+										: 0;
 	} while (ret == EINTR);
 	return ret == ENOSPC ? ENOMEM : ret;
 }
@@ -95,8 +97,8 @@ int svb_seg_create(void)
 	int ret;
 
 	svb_seg_name(svb_self.index, name, sizeof(name));
-	svb_self.seg_fd =
-		openat(svb_self.dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	svb_self.seg_fd = openat(svb_self.dir_fd, name,
+				 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (svb_self.seg_fd < 0)
 		return errno;
 	ret = svb_seg_books();
@@ -140,7 +142,8 @@ void svb_seg_detach(void)
 	uint32_t i;
 
 	if (mmap(seg, SVB_SEG_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, svb_self.seg_fd, 0) != MAP_FAILED)
+		 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, svb_self.seg_fd,
+		 0) != MAP_FAILED)
 		for (i = 0; i < seg->limit[SVB_TAB_QP]; i++)
 			if (svb_self.qp[i])
 				svb_seg_qp(seg, i)->state = IBV_QPS_RESET;
@@ -195,8 +198,8 @@ void svb_seg_free(uint64_t offset, uint64_t size)
 		return;
 	size = (size + SVB_PAGE - 1) & ~(SVB_PAGE - 1);
 	/* Gives the memory back, and whoever allocates the range finds zeroes. */
-	fallocate(svb_self.seg_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		  (off_t)size);
+	fallocate(svb_self.seg_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		  (off_t)offset, (off_t)size);
 	extent = malloc(sizeof(*extent));
 	/* Then the range is lost, which is little: it has no memory behind it. */
 	if (!extent)
@@ -281,7 +284,8 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 	seg = size != (off_t)SVB_SEG_SIZE
 		      ? MAP_FAILED
 		      : mmap(peer->seg, SVB_SEG_SIZE, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_NORESERVE | (peer->seg ? MAP_FIXED : 0), fd, 0);
+			     MAP_SHARED | MAP_NORESERVE | (peer->seg ? MAP_FIXED : 0), fd,
+			     0);
 	close(fd);
 	if (seg == MAP_FAILED)
 		return NULL;

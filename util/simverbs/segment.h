@@ -25,28 +25,35 @@
 
 #define SVB_LINE __attribute__((aligned(64)))
 
-enum svb_table { SVB_TAB_MR, SVB_TAB_QP, SVB_TAB_CQ, SVB_TAB_SRQ, SVB_TAB_MCAST, SVB_TABLES };
+enum svb_table {
+	SVB_TAB_MR,
+	SVB_TAB_QP,
+	SVB_TAB_CQ,
+	SVB_TAB_SRQ,
+	SVB_TAB_MCAST,
+	SVB_TABLES
+};
 
 /*
- * A memory region or a bound memory window. A key is slot << 8 | tag; the tag changes with
- * each use of the slot, so a key kept too long is noticed.
+ * A memory region or a bound memory window. A key is slot << 8 | tag; the tag changes
+ * with each use of the slot, so a key kept too long is noticed.
  */
 struct svb_mr_sh {
 	uint32_t key;	 /* 0: not registered; written last */
 	uint32_t access; /* enum ibv_access_flags and SVB_ACCESS_FLUSH_* */
 	uint32_t pd;
-	uint32_t qpn;	 /* memory windows: bound to this queue pair; 0: regions */
-	uint64_t iova;	 /* what a request calls the first byte */
-	uint64_t length; /* bytes */
-	uint64_t addr;	 /* where the first byte lies in the owner's memory */
-	uint32_t parent; /* memory windows: slot of the region */
+	uint32_t qpn;	  /* memory windows: bound to this queue pair; 0: regions */
+	uint64_t iova;	  /* what a request calls the first byte */
+	uint64_t length;  /* bytes */
+	uint64_t addr;	  /* where the first byte lies in the owner's memory */
+	uint32_t parent;  /* memory windows: slot of the region */
 	uint32_t windows; /* regions: how many windows are bound to it */
-	uint32_t tag;	 /* of the newest key */
-	uint32_t flags;	 /* SVB_MR_* */
+	uint32_t tag;	  /* of the newest key */
+	uint32_t flags;	  /* SVB_MR_* */
 	uint64_t reserved;
 };
 #define SVB_MR_USED 1u
-#define SVB_MR_WINDOW 2u	/* a type 2 memory window */
+#define SVB_MR_WINDOW 2u     /* a type 2 memory window */
 #define SVB_MR_PERSISTENT 4u /* lies in the persistent file */
 
 /* Why a send queue stands still. */
@@ -63,15 +70,15 @@ enum svb_wait {
  */
 struct svb_sq {
 	struct svb_lock lock;
-	uint32_t head; /* next to be posted */
-	uint32_t next; /* next to be executed */
-	uint32_t done; /* first not known to be complete to the program */
+	uint32_t head;	/* next to be posted */
+	uint32_t next;	/* next to be executed */
+	uint32_t done;	/* first not known to be complete to the program */
 	uint32_t limit; /* most between done and head */
 	uint32_t mask;
-	uint32_t stride; /* bytes from one to the next */
-	uint32_t wait;	 /* enum svb_wait */
-	uint64_t ring;	 /* offset */
-	uint64_t deadline; /* ns, CLOCK_MONOTONIC: when waiting ends; 0: never */
+	uint32_t stride;     /* bytes from one to the next */
+	uint32_t wait;	     /* enum svb_wait */
+	uint64_t ring;	     /* offset */
+	uint64_t deadline;   /* ns, CLOCK_MONOTONIC: when waiting ends; 0: never */
 	uint32_t committing; /* next + 1 while its completion is being written, else 0 */
 	uint32_t unused;
 } SVB_LINE;
@@ -101,7 +108,7 @@ struct svb_qp_sh {
 	uint32_t recv_cq;
 	uint32_t srq; /* slot + 1; 0: none */
 	uint32_t sig_all;
-	uint32_t port;	/* index of the port in the configuration: config.h */
+	uint32_t port;	    /* index of the port in the configuration: config.h */
 	uint32_t dest_port; /* the same of the peer's, resolved from the address vector */
 	uint32_t qkey;
 	uint32_t events; /* 1 << enum ibv_event_type, not yet read */
@@ -113,15 +120,17 @@ struct svb_qp_sh {
 	uint64_t taken_wr_id;
 	uint32_t taken;
 	uint32_t unused;
-	struct ibv_qp_attr attr; /* as modified; for queries, timers and the wire's fields */
+	struct ibv_qp_attr
+		attr; /* as modified; for queries, timers and the wire's fields */
 	struct ibv_qp_cap cap;
 } SVB_LINE;
 #define SVB_QP_FREE 0xffffu
 #define SVB_QP_NO_MCAST_LOOP 1u
-#define SVB_QP_MUST_FLUSH 2u /* went to the error state under somebody else's lock */
+#define SVB_QP_MUST_FLUSH 2u  /* went to the error state under somebody else's lock */
 #define SVB_QP_ESTABLISHED 4u /* has received: IBV_EVENT_COMM_EST was given */
 
-/* struct ibv_wc, and which counter the program's reading it moves: an offset and a value. */
+/* struct ibv_wc, and which counter the program's reading it moves: an offset and a value.
+ */
 struct svb_cqe {
 	struct ibv_wc wc;
 	uint32_t release;
@@ -182,7 +191,8 @@ struct svb_seg {
 	/* All atomic operations on this process' memory happen under this lock. */
 	struct svb_lock atomic_lock;
 	uint32_t service; /* its service thread runs: ring SVB_BELL_SERVICE */
-	/* What the connection manager keeps here: an offset from svb_seg_alloc, 0: nothing. */
+	/* What the connection manager keeps here: an offset from svb_seg_alloc, 0:
+	 * nothing. */
 	uint64_t cm;
 	uint64_t nothing; /* where completions point that release no slot */
 };
@@ -207,20 +217,20 @@ static inline void *svb_seg_at(struct svb_seg *seg, uint64_t offset)
 }
 
 /* A slot of a table, which must be below limit. */
-#define SVB_SLOT(name, NAME)                                                                \
-	static inline struct svb_##name##_sh *svb_seg_##name(struct svb_seg *seg,           \
-							     uint32_t slot)                 \
-	{                                                                                   \
-		return (struct svb_##name##_sh *)svb_seg_at(                                \
-			       seg, SVB_OFF_##NAME) + slot;                                 \
-	}                                                                                   \
-	/* NULL beyond the end. */                                                          \
-	static inline struct svb_##name##_sh *svb_seg_##name##_try(struct svb_seg *seg,     \
-								   uint32_t slot)           \
-	{                                                                                   \
-		if (slot >= __atomic_load_n(&seg->limit[SVB_TAB_##NAME], __ATOMIC_ACQUIRE)) \
-			return NULL;                                                        \
-		return svb_seg_##name(seg, slot);                                           \
+#define SVB_SLOT(name, NAME)                                                             \
+	static inline struct svb_##name##_sh *svb_seg_##name(struct svb_seg *seg,        \
+							     uint32_t slot)              \
+	{                                                                                \
+		return (struct svb_##name##_sh *)svb_seg_at(seg, SVB_OFF_##NAME) + slot; \
+	}                                                                                \
+	/* NULL beyond the end. */                                                       \
+	static inline struct svb_##name##_sh *svb_seg_##name##_try(struct svb_seg *seg,  \
+								   uint32_t slot)        \
+	{                                                                                \
+		if (slot >=                                                              \
+		    __atomic_load_n(&seg->limit[SVB_TAB_##NAME], __ATOMIC_ACQUIRE))      \
+			return NULL;                                                     \
+		return svb_seg_##name(seg, slot);                                        \
 	}
 SVB_SLOT(mr, MR)
 SVB_SLOT(qp, QP)
@@ -234,8 +244,8 @@ int svb_seg_create(void);
 void svb_seg_destroy(void);
 
 /*
- * After a fork, in the child: the parent's segment becomes a private copy in which nothing
- * is connected, so objects inherited from the parent do no harm and reach nobody.
+ * After a fork, in the child: the parent's segment becomes a private copy in which
+ * nothing is connected, so objects inherited from the parent do no harm and reach nobody.
  */
 void svb_seg_detach(void);
 
@@ -246,7 +256,8 @@ void svb_seg_detach(void);
 uint64_t svb_seg_alloc(uint64_t size);
 void svb_seg_free(uint64_t offset, uint64_t size);
 
-/* A free slot of a table of the own segment, or -1 with errno ENOMEM. Freed slots rest. */
+/* A free slot of a table of the own segment, or -1 with errno ENOMEM. Freed slots rest.
+ */
 int64_t svb_slot_alloc(enum svb_table table);
 void svb_slot_free(enum svb_table table, uint32_t slot);
 
@@ -256,7 +267,8 @@ void svb_slot_free(enum svb_table table, uint32_t slot);
  */
 struct svb_seg *svb_seg_of(uint32_t index);
 
-/* True when len bytes at offset lie inside a segment and its tables are not among them. */
+/* True when len bytes at offset lie inside a segment and its tables are not among them.
+ */
 static inline bool svb_seg_holds(uint64_t offset, uint64_t len)
 {
 	return offset >= SVB_OFF_HEAP && offset <= SVB_SEG_SIZE &&

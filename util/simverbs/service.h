@@ -15,7 +15,8 @@ typedef void (*svb_service_fn)(int fd, void *arg);
 /* Called in the service thread when the process of that token has ended. */
 typedef void (*svb_death_fn)(uint32_t token, void *arg);
 
-/* Starts the thread if it does not run. Returns 0 or an errno; 0 when settings.threads is off. */
+/* Starts the thread if it does not run. Returns 0 or an errno; 0 when settings.threads is
+ * off. */
 int svb_service_start(void);
 
 /* Watches a descriptor, starting the thread. Returns 0 or an errno. Unwatch waits for a
@@ -23,10 +24,12 @@ int svb_service_start(void);
 int svb_service_watch(int fd, svb_service_fn fn, void *arg);
 void svb_service_unwatch(int fd);
 
-/* Tells of the death of every watched peer from now on. At most 4. Returns 0 or ENOSPC. */
+/* Tells of the death of every watched peer from now on. At most 4. Returns 0 or ENOSPC.
+ */
 int svb_service_on_death(svb_death_fn fn, void *arg);
 
-/* Watches the process that has an index now, starting the thread. Returns 0 or an errno. */
+/* Watches the process that has an index now, starting the thread. Returns 0 or an errno.
+ */
 int svb_service_watch_peer(uint32_t index);
 
 /* Nobody but us will act on this deadline (ns, CLOCK_MONOTONIC): wake in time. */

@@ -57,10 +57,12 @@ static bool svb_set_double(const struct svb_key *key, void *at, const char *text
 
 static bool svb_set_bool(const struct svb_key *key, void *at, const char *text)
 {
-	bool on = !strcasecmp(text, "on") || !strcasecmp(text, "yes") || !strcmp(text, "1");
+	bool on =
+		!strcasecmp(text, "on") || !strcasecmp(text, "yes") || !strcmp(text, "1");
 
 	*(bool *)at = on;
-	return on || !strcasecmp(text, "off") || !strcasecmp(text, "no") || !strcmp(text, "0");
+	return on || !strcasecmp(text, "off") || !strcasecmp(text, "no") ||
+	       !strcmp(text, "0");
 }
 
 /* least is the value that the first name stands for. */
@@ -85,22 +87,30 @@ static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
 
-#define SVB_KEY(name_, kind, field, ...) \
-	{.name = (name_), .set = svb_set_##kind, .offset = offsetof(struct svb_settings, field), __VA_ARGS__}
+#define SVB_KEY(name_, kind, field, ...)                                    \
+	{                                                                   \
+		.name = (name_), .set = svb_set_##kind,                     \
+		.offset = offsetof(struct svb_settings, field), __VA_ARGS__ \
+	}
 
 static const struct svb_key svb_keys[] = {
-	SVB_KEY("devices", u32, devices, .least = 1, .most = SVB_MAX_DEVICES, .preset = "1"),
-	SVB_KEY("link_layer", enum, link, .names = svb_link_names, .preset = "infiniband"),
+	SVB_KEY("devices", u32, devices, .least = 1, .most = SVB_MAX_DEVICES,
+		.preset = "1"),
+	SVB_KEY("link_layer", enum, link, .names = svb_link_names,
+		.preset = "infiniband"),
 	SVB_KEY("mtu", enum, mtu, .least = IBV_MTU_256, .names = svb_mtu_names,
 		.preset = "4096"),
 	SVB_KEY("max_qp", u32, max_qp, .least = 1, .most = SVB_MAX_QP, .preset = "16384"),
-	SVB_KEY("max_qp_wr", u32, max_qp_wr, .least = 1, .most = 65536, .preset = "16384"),
+	SVB_KEY("max_qp_wr", u32, max_qp_wr, .least = 1, .most = 65536,
+		.preset = "16384"),
 	SVB_KEY("max_sge", u32, max_sge, .least = 1, .most = SVB_MAX_SGE, .preset = "32"),
 	SVB_KEY("max_cq", u32, max_cq, .least = 1, .most = SVB_MAX_CQ, .preset = "16384"),
 	SVB_KEY("max_cqe", u32, max_cqe, .least = 1, .most = 1 << 22, .preset = "131072"),
-	SVB_KEY("max_mr", u32, max_mr, .least = 1, .most = SVB_MAX_MR, .preset = "524288"),
+	SVB_KEY("max_mr", u32, max_mr, .least = 1, .most = SVB_MAX_MR,
+		.preset = "524288"),
 	SVB_KEY("max_srq", u32, max_srq, .most = SVB_MAX_SRQ, .preset = "4096"),
-	SVB_KEY("max_srq_wr", u32, max_srq_wr, .least = 1, .most = 65536, .preset = "32767"),
+	SVB_KEY("max_srq_wr", u32, max_srq_wr, .least = 1, .most = 65536,
+		.preset = "32767"),
 	SVB_KEY("max_inline", u32, max_inline, .most = 4096, .preset = "512"),
 	SVB_KEY("max_rd_atomic", u32, max_rd_atomic, .most = 255, .preset = "128"),
 	SVB_KEY("max_mcast", u32, max_mcast, .most = SVB_MAX_MCAST, .preset = "4096"),
@@ -116,20 +126,23 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };
 
-#define SVB_DEVICE_KEY(name_, kind, field, ...)                           \
-	{.name = (name_), .set = svb_set_##kind,                          \
-	 .offset = offsetof(struct svb_device_settings, field), __VA_ARGS__}
+#define SVB_DEVICE_KEY(name_, kind, field, ...)                                    \
+	{                                                                          \
+		.name = (name_), .set = svb_set_##kind,                            \
+		.offset = offsetof(struct svb_device_settings, field), __VA_ARGS__ \
+	}
 
 static const struct svb_key svb_device_keys[] = {
 	SVB_DEVICE_KEY("name", string, name, .most = 32, .preset = ""),
-	SVB_DEVICE_KEY("ports", u32, ports, .least = 1, .most = SVB_MAX_PORTS, .preset = "1"),
+	SVB_DEVICE_KEY("ports", u32, ports, .least = 1, .most = SVB_MAX_PORTS,
+		       .preset = "1"),
 	SVB_DEVICE_KEY("address", string, address, .most = 512, .preset = ""),
 };
 
 #define SVB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool svb_set(const struct svb_key *keys, size_t count, void *base, const char *name,
-		    const char *text)
+static bool svb_key_set(const struct svb_key *keys, size_t count, void *base,
+			const char *name, const char *text)
 {
 	size_t i;
 
@@ -155,11 +168,11 @@ static int svb_ini(void *arg, const char *section, const char *name, const char 
 	char rest;
 
 	if (sscanf(section, "sim%u%c", &device, &rest) == 1 && device < SVB_MAX_DEVICES &&
-	    svb_set(svb_device_keys, SVB_COUNT(svb_device_keys), &settings->device[device],
-		    name, value))
+	    svb_key_set(svb_device_keys, SVB_COUNT(svb_device_keys),
+			&settings->device[device], name, value))
 		return 1;
 	if (!strcmp(section, "device") &&
-	    svb_set(svb_keys, SVB_COUNT(svb_keys), settings, name, value))
+	    svb_key_set(svb_keys, SVB_COUNT(svb_keys), settings, name, value))
 		return 1;
 	fprintf(stderr, "simverbs: [%s] %s = %s is no setting or out of range\n", section,
 		name, value);
@@ -224,7 +237,8 @@ static void svb_address_interface(struct svb_address *address, const struct ifad
 			continue;
 		addr = address->family == AF_INET
 			       ? (void *)&((struct sockaddr_in *)list->ifa_addr)->sin_addr
-			       : (void *)&((struct sockaddr_in6 *)list->ifa_addr)->sin6_addr;
+			       : (void *)&((struct sockaddr_in6 *)list->ifa_addr)
+					 ->sin6_addr;
 		if (memcmp(addr, address->addr, address->family == AF_INET ? 4 : 16))
 			continue;
 		snprintf(address->ifname, sizeof(address->ifname), "%s", list->ifa_name);
@@ -255,9 +269,10 @@ static bool svb_address_parse(struct svb_address *address, char *text)
 
 static uint8_t svb_prefix_of(const struct sockaddr *mask)
 {
-	const uint8_t *bytes = mask->sa_family == AF_INET
-				       ? (void *)&((struct sockaddr_in *)mask)->sin_addr
-				       : (void *)&((struct sockaddr_in6 *)mask)->sin6_addr;
+	const uint8_t *bytes =
+		mask->sa_family == AF_INET
+			? (void *)&((struct sockaddr_in *)mask)->sin_addr
+			: (void *)&((struct sockaddr_in6 *)mask)->sin6_addr;
 	uint8_t prefix = 0;
 	int i;
 
@@ -267,7 +282,8 @@ static uint8_t svb_prefix_of(const struct sockaddr *mask)
 }
 
 /* Every address of the machine; loopback last, for who has nothing else. */
-static void svb_port_adopt(struct svb_port *port, const struct ifaddrs *list, bool loopback)
+static void svb_port_adopt(struct svb_port *port, const struct ifaddrs *list,
+			   bool loopback)
 {
 	struct svb_address address;
 
@@ -305,7 +321,8 @@ static int svb_device_addresses(struct svb_device_settings *device, uint32_t ind
 		return 0;
 	}
 	strcpy(text, device->address);
-	for (word = strtok_r(text, " ,", &save); word; word = strtok_r(NULL, " ,", &save)) {
+	for (word = strtok_r(text, " ,", &save); word;
+	     word = strtok_r(NULL, " ,", &save)) {
 		if (!svb_address_parse(&address, word)) {
 			fprintf(stderr, "simverbs: [sim%u] address: %s is none\n", index,
 				word);
@@ -331,7 +348,8 @@ static void svb_device_fill(struct svb_settings *settings, uint32_t index)
 	for (i = 0; i < device->ports; i++) {
 		port = &device->port[i];
 		port->index = index * SVB_MAX_PORTS + i;
-		port->lid = settings->link == SVB_LINK_IB ? (uint16_t)(port->index + 1) : 0;
+		port->lid =
+			settings->link == SVB_LINK_IB ? (uint16_t)(port->index + 1) : 0;
 		id = htobe64(device->guid + i + 1);
 		port->gid[0].global.subnet_prefix = htobe64(0xfe80ull << 48);
 		port->gid[0].global.interface_id = id;
@@ -348,9 +366,11 @@ int svb_settings_load(void)
 	uint32_t i;
 	int ret;
 
+	memset(settings, 0, sizeof(*settings));
 	svb_preset(svb_keys, SVB_COUNT(svb_keys), settings);
 	for (i = 0; i < SVB_MAX_DEVICES; i++)
-		svb_preset(svb_device_keys, SVB_COUNT(svb_device_keys), &settings->device[i]);
+		svb_preset(svb_device_keys, SVB_COUNT(svb_device_keys),
+			   &settings->device[i]);
 	ret = file && *file ? ini_parse(file, svb_ini, settings) : 0;
 	if (ret) {
 		fprintf(stderr, "simverbs: %s: %s %d\n", file,
@@ -416,7 +436,8 @@ const struct svb_port *svb_port_of_address(int family, const void *addr, uint32_
 		port = svb_port_by_index(index);
 		for (i = 0; port && i < port->addresses; i++) {
 			if (port->address[i].family != family ||
-			    memcmp(port->address[i].addr, addr, family == AF_INET ? 4 : 16))
+			    memcmp(port->address[i].addr, addr,
+				   family == AF_INET ? 4 : 16))
 				continue;
 			*device = index / SVB_MAX_PORTS;
 			return port;

@@ -34,10 +34,12 @@ struct svb_address {
 };
 
 struct svb_port {
-	uint32_t index; /* of all ports of all devices: device * SVB_MAX_PORTS + port - 1 */
+	uint32_t index; /* of all ports of all devices: device * SVB_MAX_PORTS + port - 1
+			 */
 	uint16_t lid;	/* 1 + index; 0 on Ethernet */
 	uint32_t gids;
-	union ibv_gid gid[SVB_MAX_GIDS]; /* [0] from the GUID, then one for each address */
+	union ibv_gid
+		gid[SVB_MAX_GIDS]; /* [0] from the GUID, then one for each address */
 	uint32_t addresses;
 	struct svb_address address[SVB_MAX_GIDS]; /* address[i] is gid[i + 1] */
 };
@@ -58,16 +60,17 @@ struct svb_settings {
 	/* Limits as ibv_query_device reports them. */
 	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_srq, max_srq_wr;
 	uint32_t max_inline, max_rd_atomic, max_mcast;
-	bool flush;	   /* native FLUSH and ATOMIC WRITE are offered */
-	uint64_t latency;  /* ns from posting to delivery */
-	double loss;	   /* probability that a request goes unanswered */
-	double error;	   /* probability that a request ends in a remote operation error */
-	uint64_t seed;	   /* of both */
+	bool flush;	  /* native FLUSH and ATOMIC WRITE are offered */
+	uint64_t latency; /* ns from posting to delivery */
+	double loss;	  /* probability that a request goes unanswered */
+	double error;  /* probability that a request ends in a remote operation error */
+	uint64_t seed; /* of both */
 	enum svb_domain domain;
 	bool ddio;
 	char persistent[256]; /* file that stands for persistent memory; "": none */
-	uint32_t retry_cap;   /* ms: a request nobody answers fails after this at the latest */
-	bool threads;	      /* false: never start a thread, time passes only while polling */
+	uint32_t retry_cap; /* ms: a request nobody answers fails after this at the latest
+			     */
+	bool threads; /* false: never start a thread, time passes only while polling */
 };
 
 /*
@@ -78,8 +81,8 @@ struct svb_settings {
 int svb_settings_load(void);
 
 /*
- * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID when
- * it is global or on Ethernet.
+ * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID
+ * when it is global or on Ethernet.
  */
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
 const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
@@ -88,6 +91,7 @@ const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
 const struct svb_port *svb_port_by_index(uint32_t index);
 
 /* The port that has an address, and its device's index in device[]. NULL: none. */
-const struct svb_port *svb_port_of_address(int family, const void *addr, uint32_t *device);
+const struct svb_port *svb_port_of_address(int family, const void *addr,
+					   uint32_t *device);
 
 #endif

@@ -17,13 +17,15 @@ enum svb_step {
 };
 
 struct svb_steps {
-	/* May it happen now? What may not stays where it is until the queue runs again. */
+	/* May it happen now? What may not stays where it is until the queue runs again.
+	 */
 	bool (*may)(enum svb_step step, uint32_t qpn, uint32_t counter);
 	/* ns, never going back. */
 	uint64_t (*now)(void);
 };
 
-/* NULL: at once, by the monotonic clock. Not to be changed while requests are under way. */
+/* NULL: at once, by the monotonic clock. Not to be changed while requests are under way.
+ */
 void svb_steps_install(const struct svb_steps *steps);
 
 bool svb_step_may(enum svb_step step, uint32_t qpn, uint32_t counter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The objects a program holds, and the process they belong to. Each begins with the struct
- * that libibverbs defines, so a pointer to one is a pointer to the other.
+ * The objects a program holds, and the process they belong to. Each begins with the
+ * struct that libibverbs defines, so a pointer to one is a pointer to the other.
  */
 #ifndef SVB_H
 #define SVB_H
@@ -56,7 +56,8 @@ extern struct svb_self svb_self;
  */
 int svb_join(void);
 
-/* A device as a program sees it: struct ibv_device first, and room for what probes read. */
+/* A device as a program sees it: struct ibv_device first, and room for what probes read.
+ */
 struct svb_device {
 	struct ibv_device ibv;
 	uint64_t room[64];
@@ -66,13 +67,13 @@ struct svb_device {
 struct svb_context {
 	struct verbs_context vctx; /* ends with struct ibv_context */
 	struct svb_device *device;
-	struct crn_list entry; /* svb_self.contexts */
-	uint32_t bell;	       /* of async_fd */
-	uint32_t events;       /* port events, 1 << enum ibv_event_type */
+	struct crn_list entry;		/* svb_self.contexts */
+	uint32_t bell;			/* of async_fd */
+	uint32_t events[SVB_MAX_PORTS]; /* 1 << enum ibv_event_type, not yet read */
 };
 
 struct svb_pd {
-	struct ibv_pd ibv; /* handle: what regions and queue pairs carry */
+	struct ibv_pd ibv;     /* handle: what regions and queue pairs carry */
 	struct svb_pd *parent; /* of a parent domain; NULL else */
 	uint32_t users;
 };
@@ -108,9 +109,10 @@ struct svb_cq {
 	char *ring;
 	uint32_t mask;
 	uint32_t slot;
-	uint32_t users;	       /* queue pairs */
-	uint32_t given;	       /* completion events read by ibv_get_cq_event */
-	uint32_t async_given;  /* and async events */
+	uint32_t users;		 /* queue pairs */
+	uint32_t idle;		 /* polls that found nothing */
+	uint32_t given;		 /* completion events read by ibv_get_cq_event */
+	uint32_t async_given;	 /* and async events */
 	struct svb_cqe *current; /* between start_poll and end_poll */
 	uint64_t ring_size;
 };
@@ -150,7 +152,8 @@ struct svb_qp {
 
 static inline struct svb_context *svb_context(struct ibv_context *ctx)
 {
-	return (struct svb_context *)((char *)ctx - offsetof(struct svb_context, vctx.context));
+	return (struct svb_context *)((char *)ctx -
+				      offsetof(struct svb_context, vctx.context));
 }
 
 static inline struct svb_qp *svb_qp(struct ibv_qp *qp)
@@ -174,6 +177,29 @@ uint32_t svb_ring_count(uint32_t entries);
 /* cq.c: adds a completion, with the event that an armed queue owes. */
 void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe *cqe,
 		 bool solicited);
+
+/*
+ * The same in pieces, for a completion of this process that succeeded in a queue that
+ * needs nothing special: locks and gives the entry to fill, or NULL, not locked.
+ */
+static inline struct svb_cqe *svb_cq_begin(struct svb_seg *seg, struct svb_cq_sh *cq)
+{
+	svb_lock(&cq->lock);
+	if (svb_likely(!cq->armed && !cq->flags &&
+		       cq->tail - __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) <
+			       cq->limit))
+		return (struct svb_cqe *)svb_seg_at(seg, cq->ring) +
+		       (cq->tail & cq->mask);
+	svb_unlock(&cq->lock);
+	return NULL;
+}
+
+static inline void svb_cq_end(struct svb_cq_sh *cq)
+{
+	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELEASE);
+	svb_unlock(&cq->lock);
+}
+
 /* Removes what a queue pair left in a completion queue of this process. */
 void svb_cq_clean(struct svb_cq *cq, uint32_t qpn);
 
@@ -213,38 +239,56 @@ bool svb_engine_source(struct svb_op *op, struct svb_span *span);
 /* The status for the requester when moving bytes failed with an errno. */
 int svb_engine_moved(struct svb_op *op, int err);
 
-/* Takes the next receive; false when there is none, and then the sender is called back. */
+/* Takes the next receive; false when there is none, and then the sender is called back.
+ */
 bool svb_recv_take(struct svb_recv *recv, struct svb_seg *seg, struct svb_qp_sh *qp);
 /* Completes it. wc: everything but wr_id and qp_num. */
 void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited);
 /* The memory of it; false when a key forbids it. */
 bool svb_recv_span(struct svb_recv *recv, struct svb_span *span);
 
-/* async.c: notes an event (enum ibv_event_type) in *events and rings the context's bell. */
+/*
+ * channel.c, async.c: an object is not destroyed before every event that was read of it
+ * is acknowledged (ibv_ack_cq_events(3)). lock, cond: of the object.
+ */
+void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t *acked,
+		    const uint32_t *given);
+
+/* async.c: notes an event (enum ibv_event_type) in *events and rings the context's bell.
+ */
 void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type);
 /* The same for a port of a context of this process. */
 void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type type);
 
-/* qp_state.c: whether a transition with this mask is allowed (kernel: ib_modify_qp_is_ok). */
+/* qp_state.c: whether a transition with this mask is allowed (kernel:
+ * ib_modify_qp_is_ok). */
 bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
 		      int mask);
 
-/* wr_ex.c: fills the function table of an extended queue pair. Returns 0 or EOPNOTSUPP. */
+/* wr_ex.c: fills the function table of an extended queue pair. Returns 0 or EOPNOTSUPP.
+ */
 int svb_wr_ex_init(struct svb_qp *qp, uint64_t ops);
 
 /* wr_post.c */
 int svb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int svb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int svb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int svb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad);
 
 /* cq.c, cq_ex.c */
 int svb_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int svb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-struct ibv_cq_ex *svb_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr);
+struct ibv_cq_ex *svb_create_cq_ex(struct ibv_context *ctx,
+				   struct ibv_cq_init_attr_ex *attr);
 void svb_cq_ex_init(struct svb_cq *cq, uint64_t wc_flags);
+int svb_cq_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr);
+int svb_cq_next_poll(struct ibv_cq_ex *ex);
+void svb_cq_end_poll(struct ibv_cq_ex *ex);
 
 /* qp.c */
-struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+int svb_rq_alloc(struct svb_rq *rq, uint32_t entries, uint32_t sges, uint64_t *size);
+struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx,
+				struct ibv_qp_init_attr_ex *attr);
 
 /* mw.c */
 struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
@@ -254,23 +298,37 @@ enum ibv_wc_status svb_mw_bind(struct svb_seg *seg, struct svb_qp_sh *qp,
 			       const struct svb_bind *bind);
 bool svb_mw_invalidate(struct svb_seg *seg, struct svb_qp_sh *qp, uint32_t key);
 
-/* pd.c */
+/* pd.c: objects of a domain keep it from being freed. */
+static inline void svb_pd_hold(struct ibv_pd *pd)
+{
+	__atomic_add_fetch(&((struct svb_pd *)pd)->users, 1, __ATOMIC_RELAXED);
+}
+
+static inline void svb_pd_drop(struct ibv_pd *pd)
+{
+	__atomic_sub_fetch(&((struct svb_pd *)pd)->users, 1, __ATOMIC_RELAXED);
+}
+
 struct ibv_td *svb_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
 int svb_dealloc_td(struct ibv_td *td);
 struct ibv_pd *svb_alloc_parent_domain(struct ibv_context *ctx,
 				       struct ibv_parent_domain_init_attr *attr);
 
 /* device_attr.c */
-int svb_query_device_ex(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,
+int svb_query_device_ex(struct ibv_context *ctx,
+			const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size);
 int svb_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr,
 		   size_t size);
-/* Settings of the device of a context, and of one of its ports (1...), NULL: none such. */
+int svb_query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values);
+/* Settings of the device of a context, and of one of its ports (1...), NULL: none such.
+ */
 const struct svb_device_settings *svb_device_of(struct ibv_context *ctx);
 const struct svb_port *svb_port_of(struct ibv_context *ctx, uint32_t port);
 
 /* mcast.c: calls fn for every queue pair of the user that is attached to a group. */
 void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
-		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg), void *arg);
+		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
+		    void *arg);
 
 #endif

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The objects are linked in, so the verbs that the tests call are simverbs'.
+check_PROGRAMS += fabtests/unit/unit_simverbs
+TESTS += fabtests/unit/unit_simverbs
+fabtests_unit_unit_simverbs_SOURCES = \
+	fabtests/unit/simverbs/test_atomic.c \
+	fabtests/unit/simverbs/test_channel.c \
+	fabtests/unit/simverbs/test_cq.c \
+	fabtests/unit/simverbs/test_errors.c \
+	fabtests/unit/simverbs/test_mr.c \
+	fabtests/unit/simverbs/test_mw.c \
+	fabtests/unit/simverbs/test_processes.c \
+	fabtests/unit/simverbs/test_qp_state.c \
+	fabtests/unit/simverbs/test_rc.c \
+	fabtests/unit/simverbs/test_settings.c \
+	fabtests/unit/simverbs/test_srq.c \
+	fabtests/unit/simverbs/test_symbols.c \
+	fabtests/unit/simverbs/test_threads.c \
+	fabtests/unit/simverbs/test_ud.c \
+	fabtests/unit/simverbs/test_wr_ex.c \
+	fabtests/unit/simverbs/world.c \
+	fabtests/unit/simverbs/world.h
+nodist_EXTRA_fabtests_unit_unit_simverbs_SOURCES = fabtests/unit/dummy.cc
+fabtests_unit_unit_simverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
+	-I$(top_srcdir)/util/simverbs $(VERBS_CFLAGS)
+fabtests_unit_unit_simverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_simverbs_LDADD = fabtests/unit/libct.la \
+	util/simverbs/libsimverbs-verbs.la $(LIBFABRIC_LIBS)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads that share a device and connections: for ThreadSanitizer above all. */
+#include <pthread.h>
+#include "world.h"
+
+#define ROUNDS 300
+
+struct job {
+	struct end *end;
+	struct address to;
+	int failures;
+};
+
+static struct end ends[2];
+
+/* Writes to its own eight bytes of the peer and polls whatever completes. */
+static void *worker(void *arg)
+{
+	struct job *job = arg;
+	struct ibv_wc wc;
+	int i, ret;
+
+	for (i = 0; i < ROUNDS; i++) {
+		do {
+			ret = world_rdma(job->end, IBV_WR_RDMA_WRITE, 0, 8, &job->to, 0);
+			if (ibv_poll_cq(job->end->cq, 1, &wc) == 1)
+				job->failures += wc.status != IBV_WC_SUCCESS;
+		} while (ret == ENOMEM);
+		job->failures += ret != 0;
+	}
+	return NULL;
+}
+
+CT_TEST(threads, share_queue_pairs_and_completion_queues)
+{
+	struct job jobs[4];
+	pthread_t threads[4];
+	int i;
+
+	CT_ASSERT_TRUE(world_pair(&ends[0], &ends[1]));
+	for (i = 0; i < 4; i++) {
+		jobs[i] = (struct job){.end = &ends[i / 2],
+				       .to = world_address(&ends[1 - i / 2])};
+		jobs[i].to.memory += 64 + 64 * (uint64_t)i;
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, worker, &jobs[i]), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		CT_EXPECT_EQ(jobs[i].failures, 0);
+	}
+	world_pair_close(&ends[0], &ends[1]);
+}
+
+static void *opener(void *arg)
+{
+	int *failures = arg;
+	struct end a, b;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		if (!world_pair(&a, &b)) {
+			++*failures;
+			break;
+		}
+		world_pair_close(&a, &b);
+	}
+	return NULL;
+}
+
+CT_TEST(threads, open_and_close_beside_each_other)
+{
+	int failures[2] = {0};
+	pthread_t threads[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, opener, &failures[i]), 0);
+	for (i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		CT_EXPECT_EQ(failures[i], 0);
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A device, and queue pairs connected within this process or with a child of it. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "cairn_test.h"
+#include "svb.h"
+
+#define WORLD_BYTES 65536
+#define WORLD_WRS 8
+
+/* What one end of a connection has. memory is registered with every right. */
+struct end {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq; /* of both directions, on channel */
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	char *memory;
+};
+
+/* What the other end must know. */
+struct address {
+	uint32_t qpn;
+	uint32_t rkey;
+	uint64_t memory;
+	uint16_t lid;
+};
+
+#define WORLD_ACCESS                                                                    \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |    \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | (int)SVB_ACCESS_FLUSH_GLOBAL | \
+	 (int)SVB_ACCESS_FLUSH_PERSISTENT)
+
+/* Each reports a failed check and returns false. */
+bool world_open(struct end *end, enum ibv_qp_type type, bool srq);
+bool world_init(struct end *end, enum ibv_qp_type type);
+bool world_rtr(struct end *end, const struct address *peer);
+bool world_rts(struct end *end, uint8_t timeout, uint8_t rnr_retry);
+bool world_connect(struct end *end, const struct address *peer);
+void world_close(struct end *end);
+struct address world_address(const struct end *end);
+
+/* Two ends of one reliable connection in this process. */
+bool world_pair(struct end *a, struct end *b);
+void world_pair_close(struct end *a, struct end *b);
+
+/* Posting. Offsets and lengths are of the end's memory. Returns what the verb returned.
+ */
+int world_recv(struct end *end, uint64_t wr_id, size_t offset, size_t len);
+int world_send(struct end *end, uint64_t wr_id, size_t offset, size_t len);
+int world_rdma(struct end *end, enum ibv_wr_opcode opcode, size_t offset, size_t len,
+	       const struct address *peer, size_t at);
+
+/* Waits up to ten seconds for a completion; false when none comes. */
+bool world_wait(struct ibv_cq *cq, struct ibv_wc *wc);
+/* The status of the next completion, -1 when none comes. */
+int world_status(struct ibv_cq *cq);
+/* No completion is there. */
+bool world_quiet(struct ibv_cq *cq);
+
+/*
+ * A child that runs fn with one end of a socket pair, and ends with what fn returns. The
+ * parent's end, or -1.
+ */
+int world_child(int (*fn)(int fd), pid_t *pid);
+/* The exit status of a child, -1 when it was killed. */
+int world_reap(pid_t pid);
+/* Swaps addresses with the other end of the socket. */
+bool world_swap(int fd, const struct address *mine, struct address *peer);
+/* One byte as a signal, and its other end; false when the socket is closed. */
+bool world_tell(int fd);
+bool world_hear(int fd);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Address handles. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "svb.h"
+
+SVB_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	const struct svb_port *port = svb_port_of(pd->context, attr->port_num);
+	struct svb_ah *ah;
+
+	if (!port || attr->sl > 15 ||
+	    (attr->is_global && attr->grh.sgid_index >= port->gids) ||
+	    (!attr->is_global && svb_self.settings.link != SVB_LINK_IB)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	ah = calloc(1, sizeof(*ah));
+	if (!ah)
+		return NULL;
+	ah->ibv.context = pd->context;
+	ah->ibv.pd = pd;
+	ah->attr = *attr;
+	svb_pd_hold(pd);
+	return &ah->ibv;
+}
+
+SVB_API int ibv_destroy_ah(struct ibv_ah *ah)
+{
+	svb_pd_drop(ah->pd);
+	free(ah);
+	return 0;
+}
+
+/* The answer goes where the datagram came from, and comes from where that went. */
+SVB_API int ibv_init_ah_from_wc(struct ibv_context *ctx, uint8_t port_num,
+				struct ibv_wc *wc, struct ibv_grh *grh,
+				struct ibv_ah_attr *attr)
+{
+	const struct svb_port *port = svb_port_of(ctx, port_num);
+	uint32_t flow, i;
+
+	if (!port) {
+		errno = EINVAL;
+		return -1;
+	}
+	memset(attr, 0, sizeof(*attr));
+	attr->dlid = wc->slid;
+	attr->sl = wc->sl;
+	attr->src_path_bits = wc->dlid_path_bits;
+	attr->port_num = port_num;
+	if (!(wc->wc_flags & IBV_WC_GRH))
+		return 0;
+	attr->is_global = 1;
+	attr->grh.dgid = grh->sgid;
+	for (i = 0; i < port->gids; i++)
+		if (!memcmp(&port->gid[i], &grh->dgid, sizeof(grh->dgid)))
+			attr->grh.sgid_index = (uint8_t)i;
+	flow = be32toh(grh->version_tclass_flow);
+	attr->grh.flow_label = flow & 0xfffff;
+	attr->grh.traffic_class = (uint8_t)(flow >> 20);
+	attr->grh.hop_limit = grh->hop_limit ? grh->hop_limit : 64;
+	return 0;
+}
+
+SVB_API struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc,
+					     struct ibv_grh *grh, uint8_t port_num)
+{
+	struct ibv_ah_attr attr;
+
+	if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr))
+		return NULL;
+	return ibv_create_ah(pd, &attr);
+}
+
+SVB_API int ibv_resolve_eth_l2_from_gid(struct ibv_context *ctx, struct ibv_ah_attr *attr,
+					uint8_t eth_mac[6], uint16_t *vid)
+{
+	const struct svb_port *port = svb_port_of_ah(attr);
+
+	if (!port)
+		return EHOSTUNREACH;
+	memset(eth_mac, 0, 6);
+	/* Locally administered; as little looked at as the devices have Ethernet. */
+	eth_mac[0] = 2;
+	eth_mac[5] = (uint8_t)port->index;
+	*vid = 0xffff;
+	return 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses of ids: binding, listening, and finding the way to a destination. */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <string.h>
+#include "cm.h"
+
+static struct sockaddr *svb_cm_src(struct svb_cm_id *id)
+{
+	return &id->id.route.addr.src_addr;
+}
+
+static struct sockaddr *svb_cm_dst(struct svb_cm_id *id)
+{
+	return &id->id.route.addr.dst_addr;
+}
+
+/* No device has the address: does this machine have it? As the kernel tells them apart.
+ */
+static int svb_cm_no_device(const struct sockaddr *sa)
+{
+	struct ifaddrs *list, *at;
+	int ret = EADDRNOTAVAIL;
+
+	if (getifaddrs(&list))
+		return ret;
+	for (at = list; at; at = at->ifa_next)
+		if (at->ifa_addr && svb_cm_addr_ok(at->ifa_addr) &&
+		    svb_cm_addr_same(at->ifa_addr, sa))
+			ret = ENODEV;
+	freeifaddrs(list);
+	return ret;
+}
+
+static bool svb_cm_addr_multicast(const struct sockaddr *sa)
+{
+	size_t len;
+	const uint8_t *ip = svb_cm_addr_ip(sa, &len);
+
+	return len == 4 ? ip[0] >> 4 == 14 : ip[0] == 0xff;
+}
+
+int svb_cm_bind(struct svb_cm_id *id, const struct sockaddr *addr)
+{
+	const struct svb_port *port = NULL;
+	uint32_t gid;
+	int ret;
+
+	if (id->state != SVB_CM_IDLE)
+		return EINVAL;
+	if (!svb_cm_addr_ok(addr))
+		return EAFNOSUPPORT;
+	if (!svb_cm_addr_any(addr)) {
+		port = svb_cm_addr_find(addr, &gid);
+		if (!port)
+			return svb_cm_no_device(addr);
+	}
+	memcpy(svb_cm_src(id), addr, svb_cm_addr_len(addr));
+	ret = svb_cm_port_bind(id);
+	if (!ret && port)
+		ret = svb_cm_attach(id, port, gid);
+	if (ret) {
+		svb_cm_port_release(id);
+		memset(&id->id.route.addr.src_storage, 0,
+		       sizeof(struct sockaddr_storage));
+		return ret;
+	}
+	id->state = SVB_CM_BOUND;
+	return 0;
+}
+
+SVB_API int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	int ret;
+
+	svb_cm_lock();
+	ret = svb_self.joined ? svb_cm_bind(svb_cm_id(id), addr) : ENODEV;
+	svb_cm_unlock();
+	return svb_cm_result(ret);
+}
+
+static int svb_cm_bind_any(struct svb_cm_id *id, sa_family_t family)
+{
+	struct sockaddr_storage any = {.ss_family = family};
+
+	return svb_cm_bind(id, (struct sockaddr *)&any);
+}
+
+SVB_API int rdma_listen(struct rdma_cm_id *cm_id, int backlog)
+{
+	/* The kernel's default and limit: /proc/sys/net/rdma_ucm/max_backlog. */
+	const int most = 1024;
+	struct svb_cm_id *id = svb_cm_id(cm_id);
+	int ret = 0;
+
+	svb_cm_lock();
+	if (id->state == SVB_CM_IDLE)
+		ret = svb_cm_bind_any(id, AF_INET);
+	if (!ret && id->state != SVB_CM_BOUND)
+		ret = EINVAL;
+	if (!ret)
+		ret = svb_cm_start();
+	if (!ret)
+		ret = svb_cm_port_listen(id);
+	if (!ret) {
+		id->state = SVB_CM_LISTEN;
+		id->backlog = backlog > 0 && backlog < most ? backlog : most;
+	}
+	svb_cm_unlock();
+	return svb_cm_result(ret);
+}
+
+/* The program left the source open: the system would choose the destination's own. */
+static int svb_cm_choose_src(struct svb_cm_id *id, const struct svb_port *port,
+			     uint32_t gid)
+{
+	uint16_t number = svb_cm_addr_port(svb_cm_src(id));
+
+	memcpy(svb_cm_src(id), svb_cm_dst(id), svb_cm_addr_len(svb_cm_dst(id)));
+	svb_cm_addr_set_port(svb_cm_src(id), number);
+	return svb_cm_attach(id, port, gid);
+}
+
+/* A group is reached through the port that the id is bound to, or the first. */
+static int svb_cm_way_to_group(struct svb_cm_id *id)
+{
+	const struct svb_port *port = svb_port_by_index(0);
+	uint16_t number = svb_cm_addr_port(svb_cm_src(id));
+	struct svb_cm_wire_addr wire = {.v6 = svb_cm_src(id)->sa_family == AF_INET6,
+					.port = number};
+	uint32_t i;
+	int ret;
+
+	for (i = 0; !id->port && port && i < port->addresses; i++) {
+		if ((port->address[i].family == AF_INET6) != wire.v6)
+			continue;
+		memcpy(wire.addr, port->address[i].addr, sizeof(wire.addr));
+		ret = svb_cm_attach(id, port, i + 1);
+		if (ret)
+			return ret;
+		svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &wire);
+	}
+	id->peer_port = id->port;
+	id->peer_gid = id->gid;
+	return id->port ? 0 : ENODEV;
+}
+
+/* Finds the way to id's destination. Returns 0 or the errno that an event tells. */
+static int svb_cm_find_way(struct svb_cm_id *id)
+{
+	struct sockaddr *dst = svb_cm_dst(id);
+	uint16_t number = svb_cm_addr_port(dst);
+
+	if (svb_cm_addr_multicast(dst))
+		return svb_cm_way_to_group(id);
+	if (svb_cm_addr_any(dst)) {
+		if (dst->sa_family == AF_INET)
+			((struct sockaddr_in *)dst)->sin_addr.s_addr =
+				htonl(INADDR_LOOPBACK);
+		else
+			((struct sockaddr_in6 *)dst)->sin6_addr = in6addr_loopback;
+		svb_cm_addr_set_port(dst, number);
+	}
+	id->peer_port = svb_cm_addr_find(dst, &id->peer_gid);
+	if (!id->peer_port)
+		return EHOSTUNREACH;
+	return id->port ? 0 : svb_cm_choose_src(id, id->peer_port, id->peer_gid);
+}
+
+static int svb_cm_resolve(struct svb_cm_id *id, const struct sockaddr *src,
+			  const struct sockaddr *dst)
+{
+	int ret = 0;
+
+	if (!svb_cm_addr_ok(dst))
+		return EAFNOSUPPORT;
+	if (id->state == SVB_CM_IDLE)
+		ret = src && src->sa_family ? svb_cm_bind(id, src)
+					    : svb_cm_bind_any(id, dst->sa_family);
+	if (ret)
+		return ret;
+	if (id->state != SVB_CM_BOUND || svb_cm_src(id)->sa_family != dst->sa_family)
+		return EINVAL;
+	memcpy(svb_cm_dst(id), dst, svb_cm_addr_len(dst));
+	ret = svb_cm_find_way(id);
+	if (!svb_cm_report(id,
+			   ret ? RDMA_CM_EVENT_ADDR_ERROR : RDMA_CM_EVENT_ADDR_RESOLVED,
+			   -ret))
+		return ENOMEM;
+	if (!ret)
+		id->state = SVB_CM_ADDR;
+	return 0;
+}
+
+SVB_API int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
+			      struct sockaddr *dst_addr, int timeout_ms)
+{
+	int ret;
+
+	if (!dst_addr)
+		return svb_cm_result(EINVAL);
+	svb_cm_lock();
+	ret = svb_self.joined ? svb_cm_resolve(svb_cm_id(id), src_addr, dst_addr)
+			      : ENODEV;
+	svb_cm_unlock();
+	return ret ? svb_cm_result(ret) : svb_cm_complete(svb_cm_id(id));
+}
+
+SVB_API int rdma_resolve_route(struct rdma_cm_id *cm_id, int timeout_ms)
+{
+	struct svb_cm_id *id = svb_cm_id(cm_id);
+	int ret = EINVAL;
+
+	svb_cm_lock();
+	if (id->state == SVB_CM_ADDR) {
+		svb_cm_fill_path(id);
+		ret = svb_cm_report(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0) ? 0 : ENOMEM;
+		if (!ret)
+			id->state = SVB_CM_ROUTE;
+	}
+	svb_cm_unlock();
+	return ret ? svb_cm_result(ret) : svb_cm_complete(id);
+}

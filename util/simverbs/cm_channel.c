@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Event channels: a list, and an eventfd that counts its events, so that it is readable
+ * just while there are some and blocks or not as the program set it. Who takes one from
+ * the count owns one of the list; one that was dropped meanwhile is waited for again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "cm.h"
+
+static struct svb_cm_channel *svb_cm_channel(struct rdma_event_channel *channel)
+{
+	return (struct svb_cm_channel *)channel;
+}
+
+struct rdma_event_channel *svb_cm_new_channel(void)
+{
+	struct svb_cm_channel *channel;
+	int ret = svb_self.joined ? 0 : ENODEV;
+
+	/* Who waits for events must know what else to wait for (svb_cm_poll_box). */
+	if (!ret && !svb_self.settings.threads)
+		ret = svb_cm_start();
+	channel = ret ? NULL : calloc(1, sizeof(*channel));
+	if (!channel) {
+		errno = ret ? ret : ENOMEM;
+		return NULL;
+	}
+	channel->ch.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	if (channel->ch.fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	crn_list_init(&channel->events);
+	return &channel->ch;
+}
+
+SVB_API struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct rdma_event_channel *channel;
+
+	svb_cm_lock();
+	channel = svb_cm_new_channel();
+	svb_cm_unlock();
+	return channel;
+}
+
+/* One event less: unless a reader has counted it already and will find nothing. */
+static void svb_cm_channel_uncount(struct svb_cm_channel *channel)
+{
+	struct pollfd poll_fd = {.fd = channel->ch.fd, .events = POLLIN};
+	uint64_t one;
+
+	if (poll(&poll_fd, 1, 0) == 1 && read(channel->ch.fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void svb_cm_channel_count(struct svb_cm_channel *channel)
+{
+	uint64_t one = 1;
+
+	/* Fails only when nearly 2^64 wait. */
+	if (write(channel->ch.fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Ids of a channel that goes away are as if destroyed, but for their memory. */
+static void svb_cm_orphan(struct svb_cm_id *id, void *channel)
+{
+	if (id->id.channel == channel)
+		svb_cm_drop(id);
+}
+
+SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	svb_cm_lock();
+	svb_cm_each(svb_cm_orphan, channel);
+	svb_cm_unlock();
+	close(channel->fd);
+	free(channel);
+}
+
+struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,
+				   int status)
+{
+	struct svb_cm_channel *channel = svb_cm_channel(id->id.channel);
+	struct svb_cm_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return NULL;
+	event->event.id = &id->id;
+	event->event.event = type;
+	event->event.status = status;
+	event->owner = id;
+	crn_list_add_tail(&channel->events, &event->entry);
+	svb_cm_channel_count(channel);
+	return event;
+}
+
+const void *svb_cm_event_data(struct svb_cm_event *event, const struct svb_cm_msg *msg)
+{
+	memcpy(event->data, msg->data, msg->data_len);
+	return svb_cm_iwarp() && !msg->data_len ? NULL : event->data;
+}
+
+static uint8_t svb_cm_padded(const struct svb_cm_msg *msg)
+{
+	return svb_cm_iwarp() ? msg->data_len : svb_cm_data_max(msg->type, false);
+}
+
+void svb_cm_event_conn(struct svb_cm_event *event, const struct svb_cm_msg *msg)
+{
+	bool ud = msg->type == SVB_CM_SIDR_REQ || msg->type == SVB_CM_SIDR_REP;
+	struct rdma_conn_param *conn = &event->event.param.conn;
+
+	if (ud) {
+		event->event.param.ud.private_data = svb_cm_event_data(event, msg);
+		event->event.param.ud.private_data_len = svb_cm_padded(msg);
+		return;
+	}
+	conn->private_data = svb_cm_event_data(event, msg);
+	conn->private_data_len = svb_cm_padded(msg);
+	/* What the other end initiates is what this end answers. */
+	conn->responder_resources = msg->initiator_depth;
+	conn->initiator_depth = msg->responder_resources;
+	conn->flow_control = msg->flow_control;
+	conn->retry_count = msg->retry_count;
+	conn->rnr_retry_count = msg->rnr_retry_count;
+	conn->srq = msg->srq;
+	conn->qp_num = msg->qpn;
+}
+
+static bool svb_cm_event_of(const struct svb_cm_event *event, const struct svb_cm_id *id)
+{
+	return event->owner == id || event->event.id == &id->id;
+}
+
+void svb_cm_forget_events(struct svb_cm_id *id)
+{
+	struct svb_cm_channel *channel = svb_cm_channel(id->id.channel);
+	struct crn_list *pos, *next, mine;
+	struct svb_cm_event *event;
+
+	crn_list_init(&mine);
+	crn_list_for_each_safe (pos, next, &channel->events) {
+		event = crn_container_of(pos, struct svb_cm_event, entry);
+		if (!svb_cm_event_of(event, id))
+			continue;
+		crn_list_del(pos);
+		svb_cm_channel_uncount(channel);
+		crn_list_add_tail(&mine, pos);
+	}
+	while ((pos = crn_list_pop(&mine))) {
+		event = crn_container_of(pos, struct svb_cm_event, entry);
+		/* A request that nobody will read: its id is known to nobody. */
+		if (event->event.event == RDMA_CM_EVENT_CONNECT_REQUEST &&
+		    event->event.id != &id->id) {
+			svb_cm_drop(svb_cm_id(event->event.id));
+			free(event->event.id);
+		}
+		free(event);
+	}
+}
+
+void svb_cm_forget_join(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
+{
+	struct svb_cm_channel *channel = svb_cm_channel(id->id.channel);
+	struct crn_list *pos, *next;
+	struct svb_cm_event *event;
+
+	crn_list_for_each_safe (pos, next, &channel->events) {
+		event = crn_container_of(pos, struct svb_cm_event, entry);
+		if (event->mcast != mcast)
+			continue;
+		crn_list_del(pos);
+		svb_cm_channel_uncount(channel);
+		free(event);
+	}
+}
+
+void svb_cm_move_events(struct svb_cm_id *id, struct svb_cm_channel *to)
+{
+	struct svb_cm_channel *from = svb_cm_channel(id->id.channel);
+	struct crn_list *pos, *next;
+
+	crn_list_for_each_safe (pos, next, &from->events) {
+		if (!svb_cm_event_of(crn_container_of(pos, struct svb_cm_event, entry),
+				     id))
+			continue;
+		crn_list_del(pos);
+		svb_cm_channel_uncount(from);
+		crn_list_add_tail(&to->events, pos);
+		svb_cm_channel_count(to);
+	}
+}
+
+/* What librdmacm does with an event before the program sees it. False: it does not. */
+static bool svb_cm_prepare(struct svb_cm_event *event)
+{
+	struct svb_cm_id *id = svb_cm_id(event->event.id);
+
+	switch (event->event.event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		event->owner->backlog++;
+		return !event->owner->sync || !svb_cm_make_sync(id);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		if (!id->id.qp)
+			return true;
+		event->event.status = -svb_cm_confirm(id);
+		event->event.event = event->event.status ? RDMA_CM_EVENT_CONNECT_ERROR
+							 : RDMA_CM_EVENT_ESTABLISHED;
+		id->connect_failed = event->event.status;
+		return true;
+	case RDMA_CM_EVENT_REJECTED:
+		if (!id->connect_failed)
+			svb_cm_qp_error(id);
+		return !id->connect_failed;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return !id->connect_failed;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+		event->event.status = -svb_cm_mcast_joined(id, event->mcast);
+		if (event->event.status)
+			event->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Without a thread: messages arrive while somebody waits for an event. */
+static int svb_cm_poll_box(int fd)
+{
+	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
+				{.fd = svb_cm_box_fd(), .events = POLLIN}};
+
+	while (fds[1].fd >= 0) {
+		if (poll(fds, 2, -1) < 0)
+			return errno;
+		if (fds[0].revents)
+			return 0;
+		svb_bell_take(fds[1].fd);
+		svb_cm_lock();
+		svb_cm_unlock();
+	}
+	return 0;
+}
+
+SVB_API int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **out)
+{
+	struct svb_cm_channel *channel = svb_cm_channel(ch);
+	struct svb_cm_event *event = NULL;
+	struct crn_list *entry;
+	uint64_t one;
+	int ret;
+
+	if (!ch || !out)
+		return svb_cm_result(EINVAL);
+	while (!event) {
+		ret = svb_cm_box_fd() >= 0 ? svb_cm_poll_box(ch->fd) : 0;
+		if (ret || read(ch->fd, &one, sizeof(one)) < 0)
+			return svb_cm_result(ret ? ret : errno);
+		svb_cm_lock();
+		entry = crn_list_pop(&channel->events);
+		event = entry ? crn_container_of(entry, struct svb_cm_event, entry)
+			      : NULL;
+		if (event && !svb_cm_prepare(event)) {
+			free(event);
+			event = NULL;
+		}
+		if (event)
+			event->owner->unacked++;
+		if (event && event->mcast)
+			event->mcast->unacked++;
+		svb_cm_unlock();
+	}
+	*out = &event->event;
+	return 0;
+}
+
+SVB_API int rdma_ack_cm_event(struct rdma_cm_event *ev)
+{
+	struct svb_cm_event *event = (struct svb_cm_event *)ev;
+
+	if (!ev)
+		return svb_cm_result(EINVAL);
+	svb_cm_lock();
+	event->owner->unacked--;
+	if (event->mcast)
+		event->mcast->unacked--;
+	svb_cm_wake();
+	svb_cm_unlock();
+	free(event);
+	return 0;
+}
+
+int svb_cm_complete(struct svb_cm_id *id)
+{
+	struct rdma_cm_event *event;
+
+	if (!id->sync)
+		return 0;
+	if (id->id.event) {
+		rdma_ack_cm_event(id->id.event);
+		id->id.event = NULL;
+	}
+	if (rdma_get_cm_event(id->id.channel, &event))
+		return -1;
+	id->id.event = event;
+	if (!event->status)
+		return 0;
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return svb_cm_result(ECONNREFUSED);
+	return svb_cm_result(event->status < 0 ? -event->status : event->status);
+}

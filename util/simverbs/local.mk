@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# libsimverbs.so: preloaded, it is libibverbs and librdmacm with a software device.
+
+# The verbs side, also linked into its unit tests.
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-verbs.la
+util_simverbs_libsimverbs_verbs_la_SOURCES = \
+	util/simverbs/ah.c \
+	util/simverbs/async.c \
+	util/simverbs/atomic.c \
+	util/simverbs/bell.c \
+	util/simverbs/bell.h \
+	util/simverbs/channel.c \
+	util/simverbs/compat56.h \
+	util/simverbs/cq.c \
+	util/simverbs/cq_ex.c \
+	util/simverbs/cq_push.c \
+	util/simverbs/device.c \
+	util/simverbs/device_attr.c \
+	util/simverbs/engine.c \
+	util/simverbs/engine.h \
+	util/simverbs/engine_rc.c \
+	util/simverbs/engine_recv.c \
+	util/simverbs/engine_ud.c \
+	util/simverbs/lock.c \
+	util/simverbs/lock.h \
+	util/simverbs/marshall.c \
+	util/simverbs/mcast.c \
+	util/simverbs/memory.c \
+	util/simverbs/memory.h \
+	util/simverbs/mr.c \
+	util/simverbs/mw.c \
+	util/simverbs/nosys.c \
+	util/simverbs/pd.c \
+	util/simverbs/process.c \
+	util/simverbs/qp.c \
+	util/simverbs/qp_modify.c \
+	util/simverbs/qp_state.c \
+	util/simverbs/registry.c \
+	util/simverbs/registry.h \
+	util/simverbs/segment.c \
+	util/simverbs/segment.h \
+	util/simverbs/service.c \
+	util/simverbs/service.h \
+	util/simverbs/settings.c \
+	util/simverbs/settings.h \
+	util/simverbs/srq.c \
+	util/simverbs/step.c \
+	util/simverbs/step.h \
+	util/simverbs/svb.h \
+	util/simverbs/text.c \
+	util/simverbs/wr.h \
+	util/simverbs/wr_ex.c \
+	util/simverbs/wr_post.c
+util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
+	$(VERBS_CFLAGS) $(INIH_CFLAGS)
+util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
+
+pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
+util_simverbs_libsimverbs_la_SOURCES = \
+	util/simverbs/cm.h \
+	util/simverbs/cm_bind.c \
+	util/simverbs/cm_box.c \
+	util/simverbs/cm_channel.c \
+	util/simverbs/cm_connect.c \
+	util/simverbs/cm_device.c \
+	util/simverbs/cm_dispatch.c \
+	util/simverbs/cm_end.c \
+	util/simverbs/cm_ep.c \
+	util/simverbs/cm_id.c \
+	util/simverbs/cm_info.c \
+	util/simverbs/cm_listen.c \
+	util/simverbs/cm_mcast.c \
+	util/simverbs/cm_nosys.c \
+	util/simverbs/cm_ports.c \
+	util/simverbs/cm_qp.c \
+	util/simverbs/cm_sockaddr.c \
+	util/simverbs/cm_ud.c \
+	util/simverbs/cm_wire.c \
+	util/simverbs/cm_wire.h \
+	util/simverbs/sysfs.c \
+	util/simverbs/sysfs.h \
+	util/simverbs/sysfs_files.c
+util_simverbs_libsimverbs_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
+util_simverbs_libsimverbs_la_LIBADD = util/simverbs/libsimverbs-verbs.la
+util_simverbs_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined \
+	-Wl,-z,defs
+
+check_PROGRAMS += util/simverbs/bench/bench_verbs
+util_simverbs_bench_bench_verbs_SOURCES = util/simverbs/bench/bench_verbs.c
+util_simverbs_bench_bench_verbs_LDADD = $(VERBS_LIBS)
+
+# The command knows where the library is installed; beside itself it finds the built one.
+bin_SCRIPTS = util/simverbs/simverbs
+CLEANFILES += util/simverbs/simverbs
+util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) util/simverbs && sed -e 's|@pkglibdir@|$(pkglibdir)|' -e 's|@VERSION@|$(PACKAGE_VERSION)|' \
+		$(srcdir)/util/simverbs/simverbs.in >$@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+
+# Run by test-simverbs, under simverbs.
+check_PROGRAMS += util/simverbs/test/cm_rules
+util_simverbs_test_cm_rules_SOURCES = util/simverbs/test/cm_rules.c
+util_simverbs_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
+EXTRA_DIST += util/simverbs/local.mk util/simverbs/simverbs.in util/simverbs/test-simverbs \
+	util/simverbs/test/rpma_flush.c

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory regions. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "svb.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define SVB_MR_ACCESS                                                                  \
+	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |                 \
+		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |                \
+		    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB) | \
+	 SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT |                       \
+	 (uint32_t)IBV_ACCESS_OPTIONAL_RANGE)
+
+/* Kernel: ib_check_mr_access; ibv_reg_mr(3). */
+static int svb_mr_access(uint32_t access)
+{
+	if (access & IBV_ACCESS_ON_DEMAND)
+		return EOPNOTSUPP;
+	if (access & ~SVB_MR_ACCESS)
+		return EINVAL;
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	if (access & (SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT) &&
+	    !svb_self.settings.flush)
+		return EOPNOTSUPP;
+	return 0;
+}
+
+/* An adapter pins the pages; what is not mapped cannot be registered. */
+static int svb_mr_mapped(void *addr, size_t length)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)addr & ~(page - 1);
+	size_t len = (uintptr_t)addr + length - from;
+
+	if ((uintptr_t)addr + length < (uintptr_t)addr)
+		return EINVAL;
+	return length && msync((void *)from, len, MS_ASYNC) && errno == ENOMEM ? EFAULT
+									       : 0;
+}
+
+static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)
+{
+	struct svb_mr_sh *sh = mr->sh;
+
+	sh->access = access;
+	sh->pd = mr->ibv.pd->handle;
+	sh->qpn = 0;
+	sh->iova = iova;
+	sh->length = mr->ibv.length;
+	sh->addr = (uintptr_t)mr->ibv.addr;
+	sh->flags = SVB_MR_USED;
+	__atomic_store_n(&sh->key, mr->ibv.lkey, __ATOMIC_RELEASE);
+}
+
+static struct ibv_mr *svb_mr_register(struct ibv_pd *pd, void *addr, size_t length,
+				      uint64_t iova, uint32_t access)
+{
+	struct svb_mr *mr;
+	int64_t slot;
+
+	errno = svb_mr_access(access);
+	if (!errno)
+		errno = svb_mr_mapped(addr, length);
+	if (errno)
+		return NULL;
+	mr = calloc(1, sizeof(*mr));
+	slot = mr ? svb_slot_alloc(SVB_TAB_MR) : -1;
+	if (slot < 0) {
+		free(mr);
+		errno = ENOMEM;
+		return NULL;
+	}
+	mr->sh = svb_seg_mr(svb_self.seg, (uint32_t)slot);
+	mr->sh->tag = (mr->sh->tag + 1) & 0xff;
+	mr->ibv = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.handle = (uint32_t)slot,
+		.lkey = (uint32_t)slot << 8 | mr->sh->tag,
+		.rkey = (uint32_t)slot << 8 | mr->sh->tag,
+	};
+	/* Zero is no key. */
+	if (!mr->ibv.lkey)
+		mr->ibv.lkey = mr->ibv.rkey = mr->sh->tag = 1;
+	svb_pd_hold(pd);
+	svb_mr_publish(mr, access & IBV_ACCESS_ZERO_BASED ? 0 : iova, access);
+	return &mr->ibv;
+}
+
+SVB_API struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+				  int access)
+{
+	return svb_mr_register(pd, addr, length, (uintptr_t)addr, (uint32_t)access);
+}
+
+SVB_API struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
+				       uint64_t iova, int access)
+{
+	return svb_mr_register(pd, addr, length, iova, (uint32_t)access);
+}
+
+SVB_API struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
+					uint64_t iova, unsigned int access)
+{
+	return svb_mr_register(pd, addr, length, iova, access);
+}
+
+/* When it returns no request reaches the memory any more: the program may reuse it. */
+static void svb_mr_withdraw(struct svb_mr *mr)
+{
+	__atomic_store_n(&mr->sh->key, 0, __ATOMIC_SEQ_CST);
+	svb_engine_quiesce();
+}
+
+SVB_API int ibv_dereg_mr(struct ibv_mr *ibmr)
+{
+	struct svb_mr *mr = (struct svb_mr *)ibmr;
+
+	if (__atomic_load_n(&mr->sh->windows, __ATOMIC_ACQUIRE))
+		return EBUSY;
+	svb_mr_withdraw(mr);
+	mr->sh->flags = 0;
+	svb_pd_drop(ibmr->pd);
+	svb_slot_free(SVB_TAB_MR, ibmr->handle);
+	free(mr);
+	return 0;
+}
+
+SVB_API int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr,
+			 size_t length, int access)
+{
+	bool moves = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+	struct svb_mr *mr = (struct svb_mr *)ibmr;
+	uint32_t rights =
+		flags & IBV_REREG_MR_CHANGE_ACCESS ? (uint32_t)access : mr->sh->access;
+
+	errno = !flags || flags & ~IBV_REREG_MR_FLAGS_SUPPORTED ? EINVAL
+								: svb_mr_access(rights);
+	if (!errno && moves)
+		errno = !length || !addr ? EINVAL : svb_mr_mapped(addr, length);
+	if (!errno && flags & IBV_REREG_MR_CHANGE_PD && !pd)
+		errno = EINVAL;
+	if (!errno && __atomic_load_n(&mr->sh->windows, __ATOMIC_ACQUIRE))
+		errno = EBUSY;
+	if (errno)
+		return IBV_REREG_MR_ERR_INPUT;
+	svb_mr_withdraw(mr);
+	if (moves) {
+		ibmr->addr = addr;
+		ibmr->length = length;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_PD) {
+		svb_pd_hold(pd);
+		svb_pd_drop(ibmr->pd);
+		ibmr->pd = pd;
+	}
+	svb_mr_publish(mr, moves ? (uintptr_t)addr : mr->sh->iova, rights);
+	return 0;
+}

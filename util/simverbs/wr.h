@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the two ways to post requests share (wr_post.c, wr_ex.c). */
+#ifndef SVB_WR_H
+#define SVB_WR_H
+
+#include <errno.h>
+#include "svb.h"
+
+#define SVB_MAX_MSG (1u << 30)
+/* In svb_wqe.flags, beside enum ibv_send_flags: a datagram that does not arrive. */
+#define SVB_SEND_LOST (1u << 16)
+
+/* May a request be added? Lock held. Returns 0 or an errno. */
+static inline int svb_sq_room(const struct svb_qp_sh *qp)
+{
+	const struct svb_sq *sq = &qp->sq;
+
+	if (svb_unlikely(svb_get(qp->state) < IBV_QPS_RTS))
+		return EINVAL;
+	if (svb_unlikely(sq->head - __atomic_load_n(&sq->done, __ATOMIC_ACQUIRE) >=
+			 sq->limit))
+		return ENOMEM;
+	return 0;
+}
+
+/* Data of a request: copied into the ring, or named there. Returns 0 or EINVAL. */
+int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
+		   int count);
+int svb_wqe_sges(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
+		 int count);
+int svb_wqe_bind(struct svb_wqe *wqe, struct ibv_mw *mw, uint32_t rkey,
+		 const struct ibv_mw_bind_info *info);
+
+/* Latency, loss and injected errors, as the settings want them. */
+void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe);
+
+#endif
