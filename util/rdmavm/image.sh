@@ -139,7 +139,7 @@ build_image() {
 	trap 'remove_tree "$work" "$scratch"' EXIT
 	cp "$parts"/guest-* "$work/recipe/"
 	mirror=${mirror:-$(host_mirror)}
-	[ -n "$mirror" ] || die "apt on this machine names no Debian mirror; give one with --mirror URL"
+	[ -n "$mirror" ] || die "apt on this machine knows no Debian mirror; run apt-get update, or name one with --mirror URL"
 	host_apt_options > "$work/apt.conf"
 
 	progress "asking $mirror for the packages of $release"

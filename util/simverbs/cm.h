@@ -91,6 +91,8 @@ struct svb_cm_id {
 	struct ibv_ece peer_ece;
 	struct ibv_sa_path_rec path;
 	struct crn_list mcasts;
+	struct svb_cm_msg *held; /* a request that found nobody listening; NULL: none */
+	uint32_t looks;		 /* how often somebody is still looked for */
 	/* rdma_create_ep: for the queue pairs of requests, and data for rdma_connect. */
 	struct ibv_qp_init_attr *qp_attr;
 	uint8_t *connect;
@@ -223,6 +225,9 @@ void svb_cm_port_release(struct svb_cm_id *id);
 bool svb_cm_port_find(enum rdma_port_space ps, const struct sockaddr *dst,
 		      uint32_t *token, uint32_t *handle);
 
+/* Somebody listened there until a moment ago. */
+bool svb_cm_port_was(enum rdma_port_space ps, const struct sockaddr *dst);
+
 /* cm_bind.c */
 int svb_cm_bind(struct svb_cm_id *id, const struct sockaddr *addr);
 
@@ -238,14 +243,13 @@ void svb_cm_on_sidr_rep(struct svb_cm_id *id, const struct svb_cm_msg *msg);
 /* Puts a program's private data into a message. Returns 0 or EINVAL when it is too long.
  */
 int svb_cm_set_data(struct svb_cm_msg *msg, const void *data, size_t len);
-/* Sends SIDR's request or answer. */
-int svb_cm_sidr_connect(struct svb_cm_id *id, struct svb_cm_msg *msg);
+/* Sends SIDR's answer. */
 int svb_cm_sidr_accept(struct svb_cm_id *id, const struct rdma_conn_param *param);
 int svb_cm_sidr_reject(struct svb_cm_id *id, const void *data, uint8_t len);
 /* The answer to a request came and the queue pair is the id's: connects it. */
 int svb_cm_confirm(struct svb_cm_id *id);
-/* Finds the listener for the id's destination: its peer. False: nobody. */
-bool svb_cm_find_listener(struct svb_cm_id *id);
+/* Nobody listened when a request was made: looks again, and sends it or gives up. */
+void svb_cm_release(struct svb_cm_id *id);
 /* Ends a connection, telling the program. */
 void svb_cm_disconnected(struct svb_cm_id *id, int status);
 

@@ -166,6 +166,8 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 
 void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg)
 {
+	if (!id->peer)
+		return;
 	msg->from = svb_lock_token;
 	msg->to = id->peer;
 	msg->from_id = id->handle;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The requester's side of a connection. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cm.h"
 
@@ -16,10 +17,66 @@ int svb_cm_set_data(struct svb_cm_msg *msg, const void *data, size_t len)
 	return 0;
 }
 
-bool svb_cm_find_listener(struct svb_cm_id *id)
+/* What an answer says when nobody listens. */
+static int svb_cm_nobody(struct svb_cm_id *id)
 {
-	return svb_cm_port_find(id->id.ps, &id->id.route.addr.dst_addr, &id->peer,
-				&id->peer_id);
+	struct svb_cm_event *event;
+
+	id->state = SVB_CM_OVER;
+	if (id->id.qp_type == IBV_QPT_UD)
+		event = svb_cm_report(id, RDMA_CM_EVENT_UNREACHABLE, SVB_CM_SIDR_NOBODY);
+	else
+		event = svb_cm_report(id, RDMA_CM_EVENT_REJECTED,
+				      svb_cm_iwarp() ? -ECONNREFUSED : SVB_CM_REJ_NOBODY);
+	return event ? 0 : ENOMEM;
+}
+
+static bool svb_cm_request(struct svb_cm_id *id, struct svb_cm_msg *msg)
+{
+	if (!svb_cm_port_find(id->id.ps, &id->id.route.addr.dst_addr, &id->peer,
+			      &id->peer_id))
+		return false;
+	svb_cm_set_timer(id, SVB_CM_PATIENCE);
+	svb_cm_send(id, msg);
+	return true;
+}
+
+/*
+ * Resolving and connecting take milliseconds on a network and nothing here. A program
+ * like perftest, whose server closes a listener and makes another while the client is
+ * already connecting for the second time, counts on that time: so where somebody listened
+ * a moment ago, the request waits a little.
+ */
+#define SVB_CM_LOOK_MS 10u
+#define SVB_CM_LOOKS 50u
+
+static bool svb_cm_hold(struct svb_cm_id *id, const struct svb_cm_msg *msg)
+{
+	if (!svb_cm_port_was(id->id.ps, &id->id.route.addr.dst_addr) ||
+	    !svb_self.settings.threads || svb_cm_start())
+		return false;
+	id->held = malloc(sizeof(*id->held));
+	if (!id->held)
+		return false;
+	*id->held = *msg;
+	id->looks = SVB_CM_LOOKS;
+	svb_cm_set_timer(id, SVB_CM_LOOK_MS);
+	return true;
+}
+
+void svb_cm_release(struct svb_cm_id *id)
+{
+	struct svb_cm_msg *msg = id->held;
+	bool sent = svb_cm_request(id, msg);
+
+	if (!sent && --id->looks) {
+		svb_cm_set_timer(id, SVB_CM_LOOK_MS);
+		return;
+	}
+	id->held = NULL;
+	if (!sent)
+		svb_cm_nobody(id);
+	free(msg);
 }
 
 /* librdmacm's ucma_valid_param; NULL means the most of everything. */
@@ -68,15 +125,6 @@ static int svb_cm_connect(struct svb_cm_id *id, const struct rdma_conn_param *pa
 		return ret;
 	svb_cm_addr_to_wire(&id->id.route.addr.src_addr, &msg.src);
 	svb_cm_addr_to_wire(&id->id.route.addr.dst_addr, &msg.dst);
-	if (ud)
-		return svb_cm_sidr_connect(id, &msg);
-	if (!svb_cm_find_listener(id)) {
-		id->state = SVB_CM_OVER;
-		return svb_cm_report(id, RDMA_CM_EVENT_REJECTED,
-				     svb_cm_iwarp() ? -ECONNREFUSED : SVB_CM_REJ_NOBODY)
-			       ? 0
-			       : ENOMEM;
-	}
 	msg.qpn = id->qpn;
 	msg.psn = id->psn;
 	msg.responder_resources = id->responder_resources;
@@ -86,9 +134,9 @@ static int svb_cm_connect(struct svb_cm_id *id, const struct rdma_conn_param *pa
 	msg.ece_vendor = id->ece.vendor_id;
 	msg.ece_options = id->ece.options;
 	id->state = SVB_CM_REQ_SENT;
-	svb_cm_set_timer(id, SVB_CM_PATIENCE);
-	svb_cm_send(id, &msg);
-	return 0;
+	if (svb_cm_request(id, &msg) || svb_cm_hold(id, &msg))
+		return 0;
+	return svb_cm_nobody(id);
 }
 
 SVB_API int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)

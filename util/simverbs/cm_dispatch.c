@@ -61,6 +61,10 @@ void svb_cm_handle(const struct svb_cm_msg *msg)
 
 void svb_cm_expired(struct svb_cm_id *id)
 {
+	if (id->held) {
+		svb_cm_release(id);
+		return;
+	}
 	switch (id->state) {
 	case SVB_CM_REQ_SENT:
 	case SVB_CM_REP_SENT:

@@ -194,6 +194,7 @@ static void svb_cm_free(struct svb_cm_id *id)
 	svb_cm_mcast_drop(id);
 	if (id->sync)
 		rdma_destroy_event_channel(id->id.channel);
+	free(id->held);
 	free(id->qp_attr);
 	free(id->connect);
 	free(id);

@@ -10,8 +10,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "cm.h"
+#include "step.h"
 
 #define SVB_PORTS_MAX 16384u
+#define SVB_PORTS_CLOSED 64u
+#define SVB_PORT_MEMORY_NS 1000000000ull
 #define SVB_PORTS_MAGIC 0x74727063u
 /* Free ports are looked for in the range that Linux uses by default. */
 #define SVB_PORT_FIRST 32768u
@@ -29,11 +32,20 @@ struct svb_bound {
 	struct svb_cm_wire_addr addr;
 };
 
+/* A listener that went away. */
+struct svb_closed {
+	uint64_t time; /* ns */
+	uint32_t ps;
+	uint32_t port;
+};
+
 struct svb_ports {
 	uint32_t magic;
 	struct svb_lock lock;
 	uint32_t used; /* no entry beyond was ever used */
 	struct svb_bound bound[SVB_PORTS_MAX];
+	uint32_t next_closed;
+	struct svb_closed closed[SVB_PORTS_CLOSED];
 };
 
 static struct svb_ports *svb_ports;
@@ -207,9 +219,17 @@ int svb_cm_port_listen(struct svb_cm_id *id)
 
 void svb_cm_port_release(struct svb_cm_id *id)
 {
+	struct svb_bound *bound;
+
 	if (id->binding < 0)
 		return;
-	__atomic_store_n(&svb_ports->bound[id->binding].token, 0, __ATOMIC_RELEASE);
+	bound = &svb_ports->bound[id->binding];
+	svb_lock(&svb_ports->lock);
+	if (bound->flags & SVB_BOUND_LISTENS)
+		svb_ports->closed[svb_ports->next_closed++ % SVB_PORTS_CLOSED] =
+			(struct svb_closed){svb_now(), bound->ps, bound->addr.port};
+	__atomic_store_n(&bound->token, 0, __ATOMIC_RELEASE);
+	svb_unlock(&svb_ports->lock);
 	id->binding = -1;
 }
 
@@ -250,4 +270,21 @@ bool svb_cm_port_find(enum rdma_port_space ps, const struct sockaddr *dst,
 	}
 	svb_unlock(&svb_ports->lock);
 	return best;
+}
+
+bool svb_cm_port_was(enum rdma_port_space ps, const struct sockaddr *dst)
+{
+	uint64_t now = svb_now();
+	bool was = false;
+	uint32_t i;
+
+	if (svb_ports_open())
+		return false;
+	svb_lock(&svb_ports->lock);
+	for (i = 0; i < SVB_PORTS_CLOSED && !was; i++)
+		was = svb_ports->closed[i].ps == ps &&
+		      svb_ports->closed[i].port == svb_cm_addr_port(dst) &&
+		      now - svb_ports->closed[i].time < SVB_PORT_MEMORY_NS;
+	svb_unlock(&svb_ports->lock);
+	return was;
 }

@@ -6,20 +6,6 @@
 #include <errno.h>
 #include "cm.h"
 
-int svb_cm_sidr_connect(struct svb_cm_id *id, struct svb_cm_msg *msg)
-{
-	if (!svb_cm_find_listener(id)) {
-		id->state = SVB_CM_OVER;
-		return svb_cm_report(id, RDMA_CM_EVENT_UNREACHABLE, SVB_CM_SIDR_NOBODY)
-			       ? 0
-			       : ENOMEM;
-	}
-	id->state = SVB_CM_REQ_SENT;
-	svb_cm_set_timer(id, SVB_CM_PATIENCE);
-	svb_cm_send(id, msg);
-	return 0;
-}
-
 int svb_cm_sidr_accept(struct svb_cm_id *id, const struct rdma_conn_param *param)
 {
 	struct svb_cm_msg msg = {.type = SVB_CM_SIDR_REP, .qkey = id->qkey};

@@ -34,8 +34,10 @@ static void svb_forked(void)
 /* Peers learn of the end of this process like of any other's. */
 static void __attribute__((destructor)) svb_leave(void)
 {
-	if (svb_self.joined)
-		svb_registry_leave();
+	if (!svb_self.joined)
+		return;
+	svb_service_stop();
+	svb_registry_leave();
 }
 
 static int svb_join_locked(void)

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "service.h"
 #include "step.h"
@@ -13,6 +14,7 @@
 
 #define SVB_DEATHS 4
 #define SVB_EVENTS 16
+#define SVB_LOOK_MS 50
 
 struct svb_watch {
 	struct crn_list entry;
@@ -34,6 +36,9 @@ struct svb_service {
 	struct crn_list watches;
 	struct svb_watch *calling;
 	uint32_t peers[SVB_PROC_MAX / 32]; /* watched, by index */
+	/* Tokens of those looked at from time to time, where there is no pidfd_open. */
+	uint32_t looked_at[SVB_PROC_MAX];
+	uint32_t lookings;
 	struct {
 		svb_death_fn fn;
 		void *arg;
@@ -48,7 +53,7 @@ static struct svb_service svb_service = {
 };
 
 /* Time until the next deadline, ms rounded up; -1: none. */
-static int svb_service_timeout(void)
+static int svb_service_sleep(void)
 {
 	uint64_t next = __atomic_load_n(&svb_self.seg->next_deadline, __ATOMIC_SEQ_CST);
 	uint64_t now = next ? svb_now() : 0;
@@ -59,6 +64,15 @@ static int svb_service_timeout(void)
 		return 0;
 	next = (next - now + 999999) / 1000000;
 	return next > 3600000 ? 3600000 : (int)next;
+}
+
+static int svb_service_timeout(void)
+{
+	int sleep = svb_service_sleep();
+
+	if (!__atomic_load_n(&svb_service.lookings, __ATOMIC_RELAXED))
+		return sleep;
+	return sleep < 0 || sleep > SVB_LOOK_MS ? SVB_LOOK_MS : sleep;
 }
 
 static void svb_service_call(struct svb_watch *watch)
@@ -93,6 +107,8 @@ static void svb_service_sweep(void)
 	pthread_mutex_unlock(&svb_service.mutex);
 }
 
+static void svb_service_look(void);
+
 static void *svb_service_main(void *arg)
 {
 	struct epoll_event events[SVB_EVENTS];
@@ -104,6 +120,7 @@ static void *svb_service_main(void *arg)
 		for (i = 0; i < count; i++)
 			svb_service_call(events[i].data.ptr);
 		svb_engine_timers();
+		svb_service_look();
 		svb_service_sweep();
 	}
 	return NULL;
@@ -270,13 +287,11 @@ static void svb_peer_gone(uint32_t index)
 	pthread_mutex_unlock(&svb_self.mutex);
 }
 
-static void svb_service_death(int fd, void *arg)
+static void svb_service_died(uint32_t token)
 {
-	uint32_t token = (uint32_t)(uintptr_t)arg, index = svb_token_index(token);
+	uint32_t index = svb_token_index(token);
 	int i;
 
-	svb_service_unwatch(fd);
-	close(fd);
 	svb_registry_bury(token);
 	pthread_mutex_lock(&svb_service.mutex);
 	svb_service.peers[index / 32] &= ~(1u << index % 32);
@@ -286,29 +301,65 @@ static void svb_service_death(int fd, void *arg)
 		svb_service.deaths[i].fn(token, svb_service.deaths[i].arg);
 }
 
+static void svb_service_death(int fd, void *arg)
+{
+	svb_service_unwatch(fd);
+	close(fd);
+	svb_service_died((uint32_t)(uintptr_t)arg);
+}
+
+static void svb_service_look(void)
+{
+	uint32_t index, token;
+
+	if (!__atomic_load_n(&svb_service.lookings, __ATOMIC_RELAXED))
+		return;
+	for (index = 1; index < SVB_PROC_MAX; index++) {
+		token = __atomic_load_n(&svb_service.looked_at[index], __ATOMIC_ACQUIRE);
+		if (!token || svb_registry_alive(token))
+			continue;
+		__atomic_store_n(&svb_service.looked_at[index], 0, __ATOMIC_RELEASE);
+		__atomic_sub_fetch(&svb_service.lookings, 1, __ATOMIC_RELAXED);
+		svb_service_died(token);
+	}
+}
+
+/* Mutex held. */
+static int svb_service_add_peer(uint32_t token, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
+
+	if (fd < 0 && errno != ENOSYS)
+		return errno;
+	if (fd < 0) {
+		__atomic_store_n(&svb_service.looked_at[svb_token_index(token)], token,
+				 __ATOMIC_RELEASE);
+		__atomic_add_fetch(&svb_service.lookings, 1, __ATOMIC_RELAXED);
+		svb_bell_ring(svb_service.bell);
+		return 0;
+	}
+	ret = svb_service_add(fd, svb_service_death, (void *)(uintptr_t)token);
+	if (ret)
+		close(fd);
+	return ret;
+}
+
 int svb_service_watch_peer(uint32_t index)
 {
 	struct svb_entry *entry;
-	uint32_t token;
-	int fd, ret;
+	int ret;
 
 	if (!index || index >= SVB_PROC_MAX || index == svb_self.index)
 		return 0;
 	entry = &svb_self.registry->entry[index];
-	token = svb_token(index, entry->generation);
 	pthread_mutex_lock(&svb_service.mutex);
 	ret = svb_service_begin();
 	if (!ret && svb_service.runs &&
 	    !(svb_service.peers[index / 32] >> index % 32 & 1)) {
-		fd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
-		ret = fd < 0 ? errno : 0;
-		if (!ret)
-			ret = svb_service_add(fd, svb_service_death,
-					      (void *)(uintptr_t)token);
+		ret = svb_service_add_peer(svb_token(index, entry->generation),
+					   (pid_t)entry->pid);
 		if (!ret)
 			svb_service.peers[index / 32] |= 1u << index % 32;
-		else if (fd >= 0)
-			close(fd);
 	}
 	pthread_mutex_unlock(&svb_service.mutex);
 	return ret;
@@ -325,11 +376,17 @@ void svb_service_deadline(uint64_t deadline)
 
 void svb_service_stop(void)
 {
+	struct timespec until;
+
 	if (!svb_service.runs)
 		return;
 	__atomic_store_n(&svb_service.stop, true, __ATOMIC_RELEASE);
 	svb_bell_ring(svb_service.bell);
-	pthread_join(svb_service.thread, NULL);
+	/* What it is in the middle of may wait for whoever is leaving. */
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	if (pthread_timedjoin_np(svb_service.thread, NULL, &until))
+		return;
 	svb_bell_close(svb_service.bell_fd, svb_service.bell);
 	close(svb_service.epoll_fd);
 	svb_service.runs = false;

@@ -35,7 +35,7 @@ int svb_service_watch_peer(uint32_t index);
 /* Nobody but us will act on this deadline (ns, CLOCK_MONOTONIC): wake in time. */
 void svb_service_deadline(uint64_t deadline);
 
-/* Ends the thread, if any. The child of a fork forgets it instead. */
+/* Ends the thread, if any, or gives up after a second. The child of a fork forgets it. */
 void svb_service_stop(void);
 void svb_service_forget(void);
 
