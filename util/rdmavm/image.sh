@@ -37,7 +37,7 @@ find_image() {
 # Sets "image", unless it is set, to an image of this recipe, made now if there is none, and holds it until
 # this process and the machine that it starts are gone.
 use_image() {
-	[ -n "$image" ] || image=$(find_image) || build_image
+	[ -n "$image" ] || image=$(find_image) || build_image if-none
 	if exec 8< "$image/lock" && flock -s 8 && [ -d "$image/root" ]; then
 		touch "$image/lock"
 	else
@@ -114,10 +114,15 @@ prune_images() {
 }
 
 # Sets "image" to the image of this recipe with the newest packages, made now unless it is there already.
+# With "if-none", any image of this recipe will do that another rdmavm has made meanwhile.
 build_image() {
 	image_tools
 	exec 6> "$cache/build.lock"
 	take_lock 6 "$cache/build.lock" 3600 "builds an image"
+	if [ "${1-}" = if-none ] && image=$(find_image); then
+		exec 6>&-
+		return
+	fi
 	remove_stale_builds
 
 	local free log total key recipe mask
