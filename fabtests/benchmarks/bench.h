@@ -32,6 +32,8 @@ struct bench {
 
 /* Reads completions once; unlucky: turns without one, for the deadline. */
 int bench_reap(struct bench *b, unsigned int *unlucky);
+/* Sleeps until there are completions, and reads them. */
+int bench_doze(struct bench *b, struct fct_wait *w);
 int bench_post_recv(struct bench *b, uint64_t n);
 int bench_send(struct bench *b);
 

@@ -7,7 +7,9 @@
 
 #define PINGPONG_RECVS 16u
 #define SPINS \
-	(1u << 16) /* turns without a completion between two looks at the deadline */
+	(1u << 16)  /* turns without a completion between two looks at the deadline */
+#define REAP 16u    /* completions read at once */
+#define DOZE_MS 250 /* between two looks at the deadline */
 
 static const char *const mode_names[] = {"pingpong", "stream", "write"};
 
@@ -123,25 +125,16 @@ out:
 	return ret;
 }
 
-int bench_reap(struct bench *b, unsigned int *unlucky)
+static int take(struct bench *b, const struct fi_cq_entry *e, ssize_t n)
 {
-	struct fi_cq_entry e[16];
 	struct fct_ctx *ctx;
-	ssize_t i, n = fi_cq_read(b->l.txcq, e, 16);
+	ssize_t i;
 
-	if (n == -FI_EAGAIN) {
-		if (++*unlucky % SPINS)
-			return 0;
-		if (*unlucky == SPINS)
-			fct_wait_init(&b->idle, b->l.t, "the next completion");
-		return fct_wait_check(&b->idle);
-	}
 	if (n < 0)
-		return n == -FI_EAVAIL
-			       ? fct_cq_fail(b->l.t, b->l.txcq, "an operation")
-			       : fct_fail_at(b->l.t, __FILE__, __LINE__, "fi_cq_read: %s",
-					     fi_strerror((int)-n));
-	*unlucky = 0;
+		return n == -FI_EAVAIL ? fct_cq_fail(b->l.t, b->l.txcq, "an operation")
+				       : fct_fail_at(b->l.t, __FILE__, __LINE__,
+						     "reading completions: %s",
+						     fi_strerror((int)-n));
 	for (i = 0; i < n; i++) {
 		ctx = e[i].op_context;
 		if (ctx >= b->rx_ctx && ctx < b->rx_ctx + b->job.window)
@@ -150,6 +143,30 @@ int bench_reap(struct bench *b, unsigned int *unlucky)
 			b->completed++;
 	}
 	return 0;
+}
+
+int bench_reap(struct bench *b, unsigned int *unlucky)
+{
+	struct fi_cq_entry e[REAP];
+	ssize_t n = fi_cq_read(b->l.txcq, e, REAP);
+
+	if (n == -FI_EAGAIN) {
+		if (++*unlucky % SPINS)
+			return 0;
+		if (*unlucky == SPINS)
+			fct_wait_init(&b->idle, b->l.t, "the next completion");
+		return fct_wait_check(&b->idle);
+	}
+	*unlucky = 0;
+	return take(b, e, n);
+}
+
+int bench_doze(struct bench *b, struct fct_wait *w)
+{
+	struct fi_cq_entry e[REAP];
+	ssize_t n = fi_cq_sread(b->l.txcq, e, REAP, NULL, DOZE_MS);
+
+	return n == -FI_EAGAIN || n == -FI_EINTR ? fct_wait_check(w) : take(b, e, n);
 }
 
 static int agree(struct bench *b, struct fct *t)
@@ -207,8 +224,10 @@ static int measure(struct bench *b, struct fct *t)
 	    !b->job.batch)
 		return fct_fail_at(t, NULL, 0,
 				   "the client asked for an unknown measurement");
-	if (b->job.mode == BENCH_WRITE)
+	if (b->job.mode == BENCH_WRITE) {
 		s.caps |= FI_RMA;
+		s.cq_wait = FI_WAIT_UNSPEC;
+	}
 	if (b->job.signal > 1)
 		s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_size = b->job.window + 1;
