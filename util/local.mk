@@ -38,4 +38,4 @@ EXTRA_DIST += \
 	fabtests/interop/check-fi_info \
 	fabtests/interop/check-file \
 	fabtests/interop/check-pingpong \
-	fabtests/interop/guest-env
+	fabtests/interop/with-build

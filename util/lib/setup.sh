@@ -12,12 +12,13 @@ die() {
 	exit 1
 }
 
-# Installs what is missing of util/packages.list.
+# setup_packages GROUP...: installs what is missing of util/packages.list: what building needs, and the groups.
 setup_packages() {
 	local wanted missing=() name as_root=()
 
 	command -v dpkg-query >/dev/null || die "this is no Debian system: install the packages in util/packages.list by hand"
-	mapfile -t wanted < <(sed 's/#.*//' "$top/util/packages.list" | awk 'NF { print $1 }')
+	mapfile -t wanted < <(sed 's/#.*//' "$top/util/packages.list" |
+		awk -v groups=" $* " 'NF == 1 || NF == 2 && index(groups, " " $2 " ") { print $1 }')
 	for name in "${wanted[@]}"; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
 			missing+=("$name")

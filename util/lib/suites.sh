@@ -105,6 +105,7 @@ suite_simverbs() {
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
 		return
 	fi
+	step quickstart 600 "$top/util/quickstart"
 	FI_PROVIDER_PATH=$dir/prov/pverbs/.libs counted simverbs-pverbs 600 "$dir/util/simverbs/simverbs" \
 		"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" -p pverbs -a "$address"
 }
@@ -198,18 +199,18 @@ suite_portable() {
 guest_tests() {
 	local release=$1 build=$2 short=${3-} name=$1-$2 server client mode
 
-	step "$name-fi_info" 60 in_guest "$release" 50 fabtests/interop/guest-env "$build" \
+	step "$name-fi_info" 60 in_guest "$release" 50 fabtests/interop/with-build "$build" \
 		fabtests/interop/check-fi_info
 	for server in pverbs verbs; do
 		for client in pverbs verbs; do
 			step "$name-pingpong-$server-$client" 200 in_guest "$release" 180 \
-				fabtests/interop/guest-env "$build" \
-				fabtests/interop/check-pingpong "$server" "$client"
+				fabtests/interop/with-build "$build" \
+				fabtests/interop/check-pingpong host1 "$server" "$client"
 		done
 	done
 	for mode in msg write read; do
 		step "$name-file-$mode" 300 in_guest "$release" 280 \
-			fabtests/interop/guest-env "$build" fabtests/interop/check-file "$mode"
+			fabtests/interop/with-build "$build" fabtests/interop/check-file host1 "$mode"
 	done
 	functional_in_guest "$release" "$build" pverbs pverbs
 	[ -z "$short" ] || return 0
@@ -219,6 +220,6 @@ guest_tests() {
 }
 
 functional_in_guest() {
-	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/guest-env "$2" \
+	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/with-build "$2" \
 		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1
 }
