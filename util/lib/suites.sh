@@ -97,7 +97,7 @@ suite_tcp() {
 # On the software device the functional programs run at native speed. It has the addresses of this
 # machine's interfaces; what is sent to them stays on this machine.
 suite_simverbs() {
-	local dir=$top/build/unit address
+	local dir=$top/build/unit address server client
 
 	step build-unit 1200 build_tree unit -- --disable-man || return
 	address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
@@ -106,8 +106,13 @@ suite_simverbs() {
 		return
 	fi
 	step quickstart 600 "$top/util/quickstart"
-	FI_PROVIDER_PATH=$dir/prov/pverbs/.libs counted simverbs-pverbs 600 "$dir/util/simverbs/simverbs" \
-		"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" -p pverbs -a "$address"
+	for server in pverbs verbs; do
+		for client in pverbs verbs; do
+			FI_PROVIDER_PATH=$dir/prov/pverbs/.libs counted "simverbs-$client-$server" 900 \
+				"$dir/util/simverbs/simverbs" "$top/fabtests/functional/run-functional" \
+				-b "$dir/fabtests/functional" -p "$client" --peer "$server" -a "$address"
+		done
+	done
 }
 
 suite_install() {
