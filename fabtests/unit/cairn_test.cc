@@ -2,12 +2,17 @@
 // The checks and the main function of cairn_test.h, over GoogleTest.
 #include "cairn_test.h"
 #include <atomic>
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <sched.h>
 #include <unistd.h>
 #include <gtest/gtest.h>
+
+// Only in programs linked with CT_WRAP_TIME.
+extern "C" __attribute__((weak)) void ct_time_reset(void);
 
 namespace
 {
@@ -35,6 +40,8 @@ class Test : public testing::Test
 		note.clear();
 		failures = 0;
 		ct_log_reset();
+		if (ct_time_reset)
+			ct_time_reset();
 		alarm(kSecondsPerTest);
 		test_->run();
 		alarm(0);
@@ -55,6 +62,15 @@ bool Fail(const char *file, int line, const std::string &message)
 		return false;
 	ADD_FAILURE_AT(file, line) << message << (note.empty() ? "" : "\nin: " + note);
 	return false;
+}
+
+// Never the clock that a test moves: that is wrapped in what is linked statically only.
+uint64_t NowMs()
+{
+	const auto now = std::chrono::steady_clock::now().time_since_epoch();
+
+	return static_cast<uint64_t>(
+		std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 bool Negative(ct_value value)
@@ -193,6 +209,17 @@ bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text
 void ct_skip(const char *file, int line, const char *reason)
 {
 	GTEST_SKIP() << file << ":" << line << ": " << reason;
+}
+
+uint64_t ct_soon_end()
+{
+	return NowMs() + CT_DEADLINE_MS;
+}
+
+bool ct_soon(uint64_t end)
+{
+	sched_yield();
+	return NowMs() < end;
 }
 
 void ct_note(const char *fmt, ...)

@@ -144,6 +144,27 @@ bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text
 #define CT_ASSERT_STRSTR(a, b) CT_OR_RETURN(CT_TEXT(ct_strstr, a, b, #a, #b))
 #define CT_ASSERT_MEMEQ(a, b, len) CT_OR_RETURN(CT_BYTES(a, b, #a, #b, len))
 
+/*
+ * For what another thread does: the condition comes true before the deadline, and is
+ * looked at until then. Long enough for an emulated machine; only what never comes lasts
+ * that long.
+ */
+#define CT_DEADLINE_MS 60000
+#define CT_SOON(a, a_text)                                    \
+	({                                                    \
+		const uint64_t ct_end_ = ct_soon_end();       \
+		bool ct_came_;                                \
+		while (!(ct_came_ = (a)) && ct_soon(ct_end_)) \
+			;                                     \
+		CT_TRUTH(ct_came_, a_text, true);             \
+	})
+#define CT_EXPECT_SOON(a) ((void)CT_SOON(a, #a))
+#define CT_ASSERT_SOON(a) CT_OR_RETURN(CT_SOON(a, #a))
+
+uint64_t ct_soon_end(void);
+/* Lets other threads run; false once the deadline is over. */
+bool ct_soon(uint64_t end);
+
 /* Ends the test as skipped. */
 #define CT_SKIP(reason)                              \
 	do {                                         \
@@ -178,6 +199,28 @@ bool ct_alloc_failed(void);
  */
 void ct_fds_left(unsigned int count);
 void ct_fds_restore(void);
+
+/*
+ * Time (CT_WRAP_TIME of local.mk makes it so): the clock of statically linked code, which
+ * is CLOCK_MONOTONIC, poll's timeout and that of pthread_cond_timedwait on that clock. It
+ * is the system's when a test begins.
+ */
+/* From here to the end of the test only ct_time_pass moves it, in every thread. */
+void ct_time_stop(void);
+void ct_time_pass(unsigned int ms);
+/* And waits of this thread: one that nothing ends is over at once, the clock at its end.
+ */
+void ct_time_jump(void);
+
+/*
+ * Waits are calls of poll, pthread_cond_wait and pthread_cond_timedwait that may block:
+ * how many began since the test did, and how many threads are in one now. What a thread
+ * in poll waits for is not missed, whether or not it sleeps already.
+ */
+unsigned int ct_waits(void);
+unsigned int ct_waiting(void);
+/* A handled signal ends the next poll of this thread. */
+void ct_interrupt_wait(void);
 
 /*
  * Log lines of statically linked code (CT_WRAP_LOG of local.mk): kept, not printed, and

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_eq_sread in several threads: every event wakes a reader, and none is read twice. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>
 #include <cairn/eq.h>
 #include "cairn_test.h"
 
-/* Long enough for an emulated machine; only a lost wake-up lasts that long. */
-#define DEADLINE_MS 60000
 #define READERS 4
 #define EVENTS 4000
 #define STOP UINT64_MAX
@@ -81,7 +77,7 @@ static void *reader(void *arg)
 
 	for (;;) {
 		ret = fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry),
-				  DEADLINE_MS, 0);
+				  CT_DEADLINE_MS, 0);
 		if (ret != sizeof(entry)) {
 			CT_EXPECT_EQ(ret, sizeof(entry));
 			return NULL;
@@ -112,13 +108,15 @@ static void stop_readers(struct crowd *crowd, pthread_t threads[READERS])
 		pthread_join(threads[i], NULL);
 }
 
-static bool wait_for_reads(struct crowd *crowd, unsigned int count)
+static void expect_reads(struct crowd *crowd, unsigned int count)
 {
-	uint64_t start = crn_now_ms();
+	CT_EXPECT_SOON(atomic_load(&crowd->reads) == count);
+}
 
-	while (atomic_load(&crowd->reads) < count && crn_now_ms() - start < DEADLINE_MS)
-		usleep(100);
-	return atomic_load(&crowd->reads) == count;
+/* Then an event is lost if nobody wakes for it. */
+static void expect_all_blocked(void)
+{
+	CT_EXPECT_SOON(ct_waiting() == READERS);
 }
 
 static void *writer(void *arg)
@@ -142,7 +140,7 @@ CT_TEST(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_rea
 	for (i = 0; i < EVENTS; i += 2)
 		crowd_write(crowd, i);
 	pthread_join(second, NULL);
-	CT_EXPECT_TRUE(wait_for_reads(crowd, EVENTS));
+	expect_reads(crowd, EVENTS);
 	stop_readers(crowd, threads);
 	for (i = 0; i < EVENTS; i++) {
 		CT_NOTE("event %ju", (uintmax_t)i);
@@ -151,7 +149,6 @@ CT_TEST(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_rea
 	crowd_close(crowd);
 }
 
-/* All readers are blocked when the event comes: it is lost if nobody wakes. */
 CT_TEST(eq_threads, each_event_wakes_a_blocked_reader)
 {
 	struct crowd *crowd = crowd_open();
@@ -160,8 +157,9 @@ CT_TEST(eq_threads, each_event_wakes_a_blocked_reader)
 
 	start_readers(crowd, threads);
 	for (i = 0; i < 100 && !ct_failed(); i++) {
+		expect_all_blocked();
 		crowd_write(crowd, i);
-		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+		expect_reads(crowd, i + 1);
 	}
 	stop_readers(crowd, threads);
 	crowd_close(crowd);
@@ -175,8 +173,9 @@ CT_TEST(eq_threads, a_descriptor_of_the_provider_wakes_a_blocked_reader)
 
 	start_readers(crowd, threads);
 	for (i = 0; i < 100 && !ct_failed(); i++) {
+		expect_all_blocked();
 		eventfd_write(crowd->fd, 1);
-		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+		expect_reads(crowd, i + 1);
 	}
 	stop_readers(crowd, threads);
 	crowd_close(crowd);
@@ -193,10 +192,11 @@ CT_TEST(eq_threads, a_peek_returns_at_once_and_takes_no_wake_up_from_a_reader)
 
 	start_readers(crowd, threads);
 	for (i = 0; i < 100 && !ct_failed(); i++) {
+		expect_all_blocked();
 		crowd_write(crowd, i);
 		fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 0, FI_PEEK);
 		fi_eq_read(&crowd->eq.fid, &event, &entry, 0, 0);
-		CT_EXPECT_TRUE(wait_for_reads(crowd, i + 1));
+		expect_reads(crowd, i + 1);
 	}
 	stop_readers(crowd, threads);
 	crowd_close(crowd);
@@ -209,6 +209,7 @@ CT_TEST(eq_threads, blocked_readers_do_not_spin)
 	struct fi_eq_entry entry;
 	uint32_t event;
 
+	ct_time_jump();
 	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 300, 0),
 		     -FI_EAGAIN);
 	CT_EXPECT_LE(atomic_load(&crowd->progressed), 4);
@@ -250,36 +251,15 @@ CT_TEST(eq_threads, forgetting_beside_readers_and_writers_loses_nothing)
 	crowd_close(crowd);
 }
 
-static void on_signal(int number)
-{
-}
-
-static void *signalled_reader(void *arg)
-{
-	struct crowd *crowd = arg;
-	struct fi_eq_entry entry;
-	uint32_t event;
-
-	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), -1, 0),
-		     -FI_EAGAIN);
-	atomic_fetch_add(&crowd->reads, 1);
-	return NULL;
-}
-
 /* fi_eq(3): "Threads blocking in this function will return ... if they are signaled". */
 CT_TEST(eq_threads, a_signal_ends_sread)
 {
-	struct sigaction action = {.sa_handler = on_signal}, before;
 	struct crowd *crowd = crowd_open();
-	pthread_t thread;
+	struct fi_eq_entry entry;
+	uint32_t event;
 
-	sigaction(SIGUSR1, &action, &before);
-	CT_EXPECT_EQ(pthread_create(&thread, NULL, signalled_reader, crowd), 0);
-	while (!atomic_load(&crowd->reads)) {
-		pthread_kill(thread, SIGUSR1);
-		usleep(1000);
-	}
-	pthread_join(thread, NULL);
-	sigaction(SIGUSR1, &before, NULL);
+	ct_interrupt_wait();
+	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAGAIN);
 	crowd_close(crowd);
 }

@@ -25,6 +25,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_conn_qp.c \
 	fabtests/unit/pverbs/test_cq.c \
 	fabtests/unit/pverbs/test_cq_drain.c \
+	fabtests/unit/pverbs/test_cq_drain_late.c \
 	fabtests/unit/pverbs/test_cq_hw.c \
 	fabtests/unit/pverbs/test_cq_read.c \
 	fabtests/unit/pverbs/test_cq_wait.c \
@@ -56,6 +57,6 @@ fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/uni
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 # The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
 fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
-	-Wl,--wrap=crn_addr_source
+	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source
 fabtests_unit_unit_pverbs_LDADD = fabtests/unit/libct.la \
 	prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)

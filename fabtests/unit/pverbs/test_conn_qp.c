@@ -140,6 +140,7 @@ CT_TEST(conn_qp, a_queue_pair_that_does_not_go_to_err_is_closed_all_the_same)
 
 	world_reset();
 	pvb_params.close_timeout = 20;
+	world_polls_take_time();
 	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
 	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
 	fake_fail(FAKE_MODIFY_QP, 1, EIO);

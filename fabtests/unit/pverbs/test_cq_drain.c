@@ -178,6 +178,7 @@ CT_TEST(cq_drain, a_device_that_flushes_nothing_is_given_up_after_the_timeout)
 	world_reset();
 	fake_devices[0].no_flush = true;
 	pvb_params.close_timeout = 50;
+	world_polls_take_time();
 	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
 	for (uintptr_t i = 0; i < 5; i++) {
 		CT_EXPECT_EQ(send_number(w.ep, i), 0);
@@ -187,171 +188,11 @@ CT_TEST(cq_drain, a_device_that_flushes_nothing_is_given_up_after_the_timeout)
 	start = crn_now_ms();
 	world_close_ep(&w);
 	passed = crn_now_ms() - start;
-	CT_EXPECT_GE(passed, 49);
-	CT_EXPECT_LT(passed, 1500);
+	CT_EXPECT_GE(passed, 50);
+	CT_EXPECT_LT(passed, 60);
 	CT_EXPECT_STRSTR(ct_log_last(), "no completion for 5 operations");
 	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 10);
 	CT_EXPECT_EQ(errors, 10);
-	world_close(&w);
-}
-
-static struct {
-	struct fake_qp *closing;
-	struct fid_ep *busy;
-	unsigned int polls;
-	unsigned int flush_at;
-	unsigned int fail_alloc_at;
-	unsigned int sent;
-} late;
-
-/* The device flushes late; meanwhile another endpoint goes on sending. */
-static void late_poll(void *arg)
-{
-	late.polls++;
-	if (late.polls == late.flush_at)
-		fake_flush(late.closing);
-	if (late.polls == late.fail_alloc_at)
-		ct_fail_alloc(1);
-	if (!late.busy || late.polls > late.flush_at)
-		return;
-	while (!send_number(late.busy, 1000 + late.sent))
-		late.sent++;
-	fake_complete_all(qp_of(late.busy));
-}
-
-CT_TEST(cq_drain, closing_waits_for_a_device_that_flushes_late)
-{
-	unsigned int errors;
-	struct world w;
-
-	world_reset();
-	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
-	memset(&late, 0, sizeof(late));
-	late.closing = w.qp;
-	late.flush_at = 20;
-	fake_devices[0].poll_hook = late_poll;
-	world_close_ep(&w);
-	fake_devices[0].poll_hook = NULL;
-	CT_EXPECT_GE(late.polls, 20);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 2);
-	CT_EXPECT_EQ(errors, 2);
-	world_close(&w);
-}
-
-CT_TEST(cq_drain, an_endpoint_that_goes_on_sending_loses_no_completion)
-{
-	struct fi_cq_data_entry entry;
-	unsigned int sent = 0;
-	struct fid_ep *busy;
-	struct world w;
-	ssize_t ret;
-
-	world_reset();
-	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &busy));
-	CT_ASSERT_TRUE(world_connect(&w, busy));
-	CT_EXPECT_EQ(recv_number(w.ep, 7), 0);
-	memset(&late, 0, sizeof(late));
-	late.closing = w.qp;
-	late.busy = busy;
-	late.flush_at = 100;
-	fake_devices[0].poll_hook = late_poll;
-	world_close_ep(&w);
-	fake_devices[0].poll_hook = NULL;
-	CT_EXPECT_GT(late.sent, 300);
-	while ((ret = fi_cq_read(w.cq, &entry, 1)) != -FI_EAGAIN) {
-		if (ret == 1)
-			CT_EXPECT_EQ(entry.op_context, NUMBER(1000 + sent++));
-		else
-			expect_cq_error(w.cq, NUMBER(7), FI_RECV | FI_MSG, FI_ECANCELED);
-	}
-	CT_EXPECT_EQ(sent, late.sent);
-	CT_EXPECT_EQ(fi_close(&busy->fid), 0);
-	world_close(&w);
-}
-
-/*
- * Closes an endpoint beside one that goes on sending for so many polls, then that one
- * without memory. True when memory was needed.
- */
-static bool close_without_memory(unsigned int polls)
-{
-	struct fid_ep *busy;
-	unsigned int errors;
-	struct world w;
-	bool needed;
-	int ret;
-
-	world_reset();
-	fake_devices[0].no_flush = true;
-	CT_NOTE("after %u polls", polls);
-	if (!world_open_connected(&w, NULL) || !world_add_ep(&w, NULL, &busy) ||
-	    !world_connect(&w, busy))
-		return true;
-	CT_EXPECT_EQ(recv_number(w.ep, 7), 0);
-	memset(&late, 0, sizeof(late));
-	late.closing = w.qp;
-	late.busy = busy;
-	late.flush_at = polls;
-	fake_devices[0].poll_hook = late_poll;
-	world_close_ep(&w);
-	fake_devices[0].poll_hook = NULL;
-	fake_devices[0].no_flush = false;
-
-	CT_EXPECT_EQ(recv_number(busy, 8), 0);
-	ct_fail_alloc(1);
-	ret = fi_close(&busy->fid);
-	needed = ct_alloc_failed();
-	CT_EXPECT_EQ(ret, needed ? -FI_ENOMEM : 0);
-	if (needed) {
-		CT_EXPECT_EQ(recv_number(busy, 9), 0);
-		CT_EXPECT_EQ(fi_close(&busy->fid), 0);
-	}
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), late.sent + 2 + needed);
-	CT_EXPECT_EQ(errors, 2 + needed);
-	world_close(&w);
-	return needed;
-}
-
-CT_TEST(cq_drain, without_memory_closing_fails_and_changes_nothing)
-{
-	unsigned int polls = 1;
-
-	while (!close_without_memory(polls) && polls < 300)
-		polls++;
-	CT_EXPECT_LT(polls, 300);
-}
-
-CT_TEST(cq_drain, memory_that_runs_out_meanwhile_is_logged_and_closing_ends)
-{
-	struct fid_ep *busy;
-	unsigned int errors;
-	struct world w;
-
-	world_reset();
-	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &busy));
-	CT_ASSERT_TRUE(world_connect(&w, busy));
-	CT_EXPECT_EQ(recv_number(w.ep, 7), 0);
-	memset(&late, 0, sizeof(late));
-	late.closing = w.qp;
-	late.busy = busy;
-	late.flush_at = 1000;
-	late.fail_alloc_at = 2;
-	fake_devices[0].poll_hook = late_poll;
-	world_close_ep(&w);
-	fake_devices[0].poll_hook = NULL;
-	CT_EXPECT_TRUE(ct_alloc_failed());
-	CT_EXPECT_LT(late.polls, 100);
-	CT_EXPECT_STRSTR(ct_log_last(), "no memory");
-	CT_EXPECT_GT(read_all_comps(w.cq, &errors), 0);
-	fake_devices[0].no_flush = false;
-	CT_EXPECT_EQ(fi_close(&busy->fid), 0);
 	world_close(&w);
 }
 
@@ -396,6 +237,7 @@ CT_TEST(cq_drain, a_device_that_takes_no_marker_is_waited_for_no_longer_than_all
 	world_reset();
 	fake_devices[0].refuses_in_err = true;
 	pvb_params.close_timeout = 30;
+	world_polls_take_time();
 	CT_ASSERT_TRUE(world_open_connected(&w, &selective));
 	CT_EXPECT_EQ(send_quietly(w.ep, 1), 0);
 	fake_complete_all(w.qp);

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Waiting for completions: fi_cq_sread, fi_trywait, fi_cq_signal. */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
-#include <unistd.h>
+#include <sched.h>
+#include "ct_fid.h"
 #include "world.h"
 
 static const struct world_opts waiting = {.wait_obj = FI_WAIT_FD};
-
-static bool readable(struct fid_cq *cq)
-{
-	struct pollfd pollfd = {.events = POLLIN};
-
-	CT_EXPECT_EQ(fi_control(&cq->fid, FI_GETWAIT, &pollfd.fd), 0);
-	return poll(&pollfd, 1, 0) == 1;
-}
 
 static int trywait(struct world *w)
 {
@@ -51,9 +43,9 @@ CT_TEST(cq_wait, after_trywait_a_completion_makes_the_descriptor_readable)
 	for (uintptr_t i = 0; i < 20; i++) {
 		while (trywait(&w))
 			expect_no_comp(w.cq);
-		CT_EXPECT_FALSE(readable(w.cq));
+		CT_EXPECT_FALSE(ct_readable(&w.cq->fid));
 		receive_one(&w, i);
-		CT_EXPECT_TRUE(readable(w.cq));
+		CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
 		CT_EXPECT_EQ(trywait(&w), -FI_EAGAIN);
 		expect_comp(w.cq, NUMBER(i), FI_RECV | FI_MSG, 0, 0);
 	}
@@ -148,10 +140,11 @@ CT_TEST(cq_wait, sread_gives_up_after_the_timeout)
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &waiting));
+	ct_time_jump();
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, 0), -FI_EAGAIN);
 	start = crn_now_ms();
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, 30), -FI_EAGAIN);
-	CT_EXPECT_GE(crn_now_ms() - start, 29);
+	CT_EXPECT_EQ(crn_now_ms() - start, 30);
 	world_close(&w);
 }
 
@@ -189,9 +182,10 @@ CT_TEST(cq_wait, a_threshold_is_how_many_are_waited_for)
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, entries, 8, NUMBER(3), -1), 3);
 	for (uintptr_t i = 0; i < 3; i++)
 		receive_one(&w, i);
+	ct_time_jump();
 	start = crn_now_ms();
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, entries, 8, NUMBER(4), 30), 3);
-	CT_EXPECT_GE(crn_now_ms() - start, 29);
+	CT_EXPECT_EQ(crn_now_ms() - start, 30);
 	for (uintptr_t i = 0; i < 3; i++)
 		receive_one(&w, i);
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, entries, 2, NUMBER(100), -1), 2);
@@ -213,11 +207,11 @@ CT_TEST(cq_wait, a_signal_ends_one_wait)
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &waiting));
 	CT_EXPECT_EQ(fi_cq_signal(w.cq), 0);
-	CT_EXPECT_TRUE(readable(w.cq));
+	CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
 	CT_EXPECT_EQ(trywait(&w), -FI_EAGAIN);
 	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, -1), -FI_EAGAIN);
 	CT_EXPECT_EQ(trywait(&w), 0);
-	CT_EXPECT_FALSE(readable(w.cq));
+	CT_EXPECT_FALSE(ct_readable(&w.cq->fid));
 	world_close(&w);
 }
 
@@ -230,13 +224,14 @@ CT_TEST(cq_wait, closing_an_endpoint_wakes_who_waits_for_its_completions)
 		world_reset();
 		fake_devices[0].no_flush = silent;
 		pvb_params.close_timeout = 10;
+		world_polls_take_time();
 		CT_ASSERT_TRUE(world_open(&w, &waiting));
 		CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
 		while (trywait(&w))
 			expect_no_comp(w.cq);
-		CT_EXPECT_FALSE(readable(w.cq));
+		CT_EXPECT_FALSE(ct_readable(&w.cq->fid));
 		world_close_ep(&w);
-		CT_EXPECT_TRUE(readable(w.cq));
+		CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
 		expect_cq_error(w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
 		world_close(&w);
 	}
@@ -253,7 +248,7 @@ CT_TEST(cq_wait, a_refused_chain_wakes_who_waits_for_its_completions)
 		expect_no_comp(w.cq);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(send_number(w.ep, 2), -FI_EINVAL);
-	CT_EXPECT_TRUE(readable(w.cq));
+	CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
 	expect_cq_error(w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_EINVAL);
 	world_close(&w);
 }
@@ -261,7 +256,7 @@ CT_TEST(cq_wait, a_refused_chain_wakes_who_waits_for_its_completions)
 static void *sread_thread(void *arg)
 {
 	struct fi_cq_data_entry entry = {0};
-	ssize_t ret = fi_cq_sread(arg, &entry, 1, NULL, 10000);
+	ssize_t ret = fi_cq_sread(arg, &entry, 1, NULL, CT_DEADLINE_MS);
 
 	return ret == 1 ? entry.op_context : NUMBER(-ret);
 }
@@ -276,7 +271,7 @@ CT_TEST(cq_wait, a_waiting_thread_is_woken_by_a_completion)
 	CT_ASSERT_TRUE(world_open(&w, &waiting));
 	CT_EXPECT_EQ(recv_number(w.ep, 1234), 0);
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, sread_thread, w.cq), 0);
-	usleep(20000);
+	CT_EXPECT_SOON(ct_waiting() == 1);
 	fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
 	CT_EXPECT_EQ(pthread_join(thread, &result), 0);
 	CT_EXPECT_EQ(result, NUMBER(1234));
@@ -292,7 +287,7 @@ CT_TEST(cq_wait, a_waiting_thread_is_woken_by_a_signal)
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &waiting));
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, sread_thread, w.cq), 0);
-	usleep(20000);
+	CT_EXPECT_SOON(ct_waiting() == 1);
 	CT_EXPECT_EQ(fi_cq_signal(w.cq), 0);
 	CT_EXPECT_EQ(pthread_join(thread, &result), 0);
 	CT_EXPECT_EQ(result, NUMBER(FI_EAGAIN));
@@ -310,9 +305,9 @@ CT_TEST(cq_wait, a_waiting_thread_hears_of_an_endpoint_that_comes_later)
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, &waiting));
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, sread_thread, w.cq), 0);
-	usleep(20000);
+	CT_EXPECT_SOON(ct_waits() == 1);
 	if (world_add_ep(&w, NULL, &ep)) {
-		usleep(20000);
+		CT_EXPECT_SOON(ct_waits() == 2);
 		CT_EXPECT_EQ(recv_number(ep, 77), 0);
 		fake_receive(qp_of(ep), IBV_WC_RECV, 0, NULL);
 	}
@@ -325,49 +320,58 @@ CT_TEST(cq_wait, a_waiting_thread_hears_of_an_endpoint_that_comes_later)
 #define THREADS 3
 #define MESSAGES 3000
 
-struct reader {
+struct readers {
 	struct fid_cq *cq;
-	atomic_uint *left;
+	atomic_uint left; /* messages */
+	atomic_uint done; /* readers */
 };
 
 static void *reader_thread(void *arg)
 {
 	struct fi_cq_data_entry entries[4];
-	struct reader *reader = arg;
+	struct readers *readers = arg;
 	ssize_t ret;
 
-	while (atomic_load(reader->left)) {
-		ret = fi_cq_sread(reader->cq, entries, 4, NULL, 10);
+	while (atomic_load(&readers->left)) {
+		ret = fi_cq_sread(readers->cq, entries, 4, NULL, CT_DEADLINE_MS);
 		if (ret > 0)
-			atomic_fetch_sub(reader->left, (unsigned int)ret);
+			atomic_fetch_sub(&readers->left, (unsigned int)ret);
 		else
 			CT_EXPECT_EQ(ret, -FI_EAGAIN);
 	}
+	atomic_fetch_add(&readers->done, 1);
 	return NULL;
+}
+
+/* A signal ends one wait; the thread that takes it may have none to come. */
+static bool done_after_signal(struct readers *readers)
+{
+	CT_EXPECT_EQ(fi_cq_signal(readers->cq), 0);
+	return atomic_load(&readers->done) == THREADS;
 }
 
 CT_TEST(cq_wait, threads_that_post_and_threads_that_read_share_a_queue)
 {
 	struct world_opts opts = {.wait_obj = FI_WAIT_FD, .tx_size = 32};
-	atomic_uint left = MESSAGES;
+	struct readers readers = {.left = MESSAGES};
 	pthread_t threads[THREADS];
-	struct reader reader;
 	struct world w;
 
 	world_reset();
 	fake_devices[0].completes_at_once = true;
 	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	reader = (struct reader){w.cq, &left};
+	readers.cq = w.cq;
 	for (int i = 0; i < THREADS; i++)
-		CT_EXPECT_EQ(pthread_create(&threads[i], NULL, reader_thread, &reader),
+		CT_EXPECT_EQ(pthread_create(&threads[i], NULL, reader_thread, &readers),
 			     0);
 	for (uintptr_t i = 0; i < MESSAGES; i++) {
 		while (send_number(w.ep, i) == -FI_EAGAIN)
-			usleep(10);
+			sched_yield();
 	}
+	CT_EXPECT_SOON(!atomic_load(&readers.left));
+	CT_EXPECT_SOON(done_after_signal(&readers));
 	for (int i = 0; i < THREADS; i++)
 		CT_EXPECT_EQ(pthread_join(threads[i], NULL), 0);
-	CT_EXPECT_EQ(atomic_load(&left), 0);
 	expect_no_comp(w.cq);
 	world_close(&w);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <unistd.h>
 #include "world_cm.h"
 
 CT_TEST(eq, an_event_in_the_channel_makes_the_descriptor_readable)
@@ -120,7 +119,7 @@ static void *sread_thread(void *arg)
 	uint8_t buf[512];
 	uint32_t event = 0;
 
-	fi_eq_sread(arg, &event, buf, sizeof(buf), 10000, 0);
+	fi_eq_sread(arg, &event, buf, sizeof(buf), CT_DEADLINE_MS, 0);
 	return NUMBER(event);
 }
 
@@ -142,7 +141,7 @@ CT_TEST(eq, a_waiting_thread_is_woken_by_rdma_cm)
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
 	id = ep_of(w.ep)->conn.id;
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, sread_thread, w.eq), 0);
-	usleep(20000);
+	CT_EXPECT_SOON(ct_waiting() == 1);
 	pthread_mutex_lock(&ep_of(w.ep)->eq->cm_lock);
 	fake_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 	pthread_mutex_unlock(&ep_of(w.ep)->eq->cm_lock);

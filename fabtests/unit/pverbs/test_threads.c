@@ -70,11 +70,12 @@ static void *send_thread(void *arg)
 
 	for (;;) {
 		ret = send_number(ep, sent);
-		if (ret == -FI_EAGAIN)
-			continue;
-		if (ret)
+		if (!ret)
+			sent++;
+		else if (ret == -FI_EAGAIN)
+			sched_yield();
+		else
 			break;
-		sent++;
 	}
 	CT_EXPECT_EQ(ret, -FI_ESHUTDOWN);
 	return NUMBER(sent);

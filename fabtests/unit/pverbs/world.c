@@ -25,6 +25,17 @@ void world_reset(void)
 	fake_add_route(WORLD_PEER, WORLD_ADDR);
 }
 
+static void pass_a_millisecond(void *arg)
+{
+	ct_time_pass(1);
+}
+
+void world_polls_take_time(void)
+{
+	ct_time_stop();
+	fake_devices[0].poll_hook = pass_a_millisecond;
+}
+
 struct pvb_ep *ep_of(struct fid_ep *ep)
 {
 	return crn_container_of(ep, struct pvb_ep, fid);

@@ -41,6 +41,8 @@ struct world {
 
 /* The fakes as a test finds them: one address, one device. Every test begins with it. */
 void world_reset(void);
+/* Stops the clock; each look into a queue of the device then takes a millisecond. */
+void world_polls_take_time(void);
 /* Everything but the endpoint; opts may be NULL. False when a check failed. */
 bool world_open_domain(struct world *w, const struct world_opts *opts);
 /* With an enabled endpoint. */

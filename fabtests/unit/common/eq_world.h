@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Event queues without a provider behind them, and numbers as their events. */
+#ifndef EQ_WORLD_H
+#define EQ_WORLD_H
+
+#include <cairn/eq.h>
+
+extern struct fi_provider eq_prov;
+/* Whom events may be about. */
+extern struct fid object, other;
+
+/* close_eq frees what open_eq gives; its context is &object. */
+struct crn_eq *open_eq(enum fi_wait_obj wait_obj, size_t size, uint64_t flags);
+void close_eq(struct crn_eq *eq);
+
+/* As an application writes it with fi_eq_write, as a provider inserts it. */
+void write_number(struct crn_eq *eq, uint64_t number);
+void insert_number(struct crn_eq *eq, fid_t fid, uint64_t number);
+/* The next event is this number. */
+void expect_number(struct crn_eq *eq, uint64_t number);
+/* Reads whatever is next. */
+ssize_t read_any(struct crn_eq *eq, uint64_t flags);
+
+#endif
