@@ -3,6 +3,7 @@
  * cq_read.c. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
@@ -119,7 +120,13 @@ static int pvb_cq_signal(struct fid_cq *fid)
 static const char *pvb_cq_strerror(struct fid_cq *fid, int prov_errno,
 				   const void *err_data, char *buf, size_t len)
 {
-	const char *text = ibv_wc_status_str(prov_errno);
+	const char *text;
+
+	/* fi_pverbs(7): a status, or the negative errno of a post that was refused. */
+	if (prov_errno < 0)
+		text = fi_strerror(prov_errno < -INT_MAX ? INT_MAX : -prov_errno);
+	else
+		text = ibv_wc_status_str(prov_errno);
 
 	if (buf && len) {
 		strncpy(buf, text, len - 1);

@@ -123,7 +123,7 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 			.context = slot->context,
 			.flags = slot->flags & ~PVB_SLOT_FLAGS,
 			.err = FI_ECANCELED,
-			.wc_status = IBV_WC_WR_FLUSH_ERR,
+			.prov_errno = IBV_WC_WR_FLUSH_ERR,
 		};
 		if (!(slot->flags & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
@@ -172,7 +172,7 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 	crn_unlock(&cq->lock);
 }
 
-void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err)
+void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno)
 {
 	struct pvb_cq *cq = wq->cq;
 	const struct pvb_slot *slot;
@@ -190,7 +190,7 @@ void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err)
 			.context = slot->context,
 			.flags = slot->flags & ~PVB_SLOT_FLAGS,
 			.err = err,
-			.wc_status = IBV_WC_GENERAL_ERR,
+			.prov_errno = prov_errno,
 		};
 		pvb_cq_stash(cq, &comp);
 	}

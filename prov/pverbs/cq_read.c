@@ -76,7 +76,7 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	comp->len = 0;
 	comp->data = 0;
 	comp->err = pvb_wc_error(wc->status, slot->wq == &conn->sq);
-	comp->wc_status = (int)wc->status;
+	comp->prov_errno = (int)wc->status;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
 			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
@@ -282,7 +282,7 @@ ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 	entry->tag = 0;
 	entry->olen = 0;
 	entry->err = comp->err;
-	entry->prov_errno = comp->wc_status;
+	entry->prov_errno = comp->prov_errno;
 	entry->err_data = NULL;
 	if (FI_VERSION_GE(cq->domain->fabric->fid.api_version, FI_VERSION(1, 5)))
 		entry->err_data_size = 0;

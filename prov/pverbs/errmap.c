@@ -32,16 +32,39 @@ int pvb_wc_error(enum ibv_wc_status status, bool sent)
 	return FI_EOTHER;
 }
 
-int pvb_post_error(int err)
+/* The errno values that fi_errno(3) has as well; EAGAIN and EINTR are no failures there.
+ */
+static const int pvb_post_errors[] = {
+	EPERM,	      EIO,	    EBADF,	ENOMEM,	       EACCES,	     EFAULT,
+	EBUSY,	      ENODEV,	    EINVAL,	EMFILE,	       ENOSPC,	     ENOSYS,
+	EOVERFLOW,    EMSGSIZE,	    EOPNOTSUPP, EADDRNOTAVAIL, ENETDOWN,     ENETUNREACH,
+	ECONNABORTED, ECONNRESET,   ENOBUFS,	ENOTCONN,      ESHUTDOWN,    ETIMEDOUT,
+	EHOSTDOWN,    EHOSTUNREACH, EREMOTEIO,	ECANCELED,     EKEYREJECTED,
+};
+
+int pvb_refused_error(int err)
 {
+	size_t i;
+
+	if (err == -1) /* of a driver that gives no reason */
+		return FI_EOTHER;
 	err = abs(err); /* some drivers give it negative */
-	/* Verbs says ENOMEM for a full queue: what is in flight makes room. */
-	if (err == ENOMEM)
-		return -FI_EAGAIN;
 	/* Never "try again" for what will not get better. */
 	if (err == EAGAIN || err == 0)
-		return -FI_EIO;
-	return -err;
+		return FI_EIO;
+	for (i = 0; i < CRN_COUNT(pvb_post_errors); i++) {
+		if (err == pvb_post_errors[i])
+			return err;
+	}
+	return FI_EOTHER;
+}
+
+int pvb_post_error(int err)
+{
+	const int code = pvb_refused_error(err);
+
+	/* Verbs says ENOMEM for a full queue: what is in flight makes room. */
+	return code == FI_ENOMEM ? -FI_EAGAIN : -code;
 }
 
 int pvb_errno(void)

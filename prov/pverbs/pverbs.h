@@ -112,8 +112,8 @@ struct pvb_comp {
 	uint64_t flags;
 	size_t len;
 	uint64_t data;
-	int err;       /* FI_E*; 0: success */
-	int wc_status; /* enum ibv_wc_status of an error */
+	int err;	/* FI_E*; 0: success */
+	int prov_errno; /* of an error: enum ibv_wc_status, or -errno of a refused post */
 };
 
 /* One device queue behind a fi_cq; endpoints share it while its depth allows. */
@@ -323,9 +323,9 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq);
 void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms);
 /*
  * The newest count operations of wq, accepted but refused by the device now, end with err
- * (positive FI_E*) in the completion queue; their slots are free again.
+ * (positive FI_E*) and prov_errno in the completion queue; their slots are free again.
  */
-void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err);
+void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno);
 
 /* tx.c: makes the completion of everything posted so far sure to arrive, the queue pair
  * being in ERR. */
@@ -376,7 +376,12 @@ extern struct fi_ops_rma pvb_rma_ops;
 /* FI_E* code (positive) for a work completion status. sent: it belongs to the send queue.
  */
 int pvb_wc_error(enum ibv_wc_status status, bool sent);
-/* Negative FI_E* code for a failed post: errno as ibv_post_* returns it. */
+/*
+ * FI_E* code (positive) for a refused post; err is what ibv_post_* returns, which may be
+ * an errno that fi_errno(3) does not know. For operations that were accepted before.
+ */
+int pvb_refused_error(int err);
+/* The same, negative, for the call itself: what is full now is -FI_EAGAIN. */
 int pvb_post_error(int err);
 /* What a call that failed with errno, or without setting it, returns. */
 int pvb_errno(void);

@@ -24,12 +24,21 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index)
 	op->num_sge = 1;
 }
 
+/* The newest count requests were accepted, but not by the device: ret is its reason. */
+static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool closing)
+{
+	if (closing)
+		pvb_cq_fail(&conn->sq, count, FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
+	else
+		pvb_cq_fail(&conn->sq, count, pvb_refused_error(ret), -abs(ret));
+}
+
 /*
  * Posts the requests held back, which were accepted: those the device refuses now end in
- * the completion queue, with err or, when that is 0, the device's error. wr is the
+ * the completion queue, cancelled or, unless closing, with the device's error. wr is the
  * newest, not accepted yet, or NULL; its error is returned.
  */
-static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, int err)
+static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closing)
 {
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_chain *chain = conn->chain;
@@ -45,7 +54,7 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, int err)
 		     posted++)
 			;
 		if (posted < conn->chained)
-			pvb_cq_fail(&conn->sq, conn->chained - posted, err ? err : ret);
+			pvb_chain_fail(conn, conn->chained - posted, ret, closing);
 		/* A refused one may have been the one to have a completion. */
 		conn->unsignaled = conn->signal_every;
 	}
@@ -58,7 +67,7 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
 	 * it. */
 	if (ep->conn.chained)
-		pvb_chain_post(ep, NULL, 0);
+		pvb_chain_post(ep, NULL, false);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;
@@ -88,7 +97,7 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 	/* Inline data is read when it is posted, and the caller's buffer lasts until it
 	 * completes. */
 	if (!more || conn->chained == PVB_CHAIN_LIMIT)
-		return pvb_chain_post(ep, wr, 0);
+		return pvb_chain_post(ep, wr, false);
 	at = conn->chained++;
 	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
 	chain->wr[at] = *wr;
@@ -115,7 +124,7 @@ void pvb_tx_close(struct pvb_ep *ep)
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
-	ret = conn->chained ? pvb_chain_post(ep, &wr, FI_ECANCELED)
+	ret = conn->chained ? pvb_chain_post(ep, &wr, true)
 			    : ibv_post_send(conn->qp, &wr, &bad);
 	if (!ret)
 		conn->sq.ring.head++;

@@ -66,18 +66,38 @@ void expect_no_comp_at(const char *file, int line, struct fid_cq *cq)
 	EQUAL(fi_cq_read(cq, &entry, 1), -FI_EAGAIN);
 }
 
+static bool read_cq_error(const char *file, int line, struct fid_cq *cq,
+			  struct fi_cq_err_entry *error)
+{
+	struct fi_cq_data_entry entry;
+
+	EQUAL(fi_cq_read(cq, &entry, 1), -FI_EAVAIL);
+	*error = (struct fi_cq_err_entry){0};
+	return EQUAL(fi_cq_readerr(cq, error, 0), 1);
+}
+
 void expect_cq_error_at(const char *file, int line, struct fid_cq *cq, void *context,
 			uint64_t flags, int err)
 {
-	struct fi_cq_data_entry entry;
-	struct fi_cq_err_entry error = {0};
+	struct fi_cq_err_entry error;
 
-	EQUAL(fi_cq_read(cq, &entry, 1), -FI_EAVAIL);
-	if (!EQUAL(fi_cq_readerr(cq, &error, 0), 1))
+	if (!read_cq_error(file, line, cq, &error))
 		return;
 	EQUAL(error.op_context, context);
 	EQUAL(error.flags, flags);
 	EQUAL(error.err, err);
+}
+
+void expect_cq_reason_at(const char *file, int line, struct fid_cq *cq, void *context,
+			 int err, int prov_errno)
+{
+	struct fi_cq_err_entry error;
+
+	if (!read_cq_error(file, line, cq, &error))
+		return;
+	EQUAL(error.op_context, context);
+	EQUAL(error.err, err);
+	EQUAL(error.prov_errno, prov_errno);
 }
 
 unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors)

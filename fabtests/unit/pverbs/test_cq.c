@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completion queues as objects. */
 #include <errno.h>
+#include <limits.h>
 #include "world.h"
 
 CT_TEST(cq, attributes_that_are_not_offered_are_refused)
@@ -112,7 +113,9 @@ CT_TEST(cq, a_status_has_a_text)
 	CT_EXPECT_EQ(strncmp(buf, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR),
 			     sizeof(buf) - 1),
 		     0);
-	CT_EXPECT_NE(fi_cq_strerror(w.cq, -1, NULL, NULL, 0), NULL);
+	CT_EXPECT_STREQ(fi_cq_strerror(w.cq, -EINVAL, NULL, NULL, 0),
+			fi_strerror(EINVAL));
+	CT_EXPECT_NE(fi_cq_strerror(w.cq, INT_MIN, NULL, NULL, 0), NULL);
 	CT_EXPECT_NE(fi_cq_strerror(w.cq, 10000, NULL, NULL, 0), NULL);
 	world_close(&w);
 }

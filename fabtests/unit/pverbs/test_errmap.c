@@ -61,11 +61,26 @@ CT_TEST(errmap, no_other_refused_post_says_try_again)
 	CT_EXPECT_EQ(pvb_post_error(EINVAL), -FI_EINVAL);
 }
 
-/* Some drivers return -1 or a negative errno. */
+/* fi_errno(3) */
+CT_TEST(errmap, every_refusal_has_a_code_of_libfabric)
+{
+	for (int err = -200; err <= 200; err++) {
+		CT_NOTE("%d", err);
+		CT_EXPECT_GT(pvb_refused_error(err), 0);
+		CT_EXPECT_NE(pvb_refused_error(err), FI_EAGAIN);
+	}
+	CT_EXPECT_EQ(pvb_refused_error(ENODEV), FI_ENODEV);
+	CT_EXPECT_EQ(pvb_refused_error(ENOMEM), FI_ENOMEM);
+	CT_EXPECT_EQ(pvb_refused_error(EBADSLT), FI_EOTHER);
+	CT_EXPECT_EQ(pvb_post_error(EBADSLT), -FI_EOTHER);
+}
+
+/* Some drivers return a negative errno, or -1 for whatever it is. */
 CT_TEST(errmap, the_sign_of_a_post_error_does_not_matter)
 {
 	CT_EXPECT_EQ(pvb_post_error(-EINVAL), -FI_EINVAL);
 	CT_EXPECT_EQ(pvb_post_error(-ENOMEM), -FI_EAGAIN);
+	CT_EXPECT_EQ(pvb_post_error(-1), -FI_EOTHER);
 }
 
 CT_TEST(errmap, a_failure_without_errno_is_a_failure)

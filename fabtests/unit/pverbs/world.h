@@ -90,6 +90,10 @@ void expect_no_comp_at(const char *file, int line, struct fid_cq *cq);
 #define expect_cq_error(...) expect_cq_error_at(__FILE__, __LINE__, __VA_ARGS__)
 void expect_cq_error_at(const char *file, int line, struct fid_cq *cq, void *context,
 			uint64_t flags, int err);
+/* And this one its provider's reason. */
+#define expect_cq_reason(...) expect_cq_reason_at(__FILE__, __LINE__, __VA_ARGS__)
+void expect_cq_reason_at(const char *file, int line, struct fid_cq *cq, void *context,
+			 int err, int prov_errno);
 /* Reads everything there is and counts it; *errors: the errors among them. */
 unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors);
 
