@@ -92,7 +92,7 @@ static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 			continue;
 		if (!ret)
 			ret = crn_wait_poll(&cq->wait, crn_timeout_left(start, timeout));
-		if (ret == -FI_ETIMEDOUT)
+		if (ret == -FI_ETIMEDOUT || ret == -FI_EINTR)
 			ret = -FI_EAGAIN;
 		if (ret)
 			break;

@@ -42,6 +42,15 @@ CT_TEST(cntr, an_old_error_does_not_end_a_wait)
 	close_cntr(cntr);
 }
 
+CT_TEST(cntr, a_signal_of_the_system_ends_a_wait)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	ct_interrupt_wait();
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, -1), -FI_EINTR);
+	close_cntr(cntr);
+}
+
 CT_TEST(cntr, waiting_without_a_wait_object_is_refused_rather_than_hanging)
 {
 	struct crn_cntr *cntr = open_cntr(FI_WAIT_NONE);

@@ -148,6 +148,19 @@ CT_TEST(cq_wait, sread_gives_up_after_the_timeout)
 	world_close(&w);
 }
 
+/* fi_cq(3): also when "the calling thread is signaled". */
+CT_TEST(cq_wait, sread_gives_up_after_a_signal_of_the_system)
+{
+	struct fi_cq_data_entry entry;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &waiting));
+	ct_interrupt_wait();
+	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, -1), -FI_EAGAIN);
+	world_close(&w);
+}
+
 CT_TEST(cq_wait, a_read_of_no_entries_returns)
 {
 	struct world w;
