@@ -25,17 +25,21 @@ setup_packages() {
 	done
 	[ ${#missing[@]} = 0 ] && return 0
 	if [ "$(id -u)" != 0 ]; then
-		command -v sudo >/dev/null || die "as root, run: apt-get install ${missing[*]}"
+		command -v sudo >/dev/null ||
+			die "as root, run: apt-get update; apt-get install ${missing[*]}"
 		as_root=(sudo)
 	fi
 	say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+	# A fresh machine has no package lists. Where they cannot all be had, such as those of a source
+	# that is no longer there, the rest may do: what counts is the second command.
 	{
-		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
-			"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-				--no-install-recommends "${missing[@]}"
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends "${missing[@]}"
 	} >"$logs/packages.log" 2>&1 </dev/null || {
 		tail -n 20 "$logs/packages.log" >&2
-		die "the packages could not be installed (see above, and $logs/packages.log)"
+		die "the packages could not be installed (see above, and $logs/packages.log). If apt does not find" \
+			"them, name a Debian mirror that this machine reaches in /etc/apt/sources.list and try again"
 	}
 }
 
