@@ -41,22 +41,14 @@ static inline bool svb_cq_empty(const struct svb_cq_sh *sh)
 	       __atomic_load_n(&sh->head, __ATOMIC_RELAXED);
 }
 
-int svb_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
+/* Takes up to count completions. Poll lock held; unlocks. */
+static inline int svb_cq_take(struct svb_cq *cq, int count, struct ibv_wc *wc)
 {
-	struct svb_cq *cq = svb_cq(ibcq);
 	struct svb_cq_sh *sh = cq->sh;
+	uint32_t head = sh->head, tail = __atomic_load_n(&sh->tail, __ATOMIC_ACQUIRE);
 	const struct svb_cqe *cqe;
-	uint32_t head, tail;
 	int done = 0;
 
-	if (svb_cq_empty(sh)) {
-		svb_cq_idle(cq);
-		if (svb_cq_empty(sh))
-			return 0;
-	}
-	svb_lock(&cq->poll);
-	head = sh->head;
-	tail = __atomic_load_n(&sh->tail, __ATOMIC_ACQUIRE);
 	while (done < count && head != tail) {
 		cqe = (struct svb_cqe *)cq->ring + (head++ & cq->mask);
 		wc[done++] = cqe->wc;
@@ -65,6 +57,28 @@ int svb_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	__atomic_store_n(&sh->head, head, __ATOMIC_RELEASE);
 	svb_unlock(&cq->poll);
 	return done;
+}
+
+/* The queue is empty, or somebody else polls it. */
+static __attribute__((noinline)) int svb_poll_wait(struct svb_cq *cq, int count,
+						   struct ibv_wc *wc)
+{
+	if (svb_cq_empty(cq->sh)) {
+		svb_cq_idle(cq);
+		if (svb_cq_empty(cq->sh))
+			return 0;
+	}
+	svb_lock(&cq->poll);
+	return svb_cq_take(cq, count, wc);
+}
+
+int svb_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
+{
+	struct svb_cq *cq = svb_cq(ibcq);
+
+	if (svb_cq_empty(cq->sh) || !svb_trylock(&cq->poll))
+		return svb_poll_wait(cq, count, wc);
+	return svb_cq_take(cq, count, wc);
 }
 
 int svb_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)

@@ -86,13 +86,14 @@ static inline struct svb_rwqe *svb_rq_at(struct svb_seg *seg, struct svb_rq *rq,
 #define SVB_ANSWERS \
 	(1u << IBV_QPS_RTR | 1u << IBV_QPS_RTS | 1u << IBV_QPS_SQD | 1u << IBV_QPS_SQE)
 
-/* Will peer answer qp? What comes from one not connected back is dropped, as when not
- * ready. */
-static inline bool svb_rc_connected(const struct svb_qp_sh *qp,
-				    const struct svb_qp_sh *peer)
+/*
+ * Will peer, found by its number, answer qp? What comes from one not connected back is
+ * dropped, as when not ready. Only an RC queue pair has a destination; one destroyed is
+ * in no state that answers.
+ */
+SVB_INLINE bool svb_rc_connected(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
 {
-	return svb_get(peer->qpn) == qp->dest_qpn && svb_get(peer->dest_qpn) == qp->qpn &&
-	       peer->type == IBV_QPT_RC && peer->port == qp->dest_port &&
+	return svb_get(peer->dest_qpn) == qp->qpn && peer->port == qp->dest_port &&
 	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
 }
 

@@ -19,16 +19,6 @@ static int svb_nak(struct svb_op *op, enum ibv_wc_status status)
 	return status;
 }
 
-/* Eight bytes are the case to be fast at, and then also one store for who watches them.
- */
-static inline void svb_copy_own(void *to, const void *from, size_t len)
-{
-	if (svb_likely(len == 8))
-		memcpy(to, from, 8);
-	else
-		memmove(to, from, len);
-}
-
 /* Both in this process and one piece on this side: NULL when it is not so simple. */
 static inline void *svb_simple(struct svb_op *op, uint32_t access)
 {

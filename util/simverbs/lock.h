@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The steps of the fast path: small, or built twice, with the length known and any. */
+#define SVB_INLINE static inline __attribute__((always_inline))
+
 struct svb_lock {
 	uint32_t owner;
 };
@@ -31,21 +34,25 @@ extern uint32_t svb_lock_token;
  * over. */
 bool svb_lock_slow(struct svb_lock *lock);
 
-/* True when a dead process held it: what it was doing may want to be finished. */
-static inline bool svb_lock(struct svb_lock *lock)
+/* True when the lock was free and is taken now. */
+SVB_INLINE bool svb_trylock(struct svb_lock *lock)
 {
 	uint32_t free_lock = 0;
 
-	if (__builtin_expect(__atomic_compare_exchange_n(&lock->owner, &free_lock,
-							 svb_lock_token, false,
-							 __ATOMIC_ACQUIRE,
-							 __ATOMIC_RELAXED),
-			     1))
-		return false;
-	return svb_lock_slow(lock);
+	return __builtin_expect(__atomic_compare_exchange_n(&lock->owner, &free_lock,
+							    svb_lock_token, false,
+							    __ATOMIC_ACQUIRE,
+							    __ATOMIC_RELAXED),
+				1);
 }
 
-static inline void svb_unlock(struct svb_lock *lock)
+/* True when a dead process held it: what it was doing may want to be finished. */
+static inline bool svb_lock(struct svb_lock *lock)
+{
+	return svb_trylock(lock) ? false : svb_lock_slow(lock);
+}
+
+SVB_INLINE void svb_unlock(struct svb_lock *lock)
 {
 	__atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 #include "segment.h"
 
@@ -31,9 +32,8 @@ struct svb_span {
  * is not registered, belongs to another domain (pd) or, as a window, to another queue
  * pair, does not grant all of access, or does not cover the range.
  */
-static inline __attribute__((always_inline)) bool svb_mr_check(
-	struct svb_seg *seg, uint32_t key, uint32_t pd, uint32_t qpn, uint32_t access,
-	uint64_t at, uint64_t len, void **where)
+SVB_INLINE bool svb_mr_check(struct svb_seg *seg, uint32_t key, uint32_t pd, uint32_t qpn,
+			     uint32_t access, uint64_t at, uint64_t len, void **where)
 {
 	struct svb_mr_sh *mr = svb_seg_mr_try(seg, key >> 8);
 	uint64_t offset;
@@ -47,6 +47,16 @@ static inline __attribute__((always_inline)) bool svb_mr_check(
 		return false;
 	*where = (void *)(uintptr_t)(mr->addr + offset);
 	return true;
+}
+
+/* Within this process. Eight bytes are the case to be fast at, and then one store for who
+ * watches them. */
+static inline void svb_copy_own(void *to, const void *from, size_t len)
+{
+	if (__builtin_expect(len == 8, 1))
+		memcpy(to, from, 8);
+	else
+		memmove(to, from, len);
 }
 
 /* Turns a list of sges into a span; false when a key forbids it. Empty sges are skipped.

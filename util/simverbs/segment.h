@@ -211,21 +211,21 @@ struct svb_seg {
 #define SVB_OFF_HEAP \
 	((SVB_OFF_MCAST + SVB_MAX_MCAST * sizeof(struct svb_mcast_sh) + 4095) & ~4095ull)
 
-static inline void *svb_seg_at(struct svb_seg *seg, uint64_t offset)
+SVB_INLINE void *svb_seg_at(struct svb_seg *seg, uint64_t offset)
 {
 	return (char *)seg + offset;
 }
 
 /* A slot of a table, which must be below limit. */
 #define SVB_SLOT(name, NAME)                                                             \
-	static inline struct svb_##name##_sh *svb_seg_##name(struct svb_seg *seg,        \
-							     uint32_t slot)              \
+	SVB_INLINE struct svb_##name##_sh *svb_seg_##name(struct svb_seg *seg,           \
+							  uint32_t slot)                 \
 	{                                                                                \
 		return (struct svb_##name##_sh *)svb_seg_at(seg, SVB_OFF_##NAME) + slot; \
 	}                                                                                \
 	/* NULL beyond the end. */                                                       \
-	static inline struct svb_##name##_sh *svb_seg_##name##_try(struct svb_seg *seg,  \
-								   uint32_t slot)        \
+	SVB_INLINE struct svb_##name##_sh *svb_seg_##name##_try(struct svb_seg *seg,     \
+								uint32_t slot)           \
 	{                                                                                \
 		if (slot >=                                                              \
 		    __atomic_load_n(&seg->limit[SVB_TAB_##NAME], __ATOMIC_ACQUIRE))      \

@@ -180,21 +180,23 @@ void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe
 
 /*
  * The same in pieces, for a completion of this process that succeeded in a queue that
- * needs nothing special: locks and gives the entry to fill, or NULL, not locked.
+ * needs nothing special: true when it is locked and has room for *cqe.
  */
-static inline struct svb_cqe *svb_cq_begin(struct svb_seg *seg, struct svb_cq_sh *cq)
+SVB_INLINE bool svb_cq_begin(struct svb_seg *seg, struct svb_cq_sh *cq,
+			     struct svb_cqe **cqe)
 {
-	svb_lock(&cq->lock);
-	if (svb_likely(!cq->armed && !cq->flags &&
+	if (svb_unlikely(!svb_trylock(&cq->lock)))
+		return false;
+	*cqe = (struct svb_cqe *)svb_seg_at(seg, cq->ring) + (cq->tail & cq->mask);
+	if (svb_likely(!(cq->armed | cq->flags) &&
 		       cq->tail - __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) <
 			       cq->limit))
-		return (struct svb_cqe *)svb_seg_at(seg, cq->ring) +
-		       (cq->tail & cq->mask);
+		return true;
 	svb_unlock(&cq->lock);
-	return NULL;
+	return false;
 }
 
-static inline void svb_cq_end(struct svb_cq_sh *cq)
+SVB_INLINE void svb_cq_end(struct svb_cq_sh *cq)
 {
 	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELEASE);
 	svb_unlock(&cq->lock);

@@ -10,17 +10,18 @@
 /* In svb_wqe.flags, beside enum ibv_send_flags: a datagram that does not arrive. */
 #define SVB_SEND_LOST (1u << 16)
 
-/* May a request be added? Lock held. Returns 0 or an errno. */
-static inline int svb_sq_room(const struct svb_qp_sh *qp)
+/* Is there no room for a request at position head? Lock held. */
+SVB_INLINE bool svb_sq_full(const struct svb_sq *sq, uint32_t head)
 {
-	const struct svb_sq *sq = &qp->sq;
+	return head - __atomic_load_n(&sq->done, __ATOMIC_ACQUIRE) >= sq->limit;
+}
 
+/* May a request be added there? Lock held. Returns 0 or an errno. */
+static inline int svb_sq_room(const struct svb_qp_sh *qp, uint32_t head)
+{
 	if (svb_unlikely(svb_get(qp->state) < IBV_QPS_RTS))
 		return EINVAL;
-	if (svb_unlikely(sq->head - __atomic_load_n(&sq->done, __ATOMIC_ACQUIRE) >=
-			 sq->limit))
-		return ENOMEM;
-	return 0;
+	return svb_unlikely(svb_sq_full(&qp->sq, head)) ? ENOMEM : 0;
 }
 
 /* Data of a request: copied into the ring, or named there. Returns 0 or EINVAL. */

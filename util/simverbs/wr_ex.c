@@ -57,11 +57,7 @@ static inline struct svb_wqe *svb_wr_next(struct ibv_qp_ex *ex, int opcode)
 	qp->building = NULL;
 	if (svb_unlikely(qp->build_error))
 		return NULL;
-	if (svb_unlikely(svb_get(qp->sh->state) < IBV_QPS_RTS))
-		qp->build_error = EINVAL;
-	else if (svb_unlikely(qp->built - __atomic_load_n(&sq->done, __ATOMIC_ACQUIRE) >=
-			      sq->limit))
-		qp->build_error = ENOMEM;
+	qp->build_error = svb_sq_room(qp->sh, qp->built);
 	if (svb_unlikely(qp->build_error))
 		return NULL;
 	wqe = svb_sq_at(svb_self.seg, sq, qp->built++);

@@ -174,68 +174,112 @@ static inline int svb_wqe_build(struct svb_qp *qp, struct svb_wqe *wqe,
 	return ret ? ret : svb_wqe_rest(qp, wqe, wr);
 }
 
+/* Where the one piece of a request lies. */
+SVB_INLINE bool svb_near_source(const struct svb_qp *qp, const struct ibv_send_wr *wr,
+				uint32_t len, void **from)
+{
+	const struct ibv_sge *sge = wr->sg_list;
+
+	if (!(wr->send_flags & IBV_SEND_INLINE))
+		return svb_mr_check(svb_self.seg, sge->lkey, qp->sh->pd, 0, 0, sge->addr,
+				    len, from);
+	*from = (void *)(uintptr_t)sge->addr;
+	return len <= qp->max_inline;
+}
+
+/* Where it goes, when the peer is in this process. */
+SVB_INLINE bool svb_near_target(const struct svb_qp_sh *qp, const struct ibv_send_wr *wr,
+				uint32_t len, void **to)
+{
+	const struct svb_qp_sh *peer;
+
+	if (SVB_QP_PROC(qp->dest_qpn) != svb_self.index)
+		return false;
+	peer = svb_seg_qp_try(svb_self.seg, SVB_QP_SLOT(qp->dest_qpn));
+	return peer && svb_rc_connected(qp, peer) &&
+	       peer->access & IBV_ACCESS_REMOTE_WRITE &&
+	       svb_mr_check(svb_self.seg, wr->wr.rdma.rkey, peer->pd, peer->qpn,
+			    IBV_ACCESS_REMOTE_WRITE, wr->wr.rdma.remote_addr, len, to);
+}
+
+/* Every field, and not by a memset of all: that would be a string instruction. */
+SVB_INLINE void svb_near_wc(struct ibv_wc *wc, uint64_t wr_id, uint32_t len, uint32_t qpn)
+{
+	wc->wr_id = wr_id;
+	wc->status = IBV_WC_SUCCESS;
+	wc->opcode = IBV_WC_RDMA_WRITE;
+	wc->vendor_err = 0;
+	wc->byte_len = len;
+	wc->imm_data = 0;
+	wc->qp_num = qpn;
+	wc->src_qp = 0;
+	wc->wc_flags = 0;
+	wc->pkey_index = 0;
+	wc->slid = 0;
+	wc->sl = 0;
+	wc->dlid_path_bits = 0;
+}
+
+/* A write of one piece, and nothing behind it. */
+static inline bool svb_is_write(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && !wr->next;
+}
+
 /*
  * The commonest request on its own: a write of one piece between two queue pairs of this
  * process, with nothing queued before it. Whatever is unusual about it is left to the
  * ring and the engine. Lock held. True when it is done.
  */
-static inline bool svb_write_near(struct svb_qp_sh *qp, const struct ibv_send_wr *wr)
+static inline __attribute__((always_inline)) bool svb_write_near(
+	struct svb_qp *qp, const struct ibv_send_wr *wr, uint32_t len)
 {
-	const struct ibv_sge *sge = wr->sg_list;
 	struct svb_seg *seg = svb_self.seg;
-	struct svb_sq *sq = &qp->sq;
-	struct svb_qp_sh *peer;
-	struct svb_cq_sh *cq;
+	struct svb_qp_sh *sh = qp->sh;
+	struct svb_sq *sq = &sh->sq;
+	struct svb_cq_sh *cq = NULL;
 	struct svb_cqe *cqe;
 	void *from, *to;
 
-	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || sge->length != 8 ||
-	    wr->next || wr->send_flags & IBV_SEND_INLINE || svb_self.slow ||
-	    qp->type != IBV_QPT_RC || svb_get(qp->state) != IBV_QPS_RTS ||
-	    sq->next != sq->head || svb_sq_room(qp) ||
-	    SVB_QP_PROC(qp->dest_qpn) != svb_self.index)
-		return false;
-	peer = svb_seg_qp_try(seg, SVB_QP_SLOT(qp->dest_qpn));
-	if (!peer || !svb_rc_connected(qp, peer) ||
-	    !(peer->access & IBV_ACCESS_REMOTE_WRITE) ||
-	    !svb_mr_check(seg, sge->lkey, qp->pd, 0, 0, sge->addr, 8, &from) ||
-	    !svb_mr_check(seg, wr->wr.rdma.rkey, peer->pd, peer->qpn,
-			  IBV_ACCESS_REMOTE_WRITE, wr->wr.rdma.remote_addr, 8, &to))
+	if (!len || svb_self.slow || sh->type != IBV_QPT_RC ||
+	    svb_get(sh->state) != IBV_QPS_RTS || sq->next != sq->head ||
+	    svb_sq_full(sq, sq->head) || !svb_near_source(qp, wr, len, &from) ||
+	    !svb_near_target(sh, wr, len, &to))
 		return false;
 	/* The completion first: when there is no room for it the engine says so. */
-	if (qp->sig_all || wr->send_flags & IBV_SEND_SIGNALED) {
-		cq = svb_seg_cq(seg, qp->send_cq);
-		cqe = svb_cq_begin(seg, cq);
-		if (svb_unlikely(!cqe))
+	if (sh->sig_all || wr->send_flags & IBV_SEND_SIGNALED) {
+		cq = svb_seg_cq(seg, sh->send_cq);
+		if (svb_unlikely(!svb_cq_begin(seg, cq, &cqe)))
 			return false;
-		memcpy(to, from, 8);
-		memset(&cqe->wc, 0, sizeof(cqe->wc));
-		cqe->wc.wr_id = wr->wr_id;
-		cqe->wc.opcode = IBV_WC_RDMA_WRITE;
-		cqe->wc.byte_len = 8;
-		cqe->wc.qp_num = qp->qpn;
+		svb_near_wc(&cqe->wc, wr->wr_id, len, sh->qpn);
 		cqe->release = (uint32_t)((char *)&sq->done - (char *)seg);
 		cqe->release_to = sq->head + 1;
-		svb_cq_end(cq);
-	} else {
-		memcpy(to, from, 8);
 	}
-	sq->next = ++sq->head;
+	svb_copy_own(to, from, len);
+	sq->head++;
+	if (cq)
+		svb_cq_end(cq);
+	sq->next = sq->head;
 	return true;
 }
 
-/* Everything else goes through the ring. Lock held; unlocks. */
-static __attribute__((noinline)) int svb_post_ring(struct svb_qp *qp,
-						   struct ibv_send_wr *wr,
-						   struct ibv_send_wr **bad)
+/* Everything else goes through the ring, if it must. */
+static __attribute__((noinline)) int svb_post_any(struct svb_qp *qp,
+						  struct ibv_send_wr *wr,
+						  struct ibv_send_wr **bad)
 {
 	struct svb_qp_sh *sh = qp->sh;
 	struct svb_sq *sq = &sh->sq;
 	struct svb_wqe *wqe;
 	int ret = 0;
 
+	svb_lock(&sq->lock);
+	if (svb_is_write(wr) && svb_write_near(qp, wr, wr->sg_list->length)) {
+		svb_unlock(&sq->lock);
+		return 0;
+	}
 	for (; wr; wr = wr->next) {
-		ret = svb_sq_room(sh);
+		ret = svb_sq_room(sh, sq->head);
 		if (svb_unlikely(ret))
 			break;
 		wqe = svb_sq_at(svb_self.seg, sq, sq->head);
@@ -258,12 +302,17 @@ int svb_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_w
 {
 	struct svb_qp *qp = svb_qp(ibqp);
 	struct svb_sq *sq = &qp->sh->sq;
+	bool done;
 
-	svb_lock(&sq->lock);
-	if (!svb_write_near(qp->sh, wr))
-		return svb_post_ring(qp, wr, bad);
-	svb_unlock(&sq->lock);
-	return 0;
+	/* With the length known the compiler makes one store of it, and no call at all.
+	 */
+	if (svb_is_write(wr) && wr->sg_list->length == 8 && svb_trylock(&sq->lock)) {
+		done = svb_write_near(qp, wr, 8);
+		svb_unlock(&sq->lock);
+		if (svb_likely(done))
+			return 0;
+	}
+	return svb_post_any(qp, wr, bad);
 }
 
 /* Lock held. */

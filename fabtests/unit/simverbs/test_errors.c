@@ -23,6 +23,11 @@ static const struct wrong {
 	{"local key", 1, 0, 8, 0, IBV_WC_LOC_PROT_ERR, false},
 	{"local key of no region", 1 << 24, 0, 8, 0, IBV_WC_LOC_PROT_ERR, false},
 	{"remote key", 0, 1, 8, 0, IBV_WC_REM_ACCESS_ERR, true},
+	/* Eight bytes and other lengths take different ways through post_send. */
+	{"local key, longer", 1, 0, 64, 0, IBV_WC_LOC_PROT_ERR, false},
+	{"remote key, longer", 0, 1, 64, 0, IBV_WC_REM_ACCESS_ERR, true},
+	{"one byte beyond the end", 0, 0, 8, WORLD_BYTES - 7, IBV_WC_REM_ACCESS_ERR,
+	 true},
 	{"beyond the end", 0, 0, 9, WORLD_BYTES - 8, IBV_WC_REM_ACCESS_ERR, true},
 	{"before the beginning", 0, 0, 8, -1, IBV_WC_REM_ACCESS_ERR, true},
 	{"round the address space", 0, 0, 8, INT64_MAX, IBV_WC_REM_ACCESS_ERR, true},
@@ -55,6 +60,53 @@ CT_TEST(errors, write_that_is_wrong)
 		CT_EXPECT_EQ(state_of(&b), wrong->peer_fails ? IBV_QPS_ERR : IBV_QPS_RTS);
 		world_pair_close(&a, &b);
 	}
+}
+
+CT_TEST(errors, write_from_beyond_the_local_region)
+{
+	static const uint32_t lengths[] = {8, 64};
+	struct address to;
+	struct ibv_mr *whole;
+	struct end a, b;
+	size_t i;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		CT_ASSERT_TRUE(world_pair(&a, &b));
+		to = world_address(&b);
+		whole = a.mr;
+		a.mr = ibv_reg_mr(a.pd, a.memory, lengths[i] - 1, 0);
+		CT_ASSERT_NE(a.mr, NULL);
+		CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, lengths[i], &to, 0), 0);
+		CT_EXPECT_EQ(world_status(a.cq), IBV_WC_LOC_PROT_ERR);
+		CT_EXPECT_EQ(ibv_dereg_mr(a.mr), 0);
+		a.mr = whole;
+		world_pair_close(&a, &b);
+	}
+}
+
+CT_TEST(errors, inline_write_longer_than_the_queue_pair_takes)
+{
+	char bytes[WORLD_INLINE + 1] = {0};
+	struct ibv_sge sge = {(uintptr_t)bytes, WORLD_INLINE, 0};
+	struct ibv_send_wr *bad,
+		wr = {
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+		};
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	wr.wr.rdma.remote_addr = (uintptr_t)b.memory;
+	wr.wr.rdma.rkey = b.mr->rkey;
+	CT_ASSERT_EQ(ibv_post_send(a.qp, &wr, &bad), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	sge.length++;
+	CT_EXPECT_EQ(ibv_post_send(a.qp, &wr, &bad), EINVAL);
+	CT_EXPECT_EQ(bad, &wr);
+	CT_EXPECT_TRUE(world_quiet(a.cq));
+	world_pair_close(&a, &b);
 }
 
 CT_TEST(errors, key_of_a_region_that_is_gone)

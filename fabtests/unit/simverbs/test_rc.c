@@ -146,9 +146,38 @@ CT_TEST(rc, inline_data_needs_no_key_and_is_taken_at_once)
 	CT_ASSERT_EQ(world_recv(&b, 1, 0, 100), 0);
 	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_STREQ(b.memory, "inline");
-	sge.length = 65;
+	sge.length = WORLD_INLINE + 1;
 	CT_EXPECT_EQ(ibv_post_send(a.qp, &wr, &bad), EINVAL);
 	CT_EXPECT_EQ(bad, &wr);
+	world_pair_close(&a, &b);
+}
+
+/* Whichever way a write takes, its completion says the same. */
+CT_TEST(rc, write_of_any_length_says_what_it_did)
+{
+	static const uint32_t lengths[] = {1, 8, 9, 64, 5000};
+	struct address to;
+	struct ibv_wc wc;
+	struct end a, b;
+	size_t i;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	to = world_address(&b);
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		memset(a.memory, 'a' + (int)i, lengths[i]);
+		CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, lengths[i], &to, 8), 0);
+		memset(&wc, 0xff, sizeof(wc));
+		CT_ASSERT_TRUE(world_wait(a.cq, &wc));
+		CT_EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+		CT_EXPECT_EQ(wc.opcode, IBV_WC_RDMA_WRITE);
+		CT_EXPECT_EQ(wc.wr_id, 77);
+		CT_EXPECT_EQ(wc.byte_len, lengths[i]);
+		CT_EXPECT_EQ(wc.qp_num, a.qp->qp_num);
+		CT_EXPECT_EQ(wc.wc_flags, 0);
+		CT_EXPECT_EQ(wc.vendor_err, 0);
+		CT_EXPECT_EQ(memcmp(b.memory + 8, a.memory, lengths[i]), 0);
+		CT_EXPECT_EQ(b.memory[8 + lengths[i]], 0);
+	}
 	world_pair_close(&a, &b);
 }
 

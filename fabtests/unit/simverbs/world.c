@@ -46,7 +46,7 @@ bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = WORLD_WRS, .max_sge = 2}};
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_qp_init_attr init = {
-		.cap = {WORLD_WRS, WORLD_WRS, 4, 4, 64},
+		.cap = {WORLD_WRS, WORLD_WRS, 4, 4, WORLD_INLINE},
 		.qp_type = type,
 		.sq_sig_all = 0,
 	};

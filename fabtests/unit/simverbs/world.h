@@ -8,6 +8,7 @@
 
 #define WORLD_BYTES 65536
 #define WORLD_WRS 8
+#define WORLD_INLINE 64
 
 /* What one end of a connection has. memory is registered with every right. */
 struct end {

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the device itself costs: a signaled RDMA write and its completion between two
- *queue pairs of one process, and a send with its receive, beside a call of memcpy.
+ * What verbs cost, without anything above them: a signaled RDMA write and its completion
+ * between two queue pairs of one process, or a send with its receive, beside a call of
+ * memcpy.
  *
- *	LD_PRELOAD=libsimverbs.so bench_verbs [iterations]
+ *	simverbs bench_verbs [-o OPERATION] [-z BYTES] [-n COUNT] [-r ROUNDS]
  *
- * One line for each size: ns for each operation, the median of 31 rounds. Instructions:
- * valgrind --tool=callgrind --toggle-collect=write_once.
+ * With -o one line, "OPERATION size=BYTES ns=NS": the median of the rounds, each COUNT
+ * operations. Without, a table. Instructions: two runs under valgrind --tool=callgrind
+ * with different COUNT and -r 1; the difference is of the operations alone (util/bench).
  */
 #include <errno.h>
+#include <getopt.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define ROUNDS 31
+#define MAX_ROUNDS 1001
 #define MOST (1 << 20)
 
 struct side {
@@ -28,6 +31,7 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct side sides[2];
 static char *memory;
+static long count = 20000, rounds = 31;
 
 static void need(int ok, const char *what)
 {
@@ -43,7 +47,8 @@ static void side_open(struct side *side)
 		.cap = {.max_send_wr = 64,
 			.max_recv_wr = 64,
 			.max_send_sge = 1,
-			.max_recv_sge = 1},
+			.max_recv_sge = 1,
+			.max_inline_data = 64},
 		.qp_type = IBV_QPT_RC,
 	};
 
@@ -109,43 +114,64 @@ static void await(struct ibv_cq *cq)
 	need(ret > 0 && !wc.status, "completion");
 }
 
-__attribute__((noinline)) void write_once(size_t len);
-__attribute__((noinline)) void write_once(size_t len)
+/* Field by field, as a program in a hurry does it: the rest means nothing for a write. */
+static void write_flags(size_t len, unsigned int flags)
 {
-	struct ibv_sge sge = {(uintptr_t)memory, (uint32_t)len, mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_RDMA_WRITE,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .wr.rdma = {(uintptr_t)memory + MOST, mr->rkey},
-				 };
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
 
+	sge.addr = (uintptr_t)memory;
+	sge.length = (uint32_t)len;
+	sge.lkey = mr->lkey;
+	wr.wr_id = (uintptr_t)&sides[0];
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.send_flags = IBV_SEND_SIGNALED | flags;
+	wr.wr.rdma.remote_addr = (uintptr_t)memory + MOST;
+	wr.wr.rdma.rkey = mr->rkey;
 	need(!ibv_post_send(sides[0].qp, &wr, &bad), "ibv_post_send");
 	await(sides[0].cq);
 }
 
-__attribute__((noinline)) void send_once(size_t len);
-__attribute__((noinline)) void send_once(size_t len)
+static void write_once(size_t len)
 {
-	struct ibv_sge from = {(uintptr_t)memory, (uint32_t)len, mr->lkey};
-	struct ibv_sge to = {(uintptr_t)memory + MOST, (uint32_t)len, mr->lkey};
-	struct ibv_recv_wr *bad_recv, recv = {.sg_list = &to, .num_sge = 1};
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &from,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
+	write_flags(len, 0);
+}
 
+static void inline_once(size_t len)
+{
+	write_flags(len, IBV_SEND_INLINE);
+}
+
+static void send_once(size_t len)
+{
+	struct ibv_recv_wr *bad_recv, recv;
+	struct ibv_send_wr *bad, wr;
+	struct ibv_sge from, to;
+
+	to.addr = (uintptr_t)memory + MOST;
+	from.addr = (uintptr_t)memory;
+	to.length = from.length = (uint32_t)len;
+	to.lkey = from.lkey = mr->lkey;
+	recv.wr_id = (uintptr_t)&sides[1];
+	recv.next = NULL;
+	recv.sg_list = &to;
+	recv.num_sge = 1;
+	wr.wr_id = (uintptr_t)&sides[0];
+	wr.next = NULL;
+	wr.sg_list = &from;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED;
 	need(!ibv_post_recv(sides[1].qp, &recv, &bad_recv), "ibv_post_recv");
 	need(!ibv_post_send(sides[0].qp, &wr, &bad), "ibv_post_send");
 	await(sides[0].cq);
 	await(sides[1].cq);
 }
 
-__attribute__((noinline)) void copy_once(size_t len);
-__attribute__((noinline)) void copy_once(size_t len)
+static void copy_once(size_t len)
 {
 	memcpy(memory + MOST, memory, len);
 	__asm__ __volatile__("" ::: "memory");
@@ -165,29 +191,38 @@ static int ascending(const void *a, const void *b)
 	       (*(const double *)a < *(const double *)b);
 }
 
-static double measure(void (*fn)(size_t len), size_t len, long count)
+static double measure(void (*fn)(size_t len), size_t len)
 {
-	double times[ROUNDS], start;
-	int round;
-	long i;
+	static double times[MAX_ROUNDS];
+	double start;
+	long round, i;
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		start = now();
 		for (i = 0; i < count; i++)
 			fn(len);
 		times[round] = (now() - start) / (double)count;
 	}
-	qsort(times, ROUNDS, sizeof(times[0]), ascending);
-	return times[ROUNDS / 2];
+	qsort(times, (size_t)rounds, sizeof(times[0]), ascending);
+	return times[rounds / 2];
 }
 
-int main(int argc, char **argv)
+static void table(void)
 {
 	static const size_t sizes[] = {8, 64, 4096, 65536};
-	long count = argc > 1 ? atol(argv[1]) : 20000;
+	size_t i;
+
+	printf("%8s %12s %12s %12s\n", "bytes", "memcpy ns", "write ns", "send ns");
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		printf("%8zu %12.1f %12.1f %12.1f\n", sizes[i],
+		       measure(copy_once, sizes[i]), measure(write_once, sizes[i]),
+		       measure(send_once, sizes[i]));
+}
+
+static void open_all(void)
+{
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_port_attr port;
-	size_t i;
 
 	need(list && list[0], "ibv_get_device_list");
 	ctx = ibv_open_device(list[0]);
@@ -203,11 +238,67 @@ int main(int argc, char **argv)
 	side_open(&sides[1]);
 	side_connect(&sides[0], sides[1].qp->qp_num, &port);
 	side_connect(&sides[1], sides[0].qp->qp_num, &port);
-	printf("%8s %12s %12s %12s\n", "bytes", "memcpy ns", "write ns", "send ns");
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		printf("%8zu %12.1f %12.1f %12.1f\n", sizes[i],
-		       measure(copy_once, sizes[i], count),
-		       measure(write_once, sizes[i], count),
-		       measure(send_once, sizes[i], count));
+}
+
+static const struct operation {
+	const char *name;
+	void (*once)(size_t len);
+} operations[] = {
+	{"write", write_once},
+	{"inline", inline_once},
+	{"send", send_once},
+	{"memcpy", copy_once},
+};
+
+static const struct operation *operation(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (!strcmp(operations[i].name, name))
+			return &operations[i];
+	fprintf(stderr,
+		"bench_verbs: operation %s is none of write, inline, send, memcpy\n",
+		name);
+	exit(2);
+}
+
+static long number(const char *text, long most)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (*end || value < 1 || value > most) {
+		fprintf(stderr, "bench_verbs: %s is no number from 1 to %ld\n", text,
+			most);
+		exit(2);
+	}
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	const struct operation *op = NULL;
+	long size = 8;
+	int option;
+
+	while ((option = getopt(argc, argv, "o:z:n:r:")) != -1) {
+		if (option == 'o')
+			op = operation(optarg);
+		else if (option == 'z')
+			size = number(optarg, MOST);
+		else if (option == 'n')
+			count = number(optarg, 1000000000);
+		else if (option == 'r')
+			rounds = number(optarg, MAX_ROUNDS);
+		else
+			return 2;
+	}
+	open_all();
+	if (!op)
+		table();
+	else
+		printf("%s size=%ld ns=%.1f\n", op->name, size,
+		       measure(op->once, (size_t)size));
 	return 0;
 }
