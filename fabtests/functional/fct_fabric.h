@@ -23,6 +23,10 @@
 #define FCT_MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
 #define FCT_CM_DATA_MAX 512
 #define FCT_MAX_CQS 8
+#define FCT_MAX_KEPT 8
+
+struct fct_link;
+struct fct_conn;
 
 /* Zero means: the provider's default. */
 struct fct_setup {
@@ -39,6 +43,10 @@ struct fct_setup {
 	size_t cq_size;		  /* 0: what the endpoint can have outstanding */
 	enum fi_cq_format format; /* 0: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait; /* 0: FI_WAIT_NONE */
+	bool shared_rx;		  /* receives are posted to a shared context */
+	/* Binds what the case has besides queues, before the endpoint is enabled. 0, or <
+	 * 0 after fct_fail or fct_skip. */
+	int (*bind)(struct fct_link *l, struct fct_conn *c);
 };
 
 struct fct_conn {
@@ -82,6 +90,8 @@ struct fct_link {
 	struct fct_mem *mems;
 	struct fid_cq *cqs[FCT_MAX_CQS];
 	int n_cqs;
+	fid_t kept[FCT_MAX_KEPT]; /* what else the case opened on the domain: fct_keep */
+	int n_kept;
 };
 
 struct fct_mem {
@@ -134,6 +144,8 @@ uint16_t fct_addr_port(const void *addr);
 int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s);
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq);
+/* fct_link_down closes it, after the connections. */
+int fct_keep(struct fct_link *l, fid_t fid);
 /* An endpoint on info with everything bound and enabled; info stays the caller's. */
 int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
 /*

@@ -59,6 +59,8 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	hints->rx_attr->msg_order = s->msg_order;
 	hints->tx_attr->size = s->tx_size;
 	hints->rx_attr->size = s->rx_size;
+	if (s->shared_rx)
+		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	if (set_names(hints, &t->opts)) {
 		fi_freeinfo(hints);
 		return NULL;

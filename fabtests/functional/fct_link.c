@@ -127,6 +127,16 @@ out:
 	return ret;
 }
 
+int fct_keep(struct fct_link *l, fid_t fid)
+{
+	if (l->n_kept == FCT_MAX_KEPT) {
+		fi_close(fid);
+		return fct_fail_at(l->t, NULL, 0, "a case opens too much");
+	}
+	l->kept[l->n_kept++] = fid;
+	return 0;
+}
+
 int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 {
 	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq;
@@ -145,6 +155,8 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 		FCT_CALL(t, fi_ep_bind(c->ep, &txcq->fid, tx));
 		FCT_CALL(t, fi_ep_bind(c->ep, &rxcq->fid, rx));
 	}
+	if (l->s.bind)
+		FCT_DO(l->s.bind(l, c));
 	FCT_CALL(t, fi_enable(c->ep));
 out:
 	return ret;
@@ -259,6 +271,9 @@ int fct_link_down(struct fct_link *l, int ret)
 			ret = -1;
 	if (close_fid(l, l->pep ? &l->pep->fid : NULL, "passive endpoint"))
 		ret = -1;
+	while (l->n_kept)
+		if (close_fid(l, l->kept[--l->n_kept], "case's object"))
+			ret = -1;
 	while (l->n_cqs)
 		if (close_fid(l, &l->cqs[--l->n_cqs]->fid, "CQ"))
 			ret = -1;

@@ -29,6 +29,16 @@ fabtests_functional_fi_cairn_cm_SOURCES = \
 	fabtests/functional/cm_wait.c \
 	fabtests/functional/fi_cairn_cm.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_cntr
+fabtests_functional_fi_cairn_cntr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_cntr_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_cntr_SOURCES = \
+	fabtests/functional/cntr.h \
+	fabtests/functional/cntr_count.c \
+	fabtests/functional/cntr_value.c \
+	fabtests/functional/cntr_wait.c \
+	fabtests/functional/fi_cairn_cntr.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_cq
 fabtests_functional_fi_cairn_cq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cq_LDADD = $(FCT_LDADD)

@@ -48,8 +48,12 @@ struct crn_cntr {
 	void (*progress)(struct crn_cntr *cntr);
 	/*
 	 * A descriptor that becomes readable when progress would find something may be
-	 * added with crn_wait_add_fd(&cntr->wait, fd).
+	 * added with crn_wait_add_fd(&cntr->wait, fd). Called right before anybody blocks
+	 * on the wait object: makes such descriptors report what comes from now on, and
+	 * progresses once more. 0, or a negative code that ends the wait. Set by the
+	 * provider after crn_cntr_init; NULL: there is nothing to do.
 	 */
+	int (*arm)(struct crn_cntr *cntr);
 };
 
 /*

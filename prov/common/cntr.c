@@ -42,10 +42,11 @@ static void cntr_changed(struct crn_cntr *cntr)
 		crn_wait_signal(&cntr->wait);
 }
 
-static void cntr_arm(struct crn_cntr *cntr)
+static int cntr_arm(struct crn_cntr *cntr)
 {
 	crn_wait_clear(&cntr->wait);
 	atomic_store(&cntr->armed, true);
+	return cntr->arm ? cntr->arm(cntr) : 0;
 }
 
 void crn_cntr_inc(struct crn_cntr *cntr)
@@ -105,12 +106,14 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 /* Progresses, and blocks until the values are no longer those seen. */
 static int cntr_drive(struct crn_cntr *cntr, struct crn_cntr_values seen, int timeout)
 {
+	int ret;
+
 	cntr_progress(cntr);
 	if (!cntr_is(cntr, seen))
 		return 0;
-	cntr_arm(cntr);
-	if (!cntr_is(cntr, seen))
-		return 0;
+	ret = cntr_arm(cntr);
+	if (ret || !cntr_is(cntr, seen))
+		return ret;
 	return crn_wait_poll(&cntr->wait, timeout);
 }
 
@@ -191,8 +194,12 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 
 int crn_cntr_trywait(struct crn_cntr *cntr)
 {
+	int ret;
+
 	cntr_progress(cntr);
-	cntr_arm(cntr);
+	ret = cntr_arm(cntr);
+	if (ret)
+		return ret;
 	if (!atomic_exchange(&cntr->stale, false) && cntr_is(cntr, cntr->seen))
 		return 0;
 	cntr->seen = cntr_values(cntr);

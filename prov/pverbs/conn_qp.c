@@ -115,9 +115,15 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 			  (uint32_t)ep->info->rx_attr->size);
 	if (ret)
 		goto err_sq;
-	ret = pvb_conn_reserve(conn);
+	ret = pvb_cntr_attach(&conn->sq);
 	if (ret)
 		goto err_rq;
+	ret = pvb_cntr_attach(&conn->rq);
+	if (ret)
+		goto err_sq_cntr;
+	ret = pvb_conn_reserve(conn);
+	if (ret)
+		goto err_rq_cntr;
 
 	conn->qp = pvb_qp_create(ep, (uint32_t)ep->inject_size, &conn->inline_size);
 	if (!conn->qp && ep->inject_size)
@@ -136,9 +142,12 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	ret = pvb_conn_init(ep, NULL);
 	if (ret)
 		goto err_bounce;
-	conn->signal_every = CRN_MAX(conn->sq.depth / 4, 1u);
+	/* What is counted is counted when it is done, not when a later one is. */
+	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
 	conn->unsignaled = 0;
 	crn_ring_set_size(&conn->rq.ring, conn->rq.depth);
+	pvb_cntr_wake(&conn->sq);
+	pvb_cntr_wake(&conn->rq);
 	conn->state = PVB_CONN_ENABLED;
 	return 0;
 err_bounce:
@@ -148,6 +157,10 @@ err_qp:
 	conn->qp = NULL;
 err_reserve:
 	pvb_conn_unreserve(conn);
+err_rq_cntr:
+	pvb_cntr_detach(&conn->rq);
+err_sq_cntr:
+	pvb_cntr_detach(&conn->sq);
 err_rq:
 	pvb_wq_fini(&conn->rq);
 err_sq:
@@ -165,6 +178,8 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 	conn->qp = NULL;
 	pvb_bounce_fini(conn);
 	pvb_conn_unreserve(conn);
+	pvb_cntr_detach(&conn->rq);
+	pvb_cntr_detach(&conn->sq);
 	free(conn->chain);
 	conn->chain = NULL;
 	pvb_wq_fini(&conn->rq);

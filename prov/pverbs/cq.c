@@ -23,7 +23,7 @@ static int pvb_cq_arm(struct pvb_cq *cq)
 	int ret;
 
 	for (i = 0; i < cq->hw_count; i++) {
-		ret = ibv_req_notify_cq(cq->hw[i]->cq, 0);
+		ret = cq->hw[i]->cq->channel ? ibv_req_notify_cq(cq->hw[i]->cq, 0) : 0;
 		if (ret)
 			return -ret;
 	}
@@ -43,7 +43,7 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 {
 	int ret = -FI_EAGAIN;
 
-	if (!cq->channel)
+	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
 	crn_lock(&cq->lock);
 	if (cq->stash_count || atomic_load(&cq->signaled))
@@ -62,6 +62,29 @@ out:
 	return ret;
 }
 
+int pvb_cq_feed(struct pvb_cq *cq, bool arm)
+{
+	uint32_t before, i;
+	int ret = 0;
+
+	crn_lock(&cq->lock);
+	before = cq->stash_count;
+	if (arm && cq->channel) {
+		pvb_cq_drain_channel(cq);
+		ret = pvb_cq_arm(cq);
+	}
+	for (i = 0; i < cq->hw_count; i++) {
+		while (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH &&
+		       pvb_cq_stash_batch(cq, cq->hw[i]))
+			;
+	}
+	/* Whoever waits for the queue itself shares the channel. */
+	if (cq->stash_count != before)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
 static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 				fi_addr_t *src_addr, const void *cond, int timeout)
 {
@@ -70,7 +93,7 @@ static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	size_t want = 1, done = 0;
 	ssize_t ret;
 
-	if (!cq->channel)
+	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
 	if (!count)
 		return pvb_cq_read(fid, buf, 0);
@@ -110,7 +133,7 @@ static int pvb_cq_signal(struct fid_cq *fid)
 {
 	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
 
-	if (!cq->channel)
+	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
 	atomic_store(&cq->signaled, true);
 	crn_wait_signal(&cq->wait);
@@ -194,8 +217,6 @@ static int pvb_cq_channel_open(struct pvb_cq *cq)
 {
 	int flags, ret;
 
-	if (cq->wait.obj == FI_WAIT_NONE)
-		return 0;
 	cq->channel = ibv_create_comp_channel(cq->domain->verbs);
 	if (!cq->channel)
 		return pvb_errno();
@@ -208,6 +229,16 @@ static int pvb_cq_channel_open(struct pvb_cq *cq)
 		ibv_destroy_comp_channel(cq->channel);
 		cq->channel = NULL;
 	}
+	return ret;
+}
+
+int pvb_cq_need_channel(struct pvb_cq *cq)
+{
+	int ret;
+
+	crn_lock(&cq->lock);
+	ret = cq->channel ? 0 : pvb_cq_channel_open(cq);
+	crn_unlock(&cq->lock);
 	return ret;
 }
 
@@ -240,7 +271,7 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	ret = crn_wait_init(&cq->wait, attr->wait_obj);
 	if (ret)
 		goto err_lock;
-	ret = pvb_cq_channel_open(cq);
+	ret = cq->wait.obj == FI_WAIT_NONE ? 0 : pvb_cq_channel_open(cq);
 	if (ret)
 		goto err_wait;
 	cq->fid.fid.fclass = FI_CLASS_CQ;

@@ -26,6 +26,9 @@ bool pvb_cq_fetch(struct pvb_cq *cq);
  */
 bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp);
 
+/* An operation with these completion flags ended: its counter moves. */
+void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
+
 /* Appends to the stash, in which there is room. Called with the lock held. */
 static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
 {

@@ -83,7 +83,9 @@ int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
 	if (ret)
 		goto out;
 	for (i = 0; i < cq->hw_count && !hw; i++) {
-		if (cq->hw[i]->depth - cq->hw[i]->reserved >= slots)
+		/* One without a channel wakes nobody. */
+		if (cq->hw[i]->depth - cq->hw[i]->reserved >= slots &&
+		    cq->hw[i]->cq->channel == cq->channel)
 			hw = cq->hw[i];
 	}
 	if (!hw) {
@@ -125,6 +127,7 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 			.err = FI_ECANCELED,
 			.prov_errno = IBV_WC_WR_FLUSH_ERR,
 		};
+		pvb_cq_count(wq, comp.flags, comp.err);
 		if (!(slot->flags & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
 	}
@@ -192,6 +195,7 @@ void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno)
 			.err = err,
 			.prov_errno = prov_errno,
 		};
+		pvb_cq_count(wq, comp.flags, comp.err);
 		pvb_cq_stash(cq, &comp);
 	}
 	if (cq->channel)

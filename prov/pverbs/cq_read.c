@@ -65,6 +65,26 @@ static void pvb_slot_retire(struct pvb_slot *slot)
 	crn_ring_retire(&wq->ring, tail + ((index - tail) & wq->ring.mask) + 1);
 }
 
+void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
+{
+	struct pvb_cntr *cntr = NULL;
+
+	/* A write with data that takes a receive is not a message: it has none of these.
+	 */
+	if (flags & FI_MSG)
+		cntr = wq->cntr[PVB_COUNT_MSG];
+	else if (flags & FI_READ)
+		cntr = wq->cntr[PVB_COUNT_READ];
+	else if (flags & FI_WRITE)
+		cntr = wq->cntr[PVB_COUNT_WRITE];
+	if (!cntr)
+		return;
+	if (err)
+		crn_cntr_inc_err(&cntr->cntr);
+	else
+		crn_cntr_inc(&cntr->cntr);
+}
+
 static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 			      struct pvb_comp *comp)
 {
@@ -124,6 +144,8 @@ bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
 			report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 		}
 	}
+	if (crn_unlikely(slot->wq->counted))
+		pvb_cq_count(slot->wq, comp->flags, comp->err);
 	pvb_slot_retire(slot);
 	return report;
 }

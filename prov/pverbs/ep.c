@@ -5,11 +5,6 @@
 #include <cairn/nosys.h>
 #include "pverbs.h"
 
-static struct pvb_ep *pvb_ep_from(struct fid *fid)
-{
-	return crn_container_of(fid, struct pvb_ep, fid.fid);
-}
-
 /*
  * fi_close(3) and ofi_rxm want every posted operation in the completion queue when
  * fi_close returns. Room for that is made before anything else changes.
@@ -73,100 +68,11 @@ static int pvb_ep_close(struct fid *fid)
 	pvb_conn_destroy_qp(ep);
 	if (ep->eq)
 		atomic_fetch_sub(&ep->eq->refs, 1);
-	if (conn->sq.cq)
-		atomic_fetch_sub(&conn->sq.cq->refs, 1);
-	if (conn->rq.cq)
-		atomic_fetch_sub(&conn->rq.cq->refs, 1);
+	pvb_ep_detach(&conn->sq);
+	pvb_ep_detach(&conn->rq);
 	atomic_fetch_sub(&ep->domain->refs, 1);
 	pvb_ep_free(ep);
 	return 0;
-}
-
-static void pvb_ep_attach(struct pvb_ep *ep, struct pvb_wq *wq, struct pvb_cq *cq)
-{
-	wq->cq = cq;
-	atomic_fetch_add(&cq->refs, 1);
-}
-
-static int pvb_ep_bind_cq(struct pvb_ep *ep, struct pvb_cq *cq, uint64_t flags)
-{
-	const uint64_t known = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION;
-
-	if (flags & ~known)
-		return -FI_EBADFLAGS;
-	if (!(flags & (FI_TRANSMIT | FI_RECV)))
-		return -FI_EINVAL;
-	if (cq->domain != ep->domain)
-		return -FI_EDOMAIN;
-	if (((flags & FI_TRANSMIT) && ep->conn.sq.cq) ||
-	    ((flags & FI_RECV) && ep->conn.rq.cq))
-		return -FI_EINVAL;
-	if (flags & FI_TRANSMIT) {
-		pvb_ep_attach(ep, &ep->conn.sq, cq);
-		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
-	}
-	if (flags & FI_RECV) {
-		pvb_ep_attach(ep, &ep->conn.rq, cq);
-		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
-	}
-	return 0;
-}
-
-/* A request came in through the listener's queue; its endpoint may use another. */
-static int pvb_ep_move_request(struct pvb_connreq *req, struct pvb_eq *eq)
-{
-	struct pvb_eq *old = req->eq;
-	int ret = 0;
-
-	pthread_mutex_lock(&old->cm_lock);
-	if (rdma_migrate_id(req->id, eq->channel))
-		ret = pvb_errno();
-	else
-		req->eq = eq;
-	pthread_mutex_unlock(&old->cm_lock);
-	if (ret)
-		return ret;
-	atomic_fetch_add(&eq->refs, 1);
-	atomic_fetch_sub(&old->refs, 1);
-	return 0;
-}
-
-static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
-{
-	struct pvb_connreq *req = ep->req;
-	int ret;
-
-	if (flags || ep->eq)
-		return -FI_EINVAL;
-	if (eq->fabric != ep->domain->fabric)
-		return -FI_EINVAL;
-	if (req && req->eq != eq) {
-		ret = pvb_ep_move_request(req, eq);
-		if (ret)
-			return ret;
-	}
-	ep->eq = eq;
-	atomic_fetch_add(&eq->refs, 1);
-	return 0;
-}
-
-static int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	struct pvb_ep *ep = pvb_ep_from(fid);
-
-	if (ep->conn.state != PVB_CONN_NEW)
-		return -FI_EOPBADSTATE;
-	switch (bfid->fclass) {
-	case FI_CLASS_CQ:
-		return pvb_ep_bind_cq(ep, crn_container_of(bfid, struct pvb_cq, fid.fid),
-				      flags);
-	case FI_CLASS_EQ:
-		return pvb_ep_bind_eq(ep,
-				      crn_container_of(bfid, struct pvb_eq, eq.fid.fid),
-				      flags);
-	default:
-		return -FI_ENOSYS;
-	}
 }
 
 static int pvb_ep_enable(struct pvb_ep *ep)
@@ -181,9 +87,9 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 	 * other's. */
 	if (!conn->sq.cq && conn->rq.cq &&
 	    !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
-		pvb_ep_attach(ep, &conn->sq, conn->rq.cq);
+		pvb_ep_attach(&conn->sq, conn->rq.cq);
 	if (!conn->rq.cq && conn->sq.cq && !(ep->info->caps & FI_RECV))
-		pvb_ep_attach(ep, &conn->rq, conn->sq.cq);
+		pvb_ep_attach(&conn->rq, conn->sq.cq);
 	if (!conn->sq.cq || !conn->rq.cq)
 		return -FI_ENOCQ;
 	return pvb_conn_create_qp(ep);

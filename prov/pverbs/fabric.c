@@ -29,6 +29,10 @@ static int pvb_fabric_trywait(struct fid_fabric *fabric, struct fid **fids, int 
 			ret = pvb_cq_trywait(
 				crn_container_of(fids[i], struct pvb_cq, fid.fid));
 			break;
+		case FI_CLASS_CNTR:
+			ret = crn_cntr_trywait(
+				crn_container_of(fids[i], struct crn_cntr, fid.fid));
+			break;
 		default:
 			return -FI_EINVAL;
 		}

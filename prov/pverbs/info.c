@@ -99,6 +99,7 @@ static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr 
 	domain->mr_key_size = sizeof(uint64_t);
 	domain->cq_data_size = sizeof(uint32_t);
 	domain->cq_cnt = (size_t)attr->max_cq;
+	domain->cntr_cnt = (size_t)attr->max_qp;
 	domain->ep_cnt = (size_t)attr->max_qp;
 	domain->tx_ctx_cnt = (size_t)attr->max_qp;
 	domain->rx_ctx_cnt = (size_t)attr->max_qp;

@@ -10,6 +10,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cm_data.h \
 	prov/pverbs/cm_opt.c \
 	prov/pverbs/cm_state.c \
+	prov/pverbs/cntr.c \
 	prov/pverbs/conn_qp.c \
 	prov/pverbs/cq.c \
 	prov/pverbs/cq.h \
@@ -18,6 +19,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/device.c \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep.c \
+	prov/pverbs/ep_bind.c \
 	prov/pverbs/ep_cm.c \
 	prov/pverbs/eq.c \
 	prov/pverbs/errmap.c \

@@ -7,6 +7,7 @@
  *   pvb_eq.cm_lock   the CM state of every connection and passive endpoint of that EQ,
  *                    and the rdma_cm event channel; always on (an EQ belongs to the
  * fabric) pvb_conn.tx_lock, rx_lock posting to one queue pair; off with FI_THREAD_DOMAIN
+ *   pvb_cntr.lock    which completion queues feed a counter; off with FI_THREAD_DOMAIN
  *   pvb_cq.lock      polling and the stash; off with FI_THREAD_DOMAIN
  * Polling never takes tx_lock or rx_lock and posting does not take pvb_cq.lock (but for a
  * device that refuses what was accepted already): they meet in the rings (cairn/ring.h).
@@ -28,6 +29,7 @@
 #include <rdma/providers/fi_prov.h>
 #include <rdma/rdma_cma.h>
 #include <cairn/addr.h>
+#include <cairn/cntr.h>
 #include <cairn/compat.h>
 #include <cairn/eq.h>
 #include <cairn/list.h>
@@ -143,11 +145,30 @@ struct pvb_cq {
 	size_t size_hint;  /* fi_cq_attr.size */
 	int vector;	   /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
-	struct ibv_comp_channel *channel; /* NULL with FI_WAIT_NONE */
+	/* NULL: neither the queue nor a counter fed by it has a wait object */
+	struct ibv_comp_channel *channel;
 	struct crn_wait wait;
 	atomic_bool signaled; /* fi_cq_signal, not yet seen by a sread */
 	atomic_uint refs;
 };
+
+/* A completion queue that a counter counts completions of, for so many endpoints. */
+struct pvb_feed {
+	struct pvb_cq *cq;
+	unsigned int uses;
+};
+
+struct pvb_cntr {
+	struct crn_cntr cntr;
+	struct pvb_domain *domain;
+	struct crn_lock lock; /* guards feeds */
+	struct pvb_feed *feeds;
+	size_t feed_count;
+	atomic_uint refs; /* endpoints */
+};
+
+/* What a counter may count: fi_ep_bind's flags as an index. */
+enum pvb_count { PVB_COUNT_MSG, PVB_COUNT_READ, PVB_COUNT_WRITE, PVB_COUNTS };
 
 /* One posted work request, from post to retirement. wr_id is its address. */
 struct pvb_slot {
@@ -166,6 +187,8 @@ struct pvb_wq {
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
 	uint32_t depth; /* size of the open ring */
+	bool counted;	/* some cntr is not NULL */
+	struct pvb_cntr *cntr[PVB_COUNTS];
 };
 
 /* Connection states; conn_cm.c has the transitions. */
@@ -304,6 +327,31 @@ int pvb_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		 void *context);
 extern struct fi_ops_mr pvb_mr_ops;
 int pvb_cq_trywait(struct pvb_cq *cq);
+int pvb_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		  struct fid_cntr **cntr, void *context);
+
+/* cntr.c */
+
+/* From now on wq's completions feed its counters. 0 or a negative code: then none. */
+int pvb_cntr_attach(struct pvb_wq *wq);
+void pvb_cntr_detach(struct pvb_wq *wq);
+/* Threads that wait look again: a counter has a device queue more. */
+void pvb_cntr_wake(struct pvb_wq *wq);
+
+/* cq.c */
+
+/* Gives the queue a channel although its own wait object needs none. 0 or a negative
+ * code. */
+int pvb_cq_need_channel(struct pvb_cq *cq);
+/* Takes what the device queues have into the stash, as far as it has room. With arm, what
+ * comes later raises an event on the channel. 0 or a negative code. */
+int pvb_cq_feed(struct pvb_cq *cq, bool arm);
+
+/* ep_bind.c */
+int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+/* wq completes into cq. */
+void pvb_ep_attach(struct pvb_wq *wq, struct pvb_cq *cq);
+void pvb_ep_detach(struct pvb_wq *wq);
 
 /* cq_hw.c */
 
@@ -390,6 +438,11 @@ int pvb_errno(void);
 static inline const char *pvb_domain_device(const struct pvb_domain *domain)
 {
 	return ibv_get_device_name(domain->verbs->device);
+}
+
+static inline struct pvb_ep *pvb_ep_from(struct fid *fid)
+{
+	return crn_container_of(fid, struct pvb_ep, fid.fid);
 }
 
 static inline struct pvb_ep *pvb_ep_of(struct fid_ep *fid)

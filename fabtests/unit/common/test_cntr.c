@@ -150,3 +150,39 @@ CT_TEST(cntr, running_out_of_descriptors_leaves_none_behind)
 	CT_EXPECT_EQ(crn_cntr_init(&cntr, &attr, NULL, NULL), -FI_EMFILE);
 	ct_fds_restore();
 }
+
+static unsigned int arms;
+static int arm_result;
+
+static int count_arm(struct crn_cntr *cntr)
+{
+	arms++;
+	if (!arm_result)
+		crn_cntr_inc(cntr);
+	return arm_result;
+}
+
+CT_TEST(cntr, what_arming_finds_ends_the_wait)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	cntr->arm = count_arm;
+	arms = 0;
+	arm_result = 0;
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, DEADLINE_MS), 0);
+	CT_EXPECT_EQ(arms, 2);
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(arms, 3);
+	close_cntr(cntr);
+}
+
+CT_TEST(cntr, a_wait_that_cannot_be_armed_fails)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	cntr->arm = count_arm;
+	arm_result = -FI_EIO;
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, DEADLINE_MS), -FI_EIO);
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EIO);
+	close_cntr(cntr);
+}

@@ -22,6 +22,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_cm_opt.c \
 	fabtests/unit/pverbs/test_cm_request.c \
 	fabtests/unit/pverbs/test_cm_state.c \
+	fabtests/unit/pverbs/test_cntr.c \
 	fabtests/unit/pverbs/test_conn_qp.c \
 	fabtests/unit/pverbs/test_cq.c \
 	fabtests/unit/pverbs/test_cq_drain.c \

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cases of fi_cairn_cntr. */
+#ifndef FCT_CNTR_H
+#define FCT_CNTR_H
+
+#include "fct_fabric.h"
+
+#define CNTR_COUNT 200u
+#define CNTR_LEN 64u
+
+/*
+ * A link whose endpoint has a counter for what it sends, reads and writes, and one for
+ * what it receives; no success makes a completion.
+ */
+struct cntr_side {
+	struct fct_link l; /* first: the bind hook finds the rest */
+	struct fct_mem local, exposed;
+	struct fct_target peer;
+	enum fi_wait_obj wait;
+	uint64_t tx_flags; /* 0: FI_SEND | FI_READ | FI_WRITE */
+	struct fid_cntr *tx, *rx;
+	struct fct_ctx ctx[CNTR_COUNT];
+};
+
+/* fi_cairn_cntr.c */
+int cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup);
+struct fct_setup cntr_setup(void);
+/* Both sides: the server has this many receives posted. */
+int cntr_post_recvs(struct cntr_side *s, unsigned int count);
+int cntr_post_recv(struct cntr_side *s, unsigned int slot);
+int cntr_post_send(struct cntr_side *s, unsigned int slot);
+/* Polls until the counter has at least this value, which then must be exact. */
+int cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
+		 const char *what);
+
+/* cntr_value.c: one counter by itself */
+int cntr_values(struct fct *t);
+int cntr_wait_objects(struct fct *t);
+int cntr_several(struct fct *t);
+int cntr_close_busy(struct fct *t);
+int cntr_bind_twice(struct fct *t);
+int cntr_bind_remote(struct fct *t);
+
+/* cntr_count.c: what is counted */
+int cntr_messages(struct fct *t);
+int cntr_injects(struct fct *t);
+int cntr_writes(struct fct *t);
+int cntr_reads(struct fct *t);
+int cntr_apart(struct fct *t);
+int cntr_beside_cq(struct fct *t);
+int cntr_errors(struct fct *t);
+
+/* cntr_wait.c: blocking */
+int cntr_wait_timeout(struct fct *t);
+int cntr_wait_wakes(struct fct *t);
+int cntr_wait_ping_pong(struct fct *t);
+int cntr_wait_error(struct fct *t);
+int cntr_wait_add(struct fct *t);
+int cntr_wait_fd(struct fct *t);
+
+#endif

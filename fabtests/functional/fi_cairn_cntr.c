@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counters (fi_cntr(3)) on connected endpoints. */
+#include "cntr.h"
+
+static const struct fct_case cases[] = {
+	{"values", "set, add, seterr and adderr are exact", cntr_values},
+	{"wait_objects", "wait objects, and waiting without one", cntr_wait_objects},
+	{"several", "many counters at once", cntr_several},
+	{"close_busy", "a counter of an open endpoint cannot be closed", cntr_close_busy},
+	{"bind_twice", "one counter for each kind of operation", cntr_bind_twice},
+	{"bind_remote", "what a peer does is counted only with FI_RMA_EVENT",
+	 cntr_bind_remote},
+	{"messages", "messages sent and received", cntr_messages},
+	{"injects", "fi_inject", cntr_injects},
+	{"writes", "fi_write and fi_inject_write", cntr_writes},
+	{"reads", "fi_read", cntr_reads},
+	{"apart", "a counter counts only what it was bound for", cntr_apart},
+	{"beside_cq", "completions stay to be read", cntr_beside_cq},
+	{"errors", "failures are counted apart", cntr_errors},
+	{"wait_timeout", "fi_cntr_wait gives up in time", cntr_wait_timeout},
+	{"wait_wakes", "fi_cntr_wait returns when the threshold is reached",
+	 cntr_wait_wakes},
+	{"wait_ping_pong", "both sides sleep in turn", cntr_wait_ping_pong},
+	{"wait_error", "a failure ends the wait", cntr_wait_error},
+	{"wait_add", "fi_cntr_add by another thread ends the wait", cntr_wait_add},
+	{"wait_fd", "a descriptor to poll", cntr_wait_fd},
+};
+
+struct fct_setup cntr_setup(void)
+{
+	return (struct fct_setup){.caps = FI_MSG | FI_RMA,
+				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS,
+				  .tx_bind = FI_SELECTIVE_COMPLETION,
+				  .rx_bind = FI_SELECTIVE_COMPLETION};
+}
+
+static int open_one(struct cntr_side *s, struct fid_cntr **cntr)
+{
+	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = s->wait};
+	struct fct *t = s->l.t;
+	int ret;
+
+	ret = fi_cntr_open(s->l.domain, &attr, cntr, s);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip(t, "fi_cntr_open: %s", fi_strerror(-ret));
+	FCT_CALL(t, ret);
+	ret = fct_keep(&s->l, &(*cntr)->fid);
+out:
+	return ret;
+}
+
+static int bind_both(struct fct_link *l, struct fct_conn *c)
+{
+	struct cntr_side *s = (struct cntr_side *)l;
+	uint64_t tx = s->tx_flags ? s->tx_flags : FI_SEND | FI_READ | FI_WRITE;
+	struct fct *t = l->t;
+	int ret;
+
+	if (!s->tx) {
+		FCT_DO(open_one(s, &s->tx));
+		FCT_DO(open_one(s, &s->rx));
+	}
+	FCT_CALL(t, fi_ep_bind(c->ep, &s->tx->fid, tx));
+	FCT_CALL(t, fi_ep_bind(c->ep, &s->rx->fid, FI_RECV));
+out:
+	return ret;
+}
+
+int cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup)
+{
+	struct fct_setup with = *setup;
+	struct fct_target mine;
+	int ret;
+
+	with.bind = bind_both;
+	FCT_DO(fct_link_up(&s->l, t, &with));
+	FCT_DO(fct_mem_alloc(&s->l, &s->local, CNTR_COUNT * CNTR_LEN,
+			     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
+	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, CNTR_COUNT * CNTR_LEN,
+			     FI_REMOTE_READ | FI_REMOTE_WRITE));
+	mine = fct_mem_target(&s->l, &s->exposed);
+	ret = fct_exchange(t, "region", &mine, &s->peer, sizeof(mine));
+out:
+	return ret;
+}
+
+int cntr_post_recv(struct cntr_side *s, unsigned int slot)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_POST(t, s->l.rxcq,
+		 fi_recv(s->l.c.ep, s->local.buf + (size_t)slot * CNTR_LEN, CNTR_LEN,
+			 s->local.desc, 0, &s->ctx[slot]));
+out:
+	return ret;
+}
+
+int cntr_post_recvs(struct cntr_side *s, unsigned int count)
+{
+	struct fct *t = s->l.t;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; fct_is_server(t) && i < count; i++)
+		FCT_DO(cntr_post_recv(s, i));
+	ret = fct_barrier(t, "receives posted");
+out:
+	return ret;
+}
+
+int cntr_post_send(struct cntr_side *s, unsigned int slot)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_POST(t, s->l.txcq,
+		 fi_send(s->l.c.ep, s->local.buf + (size_t)slot * CNTR_LEN, CNTR_LEN,
+			 s->local.desc, 0, &s->ctx[slot]));
+out:
+	return ret;
+}
+
+int cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
+		 const char *what)
+{
+	struct fct *t = s->l.t;
+	struct fct_wait w;
+	uint64_t have;
+	int ret = 0;
+
+	fct_wait_init(&w, t, what);
+	while ((have = fi_cntr_read(cntr)) < value) {
+		FCT_EQ(t, fi_cntr_readerr(cntr), 0);
+		FCT_DO(fct_wait_again(&w));
+	}
+	FCT_EQ(t, have, value);
+	FCT_EQ(t, fi_cntr_readerr(cntr), 0);
+out:
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	const struct fct_prog prog = {
+		.name = "fi_cairn_cntr",
+		.what = "Counters.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return fct_main(argc, argv, &prog);
+}
