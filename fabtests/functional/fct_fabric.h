@@ -44,8 +44,11 @@ struct fct_setup {
 	enum fi_cq_format format; /* 0: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait; /* 0: FI_WAIT_NONE */
 	bool shared_rx;		  /* receives are posted to a shared context */
-	/* Binds what the case has besides queues, before the endpoint is enabled. 0, or <
-	 * 0 after fct_fail or fct_skip. */
+	/* Opens what the case has besides queues, on l->domain: fct_keep. 0, or < 0 after
+	 * fct_fail or fct_skip. */
+	int (*open)(struct fct_link *l);
+	/* Binds what the case has besides queues, before the endpoint is enabled. As
+	 * open. */
 	int (*bind)(struct fct_link *l, struct fct_conn *c);
 };
 

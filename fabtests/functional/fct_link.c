@@ -121,6 +121,8 @@ int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 	}
 	memcpy(l->node, where.node, sizeof(l->node));
 	memcpy(l->service, where.service, sizeof(l->service));
+	if (l->s.open)
+		FCT_DO(l->s.open(l));
 	/* Only now is it known that neither side skips. */
 	ret = fct_barrier(t, "opened");
 out:

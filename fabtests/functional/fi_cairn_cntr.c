@@ -49,6 +49,13 @@ out:
 	return ret;
 }
 
+static int open_both(struct fct_link *l)
+{
+	struct cntr_side *s = (struct cntr_side *)l;
+
+	return open_one(s, &s->tx) || open_one(s, &s->rx) ? -1 : 0;
+}
+
 static int bind_both(struct fct_link *l, struct fct_conn *c)
 {
 	struct cntr_side *s = (struct cntr_side *)l;
@@ -56,10 +63,6 @@ static int bind_both(struct fct_link *l, struct fct_conn *c)
 	struct fct *t = l->t;
 	int ret;
 
-	if (!s->tx) {
-		FCT_DO(open_one(s, &s->tx));
-		FCT_DO(open_one(s, &s->rx));
-	}
 	FCT_CALL(t, fi_ep_bind(c->ep, &s->tx->fid, tx));
 	FCT_CALL(t, fi_ep_bind(c->ep, &s->rx->fid, FI_RECV));
 out:
@@ -72,6 +75,7 @@ int cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup)
 	struct fct_target mine;
 	int ret;
 
+	with.open = open_both;
 	with.bind = bind_both;
 	FCT_DO(fct_link_up(&s->l, t, &with));
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, CNTR_COUNT * CNTR_LEN,

@@ -191,7 +191,7 @@ struct pvb_wq {
 	struct pvb_cntr *cntr[PVB_COUNTS];
 };
 
-/* Connection states; conn_cm.c has the transitions. */
+/* Connection states; cm_state.c has the transitions. */
 enum pvb_conn_state {
 	PVB_CONN_NEW,	    /* no queue pair yet */
 	PVB_CONN_ENABLED,   /* queue pair in INIT: receives may be posted */

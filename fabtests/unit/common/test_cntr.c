@@ -169,7 +169,7 @@ CT_TEST(cntr, what_arming_finds_ends_the_wait)
 	cntr->arm = count_arm;
 	arms = 0;
 	arm_result = 0;
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, DEADLINE_MS), 0);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, CT_DEADLINE_MS), 0);
 	CT_EXPECT_EQ(arms, 2);
 	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
 	CT_EXPECT_EQ(arms, 3);
@@ -182,7 +182,7 @@ CT_TEST(cntr, a_wait_that_cannot_be_armed_fails)
 
 	cntr->arm = count_arm;
 	arm_result = -FI_EIO;
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, DEADLINE_MS), -FI_EIO);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, CT_DEADLINE_MS), -FI_EIO);
 	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EIO);
 	close_cntr(cntr);
 }
