@@ -28,7 +28,7 @@ static void check_packed(const uint8_t *app, size_t len)
 {
 	uint8_t message[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data data;
-	size_t size = pvb_cm_pack(message, app, len);
+	size_t size = pvb_cm_pack(message, app, len, NULL);
 
 	FUZZ_CHECK(size == (len > PVB_CM_APP_SIZE ? 0 : PVB_CM_REQ_SIZE));
 	if (!size)

@@ -32,10 +32,11 @@ void pvb_cm_app_data(bool raw, const struct pvb_cm_event *event,
 		     struct pvb_cm_data *data);
 /*
  * Fills buf with the application's data in the layout of cm_data.h, or byte for byte with
- * raw; *out: bytes to send. -FI_EINVAL when len exceeds pvb_cm_data_size.
+ * raw; word: ours, or NULL; *out: bytes to send. -FI_EINVAL when len exceeds
+ * pvb_cm_data_size.
  */
 int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, size_t len,
-		   size_t *out);
+		   const struct pvb_cm_word *word, size_t *out);
 
 /* cm_state.c: what an event does to the endpoint's connection. */
 void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event);

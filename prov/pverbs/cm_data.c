@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
 #include <string.h>
 #include "cm_data.h"
 
+/* In the trailer. */
+#define PVB_CM_WORD_ADDR 11
+#define PVB_CM_WORD_RKEY 19
+
 static const uint8_t pvb_cm_magic[3] = {'C', 'r', 'n'};
 
-size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len)
+static void pvb_cm_pack_word(uint8_t *trailer, const struct pvb_cm_word *word)
+{
+	uint64_t addr = htobe64(word->addr);
+	uint32_t rkey = htobe32(word->rkey);
+
+	trailer[4] |= PVB_CM_WORD;
+	memcpy(trailer + PVB_CM_WORD_ADDR, &addr, sizeof(addr));
+	memcpy(trailer + PVB_CM_WORD_RKEY, &rkey, sizeof(rkey));
+}
+
+static void pvb_cm_parse_word(struct pvb_cm_word *word, const uint8_t *trailer)
+{
+	uint64_t addr;
+	uint32_t rkey;
+
+	memcpy(&addr, trailer + PVB_CM_WORD_ADDR, sizeof(addr));
+	memcpy(&rkey, trailer + PVB_CM_WORD_RKEY, sizeof(rkey));
+	word->addr = be64toh(addr);
+	word->rkey = be32toh(rkey);
+}
+
+size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
+		   const struct pvb_cm_word *word)
 {
 	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
 
@@ -16,6 +43,8 @@ size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len
 		memcpy(out + 1, app, app_len);
 	memcpy(trailer, pvb_cm_magic, sizeof(pvb_cm_magic));
 	trailer[3] = PVB_CM_VERSION;
+	if (word)
+		pvb_cm_pack_word(trailer, word);
 	return PVB_CM_REQ_SIZE;
 }
 
@@ -37,4 +66,6 @@ void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
 	data->trailer = true;
 	data->version = trailer[3];
 	data->flags = trailer[4];
+	if (data->flags & PVB_CM_WORD)
+		pvb_cm_parse_word(&data->word, trailer);
 }

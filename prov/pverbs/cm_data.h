@@ -7,8 +7,9 @@
  *
  *   byte 0      length of the application's data (as the stock verbs provider has it)
  *   bytes 1-32  the application's data
- *   bytes 33-55 trailer of pverbs: magic 'C' 'r' 'n', version, flags, and 18 bytes that
- * are zero in version 1
+ *   bytes 33-55 trailer of pverbs: magic 'C' 'r' 'n', version, flags;
+ *               38-43: zero in version 1;
+ *               44-51: address, 52-55: rkey of the sender's word (flag 1), big-endian
  *
  * The stock verbs provider may use bytes 1-55 for its application; then there is no
  * trailer. Answers (accept, reject) have the same layout.
@@ -24,21 +25,33 @@
 #define PVB_CM_APP_SIZE 32 /* what an application may send beside a trailer */
 #define PVB_CM_TRAILER_AT 33
 #define PVB_CM_VERSION 1
+#define PVB_CM_WORD 1 /* flag: the sender has a word */
+
+/*
+ * Eight bytes of the sender's that the receiver may read. A read executes after the
+ * writes and sends before it: its answer says that they are delivered.
+ */
+struct pvb_cm_word {
+	uint64_t addr;
+	uint32_t rkey;
+};
 
 /* Private data taken apart. */
 struct pvb_cm_data {
-	const uint8_t *app; /* into the bytes given to the parser */
-	uint8_t app_len;    /* bytes */
-	bool trailer;	    /* the peer is pverbs */
-	uint8_t version;    /* of the trailer */
-	uint8_t flags;	    /* of the trailer; unknown bits are kept */
+	const uint8_t *app;	 /* into the bytes given to the parser */
+	uint8_t app_len;	 /* bytes */
+	bool trailer;		 /* the peer is pverbs */
+	uint8_t version;	 /* of the trailer */
+	uint8_t flags;		 /* of the trailer; unknown bits are kept */
+	struct pvb_cm_word word; /* with PVB_CM_WORD */
 };
 
 /*
- * Fills out (PVB_CM_REQ_SIZE bytes) with the application's data and our trailer. Returns
- * the bytes to send, or 0 when app_len > PVB_CM_APP_SIZE.
+ * Fills out (PVB_CM_REQ_SIZE bytes) with the application's data and our trailer; word:
+ * ours, or NULL. Returns the bytes to send, or 0 when app_len > PVB_CM_APP_SIZE.
  */
-size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len);
+size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
+		   const struct pvb_cm_word *word);
 
 /*
  * Takes len bytes apart, whatever they are: a length byte that points past the end is cut

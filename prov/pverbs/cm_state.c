@@ -217,12 +217,13 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 {
 	struct pvb_conn *conn = &ep->conn;
 	union crn_addr src = {0}, dst = {0};
+	const struct pvb_cm_word word = pvb_deliver_word(ep->domain);
 	size_t message;
 	int ret;
 
 	if (conn->state != PVB_CONN_ENABLED || conn->id)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
-	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &message);
+	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &word, &message);
 	if (ret)
 		return ret;
 	memcpy(&dst, dest, crn_addr_len(dest));
@@ -264,6 +265,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
 		.qp_num = conn->qp ? conn->qp->qp_num : 0,
 	};
+	const struct pvb_cm_word word = pvb_deliver_word(ep->domain);
 	size_t message;
 	int ret;
 
@@ -271,7 +273,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (req->dead)
 		return -FI_ECONNABORTED;
-	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &message);
+	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &word, &message);
 	if (ret)
 		return ret;
 	answer.private_data_len = (uint8_t)message;

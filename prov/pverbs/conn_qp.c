@@ -107,8 +107,9 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
+	/* Two at least: an operation with FI_DELIVERY_COMPLETE takes as many. */
 	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq,
-			  (uint32_t)ep->info->tx_attr->size);
+			  (uint32_t)CRN_MAX(ep->info->tx_attr->size, (size_t)2));
 	if (ret)
 		return ret;
 	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,

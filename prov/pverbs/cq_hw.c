@@ -112,6 +112,16 @@ void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots)
 	crn_unlock(&cq->lock);
 }
 
+/* One of the two slots of an operation to be delivered: its proof, if it has not failed.
+ */
+static bool pvb_drain_reports(const struct pvb_wq *wq, const struct pvb_slot *slot,
+			      uint32_t at)
+{
+	if (slot->flags & (PVB_SLOT_INJECT | PVB_SLOT_LED))
+		return false;
+	return !(slot->flags & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
+}
+
 /* What the device did not return: a device that ignores its error state. */
 static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 {
@@ -128,7 +138,7 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 			.prov_errno = IBV_WC_WR_FLUSH_ERR,
 		};
 		pvb_cq_count(wq, comp.flags, comp.err);
-		if (!(slot->flags & PVB_SLOT_INJECT))
+		if (pvb_drain_reports(wq, slot, at))
 			pvb_cq_stash(cq, &comp);
 	}
 	crn_ring_retire(&wq->ring, wq->ring.head);

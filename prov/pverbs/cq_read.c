@@ -85,6 +85,16 @@ void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
 		crn_cntr_inc(&cntr->cntr);
 }
 
+/* The read behind an operation to be delivered ends that one, which may have failed. */
+static bool pvb_proof_is_late(const struct pvb_slot *slot)
+{
+	const struct pvb_wq *wq = slot->wq;
+	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
+
+	return (slot->flags & PVB_SLOT_PROOF) &&
+	       slot == &wq->slots[crn_ring_index(&wq->ring, tail)];
+}
+
 static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 			      struct pvb_comp *comp)
 {
@@ -129,6 +139,10 @@ bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
 	bool report;
 
 	if (crn_unlikely(wc->status != IBV_WC_SUCCESS)) {
+		if (pvb_proof_is_late(slot)) {
+			pvb_slot_retire(slot);
+			return false;
+		}
 		report = pvb_convert_error(wc, slot, comp);
 	} else {
 		comp->context = slot->context;
@@ -136,7 +150,7 @@ bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
 		comp->len = 0;
 		comp->data = 0;
 		comp->err = 0;
-		report = !(slot->flags & PVB_SLOT_FLAGS);
+		report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
 		if (wc->opcode & IBV_WC_RECV) {
 			pvb_convert_recv(wc, comp);
 			/* A peer's data is not for the owner of the receive to silence.

@@ -10,6 +10,7 @@ static int pvb_domain_close(struct fid *fid)
 
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
+	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
 	ibv_close_device(domain->verbs);
 	fi_freeinfo(domain->info);
@@ -73,7 +74,10 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 			 fi_strerror(-ret));
 		goto err;
 	}
-	return 0;
+	ret = pvb_deliver_open(domain);
+	if (!ret)
+		return 0;
+	ibv_dealloc_pd(domain->pd);
 err:
 	ibv_close_device(domain->verbs);
 	return ret;

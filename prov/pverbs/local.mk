@@ -16,6 +16,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cq.h \
 	prov/pverbs/cq_hw.c \
 	prov/pverbs/cq_read.c \
+	prov/pverbs/deliver.c \
 	prov/pverbs/device.c \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep.c \

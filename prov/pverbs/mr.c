@@ -54,7 +54,7 @@ static int pvb_mr_access(const struct pvb_domain *domain, uint64_t access)
 	return verbs;
 }
 
-static void pvb_mr_explain(int err, const void *buf, size_t len)
+void pvb_mr_explain(int err, const void *buf, size_t len)
 {
 	struct rlimit limit;
 

@@ -57,8 +57,9 @@
 
 /* op_flags (fi_endpoint(3)) of transmit and receive attributes and of calls with flags.
  */
-#define PVB_TX_OP_FLAGS \
-	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
+#define PVB_TX_OP_FLAGS                                                          \
+	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_DELIVERY_COMPLETE)
 #define PVB_RX_OP_FLAGS FI_COMPLETION
 
 extern struct fi_provider pvb_prov;
@@ -88,6 +89,8 @@ struct pvb_domain {
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
 	struct ibv_device_attr attr;
+	struct pvb_words *words; /* deliver.c */
+	struct ibv_mr *words_mr;
 	bool iwarp;
 	bool locked;	  /* anything but FI_THREAD_DOMAIN */
 	atomic_uint refs; /* endpoints, queues and regions */
@@ -179,7 +182,11 @@ struct pvb_slot {
 
 #define PVB_SLOT_QUIET (1ULL << 63)  /* success is not reported */
 #define PVB_SLOT_INJECT (1ULL << 62) /* nothing is reported: fi_inject has no context */
-#define PVB_SLOT_FLAGS (PVB_SLOT_QUIET | PVB_SLOT_INJECT)
+/* Of an operation that is to be delivered: the next slot ends it, unless it fails. */
+#define PVB_SLOT_LED (1ULL << 61)
+/* That next slot: the read that shows the delivery. It has the operation's context. */
+#define PVB_SLOT_PROOF (1ULL << 60)
+#define PVB_SLOT_FLAGS (PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF)
 
 struct pvb_wq {
 	struct crn_ring ring;
@@ -374,6 +381,17 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms);
  * (positive FI_E*) and prov_errno in the completion queue; their slots are free again.
  */
 void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno);
+
+/* deliver.c: FI_DELIVERY_COMPLETE. */
+
+/* The words of a domain that has its protection domain. 0 or a negative code. */
+int pvb_deliver_open(struct pvb_domain *domain);
+void pvb_deliver_close(struct pvb_domain *domain);
+/* What peers are told. */
+struct pvb_cm_word pvb_deliver_word(const struct pvb_domain *domain);
+
+/* mr.c: says in the log why memory was not registered (err: errno), and what helps. */
+void pvb_mr_explain(int err, const void *buf, size_t len);
 
 /* tx.c: makes the completion of everything posted so far sure to arrive, the queue pair
  * being in ERR. */

@@ -16,10 +16,13 @@ static inline void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
 	op->key = key;
 }
 
-/* Default op_flags of a call that reads: a read has no payload to inject. */
+/* A read has no payload to inject, and its data is delivered when it completes. */
+#define PVB_NOT_FOR_READS ((uint64_t)(FI_INJECT | FI_DELIVERY_COMPLETE))
+
+/* Default op_flags of a call that reads. */
 static inline uint64_t pvb_read_flags(const struct pvb_ep *ep)
 {
-	return ep->tx_flags & ~FI_INJECT;
+	return ep->tx_flags & ~PVB_NOT_FOR_READS;
 }
 
 static ssize_t pvb_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
@@ -111,7 +114,8 @@ static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 
 	if (crn_unlikely(flags & ~known))
 		return pvb_bad_flags(flags);
-	return pvb_rma_msg(pvb_ep_of(fid), msg, IBV_WR_RDMA_READ, flags);
+	return pvb_rma_msg(pvb_ep_of(fid), msg, IBV_WR_RDMA_READ,
+			   flags & ~PVB_NOT_FOR_READS);
 }
 
 static ssize_t pvb_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,

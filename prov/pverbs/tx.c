@@ -36,9 +36,11 @@ static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool 
 /*
  * Posts the requests held back, which were accepted: those the device refuses now end in
  * the completion queue, cancelled or, unless closing, with the device's error. wr is the
- * newest, not accepted yet, or NULL; its error is returned.
+ * newest, or a list of them, not accepted yet, or NULL; its error is returned, and in
+ * *out which one the device refused.
  */
-static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closing)
+static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closing,
+			  struct ibv_send_wr **out)
 {
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_chain *chain = conn->chain;
@@ -59,7 +61,14 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closin
 		conn->unsignaled = conn->signal_every;
 	}
 	conn->chained = 0;
+	if (out)
+		*out = bad;
 	return ret;
+}
+
+int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	return pvb_chain_post(ep, wr, false, bad);
 }
 
 ssize_t pvb_tx_refuse(struct pvb_ep *ep)
@@ -67,7 +76,7 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
 	 * it. */
 	if (ep->conn.chained)
-		pvb_chain_post(ep, NULL, false);
+		pvb_chain_post(ep, NULL, false, NULL);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;
@@ -97,7 +106,7 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 	/* Inline data is read when it is posted, and the caller's buffer lasts until it
 	 * completes. */
 	if (!more || conn->chained == PVB_CHAIN_LIMIT)
-		return pvb_chain_post(ep, wr, false);
+		return pvb_chain_post(ep, wr, false, NULL);
 	at = conn->chained++;
 	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
 	chain->wr[at] = *wr;
@@ -124,7 +133,7 @@ void pvb_tx_close(struct pvb_ep *ep)
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
-	ret = conn->chained ? pvb_chain_post(ep, &wr, true)
+	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			    : ibv_post_send(conn->qp, &wr, &bad);
 	if (!ret)
 		conn->sq.ring.head++;

@@ -26,15 +26,13 @@ struct pvb_op {
 	struct ibv_sge sge[PVB_IOV_LIMIT];
 };
 
-/* Flags that calls with flags accept; a durable or delivered completion is never promised
- * falsely. */
+/* Flags that calls with flags accept; a durable completion is never promised falsely. */
 #define PVB_CALL_FLAGS (PVB_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 
 /* The code for flags outside those a call accepts. */
 static inline ssize_t pvb_bad_flags(uint64_t flags)
 {
-	return flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE) ? -FI_EOPNOTSUPP
-								   : -FI_EBADFLAGS;
+	return flags & FI_COMMIT_COMPLETE ? -FI_EOPNOTSUPP : -FI_EBADFLAGS;
 }
 
 /* Slow paths: tx.c. Called with tx_lock held. */
@@ -43,6 +41,8 @@ static inline ssize_t pvb_bad_flags(uint64_t flags)
 ssize_t pvb_tx_refuse(struct pvb_ep *ep);
 /* Holds the request back for FI_MORE, or posts it behind those held back. */
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
+/* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
+int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 /* Lets the payload be reused at once although it cannot go inline. */
 void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index);
 
@@ -112,6 +112,12 @@ static inline bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb
 	return !(op->quiet || op->inject) || conn->unsignaled + 1 >= conn->signal_every;
 }
 
+/*
+ * deliver.c: pvb_tx for an operation with FI_DELIVERY_COMPLETE. -FI_EOPNOTSUPP for a
+ * peer that is not pverbs. Takes the lock.
+ */
+ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
+
 /* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
 static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 {
@@ -125,6 +131,8 @@ static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 
 	if (crn_unlikely(op->len > (copied ? ep->inject_size : ep->max_msg)))
 		return -FI_EMSGSIZE;
+	if (crn_unlikely(op->flags & FI_DELIVERY_COMPLETE))
+		return pvb_tx_delivered(ep, op);
 	crn_lock(&conn->tx_lock);
 	if (crn_unlikely(!crn_ring_space(&conn->sq.ring))) {
 		ret = pvb_tx_refuse(ep);

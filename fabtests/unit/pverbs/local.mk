@@ -30,6 +30,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_cq_hw.c \
 	fabtests/unit/pverbs/test_cq_read.c \
 	fabtests/unit/pverbs/test_cq_wait.c \
+	fabtests/unit/pverbs/test_deliver.c \
 	fabtests/unit/pverbs/test_device.c \
 	fabtests/unit/pverbs/test_domain.c \
 	fabtests/unit/pverbs/test_ep.c \

@@ -36,7 +36,7 @@ CT_TEST(cm_channel, a_request_becomes_an_event_with_an_info_for_its_endpoint)
 	CT_ASSERT_TRUE(listening(&w, &pep));
 	src = fake_addr(WORLD_ADDR, 7471);
 	peer = fake_addr(WORLD_PEER, 5555);
-	pvb_cm_pack(message, "hello", 5);
+	pvb_cm_pack(message, "hello", 5, NULL);
 	request_arrives(pep, message, sizeof(message));
 	info = read_request(&w, pep, "hello", 5);
 	CT_ASSERT_NE(info, NULL);

@@ -37,6 +37,7 @@ static bool start(struct world *w, const void *data, size_t len)
 CT_TEST(cm_connect, the_address_the_route_then_the_request)
 {
 	uint8_t wanted[PVB_CM_REQ_SIZE];
+	struct pvb_cm_word word;
 	union crn_addr addr;
 	struct world w;
 
@@ -65,7 +66,8 @@ CT_TEST(cm_connect, the_address_the_route_then_the_request)
 	CT_EXPECT_EQ(fake_message.param.retry_count, 3);
 	CT_EXPECT_EQ(fake_message.param.rnr_retry_count, 5);
 	CT_EXPECT_EQ(fake_message.param.flow_control, 1);
-	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "hello", 5));
+	word = pvb_deliver_word(ep_of(w.ep)->domain);
+	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "hello", 5, &word));
 	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
 	world_close(&w);
 }
@@ -102,7 +104,7 @@ CT_TEST(cm_connect, data_of_the_responder_arrives_with_connected)
 	CT_ASSERT_TRUE(start(&w, NULL, 0));
 	advance(&w, RDMA_CM_EVENT_ADDR_RESOLVED);
 	advance(&w, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	pvb_cm_pack(answer, "welcome", 7);
+	pvb_cm_pack(answer, "welcome", 7, NULL);
 	fake_event(w.id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
 	expect_event(w.eq, FI_CONNECTED, &w.ep->fid, "welcome", 7);
 	CT_EXPECT_TRUE(ep_of(w.ep)->conn.peer.trailer);

@@ -16,7 +16,7 @@ CT_TEST(cm_data, a_message_is_a_length_byte_the_data_and_the_trailer)
 	uint8_t wanted[PVB_CM_REQ_SIZE], out[PVB_CM_REQ_SIZE];
 
 	memset(out, 0xff, sizeof(out));
-	CT_EXPECT_EQ(pvb_cm_pack(out, "hello", 5), PVB_CM_REQ_SIZE);
+	CT_EXPECT_EQ(pvb_cm_pack(out, "hello", 5, NULL), PVB_CM_REQ_SIZE);
 	layout(wanted, "hello");
 	CT_EXPECT_MEMEQ(out, wanted, sizeof(out));
 }
@@ -25,7 +25,7 @@ CT_TEST(cm_data, a_message_without_data_has_a_trailer_too)
 {
 	uint8_t wanted[PVB_CM_REQ_SIZE], out[PVB_CM_REQ_SIZE];
 
-	CT_EXPECT_EQ(pvb_cm_pack(out, NULL, 0), PVB_CM_REQ_SIZE);
+	CT_EXPECT_EQ(pvb_cm_pack(out, NULL, 0, NULL), PVB_CM_REQ_SIZE);
 	layout(wanted, "");
 	CT_EXPECT_MEMEQ(out, wanted, sizeof(out));
 }
@@ -34,9 +34,9 @@ CT_TEST(cm_data, more_than_an_application_may_send_is_refused)
 {
 	uint8_t out[PVB_CM_REQ_SIZE], app[PVB_CM_APP_SIZE + 1] = {0};
 
-	CT_EXPECT_EQ(pvb_cm_pack(out, app, PVB_CM_APP_SIZE), PVB_CM_REQ_SIZE);
-	CT_EXPECT_EQ(pvb_cm_pack(out, app, PVB_CM_APP_SIZE + 1), 0);
-	CT_EXPECT_EQ(pvb_cm_pack(out, app, SIZE_MAX), 0);
+	CT_EXPECT_EQ(pvb_cm_pack(out, app, PVB_CM_APP_SIZE, NULL), PVB_CM_REQ_SIZE);
+	CT_EXPECT_EQ(pvb_cm_pack(out, app, PVB_CM_APP_SIZE + 1, NULL), 0);
+	CT_EXPECT_EQ(pvb_cm_pack(out, app, SIZE_MAX, NULL), 0);
 }
 
 CT_TEST(cm_data, every_length_comes_out_as_it_went_in)
@@ -49,7 +49,7 @@ CT_TEST(cm_data, every_length_comes_out_as_it_went_in)
 		app[len] = (uint8_t)(0x80 + len);
 	for (len = 0; len <= sizeof(app); len++) {
 		CT_NOTE("%zu bytes", len);
-		pvb_cm_parse(&data, out, pvb_cm_pack(out, app, len));
+		pvb_cm_parse(&data, out, pvb_cm_pack(out, app, len, NULL));
 		CT_EXPECT_EQ(data.app_len, len);
 		CT_EXPECT_MEMEQ(data.app, app, len);
 		CT_EXPECT_TRUE(data.trailer);

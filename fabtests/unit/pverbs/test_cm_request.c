@@ -87,7 +87,7 @@ CT_TEST(cm_request, a_refusal_carries_data)
 	CT_ASSERT_NE(info, NULL);
 	CT_EXPECT_EQ(fi_reject(pep, info->handle, data, PVB_CM_APP_SIZE + 1), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_reject(pep, info->handle, "busy", 4), 0);
-	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "busy", 4));
+	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "busy", 4, NULL));
 	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
 	fi_freeinfo(info);
 

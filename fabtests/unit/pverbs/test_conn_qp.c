@@ -83,15 +83,17 @@ CT_TEST(conn_qp, inline_data_beyond_the_device_is_tried_without)
 
 CT_TEST(conn_qp, a_program_that_injects_nothing_needs_no_buffers)
 {
+	unsigned int before;
 	struct world w;
 
 	world_reset();
 	fake_devices[0].max_inline = 0;
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	before = fake_count(FAKE_REG_MR);
 	w.info->tx_attr->inject_size = 0;
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	CT_EXPECT_EQ(fake_count(FAKE_CREATE_QP), 1);
-	CT_EXPECT_EQ(fake_count(FAKE_REG_MR), 0);
+	CT_EXPECT_EQ(fake_count(FAKE_REG_MR), before);
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
 	CT_EXPECT_EQ(fi_inject(w.ep, "", 0, 0), 0);
 	CT_EXPECT_EQ(fi_inject(w.ep, "x", 1, 0), -FI_EMSGSIZE);

@@ -100,7 +100,8 @@ CT_TEST(domain, whatever_the_device_refuses_opening_fails_cleanly)
 	} rows[] = {{FAKE_GET_DEVICE_LIST, EPERM},
 		    {FAKE_OPEN_DEVICE, EACCES},
 		    {FAKE_QUERY_DEVICE, EIO},
-		    {FAKE_ALLOC_PD, ENOSPC}};
+		    {FAKE_ALLOC_PD, ENOSPC},
+		    {FAKE_REG_MR, EPERM}};
 	struct fid_domain *domain;
 	struct world w;
 	int objects;

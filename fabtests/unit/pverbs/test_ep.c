@@ -215,7 +215,7 @@ CT_TEST(ep, default_flags_are_read_and_changed)
 
 	flags = FI_RECV | FI_INJECT;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
-	flags = FI_TRANSMIT | FI_DELIVERY_COMPLETE;
+	flags = FI_TRANSMIT | FI_COMMIT_COMPLETE;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
 	flags = FI_TRANSMIT | FI_RECV;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);

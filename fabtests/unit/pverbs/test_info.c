@@ -208,7 +208,6 @@ CT_TEST(info, what_is_not_offered_is_no_data)
 		{.caps = FI_MSG | FI_HMEM},
 		{.type = FI_EP_RDM},
 		{.type = FI_EP_DGRAM},
-		{.op_flags = FI_DELIVERY_COMPLETE},
 		{.op_flags = FI_COMMIT_COMPLETE},
 	};
 	struct fi_info *hints;
