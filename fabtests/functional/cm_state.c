@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls before, or after, their time. */
 #include <netinet/in.h>
+#include <stdlib.h>
 
 #include "cm.h"
 
@@ -37,10 +38,11 @@ static void set_port(struct sockaddr_storage *addr, uint16_t port)
  * A second passive endpoint, moved to a port that was free a moment ago; the client
  * connects there.
  */
-int cm_setname(struct fct *t)
+static int renamed(struct fct *t, bool nameless)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct sockaddr_storage addr = {0}, got;
+	struct fi_info *info = NULL;
 	struct fid_pep *pep = NULL;
 	struct fct_link l;
 	size_t len = sizeof(addr);
@@ -51,7 +53,14 @@ int cm_setname(struct fct *t)
 	if (fct_is_server(t)) {
 		FCT_CALL(t, fi_getname(&l.pep->fid, &addr, &len));
 		port = fct_addr_port(&addr);
-		FCT_CALL(t, fi_passive_ep(l.fabric, l.info, &pep, &l));
+		info = fi_dupinfo(l.info);
+		FCT_TRUE(t, info);
+		if (nameless) {
+			free(info->src_addr);
+			info->src_addr = NULL;
+			info->src_addrlen = 0;
+		}
+		FCT_CALL(t, fi_passive_ep(l.fabric, info, &pep, &l));
 		/* A neighbouring port: the listening one is taken. */
 		port = port < 60000 ? port + 1 : port - 1;
 		set_port(&addr, port);
@@ -79,7 +88,18 @@ int cm_setname(struct fct *t)
 out:
 	if (pep)
 		fi_close(&pep->fid);
+	fi_freeinfo(info);
 	return fct_link_down(&l, ret);
+}
+
+int cm_setname(struct fct *t)
+{
+	return renamed(t, false);
+}
+
+int cm_setname_first(struct fct *t)
+{
+	return renamed(t, true);
 }
 
 int cm_listen_unbound(struct fct *t)

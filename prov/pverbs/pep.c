@@ -100,10 +100,10 @@ static int pvb_pep_setname(fid_t fid, void *addr, size_t addrlen)
 static int pvb_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct pvb_pep *pep = pvb_pep_of(fid);
+	const struct sockaddr *name =
+		pep->id ? rdma_get_local_addr(pep->id) : pep->info->src_addr;
 
-	return crn_addr_copy_out(pep->id ? rdma_get_local_addr(pep->id)
-					 : pep->info->src_addr,
-				 addr, addrlen);
+	return name ? crn_addr_copy_out(name, addr, addrlen) : -FI_ENODATA;
 }
 
 static int pvb_pep_listen(struct fid_pep *fid)
@@ -118,7 +118,11 @@ static int pvb_pep_listen(struct fid_pep *fid)
 		return -FI_ENOEQ;
 	if (pep->id)
 		return -FI_EOPBADSTATE;
-	memcpy(&src, pep->info->src_addr, crn_addr_len(pep->info->src_addr));
+	if (pep->info->src_addr)
+		memcpy(&src, pep->info->src_addr, crn_addr_len(pep->info->src_addr));
+	else /* every address, and a port that the system chooses */
+		src.sa.sa_family =
+			pep->info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
 	if (rdma_create_id(pep->eq->channel, &id, &pep->fid.fid, RDMA_PS_TCP))
 		return pvb_errno();
 	if (!rdma_bind_addr(id, &src.sa)) {
@@ -187,7 +191,8 @@ int pvb_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 
 	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_MSG ||
 	    !info->domain_attr || !info->fabric_attr || !info->domain_attr->name ||
-	    !crn_addr_valid(info->src_addr, info->src_addrlen, info->addr_format))
+	    (info->src_addr &&
+	     !crn_addr_valid(info->src_addr, info->src_addrlen, info->addr_format)))
 		return -FI_EINVAL;
 	pep = calloc(1, sizeof(*pep));
 	if (!pep)

@@ -40,11 +40,6 @@ CT_TEST(pep, attributes_a_program_left_out_are_refused_not_read)
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
 	info = fi_dupinfo(w.info);
-	free(info->src_addr);
-	info->src_addr = NULL;
-	CT_EXPECT_EQ(fi_passive_ep(w.fabric, info, &pep, NULL), -FI_EINVAL);
-	fi_freeinfo(info);
-	info = fi_dupinfo(w.info);
 	free(info->domain_attr->name);
 	info->domain_attr->name = NULL;
 	CT_EXPECT_EQ(fi_passive_ep(w.fabric, info, &pep, NULL), -FI_EINVAL);
@@ -172,6 +167,48 @@ CT_TEST(pep, a_name_is_given_before_listening)
 	CT_EXPECT_EQ(fi_setname(&pep->fid, &other, sizeof(other.in)), -FI_EOPBADSTATE);
 	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
 	world_close(&w);
+}
+
+/* As programs do that take a socket's place: fi_passive_ep, fi_setname, fi_listen. */
+CT_TEST(pep, one_without_a_name_gets_one_or_listens_everywhere)
+{
+	static const struct {
+		const char *addr; /* NULL: none */
+		uint32_t format;
+		int family;
+	} rows[] = {{WORLD_ADDR, FI_SOCKADDR_IN, AF_INET},
+		    {NULL, FI_SOCKADDR_IN, AF_INET},
+		    {NULL, FI_SOCKADDR_IN6, AF_INET6}};
+	union crn_addr addr, name;
+	struct fid_pep *pep;
+	struct world w;
+	size_t len;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		world_reset();
+		CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+		free(w.info->src_addr);
+		w.info->src_addr = NULL;
+		w.info->src_addrlen = 0;
+		w.info->addr_format = rows[i].format;
+		CT_ASSERT_EQ(fi_passive_ep(w.fabric, w.info, &pep, NULL), 0);
+		CT_EXPECT_EQ(fi_pep_bind(pep, &w.eq->fid, 0), 0);
+		len = sizeof(addr);
+		CT_EXPECT_EQ(fi_getname(&pep->fid, &addr, &len), -FI_ENODATA);
+		if (rows[i].addr) {
+			name = fake_addr(rows[i].addr, 77);
+			CT_EXPECT_EQ(fi_setname(&pep->fid, &name, sizeof(name.in)), 0);
+		}
+		CT_EXPECT_EQ(fi_listen(pep), 0);
+		len = sizeof(addr);
+		CT_EXPECT_EQ(fi_getname(&pep->fid, &addr, &len), 0);
+		CT_EXPECT_EQ(addr.sa.sa_family, rows[i].family);
+		CT_EXPECT_EQ(crn_addr_is_any(&addr.sa), !rows[i].addr);
+		CT_EXPECT_NE(crn_addr_port(&addr.sa), 0);
+		CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+		world_close(&w);
+	}
 }
 
 CT_TEST(pep, opening_fails_cleanly_wherever_memory_ends)
