@@ -30,6 +30,7 @@ int cm_other_cq(struct fct *t);
 int cm_pep_address(struct fct *t);
 int cm_setname(struct fct *t);
 int cm_setname_first(struct fct *t);
+int cm_pep_connects(struct fct *t);
 int cm_early_receive(struct fct *t);
 int cm_not_enabled(struct fct *t);
 int cm_not_connected(struct fct *t);

@@ -102,6 +102,78 @@ int cm_setname_first(struct fct *t)
 	return renamed(t, true);
 }
 
+/* A port that nobody has at the moment. */
+static int free_port(struct fct_link *l, struct sockaddr_storage *addr, size_t *len)
+{
+	struct fid_pep *pep = NULL;
+	struct fct *t = l->t;
+	int ret;
+
+	FCT_CALL(t, fi_passive_ep(l->fabric, l->info, &pep, l));
+	FCT_CALL(t, fi_pep_bind(pep, &l->eq->fid, 0));
+	FCT_CALL(t, fi_listen(pep));
+	FCT_CALL(t, fi_getname(&pep->fid, addr, len));
+out:
+	if (pep && fi_close(&pep->fid) && !ret)
+		ret = fct_fail_at(t, __FILE__, __LINE__,
+				  "fi_close of the passive endpoint failed");
+	return ret;
+}
+
+/*
+ * As with a socket: the client names a passive endpoint first and decides then that it is
+ * the one to connect (fi_endpoint(3)).
+ */
+static int connect_named(struct fct_link *l)
+{
+	struct sockaddr_storage addr = {0}, got;
+	size_t len = sizeof(addr), got_len = sizeof(got);
+	struct fi_info *info = fi_dupinfo(l->info);
+	struct fid_pep *pep = NULL;
+	struct fct *t = l->t;
+	int ret;
+
+	FCT_TRUE(t, info);
+	FCT_DO(free_port(l, &addr, &len));
+	FCT_CALL(t, fi_passive_ep(l->fabric, info, &pep, l));
+	FCT_CALL(t, fi_setname(&pep->fid, &addr, len));
+	info->handle = &pep->fid;
+	FCT_DO(fct_ep_open(l, &l->c, info));
+	FCT_CALL(t, fi_close(&pep->fid));
+	pep = NULL;
+	FCT_CALL(t, fi_getname(&l->c.ep->fid, &got, &got_len));
+	FCT_EQ(t, fct_addr_port(&got), fct_addr_port(&addr));
+	FCT_CALL(t, fi_connect(l->c.ep, l->info->dest_addr, NULL, 0));
+	FCT_DO(fct_conn_finish(l, &l->c));
+	got_len = sizeof(got);
+	FCT_CALL(t, fi_getname(&l->c.ep->fid, &got, &got_len));
+	FCT_EQ(t, fct_addr_port(&got), fct_addr_port(&addr));
+out:
+	if (pep)
+		fi_close(&pep->fid);
+	fi_freeinfo(info);
+	return ret;
+}
+
+int cm_pep_connects(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_link l;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_server(t)) {
+		FCT_DO(fct_conn_open(&l, &l.c));
+		FCT_DO(fct_conn_finish(&l, &l.c));
+	} else {
+		FCT_DO(connect_named(&l));
+	}
+	FCT_DO(fct_barrier(t, "connected"));
+	ret = cm_message(&l, &l.c, 1);
+out:
+	return fct_link_down(&l, ret);
+}
+
 int cm_listen_unbound(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};

@@ -6,6 +6,7 @@ static const struct fct_case cases[] = {
 	{"pep_address", "a passive endpoint on port 0 gets a real port", cm_pep_address},
 	{"setname", "fi_setname gives a passive endpoint its port", cm_setname},
 	{"setname_first", "and its only name", cm_setname_first},
+	{"pep_connects", "an endpoint takes the name of a passive one", cm_pep_connects},
 	{"listen_unbound", "fi_listen without an EQ is refused", cm_listen_unbound},
 	{"names", "fi_getname and fi_getpeer agree on both sides", cm_names},
 	{"request", "what a FI_CONNREQ event holds", cm_request},

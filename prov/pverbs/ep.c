@@ -200,8 +200,6 @@ static int pvb_ep_take_request(struct pvb_ep *ep, fid_t handle)
 {
 	struct pvb_connreq *req = crn_container_of(handle, struct pvb_connreq, fid);
 
-	if (handle->fclass != FI_CLASS_CONNREQ)
-		return -FI_EINVAL;
 	if (strcmp(ibv_get_device_name(req->id->verbs->device),
 		   pvb_domain_device(ep->domain)))
 		return -FI_EDOMAIN;
@@ -215,6 +213,33 @@ static int pvb_ep_take_request(struct pvb_ep *ep, fid_t handle)
 	atomic_fetch_add(&req->eq->refs, 1);
 	pthread_mutex_unlock(&req->eq->cm_lock);
 	return 0;
+}
+
+/*
+ * fi_endpoint(3): a program that reserved its address with a passive endpoint before it
+ * knew which side it will be goes on as the requester.
+ */
+static int pvb_ep_take_name(struct pvb_ep *ep, fid_t handle)
+{
+	struct pvb_pep *pep = crn_container_of(handle, struct pvb_pep, fid.fid);
+
+	if (pep->id)
+		return -FI_EOPBADSTATE;
+	if (!pep->info->src_addr)
+		return 0;
+	return pvb_set_src(ep->info, pep->info->src_addr, pep->info->src_addrlen);
+}
+
+static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
+{
+	switch (handle->fclass) {
+	case FI_CLASS_CONNREQ:
+		return pvb_ep_take_request(ep, handle);
+	case FI_CLASS_PEP:
+		return pvb_ep_take_name(ep, handle);
+	default:
+		return -FI_EINVAL;
+	}
 }
 
 int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid_ep **fid,
@@ -244,7 +269,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	}
 	ret = pvb_ep_sizes(ep);
 	if (!ret && info->handle)
-		ret = pvb_ep_take_request(ep, info->handle);
+		ret = pvb_ep_take(ep, info->handle);
 	if (ret)
 		goto err_info;
 

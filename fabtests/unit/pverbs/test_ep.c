@@ -251,6 +251,37 @@ CT_TEST(ep, a_name_is_given_before_connecting)
 	world_close(&w);
 }
 
+CT_TEST(ep, a_name_that_a_passive_endpoint_reserved_is_taken_over)
+{
+	union crn_addr addr, name = fake_addr(WORLD_ADDR, 4242);
+	size_t len = sizeof(addr);
+	struct fid_pep *pep;
+	struct fi_info *info;
+	struct fid_ep *ep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	info = fi_dupinfo(w.info);
+	CT_ASSERT_EQ(fi_passive_ep(w.fabric, info, &pep, NULL), 0);
+	CT_EXPECT_EQ(fi_setname(&pep->fid, &name, sizeof(name.in)), 0);
+	info->handle = &pep->fid;
+	CT_ASSERT_EQ(fi_endpoint(w.domain, info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_getname(&ep->fid, &addr, &len), 0);
+	CT_EXPECT_MEMEQ(&addr, &name, sizeof(addr.in));
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+
+	/* It cannot be both. */
+	CT_EXPECT_EQ(fi_pep_bind(pep, &w.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_listen(pep), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	info->handle = &w.domain->fid;
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EINVAL);
+	fi_freeinfo(info);
+	world_close(&w);
+}
+
 CT_TEST(ep, without_a_source_the_route_chooses)
 {
 	union crn_addr addr;
