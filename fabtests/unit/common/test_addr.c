@@ -264,6 +264,40 @@ CT_TEST(addr, the_source_toward_loopback_is_loopback)
 	CT_EXPECT_EQ(crn_addr_source(&un.sa, &source), -FI_EINVAL);
 }
 
+static void expect_zero_behind(const union crn_addr *addr)
+{
+	const union crn_addr zero = {.ss = {0}};
+	size_t len = crn_addr_len(&addr->sa);
+
+	CT_EXPECT_MEMEQ((const char *)addr + len, (const char *)&zero + len,
+			sizeof(zero) - len);
+}
+
+/* Addresses are copied and compared whole. */
+CT_TEST(addr, what_an_answer_does_not_fill_is_zero)
+{
+	union crn_addr dest = make("127.0.0.1", 0, 80), found;
+
+	memset(&found, 0xff, sizeof(found));
+	CT_EXPECT_EQ(crn_addr_source(&dest.sa, &found), 0);
+	expect_zero_behind(&found);
+	memset(&found, 0xff, sizeof(found));
+	CT_EXPECT_EQ(crn_addr_resolve("1.2.3.4", NULL, AF_INET, false, true, &found), 0);
+	expect_zero_behind(&found);
+}
+
+CT_TEST(addr, asking_for_the_source_leaves_no_descriptor_open)
+{
+	union crn_addr dest = make("127.0.0.1", 0, 80);
+	union crn_addr none = make("255.255.255.255", 0, 80), source;
+
+	ct_fds_left(1);
+	CT_EXPECT_EQ(crn_addr_source(&dest.sa, &source), 0);
+	CT_EXPECT_NE(crn_addr_source(&none.sa, &source), -FI_EMFILE);
+	CT_EXPECT_EQ(crn_addr_source(&dest.sa, &source), 0);
+	ct_fds_restore();
+}
+
 CT_TEST(addr, no_source_where_the_kernel_has_no_way)
 {
 	union crn_addr dest = make("255.255.255.255", 0, 80), source;

@@ -143,6 +143,7 @@ CT_TEST(attr, each_wish_is_granted_or_refused_on_its_own)
 
 		/* domain */
 		{DOMAIN(threading), FI_THREAD_DOMAIN, FI_THREAD_DOMAIN},
+		{DOMAIN(threading), FI_THREAD_ENDPOINT + 1, REFUSED},
 		{DOMAIN(threading), 77, REFUSED},
 		{DOMAIN(control_progress), 0, FI_PROGRESS_AUTO},
 		{DOMAIN(control_progress), FI_PROGRESS_MANUAL, FI_PROGRESS_MANUAL},

@@ -121,6 +121,48 @@ unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors)
 	return count;
 }
 
+void expect_survives_enomem_at(const char *file, int line, struct world *w,
+			       int (*open)(struct world *w, struct fid **fid))
+{
+	const int objects = fake_objects;
+	struct fid *fid = NULL;
+	unsigned int nth;
+	int ret;
+
+	for (nth = 1;; nth++) {
+		CT_NOTE("allocation %u", nth);
+		ct_fail_alloc(nth);
+		ret = open(w, &fid);
+		if (!ct_alloc_failed())
+			break;
+		EQUAL(ret, -FI_ENOMEM);
+		EQUAL(fake_objects, objects);
+	}
+	if (EQUAL(ret, 0))
+		EQUAL(fi_close(fid), 0);
+}
+
+void expect_survives_emfile_at(const char *file, int line, struct world *w,
+			       int (*open)(struct world *w, struct fid **fid),
+			       unsigned int needed)
+{
+	const int objects = fake_objects;
+	struct fid *fid = NULL;
+	unsigned int left;
+	int ret;
+
+	for (left = 0; left <= needed; left++) {
+		CT_NOTE("%u descriptors left", left);
+		ct_fds_left(left);
+		ret = open(w, &fid);
+		ct_fds_restore();
+		EQUAL(ret, left < needed ? -FI_EMFILE : 0);
+		if (!ret)
+			EQUAL(fi_close(fid), 0);
+		EQUAL(fake_objects, objects);
+	}
+}
+
 ssize_t send_number(struct fid_ep *ep, uintptr_t number)
 {
 	return fi_send(ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NUMBER(number));

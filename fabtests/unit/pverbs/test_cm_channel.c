@@ -5,18 +5,6 @@
 #include <rdma/fi_ext_cairn.h>
 #include "world_cm.h"
 
-static bool listening(struct world *w, struct fid_pep **pep)
-{
-	world_reset();
-	return world_open_domain(w, NULL) && world_listen(w, pep);
-}
-
-static void close_listener(struct world *w, struct fid_pep *pep)
-{
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
-	world_close(w);
-}
-
 static ssize_t read_any(struct fid_eq *eq)
 {
 	uint8_t buf[512];
@@ -33,7 +21,7 @@ CT_TEST(cm_channel, a_request_becomes_an_event_with_an_info_for_its_endpoint)
 	struct fid_pep *pep;
 	struct world w;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	src = fake_addr(WORLD_ADDR, 7471);
 	peer = fake_addr(WORLD_PEER, 5555);
 	pvb_cm_pack(message, "hello", 5, NULL);
@@ -52,7 +40,7 @@ CT_TEST(cm_channel, a_request_becomes_an_event_with_an_info_for_its_endpoint)
 	CT_EXPECT_MEMEQ(info->dest_addr, &peer, sizeof(peer.in));
 	CT_EXPECT_EQ(info->next, NULL);
 	fi_freeinfo(info);
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 CT_TEST(cm_channel, a_raw_listener_gives_the_bytes_that_came)
@@ -63,7 +51,7 @@ CT_TEST(cm_channel, a_raw_listener_gives_the_bytes_that_came)
 	struct world w;
 	int on = 1;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	CT_EXPECT_EQ(fi_setopt(&pep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
 			       sizeof(on)),
 		     0);
@@ -75,7 +63,7 @@ CT_TEST(cm_channel, a_raw_listener_gives_the_bytes_that_came)
 	CT_EXPECT_EQ(fake_message.len, 6);
 	CT_EXPECT_MEMEQ(fake_message.data, "answer", 6);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 /* A listener on a wildcard address hears through every device. */
@@ -87,7 +75,7 @@ CT_TEST(cm_channel, a_request_on_another_device_has_an_info_of_that_device)
 	struct fid_ep *ep;
 	struct world w;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	fake_devices[1].port[0].link_layer = IBV_LINK_LAYER_INFINIBAND;
 	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 	request.src = fake_addr("10.1.0.1", 7471);
@@ -102,7 +90,7 @@ CT_TEST(cm_channel, a_request_on_another_device_has_an_info_of_that_device)
 	CT_EXPECT_EQ(info->tx_attr->size, 8);
 	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EDOMAIN);
 	fi_freeinfo(info);
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 CT_TEST(cm_channel, a_request_that_nobody_can_serve_is_refused)
@@ -111,7 +99,7 @@ CT_TEST(cm_channel, a_request_that_nobody_can_serve_is_refused)
 	struct fid_pep *pep;
 	struct world w;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	request.src = fake_addr("10.9.0.1", 7471);
 	request.peer = fake_addr("10.9.0.2", 5555);
 	fake_request(listen_id(pep), &request);
@@ -123,7 +111,7 @@ CT_TEST(cm_channel, a_request_that_nobody_can_serve_is_refused)
 	expect_no_event(w.eq);
 	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 2);
 	CT_EXPECT_STRSTR(ct_log_last(), "refused");
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 static void without_memory(struct fake_device *device, const char *src)
@@ -136,7 +124,7 @@ static void without_memory(struct fake_device *device, const char *src)
 	struct world w;
 	bool waits;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	eq = &w.eq->fid;
 	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 	request.src = fake_addr(src, 7471);
@@ -154,7 +142,7 @@ static void without_memory(struct fake_device *device, const char *src)
 	CT_EXPECT_GT(nth, 3);
 	info = read_request(&w, pep, NULL, 0);
 	fi_freeinfo(info);
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 CT_TEST(cm_channel, wherever_memory_ends_a_request_is_refused_and_the_next_one_served)
@@ -168,10 +156,10 @@ CT_TEST(cm_channel, an_event_about_the_listener_itself_is_ignored)
 	struct fid_pep *pep;
 	struct world w;
 
-	CT_ASSERT_TRUE(listening(&w, &pep));
+	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
 	fake_event(listen_id(pep), RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
 	expect_no_event(w.eq);
-	close_listener(&w, pep);
+	world_close_listening(&w, pep);
 }
 
 CT_TEST(cm_channel, closing_an_endpoint_forgets_its_events)
@@ -207,14 +195,11 @@ CT_TEST(cm_channel, what_a_full_queue_has_no_room_for_waits_in_the_channel)
 	struct fi_eq_attr attr = {.flags = FI_WRITE};
 	struct fi_eq_entry entry = {0};
 	unsigned int written = 0;
-	struct fid_eq *old;
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	old = w.eq;
-	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_swap_eq(&w, &attr));
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
 	while (fi_eq_write(w.eq, FI_NOTIFY, &entry, sizeof(entry), 0) > 0)

@@ -120,53 +120,33 @@ CT_TEST(cq, a_status_has_a_text)
 	world_close(&w);
 }
 
-CT_TEST(cq, opening_fails_cleanly_wherever_memory_ends)
+static int open_cq(struct world *w, struct fid **fid)
 {
 	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_FD};
-	struct fid_cq *cq;
+	struct fid_cq *cq = NULL;
+	int ret = fi_cq_open(w->domain, &attr, &cq, NULL);
+
+	*fid = &cq->fid;
+	return ret;
+}
+
+CT_TEST(cq, opening_fails_cleanly_wherever_memory_ends)
+{
 	struct world w;
-	int ret, objects;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	objects = fake_objects;
-	for (unsigned int nth = 1;; nth++) {
-		CT_NOTE("allocation %u", nth);
-		ct_fail_alloc(nth);
-		ret = fi_cq_open(w.domain, &attr, &cq, NULL);
-		if (!ct_alloc_failed())
-			break;
-		CT_EXPECT_EQ(ret, -FI_ENOMEM);
-		CT_EXPECT_EQ(fake_objects, objects);
-	}
-	CT_EXPECT_EQ(ret, 0);
-	CT_EXPECT_EQ(fi_close(&cq->fid), 0);
+	expect_survives_enomem(&w, open_cq);
 	world_close(&w);
 }
 
 CT_TEST(cq, opening_fails_cleanly_wherever_descriptors_end)
 {
-	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_FD};
-	struct fid_cq *cq;
-	unsigned int left;
 	struct world w;
-	int ret, objects;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	objects = fake_objects;
-	for (left = 0; left < 10; left++) {
-		CT_NOTE("%u descriptors left", left);
-		ct_fds_left(left);
-		ret = fi_cq_open(w.domain, &attr, &cq, NULL);
-		ct_fds_restore();
-		if (!ret)
-			break;
-		CT_EXPECT_EQ(ret, -FI_EMFILE);
-		CT_EXPECT_EQ(fake_objects, objects);
-	}
-	CT_EXPECT_EQ(left, 4);
-	CT_EXPECT_EQ(fi_close(&cq->fid), 0);
+	expect_survives_emfile(&w, open_cq, 4);
 	world_close(&w);
 }
 

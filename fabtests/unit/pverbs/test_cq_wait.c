@@ -179,15 +179,12 @@ CT_TEST(cq_wait, a_threshold_is_how_many_are_waited_for)
 				  .wait_obj = FI_WAIT_FD,
 				  .wait_cond = FI_CQ_COND_THRESHOLD};
 	struct fi_cq_data_entry entries[8];
-	struct fid_cq *old;
 	struct world w;
 	uint64_t start;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, &waiting));
-	old = w.cq;
-	CT_ASSERT_EQ(fi_cq_open(w.domain, &attr, &w.cq, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_swap_cq(&w, &attr));
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	w.qp = qp_of(w.ep);
 	for (uintptr_t i = 0; i < 3; i++)

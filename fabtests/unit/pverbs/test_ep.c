@@ -300,24 +300,22 @@ CT_TEST(ep, without_a_source_the_route_chooses)
 	world_close(&w);
 }
 
+static int open_ep(struct world *w, struct fid **fid)
+{
+	struct fid_ep *ep = NULL;
+	int ret = fi_endpoint(w->domain, w->info, &ep, NULL);
+
+	*fid = &ep->fid;
+	return ret;
+}
+
 CT_TEST(ep, opening_fails_cleanly_wherever_memory_ends)
 {
-	struct fid_ep *ep;
 	struct world w;
-	int ret;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	for (unsigned int nth = 1;; nth++) {
-		CT_NOTE("allocation %u", nth);
-		ct_fail_alloc(nth);
-		ret = fi_endpoint(w.domain, w.info, &ep, NULL);
-		if (!ct_alloc_failed())
-			break;
-		CT_EXPECT_EQ(ret, -FI_ENOMEM);
-	}
-	CT_ASSERT_EQ(ret, 0);
-	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	expect_survives_enomem(&w, open_ep);
 	world_close(&w);
 }
 

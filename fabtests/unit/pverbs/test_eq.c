@@ -10,14 +10,11 @@ CT_TEST(eq, an_event_in_the_channel_makes_the_descriptor_readable)
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
 	struct pollfd pollfd = {.events = POLLIN};
 	struct fid *fids[1];
-	struct fid_eq *old;
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	old = w.eq;
-	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_swap_eq(&w, &attr));
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
 	CT_EXPECT_EQ(fi_control(&w.eq->fid, FI_GETWAIT, &pollfd.fd), 0);
@@ -66,39 +63,24 @@ CT_TEST(eq, attributes_that_are_not_offered_are_refused)
 	world_close(&w);
 }
 
-CT_TEST(eq, opening_fails_cleanly_wherever_memory_or_descriptors_end)
+static int open_eq(struct world *w, struct fid **fid)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
-	struct fid_eq *eq;
-	unsigned int n;
+	struct fid_eq *eq = NULL;
+	int ret = fi_eq_open(w->fabric, &attr, &eq, NULL);
+
+	*fid = &eq->fid;
+	return ret;
+}
+
+CT_TEST(eq, opening_fails_cleanly_wherever_memory_or_descriptors_end)
+{
 	struct world w;
-	int ret, objects;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	objects = fake_objects;
-	for (n = 1;; n++) {
-		CT_NOTE("allocation %u", n);
-		ct_fail_alloc(n);
-		ret = fi_eq_open(w.fabric, &attr, &eq, NULL);
-		if (!ct_alloc_failed())
-			break;
-		CT_EXPECT_EQ(ret, -FI_ENOMEM);
-		CT_EXPECT_EQ(fake_objects, objects);
-	}
-	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
-	for (n = 0; n < 10; n++) {
-		CT_NOTE("%u descriptors left", n);
-		ct_fds_left(n);
-		ret = fi_eq_open(w.fabric, &attr, &eq, NULL);
-		ct_fds_restore();
-		if (!ret)
-			break;
-		CT_EXPECT_EQ(ret, -FI_EMFILE);
-		CT_EXPECT_EQ(fake_objects, objects);
-	}
-	CT_EXPECT_EQ(n, 4);
-	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+	expect_survives_enomem(&w, open_eq);
+	expect_survives_emfile(&w, open_eq, 4);
 	world_close(&w);
 }
 
@@ -127,16 +109,13 @@ CT_TEST(eq, a_waiting_thread_is_woken_by_rdma_cm)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
 	struct rdma_cm_id *id;
-	struct fid_eq *old;
 	pthread_t thread;
 	void *event;
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	old = w.eq;
-	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &w.eq, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&old->fid), 0);
+	CT_ASSERT_TRUE(world_swap_eq(&w, &attr));
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
 	id = ep_of(w.ep)->conn.id;

@@ -106,6 +106,22 @@ bool world_open_domain(struct world *w, const struct world_opts *opts)
 	return !ct_failed();
 }
 
+bool world_swap_eq(struct world *w, struct fi_eq_attr *attr)
+{
+	CT_EXPECT_EQ(fi_close(&w->eq->fid), 0);
+	w->eq = NULL;
+	CT_EXPECT_EQ(fi_eq_open(w->fabric, attr, &w->eq, NULL), 0);
+	return !ct_failed();
+}
+
+bool world_swap_cq(struct world *w, struct fi_cq_attr *attr)
+{
+	CT_EXPECT_EQ(fi_close(&w->cq->fid), 0);
+	w->cq = NULL;
+	CT_EXPECT_EQ(fi_cq_open(w->domain, attr, &w->cq, NULL), 0);
+	return !ct_failed();
+}
+
 bool world_add_ep(struct world *w, const struct world_opts *opts, struct fid_ep **ep)
 {
 	uint64_t flags = FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0);

@@ -45,6 +45,9 @@ void world_reset(void);
 void world_polls_take_time(void);
 /* Everything but the endpoint; opts may be NULL. False when a check failed. */
 bool world_open_domain(struct world *w, const struct world_opts *opts);
+/* Its queues anew with other attributes, before an endpoint uses them. */
+bool world_swap_eq(struct world *w, struct fi_eq_attr *attr);
+bool world_swap_cq(struct world *w, struct fi_cq_attr *attr);
 /* With an enabled endpoint. */
 bool world_open(struct world *w, const struct world_opts *opts);
 /* And connected, as the requester. */
@@ -96,6 +99,21 @@ void expect_cq_reason_at(const char *file, int line, struct fid_cq *cq, void *co
 			 int err, int prov_errno);
 /* Reads everything there is and counts it; *errors: the errors among them. */
 unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors);
+
+/*
+ * Opens an object with one allocation after the other failing, or with fewer descriptors
+ * than it needs: -FI_ENOMEM or -FI_EMFILE, and nothing is left. Then it opens, and is
+ * closed.
+ */
+#define expect_survives_enomem(...) \
+	expect_survives_enomem_at(__FILE__, __LINE__, __VA_ARGS__)
+void expect_survives_enomem_at(const char *file, int line, struct world *w,
+			       int (*open)(struct world *w, struct fid **fid));
+#define expect_survives_emfile(...) \
+	expect_survives_emfile_at(__FILE__, __LINE__, __VA_ARGS__)
+void expect_survives_emfile_at(const char *file, int line, struct world *w,
+			       int (*open)(struct world *w, struct fid **fid),
+			       unsigned int needed);
 
 /* A message with nothing in it, whose context is the number. */
 ssize_t send_number(struct fid_ep *ep, uintptr_t number);

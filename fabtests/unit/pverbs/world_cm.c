@@ -13,6 +13,18 @@ bool world_listen(struct world *w, struct fid_pep **pep)
 	return !ct_failed();
 }
 
+bool world_open_listening(struct world *w, struct fid_pep **pep)
+{
+	world_reset();
+	return world_open_domain(w, NULL) && world_listen(w, pep);
+}
+
+void world_close_listening(struct world *w, struct fid_pep *pep)
+{
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	world_close(w);
+}
+
 struct rdma_cm_id *listen_id(struct fid_pep *pep)
 {
 	return crn_container_of(pep, struct pvb_pep, fid)->id;
@@ -53,6 +65,12 @@ struct fi_info *read_request(struct world *w, struct fid_pep *pep, const void *d
 	return entry.cm.info;
 }
 
+struct fi_info *next_request(struct world *w, struct fid_pep *pep, struct rdma_cm_id **id)
+{
+	*id = request_arrives(pep, NULL, 0);
+	return read_request(w, pep, NULL, 0);
+}
+
 bool take_request(struct world *w, struct fi_info *info, struct fid_ep **ep)
 {
 	struct fi_info *own = w->info;
@@ -71,8 +89,7 @@ static bool responder(struct world *w, bool accept, struct state *state)
 
 	if (!world_listen(w, &state->pep))
 		return false;
-	state->id = request_arrives(state->pep, NULL, 0);
-	info = read_request(w, state->pep, NULL, 0);
+	info = next_request(w, state->pep, &state->id);
 	if (!info || !take_request(w, info, &state->ep))
 		return false;
 	if (accept)

@@ -7,6 +7,9 @@
 
 /* A passive endpoint that listens on WORLD_ADDR with the world's event queue. */
 bool world_listen(struct world *w, struct fid_pep **pep);
+/* world_reset, and a world that has one instead of an endpoint. */
+bool world_open_listening(struct world *w, struct fid_pep **pep);
+void world_close_listening(struct world *w, struct fid_pep *pep);
 struct rdma_cm_id *listen_id(struct fid_pep *pep);
 
 /* A request of WORLD_PEER on fake0 with that private data arrives at the listener. */
@@ -14,6 +17,9 @@ struct rdma_cm_id *request_arrives(struct fid_pep *pep, const void *data, size_t
 /* Reads the FI_CONNREQ and returns its info, which is the caller's; NULL: a failure. */
 struct fi_info *read_request(struct world *w, struct fid_pep *pep, const void *data,
 			     size_t len);
+/* Both, without data. */
+struct fi_info *next_request(struct world *w, struct fid_pep *pep,
+			     struct rdma_cm_id **id);
 /* An endpoint for the request, on the world's queues, enabled; frees the info. */
 bool take_request(struct world *w, struct fi_info *info, struct fid_ep **ep);
 
