@@ -42,9 +42,14 @@ class Test : public testing::Test
 		ct_log_reset();
 		if (ct_time_reset)
 			ct_time_reset();
+		const unsigned int descriptors = ct_fds_open();
 		alarm(kSecondsPerTest);
 		test_->run();
 		alarm(0);
+		if (ct_fds_open() != descriptors)
+			ADD_FAILURE_AT(test_->file, test_->line)
+				<< descriptors << " descriptors were open, now "
+				<< ct_fds_open();
 		ct_alloc_failed();
 		if (failures > kFailuresShown)
 			ADD_FAILURE_AT(test_->file, test_->line)

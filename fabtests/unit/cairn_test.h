@@ -199,6 +199,8 @@ bool ct_alloc_failed(void);
  */
 void ct_fds_left(unsigned int count);
 void ct_fds_restore(void);
+/* Those that are open now. A test that ends with more or fewer than it found fails. */
+unsigned int ct_fds_open(void);
 
 /*
  * Time (CT_WRAP_TIME of local.mk makes it so): the clock of statically linked code, which

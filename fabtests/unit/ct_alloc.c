@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ct_fail_alloc and ct_fds_left; the linker's --wrap puts __wrap_X where X is called. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,4 +79,17 @@ void ct_fds_left(unsigned int count)
 void ct_fds_restore(void)
 {
 	setrlimit(RLIMIT_NOFILE, &saved_limit);
+}
+
+unsigned int ct_fds_open(void)
+{
+	struct dirent *entry;
+	unsigned int count = 0;
+	DIR *dir = opendir("/proc/self/fd");
+
+	while (dir && (entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return count;
 }

@@ -105,6 +105,7 @@ CT_TEST(cm_channel, a_request_that_nobody_can_serve_is_refused)
 	fake_request(listen_id(pep), &request);
 	expect_no_event(w.eq);
 	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), fi_strerror(FI_ENODEV));
 	/* A device with no address that fi_getinfo would list. */
 	request.device = &fake_devices[2];
 	fake_request(listen_id(pep), &request);

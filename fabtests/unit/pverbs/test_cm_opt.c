@@ -81,6 +81,22 @@ CT_TEST(cm_opt, options_of_a_passive_endpoint)
 	world_close(&w);
 }
 
+CT_TEST(cm_opt, a_source_address_takes_the_place_of_another_family_s)
+{
+	union crn_addr v4 = fake_addr("10.0.0.1", 1), v6 = fake_addr("fd00::1", 1);
+	struct fi_info *info = fi_allocinfo();
+
+	info->addr_format = FI_SOCKADDR;
+	CT_EXPECT_EQ(pvb_set_src(info, &v4, sizeof(v4.in)), 0);
+	CT_EXPECT_EQ(info->src_addrlen, sizeof(v4.in));
+	CT_EXPECT_EQ(pvb_set_src(info, &v6, sizeof(v6.in6)), 0);
+	CT_EXPECT_EQ(info->src_addrlen, sizeof(v6.in6));
+	CT_EXPECT_MEMEQ(info->src_addr, &v6, sizeof(v6.in6));
+	CT_EXPECT_EQ(pvb_set_src(info, &v6, sizeof(v6.in6) - 1), -FI_EINVAL);
+	CT_EXPECT_EQ(info->src_addrlen, sizeof(v6.in6));
+	fi_freeinfo(info);
+}
+
 CT_TEST(cm_opt, an_endpoint_that_connects_has_its_layout)
 {
 	struct world w;
