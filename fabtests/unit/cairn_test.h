@@ -223,6 +223,8 @@ unsigned int ct_waits(void);
 unsigned int ct_waiting(void);
 /* A handled signal ends the next poll of this thread. */
 void ct_interrupt_wait(void);
+/* The call is made when the next wait of this thread is over, before it returns. */
+void ct_after_wait(void (*call)(void *), void *arg);
 
 /*
  * Log lines of statically linked code (CT_WRAP_LOG of local.mk): kept, not printed, and

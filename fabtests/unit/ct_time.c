@@ -15,6 +15,8 @@ static _Atomic bool stopped;
 static _Atomic uint64_t clock_ns; /* CLOCK_MONOTONIC, while stopped */
 static _Thread_local bool jumps;
 static _Thread_local bool interrupted;
+static _Thread_local void (*after_wait)(void *);
+static _Thread_local void *after_wait_arg;
 static _Atomic unsigned int waits, waiting;
 
 void ct_time_reset(void);
@@ -55,6 +57,7 @@ void ct_time_reset(void)
 	atomic_store(&waits, 0);
 	jumps = false;
 	interrupted = false;
+	after_wait = NULL;
 }
 
 void ct_time_stop(void)
@@ -94,6 +97,12 @@ void ct_interrupt_wait(void)
 	interrupted = true;
 }
 
+void ct_after_wait(void (*call)(void *), void *arg)
+{
+	after_wait = call;
+	after_wait_arg = arg;
+}
+
 static void wait_begins(void)
 {
 	atomic_fetch_add(&waits, 1);
@@ -102,7 +111,12 @@ static void wait_begins(void)
 
 static void wait_ends(void)
 {
+	void (*call)(void *) = after_wait;
+
 	atomic_fetch_sub(&waiting, 1);
+	after_wait = NULL;
+	if (call)
+		call(after_wait_arg);
 }
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *now)
@@ -180,6 +194,8 @@ static int timedwait_stopped(pthread_cond_t *cond, pthread_mutex_t *mutex, uint6
 	struct timespec slice;
 	int ret;
 
+	/* One that is over as it begins, begun again and again, is a spin. */
+	CT_EXPECT_GT(end, atomic_load(&clock_ns));
 	do {
 		if (jumps && atomic_load(&clock_ns) < end)
 			atomic_store(&clock_ns, end);

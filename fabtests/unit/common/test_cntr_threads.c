@@ -192,7 +192,7 @@ CT_TEST(cntr, a_waiter_times_out_while_another_blocks_for_both)
 /* One blocks on the descriptor, the others on the one: none may spin meanwhile. */
 CT_TEST(cntr, waiting_costs_no_processor_time)
 {
-	static const int timeouts[] = {CT_DEADLINE_MS, 999, -1};
+	static const int timeouts[] = {CT_DEADLINE_MS, 999, -1, CT_DEADLINE_MS};
 	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter waiters[CRN_COUNT(timeouts)];
 	unsigned int i;
@@ -210,6 +210,7 @@ CT_TEST(cntr, waiting_costs_no_processor_time)
 	crn_cntr_inc(cntr);
 	expect_waiter(&waiters[0], 0);
 	expect_waiter(&waiters[2], 0);
+	expect_waiter(&waiters[3], 0);
 	CT_EXPECT_EQ(ct_waits(), CRN_COUNT(waiters));
 	close_cntr(cntr);
 }

@@ -51,6 +51,24 @@ CT_TEST(cntr, a_signal_of_the_system_ends_a_wait)
 	close_cntr(cntr);
 }
 
+static void increment(void *cntr)
+{
+	crn_cntr_inc(cntr);
+}
+
+CT_TEST(cntr, an_increment_at_the_last_moment_counts)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+
+	ct_time_jump();
+	ct_after_wait(increment, cntr);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, 30), 0);
+	ct_interrupt_wait();
+	ct_after_wait(increment, cntr);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, -1), 0);
+	close_cntr(cntr);
+}
+
 CT_TEST(cntr, waiting_without_a_wait_object_is_refused_rather_than_hanging)
 {
 	struct crn_cntr *cntr = open_cntr(FI_WAIT_NONE);

@@ -193,6 +193,27 @@ CT_TEST(cq_read, an_error_stops_reading_until_it_is_taken)
 	world_close(&w);
 }
 
+CT_TEST(cq_read, an_error_has_nothing_of_the_message_before_it)
+{
+	struct fi_cq_err_entry error = {0};
+	struct fi_cq_data_entry entries[8];
+	const uint32_t imm = 55;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, NULL));
+	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
+	fake_receive(w.qp, IBV_WC_RECV, 100, &imm);
+	fake_recv_error(w.qp, IBV_WC_LOC_LEN_ERR);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), 1);
+	CT_EXPECT_EQ(fi_cq_readerr(w.cq, &error, 0), 1);
+	CT_EXPECT_EQ(error.op_context, NUMBER(2));
+	CT_EXPECT_EQ(error.len, 0);
+	CT_EXPECT_EQ(error.data, 0);
+	world_close(&w);
+}
+
 CT_TEST(cq_read, successes_behind_an_error_come_in_order)
 {
 	struct fi_cq_err_entry error = {0};

@@ -112,6 +112,57 @@ CT_TEST(threads, a_shutdown_meets_threads_that_send)
 	world_close(&w);
 }
 
+#define RECEIVES 3000
+
+/* Posts its share of the numbers. */
+static void *recv_thread(void *arg)
+{
+	struct shared *shared = arg;
+	const uintptr_t first = atomic_fetch_add(&shared->running, 1);
+	ssize_t ret;
+
+	for (uintptr_t i = first; i < RECEIVES; i += THREADS) {
+		while ((ret = recv_number(shared->w.ep, i)) == -FI_EAGAIN && !ct_failed())
+			sched_yield();
+		CT_EXPECT_EQ(ret, 0);
+		atomic_fetch_add(&shared->posted, 1);
+	}
+	return NULL;
+}
+
+CT_TEST(threads, receives_that_threads_post_to_one_endpoint_are_each_found_once)
+{
+	struct fi_cq_data_entry entry;
+	unsigned int found = 0, taken;
+	static unsigned int seen[RECEIVES];
+	pthread_t threads[THREADS];
+	struct shared shared;
+
+	memset(seen, 0, sizeof(seen));
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&shared.w, NULL));
+	atomic_init(&shared.posted, 0);
+	atomic_init(&shared.running, 0);
+	for (int i = 0; i < THREADS; i++)
+		CT_EXPECT_EQ(pthread_create(&threads[i], NULL, recv_thread, &shared), 0);
+	for (taken = 0; taken < RECEIVES && !ct_failed(); taken++) {
+		CT_EXPECT_SOON(atomic_load(&shared.posted) > taken);
+		fake_receive(shared.w.qp, IBV_WC_RECV, 0, NULL);
+		while (fi_cq_read(shared.w.cq, &entry, 1) == 1) {
+			seen[(uintptr_t)entry.op_context % RECEIVES]++;
+			found++;
+		}
+	}
+	for (int i = 0; i < THREADS; i++)
+		CT_EXPECT_EQ(pthread_join(threads[i], NULL), 0);
+	CT_EXPECT_EQ(found, RECEIVES);
+	for (int i = 0; i < RECEIVES; i++) {
+		CT_NOTE("receive %d", i);
+		CT_EXPECT_EQ(seen[i], 1);
+	}
+	world_close(&shared.w);
+}
+
 static void *read_events(void *arg)
 {
 	struct shared *shared = arg;
