@@ -23,6 +23,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_cm_request.c \
 	fabtests/unit/pverbs/test_cm_state.c \
 	fabtests/unit/pverbs/test_cntr.c \
+	fabtests/unit/pverbs/test_cntr_wait.c \
 	fabtests/unit/pverbs/test_conn_qp.c \
 	fabtests/unit/pverbs/test_cq.c \
 	fabtests/unit/pverbs/test_cq_drain.c \
@@ -53,7 +54,9 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/world.c \
 	fabtests/unit/pverbs/world.h \
 	fabtests/unit/pverbs/world_cm.c \
-	fabtests/unit/pverbs/world_cm.h
+	fabtests/unit/pverbs/world_cm.h \
+	fabtests/unit/pverbs/world_cntr.c \
+	fabtests/unit/pverbs/world_cntr.h
 nodist_EXTRA_fabtests_unit_unit_pverbs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)

@@ -1,54 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counters: what moves them, who drives them, what may wait for them. */
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include "world.h"
-
-static const struct world_opts selective = {.cq_flags = FI_SELECTIVE_COMPLETION,
-					    .tx_size = 16,
-					    .inject_size = 16};
-
-/* An endpoint bound to counters, each for what its flag says, connected. */
-struct counted {
-	struct world w;
-	struct fid_cntr *cntr[4];
-};
-static const uint64_t sides[] = {FI_SEND, FI_READ, FI_WRITE, FI_RECV};
-enum { SENDS, READS, WRITES, RECVS };
-
-static bool counted_open(struct counted *c, const struct world_opts *opts,
-			 enum fi_wait_obj wait_obj)
-{
-	struct fi_cntr_attr attr = {.wait_obj = wait_obj};
-	struct world *w = &c->w;
-
-	world_reset();
-	if (!world_open_domain(w, opts))
-		return false;
-	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, &w->ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid,
-				FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0)),
-		     0);
-	for (int i = 0; i < 4; i++) {
-		CT_EXPECT_EQ(fi_cntr_open(w->domain, &attr, &c->cntr[i], NUMBER(i)), 0);
-		CT_EXPECT_EQ(fi_ep_bind(w->ep, &c->cntr[i]->fid, sides[i]), 0);
-	}
-	if (ct_failed())
-		return false;
-	CT_EXPECT_EQ(fi_enable(w->ep), 0);
-	w->qp = qp_of(w->ep);
-	return world_connect(w, w->ep);
-}
-
-static void counted_close(struct counted *c)
-{
-	world_close_ep(&c->w);
-	for (int i = 0; i < 4; i++)
-		CT_EXPECT_EQ(fi_close(&c->cntr[i]->fid), 0);
-	world_close(&c->w);
-}
+/* Counters: what moves them, and what they are opened and bound with. */
+#include "world_cntr.h"
 
 #define expect_counts(c, ...) \
 	expect_counts_at(__FILE__, __LINE__, c, (const uint64_t[4]){__VA_ARGS__}, false)
@@ -205,6 +157,7 @@ CT_TEST(pvb_cntr, what_a_silent_device_does_not_return_is_counted_as_failed)
 
 	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
 	fake_devices[0].no_flush = true;
+	world_polls_take_time();
 	pvb_params.close_timeout = 1;
 	post_each(&c);
 	world_close_ep(&c.w);
@@ -297,129 +250,6 @@ CT_TEST(pvb_cntr, binding_says_what_cannot_be_counted)
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
 	CT_EXPECT_EQ(fi_close(&stranger->fid), 0);
 	CT_EXPECT_EQ(fi_close(&other->fid), 0);
-	world_close(&w);
-}
-
-static bool readable(struct fid *fid)
-{
-	struct pollfd pollfd = {.events = POLLIN};
-
-	CT_EXPECT_EQ(fi_control(fid, FI_GETWAIT, &pollfd.fd), 0);
-	return poll(&pollfd, 1, 0) == 1;
-}
-
-/* The completion queue has no wait object of its own. */
-CT_TEST(pvb_cntr, after_trywait_a_completion_makes_its_descriptor_readable)
-{
-	struct counted c;
-	struct fid *fid;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_FD));
-	fid = &c.cntr[SENDS]->fid;
-	for (uint64_t i = 1; i < 20; i++) {
-		while (fi_trywait(c.w.fabric, &fid, 1) == -FI_EAGAIN)
-			;
-		CT_EXPECT_FALSE(readable(fid));
-		CT_ASSERT_EQ(send_quietly(c.w.ep, 1), 0);
-		CT_EXPECT_FALSE(readable(fid));
-		fake_complete(c.w.qp, 1);
-		CT_EXPECT_TRUE(readable(fid));
-		CT_EXPECT_EQ(fi_trywait(c.w.fabric, &fid, 1), -FI_EAGAIN);
-		CT_EXPECT_EQ(fi_cntr_read(c.cntr[SENDS]), i);
-	}
-	CT_EXPECT_EQ(fi_cq_signal(c.w.cq), -FI_ENOSYS);
-	counted_close(&c);
-}
-
-/* Both wait for the same channel, and only one of them finds the event. */
-CT_TEST(pvb_cntr, a_counter_that_takes_completions_wakes_who_waits_for_the_queue)
-{
-	struct world_opts opts = {.wait_obj = FI_WAIT_FD};
-	struct fid *cq, *cntr;
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &opts, FI_WAIT_FD));
-	cq = &c.w.cq->fid;
-	cntr = &c.cntr[SENDS]->fid;
-	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cq, 1), 0);
-	CT_EXPECT_EQ(send_number(c.w.ep, 1), 0);
-	fake_complete_all(c.w.qp);
-	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cntr, 1), -FI_EAGAIN);
-	CT_EXPECT_TRUE(readable(cq));
-
-	expect_comp(c.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cq, 1), 0);
-	while (fi_trywait(c.w.fabric, &cntr, 1) == -FI_EAGAIN)
-		;
-	CT_EXPECT_EQ(send_number(c.w.ep, 2), 0);
-	fake_complete_all(c.w.qp);
-	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cq, 1), -FI_EAGAIN);
-	CT_EXPECT_TRUE(readable(cntr));
-	counted_close(&c);
-}
-
-static void *wait_for_ten(void *cntr)
-{
-	CT_EXPECT_EQ(fi_cntr_wait(cntr, 10, 60000), 0);
-	return NULL;
-}
-
-CT_TEST(pvb_cntr, a_thread_that_waits_is_woken_by_the_device)
-{
-	struct counted c;
-	pthread_t thread;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_UNSPEC));
-	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_for_ten, c.cntr[SENDS]), 0);
-	for (int i = 0; i < 10; i++) {
-		CT_EXPECT_EQ(send_quietly(c.w.ep, 1), 0);
-		fake_complete(c.w.qp, 1);
-	}
-	pthread_join(thread, NULL);
-	CT_EXPECT_EQ(fi_cntr_wait(c.cntr[SENDS], 11, 1), -FI_ETIMEDOUT);
-	CT_EXPECT_EQ(send_quietly(c.w.ep, 1), 0);
-	fake_send_error(c.w.qp, IBV_WC_RETRY_EXC_ERR);
-	CT_EXPECT_EQ(fi_cntr_wait(c.cntr[SENDS], 11, 60000), -FI_EAVAIL);
-	counted_close(&c);
-}
-
-CT_TEST(pvb_cntr, a_device_that_cannot_be_armed_ends_the_wait)
-{
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_UNSPEC));
-	fake_fail(FAKE_REQ_NOTIFY, 1, EIO);
-	CT_EXPECT_EQ(fi_cntr_wait(c.cntr[SENDS], 1, 60000), -FI_EIO);
-	counted_close(&c);
-}
-
-/* Its device queue must be one that raises events. */
-CT_TEST(pvb_cntr, an_endpoint_enabled_later_wakes_as_well)
-{
-	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
-	struct fid_cntr *cntr;
-	struct fid_ep *late;
-	struct fid *fid;
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_EQ(fi_cntr_open(w.domain, &attr, &cntr, NULL), 0);
-	fid = &cntr->fid;
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), 0);
-	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &late, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(late, &w.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(late, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_ep_bind(late, &cntr->fid, FI_RECV), 0);
-	CT_EXPECT_EQ(fi_enable(late), 0);
-	CT_EXPECT_TRUE(readable(fid));
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), 0);
-	CT_EXPECT_FALSE(readable(fid));
-	CT_EXPECT_EQ(recv_number(late, 1), 0);
-	fake_receive(qp_of(late), IBV_WC_RECV, 8, NULL);
-	CT_EXPECT_TRUE(readable(fid));
-	CT_EXPECT_EQ(fi_close(&late->fid), 0);
-	CT_EXPECT_EQ(fi_close(fid), 0);
 	world_close(&w);
 }
 

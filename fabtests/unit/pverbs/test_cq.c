@@ -126,7 +126,7 @@ static int open_cq(struct world *w, struct fid **fid)
 	struct fid_cq *cq = NULL;
 	int ret = fi_cq_open(w->domain, &attr, &cq, NULL);
 
-	*fid = &cq->fid;
+	*fid = ret ? NULL : &cq->fid;
 	return ret;
 }
 

@@ -123,7 +123,7 @@ static int open_domain(struct world *w, struct fid **fid)
 	struct fid_domain *domain = NULL;
 	int ret = fi_domain(w->fabric, w->info, &domain, NULL);
 
-	*fid = &domain->fid;
+	*fid = ret ? NULL : &domain->fid;
 	return ret;
 }
 

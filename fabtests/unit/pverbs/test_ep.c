@@ -305,7 +305,7 @@ static int open_ep(struct world *w, struct fid **fid)
 	struct fid_ep *ep = NULL;
 	int ret = fi_endpoint(w->domain, w->info, &ep, NULL);
 
-	*fid = &ep->fid;
+	*fid = ret ? NULL : &ep->fid;
 	return ret;
 }
 

@@ -69,7 +69,7 @@ static int open_eq(struct world *w, struct fid **fid)
 	struct fid_eq *eq = NULL;
 	int ret = fi_eq_open(w->fabric, &attr, &eq, NULL);
 
-	*fid = &eq->fid;
+	*fid = ret ? NULL : &eq->fid;
 	return ret;
 }
 

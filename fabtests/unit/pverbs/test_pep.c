@@ -216,7 +216,7 @@ static int open_pep(struct world *w, struct fid **fid)
 	struct fid_pep *pep = NULL;
 	int ret = fi_passive_ep(w->fabric, w->info, &pep, NULL);
 
-	*fid = &pep->fid;
+	*fid = ret ? NULL : &pep->fid;
 	return ret;
 }
 
