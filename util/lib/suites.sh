@@ -86,7 +86,7 @@ suite_tsan() {
 suite_valgrind() {
 	step build-unit 1200 build_tree unit -- --disable-man || return
 	counted valgrind 1800 make_check "$top/build/unit" \
-		LOG_COMPILER="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
+		LOG_COMPILER="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
 }
 
 suite_tcp() {

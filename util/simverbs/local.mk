@@ -48,6 +48,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/step.h \
 	util/simverbs/svb.h \
 	util/simverbs/text.c \
+	util/simverbs/vg.h \
 	util/simverbs/wr.h \
 	util/simverbs/wr_ex.c \
 	util/simverbs/wr_post.c

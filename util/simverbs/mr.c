@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "svb.h"
+#include "vg.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -32,17 +33,26 @@ static int svb_mr_access(uint32_t access)
 	return 0;
 }
 
-/* An adapter pins the pages; what is not mapped cannot be registered. */
+/*
+ * An adapter pins the pages; what is not mapped cannot be registered (mincore(2): ENOMEM,
+ * and unlike msync(2) valgrind does not mind the question).
+ */
 static int svb_mr_mapped(void *addr, size_t length)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = (uintptr_t)addr & ~(page - 1);
-	size_t len = (uintptr_t)addr + length - from;
+	uintptr_t at = (uintptr_t)addr & ~(page - 1), end = (uintptr_t)addr + length;
+	unsigned char resident[1024];
+	size_t len;
 
-	if ((uintptr_t)addr + length < (uintptr_t)addr)
+	if (end < (uintptr_t)addr)
 		return EINVAL;
-	return length && msync((void *)from, len, MS_ASYNC) && errno == ENOMEM ? EFAULT
-									       : 0;
+	for (; length && at < end; at += len) {
+		len = end - at < sizeof(resident) * page ? end - at
+							 : sizeof(resident) * page;
+		if (mincore((void *)at, len, resident) && errno == ENOMEM)
+			return EFAULT;
+	}
+	return 0;
 }
 
 static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)
@@ -56,6 +66,8 @@ static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)
 	sh->length = mr->ibv.length;
 	sh->addr = (uintptr_t)mr->ibv.addr;
 	sh->flags = SVB_MR_USED;
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
+		svb_vg_written(mr->ibv.addr, mr->ibv.length);
 	__atomic_store_n(&sh->key, mr->ibv.lkey, __ATOMIC_RELEASE);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include "service.h"
 #include "svb.h"
+#include "vg.h"
 
 struct svb_self svb_self = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -15,15 +16,30 @@ struct svb_self svb_self = {
 	.ring_fd = -1,
 };
 
+/* Nothing of this process is half changed when a fork copies it. */
+static void svb_fork_begin(void)
+{
+	pthread_mutex_lock(&svb_self.mutex);
+	svb_service_hold();
+	svb_seg_hold();
+}
+
+static void svb_fork_end(void)
+{
+	svb_seg_let_go();
+	svb_service_let_go();
+	pthread_mutex_unlock(&svb_self.mutex);
+}
+
 /* The child of a fork: what it inherited reaches nobody; it joins anew when it needs to.
  */
 static void svb_forked(void)
 {
+	svb_fork_end();
 	if (!svb_self.joined)
 		return;
 	svb_service_forget();
 	svb_seg_detach();
-	pthread_mutex_init(&svb_self.mutex, NULL);
 	crn_list_init(&svb_self.contexts);
 	memset(svb_self.qp, 0, sizeof(svb_self.qp));
 	memset(svb_self.cq, 0, sizeof(svb_self.cq));
@@ -45,6 +61,7 @@ static int svb_join_locked(void)
 	static bool registered;
 	int ret;
 
+	svb_self.valgrind = svb_vg_runs();
 	if (svb_self.ring_fd < 0)
 		svb_self.ring_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (svb_self.ring_fd < 0)
@@ -59,7 +76,7 @@ static int svb_join_locked(void)
 		svb_registry_leave();
 		return ret;
 	}
-	if (!registered && pthread_atfork(NULL, NULL, svb_forked))
+	if (!registered && pthread_atfork(svb_fork_begin, svb_fork_end, svb_forked))
 		return ENOMEM;
 	registered = true;
 	/* Yama (ptrace_scope 1) lets only descendants be read otherwise; the other

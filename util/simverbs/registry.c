@@ -53,7 +53,7 @@ uint64_t svb_start_time(pid_t pid)
 static bool svb_entry_lives(const struct svb_entry *entry)
 {
 	char state;
-	uint64_t start = svb_stat((pid_t)entry->pid, &state);
+	uint64_t start = svb_stat((pid_t)svb_get(entry->pid), &state);
 
 	return start == entry->start_time && start && state != 'Z' && state != 'X';
 }

@@ -3,11 +3,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "svb.h"
+#include "vg.h"
 
 #define SVB_PAGE 4096ull
+/* Bytes of a segment that are mapped under valgrind, which has room for few large ones.
+ */
+#define SVB_VALGRIND_SIZE (512ull << 20)
 
 /* Free ranges of the heap in order of offset. */
 struct svb_extent {
@@ -41,6 +46,45 @@ static const struct {
 			   128},
 };
 
+static uint64_t svb_seg_span(void)
+{
+	return svb_self.valgrind ? SVB_VALGRIND_SIZE : SVB_SEG_SIZE;
+}
+
+/*
+ * What of a segment is in use, for valgrind: it searches everything that may be read for
+ * pointers, and a segment is large. shown, heap: what it was told before.
+ */
+static void svb_seg_show(struct svb_seg *seg, uint32_t shown[SVB_TABLES], uint64_t *heap)
+{
+	uint64_t top, from;
+	uint32_t limit;
+	int i;
+
+	for (i = 0; i < SVB_TABLES; i++) {
+		limit = __atomic_load_n(&seg->limit[i], __ATOMIC_ACQUIRE);
+		if (limit <= shown[i] || limit > svb_tables[i].max)
+			continue;
+		from = svb_tables[i].offset + (uint64_t)shown[i] * svb_tables[i].size;
+		svb_vg_show(svb_seg_at(seg, from),
+			    (uint64_t)(limit - shown[i]) * svb_tables[i].size);
+		shown[i] = limit;
+	}
+	top = __atomic_load_n(&seg->heap_top, __ATOMIC_ACQUIRE);
+	if (top <= *heap || top > svb_seg_span())
+		return;
+	from = *heap ? *heap : SVB_OFF_HEAP;
+	svb_vg_show(svb_seg_at(seg, from), top - from);
+	*heap = top;
+}
+
+/* Of a segment that was just mapped, only its first page. */
+static void svb_seg_hide(struct svb_seg *seg)
+{
+	svb_vg_hide(seg, svb_seg_span());
+	svb_vg_show(seg, SVB_PAGE);
+}
+
 /* Puts memory behind a range of the file. */
 static int svb_back(uint64_t offset, uint64_t size)
 {
@@ -50,6 +94,8 @@ static int svb_back(uint64_t offset, uint64_t size)
 		ret = fallocate(svb_self.seg_fd, 0, (off_t)offset, (off_t)size) ? errno
 										: 0;
 	} while (ret == EINTR);
+	if (!ret && svb_self.seg)
+		svb_vg_show(svb_seg_at(svb_self.seg, offset), size);
 	return ret == ENOSPC ? ENOMEM : ret;
 }
 
@@ -81,7 +127,8 @@ static int svb_seg_books(void)
 	svb_heap = malloc(sizeof(*svb_heap));
 	if (!svb_heap)
 		return ENOMEM;
-	*svb_heap = (struct svb_extent){NULL, SVB_OFF_HEAP, SVB_SEG_SIZE - SVB_OFF_HEAP};
+	*svb_heap =
+		(struct svb_extent){NULL, SVB_OFF_HEAP, svb_seg_span() - SVB_OFF_HEAP};
 	for (i = 0; i < SVB_TABLES; i++) {
 		svb_slots[i].used = calloc(svb_tables[i].max / 64, sizeof(uint64_t));
 		if (!svb_slots[i].used)
@@ -107,7 +154,7 @@ int svb_seg_create(void)
 	if (!ret)
 		ret = svb_back(0, SVB_PAGE);
 	if (!ret) {
-		seg = mmap(NULL, SVB_SEG_SIZE, PROT_READ | PROT_WRITE,
+		seg = mmap(NULL, svb_seg_span(), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_NORESERVE, svb_self.seg_fd, 0);
 		ret = seg == MAP_FAILED ? errno : 0;
 	}
@@ -117,7 +164,8 @@ int svb_seg_create(void)
 		unlinkat(svb_self.dir_fd, name, 0);
 		return ret;
 	}
-	madvise(seg, SVB_SEG_SIZE, MADV_DONTDUMP);
+	madvise(seg, svb_seg_span(), MADV_DONTDUMP);
+	svb_seg_hide(seg);
 	seg->abi = SVB_ABI;
 	seg->index = svb_self.index;
 	seg->generation = svb_self.generation;
@@ -131,25 +179,38 @@ int svb_seg_create(void)
 void svb_seg_destroy(void)
 {
 	svb_seg_forget();
-	munmap(svb_self.seg, SVB_SEG_SIZE);
+	munmap(svb_self.seg, svb_seg_span());
 	close(svb_self.seg_fd);
 	svb_self.seg = NULL;
+}
+
+void svb_seg_hold(void)
+{
+	pthread_mutex_lock(&svb_seg_mutex);
+}
+
+void svb_seg_let_go(void)
+{
+	pthread_mutex_unlock(&svb_seg_mutex);
 }
 
 void svb_seg_detach(void)
 {
 	struct svb_seg *seg = svb_self.seg;
-	uint32_t i;
+	uint32_t shown[SVB_TABLES] = {0}, i;
+	uint64_t heap = 0;
 
-	if (mmap(seg, SVB_SEG_SIZE, PROT_READ | PROT_WRITE,
+	if (mmap(seg, svb_seg_span(), PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, svb_self.seg_fd,
-		 0) != MAP_FAILED)
+		 0) != MAP_FAILED) {
+		svb_seg_hide(seg);
+		svb_seg_show(seg, shown, &heap);
 		for (i = 0; i < seg->limit[SVB_TAB_QP]; i++)
 			if (svb_self.qp[i])
 				svb_seg_qp(seg, i)->state = IBV_QPS_RESET;
+	}
 	close(svb_self.seg_fd);
 	svb_seg_forget();
-	pthread_mutex_init(&svb_seg_mutex, NULL);
 	svb_self.seg = NULL;
 }
 
@@ -165,6 +226,9 @@ uint64_t svb_seg_alloc(uint64_t size)
 	extent = *at;
 	if (extent && !svb_back(extent->offset, size)) {
 		offset = extent->offset;
+		if (offset + size > svb_self.seg->heap_top)
+			__atomic_store_n(&svb_self.seg->heap_top, offset + size,
+					 __ATOMIC_RELEASE);
 		extent->offset += size;
 		extent->size -= size;
 		if (!extent->size) {
@@ -200,6 +264,7 @@ void svb_seg_free(uint64_t offset, uint64_t size)
 	/* Gives the memory back, and whoever allocates the range finds zeroes. */
 	fallocate(svb_self.seg_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		  (off_t)offset, (off_t)size);
+	svb_vg_hide(svb_seg_at(svb_self.seg, offset), size);
 	extent = malloc(sizeof(*extent));
 	/* Then the range is lost, which is little: it has no memory behind it. */
 	if (!extent)
@@ -283,14 +348,17 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 	size = lseek(fd, 0, SEEK_END);
 	seg = size != (off_t)SVB_SEG_SIZE
 		      ? MAP_FAILED
-		      : mmap(peer->seg, SVB_SEG_SIZE, PROT_READ | PROT_WRITE,
+		      : mmap(peer->seg, svb_seg_span(), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_NORESERVE | (peer->seg ? MAP_FIXED : 0), fd,
 			     0);
 	close(fd);
 	if (seg == MAP_FAILED)
 		return NULL;
 	if (!peer->seg)
-		madvise(seg, SVB_SEG_SIZE, MADV_DONTDUMP);
+		madvise(seg, svb_seg_span(), MADV_DONTDUMP);
+	svb_seg_hide(seg);
+	memset(peer->shown, 0, sizeof(peer->shown));
+	peer->shown_heap = 0;
 	__atomic_store_n(&peer->seg, seg, __ATOMIC_RELEASE);
 	/* Not ready yet, or of another version: look again next time. */
 	if (__atomic_load_n(&seg->magic, __ATOMIC_ACQUIRE) != SVB_MAGIC ||
@@ -298,6 +366,21 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 		return NULL;
 	__atomic_store_n(&peer->generation, generation, __ATOMIC_RELEASE);
 	return seg;
+}
+
+/* Is all that a peer uses mapped? Only valgrind maps less than there can be. */
+static bool svb_seg_fits(struct svb_seg *seg)
+{
+	static bool said;
+
+	if (__atomic_load_n(&seg->heap_top, __ATOMIC_ACQUIRE) <= svb_seg_span())
+		return true;
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"simverbs: process %u has too many or too large queues for one "
+			"under valgrind to reach it\n",
+			seg->pid);
+	return false;
 }
 
 struct svb_seg *svb_seg_of(uint32_t index)
@@ -314,12 +397,17 @@ struct svb_seg *svb_seg_of(uint32_t index)
 	if (!__atomic_load_n(&entry->pid, __ATOMIC_ACQUIRE))
 		return NULL;
 	if (svb_likely(__atomic_load_n(&peer->generation, __ATOMIC_ACQUIRE) ==
-		       entry->generation))
+			       entry->generation &&
+		       !svb_self.valgrind))
 		return __atomic_load_n(&peer->seg, __ATOMIC_ACQUIRE);
 	pthread_mutex_lock(&svb_seg_mutex);
 	seg = peer->generation == entry->generation
 		      ? peer->seg
 		      : svb_seg_map(index, entry->generation);
+	if (seg && svb_self.valgrind && !svb_seg_fits(seg))
+		seg = NULL;
+	if (seg)
+		svb_seg_show(seg, peer->shown, &peer->shown_heap);
 	pthread_mutex_unlock(&svb_seg_mutex);
 	return seg;
 }

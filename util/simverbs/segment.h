@@ -194,7 +194,8 @@ struct svb_seg {
 	/* What the connection manager keeps here: an offset from svb_seg_alloc, 0:
 	 * nothing. */
 	uint64_t cm;
-	uint64_t nothing; /* where completions point that release no slot */
+	uint64_t nothing;  /* where completions point that release no slot */
+	uint64_t heap_top; /* no byte of the heap beyond this offset was ever in use */
 };
 
 /* Slots of each table: capacity, bytes each, and where it begins. */
@@ -242,6 +243,10 @@ SVB_SLOT(mcast, MCAST)
 /* Makes and maps this process' segment: svb_self.seg. Returns 0 or an errno. */
 int svb_seg_create(void);
 void svb_seg_destroy(void);
+
+/* Around a fork: the books are not half changed when it happens. */
+void svb_seg_hold(void);
+void svb_seg_let_go(void);
 
 /*
  * After a fork, in the child: the parent's segment becomes a private copy in which

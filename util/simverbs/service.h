@@ -35,8 +35,12 @@ int svb_service_watch_peer(uint32_t index);
 /* Nobody but us will act on this deadline (ns, CLOCK_MONOTONIC): wake in time. */
 void svb_service_deadline(uint64_t deadline);
 
-/* Ends the thread, if any, or gives up after a second. The child of a fork forgets it. */
+/* Ends the thread, if any, or gives up after a second. */
 void svb_service_stop(void);
+
+/* Around a fork: nothing is half done when it happens; the child forgets the thread. */
+void svb_service_hold(void);
+void svb_service_let_go(void);
 void svb_service_forget(void);
 
 #endif

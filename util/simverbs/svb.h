@@ -23,6 +23,9 @@
 struct svb_peer {
 	struct svb_seg *seg;
 	uint32_t generation; /* whose segment that is */
+	/* Of the segment, what valgrind was last told is in use. */
+	uint32_t shown[SVB_TABLES];
+	uint64_t shown_heap;
 };
 
 /* The process. */
@@ -34,6 +37,7 @@ struct svb_self {
 	bool joined;
 	/* Something is set that the fast path does not do: latency, loss, steps. */
 	bool slow;
+	bool valgrind; /* runs under it: vg.h */
 	int dir_fd;
 	int seg_fd;
 	int ring_fd; /* rings bells */

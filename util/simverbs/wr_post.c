@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "step.h"
+#include "vg.h"
 #include "wr.h"
 
 /* What each operation may be asked with, by opcode: who may, and what it brings. */
@@ -76,6 +77,15 @@ int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge 
 	return 0;
 }
 
+/* Whoever executes the request writes there: perhaps another process. */
+static void svb_sges_written(const struct ibv_sge *sge, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		svb_vg_written((void *)(uintptr_t)sge[i].addr, sge[i].length);
+}
+
 int svb_wqe_sges(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
 		 int count)
 {
@@ -92,6 +102,9 @@ int svb_wqe_sges(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *s
 		return EINVAL;
 	wqe->num_sge = (uint16_t)count;
 	wqe->length = (uint32_t)length;
+	if (svb_unlikely(svb_self.valgrind) &&
+	    svb_wr_rules[wqe->opcode & 15].data == SVB_DATA_RECEIVE)
+		svb_sges_written(sge, wqe->num_sge);
 	return 0;
 }
 
@@ -329,6 +342,8 @@ static int svb_rq_post(struct svb_rq *rq, const struct ibv_recv_wr *wr)
 	if (wr->num_sge)
 		memcpy(rwqe->sge, wr->sg_list,
 		       (size_t)wr->num_sge * sizeof(wr->sg_list[0]));
+	if (svb_unlikely(svb_self.valgrind))
+		svb_sges_written(rwqe->sge, rwqe->num_sge);
 	__atomic_store_n(&rq->head, rq->head + 1, __ATOMIC_RELEASE);
 	return 0;
 }

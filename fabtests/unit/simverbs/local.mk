@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The objects are linked in, so the verbs that the tests call are simverbs'.
+# The library is linked in, so the verbs that the tests call are simverbs'.
 check_PROGRAMS += fabtests/unit/unit_simverbs
 TESTS += fabtests/unit/unit_simverbs
 fabtests_unit_unit_simverbs_SOURCES = \
@@ -17,12 +17,18 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/test_symbols.c \
 	fabtests/unit/simverbs/test_threads.c \
 	fabtests/unit/simverbs/test_ud.c \
+	fabtests/unit/simverbs/test_valgrind.c \
 	fabtests/unit/simverbs/test_wr_ex.c \
 	fabtests/unit/simverbs/world.c \
 	fabtests/unit/simverbs/world.h
 nodist_EXTRA_fabtests_unit_unit_simverbs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_simverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	-I$(top_srcdir)/util/simverbs $(VERBS_CFLAGS)
-fabtests_unit_unit_simverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
-fabtests_unit_unit_simverbs_LDADD = fabtests/unit/libct.la \
-	util/simverbs/libsimverbs-verbs.la $(LIBFABRIC_LIBS)
+# Whole: of an archive the linker would leave out the functions that no test names, and libibverbs'
+# would stand for them.
+fabtests_unit_unit_simverbs_LDFLAGS = $(AM_LDFLAGS) -export-dynamic $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
+	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,--no-whole-archive
+fabtests_unit_unit_simverbs_LDADD = fabtests/unit/libct.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
+	-lm -lpthread
+fabtests_unit_unit_simverbs_DEPENDENCIES = fabtests/unit/libct.la \
+	util/simverbs/libsimverbs-verbs.la

@@ -39,6 +39,7 @@ static int watched(int fd)
 	strcpy(end.memory + 200, "answer");
 	if (!world_tell(fd) || !world_hear(fd))
 		return 3;
+	world_close(&end);
 	return ret;
 }
 
@@ -77,7 +78,10 @@ static int echo(int fd)
 		if (world_recv(&end, 1, 0, 64) || world_status(end.cq) ||
 		    world_send(&end, 2, 0, 64) || world_status(end.cq))
 			return 2;
-	return world_hear(fd) ? 0 : 3;
+	if (!world_hear(fd))
+		return 3;
+	world_close(&end);
+	return 0;
 }
 
 CT_TEST(processes, messages_go_both_ways_whoever_is_first)
@@ -196,7 +200,10 @@ static int heir(int fd)
 	struct address peer;
 	struct end end;
 
-	return join_to(&end, fd, &peer) ? 0 : 1;
+	if (!join_to(&end, fd, &peer))
+		return 1;
+	world_close(&end);
+	return 0;
 }
 
 CT_TEST(processes, child_of_a_fork_has_an_identity_of_its_own)

@@ -211,6 +211,7 @@ static int alone(int fd)
 	to = world_address(&b);
 	if (world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0) || world_status(a.cq))
 		return 2;
+	world_pair_close(&a, &b);
 	return svb_self.seg->service ? 3 : 0;
 }
 

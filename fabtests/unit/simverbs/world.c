@@ -77,7 +77,7 @@ struct address world_address(const struct end *end)
 
 	ibv_query_port(end->ctx, 1, &port);
 	return (struct address){end->qp->qp_num, end->mr->rkey, (uintptr_t)end->memory,
-				port.lid};
+				port.lid, 0};
 }
 
 bool world_init(struct end *end, enum ibv_qp_type type)
@@ -105,7 +105,7 @@ bool world_rtr(struct end *end, const struct address *peer)
 		.dest_qp_num = peer->qpn,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = peer->lid, .port_num = 1},
+		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
 	};
 	int ret = ibv_modify_qp(end->qp, &attr,
 				end->qp->qp_type == IBV_QPT_UD

@@ -27,7 +27,8 @@ struct address {
 	uint32_t qpn;
 	uint32_t rkey;
 	uint64_t memory;
-	uint16_t lid;
+	uint32_t lid;
+	uint32_t zero; /* no byte between that says nothing */
 };
 
 #define WORLD_ACCESS                                                                    \
