@@ -10,7 +10,7 @@ suites=(
 	tsan "the same under ThreadSanitizer"
 	valgrind "the unit tests under valgrind"
 	tcp "functional programs over libfabric's tcp provider: are the tests themselves right?"
-	simverbs "pverbs on the software device, natively"
+	simverbs "the software device: pverbs, and other people's programs on Debian 12 and 13"
 	install "make install, man pages, distcheck"
 	rdmavm "the virtual machine tool"
 	kernel "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -95,11 +95,18 @@ suite_tcp() {
 }
 
 # On the software device the functional programs run at native speed. It has the addresses of this
-# machine's interfaces; what is sent to them stays on this machine.
+# machine's interfaces; what is sent to them stays on this machine. In the guest's root the programs
+# and libraries are Debian 13's; no machine is started.
 suite_simverbs() {
 	local dir=$top/build/unit address server client
 
 	step build-unit 1200 build_tree unit -- --disable-man || return
+	counted simverbs-programs 900 "$top/util/simverbs/test-simverbs" --build "$dir" --strict \
+		--except pverbs-functional
+	step rdmavm-build-trixie 1800 guest trixie build &&
+		step build-trixie 1200 guest_tree trixie &&
+		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
+			--build "$top/build/trixie" --strict --except pverbs-functional
 	address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
