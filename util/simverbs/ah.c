@@ -10,6 +10,11 @@ SVB_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr
 	const struct svb_port *port = svb_port_of(pd->context, attr->port_num);
 	struct svb_ah *ah;
 
+	/* There are no datagrams. */
+	if (svb_self.iwarp) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	if (!port || attr->sl > 15 ||
 	    (attr->is_global && attr->grh.sgid_index >= port->gids) ||
 	    (!attr->is_global && svb_self.settings.link != SVB_LINK_IB)) {

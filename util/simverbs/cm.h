@@ -250,6 +250,8 @@ int svb_cm_sidr_reject(struct svb_cm_id *id, const void *data, uint8_t len);
 int svb_cm_confirm(struct svb_cm_id *id);
 /* Nobody listened when a request was made: looks again, and sends it or gives up. */
 void svb_cm_release(struct svb_cm_id *id);
+/* iWARP: a queue pair in error has no stream any more; that ends the connection. */
+void svb_cm_check_stream(struct svb_cm_id *id, void *unused);
 /* Ends a connection, telling the program. */
 void svb_cm_disconnected(struct svb_cm_id *id, int status);
 
@@ -263,6 +265,7 @@ int svb_cm_qp_attr(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask);
 /* Takes the id's queue pair, or on iWARP the one with the number qpn, to RTS. */
 int svb_cm_qp_connect(struct svb_cm_id *id);
 void svb_cm_qp_error(struct svb_cm_id *id);
+bool svb_cm_qp_failed(struct svb_cm_id *id);
 void svb_cm_ah(const struct svb_cm_id *id, struct ibv_ah_attr *ah);
 
 #endif

@@ -262,6 +262,8 @@ void svb_cm_lock(void)
 	pthread_mutex_lock(&svb_cm.mutex);
 	svb_box_empty();
 	svb_cm_timers();
+	if (svb_cm_iwarp())
+		svb_cm_each(svb_cm_check_stream, NULL);
 	svb_cm_handle_notes();
 }
 
@@ -372,6 +374,7 @@ int svb_cm_start(void)
 	box = svb_seg_at(svb_self.seg, offset);
 	box->magic = SVB_BOX_MAGIC;
 	box->bell = bell;
+	svb_self.seg->cm_bell = bell;
 	svb_cm.box = box;
 	__atomic_store_n(&svb_self.seg->cm, offset, __ATOMIC_RELEASE);
 	svb_cm_arm();

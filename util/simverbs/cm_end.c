@@ -9,6 +9,17 @@ void svb_cm_disconnected(struct svb_cm_id *id, int status)
 	svb_cm_report(id, RDMA_CM_EVENT_DISCONNECTED, status);
 }
 
+void svb_cm_check_stream(struct svb_cm_id *id, void *unused)
+{
+	struct svb_cm_msg msg = {.type = SVB_CM_DREQ};
+
+	if (id->state != SVB_CM_STANDS || !svb_cm_qp_failed(id))
+		return;
+	id->state = SVB_CM_OVER;
+	svb_cm_send(id, &msg);
+	svb_cm_disconnected(id, 0);
+}
+
 static int svb_cm_disconnect(struct svb_cm_id *id)
 {
 	struct svb_cm_msg msg = {.type = SVB_CM_DREQ};

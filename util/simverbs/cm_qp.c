@@ -147,7 +147,7 @@ static int svb_cm_qp_step(struct svb_cm_id *id, struct ibv_qp *qp,
 	int mask = 0, ret;
 
 	ret = svb_cm_qp_attr(id, &attr, &mask);
-	return ret ? ret : ibv_modify_qp(qp, &attr, mask);
+	return ret ? ret : svb_modify_qp(qp, &attr, mask);
 }
 
 int svb_cm_qp_connect(struct svb_cm_id *id)
@@ -169,7 +169,15 @@ void svb_cm_qp_error(struct svb_cm_id *id)
 	struct ibv_qp *qp = svb_cm_qp_of(id);
 
 	if (qp && id->id.qp_type == IBV_QPT_RC)
-		ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+		svb_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+bool svb_cm_qp_failed(struct svb_cm_id *id)
+{
+	struct ibv_qp *qp = svb_cm_qp_of(id);
+
+	return qp &&
+	       __atomic_load_n(&svb_qp(qp)->sh->state, __ATOMIC_ACQUIRE) == IBV_QPS_ERR;
 }
 
 static void svb_cm_destroy_cqs(struct rdma_cm_id *id)
@@ -222,9 +230,9 @@ static int svb_cm_qp_begin(struct svb_cm_id *id, struct ibv_qp *qp)
 
 	if (ret || id->id.qp_type != IBV_QPT_UD)
 		return ret;
-	ret = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	ret = svb_modify_qp(qp, &attr, IBV_QP_STATE);
 	attr.qp_state = IBV_QPS_RTS;
-	return ret ? ret : ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	return ret ? ret : svb_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
 SVB_API int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)

@@ -27,6 +27,14 @@ static void svb_device_init(struct svb_device *device, uint32_t index)
 		 svb_self.settings.device[index].name);
 }
 
+void svb_devices_make(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < svb_self.settings.devices; i++)
+		svb_device_init(&svb_devices[i], i);
+}
+
 SVB_API struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct ibv_device **list;
@@ -42,13 +50,8 @@ SVB_API struct ibv_device **ibv_get_device_list(int *num_devices)
 	list = calloc(svb_self.settings.devices + 1, sizeof(*list));
 	if (!list)
 		return NULL;
-	pthread_mutex_lock(&svb_self.mutex);
-	for (i = 0; i < svb_self.settings.devices; i++) {
-		if (!*svb_devices[i].ibv.name)
-			svb_device_init(&svb_devices[i], i);
+	for (i = 0; i < svb_self.settings.devices; i++)
 		list[i] = &svb_devices[i].ibv;
-	}
-	pthread_mutex_unlock(&svb_self.mutex);
 	if (num_devices)
 		*num_devices = (int)i;
 	return list;

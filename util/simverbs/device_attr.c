@@ -17,6 +17,12 @@ const struct svb_port *svb_port_of(struct ibv_context *ctx, uint32_t port)
 	return port >= 1 && port <= device->ports ? &device->port[port - 1] : NULL;
 }
 
+/* How many places the table of GIDs has. */
+static uint32_t svb_gid_places(void)
+{
+	return svb_self.iwarp ? 1 : SVB_MAX_GIDS;
+}
+
 SVB_API int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 {
 	const struct svb_settings *set = &svb_self.settings;
@@ -49,7 +55,7 @@ SVB_API int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *at
 		.max_res_rd_atom = (int)set->max_rd_atomic * (int)set->max_qp,
 		.max_qp_init_rd_atom = (int)set->max_rd_atomic,
 		/* Not atomic for the processor when the memory is another process'. */
-		.atomic_cap = IBV_ATOMIC_HCA,
+		.atomic_cap = set->atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 		.max_mw = (int)set->max_mr,
 		.max_mcast_grp = (int)set->max_mcast,
 		.max_mcast_qp_attach = (int)set->max_mcast,
@@ -75,7 +81,7 @@ int svb_query_device_ex(struct ibv_context *ctx,
 		return EINVAL;
 	ibv_query_device(ctx, &full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
-	if (svb_self.settings.flush && svb_self.settings.link != SVB_LINK_IWARP)
+	if (svb_self.settings.flush)
 		full.device_cap_flags_ex |= SVB_DEVICE_FLUSH_GLOBAL |
 					    SVB_DEVICE_FLUSH_PERSISTENT |
 					    SVB_DEVICE_ATOMIC_WRITE;
@@ -111,7 +117,7 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 		.pkey_tbl_len = 1,
 		.sm_lid = ib ? 1 : 0,
 		.max_vl_num = 1,
-		.subnet_timeout = 18,
+		.subnet_timeout = ib ? 18 : 0,
 		.active_width = 2,  /* 4x */
 		.active_speed = 32, /* EDR */
 		.phys_state = 5,    /* LinkUp */
@@ -121,8 +127,8 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 	if (!port)
 		return EINVAL;
 	full.lid = port->lid;
-	full.gid_tbl_len = SVB_MAX_GIDS;
-	if (!ib) {
+	full.gid_tbl_len = (int)svb_gid_places();
+	if (svb_self.settings.link == SVB_LINK_ROCE) {
 		full.port_cap_flags |= IBV_PORT_IP_BASED_GIDS;
 		full.flags = IBV_QPF_GRH_REQUIRED;
 	}
@@ -146,7 +152,7 @@ SVB_API int ibv_query_gid(struct ibv_context *ctx, uint8_t num, int index,
 {
 	const struct svb_port *port = svb_port_of(ctx, num);
 
-	if (!port || index < 0 || index >= SVB_MAX_GIDS) {
+	if (!port || index < 0 || (uint32_t)index >= svb_gid_places()) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -193,9 +199,9 @@ SVB_API int _ibv_query_gid_ex(struct ibv_context *ctx, uint32_t num, uint32_t in
 	const struct svb_port *port = svb_port_of(ctx, num);
 	struct ibv_gid_entry full;
 
-	if (!port || index >= SVB_MAX_GIDS || flags)
+	if (!port || index >= svb_gid_places() || flags)
 		return EINVAL;
-	if (index >= port->gids)
+	if (index >= svb_port_gids(port))
 		return ENODATA;
 	svb_gid_entry(port, num, index, &full);
 	memset(entry, 0, entry_size);
@@ -214,7 +220,7 @@ SVB_API ssize_t _ibv_query_gid_table(struct ibv_context *ctx,
 	if (flags || entry_size != sizeof(*entries))
 		return -EINVAL;
 	for (num = 1; (port = svb_port_of(ctx, num)); num++)
-		for (i = 0; i < port->gids; i++) {
+		for (i = 0; i < svb_port_gids(port); i++) {
 			if (count == max_entries)
 				return -EINVAL;
 			svb_gid_entry(port, num, i, &entries[count++]);
@@ -230,7 +236,7 @@ SVB_API int ibv_query_gid_type(struct ibv_context *ctx, uint8_t num, unsigned in
 {
 	const struct svb_port *port = svb_port_of(ctx, num);
 
-	if (!port || index >= SVB_MAX_GIDS) {
+	if (!port || index >= svb_gid_places()) {
 		errno = EINVAL;
 		return -1;
 	}

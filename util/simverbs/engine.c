@@ -50,8 +50,12 @@ static void svb_deadline(struct svb_seg *seg, uint64_t deadline)
 		svb_bell_ring(svb_bell_name(seg->index, SVB_BELL_SERVICE));
 }
 
-/* The queue stands still for that reason, until that time (0: for ever). */
-static int svb_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
+void svb_engine_wake(struct svb_seg *seg)
+{
+	svb_deadline(seg, 1);
+}
+
+int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
 		    uint64_t deadline)
 {
 	svb_set(sq->wait, why);
@@ -78,13 +82,15 @@ int svb_engine_rnr(struct svb_op *op)
 	uint32_t tries = op->qp->attr.rnr_retry & 7;
 	uint64_t delay = svb_rnr_delay[op->rqp->attr.min_rnr_timer & 31] * 10000ull;
 
+	if (svb_self.iwarp)
+		return svb_iwarp_no_buffer(op);
 	if (sq->wait == SVB_WAIT_RNR)
 		return svb_expired(op->seg, sq) ? IBV_WC_RNR_RETRY_EXC_ERR : SVB_STAYS;
 	if (!tries)
 		return IBV_WC_RNR_RETRY_EXC_ERR;
 	/* IBA 9.7.5.2.8: seven means without end. */
-	return svb_wait(op->seg, sq, SVB_WAIT_RNR,
-			tries == 7 ? 0 : svb_now() + tries * delay);
+	return svb_engine_wait(op->seg, sq, SVB_WAIT_RNR,
+			       tries == 7 ? 0 : svb_now() + tries * delay);
 }
 
 int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp)
@@ -94,11 +100,15 @@ int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp)
 
 	if (sq->wait == SVB_WAIT_RETRY)
 		return svb_expired(seg, sq) ? IBV_WC_RETRY_EXC_ERR : SVB_STAYS;
+	/* TCP has timers of its own. */
+	if (svb_self.iwarp)
+		return svb_engine_wait(seg, sq, SVB_WAIT_RETRY, svb_now() + most);
 	/* IBA 9.7.6.1.3: 4.096 us << timeout, zero waits without end. */
 	if (!qp->attr.timeout)
-		return svb_wait(seg, sq, SVB_WAIT_RETRY, 0);
+		return svb_engine_wait(seg, sq, SVB_WAIT_RETRY, 0);
 	time = (4096ull << (qp->attr.timeout & 31)) * ((qp->attr.retry_cnt & 7) + 1);
-	return svb_wait(seg, sq, SVB_WAIT_RETRY, svb_now() + (time < most ? time : most));
+	return svb_engine_wait(seg, sq, SVB_WAIT_RETRY,
+			       svb_now() + (time < most ? time : most));
 }
 
 bool svb_engine_source(struct svb_op *op, struct svb_span *span)
@@ -216,7 +226,7 @@ static void svb_sq_recover(struct svb_seg *seg, struct svb_qp_sh *qp)
 static bool svb_sq_held(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
 {
 	if (wqe->due && svb_now() < wqe->due) {
-		svb_wait(seg, &qp->sq, SVB_WAIT_DUE, wqe->due);
+		svb_engine_wait(seg, &qp->sq, SVB_WAIT_DUE, wqe->due);
 		return true;
 	}
 	return !svb_step_may(SVB_STEP_EXECUTE, qp->qpn, qp->sq.next);
@@ -230,8 +240,12 @@ static inline int svb_sq_execute(struct svb_seg *seg, struct svb_qp_sh *qp,
 	if (svb_unlikely(state != IBV_QPS_RTS))
 		return state == IBV_QPS_ERR || state == IBV_QPS_SQE ? IBV_WC_WR_FLUSH_ERR
 								    : SVB_STAYS;
-	if (svb_unlikely(svb_self.slow) && svb_sq_held(seg, qp, wqe))
-		return SVB_STAYS;
+	if (svb_unlikely(svb_self.slow)) {
+		if (svb_self.iwarp)
+			return svb_iwarp_execute(seg, qp, wqe);
+		if (svb_sq_held(seg, qp, wqe))
+			return SVB_STAYS;
+	}
 	if (svb_unlikely(wqe->error))
 		return (int)wqe->error;
 	return qp->type == IBV_QPT_RC ? svb_rc_execute(seg, qp, wqe)
@@ -244,6 +258,8 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 	struct svb_wqe *wqe;
 	int status;
 
+	if (svb_unlikely(svb_self.iwarp) && !svb_iwarp_begin(seg, qp))
+		return;
 	if (svb_unlikely(sq->committing))
 		svb_sq_recover(seg, qp);
 	while (sq->next != sq->head) {
@@ -253,6 +269,8 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 			break;
 		svb_sq_complete(seg, qp, wqe, status);
 	}
+	if (svb_unlikely(svb_self.iwarp))
+		svb_iwarp_end(seg, qp);
 }
 
 void svb_engine_run(struct svb_seg *seg, struct svb_qp_sh *qp)

@@ -186,8 +186,11 @@ static int svb_rc_read(struct svb_op *op)
 
 	if (!op->qp->attr.max_rd_atomic)
 		return IBV_WC_LOC_QP_OP_ERR;
+	/* On iWARP the answer is a tagged message to the requester's own key. */
 	if (!svb_span_of_sges(&to, op->seg, op->qp->pd, wqe->sge, wqe->num_sge,
-			      IBV_ACCESS_LOCAL_WRITE))
+			      svb_self.iwarp
+				      ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
+				      : IBV_ACCESS_LOCAL_WRITE))
 		return IBV_WC_LOC_PROT_ERR;
 	if (!(op->rqp->access & IBV_ACCESS_REMOTE_READ) ||
 	    !op->rqp->attr.max_dest_rd_atomic)

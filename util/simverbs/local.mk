@@ -21,6 +21,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/engine_rc.c \
 	util/simverbs/engine_recv.c \
 	util/simverbs/engine_ud.c \
+	util/simverbs/iwarp.c \
 	util/simverbs/lock.c \
 	util/simverbs/lock.h \
 	util/simverbs/marshall.c \

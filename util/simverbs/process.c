@@ -69,7 +69,10 @@ static int svb_join_locked(void)
 	ret = svb_registry_join();
 	if (ret)
 		return ret;
-	ret = svb_self.settings.devices ? 0 : svb_settings_load();
+	if (!svb_self.settings.devices) {
+		ret = svb_settings_load();
+		svb_devices_make();
+	}
 	if (!ret)
 		ret = svb_seg_create();
 	if (ret) {
@@ -82,8 +85,9 @@ static int svb_join_locked(void)
 	/* Yama (ptrace_scope 1) lets only descendants be read otherwise; the other
 	 * modules' rules stay. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	svb_self.slow = svb_self.settings.latency || svb_self.settings.loss > 0 ||
-			svb_self.settings.error > 0;
+	svb_self.iwarp = svb_self.settings.link == SVB_LINK_IWARP;
+	svb_self.slow = svb_self.iwarp || svb_self.settings.latency ||
+			svb_self.settings.loss > 0 || svb_self.settings.error > 0;
 	__atomic_store_n(&svb_self.joined, true, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -96,6 +96,8 @@ static void svb_qp_describe(struct svb_qp *qp, struct ibv_context *ctx,
 	qp->max_inline = attr->cap.max_inline_data;
 	qp->max_send_sge = attr->cap.max_send_sge;
 	qp->max_recv_sge = attr->cap.max_recv_sge;
+	qp->opcodes = svb_qp_opcodes(attr->qp_type);
+	crn_list_init(&qp->wire);
 	sh->type = attr->qp_type;
 	sh->pd = attr->pd->handle;
 	sh->send_cq = qp->send_cq->slot;
@@ -209,6 +211,8 @@ SVB_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 
 	if (svb_qp_attached(sh->qpn))
 		return EBUSY;
+	if (svb_self.iwarp)
+		svb_iwarp_close(qp);
 	/* Nobody delivers to it once they have seen this. */
 	__atomic_store_n(&sh->state, IBV_QPS_RESET, __ATOMIC_SEQ_CST);
 	svb_engine_quiesce_qp(sh);

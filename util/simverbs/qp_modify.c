@@ -103,6 +103,8 @@ static void svb_qp_reset(struct svb_qp *qp)
 {
 	struct svb_qp_sh *sh = qp->sh;
 
+	if (svb_self.iwarp)
+		svb_iwarp_close(qp);
 	svb_engine_quiesce_qp(sh);
 	svb_engine_run_peer(sh);
 	svb_lock(&sh->sq.lock);
@@ -154,7 +156,7 @@ static void svb_qp_entered(struct svb_qp *qp, enum ibv_qp_state from,
 	}
 }
 
-SVB_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+int svb_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct svb_qp *qp = svb_qp(ibqp);
 	enum ibv_qp_state from = __atomic_load_n(&qp->sh->state, __ATOMIC_ACQUIRE), to;
@@ -174,6 +176,36 @@ SVB_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mas
 	ibqp->state = to;
 	svb_qp_entered(qp, from, to);
 	return 0;
+}
+
+/*
+ * iWARP has no RTR, and only the connection manager brings the stream that makes ready to
+ * send: drivers take the first for nothing and refuse the second.
+ */
+static int svb_modify_iwarp(struct ibv_qp *ibqp, const struct ibv_qp_attr *given,
+			    int mask)
+{
+	struct ibv_qp_attr attr = *given;
+
+	if (mask & IBV_QP_STATE && attr.qp_state == IBV_QPS_RTR)
+		mask &= ~IBV_QP_STATE;
+	if (!mask)
+		return 0;
+	if (mask & IBV_QP_STATE && attr.qp_state == IBV_QPS_RTS &&
+	    ibqp->state != IBV_QPS_RTS)
+		return EINVAL;
+	if (mask & IBV_QP_STATE && attr.qp_state == IBV_QPS_INIT) {
+		attr.port_num = mask & IBV_QP_PORT ? attr.port_num : 1;
+		attr.pkey_index = 0;
+		mask |= IBV_QP_PORT | IBV_QP_PKEY_INDEX;
+	}
+	return svb_modify_qp(ibqp, &attr, mask);
+}
+
+SVB_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
+	return svb_self.iwarp ? svb_modify_iwarp(ibqp, attr, mask)
+			      : svb_modify_qp(ibqp, attr, mask);
 }
 
 SVB_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,

@@ -194,6 +194,8 @@ struct svb_seg {
 	/* What the connection manager keeps here: an offset from svb_seg_alloc, 0:
 	 * nothing. */
 	uint64_t cm;
+	uint32_t cm_bell; /* its bell; 0: none */
+	uint32_t unused2;
 	uint64_t nothing;  /* where completions point that release no slot */
 	uint64_t heap_top; /* no byte of the heap beyond this offset was ever in use */
 };

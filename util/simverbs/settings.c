@@ -85,7 +85,10 @@ static bool svb_set_string(const struct svb_key *key, void *at, const char *text
 
 static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
+static const char *const svb_auto_names[] = {"off", "on", "auto", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
+
+#define SVB_AUTO 2
 
 #define SVB_KEY(name_, kind, field, ...)                                    \
 	{                                                                   \
@@ -115,6 +118,8 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("max_rd_atomic", u32, max_rd_atomic, .most = 255, .preset = "128"),
 	SVB_KEY("max_mcast", u32, max_mcast, .most = SVB_MAX_MCAST, .preset = "4096"),
 	SVB_KEY("flush", bool, flush, .preset = "on"),
+	SVB_KEY("atomics", enum, atomics, .names = svb_auto_names, .preset = "auto"),
+	SVB_KEY("immediate", enum, immediate, .names = svb_auto_names, .preset = "auto"),
 	SVB_KEY("latency_us", u64, latency, .most = 1e7, .unit = 1000, .preset = "0"),
 	SVB_KEY("loss", double, loss, .most = 1, .preset = "0"),
 	SVB_KEY("error", double, error, .most = 1, .preset = "0"),
@@ -351,10 +356,28 @@ static void svb_device_fill(struct svb_settings *settings, uint32_t index)
 		port->lid =
 			settings->link == SVB_LINK_IB ? (uint16_t)(port->index + 1) : 0;
 		id = htobe64(device->guid + i + 1);
+		port->gids = 1;
+		/* The MAC address, and nothing else, as iWARP drivers have it. */
+		if (settings->link == SVB_LINK_IWARP) {
+			memcpy(port->gid[0].raw, &id, 3);
+			memcpy(port->gid[0].raw + 3, (char *)&id + 5, 3);
+			continue;
+		}
 		port->gid[0].global.subnet_prefix = htobe64(0xfe80ull << 48);
 		port->gid[0].global.interface_id = id;
-		port->gids = 1;
 	}
+}
+
+/* RFC 5040 knows neither atomics nor immediate data nor flushes. */
+static void svb_settings_iwarp(struct svb_settings *settings)
+{
+	bool iwarp = settings->link == SVB_LINK_IWARP;
+
+	settings->flush &= !iwarp;
+	if (settings->atomics == SVB_AUTO)
+		settings->atomics = !iwarp;
+	if (settings->immediate == SVB_AUTO)
+		settings->immediate = !iwarp;
 }
 
 int svb_settings_load(void)
@@ -379,6 +402,7 @@ int svb_settings_load(void)
 	}
 	if (!ret)
 		ret = svb_environment(svb_keys, SVB_COUNT(svb_keys), settings, "");
+	svb_settings_iwarp(settings);
 	if (getifaddrs(&list))
 		list = NULL;
 	for (i = 0; i < settings->devices && !ret; i++) {
@@ -394,6 +418,11 @@ int svb_settings_load(void)
 	if (ret)
 		settings->devices = 0;
 	return ret;
+}
+
+uint32_t svb_port_gids(const struct svb_port *port)
+{
+	return svb_self.settings.link == SVB_LINK_IWARP ? 1 : port->gids;
 }
 
 const struct svb_port *svb_port_by_index(uint32_t index)

@@ -61,6 +61,8 @@ struct svb_settings {
 	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_srq, max_srq_wr;
 	uint32_t max_inline, max_rd_atomic, max_mcast;
 	bool flush;	  /* native FLUSH and ATOMIC WRITE are offered */
+	int atomics;	  /* compare-and-swap, fetch-and-add are offered */
+	int immediate;	  /* immediate data is */
 	uint64_t latency; /* ns from posting to delivery */
 	double loss;	  /* probability that a request goes unanswered */
 	double error;  /* probability that a request ends in a remote operation error */
@@ -86,6 +88,9 @@ int svb_settings_load(void);
  */
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
 const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
+
+/* How many GIDs programs see: iWARP has only the MAC address' one. */
+uint32_t svb_port_gids(const struct svb_port *port);
 
 /* A port by svb_port.index; NULL when there is none. */
 const struct svb_port *svb_port_by_index(uint32_t index);

@@ -37,6 +37,7 @@ struct svb_self {
 	bool joined;
 	/* Something is set that the fast path does not do: latency, loss, steps. */
 	bool slow;
+	bool iwarp;    /* the link layer is: iwarp.c */
 	bool valgrind; /* runs under it: vg.h */
 	int dir_fd;
 	int seg_fd;
@@ -146,8 +147,12 @@ struct svb_qp {
 	uint32_t max_inline;
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;
+	uint32_t opcodes; /* it takes: svb_qp_opcodes */
 	uint64_t sq_size; /* bytes of the rings */
 	uint64_t rq_size;
+	/* iWARP: requests that left and have not arrived; lock: the send queue's. */
+	struct crn_list wire;
+	size_t wire_bytes;
 	/* Between wr_start and wr_complete: */
 	struct svb_wqe *building;
 	uint32_t built; /* head as it will be */
@@ -240,10 +245,27 @@ int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wq
 /* No receive is posted; nobody answers. */
 int svb_engine_rnr(struct svb_op *op);
 int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp);
+/* The send queue stands still for that reason until that time (0: for ever). SVB_STAYS.
+ */
+int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
+		    uint64_t deadline);
+/* Makes the process whose segment that is run its queues. */
+void svb_engine_wake(struct svb_seg *seg);
 /* The bytes a request sends. False: a key forbids it. */
 bool svb_engine_source(struct svb_op *op, struct svb_span *span);
 /* The status for the requester when moving bytes failed with an errno. */
 int svb_engine_moved(struct svb_op *op, int err);
+
+/*
+ * iwarp.c. begin and end stand around a run of a send queue: begin is false in a process
+ * that is not the requester's. execute: a request of the queue. no_buffer: no receive is
+ * posted. close: the queue pair is reset or destroyed, what is under way arrives before.
+ */
+bool svb_iwarp_begin(struct svb_seg *seg, struct svb_qp_sh *qp);
+void svb_iwarp_end(struct svb_seg *seg, struct svb_qp_sh *qp);
+int svb_iwarp_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
+int svb_iwarp_no_buffer(struct svb_op *op);
+void svb_iwarp_close(struct svb_qp *qp);
 
 /* Takes the next receive; false when there is none, and then the sender is called back.
  */
@@ -276,6 +298,8 @@ bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_
 int svb_wr_ex_init(struct svb_qp *qp, uint64_t ops);
 
 /* wr_post.c */
+/* Which operations a queue pair of a type takes: 1 << enum ibv_wr_opcode. */
+uint32_t svb_qp_opcodes(enum ibv_qp_type type);
 int svb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int svb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int svb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
@@ -295,6 +319,9 @@ void svb_cq_end_poll(struct ibv_cq_ex *ex);
 int svb_rq_alloc(struct svb_rq *rq, uint32_t entries, uint32_t sges, uint64_t *size);
 struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx,
 				struct ibv_qp_init_attr_ex *attr);
+
+/* qp_modify.c: ibv_modify_qp, also for what only the connection manager may do. */
+int svb_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 
 /* mw.c */
 struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
@@ -319,6 +346,9 @@ struct ibv_td *svb_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *at
 int svb_dealloc_td(struct ibv_td *td);
 struct ibv_pd *svb_alloc_parent_domain(struct ibv_context *ctx,
 				       struct ibv_parent_domain_init_attr *attr);
+
+/* device.c: makes the devices that the settings name. */
+void svb_devices_make(void);
 
 /* device_attr.c */
 int svb_query_device_ex(struct ibv_context *ctx,

@@ -85,7 +85,7 @@ static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 	}
 	snprintf(path, sizeof(path), "%s/lid", prefix);
 	svb_sysfs_add(tree, path, "0x%x", port->lid);
-	for (i = 0; i < port->gids; i++)
+	for (i = 0; i < svb_port_gids(port); i++)
 		svb_sysfs_gid(tree, prefix, port, (uint32_t)i);
 }
 

@@ -250,13 +250,21 @@ static void svb_wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t
 	 IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV)
 #define SVB_OPS_FLUSH (SVB_QP_EX_WITH_FLUSH | SVB_QP_EX_WITH_ATOMIC_WRITE)
 
+#define SVB_OPS_ATOMICS \
+	(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+#define SVB_OPS_IMMEDIATE \
+	(IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+
 static uint64_t svb_wr_ops(enum ibv_qp_type type)
 {
-	bool flush = svb_self.settings.flush && svb_self.settings.link != SVB_LINK_IWARP;
+	const struct svb_settings *set = &svb_self.settings;
+	uint64_t ops = type == IBV_QPT_UD ? SVB_OPS_UD : SVB_OPS_RC;
 
-	if (type == IBV_QPT_UD)
-		return SVB_OPS_UD;
-	return SVB_OPS_RC | (flush ? SVB_OPS_FLUSH : 0);
+	if (!set->atomics)
+		ops &= ~(uint64_t)SVB_OPS_ATOMICS;
+	if (!set->immediate)
+		ops &= ~(uint64_t)SVB_OPS_IMMEDIATE;
+	return type != IBV_QPT_UD && set->flush ? ops | SVB_OPS_FLUSH : ops;
 }
 
 /* Only what was asked for is there, as with real drivers. */

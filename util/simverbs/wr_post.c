@@ -25,6 +25,23 @@ static const struct {
 	[SVB_WR_ATOMIC_WRITE] = {true, false, SVB_DATA_SEND},
 };
 
+uint32_t svb_qp_opcodes(enum ibv_qp_type type)
+{
+	const struct svb_settings *set = &svb_self.settings;
+	uint32_t opcodes = 0, i;
+
+	for (i = 0; i < 16; i++)
+		if (type == IBV_QPT_UD ? svb_wr_rules[i].ud : svb_wr_rules[i].rc)
+			opcodes |= 1u << i;
+	if (!set->atomics)
+		opcodes &= ~(1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+			     1u << IBV_WR_ATOMIC_FETCH_AND_ADD);
+	if (!set->immediate)
+		opcodes &=
+			~(1u << IBV_WR_SEND_WITH_IMM | 1u << IBV_WR_RDMA_WRITE_WITH_IMM);
+	return set->flush ? opcodes : opcodes & ~(1u << SVB_WR_ATOMIC_WRITE);
+}
+
 /* xorshift64*: the same losses for the same seed. */
 static double svb_random(void)
 {
@@ -162,9 +179,7 @@ static inline int svb_wqe_build(struct svb_qp *qp, struct svb_wqe *wqe,
 	uint32_t opcode = (uint32_t)wr->opcode;
 	int ret;
 
-	if (svb_unlikely(opcode > 15 ||
-			 (qp->ibv.qp_type == IBV_QPT_UD ? !svb_wr_rules[opcode].ud
-							: !svb_wr_rules[opcode].rc)))
+	if (svb_unlikely(opcode > 15 || !(qp->opcodes >> opcode & 1)))
 		return EINVAL;
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = (uint16_t)opcode;

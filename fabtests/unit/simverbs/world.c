@@ -41,6 +41,15 @@ __attribute__((constructor)) static void world_begin(void)
 	atexit(world_clean);
 }
 
+/* A device that has no FLUSH takes no rights to it. */
+static int world_access(void)
+{
+	return svb_self.settings.flush
+		       ? WORLD_ACCESS
+		       : WORLD_ACCESS & ~(int)(SVB_ACCESS_FLUSH_GLOBAL |
+					       SVB_ACCESS_FLUSH_PERSISTENT);
+}
+
 bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 {
 	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = WORLD_WRS, .max_sge = 2}};
@@ -61,7 +70,7 @@ bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 	end->pd = ibv_alloc_pd(end->ctx);
 	end->channel = ibv_create_comp_channel(end->ctx);
 	end->cq = ibv_create_cq(end->ctx, 64, end, end->channel, 0);
-	end->mr = ibv_reg_mr(end->pd, end->memory, WORLD_BYTES, WORLD_ACCESS);
+	end->mr = ibv_reg_mr(end->pd, end->memory, WORLD_BYTES, world_access());
 	if (srq)
 		end->srq = ibv_create_srq(end->pd, &srq_attr);
 	init.send_cq = init.recv_cq = end->cq;
@@ -74,10 +83,12 @@ bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 struct address world_address(const struct end *end)
 {
 	struct ibv_port_attr port = {0};
+	union ibv_gid gid = {0};
 
 	ibv_query_port(end->ctx, 1, &port);
-	return (struct address){end->qp->qp_num, end->mr->rkey, (uintptr_t)end->memory,
-				port.lid, 0};
+	ibv_query_gid(end->ctx, 1, 0, &gid);
+	return (struct address){
+		end->qp->qp_num, end->mr->rkey, (uintptr_t)end->memory, port.lid, 0, gid};
 }
 
 bool world_init(struct end *end, enum ibv_qp_type type)
@@ -86,7 +97,7 @@ bool world_init(struct end *end, enum ibv_qp_type type)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qkey = 0x1234,
-		.qp_access_flags = WORLD_ACCESS,
+		.qp_access_flags = (unsigned int)world_access(),
 	};
 	int ret = ibv_modify_qp(end->qp, &attr,
 				IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -105,9 +116,12 @@ bool world_rtr(struct end *end, const struct address *peer)
 		.dest_qp_num = peer->qpn,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
+		.ah_attr = {.dlid = (uint16_t)peer->lid,
+			    .port_num = 1,
+			    .is_global = !peer->lid,
+			    .grh = {.dgid = peer->gid, .hop_limit = 1}},
 	};
-	int ret = ibv_modify_qp(end->qp, &attr,
+	int ret = svb_modify_qp(end->qp, &attr,
 				end->qp->qp_type == IBV_QPT_UD
 					? IBV_QP_STATE
 					: IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -129,7 +143,7 @@ bool world_rts(struct end *end, uint8_t timeout, uint8_t rnr_retry)
 		.max_rd_atomic = 4,
 	};
 	int ret =
-		ibv_modify_qp(end->qp, &attr,
+		svb_modify_qp(end->qp, &attr,
 			      end->qp->qp_type == IBV_QPT_UD
 				      ? IBV_QP_STATE | IBV_QP_SQ_PSN
 				      : IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |

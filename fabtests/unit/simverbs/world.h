@@ -10,7 +10,7 @@
 #define WORLD_WRS 8
 #define WORLD_INLINE 64
 
-/* What one end of a connection has. memory is registered with every right. */
+/* What one end of a connection has. memory is registered with every right there is. */
 struct end {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -27,8 +27,9 @@ struct address {
 	uint32_t qpn;
 	uint32_t rkey;
 	uint64_t memory;
-	uint32_t lid;
+	uint32_t lid;  /* 0: the address is the GID */
 	uint32_t zero; /* no byte between that says nothing */
+	union ibv_gid gid;
 };
 
 #define WORLD_ACCESS                                                                    \
