@@ -114,6 +114,15 @@ fabtests_functional_fi_cairn_rma_SOURCES = \
 	fabtests/functional/rma_forms.c \
 	fabtests/functional/rma_order.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_srx
+fabtests_functional_fi_cairn_srx_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_srx_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_srx_SOURCES = \
+	fabtests/functional/fi_cairn_srx.c \
+	fabtests/functional/srx.h \
+	fabtests/functional/srx_end.c \
+	fabtests/functional/srx_use.c
+
 EXTRA_DIST += \
 	fabtests/functional/known-peer-failures.txt \
 	fabtests/functional/local.mk \

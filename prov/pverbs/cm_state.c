@@ -122,6 +122,7 @@ static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *
 		pvb_cm_connected(ep, NULL);
 		break;
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
+		ep->conn.was_up = true;
 		crn_ring_set_size(&ep->conn.sq.ring, ep->conn.sq.depth);
 		pvb_cm_connected(ep, event);
 		break;

@@ -47,6 +47,8 @@ static struct ibv_qp *pvb_qp_create(struct pvb_ep *ep, uint32_t inline_size,
 				.max_inline_data = inline_size,
 			},
 		.qp_type = IBV_QPT_RC,
+		.qp_context = ep,
+		.srq = ep->srx ? ep->srx->srq : NULL,
 	};
 	struct ibv_qp *qp = ibv_create_qp(ep->domain->pd, &attr);
 
@@ -83,23 +85,53 @@ static void pvb_bounce_fini(struct pvb_conn *conn)
 	conn->bounce = NULL;
 }
 
-static int pvb_conn_reserve(struct pvb_conn *conn)
+static int pvb_conn_reserve_recv(struct pvb_ep *ep)
 {
+	struct pvb_conn *conn = &ep->conn;
+
+	return ep->srx ? pvb_srx_attach(ep->srx, conn->rq.cq, &conn->recv_hw)
+		       : pvb_cq_reserve(conn->rq.cq, conn->rq.depth, &conn->recv_hw);
+}
+
+static int pvb_conn_reserve(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
 	ret = pvb_cq_reserve(conn->sq.cq, conn->sq.depth + 1, &conn->send_hw);
 	if (ret)
 		return ret;
-	ret = pvb_cq_reserve(conn->rq.cq, conn->rq.depth, &conn->recv_hw);
+	ret = pvb_conn_reserve_recv(ep);
 	if (ret)
 		pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
 	return ret;
 }
 
-static void pvb_conn_unreserve(struct pvb_conn *conn)
+static void pvb_conn_unreserve(struct pvb_ep *ep)
 {
+	struct pvb_conn *conn = &ep->conn;
+
 	pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
-	pvb_cq_release(conn->rq.cq, conn->recv_hw, conn->rq.depth);
+	if (ep->srx)
+		pvb_srx_detach(ep->srx, conn->rq.cq);
+	else
+		pvb_cq_release(conn->rq.cq, conn->recv_hw, conn->rq.depth);
+}
+
+/* What a completion queue has to know of an endpoint whose receives are shared. */
+static int pvb_conn_share(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (!ep->srx || !(ep->rx_selective || conn->rq.counted))
+		return 0;
+	return pvb_cq_share(conn->rq.cq, conn->qp->qp_num, &conn->rq);
+}
+
+static void pvb_conn_unshare(struct pvb_ep *ep)
+{
+	if (ep->srx)
+		pvb_cq_unshare(ep->conn.rq.cq, ep->conn.qp->qp_num);
 }
 
 int pvb_conn_create_qp(struct pvb_ep *ep)
@@ -113,7 +145,7 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	if (ret)
 		return ret;
 	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,
-			  (uint32_t)ep->info->rx_attr->size);
+			  ep->srx ? 0 : (uint32_t)ep->info->rx_attr->size);
 	if (ret)
 		goto err_sq;
 	ret = pvb_cntr_attach(&conn->sq);
@@ -122,7 +154,7 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	ret = pvb_cntr_attach(&conn->rq);
 	if (ret)
 		goto err_sq_cntr;
-	ret = pvb_conn_reserve(conn);
+	ret = pvb_conn_reserve(ep);
 	if (ret)
 		goto err_rq_cntr;
 
@@ -140,9 +172,12 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	ret = pvb_bounce_init(ep);
 	if (ret)
 		goto err_qp;
-	ret = pvb_conn_init(ep, NULL);
+	ret = pvb_conn_share(ep);
 	if (ret)
 		goto err_bounce;
+	ret = pvb_conn_init(ep, NULL);
+	if (ret)
+		goto err_share;
 	/* What is counted is counted when it is done, not when a later one is. */
 	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
 	conn->unsignaled = 0;
@@ -151,13 +186,15 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	pvb_cntr_wake(&conn->rq);
 	conn->state = PVB_CONN_ENABLED;
 	return 0;
+err_share:
+	pvb_conn_unshare(ep);
 err_bounce:
 	pvb_bounce_fini(conn);
 err_qp:
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 err_reserve:
-	pvb_conn_unreserve(conn);
+	pvb_conn_unreserve(ep);
 err_rq_cntr:
 	pvb_cntr_detach(&conn->rq);
 err_sq_cntr:
@@ -175,10 +212,11 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 
 	if (!conn->qp)
 		return;
+	pvb_conn_unshare(ep);
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	pvb_bounce_fini(conn);
-	pvb_conn_unreserve(conn);
+	pvb_conn_unreserve(ep);
 	pvb_cntr_detach(&conn->rq);
 	pvb_cntr_detach(&conn->sq);
 	free(conn->chain);
@@ -249,6 +287,7 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
+	conn->was_up = true;
 	/* The path may use another port or P_Key than the one assumed at first. */
 	ret = pvb_conn_init(ep, conn->id);
 	if (!ret)

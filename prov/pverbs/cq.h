@@ -24,10 +24,14 @@ bool pvb_cq_fetch(struct pvb_cq *cq);
  * What a work completion means to the application, and retires its slot. False when it is
  * not reported. Called with the lock held.
  */
-bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp);
+bool pvb_cq_convert(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_comp *comp);
 
 /* An operation with these completion flags ended: its counter moves. */
 void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
+
+/* Where the queue pair is in the sorted list of those with shared receives, or would be.
+ */
+uint32_t pvb_cq_shared_at(const struct pvb_cq *cq, uint32_t qp_num);
 
 /* Appends to the stash, in which there is room. Called with the lock held. */
 static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)

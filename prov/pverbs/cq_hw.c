@@ -112,12 +112,63 @@ void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots)
 	crn_unlock(&cq->lock);
 }
 
-/* One of the two slots of an operation to be delivered: its proof, if it has not failed.
- */
-static bool pvb_drain_reports(const struct pvb_wq *wq, const struct pvb_slot *slot,
-			      uint32_t at)
+uint32_t pvb_cq_shared_at(const struct pvb_cq *cq, uint32_t qp_num)
 {
-	if (slot->flags & (PVB_SLOT_INJECT | PVB_SLOT_LED))
+	uint32_t low = 0, high = cq->shared_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (cq->shared[middle].qp_num < qp_num)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int pvb_cq_share(struct pvb_cq *cq, uint32_t qp_num, struct pvb_wq *wq)
+{
+	struct pvb_qp_wq *list;
+	int ret = 0;
+	uint32_t at;
+
+	crn_lock(&cq->lock);
+	list = realloc(cq->shared, (cq->shared_count + 1) * sizeof(*list));
+	if (!list) {
+		ret = -FI_ENOMEM;
+		goto out;
+	}
+	cq->shared = list;
+	at = pvb_cq_shared_at(cq, qp_num);
+	memmove(&list[at + 1], &list[at], (cq->shared_count - at) * sizeof(*list));
+	list[at] = (struct pvb_qp_wq){.qp_num = qp_num, .wq = wq};
+	cq->shared_count++;
+out:
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+void pvb_cq_unshare(struct pvb_cq *cq, uint32_t qp_num)
+{
+	struct pvb_qp_wq *list = cq->shared;
+	uint32_t at;
+
+	crn_lock(&cq->lock);
+	at = pvb_cq_shared_at(cq, qp_num);
+	if (at < cq->shared_count && list[at].qp_num == qp_num) {
+		cq->shared_count--;
+		memmove(&list[at], &list[at + 1],
+			(cq->shared_count - at) * sizeof(*list));
+	}
+	crn_unlock(&cq->lock);
+}
+
+/* Of the two slots of an operation to be delivered, its proof ends it, if it has not
+ * failed. */
+static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
+			   uint32_t at)
+{
+	if (slot->flags & PVB_SLOT_LED)
 		return false;
 	return !(slot->flags & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
 }
@@ -137,8 +188,10 @@ static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 			.err = FI_ECANCELED,
 			.prov_errno = IBV_WC_WR_FLUSH_ERR,
 		};
+		if (!pvb_drain_ends(wq, slot, at))
+			continue;
 		pvb_cq_count(wq, comp.flags, comp.err);
-		if (pvb_drain_reports(wq, slot, at))
+		if (!(slot->flags & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
 	}
 	crn_ring_retire(&wq->ring, wq->ring.head);
@@ -181,6 +234,49 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 	}
 	pvb_drain_rest(cq, wq);
 	if (cq->stash_count && cq->channel)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+}
+
+void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq)
+{
+	struct pvb_comp comp = {
+		.err = FI_ECANCELED,
+		.prov_errno = IBV_WC_WR_FLUSH_ERR,
+	};
+	uint32_t i;
+
+	crn_lock(&cq->lock);
+	if (pvb_stash_grow(cq, wq->depth + PVB_POLL_BATCH))
+		PVB_WARN(FI_LOG_CQ, "no memory to report receives as cancelled\n");
+	for (i = 0; i < wq->depth && cq->stash_count < cq->stash_size; i++) {
+		if (!wq->slots[i].flags)
+			continue;
+		comp.context = wq->slots[i].context;
+		comp.flags = wq->slots[i].flags & ~PVB_SLOT_FLAGS;
+		pvb_cq_stash(cq, &comp);
+	}
+	if (cq->stash_count)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+}
+
+void pvb_cq_drain_present(struct pvb_cq *cq)
+{
+	uint32_t left;
+
+	crn_lock(&cq->lock);
+	/* Others may go on completing: no more than there can be now. */
+	for (left = cq->reserved / PVB_POLL_BATCH + 1; left; left--) {
+		if (pvb_stash_grow(cq, cq->hw_count * PVB_POLL_BATCH)) {
+			PVB_WARN(FI_LOG_CQ,
+				 "no memory for the completions of a queue pair\n");
+			break;
+		}
+		if (!pvb_drain_batch(cq))
+			break;
+	}
+	if (cq->stash_count)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);
 }

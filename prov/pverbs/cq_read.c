@@ -98,14 +98,13 @@ static bool pvb_proof_is_late(const struct pvb_slot *slot)
 static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 			      struct pvb_comp *comp)
 {
-	struct pvb_conn *conn = slot->wq->conn;
-	struct pvb_ep *ep = pvb_conn_ep(conn);
+	struct pvb_conn *conn = slot->wq->conn; /* NULL: a shared receive */
 
 	comp->context = slot->context;
 	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
 	comp->len = 0;
 	comp->data = 0;
-	comp->err = pvb_wc_error(wc->status, slot->wq == &conn->sq);
+	comp->err = pvb_wc_error(wc->status, conn && slot->wq == &conn->sq);
 	comp->prov_errno = (int)wc->status;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
@@ -116,8 +115,8 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
 	 * connection; the program learns that from FI_SHUTDOWN.
 	 */
-	if (wc->status != IBV_WC_WR_FLUSH_ERR && ep->conn.id)
-		rdma_disconnect(ep->conn.id);
+	if (wc->status != IBV_WC_WR_FLUSH_ERR && conn->id)
+		rdma_disconnect(conn->id);
 	return false;
 }
 
@@ -133,33 +132,81 @@ static void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
 	}
 }
 
-bool pvb_cq_convert(const struct ibv_wc *wc, struct pvb_comp *comp)
+static inline bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
+			       struct pvb_comp *comp)
+{
+	bool report;
+
+	if (crn_unlikely(wc->status != IBV_WC_SUCCESS))
+		return !pvb_proof_is_late(slot) && pvb_convert_error(wc, slot, comp);
+	comp->context = slot->context;
+	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->len = 0;
+	comp->data = 0;
+	comp->err = 0;
+	report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+	if (wc->opcode & IBV_WC_RECV) {
+		pvb_convert_recv(wc, comp);
+		/* A peer's data is not for the owner of the receive to silence. */
+		report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	}
+	return report;
+}
+
+/* The receive queue of the endpoint that took a shared receive, where that matters. */
+static const struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_num)
+{
+	uint32_t at = pvb_cq_shared_at(cq, qp_num);
+
+	return at < cq->shared_count && cq->shared[at].qp_num == qp_num
+		       ? cq->shared[at].wq
+		       : NULL;
+}
+
+static bool pvb_convert_shared(struct pvb_cq *cq, const struct ibv_wc *wc,
+			       struct pvb_slot *slot, struct pvb_comp *comp)
+{
+	const bool unasked = slot->flags & PVB_SLOT_UNASKED;
+	bool report = pvb_convert(wc, slot, comp);
+	const struct pvb_wq *wq;
+
+	wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
+	if (wq) {
+		pvb_cq_count(wq, comp->flags, comp->err);
+		if (unasked && !comp->err && (comp->flags & FI_MSG) &&
+		    pvb_conn_ep(wq->conn)->rx_selective)
+			report = false;
+	}
+	pvb_srx_put(slot->wq->srx, slot);
+	return report;
+}
+
+/* Completions that other objects than the queue and the slot have to do with. */
+static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
+				struct pvb_slot *slot, struct pvb_comp *comp)
+{
+	bool report;
+
+	if (slot->wq->srx)
+		return pvb_convert_shared(cq, wc, slot, comp);
+	if (wc->status != IBV_WC_SUCCESS && pvb_proof_is_late(slot)) {
+		pvb_slot_retire(slot);
+		return false;
+	}
+	report = pvb_convert(wc, slot, comp);
+	pvb_cq_count(slot->wq, comp->flags, comp->err);
+	pvb_slot_retire(slot);
+	return report;
+}
+
+bool pvb_cq_convert(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_comp *comp)
 {
 	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
 	bool report;
 
-	if (crn_unlikely(wc->status != IBV_WC_SUCCESS)) {
-		if (pvb_proof_is_late(slot)) {
-			pvb_slot_retire(slot);
-			return false;
-		}
-		report = pvb_convert_error(wc, slot, comp);
-	} else {
-		comp->context = slot->context;
-		comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
-		comp->len = 0;
-		comp->data = 0;
-		comp->err = 0;
-		report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
-		if (wc->opcode & IBV_WC_RECV) {
-			pvb_convert_recv(wc, comp);
-			/* A peer's data is not for the owner of the receive to silence.
-			 */
-			report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
-		}
-	}
-	if (crn_unlikely(slot->wq->counted))
-		pvb_cq_count(slot->wq, comp->flags, comp->err);
+	if (crn_unlikely(slot->wq->special))
+		return pvb_convert_special(cq, wc, slot, comp);
+	report = pvb_convert(wc, slot, comp);
 	pvb_slot_retire(slot);
 	return report;
 }
@@ -180,7 +227,7 @@ static size_t pvb_cq_batch(struct pvb_cq *cq, struct ibv_cq *ibv, void **buf,
 	got = ibv_poll_cq(ibv, want, wc);
 	*more = got == want;
 	for (i = 0; i < got; i++) {
-		if (!pvb_cq_convert(&wc[i], &comp))
+		if (!pvb_cq_convert(cq, &wc[i], &comp))
 			continue;
 		if (crn_unlikely(cq->stash_count || comp.err)) {
 			pvb_cq_stash(cq, &comp);
@@ -200,7 +247,7 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
 	for (i = 0; i < got; i++) {
-		if (pvb_cq_convert(&wc[i], &comp))
+		if (pvb_cq_convert(cq, &wc[i], &comp))
 			pvb_cq_stash(cq, &comp);
 	}
 	return got > 0;

@@ -45,7 +45,7 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.cntr_open = pvb_cntr_open,
 	.poll_open = crn_nosys_poll_open,
 	.stx_ctx = crn_nosys_stx_ctx,
-	.srx_ctx = crn_nosys_srx_ctx,
+	.srx_ctx = pvb_srx_open,
 	.query_atomic = crn_nosys_query_atomic,
 	.query_collective = crn_nosys_query_collective,
 	.endpoint2 = pvb_endpoint2,
@@ -67,6 +67,9 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 		ret = -ret;
 		goto err;
 	}
+	ret = pvb_async_init(domain->verbs);
+	if (ret)
+		goto err;
 	domain->pd = ibv_alloc_pd(domain->verbs);
 	if (!domain->pd) {
 		ret = pvb_errno();

@@ -27,6 +27,8 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 	pvb_tx_close(ep);
 	pvb_cq_drain(conn->sq.cq, &conn->sq, deadline);
 	pvb_cq_drain(conn->rq.cq, &conn->rq, deadline);
+	if (ep->srx)
+		pvb_srx_drain(ep, deadline);
 	return 0;
 }
 
@@ -70,6 +72,8 @@ static int pvb_ep_close(struct fid *fid)
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	pvb_ep_detach(&conn->sq);
 	pvb_ep_detach(&conn->rq);
+	if (ep->srx)
+		atomic_fetch_sub(&ep->srx->refs, 1);
 	atomic_fetch_sub(&ep->domain->refs, 1);
 	pvb_ep_free(ep);
 	return 0;
@@ -83,6 +87,8 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		return 0;
 	if (!ep->eq)
 		return -FI_ENOEQ;
+	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->srx)
+		return -FI_EOPBADSTATE;
 	/* A queue pair has two queues; one that the capabilities never use borrows the
 	 * other's. */
 	if (!conn->sq.cq && conn->rq.cq &&

@@ -111,6 +111,7 @@ static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t f
 		wq = pvb_cntr_wq(ep, side);
 		wq->cntr[side->count] = cntr;
 		wq->counted = true;
+		wq->special = true;
 		atomic_fetch_add(&cntr->refs, 1);
 	}
 	return 0;
@@ -135,6 +136,17 @@ static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
 	return 0;
 }
 
+static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flags)
+{
+	if (flags || ep->srx)
+		return -FI_EINVAL;
+	if (srx->domain != ep->domain)
+		return -FI_EDOMAIN;
+	ep->srx = srx;
+	atomic_fetch_add(&srx->refs, 1);
+	return 0;
+}
+
 int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct pvb_ep *ep = pvb_ep_from(fid);
@@ -149,6 +161,10 @@ int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return pvb_ep_bind_eq(ep,
 				      crn_container_of(bfid, struct pvb_eq, eq.fid.fid),
 				      flags);
+	case FI_CLASS_SRX_CTX:
+		return pvb_ep_bind_srx(ep,
+				       crn_container_of(bfid, struct pvb_srx, fid.fid),
+				       flags);
 	case FI_CLASS_CNTR:
 		return pvb_ep_bind_cntr(
 			ep, crn_container_of(bfid, struct pvb_cntr, cntr.fid.fid), flags);

@@ -105,6 +105,7 @@ static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr 
 	domain->rx_ctx_cnt = (size_t)attr->max_qp;
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
+	domain->max_ep_srx_ctx = (size_t)attr->max_srq;
 	domain->mr_iov_limit = 1;
 	domain->mr_cnt = (size_t)attr->max_mr;
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;

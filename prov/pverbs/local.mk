@@ -4,6 +4,7 @@ prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VE
 prov_pverbs_libpverbs_objs_la_LIBADD = \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
+	prov/pverbs/async.c \
 	prov/pverbs/cm.h \
 	prov/pverbs/cm_channel.c \
 	prov/pverbs/cm_data.c \
@@ -33,6 +34,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/pep.c \
 	prov/pverbs/pverbs.h \
 	prov/pverbs/rma.c \
+	prov/pverbs/srx.c \
+	prov/pverbs/srx_recv.c \
 	prov/pverbs/tx.c \
 	prov/pverbs/tx.h
 

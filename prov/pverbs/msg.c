@@ -3,8 +3,6 @@
 #include <cairn/nosys.h>
 #include "tx.h"
 
-#define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
-
 static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
 				    void *context, uint64_t flags)
 {
@@ -17,6 +15,8 @@ static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
 	if (crn_unlikely(!crn_ring_space(&conn->rq.ring))) {
 		if (!conn->qp)
 			ret = -FI_EOPBADSTATE;
+		else if (ep->srx) /* receives are posted there */
+			ret = -FI_EOPNOTSUPP;
 		else
 			ret = atomic_load(&conn->rq.ring.size) ? -FI_EAGAIN
 							       : -FI_ESHUTDOWN;

@@ -7,6 +7,8 @@
  *   pvb_eq.cm_lock   the CM state of every connection and passive endpoint of that EQ,
  *                    and the rdma_cm event channel; always on (an EQ belongs to the
  * fabric) pvb_conn.tx_lock, rx_lock posting to one queue pair; off with FI_THREAD_DOMAIN
+ *   pvb_srx.lock     posting to a shared receive context, and which queues complete it;
+ *                    off with FI_THREAD_DOMAIN
  *   pvb_cntr.lock    which completion queues feed a counter; off with FI_THREAD_DOMAIN
  *   pvb_cq.lock      polling and the stash; off with FI_THREAD_DOMAIN
  * Polling never takes tx_lock or rx_lock and posting does not take pvb_cq.lock (but for a
@@ -61,6 +63,8 @@
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 	 FI_DELIVERY_COMPLETE)
 #define PVB_RX_OP_FLAGS FI_COMPLETION
+/* Flags of fi_recvmsg. */
+#define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 extern struct fi_provider pvb_prov;
 
@@ -92,6 +96,10 @@ struct pvb_domain {
 	struct pvb_words *words; /* deliver.c */
 	struct ibv_mr *words_mr;
 	bool iwarp;
+	/* Once a queue pair in ERR did not say that it left its shared receive queue
+	 * alone.
+	 */
+	atomic_bool no_last_wqe;
 	bool locked;	  /* anything but FI_THREAD_DOMAIN */
 	atomic_uint refs; /* endpoints, queues and regions */
 };
@@ -146,7 +154,11 @@ struct pvb_cq {
 	uint32_t stash_count;
 	uint32_t reserved; /* of all hw queues: what a drain may have to stash */
 	size_t size_hint;  /* fi_cq_attr.size */
-	int vector;	   /* completion vector: fi_cq_attr.signaling_vector */
+	/* Queue pairs with a shared receive queue of which more is to be known than that
+	 * a receive completed, by number. */
+	struct pvb_qp_wq *shared;
+	uint32_t shared_count;
+	int vector; /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
 	/* NULL: neither the queue nor a counter fed by it has a wait object */
 	struct ibv_comp_channel *channel;
@@ -186,16 +198,58 @@ struct pvb_slot {
 #define PVB_SLOT_LED (1ULL << 61)
 /* That next slot: the read that shows the delivery. It has the operation's context. */
 #define PVB_SLOT_PROOF (1ULL << 60)
-#define PVB_SLOT_FLAGS (PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF)
+/* Of a shared receive: success is not reported by endpoints with selective completion. */
+#define PVB_SLOT_UNASKED (1ULL << 59)
+#define PVB_SLOT_FLAGS                                                      \
+	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
+	 PVB_SLOT_UNASKED)
 
 struct pvb_wq {
 	struct crn_ring ring;
 	struct pvb_slot *slots;
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
-	uint32_t depth; /* size of the open ring */
-	bool counted;	/* some cntr is not NULL */
+	uint32_t depth;	     /* size of the open ring */
+	bool special;	     /* counted, or srx is not NULL */
+	bool counted;	     /* some cntr is not NULL */
+	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
+};
+
+struct pvb_qp_wq {
+	uint32_t qp_num;
+	struct pvb_wq *wq;
+};
+
+/* The device queue in which a shared context's receives complete, for so many endpoints.
+ */
+struct pvb_srx_cq {
+	struct pvb_cq *cq;
+	struct pvb_hwcq *hw;
+	unsigned int uses;
+};
+
+/*
+ * A shared receive context. Its receives complete in the order in which messages arrive
+ * at different queue pairs, and in any of their completion queues; so the slots are not a
+ * ring but a list.
+ */
+struct pvb_srx {
+	struct fid_ep fid; /* FI_CLASS_SRX_CTX */
+	struct fi_ops_msg msg;
+	struct pvb_domain *domain;
+	struct ibv_srq *srq;
+	struct crn_lock lock;
+	struct pvb_wq wq;		     /* cq NULL; of the ring nothing is used */
+	struct pvb_slot *free;		     /* linked through context; of who posts */
+	_Atomic(struct pvb_slot *) returned; /* the same; of whoever polls */
+	struct pvb_srx_cq *cqs;
+	size_t cq_count;
+	struct pvb_cq
+		*flush_cq; /* bound by the program: hears of what fi_close cancels */
+	uint64_t flags;	   /* default op_flags */
+	size_t iov_limit;
+	atomic_uint refs; /* endpoints */
 };
 
 /* Connection states; cm_state.c has the transitions. */
@@ -233,6 +287,8 @@ struct pvb_conn {
 	struct pvb_wq rq;
 	struct pvb_hwcq *send_hw;
 	struct pvb_hwcq *recv_hw;
+	bool was_up;	      /* the peer may have sent something */
+	atomic_bool last_wqe; /* the device takes no more from the shared queue */
 
 	struct rdma_cm_id *id;		   /* NULL until connecting */
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
@@ -246,12 +302,13 @@ struct pvb_ep {
 	struct pvb_domain *domain;
 	struct fi_info *info; /* our copy */
 	struct pvb_eq *eq;
+	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_conn conn;
 	uint64_t tx_flags; /* default op_flags of calls that have no flags */
 	uint64_t rx_flags;
 	bool tx_selective;
-	bool rx_selective;
+	bool rx_selective; /* also of receives of srx */
 	bool fence_writes; /* WAR or SAR promised: writes and sends wait for earlier reads
 			    */
 	bool raw_cm;
@@ -345,6 +402,30 @@ void pvb_cntr_detach(struct pvb_wq *wq);
 /* Threads that wait look again: a counter has a device queue more. */
 void pvb_cntr_wake(struct pvb_wq *wq);
 
+/* srx.c */
+int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep,
+		 void *context);
+/* Room in cq for all its receives: *hw is the device queue. 0 or a negative code. */
+int pvb_srx_attach(struct pvb_srx *srx, struct pvb_cq *cq, struct pvb_hwcq **hw);
+void pvb_srx_detach(struct pvb_srx *srx, struct pvb_cq *cq);
+/* The queue pair is in ERR: takes what it received out of the device, until it is sure
+ * that nothing more comes or the deadline (crn_now_ms) has passed. */
+void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms);
+
+/* srx_recv.c */
+void pvb_srx_msg_init(struct pvb_srx *srx);
+/* A slot may be posted again. Any thread. */
+void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot);
+/* A free slot or NULL. Called with the lock held. */
+struct pvb_slot *pvb_srx_get(struct pvb_srx *srx);
+
+/* async.c */
+
+/* Asynchronous events of the device must not block who looks for them. */
+int pvb_async_init(struct ibv_context *verbs);
+/* Handles those there are. */
+void pvb_async_progress(struct pvb_domain *domain);
+
 /* cq.c */
 
 /* Gives the queue a channel although its own wait object needs none. 0 or a negative
@@ -368,6 +449,12 @@ void pvb_ep_detach(struct pvb_wq *wq);
  */
 int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **hw);
 void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots);
+/*
+ * Receives that wq's queue pair takes from a shared queue have wq's counters and
+ * selective completion. 0 or -FI_ENOMEM.
+ */
+int pvb_cq_share(struct pvb_cq *cq, uint32_t qp_num, struct pvb_wq *wq);
+void pvb_cq_unshare(struct pvb_cq *cq, uint32_t qp_num);
 /* Makes sure that a drain of everything in flight fits the stash: 0 or -FI_ENOMEM. */
 int pvb_cq_prepare_drain(struct pvb_cq *cq);
 /*
@@ -376,6 +463,10 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq);
  * reported as cancelled. After pvb_cq_prepare_drain and, for a send queue, pvb_tx_close.
  */
 void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms);
+/* Reports every slot of wq that has flags as cancelled. */
+void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq);
+/* Takes what the device has now, whosever it is, into the stash. */
+void pvb_cq_drain_present(struct pvb_cq *cq);
 /*
  * The newest count operations of wq, accepted but refused by the device now, end with err
  * (positive FI_E*) and prov_errno in the completion queue; their slots are free again.

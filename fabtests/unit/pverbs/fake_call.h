@@ -19,9 +19,11 @@ enum fake_call {
 	FAKE_CREATE_CQ,
 	FAKE_REQ_NOTIFY,
 	FAKE_CREATE_QP,
+	FAKE_CREATE_SRQ,
+	FAKE_DESTROY_SRQ,
 	FAKE_MODIFY_QP,
 	FAKE_POST_SEND, /* one per work request of a list */
-	FAKE_POST_RECV,
+	FAKE_POST_RECV, /* to a queue pair or a shared queue */
 	/* rdma_* */
 	FAKE_CREATE_EVENT_CHANNEL,
 	FAKE_GET_EVENT,

@@ -90,6 +90,24 @@ static void queue_flush(struct fake_qp *qp, struct fake_queue *queue, struct ibv
 			     IBV_WC_WR_FLUSH_ERR);
 }
 
+/* IB specification 1.7, section 11.6.3.2: once in ERR, the queue pair says that it takes
+ * no more from the shared queue. */
+static void qp_leave_srq(struct fake_qp *qp)
+{
+	struct fake_device *device = qp->device;
+
+	if (!qp->ibv.srq)
+		return;
+	if (qp->taken)
+		cq_add_error(qp, qp->ibv.recv_cq, qp->taken, IBV_WC_WR_FLUSH_ERR);
+	qp->taken = 0;
+	if (!device->no_last_wqe && device->async_count < FAKE_ASYNCS)
+		device->async[device->async_count++] = (struct ibv_async_event){
+			.element.qp = &qp->ibv,
+			.event_type = IBV_EVENT_QP_LAST_WQE_REACHED,
+		};
+}
+
 static void qp_flush(struct fake_qp *qp)
 {
 	queue_flush(qp, &qp->sq, qp->ibv.send_cq);
@@ -98,9 +116,13 @@ static void qp_flush(struct fake_qp *qp)
 
 static void qp_set_state(struct fake_qp *qp, enum ibv_qp_state state)
 {
+	bool fails = state == IBV_QPS_ERR && qp->ibv.state != IBV_QPS_ERR;
+
 	qp->ibv.state = state;
 	if (state == IBV_QPS_ERR && !qp->device->no_flush)
 		qp_flush(qp);
+	if (fails)
+		qp_leave_srq(qp);
 }
 
 /* IB specification 1.7, figure 124: which state may follow which. */
@@ -187,6 +209,11 @@ static void queue_error(struct fake_qp *qp, struct fake_queue *queue, struct ibv
 	pthread_mutex_unlock(&lock);
 }
 
+static struct fake_queue *recv_queue(struct fake_qp *qp)
+{
+	return qp->ibv.srq ? &((struct fake_srq *)qp->ibv.srq)->rq : &qp->rq;
+}
+
 void fake_send_error(struct fake_qp *qp, enum ibv_wc_status status)
 {
 	queue_error(qp, &qp->sq, qp->ibv.send_cq, status);
@@ -194,7 +221,7 @@ void fake_send_error(struct fake_qp *qp, enum ibv_wc_status status)
 
 void fake_recv_error(struct fake_qp *qp, enum ibv_wc_status status)
 {
-	queue_error(qp, &qp->rq, qp->ibv.recv_cq, status);
+	queue_error(qp, recv_queue(qp), qp->ibv.recv_cq, status);
 }
 
 void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
@@ -209,11 +236,35 @@ void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
 		.qp_num = qp->ibv.qp_num,
 	};
 
+	struct fake_queue *queue = recv_queue(qp);
+
 	pthread_mutex_lock(&lock);
-	CT_EXPECT_NE(fake_outstanding(&qp->rq), 0);
-	wc.wr_id = fake_wr(&qp->rq, qp->rq.done++)->wr_id;
+	CT_EXPECT_NE(fake_outstanding(queue), 0);
+	wc.wr_id = fake_wr(queue, queue->done++)->wr_id;
 	cq_add(qp->ibv.recv_cq, &wc);
 	pthread_mutex_unlock(&lock);
+}
+
+void fake_take(struct fake_qp *qp)
+{
+	struct fake_queue *queue = recv_queue(qp);
+
+	pthread_mutex_lock(&lock);
+	qp->taken = fake_wr(queue, queue->done++)->wr_id;
+	pthread_mutex_unlock(&lock);
+}
+
+int fake_async(struct fake_device *device, struct ibv_async_event *event)
+{
+	int err = EAGAIN;
+
+	pthread_mutex_lock(&lock);
+	if (device->async_count) {
+		*event = device->async[--device->async_count];
+		err = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return err;
 }
 
 int fake_poll_cq(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -384,6 +435,39 @@ int fake_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 			break;
 		}
 	}
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+static int srq_post(struct fake_srq *srq, const struct ibv_recv_wr *wr)
+{
+	struct fake_wr *copy;
+	int err = fake_enter(FAKE_POST_RECV);
+
+	if (err)
+		return err;
+	if (wr->num_sge > (int)srq->init.attr.max_sge)
+		return EINVAL;
+	if (fake_outstanding(&srq->rq) == srq->init.attr.max_wr)
+		return ENOMEM;
+	copy = queue_push(&srq->rq);
+	copy->wr_id = wr->wr_id;
+	copy->num_sge = wr->num_sge;
+	if (wr->num_sge)
+		memcpy(copy->sge, wr->sg_list,
+		       (size_t)wr->num_sge * sizeof(copy->sge[0]));
+	return 0;
+}
+
+int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = srq_post((struct fake_srq *)srq, wr);
+	if (err)
+		*bad = wr;
 	pthread_mutex_unlock(&lock);
 	return err;
 }

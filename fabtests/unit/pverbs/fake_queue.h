@@ -10,6 +10,11 @@ struct fake_comp_channel {
 	int write_fd;
 };
 
+struct fake_context {
+	struct ibv_context ibv;
+	int write_fd;
+};
+
 struct fake_cq {
 	struct ibv_cq ibv;
 	struct ibv_wc wc[FAKE_WCS];
@@ -22,11 +27,15 @@ struct fake_cq {
 int fake_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* ibv_modify_qp once the call is counted: 0 or an errno value. Into ERR, everything
  * outstanding is flushed. */
 int fake_modify(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
+/* The next event of the device: 0, or EAGAIN. */
+int fake_async(struct fake_device *device, struct ibv_async_event *event);
 /* Its completions vanish from the completion queues, as ibv_destroy_qp has it. */
 void fake_forget(struct fake_qp *qp);
 

@@ -38,6 +38,9 @@ static void device_reset(struct fake_device *device, int number)
 				.max_cq = 200,
 				.max_cqe = 4000,
 				.max_mr = 300,
+				.max_srq = 50,
+				.max_srq_wr = 500,
+				.max_srq_sge = 8,
 				.max_qp_rd_atom = 16,
 				.max_qp_init_rd_atom = 8,
 				.phys_port_cnt = 1,
@@ -107,21 +110,46 @@ void ibv_free_device_list(struct ibv_device **list)
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct ibv_context *context = make(FAKE_OPEN_DEVICE, sizeof(*context));
+	struct fake_context *fake = make(FAKE_OPEN_DEVICE, sizeof(*fake));
+	struct ibv_context *context;
+	int fds[2];
 
-	if (!context)
+	if (!fake)
 		return NULL;
+	if (pipe(fds)) {
+		unmake(fake);
+		return NULL;
+	}
+	fake->write_fd = fds[1];
+	context = &fake->ibv;
+	context->async_fd = fds[0];
 	context->device = device;
 	context->ops.poll_cq = fake_poll_cq;
 	context->ops.req_notify_cq = fake_req_notify_cq;
 	context->ops.post_send = fake_post_send;
 	context->ops.post_recv = fake_post_recv;
+	context->ops.post_srq_recv = fake_post_srq_recv;
 	return context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
+	close(context->async_fd);
+	close(((struct fake_context *)context)->write_fd);
 	return unmake(context);
+}
+
+/* What comes over the descriptor does not matter: nobody sleeps on it. */
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	CT_EXPECT_TRUE(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK);
+	errno = fake_async(device_of(context), event);
+	return errno ? -1 : 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	event->element.qp->events_completed++;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -323,6 +351,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->ibv.send_cq = init->send_cq;
 	qp->ibv.recv_cq = init->recv_cq;
 	qp->ibv.qp_type = init->qp_type;
+	qp->ibv.qp_context = init->qp_context;
+	qp->ibv.srq = init->srq;
+	if (init->srq)
+		((struct fake_srq *)init->srq)->qps++;
 	qp->ibv.qp_num = 0x100 + next_number++;
 	((struct fake_cq *)init->send_cq)->qps++;
 	((struct fake_cq *)init->recv_cq)->qps++;
@@ -336,7 +368,37 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 	fake_forget(qp);
 	((struct fake_cq *)ibv->send_cq)->qps--;
 	((struct fake_cq *)ibv->recv_cq)->qps--;
+	if (ibv->srq)
+		((struct fake_srq *)ibv->srq)->qps--;
 	return unmake(qp);
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	const struct ibv_device_attr *attr = &device_of(pd->context)->attr;
+	struct fake_srq *srq;
+
+	if (init->attr.max_wr > (uint32_t)attr->max_srq_wr ||
+	    init->attr.max_sge > (uint32_t)attr->max_srq_sge) {
+		errno = EINVAL;
+		return NULL;
+	}
+	srq = make(FAKE_CREATE_SRQ, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	srq->ibv.context = pd->context;
+	srq->ibv.pd = pd;
+	srq->init = *init;
+	return &srq->ibv;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	int err = fake_enter(FAKE_DESTROY_SRQ);
+
+	if (err)
+		return err;
+	return ((struct fake_srq *)srq)->qps ? EBUSY : unmake(srq);
 }
 
 int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)

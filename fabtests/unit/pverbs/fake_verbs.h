@@ -24,19 +24,23 @@
 #define FAKE_WCS 4096
 #define FAKE_SGES 16
 #define FAKE_INLINE 512
+#define FAKE_ASYNCS 16
 
 struct fake_device {
 	struct ibv_device ibv;
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port[FAKE_PORTS];
-	uint64_t subnet_prefix;	   /* host order */
-	const char *sysfs_device;  /* what its link "device" in sysfs says; NULL: none */
-	const char *sysfs_driver;  /* and "device/driver" */
-	uint32_t max_inline;	   /* bytes; ibv_create_qp refuses more */
-	bool no_flush;		   /* says nothing about what is posted in state ERR */
-	bool refuses_in_err;	   /* posting in ERR fails with EINVAL */
-	bool completes_at_once;	   /* each send succeeds when it is posted */
-	unsigned int polls_limit;  /* completions per poll at most; 0: what is asked */
+	uint64_t subnet_prefix;	  /* host order */
+	const char *sysfs_device; /* what its link "device" in sysfs says; NULL: none */
+	const char *sysfs_driver; /* and "device/driver" */
+	uint32_t max_inline;	  /* bytes; ibv_create_qp refuses more */
+	bool no_flush;		  /* says nothing about what is posted in state ERR */
+	bool refuses_in_err;	  /* posting in ERR fails with EINVAL */
+	bool no_last_wqe;	  /* no event about the shared queue in ERR */
+	bool completes_at_once;	  /* each send succeeds when it is posted */
+	unsigned int polls_limit; /* completions per poll at most; 0: what is asked */
+	struct ibv_async_event async[FAKE_ASYNCS]; /* not yet taken */
+	unsigned int async_count;
 	void (*poll_hook)(void *); /* before each poll */
 	void *poll_hook_arg;
 };
@@ -61,6 +65,13 @@ struct fake_queue {
 	unsigned int calls;
 };
 
+struct fake_srq {
+	struct ibv_srq ibv;
+	struct ibv_srq_init_attr init;
+	struct fake_queue rq;
+	atomic_uint qps;
+};
+
 struct fake_qp {
 	struct ibv_qp ibv;
 	struct fake_device *device;
@@ -68,6 +79,8 @@ struct fake_qp {
 	struct ibv_qp_attr attr[IBV_QPS_ERR + 1]; /* what led to each state */
 	int mask[IBV_QPS_ERR + 1];
 	struct fake_queue sq, rq;
+	uint64_t taken; /* wr_id of a shared receive that a message is coming into; 0:
+			   none */
 };
 
 struct fake_mr {
@@ -94,9 +107,13 @@ void fake_complete_all(struct fake_qp *qp);
 /* The oldest send or receive fails, the queue pair goes to ERR, the rest is flushed. */
 void fake_send_error(struct fake_qp *qp, enum ibv_wc_status status);
 void fake_recv_error(struct fake_qp *qp, enum ibv_wc_status status);
-/* The oldest receive takes len bytes; imm may be NULL. */
+/* The oldest receive, of the shared queue if there is one, takes len bytes; imm may be
+ * NULL. */
 void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
 		  const uint32_t *imm);
+/* A message begins to arrive in the oldest shared receive, which the queue pair's end
+ * will flush. */
+void fake_take(struct fake_qp *qp);
 /* For a device with no_flush: now. */
 void fake_flush(struct fake_qp *qp);
 
