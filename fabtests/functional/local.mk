@@ -17,6 +17,16 @@ fabtests_functional_libfct_a_SOURCES = \
 
 FCT_LDADD = fabtests/functional/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_atomic
+fabtests_functional_fi_cairn_atomic_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_atomic_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_atomic_SOURCES = \
+	fabtests/functional/atomic.h \
+	fabtests/functional/atomic_err.c \
+	fabtests/functional/atomic_forms.c \
+	fabtests/functional/atomic_use.c \
+	fabtests/functional/fi_cairn_atomic.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_cm
 fabtests_functional_fi_cairn_cm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cm_LDADD = $(FCT_LDADD)

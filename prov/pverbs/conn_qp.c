@@ -263,6 +263,8 @@ int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
 	}
 	attr.qp_access_flags =
 		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	if (ep->domain->atomics)
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
 }
 

@@ -10,6 +10,7 @@ static int pvb_domain_close(struct fid *fid)
 
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
+	pvb_sink_close(domain);
 	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
 	ibv_close_device(domain->verbs);
@@ -46,7 +47,7 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.poll_open = crn_nosys_poll_open,
 	.stx_ctx = crn_nosys_stx_ctx,
 	.srx_ctx = pvb_srx_open,
-	.query_atomic = crn_nosys_query_atomic,
+	.query_atomic = pvb_query_atomic,
 	.query_collective = crn_nosys_query_collective,
 	.endpoint2 = pvb_endpoint2,
 };
@@ -77,9 +78,16 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 			 fi_strerror(-ret));
 		goto err;
 	}
+	domain->atomics = pvb_atomic_device(&domain->attr, domain->iwarp) &&
+			  (domain->info->caps & FI_ATOMIC);
 	ret = pvb_deliver_open(domain);
+	if (ret)
+		goto err_pd;
+	ret = pvb_sink_open(domain);
 	if (!ret)
 		return 0;
+	pvb_deliver_close(domain);
+err_pd:
 	ibv_dealloc_pd(domain->pd);
 err:
 	ibv_close_device(domain->verbs);

@@ -292,7 +292,9 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->fid.msg = &pvb_msg_ops;
 	ep->fid.rma = &pvb_rma_ops;
 	ep->fid.tagged = &crn_nosys_tagged;
-	ep->fid.atomic = &crn_nosys_atomic;
+	ep->fid.atomic = domain->atomics && (ep->info->caps & FI_ATOMIC)
+				 ? &pvb_atomic_ops
+				 : &crn_nosys_atomic;
 	ep->fid.collective = &crn_nosys_collective;
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &ep->fid;

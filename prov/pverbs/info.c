@@ -24,6 +24,12 @@
 	 FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |        \
 	 FI_ORDER_RMA_WAW | PVB_ORDER_FENCED)
 
+/* A device executes atomics in the order posted, among themselves and with writes and
+ * sends (IB specification 1.7, section 9.5). */
+#define PVB_ORDER_ATOMIC                                                   \
+	(FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | \
+	 FI_ORDER_ATOMIC_WAW)
+
 #define PVB_MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
 
 #define PVB_IOV_DEFAULT 4
@@ -111,6 +117,15 @@ static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr 
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 }
 
+static void pvb_offer_atomics(struct fi_info *info)
+{
+	info->caps |= FI_ATOMIC;
+	info->tx_attr->caps |= FI_ATOMIC;
+	info->rx_attr->caps |= FI_ATOMIC;
+	info->tx_attr->msg_order |= PVB_ORDER_ATOMIC;
+	info->rx_attr->msg_order |= PVB_ORDER_ATOMIC;
+}
+
 /* Everything the device can do at this address, or NULL. */
 static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
 {
@@ -122,6 +137,8 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
 	info->addr_format = crn_addr_format(&entry->addr.sa);
 	pvb_offer_queues(info, &entry->attr);
 	pvb_offer_limits(info, entry);
+	if (pvb_atomic_device(&entry->attr, entry->iwarp))
+		pvb_offer_atomics(info);
 	info->fabric_attr->prov_version = PVB_VERSION;
 	info->nic = pvb_nic(entry);
 	if (!info->nic || pvb_offer_names(info, entry)) {

@@ -5,6 +5,9 @@ prov_pverbs_libpverbs_objs_la_LIBADD = \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/async.c \
+	prov/pverbs/atomic.c \
+	prov/pverbs/atomic.h \
+	prov/pverbs/atomic_query.c \
 	prov/pverbs/cm.h \
 	prov/pverbs/cm_channel.c \
 	prov/pverbs/cm_data.c \
@@ -34,6 +37,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/pep.c \
 	prov/pverbs/pverbs.h \
 	prov/pverbs/rma.c \
+	prov/pverbs/sink.c \
 	prov/pverbs/srx.c \
 	prov/pverbs/srx_recv.c \
 	prov/pverbs/tx.c \

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <infiniband/verbs.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -96,6 +97,8 @@ struct pvb_domain {
 	struct pvb_words *words; /* deliver.c */
 	struct ibv_mr *words_mr;
 	bool iwarp;
+	bool atomics;		/* of the device, and asked for */
+	struct ibv_mr *sink_mr; /* sink.c: 8 bytes; NULL without atomics */
 	/* Once a queue pair in ERR did not say that it left its shared receive queue
 	 * alone.
 	 */
@@ -402,6 +405,10 @@ void pvb_cntr_detach(struct pvb_wq *wq);
 /* Threads that wait look again: a counter has a device queue more. */
 void pvb_cntr_wake(struct pvb_wq *wq);
 
+/* sink.c: where a domain with atomics puts what nobody wants to know. */
+int pvb_sink_open(struct pvb_domain *domain);
+void pvb_sink_close(struct pvb_domain *domain);
+
 /* srx.c */
 int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep,
 		 void *context);
@@ -524,9 +531,15 @@ int pvb_set_src(struct fi_info *info, const void *addr, size_t len);
 /* ep_cm.c: fi_ops_cm of endpoints. */
 extern struct fi_ops_cm pvb_ep_cm_ops;
 
-/* msg.c, rma.c: fi_ops of the data path. */
+/* msg.c, rma.c, atomic.c: fi_ops of the data path. */
 extern struct fi_ops_msg pvb_msg_ops;
 extern struct fi_ops_rma pvb_rma_ops;
+extern struct fi_ops_atomic pvb_atomic_ops;
+
+/* atomic_query.c: can a device do atomics that a program may rely on? */
+bool pvb_atomic_device(const struct ibv_device_attr *attr, bool iwarp);
+int pvb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* errmap.c */
 

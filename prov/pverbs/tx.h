@@ -18,8 +18,10 @@ struct pvb_op {
 	bool quiet;	     /* success is not reported */
 	bool inject;	     /* fi_inject: nothing is reported, ever */
 	uint64_t data;	     /* remote CQ data, for opcodes with immediate */
-	uint64_t addr;	     /* RMA target */
+	uint64_t addr;	     /* RMA or atomic target */
 	uint64_t key;
+	uint64_t compare_add; /* operands of an atomic, host byte order */
+	uint64_t swap;
 	void *context;
 	size_t len; /* of all buffers together */
 	int num_sge;
@@ -84,6 +86,33 @@ static inline int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, voi
 	return 0;
 }
 
+/* Atomics too write what they find into the buffer. */
+static inline bool pvb_op_reads(const struct pvb_op *op)
+{
+	return op->opcode == IBV_WR_RDMA_READ ||
+	       op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+
+static inline void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
+{
+	switch (op->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		wr->wr.atomic.remote_addr = op->addr;
+		wr->wr.atomic.compare_add = op->compare_add;
+		wr->wr.atomic.swap = op->swap;
+		wr->wr.atomic.rkey = (uint32_t)op->key;
+		break;
+	default:
+		wr->wr.rdma.remote_addr = op->addr;
+		wr->wr.rdma.rkey = (uint32_t)op->key;
+	}
+}
+
 static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
 				struct ibv_send_wr *wr)
 {
@@ -95,11 +124,8 @@ static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
 	if (op->opcode == IBV_WR_SEND_WITH_IMM ||
 	    op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		wr->imm_data = htonl((uint32_t)op->data);
-	if (op->opcode != IBV_WR_SEND && op->opcode != IBV_WR_SEND_WITH_IMM) {
-		wr->wr.rdma.remote_addr = op->addr;
-		wr->wr.rdma.rkey = (uint32_t)op->key;
-	}
-	if (op->opcode != IBV_WR_RDMA_READ && op->len <= ep->conn.inline_size)
+	pvb_wr_target(op, wr);
+	if (!pvb_op_reads(op) && op->len <= ep->conn.inline_size)
 		wr->send_flags |= IBV_SEND_INLINE;
 	if (crn_unlikely((op->flags & FI_FENCE) ||
 			 (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ)))
@@ -122,7 +148,7 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
-	const bool copied = op->inject || (op->flags & FI_INJECT);
+	const bool copied = (op->inject || (op->flags & FI_INJECT)) && !pvb_op_reads(op);
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
 	bool signaled;

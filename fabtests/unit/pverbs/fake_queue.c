@@ -49,6 +49,10 @@ static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
 		return IBV_WC_RDMA_WRITE;
 	case IBV_WR_RDMA_READ:
 		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
 	default:
 		return IBV_WC_SEND;
 	}
@@ -324,6 +328,12 @@ static size_t wr_len(const struct ibv_sge *sge, int count)
 	return len;
 }
 
+static bool is_atomic(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+
 static int sq_check(const struct fake_qp *qp, const struct ibv_send_wr *wr)
 {
 	const struct ibv_qp_cap *cap = &qp->init.cap;
@@ -337,7 +347,7 @@ static int sq_check(const struct fake_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->num_sge > (int)cap->max_send_sge)
 		return EINVAL;
 	if ((wr->send_flags & IBV_SEND_INLINE) &&
-	    (wr->opcode == IBV_WR_RDMA_READ ||
+	    (wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr) ||
 	     wr_len(wr->sg_list, wr->num_sge) > cap->max_inline_data))
 		return EINVAL;
 	return 0;
@@ -361,7 +371,12 @@ static int sq_post(struct fake_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->opcode == IBV_WR_SEND_WITH_IMM ||
 	    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		copy->imm = ntohl(wr->imm_data);
-	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) {
+	if (is_atomic(wr)) {
+		copy->remote_addr = wr->wr.atomic.remote_addr;
+		copy->rkey = wr->wr.atomic.rkey;
+		copy->compare_add = wr->wr.atomic.compare_add;
+		copy->swap = wr->wr.atomic.swap;
+	} else if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) {
 		copy->remote_addr = wr->wr.rdma.remote_addr;
 		copy->rkey = wr->wr.rdma.rkey;
 	}

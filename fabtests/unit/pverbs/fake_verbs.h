@@ -52,6 +52,7 @@ struct fake_wr {
 	uint32_t imm; /* host order */
 	uint64_t remote_addr;
 	uint32_t rkey;
+	uint64_t compare_add, swap; /* of an atomic */
 	int num_sge;
 	struct ibv_sge sge[FAKE_SGES];
 	uint8_t inline_data[FAKE_INLINE]; /* read when it was posted */

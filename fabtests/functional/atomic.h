@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cases of fi_cairn_atomic. */
+#ifndef FCT_ATOMIC_H
+#define FCT_ATOMIC_H
+
+#include <rdma/fi_atomic.h>
+
+#include "fct_fabric.h"
+
+/* Words of the exposed region. */
+#define ATOMIC_WORDS 64u
+
+enum atomic_kind { ATOMIC_BASE, ATOMIC_FETCH, ATOMIC_COMPARE, ATOMIC_KINDS };
+
+struct atomic_side {
+	struct fct_link l;
+	struct fct_mem exposed; /* the words a peer works on */
+	struct fct_mem local;	/* operand, compare, result: a word each */
+	struct fct_target peer;
+	struct fct_ctx ctx;
+};
+
+/* One atomic of whatever form on a word of the peer; the operands are in local. */
+struct atomic_op {
+	enum atomic_kind kind;
+	enum fi_datatype type;
+	enum fi_op op;
+	unsigned int word;
+};
+
+/* fi_cairn_atomic.c */
+int atomic_up(struct atomic_side *s, struct fct *t, uint64_t access);
+struct fct_setup atomic_setup(void);
+uint64_t *atomic_word(struct atomic_side *s, unsigned int word); /* of exposed */
+uint64_t *atomic_operand(struct atomic_side *s);
+uint64_t *atomic_compare(struct atomic_side *s);
+uint64_t *atomic_result(struct atomic_side *s);
+/* How many elements of this kind of atomic a call takes; 0: none. */
+size_t atomic_offered(struct atomic_side *s, const struct atomic_op *op);
+ssize_t atomic_call(struct atomic_side *s, const struct atomic_op *op);
+uint64_t atomic_flags(enum atomic_kind kind); /* of its completion */
+/* Posts it and waits for its completion. */
+int atomic_do(struct atomic_side *s, const struct atomic_op *op);
+
+/* atomic_forms.c: what is offered, and every call form */
+int atomic_query(struct fct *t);
+int atomic_refused(struct fct *t);
+int atomic_calls(struct fct *t);
+int atomic_vectors(struct fct *t);
+int atomic_messages(struct fct *t);
+int atomic_injects(struct fct *t);
+int atomic_count_excess(struct fct *t);
+
+/* atomic_use.c: what they are for */
+int atomic_contend(struct fct *t);
+int atomic_lock(struct fct *t);
+int atomic_many(struct fct *t);
+int atomic_order(struct fct *t);
+
+/* atomic_err.c */
+int atomic_misaligned(struct fct *t);
+int atomic_bad_key(struct fct *t);
+int atomic_out_of_bounds(struct fct *t);
+int atomic_forbidden(struct fct *t);
+
+#endif

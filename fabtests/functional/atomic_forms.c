@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a provider says it can do, and every call that does it. */
+#include "atomic.h"
+
+#define LAST_TYPE FI_LONG_DOUBLE_COMPLEX
+#define LAST_OP FI_MSWAP
+
+static const uint64_t query_flags[ATOMIC_KINDS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
+
+int atomic_query(struct fct *t)
+{
+	struct atomic_side s = {.l.t = t};
+	struct fi_atomic_attr attr;
+	struct atomic_op op;
+	unsigned int some = 0;
+	size_t count;
+	int ret, kind, type, what;
+
+	FCT_DO(atomic_up(&s, t, 0));
+	for (kind = 0; kind < ATOMIC_KINDS; kind++)
+		for (type = 0; type <= LAST_TYPE; type++)
+			for (what = 0; what <= LAST_OP; what++) {
+				op = (struct atomic_op){(enum atomic_kind)kind,
+							(enum fi_datatype)type,
+							(enum fi_op)what, 0};
+				memset(&attr, 0, sizeof(attr));
+				count = atomic_offered(&s, &op);
+				ret = fi_query_atomic(s.l.domain, op.type, op.op, &attr,
+						      query_flags[kind]);
+				fct_note(t, "kind %d, type %d, operation %d", kind, type,
+					 what);
+				FCT_EQ(t, ret == 0, count > 0);
+				if (ret)
+					continue;
+				FCT_EQ(t, attr.count, count);
+				FCT_TRUE(t, attr.size > 0);
+				some++;
+			}
+	FCT_TRUE(t, some > 0);
+	FCT_REFUSED(t, fi_query_atomic(s.l.domain, FI_UINT64, FI_SUM, &attr,
+				       FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC));
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+int atomic_refused(struct fct *t)
+{
+	struct atomic_side s = {.l.t = t};
+	struct atomic_op op;
+	int ret, kind, what;
+
+	FCT_DO(atomic_up(&s, t, 0));
+	for (kind = 0; kind < ATOMIC_KINDS; kind++)
+		for (what = 0; what <= LAST_OP; what++) {
+			op = (struct atomic_op){(enum atomic_kind)kind, FI_UINT64,
+						(enum fi_op)what, 0};
+			if (atomic_offered(&s, &op))
+				continue;
+			fct_note(t, "kind %d, operation %d", kind, what);
+			FCT_REFUSED(t, atomic_call(&s, &op));
+		}
+	FCT_DO(fct_barrier(t, "refused"));
+	for (what = 0; what < (int)ATOMIC_WORDS; what++)
+		FCT_EQ(t, *atomic_word(&s, (unsigned int)what), 0);
+	ret = fct_cq_quiet(t, s.l.txcq, "after refusals");
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+/* The operations as fi_atomic(3) defines them, for unsigned and signed words. */
+static uint64_t model(const struct atomic_op *op, uint64_t old, uint64_t operand,
+		      uint64_t compare)
+{
+	const bool is_signed = op->type == FI_INT64;
+	const bool less = is_signed ? (int64_t)operand < (int64_t)old : operand < old;
+	const bool under = is_signed ? (int64_t)compare < (int64_t)old : compare < old;
+
+	switch ((int)op->op) {
+	case FI_MIN:
+		return less ? operand : old;
+	case FI_MAX:
+		return less ? old : operand;
+	case FI_SUM:
+		return old + operand;
+	case FI_PROD:
+		return old * operand;
+	case FI_LOR:
+		return old || operand;
+	case FI_LAND:
+		return old && operand;
+	case FI_LXOR:
+		return !old != !operand;
+	case FI_BOR:
+		return old | operand;
+	case FI_BAND:
+		return old & operand;
+	case FI_BXOR:
+		return old ^ operand;
+	case FI_ATOMIC_READ:
+		return old;
+	case FI_ATOMIC_WRITE:
+		return operand;
+	case FI_CSWAP:
+		return compare == old ? operand : old;
+	case FI_CSWAP_NE:
+		return compare != old ? operand : old;
+	case FI_CSWAP_LE:
+		return under || compare == old ? operand : old;
+	case FI_CSWAP_LT:
+		return under ? operand : old;
+	case FI_CSWAP_GE:
+		return !under ? operand : old;
+	case FI_CSWAP_GT:
+		return !under && compare != old ? operand : old;
+	default: /* FI_MSWAP: compare is the mask */
+		return (operand & compare) | (old & ~compare);
+	}
+}
+
+typedef ssize_t (*call_fn)(struct atomic_side *s, const struct atomic_op *op);
+
+static const uint64_t values[] = {0, 1, 7, UINT32_MAX, 1ULL << 63, UINT64_MAX};
+#define N_VALUES (sizeof(values) / sizeof(values[0]))
+
+/* Old value, operand and compare, all of values; the word starts at 0 and is set. */
+static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn call)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	uint64_t old, next;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
+		old = values[i % N_VALUES];
+		*atomic_operand(s) = values[i / N_VALUES % N_VALUES];
+		*atomic_compare(s) = i % 2 ? old : values[i / 2 % N_VALUES];
+		*atomic_result(s) = 0x5555;
+		next = model(op, old, *atomic_operand(s), *atomic_compare(s));
+		FCT_DO(fct_tell(t, "old", &old, sizeof(old)));
+		FCT_DO(fct_barrier(t, "set"));
+		FCT_POST(t, s->l.txcq, call(s, op));
+		FCT_DO(fct_comp(t, s->l.txcq, &s->ctx, atomic_flags(op->kind), &e,
+				"an atomic"));
+		if (op->kind != ATOMIC_BASE)
+			FCT_EQ(t, *atomic_result(s), old);
+		FCT_DO(fct_tell(t, "next", &next, sizeof(next)));
+	}
+out:
+	return ret;
+}
+
+static int be_target(struct atomic_side *s, unsigned int word)
+{
+	struct fct *t = s->l.t;
+	uint64_t old, next;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
+		FCT_DO(fct_hear(t, "old", &old, sizeof(old)));
+		*(volatile uint64_t *)atomic_word(s, word) = old;
+		FCT_DO(fct_barrier(t, "set"));
+		FCT_DO(fct_hear(t, "next", &next, sizeof(next)));
+		FCT_EQ(t, *(volatile uint64_t *)atomic_word(s, word), next);
+		FCT_EQ(t, *atomic_word(s, word - 1), 0);
+		FCT_EQ(t, *atomic_word(s, word + 1), 0);
+	}
+out:
+	return ret;
+}
+
+static int everything(struct fct *t, call_fn call)
+{
+	static const enum fi_datatype types[] = {FI_UINT64, FI_INT64};
+	struct atomic_side s = {.l.t = t};
+	struct atomic_op op = {.word = 5};
+	uint64_t offered;
+	size_t type;
+	int ret, kind, what;
+
+	FCT_DO(atomic_up(&s, t, 0));
+	for (kind = 0; kind < ATOMIC_KINDS; kind++)
+		for (type = 0; type < 2; type++)
+			for (what = 0; what <= LAST_OP; what++) {
+				op.kind = (enum atomic_kind)kind;
+				op.type = types[type];
+				op.op = (enum fi_op)what;
+				fct_note(t, "kind %d, type %d, operation %d", kind,
+					 (int)op.type, what);
+				offered = atomic_offered(&s, &op) > 0;
+				if (fct_is_client(t))
+					FCT_DO(fct_tell(t, "offered", &offered,
+							sizeof(offered)));
+				else
+					FCT_DO(fct_hear(t, "offered", &offered,
+							sizeof(offered)));
+				if (!offered)
+					continue;
+				if (fct_is_client(t))
+					FCT_DO(all_values(&s, &op, call));
+				else
+					FCT_DO(be_target(&s, op.word));
+			}
+	ret = fct_cq_quiet(t, s.l.txcq, "after all atomics");
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+static ssize_t call_vector(struct atomic_side *s, const struct atomic_op *op)
+{
+	const uint64_t addr = s->peer.addr + op->word * sizeof(uint64_t);
+	struct fi_ioc operand = {atomic_operand(s), 1};
+	struct fi_ioc compare = {atomic_compare(s), 1};
+	struct fi_ioc result = {atomic_result(s), 1};
+	struct fid_ep *ep = s->l.c.ep;
+	void *desc = s->local.desc;
+
+	switch (op->kind) {
+	case ATOMIC_BASE:
+		return fi_atomicv(ep, &operand, &desc, 1, 0, addr, s->peer.key, op->type,
+				  op->op, &s->ctx);
+	case ATOMIC_FETCH:
+		return fi_fetch_atomicv(ep, &operand, &desc, 1, &result, &desc, 1, 0,
+					addr, s->peer.key, op->type, op->op, &s->ctx);
+	default:
+		return fi_compare_atomicv(ep, &operand, &desc, 1, &compare, &desc, 1,
+					  &result, &desc, 1, 0, addr, s->peer.key,
+					  op->type, op->op, &s->ctx);
+	}
+}
+
+static ssize_t call_message(struct atomic_side *s, const struct atomic_op *op)
+{
+	struct fi_rma_ioc target = {.addr = s->peer.addr + op->word * sizeof(uint64_t),
+				    .count = 1,
+				    .key = s->peer.key};
+	struct fi_ioc operand = {atomic_operand(s), 1};
+	struct fi_ioc compare = {atomic_compare(s), 1};
+	struct fi_ioc result = {atomic_result(s), 1};
+	void *desc = s->local.desc;
+	struct fi_msg_atomic msg = {.msg_iov = &operand,
+				    .desc = &desc,
+				    .iov_count = 1,
+				    .rma_iov = &target,
+				    .rma_iov_count = 1,
+				    .datatype = op->type,
+				    .op = op->op,
+				    .context = &s->ctx};
+
+	switch (op->kind) {
+	case ATOMIC_BASE:
+		return fi_atomicmsg(s->l.c.ep, &msg, FI_COMPLETION);
+	case ATOMIC_FETCH:
+		return fi_fetch_atomicmsg(s->l.c.ep, &msg, &result, &desc, 1,
+					  FI_COMPLETION);
+	default:
+		return fi_compare_atomicmsg(s->l.c.ep, &msg, &compare, &desc, 1, &result,
+					    &desc, 1, FI_COMPLETION);
+	}
+}
+
+int atomic_calls(struct fct *t)
+{
+	return everything(t, atomic_call);
+}
+
+int atomic_vectors(struct fct *t)
+{
+	return everything(t, call_vector);
+}
+
+int atomic_messages(struct fct *t)
+{
+	return everything(t, call_message);
+}
+
+#define INJECTS 1000u
+
+int atomic_injects(struct fct *t)
+{
+	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 3};
+	const struct atomic_op read = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 3};
+	struct atomic_side s = {.l.t = t};
+	unsigned int i;
+	uint64_t one = 1;
+	int ret;
+
+	FCT_DO(atomic_up(&s, t, 0));
+	if (!atomic_offered(&s, &op) || !atomic_offered(&s, &read)) {
+		ret = fct_skip(t, "FI_SUM of 64 bits is not offered");
+		goto out;
+	}
+	if (s.l.c.info->tx_attr->inject_size < sizeof(one)) {
+		ret = fct_skip(t, "inject_size is %zu", s.l.c.info->tx_attr->inject_size);
+		goto out;
+	}
+	for (i = 0; fct_is_client(t) && i < INJECTS; i++) {
+		one = 1;
+		FCT_POST(t, s.l.txcq,
+			 fi_inject_atomic(s.l.c.ep, &one, 1, 0,
+					  s.peer.addr + 3 * sizeof(one), s.peer.key,
+					  FI_UINT64, FI_SUM));
+		one = 77;
+	}
+	if (fct_is_client(t)) {
+		*atomic_operand(&s) = 0;
+		FCT_DO(atomic_do(&s, &read));
+		FCT_EQ(t, *atomic_result(&s), INJECTS);
+	}
+	FCT_DO(fct_barrier(t, "injected"));
+	if (fct_is_server(t))
+		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, 3), INJECTS);
+	ret = fct_cq_quiet(t, s.l.txcq, "after fi_inject_atomic");
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+int atomic_count_excess(struct fct *t)
+{
+	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 0};
+	struct atomic_side s = {.l.t = t};
+	size_t most;
+	int ret;
+
+	FCT_DO(atomic_up(&s, t, 0));
+	most = atomic_offered(&s, &op);
+	if (!most || most >= ATOMIC_WORDS) {
+		ret = fct_skip(t, "%zu elements are offered", most);
+		goto out;
+	}
+	FCT_REFUSED(t, fi_atomic(s.l.c.ep, s.exposed.buf, most + 1, s.exposed.desc, 0,
+				 s.peer.addr, s.peer.key, op.type, op.op, &s.ctx));
+	ret = fct_cq_quiet(t, s.l.txcq, "after a refusal");
+out:
+	return fct_link_down(&s.l, ret);
+}
