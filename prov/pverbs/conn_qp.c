@@ -134,14 +134,23 @@ static void pvb_conn_unshare(struct pvb_ep *ep)
 		pvb_cq_unshare(ep->conn.rq.cq, ep->conn.qp->qp_num);
 }
 
+/*
+ * tx_attr->size operations fit whatever the endpoint's own flags make of them. Two
+ * entries at least: one operation may ask for FI_DELIVERY_COMPLETE, and takes as many.
+ */
+static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
+{
+	const uint32_t size = (uint32_t)ep->info->tx_attr->size;
+
+	return CRN_MAX(size * pvb_tx_entries(ep->info->tx_attr->op_flags), 2u);
+}
+
 int pvb_conn_create_qp(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
-	/* Two at least: an operation with FI_DELIVERY_COMPLETE takes as many. */
-	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq,
-			  (uint32_t)CRN_MAX(ep->info->tx_attr->size, (size_t)2));
+	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq, pvb_conn_tx_depth(ep));
 	if (ret)
 		return ret;
 	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,

@@ -59,6 +59,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_slot *slot = &conn->sq.slots[index];
 	struct pvb_slot *proof =
 		&conn->sq.slots[crn_ring_index(&conn->sq.ring, head + 1)];
+	const uint64_t inject = op->inject ? PVB_SLOT_INJECT : 0;
 	struct ibv_sge sink = {
 		.addr = (uintptr_t)&domain->words->sink,
 		.length = sizeof(domain->words->sink),
@@ -76,9 +77,10 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	int ret;
 
 	slot->context = proof->context = op->context;
-	slot->flags = op->comp_flags | PVB_SLOT_LED;
-	proof->flags = op->comp_flags | PVB_SLOT_PROOF | (op->quiet ? PVB_SLOT_QUIET : 0);
-	if ((op->flags & FI_INJECT) && op->len > conn->inline_size)
+	slot->flags = op->comp_flags | inject | PVB_SLOT_LED;
+	proof->flags = op->comp_flags | inject | PVB_SLOT_PROOF |
+		       (op->quiet ? PVB_SLOT_QUIET : 0);
+	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size)
 		pvb_tx_bounce(ep, op, index);
 	wr.wr_id = (uintptr_t)slot;
 	pvb_wr_build(ep, op, &wr);
@@ -115,4 +117,14 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_deliver_post(ep, op);
 	crn_unlock(&conn->tx_lock);
 	return ret;
+}
+
+/*
+ * fi_cntr(3): counters move as completions would come, which an inject has not; and the
+ * endpoint's default may be that they wait for the delivery.
+ */
+ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op)
+{
+	op->flags = ep->tx_flags & FI_DELIVERY_COMPLETE;
+	return pvb_tx(ep, op);
 }

@@ -187,13 +187,15 @@ static int pvb_ep_sizes(struct pvb_ep *ep)
 			    ep->info->addr_format))
 		return -FI_EINVAL;
 	if (!tx->size)
-		tx->size = CRN_MIN(pvb_params.tx_size, most);
+		tx->size =
+			CRN_MIN(pvb_params.tx_size, most / pvb_tx_entries(tx->op_flags));
 	if (!rx->size)
 		rx->size = CRN_MIN(pvb_params.rx_size, most);
 	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
 	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
-	if (tx->size > most || rx->size > most || tx->iov_limit > PVB_IOV_LIMIT ||
-	    rx->iov_limit > PVB_IOV_LIMIT || tx->inject_size > PVB_INJECT_LIMIT)
+	if (tx->size > most / pvb_tx_entries(tx->op_flags) || rx->size > most ||
+	    tx->iov_limit > PVB_IOV_LIMIT || rx->iov_limit > PVB_IOV_LIMIT ||
+	    tx->inject_size > PVB_INJECT_LIMIT)
 		return -FI_EINVAL;
 	ep->max_msg = UINT32_MAX;
 	if (ep->info->ep_attr->max_msg_size)

@@ -54,10 +54,15 @@ static int pvb_offer_names(struct fi_info *info, const struct pvb_device_addr *e
 	return info->fabric_attr->name && info->domain_attr->name ? 0 : -FI_ENOMEM;
 }
 
+/* An endpoint's send and receive queues may share one device completion queue. */
+static size_t pvb_offer_depth(const struct ibv_device_attr *attr)
+{
+	return (size_t)CRN_MIN(attr->max_qp_wr, attr->max_cqe / 2) - 1;
+}
+
 static void pvb_offer_queues(struct fi_info *info, const struct ibv_device_attr *attr)
 {
-	/* An endpoint's send and receive queues may share one device completion queue. */
-	size_t depth = (size_t)CRN_MIN(attr->max_qp_wr, attr->max_cqe / 2) - 1;
+	size_t depth = pvb_offer_depth(attr);
 	size_t iov = (size_t)CRN_MIN(attr->max_sge, PVB_IOV_LIMIT);
 
 	*info->tx_attr = (struct fi_tx_attr){
@@ -150,16 +155,21 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
 
 /*
  * Offers are as large as the device allows; without a wish the answer is modest.
- * -FI_ENODATA when a size is wished for an order that is not.
+ * depth: entries of a send queue. -FI_ENODATA when a size is wished for an order that is
+ * not, or more operations than fit.
  */
-static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints)
+static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints,
+			     size_t depth)
 {
 	const struct fi_tx_attr *tx = hints ? hints->tx_attr : NULL;
 	const struct fi_rx_attr *rx = hints ? hints->rx_attr : NULL;
 	const size_t iov = PVB_IOV_DEFAULT;
+	const size_t most = depth / pvb_tx_entries(info->tx_attr->op_flags);
 
 	if (!tx || !tx->size)
-		info->tx_attr->size = CRN_MIN(info->tx_attr->size, pvb_params.tx_size);
+		info->tx_attr->size = CRN_MIN(most, pvb_params.tx_size);
+	if (info->tx_attr->size > most)
+		return -FI_ENODATA;
 	if (!tx || !tx->inject_size)
 		info->tx_attr->inject_size = pvb_params.inject_size;
 	if (!tx || !tx->iov_limit)
@@ -221,7 +231,7 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 			     &mr_mode))
 		goto none;
 	crn_attr_apply(answer, version, hints, mr_mode);
-	if (pvb_info_defaults(answer, hints))
+	if (pvb_info_defaults(answer, hints, pvb_offer_depth(&entry->attr)))
 		goto none;
 
 	if (query->have_src)

@@ -154,7 +154,7 @@ static ssize_t pvb_inject(struct fid_ep *fid, const void *buf, size_t len,
 
 	pvb_inject_op(&op);
 	pvb_op_buf(&op, buf, len, NULL);
-	return pvb_tx(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op);
 }
 
 static ssize_t pvb_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -177,7 +177,7 @@ static ssize_t pvb_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 	pvb_inject_op(&op);
 	pvb_op_data(&op, data);
 	pvb_op_buf(&op, buf, len, NULL);
-	return pvb_tx(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op);
 }
 
 struct fi_ops_msg pvb_msg_ops = {

@@ -556,6 +556,12 @@ int pvb_post_error(int err);
 /* What a call that failed with errno, or without setting it, returns. */
 int pvb_errno(void);
 
+/* Queue entries that an operation with these op_flags takes. */
+static inline uint32_t pvb_tx_entries(uint64_t op_flags)
+{
+	return op_flags & FI_DELIVERY_COMPLETE ? 2 : 1;
+}
+
 /* The device's name, which is the domain's. */
 static inline const char *pvb_domain_device(const struct pvb_domain *domain)
 {

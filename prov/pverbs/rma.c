@@ -150,7 +150,7 @@ static ssize_t pvb_inject_write(struct fid_ep *fid, const void *buf, size_t len,
 	struct pvb_op op;
 
 	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE, buf, len, addr, key);
-	return pvb_tx(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op);
 }
 
 static ssize_t pvb_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -174,7 +174,7 @@ static ssize_t pvb_inject_writedata(struct fid_ep *fid, const void *buf, size_t 
 
 	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE_WITH_IMM, buf, len, addr, key);
 	op.data = data;
-	return pvb_tx(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op);
 }
 
 struct fi_ops_rma pvb_rma_ops = {

@@ -192,7 +192,18 @@ out:
 	return ret;
 }
 
-/* The same with several buffers. */
+/* deliver.c: of an endpoint whose transmissions are counted. */
+ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op);
+
+/* fi_inject and its relatives. */
+static inline ssize_t pvb_tx_inject(struct pvb_ep *ep, struct pvb_op *op)
+{
+	if (crn_unlikely(ep->conn.sq.counted))
+		return pvb_tx_inject_counted(ep, op);
+	return pvb_tx(ep, op);
+}
+
+/* pvb_tx with several buffers. */
 static inline ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
 				 const struct iovec *iov, void **desc, size_t count)
 {

@@ -350,3 +350,119 @@ CT_TEST(deliver, a_counter_moves_when_it_is_delivered)
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
 	world_close(&w);
 }
+
+/* A connected endpoint whose sends and writes are counted. */
+static bool counted(struct world *w, const struct world_opts *opts,
+		    struct fid_cntr **cntr)
+{
+	uint8_t answer[PVB_CM_REQ_SIZE];
+	struct rdma_cm_id *id;
+
+	world_reset();
+	pvb_cm_pack(answer, NULL, 0, &peers_word);
+	if (!world_open_domain(w, opts))
+		return false;
+	CT_EXPECT_EQ(fi_cntr_open(w->domain, NULL, cntr, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, &w->ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &(*cntr)->fid, FI_SEND | FI_WRITE), 0);
+	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);
+	if (ct_failed())
+		return false;
+	w->qp = qp_of(w->ep);
+	id = ep_of(w->ep)->conn.id;
+	fake_id_device(id, &fake_devices[0]);
+	fake_event(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
+	fake_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
+	fake_event(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
+	expect_event(w->eq, FI_CONNECTED, &w->ep->fid, NULL, 0);
+	return !ct_failed();
+}
+
+/* fi_cntr(3): an inject has no completion, but a counter waits as one would. */
+CT_TEST(deliver, an_inject_is_counted_when_it_is_delivered)
+{
+	struct world_opts opts = {.tx_op_flags = FI_DELIVERY_COMPLETE, .inject_size = 8};
+	struct fid_cntr *cntr;
+	struct world w;
+
+	CT_ASSERT_TRUE(counted(&w, &opts, &cntr));
+	CT_EXPECT_EQ(fi_inject(w.ep, "12345678", 8, 0), 0);
+	CT_EXPECT_EQ(fi_inject_write(w.ep, "12345678", 8, 0, 0, 0), 0);
+	CT_ASSERT_EQ(w.qp->sq.posted, 4);
+	for (unsigned int i = 0; i < 2; i++) {
+		CT_EXPECT_EQ(fake_wr(&w.qp->sq, 2 * i + 1)->opcode, IBV_WR_RDMA_READ);
+		fake_complete(w.qp, 1);
+		CT_EXPECT_EQ(fi_cntr_read(cntr), i);
+		fake_complete(w.qp, 1);
+		CT_EXPECT_EQ(fi_cntr_read(cntr), i + 1);
+	}
+	CT_EXPECT_EQ(fi_inject(w.ep, "1", 1, 0), 0);
+	fake_send_error(w.qp, IBV_WC_RETRY_EXC_ERR);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	expect_no_comp(w.cq);
+	world_close_ep(&w);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	world_close(&w);
+}
+
+CT_TEST(deliver, what_a_silent_device_does_not_return_is_counted_once)
+{
+	struct world_opts opts = {.tx_op_flags = FI_DELIVERY_COMPLETE, .inject_size = 8};
+	struct fid_cntr *cntr;
+	unsigned int errors;
+	struct world w;
+
+	CT_ASSERT_TRUE(counted(&w, &opts, &cntr));
+	fake_devices[0].no_flush = true;
+	pvb_params.close_timeout = 1;
+	CT_EXPECT_EQ(send_delivered(w.ep, 1, 0), 0);
+	CT_EXPECT_EQ(fi_inject(w.ep, "1", 1, 0), 0);
+	world_close_ep(&w);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 2);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
+	CT_EXPECT_EQ(errors, 1);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	world_close(&w);
+}
+
+CT_TEST(deliver, an_endpoint_that_always_asks_for_it_has_room_for_as_many_operations)
+{
+	struct world_opts opts = {.tx_op_flags = FI_DELIVERY_COMPLETE};
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(connected(&w, &opts, &peers_word));
+	for (uintptr_t i = 0; i < w.tx_size; i++)
+		CT_EXPECT_EQ(send_number(w.ep, i), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 2 * w.tx_size);
+	CT_EXPECT_EQ(send_number(w.ep, 99), -FI_EAGAIN);
+	world_close(&w);
+}
+
+CT_TEST(deliver, sizes_are_halved_where_it_is_the_default)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+
+	world_reset();
+	fake_devices[0].attr.max_qp_wr = 101;
+	pvb_params.tx_size = 4096;
+	CT_ASSERT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, NULL, &info), 0);
+	CT_EXPECT_EQ(info->tx_attr->size, 100);
+	fi_freeinfo(info);
+	hints->caps = FI_MSG;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+	CT_ASSERT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	CT_EXPECT_EQ(info->tx_attr->size, 50);
+	fi_freeinfo(info);
+	hints->tx_attr->size = 51;
+	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+		     -FI_ENODATA);
+	hints->tx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+	CT_ASSERT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+}

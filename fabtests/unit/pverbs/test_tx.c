@@ -288,3 +288,25 @@ CT_TEST(tx, a_device_with_inline_needs_no_buffers)
 	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce_mr, NULL);
 	world_close(&w);
 }
+
+/* libfabric's fence waits for everything; what a device may reorder is reads and atomics.
+ */
+CT_TEST(tx, a_fence_goes_with_any_operation_and_only_with_it)
+{
+	struct world_opts opts = {.tx_size = 16};
+	const struct fi_msg_rma rma = {.context = NUMBER(1)};
+	const struct fi_msg msg = {.context = NUMBER(1)};
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_FENCE), 0);
+	CT_EXPECT_EQ(fi_readmsg(w.ep, &rma, FI_FENCE), 0);
+	CT_EXPECT_EQ(fi_writemsg(w.ep, &rma, FI_FENCE), 0);
+	CT_EXPECT_EQ(fi_writemsg(w.ep, &rma, FI_FENCE | FI_MORE), 0);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
+	CT_ASSERT_EQ(w.qp->sq.posted, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		CT_EXPECT_EQ(!!(fake_wr(&w.qp->sq, i)->flags & IBV_SEND_FENCE), i < 4);
+	world_close(&w);
+}
