@@ -9,4 +9,9 @@ fabtests_benchmarks_fi_cairn_bench_SOURCES = \
 	fabtests/benchmarks/bench_lat.c \
 	fabtests/benchmarks/fi_cairn_bench.c
 
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_op
+fabtests_benchmarks_fi_cairn_op_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_op_LDADD = $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_op_SOURCES = fabtests/benchmarks/fi_cairn_op.c
+
 EXTRA_DIST += fabtests/benchmarks/local.mk
