@@ -46,6 +46,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_eq_threads.c \
 	fabtests/unit/common/test_eq_wait.c \
 	fabtests/unit/common/test_list.c \
+	fabtests/unit/common/test_lock.c \
 	fabtests/unit/common/test_nic.c \
 	fabtests/unit/common/test_nosys.c \
 	fabtests/unit/common/test_pool.c \

@@ -11,13 +11,13 @@
 #ifndef CRN_CNTR_H
 #define CRN_CNTR_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 #include <cairn/compat.h>
-#include <cairn/lock.h>
 #include <cairn/wait.h>
 
 struct crn_cntr_values {
@@ -38,7 +38,7 @@ struct crn_cntr {
 	 * the wait object. The others wait for it to come back, for a wait object that
 	 * each of them could clear would lose the wake-up of another.
 	 */
-	struct crn_lock lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t back;
 	bool driven;
 	/*

@@ -123,7 +123,7 @@ static void cntr_follow(struct crn_cntr *cntr, int timeout)
 	struct timespec end;
 
 	if (timeout < 0) {
-		pthread_cond_wait(&cntr->back, &cntr->lock.mutex);
+		pthread_cond_wait(&cntr->back, &cntr->lock);
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -133,7 +133,7 @@ static void cntr_follow(struct crn_cntr *cntr, int timeout)
 		end.tv_sec++;
 		end.tv_nsec -= 1000000000L;
 	}
-	pthread_cond_timedwait(&cntr->back, &cntr->lock.mutex, &end);
+	pthread_cond_timedwait(&cntr->back, &cntr->lock, &end);
 }
 
 /*
@@ -151,9 +151,9 @@ static int cntr_wait_round(struct crn_cntr *cntr, struct crn_cntr_values seen,
 		return 0;
 	}
 	cntr->driven = true;
-	crn_unlock(&cntr->lock);
+	pthread_mutex_unlock(&cntr->lock);
 	ret = cntr_drive(cntr, seen, timeout);
-	crn_lock(&cntr->lock);
+	pthread_mutex_lock(&cntr->lock);
 	cntr->driven = false;
 	pthread_cond_broadcast(&cntr->back);
 	return ret;
@@ -170,7 +170,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	if (cntr->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
 	cntr_progress(cntr);
-	crn_lock(&cntr->lock);
+	pthread_mutex_lock(&cntr->lock);
 	for (;;) {
 		seen = cntr_values(cntr);
 		if (seen.value >= threshold) {
@@ -188,7 +188,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 			break;
 		ret = cntr_wait_round(cntr, seen, left);
 	}
-	crn_unlock(&cntr->lock);
+	pthread_mutex_unlock(&cntr->lock);
 	return ret;
 }
 
@@ -266,7 +266,7 @@ int crn_cntr_init(struct crn_cntr *cntr, const struct fi_cntr_attr *attr, void *
 	ret = crn_wait_init(&cntr->wait, attr ? attr->wait_obj : FI_WAIT_NONE);
 	if (ret)
 		return ret;
-	ret = crn_lock_init(&cntr->lock, true);
+	ret = -pthread_mutex_init(&cntr->lock, NULL);
 	if (ret)
 		goto err_wait;
 	ret = cntr_cond_init(&cntr->back);
@@ -280,7 +280,7 @@ int crn_cntr_init(struct crn_cntr *cntr, const struct fi_cntr_attr *attr, void *
 	return 0;
 
 err_lock:
-	crn_lock_fini(&cntr->lock);
+	pthread_mutex_destroy(&cntr->lock);
 err_wait:
 	crn_wait_fini(&cntr->wait);
 	return ret;
@@ -289,6 +289,6 @@ err_wait:
 void crn_cntr_fini(struct crn_cntr *cntr)
 {
 	pthread_cond_destroy(&cntr->back);
-	crn_lock_fini(&cntr->lock);
+	pthread_mutex_destroy(&cntr->lock);
 	crn_wait_fini(&cntr->wait);
 }

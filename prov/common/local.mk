@@ -8,6 +8,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/attr_rules.h \
 	prov/common/cntr.c \
 	prov/common/eq.c \
+	prov/common/lock.c \
 	prov/common/nic.c \
 	prov/common/nosys.c \
 	prov/common/pool.c \
