@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	$(rdmavm_bin) \
 	util/bench \
 	util/check \
+	util/lib/bench.sh \
 	util/lib/results.sh \
 	util/lib/setup.sh \
 	util/lib/suites.sh \

@@ -14,4 +14,8 @@ fabtests_benchmarks_fi_cairn_op_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_benchmarks_fi_cairn_op_LDADD = $(LIBFABRIC_LIBS)
 fabtests_benchmarks_fi_cairn_op_SOURCES = fabtests/benchmarks/fi_cairn_op.c
 
+# Run by util/bench.
+noinst_PROGRAMS += fabtests/benchmarks/bench_local
+fabtests_benchmarks_bench_local_SOURCES = fabtests/benchmarks/bench_local.c
+
 EXTRA_DIST += fabtests/benchmarks/local.mk

@@ -120,6 +120,16 @@ suite_simverbs() {
 				-b "$dir/fabtests/functional" -p "$client" --peer "$server" -a "$address"
 		done
 	done
+	suite_simverbs_bench
+}
+
+# Figures of a loaded machine say nothing: what is tested is that every peer gives one.
+suite_simverbs_bench() {
+	if command -v ib_send_lat >/dev/null && command -v ucx_perftest >/dev/null; then
+		step simverbs-bench 600 "$top/fabtests/interop/with-build" unit "$top/util/bench" -s -n 1
+	else
+		skip simverbs-bench "perftest or ucx-utils is not installed"
+	fi
 }
 
 suite_install() {

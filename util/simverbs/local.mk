@@ -87,7 +87,8 @@ util_simverbs_libsimverbs_la_LIBADD = util/simverbs/libsimverbs-verbs.la
 util_simverbs_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined \
 	-Wl,-z,defs
 
-check_PROGRAMS += util/simverbs/bench/bench_verbs
+# Run by util/bench.
+noinst_PROGRAMS += util/simverbs/bench/bench_verbs
 util_simverbs_bench_bench_verbs_SOURCES = util/simverbs/bench/bench_verbs.c
 util_simverbs_bench_bench_verbs_LDADD = $(VERBS_LIBS)
 

@@ -1,0 +1,160 @@
+# shellcheck shell=bash
+# What util/bench measures, and how. A figure is one number on standard output.
+: "${work:?}" "${folder?}" "${address?}" "${device?}"
+
+# Both sides of a perftest program; prints the fields of the client's last line of figures.
+perftest() {
+	local program=$1 server tries=0
+	shift
+	"${device[@]}" "$program" "$@" >"$work/server" 2>&1 &
+	server=$!
+	while ! ss -Hltn 'sport = :18515' | grep -q .; do
+		tries=$((tries + 1))
+		if [ $tries -gt 200 ] || ! kill -0 $server 2>/dev/null; then
+			cat "$work/server" >&2
+			kill $server 2>/dev/null
+			return 1
+		fi
+		sleep 0.05
+	done
+	timeout 120 "${device[@]}" "$program" "$@" "$address" >"$work/client" 2>&1 || {
+		cat "$work/client" >&2
+		kill $server
+		return 1
+	}
+	wait $server
+	grep -E '^ *[0-9]+ +[0-9]+ ' "$work/client" | tail -n 1
+}
+
+# figure NAME COMMAND...: what it prints as NAME=NUMBER.
+figure() {
+	timeout 120 "${device[@]}" "${@:2}" >"$work/client" 2>&1 || {
+		cat "$work/client" >&2
+		return 1
+	}
+	sed -n "s/.* $1=\([0-9.]*\).*/\1/p" "$work/client" | tail -n 1
+}
+
+two_sides() {
+	figure "$1" fi_cairn_bench -p "$2" --self="$address" "${@:3}"
+}
+
+# UCX on the software device alone. A completion for each request, as everybody else has.
+ucx() {
+	env UCX_TLS=rc_verbs,ud_verbs:aux UCX_NET_DEVICES=sim0:1 UCX_RC_VERBS_TX_CQ_MODERATION=1 "$@"
+}
+
+# one_side COUNT OPERATION PEER: the command for COUNT operations within one process, in "command".
+one_side() {
+	local count=$1 name size raw test
+	case $2 in
+	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
+	send64) name=send size=64 raw=send test=tag_lat ;;
+	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
+	esac
+	case $3 in
+	memcpy) command=(bench_verbs -o memcpy -z "$size" -n "$count" -r 1) ;;
+	ibv | inline) command=(bench_verbs -o "$raw" -z "$size" -n "$count" -r 1) ;;
+	region) command=(bench_verbs -o write -z "$size" -n "$count" -r 1) ;;
+	ucx) command=(ucx_perftest -l -t "$test" -s "$size" -n "$count" -w 1 -f) ;;
+	*-safe) command=(fi_cairn_op -p "${3%-safe}" -t safe -o "$name" -z "$size" -n "$count" -r 1 "$address") ;;
+	*) command=(fi_cairn_op -p "$3" -t domain -o "$name" -z "$size" -n "$count" -r 1 "$address") ;;
+	esac
+}
+
+# ns of one operation.
+one_time() {
+	local command count=50000
+	[ "$1" != write64k ] || count=5000
+	one_side $count "$1" "$2"
+	if [ "$2" = ucx ]; then
+		ucx "${device[@]}" "${command[@]}" >"$work/client" 2>&1 || {
+			cat "$work/client" >&2
+			return 1
+		}
+		# Its latency is half an iteration, though an iteration of a loopback is one operation. In us.
+		awk '$1 ~ /^[0-9]+$/ { ns = $4 * 2000 } END { print ns }' "$work/client"
+	else
+		figure ns "${command[@]}"
+	fi
+}
+
+# Instructions of one operation: what 5000 more add to a run. Of the device itself: those inside
+# ibv_post_send and ibv_poll_cq.
+one_count() {
+	local command count ir=() only=()
+	[ "$1" != device ] || only=(--toggle-collect=svb_post_send --toggle-collect=svb_poll_cq --toggle-collect=copy_once)
+	for count in 1000 6000; do
+		one_side $count "$1" "$2"
+		ucx "${device[@]}" valgrind --tool=callgrind --callgrind-out-file=/dev/null "${only[@]}" "${command[@]}" \
+			>"$work/client" 2>&1 || {
+			cat "$work/client" >&2
+			return 1
+		}
+		ir+=("$(sed -n 's/.*Collected : *//p' "$work/client")")
+	done
+	echo $(((ir[1] - ir[0] + 2500) / 5000))
+}
+
+# measure TEST PEER: one figure.
+measure() {
+	local round=2000 writes=500
+	# The virtual machine is slow.
+	[ ${#device[@]} = 0 ] || round=20000 writes=5000
+	case $1-$2 in
+	pingpong-ib_send_lat) perftest ib_send_lat -F -s 64 -n $round | awk '{ print $5 }' ;;
+	pingpong-unix_socket) figure half_rtt_usec bench_local -k socket -z 64 -n $round ;;
+	pingpong-shm_ring) figure half_rtt_usec bench_local -k ring -z 64 -n $round ;;
+	pingpong-*) two_sides half_rtt_usec "$2" -m pingpong -z 64 -n $round -b 1 ;;
+	# perftest counts 2^20 bytes as a megabyte.
+	write-ib_write_bw) perftest ib_write_bw -F -s 65536 -n $writes | awk '{ print $4 * 1.048576 }' ;;
+	write-unix_socket) figure MB_per_s bench_local -m stream -k socket -z 65536 -n $writes ;;
+	write-shm_ring) figure MB_per_s bench_local -m stream -k ring -z 65536 -n $writes ;;
+	# perftest asks for a completion per 100 writes, so the others do too.
+	write-*) two_sides MB_per_s "$2" -m write -z 65536 -n $writes -w 128 -q 100 ;;
+	*) one_time "$1" "$2" ;;
+	esac
+}
+
+# Median, and the order statistics that bound it with 95 %: of the figures, and of the ratios to the
+# first peer. With instructions, what each has more than the first.
+summarize() {
+	local test=$1 unit=$2
+	shift 2
+	awk -v test="$test" -v unit="$unit" -v peers="$*" -v counts="$(cat "$work/$test.count" 2>/dev/null)" '
+	function sorted(from, n, to,   i, j, t) {
+		for (i = 1; i <= n; i++) to[i] = from[i]
+		for (i = 2; i <= n; i++)
+			for (j = i; j > 1 && to[j - 1] > to[j]; j--) { t = to[j]; to[j] = to[j - 1]; to[j - 1] = t }
+	}
+	function median(a, n) { return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2 }
+	{ for (i = 1; i <= NF; i++) value[i, NR] = $i }
+	END {
+		count = split(peers, name, " ")
+		split(counts, ir, " ")
+		printf "%s, %d repetitions\n  %-14s %-32s %-26s%s\n", test, NR, "", unit " (95 %)",
+			"ratio to " name[1], counts == "" ? "" : "  instructions  added"
+		low = int(NR / 2 - 0.98 * sqrt(NR)); if (low < 1) low = 1
+		for (p = 1; p <= count; p++) {
+			for (r = 1; r <= NR; r++) { v[r] = value[p, r]; q[r] = value[p, r] / value[1, r] }
+			sorted(v, NR, sv); sorted(q, NR, sq)
+			printf "  %-14s %-32s %-26s", name[p],
+				sprintf("%.2f (%.2f to %.2f)", median(sv, NR), sv[low], sv[NR + 1 - low]),
+				sprintf("%.3f (%.3f to %.3f)", median(sq, NR), sq[low], sq[NR + 1 - low])
+			if (counts != "") printf "  %12d %+6d", ir[p], ir[p] - ir[1]
+			printf "\n"
+		}
+	}' "$work/$test"
+}
+
+plot() {
+	local test=$1 unit=$2 i plots=()
+	shift 2
+	command -v gnuplot >/dev/null || return 0
+	for ((i = 1; i <= $#; i++)); do
+		plots+=("'$folder/$test.txt' using 0:$i with linespoints title '${*:i:1}'")
+	done
+	gnuplot -e "set terminal png size 900,500; set output '$folder/$test.png'; set title '$test';
+		set ylabel '$unit'; set xlabel 'repetition'; set yrange [0:*]; set key noenhanced;
+		plot $(IFS=,; echo "${plots[*]}")"
+}
