@@ -24,6 +24,12 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/iwarp.c \
 	util/simverbs/lock.c \
 	util/simverbs/lock.h \
+	util/simverbs/machine.c \
+	util/simverbs/machine.h \
+	util/simverbs/machine_choice.c \
+	util/simverbs/machine_memory.c \
+	util/simverbs/machine_parts.h \
+	util/simverbs/machine_save.c \
 	util/simverbs/marshall.c \
 	util/simverbs/mcast.c \
 	util/simverbs/memory.c \
