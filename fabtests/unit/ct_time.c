@@ -18,6 +18,7 @@ static _Thread_local bool interrupted;
 static _Thread_local void (*after_wait)(void *);
 static _Thread_local void *after_wait_arg;
 static _Atomic unsigned int waits, waiting;
+static _Atomic unsigned int wakes; /* of condition variables */
 
 void ct_time_reset(void);
 
@@ -31,6 +32,10 @@ int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				  const struct timespec *end);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				  const struct timespec *end);
+int __real_pthread_cond_signal(pthread_cond_t *cond);
+int __wrap_pthread_cond_signal(pthread_cond_t *cond);
+int __real_pthread_cond_broadcast(pthread_cond_t *cond);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *cond);
 
 static uint64_t to_ns(struct timespec time)
 {
@@ -147,10 +152,9 @@ static int poll_interrupted(struct pollfd *fds, nfds_t count)
 	return ret;
 }
 
-/* The timeout is the stopped clock's; who moves it is another thread, or this wait. */
-static int poll_stopped(struct pollfd *fds, nfds_t count, int timeout)
+/* Until the stopped clock is there; who moves it is another thread, or this wait. */
+static int poll_stopped(struct pollfd *fds, nfds_t count, uint64_t end)
 {
-	const uint64_t end = atomic_load(&clock_ns) + (uint64_t)timeout * NS_PER_MS;
 	int ret;
 
 	while (!(ret = __real_poll(fds, count, jumps ? 0 : 1)) &&
@@ -163,15 +167,18 @@ static int poll_stopped(struct pollfd *fds, nfds_t count, int timeout)
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
+	uint64_t end;
 	int ret;
 
 	if (!timeout)
 		return __real_poll(fds, count, 0);
+	/* Before anyone may see that this thread waits, and move the clock. */
+	end = atomic_load(&clock_ns) + (uint64_t)timeout * NS_PER_MS;
 	wait_begins();
 	if (interrupted)
 		ret = poll_interrupted(fds, count);
 	else if (timeout > 0 && atomic_load(&stopped))
-		ret = poll_stopped(fds, count, timeout);
+		ret = poll_stopped(fds, count, end);
 	else
 		ret = __real_poll(fds, count, timeout);
 	wait_ends();
@@ -188,19 +195,35 @@ int __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 	return ret;
 }
 
-/* In real slices of a millisecond: nothing but a look at the clock ends with them. */
+int __wrap_pthread_cond_signal(pthread_cond_t *cond)
+{
+	atomic_fetch_add(&wakes, 1);
+	return __real_pthread_cond_signal(cond);
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	atomic_fetch_add(&wakes, 1);
+	return __real_pthread_cond_broadcast(cond);
+}
+
+/*
+ * In real slices of a millisecond: nothing but a look at the clock ends with them. A wake
+ * between the end of a slice and having the mutex again reaches nobody, so it is counted.
+ */
 static int timedwait_stopped(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t end)
 {
+	const unsigned int seen = atomic_load(&wakes);
 	struct timespec slice;
 	int ret;
 
-	/* One that is over as it begins, begun again and again, is a spin. */
-	CT_EXPECT_GT(end, atomic_load(&clock_ns));
 	do {
 		if (jumps && atomic_load(&clock_ns) < end)
 			atomic_store(&clock_ns, end);
 		slice = from_ns(jumps ? 0 : real_ns() + NS_PER_MS);
 		ret = __real_pthread_cond_timedwait(cond, mutex, &slice);
+		if (ret == ETIMEDOUT && atomic_load(&wakes) != seen)
+			ret = 0;
 	} while (ret == ETIMEDOUT && atomic_load(&clock_ns) < end);
 	return ret;
 }
@@ -211,6 +234,9 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 	int ret;
 
 	CT_EXPECT_LT(end->tv_nsec, NS_PER_S);
+	/* One that is over as it begins, begun again and again, is a spin. */
+	if (atomic_load(&stopped))
+		CT_EXPECT_GT(to_ns(*end), atomic_load(&clock_ns));
 	wait_begins();
 	if (atomic_load(&stopped) && end->tv_nsec < NS_PER_S)
 		ret = timedwait_stopped(cond, mutex, to_ns(*end));

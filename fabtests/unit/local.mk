@@ -8,7 +8,8 @@ CT_WRAP_ALLOC = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_al
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=strndup
 CT_WRAP_LOG = -Wl,--wrap=fi_log,--wrap=fi_log_enabled,--wrap=fi_log_ready
 CT_WRAP_TIME = -Wl,--wrap=clock_gettime,--wrap=poll,--wrap=pthread_cond_wait \
-	-Wl,--wrap=pthread_cond_timedwait
+	-Wl,--wrap=pthread_cond_timedwait,--wrap=pthread_cond_signal \
+	-Wl,--wrap=pthread_cond_broadcast
 
 check_LTLIBRARIES += fabtests/unit/libct.la
 fabtests_unit_libct_la_SOURCES = \
