@@ -136,7 +136,7 @@ static void open_all(void)
 	desc = fi_mr_desc(mr);
 	key = fi_mr_key(mr);
 	target = MOST;
-	if (info->domain_attr->mr_mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC))
+	if (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		target += (uintptr_t)memory;
 	end_open(&ends[0], info);
 	need(fi_connect(ends[0].ep, info->dest_addr, NULL, 0), "fi_connect");
