@@ -147,7 +147,7 @@ static int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_s
 	int ret;
 
 	svb_rc_wc(op, &wc, IBV_WC_RECV);
-	if (!svb_recv_span(recv, &to))
+	if (!svb_recv_span(recv, &to, op->wqe->length))
 		return svb_rc_receive_failed(op, recv, &wc, IBV_WC_LOC_PROT_ERR,
 					     IBV_WC_REM_OP_ERR);
 	if (to.length < op->wqe->length)

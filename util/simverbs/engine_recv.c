@@ -72,13 +72,17 @@ static const struct ibv_sge *svb_recv_sges(const struct svb_recv *recv)
 	return recv->qp->srq ? recv->copy.sge : recv->rwqe->sge;
 }
 
-bool svb_recv_span(struct svb_recv *recv, struct svb_span *span)
+bool svb_recv_span(struct svb_recv *recv, struct svb_span *span, uint64_t len)
 {
 	struct svb_qp_sh *qp = recv->qp;
 	uint32_t pd = qp->srq ? svb_seg_srq(recv->seg, qp->srq - 1)->pd : qp->pd;
+	const struct ibv_sge *sge = svb_recv_sges(recv);
+	uint32_t count = 0;
+	uint64_t room = 0;
 
-	return svb_span_of_sges(span, recv->seg, pd, svb_recv_sges(recv),
-				recv->rwqe->num_sge, IBV_ACCESS_LOCAL_WRITE);
+	while (count < recv->rwqe->num_sge && room < len)
+		room += sge[count++].length;
+	return svb_span_of_sges(span, recv->seg, pd, sge, count, IBV_ACCESS_LOCAL_WRITE);
 }
 
 void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited)

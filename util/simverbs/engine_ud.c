@@ -51,7 +51,7 @@ static enum ibv_wc_status svb_ud_place(struct svb_datagram *dg, struct svb_recv 
 {
 	struct svb_span to;
 
-	if (!svb_recv_span(recv, &to))
+	if (!svb_recv_span(recv, &to, SVB_GRH + dg->op.wqe->length))
 		return IBV_WC_LOC_PROT_ERR;
 	if (to.length < SVB_GRH + dg->op.wqe->length)
 		return IBV_WC_LOC_LEN_ERR;

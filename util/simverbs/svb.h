@@ -272,8 +272,11 @@ void svb_iwarp_close(struct svb_qp *qp);
 bool svb_recv_take(struct svb_recv *recv, struct svb_seg *seg, struct svb_qp_sh *qp);
 /* Completes it. wc: everything but wr_id and qp_num. */
 void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited);
-/* The memory of it; false when a key forbids it. */
-bool svb_recv_span(struct svb_recv *recv, struct svb_span *span);
+/*
+ * Its memory for len bytes, or all there is; false when a key forbids it. Adapters do not
+ * look at a buffer that the message does not reach, nor does this.
+ */
+bool svb_recv_span(struct svb_recv *recv, struct svb_span *span, uint64_t len);
 
 /*
  * channel.c, async.c: an object is not destroyed before every event that was read of it

@@ -160,6 +160,32 @@ CT_TEST(errors, message_longer_than_the_receive)
 	world_pair_close(&a, &b);
 }
 
+/* As programs do that post a buffer only to take messages without data. */
+CT_TEST(errors, buffers_that_a_message_does_not_reach_are_not_looked_at)
+{
+	struct ibv_sge sge[2];
+	struct ibv_recv_wr *bad, wr = {.wr_id = 1, .sg_list = sge, .num_sge = 2};
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	sge[0] = (struct ibv_sge){(uintptr_t)b.memory, 8, b.mr->lkey};
+	sge[1] = (struct ibv_sge){0, 1024, 0};
+	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&a, 2, 0, 8), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	sge[0].lkey = 0;
+	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&a, 3, 0, 0), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	sge[0].lkey = b.mr->lkey;
+	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&a, 4, 0, 9), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_LOC_PROT_ERR);
+	world_pair_close(&a, &b);
+}
+
 CT_TEST(errors, receive_with_a_wrong_key)
 {
 	struct end a, b;
