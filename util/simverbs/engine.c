@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include "relay.h"
 #include "service.h"
 #include "step.h"
 #include "svb.h"
@@ -362,6 +363,7 @@ void svb_engine_timers(void)
 	if (!next || svb_now() < next)
 		return;
 	__atomic_store_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
+	svb_relay_look();
 	/* The mutex keeps them from being destroyed; whoever holds a queue's lock does
 	 * not ask for it. */
 	pthread_mutex_lock(&svb_self.mutex);

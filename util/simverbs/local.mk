@@ -44,6 +44,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/qp_state.c \
 	util/simverbs/registry.c \
 	util/simverbs/registry.h \
+	util/simverbs/relay.c \
+	util/simverbs/relay.h \
 	util/simverbs/segment.c \
 	util/simverbs/segment.h \
 	util/simverbs/service.c \
@@ -106,7 +108,8 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 		$(srcdir)/util/simverbs/simverbs.in >$@.tmp && chmod +x $@.tmp && mv $@.tmp $@
 
 # Run by test-simverbs, under simverbs.
-check_PROGRAMS += util/simverbs/test/cm_rules
+check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
+util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
 util_simverbs_test_cm_rules_SOURCES = util/simverbs/test/cm_rules.c
 util_simverbs_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
 EXTRA_DIST += util/simverbs/local.mk util/simverbs/simverbs.in util/simverbs/test-simverbs \

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "relay.h"
 #include "svb.h"
 
 bool svb_span_of_sges(struct svb_span *span, struct svb_seg *seg, uint32_t pd,
@@ -90,25 +91,30 @@ static void svb_copy(const struct svb_span *to, const struct svb_span *from)
 	}
 }
 
-/* The devices work within one process all the same. */
-static void svb_forbidden(void)
+static void svb_forbidden(const struct svb_seg *seg, int err)
 {
 	static bool said;
 
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		fprintf(stderr,
-			"simverbs: this system forbids process_vm_writev between your "
-			"own "
-			"processes: allow it (kernel.yama.ptrace_scope below 2; in a "
-			"container, CAP_SYS_PTRACE or a seccomp profile with it)\n");
+			"simverbs: process_vm_writev(2) to process %u fails (%s): %s; "
+			"allow it by kernel.yama.ptrace_scope below 2, in a container "
+			"by CAP_SYS_PTRACE or a seccomp profile with it\n",
+			seg->pid, strerror(err),
+			svb_self.settings.copy == SVB_COPY_DIRECT
+				? "its memory is out of reach"
+				: "a thread of it copies instead, which is slower");
 }
 
 /* One call moves at most 2 GiB, and what a fault cut short is tried again from there. */
 static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write)
 {
+	struct svb_peer *peer = &svb_self.peer[other->seg->index % SVB_PROC_MAX];
 	pid_t pid = (pid_t)other->seg->pid;
 	ssize_t done;
 
+	if (peer->relayed || svb_self.settings.copy == SVB_COPY_THREAD)
+		return svb_relay_transfer(own, other, write);
 	while (own->length) {
 		done = write ? process_vm_writev(pid, own->iov, (unsigned long)own->count,
 						 other->iov, (unsigned long)other->count,
@@ -116,8 +122,15 @@ static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write
 			     : process_vm_readv(pid, own->iov, (unsigned long)own->count,
 						other->iov, (unsigned long)other->count,
 						0);
-		if (done < 0 && (errno == EPERM || errno == ENOSYS))
-			svb_forbidden();
+		if (done < 0 && (errno == EPERM || errno == ENOSYS)) {
+			svb_forbidden(other->seg, errno);
+			if (svb_self.settings.copy == SVB_COPY_DIRECT)
+				return EPERM;
+			peer->relayed = true;
+			/* It will be the same the other way round. */
+			svb_relay_start();
+			return svb_relay_transfer(own, other, write);
+		}
 		if (done <= 0)
 			return done < 0 ? errno : EFAULT;
 		svb_span_skip(own, (size_t)done);

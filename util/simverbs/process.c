@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include "relay.h"
 #include "service.h"
 #include "svb.h"
 #include "vg.h"
@@ -39,6 +40,7 @@ static void svb_forked(void)
 	if (!svb_self.joined)
 		return;
 	svb_service_forget();
+	svb_relay_forget();
 	svb_seg_detach();
 	crn_list_init(&svb_self.contexts);
 	memset(svb_self.qp, 0, sizeof(svb_self.qp));
@@ -53,6 +55,7 @@ static void __attribute__((destructor)) svb_leave(void)
 	if (!svb_self.joined)
 		return;
 	svb_service_stop();
+	svb_relay_stop();
 	svb_registry_leave();
 }
 

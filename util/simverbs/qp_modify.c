@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include "relay.h"
 #include "service.h"
 #include "svb.h"
 
@@ -138,6 +139,9 @@ static void svb_qp_entered(struct svb_qp *qp, enum ibv_qp_state from,
 	case IBV_QPS_RTR:
 		if (qp->ibv.qp_type == IBV_QPT_RC && peer != svb_self.index)
 			svb_service_watch_peer(peer);
+		/* From now on others may ask. */
+		if (svb_self.settings.copy == SVB_COPY_THREAD)
+			svb_relay_start();
 		svb_engine_run_peer(sh);
 		break;
 	case IBV_QPS_RTS:

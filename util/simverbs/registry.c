@@ -80,12 +80,22 @@ void svb_registry_bury(uint32_t token)
 					    __ATOMIC_RELAXED);
 }
 
-/* Files of a process are "seg.INDEX" and "bell.INDEX.SERIAL". */
-static void svb_remove_files(uint32_t index)
+/* Whose file that is: "seg.INDEX" and "bell.INDEX.SERIAL"; 0: no process'. */
+static uint32_t svb_file_owner(const char *name)
+{
+	uint32_t index = 0;
+
+	if (sscanf(name, "seg.%u", &index) != 1)
+		sscanf(name, "bell.%u.", &index);
+	return index < SVB_PROC_MAX ? index : 0;
+}
+
+/* Removes the files of every process that gone says is. */
+static void svb_remove_files(bool (*gone)(uint32_t index))
 {
 	int fd = openat(svb_self.dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char seg[32], bell[32];
 	struct dirent *file;
+	uint32_t index;
 	DIR *dir;
 
 	if (fd < 0)
@@ -95,13 +105,25 @@ static void svb_remove_files(uint32_t index)
 		close(fd);
 		return;
 	}
-	snprintf(seg, sizeof(seg), "seg.%u", index);
-	snprintf(bell, sizeof(bell), "bell.%u.", index);
-	while ((file = readdir(dir)))
-		if (!strcmp(file->d_name, seg) ||
-		    !strncmp(file->d_name, bell, strlen(bell)))
+	while ((file = readdir(dir))) {
+		index = svb_file_owner(file->d_name);
+		if (index && gone(index))
 			unlinkat(fd, file->d_name, 0);
+	}
 	closedir(dir);
+}
+
+static bool svb_is_self(uint32_t index)
+{
+	return index == svb_self.index;
+}
+
+/* With the registry locked, so that none begins now. */
+static bool svb_is_dead(uint32_t index)
+{
+	const struct svb_entry *entry = &svb_self.registry->entry[index];
+
+	return !svb_get(entry->pid) || !svb_entry_lives(entry);
 }
 
 static int svb_dir_refuse(int err)
@@ -143,6 +165,22 @@ static int svb_dir_open(void)
 	return 0;
 }
 
+/* What another version left, if nobody of it lives: entries have always been like these.
+ */
+static bool svb_registry_renew(struct svb_registry *registry)
+{
+	uint32_t i;
+
+	for (i = 1; i < SVB_PROC_MAX; i++)
+		if (registry->entry[i].pid && svb_entry_lives(&registry->entry[i]))
+			return false;
+	memset(registry, 0, sizeof(*registry));
+	registry->abi = SVB_ABI;
+	registry->magic = SVB_MAGIC;
+	unlinkat(svb_self.dir_fd, "cm-ports", 0);
+	return true;
+}
+
 /* With the file locked: maps it, and makes it what it should be when it is new. */
 static int svb_registry_map(int fd)
 {
@@ -160,15 +198,18 @@ static int svb_registry_map(int fd)
 		registry->abi = SVB_ABI;
 		registry->magic = SVB_MAGIC;
 	}
-	if (registry->magic != SVB_MAGIC || registry->abi != SVB_ABI) {
-		fprintf(stderr,
-			"simverbs: %s/registry is of another version; remove it\n",
-			svb_self.dir);
-		munmap(registry, sizeof(*registry));
-		return EPROTO;
-	}
 	svb_self.registry = registry;
-	return 0;
+	if (registry->magic == SVB_MAGIC && registry->abi == SVB_ABI)
+		return 0;
+	if (svb_registry_renew(registry))
+		return 0;
+	fprintf(stderr,
+		"simverbs: processes of another version of simverbs use %s: end them, or "
+		"set SIMVERBS_DIR\n",
+		svb_self.dir);
+	munmap(registry, sizeof(*registry));
+	svb_self.registry = NULL;
+	return EPROTO;
 }
 
 /* With the file locked. Indices never used come first, so that a key or number kept too
@@ -187,7 +228,8 @@ static int svb_entry_claim(void)
 	}
 	if (i == SVB_PROC_MAX)
 		return ENOMEM;
-	svb_remove_files(at);
+	/* What killed processes left, and whoever had this entry. */
+	svb_remove_files(svb_is_dead);
 	__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
 	entry->generation = (entry->generation + 1) & ((1u << (32 - SVB_PROC_BITS)) - 1);
 	entry->generation += !entry->generation;
@@ -228,7 +270,7 @@ void svb_registry_leave(void)
 {
 	struct svb_entry *entry = &svb_self.registry->entry[svb_self.index];
 
-	svb_remove_files(svb_self.index);
+	svb_remove_files(svb_is_self);
 	if (entry->generation == svb_self.generation)
 		__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
 }

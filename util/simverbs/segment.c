@@ -357,6 +357,7 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 	if (!peer->seg)
 		madvise(seg, svb_seg_span(), MADV_DONTDUMP);
 	svb_seg_hide(seg);
+	peer->relayed = false;
 	memset(peer->shown, 0, sizeof(peer->shown));
 	peer->shown_heap = 0;
 	__atomic_store_n(&peer->seg, seg, __ATOMIC_RELEASE);

@@ -15,7 +15,7 @@
 #include "registry.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 1u
+#define SVB_ABI 2u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there. */
@@ -175,6 +175,25 @@ struct svb_mcast_sh {
 	uint64_t unused;
 };
 
+/* What others ask of the thread that copies for them: relay.h. */
+#define SVB_RELAY_PIECES 32
+struct svb_relay_sh {
+	struct svb_lock lock; /* of who asks */
+	uint32_t bell;	      /* of the thread; 0: none runs */
+	uint32_t wanted;      /* somebody asked and there was none */
+	uint32_t state;	      /* enum svb_relay_state */
+	uint32_t from;	      /* token of who asks */
+	uint32_t write;	      /* to the memory of this process, else from it */
+	uint32_t count;
+	uint32_t result;  /* errno */
+	uint64_t staging; /* offset in the segment of who asks */
+	struct {
+		uint64_t at; /* address here */
+		uint64_t len;
+	} piece[SVB_RELAY_PIECES];
+};
+enum svb_relay_state { SVB_RELAY_FREE, SVB_RELAY_ASKED, SVB_RELAY_BUSY, SVB_RELAY_DONE };
+
 struct svb_seg {
 	uint32_t magic;
 	uint32_t abi;
@@ -198,6 +217,7 @@ struct svb_seg {
 	uint32_t unused2;
 	uint64_t nothing;  /* where completions point that release no slot */
 	uint64_t heap_top; /* no byte of the heap beyond this offset was ever in use */
+	struct svb_relay_sh relay;
 };
 
 /* Slots of each table: capacity, bytes each, and where it begins. */

@@ -85,6 +85,7 @@ static bool svb_set_string(const struct svb_key *key, void *at, const char *text
 
 static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
+static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
 static const char *const svb_auto_names[] = {"off", "on", "auto", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
 
@@ -128,6 +129,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("ddio", bool, ddio, .preset = "on"),
 	SVB_KEY("persistent_file", string, persistent, .most = 256, .preset = ""),
 	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
+	SVB_KEY("copy", enum, copy, .names = svb_copy_names, .preset = "auto"),
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };
 

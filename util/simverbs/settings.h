@@ -22,6 +22,7 @@
 #define SVB_MAX_GIDS 16
 
 enum svb_link { SVB_LINK_IB, SVB_LINK_ROCE, SVB_LINK_IWARP };
+enum svb_copy { SVB_COPY_AUTO, SVB_COPY_DIRECT, SVB_COPY_THREAD };
 enum svb_domain { SVB_DOMAIN_DMP, SVB_DOMAIN_MHP, SVB_DOMAIN_WSP };
 
 /* An address that a port answers to. */
@@ -72,6 +73,7 @@ struct svb_settings {
 	char persistent[256]; /* file that stands for persistent memory; "": none */
 	uint32_t retry_cap; /* ms: a request nobody answers fails after this at the latest
 			     */
+	enum svb_copy copy; /* how another process' memory is reached */
 	bool threads; /* false: never start a thread, time passes only while polling */
 };
 

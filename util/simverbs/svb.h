@@ -23,6 +23,7 @@
 struct svb_peer {
 	struct svb_seg *seg;
 	uint32_t generation; /* whose segment that is */
+	bool relayed;	     /* its memory is out of reach: relay.h */
 	/* Of the segment, what valgrind was last told is in use. */
 	uint32_t shown[SVB_TABLES];
 	uint64_t shown_heap;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Between processes: segment.c, registry.c, memory.c, service.c, process.c */
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "world.h"
 
@@ -225,5 +227,102 @@ CT_TEST(processes, child_of_a_fork_has_an_identity_of_its_own)
 	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
 	world_close(&end);
 	world_pair_close(&a, &b);
+	close(fd);
+}
+
+/* Its processes may not reach each other's memory, as far as it knows. */
+static int relayed(int fd)
+{
+	struct address peer;
+	struct end end;
+	uint64_t *words;
+	int ret = 0;
+
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_COPY", "thread", 1);
+	if (!join_to(&end, fd, &peer))
+		return 1;
+	words = (uint64_t *)(end.memory + 128);
+	strcpy(end.memory, "by its thread");
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 14, &peer, 4096) ||
+	    world_status(end.cq) ||
+	    world_rdma(&end, IBV_WR_RDMA_READ, 64, 14, &peer, 4096) ||
+	    world_status(end.cq) || strcmp(end.memory + 64, "by its thread"))
+		ret = 2;
+	if (world_send(&end, 2, 0, 14) || world_status(end.cq))
+		ret = 3;
+	words[0] = 0;
+	if (world_rdma(&end, IBV_WR_RDMA_READ, 128, 8, &peer, 8192) ||
+	    world_status(end.cq) || words[0] != 7)
+		ret = 4;
+	/* What a key does not cover is refused as ever. */
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, WORLD_BYTES) ||
+	    world_status(end.cq) != IBV_WC_REM_ACCESS_ERR)
+		ret = 5;
+	world_close(&end);
+	return ret;
+}
+
+CT_TEST(processes, thread_of_the_target_copies_where_the_system_forbids_it)
+{
+	struct address peer;
+	struct end end;
+	pid_t pid;
+	int fd = world_child(relayed, &pid);
+	uint64_t seven = 7;
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	memcpy(end.memory + 8192, &seven, sizeof(seven));
+	CT_ASSERT_EQ(world_recv(&end, 1, 1024, 64), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(end.memory + 1024, "by its thread");
+	CT_EXPECT_STREQ(end.memory + 4096, "by its thread");
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	world_close(&end);
+	close(fd);
+}
+
+/* Registered, told of, and then taken from under the registration. */
+static int unmapped(int fd)
+{
+	struct address peer;
+	struct end end;
+
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_COPY", "thread", 1);
+	if (!join_to(&end, fd, &peer) || !world_swap(fd, &peer, &peer))
+		return 1;
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0) ||
+	    world_status(end.cq) != IBV_WC_REM_OP_ERR)
+		return 2;
+	world_close(&end);
+	return 0;
+}
+
+CT_TEST(processes, memory_gone_from_under_its_registration_kills_nobody)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	struct address peer, to;
+	struct ibv_mr *mr;
+	struct end end;
+	pid_t pid;
+	int fd;
+
+	svb_join();
+	if (svb_self.valgrind)
+		CT_SKIP("valgrind tells of it");
+	fd = world_child(unmapped, &pid);
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	mr = ibv_reg_mr(end.pd, page, 4096, WORLD_ACCESS);
+	CT_ASSERT_NE(mr, NULL);
+	to = world_address(&end);
+	to.rkey = mr->rkey;
+	to.memory = (uintptr_t)page;
+	munmap(page, 4096);
+	CT_EXPECT_TRUE(world_swap(fd, &to, &peer));
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	ibv_dereg_mr(mr);
+	world_close(&end);
 	close(fd);
 }
