@@ -77,3 +77,35 @@ void svb_bell_keep(int fd, uint32_t name)
 	if (recv(fd, &rest, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
 		svb_bell_ring(name);
 }
+
+/* Its name is the bell's with the serial that no bell has. */
+int svb_life_open(void)
+{
+	struct sockaddr_un addr;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ret;
+
+	if (fd < 0)
+		return -1;
+	svb_bell_addr(svb_bell_name(svb_self.index, 0), &addr);
+	if (!bind(fd, (struct sockaddr *)&addr, sizeof(addr)) && !listen(fd, SOMAXCONN))
+		return fd;
+	ret = errno;
+	close(fd);
+	errno = ret;
+	return -1;
+}
+
+/* Nobody accepts: that the connection is in the queue is enough. */
+int svb_life_watch(uint32_t index)
+{
+	struct sockaddr_un addr;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	svb_bell_addr(svb_bell_name(index, 0), &addr);
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	close(fd);
+	return -1;
+}

@@ -40,4 +40,12 @@ int svb_bell_take(int fd);
 /* Makes sure the bell is readable: for who took a ring and leaves something behind. */
 void svb_bell_keep(int fd, uint32_t name);
 
+/*
+ * The sign that this process lives: a listening socket, which the system closes when it
+ * ends or runs another program. Watch gives a descriptor that becomes readable then, or
+ * -1 when the process of that index shows no sign.
+ */
+int svb_life_open(void);
+int svb_life_watch(uint32_t index);
+
 #endif

@@ -72,8 +72,11 @@ static int svb_ports_open(void)
 	close(fd);
 	if (!ret && !svb_ports->magic)
 		svb_ports->magic = SVB_PORTS_MAGIC;
-	if (!ret && svb_ports->magic != SVB_PORTS_MAGIC)
+	if (!ret && svb_ports->magic != SVB_PORTS_MAGIC) {
+		munmap(svb_ports, sizeof(*svb_ports));
+		svb_ports = NULL;
 		ret = EPROTO;
+	}
 	return ret == ENOSPC ? ENOMEM : ret;
 }
 

@@ -110,6 +110,9 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 # Run by test-simverbs, under simverbs.
 check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
+check_PROGRAMS += util/simverbs/test/peer
+util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
+util_simverbs_test_peer_LDADD = $(VERBS_LIBS)
 util_simverbs_test_cm_rules_SOURCES = util/simverbs/test/cm_rules.c
 util_simverbs_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
 EXTRA_DIST += util/simverbs/local.mk util/simverbs/simverbs.in util/simverbs/test-simverbs \

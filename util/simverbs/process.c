@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Joining, leaving and forking. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "relay.h"
 #include "service.h"
 #include "svb.h"
@@ -15,7 +17,15 @@ struct svb_self svb_self = {
 	.contexts = {&svb_self.contexts, &svb_self.contexts},
 	.dir_fd = -1,
 	.ring_fd = -1,
+	.life_fd = -1,
 };
+
+static void svb_life_end(void)
+{
+	if (svb_self.life_fd >= 0)
+		close(svb_self.life_fd);
+	svb_self.life_fd = -1;
+}
 
 /* Nothing of this process is half changed when a fork copies it. */
 static void svb_fork_begin(void)
@@ -39,6 +49,7 @@ static void svb_forked(void)
 	svb_fork_end();
 	if (!svb_self.joined)
 		return;
+	svb_life_end();
 	svb_service_forget();
 	svb_relay_forget();
 	svb_seg_detach();
@@ -57,6 +68,7 @@ static void __attribute__((destructor)) svb_leave(void)
 	svb_service_stop();
 	svb_relay_stop();
 	svb_registry_leave();
+	svb_life_end();
 }
 
 static int svb_join_locked(void)
@@ -76,9 +88,12 @@ static int svb_join_locked(void)
 		ret = svb_settings_load();
 		svb_devices_make();
 	}
-	if (!ret)
-		ret = svb_seg_create();
+	if (!ret) {
+		svb_self.life_fd = svb_life_open();
+		ret = svb_self.life_fd < 0 ? errno : svb_seg_create();
+	}
 	if (ret) {
+		svb_life_end();
 		svb_registry_leave();
 		return ret;
 	}
@@ -95,6 +110,18 @@ static int svb_join_locked(void)
 	return 0;
 }
 
+/* A program only sees that there is no device: why is said here. */
+static void svb_join_said(int err)
+{
+	static int said;
+
+	if (err && err != said)
+		fprintf(stderr, "simverbs: no devices, because of %s: %s%s\n",
+			*svb_self.dir ? svb_self.dir : "SIMVERBS_DIR", strerror(err),
+			err == ENOMEM ? " (is its file system full?)" : "");
+	said = err;
+}
+
 int svb_join(void)
 {
 	int ret = 0;
@@ -102,8 +129,10 @@ int svb_join(void)
 	if (__atomic_load_n(&svb_self.joined, __ATOMIC_ACQUIRE))
 		return 0;
 	pthread_mutex_lock(&svb_self.mutex);
-	if (!svb_self.joined)
+	if (!svb_self.joined) {
 		ret = svb_join_locked();
+		svb_join_said(ret);
+	}
 	pthread_mutex_unlock(&svb_self.mutex);
 	return ret;
 }

@@ -74,8 +74,7 @@ void svb_registry_bury(uint32_t token)
 	uint32_t pid = __atomic_load_n(&entry->pid, __ATOMIC_ACQUIRE);
 
 	/* Its successor has another process number. */
-	if (pid && svb_token(svb_token_index(token), entry->generation) == token &&
-	    !svb_entry_lives(entry))
+	if (pid && svb_token(svb_token_index(token), entry->generation) == token)
 		__atomic_compare_exchange_n(&entry->pid, &pid, 0, false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_RELAXED);
 }
@@ -118,12 +117,21 @@ static bool svb_is_self(uint32_t index)
 	return index == svb_self.index;
 }
 
-/* With the registry locked, so that none begins now. */
+/*
+ * With the registry locked, so that none begins now. One of another PID namespace that
+ * shares the directory is found by its sign of life only.
+ */
 static bool svb_is_dead(uint32_t index)
 {
 	const struct svb_entry *entry = &svb_self.registry->entry[index];
+	int fd;
 
-	return !svb_get(entry->pid) || !svb_entry_lives(entry);
+	if (!svb_get(entry->pid))
+		return true;
+	fd = svb_entry_lives(entry) ? -1 : svb_life_watch(index);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && !svb_entry_lives(entry);
 }
 
 static int svb_dir_refuse(int err)
@@ -220,10 +228,15 @@ static int svb_entry_claim(void)
 	uint32_t at = registry->highest, i;
 	struct svb_entry *entry;
 
+	/* What this process ran before it ran this program. */
+	for (i = 1; i < SVB_PROC_MAX; i++)
+		if (registry->entry[i].pid == (uint32_t)getpid() &&
+		    registry->entry[i].start_time == svb_start_time(getpid()))
+			__atomic_store_n(&registry->entry[i].pid, 0, __ATOMIC_RELEASE);
 	for (i = 1; i < SVB_PROC_MAX; i++) {
 		at = at % (SVB_PROC_MAX - 1) + 1;
 		entry = &registry->entry[at];
-		if (!entry->pid || !svb_entry_lives(entry))
+		if (svb_is_dead(at))
 			break;
 	}
 	if (i == SVB_PROC_MAX)

@@ -59,7 +59,8 @@ void svb_registry_leave(void);
 /* True when the process that the token names has not ended. A system call. */
 bool svb_registry_alive(uint32_t token);
 
-/* Frees the entry of a process that has ended: from now on nobody finds it. */
+/* Frees the entry of a process that has ended, or runs another program: from now on
+ * nobody finds it. */
 void svb_registry_bury(uint32_t token);
 
 /* Start time of a process, 0 when there is none such. */

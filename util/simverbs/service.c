@@ -329,11 +329,12 @@ static void svb_service_look(void)
 /* Mutex held. */
 static int svb_service_add_peer(uint32_t token, pid_t pid)
 {
-	int fd, ret;
+	int fd = svb_life_watch(svb_token_index(token)), ret;
 
 	/* valgrind does not know the call, and says so each time. */
 	errno = ENOSYS;
-	fd = svb_self.valgrind ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0 && !svb_self.valgrind)
+		fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0 && errno != ENOSYS)
 		return errno;
 	if (fd < 0) {

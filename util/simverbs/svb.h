@@ -43,6 +43,7 @@ struct svb_self {
 	int dir_fd;
 	int seg_fd;
 	int ring_fd; /* rings bells */
+	int life_fd; /* svb_life_open */
 	char dir[80];
 	struct svb_registry *registry;
 	struct svb_peer peer[SVB_PROC_MAX];
