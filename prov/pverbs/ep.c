@@ -145,21 +145,6 @@ static struct fi_ops pvb_ep_fid_ops = {
 	.ops_set = crn_nosys_ops_set,
 };
 
-static int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
-{
-	return pvb_cm_getopt(pvb_ep_from(fid)->raw_cm, level, optname, optval, optlen);
-}
-
-static int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval,
-			 size_t optlen)
-{
-	struct pvb_ep *ep = pvb_ep_from(fid);
-
-	if (ep->conn.id && !ep->req)
-		return -FI_EOPBADSTATE;
-	return pvb_cm_setopt(&ep->raw_cm, level, optname, optval, optlen);
-}
-
 static struct fi_ops_ep pvb_ep_ops = {
 	.size = sizeof(struct fi_ops_ep),
 	.cancel = crn_nosys_cancel,

@@ -26,6 +26,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/ep.c \
 	prov/pverbs/ep_bind.c \
 	prov/pverbs/ep_cm.c \
+	prov/pverbs/ep_opt.c \
 	prov/pverbs/eq.c \
 	prov/pverbs/errmap.c \
 	prov/pverbs/fabric.c \

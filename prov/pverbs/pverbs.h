@@ -528,6 +528,10 @@ int pvb_cm_setopt(bool *raw, int level, int optname, const void *optval, size_t 
 /* fi_setname: 0, -FI_EINVAL for no address of the info's format, -FI_ENOMEM. */
 int pvb_set_src(struct fi_info *info, const void *addr, size_t len);
 
+/* ep_opt.c */
+int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
+int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen);
+
 /* ep_cm.c: fi_ops_cm of endpoints. */
 extern struct fi_ops_cm pvb_ep_cm_ops;
 

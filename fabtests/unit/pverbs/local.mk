@@ -36,6 +36,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_device.c \
 	fabtests/unit/pverbs/test_domain.c \
 	fabtests/unit/pverbs/test_ep.c \
+	fabtests/unit/pverbs/test_ep_opt.c \
 	fabtests/unit/pverbs/test_ep_request.c \
 	fabtests/unit/pverbs/test_eq.c \
 	fabtests/unit/pverbs/test_errmap.c \
