@@ -236,6 +236,7 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 		return pvb_errno();
 	}
 	conn->request_len = (uint16_t)message;
+	pvb_path_option(ep);
 	conn->state = PVB_CONN_ADDR;
 	if (!rdma_resolve_addr(conn->id, ep->info->src_addr ? &src.sa : NULL, &dst.sa,
 			       pvb_params.resolve_timeout))

@@ -280,10 +280,14 @@ int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
 static int pvb_conn_modify(struct pvb_conn *conn, enum ibv_qp_state state, uint8_t depth)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
-	int mask;
+	int mask, ret;
 
 	if (rdma_init_qp_attr(conn->id, &attr, &mask))
 		return pvb_errno();
+	ret = pvb_path_check(pvb_conn_ep(conn), &attr, mask);
+	if (ret)
+		return ret;
+	pvb_path_attr(&attr, mask);
 	/* Zero means that the CM message named no number: rdma_cm's own choice stands. */
 	if (state == IBV_QPS_RTR && (mask & IBV_QP_MAX_DEST_RD_ATOMIC) && depth)
 		attr.max_dest_rd_atomic = depth;

@@ -51,7 +51,8 @@ static int pvb_device_probe(struct rdma_event_channel *channel, const struct soc
 	if (rdma_bind_addr(id, &out->addr.sa) || !id->verbs)
 		goto out;
 	crn_addr_set_port(&out->addr.sa, 0);
-	if (!pvb_device_wanted(ibv_get_device_name(id->verbs->device)))
+	if (!pvb_device_wanted(ibv_get_device_name(id->verbs->device)) ||
+	    !pvb_path_wanted(id))
 		goto out;
 
 	strncpy(out->device, ibv_get_device_name(id->verbs->device),
@@ -138,9 +139,12 @@ int pvb_device_addrs(struct pvb_device_addr **list, size_t *count)
 	ret = 0;
 	if (!n) {
 		PVB_INFO(FI_LOG_FABRIC,
-			 "no interface address belongs to a verbs device%s%s\n",
+			 "no interface address belongs to a verbs device%s%s%s\n",
 			 pvb_params.device ? " named in FI_PVERBS_DEVICE=" : "",
-			 pvb_params.device ? pvb_params.device : "");
+			 pvb_params.device ? pvb_params.device : "",
+			 pvb_params.gid_index >= 0 || pvb_params.pkey
+				 ? " with the wanted GID index and partition"
+				 : "");
 		ret = -FI_ENODATA;
 		goto err_found;
 	}

@@ -2,6 +2,7 @@
 /* What libfabric calls when it loads the provider, and the parameters of the environment.
  */
 #include <ctype.h>
+#include <string.h>
 #include "pverbs.h"
 
 struct pvb_params pvb_params = {
@@ -12,6 +13,10 @@ struct pvb_params pvb_params = {
 	.retry_count = 7,
 	.rnr_retry_count = 7,
 	.close_timeout = 2000,
+	.gid_index = -1,
+	.traffic_class = -1,
+	.ack_timeout = -1,
+	.rnr_timer = -1,
 };
 
 static void pvb_cleanup(void)
@@ -53,6 +58,28 @@ static const struct pvb_param_row {
 	{"close_timeout", FI_PARAM_INT, &pvb_params.close_timeout, 1, 600000,
 	 "Milliseconds fi_close waits for the device to return what is in flight "
 	 "(default: 2000)"},
+	{"gid_index", FI_PARAM_INT, &pvb_params.gid_index, -1, 65535,
+	 "Only addresses whose GID has this index on their port; -1: any (default: -1)"},
+	{"pkey", FI_PARAM_INT, &pvb_params.pkey, 0, 0xffff,
+	 "Only addresses in this InfiniBand partition; 0: any (default: 0)"},
+	{"roce_version", FI_PARAM_INT, &pvb_params.roce_version, 0, 2,
+	 "Connections over another version of RoCE fail; 0: any (default: 0)"},
+	{"traffic_class", FI_PARAM_INT, &pvb_params.traffic_class, -1, 255,
+	 "Traffic class where the program names no DSCP; -1: the system's (default: -1)"},
+	{"ack_timeout", FI_PARAM_INT, &pvb_params.ack_timeout, -1, 31,
+	 "The device waits 4.096 us * 2^n for an acknowledgement; 0: for ever, -1: as "
+	 "the "
+	 "system has it (default: -1)"},
+	{"rnr_timer", FI_PARAM_INT, &pvb_params.rnr_timer, -1, 31,
+	 "Code of the time a peer is asked to wait when no receive is posted; -1: as the "
+	 "system has it (default: -1)"},
+	{"path_mtu", FI_PARAM_INT, &pvb_params.path_mtu, 0, 4096,
+	 "Bytes of a packet's payload at most, the same on both sides; 0: as the path "
+	 "has "
+	 "it (default: 0)"},
+	{"fork_safe", FI_PARAM_INT, &pvb_params.fork_safe, 0, 1,
+	 "1: a child of fork does not inherit registered memory, on kernels that do not "
+	 "copy it (default: 0)"},
 };
 
 /* libfabric makes FI_PVERBS_NAME of it. */
@@ -98,6 +125,17 @@ static void pvb_param_read(const struct pvb_param_row *row)
 		pvb_param_refuse(row);
 }
 
+static void pvb_fork_init(void)
+{
+	int err = ibv_fork_init();
+
+	if (err)
+		PVB_WARN(FI_LOG_CORE,
+			 "FI_PVERBS_FORK_SAFE: %s; memory registered before stays "
+			 "unsafe\n",
+			 strerror(err));
+}
+
 FI_EXT_INI;
 FI_EXT_INI
 {
@@ -110,5 +148,8 @@ FI_EXT_INI
 	pvb_prov.fi_version = CRN_MIN(fi_version(), CRN_FI_VERSION_TESTED);
 	for (i = 0; i < CRN_COUNT(pvb_param_rows); i++)
 		pvb_param_read(&pvb_param_rows[i]);
+	/* Only before any memory is registered, by whomever (ibv_fork_init(3)). */
+	if (pvb_params.fork_safe)
+		pvb_fork_init();
 	return &pvb_prov;
 }

@@ -79,6 +79,15 @@ struct pvb_params {
 	int retry_count;     /* transport retries, 0-7 */
 	int rnr_retry_count; /* receiver-not-ready retries, 0-7; 7: without end */
 	int close_timeout;   /* ms fi_close waits for a device to flush a queue pair */
+	/* Of the path between queue pairs: path.c. */
+	int gid_index; /* only addresses whose GID has it; -1: any */
+	int pkey;      /* only addresses of that partition, without its top bit; 0: any */
+	int roce_version;  /* 1 or 2, else the connection fails; 0: any */
+	int traffic_class; /* 0-255; -1: the system's */
+	int ack_timeout;   /* 0-31: 4.096 us * 2^n; -1: the system's */
+	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
+	int path_mtu;	   /* bytes at most; 0: what the path has */
+	int fork_safe;	   /* a child of fork keeps away from registered memory */
 };
 extern struct pvb_params pvb_params;
 
@@ -494,6 +503,17 @@ void pvb_mr_explain(int err, const void *buf, size_t len);
 /* tx.c: makes the completion of everything posted so far sure to arrive, the queue pair
  * being in ERR. */
 void pvb_tx_close(struct pvb_ep *ep);
+
+/* path.c: what the user asks of the path between two queue pairs. */
+
+/* Is the address of an id that was bound one that the user wants? */
+bool pvb_path_wanted(const struct rdma_cm_id *id);
+/* Before a requester resolves: what the kernel needs to know. */
+void pvb_path_option(const struct pvb_ep *ep);
+/* Into what rdma_cm would have for a transition, whose fields mask names. */
+void pvb_path_attr(struct ibv_qp_attr *attr, int mask);
+/* 0, or -FI_EHOSTUNREACH when the path is not what the user insists on. */
+int pvb_path_check(const struct pvb_ep *ep, const struct ibv_qp_attr *attr, int mask);
 
 /* conn_qp.c: the queue pair of a connection. */
 int pvb_conn_create_qp(struct pvb_ep *ep);

@@ -10,6 +10,7 @@
 #include "fake_net.h"
 
 struct fake_message fake_message;
+int fake_tos;
 
 struct fake_channel {
 	struct rdma_event_channel cm; /* its fd is a pipe with a byte for each event */
@@ -33,6 +34,7 @@ void fake_cm_reset(void)
 {
 	fake_net_reset();
 	memset(&fake_message, 0, sizeof(fake_message));
+	fake_tos = -1;
 }
 
 static struct fake_id *id_of(struct rdma_cm_id *id)
@@ -276,6 +278,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	}
 	fake_id_device(id, interface->device);
 	id->port_num = interface->port;
+	id->route.addr.addr.ibaddr.pkey = htons(0xffff);
 	return 0;
 }
 
@@ -360,15 +363,33 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask
 		break;
 	case IBV_QPS_RTR:
 		attr->max_dest_rd_atomic = 3;
-		*mask |= IBV_QP_MAX_DEST_RD_ATOMIC;
+		attr->path_mtu = IBV_MTU_2048;
+		attr->min_rnr_timer = 12;
+		attr->ah_attr.is_global = 1;
+		attr->ah_attr.port_num = id->port_num;
+		attr->ah_attr.grh.sgid_index = 1;
+		*mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_PATH_MTU |
+			 IBV_QP_MIN_RNR_TIMER | IBV_QP_AV;
 		break;
 	case IBV_QPS_RTS:
 		attr->max_rd_atomic = 5;
-		*mask |= IBV_QP_MAX_QP_RD_ATOMIC;
+		attr->timeout = 14;
+		*mask |= IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT;
 		break;
 	default:
 		errno = EINVAL;
 		return -1;
 	}
 	return enter(FAKE_INIT_QP_ATTR);
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
+		    size_t optlen)
+{
+	if (level != RDMA_OPTION_ID || optname != RDMA_OPTION_ID_TOS || optlen != 1) {
+		errno = ENOSYS;
+		return -1;
+	}
+	fake_tos = *(uint8_t *)optval;
+	return enter(FAKE_SET_OPTION);
 }

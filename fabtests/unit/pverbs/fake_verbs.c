@@ -169,9 +169,26 @@ int ibv_query_port(struct ibv_context *context, uint8_t port,
 int ibv_query_gid(struct ibv_context *context, uint8_t port, int index,
 		  union ibv_gid *gid)
 {
-	gid->global.subnet_prefix = htobe64(device_of(context)->subnet_prefix);
-	gid->global.interface_id = 0;
+	if (index < 0 || index >= FAKE_GIDS)
+		return EINVAL;
+	*gid = device_of(context)->gid[index].gid;
+	if (!index)
+		gid->global.subnet_prefix = htobe64(device_of(context)->subnet_prefix);
 	return 0;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+		      struct ibv_gid_entry *entry, uint32_t flags, size_t size)
+{
+	if (index >= FAKE_GIDS || size != sizeof(*entry))
+		return EINVAL;
+	*entry = device_of(context)->gid[index];
+	return 0;
+}
+
+int ibv_fork_init(void)
+{
+	return fake_enter(FAKE_FORK_INIT);
 }
 
 /* The links of the devices in sysfs; everything else there is left alone. */

@@ -19,6 +19,7 @@
 
 #define FAKE_DEVICES 3
 #define FAKE_PORTS 2
+#define FAKE_GIDS 4
 /* Work requests remembered per queue, the newest ones; more than any queue's depth. */
 #define FAKE_WRS 1024
 #define FAKE_WCS 4096
@@ -30,7 +31,8 @@ struct fake_device {
 	struct ibv_device ibv;
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port[FAKE_PORTS];
-	uint64_t subnet_prefix;	  /* host order */
+	uint64_t subnet_prefix;		     /* host order */
+	struct ibv_gid_entry gid[FAKE_GIDS]; /* 0: the prefix only */
 	const char *sysfs_device; /* what its link "device" in sysfs says; NULL: none */
 	const char *sysfs_driver; /* and "device/driver" */
 	uint32_t max_inline;	  /* bytes; ibv_create_qp refuses more */

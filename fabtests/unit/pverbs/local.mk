@@ -48,6 +48,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_msg.c \
 	fabtests/unit/pverbs/test_msg_recv.c \
 	fabtests/unit/pverbs/test_nic.c \
+	fabtests/unit/pverbs/test_path.c \
 	fabtests/unit/pverbs/test_pep.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \

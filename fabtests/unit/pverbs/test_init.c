@@ -7,9 +7,14 @@
 struct fi_provider *fi_prov_ini(void);
 
 static const char *const names[] = {
-	"FI_PVERBS_DEVICE",	     "FI_PVERBS_TX_SIZE",	  "FI_PVERBS_RX_SIZE",
-	"FI_PVERBS_INJECT_SIZE",     "FI_PVERBS_RESOLVE_TIMEOUT", "FI_PVERBS_RETRY_COUNT",
+	"FI_PVERBS_DEVICE",	     "FI_PVERBS_TX_SIZE",
+	"FI_PVERBS_RX_SIZE",	     "FI_PVERBS_INJECT_SIZE",
+	"FI_PVERBS_RESOLVE_TIMEOUT", "FI_PVERBS_RETRY_COUNT",
 	"FI_PVERBS_RNR_RETRY_COUNT", "FI_PVERBS_CLOSE_TIMEOUT",
+	"FI_PVERBS_GID_INDEX",	     "FI_PVERBS_PKEY",
+	"FI_PVERBS_ROCE_VERSION",    "FI_PVERBS_TRAFFIC_CLASS",
+	"FI_PVERBS_ACK_TIMEOUT",     "FI_PVERBS_RNR_TIMER",
+	"FI_PVERBS_PATH_MTU",	     "FI_PVERBS_FORK_SAFE",
 };
 
 /* The provider starts with one variable set; world_reset put the defaults back. */
@@ -63,6 +68,15 @@ CT_TEST(init, without_the_environment_the_defaults_of_the_manual_hold)
 	CT_EXPECT_EQ(pvb_params.retry_count, 7);
 	CT_EXPECT_EQ(pvb_params.rnr_retry_count, 7);
 	CT_EXPECT_EQ(pvb_params.close_timeout, 2000);
+	CT_EXPECT_EQ(pvb_params.gid_index, -1);
+	CT_EXPECT_EQ(pvb_params.pkey, 0);
+	CT_EXPECT_EQ(pvb_params.roce_version, 0);
+	CT_EXPECT_EQ(pvb_params.traffic_class, -1);
+	CT_EXPECT_EQ(pvb_params.ack_timeout, -1);
+	CT_EXPECT_EQ(pvb_params.rnr_timer, -1);
+	CT_EXPECT_EQ(pvb_params.path_mtu, 0);
+	CT_EXPECT_EQ(pvb_params.fork_safe, 0);
+	CT_EXPECT_EQ(fake_count(FAKE_FORK_INIT), 0);
 }
 
 CT_TEST(init, each_size_is_read_within_its_bounds)
@@ -117,6 +131,22 @@ CT_TEST(init, each_number_is_read_within_its_bounds)
 		{names[6], &pvb_params.rnr_retry_count, "99", 7},
 		{names[7], &pvb_params.close_timeout, "5", 5},
 		{names[7], &pvb_params.close_timeout, "0", 2000},
+		{names[8], &pvb_params.gid_index, "3", 3},
+		{names[8], &pvb_params.gid_index, "-2", -1},
+		{names[9], &pvb_params.pkey, "0x8001", 0x8001},
+		{names[9], &pvb_params.pkey, "0x10000", 0},
+		{names[10], &pvb_params.roce_version, "2", 2},
+		{names[10], &pvb_params.roce_version, "3", 0},
+		{names[11], &pvb_params.traffic_class, "255", 255},
+		{names[11], &pvb_params.traffic_class, "256", -1},
+		{names[12], &pvb_params.ack_timeout, "31", 31},
+		{names[12], &pvb_params.ack_timeout, "32", -1},
+		{names[13], &pvb_params.rnr_timer, "0", 0},
+		{names[13], &pvb_params.rnr_timer, "32", -1},
+		{names[14], &pvb_params.path_mtu, "1024", 1024},
+		{names[14], &pvb_params.path_mtu, "4097", 0},
+		{names[15], &pvb_params.fork_safe, "1", 1},
+		{names[15], &pvb_params.fork_safe, "2", 0},
 	};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
@@ -139,4 +169,10 @@ CT_TEST(init, devices_are_named)
 	CT_EXPECT_STREQ(pvb_params.device, "fake0,fake1");
 	start(NULL, NULL);
 	CT_EXPECT_EQ(pvb_params.device, NULL);
+}
+
+CT_TEST(init, fork_is_made_safe_before_anything_is_registered)
+{
+	start("FI_PVERBS_FORK_SAFE", "1");
+	CT_EXPECT_EQ(fake_count(FAKE_FORK_INIT), 1);
 }

@@ -13,6 +13,10 @@ static const struct pvb_params default_params = {
 	.retry_count = 7,
 	.rnr_retry_count = 7,
 	.close_timeout = 2000,
+	.gid_index = -1,
+	.traffic_class = -1,
+	.ack_timeout = -1,
+	.rnr_timer = -1,
 };
 
 void world_reset(void)
