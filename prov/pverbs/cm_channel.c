@@ -195,6 +195,7 @@ int pvb_cm_progress(struct crn_eq *crn)
 		rdma_ack_cm_event(event);
 		pvb_cm_dispatch(&copy);
 	}
+	pvb_keepalive_progress(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;
 }

@@ -22,6 +22,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 			size_t len)
 {
 	ep->conn.state = PVB_CONN_FAILED;
+	pvb_keepalive_del(ep);
 	pvb_conn_error(ep);
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
 }
@@ -38,6 +39,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event
 		ep->conn.peer.app = NULL; /* pointed into the event */
 	}
 	ep->conn.state = PVB_CONN_CONNECTED;
+	pvb_keepalive_add(ep);
 	/* A connection that nobody is told of must not stand. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, data.app,
 			  data.app_len)) {
@@ -49,6 +51,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event
 static void pvb_cm_shut(struct pvb_ep *ep)
 {
 	ep->conn.state = PVB_CONN_SHUTDOWN;
+	pvb_keepalive_del(ep);
 	pvb_conn_error(ep);
 	pvb_cm_report(ep->eq, FI_SHUTDOWN, &ep->fid.fid, NULL, NULL, 0);
 }

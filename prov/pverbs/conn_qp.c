@@ -140,9 +140,12 @@ static void pvb_conn_unshare(struct pvb_ep *ep)
  */
 static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 {
+	const uint32_t most = (uint32_t)ep->domain->attr.max_qp_wr - 1;
 	const uint32_t size = (uint32_t)ep->info->tx_attr->size;
+	const uint32_t own = pvb_params.keepalive ? 1 : 0; /* keepalive.c */
+	const uint32_t depth = size * pvb_tx_entries(ep->info->tx_attr->op_flags) + own;
 
-	return CRN_MAX(size * pvb_tx_entries(ep->info->tx_attr->op_flags), 2u);
+	return CRN_MAX(CRN_MIN(depth, most), 2u);
 }
 
 int pvb_conn_create_qp(struct pvb_ep *ep)

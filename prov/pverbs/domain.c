@@ -107,7 +107,10 @@ int pvb_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 	if (!domain)
 		return -FI_ENOMEM;
 	domain->fabric = fabric;
-	domain->locked = info->domain_attr->threading != FI_THREAD_DOMAIN;
+	/* Keep-alive posts from whoever reads the event queue, which belongs to no
+	 * domain. */
+	domain->locked =
+		info->domain_attr->threading != FI_THREAD_DOMAIN || pvb_params.keepalive;
 	domain->info = fi_dupinfo(info);
 	if (!domain->info) {
 		ret = -FI_ENOMEM;

@@ -13,6 +13,7 @@ static int pvb_eq_close(struct fid *fid)
 	if (atomic_load(&eq->refs))
 		return -FI_EBUSY;
 	crn_eq_fini(&eq->eq);
+	pvb_keepalive_close(eq);
 	rdma_destroy_event_channel(eq->channel);
 	pthread_mutex_destroy(&eq->cm_lock);
 	atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -66,14 +67,19 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = crn_wait_add_fd(&eq->eq.wait, eq->channel->fd);
 	if (ret)
 		goto err_channel;
-	ret = -pthread_mutex_init(&eq->cm_lock, NULL);
+	ret = pvb_keepalive_open(eq);
 	if (ret)
 		goto err_channel;
+	ret = -pthread_mutex_init(&eq->cm_lock, NULL);
+	if (ret)
+		goto err_keepalive;
 	eq->fabric = fabric;
 	atomic_fetch_add(&fabric->refs, 1);
 	eq->eq.fid.fid.ops = &pvb_eq_fid_ops;
 	*fid = &eq->eq.fid;
 	return 0;
+err_keepalive:
+	pvb_keepalive_close(eq);
 err_channel:
 	rdma_destroy_event_channel(eq->channel);
 err_eq:

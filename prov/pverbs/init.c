@@ -77,6 +77,9 @@ static const struct pvb_param_row {
 	 "Bytes of a packet's payload at most, the same on both sides; 0: as the path "
 	 "has "
 	 "it (default: 0)"},
+	{"keepalive", FI_PARAM_INT, &pvb_params.keepalive, 0, 86400000,
+	 "Milliseconds of silence after which a peer is asked whether it is there; 0: "
+	 "never (default: 0)"},
 	{"fork_safe", FI_PARAM_INT, &pvb_params.fork_safe, 0, 1,
 	 "1: a child of fork does not inherit registered memory, on kernels that do not "
 	 "copy it (default: 0)"},

@@ -32,6 +32,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/fabric.c \
 	prov/pverbs/info.c \
 	prov/pverbs/init.c \
+	prov/pverbs/keepalive.c \
 	prov/pverbs/mr.c \
 	prov/pverbs/msg.c \
 	prov/pverbs/nic.c \

@@ -87,6 +87,7 @@ struct pvb_params {
 	int ack_timeout;   /* 0-31: 4.096 us * 2^n; -1: the system's */
 	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
 	int path_mtu;	   /* bytes at most; 0: what the path has */
+	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 };
 extern struct pvb_params pvb_params;
@@ -127,6 +128,8 @@ struct pvb_eq {
 	struct pvb_fabric *fabric;
 	pthread_mutex_t cm_lock;
 	struct rdma_event_channel *channel;
+	int timer;	       /* of keepalive.c; -1: off */
+	struct crn_list alive; /* connected endpoints, for it */
 	atomic_uint refs;
 };
 
@@ -326,6 +329,10 @@ struct pvb_ep {
 	bool raw_cm;
 	size_t inject_size; /* bytes */
 	size_t max_msg;	    /* bytes */
+	/* Of keepalive.c. */
+	struct crn_list alive;
+	bool listed;
+	uint32_t seen_sent, seen_received; /* retired when it last looked */
 };
 
 struct pvb_pep {
@@ -503,6 +510,16 @@ void pvb_mr_explain(int err, const void *buf, size_t len);
 /* tx.c: makes the completion of everything posted so far sure to arrive, the queue pair
  * being in ERR. */
 void pvb_tx_close(struct pvb_ep *ep);
+
+/* Asks the peer for an acknowledgement, if nothing is in flight: false when there is. */
+bool pvb_tx_keepalive(struct pvb_ep *ep);
+
+/* keepalive.c: all but open and close with cm_lock held. */
+int pvb_keepalive_open(struct pvb_eq *eq);
+void pvb_keepalive_close(struct pvb_eq *eq);
+void pvb_keepalive_add(struct pvb_ep *ep);
+void pvb_keepalive_del(struct pvb_ep *ep);
+void pvb_keepalive_progress(struct pvb_eq *eq);
 
 /* path.c: what the user asks of the path between two queue pairs. */
 

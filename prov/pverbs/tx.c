@@ -114,6 +114,33 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 	return 0;
 }
 
+bool pvb_tx_keepalive(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	bool idle, posted = false;
+	struct pvb_slot *slot;
+
+	crn_lock(&conn->tx_lock);
+	idle = !crn_ring_used(&conn->sq.ring) && crn_ring_space(&conn->sq.ring);
+	if (!idle)
+		goto out;
+	slot = &conn->sq.slots[crn_ring_index(&conn->sq.ring, conn->sq.ring.head)];
+	slot->context = NULL;
+	slot->flags = PVB_SLOT_INJECT;
+	wr.wr_id = (uintptr_t)slot;
+	posted = !ibv_post_send(conn->qp, &wr, &bad);
+	if (posted) {
+		conn->sq.ring.head++;
+		conn->unsignaled = 0;
+	}
+out:
+	crn_unlock(&conn->tx_lock);
+	return posted;
+}
+
 /*
  * Requests without a completion of their own that succeeded before the queue pair went to
  * ERR leave no trace; a last signaled one, flushed behind them, says that all are done.

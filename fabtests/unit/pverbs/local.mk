@@ -44,6 +44,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_info_addr.c \
 	fabtests/unit/pverbs/test_info_mr.c \
 	fabtests/unit/pverbs/test_init.c \
+	fabtests/unit/pverbs/test_keepalive.c \
 	fabtests/unit/pverbs/test_mr.c \
 	fabtests/unit/pverbs/test_msg.c \
 	fabtests/unit/pverbs/test_msg_recv.c \

@@ -15,6 +15,7 @@ static const char *const names[] = {
 	"FI_PVERBS_ROCE_VERSION",    "FI_PVERBS_TRAFFIC_CLASS",
 	"FI_PVERBS_ACK_TIMEOUT",     "FI_PVERBS_RNR_TIMER",
 	"FI_PVERBS_PATH_MTU",	     "FI_PVERBS_FORK_SAFE",
+	"FI_PVERBS_KEEPALIVE",
 };
 
 /* The provider starts with one variable set; world_reset put the defaults back. */
@@ -147,6 +148,8 @@ CT_TEST(init, each_number_is_read_within_its_bounds)
 		{names[14], &pvb_params.path_mtu, "4097", 0},
 		{names[15], &pvb_params.fork_safe, "1", 1},
 		{names[15], &pvb_params.fork_safe, "2", 0},
+		{names[16], &pvb_params.keepalive, "86400000", 86400000},
+		{names[16], &pvb_params.keepalive, "-1", 0},
 	};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
