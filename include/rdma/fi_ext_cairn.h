@@ -6,6 +6,10 @@
 #ifndef FI_EXT_CAIRN_H
 #define FI_EXT_CAIRN_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fi_endpoint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +22,34 @@ extern "C" {
  * programs. FI_OPT_CM_DATA_SIZE then is 56, the bytes that rdma_cm carries in a request.
  */
 #define FI_OPT_CAIRN_RAW_CM_DATA (-0x43520001)
+
+/*
+ * What happened on an endpoint so far, for operators and tests: fi_open_ops of a pverbs
+ * endpoint with this name gives a struct fi_cairn_ops_stats.
+ */
+#define FI_CAIRN_STATS "cairn_stats"
+
+struct fi_cairn_stats {
+	/* Entries of the send queue used: one an operation, two with
+	 * FI_DELIVERY_COMPLETE, one a keep-alive. */
+	uint64_t tx_entries;
+	uint64_t tx_stalls;  /* calls that gave -FI_EAGAIN because the queue was full */
+	uint64_t rx_entries; /* receives posted to this endpoint, not to a shared context
+			      */
+	uint64_t rx_stalls;
+	uint64_t keepalives; /* asked of the peer because the connection was silent */
+};
+
+struct fi_cairn_ops_stats {
+	size_t size; /* of this structure */
+	/*
+	 * Fills in the first len bytes, sizeof(struct fi_cairn_stats) of the program's
+	 * header. 0, or -FI_EINVAL when ep is not the endpoint this came from. Thread
+	 * safe as a posting call is. Right as long as fewer than 2^32 entries are used
+	 * between two calls.
+	 */
+	int (*read)(struct fid_ep *ep, struct fi_cairn_stats *stats, size_t len);
+};
 
 #ifdef __cplusplus
 }

@@ -64,6 +64,7 @@ static int pvb_ep_close(struct fid *fid)
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
+	pvb_stats_log(ep);
 	ret = pvb_ep_flush(ep);
 	if (ret)
 		return ret;
@@ -141,7 +142,7 @@ static struct fi_ops pvb_ep_fid_ops = {
 	.close = pvb_ep_close,
 	.bind = pvb_ep_bind,
 	.control = pvb_ep_control,
-	.ops_open = crn_nosys_ops_open,
+	.ops_open = pvb_stats_open,
 	.tostr = crn_nosys_tostr,
 	.ops_set = crn_nosys_ops_set,
 };

@@ -43,6 +43,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/sink.c \
 	prov/pverbs/srx.c \
 	prov/pverbs/srx_recv.c \
+	prov/pverbs/stats.c \
 	prov/pverbs/tx.c \
 	prov/pverbs/tx.h
 

@@ -3,6 +3,21 @@
 #include <cairn/nosys.h>
 #include "tx.h"
 
+/* Why no receive can be posted now. Called with the lock held. */
+static ssize_t pvb_recv_refuse(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (!conn->qp)
+		return -FI_EOPBADSTATE;
+	if (ep->srx) /* receives are posted there */
+		return -FI_EOPNOTSUPP;
+	if (!atomic_load(&conn->rq.ring.size))
+		return -FI_ESHUTDOWN;
+	conn->rq.stalls++;
+	return -FI_EAGAIN;
+}
+
 static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
 				    void *context, uint64_t flags)
 {
@@ -13,13 +28,7 @@ static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
 
 	crn_lock(&conn->rx_lock);
 	if (crn_unlikely(!crn_ring_space(&conn->rq.ring))) {
-		if (!conn->qp)
-			ret = -FI_EOPBADSTATE;
-		else if (ep->srx) /* receives are posted there */
-			ret = -FI_EOPNOTSUPP;
-		else
-			ret = atomic_load(&conn->rq.ring.size) ? -FI_EAGAIN
-							       : -FI_ESHUTDOWN;
+		ret = pvb_recv_refuse(ep);
 		goto out;
 	}
 	slot = &conn->rq.slots[crn_ring_index(&conn->rq.ring, conn->rq.ring.head)];

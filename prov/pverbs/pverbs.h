@@ -225,6 +225,8 @@ struct pvb_wq {
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
 	uint32_t depth;	     /* size of the open ring */
+	uint64_t entries;    /* ever used, when stats.c last looked */
+	uint64_t stalls;     /* calls refused because the ring was full */
 	bool special;	     /* counted, or srx is not NULL */
 	bool counted;	     /* some cntr is not NULL */
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
@@ -302,6 +304,7 @@ struct pvb_conn {
 	struct pvb_wq rq;
 	struct pvb_hwcq *send_hw;
 	struct pvb_hwcq *recv_hw;
+	uint64_t keepalives;  /* posted */
 	bool was_up;	      /* the peer may have sent something */
 	atomic_bool last_wqe; /* the device takes no more from the shared queue */
 
@@ -564,6 +567,12 @@ int pvb_cm_getopt(bool raw, int level, int optname, void *optval, size_t *optlen
 int pvb_cm_setopt(bool *raw, int level, int optname, const void *optval, size_t optlen);
 /* fi_setname: 0, -FI_EINVAL for no address of the info's format, -FI_ENOMEM. */
 int pvb_set_src(struct fi_info *info, const void *addr, size_t len);
+
+/* stats.c: fi_open_ops of endpoints. */
+int pvb_stats_open(struct fid *fid, const char *name, uint64_t flags, void **ops,
+		   void *context);
+/* One line for who wants to know. */
+void pvb_stats_log(struct pvb_ep *ep);
 
 /* ep_opt.c */
 int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);

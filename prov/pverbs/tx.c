@@ -85,6 +85,7 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 		/* Closed while the peer's or our own shutdown is on its way. */
 		if (!atomic_load(&ep->conn.sq.ring.size))
 			return -FI_ESHUTDOWN;
+		ep->conn.sq.stalls++;
 		return -FI_EAGAIN;
 	default:
 		return -FI_ENOTCONN;
@@ -134,6 +135,7 @@ bool pvb_tx_keepalive(struct pvb_ep *ep)
 	posted = !ibv_post_send(conn->qp, &wr, &bad);
 	if (posted) {
 		conn->sq.ring.head++;
+		conn->keepalives++;
 		conn->unsignaled = 0;
 	}
 out:

@@ -53,6 +53,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_pep.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \
+	fabtests/unit/pverbs/test_stats.c \
 	fabtests/unit/pverbs/test_threads.c \
 	fabtests/unit/pverbs/test_tx.c \
 	fabtests/unit/pverbs/test_tx_more.c \
