@@ -110,6 +110,7 @@ fabtests_functional_fi_cairn_msg_SOURCES = \
 	fabtests/functional/msg_err.c \
 	fabtests/functional/msg_flow.c \
 	fabtests/functional/msg_forms.c \
+	fabtests/functional/msg_level.c \
 	fabtests/functional/msg_limit.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma

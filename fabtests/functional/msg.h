@@ -40,6 +40,11 @@ int msg_op_delivery(struct fct *t);
 int msg_split_cq(struct fct *t);
 int msg_many_endpoints(struct fct *t);
 
+/* msg_level.c: what a program promises about its threads and its progress */
+int msg_threading(struct fct *t);
+int msg_progress(struct fct *t);
+int msg_many_threads(struct fct *t);
+
 /* msg_err.c: what goes wrong is reported where it belongs */
 int msg_truncation(struct fct *t);
 int msg_cancel(struct fct *t);

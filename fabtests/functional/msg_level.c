@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every threading level and progress model a program may ask for carries messages. */
+#include <pthread.h>
+
+#include "msg.h"
+
+#define LEN 256u
+#define ROUNDS 200u
+
+struct side {
+	struct fct_link l;
+	struct fct_mem m; /* what is sent, then what is received */
+	struct fct_ctx tx, rx;
+};
+
+static int post_recv(struct side *s)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_POST(t, s->l.rxcq,
+		 fi_recv(s->l.c.ep, s->m.buf + LEN, LEN, s->m.desc, 0, &s->rx));
+out:
+	return ret;
+}
+
+static int send_one(struct side *s, uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	fct_fill(s->m.buf, LEN, seed);
+	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, s->m.buf, LEN, s->m.desc, 0, &s->tx));
+	ret = fct_comp(t, s->l.txcq, &s->tx, FI_SEND | FI_MSG, &e, "a message");
+out:
+	return ret;
+}
+
+static int take_one(struct side *s, uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_DO(fct_comp(t, s->l.rxcq, &s->rx, FI_RECV | FI_MSG, &e, "a message"));
+	FCT_DATA(t, s->m.buf + LEN, LEN, seed);
+out:
+	return ret;
+}
+
+static int ping_pong(struct side *s)
+{
+	struct fct *t = s->l.t;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(fct_mem_alloc(&s->l, &s->m, 2 * LEN, FI_SEND | FI_RECV));
+	FCT_DO(post_recv(s));
+	FCT_DO(fct_barrier(t, "receives posted"));
+	for (i = 0; i < ROUNDS; i++) {
+		if (fct_is_client(t))
+			FCT_DO(send_one(s, i));
+		FCT_DO(take_one(s, i));
+		if (i + 1 < ROUNDS)
+			FCT_DO(post_recv(s));
+		if (fct_is_server(t))
+			FCT_DO(send_one(s, i));
+	}
+out:
+	return ret;
+}
+
+/* With separate queues: in one, the peer's answer may come before the own completion. */
+static int exchange(struct fct *t, const struct fct_setup *setup)
+{
+	struct side s = {.l.t = t};
+	int ret;
+
+	FCT_DO(fct_link_up(&s.l, t, setup));
+	ret = ping_pong(&s);
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+int msg_threading(struct fct *t)
+{
+	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_FID,
+						   FI_THREAD_ENDPOINT,
+						   FI_THREAD_COMPLETION,
+						   FI_THREAD_DOMAIN};
+	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		setup.threading = levels[i];
+		fct_note(t, "%s", fi_tostr(&setup.threading, FI_TYPE_THREADING));
+		FCT_DO(exchange(t, &setup));
+	}
+out:
+	return ret;
+}
+
+int msg_progress(struct fct *t)
+{
+	static const enum fi_progress models[] = {FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL};
+	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		setup.data_progress = models[i];
+		fct_note(t, "%s", fi_tostr(&setup.data_progress, FI_TYPE_PROGRESS));
+		FCT_DO(exchange(t, &setup));
+	}
+out:
+	return ret;
+}
+
+/* With FI_THREAD_SAFE one endpoint is every thread's. */
+struct poster {
+	struct side *s;
+	struct fct_ctx ctx;
+	unsigned int posted;
+	int ret;
+};
+
+#define POSTERS 4u
+#define EACH 500u
+
+static void *post_many(void *arg)
+{
+	struct poster *p = arg;
+	struct side *s = p->s;
+	uint64_t end = fct_now_ms() + 20000 * s->l.t->scale;
+
+	while (p->posted < EACH && fct_now_ms() < end) {
+		p->ret = (int)fi_send(s->l.c.ep, s->m.buf, 8, s->m.desc, 0, &p->ctx);
+		if (!p->ret)
+			p->posted++;
+		else if (p->ret != -FI_EAGAIN)
+			break;
+	}
+	return NULL;
+}
+
+static int collect(struct side *s, struct poster *posters)
+{
+	struct fct *t = s->l.t;
+	unsigned int done[POSTERS] = {0}, i, n;
+	struct fi_cq_data_entry e;
+	int ret = 0;
+
+	for (n = 0; n < POSTERS * EACH; n++) {
+		FCT_DO(fct_comp_any(t, s->l.txcq, &e, "one of many threads' sends"));
+		for (i = 0; i < POSTERS && e.op_context != &posters[i].ctx; i++)
+			;
+		FCT_TRUE(t, i < POSTERS);
+		done[i]++;
+	}
+	for (i = 0; i < POSTERS; i++)
+		FCT_EQ(t, done[i], EACH);
+out:
+	return ret;
+}
+
+static int many_threads(struct side *s)
+{
+	struct fct *t = s->l.t;
+	struct poster posters[POSTERS] = {{0}};
+	pthread_t threads[POSTERS];
+	unsigned int i, started;
+	int ret = 0;
+
+	for (started = 0; started < POSTERS; started++) {
+		posters[started].s = s;
+		if (pthread_create(&threads[started], NULL, post_many, &posters[started]))
+			break;
+	}
+	if (started == POSTERS)
+		ret = collect(s, posters);
+	for (i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	if (ret)
+		goto out;
+	FCT_EQ(t, started, POSTERS);
+	for (i = 0; i < POSTERS; i++)
+		FCT_EQ(t, posters[i].posted, EACH);
+out:
+	return ret;
+}
+
+int msg_many_threads(struct fct *t)
+{
+	struct fct_setup setup = {.caps = FI_MSG,
+				  .threading = FI_THREAD_SAFE,
+				  .split_cq = true};
+	struct side s = {.l.t = t};
+	struct fi_cq_data_entry e;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(fct_link_up(&s.l, t, &setup));
+	FCT_DO(fct_mem_alloc(&s.l, &s.m, 2 * LEN, FI_SEND | FI_RECV));
+	for (i = 0; fct_is_server(t) && i < 32; i++)
+		FCT_DO(post_recv(&s));
+	FCT_DO(fct_barrier(t, "receives posted"));
+	if (fct_is_client(t))
+		FCT_DO(many_threads(&s));
+	for (i = 0; fct_is_server(t) && i < POSTERS * EACH; i++) {
+		FCT_DO(fct_comp(t, s.l.rxcq, &s.rx, FI_RECV | FI_MSG, &e,
+				"one of many threads' messages"));
+		FCT_EQ(t, e.len, 8);
+		if (i + 32 < POSTERS * EACH)
+			FCT_DO(post_recv(&s));
+	}
+out:
+	return fct_link_down(&s.l, ret);
+}
