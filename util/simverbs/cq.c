@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "model.h"
 #include "svb.h"
 
 uint32_t svb_ring_count(uint32_t entries)
@@ -31,6 +32,8 @@ static inline void svb_cqe_release(const struct svb_cqe *cqe)
 static void svb_cq_idle(struct svb_cq *cq)
 {
 	svb_engine_timers();
+	if (svb_unlikely(svb_self.model))
+		svb_model_poll();
 	if (++cq->idle % SVB_IDLE_POLLS == 0)
 		sched_yield();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include "model.h"
 #include "relay.h"
 #include "service.h"
 #include "step.h"
@@ -36,8 +37,7 @@ static __thread struct {
 } svb_marked[SVB_MARKED] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t svb_marks __attribute__((tls_model("initial-exec")));
 
-/* Makes the owner of a queue look again at that time. */
-static void svb_deadline(struct svb_seg *seg, uint64_t deadline)
+void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline)
 {
 	uint64_t next = __atomic_load_n(&seg->next_deadline, __ATOMIC_RELAXED);
 
@@ -53,7 +53,7 @@ static void svb_deadline(struct svb_seg *seg, uint64_t deadline)
 
 void svb_engine_wake(struct svb_seg *seg)
 {
-	svb_deadline(seg, 1);
+	svb_engine_deadline(seg, 1);
 }
 
 int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
@@ -62,7 +62,7 @@ int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
 	svb_set(sq->wait, why);
 	sq->deadline = deadline;
 	if (deadline)
-		svb_deadline(seg, deadline);
+		svb_engine_deadline(seg, deadline);
 	return SVB_STAYS;
 }
 
@@ -73,7 +73,7 @@ static bool svb_expired(struct svb_seg *seg, struct svb_sq *sq)
 		return false;
 	if (svb_now() >= sq->deadline)
 		return true;
-	svb_deadline(seg, sq->deadline);
+	svb_engine_deadline(seg, sq->deadline);
 	return false;
 }
 
@@ -144,7 +144,7 @@ static void svb_mark(struct svb_seg *seg, struct svb_qp_sh *qp)
 		svb_marked[svb_marks].seg = seg;
 		svb_marked[svb_marks++].qp = qp;
 	} else {
-		svb_deadline(seg, 1);
+		svb_engine_deadline(seg, 1);
 	}
 }
 
@@ -223,14 +223,14 @@ static void svb_sq_recover(struct svb_seg *seg, struct svb_qp_sh *qp)
 	qp->sq.committing = 0;
 }
 
-/* Not yet: its time has not come, or the explorer holds it back. */
+/* Its time has not come yet. */
 static bool svb_sq_held(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
 {
 	if (wqe->due && svb_now() < wqe->due) {
 		svb_engine_wait(seg, &qp->sq, SVB_WAIT_DUE, wqe->due);
 		return true;
 	}
-	return !svb_step_may(SVB_STEP_EXECUTE, qp->qpn, qp->sq.next);
+	return false;
 }
 
 static inline int svb_sq_execute(struct svb_seg *seg, struct svb_qp_sh *qp,
@@ -253,16 +253,23 @@ static inline int svb_sq_execute(struct svb_seg *seg, struct svb_qp_sh *qp,
 				      : svb_ud_execute(seg, qp, wqe);
 }
 
-void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
+int svb_engine_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
+{
+	return svb_sq_execute(seg, qp, wqe);
+}
+
+void svb_engine_complete(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe,
+			 int status)
+{
+	svb_sq_complete(seg, qp, wqe, status);
+}
+
+static inline void svb_sq_run(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
 	struct svb_sq *sq = &qp->sq;
 	struct svb_wqe *wqe;
 	int status;
 
-	if (svb_unlikely(svb_self.iwarp) && !svb_iwarp_begin(seg, qp))
-		return;
-	if (svb_unlikely(sq->committing))
-		svb_sq_recover(seg, qp);
 	while (sq->next != sq->head) {
 		wqe = svb_sq_at(seg, sq, sq->next);
 		status = svb_sq_execute(seg, qp, wqe);
@@ -270,6 +277,16 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 			break;
 		svb_sq_complete(seg, qp, wqe, status);
 	}
+}
+
+void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
+{
+	if (svb_unlikely(svb_self.iwarp) && !svb_iwarp_begin(seg, qp))
+		return;
+	if (svb_unlikely(qp->sq.committing))
+		svb_sq_recover(seg, qp);
+	if (svb_likely(!svb_self.model) || !svb_model_run_locked(seg, qp))
+		svb_sq_run(seg, qp);
 	if (svb_unlikely(svb_self.iwarp))
 		svb_iwarp_end(seg, qp);
 }
@@ -332,6 +349,8 @@ void svb_qp_flush(struct svb_seg *seg, struct svb_qp_sh *qp)
 	struct svb_seg *pseg;
 	struct svb_qp_sh *peer = svb_qp_peer(qp, &pseg);
 
+	if (svb_unlikely(svb_self.model))
+		svb_model_settle(0);
 	/* Once the state is seen by it, the peer delivers nothing more. */
 	if (peer) {
 		svb_lock(&peer->sq.lock);
@@ -364,6 +383,8 @@ void svb_engine_timers(void)
 		return;
 	__atomic_store_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
 	svb_relay_look();
+	if (svb_unlikely(svb_self.model))
+		svb_model_tick();
 	/* The mutex keeps them from being destroyed; whoever holds a queue's lock does
 	 * not ask for it. */
 	pthread_mutex_lock(&svb_self.mutex);
@@ -391,6 +412,8 @@ void svb_engine_quiesce_qp(struct svb_qp_sh *qp)
 	struct svb_seg *seg;
 	struct svb_qp_sh *peer = svb_qp_peer(qp, &seg);
 
+	if (svb_unlikely(svb_self.model))
+		svb_model_settle(0);
 	svb_pass(&qp->sq.lock);
 	svb_pass(&qp->rq.lock);
 	if (peer && peer != qp)
@@ -401,6 +424,8 @@ void svb_engine_quiesce(void)
 {
 	uint32_t i;
 
+	if (svb_unlikely(svb_self.model))
+		svb_model_settle(0);
 	pthread_mutex_lock(&svb_self.mutex);
 	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++)
 		if (svb_self.qp[i] && svb_get(svb_self.qp[i]->sh->state) >= IBV_QPS_RTR)

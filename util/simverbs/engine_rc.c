@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "step.h"
 #include "svb.h"
 
 /* The responder sends a NAK and its queue pair goes to the error state. */
@@ -77,8 +76,7 @@ static int svb_rc_write(struct svb_op *op)
 	return IBV_WC_SUCCESS;
 }
 
-/* What the receiver learns of a message. */
-static void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode)
+void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode)
 {
 	*wc = (struct ibv_wc){.opcode = opcode,
 			      .byte_len = op->wqe->length,
@@ -103,12 +101,7 @@ static void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode o
 static void svb_rc_received(struct svb_op *op, struct svb_recv *recv, struct ibv_wc *wc)
 {
 	svb_recv_complete(recv, wc, op->wqe->flags & IBV_SEND_SOLICITED);
-	/* IBA 11.6.3.3: the first message while still ready to receive only. */
-	if (svb_unlikely(svb_get(op->rqp->state) == IBV_QPS_RTR &&
-			 !(svb_get(op->rqp->flags) & SVB_QP_ESTABLISHED))) {
-		__atomic_or_fetch(&op->rqp->flags, SVB_QP_ESTABLISHED, __ATOMIC_RELAXED);
-		svb_async_raise(&op->rqp->events, op->rqp->async, IBV_EVENT_COMM_EST);
-	}
+	svb_recv_established(op->rqp);
 }
 
 /* The receive ends in an error of the responder's, which the requester learns as status.
@@ -140,7 +133,7 @@ static int svb_rc_write_imm(struct svb_op *op)
 
 /* IBA 10.6.7.2.2: the key that the message invalidates is checked before it is delivered.
  */
-static int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from)
+int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from)
 {
 	struct svb_span to;
 	struct ibv_wc wc;
@@ -262,8 +255,8 @@ static int svb_rc_atomic_write(struct svb_op *op)
 }
 
 /*
- * IBA A19.3. Everything this engine wrote is in the responder's memory already: a normal
- * run has nothing to drain but its own store buffers.
+ * IBA A19.3. Everything this engine wrote is in the responder's memory already: without a
+ * model there is nothing to drain but its own store buffers.
  */
 static int svb_rc_flush(struct svb_op *op)
 {
@@ -287,8 +280,6 @@ static int svb_rc_flush(struct svb_op *op)
 	if (!svb_mr_check(op->rseg, wqe->rkey, op->rqp->pd, op->rqp->qpn, access, at, len,
 			  &where))
 		return svb_nak(op, IBV_WC_REM_ACCESS_ERR);
-	if (!svb_step_may(SVB_STEP_FLUSH, op->qp->qpn, op->qp->sq.next))
-		return SVB_STAYS;
 	__sync_synchronize();
 	return IBV_WC_SUCCESS;
 }
@@ -319,7 +310,7 @@ static int (*const svb_rc_ops[16])(struct svb_op *op) = {
 	[SVB_WR_ATOMIC_WRITE] = svb_rc_atomic_write,
 };
 
-static inline bool svb_rc_responder(struct svb_op *op)
+bool svb_rc_responder(struct svb_op *op)
 {
 	struct svb_qp_sh *qp = op->qp, *rqp;
 

@@ -85,6 +85,29 @@ bool svb_recv_span(struct svb_recv *recv, struct svb_span *span, uint64_t len)
 	return svb_span_of_sges(span, recv->seg, pd, sge, count, IBV_ACCESS_LOCAL_WRITE);
 }
 
+/* IBA 11.6.3.3: the first message while still ready to receive only. */
+void svb_recv_established(struct svb_qp_sh *qp)
+{
+	if (svb_likely(svb_get(qp->state) != IBV_QPS_RTR ||
+		       svb_get(qp->flags) & SVB_QP_ESTABLISHED))
+		return;
+	__atomic_or_fetch(&qp->flags, SVB_QP_ESTABLISHED, __ATOMIC_RELAXED);
+	svb_async_raise(&qp->events, qp->async, IBV_EVENT_COMM_EST);
+}
+
+void svb_recv_report(struct svb_seg *seg, struct svb_qp_sh *qp, const struct ibv_wc *wc,
+		     bool own, uint32_t counter, bool solicited)
+{
+	struct svb_cqe cqe = {.wc = *wc, .release = offsetof(struct svb_seg, nothing)};
+
+	if (own) {
+		cqe.release = (uint32_t)((char *)&qp->rq.done - (char *)seg);
+		cqe.release_to = counter + 1;
+	}
+	svb_cq_push(seg, svb_seg_cq(seg, qp->recv_cq), &cqe, solicited);
+	svb_recv_established(qp);
+}
+
 void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited)
 {
 	struct svb_qp_sh *qp = recv->qp;

@@ -11,6 +11,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/bell.h \
 	util/simverbs/channel.c \
 	util/simverbs/compat56.h \
+	util/simverbs/choice.c \
+	util/simverbs/choice.h \
 	util/simverbs/cq.c \
 	util/simverbs/cq_ex.c \
 	util/simverbs/cq_push.c \
@@ -32,8 +34,15 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/machine_save.c \
 	util/simverbs/marshall.c \
 	util/simverbs/mcast.c \
+	util/simverbs/medium.c \
+	util/simverbs/medium.h \
+	util/simverbs/medium_range.c \
 	util/simverbs/memory.c \
 	util/simverbs/memory.h \
+	util/simverbs/model.c \
+	util/simverbs/model.h \
+	util/simverbs/model_save.c \
+	util/simverbs/model_turn.c \
 	util/simverbs/mr.c \
 	util/simverbs/mw.c \
 	util/simverbs/nosys.c \
@@ -87,6 +96,7 @@ util_simverbs_libsimverbs_la_SOURCES = \
 	util/simverbs/cm_ud.c \
 	util/simverbs/cm_wire.c \
 	util/simverbs/cm_wire.h \
+	util/simverbs/medium_calls.c \
 	util/simverbs/sysfs.c \
 	util/simverbs/sysfs.h \
 	util/simverbs/sysfs_files.c
@@ -115,5 +125,9 @@ util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
 util_simverbs_test_peer_LDADD = $(VERBS_LIBS)
 util_simverbs_test_cm_rules_SOURCES = util/simverbs/test/cm_rules.c
 util_simverbs_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
+check_PROGRAMS += util/simverbs/test/power
+util_simverbs_test_power_SOURCES = util/simverbs/test/power.c
+util_simverbs_test_power_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
+util_simverbs_test_power_LDADD = $(VERBS_LIBS)
 EXTRA_DIST += util/simverbs/local.mk util/simverbs/simverbs.in util/simverbs/test-simverbs \
 	util/simverbs/test/rpma_flush.c

@@ -82,6 +82,26 @@ static uint8_t svb_words_of(uint32_t from, uint32_t to)
 	return (uint8_t)((1u << end) - (1u << first));
 }
 
+/* What of a request goes to the line of a target after its first done bytes. */
+static void svb_piece_fill(struct svb_piece *piece, const struct svb_request *request,
+			   const struct svb_target *target, uint64_t done,
+			   const uint8_t *data)
+{
+	uint32_t len = svb_piece_length(target, done);
+	uint64_t at = target->at + done;
+
+	memset(piece, 0, sizeof(*piece));
+	piece->qp = request->qp;
+	piece->seq = request->seq;
+	piece->space = target->space;
+	piece->line = at - at % SVB_CACHE_LINE;
+	piece->region = request->region;
+	piece->from = (uint8_t)(at % SVB_CACHE_LINE);
+	piece->to = (uint8_t)(piece->from + len);
+	piece->words = svb_words_of(piece->from, piece->to);
+	memcpy(piece->data + piece->from, data, len);
+}
+
 /* Pieces are sorted by request and then by where they stand in it. */
 static struct svb_piece *svb_pieces_insert(struct svb_machine *m, uint32_t qp,
 					   uint32_t count)
@@ -111,22 +131,28 @@ bool svb_machine_post(struct svb_machine *m, const struct svb_request *request,
 	svb_request_add(m, request, pieces);
 	piece = svb_pieces_insert(m, request->qp, pieces);
 	for (i = 0; i < count; i++)
-		for (done = 0; done < targets[i].len; done += len, from += len, piece++) {
-			uint64_t at = targets[i].at + done;
-
+		for (done = 0; done < targets[i].len; done += len, piece++) {
 			len = svb_piece_length(&targets[i], done);
-			memset(piece, 0, sizeof(*piece));
-			piece->qp = request->qp;
-			piece->seq = request->seq;
-			piece->space = targets[i].space;
-			piece->line = at - at % SVB_CACHE_LINE;
-			piece->region = request->region;
-			piece->from = (uint8_t)(at % SVB_CACHE_LINE);
-			piece->to = (uint8_t)(piece->from + len);
-			piece->words = svb_words_of(piece->from, piece->to);
-			memcpy(piece->data + piece->from, from, len);
+			svb_piece_fill(piece, request, &targets[i], done, from);
+			from += len;
 		}
 	return true;
+}
+
+void svb_machine_write(struct svb_machine *m, const struct svb_request *request,
+		       const struct svb_target *targets, uint32_t count, const void *data)
+{
+	const uint8_t *from = data;
+	struct svb_piece piece;
+	uint64_t done;
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		for (done = 0; done < targets[i].len; done += piece.to - piece.from) {
+			svb_piece_fill(&piece, request, &targets[i], done, from);
+			svb_piece_place(m, &piece, piece.words);
+			from += piece.to - piece.from;
+		}
 }
 
 bool svb_machine_answered(const struct svb_machine *m, uint32_t qp, uint32_t seq)

@@ -193,6 +193,12 @@ struct svb_target {
 bool svb_machine_post(struct svb_machine *m, const struct svb_request *request,
 		      const struct svb_target *targets, uint32_t count, const void *data);
 
+/* Makes what a posted request writes visible at once, past all queues: for data larger
+ * than the machine's buffers. */
+void svb_machine_write(struct svb_machine *m, const struct svb_request *request,
+		       const struct svb_target *targets, uint32_t count,
+		       const void *data);
+
 /* Does the requester see it complete, as far as it alone is concerned? It reports
  * completions of a queue pair in order. */
 bool svb_machine_answered(const struct svb_machine *m, uint32_t qp, uint32_t seq);

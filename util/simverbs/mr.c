@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "medium.h"
 #include "svb.h"
 #include "vg.h"
 
@@ -68,6 +69,9 @@ static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)
 	sh->flags = SVB_MR_USED;
 	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 		svb_vg_written(mr->ibv.addr, mr->ibv.length);
+	if (svb_unlikely(svb_self.model) &&
+	    svb_medium_find(mr->ibv.addr, mr->ibv.length, &sh->medium))
+		sh->flags |= SVB_MR_PERSISTENT;
 	__atomic_store_n(&sh->key, mr->ibv.lkey, __ATOMIC_RELEASE);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "medium.h"
 #include "relay.h"
 #include "service.h"
 #include "svb.h"
@@ -52,6 +53,7 @@ static void svb_forked(void)
 	svb_life_end();
 	svb_service_forget();
 	svb_relay_forget();
+	svb_medium_forget();
 	svb_seg_detach();
 	crn_list_init(&svb_self.contexts);
 	memset(svb_self.qp, 0, sizeof(svb_self.qp));
@@ -67,6 +69,7 @@ static void __attribute__((destructor)) svb_leave(void)
 		return;
 	svb_service_stop();
 	svb_relay_stop();
+	svb_medium_leave();
 	svb_registry_leave();
 	svb_life_end();
 }
@@ -92,6 +95,11 @@ static int svb_join_locked(void)
 		svb_self.life_fd = svb_life_open();
 		ret = svb_self.life_fd < 0 ? errno : svb_seg_create();
 	}
+	if (!ret && svb_medium_wanted()) {
+		ret = svb_medium_join();
+		if (ret)
+			svb_seg_destroy();
+	}
 	if (ret) {
 		svb_life_end();
 		svb_registry_leave();
@@ -104,7 +112,7 @@ static int svb_join_locked(void)
 	 * modules' rules stay. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	svb_self.iwarp = svb_self.settings.link == SVB_LINK_IWARP;
-	svb_self.slow = svb_self.iwarp || svb_self.settings.latency ||
+	svb_self.slow = svb_self.iwarp || svb_self.model || svb_self.settings.latency ||
 			svb_self.settings.loss > 0 || svb_self.settings.error > 0;
 	__atomic_store_n(&svb_self.joined, true, __ATOMIC_RELEASE);
 	return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "medium.h"
 #include "svb.h"
 #include "vg.h"
 
@@ -171,6 +172,7 @@ int svb_seg_create(void)
 	seg->generation = svb_self.generation;
 	seg->pid = (uint32_t)getpid();
 	seg->start_time = svb_start_time(getpid());
+	seg->machine = svb_medium_id();
 	__atomic_store_n(&seg->magic, SVB_MAGIC, __ATOMIC_RELEASE);
 	svb_self.seg = seg;
 	return 0;
@@ -366,6 +368,9 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 	    seg->abi != SVB_ABI || seg->index != index || seg->generation != generation)
 		return NULL;
 	__atomic_store_n(&peer->generation, generation, __ATOMIC_RELEASE);
+	/* From now on the slow way: its machine is modelled. */
+	if (seg->machine)
+		svb_medium_of(seg->machine);
 	return seg;
 }
 

@@ -50,7 +50,8 @@ struct svb_mr_sh {
 	uint32_t windows; /* regions: how many windows are bound to it */
 	uint32_t tag;	  /* of the newest key */
 	uint32_t flags;	  /* SVB_MR_* */
-	uint64_t reserved;
+	uint64_t medium;  /* with SVB_MR_PERSISTENT: where in the file the first byte lies
+			   */
 };
 #define SVB_MR_USED 1u
 #define SVB_MR_WINDOW 2u     /* a type 2 memory window */
@@ -80,7 +81,7 @@ struct svb_sq {
 	uint64_t ring;	     /* offset */
 	uint64_t deadline;   /* ns, CLOCK_MONOTONIC: when waiting ends; 0: never */
 	uint32_t committing; /* next + 1 while its completion is being written, else 0 */
-	uint32_t unused;
+	uint32_t ahead;	     /* model.h: next to be handed to the machine */
 } SVB_LINE;
 
 struct svb_rq {
@@ -200,7 +201,7 @@ struct svb_seg {
 	uint32_t index;
 	uint32_t generation;
 	uint32_t pid;
-	uint32_t unused;
+	uint32_t machine; /* the modelled machine it is on, medium.h; 0: none */
 	uint64_t start_time;
 	/* How many slots of each table have memory behind them: look no further. */
 	uint32_t limit[SVB_TABLES];

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "model.h"
 #include "service.h"
 #include "step.h"
 #include "svb.h"
@@ -269,6 +270,8 @@ static void svb_peer_gone(uint32_t index)
 	struct svb_cq_sh *cq;
 	uint32_t i;
 
+	if (svb_unlikely(svb_self.model))
+		svb_model_settle(0);
 	pthread_mutex_lock(&svb_self.mutex);
 	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++) {
 		if (!svb_self.qp[i])

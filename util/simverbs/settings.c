@@ -87,6 +87,7 @@ static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
 static const char *const svb_auto_names[] = {"off", "on", "auto", NULL};
+static const char *const svb_drain_names[] = {"at_once", "random", "explore", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
 
 #define SVB_AUTO 2
@@ -127,7 +128,11 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("seed", u64, seed, .most = 9e15, .unit = 1, .preset = "1"),
 	SVB_KEY("persistence", enum, domain, .names = svb_domain_names, .preset = "dmp"),
 	SVB_KEY("ddio", bool, ddio, .preset = "on"),
+	SVB_KEY("relaxed", bool, relaxed, .preset = "off"),
 	SVB_KEY("persistent_file", string, persistent, .most = 256, .preset = ""),
+	SVB_KEY("drain", enum, drain, .names = svb_drain_names, .preset = "at_once"),
+	SVB_KEY("power_fail", u32, power_fail, .most = 1e9, .preset = "0"),
+	SVB_KEY("choices", string, choices, .most = 4096, .preset = ""),
 	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
 	SVB_KEY("copy", enum, copy, .names = svb_copy_names, .preset = "auto"),
 	SVB_KEY("threads", bool, threads, .preset = "on"),

@@ -24,6 +24,9 @@
 enum svb_link { SVB_LINK_IB, SVB_LINK_ROCE, SVB_LINK_IWARP };
 enum svb_copy { SVB_COPY_AUTO, SVB_COPY_DIRECT, SVB_COPY_THREAD };
 enum svb_domain { SVB_DOMAIN_DMP, SVB_DOMAIN_MHP, SVB_DOMAIN_WSP };
+/* Who makes the choices of the machine model (machine.h): nobody, there is none; chance;
+ * who calls model.h. */
+enum svb_drain { SVB_DRAIN_AT_ONCE, SVB_DRAIN_RANDOM, SVB_DRAIN_EXPLORE };
 
 /* An address that a port answers to. */
 struct svb_address {
@@ -70,7 +73,12 @@ struct svb_settings {
 	uint64_t seed; /* of both */
 	enum svb_domain domain;
 	bool ddio;
+	bool relaxed;	      /* data is placed in any order, as always on iWARP */
 	char persistent[256]; /* file that stands for persistent memory; "": none */
+	enum svb_drain drain;
+	uint32_t power_fail; /* the power fails at one of so many first choices; 0: never
+			      */
+	char choices[4096];  /* list to replay, or "@" and a file that holds one */
 	uint32_t retry_cap; /* ms: a request nobody answers fails after this at the latest
 			     */
 	enum svb_copy copy; /* how another process' memory is reached */

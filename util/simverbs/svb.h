@@ -36,10 +36,11 @@ struct svb_self {
 	uint32_t index;
 	uint32_t generation;
 	bool joined;
-	/* Something is set that the fast path does not do: latency, loss, steps. */
+	/* Something is set that the fast path does not do: latency, loss, model. */
 	bool slow;
 	bool iwarp;    /* the link layer is: iwarp.c */
 	bool valgrind; /* runs under it: vg.h */
+	bool model;    /* a machine is modelled: ours, or a peer's */
 	int dir_fd;
 	int seg_fd;
 	int ring_fd; /* rings bells */
@@ -268,6 +269,18 @@ void svb_iwarp_end(struct svb_seg *seg, struct svb_qp_sh *qp);
 int svb_iwarp_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
 int svb_iwarp_no_buffer(struct svb_op *op);
 void svb_iwarp_close(struct svb_qp *qp);
+/* For model.c, which runs queues in the engine's place: the steps of it. */
+int svb_engine_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
+void svb_engine_complete(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe,
+			 int status);
+/* Makes the owner of a queue look again at that time (ns). */
+void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline);
+/* Finds who responds; false: nobody. */
+bool svb_rc_responder(struct svb_op *op);
+/* What the receiver learns of a message. */
+void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode);
+/* Delivers a message into a receive that was taken. Returns a status. */
+int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from);
 
 /* Takes the next receive; false when there is none, and then the sender is called back.
  */
@@ -279,6 +292,14 @@ void svb_recv_complete(struct svb_recv *recv, struct ibv_wc *wc, bool solicited)
  * look at a buffer that the message does not reach, nor does this.
  */
 bool svb_recv_span(struct svb_recv *recv, struct svb_span *span, uint64_t len);
+/*
+ * Completes a receive that was taken some time ago. wc: everything. own: it was of the
+ * queue pair's own queue, where it has that counter.
+ */
+void svb_recv_report(struct svb_seg *seg, struct svb_qp_sh *qp, const struct ibv_wc *wc,
+		     bool own, uint32_t counter, bool solicited);
+/* The first message to a queue pair that is ready to receive only: its event. */
+void svb_recv_established(struct svb_qp_sh *qp);
 
 /*
  * channel.c, async.c: an object is not destroyed before every event that was read of it

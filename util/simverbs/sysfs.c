@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "medium.h"
 #include "svb.h"
 #include "sysfs.h"
 
@@ -100,6 +101,37 @@ static void svb_sysfs_guid(FILE *tree, const char *device, const char *name,
 		      (unsigned int)(guid >> 16 & 0xffff), (unsigned int)(guid & 0xffff));
 }
 
+/* What the device models, for who chooses how to make data durable there: simverbs(1). */
+static void svb_sysfs_facts(FILE *tree, const char *device)
+{
+	static const char *const domains[] = {"dmp", "mhp", "wsp"};
+	static const char *const drains[] = {"at_once", "random", "explore"};
+	const struct svb_settings *set = &svb_self.settings;
+	bool iwarp = set->link == SVB_LINK_IWARP;
+	const struct {
+		const char *name;
+		const char *text;
+	} facts[] = {
+		{"persistence_domain", domains[set->domain]},
+		{"ddio", set->ddio ? "on" : "off"},
+		{"completion", iwarp ? "departure" : "arrival"},
+		{"placement", iwarp || set->relaxed ? "relaxed" : "ordered"},
+		{"native_flush", set->flush && !iwarp ? "yes" : "no"},
+		{"persistent_file", set->persistent},
+		{"persistent_mapping", svb_medium_mapping()},
+		{"drain",
+		 svb_medium_wanted() && *set->choices ? "list" : drains[set->drain]},
+	};
+	char path[SVB_SYSFS_PATH];
+	size_t i;
+
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		snprintf(path, sizeof(path), "infiniband/%.64s/simverbs/%s", device,
+			 facts[i].name);
+		svb_sysfs_add(tree, path, "%s", facts[i].text);
+	}
+}
+
 /* As device_attr.c reports the device. */
 static void svb_sysfs_device(FILE *tree, const struct svb_device_settings *device,
 			     uint32_t index)
@@ -137,6 +169,7 @@ static void svb_sysfs_device(FILE *tree, const struct svb_device_settings *devic
 	svb_sysfs_add(tree, path, "231:%u", 192 + index);
 	snprintf(path, sizeof(path), "infiniband_verbs/uverbs%u/abi_version", index);
 	svb_sysfs_add(tree, path, "1");
+	svb_sysfs_facts(tree, device->name);
 	for (i = 0; i < device->ports; i++)
 		svb_sysfs_port(tree, device->name, i + 1, &device->port[i]);
 }
@@ -245,15 +278,18 @@ const char *svb_sysfs_path(const char *path, char buf[SVB_SYSFS_PATH])
 	int err = errno;
 	char next;
 
-	if (!path || *path != '/')
+	if (!path)
 		return path;
 	if (!strncmp(path, svb_sysfs_dev, sizeof(svb_sysfs_dev) - 1)) {
 		path = svb_sysfs_cdev(path);
 		errno = err;
 		return path;
 	}
-	if (strncmp(path, svb_sysfs_mine, sizeof(svb_sysfs_mine) - 1))
+	if (strncmp(path, svb_sysfs_mine, sizeof(svb_sysfs_mine) - 1)) {
+		path = svb_medium_path(path);
+		errno = err;
 		return path;
+	}
 	next = path[sizeof(svb_sysfs_mine) - 1];
 	if (next && next != '/' && next != '_')
 		return path;

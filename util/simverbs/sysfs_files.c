@@ -15,18 +15,6 @@
 #include "svb.h"
 #include "sysfs.h"
 
-/* The function of that name behind ours. Racing threads find the same. */
-#define SVB_NEXT(name)                                                              \
-	({                                                                          \
-		static __typeof__(&name) next;                                      \
-		__typeof__(&name) found = __atomic_load_n(&next, __ATOMIC_RELAXED); \
-		if (!found) {                                                       \
-			found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);         \
-			__atomic_store_n(&next, found, __ATOMIC_RELAXED);           \
-		}                                                                   \
-		found;                                                              \
-	})
-
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);

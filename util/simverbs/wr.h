@@ -9,6 +9,8 @@
 #define SVB_MAX_MSG (1u << 30)
 /* In svb_wqe.flags, beside enum ibv_send_flags: a datagram that does not arrive. */
 #define SVB_SEND_LOST (1u << 16)
+/* And a request that the machine executed while nobody answered: model.c. */
+#define SVB_SEND_AGAIN (1u << 17)
 
 /* Is there no room for a request at position head? Lock held. */
 SVB_INLINE bool svb_sq_full(const struct svb_sq *sq, uint32_t head)
