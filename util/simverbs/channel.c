@@ -2,6 +2,7 @@
 /* Completion channels. */
 #include <errno.h>
 #include <stdlib.h>
+#include "model.h"
 #include "svb.h"
 
 void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t *acked,
@@ -68,6 +69,8 @@ SVB_API int ibv_get_cq_event(struct ibv_comp_channel *ibchannel, struct ibv_cq *
 	struct svb_cq *cq = NULL;
 	bool more = false;
 
+	if (svb_unlikely(svb_self.model))
+		svb_model_rest();
 	while (!cq) {
 		errno = svb_bell_take(ibchannel->fd);
 		if (errno)

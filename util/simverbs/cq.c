@@ -93,6 +93,8 @@ int svb_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	if (sh->armed != SVB_ARMED_ANY)
 		sh->armed = solicited_only ? SVB_ARMED_SOLICITED : SVB_ARMED_ANY;
 	svb_unlock(&sh->lock);
+	if (svb_unlikely(svb_self.model))
+		svb_model_rest();
 	return 0;
 }
 

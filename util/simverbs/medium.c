@@ -13,7 +13,7 @@
 #include "model.h"
 #include "svb.h"
 
-#define SVB_MEDIA 8
+#define SVB_MEDIA 64
 
 static struct {
 	pthread_mutex_t mutex;
@@ -39,7 +39,7 @@ uint32_t svb_medium_id(void)
 		return 0;
 	for (; *file; file++)
 		hash = (hash ^ (uint8_t)*file) * 16777619u;
-	return hash | 1;
+	return hash | 4;
 }
 
 static void *svb_map(int fd, size_t size)
@@ -142,7 +142,7 @@ static int svb_switch_on(struct svb_medium *medium)
 		.ddio = set->ddio,
 		.weak = iwarp,
 		.loose = iwarp || set->relaxed,
-		.tear = true,
+		.tear = set->drain != SVB_DRAIN_EXPLORE,
 	};
 	shared->explore = set->drain == SVB_DRAIN_EXPLORE;
 	shared->size = medium->machine.size;
@@ -197,6 +197,7 @@ static int svb_medium_lock(uint32_t id)
 
 static int svb_map_shared(struct svb_medium *medium, bool create)
 {
+	struct stat st = {0};
 	char name[32];
 	int fd, ret;
 
@@ -206,6 +207,9 @@ static int svb_map_shared(struct svb_medium *medium, bool create)
 	if (fd < 0)
 		return errno;
 	ret = create ? posix_fallocate(fd, 0, sizeof(*medium->shared)) : 0;
+	if (!ret && fstat(fd, &st))
+		ret = errno;
+	medium->number = st.st_ino;
 	if (!ret) {
 		medium->shared = svb_map(fd, sizeof(*medium->shared));
 		ret = medium->shared ? 0 : errno;
@@ -389,6 +393,19 @@ static struct svb_medium *svb_medium_attach(uint32_t id)
 	return medium;
 }
 
+/* Switched off in good order, and perhaps on again: that is another state. */
+static bool svb_medium_passed(const struct svb_medium *medium)
+{
+	struct stat st;
+	char name[32];
+
+	if (!medium->shared->off)
+		return false;
+	snprintf(name, sizeof(name), "machine.%08x", medium->id);
+	return !fstatat(svb_self.dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_ino != medium->number;
+}
+
 struct svb_medium *svb_medium_of(uint32_t id)
 {
 	struct svb_medium *medium = NULL;
@@ -396,11 +413,10 @@ struct svb_medium *svb_medium_of(uint32_t id)
 
 	pthread_mutex_lock(&svb_media.mutex);
 	for (i = 0; i < SVB_MEDIA && !medium; i++)
-		if (svb_media.medium[i].id == id)
+		if (svb_media.medium[i].id == id && svb_media.medium[i].chooser.pick)
 			medium = &svb_media.medium[i];
-	/* Switched off, and perhaps on again: another state. */
-	if (medium && medium->shared->off && !medium->member) {
-		svb_medium_unmap(medium);
+	if (medium && !medium->member && svb_medium_passed(medium)) {
+		medium->id = SVB_MEDIUM_PAST;
 		medium = NULL;
 	}
 	if (!medium)
@@ -419,7 +435,8 @@ struct svb_medium *svb_medium_at(int i)
 	int at;
 
 	for (at = 0; at < SVB_MEDIA; at++)
-		if (svb_media.medium[at].id && svb_media.medium[at].chooser.pick && !i--)
+		if (svb_media.medium[at].id > SVB_MEDIUM_PAST &&
+		    svb_media.medium[at].chooser.pick && !i--)
 			return &svb_media.medium[at];
 	return NULL;
 }

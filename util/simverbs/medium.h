@@ -40,10 +40,12 @@ struct svb_shared {
 	struct svb_machine_state state;
 };
 
-/* A machine as this process sees it. */
+/* A machine as this process sees it. It stays mapped: other threads may be using it. */
+#define SVB_MEDIUM_PAST 2u
 struct svb_medium {
-	uint32_t id; /* 0: none */
-	bool member; /* this process is on it */
+	uint32_t id;	 /* 0: none; SVB_MEDIUM_PAST: one that was */
+	bool member;	 /* this process is on it */
+	uint64_t number; /* inode of the file that is shared */
 	struct svb_shared *shared;
 	struct svb_machine machine;
 	struct svb_chooser chooser;

@@ -446,7 +446,8 @@ static void svb_model_run(struct svb_medium *medium, struct svb_seg *seg,
 		svb_set(sq->wait, wait);
 		sq->deadline = deadline;
 	}
-	if (sq->next != sq->ahead && !medium->shared->explore)
+	/* Also what is complete may still be on its way. */
+	if (medium->shared->state.requests && !medium->shared->explore)
 		svb_engine_deadline(seg, svb_now() + SVB_MODEL_PATIENCE);
 }
 

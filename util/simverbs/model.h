@@ -37,8 +37,14 @@
 /* Exit status of processes on a machine when its power fails; of the launcher, too. */
 #define SVB_POWER_STATUS 86
 
-/* How long nothing may happen while requests are under way, ns. */
-#define SVB_MODEL_PATIENCE 20000000ull
+/*
+ * How long nothing may happen while requests are under way, ns: while the process runs
+ * all the time (it watches memory), and while it sleeps. One that polls and is kept off
+ * the processor is neither.
+ */
+#define SVB_MODEL_PATIENCE 5000000ull
+#define SVB_MODEL_PATIENCE_RUN 3000000ull
+#define SVB_MODEL_PATIENCE_ASLEEP 60000000ull
 
 /* medium.c: gives a machine the functions it calls. */
 void svb_model_bind(struct svb_medium *medium);
@@ -57,6 +63,8 @@ bool svb_model_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp);
 void svb_model_settle(uint32_t qpn);
 /* Polling found nothing. No lock held. */
 void svb_model_poll(void);
+/* The program is about to sleep until a completion comes. No lock held. */
+void svb_model_rest(void);
 /* A deadline has passed. No lock held. */
 void svb_model_tick(void);
 
@@ -67,6 +75,8 @@ void svb_model_apply(const struct svb_choice *choice);
 size_t svb_model_save(void *to, size_t size);
 void svb_model_restore(const void *from);
 void svb_model_fail(void);
+/* May words move by themselves? At first not: it multiplies the states. */
+void svb_model_tear(bool tear);
 const uint8_t *svb_model_medium(void);
 
 /* model_turn.c, for model.c and medium.c: one or more choices, the lock held. qp: only

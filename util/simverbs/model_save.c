@@ -28,6 +28,11 @@ void svb_model_fail(void)
 	svb_machine_fail(&svb_medium_own()->machine);
 }
 
+void svb_model_tear(bool tear)
+{
+	svb_medium_own()->machine.config.tear = tear;
+}
+
 const uint8_t *svb_model_medium(void)
 {
 	return svb_medium_own()->machine.medium;

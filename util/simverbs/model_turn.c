@@ -14,6 +14,11 @@
 #define SVB_LOOK 64u
 /* Most choices in a row: the program is to go on. */
 #define SVB_TURN 64
+/* And most of these before it sleeps: a request may wait for the other side. */
+#define SVB_TURNS 1000
+
+/* What this process had run when it made a choice last, ns. */
+static uint64_t svb_ran_at_turn;
 
 static void svb_power_gone(int signal)
 {
@@ -139,6 +144,15 @@ static bool svb_pick_fits(struct svb_medium *medium, uint32_t pick, uint32_t pos
 	return false;
 }
 
+/* What this process has run, ns. */
+static uint64_t svb_ran(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 void svb_model_turn(struct svb_medium *medium, uint32_t qpn, struct svb_touched *touched)
 {
 	struct svb_shared *shared = medium->shared;
@@ -147,6 +161,7 @@ void svb_model_turn(struct svb_medium *medium, uint32_t qpn, struct svb_touched 
 	int i;
 
 	shared->moved = svb_now();
+	svb_ran_at_turn = svb_ran();
 	for (i = 0; i < SVB_TURN; i++) {
 		while (svb_picks_tick(&shared->picks)) {
 			svb_model_only(medium, 0);
@@ -206,12 +221,16 @@ static bool svb_under_way(const struct svb_machine_state *state, bool others)
 	return false;
 }
 
-/* A list says itself when time passes, as long as it lasts. */
+/* Has nothing happened for too long? A list says itself when, as long as it lasts. */
 static bool svb_may_tick(const struct svb_shared *shared)
 {
-	return svb_under_way(&shared->state, true) &&
-	       svb_now() > shared->moved + SVB_MODEL_PATIENCE &&
-	       shared->picks.made >= shared->picks.listed;
+	uint64_t quiet = svb_now() - shared->moved;
+
+	if (!svb_under_way(&shared->state, true) || quiet < SVB_MODEL_PATIENCE ||
+	    shared->picks.made < shared->picks.listed)
+		return false;
+	return quiet > SVB_MODEL_PATIENCE_ASLEEP ||
+	       svb_ran() - svb_ran_at_turn > SVB_MODEL_PATIENCE_RUN;
 }
 
 static void svb_model_look(struct svb_medium *medium, bool poll)
@@ -255,6 +274,19 @@ void svb_model_poll(void)
 
 	for (i = 0; (medium = svb_medium_at(i)); i++)
 		svb_model_look(medium, true);
+	svb_model_catch_up();
+}
+
+void svb_model_rest(void)
+{
+	struct svb_medium *medium;
+	int i, turns;
+
+	for (i = 0; (medium = svb_medium_at(i)); i++)
+		for (turns = 0; turns < SVB_TURNS && !medium->shared->explore &&
+				svb_under_way(&medium->shared->state, false);
+		     turns++)
+			svb_model_look(medium, true);
 	svb_model_catch_up();
 }
 

@@ -7,12 +7,14 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/methods.h \
 	fabtests/unit/simverbs/test_atomic.c \
 	fabtests/unit/simverbs/test_channel.c \
+	fabtests/unit/simverbs/test_choice.c \
 	fabtests/unit/simverbs/test_cq.c \
 	fabtests/unit/simverbs/test_errors.c \
 	fabtests/unit/simverbs/test_iwarp.c \
 	fabtests/unit/simverbs/test_link.c \
 	fabtests/unit/simverbs/test_machine.c \
 	fabtests/unit/simverbs/test_methods.c \
+	fabtests/unit/simverbs/test_model.c \
 	fabtests/unit/simverbs/test_mr.c \
 	fabtests/unit/simverbs/test_mw.c \
 	fabtests/unit/simverbs/test_processes.c \
