@@ -111,6 +111,8 @@ static bool begin(void)
 {
 	int fd;
 
+	/* This is a child: it joins anew. */
+	svb_self.settings.devices = 0;
 	if (!world_pair(&run.a, &run.b))
 		return false;
 	fd = open(svb_medium_mapping(), O_RDWR);
@@ -186,7 +188,6 @@ static int on(const char *domain, const char *ddio, const char *relaxed,
 	if (fd < 0 || ftruncate(fd, PM_SIZE))
 		return FAILED;
 	close(fd);
-	svb_self.settings.devices = 0;
 	setenv("SIMVERBS_PERSISTENT_FILE", file, 1);
 	setenv("SIMVERBS_DRAIN", "explore", 1);
 	setenv("SIMVERBS_THREADS", "off", 1);
@@ -202,7 +203,6 @@ static int on(const char *domain, const char *ddio, const char *relaxed,
 	unsetenv("SIMVERBS_PERSISTENCE");
 	unsetenv("SIMVERBS_DDIO");
 	unsetenv("SIMVERBS_RELAXED");
-	svb_self.settings.devices = 0;
 	unlink(file);
 	return ret;
 }
