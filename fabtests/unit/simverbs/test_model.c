@@ -123,7 +123,8 @@ static bool begin(void)
 			 : ibv_reg_mr(run.b.pd, run.pm, PM_SIZE, WORLD_ACCESS);
 	if (!run.mr)
 		return false;
-	run.to = (struct address){0, run.mr->rkey, (uintptr_t)run.pm, 0};
+	run.to.rkey = run.mr->rkey;
+	run.to.memory = (uintptr_t)run.pm;
 	memset(run.a.memory, 0xaa, A_SIZE);
 	memset(run.a.memory + AT_B, 0xbb, 8);
 	return true;
