@@ -24,6 +24,9 @@
 #define crn_likely(x) __builtin_expect(!!(x), 1)
 #define crn_unlikely(x) __builtin_expect(!!(x), 0)
 
+/* Steps of a fast path, built into each caller, where what it fixes costs nothing. */
+#define CRN_INLINE static inline __attribute__((always_inline))
+
 /* enum fi_mr_mode of interfaces before 1.5 (fi_mr(3)): a value, not a set of bits. */
 #define CRN_MR_UNSPEC 0
 #define CRN_MR_BASIC 1

@@ -48,6 +48,7 @@ static inline void pvb_atomic_operands(struct pvb_op *op, const struct pvb_atomi
 static inline ssize_t pvb_atomic_post(struct pvb_ep *ep, const struct pvb_atomic *atomic)
 {
 	const struct ibv_mr *sink = ep->domain->sink_mr;
+	struct ibv_sge sge;
 	struct pvb_op op;
 
 	if (crn_unlikely(!pvb_atomic_known(atomic->kind, atomic->datatype, atomic->op)))
@@ -67,9 +68,9 @@ static inline ssize_t pvb_atomic_post(struct pvb_ep *ep, const struct pvb_atomic
 	op.addr = atomic->addr;
 	op.key = atomic->key;
 	if (atomic->result)
-		pvb_op_buf(&op, atomic->result, PVB_ATOMIC_SIZE, atomic->desc);
+		pvb_op_buf(&op, &sge, atomic->result, PVB_ATOMIC_SIZE, atomic->desc);
 	else
-		pvb_op_buf(&op, sink->addr, PVB_ATOMIC_SIZE,
+		pvb_op_buf(&op, &sge, sink->addr, PVB_ATOMIC_SIZE,
 			   (void *)(uintptr_t)sink->lkey);
 	return pvb_tx(ep, &op);
 }

@@ -20,12 +20,6 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw);
 /* Into the empty stash: true when the application has something to read. */
 bool pvb_cq_fetch(struct pvb_cq *cq);
 
-/*
- * What a work completion means to the application, and retires its slot. False when it is
- * not reported. Called with the lock held.
- */
-bool pvb_cq_convert(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_comp *comp);
-
 /* An operation with these completion flags ended: its counter moves. */
 void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
 

@@ -4,31 +4,21 @@
 #include <string.h>
 #include "cq.h"
 
-static void *pvb_write_context(void *buf, const struct pvb_comp *comp)
-{
-	struct fi_cq_entry *entry = buf;
-
-	entry->op_context = comp->context;
-	return entry + 1;
-}
-
-static void *pvb_write_msg(void *buf, const struct pvb_comp *comp)
-{
-	struct fi_cq_msg_entry *entry = buf;
-
-	entry->op_context = comp->context;
-	entry->flags = comp->flags;
-	entry->len = comp->len;
-	return entry + 1;
-}
-
-static void *pvb_write_data(void *buf, const struct pvb_comp *comp)
+/* Puts an entry of the queue's format into the buffer; returns where the next one goes.
+ */
+CRN_INLINE void *pvb_cq_put(const struct pvb_cq *cq, void *buf,
+			    const struct pvb_comp *comp)
 {
 	struct fi_cq_data_entry *entry = buf;
 
+	/* Each format begins with the one before. */
 	entry->op_context = comp->context;
+	if (cq->format == FI_CQ_FORMAT_CONTEXT)
+		return (struct fi_cq_entry *)buf + 1;
 	entry->flags = comp->flags;
 	entry->len = comp->len;
+	if (cq->format == FI_CQ_FORMAT_MSG)
+		return (struct fi_cq_msg_entry *)buf + 1;
 	entry->buf = NULL;
 	entry->data = comp->data;
 	return entry + 1;
@@ -39,15 +29,15 @@ int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
 	switch (format) {
 	case FI_CQ_FORMAT_UNSPEC:
 	case FI_CQ_FORMAT_CONTEXT:
-		cq->write = pvb_write_context;
+		cq->format = FI_CQ_FORMAT_CONTEXT;
 		cq->entry_size = sizeof(struct fi_cq_entry);
 		return 0;
 	case FI_CQ_FORMAT_MSG:
-		cq->write = pvb_write_msg;
+		cq->format = FI_CQ_FORMAT_MSG;
 		cq->entry_size = sizeof(struct fi_cq_msg_entry);
 		return 0;
 	case FI_CQ_FORMAT_DATA:
-		cq->write = pvb_write_data;
+		cq->format = FI_CQ_FORMAT_DATA;
 		cq->entry_size = sizeof(struct fi_cq_data_entry);
 		return 0;
 	default:
@@ -56,13 +46,9 @@ int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
 }
 
 /* Everything up to and including the slot is done: queues complete in order. */
-static void pvb_slot_retire(struct pvb_slot *slot)
+CRN_INLINE void pvb_slot_retire(struct pvb_slot *slot)
 {
-	struct pvb_wq *wq = slot->wq;
-	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
-	uint32_t index = (uint32_t)(slot - wq->slots);
-
-	crn_ring_retire(&wq->ring, tail + ((index - tail) & wq->ring.mask) + 1);
+	crn_ring_retire(&slot->wq->ring, slot->next);
 }
 
 void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
@@ -121,7 +107,7 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 }
 
 /* Receives: what came decides the flags, and a length is known. */
-static void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
+CRN_INLINE void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
 {
 	comp->len = wc->byte_len;
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
@@ -132,25 +118,30 @@ static void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
 	}
 }
 
-static inline bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
-			       struct pvb_comp *comp)
+CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_slot *slot,
+				    struct pvb_comp *comp)
 {
-	bool report;
+	bool report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
 
-	if (crn_unlikely(wc->status != IBV_WC_SUCCESS))
-		return !pvb_proof_is_late(slot) && pvb_convert_error(wc, slot, comp);
 	comp->context = slot->context;
 	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
 	comp->len = 0;
 	comp->data = 0;
 	comp->err = 0;
-	report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
 	if (wc->opcode & IBV_WC_RECV) {
 		pvb_convert_recv(wc, comp);
 		/* A peer's data is not for the owner of the receive to silence. */
 		report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 	}
 	return report;
+}
+
+static bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
+			struct pvb_comp *comp)
+{
+	if (wc->status == IBV_WC_SUCCESS)
+		return pvb_convert_success(wc, slot, comp);
+	return !pvb_proof_is_late(slot) && pvb_convert_error(wc, slot, comp);
 }
 
 /* The receive queue of the endpoint that took a shared receive, where that matters. */
@@ -199,57 +190,43 @@ static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
 	return report;
 }
 
-bool pvb_cq_convert(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_comp *comp)
+/*
+ * What any work completion means to the application, and retires its slot. False when it
+ * is not reported. Called with the lock held.
+ */
+static __attribute__((noinline)) bool pvb_cq_convert(struct pvb_cq *cq,
+						     const struct ibv_wc *wc,
+						     struct pvb_comp *comp)
 {
 	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
 	bool report;
 
-	if (crn_unlikely(slot->wq->special))
+	if (slot->wq->special)
 		return pvb_convert_special(cq, wc, slot, comp);
 	report = pvb_convert(wc, slot, comp);
 	pvb_slot_retire(slot);
 	return report;
 }
 
-/*
- * Fills up to count entries from one batch. An error and what the device gave after it go
- * to the stash, which is empty before. *more: the device may have another batch.
- */
-static size_t pvb_cq_batch(struct pvb_cq *cq, struct ibv_cq *ibv, void **buf,
-			   size_t count, bool *more)
+/* Completions that may not be handed out yet. */
+static void pvb_cq_set_aside(struct pvb_cq *cq, const struct ibv_wc *wc, int count)
 {
-	struct ibv_wc wc[PVB_POLL_BATCH];
 	struct pvb_comp comp;
-	size_t done = 0;
-	int want = (int)CRN_MIN(count, (size_t)PVB_POLL_BATCH);
-	int i, got;
+	int i;
 
-	got = ibv_poll_cq(ibv, want, wc);
-	*more = got == want;
-	for (i = 0; i < got; i++) {
-		if (!pvb_cq_convert(cq, &wc[i], &comp))
-			continue;
-		if (crn_unlikely(cq->stash_count || comp.err)) {
+	for (i = 0; i < count; i++) {
+		if (pvb_cq_convert(cq, &wc[i], &comp))
 			pvb_cq_stash(cq, &comp);
-			continue;
-		}
-		*buf = cq->write(*buf, &comp);
-		done++;
 	}
-	return done;
 }
 
 bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 {
 	struct ibv_wc wc[PVB_POLL_BATCH];
-	struct pvb_comp comp;
-	int i, got;
+	int got;
 
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
-	for (i = 0; i < got; i++) {
-		if (pvb_cq_convert(cq, &wc[i], &comp))
-			pvb_cq_stash(cq, &comp);
-	}
+	pvb_cq_set_aside(cq, wc, got);
 	return got > 0;
 }
 
@@ -290,7 +267,7 @@ static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
 		comp = &cq->stash[cq->stash_head];
 		if (comp->err)
 			return done ? (ssize_t)done : -FI_EAVAIL;
-		buf = cq->write(buf, comp);
+		buf = pvb_cq_put(cq, buf, comp);
 		cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
 		cq->stash_count--;
 		done++;
@@ -298,24 +275,89 @@ static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
 	return (ssize_t)done;
 }
 
-static ssize_t pvb_cq_read_hw(struct pvb_cq *cq, void *buf, size_t count)
+/* The device queue whose turn it is. */
+CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
 {
-	struct ibv_cq *ibv;
-	size_t done = 0;
-	uint32_t i;
-	bool more;
+	struct ibv_cq *ibv = cq->hw[cq->hw_next]->cq;
 
-	for (i = 0; i < cq->hw_count && done < count; i++) {
-		ibv = cq->hw[cq->hw_next]->cq;
-		cq->hw_next = cq->hw_next + 1 < cq->hw_count ? cq->hw_next + 1 : 0;
-		do {
-			done += pvb_cq_batch(cq, ibv, &buf, count - done, &more);
-			if (crn_unlikely(cq->stash_count))
-				return done ? (ssize_t)done
-					    : pvb_cq_read_stash(cq, buf, count);
-		} while (more && done < count);
+	cq->hw_next = cq->hw_next + 1 < cq->hw_count ? cq->hw_next + 1 : 0;
+	return ibv;
+}
+
+/* A success, from the device's form to the program's: nothing between, nothing called. */
+CRN_INLINE bool pvb_cq_convert_plain(const struct ibv_wc *wc, struct pvb_slot *slot,
+				     struct pvb_comp *comp)
+{
+	bool report = pvb_convert_success(wc, slot, comp);
+
+	pvb_slot_retire(slot);
+	return report;
+}
+
+/*
+ * Work completions into the buffer; returns how many entries. An error, and what comes
+ * after it, goes to the stash, which is empty before.
+ */
+CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int got,
+			      void *buf)
+{
+	const struct ibv_wc *end = wc + got;
+	struct pvb_comp plain, special;
+	struct pvb_slot *slot;
+	size_t done = 0;
+
+	for (; wc < end; wc++) {
+		slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+		if (crn_unlikely(wc->status != IBV_WC_SUCCESS)) {
+			pvb_cq_set_aside(cq, wc, (int)(end - wc));
+			break;
+		}
+		if (crn_unlikely(slot->wq->special)) {
+			if (pvb_cq_convert(cq, wc, &special)) {
+				buf = pvb_cq_put(cq, buf, &special);
+				done++;
+			}
+		} else if (pvb_cq_convert_plain(wc, slot, &plain)) {
+			buf = pvb_cq_put(cq, buf, &plain);
+			done++;
+		}
 	}
-	return done ? (ssize_t)done : -FI_EAGAIN;
+	return done;
+}
+
+/* Goes on until the buffer is full or every device queue has run dry. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char *buf,
+							size_t count, size_t done,
+							uint32_t dry)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	int got, want;
+
+	while (done < count && dry < cq->hw_count && !cq->stash_count) {
+		want = (int)CRN_MIN(count - done, (size_t)PVB_POLL_BATCH);
+		got = ibv_poll_cq(pvb_cq_turn(cq), want, wc);
+		dry = got < want ? dry + 1 : 0;
+		done += pvb_cq_fill(cq, wc, got, buf + done * cq->entry_size);
+	}
+	if (done)
+		return (ssize_t)done;
+	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
+}
+
+/* One batch is most often all there is. */
+CRN_INLINE ssize_t pvb_cq_read_hw(struct pvb_cq *cq, void *buf, size_t count)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	size_t done;
+	int got, want = (int)CRN_MIN(count, (size_t)PVB_POLL_BATCH);
+
+	if (crn_unlikely(!cq->hw_count))
+		return -FI_EAGAIN;
+	got = ibv_poll_cq(pvb_cq_turn(cq), want, wc);
+	done = pvb_cq_fill(cq, wc, got, buf);
+	if (crn_likely(done == count))
+		return (ssize_t)done;
+	return pvb_cq_read_on(cq, buf, count, done, got < want);
 }
 
 ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)

@@ -80,10 +80,14 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	slot->flags = op->comp_flags | inject | PVB_SLOT_LED;
 	proof->flags = op->comp_flags | inject | PVB_SLOT_PROOF |
 		       (op->quiet ? PVB_SLOT_QUIET : 0);
-	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size)
-		pvb_tx_bounce(ep, op, index);
+	slot->next = head + 1;
+	proof->next = head + 2;
+	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size) {
+		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
+		op->num_sge = 1;
+	}
 	wr.wr_id = (uintptr_t)slot;
-	pvb_wr_build(ep, op, &wr);
+	pvb_wr_build(ep, op, 0, &wr);
 	wr.next = &read;
 	ret = pvb_tx_post(ep, &wr, &bad);
 	if (ret && bad != &read)

@@ -18,8 +18,8 @@ static ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 	return -FI_EAGAIN;
 }
 
-static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
-				    void *context, uint64_t flags)
+CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void *context,
+				 uint64_t flags)
 {
 	struct pvb_conn *conn = &ep->conn;
 	struct ibv_recv_wr *bad;
@@ -35,6 +35,7 @@ static inline ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr,
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG |
 		      (ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0);
+	slot->next = conn->rq.ring.head + 1;
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_recv(conn->qp, wr, &bad);
@@ -95,8 +96,8 @@ static inline bool pvb_quiet(const struct pvb_ep *ep, uint64_t flags)
 	return ep->tx_selective && !(flags & FI_COMPLETION);
 }
 
-static inline void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint64_t flags,
-			       void *context)
+CRN_INLINE void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint64_t flags,
+			    void *context)
 {
 	op->opcode = IBV_WR_SEND;
 	op->comp_flags = FI_SEND | FI_MSG;
@@ -106,7 +107,7 @@ static inline void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint6
 	op->context = context;
 }
 
-static inline void pvb_inject_op(struct pvb_op *op)
+CRN_INLINE void pvb_inject_op(struct pvb_op *op)
 {
 	op->opcode = IBV_WR_SEND;
 	op->comp_flags = FI_SEND | FI_MSG;
@@ -129,8 +130,7 @@ static ssize_t pvb_send(struct fid_ep *fid, const void *buf, size_t len, void *d
 	struct pvb_op op;
 
 	pvb_send_op(&op, ep, ep->tx_flags, context);
-	pvb_op_buf(&op, buf, len, desc);
-	return pvb_tx(ep, &op);
+	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
 static ssize_t pvb_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -162,8 +162,7 @@ static ssize_t pvb_inject(struct fid_ep *fid, const void *buf, size_t len,
 	struct pvb_op op;
 
 	pvb_inject_op(&op);
-	pvb_op_buf(&op, buf, len, NULL);
-	return pvb_tx_inject(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op, buf, len);
 }
 
 static ssize_t pvb_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -174,8 +173,7 @@ static ssize_t pvb_senddata(struct fid_ep *fid, const void *buf, size_t len, voi
 
 	pvb_send_op(&op, ep, ep->tx_flags, context);
 	pvb_op_data(&op, data);
-	pvb_op_buf(&op, buf, len, desc);
-	return pvb_tx(ep, &op);
+	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
 static ssize_t pvb_injectdata(struct fid_ep *fid, const void *buf, size_t len,
@@ -185,8 +183,7 @@ static ssize_t pvb_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 
 	pvb_inject_op(&op);
 	pvb_op_data(&op, data);
-	pvb_op_buf(&op, buf, len, NULL);
-	return pvb_tx_inject(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op, buf, len);
 }
 
 struct fi_ops_msg pvb_msg_ops = {

@@ -151,13 +151,11 @@ struct pvb_hwcq {
 	uint32_t reserved;
 };
 
-typedef void *(*pvb_cq_writer)(void *buf, const struct pvb_comp *comp);
-
 struct pvb_cq {
 	struct fid_cq fid;
 	struct pvb_domain *domain;
 	struct crn_lock lock;
-	pvb_cq_writer write; /* puts one entry of the CQ's format into the buffer */
+	enum fi_cq_format format;
 	size_t entry_size;
 	struct pvb_hwcq **hw; /* each one stays where it is: queue pairs point to it */
 	uint32_t hw_count;
@@ -205,6 +203,7 @@ struct pvb_slot {
 	struct pvb_wq *wq;
 	void *context;
 	uint64_t flags; /* fi_cq flags to report | PVB_SLOT_* */
+	uint32_t next;	/* position in the ring behind it */
 };
 
 #define PVB_SLOT_QUIET (1ULL << 63)  /* success is not reported */

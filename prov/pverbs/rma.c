@@ -2,9 +2,9 @@
 /* fi_rma(3): reads and writes in all their call forms. */
 #include "tx.h"
 
-static inline void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
-			      enum ibv_wr_opcode opcode, uint64_t flags, uint64_t addr,
-			      uint64_t key, void *context)
+CRN_INLINE void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
+			   enum ibv_wr_opcode opcode, uint64_t flags, uint64_t addr,
+			   uint64_t key, void *context)
 {
 	op->opcode = opcode;
 	op->comp_flags = FI_RMA | (opcode == IBV_WR_RDMA_READ ? FI_READ : FI_WRITE);
@@ -32,8 +32,7 @@ static ssize_t pvb_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
 	struct pvb_op op;
 
 	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, pvb_read_flags(ep), addr, key, context);
-	pvb_op_buf(&op, buf, len, desc);
-	return pvb_tx(ep, &op);
+	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
 static ssize_t pvb_readv(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -54,8 +53,7 @@ static ssize_t pvb_write(struct fid_ep *fid, const void *buf, size_t len, void *
 	struct pvb_op op;
 
 	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, ep->tx_flags, addr, key, context);
-	pvb_op_buf(&op, buf, len, desc);
-	return pvb_tx(ep, &op);
+	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
 static ssize_t pvb_writev(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -73,7 +71,7 @@ static ssize_t pvb_writev(struct fid_ep *fid, const struct iovec *iov, void **de
  * One remote range: rma_iov_limit is 1. 0 or a negative code; *iov is the range, or an
  * empty one for a message without payload that names none.
  */
-static inline int pvb_rma_range(const struct fi_msg_rma *msg, struct fi_rma_iov *iov)
+CRN_INLINE int pvb_rma_range(const struct fi_msg_rma *msg, struct fi_rma_iov *iov)
 {
 	if (crn_unlikely(msg->rma_iov_count > 1))
 		return -FI_EINVAL;
@@ -84,9 +82,10 @@ static inline int pvb_rma_range(const struct fi_msg_rma *msg, struct fi_rma_iov 
 	return 0;
 }
 
-static inline ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
-				  enum ibv_wr_opcode opcode, uint64_t flags)
+CRN_INLINE ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
+			       enum ibv_wr_opcode opcode, uint64_t flags)
 {
+	struct ibv_sge sge[PVB_IOV_LIMIT];
 	struct fi_rma_iov range;
 	struct pvb_op op;
 	int ret;
@@ -96,13 +95,14 @@ static inline ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *ms
 		return ret;
 	pvb_rma_op(&op, ep, opcode, flags, range.addr, range.key, msg->context);
 	op.data = msg->data;
-	ret = pvb_sge_fill(op.sge, msg->msg_iov, msg->desc, msg->iov_count,
+	ret = pvb_sge_fill(sge, msg->msg_iov, msg->desc, msg->iov_count,
 			   ep->info->tx_attr->iov_limit, &op.len);
 	if (crn_unlikely(ret))
 		return ret;
 	if (crn_unlikely(msg->rma_iov_count && range.len != op.len))
 		return -FI_EINVAL;
 	op.num_sge = (int)msg->iov_count;
+	op.sge = sge;
 	return pvb_tx(ep, &op);
 }
 
@@ -129,9 +129,8 @@ static ssize_t pvb_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 			   flags);
 }
 
-static inline void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcode,
-				     const void *buf, size_t len, uint64_t addr,
-				     uint64_t key)
+CRN_INLINE void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcode,
+				  uint64_t addr, uint64_t key)
 {
 	op->opcode = opcode;
 	op->comp_flags = FI_RMA | FI_WRITE;
@@ -141,7 +140,6 @@ static inline void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcod
 	op->context = NULL;
 	op->addr = addr;
 	op->key = key;
-	pvb_op_buf(op, buf, len, NULL);
 }
 
 static ssize_t pvb_inject_write(struct fid_ep *fid, const void *buf, size_t len,
@@ -149,8 +147,8 @@ static ssize_t pvb_inject_write(struct fid_ep *fid, const void *buf, size_t len,
 {
 	struct pvb_op op;
 
-	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE, buf, len, addr, key);
-	return pvb_tx_inject(pvb_ep_of(fid), &op);
+	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE, addr, key);
+	return pvb_tx_inject(pvb_ep_of(fid), &op, buf, len);
 }
 
 static ssize_t pvb_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -162,8 +160,7 @@ static ssize_t pvb_writedata(struct fid_ep *fid, const void *buf, size_t len, vo
 
 	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE_WITH_IMM, ep->tx_flags, addr, key, context);
 	op.data = data;
-	pvb_op_buf(&op, buf, len, desc);
-	return pvb_tx(ep, &op);
+	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
 static ssize_t pvb_inject_writedata(struct fid_ep *fid, const void *buf, size_t len,
@@ -172,9 +169,9 @@ static ssize_t pvb_inject_writedata(struct fid_ep *fid, const void *buf, size_t 
 {
 	struct pvb_op op;
 
-	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE_WITH_IMM, buf, len, addr, key);
+	pvb_rma_inject_op(&op, IBV_WR_RDMA_WRITE_WITH_IMM, addr, key);
 	op.data = data;
-	return pvb_tx_inject(pvb_ep_of(fid), &op);
+	return pvb_tx_inject(pvb_ep_of(fid), &op, buf, len);
 }
 
 struct fi_ops_rma pvb_rma_ops = {

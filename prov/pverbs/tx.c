@@ -5,23 +5,22 @@
 #include <stdlib.h>
 #include "tx.h"
 
-void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index)
+void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
+		   uint32_t index)
 {
 	char *to = ep->conn.bounce + (size_t)index * ep->inject_size;
 	size_t at = 0;
 	int i;
 
-	for (i = 0; i < op->num_sge; i++) {
-		memcpy(to + at, (const void *)(uintptr_t)op->sge[i].addr,
-		       op->sge[i].length);
-		at += op->sge[i].length;
+	for (i = 0; i < num_sge; i++) {
+		memcpy(to + at, (const void *)(uintptr_t)sge[i].addr, sge[i].length);
+		at += sge[i].length;
 	}
-	op->sge[0] = (struct ibv_sge){
+	sge[0] = (struct ibv_sge){
 		.addr = (uintptr_t)to,
-		.length = (uint32_t)op->len,
+		.length = (uint32_t)len,
 		.lkey = ep->conn.bounce_mr->lkey,
 	};
-	op->num_sge = 1;
 }
 
 /* The newest count requests were accepted, but not by the device: ret is its reason. */
@@ -161,6 +160,7 @@ void pvb_tx_close(struct pvb_ep *ep)
 	slot = &conn->sq.slots[crn_ring_index(&conn->sq.ring, conn->sq.ring.head)];
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
+	slot->next = conn->sq.ring.head + 1;
 	wr.wr_id = (uintptr_t)slot;
 	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			    : ibv_post_send(conn->qp, &wr, &bad);

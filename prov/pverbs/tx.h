@@ -25,7 +25,7 @@ struct pvb_op {
 	void *context;
 	size_t len; /* of all buffers together */
 	int num_sge;
-	struct ibv_sge sge[PVB_IOV_LIMIT];
+	struct ibv_sge *sge; /* apart, or the compiler could keep nothing in registers */
 };
 
 /* Flags that calls with flags accept; a durable completion is never promised falsely. */
@@ -45,8 +45,10 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep);
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
 /* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
 int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-/* Lets the payload be reused at once although it cannot go inline. */
-void pvb_tx_bounce(struct pvb_ep *ep, struct pvb_op *op, uint32_t index);
+/* Lets the payload be reused at once although it cannot go inline: its len bytes are one
+ * piece then. */
+void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
+		   uint32_t index);
 
 static inline struct ibv_sge pvb_sge(const void *buf, size_t len, void *desc)
 {
@@ -57,20 +59,22 @@ static inline struct ibv_sge pvb_sge(const void *buf, size_t len, void *desc)
 	};
 }
 
-/* One buffer. */
-static inline void pvb_op_buf(struct pvb_op *op, const void *buf, size_t len, void *desc)
+/* One buffer; sge is the caller's. */
+CRN_INLINE void pvb_op_buf(struct pvb_op *op, struct ibv_sge *sge, const void *buf,
+			   size_t len, void *desc)
 {
+	*sge = pvb_sge(buf, len, desc);
 	op->len = len;
 	op->num_sge = len != 0;
-	op->sge[0] = pvb_sge(buf, len, desc);
+	op->sge = sge;
 }
 
 /*
  * Several buffers: 0, -FI_EINVAL for more than limit, -FI_EMSGSIZE for more bytes than a
  * work request can say.
  */
-static inline int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, void **desc,
-			       size_t count, size_t limit, size_t *len)
+CRN_INLINE int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, void **desc,
+			    size_t count, size_t limit, size_t *len)
 {
 	size_t i, total = 0;
 
@@ -87,14 +91,14 @@ static inline int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, voi
 }
 
 /* Atomics too write what they find into the buffer. */
-static inline bool pvb_op_reads(const struct pvb_op *op)
+CRN_INLINE bool pvb_op_reads(const struct pvb_op *op)
 {
 	return op->opcode == IBV_WR_RDMA_READ ||
 	       op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
 	       op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
 
-static inline void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
+CRN_INLINE void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
 {
 	switch (op->opcode) {
 	case IBV_WR_SEND:
@@ -113,27 +117,27 @@ static inline void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr
 	}
 }
 
-static inline void pvb_wr_build(const struct pvb_ep *ep, struct pvb_op *op,
-				struct ibv_send_wr *wr)
+CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
+			     unsigned int send_flags, struct ibv_send_wr *wr)
 {
 	wr->next = NULL;
 	wr->sg_list = op->sge;
 	wr->num_sge = op->num_sge;
 	wr->opcode = op->opcode;
-	wr->send_flags = 0;
 	if (op->opcode == IBV_WR_SEND_WITH_IMM ||
 	    op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		wr->imm_data = htonl((uint32_t)op->data);
 	pvb_wr_target(op, wr);
 	if (!pvb_op_reads(op) && op->len <= ep->conn.inline_size)
-		wr->send_flags |= IBV_SEND_INLINE;
+		send_flags |= IBV_SEND_INLINE;
 	if (crn_unlikely((op->flags & FI_FENCE) ||
 			 (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ)))
-		wr->send_flags |= IBV_SEND_FENCE;
+		send_flags |= IBV_SEND_FENCE;
+	wr->send_flags = send_flags;
 }
 
 /* Work requests without a completion of their own retire with the next that has one. */
-static inline bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb_op *op)
+CRN_INLINE bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb_op *op)
 {
 	return !(op->quiet || op->inject) || conn->unsignaled + 1 >= conn->signal_every;
 }
@@ -145,20 +149,24 @@ static inline bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 
 /* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
-static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
+CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
 	const bool copied = (op->inject || (op->flags & FI_INJECT)) && !pvb_op_reads(op);
 	struct ibv_send_wr wr, *bad;
+	struct pvb_op delivered;
 	struct pvb_slot *slot;
 	bool signaled;
 	uint32_t index;
 	ssize_t ret;
 
-	if (crn_unlikely(op->len > (copied ? ep->inject_size : ep->max_msg)))
+	if (crn_unlikely(op->len > ep->max_msg || (copied && op->len > ep->inject_size)))
 		return -FI_EMSGSIZE;
-	if (crn_unlikely(op->flags & FI_DELIVERY_COMPLETE))
-		return pvb_tx_delivered(ep, op);
+	if (crn_unlikely(op->flags & FI_DELIVERY_COMPLETE)) {
+		/* A copy, or op itself could not be kept in registers. */
+		delivered = *op;
+		return pvb_tx_delivered(ep, &delivered);
+	}
 	crn_lock(&conn->tx_lock);
 	if (crn_unlikely(!crn_ring_space(&conn->sq.ring))) {
 		ret = pvb_tx_refuse(ep);
@@ -169,13 +177,14 @@ static inline ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	slot->context = op->context;
 	slot->flags = op->comp_flags | (op->quiet ? PVB_SLOT_QUIET : 0) |
 		      (op->inject ? PVB_SLOT_INJECT : 0);
-	if (copied && crn_unlikely(op->len > conn->inline_size))
-		pvb_tx_bounce(ep, op, index);
+	slot->next = conn->sq.ring.head + 1;
+	if (copied && crn_unlikely(op->len > conn->inline_size)) {
+		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
+		op->num_sge = 1;
+	}
 	wr.wr_id = (uintptr_t)slot;
-	pvb_wr_build(ep, op, &wr);
 	signaled = pvb_wr_signaled(conn, op);
-	if (signaled)
-		wr.send_flags |= IBV_SEND_SIGNALED;
+	pvb_wr_build(ep, op, signaled ? IBV_SEND_SIGNALED : 0, &wr);
 
 	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
 		ret = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
@@ -195,25 +204,42 @@ out:
 /* deliver.c: of an endpoint whose transmissions are counted. */
 ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op);
 
-/* fi_inject and its relatives. */
-static inline ssize_t pvb_tx_inject(struct pvb_ep *ep, struct pvb_op *op)
+/* pvb_tx with one buffer. */
+CRN_INLINE ssize_t pvb_tx_buf(struct pvb_ep *ep, struct pvb_op *op, const void *buf,
+			      size_t len, void *desc)
 {
-	if (crn_unlikely(ep->conn.sq.counted))
-		return pvb_tx_inject_counted(ep, op);
+	struct ibv_sge sge;
+
+	pvb_op_buf(op, &sge, buf, len, desc);
 	return pvb_tx(ep, op);
 }
 
-/* pvb_tx with several buffers. */
-static inline ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
-				 const struct iovec *iov, void **desc, size_t count)
+/* fi_inject and its relatives. */
+CRN_INLINE ssize_t pvb_tx_inject(struct pvb_ep *ep, struct pvb_op *op, const void *buf,
+				 size_t len)
 {
+	struct pvb_op counted;
+	struct ibv_sge sge;
+
+	pvb_op_buf(op, &sge, buf, len, NULL);
+	if (crn_likely(!ep->conn.sq.counted))
+		return pvb_tx(ep, op);
+	counted = *op;
+	return pvb_tx_inject_counted(ep, &counted);
+}
+
+/* pvb_tx with several buffers. */
+CRN_INLINE ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
+			      const struct iovec *iov, void **desc, size_t count)
+{
+	struct ibv_sge sge[PVB_IOV_LIMIT];
 	int ret;
 
-	ret = pvb_sge_fill(op->sge, iov, desc, count, ep->info->tx_attr->iov_limit,
-			   &op->len);
+	ret = pvb_sge_fill(sge, iov, desc, count, ep->info->tx_attr->iov_limit, &op->len);
 	if (crn_unlikely(ret))
 		return ret;
 	op->num_sge = (int)count;
+	op->sge = sge;
 	return pvb_tx(ep, op);
 }
 

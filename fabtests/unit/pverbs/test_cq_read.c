@@ -38,6 +38,40 @@ CT_TEST(cq_read, each_format_has_its_fields)
 	CT_EXPECT_EQ(data.data, imm);
 }
 
+CT_TEST(cq_read, entries_lie_behind_each_other_and_nothing_behind_them_is_touched)
+{
+	static const struct {
+		enum fi_cq_format format;
+		size_t size;
+	} rows[] = {{FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry)},
+		    {FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry)},
+		    {FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry)}};
+	struct fi_cq_data_entry room[3], untouched;
+	struct world_opts opts = {0};
+	struct world w;
+
+	memset(&untouched, 0x5a, sizeof(untouched));
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		char *behind = (char *)room + 2 * rows[i].size;
+
+		world_reset();
+		memset(room, 0x5a, sizeof(room));
+		opts.format = rows[i].format;
+		CT_ASSERT_TRUE(world_open(&w, &opts));
+		CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
+		CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
+		fake_receive(w.qp, IBV_WC_RECV, 10, NULL);
+		fake_receive(w.qp, IBV_WC_RECV, 20, NULL);
+		CT_EXPECT_EQ(fi_cq_read(w.cq, room, 2), 2);
+		CT_EXPECT_EQ(((struct fi_cq_entry *)room)->op_context, NUMBER(1));
+		CT_EXPECT_EQ(
+			((struct fi_cq_entry *)((char *)room + rows[i].size))->op_context,
+			NUMBER(2));
+		CT_EXPECT_EQ(memcmp(behind, &untouched, sizeof(untouched)), 0);
+		world_close(&w);
+	}
+}
+
 CT_TEST(cq_read, what_arrived_decides_the_flags_of_a_receive)
 {
 	const uint32_t imm = 0x01020304;
