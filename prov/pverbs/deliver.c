@@ -54,11 +54,9 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 {
 	const struct pvb_domain *domain = ep->domain;
 	struct pvb_conn *conn = &ep->conn;
-	const uint32_t head = conn->sq.ring.head;
-	const uint32_t index = crn_ring_index(&conn->sq.ring, head);
-	struct pvb_slot *slot = &conn->sq.slots[index];
-	struct pvb_slot *proof =
-		&conn->sq.slots[crn_ring_index(&conn->sq.ring, head + 1)];
+	const uint32_t index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
+	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
+	struct pvb_slot *proof = pvb_wq_slot(&conn->sq, 1);
 	const uint64_t inject = op->inject ? PVB_SLOT_INJECT : 0;
 	struct ibv_sge sink = {
 		.addr = (uintptr_t)&domain->words->sink,
@@ -80,8 +78,6 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	slot->flags = op->comp_flags | inject | PVB_SLOT_LED;
 	proof->flags = op->comp_flags | inject | PVB_SLOT_PROOF |
 		       (op->quiet ? PVB_SLOT_QUIET : 0);
-	slot->next = head + 1;
-	proof->next = head + 2;
 	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
 		op->num_sge = 1;

@@ -31,11 +31,10 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 		ret = pvb_recv_refuse(ep);
 		goto out;
 	}
-	slot = &conn->rq.slots[crn_ring_index(&conn->rq.ring, conn->rq.ring.head)];
+	slot = pvb_wq_slot(&conn->rq, 0);
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG |
 		      (ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0);
-	slot->next = conn->rq.ring.head + 1;
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_recv(conn->qp, wr, &bad);

@@ -605,6 +605,16 @@ int pvb_post_error(int err);
 /* What a call that failed with errno, or without setting it, returns. */
 int pvb_errno(void);
 
+/* The slot that is filled next, or the one ahead places behind it. */
+static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
+{
+	const uint32_t at = wq->ring.head + ahead;
+	struct pvb_slot *slot = &wq->slots[crn_ring_index(&wq->ring, at)];
+
+	slot->next = at + 1;
+	return slot;
+}
+
 /* Queue entries that an operation with these op_flags takes. */
 static inline uint32_t pvb_tx_entries(uint64_t op_flags)
 {

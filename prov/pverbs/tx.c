@@ -127,7 +127,7 @@ bool pvb_tx_keepalive(struct pvb_ep *ep)
 	idle = !crn_ring_used(&conn->sq.ring) && crn_ring_space(&conn->sq.ring);
 	if (!idle)
 		goto out;
-	slot = &conn->sq.slots[crn_ring_index(&conn->sq.ring, conn->sq.ring.head)];
+	slot = pvb_wq_slot(&conn->sq, 0);
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
@@ -157,10 +157,9 @@ void pvb_tx_close(struct pvb_ep *ep)
 	crn_lock(&conn->tx_lock);
 	if (!crn_ring_used(&conn->sq.ring))
 		goto out;
-	slot = &conn->sq.slots[crn_ring_index(&conn->sq.ring, conn->sq.ring.head)];
+	slot = pvb_wq_slot(&conn->sq, 0);
 	slot->context = NULL;
 	slot->flags = PVB_SLOT_INJECT;
-	slot->next = conn->sq.ring.head + 1;
 	wr.wr_id = (uintptr_t)slot;
 	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			    : ibv_post_send(conn->qp, &wr, &bad);

@@ -173,11 +173,10 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 		goto out;
 	}
 	index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
-	slot = &conn->sq.slots[index];
+	slot = pvb_wq_slot(&conn->sq, 0);
 	slot->context = op->context;
 	slot->flags = op->comp_flags | (op->quiet ? PVB_SLOT_QUIET : 0) |
 		      (op->inject ? PVB_SLOT_INJECT : 0);
-	slot->next = conn->sq.ring.head + 1;
 	if (copied && crn_unlikely(op->len > conn->inline_size)) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
 		op->num_sge = 1;
