@@ -115,16 +115,16 @@ suite_simverbs() {
 	step quickstart 600 "$top/util/quickstart"
 	for server in pverbs verbs; do
 		for client in pverbs verbs; do
-			FI_PROVIDER_PATH=$dir/prov/pverbs/.libs counted "simverbs-$client-$server" 900 \
-				"$dir/util/simverbs/simverbs" "$top/fabtests/functional/run-functional" \
-				-b "$dir/fabtests/functional" -p "$client" --peer "$server" -a "$address"
+			counted "simverbs-$client-$server" 900 "$top/fabtests/interop/with-build" unit simverbs \
+				"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" \
+				-p "$client" --peer "$server" -a "$address"
 		done
 	done
-	suite_simverbs_bench
+	simverbs_bench
 }
 
 # Figures of a loaded machine say nothing: what is tested is that every peer gives one.
-suite_simverbs_bench() {
+simverbs_bench() {
 	if command -v ib_send_lat >/dev/null && command -v ucx_perftest >/dev/null; then
 		step simverbs-bench 600 "$top/fabtests/interop/with-build" unit "$top/util/bench" -s -n 1
 	else
