@@ -45,8 +45,11 @@ __attribute__((constructor)) static void svb_medium_begin(void)
 	bool model = getenv("SIMVERBS_DRAIN") || getenv("SIMVERBS_POWER_FAIL") ||
 		     getenv("SIMVERBS_CHOICES");
 
-	if (getenv("SIMVERBS_CONFIG") || (getenv("SIMVERBS_PERSISTENT_FILE") && model))
-		svb_settings_load();
+	if (!getenv("SIMVERBS_CONFIG") && !(getenv("SIMVERBS_PERSISTENT_FILE") && model))
+		return;
+	/* As joining does, which then finds them. */
+	svb_settings_load();
+	svb_devices_make();
 }
 
 /* Is it persistent memory of a modelled machine? */
