@@ -41,6 +41,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/memory.h \
 	util/simverbs/model.c \
 	util/simverbs/model.h \
+	util/simverbs/model_hand.c \
+	util/simverbs/model_hand.h \
 	util/simverbs/model_save.c \
 	util/simverbs/model_turn.c \
 	util/simverbs/mr.c \
