@@ -11,6 +11,9 @@
 /* The target: must take any bytes, without crash, hang, leak or a failing FUZZ_CHECK. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A target may say how many mutations "make check" has time for. */
+unsigned int fuzz_runs(void) __attribute__((weak));
+
 /* A rule that holds for every input. */
 #define FUZZ_CHECK(rule)                                                           \
 	do {                                                                       \

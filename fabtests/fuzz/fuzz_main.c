@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 {
 	const char *program = program_invocation_short_name;
 	const char *name = strncmp(program, "fuzz_", 5) ? program : program + 5;
-	uint64_t runs = from_env("FUZZ_RUNS", RUNS_DEFAULT);
+	uint64_t runs = from_env("FUZZ_RUNS", fuzz_runs ? fuzz_runs() : RUNS_DEFAULT);
 	uint64_t seed = from_env("FUZZ_SEED", SEED_DEFAULT);
 	struct corpus corpus = {NULL, 0};
 	uint64_t i;

@@ -6,7 +6,7 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_svb_cm
+	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -22,4 +22,11 @@ fabtests_fuzz_fuzz_cm_data_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIB
 fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm_wire.c \
 	util/simverbs/cm_wire.h $(fuzz_main)
 fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/svb_cm
+
+fabtests_fuzz_fuzz_svb_seg_SOURCES = fabtests/fuzz/fuzz_svb_seg.c $(fuzz_main)
+fabtests_fuzz_fuzz_svb_seg_CPPFLAGS = $(fabtests_unit_unit_simverbs_CPPFLAGS)
+fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,--no-whole-archive
+fabtests_fuzz_fuzz_svb_seg_LDADD = $(INIH_LIBS) -lm -lpthread
+fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg

@@ -266,12 +266,15 @@ void svb_engine_complete(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_w
 
 static inline void svb_sq_run(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
+	bool foreign = seg != svb_self.seg;
 	struct svb_sq *sq = &qp->sq;
 	struct svb_wqe *wqe;
 	int status;
 
 	while (sq->next != sq->head) {
 		wqe = svb_sq_at(seg, sq, sq->next);
+		if (foreign && !svb_sane_wqe(qp, wqe))
+			break;
 		status = svb_sq_execute(seg, qp, wqe);
 		if (status == SVB_STAYS)
 			break;
@@ -282,6 +285,8 @@ static inline void svb_sq_run(struct svb_seg *seg, struct svb_qp_sh *qp)
 void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
 	if (svb_unlikely(svb_self.iwarp) && !svb_iwarp_begin(seg, qp))
+		return;
+	if (svb_unlikely(seg != svb_self.seg) && !svb_sane_sender(seg, qp))
 		return;
 	if (svb_unlikely(qp->sq.committing))
 		svb_sq_recover(seg, qp);
@@ -351,6 +356,8 @@ void svb_qp_flush(struct svb_seg *seg, struct svb_qp_sh *qp)
 
 	if (svb_unlikely(svb_self.model))
 		svb_model_settle(0);
+	if (seg != svb_self.seg && !svb_sane_receiver(seg, qp))
+		return;
 	/* Once the state is seen by it, the peer delivers nothing more. */
 	if (peer) {
 		svb_lock(&peer->sq.lock);

@@ -12,6 +12,8 @@
 
 /* Bytes of a request before its sges or inline data. */
 #define SVB_WQE_HEAD 128
+/* No request is longer: the most inline data that can be set, and the head. */
+#define SVB_WQE_MOST (4096 + SVB_WQE_HEAD)
 
 struct svb_av {
 	uint32_t qpn;

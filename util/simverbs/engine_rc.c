@@ -319,7 +319,8 @@ bool svb_rc_responder(struct svb_op *op)
 		return false;
 	rqp = svb_seg_qp_try(op->rseg, SVB_QP_SLOT(qp->dest_qpn));
 	op->rqp = rqp;
-	return rqp && svb_rc_connected(qp, rqp);
+	return rqp && svb_rc_connected(qp, rqp) &&
+	       (op->rseg == svb_self.seg || svb_sane_receiver(op->rseg, rqp));
 }
 
 int svb_rc_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)

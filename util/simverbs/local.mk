@@ -57,6 +57,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/registry.h \
 	util/simverbs/relay.c \
 	util/simverbs/relay.h \
+	util/simverbs/sane.c \
 	util/simverbs/segment.c \
 	util/simverbs/segment.h \
 	util/simverbs/service.c \

@@ -282,6 +282,14 @@ void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode);
 /* Delivers a message into a receive that was taken. Returns a status. */
 int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from);
 
+/*
+ * sane.c: may what the segment of another process says of a queue pair be followed? As
+ * one that receives, one that sends, and the next request of the latter.
+ */
+bool svb_sane_receiver(struct svb_seg *seg, const struct svb_qp_sh *qp);
+bool svb_sane_sender(struct svb_seg *seg, const struct svb_qp_sh *qp);
+bool svb_sane_wqe(const struct svb_qp_sh *qp, const struct svb_wqe *wqe);
+
 /* Takes the next receive; false when there is none, and then the sender is called back.
  */
 bool svb_recv_take(struct svb_recv *recv, struct svb_seg *seg, struct svb_qp_sh *qp);
