@@ -93,10 +93,10 @@ static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t f
 	 */
 	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return -FI_EOPNOTSUPP;
-	if (!flags)
-		return -FI_EINVAL;
 	if (flags & ~known)
 		return -FI_EBADFLAGS;
+	/* Without any flag it counts nothing: programs bind it so where a completion
+	 * queue has the kind of operation. */
 	if (cntr->domain != ep->domain)
 		return -FI_EDOMAIN;
 	for (i = 0; i < CRN_COUNT(pvb_cntr_sides); i++) {

@@ -23,9 +23,18 @@ CT_TEST(ep_opt, every_name_has_its_answer)
 		{FI_OPT_BUFFERED_LIMIT, -FI_ENOPROTOOPT, -FI_ENOPROTOOPT},
 		{FI_OPT_SEND_BUF_SIZE, -FI_ENOPROTOOPT, -FI_ENOPROTOOPT},
 		{FI_OPT_RECV_BUF_SIZE, -FI_ENOPROTOOPT, -FI_ENOPROTOOPT},
-		{FI_OPT_TX_SIZE, 0, -FI_ENOPROTOOPT},
-		{FI_OPT_RX_SIZE, 0, -FI_ENOPROTOOPT},
-		{FI_OPT_XPU_TRIGGER, -FI_EOPNOTSUPP, -FI_ENOPROTOOPT},
+		{FI_OPT_TX_SIZE, 0, -FI_EOPNOTSUPP},
+		{FI_OPT_RX_SIZE, 0, -FI_EOPNOTSUPP},
+		{FI_OPT_XPU_TRIGGER, -FI_EOPNOTSUPP, -FI_EOPNOTSUPP},
+		/* Of libfabric 2: sizes of messages, tagged, RMA, atomics; injects. */
+		{12, 0, -FI_EOPNOTSUPP},
+		{13, -FI_EOPNOTSUPP, -FI_EOPNOTSUPP},
+		{14, 0, -FI_EOPNOTSUPP},
+		{15, -FI_EOPNOTSUPP, -FI_EOPNOTSUPP},
+		{16, 0, -FI_EOPNOTSUPP},
+		{17, -FI_EOPNOTSUPP, -FI_EOPNOTSUPP},
+		{18, 0, -FI_EOPNOTSUPP},
+		{19, -FI_EOPNOTSUPP, -FI_EOPNOTSUPP},
 		{1000, -FI_ENOPROTOOPT, -FI_ENOPROTOOPT},
 	};
 	size_t value, len;
@@ -62,6 +71,42 @@ CT_TEST(ep_opt, sizes_are_those_of_the_endpoint)
 	CT_EXPECT_EQ(value, 12);
 	CT_EXPECT_EQ(get(&w, FI_OPT_RX_SIZE, &value, &len), 0);
 	CT_EXPECT_EQ(value, 34);
+	CT_EXPECT_EQ(get(&w, 12, &value, &len), 0);
+	CT_EXPECT_EQ(value, w.info->ep_attr->max_msg_size);
+	CT_EXPECT_EQ(get(&w, 18, &value, &len), 0);
+	CT_EXPECT_EQ(value, w.info->tx_attr->inject_size);
+	world_close(&w);
+}
+
+CT_TEST(ep_opt, atomics_have_one_size)
+{
+	struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_ATOMIC};
+	size_t value, len = sizeof(value);
+	struct world w;
+
+	world_reset();
+	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
+	CT_ASSERT_TRUE(world_open(&w, &opts));
+	CT_EXPECT_EQ(get(&w, 15, &value, &len), 0);
+	CT_EXPECT_EQ(value, 8);
+	CT_EXPECT_EQ(get(&w, 19, &value, &len), 0);
+	CT_EXPECT_EQ(value, 8);
+	world_close(&w);
+}
+
+/* Names 10 and 11 of libfabric 2: neither CUDA nor shared memory is used. */
+CT_TEST(ep_opt, what_is_not_used_may_be_forbidden)
+{
+	bool yes = true, no = false;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, NULL));
+	CT_EXPECT_EQ(set(&w, 10, &no, sizeof(no)), 0);
+	CT_EXPECT_EQ(set(&w, 10, &yes, sizeof(yes)), -FI_EINVAL);
+	CT_EXPECT_EQ(set(&w, 10, &yes, 4), -FI_EINVAL);
+	CT_EXPECT_EQ(set(&w, 11, &no, sizeof(no)), 0);
+	CT_EXPECT_EQ(set(&w, 11, &yes, sizeof(yes)), 0);
 	world_close(&w);
 }
 
