@@ -91,21 +91,22 @@ CT_TEST(keepalive, a_peer_that_does_not_answer_ends_the_connection)
 	world_close(&w);
 }
 
-static void *wait_for_event(void *eq)
+static void *wait_for_note(void *eq)
 {
-	struct fi_eq_cm_entry entry;
+	struct fi_eq_entry entry;
 	uint32_t event = 0;
 
 	CT_EXPECT_EQ(fi_eq_sread(eq, &event, &entry, sizeof(entry), CT_DEADLINE_MS, 0),
 		     sizeof(entry));
-	CT_EXPECT_EQ(event, FI_SHUTDOWN);
+	CT_EXPECT_EQ(event, FI_NOTIFY);
 	return NULL;
 }
 
 /* Whoever sleeps for events is woken for it, and sleeps on. */
 CT_TEST(keepalive, a_thread_that_waits_for_events_drives_it)
 {
-	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD, .flags = FI_WRITE};
+	const struct fi_eq_entry note = {0};
 	pthread_t thread;
 	struct world w;
 
@@ -116,9 +117,9 @@ CT_TEST(keepalive, a_thread_that_waits_for_events_drives_it)
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
 	w.qp = qp_of(w.ep);
 	CT_ASSERT_TRUE(world_connect(&w, w.ep));
-	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_for_event, w.eq), 0);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_for_note, w.eq), 0);
 	CT_EXPECT_SOON(fake_count(FAKE_POST_SEND) >= 1);
-	fake_event(ep_of(w.ep)->conn.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	CT_EXPECT_EQ(fi_eq_write(w.eq, FI_NOTIFY, &note, sizeof(note), 0), sizeof(note));
 	pthread_join(thread, NULL);
 	world_close(&w);
 }
