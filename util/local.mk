@@ -38,5 +38,6 @@ EXTRA_DIST += \
 	util/rdmavm/test-rdmavm \
 	fabtests/interop/check-fi_info \
 	fabtests/interop/check-file \
+	fabtests/interop/check-many \
 	fabtests/interop/check-pingpong \
 	fabtests/interop/with-build

@@ -40,6 +40,7 @@ struct fct_prog {
 	const struct fct_case *cases;
 	int n_cases;
 	bool single; /* one process: no peer, no control channel */
+	int ep_type; /* enum fi_ep_type; 0: FI_EP_MSG */
 	/* What only this program takes; NULL: nothing. */
 	const char *args; /* positional arguments, for the usage line */
 	const struct option *options;

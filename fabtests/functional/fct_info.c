@@ -40,6 +40,11 @@ static int set_names(struct fi_info *hints, const struct fct_opts *o)
 	return 0;
 }
 
+static enum fi_ep_type ep_type(const struct fct *t)
+{
+	return t->prog->ep_type ? (enum fi_ep_type)t->prog->ep_type : FI_EP_MSG;
+}
+
 struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 {
 	struct fi_info *hints = fi_allocinfo();
@@ -48,7 +53,7 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 		return NULL;
 	hints->caps = s->caps ? s->caps : FI_MSG;
 	hints->mode = s->mode | t->extra_mode;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = ep_type(t);
 	hints->domain_attr->mr_mode = FCT_MR_MODE;
 	hints->domain_attr->threading = s->threading;
 	hints->domain_attr->cq_data_size = s->cq_data_size;
@@ -112,13 +117,15 @@ int fct_probe(struct fct *t)
 	const char *prov = t->opts.prov ? t->opts.prov : "any provider";
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_info *info = NULL;
+	enum fi_ep_type type;
 	int ret;
 
 	ret = fct_getinfo(t, &s, NULL, "0", &info);
 	if (ret) {
-		printf("not ok: %s: %s offers no FI_EP_MSG endpoint on %s: %s\n",
-		       fct_role_name(t), prov, addr ? addr : "any address",
-		       fi_strerror(-ret));
+		type = ep_type(t);
+		printf("not ok: %s: %s offers no %s endpoint on %s: %s\n",
+		       fct_role_name(t), prov, fi_tostr(&type, FI_TYPE_EP_TYPE),
+		       addr ? addr : "any address", fi_strerror(-ret));
 		fflush(stdout);
 		return -1;
 	}

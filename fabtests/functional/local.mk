@@ -89,6 +89,16 @@ fabtests_functional_fi_cairn_getinfo_SOURCES = \
 	fabtests/functional/gi_caps.c \
 	fabtests/functional/gi_open.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_many
+fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_many_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_many_SOURCES = \
+	fabtests/functional/fi_cairn_many.c \
+	fabtests/functional/many.c \
+	fabtests/functional/many.h \
+	fabtests/functional/many_conns.c \
+	fabtests/functional/many_storm.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_mr
 fabtests_functional_fi_cairn_mr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_mr_LDADD = $(FCT_LDADD)
@@ -112,6 +122,16 @@ fabtests_functional_fi_cairn_msg_SOURCES = \
 	fabtests/functional/msg_forms.c \
 	fabtests/functional/msg_level.c \
 	fabtests/functional/msg_limit.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_rdm
+fabtests_functional_fi_cairn_rdm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_rdm_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_rdm_SOURCES = \
+	fabtests/functional/fi_cairn_rdm.c \
+	fabtests/functional/rdm.c \
+	fabtests/functional/rdm.h \
+	fabtests/functional/rdm_msg.c \
+	fabtests/functional/rdm_rma.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma
 fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)

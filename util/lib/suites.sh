@@ -120,7 +120,20 @@ suite_simverbs() {
 				-p "$client" --peer "$server" -a "$address"
 		done
 	done
+	simverbs_many "$address"
 	simverbs_bench
+}
+
+# Many peers and connections, with both versions of libfabric.
+simverbs_many() {
+	local check=("$top/fabtests/interop/check-many" "$1") with=$top/fabtests/interop/with-build
+
+	counted simverbs-many 300 "$with" unit "${check[@]}"
+	if [ -e "$top/build/trixie/prov/pverbs/.libs" ]; then
+		counted simverbs-many-trixie 300 guest trixie build-in "$with" trixie "${check[@]}"
+	else
+		skip simverbs-many-trixie "the build for the guest failed"
+	fi
 }
 
 # Figures of a loaded machine say nothing: what is tested is that every peer gives one.

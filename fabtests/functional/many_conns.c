@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Many connections that all stand, and that leave nothing behind. */
+#include <dirent.h>
+
+#include "many.h"
+
+static struct many_side one_each(const struct fct *t)
+{
+	return (struct many_side){.asks = fct_is_client(t), .answers = fct_is_server(t)};
+}
+
+/*
+ * Each side closes half of the connections; on the others it hears that the peer has.
+ * Both first know that all messages have arrived.
+ */
+static int end_by_halves(struct many *m)
+{
+	struct many_conn *ends = m->asking ? m->asking : m->answering;
+	const uint32_t mine = m->asking ? 0 : 1;
+	struct fct *t = m->l.t;
+	uint32_t i;
+	int ret;
+
+	FCT_DO(fct_barrier(t, "all messages arrived"));
+	for (i = mine; i < m->count; i += 2)
+		FCT_DO(many_close(m, &ends[i]));
+	FCT_DO(many_await(m, m->connected, 0, (m->count + mine) / 2,
+			  "FI_SHUTDOWN of half the connections"));
+	for (i = 1 - mine; i < m->count; i += 2)
+		FCT_DO(many_close(m, &ends[i]));
+	FCT_DO(fct_barrier(t, "all closed"));
+	ret = many_quiet(m);
+out:
+	return ret;
+}
+
+/* One life of so many connections between the two processes. */
+static int life(struct fct *t, uint32_t count)
+{
+	const struct many_side side = one_each(t);
+	struct many m;
+	int ret;
+
+	FCT_DO(many_open(&m, t, count, &side));
+	if (side.asks)
+		FCT_DO(many_ask(&m));
+	FCT_DO(many_await(&m, count, 0, 0, "all connections"));
+	FCT_DO(many_traffic(&m));
+	ret = end_by_halves(&m);
+out:
+	return many_down(&m, ret);
+}
+
+int many_between(struct fct *t)
+{
+	return life(t, many_count);
+}
+
+/* Both ends in the server's process, whose event queue has the events of both. */
+int many_within(struct fct *t)
+{
+	struct many_side side = {.asks = fct_is_server(t), .answers = fct_is_server(t)};
+	struct many m;
+	uint32_t i;
+	int ret;
+
+	FCT_DO(many_open(&m, t, many_count, &side));
+	if (side.asks) {
+		FCT_DO(many_ask(&m));
+		FCT_DO(many_await(&m, 2 * many_count, 0, 0, "all connections"));
+		FCT_DO(many_traffic(&m));
+		for (i = 0; i < many_count; i++)
+			FCT_DO(many_close(&m, &m.asking[i]));
+		FCT_DO(many_await(&m, 2 * many_count, 0, many_count,
+				  "FI_SHUTDOWN of all connections"));
+		for (i = 0; i < many_count; i++)
+			FCT_DO(many_close(&m, &m.answering[i]));
+		FCT_DO(many_quiet(&m));
+	}
+out:
+	return many_down(&m, ret);
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static long resident_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/*
+ * What libraries keep for the next time is there after the first life; from then on
+ * every life ends with what it began with. 512 bytes a connection are less than any of
+ * its objects takes.
+ */
+int many_again(struct fct *t)
+{
+	const uint32_t lives = 3;
+	long kib, most = (long)(lives * many_count * 512 / 1024) + 1024;
+	int fds, ret;
+	uint32_t i;
+
+	FCT_DO(life(t, many_count));
+	fds = descriptors();
+	kib = resident_kib();
+	FCT_TRUE(t, kib > 0);
+	for (i = 0; i < lives; i++)
+		FCT_DO(life(t, many_count));
+	FCT_EQ(t, descriptors(), fds);
+	fct_note(t, "%ld KiB resident after one life, %ld after %u", kib, resident_kib(),
+		 lives + 1);
+	if (resident_kib() > kib + most)
+		FCT_FAIL(t, "%ld KiB resident after one life, %ld after %u", kib,
+			 resident_kib(), lives + 1);
+out:
+	return ret;
+}

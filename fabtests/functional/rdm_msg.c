@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages and tagged messages of many peers with one server. */
+#include "rdm.h"
+
+#define CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RECV)
+
+/* What a message is: its first bytes, as the pattern does not tell peers apart. */
+struct stamp {
+	uint32_t peer, n;
+};
+
+/* Of a tag: the lower bits say which of a peer's messages it is. */
+#define TAG_PEER_SHIFT 8
+#define TAG_ANY_OF_PEER 0xffull
+
+static uint64_t tag_of(const struct rdm_peer *p, unsigned int n)
+{
+	return ((uint64_t)p->number << TAG_PEER_SHIFT) | n;
+}
+
+static uint8_t *piece(uint8_t *of, unsigned int n)
+{
+	return of + (size_t)n * RDM_LEN;
+}
+
+static void write_message(const struct rdm *r, struct rdm_peer *p, unsigned int n)
+{
+	const struct stamp stamp = {.peer = p->number, .n = n};
+
+	fct_fill(piece(p->send, n), rdm_len(n), rdm_seed(p, n, fct_is_client(r->l.t)));
+	memcpy(piece(p->send, n), &stamp, sizeof(stamp));
+}
+
+/* The message of the peer's n-th operation, in the buffer of op. */
+static int verify(struct rdm *r, const struct rdm_op *op, const struct stamp *want,
+		  size_t len)
+{
+	const uint8_t *buf = piece(op->peer->recv, op->n);
+	struct fct *t = r->l.t;
+	struct stamp have;
+	int ret;
+
+	memcpy(&have, buf, sizeof(have));
+	FCT_TRUE(t, want->peer < rdm_count && want->n < RDM_BURST);
+	FCT_EQ(t, have.peer, want->peer);
+	FCT_EQ(t, have.n, want->n);
+	FCT_EQ(t, len, rdm_len(want->n));
+	ret = fct_compare(t, buf + sizeof(have), len - sizeof(have),
+			  rdm_seed(&r->peers[want->peer], want->n, fct_is_server(t)),
+			  sizeof(have), "a message");
+out:
+	return ret;
+}
+
+/* A peer's receives take what the server sent to it, in order. */
+static int check_own(struct rdm *r, struct rdm_op *op, const struct fi_cq_tagged_entry *e)
+{
+	const struct stamp want = {.peer = op->peer->number, .n = op->n};
+	struct fct *t = r->l.t;
+	int ret = 0;
+
+	if (!op->receives)
+		return 0;
+	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
+	ret = verify(r, op, &want, e->len);
+out:
+	return ret;
+}
+
+/* The server's untagged receives take whatever comes; the peer has a count of them. */
+static int check_any(struct rdm *r, struct rdm_op *op, const struct fi_cq_tagged_entry *e)
+{
+	struct fct *t = r->l.t;
+	struct stamp stamp;
+	int ret = 0;
+
+	if (!op->receives)
+		return 0;
+	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
+	memcpy(&stamp, piece(op->peer->recv, op->n), sizeof(stamp));
+	FCT_TRUE(t, stamp.peer < rdm_count);
+	/* Of one peer they arrive in order. */
+	FCT_EQ(t, stamp.n, r->peers[stamp.peer].result);
+	r->peers[stamp.peer].result++;
+	ret = verify(r, op, &stamp, e->len);
+out:
+	return ret;
+}
+
+static int (*check_for(const struct rdm *r))(struct rdm *, struct rdm_op *,
+					     const struct fi_cq_tagged_entry *)
+{
+	return fct_is_client(r->l.t) ? check_own : check_any;
+}
+
+static int post_receives(struct rdm *r)
+{
+	struct fct *t = r->l.t;
+	struct rdm_peer *p;
+	unsigned int n;
+	int ret = 0;
+
+	for (p = r->peers; p < r->peers + rdm_count; p++)
+		for (n = 0; n < RDM_BURST; n++)
+			FCT_CALL(t, fi_recv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
+					    r->buffers.desc, FI_ADDR_UNSPEC, &p->in[n]));
+out:
+	return ret;
+}
+
+/* The n-th message of every peer, then the next of every peer: all are under way. */
+static int send_all(struct rdm *r)
+{
+	struct rdm_peer *p;
+	unsigned int n;
+	int ret = 0;
+
+	for (n = 0; n < RDM_BURST; n++) {
+		for (p = r->peers; p < r->peers + rdm_count; p++) {
+			write_message(r, p, n);
+			RDM_POST(r, check_for(r),
+				 fi_send(rdm_ep(r, p), piece(p->send, n), rdm_len(n),
+					 r->buffers.desc, p->to, &p->out[n]));
+		}
+	}
+out:
+	return ret;
+}
+
+/* Every peer to the server, which then answers every peer. */
+int rdm_messages(struct fct *t)
+{
+	const unsigned int all = RDM_BURST * rdm_count;
+	struct rdm r;
+	int ret;
+
+	FCT_DO(rdm_up(&r, t, CAPS));
+	FCT_DO(post_receives(&r));
+	FCT_DO(fct_barrier(t, "receives posted"));
+	if (fct_is_client(t)) {
+		FCT_DO(send_all(&r));
+	} else {
+		FCT_DO(rdm_await(&r, 0, all, check_any, "the peers' messages"));
+		FCT_DO(send_all(&r));
+	}
+	ret = rdm_await(&r, all, all, check_for(&r), "all messages");
+out:
+	return rdm_down(&r, ret);
+}
+
+/*
+ * The receives of the server name a peer and any of its messages, but for as many as
+ * there are peers: these take what is left over.
+ */
+static bool is_wildcard(const struct rdm_op *op)
+{
+	return op->n == RDM_BURST - 1;
+}
+
+static int check_tagged(struct rdm *r, struct rdm_op *op,
+			const struct fi_cq_tagged_entry *e)
+{
+	struct fct *t = r->l.t;
+	struct stamp want;
+	int ret = 0;
+
+	if (!op->receives)
+		return 0;
+	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_TAGGED);
+	want.peer = (uint32_t)(e->tag >> TAG_PEER_SHIFT);
+	want.n = (uint32_t)(e->tag & TAG_ANY_OF_PEER);
+	if (!is_wildcard(op)) {
+		FCT_EQ(t, want.peer, op->peer->number);
+		FCT_EQ(t, want.n, op->n);
+	}
+	ret = verify(r, op, &want, e->len);
+out:
+	return ret;
+}
+
+static int post_tagged(struct rdm *r, bool wild)
+{
+	struct fct *t = r->l.t;
+	struct rdm_peer *p;
+	unsigned int n;
+	int ret = 0;
+
+	for (p = r->peers; p < r->peers + rdm_count; p++) {
+		for (n = 0; n < RDM_BURST; n++) {
+			if (is_wildcard(&p->in[n]) != wild)
+				continue;
+			FCT_CALL(t, fi_trecv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
+					     r->buffers.desc, FI_ADDR_UNSPEC,
+					     wild ? 0x5a5a : tag_of(p, 0),
+					     wild ? UINT64_MAX : TAG_ANY_OF_PEER,
+					     &p->in[n]));
+		}
+	}
+out:
+	return ret;
+}
+
+static int send_tagged(struct rdm *r)
+{
+	struct rdm_peer *p;
+	unsigned int n;
+	int ret = 0;
+
+	for (n = 0; n < RDM_BURST; n++) {
+		for (p = r->peers; p < r->peers + rdm_count; p++) {
+			write_message(r, p, n);
+			RDM_POST(r, check_tagged,
+				 fi_tsend(rdm_ep(r, p), piece(p->send, n), rdm_len(n),
+					  r->buffers.desc, p->to, tag_of(p, n),
+					  &p->out[n]));
+		}
+	}
+out:
+	return ret;
+}
+
+int rdm_tagged(struct fct *t)
+{
+	const unsigned int all = RDM_BURST * rdm_count;
+	struct rdm r;
+	int ret;
+
+	FCT_DO(rdm_up(&r, t, CAPS));
+	if (fct_is_server(t)) {
+		FCT_DO(post_tagged(&r, false));
+		FCT_DO(post_tagged(&r, true));
+	}
+	FCT_DO(fct_barrier(t, "receives posted"));
+	if (fct_is_client(t)) {
+		FCT_DO(send_tagged(&r));
+		ret = rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+	} else {
+		ret = rdm_await(&r, 0, all, check_tagged, "all messages");
+	}
+out:
+	return rdm_down(&r, ret);
+}
+
+/*
+ * The messages are there before a receive is: the wildcards take the longest of each
+ * peer when every other has been asked for.
+ */
+int rdm_tagged_late(struct fct *t)
+{
+	const unsigned int all = RDM_BURST * rdm_count;
+	struct rdm r;
+	int ret;
+
+	FCT_DO(rdm_up(&r, t, CAPS));
+	if (fct_is_client(t))
+		FCT_DO(send_tagged(&r));
+	FCT_DO(fct_barrier(t, "all sent"));
+	if (fct_is_client(t)) {
+		ret = rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+	} else {
+		FCT_DO(post_tagged(&r, false));
+		FCT_DO(rdm_await(&r, 0, all - rdm_count, check_tagged,
+				 "the messages asked for"));
+		FCT_DO(post_tagged(&r, true));
+		ret = rdm_await(&r, 0, all, check_tagged, "what is left over");
+	}
+out:
+	return rdm_down(&r, ret);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Remote memory and atomics of many peers with one server. */
+#include <rdma/fi_atomic.h>
+#include <stdlib.h>
+
+#include "rdm.h"
+
+#define RMA_CAPS                                                                     \
+	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
+	 FI_REMOTE_WRITE)
+#define ATOMIC_CAPS (RMA_CAPS | FI_ATOMIC)
+
+static int check_flags(struct rdm *r, const struct fi_cq_tagged_entry *e, uint64_t kind,
+		       uint64_t what)
+{
+	const uint64_t all = FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE;
+	struct fct *t = r->l.t;
+	int ret = 0;
+
+	FCT_EQ(t, e->flags & all, kind | what);
+out:
+	return ret;
+}
+
+static int check_write(struct rdm *r, struct rdm_op *op,
+		       const struct fi_cq_tagged_entry *e)
+{
+	(void)op;
+	return check_flags(r, e, FI_RMA, FI_WRITE);
+}
+
+static int check_read(struct rdm *r, struct rdm_op *op,
+		      const struct fi_cq_tagged_entry *e)
+{
+	struct fct *t = r->l.t;
+	int ret;
+
+	FCT_DO(check_flags(r, e, FI_RMA, FI_READ));
+	ret = fct_compare(t, op->peer->recv, RDM_REGION,
+			  rdm_seed(op->peer, 0, fct_is_client(t)), 0, "what was read");
+out:
+	return ret;
+}
+
+/* Delivered when it completes: nothing else says that it has arrived. */
+static int write_one(struct rdm *r, struct rdm_peer *p)
+{
+	struct iovec iov = {.iov_base = p->send, .iov_len = RDM_REGION};
+	struct fi_rma_iov target = {.addr = p->target.addr,
+				    .len = RDM_REGION,
+				    .key = p->target.key};
+	struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &r->buffers.desc,
+		.iov_count = 1,
+		.addr = p->to,
+		.rma_iov = &target,
+		.rma_iov_count = 1,
+		.context = &p->out[0],
+	};
+	int ret;
+
+	fct_fill(p->send, RDM_REGION, rdm_seed(p, 0, fct_is_client(r->l.t)));
+	RDM_POST(r, check_write,
+		 fi_writemsg(rdm_ep(r, p), &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+out:
+	return ret;
+}
+
+static int write_then_read(struct rdm *r)
+{
+	struct rdm_peer *p;
+	int ret = 0;
+
+	for (p = r->peers; p < r->peers + rdm_count; p++)
+		FCT_DO(write_one(r, p));
+	FCT_DO(rdm_await(r, rdm_count, 0, check_write, "all writes"));
+	for (p = r->peers; p < r->peers + rdm_count; p++)
+		RDM_POST(r, check_read,
+			 fi_read(rdm_ep(r, p), p->recv, RDM_REGION, r->buffers.desc,
+				 p->to, p->target.addr, p->target.key, &p->out[1]));
+	ret = rdm_await(r, 2 * rdm_count, 0, check_read, "all reads");
+out:
+	return ret;
+}
+
+static int verify_regions(struct rdm *r)
+{
+	struct fct *t = r->l.t;
+	struct rdm_peer *p;
+	int ret = 0;
+
+	for (p = r->peers; p < r->peers + rdm_count; p++) {
+		FCT_DO(fct_compare(t, p->region, RDM_REGION,
+				   rdm_seed(p, 0, fct_is_server(t)), 0,
+				   "what was written"));
+		memset(p->region, 0, RDM_REGION);
+	}
+out:
+	return ret;
+}
+
+/* Each peer writes and reads its part of the server; then the server at each peer. */
+int rdm_rma(struct fct *t)
+{
+	struct rdm r;
+	int ret;
+
+	FCT_DO(rdm_up(&r, t, RMA_CAPS));
+	FCT_DO(rdm_exchange_targets(&r));
+	if (fct_is_client(t))
+		FCT_DO(write_then_read(&r));
+	FCT_DO(fct_barrier(t, "the peers have written"));
+	if (fct_is_server(t)) {
+		FCT_DO(verify_regions(&r));
+		FCT_DO(write_then_read(&r));
+	}
+	FCT_DO(fct_barrier(t, "the server has written"));
+	if (fct_is_client(t))
+		ret = verify_regions(&r);
+out:
+	return rdm_down(&r, ret);
+}
+
+/* The words of the server's region, one after the other behind the peers' parts. */
+enum { SUM, MAX };
+
+static uint64_t common(const struct rdm *r, const struct rdm_peer *p, unsigned int word)
+{
+	const uint64_t region = p->target.addr - (uint64_t)RDM_REGION * p->number;
+
+	(void)r;
+	return region + (uint64_t)RDM_REGION * rdm_count + word * sizeof(uint64_t);
+}
+
+static uint64_t *result_of(const struct rdm_peer *p, unsigned int n)
+{
+	return (uint64_t *)(void *)p->recv + n;
+}
+
+static int check_atomic(struct rdm *r, struct rdm_op *op,
+			const struct fi_cq_tagged_entry *e)
+{
+	const bool fetches = op->n < RDM_BURST - 1;
+
+	return check_flags(r, e, FI_ATOMIC, fetches ? FI_READ : FI_WRITE);
+}
+
+/* One of each kind, and all peers at once. */
+static int post_atomics(struct rdm *r, struct rdm_peer *p)
+{
+	uint64_t *operand = (uint64_t *)(void *)p->send;
+	struct fid_ep *ep = rdm_ep(r, p);
+	void *desc = r->buffers.desc;
+	int ret;
+
+	operand[0] = 1;
+	operand[1] = 0;
+	operand[2] = p->number + 1;
+	operand[3] = p->number * 7ull + 3;
+	RDM_POST(r, check_atomic,
+		 fi_fetch_atomic(ep, &operand[0], 1, desc, result_of(p, 0), desc, p->to,
+				 common(r, p, SUM), p->target.key, FI_UINT64, FI_SUM,
+				 &p->out[0]));
+	RDM_POST(r, check_atomic,
+		 fi_compare_atomic(ep, &operand[2], 1, desc, &operand[1], desc,
+				   result_of(p, 1), desc, p->to, p->target.addr,
+				   p->target.key, FI_UINT64, FI_CSWAP, &p->out[1]));
+	RDM_POST(r, check_atomic,
+		 fi_atomic(ep, &operand[3], 1, desc, p->to, common(r, p, MAX),
+			   p->target.key, FI_UINT64, FI_MAX, &p->out[2]));
+out:
+	return ret;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Every sum was fetched by one peer, and every exchange found what was there before. */
+static int verify_fetched(struct rdm *r)
+{
+	uint64_t *sums = calloc(rdm_count, sizeof(*sums));
+	struct fct *t = r->l.t;
+	uint32_t i;
+	int ret = 0;
+
+	FCT_TRUE(t, sums);
+	for (i = 0; i < rdm_count; i++) {
+		sums[i] = *result_of(&r->peers[i], 0);
+		FCT_EQ(t, *result_of(&r->peers[i], 1), 0);
+	}
+	qsort(sums, rdm_count, sizeof(*sums), ascending);
+	for (i = 0; i < rdm_count; i++)
+		FCT_EQ(t, sums[i], i);
+out:
+	free(sums);
+	return ret;
+}
+
+static int verify_words(struct rdm *r)
+{
+	const uint64_t *words =
+		(uint64_t *)(void *)(r->regions.buf + (size_t)RDM_REGION * rdm_count);
+	struct fct *t = r->l.t;
+	uint32_t i;
+	int ret = 0;
+
+	FCT_EQ(t, words[SUM], rdm_count);
+	FCT_EQ(t, words[MAX], (rdm_count - 1) * 7ull + 3);
+	for (i = 0; i < rdm_count; i++)
+		FCT_EQ(t, *(uint64_t *)(void *)r->peers[i].region, i + 1);
+out:
+	return ret;
+}
+
+/* Sums and a maximum that all peers share, and an exchange for each of them. */
+int rdm_atomics(struct fct *t)
+{
+	struct rdm_peer *p;
+	struct rdm r;
+	int ret;
+
+	FCT_DO(rdm_up(&r, t, ATOMIC_CAPS));
+	FCT_DO(rdm_exchange_targets(&r));
+	if (fct_is_client(t)) {
+		for (p = r.peers; p < r.peers + rdm_count; p++)
+			FCT_DO(post_atomics(&r, p));
+		FCT_DO(rdm_await(&r, RDM_BURST * rdm_count, 0, check_atomic,
+				 "all atomics"));
+		FCT_DO(verify_fetched(&r));
+	}
+	FCT_DO(fct_barrier(t, "all atomics"));
+	if (fct_is_server(t))
+		ret = verify_words(&r);
+out:
+	return rdm_down(&r, ret);
+}
