@@ -12,7 +12,26 @@ fabtests_benchmarks_fi_cairn_bench_SOURCES = \
 bin_PROGRAMS += fabtests/benchmarks/fi_cairn_op
 fabtests_benchmarks_fi_cairn_op_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_benchmarks_fi_cairn_op_LDADD = $(LIBFABRIC_LIBS)
-fabtests_benchmarks_fi_cairn_op_SOURCES = fabtests/benchmarks/fi_cairn_op.c
+fabtests_benchmarks_fi_cairn_op_SOURCES = \
+	fabtests/benchmarks/ends.c \
+	fabtests/benchmarks/ends.h \
+	fabtests/benchmarks/fi_cairn_op.c
+
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_conns
+fabtests_benchmarks_fi_cairn_conns_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_conns_LDADD = $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_conns_SOURCES = \
+	fabtests/benchmarks/ends.c \
+	fabtests/benchmarks/ends.h \
+	fabtests/benchmarks/fi_cairn_conns.c
+
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_rate
+fabtests_benchmarks_fi_cairn_rate_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_rate_LDADD = $(LIBFABRIC_LIBS) -lpthread
+fabtests_benchmarks_fi_cairn_rate_SOURCES = \
+	fabtests/benchmarks/ends.c \
+	fabtests/benchmarks/ends.h \
+	fabtests/benchmarks/fi_cairn_rate.c
 
 # Run by util/bench.
 noinst_PROGRAMS += fabtests/benchmarks/bench_local

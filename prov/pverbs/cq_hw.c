@@ -40,10 +40,26 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq)
 	return ret;
 }
 
+/*
+ * The first is as deep as the program said, and a little more, because every send queue
+ * has an entry more than it offers; each later one as deep as all before it together: so
+ * a thousand endpoints of a queue that was said to be small have a dozen device queues to
+ * be polled, not hundreds.
+ */
+static uint32_t pvb_hwcq_depth(const struct pvb_cq *cq, uint32_t slots)
+{
+	const size_t most = (size_t)cq->domain->attr.max_cqe;
+	const size_t hint = CRN_MIN(cq->size_hint, most);
+	size_t depth = cq->hw_count ? 0 : hint + hint / 16 + 1;
+	uint32_t i;
+
+	for (i = 0; i < cq->hw_count; i++)
+		depth += cq->hw[i]->depth;
+	return (uint32_t)CRN_MAX(CRN_MIN(depth, most), (size_t)slots);
+}
+
 static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
 {
-	const uint32_t max = (uint32_t)cq->domain->attr.max_cqe;
-	const uint32_t hint = (uint32_t)CRN_MIN(cq->size_hint, (size_t)max);
 	struct pvb_hwcq **list, *hw;
 	int ret;
 
@@ -54,7 +70,7 @@ static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out
 	hw = calloc(1, sizeof(*hw));
 	if (!hw)
 		return -FI_ENOMEM;
-	hw->depth = CRN_MAX(hint, slots);
+	hw->depth = pvb_hwcq_depth(cq, slots);
 	hw->cq = ibv_create_cq(cq->domain->verbs, (int)hw->depth, cq, cq->channel,
 			       cq->vector);
 	if (!hw->cq) {

@@ -237,6 +237,18 @@ static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
 	}
 }
 
+/* What an endpoint needs to know of its info for as long as it lasts: of the domain, the
+ * fabric and the device it has others to ask. */
+static struct fi_info *pvb_ep_info(const struct fi_info *info)
+{
+	struct fi_info part = *info;
+
+	part.domain_attr = NULL;
+	part.fabric_attr = NULL;
+	part.nic = NULL;
+	return fi_dupinfo(&part);
+}
+
 int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid_ep **fid,
 		 void *context)
 {
@@ -257,7 +269,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	if (ret)
 		goto err_tx_lock;
 	ep->domain = domain;
-	ep->info = fi_dupinfo(info);
+	ep->info = pvb_ep_info(info);
 	if (!ep->info) {
 		ret = -FI_ENOMEM;
 		goto err_rx_lock;

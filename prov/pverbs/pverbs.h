@@ -317,7 +317,7 @@ struct pvb_conn {
 struct pvb_ep {
 	struct fid_ep fid;
 	struct pvb_domain *domain;
-	struct fi_info *info; /* our copy */
+	struct fi_info *info; /* our copy, without domain, fabric and nic */
 	struct pvb_eq *eq;
 	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */

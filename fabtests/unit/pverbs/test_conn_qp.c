@@ -25,6 +25,23 @@ CT_TEST(conn_qp, it_has_the_sizes_of_the_endpoint_and_room_for_a_marker)
 	world_close(&w);
 }
 
+CT_TEST(conn_qp, only_the_send_queue_has_a_slot_for_the_marker)
+{
+	struct world_opts opts = {.tx_size = 16, .rx_size = 16};
+	struct pvb_conn *conn;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &opts));
+	conn = &ep_of(w.ep)->conn;
+	CT_EXPECT_EQ(conn->sq.ring.mask + 1, 32);
+	CT_EXPECT_EQ(conn->rq.ring.mask + 1, 16);
+	for (uintptr_t i = 0; i < 16; i++)
+		CT_EXPECT_EQ(recv_number(w.ep, i), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 16), -FI_EAGAIN);
+	world_close(&w);
+}
+
 CT_TEST(conn_qp, enabling_makes_it_ready_for_receives)
 {
 	struct world w;

@@ -44,15 +44,52 @@ CT_TEST(cq_hw, endpoints_share_a_device_queue_while_it_is_deep_enough)
 
 CT_TEST(cq_hw, a_device_queue_that_lacks_one_entry_is_not_shared)
 {
-	struct world_opts opts = {.cq_size = 2 * SLOTS - 1};
+	struct world_opts opts = {.cq_size = 1000};
 	struct fid_ep *eps[2];
 	struct world w;
 
 	world_reset();
+	fake_devices[0].attr.max_cqe = 2 * SLOTS - 1;
 	CT_ASSERT_TRUE(world_open_domain(&w, &opts));
 	CT_ASSERT_TRUE(add_eps(&w, eps, 2));
 	CT_EXPECT_EQ(fake_count(FAKE_CREATE_CQ), 2);
 	close_eps(eps, 2);
+	world_close(&w);
+}
+
+CT_TEST(cq_hw, a_queue_sized_for_what_endpoints_offer_is_one_device_queue)
+{
+	static const unsigned int depths[] = {8, 16, 128, 200};
+	struct fid_ep *ep;
+	struct world w;
+
+	for (size_t i = 0; i < CRN_COUNT(depths); i++) {
+		struct world_opts opts = {.cq_size = 2 * depths[i],
+					  .tx_size = depths[i],
+					  .rx_size = depths[i]};
+
+		CT_NOTE("depth %u", depths[i]);
+		world_reset();
+		CT_ASSERT_TRUE(world_open_domain(&w, &opts));
+		CT_ASSERT_TRUE(world_add_ep(&w, NULL, &ep));
+		CT_EXPECT_EQ(fake_count(FAKE_CREATE_CQ), 1);
+		CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+		world_close(&w);
+	}
+}
+
+CT_TEST(cq_hw, device_queues_grow_with_the_endpoints)
+{
+	struct world_opts opts = {.cq_size = 1};
+	struct fid_ep *eps[8 * EPS];
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, &opts));
+	CT_ASSERT_TRUE(add_eps(&w, eps, 8 * EPS));
+	/* 80 times 17 entries: 9, 9, 18, 36, ... */
+	CT_EXPECT_GT(10, fake_count(FAKE_CREATE_CQ));
+	close_eps(eps, 8 * EPS);
 	world_close(&w);
 }
 
@@ -61,7 +98,8 @@ CT_TEST(cq_hw, the_size_asked_for_is_the_depth_within_what_is_needed_and_possibl
 	static const struct {
 		size_t size;
 		int depth;
-	} rows[] = {{0, 1024}, {1, SLOTS}, {100, 100}, {4000, 4000}, {100000, 4000}};
+	} rows[] = {{0, 1089},	  {1, 9},	  {100, 107},
+		    {3800, 4000}, {100000, 4000}, {SIZE_MAX, 4000}};
 	struct world_opts opts = {.tx_size = 8, .rx_size = 1};
 	struct world w;
 
@@ -70,8 +108,7 @@ CT_TEST(cq_hw, the_size_asked_for_is_the_depth_within_what_is_needed_and_possibl
 		world_reset();
 		opts.cq_size = rows[i].size;
 		CT_ASSERT_TRUE(world_open(&w, &opts));
-		CT_EXPECT_EQ(cq_of(w.cq)->hw[0]->cq->cqe,
-			     rows[i].size == 1 ? 9 : rows[i].depth);
+		CT_EXPECT_EQ(cq_of(w.cq)->hw[0]->cq->cqe, rows[i].depth);
 		world_close(&w);
 	}
 }

@@ -282,6 +282,23 @@ CT_TEST(ep, a_name_that_a_passive_endpoint_reserved_is_taken_over)
 	world_close(&w);
 }
 
+CT_TEST(ep, of_the_info_it_keeps_what_is_its_own)
+{
+	const struct fi_info *kept;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, NULL));
+	CT_ASSERT_TRUE(w.info->nic && w.info->domain_attr && w.info->fabric_attr);
+	kept = ep_of(w.ep)->info;
+	CT_EXPECT_EQ(kept->nic, NULL);
+	CT_EXPECT_EQ(kept->domain_attr, NULL);
+	CT_EXPECT_EQ(kept->fabric_attr, NULL);
+	CT_EXPECT_EQ(kept->tx_attr->size, w.info->tx_attr->size);
+	CT_EXPECT_EQ(kept->caps, w.info->caps);
+	world_close(&w);
+}
+
 CT_TEST(ep, without_a_source_the_route_chooses)
 {
 	union crn_addr addr;

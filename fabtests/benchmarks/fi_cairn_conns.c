@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What connections cost: how many a second are made and closed, and the memory of each.
+ * Both ends are in this process, so an end takes half of what is counted.
+ *
+ * One line: "conns provider=NAME count=N depth=D per_s=X close_per_s=X end_KiB=X
+ * pinned_KiB=X", the last of which is what the kernel holds in memory for the device.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ends.h"
+
+#define PROGRAM "fi_cairn_conns"
+#define MOST 100000
+
+static long count = 1000;
+static struct ends ends;
+static struct fid_ep **eps;
+static struct fid_cq *cqs[2]; /* of who connects, and of who accepts */
+
+/* Of /proc/self/status. */
+static double status_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	const size_t len = strlen(name);
+	double kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, len) && line[len] == ':')
+			kib = strtod(line + len + 1, NULL);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* All at once: nobody waits for the one before. */
+static void connect_all(void)
+{
+	long i, accepted = 0, connected = 0;
+	struct fi_info *info;
+
+	for (i = 0; i < count; i++) {
+		eps[i] = ends_ep(&ends, ends.info, cqs[0], 0);
+		ends_need(&ends, fi_connect(eps[i], ends.info->dest_addr, NULL, 0),
+			  "fi_connect");
+	}
+	while (connected < 2 * count) {
+		switch (ends_event(&ends, &info)) {
+		case FI_CONNREQ:
+			eps[count + accepted] = ends_ep(&ends, info, cqs[1], 0);
+			ends_need(&ends, fi_accept(eps[count + accepted++], NULL, 0),
+				  "fi_accept");
+			fi_freeinfo(info);
+			break;
+		case FI_CONNECTED:
+			connected++;
+			break;
+		default:
+			ends_need(&ends, -FI_EOTHER, "the next event");
+		}
+	}
+}
+
+static void close_all(void)
+{
+	long i;
+
+	for (i = 0; i < 2 * count; i++)
+		ends_need(&ends, fi_close(&eps[i]->fid), "fi_close");
+}
+
+static void measure(void)
+{
+	double start, up, down, kib, pinned;
+
+	kib = status_kib("VmRSS");
+	pinned = status_kib("VmPin");
+	start = ends_now_ns();
+	connect_all();
+	up = ends_now_ns();
+	kib = status_kib("VmRSS") - kib;
+	pinned = status_kib("VmPin") - pinned;
+	down = ends_now_ns();
+	close_all();
+	down = ends_now_ns() - down;
+	printf("conns provider=%s count=%ld depth=%zu per_s=%.0f close_per_s=%.0f "
+	       "end_KiB=%.2f pinned_KiB=%.2f\n",
+	       ends.wish.provider, count, ends.wish.depth,
+	       (double)count * 1e9 / (up - start), (double)count * 1e9 / down,
+	       kib / (2 * (double)count), pinned / (2 * (double)count));
+}
+
+static void usage(FILE *to)
+{
+	fputs("Usage: fi_cairn_conns [OPTION...] ADDRESS\n"
+	      "Connections a second, and memory of each, both ends in this process.\n"
+	      "ADDRESS is one of this machine's that the provider can use.\n"
+	      "  -p PROVIDER  default: pverbs\n"
+	      "  -n COUNT     connections (default 1000)\n"
+	      "  -d DEPTH     of each queue of an endpoint (default 16)\n",
+	      to);
+}
+
+int main(int argc, char **argv)
+{
+	struct ends_wish wish = {.program = PROGRAM,
+				 .provider = "pverbs",
+				 .threading = FI_THREAD_SAFE,
+				 .depth = 16};
+	int option;
+
+	while ((option = getopt(argc, argv, "p:n:d:h")) != -1) {
+		switch (option) {
+		case 'p':
+			wish.provider = optarg;
+			break;
+		case 'n':
+			count = ends_number(PROGRAM, optarg, MOST);
+			break;
+		case 'd':
+			wish.depth = (size_t)ends_number(PROGRAM, optarg, MOST);
+			break;
+		default:
+			usage(option == 'h' ? stdout : stderr);
+			return option == 'h' ? 0 : 2;
+		}
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		return 2;
+	}
+	wish.address = argv[optind];
+	ends_open(&ends, &wish);
+	eps = calloc(2 * (size_t)count, sizeof(*eps));
+	ends_need(&ends, eps ? 0 : -FI_ENOMEM, "memory");
+	cqs[0] = ends_cq(&ends, 2 * (size_t)count * wish.depth);
+	cqs[1] = ends_cq(&ends, 2 * (size_t)count * wish.depth);
+	measure();
+	ends_need(&ends, fi_close(&cqs[0]->fid), "fi_close");
+	ends_need(&ends, fi_close(&cqs[1]->fid), "fi_close");
+	ends_close(&ends);
+	free(eps);
+	return 0;
+}
