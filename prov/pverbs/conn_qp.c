@@ -7,11 +7,10 @@
 #include <string.h>
 #include "pverbs.h"
 
-/* slots: at least as many as depth, what is posted besides the program's own included. */
 static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
-		       uint32_t depth, uint32_t slots)
+		       uint32_t depth)
 {
-	uint32_t i, capacity = crn_roundup_pow2(CRN_MAX(slots, 1u));
+	uint32_t i, capacity = crn_roundup_pow2(CRN_MAX(depth, 1u));
 
 	wq->slots = calloc(capacity, sizeof(*wq->slots));
 	if (!wq->slots)
@@ -150,16 +149,14 @@ static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 
 int pvb_conn_create_qp(struct pvb_ep *ep)
 {
-	const uint32_t tx_depth = pvb_conn_tx_depth(ep);
-	const uint32_t rx_depth = ep->srx ? 0 : (uint32_t)ep->info->rx_attr->size;
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
-	/* One slot more: the marker that ends a send queue (pvb_tx_close). */
-	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq, tx_depth, tx_depth + 1);
+	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq, pvb_conn_tx_depth(ep));
 	if (ret)
 		return ret;
-	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq, rx_depth, rx_depth);
+	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,
+			  ep->srx ? 0 : (uint32_t)ep->info->rx_attr->size);
 	if (ret)
 		goto err_sq;
 	ret = pvb_cntr_attach(&conn->sq);

@@ -192,11 +192,12 @@ static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
 /* What the device did not return: a device that ignores its error state. */
 static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 {
-	uint32_t at = atomic_load(&wq->ring.tail);
+	const bool marked = wq == &wq->conn->sq && wq->conn->marked;
+	uint32_t at = atomic_load(&wq->ring.tail), end = wq->ring.head - marked;
 	struct pvb_slot *slot;
 	struct pvb_comp comp;
 
-	for (; at != wq->ring.head && cq->stash_count < cq->stash_size; at++) {
+	for (; (int32_t)(end - at) > 0 && cq->stash_count < cq->stash_size; at++) {
 		slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 		comp = (struct pvb_comp){
 			.context = slot->context,

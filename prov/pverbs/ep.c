@@ -281,6 +281,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 		goto err_info;
 
 	ep->info->handle = NULL;
+	ep->domain_tclass = info->domain_attr ? info->domain_attr->tclass : 0;
 	ep->inject_size = ep->info->tx_attr->inject_size;
 	ep->tx_flags = ep->info->tx_attr->op_flags;
 	ep->rx_flags = ep->info->rx_attr->op_flags;

@@ -55,9 +55,7 @@ bool pvb_path_wanted(const struct rdma_cm_id *id)
 /* The DiffServ field is the upper six bits of a traffic class (RFC 2474 section 3). */
 static int pvb_path_tclass(const struct pvb_ep *ep)
 {
-	const uint32_t wishes[] = {ep->info->tx_attr->tclass,
-				   ep->info->domain_attr ? ep->info->domain_attr->tclass
-							 : 0};
+	const uint32_t wishes[] = {ep->info->tx_attr->tclass, ep->domain_tclass};
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(wishes); i++) {

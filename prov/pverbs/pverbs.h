@@ -303,9 +303,11 @@ struct pvb_conn {
 	struct pvb_wq rq;
 	struct pvb_hwcq *send_hw;
 	struct pvb_hwcq *recv_hw;
-	uint64_t keepalives;  /* posted */
-	bool was_up;	      /* the peer may have sent something */
-	atomic_bool last_wqe; /* the device takes no more from the shared queue */
+	uint64_t keepalives;	/* posted */
+	bool marked;		/* the newest in the send queue is the marker */
+	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
+	bool was_up;		/* the peer may have sent something */
+	atomic_bool last_wqe;	/* the device takes no more from the shared queue */
 
 	struct rdma_cm_id *id;		   /* NULL until connecting */
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
@@ -322,7 +324,8 @@ struct pvb_ep {
 	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_conn conn;
-	uint64_t tx_flags; /* default op_flags of calls that have no flags */
+	uint32_t domain_tclass; /* wished for by the info's domain_attr */
+	uint64_t tx_flags;	/* default op_flags of calls that have no flags */
 	uint64_t rx_flags;
 	bool tx_selective;
 	bool rx_selective; /* also of receives of srx */

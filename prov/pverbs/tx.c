@@ -151,23 +151,27 @@ void pvb_tx_close(struct pvb_ep *ep)
 	struct pvb_conn *conn = &ep->conn;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED},
 			   *bad;
-	struct pvb_slot *slot;
+	struct pvb_slot *slot = &conn->marker;
 	int ret;
 
 	crn_lock(&conn->tx_lock);
 	if (!crn_ring_used(&conn->sq.ring))
 		goto out;
-	slot = pvb_wq_slot(&conn->sq, 0);
-	slot->context = NULL;
-	slot->flags = PVB_SLOT_INJECT;
+	*slot = (struct pvb_slot){
+		.wq = &conn->sq,
+		.flags = PVB_SLOT_INJECT,
+		.next = conn->sq.ring.head + 1,
+	};
 	wr.wr_id = (uintptr_t)slot;
 	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			    : ibv_post_send(conn->qp, &wr, &bad);
-	if (!ret)
+	if (!ret) {
 		conn->sq.ring.head++;
-	else
+		conn->marked = true;
+	} else {
 		PVB_INFO(FI_LOG_EP_DATA, "queue pair 0x%x in ERR takes no marker: %s\n",
 			 conn->qp->qp_num, strerror(ret));
+	}
 out:
 	crn_unlock(&conn->tx_lock);
 }

@@ -25,7 +25,7 @@ CT_TEST(conn_qp, it_has_the_sizes_of_the_endpoint_and_room_for_a_marker)
 	world_close(&w);
 }
 
-CT_TEST(conn_qp, only_the_send_queue_has_a_slot_for_the_marker)
+CT_TEST(conn_qp, a_power_of_two_takes_no_more_slots_than_that)
 {
 	struct world_opts opts = {.tx_size = 16, .rx_size = 16};
 	struct pvb_conn *conn;
@@ -34,7 +34,7 @@ CT_TEST(conn_qp, only_the_send_queue_has_a_slot_for_the_marker)
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &opts));
 	conn = &ep_of(w.ep)->conn;
-	CT_EXPECT_EQ(conn->sq.ring.mask + 1, 32);
+	CT_EXPECT_EQ(conn->sq.ring.mask + 1, 16);
 	CT_EXPECT_EQ(conn->rq.ring.mask + 1, 16);
 	for (uintptr_t i = 0; i < 16; i++)
 		CT_EXPECT_EQ(recv_number(w.ep, i), 0);
@@ -93,7 +93,7 @@ CT_TEST(conn_qp, inline_data_beyond_the_device_is_tried_without)
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &opts));
 	CT_EXPECT_EQ(w.qp->init.cap.max_inline_data, 0);
-	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce_mr->length, 16 * 257);
+	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce_mr->length, 8 * 257);
 	CT_EXPECT_EQ(((struct fake_mr *)ep_of(w.ep)->conn.bounce_mr)->access, 0);
 	world_close(&w);
 }

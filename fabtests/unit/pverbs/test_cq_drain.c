@@ -229,6 +229,25 @@ CT_TEST(cq_drain, after_a_shutdown_nothing_is_cancelled_twice)
 	world_close(&w);
 }
 
+CT_TEST(cq_drain, the_marker_of_a_full_queue_is_none_of_what_is_cancelled)
+{
+	unsigned int errors;
+	struct world w;
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	pvb_params.close_timeout = 30;
+	world_polls_take_time();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	for (uintptr_t i = 0; i < 8; i++)
+		CT_EXPECT_EQ(send_number(w.ep, i), 0);
+	world_close_ep(&w);
+	for (uintptr_t i = 0; i < 8; i++)
+		expect_cq_error(w.cq, NUMBER(i), FI_SEND | FI_MSG, FI_ECANCELED);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 0);
+	world_close(&w);
+}
+
 CT_TEST(cq_drain, a_device_that_takes_no_marker_is_waited_for_no_longer_than_allowed)
 {
 	unsigned int errors;
