@@ -10,13 +10,11 @@
 static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
 		       uint32_t depth)
 {
-	uint32_t i, capacity = crn_roundup_pow2(CRN_MAX(depth, 1u));
+	const uint32_t capacity = crn_roundup_pow2(CRN_MAX(depth, 1u));
 
-	wq->slots = calloc(capacity, sizeof(*wq->slots));
+	wq->slots = malloc(capacity * sizeof(*wq->slots));
 	if (!wq->slots)
 		return -FI_ENOMEM;
-	for (i = 0; i < capacity; i++)
-		wq->slots[i].wq = wq;
 	wq->conn = conn;
 	wq->cq = cq;
 	wq->depth = depth;

@@ -608,12 +608,17 @@ int pvb_post_error(int err);
 /* What a call that failed with errno, or without setting it, returns. */
 int pvb_errno(void);
 
-/* The slot that is filled next, or the one ahead places behind it. */
+/*
+ * The slot that is filled next, or the one ahead places behind it. What never changes in
+ * it is written here all the same: so the slots of a deep queue take memory when they are
+ * used, not before.
+ */
 static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
 {
 	const uint32_t at = wq->ring.head + ahead;
 	struct pvb_slot *slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 
+	slot->wq = wq;
 	slot->next = at + 1;
 	return slot;
 }
