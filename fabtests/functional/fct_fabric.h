@@ -31,7 +31,7 @@ struct fct_conn;
 /* Zero means: the provider's default. */
 struct fct_setup {
 	uint64_t caps; /* 0: FI_MSG */
-	uint64_t mode;		 /* mode bits the case honours beyond none */
+	uint64_t mode; /* mode bits the case honours beyond none */
 	uint64_t msg_order;
 	uint64_t tx_op_flags, rx_op_flags;
 	uint64_t tx_bind, rx_bind; /* CQ binding flags, e.g. FI_SELECTIVE_COMPLETION */
