@@ -132,7 +132,15 @@ static bool over(void)
 {
 	struct pollfd fd = {.fd = id->channel->fd, .events = POLLIN};
 
-	return poll(&fd, 1, 0) == 1;
+	struct rdma_cm_event *event;
+
+	if (poll(&fd, 1, 0) != 1)
+		return false;
+	if (!rdma_get_cm_event(id->channel, &event)) {
+		fprintf(stderr, "peer: %s\n", rdma_event_str(event->event));
+		rdma_ack_cm_event(event);
+	}
+	return true;
 }
 
 /* The next completion of a queue. */
@@ -144,6 +152,8 @@ static int next(struct ibv_cq *cq, struct ibv_wc *wc)
 	while (!(n = ibv_poll_cq(cq, 1, wc)))
 		if (++tries % 1024 == 0 && over())
 			return GONE;
+	if (n > 0 && wc->status)
+		fprintf(stderr, "peer: %s\n", ibv_wc_status_str(wc->status));
 	return n < 0 ? 1 : wc->status ? GONE : 0;
 }
 
