@@ -35,9 +35,4 @@ EXTRA_DIST += \
 	util/local.mk \
 	util/packages.list \
 	util/quickstart \
-	util/rdmavm/test-rdmavm \
-	fabtests/interop/check-fi_info \
-	fabtests/interop/check-file \
-	fabtests/interop/check-many \
-	fabtests/interop/check-pingpong \
-	fabtests/interop/with-build
+	util/rdmavm/test-rdmavm

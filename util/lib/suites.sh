@@ -121,6 +121,7 @@ suite_simverbs() {
 		done
 	done
 	simverbs_many "$address"
+	simverbs_openmpi
 	simverbs_bench
 }
 
@@ -133,6 +134,18 @@ simverbs_many() {
 		counted simverbs-many-trixie 300 guest trixie build-in "$with" trixie "${check[@]}"
 	else
 		skip simverbs-many-trixie "the build for the guest failed"
+	fi
+}
+
+# Debian 12's Open MPI and libfabric 1.17.
+simverbs_openmpi() {
+	local dir=$top/build/unit
+
+	if [ ! -x "$dir/fabtests/interop/mpi_check" ]; then
+		skip simverbs-openmpi "openmpi-bin or libopenmpi-dev was not installed when build/unit was configured"
+	else
+		counted simverbs-openmpi 600 "$top/fabtests/interop/with-build" unit simverbs \
+			"$top/fabtests/interop/check-openmpi"
 	fi
 }
 
@@ -243,6 +256,13 @@ guest_tests() {
 				fabtests/interop/check-pingpong host1 "$server" "$client"
 		done
 	done
+	step "$name-pingpong-rdm" 200 in_guest "$release" 180 fabtests/interop/with-build "$build" \
+		fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
+	# Its programs are for that release's Open MPI.
+	if [ "$release" = "$build" ]; then
+		counted "$name-openmpi" 900 in_guest "$release" 880 fabtests/interop/with-build "$build" \
+			fabtests/interop/check-openmpi
+	fi
 	for mode in msg write read; do
 		step "$name-file-$mode" 300 in_guest "$release" 280 \
 			fabtests/interop/with-build "$build" fabtests/interop/check-file host1 "$mode"

@@ -1,0 +1,25 @@
+# Programs and scripts that run against other people's software.
+
+# An MPI program, where Open MPI is installed.
+if OMPI
+noinst_PROGRAMS += fabtests/interop/mpi_check
+fabtests_interop_mpi_check_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CFLAGS)
+fabtests_interop_mpi_check_LDADD = $(OMPI_LIBS)
+fabtests_interop_mpi_check_SOURCES = \
+	fabtests/interop/mpi_check.c \
+	fabtests/interop/mpi_check.h \
+	fabtests/interop/mpi_coll.c \
+	fabtests/interop/mpi_coll_more.c \
+	fabtests/interop/mpi_order.c \
+	fabtests/interop/mpi_p2p.c \
+	fabtests/interop/mpi_rma.c
+endif
+
+EXTRA_DIST += \
+	fabtests/interop/check-fi_info \
+	fabtests/interop/check-file \
+	fabtests/interop/check-many \
+	fabtests/interop/check-openmpi \
+	fabtests/interop/check-pingpong \
+	fabtests/interop/local.mk \
+	fabtests/interop/with-build
