@@ -13,6 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A target may say how many mutations "make check" has time for. */
 unsigned int fuzz_runs(void) __attribute__((weak));
+/* And why it cannot run as things are; NULL: it can. */
+const char *fuzz_why_not(void) __attribute__((weak));
 
 /* A rule that holds for every input. */
 #define FUZZ_CHECK(rule)                                                           \

@@ -290,9 +290,14 @@ int main(int argc, char **argv)
 	uint64_t runs = from_env("FUZZ_RUNS", fuzz_runs ? fuzz_runs() : RUNS_DEFAULT);
 	uint64_t seed = from_env("FUZZ_SEED", SEED_DEFAULT);
 	struct corpus corpus = {NULL, 0};
+	const char *why = fuzz_why_not ? fuzz_why_not() : NULL;
 	uint64_t i;
 	int arg;
 
+	if (why) {
+		printf("%s: skipped: %s\n", name, why);
+		return 77; /* automake's word for it */
+	}
 	for (arg = 1; arg < argc; arg++)
 		load(&corpus, argv[arg]);
 	if (argc < 2)

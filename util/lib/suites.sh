@@ -50,6 +50,9 @@ make_check() {
 			grep -E '^\[  (FAILED|SKIPPED) ' "$log"
 		elif grep -q '^:test-result: PASS' "${log%.log}.trs"; then
 			p=$((p + 1))
+		elif grep -q '^:test-result: SKIP' "${log%.log}.trs"; then
+			s=$((s + 1))
+			cat "$log"
 		else
 			f=$((f + 1))
 		fi
