@@ -48,6 +48,17 @@ ucx() {
 one_side() {
 	local count=$1 name size raw test
 	case $2 in
+	threads1) command=(rate -T 1) ;;
+	threads2) command=(rate -T 2) ;;
+	more) command=(rate -m 16) ;;
+	selective) command=(rate -q 16) ;;
+	*) command=() ;;
+	esac
+	if [ ${#command[@]} != 0 ]; then
+		command=("fi_cairn_${command[0]}" -p "$3" "${command[@]:1}" -n "$count" "$address")
+		return
+	fi
+	case $2 in
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
@@ -96,6 +107,18 @@ one_count() {
 	echo $(((ir[1] - ir[0] + 2500) / 5000))
 }
 
+# Connections a second, or KiB of an end.
+connections() {
+	figure "$1" fi_cairn_conns -p "$2" -n 1000 "$address"
+}
+
+# Millions of writes a second.
+rate() {
+	local command
+	one_side 500000 "$1" "$2"
+	figure per_s "${command[@]}" | awk '{ print $1 / 1e6 }'
+}
+
 # measure TEST PEER: one figure.
 measure() {
 	local round=2000 writes=500
@@ -112,6 +135,9 @@ measure() {
 	write-shm_ring) figure MB_per_s bench_local -m stream -k ring -z 65536 -n $writes ;;
 	# perftest asks for a completion per 100 writes, so the others do too.
 	write-*) two_sides MB_per_s "$2" -m write -z 65536 -n $writes -w 128 -q 100 ;;
+	conns-*) connections per_s "$2" ;;
+	memory-*) connections end_KiB "$2" ;;
+	threads[12]-* | more-* | selective-*) rate "$1" "$2" ;;
 	*) one_time "$1" "$2" ;;
 	esac
 }
