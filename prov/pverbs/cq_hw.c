@@ -41,6 +41,12 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq)
 }
 
 /*
+ * Entries of the first device queue of a fi_cq, at most. Programs ask for more than they
+ * may ever need: ofi_rxm for those of 256 peers, 2 MiB of pinned memory an endpoint.
+ */
+#define PVB_HWCQ_FIRST 8192u
+
+/*
  * The first is as deep as the program said, and a little more, because every send queue
  * has an entry more than it offers; each later one as deep as all before it together: so
  * a thousand endpoints of a queue that was said to be small have a dozen device queues to
@@ -49,7 +55,7 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq)
 static uint32_t pvb_hwcq_depth(const struct pvb_cq *cq, uint32_t slots)
 {
 	const size_t most = (size_t)cq->domain->attr.max_cqe;
-	const size_t hint = CRN_MIN(cq->size_hint, most);
+	const size_t hint = CRN_MIN(cq->size_hint, (size_t)PVB_HWCQ_FIRST);
 	size_t depth = cq->hw_count ? 0 : hint + hint / 16 + 1;
 	uint32_t i;
 

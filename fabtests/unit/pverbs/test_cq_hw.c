@@ -113,6 +113,18 @@ CT_TEST(cq_hw, the_size_asked_for_is_the_depth_within_what_is_needed_and_possibl
 	}
 }
 
+CT_TEST(cq_hw, no_program_gets_a_hundred_thousand_entries_before_it_needs_them)
+{
+	struct world_opts opts = {.cq_size = 100000};
+	struct world w;
+
+	world_reset();
+	fake_devices[0].attr.max_cqe = 200000;
+	CT_ASSERT_TRUE(world_open(&w, &opts));
+	CT_EXPECT_GT(10000, cq_of(w.cq)->hw[0]->cq->cqe);
+	world_close(&w);
+}
+
 CT_TEST(cq_hw, room_of_a_closed_endpoint_is_used_again)
 {
 	struct world_opts opts = {.cq_size = SLOTS};
