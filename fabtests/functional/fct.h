@@ -41,6 +41,7 @@ struct fct_prog {
 	int n_cases;
 	bool single; /* one process: no peer, no control channel */
 	int ep_type; /* enum fi_ep_type; 0: FI_EP_MSG */
+	bool forks; /* the client makes processes, and stays away from libfabric itself */
 	/* What only this program takes; NULL: nothing. */
 	const char *args; /* positional arguments, for the usage line */
 	const struct option *options;

@@ -140,6 +140,20 @@ uint16_t fct_addr_port(const void *addr);
 
 /* ---- fct_link.c ---- */
 
+/* Where the server listens. */
+struct fct_where {
+	char node[64];
+	char service[16];
+};
+
+/*
+ * For a client of which other processes are to be the endpoints: hears the server's
+ * address; and, in such a process, whose t->ctl is -1, opens what fct_link_open opens.
+ */
+int fct_where_hear(struct fct *t, struct fct_where *where);
+int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+			const struct fct_where *where);
+
 /*
  * Up to and including fi_listen; the client learns the address. Skips the case if nothing
  * fits.

@@ -4,11 +4,6 @@
 
 #include "fct_fabric.h"
 
-struct where {
-	char node[64];
-	char service[16];
-};
-
 static int skip_if_unsupported(struct fct_link *l, int ret)
 {
 	struct fct *t = l->t;
@@ -71,7 +66,7 @@ out:
 	return ret;
 }
 
-static int listen_somewhere(struct fct_link *l, struct where *where)
+static int listen_somewhere(struct fct_link *l, struct fct_where *where)
 {
 	struct sockaddr_storage addr = {0};
 	size_t len = sizeof(addr);
@@ -93,17 +88,48 @@ out:
 	return ret;
 }
 
-int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+int fct_where_hear(struct fct *t, struct fct_where *where)
 {
-	struct where where = {.node = ""};
-	int ret;
+	int ret = fct_hear(t, "address", where, sizeof(*where));
 
+	if (!ret && !where->node[0])
+		snprintf(where->node, sizeof(where->node), "%s",
+			 t->opts.host ? t->opts.host : t->opts.self);
+	return ret;
+}
+
+static int open_towards(struct fct_link *l, const struct fct_where *where)
+{
+	int ret = fct_getinfo(l->t, &l->s, where->node, where->service, &l->info);
+
+	if (skip_if_unsupported(l, ret))
+		return -1;
+	return open_domain(l);
+}
+
+static void link_init(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+{
 	memset(l, 0, sizeof(*l));
 	l->t = t;
 	l->s = *s;
 	if (!l->s.caps)
 		l->s.caps = FI_MSG;
 	fct_doing(t, "opening fabric, domain and queues");
+}
+
+int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+			const struct fct_where *where)
+{
+	link_init(l, t, s);
+	return open_towards(l, where);
+}
+
+int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+{
+	struct fct_where where = {.node = ""};
+	int ret;
+
+	link_init(l, t, s);
 	if (fct_is_server(t)) {
 		FCT_DO(skip_if_unsupported(l,
 					   fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
@@ -111,13 +137,8 @@ int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 		FCT_DO(listen_somewhere(l, &where));
 		FCT_DO(fct_tell(t, "address", &where, sizeof(where)));
 	} else {
-		FCT_DO(fct_hear(t, "address", &where, sizeof(where)));
-		if (!where.node[0])
-			snprintf(where.node, sizeof(where.node), "%s",
-				 t->opts.host ? t->opts.host : t->opts.self);
-		FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, where.node,
-							  where.service, &l->info)));
-		FCT_DO(open_domain(l));
+		FCT_DO(fct_where_hear(t, &where));
+		FCT_DO(open_towards(l, &where));
 	}
 	memcpy(l->node, where.node, sizeof(l->node));
 	memcpy(l->service, where.service, sizeof(l->service));
@@ -259,7 +280,7 @@ int fct_link_down(struct fct_link *l, int ret)
 {
 	struct fct *t = l->t;
 
-	if (!ret)
+	if (!ret && t->ctl >= 0)
 		ret = fct_barrier(t, "closing");
 	fct_doing(t, "closing the fabric objects");
 	t->n_progress_cq = 0;

@@ -249,7 +249,7 @@ int fct_main(int argc, char **argv, const struct fct_prog *prog)
 	struct fct t;
 	int ret = fct_start(&t, argc, argv, prog);
 
-	if (!ret && fct_probe(&t))
+	if (!ret && !(prog->forks && fct_is_client(&t)) && fct_probe(&t))
 		ret = 1;
 	if (!prog->single && fct_agree(&t, ret))
 		ret = 1;

@@ -154,6 +154,15 @@ fabtests_functional_fi_cairn_srx_SOURCES = \
 	fabtests/functional/srx_end.c \
 	fabtests/functional/srx_use.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_store
+fabtests_functional_fi_cairn_store_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_store_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_store_SOURCES = \
+	fabtests/functional/fi_cairn_store.c \
+	fabtests/functional/store.h \
+	fabtests/functional/store_client.c \
+	fabtests/functional/store_server.c
+
 EXTRA_DIST += \
 	fabtests/functional/known-peer-failures.txt \
 	fabtests/functional/local.mk \
