@@ -123,6 +123,8 @@ suite_simverbs() {
 				-p "$client" --peer "$server" -a "$address"
 		done
 	done
+	counted simverbs-store 300 "$top/fabtests/interop/with-build" unit simverbs \
+		"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" -p pverbs -a "$address" store
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench
