@@ -295,6 +295,8 @@ int atomic_injects(struct fct *t)
 		ret = fct_skip(t, "inject_size is %zu", s.l.c.info->tx_attr->inject_size);
 		goto out;
 	}
+	/* Only now is it known that neither side skips. */
+	FCT_DO(fct_barrier(t, "offered"));
 	for (i = 0; fct_is_client(t) && i < INJECTS; i++) {
 		one = 1;
 		FCT_POST(t, s.l.txcq,
