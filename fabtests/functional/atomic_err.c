@@ -5,8 +5,8 @@
 static int need_sum(struct atomic_side *s, struct atomic_op *op)
 {
 	*op = (struct atomic_op){ATOMIC_FETCH, FI_UINT64, FI_SUM, 0};
-	if (atomic_offered(s, op))
-		return 0;
+	if (atomic_offered(s, op)) /* and does the other side go on too? */
+		return fct_barrier(s->l.t, "offered");
 	return fct_skip(s->l.t, "FI_SUM of 64 bits is not offered");
 }
 

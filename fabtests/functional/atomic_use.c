@@ -6,8 +6,8 @@
 
 static int need(struct atomic_side *s, const struct atomic_op *op)
 {
-	if (atomic_offered(s, op))
-		return 0;
+	if (atomic_offered(s, op)) /* and does the other side go on too? */
+		return fct_barrier(s->l.t, "offered");
 	return fct_skip(s->l.t, "what this case needs is not offered");
 }
 
