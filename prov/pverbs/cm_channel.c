@@ -102,7 +102,6 @@ static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 
 	req->fid.fclass = FI_CLASS_CONNREQ;
 	req->fid.context = pep->fid.fid.context;
-	req->pep = pep;
 	req->eq = pep->eq;
 	req->id = id;
 	req->responder_resources = event->responder_resources;

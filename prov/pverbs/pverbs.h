@@ -354,8 +354,7 @@ struct pvb_pep {
 
 /* fi_info.handle of an FI_CONNREQ. Belongs to the passive endpoint until taken. */
 struct pvb_connreq {
-	struct fid fid; /* FI_CLASS_CONNREQ */
-	struct pvb_pep *pep;
+	struct fid fid;	   /* FI_CLASS_CONNREQ */
 	struct pvb_eq *eq; /* whose channel the id is on */
 	struct rdma_cm_id *id;
 	struct crn_list entry;
