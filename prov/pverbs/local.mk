@@ -36,6 +36,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/mr.c \
 	prov/pverbs/msg.c \
 	prov/pverbs/nic.c \
+	prov/pverbs/objects.h \
 	prov/pverbs/path.c \
 	prov/pverbs/pep.c \
 	prov/pverbs/pverbs.h \

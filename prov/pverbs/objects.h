@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The objects of the pverbs provider.
+ *
+ * Locks, in the order they are taken:
+ *
+ * pvb_eq.cm_lock: the CM state of every connection and passive endpoint of that EQ, and
+ * the rdma_cm event channel; always on, for an EQ belongs to the fabric.
+ *
+ * pvb_conn.tx_lock, rx_lock: posting to one queue pair. pvb_srx.lock: posting to a shared
+ * receive context, and which queues complete it. pvb_cntr.lock: which completion queues
+ * feed a counter. pvb_cq.lock: polling and the stash. These are off with
+ * FI_THREAD_DOMAIN, unless keep-alive is on.
+ *
+ * Polling never takes tx_lock or rx_lock and posting does not take pvb_cq.lock (but for a
+ * device that refuses what was accepted already): they meet in the rings (cairn/ring.h).
+ */
+#ifndef PVB_OBJECTS_H
+#define PVB_OBJECTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <infiniband/verbs.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#include <rdma/rdma_cma.h>
+#include <cairn/addr.h>
+#include <cairn/cntr.h>
+#include <cairn/compat.h>
+#include <cairn/eq.h>
+#include <cairn/list.h>
+#include <cairn/lock.h>
+#include <cairn/ring.h>
+#include <cairn/wait.h>
+#include "cm_data.h"
+
+#define PVB_NAME "pverbs"
+#define PVB_VERSION FI_VERSION(0, 1)
+
+#define PVB_WARN(subsys, ...) FI_WARN(&pvb_prov, subsys, __VA_ARGS__)
+#define PVB_INFO(subsys, ...) FI_INFO(&pvb_prov, subsys, __VA_ARGS__)
+
+/* Work completions taken from a device at a time, on the stack. */
+#define PVB_POLL_BATCH 16
+/* Scatter/gather entries offered at most, on the stack of a post. */
+#define PVB_IOV_LIMIT 16
+/* Work requests that FI_MORE holds back at most. */
+#define PVB_CHAIN_LIMIT 32
+/* Bytes offered for fi_inject at most; more costs every queue entry that much memory. */
+#define PVB_INJECT_LIMIT 512
+/* Connection requests that wait for fi_eq_read when the program names no FI_BACKLOG. */
+#define PVB_BACKLOG 1024
+
+/* op_flags (fi_endpoint(3)) of transmit and receive attributes and of calls with flags.
+ */
+#define PVB_TX_OP_FLAGS                                                          \
+	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_DELIVERY_COMPLETE)
+#define PVB_RX_OP_FLAGS FI_COMPLETION
+/* Flags of fi_recvmsg. */
+#define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
+
+extern struct fi_provider pvb_prov;
+
+/* What the user may set in the environment: init.c, fi_pverbs(7). */
+struct pvb_params {
+	char *device;	     /* comma-separated names; NULL: every device */
+	size_t tx_size;	     /* default operations in flight per endpoint */
+	size_t rx_size;	     /* default posted receives per endpoint */
+	size_t inject_size;  /* default bytes for fi_inject */
+	int resolve_timeout; /* ms for rdma_cm to resolve an address, and a route */
+	int retry_count;     /* transport retries, 0-7 */
+	int rnr_retry_count; /* receiver-not-ready retries, 0-7; 7: without end */
+	int close_timeout;   /* ms fi_close waits for a device to flush a queue pair */
+	/* Of the path between queue pairs: path.c. */
+	int gid_index; /* only addresses whose GID has it; -1: any */
+	int pkey;      /* only addresses of that partition, without its top bit; 0: any */
+	int roce_version;  /* 1 or 2, else the connection fails; 0: any */
+	int traffic_class; /* 0-255; -1: the system's */
+	int ack_timeout;   /* 0-31: 4.096 us * 2^n; -1: the system's */
+	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
+	int path_mtu;	   /* bytes at most; 0: what the path has */
+	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
+	int fork_safe;	   /* a child of fork keeps away from registered memory */
+};
+extern struct pvb_params pvb_params;
+
+struct pvb_fabric {
+	struct fid_fabric fid;
+	atomic_uint refs;
+};
+
+struct pvb_domain {
+	struct fid_domain fid;
+	struct pvb_fabric *fabric;
+	struct fi_info *info; /* the one given to fi_domain, our copy */
+	struct ibv_context *verbs;
+	struct ibv_pd *pd;
+	struct ibv_device_attr attr;
+	struct pvb_words *words; /* deliver.c */
+	struct ibv_mr *words_mr;
+	bool iwarp;
+	bool atomics;		/* of the device, and asked for */
+	struct ibv_mr *sink_mr; /* sink.c: 8 bytes; NULL without atomics */
+	/* Once a queue pair in ERR did not say that it left its shared receive queue
+	 * alone.
+	 */
+	atomic_bool no_last_wqe;
+	bool locked;	  /* anything but FI_THREAD_DOMAIN */
+	atomic_uint refs; /* endpoints, queues and regions */
+};
+
+struct pvb_mr {
+	struct fid_mr fid;
+	struct pvb_domain *domain;
+	struct ibv_mr *mr;
+};
+
+struct pvb_eq {
+	struct crn_eq eq;
+	struct pvb_fabric *fabric;
+	pthread_mutex_t cm_lock;
+	struct rdma_event_channel *channel;
+	int timer;	       /* of keepalive.c; -1: off */
+	struct crn_list alive; /* connected endpoints, for it */
+	atomic_uint refs;
+};
+
+/* A completion in the provider's own form, until a format of the application's is filled.
+ */
+struct pvb_comp {
+	void *context;
+	uint64_t flags;
+	size_t len;
+	uint64_t data;
+	int err;	/* FI_E*; 0: success */
+	int prov_errno; /* of an error: enum ibv_wc_status, or -errno of a refused post */
+};
+
+/* One device queue behind a fi_cq; endpoints share it while its depth allows. */
+struct pvb_hwcq {
+	struct ibv_cq *cq;
+	uint32_t depth;
+	uint32_t reserved;
+};
+
+struct pvb_cq {
+	struct fid_cq fid;
+	struct pvb_domain *domain;
+	struct crn_lock lock;
+	enum fi_cq_format format;
+	size_t entry_size;
+	struct pvb_hwcq **hw; /* each one stays where it is: queue pairs point to it */
+	uint32_t hw_count;
+	uint32_t hw_next; /* where the next poll begins: none starves */
+	/* Completions that may not be handed out yet: a ring, oldest at stash_head. */
+	struct pvb_comp *stash;
+	uint32_t stash_size; /* power of two, or 0 */
+	uint32_t stash_head;
+	uint32_t stash_count;
+	uint32_t reserved; /* of all hw queues: what a drain may have to stash */
+	size_t size_hint;  /* fi_cq_attr.size */
+	/* Queue pairs with a shared receive queue of which more is to be known than that
+	 * a receive completed, by number. */
+	struct pvb_qp_wq *shared;
+	uint32_t shared_count;
+	int vector; /* completion vector: fi_cq_attr.signaling_vector */
+	enum fi_cq_wait_cond wait_cond;
+	/* NULL: neither the queue nor a counter fed by it has a wait object */
+	struct ibv_comp_channel *channel;
+	struct crn_wait wait;
+	atomic_bool signaled; /* fi_cq_signal, not yet seen by a sread */
+	atomic_uint refs;
+};
+
+/* A completion queue that a counter counts completions of, for so many endpoints. */
+struct pvb_feed {
+	struct pvb_cq *cq;
+	unsigned int uses;
+};
+
+struct pvb_cntr {
+	struct crn_cntr cntr;
+	struct pvb_domain *domain;
+	struct crn_lock lock; /* guards feeds */
+	struct pvb_feed *feeds;
+	size_t feed_count;
+	atomic_uint refs; /* endpoints */
+};
+
+/* What a counter may count: fi_ep_bind's flags as an index. */
+enum pvb_count { PVB_COUNT_MSG, PVB_COUNT_READ, PVB_COUNT_WRITE, PVB_COUNTS };
+
+/* One posted work request, from post to retirement. wr_id is its address. */
+struct pvb_slot {
+	struct pvb_wq *wq;
+	void *context;
+	uint64_t flags; /* fi_cq flags to report | PVB_SLOT_* */
+	uint32_t next;	/* position in the ring behind it */
+};
+
+#define PVB_SLOT_QUIET (1ULL << 63)  /* success is not reported */
+#define PVB_SLOT_INJECT (1ULL << 62) /* nothing is reported: fi_inject has no context */
+/* Of an operation that is to be delivered: the next slot ends it, unless it fails. */
+#define PVB_SLOT_LED (1ULL << 61)
+/* That next slot: the read that shows the delivery. It has the operation's context. */
+#define PVB_SLOT_PROOF (1ULL << 60)
+/* Of a shared receive: success is not reported by endpoints with selective completion. */
+#define PVB_SLOT_UNASKED (1ULL << 59)
+#define PVB_SLOT_FLAGS                                                      \
+	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
+	 PVB_SLOT_UNASKED)
+
+struct pvb_wq {
+	struct crn_ring ring;
+	struct pvb_slot *slots;
+	struct pvb_conn *conn;
+	struct pvb_cq *cq;
+	uint32_t depth;	     /* size of the open ring */
+	uint64_t entries;    /* ever used, when stats.c last looked */
+	uint64_t stalls;     /* calls refused because the ring was full */
+	bool special;	     /* counted, or srx is not NULL */
+	bool counted;	     /* some cntr is not NULL */
+	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
+	struct pvb_cntr *cntr[PVB_COUNTS];
+};
+
+struct pvb_qp_wq {
+	uint32_t qp_num;
+	struct pvb_wq *wq;
+};
+
+/* The device queue in which a shared context's receives complete, for so many endpoints.
+ */
+struct pvb_srx_cq {
+	struct pvb_cq *cq;
+	struct pvb_hwcq *hw;
+	unsigned int uses;
+};
+
+/*
+ * A shared receive context. Its receives complete in the order in which messages arrive
+ * at different queue pairs, and in any of their completion queues; so the slots are not a
+ * ring but a list.
+ */
+struct pvb_srx {
+	struct fid_ep fid; /* FI_CLASS_SRX_CTX */
+	struct fi_ops_msg msg;
+	struct pvb_domain *domain;
+	struct ibv_srq *srq;
+	struct crn_lock lock;
+	struct pvb_wq wq;		     /* cq NULL; of the ring nothing is used */
+	struct pvb_slot *free;		     /* linked through context; of who posts */
+	_Atomic(struct pvb_slot *) returned; /* the same; of whoever polls */
+	struct pvb_srx_cq *cqs;
+	size_t cq_count;
+	struct pvb_cq
+		*flush_cq; /* bound by the program: hears of what fi_close cancels */
+	uint64_t flags;	   /* default op_flags */
+	size_t iov_limit;
+	atomic_uint refs; /* endpoints */
+};
+
+/* Connection states; cm_state.c has the transitions. */
+enum pvb_conn_state {
+	PVB_CONN_NEW,	    /* no queue pair yet */
+	PVB_CONN_ENABLED,   /* queue pair in INIT: receives may be posted */
+	PVB_CONN_ADDR,	    /* requester: resolving the address */
+	PVB_CONN_ROUTE,	    /* requester: resolving the route */
+	PVB_CONN_REQUESTED, /* requester: waiting for the answer */
+	PVB_CONN_ACCEPTED,  /* responder: waiting for the requester to confirm */
+	PVB_CONN_CONNECTED,
+	PVB_CONN_SHUTDOWN, /* was connected; queue pair in ERR */
+	PVB_CONN_FAILED,   /* was never connected; queue pair in ERR */
+};
+
+/* Work requests held back by FI_MORE, to be posted as one list. */
+struct pvb_chain {
+	struct ibv_send_wr wr[PVB_CHAIN_LIMIT];
+	struct ibv_sge sge[PVB_CHAIN_LIMIT][PVB_IOV_LIMIT];
+};
+
+/* A reliable connection: one queue pair and its rdma_cm id. */
+struct pvb_conn {
+	struct ibv_qp *qp;
+	struct crn_lock tx_lock;
+	struct pvb_wq sq;
+	uint32_t inline_size;	 /* payload the queue pair takes inline */
+	uint32_t unsignaled;	 /* work requests since the last signaled one */
+	uint32_t signal_every;	 /* most of them */
+	uint32_t chained;	 /* entries of chain in use */
+	struct pvb_chain *chain; /* NULL until FI_MORE is used */
+	char *bounce; /* one buffer of inject_size per slot where inline is too small */
+	struct ibv_mr *bounce_mr;
+	struct crn_lock rx_lock;
+	struct pvb_wq rq;
+	struct pvb_hwcq *send_hw;
+	struct pvb_hwcq *recv_hw;
+	uint64_t keepalives;	/* posted */
+	bool marked;		/* the newest in the send queue is the marker */
+	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
+	bool was_up;		/* the peer may have sent something */
+	atomic_bool last_wqe;	/* the device takes no more from the shared queue */
+
+	struct rdma_cm_id *id;		   /* NULL until connecting */
+	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
+	struct pvb_cm_data peer; /* what the peer's trailer said; no application data */
+	uint8_t request_len;	 /* bytes of request_buf */
+	uint8_t request_buf[PVB_CM_REQ_SIZE]; /* sent once the route is known */
+};
+
+struct pvb_ep {
+	struct fid_ep fid;
+	struct pvb_domain *domain;
+	struct fi_info *info; /* our copy, without domain, fabric and nic */
+	struct pvb_eq *eq;
+	struct pvb_srx *srx;	 /* NULL: receives are its own */
+	struct pvb_connreq *req; /* responder: the request it was made for, ours */
+	struct pvb_conn conn;
+	uint32_t domain_tclass; /* wished for by the info's domain_attr */
+	uint64_t tx_flags;	/* default op_flags of calls that have no flags */
+	uint64_t rx_flags;
+	bool tx_selective;
+	bool rx_selective; /* also of receives of srx */
+	bool fence_writes; /* WAR or SAR promised: writes and sends wait for earlier reads
+			    */
+	bool raw_cm;
+	size_t inject_size; /* bytes */
+	size_t max_msg;	    /* bytes */
+	/* Of keepalive.c. */
+	struct crn_list alive;
+	bool listed;
+	uint32_t seen_sent, seen_received; /* retired when it last looked */
+};
+
+struct pvb_pep {
+	struct fid_pep fid;
+	struct pvb_fabric *fabric;
+	struct fi_info *info; /* our copy */
+	struct pvb_eq *eq;
+	struct rdma_cm_id *id; /* NULL until fi_listen */
+	struct crn_list
+		requests; /* pvb_connreq not yet given to fi_endpoint or fi_reject */
+	int backlog;
+	bool raw_cm;
+};
+
+/* fi_info.handle of an FI_CONNREQ. Belongs to the passive endpoint until taken. */
+struct pvb_connreq {
+	struct fid fid;	   /* FI_CLASS_CONNREQ */
+	struct pvb_eq *eq; /* whose channel the id is on */
+	struct rdma_cm_id *id;
+	struct crn_list entry;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	struct pvb_cm_data data;
+	bool raw_cm;	  /* of the listener */
+	atomic_bool dead; /* the requester gave up meanwhile */
+};
+
+#endif
