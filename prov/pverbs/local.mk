@@ -39,6 +39,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/objects.h \
 	prov/pverbs/path.c \
 	prov/pverbs/pep.c \
+	prov/pverbs/persist/desc.c \
 	prov/pverbs/persist/desc.h \
 	prov/pverbs/persist/facts.h \
 	prov/pverbs/persist/plan.h \
