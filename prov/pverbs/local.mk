@@ -42,7 +42,10 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/desc.c \
 	prov/pverbs/persist/desc.h \
 	prov/pverbs/persist/facts.h \
+	prov/pverbs/persist/native.c \
+	prov/pverbs/persist/native.h \
 	prov/pverbs/persist/plan.h \
+	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/pverbs.h \
 	prov/pverbs/rma.c \
 	prov/pverbs/sink.c \

@@ -16,6 +16,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
 	fabtests/unit/pverbs/persist/test_desc.c \
+	fabtests/unit/pverbs/persist/test_native.c \
 	fabtests/unit/pverbs/test_atomic.c \
 	fabtests/unit/pverbs/test_cm_accept.c \
 	fabtests/unit/pverbs/test_cm_channel.c \

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <cairn/compat.h>
+#include "cairn_test.h"
+#include "persist/native.h"
+
+static uint64_t caps;
+static int query_err;
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t size)
+{
+	attr->device_cap_flags_ex = caps;
+	return query_err;
+}
+
+/* A device whose attributes are as given. */
+static int offer(uint64_t flags, int err, struct pvb_native *native)
+{
+	struct verbs_context verbs = {
+		.query_device_ex = query_device_ex,
+		.sz = sizeof(verbs),
+		.context = {.abi_compat = (void *)UINTPTR_MAX},
+	};
+
+	caps = flags;
+	query_err = err;
+	memset(native, 0xff, sizeof(*native));
+	return pvb_native_offer(&verbs.context, native);
+}
+
+CT_TEST(native, the_device_says_what_it_can_do)
+{
+	static const struct {
+		uint64_t caps;
+		struct pvb_native native;
+		uint32_t ops;
+		unsigned int access;
+	} rows[] = {
+		{0, {0}, 0, 0},
+		{~(7ull << 38), {0}, 0, 0},
+		{1ull << 38, {.flush_global = true}, 0, 0},
+		{1ull << 39, {.flush_persistent = true}, 1u << 11, 1u << 9},
+		{1ull << 40, {.atomic_write = true}, 1u << 12, 0},
+		{3ull << 38,
+		 {.flush_global = true, .flush_persistent = true},
+		 1u << 11,
+		 3u << 8},
+		{7ull << 38, {true, true, true}, 3u << 11, 3u << 8},
+	};
+	struct pvb_native native;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		CT_ASSERT_EQ(offer(rows[i].caps, 0, &native), 0);
+		CT_EXPECT_EQ(native.flush_global, rows[i].native.flush_global);
+		CT_EXPECT_EQ(native.flush_persistent, rows[i].native.flush_persistent);
+		CT_EXPECT_EQ(native.atomic_write, rows[i].native.atomic_write);
+		CT_EXPECT_EQ(pvb_native_ops(&native), rows[i].ops);
+		CT_EXPECT_EQ(pvb_native_access(&native), rows[i].access);
+	}
+}
+
+CT_TEST(native, a_device_that_does_not_answer_offers_nothing)
+{
+	struct pvb_native native;
+
+	CT_EXPECT_EQ(offer(7ull << 38, EIO, &native), -EIO);
+	CT_EXPECT_FALSE(native.flush_persistent || native.flush_global ||
+			native.atomic_write);
+}
+
+/* The structure as a library of version 56 has it, longer than that of our headers. */
+static struct {
+	union {
+		struct ibv_qp_ex qp;
+		char bytes[sizeof(struct ibv_qp_ex) + 64];
+	};
+	uint32_t rkey;
+	uint64_t addr, len;
+	unsigned int type, level;
+	const void *data;
+} called;
+
+static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, size_t len,
+		     uint8_t type, uint8_t level)
+{
+	CT_EXPECT_EQ(qp, &called.qp);
+	called.rkey = rkey;
+	called.addr = addr;
+	called.len = len;
+	called.type = type;
+	called.level = level;
+}
+
+static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr,
+			    const void *data)
+{
+	CT_EXPECT_EQ(qp, &called.qp);
+	called.rkey = rkey;
+	called.addr = addr;
+	called.data = data;
+}
+
+CT_TEST(native, requests_go_through_the_functions_at_the_end_of_the_queue_pair)
+{
+	const struct pvb_qp_ex_tail tail = {wr_atomic_write, wr_flush};
+	uint64_t word = 7;
+
+	memset(&called, 0, sizeof(called));
+	memcpy(called.bytes + offsetof(struct ibv_qp_ex, wr_atomic_write), &tail,
+	       sizeof(tail));
+	pvb_native_flush(&called.qp, 0x12, 0x1000, 77);
+	CT_EXPECT_EQ(called.rkey, 0x12);
+	CT_EXPECT_EQ(called.addr, 0x1000);
+	CT_EXPECT_EQ(called.len, 77);
+	CT_EXPECT_EQ(called.type, 2);
+	CT_EXPECT_EQ(called.level, 0);
+
+	pvb_native_write(&called.qp, 0x13, 0x2000, &word);
+	CT_EXPECT_EQ(called.rkey, 0x13);
+	CT_EXPECT_EQ(called.addr, 0x2000);
+	CT_EXPECT_EQ(called.data, &word);
+}
