@@ -44,6 +44,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/facts.h \
 	prov/pverbs/persist/native.c \
 	prov/pverbs/persist/native.h \
+	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
 	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/pverbs.h \

@@ -17,6 +17,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_verbs.h \
 	fabtests/unit/pverbs/persist/test_desc.c \
 	fabtests/unit/pverbs/persist/test_native.c \
+	fabtests/unit/pverbs/plan_vectors.h \
 	fabtests/unit/pverbs/test_atomic.c \
 	fabtests/unit/pverbs/test_cm_accept.c \
 	fabtests/unit/pverbs/test_cm_channel.c \
@@ -53,6 +54,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_nic.c \
 	fabtests/unit/pverbs/test_path.c \
 	fabtests/unit/pverbs/test_pep.c \
+	fabtests/unit/pverbs/test_plan.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \
 	fabtests/unit/pverbs/test_stats.c \
