@@ -31,46 +31,20 @@ static const uint8_t pvb_kinds[3][2][2] = {
 	[PVB_WSP] = {{PVB_ARRIVED, PVB_ARRIVED}, {PVB_ARRIVED_LOOSE, PVB_ARRIVED_LOOSE}},
 };
 
-#define ON(kind) (1u << (kind))
-#define STRICT ON(PVB_ARRIVED)
-#define DMP (ON(PVB_DRAINED) | ON(PVB_CACHED))
-#define ANY 0x3fu
-/* Where a read behind data makes it durable. */
-#define READS (ANY & ~ON(PVB_CACHED))
-/* Where data is durable in the order of posting. */
-#define ORDERED (ON(PVB_ARRIVED) | ON(PVB_ARRIVED_LOOSE) | ON(PVB_VISIBLE))
-
-#define OP(op) (1u << PVB_PLAN_##op)
-#define ADDRESSED (OP(WRITE) | OP(ATOMIC) | OP(LIFT))
-#define MESSAGES (OP(WRITE_IMM) | OP(SEND))
-#define ALL (ADDRESSED | MESSAGES)
+#define PVB_KINDS 6
 
 /* What a row of a table asks for. */
-#define FORCE 1u
-#define CONTROL 2u
-#define DOORBELL 4u
-#define READABLE 8u
-#define FLUSH 16u
-/*
- * The target's own completion may come when data is visible. fi_cq(3): none "at the
- * peer" before durability. Writes and atomics have none. Visible is durable in MHP and
- * WSP. Under DMP the target must be told (SLOT), unless it opted in. A Send needs more,
- * in every domain: buffers whose messages are found after a failure though nobody read
- * their completion, rq_pm.
- */
-#define ALONE 32u
+#define CONTROL 1u
+#define DOORBELL 2u
+#define READABLE 4u
+#define FLUSH 8u
+#define IMM 16u	   /* pvb_plan_query.imm_one_sided */
+#define RQ_PM 32u  /* pvb_plan_query.rq_pm */
 #define INLINE 64u /* a control message can carry the data */
 #define WORD 128u  /* an ATOMIC WRITE can */
 
-/* What follows the data, and how it ends. */
-struct pvb_way {
-	uint8_t tail[3]; /* enum pvb_act, then PVB_ACT_END */
-	uint8_t end, round_trips;
-	bool slot;	   /* in front of the data */
-	uint8_t leaves[2]; /* PVB_BEFORE_*: elsewhere; under DMP */
-};
-
 enum {
+	PVB_WAY_NONE,
 	PVB_WAY_COMPLETION,
 	PVB_WAY_READ,
 	PVB_WAY_FLUSH,
@@ -78,139 +52,205 @@ enum {
 	PVB_WAY_RING,
 	PVB_WAY_READ_MESSAGE,
 	PVB_WAY_FLUSH_MESSAGE,
+	PVB_WAYS
 };
-
-#define UNDER(name) PVB_BEFORE_##name
 
 /*
  * RING: an atomic executes after the writes before it, which a later write does not prove
- * when placement is unordered. A slot's answer comes by the application's progress, not
- * by the control queue pair: nothing follows it in order there.
+ * where placement is unordered. leaves is of MHP and WSP, where what is written needs
+ * nobody's help; under DMP see below.
  */
-static const struct pvb_way pvb_ways[] = {
-	[PVB_WAY_COMPLETION] =
-		{{0}, PVB_END_COMPLETION, 1, false, {UNDER(PLACED), UNDER(UNKNOWN)}},
-	[PVB_WAY_READ] = {{PVB_ACT_READ},
-			  PVB_END_COMPLETION,
-			  1,
-			  false,
-			  {UNDER(READ), UNDER(READ)}},
-	[PVB_WAY_FLUSH] = {{PVB_ACT_FLUSH},
-			   PVB_END_COMPLETION,
-			   1,
-			   false,
-			   {UNDER(FLUSH), UNDER(FLUSH)}},
-	[PVB_WAY_SLOT] = {{0}, PVB_END_ANSWER, 1, true, {UNDER(PLACED), UNDER(UNKNOWN)}},
-	[PVB_WAY_RING] = {{PVB_ACT_RING, PVB_ACT_MESSAGE},
-			  PVB_END_ANSWER,
-			  1,
-			  false,
-			  {UNDER(PLACED), UNDER(MESSAGE)}},
-	[PVB_WAY_READ_MESSAGE] = {{PVB_ACT_READ, PVB_ACT_WAIT, PVB_ACT_MESSAGE},
-				  PVB_END_ANSWER,
-				  2,
-				  false,
-				  {UNDER(READ), UNDER(MESSAGE)}},
-	[PVB_WAY_FLUSH_MESSAGE] = {{PVB_ACT_FLUSH, PVB_ACT_WAIT, PVB_ACT_MESSAGE},
-				   PVB_END_ANSWER,
-				   2,
-				   false,
-				   {UNDER(FLUSH), UNDER(MESSAGE)}},
+static const struct pvb_plan pvb_ways[PVB_WAYS] = {
+	[PVB_WAY_COMPLETION] = {.act = {PVB_ACT_DATA},
+				.end = PVB_END_COMPLETION,
+				.leaves = PVB_BEFORE_PLACED,
+				.round_trips = 1},
+	[PVB_WAY_READ] = {.act = {PVB_ACT_DATA, PVB_ACT_READ},
+			  .end = PVB_END_COMPLETION,
+			  .leaves = PVB_BEFORE_READ,
+			  .round_trips = 1},
+	[PVB_WAY_FLUSH] = {.act = {PVB_ACT_DATA, PVB_ACT_FLUSH},
+			   .end = PVB_END_COMPLETION,
+			   .leaves = PVB_BEFORE_FLUSH,
+			   .round_trips = 1},
+	[PVB_WAY_SLOT] = {.act = {PVB_ACT_SLOT, PVB_ACT_DATA},
+			  .end = PVB_END_ANSWER,
+			  .leaves = PVB_BEFORE_PLACED,
+			  .round_trips = 1},
+	[PVB_WAY_RING] = {.act = {PVB_ACT_DATA, PVB_ACT_RING, PVB_ACT_MESSAGE},
+			  .end = PVB_END_ANSWER,
+			  .leaves = PVB_BEFORE_PLACED,
+			  .round_trips = 1},
+	[PVB_WAY_READ_MESSAGE] = {.act = {PVB_ACT_DATA, PVB_ACT_READ, PVB_ACT_WAIT,
+					  PVB_ACT_MESSAGE},
+				  .end = PVB_END_ANSWER,
+				  .leaves = PVB_BEFORE_READ,
+				  .round_trips = 2},
+	[PVB_WAY_FLUSH_MESSAGE] = {.act = {PVB_ACT_DATA, PVB_ACT_FLUSH, PVB_ACT_WAIT,
+					   PVB_ACT_MESSAGE},
+				   .end = PVB_END_ANSWER,
+				   .leaves = PVB_BEFORE_FLUSH,
+				   .round_trips = 2},
+};
+
+/* A slot is answered by the application's progress, not in order with the control queue
+ * pair. */
+static const uint8_t pvb_leaves_dmp[PVB_WAYS] = {
+	[PVB_WAY_READ] = PVB_BEFORE_READ,
+	[PVB_WAY_FLUSH] = PVB_BEFORE_FLUSH,
+	[PVB_WAY_SLOT] = PVB_BEFORE_UNKNOWN,
+	[PVB_WAY_RING] = PVB_BEFORE_MESSAGE,
+	[PVB_WAY_READ_MESSAGE] = PVB_BEFORE_MESSAGE,
+	[PVB_WAY_FLUSH_MESSAGE] = PVB_BEFORE_MESSAGE,
+};
+
+enum { PVB_ADDRESSED, PVB_IMMEDIATE, PVB_SENT, PVB_COLUMNS };
+
+static const uint8_t pvb_columns[] = {
+	[PVB_PLAN_WRITE] = PVB_ADDRESSED, [PVB_PLAN_WRITE_IMM] = PVB_IMMEDIATE,
+	[PVB_PLAN_SEND] = PVB_SENT,	  [PVB_PLAN_ATOMIC] = PVB_ADDRESSED,
+	[PVB_PLAN_LIFT] = PVB_ADDRESSED,
 };
 
 struct pvb_method {
-	uint8_t kinds, ops, needs, way;
+	uint8_t needs, way;
 };
 
-/*
- * The first that fits is the cheapest. A read costs the target less than a FLUSH, so it
- * goes first where it is enough. No native FLUSH of a Send: which buffer it took, only
- * the target knows.
- */
-static const struct pvb_method pvb_methods[] = {
-	/* Forced (E4: in MHP and WSP the target need only answer). */
-	{ANY, ADDRESSED, FORCE | CONTROL | DOORBELL, PVB_WAY_RING},
-	{ANY, ADDRESSED, FORCE | CONTROL | READABLE, PVB_WAY_READ_MESSAGE},
-	{ANY, ADDRESSED, FORCE | CONTROL | FLUSH, PVB_WAY_FLUSH_MESSAGE},
-	{ANY, MESSAGES, FORCE | CONTROL, PVB_WAY_SLOT},
-	/* One-sided. */
-	{STRICT, ALL, ALONE, PVB_WAY_COMPLETION},
-	{READS, ALL, ALONE | READABLE, PVB_WAY_READ},
-	{ANY, ALL & ~OP(SEND), ALONE | FLUSH, PVB_WAY_FLUSH},
-	/* By the target's processor. */
-	{ANY, ADDRESSED, CONTROL | DOORBELL, PVB_WAY_RING},
-	{ANY, ADDRESSED, CONTROL | READABLE, PVB_WAY_READ_MESSAGE},
-	{ANY, MESSAGES, CONTROL, PVB_WAY_SLOT},
+#define PVB_CHOICES 5
+
+/* The first whose needs are met is the cheapest; the lists end with PVB_WAY_NONE. A read
+ * costs the target less than a FLUSH, and goes first where it is enough. */
+#define WHEN(needs, way)             \
+	{                            \
+		needs, PVB_WAY_##way \
+	}
+#define BY_READ WHEN(READABLE, READ), WHEN(FLUSH, FLUSH)
+#define BY_PROCESSOR \
+	WHEN(CONTROL | DOORBELL, RING), WHEN(CONTROL | READABLE, READ_MESSAGE)
+#define BY_SLOT WHEN(CONTROL, SLOT)
+#define BY_READ_IF(needs) WHEN((needs) | READABLE, READ)
+
+static const struct pvb_method pvb_methods[PVB_COLUMNS][PVB_KINDS][PVB_CHOICES] = {
+	[PVB_ADDRESSED] =
+		{
+			[PVB_ARRIVED] = {WHEN(0, COMPLETION)},
+			[PVB_ARRIVED_LOOSE] = {BY_READ, BY_PROCESSOR},
+			[PVB_VISIBLE] = {BY_READ, BY_PROCESSOR},
+			[PVB_VISIBLE_LOOSE] = {BY_READ, BY_PROCESSOR},
+			[PVB_DRAINED] = {BY_READ, BY_PROCESSOR},
+			[PVB_CACHED] = {WHEN(FLUSH, FLUSH), BY_PROCESSOR},
+		},
+	/*
+	 * fi_cq(3): no completion "at the peer" before durability. In MHP and WSP what
+	 * the target is told of is visible, and so durable. Under DMP the slot tells it
+	 * to write back first, unless it opted in to completions that mean less.
+	 */
+	[PVB_IMMEDIATE] =
+		{
+			[PVB_ARRIVED] = {WHEN(0, COMPLETION)},
+			[PVB_ARRIVED_LOOSE] = {BY_READ, BY_SLOT},
+			[PVB_VISIBLE] = {BY_READ, BY_SLOT},
+			[PVB_VISIBLE_LOOSE] = {BY_READ, BY_SLOT},
+			[PVB_DRAINED] = {BY_READ_IF(IMM), WHEN(IMM | FLUSH, FLUSH),
+					 BY_SLOT},
+			[PVB_CACHED] = {WHEN(IMM | FLUSH, FLUSH), BY_SLOT},
+		},
+	/*
+	 * One-sided only where recovery finds messages whose completion nobody read. No
+	 * native FLUSH: which buffer a message took, only the target knows.
+	 */
+	[PVB_SENT] =
+		{
+			[PVB_ARRIVED] = {WHEN(RQ_PM, COMPLETION), BY_SLOT},
+			[PVB_ARRIVED_LOOSE] = {BY_READ_IF(RQ_PM), BY_SLOT},
+			[PVB_VISIBLE] = {BY_READ_IF(RQ_PM), BY_SLOT},
+			[PVB_VISIBLE_LOOSE] = {BY_READ_IF(RQ_PM), BY_SLOT},
+			[PVB_DRAINED] = {BY_READ_IF(RQ_PM), BY_SLOT},
+			[PVB_CACHED] = {BY_SLOT},
+		},
+};
+
+/* On demand. E4: in MHP and WSP the target need only answer. */
+static const struct pvb_method pvb_forced[PVB_COLUMNS][PVB_CHOICES] = {
+	[PVB_ADDRESSED] = {BY_PROCESSOR, WHEN(CONTROL | FLUSH, FLUSH_MESSAGE)},
+	[PVB_IMMEDIATE] = {BY_SLOT},
+	[PVB_SENT] = {BY_SLOT},
 };
 
 /* How the second part of a compound update stays behind what is under way. */
 enum pvb_how {
 	PVB_HOW_PIPELINED,
-	PVB_HOW_FENCED, /* E3; IBV_SEND_FENCE waits for reads and atomics, not for a FLUSH
-			 */
+	/* E3. IBV_SEND_FENCE waits for reads and atomics, not for a FLUSH. */
+	PVB_HOW_FENCED,
 	PVB_HOW_READ_FENCED,  /* the same, behind a read of its own */
 	PVB_HOW_ATOMIC_WRITE, /* executes after everything before it (IBA A19) */
 	PVB_HOW_MESSAGE_DATA, /* E2: behind earlier control messages */
 	PVB_HOW_AFTER,
+	PVB_HOW_WRONG,
 };
 
 struct pvb_order {
-	uint8_t kinds, covers, needs, how; /* covers: PVB_BEFORE_*, any of them */
+	uint8_t covers; /* PVB_BEFORE_*: any of them, nothing else */
+	uint8_t needs, how;
 };
 
-#define WRITTEN (PVB_BEFORE_PLACED | PVB_BEFORE_READ | PVB_BEFORE_FLUSH)
+#define PLACED PVB_BEFORE_PLACED
+#define READ PVB_BEFORE_READ
+#define FLUSHED PVB_BEFORE_FLUSH
+#define WRITTEN (PLACED | READ | FLUSHED)
+#define ATOMIC PVB_BEFORE_ATOMIC
+#define EVER 0xff
 
 /* The first that fits. */
-static const struct pvb_order pvb_orders[] = {
-	{ORDERED, WRITTEN, 0, PVB_HOW_PIPELINED},
-	{ORDERED, WRITTEN | PVB_BEFORE_ATOMIC, 0, PVB_HOW_FENCED},
-	{ON(PVB_VISIBLE_LOOSE), PVB_BEFORE_READ | PVB_BEFORE_ATOMIC, 0, PVB_HOW_FENCED},
-	{ON(PVB_VISIBLE_LOOSE), WRITTEN | PVB_BEFORE_ATOMIC, READABLE,
-	 PVB_HOW_READ_FENCED},
-	{ON(PVB_DRAINED), PVB_BEFORE_READ | PVB_BEFORE_FLUSH | PVB_BEFORE_ATOMIC, WORD,
-	 PVB_HOW_ATOMIC_WRITE},
-	{ON(PVB_DRAINED), PVB_BEFORE_READ | PVB_BEFORE_ATOMIC, 0, PVB_HOW_FENCED},
-	{ON(PVB_CACHED), PVB_BEFORE_FLUSH | PVB_BEFORE_ATOMIC, WORD,
-	 PVB_HOW_ATOMIC_WRITE},
-	{DMP, PVB_BEFORE_MESSAGE | PVB_BEFORE_ATOMIC, INLINE, PVB_HOW_MESSAGE_DATA},
-	{ANY, 0xff, 0, PVB_HOW_AFTER},
-};
-
-/* What cannot be under way to such a target, for it would not be durable then. */
-static const uint8_t pvb_never[] = {
-	[PVB_DRAINED] = PVB_BEFORE_PLACED,
-	[PVB_CACHED] = PVB_BEFORE_PLACED | PVB_BEFORE_READ,
-};
-
-static bool pvb_alone(const struct pvb_plan_query *query, unsigned int kind)
-{
-	switch (query->op) {
-	case PVB_PLAN_WRITE_IMM:
-		return query->imm_one_sided || !(ON(kind) & DMP);
-	case PVB_PLAN_SEND:
-		return query->rq_pm;
-	default:
-		return true;
+#define ORDER(covers, needs, how)                     \
+	{                                             \
+		(covers) & 0xff, needs, PVB_HOW_##how \
 	}
-}
+/* Durable in the order of posting. */
+#define ORDERED                                                           \
+	ORDER(WRITTEN, 0, PIPELINED), ORDER(WRITTEN | ATOMIC, 0, FENCED), \
+		ORDER(EVER, 0, AFTER)
+#define BEHIND_MESSAGE ORDER(PVB_BEFORE_MESSAGE | ATOMIC, INLINE, MESSAGE_DATA)
 
-static unsigned int pvb_have(const struct pvb_plan_query *query, unsigned int kind)
+static const struct pvb_order pvb_orders[PVB_KINDS][5] = {
+	[PVB_ARRIVED] = {ORDERED},
+	[PVB_ARRIVED_LOOSE] = {ORDERED},
+	[PVB_VISIBLE] = {ORDERED},
+	[PVB_VISIBLE_LOOSE] = {ORDER(READ | ATOMIC, 0, FENCED),
+			       ORDER(WRITTEN | ATOMIC, READABLE, READ_FENCED),
+			       ORDER(EVER, 0, AFTER)},
+	[PVB_DRAINED] = {ORDER(READ | FLUSHED | ATOMIC, WORD, ATOMIC_WRITE),
+			 ORDER(READ | ATOMIC, 0, FENCED), BEHIND_MESSAGE,
+			 ORDER(EVER & ~PLACED, 0, AFTER), ORDER(EVER, 0, WRONG)},
+	[PVB_CACHED] = {ORDER(FLUSHED | ATOMIC, WORD, ATOMIC_WRITE), BEHIND_MESSAGE,
+			ORDER(EVER & ~(PLACED | READ), 0, AFTER), ORDER(EVER, 0, WRONG)},
+};
+
+static unsigned int pvb_have(const struct pvb_plan_query *query)
 {
-	unsigned int have = pvb_alone(query, kind) ? ALONE : 0;
+	unsigned int have = 0;
 
-	have |= query->force_message ? FORCE : 0;
-	have |= query->control ? CONTROL : 0;
-	have |= query->target.readable ? READABLE : 0;
+	have |= query->control * CONTROL;
 	/* iWARP's atomics (RFC 7306) promise nothing of the writes before them. */
-	have |= query->doorbell && !query->weak ? DOORBELL : 0;
-	have |= query->native_flush && query->target.flush && !query->weak ? FLUSH : 0;
+	have |= (query->doorbell & !query->weak) * DOORBELL;
+	have |= query->target.readable * READABLE;
+	have |= (query->native_flush & query->target.flush & !query->weak) * FLUSH;
+	have |= query->imm_one_sided * IMM;
+	have |= query->rq_pm * RQ_PM;
 	return have;
 }
 
-/* An ATOMIC WRITE is of eight bytes, and takes the place of a write alone. */
+static unsigned int pvb_way_find(const struct pvb_method *at, unsigned int have)
+{
+	while (at->needs & ~have)
+		at++;
+	return at->way;
+}
+
+/* An ATOMIC WRITE is of eight bytes, and takes the place of a one-sided write. */
 static unsigned int pvb_have_behind(const struct pvb_plan_query *query, unsigned int way)
 {
-	unsigned int have = query->target.readable ? READABLE : 0;
+	unsigned int have = query->target.readable * READABLE;
 
 	if (query->op != PVB_PLAN_WRITE)
 		return have;
@@ -223,92 +263,89 @@ static unsigned int pvb_have_behind(const struct pvb_plan_query *query, unsigned
 	return have;
 }
 
-static const struct pvb_method *pvb_method_find(unsigned int kind, enum pvb_plan_op op,
-						unsigned int have)
-{
-	const struct pvb_method *at = pvb_methods,
-				*end = at + sizeof(pvb_methods) / sizeof(*at);
-
-	for (; at < end; at++)
-		if (at->kinds & ON(kind) && at->ops & 1u << op && !(at->needs & ~have))
-			return at;
-	return NULL;
-}
-
-/* The last row fits always. */
-static enum pvb_how pvb_how_find(unsigned int kind, unsigned int before,
+static enum pvb_how pvb_how_find(const struct pvb_order *at, unsigned int before,
 				 unsigned int have)
 {
-	const struct pvb_order *at = pvb_orders;
-
-	while (!(at->kinds & ON(kind)) || before & ~at->covers || at->needs & ~have)
+	while (before & ~at->covers || at->needs & ~have)
 		at++;
 	return (enum pvb_how)at->how;
 }
 
-static const uint8_t pvb_data[] = {
-	[PVB_HOW_PIPELINED] = PVB_ACT_DATA,
-	[PVB_HOW_FENCED] = PVB_ACT_DATA_FENCED,
-	[PVB_HOW_READ_FENCED] = PVB_ACT_DATA_FENCED,
-	[PVB_HOW_ATOMIC_WRITE] = PVB_ACT_ATOMIC_WRITE,
-	[PVB_HOW_AFTER] = PVB_ACT_DATA,
-};
-
-static void pvb_plan_fill(struct pvb_plan *plan, const struct pvb_way *way,
-			  enum pvb_how how, enum pvb_plan_op op, bool dmp)
+/* Puts b behind what is under way. */
+static void pvb_plan_behind(struct pvb_plan *plan, enum pvb_how how)
 {
-	uint8_t *act = plan->act;
-	bool fenced = pvb_data[how] == PVB_ACT_DATA_FENCED;
+	uint8_t *data = plan->act + (plan->act[0] == PVB_ACT_SLOT);
 
-	*plan = (struct pvb_plan){.end = way->end};
-	if (how == PVB_HOW_READ_FENCED)
-		*act++ = PVB_ACT_READ;
-	if (way->slot)
-		*act++ = PVB_ACT_SLOT;
-	if (op != PVB_PLAN_LIFT)
-		*act++ = pvb_data[how];
-	memcpy(act, way->tail, sizeof(way->tail));
-	plan->after = how == PVB_HOW_AFTER;
-	/* What executes by itself, later writes may pass. */
-	plan->hold = op == PVB_PLAN_ATOMIC || how == PVB_HOW_ATOMIC_WRITE;
-	plan->leaves = way->leaves[dmp] | (plan->hold ? PVB_BEFORE_ATOMIC : 0);
-	plan->round_trips = (uint8_t)(way->round_trips + fenced);
+	switch (how) {
+	case PVB_HOW_READ_FENCED:
+		memmove(plan->act + 1, plan->act, PVB_PLAN_ACTS - 1);
+		plan->act[0] = PVB_ACT_READ;
+		data++;
+		/* fall through */
+	case PVB_HOW_FENCED:
+		*data = PVB_ACT_DATA_FENCED;
+		plan->round_trips++;
+		break;
+	case PVB_HOW_ATOMIC_WRITE:
+		*data = PVB_ACT_ATOMIC_WRITE;
+		plan->hold = true;
+		plan->leaves |= PVB_BEFORE_ATOMIC;
+		break;
+	case PVB_HOW_MESSAGE_DATA:
+		/* The target's processor writes it, later than anything posted now. */
+		*plan = (struct pvb_plan){.act = {PVB_ACT_MESSAGE_DATA},
+					  .end = PVB_END_ANSWER,
+					  .hold = true,
+					  .leaves = PVB_BEFORE_MESSAGE,
+					  .round_trips = 1};
+		break;
+	default:
+		plan->after = how == PVB_HOW_AFTER;
+		break;
+	}
 }
 
-/* The target's processor writes the bytes, later than anything posted now. */
-static const struct pvb_plan pvb_message_data = {
-	.act = {PVB_ACT_MESSAGE_DATA},
-	.end = PVB_END_ANSWER,
-	.hold = true,
-	.leaves = PVB_BEFORE_MESSAGE,
-	.round_trips = 1,
-};
+static void pvb_plan_singleton(struct pvb_plan *plan, unsigned int way,
+			       enum pvb_plan_op op, bool dmp)
+{
+	*plan = pvb_ways[way];
+	if (dmp)
+		plan->leaves = pvb_leaves_dmp[way];
+	if (op == PVB_PLAN_ATOMIC) {
+		/* It executes by itself: later writes and sends may pass it. */
+		plan->hold = true;
+		plan->leaves |= PVB_BEFORE_ATOMIC;
+	} else if (op == PVB_PLAN_LIFT) {
+		memmove(plan->act, plan->act + 1, PVB_PLAN_ACTS - 1);
+	}
+}
 
 int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 {
 	const struct pvb_desc *target = &query->target;
+	unsigned int kind, column, have, way = PVB_WAY_NONE;
 	enum pvb_how how = PVB_HOW_PIPELINED;
-	const struct pvb_method *method;
-	unsigned int kind;
 
 	if (!target->persistent || (unsigned int)target->domain > PVB_WSP)
 		return -FI_EOPNOTSUPP;
 	/* Software places data with the processor, whatever the machine's DDIO. */
-	kind = pvb_kinds[target->domain][query->weak][target->ddio || target->software];
-	method = pvb_method_find(kind, query->op, pvb_have(query, kind));
-	if (!method)
+	kind = pvb_kinds[target->domain][query->weak][target->ddio | target->software];
+	column = pvb_columns[query->op];
+	have = pvb_have(query);
+	if (query->force_message)
+		way = pvb_way_find(pvb_forced[column], have);
+	if (way == PVB_WAY_NONE)
+		way = pvb_way_find(pvb_methods[column][kind], have);
+	if (way == PVB_WAY_NONE)
 		return -FI_EOPNOTSUPP;
-	if (query->before && query->op != PVB_PLAN_LIFT) {
-		if (query->before & pvb_never[kind])
-			return -FI_EINVAL;
-		how = pvb_how_find(kind, query->before,
-				   pvb_have_behind(query, method->way));
-	}
-	if (how == PVB_HOW_MESSAGE_DATA)
-		*plan = pvb_message_data;
-	else
-		pvb_plan_fill(plan, &pvb_ways[method->way], how, query->op,
-			      ON(kind) & DMP);
+	if (query->before && query->op != PVB_PLAN_LIFT)
+		how = pvb_how_find(pvb_orders[kind], query->before,
+				   pvb_have_behind(query, way));
+	if (how == PVB_HOW_WRONG)
+		return -FI_EINVAL;
+	pvb_plan_singleton(plan, way, query->op, target->domain == PVB_DMP);
+	if (how != PVB_HOW_PIPELINED)
+		pvb_plan_behind(plan, how);
 	return 0;
 }
 
