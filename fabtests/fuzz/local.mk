@@ -6,7 +6,7 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_desc \
+	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc \
 	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -19,6 +19,10 @@ fabtests_fuzz_fuzz_cm_data_SOURCES = fabtests/fuzz/fuzz_cm_data.c $(fuzz_main)
 fabtests_fuzz_fuzz_cm_data_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 fabtests_fuzz_fuzz_cm_data_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
+
+fabtests_fuzz_fuzz_declare_SOURCES = fabtests/fuzz/fuzz_declare.c $(fuzz_main)
+fabtests_fuzz_fuzz_declare_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_declare_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
 fabtests_fuzz_fuzz_desc_SOURCES = fabtests/fuzz/fuzz_desc.c $(fuzz_main)
 fabtests_fuzz_fuzz_desc_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
@@ -34,4 +38,4 @@ fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,--no-whole-archive
 fabtests_fuzz_fuzz_svb_seg_LDADD = $(INIH_LIBS) -lm -lpthread
 fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg

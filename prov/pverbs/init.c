@@ -17,6 +17,8 @@ struct pvb_params pvb_params = {
 	.traffic_class = -1,
 	.ack_timeout = -1,
 	.rnr_timer = -1,
+	.durable = PVB_DURABLE_AUTO,
+	.commit_timeout = 10000,
 };
 
 static void pvb_cleanup(void)
@@ -83,19 +85,74 @@ static const struct pvb_param_row {
 	{"fork_safe", FI_PARAM_INT, &pvb_params.fork_safe, 0, 1,
 	 "1: a child of fork does not inherit registered memory, on kernels that do not "
 	 "copy it (default: 0)"},
+	{"commit_timeout", FI_PARAM_INT, &pvb_params.commit_timeout, 1, 86400000,
+	 "Milliseconds a target's processor may take to make a write durable (default: "
+	 "10000)"},
+	{"pmem_config", FI_PARAM_STRING, &pvb_params.pmem_config, 0, 0,
+	 "File that declares what this machine's persistent memory is like (default: "
+	 "none)"},
+	{"persistence", FI_PARAM_STRING, &pvb_params.persistence, 0, 0,
+	 "What a power failure spares: dmp (memory modules), mhp (processor caches as "
+	 "well) or wsp (the whole system) (default: what sysfs says, else dmp)"},
+	{"ddio", FI_PARAM_STRING, &pvb_params.ddio, 0, 0,
+	 "Whether data from adapters goes to the processor's cache: on or off (default: "
+	 "on)"},
+};
+
+/* Those that are one of some words, which stand for 0, 1, ... */
+static const struct pvb_word_row {
+	const char *name;
+	int *value;
+	const char *words[4];
+	const char *help;
+} pvb_word_rows[] = {
+	{"durable",
+	 &pvb_params.durable,
+	 {"off", "on", "auto"},
+	 "Connections on which a target's processor can make writes durable: on, off, or "
+	 "auto, for programs that ask for FI_RMA_PMEM (default: auto)"},
+	{"commit_method",
+	 &pvb_params.force_message,
+	 {"auto", "message"},
+	 "How writes become durable: auto, as is best for the target, or message, by the "
+	 "target's processor always (default: auto)"},
 };
 
 /* libfabric makes FI_PVERBS_NAME of it. */
+static void pvb_param_name(const char *row, char name[32])
+{
+	size_t i;
+
+	for (i = 0; row[i] && i < 31; i++)
+		name[i] = (char)toupper((unsigned char)row[i]);
+	name[i] = '\0';
+}
+
 static void pvb_param_refuse(const struct pvb_param_row *row)
 {
 	char name[32];
-	size_t i;
 
-	for (i = 0; row->name[i] && i < sizeof(name) - 1; i++)
-		name[i] = (char)toupper((unsigned char)row->name[i]);
-	name[i] = '\0';
+	pvb_param_name(row->name, name);
 	PVB_WARN(FI_LOG_CORE, "FI_PVERBS_%s is outside %d to %d: ignored\n", name,
 		 row->min, row->max);
+}
+
+static void pvb_word_read(const struct pvb_word_row *row)
+{
+	char name[32], *word = NULL;
+	int i;
+
+	fi_param_define(&pvb_prov, row->name, FI_PARAM_STRING, "%s", row->help);
+	if (fi_param_get(&pvb_prov, row->name, &word))
+		return;
+	for (i = 0; row->words[i]; i++) {
+		if (strcmp(row->words[i], word) == 0) {
+			*row->value = i;
+			return;
+		}
+	}
+	pvb_param_name(row->name, name);
+	PVB_WARN(FI_LOG_CORE, "FI_PVERBS_%s cannot be %s: ignored\n", name, word);
 }
 
 static void pvb_param_read(const struct pvb_param_row *row)
@@ -151,6 +208,8 @@ FI_EXT_INI
 	pvb_prov.fi_version = CRN_MIN(fi_version(), CRN_FI_VERSION_TESTED);
 	for (i = 0; i < CRN_COUNT(pvb_param_rows); i++)
 		pvb_param_read(&pvb_param_rows[i]);
+	for (i = 0; i < CRN_COUNT(pvb_word_rows); i++)
+		pvb_word_read(&pvb_word_rows[i]);
 	/* Only before any memory is registered, by whomever (ibv_fork_init(3)). */
 	if (pvb_params.fork_safe)
 		pvb_fork_init();

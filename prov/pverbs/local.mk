@@ -3,6 +3,11 @@ noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(PMEM_LIBS)
+prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
+	$(INIH_CFLAGS)
+prov_pverbs_libpverbs_objs_la_LIBADD = \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/async.c \
 	prov/pverbs/atomic.c \
@@ -42,10 +47,25 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/desc.c \
 	prov/pverbs/persist/desc.h \
 	prov/pverbs/persist/facts.h \
+	prov/pverbs/persist/hold.c \
+	prov/pverbs/persist/hold.h \
+	prov/pverbs/persist/lane.c \
+	prov/pverbs/persist/adapter.c \
+	prov/pverbs/persist/declare.c \
+	prov/pverbs/persist/declare.h \
+	prov/pverbs/persist/desc.c \
+	prov/pverbs/persist/desc.h \
+	prov/pverbs/persist/detect.h \
+	prov/pverbs/persist/facts.c \
+	prov/pverbs/persist/facts.h \
+	prov/pverbs/persist/host.c \
+	prov/pverbs/persist/mapping.c \
 	prov/pverbs/persist/native.c \
 	prov/pverbs/persist/native.h \
 	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
+	prov/pverbs/persist/respond.c \
+	prov/pverbs/persist/region.c \
 	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/pverbs.h \
 	prov/pverbs/rma.c \

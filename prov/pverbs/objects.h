@@ -41,6 +41,7 @@
 #include <cairn/ring.h>
 #include <cairn/wait.h>
 #include "cm_data.h"
+#include "persist/native.h"
 
 #define PVB_NAME "pverbs"
 #define PVB_VERSION FI_VERSION(0, 1)
@@ -63,12 +64,14 @@
  */
 #define PVB_TX_OP_FLAGS                                                          \
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
-	 FI_DELIVERY_COMPLETE)
+	 FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)
 #define PVB_RX_OP_FLAGS FI_COMPLETION
 /* Flags of fi_recvmsg. */
 #define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 extern struct fi_provider pvb_prov;
+
+enum pvb_durable { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 
 /* What the user may set in the environment: init.c, fi_pverbs(7). */
 struct pvb_params {
@@ -90,6 +93,14 @@ struct pvb_params {
 	int path_mtu;	   /* bytes at most; 0: what the path has */
 	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
+	/* Of durable operations: persist/. */
+	int durable;	    /* control queue pairs: enum pvb_durable */
+	int force_message;  /* no one-sided method */
+	int commit_timeout; /* ms that a target may take to answer */
+	/* Declared about this machine: persist/declare.c. NULL: nothing. */
+	char *pmem_config; /* a file */
+	char *persistence; /* dmp, mhp or wsp */
+	char *ddio;	   /* on or off */
 };
 extern struct pvb_params pvb_params;
 
@@ -114,8 +125,11 @@ struct pvb_domain {
 	 * alone.
 	 */
 	atomic_bool no_last_wqe;
-	bool locked;	  /* anything but FI_THREAD_DOMAIN */
-	atomic_uint refs; /* endpoints, queues and regions */
+	struct pvb_native native;    /* what the device offers */
+	bool rings;		     /* atomics, of the device: doorbells can be rung */
+	struct pvb_control *control; /* persist/control.h; NULL: no durable connections */
+	bool locked;		     /* anything but FI_THREAD_DOMAIN */
+	atomic_uint refs;	     /* endpoints, queues and regions */
 };
 
 struct pvb_mr {
@@ -172,6 +186,9 @@ struct pvb_cq {
 	 * a receive completed, by number. */
 	struct pvb_qp_wq *shared;
 	uint32_t shared_count;
+	/* Connections some of whose operations the device has completed while the target
+	 * has not answered: persist/hold.c. */
+	struct crn_list holding;
 	int vector; /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
 	/* NULL: neither the queue nor a counter fed by it has a wait object */
@@ -215,9 +232,16 @@ struct pvb_slot {
 #define PVB_SLOT_PROOF (1ULL << 60)
 /* Of a shared receive: success is not reported by endpoints with selective completion. */
 #define PVB_SLOT_UNASKED (1ULL << 59)
+/* Completed by the device, and durable once the target answered a request... */
+#define PVB_SLOT_REQUEST (1ULL << 58)
+/* ... or an entry of its message ring. */
+#define PVB_SLOT_ENTRY (1ULL << 57)
+/* While it is held back: what the device said, an enum ibv_wc_status. */
+#define PVB_SLOT_STATUS_SHIFT 49
+#define PVB_SLOT_STATUS (0xffULL << PVB_SLOT_STATUS_SHIFT)
 #define PVB_SLOT_FLAGS                                                      \
 	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
-	 PVB_SLOT_UNASKED)
+	 PVB_SLOT_UNASKED | PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_STATUS)
 
 struct pvb_wq {
 	struct crn_ring ring;
@@ -227,7 +251,7 @@ struct pvb_wq {
 	uint32_t depth;	     /* size of the open ring */
 	uint64_t entries;    /* ever used, when stats.c last looked */
 	uint64_t stalls;     /* calls refused because the ring was full */
-	bool special;	     /* counted, or srx is not NULL */
+	bool special;	     /* counted, srx is not NULL, or of a lane */
 	bool counted;	     /* some cntr is not NULL */
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
@@ -288,9 +312,19 @@ struct pvb_chain {
 	struct ibv_sge sge[PVB_CHAIN_LIMIT][PVB_IOV_LIMIT];
 };
 
+/* Completions of a send queue that wait for the target: persist/hold.c. */
+struct pvb_hold {
+	struct crn_list entry; /* of pvb_cq.holding */
+	bool active;
+	uint32_t done; /* position up to which the device has completed */
+	uint32_t seen; /* requests whose entries of the send queue completed */
+	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
+};
+
 /* A reliable connection: one queue pair and its rdma_cm id. */
 struct pvb_conn {
 	struct ibv_qp *qp;
+	struct ibv_qp_ex *qp_ex; /* NULL: no native FLUSH */
 	struct crn_lock tx_lock;
 	struct pvb_wq sq;
 	uint32_t inline_size;	 /* payload the queue pair takes inline */
@@ -307,8 +341,12 @@ struct pvb_conn {
 	uint64_t keepalives;	/* posted */
 	bool marked;		/* the newest in the send queue is the marker */
 	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
-	bool was_up;		/* the peer may have sent something */
-	atomic_bool last_wqe;	/* the device takes no more from the shared queue */
+	struct pvb_lane *lane;	/* persist/control.h; NULL: no message method */
+	struct pvb_commit
+		*commit; /* persist/commit.h; NULL until something is persistent */
+	struct pvb_hold hold;
+	bool was_up;	      /* the peer may have sent something */
+	atomic_bool last_wqe; /* the device takes no more from the shared queue */
 
 	struct rdma_cm_id *id;		   /* NULL until connecting */
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */

@@ -15,9 +15,16 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/persist/test_adapter.c \
+	fabtests/unit/pverbs/persist/test_declare.c \
 	fabtests/unit/pverbs/persist/test_desc.c \
+	fabtests/unit/pverbs/persist/test_facts.c \
+	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
 	fabtests/unit/pverbs/plan_vectors.h \
+	fabtests/unit/pverbs/persist/test_region.c \
+	fabtests/unit/pverbs/persist/tree.c \
+	fabtests/unit/pverbs/persist/tree.h \
 	fabtests/unit/pverbs/test_atomic.c \
 	fabtests/unit/pverbs/test_cm_accept.c \
 	fabtests/unit/pverbs/test_cm_channel.c \

@@ -10,25 +10,57 @@
 
 #include <stddef.h>
 #include <infiniband/verbs.h>
-#include "desc.h"
+#include "declare.h"
+#include "detect.h"
 
 enum pvb_source { PVB_SOURCE_DEFAULT, PVB_SOURCE_DETECTED, PVB_SOURCE_DECLARED };
 
 struct pvb_facts {
 	struct pvb_desc desc;
+	/* What lies in receive buffers there is applied again by recovery; never without
+	 * a declaration. */
+	bool replay;
 	enum pvb_source domain_source, ddio_source, persistent_source, software_source;
-	char where[64]; /* of the memory: "dax0.0", a file's name, "" when it is anonymous
-			 */
+	const char *kind; /* of memory, for people: "fsdax, MAP_SYNC"; static */
+	char where[64];	  /* of the memory: "/dev/dax0.0", a file's name, "" when it is
+			   * anonymous; the end of a long one */
 };
 
 /*
  * Facts of len bytes at addr as verbs' device would make them visible. desc.persistent is
- * false when nothing says that the memory is persistent. desc.flush and desc.atomic_write
- * say what the device offers; whether a registration got it, the caller decides;
- * desc.readable is false. 0 or a negative code: a configuration file that cannot be read
- * is -FI_EINVAL, and said in the log.
+ * false when nothing says that all of it is persistent; kind and where are then about the
+ * first part that is not. desc.flush and desc.atomic_write say what the device offers;
+ * whether a registration got it, the caller decides; desc.readable is false. 0 or a
+ * negative code: a configuration file that cannot be read is -FI_EINVAL, and said in the
+ * log; -FI_EFAULT: part of it is not mapped.
  */
 int pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 		 struct pvb_facts *facts);
+
+/* The library that the device's functions are in; NULL: not known. */
+const char *pvb_facts_library(struct ibv_context *verbs);
+
+/*
+ * The same from what is known already, without flush and atomic_write, and for any
+ * machine.
+ */
+int pvb_facts_range(const struct pvb_host *host, const struct pvb_adapter *adapter,
+		    const struct pvb_declarations *declared, uintptr_t begin, size_t len,
+		    struct pvb_facts *facts);
+
+/*
+ * Facts of one piece of memory with that name: declared before detected before the safe
+ * default (DMP, DDIO on). What a declaration makes less safe than what was found is said
+ * in the log.
+ */
+void pvb_facts_combine(const struct pvb_adapter *adapter,
+		       const struct pvb_declarations *declared,
+		       const struct pvb_found *found, const char *name,
+		       struct pvb_facts *facts);
+
+/* "default", "detected", "declared" */
+const char *pvb_source_name(enum pvb_source source);
+/* "DMP", "MHP", "WSP" */
+const char *pvb_persistence_name(enum pvb_persistence domain);
 
 #endif
