@@ -131,8 +131,21 @@ static void pvb_offer_atomics(struct fi_info *info)
 	info->rx_attr->msg_order |= PVB_ORDER_ATOMIC;
 }
 
+/*
+ * FI_RMA_PMEM (fi_getinfo(3)) is a secondary capability that belongs to FI_RMA: offered
+ * to who asks for both, so that nobody takes descriptors in keys who does not know of
+ * them.
+ */
+static bool pvb_offer_pmem(const struct fi_info *hints)
+{
+	const uint64_t both = FI_RMA | FI_RMA_PMEM;
+
+	return hints && (hints->caps & both) == both;
+}
+
 /* Everything the device can do at this address, or NULL. */
-static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
+static struct fi_info *pvb_offer(const struct pvb_device_addr *entry,
+				 const struct fi_info *hints)
 {
 	struct fi_info *info = fi_allocinfo();
 
@@ -144,6 +157,8 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry)
 	pvb_offer_limits(info, entry);
 	if (pvb_atomic_device(&entry->attr, entry->iwarp))
 		pvb_offer_atomics(info);
+	if (pvb_offer_pmem(hints))
+		info->caps |= FI_RMA_PMEM;
 	info->fabric_attr->prov_version = PVB_VERSION;
 	info->nic = pvb_nic(entry);
 	if (!info->nic || pvb_offer_names(info, entry)) {
@@ -215,7 +230,7 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 			  const struct fi_info *hints, const struct pvb_query *query,
 			  struct fi_info **info)
 {
-	struct fi_info *answer = pvb_offer(entry);
+	struct fi_info *answer = pvb_offer(entry, hints);
 	union crn_addr src = entry->addr, dest;
 	const int *mr_hint =
 		hints && hints->domain_attr ? &hints->domain_attr->mr_mode : NULL;

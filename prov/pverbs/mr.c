@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <cairn/nosys.h>
+#include "persist/facts.h"
 #include "pverbs.h"
 
 /* FI_MR_DMABUF of libfabric 2.x: the buffer is a dma-buf descriptor. */
@@ -73,30 +74,98 @@ void pvb_mr_explain(int err, const void *buf, size_t len)
 			 strerror(err));
 }
 
-static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t len,
-			   uint64_t access, void *context, struct fid_mr **fid)
+static void pvb_mr_tell(const struct pvb_mr *mr, size_t len,
+			const struct pvb_facts *facts)
 {
+	PVB_INFO(FI_LOG_MR, "%zu bytes of %s (%s, %s): %s (%s), DDIO %s (%s), FLUSH %s\n",
+		 len, facts->where, facts->kind,
+		 pvb_source_name(facts->persistent_source),
+		 pvb_persistence_name(mr->desc.domain),
+		 pvb_source_name(facts->domain_source), mr->desc.ddio ? "on" : "off",
+		 pvb_source_name(facts->ddio_source), mr->desc.flush ? "yes" : "no");
+}
+
+/*
+ * Registers with these rights; with flush, the rights of FLUSH, if the device takes them
+ * for this memory: rdma_rxe flushes what the firmware describes as persistent, nothing
+ * else.
+ */
+static int pvb_mr_verbs(struct pvb_mr *mr, const void *buf, size_t len, int rights,
+			unsigned int flush)
+{
+	struct ibv_pd *pd = mr->domain->pd;
+	int ret;
+
+	if (flush)
+		mr->mr = ibv_reg_mr(pd, (void *)buf, len, rights | (int)flush);
+	mr->desc.flush = mr->mr;
+	if (!mr->mr)
+		mr->mr = ibv_reg_mr(pd, (void *)buf, len, rights);
+	if (mr->mr)
+		return 0;
+	ret = pvb_errno();
+	pvb_mr_explain(-ret, buf, len);
+	return ret;
+}
+
+/*
+ * FI_RMA_PMEM: only what is persistent memory. A peer that makes it durable by a read
+ * needs the right to read. Relaxed ordering, with which a later write may pass, is never
+ * asked for.
+ */
+static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int rights)
+{
+	struct pvb_facts facts;
+	int ret;
+
+	ret = pvb_facts_of(mr->domain->verbs, buf, len, &facts);
+	if (ret)
+		return ret;
+	if (!facts.desc.persistent) {
+		PVB_WARN(FI_LOG_MR,
+			 "FI_RMA_PMEM refused for %zu bytes at %p: %s%sis %s. Map a "
+			 "devdax, or a file of a DAX file system with MAP_SYNC; or "
+			 "declare what is mapped, if you know better: \"persistent = "
+			 "yes\" in FI_PVERBS_PMEM_CONFIG, fi_pverbs(7)\n",
+			 len, buf, *facts.where ? facts.where : "it", " ", facts.kind);
+		return -FI_EOPNOTSUPP;
+	}
+	mr->desc = facts.desc;
+	mr->desc.readable = true;
+	mr->desc.atomic_write &= !!(rights & IBV_ACCESS_REMOTE_WRITE);
+	mr->replay = facts.replay;
+	ret = pvb_mr_verbs(mr, buf, len, rights | IBV_ACCESS_REMOTE_READ,
+			   pvb_native_access(&facts.native));
+	if (!ret)
+		pvb_mr_tell(mr, len, &facts);
+	return ret;
+}
+
+static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t len,
+			   uint64_t access, uint64_t flags, void *context,
+			   struct fid_mr **fid)
+{
+	const int rights = pvb_mr_access(domain, access);
 	struct pvb_mr *mr;
-	int err;
+	int ret;
 
 	if (access & ~PVB_MR_ACCESS)
 		return -FI_EINVAL;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -FI_ENOMEM;
-	mr->mr = ibv_reg_mr(domain->pd, (void *)buf, len, pvb_mr_access(domain, access));
-	if (!mr->mr) {
-		err = errno ? errno : EIO;
-		pvb_mr_explain(err, buf, len);
-		free(mr);
-		return -err;
-	}
 	mr->domain = domain;
+	ret = flags & FI_RMA_PMEM ? pvb_mr_pmem(mr, buf, len, rights)
+				  : pvb_mr_verbs(mr, buf, len, rights, 0);
+	if (ret) {
+		free(mr);
+		return ret;
+	}
 	mr->fid.fid.fclass = FI_CLASS_MR;
 	mr->fid.fid.context = context;
 	mr->fid.fid.ops = &pvb_mr_fid_ops;
 	mr->fid.mem_desc = (void *)(uintptr_t)mr->mr->lkey;
-	mr->fid.key = mr->mr->rkey;
+	mr->fid.key = pvb_desc_key(mr->mr->rkey, &mr->desc);
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &mr->fid;
 	return 0;
@@ -116,7 +185,7 @@ static int pvb_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64
 	    attr->iface != FI_HMEM_SYSTEM)
 		return -FI_EOPNOTSUPP;
 	return pvb_mr_register(domain, attr->mr_iov->iov_base, attr->mr_iov->iov_len,
-			       attr->access, attr->context, mr);
+			       attr->access, flags, attr->context, mr);
 }
 
 static int pvb_mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
@@ -127,7 +196,8 @@ static int pvb_mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
 
 	if (fid->fclass != FI_CLASS_DOMAIN || count != 1)
 		return -FI_EINVAL;
-	return pvb_mr_register(domain, iov->iov_base, iov->iov_len, access, context, mr);
+	return pvb_mr_register(domain, iov->iov_base, iov->iov_len, access, flags,
+			       context, mr);
 }
 
 static int pvb_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,

@@ -41,6 +41,7 @@
 #include <cairn/ring.h>
 #include <cairn/wait.h>
 #include "cm_data.h"
+#include "persist/desc.h"
 #include "persist/native.h"
 
 #define PVB_NAME "pverbs"
@@ -136,6 +137,8 @@ struct pvb_mr {
 	struct fid_mr fid;
 	struct pvb_domain *domain;
 	struct ibv_mr *mr;
+	struct pvb_desc desc; /* FI_RMA_PMEM: what the key says; else zero */
+	bool replay;	      /* its receives are applied again by recovery */
 };
 
 struct pvb_eq {

@@ -11,7 +11,7 @@ struct fake_comp_channel {
 };
 
 struct fake_context {
-	struct ibv_context ibv;
+	struct verbs_context verbs;
 	int write_fd;
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
+#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "fake_queue.h"
 
@@ -108,6 +109,15 @@ void ibv_free_device_list(struct ibv_device **list)
 	unmake(list);
 }
 
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t size)
+{
+	attr->orig_attr = device_of(context)->attr;
+	attr->device_cap_flags_ex = device_of(context)->caps_ex;
+	return fake_enter(FAKE_QUERY_DEVICE);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct fake_context *fake = make(FAKE_OPEN_DEVICE, sizeof(*fake));
@@ -121,7 +131,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		return NULL;
 	}
 	fake->write_fd = fds[1];
-	context = &fake->ibv;
+	fake->verbs.sz = sizeof(fake->verbs);
+	fake->verbs.query_device_ex = query_device_ex;
+	context = &fake->verbs.context;
+	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	context->async_fd = fds[0];
 	context->device = device;
 	context->ops.poll_cq = fake_poll_cq;
@@ -134,9 +147,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 int ibv_close_device(struct ibv_context *context)
 {
+	struct fake_context *fake =
+		crn_container_of(context, struct fake_context, verbs.context);
+
 	close(context->async_fd);
-	close(((struct fake_context *)context)->write_fd);
-	return unmake(context);
+	close(fake->write_fd);
+	return unmake(fake);
 }
 
 /* What comes over the descriptor does not matter: nobody sleeps on it. */
@@ -235,6 +251,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint6
 
 	if (!mr)
 		return NULL;
+	if (access & device_of(pd->context)->refused_access) {
+		unmake(mr);
+		errno = EINVAL;
+		return NULL;
+	}
 	mr->access = access;
 	mr->ibv = (struct ibv_mr){
 		.context = pd->context,

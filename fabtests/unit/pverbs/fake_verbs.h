@@ -35,12 +35,14 @@ struct fake_device {
 	struct ibv_gid_entry gid[FAKE_GIDS]; /* 0: the prefix only */
 	const char *sysfs_device; /* what its link "device" in sysfs says; NULL: none */
 	const char *sysfs_driver; /* and "device/driver" */
-	uint32_t max_inline;	  /* bytes; ibv_create_qp refuses more */
-	bool no_flush;		  /* says nothing about what is posted in state ERR */
-	bool refuses_in_err;	  /* posting in ERR fails with EINVAL */
-	bool no_last_wqe;	  /* no event about the shared queue in ERR */
-	bool completes_at_once;	  /* each send succeeds when it is posted */
-	unsigned int polls_limit; /* completions per poll at most; 0: what is asked */
+	uint64_t caps_ex;	  /* device_cap_flags_ex */
+	unsigned int refused_access; /* regions with one of these rights: EINVAL */
+	uint32_t max_inline;	     /* bytes; ibv_create_qp refuses more */
+	bool no_flush;		     /* says nothing about what is posted in state ERR */
+	bool refuses_in_err;	     /* posting in ERR fails with EINVAL */
+	bool no_last_wqe;	     /* no event about the shared queue in ERR */
+	bool completes_at_once;	     /* each send succeeds when it is posted */
+	unsigned int polls_limit;    /* completions per poll at most; 0: what is asked */
 	struct ibv_async_event async[FAKE_ASYNCS]; /* not yet taken */
 	unsigned int async_count;
 	void (*poll_hook)(void *); /* before each poll */

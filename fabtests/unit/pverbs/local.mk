@@ -21,6 +21,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_facts.c \
 	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
+	fabtests/unit/pverbs/persist/test_pmem_mr.c \
 	fabtests/unit/pverbs/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_region.c \
 	fabtests/unit/pverbs/persist/tree.c \

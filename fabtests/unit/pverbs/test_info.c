@@ -206,6 +206,7 @@ CT_TEST(info, what_is_not_offered_is_no_data)
 		{.caps = FI_ATOMIC},
 		{.caps = FI_MULTICAST},
 		{.caps = FI_MSG | FI_HMEM},
+		{.caps = FI_MSG | FI_RMA_PMEM},
 		{.type = FI_EP_RDM},
 		{.type = FI_EP_DGRAM},
 		{.op_flags = FI_COMMIT_COMPLETE},
@@ -221,6 +222,32 @@ CT_TEST(info, what_is_not_offered_is_no_data)
 		hints->ep_attr->type = rows[i].type;
 		CT_EXPECT_EQ(get(hints), NULL);
 	}
+}
+
+CT_TEST(info, persistent_memory_is_offered_to_who_asks_for_it_with_rma)
+{
+	struct fi_info *hints, *info;
+
+	world_reset();
+	info = get(NULL);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_FALSE(info->caps & FI_RMA_PMEM);
+	fi_freeinfo(info);
+
+	hints = new_hints();
+	hints->caps = FI_RMA;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_FALSE(info->caps & FI_RMA_PMEM);
+	fi_freeinfo(info);
+
+	hints = new_hints();
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_TRUE(info->caps & FI_RMA_PMEM);
+	CT_EXPECT_EQ(info->domain_attr->mr_key_size, 8);
+	fi_freeinfo(info);
 }
 
 CT_TEST(info, op_flags_asked_for_are_the_endpoints_defaults)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "../pverbs.h"
 #include "facts.h"
-#include "native.h"
 
 const char *pvb_source_name(enum pvb_source source)
 {
@@ -246,7 +245,6 @@ int pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 {
 	struct pvb_declarations *declared;
 	struct pvb_adapter adapter;
-	struct pvb_native native;
 	int ret;
 
 	ret = pvb_declare(&declared);
@@ -256,9 +254,9 @@ int pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 			   pvb_facts_library(verbs), &adapter);
 	ret = pvb_facts_range(&pvb_host, &adapter, declared, (uintptr_t)addr, len, facts);
 	free(declared);
-	if (ret || pvb_native_offer(verbs, &native))
+	if (ret || pvb_native_offer(verbs, &facts->native))
 		return ret;
-	facts->desc.flush = pvb_native_access(&native);
-	facts->desc.atomic_write = native.atomic_write;
+	facts->desc.flush = pvb_native_access(&facts->native);
+	facts->desc.atomic_write = facts->native.atomic_write;
 	return 0;
 }

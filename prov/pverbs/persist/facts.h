@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 #include "declare.h"
 #include "detect.h"
+#include "native.h"
 
 enum pvb_source { PVB_SOURCE_DEFAULT, PVB_SOURCE_DETECTED, PVB_SOURCE_DECLARED };
 
@@ -20,6 +21,7 @@ struct pvb_facts {
 	/* What lies in receive buffers there is applied again by recovery; never without
 	 * a declaration. */
 	bool replay;
+	struct pvb_native native; /* of the device */
 	enum pvb_source domain_source, ddio_source, persistent_source, software_source;
 	const char *kind; /* of memory, for people: "fsdax, MAP_SYNC"; static */
 	char where[64];	  /* of the memory: "/dev/dax0.0", a file's name, "" when it is

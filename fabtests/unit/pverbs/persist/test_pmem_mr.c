@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* FI_RMA_PMEM: a file that is declared persistent stands for persistent memory. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include "../world.h"
+
+#define LEN 8192
+#define FLUSH_CAPS (3ull << 38)
+#define WRITE_CAP (1ull << 40)
+#define FLUSH_ACCESS (3u << 8)
+#define REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define RELAXED (1u << 20)
+
+static struct {
+	struct world w;
+	char file[64], config[64];
+	char *mem; /* two pages of the file, mapped shared */
+	struct fid_mr *mr;
+} pm;
+
+/* say: what the configuration says of the file. */
+static bool pm_open(uint64_t caps, const char *say)
+{
+	char cwd[128], text[400];
+	int fd, len;
+
+	world_reset();
+	fake_devices[0].caps_ex = caps;
+	strcpy(pm.file, "pvb_pmem.XXXXXX");
+	fd = mkstemp(pm.file);
+	CT_EXPECT_EQ(ftruncate(fd, LEN), 0);
+	pm.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	strcpy(pm.config, "pvb_pmem.XXXXXX");
+	fd = mkstemp(pm.config);
+	len = snprintf(text, sizeof(text), "[path %s/%s]\n%s",
+		       getcwd(cwd, sizeof(cwd)) ? cwd : "", pm.file, say);
+	CT_EXPECT_EQ(write(fd, text, (size_t)len), len);
+	close(fd);
+	pvb_params.pmem_config = pm.config;
+	pm.mr = NULL;
+	return pm.mem != MAP_FAILED && world_open_domain(&pm.w, NULL);
+}
+
+static void pm_close(void)
+{
+	if (pm.mr)
+		CT_EXPECT_EQ(fi_close(&pm.mr->fid), 0);
+	munmap(pm.mem, LEN);
+	unlink(pm.file);
+	unlink(pm.config);
+	world_close(&pm.w);
+}
+
+static int reg(void *mem, uint64_t access)
+{
+	return fi_mr_reg(pm.w.domain, mem, LEN, access, 0, 0, FI_RMA_PMEM, &pm.mr, NULL);
+}
+
+static unsigned int access_of(struct fid_mr *mr)
+{
+	return ((struct fake_mr *)crn_container_of(mr, struct pvb_mr, fid)->mr)->access;
+}
+
+static struct pvb_desc desc_of(struct fid_mr *mr)
+{
+	struct pvb_desc desc = {0};
+
+	CT_EXPECT_EQ(pvb_desc_parse(fi_mr_key(mr), &desc), 0);
+	return desc;
+}
+
+CT_TEST(pmem_mr, the_key_says_what_the_memory_is_like)
+{
+	struct pvb_desc desc;
+
+	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\npersistence=mhp\nreceive=replay\n"));
+	CT_ASSERT_EQ(reg(pm.mem, REMOTE), 0);
+	desc = desc_of(pm.mr);
+	CT_EXPECT_TRUE(desc.persistent && desc.readable && desc.ddio && desc.software);
+	CT_EXPECT_FALSE(desc.flush || desc.atomic_write);
+	CT_EXPECT_EQ(desc.domain, PVB_MHP);
+	CT_EXPECT_EQ((uint32_t)fi_mr_key(pm.mr),
+		     crn_container_of(pm.mr, struct pvb_mr, fid)->mr->rkey);
+	CT_EXPECT_TRUE(crn_container_of(pm.mr, struct pvb_mr, fid)->replay);
+	pm_close();
+}
+
+CT_TEST(pmem_mr, without_the_flag_persistent_memory_is_memory)
+{
+	struct pvb_desc desc;
+
+	CT_ASSERT_TRUE(pm_open(FLUSH_CAPS | WRITE_CAP, "persistent=yes\n"));
+	CT_ASSERT_EQ(fi_mr_reg(pm.w.domain, pm.mem, LEN, FI_REMOTE_WRITE, 0, 0, 0, &pm.mr,
+			       NULL),
+		     0);
+	CT_EXPECT_EQ(pvb_desc_parse(fi_mr_key(pm.mr), &desc), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(access_of(pm.mr), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	pm_close();
+}
+
+CT_TEST(pmem_mr, peers_may_read_it_and_flush_it_where_the_device_can)
+{
+	static const struct {
+		uint64_t caps;
+		unsigned int refused, flush;
+		bool atomic_write;
+	} rows[] = {
+		{0, 0, 0, false},
+		{FLUSH_CAPS, 0, FLUSH_ACCESS, false},
+		{WRITE_CAP, 0, 0, true},
+		{FLUSH_CAPS | WRITE_CAP, 0, FLUSH_ACCESS, true},
+		/* The device flushes other memory than this. */
+		{FLUSH_CAPS | WRITE_CAP, FLUSH_ACCESS, 0, true},
+	};
+	const unsigned int always =
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+	struct pvb_desc desc;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		CT_ASSERT_TRUE(pm_open(rows[i].caps, "persistent=yes\n"));
+		fake_devices[0].refused_access = rows[i].refused;
+		CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_WRITE), 0);
+		desc = desc_of(pm.mr);
+		CT_EXPECT_EQ(access_of(pm.mr), always | rows[i].flush);
+		CT_EXPECT_EQ(desc.flush, rows[i].flush != 0);
+		CT_EXPECT_EQ(desc.atomic_write, rows[i].atomic_write);
+		CT_EXPECT_FALSE(access_of(pm.mr) & RELAXED);
+		pm_close();
+	}
+}
+
+CT_TEST(pmem_mr, what_nobody_may_write_takes_no_atomic_write)
+{
+	CT_ASSERT_TRUE(pm_open(WRITE_CAP, "persistent=yes\n"));
+	CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_READ), 0);
+	CT_EXPECT_FALSE(desc_of(pm.mr).atomic_write);
+	pm_close();
+}
+
+CT_TEST(pmem_mr, other_memory_is_refused_and_the_log_says_what_it_is)
+{
+	static char volatile_memory[LEN];
+
+	unsigned int registered;
+
+	CT_ASSERT_TRUE(pm_open(0, "ddio=on\n"));
+	registered = fake_count(FAKE_REG_MR);
+	CT_EXPECT_EQ(reg(volatile_memory, REMOTE), -FI_EOPNOTSUPP);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_RMA_PMEM refused for 8192 bytes");
+	CT_EXPECT_EQ(reg(pm.mem, REMOTE), -FI_EOPNOTSUPP);
+	CT_EXPECT_STRSTR(ct_log_last(), "is a file that is not in persistent memory");
+	CT_EXPECT_STRSTR(ct_log_last(), pm.file);
+	CT_EXPECT_EQ(fake_count(FAKE_REG_MR), registered);
+	pm_close();
+}
+
+CT_TEST(pmem_mr, every_call_form_takes_the_flag)
+{
+	static char volatile_memory[LEN];
+	const struct iovec iov = {volatile_memory, LEN};
+	const struct fi_mr_attr attr = {.mr_iov = &iov,
+					.iov_count = 1,
+					.access = FI_REMOTE_WRITE};
+
+	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\n"));
+	CT_EXPECT_EQ(fi_mr_regv(pm.w.domain, &iov, 1, REMOTE, 0, 0, FI_RMA_PMEM, &pm.mr,
+				NULL),
+		     -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(fi_mr_regattr(pm.w.domain, &attr, FI_RMA_PMEM, &pm.mr),
+		     -FI_EOPNOTSUPP);
+	pm_close();
+}
+
+CT_TEST(pmem_mr, errors_of_the_device_and_of_the_configuration_are_told)
+{
+	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\n"));
+	fake_fail(FAKE_REG_MR, 1, EFAULT);
+	CT_EXPECT_EQ(reg(pm.mem, REMOTE), -FI_EFAULT);
+	CT_EXPECT_STRSTR(ct_log_last(), "registering 8192 bytes");
+	pvb_params.pmem_config = "pvb_pmem.missing";
+	CT_EXPECT_EQ(reg(pm.mem, REMOTE), -FI_EINVAL);
+	CT_EXPECT_STRSTR(ct_log_last(), "pvb_pmem.missing");
+	pm_close();
+}
