@@ -145,7 +145,6 @@ CT_TEST(pmem_mr, what_nobody_may_write_takes_no_atomic_write)
 CT_TEST(pmem_mr, other_memory_is_refused_and_the_log_says_what_it_is)
 {
 	static char volatile_memory[LEN];
-
 	unsigned int registered;
 
 	CT_ASSERT_TRUE(pm_open(0, "ddio=on\n"));
