@@ -38,6 +38,31 @@ void *pmem_memset_nodrain(void *to, int byte, size_t len);
 #define SVB_PMEM_NODRAIN 1u
 #define SVB_PMEM_NOFLUSH 32u
 
+/*
+ * libpmem's own function. A library that was loaded for itself alone, with what it needs
+ * (dlopen(3), RTLD_LOCAL), is not among those after this one.
+ */
+static void *svb_pmem_find(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name), *libpmem;
+
+	if (found)
+		return found;
+	libpmem = dlopen("libpmem.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	return libpmem ? dlsym(libpmem, name) : NULL;
+}
+
+#define SVB_PMEM(name)                                                              \
+	({                                                                          \
+		static __typeof__(&name) next;                                      \
+		__typeof__(&name) found = __atomic_load_n(&next, __ATOMIC_RELAXED); \
+		if (!found) {                                                       \
+			found = (__typeof__(&name))svb_pmem_find(#name);            \
+			__atomic_store_n(&next, found, __ATOMIC_RELAXED);           \
+		}                                                                   \
+		found;                                                              \
+	})
+
 /* The persistent file may be opened before a device is used, so its name is known from
  * the start, if there may be one. */
 __attribute__((constructor)) static void svb_medium_begin(void)
@@ -92,48 +117,48 @@ static bool svb_flush_later(const void *addr, size_t len)
 SVB_API void pmem_persist(const void *addr, size_t len)
 {
 	if (!svb_medium_flush(addr, len))
-		SVB_NEXT(pmem_persist)(addr, len);
+		SVB_PMEM(pmem_persist)(addr, len);
 	svb_drain();
 }
 
 SVB_API int pmem_msync(const void *addr, size_t len)
 {
-	return svb_medium_flush(addr, len) ? 0 : SVB_NEXT(pmem_msync)(addr, len);
+	return svb_medium_flush(addr, len) ? 0 : SVB_PMEM(pmem_msync)(addr, len);
 }
 
 SVB_API int pmem_deep_persist(const void *addr, size_t len)
 {
-	return svb_medium_flush(addr, len) ? 0 : SVB_NEXT(pmem_deep_persist)(addr, len);
+	return svb_medium_flush(addr, len) ? 0 : SVB_PMEM(pmem_deep_persist)(addr, len);
 }
 
 SVB_API void pmem_flush(const void *addr, size_t len)
 {
 	if (!svb_flush_later(addr, len))
-		SVB_NEXT(pmem_flush)(addr, len);
+		SVB_PMEM(pmem_flush)(addr, len);
 }
 
 SVB_API void pmem_deep_flush(const void *addr, size_t len)
 {
 	if (!svb_flush_later(addr, len))
-		SVB_NEXT(pmem_deep_flush)(addr, len);
+		SVB_PMEM(pmem_deep_flush)(addr, len);
 }
 
 SVB_API void pmem_drain(void)
 {
 	svb_drain();
 	if (!svb_medium_wanted())
-		SVB_NEXT(pmem_drain)();
+		SVB_PMEM(pmem_drain)();
 }
 
 SVB_API int pmem_deep_drain(const void *addr, size_t len)
 {
 	svb_drain();
-	return svb_is_modelled(addr, len) ? 0 : SVB_NEXT(pmem_deep_drain)(addr, len);
+	return svb_is_modelled(addr, len) ? 0 : SVB_PMEM(pmem_deep_drain)(addr, len);
 }
 
 SVB_API int pmem_is_pmem(const void *addr, size_t len)
 {
-	return svb_is_modelled(addr, len) || SVB_NEXT(pmem_is_pmem)(addr, len);
+	return svb_is_modelled(addr, len) || SVB_PMEM(pmem_is_pmem)(addr, len);
 }
 
 /* After the bytes were stored: what libpmem would do to them. */
@@ -149,7 +174,7 @@ static void svb_stored(const void *addr, size_t len, unsigned int flags)
 SVB_API void *pmem_memmove(void *to, const void *from, size_t len, unsigned int flags)
 {
 	if (!svb_is_modelled(to, len))
-		return SVB_NEXT(pmem_memmove)(to, from, len, flags);
+		return SVB_PMEM(pmem_memmove)(to, from, len, flags);
 	memmove(to, from, len);
 	svb_stored(to, len, flags);
 	return to;
@@ -158,7 +183,7 @@ SVB_API void *pmem_memmove(void *to, const void *from, size_t len, unsigned int 
 SVB_API void *pmem_memset(void *to, int byte, size_t len, unsigned int flags)
 {
 	if (!svb_is_modelled(to, len))
-		return SVB_NEXT(pmem_memset)(to, byte, len, flags);
+		return SVB_PMEM(pmem_memset)(to, byte, len, flags);
 	memset(to, byte, len);
 	svb_stored(to, len, flags);
 	return to;
