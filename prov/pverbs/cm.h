@@ -36,7 +36,7 @@ void pvb_cm_app_data(bool raw, const struct pvb_cm_event *event,
  * pvb_cm_data_size.
  */
 int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, size_t len,
-		   const struct pvb_cm_word *word, size_t *out);
+		   const struct pvb_cm_offer *offer, size_t *out);
 
 /* cm_state.c: what an event does to the endpoint's connection. */
 void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event);

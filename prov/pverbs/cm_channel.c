@@ -61,7 +61,7 @@ void pvb_cm_app_data(bool raw, const struct pvb_cm_event *event, struct pvb_cm_d
 }
 
 int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, size_t len,
-		   const struct pvb_cm_word *word, size_t *out)
+		   const struct pvb_cm_offer *offer, size_t *out)
 {
 	if (len > pvb_cm_data_size(raw) || (len && !param))
 		return -FI_EINVAL;
@@ -70,7 +70,7 @@ int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, si
 			memcpy(buf, param, len);
 		*out = len;
 	} else {
-		*out = pvb_cm_pack(buf, param, len, word);
+		*out = pvb_cm_pack(buf, param, len, offer);
 	}
 	return 0;
 }

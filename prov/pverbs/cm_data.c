@@ -4,10 +4,31 @@
 #include "cm_data.h"
 
 /* In the trailer. */
+#define PVB_CM_CONTROL_QP 5
+#define PVB_CM_CONTROL_PSN 8
 #define PVB_CM_WORD_ADDR 11
 #define PVB_CM_WORD_RKEY 19
 
 static const uint8_t pvb_cm_magic[3] = {'C', 'r', 'n'};
+
+static void pvb_cm_pack24(uint8_t *out, uint32_t value)
+{
+	out[0] = (uint8_t)(value >> 16);
+	out[1] = (uint8_t)(value >> 8);
+	out[2] = (uint8_t)value;
+}
+
+static uint32_t pvb_cm_parse24(const uint8_t *in)
+{
+	return (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
+}
+
+static void pvb_cm_pack_control(uint8_t *trailer, const struct pvb_cm_control *control)
+{
+	trailer[4] |= PVB_CM_CONTROL | (control->bell ? PVB_CM_BELL : 0);
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, control->qp_num);
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, control->psn);
+}
 
 static void pvb_cm_pack_word(uint8_t *trailer, const struct pvb_cm_word *word)
 {
@@ -31,7 +52,7 @@ static void pvb_cm_parse_word(struct pvb_cm_word *word, const uint8_t *trailer)
 }
 
 size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
-		   const struct pvb_cm_word *word)
+		   const struct pvb_cm_offer *offer)
 {
 	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
 
@@ -43,8 +64,11 @@ size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len
 		memcpy(out + 1, app, app_len);
 	memcpy(trailer, pvb_cm_magic, sizeof(pvb_cm_magic));
 	trailer[3] = PVB_CM_VERSION;
-	if (word)
-		pvb_cm_pack_word(trailer, word);
+	if (!offer)
+		return PVB_CM_REQ_SIZE;
+	pvb_cm_pack_word(trailer, &offer->word);
+	if (offer->control.qp_num)
+		pvb_cm_pack_control(trailer, &offer->control);
 	return PVB_CM_REQ_SIZE;
 }
 
@@ -68,4 +92,10 @@ void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
 	data->flags = trailer[4];
 	if (data->flags & PVB_CM_WORD)
 		pvb_cm_parse_word(&data->word, trailer);
+	/* Of no use without the word, where its area is. */
+	if ((data->flags & PVB_CM_WORD) && (data->flags & PVB_CM_CONTROL)) {
+		data->control.qp_num = pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP);
+		data->control.psn = pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
+		data->control.bell = data->flags & PVB_CM_BELL;
+	}
 }

@@ -8,8 +8,10 @@
  *   byte 0      length of the application's data (as the stock verbs provider has it)
  *   bytes 1-32  the application's data
  *   bytes 33-55 trailer of pverbs: magic 'C' 'r' 'n', version, flags;
- *               38-43: zero in version 1;
- *               44-51: address, 52-55: rkey of the sender's word (flag 1), big-endian
+ *               38-40: number of the sender's control queue pair, 41-43: its first
+ *               packet sequence number (flag 2; with flag 4 atomics may go to
+ *               its area), else zero;
+ *               44-51: address, 52-55: rkey of the sender's word (flag 1); big-endian
  *
  * The stock verbs provider may use bytes 1-55 for its application; then there is no
  * trailer. Answers (accept, reject) have the same layout.
@@ -25,7 +27,9 @@
 #define PVB_CM_APP_SIZE 32 /* what an application may send beside a trailer */
 #define PVB_CM_TRAILER_AT 33
 #define PVB_CM_VERSION 1
-#define PVB_CM_WORD 1 /* flag: the sender has a word */
+#define PVB_CM_WORD 1	 /* flag: the sender has a word */
+#define PVB_CM_CONTROL 2 /* flag: and a control queue pair: the word begins its area */
+#define PVB_CM_BELL 4	 /* flag: which takes atomics */
 
 /*
  * Eight bytes of the sender's that the receiver may read. A read executes after the
@@ -36,22 +40,37 @@ struct pvb_cm_word {
 	uint32_t rkey;
 };
 
+/* A queue pair of the sender's for durable operations: persist/control.h. 24 bits each.
+ */
+struct pvb_cm_control {
+	uint32_t qp_num;
+	uint32_t psn;
+	bool bell; /* its area takes atomics */
+};
+
+/* What a sender tells of itself. */
+struct pvb_cm_offer {
+	struct pvb_cm_word word;
+	struct pvb_cm_control control; /* qp_num 0: none */
+};
+
 /* Private data taken apart. */
 struct pvb_cm_data {
-	const uint8_t *app;	 /* into the bytes given to the parser */
-	uint8_t app_len;	 /* bytes */
-	bool trailer;		 /* the peer is pverbs */
-	uint8_t version;	 /* of the trailer */
-	uint8_t flags;		 /* of the trailer; unknown bits are kept */
-	struct pvb_cm_word word; /* with PVB_CM_WORD */
+	const uint8_t *app;	       /* into the bytes given to the parser */
+	uint8_t app_len;	       /* bytes */
+	bool trailer;		       /* the peer is pverbs */
+	uint8_t version;	       /* of the trailer */
+	uint8_t flags;		       /* of the trailer; unknown bits are kept */
+	struct pvb_cm_word word;       /* with PVB_CM_WORD */
+	struct pvb_cm_control control; /* with PVB_CM_CONTROL */
 };
 
 /*
- * Fills out (PVB_CM_REQ_SIZE bytes) with the application's data and our trailer; word:
+ * Fills out (PVB_CM_REQ_SIZE bytes) with the application's data and our trailer; offer:
  * ours, or NULL. Returns the bytes to send, or 0 when app_len > PVB_CM_APP_SIZE.
  */
 size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
-		   const struct pvb_cm_word *word);
+		   const struct pvb_cm_offer *offer);
 
 /*
  * Takes len bytes apart, whatever they are: a length byte that points past the end is cut

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 #include "cm.h"
+#include "persist/control.h"
 
 static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *data,
 			size_t len)
@@ -27,17 +28,21 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
 }
 
+/* What the responder said of its side. */
+static void pvb_cm_learn(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	pvb_cm_app_data(ep->raw_cm, event, &ep->conn.peer);
+	ep->conn.peer.app = NULL; /* pointed into the event */
+}
+
 /* event: the answer to our request, with the responder's data; NULL when we are the
  * responder. */
 static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
 	struct pvb_cm_data data = {0};
 
-	if (event) {
+	if (event)
 		pvb_cm_app_data(ep->raw_cm, event, &data);
-		ep->conn.peer = data;
-		ep->conn.peer.app = NULL; /* pointed into the event */
-	}
 	ep->conn.state = PVB_CONN_CONNECTED;
 	pvb_keepalive_add(ep);
 	/* A connection that nobody is told of must not stand. */
@@ -107,6 +112,7 @@ static void pvb_cm_on_response(struct pvb_ep *ep, const struct pvb_cm_event *eve
 
 	if (ep->conn.state != PVB_CONN_REQUESTED)
 		return;
+	pvb_cm_learn(ep, event);
 	ret = pvb_conn_rtr_rts(ep, 0, 0);
 	if (!ret && rdma_establish(ep->conn.id))
 		ret = pvb_errno();
@@ -125,6 +131,7 @@ static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *
 		pvb_cm_connected(ep, NULL);
 		break;
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
+		pvb_cm_learn(ep, event);
 		ep->conn.was_up = true;
 		crn_ring_set_size(&ep->conn.sq.ring, ep->conn.sq.depth);
 		pvb_cm_connected(ep, event);
@@ -216,18 +223,31 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	}
 }
 
+/* What the peer is told of this side. */
+static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
+{
+	const struct pvb_lane *lane = ep->conn.lane;
+
+	if (lane)
+		return (struct pvb_cm_offer){
+			.word = {(uintptr_t)lane->area, lane->area_mr->rkey},
+			.control = {lane->qp->qp_num, lane->psn, ep->domain->rings},
+		};
+	return (struct pvb_cm_offer){.word = pvb_deliver_word(ep->domain)};
+}
+
 int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *param,
 		   size_t len)
 {
 	struct pvb_conn *conn = &ep->conn;
 	union crn_addr src = {0}, dst = {0};
-	const struct pvb_cm_word word = pvb_deliver_word(ep->domain);
+	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
 	size_t message;
 	int ret;
 
 	if (conn->state != PVB_CONN_ENABLED || conn->id)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
-	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &word, &message);
+	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &offer, &message);
 	if (ret)
 		return ret;
 	memcpy(&dst, dest, crn_addr_len(dest));
@@ -270,7 +290,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
 		.qp_num = conn->qp ? conn->qp->qp_num : 0,
 	};
-	const struct pvb_cm_word word = pvb_deliver_word(ep->domain);
+	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
 	size_t message;
 	int ret;
 
@@ -278,7 +298,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (req->dead)
 		return -FI_ECONNABORTED;
-	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &word, &message);
+	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
 	if (ret)
 		return ret;
 	answer.private_data_len = (uint8_t)message;

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "persist/control.h"
 #include "pverbs.h"
 
 static struct pvb_cntr *pvb_cntr_of(struct crn_cntr *cntr)
@@ -175,12 +176,17 @@ int pvb_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 	ret = crn_cntr_init(&cntr->cntr, attr, context, pvb_cntr_progress);
 	if (ret)
 		goto err_lock;
+	ret = pvb_control_watch(domain->control, &cntr->cntr.wait);
+	if (ret)
+		goto err_cntr;
 	cntr->cntr.arm = pvb_cntr_arm;
 	cntr->cntr.fid.fid.ops = &pvb_cntr_fid_ops;
 	cntr->domain = domain;
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &cntr->cntr.fid;
 	return 0;
+err_cntr:
+	crn_cntr_fini(&cntr->cntr);
 err_lock:
 	crn_lock_fini(&cntr->lock);
 err_free:

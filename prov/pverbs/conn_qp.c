@@ -5,7 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "pverbs.h"
+#include "persist/commit.h"
+#include "persist/control.h"
+#include "persist/hold.h"
 
 static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
 		       uint32_t depth)
@@ -28,6 +30,39 @@ static void pvb_wq_fini(struct pvb_wq *wq)
 	wq->slots = NULL;
 }
 
+/* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
+static struct ibv_qp *pvb_qp_create_native(struct pvb_ep *ep,
+					   struct ibv_qp_init_attr *plain)
+{
+	const uint32_t ops = pvb_native_ops(&ep->domain->native);
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = plain->send_cq,
+		.recv_cq = plain->recv_cq,
+		.cap = plain->cap,
+		.qp_type = plain->qp_type,
+		.qp_context = plain->qp_context,
+		.srq = plain->srq,
+		.pd = ep->domain->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		/* The others are posted by ibv_post_send. */
+		.send_ops_flags = ops | IBV_QP_EX_WITH_RDMA_WRITE |
+				  IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+				  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+				  IBV_QP_EX_WITH_RDMA_READ,
+	};
+	struct ibv_qp *qp;
+
+	if (!ops)
+		return NULL;
+	if (ep->domain->rings)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	qp = ibv_create_qp_ex(ep->domain->verbs, &attr);
+	if (qp)
+		plain->cap = attr.cap;
+	return qp;
+}
+
 static struct ibv_qp *pvb_qp_create(struct pvb_ep *ep, uint32_t inline_size,
 				    uint32_t *got)
 {
@@ -47,8 +82,11 @@ static struct ibv_qp *pvb_qp_create(struct pvb_ep *ep, uint32_t inline_size,
 		.qp_context = ep,
 		.srq = ep->srx ? ep->srx->srq : NULL,
 	};
-	struct ibv_qp *qp = ibv_create_qp(ep->domain->pd, &attr);
+	struct ibv_qp *qp = pvb_qp_create_native(ep, &attr);
 
+	conn->qp_ex = qp ? ibv_qp_to_qp_ex(qp) : NULL;
+	if (!qp)
+		qp = ibv_create_qp(ep->domain->pd, &attr);
 	*got = qp ? attr.cap.max_inline_data : 0;
 	return qp;
 }
@@ -145,6 +183,17 @@ static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 	return CRN_MAX(CRN_MIN(depth, most), 2u);
 }
 
+/* A peer that asked for a connection without a lane gets none. */
+static int pvb_conn_lane(struct pvb_ep *ep)
+{
+	const struct pvb_domain *domain = ep->domain;
+
+	if (!domain->control || domain->iwarp || ep->raw_cm ||
+	    (ep->req && !ep->req->data.control.qp_num))
+		return 0;
+	return pvb_lane_open(&ep->conn);
+}
+
 int pvb_conn_create_qp(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
@@ -185,6 +234,8 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	if (ret)
 		goto err_bounce;
 	ret = pvb_conn_init(ep, NULL);
+	if (!ret)
+		ret = pvb_conn_lane(ep);
 	if (ret)
 		goto err_share;
 	/* What is counted is counted when it is done, not when a later one is. */
@@ -222,6 +273,11 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 	if (!conn->qp)
 		return;
 	pvb_conn_unshare(ep);
+	crn_lock(&conn->sq.cq->lock);
+	pvb_hold_forget(conn);
+	crn_unlock(&conn->sq.cq->lock);
+	pvb_lane_close(conn);
+	pvb_commit_close(conn);
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	pvb_bounce_fini(conn);
@@ -272,8 +328,9 @@ int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
 	}
 	attr.qp_access_flags =
 		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-	if (ep->domain->atomics)
+	if (ep->domain->atomics || ep->conn.lane)
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	attr.qp_access_flags |= pvb_native_access(&ep->domain->native);
 	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
 }
 
@@ -309,6 +366,9 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 		ret = pvb_conn_modify(conn, IBV_QPS_RTR, responder_resources);
 	if (!ret)
 		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
+	/* Without it messages to and from the peer are as good as ever. */
+	if (!ret && conn->lane && conn->peer.control.qp_num)
+		pvb_lane_connect(conn->lane);
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",
 			 conn->qp->qp_num, fi_strerror(-ret));
@@ -328,6 +388,8 @@ void pvb_conn_error(struct pvb_ep *ep)
 	crn_ring_set_size(&conn->rq.ring, 0);
 	if (!conn->qp)
 		return;
+	if (conn->lane)
+		pvb_lane_lose(conn->lane, "the connection ends");
 	err = ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	if (err)
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "cq.h"
+#include "persist/control.h"
+#include "persist/hold.h"
 
 #define PVB_CQ_SIZE_DEFAULT 1024
 
@@ -49,6 +51,11 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 	if (cq->stash_count || atomic_load(&cq->signaled))
 		goto out;
 	crn_wait_clear(&cq->wait);
+	if (cq->domain->control) {
+		ret = pvb_control_arm(cq->domain->control);
+		if (ret)
+			goto out;
+	}
 	pvb_cq_drain_channel(cq);
 	ret = pvb_cq_arm(cq);
 	/* What came before the arming raises no event: look once more. */
@@ -64,15 +71,21 @@ out:
 
 int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 {
+	struct pvb_control *control = cq->domain->control;
 	uint32_t before, i;
 	int ret = 0;
 
+	if (control && arm)
+		ret = pvb_control_arm(control);
+	else if (control)
+		pvb_control_progress(control);
 	crn_lock(&cq->lock);
 	before = cq->stash_count;
-	if (arm && cq->channel) {
+	if (!ret && arm && cq->channel) {
 		pvb_cq_drain_channel(cq);
 		ret = pvb_cq_arm(cq);
 	}
+	pvb_hold_release(cq);
 	for (i = 0; i < cq->hw_count; i++) {
 		while (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH &&
 		       pvb_cq_stash_batch(cq, cq->hw[i]))
@@ -272,9 +285,12 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	ret = crn_wait_init(&cq->wait, attr->wait_obj);
 	if (ret)
 		goto err_lock;
+	crn_list_init(&cq->holding);
 	ret = cq->wait.obj == FI_WAIT_NONE ? 0 : pvb_cq_channel_open(cq);
+	if (!ret)
+		ret = pvb_control_watch(domain->control, &cq->wait);
 	if (ret)
-		goto err_wait;
+		goto err_channel;
 	cq->fid.fid.fclass = FI_CLASS_CQ;
 	cq->fid.fid.context = context;
 	cq->fid.fid.ops = &pvb_cq_fid_ops;
@@ -282,7 +298,9 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &cq->fid;
 	return 0;
-err_wait:
+err_channel:
+	if (cq->channel)
+		ibv_destroy_comp_channel(cq->channel);
 	crn_wait_fini(&cq->wait);
 err_lock:
 	crn_lock_fini(&cq->lock);

@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "cq.h"
+#include "persist/control.h"
+#include "persist/hold.h"
 
 /* Puts an entry of the queue's format into the buffer; returns where the next one goes.
  */
@@ -172,14 +174,11 @@ static bool pvb_convert_shared(struct pvb_cq *cq, const struct ibv_wc *wc,
 	return report;
 }
 
-/* Completions that other objects than the queue and the slot have to do with. */
-static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
-				struct pvb_slot *slot, struct pvb_comp *comp)
+bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+			 struct pvb_comp *comp)
 {
 	bool report;
 
-	if (slot->wq->srx)
-		return pvb_convert_shared(cq, wc, slot, comp);
 	if (wc->status != IBV_WC_SUCCESS && pvb_proof_is_late(slot)) {
 		pvb_slot_retire(slot);
 		return false;
@@ -188,6 +187,18 @@ static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
 	pvb_cq_count(slot->wq, comp->flags, comp->err);
 	pvb_slot_retire(slot);
 	return report;
+}
+
+/* Completions that other objects than the queue and the slot have to do with. */
+static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
+				struct pvb_slot *slot, struct pvb_comp *comp)
+{
+	if (slot->wq->srx)
+		return pvb_convert_shared(cq, wc, slot, comp);
+	if (slot->wq->conn->lane && slot->wq == &slot->wq->conn->sq &&
+	    pvb_hold(cq, wc, slot))
+		return false;
+	return pvb_cq_convert_sent(wc, slot, comp);
 }
 
 /*
@@ -227,6 +238,7 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
 	pvb_cq_set_aside(cq, wc, got);
+	pvb_hold_release(cq);
 	return got > 0;
 }
 
@@ -234,6 +246,7 @@ bool pvb_cq_fetch(struct pvb_cq *cq)
 {
 	uint32_t i;
 
+	pvb_hold_release(cq);
 	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
 		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))
 			;
@@ -341,6 +354,7 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 	}
 	if (done)
 		return (ssize_t)done;
+	pvb_hold_release(cq);
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
 }
 
@@ -366,6 +380,8 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	ssize_t ret;
 
 	crn_lock(&cq->lock);
+	if (crn_unlikely(!crn_list_empty(&cq->holding)))
+		pvb_hold_release(cq);
 	if (crn_unlikely(!count))
 		ret = pvb_cq_progress(cq);
 	else if (crn_unlikely(cq->stash_count))
@@ -373,6 +389,9 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	else
 		ret = pvb_cq_read_hw(cq, buf, count);
 	crn_unlock(&cq->lock);
+	/* Nothing to do: time for what peers ask and answer. */
+	if (crn_unlikely(ret == -FI_EAGAIN && cq->domain->control))
+		pvb_control_progress(cq->domain->control);
 	return ret;
 }
 

@@ -49,6 +49,15 @@ struct pvb_cm_word pvb_deliver_word(const struct pvb_domain *domain)
 	};
 }
 
+struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)&domain->words->sink,
+		.length = sizeof(domain->words->sink),
+		.lkey = domain->words_mr->lkey,
+	};
+}
+
 /* The operation and the read behind it are posted together, and take two entries. */
 static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 {
@@ -58,11 +67,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
 	struct pvb_slot *proof = pvb_wq_slot(&conn->sq, 1);
 	const uint64_t inject = op->inject ? PVB_SLOT_INJECT : 0;
-	struct ibv_sge sink = {
-		.addr = (uintptr_t)&domain->words->sink,
-		.length = sizeof(domain->words->sink),
-		.lkey = domain->words_mr->lkey,
-	};
+	struct ibv_sge sink = pvb_deliver_sink(domain);
 	struct ibv_send_wr wr, *bad,
 		read = {
 			.wr_id = (uintptr_t)proof,
@@ -101,22 +106,17 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
-	ssize_t ret;
 
 	/* Nobody will ask whether it was delivered. */
 	if (op->quiet && !conn->sq.counted) {
 		op->flags &= ~FI_DELIVERY_COMPLETE;
-		return pvb_tx(ep, op);
+		return pvb_tx_locked(ep, op);
 	}
-	crn_lock(&conn->tx_lock);
 	if (crn_ring_space(&conn->sq.ring) < 2)
-		ret = pvb_tx_refuse(ep);
-	else if (!(conn->peer.flags & PVB_CM_WORD))
-		ret = -FI_EOPNOTSUPP;
-	else
-		ret = pvb_deliver_post(ep, op);
-	crn_unlock(&conn->tx_lock);
-	return ret;
+		return pvb_tx_refuse(ep);
+	if (!(conn->peer.flags & PVB_CM_WORD))
+		return -FI_EOPNOTSUPP;
+	return pvb_deliver_post(ep, op);
 }
 
 /*
@@ -125,6 +125,6 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
  */
 ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op)
 {
-	op->flags = ep->tx_flags & FI_DELIVERY_COMPLETE;
+	op->flags = ep->tx_flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE);
 	return pvb_tx(ep, op);
 }

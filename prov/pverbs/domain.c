@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
-#include "pverbs.h"
+#include "persist/control.h"
 
 static int pvb_domain_close(struct fid *fid)
 {
@@ -10,6 +10,8 @@ static int pvb_domain_close(struct fid *fid)
 
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
+	if (domain->control)
+		pvb_control_close(domain->control);
 	pvb_sink_close(domain);
 	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
@@ -52,6 +54,14 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.endpoint2 = pvb_endpoint2,
 };
 
+/* Control queue pairs cost memory: only who may need them has them. */
+static bool pvb_domain_durable(const struct pvb_domain *domain)
+{
+	if (pvb_params.durable == PVB_DURABLE_AUTO)
+		return domain->info->caps & FI_RMA_PMEM;
+	return pvb_params.durable == PVB_DURABLE_ON;
+}
+
 static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 {
 	int ret;
@@ -84,8 +94,18 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	if (ret)
 		goto err_pd;
 	ret = pvb_sink_open(domain);
+	if (ret)
+		goto err_deliver;
+	if (!pvb_domain_durable(domain))
+		return 0;
+	/* What the device has not is done without. */
+	pvb_native_offer(domain->verbs, &domain->native);
+	domain->rings = pvb_atomic_device(&domain->attr, domain->iwarp);
+	ret = pvb_control_open(domain);
 	if (!ret)
 		return 0;
+	pvb_sink_close(domain);
+err_deliver:
 	pvb_deliver_close(domain);
 err_pd:
 	ibv_dealloc_pd(domain->pd);

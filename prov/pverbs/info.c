@@ -191,6 +191,8 @@ static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints,
 		info->tx_attr->iov_limit = CRN_MIN(info->tx_attr->iov_limit, iov);
 	if (!tx || !tx->op_flags)
 		info->tx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+	if ((info->tx_attr->op_flags & FI_COMMIT_COMPLETE) && !(info->caps & FI_RMA_PMEM))
+		return -FI_ENODATA;
 	if (!tx || !tx->msg_order)
 		info->tx_attr->msg_order &= ~PVB_ORDER_FENCED;
 	if (!rx || !rx->size)

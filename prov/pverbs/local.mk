@@ -1,13 +1,9 @@
 # The provider, as objects of a convenience library so that unit tests reach them.
 noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
-prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
-prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(PMEM_LIBS)
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
-	$(INIH_CFLAGS)
+	$(INIH_CFLAGS) $(PMEM_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS)
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS) $(PMEM_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/async.c \
 	prov/pverbs/atomic.c \
@@ -44,29 +40,37 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/objects.h \
 	prov/pverbs/path.c \
 	prov/pverbs/pep.c \
-	prov/pverbs/persist/desc.c \
-	prov/pverbs/persist/desc.h \
-	prov/pverbs/persist/facts.h \
-	prov/pverbs/persist/hold.c \
-	prov/pverbs/persist/hold.h \
-	prov/pverbs/persist/lane.c \
 	prov/pverbs/persist/adapter.c \
+	prov/pverbs/persist/batch.c \
+	prov/pverbs/persist/batch.h \
+	prov/pverbs/persist/commit.c \
+	prov/pverbs/persist/commit.h \
+	prov/pverbs/persist/control.c \
+	prov/pverbs/persist/control.h \
+	prov/pverbs/persist/control_thread.c \
 	prov/pverbs/persist/declare.c \
 	prov/pverbs/persist/declare.h \
 	prov/pverbs/persist/desc.c \
 	prov/pverbs/persist/desc.h \
 	prov/pverbs/persist/detect.h \
+	prov/pverbs/persist/dirty.c \
+	prov/pverbs/persist/dirty.h \
 	prov/pverbs/persist/facts.c \
 	prov/pverbs/persist/facts.h \
+	prov/pverbs/persist/hold.c \
+	prov/pverbs/persist/hold.h \
 	prov/pverbs/persist/host.c \
+	prov/pverbs/persist/lane.c \
 	prov/pverbs/persist/mapping.c \
 	prov/pverbs/persist/native.c \
 	prov/pverbs/persist/native.h \
 	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
-	prov/pverbs/persist/respond.c \
 	prov/pverbs/persist/region.c \
+	prov/pverbs/persist/respond.c \
 	prov/pverbs/persist/verbs56.h \
+	prov/pverbs/persist/wire.c \
+	prov/pverbs/persist/wire.h \
 	prov/pverbs/pverbs.h \
 	prov/pverbs/rma.c \
 	prov/pverbs/sink.c \

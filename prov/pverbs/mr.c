@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <cairn/nosys.h>
+#include "persist/control.h"
 #include "persist/facts.h"
-#include "pverbs.h"
 
 /* FI_MR_DMABUF of libfabric 2.x: the buffer is a dma-buf descriptor. */
 #define PVB_MR_DMABUF (1ULL << 40)
@@ -14,11 +14,19 @@
 #define PVB_MR_ACCESS \
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
+/* Peers may no longer ask for it. */
+static void pvb_mr_forget(struct pvb_mr *mr)
+{
+	if (mr->desc.persistent && mr->domain->control)
+		pvb_target_del(mr->domain->control, &mr->target);
+}
+
 static int pvb_mr_close(struct fid *fid)
 {
 	struct pvb_mr *mr = crn_container_of(fid, struct pvb_mr, fid.fid);
 	int ret;
 
+	pvb_mr_forget(mr);
 	ret = ibv_dereg_mr(mr->mr);
 	if (ret)
 		return -ret;
@@ -141,6 +149,26 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 	return ret;
 }
 
+/* Peers may ask for it to be made durable, by its key. */
+static int pvb_mr_announce(struct pvb_mr *mr, int rights)
+{
+	int ret;
+
+	if (!mr->desc.persistent || !mr->domain->control)
+		return 0;
+	mr->target = (struct pvb_target){
+		.addr = (uintptr_t)mr->mr->addr,
+		.len = mr->mr->length,
+		.rkey = mr->mr->rkey,
+		.write = rights & IBV_ACCESS_REMOTE_WRITE,
+		.flush = mr->desc.domain == PVB_DMP,
+	};
+	ret = pvb_target_add(mr->domain->control, &mr->target);
+	if (ret)
+		ibv_dereg_mr(mr->mr);
+	return ret;
+}
+
 static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t len,
 			   uint64_t access, uint64_t flags, void *context,
 			   struct fid_mr **fid)
@@ -157,6 +185,8 @@ static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t le
 	mr->domain = domain;
 	ret = flags & FI_RMA_PMEM ? pvb_mr_pmem(mr, buf, len, rights)
 				  : pvb_mr_verbs(mr, buf, len, rights, 0);
+	if (!ret)
+		ret = pvb_mr_announce(mr, rights);
 	if (ret) {
 		free(mr);
 		return ret;

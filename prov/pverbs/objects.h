@@ -133,10 +133,21 @@ struct pvb_domain {
 	atomic_uint refs;	     /* endpoints, queues and regions */
 };
 
+/* Persistent memory, which peers may ask to be made durable: persist/respond.c. */
+struct pvb_target {
+	struct crn_list entry;
+	uint64_t addr;
+	uint64_t len; /* bytes */
+	uint32_t rkey;
+	bool write; /* peers may write to it */
+	bool flush; /* the processor's caches are outside the persistence domain */
+};
+
 struct pvb_mr {
 	struct fid_mr fid;
 	struct pvb_domain *domain;
 	struct ibv_mr *mr;
+	struct pvb_target target;
 	struct pvb_desc desc; /* FI_RMA_PMEM: what the key says; else zero */
 	bool replay;	      /* its receives are applied again by recovery */
 };

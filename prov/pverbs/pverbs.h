@@ -150,6 +150,8 @@ int pvb_deliver_open(struct pvb_domain *domain);
 void pvb_deliver_close(struct pvb_domain *domain);
 /* What peers are told. */
 struct pvb_cm_word pvb_deliver_word(const struct pvb_domain *domain);
+/* Where eight bytes go that nobody wants to know. */
+struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain);
 
 /* mr.c: says in the log why memory was not registered (err: errno), and what helps. */
 void pvb_mr_explain(int err, const void *buf, size_t len);
@@ -268,6 +270,10 @@ static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
 /* Queue entries that an operation with these op_flags takes. */
 static inline uint32_t pvb_tx_entries(uint64_t op_flags)
 {
+	/* persist/plan.h: what lets the target know, the operation, and what flushes it.
+	 */
+	if (op_flags & FI_COMMIT_COMPLETE)
+		return 4;
 	return op_flags & FI_DELIVERY_COMPLETE ? 2 : 1;
 }
 

@@ -17,7 +17,8 @@ CRN_INLINE void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
 }
 
 /* A read has no payload to inject, and its data is delivered when it completes. */
-#define PVB_NOT_FOR_READS ((uint64_t)(FI_INJECT | FI_DELIVERY_COMPLETE))
+#define PVB_NOT_FOR_READS \
+	((uint64_t)(FI_INJECT | FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE))
 
 /* Default op_flags of a call that reads. */
 static inline uint64_t pvb_read_flags(const struct pvb_ep *ep)
@@ -110,7 +111,8 @@ static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 			   uint64_t flags)
 {
 	const uint64_t known =
-		PVB_CALL_FLAGS & ~(uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA);
+		PVB_CALL_FLAGS &
+		~(uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA | FI_COMMIT_COMPLETE);
 
 	if (crn_unlikely(flags & ~known))
 		return pvb_bad_flags(flags);

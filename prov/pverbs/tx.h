@@ -28,10 +28,11 @@ struct pvb_op {
 	struct ibv_sge *sge; /* apart, or the compiler could keep nothing in registers */
 };
 
-/* Flags that calls with flags accept; a durable completion is never promised falsely. */
+/* Flags that calls with flags accept. */
 #define PVB_CALL_FLAGS (PVB_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 
-/* The code for flags outside those a call accepts. */
+/* The code for flags outside those a call accepts; a durable completion is never promised
+ * falsely. */
 static inline ssize_t pvb_bad_flags(uint64_t flags)
 {
 	return flags & FI_COMMIT_COMPLETE ? -FI_EOPNOTSUPP : -FI_EBADFLAGS;
@@ -142,36 +143,52 @@ CRN_INLINE bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb_op
 	return !(op->quiet || op->inject) || conn->unsignaled + 1 >= conn->signal_every;
 }
 
-/*
- * deliver.c: pvb_tx for an operation with FI_DELIVERY_COMPLETE. -FI_EOPNOTSUPP for a
- * peer that is not pverbs. Takes the lock.
- */
+/* deliver.c: pvb_tx_locked for an operation with FI_DELIVERY_COMPLETE. -FI_EOPNOTSUPP for
+ * a peer that is not pverbs. */
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 
-/* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
-CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
+/*
+ * persist/commit.c: pvb_tx for an operation with FI_COMMIT_COMPLETE. -FI_EOPNOTSUPP: the
+ * memory is not persistent, or there is no way to make sure; -FI_EKEYREJECTED: its key is
+ * damaged. Takes the lock.
+ */
+ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op);
+/* The same for one without, to persistent memory or beside such: it is remembered, and
+ * has to wait where it would overtake something. Takes the lock. */
+ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op);
+
+/* Is more to be done for it than to post it? Descriptors are in the upper half of keys.
+ */
+CRN_INLINE bool pvb_op_tracked(const struct pvb_conn *conn, const struct pvb_op *op)
+{
+	switch (op->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return conn->commit != NULL;
+	default:
+		return ((uintptr_t)conn->commit | op->key >> 32) != 0;
+	}
+}
+
+/* Bytes that have to be in a buffer of ours or inline when the call returns. */
+CRN_INLINE bool pvb_op_copied(const struct pvb_op *op)
+{
+	return (op->inject || (op->flags & FI_INJECT)) && !pvb_op_reads(op);
+}
+
+/* pvb_tx for an operation whose size is right, with the lock held. */
+CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
-	const bool copied = (op->inject || (op->flags & FI_INJECT)) && !pvb_op_reads(op);
+	const bool copied = pvb_op_copied(op);
 	struct ibv_send_wr wr, *bad;
-	struct pvb_op delivered;
 	struct pvb_slot *slot;
 	bool signaled;
 	uint32_t index;
 	ssize_t ret;
 
-	if (crn_unlikely(op->len > ep->max_msg || (copied && op->len > ep->inject_size)))
-		return -FI_EMSGSIZE;
-	if (crn_unlikely(op->flags & FI_DELIVERY_COMPLETE)) {
-		/* A copy, or op itself could not be kept in registers. */
-		delivered = *op;
-		return pvb_tx_delivered(ep, &delivered);
-	}
-	crn_lock(&conn->tx_lock);
-	if (crn_unlikely(!crn_ring_space(&conn->sq.ring))) {
-		ret = pvb_tx_refuse(ep);
-		goto out;
-	}
+	if (crn_unlikely(!crn_ring_space(&conn->sq.ring)))
+		return pvb_tx_refuse(ep);
 	index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
 	slot = pvb_wq_slot(&conn->sq, 0);
 	slot->context = op->context;
@@ -189,13 +206,44 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
 	else
 		ret = ibv_post_send(conn->qp, &wr, &bad);
-	if (crn_likely(!ret)) {
-		conn->sq.ring.head++;
-		conn->unsignaled = signaled ? 0 : conn->unsignaled + 1;
-	} else {
-		ret = pvb_post_error((int)ret);
-	}
-out:
+	if (crn_unlikely(ret))
+		return pvb_post_error((int)ret);
+	conn->sq.ring.head++;
+	conn->unsignaled = signaled ? 0 : conn->unsignaled + 1;
+	return 0;
+}
+
+/* Levels of completion beyond the device's, and what has to be remembered. */
+CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	/* A copy, or op itself could not be kept in registers. */
+	struct pvb_op copy = *op;
+	ssize_t ret;
+
+	if (op->flags & FI_COMMIT_COMPLETE)
+		return pvb_tx_committed(ep, &copy);
+	if (pvb_op_tracked(&ep->conn, op))
+		return pvb_tx_tracked(ep, &copy);
+	crn_lock(&ep->conn.tx_lock);
+	ret = pvb_tx_delivered(ep, &copy);
+	crn_unlock(&ep->conn.tx_lock);
+	return ret;
+}
+
+/* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
+CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	ssize_t ret;
+
+	if (crn_unlikely(op->len > ep->max_msg ||
+			 (pvb_op_copied(op) && op->len > ep->inject_size)))
+		return -FI_EMSGSIZE;
+	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
+			 pvb_op_tracked(conn, op)))
+		return pvb_tx_more_than_post(ep, op);
+	crn_lock(&conn->tx_lock);
+	ret = pvb_tx_locked(ep, op);
 	crn_unlock(&conn->tx_lock);
 	return ret;
 }

@@ -28,7 +28,7 @@ static bool taken(struct world *w, uint8_t resources, uint8_t depth, struct stat
 CT_TEST(cm_accept, the_answer_names_the_queue_pair_and_carries_data)
 {
 	uint8_t wanted[PVB_CM_REQ_SIZE];
-	struct pvb_cm_word word;
+	struct pvb_cm_offer offer = {0};
 	struct state state;
 	struct world w;
 
@@ -39,8 +39,8 @@ CT_TEST(cm_accept, the_answer_names_the_queue_pair_and_carries_data)
 	CT_EXPECT_EQ(fake_message.param.qp_num, qp_of(state.ep)->ibv.qp_num);
 	CT_EXPECT_EQ(fake_message.param.rnr_retry_count, 2);
 	CT_EXPECT_EQ(fake_message.param.flow_control, 1);
-	word = pvb_deliver_word(ep_of(state.ep)->domain);
-	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "yes", 3, &word));
+	offer.word = pvb_deliver_word(ep_of(state.ep)->domain);
+	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "yes", 3, &offer));
 	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
 	CT_EXPECT_EQ(qp_of(state.ep)->ibv.state, IBV_QPS_RTS);
 	state_close(&state);

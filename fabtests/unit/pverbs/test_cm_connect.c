@@ -37,7 +37,7 @@ static bool start(struct world *w, const void *data, size_t len)
 CT_TEST(cm_connect, the_address_the_route_then_the_request)
 {
 	uint8_t wanted[PVB_CM_REQ_SIZE];
-	struct pvb_cm_word word;
+	struct pvb_cm_offer offer = {0};
 	union crn_addr addr;
 	struct world w;
 
@@ -66,8 +66,8 @@ CT_TEST(cm_connect, the_address_the_route_then_the_request)
 	CT_EXPECT_EQ(fake_message.param.retry_count, 3);
 	CT_EXPECT_EQ(fake_message.param.rnr_retry_count, 5);
 	CT_EXPECT_EQ(fake_message.param.flow_control, 1);
-	word = pvb_deliver_word(ep_of(w.ep)->domain);
-	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "hello", 5, &word));
+	offer.word = pvb_deliver_word(ep_of(w.ep)->domain);
+	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "hello", 5, &offer));
 	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
 	world_close(&w);
 }

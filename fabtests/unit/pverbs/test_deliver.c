@@ -6,15 +6,15 @@
 #define WORD_ADDR 0x1122334455667788u
 #define WORD_RKEY 0x99aabbccu
 
-static const struct pvb_cm_word peers_word = {WORD_ADDR, WORD_RKEY};
+static const struct pvb_cm_offer peers_word = {.word = {WORD_ADDR, WORD_RKEY}};
 
 /* As world_open_connected, with a peer that answers so; NULL: nothing. */
 static bool connected(struct world *w, const struct world_opts *opts,
-		      const struct pvb_cm_word *word)
+		      const struct pvb_cm_offer *offer)
 {
 	uint8_t answer[PVB_CM_REQ_SIZE];
 
-	pvb_cm_pack(answer, NULL, 0, word);
+	pvb_cm_pack(answer, NULL, 0, offer);
 	if (!world_open(w, opts))
 		return false;
 	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);

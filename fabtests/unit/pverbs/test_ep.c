@@ -215,8 +215,11 @@ CT_TEST(ep, default_flags_are_read_and_changed)
 
 	flags = FI_RECV | FI_INJECT;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
-	flags = FI_TRANSMIT | FI_COMMIT_COMPLETE;
+	flags = FI_TRANSMIT | FI_MATCH_COMPLETE;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
+	flags = FI_TRANSMIT | FI_COMMIT_COMPLETE;
+	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_SETOPSFLAG, &flags), 0);
+	CT_EXPECT_EQ(ep_of(w.ep)->tx_flags, FI_COMMIT_COMPLETE);
 	flags = FI_TRANSMIT | FI_RECV;
 	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);
 	flags = 0;

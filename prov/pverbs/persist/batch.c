@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+#include "batch.h"
+#include "control.h"
+#include "native.h"
+
+void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb_op *op)
+{
+	batch->ep = ep;
+	batch->context = op->context;
+	batch->comp_flags = op->comp_flags | (op->inject ? PVB_SLOT_INJECT : 0);
+	batch->started = 0;
+	batch->count = 0;
+	batch->last = false;
+	batch->end_flags = 0;
+}
+
+/* The slot behind those that are not posted yet. */
+static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
+{
+	struct pvb_slot *slot = pvb_wq_slot(&batch->ep->conn.sq, batch->count);
+
+	slot->context = batch->context;
+	slot->flags = batch->comp_flags |
+		      (batch->last ? batch->end_flags : PVB_SLOT_LED) |
+		      (batch->started + batch->count ? PVB_SLOT_PROOF : 0);
+	return slot;
+}
+
+static unsigned int pvb_batch_signal(const struct pvb_batch *batch)
+{
+	return batch->last ? IBV_SEND_SIGNALED : 0;
+}
+
+/* Posts what there is. 0 or a negative code. */
+static int pvb_batch_post(struct pvb_batch *batch)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+	struct ibv_send_wr *bad = NULL;
+	uint32_t i, taken;
+	int err;
+
+	if (!batch->count)
+		return 0;
+	for (i = 0; i < batch->count; i++)
+		batch->wr[i].next = i + 1 < batch->count ? &batch->wr[i + 1] : NULL;
+	err = pvb_tx_post(batch->ep, batch->wr, &bad);
+	taken = batch->count;
+	if (err) {
+		for (taken = 0; taken < batch->count && bad != &batch->wr[taken]; taken++)
+			;
+		/* Some other request, held back by FI_MORE, was refused. */
+		if (taken == batch->count)
+			taken = 0;
+	}
+	batch->started += taken;
+	conn->sq.ring.head += taken;
+	batch->count = 0;
+	return err ? (int)pvb_post_error(err) : 0;
+}
+
+static int pvb_batch_room(struct pvb_batch *batch)
+{
+	return batch->count == PVB_BATCH_SIZE ? pvb_batch_post(batch) : 0;
+}
+
+int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_slot *slot;
+	struct ibv_send_wr *wr;
+	int ret = pvb_batch_room(batch);
+
+	if (ret)
+		return ret;
+	slot = pvb_batch_slot(batch);
+	if (pvb_op_copied(op) && op->len > conn->inline_size) {
+		pvb_tx_bounce(batch->ep, op->sge, op->num_sge, op->len,
+			      (uint32_t)(slot - conn->sq.slots));
+		op->num_sge = 1;
+	}
+	wr = &batch->wr[batch->count++];
+	wr->wr_id = (uintptr_t)slot;
+	pvb_wr_build(batch->ep, op,
+		     pvb_batch_signal(batch) | (fenced ? IBV_SEND_FENCE : 0), wr);
+	return 0;
+}
+
+/* A work request with one buffer, or none. */
+static int pvb_batch_add(struct pvb_batch *batch, const struct ibv_send_wr *request,
+			 struct ibv_sge sge)
+{
+	struct ibv_send_wr *wr;
+	int ret = pvb_batch_room(batch);
+
+	if (ret)
+		return ret;
+	wr = &batch->wr[batch->count];
+	batch->sge[batch->count] = sge;
+	*wr = *request;
+	wr->wr_id = (uintptr_t)pvb_batch_slot(batch);
+	wr->send_flags = pvb_batch_signal(batch);
+	wr->sg_list = &batch->sge[batch->count];
+	wr->num_sge = sge.length != 0;
+	batch->count++;
+	return 0;
+}
+
+int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to)
+{
+	const struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_READ,
+		.wr.rdma = {from == to ? to : to - 1, rkey},
+	};
+	struct ibv_sge sink = pvb_deliver_sink(batch->ep->domain);
+
+	sink.length = from != to;
+	return pvb_batch_add(batch, &wr, sink);
+}
+
+int pvb_batch_nothing(struct pvb_batch *batch)
+{
+	const struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
+
+	return pvb_batch_add(batch, &wr, (struct ibv_sge){0});
+}
+
+int pvb_batch_ring(struct pvb_batch *batch)
+{
+	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;
+	const struct ibv_send_wr wr = {
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.atomic =
+			{
+				.remote_addr =
+					peer->addr + offsetof(struct pvb_area, bell),
+				.compare_add = 1,
+				.rkey = peer->rkey,
+			},
+	};
+
+	return pvb_batch_add(batch, &wr, pvb_deliver_sink(batch->ep->domain));
+}
+
+int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
+{
+	struct pvb_lane *lane = batch->ep->conn.lane;
+	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;
+	const uint32_t at = entry->number % PVB_LANE_CREDITS;
+	const struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma =
+			{
+				.remote_addr = peer->addr +
+					       offsetof(struct pvb_area, ring) +
+					       (uint64_t)at * PVB_WIRE_ENTRY,
+				.rkey = peer->rkey,
+			},
+	};
+	const struct ibv_sge sge = {
+		.addr = (uintptr_t)lane->entry_out[at],
+		.length = PVB_WIRE_ENTRY,
+		.lkey = lane->bufs_mr->lkey,
+	};
+
+	pvb_wire_pack_entry(lane->entry_out[at], entry);
+	return pvb_batch_add(batch, &wr, sge);
+}
+
+/* The extended interface has a call of its own for each request. */
+static int pvb_batch_native(struct pvb_batch *batch, struct ibv_qp_ex **qp)
+{
+	const int ret = pvb_batch_post(batch);
+
+	if (ret)
+		return ret;
+	*qp = batch->ep->conn.qp_ex;
+	ibv_wr_start(*qp);
+	(*qp)->wr_id = (uintptr_t)pvb_batch_slot(batch);
+	(*qp)->wr_flags = pvb_batch_signal(batch);
+	return 0;
+}
+
+static int pvb_batch_native_post(struct pvb_batch *batch, struct ibv_qp_ex *qp)
+{
+	const int err = ibv_wr_complete(qp);
+
+	if (err)
+		return (int)pvb_post_error(err);
+	batch->started++;
+	batch->ep->conn.sq.ring.head++;
+	return 0;
+}
+
+int pvb_batch_flush(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to)
+{
+	struct ibv_qp_ex *qp;
+	const int ret = pvb_batch_native(batch, &qp);
+
+	if (ret)
+		return ret;
+	pvb_native_flush(qp, rkey, from, to - from);
+	return pvb_batch_native_post(batch, qp);
+}
+
+int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr,
+			   const void *value)
+{
+	struct ibv_qp_ex *qp;
+	const int ret = pvb_batch_native(batch, &qp);
+
+	if (ret)
+		return ret;
+	pvb_native_write(qp, rkey, addr, value);
+	return pvb_batch_native_post(batch, qp);
+}
+
+int pvb_batch_finish(struct pvb_batch *batch, int ret)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+
+	if (!ret)
+		ret = pvb_batch_post(batch);
+	if (!ret) {
+		conn->unsignaled = 0;
+		return 0;
+	}
+	/* A refused one may have been the one to have a completion. */
+	conn->unsignaled = conn->signal_every;
+	if (!batch->started)
+		return ret;
+	batch->count = 0;
+	batch->last = true;
+	batch->end_flags = 0;
+	pvb_batch_slot(batch);
+	conn->sq.ring.head++;
+	pvb_cq_fail(&conn->sq, 1, ret == -FI_EAGAIN ? FI_EIO : -ret, ret);
+	return 1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The initiator's side of FI_COMMIT_COMPLETE: posts what plan.c chose, remembers what is
+ * under way and what was written without being made durable, and lets nothing overtake an
+ * operation that is carried out off the write path. With pvb_conn.tx_lock held.
+ */
+#ifndef PVB_COMMIT_H
+#define PVB_COMMIT_H
+
+#include "dirty.h"
+#include "plan.h"
+#include "../pverbs.h"
+
+/* Ranges that must not be overtaken, at most; more have to wait. */
+#define PVB_COMMIT_HELD 16u
+/* What operations leave under way: PVB_BEFORE_* are bits of these numbers. */
+#define PVB_COMMIT_KINDS 6u
+
+struct pvb_commit_held {
+	uint64_t from, to;
+	uint32_t end; /* position behind its last entry of the send queue */
+};
+
+struct pvb_commit {
+	struct pvb_dirty dirty;
+	/* Positions behind the newest of each kind, which is under way until it retires.
+	 */
+	uint32_t end[PVB_COMMIT_KINDS];
+	unsigned int kinds; /* PVB_BEFORE_*: end means something */
+	uint32_t facts;	    /* of the memory that the newest of all went to */
+	struct pvb_commit_held held[PVB_COMMIT_HELD];
+	uint32_t held_count;
+	uint32_t messages; /* sends and writes with data posted: what the peer counts */
+};
+
+/* 0 or -FI_ENOMEM: conn has a pvb_commit. */
+int pvb_commit_open(struct pvb_conn *conn);
+void pvb_commit_close(struct pvb_conn *conn);
+
+#endif

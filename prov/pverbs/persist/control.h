@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The message method of durable operations: a control queue pair beside the queue pair of
+ * a connection (together a lane), over which an initiator asks the target's processor to
+ * make ranges durable. No receive of the application's is used, and its data is not
+ * copied.
+ *
+ * A lane's area is what the peer may write, read and change by atomics: the doorbell,
+ * which a fetch-and-add on the connection's queue pair moves, and the ring of entries
+ * that travel ahead of durable sends and writes with data. An atomic executes after the
+ * writes before it, so a request whose doorbell shows finds the data it is about.
+ *
+ * Requests wait for their answers one behind the other; the number that may be under way
+ * is bounded, and so are the receives of the control queue pair.
+ *
+ * Locks: control->lock (a mutex, for the thread of control_thread.c shares it): polling
+ * the control queues, the lists of lanes and regions, a lane's inbox. lane->lock: posting
+ * to the control queue pair. Neither is held when a lock of objects.h is taken;
+ * pvb_conn.tx_lock and pvb_cq.lock may be held when lane->lock is taken.
+ */
+#ifndef PVB_CONTROL_H
+#define PVB_CONTROL_H
+
+#include <pthread.h>
+#include "../pverbs.h"
+#include "wire.h"
+
+/* Requests, and apart from them ring entries, that wait for an answer, of each lane. */
+#define PVB_LANE_CREDITS 16u
+/* Messages under way: requests, and answers to requests and to entries. */
+#define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS)
+/* Bytes that one request may ask to be made durable. */
+#define PVB_FLUSH_LIMIT (1ull << 30)
+
+/* What a peer may write to. Its size is part of what peers agree on. */
+struct pvb_area {
+	_Alignas(64) _Atomic uint64_t bell;
+	_Alignas(64) uint8_t ring[PVB_LANE_CREDITS][PVB_WIRE_ENTRY];
+};
+
+/* What was asked of the peer: requests or ring entries. */
+struct pvb_asks {
+	uint32_t posted;	   /* with tx_lock */
+	_Atomic uint32_t answered; /* by whoever polls the control queue */
+	struct {
+		uint16_t status;   /* FI_E*, once answered */
+		uint64_t deadline; /* crn_now_ms */
+		/* Not sent yet: after what the send queue has to do first. */
+		_Atomic(struct pvb_wire_message *) later;
+	} of[PVB_LANE_CREDITS]; /* number modulo credits */
+};
+
+enum pvb_ask { PVB_ASK_REQUEST, PVB_ASK_ENTRY, PVB_ASK_KINDS };
+
+struct pvb_lane_recv {
+	struct pvb_lane *lane;
+	uint8_t *buf; /* PVB_WIRE_SIZE bytes */
+};
+
+struct pvb_lane {
+	struct crn_list entry; /* of control->lanes */
+	struct pvb_control *control;
+	struct pvb_conn *conn;
+	struct pvb_area *area;
+	struct ibv_mr *area_mr;
+	uint8_t *bufs; /* receives, then sends, then entry_out */
+	struct ibv_mr *bufs_mr;
+	struct ibv_qp *qp;
+	struct pvb_hwcq *hw;
+	uint32_t psn;	      /* our first packet's */
+	struct crn_lock lock; /* guards sends */
+	uint32_t sends;	      /* posted */
+	_Atomic uint32_t sent;
+	uint32_t receives; /* posted and not completed */
+	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
+	bool up;	  /* both sides have one */
+	atomic_bool lost; /* nothing will be answered any more */
+	/* As initiator. */
+	uint8_t (
+		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */
+	struct pvb_asks asks[PVB_ASK_KINDS];
+	uint32_t rung; /* fetch-and-adds posted */
+	/* As target: requests not handled yet, oldest first. */
+	struct pvb_lane_recv *inbox[PVB_LANE_CREDITS];
+	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
+	uint32_t inbox_head, inbox_count;
+	uint32_t handled;  /* requests */
+	uint32_t messages; /* sends and writes with data received */
+	uint32_t entries;  /* of the ring, handled */
+};
+
+struct pvb_control {
+	struct pvb_domain *domain;
+	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
+	pthread_mutex_t lock;
+	struct crn_list lanes;
+	struct crn_list targets;
+	atomic_uint waiting; /* lanes whose doorbell does not show yet */
+	atomic_uint holding; /* connections that hold completions back */
+	int timer;	     /* ticks while one of these is not 0 */
+	bool threaded;	     /* control_thread.c */
+	pthread_t thread;
+	int stop; /* eventfd: the thread ends */
+};
+
+/* control.c */
+
+/* For a domain that may have durable connections: 0 and domain->control, or a negative
+ * code. */
+int pvb_control_open(struct pvb_domain *domain);
+void pvb_control_close(struct pvb_control *control);
+/* Handles what came, unless another thread is at it. */
+void pvb_control_progress(struct pvb_control *control);
+/* The same, and what comes later raises an event on the channel. 0 or a negative code. */
+int pvb_control_arm(struct pvb_control *control);
+/* Adds its descriptors to those that wait watches. 0 or a negative code. */
+int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
+/* Something waits for time to pass. */
+void pvb_control_tick(struct pvb_control *control);
+/* Waits until the completions of a queue pair in ERR were taken, and no longer than till
+ * the deadline. */
+void pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
+
+/* control_thread.c: handles requests of peers while the program does something else. */
+int pvb_control_thread_start(struct pvb_control *control);
+void pvb_control_thread_stop(struct pvb_control *control);
+
+/* lane.c */
+
+/* The lane of a connection that has its queue pair: 0, or a negative code. */
+int pvb_lane_open(struct pvb_conn *conn);
+void pvb_lane_close(struct pvb_conn *conn);
+/* To ready-to-send, on the path of the connection, to the peer's queue pair. */
+int pvb_lane_connect(struct pvb_lane *lane);
+/* Posts a message; true: it is under way. */
+bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+/* The same once the entry of the send queue that belongs to the request completes: false
+ * without memory. */
+bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message);
+void pvb_lane_now(struct pvb_lane *lane, uint32_t number);
+/* It will not be posted. */
+void pvb_lane_never(struct pvb_lane *lane, uint32_t number);
+/* A buffer for the next message. */
+int pvb_lane_receive(struct pvb_lane_recv *recv);
+/* The control queue pair is of no use any more. */
+void pvb_lane_lose(struct pvb_lane *lane, const char *why);
+
+/* respond.c: the target's side. */
+
+/* With control->lock held: handles what is in the inbox as far as its doorbells show;
+ * false: some do not. */
+bool pvb_respond(struct pvb_lane *lane);
+/* A region is known, or not any more: takes the lock. 0 or a negative code. */
+int pvb_target_add(struct pvb_control *control, struct pvb_target *region);
+void pvb_target_del(struct pvb_control *control, struct pvb_target *region);
+
+#endif

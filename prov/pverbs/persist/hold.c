@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "../cq.h"
+#include "control.h"
+#include "hold.h"
+
+/* An answer and what it says. */
+enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
+
+#define PVB_SLOT_ASKS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
+
+bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+{
+	struct pvb_conn *conn = slot->wq->conn;
+	struct pvb_hold *hold = &conn->hold;
+
+	if (!hold->active && !(slot->flags & PVB_SLOT_ASKS))
+		return false;
+	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
+	hold->done = slot->next;
+	if (slot->flags & PVB_SLOT_REQUEST)
+		pvb_lane_now(conn->lane, ++hold->seen);
+	if (hold->active)
+		return true;
+	hold->active = true;
+	crn_list_add_tail(&cq->holding, &hold->entry);
+	if (!atomic_fetch_add(&conn->lane->control->holding, 1))
+		pvb_control_tick(conn->lane->control);
+	return true;
+}
+
+static void pvb_hold_end(struct pvb_conn *conn)
+{
+	conn->hold.active = false;
+	crn_list_del(&conn->hold.entry);
+	atomic_fetch_sub(&conn->lane->control->holding, 1);
+}
+
+void pvb_hold_forget(struct pvb_conn *conn)
+{
+	if (conn->hold.active)
+		pvb_hold_end(conn);
+}
+
+/* What became of the question that the slot waits for; *err: FI_E*. */
+static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_slot *slot,
+				       int *err)
+{
+	const int kind = slot->flags & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+	struct pvb_asks *asks = &conn->lane->asks[kind];
+	const uint32_t number = atomic_load(&conn->hold.ended[kind]) + 1;
+	const uint32_t answered =
+		atomic_load_explicit(&asks->answered, memory_order_acquire);
+
+	if ((int32_t)(answered - number) >= 0) {
+		*err = asks->of[number % PVB_LANE_CREDITS].status;
+	} else if (atomic_load(&conn->lane->lost)) {
+		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
+	} else if (crn_now_ms() >= asks->of[number % PVB_LANE_CREDITS].deadline) {
+		*err = FI_ETIMEDOUT;
+		pvb_lane_lose(conn->lane, "the target does not answer");
+	} else {
+		return PVB_ANSWER_NONE;
+	}
+	atomic_store(&conn->hold.ended[kind], number);
+	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
+}
+
+static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int err)
+{
+	const struct pvb_comp comp = {
+		.context = slot->context,
+		.flags = slot->flags & ~PVB_SLOT_FLAGS,
+		.err = err,
+		.prov_errno = err == FI_ECANCELED ? IBV_WC_WR_FLUSH_ERR : -err,
+	};
+
+	pvb_cq_count(slot->wq, comp.flags, err);
+	if (!(slot->flags & PVB_SLOT_INJECT))
+		pvb_cq_stash(cq, &comp);
+}
+
+/* The oldest slot; false: it has to wait. */
+static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
+{
+	struct crn_ring *ring = &conn->sq.ring;
+	const uint32_t at = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	struct pvb_slot *slot = &conn->sq.slots[crn_ring_index(ring, at)];
+	struct ibv_wc wc = {
+		.wr_id = (uintptr_t)slot,
+		.status = (slot->flags & PVB_SLOT_STATUS) >> PVB_SLOT_STATUS_SHIFT,
+		.qp_num = conn->qp->qp_num,
+	};
+	struct pvb_comp comp;
+	int err;
+
+	if (wc.status == IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_ASKS)) {
+		switch (pvb_hold_answer(conn, slot, &err)) {
+		case PVB_ANSWER_NONE:
+			return false;
+		case PVB_ANSWER_ERROR:
+			pvb_hold_refuse(cq, slot, err);
+			crn_ring_retire(ring, slot->next);
+			return true;
+		default:
+			break;
+		}
+	}
+	if (wc.status == IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_LED)) {
+		/* Only behind one that failed is the next one of no account. */
+		conn->sq.slots[crn_ring_index(ring, slot->next)].flags &= ~PVB_SLOT_PROOF;
+		crn_ring_retire(ring, slot->next);
+	} else if (pvb_cq_convert_sent(&wc, slot, &comp)) {
+		pvb_cq_stash(cq, &comp);
+	}
+	return true;
+}
+
+static void pvb_hold_release_one(struct pvb_cq *cq, struct pvb_conn *conn)
+{
+	struct crn_ring *ring = &conn->sq.ring;
+
+	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
+	       conn->hold.done) {
+		if (cq->stash_count == cq->stash_size || !pvb_hold_oldest(cq, conn))
+			return;
+	}
+	pvb_hold_end(conn);
+}
+
+void pvb_hold_release(struct pvb_cq *cq)
+{
+	struct crn_list *entry, *next;
+
+	crn_list_for_each_safe (entry, next, &cq->holding)
+		pvb_hold_release_one(cq, crn_container_of(entry, struct pvb_conn,
+							  hold.entry));
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a target does for durable operations: it writes the cache lines of a range back,
+ * stores what a request carries, and answers. A peer names memory by the same keys as in
+ * its other operations; only regions of persistent memory that it may write are taken.
+ */
+#include <string.h>
+#include <libpmem.h>
+#include "control.h"
+
+int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
+{
+	const struct fi_domain_attr *attr = control->domain->info->domain_attr;
+	int ret;
+
+	/* From now on peers may need this side's processor. */
+	ret = attr->data_progress == FI_PROGRESS_MANUAL
+		      ? 0
+		      : pvb_control_thread_start(control);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&control->lock);
+	crn_list_add_tail(&control->targets, &target->entry);
+	pthread_mutex_unlock(&control->lock);
+	return 0;
+}
+
+void pvb_target_del(struct pvb_control *control, struct pvb_target *target)
+{
+	pthread_mutex_lock(&control->lock);
+	crn_list_del(&target->entry);
+	pthread_mutex_unlock(&control->lock);
+}
+
+static const struct pvb_target *pvb_target_find(struct pvb_control *control,
+						const struct pvb_wire_range *range)
+{
+	const struct pvb_target *target;
+	const struct crn_list *entry;
+	uint64_t from;
+
+	crn_list_for_each (entry, &control->targets) {
+		target = crn_container_of(entry, struct pvb_target, entry);
+		from = range->addr - target->addr;
+		if (target->rkey == range->rkey && target->write && from <= target->len &&
+		    range->len <= target->len - from)
+			return target;
+	}
+	return NULL;
+}
+
+/* Caches that a power failure does not spare are written back whatever libpmem thinks of
+ * this processor. */
+static void pvb_target_flush(const struct pvb_target *target,
+			     const struct pvb_wire_range *range)
+{
+	if (target->flush)
+		pmem_deep_flush((const void *)(uintptr_t)range->addr, range->len);
+}
+
+/* Eight bytes that belong together are never stored in parts. */
+static void pvb_store(const struct pvb_wire_range *to, const uint8_t *bytes)
+{
+	uint64_t word, at = to->addr, left = to->len;
+
+	for (; left >= sizeof(word) && at % sizeof(word) == 0;
+	     at += sizeof(word), bytes += sizeof(word), left -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		__atomic_store_n((uint64_t *)(uintptr_t)at, word, __ATOMIC_RELAXED);
+	}
+	memcpy((void *)(uintptr_t)at, bytes, left);
+}
+
+/* 0 or FI_E*: then nothing was changed. */
+static int pvb_respond_check(struct pvb_control *control,
+			     const struct pvb_wire_message *message)
+{
+	uint64_t total = 0;
+	uint8_t i;
+
+	for (i = 0; i < message->ranges; i++) {
+		if (!pvb_target_find(control, &message->range[i]))
+			return FI_EKEYREJECTED;
+		total += message->range[i].len;
+	}
+	if (message->copy && !pvb_target_find(control, &message->to))
+		return FI_EKEYREJECTED;
+	return total > PVB_FLUSH_LIMIT ? FI_EMSGSIZE : 0;
+}
+
+static int pvb_respond_do(struct pvb_control *control,
+			  const struct pvb_wire_message *message)
+{
+	int err = pvb_respond_check(control, message);
+	uint8_t i;
+
+	if (err)
+		return err;
+	for (i = 0; i < message->ranges; i++)
+		pvb_target_flush(pvb_target_find(control, &message->range[i]),
+				 &message->range[i]);
+	pmem_drain();
+	if (!message->copy)
+		return 0;
+	pvb_store(&message->to, message->bytes);
+	pvb_target_flush(pvb_target_find(control, &message->to), &message->to);
+	pmem_drain();
+	return 0;
+}
+
+/* The oldest request of the inbox; false: it has to wait. */
+static bool pvb_respond_one(struct pvb_lane *lane)
+{
+	struct pvb_lane_recv *recv = lane->inbox[lane->inbox_head];
+	struct pvb_wire_message message, answer = {.kind = PVB_WIRE_ANSWER};
+	uint32_t bell;
+
+	pvb_wire_parse(&message, recv->buf, lane->inbox_len[lane->inbox_head]);
+	bell = (uint32_t)atomic_load_explicit(&lane->area->bell, memory_order_acquire);
+	if ((int32_t)(bell - message.bell) < 0)
+		return false;
+	if (message.number != lane->handled + 1) {
+		pvb_lane_lose(lane, "a request is out of turn");
+		return true;
+	}
+	/* Its answer takes the place of an older one: that has been sent long ago. */
+	if (lane->sends - atomic_load(&lane->sent) == PVB_LANE_MESSAGES)
+		return false;
+	answer.number = message.number;
+	answer.status = (uint16_t)pvb_respond_do(lane->control, &message);
+	lane->handled++;
+	lane->inbox_head = (lane->inbox_head + 1) % PVB_LANE_CREDITS;
+	lane->inbox_count--;
+	if (pvb_lane_receive(recv) || !pvb_lane_send(lane, &answer))
+		pvb_lane_lose(lane, "an answer cannot be sent");
+	return true;
+}
+
+bool pvb_respond(struct pvb_lane *lane)
+{
+	while (lane->inbox_count) {
+		if (atomic_load(&lane->lost))
+			lane->inbox_count = 0;
+		else if (!pvb_respond_one(lane))
+			return false;
+	}
+	return true;
+}
