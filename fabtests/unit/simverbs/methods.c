@@ -11,29 +11,36 @@
 #define B_SIZE 8u
 #define SPACE_DRAM 1u
 #define DOORBELL 4096u
+#define SLOTS 8192u
 #define REGION_DATA 1u
 #define REGION_MESSAGES 2u
+#define REGION_CONTROL 3u
 #define QP_DATA 1u
 #define QP_CONTROL 2u
 #define WORDS 24
 
-/* Where both scripts stand. Part of the state. */
+enum { LANE_DATA, LANE_CONTROL, LANES };
+enum { ACK, ACK_A, ACK_B, ACKS };
+
+/* Where all scripts stand. Part of the state. */
 struct progress {
-	uint32_t at, step;  /* next word of each script */
-	uint32_t posted;    /* on the data queue pair */
-	uint32_t sent;	    /* messages of any kind */
-	uint32_t delivered; /* to the responder */
-	uint32_t acks, taken;
-	uint32_t doorbell;
+	uint32_t at;		   /* next word of the requester */
+	uint32_t step[LANES];	   /* and of the responder */
+	uint32_t delivered[LANES]; /* messages, to the responder */
+	uint32_t posted, marked;   /* on the data queue pair */
+	uint32_t sent, controls;   /* messages on each queue pair */
+	uint32_t acks[ACKS], taken[ACKS];
+	uint32_t rung, slots;
+	uint32_t reported[2];			 /* by the responder: a, b */
 	uint32_t last_at, last_len, last_region; /* of what was written last */
-	uint32_t unused;
 };
 
 struct run {
 	const struct machine_kind *kind;
-	bool compound;
-	char text[2][128];
-	char *requester[WORDS], *responder[WORDS];
+	bool compound, lanes;
+	char text[2][192];
+	char *requester[WORDS], *responder[LANES][WORDS];
+	uint32_t reports_a; /* behind this word of the requester */
 	struct svb_machine machine;
 	struct progress now;
 	uint8_t visible[MEMORY], medium[MEMORY];
@@ -50,25 +57,38 @@ static void on_place(void *ctx, uint64_t space, uint64_t at, const void *data, s
 {
 	struct run *run = ctx;
 
-	if (at == DOORBELL)
-		run->now.doorbell = 1;
+	run->now.rung += at == DOORBELL;
+	run->now.slots += at == SLOTS;
+}
+
+/* Something that was posted behind b looks at it. */
+static void find_b(struct run *run)
+{
+	run->verdict.stale |= memcmp(run->visible + run->at_b, run->b, B_SIZE) != 0;
 }
 
 static void on_execute(void *ctx, const struct svb_request *request)
 {
 	struct run *run = ctx;
 
-	if (request->kind == SVB_REQ_ATOMIC)
-		run->now.doorbell = 1;
-	if (request->kind == SVB_REQ_ATOMIC_WRITE)
-		memcpy(run->visible + request->at, run->b, B_SIZE);
+	if (request->note[0])
+		find_b(run);
+	if (request->kind != SVB_REQ_ATOMIC && request->kind != SVB_REQ_ATOMIC_WRITE)
+		return;
+	if (request->space == SPACE_DRAM)
+		run->now.rung++;
+	else
+		memcpy(run->visible + request->at, request->at ? run->b : run->a, B_SIZE);
 }
 
 static void on_deliver(void *ctx, const struct svb_request *request)
 {
 	struct run *run = ctx;
 
-	run->now.delivered++;
+	if (request->note[0])
+		find_b(run);
+	else
+		run->now.delivered[run->lanes && request->qp == QP_CONTROL]++;
 }
 
 static const struct svb_machine_ops ops = {
@@ -93,9 +113,14 @@ static void post(struct run *run, struct svb_request *request,
 		 const struct svb_target *target, const void *data)
 {
 	request->qp = request->qp ? request->qp : QP_DATA;
-	request->seq = request->qp == QP_DATA ? ++run->now.posted : run->now.sent + 1;
+	request->seq = request->qp == QP_DATA ? ++run->now.posted : ++run->now.controls;
 	if (!svb_machine_post(&run->machine, request, target, target ? 1 : 0, data))
 		abort();
+}
+
+static uint32_t fence_of(const char *word)
+{
+	return word[strlen(word) - 1] == '!' ? SVB_REQ_FENCE : 0;
 }
 
 static void post_write(struct run *run, const char *word)
@@ -103,12 +128,10 @@ static void post_write(struct run *run, const char *word)
 	bool b = word[1] == 'b', c = word[1] == 'c';
 	struct svb_target target = {SVB_SPACE_PM, b || c ? run->at_b : 0,
 				    b || c ? B_SIZE : run->kind->a_size};
-	struct svb_request request = {.region = REGION_DATA};
+	struct svb_request request = {.region = REGION_DATA, .flags = fence_of(word)};
 
 	if (*word == 'I')
 		request.flags |= SVB_REQ_DELIVER;
-	if (word[2] == '!')
-		request.flags |= SVB_REQ_FENCE;
 	post(run, &request, &target, c ? run->c : b ? run->b : run->a);
 	run->now.last_at = (uint32_t)target.at;
 	run->now.last_len = (uint32_t)target.len;
@@ -120,7 +143,7 @@ static void post_write(struct run *run, const char *word)
 static void post_send(struct run *run, const char *word)
 {
 	struct svb_request request = {.region = REGION_MESSAGES,
-				      .flags = SVB_REQ_DELIVER};
+				      .flags = SVB_REQ_DELIVER | fence_of(word)};
 	bool a = strchr(word, 'a'), b = strchr(word, 'b');
 	uint8_t data[MESSAGE] = {0};
 	struct svb_target target = {run->kind->rq_pm ? SVB_SPACE_PM : SPACE_DRAM,
@@ -142,103 +165,201 @@ static void post_send(struct run *run, const char *word)
 	run->now.sent++;
 }
 
-static void post_other(struct run *run, const char *word)
+/* Changed when it is executed. */
+static void post_atomic(struct run *run, const char *word)
 {
-	static const uint64_t one = 1;
-	struct svb_target doorbell = {SPACE_DRAM, DOORBELL, 8};
+	bool a = word[1] == 'a';
+	struct svb_request request = {.kind = *word == 'A' ? SVB_REQ_ATOMIC_WRITE
+							   : SVB_REQ_ATOMIC,
+				      .region = REGION_DATA,
+				      .at = a ? 0 : run->at_b,
+				      .len = B_SIZE,
+				      .flags = fence_of(word)};
+
+	post(run, &request, NULL, NULL);
+	run->now.last_at = (uint32_t)request.at;
+	run->now.last_len = B_SIZE;
+	run->now.last_region = REGION_DATA;
+}
+
+/* What makes the last durable. */
+static void post_flush(struct run *run, const char *word)
+{
 	struct svb_request request = {.kind = SVB_REQ_READ,
 				      .region = run->now.last_region,
 				      .at = run->now.last_at,
 				      .len = run->now.last_len};
 
-	if (!strcmp(word, "FP")) {
+	if (word[1] == 'P') {
 		request.kind = SVB_REQ_FLUSH;
 		request.flags = SVB_REQ_PERSISTENT;
-	} else if (!strcmp(word, "AW")) {
-		request.kind = SVB_REQ_ATOMIC_WRITE;
-		request.at = run->now.last_at = run->at_b;
-		request.len = run->now.last_len = B_SIZE;
+	}
+	post(run, &request, NULL, NULL);
+}
+
+/* What the application may do behind b, and what its order promises something about. */
+static void post_behind(struct run *run, const char *word)
+{
+	struct svb_request request = {.note = {1}, .region = REGION_DATA};
+
+	if (*word == 'R') {
+		request.kind = SVB_REQ_READ;
+		request.at = run->at_b;
+		request.len = B_SIZE;
+	} else {
+		request.flags = SVB_REQ_DELIVER;
+	}
+	post(run, &request, NULL, NULL);
+}
+
+/* What tells the responder. */
+static void post_notice(struct run *run, const char *word)
+{
+	static const uint64_t one = 1;
+	struct svb_target target = {SPACE_DRAM, *word == 'D' ? DOORBELL : SLOTS, 8};
+	struct svb_request request = {.region = REGION_CONTROL};
+
+	if (*word == 'M') {
+		request.flags = SVB_REQ_DELIVER;
+		request.qp = QP_CONTROL;
+		post(run, &request, NULL, NULL);
 	} else if (!strcmp(word, "Da")) {
 		request.kind = SVB_REQ_ATOMIC;
 		request.space = SPACE_DRAM;
-	} else if (!strcmp(word, "Dw")) {
-		request.kind = SVB_REQ_POSTED;
-	} else if (!strcmp(word, "M")) {
-		request.kind = SVB_REQ_POSTED;
-		request.flags = SVB_REQ_DELIVER;
-		request.qp = QP_CONTROL;
+		request.at = DOORBELL;
+		request.len = 8;
+		post(run, &request, NULL, NULL);
+	} else {
+		post(run, &request, &target, &one);
 	}
-	post(run, &request,
-	     request.kind == SVB_REQ_POSTED && *word == 'D' ? &doorbell : NULL, &one);
-	run->now.sent += *word == 'M';
 }
 
 /* Completions are reported in order. */
-static bool completed(struct run *run)
+static bool completed(struct run *run, uint32_t last)
 {
 	uint32_t seq;
 
-	for (seq = 1; seq <= run->now.posted; seq++)
+	for (seq = 1; seq <= last; seq++)
 		if (!svb_machine_answered(&run->machine, QP_DATA, seq))
 			return false;
 	return true;
 }
 
+/* Whose answer: of a, of b, or of either. */
+static uint32_t ack_of(char which)
+{
+	return which == 'a' ? ACK_A : which == 'b' ? ACK_B : ACK;
+}
+
 static bool may_request(struct run *run)
 {
 	const char *word = run->requester[run->now.at];
+	uint32_t ack;
 
 	if (!word)
 		return false;
 	if (*word == 'C')
-		return completed(run);
-	return *word != 'A' || word[1] || run->now.taken < run->now.acks;
+		return completed(run, word[1] ? run->now.marked : run->now.posted);
+	ack = ack_of(word[1]);
+	return *word != 'A' || word[1] == 'W' || run->now.taken[ack] < run->now.acks[ack];
 }
 
 static void step_requester(struct run *run)
 {
 	const char *word = run->requester[run->now.at++];
 
-	if (!strcmp(word, "A"))
-		run->now.taken++;
-	else if (*word == 'S')
+	switch (*word) {
+	case 'A':
+		if (word[1] == 'W')
+			post_atomic(run, word);
+		else
+			run->now.taken[ack_of(word[1])]++;
+		break;
+	case 'X':
+		post_atomic(run, word);
+		break;
+	case 'S':
 		post_send(run, word);
-	else if (*word == 'W' || *word == 'I')
+		break;
+	case 'W':
+	case 'I':
 		post_write(run, word);
-	else if (*word != 'C')
-		post_other(run, word);
+		break;
+	case 'F':
+		post_flush(run, word);
+		break;
+	case 'R':
+	case 'N':
+		post_behind(run, word);
+		break;
+	case '=':
+		run->now.marked = run->now.posted;
+		break;
+	case 'C':
+	case '.':
+		break;
+	default:
+		post_notice(run, word);
+		break;
+	}
 }
 
-/* Messages that the responder's script is done with, or at. */
-static uint32_t message_at(const struct run *run)
+/* How often the responder came across words that begin with this, up to where it is. */
+static uint32_t count_words(const struct run *run, uint32_t lane, char first)
 {
-	uint32_t i, message = 1;
+	uint32_t i, count = 0;
 
-	for (i = 0; i < run->now.step; i++)
-		message += *run->responder[i] == '|';
-	return message;
+	for (i = 0; i < run->now.step[lane]; i++)
+		count += *run->responder[lane][i] == first;
+	return count;
 }
 
-static bool may_respond(struct run *run)
+static bool may_respond(struct run *run, uint32_t lane)
 {
-	const char *word = run->responder[run->now.step];
+	const char *word = run->responder[lane][run->now.step[lane]];
 
-	return word && message_at(run) <= run->now.delivered &&
-	       (*word != 'd' || run->now.doorbell);
+	return word && count_words(run, lane, '|') < run->now.delivered[lane] &&
+	       (*word != 'd' || count_words(run, lane, 'd') < run->now.rung);
 }
 
-static void step_responder(struct run *run)
+static void respond_flush(struct run *run, uint32_t lane, char what)
 {
-	const char *word = run->responder[run->now.step++];
-	uint64_t at = word[1] == 'a' ? 0 : run->at_b;
-	size_t len = word[1] == 'a' ? run->kind->a_size : B_SIZE;
+	uint64_t message = AT_MESSAGES + count_words(run, lane, '|') * MESSAGE;
 
-	if (!strcmp(word, "ack"))
-		run->now.acks++;
-	else if (*word == 'c')
-		svb_machine_store(&run->machine, at, at ? run->b : run->a, len);
-	else if (*word == 'f')
-		svb_machine_flush(&run->machine, at, len);
+	if (what == 'm')
+		svb_machine_flush(&run->machine, message, MESSAGE);
+	else if (what == 'a')
+		svb_machine_flush(&run->machine, 0, run->kind->a_size);
+	else
+		svb_machine_flush(&run->machine, run->at_b, B_SIZE);
+}
+
+static void step_responder(struct run *run, uint32_t lane)
+{
+	const char *word = run->responder[lane][run->now.step[lane]];
+	bool a = word[1] == 'a';
+
+	switch (*word) {
+	case 'a':
+		run->now.acks[ack_of(word[3])]++;
+		break;
+	case 'c':
+		svb_machine_store(&run->machine, a ? 0 : run->at_b, a ? run->a : run->b,
+				  a ? run->kind->a_size : B_SIZE);
+		break;
+	case 'f':
+		respond_flush(run, lane, word[1]);
+		break;
+	case 'l':
+		run->verdict.blind |= count_words(run, lane, 'l') >= run->now.slots;
+		break;
+	case 'r':
+		run->now.reported[!a] = 1;
+		break;
+	default:
+		break;
+	}
+	run->now.step[lane]++;
 }
 
 struct saved {
@@ -326,6 +447,9 @@ static void fail(struct run *run)
 	svb_machine_fail(&run->machine);
 	recover(run, &a, &b);
 	run->verdict.too_early |= reported && (!a || (run->compound && !b));
+	run->verdict.too_early |= run->now.at > run->reports_a && !a;
+	run->verdict.too_early |= run->now.reported[0] && !a;
+	run->verdict.too_early |= run->now.reported[1] && !b;
 	run->verdict.disorder |= run->compound && b && !a;
 }
 
@@ -333,7 +457,7 @@ static void explore(struct run *run)
 {
 	struct svb_choice choices[128];
 	struct saved *here = save(run);
-	uint32_t count, i;
+	uint32_t count, i, lane;
 	bool acts;
 
 	if (!is_new(run, here)) {
@@ -343,12 +467,13 @@ static void explore(struct run *run)
 	fail(run);
 	restore(run, here);
 	count = svb_machine_enabled(&run->machine, choices, 128);
-	acts = may_request(run) || may_respond(run);
+	acts = may_request(run) || may_respond(run, LANE_DATA) ||
+	       may_respond(run, LANE_CONTROL);
 	if (!count && !acts) {
 		run->verdict.runs++;
 		run->verdict.stuck |= run->requester[run->now.at] != NULL;
-		run->verdict.stale |= run->overwritten &&
-				      memcmp(run->visible + run->at_b, run->c, B_SIZE);
+		run->verdict.stale |= run->overwritten && memcmp(run->visible + run->at_b,
+								 run->c, B_SIZE) != 0;
 	}
 	for (i = 0; i < count; i++) {
 		svb_machine_apply(&run->machine, &choices[i]);
@@ -360,12 +485,38 @@ static void explore(struct run *run)
 		explore(run);
 		restore(run, here);
 	}
-	if (may_respond(run)) {
-		step_responder(run);
-		explore(run);
-		restore(run, here);
-	}
+	for (lane = 0; lane < LANES; lane++)
+		if (may_respond(run, lane)) {
+			step_responder(run, lane);
+			explore(run);
+			restore(run, here);
+		}
 	free(here);
+}
+
+/* Where a script has this word; UINT32_MAX: nowhere. */
+static uint32_t find_word(char *const *words, const char *word)
+{
+	uint32_t i;
+
+	for (i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return UINT32_MAX;
+}
+
+/* "||" parts the responder's scripts. */
+static void split_lanes(struct run *run)
+{
+	char **words = run->responder[LANE_DATA];
+	uint32_t at = find_word(words, "||");
+
+	if (at == UINT32_MAX)
+		return;
+	run->lanes = true;
+	words[at] = NULL;
+	memcpy(run->responder[LANE_CONTROL], words + at + 1,
+	       (WORDS - at - 1) * sizeof(*words));
 }
 
 struct verdict method_explore(const struct method *method,
@@ -392,7 +543,9 @@ struct verdict method_explore(const struct method *method,
 	memset(run->b, 0xbb, sizeof(run->b));
 	memset(run->c, 0xcc, sizeof(run->c));
 	split(run->text[0], run->requester, method->requester);
-	split(run->text[1], run->responder, method->responder);
+	split(run->text[1], run->responder[LANE_DATA], method->responder);
+	split_lanes(run);
+	run->reports_a = find_word(run->requester, ".");
 	run->mask = 1023;
 	run->seen = calloc(run->mask + 1, sizeof(*run->seen));
 	explore(run);

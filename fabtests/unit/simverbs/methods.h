@@ -4,22 +4,34 @@
  * its rules allow, the power failing in every state.
  *
  * The requester's script, words separated by blanks. a and b are ranges of persistent
- * memory; everything but M goes through one queue pair:
+ * memory; everything but M goes through one queue pair. With ! behind it, Wa!, a word is
+ * posted with IBV_SEND_FENCE:
  *
- *	Wa Wb	write		Wb!	write with IBV_SEND_FENCE
+ *	Wa Wb	write			Wc	write of other bytes over b
  *	Ia Ib	write with immediate: the responder gets a message
  *	S Sa Sb Sab	send: nothing but where to look, a, b, or both
+ *	Xa Xb	atomic that changes a (of eight bytes) or b
+ *	AW	ATOMIC WRITE of b
  *	F FP	1-byte read, or native FLUSH with persistent placement, of what was
  *		written last
- *	AW	ATOMIC WRITE of b	Wc	write of other bytes over b
  *	Dw Da	the doorbell, in ordinary memory: by a write, by an atomic
- *	M	message on another queue pair
- *	C	wait for the completion of the last	A	wait for an
- *acknowledgement
+ *	L	slot, in ordinary memory: what the next message wants
+ *	M Mb	message on another queue pair; what it carries is ordinary memory's
+ *	R N	the application's read of b, and a message that says b is there
+ *	C	wait for the completion of the last	A Aa Ab	wait for an answer
+ *	= Ca	wait for the completion of the last before =
+ *	.	a is reported from here; everything is at the script's end
  *
  * The responder's, for each message in turn, separated by "|":
  *
- *	ca cb	copy	fa fb	flush	ack	d	wait for the doorbell
+ *	ca cb	copy	fa fb	flush	fm	flush the message's own buffer
+ *	d	wait until the doorbell rang for as many messages as say d
+ *	l	read the slot: blind when it is not there
+ *	ra rb	report a, b to the responder's application
+ *	ack acka ackb	answer
+ *
+ * Behind "||" stands what it does for messages of the other queue pair, at the same time;
+ * without that the first script is for all.
  */
 #ifndef METHODS_H
 #define METHODS_H
@@ -47,8 +59,11 @@ struct verdict {
 	uint64_t runs;	/* scripts that came to their end */
 	bool too_early; /* reported and not durable (I1) */
 	bool disorder;	/* b without a (I2) */
-	bool stale;	/* the final bytes are not those posted last (I3) */
-	bool stuck;	/* nothing can happen and a script has not ended */
+	/* The final bytes are not those posted last, or what came behind b did not find
+	 * it (I3). */
+	bool stale;
+	bool blind; /* a message was handled and its slot was not there */
+	bool stuck; /* nothing can happen and a script has not ended */
 };
 
 struct verdict method_explore(const struct method *method,
@@ -56,7 +71,7 @@ struct verdict method_explore(const struct method *method,
 
 static inline bool verdict_safe(const struct verdict *verdict)
 {
-	return !verdict->too_early && !verdict->disorder;
+	return !verdict->too_early && !verdict->disorder && !verdict->blind;
 }
 
 #endif

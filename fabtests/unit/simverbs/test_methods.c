@@ -188,7 +188,7 @@ CT_TEST(methods, relaxed_ordering_breaks_pipelined_writes)
 }
 
 /* What a later write may pass leaves older bytes behind, unless it waits. */
-CT_TEST(methods, a_write_after_an_atomic_write_or_a_copy_must_wait)
+CT_TEST(methods, what_follows_an_atomic_write_or_a_copy_must_wait)
 {
 	static const struct {
 		const char *requester, *responder;
@@ -203,6 +203,18 @@ CT_TEST(methods, a_write_after_an_atomic_write_or_a_copy_must_wait)
 		{"Wa F AW C Wc", "", false, false},
 		{"Wa Sb Wc A", "fa cb fb ack", true, false},
 		{"Wa Sb A Wc", "fa cb fb ack", false, false},
+		{"Wa Da M Mb Wc Aa Ab", "|| d fa acka | cb fb ackb", true, false},
+		{"Wa Da M Mb Ab Wc", "|| d fa acka | cb fb ackb", false, false},
+		/* A read, or a message that says b is there. */
+		{"Wa Wb R", "", false, false},
+		{"Wa Wb N", "", false, true},
+		{"Wa F AW R", "", false, false},
+		{"Wa F AW N", "", true, false},
+		{"Wa F AW C N", "", false, false},
+		{"Wa Sb R A", "fa cb fb ack", true, false},
+		{"Wa Sb N A", "fa cb fb ack", true, false},
+		{"Wa Sb A R", "fa cb fb ack", false, false},
+		{"Wa Sb A N", "fa cb fb ack", false, false},
 	};
 	struct verdict verdict;
 	size_t i;
