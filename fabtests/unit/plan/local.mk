@@ -9,6 +9,8 @@ fabtests_unit_unit_plan_SOURCES = \
 	fabtests/unit/plan/test_safe.c \
 	fabtests/unit/simverbs/methods.c \
 	fabtests/unit/simverbs/methods.h \
+	fabtests/unit/simverbs/methods_run.h \
+	fabtests/unit/simverbs/methods_words.c \
 	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
 	util/simverbs/machine.c \

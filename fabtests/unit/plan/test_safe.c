@@ -181,3 +181,46 @@ CT_TEST(plans, wait_only_where_b_could_come_first)
 	CT_EXPECT_EQ(excused[CAREFUL], 0);
 	printf("%u plans wait\n", waits);
 }
+
+/* --- and what would not be */
+
+static struct verdict explore_one(const char *requester, const char *responder,
+				  enum svb_domain domain, bool ddio, bool rq_pm)
+{
+	struct method method = {requester, responder, false};
+	struct machine_kind kind = {.config = {.domain = domain, .ddio = ddio},
+				    .rq_pm = rq_pm,
+				    .a_size = 128};
+
+	return method_explore(&method, &kind);
+}
+
+/* rdma_rxe and its like: the processor places the data, into its cache. */
+CT_TEST(plans, a_software_device_taken_for_ddio_off_loses_data)
+{
+	CT_EXPECT_FALSE(
+		explore_one("Wa F C", "", SVB_DOMAIN_DMP, false, false).too_early);
+	CT_EXPECT_TRUE(explore_one("Wa F C", "", SVB_DOMAIN_DMP, true, false).too_early);
+}
+
+/* fi_cq(3): no completion at the peer before durability. */
+CT_TEST(plans, without_a_slot_the_target_reports_too_early)
+{
+	CT_EXPECT_TRUE(
+		explore_one("Ia F C", "ra", SVB_DOMAIN_DMP, false, false).too_early);
+	CT_EXPECT_FALSE(
+		explore_one("Ia F C", "ra", SVB_DOMAIN_MHP, true, false).too_early);
+	CT_EXPECT_FALSE(explore_one("L Ia A", "l fa ra ack", SVB_DOMAIN_DMP, true, false)
+				.too_early);
+	CT_EXPECT_TRUE(
+		explore_one("Ia L A", "l fa ra ack", SVB_DOMAIN_DMP, true, false).blind);
+}
+
+/* Erratum 6: a message is written back before it is reported. */
+CT_TEST(plans, a_replayed_message_is_reported_too_early_unless_it_is_written_back)
+{
+	CT_EXPECT_TRUE(
+		explore_one("Sa F C", "ra", SVB_DOMAIN_DMP, false, true).too_early);
+	CT_EXPECT_FALSE(
+		explore_one("Sa F C", "fm ra", SVB_DOMAIN_DMP, false, true).too_early);
+}

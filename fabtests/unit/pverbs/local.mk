@@ -22,6 +22,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
+	fabtests/unit/pverbs/plan_query.h \
 	fabtests/unit/pverbs/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_region.c \
 	fabtests/unit/pverbs/persist/tree.c \
@@ -63,6 +64,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_path.c \
 	fabtests/unit/pverbs/test_pep.c \
 	fabtests/unit/pverbs/test_plan.c \
+	fabtests/unit/pverbs/test_plan_choice.c \
+	fabtests/unit/pverbs/test_plan_truths.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \
 	fabtests/unit/pverbs/test_stats.c \

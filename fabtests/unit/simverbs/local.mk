@@ -5,6 +5,8 @@ TESTS += fabtests/unit/unit_simverbs
 fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/methods.c \
 	fabtests/unit/simverbs/methods.h \
+	fabtests/unit/simverbs/methods_run.h \
+	fabtests/unit/simverbs/methods_words.c \
 	fabtests/unit/simverbs/test_atomic.c \
 	fabtests/unit/simverbs/test_channel.c \
 	fabtests/unit/simverbs/test_choice.c \
