@@ -5,6 +5,7 @@
  * the count owns one of the list; one that was dropped meanwhile is waited for again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,16 +233,20 @@ static bool svb_cm_prepare(struct svb_cm_event *event)
 	}
 }
 
-/* Without a thread: messages arrive while somebody waits for an event. */
+/* Without a thread: messages arrive while somebody waits for an event, or, where the
+ * channel does not block, looks for one. */
 static int svb_cm_poll_box(int fd)
 {
+	int timeout = fcntl(fd, F_GETFL) & O_NONBLOCK ? 0 : -1;
+	int ready;
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
 				{.fd = svb_cm_box_fd(), .events = POLLIN}};
 
 	while (fds[1].fd >= 0) {
-		if (poll(fds, 2, -1) < 0)
+		ready = poll(fds, 2, timeout);
+		if (ready < 0)
 			return errno;
-		if (fds[0].revents)
+		if (!ready || fds[0].revents)
 			return 0;
 		svb_bell_take(fds[1].fd);
 		svb_cm_lock();
