@@ -118,7 +118,6 @@ struct svb_cq {
 	uint32_t mask;
 	uint32_t slot;
 	uint32_t users;		 /* queue pairs */
-	uint32_t idle;		 /* polls that found nothing */
 	uint32_t given;		 /* completion events read by ibv_get_cq_event */
 	uint32_t async_given;	 /* and async events */
 	struct svb_cqe *current; /* between start_poll and end_poll */

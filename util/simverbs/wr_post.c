@@ -62,6 +62,10 @@ void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe)
 		qp->ibv.qp_type == IBV_QPT_RC ? (qp->sh->attr.retry_cnt & 7) + 1 : 1;
 	uint32_t lost = 0;
 
+	/* A field that the program need not fill: it must not tell states apart. */
+	if (wqe->opcode != IBV_WR_RDMA_WRITE_WITH_IMM &&
+	    wqe->opcode != IBV_WR_SEND_WITH_IMM && wqe->opcode != IBV_WR_SEND_WITH_INV)
+		wqe->imm = 0;
 	if (set->latency)
 		wqe->due = svb_now() + set->latency;
 	while (lost < tries && set->loss > 0 && svb_random() < set->loss)
