@@ -77,8 +77,9 @@ util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/uti
 	$(VERBS_CFLAGS) $(INIH_CFLAGS)
 util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
 
-pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
-util_simverbs_libsimverbs_la_SOURCES = \
+# Everything, also linked into what runs providers in its own process.
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
+util_simverbs_libsimverbs_all_la_SOURCES = \
 	util/simverbs/cm.h \
 	util/simverbs/cm_bind.c \
 	util/simverbs/cm_box.c \
@@ -103,8 +104,12 @@ util_simverbs_libsimverbs_la_SOURCES = \
 	util/simverbs/sysfs.c \
 	util/simverbs/sysfs.h \
 	util/simverbs/sysfs_files.c
-util_simverbs_libsimverbs_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
-util_simverbs_libsimverbs_la_LIBADD = util/simverbs/libsimverbs-verbs.la
+util_simverbs_libsimverbs_all_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
+util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la
+
+pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
+util_simverbs_libsimverbs_la_SOURCES =
+util_simverbs_libsimverbs_la_LIBADD = util/simverbs/libsimverbs-all.la
 util_simverbs_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined \
 	-Wl,-z,defs
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What recovery must find. */
+#include <string.h>
+#include <rdma/fabric.h>
+#include "model.h"
+#include "world.h"
+
+/* Persistent memory when so many calls are done, one after the other. */
+static uint8_t image[CALLS + 1][PM_SIZE];
+/* What each call changes. */
+static struct {
+	uint32_t at, len;
+	uint32_t claims, after; /* other calls, bits */
+} range[CALLS];
+static uint32_t count;
+
+/* Earlier calls of the same connection, and itself. */
+static uint32_t all_before(const struct call *call, uint32_t number)
+{
+	uint32_t i, bits = 0;
+
+	for (i = 0; i <= number; i++)
+		bits |= (uint32_t)(call[i].pair == call[number].pair) << i;
+	return bits;
+}
+
+static void apply(const struct call *call, uint32_t number, uint8_t *to)
+{
+	const uint8_t *from = world.source[number];
+	uint64_t sum, more;
+
+	if (call->kind != CALL_ADD) {
+		memcpy(to, from, range[number].len);
+		return;
+	}
+	memcpy(&sum, to, sizeof(sum));
+	memcpy(&more, from, sizeof(more));
+	sum += more;
+	memcpy(to, &sum, sizeof(sum));
+}
+
+void check_begin(const struct scenario *scenario)
+{
+	const struct call *call = scenario->call;
+	uint32_t sent[PAIRS] = {0}, i, p;
+
+	memset(image[0], 0, PM_SIZE);
+	for (i = 0; i < CALLS && call[i].kind; i++) {
+		p = call[i].pair;
+		range[i].at = call[i].at;
+		range[i].len = call[i].kind == CALL_READ ? 0 : call[i].len;
+		if (call[i].kind == CALL_SEND)
+			range[i].at = RECEIVE_AT + (p * RECEIVES + sent[p]) * LEN_MAX;
+		if (call[i].kind == CALL_SEND && !world.machine->pm_receives)
+			range[i].len = 0;
+		sent[p] += call[i].kind == CALL_SEND || call[i].kind == CALL_WRITEDATA;
+		range[i].claims = call[i].claims;
+		range[i].after = call[i].after;
+		if (call[i].flags & FI_COMMIT_COMPLETE) {
+			range[i].claims |= 1u << i;
+			if (call[i].flags & FI_FENCE) {
+				range[i].claims |= all_before(call, i);
+				range[i].after |= all_before(call, i) & ~(1u << i);
+			}
+		}
+		memcpy(image[i + 1], image[i], PM_SIZE);
+		apply(&call[i], i, image[i + 1] + range[i].at);
+	}
+	count = i;
+}
+
+/* Is a byte as it is after some number of calls in a row? */
+static bool is_one_of(uint32_t at, uint8_t byte, uint32_t first, uint32_t last)
+{
+	for (; first <= last; first++)
+		if (image[first][at] == byte)
+			return true;
+	return false;
+}
+
+static bool all_there(const uint8_t *medium, uint32_t number)
+{
+	uint32_t at = range[number].at, end = at + range[number].len;
+
+	for (; at < end; at++)
+		if (!is_one_of(at, medium[at], number + 1, count))
+			return false;
+	return true;
+}
+
+static bool some_there(const uint8_t *medium, uint32_t number)
+{
+	uint32_t at = range[number].at, end = at + range[number].len;
+
+	for (; at < end; at++)
+		if (is_one_of(at, medium[at], number + 1, count) &&
+		    !is_one_of(at, medium[at], 0, number))
+			return true;
+	return false;
+}
+
+static bool each_there(const uint8_t *medium, uint32_t numbers)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (numbers >> i & 1 && !all_there(medium, i))
+			return false;
+	return true;
+}
+
+unsigned int check_power(void)
+{
+	const uint8_t *medium;
+	unsigned int wrong = 0;
+	uint32_t i;
+
+	svb_model_fail();
+	medium = svb_model_medium();
+	for (i = 0; i < count; i++) {
+		if (program.reported >> i & 1 && !each_there(medium, range[i].claims))
+			wrong |= WRONG_EARLY;
+		if (program.received >> i & 1 && range[i].claims >> i & 1 &&
+		    !all_there(medium, i))
+			wrong |= WRONG_TARGET;
+		if (range[i].after && some_there(medium, i) &&
+		    !each_there(medium, range[i].after))
+			wrong |= WRONG_COMPOUND;
+	}
+	return wrong;
+}
+
+unsigned int check_end(void)
+{
+	if (!program_done())
+		return WRONG_STUCK;
+	if (program.failed)
+		return 0;
+	return memcmp(world.pm, image[count], PM_SIZE) ? WRONG_END : 0;
+}
+
+bool check_read(unsigned int number, const uint8_t *result, unsigned int len)
+{
+	uint32_t at = range[number].at, i;
+
+	for (i = 0; i < len; i++)
+		if (!is_one_of(at + i, result[i], number, count))
+			return false;
+	return true;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The crash explorer: is what the provider reports as durable durable, whatever happens,
+ * whenever the power fails?
+ *
+ * Method. Both ends of a connection live in this process: the provider and the software
+ * device are linked in, nothing runs in threads, the clock stands still. A program (a few
+ * libfabric calls of the initiator) is run from its first call in every possible way. In
+ * each state one of these happens next:
+ *
+ *	- the device makes one of its choices: a request arrives, a line is placed, a read
+ *is executed, a message is delivered, a line drains (machine.h);
+ *	- the initiator's processor makes its next call, or reads its completion queue;
+ *	- the target's processor reads its completion queue.
+ *
+ * The state is all of it: device, memory and persistent memory (svb_model_save), and the
+ * variables of the real code, which all lie in its heap (heap.h). So every state can be
+ * taken back, and one that was seen before is not looked at again. The real code is run
+ * from its call to its return as one step; what the processor flushes meanwhile (it asks
+ * for that by pmem_persist) is a place to stop at: every way the device may go from there
+ * is searched for a power failure too.
+ *
+ * In every state the power fails, and what recovery finds is compared with what was
+ * reported:
+ *
+ *	I1  reported as durable, at either end: it is there
+ *	I2  of a compound update (b after a): something of b is there, so all of a is
+ *	I3  in the end every byte is as if the calls had happened one after the other, and
+ *a read finds what was written before it
+ *
+ * and completions come in the order of the calls, each exactly once; no state is stuck.
+ */
+#ifndef EXPLORE_H
+#define EXPLORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PM_SIZE 4096u
+#define CALLS 6u
+
+/* What the machine is like: what the settings of the device say. */
+struct machine {
+	const char *domain; /* dmp, mhp, wsp */
+	bool ddio;
+	bool iwarp;
+	bool flush; /* the device offers FLUSH and ATOMIC WRITE */
+	bool pm_receives;
+	unsigned int pairs; /* connections */
+};
+
+enum call_kind { CALL_END, CALL_WRITE, CALL_WRITEDATA, CALL_SEND, CALL_READ, CALL_ADD };
+
+/* A libfabric call of the initiator. */
+struct call {
+	enum call_kind kind;
+	uint16_t at, len; /* in the target's persistent memory, bytes */
+	uint64_t flags;	  /* of fi_writemsg and its relatives */
+	/* Calls, a bit each, that are claimed to be durable when this is reported ... */
+	uint8_t claims;
+	/* ... and that must be durable if anything of this is. */
+	uint8_t after;
+	uint8_t pair;
+	bool wait; /* the program waits for all before it to be reported */
+};
+
+/* What can be wrong. */
+#define WRONG_EARLY 1u	  /* I1 at the initiator */
+#define WRONG_TARGET 2u	  /* I1 at the target */
+#define WRONG_COMPOUND 4u /* I2 */
+#define WRONG_END 8u	  /* I3 */
+#define WRONG_ORDER 16u	  /* completions */
+#define WRONG_STUCK 32u
+#define WRONG_ERROR 64u	    /* an operation failed */
+#define WRONG_REFUSED 128u  /* a call gave an error */
+#define WRONG_EXPLORER 256u /* the search itself: out of memory */
+
+struct scenario {
+	const char *name;
+	struct call call[CALLS];
+	bool tear; /* single words move by themselves */
+	/* WRONG_* that must be found on that machine, and no other. */
+	unsigned int (*expect)(const struct machine *machine);
+	bool (*fits)(const struct machine *machine); /* NULL: every machine */
+};
+
+/* What a search found. */
+struct found {
+	unsigned int wrong;
+	uint64_t states, runs; /* of the device and code; of the real code */
+	double seconds;
+};
+
+/* scenarios.c: ends with a name that is NULL. */
+extern const struct scenario scenarios[];
+
+/* world.c: the environment of a process that explores a machine; dir is its own. */
+void world_settings(const struct machine *machine, const char *dir);
+/* Both ends, in this process. It ends when that cannot be. */
+void world_open(const struct machine *machine);
+/* program.c: the part of the state that is the program's. */
+struct program {
+	uint32_t called;   /* calls made */
+	uint32_t reported; /* bits: successes the initiator has read */
+	uint32_t failed;   /* bits: errors, or calls refused */
+	uint32_t received; /* bits: what the target has read */
+	uint32_t wrong;	   /* WRONG_* that a step noticed */
+};
+extern struct program program;
+
+void program_begin(const struct scenario *scenario);
+/* Steps of processors. False: not possible now. They may change nothing. */
+enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEPS };
+bool program_step(enum step step);
+/* Was everything called, and has everything ended? */
+bool program_done(void);
+
+/* check.c: what is wrong in this state, WRONG_*. The first changes memory: the power
+ * fails. */
+void check_begin(const struct scenario *scenario);
+unsigned int check_power(void);
+unsigned int check_end(void);
+/* Is what a call read what the calls before it, or later ones, wrote? */
+bool check_read(unsigned int number, const uint8_t *result, unsigned int len);
+
+/* search.c */
+void search_init(void);
+void search(const struct scenario *scenario, struct found *found);
+/* Of the first thing that was wrong: how to get there, to stdout. */
+void search_tell(void);
+/* A place inside a step where the power may fail. */
+void search_stop(void);
+
+#endif

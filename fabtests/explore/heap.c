@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "heap.h"
+
+#define HEAP_SIZE (64u << 20)
+#define PAGE 4096u
+#define PAGES (HEAP_SIZE / PAGE)
+#define HEADER 64u /* in front of each block; keeps cache lines apart */
+#define CLASSES 32u
+
+/* Its own books lie in it, and are taken back with it. */
+struct heap {
+	size_t top;
+	void *free[CLASSES]; /* by size, a power of two */
+};
+
+struct block {
+	size_t size; /* the caller's */
+	uint32_t class;
+};
+
+static struct {
+	char *at;
+	char *base; /* as it was when the watch began */
+	bool on;
+	uint32_t written; /* pages since then, in the order of their first writes */
+	uint32_t page[PAGES];
+	uint64_t hash[PAGES]; /* of base, where it was written */
+} heap;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **out, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+void __real_free(void *at);
+void __wrap_free(void *at);
+void __wrap_fi_freeinfo(void *info);
+
+/* The library would free what was allocated here: infos stay until the process ends. */
+void __wrap_fi_freeinfo(void *info)
+{
+}
+
+static struct heap *books(void)
+{
+	return (struct heap *)heap.at;
+}
+
+static bool ours(const void *at)
+{
+	return heap.at && (const char *)at >= heap.at &&
+	       (const char *)at < heap.at + HEAP_SIZE;
+}
+
+static struct block *block_of(void *at)
+{
+	return (struct block *)((char *)at - HEADER);
+}
+
+/* Zero bytes: what was there before must not tell states apart. */
+static void *take(size_t size, size_t alignment)
+{
+	struct heap *h = books();
+	uint32_t class = 6;
+	uintptr_t at;
+	void *free;
+
+	while ((size_t)1 << class < size)
+		class ++;
+	free = h->free[class];
+	if (free && !((uintptr_t)free & (alignment - 1))) {
+		memcpy(&h->free[class], free, sizeof(void *));
+		memset(free, 0, sizeof(void *));
+		block_of(free)->size = size;
+		return free;
+	}
+	if (alignment < HEADER)
+		alignment = HEADER;
+	at = (uintptr_t)heap.at + h->top + HEADER;
+	at = (at + alignment - 1) & ~(uintptr_t)(alignment - 1);
+	if (at + ((size_t)1 << class) > (uintptr_t)heap.at + HEAP_SIZE) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	*block_of((void *)at) = (struct block){.size = size, .class = class};
+	h->top = at + ((size_t)1 << class) - (uintptr_t)heap.at;
+	return (void *)at;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return heap.on ? take(size, 1) : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return heap.on ? take(count * size, 1) : __real_calloc(count, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return heap.on ? take(size, alignment) : __real_aligned_alloc(alignment, size);
+}
+
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
+{
+	if (!heap.on)
+		return __real_posix_memalign(out, alignment, size);
+	*out = take(size, alignment);
+	return *out ? 0 : ENOMEM;
+}
+
+char *__wrap_strdup(const char *text)
+{
+	char *copy = __wrap_malloc(strlen(text) + 1);
+
+	return copy ? strcpy(copy, text) : NULL;
+}
+
+void __wrap_free(void *at)
+{
+	struct block *block;
+
+	if (!ours(at)) {
+		__real_free(at);
+		return;
+	}
+	block = block_of(at);
+	memset(at, 0, block->size);
+	memcpy(at, &books()->free[block->class], sizeof(void *));
+	books()->free[block->class] = at;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	void *new;
+
+	if (!(old ? ours(old) : heap.on))
+		return __real_realloc(old, size);
+	new = take(size, 1);
+	if (new &&old) {
+		memcpy(new, old, block_of(old)->size < size ? block_of(old)->size : size);
+		__wrap_free(old);
+	}
+	return new;
+}
+
+void heap_use(bool on)
+{
+	if (!heap.at) {
+		heap.at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (heap.at == MAP_FAILED)
+			abort();
+		books()->top = sizeof(struct heap);
+	}
+	heap.on = on;
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+	return hash ^ hash >> 32;
+}
+
+/* Four at a time: one after the other would wait for each multiplication. */
+static uint64_t page_hash(const char *page, uint32_t number)
+{
+	uint64_t lane[4] = {number, 1, 2, 3}, word[4];
+	size_t at;
+	int i;
+
+	for (at = 0; at < PAGE; at += sizeof(word)) {
+		memcpy(word, page + at, sizeof(word));
+		for (i = 0; i < 4; i++)
+			lane[i] = mixed(lane[i], word[i]);
+	}
+	return mixed(mixed(mixed(lane[0], lane[1]), lane[2]), lane[3]);
+}
+
+/* The first write to a page since the watch began. */
+static void on_write(int signal, siginfo_t *info, void *context)
+{
+	char *at = info->si_addr;
+	uint32_t page;
+
+	if (!ours(at)) {
+		struct sigaction plain = {.sa_handler = SIG_DFL};
+
+		sigaction(SIGSEGV, &plain, NULL);
+		return;
+	}
+	page = (uint32_t)((at - heap.at) / PAGE);
+	heap.hash[heap.written] = page_hash(heap.base + (size_t)page * PAGE, page);
+	heap.page[heap.written++] = page;
+	mprotect(heap.at + (size_t)page * PAGE, PAGE, PROT_READ | PROT_WRITE);
+}
+
+bool heap_watch(void)
+{
+	struct sigaction action = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO};
+
+	heap.base = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (heap.base == MAP_FAILED || sigaction(SIGSEGV, &action, NULL))
+		return false;
+	memcpy(heap.base, heap.at, books()->top);
+	return !mprotect(heap.at, HEAP_SIZE, PROT_READ);
+}
+
+size_t heap_size(void)
+{
+	return sizeof(uint64_t) + (size_t)heap.written * PAGE;
+}
+
+void heap_save(void *to)
+{
+	uint64_t count = heap.written;
+	uint32_t i;
+
+	memcpy(to, &count, sizeof(count));
+	to = (char *)to + sizeof(count);
+	for (i = 0; i < count; i++)
+		memcpy((char *)to + (size_t)i * PAGE,
+		       heap.at + (size_t)heap.page[i] * PAGE, PAGE);
+}
+
+void heap_restore(const void *from)
+{
+	uint64_t count;
+	uint32_t i;
+
+	memcpy(&count, from, sizeof(count));
+	from = (const char *)from + sizeof(count);
+	for (i = 0; i < heap.written; i++)
+		memcpy(heap.at + (size_t)heap.page[i] * PAGE,
+		       i < count ? (const char *)from + (size_t)i * PAGE
+				 : heap.base + (size_t)heap.page[i] * PAGE,
+		       PAGE);
+}
+
+uint64_t heap_hash(void)
+{
+	uint64_t hash = 0;
+	uint32_t i;
+
+	for (i = 0; i < heap.written; i++)
+		hash ^= heap.hash[i] ^
+			page_hash(heap.at + (size_t)heap.page[i] * PAGE, heap.page[i]);
+	return hash;
+}

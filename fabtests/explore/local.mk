@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The crash explorer: the real provider on the software device, both linked in.
+check_PROGRAMS += fabtests/explore/explore
+TESTS += fabtests/explore/explore
+fabtests_explore_explore_SOURCES = \
+	fabtests/explore/check.c \
+	fabtests/explore/explore.c \
+	fabtests/explore/explore.h \
+	fabtests/explore/heap.c \
+	fabtests/explore/heap.h \
+	fabtests/explore/program.c \
+	fabtests/explore/scenarios.c \
+	fabtests/explore/search.c \
+	fabtests/explore/world.c \
+	fabtests/explore/world.h
+fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
+	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+# Whole: of an archive the linker would leave out the functions that no object names, and libibverbs'
+# would stand for them.
+fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
+	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
+	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
+	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime
+fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
+	-lm -lpthread
+fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \
+	util/simverbs/libsimverbs-all.la
+EXTRA_DIST += fabtests/explore/local.mk

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <arpa/inet.h>
+#include <rdma/providers/fi_prov.h>
+#include "heap.h"
+#include "medium.h"
+#include "step.h"
+#include "world.h"
+
+#define ADDRESS "10.77.0.1"
+#define DEPTH 8
+#define PATIENCE 100000 /* looks at the event queue */
+
+/* init.c: what libfabric looks for in the provider. */
+struct fi_provider *fi_prov_ini(void);
+
+struct world world = {.now = 1000000000};
+
+/* The linker puts these where the provider and the device call them: the machine has one
+ * address, whatever the interfaces of this one are, and time does not pass. */
+int __wrap_getifaddrs(struct ifaddrs **list);
+void __wrap_freeifaddrs(struct ifaddrs *list);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_getifaddrs(struct ifaddrs **list)
+{
+	static char name[] = "sim";
+	static struct sockaddr_in address = {.sin_family = AF_INET},
+				  mask = {.sin_family = AF_INET};
+	static struct ifaddrs one = {
+		.ifa_name = name,
+		.ifa_flags = IFF_UP | IFF_RUNNING,
+		.ifa_addr = (struct sockaddr *)&address,
+		.ifa_netmask = (struct sockaddr *)&mask,
+	};
+
+	inet_pton(AF_INET, ADDRESS, &address.sin_addr);
+	inet_pton(AF_INET, "255.255.255.0", &mask.sin_addr);
+	*list = &one;
+	return 0;
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *list)
+{
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	now->tv_sec = (time_t)(world.now / 1000000000);
+	now->tv_nsec = (long)(world.now % 1000000000);
+	return 0;
+}
+
+static uint64_t now(void)
+{
+	return world.now;
+}
+
+static void need(ssize_t ret, const char *what)
+{
+	if (ret >= 0)
+		return;
+	fprintf(stderr, "explore: %s: %s\n", what, fi_strerror((int)-ret));
+	_exit(2);
+}
+
+void world_settings(const struct machine *machine, const char *dir)
+{
+	char file[128];
+	int fd;
+
+	snprintf(file, sizeof(file), "%s/pm", dir);
+	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, PM_SIZE))
+		need(-FI_EIO, file);
+	close(fd);
+	setenv("SIMVERBS_DIR", dir, 1);
+	setenv("SIMVERBS_PERSISTENT_FILE", file, 1);
+	setenv("SIMVERBS_DRAIN", "explore", 1);
+	setenv("SIMVERBS_THREADS", "off", 1);
+	setenv("SIMVERBS_SIM0_ADDRESS", ADDRESS "/24", 1);
+	setenv("SIMVERBS_PERSISTENCE", machine->domain, 1);
+	setenv("SIMVERBS_DDIO", machine->ddio ? "on" : "off", 1);
+	setenv("SIMVERBS_LINK_LAYER", machine->iwarp ? "iwarp" : "infiniband", 1);
+	setenv("SIMVERBS_FLUSH", machine->flush ? "on" : "off", 1);
+}
+
+static struct fi_info *hints(void)
+{
+	struct fi_info *info = fi_allocinfo();
+
+	need(info ? 0 : -FI_ENOMEM, "fi_allocinfo");
+	info->caps = FI_MSG | FI_RMA;
+	if (!world.machine->iwarp)
+		info->caps |= FI_ATOMIC;
+	info->mode = FI_RX_CQ_DATA;
+	info->ep_attr->type = FI_EP_MSG;
+	info->domain_attr->threading = FI_THREAD_DOMAIN;
+	info->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	info->domain_attr->mr_mode =
+		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	info->tx_attr->size = info->rx_attr->size = DEPTH;
+	return info;
+}
+
+static void listener(void)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_NONE};
+	struct fi_info *wish = hints(), *local;
+	size_t len = sizeof(struct sockaddr_in);
+
+	need(world.provider->getinfo(FI_VERSION(1, 17), ADDRESS, NULL, FI_SOURCE, wish,
+				     &local),
+	     "fi_getinfo");
+	need(world.provider->fabric(local->fabric_attr, &world.fabric, NULL),
+	     "fi_fabric");
+	world.fabric->api_version = FI_VERSION(1, 17);
+	need(fi_eq_open(world.fabric, &attr, &world.eq, NULL), "fi_eq_open");
+	need(fi_passive_ep(world.fabric, local, &world.pep, NULL), "fi_passive_ep");
+	need(fi_pep_bind(world.pep, &world.eq->fid, 0), "fi_pep_bind");
+	need(fi_listen(world.pep), "fi_listen");
+	wish->dest_addr = calloc(1, len);
+	need(fi_getname(&world.pep->fid, wish->dest_addr, &len), "fi_getname");
+	wish->dest_addrlen = len;
+	wish->src_addr = calloc(1, len);
+	memcpy(wish->src_addr, wish->dest_addr, len);
+	((struct sockaddr_in *)wish->src_addr)->sin_port = 0;
+	wish->src_addrlen = len;
+	wish->addr_format = local->addr_format;
+	need(world.provider->getinfo(FI_VERSION(1, 17), NULL, NULL, 0, wish, &world.info),
+	     "fi_getinfo");
+}
+
+static void domain(int side, struct fi_info *info)
+{
+	struct fi_cq_attr attr = {.size = DEPTH * 2, .format = FI_CQ_FORMAT_DATA};
+
+	if (world.domain[side])
+		return;
+	need(fi_domain(world.fabric, info, &world.domain[side], NULL), "fi_domain");
+	need(fi_cq_open(world.domain[side], &attr, &world.cq[side], NULL), "fi_cq_open");
+}
+
+static struct fid_ep *endpoint(int side, struct fi_info *info)
+{
+	struct fid_ep *ep;
+
+	need(fi_endpoint(world.domain[side], info, &ep, NULL), "fi_endpoint");
+	need(fi_ep_bind(ep, &world.eq->fid, 0), "fi_ep_bind");
+	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+	need(fi_enable(ep), "fi_enable");
+	return ep;
+}
+
+static void pair(unsigned int number)
+{
+	struct fid_ep **ep = world.ep[number];
+	struct fi_eq_cm_entry entry;
+	int connected = 0, looks;
+	uint32_t event;
+	ssize_t ret;
+
+	ep[INITIATOR] = endpoint(INITIATOR, world.info);
+	need(fi_connect(ep[INITIATOR], world.info->dest_addr, NULL, 0), "fi_connect");
+	for (looks = 0; connected < 2; looks++) {
+		ret = fi_eq_read(world.eq, &event, &entry, sizeof(entry), 0);
+		if (ret == -FI_EAGAIN && looks < PATIENCE)
+			continue;
+		need(ret, "connecting");
+		if (event == FI_CONNREQ) {
+			domain(TARGET, entry.info);
+			ep[TARGET] = endpoint(TARGET, entry.info);
+			need(fi_accept(ep[TARGET], NULL, 0), "fi_accept");
+		} else if (event == FI_CONNECTED) {
+			connected++;
+		} else {
+			need(-FI_EOTHER, "the next event");
+		}
+	}
+}
+
+static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
+			     uint64_t flags)
+{
+	struct fid_mr *mr;
+
+	need(fi_mr_reg(world.domain[side], at, len, access, 0, 0, flags, &mr, NULL),
+	     "fi_mr_reg");
+	return mr;
+}
+
+static void memory(void)
+{
+	int fd = open(svb_medium_mapping(), O_RDWR | O_CLOEXEC);
+	unsigned int i;
+
+	world.pm = mmap(NULL, PM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	need(fd < 0 || world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
+	close(fd);
+	world.source = aligned_alloc(64, CALLS * LEN_MAX);
+	world.result = aligned_alloc(64, CALLS * LEN_MAX);
+	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
+	need(world.source && world.result && world.receive ? 0 : -FI_ENOMEM, "memory");
+	for (i = 0; i < CALLS; i++)
+		memset(world.source[i], 0x11 * (int)(i + 1), LEN_MAX);
+	world.source_mr =
+		region(INITIATOR, world.source, CALLS * LEN_MAX, FI_WRITE | FI_SEND, 0);
+	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
+	world.pm_mr = region(TARGET, world.pm, PM_SIZE,
+			     FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0);
+	world.receive_mr =
+		region(TARGET, world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
+}
+
+static void receives(void)
+{
+	bool pm = world.machine->pm_receives;
+	uint8_t *to = pm ? world.pm + RECEIVE_AT : world.receive;
+	void *desc = fi_mr_desc(pm ? world.pm_mr : world.receive_mr);
+	unsigned int i;
+
+	for (i = 0; i < world.machine->pairs * RECEIVES; i++)
+		need(fi_recv(world.ep[i / RECEIVES][TARGET], to + i * LEN_MAX, LEN_MAX,
+			     desc, 0, (void *)(uintptr_t)(i + 1)),
+		     "fi_recv");
+}
+
+void world_open(const struct machine *machine)
+{
+	unsigned int i;
+
+	svb_clock_install(now);
+	world.machine = machine;
+	world.provider = fi_prov_ini();
+	listener();
+	heap_use(true);
+	domain(INITIATOR, world.info);
+	for (i = 0; i < machine->pairs; i++)
+		pair(i);
+	memory();
+	receives();
+	heap_use(false);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Both ends of the connections, as a program of libfabric has them. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include "explore.h"
+
+#define PAIRS 2u
+#define INITIATOR 0
+#define TARGET 1
+#define LEN_MAX 256u
+/* Receives: buffers of LEN_MAX bytes each, from here on in persistent memory. */
+#define RECEIVES 2u
+#define RECEIVE_AT 3072u
+
+struct world {
+	const struct machine *machine;
+	struct fi_provider *provider;
+	struct fid_fabric *fabric;
+	struct fid_eq *eq;
+	struct fid_pep *pep;
+	struct fi_info *info; /* for who connects */
+	struct fid_domain *domain[2];
+	struct fid_cq *cq[2];
+	struct fid_ep *ep[PAIRS][2];
+	struct fid_mr *source_mr, *result_mr, *pm_mr, *receive_mr;
+	uint8_t *pm; /* the persistent file, mapped */
+	/* What each call writes, and where its read goes. */
+	uint8_t (*source)[LEN_MAX];
+	uint8_t (*result)[LEN_MAX];
+	uint8_t *receive; /* of the target, not persistent */
+	uint64_t now;	  /* ns: the clock, which stands still */
+};
+extern struct world world;
+
+#endif
