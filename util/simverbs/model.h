@@ -75,6 +75,9 @@ void svb_model_apply(const struct svb_choice *choice);
 size_t svb_model_save(void *to, size_t size);
 void svb_model_restore(const void *from);
 void svb_model_fail(void);
+/* Registered memory that is not persistent is the caller's to save. At first it is not.
+ */
+void svb_model_leave_memory(bool leave);
 /* May words move by themselves? At first not: it multiplies the states. */
 void svb_model_tear(bool tear);
 const uint8_t *svb_model_medium(void);

@@ -121,10 +121,18 @@ static void svb_walk_memory(struct svb_walk *walk, struct svb_seg *seg)
 	}
 }
 
+static bool svb_leave_memory;
+
+void svb_model_leave_memory(bool leave)
+{
+	svb_leave_memory = leave;
+}
+
 static void svb_walk_all(struct svb_walk *walk)
 {
 	svb_walk_queues(walk, svb_self.seg);
-	svb_walk_memory(walk, svb_self.seg);
+	if (!svb_leave_memory)
+		svb_walk_memory(walk, svb_self.seg);
 }
 
 size_t svb_model_save(void *to, size_t size)

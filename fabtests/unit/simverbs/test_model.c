@@ -276,3 +276,27 @@ CT_TEST(model, what_the_device_does_not_look_at_tells_no_states_apart)
 {
 	CT_EXPECT_EQ(on("dmp", "on", "off", same_states), 0);
 }
+
+static int memory_is_left(int fd)
+{
+	size_t size, less;
+	char *state;
+
+	if (!begin())
+		return FAILED;
+	size = svb_model_save(NULL, 0);
+	svb_model_leave_memory(true);
+	less = svb_model_save(NULL, 0);
+	state = malloc(less);
+	run.a.memory[7] = 1;
+	svb_model_save(state, less);
+	run.a.memory[7] = 2;
+	svb_model_restore(state);
+	free(state);
+	return size - less != 2 * WORLD_BYTES || run.a.memory[7] != 2 ? FAILED : 0;
+}
+
+CT_TEST(model, leaves_memory_to_who_keeps_it)
+{
+	CT_EXPECT_EQ(on("dmp", "on", "off", memory_is_left), 0);
+}
