@@ -129,7 +129,5 @@ void search_init(void);
 void search(const struct scenario *scenario, struct found *found);
 /* Of the first thing that was wrong: how to get there, to stdout. */
 void search_tell(void);
-/* A place inside a step where the power may fail. */
-void search_stop(void);
 
 #endif

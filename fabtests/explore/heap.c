@@ -30,6 +30,9 @@ static struct {
 	uint32_t written; /* pages since then, in the order of their first writes */
 	uint32_t page[PAGES];
 	uint64_t hash[PAGES]; /* of base, where it was written */
+	/* What was hashed last: most pages are as they were then. */
+	char *last;
+	uint64_t last_hash[PAGES];
 } heap;
 
 void *__real_malloc(size_t size);
@@ -51,6 +54,14 @@ void __wrap_fi_freeinfo(void *info);
 /* The library would free what was allocated here: infos stay until the process ends. */
 void __wrap_fi_freeinfo(void *info)
 {
+}
+
+static char *reserve(void)
+{
+	void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
 }
 
 static struct heap *books(void)
@@ -160,9 +171,8 @@ void *__wrap_realloc(void *old, size_t size)
 void heap_use(bool on)
 {
 	if (!heap.at) {
-		heap.at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (heap.at == MAP_FAILED)
+		heap.at = reserve();
+		if (!heap.at)
 			abort();
 		books()->top = sizeof(struct heap);
 	}
@@ -204,6 +214,9 @@ static void on_write(int signal, siginfo_t *info, void *context)
 	}
 	page = (uint32_t)((at - heap.at) / PAGE);
 	heap.hash[heap.written] = page_hash(heap.base + (size_t)page * PAGE, page);
+	heap.last_hash[heap.written] = heap.hash[heap.written];
+	memcpy(heap.last + (size_t)heap.written * PAGE, heap.base + (size_t)page * PAGE,
+	       PAGE);
 	heap.page[heap.written++] = page;
 	mprotect(heap.at + (size_t)page * PAGE, PAGE, PROT_READ | PROT_WRITE);
 }
@@ -212,9 +225,9 @@ bool heap_watch(void)
 {
 	struct sigaction action = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO};
 
-	heap.base = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (heap.base == MAP_FAILED || sigaction(SIGSEGV, &action, NULL))
+	heap.base = reserve();
+	heap.last = reserve();
+	if (!heap.base || !heap.last || sigaction(SIGSEGV, &action, NULL))
 		return false;
 	memcpy(heap.base, heap.at, books()->top);
 	return !mprotect(heap.at, HEAP_SIZE, PROT_READ);
@@ -255,9 +268,16 @@ uint64_t heap_hash(void)
 {
 	uint64_t hash = 0;
 	uint32_t i;
+	char *last = heap.last;
+	const char *page;
 
-	for (i = 0; i < heap.written; i++)
-		hash ^= heap.hash[i] ^
-			page_hash(heap.at + (size_t)heap.page[i] * PAGE, heap.page[i]);
+	for (i = 0; i < heap.written; i++, last += PAGE) {
+		page = heap.at + (size_t)heap.page[i] * PAGE;
+		if (memcmp(last, page, PAGE)) {
+			memcpy(last, page, PAGE);
+			heap.last_hash[i] = page_hash(page, heap.page[i]);
+		}
+		hash ^= heap.hash[i] ^ heap.last_hash[i];
+	}
 	return hash;
 }

@@ -21,7 +21,7 @@ fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
-	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime
+	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush
 fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \

@@ -2,6 +2,7 @@
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
 #include <string.h>
+#include "heap.h"
 #include "world.h"
 
 #define ENTRIES 8
@@ -179,14 +180,20 @@ static void step_target(void)
 
 bool program_step(enum step step)
 {
+	bool possible = true;
+
+	heap_use(true);
 	switch (step) {
 	case STEP_CALL:
-		return step_call();
+		possible = step_call();
+		break;
 	case STEP_READ:
 		step_read();
-		return true;
+		break;
 	default:
 		step_target();
-		return true;
+		break;
 	}
+	heap_use(false);
+	return possible;
 }

@@ -46,6 +46,13 @@ static unsigned int compound_waits(const struct machine *m)
 	return is(m, "dmp") && m->ddio ? WRONG_EARLY | WRONG_COMPOUND : 0;
 }
 
+/* FI_COMMIT_COMPLETE: nothing may be wrong. There is no control queue pair on iWARP, so
+ * where only the target's processor can help there is no way. */
+static unsigned int durable(const struct machine *m)
+{
+	return is(m, "dmp") && m->ddio && m->iwarp ? WRONG_REFUSED : 0;
+}
+
 static bool has_atomics(const struct machine *m)
 {
 	return !m->iwarp;
@@ -141,5 +148,27 @@ const struct scenario scenarios[] = {
 	 },
 	 .expect = read_back,
 	 .fits = has_atomics},
+	{"durable fi_write",
+	 {
+		 CALL(WRITE, A, 2 * LINE, .flags = FI_COMMIT_COMPLETE),
+	 },
+	 .expect = durable},
+	{"durable fi_write, 4 lines",
+	 {
+		 CALL(WRITE, A, 4 * LINE, .flags = FI_COMMIT_COMPLETE),
+	 },
+	 .expect = durable},
+	{"durable compound",
+	 {
+		 CALL(WRITE, A, 2 * LINE, .flags = FI_COMMIT_COMPLETE),
+		 CALL(WRITE, B, 8, .flags = FI_COMMIT_COMPLETE | FI_FENCE),
+	 },
+	 .expect = durable},
+	{"durable compound, a lifted",
+	 {
+		 CALL(WRITE, A, 2 * LINE),
+		 CALL(WRITE, B, 8, .flags = FI_COMMIT_COMPLETE | FI_FENCE),
+	 },
+	 .expect = durable},
 	{.name = NULL},
 };

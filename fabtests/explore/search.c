@@ -171,10 +171,18 @@ static void stop_visit(void)
 	now.used = state;
 }
 
-void search_stop(void)
+/* The linker puts it where the processor's flushes end up. */
+bool __real_svb_medium_flush(const void *addr, size_t len);
+bool __wrap_svb_medium_flush(const void *addr, size_t len);
+
+bool __wrap_svb_medium_flush(const void *addr, size_t len)
 {
-	if (now.in_step)
+	if (now.in_step) {
+		heap_use(false);
 		stop_visit();
+		heap_use(true);
+	}
+	return __real_svb_medium_flush(addr, len);
 }
 
 static void visit(void);
@@ -243,9 +251,19 @@ void search_init(void)
 	now.room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	now.found = &none;
+	/* All of it is in the heap. */
+	svb_model_leave_memory(true);
 	if (now.room == MAP_FAILED || !heap_watch())
 		abort();
 	now.start = push();
+}
+
+static void begin(void)
+{
+	back_to(now.start);
+	svb_model_tear(now.scenario->tear);
+	program_begin(now.scenario);
+	check_begin(now.scenario);
 }
 
 void search(const struct scenario *scenario, struct found *found)
@@ -256,10 +274,7 @@ void search(const struct scenario *scenario, struct found *found)
 	now.way.length = 0;
 	seen_clear(&now.seen);
 	seen_clear(&now.stopped);
-	back_to(now.start);
-	svb_model_tear(scenario->tear);
-	program_begin(scenario);
-	check_begin(scenario);
+	begin();
 	visit();
 	found->states = now.seen.count + now.stopped.count;
 }
@@ -291,10 +306,32 @@ static void tell(const struct svb_choice *step)
 		       kinds[step->kind]);
 }
 
+/* The same steps from the beginning: what is wrong then? Something else if a state was
+ * not taken back as it was. */
+static unsigned int again(void)
+{
+	const struct svb_choice *step;
+	unsigned int wrong = 0;
+	uint32_t i;
+
+	begin();
+	for (i = 0; i < now.bad.length; i++) {
+		step = &now.bad.step[i];
+		if (step->kind < WAY_STEP)
+			svb_model_apply(step);
+		else
+			program_step((enum step)(step->kind - WAY_STEP));
+		wrong |= program.wrong;
+	}
+	return wrong | check_end() | check_power();
+}
+
 void search_tell(void)
 {
 	uint32_t i;
 
 	for (i = 0; i < now.bad.length; i++)
 		tell(&now.bad.step[i]);
+	if (!(again() & now.bad_wrong))
+		printf("    and the second time nothing is wrong: the explorer is\n");
 }

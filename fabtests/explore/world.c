@@ -99,7 +99,7 @@ static struct fi_info *hints(void)
 	struct fi_info *info = fi_allocinfo();
 
 	need(info ? 0 : -FI_ENOMEM, "fi_allocinfo");
-	info->caps = FI_MSG | FI_RMA;
+	info->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
 	if (!world.machine->iwarp)
 		info->caps |= FI_ATOMIC;
 	info->mode = FI_RX_CQ_DATA;
@@ -217,7 +217,7 @@ static void memory(void)
 		region(INITIATOR, world.source, CALLS * LEN_MAX, FI_WRITE | FI_SEND, 0);
 	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
 	world.pm_mr = region(TARGET, world.pm, PM_SIZE,
-			     FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0);
+			     FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, FI_RMA_PMEM);
 	world.receive_mr =
 		region(TARGET, world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
 }
