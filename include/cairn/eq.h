@@ -33,8 +33,10 @@ struct crn_eq {
 	size_t count;
 	size_t limit; /* most events held */
 	struct crn_eq_event
-		*last_error; /* read last; its err_data is still the reader's */
-	bool writable;	     /* FI_WRITE: fi_eq_write allowed */
+		*last_error;	    /* read last; its err_data is still the reader's */
+	struct crn_eq_event *spare; /* crn_eq_reserve; NULL: none */
+	size_t spare_len;	    /* bytes of data it has room for */
+	bool writable;		    /* FI_WRITE: fi_eq_write allowed */
 	/*
 	 * Of the fabric, set by the provider after crn_eq_init if it knows: below 1.5,
 	 * fi_eq_readerr does not look at the caller's err_data_size.
@@ -75,6 +77,14 @@ int crn_eq_insert(struct crn_eq *eq, uint32_t event, fid_t fid, const void *buf,
 /* Appends an error entry; err->err_data (err->err_data_size bytes) is copied. Errors as
  * crn_eq_insert. */
 int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err);
+
+/*
+ * Makes sure that the next crn_eq_insert or crn_eq_insert_err with at most len bytes of
+ * data needs no memory: before an event is taken from a source that does not tell it
+ * twice. One thread at a time reserves and inserts; fi_eq_write does not use it. 0 or
+ * -FI_ENOMEM.
+ */
+int crn_eq_reserve(struct crn_eq *eq, size_t len);
 
 /* Drops every queued event about fid: what fi_close of that object promises. */
 void crn_eq_forget(struct crn_eq *eq, fid_t fid);

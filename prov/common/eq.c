@@ -31,16 +31,36 @@ static struct crn_eq_event *eq_event_of(struct crn_list *entry)
 	return crn_container_of(entry, struct crn_eq_event, entry);
 }
 
-static struct crn_eq_event *eq_event_alloc(const void *data, size_t len)
+static struct crn_eq_event *eq_event_fill(struct crn_eq_event *event, const void *data,
+					  size_t len)
 {
-	struct crn_eq_event *event = malloc(sizeof(*event) + len);
-
 	if (!event)
 		return NULL;
 	*event = (struct crn_eq_event){.len = len};
 	if (len)
 		memcpy(event->data, data, len);
 	return event;
+}
+
+static struct crn_eq_event *eq_event_alloc(const void *data, size_t len)
+{
+	struct crn_eq_event *event = malloc(sizeof(*event) + len);
+
+	return eq_event_fill(event, data, len);
+}
+
+/* The spare one if it will do. */
+static struct crn_eq_event *eq_event_get(struct crn_eq *eq, const void *data, size_t len)
+{
+	struct crn_eq_event *event = NULL;
+
+	crn_lock(&eq->lock);
+	if (eq->spare && len <= eq->spare_len) {
+		event = eq->spare;
+		eq->spare = NULL;
+	}
+	crn_unlock(&eq->lock);
+	return event ? eq_event_fill(event, data, len) : eq_event_alloc(data, len);
 }
 
 static void eq_event_free(struct crn_eq_event *event)
@@ -87,7 +107,7 @@ static void eq_remove(struct crn_eq *eq, struct crn_eq_event *event)
 int crn_eq_insert(struct crn_eq *eq, uint32_t event, fid_t fid, const void *buf,
 		  size_t len)
 {
-	struct crn_eq_event *copy = eq_event_alloc(buf, len);
+	struct crn_eq_event *copy = eq_event_get(eq, buf, len);
 
 	if (!copy)
 		return -FI_ENOMEM;
@@ -99,7 +119,7 @@ int crn_eq_insert(struct crn_eq *eq, uint32_t event, fid_t fid, const void *buf,
 
 int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err)
 {
-	struct crn_eq_event *copy = eq_event_alloc(err->err_data, err->err_data_size);
+	struct crn_eq_event *copy = eq_event_get(eq, err->err_data, err->err_data_size);
 
 	if (!copy)
 		return -FI_ENOMEM;
@@ -107,6 +127,23 @@ int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err)
 	copy->is_error = true;
 	copy->err = *err;
 	return eq_append(eq, copy);
+}
+
+int crn_eq_reserve(struct crn_eq *eq, size_t len)
+{
+	struct crn_eq_event *event;
+
+	if (eq->spare && len <= eq->spare_len)
+		return 0;
+	event = malloc(sizeof(*event) + len);
+	if (!event)
+		return -FI_ENOMEM;
+	free(eq->spare);
+	crn_lock(&eq->lock);
+	eq->spare = event;
+	eq->spare_len = len;
+	crn_unlock(&eq->lock);
+	return 0;
 }
 
 void crn_eq_forget(struct crn_eq *eq, fid_t fid)
@@ -378,6 +415,7 @@ void crn_eq_fini(struct crn_eq *eq)
 	while ((entry = crn_list_pop(&eq->events)))
 		eq_event_free(eq_event_of(entry));
 	free(eq->last_error);
+	free(eq->spare);
 	crn_lock_fini(&eq->lock);
 	crn_wait_fini(&eq->wait);
 }

@@ -10,12 +10,15 @@
 #include <string.h>
 #include "cm.h"
 
+/* Bytes of an event in the queue, at most. */
+#define PVB_CM_EVENT_MAX (sizeof(struct fi_eq_cm_entry) + UINT8_MAX)
+
 int pvb_cm_report(struct pvb_eq *eq, uint32_t type, fid_t fid, struct fi_info *info,
 		  const void *data, size_t len)
 {
 	union {
 		struct fi_eq_cm_entry cm;
-		uint8_t bytes[sizeof(struct fi_eq_cm_entry) + UINT8_MAX];
+		uint8_t bytes[PVB_CM_EVENT_MAX];
 	} entry;
 	int ret;
 
@@ -184,8 +187,11 @@ int pvb_cm_progress(struct crn_eq *crn)
 	int ret = 0;
 
 	pthread_mutex_lock(&eq->cm_lock);
-	/* What the queue has no room for waits in the channel. */
+	/* What the queue has no room or no memory for waits in the channel. */
 	while (!crn_eq_full(crn)) {
+		ret = crn_eq_reserve(crn, PVB_CM_EVENT_MAX);
+		if (ret)
+			break;
 		if (rdma_get_cm_event(eq->channel, &event)) {
 			ret = errno == EAGAIN || errno == EINTR ? 0 : pvb_errno();
 			break;

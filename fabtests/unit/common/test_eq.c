@@ -229,3 +229,47 @@ CT_TEST(eq, running_out_of_memory_takes_nothing)
 	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
 	close_eq(eq);
 }
+
+CT_TEST(eq, what_was_reserved_is_there_when_memory_is_not)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	struct fi_eq_err_entry err = {.err = FI_EOTHER};
+	struct fi_eq_entry entry = {.data = 1};
+
+	CT_EXPECT_EQ(crn_eq_reserve(eq, sizeof(entry)), 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_reserve(eq, sizeof(entry)), 0);
+	CT_EXPECT_EQ(crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry)), 0);
+	CT_EXPECT_FALSE(ct_alloc_failed());
+	expect_number(eq, 1);
+
+	CT_EXPECT_EQ(crn_eq_reserve(eq, 0), 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_insert_err(eq, &err), 0);
+	CT_EXPECT_FALSE(ct_alloc_failed());
+	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &err, 0), sizeof(err));
+	close_eq(eq);
+}
+
+CT_TEST(eq, what_was_reserved_is_for_one_event_that_fits_and_not_for_fi_eq_write)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, FI_WRITE);
+	struct fi_eq_entry entry = {.data = 1};
+
+	CT_EXPECT_EQ(crn_eq_reserve(eq, sizeof(entry) - 1), 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry)),
+		     -FI_ENOMEM);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_reserve(eq, sizeof(entry)), -FI_ENOMEM);
+	CT_EXPECT_EQ(crn_eq_reserve(eq, sizeof(entry)), 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(fi_eq_write(&eq->fid, FI_NOTIFY, &entry, sizeof(entry), 0),
+		     -FI_ENOMEM);
+	CT_EXPECT_EQ(crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry)), 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry)),
+		     -FI_ENOMEM);
+	expect_number(eq, 1);
+	close_eq(eq);
+}
