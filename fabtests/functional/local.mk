@@ -123,6 +123,16 @@ fabtests_functional_fi_cairn_msg_SOURCES = \
 	fabtests/functional/msg_level.c \
 	fabtests/functional/msg_limit.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_fault
+fabtests_functional_fi_cairn_fault_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_fault_LDADD = $(FCT_LDADD) -ldl
+fabtests_functional_fi_cairn_fault_SOURCES = \
+	fabtests/functional/fault.h \
+	fabtests/functional/fault_calls.c \
+	fabtests/functional/fault_hook.c \
+	fabtests/functional/fault_scene.c \
+	fabtests/functional/fi_cairn_fault.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_rdm
 fabtests_functional_fi_cairn_rdm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_rdm_LDADD = $(FCT_LDADD)

@@ -79,7 +79,27 @@ suite_unit() {
 }
 
 suite_asan() {
+	local address
+
 	host_suite asan -- --disable-man --enable-asan
+	address=$(own_address)
+	if [ -z "$address" ]; then
+		skip asan-fault "no interface has an address besides the loopback one"
+	else
+		counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
+	fi
+}
+
+# What the software device has unless it is told otherwise: an address of this machine.
+own_address() {
+	ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }'
+}
+
+# functional_on_simverbs BUILD ADDRESS ARGUMENT...: programs of build/BUILD. Each by itself is put on the
+# device, for what a sanitizer is in cannot be preloaded into the shell.
+functional_on_simverbs() {
+	"$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
+		-b "$top/build/$1/fabtests/functional" -w simverbs -a "$2" "${@:3}"
 }
 
 suite_tsan() {
@@ -110,7 +130,7 @@ suite_simverbs() {
 		step build-trixie 1200 guest_tree trixie &&
 		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
 			--build "$top/build/trixie" --strict --except pverbs-functional
-	address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
+	address=$(own_address)
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
 		return
@@ -118,13 +138,11 @@ suite_simverbs() {
 	step quickstart 600 "$top/util/quickstart"
 	for server in pverbs verbs; do
 		for client in pverbs verbs; do
-			counted "simverbs-$client-$server" 900 "$top/fabtests/interop/with-build" unit simverbs \
-				"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" \
-				-p "$client" --peer "$server" -a "$address"
+			counted "simverbs-$client-$server" 900 functional_on_simverbs unit "$address" \
+				-p "$client" --peer "$server"
 		done
 	done
-	counted simverbs-store 300 "$top/fabtests/interop/with-build" unit simverbs \
-		"$top/fabtests/functional/run-functional" -b "$dir/fabtests/functional" -p pverbs -a "$address" store
+	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench

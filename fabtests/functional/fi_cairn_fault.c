@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every call that a provider makes of memory, of the system and of the device fails once,
+ * and every one from some call on. Each time is a process of its own.
+ */
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+#define RUN_SECONDS 20u
+#define MOST_RUNS 2000u
+
+/* What the process of one run says to the one that started it. */
+struct outcome {
+	bool hit;	  /* a call failed */
+	bool told;	  /* and the program was told of it */
+	const char *name; /* the call; a constant, so the same in both */
+	struct scene scene;
+	char wrong[512];
+};
+
+static struct outcome *outcome;
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int wrong(const char *what, long have, long want)
+{
+	if (!outcome->wrong[0])
+		snprintf(outcome->wrong, sizeof(outcome->wrong), "%s: %ld, expected %ld",
+			 what, have, want);
+	return -1;
+}
+
+static int check_scene(const struct scene *s, const char *which)
+{
+	if (s->wrong[0] && !outcome->wrong[0])
+		snprintf(outcome->wrong, sizeof(outcome->wrong), "%s: %s", which,
+			 s->wrong);
+	if (s->silent && !outcome->wrong[0])
+		snprintf(outcome->wrong, sizeof(outcome->wrong),
+			 "%s: nothing told that \"%s\" will not come", which, s->doing);
+	return outcome->wrong[0] ? -1 : 0;
+}
+
+/* A connection that nothing fails for is not to notice what fails for others. */
+static int other_connection(struct scene *other)
+{
+	fault_hold(true);
+	scene_message(other);
+	fault_hold(false);
+	if (other->err)
+		return wrong("the other connection", other->err, 0);
+	return check_scene(other, "the other connection");
+}
+
+static void play(struct scene *s, struct fct *t, struct scene *other)
+{
+	if (!scene_open(s, t) && !other_connection(other) && !scene_message(s) &&
+	    !scene_transfers(s))
+		scene_ends(s);
+	other_connection(other);
+	scene_close(s);
+}
+
+/* A whole scene without failures, which leaves nothing that was not there before. */
+static int play_well(struct fct *t, struct scene *other, const char *when)
+{
+	const int objects = fault_objects();
+	struct scene s;
+
+	play(&s, t, other);
+	if (check_scene(&s, when))
+		return -1;
+	if (s.err)
+		return wrong(when, s.err, 0);
+	if (fault_objects() != objects)
+		return wrong("objects of the device after a scene", fault_objects(),
+			     objects);
+	return 0;
+}
+
+static int one_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bool on)
+{
+	struct scene other, *s = &outcome->scene;
+	int fds, objects;
+
+	if (scene_open(&other, t))
+		return wrong("opening without failures", other.err, 0);
+	if (play_well(t, &other, "before the failure"))
+		return -1;
+	fds = descriptors();
+	objects = fault_objects();
+	fault_arm(kind, nth, on);
+	play(s, t, &other);
+	fault_disarm();
+	outcome->name = fault_failed();
+	outcome->hit = outcome->name;
+	outcome->told = s->err;
+	if (check_scene(s, "with the failure"))
+		return -1;
+	if (s->err && !outcome->hit)
+		return wrong("without a failure", s->err, 0);
+	if (fault_objects() != objects)
+		return wrong("objects of the device", fault_objects(), objects);
+	if (descriptors() != fds)
+		return wrong("descriptors", descriptors(), fds);
+	if (other_connection(&other) || play_well(t, &other, "after the failure"))
+		return -1;
+	if (descriptors() != fds)
+		return wrong("descriptors in the end", descriptors(), fds);
+	scene_close(&other);
+	return check_scene(&other, "closing");
+}
+
+/* The provider is loaded and asked for the first time. */
+static int first_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bool on)
+{
+	struct fi_info *info = NULL, *hints;
+	struct fct_setup setup = {.caps = FI_MSG};
+
+	fault_arm(kind, nth, on);
+	hints = fct_hints(t, &setup);
+	outcome->told =
+		!hints || fi_getinfo(FCT_API, t->opts.src, "0", FI_SOURCE, hints, &info);
+	fault_disarm();
+	outcome->name = fault_failed();
+	outcome->hit = outcome->name;
+	fi_freeinfo(hints);
+	fi_freeinfo(info);
+	if (outcome->told && !outcome->hit)
+		return wrong("fi_getinfo without a failure", -1, 0);
+	return 0;
+}
+
+struct campaign {
+	int (*run)(struct fct *t, enum fault_kind kind, unsigned int nth, bool on);
+	enum fault_kind kind;
+	bool on;
+};
+
+/* In a process that has not used libfabric yet; its end is looked at by a leak checker.
+ */
+static void run_in_child(struct fct *t, const struct campaign *c, unsigned int nth)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(RUN_SECONDS * t->scale);
+	if (fault_hook(t->opts.prov))
+		wrong("the provider's library", 0, 1);
+	else
+		c->run(t, c->kind, nth, c->on);
+	exit(outcome->wrong[0] ? 1 : 0);
+}
+
+static int run_one(struct fct *t, const struct campaign *c, unsigned int nth)
+{
+	int how, ret = 0;
+	pid_t pid;
+
+	memset(outcome, 0, sizeof(*outcome));
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		run_in_child(t, c, nth);
+	FCT_TRUE(t, pid > 0);
+	FCT_TRUE(t, waitpid(pid, &how, 0) == pid);
+	if (WIFSIGNALED(how))
+		FCT_FAIL(t, "failure %u (%s): %s at \"%s\"", nth,
+			 outcome->name ? outcome->name : "?", strsignal(WTERMSIG(how)),
+			 outcome->scene.doing ? outcome->scene.doing : "?");
+	if (outcome->wrong[0])
+		FCT_FAIL(t, "failure %u (%s): %s", nth,
+			 outcome->name ? outcome->name : "?", outcome->wrong);
+	if (WEXITSTATUS(how))
+		FCT_FAIL(t, "failure %u (%s): the process ended with status %d", nth,
+			 outcome->name ? outcome->name : "?", WEXITSTATUS(how));
+out:
+	return ret;
+}
+
+static int campaign(struct fct *t, const struct campaign *c)
+{
+	unsigned int nth = 0, told = 0;
+	int ret;
+
+	do {
+		FCT_DO(run_one(t, c, ++nth));
+		told += outcome->hit && outcome->told;
+		if (outcome->hit)
+			fct_note(t, "%u: %s: %s at %s", nth, outcome->name,
+				 outcome->told ? "told" : "borne",
+				 outcome->scene.doing ? outcome->scene.doing
+						      : "fi_getinfo");
+		FCT_TRUE(t, nth < MOST_RUNS);
+	} while (outcome->hit);
+	fct_note(t, "%u failures, %u told, %u borne", nth - 1, told, nth - 1 - told);
+	FCT_TRUE(t, nth > 1);
+out:
+	return ret;
+}
+
+static int first(struct fct *t)
+{
+	static const struct campaign c[] = {{first_failure, FAULT_MEMORY, false},
+					    {first_failure, FAULT_MEMORY, true},
+					    {first_failure, FAULT_DEVICE, false}};
+	size_t i;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		if (campaign(t, &c[i]))
+			return -1;
+	return 0;
+}
+
+static int memory(struct fct *t)
+{
+	return campaign(t, &(struct campaign){one_failure, FAULT_MEMORY, false});
+}
+
+static int memory_gone(struct fct *t)
+{
+	return campaign(t, &(struct campaign){one_failure, FAULT_MEMORY, true});
+}
+
+static int system_call(struct fct *t)
+{
+	return campaign(t, &(struct campaign){one_failure, FAULT_SYSTEM, false});
+}
+
+static int device(struct fct *t)
+{
+	return campaign(t, &(struct campaign){one_failure, FAULT_DEVICE, false});
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fct_case cases[] = {
+		{"first", "memory or the device fails when fi_getinfo is called first",
+		 first},
+		{"memory", "each allocation fails", memory},
+		{"memory_gone", "each allocation fails, and all after it", memory_gone},
+		{"system_call",
+		 "each call that makes a descriptor or looks up addresses "
+		 "fails",
+		 system_call},
+		{"device", "each call of libibverbs and librdmacm fails", device},
+	};
+	const struct fct_prog prog = {
+		.name = "fi_cairn_fault",
+		.what = "What a provider makes of calls that fail.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.single = true,
+		.forks = true,
+	};
+
+	outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (outcome == MAP_FAILED)
+		return 2;
+	return fct_main(argc, argv, &prog);
+}
