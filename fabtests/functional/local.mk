@@ -89,6 +89,15 @@ fabtests_functional_fi_cairn_getinfo_SOURCES = \
 	fabtests/functional/gi_caps.c \
 	fabtests/functional/gi_open.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_lost
+fabtests_functional_fi_cairn_lost_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_lost_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_lost_SOURCES = \
+	fabtests/functional/fi_cairn_lost.c \
+	fabtests/functional/lost.c \
+	fabtests/functional/lost.h \
+	fabtests/functional/lost_play.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_many
 fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_many_LDADD = $(FCT_LDADD)

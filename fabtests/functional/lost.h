@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fi_cairn_lost: peers that vanish. Each case is played by processes of its own: one
+ * listens, one connects to it, and a bystander connects too and answers messages for as
+ * long as the case lasts. The two first have a control channel.
+ */
+#ifndef FCT_LOST_H
+#define FCT_LOST_H
+
+#include <rdma/fi_atomic.h>
+
+#include "fct_fabric.h"
+
+#define LOST_OPS 16u
+#define LOST_LEN 256u
+
+/* The connections of a process. */
+enum { LOST_PEER, LOST_BYSTANDER, LOST_CONNS };
+
+struct lost_play {
+	const char *prov;	/* the only provider it is for; NULL: any */
+	const char *const *env; /* name, value, ..., NULL: of both, before libfabric */
+	/* Of the connecting process alone, which is started anew with argv. */
+	const char *const *connects_env;
+	char **argv;
+	bool killed; /* the connecting process is */
+	int (*listens)(struct fct *t);
+	int (*connects)(struct fct *t);
+};
+
+/* What one of the two processes has. */
+struct lost {
+	struct fct_link l;
+	struct fct_conn c[LOST_CONNS];
+	struct fct_mem m;
+	struct fct_target peer; /* what the peer exposes */
+	struct fct_ctx ctx[LOST_OPS], bystander[2];
+	unsigned int early; /* receives posted before the peer's connection stands */
+	unsigned int posted, ended[LOST_OPS];
+	int err[LOST_OPS];  /* FI_E* of each that ended, 0: success */
+	unsigned int first; /* the first to end in error */
+	unsigned int failed;
+	unsigned int shutdowns;
+	pid_t pid;	/* of the process that connected */
+	uint64_t round; /* of the bystander's messages */
+};
+
+/* lost.c: parts of a play */
+
+int lost_listen(struct lost *p, struct fct *t); /* both connections, regions known */
+int lost_connect(struct lost *p, struct fct *t);
+/* A message to the bystander and back, on the side that has one. */
+int lost_bystander(struct lost *p);
+/* Sends that find no receive, and everything else behind them; receives. */
+int lost_post_all(struct lost *p);
+int lost_post_receives(struct lost *p, unsigned int count);
+/* Completions are read until all that was posted has ended, each once. */
+int lost_await_ended(struct lost *p);
+/* FI_SHUTDOWN of the peer's connection, and no other event. */
+int lost_await_shutdown(struct lost *p);
+/* Nothing more is told; the bystander still answers. */
+int lost_quiet(struct lost *p);
+/* What fi_cq_readerr said of the first is real, of all others FI_ECANCELED. */
+int lost_check_errors(struct lost *p);
+int lost_be_bystander(struct fct *t, const struct fct_where *where);
+
+/* lost_play.c: the processes */
+
+/* For main, which does not go on if this is a process that was started anew. */
+void lost_play_again(int argc, char **argv, const struct fct_prog *prog,
+		     int (*connects)(struct fct *t));
+int lost_play(struct fct *t, const struct lost_play *play);
+/* For the listening process: where its bystander learns of the address. */
+int lost_tell_bystander(const struct fct_where *where);
+
+#endif

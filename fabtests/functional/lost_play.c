@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The processes of a play: started, waited for, their results put together. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lost.h"
+
+enum { LISTENS, CONNECTS, BYSTANDS, ACTORS };
+
+struct outcome {
+	enum fct_result result;
+	char why[FCT_WHY_LEN];
+};
+
+struct stage {
+	struct fct *t;
+	const struct lost_play *play;
+	int ctl[2]; /* between the two first */
+	pid_t pid[ACTORS];
+	struct outcome *outcome;
+	int outcome_fd;
+};
+
+/* What a program that was started again finds in its environment: descriptors. */
+#define AGAIN "FCT_LOST_AGAIN"
+
+/* In each process: the pipe from the listening one to the bystander. */
+static int whereabouts[2];
+
+int lost_tell_bystander(const struct fct_where *where)
+{
+	return write(whereabouts[1], where, sizeof(*where)) == sizeof(*where) ? 0 : -1;
+}
+
+static void set_env(const char *const *env)
+{
+	for (; env && *env; env += 2)
+		setenv(env[0], env[1], 1);
+}
+
+static struct outcome *map_outcome(int fd)
+{
+	struct outcome *o = mmap(NULL, ACTORS * sizeof(*o), PROT_READ | PROT_WRITE,
+				 MAP_SHARED, fd, 0);
+
+	return o == MAP_FAILED ? NULL : o;
+}
+
+static _Noreturn void end_act(struct fct *t, struct outcome *o)
+{
+	fct_ctl_close(t);
+	o->result = t->result;
+	snprintf(o->why, FCT_WHY_LEN, "%s", t->why);
+	exit(0);
+}
+
+/*
+ * Libraries that come with libfabric may have asked for devices before main, and a
+ * software device looks at its settings only once.
+ */
+static void start_again(const struct stage *s, const struct fct *t)
+{
+	char fds[32];
+
+	snprintf(fds, sizeof(fds), "%d %d", t->ctl, s->outcome_fd);
+	setenv(AGAIN, fds, 1);
+	fcntl(t->ctl, F_SETFD, 0);
+	execv("/proc/self/exe", s->play->argv);
+	_exit(1);
+}
+
+void lost_play_again(int argc, char **argv, const struct fct_prog *prog,
+		     int (*connects)(struct fct *t))
+{
+	const char *fds = getenv(AGAIN);
+	struct outcome *outcome;
+	int ctl, fd;
+	struct fct t;
+
+	if (!fds || sscanf(fds, "%d %d", &ctl, &fd) != 2)
+		return;
+	outcome = map_outcome(fd);
+	if (!outcome || fct_start(&t, argc, argv, prog))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	t.ctl = ctl;
+	t.opts.src = NULL;
+	connects(&t);
+	end_act(&t, &outcome[CONNECTS]);
+}
+
+static int bystand(struct fct *t)
+{
+	struct fct_where where;
+
+	if (read(whereabouts[0], &where, sizeof(where)) != sizeof(where))
+		return fct_skip(t, "nobody listens");
+	return lost_be_bystander(t, &where);
+}
+
+static _Noreturn void act(const struct stage *s, int role, pid_t parent)
+{
+	const struct lost_play *play = s->play;
+	struct fct t = *s->t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	fct_watchdog(&t);
+	t.role = role == LISTENS ? FCT_SERVER : FCT_CLIENT;
+	if (role != BYSTANDS) {
+		t.ctl = s->ctl[role];
+		close(s->ctl[1 - role]);
+	}
+	if (role != LISTENS)
+		close(whereabouts[1]);
+	if (role != BYSTANDS)
+		set_env(play->env);
+	if (role == CONNECTS && play->connects_env) {
+		set_env(play->connects_env);
+		start_again(s, &t);
+	}
+	t.opts.src = role == LISTENS ? t.opts.self : NULL;
+	(role == LISTENS    ? play->listens
+	 : role == CONNECTS ? play->connects
+			    : bystand)(&t);
+	end_act(&t, &s->outcome[role]);
+}
+
+static int start(struct stage *s)
+{
+	const pid_t parent = getpid();
+	int role;
+
+	fflush(stdout);
+	for (role = 0; role < ACTORS; role++) {
+		s->pid[role] = fork();
+		if (!s->pid[role])
+			act(s, role, parent);
+		if (s->pid[role] < 0)
+			return fct_fail_at(s->t, NULL, 0, "fork: %s", strerror(errno));
+	}
+	close(s->ctl[0]);
+	close(s->ctl[1]);
+	close(whereabouts[0]);
+	close(whereabouts[1]);
+	return 0;
+}
+
+/* Each has a deadline of its own; what one of them failed of is what counts. */
+static void finish(struct stage *s, int role)
+{
+	static const char *const names[] = {"the listening side", "the connecting side",
+					    "the bystander"};
+	const struct outcome *o = &s->outcome[role];
+	int how;
+
+	if (s->pid[role] <= 0 || waitpid(s->pid[role], &how, 0) < 0)
+		return;
+	if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && role == CONNECTS &&
+	    s->play->killed)
+		return;
+	if (WIFSIGNALED(how))
+		fct_fail_at(s->t, NULL, 0, "%s died: %s", names[role],
+			    strsignal(WTERMSIG(how)));
+	else if (WEXITSTATUS(how))
+		fct_fail_at(s->t, NULL, 0, "%s ended with status %d", names[role],
+			    WEXITSTATUS(how));
+	else if (o->result == FCT_FAIL)
+		fct_fail_at(s->t, NULL, 0, "%s: %s", names[role], o->why);
+	else if (o->result == FCT_SKIP && role != BYSTANDS)
+		fct_skip(s->t, "%s", o->why);
+}
+
+int lost_play(struct fct *t, const struct lost_play *play)
+{
+	struct stage s = {.t = t, .play = play};
+	int role;
+
+	if (play->prov && (!t->opts.prov || strcmp(t->opts.prov, play->prov)))
+		return fct_skip(t,
+				"what this needs of the provider has a parameter only "
+				"with %s",
+				play->prov);
+	s.outcome_fd = memfd_create("outcomes", 0);
+	if (s.outcome_fd < 0 ||
+	    ftruncate(s.outcome_fd, ACTORS * (off_t)sizeof(*s.outcome)) ||
+	    !(s.outcome = map_outcome(s.outcome_fd)))
+		return fct_fail_at(t, NULL, 0, "memfd: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s.ctl) ||
+	    pipe(whereabouts))
+		fct_fail_at(t, NULL, 0, "socketpair or pipe: %s", strerror(errno));
+	else
+		start(&s);
+	for (role = 0; role < ACTORS; role++)
+		finish(&s, role);
+	munmap(s.outcome, ACTORS * sizeof(*s.outcome));
+	close(s.outcome_fd);
+	return t->result == FCT_PASS ? 0 : -1;
+}
