@@ -82,10 +82,15 @@ struct scene {
 };
 
 /* Each returns s->err. */
-int scene_open(struct scene *s, struct fct *t); /* up to a connection */
-int scene_message(struct scene *s);		/* one, there and acknowledged */
-int scene_transfers(struct scene *s);		/* one of each kind */
-int scene_ends(struct scene *s);		/* a refusal, and a shutdown */
+int scene_idle(struct scene *s, struct fct *t);	     /* all objects, one endpoint */
+int scene_asking(struct scene *s, struct fct *t);    /* and fi_connect was called */
+int scene_asked_for(struct scene *s, struct fct *t); /* and FI_CONNREQ was read */
+int scene_accepting(struct scene *s, struct fct *t); /* and fi_accept was called */
+int scene_open(struct scene *s, struct fct *t);	     /* and the connection stands */
+int scene_in_flight(struct scene *s);		     /* operations that will not end */
+int scene_message(struct scene *s);		     /* one, there and acknowledged */
+int scene_transfers(struct scene *s);		     /* one of each kind */
+int scene_ends(struct scene *s);		     /* a refusal, and a shutdown */
 /* Closes what there is, in the order in which it must go, and counts completions. */
 int scene_close(struct scene *s);
 

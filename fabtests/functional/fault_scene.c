@@ -268,17 +268,41 @@ static void scene_take(struct scene *s)
 	s->request = NULL;
 }
 
-int scene_open(struct scene *s, struct fct *t)
+int scene_idle(struct scene *s, struct fct *t)
 {
 	memset(s, 0, sizeof(*s));
 	s->t = t;
-	if (scene_objects(s) || scene_listen(s) || scene_request(s, &s->active))
+	if (!scene_objects(s) && !scene_listen(s))
+		scene_ep(s, s->there, &s->active);
+	return s->err;
+}
+
+int scene_asking(struct scene *s, struct fct *t)
+{
+	if (scene_idle(s, t))
 		return s->err;
-	if (scene_ep(s, s->request, &s->passive))
+	STEP(s, fi_connect(s->active.ep, s->there->dest_addr, "hello", 6));
+	return s->err;
+}
+
+int scene_asked_for(struct scene *s, struct fct *t)
+{
+	return scene_asking(s, t) ? s->err : scene_until(s, "FI_CONNREQ", scene_asked);
+}
+
+int scene_accepting(struct scene *s, struct fct *t)
+{
+	if (scene_asked_for(s, t) || scene_ep(s, s->request, &s->passive))
 		return s->err;
 	scene_take(s);
 	STEP(s, fi_accept(s->passive.ep, "welcome", 8));
-	return scene_until(s, "FI_CONNECTED", scene_connected);
+	return s->err;
+}
+
+int scene_open(struct scene *s, struct fct *t)
+{
+	return scene_accepting(s, t) ? s->err
+				     : scene_until(s, "FI_CONNECTED", scene_connected);
 }
 
 /* Posts an operation; a full queue is no failure. */
@@ -354,6 +378,21 @@ int scene_transfers(struct scene *s)
 	POST(s, OP_PROVED, fi_writemsg(ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
 	STEP(s, fi_inject(ep, s->words, 16, 0));
 	return scene_until(s, "completions", scene_ended);
+}
+
+/* No receive is posted: what is behind the send waits with it. */
+int scene_in_flight(struct scene *s)
+{
+	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = (uintptr_t)to;
+	void *desc = fi_mr_desc(s->mr);
+	struct fid_ep *ep = s->active.ep;
+
+	POST(s, OP_SEND, fi_send(ep, s->words, MESSAGE, desc, 0, &s->op[OP_SEND]));
+	POST(s, OP_WRITE,
+	     fi_write(ep, s->words, MESSAGE, desc, 0, addr, key, &s->op[OP_WRITE]));
+	POST(s, OP_READ,
+	     fi_read(ep, s->words + 8, MESSAGE, desc, 0, addr, key, &s->op[OP_READ]));
+	return s->err;
 }
 
 int scene_ends(struct scene *s)

@@ -27,6 +27,16 @@ fabtests_functional_fi_cairn_atomic_SOURCES = \
 	fabtests/functional/atomic_use.c \
 	fabtests/functional/fi_cairn_atomic.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_close
+fabtests_functional_fi_cairn_close_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_close_LDADD = $(FCT_LDADD) -ldl
+fabtests_functional_fi_cairn_close_SOURCES = \
+	fabtests/functional/fault.h \
+	fabtests/functional/fault_calls.c \
+	fabtests/functional/fault_hook.c \
+	fabtests/functional/fault_scene.c \
+	fabtests/functional/fi_cairn_close.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_cm
 fabtests_functional_fi_cairn_cm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cm_LDADD = $(FCT_LDADD)
@@ -151,6 +161,11 @@ fabtests_functional_fi_cairn_rdm_SOURCES = \
 	fabtests/functional/rdm.h \
 	fabtests/functional/rdm_msg.c \
 	fabtests/functional/rdm_rma.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_refused
+fabtests_functional_fi_cairn_refused_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_refused_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_refused_SOURCES = fabtests/functional/fi_cairn_refused.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma
 fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)

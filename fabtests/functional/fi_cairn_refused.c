@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a target refuses is the trouble of that operation and of its connection: one that
+ * stands beside it, with the same queues, goes on.
+ */
+#include <rdma/fi_atomic.h>
+
+#include "fct_fabric.h"
+
+#define LEN 4096u
+#define PIECE 64u
+
+enum fault { BAD_KEY, OUT_OF_RANGE, NO_RIGHT, FAULTS };
+enum { REGION_ALL, REGION_READ, REGION_WRITE, REGIONS };
+enum { BEFORE, REFUSED, BEHIND, BEHIND_SEND, RECEIVE, CONTEXTS };
+
+static const char *const fault_names[] = {"wrong key", "out of range", "no right"};
+
+struct side {
+	struct fct_link l; /* its first connection is the one that goes on */
+	struct fct_conn c; /* the one in trouble */
+	struct fct_mem region[REGIONS], local, message;
+	struct fct_target peer[REGIONS];
+	struct fct_ctx ctx[CONTEXTS], other;
+	bool cancelled; /* the receive on the one in trouble has been reported */
+};
+
+struct kind {
+	ssize_t (*post)(struct side *s, uint64_t addr, uint64_t key);
+	bool reads;
+	bool silent; /* it has no context */
+};
+
+static ssize_t post_write(struct side *s, uint64_t addr, uint64_t key)
+{
+	return fi_write(s->c.ep, s->local.buf, PIECE, s->local.desc, 0, addr, key,
+			&s->ctx[REFUSED]);
+}
+
+static ssize_t post_writedata(struct side *s, uint64_t addr, uint64_t key)
+{
+	return fi_writedata(s->c.ep, s->local.buf, PIECE, s->local.desc, 7, 0, addr, key,
+			    &s->ctx[REFUSED]);
+}
+
+static ssize_t post_inject(struct side *s, uint64_t addr, uint64_t key)
+{
+	return fi_inject_write(s->c.ep, s->local.buf, 16, 0, addr, key);
+}
+
+static ssize_t post_read(struct side *s, uint64_t addr, uint64_t key)
+{
+	return fi_read(s->c.ep, s->local.buf + PIECE, PIECE, s->local.desc, 0, addr, key,
+		       &s->ctx[REFUSED]);
+}
+
+static ssize_t post_atomic(struct side *s, uint64_t addr, uint64_t key)
+{
+	return fi_fetch_atomic(s->c.ep, s->local.buf, 1, s->local.desc,
+			       s->local.buf + PIECE, s->local.desc, 0, addr, key,
+			       FI_UINT64, FI_SUM, &s->ctx[REFUSED]);
+}
+
+static int open_side(struct side *s, struct fct *t)
+{
+	static const uint64_t access[REGIONS] = {FI_REMOTE_READ | FI_REMOTE_WRITE,
+						 FI_REMOTE_READ, FI_REMOTE_WRITE};
+	struct fct_setup setup = {.caps = FI_MSG | FI_RMA | FI_ATOMIC, .cq_data_size = 4};
+	struct fct_target mine[REGIONS];
+	int i, ret;
+
+	setup.cq_size = 1024;
+	FCT_DO(fct_link_up(&s->l, t, &setup));
+	for (i = 0; i < REGIONS; i++) {
+		FCT_DO(fct_mem_alloc(&s->l, &s->region[i], LEN, access[i]));
+		memset(s->region[i].buf, 0x22, LEN);
+		mine[i] = fct_mem_target(&s->l, &s->region[i]);
+	}
+	FCT_DO(fct_mem_alloc(&s->l, &s->local, LEN,
+			     FI_READ | FI_WRITE | FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(&s->l, &s->message, LEN, FI_SEND | FI_RECV));
+	ret = fct_exchange(t, "regions", mine, s->peer, sizeof(mine));
+out:
+	return ret;
+}
+
+/*
+ * The message on the connection that goes on. When the receive on the one in trouble is
+ * cancelled is the device's matter.
+ */
+static int message_came(struct side *s, uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_DO(fct_cq_next(t, s->l.rxcq, &e, "a message on the other connection"));
+	if (ret) {
+		FCT_TRUE(t, !s->cancelled);
+		FCT_DO(fct_comp_err(t, s->l.rxcq, &err, "the receive in trouble"));
+		FCT_TRUE(t, err.op_context == &s->ctx[RECEIVE]);
+		FCT_EQ(t, err.err, FI_ECANCELED);
+		s->cancelled = true;
+		FCT_DO(fct_comp_any(t, s->l.rxcq, &e, "a message"));
+	}
+	FCT_TRUE(t, e.op_context == &s->other);
+	FCT_DATA(t, s->message.buf, PIECE, seed);
+out:
+	return ret;
+}
+
+/* A message over the connection that goes on. */
+static int other_connection(struct side *s, uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	if (fct_is_server(t))
+		FCT_POST(t, s->l.rxcq,
+			 fi_recv(s->l.c.ep, s->message.buf, PIECE, s->message.desc, 0,
+				 &s->other));
+	FCT_DO(fct_barrier(t, "receive posted"));
+	if (fct_is_server(t)) {
+		FCT_DO(message_came(s, seed));
+	} else {
+		fct_fill(s->message.buf, PIECE, seed);
+		FCT_POST(t, s->l.txcq,
+			 fi_send(s->l.c.ep, s->message.buf, PIECE, s->message.desc, 0,
+				 &s->other));
+		FCT_DO(fct_comp(t, s->l.txcq, &s->other, FI_SEND | FI_MSG, &e,
+				"the send on the other connection"));
+	}
+	ret = fct_barrier(t, "message done");
+out:
+	return ret;
+}
+
+static int expect_error(struct side *s, int which, int err)
+{
+	struct fi_cq_err_entry entry;
+	struct fct *t = s->l.t;
+	int ret;
+
+	FCT_DO(fct_comp_err(t, s->l.txcq, &entry,
+			    "what was refused, and what is behind"));
+	FCT_TRUE(t, entry.op_context == &s->ctx[which]);
+	FCT_TRUE(t, entry.err > 0);
+	if (err && !strcmp(s->l.info->fabric_attr->prov_name, "pverbs"))
+		FCT_EQ(t, entry.err, err);
+out:
+	return ret;
+}
+
+static int ask(struct side *s, const struct kind *k, enum fault fault)
+{
+	const struct fct_target *all = &s->peer[REGION_ALL], *to = all;
+	struct fid_ep *ep = s->c.ep;
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	struct fct_event event;
+	int ret;
+
+	if (fault == NO_RIGHT)
+		to = &s->peer[k->reads ? REGION_WRITE : REGION_READ];
+	memset(s->local.buf, 0x11, LEN);
+	FCT_CALL(t, fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr,
+			     all->key, &s->ctx[BEFORE]));
+	FCT_CALL(t, k->post(s, to->addr + (fault == OUT_OF_RANGE ? LEN : 2 * PIECE),
+			    fault == BAD_KEY ? to->key ^ 0x5a5a5a : to->key));
+	FCT_CALL(t, fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr + PIECE,
+			     all->key, &s->ctx[BEHIND]));
+	FCT_CALL(t, fi_send(ep, s->local.buf, PIECE, s->local.desc, 0,
+			    &s->ctx[BEHIND_SEND]));
+	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[BEFORE], FI_WRITE | FI_RMA, &e,
+			"the write before it"));
+	if (!k->silent)
+		FCT_DO(expect_error(s, REFUSED, FI_EACCES));
+	FCT_DO(expect_error(s, BEHIND, FI_ECANCELED));
+	FCT_DO(expect_error(s, BEHIND_SEND, FI_ECANCELED));
+	if (k->silent)
+		FCT_DO(fct_eq_expect(t, s->l.eq, FI_SHUTDOWN, &ep->fid, &event));
+	FCT_TRUE(t, fct_all(s->local.buf, LEN, 0x11));
+out:
+	return ret;
+}
+
+/* What came of it at the target: the write before it and nothing else. */
+static int look(struct side *s)
+{
+	struct fct *t = s->l.t;
+	int ret = 0;
+
+	FCT_TRUE(t, fct_all(s->region[REGION_ALL].buf, PIECE, 0x11));
+	FCT_TRUE(t, fct_all(s->region[REGION_ALL].buf + PIECE, LEN - PIECE, 0x22));
+	FCT_TRUE(t, fct_all(s->region[REGION_READ].buf, LEN, 0x22));
+	FCT_TRUE(t, fct_all(s->region[REGION_WRITE].buf, LEN, 0x22));
+	memset(s->region[REGION_ALL].buf, 0x22, LEN);
+out:
+	return ret;
+}
+
+static int one(struct side *s, const struct kind *k, enum fault fault)
+{
+	struct fct *t = s->l.t;
+	struct fct_event e;
+	int ret;
+
+	fct_note(t, "%s", fault_names[fault]);
+	s->cancelled = false;
+	FCT_DO(fct_conn_up(&s->l, &s->c));
+	if (fct_is_server(t))
+		FCT_CALL(t, fi_recv(s->c.ep, s->local.buf, PIECE, s->local.desc, 0,
+				    &s->ctx[RECEIVE]));
+	FCT_DO(fct_barrier(t, "ready"));
+	if (fct_is_client(t))
+		FCT_DO(ask(s, k, fault));
+	FCT_DO(fct_barrier(t, "refused"));
+	if (fct_is_server(t))
+		FCT_DO(look(s));
+	FCT_DO(other_connection(s, fault));
+	if (fct_is_client(t)) {
+		FCT_DO(fct_conn_close(&s->l, &s->c));
+		FCT_DO(fct_cq_quiet(t, s->l.txcq, "after closing"));
+	} else {
+		FCT_DO(fct_eq_expect(t, s->l.eq, FI_SHUTDOWN, &s->c.ep->fid, &e));
+		FCT_DO(fct_conn_close(&s->l, &s->c));
+		if (!s->cancelled)
+			FCT_DO(expect_error(s, RECEIVE, FI_ECANCELED));
+		FCT_DO(fct_cq_quiet(t, s->l.rxcq, "after closing"));
+	}
+	FCT_ERR(t, fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0), -FI_EAGAIN);
+	FCT_DO(other_connection(s, 7));
+out:
+	return ret;
+}
+
+static int refused(struct fct *t, const struct kind *k)
+{
+	struct side s = {.l.t = t};
+	int fault, ret;
+
+	FCT_DO(open_side(&s, t));
+	for (fault = 0; fault < FAULTS; fault++)
+		FCT_DO(one(&s, k, (enum fault)fault));
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+static int refused_write(struct fct *t)
+{
+	return refused(t, &(struct kind){.post = post_write});
+}
+
+static int refused_writedata(struct fct *t)
+{
+	return refused(t, &(struct kind){.post = post_writedata});
+}
+
+static int refused_inject(struct fct *t)
+{
+	return refused(t, &(struct kind){.post = post_inject, .silent = true});
+}
+
+static int refused_read(struct fct *t)
+{
+	return refused(t, &(struct kind){.post = post_read, .reads = true});
+}
+
+static int refused_atomic(struct fct *t)
+{
+	return refused(t, &(struct kind){.post = post_atomic});
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fct_case cases[] = {
+		{"write", "writes that the target refuses", refused_write},
+		{"writedata", "writes with data", refused_writedata},
+		{"inject", "injected writes, of which only FI_SHUTDOWN tells",
+		 refused_inject},
+		{"read", "reads", refused_read},
+		{"atomic", "atomics", refused_atomic},
+	};
+	const struct fct_prog prog = {
+		.name = "fi_cairn_refused",
+		.what = "What a target refuses, beside a connection that goes on.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return fct_main(argc, argv, &prog);
+}
