@@ -10,4 +10,5 @@ noinst_HEADERS = \
 	include/cairn/nosys.h \
 	include/cairn/pool.h \
 	include/cairn/ring.h \
+	include/cairn/tsan.h \
 	include/cairn/wait.h

@@ -7,6 +7,7 @@
  * it.
  */
 #include <stdlib.h>
+#include <cairn/tsan.h>
 #include "tx.h"
 
 /* Apart from each other and from other data: the second is written by every answer. */
@@ -26,6 +27,7 @@ int pvb_deliver_open(struct pvb_domain *domain)
 	if (!domain->words)
 		return -FI_ENOMEM;
 	*domain->words = (struct pvb_words){0};
+	crn_tsan_sink(&domain->words->sink, sizeof(domain->words->sink));
 	domain->words_mr = ibv_reg_mr(domain->pd, domain->words, size, access);
 	if (domain->words_mr)
 		return 0;

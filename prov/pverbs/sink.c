@@ -4,6 +4,7 @@
  * one. Apart from what peers may read, for it is what was in some other peer's memory.
  */
 #include <stdlib.h>
+#include <cairn/tsan.h>
 #include "pverbs.h"
 
 #define PVB_SINK_SIZE sizeof(uint64_t)
@@ -20,6 +21,7 @@ int pvb_sink_open(struct pvb_domain *domain)
 	sink = aligned_alloc(PVB_SINK_ALIGN, PVB_SINK_ALIGN);
 	if (!sink)
 		return -FI_ENOMEM;
+	crn_tsan_sink(sink, PVB_SINK_SIZE);
 	domain->sink_mr =
 		ibv_reg_mr(domain->pd, sink, PVB_SINK_SIZE, IBV_ACCESS_LOCAL_WRITE);
 	if (domain->sink_mr)

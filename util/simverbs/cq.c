@@ -6,6 +6,7 @@
 #include <string.h>
 #include "model.h"
 #include "svb.h"
+#include "tsan.h"
 
 uint32_t svb_ring_count(uint32_t entries)
 {
@@ -58,6 +59,7 @@ static inline int svb_cq_take(struct svb_cq *cq, int count, struct ibv_wc *wc)
 	while (done < count && head != tail) {
 		cqe = (struct svb_cqe *)cq->ring + (head++ & cq->mask);
 		wc[done++] = cqe->wc;
+		svb_tsan_completed(cqe->wc.wr_id);
 		svb_cqe_release(cqe);
 	}
 	__atomic_store_n(&sh->head, head, __ATOMIC_RELEASE);
@@ -116,6 +118,7 @@ static bool svb_cq_step(struct svb_cq *cq)
 	cq->current = (struct svb_cqe *)cq->ring + (sh->head & cq->mask);
 	cq->ex.status = cq->current->wc.status;
 	cq->ex.wr_id = cq->current->wc.wr_id;
+	svb_tsan_completed(cq->ex.wr_id);
 	return true;
 }
 

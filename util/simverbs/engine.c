@@ -314,7 +314,8 @@ static struct svb_qp_sh *svb_qp_peer(const struct svb_qp_sh *qp, struct svb_seg 
 		return NULL;
 	*seg = svb_seg_of(SVB_QP_PROC(dest));
 	peer = *seg ? svb_seg_qp_try(*seg, SVB_QP_SLOT(dest)) : NULL;
-	return peer && svb_get(peer->qpn) == dest && svb_get(peer->dest_qpn) == qp->qpn
+	return peer && svb_get(peer->qpn) == dest &&
+			       svb_get(peer->dest_qpn) == svb_get(qp->qpn)
 		       ? peer
 		       : NULL;
 }

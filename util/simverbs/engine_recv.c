@@ -47,7 +47,8 @@ static bool svb_srq_take(struct svb_recv *recv, struct svb_srq_sh *srq)
 		/* Should this process die now, the owner completes it as flushed. */
 		recv->qp->taken_wr_id = rwqe->wr_id;
 		recv->qp->taken = 1;
-		__atomic_store_n(&rq->done, ++rq->next, __ATOMIC_RELEASE);
+		svb_set(rq->next, rq->next + 1);
+		__atomic_store_n(&rq->done, rq->next, __ATOMIC_RELEASE);
 		svb_srq_limit(srq);
 	} else {
 		rq->waiting = 1;

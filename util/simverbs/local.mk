@@ -69,6 +69,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/step.h \
 	util/simverbs/svb.h \
 	util/simverbs/text.c \
+	util/simverbs/tsan.h \
 	util/simverbs/vg.h \
 	util/simverbs/wr.h \
 	util/simverbs/wr_ex.c \

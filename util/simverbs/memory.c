@@ -4,6 +4,11 @@
 #include <string.h>
 #include "relay.h"
 #include "svb.h"
+#include "tsan.h"
+
+#ifdef __SANITIZE_THREAD__
+uint64_t svb_tsan_place[SVB_TSAN_PLACES];
+#endif
 
 bool svb_span_of_sges(struct svb_span *span, struct svb_seg *seg, uint32_t pd,
 		      const struct ibv_sge *sge, uint32_t count, uint32_t access)

@@ -88,11 +88,17 @@ static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int 
 			memcpy((char *)&sh->attr + svb_fields[i].offset,
 			       (const char *)attr + svb_fields[i].offset,
 			       svb_fields[i].size);
-	sh->access = sh->attr.qp_access_flags;
-	sh->qkey = sh->attr.qkey;
-	svb_set(sh->dest_qpn, sh->attr.dest_qp_num);
-	port = svb_port_of(qp->ibv.context, sh->attr.port_num);
-	sh->port = port ? port->index : SVB_NOWHERE;
+	/* Peers look at these whenever they like: only what changes is written. */
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		sh->access = sh->attr.qp_access_flags;
+	if (mask & IBV_QP_QKEY)
+		sh->qkey = sh->attr.qkey;
+	if (mask & IBV_QP_DEST_QPN)
+		svb_set(sh->dest_qpn, sh->attr.dest_qp_num);
+	if (mask & IBV_QP_PORT) {
+		port = svb_port_of(qp->ibv.context, sh->attr.port_num);
+		sh->port = port ? port->index : SVB_NOWHERE;
+	}
 	if (mask & IBV_QP_AV) {
 		port = svb_port_of_ah(&sh->attr.ah_attr);
 		sh->dest_port = port ? port->index : SVB_NOWHERE;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "step.h"
+#include "tsan.h"
 #include "vg.h"
 #include "wr.h"
 
@@ -185,6 +186,7 @@ static inline int svb_wqe_build(struct svb_qp *qp, struct svb_wqe *wqe,
 
 	if (svb_unlikely(opcode > 15 || !(qp->opcodes >> opcode & 1)))
 		return EINVAL;
+	svb_tsan_posted(wr->wr_id);
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = (uint16_t)opcode;
 	wqe->flags = wr->send_flags;
@@ -283,6 +285,7 @@ static inline __attribute__((always_inline)) bool svb_write_near(
 		cq = svb_seg_cq(seg, sh->send_cq);
 		if (svb_unlikely(!svb_cq_begin(seg, cq, &cqe)))
 			return false;
+		svb_tsan_posted(wr->wr_id);
 		svb_near_wc(&cqe->wc, wr->wr_id, len, sh->qpn);
 		cqe->release = (uint32_t)((char *)&sq->done - (char *)seg);
 		cqe->release_to = sq->head + 1;
@@ -356,6 +359,7 @@ static int svb_rq_post(struct svb_rq *rq, const struct ibv_recv_wr *wr)
 		return ENOMEM;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
 		return EINVAL;
+	svb_tsan_posted(wr->wr_id);
 	rwqe->wr_id = wr->wr_id;
 	rwqe->num_sge = (uint32_t)wr->num_sge;
 	if (wr->num_sge)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ThreadSanitizer has to be told: it sees this process only, and the way from a post
+ * to its completion may lead through another one. Costs nothing where it is not built in.
+ */
+#ifndef SVB_TSAN_H
+#define SVB_TSAN_H
+
+#include <stdint.h>
+
+#ifdef __SANITIZE_THREAD__
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Exported by its runtime, which has no header for them. */
+void AnnotateHappensBefore(const char *file, int line, const volatile void *at);
+void AnnotateHappensAfter(const char *file, int line, const volatile void *at);
+
+#define SVB_TSAN_PLACES 4096u
+extern uint64_t svb_tsan_place[SVB_TSAN_PLACES]; /* memory.c */
+
+static inline const void *svb_tsan_at(uint64_t wr_id)
+{
+	return &svb_tsan_place[(wr_id * 0x9e3779b97f4a7c15u >> 32) % SVB_TSAN_PLACES];
+}
+
+/* What the poster did before is known to whoever takes the completion. */
+static inline void svb_tsan_posted(uint64_t wr_id)
+{
+	AnnotateHappensBefore(__FILE__, __LINE__, svb_tsan_at(wr_id));
+}
+
+static inline void svb_tsan_completed(uint64_t wr_id)
+{
+	AnnotateHappensAfter(__FILE__, __LINE__, svb_tsan_at(wr_id));
+}
+
+/* An adapter is no thread: what it does to memory that a peer may use at any time is not
+ * for the sanitizer to order. */
+static inline ssize_t svb_tsan_vm(long call, pid_t pid, const struct iovec *own,
+				  unsigned long own_count, const struct iovec *other,
+				  unsigned long other_count)
+{
+	return syscall(call, pid, own, own_count, other, other_count, 0UL);
+}
+#define process_vm_readv(pid, own, n, other, m, flags) \
+	svb_tsan_vm(SYS_process_vm_readv, pid, own, n, other, m)
+#define process_vm_writev(pid, own, n, other, m, flags) \
+	svb_tsan_vm(SYS_process_vm_writev, pid, own, n, other, m)
+#else
+static inline void svb_tsan_posted(uint64_t wr_id)
+{
+	(void)wr_id;
+}
+
+static inline void svb_tsan_completed(uint64_t wr_id)
+{
+	(void)wr_id;
+}
+#endif
+
+#endif
