@@ -197,6 +197,19 @@ fabtests_functional_fi_cairn_store_SOURCES = \
 	fabtests/functional/store_client.c \
 	fabtests/functional/store_server.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_stress
+fabtests_functional_fi_cairn_stress_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_stress_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_stress_SOURCES = \
+	fabtests/functional/fi_cairn_stress.c \
+	fabtests/functional/stress.h \
+	fabtests/functional/stress_comp.c \
+	fabtests/functional/stress_hub.c \
+	fabtests/functional/stress_lane.c \
+	fabtests/functional/stress_post.c \
+	fabtests/functional/stress_run.c \
+	fabtests/functional/stress_task.c
+
 EXTRA_DIST += \
 	fabtests/functional/known-peer-failures.txt \
 	fabtests/functional/local.mk \

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Everything at once, from several threads, for as long as one likes. */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "stress.h"
+
+#define DEFAULT_SECONDS 5u
+
+struct st_opts st_opts = {.lanes = 6, .threads = 3, .ms = DEFAULT_SECONDS * 1000};
+
+int st_fail(struct st *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&s->failing);
+	if (!s->failed) {
+		va_start(ap, fmt);
+		vsnprintf(s->why, sizeof(s->why), fmt, ap);
+		va_end(ap);
+		s->failed = true;
+	}
+	pthread_mutex_unlock(&s->failing);
+	return -1;
+}
+
+static int safe(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE});
+}
+
+static int domain(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN});
+}
+
+static int small(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .small = true,
+					   .waits = true});
+}
+
+static int counters(struct fct *t)
+{
+	return st_run(t,
+		      &(struct st_mode){.threading = FI_THREAD_SAFE, .counters = true});
+}
+
+static int shared(struct fct *t)
+{
+	return st_run(t,
+		      &(struct st_mode){.threading = FI_THREAD_SAFE, .shared_rx = true});
+}
+
+static int reopen(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE, .reopen = true});
+}
+
+static int reopen_domain(struct fct *t)
+{
+	return st_run(t,
+		      &(struct st_mode){.threading = FI_THREAD_DOMAIN, .reopen = true});
+}
+
+static int all(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .shared_rx = true,
+					   .counters = true,
+					   .reopen = true,
+					   .small = true,
+					   .waits = true});
+}
+
+static int number(const char *arg, uint32_t most, uint32_t *value)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (!*arg || *end || !n || n > most) {
+		fprintf(stderr, "fi_cairn_stress: '%s' is not a number from 1 to %u\n",
+			arg, most);
+		return -1;
+	}
+	*value = (uint32_t)n;
+	return 0;
+}
+
+static int option(int val, const char *arg)
+{
+	uint32_t seconds;
+	char *end;
+
+	switch (val) {
+	case 'c':
+		return number(arg, ST_LANES, &st_opts.lanes);
+	case 'j':
+		return number(arg, ST_THREADS, &st_opts.threads);
+	case 'D':
+		if (number(arg, 86400, &seconds))
+			return -1;
+		st_opts.ms = seconds * 1000;
+		return 0;
+	default:
+		st_opts.seed = strtoull(arg, &end, 0);
+		return *arg && !*end ? 0 : -1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fct_case cases[] = {
+		{"safe", "all operations at once, FI_THREAD_SAFE", safe},
+		{"domain", "the same, a domain for each thread (FI_THREAD_DOMAIN)",
+		 domain},
+		{"small", "completion queues of one entry; threads sleep", small},
+		{"counters", "counters agree with what was done", counters},
+		{"shared", "with a shared receive context", shared},
+		{"reopen", "connections are closed and opened again meanwhile", reopen},
+		{"reopen_domain", "the same with FI_THREAD_DOMAIN", reopen_domain},
+		{"all", "all of it", all},
+	};
+	static const struct option options[] = {
+		{"connections", required_argument, NULL, 'c'},
+		{"threads", required_argument, NULL, 'j'},
+		{"duration", required_argument, NULL, 'D'},
+		{"seed", required_argument, NULL, 'r'},
+		{0}};
+	static const struct fct_prog prog = {
+		.name = "fi_cairn_stress",
+		.what = "Everything at once, from several threads.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.options = options,
+		.option = option,
+		.help = "  -c, --connections=COUNT client: how many (default 6, at most "
+			"16)\n"
+			"  -j, --threads=COUNT     client: of each side (default 3)\n"
+			"  -D, --duration=SECONDS  client: of each case (default 5); the "
+			"deadline of the\n"
+			"                          run, -T, must be longer on both "
+			"sides\n"
+			"  -r, --seed=NUMBER       client: what happens (default: of the "
+			"clock)\n",
+	};
+
+	st_opts.seed = fct_now_ns();
+	return fct_main(argc, argv, &prog);
+}

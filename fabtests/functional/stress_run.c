@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A case from its first thread to its last: both sides run, settle, drain and compare. */
+#include <dirent.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define GROWTH_KIB 32768u
+
+struct worker {
+	struct st *s;
+	struct st_hub *hub;
+	struct st_rng rng;
+	bool works, manages; /* operations; connections */
+	pthread_t thread;
+};
+
+/* ---- threads ---- */
+
+/* Looking at a counter completes operations too. */
+static void look_at_counter(struct st_hub *hub, struct st_rng *rng)
+{
+	if (hub->tx_cntr && !st_below(rng, 128))
+		fi_cntr_read(st_below(rng, 2) ? hub->tx_cntr : hub->rx_cntr);
+}
+
+static int turn(struct worker *w, uint32_t phase)
+{
+	struct st_hub *hub = w->hub;
+	struct st_lane *lane = hub->lane[st_below(&w->rng, hub->lanes)];
+	int ret = 0, done = 0;
+
+	if (w->manages && (!w->works || !st_below(&w->rng, 64))) {
+		done = st_cm_step(hub, &w->rng, w->s->mode.reopen && phase == ST_RUN);
+		if (!w->works && !done)
+			usleep(500);
+	}
+	if (done >= 0 && w->works) {
+		look_at_counter(hub, &w->rng);
+		done = st_task_step(lane, &w->rng, phase < ST_DRAIN);
+		ret = done < 0 ? -1 : st_comp_step(hub, &w->rng);
+		if (!done && !ret)
+			sched_yield();
+	}
+	return done < 0 || ret < 0 ? -1 : 0;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	uint32_t phase;
+
+	while ((phase = w->s->phase) != ST_END && !w->s->failed)
+		if (turn(w, phase))
+			break;
+	return NULL;
+}
+
+/* With FI_THREAD_DOMAIN everything of a domain is one thread's. */
+static int start(struct st *s, struct worker *w, uint32_t *count)
+{
+	const bool alone = s->mode.threading == FI_THREAD_DOMAIN;
+	uint32_t i;
+
+	*count = 0;
+	for (i = 0; i < s->o.threads + !alone; i++) {
+		w[i] = (struct worker){
+			.s = s,
+			.hub = s->hub[alone ? i : 0],
+			.rng = {st_mix(s->o.seed + i * 2 + fct_is_client(s->t))},
+			.works = alone || i,
+			.manages = alone || !i,
+		};
+		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
+			return st_fail(s, "pthread_create failed");
+		++*count;
+	}
+	return 0;
+}
+
+/* ---- the first thread ---- */
+
+static int wait_ms(struct st *s, uint32_t ms)
+{
+	const uint64_t end = fct_now_ms() + ms;
+
+	while (!s->failed && fct_now_ms() < end) {
+		if (fct_ctl_peer_gave_up(s->t))
+			return -1;
+		usleep(2000);
+	}
+	return s->failed ? -1 : 0;
+}
+
+static bool all_lanes(struct st *s, bool (*is)(const struct st_lane *))
+{
+	uint32_t h, i;
+
+	for (h = 0; h < s->hubs; h++)
+		for (i = 0; i < s->hub[h]->lanes; i++)
+			if (!is(s->hub[h]->lane[i]))
+				return false;
+	return true;
+}
+
+static bool is_up(const struct st_lane *lane)
+{
+	return lane->state == ST_UP;
+}
+
+static bool is_idle(const struct st_lane *lane)
+{
+	uint32_t i;
+
+	for (i = 0; i < ST_TASKS; i++)
+		if (lane->task[i].state != ST_FREE)
+			return false;
+	return true;
+}
+
+static int wait_for(struct st *s, const char *what, bool (*is)(const struct st_lane *))
+{
+	struct fct_wait w;
+
+	fct_wait_init(&w, s->t, what);
+	while (!s->failed && !all_lanes(s, is))
+		if (fct_wait_again(&w))
+			return -1;
+	return s->failed ? -1 : 0;
+}
+
+/* Nobody closes any more: until both sides have the same connections. */
+static int settle(struct st *s)
+{
+	struct fct *t = s->t;
+	uint32_t mine[ST_LANES], theirs[ST_LANES], h, i;
+	int same = 0, ret;
+
+	FCT_DO(fct_barrier(t, "run over"));
+	while (!same) {
+		same = 1;
+		FCT_DO(wait_for(s, "the connections", is_up));
+		for (h = 0; h < s->hubs; h++) {
+			for (i = 0; i < ST_LANES; i++)
+				mine[i] = i < s->hub[h]->lanes ? s->hub[h]->lane[i]->epoch
+							       : 0;
+			FCT_DO(fct_exchange(t, "epochs", mine, theirs, sizeof(mine)));
+			same &= !memcmp(mine, theirs, sizeof(mine));
+		}
+	}
+out:
+	return ret;
+}
+
+/* Every message of these connections arrives. */
+static int all_arrive(struct st *s)
+{
+	struct fct *t = s->t;
+	struct st_lane *lane;
+	struct fct_wait w;
+	uint32_t h, i, mine, theirs;
+	int ret = 0;
+
+	for (h = 0; h < s->hubs; h++) {
+		for (i = 0; i < s->hub[h]->lanes; i++) {
+			lane = s->hub[h]->lane[i];
+			mine = lane->posted;
+			FCT_DO(fct_exchange(t, "posted", &mine, &theirs, sizeof(mine)));
+			fct_wait_init(&w, t, "the last messages");
+			while (!s->failed && lane->received != theirs)
+				FCT_DO(fct_wait_again(&w));
+		}
+	}
+	ret = s->failed ? -1 : fct_barrier(t, "all arrived");
+out:
+	return ret;
+}
+
+/* ---- what may not grow ---- */
+
+static unsigned int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static unsigned int memory_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned int kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %u kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* Sanitizers, and valgrind for which the scale is set, keep what was freed. */
+static bool memory_counts(const struct st *s)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	return s->t->scale == 1;
+#endif
+}
+
+static int run_for(struct st *s)
+{
+	unsigned int before, after;
+
+	if (wait_ms(s, s->o.ms / 4))
+		return -1;
+	before = memory_kib();
+	if (wait_ms(s, s->o.ms - s->o.ms / 4))
+		return -1;
+	after = memory_kib();
+	if (memory_counts(s) && after > before + GROWTH_KIB)
+		return st_fail(s, "memory grew from %u to %u KiB", before, after);
+	return 0;
+}
+
+/* ---- a case ---- */
+
+static void say(const struct st *s)
+{
+	fct_note(
+		s->t,
+		"%llu operations, %llu completions, %llu in error, %llu times full, %llu "
+		"connections closed%s%s",
+		(unsigned long long)s->operations, (unsigned long long)s->completions,
+		(unsigned long long)s->failures, (unsigned long long)s->stalls,
+		(unsigned long long)s->reopened, s->no_atomics ? ", no atomics" : "",
+		s->no_delivery ? ", no FI_DELIVERY_COMPLETE" : "");
+}
+
+static int with_threads(struct st *s)
+{
+	struct worker w[ST_THREADS + 1];
+	struct fct *t = s->t;
+	uint32_t count, i;
+	int ret;
+
+	FCT_DO(start(s, w, &count));
+	FCT_DO(wait_for(s, "the connections", is_up));
+	FCT_DO(run_for(s));
+	s->phase = ST_SETTLE;
+	FCT_DO(settle(s));
+	s->phase = ST_DRAIN;
+	FCT_DO(wait_for(s, "the last operations", is_idle));
+	FCT_DO(fct_barrier(t, "drained"));
+	ret = all_arrive(s);
+out:
+	s->phase = ST_END;
+	for (i = 0; i < count; i++)
+		pthread_join(w[i].thread, NULL);
+	if (s->failed)
+		ret = fct_fail_at(t, NULL, 0, "%s (seed %llu)", s->why,
+				  (unsigned long long)s->o.seed);
+	return ret;
+}
+
+static int open_hubs(struct st *s)
+{
+	const bool alone = s->mode.threading == FI_THREAD_DOMAIN;
+	const uint32_t hubs = alone ? s->o.threads : 1;
+	uint32_t lanes = s->o.lanes / hubs;
+	int ret = 0;
+
+	while (!ret && s->hubs < hubs) {
+		ret = st_hub_open(s, lanes ? lanes : 1, &s->hub[s->hubs]);
+		s->hubs++;
+	}
+	return ret;
+}
+
+static int close_hubs(struct st *s, int ret)
+{
+	while (s->hubs)
+		ret = st_hub_close(s->hub[--s->hubs], ret);
+	if (s->failed && s->t->result == FCT_PASS)
+		ret = fct_fail_at(s->t, NULL, 0, "%s (seed %llu)", s->why,
+				  (unsigned long long)s->o.seed);
+	return ret;
+}
+
+static int check(struct st *s)
+{
+	struct fct *t = s->t;
+	uint32_t h;
+	int ret = 0;
+
+	for (h = 0; h < s->hubs; h++)
+		FCT_DO(st_hub_check(s->hub[h]));
+	ret = fct_barrier(t, "compared");
+out:
+	return ret;
+}
+
+/* The most that both sides have. */
+static int pick_caps(struct st *s)
+{
+	static const uint64_t wishes[] = {FI_MSG | FI_RMA | FI_ATOMIC | FI_FENCE,
+					  FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA};
+	struct fct_setup setup = {.threading = s->mode.threading, .cq_data_size = 4};
+	struct fi_info *info = NULL;
+	struct fct *t = s->t;
+	uint64_t theirs;
+	int i, ret;
+
+	for (i = 0; i < 3 && !info; i++) {
+		setup.caps = wishes[i];
+		if (!fct_getinfo(t, &setup, NULL, "0", &info))
+			s->caps = wishes[i];
+	}
+	/* Its fi_fetch_atomic adds the operand's address: fi_cairn_atomic shows that. */
+	if (info && !strcmp(info->fabric_attr->prov_name, "verbs"))
+		s->caps &= ~(uint64_t)FI_ATOMIC;
+	/* Without resource management a queue has to be as large as is needed. */
+	if (info && info->domain_attr->resource_mgmt != FI_RM_ENABLED)
+		s->mode.small = false;
+	fi_freeinfo(info);
+	FCT_DO(fct_exchange(t, "caps", &s->caps, &theirs, sizeof(theirs)));
+	s->caps &= theirs;
+	if (!s->caps)
+		ret = fct_skip(t, "no FI_RMA with remote CQ data of 4 bytes");
+out:
+	return ret;
+}
+
+static int once(struct st *s)
+{
+	int ret;
+
+	pthread_mutex_init(&s->failing, NULL);
+	ret = open_hubs(s);
+	if (!ret)
+		ret = with_threads(s);
+	if (!ret)
+		ret = check(s);
+	say(s);
+	ret = close_hubs(s, ret);
+	pthread_mutex_destroy(&s->failing);
+	return ret;
+}
+
+int st_run(struct fct *t, const struct st_mode *mode)
+{
+	struct st s = {.t = t, .mode = *mode, .o = st_opts, .next_key = 1 << 20};
+	struct st first;
+	unsigned int files;
+	int ret;
+
+	if (fct_is_client(t))
+		FCT_DO(fct_tell(t, "options", &s.o, sizeof(s.o)));
+	else
+		FCT_DO(fct_hear(t, "options", &s.o, sizeof(s.o)));
+	FCT_DO(pick_caps(&s));
+	/* What a library opens once, and keeps, is open after this. */
+	first = s;
+	first.o.ms = 20;
+	FCT_DO(once(&first));
+	files = open_files();
+	FCT_DO(once(&s));
+	FCT_EQ(t, open_files(), files);
+out:
+	return ret;
+}
