@@ -109,7 +109,7 @@ struct st_lane {
 	_Atomic uint32_t state;
 	_Atomic bool ending; /* somebody has begun to close it: operations may fail */
 	bool selective;	     /* completions only where they are asked for */
-	uint32_t epoch;
+	_Atomic uint32_t epoch;
 	struct fi_info *info;
 	struct fid_ep *ep;
 	struct fct_mem exposed_mem, local_mem;

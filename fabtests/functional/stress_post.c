@@ -52,7 +52,7 @@ static uint64_t pick_flags(struct form *f, struct st_rng *rng)
 	if (!reads && !is_atomic(f->op) && !st_below(rng, 4) &&
 	    f->op->len <= info_of(f->lane)->tx_attr->inject_size)
 		flags |= FI_INJECT;
-	if ((info_of(f->lane)->caps & FI_FENCE) && !st_below(rng, 16))
+	if ((s->caps & FI_FENCE) && !st_below(rng, 16))
 		flags |= FI_FENCE;
 	if (!reads && !is_atomic(f->op) && !s->no_delivery && !st_below(rng, 8))
 		flags |= FI_DELIVERY_COMPLETE;

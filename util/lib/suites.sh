@@ -79,19 +79,33 @@ suite_unit() {
 }
 
 suite_asan() {
-	local address
-
-	host_suite asan -- --disable-man --enable-asan
-	address=$(own_address)
-	if [ -z "$address" ]; then
-		skip asan-fault "no interface has an address besides the loopback one"
-	else
-		counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
-	fi
+	host_suite asan -- --disable-man --enable-asan || return
+	functional_sanitized asan
 }
 
-# What the software device has unless it is told otherwise: an address of this machine.
-own_address() {
+suite_tsan() {
+	host_suite tsan -- --disable-man --enable-tsan || return
+	functional_sanitized tsan
+}
+
+# functional_sanitized BUILD: pverbs and the software device, both built so.
+functional_sanitized() {
+	local address FCT_TIME_SCALE=5
+
+	address=$(host_address)
+	if [ -z "$address" ]; then
+		skip "$1-functional" "no interface has an address besides the loopback one"
+		return
+	fi
+	export FCT_TIME_SCALE
+	counted "$1-functional" 600 functional_on_simverbs "$1" "$address" -p pverbs
+	counted "$1-stress" 300 functional_on_simverbs "$1" "$address" -p pverbs stress store
+	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
+}
+
+# An address of this machine that is not the loopback one; nothing when there is none. The software device
+# has it unless it is told otherwise.
+host_address() {
 	ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }'
 }
 
@@ -100,10 +114,6 @@ own_address() {
 functional_on_simverbs() {
 	"$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -w simverbs -a "$2" "${@:3}"
-}
-
-suite_tsan() {
-	host_suite tsan -- --disable-man --enable-tsan
 }
 
 suite_valgrind() {
@@ -130,7 +140,7 @@ suite_simverbs() {
 		step build-trixie 1200 guest_tree trixie &&
 		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
 			--build "$top/build/trixie" --strict --except pverbs-functional
-	address=$(own_address)
+	address=$(host_address)
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
 		return
@@ -143,6 +153,7 @@ suite_simverbs() {
 		done
 	done
 	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
+	counted simverbs-stress 300 functional_on_simverbs unit "$address" -p pverbs stress
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench
