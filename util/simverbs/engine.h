@@ -95,7 +95,8 @@ static inline struct svb_rwqe *svb_rq_at(struct svb_seg *seg, struct svb_rq *rq,
  */
 SVB_INLINE bool svb_rc_connected(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
 {
-	return svb_get(peer->dest_qpn) == qp->qpn && peer->port == qp->dest_port &&
+	return svb_get(peer->dest_qpn) == qp->qpn &&
+	       svb_get(peer->port) == svb_get(qp->dest_port) &&
 	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
 }
 

@@ -151,7 +151,9 @@ int svb_move(const struct svb_span *to, const struct svb_span *from)
 	if (!from->length)
 		return 0;
 	if (to->seg == from->seg && to->seg == svb_self.seg) {
+		svb_tsan_adapter_begins();
 		svb_copy(to, from);
+		svb_tsan_adapter_ends();
 		return 0;
 	}
 	if (to->seg != svb_self.seg && from->seg != svb_self.seg)

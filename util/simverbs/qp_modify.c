@@ -97,11 +97,11 @@ static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int 
 		svb_set(sh->dest_qpn, sh->attr.dest_qp_num);
 	if (mask & IBV_QP_PORT) {
 		port = svb_port_of(qp->ibv.context, sh->attr.port_num);
-		sh->port = port ? port->index : SVB_NOWHERE;
+		svb_set(sh->port, port ? port->index : SVB_NOWHERE);
 	}
 	if (mask & IBV_QP_AV) {
 		port = svb_port_of_ah(&sh->attr.ah_attr);
-		sh->dest_port = port ? port->index : SVB_NOWHERE;
+		svb_set(sh->dest_port, port ? port->index : SVB_NOWHERE);
 	}
 }
 

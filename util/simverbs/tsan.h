@@ -17,6 +17,11 @@
 void AnnotateHappensBefore(const char *file, int line, const volatile void *at);
 void AnnotateHappensAfter(const char *file, int line, const volatile void *at);
 
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+
 #define SVB_TSAN_PLACES 4096u
 extern uint64_t svb_tsan_place[SVB_TSAN_PLACES]; /* memory.c */
 
@@ -38,6 +43,18 @@ static inline void svb_tsan_completed(uint64_t wr_id)
 
 /* An adapter is no thread: what it does to memory that a peer may use at any time is not
  * for the sanitizer to order. */
+static inline void svb_tsan_adapter_begins(void)
+{
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+
+static inline void svb_tsan_adapter_ends(void)
+{
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+}
+
 static inline ssize_t svb_tsan_vm(long call, pid_t pid, const struct iovec *own,
 				  unsigned long own_count, const struct iovec *other,
 				  unsigned long other_count)
@@ -57,6 +74,14 @@ static inline void svb_tsan_posted(uint64_t wr_id)
 static inline void svb_tsan_completed(uint64_t wr_id)
 {
 	(void)wr_id;
+}
+
+static inline void svb_tsan_adapter_begins(void)
+{
+}
+
+static inline void svb_tsan_adapter_ends(void)
+{
 }
 #endif
 
