@@ -6,9 +6,10 @@
 
 #include "stress.h"
 
-#define DEFAULT_SECONDS 5u
+#define DEFAULT_MS 5000u
+#define EMULATED_MS 2000u
 
-struct st_opts st_opts = {.lanes = 6, .threads = 3, .ms = DEFAULT_SECONDS * 1000};
+struct st_opts st_opts = {.lanes = 6, .threads = 3};
 
 int st_fail(struct st *s, const char *fmt, ...)
 {
@@ -139,7 +140,8 @@ int main(int argc, char **argv)
 		.help = "  -c, --connections=COUNT client: how many (default 6, at most "
 			"16)\n"
 			"  -j, --threads=COUNT     client: of each side (default 3)\n"
-			"  -D, --duration=SECONDS  client: of each case (default 5); the "
+			"  -D, --duration=SECONDS  client: of each case (default 5, on "
+			"emulated machines 2); the "
 			"deadline of the\n"
 			"                          run, -T, must be longer on both "
 			"sides\n"
@@ -148,5 +150,6 @@ int main(int argc, char **argv)
 	};
 
 	st_opts.seed = fct_now_ns();
+	st_opts.ms = fct_time_scale() > 1 ? EMULATED_MS : DEFAULT_MS;
 	return fct_main(argc, argv, &prog);
 }

@@ -32,6 +32,28 @@ suite_style() {
 		head -n 2 "$name" | grep -qE '^#!.*sh|shellcheck shell' && echo "$name"
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
+	step style-man 60 manual_complete
+}
+
+# Every parameter that pverbs defines and every code that it returns is in its manual page, and no other parameter.
+manual_complete() {
+	local page=$top/man/fi_pverbs.7.md name missing=0 params
+
+	params=$(sed -n 's/^\t{"\([a-z_]*\)", FI_PARAM_.*/FI_PVERBS_\U\1/p' "$top/prov/pverbs/init.c")
+	[ -n "$params" ] || return 1
+	for name in $params $(grep -rhoE -- '-FI_E[A-Z]+' "$top/prov/pverbs" | sed 's/^-//' | sort -u); do
+		grep -qwF "$name" "$page" || {
+			echo "not in fi_pverbs(7): $name"
+			missing=1
+		}
+	done
+	for name in $(sed -n '/^# PARAMETERS/,/^# ERRORS/s/^\(FI_PVERBS_.*\)$/\1/p' "$page" | tr -d ,); do
+		grep -qx "$name" <<<"$params" || {
+			echo "in fi_pverbs(7), but not defined: $name"
+			missing=1
+		}
+	done
+	return $missing
 }
 
 # Counts the cases of the GoogleTest programs and the other programs of "make check".
@@ -306,9 +328,11 @@ guest_tests() {
 	functional_in_guest "$release" "$build" verbs verbs
 	functional_in_guest "$release" "$build" pverbs verbs
 	functional_in_guest "$release" "$build" verbs pverbs
+	functional_in_guest "$release" "$build" pverbs pverbs store stress
 }
 
+# functional_in_guest RELEASE BUILD CLIENT SERVER [PROGRAM...]
 functional_in_guest() {
-	counted "$1-$2-functional-$3-$4" 1500 in_guest "$1" 1480 fabtests/interop/with-build "$2" \
-		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1
+	counted "$1-$2-functional-$3-$4${5:+-$5}" 1500 in_guest "$1" 1480 fabtests/interop/with-build "$2" \
+		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1 "${@:5}"
 }
