@@ -141,10 +141,9 @@ int main(int argc, char **argv)
 			"16)\n"
 			"  -j, --threads=COUNT     client: of each side (default 3)\n"
 			"  -D, --duration=SECONDS  client: of each case (default 5, on "
-			"emulated machines 2); the "
-			"deadline of the\n"
-			"                          run, -T, must be longer on both "
-			"sides\n"
+			"emulated machines 2);\n"
+			"                          the deadline of the run, -T, must be "
+			"longer on both sides\n"
 			"  -r, --seed=NUMBER       client: what happens (default: of the "
 			"clock)\n",
 	};
