@@ -13,7 +13,8 @@ struct worker {
 	struct st *s;
 	struct st_hub *hub;
 	struct st_rng rng;
-	bool works, manages; /* operations; connections */
+	bool works, manages;   /* operations; connections */
+	_Atomic uint32_t seen; /* the phase of its turn now */
 	pthread_t thread;
 };
 
@@ -52,9 +53,11 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	uint32_t phase;
 
-	while ((phase = w->s->phase) != ST_END && !w->s->failed)
+	while ((phase = w->s->phase) != ST_END && !w->s->failed) {
+		w->seen = phase;
 		if (turn(w, phase))
 			break;
+	}
 	return NULL;
 }
 
@@ -66,13 +69,11 @@ static int start(struct st *s, struct worker *w, uint32_t *count)
 
 	*count = 0;
 	for (i = 0; i < s->o.threads + !alone; i++) {
-		w[i] = (struct worker){
-			.s = s,
-			.hub = s->hub[alone ? i : 0],
-			.rng = {st_mix(s->o.seed + i * 2 + fct_is_client(s->t))},
-			.works = alone || i,
-			.manages = alone || !i,
-		};
+		w[i].s = s;
+		w[i].hub = s->hub[alone ? i : 0];
+		w[i].rng.x = st_mix(s->o.seed + i * 2 + fct_is_client(s->t));
+		w[i].works = alone || i;
+		w[i].manages = alone || !i;
 		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
 			return st_fail(s, "pthread_create failed");
 		++*count;
@@ -128,6 +129,21 @@ static int wait_for(struct st *s, const char *what, bool (*is)(const struct st_l
 	while (!s->failed && !all_lanes(s, is))
 		if (fct_wait_again(&w))
 			return -1;
+	return s->failed ? -1 : 0;
+}
+
+/* A turn that began in the phase before may still close a connection. */
+static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase phase)
+{
+	struct fct_wait wait;
+	uint32_t i;
+
+	s->phase = phase;
+	fct_wait_init(&wait, s->t, "the threads");
+	for (i = 0; i < count; i++)
+		while (!s->failed && w[i].seen != phase)
+			if (fct_wait_again(&wait))
+				return -1;
 	return s->failed ? -1 : 0;
 }
 
@@ -248,17 +264,19 @@ static void say(const struct st *s)
 
 static int with_threads(struct st *s)
 {
-	struct worker w[ST_THREADS + 1];
+	struct worker w[ST_THREADS + 1] = {0};
 	struct fct *t = s->t;
 	uint32_t count, i;
 	int ret;
 
 	FCT_DO(start(s, w, &count));
-	FCT_DO(wait_for(s, "the connections", is_up));
+	/* Where connections come and go, all of them may never be up. */
+	if (!s->mode.reopen)
+		FCT_DO(wait_for(s, "the connections", is_up));
 	FCT_DO(run_for(s));
-	s->phase = ST_SETTLE;
+	FCT_DO(enter(s, w, count, ST_SETTLE));
 	FCT_DO(settle(s));
-	s->phase = ST_DRAIN;
+	FCT_DO(enter(s, w, count, ST_DRAIN));
 	FCT_DO(wait_for(s, "the last operations", is_idle));
 	FCT_DO(fct_barrier(t, "drained"));
 	ret = all_arrive(s);
