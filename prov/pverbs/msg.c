@@ -99,6 +99,7 @@ CRN_INLINE void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint64_t
 			    void *context)
 {
 	op->opcode = IBV_WR_SEND;
+	op->addr = op->key = 0;
 	op->comp_flags = FI_SEND | FI_MSG;
 	op->flags = flags;
 	op->quiet = pvb_quiet(ep, flags);
@@ -109,6 +110,7 @@ CRN_INLINE void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint64_t
 CRN_INLINE void pvb_inject_op(struct pvb_op *op)
 {
 	op->opcode = IBV_WR_SEND;
+	op->addr = op->key = 0;
 	op->comp_flags = FI_SEND | FI_MSG;
 	op->flags = 0;
 	op->quiet = true;
