@@ -27,7 +27,9 @@ static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *
 static void pvb_wq_fini(struct pvb_wq *wq)
 {
 	free(wq->slots);
+	free(wq->bufs);
 	wq->slots = NULL;
+	wq->bufs = NULL;
 }
 
 /* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
@@ -158,7 +160,7 @@ static int pvb_conn_share(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
 
-	if (!ep->srx || !(ep->rx_selective || conn->rq.counted))
+	if (!ep->srx || !(ep->rx_selective || conn->rq.counted || ep->domain->control))
 		return 0;
 	return pvb_cq_share(conn->rq.cq, conn->qp->qp_num, &conn->rq);
 }
@@ -187,11 +189,16 @@ static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 static int pvb_conn_lane(struct pvb_ep *ep)
 {
 	const struct pvb_domain *domain = ep->domain;
+	int ret;
 
 	if (!domain->control || domain->iwarp || ep->raw_cm ||
 	    (ep->req && !ep->req->data.control.qp_num))
 		return 0;
-	return pvb_lane_open(&ep->conn);
+	ret = pvb_commit_open(&ep->conn);
+	if (!ret && !ep->srx)
+		ret = pvb_bufs_open(&ep->conn.rq, ep->conn.rq.ring.mask + 1,
+				    ep->info->rx_attr->iov_limit);
+	return ret ? ret : pvb_lane_open(&ep->conn);
 }
 
 int pvb_conn_create_qp(struct pvb_ep *ep)
@@ -247,6 +254,7 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	conn->state = PVB_CONN_ENABLED;
 	return 0;
 err_share:
+	pvb_commit_close(conn);
 	pvb_conn_unshare(ep);
 err_bounce:
 	pvb_bounce_fini(conn);

@@ -164,6 +164,8 @@ static bool pvb_convert_shared(struct pvb_cq *cq, const struct ibv_wc *wc,
 	const struct pvb_wq *wq;
 
 	wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
+	if (wq && wq->conn->lane && wc->status == IBV_WC_SUCCESS)
+		pvb_ring_received(wq->conn->lane, wc, slot);
 	if (wq) {
 		pvb_cq_count(wq, comp->flags, comp->err);
 		if (unasked && !comp->err && (comp->flags & FI_MSG) &&
@@ -193,11 +195,15 @@ bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
 				struct pvb_slot *slot, struct pvb_comp *comp)
 {
+	struct pvb_lane *lane;
+
 	if (slot->wq->srx)
 		return pvb_convert_shared(cq, wc, slot, comp);
-	if (slot->wq->conn->lane && slot->wq == &slot->wq->conn->sq &&
-	    pvb_hold(cq, wc, slot))
+	lane = slot->wq->conn->lane;
+	if (lane && slot->wq == &slot->wq->conn->sq && pvb_hold(cq, wc, slot))
 		return false;
+	if (lane && slot->wq == &slot->wq->conn->rq && wc->status == IBV_WC_SUCCESS)
+		pvb_ring_received(lane, wc, slot);
 	return pvb_cq_convert_sent(wc, slot, comp);
 }
 

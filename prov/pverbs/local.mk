@@ -68,6 +68,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/plan.h \
 	prov/pverbs/persist/region.c \
 	prov/pverbs/persist/respond.c \
+	prov/pverbs/persist/ring.c \
+	prov/pverbs/persist/target.c \
 	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/persist/wire.c \
 	prov/pverbs/persist/wire.h \

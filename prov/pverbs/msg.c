@@ -35,6 +35,8 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG |
 		      (ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0);
+	if (crn_unlikely(conn->rq.bufs))
+		pvb_bufs_note(&conn->rq, slot, wr);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_recv(conn->qp, wr, &bad);

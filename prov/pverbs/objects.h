@@ -262,11 +262,13 @@ struct pvb_wq {
 	struct pvb_slot *slots;
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
-	uint32_t depth;	     /* size of the open ring */
-	uint64_t entries;    /* ever used, when stats.c last looked */
-	uint64_t stalls;     /* calls refused because the ring was full */
-	bool special;	     /* counted, srx is not NULL, or of a lane */
-	bool counted;	     /* some cntr is not NULL */
+	uint32_t depth;	      /* size of the open ring */
+	uint64_t entries;     /* ever used, when stats.c last looked */
+	uint64_t stalls;      /* calls refused because the ring was full */
+	bool special;	      /* counted, srx is not NULL, or of a lane */
+	bool counted;	      /* some cntr is not NULL */
+	struct ibv_sge *bufs; /* receives for persist/ring.c: buf_limit a slot; or NULL */
+	uint32_t buf_limit;
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
 };

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "persist/control.h"
 #include "pverbs.h"
 
 /*
@@ -145,6 +146,7 @@ static int pvb_srx_close(struct fid *fid)
 	atomic_fetch_sub(&srx->domain->refs, 1);
 	crn_lock_fini(&srx->lock);
 	free(srx->wq.slots);
+	free(srx->wq.bufs);
 	free(srx->cqs);
 	free(srx);
 	return 0;
@@ -220,6 +222,10 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	ret = pvb_srx_slots(srx, (uint32_t)size);
 	if (ret)
 		return ret;
+	if (srx->domain->control)
+		ret = pvb_bufs_open(&srx->wq, size, srx->iov_limit);
+	if (ret)
+		goto err;
 	attr.attr.max_wr = (uint32_t)size;
 	attr.attr.max_sge = (uint32_t)srx->iov_limit;
 	srx->srq = ibv_create_srq(srx->domain->pd, &attr);
@@ -228,7 +234,9 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	ret = pvb_errno();
 	PVB_WARN(FI_LOG_EP_CTRL, "%s makes no shared receive queue of %zu: %s\n",
 		 pvb_domain_device(srx->domain), size, fi_strerror(-ret));
+err:
 	free(srx->wq.slots);
+	free(srx->wq.bufs);
 	return ret;
 }
 

@@ -150,8 +150,27 @@ void pvb_lane_lose(struct pvb_lane *lane, const char *why);
 /* With control->lock held: handles what is in the inbox as far as its doorbells show;
  * false: some do not. */
 bool pvb_respond(struct pvb_lane *lane);
+/* target.c */
+
 /* A region is known, or not any more: takes the lock. 0 or a negative code. */
-int pvb_target_add(struct pvb_control *control, struct pvb_target *region);
-void pvb_target_del(struct pvb_control *control, struct pvb_target *region);
+int pvb_target_add(struct pvb_control *control, struct pvb_target *target);
+void pvb_target_del(struct pvb_control *control, struct pvb_target *target);
+/* With control->lock held: the region that a peer names, in which it may write to all of
+ * the range; or any region that the memory lies in. NULL: none. */
+const struct pvb_target *pvb_target_find(struct pvb_control *control,
+					 const struct pvb_wire_range *range);
+const struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
+					    uint64_t len);
+/* Its cache lines are on their way to the persistence domain: they are there after
+ * pmem_drain(3). */
+void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t len);
+
+/* ring.c: durable messages, at their target. */
+
+/* wq remembers where its receives go, of at most limit pieces each. 0 or -FI_ENOMEM. */
+int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit);
+/* A message or a write with data took the receive in slot; wc says that all went well. */
+void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
+		       const struct pvb_slot *slot);
 
 #endif

@@ -8,56 +8,6 @@
 #include <libpmem.h>
 #include "control.h"
 
-int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
-{
-	const struct fi_domain_attr *attr = control->domain->info->domain_attr;
-	int ret;
-
-	/* From now on peers may need this side's processor. */
-	ret = attr->data_progress == FI_PROGRESS_MANUAL
-		      ? 0
-		      : pvb_control_thread_start(control);
-	if (ret)
-		return ret;
-	pthread_mutex_lock(&control->lock);
-	crn_list_add_tail(&control->targets, &target->entry);
-	pthread_mutex_unlock(&control->lock);
-	return 0;
-}
-
-void pvb_target_del(struct pvb_control *control, struct pvb_target *target)
-{
-	pthread_mutex_lock(&control->lock);
-	crn_list_del(&target->entry);
-	pthread_mutex_unlock(&control->lock);
-}
-
-static const struct pvb_target *pvb_target_find(struct pvb_control *control,
-						const struct pvb_wire_range *range)
-{
-	const struct pvb_target *target;
-	const struct crn_list *entry;
-	uint64_t from;
-
-	crn_list_for_each (entry, &control->targets) {
-		target = crn_container_of(entry, struct pvb_target, entry);
-		from = range->addr - target->addr;
-		if (target->rkey == range->rkey && target->write && from <= target->len &&
-		    range->len <= target->len - from)
-			return target;
-	}
-	return NULL;
-}
-
-/* Caches that a power failure does not spare are written back whatever libpmem thinks of
- * this processor. */
-static void pvb_target_flush(const struct pvb_target *target,
-			     const struct pvb_wire_range *range)
-{
-	if (target->flush)
-		pmem_deep_flush((const void *)(uintptr_t)range->addr, range->len);
-}
-
 /* Eight bytes that belong together are never stored in parts. */
 static void pvb_store(const struct pvb_wire_range *to, const uint8_t *bytes)
 {
@@ -98,12 +48,13 @@ static int pvb_respond_do(struct pvb_control *control,
 		return err;
 	for (i = 0; i < message->ranges; i++)
 		pvb_target_flush(pvb_target_find(control, &message->range[i]),
-				 &message->range[i]);
+				 message->range[i].addr, message->range[i].len);
 	pmem_drain();
 	if (!message->copy)
 		return 0;
 	pvb_store(&message->to, message->bytes);
-	pvb_target_flush(pvb_target_find(control, &message->to), &message->to);
+	pvb_target_flush(pvb_target_find(control, &message->to), message->to.addr,
+			 message->to.len);
 	pmem_drain();
 	return 0;
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The persistent memory that peers may ask to be made durable. */
+#include <libpmem.h>
+#include "control.h"
+
+int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
+{
+	const struct fi_domain_attr *attr = control->domain->info->domain_attr;
+	int ret;
+
+	/* From now on peers may need this side's processor. */
+	ret = attr->data_progress == FI_PROGRESS_MANUAL
+		      ? 0
+		      : pvb_control_thread_start(control);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&control->lock);
+	crn_list_add_tail(&control->targets, &target->entry);
+	pthread_mutex_unlock(&control->lock);
+	return 0;
+}
+
+void pvb_target_del(struct pvb_control *control, struct pvb_target *target)
+{
+	pthread_mutex_lock(&control->lock);
+	crn_list_del(&target->entry);
+	pthread_mutex_unlock(&control->lock);
+}
+
+const struct pvb_target *pvb_target_find(struct pvb_control *control,
+					 const struct pvb_wire_range *range)
+{
+	const struct pvb_target *target;
+	const struct crn_list *entry;
+	uint64_t from;
+
+	crn_list_for_each (entry, &control->targets) {
+		target = crn_container_of(entry, struct pvb_target, entry);
+		from = range->addr - target->addr;
+		if (target->rkey == range->rkey && target->write && from <= target->len &&
+		    range->len <= target->len - from)
+			return target;
+	}
+	return NULL;
+}
+
+const struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
+					    uint64_t len)
+{
+	const struct pvb_target *target;
+	const struct crn_list *entry;
+	uint64_t from;
+
+	crn_list_for_each (entry, &control->targets) {
+		target = crn_container_of(entry, struct pvb_target, entry);
+		from = addr - target->addr;
+		if (from <= target->len && len <= target->len - from)
+			return target;
+	}
+	return NULL;
+}
+
+/* Caches that a power failure does not spare are written back whatever libpmem thinks of
+ * this processor. */
+void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t len)
+{
+	if (target->flush)
+		pmem_deep_flush((const void *)(uintptr_t)addr, len);
+}
