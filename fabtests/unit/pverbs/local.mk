@@ -15,15 +15,18 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/persist/plan_query.h \
+	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
 	fabtests/unit/pverbs/persist/test_declare.c \
 	fabtests/unit/pverbs/persist/test_desc.c \
 	fabtests/unit/pverbs/persist/test_facts.c \
 	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
+	fabtests/unit/pverbs/persist/test_plan.c \
+	fabtests/unit/pverbs/persist/test_plan_choice.c \
+	fabtests/unit/pverbs/persist/test_plan_truths.c \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
-	fabtests/unit/pverbs/plan_query.h \
-	fabtests/unit/pverbs/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_region.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \
@@ -63,9 +66,6 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_nic.c \
 	fabtests/unit/pverbs/test_path.c \
 	fabtests/unit/pverbs/test_pep.c \
-	fabtests/unit/pverbs/test_plan.c \
-	fabtests/unit/pverbs/test_plan_choice.c \
-	fabtests/unit/pverbs/test_plan_truths.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \
 	fabtests/unit/pverbs/test_stats.c \
