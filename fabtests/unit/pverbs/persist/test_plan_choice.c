@@ -295,3 +295,17 @@ CT_TEST(plan_choice, text_is_cut_to_the_buffer)
 	CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);
 	CT_EXPECT_STREQ(pvb_plan_text(&plan, query.op, text, sizeof(text)), "W D");
 }
+
+/* The application's progress answers a slot, in no order with control messages. */
+CT_TEST(plan_choice, nothing_stays_behind_a_slot_under_dmp)
+{
+	struct pvb_plan_query query = plain_query(PVB_PLAN_WRITE_IMM);
+	struct pvb_plan plan;
+
+	CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);
+	CT_EXPECT_STREQ(text_of(&query), "SLOT WI A");
+	query = plain_query(PVB_PLAN_WRITE);
+	query.before = plan.leaves;
+	query.len = 8;
+	CT_EXPECT_STREQ(text_of(&query), "after W D M A");
+}
