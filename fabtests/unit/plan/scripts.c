@@ -93,7 +93,7 @@ static void answer_data(struct part *part, const struct pvb_plan_query *query, c
 	else if (dmp && slot)
 		add(part->data, "f*", which, "");
 	/* A target that opted in knows that it may not be durable yet. */
-	if (!dmp || replayed || slot)
+	if (!dmp || replayed || slot || !query->imm_one_sided)
 		add(part->data, "r*", which, "");
 	if (slot)
 		add(part->data, "ack*", which, "");
