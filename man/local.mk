@@ -1,12 +1,13 @@
 # Man pages are written in Markdown, NAME.SECTION.md; pandoc makes them.
 MAN_MD = \
 	man/fi_cairn.7.md \
+	man/fi_pmem.1.md \
 	man/fi_pverbs.7.md \
 	man/rdmavm.1.md \
 	man/simverbs.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
-nodist_man_MANS = man/fi_cairn.7 man/fi_pverbs.7 man/rdmavm.1 man/simverbs.1
+nodist_man_MANS = man/fi_cairn.7 man/fi_pmem.1 man/fi_pverbs.7 man/rdmavm.1 man/simverbs.1
 CLEANFILES += $(nodist_man_MANS)
 endif
 
@@ -14,6 +15,8 @@ PANDOC_MAN = $(MKDIR_P) man && $(PANDOC) --standalone --from markdown-smart --to
 	--variable=footer:'cairn $(PACKAGE_VERSION)'
 man/fi_cairn.7: man/fi_cairn.7.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn.7.md
+man/fi_pmem.1: man/fi_pmem.1.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_pmem.1.md
 man/fi_pverbs.7: man/fi_pverbs.7.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_pverbs.7.md
 man/rdmavm.1: man/rdmavm.1.md

@@ -48,6 +48,20 @@ struct pvb_region {
 bool pvb_region_of(const struct pvb_host *host, bool block, unsigned int major,
 		   unsigned int minor, struct pvb_region *region);
 
+/* What is known of a piece of memory. */
+struct pvb_found {
+	bool persistent;
+	bool refused;	  /* not even a declaration makes it persistent */
+	const char *kind; /* for people; static */
+	bool domain_known;
+	enum pvb_persistence domain;
+	char reported[32]; /* why: persistence_domain; "" */
+};
+
+/* Memory in a region, of that kind. */
+void pvb_region_found(const struct pvb_region *region, const char *kind,
+		      struct pvb_found *found);
+
 /* mapping.c */
 
 /* One line of /proc/self/maps. */
@@ -71,15 +85,6 @@ int pvb_mappings(const struct pvb_host *host, uintptr_t begin, uintptr_t end,
 bool pvb_mapping_sync(const struct pvb_host *host, const struct pvb_mapping *mapping);
 
 /* What a mapping is. */
-struct pvb_found {
-	bool persistent;
-	bool refused;	  /* not even a declaration makes it persistent */
-	const char *kind; /* for people; static */
-	bool domain_known;
-	enum pvb_persistence domain;
-	char reported[32]; /* why: persistence_domain; "" */
-};
-
 void pvb_mapping_detect(const struct pvb_host *host, const struct pvb_mapping *mapping,
 			struct pvb_found *found);
 

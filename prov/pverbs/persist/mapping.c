@@ -139,36 +139,40 @@ static bool pvb_mapping_deleted(const char *name)
 	return len > end && !strcmp(name + len - end, deleted);
 }
 
-/* A character device that is mapped: that of persistent memory belongs to a region. */
+/* A character device: that of persistent memory belongs to a region. */
 static void pvb_mapping_devdax(const struct pvb_host *host, const struct stat *st,
-			       struct pvb_found *found, struct pvb_region *region,
-			       bool *in_region)
+			       struct pvb_found *found)
 {
-	*in_region = pvb_region_of(host, false, major(st->st_rdev), minor(st->st_rdev),
-				   region);
-	found->persistent = *in_region;
-	found->kind = *in_region ? "devdax" : "a device that belongs to no nvdimm region";
+	struct pvb_region region;
+
+	if (pvb_region_of(host, false, major(st->st_rdev), minor(st->st_rdev), &region))
+		pvb_region_found(&region, "devdax", found);
+	else
+		found->kind = "a device that belongs to no nvdimm region";
 }
 
 /* A file: only MAP_SYNC promises that its blocks stay where they are (mmap(2)). */
 static void pvb_mapping_file(const struct pvb_host *host,
-			     const struct pvb_mapping *mapping, struct pvb_found *found,
-			     struct pvb_region *region, bool *in_region)
+			     const struct pvb_mapping *mapping, struct pvb_found *found)
 {
-	*in_region = pvb_region_of(host, true, mapping->major, mapping->minor, region);
-	found->persistent = pvb_mapping_sync(host, mapping);
-	if (found->persistent)
-		found->kind = "fsdax, MAP_SYNC";
-	else
-		found->kind = *in_region ? "a file on persistent memory, without MAP_SYNC"
-					 : "a file that is not in persistent memory";
+	const bool sync = pvb_mapping_sync(host, mapping);
+	struct pvb_region region;
+
+	if (pvb_region_of(host, true, mapping->major, mapping->minor, &region)) {
+		pvb_region_found(&region, "fsdax, MAP_SYNC", found);
+		if (!sync && !found->refused)
+			found->kind = "a file on persistent memory, without MAP_SYNC";
+		found->persistent &= sync;
+		return;
+	}
+	found->persistent = sync;
+	found->kind =
+		sync ? "fsdax, MAP_SYNC" : "a file that is not in persistent memory";
 }
 
 void pvb_mapping_detect(const struct pvb_host *host, const struct pvb_mapping *mapping,
 			struct pvb_found *found)
 {
-	struct pvb_region region;
-	bool in_region = false;
 	struct stat st;
 
 	*found = (struct pvb_found){.kind = "anonymous memory"};
@@ -182,17 +186,7 @@ void pvb_mapping_detect(const struct pvb_host *host, const struct pvb_mapping *m
 	/* Another file may have the name by now; of a device the number decides. */
 	if (!host->stat(mapping->name, &st) && st.st_ino == mapping->inode &&
 	    S_ISCHR(st.st_mode))
-		pvb_mapping_devdax(host, &st, found, &region, &in_region);
+		pvb_mapping_devdax(host, &st, found);
 	else
-		pvb_mapping_file(host, mapping, found, &region, &in_region);
-	if (!in_region)
-		return;
-	if (region.virtio) {
-		found->persistent = false;
-		found->refused = true;
-		found->kind = "virtio-pmem, where only msync makes data durable";
-	}
-	found->domain_known = region.domain_known;
-	found->domain = region.domain;
-	memcpy(found->reported, region.reported, sizeof(found->reported));
+		pvb_mapping_file(host, mapping, found);
 }

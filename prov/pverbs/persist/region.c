@@ -139,3 +139,18 @@ bool pvb_region_of(const struct pvb_host *host, bool block, unsigned int major,
 		 minor);
 	return pvb_region_walk(host, path, 0, region);
 }
+
+void pvb_region_found(const struct pvb_region *region, const char *kind,
+		      struct pvb_found *found)
+{
+	*found = (struct pvb_found){
+		.persistent = !region->virtio,
+		.refused = region->virtio,
+		.kind = region->virtio
+				? "virtio-pmem, where only msync makes data durable"
+				: kind,
+		.domain_known = region->domain_known,
+		.domain = region->domain,
+	};
+	memcpy(found->reported, region->reported, sizeof(found->reported));
+}
