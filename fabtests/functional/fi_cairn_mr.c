@@ -19,6 +19,9 @@ static const struct fct_case cases[] = {
 	{"odd", "RMA to odd addresses within a region", mr_odd},
 	{"overlap", "closing one of two regions on the same memory leaves the other",
 	 mr_overlap},
+	{"pmem", "persistent memory (FI_CAIRN_PMEM=FILE) is written and read", mr_pmem},
+	{"pmem_volatile", "other memory is refused with FI_RMA_PMEM, if it is looked at",
+	 mr_pmem_volatile},
 };
 
 int main(int argc, char **argv)

@@ -39,6 +39,7 @@ int gi_order_size(struct fct *t);
 int gi_caps_only(struct fct *t);
 int gi_caps_none(struct fct *t);
 int gi_caps_unsupported(struct fct *t);
+int gi_caps_pmem(struct fct *t);
 int gi_comm(struct fct *t);
 int gi_ep_type(struct fct *t);
 int gi_known_bits(struct fct *t);

@@ -111,6 +111,24 @@ out:
 	return ret;
 }
 
+int gi_caps_pmem(struct fct *t)
+{
+	struct fi_info *list = NULL, *info;
+	int ret;
+
+	ret = gi_ask(gi_hints(t, FI_MSG | FI_RMA | FI_RMA_PMEM), &list);
+	if (ret == -FI_ENODATA) {
+		fct_note(t, "no FI_RMA_PMEM");
+		return 0;
+	}
+	FCT_CALL(t, ret);
+	for (info = list; info; info = info->next)
+		FCT_TRUE(t, info->caps & FI_RMA_PMEM);
+out:
+	fi_freeinfo(list);
+	return ret;
+}
+
 int gi_comm(struct fct *t)
 {
 	const uint64_t comm = FI_LOCAL_COMM | FI_REMOTE_COMM;

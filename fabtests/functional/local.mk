@@ -125,6 +125,7 @@ fabtests_functional_fi_cairn_mr_SOURCES = \
 	fabtests/functional/fi_cairn_mr.c \
 	fabtests/functional/mr.h \
 	fabtests/functional/mr_bad.c \
+	fabtests/functional/mr_pmem.c \
 	fabtests/functional/mr_reg.c \
 	fabtests/functional/mr_use.c
 

@@ -27,4 +27,8 @@ int mr_read_only(struct fct *t);
 int mr_odd(struct fct *t);
 int mr_overlap(struct fct *t);
 
+/* mr_pmem.c: persistent memory */
+int mr_pmem(struct fct *t);
+int mr_pmem_volatile(struct fct *t);
+
 #endif

@@ -176,12 +176,22 @@ suite_simverbs() {
 	done
 	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
 	counted simverbs-stress 300 functional_on_simverbs unit "$address" -p pverbs stress
+	simverbs_pmem "$address"
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench
 }
 
 # Many peers and connections, with both versions of libfabric.
+simverbs_pmem() {
+	local file=$top/build/unit/pmem
+
+	truncate -s 64K "$file"
+	FI_CAIRN_PMEM=$file counted simverbs-pmem 300 "$top/fabtests/interop/with-build" unit simverbs \
+		--persistent "$file" --domain mhp "$top/fabtests/functional/run-functional" \
+		-b "$top/build/unit/fabtests/functional" -p pverbs -a "$1" mr
+}
+
 simverbs_many() {
 	local check=("$top/fabtests/interop/check-many" "$1") with=$top/fabtests/interop/with-build
 
