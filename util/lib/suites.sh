@@ -182,7 +182,7 @@ suite_simverbs() {
 	simverbs_bench
 }
 
-# Many peers and connections, with both versions of libfabric.
+# Regions of persistent memory.
 simverbs_pmem() {
 	local file=$top/build/unit/pmem
 
@@ -192,6 +192,7 @@ simverbs_pmem() {
 		-b "$top/build/unit/fabtests/functional" -p pverbs -a "$1" mr
 }
 
+# Many peers and connections, with both versions of libfabric.
 simverbs_many() {
 	local check=("$top/fabtests/interop/check-many" "$1") with=$top/fabtests/interop/with-build
 

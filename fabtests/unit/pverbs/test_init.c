@@ -15,7 +15,8 @@ static const char *const names[] = {
 	"FI_PVERBS_ROCE_VERSION",    "FI_PVERBS_TRAFFIC_CLASS",
 	"FI_PVERBS_ACK_TIMEOUT",     "FI_PVERBS_RNR_TIMER",
 	"FI_PVERBS_PATH_MTU",	     "FI_PVERBS_FORK_SAFE",
-	"FI_PVERBS_KEEPALIVE",
+	"FI_PVERBS_KEEPALIVE",	     "FI_PVERBS_PMEM_CONFIG",
+	"FI_PVERBS_PERSISTENCE",     "FI_PVERBS_DDIO",
 };
 
 /* The provider starts with one variable set; world_reset put the defaults back. */
@@ -172,6 +173,20 @@ CT_TEST(init, devices_are_named)
 	CT_EXPECT_STREQ(pvb_params.device, "fake0,fake1");
 	start(NULL, NULL);
 	CT_EXPECT_EQ(pvb_params.device, NULL);
+}
+
+CT_TEST(init, what_is_declared_of_persistent_memory_is_kept_as_it_stands)
+{
+	start(NULL, NULL);
+	CT_EXPECT_EQ(pvb_params.pmem_config, NULL);
+	CT_EXPECT_EQ(pvb_params.persistence, NULL);
+	CT_EXPECT_EQ(pvb_params.ddio, NULL);
+	start("FI_PVERBS_PMEM_CONFIG", "/etc/pmem.conf");
+	CT_EXPECT_STREQ(pvb_params.pmem_config, "/etc/pmem.conf");
+	start("FI_PVERBS_PERSISTENCE", "mhp");
+	CT_EXPECT_STREQ(pvb_params.persistence, "mhp");
+	start("FI_PVERBS_DDIO", "off");
+	CT_EXPECT_STREQ(pvb_params.ddio, "off");
 }
 
 CT_TEST(init, fork_is_made_safe_before_anything_is_registered)
