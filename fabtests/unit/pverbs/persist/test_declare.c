@@ -90,6 +90,16 @@ CT_TEST(declare, the_longest_path_counts_before_the_shorter_ones_and_they_before
 	CT_EXPECT_FALSE(said.ddio);
 	CT_EXPECT_EQ(pvb_declared_of(&all, "/mnt/x").domain, PVB_WSP);
 	CT_EXPECT_EQ(pvb_declared_of(&all, "/srv").domain, PVB_MHP);
+
+	/* In whatever order they stand. */
+	CT_ASSERT_EQ(parse("[path /a]\npersistence = mhp\nddio = off\n"
+			   "[path /a/b]\npersistence = dmp\n"
+			   "[path /a/b/c]\nreceive = replay\n",
+			   &all),
+		     0);
+	said = pvb_declared_of(&all, "/a/b/c/d");
+	CT_EXPECT_EQ(said.domain, PVB_DMP);
+	CT_EXPECT_TRUE(said.has_ddio && !said.ddio && said.replay);
 }
 
 CT_TEST(declare, a_line_that_says_nothing_is_an_error_that_names_it)
