@@ -117,6 +117,25 @@ static int pvb_mr_verbs(struct pvb_mr *mr, const void *buf, size_t len, int righ
 }
 
 /*
+ * Linux lets no device keep pages of a file of a DAX file system, for the file system may
+ * move them; a device with on-demand paging asks for them anew.
+ */
+static int pvb_mr_on_demand(struct pvb_mr *mr, const void *buf, size_t len, int rights,
+			    const struct pvb_facts *facts)
+{
+	mr->mr = ibv_reg_mr(mr->domain->pd, (void *)buf, len,
+			    rights | IBV_ACCESS_ON_DEMAND);
+	if (mr->mr)
+		return 0;
+	PVB_WARN(
+		FI_LOG_MR,
+		"%s (%s) cannot be registered with %s: files of a DAX file system need a "
+		"device with on-demand paging; a devdax does not\n",
+		facts->where, facts->kind, pvb_domain_device(mr->domain));
+	return -FI_EOPNOTSUPP;
+}
+
+/*
  * FI_RMA_PMEM: only what is persistent memory. A peer that makes it durable by a read
  * needs the right to read. Relaxed ordering, with which a later write may pass, is never
  * asked for.
@@ -142,8 +161,10 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 	mr->desc.readable = true;
 	mr->desc.atomic_write &= !!(rights & IBV_ACCESS_REMOTE_WRITE);
 	mr->replay = facts.replay;
-	ret = pvb_mr_verbs(mr, buf, len, rights | IBV_ACCESS_REMOTE_READ,
-			   pvb_native_access(&facts.native));
+	rights |= IBV_ACCESS_REMOTE_READ;
+	ret = pvb_mr_verbs(mr, buf, len, rights, pvb_native_access(&facts.native));
+	if (ret == -FI_EOPNOTSUPP)
+		ret = pvb_mr_on_demand(mr, buf, len, rights, &facts);
 	if (!ret)
 		pvb_mr_tell(mr, len, &facts);
 	return ret;

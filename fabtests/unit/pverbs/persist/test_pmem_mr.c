@@ -158,6 +158,24 @@ CT_TEST(pmem_mr, other_memory_is_refused_and_the_log_says_what_it_is)
 	pm_close();
 }
 
+CT_TEST(pmem_mr, memory_that_may_move_is_registered_for_on_demand_paging)
+{
+	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\n"));
+	fake_fail(FAKE_REG_MR, 1, EOPNOTSUPP);
+	CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_WRITE), 0);
+	CT_EXPECT_TRUE(access_of(pm.mr) & IBV_ACCESS_ON_DEMAND);
+	CT_EXPECT_TRUE(desc_of(pm.mr).readable);
+	CT_EXPECT_FALSE(desc_of(pm.mr).flush);
+	pm_close();
+
+	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\n"));
+	fake_devices[0].refused_access = IBV_ACCESS_ON_DEMAND;
+	fake_fail(FAKE_REG_MR, 1, EOPNOTSUPP);
+	CT_EXPECT_EQ(reg(pm.mem, FI_REMOTE_WRITE), -FI_EOPNOTSUPP);
+	CT_EXPECT_STRSTR(ct_log_last(), "on-demand paging");
+	pm_close();
+}
+
 CT_TEST(pmem_mr, every_call_form_takes_the_flag)
 {
 	static char volatile_memory[LEN];
