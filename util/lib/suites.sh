@@ -187,9 +187,8 @@ simverbs_pmem() {
 	local file=$top/build/unit/pmem
 
 	truncate -s 64K "$file"
-	FI_CAIRN_PMEM=$file counted simverbs-pmem 300 "$top/fabtests/interop/with-build" unit simverbs \
-		--persistent "$file" --domain mhp "$top/fabtests/functional/run-functional" \
-		-b "$top/build/unit/fabtests/functional" -p pverbs -a "$1" mr
+	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=mhp \
+		counted simverbs-pmem 300 functional_on_simverbs unit "$1" -p pverbs mr
 }
 
 # Many peers and connections, with both versions of libfabric.
