@@ -119,13 +119,6 @@ int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64
 	return pvb_batch_add(batch, &wr, sink);
 }
 
-int pvb_batch_nothing(struct pvb_batch *batch)
-{
-	const struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
-
-	return pvb_batch_add(batch, &wr, (struct ibv_sge){0});
-}
-
 int pvb_batch_ring(struct pvb_batch *batch)
 {
 	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;

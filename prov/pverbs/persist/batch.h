@@ -34,8 +34,6 @@ int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64
 int pvb_batch_flush(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to);
 int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr,
 			   const void *value);
-/* A write of no bytes. */
-int pvb_batch_nothing(struct pvb_batch *batch);
 /* Adds one to the peer's doorbell. */
 int pvb_batch_ring(struct pvb_batch *batch);
 /* Entry number of the peer's message ring. */

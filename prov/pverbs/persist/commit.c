@@ -6,9 +6,14 @@
 
 int pvb_commit_open(struct pvb_conn *conn)
 {
+	if (conn->commit)
+		return 0;
+	conn->commit = calloc(1, sizeof(*conn->commit));
 	if (!conn->commit)
-		conn->commit = calloc(1, sizeof(*conn->commit));
-	return conn->commit ? 0 : -FI_ENOMEM;
+		return -FI_ENOMEM;
+	/* What was posted before may have been reads. */
+	conn->commit->reads_end = conn->sq.ring.head;
+	return 0;
 }
 
 void pvb_commit_close(struct pvb_conn *conn)
@@ -120,6 +125,7 @@ static void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
 			     struct pvb_plan_query *query)
 {
 	const struct pvb_conn *conn = &ep->conn;
+	const bool doorbell = conn->peer.control.bell && ep->domain->rings;
 	const struct pvb_lane *lane = conn->lane;
 
 	*query = (struct pvb_plan_query){
@@ -127,9 +133,9 @@ static void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
 		.weak = ep->domain->iwarp,
 		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
 		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
-		.doorbell = conn->peer.control.bell && ep->domain->rings,
+		.doorbell = doorbell,
 		.control = lane && lane->up,
-		.inline_max = PVB_WIRE_INLINE,
+		.inline_max = doorbell ? PVB_WIRE_INLINE : 0,
 		.force_message = pvb_params.force_message,
 	};
 }
@@ -427,9 +433,9 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 
 	if (!left) {
 		/* A request alone has a place on the send queue all the same, in whose
-		 * turn it ends. */
+		 * turn it ends: the doorbell, behind what was posted before. */
 		pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
-		return pvb_batch_nothing(batch);
+		return pvb_commit_act(batch, op, PVB_ACT_RING);
 	}
 	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i] && !ret; i++) {
 		if (!pvb_act_posts(plan->act[i]))
@@ -503,7 +509,7 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 		conn->lane->asks[PVB_ASK_REQUEST].posted = message.number;
 		return 0;
 	}
-	message.bell = pvb_plan_has(plan, PVB_ACT_RING) ? conn->lane->rung : 0;
+	message.bell = conn->lane->rung;
 	pvb_ask_send(conn->lane, &message);
 	return 0;
 }
@@ -592,6 +598,9 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				    pvb_op_range(op, desc, true));
 		return ret ? ret : pvb_tx_locked(ep, op);
 	}
+	/* The plan sees to order, but for reads that it does not know of. */
+	if (!pvb_under_way(&ep->conn, ep->conn.commit->reads_end))
+		op->flags &= ~(uint64_t)FI_FENCE;
 	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan)
 				    : pvb_commit_post(ep, op, &plan);
 }
@@ -660,9 +669,13 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		return ret;
 	ret = op->flags & FI_DELIVERY_COMPLETE ? pvb_tx_delivered(ep, op)
 					       : pvb_tx_locked(ep, op);
-	if (!ret && pvb_op_announces(op))
+	if (ret)
+		return ret;
+	if (pvb_op_announces(op))
 		commit->messages++;
-	return ret;
+	if (pvb_op_reads(op))
+		commit->reads_end = ep->conn.sq.ring.head;
+	return 0;
 }
 
 ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op)

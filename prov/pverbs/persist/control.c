@@ -81,7 +81,8 @@ void pvb_control_tick(struct pvb_control *control)
 	timerfd_settime(control->timer, 0, &timer, NULL);
 }
 
-static void pvb_control_untick(struct pvb_control *control)
+/* Takes note of a tick before somebody sleeps, and of the last one. */
+static void pvb_control_ticked(struct pvb_control *control)
 {
 	const struct itimerspec off = {0};
 	uint64_t times;
@@ -208,7 +209,6 @@ static void pvb_control_retry(struct pvb_control *control)
 
 static void pvb_control_work(struct pvb_control *control)
 {
-	pvb_control_untick(control);
 	pvb_control_retry(control);
 	pvb_control_poll(control);
 }
@@ -231,6 +231,7 @@ int pvb_control_arm(struct pvb_control *control)
 	pthread_mutex_lock(&control->lock);
 	/* Set when there is a device queue more. */
 	crn_wait_clear(&control->cq->wait);
+	pvb_control_ticked(control);
 	while (!ibv_get_cq_event(control->cq->channel, &cq, &context))
 		ibv_ack_cq_events(cq, 1);
 	for (i = 0; i < control->cq->hw_count && !ret; i++)
