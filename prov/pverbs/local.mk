@@ -41,6 +41,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/path.c \
 	prov/pverbs/pep.c \
 	prov/pverbs/persist/adapter.c \
+	prov/pverbs/persist/ask.c \
 	prov/pverbs/persist/batch.c \
 	prov/pverbs/persist/batch.h \
 	prov/pverbs/persist/commit.c \
@@ -55,21 +56,26 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/detect.h \
 	prov/pverbs/persist/dirty.c \
 	prov/pverbs/persist/dirty.h \
+	prov/pverbs/persist/execute.h \
 	prov/pverbs/persist/facts.c \
 	prov/pverbs/persist/facts.h \
+	prov/pverbs/persist/group.c \
 	prov/pverbs/persist/hold.c \
 	prov/pverbs/persist/hold.h \
 	prov/pverbs/persist/host.c \
 	prov/pverbs/persist/lane.c \
+	prov/pverbs/persist/lift.c \
 	prov/pverbs/persist/mapping.c \
 	prov/pverbs/persist/native.c \
 	prov/pverbs/persist/native.h \
 	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
+	prov/pverbs/persist/query.c \
 	prov/pverbs/persist/region.c \
 	prov/pverbs/persist/respond.c \
 	prov/pverbs/persist/ring.c \
 	prov/pverbs/persist/target.c \
+	prov/pverbs/persist/under_way.c \
 	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/persist/wire.c \
 	prov/pverbs/persist/wire.h \

@@ -250,12 +250,16 @@ struct pvb_slot {
 #define PVB_SLOT_REQUEST (1ULL << 58)
 /* ... or an entry of its message ring. */
 #define PVB_SLOT_ENTRY (1ULL << 57)
+/* One of a group of durable writes, and what makes all of the group durable. */
+#define PVB_SLOT_GROUP (1ULL << 48)
+#define PVB_SLOT_GROUP_END (1ULL << 47)
 /* While it is held back: what the device said, an enum ibv_wc_status. */
 #define PVB_SLOT_STATUS_SHIFT 49
 #define PVB_SLOT_STATUS (0xffULL << PVB_SLOT_STATUS_SHIFT)
-#define PVB_SLOT_FLAGS                                                      \
-	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
-	 PVB_SLOT_UNASKED | PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_STATUS)
+#define PVB_SLOT_FLAGS                                                           \
+	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF |      \
+	 PVB_SLOT_UNASKED | PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | \
+	 PVB_SLOT_GROUP_END | PVB_SLOT_STATUS)
 
 struct pvb_wq {
 	struct crn_ring ring;
@@ -332,8 +336,11 @@ struct pvb_chain {
 struct pvb_hold {
 	struct crn_list entry; /* of pvb_cq.holding */
 	bool active;
-	uint32_t done; /* position up to which the device has completed */
-	uint32_t seen; /* requests whose entries of the send queue completed */
+	uint32_t done;		  /* position up to which the device has completed */
+	_Atomic uint32_t grouped; /* writes of groups that were not reported */
+	uint32_t flushed;	  /* position up to which groups are durable */
+	bool broken;		  /* no group will be from now on */
+	uint32_t seen;		  /* requests whose entries of the send queue completed */
 	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
 };
 

@@ -14,6 +14,7 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 	batch->count = 0;
 	batch->last = false;
 	batch->end_flags = 0;
+	batch->silent = false;
 }
 
 /* The slot behind those that are not posted yet. */
@@ -30,7 +31,7 @@ static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
 
 static unsigned int pvb_batch_signal(const struct pvb_batch *batch)
 {
-	return batch->last ? IBV_SEND_SIGNALED : 0;
+	return batch->last && !batch->silent ? IBV_SEND_SIGNALED : 0;
 }
 
 /* Posts what there is. 0 or a negative code. */

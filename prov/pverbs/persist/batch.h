@@ -21,6 +21,7 @@ struct pvb_batch {
 	uint32_t count;	     /* not posted yet */
 	bool last;	     /* the next entry ends the operation */
 	uint64_t end_flags;  /* its PVB_SLOT_*, then */
+	bool silent;	     /* it completes with what is posted later */
 	struct ibv_send_wr wr[PVB_BATCH_SIZE];
 	struct ibv_sge sge[PVB_BATCH_SIZE];
 };

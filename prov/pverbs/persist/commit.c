@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
-#include "batch.h"
-#include "commit.h"
-#include "control.h"
+#include "execute.h"
 
 int pvb_commit_open(struct pvb_conn *conn)
 {
@@ -23,321 +21,6 @@ void pvb_commit_close(struct pvb_conn *conn)
 	free(conn->commit);
 	conn->commit = NULL;
 }
-
-/* --- what is under way */
-
-static bool pvb_under_way(struct pvb_conn *conn, uint32_t end)
-{
-	return (int32_t)(end - atomic_load_explicit(&conn->sq.ring.tail,
-						    memory_order_acquire)) > 0;
-}
-
-/* PVB_BEFORE_* of everything that has not ended, for an operation on memory like facts.
- */
-static unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
-{
-	struct pvb_commit *commit = conn->commit;
-	unsigned int kind;
-
-	for (kind = 0; kind < PVB_COMMIT_KINDS; kind++) {
-		if (!pvb_under_way(conn, commit->end[kind]))
-			commit->kinds &= ~(1u << kind);
-	}
-	if (commit->kinds && commit->facts != facts)
-		return commit->kinds | PVB_BEFORE_UNKNOWN;
-	return commit->kinds;
-}
-
-static void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
-{
-	const unsigned int kinds =
-		leaves | (pvb_commit_before(conn, facts) & PVB_BEFORE_UNKNOWN);
-	struct pvb_commit *commit = conn->commit;
-	unsigned int kind;
-
-	for (kind = 0; kind < PVB_COMMIT_KINDS; kind++) {
-		if (kinds & 1u << kind)
-			commit->end[kind] = conn->sq.ring.head;
-	}
-	commit->kinds |= kinds;
-	commit->facts = facts;
-}
-
-/* What tells regions of one kind from those of another: the descriptor as it is in keys.
- */
-static uint32_t pvb_key_facts(uint64_t key)
-{
-	return (uint32_t)(key >> 32) & 0xffffff;
-}
-
-static bool pvb_op_sends(const struct pvb_op *op)
-{
-	return op->opcode == IBV_WR_SEND || op->opcode == IBV_WR_SEND_WITH_IMM;
-}
-
-static uint32_t pvb_op_facts(const struct pvb_op *op)
-{
-	return pvb_op_sends(op) ? 0 : pvb_key_facts(op->key);
-}
-
-/* Does the target hear of it? */
-static bool pvb_op_announces(const struct pvb_op *op)
-{
-	return pvb_op_sends(op) || op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-/*
- * An operation that the target's processor carries out, or that later ones may pass, must
- * not be overtaken by what overlaps it, what announces it, or what is ordered behind it.
- */
-static bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
-{
-	/* A fenced durable one is ordered by its plan. */
-	const bool planned = (op->flags & FI_COMMIT_COMPLETE) && (op->flags & FI_FENCE);
-	const bool ordered =
-		ep->info->tx_attr->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
-	struct pvb_commit *commit = ep->conn.commit;
-	const struct pvb_commit_held *held;
-	uint32_t i = 0;
-
-	while (i < commit->held_count) {
-		held = &commit->held[i];
-		if (!pvb_under_way(&ep->conn, held->end)) {
-			commit->held[i] = commit->held[--commit->held_count];
-			continue;
-		}
-		if (!planned && pvb_op_announces(op))
-			return true;
-		if (!planned && ordered && op->opcode != IBV_WR_RDMA_READ)
-			return true;
-		if (!pvb_op_sends(op) && op->addr < held->to &&
-		    held->from < op->addr + op->len)
-			return true;
-		i++;
-	}
-	return false;
-}
-
-/* --- plans */
-
-/* What is known of both sides; without a lane only the device can help. */
-static void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
-			     struct pvb_plan_query *query)
-{
-	const struct pvb_conn *conn = &ep->conn;
-	const bool doorbell = conn->peer.control.bell && ep->domain->rings;
-	const struct pvb_lane *lane = conn->lane;
-
-	*query = (struct pvb_plan_query){
-		.target = *desc,
-		.weak = ep->domain->iwarp,
-		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
-		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
-		.doorbell = doorbell,
-		.control = lane && lane->up,
-		.inline_max = doorbell ? PVB_WIRE_INLINE : 0,
-		.force_message = pvb_params.force_message,
-	};
-}
-
-static enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op)
-{
-	switch (op->opcode) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		return PVB_PLAN_SEND;
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return PVB_PLAN_WRITE_IMM;
-	case IBV_WR_RDMA_WRITE:
-		return PVB_PLAN_WRITE;
-	default:
-		return PVB_PLAN_ATOMIC;
-	}
-}
-
-/* Nothing is known of where a message goes; its target takes care of it. */
-static const struct pvb_desc pvb_desc_message = {
-	.domain = PVB_DMP,
-	.ddio = true,
-	.persistent = true,
-};
-
-static int pvb_commit_desc(const struct pvb_op *op, struct pvb_desc *desc)
-{
-	if (!pvb_op_sends(op))
-		return pvb_desc_parse(op->key, desc);
-	*desc = pvb_desc_message;
-	return 0;
-}
-
-static bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act)
-{
-	int i;
-
-	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
-		if (plan->act[i] == act)
-			return true;
-	}
-	return false;
-}
-
-static bool pvb_plan_asks(const struct pvb_plan *plan)
-{
-	return pvb_plan_has(plan, PVB_ACT_MESSAGE) ||
-	       pvb_plan_has(plan, PVB_ACT_MESSAGE_DATA);
-}
-
-/* Before the request is on its way nothing is ordered behind it. */
-static unsigned int pvb_plan_leaves(const struct pvb_plan *plan)
-{
-	return plan->leaves | (pvb_plan_has(plan, PVB_ACT_WAIT) ? PVB_BEFORE_UNKNOWN : 0);
-}
-
-/* Entries of the send queue. */
-static uint32_t pvb_plan_entries(const struct pvb_plan *plan)
-{
-	uint32_t entries = 0;
-	int i;
-
-	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
-		switch (plan->act[i]) {
-		case PVB_ACT_MESSAGE:
-		case PVB_ACT_MESSAGE_DATA:
-		case PVB_ACT_WAIT:
-			break;
-		default:
-			entries++;
-		}
-	}
-	return entries;
-}
-
-/* --- asking the target */
-
-/* May one more be asked? The places of those whose end was not reported yet are taken. */
-static bool pvb_ask_allowed(struct pvb_conn *conn, enum pvb_ask kind)
-{
-	return conn->lane->asks[kind].posted - atomic_load(&conn->hold.ended[kind]) <
-	       PVB_LANE_CREDITS;
-}
-
-static uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind)
-{
-	struct pvb_asks *asks = &lane->asks[kind];
-	const uint32_t number = asks->posted + 1;
-
-	asks->of[number % PVB_LANE_CREDITS].deadline =
-		crn_now_ms() + (uint64_t)pvb_params.commit_timeout;
-	return number;
-}
-
-/* The request whose entry of the send queue is about to be posted. */
-static void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message)
-{
-	message->kind = PVB_WIRE_REQUEST;
-	message->number = pvb_ask_next(lane, PVB_ASK_REQUEST);
-}
-
-/* It was posted. */
-static void pvb_ask_send(struct pvb_lane *lane, const struct pvb_wire_message *message)
-{
-	lane->asks[PVB_ASK_REQUEST].posted = message->number;
-	if (!pvb_lane_send(lane, message))
-		pvb_lane_lose(lane, "a request cannot be sent");
-}
-
-/* --- what a fenced operation has to see to first */
-
-/* How a range that was written becomes durable without writing it again. */
-static int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			 struct pvb_plan *plan)
-{
-	struct pvb_plan_query query;
-	int ret;
-
-	pvb_commit_query(ep, &range->desc, &query);
-	query.op = PVB_PLAN_LIFT;
-	query.addr = range->from;
-	query.len = range->to - range->from;
-	ret = pvb_plan(&query, plan);
-	/* Read, wait and ask: the operation behind it would have to wait as well. */
-	return !ret && pvb_plan_has(plan, PVB_ACT_WAIT) ? -FI_EOPNOTSUPP : ret;
-}
-
-/* Where visible is durable, the flush of an operation behind it on such memory serves
- * both. */
-static bool pvb_lift_spared(const struct pvb_plan_query *query,
-			    const struct pvb_dirty_range *range, uint32_t facts)
-{
-	return range->desc.domain == PVB_MHP && range->facts == facts && !query->weak &&
-	       !query->force_message;
-}
-
-/* An operation of nobody's: when it fails the connection ends, and all behind it. */
-static int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			  const struct pvb_plan *plan)
-{
-	static const struct pvb_op nobody = {.inject = true};
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_wire_message message = {
-		.ranges = 1,
-		.range = {{range->from, range->to - range->from, range->rkey}},
-	};
-	const bool asks = pvb_plan_asks(plan);
-	struct pvb_batch batch;
-	int ret;
-
-	if (!crn_ring_space(&conn->sq.ring) ||
-	    (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST)))
-		return -FI_EAGAIN;
-	pvb_batch_init(&batch, ep, &nobody);
-	pvb_batch_last(&batch, asks ? PVB_SLOT_REQUEST : 0);
-	if (asks) {
-		message.bell = ++conn->lane->rung;
-		pvb_ask_begin(conn->lane, &message);
-		ret = pvb_batch_ring(&batch);
-	} else if (pvb_plan_has(plan, PVB_ACT_FLUSH)) {
-		ret = pvb_batch_flush(&batch, range->rkey, range->from, range->to);
-	} else {
-		ret = pvb_batch_read(&batch, range->rkey, range->from, range->to);
-	}
-	ret = pvb_batch_finish(&batch, ret);
-	if (ret)
-		return ret < 0 ? ret : -FI_EIO;
-	if (asks)
-		pvb_ask_send(conn->lane, &message);
-	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);
-	return 0;
-}
-
-/*
- * What was written before query's operation becomes durable ahead of it. 0 and in *before
- * what of it is under way then; -FI_EAGAIN, or why not.
- */
-static int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			   uint32_t facts, unsigned int *before)
-{
-	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
-	struct pvb_plan plan;
-	int ret = 0;
-
-	*before = 0;
-	while (dirty->count && !ret) {
-		ret = pvb_lift_plan(ep, &dirty->range[0], &plan);
-		if (ret)
-			return ret;
-		if (pvb_lift_spared(query, &dirty->range[0], facts))
-			*before |= PVB_BEFORE_PLACED;
-		else if (plan.act[0]) /* else it is durable once it has arrived */
-			ret = pvb_lift_range(ep, &dirty->range[0], &plan);
-		if (!ret)
-			pvb_dirty_remove(dirty, 0);
-	}
-	*before |= pvb_commit_before(&ep->conn, facts);
-	return ret;
-}
-
-/* --- posting */
 
 /* The bytes of a small operation, in one piece. */
 static void pvb_op_gather(const struct pvb_op *op, uint8_t *to)
@@ -585,12 +268,26 @@ static struct pvb_dirty_range pvb_op_range(const struct pvb_op *op,
 static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				 const struct pvb_desc *desc)
 {
+	struct pvb_dirty_range range;
 	struct pvb_plan plan;
 	ssize_t ret;
 
-	ret = pvb_commit_plan(ep, op, desc, &plan);
+	/* What a fenced one sees to is not a group's any more. */
+	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->conn) ? pvb_group_close(ep)
+								  : 0;
+	if (!ret)
+		ret = pvb_commit_plan(ep, op, desc, &plan);
 	if (!ret)
 		ret = pvb_commit_room(ep, &plan);
+	if (ret)
+		return ret;
+	/* A group ends before what is not of it. */
+	if (pvb_group_takes(ep, op, &plan)) {
+		range = pvb_op_range(op, desc, false);
+		return pvb_group_join(ep, op, &range);
+	}
+	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
+		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
 	if (pvb_commit_unheard(ep, op)) {
@@ -626,7 +323,7 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 	return ret;
 }
 
-/* --- operations without the flag */
+/* Operations without the flag. */
 
 static bool pvb_op_writes_to(const struct pvb_op *op)
 {
@@ -660,7 +357,9 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
-	if (op->flags & FI_FENCE)
+	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
+		ret = pvb_group_close(ep);
+	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
 	/* A damaged descriptor matters to durable operations alone. */
 	if (!ret && pvb_op_writes_to(op) && !pvb_desc_parse(op->key, &desc))

@@ -43,6 +43,7 @@ int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
 		near->from = CRN_MIN(near->from, range.from);
 		near->to = CRN_MAX(near->to, range.to);
 		near->owed |= range.owed;
+		near->grouped |= range.grouped;
 		return 0;
 	}
 	if (dirty->count == dirty->room) {

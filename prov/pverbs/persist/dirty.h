@@ -22,7 +22,8 @@ struct pvb_dirty_range {
 	uint32_t rkey;
 	uint32_t facts; /* desc in a form that can be compared */
 	struct pvb_desc desc;
-	bool owed; /* it was to be durable, though nobody wanted to hear of it */
+	bool owed;    /* it was to be durable, though nobody wanted to hear of it */
+	bool grouped; /* it is of a group whose flush was not posted: group.c */
 };
 
 struct pvb_dirty {

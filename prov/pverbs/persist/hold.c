@@ -13,8 +13,13 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 	struct pvb_conn *conn = slot->wq->conn;
 	struct pvb_hold *hold = &conn->hold;
 
-	if (!hold->active && !(slot->flags & PVB_SLOT_ASKS))
+	if (!hold->active && !(slot->flags & PVB_SLOT_ASKS) &&
+	    !atomic_load(&hold->grouped))
 		return false;
+	if (wc->status != IBV_WC_SUCCESS)
+		hold->broken = true;
+	else if (slot->flags & PVB_SLOT_GROUP_END)
+		hold->flushed = slot->next;
 	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
 	hold->done = slot->next;
 	if (slot->flags & PVB_SLOT_REQUEST)
@@ -79,6 +84,28 @@ static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int 
 		pvb_cq_stash(cq, &comp);
 }
 
+/* The same for one of a group: what makes the group durable is behind it. */
+static enum pvb_answer pvb_hold_group(struct pvb_conn *conn, uint32_t at, int *err)
+{
+	struct pvb_hold *hold = &conn->hold;
+
+	*err = FI_ECANCELED;
+	if ((int32_t)(hold->flushed - at) <= 0 && !hold->broken)
+		return PVB_ANSWER_NONE;
+	atomic_fetch_sub(&hold->grouped, 1);
+	return (int32_t)(hold->flushed - at) > 0 ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
+}
+
+static enum pvb_answer pvb_hold_what(struct pvb_conn *conn, const struct pvb_slot *slot,
+				     uint32_t at, int *err)
+{
+	if (slot->flags & PVB_SLOT_ASKS)
+		return pvb_hold_answer(conn, slot, err);
+	if (slot->flags & PVB_SLOT_GROUP)
+		return pvb_hold_group(conn, at, err);
+	return PVB_ANSWER_OK;
+}
+
 /* The oldest slot; false: it has to wait. */
 static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 {
@@ -93,8 +120,10 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	struct pvb_comp comp;
 	int err;
 
-	if (wc.status == IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_ASKS)) {
-		switch (pvb_hold_answer(conn, slot, &err)) {
+	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_GROUP))
+		atomic_fetch_sub(&conn->hold.grouped, 1);
+	if (wc.status == IBV_WC_SUCCESS) {
+		switch (pvb_hold_what(conn, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
 			return false;
 		case PVB_ANSWER_ERROR:

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the files that carry out durable operations: commit.c (posts them), group.c
+ * (several that share a flush), lift.c (what was written before), ask.c (the target),
+ * query.c (what plan.c is told), under_way.c (what has not ended). All of it with tx_lock
+ * held.
+ */
+#ifndef PVB_EXECUTE_H
+#define PVB_EXECUTE_H
+
+#include <stdlib.h>
+#include "batch.h"
+#include "commit.h"
+#include "control.h"
+
+/* under_way.c */
+
+/* Has what was posted before this position of the send queue not all ended? */
+bool pvb_under_way(struct pvb_conn *conn, uint32_t end);
+/* PVB_BEFORE_* of everything that has not ended, for an operation on memory like facts.
+ */
+unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
+/* The newest entry leaves this under way. */
+void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts);
+/* Would it overtake what must not be overtaken? */
+bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
+/* What tells regions of one kind from those of another: the descriptor as it is in keys.
+ */
+uint32_t pvb_op_facts(const struct pvb_op *op);
+bool pvb_op_sends(const struct pvb_op *op);
+/* Does the target hear of it? */
+bool pvb_op_announces(const struct pvb_op *op);
+
+/* query.c */
+
+/* Of a message: nothing is known of where it goes; its target takes care of it. */
+extern const struct pvb_desc pvb_desc_message;
+
+/* What the operation goes to: 0, or why it cannot be made durable. */
+int pvb_commit_desc(const struct pvb_op *op, struct pvb_desc *desc);
+/* What is known of both sides; without a lane only the device can help. */
+void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
+		      struct pvb_plan_query *query);
+enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op);
+bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act);
+/* Does it need a request? */
+bool pvb_plan_asks(const struct pvb_plan *plan);
+unsigned int pvb_plan_leaves(const struct pvb_plan *plan);
+/* Entries of the send queue. */
+uint32_t pvb_plan_entries(const struct pvb_plan *plan);
+
+/* ask.c */
+
+/* May one more be asked? */
+bool pvb_ask_allowed(struct pvb_conn *conn, enum pvb_ask kind);
+/* The number of the next one; its deadline runs. */
+uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind);
+/* A request whose entry of the send queue is about to be posted, and was. */
+void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message);
+void pvb_ask_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+
+/* lift.c */
+
+/* How a range that was written becomes durable without writing it again. 0 or why not. */
+int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		  struct pvb_plan *plan);
+/*
+ * Does it, as an operation of nobody's: when it fails the connection ends, and all behind
+ * it. end_flags: PVB_SLOT_* of its last entry. 0 or a negative code.
+ */
+int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		   const struct pvb_plan *plan, uint64_t end_flags);
+/*
+ * All that was written before query's operation. 0 and in *before what of it is under way
+ * then; -FI_EAGAIN, or why not.
+ */
+int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
+		    unsigned int *before);
+
+/* group.c */
+
+/* What a group of writes needs of the send queue's entries is kept for its end. */
+#define PVB_GROUP_RESERVE (PVB_DIRTY_APART + 1)
+
+/* Is there one that has not ended? */
+bool pvb_group_open(const struct pvb_conn *conn);
+/* May the operation be one of a group: its plan, a write and one flush, and room for it?
+ */
+bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
+		     const struct pvb_plan *plan);
+/* Posts it as one of the group, which ends with it unless FI_MORE. 0 or a negative code:
+ * then it never began. */
+ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op,
+		       const struct pvb_dirty_range *range);
+/* Posts what makes all of the group durable. 0 or a negative code. */
+int pvb_group_close(struct pvb_ep *ep);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Durable writes that share what makes them durable: those posted with FI_MORE and the
+ * one behind them, where a read or a FLUSH serves all of a region. Each write starts when
+ * it is posted; one read or FLUSH for each region follows the last, and all are reported
+ * when that has completed (hold.c).
+ */
+#include "execute.h"
+
+/* The first range that is a group's from at on, or the count of all. */
+static size_t pvb_group_next(const struct pvb_dirty *dirty, size_t at)
+{
+	while (at < dirty->count && !dirty->range[at].grouped)
+		at++;
+	return at;
+}
+
+bool pvb_group_open(const struct pvb_conn *conn)
+{
+	const struct pvb_dirty *dirty = &conn->commit->dirty;
+
+	return pvb_group_next(dirty, 0) < dirty->count;
+}
+
+bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
+		     const struct pvb_plan *plan)
+{
+	const struct pvb_conn *conn = &ep->conn;
+
+	if (!conn->lane || op->opcode != IBV_WR_RDMA_WRITE || (op->flags & FI_FENCE) ||
+	    plan->end != PVB_END_COMPLETION || plan->hold || pvb_plan_entries(plan) != 2)
+		return false;
+	if (!(op->flags & FI_MORE) && !pvb_group_open(conn))
+		return false;
+	/* With this one the group may need a flush more. */
+	return conn->commit->dirty.count < PVB_DIRTY_APART &&
+	       conn->sq.depth >= 4 * PVB_GROUP_RESERVE;
+}
+
+/*
+ * Entries for the end of the group are kept, whoever else posts: nothing of the group is
+ * reported before, so the queue would never have room again. A queue pair that is in
+ * error meanwhile stays closed.
+ */
+static void pvb_group_reserve(struct pvb_conn *conn, bool on)
+{
+	uint32_t size = on ? conn->sq.depth : conn->sq.depth - PVB_GROUP_RESERVE;
+
+	atomic_compare_exchange_strong(&conn->sq.ring.size, &size,
+				       on ? conn->sq.depth - PVB_GROUP_RESERVE
+					  : conn->sq.depth);
+}
+
+/* One flush, and all that it serves is done; *last: nothing is left. */
+static int pvb_group_flush(struct pvb_ep *ep, bool *last)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	const struct pvb_dirty_range range = dirty->range[pvb_group_next(dirty, 0)];
+	struct pvb_plan plan;
+	size_t i;
+	int ret;
+
+	ret = pvb_lift_plan(ep, &range, &plan);
+	if (ret)
+		return ret;
+	/* A read waits for everything before it, and pushes what went to its region. */
+	for (i = pvb_group_next(dirty, 0); i < dirty->count;
+	     i = pvb_group_next(dirty, i)) {
+		if (dirty->range[i].rkey == range.rkey &&
+		    (pvb_plan_has(&plan, PVB_ACT_READ) ||
+		     dirty->range[i].from == range.from))
+			pvb_dirty_remove(dirty, i);
+		else
+			i++;
+	}
+	*last = !pvb_group_open(&ep->conn);
+	return pvb_lift_range(ep, &range, &plan, *last ? PVB_SLOT_GROUP_END : 0);
+}
+
+int pvb_group_close(struct pvb_ep *ep)
+{
+	bool last = false;
+	int ret = 0;
+
+	pvb_group_reserve(&ep->conn, false);
+	while (!last && !ret)
+		ret = pvb_group_flush(ep, &last);
+	return ret;
+}
+
+ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op,
+		       const struct pvb_dirty_range *range)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_dirty_range own = *range;
+	struct pvb_batch batch;
+	int ret;
+
+	own.grouped = true;
+	if (!pvb_group_open(conn))
+		pvb_group_reserve(conn, true);
+	if (!crn_ring_space(&conn->sq.ring))
+		return pvb_tx_refuse(ep);
+	ret = pvb_dirty_add(&conn->commit->dirty, own);
+	if (ret)
+		return ret;
+	/* Whatever completes from now on is looked at by hold.c. */
+	atomic_fetch_add(&conn->hold.grouped, 1);
+	pvb_batch_init(&batch, ep, op);
+	pvb_batch_last(&batch, PVB_SLOT_GROUP | (op->quiet ? PVB_SLOT_QUIET : 0));
+	batch.silent = true;
+	ret = pvb_batch_finish(&batch, pvb_batch_data(&batch, op, false));
+	if (ret)
+		atomic_fetch_sub(&conn->hold.grouped, 1);
+	if (ret < 0)
+		return ret;
+	if (!(op->flags & FI_MORE))
+		pvb_group_close(ep);
+	return 0;
+}

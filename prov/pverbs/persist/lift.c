@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Earlier writes that were not to be durable become it because an operation behind them
+ * is fenced (fi_cq(3)): by a read or a FLUSH of their own, or by a request.
+ */
+#include "execute.h"
+
+/* How a range that was written becomes durable without writing it again. */
+int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		  struct pvb_plan *plan)
+{
+	struct pvb_plan_query query;
+	int ret;
+
+	pvb_commit_query(ep, &range->desc, &query);
+	query.op = PVB_PLAN_LIFT;
+	query.addr = range->from;
+	query.len = range->to - range->from;
+	ret = pvb_plan(&query, plan);
+	/* Read, wait and ask: the operation behind it would have to wait as well. */
+	return !ret && pvb_plan_has(plan, PVB_ACT_WAIT) ? -FI_EOPNOTSUPP : ret;
+}
+
+/* Where visible is durable, the flush of an operation behind it on such memory serves
+ * both. */
+static bool pvb_lift_spared(const struct pvb_plan_query *query,
+			    const struct pvb_dirty_range *range, uint32_t facts)
+{
+	return range->desc.domain == PVB_MHP && range->facts == facts && !query->weak &&
+	       !query->force_message;
+}
+
+/* An operation of nobody's: when it fails the connection ends, and all behind it. */
+int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		   const struct pvb_plan *plan, uint64_t end_flags)
+{
+	static const struct pvb_op nobody = {.inject = true};
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_wire_message message = {
+		.ranges = 1,
+		.range = {{range->from, range->to - range->from, range->rkey}},
+	};
+	const bool asks = pvb_plan_asks(plan);
+	struct pvb_batch batch;
+	int ret;
+
+	if (!crn_ring_space(&conn->sq.ring) ||
+	    (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST)))
+		return -FI_EAGAIN;
+	pvb_batch_init(&batch, ep, &nobody);
+	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
+	if (asks) {
+		message.bell = ++conn->lane->rung;
+		pvb_ask_begin(conn->lane, &message);
+		ret = pvb_batch_ring(&batch);
+	} else if (pvb_plan_has(plan, PVB_ACT_FLUSH)) {
+		ret = pvb_batch_flush(&batch, range->rkey, range->from, range->to);
+	} else {
+		ret = pvb_batch_read(&batch, range->rkey, range->from, range->to);
+	}
+	ret = pvb_batch_finish(&batch, ret);
+	if (ret)
+		return ret < 0 ? ret : -FI_EIO;
+	if (asks)
+		pvb_ask_send(conn->lane, &message);
+	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);
+	return 0;
+}
+
+/*
+ * What was written before query's operation becomes durable ahead of it. 0 and in *before
+ * what of it is under way then; -FI_EAGAIN, or why not.
+ */
+int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
+		    unsigned int *before)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_plan plan;
+	int ret = 0;
+
+	*before = 0;
+	while (dirty->count && !ret) {
+		ret = pvb_lift_plan(ep, &dirty->range[0], &plan);
+		if (ret)
+			return ret;
+		if (pvb_lift_spared(query, &dirty->range[0], facts))
+			*before |= PVB_BEFORE_PLACED;
+		else if (plan.act[0]) /* else it is durable once it has arrived */
+			ret = pvb_lift_range(ep, &dirty->range[0], &plan, 0);
+		if (!ret)
+			pvb_dirty_remove(dirty, 0);
+	}
+	*before |= pvb_commit_before(&ep->conn, facts);
+	return ret;
+}
