@@ -38,6 +38,17 @@ struct fi_cairn_stats {
 			      */
 	uint64_t rx_stalls;
 	uint64_t keepalives; /* asked of the peer because the connection was silent */
+	/* Operations with FI_COMMIT_COMPLETE by what made them durable. */
+	uint64_t commit_arrived; /* nothing more than their completion */
+	uint64_t commit_read;	 /* a read behind them */
+	uint64_t commit_flush;	 /* a native FLUSH behind them */
+	uint64_t commit_request; /* the target's processor, asked over a queue pair of its
+				  * own */
+	uint64_t commit_message; /* the target's processor, for a message it received */
+	uint64_t commit_later;	 /* a fenced one behind them, for nobody wants to hear */
+	/* Flushes that durable operations shared, or that a fenced one needed for what
+	 * was written before. */
+	uint64_t commit_lifts;
 };
 
 struct fi_cairn_ops_stats {

@@ -5,13 +5,27 @@
  */
 #include <string.h>
 #include <rdma/fi_ext_cairn.h>
-#include "pverbs.h"
+#include "persist/commit.h"
 
 /* The rings count in 32 bits. */
 static uint64_t pvb_stats_entries(struct pvb_wq *wq)
 {
 	wq->entries += (uint32_t)(wq->ring.head - (uint32_t)wq->entries);
 	return wq->entries;
+}
+
+static void pvb_stats_commits(const struct pvb_conn *conn, struct fi_cairn_stats *stats)
+{
+	static const uint64_t none[PVB_COMMIT_COUNTS];
+	const uint64_t *counts = conn->commit ? conn->commit->counts : none;
+
+	stats->commit_arrived = counts[PVB_COMMIT_ARRIVED];
+	stats->commit_read = counts[PVB_COMMIT_READ];
+	stats->commit_flush = counts[PVB_COMMIT_FLUSH];
+	stats->commit_request = counts[PVB_COMMIT_REQUEST];
+	stats->commit_message = counts[PVB_COMMIT_MESSAGE];
+	stats->commit_later = counts[PVB_COMMIT_LATER];
+	stats->commit_lifts = counts[PVB_COMMIT_LIFTS];
 }
 
 static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
@@ -22,6 +36,7 @@ static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
 	stats->tx_entries = pvb_stats_entries(&conn->sq);
 	stats->tx_stalls = conn->sq.stalls;
 	stats->keepalives = conn->keepalives;
+	pvb_stats_commits(conn, stats);
 	crn_unlock(&conn->tx_lock);
 	crn_lock(&conn->rx_lock);
 	stats->rx_entries = pvb_stats_entries(&conn->rq);
@@ -72,4 +87,16 @@ void pvb_stats_log(struct pvb_ep *ep)
 		 (unsigned long long)stats.rx_entries,
 		 (unsigned long long)stats.rx_stalls,
 		 (unsigned long long)stats.keepalives);
+	if (ep->conn.commit)
+		PVB_INFO(FI_LOG_EP_DATA,
+			 "queue pair 0x%x: durable by arrival %llu, read %llu, FLUSH "
+			 "%llu, "
+			 "request %llu, message %llu, a later one %llu; lifts %llu\n",
+			 ep->conn.qp->qp_num, (unsigned long long)stats.commit_arrived,
+			 (unsigned long long)stats.commit_read,
+			 (unsigned long long)stats.commit_flush,
+			 (unsigned long long)stats.commit_request,
+			 (unsigned long long)stats.commit_message,
+			 (unsigned long long)stats.commit_later,
+			 (unsigned long long)stats.commit_lifts);
 }

@@ -5,12 +5,11 @@
 #include <cairn/compat.h>
 #include "fi_pmem.h"
 #include "persist/plan.h"
+#include "persist/wire.h"
 
 /* Bytes of the first part of a compound update, and of the second. */
 #define FIRST 4096
 #define SECOND 8
-/* A control message carries at least that much. */
-#define INLINE 64
 
 static const struct {
 	const char *name;
@@ -61,7 +60,7 @@ static struct pvb_plan_query pmem_query(const struct pmem_device *device,
 		.control = true,
 		.op = op,
 		.len = op == PVB_PLAN_ATOMIC ? SECOND : FIRST,
-		.inline_max = INLINE,
+		.inline_max = PVB_WIRE_INLINE,
 	};
 
 	return query;

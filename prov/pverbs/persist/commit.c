@@ -136,6 +136,7 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 {
 	struct pvb_commit *commit = conn->commit;
 
+	commit->counts[pvb_plan_count(plan)]++;
 	if (pvb_op_announces(op))
 		commit->messages++;
 	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
@@ -284,13 +285,14 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	/* A group ends before what is not of it. */
 	if (pvb_group_takes(ep, op, &plan)) {
 		range = pvb_op_range(op, desc, false);
-		return pvb_group_join(ep, op, &range);
+		return pvb_group_join(ep, op, &plan, &range);
 	}
 	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
 		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
 	if (pvb_commit_unheard(ep, op)) {
+		ep->conn.commit->counts[PVB_COMMIT_LATER]++;
 		ret = pvb_dirty_add(&ep->conn.commit->dirty,
 				    pvb_op_range(op, desc, true));
 		return ret ? ret : pvb_tx_locked(ep, op);

@@ -16,6 +16,18 @@
 /* What operations leave under way: PVB_BEFORE_* are bits of these numbers. */
 #define PVB_COMMIT_KINDS 6u
 
+/* For stats.c. */
+enum pvb_commit_count {
+	PVB_COMMIT_ARRIVED,
+	PVB_COMMIT_READ,
+	PVB_COMMIT_FLUSH,
+	PVB_COMMIT_REQUEST,
+	PVB_COMMIT_MESSAGE,
+	PVB_COMMIT_LATER,
+	PVB_COMMIT_LIFTS,
+	PVB_COMMIT_COUNTS,
+};
+
 struct pvb_commit_held {
 	uint64_t from, to;
 	uint32_t end; /* position behind its last entry of the send queue */
@@ -33,6 +45,7 @@ struct pvb_commit {
 	uint32_t reads_end;
 	struct pvb_commit_held held[PVB_COMMIT_HELD];
 	uint32_t held_count;
+	uint64_t counts[PVB_COMMIT_COUNTS];
 	uint32_t messages; /* sends and writes with data posted: what the peer counts */
 };
 

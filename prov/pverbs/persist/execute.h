@@ -46,6 +46,8 @@ bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act);
 /* Does it need a request? */
 bool pvb_plan_asks(const struct pvb_plan *plan);
 unsigned int pvb_plan_leaves(const struct pvb_plan *plan);
+/* What makes durable with it, for the statistics. */
+enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan);
 /* Entries of the send queue. */
 uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 
@@ -90,7 +92,7 @@ bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
 		     const struct pvb_plan *plan);
 /* Posts it as one of the group, which ends with it unless FI_MORE. 0 or a negative code:
  * then it never began. */
-ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op,
+ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_plan *plan,
 		       const struct pvb_dirty_range *range);
 /* Posts what makes all of the group durable. 0 or a negative code. */
 int pvb_group_close(struct pvb_ep *ep);

@@ -88,7 +88,7 @@ int pvb_group_close(struct pvb_ep *ep)
 	return ret;
 }
 
-ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op,
+ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_plan *plan,
 		       const struct pvb_dirty_range *range)
 {
 	struct pvb_conn *conn = &ep->conn;
@@ -114,6 +114,7 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op,
 		atomic_fetch_sub(&conn->hold.grouped, 1);
 	if (ret < 0)
 		return ret;
+	conn->commit->counts[pvb_plan_count(plan)]++;
 	if (!(op->flags & FI_MORE))
 		pvb_group_close(ep);
 	return 0;

@@ -63,6 +63,7 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		return ret < 0 ? ret : -FI_EIO;
 	if (asks)
 		pvb_ask_send(conn->lane, &message);
+	conn->commit->counts[PVB_COMMIT_LIFTS]++;
 	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);
 	return 0;
 }

@@ -93,3 +93,14 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan)
 	}
 	return entries;
 }
+
+enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan)
+{
+	if (pvb_plan_asks(plan))
+		return PVB_COMMIT_REQUEST;
+	if (pvb_plan_has(plan, PVB_ACT_SLOT))
+		return PVB_COMMIT_MESSAGE;
+	if (pvb_plan_has(plan, PVB_ACT_FLUSH))
+		return PVB_COMMIT_FLUSH;
+	return pvb_plan_has(plan, PVB_ACT_READ) ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED;
+}
