@@ -24,6 +24,7 @@ void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message)
 {
 	message->kind = PVB_WIRE_REQUEST;
 	message->number = pvb_ask_next(lane, PVB_ASK_REQUEST);
+	message->fence = message->number;
 }
 
 /* It was posted. */

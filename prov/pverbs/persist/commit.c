@@ -168,7 +168,7 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 
 /* Posts a plan with a request, which is sent at once or after what it has to wait for. */
 static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
-			      const struct pvb_plan *plan)
+			      const struct pvb_plan *plan, bool fenced)
 {
 	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
 	struct pvb_conn *conn = &ep->conn;
@@ -179,6 +179,8 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 
 	pvb_commit_request(plan, op, bytes, &message);
 	pvb_ask_begin(conn->lane, &message);
+	if (fenced)
+		message.fence = atomic_load(&conn->hold.ended[PVB_ASK_REQUEST]);
 	if (later && !pvb_lane_later(conn->lane, &message))
 		return -FI_ENOMEM;
 	pvb_batch_init(&batch, ep, op);
@@ -271,6 +273,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 {
 	struct pvb_dirty_range range;
 	struct pvb_plan plan;
+	bool fenced;
 	ssize_t ret;
 
 	/* What a fenced one sees to is not a group's any more. */
@@ -297,10 +300,11 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				    pvb_op_range(op, desc, true));
 		return ret ? ret : pvb_tx_locked(ep, op);
 	}
+	fenced = op->flags & FI_FENCE;
 	/* The plan sees to order, but for reads that it does not know of. */
 	if (!pvb_under_way(&ep->conn, ep->conn.commit->reads_end))
 		op->flags &= ~(uint64_t)FI_FENCE;
-	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan)
+	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan, fenced)
 				    : pvb_commit_post(ep, op, &plan);
 }
 
@@ -315,6 +319,9 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 					       : pvb_tx_refuse(ep);
 	if (!ret)
 		ret = pvb_commit_open(conn);
+	/* What a fenced one had to see to did not become durable. */
+	if (!ret && atomic_load(&conn->hold.failed))
+		ret = -FI_ECONNABORTED;
 	if (!ret && pvb_commit_overtakes(ep, op))
 		ret = -FI_EAGAIN;
 	if (!ret)

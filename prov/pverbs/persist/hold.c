@@ -22,7 +22,7 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 		hold->flushed = slot->next;
 	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
 	hold->done = slot->next;
-	if (slot->flags & PVB_SLOT_REQUEST)
+	if ((slot->flags & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
 		pvb_lane_now(conn->lane, ++hold->seen);
 	if (hold->active)
 		return true;
@@ -57,7 +57,9 @@ static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_s
 		atomic_load_explicit(&asks->answered, memory_order_acquire);
 
 	if ((int32_t)(answered - number) >= 0) {
-		*err = asks->of[number % PVB_LANE_CREDITS].status;
+		*err = atomic_load(&conn->hold.failed)
+			       ? FI_ECANCELED
+			       : asks->of[number % PVB_LANE_CREDITS].status;
 	} else if (atomic_load(&conn->lane->lost)) {
 		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
 	} else if (crn_now_ms() >= asks->of[number % PVB_LANE_CREDITS].deadline) {
@@ -67,6 +69,9 @@ static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_s
 		return PVB_ANSWER_NONE;
 	}
 	atomic_store(&conn->hold.ended[kind], number);
+	/* Of what went ahead of a fenced one, that one's program hears nothing else. */
+	if (*err && (slot->flags & PVB_SLOT_INJECT))
+		atomic_store(&conn->hold.failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
 

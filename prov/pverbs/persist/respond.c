@@ -59,6 +59,19 @@ static int pvb_respond_do(struct pvb_control *control,
 	return 0;
 }
 
+/* What is fenced is done only if everything before it was. */
+static int pvb_respond_fenced(struct pvb_lane *lane,
+			      const struct pvb_wire_message *message)
+{
+	int err = FI_ECANCELED;
+
+	if (!lane->refused || (int32_t)(lane->refused - message->fence) <= 0)
+		err = pvb_respond_do(lane->control, message);
+	if (err)
+		lane->refused = message->number;
+	return err;
+}
+
 /* The oldest request of the inbox; false: it has to wait. */
 static bool pvb_respond_one(struct pvb_lane *lane)
 {
@@ -78,7 +91,7 @@ static bool pvb_respond_one(struct pvb_lane *lane)
 	if (lane->sends - atomic_load(&lane->sent) == PVB_LANE_MESSAGES)
 		return false;
 	answer.number = message.number;
-	answer.status = (uint16_t)pvb_respond_do(lane->control, &message);
+	answer.status = (uint16_t)pvb_respond_fenced(lane, &message);
 	lane->handled++;
 	lane->inbox_head = (lane->inbox_head + 1) % PVB_LANE_CREDITS;
 	lane->inbox_count--;

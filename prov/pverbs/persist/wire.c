@@ -78,7 +78,7 @@ size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *
 	}
 	pvb_put16(out + 2, message->copy);
 	pvb_put32(out + 8, message->bell);
-	pvb_put32(out + 12, 0);
+	pvb_put32(out + 12, message->fence);
 	for (i = 0; i < message->ranges; i++, at += PVB_WIRE_RANGE)
 		pvb_put_range(out + at, &message->range[i]);
 	if (!message->copy)
@@ -100,6 +100,7 @@ static bool pvb_wire_parse_request(struct pvb_wire_message *message, const uint8
 	message->ranges = in[1];
 	message->copy = pvb_get16(in + 2);
 	message->bell = pvb_get32(in + 8);
+	message->fence = pvb_get32(in + 12);
 	if (message->ranges > PVB_WIRE_RANGES || message->copy > PVB_WIRE_INLINE)
 		return false;
 	need = at + (size_t)message->ranges * PVB_WIRE_RANGE +

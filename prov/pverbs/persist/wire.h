@@ -11,7 +11,8 @@
  *   bytes 2-3   bytes to copy, 0 to 256
  *   bytes 4-7   number of the request: 1, 2, ...
  *   bytes 8-11  what the doorbell must show before anything is done
- *   bytes 12-15 zero
+ *   bytes 12-15 number of a request before it: if a later one of those before it could
+ *               not be done, neither is this one (FI_FENCE); its own number: not fenced
  *   24 each     ranges, and last, if there are bytes to copy, where they go:
  *               address (8), length (8), rkey (4), zero (4)
  *   then        the bytes to copy
@@ -62,6 +63,7 @@ struct pvb_wire_message {
 	uint16_t status; /* of an answer */
 	uint32_t number;
 	uint32_t bell;
+	uint32_t fence;
 	struct pvb_wire_range range[PVB_WIRE_RANGES];
 	struct pvb_wire_range to; /* with copy */
 	const uint8_t *bytes;	  /* to copy; into the caller's memory */
