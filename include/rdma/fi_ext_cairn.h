@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <rdma/fi_endpoint.h>
 
 #ifdef __cplusplus
@@ -22,6 +23,51 @@ extern "C" {
  * programs. FI_OPT_CM_DATA_SIZE then is 56, the bytes that rdma_cm carries in a request.
  */
 #define FI_OPT_CAIRN_RAW_CM_DATA (-0x43520001)
+
+/*
+ * Endpoint option (fi_setopt, level FI_OPT_ENDPOINT, struct fid_mr *) of pverbs
+ * endpoints, after fi_endpoint and before fi_connect or fi_accept: all receives of the
+ * endpoint lie in this region, which was registered with FI_RMA_PMEM, and after a power
+ * failure the program applies the messages that it finds in them. Peers then need no more
+ * for a durable send than that it is in the buffer. Receives elsewhere give -FI_EINVAL
+ * from then on. A buffer must not be posted again before what it held is durable
+ * elsewhere.
+ */
+#define FI_OPT_CAIRN_REPLAY (-0x43520002)
+
+/*
+ * Messages that can be found again: fi_open_ops of a pverbs domain with this name gives a
+ * struct fi_cairn_ops_replay. A sealed message is a header of FI_CAIRN_REPLAY_HEADER
+ * bytes (persist/sealed.h describes it) and the payload right behind it.
+ */
+#define FI_CAIRN_REPLAY "cairn_replay"
+#define FI_CAIRN_REPLAY_HEADER 32
+
+struct fi_cairn_replay_message {
+	uint64_t number;
+	const void *payload;
+	size_t len; /* bytes */
+};
+
+struct fi_cairn_ops_replay {
+	size_t size; /* of this structure */
+	/*
+	 * The sender: writes the header of a payload of len bytes, at most INT_MAX.
+	 * Numbers of a receiver's messages follow each other. 0 or -FI_EINVAL.
+	 */
+	int (*seal)(void *header, const void *payload, size_t len, uint64_t number);
+	/*
+	 * The receiver's recovery: looks into count buffers of stride bytes each from buf
+	 * on, and calls apply for the whole messages among them in the order of their
+	 * numbers, beginning with first, each once, up to the first that is missing.
+	 * Returns how many were applied, or what apply returned other than 0, -FI_EINVAL
+	 * or -FI_ENOMEM.
+	 */
+	ssize_t (*replay)(const void *buf, size_t stride, size_t count, uint64_t first,
+			  int (*apply)(void *ctx,
+				       const struct fi_cairn_replay_message *message),
+			  void *ctx);
+};
 
 /*
  * What happened on an endpoint so far, for operators and tests: fi_open_ops of a pverbs

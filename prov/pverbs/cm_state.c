@@ -45,6 +45,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event
 		pvb_cm_app_data(ep->raw_cm, event, &data);
 	ep->conn.state = PVB_CONN_CONNECTED;
 	pvb_keepalive_add(ep);
+	pvb_replay_announce(ep);
 	/* A connection that nobody is told of must not stand. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, data.app,
 			  data.app_len)) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "persist/control.h"
+#include "persist/sealed.h"
 
 static int pvb_domain_close(struct fid *fid)
 {
@@ -22,13 +23,24 @@ static int pvb_domain_close(struct fid *fid)
 	return 0;
 }
 
+/* ofi_rxm depends on -FI_ENOSYS for operations it asks for and we do not have. */
+static int pvb_domain_ops_open(struct fid *fid, const char *name, uint64_t flags,
+			       void **ops, void *context)
+{
+	if (strcmp(name, FI_CAIRN_REPLAY) != 0)
+		return -FI_ENOSYS;
+	if (flags)
+		return -FI_EINVAL;
+	*ops = &pvb_replay_ops;
+	return 0;
+}
+
 static struct fi_ops pvb_domain_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = pvb_domain_close,
 	.bind = crn_nosys_bind,
 	.control = crn_nosys_control,
-	/* ofi_rxm depends on -FI_ENOSYS for operations it asks for and we do not have. */
-	.ops_open = crn_nosys_ops_open,
+	.ops_open = pvb_domain_ops_open,
 	.tostr = crn_nosys_tostr,
 	.ops_set = crn_nosys_ops_set,
 };

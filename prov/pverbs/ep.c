@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
+#include "persist/control.h"
 #include "pverbs.h"
 
 /*
@@ -72,6 +73,7 @@ static int pvb_ep_close(struct fid *fid)
 	pvb_conn_destroy_qp(ep);
 	if (ep->eq)
 		atomic_fetch_sub(&ep->eq->refs, 1);
+	pvb_replay_end(ep);
 	pvb_ep_detach(&conn->sq);
 	pvb_ep_detach(&conn->rq);
 	if (ep->srx)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_getopt and fi_setopt of endpoints: fi_endpoint(3). */
 #include <string.h>
+#include <rdma/fi_ext_cairn.h>
+#include "persist/control.h"
 #include "pverbs.h"
 
 /* Names that libfabric has since 2.0. */
@@ -106,6 +108,8 @@ int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t 
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
 	switch (optname) {
+	case FI_OPT_CAIRN_REPLAY:
+		return pvb_replay_set(ep, optval, optlen);
 	case FI_OPT_FI_HMEM_P2P:
 		return pvb_opt_set_p2p(optval, optlen);
 	case PVB_OPT_CUDA_API_PERMITTED: /* fi_endpoint(3): there is no CUDA device */

@@ -1,9 +1,9 @@
 # The provider, as objects of a convenience library so that unit tests reach them.
 noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
-	$(INIH_CFLAGS) $(PMEM_CFLAGS)
+	$(INIH_CFLAGS) $(PMEM_CFLAGS) $(ISAL_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS) $(PMEM_LIBS)
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS) $(PMEM_LIBS) $(ISAL_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/async.c \
 	prov/pverbs/atomic.c \
@@ -72,8 +72,11 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/plan.h \
 	prov/pverbs/persist/query.c \
 	prov/pverbs/persist/region.c \
+	prov/pverbs/persist/replay.c \
 	prov/pverbs/persist/respond.c \
 	prov/pverbs/persist/ring.c \
+	prov/pverbs/persist/sealed.c \
+	prov/pverbs/persist/sealed.h \
 	prov/pverbs/persist/target.c \
 	prov/pverbs/persist/under_way.c \
 	prov/pverbs/persist/verbs56.h \

@@ -26,6 +26,8 @@ static int pvb_mr_close(struct fid *fid)
 	struct pvb_mr *mr = crn_container_of(fid, struct pvb_mr, fid.fid);
 	int ret;
 
+	if (atomic_load(&mr->users))
+		return -FI_EBUSY;
 	pvb_mr_forget(mr);
 	ret = ibv_dereg_mr(mr->mr);
 	if (ret)

@@ -35,8 +35,11 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG |
 		      (ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0);
-	if (crn_unlikely(conn->rq.bufs))
-		pvb_bufs_note(&conn->rq, slot, wr);
+	if (crn_unlikely(conn->rq.bufs)) {
+		ret = pvb_bufs_note(&conn->rq, slot, wr);
+		if (ret)
+			goto out;
+	}
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_recv(conn->qp, wr, &bad);

@@ -149,7 +149,8 @@ struct pvb_mr {
 	struct ibv_mr *mr;
 	struct pvb_target target;
 	struct pvb_desc desc; /* FI_RMA_PMEM: what the key says; else zero */
-	bool replay;	      /* its receives are applied again by recovery */
+	bool replay;	      /* declared: its receives are applied again by recovery */
+	atomic_uint users;    /* endpoints whose receives are in it */
 };
 
 struct pvb_eq {
@@ -387,6 +388,7 @@ struct pvb_ep {
 	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_conn conn;
+	struct pvb_mr *replay;	/* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
 	uint32_t domain_tclass; /* wished for by the info's domain_attr */
 	uint64_t tx_flags;	/* default op_flags of calls that have no flags */
 	uint64_t rx_flags;

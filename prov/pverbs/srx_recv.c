@@ -50,7 +50,7 @@ static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *c
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG | (flags & FI_COMPLETION ? 0 : PVB_SLOT_UNASKED);
 	if (crn_unlikely(srx->wq.bufs))
-		pvb_bufs_note(&srx->wq, slot, wr);
+		(void)pvb_bufs_note(&srx->wq, slot, wr);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_srq_recv(srx->srq, wr, &bad);

@@ -52,6 +52,7 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 {
 	const uint32_t rkey = (uint32_t)op->key;
 	const uint64_t to = op->addr + op->len;
+	struct pvb_lane *lane = batch->ep->conn.lane;
 	uint8_t value[sizeof(uint64_t)];
 
 	switch (act) {
@@ -64,6 +65,10 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 	case PVB_ACT_SLOT:
 		return pvb_commit_entry(batch, op);
 	case PVB_ACT_READ:
+		/* Of a message, any byte of the region that it goes to. */
+		if (pvb_op_sends(op))
+			return pvb_batch_read(batch, (uint32_t)lane->replay.key,
+					      lane->replay.addr, lane->replay.addr + 1);
 		return pvb_batch_read(batch, rkey, op->addr, to);
 	case PVB_ACT_FLUSH:
 		return pvb_batch_flush(batch, rkey, op->addr, to);
@@ -233,6 +238,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	query.op = pvb_plan_op_of(op);
 	query.addr = op->addr;
 	query.len = op->len;
+	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
 	if (op->flags & FI_FENCE)
 		ret = pvb_commit_lift(ep, &query, pvb_op_facts(op), &query.before);
 	if (ret)
@@ -315,7 +321,7 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 	ssize_t ret;
 
 	crn_lock(&conn->tx_lock);
-	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(op, &desc)
+	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(conn, op, &desc)
 					       : pvb_tx_refuse(ep);
 	if (!ret)
 		ret = pvb_commit_open(conn);

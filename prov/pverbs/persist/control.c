@@ -133,7 +133,10 @@ static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
 		return;
 	}
 	if (message.kind != PVB_WIRE_REQUEST) {
-		pvb_control_answer(lane, &message);
+		if (message.kind == PVB_WIRE_REPLAY)
+			pvb_replay_learn(lane, &message);
+		else
+			pvb_control_answer(lane, &message);
 		if (pvb_lane_receive(recv))
 			pvb_lane_lose(lane, "a receive cannot be posted");
 		return;

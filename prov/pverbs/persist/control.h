@@ -23,12 +23,14 @@
 
 #include <pthread.h>
 #include "../pverbs.h"
+#include "desc.h"
 #include "wire.h"
 
 /* Requests, and apart from them ring entries, that wait for an answer, of each lane. */
 #define PVB_LANE_CREDITS 16u
-/* Messages under way: requests, and answers to requests and to entries. */
-#define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS)
+/* Messages under way: requests, answers to requests and to entries, and where receives
+ * are. */
+#define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS + 1)
 /* Bytes that one request may ask to be made durable. */
 #define PVB_FLUSH_LIMIT (1ull << 30)
 
@@ -80,6 +82,13 @@ struct pvb_lane {
 		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */
 	struct pvb_asks asks[PVB_ASK_KINDS];
 	uint32_t rung; /* fetch-and-adds posted */
+	/* What the peer said of its receives: replay.c. */
+	struct {
+		atomic_bool known; /* the rest is set */
+		struct pvb_desc desc;
+		uint64_t addr;
+		uint64_t key;
+	} replay;
 	/* As target: requests not handled yet, oldest first. */
 	struct pvb_lane_recv *inbox[PVB_LANE_CREDITS];
 	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
@@ -173,5 +182,16 @@ int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit);
 /* A message or a write with data took the receive in slot; wc says that all went well. */
 void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
 		       const struct pvb_slot *slot);
+
+/* replay.c: receives in persistent memory. */
+
+/* FI_OPT_CAIRN_REPLAY. 0 or a negative code. */
+int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen);
+void pvb_replay_end(struct pvb_ep *ep);
+/* 0, or -FI_EINVAL for a receive that is not all in the region. */
+int pvb_replay_check(const struct pvb_ep *ep, const struct ibv_recv_wr *wr);
+/* The connection stands: the peer is told. */
+void pvb_replay_announce(struct pvb_ep *ep);
+void pvb_replay_learn(struct pvb_lane *lane, const struct pvb_wire_message *message);
 
 #endif

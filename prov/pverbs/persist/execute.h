@@ -37,7 +37,10 @@ bool pvb_op_announces(const struct pvb_op *op);
 extern const struct pvb_desc pvb_desc_message;
 
 /* What the operation goes to: 0, or why it cannot be made durable. */
-int pvb_commit_desc(const struct pvb_op *op, struct pvb_desc *desc);
+int pvb_commit_desc(const struct pvb_conn *conn, const struct pvb_op *op,
+		    struct pvb_desc *desc);
+/* Has the peer said that its recovery looks into its receives? */
+bool pvb_commit_replays(const struct pvb_conn *conn);
 /* What is known of both sides; without a lane only the device can help. */
 void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
 		      struct pvb_plan_query *query);

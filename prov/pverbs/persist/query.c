@@ -44,11 +44,17 @@ const struct pvb_desc pvb_desc_message = {
 	.persistent = true,
 };
 
-int pvb_commit_desc(const struct pvb_op *op, struct pvb_desc *desc)
+bool pvb_commit_replays(const struct pvb_conn *conn)
+{
+	return conn->lane && atomic_load(&conn->lane->replay.known);
+}
+
+int pvb_commit_desc(const struct pvb_conn *conn, const struct pvb_op *op,
+		    struct pvb_desc *desc)
 {
 	if (!pvb_op_sends(op))
 		return pvb_desc_parse(op->key, desc);
-	*desc = pvb_desc_message;
+	*desc = pvb_commit_replays(conn) ? conn->lane->replay.desc : pvb_desc_message;
 	return 0;
 }
 

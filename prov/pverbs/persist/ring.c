@@ -17,14 +17,17 @@ int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit)
 	return wq->bufs ? 0 : -FI_ENOMEM;
 }
 
-void pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
-		   const struct ibv_recv_wr *wr)
+int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
+		  const struct ibv_recv_wr *wr)
 {
 	struct ibv_sge *bufs = &wq->bufs[(size_t)(slot - wq->slots) * wq->buf_limit];
 	uint32_t i;
 
 	for (i = 0; i < wq->buf_limit; i++)
 		bufs[i] = (int)i < wr->num_sge ? wr->sg_list[i] : (struct ibv_sge){0};
+	return wq->conn && pvb_conn_ep(wq->conn)->replay
+		       ? pvb_replay_check(pvb_conn_ep(wq->conn), wr)
+		       : 0;
 }
 
 /* What a write with data wrote. */
@@ -76,6 +79,15 @@ static void pvb_ring_answer(struct pvb_lane *lane, uint32_t number, int err)
 		pvb_lane_lose(lane, "an answer cannot be sent");
 }
 
+static void pvb_ring_keep(struct pvb_lane *lane, const struct pvb_slot *slot,
+			  uint32_t len)
+{
+	pthread_mutex_lock(&lane->control->lock);
+	pvb_ring_message(lane->control, slot, len);
+	pthread_mutex_unlock(&lane->control->lock);
+	pmem_drain();
+}
+
 void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
 		       const struct pvb_slot *slot)
 {
@@ -84,6 +96,9 @@ void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
 	int err;
 
 	lane->messages++;
+	/* Before anything of it is applied it has to be where recovery finds it. */
+	if (pvb_conn_ep(lane->conn)->replay && wc->opcode == IBV_WC_RECV)
+		pvb_ring_keep(lane, slot, wc->byte_len);
 	pvb_wire_parse_entry(&entry, lane->area->ring[number % PVB_LANE_CREDITS]);
 	if (entry.number != number || entry.message != lane->messages)
 		return;

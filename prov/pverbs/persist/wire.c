@@ -6,6 +6,7 @@
 #define PVB_WIRE_HEAD 16u
 #define PVB_WIRE_RANGE 24u
 #define PVB_WIRE_ANSWER_SIZE 8u
+#define PVB_WIRE_REPLAY_SIZE 24u
 
 static void pvb_put16(uint8_t *out, uint16_t value)
 {
@@ -72,6 +73,12 @@ size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *
 	out[0] = message->kind;
 	out[1] = message->ranges;
 	pvb_put32(out + 4, message->number);
+	if (message->kind == PVB_WIRE_REPLAY) {
+		pvb_put16(out + 2, 0);
+		pvb_put64(out + 8, message->to.addr);
+		pvb_put64(out + 16, message->key);
+		return PVB_WIRE_REPLAY_SIZE;
+	}
 	if (message->kind != PVB_WIRE_REQUEST) {
 		pvb_put16(out + 2, message->status);
 		return PVB_WIRE_ANSWER_SIZE;
@@ -130,6 +137,12 @@ bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t 
 	case PVB_WIRE_RING_ANSWER:
 		message->status = pvb_get16(in + 2);
 		return len == PVB_WIRE_ANSWER_SIZE;
+	case PVB_WIRE_REPLAY:
+		if (len != PVB_WIRE_REPLAY_SIZE)
+			return false;
+		message->to.addr = pvb_get64(in + 8);
+		message->key = pvb_get64(in + 16);
+		return true;
 	default:
 		return false;
 	}

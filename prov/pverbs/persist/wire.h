@@ -24,6 +24,14 @@
  *   bytes 2-3   FI_E* code, 0: done
  *   bytes 4-7   number of the request
  *
+ * A receiver of messages may say once where its buffers are, which are persistent and
+ * which its recovery looks into (persist/replay.c):
+ *
+ *   byte 0      kind: 4
+ *   bytes 1-7   zero
+ *   bytes 8-15  address of the region
+ *   bytes 16-23 its key, with descriptor
+ *
  * An entry of a message ring says what the target owes before it reports a message:
  *
  *   bytes 0-3   number of the message on its connection: 1, 2, ...
@@ -48,6 +56,7 @@ enum pvb_wire_kind {
 	PVB_WIRE_REQUEST = 1,
 	PVB_WIRE_ANSWER = 2,	  /* to a request */
 	PVB_WIRE_RING_ANSWER = 3, /* to an entry of the message ring */
+	PVB_WIRE_REPLAY = 4,	  /* where receives are */
 };
 
 struct pvb_wire_range {
@@ -66,6 +75,7 @@ struct pvb_wire_message {
 	uint32_t fence;
 	struct pvb_wire_range range[PVB_WIRE_RANGES];
 	struct pvb_wire_range to; /* with copy */
+	uint64_t key;		  /* of PVB_WIRE_REPLAY, whose address is to.addr */
 	const uint8_t *bytes;	  /* to copy; into the caller's memory */
 };
 
