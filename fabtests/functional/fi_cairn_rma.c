@@ -31,6 +31,8 @@ static const struct fct_case cases[] = {
 	{"waw", "a later write to the same place wins (FI_ORDER_WAW)", rma_waw},
 	{"raw", "a read sees the write before it (FI_ORDER_RAW)", rma_raw},
 	{"fence", "a fenced write does not change an earlier read", rma_fence},
+	{"fence_between", "a fence between a message sent again and a read",
+	 rma_fence_between},
 	{"delivery", "FI_DELIVERY_COMPLETE: data is in place when the write completes",
 	 rma_delivery},
 	{"bad_key", "an unknown key is an error of the initiator's operation",

@@ -70,6 +70,7 @@ int rma_passive(struct fct *t);
 int rma_waw(struct fct *t);
 int rma_raw(struct fct *t);
 int rma_fence(struct fct *t);
+int rma_fence_between(struct fct *t);
 int rma_delivery(struct fct *t);
 
 /* rma_err.c */

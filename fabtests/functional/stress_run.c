@@ -346,10 +346,6 @@ static int pick_caps(struct st *s)
 	/* Its fi_fetch_atomic adds the operand's address: fi_cairn_atomic shows that. */
 	if (info && !strcmp(info->fabric_attr->prov_name, "verbs"))
 		s->caps &= ~(uint64_t)FI_ATOMIC;
-	/* Linux 6.12's rdma_rxe: a fence behind a message that found no receive, and was
-	 * sent again, may wait for ever. */
-	if (info && !strncmp(info->domain_attr->name, "rxe", 3))
-		s->caps &= ~(uint64_t)FI_FENCE;
 	/* Without resource management a queue has to be as large as is needed. */
 	if (info && info->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		s->mode.small = false;

@@ -96,6 +96,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	if (ret && bad != &read)
 		return pvb_post_error(ret);
 	conn->sq.ring.head += 2;
+	conn->reads_end = conn->sq.ring.head;
 	conn->unsignaled = 0;
 	if (ret) {
 		/* Begun, but nothing will say when it is delivered. */

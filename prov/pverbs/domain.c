@@ -90,6 +90,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 		ret = -ret;
 		goto err;
 	}
+	domain->fence_waits = pvb_fence_waits(domain->verbs);
 	ret = pvb_async_init(domain->verbs);
 	if (ret)
 		goto err;

@@ -288,6 +288,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->tx_flags = ep->info->tx_attr->op_flags;
 	ep->rx_flags = ep->info->rx_attr->op_flags;
 	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;
+	ep->fence_waits = domain->fence_waits;
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &pvb_ep_fid_ops;

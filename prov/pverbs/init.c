@@ -17,6 +17,7 @@ struct pvb_params pvb_params = {
 	.traffic_class = -1,
 	.ack_timeout = -1,
 	.rnr_timer = -1,
+	.fence = PVB_FENCE_AUTO,
 	.durable = PVB_DURABLE_AUTO,
 	.commit_timeout = 10000,
 };
@@ -106,6 +107,12 @@ static const struct pvb_word_row {
 	const char *words[4];
 	const char *help;
 } pvb_word_rows[] = {
+	{"fence",
+	 &pvb_params.fence,
+	 {"device", "wait", "auto"},
+	 "How FI_FENCE and WAR and SAR order are kept: by the device, by waiting for "
+	 "reads and atomics before something is posted, or auto, which waits on rdma_rxe "
+	 "(default: auto)"},
 	{"durable",
 	 &pvb_params.durable,
 	 {"off", "on", "auto"},

@@ -31,6 +31,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/eq.c \
 	prov/pverbs/errmap.c \
 	prov/pverbs/fabric.c \
+	prov/pverbs/fence.c \
 	prov/pverbs/info.c \
 	prov/pverbs/init.c \
 	prov/pverbs/keepalive.c \

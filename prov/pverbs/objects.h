@@ -72,6 +72,9 @@
 
 extern struct fi_provider pvb_prov;
 
+/* Who sees to it that a fenced operation waits: fence.c. */
+enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
+
 enum pvb_durable { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 
 /* What the user may set in the environment: init.c, fi_pverbs(7). */
@@ -93,6 +96,7 @@ struct pvb_params {
 	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
 	int path_mtu;	   /* bytes at most; 0: what the path has */
 	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
+	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 	/* Of durable operations: persist/. */
 	int durable;	    /* control queue pairs: enum pvb_durable */
@@ -127,6 +131,7 @@ struct pvb_domain {
 	 */
 	atomic_bool no_last_wqe;
 	struct pvb_native native;    /* what the device offers */
+	bool fence_waits;	     /* fence.c, not the device's own fences */
 	bool rings;		     /* atomics, of the device: doorbells can be rung */
 	struct pvb_control *control; /* persist/control.h; NULL: no durable connections */
 	bool locked;		     /* anything but FI_THREAD_DOMAIN */
@@ -355,6 +360,7 @@ struct pvb_conn {
 	uint32_t inline_size;	 /* payload the queue pair takes inline */
 	uint32_t unsignaled;	 /* work requests since the last signaled one */
 	uint32_t signal_every;	 /* most of them */
+	uint32_t reads_end;	 /* position behind the newest read or atomic */
 	uint32_t chained;	 /* entries of chain in use */
 	struct pvb_chain *chain; /* NULL until FI_MORE is used */
 	char *bounce; /* one buffer of inject_size per slot where inline is too small */
@@ -396,6 +402,7 @@ struct pvb_ep {
 	bool rx_selective; /* also of receives of srx */
 	bool fence_writes; /* WAR or SAR promised: writes and sends wait for earlier reads
 			    */
+	bool fence_waits;  /* of its domain */
 	bool raw_cm;
 	size_t inject_size; /* bytes */
 	size_t max_msg;	    /* bytes */

@@ -225,6 +225,9 @@ int pvb_stats_open(struct fid *fid, const char *name, uint64_t flags, void **ops
 /* One line for who wants to know. */
 void pvb_stats_log(struct pvb_ep *ep);
 
+/* fence.c: is the device one whose own fences are not to be used? */
+bool pvb_fence_waits(struct ibv_context *verbs);
+
 /* ep_opt.c */
 int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
 int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen);

@@ -118,6 +118,13 @@ CRN_INLINE void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
 	}
 }
 
+/* Does it wait for the reads and atomics before it? */
+CRN_INLINE bool pvb_op_fenced(const struct pvb_ep *ep, const struct pvb_op *op)
+{
+	return (op->flags & FI_FENCE) ||
+	       (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ);
+}
+
 CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
 			     unsigned int send_flags, struct ibv_send_wr *wr)
 {
@@ -131,17 +138,25 @@ CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
 	pvb_wr_target(op, wr);
 	if (!pvb_op_reads(op) && op->len <= ep->conn.inline_size)
 		send_flags |= IBV_SEND_INLINE;
-	if (crn_unlikely((op->flags & FI_FENCE) ||
-			 (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ)))
+	if (crn_unlikely(pvb_op_fenced(ep, op)) && !ep->fence_waits)
 		send_flags |= IBV_SEND_FENCE;
 	wr->send_flags = send_flags;
 }
 
 /* Work requests without a completion of their own retire with the next that has one. */
-CRN_INLINE bool pvb_wr_signaled(const struct pvb_conn *conn, const struct pvb_op *op)
+CRN_INLINE bool pvb_wr_signaled(const struct pvb_ep *ep, const struct pvb_op *op)
 {
-	return !(op->quiet || op->inject) || conn->unsignaled + 1 >= conn->signal_every;
+	/* What a fenced operation waits for has to end by itself. */
+	return !(op->quiet || op->inject) ||
+	       ep->conn.unsignaled + 1 >= ep->conn.signal_every ||
+	       (pvb_op_reads(op) && ep->fence_waits);
 }
+
+/*
+ * fence.c: of an endpoint with fence_waits; whether this operation may be posted now: 0,
+ * or -FI_EAGAIN as long as it has to wait. Takes the lock.
+ */
+ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op);
 
 /* deliver.c: pvb_tx_locked for an operation with FI_DELIVERY_COMPLETE. -FI_EOPNOTSUPP for
  * a peer that is not pverbs. */
@@ -199,7 +214,7 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;
-	signaled = pvb_wr_signaled(conn, op);
+	signaled = pvb_wr_signaled(ep, op);
 	pvb_wr_build(ep, op, signaled ? IBV_SEND_SIGNALED : 0, &wr);
 
 	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
@@ -209,6 +224,8 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	if (crn_unlikely(ret))
 		return pvb_post_error((int)ret);
 	conn->sq.ring.head++;
+	if (pvb_op_reads(op))
+		conn->reads_end = conn->sq.ring.head;
 	conn->unsignaled = signaled ? 0 : conn->unsignaled + 1;
 	return 0;
 }
@@ -218,7 +235,10 @@ CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op 
 {
 	/* A copy, or op itself could not be kept in registers. */
 	struct pvb_op copy = *op;
-	ssize_t ret;
+	ssize_t ret = ep->fence_waits ? pvb_fence_check(ep, &copy) : 0;
+
+	if (ret)
+		return ret;
 
 	if (op->flags & FI_COMMIT_COMPLETE)
 		return pvb_tx_committed(ep, &copy);
@@ -242,6 +262,11 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
 			 pvb_op_tracked(conn, op)))
 		return pvb_tx_more_than_post(ep, op);
+	if (crn_unlikely(ep->fence_waits && pvb_op_fenced(ep, op))) {
+		ret = pvb_fence_check(ep, op);
+		if (ret)
+			return ret;
+	}
 	crn_lock(&conn->tx_lock);
 	ret = pvb_tx_locked(ep, op);
 	crn_unlock(&conn->tx_lock);

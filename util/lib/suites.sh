@@ -39,7 +39,7 @@ suite_style() {
 manual_complete() {
 	local page=$top/man/fi_pverbs.7.md name missing=0 params
 
-	params=$(sed -n 's/^\t{"\([a-z_]*\)", FI_PARAM_.*/FI_PVERBS_\U\1/p' "$top/prov/pverbs/init.c")
+	params=$(sed -nE 's/^\t\{"([a-z_]*)",( FI_PARAM_.*)?$/FI_PVERBS_\U\1/p' "$top/prov/pverbs/init.c")
 	[ -n "$params" ] || return 1
 	for name in $params $(grep -rhoE -- '-FI_E[A-Z]+' "$top/prov/pverbs" | sed 's/^-//' | sort -u); do
 		grep -qwF "$name" "$page" || {

@@ -55,6 +55,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_ep_request.c \
 	fabtests/unit/pverbs/test_eq.c \
 	fabtests/unit/pverbs/test_errmap.c \
+	fabtests/unit/pverbs/test_fence.c \
 	fabtests/unit/pverbs/test_info.c \
 	fabtests/unit/pverbs/test_info_addr.c \
 	fabtests/unit/pverbs/test_info_mr.c \

@@ -17,6 +17,7 @@ static const char *const names[] = {
 	"FI_PVERBS_PATH_MTU",	     "FI_PVERBS_FORK_SAFE",
 	"FI_PVERBS_KEEPALIVE",	     "FI_PVERBS_PMEM_CONFIG",
 	"FI_PVERBS_PERSISTENCE",     "FI_PVERBS_DDIO",
+	"FI_PVERBS_FENCE",
 };
 
 /* The provider starts with one variable set; world_reset put the defaults back. */
@@ -173,6 +174,29 @@ CT_TEST(init, devices_are_named)
 	CT_EXPECT_STREQ(pvb_params.device, "fake0,fake1");
 	start(NULL, NULL);
 	CT_EXPECT_EQ(pvb_params.device, NULL);
+}
+
+CT_TEST(init, a_parameter_that_is_a_word_takes_no_other)
+{
+	static const struct {
+		const char *text;
+		int wanted;
+	} rows[] = {{"device", PVB_FENCE_DEVICE},
+		    {"wait", PVB_FENCE_WAIT},
+		    {"auto", PVB_FENCE_AUTO},
+		    {"never", PVB_FENCE_AUTO},
+		    {"", PVB_FENCE_AUTO}};
+
+	start(NULL, NULL);
+	CT_EXPECT_EQ(pvb_params.fence, PVB_FENCE_AUTO);
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("FI_PVERBS_FENCE=%s", rows[i].text);
+		start("FI_PVERBS_FENCE", rows[i].text);
+		CT_EXPECT_EQ(pvb_params.fence, rows[i].wanted);
+	}
+	ct_log_reset();
+	start("FI_PVERBS_FENCE", "never");
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_PVERBS_FENCE cannot be never");
 }
 
 CT_TEST(init, what_is_declared_of_persistent_memory_is_kept_as_it_stands)

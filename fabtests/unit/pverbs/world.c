@@ -15,6 +15,7 @@ static const struct pvb_params default_params = {
 	.close_timeout = 2000,
 	.gid_index = -1,
 	.traffic_class = -1,
+	.fence = PVB_FENCE_AUTO,
 	.ack_timeout = -1,
 	.rnr_timer = -1,
 };
