@@ -211,6 +211,21 @@ fabtests_functional_fi_cairn_stress_SOURCES = \
 	fabtests/functional/stress_run.c \
 	fabtests/functional/stress_task.c
 
+# Run by util/check where a machine's end can be arranged.
+noinst_PROGRAMS += fabtests/functional/fi_cairn_append
+fabtests_functional_fi_cairn_append_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_append_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_append_SOURCES = \
+	fabtests/functional/append.h \
+	fabtests/functional/append_log.c \
+	fabtests/functional/fi_cairn_append.c
+
+noinst_PROGRAMS += fabtests/functional/append_look
+fabtests_functional_append_look_SOURCES = \
+	fabtests/functional/append.h \
+	fabtests/functional/append_log.c \
+	fabtests/functional/append_look.c
+
 EXTRA_DIST += \
 	fabtests/functional/known-peer-failures.txt \
 	fabtests/functional/local.mk \

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Appends to a log in the server's persistent memory by durable remote writes, and says
+ * what was acknowledged, for tests that end the machine under it. The server calls
+ * nothing meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "append.h"
+#include "fct_fabric.h"
+
+#define PIECE (2u << 20) /* of which a devdax is mapped */
+#define DEPTH 8
+
+static struct {
+	const char *memory;
+	uint64_t seed, records, mib;
+	bool compound;
+} opt = {.seed = 1, .records = UINT64_MAX, .mib = 64};
+
+/* A record on its way, and the word behind it. */
+struct slot {
+	struct fct_ctx ctx;
+	uint64_t tail;
+};
+
+struct append {
+	struct fct_link l;
+	struct fct_target log;	   /* client: the server's */
+	struct fct_mem records;	   /* client: DEPTH of them */
+	struct fct_mem words;	   /* client: a struct slot for each */
+	uint64_t at;		   /* bytes of records posted */
+	uint64_t posted, finished; /* appends */
+	bool tail_due;		   /* the record is posted, the word is not */
+	uint8_t *memory;	   /* server */
+	size_t len;
+	struct fid_mr *mr;
+};
+
+static int option(int val, const char *arg)
+{
+	const bool ops = val == 'o';
+	char *end = NULL;
+	uint64_t v;
+
+	if (val == 'm') {
+		opt.memory = arg;
+		return 0;
+	}
+	if (ops && (!strcmp(arg, "singleton") || !strcmp(arg, "compound"))) {
+		opt.compound = *arg == 'c';
+		return 0;
+	}
+	v = strtoull(arg, &end, 0);
+	if (ops || !*arg || *end || !v || (val == 'L' && (v % 2 || v > 4096))) {
+		fprintf(stderr, "fi_cairn_append: '%s' is not what -%c takes (--help)\n",
+			arg, val);
+		return -1;
+	}
+	*(val == 'E' ? &opt.seed : val == 'n' ? &opt.records : &opt.mib) = v;
+	return 0;
+}
+
+static int map_memory(struct append *a)
+{
+	struct fct *t = a->l.t;
+	struct stat st = {0};
+	void *at = MAP_FAILED;
+	int fd;
+
+	if (!opt.memory)
+		return fct_fail_at(t, NULL, 0, "--memory names no persistent memory");
+	fd = open(opt.memory, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, &st)) {
+		a->len = S_ISCHR(st.st_mode) ? opt.mib << 20 : (size_t)st.st_size;
+		at = mmap(NULL, a->len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (at == MAP_FAILED)
+		return fct_fail_at(t, NULL, 0, "%s cannot be mapped: %s", opt.memory,
+				   strerror(errno));
+	a->memory = at;
+	if (a->len < APPEND_RECORDS + APPEND_LONGEST)
+		return fct_fail_at(t, NULL, 0, "%s is too small", opt.memory);
+	return 0;
+}
+
+static int serve(struct append *a)
+{
+	const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+	struct fct_target mine = {0};
+	struct fct_link *l = &a->l;
+	struct append_found found;
+	struct fct *t = l->t;
+	uint64_t appended;
+	int ret;
+
+	FCT_DO(map_memory(a));
+	memset(a->memory + APPEND_TAIL, 0, sizeof(uint64_t));
+	FCT_CALL(t, fi_mr_reg(l->domain, a->memory, a->len, access, 0, t->next_key++,
+			      FI_RMA_PMEM, &a->mr, NULL));
+	mine.len = a->len;
+	mine.key = fi_mr_key(a->mr);
+	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+		mine.addr = (uintptr_t)a->memory;
+	FCT_DO(fct_tell(t, "log", &mine, sizeof(mine)));
+	FCT_DO(fct_hear(t, "appended", &appended, sizeof(appended)));
+	append_look(a->memory, a->len, opt.seed, &found);
+	FCT_EQ(t, found.whole, appended);
+	if (opt.compound)
+		FCT_EQ(t, found.tail, appended);
+out:
+	return ret;
+}
+
+/* --- the client */
+
+static struct slot *slot_of(struct append *a, uint64_t append)
+{
+	return (struct slot *)(void *)a->words.buf + append % DEPTH;
+}
+
+static ssize_t post(struct append *a, const void *buf, void *desc, size_t len,
+		    uint64_t at, uint64_t flags)
+{
+	struct iovec iov = {(void *)buf, len};
+	struct fi_rma_iov to = {a->log.addr + at, len, a->log.key};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.rma_iov = &to,
+		.rma_iov_count = 1,
+		.context = &slot_of(a, a->posted)->ctx,
+	};
+
+	return fi_writemsg(a->l.c.ep, &msg, FI_COMMIT_COMPLETE | flags);
+}
+
+static ssize_t post_record(struct append *a)
+{
+	const size_t len = append_len(opt.seed, a->posted);
+	uint8_t *buf = a->records.buf + (a->posted % DEPTH) * APPEND_LONGEST;
+	ssize_t ret;
+
+	append_fill(buf, opt.seed, a->posted);
+	ret = post(a, buf, a->records.desc, len, APPEND_RECORDS + a->at,
+		   opt.compound ? 0 : FI_COMPLETION);
+	if (ret)
+		return ret;
+	a->at += len;
+	if (opt.compound)
+		a->tail_due = true;
+	else
+		a->posted++;
+	return 0;
+}
+
+/* FI_FENCE: durable after the record. */
+static ssize_t post_tail(struct append *a)
+{
+	struct slot *slot = slot_of(a, a->posted);
+	ssize_t ret;
+
+	slot->tail = a->at;
+	ret = post(a, &slot->tail, a->words.desc, sizeof(slot->tail), APPEND_TAIL,
+		   FI_FENCE | FI_COMPLETION);
+	if (!ret) {
+		a->tail_due = false;
+		a->posted++;
+	}
+	return ret;
+}
+
+static bool full(const struct append *a)
+{
+	return a->posted == opt.records ||
+	       APPEND_RECORDS + a->at + append_len(opt.seed, a->posted) > a->log.len;
+}
+
+/* In the order of posting; then the world may know. */
+static int finish(struct append *a, const struct fi_cq_data_entry *e, ssize_t n)
+{
+	struct fct *t = a->l.t;
+	ssize_t i;
+	int ret = 0;
+
+	for (i = 0; i < n; i++) {
+		FCT_TRUE(t, e[i].op_context == &slot_of(a, a->finished)->ctx);
+		a->finished++;
+	}
+	printf("acknowledged %llu\n", (unsigned long long)a->finished);
+	fflush(stdout);
+out:
+	return ret;
+}
+
+static int append(struct append *a)
+{
+	struct fi_cq_data_entry e[DEPTH];
+	struct fct *t = a->l.t;
+	struct fct_wait w;
+	ssize_t n;
+	int ret;
+
+	fct_wait_init(&w, t, "durable appends");
+	for (;;) {
+		ret = 0;
+		while (!ret &&
+		       (a->tail_due || (!full(a) && a->posted - a->finished < DEPTH)))
+			ret = (int)(a->tail_due ? post_tail(a) : post_record(a));
+		if (ret != -FI_EAGAIN)
+			FCT_CALL(t, ret);
+		if (a->posted == a->finished && !a->tail_due && full(a))
+			return 0;
+		n = fi_cq_read(a->l.txcq, e, DEPTH);
+		if (n == -FI_EAVAIL)
+			return fct_cq_fail(t, a->l.txcq, "an append");
+		if (n > 0) {
+			FCT_DO(finish(a, e, n));
+			fct_wait_init(&w, t, "durable appends");
+		} else {
+			FCT_DO(fct_wait_again(&w));
+		}
+	}
+out:
+	return ret;
+}
+
+static int use(struct append *a)
+{
+	struct fct_link *l = &a->l;
+	int ret;
+
+	FCT_DO(fct_hear(l->t, "log", &a->log, sizeof(a->log)));
+	FCT_DO(fct_mem_alloc(l, &a->records, DEPTH * APPEND_LONGEST, FI_WRITE));
+	FCT_DO(fct_mem_alloc(l, &a->words, DEPTH * sizeof(struct slot), FI_WRITE));
+	FCT_DO(append(a));
+	ret = fct_tell(l->t, "appended", &a->finished, sizeof(a->finished));
+out:
+	return ret;
+}
+
+static int run(struct fct *t)
+{
+	static const struct fct_setup setup = {
+		.caps = FI_MSG | FI_RMA | FI_RMA_PMEM,
+		.tx_bind = FI_SELECTIVE_COMPLETION,
+	};
+	struct append a = {0};
+	int ret;
+
+	FCT_DO(fct_link_up(&a.l, t, &setup));
+	ret = fct_is_server(t) ? serve(&a) : use(&a);
+out:
+	if (a.mr && fi_close(&a.mr->fid))
+		ret = fct_fail_at(t, NULL, 0, "fi_close of the region");
+	ret = fct_link_down(&a.l, ret);
+	if (a.memory)
+		munmap(a.memory, a.len);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"memory", required_argument, NULL, 'm'},
+		{"operation", required_argument, NULL, 'o'},
+		{"seed", required_argument, NULL, 'E'},
+		{"records", required_argument, NULL, 'n'},
+		{"size", required_argument, NULL, 'L'},
+		{0},
+	};
+	static const struct fct_case cases[] = {
+		{"log", "records whole and in order, and what was acknowledged", run},
+	};
+	static const struct fct_prog prog = {
+		.name = "fi_cairn_append",
+		.what = "Appends to a log in the server's persistent memory; the client "
+			"prints how many\nappends are durable. append_look tells what is "
+			"there afterwards.",
+		.cases = cases,
+		.n_cases = 1,
+		.options = options,
+		.option = option,
+		.help = "  -m, --memory=FILE       server: a devdax, or a file as long "
+			"as "
+			"the log\n"
+			"  -o, --operation=WHAT    singleton (default): durable records; "
+			"compound: a record,\n"
+			"                          then a durable word that says so\n"
+			"  -E, --seed=N            of what is written (default 1)\n"
+			"  -n, --records=N         appends (default: until the log is "
+			"full)\n"
+			"  -L, --size=MIB          of a log in a devdax, an even number "
+			"(default 64)\n",
+	};
+
+	return fct_main(argc, argv, &prog);
+}
