@@ -11,6 +11,8 @@ static uint8_t image[CALLS + 1][PM_SIZE];
 static struct {
 	uint32_t at, len;
 	uint32_t claims, after; /* other calls, bits */
+	uint32_t pair;
+	bool fleeting; /* what it sends is in no persistent memory at the target */
 } range[CALLS];
 static uint32_t count;
 
@@ -51,7 +53,10 @@ void check_begin(const struct scenario *scenario)
 		range[i].len = call[i].kind == CALL_READ ? 0 : call[i].len;
 		if (call[i].kind == CALL_SEND)
 			range[i].at = RECEIVE_AT + (p * RECEIVES + sent[p]) * LEN_MAX;
-		if (call[i].kind == CALL_SEND && !world.machine->pm_receives)
+		range[i].pair = p;
+		range[i].fleeting =
+			call[i].kind == CALL_SEND && !world.machine->pm_receives;
+		if (range[i].fleeting)
 			range[i].len = 0;
 		sent[p] += call[i].kind == CALL_SEND || call[i].kind == CALL_WRITEDATA;
 		range[i].claims = call[i].claims;
@@ -85,7 +90,7 @@ static bool all_there(const uint8_t *medium, uint32_t number)
 	for (; at < end; at++)
 		if (!is_one_of(at, medium[at], number + 1, count))
 			return false;
-	return true;
+	return !range[number].fleeting;
 }
 
 static bool some_there(const uint8_t *medium, uint32_t number)
@@ -120,8 +125,9 @@ unsigned int check_power(void)
 	for (i = 0; i < count; i++) {
 		if (program.reported >> i & 1 && !each_there(medium, range[i].claims))
 			wrong |= WRONG_EARLY;
+		/* The target itself knows which of its receives are not persistent. */
 		if (program.received >> i & 1 && range[i].claims >> i & 1 &&
-		    !all_there(medium, i))
+		    !range[i].fleeting && !all_there(medium, i))
 			wrong |= WRONG_TARGET;
 		if (range[i].after && some_there(medium, i) &&
 		    !each_there(medium, range[i].after))
@@ -134,9 +140,23 @@ unsigned int check_end(void)
 {
 	if (!program_done())
 		return WRONG_STUCK;
+	/* What failed may have happened or not. */
 	if (program.failed)
 		return 0;
 	return memcmp(world.pm, image[count], PM_SIZE) ? WRONG_END : 0;
+}
+
+bool check_seen(unsigned int number)
+{
+	uint32_t i, at;
+
+	for (i = 0; i < number; i++)
+		for (at = range[i].at; range[i].pair == range[number].pair &&
+				       at < range[i].at + range[i].len;
+		     at++)
+			if (!is_one_of(at, world.pm[at], i + 1, count))
+				return false;
+	return true;
 }
 
 bool check_read(unsigned int number, const uint8_t *result, unsigned int len)

@@ -1,126 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <rdma/fabric.h>
-#include "explore.h"
+#include "runs.h"
 
-#define JOBS_MAX 64
-#define TOTALS 3 /* descriptor */
+#define JOBS_MAX 16 /* what they tell fits a pipe */
+#define TOTALS 3    /* descriptor */
 /* The machine that this process is for, in the environment. */
 #define NUMBER "EXPLORE_MACHINE"
+#define SEED "EXPLORE_SEED"
 
-static struct {
-	const char *only; /* part of a scenario's name; NULL: all */
-	bool verbose;
-	unsigned int jobs;
-	char dir[64];
-} options = {.jobs = 2};
-
-struct total {
-	uint64_t searches, states, runs, bad;
-};
-
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static const char *wrong_text(unsigned int wrong, char *text, size_t size)
-{
-	static const char *const names[] = {
-		"reported too early",
-		"reported too early at the target",
-		"compound torn apart",
-		"not as posted",
-		"order of completions",
-		"stuck",
-		"failed",
-		"refused",
-		"explorer",
-	};
-	unsigned int i;
-
-	snprintf(text, size, "%s", wrong ? "" : "safe");
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (wrong >> i & 1)
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? ", " : "", names[i]);
-	return text;
-}
-
-static void machine_text(const struct machine *m, char *text, size_t size)
-{
-	snprintf(text, size, "%s ddio %s, %s%s%s%s", m->domain, m->ddio ? "on" : "off",
-		 m->iwarp ? "iwarp" : "infiniband", m->flush ? "" : ", no flush",
-		 m->pm_receives ? ", receives in pm" : "",
-		 m->pairs > 1 ? ", two connections" : "");
-}
-
-static void one(const struct machine *machine, const struct scenario *scenario,
-		struct total *total)
-{
-	char place[96], what[192], wanted[192];
-	struct found found;
-	double from = seconds();
-	unsigned int expected = scenario->expect(machine);
-
-	search(scenario, &found);
-	machine_text(machine, place, sizeof(place));
-	total->searches++;
-	total->states += found.states;
-	total->runs += found.runs;
-	if (options.verbose || found.wrong != expected)
-		printf("%-45s %-40s %s: %llu states, %llu runs, %.2f s\n", place,
-		       scenario->name, wrong_text(found.wrong, what, sizeof(what)),
-		       (unsigned long long)found.states, (unsigned long long)found.runs,
-		       seconds() - from);
-	if (found.wrong == expected)
-		return;
-	total->bad++;
-	printf("    expected: %s\n", wrong_text(expected, wanted, sizeof(wanted)));
-	search_tell();
-}
-
-/* Machines differ in more than what a scenario can notice. */
-static bool chosen(const struct machine *machine, const struct scenario *scenario)
-{
-	bool receives = false, durable = false;
-	const struct call *call;
-	unsigned int pairs = 1;
-
-	for (call = scenario->call; call < scenario->call + CALLS && call->kind; call++) {
-		receives |= call->kind == CALL_SEND;
-		durable |= call->flags & FI_COMMIT_COMPLETE;
-		pairs = call->pair ? 2 : pairs;
-	}
-	return pairs == machine->pairs && (receives || !machine->pm_receives) &&
-	       (durable || machine->flush) &&
-	       (!scenario->fits || scenario->fits(machine)) &&
-	       (!options.only || strstr(scenario->name, options.only));
-}
+struct options options = {.jobs = 2};
 
 /* In a process of its own, which the device is new to. */
 static void all(const struct machine *machine)
 {
-	const struct scenario *scenario;
 	struct total total = {0};
 
 	world_open(machine);
 	search_init();
-	for (scenario = scenarios; scenario->name; scenario++)
-		if (chosen(machine, scenario))
-			one(machine, scenario, &total);
+	if (options.mutate)
+		run_mutated(machine, &total);
+	else if (options.programs)
+		run_by_chance(machine, &total);
+	else
+		run_all(machine, &total);
 	fflush(stdout);
 	_exit(write(TOTALS, &total, sizeof(total)) == sizeof(total) ? 0 : 2);
 }
@@ -134,15 +46,41 @@ static bool anything(const struct machine *machine)
 {
 	const struct scenario *scenario;
 
+	if (options.programs)
+		return machine->pairs == 1 && !machine->pm_receives &&
+		       (machine->special == SPECIAL_NONE ||
+			machine->special == SPECIAL_MESSAGE);
 	for (scenario = scenarios; scenario->name; scenario++)
 		if (chosen(machine, scenario))
 			return true;
 	return false;
 }
 
-/* Waits until less than most of them run. False: one did not end well. */
-static bool reap(unsigned int *running, unsigned int most)
+static void sum_up(struct total *sum, const struct total *total)
 {
+	size_t i, n;
+
+	sum->searches += total->searches;
+	sum->states += total->states;
+	sum->runs += total->runs;
+	sum->unsafe += total->unsafe;
+	sum->bad += total->bad;
+	sum->changes += total->changes;
+	sum->survivors += total->survivors;
+	for (i = 0; i < total->plans; i++) {
+		for (n = 0; n < sum->plans && strcmp(sum->plan[n], total->plan[i]); n++)
+			;
+		if (n < PLANS_MAX)
+			memcpy(sum->plan[n], total->plan[i], PLAN_TEXT);
+		if (n == sum->plans && n < PLANS_MAX)
+			sum->plans++;
+	}
+}
+
+/* Waits until less than most of them run. False: one did not end well. */
+static bool reap(unsigned int *running, unsigned int most, int fd, struct total *sum)
+{
+	struct total total;
 	bool good = true;
 	int status;
 
@@ -150,7 +88,11 @@ static bool reap(unsigned int *running, unsigned int most)
 		if (wait(&status) < 0)
 			return false;
 		(*running)--;
-		good &= WIFEXITED(status) && !WEXITSTATUS(status);
+		if (WIFEXITED(status) && !WEXITSTATUS(status) &&
+		    read(fd, &total, sizeof(total)) == sizeof(total))
+			sum_up(sum, &total);
+		else
+			good = false;
 	}
 	return good;
 }
@@ -166,10 +108,11 @@ static bool machine_at(unsigned int number, struct machine *m)
 		.pm_receives = number >> 2 & 1,
 		.flush = !(number >> 3 & 1),
 		.pairs = 1 + (number >> 4 & 1),
+		.special = (enum special)((number >> 5) % SPECIALS),
 	};
-	if (number >> 5 >= 3)
+	if ((number >> 5) / SPECIALS >= 3)
 		return false;
-	m->domain = domains[number >> 5];
+	m->domain = domains[(number >> 5) / SPECIALS];
 	return true;
 }
 
@@ -192,7 +135,6 @@ static bool explore(char **argv, struct total *sum)
 {
 	unsigned int running = 0, number;
 	struct machine machine;
-	struct total total;
 	bool good = true;
 	int fds[2];
 
@@ -201,7 +143,7 @@ static bool explore(char **argv, struct total *sum)
 	for (number = 0; machine_at(number, &machine); number++) {
 		if (!anything(&machine))
 			continue;
-		good &= reap(&running, options.jobs);
+		good &= reap(&running, options.jobs, fds[0], sum);
 		fflush(stdout);
 		switch (fork()) {
 		case -1:
@@ -211,71 +153,126 @@ static bool explore(char **argv, struct total *sum)
 		}
 		running++;
 	}
-	good &= reap(&running, 1);
-	close(fds[1]);
-	while (read(fds[0], &total, sizeof(total)) == sizeof(total)) {
-		sum->searches += total.searches;
-		sum->states += total.states;
-		sum->runs += total.runs;
-		sum->bad += total.bad;
-	}
+	good &= reap(&running, 1, fds[0], sum);
 	close(fds[0]);
+	close(fds[1]);
 	return good;
 }
 
-static const char usage[] = "Usage: explore [OPTION...]\n"
-			    "Searches every state of the provider on the software device "
-			    "for a power failure\n"
-			    "that loses what was reported as durable. See explore.h.\n"
-			    "  -s NAME   only scenarios with NAME in their name\n"
-			    "  -j N      processes at a time (default 2)\n"
-			    "  -v        a line for each search\n";
+static const char usage[] =
+	"Usage: explore [OPTION...]\n"
+	"Searches every state of the provider on the software device for a power "
+	"failure\n"
+	"that loses what was reported as durable. See explore.h.\n"
+	"  -m        leave out each part of each plan: is that noticed?\n"
+	"  -r N      N programs by chance for each kind of machine, instead\n"
+	"  -S SEED   of the first of them (default: by time)\n"
+	"  -s NAME   only scenarios with NAME in their name\n"
+	"  -j N      processes at a time (default 2)\n"
+	"  -v        a line for each search\n";
+
+static bool number(const char *text, unsigned long long most, unsigned long long *value)
+{
+	char *end;
+
+	*value = strtoull(text, &end, 10);
+	return end != text && !*end && *value <= most;
+}
+
+static bool set_option(int option)
+{
+	unsigned long long value = 0;
+	bool good = true;
+
+	switch (option) {
+	case 'm':
+		options.mutate = true;
+		break;
+	case 'r':
+		good = number(optarg, UINT32_MAX, &value);
+		options.programs = (uint32_t)value;
+		break;
+	case 'S':
+		good = number(optarg, UINT64_MAX, &value);
+		options.seed = value;
+		break;
+	case 's':
+		options.only = optarg;
+		break;
+	case 'j':
+		good = number(optarg, JOBS_MAX, &value) && value;
+		options.jobs = (unsigned int)value;
+		break;
+	case 'v':
+		options.verbose = true;
+		break;
+	default:
+		return false;
+	}
+	return good;
+}
+
+static void tell(const struct total *sum, double wall)
+{
+	struct rusage used;
+	size_t i;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	for (i = 0; i < sum->plans; i++)
+		printf("plan: %s\n", sum->plan[i]);
+	if (options.mutate)
+		printf("%llu parts of plans left out, %llu not noticed; ",
+		       (unsigned long long)sum->changes,
+		       (unsigned long long)sum->survivors);
+	printf("%llu searches (%llu of what is unsafe): %llu states, %llu runs of the "
+	       "real "
+	       "code, %zu plans, %.1f s, %ld s of processors; %llu not as expected\n",
+	       (unsigned long long)sum->searches, (unsigned long long)sum->unsafe,
+	       (unsigned long long)sum->states, (unsigned long long)sum->runs, sum->plans,
+	       wall, (long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec),
+	       (unsigned long long)sum->bad);
+}
+
+/* A folder for all of them, or false. */
+static bool make_folder(void)
+{
+	snprintf(options.dir, sizeof(options.dir), "%s/explore.XXXXXX",
+		 access("/dev/shm", W_OK) ? P_tmpdir : "/dev/shm");
+	if (mkdtemp(options.dir))
+		return true;
+	perror(options.dir);
+	return false;
+}
 
 int main(int argc, char **argv)
 {
+	const double from = seconds();
 	struct total sum = {0};
-	double from = seconds();
 	struct machine machine;
+	char seed[24];
 	bool good;
 	int option;
 
-	while ((option = getopt(argc, argv, "s:j:v")) != -1) {
-		switch (option) {
-		case 's':
-			options.only = optarg;
-			break;
-		case 'j':
-			options.jobs = (unsigned int)strtoul(optarg, NULL, 10);
-			break;
-		case 'v':
-			options.verbose = true;
-			break;
-		default:
+	options.seed = (uint64_t)time(NULL);
+	while ((option = getopt(argc, argv, "mr:S:s:j:v")) != -1)
+		if (!set_option(option)) {
 			fputs(usage, stderr);
 			return 2;
 		}
-	}
-	if (optind < argc || !options.jobs || options.jobs > JOBS_MAX) {
-		fputs(usage, stderr);
-		return 2;
-	}
 	if (getenv(NUMBER)) {
+		options.seed = strtoull(getenv(SEED), NULL, 10);
 		machine_at((unsigned int)strtoul(getenv(NUMBER), NULL, 10), &machine);
 		all(&machine);
 	}
-	snprintf(options.dir, sizeof(options.dir), "%s/explore.XXXXXX",
-		 access("/dev/shm", W_OK) ? P_tmpdir : "/dev/shm");
-	if (!mkdtemp(options.dir)) {
-		perror(options.dir);
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options.seed);
+	if (options.programs)
+		printf("seed %s\n", seed);
+	if (!make_folder() || setenv(SEED, seed, 1))
 		return 2;
-	}
 	good = explore(argv, &sum);
 	nftw(options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
-	printf("%llu searches: %llu states, %llu runs of the real code, %.1f s; %llu not "
-	       "as "
-	       "expected%s\n",
-	       (unsigned long long)sum.searches, (unsigned long long)sum.states,
-	       (unsigned long long)sum.runs, seconds() - from,
-	       (unsigned long long)sum.bad, good ? "" : ", not all ended");
-	return good && !sum.bad && sum.searches ? 0 : 1;
+	tell(&sum, seconds() - from);
+	if (!good)
+		printf("not all processes ended well\n");
+	return good && !sum.bad && !sum.survivors && sum.searches ? 0 : 1;
 }

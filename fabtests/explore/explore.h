@@ -40,6 +40,15 @@
 #define PM_SIZE 4096u
 #define CALLS 6u
 
+/* What is unusual about a machine. */
+enum special {
+	SPECIAL_NONE,
+	SPECIAL_RELAXED, /* its adapter places data in any order */
+	SPECIAL_LIAR,	 /* somebody declared DDIO off; it is on */
+	SPECIAL_MESSAGE, /* the user wants the message method */
+	SPECIALS
+};
+
 /* What the machine is like: what the settings of the device say. */
 struct machine {
 	const char *domain; /* dmp, mhp, wsp */
@@ -48,6 +57,7 @@ struct machine {
 	bool flush; /* the device offers FLUSH and ATOMIC WRITE */
 	bool pm_receives;
 	unsigned int pairs; /* connections */
+	enum special special;
 };
 
 enum call_kind { CALL_END, CALL_WRITE, CALL_WRITEDATA, CALL_SEND, CALL_READ, CALL_ADD };
@@ -62,7 +72,10 @@ struct call {
 	/* ... and that must be durable if anything of this is. */
 	uint8_t after;
 	uint8_t pair;
-	bool wait; /* the program waits for all before it to be reported */
+	bool wait;  /* the program waits for all before it to be reported */
+	bool quiet; /* without FI_COMPLETION */
+	bool lost;  /* nobody answers its requests */
+	bool late;  /* they arrive when time has passed: lost, and sent again */
 };
 
 /* What can be wrong. */
@@ -79,7 +92,11 @@ struct call {
 struct scenario {
 	const char *name;
 	struct call call[CALLS];
-	bool tear; /* single words move by themselves */
+	/* Plans that the provider has to follow, as text: plans.h. NULL: its own. */
+	const char *plan[CALLS];
+	bool tear;	      /* single words move by themselves */
+	uint32_t seconds;     /* that may pass at any moment; 0: none */
+	unsigned int special; /* machines, a bit each; 0: those that are not */
 	/* WRONG_* that must be found on that machine, and no other. */
 	unsigned int (*expect)(const struct machine *machine);
 	bool (*fits)(const struct machine *machine); /* NULL: every machine */
@@ -106,12 +123,13 @@ struct program {
 	uint32_t failed;   /* bits: errors, or calls refused */
 	uint32_t received; /* bits: what the target has read */
 	uint32_t wrong;	   /* WRONG_* that a step noticed */
+	uint64_t now;	   /* ns: the clock, which stands still */
 };
 extern struct program program;
 
 void program_begin(const struct scenario *scenario);
 /* Steps of processors. False: not possible now. They may change nothing. */
-enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEPS };
+enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEP_TIME, STEPS };
 bool program_step(enum step step);
 /* Was everything called, and has everything ended? */
 bool program_done(void);
@@ -123,10 +141,17 @@ unsigned int check_power(void);
 unsigned int check_end(void);
 /* Is what a call read what the calls before it, or later ones, wrote? */
 bool check_read(unsigned int number, const uint8_t *result, unsigned int len);
+/* Does the target see what was written before a message that it has received? */
+bool check_seen(unsigned int number);
 
 /* search.c */
 void search_init(void);
 void search(const struct scenario *scenario, struct found *found);
+/* The same until the first thing is wrong. */
+void search_first(const struct scenario *scenario, struct found *found);
+/* So many ways, picked by chance. */
+void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
+		 struct found *found);
 /* Of the first thing that was wrong: how to get there, to stdout. */
 void search_tell(void);
 

@@ -3,12 +3,18 @@
 check_PROGRAMS += fabtests/explore/explore
 TESTS += fabtests/explore/explore
 fabtests_explore_explore_SOURCES = \
+	fabtests/explore/chance.c \
 	fabtests/explore/check.c \
 	fabtests/explore/explore.c \
 	fabtests/explore/explore.h \
 	fabtests/explore/heap.c \
 	fabtests/explore/heap.h \
+	fabtests/explore/mutate.c \
+	fabtests/explore/plans.c \
+	fabtests/explore/plans.h \
 	fabtests/explore/program.c \
+	fabtests/explore/runs.c \
+	fabtests/explore/runs.h \
 	fabtests/explore/scenarios.c \
 	fabtests/explore/search.c \
 	fabtests/explore/world.c \
@@ -21,7 +27,7 @@ fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
-	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush
+	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan
 fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \

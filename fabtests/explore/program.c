@@ -2,14 +2,19 @@
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
 #include <string.h>
+#include "engine.h"
 #include "heap.h"
+#include "svb.h"
 #include "world.h"
 
 #define ENTRIES 8
+#define SECOND 1000000000ull /* ns */
+#define PROGRAM_BEGIN SECOND
 
-struct program program;
+struct program program = {.now = PROGRAM_BEGIN};
 static const struct scenario *running;
 static uint32_t count; /* calls */
+static uint32_t loud;  /* those that are reported, a bit each */
 
 /* By connection, in the order sent: which call takes a receive. */
 static uint32_t message[PAIRS][CALLS];
@@ -18,7 +23,7 @@ void program_begin(const struct scenario *scenario)
 {
 	uint32_t sent[PAIRS] = {0}, i;
 
-	program = (struct program){0};
+	program = (struct program){.now = PROGRAM_BEGIN};
 	running = scenario;
 	for (i = 0; i < CALLS && scenario->call[i].kind; i++)
 		if (scenario->call[i].kind == CALL_SEND ||
@@ -26,12 +31,27 @@ void program_begin(const struct scenario *scenario)
 			message[scenario->call[i].pair][sent[scenario->call[i].pair]++] =
 				i;
 	count = i;
+	loud = 0;
+	while (i--)
+		loud |= (uint32_t)!scenario->call[i].quiet << i;
+}
+
+/* Have all calls before that one been reported? */
+static bool ended(uint32_t number)
+{
+	uint32_t before = ((1u << number) - 1) & loud;
+
+	return ((program.reported | program.failed) & before) == before;
 }
 
 bool program_done(void)
 {
-	return program.called == count &&
-	       (program.reported | program.failed) == (1u << count) - 1;
+	return program.called == count && ended(count);
+}
+
+static uint64_t completion(const struct call *call)
+{
+	return call->quiet ? call->flags : call->flags | FI_COMPLETION;
 }
 
 static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t number)
@@ -51,7 +71,7 @@ static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t num
 		.context = (void *)(uintptr_t)(number + 1),
 		.data = number,
 	};
-	uint64_t flags = call->flags | FI_COMPLETION;
+	uint64_t flags = completion(call);
 
 	if (call->kind == CALL_WRITEDATA)
 		flags |= FI_REMOTE_CQ_DATA;
@@ -69,7 +89,7 @@ static ssize_t call_send(struct fid_ep *ep, const struct call *call, uint32_t nu
 		.context = (void *)(uintptr_t)(number + 1),
 	};
 
-	return fi_sendmsg(ep, &msg, call->flags | FI_COMPLETION);
+	return fi_sendmsg(ep, &msg, completion(call));
 }
 
 static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t number)
@@ -89,26 +109,36 @@ static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t num
 		.context = (void *)(uintptr_t)(number + 1),
 	};
 
-	return fi_atomicmsg(ep, &msg, call->flags | FI_COMPLETION);
+	return fi_atomicmsg(ep, &msg, completion(call));
+}
+
+static ssize_t make(const struct call *call, uint32_t number)
+{
+	struct fid_ep *ep = world.ep[call->pair][INITIATOR];
+
+	switch (call->kind) {
+	case CALL_SEND:
+		return call_send(ep, call, number);
+	case CALL_ADD:
+		return call_add(ep, call, number);
+	default:
+		return call_rma(ep, call, number);
+	}
 }
 
 static bool step_call(void)
 {
 	uint32_t number = program.called;
 	const struct call *call = &running->call[number];
-	struct fid_ep *ep;
 	ssize_t ret;
 
-	if (number == count ||
-	    (call->wait && (program.reported | program.failed) != (1u << number) - 1))
+	if (number == count || (call->wait && !ended(number)))
 		return false;
-	ep = world.ep[call->pair][INITIATOR];
-	if (call->kind == CALL_SEND)
-		ret = call_send(ep, call, number);
-	else if (call->kind == CALL_ADD)
-		ret = call_add(ep, call, number);
-	else
-		ret = call_rma(ep, call, number);
+	svb_self.settings.loss = call->lost;
+	svb_self.settings.latency = call->late ? SECOND : 0;
+	ret = make(call, number);
+	svb_self.settings.loss = 0;
+	svb_self.settings.latency = 0;
 	if (ret == -FI_EAGAIN)
 		return true;
 	program.called++;
@@ -127,7 +157,7 @@ static void reported(uint32_t number)
 	if ((program.reported | program.failed) >> number & 1)
 		program.wrong |= WRONG_ORDER;
 	for (i = 0; i < number; i++)
-		if (call[i].pair == call[number].pair &&
+		if (call[i].pair == call[number].pair && !call[i].quiet &&
 		    !((program.reported | program.failed) >> i & 1))
 			program.wrong |= WRONG_ORDER;
 	program.reported |= 1u << number;
@@ -168,14 +198,28 @@ static void step_target(void)
 	struct fi_cq_data_entry entry[ENTRIES];
 	struct fid_cq *cq = world.cq[TARGET];
 	ssize_t got = fi_cq_read(cq, entry, ENTRIES), i;
-	uint32_t buffer;
+	uint32_t buffer, number;
 
 	for (i = 0; i < got; i++) {
 		buffer = (uint32_t)(uintptr_t)entry[i].op_context - 1;
-		program.received |= 1u << message[buffer / RECEIVES][buffer % RECEIVES];
+		number = message[buffer / RECEIVES][buffer % RECEIVES];
+		program.received |= 1u << number;
+		if (!check_seen(number))
+			program.wrong |= WRONG_END;
 	}
 	if (got == -FI_EAVAIL)
 		failure(cq);
+}
+
+/* Once, after the last call: timers of queue pairs and of the provider run out. */
+static bool step_time(void)
+{
+	if (!running->seconds || program.called < count || program.now != PROGRAM_BEGIN)
+		return false;
+	program.now += running->seconds * SECOND;
+	svb_self.seg->next_deadline = 1;
+	svb_engine_timers();
+	return true;
 }
 
 bool program_step(enum step step)
@@ -190,8 +234,11 @@ bool program_step(enum step step)
 	case STEP_READ:
 		step_read();
 		break;
-	default:
+	case STEP_TARGET:
 		step_target();
+		break;
+	default:
+		possible = step_time();
 		break;
 	}
 	heap_use(false);

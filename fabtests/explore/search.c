@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include "heap.h"
 #include "model.h"
+#include "plans.h"
 #include "world.h"
 
 #define CHOICES 256u
@@ -36,6 +37,7 @@ static struct {
 	struct found *found;
 	size_t start; /* where the state lies that every search begins with */
 	bool in_step;
+	bool first; /* the search ends with the first that is wrong */
 } now;
 
 static bool seen_put(struct seen *seen, uint64_t hash)
@@ -222,7 +224,8 @@ static void visit(void)
 	uint64_t hash;
 
 	hash = hash_of(state);
-	if (now.used == state || !seen_new(&now.seen, hash)) {
+	if (now.used == state || (now.first && now.found->wrong) ||
+	    !seen_new(&now.seen, hash)) {
 		now.used = state;
 		return;
 	}
@@ -260,13 +263,18 @@ void search_init(void)
 
 static void begin(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < CALLS; i++)
+		if (!plans_force(i, now.scenario->plan[i]))
+			now.found->wrong |= WRONG_EXPLORER;
 	back_to(now.start);
 	svb_model_tear(now.scenario->tear);
 	program_begin(now.scenario);
 	check_begin(now.scenario);
 }
 
-void search(const struct scenario *scenario, struct found *found)
+static void prepare(const struct scenario *scenario, struct found *found)
 {
 	*found = (struct found){0};
 	now.scenario = scenario;
@@ -275,6 +283,100 @@ void search(const struct scenario *scenario, struct found *found)
 	seen_clear(&now.seen);
 	seen_clear(&now.stopped);
 	begin();
+}
+
+/* xorshift64*. */
+static uint32_t chance(uint64_t *seed, uint32_t most)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return (uint32_t)((*seed * 0x2545f4914f6cdd1dull >> 33) % most);
+}
+
+static void wander_step(enum step step)
+{
+	struct svb_choice way = {.kind = WAY_STEP + step};
+
+	if (!go(&way))
+		return;
+	now.in_step = true;
+	now.found->runs += program_step(step);
+	now.in_step = false;
+	note(program.wrong);
+}
+
+/* The device has nothing to do: does no processor change anything? */
+static bool wander_ends(uint64_t before)
+{
+	size_t state;
+	uint64_t hash;
+	uint32_t i;
+
+	for (i = 0; i < STEPS; i++) {
+		wander_step((enum step)i);
+		state = push();
+		hash = hash_of(state);
+		now.used = state;
+		if (hash != before)
+			return false;
+	}
+	return true;
+}
+
+/* One way to the end. */
+static void wander(uint64_t *seed)
+{
+	struct svb_choice choices[CHOICES];
+	uint32_t count, pick;
+	size_t state;
+	uint64_t hash;
+
+	while (!now.found->wrong) {
+		state = push();
+		hash = hash_of(state);
+		if (now.used != state && seen_new(&now.seen, hash)) {
+			note(check_power());
+			back_to(state);
+		}
+		now.used = state;
+		count = svb_model_enabled(choices, CHOICES);
+		if (!count) {
+			if (!wander_ends(hash))
+				continue;
+			note(check_end());
+			return;
+		}
+		pick = chance(seed, count + STEPS);
+		if (pick >= count)
+			wander_step((enum step)(pick - count));
+		else if (go(&choices[pick]))
+			svb_model_apply(&choices[pick]);
+	}
+}
+
+void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
+		 struct found *found)
+{
+	prepare(scenario, found);
+	while (ways-- && !found->wrong) {
+		now.way.length = 0;
+		begin();
+		wander(&seed);
+	}
+	found->states = now.seen.count + now.stopped.count;
+}
+
+void search_first(const struct scenario *scenario, struct found *found)
+{
+	now.first = true;
+	search(scenario, found);
+	now.first = false;
+}
+
+void search(const struct scenario *scenario, struct found *found)
+{
+	prepare(scenario, found);
 	visit();
 	found->states = now.seen.count + now.stopped.count;
 }
@@ -283,7 +385,8 @@ static void tell(const struct svb_choice *step)
 {
 	static const char *const steps[STEPS] = {"the initiator calls",
 						 "the initiator reads completions",
-						 "the target reads completions"};
+						 "the target reads completions",
+						 "time passes"};
 	static const char *const kinds[] = {
 		[SVB_CHOICE_ARRIVE] = "arrives",
 		[SVB_CHOICE_PLACE] = "is placed",

@@ -23,7 +23,7 @@
 /* init.c: what libfabric looks for in the provider. */
 struct fi_provider *fi_prov_ini(void);
 
-struct world world = {.now = 1000000000};
+struct world world;
 
 /* The linker puts these where the provider and the device call them: the machine has one
  * address, whatever the interfaces of this one are, and time does not pass. */
@@ -55,14 +55,14 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	now->tv_sec = (time_t)(world.now / 1000000000);
-	now->tv_nsec = (long)(world.now % 1000000000);
+	now->tv_sec = (time_t)(program.now / 1000000000);
+	now->tv_nsec = (long)(program.now % 1000000000);
 	return 0;
 }
 
 static uint64_t now(void)
 {
-	return world.now;
+	return program.now;
 }
 
 static void need(ssize_t ret, const char *what)
@@ -91,6 +91,14 @@ void world_settings(const struct machine *machine, const char *dir)
 	setenv("SIMVERBS_PERSISTENCE", machine->domain, 1);
 	setenv("SIMVERBS_DDIO", machine->ddio ? "on" : "off", 1);
 	setenv("SIMVERBS_LINK_LAYER", machine->iwarp ? "iwarp" : "infiniband", 1);
+	/* Half a second until a queue pair gives up. */
+	setenv("FI_PVERBS_ACK_TIMEOUT", "14", 1);
+	if (machine->special == SPECIAL_RELAXED)
+		setenv("SIMVERBS_RELAXED", "on", 1);
+	if (machine->special == SPECIAL_LIAR)
+		setenv("FI_PVERBS_DDIO", "off", 1);
+	if (machine->special == SPECIAL_MESSAGE)
+		setenv("FI_PVERBS_COMMIT_METHOD", "message", 1);
 	setenv("SIMVERBS_FLUSH", machine->flush ? "on" : "off", 1);
 }
 
@@ -157,7 +165,9 @@ static struct fid_ep *endpoint(int side, struct fi_info *info)
 
 	need(fi_endpoint(world.domain[side], info, &ep, NULL), "fi_endpoint");
 	need(fi_ep_bind(ep, &world.eq->fid, 0), "fi_ep_bind");
-	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION),
+	     "fi_ep_bind");
+	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_RECV), "fi_ep_bind");
 	need(fi_enable(ep), "fi_enable");
 	return ep;
 }

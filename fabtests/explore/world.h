@@ -37,7 +37,6 @@ struct world {
 	uint8_t (*source)[LEN_MAX];
 	uint8_t (*result)[LEN_MAX];
 	uint8_t *receive; /* of the target, not persistent */
-	uint64_t now;	  /* ns: the clock, which stands still */
 };
 extern struct world world;
 

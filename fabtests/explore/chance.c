@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Programs of durable and other calls, and ways through them, by chance. */
+#include <stdio.h>
+#include <rdma/fabric.h>
+#include "runs.h"
+
+#define WAYS 40u
+#define LINES 4u /* that the calls write to: they share them */
+
+static uint64_t random_state;
+
+/* xorshift64*. */
+static uint32_t chance(uint32_t most)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (uint32_t)((random_state * 0x2545f4914f6cdd1dull >> 33) % most);
+}
+
+static struct call any_call(const struct machine *machine)
+{
+	static const uint64_t flags[] = {0,
+					 FI_COMMIT_COMPLETE,
+					 FI_COMMIT_COMPLETE,
+					 FI_COMMIT_COMPLETE | FI_FENCE,
+					 FI_FENCE,
+					 FI_DELIVERY_COMPLETE};
+	struct call call = {
+		.kind = CALL_WRITE,
+		.len = (uint16_t)(8 + 8 * chance(16)),
+		.flags = flags[chance(sizeof(flags) / sizeof(flags[0]))],
+		.wait = !chance(6),
+		.quiet = !chance(6),
+	};
+
+	switch (chance(8)) {
+	case 0:
+		call.kind = CALL_READ;
+		call.flags = 0;
+		call.quiet = false;
+		break;
+	case 1:
+		call.kind = machine->iwarp ? CALL_WRITE : CALL_ADD;
+		call.len = call.kind == CALL_ADD ? 8 : call.len;
+		break;
+	default:
+		break;
+	}
+	call.at = (uint16_t)(8 * chance((LINES * 64 - call.len) / 8 + 1));
+	return call;
+}
+
+static unsigned int nothing(const struct machine *machine)
+{
+	return 0;
+}
+
+void run_by_chance(const struct machine *machine, struct total *total)
+{
+	struct scenario scenario;
+	char place[96], what[192];
+	struct found found;
+	uint32_t i, calls;
+	uint64_t seed;
+
+	machine_text(machine, place, sizeof(place));
+	for (i = 0; i < options.programs; i++) {
+		seed = random_state = (options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
+		scenario = (struct scenario){.name = "by chance", .expect = nothing};
+		scenario.tear = !chance(3);
+		for (calls = 2 + chance(CALLS - 1); calls--;)
+			scenario.call[calls] = any_call(machine);
+		search_some(&scenario, WAYS, seed, &found);
+		add_found(&found, total);
+		/* Where the target's processor cannot be asked. */
+		found.wrong &= machine->iwarp ? ~WRONG_REFUSED : ~0u;
+		if (!found.wrong)
+			continue;
+		total->bad++;
+		printf("%s: program %llu: %s\n", place,
+		       (unsigned long long)(options.seed + i),
+		       wrong_text(found.wrong, what, sizeof(what)));
+		search_tell();
+	}
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The plans that the provider chose, and what becomes of it when it follows another one:
+ * the linker puts these where it asks for a plan (prov/pverbs/persist/plan.h).
+ */
+#ifndef PLANS_H
+#define PLANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PLANS_MAX 48u
+#define PLAN_TEXT 64u
+
+/* A plan as text, and how often it was asked for. */
+struct plan_seen {
+	char text[PLAN_TEXT];
+	unsigned long times;
+};
+
+/* What is left out of a plan: one of its acts, by number, or one of these. */
+enum plan_part {
+	PLAN_AFTER = 16, /* to begin after what is under way has ended */
+	PLAN_HOLD,	 /* to let nothing overtake it */
+	PLAN_ANSWER,	 /* to wait for the answer */
+	PLAN_PARTS,
+};
+
+/* Something left out: of the plan for that call of the program, or of one that makes
+ * durable what was written before it. */
+struct plan_change {
+	char text[PLAN_TEXT]; /* of the whole plan, and what of it */
+	unsigned int call, part;
+	bool lift;
+	bool caught;
+};
+
+/* Plans asked for since plans_forget; *count of them. */
+const struct plan_seen *plans_seen(size_t *count);
+void plans_forget(void);
+
+/* All that can be left out of the plans seen since plans_forget. */
+struct plan_change *plans_changes(size_t *count);
+/* From now on it is left out; NULL: nothing is. */
+void plans_change(const struct plan_change *change);
+
+/*
+ * From now on the provider follows text for that call: as pvb_plan_text has it, words
+ * separated by spaces, and "after" and "hold". NULL: its own plan. False: this is none.
+ */
+bool plans_force(unsigned int call, const char *text);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <rdma/fabric.h>
+#include "runs.h"
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+
+double seconds(void)
+{
+	struct timespec ts;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+const char *wrong_text(unsigned int wrong, char *text, size_t size)
+{
+	static const char *const names[] = {
+		"reported too early",
+		"reported too early at the target",
+		"compound torn apart",
+		"not as posted",
+		"order of completions",
+		"stuck",
+		"failed",
+		"refused",
+		"explorer",
+	};
+	unsigned int i;
+
+	snprintf(text, size, "%s", wrong ? "" : "safe");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (wrong >> i & 1)
+			snprintf(text + strlen(text), size - strlen(text), "%s%s",
+				 *text ? ", " : "", names[i]);
+	return text;
+}
+
+void machine_text(const struct machine *m, char *text, size_t size)
+{
+	static const char *const specials[SPECIALS] = {"", ", relaxed", ", a liar",
+						       ", by message"};
+
+	snprintf(text, size, "%s ddio %s, %s%s%s%s%s", m->domain, m->ddio ? "on" : "off",
+		 m->iwarp ? "iwarp" : "ib", m->flush ? "" : ", no flush",
+		 m->pm_receives ? ", receives in pm" : "",
+		 m->pairs > 1 ? ", two connections" : "", specials[m->special]);
+}
+
+void add_found(const struct found *found, struct total *total)
+{
+	total->searches++;
+	total->states += found->states;
+	total->runs += found->runs;
+}
+
+static void one(const struct machine *machine, const struct scenario *scenario,
+		struct total *total)
+{
+	char place[96], what[192], wanted[192];
+	struct found found;
+	double from = seconds();
+	unsigned int expected = scenario->expect(machine);
+
+	search(scenario, &found);
+	/* What did not happen is wrong in more ways. */
+	if (expected & WRONG_REFUSED)
+		found.wrong &= WRONG_REFUSED;
+	machine_text(machine, place, sizeof(place));
+	add_found(&found, total);
+	if (options.verbose || found.wrong != expected)
+		printf("%-36s %-40s %s: %llu states, %llu runs, %.2f s\n", place,
+		       scenario->name, wrong_text(found.wrong, what, sizeof(what)),
+		       (unsigned long long)found.states, (unsigned long long)found.runs,
+		       seconds() - from);
+	total->unsafe += found.wrong != 0;
+	if (found.wrong == expected)
+		return;
+	total->bad++;
+	printf("    expected: %s\n", wrong_text(expected, wanted, sizeof(wanted)));
+	search_tell();
+}
+
+bool is_durable(const struct scenario *scenario)
+{
+	const struct call *call;
+	bool durable = false;
+
+	for (call = scenario->call; call < scenario->call + CALLS && call->kind; call++)
+		durable |= !!(call->flags & FI_COMMIT_COMPLETE);
+	return durable;
+}
+
+/* Machines differ in more than what a scenario can notice. */
+bool chosen(const struct machine *machine, const struct scenario *scenario)
+{
+	const bool durable = is_durable(scenario), forced = scenario->plan[0] != NULL;
+	unsigned int pairs = 1;
+	const struct call *call;
+	bool receives = false;
+
+	for (call = scenario->call; call < scenario->call + CALLS && call->kind; call++) {
+		receives |= call->kind == CALL_SEND;
+		pairs = call->pair ? 2 : pairs;
+	}
+	/* The message method is one, whatever there is besides. */
+	if (machine->special == SPECIAL_MESSAGE && (machine->flush || !machine->ddio))
+		return false;
+	return (scenario->special ? scenario->special : 1u) >> machine->special & 1 &&
+	       pairs == machine->pairs && (receives || !machine->pm_receives) &&
+	       ((durable && !forced) || machine->flush) &&
+	       (!scenario->fits || scenario->fits(machine)) &&
+	       (!options.only || strstr(scenario->name, options.only));
+}
+
+static void add_plans(struct total *total)
+{
+	const struct plan_seen *plan;
+	size_t count, i, n;
+
+	plan = plans_seen(&count);
+	for (i = 0; i < count; i++) {
+		for (n = 0; n < total->plans && strcmp(total->plan[n], plan[i].text); n++)
+			;
+		if (n == PLANS_MAX)
+			continue;
+		if (n == total->plans)
+			total->plans++;
+		memcpy(total->plan[n], plan[i].text, PLAN_TEXT);
+	}
+}
+
+void run_all(const struct machine *machine, struct total *total)
+{
+	const struct scenario *scenario;
+
+	for (scenario = scenarios; scenario->name; scenario++)
+		if (chosen(machine, scenario))
+			one(machine, scenario, total);
+	add_plans(total);
+}

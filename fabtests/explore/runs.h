@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is done with a machine: every scenario, every mutation, or programs by chance. */
+#ifndef RUNS_H
+#define RUNS_H
+
+#include <limits.h>
+#include "explore.h"
+#include "plans.h"
+
+struct options {
+	const char *only; /* part of a scenario's name; NULL: all */
+	bool verbose;
+	bool mutate;
+	unsigned int jobs;
+	uint32_t programs; /* by chance, for each machine */
+	uint64_t seed;
+	char dir[64];
+};
+extern struct options options; /* explore.c */
+
+/* What a process tells the one that started it. */
+struct total {
+	uint64_t searches, states, runs, unsafe, bad;
+	uint64_t changes, survivors; /* of a mutation run */
+	size_t plans;
+	char plan[PLANS_MAX][PLAN_TEXT];
+};
+_Static_assert(sizeof(struct total) <= PIPE_BUF, "written at once");
+
+/* runs.c */
+bool chosen(const struct machine *machine, const struct scenario *scenario);
+void run_all(const struct machine *machine, struct total *total);
+/* For the others: of the clock that does not stand still. */
+double seconds(void);
+void machine_text(const struct machine *m, char *text, size_t size);
+const char *wrong_text(unsigned int wrong, char *text, size_t size);
+void add_found(const struct found *found, struct total *total);
+bool is_durable(const struct scenario *scenario);
+
+/* mutate.c: leaves out each part of each plan. A part without which nothing is ever wrong
+ * is a survivor. */
+void run_mutated(const struct machine *machine, struct total *total);
+
+/* chance.c */
+void run_by_chance(const struct machine *machine, struct total *total);
+
+#endif
