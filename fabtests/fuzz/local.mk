@@ -6,7 +6,7 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc \
+	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc fabtests/fuzz/fuzz_remotelog \
 	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -28,6 +28,10 @@ fabtests_fuzz_fuzz_desc_SOURCES = fabtests/fuzz/fuzz_desc.c $(fuzz_main)
 fabtests_fuzz_fuzz_desc_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_desc_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
+fabtests_fuzz_fuzz_remotelog_SOURCES = fabtests/fuzz/fuzz_remotelog.c $(fuzz_main)
+fabtests_fuzz_fuzz_remotelog_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_remotelog
+fabtests_fuzz_fuzz_remotelog_LDADD = util/fi_remotelog/libremotelog.la
+
 fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm_wire.c \
 	util/simverbs/cm_wire.h $(fuzz_main)
 fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
@@ -38,4 +42,4 @@ fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,--no-whole-archive
 fabtests_fuzz_fuzz_svb_seg_LDADD = $(INIH_LIBS) -lm -lpthread
 fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg
