@@ -325,7 +325,42 @@ void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno)
 			.prov_errno = prov_errno,
 		};
 		pvb_cq_count(wq, comp.flags, comp.err);
-		pvb_cq_stash(cq, &comp);
+		if (!(slot->flags & PVB_SLOT_INJECT))
+			pvb_cq_stash(cq, &comp);
+	}
+	if (cq->channel)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
+}
+
+void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot *op,
+		       int err, int prov_errno)
+{
+	const struct pvb_comp comp = {
+		.context = op->context,
+		.flags = op->flags & ~PVB_SLOT_FLAGS,
+		.err = err,
+		.prov_errno = prov_errno,
+	};
+	const uint32_t first = wq->ring.head - begun;
+	struct pvb_cq *cq = wq->cq;
+	struct pvb_slot *slot;
+	uint32_t at;
+
+	crn_lock(&cq->lock);
+	/* Else one of them failed meanwhile, and that was reported. */
+	if ((int32_t)(atomic_load(&wq->ring.tail) - first) <= 0) {
+		for (at = 0; at < begun; at++) {
+			slot = &wq->slots[crn_ring_index(&wq->ring, first + at)];
+			slot->context = NULL;
+			slot->flags = PVB_SLOT_INJECT;
+		}
+		if (pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
+			PVB_WARN(FI_LOG_CQ,
+				 "no memory to report an operation that failed\n");
+		pvb_cq_count(wq, comp.flags, err);
+		if (!(op->flags & PVB_SLOT_INJECT) && cq->stash_count < cq->stash_size)
+			pvb_cq_stash(cq, &comp);
 	}
 	if (cq->channel)
 		crn_wait_signal(&cq->wait);

@@ -95,12 +95,12 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	ret = pvb_tx_post(ep, &wr, &bad);
 	if (ret && bad != &read)
 		return pvb_post_error(ret);
-	conn->sq.ring.head += 2;
+	conn->sq.ring.head += ret ? 1 : 2;
 	conn->reads_end = conn->sq.ring.head;
 	conn->unsignaled = 0;
 	if (ret) {
 		/* Begun, but nothing will say when it is delivered. */
-		pvb_cq_fail(&conn->sq, 1, pvb_refused_error(ret), -abs(ret));
+		pvb_cq_fail_begun(&conn->sq, 1, proof, pvb_refused_error(ret), -abs(ret));
 		conn->unsignaled = conn->signal_every;
 	}
 	return 0;

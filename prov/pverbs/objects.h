@@ -346,6 +346,7 @@ struct pvb_hold {
 	_Atomic uint32_t grouped; /* writes of groups that were not reported */
 	uint32_t flushed;	  /* position up to which groups are durable */
 	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
+	bool marked;		  /* the marker of pvb_tx_close is among them */
 	bool broken;		  /* no group will be from now on */
 	uint32_t seen;		  /* requests whose entries of the send queue completed */
 	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */

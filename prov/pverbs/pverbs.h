@@ -147,6 +147,12 @@ void pvb_cq_drain_present(struct pvb_cq *cq);
  * (positive FI_E*) and prov_errno in the completion queue; their slots are free again.
  */
 void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno);
+/*
+ * The same of one operation whose first entries, so many, are posted already, and are
+ * nobody's from now on. op: its context and flags.
+ */
+void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot *op,
+		       int err, int prov_errno);
 
 /* deliver.c: FI_DELIVERY_COMPLETE. */
 

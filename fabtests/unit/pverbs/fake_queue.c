@@ -83,7 +83,7 @@ static void sq_succeed(struct fake_qp *qp)
 		.qp_num = qp->ibv.qp_num,
 	};
 
-	if (wr->flags & IBV_SEND_SIGNALED)
+	if ((wr->flags & IBV_SEND_SIGNALED) || qp->init.sq_sig_all)
 		cq_add(qp->ibv.send_cq, &wc);
 }
 

@@ -15,12 +15,20 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/persist/durable.c \
+	fabtests/unit/pverbs/persist/durable.h \
 	fabtests/unit/pverbs/persist/plan_query.h \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
+	fabtests/unit/pverbs/persist/test_batch.c \
+	fabtests/unit/pverbs/persist/test_commit.c \
+	fabtests/unit/pverbs/persist/test_control.c \
 	fabtests/unit/pverbs/persist/test_declare.c \
 	fabtests/unit/pverbs/persist/test_desc.c \
+	fabtests/unit/pverbs/persist/test_dirty.c \
 	fabtests/unit/pverbs/persist/test_facts.c \
+	fabtests/unit/pverbs/persist/test_hold.c \
+	fabtests/unit/pverbs/persist/test_lane.c \
 	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
 	fabtests/unit/pverbs/persist/test_plan.c \
@@ -28,6 +36,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_plan_truths.c \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
 	fabtests/unit/pverbs/persist/test_region.c \
+	fabtests/unit/pverbs/persist/test_respond.c \
+	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \
 	fabtests/unit/pverbs/test_atomic.c \

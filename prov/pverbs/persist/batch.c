@@ -12,6 +12,7 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 	batch->comp_flags = op->comp_flags | (op->inject ? PVB_SLOT_INJECT : 0);
 	batch->started = 0;
 	batch->count = 0;
+	batch->data_at = 0;
 	batch->last = false;
 	batch->end_flags = 0;
 	batch->silent = false;
@@ -75,6 +76,7 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 
 	if (ret)
 		return ret;
+	batch->data_at = batch->started + batch->count;
 	slot = pvb_batch_slot(batch);
 	if (pvb_op_copied(op) && op->len > conn->inline_size) {
 		pvb_tx_bounce(batch->ep, op->sge, op->num_sge, op->len,
@@ -213,6 +215,7 @@ int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr
 int pvb_batch_finish(struct pvb_batch *batch, int ret)
 {
 	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_slot op;
 
 	if (!ret)
 		ret = pvb_batch_post(batch);
@@ -224,11 +227,8 @@ int pvb_batch_finish(struct pvb_batch *batch, int ret)
 	conn->unsignaled = conn->signal_every;
 	if (!batch->started)
 		return ret;
-	batch->count = 0;
-	batch->last = true;
-	batch->end_flags = 0;
-	pvb_batch_slot(batch);
-	conn->sq.ring.head++;
-	pvb_cq_fail(&conn->sq, 1, ret == -FI_EAGAIN ? FI_EIO : -ret, ret);
+	op = (struct pvb_slot){.context = batch->context, .flags = batch->comp_flags};
+	pvb_cq_fail_begun(&conn->sq, batch->started, &op,
+			  ret == -FI_EAGAIN ? FI_EIO : -ret, ret);
 	return 1;
 }

@@ -19,6 +19,7 @@ struct pvb_batch {
 	uint64_t comp_flags; /* and PVB_SLOT_INJECT */
 	uint32_t started;    /* entries of the send queue used, of all calls */
 	uint32_t count;	     /* not posted yet */
+	uint32_t data_at;    /* entries before the operation itself */
 	bool last;	     /* the next entry ends the operation */
 	uint64_t end_flags;  /* its PVB_SLOT_*, then */
 	bool silent;	     /* it completes with what is posted later */

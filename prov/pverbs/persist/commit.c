@@ -38,7 +38,7 @@ static int pvb_commit_entry(struct pvb_batch *batch, const struct pvb_op *op)
 	struct pvb_conn *conn = &batch->ep->conn;
 	struct pvb_wire_entry entry = {
 		.message = conn->commit->messages + 1,
-		.number = pvb_ask_next(conn->lane, PVB_ASK_ENTRY),
+		.number = conn->lane->asks[PVB_ASK_ENTRY].posted,
 	};
 
 	if (!pvb_op_sends(op))
@@ -73,7 +73,6 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 	case PVB_ACT_FLUSH:
 		return pvb_batch_flush(batch, rkey, op->addr, to);
 	case PVB_ACT_RING:
-		batch->ep->conn.lane->rung++;
 		return pvb_batch_ring(batch);
 	default:
 		return -FI_EINVAL;
@@ -135,14 +134,15 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 	return ret;
 }
 
-/* What the operation leaves behind once it is posted. */
+/* What the operation leaves behind once it is posted; sent: its data, not only what goes
+ * ahead of it. */
 static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
-			     const struct pvb_plan *plan)
+			     const struct pvb_plan *plan, bool sent)
 {
 	struct pvb_commit *commit = conn->commit;
 
 	commit->counts[pvb_plan_count(plan)]++;
-	if (pvb_op_announces(op))
+	if (sent && pvb_op_announces(op))
 		commit->messages++;
 	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
 	if (plan->hold)
@@ -157,17 +157,20 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 			       const struct pvb_plan *plan)
 {
+	const bool entry = plan->end == PVB_END_ANSWER;
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_batch batch;
 	int ret;
 
+	if (entry)
+		pvb_ask_next(conn->lane, PVB_ASK_ENTRY);
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
+	if (ret && entry)
+		pvb_ask_never(conn->lane, PVB_ASK_ENTRY);
 	if (ret < 0)
 		return ret;
-	pvb_commit_noted(conn, op, plan);
-	if (!ret && plan->end == PVB_END_ANSWER)
-		conn->lane->asks[PVB_ASK_ENTRY].posted++;
+	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
 	return 0;
 }
 
@@ -186,27 +189,26 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 	pvb_ask_begin(conn->lane, &message);
 	if (fenced)
 		message.fence = atomic_load(&conn->hold.ended[PVB_ASK_REQUEST]);
-	if (later && !pvb_lane_later(conn->lane, &message))
+	if (later && !pvb_lane_later(conn->lane, &message)) {
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
 		return -FI_ENOMEM;
+	}
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
 	if (ret) {
 		if (later)
 			pvb_lane_never(conn->lane, message.number);
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
 		return ret < 0 ? ret : 0;
 	}
-	pvb_commit_noted(conn, op, plan);
-	if (later) {
-		conn->lane->asks[PVB_ASK_REQUEST].posted = message.number;
-		return 0;
-	}
-	message.bell = conn->lane->rung;
-	pvb_ask_send(conn->lane, &message);
+	pvb_commit_noted(conn, op, plan, true);
+	if (!later)
+		pvb_ask_send(conn->lane, &message);
 	return 0;
 }
 
-/* Is there room for it now? 0 or -FI_EAGAIN; or why there never will be. */
-static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan)
+/* Is there room for len bytes now? 0 or -FI_EAGAIN; or why there never will be. */
+static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, size_t len)
 {
 	struct pvb_conn *conn = &ep->conn;
 	const enum pvb_ask kind = pvb_plan_asks(plan) ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
@@ -217,6 +219,9 @@ static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan)
 		return -FI_EAGAIN;
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
+	/* What the target refuses to write back in one piece. */
+	if (len > PVB_FLUSH_LIMIT)
+		return -FI_EMSGSIZE;
 	if (atomic_load(&conn->lane->lost))
 		return -FI_ECONNABORTED;
 	return pvb_ask_allowed(conn, kind) ? 0 : -FI_EAGAIN;
@@ -274,6 +279,23 @@ static struct pvb_dirty_range pvb_op_range(const struct pvb_op *op,
 	};
 }
 
+static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
+				  const struct pvb_desc *desc)
+{
+	struct pvb_commit *commit = ep->conn.commit;
+	ssize_t ret;
+
+	ret = pvb_dirty_add(&commit->dirty, pvb_op_range(op, desc, true));
+	if (!ret)
+		ret = pvb_tx_locked(ep, op);
+	if (ret)
+		return ret;
+	commit->counts[PVB_COMMIT_LATER]++;
+	if (pvb_op_reads(op))
+		commit->reads_end = ep->conn.sq.ring.head;
+	return 0;
+}
+
 static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				 const struct pvb_desc *desc)
 {
@@ -288,7 +310,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	if (!ret)
 		ret = pvb_commit_plan(ep, op, desc, &plan);
 	if (!ret)
-		ret = pvb_commit_room(ep, &plan);
+		ret = pvb_commit_room(ep, &plan, op->len);
 	if (ret)
 		return ret;
 	/* A group ends before what is not of it. */
@@ -300,12 +322,8 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
-	if (pvb_commit_unheard(ep, op)) {
-		ep->conn.commit->counts[PVB_COMMIT_LATER]++;
-		ret = pvb_dirty_add(&ep->conn.commit->dirty,
-				    pvb_op_range(op, desc, true));
-		return ret ? ret : pvb_tx_locked(ep, op);
-	}
+	if (pvb_commit_unheard(ep, op))
+		return pvb_commit_quietly(ep, op, desc);
 	fenced = op->flags & FI_FENCE;
 	/* The plan sees to order, but for reads that it does not know of. */
 	if (!pvb_under_way(&ep->conn, ep->conn.commit->reads_end))

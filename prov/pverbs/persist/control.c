@@ -113,7 +113,7 @@ static void pvb_control_answer(struct pvb_lane *lane,
 	const uint32_t next =
 		atomic_load_explicit(&asks->answered, memory_order_relaxed) + 1;
 
-	if (message->number != next) {
+	if (message->number != next || (int32_t)(atomic_load(&asks->posted) - next) < 0) {
 		pvb_lane_lose(lane, "an answer is out of turn");
 		return;
 	}
@@ -216,12 +216,13 @@ static void pvb_control_work(struct pvb_control *control)
 	pvb_control_poll(control);
 }
 
-void pvb_control_progress(struct pvb_control *control)
+bool pvb_control_progress(struct pvb_control *control)
 {
 	if (pthread_mutex_trylock(&control->lock))
-		return;
+		return false;
 	pvb_control_work(control);
 	pthread_mutex_unlock(&control->lock);
+	return true;
 }
 
 int pvb_control_arm(struct pvb_control *control)

@@ -42,7 +42,7 @@ struct pvb_area {
 
 /* What was asked of the peer: requests or ring entries. */
 struct pvb_asks {
-	uint32_t posted;	   /* with tx_lock */
+	_Atomic uint32_t posted;   /* with tx_lock; before it can be answered */
 	_Atomic uint32_t answered; /* by whoever polls the control queue */
 	struct {
 		uint16_t status;   /* FI_E*, once answered */
@@ -119,8 +119,8 @@ struct pvb_control {
  * code. */
 int pvb_control_open(struct pvb_domain *domain);
 void pvb_control_close(struct pvb_control *control);
-/* Handles what came, unless another thread is at it. */
-void pvb_control_progress(struct pvb_control *control);
+/* Handles what came; false: another thread is at it. */
+bool pvb_control_progress(struct pvb_control *control);
 /* The same, and what comes later raises an event on the channel. 0 or a negative code. */
 int pvb_control_arm(struct pvb_control *control);
 /* Adds its descriptors to those that wait watches. 0 or a negative code. */

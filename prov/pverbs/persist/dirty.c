@@ -63,6 +63,13 @@ void pvb_dirty_remove(struct pvb_dirty *dirty, size_t at)
 	dirty->range[at] = dirty->range[--dirty->count];
 }
 
+void pvb_dirty_cut(struct pvb_dirty *dirty, size_t at, uint64_t to)
+{
+	dirty->range[at].from = to;
+	if (to >= dirty->range[at].to)
+		pvb_dirty_remove(dirty, at);
+}
+
 bool pvb_dirty_owed(const struct pvb_dirty *dirty)
 {
 	size_t i;

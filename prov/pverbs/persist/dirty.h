@@ -34,6 +34,8 @@ struct pvb_dirty {
 /* 0 or -FI_ENOMEM. */
 int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
 void pvb_dirty_remove(struct pvb_dirty *dirty, size_t at);
+/* Range at was made durable up to an address. */
+void pvb_dirty_cut(struct pvb_dirty *dirty, size_t at, uint64_t to);
 bool pvb_dirty_owed(const struct pvb_dirty *dirty);
 void pvb_dirty_fini(struct pvb_dirty *dirty);
 

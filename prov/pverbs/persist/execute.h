@@ -58,11 +58,14 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 
 /* May one more be asked? */
 bool pvb_ask_allowed(struct pvb_conn *conn, enum pvb_ask kind);
-/* The number of the next one; its deadline runs. */
+/* The number of the next one, which is about to be posted; its deadline runs. */
 uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind);
-/* A request whose entry of the send queue is about to be posted, and was. */
+/* The newest was not posted. */
+void pvb_ask_never(struct pvb_lane *lane, enum pvb_ask kind);
+/* A request whose entry of the send queue is about to be posted, and was: the entry rings
+ * the doorbell. */
 void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message);
-void pvb_ask_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+void pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
 
 /* lift.c */
 

@@ -21,6 +21,7 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 	else if (slot->flags & PVB_SLOT_GROUP_END)
 		hold->flushed = slot->next;
 	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
+	hold->marked |= slot == &conn->marker;
 	hold->done = slot->next;
 	if ((slot->flags & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
 		pvb_lane_now(conn->lane, ++hold->seen);
@@ -46,6 +47,17 @@ void pvb_hold_forget(struct pvb_conn *conn)
 		pvb_hold_end(conn);
 }
 
+/* Whoever was kept from looking, by a signal or a busy machine, looks before it blames
+ * the target. */
+static bool pvb_hold_late(struct pvb_conn *conn, const struct pvb_asks *asks,
+			  uint32_t number)
+{
+	if (crn_now_ms() < asks->of[number % PVB_LANE_CREDITS].deadline)
+		return false;
+	return pvb_control_progress(conn->lane->control) &&
+	       (int32_t)(atomic_load(&asks->answered) - number) < 0;
+}
+
 /* What became of the question that the slot waits for; *err: FI_E*. */
 static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_slot *slot,
 				       int *err)
@@ -62,7 +74,7 @@ static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_s
 			       : asks->of[number % PVB_LANE_CREDITS].status;
 	} else if (atomic_load(&conn->lane->lost)) {
 		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
-	} else if (crn_now_ms() >= asks->of[number % PVB_LANE_CREDITS].deadline) {
+	} else if (pvb_hold_late(conn, asks, number)) {
 		*err = FI_ETIMEDOUT;
 		pvb_lane_lose(conn->lane, "the target does not answer");
 	} else {
@@ -111,12 +123,20 @@ static enum pvb_answer pvb_hold_what(struct pvb_conn *conn, const struct pvb_slo
 	return PVB_ANSWER_OK;
 }
 
+/* The oldest; the marker of pvb_tx_close is not in the ring. */
+static struct pvb_slot *pvb_hold_slot(struct pvb_conn *conn, uint32_t at)
+{
+	if (conn->hold.marked && at + 1 == conn->marker.next)
+		return &conn->marker;
+	return &conn->sq.slots[crn_ring_index(&conn->sq.ring, at)];
+}
+
 /* The oldest slot; false: it has to wait. */
 static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 {
 	struct crn_ring *ring = &conn->sq.ring;
 	const uint32_t at = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-	struct pvb_slot *slot = &conn->sq.slots[crn_ring_index(ring, at)];
+	struct pvb_slot *slot = pvb_hold_slot(conn, at);
 	struct ibv_wc wc = {
 		.wr_id = (uintptr_t)slot,
 		.status = (slot->flags & PVB_SLOT_STATUS) >> PVB_SLOT_STATUS_SHIFT,

@@ -44,13 +44,15 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 	struct pvb_batch batch;
 	int ret;
 
-	if (!crn_ring_space(&conn->sq.ring) ||
-	    (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST)))
+	if (!crn_ring_space(&conn->sq.ring))
+		return (int)pvb_tx_refuse(ep);
+	if (asks && atomic_load(&conn->lane->lost))
+		return -FI_ECONNABORTED;
+	if (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST))
 		return -FI_EAGAIN;
 	pvb_batch_init(&batch, ep, &nobody);
 	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
 	if (asks) {
-		message.bell = ++conn->lane->rung;
 		pvb_ask_begin(conn->lane, &message);
 		ret = pvb_batch_ring(&batch);
 	} else if (pvb_plan_has(plan, PVB_ACT_FLUSH)) {
@@ -59,6 +61,8 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		ret = pvb_batch_read(&batch, range->rkey, range->from, range->to);
 	}
 	ret = pvb_batch_finish(&batch, ret);
+	if (ret && asks)
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
 	if (ret)
 		return ret < 0 ? ret : -FI_EIO;
 	if (asks)
@@ -76,20 +80,24 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 		    unsigned int *before)
 {
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty_range part;
 	struct pvb_plan plan;
 	int ret = 0;
 
 	*before = 0;
 	while (dirty->count && !ret) {
-		ret = pvb_lift_plan(ep, &dirty->range[0], &plan);
+		part = dirty->range[0];
+		ret = pvb_lift_plan(ep, &part, &plan);
 		if (ret)
 			return ret;
-		if (pvb_lift_spared(query, &dirty->range[0], facts))
+		if (pvb_plan_asks(&plan))
+			part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
+		if (pvb_lift_spared(query, &part, facts))
 			*before |= PVB_BEFORE_PLACED;
 		else if (plan.act[0]) /* else it is durable once it has arrived */
-			ret = pvb_lift_range(ep, &dirty->range[0], &plan, 0);
+			ret = pvb_lift_range(ep, &part, &plan, 0);
 		if (!ret)
-			pvb_dirty_remove(dirty, 0);
+			pvb_dirty_cut(dirty, 0, part.to);
 	}
 	*before |= pvb_commit_before(&ep->conn, facts);
 	return ret;

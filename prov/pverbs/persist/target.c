@@ -6,18 +6,16 @@
 int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
 {
 	const struct fi_domain_attr *attr = control->domain->info->domain_attr;
-	int ret;
+	int ret = 0;
 
-	/* From now on peers may need this side's processor. */
-	ret = attr->data_progress == FI_PROGRESS_MANUAL
-		      ? 0
-		      : pvb_control_thread_start(control);
-	if (ret)
-		return ret;
 	pthread_mutex_lock(&control->lock);
-	crn_list_add_tail(&control->targets, &target->entry);
+	/* From now on peers may need this side's processor. */
+	if (attr->data_progress != FI_PROGRESS_MANUAL)
+		ret = pvb_control_thread_start(control);
+	if (!ret)
+		crn_list_add_tail(&control->targets, &target->entry);
 	pthread_mutex_unlock(&control->lock);
-	return 0;
+	return ret;
 }
 
 void pvb_target_del(struct pvb_control *control, struct pvb_target *target)

@@ -19,8 +19,10 @@ unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
 		if (!pvb_under_way(conn, commit->end[kind]))
 			commit->kinds &= ~(1u << kind);
 	}
-	if (commit->kinds && commit->facts != facts)
-		return commit->kinds | PVB_BEFORE_UNKNOWN;
+	/* What the others would mean to memory like facts is not known then. */
+	if ((commit->kinds & PVB_BEFORE_UNKNOWN) ||
+	    (commit->kinds && commit->facts != facts))
+		return PVB_BEFORE_UNKNOWN;
 	return commit->kinds;
 }
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "durable.h"
+
+static char payload[8192];
+
+uint64_t durable_key(enum pvb_persistence domain, bool ddio)
+{
+	const struct pvb_desc desc = {
+		.domain = domain,
+		.ddio = ddio,
+		.persistent = true,
+		.readable = true,
+	};
+
+	return pvb_desc_key(0x4000, &desc);
+}
+
+static bool open_with(struct durable *d, const struct world_opts *opts,
+		      const struct pvb_cm_offer *offer)
+{
+	static const struct world_opts usual = {.tx_size = 64};
+	uint8_t answer[PVB_CM_REQ_SIZE];
+	struct world *w = &d->w;
+
+	world_reset();
+	*d = (struct durable){0};
+	pvb_params.durable = PVB_DURABLE_ON;
+	pvb_params.commit_timeout = DURABLE_TIMEOUT;
+	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
+	pvb_cm_pack(answer, NULL, 0, offer);
+	if (!world_open(w, opts ? opts : &usual))
+		return false;
+	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);
+	w->id = ep_of(w->ep)->conn.id;
+	fake_id_device(w->id, &fake_devices[0]);
+	fake_event(w->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
+	fake_event(w->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
+	fake_event(w->id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
+	expect_event(w->eq, FI_CONNECTED, &w->ep->fid, NULL, 0);
+	d->conn = &ep_of(w->ep)->conn;
+	d->lane = d->conn->lane;
+	if (d->lane)
+		d->control = crn_container_of(d->lane->qp, struct fake_qp, ibv);
+	return !ct_failed() && d->lane;
+}
+
+bool durable_open(struct durable *d, const struct world_opts *opts)
+{
+	const struct pvb_cm_offer offer = {
+		.word = {DURABLE_WORD, 0x5000},
+		.control = {0x123, 0x456, true},
+	};
+
+	return open_with(d, opts, &offer);
+}
+
+bool durable_open_without(struct durable *d, const struct world_opts *opts)
+{
+	const struct pvb_cm_offer offer = {.word = {DURABLE_WORD, 0x5000}};
+
+	return open_with(d, opts, &offer);
+}
+
+void durable_close(struct durable *d)
+{
+	world_close(&d->w);
+}
+
+ssize_t plain_write(struct durable *d, uintptr_t number, uint64_t at, size_t len,
+		    uint64_t key, uint64_t flags)
+{
+	struct iovec iov = {payload, len};
+	struct fi_rma_iov range = {DURABLE_ADDR + at, len, key};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.iov_count = 1,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.context = NUMBER(number),
+	};
+
+	return fi_writemsg(d->w.ep, &msg, flags);
+}
+
+ssize_t durable_write(struct durable *d, uintptr_t number, uint64_t at, size_t len,
+		      uint64_t key, uint64_t flags)
+{
+	return plain_write(d, number, at, len, key,
+			   flags | FI_COMMIT_COMPLETE | FI_COMPLETION);
+}
+
+void durable_arrives(struct durable *d, const void *bytes, size_t len)
+{
+	const struct fake_wr *wr = fake_wr(&d->control->rq, d->control->rq.done);
+
+	CT_EXPECT_LE(len, wr->sge[0].length);
+	memcpy((void *)(uintptr_t)wr->sge[0].addr, bytes, len);
+	fake_receive(d->control, IBV_WC_RECV, (uint32_t)len, NULL);
+}
+
+void durable_message(struct durable *d, const struct pvb_wire_message *message)
+{
+	uint8_t bytes[PVB_WIRE_SIZE];
+
+	durable_arrives(d, bytes, pvb_wire_pack(bytes, message));
+}
+
+void durable_answer(struct durable *d, uint16_t status)
+{
+	const struct pvb_wire_message answer = {
+		.kind = PVB_WIRE_ANSWER,
+		.number = ++d->answered,
+		.status = status,
+	};
+
+	durable_message(d, &answer);
+}
+
+struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth)
+{
+	const struct fake_wr *wr = fake_wr(&d->control->sq, nth);
+	struct pvb_wire_message message = {0};
+
+	CT_EXPECT_LT(nth, d->control->sq.posted);
+	if (nth < d->control->sq.posted)
+		CT_EXPECT_TRUE(pvb_wire_parse(&message,
+					      (const void *)(uintptr_t)wr->sge[0].addr,
+					      wr->sge[0].length));
+	return message;
+}
+
+void durable_complete(struct durable *d)
+{
+	fake_complete_all(d->w.qp);
+	fake_complete_all(d->control);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What may arrive at a control queue pair, from whomever. */
+#include <errno.h>
+#include "durable.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+/* The lane is lost: durable operations have ended, others have not noticed. */
+static void expect_lost(struct durable *d)
+{
+	expect_no_comp(d->w.cq);
+	CT_EXPECT_TRUE(d->lane->lost);
+	CT_EXPECT_EQ(d->control->ibv.state, IBV_QPS_ERR);
+	expect_cq_error(d->w.cq, NUMBER(1), WRITE, FI_ECONNABORTED);
+	expect_comp(d->w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d->w.cq);
+	CT_EXPECT_EQ(durable_write(d, 3, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(plain_write(d, 4, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	durable_complete(d);
+	expect_comp(d->w.cq, NUMBER(4), WRITE, 0, 0);
+	expect_no_comp(d->w.cq);
+}
+
+/* A durable write, and a plain one behind it, that the device has completed. */
+static bool open_waiting(struct durable *d)
+{
+	if (!durable_open(d, NULL))
+		return false;
+	CT_EXPECT_EQ(durable_write(d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	durable_complete(d);
+	expect_no_comp(d->w.cq);
+	return !ct_failed();
+}
+
+CT_TEST(control, what_cannot_be_understood_costs_the_lane)
+{
+	static const struct {
+		const char *what;
+		size_t len;
+		uint8_t bytes[24];
+	} rows[] = {
+		{"nothing", 0, {0}},
+		{"an unknown kind", 16, {9}},
+		{"an answer cut short", 7, {2, 0, 0, 0, 1}},
+		{"a request of too many ranges", 16, {1, 255}},
+		{"a request without its ranges", 16, {1, 1}},
+		{"an answer out of turn", 8, {2, 0, 0, 0, 2}},
+		{"an answer to number 0", 8, {2, 0, 0, 0, 0}},
+		{"an answer about an entry never written", 8, {3, 0, 0, 0, 1}},
+		{"a request out of turn", 16, {1, 0, 0, 0, 7}},
+	};
+	struct durable d;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s", rows[i].what);
+		CT_ASSERT_TRUE(open_waiting(&d));
+		durable_arrives(&d, rows[i].bytes, rows[i].len);
+		expect_lost(&d);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(control, an_answer_to_what_was_not_asked_yet_answers_nothing)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(d.lane->lost);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	durable_close(&d);
+}
+
+CT_TEST(control, a_broken_control_queue_pair_costs_the_lane)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(open_waiting(&d));
+	fake_recv_error(d.control, IBV_WC_LOC_PROT_ERR);
+	expect_lost(&d);
+	durable_close(&d);
+}
+
+CT_TEST(control, a_receive_that_cannot_be_posted_again_costs_the_lane)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x100, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	durable_answer(&d, 0);
+	fake_fail(FAKE_POST_RECV, 1, EINVAL);
+	expect_no_comp(d.w.cq);
+	/* The answer itself arrived. */
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECONNABORTED);
+	durable_close(&d);
+}
+
+CT_TEST(control, a_request_that_cannot_be_sent_costs_the_lane)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_POST_SEND, 3, EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_TRUE(d.lane->lost);
+	fake_complete_all(d.w.qp);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_ECONNABORTED);
+	durable_close(&d);
+}
+
+CT_TEST(control, more_requests_than_agreed_on_cost_the_lane)
+{
+	struct pvb_wire_message message = {.kind = PVB_WIRE_REQUEST, .bell = 1};
+	struct durable d;
+
+	CT_ASSERT_TRUE(open_waiting(&d));
+	for (uint32_t i = 1; i <= PVB_LANE_CREDITS; i++) {
+		message.number = i;
+		durable_message(&d, &message);
+	}
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_EQ(d.lane->inbox_count, PVB_LANE_CREDITS);
+	CT_EXPECT_EQ(d.lane->control->waiting, 1);
+	durable_message(&d, &message);
+	expect_lost(&d);
+	CT_EXPECT_EQ(d.lane->control->waiting, 0);
+	durable_close(&d);
+}
+
+CT_TEST(control, a_waiting_request_does_not_keep_a_connection_from_closing)
+{
+	const struct pvb_wire_message message = {.kind = PVB_WIRE_REQUEST,
+						 .number = 1,
+						 .bell = 1};
+	struct pvb_control *control;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	control = d.lane->control;
+	durable_message(&d, &message);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(control->waiting, 1);
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(control->waiting, 0);
+	durable_close(&d);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Durable operations end with the target's answer, in their turn, and once. */
+#include "durable.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+/* Reads until nothing more comes: a read that finds nothing may have taken answers. */
+static unsigned int ends(struct durable *d, unsigned int *errors)
+{
+	unsigned int count = 0, more = 0, failed;
+
+	*errors = 0;
+	for (int i = 0; i < 3; i++) {
+		more = read_all_comps(d->w.cq, &failed);
+		count += more;
+		*errors += failed;
+	}
+	return count;
+}
+
+CT_TEST(hold, operations_end_in_the_order_of_posting)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_READS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, an_answer_before_the_completion_is_as_good)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_no_comp(d.w.cq);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, what_the_target_says_is_the_error_of_that_operation)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+CT_TEST(hold, silence_ends_the_operation_and_the_lane_and_nothing_else)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	expect_no_comp(d.w.cq);
+	ct_time_pass(1);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_ETIMEDOUT);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_cq_error(d.w.cq, NUMBER(3), WRITE, FI_ECONNABORTED);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(durable_write(&d, 5, 0, 8, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(5), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(6), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, an_answer_that_nobody_looked_for_in_time_is_in_time)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	ct_time_pass(10 * DURABLE_TIMEOUT); /* stopped, or very busy */
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_FALSE(d.lane->lost);
+	durable_close(&d);
+}
+
+CT_TEST(hold, closing_ends_everything_once)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	fake_complete(d.w.qp, 2); /* the first, but not its answer */
+	expect_no_comp(d.w.cq);
+	world_close_ep(&d.w);
+	for (uintptr_t i = 1; i <= 3; i++)
+		expect_cq_error(d.w.cq, NUMBER(i), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, a_broken_connection_ends_each_operation_once_whichever_entry_fails)
+{
+	/* Entries: 2 of each durable write, 1 of the plain one. */
+	for (unsigned int good = 0; good < 5; good++) {
+		unsigned int errors, count;
+		struct durable d;
+
+		CT_NOTE("%u entries succeed", good);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+		CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
+		fake_complete(d.w.qp, good);
+		fake_send_error(d.w.qp, IBV_WC_REM_ACCESS_ERR);
+		durable_answer(&d, 0);
+		count = ends(&d, &errors);
+		CT_EXPECT_EQ(count, 3);
+		CT_EXPECT_EQ(errors, good < 2 ? 3 : good < 3 ? 2 : 1);
+		world_close_ep(&d.w);
+		CT_EXPECT_EQ(ends(&d, &errors), 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(hold, an_operation_half_posted_ends_once_although_the_queue_pair_breaks)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_POST_SEND, 2, EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EINVAL);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED); /* what 1 wrote */
+	durable_answer(&d, 0);		     /* 2 alone is */
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, counters_count_at_durability)
+{
+	const struct world_opts opts = {
+		.tx_size = 64,
+		.caps = FI_MSG | FI_RMA | FI_RMA_PMEM,
+		.tx_op_flags = FI_COMMIT_COMPLETE,
+	};
+	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
+	struct fid_cntr *cntr = NULL;
+	struct pvb_cntr *wr;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	CT_EXPECT_EQ(fi_cntr_open(d.w.domain, &attr, &cntr, NULL), 0);
+	/* As fi_ep_bind before fi_enable. */
+	wr = crn_container_of(cntr, struct pvb_cntr, cntr.fid);
+	atomic_fetch_add(&wr->refs, 1);
+	d.conn->sq.cntr[PVB_COUNT_WRITE] = wr;
+	d.conn->sq.counted = true;
+	CT_EXPECT_EQ(pvb_cntr_attach(&d.conn->sq), 0);
+	CT_EXPECT_EQ(fi_inject_write(d.w.ep, "1", 1, 0, DURABLE_ADDR, KEY_ASKS), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
+	durable_answer(&d, 0);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	durable_answer(&d, FI_EIO);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EIO);
+	expect_no_comp(d.w.cq);
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	durable_close(&d);
+}
