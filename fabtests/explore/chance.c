@@ -48,6 +48,9 @@ static struct call any_call(const struct machine *machine)
 		break;
 	}
 	call.at = (uint16_t)(8 * chance((LINES * 64 - call.len) / 8 + 1));
+	/* In the model a write may pass an atomic, so these have a line of their own. */
+	if (call.kind == CALL_ADD)
+		call.at = (uint16_t)(LINES * 64 + 8 * chance(2));
 	return call;
 }
 
@@ -81,6 +84,13 @@ void run_by_chance(const struct machine *machine, struct total *total)
 		printf("%s: program %llu: %s\n", place,
 		       (unsigned long long)(options.seed + i),
 		       wrong_text(found.wrong, what, sizeof(what)));
+		for (calls = 0; calls < CALLS && scenario.call[calls].kind; calls++)
+			printf("    call %u: kind %d at %u len %u flags %llx%s%s\n",
+			       calls, (int)scenario.call[calls].kind,
+			       scenario.call[calls].at, scenario.call[calls].len,
+			       (unsigned long long)scenario.call[calls].flags,
+			       scenario.call[calls].wait ? " waits" : "",
+			       scenario.call[calls].quiet ? " quiet" : "");
 		search_tell();
 	}
 }

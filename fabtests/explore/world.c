@@ -221,8 +221,9 @@ static void memory(void)
 	world.result = aligned_alloc(64, CALLS * LEN_MAX);
 	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
 	need(world.source && world.result && world.receive ? 0 : -FI_ENOMEM, "memory");
+	/* Sums tell which calls took place. */
 	for (i = 0; i < CALLS; i++)
-		memset(world.source[i], 0x11 * (int)(i + 1), LEN_MAX);
+		memset(world.source[i], 1 << i, LEN_MAX);
 	world.source_mr =
 		region(INITIATOR, world.source, CALLS * LEN_MAX, FI_WRITE | FI_SEND, 0);
 	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
