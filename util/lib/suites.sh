@@ -6,6 +6,7 @@
 suites=(
 	style "C formatting, shell scripts"
 	unit "unit tests and fuzz targets"
+	explore "the crash explorer: durable operations and power failures, all states"
 	asan "the same under AddressSanitizer and UBSan"
 	tsan "the same under ThreadSanitizer"
 	valgrind "the unit tests under valgrind"
@@ -98,6 +99,15 @@ host_suite() {
 
 suite_unit() {
 	host_suite unit -- --disable-man
+}
+
+# Every state in which the power may fail, and each part of each plan left out.
+suite_explore() {
+	local run=("$top/fabtests/interop/with-build" unit "$top/build/unit/fabtests/explore/explore")
+
+	step build-unit 1200 build_tree unit -- --disable-man || return
+	step build-explore 600 make -C "$top/build/unit" fabtests/explore/explore || return
+	step explore 600 "${run[@]}"
 }
 
 suite_asan() {
