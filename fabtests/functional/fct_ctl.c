@@ -150,6 +150,9 @@ bool fct_ctl_peer_gave_up(struct fct *t)
 	for (f = t->inbox; f; f = f->next) {
 		struct end_body end;
 
+		/* The client goes on, or has ended in order: it may be gone already. */
+		if (f->type == FRAME_RUN)
+			return false;
 		if (f->type != FRAME_END)
 			continue;
 		memcpy(&end, f->data + 1, sizeof(end));
