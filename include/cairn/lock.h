@@ -21,7 +21,8 @@ struct crn_lock {
 	bool on;
 };
 
-/* lock.c: until the lock is this thread's; waking one of those who sleep. */
+/* lock.c: until the lock is this thread's; leaving it and waking one of those who sleep.
+ */
 void crn_lock_wait(struct crn_lock *lock);
 void crn_lock_wake(struct crn_lock *lock);
 
@@ -50,9 +51,10 @@ static inline void crn_lock(struct crn_lock *lock)
 
 static inline void crn_unlock(struct crn_lock *lock)
 {
-	if (lock->on && crn_unlikely(atomic_exchange_explicit(&lock->state, CRN_LOCK_FREE,
-							      memory_order_release) ==
-				     CRN_LOCK_WANTED))
+	/* One less is FREE, or, with somebody who waits, still TAKEN. */
+	if (lock->on && crn_unlikely(atomic_fetch_sub_explicit(&lock->state, 1,
+							       memory_order_release) !=
+				     CRN_LOCK_TAKEN))
 		crn_lock_wake(lock);
 }
 

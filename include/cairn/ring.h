@@ -8,6 +8,7 @@
 #define CRN_RING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct crn_ring {
@@ -44,6 +45,13 @@ static inline uint32_t crn_ring_space(struct crn_ring *ring)
 	uint32_t used = crn_ring_used(ring);
 
 	return used < size ? size - used : 0;
+}
+
+/* Not one free slot. */
+static inline bool crn_ring_full(struct crn_ring *ring)
+{
+	return crn_ring_used(ring) >=
+	       atomic_load_explicit(&ring->size, memory_order_acquire);
 }
 
 /* By anyone: opens (or with 0 closes) the ring for the producer. */

@@ -36,5 +36,6 @@ void crn_lock_wait(struct crn_lock *lock)
 
 void crn_lock_wake(struct crn_lock *lock)
 {
+	atomic_store_explicit(&lock->state, CRN_LOCK_FREE, memory_order_release);
 	crn_futex(&lock->state, FUTEX_WAKE, 1);
 }

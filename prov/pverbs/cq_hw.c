@@ -88,6 +88,7 @@ static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out
 		return ret;
 	}
 	cq->hw[cq->hw_count++] = hw;
+	cq->only = cq->hw_count == 1 ? hw->cq : NULL;
 	*out = hw;
 	return 0;
 }

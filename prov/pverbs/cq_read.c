@@ -303,13 +303,29 @@ CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
 	return ibv;
 }
 
-/* A success, from the device's form to the program's: nothing between, nothing called. */
-CRN_INLINE bool pvb_cq_convert_plain(const struct ibv_wc *wc, struct pvb_slot *slot,
-				     struct pvb_comp *comp)
+/*
+ * A success, from the device's form to the program's: nothing between, nothing called.
+ * True when it is reported; *buf is then where the next one goes.
+ */
+CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
+				 struct pvb_slot *slot, void **buf)
 {
-	bool report = pvb_convert_success(wc, slot, comp);
+	const bool silent = slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT);
+	struct crn_ring *ring = &slot->wq->ring;
+	const uint32_t next = slot->next;
+	struct fi_cq_entry *entry = *buf;
+	struct pvb_comp comp;
+	bool report = true;
 
-	pvb_slot_retire(slot);
+	if (crn_likely(cq->format == FI_CQ_FORMAT_CONTEXT && !silent)) {
+		entry->op_context = slot->context;
+		*buf = entry + 1;
+	} else {
+		report = pvb_convert_success(wc, slot, &comp);
+		if (report)
+			*buf = pvb_cq_put(cq, entry, &comp);
+	}
+	crn_ring_retire(ring, next);
 	return report;
 }
 
@@ -321,7 +337,7 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 			      void *buf)
 {
 	const struct ibv_wc *end = wc + got;
-	struct pvb_comp plain, special;
+	struct pvb_comp special;
 	struct pvb_slot *slot;
 	size_t done = 0;
 
@@ -331,13 +347,10 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 			pvb_cq_set_aside(cq, wc, (int)(end - wc));
 			break;
 		}
-		if (crn_unlikely(slot->wq->special)) {
-			if (pvb_cq_convert(cq, wc, &special)) {
-				buf = pvb_cq_put(cq, buf, &special);
-				done++;
-			}
-		} else if (pvb_cq_convert_plain(wc, slot, &plain)) {
-			buf = pvb_cq_put(cq, buf, &plain);
+		if (crn_likely(!slot->wq->special)) {
+			done += pvb_cq_put_plain(cq, wc, slot, &buf);
+		} else if (pvb_cq_convert(cq, wc, &special)) {
+			buf = pvb_cq_put(cq, buf, &special);
 			done++;
 		}
 	}
@@ -364,20 +377,48 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
 }
 
-/* One batch is most often all there is. */
-CRN_INLINE ssize_t pvb_cq_read_hw(struct pvb_cq *cq, void *buf, size_t count)
+static __attribute__((noinline)) ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf,
+							 size_t count)
 {
-	struct ibv_wc wc[PVB_POLL_BATCH];
-	size_t done;
-	int got, want = (int)CRN_MIN(count, (size_t)PVB_POLL_BATCH);
+	if (!crn_list_empty(&cq->holding))
+		pvb_hold_release(cq);
+	if (!count)
+		return pvb_cq_progress(cq);
+	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count)
+			       : pvb_cq_read_on(cq, buf, count, 0, 0);
+}
 
-	if (crn_unlikely(!cq->hw_count))
-		return -FI_EAGAIN;
-	got = ibv_poll_cq(pvb_cq_turn(cq), want, wc);
-	done = pvb_cq_fill(cq, wc, got, buf);
-	if (crn_likely(done == count))
-		return (ssize_t)done;
-	return pvb_cq_read_on(cq, buf, count, done, got < want);
+/* What a work completion that is not a plain one comes to. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_odd(struct pvb_cq *cq,
+							 const struct ibv_wc *wc,
+							 void *buf)
+{
+	return pvb_cq_fill(cq, wc, 1, buf) ? 1 : pvb_cq_read_on(cq, buf, 1, 0, 0);
+}
+
+/* A success that is reported, and by itself. */
+CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
+{
+	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	return wc->status == IBV_WC_SUCCESS && !slot->wq->special &&
+	       !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+}
+
+/* Of the only device queue the one completion that most programs ask for at a time. */
+CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
+{
+	struct ibv_wc wc, odd;
+	const int got = ibv_poll_cq(cq->only, 1, &wc);
+
+	if (crn_unlikely(got != 1))
+		return pvb_cq_read_on(cq, buf, 1, 0, 1);
+	if (crn_unlikely(!pvb_wc_plain(&wc))) {
+		odd = wc; /* so that nothing keeps the address of wc */
+		return pvb_cq_read_odd(cq, &odd, buf);
+	}
+	pvb_cq_put_plain(cq, &wc, (struct pvb_slot *)(uintptr_t)wc.wr_id, &buf);
+	return 1;
 }
 
 ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
@@ -386,14 +427,11 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	ssize_t ret;
 
 	crn_lock(&cq->lock);
-	if (crn_unlikely(!crn_list_empty(&cq->holding)))
-		pvb_hold_release(cq);
-	if (crn_unlikely(!count))
-		ret = pvb_cq_progress(cq);
-	else if (crn_unlikely(cq->stash_count))
-		ret = pvb_cq_read_stash(cq, buf, count);
+	if (crn_likely(count == 1 && cq->only && !cq->stash_count &&
+		       crn_list_empty(&cq->holding)))
+		ret = pvb_cq_read_one(cq, buf);
 	else
-		ret = pvb_cq_read_hw(cq, buf, count);
+		ret = pvb_cq_read_any(cq, buf, count);
 	crn_unlock(&cq->lock);
 	/* Nothing to do: time for what peers ask and answer. */
 	if (crn_unlikely(ret == -FI_EAGAIN && cq->domain->control))

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "persist/control.h"
-#include "pverbs.h"
+#include "tx.h"
 
 /*
  * fi_close(3) and ofi_rxm want every posted operation in the completion queue when
@@ -105,6 +105,15 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 	return pvb_conn_create_qp(ep);
 }
 
+void pvb_ep_defaults(struct pvb_ep *ep)
+{
+	const bool quiet = ep->tx_selective && !(ep->tx_flags & FI_COMPLETION);
+	const bool plain =
+		!quiet && !(ep->tx_flags & PVB_NOT_FOR_READS) && !ep->fence_writes;
+
+	ep->plain_most = plain ? ep->max_msg : 0;
+}
+
 /* FI_GETOPSFLAG, FI_SETOPSFLAG: FI_TRANSMIT or FI_RECV in *flags says whose defaults. */
 static int pvb_ep_ops_flags(struct pvb_ep *ep, bool set, uint64_t *flags)
 {
@@ -121,6 +130,7 @@ static int pvb_ep_ops_flags(struct pvb_ep *ep, bool set, uint64_t *flags)
 	if (*flags & ~(side | known))
 		return -FI_EBADFLAGS;
 	*own = *flags & known;
+	pvb_ep_defaults(ep);
 	return 0;
 }
 
@@ -289,6 +299,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->rx_flags = ep->info->rx_attr->op_flags;
 	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;
 	ep->fence_waits = domain->fence_waits;
+	pvb_ep_defaults(ep);
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &pvb_ep_fid_ops;

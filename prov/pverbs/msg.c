@@ -27,7 +27,7 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	ssize_t ret;
 
 	crn_lock(&conn->rx_lock);
-	if (crn_unlikely(!crn_ring_space(&conn->rq.ring))) {
+	if (crn_unlikely(crn_ring_full(&conn->rq.ring))) {
 		ret = pvb_recv_refuse(ep);
 		goto out;
 	}
@@ -135,7 +135,7 @@ static ssize_t pvb_send(struct fid_ep *fid, const void *buf, size_t len, void *d
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_op op;
 
-	pvb_send_op(&op, ep, ep->tx_flags, context);
+	pvb_send_op(&op, ep, PVB_OP_PLAIN, context);
 	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
@@ -177,7 +177,7 @@ static ssize_t pvb_senddata(struct fid_ep *fid, const void *buf, size_t len, voi
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_op op;
 
-	pvb_send_op(&op, ep, ep->tx_flags, context);
+	pvb_send_op(&op, ep, PVB_OP_PLAIN, context);
 	pvb_op_data(&op, data);
 	return pvb_tx_buf(ep, &op, buf, len, desc);
 }

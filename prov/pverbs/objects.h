@@ -194,7 +194,8 @@ struct pvb_cq {
 	size_t entry_size;
 	struct pvb_hwcq **hw; /* each one stays where it is: queue pairs point to it */
 	uint32_t hw_count;
-	uint32_t hw_next; /* where the next poll begins: none starves */
+	uint32_t hw_next;    /* where the next poll begins: none starves */
+	struct ibv_cq *only; /* of hw, while there is no other; NULL: none, or several */
 	/* Completions that may not be handed out yet: a ring, oldest at stash_head. */
 	struct pvb_comp *stash;
 	uint32_t stash_size; /* power of two, or 0 */
@@ -407,6 +408,9 @@ struct pvb_ep {
 	bool raw_cm;
 	size_t inject_size; /* bytes */
 	size_t max_msg;	    /* bytes */
+	/* A call without flags and with 1 to so many bytes asks for its completion alone;
+	 * 0: none does. */
+	size_t plain_most;
 	/* Of keepalive.c. */
 	struct crn_list alive;
 	bool listed;

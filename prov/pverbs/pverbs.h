@@ -234,6 +234,9 @@ void pvb_stats_log(struct pvb_ep *ep);
 /* fence.c: is the device one whose own fences are not to be used? */
 bool pvb_fence_waits(struct ibv_context *verbs);
 
+/* ep.c: to be called when what calls without flags ask for has changed. */
+void pvb_ep_defaults(struct pvb_ep *ep);
+
 /* ep_opt.c */
 int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
 int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen);
@@ -267,18 +270,22 @@ int pvb_post_error(int err);
 int pvb_errno(void);
 
 /*
- * The slot that is filled next, or the one ahead places behind it. What never changes in
- * it is written here all the same: so the slots of a deep queue take memory when they are
- * used, not before.
+ * The slot at this position. What never changes in it is written here all the same: so
+ * the slots of a deep queue take memory when they are used, not before.
  */
-static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
+static inline struct pvb_slot *pvb_wq_slot_at(struct pvb_wq *wq, uint32_t at)
 {
-	const uint32_t at = wq->ring.head + ahead;
 	struct pvb_slot *slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 
 	slot->wq = wq;
 	slot->next = at + 1;
 	return slot;
+}
+
+/* The slot that is filled next, or the one ahead places behind it. */
+static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
+{
+	return pvb_wq_slot_at(wq, wq->ring.head + ahead);
 }
 
 /* Queue entries that an operation with these op_flags takes. */

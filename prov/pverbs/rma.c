@@ -16,10 +16,6 @@ CRN_INLINE void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
 	op->key = key;
 }
 
-/* A read has no payload to inject, and its data is delivered when it completes. */
-#define PVB_NOT_FOR_READS \
-	((uint64_t)(FI_INJECT | FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE))
-
 /* Default op_flags of a call that reads. */
 static inline uint64_t pvb_read_flags(const struct pvb_ep *ep)
 {
@@ -32,7 +28,7 @@ static ssize_t pvb_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_op op;
 
-	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, pvb_read_flags(ep), addr, key, context);
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_READ, PVB_OP_PLAIN, addr, key, context);
 	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
@@ -53,7 +49,7 @@ static ssize_t pvb_write(struct fid_ep *fid, const void *buf, size_t len, void *
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_op op;
 
-	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, ep->tx_flags, addr, key, context);
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE, PVB_OP_PLAIN, addr, key, context);
 	return pvb_tx_buf(ep, &op, buf, len, desc);
 }
 
@@ -160,7 +156,7 @@ static ssize_t pvb_writedata(struct fid_ep *fid, const void *buf, size_t len, vo
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_op op;
 
-	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE_WITH_IMM, ep->tx_flags, addr, key, context);
+	pvb_rma_op(&op, ep, IBV_WR_RDMA_WRITE_WITH_IMM, PVB_OP_PLAIN, addr, key, context);
 	op.data = data;
 	return pvb_tx_buf(ep, &op, buf, len, desc);
 }

@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include "tx.h"
 
+ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	struct pvb_op own = *op;
+
+	own.flags = ep->tx_flags & (pvb_op_reads(op) ? ~PVB_NOT_FOR_READS : ~0ULL);
+	own.quiet = ep->tx_selective && !(own.flags & FI_COMPLETION);
+	return pvb_tx(ep, &own);
+}
+
 void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
 		   uint32_t index)
 {

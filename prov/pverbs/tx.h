@@ -31,6 +31,19 @@ struct pvb_op {
 /* Flags that calls with flags accept. */
 #define PVB_CALL_FLAGS (PVB_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 
+/*
+ * What a call without flags has in op_flags when the endpoint is a plain one: no default
+ * of it asks for anything. Bit 63 is none of libfabric's: there are no fences to keep an
+ * order.
+ */
+#define PVB_OP_UNORDERED (1ULL << 63)
+#define PVB_OP_PLAIN (FI_COMPLETION | PVB_OP_UNORDERED)
+
+/* Defaults that mean nothing to a read: it has no payload to inject, and its data is
+ * delivered when it completes. */
+#define PVB_NOT_FOR_READS \
+	((uint64_t)(FI_INJECT | FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE))
+
 /* The code for flags outside those a call accepts; a durable completion is never promised
  * falsely. */
 static inline ssize_t pvb_bad_flags(uint64_t flags)
@@ -122,7 +135,8 @@ CRN_INLINE void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
 CRN_INLINE bool pvb_op_fenced(const struct pvb_ep *ep, const struct pvb_op *op)
 {
 	return (op->flags & FI_FENCE) ||
-	       (ep->fence_writes && op->opcode != IBV_WR_RDMA_READ);
+	       (!(op->flags & PVB_OP_UNORDERED) && ep->fence_writes &&
+		op->opcode != IBV_WR_RDMA_READ);
 }
 
 CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
@@ -195,22 +209,22 @@ CRN_INLINE bool pvb_op_copied(const struct pvb_op *op)
 CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
+	const uint32_t head = conn->sq.ring.head;
 	const bool copied = pvb_op_copied(op);
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
 	bool signaled;
-	uint32_t index;
-	ssize_t ret;
+	int err;
 
-	if (crn_unlikely(!crn_ring_space(&conn->sq.ring)))
+	if (crn_unlikely(crn_ring_full(&conn->sq.ring)))
 		return pvb_tx_refuse(ep);
-	index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
-	slot = pvb_wq_slot(&conn->sq, 0);
+	slot = pvb_wq_slot_at(&conn->sq, head);
 	slot->context = op->context;
 	slot->flags = op->comp_flags | (op->quiet ? PVB_SLOT_QUIET : 0) |
 		      (op->inject ? PVB_SLOT_INJECT : 0);
 	if (copied && crn_unlikely(op->len > conn->inline_size)) {
-		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
+		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
+			      crn_ring_index(&conn->sq.ring, head));
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;
@@ -218,11 +232,11 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	pvb_wr_build(ep, op, signaled ? IBV_SEND_SIGNALED : 0, &wr);
 
 	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
-		ret = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
+		err = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
 	else
-		ret = ibv_post_send(conn->qp, &wr, &bad);
-	if (crn_unlikely(ret))
-		return pvb_post_error((int)ret);
+		err = ibv_post_send(conn->qp, &wr, &bad);
+	if (crn_unlikely(err))
+		return pvb_post_error(err);
 	conn->sq.ring.head++;
 	if (pvb_op_reads(op))
 		conn->reads_end = conn->sq.ring.head;
@@ -276,14 +290,34 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 /* deliver.c: of an endpoint whose transmissions are counted. */
 ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op);
 
-/* pvb_tx with one buffer. */
+/* tx.c: pvb_tx for a call without flags, with what the endpoint has for it in op_flags.
+ */
+ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op);
+
+/*
+ * pvb_tx with one buffer, for a call without flags. op is one with PVB_OP_PLAIN; of an
+ * endpoint that is not, or when there is more to do than to post, that is changed.
+ */
 CRN_INLINE ssize_t pvb_tx_buf(struct pvb_ep *ep, struct pvb_op *op, const void *buf,
 			      size_t len, void *desc)
 {
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_op copy; /* or op itself could not be kept in registers */
 	struct ibv_sge sge;
+	ssize_t ret;
 
+	/* With nothing to transfer len - 1 is the largest number. */
+	if (crn_unlikely(len - 1 >= ep->plain_most || pvb_op_tracked(conn, op))) {
+		copy = *op;
+		pvb_op_buf(&copy, &sge, buf, len, desc);
+		return pvb_tx_own(ep, &copy);
+	}
+	crn_lock(&conn->tx_lock);
 	pvb_op_buf(op, &sge, buf, len, desc);
-	return pvb_tx(ep, op);
+	op->num_sge = 1;
+	ret = pvb_tx_locked(ep, op);
+	crn_unlock(&conn->tx_lock);
+	return ret;
 }
 
 /* fi_inject and its relatives. */

@@ -22,9 +22,11 @@ CT_TEST(ring, space_shrinks_as_slots_fill_and_grows_as_they_retire)
 	ring.head += 5;
 	CT_EXPECT_EQ(crn_ring_used(&ring), 5);
 	CT_EXPECT_EQ(crn_ring_space(&ring), 0);
+	CT_EXPECT_TRUE(crn_ring_full(&ring));
 	crn_ring_retire(&ring, 3);
 	CT_EXPECT_EQ(crn_ring_used(&ring), 2);
 	CT_EXPECT_EQ(crn_ring_space(&ring), 3);
+	CT_EXPECT_FALSE(crn_ring_full(&ring));
 }
 
 CT_TEST(ring, counts_right_where_positions_wrap)

@@ -310,3 +310,34 @@ CT_TEST(tx, a_fence_goes_with_any_operation_and_only_with_it)
 		CT_EXPECT_EQ(!!(fake_wr(&w.qp->sq, i)->flags & IBV_SEND_FENCE), i < 4);
 	world_close(&w);
 }
+
+static int set_defaults(struct fid_ep *ep, uint64_t flags)
+{
+	flags |= FI_TRANSMIT;
+	return fi_control(&ep->fid, FI_SETOPSFLAG, &flags);
+}
+
+CT_TEST(tx, calls_without_flags_have_the_defaults_of_now)
+{
+	static char buf[65]; /* more than an inject takes */
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(fi_send(w.ep, buf, sizeof(buf), NULL, 0, NUMBER(1)), 0);
+	CT_EXPECT_EQ(set_defaults(w.ep, FI_INJECT), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buf, sizeof(buf), NULL, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_write(w.ep, buf, sizeof(buf), NULL, 0, 8, 1, NULL), -FI_EMSGSIZE);
+	/* This peer has no word to read for it. */
+	CT_EXPECT_EQ(set_defaults(w.ep, FI_DELIVERY_COMPLETE), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buf, 1, NULL, 0, NULL), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(fi_read(w.ep, buf, 1, NULL, 0, 8, 1, NUMBER(2)), 0);
+	CT_EXPECT_EQ(set_defaults(w.ep, 0), 0);
+	CT_EXPECT_EQ(fi_write(w.ep, buf, sizeof(buf), NULL, 0, 8, 1, NUMBER(3)), 0);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	expect_comp(w.cq, NUMBER(2), FI_RMA | FI_READ, 0, 0);
+	expect_comp(w.cq, NUMBER(3), FI_RMA | FI_WRITE, 0, 0);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
