@@ -69,6 +69,16 @@ fabtests_functional_fi_cairn_cq_SOURCES = \
 	fabtests/functional/cq_wait.c \
 	fabtests/functional/fi_cairn_cq.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_commit
+fabtests_functional_fi_cairn_commit_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_commit_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_commit_SOURCES = \
+	fabtests/functional/durable.h \
+	fabtests/functional/durable_err.c \
+	fabtests/functional/durable_flow.c \
+	fabtests/functional/durable_forms.c \
+	fabtests/functional/fi_cairn_commit.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_eq
 fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_eq_LDADD = $(FCT_LDADD)

@@ -132,6 +132,8 @@ functional_sanitized() {
 	export FCT_TIME_SCALE
 	counted "$1-functional" 600 functional_on_simverbs "$1" "$address" -p pverbs
 	counted "$1-stress" 300 functional_on_simverbs "$1" "$address" -p pverbs stress store
+	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message
+	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -187,6 +189,7 @@ suite_simverbs() {
 	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
 	counted simverbs-stress 300 functional_on_simverbs unit "$address" -p pverbs stress
 	simverbs_pmem "$address"
+	simverbs_commit "$address"
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench
@@ -199,6 +202,31 @@ simverbs_pmem() {
 	truncate -s 64K "$file"
 	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=mhp \
 		counted simverbs-pmem 300 functional_on_simverbs unit "$1" -p pverbs mr
+}
+
+# Durable writes to every kind of target, by the method that is best for it and by messages.
+simverbs_commit() {
+	local domain ddio flush method
+
+	for domain in dmp mhp wsp; do
+		for ddio in on off; do
+			for flush in on off; do
+				for method in auto message; do
+					counted "simverbs-commit-$domain-$ddio-$flush-$method" 200 \
+						commit_on_simverbs unit "$1" "$domain" "$ddio" "$flush" "$method"
+				done
+			done
+		done
+	done
+}
+
+# commit_on_simverbs BUILD ADDRESS PERSISTENCE DDIO FLUSH METHOD
+commit_on_simverbs() {
+	local file=$top/build/$1/pmem-commit
+
+	truncate -s 2M "$file"
+	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=$3 SIMVERBS_DDIO=$4 SIMVERBS_FLUSH=$5 \
+		FI_PVERBS_COMMIT_METHOD=$6 functional_on_simverbs "$1" "$2" -p pverbs commit
 }
 
 # Many peers and connections, with both versions of libfabric.

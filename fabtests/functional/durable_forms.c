@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls, sizes, and durable operations beside others. */
+#include <rdma/fi_atomic.h>
+
+#include "durable.h"
+
+static const size_t sizes[] = {1, 7, 8, 64, 65, 256, 257, 4096, 65537, DURABLE_MAX};
+#define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static ssize_t post_write(struct durable *d, size_t len)
+{
+	return fi_write(d->l.c.ep, d->local.buf, len, d->local.desc, 0, d->peer.addr,
+			d->peer.key, &d->ctx[0]);
+}
+
+static ssize_t post_writev(struct durable *d, size_t len)
+{
+	const struct iovec iov[] = {{d->local.buf, len / 3},
+				    {d->local.buf + len / 3, len - len / 3}};
+	void *desc[] = {d->local.desc, d->local.desc};
+
+	return fi_writev(d->l.c.ep, iov, desc, 2, 0, d->peer.addr, d->peer.key,
+			 &d->ctx[0]);
+}
+
+static ssize_t post_msg(struct durable *d, size_t len)
+{
+	return durable_post(d, 0, len, FI_COMMIT_COMPLETE, &d->ctx[0]);
+}
+
+static int each_size(struct durable *d, ssize_t (*post)(struct durable *, size_t))
+{
+	struct fct *t = d->l.t;
+	struct fi_cq_data_entry e;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < N_SIZES; i++) {
+		fct_fill(d->local.buf, DURABLE_MAX, i);
+		if (fct_is_client(t)) {
+			FCT_POST(t, d->l.txcq, post(d, sizes[i]));
+			FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
+					"the durable write"));
+		}
+		FCT_DO(durable_check(d, sizes[i], i));
+	}
+out:
+	return ret;
+}
+
+int durable_forms(struct fct *t)
+{
+	struct fct_setup s = durable_setup();
+	struct durable d;
+	int ret;
+
+	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(each_size(&d, post_msg));
+out:
+	return durable_down(&d, ret);
+}
+
+int durable_defaults(struct fct *t)
+{
+	struct fct_setup s = durable_setup();
+	struct durable d;
+	int ret;
+
+	s.tx_op_flags = FI_COMMIT_COMPLETE;
+	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(each_size(&d, post_write));
+	FCT_DO(each_size(&d, post_writev));
+out:
+	return durable_down(&d, ret);
+}
+
+int durable_inject(struct fct *t)
+{
+	struct fct_setup s = durable_setup();
+	struct durable d;
+	size_t i;
+	int ret;
+
+	s.tx_op_flags = FI_COMMIT_COMPLETE;
+	FCT_DO(durable_up(&d, t, &s));
+	fct_fill(d.local.buf, 4096, 3);
+	for (i = 0; fct_is_client(t) && i < 4096 - 8; i += 8)
+		FCT_POST(t, d.l.txcq,
+			 fi_inject_write(d.l.c.ep, d.local.buf + i, 8, 0, d.peer.addr + i,
+					 d.peer.key));
+	if (fct_is_client(t))
+		FCT_DO(durable_write(&d, 4088, 8, FI_COMMIT_COMPLETE | FI_FENCE));
+	FCT_DO(durable_check(&d, 4096, 3));
+out:
+	return durable_down(&d, ret);
+}
+
+static int add(struct durable *d, uint64_t flags)
+{
+	struct fct *t = d->l.t;
+	struct fi_ioc ioc = {d->local.buf, 1};
+	struct fi_rma_ioc range = {d->peer.addr, 1, d->peer.key};
+	const struct fi_msg_atomic msg = {
+		.msg_iov = &ioc,
+		.desc = &d->local.desc,
+		.iov_count = 1,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.datatype = FI_UINT64,
+		.op = FI_SUM,
+		.context = &d->ctx[0],
+	};
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_POST(t, d->l.txcq, fi_atomicmsg(d->l.c.ep, &msg, flags));
+	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_ATOMIC | FI_WRITE, &e, "the atomic");
+out:
+	return ret;
+}
+
+int durable_atomics(struct fct *t)
+{
+	struct fct_setup s = durable_setup();
+	const uint64_t three = 3, sum = 30;
+	struct durable d;
+	size_t count;
+	int i, ret;
+
+	s.caps |= FI_ATOMIC;
+	FCT_DO(durable_up(&d, t, &s));
+	if (fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count)) {
+		ret = fct_skip(t, "no atomic sums of 8 bytes");
+		goto out;
+	}
+	memcpy(d.local.buf, &three, sizeof(three));
+	for (i = 0; fct_is_client(t) && i < 10; i++)
+		FCT_DO(add(&d, FI_COMMIT_COMPLETE | (i % 2 ? FI_FENCE : 0)));
+	FCT_DO(fct_barrier(t, "added"));
+	if (fct_is_server(t))
+		FCT_EQ(t, memcmp(d.mem, &sum, sizeof(sum)), 0);
+out:
+	return durable_down(&d, ret);
+}
+
+/* A mix of levels and fences: they end in the order of posting. */
+int durable_levels(struct fct *t)
+{
+	static const uint64_t flags[] = {
+		FI_COMMIT_COMPLETE,
+		FI_DELIVERY_COMPLETE,
+		0,
+		FI_COMMIT_COMPLETE | FI_FENCE,
+		FI_TRANSMIT_COMPLETE,
+		FI_FENCE,
+		FI_COMMIT_COMPLETE | FI_DELIVERY_COMPLETE,
+		FI_DELIVERY_COMPLETE | FI_FENCE,
+	};
+	struct fct_setup s = durable_setup();
+	struct fi_cq_data_entry e;
+	int ended = 0, i, ret;
+	struct durable d;
+	ssize_t posted;
+
+	FCT_DO(durable_up(&d, t, &s));
+	fct_fill(d.local.buf, 64 * 64, 4);
+	for (i = 0; fct_is_client(t) && ended < 64;) {
+		posted = i < 64 ? durable_post(&d, (size_t)i * 64, 64,
+					       flags[i % 8] | FI_COMPLETION, &d.ctx[i])
+				: -FI_EAGAIN;
+		if (!posted) {
+			i++;
+			continue;
+		}
+		FCT_EQ(t, posted, -FI_EAGAIN);
+		if (ended == i) {
+			/* What a fence made durable before it is nobody's to wait for. */
+			FCT_POST(t, d.l.txcq,
+				 durable_post(&d, (size_t)i * 64, 64,
+					      flags[i % 8] | FI_COMPLETION, &d.ctx[i]));
+			i++;
+		}
+		FCT_DO(fct_comp(t, d.l.txcq, &d.ctx[ended++], FI_RMA | FI_WRITE, &e,
+				"the oldest write"));
+	}
+	FCT_DO(durable_check(&d, 64 * 64, 4));
+out:
+	return durable_down(&d, ret);
+}
+
+/* Records, of all sizes that go inline and some that do not, and the index behind them.
+ */
+int durable_compound(struct fct *t)
+{
+	struct fct_setup s = durable_setup();
+	struct durable d;
+	size_t i, len = 1;
+	int ret;
+
+	s.tx_bind = FI_SELECTIVE_COMPLETION;
+	FCT_DO(durable_up(&d, t, &s));
+	for (i = 0; i < 40; i++, len = len * 3 / 2 + 1) {
+		fct_fill(d.local.buf, DURABLE_MAX, i);
+		len = len > 60000 ? 60000 : len;
+		if (fct_is_client(t)) {
+			FCT_POST(t, d.l.txcq,
+				 durable_post(&d, 0, len, i % 2 ? FI_COMMIT_COMPLETE : 0,
+					      NULL));
+			FCT_DO(durable_write(&d, len, i % 3 ? 8 : len,
+					     FI_COMMIT_COMPLETE | FI_FENCE));
+		}
+		FCT_DO(durable_check(&d, len + 1, i));
+	}
+out:
+	return durable_down(&d, ret);
+}
