@@ -21,6 +21,27 @@ static void check_parsed(const struct pvb_cm_data *data, const uint8_t *bytes,
 	FUZZ_CHECK(!memcmp(bytes + PVB_CM_TRAILER_AT, TRAILER_MAGIC, 3));
 	FUZZ_CHECK(data->version == bytes[PVB_CM_TRAILER_AT + 3]);
 	FUZZ_CHECK(data->flags == bytes[PVB_CM_TRAILER_AT + 4]);
+	FUZZ_CHECK(data->control.qp_num < 1u << 24 && data->control.psn < 1u << 24);
+	if (!(data->flags & PVB_CM_WORD) || !(data->flags & PVB_CM_CONTROL))
+		FUZZ_CHECK(!data->control.qp_num && !data->control.bell);
+}
+
+/* What a trailer offers is what the peer learns of it. */
+static void check_offered(const struct pvb_cm_data *in)
+{
+	const struct pvb_cm_offer offer = {in->word, in->control};
+	uint8_t message[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data out;
+
+	if (!(in->flags & PVB_CM_WORD))
+		return;
+	pvb_cm_parse(&out, message, pvb_cm_pack(message, NULL, 0, &offer));
+	FUZZ_CHECK(out.word.addr == in->word.addr && out.word.rkey == in->word.rkey);
+	FUZZ_CHECK(out.control.qp_num == in->control.qp_num);
+	if (!in->control.qp_num)
+		return;
+	FUZZ_CHECK(out.control.psn == in->control.psn);
+	FUZZ_CHECK(out.control.bell == in->control.bell);
 }
 
 /* What is packed is what the peer unpacks. */
@@ -44,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	pvb_cm_parse(&data, bytes, size);
 	check_parsed(&data, bytes, size);
+	check_offered(&data);
 	check_packed(data.app, data.app_len);
 	check_packed(bytes, size);
 	return 0;

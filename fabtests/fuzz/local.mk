@@ -7,7 +7,7 @@ fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
 	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc fabtests/fuzz/fuzz_remotelog \
-	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg
+	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -42,4 +42,8 @@ fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,--no-whole-archive
 fabtests_fuzz_fuzz_svb_seg_LDADD = $(INIH_LIBS) -lm -lpthread
 fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg
+
+fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
+fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

@@ -154,3 +154,52 @@ CT_TEST(cm_data, an_answer_longer_than_a_request_is_understood)
 	CT_EXPECT_EQ(data.app_len, 6);
 	CT_EXPECT_MEMEQ(data.app, "longer", 6);
 }
+
+CT_TEST(cm_data, a_control_queue_pair_is_three_bytes_of_number_and_three_of_psn)
+{
+	struct pvb_cm_offer offer = {
+		.word = {0x1122334455667788u, 0x99aabbccu},
+		.control = {0x123456, 0xabcdef, true},
+	};
+	static const uint8_t wanted[] = {0x12, 0x34, 0x56, 0xab, 0xcd, 0xef};
+	uint8_t out[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+
+	pvb_cm_pack(out, NULL, 0, &offer);
+	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_BELL);
+	CT_EXPECT_MEMEQ(out + 38, wanted, sizeof(wanted));
+	pvb_cm_parse(&data, out, sizeof(out));
+	CT_EXPECT_EQ(data.control.qp_num, 0x123456);
+	CT_EXPECT_EQ(data.control.psn, 0xabcdef);
+	CT_EXPECT_TRUE(data.control.bell);
+	CT_EXPECT_EQ(data.word.addr, offer.word.addr);
+	offer.control.bell = false;
+	pvb_cm_parse(&data, out, pvb_cm_pack(out, NULL, 0, &offer));
+	CT_EXPECT_EQ(data.control.qp_num, 0x123456);
+	CT_EXPECT_FALSE(data.control.bell);
+}
+
+CT_TEST(cm_data, a_control_queue_pair_without_a_word_is_none)
+{
+	const struct pvb_cm_offer offer = {.word = {1, 2}, .control = {3, 4, true}};
+	uint8_t out[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+
+	pvb_cm_pack(out, NULL, 0, &offer);
+	out[37] &= (uint8_t)~PVB_CM_WORD;
+	pvb_cm_parse(&data, out, sizeof(out));
+	CT_EXPECT_TRUE(data.trailer);
+	CT_EXPECT_EQ(data.control.qp_num, 0);
+	CT_EXPECT_EQ(data.word.addr, 0);
+}
+
+CT_TEST(cm_data, without_a_control_queue_pair_its_bytes_are_zero)
+{
+	const struct pvb_cm_offer offer = {.word = {1, 2}, .control = {0, 4, true}};
+	static const uint8_t zero[6];
+	uint8_t out[PVB_CM_REQ_SIZE];
+
+	pvb_cm_pack(out, NULL, 0, &offer);
+	CT_EXPECT_EQ(out[37], PVB_CM_WORD);
+	CT_EXPECT_MEMEQ(out + 38, zero, sizeof(zero));
+}

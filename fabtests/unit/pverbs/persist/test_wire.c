@@ -13,6 +13,7 @@ static struct pvb_wire_message request(uint8_t ranges, uint16_t copy)
 		.copy = copy,
 		.number = 0x01020304,
 		.bell = 0xfffefdfc,
+		.fence = 0x01020303,
 		.to = {0xaaaa, copy, 0xbbbb},
 		.bytes = bytes,
 	};
@@ -44,6 +45,7 @@ CT_TEST(wire, what_is_packed_is_what_is_parsed)
 		CT_EXPECT_EQ(out.copy, in.copy);
 		CT_EXPECT_EQ(out.number, in.number);
 		CT_EXPECT_EQ(out.bell, in.bell);
+		CT_EXPECT_EQ(out.fence, in.fence);
 		CT_EXPECT_MEMEQ(out.range, in.range, in.ranges * sizeof(in.range[0]));
 		if (!in.copy)
 			continue;
@@ -121,6 +123,7 @@ CT_TEST(wire, other_kinds_are_nothing)
 		CT_NOTE("kind %u", kind);
 		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 8), kind == 2 || kind == 3);
 		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 16), kind == 1);
+		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 24), kind == 4);
 	}
 }
 
