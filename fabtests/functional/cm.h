@@ -18,6 +18,7 @@ int cm_shutdown(struct fct *t);
 int cm_shutdown_both(struct fct *t);
 int cm_close(struct fct *t);
 int cm_nobody(struct fct *t);
+int cm_give_up(struct fct *t);
 int cm_pep_close(struct fct *t);
 int cm_reconnect(struct fct *t);
 

@@ -146,14 +146,84 @@ out:
 	return fct_link_down(&l, ret);
 }
 
+/* The request is there, and nobody has taken it. */
+static int await_request(struct fct_link *l)
+{
+	struct fct_event e = {0};
+	struct fct *t = l->t;
+	struct fct_wait w;
+	ssize_t n;
+	int ret;
+
+	fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
+	while ((n = fi_eq_read(l->eq, &e.event, e.room, sizeof(e.room), FI_PEEK)) ==
+	       -FI_EAGAIN)
+		FCT_DO(fct_wait_again(&w));
+	FCT_CALL(t, n);
+	FCT_EQ(t, e.event, FI_CONNREQ);
+out:
+	return ret;
+}
+
+static int ask_and_give_up(struct fct_link *l, bool shutdown)
+{
+	struct fct_conn c = {0};
+	struct fct *t = l->t;
+	int ret;
+
+	c.info = fi_dupinfo(l->info);
+	FCT_DO(fct_ep_open(l, &c, c.info));
+	FCT_CALL(t, fi_connect(c.ep, l->info->dest_addr, NULL, 0));
+	FCT_DO(fct_barrier(t, "asked"));
+	/* There is no connection to shut down: what that says is the provider's matter.
+	 */
+	if (shutdown)
+		fct_note(t, "fi_shutdown says %d", fi_shutdown(c.ep, 0));
+	FCT_DO(fct_conn_close(l, &c));
+	ret = cm_quiet(t, l->eq, "after giving up");
+out:
+	return ret;
+}
+
+int cm_give_up(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_conn c = {0};
+	struct fct_link l;
+	struct fct_event e;
+	int i, ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	for (i = 0; i < 4; i++) {
+		if (fct_is_client(t)) {
+			FCT_DO(ask_and_give_up(&l, i % 2));
+		} else {
+			FCT_DO(await_request(&l));
+			FCT_DO(fct_barrier(t, "asked"));
+		}
+		FCT_DO(fct_barrier(t, "given up"));
+		if (fct_is_server(t)) {
+			FCT_DO(fct_eq_expect(t, l.eq, FI_CONNREQ, &l.pep->fid, &e));
+			/* Nobody hears of it any more. */
+			fi_reject(l.pep, e.cm.info->handle, NULL, 0);
+			fi_freeinfo(e.cm.info);
+			FCT_DO(cm_quiet(t, l.eq, "after the answer"));
+		}
+		FCT_DO(fct_barrier(t, "answered"));
+		FCT_DO(fct_conn_up(&l, &c));
+		FCT_DO(cm_message(&l, &c, (uint64_t)i));
+		FCT_DO(cm_end(&l, &c));
+	}
+out:
+	return fct_link_down(&l, ret);
+}
+
 int cm_pep_close(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_conn c = {0};
 	struct fct_event e = {0};
 	struct fct_link l;
-	struct fct_wait w;
-	ssize_t n;
 	int ret;
 
 	FCT_DO(fct_link_open(&l, t, &s));
@@ -166,13 +236,7 @@ int cm_pep_close(struct fct *t)
 			 fi_strerror(e.err.err));
 		FCT_DO(fct_conn_close(&l, &c));
 	} else {
-		/* The request is there, nobody has taken it. */
-		fct_wait_init(&w, t, "FI_CONNREQ to be seen by FI_PEEK");
-		while ((n = fi_eq_read(l.eq, &e.event, e.room, sizeof(e.room),
-				       FI_PEEK)) == -FI_EAGAIN)
-			FCT_DO(fct_wait_again(&w));
-		FCT_CALL(t, n);
-		FCT_EQ(t, e.event, FI_CONNREQ);
+		FCT_DO(await_request(&l));
 		FCT_CALL(t, fi_close(&l.pep->fid));
 		l.pep = NULL;
 		FCT_DO(cm_quiet(t, l.eq, "after closing the passive endpoint"));

@@ -17,6 +17,8 @@ static const struct fct_case cases[] = {
 	 cm_reject},
 	{"reject_data", "data of fi_reject arrives as err_data", cm_reject_data},
 	{"nobody", "connecting where nobody listens is an error event", cm_nobody},
+	{"give_up", "who asks and is not answered gives up; the next is served",
+	 cm_give_up},
 	{"pep_close", "closing a passive endpoint ends its pending requests",
 	 cm_pep_close},
 	{"shutdown", "fi_shutdown is seen by the peer exactly once", cm_shutdown},

@@ -78,6 +78,10 @@ fabtests_functional_fi_cairn_commit_SOURCES = \
 	fabtests/functional/durable_flow.c \
 	fabtests/functional/durable_forms.c \
 	fabtests/functional/fi_cairn_commit.c
+bin_PROGRAMS += fabtests/functional/fi_cairn_end
+fabtests_functional_fi_cairn_end_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_end_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_end_SOURCES = fabtests/functional/fi_cairn_end.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_eq
 fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
