@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rdma/fi_ext_cairn.h>
 #include "append.h"
 #include "fct_fabric.h"
 
@@ -103,7 +104,7 @@ static int serve(struct append *a)
 	int ret;
 
 	FCT_DO(map_memory(a));
-	memset(a->memory + APPEND_TAIL, 0, sizeof(uint64_t));
+	memset(a->memory, 0, a->len);
 	FCT_CALL(t, fi_mr_reg(l->domain, a->memory, a->len, access, 0, t->next_key++,
 			      FI_RMA_PMEM, &a->mr, NULL));
 	mine.len = a->len;
@@ -234,6 +235,23 @@ out:
 	return ret;
 }
 
+/* How the provider did it, if it says so. */
+static void tell_methods(struct append *a)
+{
+	struct fi_cairn_ops_stats *ops;
+	struct fi_cairn_stats s;
+
+	if (fi_open_ops(&a->l.c.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL) ||
+	    ops->read(a->l.c.ep, &s, sizeof(s)))
+		return;
+	printf("methods: arrived=%llu read=%llu FLUSH=%llu request=%llu message=%llu "
+	       "later=%llu lifts=%llu\n",
+	       (unsigned long long)s.commit_arrived, (unsigned long long)s.commit_read,
+	       (unsigned long long)s.commit_flush, (unsigned long long)s.commit_request,
+	       (unsigned long long)s.commit_message, (unsigned long long)s.commit_later,
+	       (unsigned long long)s.commit_lifts);
+}
+
 static int use(struct append *a)
 {
 	struct fct_link *l = &a->l;
@@ -243,6 +261,7 @@ static int use(struct append *a)
 	FCT_DO(fct_mem_alloc(l, &a->records, DEPTH * APPEND_LONGEST, FI_WRITE));
 	FCT_DO(fct_mem_alloc(l, &a->words, DEPTH * sizeof(struct slot), FI_WRITE));
 	FCT_DO(append(a));
+	tell_methods(a);
 	ret = fct_tell(l->t, "appended", &a->finished, sizeof(a->finished));
 out:
 	return ret;

@@ -16,8 +16,10 @@ fabtests_interop_mpi_check_SOURCES = \
 endif
 
 EXTRA_DIST += \
+	fabtests/interop/check-durable \
 	fabtests/interop/check-fi_info \
 	fabtests/interop/check-file \
+	fabtests/interop/check-killed \
 	fabtests/interop/check-many \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \

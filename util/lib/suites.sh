@@ -15,6 +15,7 @@ suites=(
 	install "make install, man pages, distcheck"
 	rdmavm "the virtual machine tool"
 	kernel "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
+	pmem "durable writes on kernel RDMA: the method for each kind of memory, and the power cut"
 	portable "one binary, built on Debian 12, with libfabric 1.17 and 2.1"
 )
 
@@ -345,6 +346,28 @@ suite_portable() {
 	guest_tests bookworm bookworm short
 	guest_build trixie || return
 	guest_tests trixie bookworm short
+	durable_in_guest trixie bookworm
+}
+
+# The machine's persistent memory says one thing, then, started anew, the other. What the power cut shows and what it
+# cannot: check-killed.
+suite_pmem() {
+	step build-unit 1200 build_tree unit -- --disable-man || return
+	guest_build trixie || return
+	durable_in_guest trixie trixie
+	counted pmem-functional 600 in_guest trixie 580 env FI_CAIRN_PMEM=/dev/dax0.0 fabtests/interop/with-build trixie \
+		fabtests/functional/run-functional -b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mr
+	counted pmem-killed 1200 "$top/fabtests/interop/check-killed" trixie --release trixie --name "$(guest_name trixie)"
+	guest trixie down
+	step rdmavm-up-cpu 600 guest trixie --persistence cpu up || return
+	durable_in_guest trixie trixie -cpu
+	guest trixie down
+}
+
+# durable_in_guest RELEASE BUILD [SUFFIX]
+durable_in_guest() {
+	counted "pmem-$1-$2${3-}" 600 in_guest "$1" 580 fabtests/interop/with-build "$2" \
+		fabtests/interop/check-durable 10.77.0.1 /dev/dax0.0
 }
 
 # guest_tests RELEASE BUILD [short]: pverbs from build/BUILD in the guest RELEASE.
