@@ -22,7 +22,7 @@ static struct fi_info *hints(const struct ends *e)
 	struct fi_info *info = fi_allocinfo();
 
 	ends_need(e, info ? 0 : -FI_ENOMEM, "fi_allocinfo");
-	info->caps = FI_MSG | FI_RMA;
+	info->caps = FI_MSG | FI_RMA | e->wish.caps;
 	info->ep_attr->type = FI_EP_MSG;
 	info->domain_attr->threading = e->wish.threading;
 	info->domain_attr->mr_mode =

@@ -21,7 +21,8 @@ struct ends_wish {
 	const char *provider;
 	const char *address; /* of this machine, which the provider can use */
 	enum fi_threading threading;
-	size_t depth; /* of each queue of an endpoint */
+	size_t depth;  /* of each queue of an endpoint */
+	uint64_t caps; /* besides FI_MSG and FI_RMA */
 };
 
 /* What all connections share. */

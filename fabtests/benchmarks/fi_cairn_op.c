@@ -7,10 +7,13 @@
  * One line: "OPERATION provider=NAME threading=LEVEL size=BYTES ns=NS", the median of the
  * rounds.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "ends.h"
 
@@ -33,14 +36,37 @@ static struct fid_mr *mr;
 static char *memory; /* the second half is the target */
 static void *desc;
 static uint64_t target, key;
+static const char *persistent; /* a devdax or a file: the target of durable writes */
+static void *persistent_memory;
+static struct fid_mr *persistent_mr;
 
 static void need(ssize_t ret, const char *what)
 {
 	ends_need(&ends, ret, what);
 }
 
+static void open_persistent(void)
+{
+	int fd = open(persistent, O_RDWR | O_CLOEXEC);
+
+	persistent_memory =
+		mmap(NULL, 2 * MOST, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	need(fd < 0 || persistent_memory == MAP_FAILED ? -FI_EINVAL : 0, persistent);
+	close(fd);
+	need(fi_mr_reg(ends.domain, persistent_memory, 2 * MOST,
+		       FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 2, FI_RMA_PMEM,
+		       &persistent_mr, NULL),
+	     "fi_mr_reg of persistent memory");
+	target = ends.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR
+			 ? (uintptr_t)persistent_memory
+			 : 0;
+	key = fi_mr_key(persistent_mr);
+}
+
 static void open_all(void)
 {
+	if (persistent)
+		wish.caps = FI_RMA_PMEM;
 	ends_open(&ends, &wish);
 	memory = aligned_alloc(4096, 2 * MOST);
 	need(memory ? 0 : -FI_ENOMEM, "memory");
@@ -54,9 +80,11 @@ static void open_all(void)
 	target = MOST;
 	if (ends.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		target += (uintptr_t)memory;
+	if (persistent)
+		open_persistent();
 	cqs[0] = ends_cq(&ends, 4 * DEPTH);
 	cqs[1] = ends_cq(&ends, 4 * DEPTH);
-	ends_pair(&ends, cqs, 0, eps);
+	ends_pair(&ends, cqs, persistent ? FI_SELECTIVE_COMPLETION : 0, eps);
 }
 
 static void close_all(void)
@@ -66,6 +94,8 @@ static void close_all(void)
 	need(fi_close(&cqs[0]->fid), "fi_close");
 	need(fi_close(&cqs[1]->fid), "fi_close");
 	need(fi_close(&mr->fid), "fi_close");
+	if (persistent)
+		need(fi_close(&persistent_mr->fid), "fi_close");
 	ends_close(&ends);
 	free(memory);
 }
@@ -87,10 +117,10 @@ static void write_once(void)
 	await(cqs[0]);
 }
 
-static void writemsg_once(void)
+static void writemsg(uint64_t to, size_t len, uint64_t flags)
 {
-	struct iovec iov = {.iov_base = memory, .iov_len = size};
-	struct fi_rma_iov rma_iov = {.addr = target, .len = size, .key = key};
+	struct iovec iov = {.iov_base = memory, .iov_len = len};
+	struct fi_rma_iov rma_iov = {.addr = to, .len = len, .key = key};
 	struct fi_msg_rma msg = {.msg_iov = &iov,
 				 .desc = &desc,
 				 .iov_count = 1,
@@ -98,7 +128,26 @@ static void writemsg_once(void)
 				 .rma_iov_count = 1,
 				 .context = &eps[0]};
 
-	need(fi_writemsg(eps[0], &msg, FI_COMPLETION), "fi_writemsg");
+	need(fi_writemsg(eps[0], &msg, flags), "fi_writemsg");
+}
+
+static void writemsg_once(void)
+{
+	writemsg(target, size, FI_COMPLETION);
+	await(cqs[0]);
+}
+
+static void durable_once(void)
+{
+	writemsg(target, size, FI_COMMIT_COMPLETE | FI_COMPLETION);
+	await(cqs[0]);
+}
+
+/* And a word that becomes durable behind it. */
+static void compound_once(void)
+{
+	writemsg(target, size, FI_COMMIT_COMPLETE);
+	writemsg(target + MOST, 8, FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION);
 	await(cqs[0]);
 }
 
@@ -149,10 +198,8 @@ static const struct operation {
 	const char *name;
 	void (*once)(void);
 } operations[] = {
-	{"write", write_once},
-	{"writemsg", writemsg_once},
-	{"inject", inject_once},
-	{"send", send_once},
+	{"write", write_once}, {"writemsg", writemsg_once}, {"inject", inject_once},
+	{"send", send_once},   {"durable", durable_once},   {"compound", compound_once},
 };
 
 static void usage(FILE *to)
@@ -161,8 +208,12 @@ static void usage(FILE *to)
 	      "The cost of one operation and its completion, both ends in this process.\n"
 	      "ADDRESS is one of this machine's that the provider can use.\n"
 	      "  -p PROVIDER   default: pverbs\n"
-	      "  -o OPERATION  write (default), writemsg, inject (fi_inject_write) or\n"
-	      "                send (with the receive)\n"
+	      "  -o OPERATION  write (default), writemsg, inject (fi_inject_write),\n"
+	      "                send (with the receive), durable (a write), compound "
+	      "(the\n"
+	      "                same, and a word that is durable behind it)\n"
+	      "  -m MEMORY     a devdax, or a file of 2 MiB in persistent memory: where\n"
+	      "                durable and compound write to\n"
 	      "  -z BYTES      of a write or message (default 8)\n"
 	      "  -t LEVEL      threading: domain (default) or safe\n"
 	      "  -n COUNT      operations of a round (default 20000)\n"
@@ -186,13 +237,16 @@ int main(int argc, char **argv)
 	const struct operation *op = &operations[0];
 	int option;
 
-	while ((option = getopt(argc, argv, "p:o:z:t:n:r:h")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:m:z:t:n:r:h")) != -1) {
 		switch (option) {
 		case 'p':
 			wish.provider = optarg;
 			break;
 		case 'o':
 			op = operation(optarg);
+			break;
+		case 'm':
+			persistent = optarg;
 			break;
 		case 'z':
 			size = (size_t)ends_number(PROGRAM, optarg, MOST);
@@ -211,7 +265,8 @@ int main(int argc, char **argv)
 			return option == 'h' ? 0 : 2;
 		}
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc ||
+	    !persistent != (op->once != durable_once && op->once != compound_once)) {
 		usage(stderr);
 		return 2;
 	}

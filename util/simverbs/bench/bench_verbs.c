@@ -4,19 +4,27 @@
  * between two queue pairs of one process, or a send with its receive, beside a call of
  * memcpy.
  *
- *	simverbs bench_verbs [-o OPERATION] [-z BYTES] [-n COUNT] [-r ROUNDS]
+ *	simverbs bench_verbs [-o OPERATION] [-m MEMORY] [-z BYTES] [-n COUNT] [-r ROUNDS]
  *
  * With -o one line, "OPERATION size=BYTES ns=NS": the median of the rounds, each COUNT
  * operations. Without, a table. Instructions: two runs under valgrind --tool=callgrind
  * with different COUNT and -r 1; the difference is of the operations alone (util/bench).
+ *
+ * With -m, a devdax or a file, durable writes with the device's FLUSH, as fi_cairn_op has
+ * them: durable is write, FLUSH; compound is write, FLUSH, ATOMIC WRITE, FLUSH; each
+ * sequence is given to the device at once and has one completion.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+
+#include "../compat56.h"
 
 #define MAX_ROUNDS 1001
 #define MOST (1 << 20)
@@ -31,6 +39,8 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct side sides[2];
 static char *memory;
+static const char *persistent;
+static struct ibv_mr *persistent_mr;
 static long count = 20000, rounds = 31;
 
 static void need(int ok, const char *what)
@@ -52,10 +62,21 @@ static void side_open(struct side *side)
 		.qp_type = IBV_QPT_RC,
 	};
 
+	struct ibv_qp_init_attr_ex init_ex = {
+		.qp_type = IBV_QPT_RC,
+		.pd = pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | SVB_QP_EX_WITH_FLUSH |
+				  SVB_QP_EX_WITH_ATOMIC_WRITE,
+	};
+
 	side->cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	need(side->cq != NULL, "ibv_create_cq");
-	init.send_cq = init.recv_cq = side->cq;
-	side->qp = ibv_create_qp(pd, &init);
+	init.send_cq = init.recv_cq = init_ex.send_cq = init_ex.recv_cq = side->cq;
+	init_ex.cap = init.cap;
+	init_ex.cap.max_inline_data = 0;
+	side->qp =
+		persistent ? ibv_create_qp_ex(ctx, &init_ex) : ibv_create_qp(pd, &init);
 	need(side->qp != NULL, "ibv_create_qp");
 }
 
@@ -67,6 +88,10 @@ static void side_connect(struct side *side, uint32_t peer,
 		.port_num = 1,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
+
+	if (persistent)
+		attr.qp_access_flags |=
+			SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT;
 
 	need(!ibv_modify_qp(side->qp, &attr,
 			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -171,6 +196,55 @@ static void send_once(size_t len)
 	await(sides[1].cq);
 }
 
+static void flush(struct ibv_qp_ex *qp, uint64_t to, size_t len)
+{
+	const struct svb_qp_ex56 *qp56 = (const void *)qp;
+
+	qp56->wr_flush(qp, persistent_mr->rkey, to, len, SVB_FLUSH_PERSISTENT,
+		       SVB_FLUSH_RANGE);
+}
+
+static struct ibv_qp_ex *durable_begin(size_t len)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(sides[0].qp);
+	const uint64_t to = (uintptr_t)persistent_mr->addr;
+
+	ibv_wr_start(qp);
+	qp->wr_id = (uintptr_t)&sides[0];
+	qp->wr_flags = 0;
+	ibv_wr_rdma_write(qp, persistent_mr->rkey, to);
+	ibv_wr_set_sge(qp, mr->lkey, (uintptr_t)memory, (uint32_t)len);
+	return qp;
+}
+
+static void durable_end(struct ibv_qp_ex *qp)
+{
+	need(!ibv_wr_complete(qp), "ibv_wr_complete");
+	await(sides[0].cq);
+}
+
+static void durable_once(size_t len)
+{
+	struct ibv_qp_ex *qp = durable_begin(len);
+
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	flush(qp, (uintptr_t)persistent_mr->addr, len);
+	durable_end(qp);
+}
+
+static void compound_once(size_t len)
+{
+	struct ibv_qp_ex *qp = durable_begin(len);
+	const struct svb_qp_ex56 *qp56 = (const void *)qp;
+	const uint64_t word = (uintptr_t)persistent_mr->addr + MOST;
+
+	flush(qp, (uintptr_t)persistent_mr->addr, len);
+	qp56->wr_atomic_write(qp, persistent_mr->rkey, word, memory);
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	flush(qp, word, 8);
+	durable_end(qp);
+}
+
 static void copy_once(size_t len)
 {
 	memcpy(memory + MOST, memory, len);
@@ -219,6 +293,20 @@ static void table(void)
 		       measure(send_once, sizes[i]));
 }
 
+static void open_persistent(void)
+{
+	const int fd = open(persistent, O_RDWR);
+	void *map = mmap(NULL, 2 * MOST, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	need(map != MAP_FAILED, persistent);
+	persistent_mr =
+		ibv_reg_mr(pd, map, 2 * MOST,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ | SVB_ACCESS_FLUSH_GLOBAL |
+				   SVB_ACCESS_FLUSH_PERSISTENT);
+	need(persistent_mr != NULL, "ibv_reg_mr of persistent memory");
+}
+
 static void open_all(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -234,6 +322,8 @@ static void open_all(void)
 	mr = ibv_reg_mr(pd, memory, 2 * MOST,
 			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	need(mr != NULL, "ibv_reg_mr");
+	if (persistent)
+		open_persistent();
 	side_open(&sides[0]);
 	side_open(&sides[1]);
 	side_connect(&sides[0], sides[1].qp->qp_num, &port);
@@ -244,10 +334,8 @@ static const struct operation {
 	const char *name;
 	void (*once)(size_t len);
 } operations[] = {
-	{"write", write_once},
-	{"inline", inline_once},
-	{"send", send_once},
-	{"memcpy", copy_once},
+	{"write", write_once}, {"inline", inline_once},	  {"send", send_once},
+	{"memcpy", copy_once}, {"durable", durable_once}, {"compound", compound_once},
 };
 
 static const struct operation *operation(const char *name)
@@ -258,7 +346,8 @@ static const struct operation *operation(const char *name)
 		if (!strcmp(operations[i].name, name))
 			return &operations[i];
 	fprintf(stderr,
-		"bench_verbs: operation %s is none of write, inline, send, memcpy\n",
+		"bench_verbs: operation %s is none of write, inline, send, memcpy, "
+		"durable, compound\n",
 		name);
 	exit(2);
 }
@@ -282,9 +371,11 @@ int main(int argc, char **argv)
 	long size = 8;
 	int option;
 
-	while ((option = getopt(argc, argv, "o:z:n:r:")) != -1) {
+	while ((option = getopt(argc, argv, "o:m:z:n:r:")) != -1) {
 		if (option == 'o')
 			op = operation(optarg);
+		else if (option == 'm')
+			persistent = optarg;
 		else if (option == 'z')
 			size = number(optarg, MOST);
 		else if (option == 'n')
@@ -294,6 +385,9 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
+	if (!persistent !=
+	    (!op || (op->once != durable_once && op->once != compound_once)))
+		return 2;
 	open_all();
 	if (!op)
 		table();
