@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What util/bench measures, and how. A figure is one number on standard output.
-: "${work:?}" "${folder?}" "${address?}" "${device?}" "${memory?}"
+: "${work:?}" "${folder?}" "${address?}" "${device[*]-}" "${memory?}"
 
 # Both sides of a perftest program; prints the fields of the client's last line of figures.
 perftest() {
