@@ -194,6 +194,12 @@ fabtests_functional_fi_cairn_rma_SOURCES = \
 	fabtests/functional/rma_forms.c \
 	fabtests/functional/rma_order.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_rxm
+fabtests_functional_fi_cairn_rxm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_rxm_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_rxm_SOURCES = \
+	fabtests/functional/fi_cairn_rxm.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_srx
 fabtests_functional_fi_cairn_srx_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_srx_LDADD = $(FCT_LDADD)

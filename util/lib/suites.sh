@@ -191,6 +191,7 @@ suite_simverbs() {
 	counted simverbs-stress 300 functional_on_simverbs unit "$address" -p pverbs stress
 	simverbs_pmem "$address"
 	simverbs_commit "$address"
+	simverbs_rxm "$address"
 	simverbs_many "$address"
 	simverbs_openmpi
 	simverbs_bench
@@ -219,6 +220,18 @@ simverbs_commit() {
 			done
 		done
 	done
+}
+
+# What ofi_rxm makes of the flag, with both versions of libfabric.
+simverbs_rxm() {
+	local file=$top/build/unit/pmem-rxm run
+
+	truncate -s 2M "$file"
+	run=(env "FI_CAIRN_PMEM=$file" "SIMVERBS_PERSISTENT_FILE=$file" "$top/fabtests/interop/with-build" unit
+		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -w simverbs -a "$1"
+		-p "pverbs;ofi_rxm" rxm)
+	counted simverbs-rxm 120 "${run[@]}"
+	counted simverbs-rxm-trixie 120 guest trixie build-in "${run[@]}"
 }
 
 # commit_on_simverbs BUILD ADDRESS PERSISTENCE DDIO FLUSH METHOD

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * FI_COMMIT_COMPLETE through ofi_rxm over pverbs: which calls pass the flag on and which
+ * drop it without a word. Pinned, because a program that believes the latter loses data,
+ * and because another version of ofi_rxm may differ. What tells them apart is memory that
+ * is not persistent: pverbs refuses it.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_tagged.h>
+
+#include "fct_fabric.h"
+
+#define LEN 4096u
+#define PMEM_LEN (2u << 20)
+
+/* Two endpoints of one process. */
+struct bed {
+	struct fct *t;
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep[2];
+	fi_addr_t to; /* the second, of the first */
+	uint8_t *buf; /* first half: from, second: to */
+	struct fid_mr *mr;
+	struct fct_ctx ctx, recv_ctx;
+};
+
+static int open_ep(struct bed *b, struct fid_ep **ep, fi_addr_t *addr)
+{
+	struct fct *t = b->t;
+	uint8_t name[256];
+	size_t len = sizeof(name);
+	int ret;
+
+	FCT_CALL(t, fi_endpoint(b->domain, b->info, ep, NULL));
+	FCT_CALL(t, fi_ep_bind(*ep, &b->av->fid, 0));
+	FCT_CALL(t, fi_ep_bind(*ep, &b->cq->fid,
+			       FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION));
+	FCT_CALL(t, fi_enable(*ep));
+	FCT_CALL(t, fi_getname(&(*ep)->fid, name, &len));
+	FCT_EQ(t, fi_av_insert(b->av, name, 1, addr, 0, NULL), 1);
+	ret = 0;
+out:
+	return ret;
+}
+
+static int bed_open(struct bed *b, struct fct *t)
+{
+	const struct fct_setup s = {.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC};
+	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .size = 64};
+	struct fi_av_attr av = {.type = FI_AV_TABLE, .count = 2};
+	const uint64_t access =
+		FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	fi_addr_t own;
+	int ret;
+
+	*b = (struct bed){.t = t};
+	ret = fct_getinfo(t, &s, NULL, "0", &b->info);
+	if (ret)
+		return fct_skip(t, "no such endpoint: %s", fi_strerror(-ret));
+	if (!strstr(b->info->fabric_attr->prov_name, "pverbs;ofi_rxm"))
+		return fct_skip(t, "this is about pverbs;ofi_rxm");
+	FCT_CALL(t, fi_fabric(b->info->fabric_attr, &b->fabric, NULL));
+	FCT_CALL(t, fi_domain(b->fabric, b->info, &b->domain, NULL));
+	FCT_CALL(t, fi_av_open(b->domain, &av, &b->av, NULL));
+	FCT_CALL(t, fi_cq_open(b->domain, &cq, &b->cq, NULL));
+	FCT_DO(open_ep(b, &b->ep[0], &own));
+	FCT_DO(open_ep(b, &b->ep[1], &b->to));
+	b->buf = aligned_alloc(LEN, 2 * LEN);
+	FCT_TRUE(t, b->buf);
+	memset(b->buf, 0, 2 * LEN);
+	fct_fill(b->buf, LEN, 1);
+	FCT_CALL(t, fi_mr_reg(b->domain, b->buf, 2 * LEN, access, 0, t->next_key++, 0,
+			      &b->mr, NULL));
+out:
+	return ret;
+}
+
+static int bed_close(struct bed *b, int ret)
+{
+	fid_t fids[] = {
+		b->ep[0] ? &b->ep[0]->fid : NULL,   b->ep[1] ? &b->ep[1]->fid : NULL,
+		b->mr ? &b->mr->fid : NULL,	    b->cq ? &b->cq->fid : NULL,
+		b->av ? &b->av->fid : NULL,	    b->domain ? &b->domain->fid : NULL,
+		b->fabric ? &b->fabric->fid : NULL,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(fids) / sizeof(fids[0]); i++)
+		if (fids[i] && fi_close(fids[i]))
+			ret = fct_fail_at(b->t, __FILE__, __LINE__, "fi_close %zu", i);
+	fi_freeinfo(b->info);
+	free(b->buf);
+	return ret;
+}
+
+/* Ends of this context, and of any other on the way. */
+static int await(struct bed *b, const void *ctx)
+{
+	struct fi_cq_tagged_entry e = {0};
+	struct fi_cq_err_entry err = {0};
+	struct fct *t = b->t;
+	struct fct_wait w;
+	ssize_t n;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "a completion");
+	do {
+		n = fi_cq_read(b->cq, &e, 1);
+		if (n == -FI_EAVAIL) {
+			fi_cq_readerr(b->cq, &err, 0);
+			FCT_FAIL(t, "error %d (%s)", err.err, fi_strerror(err.err));
+		}
+		if (n == -FI_EAGAIN)
+			FCT_DO(fct_wait_again(&w));
+	} while (n != 1 || e.op_context != ctx);
+out:
+	return ret;
+}
+
+/* The code of a call once it is connected. */
+static int post(struct bed *b, ssize_t (*call)(struct bed *, uint64_t flags),
+		uint64_t flags, ssize_t *code)
+{
+	struct fct *t = b->t;
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "room");
+	while ((*code = call(b, flags)) == -FI_EAGAIN) {
+		fi_cq_read(b->cq, NULL, 0);
+		FCT_DO(fct_wait_again(&w));
+	}
+out:
+	return ret;
+}
+
+static ssize_t write_at(struct bed *b, const struct fid_mr *mr, uint8_t *at,
+			uint64_t flags)
+{
+	const struct iovec iov = {b->buf, 16};
+	void *desc = fi_mr_desc(b->mr);
+	const struct fi_rma_iov range = {(uintptr_t)at, 16,
+					 fi_mr_key((struct fid_mr *)(uintptr_t)mr)};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = b->to,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.context = &b->ctx,
+	};
+
+	return fi_writemsg(b->ep[0], &msg, flags);
+}
+
+static ssize_t write_volatile(struct bed *b, uint64_t flags)
+{
+	return write_at(b, b->mr, b->buf + LEN, flags | FI_COMPLETION);
+}
+
+static ssize_t write_inject(struct bed *b, uint64_t flags)
+{
+	return write_at(b, b->mr, b->buf + LEN, flags | FI_INJECT);
+}
+
+static ssize_t write_inject_reported(struct bed *b, uint64_t flags)
+{
+	return write_at(b, b->mr, b->buf + LEN, flags | FI_INJECT | FI_COMPLETION);
+}
+
+static ssize_t send_msg(struct bed *b, uint64_t flags)
+{
+	const struct iovec iov = {b->buf, 16};
+	void *desc = fi_mr_desc(b->mr);
+	const struct fi_msg msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = b->to,
+		.context = &b->ctx,
+	};
+
+	return fi_sendmsg(b->ep[0], &msg, flags | FI_COMPLETION);
+}
+
+static ssize_t send_tagged(struct bed *b, uint64_t flags)
+{
+	const struct iovec iov = {b->buf, 16};
+	void *desc = fi_mr_desc(b->mr);
+	const struct fi_msg_tagged msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = b->to,
+		.tag = 5,
+		.context = &b->ctx,
+	};
+
+	return fi_tsendmsg(b->ep[0], &msg, flags | FI_COMPLETION);
+}
+
+static ssize_t add(struct bed *b, uint64_t flags)
+{
+	const struct fi_ioc ioc = {b->buf, 1};
+	void *desc = fi_mr_desc(b->mr);
+	const struct fi_rma_ioc range = {(uintptr_t)b->buf + LEN, 1, fi_mr_key(b->mr)};
+	const struct fi_msg_atomic msg = {
+		.msg_iov = &ioc,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = b->to,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.datatype = FI_UINT64,
+		.op = FI_SUM,
+		.context = &b->ctx,
+	};
+
+	return fi_atomicmsg(b->ep[0], &msg, flags | FI_COMPLETION);
+}
+
+/* A call on memory that cannot be durable: the flag is passed on or dropped. */
+static int pinned(struct fct *t, ssize_t (*call)(struct bed *, uint64_t), bool passed_on)
+{
+	struct bed b;
+	ssize_t code;
+	int ret;
+
+	FCT_DO(bed_open(&b, t));
+	FCT_CALL(t, fi_recv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC,
+			    &b.recv_ctx));
+	FCT_CALL(t, fi_trecv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC,
+			     5, 0, &b.recv_ctx));
+	FCT_DO(post(&b, call, 0, &code));
+	FCT_EQ(t, code, 0);
+	if (call != write_inject)
+		FCT_DO(await(&b, &b.ctx));
+	FCT_DO(post(&b, call, FI_COMMIT_COMPLETE, &code));
+	FCT_EQ(t, code, passed_on ? -FI_EOPNOTSUPP : 0);
+	if (!passed_on && call != write_inject)
+		FCT_DO(await(&b, &b.ctx));
+	ret = 0;
+out:
+	return bed_close(&b, ret);
+}
+
+static int refused(struct fct *t)
+{
+	return pinned(t, write_volatile, true);
+}
+
+static int inject(struct fct *t)
+{
+	return pinned(t, write_inject, false);
+}
+
+static int inject_reported(struct fct *t)
+{
+	return pinned(t, write_inject_reported, true);
+}
+
+static int message(struct fct *t)
+{
+	return pinned(t, send_msg, false);
+}
+
+static int tagged(struct fct *t)
+{
+	return pinned(t, send_tagged, false);
+}
+
+static int atomic(struct fct *t)
+{
+	return pinned(t, add, false);
+}
+
+static struct fid_mr *pmem_mr;
+static uint8_t *pmem;
+
+static ssize_t write_pmem(struct bed *b, uint64_t flags)
+{
+	return write_at(b, pmem_mr, pmem, flags | FI_COMPLETION);
+}
+
+/* And where it can be durable, it is. */
+static int durable(struct fct *t)
+{
+	const char *path = getenv("FI_CAIRN_PMEM");
+	struct bed b = {.t = t};
+	ssize_t code;
+	int i, fd, ret;
+
+	if (!path)
+		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	pmem = mmap(NULL, PMEM_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	pmem_mr = NULL;
+	FCT_TRUE(t, pmem != MAP_FAILED);
+	FCT_DO(bed_open(&b, t));
+	FCT_CALL(t, fi_mr_reg(b.domain, pmem, PMEM_LEN, FI_REMOTE_READ | FI_REMOTE_WRITE,
+			      0, t->next_key++, FI_RMA_PMEM, &pmem_mr, NULL));
+	for (i = 0; i < 100; i++) {
+		FCT_DO(post(&b, write_pmem, FI_COMMIT_COMPLETE | (i % 2 ? FI_FENCE : 0),
+			    &code));
+		FCT_EQ(t, code, 0);
+		FCT_DO(await(&b, &b.ctx));
+	}
+	FCT_DATA(t, pmem, 16, 1);
+out:
+	if (pmem_mr && fi_close(&pmem_mr->fid))
+		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the region");
+	ret = bed_close(&b, ret);
+	if (pmem != MAP_FAILED)
+		munmap(pmem, PMEM_LEN);
+	return ret;
+}
+
+static const struct fct_case cases[] = {
+	{"writemsg", "fi_writemsg passes the flag on: other memory is refused", refused},
+	{"durable", "fi_writemsg to persistent memory is durable", durable},
+	{"inject", "with FI_INJECT and no FI_COMPLETION the flag is dropped", inject},
+	{"inject_reported", "with both it is passed on", inject_reported},
+	{"message", "fi_sendmsg drops the flag", message},
+	{"tagged", "fi_tsendmsg drops the flag", tagged},
+	{"atomic", "fi_atomicmsg drops the flag", atomic},
+};
+
+int main(int argc, char **argv)
+{
+	const struct fct_prog prog = {
+		.name = "fi_cairn_rxm",
+		.what = "What ofi_rxm makes of FI_COMMIT_COMPLETE, over pverbs.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.single = true,
+		.ep_type = FI_EP_RDM,
+	};
+
+	/* ofi_rxm asks its lower provider for no persistent memory. */
+	setenv("FI_PVERBS_DURABLE", "on", 0);
+	return fct_main(argc, argv, &prog);
+}
