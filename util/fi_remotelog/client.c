@@ -189,6 +189,18 @@ static void rlg_append_fill(struct rlg_client *client, struct rlg_append *append
 	rlg_message_pack(append->message, &message);
 }
 
+/* The server takes records and tails in turn: must those of the newest come first? */
+static bool rlg_append_divided(struct rlg_client *client)
+{
+	const struct rlg_append *append;
+
+	if (client->begun == client->done ||
+	    !rlg_receives_log(client->options->op, client->options->method))
+		return false;
+	append = rlg_append_of(client, client->begun - 1);
+	return client->acts[append->act + 1];
+}
+
 /* The oldest append that has posted all it can goes first, so that updates stay in order.
  */
 static int rlg_client_post(struct rlg_client *client)
@@ -203,6 +215,8 @@ static int rlg_client_post(struct rlg_client *client)
 		ret = rlg_append_go(client, rlg_append_of(client, index));
 	while (!ret && client->begun < total &&
 	       client->begun - client->done < client->options->depth) {
+		if (rlg_append_divided(client))
+			break;
 		append = rlg_append_of(client, client->begun);
 		append->number = client->log.next + client->begun;
 		if (append->number - client->head >= layout->slots)

@@ -102,22 +102,17 @@ static int rlg_link_listen(struct rlg_link *link)
 int rlg_link_open(struct rlg_link *link, const struct rlg_options *options, bool listens)
 {
 	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_UNSPEC};
-	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_DATA,
-				     .wait_obj = FI_WAIT_NONE};
 	int ret;
 
 	*link = (struct rlg_link){.options = options};
 	ret = rlg_link_info(link, listens);
 	if (ret)
 		return ret;
-	cq_attr.size = RLG_RECEIVES + link->info->tx_attr->size;
 	ret = fi_fabric(link->info->fabric_attr, &link->fabric, NULL);
 	if (!ret)
 		ret = fi_eq_open(link->fabric, &eq_attr, &link->eq, NULL);
 	if (!ret)
 		ret = fi_domain(link->fabric, link->info, &link->domain, NULL);
-	if (!ret)
-		ret = fi_cq_open(link->domain, &cq_attr, &link->cq, NULL);
 	if (ret)
 		return rlg_failed("cannot open the device", ret);
 	return listens ? rlg_link_listen(link) : 0;
@@ -132,14 +127,15 @@ static void rlg_close(void *fid)
 void rlg_link_hang_up(struct rlg_link *link)
 {
 	rlg_close(link->ep);
+	rlg_close(link->cq);
 	link->ep = NULL;
+	link->cq = NULL;
 }
 
 void rlg_link_close(struct rlg_link *link)
 {
-	rlg_close(link->ep);
+	rlg_link_hang_up(link);
 	rlg_close(link->pep);
-	rlg_close(link->cq);
 	rlg_close(link->domain);
 	rlg_close(link->eq);
 	rlg_close(link->fabric);
@@ -163,11 +159,19 @@ int rlg_link_port(struct rlg_link *link, unsigned int *port)
 
 /* --- connecting */
 
+/* What one connection leaves in its queue is no business of the next. */
 int rlg_link_endpoint(struct rlg_link *link, struct fi_info *info)
 {
+	struct fi_cq_attr attr = {
+		.format = FI_CQ_FORMAT_DATA,
+		.wait_obj = FI_WAIT_NONE,
+		.size = RLG_RECEIVES + info->tx_attr->size,
+	};
 	int ret;
 
-	ret = fi_endpoint(link->domain, info, &link->ep, NULL);
+	ret = fi_cq_open(link->domain, &attr, &link->cq, NULL);
+	if (!ret)
+		ret = fi_endpoint(link->domain, info, &link->ep, NULL);
 	if (!ret)
 		ret = fi_ep_bind(link->ep, &link->eq->fid, 0);
 	if (!ret)
@@ -306,7 +310,7 @@ static int rlg_link_idle(struct rlg_link *link)
 	ssize_t ret;
 
 	ret = fi_eq_read(link->eq, &event, &entry, sizeof(entry), 0);
-	if (ret > 0 && event == FI_SHUTDOWN)
+	if (ret > 0 && event == FI_SHUTDOWN && entry.fid == &link->ep->fid)
 		return -FI_ESHUTDOWN;
 	if (ret > 0 && event == FI_CONNREQ) {
 		rlg_say("a second client is refused");

@@ -43,12 +43,12 @@ uint64_t rlg_now(void); /* ns */
 void rlg_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int rlg_failed(const char *what, ssize_t ret);
 
-/* Fabric, domain and queues; for a server also the listening endpoint. */
+/* Fabric, domain and event queue; for a server also the listening endpoint. */
 int rlg_link_open(struct rlg_link *link, const struct rlg_options *options, bool listens);
 void rlg_link_close(struct rlg_link *link);
 int rlg_link_port(struct rlg_link *link, unsigned int *port);
 
-/* An endpoint for info, with the queues bound: receives may be posted. */
+/* An endpoint for info and a completion queue: receives may be posted. */
 int rlg_link_endpoint(struct rlg_link *link, struct fi_info *info);
 void rlg_link_hang_up(struct rlg_link *link);
 /* Waits for a connection request, for ever; *info is the caller's. */

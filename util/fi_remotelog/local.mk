@@ -39,4 +39,4 @@ util_fi_remotelog_fi_remotelog_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(P
 util_fi_remotelog_fi_remotelog_LDADD = util/fi_remotelog/libremotelog.la $(LIBFABRIC_LIBS) \
 	$(PMEM_LIBS) $(JANSSON_LIBS)
 
-EXTRA_DIST += util/fi_remotelog/local.mk
+EXTRA_DIST += util/fi_remotelog/local.mk util/fi_remotelog/test-fi_remotelog

@@ -102,6 +102,9 @@ static int rlg_server_stray(uint64_t number)
 
 static int rlg_server_persist(struct rlg_server *server, uint64_t number, bool tail)
 {
+	/* What was consumed is durable. */
+	if (number && number < server->journal.head)
+		return rlg_server_tell(server, RLG_MSG_ANSWER, tail, number);
 	if (!rlg_journal_holds(&server->journal, number))
 		return rlg_server_stray(number);
 	if (tail)
@@ -208,15 +211,17 @@ static int rlg_server_message(struct rlg_server *server, const uint8_t *bytes, s
 	return -FI_EINVAL;
 }
 
-/* A write with data: by hand the immediate is the request. */
+/* A write with data: by hand the immediate is the request. Its number is the one nearest
+ * to the head that has these lower bits. */
 static int rlg_server_written(struct rlg_server *server, uint32_t imm)
 {
 	const uint64_t head = server->journal.head;
+	const uint32_t ahead = (imm - (uint32_t)head) & 0x7fffffff;
+	const uint64_t behind = ahead >> 30 ? 0x80000000u : 0;
 
 	if (server->hello.method != RLG_RPC)
 		return 0;
-	return rlg_server_persist(server, head + ((imm - (uint32_t)head) & 0x7fffffff),
-				  imm >> 31);
+	return rlg_server_persist(server, head + ahead - behind, imm >> 31);
 }
 
 static int rlg_server_seen(void *arg, const struct fi_cq_data_entry *entry)

@@ -193,6 +193,7 @@ suite_simverbs() {
 	simverbs_commit "$address"
 	simverbs_rxm "$address"
 	simverbs_many "$address"
+	simverbs_remotelog
 	simverbs_openmpi
 	simverbs_bench
 }
@@ -253,6 +254,14 @@ simverbs_many() {
 	else
 		skip simverbs-many-trixie "the build for the guest failed"
 	fi
+}
+
+# A log in persistent memory whose server loses power; all kinds of failures: --runs, without names.
+simverbs_remotelog() {
+	local test=("$top/fabtests/interop/with-build" unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
+
+	counted simverbs-remotelog 600 "${test[@]}" singleton compound machine again mistake volatile kill
+	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp
 }
 
 # Debian 12's Open MPI and libfabric 1.17.
