@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Peers that are killed, that fall silent, or that do not receive. */
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -138,6 +139,82 @@ out:
 	return fct_link_down(&p.l, ret);
 }
 
+/* ---- nobody there ---- */
+
+/* An address beside this machine's own that, as far as we know, nobody has. */
+static int unused_address(struct fct *t, char node[INET_ADDRSTRLEN])
+{
+	struct in_addr addr;
+	uint8_t *last = (uint8_t *)&addr + 3;
+
+	if (inet_pton(AF_INET, t->opts.self, &addr) != 1)
+		return fct_skip(t, "made for an IPv4 address");
+	*last = *last == 250 ? 251 : 250;
+	inet_ntop(AF_INET, &addr, node, INET_ADDRSTRLEN);
+	return 0;
+}
+
+/* 1: the error is there, 0: not yet. */
+static int look_for_error(struct lost *p, const struct fid_ep *ep)
+{
+	struct fi_eq_err_entry err = {0};
+	struct fct *t = p->l.t;
+	struct fct_event e = {0};
+	ssize_t n = fi_eq_read(p->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	int ret;
+
+	if (n == -FI_EAGAIN)
+		return 0;
+	FCT_EQ(t, n, -FI_EAVAIL);
+	FCT_CALL(t, fi_eq_readerr(p->l.eq, &err, 0));
+	FCT_TRUE(t, err.fid == &ep->fid);
+	fct_note(t, "error %d (%s)", err.err, fi_strerror(err.err));
+	FCT_TRUE(t, err.err == FI_EHOSTUNREACH || err.err == FI_ETIMEDOUT ||
+			    err.err == FI_ENETUNREACH);
+	ret = 1;
+out:
+	return ret;
+}
+
+/* Beside it messages go to and fro. */
+static int ask_nobody(struct fct *t)
+{
+	struct lost p = {.l.t = t};
+	char node[INET_ADDRSTRLEN];
+	struct fct_conn c = {0};
+	struct fct_wait w;
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(unused_address(t, node));
+	FCT_DO(fct_getinfo(t, &p.l.s, node, "4791", &c.info));
+	FCT_DO(fct_ep_open(&p.l, &c, c.info));
+	FCT_CALL(t, fi_connect(c.ep, c.info->dest_addr, NULL, 0));
+	fct_wait_init(&w, t, "the end of a connection to nobody");
+	do {
+		FCT_DO(lost_bystander(&p));
+		FCT_DO(fct_wait_again(&w));
+		FCT_DO(look_for_error(&p, c.ep));
+	} while (!ret);
+	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_conn_close(&p.l, &c));
+	FCT_DO(lost_quiet(&p));
+	FCT_EQ(t, p.shutdowns, 0);
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static int wait_for_end(struct fct *t)
+{
+	struct lost p = {.l.t = t};
+	int ret;
+
+	FCT_DO(lost_connect(&p, t));
+	FCT_DO(lost_await_shutdown(&p));
+out:
+	return fct_link_down(&p.l, ret);
+}
+
 /* ---- cases ---- */
 
 static char **arguments;
@@ -197,6 +274,16 @@ static int no_receive(struct fct *t)
 						.connects = send_in_vain});
 }
 
+static int nobody_there(struct fct *t)
+{
+	static const char *const soon[] = {"FI_PVERBS_RESOLVE_TIMEOUT", "300", NULL};
+
+	return lost_play(t, &(struct lost_play){.prov = "pverbs",
+						.env = soon,
+						.listens = ask_nobody,
+						.connects = wait_for_end});
+}
+
 int main(int argc, char **argv)
 {
 	static const struct fct_case cases[] = {
@@ -211,6 +298,8 @@ int main(int argc, char **argv)
 		 silent},
 		{"no_receive", "retries for a receive that is never posted end",
 		 no_receive},
+		{"nobody_there", "asking for a connection where nobody is ends in time",
+		 nobody_there},
 	};
 	const struct fct_prog prog = {
 		.name = "fi_cairn_lost",
