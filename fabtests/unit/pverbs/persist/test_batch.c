@@ -131,3 +131,18 @@ CT_TEST(batch, what_was_held_back_and_is_refused_fails_by_itself)
 	expect_no_comp(d.w.cq);
 	durable_close(&d);
 }
+
+CT_TEST(batch, what_failed_before_the_rest_was_refused_is_reported_once)
+{
+	const struct pvb_slot op = {.context = NUMBER(1), .flags = WRITE};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	/* Another thread reads it, before the one that posts has come so far. */
+	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
+	expect_cq_reason(d.w.cq, NUMBER(1), FI_ETIMEDOUT, IBV_WC_RETRY_EXC_ERR);
+	pvb_cq_fail_begun(&d.conn->sq, 1, &op, FI_EIO, -FI_EIO);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
