@@ -137,6 +137,7 @@ static bool has_atomics(const struct machine *m)
 }
 
 #define DURABLE .flags = FI_COMMIT_COMPLETE
+#define MORE .flags = FI_COMMIT_COMPLETE | FI_MORE
 #define LAST .flags = FI_COMMIT_COMPLETE | FI_FENCE
 #define CALL(kind_, at_, len_, ...)                                             \
 	{                                                                       \
@@ -364,6 +365,12 @@ const struct scenario scenarios[] = {
 		 CALL(WRITE, B, 8, LAST),
 	 },
 	 .expect = durable},
+	{"durable barrier, a not durable",
+	 {
+		 CALL(WRITE, A, 2 * LINE),
+		 CALL(WRITE, B, 0, LAST),
+	 },
+	 .expect = durable},
 	{"durable compound, a quiet",
 	 {
 		 CALL(WRITE, A, 2 * LINE, DURABLE, .quiet = true),
@@ -380,6 +387,22 @@ const struct scenario scenarios[] = {
 	 {
 		 CALL(WRITE, A, LINE, DURABLE),
 		 CALL(ADD, B, 8, LAST),
+	 },
+	 .expect = durable,
+	 .fits = has_atomics},
+	{"durable fi_atomic, overwritten",
+	 {
+		 CALL(ADD, B, 8, DURABLE),
+		 CALL(WRITE, B, 8),
+	 },
+	 .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_MESSAGE),
+	 .expect = durable,
+	 .fits = has_atomics},
+	{"durable compound, fi_atomic overwritten",
+	 {
+		 CALL(WRITE, A, LINE, DURABLE),
+		 CALL(ADD, B, 8, LAST),
+		 CALL(WRITE, B, 8),
 	 },
 	 .expect = durable,
 	 .fits = has_atomics},
@@ -405,6 +428,18 @@ const struct scenario scenarios[] = {
 		 CALL(SEND, 0, 8),
 	 },
 	 .expect = durable},
+	{"durable group",
+	 {
+		 CALL(WRITE, A, LINE, MORE),
+		 CALL(WRITE, B, LINE, DURABLE),
+	 },
+	 .expect = durable},
+	{"durable group, then a compound",
+	 {
+		 CALL(WRITE, A, LINE, MORE),
+		 CALL(WRITE, B, 8, LAST),
+	 },
+	 .expect = durable},
 	{"durable fi_writedata",
 	 {
 		 CALL(WRITEDATA, A, 2 * LINE, DURABLE),
@@ -418,6 +453,14 @@ const struct scenario scenarios[] = {
 	 },
 	 .expect = durable,
 	 .fits = has_data},
+	{"durable fi_writedata, a not durable",
+	 {
+		 CALL(WRITE, A, LINE),
+		 CALL(WRITEDATA, B, 8, LAST),
+	 },
+	 .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_MESSAGE),
+	 .expect = durable,
+	 .fits = has_data},
 	{"durable fi_send",
 	 {
 		 CALL(SEND, 0, 80, DURABLE),
@@ -426,7 +469,7 @@ const struct scenario scenarios[] = {
 	{"durable fi_send, compound",
 	 {
 		 CALL(WRITE, A, LINE, DURABLE),
-		 CALL(SEND, 0, 8, LAST, .wait = true),
+		 CALL(SEND, 0, 8, LAST),
 	 },
 	 .expect = durable_message},
 	{"durable, a request lost",

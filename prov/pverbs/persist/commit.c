@@ -236,6 +236,8 @@ static const struct pvb_plan pvb_plan_empty = {
 static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 			   const struct pvb_desc *desc, struct pvb_plan *plan)
 {
+	/* A write of nothing has no flush that serves others, whatever it goes to. */
+	const uint32_t facts = op->len ? pvb_op_facts(op) : 0;
 	struct pvb_plan_query query;
 	int ret = 0;
 
@@ -245,7 +247,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	query.len = op->len;
 	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
 	if (op->flags & FI_FENCE)
-		ret = pvb_commit_lift(ep, &query, pvb_op_facts(op), &query.before);
+		ret = pvb_commit_lift(ep, &query, facts, &query.before);
 	if (ret)
 		return ret;
 	if (!op->len && op->opcode == IBV_WR_RDMA_WRITE) {

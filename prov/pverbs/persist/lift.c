@@ -22,12 +22,15 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 }
 
 /* Where visible is durable, the flush of an operation behind it on such memory serves
- * both. */
+ * both; where what arrived is durable, the operation itself does: requests arrive in the
+ * order of posting. */
 static bool pvb_lift_spared(const struct pvb_plan_query *query,
 			    const struct pvb_dirty_range *range, uint32_t facts)
 {
-	return range->desc.domain == PVB_MHP && range->facts == facts && !query->weak &&
-	       !query->force_message;
+	const enum pvb_persistence domain = range->desc.domain;
+
+	return (domain == PVB_WSP || (domain == PVB_MHP && !query->weak)) &&
+	       range->facts == facts && !query->force_message;
 }
 
 /* An operation of nobody's: when it fails the connection ends, and all behind it. */
@@ -87,14 +90,17 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 	*before = 0;
 	while (dirty->count && !ret) {
 		part = dirty->range[0];
+		if (pvb_lift_spared(query, &part, facts)) {
+			*before |= PVB_BEFORE_PLACED;
+			pvb_dirty_cut(dirty, 0, part.to);
+			continue;
+		}
 		ret = pvb_lift_plan(ep, &part, &plan);
 		if (ret)
 			return ret;
 		if (pvb_plan_asks(&plan))
 			part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
-		if (pvb_lift_spared(query, &part, facts))
-			*before |= PVB_BEFORE_PLACED;
-		else if (plan.act[0]) /* else it is durable once it has arrived */
+		if (plan.act[0]) /* else it is durable once it has arrived */
 			ret = pvb_lift_range(ep, &part, &plan, 0);
 		if (!ret)
 			pvb_dirty_cut(dirty, 0, part.to);
