@@ -17,24 +17,27 @@
 /* The machine that this process is for, in the environment. */
 #define NUMBER "EXPLORE_MACHINE"
 #define SEED "EXPLORE_SEED"
+#define FOLDER "EXPLORE_FOLDER"
 
 struct options options = {.jobs = 2};
 
 /* In a process of its own, which the device is new to. */
-static void all(const struct machine *machine)
+static void all(const struct machine *machine, unsigned int number)
 {
 	struct total total = {0};
+	bool good = true;
 
 	world_open(machine);
 	search_init();
 	if (options.mutate)
-		run_mutated(machine, &total);
+		good = run_mutated(machine, number, &total);
 	else if (options.programs)
 		run_by_chance(machine, &total);
 	else
 		run_all(machine, &total);
 	fflush(stdout);
-	_exit(write(TOTALS, &total, sizeof(total)) == sizeof(total) ? 0 : 2);
+	good &= write(TOTALS, &total, sizeof(total)) == sizeof(total);
+	_exit(good ? 0 : 2);
 }
 
 static int clean_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
@@ -65,8 +68,6 @@ static void sum_up(struct total *sum, const struct total *total)
 	sum->runs += total->runs;
 	sum->unsafe += total->unsafe;
 	sum->bad += total->bad;
-	sum->changes += total->changes;
-	sum->survivors += total->survivors;
 	for (i = 0; i < total->plans; i++) {
 		for (n = 0; n < sum->plans && strcmp(sum->plan[n], total->plan[i]); n++)
 			;
@@ -97,8 +98,7 @@ static bool reap(unsigned int *running, unsigned int most, int fd, struct total 
 	return good;
 }
 
-/* Machine number, or false behind the last. */
-static bool machine_at(unsigned int number, struct machine *m)
+bool machine_at(unsigned int number, struct machine *m)
 {
 	static const char *const domains[] = {"dmp", "mhp", "wsp"};
 
@@ -127,6 +127,7 @@ static void start(char **argv, unsigned int number, const struct machine *machin
 		_exit(2);
 	world_settings(machine, dir);
 	setenv(NUMBER, text, 1);
+	setenv(FOLDER, options.dir, 1);
 	execvp(argv[0], argv);
 	_exit(2);
 }
@@ -249,6 +250,7 @@ int main(int argc, char **argv)
 	const double from = seconds();
 	struct total sum = {0};
 	struct machine machine;
+	unsigned int which;
 	char seed[24];
 	bool good;
 	int option;
@@ -261,8 +263,10 @@ int main(int argc, char **argv)
 		}
 	if (getenv(NUMBER)) {
 		options.seed = strtoull(getenv(SEED), NULL, 10);
-		machine_at((unsigned int)strtoul(getenv(NUMBER), NULL, 10), &machine);
-		all(&machine);
+		snprintf(options.dir, sizeof(options.dir), "%s", getenv(FOLDER));
+		which = (unsigned int)strtoul(getenv(NUMBER), NULL, 10);
+		machine_at(which, &machine);
+		all(&machine, which);
 	}
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options.seed);
 	if (options.programs)
@@ -270,6 +274,8 @@ int main(int argc, char **argv)
 	if (!make_folder() || setenv(SEED, seed, 1))
 		return 2;
 	good = explore(argv, &sum);
+	if (good && options.mutate)
+		good = judge_mutated(&sum);
 	nftw(options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
 	tell(&sum, seconds() - from);
 	if (!good)

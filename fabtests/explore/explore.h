@@ -147,8 +147,9 @@ bool check_seen(unsigned int number);
 /* search.c */
 void search_init(void);
 void search(const struct scenario *scenario, struct found *found);
-/* The same until the first thing is wrong. */
-void search_first(const struct scenario *scenario, struct found *found);
+/* The same until the first thing is wrong that is not expected, WRONG_*. */
+void search_first(const struct scenario *scenario, unsigned int expected,
+		  struct found *found);
 /* So many ways, picked by chance. */
 void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
 		 struct found *found);

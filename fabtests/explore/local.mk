@@ -10,6 +10,7 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/heap.c \
 	fabtests/explore/heap.h \
 	fabtests/explore/mutate.c \
+	fabtests/explore/omit.c \
 	fabtests/explore/plans.c \
 	fabtests/explore/plans.h \
 	fabtests/explore/program.c \
@@ -27,7 +28,9 @@ fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
-	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan
+	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
+	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_ring,--wrap=pvb_batch_read \
+	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_ask_send,--wrap=pvb_hold,--wrap=pvb_cq_convert_sent
 fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \

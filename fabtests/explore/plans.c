@@ -12,6 +12,7 @@ static size_t seen_count;
 static struct plan_change changes[CHANGES_MAX];
 static size_t change_count;
 static const struct plan_change *change;
+static struct plan_omitted omitted;
 static struct pvb_plan forced[CALLS];
 static bool is_forced[CALLS];
 
@@ -39,6 +40,11 @@ struct plan_change *plans_changes(size_t *count)
 void plans_change(const struct plan_change *wanted)
 {
 	change = wanted;
+}
+
+const struct plan_omitted *plans_omitted(void)
+{
+	return &omitted;
 }
 
 static void describe(const struct pvb_plan_query *query, const struct pvb_plan *plan,
@@ -105,14 +111,17 @@ static void note_changes(const struct pvb_plan_query *query, const struct pvb_pl
 	char what[32];
 	unsigned int i;
 
+	/* It is asked for again when what it waits for has ended, and is another then. */
+	if (plan->after) {
+		note_change(query, text, PLAN_AFTER, "after");
+		return;
+	}
 	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
 		if (!can_go(plan->act[i]))
 			continue;
 		snprintf(what, sizeof(what), "%s", act_names[plan->act[i]]);
 		note_change(query, text, i, what);
 	}
-	if (plan->after)
-		note_change(query, text, PLAN_AFTER, "after");
 	if (plan->hold)
 		note_change(query, text, PLAN_HOLD, "hold");
 	if (plan->end == PVB_END_ANSWER)
@@ -208,6 +217,7 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 	int ret = __real_pvb_plan(query, plan);
 	char text[PLAN_TEXT];
 
+	omitted.what = 0;
 	if (is_forced[program.called] && query->op != PVB_PLAN_LIFT) {
 		*plan = forced[program.called];
 		return 0;
@@ -223,7 +233,11 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 	if (change->call == program.called &&
 	    change->lift == (query->op == PVB_PLAN_LIFT) &&
 	    !strncmp(change->text, text, strlen(text)) &&
-	    !strncmp(change->text + strlen(text), ", without", 9))
+	    !strncmp(change->text + strlen(text), ", without", 9)) {
+		omitted.what = change->part < PLAN_AFTER ? plan->act[change->part]
+							 : change->part;
+		omitted.lift = change->lift;
 		leave_out(plan, change->part);
+	}
 	return 0;
 }

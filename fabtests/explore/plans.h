@@ -44,6 +44,14 @@ struct plan_change *plans_changes(size_t *count);
 /* From now on it is left out; NULL: nothing is. */
 void plans_change(const struct plan_change *change);
 
+/* What is left out of the plan that is carried out now: the provider does some things
+ * whether or not the plan says so (omit.c). */
+struct plan_omitted {
+	unsigned int what; /* enum pvb_act, or PLAN_AFTER and behind it; 0: nothing */
+	bool lift;
+};
+const struct plan_omitted *plans_omitted(void);
+
 /*
  * From now on the provider follows text for that call: as pvb_plan_text has it, words
  * separated by spaces, and "after" and "hold". NULL: its own plan. False: this is none.

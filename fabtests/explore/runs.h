@@ -37,9 +37,14 @@ const char *wrong_text(unsigned int wrong, char *text, size_t size);
 void add_found(const struct found *found, struct total *total);
 bool is_durable(const struct scenario *scenario);
 
-/* mutate.c: leaves out each part of each plan. A part without which nothing is ever wrong
- * is a survivor. */
-void run_mutated(const struct machine *machine, struct total *total);
+/* explore.c: machine number, or false behind the last. */
+bool machine_at(unsigned int number, struct machine *m);
+
+/* mutate.c: leaves out each part of each plan. */
+bool run_mutated(const struct machine *machine, unsigned int number, struct total *total);
+/* In the process that started all: a part without which nothing is ever wrong, and which
+ * no reason excuses, is a survivor. */
+bool judge_mutated(struct total *total);
 
 /* chance.c */
 void run_by_chance(const struct machine *machine, struct total *total);

@@ -37,7 +37,8 @@ static struct {
 	struct found *found;
 	size_t start; /* where the state lies that every search begins with */
 	bool in_step;
-	bool first; /* the search ends with the first that is wrong */
+	/* WRONG_*: the search ends with the first that is wrong in such a way. */
+	unsigned int ends_with;
 } now;
 
 static bool seen_put(struct seen *seen, uint64_t hash)
@@ -224,7 +225,7 @@ static void visit(void)
 	uint64_t hash;
 
 	hash = hash_of(state);
-	if (now.used == state || (now.first && now.found->wrong) ||
+	if (now.used == state || (now.found->wrong & now.ends_with) ||
 	    !seen_new(&now.seen, hash)) {
 		now.used = state;
 		return;
@@ -367,11 +368,12 @@ void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
 	found->states = now.seen.count + now.stopped.count;
 }
 
-void search_first(const struct scenario *scenario, struct found *found)
+void search_first(const struct scenario *scenario, unsigned int expected,
+		  struct found *found)
 {
-	now.first = true;
+	now.ends_with = ~expected;
 	search(scenario, found);
-	now.first = false;
+	now.ends_with = 0;
 }
 
 void search(const struct scenario *scenario, struct found *found)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is left out of a plan is really left out. The provider fences, counts doorbells
+ * and expects answers by more than the plan's acts; the linker puts these functions where
+ * it carries the acts out, and they keep its books as if that part had never been meant.
+ */
+#include "cq.h"
+#include "persist/execute.h"
+#include "persist/hold.h"
+#include "plans.h"
+
+static bool omits(unsigned int what)
+{
+	return plans_omitted()->what == what;
+}
+
+static bool lift_omits(unsigned int what)
+{
+	return omits(what) && plans_omitted()->lift;
+}
+
+/* Of an entry of the send queue, in none of the provider's flags: an answer will come
+ * that it does not wait for. */
+#define UNAWAITED(kind) (1ULL << (45 + (kind)))
+
+static void wait_for_nothing(struct pvb_batch *batch, enum pvb_ask kind)
+{
+	if (!omits(PLAN_ANSWER) || !batch->last)
+		return;
+	batch->end_flags &= ~(uint64_t)PVB_SLOT_REQUEST;
+	batch->end_flags |= UNAWAITED(kind);
+}
+
+/* It ends in its turn all the same: those before it wait for their own answers. */
+static void end_unawaited(struct pvb_slot *slot)
+{
+	struct pvb_conn *conn = slot->wq->conn;
+	int kind;
+
+	for (kind = 0; kind < PVB_ASK_KINDS; kind++)
+		if (slot->flags & UNAWAITED(kind))
+			atomic_fetch_add(&conn->hold.ended[kind], 1);
+	slot->flags &= ~(UNAWAITED(PVB_ASK_REQUEST) | UNAWAITED(PVB_ASK_ENTRY));
+}
+
+bool __real_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
+bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
+
+bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+{
+	bool held = __real_pvb_hold(cq, wc, slot);
+
+	if (!held)
+		end_unawaited(slot);
+	return held;
+}
+
+bool __real_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+				struct pvb_comp *comp);
+bool __wrap_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+				struct pvb_comp *comp);
+
+/* Of what was held. */
+bool __wrap_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+				struct pvb_comp *comp)
+{
+	end_unawaited(slot);
+	return __real_pvb_cq_convert_sent(wc, slot, comp);
+}
+
+int __real_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced);
+int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced);
+
+int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
+{
+	int ret;
+
+	wait_for_nothing(batch, PVB_ASK_ENTRY);
+	ret = __real_pvb_batch_data(batch, op, fenced);
+	if (!ret && omits(PVB_ACT_DATA_FENCED))
+		batch->wr[batch->count - 1].send_flags &= ~(unsigned int)IBV_SEND_FENCE;
+	return ret;
+}
+
+int __real_pvb_batch_ring(struct pvb_batch *batch);
+int __wrap_pvb_batch_ring(struct pvb_batch *batch);
+
+int __wrap_pvb_batch_ring(struct pvb_batch *batch)
+{
+	struct pvb_lane *lane = batch->ep->conn.lane;
+
+	/* Without a message nobody else counts it. */
+	lane->rung += omits(PVB_ACT_MESSAGE);
+	wait_for_nothing(batch, PVB_ASK_REQUEST);
+	return __real_pvb_batch_ring(batch);
+}
+
+int __real_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
+			  uint64_t to);
+int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
+			  uint64_t to);
+
+/* What makes earlier writes durable is one entry of the send queue, whatever its plan. */
+int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
+			  uint64_t to)
+{
+	struct pvb_op nothing = {.opcode = IBV_WR_RDMA_WRITE, .addr = from, .key = rkey};
+
+	if (lift_omits(PVB_ACT_MESSAGE))
+		return __wrap_pvb_batch_ring(batch);
+	if (lift_omits(PVB_ACT_READ) || lift_omits(PVB_ACT_FLUSH))
+		return __real_pvb_batch_data(batch, &nothing, false);
+	return __real_pvb_batch_read(batch, rkey, from, to);
+}
+
+int __real_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
+int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
+
+int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_wire_entry own = *entry;
+
+	if (omits(PLAN_ANSWER))
+		own.number = pvb_ask_next(conn->lane, PVB_ASK_ENTRY);
+	return __real_pvb_batch_entry(batch, &own);
+}
+
+void __real_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
+void __wrap_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
+
+void __wrap_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message)
+{
+	/* It waits for the doorbells before its own. */
+	lane->rung -= omits(PVB_ACT_RING);
+	__real_pvb_ask_send(lane, message);
+	/* Which was rung if there was nothing else to post. */
+	lane->rung += lift_omits(PVB_ACT_RING);
+}
