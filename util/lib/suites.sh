@@ -30,7 +30,7 @@ suite_style() {
 	else
 		skip style-c "the sources are formatted by clang-format 14, this is $version"
 	fi
-	mapfile -t scripts < <(cd "$top" && git ls-files util .ci autogen.sh fabtests | while read -r name; do
+	mapfile -t scripts < <(cd "$top" && git ls-files util .ci autogen.sh fabtests examples | while read -r name; do
 		head -n 2 "$name" | grep -qE '^#!.*sh|shellcheck shell' && echo "$name"
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
@@ -261,6 +261,8 @@ simverbs_remotelog() {
 	local test=("$top/fabtests/interop/with-build" unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
 	counted simverbs-remotelog 600 "${test[@]}" singleton compound machine again mistake volatile kill
+	counted simverbs-replicated-log 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
+		"$top/build/unit"
 	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp
 }
 

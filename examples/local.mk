@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs to copy from: built and tested, installed as sources.
+noinst_PROGRAMS += examples/replicated_log
+examples_replicated_log_SOURCES = examples/replicated_log.c
+examples_replicated_log_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+examples_replicated_log_LDADD = $(LIBFABRIC_LIBS)
+dist_doc_DATA = examples/replicated_log.c
+EXTRA_DIST += examples/local.mk examples/test-replicated_log
