@@ -6,6 +6,8 @@ util_fi_remotelog_libremotelog_la_SOURCES = \
 	util/fi_remotelog/format.h \
 	util/fi_remotelog/method.c \
 	util/fi_remotelog/method.h \
+	util/fi_remotelog/orderings.c \
+	util/fi_remotelog/orderings.h \
 	util/fi_remotelog/stats.c \
 	util/fi_remotelog/stats.h \
 	util/fi_remotelog/wire.c \
@@ -39,4 +41,5 @@ util_fi_remotelog_fi_remotelog_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(P
 util_fi_remotelog_fi_remotelog_LDADD = util/fi_remotelog/libremotelog.la $(LIBFABRIC_LIBS) \
 	$(PMEM_LIBS) $(JANSSON_LIBS)
 
-EXTRA_DIST += util/fi_remotelog/local.mk util/fi_remotelog/test-fi_remotelog
+EXTRA_DIST += util/fi_remotelog/local.mk util/fi_remotelog/sweep \
+	util/fi_remotelog/test-fi_remotelog
