@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "persist/execute.h"
 #include "tx.h"
 
 ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op)
@@ -85,6 +86,9 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	 * it. */
 	if (ep->conn.chained)
 		pvb_chain_post(ep, NULL, false, NULL);
+	if (ep->conn.commit && atomic_load(&ep->conn.sq.ring.size) &&
+	    pvb_group_open(&ep->conn))
+		pvb_group_close(ep);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;

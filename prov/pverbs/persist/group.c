@@ -97,10 +97,12 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 	int ret;
 
 	own.grouped = true;
+	/* A group that fills the queue ends here: nothing of it would complete. */
+	if (crn_ring_space(&conn->sq.ring) <=
+	    (pvb_group_open(conn) ? 0 : PVB_GROUP_RESERVE))
+		return pvb_tx_refuse(ep);
 	if (!pvb_group_open(conn))
 		pvb_group_reserve(conn, true);
-	if (!crn_ring_space(&conn->sq.ring))
-		return pvb_tx_refuse(ep);
 	ret = pvb_dirty_add(&conn->commit->dirty, own);
 	if (ret)
 		return ret;
