@@ -52,6 +52,8 @@ bool rlg_case_same(const struct rlg_case *a, const struct rlg_case *b)
 const char *rlg_verdict(const struct rlg_ordering *ordering, const struct rlg_interval *a,
 			const struct rlg_interval *b)
 {
+	if (a->confidence < 0.95 || b->confidence < 0.95)
+		return "undecided";
 	if (ordering->same)
 		return a->to < b->from || b->to < a->from ? "fails" : "holds";
 	if (a->to < b->from)

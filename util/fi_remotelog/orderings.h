@@ -23,7 +23,8 @@ struct rlg_ordering {
 extern const struct rlg_ordering rlg_orderings[];
 
 bool rlg_case_same(const struct rlg_case *a, const struct rlg_case *b);
-/* "holds", "fails", or "undecided" where the intervals overlap. */
+/* "holds", "fails", or "undecided" where the intervals overlap or hold the truth with
+ * less than 0.95. */
 const char *rlg_verdict(const struct rlg_ordering *ordering, const struct rlg_interval *a,
 			const struct rlg_interval *b);
 

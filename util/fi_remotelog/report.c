@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct rlg_row {
 	struct rlg_case is;
 	double *mean, *p50, *p99, *reads, *messages;
 	unsigned int count, room;
-	struct rlg_interval figure; /* of mean, us */
+	struct rlg_interval figure; /* of p50, us */
 };
 
 struct rlg_rows {
@@ -105,6 +106,17 @@ static int rlg_line_add(struct rlg_rows *rows, json_t *line)
 	return row ? rlg_row_add(row, mean, p50, p99, read, message) : -1;
 }
 
+/* Is there another entry? */
+static bool rlg_file_goes_on(FILE *file)
+{
+	int byte;
+
+	do {
+		byte = fgetc(file);
+	} while (byte != EOF && isspace(byte));
+	return ungetc(byte, file) != EOF;
+}
+
 static int rlg_file_read(struct rlg_rows *rows, const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -117,16 +129,14 @@ static int rlg_file_read(struct rlg_rows *rows, const char *path)
 		rlg_say("%s: %s", path, strerror(errno));
 		return -1;
 	}
-	while (!ret && (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
+	while (!ret && rlg_file_goes_on(file)) {
 		number++;
-		ret = rlg_line_add(rows, line);
+		line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
+		ret = line ? rlg_line_add(rows, line) : -1;
 		json_decref(line);
 	}
-	if (ret || !feof(file)) {
-		rlg_say("%s: entry %u is nothing that --json wrote", path,
-			number + (ret ? 0 : 1));
-		ret = -1;
-	}
+	if (ret)
+		rlg_say("%s: entry %u is nothing that --json wrote", path, number);
 	fclose(file);
 	return ret;
 }
@@ -135,7 +145,7 @@ static int rlg_file_read(struct rlg_rows *rows, const char *path)
 
 static void rlg_row_finish(struct rlg_row *row)
 {
-	row->figure = rlg_interval(row->mean, row->count);
+	row->figure = rlg_interval(row->p50, row->count);
 }
 
 static double rlg_middle(double *value, unsigned int count)
@@ -149,24 +159,25 @@ static void rlg_table(const struct rlg_rows *rows)
 	size_t i;
 
 	printf("%-6s %-4s %-5s %-9s %-9s %-8s %5s %9s %19s %9s %9s %6s %6s\n", "domain",
-	       "ddio", "flush", "kind", "op", "method", "runs", "mean us", "interval",
-	       "p50", "p99", "reads", "msgs");
+	       "ddio", "flush", "kind", "op", "method", "runs", "p50 us", "interval",
+	       "mean", "p99", "reads", "msgs");
 	for (i = 0; i < rows->count; i++) {
 		row = &rows->row[i];
 		printf("%-6s %-4s %-5s %-9s %-9s %-8s %5u %9.2f %9.2f-%9.2f %9.2f %9.2f "
 		       "%6.2f %6.2f\n",
 		       row->is.domain, row->is.ddio, row->is.flush, row->is.kind,
 		       row->is.op, row->is.method, row->count, row->figure.median,
-		       row->figure.from, row->figure.to, rlg_middle(row->p50, row->count),
+		       row->figure.from, row->figure.to,
+		       rlg_middle(row->mean, row->count),
 		       rlg_middle(row->p99, row->count),
 		       rlg_middle(row->reads, row->count),
 		       rlg_middle(row->messages, row->count));
 	}
-	printf("Medians of the runs; the interval of the mean holds its median with 95%% "
+	printf("Medians of the runs; the interval of p50 holds its median with 95%% "
 	       "where "
-	       "there are\nsix runs or more, else it is the smallest and the largest. "
+	       "there are six\nruns or more, else it is the smallest and the largest. "
 	       "reads, "
-	       "msgs: p50 as a multiple\nof a read of one byte, of a message and its "
+	       "msgs: p50 as a multiple of a\nread of one byte, of a message and its "
 	       "answer.\n");
 }
 
@@ -207,8 +218,8 @@ static json_t *rlg_rows_json(const struct rlg_rows *rows)
 				"domain", row->is.domain, "ddio", row->is.ddio, "flush",
 				row->is.flush, "kind", row->is.kind, "op", row->is.op,
 				"method", row->is.method, "runs", (int)row->count,
-				"mean_us", row->figure.median, "from_us",
-				row->figure.from, "to_us", row->figure.to, "confidence",
+				"p50_us", row->figure.median, "from_us", row->figure.from,
+				"to_us", row->figure.to, "confidence",
 				row->figure.confidence));
 	}
 	return list;
@@ -231,8 +242,8 @@ static int rlg_plot(const struct rlg_rows *rows, const char *path)
 	}
 	fprintf(file,
 		"# gnuplot -p %s\nset multiplot layout 2,3\nset style fill solid 0.5\n"
-		"set boxwidth 0.7\nset xtics rotate by -60 font ',7'\n"
-		"set ylabel 'mean latency [us]'\nset yrange [0:*]\nset key off\n",
+		"set boxwidth 0.7\nset xtics rotate by -90 font ',7'\n"
+		"set ylabel 'latency [us], median'\nset yrange [0:*]\nset key off\n",
 		path);
 	for (k = 0; k < 2; k++) {
 		for (d = 0; d < 3; d++) {

@@ -5,7 +5,7 @@
 #include "options.h"
 
 /*
- * Puts the runs together that --json wrote: medians of their means, round trips, and
+ * Puts the runs together that --json wrote: medians of their medians, round trips, and
  * which of the orderings named in fi_remotelog(1) hold. The program's exit status: 0; 1:
  * a file cannot be used.
  */

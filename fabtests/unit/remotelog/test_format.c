@@ -186,6 +186,8 @@ CT_TEST(format, a_record_at_the_wrong_place_is_none)
 	make_log(&singleton, 1, 5);
 	memcpy(file + rlg_slot_at(&singleton, 3), file + rlg_slot_at(&singleton, 5), 128);
 	CT_EXPECT_EQ(rlg_record_find(file, &singleton, 3), RLG_TORN);
+	memcpy(file + rlg_slot_at(&singleton, 3), file + rlg_slot_at(&singleton, 1), 128);
+	CT_EXPECT_EQ(rlg_record_find(file, &singleton, 3), RLG_TORN);
 }
 
 CT_TEST(format, a_compound_log_ends_where_its_tail_says)

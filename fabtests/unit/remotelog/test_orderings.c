@@ -24,6 +24,15 @@ CT_TEST(orderings, two_that_take_the_same_time_overlap)
 	CT_EXPECT_STREQ(rlg_verdict(&same, &high, &low), "fails");
 }
 
+CT_TEST(orderings, few_runs_decide_nothing)
+{
+	const struct rlg_ordering less = {.text = "a < b"};
+	const struct rlg_interval few = {2, 2, 2, 0};
+
+	CT_EXPECT_STREQ(rlg_verdict(&less, &few, &high), "undecided");
+	CT_EXPECT_STREQ(rlg_verdict(&less, &high, &few), "undecided");
+}
+
 CT_TEST(orderings, each_compares_two_cases_of_one_kind)
 {
 	const struct rlg_ordering *ordering;
