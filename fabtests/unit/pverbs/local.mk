@@ -21,6 +21,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
 	fabtests/unit/pverbs/persist/test_batch.c \
+	fabtests/unit/pverbs/persist/test_batch_native.c \
 	fabtests/unit/pverbs/persist/test_commit.c \
 	fabtests/unit/pverbs/persist/test_control.c \
 	fabtests/unit/pverbs/persist/test_declare.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include "batch.h"
 #include "control.h"
 #include "native.h"
@@ -16,6 +17,7 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 	batch->last = false;
 	batch->end_flags = 0;
 	batch->silent = false;
+	batch->native = false;
 }
 
 /* The slot behind those that are not posted yet. */
@@ -35,11 +37,45 @@ static unsigned int pvb_batch_signal(const struct pvb_batch *batch)
 	return batch->last && !batch->silent ? IBV_SEND_SIGNALED : 0;
 }
 
+_Static_assert(PVB_NATIVE_SGE == PVB_IOV_LIMIT, "buffers of one operation");
+
+/*
+ * All at once by the extended interface, which has FLUSH and ATOMIC WRITE; not before
+ * what FI_MORE holds back. 0 or an errno, and in *taken how many the device took.
+ */
+static int pvb_batch_post_native(struct pvb_batch *batch, uint32_t *taken)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+	int err = conn->chained ? pvb_tx_post(batch->ep, NULL, NULL) : 0;
+
+	batch->native = false;
+	if (!err)
+		err = pvb_native_post(conn->qp_ex, batch->wr);
+	*taken = err ? 0 : batch->count;
+	return err;
+}
+
+static int pvb_batch_post_plain(struct pvb_batch *batch, uint32_t *taken)
+{
+	struct ibv_send_wr *bad = NULL;
+	const int err = pvb_tx_post(batch->ep, batch->wr, &bad);
+
+	*taken = batch->count;
+	if (err) {
+		for (*taken = 0; *taken < batch->count && bad != &batch->wr[*taken];
+		     ++*taken)
+			;
+		/* Some other request, held back by FI_MORE, was refused. */
+		if (*taken == batch->count)
+			*taken = 0;
+	}
+	return err;
+}
+
 /* Posts what there is. 0 or a negative code. */
 static int pvb_batch_post(struct pvb_batch *batch)
 {
 	struct pvb_conn *conn = &batch->ep->conn;
-	struct ibv_send_wr *bad = NULL;
 	uint32_t i, taken;
 	int err;
 
@@ -47,15 +83,8 @@ static int pvb_batch_post(struct pvb_batch *batch)
 		return 0;
 	for (i = 0; i < batch->count; i++)
 		batch->wr[i].next = i + 1 < batch->count ? &batch->wr[i + 1] : NULL;
-	err = pvb_tx_post(batch->ep, batch->wr, &bad);
-	taken = batch->count;
-	if (err) {
-		for (taken = 0; taken < batch->count && bad != &batch->wr[taken]; taken++)
-			;
-		/* Some other request, held back by FI_MORE, was refused. */
-		if (taken == batch->count)
-			taken = 0;
-	}
+	err = batch->native ? pvb_batch_post_native(batch, &taken)
+			    : pvb_batch_post_plain(batch, &taken);
 	batch->started += taken;
 	conn->sq.ring.head += taken;
 	batch->count = 0;
@@ -164,52 +193,33 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 	return pvb_batch_add(batch, &wr, sge);
 }
 
-/* The extended interface has a call of its own for each request. */
-static int pvb_batch_native(struct pvb_batch *batch, struct ibv_qp_ex **qp)
+/* See pvb_native_post. */
+static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
+			    uint64_t addr, uint64_t len, uint64_t value)
 {
-	const int ret = pvb_batch_post(batch);
+	const struct ibv_send_wr wr = {
+		.opcode = (enum ibv_wr_opcode)opcode,
+		.wr.atomic = {addr, len, value, rkey},
+	};
+	const int ret = pvb_batch_add(batch, &wr, (struct ibv_sge){0});
 
-	if (ret)
-		return ret;
-	*qp = batch->ep->conn.qp_ex;
-	ibv_wr_start(*qp);
-	(*qp)->wr_id = (uintptr_t)pvb_batch_slot(batch);
-	(*qp)->wr_flags = pvb_batch_signal(batch);
-	return 0;
-}
-
-static int pvb_batch_native_post(struct pvb_batch *batch, struct ibv_qp_ex *qp)
-{
-	const int err = ibv_wr_complete(qp);
-
-	if (err)
-		return (int)pvb_post_error(err);
-	batch->started++;
-	batch->ep->conn.sq.ring.head++;
-	return 0;
+	batch->native |= !ret;
+	return ret;
 }
 
 int pvb_batch_flush(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to)
 {
-	struct ibv_qp_ex *qp;
-	const int ret = pvb_batch_native(batch, &qp);
-
-	if (ret)
-		return ret;
-	pvb_native_flush(qp, rkey, from, to - from);
-	return pvb_batch_native_post(batch, qp);
+	return pvb_batch_native(batch, PVB_WR_FLUSH, rkey, from, to - from, 0);
 }
 
 int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr,
 			   const void *value)
 {
-	struct ibv_qp_ex *qp;
-	const int ret = pvb_batch_native(batch, &qp);
+	uint64_t word;
 
-	if (ret)
-		return ret;
-	pvb_native_write(qp, rkey, addr, value);
-	return pvb_batch_native_post(batch, qp);
+	memcpy(&word, value, sizeof(word));
+	return pvb_batch_native(batch, PVB_WR_ATOMIC_WRITE, rkey, addr, sizeof(word),
+				word);
 }
 
 int pvb_batch_finish(struct pvb_batch *batch, int ret)

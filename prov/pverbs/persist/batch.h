@@ -23,6 +23,7 @@ struct pvb_batch {
 	bool last;	     /* the next entry ends the operation */
 	uint64_t end_flags;  /* its PVB_SLOT_*, then */
 	bool silent;	     /* it completes with what is posted later */
+	bool native;	     /* of those not posted yet one is FLUSH or ATOMIC WRITE */
 	struct ibv_send_wr wr[PVB_BATCH_SIZE];
 	struct ibv_sge sge[PVB_BATCH_SIZE];
 };

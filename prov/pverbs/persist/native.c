@@ -39,3 +39,72 @@ unsigned int pvb_native_access(const struct pvb_native *native)
 	return PVB_ACCESS_FLUSH_PERSISTENT |
 	       (native->flush_global ? PVB_ACCESS_FLUSH_GLOBAL : 0);
 }
+
+static void pvb_native_atomic(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
+{
+	const uint64_t addr = wr->wr.atomic.remote_addr;
+	const uint32_t rkey = wr->wr.atomic.rkey;
+
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		ibv_wr_atomic_fetch_add(qp, rkey, addr, wr->wr.atomic.compare_add);
+	else
+		ibv_wr_atomic_cmp_swp(qp, rkey, addr, wr->wr.atomic.compare_add,
+				      wr->wr.atomic.swap);
+}
+
+/* What has buffers. */
+static void pvb_native_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
+{
+	struct ibv_data_buf bufs[PVB_NATIVE_SGE];
+	int i;
+
+	switch (wr->opcode) {
+	case IBV_WR_SEND:
+		ibv_wr_send(qp);
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+		ibv_wr_send_imm(qp, wr->imm_data);
+		break;
+	case IBV_WR_RDMA_WRITE:
+		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+		break;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		ibv_wr_rdma_write_imm(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr,
+				      wr->imm_data);
+		break;
+	case IBV_WR_RDMA_READ:
+		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+		break;
+	default:
+		pvb_native_atomic(qp, wr);
+		break;
+	}
+	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		ibv_wr_set_sge_list(qp, (size_t)wr->num_sge, wr->sg_list);
+		return;
+	}
+	for (i = 0; i < wr->num_sge; i++) {
+		bufs[i].addr = (void *)(uintptr_t)wr->sg_list[i].addr;
+		bufs[i].length = wr->sg_list[i].length;
+	}
+	ibv_wr_set_inline_data_list(qp, (size_t)wr->num_sge, bufs);
+}
+
+int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
+{
+	ibv_wr_start(qp);
+	for (; wr; wr = wr->next) {
+		qp->wr_id = wr->wr_id;
+		qp->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
+		if ((int)wr->opcode == PVB_WR_FLUSH)
+			pvb_native_flush(qp, wr->wr.atomic.rkey,
+					 wr->wr.atomic.remote_addr,
+					 wr->wr.atomic.compare_add);
+		else if ((int)wr->opcode == PVB_WR_ATOMIC_WRITE)
+			pvb_native_write(qp, wr->wr.atomic.rkey,
+					 wr->wr.atomic.remote_addr, &wr->wr.atomic.swap);
+		else
+			pvb_native_data(qp, wr);
+	}
+	return ibv_wr_complete(qp);
+}

@@ -49,4 +49,17 @@ static inline void pvb_native_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_
 	pvb_native_tail(qp)->wr_atomic_write(qp, rkey, addr, data);
 }
 
+/* Buffers of a work request, at most. */
+#define PVB_NATIVE_SGE 16
+
+/*
+ * Posts a list of work requests at once, FLUSH and ATOMIC WRITE among them, to such a
+ * queue pair: all or none. 0 or an errno. The two are described by
+ *
+ *	FLUSH:        opcode PVB_WR_FLUSH, wr.atomic.remote_addr and .rkey,
+ *	              wr.atomic.compare_add the number of bytes
+ *	ATOMIC WRITE: opcode PVB_WR_ATOMIC_WRITE, the same, wr.atomic.swap the eight bytes
+ */
+int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr);
+
 #endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* FLUSH and ATOMIC WRITE among the work requests of an operation. */
+#include <errno.h>
+#include "durable.h"
+#include "persist/native.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+#define MOST 8
+
+/*
+ * The extended interface, on the fake queue pair that ibv_post_send posts to: there
+ * everything is a write. The structure is that of version 56.
+ */
+static struct {
+	union {
+		struct ibv_qp_ex qp;
+		char bytes[sizeof(struct ibv_qp_ex) + 64];
+	};
+	struct ibv_qp *to;
+	struct ibv_send_wr wr[MOST];
+	struct ibv_sge sge[MOST];
+	char kinds[MOST + 1]; /* W, F, A */
+	unsigned int count, starts;
+	int refused; /* an errno for what comes */
+} ex;
+
+static void ex_start(struct ibv_qp_ex *qp)
+{
+	CT_EXPECT_EQ(qp, &ex.qp);
+	ex.count = 0;
+	ex.starts++;
+	memset(ex.kinds, 0, sizeof(ex.kinds));
+}
+
+static void ex_add(char kind, uint32_t rkey, uint64_t addr)
+{
+	ex.kinds[ex.count] = kind;
+	ex.wr[ex.count] = (struct ibv_send_wr){
+		.wr_id = ex.qp.wr_id,
+		.send_flags = ex.qp.wr_flags,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = {addr, rkey},
+	};
+	if (ex.count)
+		ex.wr[ex.count - 1].next = &ex.wr[ex.count];
+	ex.count++;
+}
+
+static void ex_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
+{
+	(void)qp;
+	ex_add('W', rkey, addr);
+}
+
+static void ex_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, size_t len,
+		     uint8_t type, uint8_t level)
+{
+	(void)qp;
+	CT_EXPECT_EQ(len, 8);
+	CT_EXPECT_EQ(type, PVB_FLUSH_PERSISTENT);
+	CT_EXPECT_EQ(level, PVB_FLUSH_RANGE);
+	ex_add('F', rkey, addr);
+}
+
+static void ex_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr,
+			    const void *data)
+{
+	(void)qp;
+	CT_EXPECT_EQ(*(const uint64_t *)data, 77);
+	ex_add('A', rkey, addr);
+}
+
+static void ex_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv_sge *sge)
+{
+	(void)qp;
+	CT_EXPECT_EQ(count, 1);
+	ex.sge[ex.count - 1] = *sge;
+	ex.wr[ex.count - 1].sg_list = &ex.sge[ex.count - 1];
+	ex.wr[ex.count - 1].num_sge = 1;
+}
+
+static void ex_set_inline(struct ibv_qp_ex *qp, size_t count,
+			  const struct ibv_data_buf *bufs)
+{
+	const struct ibv_sge sge = {(uintptr_t)bufs->addr, (uint32_t)bufs->length, 0};
+
+	ex_set_sge_list(qp, count, &sge);
+	ex.wr[ex.count - 1].send_flags |= IBV_SEND_INLINE;
+}
+
+static int ex_complete(struct ibv_qp_ex *qp)
+{
+	struct ibv_send_wr *bad;
+
+	(void)qp;
+	return ex.refused ? ex.refused : ibv_post_send(ex.to, ex.wr, &bad);
+}
+
+static bool native_open(struct durable *d)
+{
+	const struct pvb_qp_ex_tail tail = {ex_atomic_write, ex_flush};
+
+	memset(&ex, 0, sizeof(ex));
+	if (!durable_open(d, NULL))
+		return false;
+	ex.qp.wr_start = ex_start;
+	ex.qp.wr_complete = ex_complete;
+	ex.qp.wr_rdma_write = ex_write;
+	ex.qp.wr_set_sge_list = ex_set_sge_list;
+	ex.qp.wr_set_inline_data_list = ex_set_inline;
+	memcpy(ex.bytes + offsetof(struct ibv_qp_ex, wr_atomic_write), &tail,
+	       sizeof(tail));
+	ex.to = d->conn->qp;
+	d->conn->qp_ex = &ex.qp;
+	return true;
+}
+
+/* W FP, or AW FP; or FP alone. */
+static int post_native(struct durable *d, uintptr_t number, char kind)
+{
+	uint64_t payload = 77;
+	struct ibv_sge sge = {(uintptr_t)&payload, sizeof(payload), 0};
+	struct pvb_op op = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.comp_flags = WRITE,
+		.context = NUMBER(number),
+		.sge = &sge,
+		.num_sge = 1,
+		.len = sizeof(payload),
+		.addr = DURABLE_ADDR,
+	};
+	struct pvb_batch batch;
+	int ret = 0;
+
+	pvb_batch_init(&batch, ep_of(d->w.ep), &op);
+	if (kind == 'W')
+		ret = pvb_batch_data(&batch, &op, false);
+	else if (kind == 'A')
+		ret = pvb_batch_atomic_write(&batch, 1, DURABLE_ADDR, &payload);
+	pvb_batch_last(&batch, 0);
+	if (!ret)
+		ret = pvb_batch_flush(&batch, 1, DURABLE_ADDR, DURABLE_ADDR + 8);
+	return pvb_batch_finish(&batch, ret);
+}
+
+CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once)
+{
+	for (const char *kind = "WA"; *kind; kind++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(post_native(&d, 1, *kind), 0);
+		CT_EXPECT_EQ(ex.starts, 1);
+		CT_EXPECT_EQ(ex.kinds[0], *kind);
+		CT_EXPECT_EQ(ex.kinds[1], 'F');
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+		CT_EXPECT_FALSE(ex.wr[0].send_flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_TRUE(ex.wr[1].send_flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_EQ(ex.wr[1].wr.rdma.remote_addr, DURABLE_ADDR);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(batch_native, a_flush_follows_what_was_held_back_before_it)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0x4000, 8, KEY_READS, FI_MORE | FI_COMPLETION),
+		     0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
+	CT_EXPECT_EQ(post_native(&d, 2, 'F'), 0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, what_the_device_refuses_never_began)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	ex.refused = ENOMEM;
+	CT_EXPECT_EQ(post_native(&d, 1, 'W'), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	ex.refused = 0;
+	CT_EXPECT_EQ(post_native(&d, 2, 'W'), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
