@@ -327,6 +327,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	if (pvb_commit_unheard(ep, op))
 		return pvb_commit_quietly(ep, op, desc);
 	fenced = op->flags & FI_FENCE;
+	op->comp_flags |= fenced ? PVB_SLOT_FENCED : 0;
 	/* The plan sees to order, but for reads that it does not know of. */
 	if (!pvb_under_way(&ep->conn, ep->conn.commit->reads_end))
 		op->flags &= ~(uint64_t)FI_FENCE;

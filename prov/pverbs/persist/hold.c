@@ -13,7 +13,7 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 	struct pvb_conn *conn = slot->wq->conn;
 	struct pvb_hold *hold = &conn->hold;
 
-	if (!hold->active && !(slot->flags & PVB_SLOT_ASKS) &&
+	if (!hold->active && !(slot->flags & (PVB_SLOT_ASKS | PVB_SLOT_FENCED)) &&
 	    !atomic_load(&hold->grouped))
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
@@ -120,7 +120,11 @@ static enum pvb_answer pvb_hold_what(struct pvb_conn *conn, const struct pvb_slo
 		return pvb_hold_answer(conn, slot, err);
 	if (slot->flags & PVB_SLOT_GROUP)
 		return pvb_hold_group(conn, at, err);
-	return PVB_ANSWER_OK;
+	*err = FI_ECANCELED;
+	return (slot->flags & PVB_SLOT_FENCED) && !(slot->flags & PVB_SLOT_LED) &&
+			       atomic_load(&conn->hold.failed)
+		       ? PVB_ANSWER_ERROR
+		       : PVB_ANSWER_OK;
 }
 
 /* The oldest; the marker of pvb_tx_close is not in the ring. */

@@ -193,6 +193,23 @@ CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)
 	durable_close(&d);
 }
 
+CT_TEST(hold, a_fence_that_writes_nothing_fails_with_what_it_is_about)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
 CT_TEST(hold, counters_count_at_durability)
 {
 	const struct world_opts opts = {
