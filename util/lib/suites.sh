@@ -301,7 +301,7 @@ suite_install() {
 # What somebody who installs the project finds.
 installed_files() {
 	local root=$1 name
-	for name in include/rdma/fi_ext_cairn.h bin/rdmavm bin/fi_cairn_file \
+	for name in include/rdma/fi_ext_cairn.h bin/rdmavm bin/fi_cairn_file bin/fi_remotelog \
 		share/man/man7/fi_pverbs.7 share/man/man1/rdmavm.1; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
