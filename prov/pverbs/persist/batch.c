@@ -37,8 +37,6 @@ static unsigned int pvb_batch_signal(const struct pvb_batch *batch)
 	return batch->last && !batch->silent ? IBV_SEND_SIGNALED : 0;
 }
 
-_Static_assert(PVB_NATIVE_SGE == PVB_IOV_LIMIT, "buffers of one operation");
-
 /*
  * All at once by the extended interface, which has FLUSH and ATOMIC WRITE; not before
  * what FI_MORE holds back. 0 or an errno, and in *taken how many the device took.
@@ -101,7 +99,7 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 	struct pvb_conn *conn = &batch->ep->conn;
 	struct pvb_slot *slot;
 	struct ibv_send_wr *wr;
-	int ret = pvb_batch_room(batch);
+	int ret = batch->native ? pvb_batch_post(batch) : pvb_batch_room(batch);
 
 	if (ret)
 		return ret;
@@ -201,8 +199,15 @@ static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 		.opcode = (enum ibv_wr_opcode)opcode,
 		.wr.atomic = {addr, len, value, rkey},
 	};
-	const int ret = pvb_batch_add(batch, &wr, (struct ibv_sge){0});
+	uint32_t i;
+	int ret = 0;
 
+	for (i = 0; i < batch->count && !ret; i++) {
+		if (batch->wr[i].send_flags & IBV_SEND_INLINE)
+			ret = pvb_batch_post(batch);
+	}
+	if (!ret)
+		ret = pvb_batch_add(batch, &wr, (struct ibv_sge){0});
 	batch->native |= !ret;
 	return ret;
 }

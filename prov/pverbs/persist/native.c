@@ -55,9 +55,6 @@ static void pvb_native_atomic(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr
 /* What has buffers. */
 static void pvb_native_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 {
-	struct ibv_data_buf bufs[PVB_NATIVE_SGE];
-	int i;
-
 	switch (wr->opcode) {
 	case IBV_WR_SEND:
 		ibv_wr_send(qp);
@@ -79,15 +76,7 @@ static void pvb_native_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 		pvb_native_atomic(qp, wr);
 		break;
 	}
-	if (!(wr->send_flags & IBV_SEND_INLINE)) {
-		ibv_wr_set_sge_list(qp, (size_t)wr->num_sge, wr->sg_list);
-		return;
-	}
-	for (i = 0; i < wr->num_sge; i++) {
-		bufs[i].addr = (void *)(uintptr_t)wr->sg_list[i].addr;
-		bufs[i].length = wr->sg_list[i].length;
-	}
-	ibv_wr_set_inline_data_list(qp, (size_t)wr->num_sge, bufs);
+	ibv_wr_set_sge_list(qp, (size_t)wr->num_sge, wr->sg_list);
 }
 
 int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
@@ -95,7 +84,7 @@ int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 	ibv_wr_start(qp);
 	for (; wr; wr = wr->next) {
 		qp->wr_id = wr->wr_id;
-		qp->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
+		qp->wr_flags = wr->send_flags;
 		if ((int)wr->opcode == PVB_WR_FLUSH)
 			pvb_native_flush(qp, wr->wr.atomic.rkey,
 					 wr->wr.atomic.remote_addr,

@@ -49,12 +49,11 @@ static inline void pvb_native_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_
 	pvb_native_tail(qp)->wr_atomic_write(qp, rkey, addr, data);
 }
 
-/* Buffers of a work request, at most. */
-#define PVB_NATIVE_SGE 16
-
 /*
  * Posts a list of work requests at once, FLUSH and ATOMIC WRITE among them, to such a
- * queue pair: all or none. 0 or an errno. The two are described by
+ * queue pair: all or none. 0 or an errno. None with IBV_SEND_INLINE: inline data that the
+ * extended interface of rdma-core 56 gives to rdma_rxe is not written, and nothing fails.
+ * The two are described by
  *
  *	FLUSH:        opcode PVB_WR_FLUSH, wr.atomic.remote_addr and .rkey,
  *	              wr.atomic.compare_add the number of bytes

@@ -79,15 +79,6 @@ static void ex_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv
 	ex.wr[ex.count - 1].num_sge = 1;
 }
 
-static void ex_set_inline(struct ibv_qp_ex *qp, size_t count,
-			  const struct ibv_data_buf *bufs)
-{
-	const struct ibv_sge sge = {(uintptr_t)bufs->addr, (uint32_t)bufs->length, 0};
-
-	ex_set_sge_list(qp, count, &sge);
-	ex.wr[ex.count - 1].send_flags |= IBV_SEND_INLINE;
-}
-
 static int ex_complete(struct ibv_qp_ex *qp)
 {
 	struct ibv_send_wr *bad;
@@ -107,7 +98,6 @@ static bool native_open(struct durable *d)
 	ex.qp.wr_complete = ex_complete;
 	ex.qp.wr_rdma_write = ex_write;
 	ex.qp.wr_set_sge_list = ex_set_sge_list;
-	ex.qp.wr_set_inline_data_list = ex_set_inline;
 	memcpy(ex.bytes + offsetof(struct ibv_qp_ex, wr_atomic_write), &tail,
 	       sizeof(tail));
 	ex.to = d->conn->qp;
@@ -149,6 +139,7 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 		struct durable d;
 
 		CT_ASSERT_TRUE(native_open(&d));
+		d.conn->inline_size = 0;
 		CT_EXPECT_EQ(post_native(&d, 1, *kind), 0);
 		CT_EXPECT_EQ(ex.starts, 1);
 		CT_EXPECT_EQ(ex.kinds[0], *kind);
@@ -163,6 +154,22 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
 		durable_close(&d);
 	}
+}
+
+CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(post_native(&d, 1, 'W'), 0);
+	CT_EXPECT_EQ(ex.count, 1);
+	CT_EXPECT_EQ(ex.kinds[0], 'F');
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_INLINE);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
 }
 
 CT_TEST(batch_native, a_flush_follows_what_was_held_back_before_it)
@@ -187,6 +194,7 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 	struct durable d;
 
 	CT_ASSERT_TRUE(native_open(&d));
+	d.conn->inline_size = 0;
 	ex.refused = ENOMEM;
 	CT_EXPECT_EQ(post_native(&d, 1, 'W'), -FI_EAGAIN);
 	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
