@@ -10,6 +10,8 @@
 /* How often a doorbell or a deadline is looked at that nothing else makes anyone look at.
  */
 #define PVB_TICK_MS 20
+/* The same while a doorbell has to show that is on its way. */
+#define PVB_TICK_BELL_MS 1
 
 static int pvb_control_queue(struct pvb_control *control)
 {
@@ -75,7 +77,8 @@ void pvb_control_close(struct pvb_control *control)
 
 void pvb_control_tick(struct pvb_control *control)
 {
-	const struct timespec every = {.tv_nsec = PVB_TICK_MS * 1000000L};
+	const long ms = atomic_load(&control->waiting) ? PVB_TICK_BELL_MS : PVB_TICK_MS;
+	const struct timespec every = {.tv_nsec = ms * 1000000L};
 	const struct itimerspec timer = {.it_interval = every, .it_value = every};
 
 	timerfd_settime(control->timer, 0, &timer, NULL);
