@@ -376,11 +376,16 @@ suite_portable() {
 # The machine's persistent memory says one thing, then, started anew, the other. What the power cut shows and what it
 # cannot: check-killed.
 suite_pmem() {
+	local method
+
 	step build-unit 1200 build_tree unit -- --disable-man || return
 	guest_build trixie || return
 	durable_in_guest trixie trixie
-	counted pmem-functional 600 in_guest trixie 580 env FI_CAIRN_PMEM=/dev/dax0.0 fabtests/interop/with-build trixie \
-		fabtests/functional/run-functional -b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mr
+	for method in auto message; do
+		counted "pmem-functional-$method" 600 in_guest trixie 580 env FI_CAIRN_PMEM=/dev/dax0.0 \
+			FI_PVERBS_COMMIT_METHOD=$method fabtests/interop/with-build trixie fabtests/functional/run-functional \
+			-b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mr commit
+	done
 	counted pmem-killed 1200 "$top/fabtests/interop/check-killed" trixie --release trixie --name "$(guest_name trixie)"
 	guest trixie down
 	step rdmavm-up-cpu 600 guest trixie --persistence cpu up || return
