@@ -191,7 +191,14 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 	return pvb_batch_add(batch, &wr, sge);
 }
 
-/* See pvb_native_post. */
+/* See pvb_native_post: what the extended interface must not be given. */
+static bool pvb_wr_plain(const struct ibv_send_wr *wr)
+{
+	if ((int)wr->opcode == PVB_WR_FLUSH || (int)wr->opcode == PVB_WR_ATOMIC_WRITE)
+		return false;
+	return wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1;
+}
+
 static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 			    uint64_t addr, uint64_t len, uint64_t value)
 {
@@ -203,7 +210,7 @@ static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 	int ret = 0;
 
 	for (i = 0; i < batch->count && !ret; i++) {
-		if (batch->wr[i].send_flags & IBV_SEND_INLINE)
+		if (pvb_wr_plain(&batch->wr[i]))
 			ret = pvb_batch_post(batch);
 	}
 	if (!ret)

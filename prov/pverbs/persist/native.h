@@ -51,8 +51,9 @@ static inline void pvb_native_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_
 
 /*
  * Posts a list of work requests at once, FLUSH and ATOMIC WRITE among them, to such a
- * queue pair: all or none. 0 or an errno. None with IBV_SEND_INLINE: inline data that the
- * extended interface of rdma-core 56 gives to rdma_rxe is not written, and nothing fails.
+ * queue pair: all or none. 0 or an errno. Data in one piece and not IBV_SEND_INLINE: the
+ * extended interface of rdma-core 56 for rdma_rxe writes nothing of inline data and wrong
+ * bytes of several pieces (seen), and nothing fails.
  * The two are described by
  *
  *	FLUSH:        opcode PVB_WR_FLUSH, wr.atomic.remote_addr and .rkey,

@@ -172,6 +172,36 @@ CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
 	durable_close(&d);
 }
 
+CT_TEST(batch_native, so_does_data_in_pieces)
+{
+	uint64_t payload[2] = {0};
+	struct ibv_sge sge[2] = {{(uintptr_t)&payload[0], 8, 0},
+				 {(uintptr_t)&payload[1], 8, 0}};
+	struct pvb_op op = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.comp_flags = WRITE,
+		.context = NUMBER(1),
+		.sge = sge,
+		.num_sge = 2,
+		.len = sizeof(payload),
+	};
+	struct pvb_batch batch;
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	d.conn->inline_size = 0;
+	pvb_batch_init(&batch, ep_of(d.w.ep), &op);
+	CT_EXPECT_EQ(pvb_batch_data(&batch, &op, false), 0);
+	pvb_batch_last(&batch, 0);
+	CT_EXPECT_EQ(pvb_batch_finish(&batch, pvb_batch_flush(&batch, 1, 0, 8)), 0);
+	CT_EXPECT_EQ(ex.count, 1);
+	CT_EXPECT_EQ(ex.kinds[0], 'F');
+	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 0)->num_sge, 2);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	durable_close(&d);
+}
+
 CT_TEST(batch_native, a_flush_follows_what_was_held_back_before_it)
 {
 	struct durable d;
