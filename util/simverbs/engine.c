@@ -325,7 +325,8 @@ void svb_engine_run_peer(struct svb_qp_sh *qp)
 	struct svb_seg *seg;
 	struct svb_qp_sh *peer = svb_qp_peer(qp, &seg);
 
-	if (peer && svb_get(peer->sq.wait))
+	/* It may have found no receive and not yet begun to wait: its lock tells. */
+	if (peer)
 		svb_engine_run(seg, peer);
 }
 
