@@ -7,7 +7,8 @@ fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
 	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc fabtests/fuzz/fuzz_remotelog \
-	fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
+	fabtests/fuzz/fuzz_sealed fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg \
+	fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -32,6 +33,10 @@ fabtests_fuzz_fuzz_remotelog_SOURCES = fabtests/fuzz/fuzz_remotelog.c $(fuzz_mai
 fabtests_fuzz_fuzz_remotelog_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_remotelog
 fabtests_fuzz_fuzz_remotelog_LDADD = util/fi_remotelog/libremotelog.la
 
+fabtests_fuzz_fuzz_sealed_SOURCES = fabtests/fuzz/fuzz_sealed.c $(fuzz_main)
+fabtests_fuzz_fuzz_sealed_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_sealed_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+
 fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm_wire.c \
 	util/simverbs/cm_wire.h $(fuzz_main)
 fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
@@ -46,4 +51,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/sealed fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
