@@ -24,8 +24,7 @@ bool pvb_fence_waits(struct ibv_context *verbs)
 	return !strcmp(adapter.driver, "rxe");
 }
 
-/* Has a read or atomic not ended yet? */
-static bool pvb_fence_reads(struct pvb_conn *conn)
+bool pvb_fence_reads(struct pvb_conn *conn)
 {
 	return conn->sq.ring.head - conn->reads_end < crn_ring_used(&conn->sq.ring);
 }

@@ -233,6 +233,8 @@ void pvb_stats_log(struct pvb_ep *ep);
 
 /* fence.c: is the device one whose own fences are not to be used? */
 bool pvb_fence_waits(struct ibv_context *verbs);
+/* Has a read or atomic of the program's not ended yet? */
+bool pvb_fence_reads(struct pvb_conn *conn);
 
 /* ep.c: to be called when what calls without flags ask for has changed. */
 void pvb_ep_defaults(struct pvb_ep *ep);

@@ -7,11 +7,7 @@ int pvb_commit_open(struct pvb_conn *conn)
 	if (conn->commit)
 		return 0;
 	conn->commit = calloc(1, sizeof(*conn->commit));
-	if (!conn->commit)
-		return -FI_ENOMEM;
-	/* What was posted before may have been reads. */
-	conn->commit->reads_end = conn->sq.ring.head;
-	return 0;
+	return conn->commit ? 0 : -FI_ENOMEM;
 }
 
 void pvb_commit_close(struct pvb_conn *conn)
@@ -144,6 +140,8 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 	commit->counts[pvb_plan_count(plan)]++;
 	if (sent && pvb_op_announces(op))
 		commit->messages++;
+	if (pvb_op_reads(op))
+		conn->reads_end = conn->sq.ring.head;
 	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
 	if (plan->hold)
 		commit->held[commit->held_count++] = (struct pvb_commit_held){
@@ -239,6 +237,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	/* A write of nothing has no flush that serves others, whatever it goes to. */
 	const uint32_t facts = op->len ? pvb_op_facts(op) : 0;
 	struct pvb_plan_query query;
+	bool waits;
 	int ret = 0;
 
 	pvb_commit_query(ep, desc, &query);
@@ -255,7 +254,12 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 		return 0;
 	}
 	ret = pvb_plan(&query, plan);
-	return !ret && plan->after && query.before ? -FI_EAGAIN : ret;
+	if (ret)
+		return ret;
+	/* Also where the device's own fences are not to be used: fence.c. */
+	waits = plan->after ||
+		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
+	return waits && query.before ? -FI_EAGAIN : 0;
 }
 
 /*
@@ -293,8 +297,6 @@ static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
 	if (ret)
 		return ret;
 	commit->counts[PVB_COMMIT_LATER]++;
-	if (pvb_op_reads(op))
-		commit->reads_end = ep->conn.sq.ring.head;
 	return 0;
 }
 
@@ -329,7 +331,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	fenced = op->flags & FI_FENCE;
 	op->comp_flags |= fenced ? PVB_SLOT_FENCED : 0;
 	/* The plan sees to order, but for reads that it does not know of. */
-	if (!pvb_under_way(&ep->conn, ep->conn.commit->reads_end))
+	if (!pvb_fence_reads(&ep->conn))
 		op->flags &= ~(uint64_t)FI_FENCE;
 	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan, fenced)
 				    : pvb_commit_post(ep, op, &plan);
@@ -408,8 +410,6 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		return ret;
 	if (pvb_op_announces(op))
 		commit->messages++;
-	if (pvb_op_reads(op))
-		commit->reads_end = ep->conn.sq.ring.head;
 	return 0;
 }
 

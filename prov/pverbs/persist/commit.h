@@ -40,11 +40,9 @@ struct pvb_commit {
 	uint32_t end[PVB_COMMIT_KINDS];
 	unsigned int kinds; /* PVB_BEFORE_*: end means something */
 	uint32_t facts;	    /* of the memory that the newest of all went to */
-	/* Position behind the newest read or atomic that asked for nothing: a fenced
-	 * operation waits for it. */
-	uint32_t reads_end;
 	struct pvb_commit_held held[PVB_COMMIT_HELD];
 	uint32_t held_count;
+	bool closing; /* group.c: its end is being posted */
 	uint64_t counts[PVB_COMMIT_COUNTS];
 	uint32_t messages; /* sends and writes with data posted: what the peer counts */
 };

@@ -39,6 +39,7 @@ int pvb_control_open(struct pvb_domain *domain)
 	control->domain = domain;
 	control->stop = -1;
 	crn_list_init(&control->lanes);
+	crn_list_init(&control->buried);
 	crn_list_init(&control->targets);
 	ret = -pthread_mutex_init(&control->lock, NULL);
 	if (ret)
@@ -65,10 +66,13 @@ err_free:
 void pvb_control_close(struct pvb_control *control)
 {
 	struct pvb_domain *domain = control->domain;
+	struct crn_list *entry;
 
 	pvb_control_thread_stop(control);
 	atomic_fetch_add(&domain->refs, 1);
 	fi_close(&control->cq->fid.fid);
+	while ((entry = crn_list_pop(&control->buried)))
+		pvb_lane_free(crn_container_of(entry, struct pvb_lane, entry));
 	close(control->timer);
 	pthread_mutex_destroy(&control->lock);
 	free(control);
@@ -103,6 +107,8 @@ static void pvb_control_ticked(struct pvb_control *control)
 /* The initiator is told, if it sleeps. */
 static void pvb_control_wake(struct pvb_lane *lane)
 {
+	if (!lane->conn) /* closed: pvb_lane_close */
+		return;
 	crn_wait_signal(&lane->conn->sq.cq->wait);
 	pvb_cntr_wake(&lane->conn->sq);
 }
@@ -131,6 +137,8 @@ static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
 	struct pvb_wire_message message;
 	uint32_t at;
 
+	if (!lane->conn) /* closed meanwhile */
+		return;
 	if (!pvb_wire_parse(&message, recv->buf, len)) {
 		pvb_lane_lose(lane, "a message cannot be understood");
 		return;
@@ -260,10 +268,10 @@ int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait)
 	return ret ? ret : crn_wait_add_fd(wait, control->timer);
 }
 
-void pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
+bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
 {
 	struct pvb_control *control = lane->control;
-	bool any;
+	bool any, drained = true;
 
 	pthread_mutex_lock(&control->lock);
 	atomic_store(&lane->lost, true);
@@ -279,10 +287,13 @@ void pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
 				 "control queue pair 0x%x does not return what was "
 				 "posted\n",
 				 lane->qp->qp_num);
+			drained = false;
 			break;
 		}
 		sched_yield();
 	}
 	crn_list_del(&lane->entry);
+	lane->conn = NULL;
 	pthread_mutex_unlock(&control->lock);
+	return drained;
 }

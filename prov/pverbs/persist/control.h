@@ -104,6 +104,7 @@ struct pvb_control {
 	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
 	pthread_mutex_t lock;
 	struct crn_list lanes;
+	struct crn_list buried; /* closed, and the device has not returned everything */
 	struct crn_list targets;
 	atomic_uint waiting; /* lanes whose doorbell does not show yet */
 	atomic_uint holding; /* connections that hold completions back */
@@ -128,8 +129,8 @@ int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 /* Something waits for time to pass. */
 void pvb_control_tick(struct pvb_control *control);
 /* Waits until the completions of a queue pair in ERR were taken, and no longer than till
- * the deadline. */
-void pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
+ * the deadline: false, and some of them may still come. */
+bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
 
 /* control_thread.c: handles requests of peers while the program does something else. */
 int pvb_control_thread_start(struct pvb_control *control);
@@ -140,6 +141,8 @@ void pvb_control_thread_stop(struct pvb_control *control);
 /* The lane of a connection that has its queue pair: 0, or a negative code. */
 int pvb_lane_open(struct pvb_conn *conn);
 void pvb_lane_close(struct pvb_conn *conn);
+/* What is left of one. */
+void pvb_lane_free(struct pvb_lane *lane);
 /* To ready-to-send, on the path of the connection, to the peer's queue pair. */
 int pvb_lane_connect(struct pvb_lane *lane);
 /* Posts a message; true: it is under way. */

@@ -51,6 +51,16 @@ static void pvb_group_reserve(struct pvb_conn *conn, bool on)
 					  : conn->sq.depth);
 }
 
+/* Does a flush of range serve that one too? A read waits for everything before it, and
+ * pushes what went to its region. */
+static bool pvb_group_served(const struct pvb_dirty_range *range,
+			     const struct pvb_dirty_range *other,
+			     const struct pvb_plan *plan)
+{
+	return other->rkey == range->rkey &&
+	       (pvb_plan_has(plan, PVB_ACT_READ) || other->from == range->from);
+}
+
 /* One flush, and all that it serves is done; *last: nothing is left. */
 static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 {
@@ -63,28 +73,37 @@ static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 	ret = pvb_lift_plan(ep, &range, &plan);
 	if (ret)
 		return ret;
-	/* A read waits for everything before it, and pushes what went to its region. */
-	for (i = pvb_group_next(dirty, 0); i < dirty->count;
-	     i = pvb_group_next(dirty, i)) {
-		if (dirty->range[i].rkey == range.rkey &&
-		    (pvb_plan_has(&plan, PVB_ACT_READ) ||
-		     dirty->range[i].from == range.from))
+	*last = true;
+	for (i = 0; i < dirty->count; i++)
+		*last &= !dirty->range[i].grouped ||
+			 pvb_group_served(&range, &dirty->range[i], &plan);
+	ret = pvb_lift_range(ep, &range, &plan, *last ? PVB_SLOT_GROUP_END : 0);
+	if (ret)
+		return ret;
+	for (i = 0; i < dirty->count;) {
+		if (dirty->range[i].grouped &&
+		    pvb_group_served(&range, &dirty->range[i], &plan))
 			pvb_dirty_remove(dirty, i);
 		else
 			i++;
 	}
-	*last = !pvb_group_open(&ep->conn);
-	return pvb_lift_range(ep, &range, &plan, *last ? PVB_SLOT_GROUP_END : 0);
+	return 0;
 }
 
 int pvb_group_close(struct pvb_ep *ep)
 {
+	struct pvb_commit *commit = ep->conn.commit;
 	bool last = false;
 	int ret = 0;
 
+	/* Its own flushes found no room: tx.c asks for it then. */
+	if (commit->closing)
+		return -FI_EAGAIN;
+	commit->closing = true;
 	pvb_group_reserve(&ep->conn, false);
 	while (!last && !ret)
 		ret = pvb_group_flush(ep, &last);
+	commit->closing = false;
 	return ret;
 }
 

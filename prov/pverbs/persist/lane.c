@@ -48,7 +48,7 @@ static void pvb_lane_release(struct pvb_lane *lane)
 	pthread_mutex_unlock(&lane->control->lock);
 }
 
-static void pvb_lane_free(struct pvb_lane *lane)
+void pvb_lane_free(struct pvb_lane *lane)
 {
 	uint32_t i;
 
@@ -155,6 +155,20 @@ int pvb_lane_open(struct pvb_conn *conn)
 	return 0;
 }
 
+/* What may still complete names the lane: its memory stays until the queue is closed. */
+static void pvb_lane_bury(struct pvb_lane *lane)
+{
+	struct pvb_control *control = lane->control;
+
+	ibv_destroy_qp(lane->qp);
+	lane->qp = NULL;
+	pvb_lane_release(lane);
+	lane->hw = NULL;
+	pthread_mutex_lock(&control->lock);
+	crn_list_add_tail(&control->buried, &lane->entry);
+	pthread_mutex_unlock(&control->lock);
+}
+
 void pvb_lane_close(struct pvb_conn *conn)
 {
 	struct pvb_lane *lane = conn->lane;
@@ -164,8 +178,10 @@ void pvb_lane_close(struct pvb_conn *conn)
 		return;
 	conn->lane = NULL;
 	ibv_modify_qp(lane->qp, &attr, IBV_QP_STATE);
-	pvb_control_drain(lane, crn_now_ms() + (uint64_t)pvb_params.close_timeout);
-	pvb_lane_free(lane);
+	if (pvb_control_drain(lane, crn_now_ms() + (uint64_t)pvb_params.close_timeout))
+		pvb_lane_free(lane);
+	else
+		pvb_lane_bury(lane);
 }
 
 /* One transition: what rdma_cm would have for the connection's own queue pair, towards

@@ -15,6 +15,8 @@ int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen)
 	if (optlen != sizeof(struct fid_mr *) || !*(struct fid_mr *const *)optval)
 		return -FI_EINVAL;
 	mr = crn_container_of(*(struct fid_mr *const *)optval, struct pvb_mr, fid);
+	if (mr->fid.fid.fclass != FI_CLASS_MR)
+		return -FI_EINVAL;
 	if (mr->domain != ep->domain)
 		return -FI_EDOMAIN;
 	/* Without a control queue pair nobody could be told. */

@@ -51,14 +51,15 @@ static int pvb_ring_message(struct pvb_control *control, const struct pvb_slot *
 	const struct pvb_wq *wq = slot->wq;
 	const struct ibv_sge *buf = &wq->bufs[(size_t)(slot - wq->slots) * wq->buf_limit];
 	const struct pvb_target *target;
-	uint32_t here;
+	uint32_t i, here;
 
-	for (; len; len -= here, buf++) {
-		here = CRN_MIN(len, buf->length);
-		target = pvb_target_holding(control, buf->addr, here);
-		if (!target)
+	for (i = 0; i < wq->buf_limit && len; i++, len -= here) {
+		here = CRN_MIN(len, buf[i].length);
+		target = here ? pvb_target_holding(control, buf[i].addr, here) : NULL;
+		if (here && !target)
 			return FI_EOPNOTSUPP;
-		pvb_target_flush(target, buf->addr, here);
+		if (here)
+			pvb_target_flush(target, buf[i].addr, here);
 	}
 	return 0;
 }
