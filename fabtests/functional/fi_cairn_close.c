@@ -126,7 +126,8 @@ static int in_any_order(struct fct *t, int (*bring)(struct scene *s, struct fct 
 		fault_hook(t->opts.prov);
 	hooked = true;
 	for (nth = 0; nth < ORDERS; nth++) {
-		if (bring(&s, t) == -FI_ENOSYS) {
+		ret = bring(&s, t);
+		if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !s.here)) {
 			ret = fct_skip(t, "not offered: %s", s.doing);
 			scene_close(&s);
 			goto out;
