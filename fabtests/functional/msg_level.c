@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every threading level and progress model a program may ask for carries messages. */
 #include <pthread.h>
+#include <sched.h>
 
 #include "msg.h"
 
@@ -141,6 +142,8 @@ static void *post_many(void *arg)
 			p->posted++;
 		else if (p->ret != -FI_EAGAIN)
 			break;
+		else
+			sched_yield();
 	}
 	return NULL;
 }

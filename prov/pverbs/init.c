@@ -10,7 +10,7 @@ struct pvb_params pvb_params = {
 	.rx_size = 256,
 	.inject_size = 64,
 	.resolve_timeout = 2000,
-	.retry_count = 7,
+	.retry_count = 6, /* rdma_rxe takes 7 for no end */
 	.rnr_retry_count = 7,
 	.close_timeout = 2000,
 	.gid_index = -1,
@@ -54,7 +54,7 @@ static const struct pvb_param_row {
 	{"resolve_timeout", FI_PARAM_INT, &pvb_params.resolve_timeout, 1, 600000,
 	 "Milliseconds rdma_cm may take for an address, and for a route (default: 2000)"},
 	{"retry_count", FI_PARAM_INT, &pvb_params.retry_count, 0, 7,
-	 "Times the device repeats a packet that nobody acknowledges (default: 7)"},
+	 "Times the device repeats a packet that nobody acknowledges (default: 6)"},
 	{"rnr_retry_count", FI_PARAM_INT, &pvb_params.rnr_retry_count, 0, 7,
 	 "Times the device repeats a send while the peer has no receive posted; 7 is "
 	 "without end (default: 7)"},

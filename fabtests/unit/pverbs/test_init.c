@@ -68,7 +68,7 @@ CT_TEST(init, without_the_environment_the_defaults_of_the_manual_hold)
 	CT_EXPECT_EQ(pvb_params.rx_size, 256);
 	CT_EXPECT_EQ(pvb_params.inject_size, 64);
 	CT_EXPECT_EQ(pvb_params.resolve_timeout, 2000);
-	CT_EXPECT_EQ(pvb_params.retry_count, 7);
+	CT_EXPECT_EQ(pvb_params.retry_count, 6);
 	CT_EXPECT_EQ(pvb_params.rnr_retry_count, 7);
 	CT_EXPECT_EQ(pvb_params.close_timeout, 2000);
 	CT_EXPECT_EQ(pvb_params.gid_index, -1);
@@ -128,8 +128,8 @@ CT_TEST(init, each_number_is_read_within_its_bounds)
 		{names[4], &pvb_params.resolve_timeout, "0", 2000},
 		{names[4], &pvb_params.resolve_timeout, "600001", 2000},
 		{names[5], &pvb_params.retry_count, "0", 0},
-		{names[5], &pvb_params.retry_count, "8", 7},
-		{names[5], &pvb_params.retry_count, "-1", 7},
+		{names[5], &pvb_params.retry_count, "8", 6},
+		{names[5], &pvb_params.retry_count, "-1", 6},
 		{names[6], &pvb_params.rnr_retry_count, "3", 3},
 		{names[6], &pvb_params.rnr_retry_count, "99", 7},
 		{names[7], &pvb_params.close_timeout, "5", 5},
