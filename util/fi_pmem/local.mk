@@ -8,5 +8,5 @@ util_fi_pmem_fi_pmem_SOURCES = \
 util_fi_pmem_fi_pmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 util_fi_pmem_fi_pmem_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)
-TESTS += util/fi_pmem/test-fi_pmem
-EXTRA_DIST += util/fi_pmem/local.mk util/fi_pmem/test-fi_pmem
+TESTS += util/fi_pmem/test-fi_pmem.sh
+EXTRA_DIST += util/fi_pmem/local.mk util/fi_pmem/test-fi_pmem.sh

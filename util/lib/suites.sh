@@ -63,7 +63,7 @@ make_check() {
 	local dir=$1 log n p=0 f=0 s=0 rc
 	make -C "$dir" -j2 check "${@:2}"
 	rc=$?
-	for log in "$dir"/fabtests/*/*.log; do
+	for log in "$dir"/{fabtests,util}/*/*.log; do
 		if grep -q '^\[==========\]' "$log"; then
 			n=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 			p=$((p + ${n:-0}))
