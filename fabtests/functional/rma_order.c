@@ -153,8 +153,8 @@ int rma_fence_between(struct fct *t)
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[3];
-	const uint32_t rounds =
-		t->scale > 1 ? 4 : 20; /* half a second each on rdma_rxe */
+	/* Half a second each on rdma_rxe. */
+	const uint32_t rounds = t->scale > 1 ? 4 : 20;
 	uint32_t i;
 	int ret;
 
