@@ -18,6 +18,7 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 	batch->end_flags = 0;
 	batch->silent = false;
 	batch->native = false;
+	batch->registered = false;
 }
 
 /* The slot behind those that are not posted yet. */
@@ -110,6 +111,7 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 			      (uint32_t)(slot - conn->sq.slots));
 		op->num_sge = 1;
 	}
+	batch->registered = op->num_sge == 1 && op->sge->lkey && !pvb_op_copied(op);
 	wr = &batch->wr[batch->count++];
 	wr->wr_id = (uintptr_t)slot;
 	pvb_wr_build(batch->ep, op,
@@ -191,12 +193,17 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 	return pvb_batch_add(batch, &wr, sge);
 }
 
-/* See pvb_native_post: what the extended interface must not be given. */
-static bool pvb_wr_plain(const struct ibv_send_wr *wr)
+/*
+ * Whether the extended interface may be given it: see pvb_native_post. What is registered
+ * need not go inline, and goes in one call with what follows.
+ */
+static bool pvb_wr_native(const struct pvb_batch *batch, struct ibv_send_wr *wr)
 {
 	if ((int)wr->opcode == PVB_WR_FLUSH || (int)wr->opcode == PVB_WR_ATOMIC_WRITE)
-		return false;
-	return wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1;
+		return true;
+	if (batch->registered)
+		wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	return !(wr->send_flags & IBV_SEND_INLINE) && wr->num_sge == 1;
 }
 
 static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
@@ -210,7 +217,7 @@ static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 	int ret = 0;
 
 	for (i = 0; i < batch->count && !ret; i++) {
-		if (pvb_wr_plain(&batch->wr[i]))
+		if (!pvb_wr_native(batch, &batch->wr[i]))
 			ret = pvb_batch_post(batch);
 	}
 	if (!ret)

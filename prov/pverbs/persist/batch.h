@@ -24,6 +24,7 @@ struct pvb_batch {
 	uint64_t end_flags;  /* its PVB_SLOT_*, then */
 	bool silent;	     /* it completes with what is posted later */
 	bool native;	     /* of those not posted yet one is FLUSH or ATOMIC WRITE */
+	bool registered; /* the operation's data is one piece that the device may read */
 	struct ibv_send_wr wr[PVB_BATCH_SIZE];
 	struct ibv_sge sge[PVB_BATCH_SIZE];
 };

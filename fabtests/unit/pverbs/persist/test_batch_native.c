@@ -105,14 +105,16 @@ static bool native_open(struct durable *d)
 	return true;
 }
 
-/* W FP, or AW FP; or FP alone. */
-static int post_native(struct durable *d, uintptr_t number, char kind)
+/* W FP, of data that is registered if it has a key, or AW FP; or FP alone. */
+static int post_native_of(struct durable *d, uintptr_t number, char kind, uint32_t lkey,
+			  uint64_t flags)
 {
 	uint64_t payload = 77;
-	struct ibv_sge sge = {(uintptr_t)&payload, sizeof(payload), 0};
+	struct ibv_sge sge = {(uintptr_t)&payload, sizeof(payload), lkey};
 	struct pvb_op op = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.comp_flags = WRITE,
+		.flags = flags,
 		.context = NUMBER(number),
 		.sge = &sge,
 		.num_sge = 1,
@@ -131,6 +133,11 @@ static int post_native(struct durable *d, uintptr_t number, char kind)
 	if (!ret)
 		ret = pvb_batch_flush(&batch, 1, DURABLE_ADDR, DURABLE_ADDR + 8);
 	return pvb_batch_finish(&batch, ret);
+}
+
+static int post_native(struct durable *d, uintptr_t number, char kind)
+{
+	return post_native_of(d, number, kind, 0, 0);
 }
 
 CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once)
@@ -156,20 +163,42 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 	}
 }
 
-CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
+CT_TEST(batch_native, registered_data_does_not_go_inline)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(native_open(&d));
-	CT_EXPECT_EQ(post_native(&d, 1, 'W'), 0);
-	CT_EXPECT_EQ(ex.count, 1);
-	CT_EXPECT_EQ(ex.kinds[0], 'F');
-	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
-	CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_INLINE);
+	CT_EXPECT_EQ(post_native_of(&d, 1, 'W', 5, 0), 0);
+	CT_EXPECT_EQ(ex.count, 2);
+	CT_EXPECT_FALSE(ex.wr[0].send_flags & IBV_SEND_INLINE);
+	CT_EXPECT_EQ(ex.sge[0].lkey, 5);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	expect_no_comp(d.w.cq);
 	durable_close(&d);
+}
+
+CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
+{
+	static const struct {
+		uint32_t lkey;
+		uint64_t flags;
+	} kinds[] = {{0, 0}, {5, FI_INJECT}};
+
+	for (int i = 0; i < 2; i++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(post_native_of(&d, 1, 'W', kinds[i].lkey, kinds[i].flags),
+			     0);
+		CT_EXPECT_EQ(ex.count, 1);
+		CT_EXPECT_EQ(ex.kinds[0], 'F');
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+		CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_INLINE);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		durable_close(&d);
+	}
 }
 
 CT_TEST(batch_native, so_does_data_in_pieces)
