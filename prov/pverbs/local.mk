@@ -80,6 +80,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/sealed.h \
 	prov/pverbs/persist/target.c \
 	prov/pverbs/persist/under_way.c \
+	prov/pverbs/persist/usual.c \
 	prov/pverbs/persist/verbs56.h \
 	prov/pverbs/persist/wire.c \
 	prov/pverbs/persist/wire.h \

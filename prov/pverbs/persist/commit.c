@@ -169,6 +169,7 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 	if (ret < 0)
 		return ret;
 	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
+	pvb_usual_learn(conn, op, plan);
 	return 0;
 }
 
@@ -344,6 +345,11 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 	ssize_t ret;
 
 	crn_lock(&conn->tx_lock);
+	if (pvb_usual_fits(conn, op)) {
+		ret = pvb_usual_post(ep, op);
+		crn_unlock(&conn->tx_lock);
+		return ret;
+	}
 	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(conn, op, &desc)
 					       : pvb_tx_refuse(ep);
 	if (!ret)

@@ -33,6 +33,15 @@ struct pvb_commit_held {
 	uint32_t end; /* position behind its last entry of the send queue */
 };
 
+/* usual.c: the write before, whose plan serves one like it. */
+struct pvb_usual {
+	uint64_t key;	/* 0: there is none */
+	uint32_t facts; /* pvb_op_facts */
+	uint8_t then;	/* enum pvb_act behind the data, or PVB_ACT_END */
+	uint8_t kind;	/* the bit of pvb_plan.leaves */
+	uint8_t count;	/* enum pvb_commit_count */
+};
+
 struct pvb_commit {
 	struct pvb_dirty dirty;
 	/* Positions behind the newest of each kind, which is under way until it retires.
@@ -42,6 +51,7 @@ struct pvb_commit {
 	uint32_t facts;	    /* of the memory that the newest of all went to */
 	struct pvb_commit_held held[PVB_COMMIT_HELD];
 	uint32_t held_count;
+	struct pvb_usual usual;
 	bool closing; /* group.c: its end is being posted */
 	uint64_t counts[PVB_COMMIT_COUNTS];
 	uint32_t messages; /* sends and writes with data posted: what the peer counts */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Between the files that carry out durable operations: commit.c (posts them), group.c
- * (several that share a flush), lift.c (what was written before), ask.c (the target),
- * query.c (what plan.c is told), under_way.c (what has not ended). All of it with tx_lock
- * held.
+ * (several that share a flush), usual.c (one like the one before), lift.c (what was
+ * written before), ask.c (the target), query.c (what plan.c is told), under_way.c (what
+ * has not ended). All of it with tx_lock held.
  */
 #ifndef PVB_EXECUTE_H
 #define PVB_EXECUTE_H
@@ -53,6 +53,16 @@ unsigned int pvb_plan_leaves(const struct pvb_plan *plan);
 enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan);
 /* Entries of the send queue. */
 uint32_t pvb_plan_entries(const struct pvb_plan *plan);
+
+/* usual.c */
+
+/* Remembers what was posted by this plan, if one like it may go the short way. */
+void pvb_usual_learn(struct pvb_conn *conn, const struct pvb_op *op,
+		     const struct pvb_plan *plan);
+/* May it? */
+bool pvb_usual_fits(struct pvb_conn *conn, const struct pvb_op *op);
+/* Posts it. 0, or a negative code: it never began. */
+ssize_t pvb_usual_post(struct pvb_ep *ep, struct pvb_op *op);
 
 /* ask.c */
 

@@ -79,6 +79,14 @@ static void ex_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv
 	ex.wr[ex.count - 1].num_sge = 1;
 }
 
+static void ex_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
+		       uint32_t length)
+{
+	const struct ibv_sge sge = {addr, length, lkey};
+
+	ex_set_sge_list(qp, 1, &sge);
+}
+
 static int ex_complete(struct ibv_qp_ex *qp)
 {
 	struct ibv_send_wr *bad;
@@ -98,6 +106,7 @@ static bool native_open(struct durable *d)
 	ex.qp.wr_complete = ex_complete;
 	ex.qp.wr_rdma_write = ex_write;
 	ex.qp.wr_set_sge_list = ex_set_sge_list;
+	ex.qp.wr_set_sge = ex_set_sge;
 	memcpy(ex.bytes + offsetof(struct ibv_qp_ex, wr_atomic_write), &tail,
 	       sizeof(tail));
 	ex.to = d->conn->qp;
@@ -262,5 +271,61 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* fi_writemsg of registered data to a region that takes FLUSH. */
+static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t flags)
+{
+	const struct pvb_desc desc = {
+		.domain = PVB_DMP, .ddio = true, .persistent = true, .flush = true};
+	uint64_t payload = 77;
+	const struct iovec iov = {&payload, sizeof(payload)};
+	void *const lkey = (void *)(uintptr_t)5;
+	const struct fi_rma_iov range = {DURABLE_ADDR, 8, pvb_desc_key(0x4000, &desc)};
+	const struct fi_msg_rma msg = {.msg_iov = &iov,
+				       .desc = (void **)&lkey,
+				       .iov_count = 1,
+				       .rma_iov = &range,
+				       .rma_iov_count = 1,
+				       .context = NUMBER(number)};
+
+	ep_of(d->w.ep)->domain->native.flush_persistent = true;
+	return fi_writemsg(d->w.ep, &msg, flags | FI_COMPLETION | FI_COMMIT_COMPLETE);
+}
+
+CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
+{
+	struct ibv_send_wr first[2];
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(durable_flushed(&d, i, 0), 0);
+		CT_EXPECT_EQ(ex.starts, i);
+		CT_EXPECT_EQ(ex.count, 2);
+		CT_EXPECT_EQ(strcmp(ex.kinds, "WF"), 0);
+		if (i == 1)
+			memcpy(first, ex.wr, sizeof(first));
+		for (int j = 0; j < 2; j++) {
+			CT_EXPECT_EQ(ex.wr[j].send_flags, first[j].send_flags);
+			CT_EXPECT_EQ(ex.wr[j].wr.rdma.remote_addr,
+				     first[j].wr.rdma.remote_addr);
+			CT_EXPECT_EQ(ex.wr[j].wr.rdma.rkey, first[j].wr.rdma.rkey);
+		}
+		CT_EXPECT_EQ(ex.sge[0].lkey, 5);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	}
+	/* Copied data has to go inline. */
+	CT_EXPECT_EQ(durable_flushed(&d, 3, FI_INJECT), 0);
+	CT_EXPECT_EQ(strcmp(ex.kinds, "F"), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	ex.refused = ENOMEM;
+	CT_EXPECT_EQ(durable_flushed(&d, 4, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
 	durable_close(&d);
 }
