@@ -433,6 +433,11 @@ guest_tests() {
 
 # functional_in_guest RELEASE BUILD CLIENT SERVER [PROGRAM...]
 functional_in_guest() {
+	local except=(-x lost.nobody_there)
+
+	# The kernel asks for more than a minute until it believes that nobody is there: once is enough.
+	[ "$1 $2 $3" != "trixie trixie pverbs" ] || except=()
 	counted "$1-$2-functional-$3-$4${5:+-$5}" 1500 in_guest "$1" 1480 fabtests/interop/with-build "$2" \
-		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1 "${@:5}"
+		fabtests/functional/run-functional -b "build/$2/fabtests/functional" -p "$3" --peer "$4" -a 10.77.0.1 \
+		"${except[@]}" "${@:5}"
 }

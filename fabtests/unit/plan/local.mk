@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The plans of durable operations on the machine model of simverbs: no verbs, no device.
 check_PROGRAMS += fabtests/unit/unit_plan
+# Nothing of it runs in threads, and it is long.
+if !TSAN
 TESTS += fabtests/unit/unit_plan
+endif
 fabtests_unit_unit_plan_SOURCES = \
 	fabtests/unit/plan/scripts.c \
 	fabtests/unit/plan/scripts.h \
