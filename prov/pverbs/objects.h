@@ -262,23 +262,28 @@ struct pvb_slot {
 #define PVB_SLOT_GROUP_END (1ULL << 47)
 /* A durable operation that says as much of everything before it. */
 #define PVB_SLOT_FENCED (1ULL << 46)
+/* What hold.c looks at, whatever else is held back. */
+#define PVB_SLOT_HELD                                                              \
+	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END | \
+	 PVB_SLOT_FENCED)
 /* While it is held back: what the device said, an enum ibv_wc_status. */
 #define PVB_SLOT_STATUS_SHIFT 49
 #define PVB_SLOT_STATUS (0xffULL << PVB_SLOT_STATUS_SHIFT)
-#define PVB_SLOT_FLAGS                                                           \
-	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF |      \
-	 PVB_SLOT_UNASKED | PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | \
-	 PVB_SLOT_GROUP_END | PVB_SLOT_FENCED | PVB_SLOT_STATUS)
+#define PVB_SLOT_FLAGS                                                      \
+	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
+	 PVB_SLOT_UNASKED | PVB_SLOT_HELD | PVB_SLOT_STATUS)
 
 struct pvb_wq {
 	struct crn_ring ring;
 	struct pvb_slot *slots;
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
-	uint32_t depth;	      /* size of the open ring */
-	uint64_t entries;     /* ever used, when stats.c last looked */
-	uint64_t stalls;      /* calls refused because the ring was full */
-	bool special;	      /* counted, srx is not NULL, or of a lane */
+	uint32_t depth;	  /* size of the open ring */
+	uint64_t entries; /* ever used, when stats.c last looked */
+	uint64_t stalls;  /* calls refused because the ring was full */
+	/* Counted, srx is not NULL, the receives of a lane, or a send queue that hold.c
+	 * has to look at. */
+	atomic_bool special;
 	bool counted;	      /* some cntr is not NULL */
 	struct ibv_sge *bufs; /* receives for persist/ring.c: buf_limit a slot; or NULL */
 	uint32_t buf_limit;

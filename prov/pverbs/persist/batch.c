@@ -30,6 +30,8 @@ static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
 	slot->flags = batch->comp_flags |
 		      (batch->last ? batch->end_flags : PVB_SLOT_LED) |
 		      (batch->started + batch->count ? PVB_SLOT_PROOF : 0);
+	if ((slot->flags & PVB_SLOT_HELD) && !batch->ep->conn.sq.special)
+		batch->ep->conn.sq.special = true;
 	return slot;
 }
 

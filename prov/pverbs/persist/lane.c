@@ -147,7 +147,6 @@ int pvb_lane_open(struct pvb_conn *conn)
 	}
 	lane->psn = lane->qp->qp_num & 0xffffff;
 	conn->lane = lane;
-	conn->sq.special = true;
 	conn->rq.special = true;
 	pthread_mutex_lock(&control->lock);
 	crn_list_add_tail(&control->lanes, &lane->entry);

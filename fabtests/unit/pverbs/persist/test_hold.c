@@ -245,3 +245,22 @@ CT_TEST(hold, counters_count_at_durability)
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
 	durable_close(&d);
 }
+
+/* What has no need of the target's processor costs what it costs without a lane. */
+CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
+	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
+	CT_EXPECT_TRUE(d.conn->sq.special);
+	durable_close(&d);
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_TRUE(d.conn->sq.special);
+	durable_close(&d);
+}
