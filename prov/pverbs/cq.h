@@ -31,6 +31,10 @@ void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
  */
 uint32_t pvb_cq_shared_at(const struct pvb_cq *cq, uint32_t qp_num);
 
+/* cq_hw.c: room for count more entries than there are: 0 or -FI_ENOMEM. Called with the
+ * lock held. */
+int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count);
+
 /* Appends to the stash, in which there is room. Called with the lock held. */
 static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
 {

@@ -10,8 +10,7 @@
 #include <string.h>
 #include "cq.h"
 
-/* Room for count more entries than there are. Called with the lock held. */
-static int pvb_stash_grow(struct pvb_cq *cq, uint32_t count)
+int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count)
 {
 	uint32_t i, size = crn_roundup_pow2(cq->stash_count + count);
 	struct pvb_comp *stash;
@@ -35,7 +34,7 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq)
 	int ret;
 
 	crn_lock(&cq->lock);
-	ret = pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH);
+	ret = pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH);
 	crn_unlock(&cq->lock);
 	return ret;
 }
@@ -102,7 +101,7 @@ int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
 	if (slots > (uint32_t)cq->domain->attr.max_cqe)
 		return -FI_EINVAL;
 	crn_lock(&cq->lock);
-	ret = pvb_stash_grow(cq, cq->reserved + slots + PVB_POLL_BATCH);
+	ret = pvb_cq_stash_grow(cq, cq->reserved + slots + PVB_POLL_BATCH);
 	if (ret)
 		goto out;
 	for (i = 0; i < cq->hw_count && !hw; i++) {
@@ -240,7 +239,7 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 	while ((left = crn_ring_used(&wq->ring))) {
 		/* Other endpoints may go on posting, and what they complete comes here
 		 * too. */
-		if (pvb_stash_grow(cq, left + cq->hw_count * PVB_POLL_BATCH)) {
+		if (pvb_cq_stash_grow(cq, left + cq->hw_count * PVB_POLL_BATCH)) {
 			PVB_WARN(FI_LOG_CQ,
 				 "no memory for the completions of a queue pair\n");
 			break;
@@ -271,7 +270,7 @@ void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq)
 	uint32_t i;
 
 	crn_lock(&cq->lock);
-	if (pvb_stash_grow(cq, wq->depth + PVB_POLL_BATCH))
+	if (pvb_cq_stash_grow(cq, wq->depth + PVB_POLL_BATCH))
 		PVB_WARN(FI_LOG_CQ, "no memory to report receives as cancelled\n");
 	for (i = 0; i < wq->depth && cq->stash_count < cq->stash_size; i++) {
 		if (!wq->slots[i].flags)
@@ -292,7 +291,7 @@ void pvb_cq_drain_present(struct pvb_cq *cq)
 	crn_lock(&cq->lock);
 	/* Others may go on completing: no more than there can be now. */
 	for (left = cq->reserved / PVB_POLL_BATCH + 1; left; left--) {
-		if (pvb_stash_grow(cq, cq->hw_count * PVB_POLL_BATCH)) {
+		if (pvb_cq_stash_grow(cq, cq->hw_count * PVB_POLL_BATCH)) {
 			PVB_WARN(FI_LOG_CQ,
 				 "no memory for the completions of a queue pair\n");
 			break;
@@ -313,7 +312,7 @@ void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno)
 	uint32_t at;
 
 	crn_lock(&cq->lock);
-	if (pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
+	if (pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
 		PVB_WARN(FI_LOG_CQ, "no memory to report %u operations that failed\n",
 			 count);
 	wq->ring.head -= count;
@@ -356,7 +355,7 @@ void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot 
 			slot->context = NULL;
 			slot->flags = PVB_SLOT_INJECT;
 		}
-		if (pvb_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
+		if (pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
 			PVB_WARN(FI_LOG_CQ,
 				 "no memory to report an operation that failed\n");
 		pvb_cq_count(wq, comp.flags, err);

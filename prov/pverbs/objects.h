@@ -352,7 +352,8 @@ struct pvb_hold {
 	bool active;
 	uint32_t done;		  /* position up to which the device has completed */
 	_Atomic uint32_t grouped; /* writes of groups that were not reported */
-	uint32_t flushed;	  /* position up to which groups are durable */
+	uint32_t flushed;	  /* position up to which groups are durable, */
+	bool flushing;		  /* which means something while some are not reported */
 	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
 	bool marked;		  /* the marker of pvb_tx_close is among them */
 	bool broken;		  /* no group will be from now on */

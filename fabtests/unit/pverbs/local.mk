@@ -17,6 +17,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_verbs.h \
 	fabtests/unit/pverbs/persist/durable.c \
 	fabtests/unit/pverbs/persist/durable.h \
+	fabtests/unit/pverbs/persist/fake_ex.c \
+	fabtests/unit/pverbs/persist/fake_ex.h \
 	fabtests/unit/pverbs/persist/plan_query.h \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
@@ -28,6 +30,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_desc.c \
 	fabtests/unit/pverbs/persist/test_dirty.c \
 	fabtests/unit/pverbs/persist/test_facts.c \
+	fabtests/unit/pverbs/persist/test_group.c \
 	fabtests/unit/pverbs/persist/test_hold.c \
 	fabtests/unit/pverbs/persist/test_lane.c \
 	fabtests/unit/pverbs/persist/test_mapping.c \

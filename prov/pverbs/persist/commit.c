@@ -292,11 +292,12 @@ static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
 	struct pvb_commit *commit = ep->conn.commit;
 	ssize_t ret;
 
-	ret = pvb_dirty_add(&commit->dirty, pvb_op_range(op, desc, true));
+	ret = pvb_dirty_reserve(&commit->dirty);
 	if (!ret)
 		ret = pvb_tx_locked(ep, op);
 	if (ret)
 		return ret;
+	pvb_dirty_add(&commit->dirty, pvb_op_range(op, desc, true));
 	commit->counts[PVB_COMMIT_LATER]++;
 	return 0;
 }
@@ -398,22 +399,29 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_commit *commit = ep->conn.commit;
 	struct pvb_desc desc;
 	ssize_t ret = 0;
+	bool dirties;
 
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
-	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
+	/* What a fence waits for has to end, whatever is to come. */
+	if (pvb_group_open(&ep->conn) &&
+	    (!(op->flags & FI_MORE) || (op->flags & FI_FENCE)))
 		ret = pvb_group_close(ep);
 	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
 	/* A damaged descriptor matters to durable operations alone. */
-	if (!ret && pvb_op_writes_to(op) && !pvb_desc_parse(op->key, &desc))
-		ret = pvb_dirty_add(&commit->dirty, pvb_op_range(op, &desc, false));
+	dirties = pvb_op_writes_to(op) && !pvb_desc_parse(op->key, &desc);
+	if (!ret && dirties)
+		ret = pvb_dirty_reserve(&commit->dirty);
 	if (ret)
 		return ret;
 	ret = op->flags & FI_DELIVERY_COMPLETE ? pvb_tx_delivered(ep, op)
 					       : pvb_tx_locked(ep, op);
 	if (ret)
 		return ret;
+	/* What never began leaves nothing to be made durable. */
+	if (dirties)
+		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &desc, false));
 	if (pvb_op_announces(op))
 		commit->messages++;
 	return 0;

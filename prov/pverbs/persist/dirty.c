@@ -32,11 +32,26 @@ static struct pvb_dirty_range *pvb_dirty_nearest(struct pvb_dirty *dirty,
 	return best;
 }
 
+int pvb_dirty_reserve(struct pvb_dirty *dirty)
+{
+	const size_t room = dirty->room ? 2 * dirty->room : PVB_DIRTY_APART;
+	struct pvb_dirty_range *list;
+
+	if (dirty->count < dirty->room)
+		return 0;
+	list = realloc(dirty->range, room * sizeof(*list));
+	if (!list)
+		return -FI_ENOMEM;
+	dirty->range = list;
+	dirty->room = room;
+	return 0;
+}
+
 int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
 {
-	struct pvb_dirty_range *near, *list;
+	struct pvb_dirty_range *near;
 	uint64_t gap = 0;
-	size_t room;
+	int ret;
 
 	near = pvb_dirty_nearest(dirty, &range, &gap);
 	if (near && (gap <= PVB_DIRTY_NEAR || dirty->count >= PVB_DIRTY_APART)) {
@@ -46,16 +61,10 @@ int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
 		near->grouped |= range.grouped;
 		return 0;
 	}
-	if (dirty->count == dirty->room) {
-		room = dirty->room ? 2 * dirty->room : PVB_DIRTY_APART;
-		list = realloc(dirty->range, room * sizeof(*list));
-		if (!list)
-			return -FI_ENOMEM;
-		dirty->range = list;
-		dirty->room = room;
-	}
-	dirty->range[dirty->count++] = range;
-	return 0;
+	ret = pvb_dirty_reserve(dirty);
+	if (!ret)
+		dirty->range[dirty->count++] = range;
+	return ret;
 }
 
 void pvb_dirty_remove(struct pvb_dirty *dirty, size_t at)

@@ -6,6 +6,7 @@
  * when that has completed (hold.c).
  */
 #include "execute.h"
+#include "hold.h"
 
 /* The first range that is a group's from at on, or the count of all. */
 static size_t pvb_group_next(const struct pvb_dirty *dirty, size_t at)
@@ -90,6 +91,17 @@ static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 	return 0;
 }
 
+/* What it wrote is dirty as other writes are. */
+static void pvb_group_abandon(struct pvb_conn *conn, int err)
+{
+	struct pvb_dirty *dirty = &conn->commit->dirty;
+	size_t i;
+
+	for (i = 0; i < dirty->count; i++)
+		dirty->range[i].grouped = false;
+	pvb_hold_abandon(conn, err);
+}
+
 int pvb_group_close(struct pvb_ep *ep)
 {
 	struct pvb_commit *commit = ep->conn.commit;
@@ -104,6 +116,9 @@ int pvb_group_close(struct pvb_ep *ep)
 	while (!last && !ret)
 		ret = pvb_group_flush(ep, &last);
 	commit->closing = false;
+	/* Else whoever was refused comes again, and the end is tried again. */
+	if (ret && ret != -FI_EAGAIN)
+		pvb_group_abandon(&ep->conn, -ret);
 	return ret;
 }
 
@@ -120,9 +135,7 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 	if (crn_ring_space(&conn->sq.ring) <=
 	    (pvb_group_open(conn) ? 0 : PVB_GROUP_RESERVE))
 		return pvb_tx_refuse(ep);
-	if (!pvb_group_open(conn))
-		pvb_group_reserve(conn, true);
-	ret = pvb_dirty_add(&conn->commit->dirty, own);
+	ret = pvb_dirty_reserve(&conn->commit->dirty);
 	if (ret)
 		return ret;
 	/* Whatever completes from now on is looked at by hold.c. */
@@ -135,8 +148,12 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 		atomic_fetch_sub(&conn->hold.grouped, 1);
 	if (ret < 0)
 		return ret;
+	if (!pvb_group_open(conn))
+		pvb_group_reserve(conn, true);
+	pvb_dirty_add(&conn->commit->dirty, own);
 	conn->commit->counts[pvb_plan_count(plan)]++;
-	if (!(op->flags & FI_MORE))
-		pvb_group_close(ep);
+	/* Nobody would come again. */
+	if (!(op->flags & FI_MORE) && pvb_group_close(ep) == -FI_EAGAIN)
+		pvb_group_abandon(conn, FI_EIO);
 	return 0;
 }

@@ -18,8 +18,10 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
 		hold->broken = true;
-	else if (slot->flags & PVB_SLOT_GROUP_END)
+	else if (slot->flags & PVB_SLOT_GROUP_END) {
 		hold->flushed = slot->next;
+		hold->flushing = true;
+	}
 	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
 	hold->marked |= slot == &conn->marker;
 	hold->done = slot->next;
@@ -101,16 +103,30 @@ static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int 
 		pvb_cq_stash(cq, &comp);
 }
 
+/* Is the write at a position, one of a group, durable? */
+static bool pvb_hold_flushed(const struct pvb_hold *hold, uint32_t at)
+{
+	return hold->flushing && (int32_t)(hold->flushed - at) > 0;
+}
+
+/* One of a group is reported. Behind the last one positions go round, as they may. */
+static void pvb_hold_ungroup(struct pvb_hold *hold)
+{
+	if (atomic_fetch_sub(&hold->grouped, 1) == 1)
+		hold->flushing = false;
+}
+
 /* The same for one of a group: what makes the group durable is behind it. */
 static enum pvb_answer pvb_hold_group(struct pvb_conn *conn, uint32_t at, int *err)
 {
 	struct pvb_hold *hold = &conn->hold;
+	const bool durable = pvb_hold_flushed(hold, at);
 
 	*err = FI_ECANCELED;
-	if ((int32_t)(hold->flushed - at) <= 0 && !hold->broken)
+	if (!durable && !hold->broken)
 		return PVB_ANSWER_NONE;
-	atomic_fetch_sub(&hold->grouped, 1);
-	return (int32_t)(hold->flushed - at) > 0 ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
+	pvb_hold_ungroup(hold);
+	return durable ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
 }
 
 static enum pvb_answer pvb_hold_what(struct pvb_conn *conn, const struct pvb_slot *slot,
@@ -150,7 +166,7 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	int err;
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_GROUP))
-		atomic_fetch_sub(&conn->hold.grouped, 1);
+		pvb_hold_ungroup(&conn->hold);
 	if (wc.status == IBV_WC_SUCCESS) {
 		switch (pvb_hold_what(conn, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
@@ -192,4 +208,31 @@ void pvb_hold_release(struct pvb_cq *cq)
 	crn_list_for_each_safe (entry, next, &cq->holding)
 		pvb_hold_release_one(cq, crn_container_of(entry, struct pvb_conn,
 							  hold.entry));
+}
+
+void pvb_hold_abandon(struct pvb_conn *conn, int err)
+{
+	struct pvb_wq *sq = &conn->sq;
+	struct pvb_cq *cq = sq->cq;
+	struct pvb_slot *slot;
+	uint32_t at;
+
+	crn_lock(&cq->lock);
+	if (pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
+		PVB_WARN(FI_LOG_CQ,
+			 "no memory to report a group of writes that failed\n");
+	for (at = atomic_load(&sq->ring.tail); at != sq->ring.head; at++) {
+		slot = &sq->slots[crn_ring_index(&sq->ring, at)];
+		if (!(slot->flags & PVB_SLOT_GROUP) ||
+		    pvb_hold_flushed(&conn->hold, at) ||
+		    cq->stash_count == cq->stash_size)
+			continue;
+		pvb_hold_refuse(cq, slot, err);
+		slot->context = NULL;
+		slot->flags = (slot->flags & PVB_SLOT_STATUS) | PVB_SLOT_INJECT;
+		pvb_hold_ungroup(&conn->hold);
+	}
+	if (cq->channel)
+		crn_wait_signal(&cq->wait);
+	crn_unlock(&cq->lock);
 }

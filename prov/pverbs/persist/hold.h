@@ -16,5 +16,8 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 void pvb_hold_release(struct pvb_cq *cq);
 /* The endpoint is closed. */
 void pvb_hold_forget(struct pvb_conn *conn);
+/* Nothing will make durable what is open of a group (group.c): each of its writes ends
+ * with err, FI_E*. Takes the lock, with pvb_conn.tx_lock held. */
+void pvb_hold_abandon(struct pvb_conn *conn, int err);
 
 #endif

@@ -2,115 +2,16 @@
 /* FLUSH and ATOMIC WRITE among the work requests of an operation. */
 #include <errno.h>
 #include "durable.h"
-#include "persist/native.h"
+#include "fake_ex.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
-#define MOST 8
-
-/*
- * The extended interface, on the fake queue pair that ibv_post_send posts to: there
- * everything is a write. The structure is that of version 56.
- */
-static struct {
-	union {
-		struct ibv_qp_ex qp;
-		char bytes[sizeof(struct ibv_qp_ex) + 64];
-	};
-	struct ibv_qp *to;
-	struct ibv_send_wr wr[MOST];
-	struct ibv_sge sge[MOST];
-	char kinds[MOST + 1]; /* W, F, A */
-	unsigned int count, starts;
-	int refused; /* an errno for what comes */
-} ex;
-
-static void ex_start(struct ibv_qp_ex *qp)
-{
-	CT_EXPECT_EQ(qp, &ex.qp);
-	ex.count = 0;
-	ex.starts++;
-	memset(ex.kinds, 0, sizeof(ex.kinds));
-}
-
-static void ex_add(char kind, uint32_t rkey, uint64_t addr)
-{
-	ex.kinds[ex.count] = kind;
-	ex.wr[ex.count] = (struct ibv_send_wr){
-		.wr_id = ex.qp.wr_id,
-		.send_flags = ex.qp.wr_flags,
-		.opcode = IBV_WR_RDMA_WRITE,
-		.wr.rdma = {addr, rkey},
-	};
-	if (ex.count)
-		ex.wr[ex.count - 1].next = &ex.wr[ex.count];
-	ex.count++;
-}
-
-static void ex_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr)
-{
-	(void)qp;
-	ex_add('W', rkey, addr);
-}
-
-static void ex_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, size_t len,
-		     uint8_t type, uint8_t level)
-{
-	(void)qp;
-	CT_EXPECT_EQ(len, 8);
-	CT_EXPECT_EQ(type, PVB_FLUSH_PERSISTENT);
-	CT_EXPECT_EQ(level, PVB_FLUSH_RANGE);
-	ex_add('F', rkey, addr);
-}
-
-static void ex_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr,
-			    const void *data)
-{
-	(void)qp;
-	CT_EXPECT_EQ(*(const uint64_t *)data, 77);
-	ex_add('A', rkey, addr);
-}
-
-static void ex_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv_sge *sge)
-{
-	(void)qp;
-	CT_EXPECT_EQ(count, 1);
-	ex.sge[ex.count - 1] = *sge;
-	ex.wr[ex.count - 1].sg_list = &ex.sge[ex.count - 1];
-	ex.wr[ex.count - 1].num_sge = 1;
-}
-
-static void ex_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
-		       uint32_t length)
-{
-	const struct ibv_sge sge = {addr, length, lkey};
-
-	ex_set_sge_list(qp, 1, &sge);
-}
-
-static int ex_complete(struct ibv_qp_ex *qp)
-{
-	struct ibv_send_wr *bad;
-
-	(void)qp;
-	return ex.refused ? ex.refused : ibv_post_send(ex.to, ex.wr, &bad);
-}
 
 static bool native_open(struct durable *d)
 {
-	const struct pvb_qp_ex_tail tail = {ex_atomic_write, ex_flush};
-
-	memset(&ex, 0, sizeof(ex));
 	if (!durable_open(d, NULL))
 		return false;
-	ex.qp.wr_start = ex_start;
-	ex.qp.wr_complete = ex_complete;
-	ex.qp.wr_rdma_write = ex_write;
-	ex.qp.wr_set_sge_list = ex_set_sge_list;
-	ex.qp.wr_set_sge = ex_set_sge;
-	memcpy(ex.bytes + offsetof(struct ibv_qp_ex, wr_atomic_write), &tail,
-	       sizeof(tail));
-	ex.to = d->conn->qp;
-	d->conn->qp_ex = &ex.qp;
+	fake_ex_reset(d->conn->qp);
+	d->conn->qp_ex = &fake_ex.qp;
 	return true;
 }
 
@@ -157,13 +58,15 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 		CT_ASSERT_TRUE(native_open(&d));
 		d.conn->inline_size = 0;
 		CT_EXPECT_EQ(post_native(&d, 1, *kind), 0);
-		CT_EXPECT_EQ(ex.starts, 1);
-		CT_EXPECT_EQ(ex.kinds[0], *kind);
-		CT_EXPECT_EQ(ex.kinds[1], 'F');
+		CT_EXPECT_EQ(fake_ex.starts, 1);
+		CT_EXPECT_EQ(fake_ex.kinds[0], *kind);
+		CT_EXPECT_EQ(fake_ex.kinds[1], 'F');
+		CT_EXPECT_EQ(fake_ex.wr[0].swap, *kind == 'A' ? 77 : 0);
+		CT_EXPECT_EQ(fake_ex.wr[1].len, 8);
 		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
-		CT_EXPECT_FALSE(ex.wr[0].send_flags & IBV_SEND_SIGNALED);
-		CT_EXPECT_TRUE(ex.wr[1].send_flags & IBV_SEND_SIGNALED);
-		CT_EXPECT_EQ(ex.wr[1].wr.rdma.remote_addr, DURABLE_ADDR);
+		CT_EXPECT_FALSE(fake_ex.wr[0].flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_TRUE(fake_ex.wr[1].flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_EQ(fake_ex.wr[1].addr, DURABLE_ADDR);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
@@ -178,9 +81,9 @@ CT_TEST(batch_native, registered_data_does_not_go_inline)
 
 	CT_ASSERT_TRUE(native_open(&d));
 	CT_EXPECT_EQ(post_native_of(&d, 1, 'W', 5, 0), 0);
-	CT_EXPECT_EQ(ex.count, 2);
-	CT_EXPECT_FALSE(ex.wr[0].send_flags & IBV_SEND_INLINE);
-	CT_EXPECT_EQ(ex.sge[0].lkey, 5);
+	CT_EXPECT_EQ(fake_ex.count, 2);
+	CT_EXPECT_FALSE(fake_ex.wr[0].flags & IBV_SEND_INLINE);
+	CT_EXPECT_EQ(fake_ex.wr[0].sge[0].lkey, 5);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	durable_close(&d);
@@ -199,8 +102,8 @@ CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
 		CT_ASSERT_TRUE(native_open(&d));
 		CT_EXPECT_EQ(post_native_of(&d, 1, 'W', kinds[i].lkey, kinds[i].flags),
 			     0);
-		CT_EXPECT_EQ(ex.count, 1);
-		CT_EXPECT_EQ(ex.kinds[0], 'F');
+		CT_EXPECT_EQ(fake_ex.count, 1);
+		CT_EXPECT_EQ(fake_ex.kinds[0], 'F');
 		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
 		CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_INLINE);
 		fake_complete_all(d.w.qp);
@@ -232,8 +135,8 @@ CT_TEST(batch_native, so_does_data_in_pieces)
 	CT_EXPECT_EQ(pvb_batch_data(&batch, &op, false), 0);
 	pvb_batch_last(&batch, 0);
 	CT_EXPECT_EQ(pvb_batch_finish(&batch, pvb_batch_flush(&batch, 1, 0, 8)), 0);
-	CT_EXPECT_EQ(ex.count, 1);
-	CT_EXPECT_EQ(ex.kinds[0], 'F');
+	CT_EXPECT_EQ(fake_ex.count, 1);
+	CT_EXPECT_EQ(fake_ex.kinds[0], 'F');
 	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 0)->num_sge, 2);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
@@ -263,10 +166,10 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 
 	CT_ASSERT_TRUE(native_open(&d));
 	d.conn->inline_size = 0;
-	ex.refused = ENOMEM;
+	fake_ex.refused = ENOMEM;
 	CT_EXPECT_EQ(post_native(&d, 1, 'W'), -FI_EAGAIN);
 	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
-	ex.refused = 0;
+	fake_ex.refused = 0;
 	CT_EXPECT_EQ(post_native(&d, 2, 'W'), 0);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
@@ -296,24 +199,24 @@ static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t fla
 
 CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
 {
-	struct ibv_send_wr first[2];
+	struct fake_ex_wr first[2];
 	struct durable d;
 
 	CT_ASSERT_TRUE(native_open(&d));
 	for (uintptr_t i = 1; i <= 2; i++) {
 		CT_EXPECT_EQ(durable_flushed(&d, i, 0), 0);
-		CT_EXPECT_EQ(ex.starts, i);
-		CT_EXPECT_EQ(ex.count, 2);
-		CT_EXPECT_EQ(strcmp(ex.kinds, "WF"), 0);
+		CT_EXPECT_EQ(fake_ex.starts, i);
+		CT_EXPECT_EQ(fake_ex.count, 2);
+		CT_EXPECT_EQ(strcmp(fake_ex.kinds, "WF"), 0);
 		if (i == 1)
-			memcpy(first, ex.wr, sizeof(first));
+			memcpy(first, fake_ex.wr, sizeof(first));
 		for (int j = 0; j < 2; j++) {
-			CT_EXPECT_EQ(ex.wr[j].send_flags, first[j].send_flags);
-			CT_EXPECT_EQ(ex.wr[j].wr.rdma.remote_addr,
-				     first[j].wr.rdma.remote_addr);
-			CT_EXPECT_EQ(ex.wr[j].wr.rdma.rkey, first[j].wr.rdma.rkey);
+			CT_EXPECT_EQ(fake_ex.wr[j].flags, first[j].flags);
+			CT_EXPECT_EQ(fake_ex.wr[j].addr, first[j].addr);
+			CT_EXPECT_EQ(fake_ex.wr[j].rkey, first[j].rkey);
+			CT_EXPECT_EQ(fake_ex.wr[j].len, first[j].len);
 		}
-		CT_EXPECT_EQ(ex.sge[0].lkey, 5);
+		CT_EXPECT_EQ(fake_ex.wr[0].sge[0].lkey, 5);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
@@ -321,10 +224,10 @@ CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
 	}
 	/* Copied data has to go inline. */
 	CT_EXPECT_EQ(durable_flushed(&d, 3, FI_INJECT), 0);
-	CT_EXPECT_EQ(strcmp(ex.kinds, "F"), 0);
+	CT_EXPECT_EQ(strcmp(fake_ex.kinds, "F"), 0);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
-	ex.refused = ENOMEM;
+	fake_ex.refused = ENOMEM;
 	CT_EXPECT_EQ(durable_flushed(&d, 4, 0), -FI_EAGAIN);
 	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
 	durable_close(&d);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
+#include "fake_ex.h"
 #include "persist/native.h"
 
 static uint64_t caps;
@@ -122,4 +123,65 @@ CT_TEST(native, requests_go_through_the_functions_at_the_end_of_the_queue_pair)
 	CT_EXPECT_EQ(called.rkey, 0x13);
 	CT_EXPECT_EQ(called.addr, 0x2000);
 	CT_EXPECT_EQ(called.data, &word);
+}
+
+CT_TEST(native, what_is_posted_at_once_goes_through_in_its_order)
+{
+	struct ibv_sge sge[] = {{0x10, 3, 1}, {0x20, 4, 2}};
+	struct ibv_send_wr wr[] = {
+		{.opcode = IBV_WR_SEND, .sg_list = sge, .num_sge = 2},
+		{.opcode = IBV_WR_SEND_WITH_IMM, .imm_data = 7},
+		{.opcode = IBV_WR_RDMA_WRITE, .wr.rdma = {0x100, 1}, .num_sge = 1},
+		{.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		 .wr.rdma = {0x200, 2},
+		 .imm_data = 8},
+		{.opcode = IBV_WR_RDMA_READ, .wr.rdma = {0x300, 3}},
+		{.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .wr.atomic = {0x400, 5, 0, 4}},
+		{.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .wr.atomic = {0x500, 6, 7, 5}},
+		{.opcode = (enum ibv_wr_opcode)PVB_WR_FLUSH,
+		 .wr.atomic = {0x600, 77, 0, 6}},
+		{.opcode = (enum ibv_wr_opcode)PVB_WR_ATOMIC_WRITE,
+		 .wr.atomic = {0x700, 8, 99, 7}},
+	};
+	const struct fake_ex_wr *got = fake_ex.wr;
+	uint32_t rkey;
+
+	fake_ex_reset(NULL);
+	for (size_t i = 0; i < CRN_COUNT(wr); i++) {
+		wr[i].wr_id = 100 + i;
+		wr[i].send_flags = i % 2 ? IBV_SEND_SIGNALED : IBV_SEND_FENCE;
+		wr[i].next = i + 1 < CRN_COUNT(wr) ? &wr[i + 1] : NULL;
+		wr[i].sg_list = sge;
+	}
+	CT_EXPECT_EQ(pvb_native_post(&fake_ex.qp, wr), 0);
+	CT_EXPECT_EQ(fake_ex.starts, 1);
+	CT_EXPECT_STREQ(fake_ex.kinds, "SsWwR+?FA");
+	for (size_t i = 0; i < CRN_COUNT(wr); i++) {
+		CT_NOTE("request %zu", i);
+		rkey = i < 2 ? 0 : (uint32_t)i - 1;
+		CT_EXPECT_EQ(got[i].wr_id, 100 + i);
+		CT_EXPECT_EQ(got[i].flags, wr[i].send_flags);
+		CT_EXPECT_EQ(got[i].rkey, rkey);
+		CT_EXPECT_EQ(got[i].addr, 0x100 * rkey);
+		CT_EXPECT_EQ(got[i].num_sge, (size_t)wr[i].num_sge);
+	}
+	CT_EXPECT_MEMEQ(got[0].sge, sge, sizeof(sge));
+	CT_EXPECT_EQ(got[1].imm, 7);
+	CT_EXPECT_EQ(got[3].imm, 8);
+	CT_EXPECT_EQ(got[5].compare_add, 5);
+	CT_EXPECT_EQ(got[6].compare_add, 6);
+	CT_EXPECT_EQ(got[6].swap, 7);
+	CT_EXPECT_EQ(got[7].len, 77);
+	CT_EXPECT_EQ(got[7].type, PVB_FLUSH_PERSISTENT);
+	CT_EXPECT_EQ(got[7].level, PVB_FLUSH_RANGE);
+	CT_EXPECT_EQ(got[8].swap, 99);
+}
+
+CT_TEST(native, what_the_device_refuses_is_its_error)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+
+	fake_ex_reset(NULL);
+	fake_ex.refused = ENOMEM;
+	CT_EXPECT_EQ(pvb_native_post(&fake_ex.qp, &wr), ENOMEM);
 }
