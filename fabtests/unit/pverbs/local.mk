@@ -33,16 +33,19 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_group.c \
 	fabtests/unit/pverbs/persist/test_hold.c \
 	fabtests/unit/pverbs/persist/test_lane.c \
+	fabtests/unit/pverbs/persist/test_lift.c \
 	fabtests/unit/pverbs/persist/test_mapping.c \
 	fabtests/unit/pverbs/persist/test_native.c \
 	fabtests/unit/pverbs/persist/test_plan.c \
 	fabtests/unit/pverbs/persist/test_plan_choice.c \
 	fabtests/unit/pverbs/persist/test_plan_truths.c \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
+	fabtests/unit/pverbs/persist/test_query.c \
 	fabtests/unit/pverbs/persist/test_region.c \
 	fabtests/unit/pverbs/persist/test_respond.c \
 	fabtests/unit/pverbs/persist/test_sealed.c \
 	fabtests/unit/pverbs/persist/test_usual.c \
+	fabtests/unit/pverbs/persist/test_under_way.c \
 	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \

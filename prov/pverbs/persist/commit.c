@@ -151,6 +151,13 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 		};
 }
 
+/* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
+static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
+{
+	if (op->comp_flags & PVB_SLOT_FENCED)
+		conn->commit->dirty.count = 0;
+}
+
 /* Posts a plan that needs no request, or an entry of the message ring. */
 static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 			       const struct pvb_plan *plan)
@@ -170,6 +177,8 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 		return ret;
 	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
 	pvb_usual_learn(conn, op, plan);
+	if (!ret)
+		pvb_commit_fenced(conn, op);
 	return 0;
 }
 
@@ -201,6 +210,7 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 		return ret < 0 ? ret : 0;
 	}
 	pvb_commit_noted(conn, op, plan, true);
+	pvb_commit_fenced(conn, op);
 	if (!later)
 		pvb_ask_send(conn->lane, &message);
 	return 0;

@@ -48,6 +48,7 @@ struct pvb_commit {
 	 */
 	uint32_t end[PVB_COMMIT_KINDS];
 	unsigned int kinds; /* PVB_BEFORE_*: end means something */
+	uint32_t newest;    /* of end, which means something when kinds is not 0 */
 	uint32_t facts;	    /* of the memory that the newest of all went to */
 	struct pvb_commit_held held[PVB_COMMIT_HELD];
 	uint32_t held_count;

@@ -89,8 +89,8 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		   const struct pvb_plan *plan, uint64_t end_flags);
 /*
- * All that was written before query's operation. 0 and in *before what of it is under way
- * then; -FI_EAGAIN, or why not.
+ * All that was written before query's operation, but for what that one serves. 0 and in
+ * *before what of it is under way then; -FI_EAGAIN, or why not.
  */
 int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
 		    unsigned int *before);

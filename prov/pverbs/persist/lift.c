@@ -77,7 +77,8 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 
 /*
  * What was written before query's operation becomes durable ahead of it. 0 and in *before
- * what of it is under way then; -FI_EAGAIN, or why not.
+ * what of it is under way then; -FI_EAGAIN, or why not. What the operation itself will
+ * serve stays dirty until it is posted: pvb_commit_fenced.
  */
 int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
 		    unsigned int *before)
@@ -85,14 +86,15 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
 	struct pvb_dirty_range part;
 	struct pvb_plan plan;
+	size_t at = 0;
 	int ret = 0;
 
 	*before = 0;
-	while (dirty->count && !ret) {
-		part = dirty->range[0];
+	while (at < dirty->count && !ret) {
+		part = dirty->range[at];
 		if (pvb_lift_spared(query, &part, facts)) {
 			*before |= PVB_BEFORE_PLACED;
-			pvb_dirty_cut(dirty, 0, part.to);
+			at++;
 			continue;
 		}
 		ret = pvb_lift_plan(ep, &part, &plan);
@@ -103,7 +105,7 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 		if (plan.act[0]) /* else it is durable once it has arrived */
 			ret = pvb_lift_range(ep, &part, &plan, 0);
 		if (!ret)
-			pvb_dirty_cut(dirty, 0, part.to);
+			pvb_dirty_cut(dirty, at, part.to);
 	}
 	*before |= pvb_commit_before(&ep->conn, facts);
 	return ret;

@@ -38,6 +38,7 @@ void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
 			commit->end[kind] = conn->sq.ring.head;
 	}
 	commit->kinds |= kinds;
+	commit->newest = conn->sq.ring.head;
 	commit->facts = facts;
 }
 
@@ -78,6 +79,9 @@ bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
 	const struct pvb_commit_held *held;
 	uint32_t i = 0;
 
+	/* Before positions have gone round, however long nothing durable is posted. */
+	if (commit->kinds && !pvb_under_way(&ep->conn, commit->newest))
+		commit->kinds = 0;
 	while (i < commit->held_count) {
 		held = &commit->held[i];
 		if (!pvb_under_way(&ep->conn, held->end)) {

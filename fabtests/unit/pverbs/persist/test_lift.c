@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What was written before a fenced durable operation becomes durable with it. */
+#include <errno.h>
+#include "durable.h"
+#include "persist/execute.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+/* As KEY_READS. */
+static uint64_t other_region(void)
+{
+	const struct pvb_desc desc = {.domain = PVB_DMP,
+				      .persistent = true,
+				      .readable = true};
+
+	return pvb_desc_key(0x4100, &desc);
+}
+
+static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
+{
+	return fake_wr(&d->w.qp->sq, nth)->opcode;
+}
+
+CT_TEST(lift, each_kind_of_memory_in_its_way)
+{
+	static const struct {
+		const char *what;
+		bool asks, reads, visible;
+		unsigned int posted; /* by a fence behind a write to it */
+		unsigned int requests;
+	} rows[] = {
+		{"by request", .asks = true, .posted = 1, .requests = 1},
+		{"by a read", .reads = true, .posted = 1},
+		{"by a read, visible", .visible = true, .posted = 1},
+		{"by its arrival", .posted = 0},
+	};
+	struct durable d;
+	uint64_t key;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s", rows[i].what);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		key = rows[i].asks	? KEY_ASKS
+		      : rows[i].reads	? KEY_READS
+		      : rows[i].visible ? KEY_VISIBLE
+					: KEY_ARRIVED;
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, key, FI_COMPLETION), 0);
+		/* Of no bytes: nothing of its own serves others. */
+		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, key, FI_FENCE), 0);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 2 + rows[i].posted);
+		CT_EXPECT_EQ(d.control->sq.posted, rows[i].requests);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], rows[i].posted);
+		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(lift, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_VISIBLE, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
+	CT_EXPECT_EQ(opcode(&d, 2), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 0);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	durable_close(&d);
+}
+
+/* Not what another one proves, if that one never begins. */
+CT_TEST(lift, what_the_operation_was_to_serve_stays_until_it_is_posted)
+{
+	static const bool arrived[] = {false, true};
+	uint64_t key;
+	struct durable d;
+
+	for (size_t i = 0; i < CRN_COUNT(arrived); i++) {
+		CT_NOTE("arrived: %d", arrived[i]);
+		key = arrived[i] ? KEY_ARRIVED : KEY_VISIBLE;
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, key, FI_COMPLETION), 0);
+		fake_fail(FAKE_POST_SEND, 1, ENOMEM);
+		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, key, FI_FENCE), -FI_EAGAIN);
+		CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+		/* What is posted in its place serves other memory. */
+		CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE),
+			     arrived[i] ? 0 : -FI_EAGAIN);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], !arrived[i]);
+		CT_EXPECT_EQ(opcode(&d, 1),
+			     arrived[i] ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ);
+		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(lift, one_of_them_that_is_refused_is_lifted_by_the_next_fence)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, other_region(), FI_COMPLETION), 0);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
+	fake_fail(FAKE_POST_SEND, 2, ENOMEM);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), 0);
+	/* Two writes, two reads, the operation and its own. */
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 6);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+CT_TEST(lift, a_write_that_was_refused_is_not_lifted)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), -FI_EAGAIN);
+	fake_fail(FAKE_POST_SEND, 1, EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EINVAL);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), 0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	durable_close(&d);
+}
+
+CT_TEST(lift, requests_for_it_are_refused_as_others_are)
+{
+	struct durable d;
+
+	/* So many wait for an answer already. */
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	for (uintptr_t i = 0; i < PVB_LANE_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, 0x1000 * i, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 20, 0x80000, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 21, 0x90000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	durable_close(&d);
+
+	/* Nobody answers any more. */
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	pvb_lane_lose(d.lane, "a test");
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE),
+		     -FI_ECONNABORTED);
+	durable_close(&d);
+
+	/* Nobody ever did. */
+	CT_ASSERT_TRUE(durable_open_without(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE),
+		     -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, 0), 0);
+	durable_close(&d);
+}
+
+CT_TEST(lift, a_full_queue_says_try_again)
+{
+	const struct world_opts opts = {.tx_size = 2};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	for (uint32_t i = 0; i < d.conn->sq.depth; i++)
+		CT_EXPECT_EQ(plain_write(&d, i, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 9, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	durable_complete(&d);
+	for (uint32_t i = 0; i < d.conn->sq.depth; i++)
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+	durable_close(&d);
+}
