@@ -141,6 +141,9 @@ static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flag
 {
 	if (flags || ep->srx)
 		return -FI_EINVAL;
+	/* Its receives would not be looked at: persist/replay.c. */
+	if (ep->replay)
+		return -FI_EOPNOTSUPP;
 	if (srx->domain != ep->domain)
 		return -FI_EDOMAIN;
 	ep->srx = srx;

@@ -28,10 +28,10 @@ static int pvb_mr_close(struct fid *fid)
 
 	if (atomic_load(&mr->users))
 		return -FI_EBUSY;
-	pvb_mr_forget(mr);
 	ret = ibv_dereg_mr(mr->mr);
 	if (ret)
 		return -ret;
+	pvb_mr_forget(mr);
 	atomic_fetch_sub(&mr->domain->refs, 1);
 	free(mr);
 	return 0;

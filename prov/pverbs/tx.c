@@ -33,6 +33,23 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 	};
 }
 
+/* Of the requests held back from this one on the peer's count of messages will never hear
+ * (persist/ring.c). */
+static void pvb_chain_uncount(struct pvb_conn *conn, uint32_t from)
+{
+	for (; from < conn->chained; from++) {
+		switch (conn->chain->wr[from].opcode) {
+		case IBV_WR_SEND:
+		case IBV_WR_SEND_WITH_IMM:
+		case IBV_WR_RDMA_WRITE_WITH_IMM:
+			conn->commit->messages--;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
 /* The newest count requests were accepted, but not by the device: ret is its reason. */
 static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool closing)
 {
@@ -64,6 +81,8 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closin
 		for (posted = 0; posted < conn->chained && bad != &chain->wr[posted];
 		     posted++)
 			;
+		if (conn->commit)
+			pvb_chain_uncount(conn, posted);
 		if (posted < conn->chained)
 			pvb_chain_fail(conn, conn->chained - posted, ret, closing);
 		/* A refused one may have been the one to have a completion. */

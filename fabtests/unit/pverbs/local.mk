@@ -19,8 +19,12 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/durable.h \
 	fabtests/unit/pverbs/persist/fake_ex.c \
 	fabtests/unit/pverbs/persist/fake_ex.h \
+	fabtests/unit/pverbs/persist/fake_pmem.c \
+	fabtests/unit/pverbs/persist/fake_pmem.h \
 	fabtests/unit/pverbs/persist/plan_query.h \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
+	fabtests/unit/pverbs/persist/pmem_file.c \
+	fabtests/unit/pverbs/persist/pmem_file.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
 	fabtests/unit/pverbs/persist/test_batch.c \
 	fabtests/unit/pverbs/persist/test_batch_native.c \
@@ -42,7 +46,9 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
 	fabtests/unit/pverbs/persist/test_query.c \
 	fabtests/unit/pverbs/persist/test_region.c \
+	fabtests/unit/pverbs/persist/test_replay.c \
 	fabtests/unit/pverbs/persist/test_respond.c \
+	fabtests/unit/pverbs/persist/test_ring.c \
 	fabtests/unit/pverbs/persist/test_sealed.c \
 	fabtests/unit/pverbs/persist/test_usual.c \
 	fabtests/unit/pverbs/persist/test_under_way.c \

@@ -15,21 +15,24 @@ uint64_t durable_key(enum pvb_persistence domain, bool ddio)
 	return pvb_desc_key(0x4000, &desc);
 }
 
-static bool open_with(struct durable *d, const struct world_opts *opts,
-		      const struct pvb_cm_offer *offer)
+bool durable_enable(struct durable *d, const struct world_opts *opts)
 {
 	static const struct world_opts usual = {.tx_size = 64};
-	uint8_t answer[PVB_CM_REQ_SIZE];
-	struct world *w = &d->w;
 
 	world_reset();
 	*d = (struct durable){0};
 	pvb_params.durable = PVB_DURABLE_ON;
 	pvb_params.commit_timeout = DURABLE_TIMEOUT;
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
+	return world_open(&d->w, opts ? opts : &usual);
+}
+
+static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
+{
+	uint8_t answer[PVB_CM_REQ_SIZE];
+	struct world *w = &d->w;
+
 	pvb_cm_pack(answer, NULL, 0, offer);
-	if (!world_open(w, opts ? opts : &usual))
-		return false;
 	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);
 	w->id = ep_of(w->ep)->conn.id;
 	fake_id_device(w->id, &fake_devices[0]);
@@ -44,21 +47,26 @@ static bool open_with(struct durable *d, const struct world_opts *opts,
 	return !ct_failed() && d->lane;
 }
 
-bool durable_open(struct durable *d, const struct world_opts *opts)
+bool durable_connect(struct durable *d)
 {
 	const struct pvb_cm_offer offer = {
 		.word = {DURABLE_WORD, 0x5000},
 		.control = {0x123, 0x456, true},
 	};
 
-	return open_with(d, opts, &offer);
+	return connect_with(d, &offer);
+}
+
+bool durable_open(struct durable *d, const struct world_opts *opts)
+{
+	return durable_enable(d, opts) && durable_connect(d);
 }
 
 bool durable_open_without(struct durable *d, const struct world_opts *opts)
 {
 	const struct pvb_cm_offer offer = {.word = {DURABLE_WORD, 0x5000}};
 
-	return open_with(d, opts, &offer);
+	return durable_enable(d, opts) && connect_with(d, &offer);
 }
 
 void durable_close(struct durable *d)

@@ -32,6 +32,9 @@ uint64_t durable_key(enum pvb_persistence domain, bool ddio);
 
 /* opts may be NULL: 64 operations. Begins with world_reset. */
 bool durable_open(struct durable *d, const struct world_opts *opts);
+/* Its two halves: an enabled endpoint, and the connection of d->w.ep. */
+bool durable_enable(struct durable *d, const struct world_opts *opts);
+bool durable_connect(struct durable *d);
 /* The same with a peer without control queue pair. */
 bool durable_open_without(struct durable *d, const struct world_opts *opts);
 void durable_close(struct durable *d);

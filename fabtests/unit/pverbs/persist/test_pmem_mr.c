@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* FI_RMA_PMEM: a file that is declared persistent stands for persistent memory. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include <sys/mman.h>
 #include "../world.h"
+#include "pmem_file.h"
 
 #define LEN 8192
 #define FLUSH_CAPS (3ull << 38)
@@ -16,7 +13,7 @@
 
 static struct {
 	struct world w;
-	char file[64], config[64];
+	struct pmem_file file;
 	char *mem; /* two pages of the file, mapped shared */
 	struct fid_mr *mr;
 } pm;
@@ -24,34 +21,19 @@ static struct {
 /* say: what the configuration says of the file. */
 static bool pm_open(uint64_t caps, const char *say)
 {
-	char cwd[128], text[400];
-	int fd, len;
-
 	world_reset();
 	fake_devices[0].caps_ex = caps;
-	strcpy(pm.file, "pvb_pmem.XXXXXX");
-	fd = mkstemp(pm.file);
-	CT_EXPECT_EQ(ftruncate(fd, LEN), 0);
-	pm.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	strcpy(pm.config, "pvb_pmem.XXXXXX");
-	fd = mkstemp(pm.config);
-	len = snprintf(text, sizeof(text), "[path %s/%s]\n%s",
-		       getcwd(cwd, sizeof(cwd)) ? cwd : "", pm.file, say);
-	CT_EXPECT_EQ(write(fd, text, (size_t)len), len);
-	close(fd);
-	pvb_params.pmem_config = pm.config;
+	CT_EXPECT_TRUE(pmem_file_open(&pm.file, LEN, say));
+	pm.mem = pm.file.mem;
 	pm.mr = NULL;
-	return pm.mem != MAP_FAILED && world_open_domain(&pm.w, NULL);
+	return !ct_failed() && world_open_domain(&pm.w, NULL);
 }
 
 static void pm_close(void)
 {
 	if (pm.mr)
 		CT_EXPECT_EQ(fi_close(&pm.mr->fid), 0);
-	munmap(pm.mem, LEN);
-	unlink(pm.file);
-	unlink(pm.config);
+	pmem_file_close(&pm.file);
 	world_close(&pm.w);
 }
 
@@ -153,7 +135,7 @@ CT_TEST(pmem_mr, other_memory_is_refused_and_the_log_says_what_it_is)
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_RMA_PMEM refused for 8192 bytes");
 	CT_EXPECT_EQ(reg(pm.mem, REMOTE), -FI_EOPNOTSUPP);
 	CT_EXPECT_STRSTR(ct_log_last(), "is a file that is not in persistent memory");
-	CT_EXPECT_STRSTR(ct_log_last(), pm.file);
+	CT_EXPECT_STRSTR(ct_log_last(), pm.file.file);
 	CT_EXPECT_EQ(fake_count(FAKE_REG_MR), registered);
 	pm_close();
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What of libpmem writes caches back: it is counted. */
+#ifndef PVB_FAKE_PMEM_H
+#define PVB_FAKE_PMEM_H
+
+#include <stddef.h>
+
+#define FAKE_PMEM_MOST 8
+
+struct fake_pmem {
+	struct fake_pmem_flush {
+		const void *addr;
+		size_t len;
+	} flush[FAKE_PMEM_MOST]; /* the first */
+	unsigned int flushes;
+	unsigned int undrained; /* flushes since the last pmem_drain */
+};
+
+/* A test sets it to zero. */
+extern struct fake_pmem fake_pmem;
+
+#endif
