@@ -94,7 +94,8 @@ struct pvb_lane {
 	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
 	uint32_t inbox_head, inbox_count;
 	uint32_t handled;  /* requests */
-	uint32_t refused;  /* the newest request that could not be done; 0: none */
+	bool refusing;	   /* one of the last could not be done: */
+	uint32_t refused;  /* the newest such request */
 	uint32_t messages; /* sends and writes with data received */
 	uint32_t entries;  /* of the ring, handled */
 };

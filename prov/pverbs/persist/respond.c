@@ -71,10 +71,15 @@ static int pvb_respond_fenced(struct pvb_lane *lane,
 {
 	int err = FI_ECANCELED;
 
-	if (!lane->refused || (int32_t)(lane->refused - message->fence) <= 0)
+	/* A fence reaches back to requests that may be under way; numbers go round. */
+	if (message->number - lane->refused > PVB_LANE_CREDITS)
+		lane->refusing = false;
+	if (!lane->refusing || (int32_t)(lane->refused - message->fence) <= 0)
 		err = pvb_respond_do(lane->control, message);
-	if (err)
+	if (err) {
+		lane->refusing = true;
 		lane->refused = message->number;
+	}
 	return err;
 }
 

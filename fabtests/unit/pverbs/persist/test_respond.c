@@ -269,3 +269,25 @@ CT_TEST(respond, a_target_that_calls_nothing_has_a_thread)
 	CT_EXPECT_EQ(answered(1), 0);
 	close_target();
 }
+
+CT_TEST(respond, numbers_of_requests_go_round)
+{
+	struct pvb_wire_message message;
+
+	CT_ASSERT_TRUE(open_target());
+	at.d.lane->handled = at.number = UINT32_MAX;
+	message = request(0, 8, 8); /* number 0 cannot be done */
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(answered(0), FI_EKEYREJECTED);
+	message = request(0, 8, 9);
+	message.fence = UINT32_MAX;
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(answered(1), FI_ECANCELED);
+	/* So long ago that its number looks like one to come. */
+	at.d.lane->handled = at.number = at.number + (1u << 31);
+	message = request(0, 8, 9);
+	message.fence--;
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(answered(at.number), 0);
+	close_target();
+}
