@@ -76,6 +76,35 @@ static int all(struct fct *t)
 					   .waits = true});
 }
 
+static int durable(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE, .durable = true});
+}
+
+static int durable_domain(struct fct *t)
+{
+	return st_run(t,
+		      &(struct st_mode){.threading = FI_THREAD_DOMAIN, .durable = true});
+}
+
+static int durable_reopen(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .reopen = true,
+					   .durable = true});
+}
+
+static int durable_all(struct fct *t)
+{
+	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .shared_rx = true,
+					   .counters = true,
+					   .reopen = true,
+					   .small = true,
+					   .waits = true,
+					   .durable = true});
+}
+
 static int number(const char *arg, uint32_t most, uint32_t *value)
 {
 	char *end;
@@ -123,6 +152,10 @@ int main(int argc, char **argv)
 		{"reopen", "connections are closed and opened again meanwhile", reopen},
 		{"reopen_domain", "the same with FI_THREAD_DOMAIN", reopen_domain},
 		{"all", "all of it", all},
+		{"durable", "safe, with durable operations (FI_CAIRN_PMEM)", durable},
+		{"durable_domain", "domain, with durable operations", durable_domain},
+		{"durable_reopen", "reopen, with durable operations", durable_reopen},
+		{"durable_all", "all of it, with durable operations", durable_all},
 	};
 	static const struct option options[] = {
 		{"connections", required_argument, NULL, 'c'},

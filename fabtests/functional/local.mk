@@ -227,6 +227,7 @@ fabtests_functional_fi_cairn_stress_SOURCES = \
 	fabtests/functional/stress_comp.c \
 	fabtests/functional/stress_hub.c \
 	fabtests/functional/stress_lane.c \
+	fabtests/functional/stress_pmem.c \
 	fabtests/functional/stress_post.c \
 	fabtests/functional/stress_run.c \
 	fabtests/functional/stress_task.c

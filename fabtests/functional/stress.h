@@ -58,6 +58,13 @@ enum st_kind {
 	ST_KINDS,
 };
 
+/* The newest write of a task to its slot at the peer that is known to be there. */
+struct st_wrote {
+	uint64_t seq; /* 0: none */
+	uint64_t len;
+	uint32_t echo;
+};
+
 struct st_task {
 	_Atomic uint32_t state;
 	_Atomic uint32_t left; /* completions to come */
@@ -67,6 +74,7 @@ struct st_task {
 	uint64_t seq;	  /* rises with each use */
 	uint32_t at, ops; /* of a chain: posted, all */
 	size_t len;
+	struct st_wrote wrote;
 	uint8_t *own;	   /* memory of this use only, or NULL */
 	struct fid_mr *mr; /* and its registration */
 	struct st_ctx ctx[ST_CHAIN];
@@ -84,7 +92,11 @@ struct st_exposed {
 struct st_local {
 	uint8_t from[ST_TASKS][ST_SLOT];
 	uint8_t to[ST_TASKS][ST_SLOT];
-	_Alignas(64) uint8_t recv[ST_RECVS][ST_PART];
+};
+
+/* In persistent memory when there is such, for durable messages. */
+struct st_recvs {
+	_Alignas(64) uint8_t buf[ST_RECVS][ST_PART];
 };
 
 /* Of one direction of one connection. */
@@ -112,9 +124,11 @@ struct st_lane {
 	_Atomic uint32_t epoch;
 	struct fi_info *info;
 	struct fid_ep *ep;
-	struct fct_mem exposed_mem, local_mem;
+	struct fct_mem exposed_mem, recvs_mem, local_mem;
 	struct st_exposed *exposed;
 	struct st_local *local;
+	struct st_recvs *recvs;
+	void *recvs_desc;
 	struct fct_target peer;
 	struct st_task task[ST_TASKS];
 	struct st_ctx recv[ST_RECVS];
@@ -136,6 +150,7 @@ struct st_hub {
 	struct fid_cntr *tx_cntr, *rx_cntr;
 	_Atomic uint64_t tx_count, rx_count; /* what they must say at the end */
 	struct fct_mem recv_mem;	     /* of shared receives */
+	struct fid_mr *pmem_mr;		     /* of all that st_pmem_take gives */
 	struct st_ctx *recv;		     /* shared: ST_RECVS for each lane */
 	pthread_rwlock_t reading;
 	uint32_t lanes;
@@ -148,8 +163,9 @@ struct st_mode {
 	bool shared_rx;
 	bool counters;
 	bool reopen;
-	bool small; /* queues as small as can be asked for */
-	bool waits; /* fi_cq_sread */
+	bool small;   /* queues as small as can be asked for */
+	bool waits;   /* fi_cq_sread */
+	bool durable; /* FI_COMMIT_COMPLETE, to what FI_CAIRN_PMEM names */
 };
 
 /* The client's, and the server learns them. */
@@ -173,7 +189,9 @@ struct st {
 	_Atomic uint32_t phase;
 	/* What the provider has not, found out while running. */
 	_Atomic bool no_delivery, no_atomics;
-	_Atomic uint64_t operations, completions, failures, stalls, reopened;
+	uint8_t *pmem; /* this side's half, mapped, or NULL */
+	size_t pmem_len, pmem_used;
+	_Atomic uint64_t operations, completions, failures, stalls, reopened, durable;
 	pthread_mutex_t failing;
 	_Atomic bool failed;
 	char why[FCT_WHY_LEN];
@@ -223,6 +241,18 @@ int st_hub_recv(struct st_hub *hub, struct st_ctx *ctx);
 uint8_t *st_recv_buf(struct st_hub *hub, struct st_ctx *ctx);
 /* Do counters and words agree with what was posted? */
 int st_hub_check(struct st_hub *hub);
+
+/* ---- stress_pmem.c: persistent memory ---- */
+
+/* Maps this side's half of what FI_CAIRN_PMEM names; without it the case is skipped. */
+int st_pmem_open(struct st *s);
+void st_pmem_close(struct st *s);
+/* Registers it with the hub's domain. */
+int st_pmem_reg(struct st_hub *hub);
+/* A piece for one lane or queue, zeroed; NULL when nothing is left. */
+void *st_pmem_take(struct st *s, size_t len);
+/* Both sides: the newest writes of each lane are in its peer's slots. */
+int st_pmem_check(struct st_hub *hub);
 
 /* ---- stress_lane.c: connections ---- */
 

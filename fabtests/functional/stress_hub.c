@@ -5,6 +5,8 @@
 #include "stress.h"
 
 #define TX_SIZE 12u
+/* Durable writes share flushes (FI_MORE) where the queue has room for them. */
+#define TX_SIZE_DURABLE 96u
 
 static int open_cntr(struct st_hub *hub, struct fid_cntr **cntr)
 {
@@ -52,6 +54,44 @@ static int open_rest(struct fct_link *l)
 	return ret ? -1 : 0;
 }
 
+/* What the peer writes to, and receives. */
+static int open_dram(struct st_lane *lane, struct fct_target *mine)
+{
+	struct fct_link *l = &lane->hub->l;
+	int ret;
+
+	ret = fct_mem_alloc(l, &lane->exposed_mem, sizeof(*lane->exposed),
+			    FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!ret)
+		ret = fct_mem_alloc(l, &lane->recvs_mem, sizeof(*lane->recvs), FI_RECV);
+	if (ret)
+		return ret;
+	lane->exposed = (struct st_exposed *)lane->exposed_mem.buf;
+	lane->recvs = (struct st_recvs *)lane->recvs_mem.buf;
+	lane->recvs_desc = lane->recvs_mem.desc;
+	*mine = fct_mem_target(l, &lane->exposed_mem);
+	return 0;
+}
+
+static int open_pmem(struct st_lane *lane, struct fct_target *mine)
+{
+	struct st_hub *hub = lane->hub;
+	struct st *s = hub->s;
+
+	lane->exposed = st_pmem_take(s, sizeof(*lane->exposed));
+	if (!hub->srx)
+		lane->recvs = st_pmem_take(s, sizeof(*lane->recvs));
+	if (!lane->exposed || !(hub->srx || lane->recvs))
+		return fct_skip(s->t, "FI_CAIRN_PMEM has no room for so many lanes");
+	lane->recvs_desc = fi_mr_desc(hub->pmem_mr);
+	*mine = (struct fct_target){.len = sizeof(*lane->exposed),
+				    .key = fi_mr_key(hub->pmem_mr)};
+	mine->addr = hub->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR
+			     ? (uintptr_t)lane->exposed
+			     : (size_t)((uint8_t *)lane->exposed - s->pmem);
+	return 0;
+}
+
 static int open_lane(struct st_hub *hub, uint32_t number)
 {
 	struct st_lane *lane = calloc(1, sizeof(*lane));
@@ -66,12 +106,10 @@ static int open_lane(struct st_hub *hub, uint32_t number)
 	lane->number = number;
 	lane->selective = number & 1;
 	pthread_rwlock_init(&lane->use, NULL);
-	FCT_DO(fct_mem_alloc(&hub->l, &lane->exposed_mem, sizeof(*lane->exposed),
-			     FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&hub->l, &lane->local_mem, sizeof(*lane->local),
-			     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
-	lane->exposed = (struct st_exposed *)lane->exposed_mem.buf;
+			     FI_SEND | FI_READ | FI_WRITE));
 	lane->local = (struct st_local *)lane->local_mem.buf;
+	FCT_DO(hub->pmem_mr ? open_pmem(lane, &mine) : open_dram(lane, &mine));
 	st_fill(lane->exposed->fixed, ST_FIXED, st_seed(lane, true, ST_FIXEDS, 0));
 	for (i = 0; i < ST_TASKS; i++) {
 		lane->task[i].index = i;
@@ -81,7 +119,6 @@ static int open_lane(struct st_hub *hub, uint32_t number)
 	}
 	for (i = 0; i < ST_RECVS; i++)
 		lane->recv[i] = (struct st_ctx){.lane = lane, .recv = i + 1};
-	mine = fct_mem_target(&hub->l, &lane->exposed_mem);
 	ret = fct_exchange(t, "region", &mine, &lane->peer, sizeof(mine));
 out:
 	return ret;
@@ -92,9 +129,16 @@ static int open_shared_recvs(struct st_hub *hub)
 	const uint32_t count = hub->lanes * ST_RECVS;
 	struct fct *t = hub->s->t;
 	uint32_t i;
-	int ret;
+	int ret = 0;
 
-	FCT_DO(fct_mem_alloc(&hub->l, &hub->recv_mem, count * ST_PART, FI_RECV));
+	if (hub->pmem_mr) {
+		hub->recv_mem.buf = st_pmem_take(hub->s, count * ST_PART);
+		hub->recv_mem.desc = fi_mr_desc(hub->pmem_mr);
+		if (!hub->recv_mem.buf)
+			return fct_skip(t, "FI_CAIRN_PMEM has no room for receives");
+	} else {
+		FCT_DO(fct_mem_alloc(&hub->l, &hub->recv_mem, count * ST_PART, FI_RECV));
+	}
 	hub->recv = calloc(count, sizeof(*hub->recv));
 	FCT_TRUE(t, hub->recv);
 	for (i = 0; i < count; i++) {
@@ -107,11 +151,12 @@ out:
 
 int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 {
-	const size_t all = (size_t)lanes * (2 * TX_SIZE + ST_RECVS);
+	const size_t tx = s->mode.durable && !s->mode.small ? TX_SIZE_DURABLE : TX_SIZE;
+	const size_t all = (size_t)lanes * (2 * tx + ST_RECVS);
 	struct fct_setup setup = {
 		.caps = s->caps,
 		.threading = s->mode.threading,
-		.tx_size = TX_SIZE,
+		.tx_size = tx,
 		.rx_size = ST_RECVS,
 		.cq_data_size = 4,
 		.shared_rx = s->mode.shared_rx,
@@ -136,6 +181,8 @@ int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 	t->progress_eq = NULL;
 	if (!(hub->l.info->caps & FI_ATOMIC))
 		s->no_atomics = true;
+	if (s->mode.durable)
+		FCT_DO(st_pmem_reg(hub));
 	for (i = 0; i < lanes; i++)
 		FCT_DO(open_lane(hub, i));
 	if (hub->srx)
@@ -167,14 +214,14 @@ int st_hub_close(struct st_hub *hub, int ret)
 uint8_t *st_recv_buf(struct st_hub *hub, struct st_ctx *ctx)
 {
 	if (ctx->lane)
-		return ctx->lane->local->recv[ctx->recv - 1];
+		return ctx->lane->recvs->buf[ctx->recv - 1];
 	return hub->recv_mem.buf + (ctx->recv - 1) * ST_PART;
 }
 
 int st_hub_recv(struct st_hub *hub, struct st_ctx *ctx)
 {
 	struct fid_ep *ep = ctx->lane ? ctx->lane->ep : hub->srx;
-	void *desc = ctx->lane ? ctx->lane->local_mem.desc : hub->recv_mem.desc;
+	void *desc = ctx->lane ? ctx->lane->recvs_desc : hub->recv_mem.desc;
 	uint8_t *buf = st_recv_buf(hub, ctx);
 	ssize_t ret;
 
@@ -229,6 +276,8 @@ int st_hub_check(struct st_hub *hub)
 					      (unsigned long long)word);
 		}
 	}
+	if (hub->pmem_mr)
+		FCT_DO(st_pmem_check(hub));
 	/* Nobody else reads the queue any more. */
 	if (st_comp_all(hub) || (hub->tx_cntr && check_counters(hub)))
 		ret = -1;

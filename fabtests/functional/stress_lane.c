@@ -23,8 +23,10 @@ static void start_anew(struct st_lane *lane)
 {
 	uint32_t i;
 
-	for (i = 0; i < ST_TASKS; i++)
+	for (i = 0; i < ST_TASKS; i++) {
 		lane->exposed->seen[i] = 0;
+		lane->task[i].wrote = (struct st_wrote){0};
+	}
 	for (i = 0; i < ST_KINDS; i++) {
 		lane->exposed->word[i] = 0;
 		lane->atomics[i] = 0;
@@ -73,6 +75,9 @@ static int open_ep(struct st_lane *lane, struct fi_info *info, uint32_t epoch)
 	lane->epoch = epoch;
 	lane->info = info;
 	set_deadline(lane);
+	/* Calls without flags are durable then. */
+	if (info && hub->s->mode.durable && lane->number % 3 == 1)
+		info->tx_attr->op_flags |= FI_COMMIT_COMPLETE;
 	ret = info ? fi_endpoint(hub->l.domain, info, &lane->ep, lane) : -FI_ENOMEM;
 	if (!ret)
 		ret = bind_all(lane);

@@ -56,6 +56,8 @@ static uint64_t pick_flags(struct form *f, struct st_rng *rng)
 		flags |= FI_FENCE;
 	if (!reads && !is_atomic(f->op) && !s->no_delivery && !st_below(rng, 8))
 		flags |= FI_DELIVERY_COMPLETE;
+	if (s->mode.durable && f->op->kind != ST_FIXEDS && st_below(rng, 2))
+		flags |= FI_COMMIT_COMPLETE;
 	return flags;
 }
 
@@ -248,6 +250,8 @@ ssize_t st_post(struct st_lane *lane, struct st_rng *rng, const struct st_op *op
 	ret = call(&f);
 	if (!ret) {
 		atomic_fetch_add(&s->operations, 1);
+		if (f.flags & FI_COMMIT_COMPLETE)
+			atomic_fetch_add(&s->durable, 1);
 		return 0;
 	}
 	expect_nothing(op->ctx);

@@ -254,10 +254,11 @@ static void say(const struct st *s)
 	fct_note(
 		s->t,
 		"%llu operations, %llu completions, %llu in error, %llu times full, %llu "
-		"connections closed%s%s%s",
+		"connections closed, %llu durable%s%s%s",
 		(unsigned long long)s->operations, (unsigned long long)s->completions,
 		(unsigned long long)s->failures, (unsigned long long)s->stalls,
-		(unsigned long long)s->reopened, s->no_atomics ? ", no atomics" : "",
+		(unsigned long long)s->reopened, (unsigned long long)s->durable,
+		s->no_atomics ? ", no atomics" : "",
 		s->no_delivery ? ", no FI_DELIVERY_COMPLETE" : "",
 		s->caps & FI_FENCE ? "" : ", no FI_FENCE");
 }
@@ -339,9 +340,9 @@ static int pick_caps(struct st *s)
 	int i, ret;
 
 	for (i = 0; i < 3 && !info; i++) {
-		setup.caps = wishes[i];
+		setup.caps = wishes[i] | (s->mode.durable ? FI_RMA_PMEM : 0);
 		if (!fct_getinfo(t, &setup, NULL, "0", &info))
-			s->caps = wishes[i];
+			s->caps = setup.caps;
 	}
 	/* Its fi_fetch_atomic adds the operand's address: fi_cairn_atomic shows that. */
 	if (info && !strcmp(info->fabric_attr->prov_name, "verbs"))
@@ -363,13 +364,16 @@ static int once(struct st *s)
 	int ret;
 
 	pthread_mutex_init(&s->failing, NULL);
-	ret = open_hubs(s);
+	ret = s->mode.durable ? st_pmem_open(s) : 0;
+	if (!ret)
+		ret = open_hubs(s);
 	if (!ret)
 		ret = with_threads(s);
 	if (!ret)
 		ret = check(s);
 	say(s);
 	ret = close_hubs(s, ret);
+	st_pmem_close(s);
 	pthread_mutex_destroy(&s->failing);
 	return ret;
 }

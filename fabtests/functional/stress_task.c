@@ -348,13 +348,16 @@ static int stage_over(struct st_task *task)
 	case ST_ANNOUNCED:
 	case ST_WITH_DATA:
 		memcpy(&seen, to(task), sizeof(seen));
-		if (task->stage && seen == task->seq)
+		if (task->stage && seen == task->seq) {
+			task->wrote = (struct st_wrote){task->seq, task->len, false};
 			return end(task, 0);
+		}
 		task->stage = 1;
 		task->at = 0;
 		task->ops = 1;
 		return 1;
 	case ST_ECHO:
+		task->wrote = (struct st_wrote){task->seq, task->len, true};
 		return end(task, echo_is_right(task));
 	case ST_FIXEDS:
 		return end(task, fixed_is_right(task));

@@ -132,9 +132,9 @@ functional_sanitized() {
 	fi
 	export FCT_TIME_SCALE
 	counted "$1-functional" 600 functional_on_simverbs "$1" "$address" -p pverbs
-	counted "$1-stress" 300 functional_on_simverbs "$1" "$address" -p pverbs stress store
-	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message
-	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto
+	counted "$1-stress" 300 commit_on_simverbs "$1" "$address" dmp on off auto stress store
+	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message commit
+	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -188,7 +188,7 @@ suite_simverbs() {
 		done
 	done
 	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
-	counted simverbs-stress 300 functional_on_simverbs unit "$address" -p pverbs stress
+	counted simverbs-stress 300 commit_on_simverbs unit "$address" dmp on off auto stress
 	simverbs_pmem "$address"
 	simverbs_commit "$address"
 	simverbs_rxm "$address"
@@ -216,7 +216,7 @@ simverbs_commit() {
 			for flush in on off; do
 				for method in auto message; do
 					counted "simverbs-commit-$domain-$ddio-$flush-$method" 200 \
-						commit_on_simverbs unit "$1" "$domain" "$ddio" "$flush" "$method"
+						commit_on_simverbs unit "$1" "$domain" "$ddio" "$flush" "$method" commit
 				done
 			done
 		done
@@ -235,13 +235,13 @@ simverbs_rxm() {
 	counted simverbs-rxm-trixie 120 guest trixie build-in "${run[@]}"
 }
 
-# commit_on_simverbs BUILD ADDRESS PERSISTENCE DDIO FLUSH METHOD
+# commit_on_simverbs BUILD ADDRESS PERSISTENCE DDIO FLUSH METHOD [PROGRAM...]: with persistent memory.
 commit_on_simverbs() {
 	local file=$top/build/$1/pmem-commit
 
 	truncate -s 2M "$file"
 	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=$3 SIMVERBS_DDIO=$4 SIMVERBS_FLUSH=$5 \
-		FI_PVERBS_COMMIT_METHOD=$6 functional_on_simverbs "$1" "$2" -p pverbs commit
+		FI_PVERBS_COMMIT_METHOD=$6 functional_on_simverbs "$1" "$2" -p pverbs "${@:7}"
 }
 
 # Many peers and connections, with both versions of libfabric.

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Persistent memory: the file or devdax is one for both sides, and each has a half. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define PMEM_ALL ((size_t)2 << 20)
+#define PMEM_HALF (PMEM_ALL / 2)
+
+/* Also when a case is skipped, both sides have to come to the same end. */
+int st_pmem_open(struct st *s)
+{
+	const char *path = getenv("FI_CAIRN_PMEM");
+	void *at = MAP_FAILED;
+	int fd;
+
+	if (!path)
+		return fct_skip(s->t, "FI_CAIRN_PMEM names no persistent memory");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		at = mmap(NULL, PMEM_ALL, PROT_READ | PROT_WRITE,
+			  MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+		if (at == MAP_FAILED)
+			at = mmap(NULL, PMEM_ALL, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				  0);
+		close(fd);
+	}
+	if (at == MAP_FAILED)
+		return fct_fail_at(s->t, __FILE__, __LINE__, "%s cannot be mapped", path);
+	s->pmem = (uint8_t *)at + (fct_is_client(s->t) ? PMEM_HALF : 0);
+	s->pmem_len = PMEM_HALF;
+	s->pmem_used = 0;
+	return 0;
+}
+
+void st_pmem_close(struct st *s)
+{
+	if (s->pmem)
+		munmap(s->pmem - (fct_is_client(s->t) ? PMEM_HALF : 0), PMEM_ALL);
+	s->pmem = NULL;
+}
+
+int st_pmem_reg(struct st_hub *hub)
+{
+	struct st *s = hub->s;
+	struct fct *t = s->t;
+	int ret;
+
+	FCT_CALL(t, fi_mr_reg(hub->l.domain, s->pmem, s->pmem_len,
+			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+			      t->next_key++, FI_RMA_PMEM, &hub->pmem_mr, NULL));
+	ret = fct_keep(&hub->l, &hub->pmem_mr->fid);
+out:
+	return ret;
+}
+
+void *st_pmem_take(struct st *s, size_t len)
+{
+	uint8_t *at = s->pmem + s->pmem_used;
+
+	len = (len + 63) & ~(size_t)63;
+	if (len > s->pmem_len - s->pmem_used)
+		return NULL;
+	s->pmem_used += len;
+	return memset(at, 0, len);
+}
+
+static int is_there(struct st_lane *lane, uint32_t task, const struct st_wrote *wrote)
+{
+	const uint8_t *slot = lane->exposed->slot[task];
+	const size_t head = wrote->echo ? 0 : sizeof(struct st_written);
+	const uint64_t seed =
+		st_seed(lane, false, wrote->echo ? ST_ECHO : 16 + task, wrote->seq);
+	size_t at;
+
+	if (!wrote->seq)
+		return 0;
+	at = st_differs(slot + head, wrote->len - head, seed, 0);
+	if (at == wrote->len - head)
+		return 0;
+	return st_fail(lane->hub->s,
+		       "lane %u, slot %u: at the end byte %zu of %llu differs from what "
+		       "write %llu wrote",
+		       lane->number, task, at + head, (unsigned long long)wrote->len,
+		       (unsigned long long)wrote->seq);
+}
+
+int st_pmem_check(struct st_hub *hub)
+{
+	struct st_wrote mine[ST_TASKS], theirs[ST_TASKS];
+	struct fct *t = hub->s->t;
+	uint32_t i, k;
+	int ret = 0;
+
+	memset(mine, 0, sizeof(mine));
+	for (i = 0; i < hub->lanes; i++) {
+		for (k = 0; k < ST_TASKS; k++)
+			mine[k] = hub->lane[i]->task[k].wrote;
+		FCT_DO(fct_exchange(t, "written", mine, theirs, sizeof(mine)));
+		for (k = 0; k < ST_TASKS; k++)
+			FCT_DO(is_there(hub->lane[i], k, &theirs[k]));
+	}
+out:
+	return ret;
+}
