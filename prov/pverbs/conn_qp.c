@@ -237,14 +237,15 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	ret = pvb_bounce_init(ep);
 	if (ret)
 		goto err_qp;
-	ret = pvb_conn_share(ep);
-	if (ret)
-		goto err_bounce;
 	ret = pvb_conn_init(ep, NULL);
 	if (!ret)
 		ret = pvb_conn_lane(ep);
 	if (ret)
-		goto err_share;
+		goto err_commit;
+	/* Whoever finds it by the queue finds its lane too. */
+	ret = pvb_conn_share(ep);
+	if (ret)
+		goto err_lane;
 	/* What is counted is counted when it is done, not when a later one is. */
 	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
 	conn->unsignaled = 0;
@@ -253,10 +254,10 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	pvb_cntr_wake(&conn->rq);
 	conn->state = PVB_CONN_ENABLED;
 	return 0;
-err_share:
+err_lane:
+	pvb_lane_close(conn);
+err_commit:
 	pvb_commit_close(conn);
-	pvb_conn_unshare(ep);
-err_bounce:
 	pvb_bounce_fini(conn);
 err_qp:
 	ibv_destroy_qp(conn->qp);

@@ -69,9 +69,10 @@ struct pvb_lane {
 	struct ibv_mr *bufs_mr;
 	struct ibv_qp *qp;
 	struct pvb_hwcq *hw;
-	uint32_t psn;	      /* our first packet's */
-	struct crn_lock lock; /* guards sends */
-	uint32_t sends;	      /* posted */
+	uint32_t psn;		/* our first packet's */
+	struct crn_lock lock;	/* guards sends and kept */
+	_Atomic uint32_t sends; /* posted */
+	uint32_t kept;		/* places for answers that are not posted yet */
 	_Atomic uint32_t sent;
 	uint32_t receives; /* posted and not completed */
 	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
@@ -148,6 +149,10 @@ void pvb_lane_free(struct pvb_lane *lane);
 int pvb_lane_connect(struct pvb_lane *lane);
 /* Posts a message; true: it is under way. */
 bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+/* Keeps a place for an answer that is still to be worked out; false: there is none. */
+bool pvb_lane_keep(struct pvb_lane *lane);
+/* Posts it to its place: as pvb_lane_send. */
+bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message);
 /* The same once the entry of the send queue that belongs to the request completes: false
  * without memory. */
 bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message);

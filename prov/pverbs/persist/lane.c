@@ -235,27 +235,68 @@ void pvb_lane_lose(struct pvb_lane *lane, const char *why)
 	ibv_modify_qp(lane->qp, &attr, IBV_QP_STATE);
 }
 
+/* With the lock held. */
+static bool pvb_lane_full(const struct pvb_lane *lane)
+{
+	return atomic_load(&lane->sends) + lane->kept - atomic_load(&lane->sent) >=
+	       PVB_LANE_MESSAGES;
+}
+
+/* With the lock held, and a place: 0 or an errno. */
+static int pvb_lane_post(struct pvb_lane *lane, const struct pvb_wire_message *message)
+{
+	const uint32_t at = atomic_load(&lane->sends) % PVB_LANE_MESSAGES;
+	uint8_t *buf = lane->bufs + (PVB_LANE_MESSAGES + at) * (size_t)PVB_WIRE_SIZE;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buf,
+		.length = (uint32_t)pvb_wire_pack(buf, message),
+		.lkey = lane->bufs_mr->lkey,
+	};
+	struct ibv_send_wr wr = {.wr_id = (uintptr_t)lane | 1,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND},
+			   *bad;
+	const int err = ibv_post_send(lane->qp, &wr, &bad);
+
+	if (!err)
+		atomic_fetch_add(&lane->sends, 1);
+	return err;
+}
+
 bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message)
 {
-	struct ibv_sge sge = {.lkey = lane->bufs_mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND},
-			   *bad;
-	uint8_t *buf;
+	bool full;
 	int err = 0;
 
 	crn_lock(&lane->lock);
-	if (lane->sends - atomic_load(&lane->sent) == PVB_LANE_MESSAGES) {
-		crn_unlock(&lane->lock);
-		return false;
-	}
-	buf = lane->bufs + (PVB_LANE_MESSAGES + lane->sends % PVB_LANE_MESSAGES) *
-				   (size_t)PVB_WIRE_SIZE;
-	sge.addr = (uintptr_t)buf;
-	sge.length = (uint32_t)pvb_wire_pack(buf, message);
-	wr.wr_id = (uintptr_t)lane | 1;
-	err = ibv_post_send(lane->qp, &wr, &bad);
-	if (!err)
-		lane->sends++;
+	full = pvb_lane_full(lane);
+	if (!full)
+		err = pvb_lane_post(lane, message);
+	crn_unlock(&lane->lock);
+	if (err)
+		pvb_lane_lose(lane, strerror(err));
+	return !full && !err;
+}
+
+bool pvb_lane_keep(struct pvb_lane *lane)
+{
+	bool full;
+
+	crn_lock(&lane->lock);
+	full = pvb_lane_full(lane);
+	lane->kept += !full;
+	crn_unlock(&lane->lock);
+	return !full;
+}
+
+bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message)
+{
+	int err;
+
+	crn_lock(&lane->lock);
+	lane->kept--;
+	err = pvb_lane_post(lane, message);
 	crn_unlock(&lane->lock);
 	if (err)
 		pvb_lane_lose(lane, strerror(err));

@@ -88,6 +88,7 @@ static bool pvb_respond_one(struct pvb_lane *lane)
 {
 	struct pvb_lane_recv *recv = lane->inbox[lane->inbox_head];
 	struct pvb_wire_message message, answer = {.kind = PVB_WIRE_ANSWER};
+	bool received;
 	uint32_t bell;
 
 	pvb_wire_parse(&message, recv->buf, lane->inbox_len[lane->inbox_head]);
@@ -98,15 +99,18 @@ static bool pvb_respond_one(struct pvb_lane *lane)
 		pvb_lane_lose(lane, "a request is out of turn");
 		return true;
 	}
-	/* Its answer takes the place of an older one: that has been sent long ago. */
-	if (lane->sends - atomic_load(&lane->sent) == PVB_LANE_MESSAGES)
+	/* Its answer takes the place of an older one: that has been sent long ago. No
+	 * other thread's message takes that place meanwhile. */
+	if (!pvb_lane_keep(lane))
 		return false;
 	answer.number = message.number;
 	answer.status = (uint16_t)pvb_respond_fenced(lane, &message);
 	lane->handled++;
 	lane->inbox_head = (lane->inbox_head + 1) % PVB_LANE_CREDITS;
 	lane->inbox_count--;
-	if (pvb_lane_receive(recv) || !pvb_lane_send(lane, &answer))
+	/* First, for the answer allows another request. */
+	received = !pvb_lane_receive(recv);
+	if (!pvb_lane_send_kept(lane, &answer) || !received)
 		pvb_lane_lose(lane, "an answer cannot be sent");
 	return true;
 }

@@ -103,6 +103,31 @@ CT_TEST(lane, messages_that_find_no_place_are_not_sent)
 	durable_close(&d);
 }
 
+CT_TEST(lane, a_place_that_is_kept_is_nobody_elses)
+{
+	const struct pvb_wire_message answer = {.kind = PVB_WIRE_ANSWER};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_TRUE(pvb_lane_keep(d.lane));
+	for (unsigned int i = 1; i < PVB_LANE_MESSAGES; i++)
+		CT_EXPECT_TRUE(pvb_lane_send(d.lane, &answer));
+	CT_EXPECT_FALSE(pvb_lane_keep(d.lane));
+	CT_EXPECT_FALSE(pvb_lane_send(d.lane, &answer));
+	CT_EXPECT_TRUE(pvb_lane_send_kept(d.lane, &answer));
+	CT_EXPECT_EQ(d.control->sq.posted, PVB_LANE_MESSAGES);
+	CT_EXPECT_FALSE(pvb_lane_keep(d.lane));
+	fake_complete_all(d.control);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(pvb_lane_keep(d.lane));
+	/* One whose message the device refuses is free again, and the lane is lost. */
+	fake_fail(FAKE_POST_SEND, 1, EINVAL);
+	CT_EXPECT_FALSE(pvb_lane_send_kept(d.lane, &answer));
+	CT_EXPECT_EQ(d.lane->kept, 0);
+	CT_EXPECT_TRUE(d.lane->lost);
+	durable_close(&d);
+}
+
 CT_TEST(lane, a_device_that_returns_nothing_is_not_waited_for_for_ever)
 {
 	struct durable d;
@@ -143,6 +168,9 @@ CT_TEST(lane, one_that_cannot_be_connected_does_not_keep_the_connection_from_it)
 	durable_close(&d);
 }
 
+/* Of the endpoints that enable makes; NULL: receives are their own. */
+static struct fid_ep *shared;
+
 static int enable(struct world *w, struct fid **fid)
 {
 	struct fid_ep *ep;
@@ -154,6 +182,8 @@ static int enable(struct world *w, struct fid **fid)
 	ret = fi_ep_bind(ep, &w->eq->fid, 0);
 	if (!ret)
 		ret = fi_ep_bind(ep, &w->cq->fid, FI_TRANSMIT | FI_RECV);
+	if (!ret && shared)
+		ret = fi_ep_bind(ep, &shared->fid, 0);
 	if (!ret)
 		ret = fi_enable(ep);
 	*fid = &ep->fid;
@@ -162,7 +192,7 @@ static int enable(struct world *w, struct fid **fid)
 	return ret;
 }
 
-CT_TEST(lane, nothing_is_left_of_an_endpoint_without_memory_for_it)
+static void expect_nothing_left(bool shares)
 {
 	struct fid *fid = NULL;
 	unsigned int nth;
@@ -170,6 +200,9 @@ CT_TEST(lane, nothing_is_left_of_an_endpoint_without_memory_for_it)
 	int objects, ret;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	shared = NULL;
+	if (shares)
+		CT_EXPECT_EQ(fi_srx_context(d.w.domain, NULL, &shared, NULL), 0);
 	/* A queue grows, and stays. */
 	CT_EXPECT_EQ(enable(&d.w, &fid), 0);
 	CT_EXPECT_EQ(fi_close(fid), 0);
@@ -189,7 +222,20 @@ CT_TEST(lane, nothing_is_left_of_an_endpoint_without_memory_for_it)
 	}
 	CT_EXPECT_EQ(ret, 0);
 	CT_EXPECT_GE(nth, 10);
+	if (shared)
+		CT_EXPECT_EQ(fi_close(&shared->fid), 0);
+	shared = NULL;
 	durable_close(&d);
+}
+
+CT_TEST(lane, nothing_is_left_of_an_endpoint_without_memory_for_it)
+{
+	expect_nothing_left(false);
+}
+
+CT_TEST(lane, nor_of_one_with_shared_receives)
+{
+	expect_nothing_left(true);
 }
 
 CT_TEST(lane, what_the_device_refuses_for_it_is_the_error_of_fi_enable)
