@@ -6,6 +6,7 @@
 #include "client.h"
 #include "link.h"
 #include "output.h"
+#include "rpma.h"
 #include "wire.h"
 
 #define RLG_PINGS 101
@@ -22,6 +23,7 @@ struct rlg_append {
 
 struct rlg_client {
 	struct rlg_link link;
+	struct rlg_rpma *rpma; /* NULL but for --method librpma */
 	const struct rlg_options *options;
 	const uint8_t *acts;
 	struct rlg_welcome log;
@@ -123,6 +125,9 @@ static ssize_t rlg_post(struct rlg_client *client, struct rlg_append *append, ui
 			       (act & RLG_FENCE ? FI_FENCE : 0) |
 			       (act & RLG_WAIT ? FI_COMPLETION : 0);
 
+	if (client->rpma)
+		return rlg_rpma_post(client->rpma, act, piece.from, piece.len, piece.at,
+				     append);
 	switch (act & RLG_ACT) {
 	case RLG_ACT_RECORD:
 	case RLG_ACT_TAIL:
@@ -336,8 +341,13 @@ static int rlg_client_seen(void *arg, const struct fi_cq_data_entry *entry)
 static int rlg_client_poll(struct rlg_client *client)
 {
 	struct fi_cq_data_entry entry;
-	const int ret = rlg_link_poll(&client->link, &entry);
+	void *append;
+	int ret;
 
+	ret = client->rpma ? rlg_rpma_poll(client->rpma, &append) : 0;
+	if (ret)
+		return ret > 0 ? rlg_append_step(client, append) : ret;
+	ret = rlg_link_poll(&client->link, &entry);
 	return ret > 0 ? rlg_client_seen(client, &entry) : ret;
 }
 
@@ -423,7 +433,10 @@ static int rlg_client_hello(struct rlg_client *client)
 		return -FI_EINVAL;
 	}
 	client->head = client->log.head;
-	return 0;
+	return options->method == RLG_LIBRPMA
+		       ? rlg_rpma_connect(&client->rpma, options, client->log.rpma_port,
+					  client->out.at, client->out.size)
+		       : 0;
 }
 
 static int rlg_client_run(struct rlg_client *client)
@@ -520,6 +533,7 @@ static int rlg_client_open(struct rlg_client *client)
 
 static void rlg_client_close(struct rlg_client *client)
 {
+	rlg_rpma_close(client->rpma);
 	rlg_link_hang_up(&client->link);
 	rlg_memory_close(&client->out);
 	rlg_memory_close(&client->in);
@@ -528,6 +542,18 @@ static void rlg_client_close(struct rlg_client *client)
 	free(client->in.at);
 	free(client->appends);
 	free(client->result.sample);
+}
+
+/* Why there is no such append. */
+static const char *rlg_lacks(const struct rlg_options *options)
+{
+	if (options->method == RLG_PIPELINE)
+		return "a singleton append is one update: --method pipeline is for "
+		       "--kind compound";
+	if (options->op != RLG_WRITE)
+		return "--method librpma is for --op write";
+	return "this fi_remotelog was built without librpma: it needs the package "
+	       "librpma-dev where it is configured";
 }
 
 int rlg_append_all(const struct rlg_options *options)
@@ -539,9 +565,8 @@ int rlg_append_all(const struct rlg_options *options)
 	};
 	int ret;
 
-	if (!client.acts) {
-		rlg_say("a singleton append is one update: --method pipeline is for "
-			"--kind compound");
+	if (!client.acts || (options->method == RLG_LIBRPMA && !rlg_rpma_there())) {
+		rlg_say("%s", rlg_lacks(options));
 		return 2;
 	}
 	if (options->method == RLG_FORCED)

@@ -142,18 +142,39 @@ void rlg_link_close(struct rlg_link *link)
 	fi_freeinfo(link->info);
 }
 
+union rlg_name {
+	struct sockaddr_storage any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
 int rlg_link_port(struct rlg_link *link, unsigned int *port)
 {
-	struct sockaddr_storage name;
+	union rlg_name name;
 	size_t len = sizeof(name);
 	int ret;
 
 	ret = fi_getname(&link->pep->fid, &name, &len);
 	if (ret)
 		return rlg_failed("fi_getname", ret);
-	*port = ntohs(name.ss_family == AF_INET6
-			      ? ((struct sockaddr_in6 *)&name)->sin6_port
-			      : ((struct sockaddr_in *)&name)->sin_port);
+	*port = ntohs(name.any.ss_family == AF_INET6 ? name.in6.sin6_port
+						     : name.in.sin_port);
+	return 0;
+}
+
+int rlg_link_address(struct rlg_link *link, char *text)
+{
+	union rlg_name name;
+	size_t len = sizeof(name);
+	int ret;
+
+	ret = fi_getname(&link->ep->fid, &name, &len);
+	if (ret)
+		return rlg_failed("fi_getname", ret);
+	if (name.any.ss_family == AF_INET6)
+		inet_ntop(AF_INET6, &name.in6.sin6_addr, text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET, &name.in.sin_addr, text, INET6_ADDRSTRLEN);
 	return 0;
 }
 
@@ -267,6 +288,7 @@ int rlg_memory_open(struct rlg_link *link, struct rlg_memory *memory, uint8_t *a
 	int ret;
 
 	memory->at = at;
+	memory->size = size;
 	ret = fi_mr_reg(link->domain, at, size, access, 0, ++next_key,
 			pm ? FI_RMA_PMEM : 0, &memory->mr, NULL);
 	if (!ret)

@@ -34,6 +34,7 @@ struct rlg_link {
 
 struct rlg_memory {
 	uint8_t *at;
+	size_t size;
 	void *desc;
 	struct fid_mr *mr;
 };
@@ -47,6 +48,8 @@ int rlg_failed(const char *what, ssize_t ret);
 int rlg_link_open(struct rlg_link *link, const struct rlg_options *options, bool listens);
 void rlg_link_close(struct rlg_link *link);
 int rlg_link_port(struct rlg_link *link, unsigned int *port);
+/* This side's numeric address of the connection; text is INET6_ADDRSTRLEN bytes. */
+int rlg_link_address(struct rlg_link *link, char *text);
 
 /* An endpoint for info and a completion queue: receives may be posted. */
 int rlg_link_endpoint(struct rlg_link *link, struct fi_info *info);

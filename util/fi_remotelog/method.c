@@ -7,6 +7,7 @@
 #define TAIL RLG_ACT_TAIL
 #define F_RECORD (RLG_ACT_READ_RECORD | RLG_WAIT)
 #define F_TAIL (RLG_ACT_READ_TAIL | RLG_WAIT)
+#define ATOMIC (RLG_ACT_TAIL | RLG_ATOMIC)
 #define FENCED (RLG_ACT_TAIL | RLG_FENCE | RLG_COMMIT | RLG_WAIT)
 
 struct rlg_row {
@@ -43,6 +44,7 @@ static const struct rlg_row rlg_rows[] = {
 	 {RECORD, RLG_ACT_ASK_RECORD | RLG_ANSWER},
 	 {RECORD | RLG_ANSWER},
 	 {RLG_ACT_SEND | RLG_ANSWER}},
+	{RLG_SINGLETON, RLG_LIBRPMA, {RECORD, F_RECORD}, {0}, {0}},
 	{RLG_COMPOUND,
 	 RLG_AUTO,
 	 {RECORD, FENCED},
@@ -68,11 +70,17 @@ static const struct rlg_row rlg_rows[] = {
 	 {RECORD, RLG_ACT_ASK_RECORD | RLG_ANSWER, TAIL, RLG_ACT_ASK_TAIL | RLG_ANSWER},
 	 {RECORD | RLG_ANSWER, TAIL | RLG_ANSWER},
 	 {RLG_ACT_SEND | RLG_ANSWER}},
+	{RLG_COMPOUND,
+	 RLG_LIBRPMA,
+	 {RECORD, RLG_ACT_READ_RECORD, ATOMIC, F_TAIL},
+	 {0},
+	 {0}},
 };
 
 const uint8_t *rlg_acts(enum rlg_kind kind, enum rlg_op op, enum rlg_method method)
 {
 	const struct rlg_row *row = rlg_rows;
+	const uint8_t *acts;
 	size_t i;
 
 	if (method == RLG_FORCED)
@@ -80,9 +88,10 @@ const uint8_t *rlg_acts(enum rlg_kind kind, enum rlg_op op, enum rlg_method meth
 	for (i = 0; i < sizeof(rlg_rows) / sizeof(rlg_rows[0]); i++, row++) {
 		if (row->kind != kind || row->method != method)
 			continue;
-		return op == RLG_WRITE	? row->one_sided
+		acts = op == RLG_WRITE	? row->one_sided
 		       : op == RLG_SEND ? row->send
 					: row->data;
+		return acts[0] ? acts : NULL;
 	}
 	return NULL;
 }
@@ -120,8 +129,9 @@ const char *rlg_acts_text(const uint8_t *acts, enum rlg_op op, char *buf, size_t
 
 	buf[0] = '\0';
 	for (i = 0; i < RLG_ACTS && acts[i] && len < size; i++)
-		len += (size_t)snprintf(buf + len, size - len, "%s%s%s%s%s%s",
-					len ? " " : "", rlg_act_word(acts[i], op),
+		len += (size_t)snprintf(buf + len, size - len, "%s%s%s%s%s%s%s",
+					len ? " " : "", acts[i] & RLG_ATOMIC ? "A" : "",
+					rlg_act_word(acts[i], op),
 					acts[i] & RLG_FENCE ? "!" : "",
 					acts[i] & RLG_COMMIT ? "*" : "",
 					acts[i] & RLG_WAIT ? " C" : "",
@@ -138,8 +148,8 @@ const char *rlg_op_name(enum rlg_op op)
 
 const char *rlg_method_name(enum rlg_method method)
 {
-	static const char *const names[] = {"auto", "message",	"none",
-					    "read", "pipeline", "rpc"};
+	static const char *const names[] = {"auto",	"message", "none",   "read",
+					    "pipeline", "rpc",	   "librpma"};
 
 	return names[method];
 }

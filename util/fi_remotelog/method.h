@@ -21,6 +21,7 @@ enum rlg_method {
 	RLG_READ,     /* W F C, each update by itself */
 	RLG_PIPELINE, /* W W F C */
 	RLG_RPC,      /* the server's program writes back and answers */
+	RLG_LIBRPMA,  /* librpma's flush and atomic write, over a connection of its own */
 	RLG_METHODS
 };
 
@@ -36,10 +37,11 @@ enum rlg_act {
 	RLG_ACT_ASK_TAIL,
 	RLG_ACT_SEND, /* a message that brings record, and tail if there is one */
 };
-#define RLG_COMMIT 8u  /* FI_COMMIT_COMPLETE */
-#define RLG_FENCE 16u  /* FI_FENCE */
-#define RLG_WAIT 32u   /* nothing more before its completion; the last one has it */
-#define RLG_ANSWER 64u /* nothing more before the server's answer */
+#define RLG_COMMIT 8u	/* FI_COMMIT_COMPLETE */
+#define RLG_FENCE 16u	/* FI_FENCE */
+#define RLG_WAIT 32u	/* nothing more before its completion; the last one has it */
+#define RLG_ANSWER 64u	/* nothing more before the server's answer */
+#define RLG_ATOMIC 128u /* an atomic write: not before what is ahead of it */
 
 #define RLG_ACTS 5
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "journal.h"
 #include "link.h"
+#include "rpma.h"
 #include "server.h"
 
 struct rlg_server {
@@ -14,6 +16,7 @@ struct rlg_server {
 	struct rlg_memory messages; /* receive buffers, ordinary memory */
 	size_t message_size;
 	struct rlg_hello hello;
+	struct rlg_rpma *rpma; /* NULL but for --method librpma */
 	bool greeted;
 	uint64_t received; /* into the log: pieces posted so far */
 	uint64_t first;	   /* number of the first piece's record */
@@ -143,6 +146,39 @@ static int rlg_server_welcome(struct rlg_server *server,
 	return rlg_link_inject(&server->link, bytes, len, rlg_server_seen, server);
 }
 
+/* Next to the port that clients know. */
+static int rlg_server_librpma(struct rlg_server *server, struct rlg_welcome *welcome)
+{
+	char address[INET6_ADDRSTRLEN];
+	unsigned int port;
+	int ret;
+
+	if (!rlg_rpma_there()) {
+		rlg_say("this fi_remotelog was built where librpma was not installed");
+		return -FI_ENOSYS;
+	}
+	ret = rlg_link_port(&server->link, &port);
+	if (!ret)
+		ret = rlg_link_address(&server->link, address);
+	if (ret)
+		return ret;
+	port++;
+	ret = rlg_rpma_listen(&server->rpma, &server->journal.medium, address, &port,
+			      server->link.options->timeout);
+	welcome->rpma_port = port;
+	return ret;
+}
+
+static enum rlg_refusal rlg_server_judge(struct rlg_server *server,
+					 struct rlg_welcome *welcome)
+{
+	if (server->hello.depth > RLG_DEPTH_MAX)
+		return RLG_TOO_DEEP;
+	if (server->hello.method == RLG_LIBRPMA && rlg_server_librpma(server, welcome))
+		return RLG_NO_LIBRPMA;
+	return rlg_journal_open(&server->journal, &server->hello, &welcome->next);
+}
+
 static int rlg_server_hello(struct rlg_server *server, const uint8_t *bytes, size_t len)
 {
 	struct rlg_journal *journal = &server->journal;
@@ -151,11 +187,7 @@ static int rlg_server_hello(struct rlg_server *server, const uint8_t *bytes, siz
 
 	if (!rlg_hello_parse(bytes, len, &server->hello))
 		return rlg_server_welcome(server, &welcome);
-	if (server->hello.depth > RLG_DEPTH_MAX)
-		welcome.refusal = RLG_TOO_DEEP;
-	else
-		welcome.refusal =
-			rlg_journal_open(journal, &server->hello, &welcome.next);
+	welcome.refusal = rlg_server_judge(server, &welcome);
 	if (welcome.refusal)
 		return rlg_server_welcome(server, &welcome);
 	welcome.layout = journal->layout;
@@ -174,7 +206,9 @@ static int rlg_server_hello(struct rlg_server *server, const uint8_t *bytes, siz
 					 RLG_MESSAGE + RLG_RECORD +
 						 server->hello.payload + RLG_MESSAGE_MAX,
 					 RLG_RECEIVES);
-	return ret ? ret : rlg_server_welcome(server, &welcome);
+	if (!ret)
+		ret = rlg_server_welcome(server, &welcome);
+	return ret || !server->rpma ? ret : rlg_rpma_accept(server->rpma);
 }
 
 static int rlg_server_message(struct rlg_server *server, const uint8_t *bytes, size_t len)
@@ -293,6 +327,8 @@ static int rlg_server_client(struct rlg_server *server, struct fi_info *info)
 		ret = 0;
 	if (ret == -FI_ESHUTDOWN)
 		rlg_say("the client has gone");
+	rlg_rpma_close(server->rpma);
+	server->rpma = NULL;
 	rlg_link_hang_up(&server->link);
 	return ret;
 }

@@ -79,7 +79,7 @@ size_t rlg_welcome_pack(uint8_t *to, const struct rlg_welcome *welcome)
 	rlg_put64(to + 40, welcome->base);
 	rlg_put64(to + 48, welcome->key);
 	rlg_put64(to + 56, welcome->head);
-	rlg_put64(to + 64, 0);
+	rlg_put64(to + 64, welcome->rpma_port);
 	return RLG_WELCOME;
 }
 
@@ -89,7 +89,7 @@ bool rlg_welcome_parse(const uint8_t *from, size_t len, struct rlg_welcome *welc
 	uint32_t kind;
 
 	if (!rlg_message_parse(from, len, &message) || message.type != RLG_MSG_WELCOME ||
-	    message.value > RLG_TOO_DEEP || len < RLG_WELCOME)
+	    message.value > RLG_NO_LIBRPMA || len < RLG_WELCOME)
 		return false;
 	kind = rlg_get32(from + 16);
 	*welcome = (struct rlg_welcome){
@@ -101,6 +101,7 @@ bool rlg_welcome_parse(const uint8_t *from, size_t len, struct rlg_welcome *welc
 		.key = rlg_get64(from + 48),
 		.head = rlg_get64(from + 56),
 		.next = message.number,
+		.rpma_port = rlg_get32(from + 64),
 	};
 	if (welcome->refusal != RLG_ACCEPTED)
 		return true;
@@ -130,6 +131,9 @@ const char *rlg_refusal_text(enum rlg_refusal refusal)
 		return "its log is damaged: see --recover, or replace it with --new";
 	case RLG_TOO_DEEP:
 		return "it cannot take so many appends at a time: see --depth";
+	case RLG_NO_LIBRPMA:
+		return "it has no librpma, or that does not work there: its own output "
+		       "says which";
 	}
 	return "it says what this version of fi_remotelog does not understand";
 }

@@ -49,6 +49,7 @@ enum rlg_refusal {
 	RLG_TOO_SMALL,
 	RLG_DAMAGED,
 	RLG_TOO_DEEP,
+	RLG_NO_LIBRPMA,
 };
 
 struct rlg_welcome {
@@ -57,6 +58,7 @@ struct rlg_welcome {
 	uint64_t base; /* of the file, for remote access */
 	uint64_t key;
 	uint64_t head, next;
+	uint32_t rpma_port; /* of librpma's connection, if there is to be one */
 };
 
 /* Bytes written. */

@@ -260,10 +260,11 @@ simverbs_many() {
 simverbs_remotelog() {
 	local test=("$top/fabtests/interop/with-build" unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
-	counted simverbs-remotelog 600 "${test[@]}" singleton compound machine again mistake volatile kill
+	counted simverbs-remotelog 600 "${test[@]}" singleton compound librpma machine again mistake volatile kill
 	counted simverbs-replicated-log 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
 		"$top/build/unit"
-	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp
+	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \
+		power-librpma
 }
 
 # Debian 12's Open MPI and libfabric 1.17.

@@ -152,6 +152,7 @@ struct svb_qp {
 	uint32_t opcodes; /* it takes: svb_qp_opcodes */
 	uint64_t sq_size; /* bytes of the rings */
 	uint64_t rq_size;
+	uint64_t answered; /* with latency: when the newest read or atomic is, ns */
 	/* iWARP: requests that left and have not arrived; lock: the send queue's. */
 	struct crn_list wire;
 	size_t wire_bytes;

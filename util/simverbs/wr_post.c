@@ -55,6 +55,20 @@ static double svb_random(void)
 	return (double)(x * 0x2545f4914f6cdd1dull >> 11) / 9007199254740992.0;
 }
 
+/* A fenced request leaves when the reads and atomics before it are answered. */
+static uint64_t svb_due(struct svb_qp *qp, const struct svb_wqe *wqe)
+{
+	const bool answers = svb_wr_rules[wqe->opcode & 15].data == SVB_DATA_RECEIVE;
+	const uint64_t now = svb_now();
+	uint64_t due;
+
+	due = (wqe->flags & IBV_SEND_FENCE && qp->answered > now ? qp->answered : now) +
+	      svb_self.settings.latency;
+	if (answers)
+		qp->answered = due;
+	return due;
+}
+
 void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe)
 {
 	const struct svb_settings *set = &svb_self.settings;
@@ -68,7 +82,7 @@ void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe)
 	    wqe->opcode != IBV_WR_SEND_WITH_IMM && wqe->opcode != IBV_WR_SEND_WITH_INV)
 		wqe->imm = 0;
 	if (set->latency)
-		wqe->due = svb_now() + set->latency;
+		wqe->due = svb_due(qp, wqe);
 	while (lost < tries && set->loss > 0 && svb_random() < set->loss)
 		lost++;
 	if (lost == tries && qp->ibv.qp_type != IBV_QPT_RC)

@@ -29,6 +29,8 @@ static const struct {
 	{RLG_COMPOUND, RLG_SEND, RLG_AUTO, "S* S!* C"},
 	{RLG_COMPOUND, RLG_SEND, RLG_PIPELINE, "S S F C"},
 	{RLG_COMPOUND, RLG_SEND, RLG_RPC, "S A"},
+	{RLG_SINGLETON, RLG_WRITE, RLG_LIBRPMA, "W F C"},
+	{RLG_COMPOUND, RLG_WRITE, RLG_LIBRPMA, "W F AW F C"},
 };
 
 CT_TEST(method, an_append_is_what_the_tables_say)
@@ -69,4 +71,10 @@ CT_TEST(method, every_append_ends_with_something_to_wait_for)
 CT_TEST(method, one_update_cannot_be_pipelined)
 {
 	CT_EXPECT_EQ(rlg_acts(RLG_SINGLETON, RLG_WRITE, RLG_PIPELINE), NULL);
+}
+
+CT_TEST(method, librpma_writes_only)
+{
+	CT_EXPECT_EQ(rlg_acts(RLG_SINGLETON, RLG_SEND, RLG_LIBRPMA), NULL);
+	CT_EXPECT_EQ(rlg_acts(RLG_COMPOUND, RLG_WRITEDATA, RLG_LIBRPMA), NULL);
 }

@@ -53,6 +53,38 @@ CT_TEST(settings, latency_passes_before_a_request_arrives)
 	CT_EXPECT_TRUE(in_child(slow));
 }
 
+static int fenced(int fd)
+{
+	struct ibv_send_wr *bad, write = {
+					 .opcode = IBV_WR_RDMA_WRITE,
+					 .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
+				 };
+	struct address to;
+	struct end a, b;
+	uint64_t start;
+
+	forget();
+	setenv("SIMVERBS_LATENCY_US", "20000", 1);
+	if (!world_pair(&a, &b))
+		return 1;
+	to = world_address(&b);
+	write.wr.rdma.remote_addr = to.memory;
+	write.wr.rdma.rkey = to.rkey;
+	start = svb_now();
+	if (world_rdma(&a, IBV_WR_RDMA_READ, 0, 8, &to, 0) ||
+	    ibv_post_send(a.qp, &write, &bad))
+		return 2;
+	if (world_status(a.cq) || world_status(a.cq) || svb_now() - start < 40000000)
+		return 3;
+	world_pair_close(&a, &b);
+	return 0;
+}
+
+CT_TEST(settings, a_fenced_request_leaves_when_reads_are_answered)
+{
+	CT_EXPECT_TRUE(in_child(fenced));
+}
+
 static int lossy(int fd)
 {
 	struct address to;
