@@ -10,6 +10,8 @@
 #include "wire.h"
 
 #define RLG_PINGS 101
+/* Completions that are read at once; as many appends then begin together. */
+#define RLG_SEEN 16
 
 /* One of those in flight. */
 struct rlg_append {
@@ -118,10 +120,12 @@ static ssize_t rlg_post_ask(struct rlg_client *client, const struct rlg_append *
 	return fi_inject(client->link.ep, bytes, sizeof(bytes), 0);
 }
 
-static ssize_t rlg_post(struct rlg_client *client, struct rlg_append *append, uint8_t act)
+/* more: another act follows at once. */
+static ssize_t rlg_post(struct rlg_client *client, struct rlg_append *append, uint8_t act,
+			bool more)
 {
 	const struct rlg_piece piece = rlg_act_piece(client, append, act);
-	const uint64_t flags = (act & RLG_COMMIT ? FI_COMMIT_COMPLETE : 0) |
+	const uint64_t flags = (more ? FI_MORE : 0) | (act & RLG_COMMIT ? FI_COMMIT_COMPLETE : 0) |
 			       (act & RLG_FENCE ? FI_FENCE : 0) |
 			       (act & RLG_WAIT ? FI_COMPLETION : 0);
 
@@ -148,15 +152,18 @@ static ssize_t rlg_post(struct rlg_client *client, struct rlg_append *append, ui
 
 /* --- appends */
 
-/* Posts until something has to be waited for. 0, -FI_EAGAIN or an error. */
-static int rlg_append_go(struct rlg_client *client, struct rlg_append *append)
+/* Posts until something has to be waited for; more: another append follows at once. 0,
+ * -FI_EAGAIN or an error. */
+static int rlg_append_go(struct rlg_client *client, struct rlg_append *append, bool more)
 {
+	bool stops;
 	uint8_t act;
 	ssize_t ret;
 
 	while (!append->waits) {
 		act = client->acts[append->act];
-		ret = rlg_post(client, append, act);
+		stops = act & (RLG_WAIT | RLG_ANSWER);
+		ret = rlg_post(client, append, act, more || !stops);
 		if (ret == -FI_EAGAIN || ret == -FI_ESHUTDOWN || ret == -FI_ENOTCONN)
 			return ret == -FI_EAGAIN ? (int)ret : -FI_ESHUTDOWN;
 		if (ret == -FI_EOPNOTSUPP && act & RLG_COMMIT)
@@ -165,7 +172,7 @@ static int rlg_append_go(struct rlg_client *client, struct rlg_append *append)
 				"pverbs?");
 		if (ret)
 			return rlg_failed("an append cannot be posted", ret);
-		if (act & (RLG_WAIT | RLG_ANSWER))
+		if (stops)
 			append->waits = true;
 		else
 			append->act++;
@@ -178,19 +185,21 @@ static struct rlg_append *rlg_append_of(struct rlg_client *client, uint64_t inde
 	return &client->appends[index % client->options->depth];
 }
 
-/* Its payload says which one it is. */
+/* Its payload says which one it is: the number, again and again. */
 static void rlg_append_fill(struct rlg_client *client, struct rlg_append *append)
 {
+	const uint32_t payload = client->options->payload;
 	uint8_t *slot = append->message + RLG_MESSAGE;
 	const struct rlg_message message = {RLG_MSG_RECORD,
 					    client->options->kind == RLG_COMPOUND,
 					    append->number};
 	uint32_t i;
 
-	for (i = 0; i < client->options->payload; i++)
-		slot[RLG_RECORD + i] = (uint8_t)(append->number >> (8 * (i % 8)));
-	rlg_record_seal(slot, &client->log.layout, append->number);
 	rlg_put64(append->tail, append->number);
+	for (i = 0; i + 8 <= payload; i += 8)
+		memcpy(slot + RLG_RECORD + i, append->tail, 8);
+	memcpy(slot + RLG_RECORD + i, append->tail, payload % 8);
+	rlg_record_seal(slot, &client->log.layout, append->number);
 	rlg_message_pack(append->message, &message);
 }
 
@@ -206,32 +215,44 @@ static bool rlg_append_divided(struct rlg_client *client)
 	return client->acts[append->act + 1];
 }
 
-/* The oldest append that has posted all it can goes first, so that updates stay in order.
- */
-static int rlg_client_post(struct rlg_client *client)
+/* May another append begin? A full log waits until the server has consumed some. */
+static bool rlg_append_next(struct rlg_client *client)
 {
 	const uint64_t total = client->options->warmup + client->options->appends;
-	const struct rlg_layout *layout = &client->log.layout;
+	const uint64_t number = client->log.next + client->begun;
+
+	return client->begun < total &&
+	       client->begun - client->done < client->options->depth &&
+	       number - client->head < client->log.layout.slots &&
+	       !rlg_append_divided(client);
+}
+
+static struct rlg_append *rlg_append_begin(struct rlg_client *client)
+{
+	struct rlg_append *append = rlg_append_of(client, client->begun);
+
+	append->number = client->log.next + client->begun;
+	append->act = 0;
+	append->waits = false;
+	rlg_append_fill(client, append);
+	client->begun++;
+	append->started = rlg_now();
+	return append;
+}
+
+/* The oldest append that has posted all it can goes first, so that updates stay in order.
+ * Those that begin together say so (FI_MORE): durable writes then share a flush. */
+static int rlg_client_post(struct rlg_client *client)
+{
 	struct rlg_append *append;
 	uint64_t index;
 	int ret = 0;
 
 	for (index = client->done; index < client->begun && !ret; index++)
-		ret = rlg_append_go(client, rlg_append_of(client, index));
-	while (!ret && client->begun < total &&
-	       client->begun - client->done < client->options->depth) {
-		if (rlg_append_divided(client))
-			break;
-		append = rlg_append_of(client, client->begun);
-		append->number = client->log.next + client->begun;
-		if (append->number - client->head >= layout->slots)
-			break; /* until the server has consumed some */
-		append->act = 0;
-		append->waits = false;
-		rlg_append_fill(client, append);
-		client->begun++;
-		append->started = rlg_now();
-		ret = rlg_append_go(client, append);
+		ret = rlg_append_go(client, rlg_append_of(client, index), false);
+	while (!ret && rlg_append_next(client)) {
+		append = rlg_append_begin(client);
+		ret = rlg_append_go(client, append, rlg_append_next(client));
 	}
 	return ret == -FI_EAGAIN ? 0 : ret;
 }
@@ -340,15 +361,18 @@ static int rlg_client_seen(void *arg, const struct fi_cq_data_entry *entry)
 
 static int rlg_client_poll(struct rlg_client *client)
 {
-	struct fi_cq_data_entry entry;
+	struct fi_cq_data_entry entry[RLG_SEEN];
 	void *append;
-	int ret;
+	int i, got, ret;
 
 	ret = client->rpma ? rlg_rpma_poll(client->rpma, &append) : 0;
 	if (ret)
 		return ret > 0 ? rlg_append_step(client, append) : ret;
-	ret = rlg_link_poll(&client->link, &entry);
-	return ret > 0 ? rlg_client_seen(client, &entry) : ret;
+	got = rlg_link_poll(&client->link, entry, RLG_SEEN);
+	ret = got < 0 ? got : 0;
+	for (i = 0; i < got && !ret; i++)
+		ret = rlg_client_seen(client, &entry[i]);
+	return ret;
 }
 
 /* --- phases */

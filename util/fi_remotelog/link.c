@@ -349,13 +349,13 @@ static int rlg_link_idle(struct rlg_link *link)
 	return 0;
 }
 
-int rlg_link_poll(struct rlg_link *link, struct fi_cq_data_entry *entry)
+int rlg_link_poll(struct rlg_link *link, struct fi_cq_data_entry *entry, size_t room)
 {
-	const ssize_t ret = fi_cq_read(link->cq, entry, 1);
+	const ssize_t ret = fi_cq_read(link->cq, entry, room);
 
-	if (ret == 1) {
+	if (ret > 0) {
 		link->idle = 0;
-		return 1;
+		return (int)ret;
 	}
 	if (ret == -FI_EAVAIL)
 		return rlg_completion_error(link);
@@ -384,7 +384,7 @@ int rlg_link_inject(struct rlg_link *link, const uint8_t *bytes, size_t len,
 
 	rlg_link_wait(link);
 	while ((ret = fi_inject(link->ep, bytes, len, 0)) == -FI_EAGAIN) {
-		got = rlg_link_poll(link, &entry);
+		got = rlg_link_poll(link, &entry, 1);
 		if (got > 0)
 			got = seen(arg, &entry);
 		if (got < 0)

@@ -67,11 +67,11 @@ void rlg_memory_close(struct rlg_memory *memory);
 /* Begins a wait that must not last longer than the timeout of the options. */
 void rlg_link_wait(struct rlg_link *link);
 /*
- * One look at the completion queue. 1: *entry is set; 0: there is none; else: the
- * connection or an operation failed, or the wait lasts too long (said already unless
- * -FI_ESHUTDOWN).
+ * One look at the completion queue. How many of room entries are set; 0: there is none;
+ * else: the connection or an operation failed, or the wait lasts too long (said already
+ * unless -FI_ESHUTDOWN).
  */
-int rlg_link_poll(struct rlg_link *link, struct fi_cq_data_entry *entry);
+int rlg_link_poll(struct rlg_link *link, struct fi_cq_data_entry *entry, size_t room);
 
 int rlg_link_recv(struct rlg_link *link, uint8_t *at, size_t len, void *desc,
 		  void *context);

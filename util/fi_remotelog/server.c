@@ -291,7 +291,7 @@ static int rlg_server_turn(struct rlg_server *server)
 	struct fi_cq_data_entry entry;
 	int ret;
 
-	ret = rlg_link_poll(&server->link, &entry);
+	ret = rlg_link_poll(&server->link, &entry, 1);
 	if (ret > 0)
 		ret = rlg_server_seen(server, &entry);
 	if (ret || !server->greeted)
