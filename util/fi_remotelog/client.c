@@ -125,9 +125,9 @@ static ssize_t rlg_post(struct rlg_client *client, struct rlg_append *append, ui
 			bool more)
 {
 	const struct rlg_piece piece = rlg_act_piece(client, append, act);
-	const uint64_t flags = (more ? FI_MORE : 0) | (act & RLG_COMMIT ? FI_COMMIT_COMPLETE : 0) |
-			       (act & RLG_FENCE ? FI_FENCE : 0) |
-			       (act & RLG_WAIT ? FI_COMPLETION : 0);
+	const uint64_t flags =
+		(more ? FI_MORE : 0) | (act & RLG_COMMIT ? FI_COMMIT_COMPLETE : 0) |
+		(act & RLG_FENCE ? FI_FENCE : 0) | (act & RLG_WAIT ? FI_COMPLETION : 0);
 
 	if (client->rpma)
 		return rlg_rpma_post(client->rpma, act, piece.from, piece.len, piece.at,
@@ -463,16 +463,28 @@ static int rlg_client_hello(struct rlg_client *client)
 		       : 0;
 }
 
+/* For who may have to look at the log when this machine is gone. */
+static void rlg_client_tell(const struct rlg_client *client)
+{
+	printf("acknowledged %llu\n",
+	       (unsigned long long)(client->log.next + client->done - 1));
+	fflush(stdout);
+}
+
 static int rlg_client_run(struct rlg_client *client)
 {
 	const uint64_t total = client->options->warmup + client->options->appends;
+	uint64_t done;
 	int ret = 0;
 
 	rlg_link_wait(&client->link);
 	while (!ret && client->done < total) {
+		done = client->done;
 		ret = rlg_client_post(client);
 		if (!ret)
 			ret = rlg_client_poll(client);
+		if (client->options->tell && client->done != done)
+			rlg_client_tell(client);
 	}
 	rlg_client_progress(client, rlg_now(), true);
 	return ret;

@@ -10,6 +10,8 @@ util_fi_remotelog_libremotelog_la_SOURCES = \
 	util/fi_remotelog/orderings.h \
 	util/fi_remotelog/stats.c \
 	util/fi_remotelog/stats.h \
+	util/fi_remotelog/trips.c \
+	util/fi_remotelog/trips.h \
 	util/fi_remotelog/wire.c \
 	util/fi_remotelog/wire.h
 util_fi_remotelog_libremotelog_la_CPPFLAGS = $(AM_CPPFLAGS) $(ISAL_CFLAGS)
@@ -30,10 +32,14 @@ util_fi_remotelog_fi_remotelog_SOURCES = \
 	util/fi_remotelog/options.h \
 	util/fi_remotelog/output.c \
 	util/fi_remotelog/output.h \
+	util/fi_remotelog/plot.c \
+	util/fi_remotelog/plot.h \
 	util/fi_remotelog/recover.c \
 	util/fi_remotelog/recover.h \
 	util/fi_remotelog/report.c \
 	util/fi_remotelog/report.h \
+	util/fi_remotelog/rows.c \
+	util/fi_remotelog/rows.h \
 	util/fi_remotelog/rpma.h \
 	util/fi_remotelog/server.c \
 	util/fi_remotelog/server.h

@@ -38,6 +38,8 @@ static int rlg_medium_size(struct rlg_medium *medium, const char *path, uint64_t
 	}
 	medium->size = S_ISCHR(status.st_mode) ? rlg_device_size(&status)
 					       : (size_t)status.st_size;
+	if (S_ISCHR(status.st_mode) && create && create < medium->size)
+		medium->size = create;
 	if (!medium->size && create && S_ISREG(status.st_mode)) {
 		if (ftruncate(medium->fd, (off_t)create)) {
 			rlg_say("%s: cannot be made %llu bytes long: %s", path,

@@ -12,7 +12,8 @@ struct rlg_medium {
 	bool direct; /* stores reach persistent memory without msync(2) */
 };
 
-/* Makes a file of create bytes if there is none and create is not 0. 0 or -1. */
+/* Makes a file of create bytes if there is none and create is not 0, or takes so many of
+ * a device. 0 or -1. */
 int rlg_medium_open(struct rlg_medium *medium, const char *path, uint64_t create,
 		    bool writes);
 void rlg_medium_close(struct rlg_medium *medium);

@@ -18,7 +18,7 @@ static const char rlg_usage[] =
 	"  --port N            of the server (7471); 0: a free one, which it prints\n"
 	"  --timeout S         without any completion (10)\n"
 	"Server:\n"
-	"  --size BYTES        of a FILE that is not there yet; k, M, G may follow\n"
+	"  --size BYTES        of a FILE to be made, or of a devdax; k, M, G\n"
 	"  --clients N         to serve, one after the other (1); 0: without end\n"
 	"Client:\n"
 	"  --kind KIND         singleton or compound: a record, or record and tail\n"
@@ -31,6 +31,7 @@ static const char rlg_usage[] =
 	"  --bytes N           payload of a record (100)\n"
 	"  --depth N           appends in flight (1)\n"
 	"  --new               the server makes a new log\n"
+	"  --tell              says on stdout, while it runs, what is acknowledged\n"
 	"  --json FILE         adds a line of figures to FILE; -: standard output\n"
 	"  --plot FILE         gnuplot script: distribution of latencies\n"
 	"  --label NAME=VALUE  for the JSON line\n"
@@ -54,6 +55,7 @@ enum {
 	OPT_BYTES,
 	OPT_DEPTH,
 	OPT_NEW,
+	OPT_TELL,
 	OPT_JSON,
 	OPT_PLOT,
 	OPT_LABEL,
@@ -83,6 +85,7 @@ static const struct option rlg_long[] = {
 	{"bytes", required_argument, NULL, OPT_BYTES},
 	{"depth", required_argument, NULL, OPT_DEPTH},
 	{"new", no_argument, NULL, OPT_NEW},
+	{"tell", no_argument, NULL, OPT_TELL},
 	{"json", required_argument, NULL, OPT_JSON},
 	{"plot", required_argument, NULL, OPT_PLOT},
 	{"label", required_argument, NULL, OPT_LABEL},
@@ -103,6 +106,7 @@ static const unsigned int rlg_modes[] = {
 	BOTH,
 	IN(RLG_SERVER),
 	IN(RLG_SERVER),
+	IN(RLG_CLIENT),
 	IN(RLG_CLIENT),
 	IN(RLG_CLIENT),
 	IN(RLG_CLIENT),
@@ -278,6 +282,9 @@ static int rlg_set(struct rlg_options *options, int option)
 		return rlg_number(option, 0, 1ull << 62, &options->acknowledged);
 	case OPT_NEW:
 		options->anew = true;
+		return 0;
+	case OPT_TELL:
+		options->tell = true;
 		return 0;
 	case OPT_LIST:
 		options->list = true;

@@ -31,6 +31,7 @@ struct rlg_options {
 	uint32_t payload;
 	uint32_t depth;
 	bool anew;
+	bool tell; /* what is acknowledged, at once */
 	const char *json;
 	const char *plot;
 	const char *label[RLG_LABELS]; /* NAME=VALUE, for the JSON output */

@@ -12,9 +12,9 @@ static double rlg_us(uint64_t ns)
 }
 
 struct rlg_figures {
-	double mean, p50, p99, p999, max; /* us */
-	double rate;			  /* appends a second */
-	double message_trip, read_trip;	  /* us */
+	double min, mean, p50, p99, p999, max; /* us */
+	double rate;			       /* appends a second */
+	double message_trip, read_trip;	       /* us */
 	char acts[48];
 };
 
@@ -23,6 +23,7 @@ static void rlg_figures_get(struct rlg_figures *figures, struct rlg_result *resu
 	const uint64_t count = result->samples;
 
 	rlg_sort(result->sample, count);
+	figures->min = rlg_us(result->sample[0]);
 	figures->mean = rlg_mean(result->sample, count) / 1000;
 	figures->p50 = rlg_us(rlg_percentile(result->sample, count, 500));
 	figures->p99 = rlg_us(rlg_percentile(result->sample, count, 990));
@@ -85,11 +86,12 @@ static json_t *rlg_json(const struct rlg_figures *figures,
 	if (root &&
 	    json_object_update_new(
 		    root,
-		    json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "mean_us",
-			      figures->mean, "p50_us", figures->p50, "p99_us",
-			      figures->p99, "p999_us", figures->p999, "max_us",
-			      figures->max, "appends_per_s", figures->rate, "message_us",
-			      figures->message_trip, "read_us", figures->read_trip))) {
+		    json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "min_us",
+			      figures->min, "mean_us", figures->mean, "p50_us",
+			      figures->p50, "p99_us", figures->p99, "p999_us",
+			      figures->p999, "max_us", figures->max, "appends_per_s",
+			      figures->rate, "message_us", figures->message_trip,
+			      "read_us", figures->read_trip))) {
 		json_decref(root);
 		root = NULL;
 	}

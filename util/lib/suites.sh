@@ -260,7 +260,7 @@ simverbs_many() {
 simverbs_remotelog() {
 	local test=("$top/fabtests/interop/with-build" unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
-	counted simverbs-remotelog 600 "${test[@]}" singleton compound librpma machine again mistake volatile kill
+	counted simverbs-remotelog 600 "${test[@]}" singleton compound librpma machine again mistake volatile sweep kill
 	counted simverbs-replicated-log 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
 		"$top/build/unit"
 	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \

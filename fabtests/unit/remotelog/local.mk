@@ -8,6 +8,7 @@ fabtests_unit_unit_remotelog_SOURCES = \
 	fabtests/unit/remotelog/test_method.c \
 	fabtests/unit/remotelog/test_orderings.c \
 	fabtests/unit/remotelog/test_stats.c \
+	fabtests/unit/remotelog/test_trips.c \
 	fabtests/unit/remotelog/test_wire.c \
 	util/fi_remotelog/journal.c \
 	util/fi_remotelog/journal.h \
