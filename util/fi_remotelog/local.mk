@@ -19,6 +19,8 @@ util_fi_remotelog_libremotelog_la_LIBADD = $(ISAL_LIBS) -lm
 
 bin_PROGRAMS += util/fi_remotelog/fi_remotelog
 util_fi_remotelog_fi_remotelog_SOURCES = \
+	util/fi_remotelog/append.c \
+	util/fi_remotelog/append.h \
 	util/fi_remotelog/client.c \
 	util/fi_remotelog/client.h \
 	util/fi_remotelog/fi_remotelog.c \

@@ -107,7 +107,8 @@ bool rlg_welcome_parse(const uint8_t *from, size_t len, struct rlg_welcome *welc
 		return true;
 	return kind == (uint32_t)welcome->layout.kind && welcome->layout.slots &&
 	       welcome->layout.payload && welcome->layout.payload <= RLG_PAYLOAD_MAX &&
-	       welcome->head && welcome->head <= welcome->next &&
+	       welcome->rpma_port <= UINT16_MAX && welcome->head &&
+	       welcome->head <= welcome->next &&
 	       welcome->next - welcome->head <= welcome->layout.slots;
 }
 

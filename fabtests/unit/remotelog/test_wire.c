@@ -9,6 +9,7 @@ static const struct rlg_welcome welcome = {
 	.key = 0x8000000000000001,
 	.head = 51,
 	.next = 60,
+	.rpma_port = 7472,
 };
 
 CT_TEST(wire, a_hello_arrives_as_it_was_sent)
@@ -75,6 +76,7 @@ CT_TEST(wire, a_welcome_arrives_as_it_was_sent)
 	CT_EXPECT_EQ(got.key, 0x8000000000000001u);
 	CT_EXPECT_EQ(got.head, 51u);
 	CT_EXPECT_EQ(got.next, 60u);
+	CT_EXPECT_EQ(got.rpma_port, 7472u);
 	CT_EXPECT_FALSE(rlg_welcome_parse(bytes, len - 1, &got));
 }
 
@@ -84,6 +86,9 @@ CT_TEST(wire, a_welcome_without_a_log_is_not_understood)
 	uint8_t bytes[RLG_MESSAGE_MAX];
 
 	bad.layout.slots = 0;
+	CT_EXPECT_FALSE(rlg_welcome_parse(bytes, rlg_welcome_pack(bytes, &bad), &got));
+	bad = welcome;
+	bad.rpma_port = 65536;
 	CT_EXPECT_FALSE(rlg_welcome_parse(bytes, rlg_welcome_pack(bytes, &bad), &got));
 	bad = welcome;
 	bad.next = bad.head - 1;
