@@ -44,6 +44,9 @@ static struct call any_call(const struct machine *machine)
 		call.kind = machine->iwarp ? CALL_WRITE : CALL_ADD;
 		call.len = call.kind == CALL_ADD ? 8 : call.len;
 		break;
+	case 2:
+		call.len = chance(3) ? call.len : 0;
+		break;
 	default:
 		break;
 	}
@@ -52,6 +55,14 @@ static struct call any_call(const struct machine *machine)
 	if (call.kind == CALL_ADD)
 		call.at = (uint16_t)(LINES * 64 + 8 * chance(2));
 	return call;
+}
+
+/* Does it begin a group that the call behind it goes on with or ends? */
+static bool may_group(const struct call *call)
+{
+	return call->kind == CALL_WRITE &&
+	       (call->flags & (FI_COMMIT_COMPLETE | FI_FENCE)) == FI_COMMIT_COMPLETE &&
+	       call[1].kind && !call[1].wait;
 }
 
 static unsigned int nothing(const struct machine *machine)
@@ -74,6 +85,9 @@ void run_by_chance(const struct machine *machine, struct total *total)
 		scenario.tear = !chance(3);
 		for (calls = 2 + chance(CALLS - 1); calls--;)
 			scenario.call[calls] = any_call(machine);
+		for (calls = 0; calls + 1 < CALLS; calls++)
+			if (may_group(&scenario.call[calls]) && !chance(3))
+				scenario.call[calls].flags |= FI_MORE;
 		search_some(&scenario, WAYS, seed, &found);
 		add_found(&found, total);
 		/* Where the target's processor cannot be asked. */

@@ -52,6 +52,7 @@ static bool anything(const struct machine *machine)
 	if (options.programs)
 		return machine->pairs == 1 && !machine->pm_receives &&
 		       (machine->special == SPECIAL_NONE ||
+			machine->special == SPECIAL_SHORT ||
 			machine->special == SPECIAL_MESSAGE);
 	for (scenario = scenarios; scenario->name; scenario++)
 		if (chosen(machine, scenario))

@@ -46,6 +46,7 @@ enum special {
 	SPECIAL_RELAXED, /* its adapter places data in any order */
 	SPECIAL_LIAR,	 /* somebody declared DDIO off; it is on */
 	SPECIAL_MESSAGE, /* the user wants the message method */
+	SPECIAL_SHORT,	 /* a send queue that programs fill, and no room for groups */
 	SPECIALS
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "engine.h"
 #include "heap.h"
+#include "pverbs.h"
 #include "svb.h"
 #include "world.h"
 
@@ -126,6 +127,12 @@ static ssize_t make(const struct call *call, uint32_t number)
 	}
 }
 
+/* How often a full queue was tried in vain is a statistic: states do not differ by it. */
+static void forget_stalls(struct fid_ep *ep)
+{
+	crn_container_of(ep, struct pvb_ep, fid)->conn.sq.stalls = 0;
+}
+
 static bool step_call(void)
 {
 	uint32_t number = program.called;
@@ -139,6 +146,7 @@ static bool step_call(void)
 	ret = make(call, number);
 	svb_self.settings.loss = 0;
 	svb_self.settings.latency = 0;
+	forget_stalls(world.ep[call->pair][INITIATOR]);
 	if (ret == -FI_EAGAIN)
 		return true;
 	program.called++;

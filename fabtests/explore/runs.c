@@ -41,7 +41,7 @@ const char *wrong_text(unsigned int wrong, char *text, size_t size)
 void machine_text(const struct machine *m, char *text, size_t size)
 {
 	static const char *const specials[SPECIALS] = {"", ", relaxed", ", a liar",
-						       ", by message"};
+						       ", by message", ", short"};
 
 	snprintf(text, size, "%s ddio %s, %s%s%s%s%s", m->domain, m->ddio ? "on" : "off",
 		 m->iwarp ? "iwarp" : "ib", m->flush ? "" : ", no flush",

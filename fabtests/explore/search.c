@@ -144,7 +144,7 @@ static void note(unsigned int wrong)
 static bool go(const struct svb_choice *choice)
 {
 	if (now.way.length == DEPTH) {
-		now.found->wrong |= WRONG_EXPLORER;
+		note(WRONG_EXPLORER);
 		return false;
 	}
 	now.way.step[now.way.length++] = *choice;
@@ -314,15 +314,14 @@ static bool wander_ends(uint64_t before)
 	uint64_t hash;
 	uint32_t i;
 
-	for (i = 0; i < STEPS; i++) {
+	/* All of them: one that tries again, and counts that, must not keep the others
+	 * off. */
+	for (i = 0; i < STEPS; i++)
 		wander_step((enum step)i);
-		state = push();
-		hash = hash_of(state);
-		now.used = state;
-		if (hash != before)
-			return false;
-	}
-	return true;
+	state = push();
+	hash = hash_of(state);
+	now.used = state;
+	return hash == before;
 }
 
 /* One way to the end. */
