@@ -10,15 +10,12 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		  struct pvb_plan *plan)
 {
 	struct pvb_plan_query query;
-	int ret;
 
 	pvb_commit_query(ep, &range->desc, &query);
 	query.op = PVB_PLAN_LIFT;
 	query.addr = range->from;
 	query.len = range->to - range->from;
-	ret = pvb_plan(&query, plan);
-	/* Read, wait and ask: the operation behind it would have to wait as well. */
-	return !ret && pvb_plan_has(plan, PVB_ACT_WAIT) ? -FI_EOPNOTSUPP : ret;
+	return pvb_plan(&query, plan);
 }
 
 /* Where visible is durable, the flush of an operation behind it on such memory serves
@@ -33,6 +30,24 @@ static bool pvb_lift_spared(const struct pvb_plan_query *query,
 	       range->facts == facts && !query->force_message;
 }
 
+/* What goes on the send queue: what flushes, or what the request needs. */
+static int pvb_lift_entry(struct pvb_batch *batch, const struct pvb_dirty_range *range,
+			  const struct pvb_plan *plan)
+{
+	if (pvb_plan_has(plan, PVB_ACT_RING))
+		return pvb_batch_ring(batch);
+	if (pvb_plan_has(plan, PVB_ACT_FLUSH))
+		return pvb_batch_flush(batch, range->rkey, range->from, range->to);
+	return pvb_batch_read(batch, range->rkey, range->from, range->to);
+}
+
+/* The request will not be sent. */
+static void pvb_lift_never(struct pvb_lane *lane, const struct pvb_wire_message *message)
+{
+	pvb_lane_never(lane, message->number);
+	pvb_ask_never(lane, PVB_ASK_REQUEST);
+}
+
 /* An operation of nobody's: when it fails the connection ends, and all behind it. */
 int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		   const struct pvb_plan *plan, uint64_t end_flags)
@@ -44,6 +59,9 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		.range = {{range->from, range->to - range->from, range->rkey}},
 	};
 	const bool asks = pvb_plan_asks(plan);
+	/* What is behind it has to wait, as for anything that nothing is ordered behind.
+	 */
+	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
 	struct pvb_batch batch;
 	int ret;
 
@@ -53,22 +71,20 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		return -FI_ECONNABORTED;
 	if (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST))
 		return -FI_EAGAIN;
+	if (asks)
+		pvb_ask_begin(conn->lane, &message);
+	if (later && !pvb_lane_later(conn->lane, &message)) {
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		return -FI_ENOMEM;
+	}
 	pvb_batch_init(&batch, ep, &nobody);
 	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
-	if (asks) {
-		pvb_ask_begin(conn->lane, &message);
-		ret = pvb_batch_ring(&batch);
-	} else if (pvb_plan_has(plan, PVB_ACT_FLUSH)) {
-		ret = pvb_batch_flush(&batch, range->rkey, range->from, range->to);
-	} else {
-		ret = pvb_batch_read(&batch, range->rkey, range->from, range->to);
-	}
-	ret = pvb_batch_finish(&batch, ret);
+	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan));
 	if (ret && asks)
-		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		pvb_lift_never(conn->lane, &message);
 	if (ret)
 		return ret < 0 ? ret : -FI_EIO;
-	if (asks)
+	if (asks && !later)
 		pvb_ask_send(conn->lane, &message);
 	conn->commit->counts[PVB_COMMIT_LIFTS]++;
 	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);

@@ -71,6 +71,62 @@ CT_TEST(lane, without_atomics_there_is_no_doorbell_and_requests_follow_a_read)
 	durable_close(&d);
 }
 
+/* What is fenced waits for it, as the request itself waits for a read. */
+CT_TEST(lane, without_a_doorbell_earlier_writes_are_lifted_and_waited_for)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ep_of(d.w.ep)->domain->rings = false;
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	CT_EXPECT_EQ(fake_newest(&d.w.qp->sq)->opcode, IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(d.control->sq.posted, 0);
+	/* Once. */
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(d.control->sq.posted, 1);
+	CT_EXPECT_EQ(durable_sent(&d, 0).range[0].addr, DURABLE_ADDR);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	fake_complete_all(d.control);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_sent(&d, 1).number, 2);
+	fake_complete_all(d.control);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(lane, a_lift_that_never_follows_leaves_nothing)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ep_of(d.w.ep)->domain->rings = false;
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 1);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_EQ(d.lane->asks[PVB_ASK_REQUEST].posted, 0);
+	/* One under way while the endpoint is closed. */
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	durable_close(&d);
+}
+
 CT_TEST(lane, a_request_that_never_follows_leaves_nothing)
 {
 	struct durable d;
