@@ -90,8 +90,6 @@ void run_by_chance(const struct machine *machine, struct total *total)
 				scenario.call[calls].flags |= FI_MORE;
 		search_some(&scenario, WAYS, seed, &found);
 		add_found(&found, total);
-		/* Where the target's processor cannot be asked. */
-		found.wrong &= machine->iwarp ? ~WRONG_REFUSED : ~0u;
 		if (!found.wrong)
 			continue;
 		total->bad++;

@@ -51,13 +51,17 @@ static bool is_atomics_order(const struct part *part)
 static bool is_by_wish(const struct part *part)
 {
 	const bool wsp = is(part, "wsp"), rung = strstr(part->text, "D M A");
+	const bool read = strstr(part->text, "W F C M A");
 
 	if (part->machine.special != SPECIAL_MESSAGE || is(part, "dmp"))
 		return false;
 	if (is_what(part, "without M") || is_what(part, "without A"))
-		return rung || (wsp && begins(part, "SLOT WI A"));
+		return rung || read || (wsp && begins(part, "SLOT WI A"));
 	if (is_what(part, "without D"))
 		return rung && (wsp || !begins(part, "W "));
+	/* Requests arrive in the order of posting. */
+	if (is_what(part, "without after"))
+		return wsp && read;
 	return wsp && is_what(part, "without SLOT");
 }
 
@@ -79,7 +83,7 @@ static const struct {
 	 "what keeps an atomic back: the machine executes it behind all before it, which "
 	 "IBA 10.8.3.3 promises with a fence only"},
 	{is_by_wish, "a message by the user's wish: the completion of the write in WSP, "
-		     "of an atomic behind it in MHP says as much"},
+		     "of an atomic or a read behind it in MHP says as much"},
 	{is_messages_turn,
 	 "what keeps a message back: the target is told of it when what was written "
 	 "before "

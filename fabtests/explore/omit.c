@@ -48,8 +48,13 @@ bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot
 
 bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
-	bool held = __real_pvb_hold(cq, wc, slot);
+	struct pvb_conn *conn = slot->wq->conn;
+	bool held;
 
+	/* Asked all the same, where that has to wait for what has just completed. */
+	if (slot->flags & UNAWAITED(PVB_ASK_REQUEST) && wc->status == IBV_WC_SUCCESS)
+		pvb_lane_now(conn->lane, ++conn->hold.seen);
+	held = __real_pvb_hold(cq, wc, slot);
 	if (!held)
 		end_unawaited(slot);
 	return held;
@@ -106,6 +111,8 @@ int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
 {
 	struct pvb_op nothing = {.opcode = IBV_WR_RDMA_WRITE, .addr = from, .key = rkey};
 
+	if (lift_omits(PLAN_ANSWER))
+		wait_for_nothing(batch, PVB_ASK_REQUEST);
 	if (lift_omits(PVB_ACT_MESSAGE))
 		return __wrap_pvb_batch_ring(batch);
 	if (lift_omits(PVB_ACT_READ) || lift_omits(PVB_ACT_FLUSH))

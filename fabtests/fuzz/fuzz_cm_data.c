@@ -24,12 +24,22 @@ static void check_parsed(const struct pvb_cm_data *data, const uint8_t *bytes,
 	FUZZ_CHECK(data->control.qp_num < 1u << 24 && data->control.psn < 1u << 24);
 	if (!(data->flags & PVB_CM_WORD) || !(data->flags & PVB_CM_CONTROL))
 		FUZZ_CHECK(!data->control.qp_num && !data->control.bell);
+	/* One of three, and of the second connection itself nothing else is said. */
+	FUZZ_CHECK(!!data->control.qp_num + data->second + data->shows <= 1);
+	FUZZ_CHECK(data->ticket < 1ull << PVB_CM_TICKET_BITS);
+	FUZZ_CHECK(data->second || data->shows || !data->ticket);
+	FUZZ_CHECK(!data->shows || (!data->app_len && !data->word.addr));
 }
 
 /* What a trailer offers is what the peer learns of it. */
 static void check_offered(const struct pvb_cm_data *in)
 {
-	const struct pvb_cm_offer offer = {in->word, in->control};
+	const struct pvb_cm_offer offer = {
+		.word = in->word,
+		.control = in->control,
+		.second = in->second,
+		.ticket = in->ticket,
+	};
 	uint8_t message[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data out;
 
@@ -38,10 +48,22 @@ static void check_offered(const struct pvb_cm_data *in)
 	pvb_cm_parse(&out, message, pvb_cm_pack(message, NULL, 0, &offer));
 	FUZZ_CHECK(out.word.addr == in->word.addr && out.word.rkey == in->word.rkey);
 	FUZZ_CHECK(out.control.qp_num == in->control.qp_num);
+	FUZZ_CHECK(out.second == in->second && out.ticket == in->ticket);
 	if (!in->control.qp_num)
 		return;
 	FUZZ_CHECK(out.control.psn == in->control.psn);
 	FUZZ_CHECK(out.control.bell == in->control.bell);
+}
+
+/* The request of a second connection is nothing but that. */
+static void check_ticket(uint64_t ticket)
+{
+	uint8_t message[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+
+	pvb_cm_pack_ticket(message, ticket);
+	pvb_cm_parse(&data, message, sizeof(message));
+	FUZZ_CHECK(data.shows && data.ticket == ticket && !data.app_len);
 }
 
 /* What is packed is what the peer unpacks. */
@@ -66,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	pvb_cm_parse(&data, bytes, size);
 	check_parsed(&data, bytes, size);
 	check_offered(&data);
+	check_ticket(data.ticket);
 	check_packed(data.app, data.app_len);
 	check_packed(bytes, size);
 	return 0;

@@ -6,6 +6,9 @@
 
 #include "pverbs.h"
 
+/* Bytes of an event in the queue, at most. */
+#define PVB_CM_EVENT_MAX (sizeof(struct fi_eq_cm_entry) + UINT8_MAX)
+
 /* What is kept of an event after its acknowledgement. */
 struct pvb_cm_event {
 	enum rdma_cm_event_type type;
@@ -40,5 +43,9 @@ int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, si
 
 /* cm_state.c: what an event does to the endpoint's connection. */
 void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event);
+/* The connection need not wait for its second one any more: for persist/second.c. */
+void pvb_cm_second_over(struct pvb_ep *ep);
+/* The peer has gone. */
+void pvb_cm_disconnected(struct pvb_ep *ep);
 
 #endif

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cm.h"
-
-/* Bytes of an event in the queue, at most. */
-#define PVB_CM_EVENT_MAX (sizeof(struct fi_eq_cm_entry) + UINT8_MAX)
+#include "persist/control.h"
 
 int pvb_cm_report(struct pvb_eq *eq, uint32_t type, fid_t fid, struct fi_info *info,
 		  const void *data, size_t len)
@@ -110,6 +108,7 @@ static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 	req->responder_resources = event->responder_resources;
 	req->initiator_depth = event->initiator_depth;
 	req->raw_cm = pep->raw_cm;
+	req->pep = pep;
 	pvb_cm_app_data(req->raw_cm, event, &req->data);
 	crn_list_add_tail(&pep->requests, &req->entry);
 	id->context = &req->fid;
@@ -131,17 +130,24 @@ err_free:
 
 static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 {
+	struct pvb_pep *pep;
 	struct fid *fid;
 
 	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		fid = event->listen_id->context;
-		pvb_cm_on_request(crn_container_of(fid, struct pvb_pep, fid.fid), event);
+		pep = crn_container_of(fid, struct pvb_pep, fid.fid);
+		if (!pvb_second_request(pep, event))
+			pvb_cm_on_request(pep, event);
 		return;
 	}
 	fid = event->id->context;
 	switch (fid->fclass) {
 	case FI_CLASS_EP:
 		pvb_cm_ep_event(crn_container_of(fid, struct pvb_ep, fid.fid), event);
+		break;
+	case PVB_CLASS_LANE:
+		pvb_second_event(crn_container_of(fid, struct pvb_lane, second.fid),
+				 event);
 		break;
 	case FI_CLASS_CONNREQ:
 		/* Not accepted yet, and the requester has gone: fi_accept will say so. */
@@ -200,6 +206,7 @@ int pvb_cm_progress(struct crn_eq *crn)
 		rdma_ack_cm_event(event);
 		pvb_cm_dispatch(&copy);
 	}
+	pvb_second_progress(eq);
 	pvb_keepalive_progress(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;

@@ -30,6 +30,18 @@ static void pvb_cm_pack_control(uint8_t *trailer, const struct pvb_cm_control *c
 	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, control->psn);
 }
 
+static void pvb_cm_pack48(uint8_t *trailer, uint64_t ticket)
+{
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, (uint32_t)(ticket >> 24));
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, (uint32_t)ticket);
+}
+
+static uint64_t pvb_cm_parse48(const uint8_t *trailer)
+{
+	return (uint64_t)pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP) << 24 |
+	       pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
+}
+
 static void pvb_cm_pack_word(uint8_t *trailer, const struct pvb_cm_word *word)
 {
 	uint64_t addr = htobe64(word->addr);
@@ -69,7 +81,38 @@ size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len
 	pvb_cm_pack_word(trailer, &offer->word);
 	if (offer->control.qp_num)
 		pvb_cm_pack_control(trailer, &offer->control);
+	if (offer->second) {
+		trailer[4] |= PVB_CM_SECOND;
+		pvb_cm_pack48(trailer, offer->ticket);
+	}
 	return PVB_CM_REQ_SIZE;
+}
+
+void pvb_cm_pack_ticket(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket)
+{
+	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
+
+	pvb_cm_pack(out, NULL, 0, NULL);
+	trailer[4] = PVB_CM_TICKET;
+	pvb_cm_pack48(trailer, ticket);
+}
+
+/* What is said of the control queue pair: at most one of three things. */
+static void pvb_cm_parse_control(struct pvb_cm_data *data, const uint8_t *trailer)
+{
+	const uint8_t what = data->flags & (PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SECOND |
+					    PVB_CM_TICKET);
+
+	/* Of no use without the word, where its area is. */
+	if (what == (PVB_CM_WORD | PVB_CM_CONTROL)) {
+		data->control.qp_num = pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP);
+		data->control.psn = pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
+		data->control.bell = data->flags & PVB_CM_BELL;
+	}
+	data->second = what == (PVB_CM_WORD | PVB_CM_SECOND);
+	data->shows = what == PVB_CM_TICKET && !data->app_len;
+	if (data->second || data->shows)
+		data->ticket = pvb_cm_parse48(trailer);
 }
 
 void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
@@ -92,10 +135,5 @@ void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
 	data->flags = trailer[4];
 	if (data->flags & PVB_CM_WORD)
 		pvb_cm_parse_word(&data->word, trailer);
-	/* Of no use without the word, where its area is. */
-	if ((data->flags & PVB_CM_WORD) && (data->flags & PVB_CM_CONTROL)) {
-		data->control.qp_num = pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP);
-		data->control.psn = pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
-		data->control.bell = data->flags & PVB_CM_BELL;
-	}
+	pvb_cm_parse_control(data, trailer);
 }

@@ -10,6 +10,8 @@
  *   REQUESTED --ESTABLISHED-------+        ACCEPTED --ESTABLISHED--+
  *                                 v                                v
  *                             CONNECTED --DISCONNECTED--> SHUTDOWN
+ *   Where a second connection is made for durable operations (persist/second.h), SECOND
+ *   comes before CONNECTED on both sides, and lasts until that stands or will not.
  *   Any state before CONNECTED ends in FAILED with one error entry in the event queue.
  *
  * Everything here runs with the EQ's cm_lock held.
@@ -23,6 +25,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 			size_t len)
 {
 	ep->conn.state = PVB_CONN_FAILED;
+	pvb_second_end(ep);
 	pvb_keepalive_del(ep);
 	pvb_conn_error(ep);
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
@@ -35,23 +38,45 @@ static void pvb_cm_learn(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	ep->conn.peer.app = NULL; /* pointed into the event */
 }
 
-/* event: the answer to our request, with the responder's data; NULL when we are the
- * responder. */
-static void pvb_cm_connected(struct pvb_ep *ep, const struct pvb_cm_event *event)
+/* app: the responder's data; none when we are the responder. */
+static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 {
-	struct pvb_cm_data data = {0};
-
-	if (event)
-		pvb_cm_app_data(ep->raw_cm, event, &data);
 	ep->conn.state = PVB_CONN_CONNECTED;
 	pvb_keepalive_add(ep);
 	pvb_replay_announce(ep);
 	/* A connection that nobody is told of must not stand. */
-	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, data.app,
-			  data.app_len)) {
+	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
 		pvb_conn_error(ep);
 		rdma_disconnect(ep->conn.id);
 	}
+}
+
+void pvb_cm_second_over(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (conn->state == PVB_CONN_SECOND)
+		pvb_cm_connected(ep, conn->request_buf, conn->request_len);
+}
+
+/* event: the answer to our request; NULL when we are the responder. */
+static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_cm_data data = {0};
+
+	if (event)
+		pvb_cm_app_data(ep->raw_cm, event, &data);
+	if (!pvb_second_wanted(ep)) {
+		pvb_cm_connected(ep, data.app, data.app_len);
+		return;
+	}
+	/* A trailer leaves no more room for it than there was in the request. */
+	conn->request_len = data.app_len;
+	if (data.app_len)
+		memcpy(conn->request_buf, data.app, data.app_len);
+	conn->state = PVB_CONN_SECOND;
+	pvb_second_begin(ep);
 }
 
 static void pvb_cm_shut(struct pvb_ep *ep)
@@ -122,20 +147,20 @@ static void pvb_cm_on_response(struct pvb_ep *ep, const struct pvb_cm_event *eve
 		pvb_cm_fail(ep, -ret, -ret, NULL, 0);
 		return;
 	}
-	pvb_cm_connected(ep, event);
+	pvb_cm_stands(ep, event);
 }
 
 static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
 	switch (ep->conn.state) {
 	case PVB_CONN_ACCEPTED:
-		pvb_cm_connected(ep, NULL);
+		pvb_cm_stands(ep, NULL);
 		break;
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
 		pvb_cm_learn(ep, event);
 		ep->conn.was_up = true;
 		crn_ring_set_size(&ep->conn.sq.ring, ep->conn.sq.depth);
-		pvb_cm_connected(ep, event);
+		pvb_cm_stands(ep, event);
 		break;
 	default:
 		break;
@@ -152,6 +177,7 @@ static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *even
 	case PVB_CONN_ROUTE:
 	case PVB_CONN_REQUESTED:
 	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_SECOND:
 		if (event->type == RDMA_CM_EVENT_REJECTED)
 			pvb_cm_app_data(ep->raw_cm, event, &data);
 		pvb_cm_fail(ep, err, event->status, data.app, data.app_len);
@@ -161,13 +187,25 @@ static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *even
 	}
 }
 
+void pvb_cm_disconnected(struct pvb_ep *ep)
+{
+	if (ep->conn.state != PVB_CONN_CONNECTED)
+		return;
+	/* Answers the peer, who would otherwise wait for it and try again. */
+	rdma_disconnect(ep->conn.id);
+	pvb_cm_shut(ep);
+}
+
 static void pvb_cm_on_disconnected(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
 	switch (ep->conn.state) {
 	case PVB_CONN_CONNECTED:
-		/* Answers the peer, who would otherwise wait for it and try again. */
-		rdma_disconnect(ep->conn.id);
-		pvb_cm_shut(ep);
+		pvb_cm_disconnected(ep);
+		break;
+	case PVB_CONN_SECOND:
+		/* It stood: the program is told, and of the end when there is room. */
+		pvb_second_gone(ep);
+		pvb_cm_second_over(ep);
 		break;
 	case PVB_CONN_ACCEPTED: /* the requester went away before it confirmed */
 		rdma_disconnect(ep->conn.id);
@@ -229,12 +267,16 @@ static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
 	const struct pvb_lane *lane = ep->conn.lane;
 
-	if (lane)
-		return (struct pvb_cm_offer){
-			.word = {(uintptr_t)lane->area, lane->area_mr->rkey},
-			.control = {lane->qp->qp_num, lane->psn, ep->domain->rings},
-		};
-	return (struct pvb_cm_offer){.word = pvb_deliver_word(ep->domain)};
+	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
+
+	if (!lane)
+		return offer;
+	offer.word = (struct pvb_cm_word){(uintptr_t)lane->area, lane->area_mr->rkey};
+	offer.second = ep->domain->iwarp;
+	if (!offer.second)
+		offer.control = (struct pvb_cm_control){lane->qp->qp_num, lane->psn,
+							ep->domain->rings};
+	return offer;
 }
 
 int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *param,
@@ -260,7 +302,7 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 		return pvb_errno();
 	}
 	conn->request_len = (uint16_t)message;
-	pvb_path_option(ep);
+	pvb_path_option(ep, conn->id);
 	conn->state = PVB_CONN_ADDR;
 	if (!rdma_resolve_addr(conn->id, ep->info->src_addr ? &src.sa : NULL, &dst.sa,
 			       pvb_params.resolve_timeout))
@@ -291,7 +333,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
 		.qp_num = conn->qp ? conn->qp->qp_num : 0,
 	};
-	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
+	struct pvb_cm_offer offer = pvb_cm_offer(ep);
 	size_t message;
 	int ret;
 
@@ -299,20 +341,25 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (req->dead)
 		return -FI_ECONNABORTED;
+	/* Before the requester can come back with it. */
+	offer.ticket = offer.second ? pvb_second_expect(ep) : 0;
+	offer.second = offer.ticket;
 	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
 	if (ret)
-		return ret;
+		goto err;
 	answer.private_data_len = (uint8_t)message;
 	conn->peer = req->data;
 	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
 	if (ret)
-		return ret;
+		goto err;
 	conn->state = PVB_CONN_ACCEPTED;
 	if (!rdma_accept(conn->id, &answer))
 		return 0;
 	ret = pvb_errno();
 	conn->state = PVB_CONN_FAILED;
 	pvb_conn_error(ep);
+err:
+	pvb_second_end(ep);
 	return ret;
 }
 

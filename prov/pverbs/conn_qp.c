@@ -191,8 +191,9 @@ static int pvb_conn_lane(struct pvb_ep *ep)
 	const struct pvb_domain *domain = ep->domain;
 	int ret;
 
-	if (!domain->control || domain->iwarp || ep->raw_cm ||
-	    (ep->req && !ep->req->data.control.qp_num))
+	if (!domain->control || ep->raw_cm ||
+	    (ep->req &&
+	     !(domain->iwarp ? ep->req->data.second : ep->req->data.control.qp_num)))
 		return 0;
 	ret = pvb_commit_open(&ep->conn);
 	if (!ret && !ep->srx)
@@ -337,7 +338,7 @@ int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
 	}
 	attr.qp_access_flags =
 		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-	if (ep->domain->atomics || ep->conn.lane)
+	if (ep->domain->atomics || (ep->conn.lane && ep->domain->rings))
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	attr.qp_access_flags |= pvb_native_access(&ep->domain->native);
 	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
@@ -376,7 +377,7 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 	if (!ret)
 		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
 	/* Without it messages to and from the peer are as good as ever. */
-	if (!ret && conn->lane && conn->peer.control.qp_num)
+	if (!ret && conn->lane && conn->peer.control.qp_num && !ep->domain->iwarp)
 		pvb_lane_connect(conn->lane);
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",

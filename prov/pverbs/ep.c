@@ -41,6 +41,7 @@ static void pvb_ep_end_cm(struct pvb_ep *ep)
 		return;
 	pthread_mutex_lock(&eq->cm_lock);
 	pvb_keepalive_del(ep);
+	pvb_second_end(ep);
 	if (ep->req)
 		pvb_connreq_destroy(ep->req);
 	else if (ep->conn.id)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "persist/second.h"
 #include "pverbs.h"
 
 static int pvb_eq_close(struct fid *fid)
@@ -14,6 +15,7 @@ static int pvb_eq_close(struct fid *fid)
 		return -FI_EBUSY;
 	crn_eq_fini(&eq->eq);
 	pvb_keepalive_close(eq);
+	pvb_second_close(eq);
 	rdma_destroy_event_channel(eq->channel);
 	pthread_mutex_destroy(&eq->cm_lock);
 	atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -73,6 +75,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = -pthread_mutex_init(&eq->cm_lock, NULL);
 	if (ret)
 		goto err_keepalive;
+	pvb_second_open(eq);
 	eq->fabric = fabric;
 	atomic_fetch_add(&fabric->refs, 1);
 	eq->eq.fid.fid.ops = &pvb_eq_fid_ops;

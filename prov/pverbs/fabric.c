@@ -10,6 +10,7 @@ static int pvb_fabric_close(struct fid *fid)
 
 	if (atomic_load(&fabric->refs))
 		return -FI_EBUSY;
+	pthread_mutex_destroy(&fabric->second_lock);
 	free(fabric);
 	return 0;
 }
@@ -71,6 +72,7 @@ static struct fi_ops_fabric pvb_fabric_ops = {
 int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *context)
 {
 	struct pvb_fabric *fabric;
+	int ret;
 
 	if (!attr || !attr->name ||
 	    strncmp(attr->name, PVB_NAME "-", sizeof(PVB_NAME)) != 0)
@@ -78,6 +80,13 @@ int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	fabric = calloc(1, sizeof(*fabric));
 	if (!fabric)
 		return -FI_ENOMEM;
+	ret = -pthread_mutex_init(&fabric->second_lock, NULL);
+	if (ret) {
+		free(fabric);
+		return ret;
+	}
+	crn_list_init(&fabric->expected);
+	crn_list_init(&fabric->listeners);
 	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fid.fid.context = context;
 	fabric->fid.fid.ops = &pvb_fabric_fid_ops;

@@ -76,6 +76,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/replay.c \
 	prov/pverbs/persist/respond.c \
 	prov/pverbs/persist/ring.c \
+	prov/pverbs/persist/second.c \
+	prov/pverbs/persist/second.h \
 	prov/pverbs/persist/sealed.c \
 	prov/pverbs/persist/sealed.h \
 	prov/pverbs/persist/target.c \

@@ -109,9 +109,16 @@ struct pvb_params {
 };
 extern struct pvb_params pvb_params;
 
+/* fclass of the context of a lane's rdma_cm id: beside libfabric's own. */
+#define PVB_CLASS_LANE ((size_t)1 << 16)
+
 struct pvb_fabric {
 	struct fid_fabric fid;
 	atomic_uint refs;
+	/* Of persist/second.c; taken last, guards the lists. */
+	pthread_mutex_t second_lock;
+	struct crn_list expected;  /* lanes whose second connection has not come yet */
+	struct crn_list listeners; /* pvb_pep */
 };
 
 struct pvb_domain {
@@ -165,6 +172,11 @@ struct pvb_eq {
 	struct rdma_event_channel *channel;
 	int timer;	       /* of keepalive.c; -1: off */
 	struct crn_list alive; /* connected endpoints, for it */
+	/* Of persist/second.c. */
+	struct crn_list lanes;	 /* whose second connection is being made */
+	int lanes_timer;	 /* -1: none yet */
+	uint64_t lanes_due;	 /* ms: the first of them has no more time; else ~0 */
+	atomic_bool lanes_moved; /* another EQ's thread has something for one */
 	atomic_uint refs;
 };
 
@@ -335,6 +347,7 @@ enum pvb_conn_state {
 	PVB_CONN_ROUTE,	    /* requester: resolving the route */
 	PVB_CONN_REQUESTED, /* requester: waiting for the answer */
 	PVB_CONN_ACCEPTED,  /* responder: waiting for the requester to confirm */
+	PVB_CONN_SECOND,    /* stands; waiting for its second connection */
 	PVB_CONN_CONNECTED,
 	PVB_CONN_SHUTDOWN, /* was connected; queue pair in ERR */
 	PVB_CONN_FAILED,   /* was never connected; queue pair in ERR */
@@ -393,7 +406,9 @@ struct pvb_conn {
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
 	struct pvb_cm_data peer; /* what the peer's trailer said; no application data */
 	uint8_t request_len;	 /* bytes of request_buf */
-	uint8_t request_buf[PVB_CM_REQ_SIZE]; /* sent once the route is known */
+	/* Sent once the route is known; in SECOND, what the responder's answer brought.
+	 */
+	uint8_t request_buf[PVB_CM_REQ_SIZE];
 };
 
 struct pvb_ep {
@@ -432,7 +447,8 @@ struct pvb_pep {
 	struct pvb_eq *eq;
 	struct rdma_cm_id *id; /* NULL until fi_listen */
 	struct crn_list
-		requests; /* pvb_connreq not yet given to fi_endpoint or fi_reject */
+		requests;      /* pvb_connreq not yet given to fi_endpoint or fi_reject */
+	struct crn_list entry; /* of pvb_fabric.listeners */
 	int backlog;
 	bool raw_cm;
 };
@@ -446,8 +462,9 @@ struct pvb_connreq {
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
 	struct pvb_cm_data data;
-	bool raw_cm;	  /* of the listener */
-	atomic_bool dead; /* the requester gave up meanwhile */
+	const struct pvb_pep *pep; /* the listener, if it is still one */
+	bool raw_cm;		   /* of the listener */
+	atomic_bool dead;	   /* the requester gave up meanwhile */
 };
 
 #endif

@@ -65,13 +65,13 @@ static int pvb_path_tclass(const struct pvb_ep *ep)
 	return pvb_params.traffic_class;
 }
 
-void pvb_path_option(const struct pvb_ep *ep)
+void pvb_path_option(const struct pvb_ep *ep, struct rdma_cm_id *id)
 {
 	int wanted = pvb_path_tclass(ep);
 	uint8_t tos = (uint8_t)wanted;
 
-	if (wanted >= 0 && rdma_set_option(ep->conn.id, RDMA_OPTION_ID,
-					   RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+	if (wanted >= 0 &&
+	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
 		PVB_WARN(FI_LOG_EP_CTRL, "traffic class %d is not set: %s\n", wanted,
 			 fi_strerror(-pvb_errno()));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <rdma/fi_ext_cairn.h>
 #include <cairn/nosys.h>
+#include "persist/second.h"
 #include "pverbs.h"
 
 static struct pvb_pep *pvb_pep_of(fid_t fid)
@@ -27,6 +28,7 @@ static int pvb_pep_close(struct fid *fid)
 		pthread_mutex_unlock(&pep->eq->cm_lock);
 		atomic_fetch_sub(&pep->eq->refs, 1);
 	}
+	pvb_second_unlisten(pep);
 	atomic_fetch_sub(&pep->fabric->refs, 1);
 	fi_freeinfo(pep->info);
 	free(pep);
@@ -212,6 +214,7 @@ int pvb_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 	pep->fid.fid.ops = &pvb_pep_fid_ops;
 	pep->fid.ops = &pvb_pep_ops;
 	pep->fid.cm = &pvb_pep_cm_ops;
+	pvb_second_listen(pep);
 	atomic_fetch_add(&fabric->refs, 1);
 	*fid = &pep->fid;
 	return 0;

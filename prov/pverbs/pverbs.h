@@ -186,7 +186,7 @@ void pvb_keepalive_progress(struct pvb_eq *eq);
 /* Is the address of an id that was bound one that the user wants? */
 bool pvb_path_wanted(const struct rdma_cm_id *id);
 /* Before a requester resolves: what the kernel needs to know. */
-void pvb_path_option(const struct pvb_ep *ep);
+void pvb_path_option(const struct pvb_ep *ep, struct rdma_cm_id *id);
 /* Into what rdma_cm would have for a transition, whose fields mask names. */
 void pvb_path_attr(struct ibv_qp_attr *attr, int mask);
 /* 0, or -FI_EHOSTUNREACH when the path is not what the user insists on. */

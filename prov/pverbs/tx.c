@@ -112,6 +112,7 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;
 	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_SECOND:
 	case PVB_CONN_CONNECTED:
 		/* Closed while the peer's or our own shutdown is on its way. */
 		if (!atomic_load(&ep->conn.sq.ring.size))

@@ -56,7 +56,7 @@ static void device_open(struct ibv_device *ibv)
 	}
 	device->name = ibv_get_device_name(ibv);
 	device->iwarp = ibv->transport_type != IBV_TRANSPORT_IB;
-	device->atomics = attr.atomic_cap != IBV_ATOMIC_NONE;
+	device->atomics = !device->iwarp && attr.atomic_cap != IBV_ATOMIC_NONE;
 	pvb_adapter_detect(&pvb_host, device->name, pvb_facts_library(device->verbs),
 			   &device->adapter);
 	pvb_native_offer(device->verbs, &device->native);

@@ -60,7 +60,7 @@ static struct pvb_plan_query pmem_query(const struct pmem_device *device,
 		.control = true,
 		.op = op,
 		.len = op == PVB_PLAN_ATOMIC ? SECOND : FIRST,
-		.inline_max = PVB_WIRE_INLINE,
+		.inline_max = device->atomics ? PVB_WIRE_INLINE : 0,
 	};
 
 	return query;

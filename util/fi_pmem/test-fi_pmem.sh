@@ -46,6 +46,8 @@ sim --domain dmp --flush off $pmem
 expect "without it a message does" 0 'FLUSH no' 'write +W D M A +1'
 sim --domain wsp --link iwarp $pmem
 expect "over iWARP a completion is not enough" 0 'iWARP' 'WSP \(declared\)' 'write +W F C +1'
+sim --domain dmp --flush off --link iwarp $pmem
+expect "and a message has to wait until the data is there" 0 'write +W F C M A +2'
 sim --domain mhp $pmem "$tmp/pm"
 expect "a file is looked at as it is mapped" 0 'persistent \(declared, simverbs'
 sim --power-fail 1000000 --domain mhp $pmem "$tmp/pm"

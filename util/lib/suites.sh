@@ -135,6 +135,7 @@ functional_sanitized() {
 	counted "$1-stress" 300 commit_on_simverbs "$1" "$address" dmp on off auto stress store
 	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message commit
 	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
+	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -218,6 +219,11 @@ simverbs_commit() {
 					counted "simverbs-commit-$domain-$ddio-$flush-$method" 200 \
 						commit_on_simverbs unit "$1" "$domain" "$ddio" "$flush" "$method" commit
 				done
+			done
+			# There is no native FLUSH, and the control queue pair has a connection of its own.
+			for method in auto message; do
+				SIMVERBS_LINK_LAYER=iwarp counted "simverbs-commit-iwarp-$domain-$ddio-$method" 200 \
+					commit_on_simverbs unit "$1" "$domain" "$ddio" off "$method" commit
 			done
 		done
 	done

@@ -52,6 +52,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_sealed.c \
 	fabtests/unit/pverbs/persist/test_usual.c \
 	fabtests/unit/pverbs/persist/test_under_way.c \
+	fabtests/unit/pverbs/persist/test_second.c \
 	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \

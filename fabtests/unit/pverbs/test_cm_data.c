@@ -203,3 +203,49 @@ CT_TEST(cm_data, without_a_control_queue_pair_its_bytes_are_zero)
 	CT_EXPECT_EQ(out[37], PVB_CM_WORD);
 	CT_EXPECT_MEMEQ(out + 38, zero, sizeof(zero));
 }
+
+CT_TEST(cm_data, a_second_connection_is_offered_or_taken_with_a_ticket)
+{
+	const struct pvb_cm_offer offer = {
+		.word = {1, 2},
+		.second = true,
+		.ticket = 0x123456abcdef,
+	};
+	static const uint8_t wanted[] = {0x12, 0x34, 0x56, 0xab, 0xcd, 0xef};
+	uint8_t out[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+
+	pvb_cm_pack(out, NULL, 0, &offer);
+	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_SECOND);
+	CT_EXPECT_MEMEQ(out + 38, wanted, sizeof(wanted));
+	pvb_cm_parse(&data, out, sizeof(out));
+	CT_EXPECT_TRUE(data.second);
+	CT_EXPECT_FALSE(data.shows);
+	CT_EXPECT_EQ(data.ticket, 0x123456abcdef);
+	CT_EXPECT_EQ(data.control.qp_num, 0);
+}
+
+CT_TEST(cm_data, a_ticket_is_shown_by_nothing_but_the_second_connection)
+{
+	static const uint8_t more[] = {PVB_CM_WORD, PVB_CM_CONTROL, PVB_CM_SECOND};
+	uint8_t out[PVB_CM_REQ_SIZE];
+	struct pvb_cm_data data;
+
+	pvb_cm_pack_ticket(out, 0x123456abcdef);
+	pvb_cm_parse(&data, out, sizeof(out));
+	CT_EXPECT_TRUE(data.shows);
+	CT_EXPECT_EQ(data.ticket, 0x123456abcdef);
+	CT_EXPECT_EQ(data.app_len, 0);
+	for (size_t i = 0; i < CRN_COUNT(more); i++) {
+		CT_NOTE("flag %u", more[i]);
+		out[37] = PVB_CM_TICKET | more[i];
+		pvb_cm_parse(&data, out, sizeof(out));
+		CT_EXPECT_FALSE(data.shows);
+	}
+	/* Somebody's data that looks like it. */
+	pvb_cm_pack_ticket(out, 1);
+	out[0] = 1;
+	pvb_cm_parse(&data, out, sizeof(out));
+	CT_EXPECT_FALSE(data.shows);
+	CT_EXPECT_EQ(data.ticket, 0);
+}

@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include "../pverbs.h"
 #include "desc.h"
+#include "second.h"
 #include "wire.h"
 
 /* Requests, and apart from them ring entries, that wait for an answer, of each lane. */
@@ -76,8 +77,9 @@ struct pvb_lane {
 	_Atomic uint32_t sent;
 	uint32_t receives; /* posted and not completed */
 	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
-	bool up;	  /* both sides have one */
-	atomic_bool lost; /* nothing will be answered any more */
+	atomic_bool up;		  /* both sides have one */
+	atomic_bool lost;	  /* nothing will be answered any more */
+	struct pvb_second second; /* iWARP */
 	/* As initiator. */
 	uint8_t (
 		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */

@@ -146,6 +146,7 @@ int pvb_lane_open(struct pvb_conn *conn)
 		return ret;
 	}
 	lane->psn = lane->qp->qp_num & 0xffffff;
+	pvb_second_init(&lane->second);
 	conn->lane = lane;
 	conn->rq.special = true;
 	pthread_mutex_lock(&control->lock);
@@ -220,7 +221,7 @@ int pvb_lane_connect(struct pvb_lane *lane)
 		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n",
 			 lane->qp->qp_num, fi_strerror(-ret));
 	else
-		lane->up = true;
+		atomic_store(&lane->up, true);
 	return ret;
 }
 

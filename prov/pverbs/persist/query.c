@@ -16,7 +16,7 @@ void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
 		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
 		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
 		.doorbell = doorbell,
-		.control = lane && lane->up,
+		.control = lane && atomic_load(&lane->up),
 		.inline_max = doorbell ? PVB_WIRE_INLINE : 0,
 		.force_message = pvb_params.force_message,
 	};

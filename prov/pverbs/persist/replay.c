@@ -52,7 +52,7 @@ void pvb_replay_announce(struct pvb_ep *ep)
 	const struct pvb_lane *lane = ep->conn.lane;
 	struct pvb_wire_message message = {.kind = PVB_WIRE_REPLAY};
 
-	if (!ep->replay || !lane || !lane->up)
+	if (!ep->replay || !lane || !atomic_load(&lane->up))
 		return;
 	message.to.addr = (uintptr_t)ep->replay->mr->addr;
 	message.key = ep->replay->fid.key;

@@ -113,7 +113,7 @@ ssize_t pvb_usual_post(struct pvb_ep *ep, struct pvb_op *op)
 	if (ret < 0)
 		return ret;
 	commit->counts[usual->count]++;
-	commit->end[usual->kind] = conn->sq.ring.head;
+	commit->newest = commit->end[usual->kind] = conn->sq.ring.head;
 	commit->kinds |= 1u << usual->kind;
 	return 0;
 }
