@@ -68,6 +68,10 @@ CT_TEST(usual, the_second_write_posts_what_the_first_did)
 /* The fenced one behind it has to know of it. */
 CT_TEST(usual, it_leaves_behind_what_the_first_did)
 {
+	const struct pvb_op next = {.opcode = IBV_WR_RDMA_WRITE,
+				    .flags = FI_COMMIT_COMPLETE | FI_FENCE,
+				    .key = KEY_READS,
+				    .len = 8};
 	struct durable d;
 	unsigned int kinds;
 
@@ -78,6 +82,8 @@ CT_TEST(usual, it_leaves_behind_what_the_first_did)
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
+	/* Which forgets what is over. */
+	CT_EXPECT_FALSE(pvb_commit_overtakes(ep_of(d.w.ep), &next));
 	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), kinds);
 	CT_EXPECT_EQ(kinds, PVB_BEFORE_READ);
 	fake_complete_all(d.w.qp);
