@@ -269,7 +269,7 @@ simverbs_remotelog() {
 	counted simverbs-remotelog 600 "${test[@]}" singleton compound librpma machine again mistake volatile sweep kill
 	counted simverbs-replicated-log 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
 		"$top/build/unit"
-	counted simverbs-remotelog-power 120 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \
+	counted simverbs-remotelog-power 300 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \
 		power-librpma
 }
 
