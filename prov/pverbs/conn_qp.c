@@ -54,7 +54,7 @@ static struct ibv_qp *pvb_qp_create_native(struct pvb_ep *ep,
 	};
 	struct ibv_qp *qp;
 
-	if (!ops)
+	if (!ops || !ep->domain->control)
 		return NULL;
 	if (ep->domain->rings)
 		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |

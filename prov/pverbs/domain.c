@@ -109,10 +109,11 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	ret = pvb_sink_open(domain);
 	if (ret)
 		goto err_deliver;
+	/* What the device has not is done without. Peers may use FLUSH whatever this side
+	 * does: keys of regions say where. */
+	pvb_native_offer(domain->verbs, &domain->native);
 	if (!pvb_domain_durable(domain))
 		return 0;
-	/* What the device has not is done without. */
-	pvb_native_offer(domain->verbs, &domain->native);
 	domain->rings = pvb_atomic_device(&domain->attr, domain->iwarp);
 	ret = pvb_control_open(domain);
 	if (!ret)

@@ -59,6 +59,21 @@ CT_TEST(conn_qp, enabling_makes_it_ready_for_receives)
 	world_close(&w);
 }
 
+/* Keys of regions say that they may; this side's own operations are another matter. */
+CT_TEST(conn_qp, peers_may_flush_whether_or_not_this_side_does)
+{
+	struct world w;
+
+	for (int durable = 0; durable < 2; durable++) {
+		world_reset();
+		pvb_params.durable = durable ? PVB_DURABLE_ON : PVB_DURABLE_OFF;
+		fake_devices[0].caps_ex = 3ull << 38;
+		CT_ASSERT_TRUE(world_open(&w, NULL));
+		CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qp_access_flags & 3u << 8, 3u << 8);
+		world_close(&w);
+	}
+}
+
 CT_TEST(conn_qp, of_two_ports_it_begins_on_that_of_its_address)
 {
 	struct fid_ep *ep;
