@@ -5,7 +5,7 @@
 
 #include "fct_fabric.h"
 
-#define DURABLE_LEN (2u << 20)
+#define DURABLE_LEN FCT_PMEM_LEN
 /* Bytes of the region that a case may write; the rest is room for its own. */
 #define DURABLE_MAX (1u << 20)
 
@@ -23,6 +23,8 @@ struct fct_setup durable_setup(void);
 /* Connects; the server exposes persistent memory of DURABLE_LEN bytes. Skips the case
  * without such memory. */
 int durable_up(struct durable *d, struct fct *t, const struct fct_setup *s);
+/* Registers the memory that FI_CAIRN_PMEM names, zeroed. */
+int durable_expose(struct durable *d, struct fct_target *mine);
 /* Closes it all; returns ret, or < 0. */
 int durable_down(struct durable *d, int ret);
 /* fi_writemsg of len bytes, at the same place of both buffers. */
@@ -50,6 +52,15 @@ int durable_wait_fd(struct fct *t);
 int durable_manual(struct fct *t);
 int durable_passive(struct fct *t);
 int durable_stopped(struct fct *t);
+
+/* durable_replay.c */
+int durable_replay(struct fct *t);
+
+/* durable_without.c */
+int durable_without(struct fct *t);
+
+/* durable_default.c */
+int durable_default_forms(struct fct *t);
 
 /* durable_err.c */
 int durable_volatile(struct fct *t);

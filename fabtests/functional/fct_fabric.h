@@ -106,6 +106,9 @@ struct fct_mem {
 	void *desc;
 };
 
+/* Persistent memory for tests: what FI_CAIRN_PMEM names, a devdax or a file. */
+#define FCT_PMEM_LEN ((size_t)2 << 20)
+
 /* A region of the peer, as RMA calls want it. */
 struct fct_target {
 	uint64_t addr;
@@ -195,6 +198,8 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 		uint64_t access);
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m);
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m);
+/* Maps FCT_PMEM_LEN bytes of it, for the caller to unmap; without it, skips the case. */
+int fct_pmem_map(struct fct *t, uint8_t **mem);
 void fct_fill(void *buf, size_t len, uint64_t seed);
 /*
  * Compares with what fct_fill writes; position is that of buf[0] in the pattern. Fails

@@ -24,6 +24,16 @@ const char *__lsan_default_suppressions(void)
 /* With --self: the server's process, in the client's; 0 otherwise. */
 static pid_t child;
 
+/* Variables of one side alone, "NAME=VALUE": providers look at them when they are loaded.
+ */
+static void set_own(const char *name)
+{
+	char *setting = getenv(name);
+
+	if (setting)
+		putenv(setting);
+}
+
 static int start_pair(struct fct *t)
 {
 	pid_t parent = getpid();
@@ -44,6 +54,7 @@ static int start_pair(struct fct *t)
 	t->role = child ? FCT_CLIENT : FCT_SERVER;
 	t->ctl = sv[child ? 0 : 1];
 	close(sv[child ? 1 : 0]);
+	set_own(child ? "FCT_CLIENT_ENV" : "FCT_SERVER_ENV");
 	if (child)
 		return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Buffers: registration as the provider's mr_mode wants it, and checked contents. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fct_fabric.h"
 
@@ -67,6 +70,29 @@ struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem 
 	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		target.addr = (uintptr_t)m->buf;
 	return target;
+}
+
+int fct_pmem_map(struct fct *t, uint8_t **mem)
+{
+	const char *path = getenv("FI_CAIRN_PMEM");
+	void *at = MAP_FAILED;
+	int fd;
+
+	if (!path)
+		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		at = mmap(NULL, FCT_PMEM_LEN, PROT_READ | PROT_WRITE,
+			  MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+		if (at == MAP_FAILED)
+			at = mmap(NULL, FCT_PMEM_LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  fd, 0);
+		close(fd);
+	}
+	if (at == MAP_FAILED)
+		return fct_fail_at(t, __FILE__, __LINE__, "%s cannot be mapped", path);
+	*mem = at;
+	return 0;
 }
 
 /* No two positions within 64 KiB and no two seeds look alike, so misplaced data shows. */

@@ -73,10 +73,14 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_commit
 fabtests_functional_fi_cairn_commit_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_commit_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_commit_SOURCES = \
+	fabtests/functional/durable.c \
 	fabtests/functional/durable.h \
+	fabtests/functional/durable_default.c \
 	fabtests/functional/durable_err.c \
 	fabtests/functional/durable_flow.c \
 	fabtests/functional/durable_forms.c \
+	fabtests/functional/durable_replay.c \
+	fabtests/functional/durable_without.c \
 	fabtests/functional/fi_cairn_commit.c
 bin_PROGRAMS += fabtests/functional/fi_cairn_end
 fabtests_functional_fi_cairn_end_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -120,7 +124,8 @@ fabtests_functional_fi_cairn_lost_SOURCES = \
 	fabtests/functional/fi_cairn_lost.c \
 	fabtests/functional/lost.c \
 	fabtests/functional/lost.h \
-	fabtests/functional/lost_play.c
+	fabtests/functional/lost_play.c \
+	fabtests/functional/lost_pmem.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_many
 fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)

@@ -14,19 +14,21 @@ struct hello {
 /* Where in the memory: for the peer's connection; for the bystander's, both ways. */
 enum { SOURCE = 0, SINK = 1024, OUT = 2048, BACK = 3072, MEMORY = 4096 };
 
-static struct fct_setup setup_of(void)
+static struct fct_setup setup_of(const struct lost *p)
 {
-	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_ATOMIC,
+	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_ATOMIC | p->caps,
 				  .cq_data_size = 4,
 				  .cq_size = 512};
 }
 
 static struct hello hello_of(const struct lost *p, uint32_t who)
 {
-	const struct fct_target mine = fct_mem_target(&p->l, &p->m);
+	const struct fct_target mine = p->expose ? p->mine : fct_mem_target(&p->l, &p->m);
 
-	return (struct hello){
-		.who = who, .len = MEMORY, .addr = mine.addr, .key = mine.key};
+	return (struct hello){.who = who,
+			      .len = (uint32_t)mine.len,
+			      .addr = mine.addr,
+			      .key = mine.key};
 }
 
 static void meet(struct lost *p, const struct hello *h)
@@ -39,6 +41,11 @@ static void meet(struct lost *p, const struct hello *h)
 
 /* ---- connections ---- */
 
+static int early_receives(struct lost *p)
+{
+	return p->receive ? p->receive(p) : lost_post_receives(p, p->early);
+}
+
 static int connect_as(struct lost *p, uint32_t who)
 {
 	const struct hello mine = hello_of(p, who);
@@ -50,7 +57,7 @@ static int connect_as(struct lost *p, uint32_t who)
 	c->info = fi_dupinfo(p->l.info);
 	FCT_TRUE(t, c->info);
 	FCT_DO(fct_ep_open(&p->l, c, c->info));
-	FCT_DO(lost_post_receives(p, p->early));
+	FCT_DO(early_receives(p));
 	FCT_CALL(t, fi_connect(c->ep, p->l.info->dest_addr, &mine, sizeof(mine)));
 	FCT_DO(fct_eq_expect(t, p->l.eq, FI_CONNECTED, &c->ep->fid, &e));
 	FCT_TRUE(t, e.len >= sizeof(struct hello));
@@ -61,15 +68,18 @@ out:
 
 static int memory(struct lost *p)
 {
-	return fct_mem_alloc(&p->l, &p->m, MEMORY,
-			     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
-				     FI_REMOTE_WRITE);
+	int ret;
+
+	ret = fct_mem_alloc(&p->l, &p->m, MEMORY,
+			    FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+				    FI_REMOTE_WRITE);
+	return !ret && p->expose ? p->expose(p, &p->mine) : ret;
 }
 
 /* From then on nobody waits for the other: it may be gone. */
 int lost_connect(struct lost *p, struct fct *t)
 {
-	const struct fct_setup s = setup_of();
+	const struct fct_setup s = setup_of(p);
 	const pid_t mine = getpid();
 	int ret;
 
@@ -99,7 +109,7 @@ static int answer(struct lost *p, const struct fct_event *e)
 	meet(p, theirs);
 	FCT_DO(fct_ep_open(&p->l, c, c->info));
 	if (theirs->who == LOST_PEER)
-		FCT_DO(lost_post_receives(p, p->early));
+		FCT_DO(early_receives(p));
 	mine = hello_of(p, LOST_PEER);
 	FCT_CALL(t, fi_accept(c->ep, &mine, sizeof(mine)));
 out:
@@ -108,7 +118,7 @@ out:
 
 int lost_listen(struct lost *p, struct fct *t)
 {
-	const struct fct_setup s = setup_of();
+	const struct fct_setup s = setup_of(p);
 	struct fct_where where = {.node = ""};
 	unsigned int connected = 0;
 	struct fct_event e;
@@ -375,8 +385,8 @@ out:
 
 int lost_be_bystander(struct fct *t, const struct fct_where *where)
 {
-	const struct fct_setup s = setup_of();
 	struct lost p = {.l.t = t};
+	const struct fct_setup s = setup_of(&p);
 	struct fct_ctx in, out;
 	struct fct_event e = {0};
 	struct fi_cq_data_entry c;

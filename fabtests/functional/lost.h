@@ -33,6 +33,12 @@ struct lost {
 	struct fct_link l;
 	struct fct_conn c[LOST_CONNS];
 	struct fct_mem m;
+	uint64_t caps; /* beyond the usual ones */
+	/* Registers what the peer is to see in place of the memory; NULL: nothing. */
+	int (*expose)(struct lost *p, struct fct_target *mine);
+	/* Posts receives to the peer's connection in place of the early ones. */
+	int (*receive)(struct lost *p);
+	struct fct_target mine; /* of expose */
 	struct fct_target peer; /* what the peer exposes */
 	struct fct_ctx ctx[LOST_OPS], bystander[2];
 	unsigned int early; /* receives posted before the peer's connection stands */
@@ -63,6 +69,12 @@ int lost_quiet(struct lost *p);
 /* What fi_cq_readerr said of the first is real, of all others FI_ECANCELED. */
 int lost_check_errors(struct lost *p);
 int lost_be_bystander(struct fct *t, const struct fct_where *where);
+
+/* lost_pmem.c: cases with persistent memory (FI_CAIRN_PMEM) */
+
+int lost_durable_killed(struct fct *t);
+int lost_durable_stopped(struct fct *t);
+int lost_replay_killed(struct fct *t);
 
 /* lost_play.c: the processes */
 

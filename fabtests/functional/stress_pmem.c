@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Persistent memory: the file or devdax is one for both sides, and each has a half. */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "stress.h"
 
-#define PMEM_ALL ((size_t)2 << 20)
-#define PMEM_HALF (PMEM_ALL / 2)
+#define PMEM_HALF (FCT_PMEM_LEN / 2)
 
-/* Also when a case is skipped, both sides have to come to the same end. */
 int st_pmem_open(struct st *s)
 {
-	const char *path = getenv("FI_CAIRN_PMEM");
-	void *at = MAP_FAILED;
-	int fd;
+	uint8_t *all;
 
-	if (!path)
-		return fct_skip(s->t, "FI_CAIRN_PMEM names no persistent memory");
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0) {
-		at = mmap(NULL, PMEM_ALL, PROT_READ | PROT_WRITE,
-			  MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
-		if (at == MAP_FAILED)
-			at = mmap(NULL, PMEM_ALL, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				  0);
-		close(fd);
-	}
-	if (at == MAP_FAILED)
-		return fct_fail_at(s->t, __FILE__, __LINE__, "%s cannot be mapped", path);
-	s->pmem = (uint8_t *)at + (fct_is_client(s->t) ? PMEM_HALF : 0);
+	if (fct_pmem_map(s->t, &all))
+		return -1;
+	s->pmem = all + (fct_is_client(s->t) ? PMEM_HALF : 0);
 	s->pmem_len = PMEM_HALF;
 	s->pmem_used = 0;
 	return 0;
@@ -39,7 +21,7 @@ int st_pmem_open(struct st *s)
 void st_pmem_close(struct st *s)
 {
 	if (s->pmem)
-		munmap(s->pmem - (fct_is_client(s->t) ? PMEM_HALF : 0), PMEM_ALL);
+		munmap(s->pmem - (fct_is_client(s->t) ? PMEM_HALF : 0), FCT_PMEM_LEN);
 	s->pmem = NULL;
 }
 

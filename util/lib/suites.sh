@@ -133,6 +133,7 @@ functional_sanitized() {
 	export FCT_TIME_SCALE
 	counted "$1-functional" 600 functional_on_simverbs "$1" "$address" -p pverbs
 	counted "$1-stress" 300 commit_on_simverbs "$1" "$address" dmp on off auto stress store
+	counted "$1-commit-lost" 300 commit_on_simverbs "$1" "$address" dmp on off auto lost
 	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message commit
 	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
@@ -192,6 +193,7 @@ suite_simverbs() {
 	counted simverbs-stress 300 commit_on_simverbs unit "$address" dmp on off auto stress
 	simverbs_pmem "$address"
 	simverbs_commit "$address"
+	simverbs_commit_troubles "$address"
 	simverbs_rxm "$address"
 	simverbs_many "$address"
 	simverbs_remotelog
@@ -227,6 +229,32 @@ simverbs_commit() {
 			done
 		done
 	done
+}
+
+# commit_without BUILD ADDRESS CLIENT SERVER VARIABLE=VALUE...: one side can do nothing for durable operations.
+commit_without() {
+	local file=$top/build/$1/pmem-without
+
+	truncate -s 2M "$file"
+	env FI_CAIRN_PMEM="$file" SIMVERBS_PERSISTENT_FILE="$file" SIMVERBS_PERSISTENCE=dmp "${@:5}" \
+		"$top/fabtests/interop/with-build" "$1" simverbs "$top/build/$1/fabtests/functional/fi_cairn_commit" \
+		-t without "--self=$2" -p "$3" --peer-prov "$4"
+}
+
+# Stock verbs on either side, FI_PVERBS_DURABLE=off on one; and targets that stand still or are killed.
+simverbs_commit_troubles() {
+	local side flush
+
+	counted simverbs-commit-verbs-server 60 commit_without unit "$1" pverbs verbs
+	counted simverbs-commit-verbs-client 60 commit_without unit "$1" verbs pverbs
+	for side in SERVER CLIENT; do
+		for flush in on off; do
+			counted "simverbs-commit-off-$side-$flush" 60 commit_without unit "$1" pverbs pverbs \
+				SIMVERBS_FLUSH=$flush FCT_${side}_ENV=FI_PVERBS_DURABLE=off
+		done
+	done
+	counted simverbs-commit-lost 120 commit_on_simverbs unit "$1" dmp on off auto lost
+	counted simverbs-commit-lost-reads 120 commit_on_simverbs unit "$1" mhp on off auto lost
 }
 
 # What ofi_rxm makes of the flag, with both versions of libfabric.

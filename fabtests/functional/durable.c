@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A connection, persistent memory on its server's side, and writes to it. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "durable.h"
+
+struct fct_setup durable_setup(void)
+{
+	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
+}
+
+int durable_expose(struct durable *d, struct fct_target *mine)
+{
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_DO(fct_pmem_map(t, &d->mem));
+	memset(d->mem, 0, DURABLE_LEN);
+	FCT_CALL(t, fi_mr_reg(d->l.domain, d->mem, DURABLE_LEN,
+			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, t->next_key++,
+			      FI_RMA_PMEM, &d->mr, NULL));
+	mine->key = fi_mr_key(d->mr);
+	mine->len = DURABLE_LEN;
+	if (d->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+		mine->addr = (uintptr_t)d->mem;
+out:
+	return ret;
+}
+
+int durable_up(struct durable *d, struct fct *t, const struct fct_setup *s)
+{
+	struct fct_target mine = {0};
+	int ret;
+
+	*d = (struct durable){.l.t = t};
+	if (!getenv("FI_CAIRN_PMEM"))
+		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+	FCT_DO(fct_link_up(&d->l, t, s));
+	FCT_DO(fct_mem_alloc(&d->l, &d->local, DURABLE_LEN, FI_READ | FI_WRITE));
+	if (fct_is_server(t))
+		FCT_DO(durable_expose(d, &mine));
+	FCT_DO(fct_exchange(t, "region", &mine, &d->peer, sizeof(mine)));
+out:
+	return ret;
+}
+
+int durable_down(struct durable *d, int ret)
+{
+	if (d->mr && fi_close(&d->mr->fid))
+		ret = fct_fail_at(d->l.t, __FILE__, __LINE__, "fi_close of the region");
+	ret = fct_link_down(&d->l, ret);
+	if (d->mem)
+		munmap(d->mem, DURABLE_LEN);
+	return ret;
+}
+
+ssize_t durable_post(struct durable *d, size_t at, size_t len, uint64_t flags,
+		     void *context)
+{
+	const struct iovec iov = {d->local.buf + at, len};
+	const struct fi_rma_iov range = {d->peer.addr + at, len, d->peer.key};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &d->local.desc,
+		.iov_count = 1,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.context = context,
+	};
+
+	return fi_writemsg(d->l.c.ep, &msg, flags);
+}
+
+int durable_write(struct durable *d, size_t at, size_t len, uint64_t flags)
+{
+	struct fct *t = d->l.t;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_POST(t, d->l.txcq,
+		 durable_post(d, at, len, flags | FI_COMPLETION, &d->ctx[0]));
+	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
+out:
+	return ret;
+}
+
+int durable_check(struct durable *d, size_t len, uint64_t seed)
+{
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_DO(fct_barrier(t, "written"));
+	if (fct_is_server(t))
+		FCT_DATA(t, d->mem, len, seed);
+	ret = fct_barrier(t, "checked");
+out:
+	return ret;
+}

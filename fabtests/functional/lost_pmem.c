@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Targets of durable operations that stand still or are killed while an answer may be
+ * due. The process that connects exposes what FI_CAIRN_PMEM names; the one that listens
+ * writes to it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rdma/fi_ext_cairn.h>
+
+#include "lost.h"
+
+#define WRITES 6u
+#define STRIDE 256u
+
+/* It stays mapped as long as the process lives. */
+static uint8_t *pmem;
+static struct fid_mr *pmem_mr;
+
+static int expose(struct lost *p, struct fct_target *mine)
+{
+	struct fct *t = p->l.t;
+	int ret;
+
+	FCT_DO(fct_pmem_map(t, &pmem));
+	memset(pmem, 0, FCT_PMEM_LEN);
+	FCT_CALL(t, fi_mr_reg(p->l.domain, pmem, FCT_PMEM_LEN,
+			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+			      t->next_key++, FI_RMA_PMEM, &pmem_mr, NULL));
+	FCT_DO(fct_keep(&p->l, &pmem_mr->fid));
+	*mine = (struct fct_target){.addr = (uintptr_t)pmem,
+				    .len = FCT_PMEM_LEN,
+				    .key = fi_mr_key(pmem_mr)};
+out:
+	return ret;
+}
+
+static int have_pmem(struct fct *t)
+{
+	return getenv("FI_CAIRN_PMEM")
+		       ? 0
+		       : fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+}
+
+static int wait_for_signals(struct lost *p, struct fct *t)
+{
+	if (!lost_connect(p, t))
+		for (;;)
+			pause();
+	return fct_link_down(&p->l, -1);
+}
+
+static int be_target(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = expose};
+
+	return wait_for_signals(&p, t);
+}
+
+/* ---- writes ---- */
+
+static ssize_t post_write(struct lost *p, unsigned int at, uint64_t flags)
+{
+	const struct iovec iov = {p->m.buf, LOST_LEN};
+	const struct fi_rma_iov rma = {p->peer.addr + at * 4096u, LOST_LEN, p->peer.key};
+	const struct fi_msg_rma msg = {.msg_iov = &iov,
+				       .desc = &p->m.desc,
+				       .iov_count = 1,
+				       .rma_iov = &rma,
+				       .rma_iov_count = 1,
+				       .context = &p->ctx[p->posted]};
+	const ssize_t n = fi_writemsg(p->c[LOST_PEER].ep, &msg, flags | FI_COMPLETION);
+
+	p->posted += !n;
+	return n;
+}
+
+static int post_durable(struct lost *p, unsigned int count)
+{
+	struct fct *t = p->l.t;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < count; i++)
+		FCT_CALL(t, post_write(p, i, FI_COMMIT_COMPLETE));
+out:
+	return ret;
+}
+
+/* Has the process noticed the signal? */
+static int stand_still(struct lost *p)
+{
+	struct fct *t = p->l.t;
+	char path[64], state = 0;
+	struct fct_wait w;
+	FILE *f;
+	int ret;
+
+	FCT_TRUE(t, !kill(p->pid, SIGSTOP));
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
+	fct_wait_init(&w, t, "the target to stand still");
+	do {
+		FCT_DO(fct_wait_again(&w));
+		f = fopen(path, "r");
+		FCT_TRUE(t, f);
+		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(f);
+	} while (state != 'T');
+out:
+	return ret;
+}
+
+/* Those that needed nobody are durable; of the others the first tells why. */
+static int check_ends(struct lost *p, int first)
+{
+	struct fct *t = p->l.t;
+	bool failed = false;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < p->posted; i++) {
+		fct_note(t, "write %u: %s", i, fi_strerror(p->err[i]));
+		if (failed) {
+			FCT_TRUE(t, p->err[i]);
+		} else if (p->err[i] && first) {
+			FCT_EQ(t, p->err[i], first);
+		}
+		failed |= p->err[i] != 0;
+	}
+out:
+	return ret;
+}
+
+static int watch_killed(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(stand_still(&p));
+	FCT_DO(post_durable(&p, WRITES));
+	FCT_DO(lost_bystander(&p));
+	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_DO(lost_await_ended(&p));
+	FCT_DO(check_ends(&p, 0));
+	FCT_DO(lost_await_shutdown(&p));
+	FCT_TRUE(t, post_write(&p, 0, FI_COMMIT_COMPLETE) < 0);
+	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
+	FCT_DO(lost_quiet(&p));
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static int watch_stopped(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	unsigned int durable;
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(stand_still(&p));
+	FCT_DO(post_durable(&p, WRITES));
+	FCT_DO(lost_await_ended(&p));
+	FCT_DO(check_ends(&p, FI_ETIMEDOUT));
+	/* Only durable operations are concerned, and those that need nobody are not. */
+	durable = p.failed;
+	FCT_CALL(t, post_write(&p, 0, 0));
+	FCT_DO(lost_await_ended(&p));
+	FCT_EQ(t, p.failed, durable);
+	ret = (int)post_write(&p, 1, FI_COMMIT_COMPLETE);
+	FCT_EQ(t, ret, durable ? -FI_ECONNABORTED : 0);
+	FCT_DO(lost_await_ended(&p));
+	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(lost_quiet(&p));
+	FCT_EQ(t, p.failed, durable);
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static const char *const soon[] = {"FI_PVERBS_COMMIT_TIMEOUT", "1000", NULL};
+
+int lost_durable_killed(struct fct *t)
+{
+	return have_pmem(t) ? -1
+			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							       .killed = true,
+							       .listens = watch_killed,
+							       .connects = be_target});
+}
+
+int lost_durable_stopped(struct fct *t)
+{
+	return have_pmem(t) ? -1
+			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							       .env = soon,
+							       .killed = true,
+							       .listens = watch_stopped,
+							       .connects = be_target});
+}
+
+/* ---- messages ---- */
+
+/* All receives are in the region, and nobody reads what they bring. */
+static int receive_there(struct lost *p)
+{
+	struct fid_ep *ep = p->c[LOST_PEER].ep;
+	struct fct *t = p->l.t;
+	unsigned int i;
+	int ret;
+
+	FCT_CALL(t, fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY, &pmem_mr,
+			      sizeof(pmem_mr)));
+	for (i = 0; i < WRITES; i++)
+		FCT_CALL(t, fi_recv(ep, pmem + i * STRIDE, STRIDE, fi_mr_desc(pmem_mr), 0,
+				    &p->ctx[i]));
+out:
+	return ret;
+}
+
+/* Makes progress until it is killed. */
+static int be_receiver(struct fct *t)
+{
+	struct lost p = {.l.t = t,
+			 .caps = FI_RMA_PMEM,
+			 .expose = expose,
+			 .receive = receive_there};
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_DO(lost_connect(&p, t));
+	for (;;) {
+		if (fi_cq_read(p.l.txcq, &e, 1) == -FI_EAGAIN)
+			usleep(100);
+	}
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static int replay_ops(struct lost *p, struct fi_cairn_ops_replay **ops)
+{
+	struct fct *t = p->l.t;
+	int ret;
+
+	FCT_CALL(t,
+		 fi_open_ops(&p->l.domain->fid, FI_CAIRN_REPLAY, 0, (void **)ops, NULL));
+out:
+	return ret;
+}
+
+static int send_sealed(struct lost *p, const struct fi_cairn_ops_replay *ops,
+		       unsigned int i)
+{
+	const size_t len = 100 + i;
+	const struct iovec iov = {p->m.buf, FI_CAIRN_REPLAY_HEADER + len};
+	const struct fi_msg msg = {.msg_iov = &iov,
+				   .desc = &p->m.desc,
+				   .iov_count = 1,
+				   .context = &p->ctx[p->posted]};
+	struct fct *t = p->l.t;
+	int ret;
+
+	fct_fill(p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i);
+	FCT_CALL(t, ops->seal(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i + 1));
+	FCT_CALL(t, fi_sendmsg(p->c[LOST_PEER].ep, &msg,
+			       FI_COMMIT_COMPLETE | FI_COMPLETION));
+	p->posted++;
+	/* Its buffer is the next one's. */
+	ret = lost_await_ended(p);
+out:
+	return ret;
+}
+
+struct found {
+	struct fct *t;
+	unsigned int count;
+};
+
+static int look_at(void *ctx, const struct fi_cairn_replay_message *message)
+{
+	struct found *found = ctx;
+	struct fct *t = found->t;
+	const unsigned int i = found->count++;
+	int ret = 0;
+
+	FCT_EQ(t, message->number, i + 1);
+	FCT_EQ(t, message->len, 100 + i);
+	FCT_DATA(t, message->payload, message->len, i);
+out:
+	return ret;
+}
+
+/* What it finds in the file is what the receiver had not applied. */
+static int watch_receiver(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	struct fi_cairn_ops_replay *ops;
+	struct found found = {.t = t};
+	uint8_t *mem = NULL;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(replay_ops(&p, &ops));
+	for (i = 0; i < WRITES; i++)
+		FCT_DO(send_sealed(&p, ops, i));
+	FCT_EQ(t, p.failed, 0);
+	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_pmem_map(t, &mem));
+	FCT_EQ(t, ops->replay(mem, STRIDE, WRITES + 2, 1, look_at, &found), WRITES);
+	FCT_EQ(t, found.count, WRITES);
+out:
+	if (mem)
+		munmap(mem, FCT_PMEM_LEN);
+	return fct_link_down(&p.l, ret);
+}
+
+int lost_replay_killed(struct fct *t)
+{
+	return have_pmem(t) ? -1
+			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							       .killed = true,
+							       .listens = watch_receiver,
+							       .connects = be_receiver});
+}
