@@ -335,7 +335,7 @@ int rlg_append_all(const struct rlg_options *options)
 		ret = rlg_client_bye(&client);
 	if (ret == -FI_ESHUTDOWN)
 		rlg_say("the server has gone");
-	if (client.welcome)
+	if (client.log.next) /* not refused */
 		printf("%llu records acknowledged, the last is number %llu\n",
 		       (unsigned long long)client.done,
 		       (unsigned long long)(client.log.next + client.done - 1));
