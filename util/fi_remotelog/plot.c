@@ -58,7 +58,7 @@ int rlg_plot_rows(const struct rlg_rows *rows, const char *path)
 		"# gnuplot -p %s\nset multiplot layout 2,3\nset style data histograms\n"
 		"set style histogram clustered gap 1\nset style fill solid 0.6\n"
 		"set xtics rotate by -90 font ',7'\nset logscale y\nset grid ytics\n"
-		"set ylabel 'latency [us]'\nset key top left font ',7'\n",
+		"set ylabel 'latency [us]'\nset key above horizontal font ',7'\n",
 		path);
 	for (k = 0; k < 2; k++)
 		for (d = 0; d < 3; d++)
