@@ -81,6 +81,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/sealed.c \
 	prov/pverbs/persist/sealed.h \
 	prov/pverbs/persist/target.c \
+	prov/pverbs/persist/ticket.c \
+	prov/pverbs/persist/ticket.h \
 	prov/pverbs/persist/under_way.c \
 	prov/pverbs/persist/usual.c \
 	prov/pverbs/persist/verbs56.h \

@@ -25,6 +25,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/pmem_file.c \
 	fabtests/unit/pverbs/persist/pmem_file.h \
+	fabtests/unit/pverbs/persist/second.c \
+	fabtests/unit/pverbs/persist/second.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
 	fabtests/unit/pverbs/persist/test_batch.c \
 	fabtests/unit/pverbs/persist/test_batch_native.c \
@@ -53,6 +55,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_usual.c \
 	fabtests/unit/pverbs/persist/test_under_way.c \
 	fabtests/unit/pverbs/persist/test_second.c \
+	fabtests/unit/pverbs/persist/test_ticket.c \
 	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \

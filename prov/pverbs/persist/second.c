@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/random.h>
 #include <sys/timerfd.h>
 #include "../cm.h"
 #include "control.h"
+#include "ticket.h"
 
 #define PVB_SECOND_NEVER UINT64_MAX
 
@@ -14,14 +14,9 @@ static struct pvb_lane *pvb_second_lane(struct pvb_second *second)
 	return crn_container_of(second, struct pvb_lane, second);
 }
 
-static struct pvb_ep *pvb_second_ep(struct pvb_second *second)
+struct pvb_ep *pvb_second_ep(struct pvb_second *second)
 {
 	return pvb_conn_ep(pvb_second_lane(second)->conn);
-}
-
-static struct pvb_fabric *pvb_second_fabric(struct pvb_second *second)
-{
-	return pvb_second_ep(second)->domain->fabric;
 }
 
 void pvb_second_init(struct pvb_second *second)
@@ -45,8 +40,8 @@ void pvb_second_close(struct pvb_eq *eq)
 		close(eq->lanes_timer);
 }
 
-/* Only who needs it has one. 0 or a negative code. */
-static int pvb_second_timer(struct pvb_eq *eq)
+/* Only who needs it has one. */
+int pvb_second_timer(struct pvb_eq *eq)
 {
 	int ret;
 
@@ -63,8 +58,7 @@ static int pvb_second_timer(struct pvb_eq *eq)
 	return ret;
 }
 
-/* Whoever waits for the queue looks again in ms; 0: now. */
-static void pvb_second_wake(const struct pvb_eq *eq, uint64_t ms)
+static void pvb_second_alarm(const struct pvb_eq *eq, uint64_t ms)
 {
 	const struct itimerspec timer = {
 		.it_value = {.tv_sec = (time_t)(ms / 1000),
@@ -74,16 +68,34 @@ static void pvb_second_wake(const struct pvb_eq *eq, uint64_t ms)
 	timerfd_settime(eq->lanes_timer, 0, &timer, NULL);
 }
 
+void pvb_second_wake(struct pvb_eq *eq)
+{
+	atomic_store(&eq->lanes_moved, true);
+	pvb_second_alarm(eq, 0);
+}
+
+/* Whoever waits for the queue looks again at lanes_due. */
+static void pvb_second_arm(struct pvb_eq *eq)
+{
+	const uint64_t now = crn_now_ms();
+
+	if (eq->lanes_due == PVB_SECOND_NEVER)
+		return;
+	pvb_second_alarm(eq, eq->lanes_due > now ? eq->lanes_due - now : 0);
+	/* Another thread may have woken it meanwhile: that would be forgotten. */
+	if (atomic_load(&eq->lanes_moved))
+		pvb_second_alarm(eq, 0);
+}
+
 static void pvb_second_set_due(struct pvb_second *second, uint64_t due)
 {
 	struct pvb_eq *eq = pvb_second_ep(second)->eq;
-	const uint64_t now = crn_now_ms();
 
 	second->due = due;
 	if (due >= eq->lanes_due)
 		return;
 	eq->lanes_due = due;
-	pvb_second_wake(eq, due > now ? due - now : 0);
+	pvb_second_arm(eq);
 }
 
 /* States. */
@@ -93,7 +105,7 @@ static bool pvb_second_waits(const struct pvb_second *second)
 	return second->state != PVB_SECOND_NONE && second->state != PVB_SECOND_UP;
 }
 
-static void pvb_second_enter(struct pvb_second *second, enum pvb_second_state state)
+void pvb_second_enter(struct pvb_second *second, enum pvb_second_state state)
 {
 	const bool waited = pvb_second_waits(second);
 
@@ -104,25 +116,9 @@ static void pvb_second_enter(struct pvb_second *second, enum pvb_second_state st
 		crn_list_del(&second->entry);
 }
 
-/* Nobody will find it any more. Returns what came for it, which nobody accepted. */
-static struct rdma_cm_id *pvb_second_unlist(struct pvb_second *second)
-{
-	struct pvb_fabric *fabric = pvb_second_fabric(second);
-	struct rdma_cm_id *came;
-
-	pthread_mutex_lock(&fabric->second_lock);
-	if (second->listed)
-		crn_list_del(&second->expected);
-	second->listed = false;
-	came = second->came;
-	second->came = NULL;
-	pthread_mutex_unlock(&fabric->second_lock);
-	return came;
-}
-
 static void pvb_second_drop(struct pvb_second *second)
 {
-	struct rdma_cm_id *came = pvb_second_unlist(second);
+	struct rdma_cm_id *came = pvb_ticket_withdraw(second);
 
 	if (came) {
 		rdma_reject(came, NULL, 0);
@@ -175,7 +171,7 @@ static struct rdma_conn_param pvb_second_param(struct pvb_second *second)
 	};
 }
 
-static bool pvb_second_on_device(struct pvb_second *second, const struct rdma_cm_id *id)
+bool pvb_second_on_device(struct pvb_second *second, const struct rdma_cm_id *id)
 {
 	return id->verbs && !strcmp(ibv_get_device_name(id->verbs->device),
 				    pvb_domain_device(pvb_second_ep(second)->domain));
@@ -234,165 +230,15 @@ static void pvb_second_on_route_resolved(struct pvb_second *second)
 		pvb_second_fail(second, strerror(errno));
 }
 
-/* The responder. */
-
-/* What nobody guesses; 0: the system has none. */
-static uint64_t pvb_second_ticket(void)
-{
-	uint64_t ticket = 0;
-
-	if (getrandom(&ticket, PVB_CM_TICKET_BITS / 8, 0) != PVB_CM_TICKET_BITS / 8)
-		return 0;
-	return ticket & ((1ull << PVB_CM_TICKET_BITS) - 1);
-}
-
-void pvb_second_listen(struct pvb_pep *pep)
-{
-	pthread_mutex_lock(&pep->fabric->second_lock);
-	crn_list_add_tail(&pep->fabric->listeners, &pep->entry);
-	pthread_mutex_unlock(&pep->fabric->second_lock);
-}
-
-/* With the lock held: a thread that waits for the lane's event queue has something to
- * do. */
-static void pvb_second_move(struct pvb_second *second)
-{
-	struct pvb_eq *eq = pvb_second_ep(second)->eq;
-
-	crn_list_del(&second->expected);
-	second->listed = false;
-	atomic_store(&eq->lanes_moved, true);
-	pvb_second_wake(eq, 0);
-}
-
-void pvb_second_unlisten(struct pvb_pep *pep)
-{
-	struct pvb_fabric *fabric = pep->fabric;
-	struct crn_list *entry, *next;
-	struct pvb_second *second;
-
-	pthread_mutex_lock(&fabric->second_lock);
-	crn_list_del(&pep->entry);
-	crn_list_for_each_safe (entry, next, &fabric->expected) {
-		second = crn_container_of(entry, struct pvb_second, expected);
-		if (second->pep != pep)
-			continue;
-		second->lost = true;
-		pvb_second_move(second);
-	}
-	pthread_mutex_unlock(&fabric->second_lock);
-}
-
-/* With the lock held. */
-static bool pvb_second_listens(const struct pvb_fabric *fabric, const struct pvb_pep *pep)
-{
-	struct crn_list *entry;
-
-	crn_list_for_each (entry, &fabric->listeners) {
-		if (crn_container_of(entry, struct pvb_pep, entry) == pep)
-			return true;
-	}
-	return false;
-}
-
-uint64_t pvb_second_expect(struct pvb_ep *ep)
-{
-	struct pvb_second *second = &ep->conn.lane->second;
-	struct pvb_fabric *fabric = ep->domain->fabric;
-	const uint64_t ticket = pvb_second_timer(ep->eq) ? 0 : pvb_second_ticket();
-	bool listens;
-
-	if (!ticket)
-		return 0;
-	pthread_mutex_lock(&fabric->second_lock);
-	listens = pvb_second_listens(fabric, ep->req->pep);
-	if (listens) {
-		second->ticket = ticket;
-		second->pep = ep->req->pep;
-		second->lost = false;
-		second->listed = true;
-		crn_list_add_tail(&fabric->expected, &second->expected);
-	}
-	pthread_mutex_unlock(&fabric->second_lock);
-	if (!listens)
-		return 0;
-	pvb_second_enter(second, PVB_SECOND_EXPECTED);
-	return ticket;
-}
-
-/* With the lock held. */
-static struct pvb_second *pvb_second_find(const struct pvb_fabric *fabric,
-					  uint64_t ticket)
-{
-	struct pvb_second *second;
-	struct crn_list *entry;
-
-	crn_list_for_each (entry, &fabric->expected) {
-		second = crn_container_of(entry, struct pvb_second, expected);
-		if (second->ticket == ticket)
-			return second;
-	}
-	return NULL;
-}
-
-/* With the lock held: events of the id are the lane's from now on. */
-static bool pvb_second_give(struct pvb_second *second, const struct pvb_pep *pep,
-			    struct rdma_cm_id *id)
-{
-	const struct pvb_eq *eq = pvb_second_ep(second)->eq;
-	void *context = id->context;
-
-	if (!pvb_second_on_device(second, id))
-		return false;
-	id->context = &second->fid;
-	if (eq != pep->eq && rdma_migrate_id(id, eq->channel)) {
-		id->context = context;
-		return false;
-	}
-	second->came = id;
-	pvb_second_move(second);
-	return true;
-}
-
-bool pvb_second_request(struct pvb_pep *pep, const struct pvb_cm_event *event)
-{
-	struct pvb_fabric *fabric = pep->fabric;
-	struct pvb_second *second;
-	struct pvb_cm_data data;
-	bool given;
-
-	pvb_cm_app_data(pep->raw_cm, event, &data);
-	if (!data.shows)
-		return false;
-	pthread_mutex_lock(&fabric->second_lock);
-	second = pvb_second_find(fabric, data.ticket);
-	given = second && pvb_second_give(second, pep, event->id);
-	pthread_mutex_unlock(&fabric->second_lock);
-	if (!given) {
-		PVB_INFO(FI_LOG_EP_CTRL,
-			 "a second connection that nobody waits for is refused\n");
-		rdma_reject(event->id, NULL, 0);
-		rdma_destroy_id(event->id);
-	}
-	return true;
-}
-
-/* Both. */
-
 /* Takes what another thread may have for it. */
 static void pvb_second_take(struct pvb_second *second)
 {
-	struct pvb_fabric *fabric = pvb_second_fabric(second);
 	struct rdma_conn_param param = pvb_second_param(second);
-	bool lost;
+	bool lost = false;
 
-	pthread_mutex_lock(&fabric->second_lock);
-	lost = second->lost;
-	second->id = second->came ? second->came : second->id;
-	second->came = NULL;
-	pthread_mutex_unlock(&fabric->second_lock);
 	if (second->state != PVB_SECOND_EXPECTED)
 		return;
+	second->id = pvb_ticket_came(second, &lost);
 	if (second->id) {
 		pvb_second_enter(second, PVB_SECOND_ACCEPTED);
 		if (rdma_accept(second->id, &param))
@@ -517,6 +363,5 @@ void pvb_second_progress(struct pvb_eq *eq)
 			due = CRN_MIN(due, second->due);
 	}
 	eq->lanes_due = due;
-	if (due != PVB_SECOND_NEVER)
-		pvb_second_wake(eq, due > now ? due - now : 0);
+	pvb_second_arm(eq);
 }

@@ -54,23 +54,19 @@ struct pvb_second {
 	bool lost;		   /* pep was closed */
 };
 
+/* second.c */
+
 /* Of objects. */
 void pvb_second_init(struct pvb_second *second);
 void pvb_second_open(struct pvb_eq *eq);
 void pvb_second_close(struct pvb_eq *eq);
-void pvb_second_listen(struct pvb_pep *pep);
-void pvb_second_unlisten(struct pvb_pep *pep);
 
 /* The rest is called with cm_lock held. */
 
-/* A responder with a lane is about to answer: the ticket, or 0: there will be none. */
-uint64_t pvb_second_expect(struct pvb_ep *ep);
 /* The first connection stands: does FI_CONNECTED have to wait? Then begin is called,
  * which ends in pvb_cm_second_over. */
 bool pvb_second_wanted(const struct pvb_ep *ep);
 void pvb_second_begin(struct pvb_ep *ep);
-/* A connection request: false when it is an ordinary one. */
-bool pvb_second_request(struct pvb_pep *pep, const struct pvb_cm_event *event);
 void pvb_second_event(struct pvb_lane *lane, const struct pvb_cm_event *event);
 /* Handles what other threads had for lanes of the queue, and whose time is over. */
 void pvb_second_progress(struct pvb_eq *eq);
@@ -78,5 +74,14 @@ void pvb_second_progress(struct pvb_eq *eq);
 void pvb_second_gone(struct pvb_ep *ep);
 /* There will be none any more; any state. */
 void pvb_second_end(struct pvb_ep *ep);
+
+/* ticket.c */
+
+void pvb_second_listen(struct pvb_pep *pep);
+void pvb_second_unlisten(struct pvb_pep *pep);
+/* A responder with a lane is about to answer: the ticket, or 0: there will be none. */
+uint64_t pvb_second_expect(struct pvb_ep *ep);
+/* A connection request: false when it is an ordinary one. */
+bool pvb_second_request(struct pvb_pep *pep, const struct pvb_cm_event *event);
 
 #endif
