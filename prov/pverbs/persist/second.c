@@ -23,6 +23,7 @@ void pvb_second_init(struct pvb_second *second)
 {
 	second->fid.fclass = PVB_CLASS_LANE;
 	second->due = PVB_SECOND_NEVER;
+	crn_list_init(&second->expected);
 }
 
 /* The timer of an event queue. */

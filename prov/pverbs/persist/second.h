@@ -46,8 +46,7 @@ struct pvb_second {
 	struct crn_list entry; /* of pvb_eq.lanes, but for NONE and UP */
 	uint64_t due;	       /* crn_now_ms; ~0: the first does not stand yet */
 	/* With pvb_fabric.second_lock. */
-	struct crn_list expected; /* entry, while it is one */
-	bool listed;		  /* it is */
+	struct crn_list expected; /* of pvb_fabric.expected, until somebody comes */
 	uint64_t ticket;
 	const struct pvb_pep *pep; /* whose port the requester will come to */
 	struct rdma_cm_id *came;   /* not accepted yet */

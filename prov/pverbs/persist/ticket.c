@@ -26,7 +26,6 @@ void pvb_second_listen(struct pvb_pep *pep)
 static void pvb_ticket_move(struct pvb_second *second)
 {
 	crn_list_del(&second->expected);
-	second->listed = false;
 	pvb_second_wake(pvb_second_ep(second)->eq);
 }
 
@@ -75,7 +74,6 @@ uint64_t pvb_second_expect(struct pvb_ep *ep)
 		second->ticket = ticket;
 		second->pep = ep->req->pep;
 		second->lost = false;
-		second->listed = true;
 		crn_list_add_tail(&fabric->expected, &second->expected);
 	}
 	pthread_mutex_unlock(&fabric->second_lock);
@@ -148,9 +146,7 @@ struct rdma_cm_id *pvb_ticket_withdraw(struct pvb_second *second)
 	struct rdma_cm_id *came;
 
 	pthread_mutex_lock(&fabric->second_lock);
-	if (second->listed)
-		crn_list_del(&second->expected);
-	second->listed = false;
+	crn_list_del(&second->expected);
 	came = second->came;
 	second->came = NULL;
 	pthread_mutex_unlock(&fabric->second_lock);

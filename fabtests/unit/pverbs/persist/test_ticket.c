@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How a listener finds what the request of a second connection is for. */
 #include <errno.h>
+#include <poll.h>
 #include <rdma/fi_ext_cairn.h>
 #include "second.h"
 
@@ -177,7 +178,8 @@ CT_TEST(ticket, a_raw_listener_knows_of_none)
 
 CT_TEST(ticket, it_comes_to_the_listeners_queue_and_belongs_to_the_endpoints)
 {
-	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct pollfd poller = {.events = POLLIN};
 	struct second_world s;
 	struct fid_eq *listens, *own;
 	struct fi_info *info = second_requested(&s);
@@ -194,8 +196,12 @@ CT_TEST(ticket, it_comes_to_the_listeners_queue_and_belongs_to_the_endpoints)
 	fake_event(s.id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
 	expect_no_event(own);
 	second_shown(s.pep, ticket);
+	CT_EXPECT_EQ(fi_control(&own->fid, FI_GETWAIT, &poller.fd), 0);
+	CT_EXPECT_EQ(poll(&poller, 1, 0), 0);
 	expect_no_event(listens);
 	CT_EXPECT_EQ(fake_count(FAKE_MIGRATE), 2);
+	/* Who sleeps there is woken, although nothing is in its channel. */
+	CT_EXPECT_SOON(poll(&poller, 1, 0) == 1);
 	CT_EXPECT_EQ(s.second->state, PVB_SECOND_EXPECTED);
 	expect_no_event(own);
 	CT_EXPECT_EQ(s.second->state, PVB_SECOND_ACCEPTED);
