@@ -52,10 +52,10 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_respond.c \
 	fabtests/unit/pverbs/persist/test_ring.c \
 	fabtests/unit/pverbs/persist/test_sealed.c \
-	fabtests/unit/pverbs/persist/test_usual.c \
-	fabtests/unit/pverbs/persist/test_under_way.c \
 	fabtests/unit/pverbs/persist/test_second.c \
 	fabtests/unit/pverbs/persist/test_ticket.c \
+	fabtests/unit/pverbs/persist/test_under_way.c \
+	fabtests/unit/pverbs/persist/test_usual.c \
 	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \

@@ -180,6 +180,7 @@ CT_TEST(ticket, it_comes_to_the_listeners_queue_and_belongs_to_the_endpoints)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
 	struct pollfd poller = {.events = POLLIN};
+	unsigned int looks = 1000000; /* the timer's interrupt may take its time */
 	struct second_world s;
 	struct fid_eq *listens, *own;
 	struct fi_info *info = second_requested(&s);
@@ -193,6 +194,8 @@ CT_TEST(ticket, it_comes_to_the_listeners_queue_and_belongs_to_the_endpoints)
 	CT_EXPECT_EQ(fi_accept(s.ep, NULL, 0), 0);
 	second_of_ep(&s);
 	ticket = second_given();
+	/* Not by its own time, which is the system's for a descriptor. */
+	pvb_params.resolve_timeout = 3600000;
 	fake_event(s.id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
 	expect_no_event(own);
 	second_shown(s.pep, ticket);
@@ -201,7 +204,9 @@ CT_TEST(ticket, it_comes_to_the_listeners_queue_and_belongs_to_the_endpoints)
 	expect_no_event(listens);
 	CT_EXPECT_EQ(fake_count(FAKE_MIGRATE), 2);
 	/* Who sleeps there is woken, although nothing is in its channel. */
-	CT_EXPECT_SOON(poll(&poller, 1, 0) == 1);
+	while (looks && !poll(&poller, 1, 0))
+		looks--;
+	CT_EXPECT_GT(looks, 0);
 	CT_EXPECT_EQ(s.second->state, PVB_SECOND_EXPECTED);
 	expect_no_event(own);
 	CT_EXPECT_EQ(s.second->state, PVB_SECOND_ACCEPTED);
