@@ -13,8 +13,10 @@ static struct {
 	uint32_t claims, after; /* other calls, bits */
 	uint32_t pair;
 	bool fleeting; /* what it sends is in no persistent memory at the target */
+	bool sealed;   /* recovery finds it, wherever it is */
 } range[CALLS];
 static uint32_t count;
+static uint32_t found; /* sealed ones that recovery found, bits */
 
 /* Earlier calls of the same connection, and itself. */
 static uint32_t all_before(const struct call *call, uint32_t number)
@@ -41,24 +43,35 @@ static void apply(const struct call *call, uint32_t number, uint8_t *to)
 	memcpy(to, &sum, sizeof(sum));
 }
 
+/* Where in persistent memory it goes. */
+static void place(const struct call *call, uint32_t number, uint32_t *sent)
+{
+	const uint32_t p = call->pair,
+		       receive = world.srx ? sent[0] + sent[1] : p * RECEIVES + sent[p];
+
+	range[number].at = call->at;
+	range[number].len = call->kind == CALL_READ ? 0 : call->len;
+	range[number].fleeting = false;
+	range[number].sealed = false;
+	if (call_sends(call)) {
+		range[number].at = RECEIVE_AT + receive * LEN_MAX;
+		range[number].fleeting = world.machine->receives == RECEIVES_VOLATILE;
+		range[number].sealed = world.machine->receives == RECEIVES_REPLAY;
+	}
+	if (range[number].fleeting || range[number].sealed)
+		range[number].len = 0;
+	sent[p] += call_announces(call);
+}
+
 void check_begin(const struct scenario *scenario)
 {
 	const struct call *call = scenario->call;
-	uint32_t sent[PAIRS] = {0}, i, p;
+	uint32_t sent[PAIRS] = {0}, i;
 
 	memset(image[0], 0, PM_SIZE);
 	for (i = 0; i < CALLS && call[i].kind; i++) {
-		p = call[i].pair;
-		range[i].at = call[i].at;
-		range[i].len = call[i].kind == CALL_READ ? 0 : call[i].len;
-		if (call[i].kind == CALL_SEND)
-			range[i].at = RECEIVE_AT + (p * RECEIVES + sent[p]) * LEN_MAX;
-		range[i].pair = p;
-		range[i].fleeting =
-			call[i].kind == CALL_SEND && !world.machine->pm_receives;
-		if (range[i].fleeting)
-			range[i].len = 0;
-		sent[p] += call[i].kind == CALL_SEND || call[i].kind == CALL_WRITEDATA;
+		place(&call[i], i, sent);
+		range[i].pair = call[i].pair;
 		range[i].claims = call[i].claims;
 		range[i].after = call[i].after;
 		if (call[i].flags & FI_COMMIT_COMPLETE) {
@@ -87,6 +100,8 @@ static bool all_there(const uint8_t *medium, uint32_t number)
 {
 	uint32_t at = range[number].at, end = at + range[number].len;
 
+	if (range[number].sealed)
+		return found >> number & 1;
 	for (; at < end; at++)
 		if (!is_one_of(at, medium[at], number + 1, count))
 			return false;
@@ -97,6 +112,8 @@ static bool some_there(const uint8_t *medium, uint32_t number)
 {
 	uint32_t at = range[number].at, end = at + range[number].len;
 
+	if (range[number].sealed)
+		return found >> number & 1;
 	for (; at < end; at++)
 		if (is_one_of(at, medium[at], number + 1, count) &&
 		    !is_one_of(at, medium[at], 0, number))
@@ -114,6 +131,16 @@ static bool each_there(const uint8_t *medium, uint32_t numbers)
 	return true;
 }
 
+/* Has the target been told of something that it does not have? It knows by itself which
+ * of its receives are not persistent; what recovery looks for it has when it sees it. */
+static bool told_early(const uint8_t *medium, uint32_t number)
+{
+	return program.received >> number & 1 && !range[number].fleeting &&
+	       (range[number].claims >> number & 1 ||
+		(range[number].sealed && world_asks())) &&
+	       !all_there(medium, number);
+}
+
 unsigned int check_power(void)
 {
 	const uint8_t *medium;
@@ -122,12 +149,11 @@ unsigned int check_power(void)
 
 	svb_model_fail();
 	medium = svb_model_medium();
+	found = target_recover(medium, &wrong);
 	for (i = 0; i < count; i++) {
 		if (program.reported >> i & 1 && !each_there(medium, range[i].claims))
 			wrong |= WRONG_EARLY;
-		/* The target itself knows which of its receives are not persistent. */
-		if (program.received >> i & 1 && range[i].claims >> i & 1 &&
-		    !range[i].fleeting && !all_there(medium, i))
+		if (told_early(medium, i))
 			wrong |= WRONG_TARGET;
 		if (range[i].after && some_there(medium, i) &&
 		    !each_there(medium, range[i].after))
@@ -138,12 +164,23 @@ unsigned int check_power(void)
 
 unsigned int check_end(void)
 {
+	const bool replay = world.machine->receives == RECEIVES_REPLAY;
+	unsigned int wrong;
+	uint32_t i;
+
 	if (!program_done())
 		return WRONG_STUCK;
 	/* What failed may have happened or not. */
 	if (program.failed)
 		return 0;
-	return memcmp(world.pm, image[count], PM_SIZE) ? WRONG_END : 0;
+	/* Behind that is the target's own. */
+	if (memcmp(world.pm, image[count], replay ? APPLIED_AT : PM_SIZE) != 0)
+		return WRONG_END;
+	found = target_recover(world.pm, &wrong);
+	for (i = 0; i < count; i++)
+		if (range[i].sealed && !(found >> i & 1))
+			wrong |= WRONG_END;
+	return wrong;
 }
 
 bool check_seen(unsigned int number)

@@ -29,6 +29,12 @@
  *a read finds what was written before it
  *
  * and completions come in the order of the calls, each exactly once; no state is stuck.
+ * Where counters tell of them, a counter's value is what was reported.
+ *
+ * A message whose receive recovery looks into (FI_OPT_CAIRN_REPLAY) is there when
+ * recovery finds it, whole, in the receive or where the target's program put it before it
+ * posted the receive again (target.c); what was not sent, is torn, or was applied before,
+ * recovery must not take for a message.
  */
 #ifndef EXPLORE_H
 #define EXPLORE_H
@@ -36,9 +42,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PM_SIZE 4096u
 #define CALLS 6u
+#define PAIRS 2u /* connections, at most */
 
 /* What is unusual about a machine. */
 enum special {
@@ -47,7 +55,32 @@ enum special {
 	SPECIAL_LIAR,	 /* somebody declared DDIO off; it is on */
 	SPECIAL_MESSAGE, /* the user wants the message method */
 	SPECIAL_SHORT,	 /* a send queue that programs fill, and no room for groups */
+	/* FI_COMMIT_COMPLETE is the endpoint's default, and counters tell of its end, at
+	 * both sides. */
+	SPECIAL_COUNTED,
+	SPECIAL_SHARED, /* the target's receives are a shared context's */
+	SPECIAL_ONE,	/* a connection has one receive */
 	SPECIALS
+};
+
+/* Where the target's receives are. */
+enum receives {
+	RECEIVES_VOLATILE,
+	RECEIVES_PM,
+	RECEIVES_REPLAY, /* there too, and recovery looks into them: FI_OPT_CAIRN_REPLAY
+			  */
+	RECEIVES_KINDS
+};
+
+/* What the target's program does with a message that recovery could find. */
+enum habit {
+	HABIT_KEEPS, /* leaves it in its receive */
+	/* Makes it durable elsewhere, then notes that, then posts the receive again. */
+	HABIT_APPLIES,
+	/* Three ways not to do it. */
+	HABIT_POSTS_FIRST, /* applies it when it is its turn again */
+	HABIT_NO_FLUSH,	   /* trusts the cache */
+	HABIT_NOTES_FIRST,
 };
 
 /* What the machine is like: what the settings of the device say. */
@@ -56,12 +89,23 @@ struct machine {
 	bool ddio;
 	bool iwarp;
 	bool flush; /* the device offers FLUSH and ATOMIC WRITE */
-	bool pm_receives;
+	enum receives receives;
 	unsigned int pairs; /* connections */
 	enum special special;
 };
 
-enum call_kind { CALL_END, CALL_WRITE, CALL_WRITEDATA, CALL_SEND, CALL_READ, CALL_ADD };
+enum call_kind {
+	CALL_END,
+	CALL_WRITE,
+	CALL_WRITEDATA,
+	CALL_SEND,
+	CALL_READ,
+	CALL_ADD,
+	/* fi_inject_write, fi_inject_writedata, fi_inject: with the endpoint's flags. */
+	CALL_INJECT,
+	CALL_INJECTDATA,
+	CALL_INJECTSEND,
+};
 
 /* A libfabric call of the initiator. */
 struct call {
@@ -74,6 +118,7 @@ struct call {
 	uint8_t after;
 	uint8_t pair;
 	bool wait;  /* the program waits for all before it to be reported */
+	bool room;  /* it waits until the target has a receive for it, as credits say */
 	bool quiet; /* without FI_COMPLETION */
 	bool lost;  /* nobody answers its requests */
 	bool late;  /* they arrive when time has passed: lost, and sent again */
@@ -86,9 +131,10 @@ struct call {
 #define WRONG_END 8u	  /* I3 */
 #define WRONG_ORDER 16u	  /* completions */
 #define WRONG_STUCK 32u
-#define WRONG_ERROR 64u	    /* an operation failed */
-#define WRONG_REFUSED 128u  /* a call gave an error */
-#define WRONG_EXPLORER 256u /* the search itself: out of memory */
+#define WRONG_ERROR 64u	     /* an operation failed */
+#define WRONG_REFUSED 128u   /* a call gave an error */
+#define WRONG_EXPLORER 256u  /* the search itself: out of memory */
+#define WRONG_RECOVERED 512u /* recovery took for a message what was none */
 
 struct scenario {
 	const char *name;
@@ -98,6 +144,11 @@ struct scenario {
 	bool tear;	      /* single words move by themselves */
 	uint32_t seconds;     /* that may pass at any moment; 0: none */
 	unsigned int special; /* machines, a bit each; 0: those that are not */
+	/* A bit each; 0: where a message tells them apart, all but the last. */
+	unsigned int receives;
+	enum habit habit;
+	bool untold;   /* the initiator has not heard of the receives when it begins */
+	bool trusting; /* recovery believes headers and looks at no sums */
 	/* WRONG_* that must be found on that machine, and no other. */
 	unsigned int (*expect)(const struct machine *machine);
 	bool (*fits)(const struct machine *machine); /* NULL: every machine */
@@ -110,8 +161,20 @@ struct found {
 	double seconds;
 };
 
-/* scenarios.c: ends with a name that is NULL. */
-extern const struct scenario scenarios[];
+/* scenarios.c: number one after the other, or NULL behind the last. */
+const struct scenario *scenario_at(unsigned int number);
+
+static inline bool call_sends(const struct call *call)
+{
+	return call->kind == CALL_SEND || call->kind == CALL_INJECTSEND;
+}
+
+/* Does it take a receive? */
+static inline bool call_announces(const struct call *call)
+{
+	return call_sends(call) || call->kind == CALL_WRITEDATA ||
+	       call->kind == CALL_INJECTDATA;
+}
 
 /* world.c: the environment of a process that explores a machine; dir is its own. */
 void world_settings(const struct machine *machine, const char *dir);
@@ -124,7 +187,10 @@ struct program {
 	uint32_t failed;   /* bits: errors, or calls refused */
 	uint32_t received; /* bits: what the target has read */
 	uint32_t wrong;	   /* WRONG_* that a step noticed */
-	uint64_t now;	   /* ns: the clock, which stands still */
+	/* Of each connection: messages the target has read, one of them that it has not
+	 * applied yet (0: none), and what the initiator's counter says. */
+	uint32_t arrived[PAIRS], pending[PAIRS], counted[PAIRS];
+	uint64_t now; /* ns: the clock, which stands still */
 };
 extern struct program program;
 
@@ -134,6 +200,18 @@ enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEP_TIME, STEPS };
 bool program_step(enum step step);
 /* Was everything called, and has everything ended? */
 bool program_done(void);
+
+/* call.c: one libfabric call, or -FI_EAGAIN. */
+ssize_t call_make(const struct call *call, uint32_t number);
+
+/* target.c: the target's program, and its recovery. */
+void target_begin(const struct scenario *scenario);
+void target_step(void);
+/* Is there a receive for that call, which is the next? */
+bool target_has_room(uint32_t number);
+/* Messages that recovery finds in memory, a bit for each call. *wrong: WRONG_RECOVERED.
+ */
+uint32_t target_recover(const uint8_t *memory, unsigned int *wrong);
 
 /* check.c: what is wrong in this state, WRONG_*. The first changes memory: the power
  * fails. */

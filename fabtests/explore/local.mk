@@ -3,6 +3,7 @@
 # itself: sanitizers and valgrind would only make it slow.
 check_PROGRAMS += fabtests/explore/explore
 fabtests_explore_explore_SOURCES = \
+	fabtests/explore/call.c \
 	fabtests/explore/chance.c \
 	fabtests/explore/check.c \
 	fabtests/explore/explore.c \
@@ -16,8 +17,21 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/program.c \
 	fabtests/explore/runs.c \
 	fabtests/explore/runs.h \
+	fabtests/explore/expect.c \
+	fabtests/explore/expect.h \
 	fabtests/explore/scenarios.c \
+	fabtests/explore/scenarios_counted.c \
+	fabtests/explore/scenarios_durable.c \
+	fabtests/explore/scenarios_message.c \
+	fabtests/explore/scenarios_plan.c \
+	fabtests/explore/scenarios_plain.c \
+	fabtests/explore/scenarios_replay.c \
 	fabtests/explore/search.c \
+	fabtests/explore/search.h \
+	fabtests/explore/states.c \
+	fabtests/explore/states.h \
+	fabtests/explore/target.c \
+	fabtests/explore/wander.c \
 	fabtests/explore/world.c \
 	fabtests/explore/world.h
 fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \

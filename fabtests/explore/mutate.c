@@ -36,6 +36,11 @@ static bool begins(const struct part *part, const char *plan)
 	return !strncmp(part->text, plan, strlen(plan));
 }
 
+static bool replays(const struct part *part)
+{
+	return part->machine.receives == RECEIVES_REPLAY;
+}
+
 static bool is_atomics_read(const struct part *part)
 {
 	return begins(part, "AT") && is(part, "mhp") && is_what(part, "without F");
@@ -56,7 +61,9 @@ static bool is_by_wish(const struct part *part)
 	if (part->machine.special != SPECIAL_MESSAGE || is(part, "dmp"))
 		return false;
 	if (is_what(part, "without M") || is_what(part, "without A"))
-		return rung || read || (wsp && begins(part, "SLOT WI A"));
+		return rung || read ||
+		       (wsp && (begins(part, "SLOT WI A") ||
+				(replays(part) && begins(part, "SLOT S A"))));
 	if (is_what(part, "without D"))
 		return rung && (wsp || !begins(part, "W "));
 	/* Requests arrive in the order of posting. */
@@ -67,8 +74,24 @@ static bool is_by_wish(const struct part *part)
 
 static bool is_messages_turn(const struct part *part)
 {
-	return begins(part, "after SLOT S A") && !is(part, "dmp") &&
-	       is_what(part, "without after");
+	const bool turn =
+		begins(part, "after SLOT S A") ||
+		(replays(part) && (begins(part, "after S ") || begins(part, "after W ")));
+
+	return turn && !is(part, "dmp") && is_what(part, "without after");
+}
+
+static bool is_untold(const struct part *part)
+{
+	return replays(part) && part->machine.special == SPECIAL_NONE &&
+	       is(part, "wsp") && begins(part, "SLOT S A") &&
+	       (is_what(part, "without SLOT") || is_what(part, "without A"));
+}
+
+static bool is_recoverys_order(const struct part *part)
+{
+	return replays(part) && begins(part, "S! F C") &&
+	       is_what(part, "without the fence");
 }
 
 /* What nothing notices, and why the plan has it. */
@@ -85,9 +108,15 @@ static const struct {
 	{is_by_wish, "a message by the user's wish: the completion of the write in WSP, "
 		     "of an atomic or a read behind it in MHP says as much"},
 	{is_messages_turn,
-	 "what keeps a message back: the target is told of it when what was written "
-	 "before "
-	 "is visible, but its plan knows nothing of the memory of others"},
+	 "what keeps a message and a write apart: what was written before is visible "
+	 "when "
+	 "the message is, but neither's plan knows of the memory of the other"},
+	{is_recoverys_order, "what keeps a message behind a message: recovery applies "
+			     "none behind one that is "
+			     "missing"},
+	{is_untold,
+	 "a message before the initiator has heard that recovery looks for it: "
+	 "in WSP its completion says as much"},
 };
 #define REDUNDANT (sizeof(redundant) / sizeof(redundant[0]))
 
@@ -97,12 +126,13 @@ static void group_of(const struct machine *machine, char *text, size_t size)
 {
 	struct machine like = *machine;
 
-	like.pm_receives = false;
+	if (like.receives == RECEIVES_PM)
+		like.receives = RECEIVES_VOLATILE;
 	like.pairs = 1;
-	if (like.special == SPECIAL_LIAR) {
-		like.special = SPECIAL_NONE;
+	if (like.special == SPECIAL_LIAR)
 		like.ddio = false;
-	}
+	if (like.special != SPECIAL_MESSAGE && like.special != SPECIAL_RELAXED)
+		like.special = SPECIAL_NONE;
 	machine_text(&like, text, size);
 }
 
@@ -159,12 +189,14 @@ static FILE *parts_file(const char *mode)
 bool run_mutated(const struct machine *machine, unsigned int number, struct total *total)
 {
 	const struct scenario *scenario;
+	unsigned int n;
 	FILE *file;
 	size_t i;
 
-	for (scenario = scenarios; scenario->name; scenario++)
+	for (n = 0; (scenario = scenario_at(n)); n++)
 		if (chosen(machine, scenario) && is_durable(scenario) &&
-		    !scenario->plan[0] && !(scenario->expect(machine) & WRONG_REFUSED))
+		    !scenario->plan[0] && scenario->habit <= HABIT_APPLIES &&
+		    !(scenario->expect(machine) & WRONG_REFUSED))
 			mutate(machine, scenario, total);
 	file = parts_file("a");
 	if (!file)

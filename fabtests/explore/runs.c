@@ -5,6 +5,8 @@
 #include <rdma/fabric.h>
 #include "runs.h"
 
+#define BIT(number) (1u << (number))
+
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 double seconds(void)
@@ -27,6 +29,7 @@ const char *wrong_text(unsigned int wrong, char *text, size_t size)
 		"failed",
 		"refused",
 		"explorer",
+		"recovered wrongly",
 	};
 	unsigned int i;
 
@@ -40,13 +43,20 @@ const char *wrong_text(unsigned int wrong, char *text, size_t size)
 
 void machine_text(const struct machine *m, char *text, size_t size)
 {
-	static const char *const specials[SPECIALS] = {"", ", relaxed", ", a liar",
-						       ", by message", ", short"};
+	static const char *const specials[SPECIALS] = {
+		"",	   ", relaxed", ", a liar", ", by message",
+		", short", ", counted", ", shared", ", one receive",
+	};
+	static const char *const receives[RECEIVES_KINDS] = {
+		"",
+		", receives in pm",
+		", replay",
+	};
 
 	snprintf(text, size, "%s ddio %s, %s%s%s%s%s", m->domain, m->ddio ? "on" : "off",
 		 m->iwarp ? "iwarp" : "ib", m->flush ? "" : ", no flush",
-		 m->pm_receives ? ", receives in pm" : "",
-		 m->pairs > 1 ? ", two connections" : "", specials[m->special]);
+		 receives[m->receives], m->pairs > 1 ? ", two connections" : "",
+		 specials[m->special]);
 }
 
 void add_found(const struct found *found, struct total *total)
@@ -97,19 +107,21 @@ bool is_durable(const struct scenario *scenario)
 bool chosen(const struct machine *machine, const struct scenario *scenario)
 {
 	const bool durable = is_durable(scenario), forced = scenario->plan[0] != NULL;
-	unsigned int pairs = 1;
+	unsigned int pairs = 1, receives = BIT(RECEIVES_VOLATILE);
 	const struct call *call;
-	bool receives = false;
 
 	for (call = scenario->call; call < scenario->call + CALLS && call->kind; call++) {
-		receives |= call->kind == CALL_SEND;
+		if (call_sends(call))
+			receives |= BIT(RECEIVES_PM);
 		pairs = call->pair ? 2 : pairs;
 	}
+	if (scenario->receives)
+		receives = scenario->receives;
 	/* The message method is one, whatever there is besides. */
 	if (machine->special == SPECIAL_MESSAGE && (machine->flush || !machine->ddio))
 		return false;
 	return (scenario->special ? scenario->special : 1u) >> machine->special & 1 &&
-	       pairs == machine->pairs && (receives || !machine->pm_receives) &&
+	       pairs == machine->pairs && receives >> machine->receives & 1 &&
 	       ((durable && !forced) || machine->flush) &&
 	       (!scenario->fits || scenario->fits(machine)) &&
 	       (!options.only || strstr(scenario->name, options.only));
@@ -135,8 +147,9 @@ static void add_plans(struct total *total)
 void run_all(const struct machine *machine, struct total *total)
 {
 	const struct scenario *scenario;
+	unsigned int i;
 
-	for (scenario = scenarios; scenario->name; scenario++)
+	for (i = 0; (scenario = scenario_at(i)); i++)
 		if (chosen(machine, scenario))
 			one(machine, scenario, total);
 	add_plans(total);

@@ -3,134 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "heap.h"
-#include "model.h"
 #include "plans.h"
+#include "search.h"
 #include "world.h"
 
-#define CHOICES 256u
-#define DEPTH 4096u
-#define ROOM ((size_t)2 << 30) /* for the states on the way */
-#define SEEN_FIRST (1u << 12)
+struct search now;
 
-/* A way to a state. */
-struct way {
-	uint32_t length;
-	struct svb_choice step[DEPTH]; /* kind: a choice of the device, or WAY_STEP + */
-};
-#define WAY_STEP 100u
-
-/* States met. */
-struct seen {
-	uint64_t *hash; /* 0: none */
-	size_t size, count;
-};
-
-static struct {
-	char *room;
-	size_t used;
-	struct seen seen, stopped;
-	struct way way, bad;
-	unsigned int bad_wrong;
-	const struct scenario *scenario;
-	struct found *found;
-	size_t start; /* where the state lies that every search begins with */
-	bool in_step;
-	/* WRONG_*: the search ends with the first that is wrong in such a way. */
-	unsigned int ends_with;
-} now;
-
-static bool seen_put(struct seen *seen, uint64_t hash)
+bool search_push(size_t *state)
 {
-	size_t at = hash & (seen->size - 1);
-
-	for (; seen->hash[at]; at = (at + 1) & (seen->size - 1))
-		if (seen->hash[at] == hash)
-			return false;
-	seen->hash[at] = hash;
-	seen->count++;
-	return true;
+	*state = state_push();
+	if (*state == SIZE_MAX)
+		search_note(WRONG_EXPLORER);
+	return *state != SIZE_MAX;
 }
 
-static bool seen_grow(struct seen *seen, size_t size)
+bool search_new(struct seen *seen, uint64_t hash)
 {
-	struct seen old = *seen;
-	size_t i;
+	bool full = false, is_new = seen_new(seen, hash, &full);
 
-	*seen = (struct seen){.hash = calloc(size, sizeof(uint64_t)), .size = size};
-	if (!seen->hash) {
-		*seen = old;
-		return false;
-	}
-	for (i = 0; i < old.size; i++)
-		if (old.hash[i])
-			seen_put(seen, old.hash[i]);
-	free(old.hash);
-	return true;
+	if (full)
+		search_note(WRONG_EXPLORER);
+	return is_new;
 }
 
-/* Was it not there? */
-static bool seen_new(struct seen *seen, uint64_t hash)
-{
-	if (seen->count * 2 >= seen->size && !seen_grow(seen, seen->size * 2)) {
-		now.found->wrong |= WRONG_EXPLORER;
-		return false;
-	}
-	return seen_put(seen, hash ? hash : 1);
-}
-
-static void seen_clear(struct seen *seen)
-{
-	free(seen->hash);
-	*seen = (struct seen){0};
-	seen_grow(seen, SEEN_FIRST);
-}
-
-/* Behind the states on the way; 0: no room. What is there is the state's until popped. */
-static size_t push(void)
-{
-	size_t device = svb_model_save(NULL, 0), at = now.used;
-	char *to = now.room + at;
-
-	device = (device + 7) & ~(size_t)7;
-	if (at + device + heap_size() + 2 * sizeof(program) + 64 > ROOM) {
-		now.found->wrong |= WRONG_EXPLORER;
-		return 0;
-	}
-	memcpy(to, &device, sizeof(device));
-	to += sizeof(device);
-	memset(to + device - 8, 0, 8);
-	svb_model_save(to, device);
-	memcpy(to + device, &program, sizeof(program));
-	to += device + ((sizeof(program) + 7) & ~(size_t)7);
-	heap_save(to);
-	now.used = (size_t)(to + heap_size() - now.room);
-	return at;
-}
-
-static void back_to(size_t at)
-{
-	const char *from = now.room + at + sizeof(size_t);
-	size_t device;
-
-	memcpy(&device, now.room + at, sizeof(device));
-	heap_restore(from + device + ((sizeof(program) + 7) & ~(size_t)7));
-	memcpy(&program, from + device, sizeof(program));
-	svb_model_restore(from);
-}
-
-static uint64_t hash_of(size_t at)
-{
-	size_t device;
-
-	memcpy(&device, now.room + at, sizeof(device));
-	return svb_machine_hash(now.room + at + sizeof(device),
-				device + sizeof(program)) ^
-	       heap_hash();
-}
-
-static void note(unsigned int wrong)
+void search_note(unsigned int wrong)
 {
 	if (wrong && !now.found->wrong) {
 		now.bad_wrong = wrong;
@@ -141,10 +38,10 @@ static void note(unsigned int wrong)
 	now.found->wrong |= wrong;
 }
 
-static bool go(const struct svb_choice *choice)
+bool search_go(const struct svb_choice *choice)
 {
 	if (now.way.length == DEPTH) {
-		note(WRONG_EXPLORER);
+		search_note(WRONG_EXPLORER);
 		return false;
 	}
 	now.way.step[now.way.length++] = *choice;
@@ -156,22 +53,24 @@ static void stop_visit(void)
 {
 	struct svb_choice choices[CHOICES];
 	uint32_t count, i;
-	size_t state = push();
+	size_t state;
 
-	if (now.used == state || !seen_new(&now.stopped, hash_of(state))) {
-		now.used = state;
+	if (!search_push(&state))
+		return;
+	if (!search_new(&now.stopped, state_hash(state))) {
+		state_pop(state);
 		return;
 	}
 	count = svb_model_enabled(choices, CHOICES);
-	note(check_power());
-	back_to(state);
-	for (i = 0; i < count && go(&choices[i]); i++) {
+	search_note(check_power());
+	state_back_to(state);
+	for (i = 0; i < count && search_go(&choices[i]); i++) {
 		svb_model_apply(&choices[i]);
 		stop_visit();
-		back_to(state);
+		state_back_to(state);
 		now.way.length--;
 	}
-	now.used = state;
+	state_pop(state);
 }
 
 /* The linker puts it where the processor's flushes end up. */
@@ -195,23 +94,20 @@ static bool visit_step(enum step step, size_t state, uint64_t hash)
 {
 	struct svb_choice way = {.kind = WAY_STEP + step};
 	bool changed = false;
-	size_t after;
 
-	if (!go(&way))
+	if (!search_go(&way))
 		return false;
 	now.in_step = true;
 	if (program_step(step)) {
 		now.found->runs++;
-		after = push();
-		changed = now.used != after && hash_of(after) != hash;
-		now.used = after;
+		changed = state_hash_now() != hash;
 	}
 	now.in_step = false;
 	if (changed) {
-		note(program.wrong);
+		search_note(program.wrong);
 		visit();
 	}
-	back_to(state);
+	state_back_to(state);
 	now.way.length--;
 	return changed;
 }
@@ -221,61 +117,80 @@ static void visit(void)
 	struct svb_choice choices[CHOICES];
 	bool moved = false;
 	uint32_t count, i;
-	size_t state = push();
 	uint64_t hash;
+	size_t state;
 
-	hash = hash_of(state);
-	if (now.used == state || (now.found->wrong & now.ends_with) ||
-	    !seen_new(&now.seen, hash)) {
-		now.used = state;
+	if ((now.found->wrong & now.ends_with) || !search_push(&state))
+		return;
+	hash = state_hash(state);
+	if (!search_new(&now.seen, hash)) {
+		state_pop(state);
 		return;
 	}
 	count = svb_model_enabled(choices, CHOICES);
 	if (count == CHOICES)
 		now.found->wrong |= WRONG_EXPLORER;
-	note(check_power());
-	back_to(state);
+	search_note(check_power());
+	state_back_to(state);
 	for (i = 0; i < STEPS; i++)
 		moved |= visit_step((enum step)i, state, hash);
-	for (i = 0; i < count && go(&choices[i]); i++) {
+	for (i = 0; i < count && search_go(&choices[i]); i++) {
 		svb_model_apply(&choices[i]);
 		visit();
-		back_to(state);
+		state_back_to(state);
 		now.way.length--;
 	}
 	if (!moved && !count)
-		note(check_end());
-	now.used = state;
+		search_note(check_end());
+	state_pop(state);
+}
+
+/* All that is under way arrives, and the initiator looks at it. */
+static void settle(void)
+{
+	struct svb_choice choices[CHOICES];
+	struct fi_cq_data_entry entry;
+	uint64_t before;
+
+	do {
+		before = state_hash_now();
+		while (svb_model_enabled(choices, CHOICES))
+			svb_model_apply(&choices[0]);
+		heap_use(true);
+		fi_cq_read(world.cq[INITIATOR], &entry, 1);
+		fi_cq_read(world.cq[TARGET], &entry, 1);
+		heap_use(false);
+	} while (state_hash_now() != before);
 }
 
 void search_init(void)
 {
 	struct found none = {0};
 
-	now.room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	now.found = &none;
-	/* All of it is in the heap. */
-	svb_model_leave_memory(true);
-	if (now.room == MAP_FAILED || !heap_watch())
+	states_init();
+	if (!search_push(&now.start))
 		abort();
-	now.start = push();
+	settle();
+	if (!search_push(&now.told))
+		abort();
 }
 
-static void begin(void)
+void search_begin(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < CALLS; i++)
 		if (!plans_force(i, now.scenario->plan[i]))
 			now.found->wrong |= WRONG_EXPLORER;
-	back_to(now.start);
+	state_back_to(now.scenario->untold ? now.start : now.told);
 	svb_model_tear(now.scenario->tear);
 	program_begin(now.scenario);
+	target_begin(now.scenario);
 	check_begin(now.scenario);
 }
 
-static void prepare(const struct scenario *scenario, struct found *found)
+void search_prepare(const struct scenario *scenario, struct found *found)
 {
 	*found = (struct found){0};
 	now.scenario = scenario;
@@ -283,88 +198,7 @@ static void prepare(const struct scenario *scenario, struct found *found)
 	now.way.length = 0;
 	seen_clear(&now.seen);
 	seen_clear(&now.stopped);
-	begin();
-}
-
-/* xorshift64*. */
-static uint32_t chance(uint64_t *seed, uint32_t most)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return (uint32_t)((*seed * 0x2545f4914f6cdd1dull >> 33) % most);
-}
-
-static void wander_step(enum step step)
-{
-	struct svb_choice way = {.kind = WAY_STEP + step};
-
-	if (!go(&way))
-		return;
-	now.in_step = true;
-	now.found->runs += program_step(step);
-	now.in_step = false;
-	note(program.wrong);
-}
-
-/* The device has nothing to do: does no processor change anything? */
-static bool wander_ends(uint64_t before)
-{
-	size_t state;
-	uint64_t hash;
-	uint32_t i;
-
-	/* All of them: one that tries again, and counts that, must not keep the others
-	 * off. */
-	for (i = 0; i < STEPS; i++)
-		wander_step((enum step)i);
-	state = push();
-	hash = hash_of(state);
-	now.used = state;
-	return hash == before;
-}
-
-/* One way to the end. */
-static void wander(uint64_t *seed)
-{
-	struct svb_choice choices[CHOICES];
-	uint32_t count, pick;
-	size_t state;
-	uint64_t hash;
-
-	while (!now.found->wrong) {
-		state = push();
-		hash = hash_of(state);
-		if (now.used != state && seen_new(&now.seen, hash)) {
-			note(check_power());
-			back_to(state);
-		}
-		now.used = state;
-		count = svb_model_enabled(choices, CHOICES);
-		if (!count) {
-			if (!wander_ends(hash))
-				continue;
-			note(check_end());
-			return;
-		}
-		pick = chance(seed, count + STEPS);
-		if (pick >= count)
-			wander_step((enum step)(pick - count));
-		else if (go(&choices[pick]))
-			svb_model_apply(&choices[pick]);
-	}
-}
-
-void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
-		 struct found *found)
-{
-	prepare(scenario, found);
-	while (ways-- && !found->wrong) {
-		now.way.length = 0;
-		begin();
-		wander(&seed);
-	}
-	found->states = now.seen.count + now.stopped.count;
+	search_begin();
 }
 
 void search_first(const struct scenario *scenario, unsigned int expected,
@@ -377,7 +211,7 @@ void search_first(const struct scenario *scenario, unsigned int expected,
 
 void search(const struct scenario *scenario, struct found *found)
 {
-	prepare(scenario, found);
+	search_prepare(scenario, found);
 	visit();
 	found->states = now.seen.count + now.stopped.count;
 }
@@ -418,7 +252,7 @@ static unsigned int again(void)
 	unsigned int wrong = 0;
 	uint32_t i;
 
-	begin();
+	search_begin();
 	for (i = 0; i < now.bad.length; i++) {
 		step = &now.bad.step[i];
 		if (step->kind < WAY_STEP)

@@ -13,6 +13,7 @@
 #include <rdma/providers/fi_prov.h>
 #include "heap.h"
 #include "medium.h"
+#include "pverbs.h"
 #include "step.h"
 #include "world.h"
 
@@ -120,6 +121,8 @@ static struct fi_info *hints(void)
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	info->tx_attr->size =
 		world.machine->special == SPECIAL_SHORT ? DEPTH_SHORT : DEPTH;
+	if (world.machine->special == SPECIAL_COUNTED)
+		info->tx_attr->op_flags = FI_COMMIT_COMPLETE;
 	info->rx_attr->size = DEPTH_SHORT;
 	return info;
 }
@@ -162,46 +165,6 @@ static void domain(int side, struct fi_info *info)
 	need(fi_cq_open(world.domain[side], &attr, &world.cq[side], NULL), "fi_cq_open");
 }
 
-static struct fid_ep *endpoint(int side, struct fi_info *info)
-{
-	struct fid_ep *ep;
-
-	need(fi_endpoint(world.domain[side], info, &ep, NULL), "fi_endpoint");
-	need(fi_ep_bind(ep, &world.eq->fid, 0), "fi_ep_bind");
-	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION),
-	     "fi_ep_bind");
-	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_RECV), "fi_ep_bind");
-	need(fi_enable(ep), "fi_enable");
-	return ep;
-}
-
-static void pair(unsigned int number)
-{
-	struct fid_ep **ep = world.ep[number];
-	struct fi_eq_cm_entry entry;
-	int connected = 0, looks;
-	uint32_t event;
-	ssize_t ret;
-
-	ep[INITIATOR] = endpoint(INITIATOR, world.info);
-	need(fi_connect(ep[INITIATOR], world.info->dest_addr, NULL, 0), "fi_connect");
-	for (looks = 0; connected < 2; looks++) {
-		ret = fi_eq_read(world.eq, &event, &entry, sizeof(entry), 0);
-		if (ret == -FI_EAGAIN && looks < PATIENCE)
-			continue;
-		need(ret, "connecting");
-		if (event == FI_CONNREQ) {
-			domain(TARGET, entry.info);
-			ep[TARGET] = endpoint(TARGET, entry.info);
-			need(fi_accept(ep[TARGET], NULL, 0), "fi_accept");
-		} else if (event == FI_CONNECTED) {
-			connected++;
-		} else {
-			need(-FI_EOTHER, "the next event");
-		}
-	}
-}
-
 static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
 			     uint64_t flags)
 {
@@ -212,41 +175,138 @@ static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
 	return mr;
 }
 
-static void memory(void)
+static void initiator_memory(void)
 {
-	int fd = open(svb_medium_mapping(), O_RDWR | O_CLOEXEC);
 	unsigned int i;
 
-	world.pm = mmap(NULL, PM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	need(fd < 0 || world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
-	close(fd);
 	world.source = aligned_alloc(64, CALLS * LEN_MAX);
 	world.result = aligned_alloc(64, CALLS * LEN_MAX);
-	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
-	need(world.source && world.result && world.receive ? 0 : -FI_ENOMEM, "memory");
+	world.inject = aligned_alloc(64, LEN_MAX);
+	need(world.source && world.result && world.inject ? 0 : -FI_ENOMEM, "memory");
 	/* Sums tell which calls took place. */
 	for (i = 0; i < CALLS; i++)
 		memset(world.source[i], 1 << i, LEN_MAX);
 	world.source_mr =
 		region(INITIATOR, world.source, CALLS * LEN_MAX, FI_WRITE | FI_SEND, 0);
 	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
+}
+
+static void target_memory(void)
+{
+	int fd = open(svb_medium_mapping(), O_RDWR | O_CLOEXEC);
+
+	world.pm = mmap(NULL, PM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	need(fd < 0 || world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
+	close(fd);
+	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
+	need(world.receive ? 0 : -FI_ENOMEM, "memory");
 	world.pm_mr = region(TARGET, world.pm, PM_SIZE,
 			     FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, FI_RMA_PMEM);
 	world.receive_mr =
 		region(TARGET, world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
 }
 
-static void receives(void)
+static struct fid_cntr *counter(int side)
 {
-	bool pm = world.machine->pm_receives;
+	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_NONE};
+	struct fid_cntr *cntr;
+
+	need(fi_cntr_open(world.domain[side], &attr, &cntr, NULL), "fi_cntr_open");
+	return cntr;
+}
+
+/* The target's side of the world, which the first request for a connection brings. */
+static void target(struct fi_info *info)
+{
+	if (world.domain[TARGET])
+		return;
+	domain(TARGET, info);
+	target_memory();
+	if (world.machine->special != SPECIAL_SHARED)
+		return;
+	need(fi_srx_context(world.domain[TARGET], info->rx_attr, &world.srx, NULL),
+	     "fi_srx_context");
+}
+
+static struct fid_ep *endpoint(int side, struct fi_info *info, unsigned int number)
+{
+	const bool counted = world.machine->special == SPECIAL_COUNTED;
+	struct fid_ep *ep;
+
+	if (side == TARGET && world.srx)
+		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	need(fi_endpoint(world.domain[side], info, &ep, NULL), "fi_endpoint");
+	need(fi_ep_bind(ep, &world.eq->fid, 0), "fi_ep_bind");
+	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION),
+	     "fi_ep_bind");
+	need(fi_ep_bind(ep, &world.cq[side]->fid,
+			counted ? FI_RECV | FI_SELECTIVE_COMPLETION : FI_RECV),
+	     "fi_ep_bind");
+	if (counted) {
+		world.cntr[number][side] = counter(side);
+		need(fi_ep_bind(ep, &world.cntr[number][side]->fid,
+				side == TARGET ? FI_RECV : FI_SEND | FI_WRITE | FI_READ),
+		     "fi_ep_bind");
+	}
+	if (side == TARGET && world.srx)
+		need(fi_ep_bind(ep, &world.srx->fid, 0), "fi_ep_bind");
+	need(fi_enable(ep), "fi_enable");
+	return ep;
+}
+
+static void accept_one(unsigned int number, struct fi_info *info)
+{
+	struct fid_ep *ep;
+
+	target(info);
+	ep = endpoint(TARGET, info, number);
+	if (world.machine->receives == RECEIVES_REPLAY)
+		need(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY,
+			       &world.pm_mr, sizeof(world.pm_mr)),
+		     "FI_OPT_CAIRN_REPLAY");
+	need(fi_accept(ep, NULL, 0), "fi_accept");
+	world.ep[number][TARGET] = ep;
+}
+
+static void pair(unsigned int number)
+{
+	struct fid_ep **ep = world.ep[number];
+	struct fi_eq_cm_entry entry;
+	int connected = 0, looks;
+	uint32_t event;
+	ssize_t ret;
+
+	ep[INITIATOR] = endpoint(INITIATOR, world.info, number);
+	need(fi_connect(ep[INITIATOR], world.info->dest_addr, NULL, 0), "fi_connect");
+	for (looks = 0; connected < 2; looks++) {
+		ret = fi_eq_read(world.eq, &event, &entry, sizeof(entry), 0);
+		if (ret == -FI_EAGAIN && looks < PATIENCE)
+			continue;
+		need(ret, "connecting");
+		if (event == FI_CONNREQ)
+			accept_one(number, entry.info);
+		else if (event == FI_CONNECTED)
+			connected++;
+		else
+			need(-FI_EOTHER, "the next event");
+	}
+}
+
+bool world_asks(void)
+{
+	return crn_container_of(world.ep[0][TARGET], struct pvb_ep, fid)->conn.lane;
+}
+
+void world_receive(unsigned int number)
+{
+	const bool pm = world.machine->receives != RECEIVES_VOLATILE;
 	uint8_t *to = pm ? world.pm + RECEIVE_AT : world.receive;
 	void *desc = fi_mr_desc(pm ? world.pm_mr : world.receive_mr);
-	unsigned int i;
+	struct fid_ep *ep = world.srx ? world.srx : world.ep[number / RECEIVES][TARGET];
 
-	for (i = 0; i < world.machine->pairs * RECEIVES; i++)
-		need(fi_recv(world.ep[i / RECEIVES][TARGET], to + i * LEN_MAX, LEN_MAX,
-			     desc, 0, (void *)(uintptr_t)(i + 1)),
-		     "fi_recv");
+	need(fi_recv(ep, to + number * LEN_MAX, LEN_MAX, desc, 0,
+		     (void *)(uintptr_t)(number + 1)),
+	     "fi_recv");
 }
 
 void world_open(const struct machine *machine)
@@ -259,9 +319,15 @@ void world_open(const struct machine *machine)
 	listener();
 	heap_use(true);
 	domain(INITIATOR, world.info);
+	initiator_memory();
 	for (i = 0; i < machine->pairs; i++)
 		pair(i);
-	memory();
-	receives();
+	world.receives = machine->special == SPECIAL_ONE ? 1 : RECEIVES;
+	for (i = 0; i < machine->pairs * RECEIVES; i++)
+		if (i % RECEIVES < world.receives)
+			world_receive(i);
+	need(fi_open_ops(&world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,
+			 (void **)&world.replay, NULL),
+	     FI_CAIRN_REPLAY);
 	heap_use(false);
 }

@@ -10,16 +10,21 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_ext_cairn.h>
 #include <rdma/fi_rma.h>
 #include "explore.h"
 
-#define PAIRS 2u
 #define INITIATOR 0
 #define TARGET 1
 #define LEN_MAX 256u
 /* Receives: buffers of LEN_MAX bytes each, from here on in persistent memory. */
 #define RECEIVES 2u
 #define RECEIVE_AT 3072u
+/* What a target has made durable of a connection's messages: how many in a row, and from
+ * the next line on each of them. */
+#define APPLIED_AT 1024u
+#define APPLIED_ROOM 1024u
+#define APPLIED_LEN 128u
 
 struct world {
 	const struct machine *machine;
@@ -31,13 +36,24 @@ struct world {
 	struct fid_domain *domain[2];
 	struct fid_cq *cq[2];
 	struct fid_ep *ep[PAIRS][2];
+	struct fid_ep *srx;    /* SPECIAL_SHARED */
+	unsigned int receives; /* of a connection, at most RECEIVES */
+	/* SPECIAL_COUNTED: of what the initiator posts, and of the target's receives. */
+	struct fid_cntr *cntr[PAIRS][2];
+	struct fi_cairn_ops_replay *replay;
 	struct fid_mr *source_mr, *result_mr, *pm_mr, *receive_mr;
 	uint8_t *pm; /* the persistent file, mapped */
 	/* What each call writes, and where its read goes. */
 	uint8_t (*source)[LEN_MAX];
 	uint8_t (*result)[LEN_MAX];
+	uint8_t *inject;  /* what is given to inject calls, and changed afterwards */
 	uint8_t *receive; /* of the target, not persistent */
 };
 extern struct world world;
+
+/* Can the ends ask each other's processor for something? */
+bool world_asks(void);
+/* world.c: the target posts a receive, by number. */
+void world_receive(unsigned int number);
 
 #endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target's program: it reads its completion queue, and of messages that can be found
+ * again (FI_OPT_CAIRN_REPLAY, FI_CAIRN_REPLAY of rdma/fi_ext_cairn.h) it keeps books in
+ * persistent memory: how many it has applied, and their payloads. Recovery goes on from
+ * there with what it finds in the receives.
+ */
+#include <string.h>
+#include <libpmem.h>
+#include "world.h"
+
+#define ENTRIES 8
+
+static const struct scenario *running;
+/* By connection, or all of them where the receives are shared, in the order sent: which
+ * call takes a receive. */
+static uint32_t message[PAIRS][CALLS];
+static uint32_t messages[PAIRS];
+
+static bool replays(void)
+{
+	return world.machine->receives == RECEIVES_REPLAY;
+}
+
+void target_begin(const struct scenario *scenario)
+{
+	const struct call *call = scenario->call;
+	uint32_t i, p;
+
+	running = scenario;
+	memset(messages, 0, sizeof(messages));
+	for (i = 0; i < CALLS && call[i].kind; i++) {
+		memset(world.source[i], 1 << i, LEN_MAX);
+		if (!call_announces(&call[i]))
+			continue;
+		p = world.srx ? 0 : call[i].pair;
+		message[p][messages[p]++] = i;
+		if (replays() && call_sends(&call[i]))
+			world.replay->seal(world.source[i],
+					   world.source[i] + FI_CAIRN_REPLAY_HEADER,
+					   call[i].len - FI_CAIRN_REPLAY_HEADER,
+					   messages[p]);
+	}
+}
+
+static uint8_t *books(const void *memory, uint32_t pair)
+{
+	return (uint8_t *)(uintptr_t)memory + APPLIED_AT + pair * APPLIED_ROOM;
+}
+
+static uint8_t *applied(const void *memory, uint32_t pair, uint64_t number)
+{
+	return books(memory, pair) + 64 + (number - 1) * APPLIED_LEN;
+}
+
+static const uint8_t *payload(uint32_t call, size_t *len)
+{
+	*len = running->call[call].len - FI_CAIRN_REPLAY_HEADER;
+	return world.source[call] + FI_CAIRN_REPLAY_HEADER;
+}
+
+static void note(uint32_t pair, uint64_t number)
+{
+	uint8_t *to = books(world.pm, pair);
+
+	memcpy(to, &number, sizeof(number));
+	if (running->habit != HABIT_NO_FLUSH)
+		pmem_persist(to, sizeof(number));
+}
+
+/* from: the message's payload, in its receive or in a copy that is not persistent. */
+static void apply(uint32_t pair, uint64_t number, const uint8_t *from, size_t len)
+{
+	uint8_t *to = applied(world.pm, pair, number);
+
+	if (running->habit == HABIT_NOTES_FIRST)
+		note(pair, number);
+	memcpy(to, from, len);
+	if (running->habit != HABIT_NO_FLUSH)
+		pmem_persist(to, len);
+	if (running->habit != HABIT_NOTES_FIRST)
+		note(pair, number);
+}
+
+static void apply_pending(uint32_t pair)
+{
+	const uint32_t number = program.pending[pair];
+	const uint8_t *from;
+	size_t len;
+
+	if (!number)
+		return;
+	from = payload(message[pair][number - 1], &len);
+	apply(pair, number, from, len);
+	program.pending[pair] = 0;
+}
+
+static void handle(uint32_t receive, uint32_t pair)
+{
+	const uint32_t number = program.arrived[pair], call = message[pair][number - 1];
+	size_t len;
+
+	if (running->habit == HABIT_KEEPS)
+		return;
+	if (running->habit == HABIT_POSTS_FIRST) {
+		apply_pending(pair);
+		program.pending[pair] = number;
+	} else {
+		payload(call, &len);
+		apply(pair, number,
+		      world.pm + RECEIVE_AT + receive * LEN_MAX + FI_CAIRN_REPLAY_HEADER,
+		      len);
+	}
+	world_receive(receive);
+}
+
+static void arrived(uint32_t pair)
+{
+	const uint32_t number = message[pair][program.arrived[pair]++];
+
+	program.received |= 1u << number;
+	if (!check_seen(number))
+		program.wrong |= WRONG_END;
+}
+
+/* A message took that receive. */
+static void received(uint32_t receive)
+{
+	uint32_t pair = world.srx ? 0 : receive / RECEIVES, number;
+
+	if (!world.srx) {
+		/* They are used in the order posted. */
+		if (receive % RECEIVES != program.arrived[pair] % world.receives ||
+		    program.arrived[pair] == messages[pair]) {
+			program.wrong |= WRONG_ORDER;
+			return;
+		}
+		arrived(pair);
+		handle(receive, pair);
+		return;
+	}
+	/* Messages of several connections come in any order, each to its receive. */
+	number = message[0][receive];
+	program.received |= 1u << number;
+	if (!check_seen(number))
+		program.wrong |= WRONG_END;
+}
+
+static void read_counters(void)
+{
+	uint32_t pair;
+
+	for (pair = 0; pair < world.machine->pairs; pair++)
+		while (program.arrived[pair] < fi_cntr_read(world.cntr[pair][TARGET]) &&
+		       program.arrived[pair] < messages[pair])
+			arrived(pair);
+}
+
+bool target_has_room(uint32_t number)
+{
+	const uint32_t pair = running->call[number].pair;
+	uint32_t used = 0;
+
+	while (message[pair][used] != number)
+		used++;
+	return used < program.arrived[pair] + world.receives;
+}
+
+void target_step(void)
+{
+	struct fi_cq_err_entry error = {0};
+	struct fi_cq_data_entry entry[ENTRIES];
+	struct fid_cq *cq = world.cq[TARGET];
+	uint32_t pair;
+	ssize_t got, i;
+
+	for (pair = 0; pair < PAIRS; pair++)
+		apply_pending(pair);
+	if (world.machine->special == SPECIAL_COUNTED)
+		read_counters();
+	got = fi_cq_read(cq, entry, ENTRIES);
+	for (i = 0; i < got; i++)
+		received((uint32_t)(uintptr_t)entry[i].op_context - 1);
+	if (got == -FI_EAVAIL) {
+		program.wrong |= WRONG_ERROR;
+		fi_cq_readerr(cq, &error, 0);
+	}
+}
+
+/* Recovery */
+
+struct finding {
+	uint32_t pair, found;
+	unsigned int wrong;
+};
+
+static int find(void *ctx, const struct fi_cairn_replay_message *found)
+{
+	struct finding *f = ctx;
+	const uint8_t *sent;
+	uint32_t call;
+	size_t len;
+
+	if (!found->number || found->number > messages[f->pair]) {
+		f->wrong |= WRONG_RECOVERED;
+		return 0;
+	}
+	call = message[f->pair][found->number - 1];
+	sent = payload(call, &len);
+	/* Twice, of another length, with other bytes, or never sent. */
+	if (f->found >> call & 1 || found->len != len ||
+	    memcmp(found->payload, sent, len) != 0 || call >= program.called)
+		f->wrong |= WRONG_RECOVERED;
+	else
+		f->found |= 1u << call;
+	return 0;
+}
+
+/* As replay, but whatever looks like a header is one. */
+static void trust(const uint8_t *receives, uint64_t first, struct finding *f)
+{
+	struct fi_cairn_replay_message found;
+	const uint8_t *at;
+	uint32_t i;
+
+	for (i = 0; i < RECEIVES; i++) {
+		at = receives + i * LEN_MAX;
+		memcpy(&found.number, at + 8, sizeof(found.number));
+		memcpy(&found.len, at + 16, sizeof(found.len));
+		found.payload = at + FI_CAIRN_REPLAY_HEADER;
+		if (!memcmp(at, "CrnRply1", 8) && found.number >= first)
+			find(f, &found);
+	}
+}
+
+static void recover(const uint8_t *memory, struct finding *f)
+{
+	const uint8_t *receives = memory + RECEIVE_AT + f->pair * RECEIVES * LEN_MAX;
+	struct fi_cairn_replay_message own;
+	uint64_t done, number;
+	uint32_t call;
+
+	memcpy(&done, books(memory, f->pair), sizeof(done));
+	for (number = 1; number <= done && number <= messages[f->pair]; number++) {
+		call = message[f->pair][number - 1];
+		own.number = number;
+		payload(call, &own.len);
+		own.payload = applied(memory, f->pair, number);
+		find(f, &own);
+	}
+	if (running->trusting)
+		trust(receives, done + 1, f);
+	else if (world.replay->replay(receives, LEN_MAX, RECEIVES, done + 1, find, f) < 0)
+		f->wrong |= WRONG_EXPLORER;
+}
+
+uint32_t target_recover(const uint8_t *memory, unsigned int *wrong)
+{
+	struct finding f = {0};
+
+	for (f.pair = 0; replays() && f.pair < world.machine->pairs; f.pair++)
+		recover(memory, &f);
+	*wrong = f.wrong;
+	return f.found;
+}
