@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many connections that all stand, and that leave nothing behind. */
 #include <dirent.h>
+#include <malloc.h>
 
 #include "many.h"
 
@@ -99,12 +100,14 @@ static int descriptors(void)
 #define MEMORY_COMES_BACK true
 #endif
 
+/* But for what the C library keeps of what was freed. */
 static long resident_kib(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
 	char line[128];
 	long kib = -1;
 
+	malloc_trim(0);
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
 			break;
