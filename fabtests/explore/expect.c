@@ -145,10 +145,10 @@ bool fits_flush_drained(const struct machine *m)
 	return m->flush && is(m, "dmp") && !m->ddio;
 }
 
-/* Where a message needs nobody's help. */
-bool fits_one_sided(const struct machine *m)
+/* Where a flush of the initiator's makes writes durable, so that several can share it. */
+bool fits_groups(const struct machine *m)
 {
-	return m->flush && !(is(m, "dmp") && m->ddio);
+	return !is(m, "dmp") || !m->ddio || (m->flush && !m->iwarp);
 }
 
 bool fits_has_atomics(const struct machine *m)

@@ -30,9 +30,9 @@ unsigned int expect_torn(const struct machine *m);
 /* As scenario.fits. */
 bool fits_pipelined(const struct machine *m);
 bool fits_flush(const struct machine *m);
+bool fits_groups(const struct machine *m);
 bool fits_flush_data(const struct machine *m);
 bool fits_flush_drained(const struct machine *m);
-bool fits_one_sided(const struct machine *m);
 bool fits_has_data(const struct machine *m);
 bool fits_message_alone(const struct machine *m);
 bool fits_fast(const struct machine *m);

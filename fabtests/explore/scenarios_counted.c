@@ -28,6 +28,7 @@ const struct scenario scenarios_counted[] = {
 		 CALL(INJECT, A + 32, LINE, DURABLE),
 	 },
 	 COUNTED,
+	 .fits = fits_fast,
 	 .expect = expect_durable},
 	{"counted, fi_inject_write, compound",
 	 {

@@ -163,6 +163,7 @@ const struct scenario scenarios_durable[] = {
 		 CALL(WRITE, A + 4 * LINE, 8, .flags = FI_MORE),
 		 CALL(WRITE, B, 8, DURABLE),
 	 },
+	 .fits = fits_groups,
 	 .expect = expect_durable},
 	{"durable group, then a compound",
 	 {
