@@ -99,7 +99,8 @@ static void ex_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv
 	CT_EXPECT_EQ(qp, &fake_ex.qp);
 	CT_EXPECT_LE(count, CRN_COUNT(wr->sge));
 	wr->num_sge = CRN_MIN(count, CRN_COUNT(wr->sge));
-	memcpy(wr->sge, sge, wr->num_sge * sizeof(*sge));
+	if (wr->num_sge)
+		memcpy(wr->sge, sge, wr->num_sge * sizeof(*sge));
 }
 
 static void ex_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
