@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cairn/compat.h>
+#include "pverbs.h"
 #include "fi_pmem.h"
 #include "persist/plan.h"
 #include "persist/wire.h"
@@ -57,7 +58,8 @@ static struct pvb_plan_query pmem_query(const struct pmem_device *device,
 		.native_flush = facts->desc.flush,
 		.native_write = facts->desc.atomic_write,
 		.doorbell = device->atomics,
-		.control = true,
+		.control = pvb_params.durable != PVB_DURABLE_OFF,
+		.force_message = pvb_params.force_message,
 		.op = op,
 		.len = op == PVB_PLAN_ATOMIC ? SECOND : FIRST,
 		.inline_max = device->atomics ? PVB_WIRE_INLINE : 0,
@@ -74,6 +76,10 @@ static void pmem_row(const struct pmem_device *device, const struct pvb_facts *f
 	char text[64];
 	int ret;
 
+	if (op == PVB_PLAN_ATOMIC && !device->atomics) {
+		printf("    %-10s none: the device has no atomics\n", name);
+		return;
+	}
 	if (pvb_plan(&query, &first)) {
 		printf("    %-10s none\n", name);
 		return;

@@ -48,6 +48,11 @@ sim --domain wsp --link iwarp $pmem
 expect "over iWARP a completion is not enough" 0 'iWARP' 'WSP \(declared\)' 'write +W F C +1'
 sim --domain dmp --flush off --link iwarp $pmem
 expect "and a message has to wait until the data is there" 0 'write +W F C M A +2'
+expect "an operation that the device lacks has no method" 0 'atomic +none: the device has no atomics'
+FI_PVERBS_COMMIT_METHOD=message sim --domain mhp $pmem
+expect "the user's wish for messages counts" 0 'write +W D M A +1'
+FI_PVERBS_DURABLE=off sim --domain dmp --flush off $pmem
+expect "and that there be none" 0 'write +none'
 sim --domain mhp $pmem "$tmp/pm"
 expect "a file is looked at as it is mapped" 0 'persistent \(declared, simverbs'
 sim --power-fail 1000000 --domain mhp $pmem "$tmp/pm"
