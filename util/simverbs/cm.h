@@ -44,6 +44,8 @@ enum svb_cm_state {
 struct svb_cm_channel {
 	struct rdma_event_channel ch; /* an eventfd that counts the events */
 	struct crn_list events;
+	unsigned int readers; /* threads in rdma_get_cm_event */
+	bool closed;	      /* the last of them frees it */
 };
 
 struct svb_cm_mcast {

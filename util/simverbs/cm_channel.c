@@ -76,13 +76,34 @@ static void svb_cm_orphan(struct svb_cm_id *id, void *channel)
 		svb_cm_drop(id);
 }
 
-SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+/*
+ * Programs close a channel while another thread waits for its events (rping does); that
+ * one ends with EBADF.
+ */
+SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 {
+	struct svb_cm_channel *channel = svb_cm_channel(ch);
+	bool last;
+
 	svb_cm_lock();
 	svb_cm_each(svb_cm_orphan, channel);
+	channel->closed = true;
+	last = !channel->readers;
 	svb_cm_unlock();
-	close(channel->fd);
-	free(channel);
+	close(ch->fd);
+	if (last)
+		free(channel);
+}
+
+/* A thread that waited for events is back; false: there is no channel any more. Called
+ * with the lock held. */
+static bool svb_cm_reader_back(struct svb_cm_channel *channel)
+{
+	const bool closed = channel->closed;
+
+	if (!--channel->readers && closed)
+		free(channel);
+	return !closed;
 }
 
 struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,
@@ -255,21 +276,42 @@ static int svb_cm_poll_box(int fd)
 	return 0;
 }
 
+/* Waits for the count of a channel's events to fall by one. 0, with the lock held, or an
+ * errno, without it. */
+static int svb_cm_await(struct svb_cm_channel *channel)
+{
+	const int fd = channel->ch.fd;
+	uint64_t one;
+	int ret;
+
+	svb_cm_lock();
+	channel->readers++;
+	svb_cm_unlock();
+	ret = svb_cm_box_fd() >= 0 ? svb_cm_poll_box(fd) : 0;
+	if (!ret && read(fd, &one, sizeof(one)) < 0)
+		ret = errno;
+	svb_cm_lock();
+	if (!svb_cm_reader_back(channel))
+		ret = EBADF;
+	if (ret)
+		svb_cm_unlock();
+	return ret;
+}
+
 SVB_API int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **out)
 {
 	struct svb_cm_channel *channel = svb_cm_channel(ch);
 	struct svb_cm_event *event = NULL;
 	struct crn_list *entry;
-	uint64_t one;
 	int ret;
 
 	if (!ch || !out)
 		return svb_cm_result(EINVAL);
 	while (!event) {
-		ret = svb_cm_box_fd() >= 0 ? svb_cm_poll_box(ch->fd) : 0;
-		if (ret || read(ch->fd, &one, sizeof(one)) < 0)
-			return svb_cm_result(ret ? ret : errno);
-		svb_cm_lock();
+		/* Comes back with the lock held. */
+		ret = svb_cm_await(channel);
+		if (ret)
+			return svb_cm_result(ret);
 		entry = crn_list_pop(&channel->events);
 		event = entry ? crn_container_of(entry, struct svb_cm_event, entry)
 			      : NULL;
