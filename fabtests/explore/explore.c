@@ -19,7 +19,8 @@
 #define SEED "EXPLORE_SEED"
 #define FOLDER "EXPLORE_FOLDER"
 
-struct options options = {.jobs = 2};
+/* Each of them waits for memory now and then: two processors are busy with four. */
+struct options options = {.jobs = 4};
 
 /* In a process of its own, which the device is new to. */
 static void all(const struct machine *machine, unsigned int number)
@@ -180,7 +181,7 @@ static const char usage[] =
 	"  -r N      N programs by chance for each kind of machine, instead\n"
 	"  -S SEED   of the first of them (default: by time)\n"
 	"  -s NAME   only scenarios with NAME in their name\n"
-	"  -j N      processes at a time (default 2)\n"
+	"  -j N      processes at a time (default 4)\n"
 	"  -v        a line for each search\n";
 
 static bool number(const char *text, unsigned long long most, unsigned long long *value)
