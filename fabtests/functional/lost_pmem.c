@@ -4,6 +4,7 @@
  * due. The process that connects exposes what FI_CAIRN_PMEM names; the one that listens
  * writes to it.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +238,7 @@ static int be_receiver(struct fct *t)
 	FCT_DO(lost_connect(&p, t));
 	for (;;) {
 		if (fi_cq_read(p.l.txcq, &e, 1) == -FI_EAGAIN)
-			usleep(100);
+			sched_yield();
 	}
 out:
 	return fct_link_down(&p.l, ret);

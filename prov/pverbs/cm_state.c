@@ -266,7 +266,6 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
 	const struct pvb_lane *lane = ep->conn.lane;
-
 	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
 
 	if (!lane)

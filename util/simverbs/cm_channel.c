@@ -83,6 +83,7 @@ static void svb_cm_orphan(struct svb_cm_id *id, void *channel)
 SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 {
 	struct svb_cm_channel *channel = svb_cm_channel(ch);
+	const int fd = ch->fd;
 	bool last;
 
 	svb_cm_lock();
@@ -90,7 +91,8 @@ SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 	channel->closed = true;
 	last = !channel->readers;
 	svb_cm_unlock();
-	close(ch->fd);
+	/* From here on a reader may free it. */
+	close(fd);
 	if (last)
 		free(channel);
 }
