@@ -275,15 +275,14 @@ struct pvb_slot {
 /* A durable operation that says as much of everything before it. */
 #define PVB_SLOT_FENCED (1ULL << 46)
 /* What hold.c looks at, whatever else is held back. */
-#define PVB_SLOT_HELD                                                              \
-	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END | \
-	 PVB_SLOT_FENCED)
+#define PVB_SLOT_HELD \
+	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END)
 /* While it is held back: what the device said, an enum ibv_wc_status. */
 #define PVB_SLOT_STATUS_SHIFT 49
 #define PVB_SLOT_STATUS (0xffULL << PVB_SLOT_STATUS_SHIFT)
 #define PVB_SLOT_FLAGS                                                      \
 	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
-	 PVB_SLOT_UNASKED | PVB_SLOT_HELD | PVB_SLOT_STATUS)
+	 PVB_SLOT_UNASKED | PVB_SLOT_HELD | PVB_SLOT_FENCED | PVB_SLOT_STATUS)
 
 struct pvb_wq {
 	struct crn_ring ring;

@@ -79,27 +79,42 @@ void pvb_control_close(struct pvb_control *control)
 	domain->control = NULL;
 }
 
-void pvb_control_tick(struct pvb_control *control)
+static void pvb_control_timer(const struct pvb_control *control, unsigned int ms)
 {
-	const long ms = atomic_load(&control->waiting) ? PVB_TICK_BELL_MS : PVB_TICK_MS;
 	const struct timespec every = {.tv_nsec = ms * 1000000L};
 	const struct itimerspec timer = {.it_interval = every, .it_value = every};
 
 	timerfd_settime(control->timer, 0, &timer, NULL);
 }
 
+void pvb_control_tick(struct pvb_control *control)
+{
+	const unsigned int ms =
+		atomic_load(&control->waiting) ? PVB_TICK_BELL_MS : PVB_TICK_MS;
+	unsigned int now = atomic_load(&control->ticks);
+
+	/* Left to tick from one operation to the next: a call of the kernel for each
+	 * would cost more than they do. */
+	while (!now || now > ms) {
+		if (!atomic_compare_exchange_weak(&control->ticks, &now, ms))
+			continue;
+		pvb_control_timer(control, ms);
+		return;
+	}
+}
+
 /* Takes note of a tick before somebody sleeps, and of the last one. */
 static void pvb_control_ticked(struct pvb_control *control)
 {
-	const struct itimerspec off = {0};
 	uint64_t times;
 
 	if (read(control->timer, &times, sizeof(times)) != sizeof(times))
 		return;
-	if (atomic_load(&control->waiting) || atomic_load(&control->holding))
-		return;
-	timerfd_settime(control->timer, 0, &off, NULL);
-	/* Whoever began to wait in between has found it ticking. */
+	if (!atomic_load(&control->waiting) && !atomic_load(&control->holding))
+		pvb_control_timer(control, 0);
+	atomic_store(&control->ticks, 0);
+	/* Whoever began to wait in between has found it ticking; and a doorbell that was
+	 * waited for may have shown. */
 	if (atomic_load(&control->waiting) || atomic_load(&control->holding))
 		pvb_control_tick(control);
 }

@@ -112,7 +112,8 @@ struct pvb_control {
 	struct crn_list targets;
 	atomic_uint waiting; /* lanes whose doorbell does not show yet */
 	atomic_uint holding; /* connections that hold completions back */
-	int timer;	     /* ticks while one of these is not 0 */
+	int timer;	     /* ticks while one of these is not 0, and once more */
+	atomic_uint ticks;   /* ms between two of them; 0: it is off */
 	bool threaded;	     /* control_thread.c */
 	pthread_t thread;
 	int stop; /* eventfd: the thread ends */

@@ -8,13 +8,20 @@ enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
 
 #define PVB_SLOT_ASKS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
 
+/* A fenced one is, while what it saw to is, and when that failed. */
+static bool pvb_hold_needed(const struct pvb_hold *hold, const struct pvb_slot *slot)
+{
+	return hold->active || (slot->flags & PVB_SLOT_ASKS) ||
+	       atomic_load(&hold->grouped) ||
+	       ((slot->flags & PVB_SLOT_FENCED) && atomic_load(&hold->failed));
+}
+
 bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_conn *conn = slot->wq->conn;
 	struct pvb_hold *hold = &conn->hold;
 
-	if (!hold->active && !(slot->flags & (PVB_SLOT_ASKS | PVB_SLOT_FENCED)) &&
-	    !atomic_load(&hold->grouped))
+	if (!pvb_hold_needed(hold, slot))
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
 		hold->broken = true;
