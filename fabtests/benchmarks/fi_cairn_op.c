@@ -27,7 +27,7 @@ static struct ends_wish wish = {.program = PROGRAM,
 				.threading = FI_THREAD_DOMAIN,
 				.depth = DEPTH};
 static size_t size = 8;
-static long count = 20000, rounds = 31;
+static long count = 20000, rounds = 31, rest;
 
 static struct ends ends;
 static struct fid_ep *eps[2]; /* who connected, and who was asked */
@@ -143,10 +143,10 @@ static void durable_once(void)
 	await(cqs[0]);
 }
 
-/* And a word that becomes durable behind it. */
+/* And a word that becomes durable behind it, given to the device in one go. */
 static void compound_once(void)
 {
-	writemsg(target, size, FI_COMMIT_COMPLETE);
+	writemsg(target, size, FI_COMMIT_COMPLETE | FI_MORE);
 	writemsg(target + MOST, 8, FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION);
 	await(cqs[0]);
 }
@@ -186,6 +186,8 @@ static double measure(void (*once)(void), double *least)
 	long round, i;
 
 	for (round = 0; round < rounds; round++) {
+		for (start = ends_now_ns(); ends_now_ns() < start + (double)rest * 1e3;)
+			;
 		start = ends_now_ns();
 		for (i = 0; i < count; i++)
 			once();
@@ -220,7 +222,8 @@ static void usage(FILE *to)
 	      "  -t LEVEL      threading: domain (default) or safe\n"
 	      "  -n COUNT      operations of a round (default 20000)\n"
 	      "  -r ROUNDS     of which the median and the fastest are taken (default "
-	      "31)\n",
+	      "31)\n"
+	      "  -g USEC       between rounds, so that each begins at an idle device\n",
 	      to);
 }
 
@@ -241,7 +244,7 @@ int main(int argc, char **argv)
 	double median, least;
 	int option;
 
-	while ((option = getopt(argc, argv, "p:o:m:z:t:n:r:h")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:m:z:t:n:r:g:h")) != -1) {
 		switch (option) {
 		case 'p':
 			wish.provider = optarg;
@@ -263,6 +266,9 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			rounds = ends_number(PROGRAM, optarg, MAX_ROUNDS);
+			break;
+		case 'g':
+			rest = ends_number(PROGRAM, optarg, 1000000);
 			break;
 		default:
 			usage(option == 'h' ? stdout : stderr);

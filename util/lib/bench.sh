@@ -62,7 +62,10 @@ one_side() {
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
-	durable | compound) name=$2 size=64 raw=$2 where=(-m "$memory") rounds=1001 ;;
+	durable | compound)
+		name=$2 size=64 raw=$2 where=(-m "$memory") rounds=1001
+		[ ${#device[@]} != 0 ] || [ "$rest" = 0 ] || where+=(-g "$rest")
+		;;
 	esac
 	case $3 in
 	memcpy) command=(bench_verbs -o memcpy -z "$size" -n "$count" -r 1) ;;

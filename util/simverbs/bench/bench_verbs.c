@@ -5,11 +5,13 @@
  * memcpy.
  *
  *	simverbs bench_verbs [-o OPERATION] [-m MEMORY] [-z BYTES] [-n COUNT] [-r ROUNDS]
+ *		[-g USEC]
  *
  * With -o one line, "OPERATION size=BYTES ns=NS least=NS": the median and the fastest of
  *the rounds, each COUNT operations. Without, a table. Instructions: two runs under
  *valgrind --tool=callgrind with different COUNT and -r 1; the difference is of the
- *operations alone (util/bench).
+ *operations alone (util/bench). -g: microseconds between rounds, not counted, so that
+ *each round begins at an idle device.
  *
  * With -m, a devdax or a file, durable writes with the device's FLUSH, as fi_cairn_op has
  * them: durable is write, FLUSH; compound is write, FLUSH, ATOMIC WRITE, FLUSH; each
@@ -42,7 +44,7 @@ static struct side sides[2];
 static char *memory;
 static const char *persistent;
 static struct ibv_mr *persistent_mr;
-static long count = 20000, rounds = 31;
+static long count = 20000, rounds = 31, rest;
 
 static void need(int ok, const char *what)
 {
@@ -274,6 +276,8 @@ static double measure(void (*fn)(size_t len), size_t len, double *least)
 	long round, i;
 
 	for (round = 0; round < rounds; round++) {
+		for (start = now(); now() < start + (double)rest * 1e3;)
+			;
 		start = now();
 		for (i = 0; i < count; i++)
 			fn(len);
@@ -377,7 +381,7 @@ int main(int argc, char **argv)
 	long size = 8;
 	int option;
 
-	while ((option = getopt(argc, argv, "o:m:z:n:r:")) != -1) {
+	while ((option = getopt(argc, argv, "o:m:z:n:r:g:")) != -1) {
 		if (option == 'o')
 			op = operation(optarg);
 		else if (option == 'm')
@@ -388,6 +392,8 @@ int main(int argc, char **argv)
 			count = number(optarg, 1000000000);
 		else if (option == 'r')
 			rounds = number(optarg, MAX_ROUNDS);
+		else if (option == 'g')
+			rest = number(optarg, 1000000);
 		else
 			return 2;
 	}
