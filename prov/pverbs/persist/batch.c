@@ -40,18 +40,69 @@ static unsigned int pvb_batch_signal(const struct pvb_batch *batch)
 	return batch->last && !batch->silent ? IBV_SEND_SIGNALED : 0;
 }
 
-/*
- * All at once by the extended interface, which has FLUSH and ATOMIC WRITE; not before
- * what FI_MORE holds back. 0 or an errno, and in *taken how many the device took.
- */
+/* What is registered need not go inline: see pvb_native_add. */
+static bool pvb_wr_native(struct ibv_send_wr *wr, bool registered)
+{
+	if ((int)wr->opcode == PVB_WR_FLUSH || (int)wr->opcode == PVB_WR_ATOMIC_WRITE)
+		return true;
+	if (registered)
+		wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	return !(wr->send_flags & IBV_SEND_INLINE) && wr->num_sge == 1;
+}
+
+/* May what FI_MORE holds back go by the extended interface? */
+static bool pvb_chain_native(const struct pvb_conn *conn)
+{
+	struct ibv_send_wr *wr;
+	uint32_t i;
+
+	for (i = 0; i < conn->chained; i++) {
+		wr = &conn->chain->wr[i];
+		if (!pvb_wr_native(wr, wr->num_sge == 1 && wr->sg_list->lkey))
+			return false;
+	}
+	return true;
+}
+
+int pvb_native_begin(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int err = pvb_chain_native(conn) ? 0 : pvb_tx_post(ep, NULL, NULL);
+	uint32_t i;
+
+	if (err)
+		return err;
+	ibv_wr_start(conn->qp_ex);
+	for (i = 0; i < conn->chained; i++)
+		pvb_native_add(conn->qp_ex, &conn->chain->wr[i]);
+	return 0;
+}
+
+int pvb_native_end(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	const int err = ibv_wr_complete(conn->qp_ex);
+
+	/* Those were accepted: by themselves, they end. */
+	if (err && conn->chained)
+		pvb_tx_post(ep, NULL, NULL);
+	conn->chained = 0;
+	return err;
+}
+
+/* 0 or an errno, and in *taken how many the device took. */
 static int pvb_batch_post_native(struct pvb_batch *batch, uint32_t *taken)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
-	int err = conn->chained ? pvb_tx_post(batch->ep, NULL, NULL) : 0;
+	struct ibv_qp_ex *qp = batch->ep->conn.qp_ex;
+	int err = pvb_native_begin(batch->ep);
+	uint32_t i;
 
 	batch->native = false;
-	if (!err)
-		err = pvb_native_post(conn->qp_ex, batch->wr);
+	if (!err) {
+		for (i = 0; i < batch->count; i++)
+			pvb_native_add(qp, &batch->wr[i]);
+		err = pvb_native_end(batch->ep);
+	}
 	*taken = err ? 0 : batch->count;
 	return err;
 }
@@ -195,19 +246,6 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 	return pvb_batch_add(batch, &wr, sge);
 }
 
-/*
- * Whether the extended interface may be given it: see pvb_native_post. What is registered
- * need not go inline, and goes in one call with what follows.
- */
-static bool pvb_wr_native(const struct pvb_batch *batch, struct ibv_send_wr *wr)
-{
-	if ((int)wr->opcode == PVB_WR_FLUSH || (int)wr->opcode == PVB_WR_ATOMIC_WRITE)
-		return true;
-	if (batch->registered)
-		wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
-	return !(wr->send_flags & IBV_SEND_INLINE) && wr->num_sge == 1;
-}
-
 static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 			    uint64_t addr, uint64_t len, uint64_t value)
 {
@@ -219,7 +257,7 @@ static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 	int ret = 0;
 
 	for (i = 0; i < batch->count && !ret; i++) {
-		if (!pvb_wr_native(batch, &batch->wr[i]))
+		if (!pvb_wr_native(&batch->wr[i], batch->registered))
 			ret = pvb_batch_post(batch);
 	}
 	if (!ret)

@@ -50,6 +50,14 @@ static inline void pvb_batch_last(struct pvb_batch *batch, uint64_t flags)
 }
 
 /*
+ * Between the two, what pvb_native_add and the functions beside it add to conn.qp_ex goes
+ * to the device in one call, all or none, behind what FI_MORE holds back. 0 or an errno;
+ * after one of begin there is no end.
+ */
+int pvb_native_begin(struct pvb_ep *ep);
+int pvb_native_end(struct pvb_ep *ep);
+
+/*
  * Posts what is not posted yet, if ret, what adding the last entry returned, is 0.
  * Returns 0; 1: the operation began, cannot be ended, and its error is in the completion
  * queue; or a negative code: it never began.

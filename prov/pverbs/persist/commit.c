@@ -112,9 +112,9 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 {
 	const uint64_t quiet = op->quiet ? PVB_SLOT_QUIET : 0;
 	uint32_t left = pvb_plan_entries(plan);
-	int i, ret = 0;
+	int i, ret = op->comp_flags & PVB_SLOT_FENCED ? pvb_lift_ahead(batch) : 0;
 
-	if (!left) {
+	if (!left && !ret) {
 		/* A request alone has a place on the send queue all the same, in whose
 		 * turn it ends: the doorbell, behind what was posted before. */
 		pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
@@ -130,6 +130,17 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 	return ret;
 }
 
+void pvb_commit_hold(struct pvb_conn *conn, const struct pvb_op *op)
+{
+	struct pvb_commit *commit = conn->commit;
+
+	commit->held[commit->held_count++] = (struct pvb_commit_held){
+		.from = op->addr,
+		.to = op->addr + op->len,
+		.end = conn->sq.ring.head,
+	};
+}
+
 /* What the operation leaves behind once it is posted; sent: its data, not only what goes
  * ahead of it. */
 static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
@@ -142,13 +153,11 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 		commit->messages++;
 	if (pvb_op_reads(op))
 		conn->reads_end = conn->sq.ring.head;
+	if (op->comp_flags & PVB_SLOT_FENCED)
+		pvb_lift_noted(conn);
 	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
 	if (plan->hold)
-		commit->held[commit->held_count++] = (struct pvb_commit_held){
-			.from = op->addr,
-			.to = op->addr + op->len,
-			.end = conn->sq.ring.head,
-		};
+		pvb_commit_hold(conn, op);
 }
 
 /* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
@@ -176,7 +185,6 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 	if (ret < 0)
 		return ret;
 	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
-	pvb_usual_learn(conn, op, plan);
 	if (!ret)
 		pvb_commit_fenced(conn, op);
 	return 0;
@@ -222,6 +230,7 @@ static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, s
 	struct pvb_conn *conn = &ep->conn;
 	const enum pvb_ask kind = pvb_plan_asks(plan) ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
 
+	/* What goes ahead of a fenced one has room, whatever its plan: lift.c. */
 	if (crn_ring_space(&conn->sq.ring) < CRN_MAX(pvb_plan_entries(plan), 1u))
 		return pvb_tx_refuse(ep);
 	if (plan->hold && conn->commit->held_count == PVB_COMMIT_HELD)
@@ -257,7 +266,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	query.len = op->len;
 	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
 	if (op->flags & FI_FENCE)
-		ret = pvb_commit_lift(ep, &query, facts, &query.before);
+		ret = pvb_commit_lift(ep, &query, facts, true, &query.before);
 	if (ret)
 		return ret;
 	if (!op->len && op->opcode == IBV_WR_RDMA_WRITE) {
@@ -267,17 +276,18 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	ret = pvb_plan(&query, plan);
 	if (ret)
 		return ret;
+	pvb_usual_learn(&ep->conn, op, &query, plan);
 	/* Also where the device's own fences are not to be used: fence.c. */
 	waits = plan->after ||
 		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
-	return waits && query.before ? -FI_EAGAIN : 0;
+	if (!waits || !query.before)
+		return 0;
+	/* What was to go with it is what it waits for. */
+	ret = pvb_commit_lift(ep, &query, facts, false, &query.before);
+	return ret ? ret : -FI_EAGAIN;
 }
 
-/*
- * Nobody will be told that it is durable: what was written is remembered, and a fenced
- * operation sees to it. What the target reports of it has to wait all the same.
- */
-static bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op)
+bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op)
 {
 	return (op->quiet || op->inject) && !ep->conn.sq.counted &&
 	       !(op->flags & FI_FENCE) && !pvb_op_announces(op);
@@ -316,8 +326,8 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				 const struct pvb_desc *desc)
 {
 	struct pvb_dirty_range range;
+	bool fenced, unheard;
 	struct pvb_plan plan;
-	bool fenced;
 	ssize_t ret;
 
 	/* What a fenced one sees to is not a group's any more. */
@@ -329,16 +339,17 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		ret = pvb_commit_room(ep, &plan, op->len);
 	if (ret)
 		return ret;
-	/* A group ends before what is not of it. */
-	if (pvb_group_takes(ep, op, &plan)) {
+	unheard = pvb_commit_unheard(ep, op);
+	if (!unheard && pvb_group_takes(ep, op, &plan)) {
 		range = pvb_op_range(op, desc, false);
 		return pvb_group_join(ep, op, &plan, &range);
 	}
+	/* A group ends before what is not of it. */
 	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
 		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
-	if (pvb_commit_unheard(ep, op))
+	if (unheard)
 		return pvb_commit_quietly(ep, op, desc);
 	fenced = op->flags & FI_FENCE;
 	op->comp_flags |= fenced ? PVB_SLOT_FENCED : 0;
@@ -349,18 +360,13 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 				    : pvb_commit_post(ep, op, &plan);
 }
 
-ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
+/* The long way. */
+static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_desc desc;
 	ssize_t ret;
 
-	crn_lock(&conn->tx_lock);
-	if (pvb_usual_fits(conn, op)) {
-		ret = pvb_usual_post(ep, op);
-		crn_unlock(&conn->tx_lock);
-		return ret;
-	}
 	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(conn, op, &desc)
 					       : pvb_tx_refuse(ep);
 	if (!ret)
@@ -370,8 +376,29 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 		ret = -FI_ECONNABORTED;
 	if (!ret && pvb_commit_overtakes(ep, op))
 		ret = -FI_EAGAIN;
-	if (!ret)
-		ret = pvb_commit_locked(ep, op, &desc);
+	return ret ? ret : pvb_commit_locked(ep, op, &desc);
+}
+
+ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	ssize_t ret;
+
+	crn_lock(&conn->tx_lock);
+	switch (pvb_usual_way(ep, op)) {
+	case PVB_USUAL_WRITE:
+		ret = pvb_usual_write(ep, op);
+		break;
+	case PVB_USUAL_QUIET:
+		ret = pvb_commit_quietly(ep, op, &conn->commit->usual.desc);
+		break;
+	case PVB_USUAL_WORD:
+		ret = pvb_usual_fenced(ep, op);
+		break;
+	default:
+		ret = pvb_commit_any(ep, op);
+		break;
+	}
 	crn_unlock(&conn->tx_lock);
 	if (ret == -FI_EAGAIN && conn->lane)
 		pvb_control_progress(conn->lane->control);
@@ -397,7 +424,7 @@ static ssize_t pvb_tracked_fence(struct pvb_ep *ep)
 
 	if (pvb_dirty_owed(&conn->commit->dirty)) {
 		pvb_commit_query(ep, &pvb_desc_message, &query);
-		ret = pvb_commit_lift(ep, &query, 0, &before);
+		ret = pvb_commit_lift(ep, &query, 0, false, &before);
 	}
 	if (!ret && (pvb_commit_before(conn, conn->commit->facts) & waits))
 		ret = -FI_EAGAIN;

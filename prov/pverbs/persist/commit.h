@@ -35,11 +35,14 @@ struct pvb_commit_held {
 
 /* usual.c: the write before, whose plan serves one like it. */
 struct pvb_usual {
-	uint64_t key;	/* 0: there is none */
+	uint64_t key; /* 0: there is none */
+	struct pvb_desc desc;
 	uint32_t facts; /* pvb_op_facts */
 	uint8_t then;	/* enum pvb_act behind the data, or PVB_ACT_END */
 	uint8_t kind;	/* the bit of pvb_plan.leaves */
 	uint8_t count;	/* enum pvb_commit_count */
+	uint8_t behind; /* PVB_BEFORE_* that a fenced word by ATOMIC WRITE and FLUSH may
+			   have under way before it; 0: not known */
 };
 
 struct pvb_commit {

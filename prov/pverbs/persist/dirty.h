@@ -24,6 +24,9 @@ struct pvb_dirty_range {
 	struct pvb_desc desc;
 	bool owed;    /* it was to be durable, though nobody wanted to hear of it */
 	bool grouped; /* it is of a group whose flush was not posted: group.c */
+	/* What goes ahead of the fenced operation that is about to be posted, in the same
+	 * call of the device's: PVB_ACT_FLUSH or _READ, or PVB_ACT_END. lift.c */
+	uint8_t ahead;
 };
 
 struct pvb_dirty {

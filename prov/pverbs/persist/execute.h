@@ -56,13 +56,31 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 
 /* usual.c */
 
-/* Remembers what was posted by this plan, if one like it may go the short way. */
+enum pvb_usual_way {
+	PVB_USUAL_NONE,	 /* the long way */
+	PVB_USUAL_WRITE, /* pvb_usual_write */
+	PVB_USUAL_QUIET, /* pvb_commit_quietly, to pvb_usual.desc */
+	PVB_USUAL_WORD,	 /* pvb_usual_fenced */
+};
+
+/* Remembers this plan of an operation, if one like it may go a short way. */
 void pvb_usual_learn(struct pvb_conn *conn, const struct pvb_op *op,
-		     const struct pvb_plan *plan);
-/* May it? */
-bool pvb_usual_fits(struct pvb_conn *conn, const struct pvb_op *op);
+		     const struct pvb_plan_query *query, const struct pvb_plan *plan);
+/* Which? */
+enum pvb_usual_way pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
 /* Posts it. 0, or a negative code: it never began. */
-ssize_t pvb_usual_post(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t pvb_usual_write(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
+
+/* commit.c */
+
+/*
+ * Will nobody be told that it is durable? Then what was written is remembered, and a
+ * fenced operation sees to it. What the target reports of it has to wait all the same.
+ */
+bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op);
+/* The newest entry is of what must not be overtaken. */
+void pvb_commit_hold(struct pvb_conn *conn, const struct pvb_op *op);
 
 /* ask.c */
 
@@ -89,11 +107,17 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		   const struct pvb_plan *plan, uint64_t end_flags);
 /*
- * All that was written before query's operation, but for what that one serves. 0 and in
+ * All that was written before query's operation, but for what that one serves. With join
+ * what needs no request goes with the operation, as far as there is room: it is marked
+ * (pvb_dirty_range.ahead), and pvb_lift_ahead adds it to the operation's batch. 0 and in
  * *before what of it is under way then; -FI_EAGAIN, or why not.
  */
 int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
-		    unsigned int *before);
+		    bool join, unsigned int *before);
+/* 0 or a negative code. */
+int pvb_lift_ahead(struct pvb_batch *batch);
+/* It was posted: what that leaves under way. */
+void pvb_lift_noted(struct pvb_conn *conn);
 
 /* group.c */
 

@@ -32,13 +32,16 @@ static bool pvb_lift_spared(const struct pvb_plan_query *query,
 
 /* What goes on the send queue: what flushes, or what the request needs. */
 static int pvb_lift_entry(struct pvb_batch *batch, const struct pvb_dirty_range *range,
-			  const struct pvb_plan *plan)
+			  uint8_t act)
 {
-	if (pvb_plan_has(plan, PVB_ACT_RING))
+	switch (act) {
+	case PVB_ACT_RING:
 		return pvb_batch_ring(batch);
-	if (pvb_plan_has(plan, PVB_ACT_FLUSH))
+	case PVB_ACT_FLUSH:
 		return pvb_batch_flush(batch, range->rkey, range->from, range->to);
-	return pvb_batch_read(batch, range->rkey, range->from, range->to);
+	default:
+		return pvb_batch_read(batch, range->rkey, range->from, range->to);
+	}
 }
 
 /* The request will not be sent. */
@@ -79,7 +82,7 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 	}
 	pvb_batch_init(&batch, ep, &nobody);
 	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
-	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan));
+	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan->act[0]));
 	if (ret && asks)
 		pvb_lift_never(conn->lane, &message);
 	if (ret)
@@ -91,38 +94,98 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 	return 0;
 }
 
-/*
- * What was written before query's operation becomes durable ahead of it. 0 and in *before
- * what of it is under way then; -FI_EAGAIN, or why not. What the operation itself will
- * serve stays dirty until it is posted: pvb_commit_fenced.
- */
-int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
-		    unsigned int *before)
+/* What of it is done: posted by itself, or nothing was to be done. */
+static int pvb_lift_now(struct pvb_ep *ep, size_t at, const struct pvb_plan *plan)
 {
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
-	struct pvb_dirty_range part;
+	struct pvb_dirty_range part = dirty->range[at];
+	int ret;
+
+	if (pvb_plan_asks(plan))
+		part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
+	ret = plan->act[0] ? pvb_lift_range(ep, &part, plan, 0) : 0;
+	if (!ret)
+		pvb_dirty_cut(dirty, at, part.to);
+	return ret;
+}
+
+static unsigned int pvb_lift_leaves(uint8_t ahead)
+{
+	return ahead == PVB_ACT_FLUSH ? PVB_BEFORE_FLUSH : PVB_BEFORE_READ;
+}
+
+/* May one more go with the operation? Whatever its plan is, all fits then. */
+static bool pvb_lift_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
+			   uint32_t entries)
+{
+	return plan->act[0] && !plan->act[1] && plan->end == PVB_END_COMPLETION &&
+	       crn_ring_space(&conn->sq.ring) > entries + PVB_PLAN_ACTS;
+}
+
+/*
+ * What was written before query's operation becomes durable ahead of it. What goes with
+ * the operation or what that serves stays dirty until it is posted: pvb_commit_fenced.
+ */
+int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
+		    bool join, unsigned int *before)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty_range *range;
 	struct pvb_plan plan;
+	uint32_t entries = 0;
 	size_t at = 0;
-	int ret = 0;
+	int ret;
 
 	*before = 0;
-	while (at < dirty->count && !ret) {
-		part = dirty->range[at];
-		if (pvb_lift_spared(query, &part, facts)) {
+	while (at < dirty->count) {
+		range = &dirty->range[at];
+		range->ahead = PVB_ACT_END;
+		if (pvb_lift_spared(query, range, facts)) {
 			*before |= PVB_BEFORE_PLACED;
 			at++;
 			continue;
 		}
-		ret = pvb_lift_plan(ep, &part, &plan);
+		ret = pvb_lift_plan(ep, range, &plan);
 		if (ret)
 			return ret;
-		if (pvb_plan_asks(&plan))
-			part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
-		if (plan.act[0]) /* else it is durable once it has arrived */
-			ret = pvb_lift_range(ep, &part, &plan, 0);
-		if (!ret)
-			pvb_dirty_cut(dirty, at, part.to);
+		if (join && pvb_lift_joins(&ep->conn, &plan, entries)) {
+			range->ahead = plan.act[0];
+			*before |= range->facts == facts ? pvb_lift_leaves(range->ahead)
+							 : PVB_BEFORE_UNKNOWN;
+			entries++;
+			at++;
+			continue;
+		}
+		ret = pvb_lift_now(ep, at, &plan);
+		if (ret)
+			return ret;
 	}
 	*before |= pvb_commit_before(&ep->conn, facts);
+	return 0;
+}
+
+int pvb_lift_ahead(struct pvb_batch *batch)
+{
+	const struct pvb_dirty *dirty = &batch->ep->conn.commit->dirty;
+	const struct pvb_dirty_range *range;
+	int ret = 0;
+
+	for (range = dirty->range; range < dirty->range + dirty->count && !ret; range++) {
+		if (range->ahead)
+			ret = pvb_lift_entry(batch, range, range->ahead);
+	}
 	return ret;
+}
+
+void pvb_lift_noted(struct pvb_conn *conn)
+{
+	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	const struct pvb_dirty_range *range;
+
+	for (range = dirty->range; range < dirty->range + dirty->count; range++) {
+		if (!range->ahead)
+			continue;
+		conn->commit->counts[PVB_COMMIT_LIFTS]++;
+		pvb_commit_note(conn, pvb_lift_leaves(range->ahead), range->facts);
+	}
 }

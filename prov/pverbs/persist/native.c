@@ -79,21 +79,16 @@ static void pvb_native_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 	ibv_wr_set_sge_list(qp, (size_t)wr->num_sge, wr->sg_list);
 }
 
-int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
+void pvb_native_add(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 {
-	ibv_wr_start(qp);
-	for (; wr; wr = wr->next) {
-		qp->wr_id = wr->wr_id;
-		qp->wr_flags = wr->send_flags;
-		if ((int)wr->opcode == PVB_WR_FLUSH)
-			pvb_native_flush(qp, wr->wr.atomic.rkey,
-					 wr->wr.atomic.remote_addr,
-					 wr->wr.atomic.compare_add);
-		else if ((int)wr->opcode == PVB_WR_ATOMIC_WRITE)
-			pvb_native_write(qp, wr->wr.atomic.rkey,
-					 wr->wr.atomic.remote_addr, &wr->wr.atomic.swap);
-		else
-			pvb_native_data(qp, wr);
-	}
-	return ibv_wr_complete(qp);
+	qp->wr_id = wr->wr_id;
+	qp->wr_flags = wr->send_flags;
+	if ((int)wr->opcode == PVB_WR_FLUSH)
+		pvb_native_flush(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+				 wr->wr.atomic.compare_add);
+	else if ((int)wr->opcode == PVB_WR_ATOMIC_WRITE)
+		pvb_native_write(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+				 &wr->wr.atomic.swap);
+	else
+		pvb_native_data(qp, wr);
 }

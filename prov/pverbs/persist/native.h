@@ -50,16 +50,16 @@ static inline void pvb_native_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_
 }
 
 /*
- * Posts a list of work requests at once, FLUSH and ATOMIC WRITE among them, to such a
- * queue pair: all or none. 0 or an errno. Data in one piece and not IBV_SEND_INLINE: the
- * extended interface of rdma-core 56 for rdma_rxe writes nothing of inline data and wrong
- * bytes of several pieces (seen), and nothing fails.
+ * Adds any work request between ibv_wr_start and ibv_wr_complete, FLUSH and ATOMIC WRITE
+ * among them. Data in one piece and not IBV_SEND_INLINE: the extended interface of
+ * rdma-core 56 for rdma_rxe writes nothing of inline data and wrong bytes of several
+ * pieces (seen), and nothing fails.
  * The two are described by
  *
  *	FLUSH:        opcode PVB_WR_FLUSH, wr.atomic.remote_addr and .rkey,
  *	              wr.atomic.compare_add the number of bytes
  *	ATOMIC WRITE: opcode PVB_WR_ATOMIC_WRITE, the same, wr.atomic.swap the eight bytes
  */
-int pvb_native_post(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr);
+void pvb_native_add(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr);
 
 #endif

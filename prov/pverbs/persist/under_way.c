@@ -13,11 +13,11 @@ bool pvb_under_way(struct pvb_conn *conn, uint32_t end)
 unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
 {
 	struct pvb_commit *commit = conn->commit;
-	unsigned int kind;
+	unsigned int left;
 
-	for (kind = 0; kind < PVB_COMMIT_KINDS; kind++) {
-		if (!pvb_under_way(conn, commit->end[kind]))
-			commit->kinds &= ~(1u << kind);
+	for (left = commit->kinds; left; left &= left - 1) {
+		if (!pvb_under_way(conn, commit->end[__builtin_ctz(left)]))
+			commit->kinds &= ~(left & -left);
 	}
 	/* What the others would mean to memory like facts is not known then. */
 	if ((commit->kinds & PVB_BEFORE_UNKNOWN) ||
@@ -31,12 +31,10 @@ void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
 	const unsigned int kinds =
 		leaves | (pvb_commit_before(conn, facts) & PVB_BEFORE_UNKNOWN);
 	struct pvb_commit *commit = conn->commit;
-	unsigned int kind;
+	unsigned int left;
 
-	for (kind = 0; kind < PVB_COMMIT_KINDS; kind++) {
-		if (kinds & 1u << kind)
-			commit->end[kind] = conn->sq.ring.head;
-	}
+	for (left = kinds; left; left &= left - 1)
+		commit->end[__builtin_ctz(left)] = conn->sq.ring.head;
 	commit->kinds |= kinds;
 	commit->newest = conn->sq.ring.head;
 	commit->facts = facts;

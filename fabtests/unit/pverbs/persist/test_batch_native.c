@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "durable.h"
 #include "fake_ex.h"
+#include "persist/execute.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 
@@ -177,15 +178,19 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 	durable_close(&d);
 }
 
-/* fi_writemsg of registered data to a region that takes FLUSH. */
-static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t flags)
+/* fi_writemsg of registered data to a region that takes FLUSH and ATOMIC WRITE. */
+static ssize_t write_at(struct durable *d, uintptr_t number, uint64_t at, uint64_t flags)
 {
-	const struct pvb_desc desc = {
-		.domain = PVB_DMP, .ddio = true, .persistent = true, .flush = true};
-	uint64_t payload = 77;
+	const struct pvb_desc desc = {.domain = PVB_DMP,
+				      .ddio = true,
+				      .persistent = true,
+				      .flush = true,
+				      .atomic_write = true};
+	static uint64_t payload = 77;
 	const struct iovec iov = {&payload, sizeof(payload)};
 	void *const lkey = (void *)(uintptr_t)5;
-	const struct fi_rma_iov range = {DURABLE_ADDR, 8, pvb_desc_key(0x4000, &desc)};
+	const struct fi_rma_iov range = {DURABLE_ADDR + at, 8,
+					 pvb_desc_key(0x4000, &desc)};
 	const struct fi_msg_rma msg = {.msg_iov = &iov,
 				       .desc = (void **)&lkey,
 				       .iov_count = 1,
@@ -194,7 +199,13 @@ static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t fla
 				       .context = NUMBER(number)};
 
 	ep_of(d->w.ep)->domain->native.flush_persistent = true;
-	return fi_writemsg(d->w.ep, &msg, flags | FI_COMPLETION | FI_COMMIT_COMPLETE);
+	ep_of(d->w.ep)->domain->native.atomic_write = true;
+	return fi_writemsg(d->w.ep, &msg, flags | FI_COMMIT_COMPLETE);
+}
+
+static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t flags)
+{
+	return write_at(d, number, 0, flags | FI_COMPLETION);
 }
 
 CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
@@ -230,5 +241,139 @@ CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
 	fake_ex.refused = ENOMEM;
 	CT_EXPECT_EQ(durable_flushed(&d, 4, 0), -FI_EAGAIN);
 	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+/* A write that nobody hears of, and a word behind it. */
+static ssize_t compound(struct durable *d, uintptr_t number, uint64_t flags)
+{
+	ssize_t ret;
+
+	ep_of(d->w.ep)->tx_selective = true;
+	ret = write_at(d, number, 0, flags);
+	return ret ? ret : write_at(d, number, 0x8000, FI_FENCE | FI_COMPLETION);
+}
+
+CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
+{
+	struct fake_ex_wr first[4];
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	/* The second takes the short way. */
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(compound(&d, i, FI_MORE), 0);
+		CT_EXPECT_EQ(d.conn->commit->usual.behind, PVB_BEFORE_FLUSH);
+		CT_EXPECT_EQ(fake_ex.starts, i);
+		CT_EXPECT_STREQ(fake_ex.kinds, "WFAF");
+		if (i == 1)
+			memcpy(first, fake_ex.wr, sizeof(first));
+		for (int j = 0; j < 4; j++) {
+			CT_NOTE("compound %zu, request %d", (size_t)i, j);
+			CT_EXPECT_EQ(fake_ex.wr[j].flags, first[j].flags);
+			CT_EXPECT_EQ(fake_ex.wr[j].addr, first[j].addr);
+			CT_EXPECT_EQ(fake_ex.wr[j].rkey, first[j].rkey);
+			CT_EXPECT_EQ(fake_ex.wr[j].len, first[j].len);
+			CT_EXPECT_EQ(fake_ex.wr[j].swap, first[j].swap);
+		}
+		CT_EXPECT_EQ(fake_ex.wr[1].addr, DURABLE_ADDR);
+		CT_EXPECT_EQ(fake_ex.wr[2].addr, DURABLE_ADDR + 0x8000);
+		CT_EXPECT_EQ(fake_ex.wr[2].swap, 77);
+		CT_EXPECT_EQ(fake_ex.wr[3].flags, IBV_SEND_SIGNALED);
+		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], i);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_FLUSH], i);
+		CT_EXPECT_EQ(d.conn->commit->kinds, PVB_BEFORE_FLUSH | PVB_BEFORE_ATOMIC);
+		CT_EXPECT_EQ(d.conn->commit->held_count, 1);
+		/* Later writes could pass the word. */
+		CT_EXPECT_EQ(write_at(&d, 9, 0x8000, FI_COMPLETION), -FI_EAGAIN);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	}
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, without_more_the_write_has_gone_ahead)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(compound(&d, i, 0), 0);
+		CT_EXPECT_STREQ(fake_ex.kinds, "FAF");
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 4 * i);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+	}
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, a_word_that_is_refused_is_tried_again_with_all_it_has_to_see_to)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	fake_ex.refused = ENOMEM;
+	CT_EXPECT_EQ(compound(&d, 2, FI_MORE), -FI_EAGAIN);
+	/* What FI_MORE held back was accepted, and went by itself. */
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 5);
+	CT_EXPECT_EQ(d.conn->chained, 0);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	fake_ex.refused = 0;
+	CT_EXPECT_EQ(write_at(&d, 2, 0x8000, FI_FENCE | FI_COMPLETION), 0);
+	CT_EXPECT_STREQ(fake_ex.kinds, "FAF");
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+/* Whatever is not like the word before goes the long way, and in its order. */
+CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
+{
+	struct durable d;
+	struct pvb_ep *ep;
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+
+	CT_ASSERT_TRUE(native_open(&d));
+	ep = ep_of(d.w.ep);
+	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	op.key = d.conn->commit->usual.key;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	op.addr++;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.addr--;
+	op.len = 16;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.len = 8;
+	op.flags |= FI_MORE;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.flags &= ~(uint64_t)FI_MORE;
+	/* A read is under way, which the device has to wait for. */
+	d.conn->sq.ring.head++;
+	d.conn->reads_end = d.conn->sq.ring.head;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	d.conn->sq.ring.head--;
+	d.conn->reads_end = d.conn->sq.ring.head;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	/* Dirty is another region. */
+	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
 	durable_close(&d);
 }

@@ -97,24 +97,69 @@ CT_TEST(lift, what_the_operation_was_to_serve_stays_until_it_is_posted)
 
 CT_TEST(lift, one_of_them_that_is_refused_is_lifted_by_the_next_fence)
 {
+	unsigned int calls;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, other_region(), FI_COMPLETION), 0);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
-	fake_fail(FAKE_POST_SEND, 2, ENOMEM);
+	/* All in one call, or nothing. */
+	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 0);
+	calls = d.w.qp->sq.calls;
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), 0);
 	/* Two writes, two reads, the operation and its own. */
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 6);
+	CT_EXPECT_EQ(d.w.qp->sq.calls, calls + 1);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 2);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* Of a queue that has no room for all of it at once. */
+CT_TEST(lift, without_room_for_both_it_goes_first)
+{
+	static const struct world_opts opts = {.tx_size = 2};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+/* What was lifted with an operation is under way for the next. */
+CT_TEST(lift, what_goes_with_an_operation_is_under_way_behind_it)
+{
+	const struct pvb_op same = {.key = KEY_READS}, other = {.key = KEY_VISIBLE};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(pvb_commit_before(d.conn, pvb_op_facts(&same)), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
+	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
+	CT_EXPECT_TRUE(pvb_commit_before(d.conn, pvb_op_facts(&other)) &
+		       PVB_BEFORE_UNKNOWN);
 	durable_close(&d);
 }
 

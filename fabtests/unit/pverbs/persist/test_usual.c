@@ -16,7 +16,7 @@ static bool fits(struct durable *d, uint64_t key, uint64_t flags)
 		.len = 64,
 	};
 
-	return pvb_usual_fits(d->conn, &op);
+	return pvb_usual_way(ep_of(d->w.ep), &op) == PVB_USUAL_WRITE;
 }
 
 /* A first one, all of it over. */
@@ -94,25 +94,34 @@ CT_TEST(usual, it_leaves_behind_what_the_first_did)
 CT_TEST(usual, whatever_is_unlike_the_first_goes_the_long_way)
 {
 	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE, .key = KEY_READS, .len = 64};
+	struct pvb_ep *ep;
 	struct durable d;
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	CT_EXPECT_TRUE(pvb_usual_fits(d.conn, &op));
+	ep = ep_of(d.w.ep);
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WRITE);
 	CT_EXPECT_FALSE(fits(&d, KEY_VISIBLE, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS ^ 1ull << 60, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_FENCE));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_MORE));
 	op.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	CT_EXPECT_FALSE(pvb_usual_fits(d.conn, &op));
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
 	op.opcode = IBV_WR_RDMA_WRITE;
 	op.len = 0;
-	CT_EXPECT_FALSE(pvb_usual_fits(d.conn, &op));
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
 	op.len = 64;
 	op.quiet = true;
-	CT_EXPECT_FALSE(pvb_usual_fits(d.conn, &op));
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
+	op.flags = FI_FENCE;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.flags = 0;
+	/* Somebody is told: the counter. */
+	d.conn->sq.counted = true;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	d.conn->sq.counted = false;
 	op.quiet = false;
 	op.inject = true;
-	CT_EXPECT_FALSE(pvb_usual_fits(d.conn, &op));
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
 	durable_close(&d);
 }
 
