@@ -20,14 +20,17 @@
 #define PROGRAM "fi_cairn_op"
 #define MAX_ROUNDS 1001
 #define MOST (1 << 20)
-#define DEPTH 64
+#define WINDOW 64
+#define DEPTH (4 * WINDOW) /* a durable write may take several entries */
 
 static struct ends_wish wish = {.program = PROGRAM,
 				.provider = "pverbs",
 				.threading = FI_THREAD_DOMAIN,
 				.depth = DEPTH};
 static size_t size = 8;
-static long count = 20000, rounds = 31, rest;
+static long count = 20000, rounds = 31, rest, window = 1;
+static uint64_t at;    /* durable writes so far */
+static long under_way; /* of them */
 
 static struct ends ends;
 static struct fid_ep *eps[2]; /* who connected, and who was asked */
@@ -82,8 +85,8 @@ static void open_all(void)
 		target += (uintptr_t)memory;
 	if (persistent)
 		open_persistent();
-	cqs[0] = ends_cq(&ends, 4 * DEPTH);
-	cqs[1] = ends_cq(&ends, 4 * DEPTH);
+	cqs[0] = ends_cq(&ends, DEPTH);
+	cqs[1] = ends_cq(&ends, DEPTH);
 	ends_pair(&ends, cqs, persistent ? FI_SELECTIVE_COMPLETION : 0, eps);
 }
 
@@ -117,7 +120,7 @@ static void write_once(void)
 	await(cqs[0]);
 }
 
-static void writemsg(uint64_t to, size_t len, uint64_t flags)
+static ssize_t try_writemsg(uint64_t to, size_t len, uint64_t flags)
 {
 	struct iovec iov = {.iov_base = memory, .iov_len = len};
 	struct fi_rma_iov rma_iov = {.addr = to, .len = len, .key = key};
@@ -128,7 +131,12 @@ static void writemsg(uint64_t to, size_t len, uint64_t flags)
 				 .rma_iov_count = 1,
 				 .context = &eps[0]};
 
-	need(fi_writemsg(eps[0], &msg, flags), "fi_writemsg");
+	return fi_writemsg(eps[0], &msg, flags);
+}
+
+static void writemsg(uint64_t to, size_t len, uint64_t flags)
+{
+	need(try_writemsg(to, len, flags), "fi_writemsg");
 }
 
 static void writemsg_once(void)
@@ -137,10 +145,29 @@ static void writemsg_once(void)
 	await(cqs[0]);
 }
 
+/* The next one, to memory of its own; as many as are wished are under way at a time. */
 static void durable_once(void)
 {
-	writemsg(target, size, FI_COMMIT_COMPLETE | FI_COMPLETION);
-	await(cqs[0]);
+	const uint64_t to = target + at++ % (MOST / size) * size;
+	ssize_t ret;
+
+	while ((ret = try_writemsg(to, size, FI_COMMIT_COMPLETE | FI_COMPLETION)) ==
+		       -FI_EAGAIN &&
+	       under_way) {
+		await(cqs[0]);
+		under_way--;
+	}
+	need(ret, "fi_writemsg");
+	if (++under_way == window) {
+		await(cqs[0]);
+		under_way--;
+	}
+}
+
+static void durable_rest(void)
+{
+	for (; under_way; under_way--)
+		await(cqs[0]);
 }
 
 /* And a word that becomes durable behind it, given to the device in one go. */
@@ -191,6 +218,7 @@ static double measure(void (*once)(void), double *least)
 		start = ends_now_ns();
 		for (i = 0; i < count; i++)
 			once();
+		durable_rest();
 		times[round] = (ends_now_ns() - start) / (double)count;
 	}
 	qsort(times, (size_t)rounds, sizeof(times[0]), ascending);
@@ -218,6 +246,7 @@ static void usage(FILE *to)
 	      "                same, and a word that is durable behind it)\n"
 	      "  -m MEMORY     a devdax, or a file of 2 MiB in persistent memory: where\n"
 	      "                durable and compound write to\n"
+	      "  -w COUNT      durable writes under way at a time (default 1)\n"
 	      "  -z BYTES      of a write or message (default 8)\n"
 	      "  -t LEVEL      threading: domain (default) or safe\n"
 	      "  -n COUNT      operations of a round (default 20000)\n"
@@ -244,7 +273,7 @@ int main(int argc, char **argv)
 	double median, least;
 	int option;
 
-	while ((option = getopt(argc, argv, "p:o:m:z:t:n:r:g:h")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:m:w:z:t:n:r:g:h")) != -1) {
 		switch (option) {
 		case 'p':
 			wish.provider = optarg;
@@ -254,6 +283,9 @@ int main(int argc, char **argv)
 			break;
 		case 'm':
 			persistent = optarg;
+			break;
+		case 'w':
+			window = ends_number(PROGRAM, optarg, WINDOW);
 			break;
 		case 'z':
 			size = (size_t)ends_number(PROGRAM, optarg, MOST);

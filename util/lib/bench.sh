@@ -103,6 +103,12 @@ durable() {
 	figure $which "${command[@]}" | awk '{ print $1 / 1000 }'
 }
 
+# Thousands of durable writes a second, so many at a time.
+outstanding() {
+	figure ns --latency 10 fi_cairn_op -o durable -m "$memory" -z 1024 -w "$1" -n 3000 -r 5 "$address" |
+		awk '{ print 1e6 / $1 }'
+}
+
 # Instructions of one operation: what 5000 more add to a run. Of the device itself: those inside
 # ibv_post_send and ibv_poll_cq.
 one_count() {
@@ -151,6 +157,7 @@ measure() {
 	conns-*) connections per_s "$2" ;;
 	memory-*) connections end_KiB "$2" ;;
 	threads[12]-* | more-* | selective-*) rate "$1" "$2" ;;
+	outstanding-*) outstanding "${2/one/1}" ;;
 	durable-* | compound-*) durable "$1" "$2" ;;
 	*) one_time "$1" "$2" ;;
 	esac

@@ -46,9 +46,8 @@ void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline)
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	if (seg == svb_self.seg)
-		svb_service_deadline(deadline);
-	else if (__atomic_load_n(&seg->service, __ATOMIC_RELAXED))
-		svb_bell_ring(svb_bell_name(seg->index, SVB_BELL_SERVICE));
+		svb_service_start();
+	svb_service_deadline(seg, deadline);
 }
 
 void svb_engine_wake(struct svb_seg *seg)

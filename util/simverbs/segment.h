@@ -15,7 +15,7 @@
 #include "registry.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 2u
+#define SVB_ABI 3u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there. */
@@ -208,6 +208,8 @@ struct svb_seg {
 	uint32_t mcast_count; /* slots in use */
 	/* Earliest deadline of a send queue of this process, ns; 0: none. */
 	uint64_t next_deadline;
+	/* Its service thread does not look at that before, ns; 0: it is about to. */
+	uint64_t sleeps_until;
 	/* All atomic operations on this process' memory happen under this lock. */
 	struct svb_lock atomic_lock;
 	uint32_t service; /* its service thread runs: ring SVB_BELL_SERVICE */

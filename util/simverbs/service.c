@@ -17,6 +17,7 @@
 #define SVB_DEATHS 4
 #define SVB_EVENTS 16
 #define SVB_LOOK_MS 50
+#define SVB_MS 1000000ull /* ns */
 
 struct svb_watch {
 	struct crn_list entry;
@@ -64,7 +65,7 @@ static int svb_service_sleep(void)
 		return -1;
 	if (next <= now)
 		return 0;
-	next = (next - now + 999999) / 1000000;
+	next = (next - now + SVB_MS - 1) / SVB_MS;
 	return next > 3600000 ? 3600000 : (int)next;
 }
 
@@ -75,6 +76,25 @@ static int svb_service_timeout(void)
 	if (!__atomic_load_n(&svb_service.lookings, __ATOMIC_RELAXED))
 		return sleep;
 	return sleep < 0 || sleep > SVB_LOOK_MS ? SVB_LOOK_MS : sleep;
+}
+
+static void svb_service_until(uint64_t until)
+{
+	__atomic_store_n(&svb_self.seg->sleeps_until, until, __ATOMIC_SEQ_CST);
+}
+
+/* Whoever sets a deadline after this thread looked finds that it sleeps. */
+static int svb_service_wait(struct epoll_event *events)
+{
+	int timeout, count;
+
+	svb_service_until(UINT64_MAX);
+	timeout = svb_service_timeout();
+	if (timeout >= 0)
+		svb_service_until(svb_now() + (uint64_t)timeout * SVB_MS);
+	count = epoll_wait(svb_service.epoll_fd, events, SVB_EVENTS, timeout);
+	svb_service_until(0);
+	return count;
 }
 
 static void svb_service_call(struct svb_watch *watch)
@@ -117,8 +137,7 @@ static void *svb_service_main(void *arg)
 	int count, i;
 
 	while (!__atomic_load_n(&svb_service.stop, __ATOMIC_ACQUIRE)) {
-		count = epoll_wait(svb_service.epoll_fd, events, SVB_EVENTS,
-				   svb_service_timeout());
+		count = svb_service_wait(events);
 		for (i = 0; i < count; i++)
 			svb_service_call(events[i].data.ptr);
 		svb_engine_timers();
@@ -205,6 +224,8 @@ int svb_service_start(void)
 {
 	int ret;
 
+	if (__atomic_load_n(&svb_service.runs, __ATOMIC_ACQUIRE))
+		return 0;
 	pthread_mutex_lock(&svb_service.mutex);
 	ret = svb_service_begin();
 	pthread_mutex_unlock(&svb_service.mutex);
@@ -374,13 +395,15 @@ int svb_service_watch_peer(uint32_t index)
 	return ret;
 }
 
-void svb_service_deadline(uint64_t deadline)
+void svb_service_deadline(const struct svb_seg *seg, uint64_t deadline)
 {
-	if (!__atomic_load_n(&svb_service.runs, __ATOMIC_ACQUIRE))
-		svb_service_start();
-	if (__atomic_load_n(&svb_service.runs, __ATOMIC_ACQUIRE) &&
-	    !pthread_equal(pthread_self(), svb_service.thread))
-		svb_bell_ring(svb_service.bell);
+	const uint64_t until = __atomic_load_n(&seg->sleeps_until, __ATOMIC_SEQ_CST);
+
+	/* It sleeps whole milliseconds. A bell for each request would cost more than the
+	 * request. */
+	if (until > deadline && until - deadline > SVB_MS &&
+	    __atomic_load_n(&seg->service, __ATOMIC_RELAXED))
+		svb_bell_ring(svb_bell_name(seg->index, SVB_BELL_SERVICE));
 }
 
 void svb_service_stop(void)

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+struct svb_seg;
+
 /* Called in the service thread when fd is readable. */
 typedef void (*svb_service_fn)(int fd, void *arg);
 
@@ -32,8 +34,9 @@ int svb_service_on_death(svb_death_fn fn, void *arg);
  */
 int svb_service_watch_peer(uint32_t index);
 
-/* Nobody but us will act on this deadline (ns, CLOCK_MONOTONIC): wake in time. */
-void svb_service_deadline(uint64_t deadline);
+/* The thread of that process, if it has one, is to look no more than a millisecond after
+ * the deadline (ns, CLOCK_MONOTONIC), which seg->next_deadline says. */
+void svb_service_deadline(const struct svb_seg *seg, uint64_t deadline);
 
 /* Ends the thread, if any, or gives up after a second. */
 void svb_service_stop(void);

@@ -22,6 +22,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/test_processes.c \
 	fabtests/unit/simverbs/test_qp_state.c \
 	fabtests/unit/simverbs/test_rc.c \
+	fabtests/unit/simverbs/test_service.c \
 	fabtests/unit/simverbs/test_settings.c \
 	fabtests/unit/simverbs/test_srq.c \
 	fabtests/unit/simverbs/test_symbols.c \
