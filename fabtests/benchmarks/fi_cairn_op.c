@@ -21,7 +21,8 @@
 #define MAX_ROUNDS 1001
 #define MOST (1 << 20)
 #define WINDOW 64
-#define DEPTH (4 * WINDOW) /* a durable write may take several entries */
+#define DEPTH 64
+#define DEPTH_WINDOW (4 * WINDOW) /* a durable write may take several entries */
 
 static struct ends_wish wish = {.program = PROGRAM,
 				.provider = "pverbs",
@@ -70,6 +71,8 @@ static void open_all(void)
 {
 	if (persistent)
 		wish.caps = FI_RMA_PMEM;
+	if (window > 1)
+		wish.depth = DEPTH_WINDOW;
 	ends_open(&ends, &wish);
 	memory = aligned_alloc(4096, 2 * MOST);
 	need(memory ? 0 : -FI_ENOMEM, "memory");
@@ -85,8 +88,8 @@ static void open_all(void)
 		target += (uintptr_t)memory;
 	if (persistent)
 		open_persistent();
-	cqs[0] = ends_cq(&ends, DEPTH);
-	cqs[1] = ends_cq(&ends, DEPTH);
+	cqs[0] = ends_cq(&ends, 4 * wish.depth);
+	cqs[1] = ends_cq(&ends, 4 * wish.depth);
 	ends_pair(&ends, cqs, persistent ? FI_SELECTIVE_COMPLETION : 0, eps);
 }
 
@@ -145,29 +148,36 @@ static void writemsg_once(void)
 	await(cqs[0]);
 }
 
-/* The next one, to memory of its own; as many as are wished are under way at a time. */
 static void durable_once(void)
 {
-	const uint64_t to = target + at++ % (MOST / size) * size;
+	writemsg(target, size, FI_COMMIT_COMPLETE | FI_COMPLETION);
+	await(cqs[0]);
+}
+
+static void durable_oldest(void)
+{
+	await(cqs[0]);
+	under_way--;
+}
+
+/* The next one, to memory of its own; as many as are wished are under way at a time. */
+static void durable_next(void)
+{
+	const uint64_t flags = FI_COMMIT_COMPLETE | FI_COMPLETION, to = target + at;
 	ssize_t ret;
 
-	while ((ret = try_writemsg(to, size, FI_COMMIT_COMPLETE | FI_COMPLETION)) ==
-		       -FI_EAGAIN &&
-	       under_way) {
-		await(cqs[0]);
-		under_way--;
-	}
+	at = at + 2 * size > MOST ? 0 : at + size;
+	while ((ret = try_writemsg(to, size, flags)) == -FI_EAGAIN && under_way)
+		durable_oldest();
 	need(ret, "fi_writemsg");
-	if (++under_way == window) {
-		await(cqs[0]);
-		under_way--;
-	}
+	if (++under_way == window)
+		durable_oldest();
 }
 
 static void durable_rest(void)
 {
-	for (; under_way; under_way--)
-		await(cqs[0]);
+	while (under_way)
+		durable_oldest();
 }
 
 /* And a word that becomes durable behind it, given to the device in one go. */
@@ -308,13 +318,14 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind + 1 != argc ||
-	    !persistent != (op->once != durable_once && op->once != compound_once)) {
+	    !persistent != (op->once != durable_once && op->once != compound_once) ||
+	    (window > 1 && op->once != durable_once)) {
 		usage(stderr);
 		return 2;
 	}
 	wish.address = argv[optind];
 	open_all();
-	median = measure(op->once, &least);
+	median = measure(window > 1 ? durable_next : op->once, &least);
 	printf("%s provider=%s threading=%s size=%zu ns=%.1f least=%.1f\n", op->name,
 	       wish.provider, wish.threading == FI_THREAD_SAFE ? "safe" : "domain", size,
 	       median, least);

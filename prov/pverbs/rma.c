@@ -79,28 +79,51 @@ CRN_INLINE int pvb_rma_range(const struct fi_msg_rma *msg, struct fi_rma_iov *io
 	return 0;
 }
 
-CRN_INLINE ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
-			       enum ibv_wr_opcode opcode, uint64_t flags)
+/* 0, or why not; sge: PVB_IOV_LIMIT of them. */
+CRN_INLINE int pvb_rma_msg_op(struct pvb_op *op, struct ibv_sge *sge,
+			      const struct pvb_ep *ep, const struct fi_msg_rma *msg,
+			      enum ibv_wr_opcode opcode, uint64_t flags)
 {
-	struct ibv_sge sge[PVB_IOV_LIMIT];
 	struct fi_rma_iov range;
-	struct pvb_op op;
 	int ret;
 
 	ret = pvb_rma_range(msg, &range);
 	if (crn_unlikely(ret))
 		return ret;
-	pvb_rma_op(&op, ep, opcode, flags, range.addr, range.key, msg->context);
-	op.data = msg->data;
+	pvb_rma_op(op, ep, opcode, flags, range.addr, range.key, msg->context);
+	op->data = msg->data;
 	ret = pvb_sge_fill(sge, msg->msg_iov, msg->desc, msg->iov_count,
-			   ep->info->tx_attr->iov_limit, &op.len);
+			   ep->info->tx_attr->iov_limit, &op->len);
 	if (crn_unlikely(ret))
 		return ret;
-	if (crn_unlikely(msg->rma_iov_count && range.len != op.len))
+	if (crn_unlikely(msg->rma_iov_count && range.len != op->len))
 		return -FI_EINVAL;
-	op.num_sge = (int)msg->iov_count;
-	op.sge = sge;
-	return pvb_tx(ep, &op);
+	op->num_sge = (int)msg->iov_count;
+	op->sge = sge;
+	return 0;
+}
+
+CRN_INLINE ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
+			       enum ibv_wr_opcode opcode, uint64_t flags)
+{
+	struct ibv_sge sge[PVB_IOV_LIMIT];
+	struct pvb_op op;
+	int ret = pvb_rma_msg_op(&op, sge, ep, msg, opcode, flags);
+
+	return crn_unlikely(ret) ? ret : pvb_tx(ep, &op);
+}
+
+/* The same in memory from the start, for what makes it durable keeps nothing in
+ * registers. */
+static __attribute__((noinline)) ssize_t pvb_writemsg_durable(
+	struct pvb_ep *ep, const struct fi_msg_rma *msg, enum ibv_wr_opcode opcode,
+	uint64_t flags)
+{
+	struct ibv_sge sge[PVB_IOV_LIMIT];
+	struct pvb_op op;
+	int ret = pvb_rma_msg_op(&op, sge, ep, msg, opcode, flags);
+
+	return ret ? ret : pvb_tx_durable(ep, &op);
 }
 
 static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
@@ -119,12 +142,15 @@ static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 static ssize_t pvb_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 			    uint64_t flags)
 {
+	const enum ibv_wr_opcode opcode = flags & FI_REMOTE_CQ_DATA
+						  ? IBV_WR_RDMA_WRITE_WITH_IMM
+						  : IBV_WR_RDMA_WRITE;
+
 	if (crn_unlikely(flags & ~PVB_CALL_FLAGS))
 		return pvb_bad_flags(flags);
-	return pvb_rma_msg(pvb_ep_of(fid), msg,
-			   flags & FI_REMOTE_CQ_DATA ? IBV_WR_RDMA_WRITE_WITH_IMM
-						     : IBV_WR_RDMA_WRITE,
-			   flags);
+	return crn_unlikely(flags & FI_COMMIT_COMPLETE)
+		       ? pvb_writemsg_durable(pvb_ep_of(fid), msg, opcode, flags)
+		       : pvb_rma_msg(pvb_ep_of(fid), msg, opcode, flags);
 }
 
 CRN_INLINE void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcode,

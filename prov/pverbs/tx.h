@@ -248,18 +248,34 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	return 0;
 }
 
+/* Too long for a message, or for a copy? */
+CRN_INLINE bool pvb_op_too_long(const struct pvb_ep *ep, const struct pvb_op *op)
+{
+	return op->len > ep->max_msg || (pvb_op_copied(op) && op->len > ep->inject_size);
+}
+
+/* pvb_tx for an operation with FI_COMMIT_COMPLETE. */
+static inline ssize_t pvb_tx_durable(struct pvb_ep *ep, struct pvb_op *op)
+{
+	ssize_t ret = pvb_op_too_long(ep, op) ? -FI_EMSGSIZE : 0;
+
+	if (!ret && ep->fence_waits)
+		ret = pvb_fence_check(ep, op);
+	return ret ? ret : pvb_tx_committed(ep, op);
+}
+
 /* Levels of completion beyond the device's, and what has to be remembered. */
 CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op *op)
 {
 	/* A copy, or op itself could not be kept in registers. */
 	struct pvb_op copy = *op;
-	ssize_t ret = ep->fence_waits ? pvb_fence_check(ep, &copy) : 0;
-
-	if (ret)
-		return ret;
+	ssize_t ret;
 
 	if (op->flags & FI_COMMIT_COMPLETE)
-		return pvb_tx_committed(ep, &copy);
+		return pvb_tx_durable(ep, &copy);
+	ret = ep->fence_waits ? pvb_fence_check(ep, &copy) : 0;
+	if (ret)
+		return ret;
 	if (pvb_op_tracked(&ep->conn, op))
 		return pvb_tx_tracked(ep, &copy);
 	crn_lock(&ep->conn.tx_lock);
@@ -274,8 +290,7 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_conn *conn = &ep->conn;
 	ssize_t ret;
 
-	if (crn_unlikely(op->len > ep->max_msg ||
-			 (pvb_op_copied(op) && op->len > ep->inject_size)))
+	if (crn_unlikely(pvb_op_too_long(ep, op)))
 		return -FI_EMSGSIZE;
 	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
 			 pvb_op_tracked(conn, op)))

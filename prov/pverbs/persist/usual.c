@@ -98,7 +98,7 @@ enum pvb_usual_way pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op)
 		return PVB_USUAL_NONE;
 	if (commit->held_count && pvb_commit_overtakes(ep, op))
 		return PVB_USUAL_NONE;
-	if (pvb_commit_unheard(ep, op))
+	if (unheard && pvb_commit_unheard(ep, op))
 		return pvb_group_open(conn) ? PVB_USUAL_NONE : PVB_USUAL_QUIET;
 	if (unheard || (op->flags & FI_MORE))
 		return PVB_USUAL_NONE;
