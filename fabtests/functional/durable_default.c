@@ -5,6 +5,7 @@
  * counter.
  */
 #include <rdma/fi_atomic.h>
+#include <rdma/fi_ext_cairn.h>
 
 #include "durable.h"
 
@@ -148,6 +149,26 @@ out:
 	return ret;
 }
 
+/* So many operations of the endpoint were durable, by whatever method, and reported: the
+ * provider counts them. */
+static int were_durable(struct durable *d, uint64_t count)
+{
+	struct fi_cairn_ops_stats *ops;
+	struct fct *t = d->l.t;
+	struct fi_cairn_stats s;
+	int ret;
+
+	FCT_CALL(t, fi_open_ops(&d->l.c.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL));
+	FCT_CALL(t, ops->read(d->l.c.ep, &s, sizeof(s)));
+	FCT_EQ(t,
+	       s.commit_arrived + s.commit_read + s.commit_flush + s.commit_request +
+		       s.commit_message,
+	       count);
+	FCT_EQ(t, s.commit_later, 0);
+out:
+	return ret;
+}
+
 /* One after the other: what is waited for is its own end. */
 static int each_form(struct durable *d, struct fid_cntr *done, bool atomics)
 {
@@ -164,6 +185,7 @@ static int each_form(struct durable *d, struct fid_cntr *done, bool atomics)
 			FCT_TRUE(t, e.op_context == &d->ctx[form]);
 		}
 		FCT_CALL(t, fi_cntr_wait(done, form + 1, 20000 * (int)t->scale));
+		FCT_DO(were_durable(d, form + 1));
 	}
 	FCT_EQ(t, fi_cntr_readerr(done), 0);
 	FCT_DO(fct_cq_quiet(t, d->l.txcq, "after the last form"));

@@ -138,6 +138,7 @@ static ssize_t pvb_atomic_inject(struct fid_ep *fid, const void *buf, size_t cou
 				 fi_addr_t dest_addr, uint64_t addr, uint64_t key,
 				 enum fi_datatype datatype, enum fi_op op)
 {
+	struct pvb_ep *ep = pvb_ep_of(fid);
 	const struct pvb_atomic atomic = {
 		.kind = PVB_ATOMIC_BASE,
 		.datatype = datatype,
@@ -145,11 +146,13 @@ static ssize_t pvb_atomic_inject(struct fid_ep *fid, const void *buf, size_t cou
 		.operand = buf,
 		.addr = addr,
 		.key = key,
+		/* As pvb_tx_inject_counted. */
+		.flags = ep->conn.sq.counted ? ep->tx_flags & FI_COMMIT_COMPLETE : 0,
 		.inject = true,
 	};
 	int ret = pvb_atomic_count(count);
 
-	return ret ? ret : pvb_atomic_post(pvb_ep_of(fid), &atomic);
+	return ret ? ret : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_fetch(struct fid_ep *fid, const void *buf, size_t count,

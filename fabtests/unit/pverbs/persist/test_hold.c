@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durable operations end with the target's answer, in their turn, and once. */
+#include <rdma/fi_atomic.h>
 #include "durable.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
@@ -214,10 +215,11 @@ CT_TEST(hold, counters_count_at_durability)
 {
 	const struct world_opts opts = {
 		.tx_size = 64,
-		.caps = FI_MSG | FI_RMA | FI_RMA_PMEM,
+		.caps = FI_MSG | FI_RMA | FI_ATOMIC | FI_RMA_PMEM,
 		.tx_op_flags = FI_COMMIT_COMPLETE,
 	};
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
+	const uint64_t one = 1;
 	struct fid_cntr *cntr = NULL;
 	struct pvb_cntr *wr;
 	struct durable d;
@@ -240,6 +242,14 @@ CT_TEST(hold, counters_count_at_durability)
 	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EIO);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(fi_inject_atomic(d.w.ep, &one, 1, 0, DURABLE_ADDR, KEY_ASKS,
+				      FI_UINT64, FI_SUM),
+		     0);
+	durable_complete(&d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	durable_answer(&d, 0);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 2);
 	expect_no_comp(d.w.cq);
 	world_close_ep(&d.w);
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
