@@ -23,5 +23,6 @@ EXTRA_DIST += \
 	fabtests/interop/check-many \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
+	fabtests/interop/check-remotelog \
 	fabtests/interop/local.mk \
 	fabtests/interop/with-build

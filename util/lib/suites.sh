@@ -421,6 +421,8 @@ suite_pmem() {
 			FI_PVERBS_COMMIT_METHOD=$method fabtests/interop/with-build trixie fabtests/functional/run-functional \
 			-b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mr commit
 	done
+	counted pmem-remotelog 600 in_guest trixie 580 fabtests/interop/with-build trixie fabtests/interop/check-remotelog \
+		10.77.0.1 /dev/dax0.0
 	counted pmem-killed 1200 "$top/fabtests/interop/check-killed" trixie --release trixie --name "$(guest_name trixie)"
 	guest trixie down
 	step rdmavm-up-cpu 600 guest trixie --persistence cpu up || return
