@@ -31,9 +31,15 @@ static void pvb_cntr_progress(struct crn_cntr *cntr)
 	pvb_cntr_take(pvb_cntr_of(cntr), false);
 }
 
-static int pvb_cntr_arm(struct crn_cntr *cntr)
+static int pvb_cntr_arm(struct crn_cntr *own)
 {
-	return pvb_cntr_take(pvb_cntr_of(cntr), true);
+	struct pvb_cntr *cntr = pvb_cntr_of(own);
+	struct pvb_control *control = cntr->domain->control;
+
+	/* Its descriptors wake who sleeps here, though no queue is there to arm them. */
+	if (!cntr->feed_count && control)
+		return pvb_control_arm(control);
+	return pvb_cntr_take(cntr, true);
 }
 
 /* Called with the lock held. */

@@ -39,8 +39,12 @@ static __thread uint32_t svb_marks __attribute__((tls_model("initial-exec")));
 
 void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline)
 {
-	uint64_t next = __atomic_load_n(&seg->next_deadline, __ATOMIC_RELAXED);
+	uint64_t next;
 
+	/* Who clears the deadline looks for what waits after that: it is seen there, or
+	 * the cleared one is seen here. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	next = __atomic_load_n(&seg->next_deadline, __ATOMIC_RELAXED);
 	while ((!next || deadline < next) &&
 	       !__atomic_compare_exchange_n(&seg->next_deadline, &next, deadline, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))

@@ -206,17 +206,20 @@ static int svb_service_begin(void)
 		if (!ret)
 			ret = svb_service_add(svb_service.bell_fd, svb_service_rung,
 					      NULL);
+		/* From the first time it sleeps on it can be woken. */
+		__atomic_store_n(&svb_self.seg->service, 1, __ATOMIC_SEQ_CST);
 		if (!ret)
 			ret = svb_service_spawn();
-		if (ret)
+		if (ret) {
+			svb_self.seg->service = 0;
 			svb_bell_close(svb_service.bell_fd, svb_service.bell);
+		}
 	}
 	if (ret) {
 		close(svb_service.epoll_fd);
 		return ret;
 	}
 	svb_service.runs = true;
-	__atomic_store_n(&svb_self.seg->service, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 	batch->comp_flags = op->comp_flags | (op->inject ? PVB_SLOT_INJECT : 0);
 	batch->started = 0;
 	batch->count = 0;
-	batch->data_at = 0;
+	batch->data_at = UINT32_MAX;
 	batch->last = false;
 	batch->end_flags = 0;
 	batch->silent = false;

@@ -225,13 +225,13 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 }
 
 /* Is there room for len bytes now? 0 or -FI_EAGAIN; or why there never will be. */
-static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, size_t len)
+static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, size_t len,
+			       uint32_t ahead)
 {
 	struct pvb_conn *conn = &ep->conn;
 	const enum pvb_ask kind = pvb_plan_asks(plan) ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
 
-	/* What goes ahead of a fenced one has room, whatever its plan: lift.c. */
-	if (crn_ring_space(&conn->sq.ring) < CRN_MAX(pvb_plan_entries(plan), 1u))
+	if (crn_ring_space(&conn->sq.ring) < ahead + CRN_MAX(pvb_plan_entries(plan), 1u))
 		return pvb_tx_refuse(ep);
 	if (plan->hold && conn->commit->held_count == PVB_COMMIT_HELD)
 		return -FI_EAGAIN;
@@ -336,7 +336,9 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	if (!ret)
 		ret = pvb_commit_plan(ep, op, desc, &plan);
 	if (!ret)
-		ret = pvb_commit_room(ep, &plan, op->len);
+		ret = pvb_commit_room(ep, &plan, op->len,
+				      op->flags & FI_FENCE ? pvb_lift_count(&ep->conn)
+							   : 0);
 	if (ret)
 		return ret;
 	unheard = pvb_commit_unheard(ep, op);

@@ -114,6 +114,8 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
  */
 int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
 		    bool join, unsigned int *before);
+/* How many. */
+uint32_t pvb_lift_count(const struct pvb_conn *conn);
 /* 0 or a negative code. */
 int pvb_lift_ahead(struct pvb_batch *batch);
 /* It was posted: what that leaves under way. */

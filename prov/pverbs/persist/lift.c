@@ -164,6 +164,17 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 	return 0;
 }
 
+uint32_t pvb_lift_count(const struct pvb_conn *conn)
+{
+	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	uint32_t count = 0;
+	size_t i;
+
+	for (i = 0; i < dirty->count; i++)
+		count += dirty->range[i].ahead != PVB_ACT_END;
+	return count;
+}
+
 int pvb_lift_ahead(struct pvb_batch *batch)
 {
 	const struct pvb_dirty *dirty = &batch->ep->conn.commit->dirty;

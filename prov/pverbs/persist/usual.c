@@ -93,10 +93,14 @@ enum pvb_usual_way pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op)
 	const struct pvb_commit *commit = conn->commit;
 	const bool unheard = op->quiet || op->inject;
 
-	if (!commit || op->key != commit->usual.key || op->opcode != IBV_WR_RDMA_WRITE ||
-	    !op->len || atomic_load(&conn->hold.failed))
+	if (!commit || !op->key || op->key != commit->usual.key ||
+	    op->opcode != IBV_WR_RDMA_WRITE || !op->len ||
+	    atomic_load(&conn->hold.failed))
 		return PVB_USUAL_NONE;
-	if (commit->held_count && pvb_commit_overtakes(ep, op))
+	/* One that nobody hears of moves no position: it sees to it that they are not
+	 * taken for later ones when they have gone round. */
+	if ((commit->held_count || (unheard && commit->kinds)) &&
+	    pvb_commit_overtakes(ep, op))
 		return PVB_USUAL_NONE;
 	if (unheard && pvb_commit_unheard(ep, op))
 		return pvb_group_open(conn) ? PVB_USUAL_NONE : PVB_USUAL_QUIET;

@@ -223,3 +223,83 @@ CT_TEST(lift, a_full_queue_says_try_again)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 	durable_close(&d);
 }
+
+/* Writes to so many pages, which have ended. */
+static void dirty_pages(struct durable *d, uintptr_t count)
+{
+	struct fi_cq_data_entry entry;
+	uintptr_t i = 0;
+
+	while (i < count) {
+		if (!plain_write(d, i, 0x10000 * i, 8, KEY_READS, FI_COMPLETION)) {
+			i++;
+			continue;
+		}
+		durable_complete(d);
+		while (fi_cq_read(d->w.cq, &entry, 1) > 0)
+			;
+	}
+	durable_complete(d);
+	while (fi_cq_read(d->w.cq, &entry, 1) > 0)
+		;
+	CT_EXPECT_EQ(d->conn->commit->dirty.count, count);
+}
+
+/* Some go with the operation, others had no room for that and went first: all of them,
+ * and in the queue's room. */
+CT_TEST(lift, what_goes_ahead_keeps_its_room)
+{
+	struct fi_cq_data_entry entry;
+	struct world_opts opts = {0};
+	unsigned int tries;
+	struct durable d;
+	ssize_t ret;
+
+	for (uint32_t depth = 2; depth <= 40; depth++) {
+		CT_NOTE("depth %u", depth);
+		opts.tx_size = depth;
+		CT_ASSERT_TRUE(durable_open(&d, &opts));
+		CT_EXPECT_EQ(d.conn->sq.depth, depth);
+		/* As devices do that round up. */
+		d.w.qp->init.cap.max_send_wr = 64;
+		dirty_pages(&d, 16);
+		ret = -FI_EAGAIN;
+		for (tries = 0; ret && tries < 40; tries++) {
+			ret = durable_write(&d, 99, 0x8000, 8, KEY_READS, FI_FENCE);
+			CT_EXPECT_TRUE(crn_ring_used(&d.conn->sq.ring) <= depth);
+			if (ret)
+				CT_EXPECT_EQ(ret, -FI_EAGAIN);
+			/* One at a time, or all. */
+			if (depth & 1)
+				durable_complete(&d);
+			else if (d.w.qp->sq.posted != d.w.qp->sq.done)
+				fake_complete(d.w.qp, 1);
+			/* Not before the last of it. */
+			if (ret || !(depth & 1))
+				expect_no_comp(d.w.cq);
+		}
+		CT_EXPECT_EQ(ret, 0);
+		durable_complete(&d);
+		CT_EXPECT_EQ(fi_cq_read(d.w.cq, &entry, 1), 1);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 16);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(lift, a_message_that_was_never_posted_is_not_counted)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	dirty_pages(&d, 16);
+	/* Eight reads go, the next eight are refused. */
+	fake_fail(FAKE_POST_SEND, 9, EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 20, 0x8000, 8, KEY_READS,
+				   FI_FENCE | FI_REMOTE_CQ_DATA),
+		     0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 24);
+	CT_EXPECT_EQ(d.conn->commit->messages, 0);
+	durable_close(&d);
+}

@@ -185,3 +185,55 @@ CT_TEST(usual, what_the_device_refuses_never_began)
 	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_READ], 1);
 	durable_close(&d);
 }
+
+/* The key of no region is none that was learnt. */
+CT_TEST(usual, key_zero_is_refused_as_ever)
+{
+	for (int quiet = 0; quiet < 2; quiet++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		ep_of(d.w.ep)->tx_selective = quiet;
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, 0, FI_COMMIT_COMPLETE),
+			     -FI_EOPNOTSUPP);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
+		durable_close(&d);
+	}
+}
+
+/* As if 1.5 thousand million operations had been posted, and ended. */
+static void go_on(struct durable *d)
+{
+	d->conn->sq.ring.head += 0x60000000;
+	atomic_fetch_add(&d->conn->sq.ring.tail, 0x60000000);
+}
+
+CT_TEST(usual, positions_go_round_while_nobody_hears)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ep_of(d.w.ep)->tx_selective = true;
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_COMMIT_COMPLETE), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	/* To memory of another kind, once the flush of this one has ended. */
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE,
+					 FI_COMMIT_COMPLETE),
+			     0);
+		durable_complete(&d);
+		expect_no_comp(d.w.cq);
+		go_on(&d);
+	}
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	durable_close(&d);
+}
