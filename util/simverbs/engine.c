@@ -39,12 +39,10 @@ static __thread uint32_t svb_marks __attribute__((tls_model("initial-exec")));
 
 void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline)
 {
-	uint64_t next;
+	/* Not a load: who clears the deadline and then looks for what waits sees what was
+	 * written before this, or the cleared one is seen here. */
+	uint64_t next = __atomic_fetch_add(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
 
-	/* Who clears the deadline looks for what waits after that: it is seen there, or
-	 * the cleared one is seen here. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	next = __atomic_load_n(&seg->next_deadline, __ATOMIC_RELAXED);
 	while ((!next || deadline < next) &&
 	       !__atomic_compare_exchange_n(&seg->next_deadline, &next, deadline, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -393,7 +391,7 @@ void svb_engine_timers(void)
 
 	if (!next || svb_now() < next)
 		return;
-	__atomic_store_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
+	__atomic_exchange_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
 	svb_relay_look();
 	if (svb_unlikely(svb_self.model))
 		svb_model_tick();
