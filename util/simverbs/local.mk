@@ -78,9 +78,9 @@ util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/uti
 	$(VERBS_CFLAGS) $(INIH_CFLAGS)
 util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
 
-# Everything, also linked into what runs providers in its own process.
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
-util_simverbs_libsimverbs_all_la_SOURCES = \
+# librdmacm.
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-cm.la
+util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm.h \
 	util/simverbs/cm_bind.c \
 	util/simverbs/cm_box.c \
@@ -100,13 +100,19 @@ util_simverbs_libsimverbs_all_la_SOURCES = \
 	util/simverbs/cm_sockaddr.c \
 	util/simverbs/cm_ud.c \
 	util/simverbs/cm_wire.c \
-	util/simverbs/cm_wire.h \
+	util/simverbs/cm_wire.h
+util_simverbs_libsimverbs_cm_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
+
+# Everything, with what stands in for calls of the C library: also linked into what runs providers in its own process.
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
+util_simverbs_libsimverbs_all_la_SOURCES = \
 	util/simverbs/medium_calls.c \
 	util/simverbs/sysfs.c \
 	util/simverbs/sysfs.h \
 	util/simverbs/sysfs_files.c
 util_simverbs_libsimverbs_all_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
-util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la
+util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la \
+	util/simverbs/libsimverbs-cm.la
 
 pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
 util_simverbs_libsimverbs_la_SOURCES =

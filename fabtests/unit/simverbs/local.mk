@@ -39,8 +39,8 @@ fabtests_unit_unit_simverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/u
 # Whole: of an archive the linker would leave out the functions that no test names, and libibverbs'
 # would stand for them.
 fabtests_unit_unit_simverbs_LDFLAGS = $(AM_LDFLAGS) -export-dynamic $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
-	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive
+	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,util/simverbs/.libs/libsimverbs-cm.a,--no-whole-archive
 fabtests_unit_unit_simverbs_LDADD = fabtests/unit/libct.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_unit_unit_simverbs_DEPENDENCIES = fabtests/unit/libct.la \
-	util/simverbs/libsimverbs-all.la
+	util/simverbs/libsimverbs-verbs.la util/simverbs/libsimverbs-cm.la
