@@ -16,10 +16,14 @@ static struct pvb_cntr *pvb_cntr_of(struct crn_cntr *cntr)
 
 static int pvb_cntr_take(struct pvb_cntr *cntr, bool arm)
 {
+	struct pvb_control *control = cntr->domain->control;
 	int ret = 0;
 	size_t i;
 
 	crn_lock(&cntr->lock);
+	/* Its descriptors wake who sleeps here, though no queue is there to arm them. */
+	if (arm && control && !cntr->feed_count)
+		ret = pvb_control_arm(control);
 	for (i = 0; i < cntr->feed_count && !ret; i++)
 		ret = pvb_cq_feed(cntr->feeds[i].cq, arm);
 	crn_unlock(&cntr->lock);
@@ -31,15 +35,9 @@ static void pvb_cntr_progress(struct crn_cntr *cntr)
 	pvb_cntr_take(pvb_cntr_of(cntr), false);
 }
 
-static int pvb_cntr_arm(struct crn_cntr *own)
+static int pvb_cntr_arm(struct crn_cntr *cntr)
 {
-	struct pvb_cntr *cntr = pvb_cntr_of(own);
-	struct pvb_control *control = cntr->domain->control;
-
-	/* Its descriptors wake who sleeps here, though no queue is there to arm them. */
-	if (!cntr->feed_count && control)
-		return pvb_control_arm(control);
-	return pvb_cntr_take(cntr, true);
+	return pvb_cntr_take(pvb_cntr_of(cntr), true);
 }
 
 /* Called with the lock held. */

@@ -114,7 +114,8 @@ static unsigned int pvb_lift_leaves(uint8_t ahead)
 	return ahead == PVB_ACT_FLUSH ? PVB_BEFORE_FLUSH : PVB_BEFORE_READ;
 }
 
-/* May one more go with the operation? Whatever its plan is, all fits then. */
+/* May one more go with the operation, with room for whatever plan that gets? Not if
+ * others have to be posted by themselves meanwhile: pvb_commit_room looks again. */
 static bool pvb_lift_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
 			   uint32_t entries)
 {
