@@ -4,6 +4,7 @@
  * bell says that there is one.
  */
 #include <errno.h>
+#include "removal.h"
 #include "svb.h"
 
 void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type)
@@ -118,6 +119,8 @@ SVB_API int ibv_get_async_event(struct ibv_context *ibctx, struct ibv_async_even
 		found = svb_async_next(ctx, event);
 		more = svb_async_next(ctx, NULL);
 		pthread_mutex_unlock(&svb_self.mutex);
+		if (!found && svb_removed_ctx(ibctx))
+			return -1;
 	}
 	/* A ring may have been lost to a full queue. */
 	if (more)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "model.h"
+#include "removal.h"
 #include "svb.h"
 
 void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t *acked,
@@ -16,8 +17,11 @@ void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t 
 
 SVB_API struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx)
 {
-	struct svb_channel *channel = calloc(1, sizeof(*channel));
+	struct svb_channel *channel;
 
+	if (svb_removed_ctx(ctx))
+		return NULL;
+	channel = calloc(1, sizeof(*channel));
 	if (!channel)
 		return NULL;
 	channel->ibv.context = ctx;
@@ -83,6 +87,8 @@ SVB_API int ibv_get_cq_event(struct ibv_comp_channel *ibchannel, struct ibv_cq *
 			more = svb_channel_next(channel);
 		}
 		pthread_mutex_unlock(&svb_self.mutex);
+		if (!cq && svb_removed_ctx(ibchannel->context))
+			return -1;
 	}
 	/* A ring may have been lost to a full queue. */
 	if (more)

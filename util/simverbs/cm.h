@@ -42,7 +42,8 @@ enum svb_cm_state {
 };
 
 struct svb_cm_channel {
-	struct rdma_event_channel ch; /* an eventfd that counts the events */
+	struct rdma_event_channel ch; /* readable while there are events */
+	int count_fd; /* an eventfd that counts them; ch's, with a thread */
 	struct crn_list events;
 	unsigned int readers; /* threads in rdma_get_cm_event */
 	bool closed;	      /* the last of them frees it */
@@ -144,13 +145,20 @@ int svb_cm_start(void);
 void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg);
 /* A message without an id: the answer to one that found nobody. */
 void svb_cm_answer(const struct svb_cm_msg *to, enum svb_cm_type type, uint32_t reason);
+/* Peers learn which ids there are: to one that is gone nothing is sent that asks no
+ * answer.
+ */
+void svb_cm_publish(struct svb_cm_id *id, bool there);
 /* The end of that process will be told to svb_cm_peer_died. */
 void svb_cm_watch(uint32_t token);
 /* The state of the id ends after that time, unless it changes before. 0: never. */
 void svb_cm_set_timer(struct svb_cm_id *id, uint32_t ms);
-/* A descriptor that is readable when a peer sent something; for processes without thread.
+/*
+ * For processes without a thread, after svb_cm_start. Adds to an epoll descriptor what is
+ * readable when a peer sent something or the time of a state is over; who takes the lock
+ * then sees to it. Returns 0 or an errno.
  */
-int svb_cm_box_fd(void);
+int svb_cm_box_watch(int epoll_fd);
 
 /* ms: how long an answer may take: 16 attempts of 4.2 s each, as the kernel's cma.c has
  * it. */
@@ -160,6 +168,8 @@ int svb_cm_box_fd(void);
 
 /* cm_dispatch.c: what a message, a timer, or the end of a process does. */
 void svb_cm_handle(const struct svb_cm_msg *msg);
+/* Whether a message to an id that is gone is answered. */
+bool svb_cm_is_answered(enum svb_cm_type type);
 void svb_cm_expired(struct svb_cm_id *id);
 void svb_cm_peer_died(uint32_t token);
 
@@ -185,8 +195,14 @@ int svb_cm_complete(struct svb_cm_id *id);
 /* cm_id.c */
 struct svb_cm_id *svb_cm_alloc(struct rdma_event_channel *channel, void *context,
 			       enum rdma_port_space ps);
+/* Its place in the table; a handle's tag tells two users of a place apart. */
+uint32_t svb_cm_slot(uint32_t handle);
+/* Tells the peer that it goes away, as the kernel does. With the mutex. */
+void svb_cm_tell_peer(struct svb_cm_id *id);
 /* Takes it away; the peer is told. With the mutex. */
 void svb_cm_drop(struct svb_cm_id *id);
+/* What the end of an id in its state is to the peer. */
+void svb_cm_tell_peer(struct svb_cm_id *id);
 struct svb_cm_id *svb_cm_find(uint32_t handle);
 void svb_cm_each(void (*fn)(struct svb_cm_id *id, void *arg), void *arg);
 void svb_cm_forget_ids(void);
@@ -215,6 +231,9 @@ const struct svb_port *svb_cm_addr_find(const struct sockaddr *sa, uint32_t *gid
 /* Ties the id to the device that has the port. Returns 0 or an errno. */
 int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gid);
 void svb_cm_fill_path(struct svb_cm_id *id);
+
+/* cm_removal.c: ids hear when their device is taken away, from now on. */
+void svb_cm_removal_watch(void);
 
 /* cm_ports.c: which id of which process has which port. */
 

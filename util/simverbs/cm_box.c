@@ -8,7 +8,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 #include "cm.h"
 #include "service.h"
@@ -16,6 +19,8 @@
 
 #define SVB_BOX_MAGIC 0x786f6273u
 #define SVB_BOX_SLOTS 1024u
+/* Ids that are published; of others it is not known whether they are there. */
+#define SVB_BOX_IDS 4096u
 /* A full box is given that long to be emptied before a message is lost. */
 #define SVB_BOX_PATIENCE_NS 1000000000ull
 
@@ -31,6 +36,7 @@ struct svb_box {
 	uint32_t head;	      /* next to be taken; moved by the owner only */
 	uint32_t tail;	      /* next to be put; published after the slot */
 	struct svb_box_slot slot[SVB_BOX_SLOTS];
+	uint32_t id[SVB_BOX_IDS]; /* handles by slot, cm_id.c */
 };
 
 /* A message that waits to be handled. */
@@ -134,6 +140,28 @@ void svb_cm_watch(uint32_t token)
 		*watched = token;
 }
 
+void svb_cm_publish(struct svb_cm_id *id, bool there)
+{
+	const uint32_t slot = svb_cm_slot(id->handle);
+
+	if (svb_cm.box && slot < SVB_BOX_IDS)
+		svb_set(svb_cm.box->id[slot], there ? id->handle : 0);
+}
+
+static void svb_cm_publish_one(struct svb_cm_id *id, void *unused)
+{
+	svb_cm_publish(id, true);
+}
+
+/* A process without a thread would wake for it and find nothing. */
+static bool svb_box_needs(const struct svb_box *box, const struct svb_cm_msg *msg)
+{
+	const uint32_t slot = svb_cm_slot(msg->to_id);
+
+	return slot >= SVB_BOX_IDS || svb_get(box->id[slot]) == msg->to_id ||
+	       svb_cm_is_answered(msg->type);
+}
+
 /* False when there is nobody to read it. */
 static bool svb_cm_post(const struct svb_cm_msg *msg)
 {
@@ -151,6 +179,8 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 	box = svb_box_of(msg->to);
 	if (!box)
 		return false;
+	if (!svb_box_needs(box, msg))
+		return true;
 	give_up = svb_now() + SVB_BOX_PATIENCE_NS;
 	while (!svb_box_put(box, msg)) {
 		/* The peer may be waiting for room in our box. */
@@ -160,7 +190,9 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 			return false;
 		sched_yield();
 	}
-	svb_bell_ring(box->bell);
+	/* Somebody there took it already: nobody is to wake and find nothing. */
+	if (__atomic_load_n(&box->head, __ATOMIC_ACQUIRE) != svb_get(box->tail))
+		svb_bell_ring(box->bell);
 	return true;
 }
 
@@ -260,6 +292,9 @@ void svb_cm_lock(void)
 	svb_join();
 	errno = err;
 	pthread_mutex_lock(&svb_cm.mutex);
+	/* Nobody else takes them, and what they rang for is looked at now. */
+	while (svb_cm.box && !svb_self.settings.threads && !svb_bell_take(svb_cm.bell_fd))
+		;
 	svb_box_empty();
 	svb_cm_timers();
 	if (svb_cm_iwarp())
@@ -311,9 +346,13 @@ static void svb_cm_on_death(uint32_t token, void *arg)
 	svb_cm_unlock();
 }
 
+/* The service thread tells of the end of peers. */
+static bool svb_cm_hears_of_deaths;
+
 /* The child of a fork has no connections: it begins anew. */
 static void svb_cm_forked(void)
 {
+	svb_cm_hears_of_deaths = false;
 	pthread_mutex_init(&svb_cm.mutex, NULL);
 	pthread_cond_init(&svb_cm.cond, NULL);
 	crn_list_init(&svb_cm.notes);
@@ -330,19 +369,37 @@ static void svb_cm_forked(void)
 
 static int svb_cm_watch_all(void)
 {
-	static bool registered;
 	int ret;
 
 	if (!svb_self.settings.threads)
 		return 0;
-	if (!registered) {
+	if (!svb_cm_hears_of_deaths) {
 		ret = svb_service_on_death(svb_cm_on_death, NULL);
 		if (ret)
 			return ret;
-		registered = true;
+		svb_cm_hears_of_deaths = true;
 	}
 	ret = svb_service_watch(svb_cm.bell_fd, svb_cm_on_bell, NULL);
 	return ret ? ret : svb_service_watch(svb_cm.timer_fd, svb_cm_on_timer, NULL);
+}
+
+static void svb_cm_leave_one(struct svb_cm_id *id, void *unused)
+{
+	svb_cm_tell_peer(id);
+}
+
+/* The kernel closes what a process leaves open, and its peers hear of it. Whoever else is
+ * in here is not waited for long. */
+static void svb_cm_leave(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	if (pthread_mutex_timedlock(&svb_cm.mutex, &until))
+		return;
+	svb_cm_each(svb_cm_leave_one, NULL);
+	pthread_mutex_unlock(&svb_cm.mutex);
 }
 
 int svb_cm_start(void)
@@ -351,7 +408,7 @@ int svb_cm_start(void)
 	struct svb_box *box;
 	uint64_t offset;
 	uint32_t bell;
-	int ret;
+	int on = 1, ret;
 
 	if (svb_cm.box)
 		return 0;
@@ -363,7 +420,10 @@ int svb_cm_start(void)
 		return errno;
 	svb_cm.bell_fd = svb_bell_open(0, &bell);
 	svb_cm.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	ret = svb_cm.bell_fd < 0 || svb_cm.timer_fd < 0 ? errno : svb_cm_watch_all();
+	ret = svb_cm.bell_fd < 0 || svb_cm.timer_fd < 0 ||
+			      ioctl(svb_cm.bell_fd, FIONBIO, &on)
+		      ? errno
+		      : svb_cm_watch_all();
 	if (!ret && !forks)
 		ret = pthread_atfork(NULL, NULL, svb_cm_forked);
 	if (ret) {
@@ -376,12 +436,19 @@ int svb_cm_start(void)
 	box->bell = bell;
 	svb_self.seg->cm_bell = bell;
 	svb_cm.box = box;
+	svb_cm_each(svb_cm_publish_one, NULL);
+	svb_self.leave = svb_cm_leave;
 	__atomic_store_n(&svb_self.seg->cm, offset, __ATOMIC_RELEASE);
 	svb_cm_arm();
 	return 0;
 }
 
-int svb_cm_box_fd(void)
+int svb_cm_box_watch(int epoll_fd)
 {
-	return svb_self.settings.threads ? -1 : svb_cm.bell_fd;
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, svb_cm.bell_fd, &event) ||
+			       epoll_ctl(epoll_fd, EPOLL_CTL_ADD, svb_cm.timer_fd, &event)
+		       ? errno
+		       : 0;
 }

@@ -3,19 +3,55 @@
  * Event channels: a list, and an eventfd that counts its events, so that it is readable
  * just while there are some and blocks or not as the program set it. Who takes one from
  * the count owns one of the list; one that was dropped meanwhile is waited for again.
+ * Without a thread the program's descriptor is one of epoll(7) over the count and over
+ * what else the program must be woken for: it may be readable with no event behind it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "cm.h"
 
 static struct svb_cm_channel *svb_cm_channel(struct rdma_event_channel *channel)
 {
 	return (struct svb_cm_channel *)channel;
+}
+
+static void svb_cm_channel_close(int fd, int count_fd)
+{
+	if (fd >= 0)
+		close(fd);
+	if (fd != count_fd)
+		close(count_fd);
+}
+
+/* Returns 0 or an errno. */
+static int svb_cm_channel_open(struct svb_cm_channel *channel)
+{
+	const bool thread = svb_self.settings.threads;
+	struct epoll_event event = {.events = EPOLLIN};
+	int ret;
+
+	channel->count_fd =
+		eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE | (thread ? 0 : EFD_NONBLOCK));
+	if (channel->count_fd < 0)
+		return errno;
+	channel->ch.fd = channel->count_fd;
+	if (thread)
+		return 0;
+	channel->ch.fd = epoll_create1(EPOLL_CLOEXEC);
+	ret = channel->ch.fd < 0 || epoll_ctl(channel->ch.fd, EPOLL_CTL_ADD,
+					      channel->count_fd, &event)
+		      ? errno
+		      : svb_cm_box_watch(channel->ch.fd);
+	if (ret)
+		svb_cm_channel_close(channel->ch.fd, channel->count_fd);
+	return ret;
 }
 
 struct rdma_event_channel *svb_cm_new_channel(void)
@@ -31,9 +67,10 @@ struct rdma_event_channel *svb_cm_new_channel(void)
 		errno = ret ? ret : ENOMEM;
 		return NULL;
 	}
-	channel->ch.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	if (channel->ch.fd < 0) {
+	ret = svb_cm_channel_open(channel);
+	if (ret) {
 		free(channel);
+		errno = ret;
 		return NULL;
 	}
 	crn_list_init(&channel->events);
@@ -50,14 +87,16 @@ SVB_API struct rdma_event_channel *rdma_create_event_channel(void)
 	return channel;
 }
 
-/* One event less: unless a reader has counted it already and will find nothing. */
-static void svb_cm_channel_uncount(struct svb_cm_channel *channel)
+/*
+ * Takes one event from the count if that needs no waiting. Where the system cannot
+ * promise it (EOPNOTSUPP before Linux 5.8) the count stays.
+ */
+static int svb_cm_channel_try(int fd)
 {
-	struct pollfd poll_fd = {.fd = channel->ch.fd, .events = POLLIN};
 	uint64_t one;
+	struct iovec iov = {&one, sizeof(one)};
 
-	if (poll(&poll_fd, 1, 0) == 1 && read(channel->ch.fd, &one, sizeof(one)) < 0)
-		return;
+	return preadv2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 ? errno : 0;
 }
 
 static void svb_cm_channel_count(struct svb_cm_channel *channel)
@@ -65,7 +104,7 @@ static void svb_cm_channel_count(struct svb_cm_channel *channel)
 	uint64_t one = 1;
 
 	/* Fails only when nearly 2^64 wait. */
-	if (write(channel->ch.fd, &one, sizeof(one)) < 0)
+	if (write(channel->count_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -83,7 +122,7 @@ static void svb_cm_orphan(struct svb_cm_id *id, void *channel)
 SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 {
 	struct svb_cm_channel *channel = svb_cm_channel(ch);
-	const int fd = ch->fd;
+	const int fd = ch->fd, count_fd = channel->count_fd;
 	bool last;
 
 	svb_cm_lock();
@@ -92,7 +131,7 @@ SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 	last = !channel->readers;
 	svb_cm_unlock();
 	/* From here on a reader may free it. */
-	close(fd);
+	svb_cm_channel_close(fd, count_fd);
 	if (last)
 		free(channel);
 }
@@ -158,6 +197,16 @@ void svb_cm_event_conn(struct svb_cm_event *event, const struct svb_cm_msg *msg)
 	conn->qp_num = msg->qpn;
 }
 
+/*
+ * Events leave a channel unread: each also leaves the count, unless a reader has counted
+ * it already and will find nothing. Never waits for that reader, who comes for the lock.
+ */
+static void svb_cm_unlist(struct svb_cm_channel *channel, struct crn_list *entry)
+{
+	crn_list_del(entry);
+	svb_cm_channel_try(channel->count_fd);
+}
+
 static bool svb_cm_event_of(const struct svb_cm_event *event, const struct svb_cm_id *id)
 {
 	return event->owner == id || event->event.id == &id->id;
@@ -174,8 +223,7 @@ void svb_cm_forget_events(struct svb_cm_id *id)
 		event = crn_container_of(pos, struct svb_cm_event, entry);
 		if (!svb_cm_event_of(event, id))
 			continue;
-		crn_list_del(pos);
-		svb_cm_channel_uncount(channel);
+		svb_cm_unlist(channel, pos);
 		crn_list_add_tail(&mine, pos);
 	}
 	while ((pos = crn_list_pop(&mine))) {
@@ -200,8 +248,7 @@ void svb_cm_forget_join(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
 		event = crn_container_of(pos, struct svb_cm_event, entry);
 		if (event->mcast != mcast)
 			continue;
-		crn_list_del(pos);
-		svb_cm_channel_uncount(channel);
+		svb_cm_unlist(channel, pos);
 		free(event);
 	}
 }
@@ -215,8 +262,7 @@ void svb_cm_move_events(struct svb_cm_id *id, struct svb_cm_channel *to)
 		if (!svb_cm_event_of(crn_container_of(pos, struct svb_cm_event, entry),
 				     id))
 			continue;
-		crn_list_del(pos);
-		svb_cm_channel_uncount(from);
+		svb_cm_unlist(from, pos);
 		crn_list_add_tail(&to->events, pos);
 		svb_cm_channel_count(to);
 	}
@@ -256,42 +302,46 @@ static bool svb_cm_prepare(struct svb_cm_event *event)
 	}
 }
 
-/* Without a thread: messages arrive while somebody waits for an event, or, where the
- * channel does not block, looks for one. */
-static int svb_cm_poll_box(int fd)
+static int svb_cm_read(int fd)
+{
+	uint64_t one;
+
+	return read(fd, &one, sizeof(one)) < 0 ? errno : 0;
+}
+
+/*
+ * Without a thread: messages arrive while somebody waits for an event, or, where the
+ * channel does not block, looks for one, once: where time is the model's, a timer may
+ * stay due. Another reader may be faster at the count.
+ */
+static int svb_cm_poll_box(int fd, int count_fd)
 {
 	int timeout = fcntl(fd, F_GETFL) & O_NONBLOCK ? 0 : -1;
-	int ready;
-	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
-				{.fd = svb_cm_box_fd(), .events = POLLIN}};
+	int ret, ready;
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 
-	while (fds[1].fd >= 0) {
-		ready = poll(fds, 2, timeout);
+	do {
+		ready = poll(&poll_fd, 1, timeout);
 		if (ready < 0)
 			return errno;
-		if (!ready || fds[0].revents)
-			return 0;
-		svb_bell_take(fds[1].fd);
 		svb_cm_lock();
 		svb_cm_unlock();
-	}
-	return 0;
+		ret = svb_cm_read(count_fd);
+	} while (ret == EAGAIN && timeout);
+	return ret;
 }
 
 /* Waits for the count of a channel's events to fall by one. 0, with the lock held, or an
  * errno, without it. */
 static int svb_cm_await(struct svb_cm_channel *channel)
 {
-	const int fd = channel->ch.fd;
-	uint64_t one;
+	const int fd = channel->ch.fd, count_fd = channel->count_fd;
 	int ret;
 
 	svb_cm_lock();
 	channel->readers++;
 	svb_cm_unlock();
-	ret = svb_cm_box_fd() >= 0 ? svb_cm_poll_box(fd) : 0;
-	if (!ret && read(fd, &one, sizeof(one)) < 0)
-		ret = errno;
+	ret = fd == count_fd ? svb_cm_read(fd) : svb_cm_poll_box(fd, count_fd);
 	svb_cm_lock();
 	if (!svb_cm_reader_back(channel))
 		ret = EBADF;

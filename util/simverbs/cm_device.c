@@ -5,27 +5,64 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cm.h"
+#include "removal.h"
 
 static struct {
 	pthread_mutex_t mutex;
 	struct {
 		struct ibv_context *verbs;
 		struct ibv_pd *pd;
+		/* Of a child of fork: its parent's, unused. */
+		struct ibv_context *inherited;
+		struct ibv_pd *inherited_pd;
 	} of[SVB_MAX_DEVICES];
 } svb_cm_devices = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* The child of a fork opens its own. */
+static void svb_cm_device_forked(void)
+{
+	uint32_t i;
+
+	pthread_mutex_init(&svb_cm_devices.mutex, NULL);
+	for (i = 0; i < SVB_MAX_DEVICES; i++) {
+		if (svb_cm_devices.of[i].verbs)
+			svb_cm_devices.of[i].inherited = svb_cm_devices.of[i].verbs;
+		if (svb_cm_devices.of[i].pd)
+			svb_cm_devices.of[i].inherited_pd = svb_cm_devices.of[i].pd;
+		svb_cm_devices.of[i].verbs = NULL;
+		svb_cm_devices.of[i].pd = NULL;
+	}
+}
+
+/* What the first device asks for. */
+static int svb_cm_device_begin(void)
+{
+	static bool begun;
+	int ret = begun ? 0 : pthread_atfork(NULL, NULL, svb_cm_device_forked);
+
+	begun |= !ret;
+	svb_cm_removal_watch();
+	return ret;
+}
 
 static int svb_cm_device_open(uint32_t index)
 {
 	struct ibv_device **list;
-	int count, ret = ENODEV;
+	int i, count, ret = ENODEV;
 
+	if (svb_removed(index))
+		return ENODEV;
 	if (svb_cm_devices.of[index].verbs)
 		return 0;
+	if (svb_cm_device_begin())
+		return ENOMEM;
 	list = ibv_get_device_list(&count);
 	if (!list)
 		return errno;
-	if ((int)index < count) {
-		svb_cm_devices.of[index].verbs = ibv_open_device(list[index]);
+	for (i = 0; i < count; i++) {
+		if (ibv_get_device_index(list[i]) != (int)index)
+			continue;
+		svb_cm_devices.of[index].verbs = ibv_open_device(list[i]);
 		ret = svb_cm_devices.of[index].verbs ? 0 : errno;
 	}
 	ibv_free_device_list(list);
@@ -100,7 +137,7 @@ void svb_cm_fill_path(struct svb_cm_id *id)
 SVB_API struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **list;
-	uint32_t i, count;
+	uint32_t i, count, n = 0;
 	int ret = svb_join();
 
 	if (num_devices)
@@ -112,15 +149,19 @@ SVB_API struct ibv_context **rdma_get_devices(int *num_devices)
 	count = svb_self.settings.devices;
 	list = calloc(count + 1, sizeof(*list));
 	for (i = 0; list && i < count; i++) {
-		ret = svb_cm_device_get(i, &list[i], NULL);
-		if (ret) {
+		ret = svb_cm_device_get(i, &list[n], NULL);
+		if (!ret) {
+			n++;
+		} else if (!svb_removed(i)) {
 			free(list);
 			errno = ret;
 			return NULL;
 		}
 	}
 	if (list && num_devices)
-		*num_devices = (int)count;
+		*num_devices = (int)n;
+	if (list)
+		list[n] = NULL;
 	return list;
 }
 

@@ -21,6 +21,11 @@ static const struct {
 	[SVB_CM_SIDR_REP] = {svb_cm_on_sidr_rep, 0, 0},
 };
 
+bool svb_cm_is_answered(enum svb_cm_type type)
+{
+	return svb_cm_handlers[type].absent;
+}
+
 struct svb_cm_search {
 	const struct svb_cm_msg *msg;
 	struct svb_cm_id *found;

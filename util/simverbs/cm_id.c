@@ -15,9 +15,14 @@ static struct {
 	uint32_t tag;
 } svb_cm_ids;
 
+uint32_t svb_cm_slot(uint32_t handle)
+{
+	return (handle & ((1u << SVB_CM_SLOT_BITS) - 1)) - 1;
+}
+
 struct svb_cm_id *svb_cm_find(uint32_t handle)
 {
-	uint32_t slot = (handle & ((1u << SVB_CM_SLOT_BITS) - 1)) - 1;
+	uint32_t slot = svb_cm_slot(handle);
 	struct svb_cm_id *id;
 
 	if (slot >= svb_cm_ids.count)
@@ -75,6 +80,7 @@ static bool svb_cm_ids_add(struct svb_cm_id *id)
 	svb_cm_ids.cursor = at + 1;
 	svb_cm_ids.slot[at] = id;
 	id->handle = ++svb_cm_ids.tag << SVB_CM_SLOT_BITS | (at + 1);
+	svb_cm_publish(id, true);
 	return true;
 }
 
@@ -136,7 +142,7 @@ SVB_API int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id
 	if (id && !channel)
 		ret = svb_cm_make_sync(id);
 	if (id && ret) {
-		svb_cm_ids.slot[(id->handle & ((1u << SVB_CM_SLOT_BITS) - 1)) - 1] = NULL;
+		svb_cm_ids.slot[svb_cm_slot(id->handle)] = NULL;
 		free(id);
 	}
 	svb_cm_unlock();
@@ -146,7 +152,7 @@ SVB_API int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id
 }
 
 /* What the kernel sends when an id goes away (cm_destroy_id). */
-static void svb_cm_tell_peer(struct svb_cm_id *id)
+void svb_cm_tell_peer(struct svb_cm_id *id)
 {
 	struct svb_cm_msg msg = {0};
 
@@ -185,7 +191,8 @@ void svb_cm_drop(struct svb_cm_id *id)
 	svb_cm_tell_peer(id);
 	svb_cm_port_release(id);
 	svb_cm_forget_events(id);
-	svb_cm_ids.slot[(id->handle & ((1u << SVB_CM_SLOT_BITS) - 1)) - 1] = NULL;
+	svb_cm_publish(id, false);
+	svb_cm_ids.slot[svb_cm_slot(id->handle)] = NULL;
 	id->state = SVB_CM_OVER;
 }
 

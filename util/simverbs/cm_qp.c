@@ -50,12 +50,22 @@ static void svb_cm_attr_init(struct svb_cm_id *id, struct ibv_qp_attr *attr, int
 			SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT;
 }
 
+/* IBA 12.7.18 and its path record: what both ends can. */
+static enum ibv_mtu svb_cm_path_mtu(const struct svb_cm_id *id)
+{
+	struct svb_seg *peer = svb_seg_of(svb_token_index(id->peer));
+	enum ibv_mtu own = svb_self.settings.mtu, theirs;
+
+	theirs = peer ? (enum ibv_mtu)svb_get(peer->mtu) : own;
+	return theirs >= IBV_MTU_256 && theirs < own ? theirs : own;
+}
+
 static void svb_cm_attr_rtr(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 		IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	svb_cm_ah(id, &attr->ah_attr);
-	attr->path_mtu = svb_self.settings.mtu;
+	attr->path_mtu = svb_cm_path_mtu(id);
 	attr->dest_qp_num = id->peer_qpn;
 	attr->rq_psn = id->peer_psn;
 	attr->max_dest_rd_atomic = id->responder_resources;

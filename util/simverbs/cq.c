@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model.h"
+#include "removal.h"
 #include "svb.h"
 #include "tsan.h"
 
@@ -226,6 +227,8 @@ struct ibv_cq_ex *svb_create_cq_ex(struct ibv_context *ctx,
 	struct ibv_comp_channel *channel = attr->channel;
 	struct svb_cq *cq;
 
+	if (svb_removed_ctx(ctx))
+		return NULL;
 	if (!attr->cqe || attr->cqe > svb_self.settings.max_cqe ||
 	    attr->comp_vector >= (uint32_t)ctx->num_comp_vectors) {
 		errno = EINVAL;
@@ -296,7 +299,7 @@ SVB_API int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 	svb_lock(&cq->poll);
 	svb_lock(&sh->lock);
 	from = (struct svb_cqe *)cq->ring;
-	if (sh->tail - sh->head > (uint32_t)cqe) {
+	if (sh->tail - sh->head > (uint32_t)cqe || sh->flags & SVB_CQ_ERROR) {
 		ret = EINVAL;
 	} else {
 		for (at = sh->head; at != sh->tail; at++)

@@ -11,8 +11,9 @@ static void svb_cq_event(struct svb_cq_sh *cq)
 }
 
 /*
- * IBA 11.6.3.1: a completion that finds no room is lost, the queue is in error and so are
- * the queue pairs that use it. Lock held.
+ * IBA 11.6.3.1: a completion that finds no room is lost and the queue is in error for
+ * good: whatever else completes there is lost as well, and so is the queue pair that it
+ * is of. Lock held.
  */
 static void svb_cq_overrun(struct svb_seg *seg, struct svb_cq_sh *cq, uint32_t qpn)
 {
@@ -23,6 +24,7 @@ static void svb_cq_overrun(struct svb_seg *seg, struct svb_cq_sh *cq, uint32_t q
 	if (!(cq->flags & SVB_CQ_ERROR))
 		svb_async_raise(&cq->asyncs, cq->async, IBV_EVENT_CQ_ERR);
 	cq->flags |= SVB_CQ_ERROR;
+	cq->limit = 0;
 	if (svb_get(qp->state) != IBV_QPS_ERR)
 		svb_qp_fail_later(seg, qp, IBV_EVENT_QP_FATAL);
 }
@@ -37,6 +39,10 @@ void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe
 	stolen = svb_lock(&cq->lock);
 	ring = svb_seg_at(seg, cq->ring);
 	tail = cq->tail;
+	if (svb_unlikely(cq->flags & SVB_CQ_MUTE)) {
+		svb_unlock(&cq->lock);
+		return;
+	}
 	if (svb_unlikely(tail - __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) >=
 			 cq->limit)) {
 		svb_cq_overrun(seg, cq, cqe->wc.qp_num);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "removal.h"
 #include "svb.h"
 
 /* They live as long as the process: a program may keep a pointer beyond its list. */
@@ -38,7 +39,7 @@ void svb_devices_make(void)
 SVB_API struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct ibv_device **list;
-	uint32_t i;
+	uint32_t i, count = 0;
 	int ret = svb_join();
 
 	if (num_devices)
@@ -51,9 +52,10 @@ SVB_API struct ibv_device **ibv_get_device_list(int *num_devices)
 	if (!list)
 		return NULL;
 	for (i = 0; i < svb_self.settings.devices; i++)
-		list[i] = &svb_devices[i].ibv;
+		if (!svb_removed(i))
+			list[count++] = &svb_devices[i].ibv;
 	if (num_devices)
-		*num_devices = (int)i;
+		*num_devices = (int)count;
 	return list;
 }
 
@@ -113,6 +115,10 @@ SVB_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	struct ibv_context *ibv;
 	int ret = svb_join();
 
+	if (!ret && svb_removed(((struct svb_device *)device)->index))
+		ret = ENODEV;
+	if (!ret)
+		ret = svb_removal_watch();
 	if (ret) {
 		errno = ret;
 		return NULL;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include "removal.h"
 #include "svb.h"
 
 const struct svb_device_settings *svb_device_of(struct ibv_context *ctx)
@@ -28,6 +29,8 @@ SVB_API int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *at
 	const struct svb_settings *set = &svb_self.settings;
 	const struct svb_device_settings *device = svb_device_of(ctx);
 
+	if (svb_removed_ctx(ctx))
+		return EIO;
 	*attr = (struct ibv_device_attr){
 		.fw_ver = "simverbs",
 		.node_guid = htobe64(device->guid),
@@ -124,6 +127,8 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 		.link_layer = ib ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
 	};
 
+	if (svb_removed_ctx(ctx))
+		return EIO;
 	if (!port)
 		return EINVAL;
 	full.lid = port->lid;
@@ -152,6 +157,8 @@ SVB_API int ibv_query_gid(struct ibv_context *ctx, uint8_t num, int index,
 {
 	const struct svb_port *port = svb_port_of(ctx, num);
 
+	if (svb_removed_ctx(ctx))
+		return -1;
 	if (!port || index < 0 || (uint32_t)index >= svb_gid_places()) {
 		errno = EINVAL;
 		return -1;

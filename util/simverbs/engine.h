@@ -88,16 +88,22 @@ static inline struct svb_rwqe *svb_rq_at(struct svb_seg *seg, struct svb_rq *rq,
 #define SVB_ANSWERS \
 	(1u << IBV_QPS_RTR | 1u << IBV_QPS_RTS | 1u << IBV_QPS_SQD | 1u << IBV_QPS_SQE)
 
+/* Is peer at the port that qp sends to, in a state that answers? One destroyed is in
+ * none. */
+SVB_INLINE bool svb_rc_answers(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
+{
+	return svb_get(peer->port) == svb_get(qp->dest_port) &&
+	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
+}
+
 /*
- * Will peer, found by its number, answer qp? What comes from one not connected back is
- * dropped, as when not ready. Only an RC queue pair has a destination; one destroyed is
- * in no state that answers.
+ * Will peer, found by its number, answer qp? What comes from one not connected back, or
+ * numbered otherwise than expected, is dropped, as when not ready. Only an RC queue pair
+ * has a destination.
  */
 SVB_INLINE bool svb_rc_connected(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
 {
-	return svb_get(peer->dest_qpn) == qp->qpn &&
-	       svb_get(peer->port) == svb_get(qp->dest_port) &&
-	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
+	return svb_get(peer->expects) == qp->sends && svb_rc_answers(qp, peer);
 }
 
 /* Runs a send queue whose lock the caller holds. */

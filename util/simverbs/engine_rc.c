@@ -221,7 +221,8 @@ static int svb_rc_atomic(struct svb_op *op)
 	if (!svb_span_of_sges(&to, op->seg, op->qp->pd, wqe->sge, wqe->num_sge,
 			      IBV_ACCESS_LOCAL_WRITE))
 		return IBV_WC_LOC_PROT_ERR;
-	if (to.length < 8)
+	/* IBA 9.4.5: atomics are of 64 bits. */
+	if (to.length != 8)
 		return IBV_WC_LOC_LEN_ERR;
 	ret = svb_eight(op, IBV_ACCESS_REMOTE_ATOMIC, IBV_ACCESS_REMOTE_ATOMIC, &where);
 	if (ret)
@@ -323,6 +324,42 @@ bool svb_rc_responder(struct svb_op *op)
 	       (op->rseg == svb_self.seg || svb_sane_receiver(op->rseg, rqp));
 }
 
+/*
+ * The smaller path MTU of the two sides, bytes, when that is all they differ in; 0: it is
+ * not.
+ */
+static uint32_t svb_rc_smaller_mtu(const struct svb_op *op)
+{
+	uint32_t own = op->qp->packets >> SVB_PSN_BITS, theirs;
+
+	if (!op->rseg || !op->rqp || svb_get(op->rqp->dest_qpn) != op->qp->qpn ||
+	    (svb_get(op->rqp->dest_packets) ^ op->qp->packets) & SVB_PSN_MASK ||
+	    !svb_rc_answers(op->qp, op->rqp) ||
+	    (op->rseg != svb_self.seg &&
+	     (!svb_sane_receiver(op->rseg, op->rqp) ||
+	      !svb_registry_alive(svb_token(op->rseg->index, op->rseg->generation)))))
+		return 0;
+	theirs = svb_get(op->rqp->dest_packets) >> SVB_PSN_BITS;
+	return theirs == own ? 0 : 128u << (theirs < own ? theirs : own);
+}
+
+/*
+ * IBA 9.7.4.1.6: packets but the last are as long as the path MTU, the last is not
+ * longer. A message of one packet by either side's MTU passes; any other is refused, and
+ * an answer to a read that is cut otherwise than expected is a bad one.
+ */
+static __attribute__((noinline)) int svb_rc_odd(struct svb_op *op)
+{
+	uint32_t most = svb_rc_smaller_mtu(op);
+
+	if (!most)
+		return svb_engine_unanswered(op->seg, op->qp);
+	if (op->wqe->length <= most)
+		return svb_rc_ops[op->wqe->opcode & 15](op);
+	return op->wqe->opcode == IBV_WR_RDMA_READ ? IBV_WC_BAD_RESP_ERR
+						   : svb_nak(op, IBV_WC_REM_INV_REQ_ERR);
+}
+
 int svb_rc_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
 {
 	struct svb_op op = {.seg = seg, .qp = qp, .wqe = wqe};
@@ -335,6 +372,6 @@ int svb_rc_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wq
 			  !wqe->length &&
 			  !svb_registry_alive(
 				  svb_token(op.rseg->index, op.rseg->generation)))))
-		return svb_engine_unanswered(seg, qp);
+		return svb_rc_odd(&op);
 	return svb_rc_ops[wqe->opcode & 15](&op);
 }

@@ -24,14 +24,17 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/engine_recv.c \
 	util/simverbs/engine_ud.c \
 	util/simverbs/iwarp.c \
+	util/simverbs/keys.c \
 	util/simverbs/lock.c \
 	util/simverbs/lock.h \
 	util/simverbs/machine.c \
 	util/simverbs/machine.h \
 	util/simverbs/machine_choice.c \
+	util/simverbs/machine_maybe.c \
 	util/simverbs/machine_memory.c \
 	util/simverbs/machine_parts.h \
 	util/simverbs/machine_save.c \
+	util/simverbs/machine_unseen.c \
 	util/simverbs/marshall.c \
 	util/simverbs/mcast.c \
 	util/simverbs/medium.c \
@@ -57,6 +60,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/registry.h \
 	util/simverbs/relay.c \
 	util/simverbs/relay.h \
+	util/simverbs/removal.c \
+	util/simverbs/removal.h \
 	util/simverbs/sane.c \
 	util/simverbs/segment.c \
 	util/simverbs/segment.h \
@@ -97,6 +102,7 @@ util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm_nosys.c \
 	util/simverbs/cm_ports.c \
 	util/simverbs/cm_qp.c \
+	util/simverbs/cm_removal.c \
 	util/simverbs/cm_sockaddr.c \
 	util/simverbs/cm_ud.c \
 	util/simverbs/cm_wire.c \

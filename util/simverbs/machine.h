@@ -148,6 +148,29 @@ struct svb_machine_ops {
 	bool (*may)(void *ctx, const struct svb_request *request);
 };
 
+/*
+ * What the medium may hold of a line, and which of its words are visible and not in the
+ * medium then: machine_maybe.c.
+ */
+#define SVB_MAYBES 2048u
+#define SVB_MAYBE_WRITERS 8u
+struct svb_maybe {
+	uint64_t line;
+	uint8_t data[SVB_CACHE_LINE];
+	uint8_t words[SVB_MAYBE_WRITERS]; /* by svb_maybes.writer */
+	uint64_t shown; /* after svb_machine_fail: the medium has it; else 0 */
+};
+
+/* Sorted. Who wrote is found once for all states: the table of writers only grows. */
+struct svb_maybes {
+	uint32_t count, writers;
+	bool full; /* some were left out: what is found from then on means nothing */
+	struct {
+		uint32_t qp, region;
+	} writer[SVB_MAYBE_WRITERS];
+	struct svb_maybe at[SVB_MAYBES];
+};
+
 struct svb_machine {
 	struct svb_machine_config config;
 	const struct svb_machine_ops *ops;
@@ -158,6 +181,11 @@ struct svb_machine {
 	uint8_t *visible;
 	uint8_t *medium;
 	size_t size;
+	/* NULL: lines drain by choice. Else svb_machine_enabled lists no draining, a
+	 * state is with everything that could have drained until then, and after
+	 * svb_machine_fail the medium is one of all that it may be. Not owned; at first
+	 * zero bytes. */
+	struct svb_maybes *maybes;
 };
 
 enum svb_choice_kind {
@@ -208,6 +236,10 @@ bool svb_machine_answered(const struct svb_machine *m, uint32_t qp, uint32_t seq
 uint32_t svb_machine_enabled(struct svb_machine *m, struct svb_choice *choices,
 			     uint32_t max);
 void svb_machine_apply(struct svb_machine *m, const struct svb_choice *choice);
+/* Does it make no difference when this happens, so that nothing else need be tried in
+ * this state? silent: the requester is not told of its end. machine_unseen.c says why. */
+bool svb_machine_unseen(const struct svb_machine *m, const struct svb_choice *choice,
+			bool silent);
 
 /* Makes every choice but draining, first first, for one queue pair (0: all). What waits
  * for something else stays. */
@@ -233,6 +265,9 @@ void svb_machine_sweep(struct svb_machine *m, uint64_t seed);
 /* The power fails: medium is what recovery finds, visible becomes the same, and nothing
  * is under way. */
 void svb_machine_fail(struct svb_machine *m);
+/* With maybes: another one of the media that recovery may find, each once. False: there
+ * is none any more. */
+bool svb_machine_fail_next(struct svb_machine *m);
 
 /*
  * The state, images included, as bytes: equal bytes are equal states. Other spaces are

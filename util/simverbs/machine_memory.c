@@ -90,6 +90,10 @@ static void svb_dirty_add_line(struct svb_machine *m, const struct svb_dirty *en
 	struct svb_machine_state *s = m->state;
 	uint32_t i;
 
+	if (m->maybes) {
+		svb_maybe_wrote(m, entry->line, entry->words, entry->qp, entry->region);
+		return;
+	}
 	/* Caches are finite: some line makes room. */
 	if (s->dirties == SVB_MACHINE_DIRTY)
 		svb_dirty_drain(m, s->dirty[0].line, SVB_WORDS_ALL);
@@ -174,6 +178,8 @@ void svb_dirty_flush_range(struct svb_machine *m, const struct svb_request *flus
 	struct svb_machine_state *s = m->state;
 	struct svb_dirty *entry;
 
+	if (m->maybes)
+		svb_maybe_push(m, flush, true, false);
 	for (entry = s->dirty; entry < s->dirty + s->dirties; entry++) {
 		if (entry->qp != flush->qp || !svb_in_range(entry, flush))
 			continue;
@@ -188,6 +194,8 @@ void svb_dirty_push(struct svb_machine *m, const struct svb_request *request)
 	struct svb_machine_state *s = m->state;
 	struct svb_dirty *entry;
 
+	if (m->maybes)
+		svb_maybe_push(m, request, request->kind == SVB_REQ_FLUSH, true);
 	for (entry = s->dirty; entry < s->dirty + s->dirties; entry++) {
 		if (entry->qp != request->qp || entry->region != request->region ||
 		    (request->kind == SVB_REQ_FLUSH && !svb_in_range(entry, request)))
@@ -222,7 +230,9 @@ void svb_machine_flush(struct svb_machine *m, uint64_t at, size_t len)
 	if (!len || !svb_in_pm(m, at, len))
 		return;
 	for (line = at - at % SVB_CACHE_LINE; line < at + len; line += SVB_CACHE_LINE)
-		if (memcmp(m->medium + line, m->visible + line, SVB_CACHE_LINE))
+		if (m->maybes)
+			svb_maybe_flush(m, line);
+		else if (memcmp(m->medium + line, m->visible + line, SVB_CACHE_LINE))
 			svb_dirty_drain(m, line, SVB_WORDS_ALL);
 }
 
@@ -231,6 +241,10 @@ void svb_machine_scan(struct svb_machine *m)
 	struct svb_dirty entry = {0};
 	uint32_t i, known;
 
+	if (m->maybes) {
+		svb_maybe_close(m);
+		return;
+	}
 	svb_dirty_prune(m);
 	for (entry.line = 0; entry.line < m->size; entry.line += SVB_CACHE_LINE) {
 		entry.words = svb_line_differs(m, entry.line);
@@ -294,10 +308,14 @@ void svb_machine_fail(struct svb_machine *m)
 {
 	uint64_t line;
 
+	if (m->maybes)
+		svb_maybe_close(m);
 	if (m->config.domain == SVB_DOMAIN_WSP)
 		svb_fail_rnic(m);
 	if (m->config.domain >= SVB_DOMAIN_MHP)
 		svb_machine_drain(m);
+	else if (m->maybes)
+		svb_maybe_fail(m);
 	m->state->requests = m->state->pieces = m->state->dirties = 0;
 	for (line = 0; line < m->size; line += SVB_CACHE_LINE)
 		if (svb_line_differs(m, line))

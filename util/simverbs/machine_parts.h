@@ -33,4 +33,20 @@ void svb_dirty_flush_range(struct svb_machine *m, const struct svb_request *flus
 /* What a read or FLUSH pushes out of the I/O controller. */
 void svb_dirty_push(struct svb_machine *m, const struct svb_request *request);
 
+/* machine_maybe.c: the same with svb_machine.maybes. */
+
+/* A queue pair wrote words of a line; 0: the processor did. */
+void svb_maybe_wrote(struct svb_machine *m, uint64_t line, uint32_t words, uint32_t qp,
+		     uint32_t region);
+/* What its queue pair wrote drains; ranged: in the request's range; regional: as the
+ * request's region. */
+void svb_maybe_push(struct svb_machine *m, const struct svb_request *request, bool ranged,
+		    bool regional);
+/* The processor writes a line back. */
+void svb_maybe_flush(struct svb_machine *m, uint64_t line);
+/* A step is over: adds what draining can make of it. */
+void svb_maybe_close(struct svb_machine *m);
+/* The medium is one of all that it may be. */
+void svb_maybe_fail(struct svb_machine *m);
+
 #endif

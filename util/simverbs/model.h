@@ -71,6 +71,9 @@ void svb_model_tick(void);
 /* For an explorer: the process' own machine. No lock held, no thread. */
 uint32_t svb_model_enabled(struct svb_choice *choices, uint32_t max);
 void svb_model_apply(const struct svb_choice *choice);
+/* As svb_machine_unseen; false where a queue pair's next request waits for something. Not
+ * where one may end: it then forgets what has not arrived. */
+bool svb_model_unseen(const struct svb_choice *choice);
 /* As svb_machine_save, svb_machine_restore and svb_machine_fail. */
 size_t svb_model_save(void *to, size_t size);
 void svb_model_restore(const void *from);
@@ -81,6 +84,12 @@ void svb_model_leave_memory(bool leave);
 /* May words move by themselves? At first not: it multiplies the states. */
 void svb_model_tear(bool tear);
 const uint8_t *svb_model_medium(void);
+/* Do lines drain by choice (NULL, as at first), or is the medium all that it may be
+ * (machine.h)? For the caller to keep until it is changed. No request is under way, and
+ * all that is visible is in the medium. */
+void svb_model_maybes(struct svb_maybes *maybes);
+/* As svb_machine_fail_next. */
+bool svb_model_fail_next(void);
 
 /* model_turn.c, for model.c and medium.c: one or more choices, the lock held. qp: only
  * this queue pair's requests, 0: all. Sets what changed in *touched. */

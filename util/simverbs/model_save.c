@@ -13,6 +13,21 @@ uint32_t svb_model_enabled(struct svb_choice *choices, uint32_t max)
 	return svb_machine_enabled(&own->machine, choices, max);
 }
 
+bool svb_model_unseen(const struct svb_choice *choice)
+{
+	struct svb_qp_sh *qp;
+	bool told;
+
+	if (choice->kind == SVB_CHOICE_DRAIN || SVB_QP_PROC(choice->qp) != svb_self.index)
+		return false;
+	qp = svb_seg_qp(svb_self.seg, SVB_QP_SLOT(choice->qp));
+	if (qp->sq.ahead != qp->sq.head)
+		return false;
+	told = qp->sig_all ||
+	       svb_sq_at(svb_self.seg, &qp->sq, choice->seq)->flags & IBV_SEND_SIGNALED;
+	return svb_machine_unseen(&svb_medium_own()->machine, choice, !told);
+}
+
 void svb_model_apply(const struct svb_choice *choice)
 {
 	struct svb_touched touched = {.count = choice->qp != 0, .qpn = {choice->qp}};
@@ -26,6 +41,16 @@ void svb_model_apply(const struct svb_choice *choice)
 void svb_model_fail(void)
 {
 	svb_machine_fail(&svb_medium_own()->machine);
+}
+
+bool svb_model_fail_next(void)
+{
+	return svb_machine_fail_next(&svb_medium_own()->machine);
+}
+
+void svb_model_maybes(struct svb_maybes *maybes)
+{
+	svb_medium_own()->machine.maybes = maybes;
 }
 
 void svb_model_tear(bool tear)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory regions. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <unistd.h>
 #include "medium.h"
+#include "removal.h"
 #include "svb.h"
 #include "vg.h"
 
@@ -34,26 +37,57 @@ static int svb_mr_access(uint32_t access)
 	return 0;
 }
 
-/*
- * An adapter pins the pages; what is not mapped cannot be registered (mincore(2): ENOMEM,
- * and unlike msync(2) valgrind does not mind the question).
- */
-static int svb_mr_mapped(void *addr, size_t length)
+static uintptr_t svb_mr_page(void)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t at = (uintptr_t)addr & ~(page - 1), end = (uintptr_t)addr + length;
-	unsigned char resident[1024];
-	size_t len;
+	return (uintptr_t)sysconf(_SC_PAGESIZE);
+}
 
-	if (end < (uintptr_t)addr)
+/* Kernel: ib_access_writable. */
+#define SVB_MR_WRITES                                                  \
+	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND))
+
+/* A line of the table of mappings, proc(5): false when there is none any more. */
+static bool svb_map_next(FILE *maps, uintptr_t *from, uintptr_t *to, char rights[5])
+{
+	char line[64], rest[64];
+
+	if (!fgets(line, sizeof(line), maps) ||
+	    sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", from, to, rights) != 3)
+		return false;
+	while (!strchr(line, '\n') && fgets(rest, sizeof(rest), maps))
+		if (strchr(rest, '\n'))
+			break;
+	return true;
+}
+
+/*
+ * An adapter pins the pages, for writing when it may write: what is not mapped so cannot
+ * be registered, nor what touches no page (kernel: ib_umem_get; no bytes in the middle of
+ * a page touch it). Where the table cannot be read nothing is known.
+ */
+static int svb_mr_mapped(const void *addr, size_t length, uint32_t access)
+{
+	uintptr_t at = (uintptr_t)addr, last = at + length - !!length, from, to;
+	char rights[5], buffer[16384];
+	FILE *maps;
+
+	if (last < at || (!length && !(at % svb_mr_page())))
 		return EINVAL;
-	for (; length && at < end; at += len) {
-		len = end - at < sizeof(resident) * page ? end - at
-							 : sizeof(resident) * page;
-		if (mincore((void *)at, len, resident) && errno == ENOMEM)
-			return EFAULT;
+	maps = fopen("/proc/self/maps", "re");
+	if (!maps)
+		return 0;
+	setvbuf(maps, buffer, _IOFBF, sizeof(buffer));
+	while (at <= last && svb_map_next(maps, &from, &to, rights)) {
+		if (to <= at)
+			continue;
+		if (from > at || rights[0] != 'r' ||
+		    (access & SVB_MR_WRITES && rights[1] != 'w'))
+			break;
+		at = to;
 	}
-	return 0;
+	fclose(maps);
+	return at <= last ? EFAULT : 0;
 }
 
 static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)
@@ -82,9 +116,12 @@ static struct ibv_mr *svb_mr_register(struct ibv_pd *pd, void *addr, size_t leng
 	int64_t slot;
 
 	errno = svb_mr_access(access);
+	/* Kernel: ib_uverbs_reg_mr; pages are what is mapped. */
+	if (!errno && ((uintptr_t)addr ^ iova) % svb_mr_page())
+		errno = EINVAL;
 	if (!errno)
-		errno = svb_mr_mapped(addr, length);
-	if (errno)
+		errno = svb_mr_mapped(addr, length, access);
+	if (errno || svb_removed_ctx(pd->context))
 		return NULL;
 	mr = calloc(1, sizeof(*mr));
 	slot = mr ? svb_slot_alloc(SVB_TAB_MR) : -1;
@@ -94,7 +131,7 @@ static struct ibv_mr *svb_mr_register(struct ibv_pd *pd, void *addr, size_t leng
 		return NULL;
 	}
 	mr->sh = svb_seg_mr(svb_self.seg, (uint32_t)slot);
-	mr->sh->tag = (mr->sh->tag + 1) & 0xff;
+	mr->sh->tag = svb_key_tag(mr->sh->tag);
 	mr->ibv = (struct ibv_mr){
 		.context = pd->context,
 		.pd = pd,
@@ -104,9 +141,6 @@ static struct ibv_mr *svb_mr_register(struct ibv_pd *pd, void *addr, size_t leng
 		.lkey = (uint32_t)slot << 8 | mr->sh->tag,
 		.rkey = (uint32_t)slot << 8 | mr->sh->tag,
 	};
-	/* Zero is no key. */
-	if (!mr->ibv.lkey)
-		mr->ibv.lkey = mr->ibv.rkey = mr->sh->tag = 1;
 	svb_pd_hold(pd);
 	svb_mr_publish(mr, access & IBV_ACCESS_ZERO_BASED ? 0 : iova, access);
 	return &mr->ibv;
@@ -162,7 +196,9 @@ SVB_API int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void
 	errno = !flags || flags & ~IBV_REREG_MR_FLAGS_SUPPORTED ? EINVAL
 								: svb_mr_access(rights);
 	if (!errno && moves)
-		errno = !length || !addr ? EINVAL : svb_mr_mapped(addr, length);
+		errno = addr ? svb_mr_mapped(addr, length, rights) : EINVAL;
+	if (!errno && !moves && flags & IBV_REREG_MR_CHANGE_ACCESS)
+		errno = svb_mr_mapped(ibmr->addr, ibmr->length, rights);
 	if (!errno && flags & IBV_REREG_MR_CHANGE_PD && !pd)
 		errno = EINVAL;
 	if (!errno && __atomic_load_n(&mr->sh->windows, __ATOMIC_ACQUIRE))

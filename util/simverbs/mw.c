@@ -29,7 +29,7 @@ struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	mw->sh = svb_seg_mr(svb_self.seg, (uint32_t)slot);
 	mw->sh->flags = SVB_MR_USED | SVB_MR_WINDOW;
 	mw->sh->pd = pd->handle;
-	mw->sh->tag = (mw->sh->tag + 1) & 0xff;
+	mw->sh->tag = svb_key_tag(mw->sh->tag);
 	svb_pd_hold(pd);
 	mw->ibv.context = pd->context;
 	mw->ibv.pd = pd;

@@ -2,12 +2,16 @@
 /* Protection domains; thread domains and parent domains, which change nothing here. */
 #include <errno.h>
 #include <stdlib.h>
+#include "removal.h"
 #include "svb.h"
 
 SVB_API struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 {
-	struct svb_pd *pd = calloc(1, sizeof(*pd));
+	struct svb_pd *pd;
 
+	if (svb_removed_ctx(ctx))
+		return NULL;
+	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
 	pd->ibv.context = ctx;

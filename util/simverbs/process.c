@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "medium.h"
 #include "relay.h"
+#include "removal.h"
 #include "service.h"
 #include "svb.h"
 #include "vg.h"
@@ -52,6 +53,7 @@ static void svb_forked(void)
 		return;
 	svb_life_end();
 	svb_service_forget();
+	svb_removal_forget();
 	svb_relay_forget();
 	svb_medium_forget();
 	svb_seg_detach();
@@ -59,6 +61,7 @@ static void svb_forked(void)
 	memset(svb_self.qp, 0, sizeof(svb_self.qp));
 	memset(svb_self.cq, 0, sizeof(svb_self.cq));
 	memset(svb_self.srq, 0, sizeof(svb_self.srq));
+	svb_self.leave = NULL;
 	svb_self.joined = false;
 }
 
@@ -67,6 +70,8 @@ static void __attribute__((destructor)) svb_leave(void)
 {
 	if (!svb_self.joined)
 		return;
+	if (svb_self.leave)
+		svb_self.leave();
 	svb_service_stop();
 	svb_relay_stop();
 	svb_medium_leave();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "removal.h"
 #include "svb.h"
 
 static int svb_check_cap(const struct ibv_qp_init_attr_ex *attr)
@@ -137,7 +138,7 @@ struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr
 	int64_t slot = -1;
 
 	errno = svb_check_init(attr);
-	if (errno)
+	if (errno || svb_removed_ctx(ctx))
 		return NULL;
 	qp = calloc(1, sizeof(*qp));
 	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "relay.h"
+#include "removal.h"
 #include "service.h"
 #include "svb.h"
 
@@ -77,6 +78,11 @@ static const struct {
 	SVB_FIELD(IBV_QP_DEST_QPN, dest_qp_num),
 };
 
+static uint32_t svb_packets(uint32_t psn, enum ibv_mtu mtu)
+{
+	return (psn & SVB_PSN_MASK) | (uint32_t)mtu << SVB_PSN_BITS;
+}
+
 static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct svb_qp_sh *sh = qp->sh;
@@ -93,6 +99,10 @@ static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int 
 		sh->access = sh->attr.qp_access_flags;
 	if (mask & IBV_QP_QKEY)
 		sh->qkey = sh->attr.qkey;
+	if (mask & IBV_QP_RQ_PSN)
+		svb_set(sh->dest_packets, svb_packets(attr->rq_psn, sh->attr.path_mtu));
+	if (mask & IBV_QP_SQ_PSN)
+		svb_set(sh->packets, svb_packets(attr->sq_psn, sh->attr.path_mtu));
 	if (mask & IBV_QP_DEST_QPN)
 		svb_set(sh->dest_qpn, sh->attr.dest_qp_num);
 	if (mask & IBV_QP_PORT) {
@@ -214,6 +224,8 @@ static int svb_modify_iwarp(struct ibv_qp *ibqp, const struct ibv_qp_attr *given
 
 SVB_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
+	if (svb_unlikely(svb_removed_ctx(ibqp->context)))
+		return EIO;
 	return svb_self.iwarp ? svb_modify_iwarp(ibqp, attr, mask)
 			      : svb_modify_qp(ibqp, attr, mask);
 }

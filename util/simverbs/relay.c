@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <cairn/thread.h>
 #include "relay.h"
 #include "step.h"
 #include "svb.h"
@@ -104,17 +104,13 @@ static void *svb_relay_main(void *arg)
 
 static int svb_relay_begin(void)
 {
-	sigset_t all, old;
 	int ret;
 
 	svb_relay.fd = svb_bell_open(0, &svb_relay.bell);
 	if (svb_relay.fd < 0)
 		return errno;
 	svb_relay.stop = false;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&svb_relay.thread, NULL, svb_relay_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = crn_thread_create(&svb_relay.thread, svb_relay_main, NULL);
 	if (ret) {
 		svb_bell_close(svb_relay.fd, svb_relay.bell);
 		return ret;

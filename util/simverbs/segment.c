@@ -170,6 +170,7 @@ int svb_seg_create(void)
 	seg->abi = SVB_ABI;
 	seg->index = svb_self.index;
 	seg->generation = svb_self.generation;
+	seg->mtu = svb_self.settings.mtu;
 	seg->pid = (uint32_t)getpid();
 	seg->start_time = svb_start_time(getpid());
 	seg->machine = svb_medium_id();
@@ -307,6 +308,8 @@ int64_t svb_slot_alloc(enum svb_table table)
 
 	pthread_mutex_lock(&svb_seg_mutex);
 	limit = svb_self.seg->limit[table];
+	if (table == SVB_TAB_MR)
+		slots->cursor = svb_key_slot(limit);
 	for (i = 0; i < limit; i++) {
 		if (slots->cursor >= limit)
 			slots->cursor = 0;
@@ -315,6 +318,8 @@ int64_t svb_slot_alloc(enum svb_table table)
 		slots->cursor++;
 	}
 	if (i < limit || !svb_table_grow(table, slots->cursor = limit)) {
+		if (table == SVB_TAB_MR && i == limit)
+			slots->cursor += svb_key_slot(svb_tables[table].grow);
 		slot = slots->cursor++;
 		slots->used[slot / 64] |= 1ull << slot % 64;
 	}

@@ -15,7 +15,7 @@
 #include "registry.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 3u
+#define SVB_ABI 4u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there. */
@@ -98,12 +98,33 @@ struct svb_rq {
 	uint32_t unused[5];
 } SVB_LINE;
 
+/*
+ * How an RC queue pair cuts messages into packets and numbers them: the first packet's
+ * number, and enum ibv_mtu << SVB_PSN_BITS.
+ */
+#define SVB_PSN_BITS 24
+#define SVB_PSN_MASK ((1u << SVB_PSN_BITS) - 1)
+
 struct svb_qp_sh {
 	uint32_t state; /* enum ibv_qp_state; SVB_QP_FREE */
 	uint32_t type;
-	uint32_t qpn;
+	/* Whose packets of which kind; and those it expects. Each is compared in one
+	 * piece, with the peer's other: svb_rc_connected. */
+	union {
+		struct {
+			uint32_t qpn;
+			uint32_t packets;
+		};
+		uint64_t sends;
+	};
+	union {
+		struct {
+			uint32_t dest_qpn;
+			uint32_t dest_packets;
+		};
+		uint64_t expects;
+	};
 	uint32_t pd;
-	uint32_t dest_qpn;
 	uint32_t access;
 	uint32_t send_cq; /* slots */
 	uint32_t recv_cq;
@@ -112,18 +133,17 @@ struct svb_qp_sh {
 	uint32_t port;	    /* index of the port in the configuration: config.h */
 	uint32_t dest_port; /* the same of the peer's, resolved from the address vector */
 	uint32_t qkey;
-	uint32_t events; /* 1 << enum ibv_event_type, not yet read */
-	uint32_t async;	 /* bell of the context (bell.h) */
-	uint32_t flags;	 /* SVB_QP_* */
+	uint32_t flags; /* SVB_QP_* */
 	struct svb_sq sq;
 	struct svb_rq rq;
 	/* A receive taken from a shared queue and not complete yet: its wr_id. */
 	uint64_t taken_wr_id;
 	uint32_t taken;
-	uint32_t unused;
+	uint32_t events; /* 1 << enum ibv_event_type, not yet read */
 	struct ibv_qp_attr
 		attr; /* as modified; for queries, timers and the wire's fields */
 	struct ibv_qp_cap cap;
+	uint32_t async; /* bell of the context (bell.h) */
 } SVB_LINE;
 #define SVB_QP_FREE 0xffffu
 #define SVB_QP_NO_MCAST_LOOP 1u
@@ -158,6 +178,7 @@ enum svb_armed { SVB_ARMED_NOT, SVB_ARMED_ANY, SVB_ARMED_SOLICITED };
 #define SVB_CQ_ERROR 1u
 #define SVB_CQ_IGNORE_OVERRUN 2u
 #define SVB_CQ_TIMESTAMPS 4u
+#define SVB_CQ_MUTE 8u /* takes nothing any more: removal.h */
 
 struct svb_srq_sh {
 	struct svb_rq rq;
@@ -216,8 +237,8 @@ struct svb_seg {
 	/* What the connection manager keeps here: an offset from svb_seg_alloc, 0:
 	 * nothing. */
 	uint64_t cm;
-	uint32_t cm_bell; /* its bell; 0: none */
-	uint32_t unused2;
+	uint32_t cm_bell;  /* its bell; 0: none */
+	uint32_t mtu;	   /* of its devices: enum ibv_mtu */
 	uint64_t nothing;  /* where completions point that release no slot */
 	uint64_t heap_top; /* no byte of the heap beyond this offset was ever in use */
 	struct svb_relay_sh relay;
@@ -290,6 +311,10 @@ void svb_seg_free(uint64_t offset, uint64_t size);
  */
 int64_t svb_slot_alloc(enum svb_table table);
 void svb_slot_free(enum svb_table table, uint32_t slot);
+/* keys.c: which of limit slots a region gets if it is free, and the tag of its key if the
+ * slot's last one was old (0: none). */
+uint32_t svb_key_slot(uint32_t limit);
+uint32_t svb_key_tag(uint32_t old);
 
 /*
  * The segment of a process, or NULL when no process has that index. The mapping stays

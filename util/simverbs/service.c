@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -9,6 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <cairn/thread.h>
 #include "model.h"
 #include "service.h"
 #include "step.h"
@@ -172,19 +172,6 @@ static int svb_service_add(int fd, svb_service_fn fn, void *arg)
 	return 0;
 }
 
-/* No signal of the program's is handled in a thread it knows nothing of. */
-static int svb_service_spawn(void)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&svb_service.thread, NULL, svb_service_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret;
-}
-
 /* Mutex held. */
 static int svb_service_begin(void)
 {
@@ -209,7 +196,8 @@ static int svb_service_begin(void)
 		/* From the first time it sleeps on it can be woken. */
 		__atomic_store_n(&svb_self.seg->service, 1, __ATOMIC_SEQ_CST);
 		if (!ret)
-			ret = svb_service_spawn();
+			ret = crn_thread_create(&svb_service.thread, svb_service_main,
+						NULL);
 		if (ret) {
 			svb_self.seg->service = 0;
 			svb_bell_close(svb_service.bell_fd, svb_service.bell);

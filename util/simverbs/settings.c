@@ -88,6 +88,7 @@ static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
 static const char *const svb_auto_names[] = {"off", "on", "auto", NULL};
 static const char *const svb_drain_names[] = {"at_once", "random", "explore", NULL};
+static const char *const svb_removal_names[] = {"off", "flush", "silent", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
 
 #define SVB_AUTO 2
@@ -135,6 +136,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("choices", string, choices, .most = 4096, .preset = ""),
 	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
 	SVB_KEY("copy", enum, copy, .names = svb_copy_names, .preset = "auto"),
+	SVB_KEY("removal", enum, removal, .names = svb_removal_names, .preset = "off"),
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };
 

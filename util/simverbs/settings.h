@@ -56,6 +56,10 @@ struct svb_device_settings {
 	char address[512]; /* as configured, for port 1; "" : see svb_settings_load */
 };
 
+/* Whether a device can be taken away (removal.h), and whether it then still completes
+ * what is posted. */
+enum svb_removal { SVB_REMOVAL_OFF, SVB_REMOVAL_FLUSH, SVB_REMOVAL_SILENT };
+
 struct svb_settings {
 	uint32_t devices;
 	struct svb_device_settings device[SVB_MAX_DEVICES];
@@ -82,6 +86,7 @@ struct svb_settings {
 	uint32_t retry_cap; /* ms: a request nobody answers fails after this at the latest
 			     */
 	enum svb_copy copy; /* how another process' memory is reached */
+	enum svb_removal removal;
 	bool threads; /* false: never start a thread, time passes only while polling */
 };
 

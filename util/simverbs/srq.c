@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "removal.h"
 #include "svb.h"
 
 SVB_API struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
@@ -11,6 +12,8 @@ SVB_API struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_at
 	struct svb_srq *srq;
 	int64_t slot;
 
+	if (svb_removed_ctx(pd->context))
+		return NULL;
 	if (!attr->attr.max_wr || attr->attr.max_wr > set->max_srq_wr ||
 	    attr->attr.max_sge > set->max_sge) {
 		errno = EINVAL;

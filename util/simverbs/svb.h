@@ -50,6 +50,9 @@ struct svb_self {
 	struct svb_peer peer[SVB_PROC_MAX];
 	struct svb_settings settings;
 	struct crn_list contexts;
+	/* What the connection manager does when the process ends; NULL: it never began.
+	 */
+	void (*leave)(void);
 	/* Private halves by slot: NULL where free. */
 	struct svb_qp *qp[SVB_MAX_QP];
 	struct svb_cq *cq[SVB_MAX_CQ];

@@ -7,6 +7,10 @@
 #include "svb.h"
 
 #define SVB_MAX_MSG (1u << 30)
+/* What ibv_post_send(3) knows. Checksums are for devices that offer them. */
+#define SVB_SEND_FLAGS                                                            \
+	((unsigned int)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | \
+			IBV_SEND_INLINE))
 /* In svb_wqe.flags, beside enum ibv_send_flags: a datagram that does not arrive. */
 #define SVB_SEND_LOST (1u << 16)
 /* And a request that the machine executed while nobody answered: model.c. */

@@ -57,7 +57,8 @@ static inline struct svb_wqe *svb_wr_next(struct ibv_qp_ex *ex, int opcode)
 	qp->building = NULL;
 	if (svb_unlikely(qp->build_error))
 		return NULL;
-	qp->build_error = svb_sq_room(qp->sh, qp->built);
+	qp->build_error =
+		ex->wr_flags & ~SVB_SEND_FLAGS ? EINVAL : svb_sq_room(qp->sh, qp->built);
 	if (svb_unlikely(qp->build_error))
 		return NULL;
 	wqe = svb_sq_at(svb_self.seg, sq, qp->built++);

@@ -170,11 +170,13 @@ static inline int svb_wqe_rest(struct svb_qp *qp, struct svb_wqe *wqe,
 		wqe->atomic.operand = wr->wr.atomic.swap;
 		wqe->atomic.compare = wr->wr.atomic.compare_add;
 		wqe->rkey = wr->wr.atomic.rkey;
-		return 0;
+		return wqe->length == 8 ? 0 : EINVAL;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		wqe->atomic.operand = wr->wr.atomic.compare_add;
 		wqe->rkey = wr->wr.atomic.rkey;
-		return 0;
+		return wqe->length == 8 ? 0 : EINVAL;
+	case SVB_WR_ATOMIC_WRITE:
+		return wqe->length == 8 ? 0 : EINVAL;
 	case IBV_WR_BIND_MW:
 		return svb_wqe_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
 				    &wr->bind_mw.bind_info);
@@ -198,7 +200,8 @@ static inline int svb_wqe_build(struct svb_qp *qp, struct svb_wqe *wqe,
 	uint32_t opcode = (uint32_t)wr->opcode;
 	int ret;
 
-	if (svb_unlikely(opcode > 15 || !(qp->opcodes >> opcode & 1)))
+	if (svb_unlikely(opcode > 15 || !(qp->opcodes >> opcode & 1) ||
+			 wr->send_flags & ~SVB_SEND_FLAGS))
 		return EINVAL;
 	svb_tsan_posted(wr->wr_id);
 	wqe->wr_id = wr->wr_id;
@@ -235,7 +238,7 @@ SVB_INLINE bool svb_near_source(const struct svb_qp *qp, const struct ibv_send_w
 	return len <= qp->max_inline;
 }
 
-/* Where it goes, when the peer is in this process. */
+/* Where it goes, when the peer is in this process. A datagram queue pair has no peer. */
 SVB_INLINE bool svb_near_target(const struct svb_qp_sh *qp, const struct ibv_send_wr *wr,
 				uint32_t len, void **to)
 {
@@ -271,7 +274,8 @@ SVB_INLINE void svb_near_wc(struct ibv_wc *wc, uint64_t wr_id, uint32_t len, uin
 /* A write of one piece, and nothing behind it. */
 static inline bool svb_is_write(const struct ibv_send_wr *wr)
 {
-	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && !wr->next;
+	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && !wr->next &&
+	       !(wr->send_flags & ~SVB_SEND_FLAGS);
 }
 
 /*
@@ -289,10 +293,9 @@ static inline __attribute__((always_inline)) bool svb_write_near(
 	struct svb_cqe *cqe;
 	void *from, *to;
 
-	if (!len || svb_self.slow || sh->type != IBV_QPT_RC ||
-	    svb_get(sh->state) != IBV_QPS_RTS || sq->next != sq->head ||
-	    svb_sq_full(sq, sq->head) || !svb_near_source(qp, wr, len, &from) ||
-	    !svb_near_target(sh, wr, len, &to))
+	if (!len || svb_self.slow || svb_get(sh->state) != IBV_QPS_RTS ||
+	    sq->next != sq->head || svb_sq_full(sq, sq->head) ||
+	    !svb_near_source(qp, wr, len, &from) || !svb_near_target(sh, wr, len, &to))
 		return false;
 	/* The completion first: when there is no room for it the engine says so. */
 	if (sh->sig_all || wr->send_flags & IBV_SEND_SIGNALED) {

@@ -7,6 +7,10 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/methods.h \
 	fabtests/unit/simverbs/methods_run.h \
 	fabtests/unit/simverbs/methods_words.c \
+	fabtests/unit/simverbs/rules.h \
+	fabtests/unit/simverbs/rules_connections.c \
+	fabtests/unit/simverbs/rules_objects.c \
+	fabtests/unit/simverbs/rules_requests.c \
 	fabtests/unit/simverbs/test_atomic.c \
 	fabtests/unit/simverbs/test_channel.c \
 	fabtests/unit/simverbs/test_choice.c \
@@ -16,6 +20,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/test_iwarp.c \
 	fabtests/unit/simverbs/test_link.c \
 	fabtests/unit/simverbs/test_machine.c \
+	fabtests/unit/simverbs/test_maybe.c \
 	fabtests/unit/simverbs/test_methods.c \
 	fabtests/unit/simverbs/test_model.c \
 	fabtests/unit/simverbs/test_mr.c \
@@ -23,6 +28,8 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/test_processes.c \
 	fabtests/unit/simverbs/test_qp_state.c \
 	fabtests/unit/simverbs/test_rc.c \
+	fabtests/unit/simverbs/test_removal.c \
+	fabtests/unit/simverbs/test_rules.c \
 	fabtests/unit/simverbs/test_service.c \
 	fabtests/unit/simverbs/test_settings.c \
 	fabtests/unit/simverbs/test_srq.c \
@@ -35,7 +42,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/world.h
 nodist_EXTRA_fabtests_unit_unit_simverbs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_simverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
-	-I$(top_srcdir)/util/simverbs $(VERBS_CFLAGS)
+	-I$(top_srcdir)/util/simverbs $(VERBS_CFLAGS) -DMANUAL='"$(abs_top_srcdir)/man/simverbs.1.md"'
 # Whole: of an archive the linker would leave out the functions that no test names, and libibverbs'
 # would stand for them.
 fabtests_unit_unit_simverbs_LDFLAGS = $(AM_LDFLAGS) -export-dynamic $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \

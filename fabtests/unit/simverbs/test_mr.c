@@ -51,6 +51,42 @@ CT_TEST(mr, key_of_a_slot_used_again_differs)
 	world_close(&end);
 }
 
+/* Whoever knows one does not know the next. */
+CT_TEST(mr, a_slot_has_each_tag_but_zero_before_one_comes_again)
+{
+	bool seen[256] = {true};
+	uint32_t tag = 0;
+	int i;
+
+	for (i = 1; i < 256; i++) {
+		tag = svb_key_tag(tag);
+		CT_ASSERT_LT(tag, 256);
+		CT_EXPECT_FALSE(seen[tag]);
+		seen[tag] = true;
+	}
+}
+
+CT_TEST(mr, keys_are_in_no_order)
+{
+	struct ibv_mr *mr[16];
+	unsigned int next = 0;
+	struct end end;
+	size_t i;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	for (i = 0; i < CRN_COUNT(mr); i++) {
+		mr[i] = ibv_reg_mr(end.pd, end.memory, 8, 0);
+		CT_ASSERT_NE(mr[i], NULL);
+		CT_EXPECT_NE(mr[i]->rkey, 0);
+		next += i && mr[i]->rkey >> 8 == (mr[i - 1]->rkey >> 8) + 1;
+		next += i && (mr[i]->rkey & 0xff) == (mr[i - 1]->rkey & 0xff);
+	}
+	CT_EXPECT_LE(next, CRN_COUNT(mr) / 2);
+	for (i = 0; i < CRN_COUNT(mr); i++)
+		CT_EXPECT_EQ(ibv_dereg_mr(mr[i]), 0);
+	world_close(&end);
+}
+
 CT_TEST(mr, iova_is_what_requests_call_it)
 {
 	struct address to;
@@ -58,9 +94,9 @@ CT_TEST(mr, iova_is_what_requests_call_it)
 	struct end a, b;
 
 	CT_ASSERT_TRUE(world_pair(&a, &b));
-	mr = ibv_reg_mr_iova(b.pd, b.memory + 100, 100, 0x1000, WORLD_ACCESS);
+	mr = ibv_reg_mr_iova(b.pd, b.memory + 100, 100, 0x1064, WORLD_ACCESS);
 	CT_ASSERT_NE(mr, NULL);
-	to = (struct address){.rkey = mr->rkey, .memory = 0x1000};
+	to = (struct address){.rkey = mr->rkey, .memory = 0x1064};
 	strcpy(a.memory, "iova");
 	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 5, &to, 10), 0);
 	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);

@@ -250,7 +250,7 @@ static uint64_t world_now(void)
 
 bool world_wait(struct ibv_cq *cq, struct ibv_wc *wc)
 {
-	uint64_t end = world_now() + 10000;
+	uint64_t end = world_now() + 60000;
 
 	do {
 		if (ibv_poll_cq(cq, 1, wc) == 1)

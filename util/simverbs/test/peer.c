@@ -67,6 +67,14 @@ static struct ibv_qp_init_attr queue_pair(void)
 	};
 }
 
+/* Waits for a request as programs do that wait for other things as well. */
+static bool is_asked(struct rdma_cm_id *listener)
+{
+	struct pollfd fd = {.fd = listener->channel->fd, .events = POLLIN};
+
+	return poll(&fd, 1, -1) == 1;
+}
+
 static int open_end(bool server, const char *port)
 {
 	struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP}, *info;
@@ -81,7 +89,8 @@ static int open_end(bool server, const char *port)
 	rdma_freeaddrinfo(info);
 	if (ret)
 		return fail("rdma_create_ep");
-	if (server && (rdma_listen(listener, 1) || rdma_get_request(listener, &id)))
+	if (server && (rdma_listen(listener, 1) || !is_asked(listener) ||
+		       rdma_get_request(listener, &id)))
 		return fail("rdma_get_request");
 	memory = aligned_alloc(4096, SIZE);
 	if (!memory)
