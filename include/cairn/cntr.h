@@ -3,10 +3,13 @@
  * Counter kept in memory (fi_cntr(3)): a complete fid_cntr for a provider to embed.
  * Adding is one atomic instruction; a waiter is woken only when there is one.
  *
- * fi_cntr_wait may be called by several threads, each with its threshold; with
- * FI_WAIT_NONE it gives -FI_ENOSYS. A change of the error value ends it with -FI_EAVAIL.
- * Waiting on the descriptor (FI_GETWAIT, fi_trywait) is for one thread, and not while
- * another is in fi_cntr_wait.
+ * Any number of threads may wait at the same time, in fi_cntr_wait, each with its
+ * threshold, or on the descriptor (FI_GETWAIT) after fi_trywait. With FI_WAIT_NONE
+ * fi_cntr_wait gives -FI_ENOSYS. A change of the error value ends it with -FI_EAVAIL.
+ *
+ * A thread that got 0 from fi_trywait and neither comes back to the counter after a
+ * change nor ends costs the others: they find the descriptor readable, and look about
+ * once a millisecond.
  */
 #ifndef CRN_CNTR_H
 #define CRN_CNTR_H
@@ -14,31 +17,47 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 #include <cairn/compat.h>
+#include <cairn/list.h>
 #include <cairn/wait.h>
 
 struct crn_cntr_values {
 	uint64_t value;
 	uint64_t errors;
+	uint64_t sets; /* calls of fi_cntr_set and _seterr, which may bring back old ones
+			*/
+};
+
+/* A thread that may be blocked on the descriptor: cntr.c. */
+struct crn_cntr_sleeper {
+	struct crn_list entry;
+	pid_t tid;		     /* 0: the driver */
+	struct crn_cntr_values seen; /* when its crn_cntr_trywait last looked */
+	bool asleep;		     /* it may block, or does */
+	bool owed; /* there was a change since, of which it has to know */
 };
 
 struct crn_cntr {
 	struct fid_cntr fid;
 	_Atomic uint64_t value;
 	_Atomic uint64_t errors;
-	_Atomic bool armed; /* the next change signals the wait object */
-	_Atomic bool stale; /* set by fi_cntr_set and _seterr: seen means nothing */
-	struct crn_cntr_values seen; /* when crn_cntr_trywait last looked */
-	struct crn_wait wait;
+	_Atomic uint64_t sets;
+	_Atomic bool armed;	     /* the next change wakes those who sleep */
+	_Atomic unsigned int asleep; /* of sleepers */
+	struct crn_wait wait;	     /* readable while owed */
+	pthread_mutex_t lock;	     /* guards what follows; taken last */
+	struct crn_list sleepers;    /* of struct crn_cntr_sleeper */
+	unsigned int owed;	     /* of them */
+	pthread_cond_t calm;	     /* owed is 0 */
 	/*
 	 * Of the threads inside fi_cntr_wait one drives: it makes progress and blocks on
-	 * the wait object. The others wait for it to come back, for a wait object that
-	 * each of them could clear would lose the wake-up of another.
+	 * the wait object, and the others wait for it to come back.
 	 */
-	pthread_mutex_t lock; /* guards what follows */
+	struct crn_cntr_sleeper driver;
 	pthread_cond_t back;
 	bool driven;
 	/*
@@ -70,9 +89,12 @@ void crn_cntr_fini(struct crn_cntr *cntr);
 void crn_cntr_inc(struct crn_cntr *cntr);
 void crn_cntr_inc_err(struct crn_cntr *cntr);
 
+/* Everybody who sleeps looks again: the provider has something to arm. */
+void crn_cntr_wake(struct crn_cntr *cntr);
+
 /*
  * For fi_trywait: progress, then 0 when it is safe to block on the wait descriptor, or
- * -FI_EAGAIN when the counter changed since the last call.
+ * -FI_EAGAIN when the counter changed since this thread's last call. -FI_ENOMEM.
  */
 int crn_cntr_trywait(struct crn_cntr *cntr);
 

@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Newest libfabric interface the providers were tested with. */
-#define CRN_FI_VERSION_TESTED FI_VERSION(2, 1)
-
 #define crn_container_of(ptr, type, field) ((type *)((char *)(ptr)-offsetof(type, field)))
 
 #define CRN_COUNT(array) (sizeof(array) / sizeof((array)[0]))

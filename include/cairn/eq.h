@@ -6,9 +6,10 @@
  * blocks reads of what follows it (-FI_EAVAIL) until fi_eq_readerr takes it. Reading with
  * FI_PEEK leaves the event. A buffer too small for the event gives -FI_ETOOSMALL and
  * leaves it too; only the connection data behind a fi_eq_cm_entry is cut to the room
- * there is, for a peer chooses its length. The queue grows on demand up to a bound well
- * above the size asked for: CM events must not be lost, but a program that never reads
- * must not eat memory without limit either (fi_eq_write then gives -FI_EAGAIN).
+ * there is, for a peer chooses its length. Other flags are -FI_EBADFLAGS. The queue grows
+ * on demand up to a bound well above the size asked for: CM events must not be lost, but
+ * a program that never reads must not eat memory without limit either (fi_eq_write then
+ * gives -FI_EAGAIN).
  *
  * fi_eq_sread may be called by several threads; with FI_WAIT_NONE it gives -FI_ENOSYS, as
  * it could not wait.
@@ -88,6 +89,9 @@ int crn_eq_reserve(struct crn_eq *eq, size_t len);
 
 /* Drops every queued event about fid: what fi_close of that object promises. */
 void crn_eq_forget(struct crn_eq *eq, fid_t fid);
+
+/* True while an FI_CONNREQ with this info->handle waits to be read. */
+bool crn_eq_has_request(struct crn_eq *eq, const struct fid *handle);
 
 /* True when a read would give something without calling progress. */
 bool crn_eq_pending(struct crn_eq *eq);

@@ -11,4 +11,5 @@ noinst_HEADERS = \
 	include/cairn/pool.h \
 	include/cairn/ring.h \
 	include/cairn/tsan.h \
+	include/cairn/thread.h \
 	include/cairn/wait.h

@@ -162,6 +162,24 @@ void crn_eq_forget(struct crn_eq *eq, fid_t fid)
 	crn_unlock(&eq->lock);
 }
 
+bool crn_eq_has_request(struct crn_eq *eq, const struct fid *handle)
+{
+	struct crn_eq_event *event;
+	struct crn_list *pos;
+	bool has = false;
+
+	crn_lock(&eq->lock);
+	crn_list_for_each (pos, &eq->events) {
+		event = eq_event_of(pos);
+		has = event->owns_info &&
+		      ((struct fi_eq_cm_entry *)event->data)->info->handle == handle;
+		if (has)
+			break;
+	}
+	crn_unlock(&eq->lock);
+	return has;
+}
+
 bool crn_eq_pending(struct crn_eq *eq)
 {
 	bool pending;
@@ -239,8 +257,11 @@ static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t le
 		       uint64_t flags)
 {
 	struct crn_eq *eq = crn_eq_of(fid);
-	ssize_t ret = eq_progress(eq);
+	ssize_t ret;
 
+	if (flags & ~FI_PEEK)
+		return -FI_EBADFLAGS;
+	ret = eq_progress(eq);
 	crn_lock(&eq->lock);
 	if (eq->count)
 		ret = eq_take(eq, event, buf, len, flags);
@@ -298,6 +319,8 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint6
 	size_t caller_size = buf->err_data_size;
 	ssize_t ret = -FI_EAGAIN;
 
+	if (flags & ~FI_PEEK)
+		return -FI_EBADFLAGS;
 	crn_lock(&eq->lock);
 	first = eq_event_of(eq->events.next);
 	if (eq->count && first->is_error) {
@@ -322,6 +345,8 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf, siz
 	struct crn_eq_event *copy;
 	int ret;
 
+	if (flags)
+		return -FI_EBADFLAGS;
 	if (!eq->writable || len > SSIZE_MAX - sizeof(*copy))
 		return -FI_EINVAL;
 	copy = eq_event_alloc(buf, len);

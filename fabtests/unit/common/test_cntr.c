@@ -171,6 +171,9 @@ CT_TEST(cntr, what_arming_finds_ends_the_wait)
 	arm_result = 0;
 	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, CT_DEADLINE_MS), 0);
 	CT_EXPECT_EQ(arms, 2);
+	/* What has changed already is news without. */
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(arms, 2);
 	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
 	CT_EXPECT_EQ(arms, 3);
 	close_cntr(cntr);
