@@ -33,6 +33,19 @@ fabtests_benchmarks_fi_cairn_rate_SOURCES = \
 	fabtests/benchmarks/ends.h \
 	fabtests/benchmarks/fi_cairn_rate.c
 
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_beside
+fabtests_benchmarks_fi_cairn_beside_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
+	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+fabtests_benchmarks_fi_cairn_beside_LDADD = $(LIBFABRIC_LIBS) $(VERBS_LIBS)
+fabtests_benchmarks_fi_cairn_beside_SOURCES = \
+	fabtests/benchmarks/ends.c \
+	fabtests/benchmarks/ends.h \
+	fabtests/benchmarks/fi_cairn_beside.c \
+	fabtests/benchmarks/raw_peer.c \
+	fabtests/benchmarks/raw_peer.h \
+	prov/pverbs/cm_data.c \
+	prov/pverbs/persist/wire.c
+
 # Run by util/bench.
 noinst_PROGRAMS += fabtests/benchmarks/bench_local
 fabtests_benchmarks_bench_local_SOURCES = fabtests/benchmarks/bench_local.c

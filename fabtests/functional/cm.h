@@ -20,6 +20,8 @@ int cm_close(struct fct *t);
 int cm_nobody(struct fct *t);
 int cm_give_up(struct fct *t);
 int cm_pep_close(struct fct *t);
+int cm_request_outlives(struct fct *t);
+int cm_request_unused(struct fct *t);
 int cm_reconnect(struct fct *t);
 
 /* cm_many.c: several connections */

@@ -245,3 +245,67 @@ int cm_pep_close(struct fct *t)
 out:
 	return fct_link_down(&l, ret);
 }
+
+/* The server's side up to a request of which only the info is left. */
+static int take_and_stop_listening(struct fct_link *l, struct fi_info **info)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	FCT_DO(fct_eq_expect(t, l->eq, FI_CONNREQ, &l->pep->fid, &e));
+	*info = e.cm.info;
+	FCT_CALL(t, fi_close(&l->pep->fid));
+	l->pep = NULL;
+out:
+	return ret;
+}
+
+int cm_request_outlives(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_link l;
+	struct fct_event e;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_client(t)) {
+		l.c.info = fi_dupinfo(l.info);
+		FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
+		FCT_CALL(t, fi_connect(l.c.ep, l.info->dest_addr, NULL, 0));
+	} else {
+		FCT_DO(take_and_stop_listening(&l, &l.c.info));
+		FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
+		FCT_CALL(t, fi_accept(l.c.ep, NULL, 0));
+	}
+	FCT_DO(fct_eq_expect(t, l.eq, FI_CONNECTED, &l.c.ep->fid, &e));
+	FCT_DO(cm_message(&l, &l.c, 1));
+	FCT_DO(cm_end(&l, &l.c));
+out:
+	return fct_link_down(&l, ret);
+}
+
+/* fi_freeinfo is all that the program does with it: every object closes nevertheless. */
+int cm_request_unused(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG};
+	struct fi_info *info = NULL;
+	struct fct_conn c = {0};
+	struct fct_link l;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	if (fct_is_client(t)) {
+		c.info = fi_dupinfo(l.info);
+		FCT_DO(fct_ep_open(&l, &c, c.info));
+		FCT_CALL(t, fi_connect(c.ep, l.info->dest_addr, NULL, 0));
+	} else {
+		FCT_DO(take_and_stop_listening(&l, &info));
+		fi_freeinfo(info);
+	}
+	FCT_DO(fct_barrier(t, "read"));
+	if (fct_is_client(t))
+		FCT_DO(fct_conn_close(&l, &c));
+out:
+	return fct_link_down(&l, ret);
+}

@@ -28,6 +28,7 @@ int cq_sread_wakes(struct fct *t);
 int cq_sread_loop(struct fct *t);
 int cq_sread_threshold(struct fct *t);
 int cq_signal(struct fct *t);
+int cq_signal_fd(struct fct *t);
 int cq_fd_event(struct fct *t);
 int cq_fd_loop(struct fct *t);
 

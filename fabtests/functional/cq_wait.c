@@ -307,6 +307,57 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
+/* Looks that one signal may cost who only uses fi_trywait, poll and fi_cq_read. */
+#define SIGNAL_LOOKS 10
+
+/* As such a program does it; fails when it finds no rest. */
+static int come_to_rest(struct cq_side *s)
+{
+	struct fid *fid = &s->l.rxcq->fid;
+	struct pollfd pollfd = {.events = POLLIN};
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	int i, ret;
+
+	FCT_CALL(t, fi_control(fid, FI_GETWAIT, &pollfd.fd));
+	for (i = 0; i < SIGNAL_LOOKS; i++) {
+		FCT_ERR(t, fi_cq_read(s->l.rxcq, &e, 1), -FI_EAGAIN);
+		ret = fi_trywait(s->l.fabric, &fid, 1);
+		if (ret == -FI_EAGAIN)
+			continue;
+		FCT_CALL(t, ret);
+		if (!poll(&pollfd, 1, 0))
+			return 0;
+	}
+	FCT_FAIL(t, "fi_trywait or poll still says so after %d looks", i);
+out:
+	return ret;
+}
+
+int cq_signal_fd(struct fct *t)
+{
+	struct pollfd pollfd = {.events = POLLIN};
+	struct cq_side s;
+	int i, ret;
+
+	FCT_DO(up(&s, t, FI_WAIT_FD, 0));
+	FCT_CALL(t, fi_control(&s.l.rxcq->fid, FI_GETWAIT, &pollfd.fd));
+	for (i = 0; i < 3; i++) {
+		FCT_DO(come_to_rest(&s));
+		ret = fi_cq_signal(s.l.rxcq);
+		if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP) {
+			ret = fct_skip(t, "fi_cq_signal: %s", fi_strerror(-ret));
+			goto out;
+		}
+		FCT_CALL(t, ret);
+		FCT_EQ(t, poll(&pollfd, 1, (int)(20000 * t->scale)), 1);
+	}
+	FCT_DO(come_to_rest(&s));
+	ret = fct_barrier(t, "at rest");
+out:
+	return fct_link_down(&s.l, ret);
+}
+
 /* After fi_trywait the descriptor tells of the next completion. */
 static int sleep_fd_once(struct cq_side *s, int fd)
 {

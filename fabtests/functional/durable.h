@@ -62,6 +62,11 @@ int durable_without(struct fct *t);
 /* durable_default.c */
 int durable_default_forms(struct fct *t);
 
+/* durable_before.c */
+int durable_before(struct fct *t);
+int durable_before_volatile(struct fct *t);
+int durable_before_damaged(struct fct *t);
+
 /* durable_err.c */
 int durable_volatile(struct fct *t);
 int durable_unknown_key(struct fct *t);

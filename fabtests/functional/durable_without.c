@@ -105,8 +105,18 @@ static int initiate(struct durable *d, const struct side *mine, const struct sid
 	FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
 			"the plain write"));
 	FCT_POST(t, d->l.txcq, post_send(d, 0));
-	ret = fct_comp(t, d->l.txcq, &d->ctx[1], FI_SEND | FI_MSG, &e,
-		       "the plain message");
+	FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[1], FI_SEND | FI_MSG, &e,
+			"the plain message"));
+	/* Nobody can be asked where that one went. */
+	if (mine->pmem) {
+		FCT_EQ(t,
+		       durable_post(d, 0, LEN,
+				    FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION,
+				    &d->ctx[0]),
+		       -FI_EOPNOTSUPP);
+		FCT_DO(fct_cq_quiet(t, d->l.txcq, "after a refused fence"));
+		FCT_DO(try_write(d, peer));
+	}
 out:
 	return ret;
 }

@@ -23,6 +23,7 @@ static const struct fct_case cases[] = {
 	{"sread_loop", "thousands of round trips by fi_cq_sread", cq_sread_loop},
 	{"sread_threshold", "FI_CQ_COND_THRESHOLD", cq_sread_threshold},
 	{"signal", "fi_cq_signal wakes a thread in fi_cq_sread", cq_signal},
+	{"signal_fd", "and one that polls the descriptor, once", cq_signal_fd},
 	{"fd_event", "the file descriptor tells of a completion", cq_fd_event},
 	{"fd_loop", "thousands of round trips by epoll and fi_trywait, no wake-up lost",
 	 cq_fd_loop},

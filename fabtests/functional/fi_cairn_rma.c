@@ -19,6 +19,8 @@ static const struct fct_case cases[] = {
 	{"inject_writedata", "fi_inject_writedata", rma_inject_writedata},
 	{"writedata_flags", "flags of the target's completion, exactly",
 	 rma_writedata_flags},
+	{"writedata_mode", "info->mode alone says whether remote CQ data takes receives",
+	 rma_writedata_mode},
 	{"writedata_unposted", "without FI_RX_CQ_DATA remote CQ data needs no receive",
 	 rma_writedata_unposted},
 	{"many_writes", "thousands of writes", rma_many_writes},

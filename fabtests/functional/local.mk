@@ -31,6 +31,8 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_close
 fabtests_functional_fi_cairn_close_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_close_LDADD = $(FCT_LDADD) -ldl
 fabtests_functional_fi_cairn_close_SOURCES = \
+	fabtests/functional/close_order.c \
+	fabtests/functional/close_order.h \
 	fabtests/functional/fault.h \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
@@ -75,6 +77,7 @@ fabtests_functional_fi_cairn_commit_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_commit_SOURCES = \
 	fabtests/functional/durable.c \
 	fabtests/functional/durable.h \
+	fabtests/functional/durable_before.c \
 	fabtests/functional/durable_default.c \
 	fabtests/functional/durable_err.c \
 	fabtests/functional/durable_flow.c \
@@ -125,7 +128,8 @@ fabtests_functional_fi_cairn_lost_SOURCES = \
 	fabtests/functional/lost.c \
 	fabtests/functional/lost.h \
 	fabtests/functional/lost_play.c \
-	fabtests/functional/lost_pmem.c
+	fabtests/functional/lost_pmem.c \
+	fabtests/functional/lost_pmem_cq.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_many
 fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -186,6 +190,34 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_refused
 fabtests_functional_fi_cairn_refused_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_refused_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_refused_SOURCES = fabtests/functional/fi_cairn_refused.c
+
+# Without libfabric: it loads that itself.
+noinst_PROGRAMS += fabtests/functional/plugin_host
+fabtests_functional_plugin_host_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_functional_plugin_host_LDADD = -ldl
+fabtests_functional_plugin_host_SOURCES = fabtests/functional/plugin_host.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_process
+fabtests_functional_fi_cairn_process_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_process_LDADD = $(FCT_LDADD) -ldl
+fabtests_functional_fi_cairn_process_SOURCES = \
+	fabtests/functional/fault.h \
+	fabtests/functional/fault_calls.c \
+	fabtests/functional/fault_hook.c \
+	fabtests/functional/fault_scene.c \
+	fabtests/functional/fi_cairn_process.c
+
+bin_PROGRAMS += fabtests/functional/fi_cairn_removed
+fabtests_functional_fi_cairn_removed_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_removed_LDADD = $(FCT_LDADD) -ldl
+fabtests_functional_fi_cairn_removed_SOURCES = \
+	fabtests/functional/close_order.c \
+	fabtests/functional/close_order.h \
+	fabtests/functional/fault.h \
+	fabtests/functional/fault_calls.c \
+	fabtests/functional/fault_hook.c \
+	fabtests/functional/fault_scene.c \
+	fabtests/functional/fi_cairn_removed.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma
 fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)

@@ -75,6 +75,20 @@ int lost_be_bystander(struct fct *t, const struct fct_where *where);
 int lost_durable_killed(struct fct *t);
 int lost_durable_stopped(struct fct *t);
 int lost_replay_killed(struct fct *t);
+/* Skips the case without such memory. */
+int lost_have_pmem(struct fct *t);
+/* For struct lost: the memory, and LOST_OPS receives of LOST_LEN bytes in it. */
+int lost_expose_pmem(struct lost *p, struct fct_target *mine);
+int lost_receive_pmem(struct lost *p);
+/* Until the first of them is not zero, whoever reads completions. */
+int lost_await_message(struct lost *p);
+/* The peer's process is stopped, and has noticed. */
+int lost_stand_still(struct lost *p);
+
+/* lost_pmem_cq.c: the same for a program that reads no events */
+
+int lost_durable_full(struct fct *t);
+int lost_durable_left(struct fct *t);
 
 /* lost_play.c: the processes */
 

@@ -22,7 +22,7 @@
 static uint8_t *pmem;
 static struct fid_mr *pmem_mr;
 
-static int expose(struct lost *p, struct fct_target *mine)
+int lost_expose_pmem(struct lost *p, struct fct_target *mine)
 {
 	struct fct *t = p->l.t;
 	int ret;
@@ -40,11 +40,37 @@ out:
 	return ret;
 }
 
-static int have_pmem(struct fct *t)
+int lost_have_pmem(struct fct *t)
 {
 	return getenv("FI_CAIRN_PMEM")
 		       ? 0
 		       : fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+}
+
+int lost_receive_pmem(struct lost *p)
+{
+	struct fct *t = p->l.t;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < LOST_OPS; i++)
+		FCT_CALL(t, fi_recv(p->c[LOST_PEER].ep, pmem + i * STRIDE, STRIDE,
+				    fi_mr_desc(pmem_mr), 0, &p->ctx[i]));
+out:
+	return ret;
+}
+
+int lost_await_message(struct lost *p)
+{
+	const volatile uint8_t *first = pmem;
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, p->l.t, "the first message, in memory");
+	while (!*first)
+		FCT_DO(fct_wait_again(&w));
+out:
+	return ret;
 }
 
 static int wait_for_signals(struct lost *p, struct fct *t)
@@ -57,7 +83,7 @@ static int wait_for_signals(struct lost *p, struct fct *t)
 
 static int be_target(struct fct *t)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = expose};
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = lost_expose_pmem};
 
 	return wait_for_signals(&p, t);
 }
@@ -92,8 +118,7 @@ out:
 	return ret;
 }
 
-/* Has the process noticed the signal? */
-static int stand_still(struct lost *p)
+int lost_stand_still(struct lost *p)
 {
 	struct fct *t = p->l.t;
 	char path[64], state = 0;
@@ -143,7 +168,7 @@ static int watch_killed(struct fct *t)
 	int ret;
 
 	FCT_DO(lost_listen(&p, t));
-	FCT_DO(stand_still(&p));
+	FCT_DO(lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
 	FCT_DO(lost_bystander(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
@@ -165,7 +190,7 @@ static int watch_stopped(struct fct *t)
 	int ret;
 
 	FCT_DO(lost_listen(&p, t));
-	FCT_DO(stand_still(&p));
+	FCT_DO(lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
 	FCT_DO(lost_await_ended(&p));
 	FCT_DO(check_ends(&p, FI_ETIMEDOUT));
@@ -189,21 +214,23 @@ static const char *const soon[] = {"FI_PVERBS_COMMIT_TIMEOUT", "1000", NULL};
 
 int lost_durable_killed(struct fct *t)
 {
-	return have_pmem(t) ? -1
-			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							       .killed = true,
-							       .listens = watch_killed,
-							       .connects = be_target});
+	return lost_have_pmem(t)
+		       ? -1
+		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							  .killed = true,
+							  .listens = watch_killed,
+							  .connects = be_target});
 }
 
 int lost_durable_stopped(struct fct *t)
 {
-	return have_pmem(t) ? -1
-			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							       .env = soon,
-							       .killed = true,
-							       .listens = watch_stopped,
-							       .connects = be_target});
+	return lost_have_pmem(t)
+		       ? -1
+		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							  .env = soon,
+							  .killed = true,
+							  .listens = watch_stopped,
+							  .connects = be_target});
 }
 
 /* ---- messages ---- */
@@ -230,7 +257,7 @@ static int be_receiver(struct fct *t)
 {
 	struct lost p = {.l.t = t,
 			 .caps = FI_RMA_PMEM,
-			 .expose = expose,
+			 .expose = lost_expose_pmem,
 			 .receive = receive_there};
 	struct fi_cq_data_entry e;
 	int ret;
@@ -326,9 +353,10 @@ out:
 
 int lost_replay_killed(struct fct *t)
 {
-	return have_pmem(t) ? -1
-			    : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							       .killed = true,
-							       .listens = watch_receiver,
-							       .connects = be_receiver});
+	return lost_have_pmem(t)
+		       ? -1
+		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							  .killed = true,
+							  .listens = watch_receiver,
+							  .connects = be_receiver});
 }

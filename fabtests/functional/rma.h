@@ -56,6 +56,7 @@ int rma_writedata(struct fct *t);
 int rma_writemsg_data(struct fct *t);
 int rma_inject_writedata(struct fct *t);
 int rma_writedata_flags(struct fct *t);
+int rma_writedata_mode(struct fct *t);
 int rma_writedata_unposted(struct fct *t);
 
 /* rma_flow.c */

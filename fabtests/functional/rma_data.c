@@ -140,6 +140,71 @@ int rma_inject_writedata(struct fct *t)
 	return with_data(t, post_inject, true);
 }
 
+#define MODE_RECVS 8
+#define MODE_WRITES 100
+
+/* A target that knows of no mode but the info's: it posts a receive in the place of the
+ * one that a completion took when that mode says so. */
+static int mode_server(struct rma *r, struct fct_ctx *ctx)
+{
+	const bool consumes = r->l.c.info->mode & FI_RX_CQ_DATA;
+	struct fct *t = r->l.t;
+	struct fi_cq_data_entry e;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < MODE_RECVS; i++)
+		FCT_POST(t, r->l.rxcq,
+			 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0, &ctx[i]));
+	FCT_DO(fct_barrier(t, "receives posted"));
+	for (i = 0; i < MODE_WRITES; i++) {
+		FCT_DO(fct_comp_any(t, r->l.rxcq, &e,
+				    "the target's completion of a write with data"));
+		FCT_EQ(t, e.data, round_data(r, i));
+		if (!consumes)
+			continue;
+		FCT_POST(t, r->l.rxcq,
+			 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0,
+				 &ctx[i % MODE_RECVS]));
+	}
+	ret = fct_barrier(t, "written");
+out:
+	return ret;
+}
+
+static int mode_client(struct rma *r)
+{
+	struct fct *t = r->l.t;
+	struct fi_cq_data_entry e;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(fct_barrier(t, "receives posted"));
+	for (i = 0; i < MODE_WRITES; i++) {
+		FCT_POST(t, r->l.txcq, post_writedata(r, 64, round_data(r, i)));
+		FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
+				"the write with data"));
+	}
+	ret = fct_barrier(t, "written");
+out:
+	return ret;
+}
+
+int rma_writedata_mode(struct fct *t)
+{
+	struct fct_setup s = rma_setup();
+	struct fct_ctx ctx[MODE_RECVS];
+	struct rma r = {.l.t = t};
+	int ret;
+
+	s.mode = FI_RX_CQ_DATA;
+	s.cq_data_size = 4;
+	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	ret = fct_is_client(t) ? mode_client(&r) : mode_server(&r, ctx);
+out:
+	return fct_link_down(&r.l, ret);
+}
+
 /* A receive is posted and must be left for the message that comes last. */
 int rma_writedata_unposted(struct fct *t)
 {

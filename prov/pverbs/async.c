@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asynchronous events of a device (ibv_get_async_event(3)). Nothing waits for them: they
- * are looked at where one of them is an answer.
+ * Asynchronous events of a device (ibv_get_async_event(3)). They are looked at where one
+ * of them is an answer, before somebody sleeps, and from time to time by who does not.
  */
 #include <fcntl.h>
-#include "pverbs.h"
+#include "removal.h"
 
 int pvb_async_init(struct ibv_context *verbs)
 {
@@ -15,14 +15,23 @@ int pvb_async_init(struct ibv_context *verbs)
 	return 0;
 }
 
-static void pvb_async_handle(const struct ibv_async_event *event)
+static void pvb_async_handle(struct pvb_domain *domain,
+			     const struct ibv_async_event *event)
 {
 	struct pvb_ep *ep;
 
-	if (event->event_type != IBV_EVENT_QP_LAST_WQE_REACHED)
-		return;
-	ep = event->element.qp->qp_context;
-	ep->conn.last_wqe = true;
+	switch (event->event_type) {
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		ep = event->element.qp->qp_context;
+		ep->conn.last_wqe = true;
+		domain->last_wqe_heard = true;
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		pvb_removal_noticed(domain);
+		break;
+	default:
+		break;
+	}
 }
 
 void pvb_async_progress(struct pvb_domain *domain)
@@ -31,7 +40,7 @@ void pvb_async_progress(struct pvb_domain *domain)
 
 	/* ibv_destroy_qp waits for the acknowledgement, so the object is still there. */
 	while (!ibv_get_async_event(domain->verbs, &event)) {
-		pvb_async_handle(&event);
+		pvb_async_handle(domain, &event);
 		ibv_ack_async_event(&event);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_query_atomic and its older relatives: the truth about what verbs can do. */
+#include "flags.h"
 #include "atomic.h"
 
 #define PVB_INTEGERS (PVB_TYPE(FI_INT64) | PVB_TYPE(FI_UINT64))
@@ -55,9 +56,10 @@ int pvb_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_
 	enum pvb_atomic_kind kind = PVB_ATOMIC_BASE;
 	int ret;
 
-	if (flags & ~(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC | FI_TAGGED))
-		return -FI_EBADFLAGS;
-	if ((flags & FI_TAGGED) || !domain->atomics)
+	ret = pvb_flags_check(PVB_FLAGS_QUERY_ATOMIC, flags);
+	if (ret)
+		return ret;
+	if (!domain->atomics)
 		return -FI_EOPNOTSUPP;
 	if (flags & FI_FETCH_ATOMIC)
 		kind = PVB_ATOMIC_FETCH;

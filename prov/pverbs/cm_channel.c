@@ -10,6 +10,7 @@
 #include <string.h>
 #include "cm.h"
 #include "persist/control.h"
+#include "request.h"
 
 int pvb_cm_report(struct pvb_eq *eq, uint32_t type, fid_t fid, struct fi_info *info,
 		  const void *data, size_t len)
@@ -79,7 +80,6 @@ int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, si
 void pvb_connreq_destroy(struct pvb_connreq *req)
 {
 	rdma_destroy_id(req->id);
-	crn_list_del(&req->entry);
 	free(req);
 }
 
@@ -89,6 +89,8 @@ static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 	struct rdma_cm_id *id = event->id;
 	struct pvb_connreq *req;
 	struct fi_info *info;
+	const void *app;
+	size_t app_len;
 	int ret;
 
 	req = calloc(1, sizeof(*req));
@@ -110,16 +112,18 @@ static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 	req->raw_cm = pep->raw_cm;
 	req->pep = pep;
 	pvb_cm_app_data(req->raw_cm, event, &req->data);
-	crn_list_add_tail(&pep->requests, &req->entry);
+	app = req->data.app;
+	app_len = req->data.app_len;
+	req->data.app = NULL; /* points into the event */
 	id->context = &req->fid;
 	info->handle = &req->fid;
-	ret = pvb_cm_report(pep->eq, FI_CONNREQ, &pep->fid.fid, info, req->data.app,
-			    req->data.app_len);
-	req->data.app = NULL;
+	/* The program may take it as soon as it is reported. */
+	pvb_request_add(req);
+	ret = pvb_cm_report(pep->eq, FI_CONNREQ, &pep->fid.fid, info, app, app_len);
 	if (!ret)
 		return;
 	fi_freeinfo(info);
-	crn_list_del(&req->entry);
+	pvb_request_drop(req);
 err_free:
 	free(req);
 	PVB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: %s\n",
@@ -153,7 +157,15 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 		/* Not accepted yet, and the requester has gone: fi_accept will say so. */
 		crn_container_of(fid, struct pvb_connreq, fid)->dead = true;
 		break;
-	default: /* a passive endpoint whose device was removed */
+	case FI_CLASS_PEP:
+		/* Nobody will ask for a connection there any more. */
+		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+			pep = crn_container_of(fid, struct pvb_pep, fid.fid);
+			pvb_cm_report_error(pep->eq, fid, FI_ENODEV, event->status, NULL,
+					    0);
+		}
+		break;
+	default:
 		break;
 	}
 }
@@ -185,14 +197,14 @@ static void pvb_cm_copy(struct pvb_cm_event *copy, const struct rdma_cm_event *e
 	}
 }
 
-int pvb_cm_progress(struct crn_eq *crn)
+/* Called with the lock held. */
+static int pvb_cm_take(struct pvb_eq *eq)
 {
-	struct pvb_eq *eq = pvb_eq_of(crn);
+	struct crn_eq *crn = &eq->eq;
 	struct rdma_cm_event *event;
 	struct pvb_cm_event copy;
 	int ret = 0;
 
-	pthread_mutex_lock(&eq->cm_lock);
 	/* What the queue has no room or no memory for waits in the channel. */
 	while (!crn_eq_full(crn)) {
 		ret = crn_eq_reserve(crn, PVB_CM_EVENT_MAX);
@@ -206,23 +218,26 @@ int pvb_cm_progress(struct crn_eq *crn)
 		rdma_ack_cm_event(event);
 		pvb_cm_dispatch(&copy);
 	}
+	return ret;
+}
+
+int pvb_cm_progress(struct crn_eq *crn)
+{
+	struct pvb_eq *eq = pvb_eq_of(crn);
+	int ret;
+
+	pthread_mutex_lock(&eq->cm_lock);
+	ret = pvb_cm_take(eq);
 	pvb_second_progress(eq);
 	pvb_keepalive_progress(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;
 }
 
-int pvb_cm_reject(struct pvb_connreq *req, bool raw, const void *param, size_t len)
+void pvb_cm_look(struct pvb_eq *eq)
 {
-	uint8_t buf[PVB_CM_REQ_SIZE];
-	size_t message;
-	int ret;
-
-	ret = pvb_cm_message(raw, buf, param, len, NULL, &message);
-	if (ret)
-		return ret;
-	if (!req->dead && rdma_reject(req->id, buf, (uint8_t)message))
-		ret = pvb_errno();
-	pvb_connreq_destroy(req);
-	return ret;
+	if (pthread_mutex_trylock(&eq->cm_lock))
+		return;
+	pvb_cm_take(eq);
+	pthread_mutex_unlock(&eq->cm_lock);
 }

@@ -31,7 +31,8 @@
 #define PVB_CM_REQ_SIZE 56 /* private data of an rdma_cm request over IP */
 #define PVB_CM_APP_SIZE 32 /* what an application may send beside a trailer */
 #define PVB_CM_TRAILER_AT 33
-#define PVB_CM_VERSION 1
+/* 2: its control queue pair takes PVB_WIRE_MESSAGES (persist/wire.h). */
+#define PVB_CM_VERSION 2
 #define PVB_CM_WORD 1	 /* flag: the sender has a word */
 #define PVB_CM_CONTROL 2 /* flag: and a control queue pair: the word begins its area */
 #define PVB_CM_BELL 4	 /* flag: which takes atomics */

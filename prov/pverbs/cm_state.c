@@ -20,6 +20,7 @@
 #include <string.h>
 #include "cm.h"
 #include "persist/control.h"
+#include "removal.h"
 
 static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *data,
 			size_t len)
@@ -159,7 +160,7 @@ static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
 		pvb_cm_learn(ep, event);
 		ep->conn.was_up = true;
-		crn_ring_set_size(&ep->conn.sq.ring, ep->conn.sq.depth);
+		pvb_conn_open_ring(&ep->conn.sq);
 		pvb_cm_stands(ep, event);
 		break;
 	default:
@@ -225,6 +226,8 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 		 * so. */
 		if (ep->req)
 			ep->req->dead = true;
+		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			pvb_removal_noticed(ep->domain);
 		return;
 	}
 	switch (event->type) {
@@ -253,6 +256,7 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 		pvb_cm_on_disconnected(ep, event);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		pvb_removal_noticed(ep->domain);
 		pvb_cm_on_failure(ep, event, FI_ENODEV);
 		if (ep->conn.state == PVB_CONN_CONNECTED)
 			pvb_cm_shut(ep);
@@ -270,7 +274,7 @@ static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 
 	if (!lane)
 		return offer;
-	offer.word = (struct pvb_cm_word){(uintptr_t)lane->area, lane->area_mr->rkey};
+	offer.word = (struct pvb_cm_word){(uintptr_t)lane->area, lane->area_key};
 	offer.second = ep->domain->iwarp;
 	if (!offer.second)
 		offer.control = (struct pvb_cm_control){lane->qp->qp_num, lane->psn,
@@ -289,6 +293,8 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 
 	if (conn->state != PVB_CONN_ENABLED || conn->id)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
 	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &offer, &message);
 	if (ret)
 		return ret;
@@ -338,6 +344,8 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 
 	if (conn->state != PVB_CONN_ENABLED)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
 	if (req->dead)
 		return -FI_ECONNABORTED;
 	/* Before the requester can come back with it. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cairn/nosys.h>
 #include "persist/control.h"
-#include "pverbs.h"
+#include "removal.h"
 
 static struct pvb_cntr *pvb_cntr_of(struct crn_cntr *cntr)
 {
@@ -22,7 +22,11 @@ static int pvb_cntr_take(struct pvb_cntr *cntr, bool arm)
 
 	crn_lock(&cntr->lock);
 	/* Its descriptors wake who sleeps here, though no queue is there to arm them. */
-	if (arm && control && !cntr->feed_count)
+	if (arm && !cntr->feed_count) {
+		pvb_async_progress(cntr->domain);
+		ret = pvb_removed(cntr->domain) ? -FI_ENODEV : 0;
+	}
+	if (arm && control && !cntr->feed_count && !ret)
 		ret = pvb_control_arm(control);
 	for (i = 0; i < cntr->feed_count && !ret; i++)
 		ret = pvb_cq_feed(cntr->feeds[i].cq, arm);
@@ -136,7 +140,7 @@ void pvb_cntr_wake(struct pvb_wq *wq)
 
 	for (i = 0; i < PVB_COUNTS; i++) {
 		if (wq->cntr[i])
-			crn_wait_signal(&wq->cntr[i]->cntr.wait);
+			crn_cntr_wake(&wq->cntr[i]->cntr);
 	}
 }
 
@@ -144,6 +148,8 @@ static int pvb_cntr_close(struct fid *fid)
 {
 	struct pvb_cntr *cntr = crn_container_of(fid, struct pvb_cntr, cntr.fid.fid);
 
+	if (pvb_inherited(cntr->domain->fabric))
+		return 0;
 	if (atomic_load(&cntr->refs))
 		return -FI_EBUSY;
 	atomic_fetch_sub(&cntr->domain->refs, 1);
@@ -171,6 +177,8 @@ int pvb_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 	struct pvb_cntr *cntr;
 	int ret;
 
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
 	cntr = calloc(1, sizeof(*cntr));
 	if (!cntr)
 		return -FI_ENOMEM;
@@ -180,7 +188,9 @@ int pvb_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 	ret = crn_cntr_init(&cntr->cntr, attr, context, pvb_cntr_progress);
 	if (ret)
 		goto err_lock;
-	ret = pvb_control_watch(domain->control, &cntr->cntr.wait);
+	ret = pvb_removal_watch(domain, &cntr->cntr.wait);
+	if (!ret)
+		ret = pvb_control_watch(domain->control, &cntr->cntr.wait);
 	if (ret)
 		goto err_cntr;
 	cntr->cntr.arm = pvb_cntr_arm;

@@ -8,6 +8,7 @@
 #include "persist/commit.h"
 #include "persist/control.h"
 #include "persist/hold.h"
+#include "removal.h"
 
 static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
 		       uint32_t depth)
@@ -189,17 +190,29 @@ static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 static int pvb_conn_lane(struct pvb_ep *ep)
 {
 	const struct pvb_domain *domain = ep->domain;
-	int ret;
+	int ret = 0;
 
+	/* What is posted before the first durable operation counts. */
+	if (domain->control || (ep->info->caps & FI_RMA_PMEM))
+		ret = pvb_commit_open(&ep->conn);
+	if (ret)
+		return ret;
 	if (!domain->control || ep->raw_cm ||
 	    (ep->req &&
 	     !(domain->iwarp ? ep->req->data.second : ep->req->data.control.qp_num)))
 		return 0;
-	ret = pvb_commit_open(&ep->conn);
-	if (!ret && !ep->srx)
+	if (!ep->srx)
 		ret = pvb_bufs_open(&ep->conn.rq, ep->conn.rq.ring.mask + 1,
 				    ep->info->rx_attr->iov_limit);
 	return ret ? ret : pvb_lane_open(&ep->conn);
+}
+
+/* Not before the device's removal would find it. */
+void pvb_conn_open_ring(struct pvb_wq *wq)
+{
+	crn_ring_set_size(&wq->ring, wq->depth);
+	if (pvb_removed(pvb_conn_ep(wq->conn)->domain))
+		crn_ring_set_size(&wq->ring, 0);
 }
 
 int pvb_conn_create_qp(struct pvb_ep *ep)
@@ -250,7 +263,8 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	/* What is counted is counted when it is done, not when a later one is. */
 	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
 	conn->unsignaled = 0;
-	crn_ring_set_size(&conn->rq.ring, conn->rq.depth);
+	pvb_removal_add(conn);
+	pvb_conn_open_ring(&conn->rq);
 	pvb_cntr_wake(&conn->sq);
 	pvb_cntr_wake(&conn->rq);
 	conn->state = PVB_CONN_ENABLED;
@@ -282,6 +296,7 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 
 	if (!conn->qp)
 		return;
+	pvb_removal_del(conn);
 	pvb_conn_unshare(ep);
 	crn_lock(&conn->sq.cq->lock);
 	pvb_hold_forget(conn);
@@ -384,8 +399,14 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 			 conn->qp->qp_num, fi_strerror(-ret));
 		return ret;
 	}
-	crn_ring_set_size(&conn->sq.ring, conn->sq.depth);
-	return 0;
+	pvb_conn_open_ring(&conn->sq);
+	ret = conn->lane ? pvb_lane_expose(conn->lane) : 0;
+	if (ret) {
+		PVB_WARN(FI_LOG_EP_CTRL, "memory window of queue pair 0x%x: %s\n",
+			 conn->qp->qp_num, fi_strerror(-ret));
+		crn_ring_set_size(&conn->sq.ring, 0);
+	}
+	return ret;
 }
 
 void pvb_conn_error(struct pvb_ep *ep)
@@ -401,7 +422,7 @@ void pvb_conn_error(struct pvb_ep *ep)
 	if (conn->lane)
 		pvb_lane_lose(conn->lane, "the connection ends");
 	err = ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
-	if (err)
+	if (err && pvb_removal_ret(ep->domain, -err) != -FI_ENODEV)
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",
 			 conn->qp->qp_num, strerror(err));
 }

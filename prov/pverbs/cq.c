@@ -8,8 +8,10 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "cq.h"
+#include "flags.h"
 #include "persist/control.h"
 #include "persist/hold.h"
+#include "removal.h"
 
 #define PVB_CQ_SIZE_DEFAULT 1024
 
@@ -41,20 +43,47 @@ static void pvb_cq_drain_channel(struct pvb_cq *cq)
 		ibv_ack_cq_events(ibv, 1);
 }
 
+/*
+ * fi_cq_signal: is there one that nobody may sleep over? It stays for a thread in
+ * fi_cq_sread, which will take it, or for the next that comes there. Whoever waits by the
+ * descriptor is told once: a thread that never calls fi_cq_sread would otherwise find it
+ * again and again.
+ */
+static bool pvb_cq_told(struct pvb_cq *cq)
+{
+	return atomic_load(&cq->signaled) &&
+	       (atomic_load(&cq->sreaders) || !atomic_exchange(&cq->told, true));
+}
+
 int pvb_cq_trywait(struct pvb_cq *cq)
 {
-	int ret = -FI_EAGAIN;
+	struct pvb_control *control = cq->domain->control;
+	int ret = 0;
+	bool gone;
 
 	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
+	pvb_async_progress(cq->domain);
+	gone = pvb_removal_end(cq);
+	/* Without the queue's lock, for it may do a piece of what a peer asked for. */
+	if (control && !gone)
+		ret = pvb_control_arm(control);
+	if (ret)
+		return ret;
+	ret = -FI_EAGAIN;
 	crn_lock(&cq->lock);
-	if (cq->stash_count || atomic_load(&cq->signaled))
+	if (cq->stash_count)
 		goto out;
+	/* Nothing will come that is worth waiting for. */
+	if (gone) {
+		ret = -FI_ENODEV;
+		goto out;
+	}
+	/* Before the look at the signal: one that comes later is not cleared. */
 	crn_wait_clear(&cq->wait);
-	if (cq->domain->control) {
-		ret = pvb_control_arm(cq->domain->control);
-		if (ret)
-			goto out;
+	if (pvb_cq_told(cq)) {
+		crn_wait_signal(&cq->wait);
+		goto out;
 	}
 	pvb_cq_drain_channel(cq);
 	ret = pvb_cq_arm(cq);
@@ -75,6 +104,10 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	uint32_t before, i;
 	int ret = 0;
 
+	if (arm)
+		pvb_async_progress(cq->domain);
+	if (pvb_removal_end(cq))
+		return arm ? -FI_ENODEV : 0;
 	if (control && arm)
 		ret = pvb_control_arm(control);
 	else if (control)
@@ -98,18 +131,14 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	return ret;
 }
 
-static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+static ssize_t pvb_cq_wait_read(struct pvb_cq *cq, void *buf, size_t count,
 				fi_addr_t *src_addr, const void *cond, int timeout)
 {
-	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	struct fid_cq *fid = &cq->fid;
 	const uint64_t start = crn_now_ms();
 	size_t want = 1, done = 0;
 	ssize_t ret;
 
-	if (cq->wait.obj == FI_WAIT_NONE)
-		return -FI_ENOSYS;
-	if (!count)
-		return pvb_cq_read(fid, buf, 0);
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && cond)
 		want = CRN_MAX(CRN_MIN((size_t)(uintptr_t)cond, count), (size_t)1);
 	for (;;) {
@@ -136,6 +165,22 @@ static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	return done ? (ssize_t)done : ret;
 }
 
+static ssize_t pvb_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+				fi_addr_t *src_addr, const void *cond, int timeout)
+{
+	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	ssize_t ret;
+
+	if (cq->wait.obj == FI_WAIT_NONE)
+		return -FI_ENOSYS;
+	if (!count)
+		return pvb_cq_read(fid, buf, 0);
+	atomic_fetch_add(&cq->sreaders, 1);
+	ret = pvb_cq_wait_read(cq, buf, count, src_addr, cond, timeout);
+	atomic_fetch_sub(&cq->sreaders, 1);
+	return ret;
+}
+
 static ssize_t pvb_cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond,
 			    int timeout)
 {
@@ -148,6 +193,7 @@ static int pvb_cq_signal(struct fid_cq *fid)
 
 	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
+	atomic_store(&cq->told, false);
 	atomic_store(&cq->signaled, true);
 	crn_wait_signal(&cq->wait);
 	return 0;
@@ -187,7 +233,7 @@ static void pvb_cq_free(struct pvb_cq *cq)
 {
 	uint32_t i;
 
-	for (i = 0; i < cq->hw_count; i++) {
+	for (i = 0; i < cq->hw_count + cq->hw_gone; i++) {
 		ibv_destroy_cq(cq->hw[i]->cq);
 		free(cq->hw[i]);
 	}
@@ -205,6 +251,8 @@ static int pvb_cq_close(struct fid *fid)
 {
 	struct pvb_cq *cq = pvb_cq_from(fid);
 
+	if (pvb_inherited(cq->domain->fabric))
+		return 0;
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
 	atomic_fetch_sub(&cq->domain->refs, 1);
@@ -263,9 +311,13 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	struct pvb_cq *cq;
 	int ret;
 
-	if (!attr || (attr->flags & ~(uint64_t)FI_AFFINITY) ||
-	    attr->wait_cond > FI_CQ_COND_THRESHOLD)
+	if (!attr || attr->wait_cond > FI_CQ_COND_THRESHOLD)
 		return -FI_EINVAL;
+	ret = pvb_flags_check(PVB_FLAGS_CQ, attr->flags);
+	if (ret)
+		return ret;
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;
@@ -288,6 +340,8 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	crn_list_init(&cq->holding);
 	ret = cq->wait.obj == FI_WAIT_NONE ? 0 : pvb_cq_channel_open(cq);
 	if (!ret)
+		ret = pvb_removal_watch(domain, &cq->wait);
+	if (!ret)
 		ret = pvb_control_watch(domain->control, &cq->wait);
 	if (ret)
 		goto err_channel;
@@ -306,5 +360,5 @@ err_lock:
 	crn_lock_fini(&cq->lock);
 err_free:
 	free(cq);
-	return ret;
+	return pvb_removal_ret(domain, ret);
 }

@@ -35,6 +35,11 @@ uint32_t pvb_cq_shared_at(const struct pvb_cq *cq, uint32_t qp_num);
  * lock held. */
 int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count);
 
+/* What the device did not return, one that ignores its error state or is gone, is
+ * cancelled, as far as there is room; it never returns that. Called with the lock held.
+ */
+void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq);
+
 /* Appends to the stash, in which there is room. Called with the lock held. */
 static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
 {

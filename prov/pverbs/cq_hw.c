@@ -101,6 +101,10 @@ int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
 	if (slots > (uint32_t)cq->domain->attr.max_cqe)
 		return -FI_EINVAL;
 	crn_lock(&cq->lock);
+	if (cq->ended) {
+		ret = -FI_ENODEV;
+		goto out;
+	}
 	ret = pvb_cq_stash_grow(cq, cq->reserved + slots + PVB_POLL_BATCH);
 	if (ret)
 		goto out;
@@ -195,8 +199,7 @@ static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
 	return !(slot->flags & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
 }
 
-/* What the device did not return: a device that ignores its error state. */
-static void pvb_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
+void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 {
 	const bool marked = wq == &wq->conn->sq && wq->conn->marked;
 	uint32_t at = atomic_load(&wq->ring.tail), end = wq->ring.head - marked;
@@ -255,7 +258,7 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 		}
 		sched_yield();
 	}
-	pvb_drain_rest(cq, wq);
+	pvb_cq_drain_rest(cq, wq);
 	if (cq->stash_count && cq->channel)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);

@@ -5,6 +5,7 @@
 #include "cq.h"
 #include "persist/control.h"
 #include "persist/hold.h"
+#include "removal.h"
 
 /* Puts an entry of the queue's format into the buffer; returns where the next one goes.
  */
@@ -377,8 +378,7 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
 }
 
-static __attribute__((noinline)) ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf,
-							 size_t count)
+static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
 {
 	if (!crn_list_empty(&cq->holding))
 		pvb_hold_release(cq);
@@ -421,21 +421,58 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 	return 1;
 }
 
+/* How often a program that only reads looks for events of the device: they cost a call of
+ * the kernel. */
+#define PVB_CQ_IDLE 4096u
+
+/* Nothing was there: time for what peers ask and answer, and for what the device says. */
+static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf,
+						     size_t count)
+{
+	/* Of several threads' counts some may be lost. */
+	const uint32_t idle = atomic_load_explicit(&cq->idle, memory_order_relaxed) + 1;
+	struct pvb_domain *domain = cq->domain;
+	ssize_t ret;
+
+	atomic_store_explicit(&cq->idle, idle, memory_order_relaxed);
+	if (domain->control) {
+		pvb_control_progress(domain->control);
+		pvb_hold_look(cq);
+	}
+	if (idle % PVB_CQ_IDLE == 0)
+		pvb_async_progress(domain);
+	if (crn_likely(!pvb_removal_end(cq)))
+		return -FI_EAGAIN;
+	crn_lock(&cq->lock);
+	ret = cq->stash_count ? pvb_cq_read_any(cq, buf, count) : -FI_EAGAIN;
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+/* With the lock held, which it gives up. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_slow(struct pvb_cq *cq, void *buf,
+							  size_t count)
+{
+	ssize_t ret = pvb_cq_read_any(cq, buf, count);
+
+	crn_unlock(&cq->lock);
+	return ret == -FI_EAGAIN ? pvb_cq_idle(cq, buf, count) : ret;
+}
+
+/* What the fast way would have to keep for the others is left to them: count is 1. */
 ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 {
 	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
 	ssize_t ret;
 
 	crn_lock(&cq->lock);
-	if (crn_likely(count == 1 && cq->only && !cq->stash_count &&
-		       crn_list_empty(&cq->holding)))
-		ret = pvb_cq_read_one(cq, buf);
-	else
-		ret = pvb_cq_read_any(cq, buf, count);
+	if (crn_unlikely(count != 1 || !cq->only || cq->stash_count ||
+			 !crn_list_empty(&cq->holding)))
+		return pvb_cq_read_slow(cq, buf, count);
+	ret = pvb_cq_read_one(cq, buf);
 	crn_unlock(&cq->lock);
-	/* Nothing to do: time for what peers ask and answer. */
-	if (crn_unlikely(ret == -FI_EAGAIN && cq->domain->control))
-		pvb_control_progress(cq->domain->control);
+	if (crn_unlikely(ret == -FI_EAGAIN))
+		return pvb_cq_idle(cq, buf, 1);
 	return ret;
 }
 

@@ -2,13 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
+#include "flags.h"
 #include "persist/control.h"
 #include "persist/sealed.h"
+#include "removal.h"
 
 static int pvb_domain_close(struct fid *fid)
 {
 	struct pvb_domain *domain = crn_container_of(fid, struct pvb_domain, fid.fid);
 
+	if (pvb_inherited(domain->fabric))
+		return 0;
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
 	if (domain->control)
@@ -16,6 +20,7 @@ static int pvb_domain_close(struct fid *fid)
 	pvb_sink_close(domain);
 	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
+	pvb_removal_close(domain);
 	ibv_close_device(domain->verbs);
 	fi_freeinfo(domain->info);
 	atomic_fetch_sub(&domain->fabric->refs, 1);
@@ -48,7 +53,9 @@ static struct fi_ops pvb_domain_fid_ops = {
 static int pvb_endpoint2(struct fid_domain *domain, struct fi_info *info,
 			 struct fid_ep **ep, uint64_t flags, void *context)
 {
-	return flags ? -FI_EOPNOTSUPP : pvb_endpoint(domain, info, ep, context);
+	int ret = pvb_flags_check(PVB_FLAGS_ENDPOINT, flags);
+
+	return ret ? ret : pvb_endpoint(domain, info, ep, context);
 }
 
 static struct fi_ops_domain pvb_domain_ops = {
@@ -92,6 +99,8 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	}
 	domain->fence_waits = pvb_fence_waits(domain->verbs);
 	ret = pvb_async_init(domain->verbs);
+	if (!ret)
+		ret = pvb_removal_open(domain);
 	if (ret)
 		goto err;
 	domain->pd = ibv_alloc_pd(domain->verbs);
@@ -99,7 +108,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 		ret = pvb_errno();
 		PVB_WARN(FI_LOG_DOMAIN, "%s gives no protection domain: %s\n", name,
 			 fi_strerror(-ret));
-		goto err;
+		goto err_removal;
 	}
 	domain->atomics = pvb_atomic_device(&domain->attr, domain->iwarp) &&
 			  (domain->info->caps & FI_ATOMIC);
@@ -123,6 +132,8 @@ err_deliver:
 	pvb_deliver_close(domain);
 err_pd:
 	ibv_dealloc_pd(domain->pd);
+err_removal:
+	pvb_removal_close(domain);
 err:
 	ibv_close_device(domain->verbs);
 	return ret;

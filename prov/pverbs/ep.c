@@ -4,6 +4,8 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "persist/control.h"
+#include "removal.h"
+#include "request.h"
 #include "tx.h"
 
 /*
@@ -24,8 +26,13 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 	if (ret)
 		return ret;
 	pvb_conn_error(ep);
-	deadline = crn_now_ms() + (uint64_t)pvb_params.close_timeout;
-	pvb_tx_close(ep);
+	/* A device that is gone is not waited for. */
+	pvb_async_progress(ep->domain);
+	deadline = crn_now_ms();
+	if (!pvb_removal_end(conn->sq.cq) || !pvb_removal_end(conn->rq.cq)) {
+		deadline += (uint64_t)pvb_params.close_timeout;
+		pvb_tx_close(ep);
+	}
 	pvb_cq_drain(conn->sq.cq, &conn->sq, deadline);
 	pvb_cq_drain(conn->rq.cq, &conn->rq, deadline);
 	if (ep->srx)
@@ -37,8 +44,11 @@ static void pvb_ep_end_cm(struct pvb_ep *ep)
 {
 	struct pvb_eq *eq = ep->req ? ep->req->eq : ep->eq;
 
-	if (!eq)
+	if (!eq) {
+		if (ep->req) /* its queue was closed, and it was bound to no other */
+			pvb_request_end(ep->req);
 		return;
+	}
 	pthread_mutex_lock(&eq->cm_lock);
 	pvb_keepalive_del(ep);
 	pvb_second_end(ep);
@@ -66,6 +76,8 @@ static int pvb_ep_close(struct fid *fid)
 	struct pvb_conn *conn = &ep->conn;
 	int ret;
 
+	if (pvb_inherited(ep->domain->fabric))
+		return 0;
 	pvb_stats_log(ep);
 	ret = pvb_ep_flush(ep);
 	if (ret)
@@ -92,6 +104,8 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		return 0;
 	if (!ep->eq)
 		return -FI_ENOEQ;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
 	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->srx)
 		return -FI_EOPBADSTATE;
 	/* A queue pair has two queues; one that the capabilities never use borrows the
@@ -103,7 +117,7 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		pvb_ep_attach(&conn->rq, conn->sq.cq);
 	if (!conn->sq.cq || !conn->rq.cq)
 		return -FI_ENOCQ;
-	return pvb_conn_create_qp(ep);
+	return pvb_removal_ret(ep->domain, pvb_conn_create_qp(ep));
 }
 
 void pvb_ep_defaults(struct pvb_ep *ep)
@@ -204,22 +218,21 @@ static int pvb_ep_sizes(struct pvb_ep *ep)
 }
 
 /* The request becomes this endpoint's: from now on its events are ours. */
-static int pvb_ep_take_request(struct pvb_ep *ep, fid_t handle)
+static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 {
-	struct pvb_connreq *req = crn_container_of(handle, struct pvb_connreq, fid);
-
 	if (strcmp(ibv_get_device_name(req->id->verbs->device),
-		   pvb_domain_device(ep->domain)))
+		   pvb_domain_device(ep->domain))) {
+		pvb_request_give_back(ep->domain->fabric, req);
 		return -FI_EDOMAIN;
-	pthread_mutex_lock(&req->eq->cm_lock);
-	crn_list_del(&req->entry);
-	req->fid.fclass = FI_CLASS_UNSPEC; /* a second use is refused */
+	}
+	if (req->eq)
+		pthread_mutex_lock(&req->eq->cm_lock);
 	req->id->context = &ep->fid.fid;
 	ep->req = req;
 	ep->conn.id = req->id;
 	ep->raw_cm = req->raw_cm;
-	atomic_fetch_add(&req->eq->refs, 1);
-	pthread_mutex_unlock(&req->eq->cm_lock);
+	if (req->eq)
+		pthread_mutex_unlock(&req->eq->cm_lock);
 	return 0;
 }
 
@@ -240,14 +253,12 @@ static int pvb_ep_take_name(struct pvb_ep *ep, fid_t handle)
 
 static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
 {
-	switch (handle->fclass) {
-	case FI_CLASS_CONNREQ:
-		return pvb_ep_take_request(ep, handle);
-	case FI_CLASS_PEP:
-		return pvb_ep_take_name(ep, handle);
-	default:
-		return -FI_EINVAL;
-	}
+	struct pvb_connreq *req = pvb_request_take(ep->domain->fabric, handle, NULL);
+
+	if (req)
+		return pvb_ep_take_request(ep, req);
+	return pvb_pep_is(ep->domain->fabric, handle) ? pvb_ep_take_name(ep, handle)
+						      : -FI_EINVAL;
 }
 
 /* What an endpoint needs to know of its info for as long as it lasts: of the domain, the
@@ -272,6 +283,8 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 
 	if (!info)
 		return -FI_EINVAL;
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_ep_bind: what reports about an endpoint, and where. */
+#include "flags.h"
 #include "pverbs.h"
 
 void pvb_ep_attach(struct pvb_wq *wq, struct pvb_cq *cq)
@@ -22,10 +23,10 @@ void pvb_ep_detach(struct pvb_wq *wq)
 
 static int pvb_ep_bind_cq(struct pvb_ep *ep, struct pvb_cq *cq, uint64_t flags)
 {
-	const uint64_t known = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION;
+	int ret = pvb_flags_check(PVB_FLAGS_BIND_CQ, flags);
 
-	if (flags & ~known)
-		return -FI_EBADFLAGS;
+	if (ret)
+		return ret;
 	if (!(flags & (FI_TRANSMIT | FI_RECV)))
 		return -FI_EINVAL;
 	if (cq->domain != ep->domain)
@@ -51,16 +52,19 @@ static int pvb_ep_move_request(struct pvb_connreq *req, struct pvb_eq *eq)
 	struct pvb_eq *old = req->eq;
 	int ret = 0;
 
-	pthread_mutex_lock(&old->cm_lock);
+	if (old) /* else its queue was closed */
+		pthread_mutex_lock(&old->cm_lock);
 	if (rdma_migrate_id(req->id, eq->channel))
 		ret = pvb_errno();
 	else
 		req->eq = eq;
-	pthread_mutex_unlock(&old->cm_lock);
+	if (old)
+		pthread_mutex_unlock(&old->cm_lock);
 	if (ret)
 		return ret;
 	atomic_fetch_add(&eq->refs, 1);
-	atomic_fetch_sub(&old->refs, 1);
+	if (old)
+		atomic_fetch_sub(&old->refs, 1);
 	return 0;
 }
 
@@ -83,19 +87,13 @@ static struct pvb_wq *pvb_cntr_wq(struct pvb_ep *ep, const struct pvb_cntr_side 
 
 static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t flags)
 {
-	const uint64_t known = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+	const int ret = pvb_flags_check(PVB_FLAGS_BIND_CNTR, flags);
 	const struct pvb_cntr_side *side;
 	struct pvb_wq *wq;
 	size_t i;
 
-	/*
-	 * fi_endpoint(3): these two need FI_RMA_EVENT, which verbs cannot offer: a device
-	 * says nothing to the target of a read, and of a write only when it has data.
-	 */
-	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		return -FI_EOPNOTSUPP;
-	if (flags & ~known)
-		return -FI_EBADFLAGS;
+	if (ret)
+		return ret;
 	/* Without any flag it counts nothing: programs bind it so where a completion
 	 * queue has the kind of operation. */
 	if (cntr->domain != ep->domain)
@@ -121,9 +119,11 @@ static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t f
 static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
 {
 	struct pvb_connreq *req = ep->req;
-	int ret;
+	int ret = pvb_flags_check(PVB_FLAGS_BIND_OTHER, flags);
 
-	if (flags || ep->eq)
+	if (ret)
+		return ret;
+	if (ep->eq)
 		return -FI_EINVAL;
 	if (eq->fabric != ep->domain->fabric)
 		return -FI_EINVAL;
@@ -139,7 +139,11 @@ static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
 
 static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flags)
 {
-	if (flags || ep->srx)
+	int ret = pvb_flags_check(PVB_FLAGS_BIND_OTHER, flags);
+
+	if (ret)
+		return ret;
+	if (ep->srx)
 		return -FI_EINVAL;
 	/* Its receives would not be looked at: persist/replay.c. */
 	if (ep->replay)

@@ -2,6 +2,7 @@
 /* fi_cm(3) of endpoints. */
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "flags.h"
 #include "pverbs.h"
 
 static int pvb_ep_setname(fid_t fid, void *addr, size_t addrlen)
@@ -79,10 +80,10 @@ static int pvb_ep_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 static int pvb_ep_shutdown(struct fid_ep *fid, uint64_t flags)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	int ret;
+	int ret = pvb_flags_check(PVB_FLAGS_SHUTDOWN, flags);
 
-	if (flags)
-		return -FI_EINVAL;
+	if (ret)
+		return ret;
 	if (!ep->eq)
 		return -FI_ENOTCONN;
 	pthread_mutex_lock(&ep->eq->cm_lock);

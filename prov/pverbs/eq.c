@@ -2,17 +2,26 @@
 /* Event queues: the common queue, fed from an rdma_cm event channel. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
 #include "persist/second.h"
 #include "pverbs.h"
+#include "request.h"
 
 static int pvb_eq_close(struct fid *fid)
 {
 	struct pvb_eq *eq = crn_container_of(fid, struct pvb_eq, eq.fid.fid);
+	int ret;
 
-	if (atomic_load(&eq->refs))
-		return -FI_EBUSY;
+	if (pvb_inherited(eq->fabric))
+		return 0;
+	ret = pvb_requests_leave(eq);
+	if (ret)
+		return ret;
+	/* What they do there waits for nothing. */
+	while (atomic_load(&eq->looking))
+		sched_yield();
 	crn_eq_fini(&eq->eq);
 	pvb_keepalive_close(eq);
 	pvb_second_close(eq);
@@ -36,17 +45,17 @@ static struct fi_ops pvb_eq_fid_ops = {
 /* A channel whose events are taken without blocking. */
 static int pvb_eq_channel(struct pvb_eq *eq)
 {
-	int flags;
+	int flags, ret;
 
 	eq->channel = rdma_create_event_channel();
 	if (!eq->channel)
 		return pvb_errno();
 	flags = fcntl(eq->channel->fd, F_GETFL);
-	if (flags < 0 || fcntl(eq->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0) {
-		rdma_destroy_event_channel(eq->channel);
-		return pvb_errno();
-	}
-	return 0;
+	if (flags >= 0 && fcntl(eq->channel->fd, F_SETFL, flags | O_NONBLOCK) >= 0)
+		return 0;
+	ret = pvb_errno();
+	rdma_destroy_event_channel(eq->channel);
+	return ret;
 }
 
 int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cairn/nosys.h>
+#include "flags.h"
 #include "pverbs.h"
+#include "request.h"
+
+bool pvb_inherited(const struct pvb_fabric *fabric)
+{
+	return getpid() != fabric->pid;
+}
 
 static int pvb_fabric_close(struct fid *fid)
 {
 	struct pvb_fabric *fabric = crn_container_of(fid, struct pvb_fabric, fid.fid);
 
+	if (pvb_inherited(fabric))
+		return 0;
 	if (atomic_load(&fabric->refs))
 		return -FI_EBUSY;
+	pvb_requests_fini(&fabric->requests);
 	pthread_mutex_destroy(&fabric->second_lock);
 	free(fabric);
 	return 0;
@@ -56,7 +67,9 @@ static struct fi_ops pvb_fabric_fid_ops = {
 static int pvb_domain2(struct fid_fabric *fabric, struct fi_info *info,
 		       struct fid_domain **domain, uint64_t flags, void *context)
 {
-	return flags ? -FI_EOPNOTSUPP : pvb_domain_open(fabric, info, domain, context);
+	int ret = pvb_flags_check(PVB_FLAGS_DOMAIN, flags);
+
+	return ret ? ret : pvb_domain_open(fabric, info, domain, context);
 }
 
 static struct fi_ops_fabric pvb_fabric_ops = {
@@ -80,13 +93,15 @@ int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	fabric = calloc(1, sizeof(*fabric));
 	if (!fabric)
 		return -FI_ENOMEM;
+	ret = pvb_requests_init(&fabric->requests);
+	if (ret)
+		goto err_free;
 	ret = -pthread_mutex_init(&fabric->second_lock, NULL);
-	if (ret) {
-		free(fabric);
-		return ret;
-	}
+	if (ret)
+		goto err_requests;
 	crn_list_init(&fabric->expected);
 	crn_list_init(&fabric->listeners);
+	fabric->pid = getpid();
 	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fid.fid.context = context;
 	fabric->fid.fid.ops = &pvb_fabric_fid_ops;
@@ -94,4 +109,9 @@ int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	fabric->fid.api_version = attr->api_version;
 	*fid = &fabric->fid;
 	return 0;
+err_requests:
+	pvb_requests_fini(&fabric->requests);
+err_free:
+	free(fabric);
+	return ret;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/attr.h>
+#include "flags.h"
 #include "pverbs.h"
 
 #define PVB_CAPS                                                                     \
@@ -169,6 +170,26 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry,
 }
 
 /*
+ * A write with data takes a receive whether the program is prepared for it or not. Who
+ * offered the mode, of the whole or of receives, reads it in either place: the rx_attr's
+ * is a subset of the info's (fi_endpoint(3)). An info has no mode that was not offered
+ * (fi_getinfo(3)); so whoever did not is told by the rx_attr alone, where programs look
+ * that offer nothing, rather than refused.
+ */
+static void pvb_info_cq_data(struct fi_info *info, const struct fi_info *hints)
+{
+	uint64_t able = hints ? hints->mode : FI_RX_CQ_DATA;
+
+	if (hints && hints->rx_attr)
+		able |= hints->rx_attr->mode;
+	info->rx_attr->mode &= ~FI_RX_CQ_DATA;
+	if (!(info->caps & FI_REMOTE_WRITE))
+		return;
+	info->rx_attr->mode |= FI_RX_CQ_DATA;
+	info->mode |= able & FI_RX_CQ_DATA;
+}
+
+/*
  * Offers are as large as the device allows; without a wish the answer is modest.
  * depth: entries of a send queue. -FI_ENODATA when a size is wished for an order that is
  * not, or more operations than fit.
@@ -201,14 +222,7 @@ static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints,
 		info->rx_attr->iov_limit = CRN_MIN(info->rx_attr->iov_limit, iov);
 	if (!rx || !rx->msg_order)
 		info->rx_attr->msg_order &= ~PVB_ORDER_FENCED;
-	/*
-	 * A write with data takes a receive whether the program is prepared for it or
-	 * not; a program that did not ask is told, rather than refused.
-	 */
-	if (info->caps & FI_REMOTE_WRITE)
-		info->rx_attr->mode |= FI_RX_CQ_DATA;
-	else
-		info->rx_attr->mode &= ~FI_RX_CQ_DATA;
+	pvb_info_cq_data(info, hints);
 	if (info->tx_attr->msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR))
 		return 0;
 	info->ep_attr->max_order_war_size = 0;
@@ -374,6 +388,9 @@ int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	int ret;
 
 	*info = NULL;
+	ret = pvb_flags_check(PVB_FLAGS_GETINFO, flags);
+	if (ret)
+		return ret;
 	ret = pvb_device_addrs(&list, &count);
 	if (ret)
 		return ret;

@@ -209,10 +209,11 @@ FI_EXT_INI
 	size_t i;
 
 	/*
-	 * libfabric skips a provider whose version is below the one a program asks for,
-	 * so one binary has to answer with the version of the library that loaded it.
+	 * libfabric leaves a provider out, without a word, for every program that asks
+	 * for a version above the provider's: so one binary declares the version of
+	 * whichever library loads it.
 	 */
-	pvb_prov.fi_version = CRN_MIN(fi_version(), CRN_FI_VERSION_TESTED);
+	pvb_prov.fi_version = fi_version();
 	for (i = 0; i < CRN_COUNT(pvb_param_rows); i++)
 		pvb_param_read(&pvb_param_rows[i]);
 	for (i = 0; i < CRN_COUNT(pvb_word_rows); i++)

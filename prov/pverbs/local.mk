@@ -32,6 +32,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/errmap.c \
 	prov/pverbs/fabric.c \
 	prov/pverbs/fence.c \
+	prov/pverbs/flags.c \
+	prov/pverbs/flags.h \
 	prov/pverbs/info.c \
 	prov/pverbs/init.c \
 	prov/pverbs/keepalive.c \
@@ -41,6 +43,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/objects.h \
 	prov/pverbs/path.c \
 	prov/pverbs/pep.c \
+	prov/pverbs/request.c \
+	prov/pverbs/request.h \
 	prov/pverbs/persist/adapter.c \
 	prov/pverbs/persist/ask.c \
 	prov/pverbs/persist/batch.c \
@@ -72,6 +76,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/plan.c \
 	prov/pverbs/persist/plan.h \
 	prov/pverbs/persist/query.c \
+	prov/pverbs/persist/received.c \
 	prov/pverbs/persist/region.c \
 	prov/pverbs/persist/replay.c \
 	prov/pverbs/persist/respond.c \
@@ -80,15 +85,20 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/second.h \
 	prov/pverbs/persist/sealed.c \
 	prov/pverbs/persist/sealed.h \
+	prov/pverbs/persist/sends.c \
 	prov/pverbs/persist/target.c \
+	prov/pverbs/persist/tick.c \
 	prov/pverbs/persist/ticket.c \
 	prov/pverbs/persist/ticket.h \
 	prov/pverbs/persist/under_way.c \
 	prov/pverbs/persist/usual.c \
 	prov/pverbs/persist/verbs56.h \
+	prov/pverbs/persist/window.c \
 	prov/pverbs/persist/wire.c \
 	prov/pverbs/persist/wire.h \
 	prov/pverbs/pverbs.h \
+	prov/pverbs/removal.c \
+	prov/pverbs/removal.h \
 	prov/pverbs/rma.c \
 	prov/pverbs/sink.c \
 	prov/pverbs/srx.c \
@@ -100,6 +110,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 provider_LTLIBRARIES += prov/pverbs/libpverbs-fi.la
 prov_pverbs_libpverbs_fi_la_SOURCES =
 prov_pverbs_libpverbs_fi_la_LIBADD = prov/pverbs/libpverbs-objs.la
+# libfabric unloads providers when a process ends; threads, the provider's own among them, go on until it has.
 prov_pverbs_libpverbs_fi_la_LDFLAGS = \
-	$(AM_LDFLAGS) -module -avoid-version -shared -export-symbols-regex '^fi_prov_ini$$'
+	$(AM_LDFLAGS) -module -avoid-version -shared -export-symbols-regex '^fi_prov_ini$$' \
+	-Wl,-z,nodelete
 EXTRA_DIST += prov/pverbs/local.mk

@@ -5,16 +5,23 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <cairn/nosys.h>
+#include "flags.h"
 #include "persist/control.h"
 #include "persist/facts.h"
-
-/* FI_MR_DMABUF of libfabric 2.x: the buffer is a dma-buf descriptor. */
-#define PVB_MR_DMABUF (1ULL << 40)
+#include "removal.h"
 
 #define PVB_MR_ACCESS \
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-/* Peers may no longer ask for it. */
+/* Peers may ask for it to be made durable, by its key. */
+static int pvb_mr_announce(struct pvb_mr *mr)
+{
+	if (!mr->desc.persistent || !mr->domain->control)
+		return 0;
+	return pvb_target_add(mr->domain->control, &mr->target);
+}
+
+/* Peers may no longer ask for it, and nobody is flushing it for them. */
 static void pvb_mr_forget(struct pvb_mr *mr)
 {
 	if (mr->desc.persistent && mr->domain->control)
@@ -26,12 +33,17 @@ static int pvb_mr_close(struct fid *fid)
 	struct pvb_mr *mr = crn_container_of(fid, struct pvb_mr, fid.fid);
 	int ret;
 
+	if (pvb_inherited(mr->domain->fabric))
+		return 0;
 	if (atomic_load(&mr->users))
 		return -FI_EBUSY;
-	ret = ibv_dereg_mr(mr->mr);
-	if (ret)
-		return -ret;
+	/* First: a region that the device has given up is not to be flushed any more. */
 	pvb_mr_forget(mr);
+	ret = pvb_removal_destroyed(mr->domain, ibv_dereg_mr(mr->mr));
+	if (ret) {
+		pvb_mr_announce(mr);
+		return -ret;
+	}
 	atomic_fetch_sub(&mr->domain->refs, 1);
 	free(mr);
 	return 0;
@@ -172,24 +184,16 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 	return ret;
 }
 
-/* Peers may ask for it to be made durable, by its key. */
-static int pvb_mr_announce(struct pvb_mr *mr, int rights)
+/* What peers may ask to be made durable. */
+static struct pvb_target pvb_mr_target(const struct pvb_mr *mr, int rights)
 {
-	int ret;
-
-	if (!mr->desc.persistent || !mr->domain->control)
-		return 0;
-	mr->target = (struct pvb_target){
+	return (struct pvb_target){
 		.addr = (uintptr_t)mr->mr->addr,
 		.len = mr->mr->length,
 		.rkey = mr->mr->rkey,
 		.write = rights & IBV_ACCESS_REMOTE_WRITE,
 		.flush = mr->desc.domain == PVB_DMP,
 	};
-	ret = pvb_target_add(mr->domain->control, &mr->target);
-	if (ret)
-		ibv_dereg_mr(mr->mr);
-	return ret;
 }
 
 static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t len,
@@ -202,17 +206,24 @@ static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t le
 
 	if (access & ~PVB_MR_ACCESS)
 		return -FI_EINVAL;
+	ret = pvb_flags_check(PVB_FLAGS_MR, flags);
+	if (ret)
+		return ret;
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -FI_ENOMEM;
 	mr->domain = domain;
 	ret = flags & FI_RMA_PMEM ? pvb_mr_pmem(mr, buf, len, rights)
 				  : pvb_mr_verbs(mr, buf, len, rights, 0);
-	if (!ret)
-		ret = pvb_mr_announce(mr, rights);
+	if (ret)
+		goto err;
+	mr->target = pvb_mr_target(mr, rights);
+	ret = pvb_mr_announce(mr);
 	if (ret) {
-		free(mr);
-		return ret;
+		ibv_dereg_mr(mr->mr);
+		goto err;
 	}
 	mr->fid.fid.fclass = FI_CLASS_MR;
 	mr->fid.fid.context = context;
@@ -222,17 +233,23 @@ static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t le
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &mr->fid;
 	return 0;
+err:
+	free(mr);
+	return pvb_removal_ret(domain, ret);
 }
 
 static int pvb_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
 			  struct fid_mr **mr)
 {
 	struct pvb_domain *domain = crn_container_of(fid, struct pvb_domain, fid.fid);
+	int ret;
 
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || attr->iov_count != 1)
 		return -FI_EINVAL;
-	if (flags & PVB_MR_DMABUF)
-		return -FI_EOPNOTSUPP;
+	/* With some flags, attr->mr_iov is something else. */
+	ret = pvb_flags_check(PVB_FLAGS_MR, flags);
+	if (ret)
+		return ret;
 	/* The field exists since version 1.10 of the interface. */
 	if (FI_VERSION_GE(domain->fabric->fid.api_version, FI_VERSION(1, 10)) &&
 	    attr->iface != FI_HMEM_SYSTEM)

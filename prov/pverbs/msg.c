@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_msg(3): sends and receives in all their call forms. */
 #include <cairn/nosys.h>
+#include "removal.h"
 #include "tx.h"
 
 /* Why no receive can be posted now. Called with the lock held. */
-static ssize_t pvb_recv_refuse(struct pvb_ep *ep)
+static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
 
@@ -12,6 +13,8 @@ static ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 		return -FI_EOPBADSTATE;
 	if (ep->srx) /* receives are posted there */
 		return -FI_EOPNOTSUPP;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
 	if (!atomic_load(&conn->rq.ring.size))
 		return -FI_ESHUTDOWN;
 	conn->rq.stalls++;

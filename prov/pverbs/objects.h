@@ -7,6 +7,8 @@
  * pvb_eq.cm_lock: the CM state of every connection and passive endpoint of that EQ, and
  * the rdma_cm event channel; always on, for an EQ belongs to the fabric.
  *
+ * pvb_requests.lock: which requests wait for the program, for the whole fabric.
+ *
  * pvb_conn.tx_lock, rx_lock: posting to one queue pair. pvb_srx.lock: posting to a shared
  * receive context, and which queues complete it. pvb_cntr.lock: which completion queues
  * feed a counter. pvb_cq.lock: polling and the stash. These are off with
@@ -20,6 +22,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <infiniband/verbs.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -112,9 +115,20 @@ extern struct pvb_params pvb_params;
 /* fclass of the context of a lane's rdma_cm id: beside libfabric's own. */
 #define PVB_CLASS_LANE ((size_t)1 << 16)
 
+/* request.h */
+struct pvb_requests {
+	pthread_mutex_t
+		lock; /* after cm_lock; guards what follows, and req->eq and ->pep */
+	struct crn_list list; /* pvb_connreq not yet given to fi_endpoint or fi_reject */
+	/* Where those are whose event queue was closed; NULL: there was none yet. */
+	struct rdma_event_channel *channel;
+};
+
 struct pvb_fabric {
 	struct fid_fabric fid;
+	pid_t pid; /* whose it is: a child of fork has a copy that is none */
 	atomic_uint refs;
+	struct pvb_requests requests;
 	/* Of persist/second.c; taken last, guards the lists. */
 	pthread_mutex_t second_lock;
 	struct crn_list expected;  /* lanes whose second connection has not come yet */
@@ -133,16 +147,22 @@ struct pvb_domain {
 	bool iwarp;
 	bool atomics;		/* of the device, and asked for */
 	struct ibv_mr *sink_mr; /* sink.c: 8 bytes; NULL without atomics */
-	/* Once a queue pair in ERR did not say that it left its shared receive queue
-	 * alone.
-	 */
-	atomic_bool no_last_wqe;
+	/* Of queue pairs in ERR: one said that it left its shared receive queue alone;
+	 * so many did not in time. */
+	atomic_bool last_wqe_heard;
+	atomic_uint last_wqe_missed;
 	struct pvb_native native;    /* what the device offers */
 	bool fence_waits;	     /* fence.c, not the device's own fences */
 	bool rings;		     /* atomics, of the device: doorbells can be rung */
 	struct pvb_control *control; /* persist/control.h; NULL: no durable connections */
-	bool locked;		     /* anything but FI_THREAD_DOMAIN */
-	atomic_uint refs;	     /* endpoints, queues and regions */
+	/* Of removal.c. conns_lock comes before the locks of posting and of a queue. */
+	pthread_mutex_t conns_lock;
+	struct crn_list conns; /* with a queue pair */
+	struct crn_list srxs;
+	atomic_bool gone; /* the device was removed */
+	int gone_fd;	  /* eventfd: readable from then on */
+	bool locked;	  /* anything but FI_THREAD_DOMAIN */
+	atomic_uint refs; /* endpoints, queues and regions */
 };
 
 /* Persistent memory, which peers may ask to be made durable: persist/respond.c. */
@@ -153,6 +173,7 @@ struct pvb_target {
 	uint32_t rkey;
 	bool write; /* peers may write to it */
 	bool flush; /* the processor's caches are outside the persistence domain */
+	unsigned int users; /* who flush it; with the lock of persist/control.h */
 };
 
 struct pvb_mr {
@@ -178,6 +199,7 @@ struct pvb_eq {
 	uint64_t lanes_due;	 /* ms: the first of them has no more time; else ~0 */
 	atomic_bool lanes_moved; /* another EQ's thread has something for one */
 	atomic_uint refs;
+	atomic_uint looking; /* readers of completion queues: persist/hold.c */
 };
 
 /* A completion in the provider's own form, until a format of the application's is filled.
@@ -206,6 +228,11 @@ struct pvb_cq {
 	size_t entry_size;
 	struct pvb_hwcq **hw; /* each one stays where it is: queue pairs point to it */
 	uint32_t hw_count;
+	/* Of removal.c: all has ended, hw_count of the device queues is 0, so many are to
+	 * be destroyed. */
+	bool ended;
+	uint32_t hw_gone;
+	atomic_uint idle;    /* times it was read in vain */
 	uint32_t hw_next;    /* where the next poll begins: none starves */
 	struct ibv_cq *only; /* of hw, while there is no other; NULL: none, or several */
 	/* Completions that may not be handed out yet: a ring, oldest at stash_head. */
@@ -222,12 +249,15 @@ struct pvb_cq {
 	/* Connections some of whose operations the device has completed while the target
 	 * has not answered: persist/hold.c. */
 	struct crn_list holding;
-	int vector; /* completion vector: fi_cq_attr.signaling_vector */
+	atomic_bool wonders; /* one of them does: pvb_hold_look */
+	int vector;	     /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
 	/* NULL: neither the queue nor a counter fed by it has a wait object */
 	struct ibv_comp_channel *channel;
 	struct crn_wait wait;
 	atomic_bool signaled; /* fi_cq_signal, not yet seen by a sread */
+	atomic_bool told;     /* of it, one who waits by the descriptor */
+	atomic_uint sreaders; /* threads in fi_cq_sread */
 	atomic_uint refs;
 };
 
@@ -321,7 +351,8 @@ struct pvb_srx_cq {
  * ring but a list.
  */
 struct pvb_srx {
-	struct fid_ep fid; /* FI_CLASS_SRX_CTX */
+	struct fid_ep fid;     /* FI_CLASS_SRX_CTX */
+	struct crn_list entry; /* of pvb_domain.srxs */
 	struct fi_ops_msg msg;
 	struct pvb_domain *domain;
 	struct ibv_srq *srq;
@@ -367,14 +398,20 @@ struct pvb_hold {
 	uint32_t flushed;	  /* position up to which groups are durable, */
 	bool flushing;		  /* which means something while some are not reported */
 	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
-	bool marked;		  /* the marker of pvb_tx_close is among them */
-	bool broken;		  /* no group will be from now on */
-	uint32_t seen;		  /* requests whose entries of the send queue completed */
+	/* FI_E*, why messages sent before a fenced operation are not durable; 0: they
+	 * are, or nobody asked. */
+	atomic_int undurable;
+	bool marked;   /* the marker of pvb_tx_close is among them */
+	bool broken;   /* no group will be from now on */
+	bool wonders;  /* whether the connection has ended */
+	uint64_t look; /* ms: when it wonders again */
+	uint32_t seen; /* requests whose entries of the send queue completed */
 	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
 };
 
 /* A reliable connection: one queue pair and its rdma_cm id. */
 struct pvb_conn {
+	struct crn_list entry; /* of pvb_domain.conns */
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qp_ex; /* NULL: no native FLUSH */
 	struct crn_lock tx_lock;
@@ -445,23 +482,22 @@ struct pvb_pep {
 	struct fi_info *info; /* our copy */
 	struct pvb_eq *eq;
 	struct rdma_cm_id *id; /* NULL until fi_listen */
-	struct crn_list
-		requests;      /* pvb_connreq not yet given to fi_endpoint or fi_reject */
 	struct crn_list entry; /* of pvb_fabric.listeners */
 	int backlog;
 	bool raw_cm;
 };
 
-/* fi_info.handle of an FI_CONNREQ. Belongs to the passive endpoint until taken. */
+/* fi_info.handle of an FI_CONNREQ: request.h. */
 struct pvb_connreq {
 	struct fid fid;	   /* FI_CLASS_CONNREQ */
-	struct pvb_eq *eq; /* whose channel the id is on */
+	struct pvb_eq *eq; /* whose channel the id is on; NULL: the fabric's */
 	struct rdma_cm_id *id;
 	struct crn_list entry;
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
 	struct pvb_cm_data data;
-	const struct pvb_pep *pep; /* the listener, if it is still one */
+	const struct pvb_pep *pep; /* the listener; NULL: closed before the request was
+				      taken */
 	bool raw_cm;		   /* of the listener */
 	atomic_bool dead;	   /* the requester gave up meanwhile */
 };

@@ -5,7 +5,9 @@
 #include <rdma/fi_ext_cairn.h>
 #include <cairn/nosys.h>
 #include "persist/second.h"
-#include "pverbs.h"
+#include "cm.h"
+#include "flags.h"
+#include "request.h"
 
 static struct pvb_pep *pvb_pep_of(fid_t fid)
 {
@@ -15,15 +17,14 @@ static struct pvb_pep *pvb_pep_of(fid_t fid)
 static int pvb_pep_close(struct fid *fid)
 {
 	struct pvb_pep *pep = pvb_pep_of(fid);
-	struct crn_list *entry;
 
+	if (pvb_inherited(pep->fabric))
+		return 0;
 	if (pep->eq) {
 		pthread_mutex_lock(&pep->eq->cm_lock);
 		if (pep->id)
 			rdma_destroy_id(pep->id);
-		while ((entry = crn_list_pop(&pep->requests)))
-			pvb_connreq_destroy(
-				crn_container_of(entry, struct pvb_connreq, entry));
+		pvb_requests_unlisten(pep);
 		crn_eq_forget(&pep->eq->eq, fid);
 		pthread_mutex_unlock(&pep->eq->cm_lock);
 		atomic_fetch_sub(&pep->eq->refs, 1);
@@ -39,7 +40,11 @@ static int pvb_pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct pvb_pep *pep = pvb_pep_of(fid);
 
-	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
+	int ret = pvb_flags_check(PVB_FLAGS_BIND_PEP, flags);
+
+	if (ret)
+		return ret;
+	if (bfid->fclass != FI_CLASS_EQ || pep->eq)
 		return -FI_EINVAL;
 	pep->eq = crn_container_of(bfid, struct pvb_eq, eq.fid.fid);
 	atomic_fetch_add(&pep->eq->refs, 1);
@@ -141,34 +146,28 @@ static int pvb_pep_listen(struct fid_pep *fid)
 	return ret;
 }
 
-/* The request behind a handle, if it is one of ours and not used yet; cm_lock held. */
-static struct pvb_connreq *pvb_pep_request(struct pvb_pep *pep, fid_t handle)
-{
-	struct crn_list *entry;
-	struct pvb_connreq *req;
-
-	crn_list_for_each (entry, &pep->requests) {
-		req = crn_container_of(entry, struct pvb_connreq, entry);
-		if (&req->fid == handle)
-			return req;
-	}
-	return NULL;
-}
-
 static int pvb_pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 			  size_t paramlen)
 {
 	struct pvb_pep *pep = crn_container_of(fid, struct pvb_pep, fid);
+	uint8_t buf[PVB_CM_REQ_SIZE];
 	struct pvb_connreq *req;
-	int ret = -FI_EINVAL;
+	size_t message;
+	int ret;
 
 	if (!pep->eq)
 		return -FI_ENOEQ;
-	pthread_mutex_lock(&pep->eq->cm_lock);
-	req = pvb_pep_request(pep, handle);
-	if (req)
-		ret = pvb_cm_reject(req, pep->raw_cm, param, paramlen);
-	pthread_mutex_unlock(&pep->eq->cm_lock);
+	req = pvb_request_take(pep->fabric, handle, pep);
+	if (!req)
+		return -FI_EINVAL;
+	ret = pvb_cm_message(req->raw_cm, buf, param, paramlen, NULL, &message);
+	if (ret) {
+		pvb_request_give_back(pep->fabric, req);
+		return ret;
+	}
+	if (!req->dead && rdma_reject(req->id, buf, (uint8_t)message))
+		ret = pvb_errno();
+	pvb_request_end(req);
 	return ret;
 }
 
@@ -208,7 +207,6 @@ int pvb_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 	pep->info->handle = NULL;
 	pep->fabric = fabric;
 	pep->backlog = PVB_BACKLOG;
-	crn_list_init(&pep->requests);
 	pep->fid.fid.fclass = FI_CLASS_PEP;
 	pep->fid.fid.context = context;
 	pep->fid.fid.ops = &pvb_pep_fid_ops;

@@ -47,6 +47,9 @@ int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		    void *context);
 int pvb_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_domain **domain, void *context);
+/* Is this a child of fork, and the object its parent's? Of it nothing may be touched: the
+ * device's part is shared, and threads are not there. fi_close then does nothing. */
+bool pvb_inherited(const struct pvb_fabric *fabric);
 int pvb_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq,
 		void *context);
 int pvb_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq,
@@ -89,6 +92,8 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 
 /* srx_recv.c */
 void pvb_srx_msg_init(struct pvb_srx *srx);
+/* From now on nothing can be posted: -FI_ENODEV. Any thread. */
+void pvb_srx_msg_end(struct pvb_srx *srx);
 /* A slot may be posted again. Any thread. */
 void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot);
 /* A free slot or NULL. Called with the lock held. */
@@ -200,13 +205,17 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep);
 int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id);
 int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 		     uint8_t initiator_depth);
+/* Operations may be posted to one of its queues. */
+void pvb_conn_open_ring(struct pvb_wq *wq);
 /* To ERR: everything posted flushes; posting is refused from here on. */
 void pvb_conn_error(struct pvb_ep *ep);
 
 /* cm_channel.c: handles every waiting rdma_cm event; takes cm_lock. */
 int pvb_cm_progress(struct crn_eq *eq);
+/* The same on behalf of a program that reads another queue; not while somebody else does.
+ */
+void pvb_cm_look(struct pvb_eq *eq);
 /* The rest of connection management is called with cm_lock held. */
-int pvb_cm_reject(struct pvb_connreq *req, bool raw, const void *param, size_t len);
 /* Ends the request (the peer sees a refusal) and its id. */
 void pvb_connreq_destroy(struct pvb_connreq *req);
 

@@ -3,14 +3,18 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "flags.h"
 #include "persist/control.h"
-#include "pverbs.h"
+#include "removal.h"
 
 /*
  * How long a device may take to say that a queue pair in ERR has left the shared queue
- * (IBV_EVENT_QP_LAST_WQE_REACHED). rdma_rxe of older kernels never does.
+ * (IBV_EVENT_QP_LAST_WQE_REACHED) while it has never said it. rdma_rxe of older kernels
+ * never does, and closing many endpoints must not cost that much each: half as long each
+ * time it was in vain, at least a millisecond. A device that once said it always will.
  */
-#define PVB_LAST_WQE_MS 100
+#define PVB_LAST_WQE_MS 100u
+#define PVB_LAST_WQE_HALVINGS 6u
 
 /* Called with the lock held. */
 static struct pvb_srx_cq *pvb_srx_cq(struct pvb_srx *srx, const struct pvb_cq *cq)
@@ -72,24 +76,32 @@ void pvb_srx_detach(struct pvb_srx *srx, struct pvb_cq *cq)
 	crn_unlock(&srx->lock);
 }
 
+/* ms */
+static uint64_t pvb_srx_patience(const struct pvb_domain *domain)
+{
+	return PVB_LAST_WQE_MS >>
+	       CRN_MIN(atomic_load(&domain->last_wqe_missed), PVB_LAST_WQE_HALVINGS);
+}
+
 /*
  * What the queue pair has taken from the shared queue may be flushed only later; a device
  * drops completions of a queue pair that is destroyed, and their slots would be lost.
  */
 void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms)
 {
-	const uint64_t until = CRN_MIN(deadline_ms, crn_now_ms() + PVB_LAST_WQE_MS);
 	struct pvb_domain *domain = ep->domain;
 	struct pvb_conn *conn = &ep->conn;
+	const uint64_t unheard_until = crn_now_ms() + pvb_srx_patience(domain);
 
 	pvb_async_progress(domain);
-	while (conn->was_up && !conn->last_wqe && !domain->no_last_wqe) {
-		if (crn_now_ms() >= until) {
+	while (conn->was_up && !conn->last_wqe && !pvb_removed(domain)) {
+		if (crn_now_ms() >= deadline_ms ||
+		    (!domain->last_wqe_heard && crn_now_ms() >= unheard_until)) {
 			PVB_INFO(FI_LOG_EP_CTRL,
-				 "%s does not say when a queue pair has left a shared "
-				 "receive queue: not waited for any more\n",
+				 "%s does not say that a queue pair has left a shared "
+				 "receive queue\n",
 				 pvb_domain_device(domain));
-			domain->no_last_wqe = true;
+			domain->last_wqe_missed++;
 			break;
 		}
 		sched_yield();
@@ -103,9 +115,14 @@ static int pvb_srx_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	struct pvb_srx *srx = crn_container_of(fid, struct pvb_srx, fid.fid);
 	struct pvb_cq *cq = crn_container_of(bfid, struct pvb_cq, fid.fid);
 
+	int ret;
+
 	if (bfid->fclass != FI_CLASS_CQ)
 		return -FI_ENOSYS;
-	if (flags & ~(uint64_t)(FI_RECV | FI_SELECTIVE_COMPLETION) || srx->flush_cq)
+	ret = pvb_flags_check(PVB_FLAGS_BIND_SRX, flags);
+	if (ret)
+		return ret;
+	if (srx->flush_cq)
 		return -FI_EINVAL;
 	if (cq->domain != srx->domain)
 		return -FI_EDOMAIN;
@@ -133,11 +150,14 @@ static int pvb_srx_close(struct fid *fid)
 	struct pvb_srx *srx = crn_container_of(fid, struct pvb_srx, fid.fid);
 	int ret;
 
+	if (pvb_inherited(srx->domain->fabric))
+		return 0;
 	if (atomic_load(&srx->refs))
 		return -FI_EBUSY;
-	ret = ibv_destroy_srq(srx->srq);
+	ret = pvb_removal_destroyed(srx->domain, ibv_destroy_srq(srx->srq));
 	if (ret)
 		return -ret;
+	pvb_removal_del_srx(srx);
 	pvb_srx_mark_free(srx);
 	if (srx->flush_cq) {
 		pvb_cq_cancel(srx->flush_cq, &srx->wq);
@@ -247,6 +267,8 @@ int pvb_srx_open(struct fid_domain *domain_fid, struct fi_rx_attr *attr,
 	struct pvb_srx *srx;
 	int ret;
 
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
 	srx = calloc(1, sizeof(*srx));
 	if (!srx)
 		return -FI_ENOMEM;
@@ -263,6 +285,7 @@ int pvb_srx_open(struct fid_domain *domain_fid, struct fi_rx_attr *attr,
 	srx->fid.ops = &pvb_srx_ep_ops;
 	srx->fid.cm = &crn_nosys_cm;
 	pvb_srx_msg_init(srx);
+	pvb_removal_add_srx(srx);
 	srx->fid.rma = &crn_nosys_rma;
 	srx->fid.tagged = &crn_nosys_tagged;
 	srx->fid.atomic = &crn_nosys_atomic;
@@ -274,5 +297,5 @@ err_lock:
 	crn_lock_fini(&srx->lock);
 err_free:
 	free(srx);
-	return ret;
+	return pvb_removal_ret(domain, ret);
 }

@@ -107,6 +107,33 @@ static ssize_t pvb_srx_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
 				msg->context, flags);
 }
 
+static ssize_t pvb_srx_recv_gone(struct fid_ep *fid, void *buf, size_t len, void *desc,
+				 fi_addr_t src_addr, void *context)
+{
+	return -FI_ENODEV;
+}
+
+static ssize_t pvb_srx_recvv_gone(struct fid_ep *fid, const struct iovec *iov,
+				  void **desc, size_t count, fi_addr_t src_addr,
+				  void *context)
+{
+	return -FI_ENODEV;
+}
+
+static ssize_t pvb_srx_recvmsg_gone(struct fid_ep *fid, const struct fi_msg *msg,
+				    uint64_t flags)
+{
+	return -FI_ENODEV;
+}
+
+/* A program may be calling them: each is changed in one piece. */
+void pvb_srx_msg_end(struct pvb_srx *srx)
+{
+	__atomic_store_n(&srx->msg.recv, pvb_srx_recv_gone, __ATOMIC_RELAXED);
+	__atomic_store_n(&srx->msg.recvv, pvb_srx_recvv_gone, __ATOMIC_RELAXED);
+	__atomic_store_n(&srx->msg.recvmsg, pvb_srx_recvmsg_gone, __ATOMIC_RELAXED);
+}
+
 void pvb_srx_msg_init(struct pvb_srx *srx)
 {
 	srx->msg = crn_nosys_msg;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "persist/execute.h"
+#include "removal.h"
 #include "tx.h"
 
 ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op)
@@ -101,6 +102,8 @@ int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 {
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
 	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
 	 * it. */
 	if (ep->conn.chained)

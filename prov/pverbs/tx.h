@@ -53,7 +53,8 @@ static inline ssize_t pvb_bad_flags(uint64_t flags)
 
 /* Slow paths: tx.c. Called with tx_lock held. */
 
-/* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN or -FI_ESHUTDOWN. */
+/* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN, -FI_ESHUTDOWN or -FI_ENODEV.
+ */
 ssize_t pvb_tx_refuse(struct pvb_ep *ep);
 /* Holds the request back for FI_MORE, or posts it behind those held back. */
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);

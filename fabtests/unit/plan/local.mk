@@ -19,9 +19,11 @@ fabtests_unit_unit_plan_SOURCES = \
 	util/simverbs/machine.c \
 	util/simverbs/machine.h \
 	util/simverbs/machine_choice.c \
+	util/simverbs/machine_maybe.c \
 	util/simverbs/machine_memory.c \
 	util/simverbs/machine_parts.h \
 	util/simverbs/machine_save.c \
+	util/simverbs/machine_unseen.c \
 	util/simverbs/vg.h
 nodist_EXTRA_fabtests_unit_unit_plan_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \

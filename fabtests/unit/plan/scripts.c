@@ -92,9 +92,7 @@ static void answer_data(struct part *part, const struct pvb_plan_query *query, c
 		strcat(part->data, "fm ");
 	else if (dmp && slot)
 		add(part->data, "f*", which, "");
-	/* A target that opted in knows that it may not be durable yet. */
-	if (!dmp || replayed || slot || !query->imm_one_sided)
-		add(part->data, "r*", which, "");
+	add(part->data, "r*", which, "");
 	if (slot)
 		add(part->data, "ack*", which, "");
 }
@@ -273,13 +271,12 @@ static void find_all(void)
 		&query.weak,
 		&query.doorbell,
 		&query.control,
-		&query.imm_one_sided,
 		&query.force_message,
 	};
 	uint32_t number, left, i;
 
 	query.native_flush = query.native_write = true;
-	for (number = 0; number < 2048 * 3 * 5; number++) {
+	for (number = 0; number < 1024 * 3 * 5; number++) {
 		left = number;
 		for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 			*flags[i] = take(&left, 2);

@@ -15,6 +15,7 @@ enum fake_call {
 	FAKE_QUERY_PORT,
 	FAKE_ALLOC_PD,
 	FAKE_REG_MR,
+	FAKE_ALLOC_MW,
 	FAKE_DEREG_MR,
 	FAKE_CREATE_COMP_CHANNEL,
 	FAKE_CREATE_CQ,
@@ -27,6 +28,7 @@ enum fake_call {
 	FAKE_POST_RECV, /* to a queue pair or a shared queue */
 	/* rdma_* */
 	FAKE_CREATE_EVENT_CHANNEL,
+	FAKE_CHANNEL_FD, /* its descriptor is none */
 	FAKE_GET_EVENT,
 	FAKE_CREATE_ID,
 	FAKE_DESTROY_ID,

@@ -14,7 +14,7 @@ int fake_tos;
 
 struct fake_channel {
 	struct rdma_event_channel cm; /* its fd is a pipe with a byte for each event */
-	int write_fd;
+	int read_fd, write_fd;
 	struct crn_list events;
 };
 
@@ -76,7 +76,8 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 		free(channel);
 		return NULL;
 	}
-	channel->cm.fd = fds[0];
+	channel->cm.fd = fake_enter(FAKE_CHANNEL_FD) ? -1 : fds[0];
+	channel->read_fd = fds[0];
 	channel->write_fd = fds[1];
 	crn_list_init(&channel->events);
 	fake_objects++;
@@ -88,10 +89,11 @@ void rdma_destroy_event_channel(struct rdma_event_channel *cm)
 	struct fake_channel *channel = channel_of(cm);
 
 	CT_EXPECT_TRUE(crn_list_empty(&channel->events));
-	close(cm->fd);
+	close(channel->read_fd);
 	close(channel->write_fd);
 	fake_objects--;
 	free(channel);
+	errno = ENXIO; /* of what nobody is to look at */
 }
 
 static struct rdma_cm_id *id_new(struct rdma_event_channel *channel, void *context)

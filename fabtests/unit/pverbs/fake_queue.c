@@ -100,12 +100,13 @@ static void qp_leave_srq(struct fake_qp *qp)
 {
 	struct fake_device *device = qp->device;
 
-	if (!qp->ibv.srq)
+	if (!qp->ibv.srq || qp->left_srq)
 		return;
+	qp->left_srq = true;
 	if (qp->taken)
 		cq_add_error(qp, qp->ibv.recv_cq, qp->taken, IBV_WC_WR_FLUSH_ERR);
 	qp->taken = 0;
-	if (!device->no_last_wqe && device->async_count < FAKE_ASYNCS)
+	if (device->async_count < FAKE_ASYNCS)
 		device->async[device->async_count++] = (struct ibv_async_event){
 			.element.qp = &qp->ibv,
 			.event_type = IBV_EVENT_QP_LAST_WQE_REACHED,
@@ -125,7 +126,7 @@ static void qp_set_state(struct fake_qp *qp, enum ibv_qp_state state)
 	qp->ibv.state = state;
 	if (state == IBV_QPS_ERR && !qp->device->no_flush)
 		qp_flush(qp);
-	if (fails)
+	if (fails && !qp->device->no_last_wqe)
 		qp_leave_srq(qp);
 }
 
@@ -160,6 +161,13 @@ int fake_modify(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	}
 	pthread_mutex_unlock(&lock);
 	return err;
+}
+
+void fake_leave_srq(struct fake_qp *qp)
+{
+	pthread_mutex_lock(&lock);
+	qp_leave_srq(qp);
+	pthread_mutex_unlock(&lock);
 }
 
 void fake_flush(struct fake_qp *qp)
@@ -258,10 +266,20 @@ void fake_take(struct fake_qp *qp)
 	pthread_mutex_unlock(&lock);
 }
 
+void fake_async_add(struct fake_device *device, const struct ibv_async_event *event)
+{
+	pthread_mutex_lock(&lock);
+	if (device->async_count < FAKE_ASYNCS)
+		device->async[device->async_count++] = *event;
+	pthread_mutex_unlock(&lock);
+}
+
 int fake_async(struct fake_device *device, struct ibv_async_event *event)
 {
 	int err = EAGAIN;
 
+	if (device->async_hook)
+		device->async_hook(device->async_hook_arg);
 	pthread_mutex_lock(&lock);
 	if (device->async_count) {
 		*event = device->async[--device->async_count];
@@ -376,6 +394,9 @@ static int sq_post(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		copy->rkey = wr->wr.atomic.rkey;
 		copy->compare_add = wr->wr.atomic.compare_add;
 		copy->swap = wr->wr.atomic.swap;
+	} else if (wr->opcode == IBV_WR_BIND_MW) {
+		copy->bind = wr->bind_mw.bind_info;
+		copy->rkey = wr->bind_mw.rkey;
 	} else if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) {
 		copy->remote_addr = wr->wr.rdma.remote_addr;
 		copy->rkey = wr->wr.rdma.rkey;
@@ -387,7 +408,8 @@ static int sq_post(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		copy_inline(copy);
 	if (qp->ibv.state == IBV_QPS_ERR && !qp->device->no_flush)
 		qp_flush(qp);
-	else if (qp->device->completes_at_once)
+	else if (qp->device->completes_at_once ||
+		 (wr->opcode == IBV_WR_BIND_MW && !qp->device->binds_never))
 		sq_succeed(qp);
 	return 0;
 }

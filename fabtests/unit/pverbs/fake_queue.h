@@ -36,6 +36,7 @@ int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 int fake_modify(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
 /* The next event of the device: 0, or EAGAIN. */
 int fake_async(struct fake_device *device, struct ibv_async_event *event);
+void fake_async_add(struct fake_device *device, const struct ibv_async_event *event);
 /* Its completions vanish from the completion queues, as ibv_destroy_qp has it. */
 void fake_forget(struct fake_qp *qp);
 

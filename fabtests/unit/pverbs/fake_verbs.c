@@ -109,6 +109,25 @@ void ibv_free_device_list(struct ibv_device **list)
 	unmake(list);
 }
 
+static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = make(FAKE_ALLOC_MW, sizeof(*mw));
+
+	if (mw)
+		*mw = (struct ibv_mw){
+			.context = pd->context,
+			.pd = pd,
+			.type = type,
+			.rkey = 0x300000ff + (next_number++ << 8),
+		};
+	return mw;
+}
+
+static int dealloc_mw(struct ibv_mw *mw)
+{
+	return unmake(mw);
+}
+
 static int query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t size)
@@ -137,6 +156,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	context->async_fd = fds[0];
 	context->device = device;
+	context->ops.alloc_mw = alloc_mw;
+	context->ops.dealloc_mw = dealloc_mw;
 	context->ops.poll_cq = fake_poll_cq;
 	context->ops.req_notify_cq = fake_req_notify_cq;
 	context->ops.post_send = fake_post_send;
@@ -155,7 +176,7 @@ int ibv_close_device(struct ibv_context *context)
 	return unmake(fake);
 }
 
-/* What comes over the descriptor does not matter: nobody sleeps on it. */
+/* What comes over the descriptor does not matter: only that it is readable. */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	CT_EXPECT_TRUE(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK);
@@ -165,7 +186,19 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
-	event->element.qp->events_completed++;
+	if (event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
+		event->element.qp->events_completed++;
+}
+
+void fake_remove(struct fake_device *device, struct ibv_context *context)
+{
+	struct fake_context *fake =
+		crn_container_of(context, struct fake_context, verbs.context);
+	const struct ibv_async_event event = {.event_type = IBV_EVENT_DEVICE_FATAL};
+
+	device->gone = true;
+	fake_async_add(device, &event);
+	CT_EXPECT_EQ(write(fake->write_fd, "", 1), 1);
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -251,6 +284,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint6
 
 	if (!mr)
 		return NULL;
+	if (device_of(pd->context)->gone) {
+		unmake(mr);
+		errno = EIO;
+		return NULL;
+	}
 	if (access & device_of(pd->context)->refused_access) {
 		unmake(mr);
 		errno = EINVAL;
@@ -275,9 +313,16 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t len, int access)
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
+	struct fake_device *device = device_of(mr->context);
 	int err = fake_enter(FAKE_DEREG_MR);
 
-	return err ? err : unmake(mr);
+	if (device->dereg_hook)
+		device->dereg_hook(device->dereg_hook_arg);
+	if (err)
+		return err;
+	err = device->gone ? EIO : 0;
+	unmake(mr);
+	return err;
 }
 
 /* Its events are pointers to completion queues, in a pipe. */
@@ -432,16 +477,22 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
+	const bool gone = device_of(srq->context)->gone;
 	int err = fake_enter(FAKE_DESTROY_SRQ);
 
 	if (err)
 		return err;
-	return ((struct fake_srq *)srq)->qps ? EBUSY : unmake(srq);
+	if (((struct fake_srq *)srq)->qps)
+		return EBUSY;
+	unmake(srq);
+	return gone ? EIO : 0;
 }
 
 int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
 	int err = fake_enter(FAKE_MODIFY_QP);
 
+	if (((struct fake_qp *)ibv)->device->gone)
+		return EIO;
 	return err ? err : fake_modify((struct fake_qp *)ibv, attr, mask);
 }

@@ -42,9 +42,15 @@ struct fake_device {
 	bool refuses_in_err;	     /* posting in ERR fails with EINVAL */
 	bool no_last_wqe;	     /* no event about the shared queue in ERR */
 	bool completes_at_once;	     /* each send succeeds when it is posted */
-	unsigned int polls_limit;    /* completions per poll at most; 0: what is asked */
+	bool binds_never;	     /* a window's binding does not complete */
+	bool gone; /* was removed: calls fail with EIO, also those that destroy */
+	unsigned int polls_limit; /* completions per poll at most; 0: what is asked */
 	struct ibv_async_event async[FAKE_ASYNCS]; /* not yet taken */
 	unsigned int async_count;
+	void (*async_hook)(void *); /* before each look at these */
+	void *async_hook_arg;
+	void (*dereg_hook)(void *); /* before a region goes */
+	void *dereg_hook_arg;
 	void (*poll_hook)(void *); /* before each poll */
 	void *poll_hook_arg;
 };
@@ -56,7 +62,8 @@ struct fake_wr {
 	uint32_t imm; /* host order */
 	uint64_t remote_addr;
 	uint32_t rkey;
-	uint64_t compare_add, swap; /* of an atomic */
+	uint64_t compare_add, swap;   /* of an atomic */
+	struct ibv_mw_bind_info bind; /* of a window, whose key is rkey */
 	int num_sge;
 	struct ibv_sge sge[FAKE_SGES];
 	uint8_t inline_data[FAKE_INLINE]; /* read when it was posted */
@@ -84,6 +91,7 @@ struct fake_qp {
 	struct ibv_qp_attr attr[IBV_QPS_ERR + 1]; /* what led to each state */
 	int mask[IBV_QPS_ERR + 1];
 	struct fake_queue sq, rq;
+	bool left_srq;	/* takes no more from the shared queue */
 	uint64_t taken; /* wr_id of a shared receive that a message is coming into; 0:
 			   none */
 };
@@ -103,6 +111,9 @@ extern atomic_int fake_objects;
  * there.
  */
 void fake_verbs_reset(void);
+/* Takes the device away: it is gone, its contexts read the event and stay readable. With
+ * no_flush it says nothing of what is posted. */
+void fake_remove(struct fake_device *device, struct ibv_context *context);
 /* Devices that ibv_get_device_list gives, all by default. */
 void fake_device_count(int count);
 
@@ -119,6 +130,8 @@ void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
 /* A message begins to arrive in the oldest shared receive, which the queue pair's end
  * will flush. */
 void fake_take(struct fake_qp *qp);
+/* For a device with no_last_wqe: the event comes now, once. */
+void fake_leave_srq(struct fake_qp *qp);
 /* For a device with no_flush: now. */
 void fake_flush(struct fake_qp *qp);
 

@@ -47,15 +47,20 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/test_plan_truths.c \
 	fabtests/unit/pverbs/persist/test_pmem_mr.c \
 	fabtests/unit/pverbs/persist/test_query.c \
+	fabtests/unit/pverbs/persist/test_received.c \
 	fabtests/unit/pverbs/persist/test_region.c \
 	fabtests/unit/pverbs/persist/test_replay.c \
 	fabtests/unit/pverbs/persist/test_respond.c \
+	fabtests/unit/pverbs/persist/test_respond_turns.c \
 	fabtests/unit/pverbs/persist/test_ring.c \
 	fabtests/unit/pverbs/persist/test_sealed.c \
 	fabtests/unit/pverbs/persist/test_second.c \
+	fabtests/unit/pverbs/persist/test_sends.c \
 	fabtests/unit/pverbs/persist/test_ticket.c \
 	fabtests/unit/pverbs/persist/test_under_way.c \
+	fabtests/unit/pverbs/persist/test_tick.c \
 	fabtests/unit/pverbs/persist/test_usual.c \
+	fabtests/unit/pverbs/persist/test_window.c \
 	fabtests/unit/pverbs/persist/test_wire.c \
 	fabtests/unit/pverbs/persist/tree.c \
 	fabtests/unit/pverbs/persist/tree.h \
@@ -85,6 +90,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_eq.c \
 	fabtests/unit/pverbs/test_errmap.c \
 	fabtests/unit/pverbs/test_fence.c \
+	fabtests/unit/pverbs/test_flags.c \
 	fabtests/unit/pverbs/test_info.c \
 	fabtests/unit/pverbs/test_info_addr.c \
 	fabtests/unit/pverbs/test_info_mr.c \
@@ -96,6 +102,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_nic.c \
 	fabtests/unit/pverbs/test_path.c \
 	fabtests/unit/pverbs/test_pep.c \
+	fabtests/unit/pverbs/test_removal.c \
+	fabtests/unit/pverbs/test_request.c \
 	fabtests/unit/pverbs/test_rma.c \
 	fabtests/unit/pverbs/test_srx.c \
 	fabtests/unit/pverbs/test_stats.c \
@@ -113,6 +121,6 @@ fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/uni
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 # The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
 fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
-	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source
+	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source -Wl,--wrap=fi_version
 fabtests_unit_unit_pverbs_LDADD = fabtests/unit/libct.la \
 	prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)

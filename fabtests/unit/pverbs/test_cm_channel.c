@@ -153,13 +153,16 @@ CT_TEST(cm_channel, wherever_memory_ends_a_request_is_refused_and_the_next_one_s
 	without_memory(&fake_devices[1], "10.1.0.1");
 }
 
-CT_TEST(cm_channel, an_event_about_the_listener_itself_is_ignored)
+CT_TEST(cm_channel, a_listener_whose_device_is_removed_hears_of_it)
 {
 	struct fid_pep *pep;
 	struct world w;
 
 	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
+	fake_event(listen_id(pep), RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL, 0);
+	expect_no_event(w.eq);
 	fake_event(listen_id(pep), RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_eq_error(w.eq, &pep->fid, FI_ENODEV, 0);
 	expect_no_event(w.eq);
 	world_close_listening(&w, pep);
 }

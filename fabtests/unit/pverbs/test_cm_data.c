@@ -8,7 +8,7 @@ static void layout(uint8_t out[PVB_CM_REQ_SIZE], const char *app)
 	memset(out, 0, PVB_CM_REQ_SIZE);
 	out[0] = (uint8_t)strlen(app);
 	memcpy(out + 1, app, strlen(app));
-	memcpy(out + 33, "Crn\1", 4);
+	memcpy(out + 33, "Crn\2", 4);
 }
 
 CT_TEST(cm_data, a_message_is_a_length_byte_the_data_and_the_trailer)
@@ -53,7 +53,7 @@ CT_TEST(cm_data, every_length_comes_out_as_it_went_in)
 		CT_EXPECT_EQ(data.app_len, len);
 		CT_EXPECT_MEMEQ(data.app, app, len);
 		CT_EXPECT_TRUE(data.trailer);
-		CT_EXPECT_EQ(data.version, 1);
+		CT_EXPECT_EQ(data.version, 2);
 		CT_EXPECT_EQ(data.flags, 0);
 	}
 }

@@ -225,6 +225,33 @@ CT_TEST(cq_wait, a_signal_ends_one_wait)
 	world_close(&w);
 }
 
+/* A program that never calls fi_cq_sread would find it without end. */
+CT_TEST(cq_wait, who_waits_by_the_descriptor_is_told_of_a_signal_once)
+{
+	struct fi_cq_data_entry entry;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &waiting));
+	for (int i = 0; i < 3; i++) {
+		CT_EXPECT_EQ(trywait(&w), 0);
+		CT_EXPECT_FALSE(ct_readable(&w.cq->fid));
+		CT_EXPECT_EQ(fi_cq_signal(w.cq), 0);
+		CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
+		CT_EXPECT_EQ(trywait(&w), -FI_EAGAIN);
+		expect_no_comp(w.cq);
+	}
+	CT_EXPECT_EQ(trywait(&w), 0);
+	CT_EXPECT_FALSE(ct_readable(&w.cq->fid));
+	/* It stays for the next fi_cq_sread all the same, and ends one. */
+	ct_time_jump();
+	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, -1), -FI_EAGAIN);
+	CT_EXPECT_EQ(ct_waits(), 0);
+	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, 10), -FI_EAGAIN);
+	CT_EXPECT_EQ(ct_waits(), 1);
+	world_close(&w);
+}
+
 /* Also where the device says nothing, and so raises no event. */
 CT_TEST(cq_wait, closing_an_endpoint_wakes_who_waits_for_its_completions)
 {

@@ -96,6 +96,21 @@ CT_TEST(eq, a_system_without_rdma_cm_is_an_error)
 	world_close(&w);
 }
 
+CT_TEST(eq, a_channel_that_would_block_is_an_error_with_its_own_reason)
+{
+	struct fid_eq *eq;
+	struct world w;
+	int objects;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	objects = fake_objects;
+	fake_fail(FAKE_CHANNEL_FD, 1, EBADF);
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), -EBADF);
+	CT_EXPECT_EQ(fake_objects, objects);
+	world_close(&w);
+}
+
 static void *sread_thread(void *arg)
 {
 	uint8_t buf[512];

@@ -40,7 +40,7 @@ CT_TEST(info, without_hints_the_answer_is_modest)
 	CT_EXPECT_EQ(info->caps, FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ |
 					 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
 					 FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM);
-	CT_EXPECT_EQ(info->mode, 0);
+	CT_EXPECT_EQ(info->mode, FI_RX_CQ_DATA);
 	CT_EXPECT_EQ(info->ep_attr->type, FI_EP_MSG);
 	CT_EXPECT_EQ(info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	CT_EXPECT_EQ(info->ep_attr->max_msg_size, 1u << 31);
@@ -277,7 +277,14 @@ CT_TEST(info, where_peers_write_they_may_consume_receives)
 		    {FI_RMA | FI_REMOTE_WRITE, FI_RX_CQ_DATA},
 		    {FI_RMA | FI_REMOTE_READ, 0},
 		    {FI_MSG, 0}};
-	static const uint64_t modes[] = {0, FI_RX_CQ_DATA};
+	/* Of the hints and of their rx_attr. What was not offered is not in the answer's.
+	 */
+	static const uint64_t modes[][2] = {{0, 0},
+					    {FI_CONTEXT, FI_CONTEXT},
+					    {FI_RX_CQ_DATA, 0},
+					    {0, FI_RX_CQ_DATA},
+					    {FI_RX_CQ_DATA | FI_CONTEXT, FI_CONTEXT},
+					    {FI_RX_CQ_DATA, FI_RX_CQ_DATA}};
 	struct fi_info *hints, *info;
 
 	world_reset();
@@ -286,15 +293,29 @@ CT_TEST(info, where_peers_write_they_may_consume_receives)
 			CT_NOTE("row %zu, mode %zu", i, m);
 			hints = new_hints();
 			hints->caps = rows[i].caps;
-			hints->mode = modes[m];
+			hints->mode = modes[m][0];
+			hints->rx_attr->mode = modes[m][1];
 			info = get(hints);
 			CT_ASSERT_NE(info, NULL);
 			CT_EXPECT_EQ(info->rx_attr->mode, rows[i].wanted);
 			CT_EXPECT_EQ(info->tx_attr->mode, 0);
-			CT_EXPECT_EQ(info->mode, 0);
+			CT_EXPECT_EQ(info->mode,
+				     rows[i].wanted & (modes[m][0] | modes[m][1]));
 			fi_freeinfo(info);
 		}
 	}
+}
+
+/* fi_getinfo(3): without hints, every mode is reported. */
+CT_TEST(info, without_hints_the_mode_of_receives_is_that_of_the_info_too)
+{
+	struct fi_info *info = NULL;
+
+	world_reset();
+	CT_ASSERT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, NULL, &info), 0);
+	CT_EXPECT_EQ(info->rx_attr->mode, FI_RX_CQ_DATA);
+	CT_EXPECT_TRUE(info->mode & FI_RX_CQ_DATA);
+	fi_freeinfo(info);
 }
 
 /* It costs a fence on every write: so it is given on request only. */

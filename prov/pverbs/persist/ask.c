@@ -16,6 +16,7 @@ uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind)
 	struct pvb_asks *asks = &lane->asks[kind];
 	const uint32_t number = atomic_load(&asks->posted) + 1;
 
+	asks->of[number % PVB_LANE_CREDITS].messages = false;
 	asks->of[number % PVB_LANE_CREDITS].deadline =
 		crn_now_ms() + (uint64_t)pvb_params.commit_timeout;
 	atomic_store(&asks->posted, number);

@@ -7,7 +7,12 @@ int pvb_commit_open(struct pvb_conn *conn)
 	if (conn->commit)
 		return 0;
 	conn->commit = calloc(1, sizeof(*conn->commit));
-	return conn->commit ? 0 : -FI_ENOMEM;
+	if (!conn->commit)
+		return -FI_ENOMEM;
+	/* Nobody took note of what was posted until now. */
+	if (conn->sq.ring.head != (uint32_t)conn->keepalives)
+		conn->commit->never = -FI_EOPNOTSUPP;
+	return 0;
 }
 
 void pvb_commit_close(struct pvb_conn *conn)
@@ -163,8 +168,36 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 /* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
 static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
 {
-	if (op->comp_flags & PVB_SLOT_FENCED)
-		conn->commit->dirty.count = 0;
+	if (!(op->comp_flags & PVB_SLOT_FENCED))
+		return;
+	conn->commit->dirty.count = 0;
+	conn->commit->asked = false;
+}
+
+/*
+ * The peer's ring has an entry for the next message, which the device refused: another
+ * one that says nothing takes its place before a message that has none. 0 or a negative
+ * code.
+ */
+static int pvb_commit_unhalf(struct pvb_ep *ep)
+{
+	static const struct pvb_op nobody = {.inject = true};
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_wire_entry nothing = {.message = conn->commit->messages};
+	struct pvb_batch batch;
+	int ret;
+
+	/* Without a lane there are no entries. */
+	if (!conn->commit->half)
+		return 0;
+	nothing.number = atomic_load(&conn->lane->asks[PVB_ASK_ENTRY].posted) + 1;
+	if (!crn_ring_space(&conn->sq.ring))
+		return (int)pvb_tx_refuse(ep);
+	pvb_batch_init(&batch, ep, &nobody);
+	pvb_batch_last(&batch, 0);
+	ret = pvb_batch_finish(&batch, pvb_batch_entry(&batch, &nothing));
+	conn->commit->half = ret;
+	return ret > 0 ? -FI_EIO : ret;
 }
 
 /* Posts a plan that needs no request, or an entry of the message ring. */
@@ -184,6 +217,8 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 		pvb_ask_never(conn->lane, PVB_ASK_ENTRY);
 	if (ret < 0)
 		return ret;
+	if (entry)
+		conn->commit->half = ret;
 	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
 	if (!ret)
 		pvb_commit_fenced(conn, op);
@@ -266,6 +301,8 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	query.len = op->len;
 	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
 	if (op->flags & FI_FENCE)
+		ret = pvb_sends_lift(ep, facts);
+	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_commit_lift(ep, &query, facts, true, &query.before);
 	if (ret)
 		return ret;
@@ -339,6 +376,8 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		ret = pvb_commit_room(ep, &plan, op->len,
 				      op->flags & FI_FENCE ? pvb_lift_count(&ep->conn)
 							   : 0);
+	if (!ret && pvb_op_announces(op) && !pvb_plan_has(&plan, PVB_ACT_SLOT))
+		ret = pvb_commit_unhalf(ep);
 	if (ret)
 		return ret;
 	unheard = pvb_commit_unheard(ep, op);
@@ -376,6 +415,8 @@ static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 	/* What a fenced one had to see to did not become durable. */
 	if (!ret && atomic_load(&conn->hold.failed))
 		ret = -FI_ECONNABORTED;
+	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(conn))
+		return pvb_sends_fail(conn, op);
 	if (!ret && pvb_commit_overtakes(ep, op))
 		ret = -FI_EAGAIN;
 	return ret ? ret : pvb_commit_locked(ep, op, &desc);
@@ -439,6 +480,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_desc desc;
 	ssize_t ret = 0;
 	bool dirties;
+	int known;
 
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
@@ -449,9 +491,12 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
 	/* A damaged descriptor matters to durable operations alone. */
-	dirties = pvb_op_writes_to(op) && !pvb_desc_parse(op->key, &desc);
+	known = pvb_op_writes_to(op) ? pvb_desc_parse(op->key, &desc) : 0;
+	dirties = pvb_op_writes_to(op) && !known;
 	if (!ret && dirties)
 		ret = pvb_dirty_reserve(&commit->dirty);
+	if (!ret && pvb_op_announces(op))
+		ret = pvb_commit_unhalf(ep);
 	if (ret)
 		return ret;
 	ret = op->flags & FI_DELIVERY_COMPLETE ? pvb_tx_delivered(ep, op)
@@ -463,6 +508,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &desc, false));
 	if (pvb_op_announces(op))
 		commit->messages++;
+	pvb_sends_note(&ep->conn, op, known);
 	return 0;
 }
 

@@ -59,6 +59,11 @@ struct pvb_commit {
 	bool closing; /* group.c: its end is being posted */
 	uint64_t counts[PVB_COMMIT_COUNTS];
 	uint32_t messages; /* sends and writes with data posted: what the peer counts */
+	bool half; /* the entry of a message that was not posted is in the peer's ring */
+	/* What earlier operations mean for fenced ones: sends.c. */
+	bool sends; /* messages that nothing made durable since */
+	bool asked; /* on behalf of a fenced one that has not begun yet */
+	int never;  /* -FI_E*, why something will never be durable; 0: all can be */
 };
 
 /* 0 or -FI_ENOMEM: conn has a pvb_commit. */

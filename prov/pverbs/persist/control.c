@@ -3,15 +3,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <sys/timerfd.h>
 #include <cairn/nosys.h>
 #include "control.h"
-
-/* How often a doorbell or a deadline is looked at that nothing else makes anyone look at.
- */
-#define PVB_TICK_MS 20
-/* The same while a doorbell has to show that is on its way. */
-#define PVB_TICK_BELL_MS 1
 
 static int pvb_control_queue(struct pvb_control *control)
 {
@@ -37,18 +30,21 @@ int pvb_control_open(struct pvb_domain *domain)
 	if (!control)
 		return -FI_ENOMEM;
 	control->domain = domain;
-	control->stop = -1;
+	control->kick = -1;
 	crn_list_init(&control->lanes);
 	crn_list_init(&control->buried);
 	crn_list_init(&control->targets);
+	crn_list_init(&control->waits);
+	crn_list_init(&control->ready);
 	ret = -pthread_mutex_init(&control->lock, NULL);
 	if (ret)
 		goto err_free;
-	control->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (control->timer < 0) {
-		ret = pvb_errno();
-		goto err_lock;
-	}
+	ret = -pthread_cond_init(&control->ended, NULL);
+	if (ret)
+		goto err_mutex;
+	ret = pvb_tick_open(control);
+	if (ret)
+		goto err_ended;
 	ret = pvb_control_queue(control);
 	if (ret)
 		goto err_timer;
@@ -56,7 +52,9 @@ int pvb_control_open(struct pvb_domain *domain)
 	return 0;
 err_timer:
 	close(control->timer);
-err_lock:
+err_ended:
+	pthread_cond_destroy(&control->ended);
+err_mutex:
 	pthread_mutex_destroy(&control->lock);
 err_free:
 	free(control);
@@ -74,49 +72,10 @@ void pvb_control_close(struct pvb_control *control)
 	while ((entry = crn_list_pop(&control->buried)))
 		pvb_lane_free(crn_container_of(entry, struct pvb_lane, entry));
 	close(control->timer);
+	pthread_cond_destroy(&control->ended);
 	pthread_mutex_destroy(&control->lock);
 	free(control);
 	domain->control = NULL;
-}
-
-static void pvb_control_timer(const struct pvb_control *control, unsigned int ms)
-{
-	const struct timespec every = {.tv_nsec = ms * 1000000L};
-	const struct itimerspec timer = {.it_interval = every, .it_value = every};
-
-	timerfd_settime(control->timer, 0, &timer, NULL);
-}
-
-void pvb_control_tick(struct pvb_control *control)
-{
-	const unsigned int ms =
-		atomic_load(&control->waiting) ? PVB_TICK_BELL_MS : PVB_TICK_MS;
-	unsigned int now = atomic_load(&control->ticks);
-
-	/* Left to tick from one operation to the next: a call of the kernel for each
-	 * would cost more than they do. */
-	while (!now || now > ms) {
-		if (!atomic_compare_exchange_weak(&control->ticks, &now, ms))
-			continue;
-		pvb_control_timer(control, ms);
-		return;
-	}
-}
-
-/* Takes note of a tick before somebody sleeps, and of the last one. */
-static void pvb_control_ticked(struct pvb_control *control)
-{
-	uint64_t times;
-
-	if (read(control->timer, &times, sizeof(times)) != sizeof(times))
-		return;
-	if (!atomic_load(&control->waiting) && !atomic_load(&control->holding))
-		pvb_control_timer(control, 0);
-	atomic_store(&control->ticks, 0);
-	/* Whoever began to wait in between has found it ticking; and a doorbell that was
-	 * waited for may have shown. */
-	if (atomic_load(&control->waiting) || atomic_load(&control->holding))
-		pvb_control_tick(control);
 }
 
 /* The initiator is told, if it sleeps. */
@@ -152,13 +111,13 @@ static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
 	struct pvb_wire_message message;
 	uint32_t at;
 
-	if (!lane->conn) /* closed meanwhile */
+	if (!lane->conn || atomic_load(&lane->lost)) /* closed meanwhile */
 		return;
 	if (!pvb_wire_parse(&message, recv->buf, len)) {
 		pvb_lane_lose(lane, "a message cannot be understood");
 		return;
 	}
-	if (message.kind != PVB_WIRE_REQUEST) {
+	if (!pvb_wire_asks(&message)) {
 		if (message.kind == PVB_WIRE_REPLAY)
 			pvb_replay_learn(lane, &message);
 		else
@@ -174,11 +133,8 @@ static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
 	at = (lane->inbox_head + lane->inbox_count++) % PVB_LANE_CREDITS;
 	lane->inbox[at] = recv;
 	lane->inbox_len[at] = len;
-	/* One that waits already is looked at with the others. */
-	if (lane->inbox_count == 1 && !pvb_respond(lane)) {
-		atomic_fetch_add(&lane->control->waiting, 1);
-		pvb_control_tick(lane->control);
-	}
+	if (lane->inbox_state == PVB_INBOX_EMPTY)
+		pvb_respond_begin(lane);
 }
 
 static void pvb_control_completed(const struct ibv_wc *wc)
@@ -189,6 +145,7 @@ static void pvb_control_completed(const struct ibv_wc *wc)
 	if (wc->wr_id & 1) {
 		lane = (struct pvb_lane *)(uintptr_t)(wc->wr_id & ~1ull);
 		atomic_fetch_add(&lane->sent, 1);
+		pvb_lane_answer_owed(lane);
 	} else {
 		recv = (struct pvb_lane_recv *)(uintptr_t)wc->wr_id;
 		lane = recv->lane;
@@ -221,31 +178,51 @@ static bool pvb_control_poll(struct pvb_control *control)
 	return any;
 }
 
-/* Lanes whose doorbells did not show when they were looked at last. */
-static void pvb_control_retry(struct pvb_control *control)
+/* Called with the lock held. */
+static void pvb_control_look(struct pvb_control *control)
 {
-	struct crn_list *entry;
-	struct pvb_lane *lane;
-
-	if (!atomic_load(&control->waiting))
-		return;
-	crn_list_for_each (entry, &control->lanes) {
-		lane = crn_container_of(entry, struct pvb_lane, entry);
-		if (lane->inbox_count && pvb_respond(lane))
-			atomic_fetch_sub(&control->waiting, 1);
-	}
+	pvb_respond_retry(control);
+	pvb_control_poll(control);
 }
 
+/* What is left to do is not this thread's alone. Called with the lock held. */
+static void pvb_control_pass(struct pvb_control *control)
+{
+	if (crn_list_empty(&control->ready))
+		return;
+	if (control->threaded)
+		pvb_control_thread_pass(control);
+	else
+		crn_wait_signal(&control->cq->wait);
+}
+
+/* A piece, or several small ones. Called with the lock held, which it gives up meanwhile.
+ */
 static void pvb_control_work(struct pvb_control *control)
 {
-	pvb_control_retry(control);
-	pvb_control_poll(control);
+	uint64_t done = 0;
+
+	/* No request is cut only because others went before it. */
+	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready))
+		done += pvb_respond_turn(control, PVB_PIECE);
+	pvb_control_pass(control);
+}
+
+bool pvb_control_take(struct pvb_control *control)
+{
+	if (pthread_mutex_trylock(&control->lock))
+		return false;
+	pvb_control_look(control);
+	pvb_control_pass(control);
+	pthread_mutex_unlock(&control->lock);
+	return true;
 }
 
 bool pvb_control_progress(struct pvb_control *control)
 {
 	if (pthread_mutex_trylock(&control->lock))
 		return false;
+	pvb_control_look(control);
 	pvb_control_work(control);
 	pthread_mutex_unlock(&control->lock);
 	return true;
@@ -261,12 +238,13 @@ int pvb_control_arm(struct pvb_control *control)
 	pthread_mutex_lock(&control->lock);
 	/* Set when there is a device queue more. */
 	crn_wait_clear(&control->cq->wait);
-	pvb_control_ticked(control);
+	pvb_tick_seen(control);
 	while (!ibv_get_cq_event(control->cq->channel, &cq, &context))
 		ibv_ack_cq_events(cq, 1);
 	for (i = 0; i < control->cq->hw_count && !ret; i++)
 		ret = -ibv_req_notify_cq(control->cq->hw[i]->cq, 0);
 	/* What came before the arming raises no event. */
+	pvb_control_look(control);
 	pvb_control_work(control);
 	pthread_mutex_unlock(&control->lock);
 	return ret;
@@ -290,9 +268,7 @@ bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
 
 	pthread_mutex_lock(&control->lock);
 	atomic_store(&lane->lost, true);
-	if (lane->inbox_count)
-		atomic_fetch_sub(&control->waiting, 1);
-	lane->inbox_count = 0;
+	pvb_respond_end(lane);
 	while (lane->receives || lane->sends != atomic_load(&lane->sent)) {
 		any = pvb_control_poll(control);
 		if (any)

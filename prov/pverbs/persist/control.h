@@ -13,10 +13,15 @@
  * Requests wait for their answers one behind the other; the number that may be under way
  * is bounded, and so are the receives of the control queue pair.
  *
+ * What a request asks for is done in pieces of a bounded number of bytes, of one lane
+ * after the other: respond.c. Whoever looks at the control queues does one of them.
+ *
  * Locks: control->lock (a mutex, for the thread of control_thread.c shares it): polling
- * the control queues, the lists of lanes and regions, a lane's inbox. lane->lock: posting
- * to the control queue pair. Neither is held when a lock of objects.h is taken;
- * pvb_conn.tx_lock and pvb_cq.lock may be held when lane->lock is taken.
+ * the control queues, the lists of lanes and regions, a lane's inbox. Nobody holds it
+ * while memory is flushed: a piece holds on to its lane (PVB_INBOX_WORK) and its regions
+ * (pvb_target.users), and who wants to close one waits for control->ended. lane->lock:
+ * posting to the control queue pair. Neither is held when a lock of objects.h is taken;
+ * pvb_conn.tx_lock and pvb_cq.lock may be held when one of them is taken.
  */
 #ifndef PVB_CONTROL_H
 #define PVB_CONTROL_H
@@ -24,6 +29,7 @@
 #include <pthread.h>
 #include "../pverbs.h"
 #include "desc.h"
+#include "dirty.h"
 #include "second.h"
 #include "wire.h"
 
@@ -34,6 +40,8 @@
 #define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS + 1)
 /* Bytes that one request may ask to be made durable. */
 #define PVB_FLUSH_LIMIT (1ull << 30)
+/* Bytes that are flushed before others have their turn: about 50 us. */
+#define PVB_PIECE (32u << 10)
 
 /* What a peer may write to. Its size is part of what peers agree on. */
 struct pvb_area {
@@ -48,12 +56,28 @@ struct pvb_asks {
 	struct {
 		uint16_t status;   /* FI_E*, once answered */
 		uint64_t deadline; /* crn_now_ms */
+		bool messages;	   /* about those sent before: sends.c */
 		/* Not sent yet: after what the send queue has to do first. */
 		_Atomic(struct pvb_wire_message *) later;
 	} of[PVB_LANE_CREDITS]; /* number modulo credits */
 };
 
 enum pvb_ask { PVB_ASK_REQUEST, PVB_ASK_ENTRY, PVB_ASK_KINDS };
+
+/* Where the oldest request of a lane's inbox stands. */
+enum pvb_inbox {
+	PVB_INBOX_EMPTY, /* there is none */
+	PVB_INBOX_WAITS, /* for its doorbell or a place for its answer: control->waits */
+	PVB_INBOX_READY, /* for its next piece: control->ready */
+	PVB_INBOX_WORK,	 /* a thread is at a piece of it, without the lock */
+};
+
+/* What is done of a request: everything before byte at of a range. */
+struct pvb_progress {
+	bool begun; /* it was checked as a whole */
+	uint8_t range;
+	uint64_t at;
+};
 
 struct pvb_lane_recv {
 	struct pvb_lane *lane;
@@ -66,18 +90,27 @@ struct pvb_lane {
 	struct pvb_conn *conn;
 	struct pvb_area *area;
 	struct ibv_mr *area_mr;
-	uint8_t *bufs; /* receives, then sends, then entry_out */
+	struct ibv_mw *window; /* window.c; NULL: peers reach the area by its region */
+	uint32_t area_key;     /* by which the peer does */
+	uint8_t *bufs;	       /* receives, then sends, then entry_out */
 	struct ibv_mr *bufs_mr;
 	struct ibv_qp *qp;
 	struct pvb_hwcq *hw;
 	uint32_t psn;		/* our first packet's */
-	struct crn_lock lock;	/* guards sends and kept */
+	struct crn_lock lock;	/* guards sends, kept, owed */
 	_Atomic uint32_t sends; /* posted */
 	uint32_t kept;		/* places for answers that are not posted yet */
 	_Atomic uint32_t sent;
+	/* Answers to ring entries that found no place, oldest first. */
+	struct {
+		uint32_t number;
+		uint16_t status; /* FI_E* */
+	} owed[PVB_LANE_CREDITS];
+	uint32_t owed_head, owed_count;
 	uint32_t receives; /* posted and not completed */
 	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
-	atomic_bool up;		  /* both sides have one */
+	atomic_bool up;		  /* both sides have one, */
+	union crn_addr peer;	  /* who is there, for the log */
 	atomic_bool lost;	  /* nothing will be answered any more */
 	struct pvb_second second; /* iWARP */
 	/* As initiator. */
@@ -96,27 +129,42 @@ struct pvb_lane {
 	struct pvb_lane_recv *inbox[PVB_LANE_CREDITS];
 	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
 	uint32_t inbox_head, inbox_count;
-	uint32_t handled;  /* requests */
-	bool refusing;	   /* one of the last could not be done: */
-	uint32_t refused;  /* the newest such request */
-	uint32_t messages; /* sends and writes with data received */
-	uint32_t entries;  /* of the ring, handled */
+	enum pvb_inbox inbox_state;
+	struct crn_list turn; /* of control->waits or control->ready */
+	uint64_t since;	      /* crn_now_ms when the oldest began to wait */
+	struct pvb_progress progress;
+	uint32_t handled;	   /* requests */
+	bool refusing;		   /* one of the last could not be done: */
+	uint32_t refused;	   /* the newest such request */
+	_Atomic uint32_t messages; /* sends and writes with data received */
+	uint32_t entries;	   /* of the ring, handled */
+	/* Where plain messages went that nobody made durable since: received.c. */
+	struct pvb_dirty received; /* with control->lock; rkey: the region's */
+	struct pvb_dirty flushing; /* what of it the oldest request is about; the same */
+	atomic_int undurable;	   /* FI_E*, why not all of them can be; 0: they can */
 };
 
 struct pvb_control {
 	struct pvb_domain *domain;
 	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
 	pthread_mutex_t lock;
+	pthread_cond_t ended; /* a piece */
 	struct crn_list lanes;
 	struct crn_list buried; /* closed, and the device has not returned everything */
 	struct crn_list targets;
-	atomic_uint waiting; /* lanes whose doorbell does not show yet */
-	atomic_uint holding; /* connections that hold completions back */
-	int timer;	     /* ticks while one of these is not 0, and once more */
-	atomic_uint ticks;   /* ms between two of them; 0: it is off */
-	bool threaded;	     /* control_thread.c */
+	struct crn_list waits; /* lanes by their turn, in the order of turns */
+	struct crn_list ready;
+	atomic_uint runnable;	 /* of ready */
+	atomic_uint waiting;	 /* of waits */
+	_Atomic uint64_t newest; /* crn_now_ms when the last of them began */
+	atomic_bool fresh;	 /* since then nobody has looked for its doorbell */
+	atomic_uint holding;	 /* connections that hold completions back */
+	int timer;		 /* ticks while one of these is not 0, and once more */
+	atomic_uint ticks;	 /* ms between two of them; 0: it is off */
+	bool threaded;		 /* control_thread.c */
 	pthread_t thread;
-	int stop; /* eventfd: the thread ends */
+	int kick; /* eventfd: the thread looks again */
+	atomic_bool stopping;
 };
 
 /* control.c */
@@ -125,21 +173,33 @@ struct pvb_control {
  * code. */
 int pvb_control_open(struct pvb_domain *domain);
 void pvb_control_close(struct pvb_control *control);
-/* Handles what came; false: another thread is at it. */
+/* Takes note of what came; false: another thread is at it. */
+bool pvb_control_take(struct pvb_control *control);
+/* The same, and does a piece of what peers asked for. */
 bool pvb_control_progress(struct pvb_control *control);
-/* The same, and what comes later raises an event on the channel. 0 or a negative code. */
+/* The same, and what comes later raises an event on the channel, as what is left to do
+ * does. 0 or a negative code. */
 int pvb_control_arm(struct pvb_control *control);
 /* Adds its descriptors to those that wait watches. 0 or a negative code. */
 int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
-/* Something waits for time to pass. */
-void pvb_control_tick(struct pvb_control *control);
 /* Waits until the completions of a queue pair in ERR were taken, and no longer than till
  * the deadline: false, and some of them may still come. */
 bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
 
+/* tick.c */
+
+/* 0 and control->timer, or a negative code. */
+int pvb_tick_open(struct pvb_control *control);
+/* Something waits for time to pass. */
+void pvb_tick(struct pvb_control *control);
+/* Takes note of a tick before somebody sleeps, and of the last one. */
+void pvb_tick_seen(struct pvb_control *control);
+
 /* control_thread.c: handles requests of peers while the program does something else. */
 int pvb_control_thread_start(struct pvb_control *control);
 void pvb_control_thread_stop(struct pvb_control *control);
+/* It has something to do, unless it is the caller: that one knows. */
+void pvb_control_thread_pass(struct pvb_control *control);
 
 /* lane.c */
 
@@ -150,14 +210,24 @@ void pvb_lane_close(struct pvb_conn *conn);
 void pvb_lane_free(struct pvb_lane *lane);
 /* To ready-to-send, on the path of the connection, to the peer's queue pair. */
 int pvb_lane_connect(struct pvb_lane *lane);
+/* The connection's queue pair is ready to send, and the peer does not know: 0 and the
+ * peer reaches the area, or a negative code. */
+int pvb_lane_expose(struct pvb_lane *lane);
+/* Both sides are there. */
+void pvb_lane_up(struct pvb_lane *lane);
 /* Posts a message; true: it is under way. */
 bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
 /* Keeps a place for an answer that is still to be worked out; false: there is none. */
 bool pvb_lane_keep(struct pvb_lane *lane);
 /* Posts it to its place: as pvb_lane_send. */
 bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message);
-/* The same once the entry of the send queue that belongs to the request completes: false
- * without memory. */
+/* Answers an entry of the message ring, now or once there is a place; false: the peer has
+ * more of them than it may. */
+bool pvb_lane_answer(struct pvb_lane *lane, uint32_t number, uint16_t status);
+/* A place is free. */
+void pvb_lane_answer_owed(struct pvb_lane *lane);
+/* As pvb_lane_send once the entry of the send queue that belongs to the request
+ * completes: false without memory. */
 bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message);
 void pvb_lane_now(struct pvb_lane *lane, uint32_t number);
 /* It will not be posted. */
@@ -167,22 +237,46 @@ int pvb_lane_receive(struct pvb_lane_recv *recv);
 /* The control queue pair is of no use any more. */
 void pvb_lane_lose(struct pvb_lane *lane, const char *why);
 
-/* respond.c: the target's side. */
+/* window.c: only the lane's peer reaches its area, where the device can see to that. */
 
-/* With control->lock held: handles what is in the inbox as far as its doorbells show;
- * false: some do not. */
-bool pvb_respond(struct pvb_lane *lane);
+/* Sets lane->window, if it can be. */
+void pvb_window_open(struct pvb_lane *lane);
+void pvb_window_close(struct pvb_lane *lane);
+/* lane->area_key, with or without one. */
+uint32_t pvb_window_key(const struct pvb_lane *lane);
+/* With these rights (IBV_ACCESS_REMOTE_*): 0, or a negative code. */
+int pvb_window_bind(struct pvb_lane *lane, int access);
+
+/* respond.c: the target's side. All with control->lock held. */
+
+/* There is a request in a lane's empty inbox. */
+void pvb_respond_begin(struct pvb_lane *lane);
+/* Looks again at those that wait. */
+void pvb_respond_retry(struct pvb_control *control);
+/*
+ * A piece, of most bytes at most, of the request whose turn it is; there is one
+ * (control->ready). The lock is not held meanwhile. Returns what it cost, in bytes, most
+ * at most.
+ */
+uint64_t pvb_respond_turn(struct pvb_control *control, uint64_t most);
+/* Nothing more of what is in the inbox is done: waits for a piece. */
+void pvb_respond_end(struct pvb_lane *lane);
+
 /* target.c */
 
-/* A region is known, or not any more: takes the lock. 0 or a negative code. */
+/* A region is known, or not any more, once nobody flushes it: takes the lock. 0 or a
+ * negative code. */
 int pvb_target_add(struct pvb_control *control, struct pvb_target *target);
 void pvb_target_del(struct pvb_control *control, struct pvb_target *target);
 /* With control->lock held: the region that a peer names, in which it may write to all of
  * the range; or any region that the memory lies in. NULL: none. */
-const struct pvb_target *pvb_target_find(struct pvb_control *control,
-					 const struct pvb_wire_range *range);
-const struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
-					    uint64_t len);
+struct pvb_target *pvb_target_find(struct pvb_control *control,
+				   const struct pvb_wire_range *range);
+struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
+				      uint64_t len);
+/* With control->lock held: it stays while it is flushed without, until it is let go. */
+void pvb_target_hold(struct pvb_target *target);
+void pvb_target_let_go(struct pvb_control *control, struct pvb_target *target);
 /* Its cache lines are on their way to the persistence domain: they are there after
  * pmem_drain(3). */
 void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t len);
@@ -194,6 +288,16 @@ int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit);
 /* A message or a write with data took the receive in slot; wc says that all went well. */
 void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
 		       const struct pvb_slot *slot);
+
+/* received.c: messages that are made durable when a later operation asks for it. */
+
+/* One of len bytes took the receive in slot. Takes control->lock. */
+void pvb_received_note(struct pvb_lane *lane, const struct pvb_slot *slot, uint32_t len);
+/* The rest with the lock held. All that was noted is to become durable (lane->flushing):
+ * 0, or FI_E*, why not all of it can be. */
+int pvb_received_begin(struct pvb_lane *lane);
+/* What is in the region of a target cannot be made durable any more. */
+void pvb_received_forget(struct pvb_lane *lane, const struct pvb_target *target);
 
 /* replay.c: receives in persistent memory. */
 

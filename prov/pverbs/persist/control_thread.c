@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
+#include <cairn/thread.h>
+#include "../removal.h"
 #include "control.h"
 
 /* Looks for a doorbell that long before it sleeps, ns: the request was faster than the
@@ -24,9 +26,20 @@ static int64_t pvb_bell_now(void)
 
 static void pvb_bell_look(struct pvb_control *control)
 {
-	const int64_t end = pvb_bell_now() + PVB_BELL_LOOKS;
+	int64_t end;
 
+	/* Once: a doorbell that is not on its way by then is left to the timer. */
+	if (!atomic_exchange(&control->fresh, false))
+		return;
+	end = pvb_bell_now() + PVB_BELL_LOOKS;
 	while (atomic_load(&control->waiting) && pvb_bell_now() < end)
+		pvb_control_progress(control);
+}
+
+/* Whoever wants the lock has it between two pieces. */
+static void pvb_turns_finish(struct pvb_control *control)
+{
+	while (atomic_load(&control->runnable) && !atomic_load(&control->stopping))
 		pvb_control_progress(control);
 }
 
@@ -34,17 +47,29 @@ static void *pvb_control_run(void *arg)
 {
 	struct pvb_control *control = arg;
 	struct pollfd fds[] = {
-		{.fd = control->stop, .events = POLLIN},
+		{.fd = control->kick, .events = POLLIN},
 		{.fd = control->cq->wait.epfd, .events = POLLIN},
 		{.fd = control->timer, .events = POLLIN},
 	};
+	eventfd_t kicks;
 
-	do {
+	while (!atomic_load(&control->stopping)) {
+		eventfd_read(control->kick, &kicks);
+		pvb_async_progress(control->domain);
+		/* Whom it could serve is gone, and its descriptors stay readable. */
+		if (pvb_removed(control->domain))
+			break;
 		pvb_control_arm(control);
 		pvb_bell_look(control);
+		pvb_turns_finish(control);
 		poll(fds, CRN_COUNT(fds), -1);
-	} while (!fds[0].revents);
+	}
 	return NULL;
+}
+
+static void pvb_control_thread_kick(struct pvb_control *control)
+{
+	eventfd_write(control->kick, 1);
 }
 
 int pvb_control_thread_start(struct pvb_control *control)
@@ -53,12 +78,12 @@ int pvb_control_thread_start(struct pvb_control *control)
 
 	if (control->threaded)
 		return 0;
-	control->stop = eventfd(0, EFD_CLOEXEC);
-	if (control->stop < 0)
+	control->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (control->kick < 0)
 		return pvb_errno();
-	ret = -pthread_create(&control->thread, NULL, pvb_control_run, control);
+	ret = -crn_thread_create(&control->thread, pvb_control_run, control);
 	if (ret) {
-		close(control->stop);
+		close(control->kick);
 		return ret;
 	}
 	control->threaded = true;
@@ -69,8 +94,15 @@ void pvb_control_thread_stop(struct pvb_control *control)
 {
 	if (!control->threaded)
 		return;
-	eventfd_write(control->stop, 1);
+	atomic_store(&control->stopping, true);
+	pvb_control_thread_kick(control);
 	pthread_join(control->thread, NULL);
-	close(control->stop);
+	close(control->kick);
 	control->threaded = false;
+}
+
+void pvb_control_thread_pass(struct pvb_control *control)
+{
+	if (!pthread_equal(pthread_self(), control->thread))
+		pvb_control_thread_kick(control);
 }

@@ -2,8 +2,8 @@
 /*
  * Between the files that carry out durable operations: commit.c (posts them), group.c
  * (several that share a flush), usual.c (one like the one before), lift.c (what was
- * written before), ask.c (the target), query.c (what plan.c is told), under_way.c (what
- * has not ended). All of it with tx_lock held.
+ * written before), sends.c (what was sent before), ask.c (the target), query.c (what
+ * plan.c is told), under_way.c (what has not ended). All of it with tx_lock held.
  */
 #ifndef PVB_EXECUTE_H
 #define PVB_EXECUTE_H
@@ -26,6 +26,7 @@ void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
 /* What tells regions of one kind from those of another: the descriptor as it is in keys.
  */
+uint32_t pvb_key_facts(uint64_t key);
 uint32_t pvb_op_facts(const struct pvb_op *op);
 bool pvb_op_sends(const struct pvb_op *op);
 /* Does the target hear of it? */
@@ -120,6 +121,21 @@ uint32_t pvb_lift_count(const struct pvb_conn *conn);
 int pvb_lift_ahead(struct pvb_batch *batch);
 /* It was posted: what that leaves under way. */
 void pvb_lift_noted(struct pvb_conn *conn);
+
+/* sends.c */
+
+/* An operation without the flag was posted; ret: what its key says, 0 or a negative code.
+ */
+void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret);
+/*
+ * The messages before a fenced operation on memory like facts become durable: 0 and that
+ * is under way, or pvb_commit_lift sees to it; or why it cannot be done, or not now.
+ */
+int pvb_sends_lift(struct pvb_ep *ep, uint32_t facts);
+/* Is it known that they are not? Then the fenced operation fails: what its call returns.
+ */
+bool pvb_sends_failed(const struct pvb_conn *conn);
+ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op);
 
 /* group.c */
 

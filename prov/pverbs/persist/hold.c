@@ -8,12 +8,18 @@ enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
 
 #define PVB_SLOT_ASKS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
 
+/* Why something before a fenced one is not durable: FI_E*, or 0. */
+static int pvb_hold_before(const struct pvb_hold *hold)
+{
+	return atomic_load(&hold->failed) ? FI_ECANCELED : atomic_load(&hold->undurable);
+}
+
 /* A fenced one is, while what it saw to is, and when that failed. */
 static bool pvb_hold_needed(const struct pvb_hold *hold, const struct pvb_slot *slot)
 {
 	return hold->active || (slot->flags & PVB_SLOT_ASKS) ||
 	       atomic_load(&hold->grouped) ||
-	       ((slot->flags & PVB_SLOT_FENCED) && atomic_load(&hold->failed));
+	       ((slot->flags & PVB_SLOT_FENCED) && pvb_hold_before(hold));
 }
 
 bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
@@ -39,7 +45,7 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 	hold->active = true;
 	crn_list_add_tail(&cq->holding, &hold->entry);
 	if (!atomic_fetch_add(&conn->lane->control->holding, 1))
-		pvb_control_tick(conn->lane->control);
+		pvb_tick(conn->lane->control);
 	return true;
 }
 
@@ -56,34 +62,102 @@ void pvb_hold_forget(struct pvb_conn *conn)
 		pvb_hold_end(conn);
 }
 
+/* An answer may be missing because the connection has ended. */
+static void pvb_hold_wonder(struct pvb_cq *cq, struct pvb_hold *hold, uint64_t now,
+			    uint64_t deadline)
+{
+	if (now + (uint64_t)pvb_params.commit_timeout < deadline + PVB_HOLD_LOOK_MS ||
+	    now < hold->look)
+		return;
+	hold->look = now + PVB_HOLD_LOOK_MS;
+	hold->wonders = true;
+	atomic_store(&cq->wonders, true);
+}
+
+/* The event queue of one that wonders, which is not closed until looking is 0; NULL: of
+ * none. */
+static struct pvb_eq *pvb_hold_wondering(struct pvb_cq *cq)
+{
+	struct crn_list *entry;
+	struct pvb_conn *conn;
+	struct pvb_eq *eq = NULL;
+
+	crn_list_for_each (entry, &cq->holding) {
+		conn = crn_container_of(entry, struct pvb_conn, hold.entry);
+		if (!conn->hold.wonders)
+			continue;
+		conn->hold.wonders = false;
+		eq = pvb_conn_ep(conn)->eq;
+		atomic_fetch_add(&eq->looking, 1);
+		break;
+	}
+	if (!eq)
+		atomic_store(&cq->wonders, false);
+	return eq;
+}
+
+void pvb_hold_look(struct pvb_cq *cq)
+{
+	struct pvb_eq *eq;
+
+	if (!atomic_load(&cq->wonders))
+		return;
+	crn_lock(&cq->lock);
+	eq = pvb_hold_wondering(cq);
+	crn_unlock(&cq->lock);
+	if (!eq)
+		return;
+	pvb_cm_look(eq);
+	atomic_fetch_sub(&eq->looking, 1);
+}
+
 /* Whoever was kept from looking, by a signal or a busy machine, looks before it blames
  * the target. */
-static bool pvb_hold_late(struct pvb_conn *conn, const struct pvb_asks *asks,
-			  uint32_t number)
+static bool pvb_hold_late(struct pvb_cq *cq, struct pvb_conn *conn,
+			  const struct pvb_asks *asks, uint32_t number)
 {
-	if (crn_now_ms() < asks->of[number % PVB_LANE_CREDITS].deadline)
+	const uint64_t deadline = asks->of[number % PVB_LANE_CREDITS].deadline;
+	const uint64_t now = crn_now_ms();
+
+	pvb_hold_wonder(cq, &conn->hold, now, deadline);
+	if (now < deadline)
 		return false;
-	return pvb_control_progress(conn->lane->control) &&
+	return pvb_control_take(conn->lane->control) &&
 	       (int32_t)(atomic_load(&asks->answered) - number) < 0;
 }
 
-/* What became of the question that the slot waits for; *err: FI_E*. */
-static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_slot *slot,
-				       int *err)
+static enum pvb_ask pvb_hold_asked(const struct pvb_slot *slot)
 {
-	const int kind = slot->flags & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+	return slot->flags & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+}
+
+/* What an answer with that status comes to. */
+static int pvb_hold_status(const struct pvb_hold *hold, const struct pvb_slot *slot,
+			   int status)
+{
+	if (atomic_load(&hold->failed))
+		return FI_ECANCELED;
+	return slot->flags & PVB_SLOT_FENCED && atomic_load(&hold->undurable)
+		       ? atomic_load(&hold->undurable)
+		       : status;
+}
+
+/* What became of the question that the slot waits for; *err: FI_E*. */
+static enum pvb_answer pvb_hold_answer(struct pvb_cq *cq, struct pvb_conn *conn,
+				       const struct pvb_slot *slot, int *err)
+{
+	const enum pvb_ask kind = pvb_hold_asked(slot);
 	struct pvb_asks *asks = &conn->lane->asks[kind];
 	const uint32_t number = atomic_load(&conn->hold.ended[kind]) + 1;
 	const uint32_t answered =
 		atomic_load_explicit(&asks->answered, memory_order_acquire);
 
 	if ((int32_t)(answered - number) >= 0) {
-		*err = atomic_load(&conn->hold.failed)
-			       ? FI_ECANCELED
-			       : asks->of[number % PVB_LANE_CREDITS].status;
+		*err = pvb_hold_status(&conn->hold, slot,
+				       asks->of[number % PVB_LANE_CREDITS].status);
 	} else if (atomic_load(&conn->lane->lost)) {
 		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
-	} else if (pvb_hold_late(conn, asks, number)) {
+	} else if (pvb_hold_late(cq, conn, asks, number)) {
 		*err = FI_ETIMEDOUT;
 		pvb_lane_lose(conn->lane, "the target does not answer");
 	} else {
@@ -91,7 +165,9 @@ static enum pvb_answer pvb_hold_answer(struct pvb_conn *conn, const struct pvb_s
 	}
 	atomic_store(&conn->hold.ended[kind], number);
 	/* Of what went ahead of a fenced one, that one's program hears nothing else. */
-	if (*err && (slot->flags & PVB_SLOT_INJECT))
+	if (*err && asks->of[number % PVB_LANE_CREDITS].messages && !kind)
+		atomic_store(&conn->hold.undurable, *err);
+	else if (*err && (slot->flags & PVB_SLOT_INJECT))
 		atomic_store(&conn->hold.failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
@@ -136,16 +212,15 @@ static enum pvb_answer pvb_hold_group(struct pvb_conn *conn, uint32_t at, int *e
 	return durable ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
 }
 
-static enum pvb_answer pvb_hold_what(struct pvb_conn *conn, const struct pvb_slot *slot,
-				     uint32_t at, int *err)
+static enum pvb_answer pvb_hold_what(struct pvb_cq *cq, struct pvb_conn *conn,
+				     const struct pvb_slot *slot, uint32_t at, int *err)
 {
 	if (slot->flags & PVB_SLOT_ASKS)
-		return pvb_hold_answer(conn, slot, err);
+		return pvb_hold_answer(cq, conn, slot, err);
 	if (slot->flags & PVB_SLOT_GROUP)
 		return pvb_hold_group(conn, at, err);
-	*err = FI_ECANCELED;
-	return (slot->flags & PVB_SLOT_FENCED) && !(slot->flags & PVB_SLOT_LED) &&
-			       atomic_load(&conn->hold.failed)
+	*err = pvb_hold_before(&conn->hold);
+	return *err && (slot->flags & PVB_SLOT_FENCED) && !(slot->flags & PVB_SLOT_LED)
 		       ? PVB_ANSWER_ERROR
 		       : PVB_ANSWER_OK;
 }
@@ -174,8 +249,11 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_GROUP))
 		pvb_hold_ungroup(&conn->hold);
+	/* Nobody waits for its answer any more: another one may be asked. */
+	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_ASKS))
+		atomic_fetch_add(&conn->hold.ended[pvb_hold_asked(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {
-		switch (pvb_hold_what(conn, slot, at, &err)) {
+		switch (pvb_hold_what(cq, conn, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
 			return false;
 		case PVB_ANSWER_ERROR:

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "../removal.h"
 #include "control.h"
 
 #define PVB_LANE_BUFS \
 	(2 * PVB_LANE_MESSAGES * PVB_WIRE_SIZE + PVB_LANE_CREDITS * PVB_WIRE_ENTRY)
 
+/* What peers may do with the area. */
+static int pvb_lane_rights(const struct pvb_lane *lane)
+{
+	return IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+	       (lane->control->domain->rings ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+}
+
 static int pvb_lane_memory(struct pvb_lane *lane)
 {
 	struct ibv_pd *pd = lane->control->domain->pd;
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-			   IBV_ACCESS_REMOTE_WRITE |
-			   (lane->control->domain->rings ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 	const size_t bufs = PVB_LANE_BUFS;
+	int access;
 
 	lane->area = aligned_alloc(_Alignof(struct pvb_area), sizeof(*lane->area));
 	lane->bufs = malloc(bufs);
@@ -22,9 +28,13 @@ static int pvb_lane_memory(struct pvb_lane *lane)
 	memset(lane->bufs, 0, bufs);
 	lane->entry_out =
 		(void *)(lane->bufs + (size_t)2 * PVB_LANE_MESSAGES * PVB_WIRE_SIZE);
-	lane->area_mr = ibv_reg_mr(pd, lane->area, sizeof(*lane->area), access);
+	pvb_window_open(lane);
+	access = lane->window ? IBV_ACCESS_MW_BIND : pvb_lane_rights(lane);
+	lane->area_mr = ibv_reg_mr(pd, lane->area, sizeof(*lane->area),
+				   access | IBV_ACCESS_LOCAL_WRITE);
 	if (!lane->area_mr)
 		return pvb_errno();
+	lane->area_key = pvb_window_key(lane);
 	lane->bufs_mr = ibv_reg_mr(pd, lane->bufs, bufs, IBV_ACCESS_LOCAL_WRITE);
 	return lane->bufs_mr ? 0 : pvb_errno();
 }
@@ -60,10 +70,13 @@ void pvb_lane_free(struct pvb_lane *lane)
 		pvb_lane_release(lane);
 	if (lane->bufs_mr)
 		ibv_dereg_mr(lane->bufs_mr);
+	pvb_window_close(lane);
 	if (lane->area_mr)
 		ibv_dereg_mr(lane->area_mr);
 	free(lane->bufs);
 	free(lane->area);
+	pvb_dirty_fini(&lane->received);
+	pvb_dirty_fini(&lane->flushing);
 	crn_lock_fini(&lane->lock);
 	free(lane);
 }
@@ -132,6 +145,7 @@ int pvb_lane_open(struct pvb_conn *conn)
 		return -FI_ENOMEM;
 	lane->control = control;
 	lane->conn = conn;
+	crn_list_init(&lane->turn);
 	/* The control queue is polled by whoever has time. */
 	crn_lock_init(&lane->lock, true);
 	ret = pvb_lane_memory(lane);
@@ -173,12 +187,15 @@ void pvb_lane_close(struct pvb_conn *conn)
 {
 	struct pvb_lane *lane = conn->lane;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	uint64_t deadline = crn_now_ms();
 
 	if (!lane)
 		return;
 	conn->lane = NULL;
 	ibv_modify_qp(lane->qp, &attr, IBV_QP_STATE);
-	if (pvb_control_drain(lane, crn_now_ms() + (uint64_t)pvb_params.close_timeout))
+	if (!pvb_removed(lane->control->domain))
+		deadline += (uint64_t)pvb_params.close_timeout;
+	if (pvb_control_drain(lane, deadline))
 		pvb_lane_free(lane);
 	else
 		pvb_lane_bury(lane);
@@ -208,6 +225,19 @@ static int pvb_lane_modify(struct pvb_lane *lane, enum ibv_qp_state state)
 	return -ibv_modify_qp(lane->qp, &attr, mask);
 }
 
+int pvb_lane_expose(struct pvb_lane *lane)
+{
+	return pvb_window_bind(lane, pvb_lane_rights(lane));
+}
+
+void pvb_lane_up(struct pvb_lane *lane)
+{
+	const struct sockaddr *peer = rdma_get_peer_addr(lane->conn->id);
+
+	memcpy(&lane->peer, peer, crn_addr_len(peer));
+	atomic_store(&lane->up, true);
+}
+
 int pvb_lane_connect(struct pvb_lane *lane)
 {
 	int ret;
@@ -221,7 +251,7 @@ int pvb_lane_connect(struct pvb_lane *lane)
 		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n",
 			 lane->qp->qp_num, fi_strerror(-ret));
 	else
-		atomic_store(&lane->up, true);
+		pvb_lane_up(lane);
 	return ret;
 }
 
@@ -302,6 +332,58 @@ bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *me
 	if (err)
 		pvb_lane_lose(lane, strerror(err));
 	return !err;
+}
+
+/* With the lock held, and a place. */
+static int pvb_lane_post_answer(struct pvb_lane *lane, uint32_t number, uint16_t status)
+{
+	const struct pvb_wire_message answer = {
+		.kind = PVB_WIRE_RING_ANSWER,
+		.number = number,
+		.status = status,
+	};
+
+	return pvb_lane_post(lane, &answer);
+}
+
+bool pvb_lane_answer(struct pvb_lane *lane, uint32_t number, uint16_t status)
+{
+	bool taken = true;
+	uint32_t at;
+	int err = 0;
+
+	crn_lock(&lane->lock);
+	if (!lane->owed_count && !pvb_lane_full(lane)) {
+		err = pvb_lane_post_answer(lane, number, status);
+	} else if (lane->owed_count < PVB_LANE_CREDITS) {
+		at = (lane->owed_head + lane->owed_count++) % PVB_LANE_CREDITS;
+		lane->owed[at].number = number;
+		lane->owed[at].status = status;
+	} else {
+		taken = false;
+	}
+	crn_unlock(&lane->lock);
+	if (err)
+		pvb_lane_lose(lane, strerror(err));
+	return taken;
+}
+
+void pvb_lane_answer_owed(struct pvb_lane *lane)
+{
+	uint32_t at;
+	int err = 0;
+
+	crn_lock(&lane->lock);
+	while (lane->owed_count && !err && !pvb_lane_full(lane)) {
+		at = lane->owed_head;
+		err = pvb_lane_post_answer(lane, lane->owed[at].number,
+					   lane->owed[at].status);
+		lane->owed_head = (at + 1) % PVB_LANE_CREDITS;
+		lane->owed_count--;
+	}
+	crn_unlock(&lane->lock);
+	if (err)
+		pvb_lane_lose(lane, strerror(err));
 }
 
 bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message)

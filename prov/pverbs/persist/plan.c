@@ -38,10 +38,9 @@ static const uint8_t pvb_kinds[3][2][2] = {
 #define DOORBELL 2u
 #define READABLE 4u
 #define FLUSH 8u
-#define IMM 16u	   /* pvb_plan_query.imm_one_sided */
-#define RQ_PM 32u  /* pvb_plan_query.rq_pm */
-#define INLINE 64u /* a control message can carry the data */
-#define WORD 128u  /* an ATOMIC WRITE can */
+#define RQ_PM 16u  /* pvb_plan_query.rq_pm */
+#define INLINE 32u /* a control message can carry the data */
+#define WORD 64u   /* an ATOMIC WRITE can */
 
 enum {
 	PVB_WAY_NONE,
@@ -128,7 +127,7 @@ struct pvb_method {
 #define BY_PROCESSOR \
 	WHEN(CONTROL | DOORBELL, RING), WHEN(CONTROL | READABLE, READ_MESSAGE)
 #define BY_SLOT WHEN(CONTROL, SLOT)
-#define BY_READ_IF(needs) WHEN((needs) | READABLE, READ)
+#define BY_READ_OF_RQ WHEN(RQ_PM | READABLE, READ)
 
 static const struct pvb_method pvb_methods[PVB_COLUMNS][PVB_KINDS][PVB_CHOICES] = {
 	[PVB_ADDRESSED] =
@@ -143,7 +142,7 @@ static const struct pvb_method pvb_methods[PVB_COLUMNS][PVB_KINDS][PVB_CHOICES] 
 	/*
 	 * fi_cq(3): no completion "at the peer" before durability. In MHP and WSP what
 	 * the target is told of is visible, and so durable. Under DMP the slot tells it
-	 * to write back first, unless it opted in to completions that mean less.
+	 * to write back first.
 	 */
 	[PVB_IMMEDIATE] =
 		{
@@ -151,9 +150,8 @@ static const struct pvb_method pvb_methods[PVB_COLUMNS][PVB_KINDS][PVB_CHOICES] 
 			[PVB_ARRIVED_LOOSE] = {BY_READ, BY_SLOT},
 			[PVB_VISIBLE] = {BY_READ, BY_SLOT},
 			[PVB_VISIBLE_LOOSE] = {BY_READ, BY_SLOT},
-			[PVB_DRAINED] = {BY_READ_IF(IMM), WHEN(IMM | FLUSH, FLUSH),
-					 BY_SLOT},
-			[PVB_CACHED] = {WHEN(IMM | FLUSH, FLUSH), BY_SLOT},
+			[PVB_DRAINED] = {BY_SLOT},
+			[PVB_CACHED] = {BY_SLOT},
 		},
 	/*
 	 * One-sided only where recovery finds messages whose completion nobody read. No
@@ -162,10 +160,10 @@ static const struct pvb_method pvb_methods[PVB_COLUMNS][PVB_KINDS][PVB_CHOICES] 
 	[PVB_SENT] =
 		{
 			[PVB_ARRIVED] = {WHEN(RQ_PM, COMPLETION), BY_SLOT},
-			[PVB_ARRIVED_LOOSE] = {BY_READ_IF(RQ_PM), BY_SLOT},
-			[PVB_VISIBLE] = {BY_READ_IF(RQ_PM), BY_SLOT},
-			[PVB_VISIBLE_LOOSE] = {BY_READ_IF(RQ_PM), BY_SLOT},
-			[PVB_DRAINED] = {BY_READ_IF(RQ_PM), BY_SLOT},
+			[PVB_ARRIVED_LOOSE] = {BY_READ_OF_RQ, BY_SLOT},
+			[PVB_VISIBLE] = {BY_READ_OF_RQ, BY_SLOT},
+			[PVB_VISIBLE_LOOSE] = {BY_READ_OF_RQ, BY_SLOT},
+			[PVB_DRAINED] = {BY_READ_OF_RQ, BY_SLOT},
 			[PVB_CACHED] = {BY_SLOT},
 		},
 };
@@ -235,7 +233,6 @@ static unsigned int pvb_have(const struct pvb_plan_query *query)
 	have |= (query->doorbell & !query->weak) * DOORBELL;
 	have |= query->target.readable * READABLE;
 	have |= (query->native_flush & query->target.flush & !query->weak) * FLUSH;
-	have |= query->imm_one_sided * IMM;
 	have |= query->rq_pm * RQ_PM;
 	return have;
 }

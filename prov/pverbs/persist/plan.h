@@ -89,9 +89,7 @@ struct pvb_plan_query {
 	size_t len;	     /* bytes */
 	size_t inline_max;   /* bytes that a control message carries */
 	unsigned int before; /* PVB_BEFORE_*; 0: not fenced, or nothing before */
-	/* The target takes completions of WriteImm that do not mean durable. */
-	bool imm_one_sided;
-	bool force_message; /* the user wants the message method where there is one */
+	bool force_message;  /* the user wants the message method where there is one */
 };
 
 enum pvb_plan_end {

@@ -157,7 +157,7 @@ static void pvb_second_fail(struct pvb_second *second, const char *why)
 static void pvb_second_up(struct pvb_second *second)
 {
 	pvb_second_enter(second, PVB_SECOND_UP);
-	atomic_store(&pvb_second_lane(second)->up, true);
+	pvb_lane_up(pvb_second_lane(second));
 	pvb_cm_second_over(pvb_second_ep(second));
 }
 

@@ -78,6 +78,8 @@ void pvb_second_end(struct pvb_ep *ep);
 
 void pvb_second_listen(struct pvb_pep *pep);
 void pvb_second_unlisten(struct pvb_pep *pep);
+/* Is that a passive endpoint of the fabric? The handle is not followed. */
+bool pvb_pep_is(struct pvb_fabric *fabric, const struct fid *handle);
 /* A responder with a lane is about to answer: the ticket, or 0: there will be none. */
 uint64_t pvb_second_expect(struct pvb_ep *ep);
 /* A connection request: false when it is an ordinary one. */

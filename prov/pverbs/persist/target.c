@@ -20,15 +20,33 @@ int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
 
 void pvb_target_del(struct pvb_control *control, struct pvb_target *target)
 {
+	struct crn_list *entry;
+
 	pthread_mutex_lock(&control->lock);
 	crn_list_del(&target->entry);
+	crn_list_for_each (entry, &control->lanes)
+		pvb_received_forget(crn_container_of(entry, struct pvb_lane, entry),
+				    target);
+	while (target->users)
+		pthread_cond_wait(&control->ended, &control->lock);
 	pthread_mutex_unlock(&control->lock);
 }
 
-const struct pvb_target *pvb_target_find(struct pvb_control *control,
-					 const struct pvb_wire_range *range)
+void pvb_target_hold(struct pvb_target *target)
 {
-	const struct pvb_target *target;
+	target->users++;
+}
+
+void pvb_target_let_go(struct pvb_control *control, struct pvb_target *target)
+{
+	if (!--target->users)
+		pthread_cond_broadcast(&control->ended);
+}
+
+struct pvb_target *pvb_target_find(struct pvb_control *control,
+				   const struct pvb_wire_range *range)
+{
+	struct pvb_target *target;
 	const struct crn_list *entry;
 	uint64_t from;
 
@@ -42,10 +60,10 @@ const struct pvb_target *pvb_target_find(struct pvb_control *control,
 	return NULL;
 }
 
-const struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
-					    uint64_t len)
+struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
+				      uint64_t len)
 {
-	const struct pvb_target *target;
+	struct pvb_target *target;
 	const struct crn_list *entry;
 	uint64_t from;
 

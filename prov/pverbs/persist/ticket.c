@@ -59,6 +59,17 @@ static bool pvb_ticket_listens(const struct pvb_fabric *fabric, const struct pvb
 	return false;
 }
 
+bool pvb_pep_is(struct pvb_fabric *fabric, const struct fid *handle)
+{
+	bool is;
+
+	pthread_mutex_lock(&fabric->second_lock);
+	is = pvb_ticket_listens(fabric,
+				crn_container_of(handle, struct pvb_pep, fid.fid));
+	pthread_mutex_unlock(&fabric->second_lock);
+	return is;
+}
+
 uint64_t pvb_second_expect(struct pvb_ep *ep)
 {
 	struct pvb_second *second = &ep->conn.lane->second;

@@ -40,9 +40,7 @@ void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
 	commit->facts = facts;
 }
 
-/* What tells regions of one kind from those of another: the descriptor as it is in keys.
- */
-static uint32_t pvb_key_facts(uint64_t key)
+uint32_t pvb_key_facts(uint64_t key)
 {
 	return (uint32_t)(key >> 32) & 0xffffff;
 }

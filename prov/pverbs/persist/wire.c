@@ -7,6 +7,7 @@
 #define PVB_WIRE_RANGE 24u
 #define PVB_WIRE_ANSWER_SIZE 8u
 #define PVB_WIRE_REPLAY_SIZE 24u
+#define PVB_WIRE_MESSAGES_SIZE 16u
 
 static void pvb_put16(uint8_t *out, uint16_t value)
 {
@@ -79,6 +80,12 @@ size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *
 		pvb_put64(out + 16, message->key);
 		return PVB_WIRE_REPLAY_SIZE;
 	}
+	if (message->kind == PVB_WIRE_MESSAGES) {
+		pvb_put16(out + 2, 0);
+		pvb_put32(out + 8, message->bell);
+		pvb_put32(out + 12, message->messages);
+		return PVB_WIRE_MESSAGES_SIZE;
+	}
 	if (message->kind != PVB_WIRE_REQUEST) {
 		pvb_put16(out + 2, message->status);
 		return PVB_WIRE_ANSWER_SIZE;
@@ -142,6 +149,14 @@ bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t 
 			return false;
 		message->to.addr = pvb_get64(in + 8);
 		message->key = pvb_get64(in + 16);
+		return true;
+	case PVB_WIRE_MESSAGES:
+		if (len != PVB_WIRE_MESSAGES_SIZE)
+			return false;
+		message->bell = pvb_get32(in + 8);
+		message->messages = pvb_get32(in + 12);
+		/* Whatever became of those before it. */
+		message->fence = message->number;
 		return true;
 	default:
 		return false;

@@ -17,6 +17,15 @@
  *               address (8), length (8), rkey (4), zero (4)
  *   then        the bytes to copy
  *
+ * So does one for messages that were sent before it; it waits until the other side has
+ * received them, and makes durable what they brought since the last such request:
+ *
+ *   byte 0      kind: 5
+ *   bytes 1-3   zero
+ *   bytes 4-7   number of the request, among those of kind 1
+ *   bytes 8-11  as above
+ *   bytes 12-15 number of the newest message (entries of the message ring, below)
+ *
  * An answer says that requests up to a number are done:
  *
  *   byte 0      kind: 2; of entries of the message ring: 3
@@ -57,6 +66,7 @@ enum pvb_wire_kind {
 	PVB_WIRE_ANSWER = 2,	  /* to a request */
 	PVB_WIRE_RING_ANSWER = 3, /* to an entry of the message ring */
 	PVB_WIRE_REPLAY = 4,	  /* where receives are */
+	PVB_WIRE_MESSAGES = 5,	  /* a request, for messages sent before it */
 };
 
 struct pvb_wire_range {
@@ -73,6 +83,7 @@ struct pvb_wire_message {
 	uint32_t number;
 	uint32_t bell;
 	uint32_t fence;
+	uint32_t messages; /* of PVB_WIRE_MESSAGES: the newest's number */
 	struct pvb_wire_range range[PVB_WIRE_RANGES];
 	struct pvb_wire_range to; /* with copy */
 	uint64_t key;		  /* of PVB_WIRE_REPLAY, whose address is to.addr */
@@ -87,6 +98,11 @@ struct pvb_wire_entry {
 
 /* Returns the bytes used of out. message is within the limits above. */
 size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *message);
+static inline bool pvb_wire_asks(const struct pvb_wire_message *message)
+{
+	return message->kind == PVB_WIRE_REQUEST || message->kind == PVB_WIRE_MESSAGES;
+}
+
 /* False: not a message of ours. bytes then points into in. */
 bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t len);
 

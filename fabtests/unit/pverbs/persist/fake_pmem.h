@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#define FAKE_PMEM_MOST 8
+#define FAKE_PMEM_MOST 32
 
 struct fake_pmem {
 	struct fake_pmem_flush {
@@ -14,6 +14,7 @@ struct fake_pmem {
 	} flush[FAKE_PMEM_MOST]; /* the first */
 	unsigned int flushes;
 	unsigned int undrained; /* flushes since the last pmem_drain */
+	void (*hook)(void);	/* called as a flush begins; or NULL */
 };
 
 /* A test sets it to zero. */

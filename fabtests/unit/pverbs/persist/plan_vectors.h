@@ -49,22 +49,19 @@
 
 struct plan_vector {
 	uint8_t domains, rqs, natives, wires, parts;
-	bool imm_one_sided;
 	enum pvb_plan_op op;
 	const char *text;
 	uint8_t round_trips; /* of a and b together */
 	bool hold;	     /* of the last */
 };
 
-#define ROW_(op, imm, domains, rqs, natives, wires, parts, text, trips, hold)         \
+#define ROW_(op, domains, rqs, natives, wires, parts, text, trips, hold)              \
 	{                                                                             \
-		domains, rqs, natives, wires, parts, imm, PVB_PLAN_##op, text, trips, \
-			hold                                                          \
+		domains, rqs, natives, wires, parts, PVB_PLAN_##op, text, trips, hold \
 	}
-#define W_(...) ROW_(WRITE, false, __VA_ARGS__)
-#define WI_(...) ROW_(WRITE_IMM, false, __VA_ARGS__)
-#define WI1_(...) ROW_(WRITE_IMM, true, __VA_ARGS__)
-#define S_(...) ROW_(SEND, false, __VA_ARGS__)
+#define W_(...) ROW_(WRITE, __VA_ARGS__)
+#define WI_(...) ROW_(WRITE_IMM, __VA_ARGS__)
+#define S_(...) ROW_(SEND, __VA_ARGS__)
 
 static const struct plan_vector plan_vectors[] = {
 	/* Singleton Write. E1 where native. */
@@ -82,14 +79,6 @@ static const struct plan_vector plan_vectors[] = {
 	WI_(V_MHP, V_RQ, V_NATIVE, V_WIRE, V_ONE, "WI F C", 1, false),
 	WI_(V_WSP, V_RQ, V_NATIVE, V_IB, V_ONE, "WI C", 1, false),
 	WI_(V_WSP, V_RQ, V_NATIVE, V_IWARP, V_ONE, "WI F C", 1, false),
-	/* The same where the target opted in. */
-	WI1_(V_DMP_D, V_RQ, V_NO_FLUSH, V_IB, V_ONE, "SLOT WI A", 1, false),
-	WI1_(V_DMP_D, V_RQ, V_FLUSH | V_BOTH, V_IB, V_ONE, "WI FP C", 1, false),
-	WI1_(V_DMP_D, V_RQ, V_NATIVE, V_IWARP, V_ONE, "SLOT WI A", 1, false),
-	WI1_(V_DMP_N, V_RQ, V_NATIVE, V_WIRE, V_ONE, "WI F C", 1, false),
-	WI1_(V_MHP, V_RQ, V_NATIVE, V_WIRE, V_ONE, "WI F C", 1, false),
-	WI1_(V_WSP, V_RQ, V_NATIVE, V_IB, V_ONE, "WI C", 1, false),
-	WI1_(V_WSP, V_RQ, V_NATIVE, V_IWARP, V_ONE, "WI F C", 1, false),
 
 	/* Singleton Send; also the table's Send(a,b). Errata 2 and 3: the answer comes
 	 * from the target. */
@@ -130,17 +119,6 @@ static const struct plan_vector plan_vectors[] = {
 	WI_(V_MHP, V_RQ, V_NATIVE, V_IWARP, V_PAIR, "WI F C, WI! F C", 2, false),
 	WI_(V_WSP, V_RQ, V_NATIVE, V_IB, V_PAIR, "WI C, WI C", 1, false),
 	WI_(V_WSP, V_RQ, V_NATIVE, V_IWARP, V_PAIR, "WI F C, WI F C", 1, false),
-	WI1_(V_DMP_D, V_RQ, V_NO_FLUSH, V_IB, V_PAIR, "SLOT WI A, after SLOT WI A", 2,
-	     false),
-	WI1_(V_DMP_D, V_RQ, V_FLUSH | V_BOTH, V_IB, V_PAIR, "WI FP C, after WI FP C", 2,
-	     false),
-	WI1_(V_DMP_D, V_RQ, V_NATIVE, V_IWARP, V_PAIR, "SLOT WI A, after SLOT WI A", 2,
-	     false),
-	WI1_(V_DMP_N, V_RQ, V_NATIVE, V_WIRE, V_PAIR, "WI F C, WI! F C", 2, false),
-	WI1_(V_MHP, V_RQ, V_NATIVE, V_IB, V_PAIR, "WI F C, WI F C", 1, false),
-	WI1_(V_MHP, V_RQ, V_NATIVE, V_IWARP, V_PAIR, "WI F C, WI! F C", 2, false),
-	WI1_(V_WSP, V_RQ, V_NATIVE, V_IB, V_PAIR, "WI C, WI C", 1, false),
-	WI1_(V_WSP, V_RQ, V_NATIVE, V_IWARP, V_PAIR, "WI F C, WI F C", 1, false),
 
 	/* Two Sends. */
 	S_(V_DMP, V_DR, V_NATIVE, V_WIRE, V_PAIR, "SLOT S A, after SLOT S A", 2, false),

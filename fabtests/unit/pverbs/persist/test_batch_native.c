@@ -377,3 +377,76 @@ CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
 	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
 	durable_close(&d);
 }
+
+/* A FLUSH names one region. */
+CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
+{
+	static const uint32_t rkey[] = {0, 0x4100};
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+	const struct pvb_usual *usual;
+	struct durable d;
+	uint64_t key;
+
+	for (size_t i = 0; i < CRN_COUNT(rkey); i++) {
+		CT_NOTE("rkey 0x%x", rkey[i]);
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		usual = &d.conn->commit->usual;
+		op.key = usual->key;
+		/* Of the same kind. */
+		key = rkey[i] ? pvb_desc_key(rkey[i], &usual->desc) : op.key;
+		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, key, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
+			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		durable_close(&d);
+	}
+}
+
+/* The same while something is before it that a FLUSH does not make durable. */
+CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
+{
+	static const char *const before[] = {"nothing", "a message", "an injected one",
+					     "a durable write with data",
+					     "a write elsewhere"};
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+	struct durable d;
+
+	for (size_t i = 0; i < CRN_COUNT(before); i++) {
+		CT_NOTE("behind %s", before[i]);
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		op.key = d.conn->commit->usual.key;
+		if (i == 1)
+			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
+		else if (i == 2)
+			CT_EXPECT_EQ(fi_inject(d.w.ep, "1", 1, 0), 0);
+		else if (i == 3)
+			CT_EXPECT_EQ(durable_write(&d, 2, 0x100, 8, op.key,
+						   FI_REMOTE_CQ_DATA),
+				     0);
+		else if (i == 4)
+			CT_EXPECT_EQ(plain_write(&d, 2, 0x100, 8, 0x7000, FI_COMPLETION),
+				     0);
+		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
+			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		durable_close(&d);
+	}
+}

@@ -166,30 +166,11 @@ CT_TEST(control, a_tick_is_taken_note_of_by_a_counter_without_endpoint)
 	CT_EXPECT_EQ(fi_cntr_open(d.w.domain, &attr, &fid, NULL), 0);
 	cntr = crn_container_of(fid, struct crn_cntr, fid);
 	timer = (struct pollfd){.fd = d.lane->control->timer, .events = POLLIN};
-	pvb_control_tick(d.lane->control);
+	pvb_tick(d.lane->control);
 	CT_EXPECT_EQ(poll(&timer, 1, 10000), 1);
 	CT_EXPECT_EQ(cntr->arm(cntr), 0);
 	CT_EXPECT_EQ(poll(&timer, 1, 0), 0);
 	CT_EXPECT_EQ(atomic_load(&d.lane->control->ticks), 0);
 	CT_EXPECT_EQ(fi_close(&fid->fid), 0);
-	durable_close(&d);
-}
-
-CT_TEST(control, it_ticks_on_until_somebody_looks)
-{
-	struct durable d;
-	struct pvb_control *control;
-
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	control = d.lane->control;
-	pvb_control_tick(control);
-	CT_EXPECT_EQ(atomic_load(&control->ticks), 20);
-	/* A doorbell is looked at more often. */
-	atomic_store(&control->waiting, 1);
-	pvb_control_tick(control);
-	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
-	atomic_store(&control->waiting, 0);
-	pvb_control_tick(control);
-	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
 	durable_close(&d);
 }

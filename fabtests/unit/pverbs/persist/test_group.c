@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durable writes posted with FI_MORE: one flush of each region serves all of them. */
 #include <errno.h>
+#include "ct_fid.h"
 #include "durable.h"
 #include "fake_ex.h"
 #include "persist/execute.h"
@@ -316,6 +317,29 @@ CT_TEST(group, an_end_that_is_refused_ends_each_write_once_with_an_error)
 			durable_close(&d);
 		}
 	}
+}
+
+CT_TEST(group, an_end_that_is_refused_wakes_who_waits_for_its_writes)
+{
+	static const struct world_opts waiting = {
+		.tx_size = DEPTH,
+		.wait_obj = FI_WAIT_FD,
+	};
+	struct durable d;
+	struct fid *fid;
+
+	CT_ASSERT_TRUE(durable_open(&d, &waiting));
+	fid = &d.w.cq->fid;
+	CT_EXPECT_EQ(more(&d, 1, KEY_READS), 0);
+	while (fi_trywait(d.w.fabric, &fid, 1))
+		expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(ct_readable(fid));
+	fake_fail(FAKE_POST_SEND, 2, EINVAL);
+	CT_EXPECT_EQ(last(&d, 2, KEY_READS), 0);
+	CT_EXPECT_TRUE(ct_readable(fid));
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EINVAL);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EINVAL);
+	durable_close(&d);
 }
 
 CT_TEST(group, an_end_that_an_operation_behind_it_was_refused_for_is_tried_again)

@@ -2,6 +2,7 @@
 /* Durable operations end with the target's answer, in their turn, and once. */
 #include <rdma/fi_atomic.h>
 #include "durable.h"
+#include "persist/hold.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 
@@ -173,6 +174,124 @@ CT_TEST(hold, an_operation_half_posted_ends_once_although_the_queue_pair_breaks)
 	world_close_ep(&d.w);
 	CT_EXPECT_EQ(ends(&d, &errors), 0);
 	durable_close(&d);
+}
+
+static ssize_t durable_send(struct durable *d, uintptr_t number)
+{
+	struct iovec iov = {d, 8};
+	const struct fi_msg msg = {.msg_iov = &iov,
+				   .iov_count = 1,
+				   .context = NUMBER(number)};
+
+	return fi_sendmsg(d->w.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
+}
+
+/* A program that looks at nothing but its completion queue. */
+CT_TEST(hold, failed_operations_make_room_for_others)
+{
+	static const bool sends[] = {true, false};
+	unsigned int errors;
+	struct durable d;
+	ssize_t ret;
+
+	for (size_t i = 0; i < CRN_COUNT(sends); i++) {
+		uintptr_t count = 0;
+
+		CT_NOTE("sends: %d", sends[i]);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		do
+			ret = sends[i] ? durable_send(&d, count)
+				       : durable_write(&d, count, 64 * count, 8, KEY_ASKS,
+						       0);
+		while (!ret && ++count);
+		CT_EXPECT_EQ(ret, -FI_EAGAIN);
+		CT_EXPECT_EQ(count, PVB_LANE_CREDITS);
+		fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
+		CT_EXPECT_EQ(ends(&d, &errors), count);
+		CT_EXPECT_EQ(errors, count);
+		CT_EXPECT_EQ(sends[i] ? durable_send(&d, count)
+				      : durable_write(&d, count, 0, 8, KEY_ASKS, 0),
+			     0);
+		durable_close(&d);
+	}
+}
+
+/* The same, when the peer ends the connection instead of answering. */
+CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&d, 1), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	fake_event(d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	expect_no_comp(d.w.cq); /* it finds the event */
+	expect_cq_error(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_ECANCELED);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_send(&d, 2), -FI_ESHUTDOWN);
+	expect_event(d.w.eq, FI_SHUTDOWN, &d.w.ep->fid, NULL, 0);
+	expect_no_event(d.w.eq);
+	durable_close(&d);
+}
+
+/* Whoever reads the event queue meanwhile does the same. */
+CT_TEST(hold, looking_for_events_waits_for_nobody)
+{
+	struct durable d;
+	struct pvb_eq *eq;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	eq = pvb_eq_of(crn_eq_of(d.w.eq));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&d, 1), 0);
+	durable_complete(&d);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	pthread_mutex_lock(&eq->cm_lock);
+	expect_no_comp(d.w.cq);
+	pthread_mutex_unlock(&eq->cm_lock);
+	CT_EXPECT_EQ(atomic_load(&eq->looking), 0);
+	durable_close(&d);
+}
+
+/* Else the message behind it is taken for the durable one, and the answer to that for
+ * nobody's. */
+CT_TEST(hold, an_entry_whose_message_was_refused_is_not_another_messages)
+{
+	struct pvb_wire_entry entry;
+	const struct fake_wr *wr;
+	struct durable d;
+
+	for (int kind = 0; kind < 3; kind++) {
+		CT_NOTE("kind %d", kind);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		fake_fail(FAKE_POST_SEND, 2, EINVAL);
+		CT_EXPECT_EQ(durable_send(&d, 1), 0);
+		expect_cq_error(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_EINVAL);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 1);
+		if (kind == 0)
+			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
+		else if (kind == 1)
+			CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_ARRIVED,
+						   FI_REMOTE_CQ_DATA),
+				     0);
+		else
+			CT_EXPECT_EQ(durable_send(&d, 2), 0);
+		/* In its place, ahead of the message. */
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
+		wr = fake_wr(&d.w.qp->sq, 1);
+		CT_EXPECT_EQ(wr->opcode, IBV_WR_RDMA_WRITE);
+		CT_EXPECT_EQ(wr->remote_addr, fake_wr(&d.w.qp->sq, 0)->remote_addr);
+		pvb_wire_parse_entry(&entry, (const void *)(uintptr_t)wr->sge[0].addr);
+		CT_EXPECT_EQ(entry.number, 1);
+		CT_EXPECT_EQ(entry.message, kind == 2);
+		/* And no longer. */
+		CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(3)), 0);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 4);
+		durable_close(&d);
+	}
 }
 
 CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)

@@ -159,6 +159,28 @@ CT_TEST(lane, messages_that_find_no_place_are_not_sent)
 	durable_close(&d);
 }
 
+/* Also when there is a place again that nobody has used for them yet. */
+CT_TEST(lane, answers_that_are_owed_come_first)
+{
+	const struct pvb_wire_message other = {.kind = PVB_WIRE_ANSWER};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	for (unsigned int i = 0; i < PVB_LANE_MESSAGES; i++)
+		CT_EXPECT_TRUE(pvb_lane_send(d.lane, &other));
+	CT_EXPECT_TRUE(pvb_lane_answer(d.lane, 1, 0));
+	atomic_fetch_add(&d.lane->sent, 1);
+	CT_EXPECT_TRUE(pvb_lane_answer(d.lane, 2, 0));
+	CT_EXPECT_EQ(d.control->sq.posted, PVB_LANE_MESSAGES);
+	atomic_fetch_sub(&d.lane->sent, 1);
+	fake_complete_all(d.control);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(d.control->sq.posted, PVB_LANE_MESSAGES + 2);
+	CT_EXPECT_EQ(durable_sent(&d, PVB_LANE_MESSAGES).number, 1);
+	CT_EXPECT_EQ(durable_sent(&d, PVB_LANE_MESSAGES + 1).number, 2);
+	durable_close(&d);
+}
+
 CT_TEST(lane, a_place_that_is_kept_is_nobody_elses)
 {
 	const struct pvb_wire_message answer = {.kind = PVB_WIRE_ANSWER};

@@ -55,6 +55,39 @@ CT_TEST(lift, each_kind_of_memory_in_its_way)
 	}
 }
 
+CT_TEST(lift, atomics_are_lifted_as_writes_are)
+{
+	const struct world_opts opts = {.tx_size = 64,
+					.caps = FI_MSG | FI_RMA | FI_ATOMIC |
+						FI_RMA_PMEM};
+	uint64_t one = 1, old = 0, compare = 2;
+	struct durable d;
+
+	for (int kind = 0; kind < 3; kind++) {
+		CT_NOTE("kind %d", kind);
+		CT_ASSERT_TRUE(durable_open(&d, &opts));
+		if (kind == 0)
+			CT_EXPECT_EQ(fi_atomic(d.w.ep, &one, 1, NULL, 0, DURABLE_ADDR,
+					       KEY_READS, FI_UINT64, FI_SUM, NUMBER(1)),
+				     0);
+		else if (kind == 1)
+			CT_EXPECT_EQ(fi_inject_atomic(d.w.ep, &one, 1, 0, DURABLE_ADDR,
+						      KEY_READS, FI_UINT64, FI_SUM),
+				     0);
+		else
+			CT_EXPECT_EQ(fi_compare_atomic(d.w.ep, &one, 1, NULL, &compare,
+						       NULL, &old, NULL, 0, DURABLE_ADDR,
+						       KEY_READS, FI_UINT64, FI_CSWAP,
+						       NUMBER(1)),
+				     0);
+		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
+		CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
+		CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 1)->remote_addr, DURABLE_ADDR + 7);
+		durable_close(&d);
+	}
+}
+
 CT_TEST(lift, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
 {
 	struct durable d;
@@ -301,5 +334,46 @@ CT_TEST(lift, a_message_that_was_never_posted_is_not_counted)
 		     0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 24);
 	CT_EXPECT_EQ(d.conn->commit->messages, 0);
+	durable_close(&d);
+}
+
+/* Of durable operations without a completion what is fenced behind them tells. */
+CT_TEST(lift, a_plain_fence_lifts_what_was_to_be_durable_and_nothing_else)
+{
+	const struct world_opts opts = {.tx_size = 64,
+					.cq_flags = FI_SELECTIVE_COMPLETION};
+	static const bool owed[] = {true, false};
+	struct durable d;
+
+	for (size_t i = 0; i < CRN_COUNT(owed); i++) {
+		CT_NOTE("owed: %d", owed[i]);
+		CT_ASSERT_TRUE(durable_open(&d, &opts));
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS,
+					 owed[i] ? FI_COMMIT_COMPLETE : 0),
+			     0);
+		CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_READS,
+					 FI_COMPLETION | FI_FENCE),
+			     0);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, owed[i] ? 3 : 2);
+		CT_EXPECT_EQ(opcode(&d, 1),
+			     owed[i] ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(lift, a_plain_fence_waits_for_what_the_device_does_not)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_COMPLETION | FI_FENCE),
+		     -FI_EAGAIN);
+	durable_complete(&d);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_COMPLETION | FI_FENCE),
+		     0);
 	durable_close(&d);
 }

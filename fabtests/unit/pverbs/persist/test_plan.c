@@ -6,7 +6,6 @@
 /* A cell, each field one bit of a vector's. */
 struct cell {
 	uint8_t domain, rq, native, wire, part;
-	bool imm_one_sided;
 	enum pvb_plan_op op;
 };
 
@@ -25,7 +24,6 @@ static struct pvb_plan_query cell_query(const struct cell *cell)
 	query.rq_pm = cell->rq == V_PM;
 	query.weak = !ib;
 	query.doorbell = ib;
-	query.imm_one_sided = cell->imm_one_sided;
 	return query;
 }
 
@@ -39,8 +37,7 @@ static const struct plan_vector *find_vector(const struct cell *cell)
 
 		if (at->op != cell->op || !(at->domains & cell->domain) ||
 		    !(at->rqs & cell->rq) || !(at->natives & cell->native) ||
-		    !(at->wires & cell->wire) || !(at->parts & cell->part) ||
-		    at->imm_one_sided != cell->imm_one_sided)
+		    !(at->wires & cell->wire) || !(at->parts & cell->part))
 			continue;
 		CT_EXPECT_TRUE(found == NULL);
 		found = at;
@@ -56,9 +53,8 @@ static void check_cell(const struct cell *cell)
 	char text[128], part[64];
 	unsigned int trips;
 
-	CT_NOTE("domain %#x rq %#x native %#x wire %#x part %#x op %d imm %d",
-		cell->domain, cell->rq, cell->native, cell->wire, cell->part, cell->op,
-		cell->imm_one_sided);
+	CT_NOTE("domain %#x rq %#x native %#x wire %#x part %#x op %d", cell->domain,
+		cell->rq, cell->native, cell->wire, cell->part, cell->op);
 	CT_ASSERT_TRUE(vector);
 	CT_ASSERT_EQ(pvb_plan(&query, &a), 0);
 	pvb_plan_text(&a, cell->op, text, sizeof(text));
@@ -100,9 +96,9 @@ static bool next_cell(struct cell *cell)
 	return false;
 }
 
-static void check_table(enum pvb_plan_op op, bool imm_one_sided)
+static void check_table(enum pvb_plan_op op)
 {
-	struct cell cell = {1, 1, 1, 1, 1, imm_one_sided, op};
+	struct cell cell = {1, 1, 1, 1, 1, op};
 	unsigned int cells = 0;
 
 	do {
@@ -114,20 +110,15 @@ static void check_table(enum pvb_plan_op op, bool imm_one_sided)
 
 CT_TEST(plan, writes_follow_the_tables)
 {
-	check_table(PVB_PLAN_WRITE, false);
+	check_table(PVB_PLAN_WRITE);
 }
 
 CT_TEST(plan, writes_with_immediate_are_durable_before_the_target_reports_them)
 {
-	check_table(PVB_PLAN_WRITE_IMM, false);
-}
-
-CT_TEST(plan, writes_with_immediate_follow_the_tables_where_the_target_opted_in)
-{
-	check_table(PVB_PLAN_WRITE_IMM, true);
+	check_table(PVB_PLAN_WRITE_IMM);
 }
 
 CT_TEST(plan, sends_follow_the_tables)
 {
-	check_table(PVB_PLAN_SEND, false);
+	check_table(PVB_PLAN_SEND);
 }

@@ -94,7 +94,7 @@ CT_TEST(plan_choice, the_message_method_can_be_forced)
 
 	for (i = 0; i < CRN_COUNT(cases); i++) {
 		query = plain_query(cases[i].op);
-		query.force_message = query.rq_pm = query.imm_one_sided = true;
+		query.force_message = query.rq_pm = true;
 		query.target.domain = PVB_WSP;
 		query.target.flush = query.native_flush = true;
 		CT_EXPECT_STREQ(text_of(&query), cases[i].text);

@@ -85,7 +85,7 @@ static const char *broken_safety(const struct pvb_plan_query *query,
 	if (bare && (target->domain != PVB_WSP || query->weak))
 		return "a completion alone only under WSP";
 	if (query->op == PVB_PLAN_WRITE_IMM && target->domain == PVB_DMP &&
-	    !query->imm_one_sided && plan->end == PVB_END_COMPLETION)
+	    plan->end == PVB_END_COMPLETION)
 		return "nothing reported at the target before it is durable";
 	if (query->before & PVB_BEFORE_UNKNOWN && query->op != PVB_PLAN_LIFT &&
 	    !plan->after)
@@ -111,7 +111,7 @@ static uint32_t take(uint32_t *number, uint32_t values)
 	return digit;
 }
 
-#define QUERIES (4096u * 64 * 3 * 3 * 5)
+#define QUERIES (2048u * 64 * 3 * 3 * 5)
 
 /* Digit by digit of a number: every query there is, but for sizes beyond three. */
 static struct pvb_plan_query numbered_query(uint32_t number)
@@ -131,7 +131,6 @@ static struct pvb_plan_query numbered_query(uint32_t number)
 		&query.weak,
 		&query.doorbell,
 		&query.control,
-		&query.imm_one_sided,
 		&query.force_message,
 	};
 	uint32_t i;

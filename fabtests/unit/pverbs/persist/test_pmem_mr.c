@@ -2,6 +2,7 @@
 /* FI_RMA_PMEM: a file that is declared persistent stands for persistent memory. */
 #include <errno.h>
 #include "../world.h"
+#include "persist/control.h"
 #include "pmem_file.h"
 
 #define LEN 8192
@@ -19,14 +20,20 @@ static struct {
 } pm;
 
 /* say: what the configuration says of the file. */
-static bool pm_open(uint64_t caps, const char *say)
+static bool pm_open_as(uint64_t caps, const char *say, int durable)
 {
 	world_reset();
+	pvb_params.durable = durable;
 	fake_devices[0].caps_ex = caps;
 	CT_EXPECT_TRUE(pmem_file_open(&pm.file, LEN, say));
 	pm.mem = pm.file.mem;
 	pm.mr = NULL;
 	return !ct_failed() && world_open_domain(&pm.w, NULL);
+}
+
+static bool pm_open(uint64_t caps, const char *say)
+{
+	return pm_open_as(caps, say, PVB_DURABLE_OFF);
 }
 
 static void pm_close(void)
@@ -172,6 +179,46 @@ CT_TEST(pmem_mr, every_call_form_takes_the_flag)
 		     -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(fi_mr_regattr(pm.w.domain, &attr, FI_RMA_PMEM, &pm.mr),
 		     -FI_EOPNOTSUPP);
+	pm_close();
+}
+
+/* Is it one that peers may ask to be made durable? */
+static bool known_to_peers(void)
+{
+	struct pvb_control *control =
+		crn_container_of(pm.w.domain, struct pvb_domain, fid)->control;
+	const struct pvb_target *target;
+
+	pthread_mutex_lock(&control->lock);
+	target = pvb_target_holding(control, (uintptr_t)pm.mem, LEN);
+	pthread_mutex_unlock(&control->lock);
+	return target;
+}
+
+static void known_when_deregistered(void *known)
+{
+	*(bool *)known = known_to_peers();
+}
+
+CT_TEST(pmem_mr, a_region_is_not_flushed_once_the_device_has_given_it_up)
+{
+	bool known = true;
+
+	CT_ASSERT_TRUE(pm_open_as(0, "persistent=yes\n", PVB_DURABLE_ON));
+	CT_ASSERT_EQ(reg(pm.mem, REMOTE), 0);
+	CT_EXPECT_TRUE(known_to_peers());
+	fake_devices[0].dereg_hook = known_when_deregistered;
+	fake_devices[0].dereg_hook_arg = &known;
+	/* One that the device still uses stays as it was. */
+	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
+	CT_EXPECT_EQ(fi_close(&pm.mr->fid), -FI_EBUSY);
+	CT_EXPECT_FALSE(known);
+	CT_EXPECT_TRUE(known_to_peers());
+	CT_EXPECT_EQ(fi_close(&pm.mr->fid), 0);
+	CT_EXPECT_FALSE(known);
+	CT_EXPECT_FALSE(known_to_peers());
+	fake_devices[0].dereg_hook = NULL;
+	pm.mr = NULL;
 	pm_close();
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The target's side: what it is asked to do, and by whom. */
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 #include "durable.h"
 
@@ -265,9 +267,41 @@ CT_TEST(respond, a_target_that_calls_nothing_has_a_thread)
 	durable_message(&at.d, &message);
 	CT_EXPECT_SOON(atomic_load(&at.d.lane->control->waiting) == 1);
 	at.d.lane->area->bell = 1;
-	CT_EXPECT_SOON(atomic_load(&at.d.lane->control->waiting) == 0);
+	CT_EXPECT_SOON(atomic_load(&at.d.lane->sends) == 1);
+	CT_EXPECT_EQ(atomic_load(&at.d.lane->control->waiting), 0);
 	CT_EXPECT_EQ(answered(1), 0);
 	close_target();
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+	handled++;
+}
+
+/* One that every thread of the program blocks is for its sigwait(3), not for ours. */
+CT_TEST(respond, the_thread_takes_no_signal_of_the_programs)
+{
+	const struct sigaction action = {.sa_handler = handle};
+	const struct timespec now = {0};
+	struct sigaction old_action;
+	sigset_t term, old;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	handled = 0;
+	CT_ASSERT_TRUE(open_target());
+	CT_EXPECT_EQ(pvb_control_thread_start(at.d.lane->control), 0);
+	CT_EXPECT_SOON(ct_waiting() == 1);
+	sigaction(SIGTERM, &action, &old_action);
+	pthread_sigmask(SIG_BLOCK, &term, &old);
+	CT_EXPECT_EQ(kill(getpid(), SIGTERM), 0);
+	CT_EXPECT_EQ(sigtimedwait(&term, NULL, &now), SIGTERM);
+	CT_EXPECT_EQ(handled, 0);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	close_target();
+	sigaction(SIGTERM, &old_action, NULL);
 }
 
 CT_TEST(respond, numbers_of_requests_go_round)

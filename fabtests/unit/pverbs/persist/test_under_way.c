@@ -75,7 +75,7 @@ CT_TEST(under_way, what_ended_long_ago_is_not_under_way)
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
 	end_one(&d, 1);
 	/* One of those that were posted since. */
-	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, 0x7000, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 0, 0, 0x7000, FI_COMPLETION), 0);
 	end_one(&d, 2);
 	go_on(&d, 1u << 31);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x1000, 8, KEY_VISIBLE, FI_FENCE), 0);

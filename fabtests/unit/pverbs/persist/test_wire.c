@@ -122,9 +122,32 @@ CT_TEST(wire, other_kinds_are_nothing)
 		message[0] = (uint8_t)kind;
 		CT_NOTE("kind %u", kind);
 		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 8), kind == 2 || kind == 3);
-		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 16), kind == 1);
+		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 16), kind == 1 || kind == 5);
 		CT_EXPECT_EQ(pvb_wire_parse(&out, message, 24), kind == 4);
 	}
+}
+
+CT_TEST(wire, a_request_for_messages_is_of_sixteen_bytes)
+{
+	const struct pvb_wire_message in = {.kind = PVB_WIRE_MESSAGES,
+					    .number = 0x01020304,
+					    .bell = 0xfffefdfc,
+					    .messages = 0x80000001};
+	static const uint8_t want[] = {5,    0,	   0,	 0,    4, 3, 2, 1,
+				       0xfc, 0xfd, 0xfe, 0xff, 1, 0, 0, 0x80};
+	struct pvb_wire_message out;
+	uint8_t message[PVB_WIRE_SIZE];
+
+	CT_ASSERT_EQ(pvb_wire_pack(message, &in), sizeof(want));
+	CT_EXPECT_MEMEQ(message, want, sizeof(want));
+	CT_EXPECT_FALSE(pvb_wire_parse(&out, message, 15));
+	CT_EXPECT_FALSE(pvb_wire_parse(&out, message, 17));
+	CT_ASSERT_TRUE(pvb_wire_parse(&out, message, 16));
+	CT_EXPECT_TRUE(pvb_wire_asks(&out));
+	CT_EXPECT_EQ(out.number, in.number);
+	CT_EXPECT_EQ(out.bell, in.bell);
+	CT_EXPECT_EQ(out.messages, in.messages);
+	CT_EXPECT_EQ(out.fence, in.number);
 }
 
 CT_TEST(wire, an_entry_comes_back)

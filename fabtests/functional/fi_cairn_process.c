@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes with everything open: their children, which have copies of all of it and none
+ * of the threads, and their end. With persistent memory (FI_CAIRN_PMEM) a thread of the
+ * provider's works meanwhile.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+#define TIMES 10
+
+/* A process with a connection to itself that has been used. */
+struct open {
+	struct scene s;
+	uint8_t *mem; /* of mr; stays mapped */
+	struct fid_mr *mr;
+};
+
+static int open_all(struct fct *t, struct open *o)
+{
+	int ret = 0;
+
+	o->mr = NULL;
+	ret = scene_open(&o->s, t);
+	if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !o->s.here)) {
+		ret = fct_skip(t, "not offered: %s", o->s.doing);
+		scene_close(&o->s);
+		return ret;
+	}
+	if (o->s.err || scene_message(&o->s))
+		FCT_FAIL(t, "%s: %s", o->s.doing, fi_strerror(-o->s.err));
+	if (!getenv("FI_CAIRN_PMEM"))
+		return 0;
+	FCT_DO(fct_pmem_map(t, &o->mem));
+	FCT_CALL(t, fi_mr_reg(o->s.domain, o->mem, FCT_PMEM_LEN,
+			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, FI_RMA_PMEM, &o->mr,
+			      NULL));
+out:
+	return ret;
+}
+
+static int close_all(struct fct *t, struct open *o)
+{
+	int ret = 0;
+
+	if (o->mr)
+		FCT_CALL(t, fi_close(&o->mr->fid));
+	scene_close(&o->s);
+	if (o->s.wrong[0])
+		FCT_FAIL(t, "%s", o->s.wrong);
+	ret = 0;
+out:
+	return ret;
+}
+
+/* ---- children ---- */
+
+static int ends(struct fct *t, struct open *o)
+{
+	return 0;
+}
+
+static int runs_another_program(struct fct *t, struct open *o)
+{
+	execl("/bin/true", "true", (char *)NULL);
+	return 1;
+}
+
+/* Of what it inherited nothing is its own: closing changes nothing for anybody. */
+static int closes(struct fct *t, struct open *o)
+{
+	struct fid *fids[] = {
+		&o->s.active.ep->fid,
+		&o->s.passive.ep->fid,
+		&o->s.srx->fid,
+		&o->s.pep->fid,
+		o->mr ? &o->mr->fid : &o->s.mr->fid,
+		&o->s.mr->fid,
+		&o->s.cntr->fid,
+		&o->s.cq->fid,
+		&o->s.domain->fid,
+		&o->s.eq->fid,
+		&o->s.fabric->fid,
+	};
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(fids) / sizeof(fids[0]); i++)
+		FCT_CALL(t, fi_close(fids[i]));
+out:
+	return ret;
+}
+
+static __attribute__((unused)) int begins_anew(struct fct *t, struct open *o)
+{
+	struct scene s;
+
+	if (scene_open(&s, t) || scene_message(&s) || scene_transfers(&s))
+		return fct_fail_at(t, NULL, 0, "%s: %s", s.doing, fi_strerror(-s.err));
+	scene_close(&s);
+	return s.wrong[0] ? fct_fail_at(t, NULL, 0, "%s", s.wrong) : 0;
+}
+
+static int forks(struct fct *t, int (*child)(struct fct *t, struct open *o))
+{
+	struct open o;
+	int i, how, ret;
+	pid_t pid;
+
+	FCT_DO(open_all(t, &o));
+	if (t->result == FCT_SKIP)
+		return 0;
+	for (i = 0; i < TIMES; i++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			fct_watchdog(t);
+			how = child(t, &o);
+			if (how)
+				fprintf(stderr, "in the child: %s\n", t->why);
+			exit(how ? 9 : 0);
+		}
+		FCT_TRUE(t, pid > 0);
+		/* Meanwhile, and after its end. */
+		if (scene_message(&o.s))
+			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
+		FCT_EQ(t, waitpid(pid, &how, 0), pid);
+		FCT_TRUE(t, WIFEXITED(how));
+		FCT_EQ(t, WEXITSTATUS(how), 0);
+		if (scene_message(&o.s) || scene_transfers(&o.s))
+			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
+	}
+	FCT_DO(close_all(t, &o));
+out:
+	return ret;
+}
+
+static int fork_exit(struct fct *t)
+{
+	return forks(t, ends);
+}
+
+static int fork_exec(struct fct *t)
+{
+	return forks(t, runs_another_program);
+}
+
+static int fork_close(struct fct *t)
+{
+	return forks(t, closes);
+}
+
+static int fork_anew(struct fct *t)
+{
+#ifdef __SANITIZE_THREAD__
+	return fct_skip(t, "ThreadSanitizer lets no such child start threads");
+#else
+	return forks(t, begins_anew);
+#endif
+}
+
+/* ---- the end ---- */
+
+static atomic_uint reads;
+
+/* Runs until the process is no more, also when libraries have been ended. */
+static _Noreturn void *reads_on(void *cq)
+{
+	struct fi_cq_err_entry err = {0};
+	struct fi_cq_data_entry e;
+
+	for (;; reads++) {
+		if (fi_cq_read(cq, &e, 1) == -FI_EAVAIL)
+			fi_cq_readerr(cq, &err, 0);
+	}
+}
+
+/* Streams are flushed when every library has been ended: not before the thread has gone
+ * on for a while. */
+static ssize_t flush_last(void *cookie, const char *buf, size_t size)
+{
+	const unsigned int enough = reads + 1000;
+	const uint64_t end = fct_now_ms() + 5000;
+
+	while ((int)(enough - reads) > 0 && fct_now_ms() < end)
+		sched_yield();
+	return (ssize_t)size;
+}
+
+static _Noreturn void ends_open(struct fct *t)
+{
+	pthread_t thread;
+	struct open o;
+	FILE *last;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fct_watchdog(t);
+	if (open_all(t, &o) || t->result == FCT_SKIP)
+		exit(t->result == FCT_SKIP ? 77 : 9);
+	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
+	if (!last || fputc('!', last) == EOF || scene_in_flight(&o.s) ||
+	    pthread_create(&thread, NULL, reads_on, o.s.cq))
+		exit(9);
+	exit(0);
+}
+
+/* What is open and in flight when a process ends is nobody's any more. */
+static int exit_open(struct fct *t)
+{
+	int i, how, ret = 0;
+	pid_t pid;
+
+	for (i = 0; i < TIMES; i++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			ends_open(t);
+		FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+		if (WIFSIGNALED(how))
+			FCT_FAIL(t, "the process ended by signal %d", WTERMSIG(how));
+		if (WEXITSTATUS(how) == 77)
+			return fct_skip(t, "not offered");
+		FCT_EQ(t, WEXITSTATUS(how), 0);
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+/* A program that loads libfabric, and unloads it with everything open. */
+static int unload(struct fct *t)
+{
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	int how, ret = 0;
+	pid_t pid;
+
+	if (!t->opts.prov || strcmp(t->opts.prov, "pverbs") != 0)
+		return fct_skip(t, "a provider that is part of libfabric goes with it");
+	FCT_TRUE(t, len > 0);
+	path[len] = '\0';
+	strcpy(strrchr(path, '/') + 1, "plugin_host");
+	if (access(path, X_OK))
+		return fct_skip(t, "plugin_host is not installed");
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		execl(path, "plugin_host", t->opts.prov, t->opts.src, (char *)NULL);
+		_exit(9);
+	}
+	FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+	FCT_TRUE(t, WIFEXITED(how));
+	FCT_EQ(t, WEXITSTATUS(how), 0);
+	ret = 0;
+out:
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fct_case cases[] = {
+		{"exit_open", "a process ends with everything open and in flight",
+		 exit_open},
+		{"unload", "libfabric is unloaded with everything open", unload},
+		{"fork_exit", "a child ends: its parent's connection goes on", fork_exit},
+		{"fork_exec", "a child runs another program", fork_exec},
+		{"fork_close", "a child closes what it inherited", fork_close},
+		{"fork_anew", "a child opens objects of its own", fork_anew},
+	};
+	const struct fct_prog prog = {
+		.name = "fi_cairn_process",
+		.what = "Children and ends of processes with everything open.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.single = true,
+		.forks = true,
+	};
+
+	return fct_main(argc, argv, &prog);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Durable messages to a target that is gone, sent by a program that reads its completion
+ * queue and nothing else: what is refused for lack of room becomes possible or an error,
+ * and everything ends.
+ */
+#include <unistd.h>
+#include <signal.h>
+
+#include "lost.h"
+
+static ssize_t send_durable(struct lost *p)
+{
+	const struct iovec iov = {p->m.buf, LOST_LEN};
+	const struct fi_msg msg = {.msg_iov = &iov,
+				   .desc = &p->m.desc,
+				   .iov_count = 1,
+				   .context = &p->ctx[p->posted]};
+	const ssize_t n =
+		fi_sendmsg(p->c[LOST_PEER].ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
+
+	p->posted += !n;
+	return n;
+}
+
+static int send_some(struct lost *p, unsigned int count)
+{
+	struct fct *t = p->l.t;
+	int ret = 0;
+
+	fct_fill(p->m.buf, LOST_LEN, 3);
+	p->m.buf[0] = 1;
+	while (count--)
+		FCT_CALL(t, send_durable(p));
+out:
+	return ret;
+}
+
+/* Tries until a send is taken, or refused for good. */
+static int send_one_more(struct lost *p)
+{
+	struct fct *t = p->l.t;
+	struct fi_cq_data_entry e;
+	struct fct_wait w;
+	ssize_t n;
+	int ret = 0;
+
+	p->posted = 0;
+	p->ended[0] = 0;
+	fct_wait_init(&w, t, "room for one more, or an error");
+	while ((n = send_durable(p)) == -FI_EAGAIN) {
+		FCT_EQ(t, fi_cq_read(p->l.txcq, &e, 1), -FI_EAGAIN);
+		FCT_DO(fct_wait_again(&w));
+	}
+	fct_note(t, "one more: %s", fi_strerror((int)-n));
+	FCT_DO(lost_await_ended(p));
+	FCT_TRUE(t, n || p->err[0]);
+out:
+	return ret;
+}
+
+static int all_failed(struct lost *p)
+{
+	struct fct *t = p->l.t;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < p->posted; i++)
+		FCT_TRUE(t, p->err[i]);
+out:
+	return ret;
+}
+
+static int be_killed(struct fct *t)
+{
+	struct lost p = {.l.t = t,
+			 .caps = FI_RMA_PMEM,
+			 .expose = lost_expose_pmem,
+			 .receive = lost_receive_pmem};
+
+	if (!lost_connect(&p, t))
+		for (;;)
+			pause();
+	return fct_link_down(&p.l, -1);
+}
+
+static int fill(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(lost_stand_still(&p));
+	FCT_DO(send_some(&p, LOST_OPS));
+	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_DO(lost_await_ended(&p));
+	FCT_DO(all_failed(&p));
+	FCT_DO(send_one_more(&p));
+	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(lost_quiet(&p));
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static int leave(struct fct *t)
+{
+	struct lost p = {.l.t = t,
+			 .caps = FI_RMA_PMEM,
+			 .expose = lost_expose_pmem,
+			 .receive = lost_receive_pmem};
+	int ret;
+
+	FCT_DO(lost_connect(&p, t));
+	FCT_DO(lost_await_message(&p));
+	FCT_CALL(t, fi_shutdown(p.c[LOST_PEER].ep, 0));
+	FCT_DO(lost_await_shutdown(&p));
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+static int be_left(struct fct *t)
+{
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	int ret;
+
+	FCT_DO(lost_listen(&p, t));
+	FCT_DO(send_some(&p, 4));
+	/* Some may be durable: the other side looks at its bystander before it closes. */
+	FCT_DO(lost_await_ended(&p));
+	FCT_DO(send_one_more(&p));
+	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(lost_quiet(&p));
+out:
+	return fct_link_down(&p.l, ret);
+}
+
+/* Longer than any case lasts. */
+static const char *const late[] = {"FI_PVERBS_COMMIT_TIMEOUT", "3600000", NULL};
+
+int lost_durable_full(struct fct *t)
+{
+	return lost_have_pmem(t)
+		       ? -1
+		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
+							  .env = late,
+							  .killed = true,
+							  .listens = fill,
+							  .connects = be_killed});
+}
+
+int lost_durable_left(struct fct *t)
+{
+	return lost_have_pmem(t) ? -1
+				 : lost_play(t, &(struct lost_play){.prov = "pverbs",
+								    .env = late,
+								    .listens = be_left,
+								    .connects = leave});
+}

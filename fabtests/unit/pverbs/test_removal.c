@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A device that is taken away: what ends, who wakes, what is refused, and closing. */
+#include <pthread.h>
+#include "persist/durable.h"
+#include "removal.h"
+
+static void world_remove(struct world *w)
+{
+	fake_remove(&fake_devices[0],
+		    crn_container_of(w->domain, struct pvb_domain, fid)->verbs);
+}
+
+/* More reads in vain than a program makes before it looks for events of the device. */
+static void read_in_vain(struct fid_cq *cq)
+{
+	struct fi_cq_data_entry entry;
+
+	for (int i = 0; i < 10000; i++) {
+		if (fi_cq_read(cq, &entry, 1) != -FI_EAGAIN)
+			break;
+	}
+}
+
+/* A device that takes with it what it was given, or flushes it. */
+static void all_ends_once(bool silent)
+{
+	struct fid_ep *idle;
+	struct world w;
+	unsigned int errors;
+
+	CT_NOTE("silent: %d", silent);
+	world_reset();
+	fake_devices[0].no_flush = silent;
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &idle));
+	CT_EXPECT_EQ(recv_number(idle, 20), 0);
+	for (uintptr_t i = 1; i < 5; i++)
+		CT_EXPECT_EQ(send_number(w.ep, i), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 10), 0);
+	CT_EXPECT_EQ(send_more(w.ep, 5), 0);
+	CT_EXPECT_TRUE(fake_complete(w.qp, 1));
+	world_remove(&w);
+	/* What the device did stays done. */
+	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	read_in_vain(w.cq);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 6);
+	CT_EXPECT_EQ(errors, 6);
+	fake_flush(w.qp);
+	read_in_vain(w.cq);
+	expect_no_comp(w.cq);
+	expect_no_event(w.eq);
+	fake_event(w.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
+	fake_event(w.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_no_event(w.eq);
+	CT_EXPECT_EQ(fi_close(&idle->fid), 0);
+	world_close_ep(&w);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
+
+CT_TEST(removal, each_operation_ends_once_and_each_connection_hears_of_it_once)
+{
+	all_ends_once(true);
+	all_ends_once(false);
+}
+
+/* rdma_cm may be the first to say so. */
+CT_TEST(removal, an_event_of_the_connection_ends_all_of_the_device)
+{
+	unsigned int errors;
+	struct world w;
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	fake_devices[0].gone = true;
+	fake_event(w.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
+	CT_EXPECT_EQ(send_number(w.ep, 2), -FI_ENODEV);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
+	CT_EXPECT_EQ(errors, 1);
+	world_close(&w);
+}
+
+CT_TEST(removal, what_is_posted_and_not_read_ends_when_the_endpoint_closes)
+{
+	unsigned int errors;
+	struct world w;
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(send_quietly(w.ep, 2), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 3), 0);
+	pvb_params.close_timeout = 600000;
+	world_remove(&w);
+	world_close_ep(&w);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 3);
+	CT_EXPECT_EQ(errors, 3);
+	world_close(&w);
+}
+
+CT_TEST(removal, new_calls_say_that_there_is_no_device)
+{
+	struct fi_cq_attr cq_attr = {.wait_obj = FI_WAIT_NONE};
+	struct fi_rx_attr rx_attr = {.size = 4, .iov_limit = 1};
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	static char buf[8];
+	struct fi_cq_data_entry entry;
+	struct fid_cntr *cntr;
+	struct fid_ep *ep, *srx;
+	struct fid_cq *cq;
+	struct fid_mr *mr;
+	struct fid *fids[1];
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	CT_ASSERT_EQ(fi_srx_context(w.domain, &rx_attr, &srx, NULL), 0);
+	CT_EXPECT_EQ(recv_number(srx, 1), 0);
+	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &w.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	world_remove(&w);
+	/* Before anybody has heard of it. */
+	CT_EXPECT_EQ(fi_enable(ep), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_connect(ep, w.info->dest_addr, NULL, 0), -FI_ENODEV);
+	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(recv_number(w.ep, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(recv_number(srx, 2), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, -1), -FI_ENODEV);
+	fids[0] = &w.cq->fid;
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_cq_open(w.domain, &cq_attr, &cq, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cntr_open(w.domain, NULL, &cntr, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_srx_context(w.domain, &rx_attr, &srx, NULL), -FI_ENODEV);
+	/* Destroying fails at the device, and closes all the same. */
+	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
+	CT_EXPECT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL),
+		     -FI_ENODEV);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
+	world_close(&w);
+}
+
+static void *sleep_in_cq(void *cq)
+{
+	struct fi_cq_data_entry entry;
+
+	CT_EXPECT_EQ(fi_cq_sread(cq, &entry, 1, NULL, -1), -FI_ENODEV);
+	return NULL;
+}
+
+static void *sleep_in_cntr(void *cntr)
+{
+	CT_EXPECT_EQ(fi_cntr_wait(cntr, 1, -1), -FI_ENODEV);
+	return NULL;
+}
+
+CT_TEST(removal, who_waits_wakes)
+{
+	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	struct fid_cntr *cntr;
+	pthread_t thread[3];
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_EQ(fi_cntr_open(w.domain, &attr, &cntr, NULL), 0);
+	CT_ASSERT_EQ(pthread_create(&thread[0], NULL, sleep_in_cq, w.cq), 0);
+	CT_ASSERT_EQ(pthread_create(&thread[1], NULL, sleep_in_cq, w.cq), 0);
+	CT_ASSERT_EQ(pthread_create(&thread[2], NULL, sleep_in_cntr, cntr), 0);
+	CT_EXPECT_SOON(ct_waiting() == 3);
+	world_remove(&w);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	world_close(&w);
+}
+
+/* What the target may have done is not known: no durable operation succeeds. */
+CT_TEST(removal, a_durable_operation_ends_with_an_error)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_devices[0].no_flush = true;
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_ASKS, 0), 0);
+	/* The data is there, but nobody has answered. */
+	fake_complete_all(d.w.qp);
+	expect_no_comp(d.w.cq);
+	world_remove(&d.w);
+	read_in_vain(d.w.cq);
+	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 3);
+	CT_EXPECT_GE(errors, 2);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0, 64, KEY_ASKS, 0), -FI_ENODEV);
+	durable_close(&d);
+}
