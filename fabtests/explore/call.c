@@ -18,7 +18,7 @@ static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t num
 			    call->len};
 	void *desc = fi_mr_desc(read ? world.result_mr : world.source_mr);
 	struct fi_rma_iov at = {(uintptr_t)world.pm + call->at, call->len,
-				fi_mr_key(world.pm_mr)};
+				fi_mr_key(world_region(call->at))};
 	struct fi_msg_rma msg = {
 		.msg_iov = &iov,
 		.desc = &desc,
@@ -54,7 +54,7 @@ static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t num
 	struct fi_ioc ioc = {world.source[number], 1};
 	void *desc = fi_mr_desc(world.source_mr);
 	struct fi_rma_ioc at = {(uintptr_t)world.pm + call->at, 1,
-				fi_mr_key(world.pm_mr)};
+				fi_mr_key(world_region(call->at))};
 	struct fi_msg_atomic msg = {
 		.msg_iov = &ioc,
 		.desc = &desc,
@@ -72,7 +72,8 @@ static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t num
 /* The buffer is the program's again when the call returns. */
 static ssize_t call_inject(struct fid_ep *ep, const struct call *call, uint32_t number)
 {
-	const uint64_t at = (uintptr_t)world.pm + call->at, key = fi_mr_key(world.pm_mr);
+	const uint64_t at = (uintptr_t)world.pm + call->at,
+		       key = fi_mr_key(world_region(call->at));
 	ssize_t ret;
 
 	memcpy(world.inject, world.source[number], call->len);

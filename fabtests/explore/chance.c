@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs of durable and other calls, and ways through them, by chance. */
+/*
+ * Programs of durable and other calls by chance, and ways through them by chance; or
+ * longer programs of small calls, in every way.
+ */
 #include <stdio.h>
 #include <rdma/fabric.h>
 #include "runs.h"
+#include "world.h"
 
-#define WAYS 40u
+#define WAYS 12u
 #define LINES 4u /* that the calls write to: they share them */
 
 static uint64_t random_state;
@@ -18,7 +22,18 @@ static uint32_t chance(uint32_t most)
 	return (uint32_t)((random_state * 0x2545f4914f6cdd1dull >> 33) % most);
 }
 
-static struct call any_call(const struct machine *machine)
+/* Most states of a long program; what has more is not searched to its end. */
+#define LONG_STATES 20000u
+
+static uint16_t any_length(void)
+{
+	if (options.all_ways)
+		return chance(2) ? 8 : 64;
+	return (uint16_t)(8 + 8 * chance(16));
+}
+
+/* announced: calls that took a receive already. */
+static struct call any_call(const struct machine *machine, uint32_t *announced)
 {
 	static const uint64_t flags[] = {0,
 					 FI_COMMIT_COMPLETE,
@@ -28,7 +43,7 @@ static struct call any_call(const struct machine *machine)
 					 FI_DELIVERY_COMPLETE};
 	struct call call = {
 		.kind = CALL_WRITE,
-		.len = (uint16_t)(8 + 8 * chance(16)),
+		.len = any_length(),
 		.flags = flags[chance(sizeof(flags) / sizeof(flags[0]))],
 		.wait = !chance(6),
 		.quiet = !chance(6),
@@ -47,6 +62,12 @@ static struct call any_call(const struct machine *machine)
 	case 2:
 		call.len = chance(3) ? call.len : 0;
 		break;
+	case 3:
+		if (machine->iwarp || *announced == RECEIVES)
+			break;
+		call.kind = CALL_WRITEDATA;
+		++*announced;
+		break;
 	default:
 		break;
 	}
@@ -54,6 +75,9 @@ static struct call any_call(const struct machine *machine)
 	/* In the model a write may pass an atomic, so these have a line of their own. */
 	if (call.kind == CALL_ADD)
 		call.at = (uint16_t)(LINES * 64 + 8 * chance(2));
+	/* To the second region as often as to the first. */
+	if (machine->special == SPECIAL_REGIONS || machine->special == SPECIAL_MIXED)
+		call.at = (uint16_t)(call.at + chance(2) * SECOND_AT);
 	return call;
 }
 
@@ -70,6 +94,33 @@ static unsigned int nothing(const struct machine *machine)
 	return 0;
 }
 
+/* In the model what announces may pass an atomic too, which IBA 9.5 forbids: programs
+ * have one or the other. */
+static void announce_no_atomics(struct scenario *scenario)
+{
+	uint32_t i, atomics = 0;
+
+	for (i = 0; i < CALLS; i++)
+		atomics += scenario->call[i].kind == CALL_ADD;
+	for (i = 0; i < CALLS; i++)
+		if (atomics && scenario->call[i].kind == CALL_WRITEDATA)
+			scenario->call[i].kind = CALL_WRITE;
+}
+
+static void any_program(const struct machine *machine, struct scenario *scenario)
+{
+	uint32_t calls, announced = 0;
+
+	*scenario = (struct scenario){.name = "by chance", .expect = nothing};
+	scenario->tear = !chance(3) && !options.all_ways;
+	for (calls = options.all_ways ? 4 + chance(2) : 2 + chance(CALLS - 1); calls--;)
+		scenario->call[calls] = any_call(machine, &announced);
+	announce_no_atomics(scenario);
+	for (calls = 0; calls + 1 < CALLS; calls++)
+		if (may_group(&scenario->call[calls]) && !chance(3))
+			scenario->call[calls].flags |= FI_MORE;
+}
+
 void run_by_chance(const struct machine *machine, struct total *total)
 {
 	struct scenario scenario;
@@ -81,15 +132,18 @@ void run_by_chance(const struct machine *machine, struct total *total)
 	machine_text(machine, place, sizeof(place));
 	for (i = 0; i < options.programs; i++) {
 		seed = random_state = (options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
-		scenario = (struct scenario){.name = "by chance", .expect = nothing};
-		scenario.tear = !chance(3);
-		for (calls = 2 + chance(CALLS - 1); calls--;)
-			scenario.call[calls] = any_call(machine);
-		for (calls = 0; calls + 1 < CALLS; calls++)
-			if (may_group(&scenario.call[calls]) && !chance(3))
-				scenario.call[calls].flags |= FI_MORE;
-		search_some(&scenario, WAYS, seed, &found);
+		any_program(machine, &scenario);
+		if (options.all_ways)
+			search_most(&scenario, LONG_STATES, &found);
+		else
+			search_some(&scenario, WAYS, seed, &found);
+		total->cut += found.cut;
 		add_found(&found, total);
+		if (options.verbose)
+			printf("%s: program %llu: %llu states, %llu runs\n", place,
+			       (unsigned long long)(options.seed + i),
+			       (unsigned long long)found.states,
+			       (unsigned long long)found.runs);
 		if (!found.wrong)
 			continue;
 		total->bad++;

@@ -6,14 +6,15 @@
 #include "world.h"
 
 /* Persistent memory when so many calls are done, one after the other. */
-static uint8_t image[CALLS + 1][PM_SIZE];
+static uint8_t image[CALLS + 1][PM_WIDE];
 /* What each call changes. */
 static struct {
 	uint32_t at, len;
 	uint32_t claims, after; /* other calls, bits */
 	uint32_t pair;
 	bool fleeting; /* what it sends is in no persistent memory at the target */
-	bool sealed;   /* recovery finds it, wherever it is */
+	bool refused;
+	bool sealed; /* recovery finds it, wherever it is */
 } range[CALLS];
 static uint32_t count;
 static uint32_t found; /* sealed ones that recovery found, bits */
@@ -25,6 +26,17 @@ static uint32_t all_before(const struct call *call, uint32_t number)
 
 	for (i = 0; i <= number; i++)
 		bits |= (uint32_t)(call[i].pair == call[number].pair) << i;
+	return bits;
+}
+
+static uint32_t durable_before(const struct call *call, uint32_t number)
+{
+	uint32_t i, bits = 0;
+
+	for (i = 0; i < number; i++)
+		bits |= (uint32_t)(call[i].pair == call[number].pair &&
+				   call[i].flags & FI_COMMIT_COMPLETE)
+			<< i;
 	return bits;
 }
 
@@ -68,10 +80,11 @@ void check_begin(const struct scenario *scenario)
 	const struct call *call = scenario->call;
 	uint32_t sent[PAIRS] = {0}, i;
 
-	memset(image[0], 0, PM_SIZE);
+	memset(image[0], 0, world.pm_size);
 	for (i = 0; i < CALLS && call[i].kind; i++) {
 		place(&call[i], i, sent);
 		range[i].pair = call[i].pair;
+		range[i].refused = call[i].refused;
 		range[i].claims = call[i].claims;
 		range[i].after = call[i].after;
 		if (call[i].flags & FI_COMMIT_COMPLETE) {
@@ -80,8 +93,12 @@ void check_begin(const struct scenario *scenario)
 				range[i].claims |= all_before(call, i);
 				range[i].after |= all_before(call, i) & ~(1u << i);
 			}
+		} else if (call[i].flags & FI_FENCE) {
+			/* It begins when those before it have ended: durable, if that is
+			 * what they were to be. */
+			range[i].after |= durable_before(call, i);
 		}
-		memcpy(image[i + 1], image[i], PM_SIZE);
+		memcpy(image[i + 1], image[i], world.pm_size);
 		apply(&call[i], i, image[i + 1] + range[i].at);
 	}
 	count = i;
@@ -132,33 +149,46 @@ static bool each_there(const uint8_t *medium, uint32_t numbers)
 }
 
 /* Has the target been told of something that it does not have? It knows by itself which
- * of its receives are not persistent; what recovery looks for it has when it sees it. */
+ * of its receives are not persistent, and what it refused; what recovery looks for it has
+ * when it sees it. */
 static bool told_early(const uint8_t *medium, uint32_t number)
 {
 	return program.received >> number & 1 && !range[number].fleeting &&
+	       !range[number].refused &&
 	       (range[number].claims >> number & 1 ||
 		(range[number].sealed && world_asks())) &&
 	       !all_there(medium, number);
 }
 
-unsigned int check_power(void)
+/* What is wrong when recovery finds that. */
+static unsigned int check_medium(const uint8_t *medium)
 {
-	const uint8_t *medium;
 	unsigned int wrong = 0;
 	uint32_t i;
 
-	svb_model_fail();
-	medium = svb_model_medium();
 	found = target_recover(medium, &wrong);
 	for (i = 0; i < count; i++) {
-		if (program.reported >> i & 1 && !each_there(medium, range[i].claims))
+		if (program.reported >> i & 1 &&
+		    !each_there(medium, range[i].claims & ~program.known[i]))
 			wrong |= WRONG_EARLY;
 		if (told_early(medium, i))
 			wrong |= WRONG_TARGET;
 		if (range[i].after && some_there(medium, i) &&
-		    !each_there(medium, range[i].after))
+		    !each_there(medium, range[i].after & ~program.known[i]))
 			wrong |= WRONG_COMPOUND;
 	}
+	return wrong;
+}
+
+unsigned int check_power(void (*each)(const uint8_t *medium))
+{
+	unsigned int wrong = 0;
+
+	svb_model_fail();
+	do {
+		wrong |= check_medium(svb_model_medium());
+		each(svb_model_medium());
+	} while (svb_model_fail_next());
 	return wrong;
 }
 
@@ -174,7 +204,7 @@ unsigned int check_end(void)
 	if (program.failed)
 		return 0;
 	/* Behind that is the target's own. */
-	if (memcmp(world.pm, image[count], replay ? APPLIED_AT : PM_SIZE) != 0)
+	if (memcmp(world.pm, image[count], replay ? APPLIED_AT : world.pm_size) != 0)
 		return WRONG_END;
 	found = target_recover(world.pm, &wrong);
 	for (i = 0; i < count; i++)

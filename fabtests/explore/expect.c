@@ -83,6 +83,12 @@ unsigned int expect_fails(const struct machine *m)
 	return WRONG_ERROR;
 }
 
+/* The same, b behind it being refused at once where nothing is posted meanwhile. */
+unsigned int expect_refused(const struct machine *m)
+{
+	return m->iwarp ? WRONG_REFUSED : WRONG_ERROR;
+}
+
 /* "W C W F C" with an I1 for a of its own. */
 unsigned int expect_cheap_first(const struct machine *m)
 {
@@ -154,6 +160,24 @@ bool fits_groups(const struct machine *m)
 bool fits_has_atomics(const struct machine *m)
 {
 	return !m->iwarp;
+}
+
+/* Where a fenced word goes a short way: persist/usual.c. */
+bool fits_short_word(const struct machine *m)
+{
+	return m->flush && !m->iwarp && is(m, "dmp") && m->ddio;
+}
+
+/* Where writes are durable when the target answers. */
+bool fits_answered(const struct machine *m)
+{
+	return m->special == SPECIAL_MESSAGE ||
+	       (is(m, "dmp") && m->ddio && (!m->flush || m->iwarp));
+}
+
+bool fits_answered_data(const struct machine *m)
+{
+	return fits_answered(m) && fits_has_data(m);
 }
 
 /* What was posted again is overwritten, and the program has what it held where it does

@@ -19,6 +19,7 @@ unsigned int expect_sent_read(const struct machine *m);
 unsigned int expect_compound_relaxed(const struct machine *m);
 unsigned int expect_durable_message(const struct machine *m);
 unsigned int expect_fails(const struct machine *m);
+unsigned int expect_refused(const struct machine *m);
 unsigned int expect_cheap_first(const struct machine *m);
 unsigned int expect_no_wait(const struct machine *m);
 unsigned int expect_two_messages(const struct machine *m);
@@ -38,9 +39,13 @@ bool fits_message_alone(const struct machine *m);
 bool fits_fast(const struct machine *m);
 bool fits_no_flush(const struct machine *m);
 bool fits_has_atomics(const struct machine *m);
+bool fits_short_word(const struct machine *m);
+bool fits_answered(const struct machine *m);
+bool fits_answered_data(const struct machine *m);
 
 #define A 0
 #define B 512
+#define FAR 8192 /* SPECIAL_WIDE: not taken together with what is below B */
 #define LINE 64
 #define BIT(number) (1u << (number))
 
@@ -58,6 +63,7 @@ bool fits_has_atomics(const struct machine *m);
 
 /* By what they are about; each ends with a name that is NULL. */
 extern const struct scenario scenarios_plain[], scenarios_durable[], scenarios_message[],
-	scenarios_replay[], scenarios_counted[], scenarios_plan[];
+	scenarios_replay[], scenarios_counted[], scenarios_plan[], scenarios_fence[],
+	scenarios_regions[];
 
 #endif

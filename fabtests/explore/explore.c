@@ -22,6 +22,13 @@
 /* Each of them waits for memory now and then: two processors are busy with four. */
 struct options options = {.jobs = 4};
 
+/* Is nothing pruned? By chance words of lines that are torn drain in more ways than all
+ * could be tried. */
+static bool drains(void)
+{
+	return options.drains || (options.programs && !options.all_ways);
+}
+
 /* In a process of its own, which the device is new to. */
 static void all(const struct machine *machine, unsigned int number)
 {
@@ -29,9 +36,12 @@ static void all(const struct machine *machine, unsigned int number)
 	bool good = true;
 
 	world_open(machine);
-	search_init();
+	search_init(drains());
+	if (options.compare)
+		search_media();
 	if (options.mutate)
-		good = run_mutated(machine, number, &total);
+		good = (options.faults || run_mutated(machine, number, &total)) &&
+		       run_faults(machine, number, &total);
 	else if (options.programs)
 		run_by_chance(machine, &total);
 	else
@@ -46,6 +56,11 @@ static int clean_one(const char *path, const struct stat *st, int kind, struct F
 	return remove(path);
 }
 
+/* Machines that programs by chance are for. */
+#define BY_CHANCE                                                           \
+	(1u << SPECIAL_NONE | 1u << SPECIAL_SHORT | 1u << SPECIAL_MESSAGE | \
+	 1u << SPECIAL_REGIONS | 1u << SPECIAL_MIXED | 1u << SPECIAL_UNORDERED)
+
 static bool anything(const struct machine *machine)
 {
 	const struct scenario *scenario;
@@ -53,9 +68,7 @@ static bool anything(const struct machine *machine)
 
 	if (options.programs)
 		return machine->pairs == 1 && !machine->receives &&
-		       (machine->special == SPECIAL_NONE ||
-			machine->special == SPECIAL_SHORT ||
-			machine->special == SPECIAL_MESSAGE);
+		       BY_CHANCE >> machine->special & 1;
 	for (i = 0; (scenario = scenario_at(i)); i++)
 		if (chosen(machine, scenario))
 			return true;
@@ -69,8 +82,11 @@ static void sum_up(struct total *sum, const struct total *total)
 	sum->searches += total->searches;
 	sum->states += total->states;
 	sum->runs += total->runs;
+	sum->media += total->media;
+	sum->unseen += total->unseen;
 	sum->unsafe += total->unsafe;
 	sum->bad += total->bad;
+	sum->cut += total->cut;
 	for (i = 0; i < total->plans; i++) {
 		for (n = 0; n < sum->plans && strcmp(sum->plan[n], total->plan[i]); n++)
 			;
@@ -81,22 +97,45 @@ static void sum_up(struct total *sum, const struct total *total)
 	}
 }
 
+/* Of which machine a process was. */
+#define CHILDREN 4096u
+static struct child {
+	pid_t pid;
+	unsigned int number;
+} child[CHILDREN];
+
+static bool ended_badly(pid_t pid)
+{
+	struct machine machine;
+	char place[96];
+	size_t i;
+
+	for (i = 0; i < CHILDREN; i++)
+		if (child[i].pid == pid && machine_at(child[i].number, &machine)) {
+			machine_text(&machine, place, sizeof(place));
+			printf("%s: its process did not end well\n", place);
+		}
+	return false;
+}
+
 /* Waits until less than most of them run. False: one did not end well. */
 static bool reap(unsigned int *running, unsigned int most, int fd, struct total *sum)
 {
 	struct total total;
 	bool good = true;
 	int status;
+	pid_t pid;
 
 	while (*running >= most && *running) {
-		if (wait(&status) < 0)
+		pid = wait(&status);
+		if (pid < 0)
 			return false;
 		(*running)--;
 		if (WIFEXITED(status) && !WEXITSTATUS(status) &&
 		    read(fd, &total, sizeof(total)) == sizeof(total))
 			sum_up(sum, &total);
 		else
-			good = false;
+			good = ended_badly(pid);
 	}
 	return good;
 }
@@ -150,6 +189,7 @@ static bool explore(char **argv, struct total *sum)
 	struct machine machine;
 	bool good = true;
 	int fds[2];
+	pid_t pid;
 
 	if (pipe(fds))
 		return false;
@@ -158,11 +198,15 @@ static bool explore(char **argv, struct total *sum)
 			continue;
 		good &= reap(&running, options.jobs, fds[0], sum);
 		fflush(stdout);
-		switch (fork()) {
+		pid = fork();
+		switch (pid) {
 		case -1:
 			return false;
 		case 0:
 			start(argv, number, &machine, fds[1]);
+			break;
+		default:
+			child[number % CHILDREN] = (struct child){pid, number};
 		}
 		running++;
 	}
@@ -177,11 +221,16 @@ static const char usage[] =
 	"Searches every state of the provider on the software device for a power "
 	"failure\n"
 	"that loses what was reported as durable. See explore.h.\n"
-	"  -m        leave out each part of each plan: is that noticed?\n"
+	"  -m        leave out each part of each plan, give the provider each fault of\n"
+	"            mutants.c: is that noticed?\n"
 	"  -r N      N programs by chance for each kind of machine, instead\n"
+	"  -l        with -r: programs of 4 and 5 calls, in every way\n"
+	"  -f        with -m: the faults alone\n"
 	"  -S SEED   of the first of them (default: by time)\n"
 	"  -s NAME   only scenarios with NAME in their name\n"
 	"  -j N      processes at a time (default 4)\n"
+	"  -u        lines drain one by one: nothing is pruned\n"
+	"  -c        what was found, in a form that is the same with and without -u\n"
 	"  -v        a line for each search\n";
 
 static bool number(const char *text, unsigned long long most, unsigned long long *value)
@@ -205,6 +254,12 @@ static bool set_option(int option)
 		good = number(optarg, UINT32_MAX, &value);
 		options.programs = (uint32_t)value;
 		break;
+	case 'f':
+		options.faults = true;
+		break;
+	case 'l':
+		options.all_ways = true;
+		break;
 	case 'S':
 		good = number(optarg, UINT64_MAX, &value);
 		options.seed = value;
@@ -215,6 +270,12 @@ static bool set_option(int option)
 	case 'j':
 		good = number(optarg, JOBS_MAX, &value) && value;
 		options.jobs = (unsigned int)value;
+		break;
+	case 'u':
+		options.drains = true;
+		break;
+	case 'c':
+		options.compare = true;
 		break;
 	case 'v':
 		options.verbose = true;
@@ -251,16 +312,25 @@ static void tell(const struct total *sum, double wall)
 	if (!options.mutate && !options.programs && !options.only)
 		fputs(apart, stdout);
 	if (options.mutate)
-		printf("%llu parts of plans left out, %llu not noticed; ",
-		       (unsigned long long)sum->changes,
+		printf("%llu parts of plans left out and %llu faults, %llu not noticed; ",
+		       (unsigned long long)sum->changes, (unsigned long long)sum->faults,
 		       (unsigned long long)sum->survivors);
-	printf("%llu searches (%llu of what is unsafe): %llu states, %llu runs of the "
-	       "real "
-	       "code, %zu plans, %.1f s, %ld s of processors; %llu not as expected\n",
+	printf("%llu searches (%llu of what is unsafe): %llu states, %llu media, "
+	       "%llu runs of the real code, %zu plans, %.1f s, %ld s of processors; %llu "
+	       "not as expected\n",
 	       (unsigned long long)sum->searches, (unsigned long long)sum->unsafe,
-	       (unsigned long long)sum->states, (unsigned long long)sum->runs, sum->plans,
-	       wall, (long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec),
+	       (unsigned long long)sum->states, (unsigned long long)sum->media,
+	       (unsigned long long)sum->runs, sum->plans, wall,
+	       (long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec),
 	       (unsigned long long)sum->bad);
+	if (drains())
+		return;
+	printf("pruned: the drains of lines are part of %llu states; %llu choices "
+	       "that "
+	       "nobody notices were tried against no other; %llu searches not to the "
+	       "end\n",
+	       (unsigned long long)sum->states, (unsigned long long)sum->unseen,
+	       (unsigned long long)sum->cut);
 }
 
 /* A folder for all of them, or false. */
@@ -285,7 +355,7 @@ int main(int argc, char **argv)
 	int option;
 
 	options.seed = (uint64_t)time(NULL);
-	while ((option = getopt(argc, argv, "mr:S:s:j:v")) != -1)
+	while ((option = getopt(argc, argv, "mfr:lS:s:j:ucv")) != -1)
 		if (!set_option(option)) {
 			fputs(usage, stderr);
 			return 2;
@@ -303,8 +373,9 @@ int main(int argc, char **argv)
 	if (!make_folder() || setenv(SEED, seed, 1))
 		return 2;
 	good = explore(argv, &sum);
-	if (good && options.mutate)
-		good = judge_mutated(&sum);
+	if (options.mutate)
+		good = (options.faults || judge_mutated(&sum)) & judge_faults(&sum) &
+		       good;
 	nftw(options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
 	tell(&sum, seconds() - from);
 	if (!good)

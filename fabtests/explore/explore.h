@@ -20,6 +20,11 @@
  * for that by pmem_persist) is a place to stop at: every way the device may go from there
  * is searched for a power failure too.
  *
+ * Two things spare states and lose none (-u does without, -c shows that both ways find
+ *the same): that a line drains is no step of its own, but each state is with all that may
+ * have drained (machine_maybe.c); and what commutes with everything and is noticed by
+ * nobody happens at once (machine_unseen.c). What was spared is reported.
+ *
  * In every state the power fails, and what recovery finds is compared with what was
  * reported:
  *
@@ -29,12 +34,16 @@
  *a read finds what was written before it
  *
  * and completions come in the order of the calls, each exactly once; no state is stuck.
- * Where counters tell of them, a counter's value is what was reported.
+ * Where counters tell of them, a counter's value is what was reported. What is fenced and
+ * not durable begins when what was to be durable before it is: that is I2, too.
  *
  * A message whose receive recovery looks into (FI_OPT_CAIRN_REPLAY) is there when
  * recovery finds it, whole, in the receive or where the target's program put it before it
  * posted the receive again (target.c); what was not sent, is torn, or was applied before,
  * recovery must not take for a message.
+ *
+ * What is the search's alone is in no word of the provider's, but in tables of its own,
+ * which are taken back with the rest (omit.c).
  */
 #ifndef EXPLORE_H
 #define EXPLORE_H
@@ -45,6 +54,7 @@
 #include <sys/types.h>
 
 #define PM_SIZE 4096u
+#define PM_WIDE 12288u /* SPECIAL_WIDE */
 #define CALLS 6u
 #define PAIRS 2u /* connections, at most */
 
@@ -58,8 +68,16 @@ enum special {
 	/* FI_COMMIT_COMPLETE is the endpoint's default, and counters tell of its end, at
 	 * both sides. */
 	SPECIAL_COUNTED,
-	SPECIAL_SHARED, /* the target's receives are a shared context's */
-	SPECIAL_ONE,	/* a connection has one receive */
+	SPECIAL_SHARED,	 /* the target's receives are a shared context's */
+	SPECIAL_ONE,	 /* a connection has one receive */
+	SPECIAL_WIDE,	 /* room for what the provider does not take together */
+	SPECIAL_REGIONS, /* memory is registered in two parts */
+	/* The second part is declared less safe than it is: DMP, DDIO on, and it takes no
+	 * FLUSH. The second connection's peer has no doorbell. */
+	SPECIAL_MIXED,
+	/* Writes need not be in order with each other: the endpoints do without
+	 * FI_ORDER_WAW. */
+	SPECIAL_UNORDERED,
 	SPECIALS
 };
 
@@ -117,11 +135,12 @@ struct call {
 	/* ... and that must be durable if anything of this is. */
 	uint8_t after;
 	uint8_t pair;
-	bool wait;  /* the program waits for all before it to be reported */
-	bool room;  /* it waits until the target has a receive for it, as credits say */
-	bool quiet; /* without FI_COMPLETION */
-	bool lost;  /* nobody answers its requests */
-	bool late;  /* they arrive when time has passed: lost, and sent again */
+	bool wait;    /* the program waits for all before it to be reported */
+	bool room;    /* it waits until the target has a receive for it, as credits say */
+	bool quiet;   /* without FI_COMPLETION */
+	bool lost;    /* nobody answers its requests */
+	bool late;    /* they arrive when time has passed: lost, and sent again */
+	bool refused; /* the target's processor refuses what it is asked for it */
 };
 
 /* What can be wrong. */
@@ -141,6 +160,9 @@ struct scenario {
 	struct call call[CALLS];
 	/* Plans that the provider has to follow, as text: plans.h. NULL: its own. */
 	const char *plan[CALLS];
+	/* So many calls are made first, in one way, and end: what the provider remembers
+	 * of them is there then. */
+	unsigned int first;
 	bool tear;	      /* single words move by themselves */
 	uint32_t seconds;     /* that may pass at any moment; 0: none */
 	unsigned int special; /* machines, a bit each; 0: those that are not */
@@ -158,7 +180,13 @@ struct scenario {
 struct found {
 	unsigned int wrong;
 	uint64_t states, runs; /* of the device and code; of the real code */
+	uint64_t unseen;       /* choices that were tried against no other */
+	uint64_t media;	       /* that recovery was tried with */
+	/* With search_media: different ones, with what programs knew then; and a sum of
+	 * them, whatever their order. */
+	uint64_t ends, ends_sum;
 	double seconds;
+	bool cut; /* there were too many states */
 };
 
 /* scenarios.c: number one after the other, or NULL behind the last. */
@@ -187,6 +215,9 @@ struct program {
 	uint32_t failed;   /* bits: errors, or calls refused */
 	uint32_t received; /* bits: what the target has read */
 	uint32_t wrong;	   /* WRONG_* that a step noticed */
+	/* Of each fenced call: those that the program had been told had failed. It is not
+	 * about them. */
+	uint32_t known[CALLS];
 	/* Of each connection: messages the target has read, one of them that it has not
 	 * applied yet (0: none), and what the initiator's counter says. */
 	uint32_t arrived[PAIRS], pending[PAIRS], counted[PAIRS];
@@ -198,6 +229,14 @@ void program_begin(const struct scenario *scenario);
 /* Steps of processors. False: not possible now. They may change nothing. */
 enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEP_TIME, STEPS };
 bool program_step(enum step step);
+/* The call that is made now, or NULL. */
+const struct call *program_call(void);
+/* Is a range one of a call that the target is to refuse? Offsets in persistent memory. */
+bool program_refuses(uint64_t at, uint64_t len);
+/* Have so many calls been made and reported? */
+bool program_made(uint32_t count);
+/* Only so many calls are made from now on. */
+void program_until(uint32_t count);
 /* Was everything called, and has everything ended? */
 bool program_done(void);
 
@@ -214,21 +253,26 @@ bool target_has_room(uint32_t number);
 uint32_t target_recover(const uint8_t *memory, unsigned int *wrong);
 
 /* check.c: what is wrong in this state, WRONG_*. The first changes memory: the power
- * fails. */
+ * fails, and each sees every medium that recovery may find. */
 void check_begin(const struct scenario *scenario);
-unsigned int check_power(void);
+unsigned int check_power(void (*each)(const uint8_t *medium));
 unsigned int check_end(void);
 /* Is what a call read what the calls before it, or later ones, wrote? */
 bool check_read(unsigned int number, const uint8_t *result, unsigned int len);
 /* Does the target see what was written before a message that it has received? */
 bool check_seen(unsigned int number);
 
-/* search.c */
-void search_init(void);
+/* search.c: drains: lines drain by choice, else every state is with all that may have
+ * drained (machine_maybe.c). */
+void search_init(bool drains);
+/* From now on found.ends is counted: both ways have to find the same. */
+void search_media(void);
 void search(const struct scenario *scenario, struct found *found);
 /* The same until the first thing is wrong that is not expected, WRONG_*. */
 void search_first(const struct scenario *scenario, unsigned int expected,
 		  struct found *found);
+/* The same, up to so many states. */
+void search_most(const struct scenario *scenario, uint64_t states, struct found *found);
 /* So many ways, picked by chance. */
 void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
 		 struct found *found);

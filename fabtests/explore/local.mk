@@ -8,13 +8,17 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/check.c \
 	fabtests/explore/explore.c \
 	fabtests/explore/explore.h \
+	fabtests/explore/faults.c \
 	fabtests/explore/heap.c \
 	fabtests/explore/heap.h \
+	fabtests/explore/mutants.c \
+	fabtests/explore/mutants.h \
 	fabtests/explore/mutate.c \
 	fabtests/explore/omit.c \
 	fabtests/explore/plans.c \
 	fabtests/explore/plans.h \
 	fabtests/explore/program.c \
+	fabtests/explore/refuse.c \
 	fabtests/explore/runs.c \
 	fabtests/explore/runs.h \
 	fabtests/explore/expect.c \
@@ -22,7 +26,9 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/scenarios.c \
 	fabtests/explore/scenarios_counted.c \
 	fabtests/explore/scenarios_durable.c \
+	fabtests/explore/scenarios_fence.c \
 	fabtests/explore/scenarios_message.c \
+	fabtests/explore/scenarios_regions.c \
 	fabtests/explore/scenarios_plan.c \
 	fabtests/explore/scenarios_plain.c \
 	fabtests/explore/scenarios_replay.c \
@@ -31,6 +37,7 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/states.c \
 	fabtests/explore/states.h \
 	fabtests/explore/target.c \
+	fabtests/explore/tell.c \
 	fabtests/explore/wander.c \
 	fabtests/explore/world.c \
 	fabtests/explore/world.h
@@ -44,7 +51,10 @@ fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
 	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
 	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_ring,--wrap=pvb_batch_read \
-	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_ask_send,--wrap=pvb_hold,--wrap=pvb_cq_convert_sent
+	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_ask_send,--wrap=pvb_hold,--wrap=pvb_cq_convert_sent \
+	-Wl,--wrap=pvb_facts_of,--wrap=pvb_target_find,--wrap=pvb_commit_before,--wrap=pvb_dirty_owed \
+	-Wl,--wrap=pvb_usual_way,--wrap=pvb_usual_fenced,--wrap=pvb_dirty_add,--wrap=pvb_commit_lift \
+	-Wl,--wrap=pvb_lift_plan,--wrap=pvb_commit_overtakes
 fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \

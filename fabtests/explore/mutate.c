@@ -56,7 +56,7 @@ static bool is_atomics_order(const struct part *part)
 static bool is_by_wish(const struct part *part)
 {
 	const bool wsp = is(part, "wsp"), rung = strstr(part->text, "D M A");
-	const bool read = strstr(part->text, "W F C M A");
+	const bool read = strstr(part->text, "F C M A");
 
 	if (part->machine.special != SPECIAL_MESSAGE || is(part, "dmp"))
 		return false;
@@ -69,6 +69,8 @@ static bool is_by_wish(const struct part *part)
 	/* Requests arrive in the order of posting. */
 	if (is_what(part, "without after"))
 		return wsp && read;
+	if (is_what(part, "without F"))
+		return wsp && begins(part, "lift F C M A");
 	return wsp && is_what(part, "without SLOT");
 }
 
@@ -193,7 +195,8 @@ bool run_mutated(const struct machine *machine, unsigned int number, struct tota
 	FILE *file;
 	size_t i;
 
-	for (n = 0; (scenario = scenario_at(n)); n++)
+	/* A region that is declared less safe than it is needs less than its plan. */
+	for (n = 0; machine->special != SPECIAL_MIXED && (scenario = scenario_at(n)); n++)
 		if (chosen(machine, scenario) && is_durable(scenario) &&
 		    !scenario->plan[0] && scenario->habit <= HABIT_APPLIES &&
 		    !(scenario->expect(machine) & WRONG_REFUSED))

@@ -4,6 +4,8 @@
  * and expects answers by more than the plan's acts; the linker puts these functions where
  * it carries the acts out, and they keep its books as if that part had never been meant.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "cq.h"
 #include "persist/execute.h"
 #include "persist/hold.h"
@@ -19,28 +21,84 @@ static bool lift_omits(unsigned int what)
 	return omits(what) && plans_omitted()->lift;
 }
 
-/* Of an entry of the send queue, in none of the provider's flags: an answer will come
- * that it does not wait for. */
-#define UNAWAITED(kind) (1ULL << (45 + (kind)))
+/*
+ * Entries of send queues that an answer will come for, and nobody waits for it; by entry,
+ * each once. They are the search's alone, and taken back with the provider's memory.
+ */
+#define UNAWAITED_MAX 64u
+static struct unawaited {
+	const struct pvb_slot *slot; /* NULL: none */
+	enum pvb_ask kind;
+} * unawaited;
 
-static void wait_for_nothing(struct pvb_batch *batch, enum pvb_ask kind)
+void omit_open(void)
+{
+	unawaited = calloc(UNAWAITED_MAX, sizeof(*unawaited));
+	if (!unawaited)
+		abort();
+}
+
+/* Where it is, or where it would be: the same entries are always in the same order. */
+static struct unawaited *unawaited_find(const struct pvb_slot *slot)
+{
+	struct unawaited *at = unawaited;
+
+	while (at->slot && at->slot < slot)
+		at++;
+	return at;
+}
+
+static void unawaited_remove(struct unawaited *at)
+{
+	struct unawaited *end = unawaited + UNAWAITED_MAX - 1;
+
+	memmove(at, at + 1, (size_t)(end - at) * sizeof(*at));
+	*end = (struct unawaited){0};
+}
+
+static void unawaited_add(const struct pvb_slot *slot, enum pvb_ask kind)
+{
+	struct unawaited *at = unawaited_find(slot), *end = unawaited + UNAWAITED_MAX - 1;
+
+	if (end[-1].slot)
+		abort();
+	if (at->slot != slot)
+		memmove(at + 1, at, (size_t)(end - at) * sizeof(*at));
+	*at = (struct unawaited){slot, kind};
+}
+
+/* Is it one for whose answer nobody waits? */
+static bool is_unawaited(const struct pvb_slot *slot, enum pvb_ask kind)
+{
+	const struct unawaited *at = unawaited_find(slot);
+
+	return at->slot == slot && at->kind == kind;
+}
+
+/* Does the entry that is added next end the operation, and is it not to wait? */
+static bool wait_for_nothing(struct pvb_batch *batch)
 {
 	if (!omits(PLAN_ANSWER) || !batch->last)
-		return;
+		return false;
 	batch->end_flags &= ~(uint64_t)PVB_SLOT_REQUEST;
-	batch->end_flags |= UNAWAITED(kind);
+	return true;
+}
+
+/* The newest entry is. */
+static void waits_for_nothing(const struct pvb_batch *batch, enum pvb_ask kind)
+{
+	unawaited_add((const void *)(uintptr_t)batch->wr[batch->count - 1].wr_id, kind);
 }
 
 /* It ends in its turn all the same: those before it wait for their own answers. */
 static void end_unawaited(struct pvb_slot *slot)
 {
-	struct pvb_conn *conn = slot->wq->conn;
-	int kind;
+	struct unawaited *at = unawaited_find(slot);
 
-	for (kind = 0; kind < PVB_ASK_KINDS; kind++)
-		if (slot->flags & UNAWAITED(kind))
-			atomic_fetch_add(&conn->hold.ended[kind], 1);
-	slot->flags &= ~(UNAWAITED(PVB_ASK_REQUEST) | UNAWAITED(PVB_ASK_ENTRY));
+	if (at->slot != slot)
+		return;
+	atomic_fetch_add(&slot->wq->conn->hold.ended[at->kind], 1);
+	unawaited_remove(at);
 }
 
 bool __real_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
@@ -52,7 +110,7 @@ bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot
 	bool held;
 
 	/* Asked all the same, where that has to wait for what has just completed. */
-	if (slot->flags & UNAWAITED(PVB_ASK_REQUEST) && wc->status == IBV_WC_SUCCESS)
+	if (is_unawaited(slot, PVB_ASK_REQUEST) && wc->status == IBV_WC_SUCCESS)
 		pvb_lane_now(conn->lane, ++conn->hold.seen);
 	held = __real_pvb_hold(cq, wc, slot);
 	if (!held)
@@ -78,10 +136,11 @@ int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fence
 
 int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 {
-	int ret;
+	const bool waits = !wait_for_nothing(batch);
+	int ret = __real_pvb_batch_data(batch, op, fenced);
 
-	wait_for_nothing(batch, PVB_ASK_ENTRY);
-	ret = __real_pvb_batch_data(batch, op, fenced);
+	if (!ret && !waits)
+		waits_for_nothing(batch, PVB_ASK_ENTRY);
 	if (!ret && omits(PVB_ACT_DATA_FENCED))
 		batch->wr[batch->count - 1].send_flags &= ~(unsigned int)IBV_SEND_FENCE;
 	return ret;
@@ -92,12 +151,16 @@ int __wrap_pvb_batch_ring(struct pvb_batch *batch);
 
 int __wrap_pvb_batch_ring(struct pvb_batch *batch)
 {
+	const bool waits = !wait_for_nothing(batch);
 	struct pvb_lane *lane = batch->ep->conn.lane;
+	int ret;
 
 	/* Without a message nobody else counts it. */
 	lane->rung += omits(PVB_ACT_MESSAGE);
-	wait_for_nothing(batch, PVB_ASK_REQUEST);
-	return __real_pvb_batch_ring(batch);
+	ret = __real_pvb_batch_ring(batch);
+	if (!ret && !waits)
+		waits_for_nothing(batch, PVB_ASK_REQUEST);
+	return ret;
 }
 
 int __real_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
@@ -110,14 +173,18 @@ int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
 			  uint64_t to)
 {
 	struct pvb_op nothing = {.opcode = IBV_WR_RDMA_WRITE, .addr = from, .key = rkey};
+	bool waits;
+	int ret;
 
-	if (lift_omits(PLAN_ANSWER))
-		wait_for_nothing(batch, PVB_ASK_REQUEST);
 	if (lift_omits(PVB_ACT_MESSAGE))
 		return __wrap_pvb_batch_ring(batch);
 	if (lift_omits(PVB_ACT_READ) || lift_omits(PVB_ACT_FLUSH))
 		return __real_pvb_batch_data(batch, &nothing, false);
-	return __real_pvb_batch_read(batch, rkey, from, to);
+	waits = !(lift_omits(PLAN_ANSWER) && wait_for_nothing(batch));
+	ret = __real_pvb_batch_read(batch, rkey, from, to);
+	if (!ret && !waits)
+		waits_for_nothing(batch, PVB_ASK_REQUEST);
+	return ret;
 }
 
 int __real_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);

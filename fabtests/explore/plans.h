@@ -51,6 +51,8 @@ struct plan_omitted {
 	bool lift;
 };
 const struct plan_omitted *plans_omitted(void);
+/* omit.c: before states are saved, with memory that they include. */
+void omit_open(void);
 
 /*
  * From now on the provider follows text for that call: as pvb_plan_text has it, words

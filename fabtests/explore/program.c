@@ -16,6 +16,8 @@ struct program program = {.now = PROGRAM_BEGIN};
 static const struct scenario *running;
 static uint32_t count; /* calls */
 static uint32_t loud;  /* those that are reported, a bit each */
+static uint32_t until = CALLS;
+static const struct call *making;
 
 static bool counted(void)
 {
@@ -36,12 +38,38 @@ void program_begin(const struct scenario *scenario)
 		loud |= (uint32_t)(counted() || !scenario->call[i].quiet) << i;
 }
 
+bool program_refuses(uint64_t at, uint64_t len)
+{
+	const struct call *call;
+
+	for (call = running->call; call < running->call + count; call++)
+		if (call->refused && at < call->at + (uint64_t)call->len &&
+		    call->at < at + len)
+			return true;
+	return false;
+}
+
 /* Have all calls before that one been reported? */
 static bool ended(uint32_t number)
 {
 	uint32_t before = ((1u << number) - 1) & loud;
 
 	return ((program.reported | program.failed) & before) == before;
+}
+
+const struct call *program_call(void)
+{
+	return making;
+}
+
+void program_until(uint32_t number)
+{
+	until = number;
+}
+
+bool program_made(uint32_t number)
+{
+	return program.called == number && ended(number);
 }
 
 bool program_done(void)
@@ -55,18 +83,26 @@ static void forget_stalls(struct fid_ep *ep)
 	crn_container_of(ep, struct pvb_ep, fid)->conn.sq.stalls = 0;
 }
 
+static void step_look(void);
+
 static bool step_call(void)
 {
 	uint32_t number = program.called;
 	const struct call *call = &running->call[number];
 	ssize_t ret;
 
-	if (number == count || (call->wait && !ended(number)) ||
+	if (number == count || number == until || (call->wait && !ended(number)) ||
 	    (call->room && !target_has_room(number)))
 		return false;
 	svb_self.settings.loss = call->lost;
 	svb_self.settings.latency = call->late ? SECOND : 0;
+	if (call->flags & FI_FENCE && program_refuses(0, world.pm_size)) {
+		step_look();
+		program.known[number] = program.failed;
+	}
+	making = call;
 	ret = call_make(call, number);
+	making = NULL;
 	svb_self.settings.loss = 0;
 	svb_self.settings.latency = 0;
 	forget_stalls(world.ep[call->pair][INITIATOR]);
@@ -174,6 +210,15 @@ static bool step_time(void)
 	return true;
 }
 
+/* At what has ended, whoever tells of it. */
+static void step_look(void)
+{
+	if (counted())
+		step_count();
+	else
+		step_read();
+}
+
 bool program_step(enum step step)
 {
 	bool possible = true;
@@ -184,10 +229,7 @@ bool program_step(enum step step)
 		possible = step_call();
 		break;
 	case STEP_READ:
-		if (counted())
-			step_count();
-		else
-			step_read();
+		step_look();
 		break;
 	case STEP_TARGET:
 		target_step();

@@ -44,8 +44,9 @@ const char *wrong_text(unsigned int wrong, char *text, size_t size)
 void machine_text(const struct machine *m, char *text, size_t size)
 {
 	static const char *const specials[SPECIALS] = {
-		"",	   ", relaxed", ", a liar", ", by message",
-		", short", ", counted", ", shared", ", one receive",
+		"",	   ", relaxed",	    ", a liar",	       ", by message",
+		", short", ", counted",	    ", shared",	       ", one receive",
+		", wide",  ", two regions", ", mixed regions", ", writes unordered",
 	};
 	static const char *const receives[RECEIVES_KINDS] = {
 		"",
@@ -64,6 +65,8 @@ void add_found(const struct found *found, struct total *total)
 	total->searches++;
 	total->states += found->states;
 	total->runs += found->runs;
+	total->media += found->media;
+	total->unseen += found->unseen;
 }
 
 static void one(const struct machine *machine, const struct scenario *scenario,
@@ -75,11 +78,13 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 	unsigned int expected = scenario->expect(machine);
 
 	search(scenario, &found);
-	/* What did not happen is wrong in more ways. */
-	if (expected & WRONG_REFUSED)
-		found.wrong &= WRONG_REFUSED;
 	machine_text(machine, place, sizeof(place));
 	add_found(&found, total);
+	if (options.compare)
+		printf("%s; %s: %s: %llu ends, %016llx\n", place, scenario->name,
+		       wrong_text(found.wrong, what, sizeof(what)),
+		       (unsigned long long)found.ends,
+		       (unsigned long long)found.ends_sum);
 	if (options.verbose || found.wrong != expected)
 		printf("%-36s %-40s %s: %llu states, %llu runs, %.2f s\n", place,
 		       scenario->name, wrong_text(found.wrong, what, sizeof(what)),

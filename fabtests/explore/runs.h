@@ -11,8 +11,12 @@ struct options {
 	const char *only; /* part of a scenario's name; NULL: all */
 	bool verbose;
 	bool mutate;
+	bool faults;  /* and no parts of plans */
+	bool drains;  /* lines drain by choice: nothing is pruned */
+	bool compare; /* what both ways find is told */
 	unsigned int jobs;
 	uint32_t programs; /* by chance, for each machine */
+	bool all_ways;	   /* of them, and they are longer */
 	uint64_t seed;
 	char dir[64];
 };
@@ -20,8 +24,10 @@ extern struct options options; /* explore.c */
 
 /* What a process tells the one that started it. */
 struct total {
-	uint64_t searches, states, runs, unsafe, bad;
+	uint64_t searches, states, runs, media, unseen, unsafe, bad;
 	uint64_t changes, survivors; /* of a mutation run */
+	uint64_t faults;
+	uint64_t cut; /* searches that met too many states */
 	size_t plans;
 	char plan[PLANS_MAX][PLAN_TEXT];
 };
@@ -45,6 +51,10 @@ bool run_mutated(const struct machine *machine, unsigned int number, struct tota
 /* In the process that started all: a part without which nothing is ever wrong, and which
  * no reason excuses, is a survivor. */
 bool judge_mutated(struct total *total);
+
+/* faults.c: gives the provider each fault of mutants.h: every one has to be found. */
+bool run_faults(const struct machine *machine, unsigned int number, struct total *total);
+bool judge_faults(struct total *total);
 
 /* chance.c */
 void run_by_chance(const struct machine *machine, struct total *total);

@@ -5,7 +5,8 @@ const struct scenario *scenario_at(unsigned int number)
 {
 	static const struct scenario *const tables[] = {
 		scenarios_plain,  scenarios_durable, scenarios_message,
-		scenarios_replay, scenarios_counted, scenarios_plan};
+		scenarios_replay, scenarios_counted, scenarios_plan,
+		scenarios_fence,  scenarios_regions};
 	const struct scenario *scenario;
 	size_t i;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every state that can be reached, each once. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "heap.h"
@@ -8,12 +7,16 @@
 #include "search.h"
 #include "world.h"
 
+/* To make the first calls of a scenario. */
+#define TRIES 1000u
+
 struct search now;
+static struct svb_maybes maybes;
 
 bool search_push(size_t *state)
 {
 	*state = state_push();
-	if (*state == SIZE_MAX)
+	if (*state == SIZE_MAX || maybes.full)
 		search_note(WRONG_EXPLORER);
 	return *state != SIZE_MAX;
 }
@@ -38,6 +41,26 @@ void search_note(unsigned int wrong)
 	now.found->wrong |= wrong;
 }
 
+static void each_medium(const uint8_t *medium)
+{
+	uint64_t hash;
+
+	now.found->media++;
+	if (!now.media)
+		return;
+	hash = svb_machine_hash(medium, world.pm_size) * 3 +
+	       svb_machine_hash(&program, sizeof(program));
+	if (!search_new(&now.ends, hash))
+		return;
+	now.found->ends++;
+	now.found->ends_sum += hash;
+}
+
+void search_power(void)
+{
+	search_note(check_power(each_medium));
+}
+
 bool search_go(const struct svb_choice *choice)
 {
 	if (now.way.length == DEPTH) {
@@ -48,8 +71,32 @@ bool search_go(const struct svb_choice *choice)
 	return true;
 }
 
+/*
+ * What makes no difference to anybody happens at once (machine_unseen.c). Not where time
+ * passes: queue pairs end then.
+ */
+static void make_unseen(void)
+{
+	struct svb_choice choices[CHOICES];
+	uint32_t count, i;
+
+	if (now.drains || now.scenario->seconds)
+		return;
+	do {
+		count = svb_model_enabled(choices, CHOICES);
+		for (i = 0; i < count && !svb_model_unseen(&choices[i]); i++)
+			;
+		if (i == count || !search_go(&choices[i]))
+			return;
+		svb_model_apply(&choices[i]);
+		now.found->unseen++;
+	} while (true);
+}
+
+static void stop_visit(void);
+
 /* The real code has stopped inside a step: only the device moves. */
-static void stop_visit(void)
+static void stop_visit_here(void)
 {
 	struct svb_choice choices[CHOICES];
 	uint32_t count, i;
@@ -62,7 +109,7 @@ static void stop_visit(void)
 		return;
 	}
 	count = svb_model_enabled(choices, CHOICES);
-	search_note(check_power());
+	search_power();
 	state_back_to(state);
 	for (i = 0; i < count && search_go(&choices[i]); i++) {
 		svb_model_apply(&choices[i]);
@@ -70,6 +117,30 @@ static void stop_visit(void)
 		state_back_to(state);
 		now.way.length--;
 	}
+	state_pop(state);
+}
+
+static void stop_visit(void)
+{
+	const uint32_t length = now.way.length;
+
+	make_unseen();
+	stop_visit_here();
+	now.way.length = length;
+}
+
+/* It goes on in the state it stopped in. */
+static void stop(void)
+{
+	size_t state;
+
+	if (!search_push(&state))
+		return;
+	if (now.chance)
+		wander_stop();
+	else
+		stop_visit();
+	state_back_to(state);
 	state_pop(state);
 }
 
@@ -81,7 +152,7 @@ bool __wrap_svb_medium_flush(const void *addr, size_t len)
 {
 	if (now.in_step) {
 		heap_use(false);
-		stop_visit();
+		stop();
 		heap_use(true);
 	}
 	return __real_svb_medium_flush(addr, len);
@@ -112,7 +183,13 @@ static bool visit_step(enum step step, size_t state, uint64_t hash)
 	return changed;
 }
 
-static void visit(void)
+static bool search_is_cut(void)
+{
+	now.found->cut |= now.most && now.seen.count + now.stopped.count >= now.most;
+	return now.found->cut;
+}
+
+static void visit_here(void)
 {
 	struct svb_choice choices[CHOICES];
 	bool moved = false;
@@ -120,7 +197,7 @@ static void visit(void)
 	uint64_t hash;
 	size_t state;
 
-	if ((now.found->wrong & now.ends_with) || !search_push(&state))
+	if ((now.found->wrong & now.ends_with) || search_is_cut() || !search_push(&state))
 		return;
 	hash = state_hash(state);
 	if (!search_new(&now.seen, hash)) {
@@ -130,7 +207,7 @@ static void visit(void)
 	count = svb_model_enabled(choices, CHOICES);
 	if (count == CHOICES)
 		now.found->wrong |= WRONG_EXPLORER;
-	search_note(check_power());
+	search_power();
 	state_back_to(state);
 	for (i = 0; i < STEPS; i++)
 		moved |= visit_step((enum step)i, state, hash);
@@ -143,6 +220,15 @@ static void visit(void)
 	if (!moved && !count)
 		search_note(check_end());
 	state_pop(state);
+}
+
+static void visit(void)
+{
+	const uint32_t length = now.way.length;
+
+	make_unseen();
+	visit_here();
+	now.way.length = length;
 }
 
 /* All that is under way arrives, and the initiator looks at it. */
@@ -163,17 +249,45 @@ static void settle(void)
 	} while (state_hash_now() != before);
 }
 
-void search_init(void)
+void search_media(void)
+{
+	now.media = true;
+}
+
+void search_init(bool drains)
 {
 	struct found none = {0};
 
 	now.found = &none;
+	now.drains = drains;
 	states_init();
+	svb_model_maybes(drains ? NULL : &maybes);
 	if (!search_push(&now.start))
 		abort();
 	settle();
 	if (!search_push(&now.told))
 		abort();
+}
+
+/* The first calls, in one way: all that can happen happens, and everybody looks. */
+static void make_first(uint32_t count)
+{
+	struct svb_choice choices[CHOICES];
+	uint32_t tries;
+
+	program_until(count);
+	for (tries = 0; count && tries < TRIES && !program_made(count); tries++) {
+		while (program.called < count && program_step(STEP_CALL))
+			if (++tries == TRIES)
+				break;
+		while (svb_model_enabled(choices, CHOICES))
+			svb_model_apply(&choices[0]);
+		program_step(STEP_READ);
+		program_step(STEP_TARGET);
+	}
+	if (tries == TRIES)
+		search_note(WRONG_EXPLORER);
+	program_until(CALLS);
 }
 
 void search_begin(void)
@@ -188,6 +302,7 @@ void search_begin(void)
 	program_begin(now.scenario);
 	target_begin(now.scenario);
 	check_begin(now.scenario);
+	make_first(now.scenario->first);
 }
 
 void search_prepare(const struct scenario *scenario, struct found *found)
@@ -198,6 +313,7 @@ void search_prepare(const struct scenario *scenario, struct found *found)
 	now.way.length = 0;
 	seen_clear(&now.seen);
 	seen_clear(&now.stopped);
+	seen_clear(&now.ends);
 	search_begin();
 }
 
@@ -209,67 +325,16 @@ void search_first(const struct scenario *scenario, unsigned int expected,
 	now.ends_with = 0;
 }
 
+void search_most(const struct scenario *scenario, uint64_t states, struct found *found)
+{
+	now.most = states;
+	search_first(scenario, 0, found);
+	now.most = 0;
+}
+
 void search(const struct scenario *scenario, struct found *found)
 {
 	search_prepare(scenario, found);
 	visit();
 	found->states = now.seen.count + now.stopped.count;
-}
-
-static void tell(const struct svb_choice *step)
-{
-	static const char *const steps[STEPS] = {"the initiator calls",
-						 "the initiator reads completions",
-						 "the target reads completions",
-						 "time passes"};
-	static const char *const kinds[] = {
-		[SVB_CHOICE_ARRIVE] = "arrives",
-		[SVB_CHOICE_PLACE] = "is placed",
-		[SVB_CHOICE_EXECUTE] = "is executed",
-		[SVB_CHOICE_DELIVER] = "is delivered",
-		[SVB_CHOICE_DRAIN] = "drains",
-	};
-
-	if (step->kind >= WAY_STEP)
-		printf("    %s\n", steps[step->kind - WAY_STEP]);
-	else if (step->kind == SVB_CHOICE_DRAIN)
-		printf("    line %llu (words %02x) drains\n",
-		       (unsigned long long)step->line, step->words);
-	else if (step->kind == SVB_CHOICE_PLACE)
-		printf("    queue pair %x, request %u: line %llx (words %02x) is "
-		       "placed\n",
-		       step->qp, step->seq, (unsigned long long)step->line, step->words);
-	else
-		printf("    queue pair %x, request %u %s\n", step->qp, step->seq,
-		       kinds[step->kind]);
-}
-
-/* The same steps from the beginning: what is wrong then? Something else if a state was
- * not taken back as it was. */
-static unsigned int again(void)
-{
-	const struct svb_choice *step;
-	unsigned int wrong = 0;
-	uint32_t i;
-
-	search_begin();
-	for (i = 0; i < now.bad.length; i++) {
-		step = &now.bad.step[i];
-		if (step->kind < WAY_STEP)
-			svb_model_apply(step);
-		else
-			program_step((enum step)(step->kind - WAY_STEP));
-		wrong |= program.wrong;
-	}
-	return wrong | check_end() | check_power();
-}
-
-void search_tell(void)
-{
-	uint32_t i;
-
-	for (i = 0; i < now.bad.length; i++)
-		tell(&now.bad.step[i]);
-	if (!(again() & now.bad_wrong))
-		printf("    and the second time nothing is wrong: the explorer is\n");
 }

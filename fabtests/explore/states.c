@@ -6,6 +6,7 @@
 #include "heap.h"
 #include "model.h"
 #include "states.h"
+#include "world.h"
 
 #define ROOM ((size_t)2 << 30) /* for the states on the way */
 #define SEEN_FIRST (1u << 12)
@@ -72,6 +73,7 @@ size_t state_push(void)
 	size_t device = svb_model_save(NULL, 0), at = used;
 	char *to = room + at;
 
+	world_forget_idle();
 	device = (device + 7) & ~(size_t)7;
 	if (at + device + heap_size() + 2 * sizeof(program) + 64 > ROOM)
 		return SIZE_MAX;

@@ -35,6 +35,33 @@ static bool wander_ends(uint64_t before)
 	return state_hash_now() == before;
 }
 
+/* Moves of the device at a place where the real code has stopped, at most. */
+#define STOP_MOVES 12u
+
+void wander_stop(void)
+{
+	const uint32_t length = now.way.length;
+	struct svb_choice choices[CHOICES];
+	uint32_t count, pick, moves;
+	size_t state;
+
+	for (moves = 0; moves < STOP_MOVES && search_push(&state); moves++) {
+		if (search_new(&now.stopped, state_hash(state))) {
+			search_power();
+			state_back_to(state);
+		}
+		state_pop(state);
+		count = svb_model_enabled(choices, CHOICES);
+		if (!count)
+			break;
+		pick = chance(now.chance, count);
+		if (!search_go(&choices[pick]))
+			break;
+		svb_model_apply(&choices[pick]);
+	}
+	now.way.length = length;
+}
+
 /* One way to the end. */
 static void wander(uint64_t *seed)
 {
@@ -48,7 +75,7 @@ static void wander(uint64_t *seed)
 			return;
 		hash = state_hash(state);
 		if (search_new(&now.seen, hash)) {
-			search_note(check_power());
+			search_power();
 			state_back_to(state);
 		}
 		state_pop(state);
@@ -71,10 +98,12 @@ void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
 		 struct found *found)
 {
 	search_prepare(scenario, found);
+	now.chance = &seed;
 	while (ways-- && !found->wrong) {
 		now.way.length = 0;
 		search_begin();
 		wander(&seed);
 	}
+	now.chance = NULL;
 	found->states = now.seen.count + now.stopped.count;
 }

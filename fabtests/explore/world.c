@@ -14,7 +14,9 @@
 #include "heap.h"
 #include "medium.h"
 #include "persist/control.h"
+#include "persist/facts.h"
 #include "pverbs.h"
+#include "plans.h"
 #include "step.h"
 #include "world.h"
 
@@ -76,6 +78,11 @@ static void need(ssize_t ret, const char *what)
 	_exit(2);
 }
 
+static off_t pm_size(const struct machine *machine)
+{
+	return machine->special == SPECIAL_WIDE ? PM_WIDE : PM_SIZE;
+}
+
 void world_settings(const struct machine *machine, const char *dir)
 {
 	char file[128];
@@ -83,7 +90,7 @@ void world_settings(const struct machine *machine, const char *dir)
 
 	snprintf(file, sizeof(file), "%s/pm", dir);
 	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, PM_SIZE))
+	if (fd < 0 || ftruncate(fd, pm_size(machine)))
 		need(-FI_EIO, file);
 	close(fd);
 	setenv("SIMVERBS_DIR", dir, 1);
@@ -125,6 +132,8 @@ static struct fi_info *hints(void)
 	if (world.machine->special == SPECIAL_COUNTED)
 		info->tx_attr->op_flags = FI_COMMIT_COMPLETE;
 	info->rx_attr->size = DEPTH_SHORT;
+	if (world.machine->special == SPECIAL_UNORDERED)
+		info->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
 	return info;
 }
 
@@ -198,17 +207,52 @@ static void initiator_memory(void)
 	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
 }
 
+/* The linker puts it where the provider asks what memory is like: the administrator has
+ * declared the second part to be less safe than it is. */
+int __real_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
+			struct pvb_facts *facts);
+int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
+			struct pvb_facts *facts);
+
+int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
+			struct pvb_facts *facts)
+{
+	const int ret = __real_pvb_facts_of(verbs, addr, len, facts);
+
+	if (ret || world.machine->special != SPECIAL_MIXED ||
+	    addr != world.pm + world.second)
+		return ret;
+	facts->desc.domain = PVB_DMP;
+	facts->desc.ddio = true;
+	facts->desc.flush = facts->desc.atomic_write = false;
+	return 0;
+}
+
+static void pm_regions(void)
+{
+	const uint64_t access = FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	const bool two = world.machine->special == SPECIAL_REGIONS ||
+			 world.machine->special == SPECIAL_MIXED;
+
+	world.second = two ? SECOND_AT : world.pm_size;
+	world.pm_mr[0] = region(TARGET, world.pm, world.second, access, FI_RMA_PMEM);
+	if (two)
+		world.pm_mr[1] =
+			region(TARGET, world.pm + world.second,
+			       world.pm_size - world.second, access, FI_RMA_PMEM);
+}
+
 static void target_memory(void)
 {
 	int fd = open(svb_medium_mapping(), O_RDWR | O_CLOEXEC);
 
-	world.pm = mmap(NULL, PM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	world.pm_size = (size_t)pm_size(world.machine);
+	world.pm = mmap(NULL, world.pm_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	need(fd < 0 || world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
 	close(fd);
 	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
 	need(world.receive ? 0 : -FI_ENOMEM, "memory");
-	world.pm_mr = region(TARGET, world.pm, PM_SIZE,
-			     FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, FI_RMA_PMEM);
+	pm_regions();
 	world.receive_mr =
 		region(TARGET, world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
 }
@@ -269,7 +313,7 @@ static void accept_one(unsigned int number, struct fi_info *info)
 	ep = endpoint(TARGET, info, number);
 	if (world.machine->receives == RECEIVES_REPLAY)
 		need(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY,
-			       &world.pm_mr, sizeof(world.pm_mr)),
+			       &world.pm_mr[0], sizeof(world.pm_mr[0])),
 		     "FI_OPT_CAIRN_REPLAY");
 	need(fi_accept(ep, NULL, 0), "fi_accept");
 	world.ep[number][TARGET] = ep;
@@ -297,6 +341,17 @@ static void pair(unsigned int number)
 		else
 			need(-FI_EOTHER, "the next event");
 	}
+	if (number && world.machine->special == SPECIAL_MIXED)
+		crn_container_of(ep[INITIATOR], struct pvb_ep, fid)
+			->conn.peer.control.bell = false;
+}
+
+void world_forget_idle(void)
+{
+	int side;
+
+	for (side = INITIATOR; side <= TARGET; side++)
+		crn_container_of(world.cq[side], struct pvb_cq, fid)->idle = 0;
 }
 
 bool world_asks(void)
@@ -308,7 +363,7 @@ void world_receive(unsigned int number)
 {
 	const bool pm = world.machine->receives != RECEIVES_VOLATILE;
 	uint8_t *to = pm ? world.pm + RECEIVE_AT : world.receive;
-	void *desc = fi_mr_desc(pm ? world.pm_mr : world.receive_mr);
+	void *desc = fi_mr_desc(pm ? world_region(RECEIVE_AT) : world.receive_mr);
 	struct fid_ep *ep = world.srx ? world.srx : world.ep[number / RECEIVES][TARGET];
 
 	need(fi_recv(ep, to + number * LEN_MAX, LEN_MAX, desc, 0,
@@ -333,6 +388,7 @@ void world_open(const struct machine *machine)
 	for (i = 0; i < machine->pairs * RECEIVES; i++)
 		if (i % RECEIVES < world.receives)
 			world_receive(i);
+	omit_open();
 	need(fi_open_ops(&world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,
 			 (void **)&world.replay, NULL),
 	     FI_CAIRN_REPLAY);

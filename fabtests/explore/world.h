@@ -17,6 +17,7 @@
 #define INITIATOR 0
 #define TARGET 1
 #define LEN_MAX 256u
+#define SECOND_AT 512u /* the second region, where there is one */
 /* Receives: buffers of LEN_MAX bytes each, from here on in persistent memory. */
 #define RECEIVES 2u
 #define RECEIVE_AT 3072u
@@ -41,8 +42,11 @@ struct world {
 	/* SPECIAL_COUNTED: of what the initiator posts, and of the target's receives. */
 	struct fid_cntr *cntr[PAIRS][2];
 	struct fi_cairn_ops_replay *replay;
-	struct fid_mr *source_mr, *result_mr, *pm_mr, *receive_mr;
-	uint8_t *pm; /* the persistent file, mapped */
+	struct fid_mr *source_mr, *result_mr, *receive_mr;
+	/* The persistent file, mapped; from second on it is the second region's. */
+	uint8_t *pm;
+	size_t pm_size, second;
+	struct fid_mr *pm_mr[2];
 	/* What each call writes, and where its read goes. */
 	uint8_t (*source)[LEN_MAX];
 	uint8_t (*result)[LEN_MAX];
@@ -51,8 +55,16 @@ struct world {
 };
 extern struct world world;
 
+/* How often a queue was read in vain tells only when the device's asynchronous events are
+ * looked at, of which the model has none: states that differ in it alone are one. */
+void world_forget_idle(void);
 /* Can the ends ask each other's processor for something? */
 bool world_asks(void);
+/* The region that has an offset of persistent memory. */
+static inline struct fid_mr *world_region(size_t at)
+{
+	return world.pm_mr[at >= world.second];
+}
 /* world.c: the target posts a receive, by number. */
 void world_receive(unsigned int number);
 

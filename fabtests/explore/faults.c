@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The provider has a fault: which search finds it? */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "mutants.h"
+#include "runs.h"
+
+/* Enough to meet what a fault is about. */
+#define WAYS 8u
+
+static const char *fault_file(unsigned int fault, char *path, size_t size)
+{
+	snprintf(path, size, "%s/fault.%u", options.dir, fault);
+	return path;
+}
+
+/* By this process or another one. */
+static bool is_found(unsigned int fault)
+{
+	char path[96];
+
+	return !access(fault_file(fault, path, sizeof(path)), F_OK);
+}
+
+static bool tell_found(unsigned int fault, const struct machine *machine,
+		       const struct scenario *scenario, unsigned int wrong)
+{
+	char path[96], place[96], what[192];
+	FILE *file = fopen(fault_file(fault, path, sizeof(path)), "w");
+
+	if (!file)
+		return false;
+	machine_text(machine, place, sizeof(place));
+	fprintf(file, "%s: %s: %s", place, scenario->name,
+		wrong_text(wrong, what, sizeof(what)));
+	return !fclose(file);
+}
+
+/* WRONG_* that a search finds and should not. */
+static unsigned int look(unsigned int fault, const struct machine *machine,
+			 const struct scenario *scenario, struct total *total)
+{
+	const unsigned int expected = scenario->expect(machine);
+	struct found found;
+
+	mutant_use(fault);
+	search_some(scenario, WAYS, 1, &found);
+	add_found(&found, total);
+	/* It made a difference: somewhere that may be wrong. */
+	if (mutant_end() && !(found.wrong & ~expected)) {
+		mutant_use(fault);
+		search_first(scenario, expected, &found);
+		mutant_end();
+		add_found(&found, total);
+	}
+	return found.wrong & ~expected;
+}
+
+bool run_faults(const struct machine *machine, unsigned int number, struct total *total)
+{
+	const struct scenario *scenario;
+	unsigned int fault, n, wrong;
+
+	for (fault = 0; mutant_name(fault); fault++)
+		for (n = 0; (scenario = scenario_at(n)) && !is_found(fault); n++) {
+			if (!chosen(machine, scenario) || scenario->plan[0] ||
+			    !mutant_fits(fault, scenario, machine))
+				continue;
+			wrong = look(fault, machine, scenario, total);
+			if (wrong && !tell_found(fault, machine, scenario, wrong))
+				return false;
+		}
+	return true;
+}
+
+bool judge_faults(struct total *total)
+{
+	char path[96], found[320];
+	unsigned int fault;
+	FILE *file;
+
+	for (fault = 0; mutant_name(fault); fault++) {
+		snprintf(found, sizeof(found), "SURVIVES");
+		file = fopen(fault_file(fault, path, sizeof(path)), "r");
+		if (file && !fgets(found, sizeof(found), file))
+			return false;
+		if (file)
+			fclose(file);
+		else
+			total->survivors++;
+		total->faults++;
+		printf("fault: %s\n    %s\n", mutant_name(fault), found);
+	}
+	return true;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <rdma/fabric.h>
+#include "mutants.h"
+#include "persist/execute.h"
+#include "world.h"
+
+enum mutant {
+	FENCE_STARTS,
+	FENCE_OWES,
+	SHORT_UNDER_WAY,
+	SHORT_DIRTY,
+	ATOMICS_CLEAN,
+	LIFT_ONE_RANGE,
+	LIFT_ONE_REGION,
+	GROUP_ONE_RANGE,
+	GROUP_ONE_REGION,
+	ANNOUNCED,
+	MUTANTS
+};
+
+static enum mutant mutant = MUTANTS; /* MUTANTS: none */
+static uint64_t used;
+static bool in_short; /* the short path decides */
+
+static bool is(enum mutant which)
+{
+	return mutant == which;
+}
+
+/* Notes whether the fault makes a difference now. */
+static bool differs(bool different)
+{
+	used += different;
+	return different;
+}
+
+static bool is_fenced(const struct call *call, bool durable)
+{
+	return call->flags & FI_FENCE && !!(call->flags & FI_COMMIT_COMPLETE) == durable;
+}
+
+static bool in_plain_fence(void)
+{
+	return program_call() && is_fenced(program_call(), false);
+}
+
+unsigned int __real_pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
+unsigned int __wrap_pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
+
+unsigned int __wrap_pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
+{
+	const unsigned int before = __real_pvb_commit_before(conn, facts);
+
+	if ((is(FENCE_STARTS) && in_plain_fence()) || in_short)
+		return differs(before) ? 0 : before;
+	return before;
+}
+
+bool __real_pvb_dirty_owed(const struct pvb_dirty *dirty);
+bool __wrap_pvb_dirty_owed(const struct pvb_dirty *dirty);
+
+bool __wrap_pvb_dirty_owed(const struct pvb_dirty *dirty)
+{
+	const bool owed = __real_pvb_dirty_owed(dirty);
+
+	return is(FENCE_OWES) && in_plain_fence() && differs(owed) ? false : owed;
+}
+
+enum pvb_usual_way __real_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
+enum pvb_usual_way __wrap_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
+
+enum pvb_usual_way __wrap_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	const enum pvb_usual_way way = __real_pvb_usual_way(ep, op);
+	struct pvb_commit *commit = ep->conn.commit;
+	enum pvb_usual_way other;
+	unsigned int kinds;
+	uint32_t facts;
+
+	if (!is(SHORT_UNDER_WAY) || !commit)
+		return way;
+	kinds = commit->kinds;
+	facts = commit->facts;
+	commit->kinds = 0;
+	commit->facts = commit->usual.facts;
+	in_short = true;
+	other = __real_pvb_usual_way(ep, op);
+	in_short = false;
+	commit->kinds = kinds;
+	commit->facts = facts;
+	differs(other != way);
+	return other;
+}
+
+ssize_t __real_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t __wrap_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
+
+ssize_t __wrap_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+
+	if (is(SHORT_DIRTY) && differs(dirty->count))
+		dirty->count = 0;
+	return __real_pvb_usual_fenced(ep, op);
+}
+
+int __real_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
+int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
+
+int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
+{
+	const struct call *call = program_call();
+
+	if (is(ATOMICS_CLEAN) && differs(call && call->kind == CALL_ADD))
+		return 0;
+	return __real_pvb_dirty_add(dirty, range);
+}
+
+/* Forgets all ranges but the first of a kind, or all of other regions than the first's.
+ */
+static void forget(struct pvb_dirty *dirty, bool grouped, bool regions)
+{
+	const struct pvb_dirty_range *first = NULL;
+	size_t i;
+
+	for (i = 0; i < dirty->count; i++) {
+		if (grouped && !dirty->range[i].grouped)
+			continue;
+		if (!first)
+			first = &dirty->range[i];
+		else if (!regions || dirty->range[i].rkey != first->rkey)
+			break;
+	}
+	if (differs(i < dirty->count))
+		dirty->count = i;
+}
+
+int __real_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			   uint32_t facts, bool join, unsigned int *before);
+int __wrap_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			   uint32_t facts, bool join, unsigned int *before);
+
+int __wrap_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			   uint32_t facts, bool join, unsigned int *before)
+{
+	if (is(LIFT_ONE_RANGE) || is(LIFT_ONE_REGION))
+		forget(&ep->conn.commit->dirty, false, is(LIFT_ONE_REGION));
+	return __real_pvb_commit_lift(ep, query, facts, join, before);
+}
+
+int __real_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			 struct pvb_plan *plan);
+int __wrap_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			 struct pvb_plan *plan);
+
+/* group.c asks for the plan of what it flushes next. */
+int __wrap_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			 struct pvb_plan *plan)
+{
+	if (is(GROUP_ONE_RANGE) || is(GROUP_ONE_REGION))
+		forget(&ep->conn.commit->dirty, true, is(GROUP_ONE_REGION));
+	return __real_pvb_lift_plan(ep, range, plan);
+}
+
+bool __real_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
+bool __wrap_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
+
+bool __wrap_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	const bool overtakes = __real_pvb_commit_overtakes(ep, op);
+
+	if (is(ANNOUNCED) && pvb_op_announces(op) && differs(overtakes))
+		return false;
+	return overtakes;
+}
+
+static bool any_call(const struct scenario *scenario, bool (*is_one)(const struct call *))
+{
+	const struct call *call = scenario->call;
+
+	while (call < scenario->call + CALLS && call->kind && !is_one(call))
+		call++;
+	return call < scenario->call + CALLS && call->kind;
+}
+
+static bool fences_plain(const struct call *call)
+{
+	return is_fenced(call, false);
+}
+
+static bool adds_plain(const struct call *call)
+{
+	return call->kind == CALL_ADD && !(call->flags & FI_COMMIT_COMPLETE);
+}
+
+static bool groups(const struct call *call)
+{
+	return call->flags & FI_MORE;
+}
+
+static bool fits_fence(const struct scenario *scenario, const struct machine *machine)
+{
+	return any_call(scenario, fences_plain);
+}
+
+static bool fits_short(const struct scenario *scenario, const struct machine *machine)
+{
+	return scenario->first;
+}
+
+static bool fits_atomic(const struct scenario *scenario, const struct machine *machine)
+{
+	return any_call(scenario, adds_plain);
+}
+
+static bool fits_apart(const struct scenario *scenario, const struct machine *machine)
+{
+	return machine->special == SPECIAL_WIDE;
+}
+
+static bool fits_regions(const struct scenario *scenario, const struct machine *machine)
+{
+	return machine->special == SPECIAL_REGIONS || machine->special == SPECIAL_MIXED;
+}
+
+static bool fits_group(const struct scenario *scenario, const struct machine *machine)
+{
+	return fits_apart(scenario, machine) && any_call(scenario, groups);
+}
+
+static bool fits_group_regions(const struct scenario *scenario,
+			       const struct machine *machine)
+{
+	return fits_regions(scenario, machine) && any_call(scenario, groups);
+}
+
+static bool fits_unordered(const struct scenario *scenario, const struct machine *machine)
+{
+	return machine->special == SPECIAL_UNORDERED &&
+	       any_call(scenario, call_announces);
+}
+
+static const struct {
+	const char *name;
+	bool (*fits)(const struct scenario *scenario, const struct machine *machine);
+} mutants[MUTANTS] = {
+	[FENCE_STARTS] = {"a plain fence does not wait", fits_fence},
+	[FENCE_OWES] = {"a plain fence does not make durable what is owed", fits_fence},
+	[SHORT_UNDER_WAY] = {"the short path ignores what is outstanding", fits_short},
+	[SHORT_DIRTY] = {"the short path has no FLUSH of what is dirty", fits_short},
+	[ATOMICS_CLEAN] = {"atomics do not count as dirty", fits_atomic},
+	[LIFT_ONE_RANGE] = {"a fence forgets all ranges but the first", fits_apart},
+	[LIFT_ONE_REGION] = {"a fence forgets all regions but the first", fits_regions},
+	[GROUP_ONE_RANGE] = {"a group's flush forgets all ranges but the first",
+			     fits_group},
+	[GROUP_ONE_REGION] = {"a group's flush forgets all regions but the first",
+			      fits_group_regions},
+	[ANNOUNCED] = {"what announces is not held back, writes being unordered",
+		       fits_unordered},
+};
+
+const char *mutant_name(unsigned int number)
+{
+	return number < MUTANTS ? mutants[number].name : NULL;
+}
+
+bool mutant_fits(unsigned int number, const struct scenario *scenario,
+		 const struct machine *machine)
+{
+	return mutants[number].fits(scenario, machine);
+}
+
+void mutant_use(unsigned int number)
+{
+	mutant = (enum mutant)number;
+	used = 0;
+}
+
+uint64_t mutant_end(void)
+{
+	mutant = MUTANTS;
+	return used;
+}

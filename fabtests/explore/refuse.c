@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A target that refuses: the linker puts this where it looks for the memory that a
+ * request names. */
+#include "persist/control.h"
+#include "world.h"
+
+const struct pvb_target *__real_pvb_target_find(struct pvb_control *control,
+						const struct pvb_wire_range *range);
+const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
+						const struct pvb_wire_range *range);
+
+const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
+						const struct pvb_wire_range *range)
+{
+	if (program_refuses(range->addr - (uintptr_t)world.pm, range->len))
+		return NULL;
+	return __real_pvb_target_find(control, range);
+}
