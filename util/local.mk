@@ -29,9 +29,11 @@ EXTRA_DIST += \
 	util/bench \
 	util/check \
 	util/lib/bench.sh \
+	util/lib/lanes.sh \
 	util/lib/results.sh \
 	util/lib/setup.sh \
 	util/lib/suites.sh \
+	util/lib/test-check \
 	util/local.mk \
 	util/packages.list \
 	util/quickstart \

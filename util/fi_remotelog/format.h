@@ -6,6 +6,7 @@
  *		u64 slots, u64 identity, 28 zero bytes, u32 CRC32C of the 60 before it
  *	64	u64 tail: number of the last record (compound logs; the client writes it)
  *	128	u64 head: number of the first record not consumed (the server writes it)
+ *	2048	96 bytes for the first messages of a client: no part of the log
  *	4096	slots; record n is in slot (n - 1) modulo the number of slots
  *
  * A slot is a multiple of 64 bytes, a record: u64 number, counted from 1, u32 payload
@@ -28,6 +29,7 @@
 
 #define RLG_TAIL 64u
 #define RLG_HEAD 128u
+#define RLG_GREETING 2048u
 #define RLG_SLOTS 4096u
 #define RLG_RECORD 16u /* bytes before the payload */
 #define RLG_PAYLOAD_MAX 65536u

@@ -41,8 +41,10 @@ static int rlg_server_tell(struct rlg_server *server, enum rlg_message_type type
 
 static int rlg_server_receive(struct rlg_server *server, uint8_t *buf)
 {
+	const bool greeting = buf == server->log.at + RLG_GREETING;
+
 	return rlg_link_recv(&server->link, buf, server->message_size,
-			     server->messages.desc, buf);
+			     greeting ? server->log.desc : server->messages.desc, buf);
 }
 
 static int rlg_server_buffers(struct rlg_server *server, size_t size, unsigned int count)
@@ -63,6 +65,22 @@ static int rlg_server_buffers(struct rlg_server *server, size_t size, unsigned i
 	for (i = 0; i < count && !ret; i++)
 		ret = rlg_server_receive(server, memory + size * i);
 	return ret;
+}
+
+/*
+ * One, for the pings and the hello. In the log's file, for a fenced durable append says
+ * as much of the messages before it (fi_cq(3), FI_FENCE): in ordinary memory they would
+ * make it fail.
+ */
+static int rlg_server_greeting(struct rlg_server *server)
+{
+	if (server->log.size < RLG_SLOTS)
+		return rlg_server_buffers(server, RLG_MESSAGE_MAX, 1);
+	rlg_memory_close(&server->messages);
+	free(server->messages.at);
+	server->messages.at = NULL;
+	server->message_size = RLG_MESSAGE_MAX;
+	return rlg_server_receive(server, server->log.at + RLG_GREETING);
 }
 
 /* Records, or records and tails in turn, go where they belong as long as there is room.
@@ -313,8 +331,8 @@ static int rlg_server_client(struct rlg_server *server, struct fi_info *info)
 
 	server->greeted = server->ended = false;
 	ret = rlg_link_endpoint(&server->link, info);
-	if (!ret) /* one, for the pings and the hello */
-		ret = rlg_server_buffers(server, RLG_MESSAGE_MAX, 1);
+	if (!ret)
+		ret = rlg_server_greeting(server);
 	if (!ret)
 		ret = rlg_link_accept(&server->link);
 	/* A client may be silent for as long as it likes. */

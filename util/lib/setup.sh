@@ -59,6 +59,18 @@ setup_configure() {
 	}
 }
 
+# Several builds of the same sources share what they compiled. The folder, which is all that differs, counts for debuggers
+# only.
+export CCACHE_DIR=${CCACHE_DIR-$top/build/ccache} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
+
+# with_ccache COMMAND...: configure takes its compilers through ccache, if it is installed and nobody names others.
+with_ccache() (
+	if [ -z "${CC-}${CXX-}" ] && command -v ccache >/dev/null; then
+		export CC="ccache gcc" CXX="ccache g++"
+	fi
+	"$@"
+)
+
 # build_tree NAME WRAPPER... -- OPTION...: configures and builds in build/NAME. The wrapper runs the
 # commands (none: this machine, "rdmavm build-in": the guest's root). TARGET: what to make.
 build_tree() {
@@ -71,13 +83,18 @@ build_tree() {
 	shift
 	mkdir -p "$top/build/$name"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	"${wrapper[@]}" sh -c '
+	with_ccache "${wrapper[@]}" sh -c '
 		set -e
 		cd "$1"
 		target=$2
 		shift 2
 		[ -e config.status ] && [ config.status -nt ../../configure ] || ../../configure "$@"
 		make -j2 $target' sh "$top/build/$name" "${TARGET-}" "$@" >"$logs/build-$name.log" 2>&1
+}
+
+# The names of the providers.
+providers() {
+	sed 's/[[:space:]]*#.*//; /^$/d' "$top/prov/list"
 }
 
 # The virtual machine of this source folder with the Debian release: "guest RELEASE COMMAND...".
