@@ -96,9 +96,14 @@ limited() {
 # failure NAME WHY SECONDS LOG
 failure() {
 	printf 'FAIL %s (%s, %d s); the end of %s:\n' "$1" "$2" "$3" "$4"
-	grep -aE '^not ok|^[^ ]+ +not ok|FAIL|error:|Error ' "$4" | tail -n 20 | sed 's/^/     > /'
+	what_failed "$4" | tee "$results/$lane.failed.$1" | sed 's/^/     > /'
 	tail -n 15 "$4" | sed 's/^/     | /'
 	return 1
+}
+
+# what_failed LOG: the lines that say so.
+what_failed() {
+	grep -aE -A 3 '^not ok|^[^ ]+ +not ok|FAIL|error:|Error ' "$1" | tail -n 20
 }
 
 # records KIND: "LANE<tab>NAME<tab>..." of all lanes.
@@ -112,7 +117,7 @@ records() {
 
 # The durations, what was left out, and the closing line; the exit status says whether all is well.
 summary() {
-	local totals
+	local totals lane name
 	records step | awk -F '\t' '{ printf "%6d s %6d s cpu  %-5s %s: %d passed, %d failed, %d skipped\n",
 		$3, $4, $1, $2, $5, $6, $7 }' | sort -rn >"$logs/durations"
 	printf 'The ten slowest steps (all: %s):\n' "$logs/durations"
@@ -121,7 +126,10 @@ summary() {
 		printf 'Left out, run by util/check --full:\n'
 		records left | awk -F '\t' '{ printf "  %s: %s\n", $2, $3 }'
 	fi
-	records step | awk -F '\t' '$6 > 0 { print "failed: " $2 }'
+	while IFS=$'\t' read -r lane name; do
+		printf 'failed: %s\n' "$name"
+		[ ! -e "$results/$lane.failed.$name" ] || sed 's/^/  > /' "$results/$lane.failed.$name"
+	done < <(records step | awk -F '\t' '$6 > 0 { print $1 "\t" $2 }')
 	totals=$(records step | awk -F '\t' '{ p += $5; f += $6; s += $7 }
 		END { printf "%d passed, %d failed, %d skipped", p, f, s }')
 	printf '%s\n' "$totals"
