@@ -6,6 +6,7 @@
  *   none     does nothing: what the machine itself costs,
  *   hostile  has 16 requests wait all the time, over bare verbs,
  *   honest   writes all of it, durably, one write after the other,
+ *   data     the same by writes with data, whose completions the target reads,
  *   silent   asks once and never rings the doorbell; the target sleeps, and the line says
  *            what of a processor that costs: "beside peer=silent cpu_percent=X".
  * And whether one peer reaches the doorbell of another (-w): it must not.
@@ -58,6 +59,11 @@ static struct {
 static size_t bytes(void)
 {
 	return b.mib << 20;
+}
+
+static bool sends_data(void)
+{
+	return !strcmp(b.peer, "data");
 }
 
 /* The peers. */
@@ -117,10 +123,11 @@ static void honest_write(struct ends *e, struct fid_ep *ep, struct fid_cq *cq,
 				       .iov_count = 1,
 				       .rma_iov = &to,
 				       .rma_iov_count = 1};
+	const uint64_t data = sends_data() ? FI_REMOTE_CQ_DATA : 0;
 	struct fi_cq_entry entry;
 	ssize_t ret;
 
-	ends_need(e, fi_writemsg(ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION),
+	ends_need(e, fi_writemsg(ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION | data),
 		  "fi_writemsg");
 	do {
 		ret = fi_cq_read(cq, &entry, 1);
@@ -145,7 +152,7 @@ static void honest(const struct told *told)
 		  "fi_mr_reg");
 	for (; ends_now_ns() < end; writes++)
 		honest_write(&e, ep, cq, mr, buf, told);
-	printf("beside peer=honest MiB=%zu writes=%u\n", b.mib, writes);
+	printf("beside peer=%s MiB=%zu writes=%u\n", b.peer, b.mib, writes);
 	ends_need(&e, fi_close(&ep->fid), "fi_close");
 	ends_need(&e, fi_close(&mr->fid), "fi_close");
 	ends_need(&e, fi_close(&cq->fid), "fi_close");
@@ -191,7 +198,7 @@ static int peer(int from)
 		hostile(&told);
 	else if (!strcmp(b.peer, "silent"))
 		silent(&told);
-	else if (!strcmp(b.peer, "honest"))
+	else if (!strcmp(b.peer, "honest") || sends_data())
 		honest(&told);
 	else
 		sleep((unsigned int)b.seconds);
@@ -262,6 +269,12 @@ static void accept_peers(int count, struct fid_ep **eps)
 	}
 }
 
+/* For the data of one write. */
+static void post_receive(struct fid_ep *ep)
+{
+	ends_need(&b.ends, (int)fi_recv(ep, NULL, 0, NULL, 0, ep), "fi_recv");
+}
+
 static void make(enum call call)
 {
 	static char other[4096];
@@ -270,10 +283,12 @@ static void make(enum call call)
 
 	switch (call) {
 	case READ:
-		fi_cq_read(b.cq, &entry, 1);
+		if (fi_cq_read(b.cq, &entry, 1) == 1)
+			post_receive(entry.op_context);
 		break;
 	case SREAD:
-		fi_cq_sread(b.cq, &entry, 1, NULL, 1);
+		if (fi_cq_sread(b.cq, &entry, 1, NULL, 1) == 1)
+			post_receive(entry.op_context);
 		break;
 	default:
 		ends_need(&b.ends,
@@ -377,6 +392,8 @@ static int target(pid_t pid, int to)
 	}
 	open_target(to);
 	accept_peers(count, eps);
+	for (i = 0; sends_data() && i < 8; i++)
+		post_receive(eps[0]);
 	ret = strcmp(b.peer, "silent") ? watch(pid) : sleep_beside(pid);
 	for (i = 0; i < CALLS && !reaches; i++)
 		report((enum call)i);
@@ -396,7 +413,7 @@ static void usage(FILE *to)
 	      "How long a target of durable operations waits beside a peer.\n"
 	      "ADDRESS is one of this machine's that pverbs can use, FILE persistent "
 	      "memory.\n"
-	      "  -k PEER      none, hostile, honest or silent (default hostile)\n"
+	      "  -k PEER      none, hostile, honest, data or silent (default hostile)\n"
 	      "  -w           is a connection's doorbell within another peer's reach?\n"
 	      "  -m MIB       of each request or write (default 64, at most 1024)\n"
 	      "  -t SECONDS   (default 5)\n",

@@ -28,9 +28,8 @@ static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *
 static void pvb_wq_fini(struct pvb_wq *wq)
 {
 	free(wq->slots);
-	free(wq->bufs);
 	wq->slots = NULL;
-	wq->bufs = NULL;
+	pvb_bufs_close(wq);
 }
 
 /* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
@@ -301,6 +300,9 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 	crn_lock(&conn->sq.cq->lock);
 	pvb_hold_forget(conn);
 	crn_unlock(&conn->sq.cq->lock);
+	crn_lock(&conn->rq.cq->lock);
+	pvb_arrivals_close(conn->rq.cq, conn);
+	crn_unlock(&conn->rq.cq->lock);
 	pvb_lane_close(conn);
 	pvb_commit_close(conn);
 	ibv_destroy_qp(conn->qp);

@@ -20,6 +20,10 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw);
 /* Into the empty stash: true when the application has something to read. */
 bool pvb_cq_fetch(struct pvb_cq *cq);
 
+/* A receive's; wq: of the endpoint that received, NULL: of a shared context that serves
+ * those of which nothing is to be known. */
+bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			     struct pvb_comp *comp);
 /* A completion of a send queue, or of receives that are an endpoint's own; retires it. */
 bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 			 struct pvb_comp *comp);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cq.h"
+#include "persist/control.h"
 
 int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count)
 {
@@ -249,6 +250,8 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 		}
 		if (pvb_drain_batch(cq))
 			continue;
+		if (wq == &wq->conn->rq)
+			pvb_arrival_abandon(cq, wq->conn);
 		if (crn_now_ms() >= deadline_ms) {
 			PVB_WARN(FI_LOG_CQ,
 				 "no completion for %u operations of a queue pair in "

@@ -157,16 +157,13 @@ static const struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_n
 		       : NULL;
 }
 
-static bool pvb_convert_shared(struct pvb_cq *cq, const struct ibv_wc *wc,
-			       struct pvb_slot *slot, struct pvb_comp *comp)
+/* Of a shared receive context; wq: the receive queue that it served, or NULL. */
+static bool pvb_convert_shared(const struct ibv_wc *wc, struct pvb_slot *slot,
+			       const struct pvb_wq *wq, struct pvb_comp *comp)
 {
 	const bool unasked = slot->flags & PVB_SLOT_UNASKED;
 	bool report = pvb_convert(wc, slot, comp);
-	const struct pvb_wq *wq;
 
-	wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
-	if (wq && wq->conn->lane && wc->status == IBV_WC_SUCCESS)
-		pvb_ring_received(wq->conn->lane, wc, slot);
 	if (wq) {
 		pvb_cq_count(wq, comp->flags, comp->err);
 		if (unasked && !comp->err && (comp->flags & FI_MSG) &&
@@ -192,20 +189,30 @@ bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 	return report;
 }
 
+bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			     struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	return slot->wq->srx ? pvb_convert_shared(wc, slot, wq, comp)
+			     : pvb_cq_convert_sent(wc, slot, comp);
+}
+
 /* Completions that other objects than the queue and the slot have to do with. */
 static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
 				struct pvb_slot *slot, struct pvb_comp *comp)
 {
+	const struct pvb_wq *wq = slot->wq;
 	struct pvb_lane *lane;
 
-	if (slot->wq->srx)
-		return pvb_convert_shared(cq, wc, slot, comp);
-	lane = slot->wq->conn->lane;
-	if (lane && slot->wq == &slot->wq->conn->sq && pvb_hold(cq, wc, slot))
-		return false;
-	if (lane && slot->wq == &slot->wq->conn->rq && wc->status == IBV_WC_SUCCESS)
-		pvb_ring_received(lane, wc, slot);
-	return pvb_cq_convert_sent(wc, slot, comp);
+	if (wq->srx)
+		wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
+	lane = wq ? wq->conn->lane : NULL;
+	if (wq && wq == &wq->conn->sq)
+		return !(lane && pvb_hold(cq, wc, slot)) &&
+		       pvb_cq_convert_sent(wc, slot, comp);
+	return !(lane && pvb_arrival(cq, lane, wc)) &&
+	       pvb_cq_convert_received(wc, wq, comp);
 }
 
 /*

@@ -46,6 +46,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/request.c \
 	prov/pverbs/request.h \
 	prov/pverbs/persist/adapter.c \
+	prov/pverbs/persist/arrival.c \
 	prov/pverbs/persist/ask.c \
 	prov/pverbs/persist/batch.c \
 	prov/pverbs/persist/batch.h \

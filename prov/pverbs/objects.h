@@ -246,8 +246,8 @@ struct pvb_cq {
 	 * a receive completed, by number. */
 	struct pvb_qp_wq *shared;
 	uint32_t shared_count;
-	/* Connections some of whose operations the device has completed while the target
-	 * has not answered: persist/hold.c. */
+	/* Connections some of whose completions the device has given and the program may
+	 * not have yet (pvb_holder): persist/hold.c, persist/arrival.c. */
 	struct crn_list holding;
 	atomic_bool wonders; /* one of them does: pvb_hold_look */
 	int vector;	     /* completion vector: fi_cq_attr.signaling_vector */
@@ -327,6 +327,7 @@ struct pvb_wq {
 	atomic_bool special;
 	bool counted;	      /* some cntr is not NULL */
 	struct ibv_sge *bufs; /* receives for persist/ring.c: buf_limit a slot; or NULL */
+	struct pvb_arrival *arrivals; /* persist/arrival.c: one a slot; or NULL */
 	uint32_t buf_limit;
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
@@ -389,9 +390,18 @@ struct pvb_chain {
 	struct ibv_sge sge[PVB_CHAIN_LIMIT][PVB_IOV_LIMIT];
 };
 
+/* Who holds completions of a queue back. */
+struct pvb_holder {
+	struct crn_list entry; /* of pvb_cq.holding */
+	/* What may be reported now goes to the stash, as far as it has room; the entry is
+	 * taken out once nothing is held back. With the lock of the queue held. */
+	void (*release)(struct pvb_cq *cq, struct pvb_holder *holder);
+	bool wonders; /* whether the connection has ended: hold.c alone */
+};
+
 /* Completions of a send queue that wait for the target: persist/hold.c. */
 struct pvb_hold {
-	struct crn_list entry; /* of pvb_cq.holding */
+	struct pvb_holder holder;
 	bool active;
 	uint32_t done;		  /* position up to which the device has completed */
 	_Atomic uint32_t grouped; /* writes of groups that were not reported */
@@ -403,7 +413,6 @@ struct pvb_hold {
 	atomic_int undurable;
 	bool marked;   /* the marker of pvb_tx_close is among them */
 	bool broken;   /* no group will be from now on */
-	bool wonders;  /* whether the connection has ended */
 	uint64_t look; /* ms: when it wonders again */
 	uint32_t seen; /* requests whose entries of the send queue completed */
 	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */

@@ -85,6 +85,8 @@ void pvb_srx_detach(struct pvb_srx *srx, struct pvb_cq *cq);
  * that nothing more comes or the deadline (crn_now_ms) has passed. */
 void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms);
 
+/* persist/ring.c: what a wq has for that; it may have nothing. */
+void pvb_bufs_close(struct pvb_wq *wq);
 /* persist/ring.c: where the receive in slot goes, of a wq with bufs. 0, or -FI_EINVAL:
  * that is not where the endpoint's receives have to be. */
 int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,

@@ -143,8 +143,10 @@ static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_conn *conn)
 		pvb_hold_forget(conn);
 		pvb_cq_drain_rest(cq, &conn->sq);
 	}
-	if (conn->rq.cq == cq)
+	if (conn->rq.cq == cq) {
+		pvb_arrival_abandon(cq, conn);
 		pvb_cq_drain_rest(cq, &conn->rq);
+	}
 }
 
 static bool pvb_removal_uses(const struct pvb_conn *conn, const struct pvb_cq *cq)

@@ -166,7 +166,7 @@ static int pvb_srx_close(struct fid *fid)
 	atomic_fetch_sub(&srx->domain->refs, 1);
 	crn_lock_fini(&srx->lock);
 	free(srx->wq.slots);
-	free(srx->wq.bufs);
+	pvb_bufs_close(&srx->wq);
 	free(srx->cqs);
 	free(srx);
 	return 0;
@@ -256,7 +256,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 		 pvb_domain_device(srx->domain), size, fi_strerror(-ret));
 err:
 	free(srx->wq.slots);
-	free(srx->wq.bufs);
+	pvb_bufs_close(&srx->wq);
 	return ret;
 }
 

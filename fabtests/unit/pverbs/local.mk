@@ -25,9 +25,12 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/plan_vectors.h \
 	fabtests/unit/pverbs/persist/pmem_file.c \
 	fabtests/unit/pverbs/persist/pmem_file.h \
+	fabtests/unit/pverbs/persist/receiver.c \
+	fabtests/unit/pverbs/persist/receiver.h \
 	fabtests/unit/pverbs/persist/second.c \
 	fabtests/unit/pverbs/persist/second.h \
 	fabtests/unit/pverbs/persist/test_adapter.c \
+	fabtests/unit/pverbs/persist/test_arrival.c \
 	fabtests/unit/pverbs/persist/test_batch.c \
 	fabtests/unit/pverbs/persist/test_batch_native.c \
 	fabtests/unit/pverbs/persist/test_commit.c \

@@ -185,8 +185,19 @@ static void pvb_control_look(struct pvb_control *control)
 	pvb_control_poll(control);
 }
 
-/* What is left to do is not this thread's alone. Called with the lock held. */
-static void pvb_control_pass(struct pvb_control *control)
+void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn)
+{
+	crn_list_add_tail(&control->ready, &turn->entry);
+	atomic_fetch_add(&control->runnable, 1);
+}
+
+void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn)
+{
+	crn_list_del(&turn->entry);
+	atomic_fetch_sub(&control->runnable, 1);
+}
+
+void pvb_control_pass(struct pvb_control *control)
 {
 	if (crn_list_empty(&control->ready))
 		return;
@@ -200,11 +211,14 @@ static void pvb_control_pass(struct pvb_control *control)
  */
 static void pvb_control_work(struct pvb_control *control)
 {
+	struct pvb_turn *turn;
 	uint64_t done = 0;
 
 	/* No request is cut only because others went before it. */
-	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready))
-		done += pvb_respond_turn(control, PVB_PIECE);
+	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready)) {
+		turn = crn_container_of(control->ready.next, struct pvb_turn, entry);
+		done += turn->run(turn, PVB_PIECE);
+	}
 	pvb_control_pass(control);
 }
 

@@ -14,11 +14,12 @@
  * is bounded, and so are the receives of the control queue pair.
  *
  * What a request asks for is done in pieces of a bounded number of bytes, of one lane
- * after the other: respond.c. Whoever looks at the control queues does one of them.
+ * after the other: respond.c; so is what a large durable message brought: arrival.c.
+ * Whoever looks at the control queues does one of them (pvb_turn).
  *
  * Locks: control->lock (a mutex, for the thread of control_thread.c shares it): polling
  * the control queues, the lists of lanes and regions, a lane's inbox. Nobody holds it
- * while memory is flushed: a piece holds on to its lane (PVB_INBOX_WORK) and its regions
+ * while memory is flushed: a piece holds on to its lane (PVB_*_WORK) and its regions
  * (pvb_target.users), and who wants to close one waits for control->ended. lane->lock:
  * posting to the control queue pair. Neither is held when a lock of objects.h is taken;
  * pvb_conn.tx_lock and pvb_cq.lock may be held when one of them is taken.
@@ -72,11 +73,63 @@ enum pvb_inbox {
 	PVB_INBOX_WORK,	 /* a thread is at a piece of it, without the lock */
 };
 
+/* Something that is done in pieces, of control->ready; the rest with control->lock held.
+ */
+struct pvb_turn {
+	struct crn_list entry;
+	/*
+	 * A piece, of most bytes at most. It has to leave control->ready first, and may
+	 * come back. The lock is not held meanwhile. Returns what it cost, in bytes, most
+	 * at most.
+	 */
+	uint64_t (*run)(struct pvb_turn *turn, uint64_t most);
+};
+
+/* What a piece costs beside its bytes, and those of them that there are none of. */
+#define PVB_PIECE_COST 512u
+
 /* What is done of a request: everything before byte at of a range. */
 struct pvb_progress {
 	bool begun; /* it was checked as a whole */
 	uint8_t range;
 	uint64_t at;
+};
+
+/* A receive that completed. */
+struct pvb_arrival {
+	struct ibv_wc wc;
+	struct pvb_arrival *next;    /* that one's completion waits for this one's */
+	bool kept;		     /* the program hears of it once it is durable */
+	bool durable;		     /* the peer is told so, */
+	uint32_t number;	     /* as of that entry of the message ring, */
+	struct pvb_wire_range range; /* which says where a write with data wrote */
+};
+
+/* Where in persistent memory a message is; rkey means nothing. */
+struct pvb_places {
+	struct pvb_wire_range place[PVB_IOV_LIMIT];
+	uint32_t count;
+};
+
+enum pvb_arrival_state {
+	PVB_ARRIVAL_IDLE,  /* the oldest has not begun */
+	PVB_ARRIVAL_READY, /* for its next piece: control->ready */
+	PVB_ARRIVAL_WORK,  /* a thread is at it, without the lock */
+	PVB_ARRIVAL_DONE,  /* it is durable, or cannot be */
+};
+
+/* Receives whose completions wait: arrival.c. */
+struct pvb_arrivals {
+	struct pvb_holder holder; /* with pvb_cq.lock, as the next three */
+	struct pvb_arrival *oldest, *newest;
+	bool closed; /* the endpoint is: none waits any more */
+	_Atomic enum pvb_arrival_state state;
+	struct pvb_turn turn;
+	/* Of the oldest; with control->lock from READY to WORK. */
+	struct pvb_places places;
+	uint32_t at;   /* the place that is flushed, */
+	uint64_t done; /* bytes of it */
+	int err;       /* FI_E*, why not all of it is durable */
 };
 
 struct pvb_lane_recv {
@@ -130,14 +183,17 @@ struct pvb_lane {
 	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
 	uint32_t inbox_head, inbox_count;
 	enum pvb_inbox inbox_state;
-	struct crn_list turn; /* of control->waits or control->ready */
+	struct pvb_turn turn; /* of control->waits or control->ready */
 	uint64_t since;	      /* crn_now_ms when the oldest began to wait */
 	struct pvb_progress progress;
-	uint32_t handled;	   /* requests */
-	bool refusing;		   /* one of the last could not be done: */
-	uint32_t refused;	   /* the newest such request */
-	_Atomic uint32_t messages; /* sends and writes with data received */
-	uint32_t entries;	   /* of the ring, handled */
+	uint32_t handled; /* requests */
+	bool refusing;	  /* one of the last could not be done: */
+	uint32_t refused; /* the newest such request */
+	/* Sends and writes with data that arrived, and those seen to of them. */
+	uint32_t arrived;
+	_Atomic uint32_t messages;
+	uint32_t entries; /* of the ring, matched */
+	struct pvb_arrivals arrivals;
 	/* Where plain messages went that nobody made durable since: received.c. */
 	struct pvb_dirty received; /* with control->lock; rkey: the region's */
 	struct pvb_dirty flushing; /* what of it the oldest request is about; the same */
@@ -152,8 +208,8 @@ struct pvb_control {
 	struct crn_list lanes;
 	struct crn_list buried; /* closed, and the device has not returned everything */
 	struct crn_list targets;
-	struct crn_list waits; /* lanes by their turn, in the order of turns */
-	struct crn_list ready;
+	struct crn_list waits;	 /* lanes by their turn */
+	struct crn_list ready;	 /* pvb_turn, in the order of turns */
 	atomic_uint runnable;	 /* of ready */
 	atomic_uint waiting;	 /* of waits */
 	_Atomic uint64_t newest; /* crn_now_ms when the last of them began */
@@ -180,6 +236,11 @@ bool pvb_control_progress(struct pvb_control *control);
 /* The same, and what comes later raises an event on the channel, as what is left to do
  * does. 0 or a negative code. */
 int pvb_control_arm(struct pvb_control *control);
+/* With the lock held, as the next two: what is left to do is not this thread's alone. */
+void pvb_control_pass(struct pvb_control *control);
+/* It has a piece to be done, behind the others; it has none any more, or one is begun. */
+void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn);
+void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn);
 /* Adds its descriptors to those that wait watches. 0 or a negative code. */
 int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 /* Waits until the completions of a queue pair in ERR were taken, and no longer than till
@@ -253,12 +314,8 @@ int pvb_window_bind(struct pvb_lane *lane, int access);
 void pvb_respond_begin(struct pvb_lane *lane);
 /* Looks again at those that wait. */
 void pvb_respond_retry(struct pvb_control *control);
-/*
- * A piece, of most bytes at most, of the request whose turn it is; there is one
- * (control->ready). The lock is not held meanwhile. Returns what it cost, in bytes, most
- * at most.
- */
-uint64_t pvb_respond_turn(struct pvb_control *control, uint64_t most);
+/* A piece of a lane's oldest request: pvb_turn.run of lane->turn. */
+uint64_t pvb_respond_turn(struct pvb_turn *turn, uint64_t most);
 /* Nothing more of what is in the inbox is done: waits for a piece. */
 void pvb_respond_end(struct pvb_lane *lane);
 
@@ -281,13 +338,35 @@ void pvb_target_let_go(struct pvb_control *control, struct pvb_target *target);
  * pmem_drain(3). */
 void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t len);
 
-/* ring.c: durable messages, at their target. */
+/* ring.c: which messages are durable ones. All with pvb_cq.lock held. */
 
 /* wq remembers where its receives go, of at most limit pieces each. 0 or -FI_ENOMEM. */
 int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit);
-/* A message or a write with data took the receive in slot; wc says that all went well. */
-void pvb_ring_received(struct pvb_lane *lane, const struct ibv_wc *wc,
-		       const struct pvb_slot *slot);
+/* Looks for the entry of the ring that belongs to an arrival of which wc is set. */
+void pvb_ring_match(struct pvb_lane *lane, struct pvb_arrival *arrival);
+/* Where it is in persistent memory, with control->lock held: 0, or FI_E*, why that is not
+ * all of it. */
+int pvb_ring_places(struct pvb_control *control, const struct pvb_arrival *arrival,
+		    struct pvb_places *places);
+/* All was done for it that can be: 0, or FI_E*, why it is not durable. */
+void pvb_ring_ended(struct pvb_lane *lane, const struct pvb_arrival *arrival, int err);
+
+/* arrival.c: receives, from the device's completion to the program's. All with
+ * pvb_cq.lock held but for the first. */
+
+void pvb_arrivals_init(struct pvb_lane *lane);
+/* A receive of the lane's completed. True: its completion is the program's later. */
+bool pvb_arrival(struct pvb_cq *cq, struct pvb_lane *lane, const struct ibv_wc *wc);
+/* Those that wait are cancelled: the endpoint is about to be closed, or the device is
+ * gone. */
+void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn);
+/* The same, and none waits any more. */
+void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_conn *conn);
+
+static inline const struct pvb_slot *pvb_arrival_slot(const struct pvb_arrival *arrival)
+{
+	return (const struct pvb_slot *)(uintptr_t)arrival->wc.wr_id;
+}
 
 /* received.c: messages that are made durable when a later operation asks for it. */
 

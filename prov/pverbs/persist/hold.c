@@ -22,37 +22,10 @@ static bool pvb_hold_needed(const struct pvb_hold *hold, const struct pvb_slot *
 	       ((slot->flags & PVB_SLOT_FENCED) && pvb_hold_before(hold));
 }
 
-bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
-{
-	struct pvb_conn *conn = slot->wq->conn;
-	struct pvb_hold *hold = &conn->hold;
-
-	if (!pvb_hold_needed(hold, slot))
-		return false;
-	if (wc->status != IBV_WC_SUCCESS)
-		hold->broken = true;
-	else if (slot->flags & PVB_SLOT_GROUP_END) {
-		hold->flushed = slot->next;
-		hold->flushing = true;
-	}
-	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
-	hold->marked |= slot == &conn->marker;
-	hold->done = slot->next;
-	if ((slot->flags & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
-		pvb_lane_now(conn->lane, ++hold->seen);
-	if (hold->active)
-		return true;
-	hold->active = true;
-	crn_list_add_tail(&cq->holding, &hold->entry);
-	if (!atomic_fetch_add(&conn->lane->control->holding, 1))
-		pvb_tick(conn->lane->control);
-	return true;
-}
-
 static void pvb_hold_end(struct pvb_conn *conn)
 {
 	conn->hold.active = false;
-	crn_list_del(&conn->hold.entry);
+	crn_list_del(&conn->hold.holder.entry);
 	atomic_fetch_sub(&conn->lane->control->holding, 1);
 }
 
@@ -70,7 +43,7 @@ static void pvb_hold_wonder(struct pvb_cq *cq, struct pvb_hold *hold, uint64_t n
 	    now < hold->look)
 		return;
 	hold->look = now + PVB_HOLD_LOOK_MS;
-	hold->wonders = true;
+	hold->holder.wonders = true;
 	atomic_store(&cq->wonders, true);
 }
 
@@ -78,15 +51,17 @@ static void pvb_hold_wonder(struct pvb_cq *cq, struct pvb_hold *hold, uint64_t n
  * none. */
 static struct pvb_eq *pvb_hold_wondering(struct pvb_cq *cq)
 {
+	struct pvb_holder *holder;
 	struct crn_list *entry;
 	struct pvb_conn *conn;
 	struct pvb_eq *eq = NULL;
 
 	crn_list_for_each (entry, &cq->holding) {
-		conn = crn_container_of(entry, struct pvb_conn, hold.entry);
-		if (!conn->hold.wonders)
+		holder = crn_container_of(entry, struct pvb_holder, entry);
+		if (!holder->wonders)
 			continue;
-		conn->hold.wonders = false;
+		holder->wonders = false;
+		conn = crn_container_of(holder, struct pvb_conn, hold.holder);
 		eq = pvb_conn_ep(conn)->eq;
 		atomic_fetch_add(&eq->looking, 1);
 		break;
@@ -274,8 +249,9 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	return true;
 }
 
-static void pvb_hold_release_one(struct pvb_cq *cq, struct pvb_conn *conn)
+static void pvb_hold_release_one(struct pvb_cq *cq, struct pvb_holder *holder)
 {
+	struct pvb_conn *conn = crn_container_of(holder, struct pvb_conn, hold.holder);
 	struct crn_ring *ring = &conn->sq.ring;
 
 	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
@@ -289,10 +265,40 @@ static void pvb_hold_release_one(struct pvb_cq *cq, struct pvb_conn *conn)
 void pvb_hold_release(struct pvb_cq *cq)
 {
 	struct crn_list *entry, *next;
+	struct pvb_holder *holder;
 
-	crn_list_for_each_safe (entry, next, &cq->holding)
-		pvb_hold_release_one(cq, crn_container_of(entry, struct pvb_conn,
-							  hold.entry));
+	crn_list_for_each_safe (entry, next, &cq->holding) {
+		holder = crn_container_of(entry, struct pvb_holder, entry);
+		holder->release(cq, holder);
+	}
+}
+
+bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+{
+	struct pvb_conn *conn = slot->wq->conn;
+	struct pvb_hold *hold = &conn->hold;
+
+	if (!pvb_hold_needed(hold, slot))
+		return false;
+	if (wc->status != IBV_WC_SUCCESS)
+		hold->broken = true;
+	else if (slot->flags & PVB_SLOT_GROUP_END) {
+		hold->flushed = slot->next;
+		hold->flushing = true;
+	}
+	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
+	hold->marked |= slot == &conn->marker;
+	hold->done = slot->next;
+	if ((slot->flags & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
+		pvb_lane_now(conn->lane, ++hold->seen);
+	if (hold->active)
+		return true;
+	hold->active = true;
+	hold->holder.release = pvb_hold_release_one;
+	crn_list_add_tail(&cq->holding, &hold->holder.entry);
+	if (!atomic_fetch_add(&conn->lane->control->holding, 1))
+		pvb_tick(conn->lane->control);
+	return true;
 }
 
 void pvb_hold_abandon(struct pvb_conn *conn, int err)

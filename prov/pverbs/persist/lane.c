@@ -145,7 +145,9 @@ int pvb_lane_open(struct pvb_conn *conn)
 		return -FI_ENOMEM;
 	lane->control = control;
 	lane->conn = conn;
-	crn_list_init(&lane->turn);
+	crn_list_init(&lane->turn.entry);
+	lane->turn.run = pvb_respond_turn;
+	pvb_arrivals_init(lane);
 	/* The control queue is polled by whoever has time. */
 	crn_lock_init(&lane->lock, true);
 	ret = pvb_lane_memory(lane);

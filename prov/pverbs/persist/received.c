@@ -29,7 +29,11 @@ static void pvb_received_add(struct pvb_lane *lane, uint64_t addr, uint32_t len)
 	range.rkey = target->rkey;
 	if (!pvb_dirty_add(&lane->received, range))
 		return;
-	/* There is no memory to remember it. */
+	/* There is no memory to remember it, and not the time to flush all of it. */
+	if (len > PVB_PIECE) {
+		pvb_received_never(lane, FI_ENOMEM);
+		return;
+	}
 	pvb_target_flush(target, addr, len);
 	pmem_drain();
 }

@@ -46,9 +46,6 @@ struct pvb_piece {
 	uint64_t bytes;
 };
 
-/* What a piece costs beside its bytes, and those of them that there are none of. */
-#define PVB_PIECE_COST 512u
-
 static void pvb_inbox_enter(struct pvb_lane *lane, enum pvb_inbox state)
 {
 	struct pvb_control *control = lane->control;
@@ -57,19 +54,18 @@ static void pvb_inbox_enter(struct pvb_lane *lane, enum pvb_inbox state)
 	    atomic_fetch_sub(&control->waiting, 1) == 1)
 		atomic_store(&control->fresh, false);
 	if (lane->inbox_state == PVB_INBOX_READY)
-		atomic_fetch_sub(&control->runnable, 1);
-	crn_list_del(&lane->turn);
+		pvb_turn_end(control, &lane->turn);
+	crn_list_del(&lane->turn.entry);
 	lane->inbox_state = state;
 	if (state == PVB_INBOX_WAITS) {
 		lane->since = crn_now_ms();
 		atomic_store(&control->newest, lane->since);
 		atomic_store(&control->fresh, true);
-		crn_list_add_tail(&control->waits, &lane->turn);
+		crn_list_add_tail(&control->waits, &lane->turn.entry);
 		atomic_fetch_add(&control->waiting, 1);
 		pvb_tick(control);
 	} else if (state == PVB_INBOX_READY) {
-		crn_list_add_tail(&control->ready, &lane->turn);
-		atomic_fetch_add(&control->runnable, 1);
+		pvb_turn_begin(control, &lane->turn);
 	}
 }
 
@@ -154,7 +150,7 @@ void pvb_respond_retry(struct pvb_control *control)
 		return;
 	now = crn_now_ms();
 	crn_list_for_each_safe (entry, next, &control->waits) {
-		lane = crn_container_of(entry, struct pvb_lane, turn);
+		lane = crn_container_of(entry, struct pvb_lane, turn.entry);
 		pvb_respond_begin(lane);
 		if (lane->inbox_state == PVB_INBOX_WAITS &&
 		    now - lane->since >= (uint64_t)pvb_params.commit_timeout)
@@ -333,10 +329,9 @@ static void pvb_respond_answer(struct pvb_lane *lane,
 		pvb_respond_begin(lane);
 }
 
-uint64_t pvb_respond_turn(struct pvb_control *control, uint64_t most)
+uint64_t pvb_respond_turn(struct pvb_turn *turn, uint64_t most)
 {
-	struct pvb_lane *lane =
-		crn_container_of(control->ready.next, struct pvb_lane, turn);
+	struct pvb_lane *lane = crn_container_of(turn, struct pvb_lane, turn);
 	struct pvb_piece piece = {0};
 	struct pvb_wire_message message;
 	int err = 0;
@@ -360,7 +355,7 @@ uint64_t pvb_respond_turn(struct pvb_control *control, uint64_t most)
 	else
 		pvb_inbox_enter(lane, PVB_INBOX_READY);
 	/* The lane may be gone once the lock is given up. */
-	pthread_cond_broadcast(&control->ended);
+	pthread_cond_broadcast(&lane->control->ended);
 	return CRN_MIN(most, piece.bytes + PVB_PIECE_COST);
 }
 

@@ -138,7 +138,7 @@ CT_TEST(received, a_request_waits_for_its_messages)
 CT_TEST(received, any_number_is_of_the_next_messages_or_of_the_last)
 {
 	CT_ASSERT_TRUE(open_target());
-	at.d.lane->messages = UINT32_MAX;
+	at.d.lane->messages = at.d.lane->arrived = UINT32_MAX;
 	ask(0);
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
 	arrives(at.mem[0], 7);
@@ -182,6 +182,23 @@ CT_TEST(received, without_memory_to_remember_it_is_written_back_at_once)
 	CT_EXPECT_EQ(fake_pmem.undrained, 0);
 	ask(1);
 	CT_EXPECT_EQ(answered(), 0);
+	close_target();
+}
+
+/* Others do not wait for as much as a peer sends. */
+CT_TEST(received, without_memory_to_remember_it_a_large_one_is_never_durable)
+{
+	const uint32_t len = PVB_PIECE + 1;
+
+	CT_ASSERT_TRUE(open_target());
+	CT_EXPECT_EQ(fi_recv(at.d.w.ep, at.mem[0], len, NULL, 0, NUMBER(1)), 0);
+	fake_receive(at.d.w.qp, IBV_WC_RECV, len, NULL);
+	ct_fail_alloc(1);
+	expect_comp(at.d.w.cq, NUMBER(1), MESSAGE, len, 0);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_EQ(fake_pmem.flushes, 0);
+	ask(1);
+	CT_EXPECT_EQ(answered(), FI_ENOMEM);
 	close_target();
 }
 
