@@ -128,6 +128,7 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	if (cq->stash_count != before)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);
+	pvb_hold_look(cq);
 	return ret;
 }
 

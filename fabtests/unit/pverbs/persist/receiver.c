@@ -59,7 +59,7 @@ bool receiver_open_shared(size_t len, struct fid_ep **srx)
 	return receiver_open_bound(len, &(*srx)->fid, 0);
 }
 
-bool receiver_open_counted(size_t len, struct fid_cntr **cntr)
+bool receiver_open_counted(size_t len, uint64_t flags, struct fid_cntr **cntr)
 {
 	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
 
@@ -67,7 +67,7 @@ bool receiver_open_counted(size_t len, struct fid_cntr **cntr)
 		return false;
 	world_close_ep(&receiver.d.w);
 	CT_EXPECT_EQ(fi_cntr_open(receiver.d.w.domain, &attr, cntr, NULL), 0);
-	return receiver_open_bound(len, &(*cntr)->fid, FI_RECV);
+	return receiver_open_bound(len, &(*cntr)->fid, flags);
 }
 
 void receiver_close(void)

@@ -26,10 +26,10 @@ extern struct receiver {
 /* Connected, with so many persistent bytes; nobody but the test makes progress. */
 bool receiver_open(size_t len);
 bool receiver_open_with(size_t len, const struct world_opts *opts);
-/* The same whose endpoint has a shared receive context, or a counter of what it receives;
- * the test closes it after the endpoint. */
+/* The same whose endpoint has a shared receive context, or a counter bound with flags; the
+ * test closes it after the endpoint. */
 bool receiver_open_shared(size_t len, struct fid_ep **srx);
-bool receiver_open_counted(size_t len, struct fid_cntr **cntr);
+bool receiver_open_counted(size_t len, uint64_t flags, struct fid_cntr **cntr);
 void receiver_close(void);
 ssize_t receiver_post(struct fid_ep *ep, void *buf, size_t len, uintptr_t number);
 /* The peer writes this entry where its number belongs. */

@@ -404,7 +404,7 @@ CT_TEST(arrival, who_waits_for_a_counter_is_woken)
 {
 	struct fid_cntr *cntr = NULL;
 
-	CT_ASSERT_TRUE(receiver_open_counted(LEN, &cntr));
+	CT_ASSERT_TRUE(receiver_open_counted(LEN, FI_RECV, &cntr));
 	set_progress(FI_PROGRESS_AUTO);
 	durable_message_of(BIG, 1);
 	CT_EXPECT_EQ(fi_cntr_wait(cntr, 1, 10000), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durable operations end with the target's answer, in their turn, and once. */
 #include <rdma/fi_atomic.h>
-#include "durable.h"
+#include "receiver.h"
 #include "persist/hold.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
@@ -235,6 +235,25 @@ CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
 	expect_event(d.w.eq, FI_SHUTDOWN, &d.w.ep->fid, NULL, 0);
 	expect_no_event(d.w.eq);
 	durable_close(&d);
+}
+
+/* Nor without a completion queue that anybody reads. */
+CT_TEST(hold, the_end_of_the_connection_is_noticed_by_a_counter)
+{
+	struct fid_cntr *cntr = NULL;
+
+	CT_ASSERT_TRUE(receiver_open_counted(8, FI_SEND, &cntr));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&receiver.d, 1), 0);
+	durable_complete(&receiver.d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
+	fake_event(receiver.d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 0); /* it finds the event */
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	world_close_ep(&receiver.d.w);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	receiver_close();
 }
 
 /* Whoever reads the event queue meanwhile does the same. */
