@@ -84,11 +84,13 @@ static inline int pvb_atomic_count(size_t count)
 }
 
 /* The element among pieces of which most may be empty, and its descriptor. */
-static int pvb_atomic_iov(const struct fi_ioc *iov, void **desc, size_t count,
-			  void **addr, void **addr_desc)
+static int pvb_atomic_iov(const struct pvb_ep *ep, const struct fi_ioc *iov, void **desc,
+			  size_t count, void **addr, void **addr_desc)
 {
 	size_t i, total = 0;
 
+	if (crn_unlikely(count > ep->info->tx_attr->iov_limit))
+		return -FI_EINVAL;
 	for (i = 0; i < count; i++) {
 		if (!iov[i].count)
 			continue;
@@ -127,7 +129,7 @@ static ssize_t pvb_atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov,
 				 enum fi_op op, void *context)
 {
 	void *buf;
-	int ret = pvb_atomic_iov(iov, NULL, count, &buf, NULL);
+	int ret = pvb_atomic_iov(pvb_ep_of(fid), iov, NULL, count, &buf, NULL);
 
 	return ret ? ret
 		   : pvb_atomic_write(fid, buf, 1, NULL, dest_addr, addr, key, datatype,
@@ -204,8 +206,8 @@ static ssize_t pvb_atomic_compare(struct fid_ep *fid, const void *buf, size_t co
 }
 
 /* What the three message forms have in common: target, operand, flags. */
-static int pvb_atomic_msg(const struct fi_msg_atomic *msg, uint64_t flags,
-			  struct pvb_atomic *atomic)
+static int pvb_atomic_msg(const struct pvb_ep *ep, const struct fi_msg_atomic *msg,
+			  uint64_t flags, struct pvb_atomic *atomic)
 {
 	const uint64_t known = PVB_CALL_FLAGS & ~(uint64_t)FI_REMOTE_CQ_DATA;
 	void *operand = NULL;
@@ -217,7 +219,8 @@ static int pvb_atomic_msg(const struct fi_msg_atomic *msg, uint64_t flags,
 		return msg->rma_iov_count ? -FI_EMSGSIZE : -FI_EINVAL;
 	ret = pvb_atomic_count(msg->rma_iov->count);
 	if (!ret && msg->op != FI_ATOMIC_READ) {
-		ret = pvb_atomic_iov(msg->msg_iov, NULL, msg->iov_count, &operand, NULL);
+		ret = pvb_atomic_iov(ep, msg->msg_iov, NULL, msg->iov_count, &operand,
+				     NULL);
 		atomic->operand = operand;
 	}
 	atomic->datatype = msg->datatype;
@@ -232,23 +235,25 @@ static int pvb_atomic_msg(const struct fi_msg_atomic *msg, uint64_t flags,
 static ssize_t pvb_atomic_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				   uint64_t flags)
 {
+	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_atomic atomic = {.kind = PVB_ATOMIC_BASE};
-	int ret = pvb_atomic_msg(msg, flags, &atomic);
+	int ret = pvb_atomic_msg(ep, msg, flags, &atomic);
 
-	return ret ? ret : pvb_atomic_post(pvb_ep_of(fid), &atomic);
+	return ret ? ret : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_fetchmsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				   struct fi_ioc *resultv, void **result_desc,
 				   size_t result_count, uint64_t flags)
 {
+	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_atomic atomic = {.kind = PVB_ATOMIC_FETCH};
-	int ret = pvb_atomic_msg(msg, flags, &atomic);
+	int ret = pvb_atomic_msg(ep, msg, flags, &atomic);
 
 	if (!ret)
-		ret = pvb_atomic_iov(resultv, result_desc, result_count, &atomic.result,
-				     &atomic.desc);
-	return ret ? ret : pvb_atomic_post(pvb_ep_of(fid), &atomic);
+		ret = pvb_atomic_iov(ep, resultv, result_desc, result_count,
+				     &atomic.result, &atomic.desc);
+	return ret ? ret : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -257,19 +262,20 @@ static ssize_t pvb_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_ato
 				     void **result_desc, size_t result_count,
 				     uint64_t flags)
 {
+	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_atomic atomic = {.kind = PVB_ATOMIC_COMPARE};
-	int ret = pvb_atomic_msg(msg, flags, &atomic);
+	int ret = pvb_atomic_msg(ep, msg, flags, &atomic);
 	void *compare = NULL;
 
 	if (!ret)
-		ret = pvb_atomic_iov(comparev, NULL, compare_count, &compare, NULL);
+		ret = pvb_atomic_iov(ep, comparev, NULL, compare_count, &compare, NULL);
 	if (!ret)
-		ret = pvb_atomic_iov(resultv, result_desc, result_count, &atomic.result,
-				     &atomic.desc);
+		ret = pvb_atomic_iov(ep, resultv, result_desc, result_count,
+				     &atomic.result, &atomic.desc);
 	if (ret)
 		return ret;
 	atomic.compare = compare;
-	return pvb_atomic_post(pvb_ep_of(fid), &atomic);
+	return pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_fetchv(struct fid_ep *fid, const struct fi_ioc *iov,

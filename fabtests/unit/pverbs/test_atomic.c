@@ -301,7 +301,7 @@ CT_TEST(atomic, more_than_one_element_or_none_is_refused)
 	}
 	CT_EXPECT_EQ(fi_inject_atomic(ep, &operand, 2, 0, ADDR, KEY, FI_INT64, FI_SUM),
 		     -FI_EMSGSIZE);
-#define ADD(iov, n) fi_atomicv(ep, iov, NULL, n, 0, ADDR, KEY, FI_INT64, FI_SUM, NULL)
+#define ADD(iov, n) fi_atomicv(w.ep, iov, NULL, n, 0, ADDR, KEY, FI_INT64, FI_SUM, NULL)
 	CT_EXPECT_EQ(ADD(&two, 1), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(ADD(pair, 2), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(ADD(huge, 2), -FI_EMSGSIZE);
@@ -321,6 +321,37 @@ CT_TEST(atomic, more_than_one_element_or_none_is_refused)
 		     -FI_EMSGSIZE);
 	CT_EXPECT_EQ(fi_compare_atomicmsg(ep, &msg, &one, NULL, 1, &two, NULL, 1, 0),
 		     -FI_EMSGSIZE);
+	CT_EXPECT_EQ(w.qp->sq.posted, 0);
+	world_close(&w);
+}
+
+/* As with messages and RMA: no piece is looked at when there are too many. */
+CT_TEST(atomic, more_pieces_than_iov_limit_are_refused_unseen)
+{
+	struct fi_ioc one = {&operand, 1};
+	struct fi_rma_ioc target = {ADDR, 1, KEY};
+	struct fi_msg_atomic msg = {.msg_iov = &one,
+				    .iov_count = 1,
+				    .rma_iov = &target,
+				    .rma_iov_count = 1,
+				    .datatype = FI_INT64,
+				    .op = FI_SUM};
+	const size_t many = SIZE_MAX / sizeof(one);
+	struct world w;
+
+	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
+	CT_EXPECT_EQ(ADD(&one, many), -FI_EINVAL);
+	CT_EXPECT_EQ(ADD(&one, w.info->tx_attr->iov_limit + 1), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &one, NULL, many, 0), -FI_EINVAL);
+	msg.iov_count = many;
+	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &one, NULL, 1, 0), -FI_EINVAL);
+	msg.iov_count = 1;
+	msg.op = FI_CSWAP;
+	CT_EXPECT_EQ(fi_compare_atomicmsg(w.ep, &msg, &one, NULL, many, &one, NULL, 1, 0),
+		     -FI_EINVAL);
+	CT_EXPECT_EQ(fi_compare_atomicmsg(w.ep, &msg, &one, NULL, 1, &one, NULL, many, 0),
+		     -FI_EINVAL);
 	CT_EXPECT_EQ(w.qp->sq.posted, 0);
 	world_close(&w);
 }
