@@ -24,7 +24,9 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 	int i;
 
 	for (i = 0; i < num_sge; i++) {
-		memcpy(to + at, (const void *)(uintptr_t)sge[i].addr, sge[i].length);
+		if (sge[i].length) /* an empty piece may have no address */
+			memcpy(to + at, (const void *)(uintptr_t)sge[i].addr,
+			       sge[i].length);
 		at += sge[i].length;
 	}
 	sge[0] = (struct ibv_sge){

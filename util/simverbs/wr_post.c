@@ -105,7 +105,8 @@ int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge 
 	for (i = 0; i < count; i++) {
 		if (sge[i].length > qp->max_inline - length)
 			return EINVAL;
-		memcpy(to + length, (void *)(uintptr_t)sge[i].addr, sge[i].length);
+		if (sge[i].length) /* an empty piece may have no address */
+			memcpy(to + length, (void *)(uintptr_t)sge[i].addr, sge[i].length);
 		length += sge[i].length;
 	}
 	wqe->length = length;

@@ -258,7 +258,7 @@ CT_TEST(tx, no_two_injected_messages_share_a_buffer_while_they_are_in_flight)
 
 CT_TEST(tx, pieces_of_an_injected_message_are_gathered)
 {
-	struct iovec iov[] = {{"one", 3}, {"", 0}, {"two", 3}, {"three", 6}};
+	struct iovec iov[] = {{"one", 3}, {NULL, 0}, {"two", 3}, {"three", 6}};
 	struct fi_msg msg = {.msg_iov = iov, .iov_count = 4, .context = NUMBER(1)};
 	struct world_opts opts = {.inject_size = 32};
 	const struct fake_wr *wr;

@@ -29,7 +29,9 @@ static void pvb_op_gather(const struct pvb_op *op, uint8_t *to)
 	int i;
 
 	for (i = 0; i < op->num_sge; i++) {
-		memcpy(to, (const void *)(uintptr_t)op->sge[i].addr, op->sge[i].length);
+		if (op->sge[i].length) /* an empty piece may have no address */
+			memcpy(to, (const void *)(uintptr_t)op->sge[i].addr,
+			       op->sge[i].length);
 		to += op->sge[i].length;
 	}
 }
