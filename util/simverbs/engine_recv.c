@@ -9,11 +9,14 @@
  */
 static bool svb_rq_peek(struct svb_recv *recv, struct svb_rq *rq)
 {
-	if (svb_unlikely(__atomic_load_n(&rq->head, __ATOMIC_ACQUIRE) == rq->next)) {
+	bool empty = __atomic_load_n(&rq->head, __ATOMIC_ACQUIRE) == rq->next;
+
+	if (svb_unlikely(empty)) {
 		svb_lock(&rq->lock);
-		rq->waiting = rq->head == rq->next;
+		empty = rq->head == rq->next;
+		rq->waiting = empty;
 		svb_unlock(&rq->lock);
-		if (rq->waiting)
+		if (empty)
 			return false;
 	}
 	recv->rwqe = svb_rq_at(recv->seg, rq, rq->next);
