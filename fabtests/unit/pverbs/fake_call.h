@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls into the fake device (fake_verbs.h) and the fake rdma_cm (fake_cm.h): each is
- * counted, and a test may make any of them fail.
+ * counted, and a test may make any of them fail, or do something as it begins.
  */
 #ifndef FAKE_CALL_H
 #define FAKE_CALL_H
@@ -46,11 +46,16 @@ enum fake_call {
 	FAKE_MIGRATE,
 	/* of the system */
 	FAKE_GETIFADDRS,
+	/* of prov/common, which are made all the same */
+	FAKE_WAIT_CLEAR,
 	FAKE_CALLS
 };
 
 /* From here on, the nth call (1 is the next) fails with err, an errno value; once. */
 void fake_fail(enum fake_call call, unsigned int nth, int err);
+/* Before the nth call does anything, hook is called; once. In one that posts it must not
+ * call a device. */
+void fake_before(enum fake_call call, unsigned int nth, void (*hook)(void *), void *arg);
 /* Calls since fake_call_reset. */
 unsigned int fake_count(enum fake_call call);
 void fake_call_reset(void);

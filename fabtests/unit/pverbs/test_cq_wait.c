@@ -252,6 +252,52 @@ CT_TEST(cq_wait, who_waits_by_the_descriptor_is_told_of_a_signal_once)
 	world_close(&w);
 }
 
+static void signal_now(void *w)
+{
+	CT_EXPECT_EQ(fi_cq_signal(((struct world *)w)->cq), 0);
+}
+
+/* Whenever another thread signals. */
+CT_TEST(cq_wait, a_signal_during_trywait_is_not_slept_over)
+{
+	static const enum fake_call moments[] = {FAKE_WAIT_CLEAR, FAKE_REQ_NOTIFY};
+	struct world w;
+
+	for (size_t i = 0; i < CRN_COUNT(moments); i++) {
+		CT_NOTE("moment %zu", i);
+		world_reset();
+		CT_ASSERT_TRUE(world_open(&w, &waiting));
+		CT_EXPECT_EQ(trywait(&w), 0);
+		fake_before(moments[i], 1, signal_now, &w);
+		CT_EXPECT_TRUE(trywait(&w) == -FI_EAGAIN || ct_readable(&w.cq->fid));
+		CT_EXPECT_TRUE(cq_of(w.cq)->signaled);
+		world_close(&w);
+	}
+}
+
+static void receive_now(void *w)
+{
+	fake_receive(((struct world *)w)->qp, IBV_WC_RECV, 0, NULL);
+}
+
+CT_TEST(cq_wait, a_completion_during_trywait_is_not_slept_over)
+{
+	static const enum fake_call moments[] = {FAKE_WAIT_CLEAR, FAKE_REQ_NOTIFY};
+	struct world w;
+
+	for (size_t i = 0; i < CRN_COUNT(moments); i++) {
+		CT_NOTE("moment %zu", i);
+		world_reset();
+		CT_ASSERT_TRUE(world_open(&w, &waiting));
+		CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
+		CT_EXPECT_EQ(trywait(&w), 0);
+		fake_before(moments[i], 1, receive_now, &w);
+		CT_EXPECT_TRUE(trywait(&w) == -FI_EAGAIN || ct_readable(&w.cq->fid));
+		expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG, 0, 0);
+		world_close(&w);
+	}
+}
+
 /* Also where the device says nothing, and so raises no event. */
 CT_TEST(cq_wait, closing_an_endpoint_wakes_who_waits_for_its_completions)
 {

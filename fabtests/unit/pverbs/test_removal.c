@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A device that is taken away: what ends, who wakes, what is refused, and closing. */
 #include <pthread.h>
+#include "ct_fid.h"
 #include "persist/durable.h"
 #include "removal.h"
 
@@ -149,6 +150,30 @@ CT_TEST(removal, new_calls_say_that_there_is_no_device)
 	world_close(&w);
 }
 
+/* rdma_cm says so, and the device takes what it is given. */
+static void heard_of(void *w)
+{
+	fake_event(((struct world *)w)->id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_event(((struct world *)w)->eq, FI_SHUTDOWN, &((struct world *)w)->ep->fid,
+		     NULL, 0);
+}
+
+CT_TEST(removal, a_shared_context_that_is_being_opened_has_no_device_either)
+{
+	struct fid_ep *srx;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	fake_before(FAKE_CREATE_SRQ, 1, heard_of, &w);
+	CT_ASSERT_EQ(fi_srx_context(w.domain, NULL, &srx, NULL), 0);
+	CT_EXPECT_EQ(recv_number(srx, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_recvv(srx, NULL, NULL, 0, 0, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_recvmsg(srx, &(struct fi_msg){0}, 0), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
+	world_close(&w);
+}
+
 static void *sleep_in_cq(void *cq)
 {
 	struct fi_cq_data_entry entry;
@@ -182,6 +207,38 @@ CT_TEST(removal, who_waits_wakes)
 	for (int i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	world_close(&w);
+}
+
+/* Also if rdma_cm is the first to say so, and the event of the device never comes. */
+CT_TEST(removal, every_descriptor_becomes_readable)
+{
+	struct fi_cntr_attr cntr_attr = {.wait_obj = FI_WAIT_FD};
+	struct fi_cq_attr cq_attr = {.wait_obj = FI_WAIT_FD};
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	struct fid_cntr *cntr;
+	struct fid_cq *unused;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_EQ(fi_cq_open(w.domain, &cq_attr, &unused, NULL), 0);
+	CT_ASSERT_EQ(fi_cntr_open(w.domain, &cntr_attr, &cntr, NULL), 0);
+	struct fid *fids[] = {&w.cq->fid, &unused->fid, &cntr->fid};
+
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 3), 0);
+	for (int i = 0; i < 3; i++)
+		CT_EXPECT_FALSE(ct_readable(fids[i]));
+	heard_of(&w);
+	for (int i = 0; i < 3; i++) {
+		CT_NOTE("object %d", i);
+		CT_EXPECT_TRUE(ct_readable(fids[i]));
+		CT_EXPECT_EQ(fi_trywait(w.fabric, &fids[i], 1), -FI_ENODEV);
+		/* It stays so: nothing will come any more. */
+		CT_EXPECT_TRUE(ct_readable(fids[i]));
+	}
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	CT_EXPECT_EQ(fi_close(&unused->fid), 0);
 	world_close(&w);
 }
 

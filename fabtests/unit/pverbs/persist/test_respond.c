@@ -253,6 +253,27 @@ CT_TEST(respond, an_answer_without_a_place_waits_for_one)
 	close_target();
 }
 
+static void look_at_receives(void *count)
+{
+	*(unsigned int *)count = fake_outstanding(&at.d.control->rq);
+}
+
+/* The peer may send the next request as soon as it has the answer. */
+CT_TEST(respond, the_receive_of_a_request_is_posted_before_its_answer)
+{
+	struct pvb_wire_message message;
+	unsigned int receives = 0;
+
+	CT_ASSERT_TRUE(open_target());
+	message = request(0, 8, 9);
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(fake_outstanding(&at.d.control->rq), PVB_LANE_MESSAGES - 1);
+	fake_before(FAKE_POST_SEND, 1, look_at_receives, &receives);
+	CT_EXPECT_EQ(answered(1), 0);
+	CT_EXPECT_EQ(receives, PVB_LANE_MESSAGES);
+	close_target();
+}
+
 CT_TEST(respond, a_target_that_calls_nothing_has_a_thread)
 {
 	struct pvb_wire_message message;
