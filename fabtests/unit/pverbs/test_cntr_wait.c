@@ -43,6 +43,10 @@ CT_TEST(pvb_cntr, a_counter_that_takes_completions_wakes_who_waits_for_the_queue
 	fake_complete_all(c.w.qp);
 	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cntr, 1), -FI_EAGAIN);
 	CT_EXPECT_TRUE(ct_readable(cq));
+	/* Nor by taking the event. */
+	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cntr, 1), 0);
+	CT_EXPECT_FALSE(ct_readable(cntr));
+	CT_EXPECT_TRUE(ct_readable(cq));
 
 	expect_comp(c.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	CT_EXPECT_EQ(fi_trywait(c.w.fabric, &cq, 1), 0);

@@ -52,6 +52,24 @@ CT_TEST(cq_wait, after_trywait_a_completion_makes_the_descriptor_readable)
 	world_close(&w);
 }
 
+/* One takes the event, the other may be asleep already. */
+CT_TEST(cq_wait, a_thread_that_finds_something_leaves_the_descriptor_readable_for_others)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &waiting));
+	CT_EXPECT_EQ(trywait(&w), 0);
+	receive_one(&w, 1);
+	receive_one(&w, 2);
+	CT_EXPECT_EQ(trywait(&w), -FI_EAGAIN);
+	CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
+	expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG, 0, 0);
+	CT_EXPECT_TRUE(ct_readable(&w.cq->fid));
+	expect_comp(w.cq, NUMBER(2), FI_RECV | FI_MSG, 0, 0);
+	world_close(&w);
+}
+
 CT_TEST(cq_wait, trywait_finds_what_came_before_it)
 {
 	struct world w;
@@ -255,6 +273,31 @@ CT_TEST(cq_wait, who_waits_by_the_descriptor_is_told_of_a_signal_once)
 static void signal_now(void *w)
 {
 	CT_EXPECT_EQ(fi_cq_signal(((struct world *)w)->cq), 0);
+}
+
+/* Another thread signals, and one that waits by the descriptor looks first. */
+static void signal_and_look(void *w)
+{
+	fake_devices[0].async_hook = NULL;
+	signal_now(w);
+	for (int i = 0; i < 3; i++)
+		CT_EXPECT_EQ(trywait(w), -FI_EAGAIN);
+}
+
+CT_TEST(cq_wait, a_signal_for_fi_cq_sread_is_not_taken_by_who_polls)
+{
+	struct fi_cq_data_entry entry;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &waiting));
+	/* After fi_cq_sread has found none. */
+	fake_devices[0].async_hook = signal_and_look;
+	fake_devices[0].async_hook_arg = &w;
+	ct_time_jump();
+	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, 10), -FI_EAGAIN);
+	CT_EXPECT_EQ(ct_waits(), 0);
+	world_close(&w);
 }
 
 /* Whenever another thread signals. */

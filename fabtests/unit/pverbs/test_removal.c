@@ -242,6 +242,46 @@ CT_TEST(removal, every_descriptor_becomes_readable)
 	world_close(&w);
 }
 
+CT_TEST(removal, a_counter_that_nothing_feeds_hears_of_it_itself)
+{
+	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct fid_cntr *cntr;
+	struct fid *fid;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_EQ(fi_cntr_open(w.domain, &attr, &cntr, NULL), 0);
+	fid = &cntr->fid;
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), 0);
+	world_remove(&w);
+	CT_EXPECT_TRUE(ct_readable(fid));
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cntr_wait(cntr, 1, 1000), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_close(fid), 0);
+	world_close(&w);
+}
+
+/* A program that reads only after fi_trywait would miss them. */
+CT_TEST(removal, what_ended_is_read_before_waiting_fails)
+{
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	unsigned int errors;
+	struct fid *fid;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	fid = &w.cq->fid;
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	world_remove(&w);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_ENODEV);
+	world_close(&w);
+}
+
 /* What the target may have done is not known: no durable operation succeeds. */
 CT_TEST(removal, a_durable_operation_ends_with_an_error)
 {

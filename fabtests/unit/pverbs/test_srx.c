@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive contexts: posting, completing at any endpoint, room, ending. */
 #include <errno.h>
+#include "ct_fid.h"
 #include "world.h"
 
 #define SIZE 8
@@ -255,6 +256,25 @@ CT_TEST(srx, counters_of_an_endpoint_count_what_it_takes)
 	srx_close(&s);
 }
 
+CT_TEST(srx, an_endpoint_that_closes_takes_nothing_of_the_others_with_it)
+{
+	struct shared s;
+
+	CT_ASSERT_TRUE(srx_open(&s, NULL));
+	/* The queue knows the second one only, for its silence. */
+	s.ep[0] = srx_add(&s, s.w.cq, 0);
+	s.ep[1] = srx_add(&s, s.w.cq, FI_SELECTIVE_COMPLETION);
+	for (int i = 0; i < 2; i++) {
+		CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
+		fake_receive(qp_of(s.ep[1]), IBV_WC_RECV, 1, NULL);
+		expect_no_comp(s.w.cq);
+		if (s.ep[0])
+			CT_EXPECT_EQ(fi_close(&s.ep[0]->fid), 0);
+		s.ep[0] = NULL;
+	}
+	srx_close(&s);
+}
+
 CT_TEST(srx, an_endpoint_that_closes_leaves_the_receives_to_the_others)
 {
 	struct shared s;
@@ -365,6 +385,24 @@ CT_TEST(srx, closing_reports_what_is_posted_to_the_queue_bound_to_it)
 	expect_cq_error(s.w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_ECANCELED);
 	expect_cq_error(s.w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ECANCELED);
 	expect_no_comp(s.w.cq);
+	world_close(&s.w);
+}
+
+CT_TEST(srx, closing_wakes_who_waits_for_the_queue_bound_to_it)
+{
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
+	struct fid *fid;
+	struct shared s;
+
+	CT_ASSERT_TRUE(srx_open(&s, &opts));
+	fid = &s.w.cq->fid;
+	CT_EXPECT_EQ(fi_ep_bind(s.srx, fid, FI_RECV), 0);
+	CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
+	CT_EXPECT_EQ(fi_trywait(s.w.fabric, &fid, 1), 0);
+	CT_EXPECT_FALSE(ct_readable(fid));
+	CT_EXPECT_EQ(fi_close(&s.srx->fid), 0);
+	CT_EXPECT_TRUE(ct_readable(fid));
+	expect_cq_error(s.w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
 	world_close(&s.w);
 }
 
