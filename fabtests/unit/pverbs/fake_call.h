@@ -24,6 +24,7 @@ enum fake_call {
 	FAKE_CREATE_SRQ,
 	FAKE_DESTROY_SRQ,
 	FAKE_MODIFY_QP,
+	FAKE_POST_LIST, /* to a send queue; does not fail */
 	FAKE_POST_SEND, /* one per work request of a list */
 	FAKE_POST_RECV, /* to a queue pair or a shared queue */
 	/* rdma_* */
@@ -54,7 +55,7 @@ enum fake_call {
 /* From here on, the nth call (1 is the next) fails with err, an errno value; once. */
 void fake_fail(enum fake_call call, unsigned int nth, int err);
 /* Before the nth call does anything, hook is called; once. In one that posts it must not
- * call a device. */
+ * call a device; FAKE_POST_LIST is called before that begins. */
 void fake_before(enum fake_call call, unsigned int nth, void (*hook)(void *), void *arg);
 /* Calls since fake_call_reset. */
 unsigned int fake_count(enum fake_call call);

@@ -419,6 +419,7 @@ int fake_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_w
 	struct fake_qp *qp = (struct fake_qp *)ibv;
 	int err = 0;
 
+	fake_enter(FAKE_POST_LIST);
 	pthread_mutex_lock(&lock);
 	qp->sq.calls++;
 	for (; wr; wr = wr->next) {

@@ -72,6 +72,37 @@ CT_TEST(domain, it_opens_the_device_of_its_info)
 	world_close(&w);
 }
 
+/* FI_PVERBS_DURABLE: control queue pairs cost memory, and iWARP has no doorbell. */
+CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
+{
+	static const struct {
+		int durable;
+		bool pmem, has;
+	} rows[] = {{PVB_DURABLE_AUTO, false, false}, {PVB_DURABLE_AUTO, true, true},
+		    {PVB_DURABLE_ON, false, true},    {PVB_DURABLE_ON, true, true},
+		    {PVB_DURABLE_OFF, false, false},  {PVB_DURABLE_OFF, true, false}};
+	const struct pvb_domain *domain;
+	struct world w;
+
+	for (size_t i = 0; i < 2 * CRN_COUNT(rows); i++) {
+		const size_t row = i / 2;
+		const struct world_opts opts = {
+			.caps = FI_MSG | FI_RMA | (rows[row].pmem ? FI_RMA_PMEM : 0)};
+
+		CT_NOTE("row %zu, iWARP: %zu", row, i % 2);
+		world_reset();
+		pvb_params.durable = rows[row].durable;
+		fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
+		if (i % 2)
+			fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IWARP;
+		CT_ASSERT_TRUE(world_open_domain(&w, &opts));
+		domain = crn_container_of(w.domain, struct pvb_domain, fid);
+		CT_EXPECT_EQ(domain->control != NULL, rows[row].has);
+		CT_EXPECT_EQ(domain->rings, rows[row].has && i % 2 == 0);
+		world_close(&w);
+	}
+}
+
 CT_TEST(domain, an_info_that_makes_no_sense_is_refused)
 {
 	struct fid_domain *domain;

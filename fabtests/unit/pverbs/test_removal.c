@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A device that is taken away: what ends, who wakes, what is refused, and closing. */
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include "ct_fid.h"
 #include "persist/durable.h"
 #include "removal.h"
@@ -302,4 +304,185 @@ CT_TEST(removal, a_durable_operation_ends_with_an_error)
 	CT_EXPECT_GE(errors, 2);
 	CT_EXPECT_EQ(durable_write(&d, 4, 0, 64, KEY_ASKS, 0), -FI_ENODEV);
 	durable_close(&d);
+}
+
+/* Of three only the first has completed, and waits for its answer. */
+CT_TEST(removal, what_is_held_back_and_what_is_behind_it_ends_once)
+{
+	unsigned int errors, first;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_devices[0].no_flush = true;
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
+	first = d.w.qp->sq.posted;
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_TRUE(fake_complete(d.w.qp, first));
+	expect_no_comp(d.w.cq);
+	world_remove(&d.w);
+	read_in_vain(d.w.cq);
+	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 3);
+	CT_EXPECT_EQ(errors, 3);
+	read_in_vain(d.w.cq);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* Nor what a peer asked for, or FI_MORE held back. */
+CT_TEST(removal, nothing_is_posted_or_done_any_more)
+{
+	const struct pvb_wire_message request = {.kind = PVB_WIRE_REQUEST,
+						 .number = 1,
+						 .fence = 1};
+	unsigned int posted, errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_devices[0].no_flush = true;
+	CT_EXPECT_EQ(send_more(d.w.ep, 1), 0);
+	posted = d.w.qp->sq.posted;
+	world_remove(&d.w);
+	read_in_vain(d.w.cq);
+	durable_message(&d, &request);
+	read_in_vain(d.w.cq);
+	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 1);
+	CT_EXPECT_EQ(errors, 1);
+	for (int i = 0; i < 2; i++)
+		CT_EXPECT_EQ(send_number(d.w.ep, 2), -FI_ENODEV);
+	CT_EXPECT_EQ(send_more(d.w.ep, 2), -FI_ENODEV);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, posted);
+	CT_EXPECT_EQ(d.control->sq.posted, 0);
+	CT_EXPECT_TRUE(d.lane->lost);
+	durable_close(&d);
+}
+
+static void post_both(struct world *w, uintptr_t count)
+{
+	for (uintptr_t i = 0; i < count; i++) {
+		CT_EXPECT_EQ(send_number(w->ep, i), 0);
+		CT_EXPECT_EQ(recv_number(w->ep, i), 0);
+	}
+}
+
+/* Whoever reads next tries again: none is lost. */
+CT_TEST(removal, without_memory_for_what_ended_it_ends_later)
+{
+	const struct world_opts opts = {.wait_obj = FI_WAIT_FD,
+					.tx_size = 100,
+					.rx_size = 100};
+	unsigned int errors;
+	struct fid *fid;
+	struct world w;
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	fid = &w.cq->fid;
+	/* What is done and not read fills what there is room for. */
+	post_both(&w, 100);
+	fake_complete_all(w.qp);
+	for (int i = 0; i < 100; i++)
+		fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
+	while (crn_ring_used(&ep_of(w.ep)->conn.sq.ring) ||
+	       crn_ring_used(&ep_of(w.ep)->conn.rq.ring))
+		CT_EXPECT_EQ(fi_cq_read(w.cq, NULL, 0), 0);
+	post_both(&w, 100);
+	heard_of(&w);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 400);
+	CT_EXPECT_EQ(errors, 200);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
+
+/* Only what the kernel took away needs no destroying. */
+CT_TEST(removal, what_is_in_use_is_not_closed_although_the_device_is_gone)
+{
+	static char buf[8];
+	struct fid_mr *mr;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	world_remove(&w);
+	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
+	CT_ASSERT_EQ(fi_close(&mr->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
+	world_close(&w);
+}
+
+/* And whoever reads completions has ended all that there was. */
+static void heard_of_and_read(void *w)
+{
+	heard_of(w);
+	expect_no_comp(((struct world *)w)->cq);
+}
+
+CT_TEST(removal, an_endpoint_that_is_being_enabled_has_no_device_either)
+{
+	struct fid_ep *ep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &w.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	fake_before(FAKE_CREATE_QP, 1, heard_of_and_read, &w);
+	fi_enable(ep);
+	CT_EXPECT_EQ(fake_count(FAKE_CREATE_QP), 2);
+	CT_EXPECT_EQ(recv_number(ep, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(qp_of(ep)->rq.posted, 0);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
+
+struct meanwhile {
+	struct world *w;
+	pthread_t thread;
+	atomic_bool done;
+};
+
+static void *end_all(void *arg)
+{
+	struct meanwhile *meanwhile = arg;
+
+	pvb_removal_end(cq_of(meanwhile->w->cq));
+	atomic_store(&meanwhile->done, true);
+	return NULL;
+}
+
+/* Time enough for the other thread, which is not to use it. */
+static void remove_meanwhile(void *arg)
+{
+	struct meanwhile *meanwhile = arg;
+
+	pvb_removal_noticed(ep_of(meanwhile->w->ep)->domain);
+	CT_EXPECT_EQ(pthread_create(&meanwhile->thread, NULL, end_all, meanwhile), 0);
+	for (int i = 0; i < 100000 && !atomic_load(&meanwhile->done); i++)
+		sched_yield();
+	CT_EXPECT_FALSE(atomic_load(&meanwhile->done));
+}
+
+CT_TEST(removal, what_is_being_posted_ends_too)
+{
+	unsigned int errors;
+	struct world w;
+	struct meanwhile meanwhile = {.w = &w};
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	fake_before(FAKE_POST_LIST, 1, remove_meanwhile, &meanwhile);
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	pthread_join(meanwhile.thread, NULL);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
+	CT_EXPECT_EQ(errors, 1);
+	world_close(&w);
 }

@@ -388,6 +388,22 @@ CT_TEST(srx, closing_reports_what_is_posted_to_the_queue_bound_to_it)
 	world_close(&s.w);
 }
 
+CT_TEST(srx, a_queue_of_another_domain_is_not_bound)
+{
+	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_NONE};
+	struct fid_domain *domain;
+	struct fid_cq *cq;
+	struct shared s;
+
+	CT_ASSERT_TRUE(srx_open(&s, NULL));
+	CT_ASSERT_EQ(fi_domain(s.w.fabric, s.w.info, &domain, NULL), 0);
+	CT_ASSERT_EQ(fi_cq_open(domain, &attr, &cq, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(s.srx, &cq->fid, FI_RECV), -FI_EDOMAIN);
+	CT_EXPECT_EQ(fi_close(&cq->fid), 0);
+	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
+	srx_close(&s);
+}
+
 CT_TEST(srx, closing_wakes_who_waits_for_the_queue_bound_to_it)
 {
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};

@@ -435,3 +435,20 @@ CT_TEST(group, positions_that_went_round_prove_nothing)
 	}
 	durable_close(&d);
 }
+
+/* Where a plain write is remembered already, next to it. */
+CT_TEST(group, a_write_beside_a_plain_one_is_of_the_group_all_the_same)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &deep));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0x10000, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x10008, 8, KEY_READS, FI_MORE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x10010, 8, KEY_READS, 0), 0);
+	CT_EXPECT_STREQ(posted(&d), "WWWR");
+	durable_complete(&d);
+	for (uintptr_t i = 1; i < 4; i++)
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}

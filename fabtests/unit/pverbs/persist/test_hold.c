@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durable operations end with the target's answer, in their turn, and once. */
 #include <rdma/fi_atomic.h>
+#include "ct_fid.h"
 #include "receiver.h"
 #include "persist/hold.h"
 
@@ -346,6 +347,73 @@ CT_TEST(hold, a_fence_that_writes_nothing_fails_with_what_it_is_about)
 	expect_no_comp(d.w.cq);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
 	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+/* Also when nothing is held back any more as it completes. */
+CT_TEST(hold, a_fence_that_completes_behind_a_refusal_fails)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_TRUE(fake_complete(d.w.qp, d.w.qp->sq.posted - 1));
+	fake_complete_all(d.control);
+	durable_answer(&d, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.conn->hold.active);
+	fake_complete_all(d.w.qp);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* The deadline of an answer wakes who sleeps. */
+CT_TEST(hold, while_an_answer_is_missing_it_ticks)
+{
+	const struct world_opts opts = {.tx_size = 64, .wait_obj = FI_WAIT_FD};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(d.conn->hold.active);
+	CT_EXPECT_NE(atomic_load(&d.lane->control->ticks), 0);
+	CT_EXPECT_SOON(ct_readable(&d.w.cq->fid));
+	durable_close(&d);
+}
+
+/* What is not read fills what there is room for; the rest waits. */
+CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
+{
+	const struct world_opts opts = {.tx_size = 64, .rx_size = 128};
+	unsigned int errors, received = 0;
+	struct durable d;
+	ssize_t ret;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	for (uintptr_t i = 0; i < PVB_LANE_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, i * 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	do {
+		ret = recv_number(d.w.ep, 100);
+		if (!ret) {
+			fake_receive(d.w.qp, IBV_WC_RECV, 0, NULL);
+			received++;
+		}
+		CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
+	} while (!ret);
+	for (unsigned int i = 0; i < PVB_LANE_CREDITS; i++)
+		durable_answer(&d, 0);
+	pvb_control_progress(d.lane->control);
+	CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
+	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), received + PVB_LANE_CREDITS);
+	CT_EXPECT_EQ(errors, 0);
 	durable_close(&d);
 }
 

@@ -78,6 +78,44 @@ CT_TEST(pmem_mr, the_key_says_what_the_memory_is_like)
 	pm_close();
 }
 
+CT_TEST(pmem_mr, the_processor_flushes_unless_its_caches_are_spared)
+{
+	static const struct {
+		const char *say;
+		bool flush;
+	} rows[] = {{"persistent=yes\npersistence=dmp\n", true},
+		    {"persistent=yes\npersistence=mhp\n", false},
+		    {"persistent=yes\npersistence=wsp\n", false}};
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		CT_ASSERT_TRUE(pm_open(0, rows[i].say));
+		CT_ASSERT_EQ(reg(pm.mem, REMOTE), 0);
+		CT_EXPECT_EQ(crn_container_of(pm.mr, struct pvb_mr, fid)->target.flush,
+			     rows[i].flush);
+		pm_close();
+	}
+}
+
+static void use_up_descriptors(void *arg)
+{
+	ct_fds_left(0);
+}
+
+CT_TEST(pmem_mr, without_a_thread_for_its_peers_nothing_is_registered)
+{
+	int objects;
+
+	CT_ASSERT_TRUE(pm_open_as(0, "persistent=yes\n", PVB_DURABLE_ON));
+	objects = fake_objects;
+	fake_before(FAKE_REG_MR, 1, use_up_descriptors, NULL);
+	CT_EXPECT_EQ(reg(pm.mem, REMOTE), -FI_EMFILE);
+	ct_fds_restore();
+	CT_EXPECT_EQ(fake_objects, objects);
+	CT_EXPECT_EQ(reg(pm.mem, REMOTE), 0);
+	pm_close();
+}
+
 CT_TEST(pmem_mr, without_the_flag_persistent_memory_is_memory)
 {
 	struct pvb_desc desc;

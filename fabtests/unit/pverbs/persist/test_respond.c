@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "durable.h"
+#include "fake_pmem.h"
 
 static struct {
 	struct durable d;
@@ -177,6 +178,50 @@ CT_TEST(respond, a_request_with_one_bad_range_changes_nothing)
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(2), FI_EKEYREJECTED);
 	CT_EXPECT_EQ(at.mem[253], 0);
+	close_target();
+}
+
+/* As flushes begin and the answer goes: what was stored, and is not durable yet. */
+static struct {
+	unsigned int flushes, undrained, at_answer;
+	uint8_t stored[2];
+} order;
+
+static void look_at_flush(void)
+{
+	if (order.flushes < 2)
+		order.stored[order.flushes] = at.mem[64];
+	order.flushes++;
+	order.undrained += fake_pmem.undrained;
+}
+
+static void look_at_answer(void *arg)
+{
+	order.at_answer = fake_pmem.undrained;
+}
+
+/* fi_cq(3), FI_FENCE: what was written before is durable before the bytes can be. */
+CT_TEST(respond, bytes_are_stored_behind_what_is_durable_and_answered_behind_both)
+{
+	struct pvb_wire_message message;
+
+	CT_ASSERT_TRUE(open_target());
+	memset(&order, 0, sizeof(order));
+	fake_pmem = (struct fake_pmem){.hook = look_at_flush};
+	message = request(0, 8, 9);
+	message.copy = 1;
+	message.to = (struct pvb_wire_range){(uintptr_t)at.mem + 64, 1, 9};
+	message.bytes = (const uint8_t *)"x";
+	order.at_answer = UINT32_MAX;
+	fake_before(FAKE_POST_SEND, 1, look_at_answer, NULL);
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(answered(1), 0);
+	CT_EXPECT_EQ(order.flushes, 2);
+	CT_EXPECT_EQ(order.stored[0], 0);
+	CT_EXPECT_EQ(order.stored[1], 'x');
+	CT_EXPECT_EQ(order.undrained, 0);
+	CT_EXPECT_EQ(order.at_answer, 0);
+	fake_pmem.hook = NULL;
 	close_target();
 }
 

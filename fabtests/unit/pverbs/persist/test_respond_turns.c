@@ -127,6 +127,28 @@ CT_TEST(respond_turns, pieces_cross_the_borders_of_ranges)
 	close_target();
 }
 
+CT_TEST(respond_turns, nothing_is_flushed_for_a_request_that_cannot_be_done)
+{
+	const struct pvb_wire_message message = {
+		.kind = PVB_WIRE_REQUEST,
+		.number = 1,
+		.fence = 1,
+		.ranges = 1,
+		.range = {{(uintptr_t)at.mem, BIG, 9}},
+		.copy = 1,
+		.to = {(uintptr_t)at.mem + BIG, 1, 9},
+		.bytes = (const uint8_t *)"x",
+	};
+
+	CT_ASSERT_TRUE(open_target());
+	durable_message(&at.d, &message);
+	expect_no_comp(at.d.w.cq);
+	CT_ASSERT_EQ(answers(&at.d), 1);
+	CT_EXPECT_EQ(durable_sent(&at.d, 0).status, FI_EKEYREJECTED);
+	CT_EXPECT_EQ(fake_pmem.flushes, 0);
+	close_target();
+}
+
 CT_TEST(respond_turns, connections_take_turns)
 {
 	CT_ASSERT_TRUE(open_two());
@@ -266,6 +288,43 @@ CT_TEST(respond_turns, a_region_is_closed_once_the_piece_has_ended)
 	CT_ASSERT_EQ(answers(&at.d), 1);
 	CT_EXPECT_EQ(durable_sent(&at.d, 0).status, FI_EKEYREJECTED);
 	durable_close(&at.d);
+}
+
+/* Also the one that bytes are copied to. */
+CT_TEST(respond_turns, a_region_is_closed_once_bytes_are_stored_in_it)
+{
+	static _Alignas(64) uint8_t word[64];
+	struct pvb_target other = {.addr = (uintptr_t)word,
+				   .len = sizeof(word),
+				   .rkey = 10,
+				   .write = true,
+				   .flush = true};
+	const struct pvb_wire_message message = {
+		.kind = PVB_WIRE_REQUEST,
+		.number = 1,
+		.fence = 1,
+		.ranges = 1,
+		.range = {{(uintptr_t)at.mem, 8, 9}},
+		.copy = 1,
+		.to = {(uintptr_t)word, 1, 10},
+		.bytes = (const uint8_t *)"x",
+	};
+
+	CT_ASSERT_TRUE(open_target());
+	CT_EXPECT_EQ(pvb_target_add(at.control, &other), 0);
+	fake_pmem.hook = hold_up;
+	durable_message(&at.d, &message);
+	CT_EXPECT_EQ(pthread_create(&at.thread, NULL, progress_thread, NULL), 0);
+	CT_EXPECT_SOON(atomic_load(&at.flushing));
+	CT_EXPECT_EQ(other.users, 1);
+	CT_EXPECT_EQ(at.target.users, 1);
+	atomic_store(&at.go_on, true);
+	pthread_join(at.thread, NULL);
+	CT_EXPECT_EQ(other.users, 0);
+	CT_EXPECT_EQ(at.target.users, 0);
+	CT_EXPECT_EQ(word[0], 'x');
+	pvb_target_del(at.control, &other);
+	close_target();
 }
 
 static void *close_connection(void *arg)

@@ -150,28 +150,36 @@ CT_TEST(sends, a_fenced_write_of_nothing_ends_with_the_messages)
 	}
 }
 
-CT_TEST(sends, a_message_that_went_elsewhere_fails_the_operation_behind_it_once)
+/* FI_EKEYREJECTED: its region was closed. */
+static void expect_fails_once(uint16_t err)
 {
 	struct durable d;
 
+	CT_NOTE("error %u", err);
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_VISIBLE, FI_FENCE), -FI_EAGAIN);
-	answer(&d, FI_EOPNOTSUPP);
+	answer(&d, err);
 	expect_comp(d.w.cq, NUMBER(1), SENT, 0, 0);
 	expect_no_comp(d.w.cq);
 	/* As its completion, without anything written. */
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_VISIBLE, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
-	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EOPNOTSUPP);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, err);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_VISIBLE, FI_FENCE), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_VISIBLE, FI_FENCE), -err);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_VISIBLE, 0), 0);
 	CT_EXPECT_EQ(plain_write(&d, 4, 64, 8, KEY_READS, FI_COMPLETION | FI_FENCE), 0);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
 	durable_close(&d);
+}
+
+CT_TEST(sends, a_message_that_went_elsewhere_fails_the_operation_behind_it_once)
+{
+	expect_fails_once(FI_EOPNOTSUPP);
+	expect_fails_once(FI_EKEYREJECTED);
 }
 
 CT_TEST(sends, a_target_that_does_not_answer_is_no_success_later)
@@ -268,6 +276,34 @@ CT_TEST(sends, an_endpoint_without_lane_takes_note)
 	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, FI_FENCE), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, 0), 0);
 	durable_close(&d);
+}
+
+/* Neither more requests than agreed on, nor more entries than there are. */
+CT_TEST(sends, a_request_without_room_for_it_waits)
+{
+	const struct world_opts opts = {.tx_size = 40};
+	unsigned int posted;
+	struct durable d;
+
+	for (int full = 0; full <= 1; full++) {
+		CT_NOTE("full queue: %d", full);
+		CT_ASSERT_TRUE(durable_open(&d, &opts));
+		if (full) {
+			while (!send_plain(&d, 1, 8))
+				;
+		} else {
+			for (uint64_t i = 0; i < PVB_LANE_CREDITS; i++)
+				CT_EXPECT_EQ(durable_write(&d, 1, i * 64, 8, KEY_ASKS, 0),
+					     0);
+			CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
+		}
+		posted = d.w.qp->sq.posted;
+		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE),
+			     -FI_EAGAIN);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, posted);
+		CT_EXPECT_EQ(d.control->sq.posted, full ? 0 : PVB_LANE_CREDITS);
+		durable_close(&d);
+	}
 }
 
 CT_TEST(sends, a_request_that_is_not_posted_is_made_again)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How often time alone makes somebody look, and how long. */
 #include <poll.h>
+#include <sys/timerfd.h>
 #include "durable.h"
 
 static struct durable d;
@@ -46,6 +47,22 @@ CT_TEST(tick, it_goes_on_until_somebody_looks)
 	pvb_tick(control);
 	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
 	CT_EXPECT_EQ(tick(control), 0);
+	durable_close(&d);
+}
+
+/* Each tick wakes whoever sleeps. */
+CT_TEST(tick, where_nothing_is_waited_for_nothing_ticks)
+{
+	struct itimerspec timer;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	pvb_tick(d.lane->control);
+	timerfd_gettime(d.lane->control->timer, &timer);
+	CT_EXPECT_NE(timer.it_interval.tv_nsec, 0);
+	CT_EXPECT_EQ(tick(d.lane->control), 0);
+	timerfd_gettime(d.lane->control->timer, &timer);
+	CT_EXPECT_EQ(timer.it_interval.tv_nsec, 0);
+	CT_EXPECT_EQ(timer.it_value.tv_nsec, 0);
 	durable_close(&d);
 }
 
@@ -99,6 +116,8 @@ static void expect_given_up(void)
 	ct_time_pass(1);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_TRUE(d.lane->lost);
+	/* Its peer learns of it. */
+	CT_EXPECT_EQ(d.control->ibv.state, IBV_QPS_ERR);
 	CT_EXPECT_TRUE(strstr(ct_log_last(), "FI_PVERBS_COMMIT_TIMEOUT"));
 	CT_EXPECT_TRUE(strstr(ct_log_last(), WORLD_PEER));
 	CT_EXPECT_EQ(atomic_load(&control->waiting), 0);

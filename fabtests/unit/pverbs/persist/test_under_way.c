@@ -93,6 +93,8 @@ CT_TEST(under_way, nothing_overtakes_what_the_processor_writes)
 		{"what overlaps it", .at = 0x1000, .waits = true},
 		{"its last byte", .at = 0x1007, .waits = true},
 		{"the byte behind it", .at = 0x1008},
+		{"the byte before it", .at = 0xff8},
+		{"its first byte", .at = 0xff9, .waits = true},
 		{"what is far from it", .at = 0x9000},
 		{"what is far from it, in order", .at = 0x9000, .order = FI_ORDER_RMA_WAW,
 		 .waits = true},

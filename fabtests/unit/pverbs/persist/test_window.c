@@ -2,11 +2,13 @@
 /* Who reaches the area of a lane. */
 #include <errno.h>
 #include "durable.h"
+#include "../world_cm.h"
 
 #define RIGHTS \
 	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 static struct durable d;
+static enum ibv_transport_type fake_transport = IBV_TRANSPORT_IB;
 
 /* An endpoint on a device with windows of that type. */
 static bool enable(enum ibv_device_cap_flags type, enum fi_threading threading)
@@ -19,6 +21,8 @@ static bool enable(enum ibv_device_cap_flags type, enum fi_threading threading)
 	pvb_params.commit_timeout = DURABLE_TIMEOUT;
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
 	fake_devices[0].attr.device_cap_flags = type;
+	fake_devices[0].ibv.transport_type = fake_transport;
+	fake_transport = IBV_TRANSPORT_IB;
 	return world_open(&d.w, &opts);
 }
 
@@ -80,6 +84,15 @@ CT_TEST(window, other_devices_have_regions)
 	expect_no_window();
 }
 
+/* Its queue pairs are ready only when the kernel says so. */
+CT_TEST(window, with_iwarp_there_is_none)
+{
+	fake_transport = IBV_TRANSPORT_IWARP;
+	CT_ASSERT_TRUE(enable(IBV_DEVICE_MEM_WINDOW_TYPE_2B, FI_THREAD_SAFE));
+	CT_EXPECT_FALSE(ep_of(d.w.ep)->conn.lane->window);
+	durable_close(&d);
+}
+
 /* Whoever reads the event queue may not look at completions. */
 CT_TEST(window, without_locks_there_is_none)
 {
@@ -129,5 +142,32 @@ CT_TEST(window, a_binding_that_never_ends_is_not_waited_for_without_end)
 	world_polls_take_time();
 	expect_no_connection();
 	expect_eq_error(d.w.eq, &d.w.ep->fid, FI_ETIMEDOUT, FI_ETIMEDOUT);
+	durable_close(&d);
+}
+
+/* Nothing is sent over a connection that was not accepted. */
+CT_TEST(window, without_its_binding_a_request_is_not_accepted)
+{
+	const struct pvb_cm_offer offer = {.word = {DURABLE_WORD, 0x5000},
+					   .control = {0x123, 0x456, true}};
+	uint8_t data[PVB_CM_REQ_SIZE];
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+
+	CT_ASSERT_TRUE(enable(IBV_DEVICE_MEM_WINDOW_TYPE_2B, FI_THREAD_SAFE));
+	CT_ASSERT_TRUE(world_listen(&d.w, &pep));
+	pvb_cm_pack(data, NULL, 0, &offer);
+	request_arrives(pep, data, sizeof(data));
+	info = read_request(&d.w, pep, NULL, 0);
+	CT_ASSERT_TRUE(info && take_request(&d.w, info, &ep));
+	CT_ASSERT_TRUE(ep_of(ep)->conn.lane->window);
+	fake_fail(FAKE_POST_SEND, 1, EINVAL);
+	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_LT(send_number(ep, 1), 0);
+	CT_EXPECT_EQ(qp_of(ep)->sq.posted, 0);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
 	durable_close(&d);
 }
