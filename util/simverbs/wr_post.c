@@ -106,7 +106,8 @@ int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge 
 		if (sge[i].length > qp->max_inline - length)
 			return EINVAL;
 		if (sge[i].length) /* an empty piece may have no address */
-			memcpy(to + length, (void *)(uintptr_t)sge[i].addr, sge[i].length);
+			memcpy(to + length, (void *)(uintptr_t)sge[i].addr,
+			       sge[i].length);
 		length += sge[i].length;
 	}
 	wqe->length = length;
