@@ -30,9 +30,7 @@ static inline int svb_sq_room(const struct svb_qp_sh *qp, uint32_t head)
 	return svb_unlikely(svb_sq_full(&qp->sq, head)) ? ENOMEM : 0;
 }
 
-/* Data of a request: copied into the ring, or named there. Returns 0 or EINVAL. */
-int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
-		   int count);
+/* Data of a request is named in the ring. Returns 0 or EINVAL. */
 int svb_wqe_sges(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
 		 int count);
 int svb_wqe_bind(struct svb_wqe *wqe, struct ibv_mw *mw, uint32_t rkey,

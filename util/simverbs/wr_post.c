@@ -95,8 +95,9 @@ void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe)
 		wqe->due = (wqe->due ? wqe->due : svb_now()) + lost * timeout;
 }
 
-int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *sge,
-		   int count)
+/* Data of a request is copied into the ring. Returns 0 or EINVAL. */
+SVB_INLINE int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe,
+			      const struct ibv_sge *sge, int count)
 {
 	char *to = (char *)wqe->sge;
 	uint32_t length = 0;

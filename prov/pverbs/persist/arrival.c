@@ -98,7 +98,7 @@ static bool pvb_arrival_begin(struct pvb_lane *lane, const struct pvb_arrival *a
 	int err;
 
 	if (!arrival->kept) {
-		pvb_ring_ended(lane, arrival, 0);
+		pvb_ring_ended(lane, &arrival->wc, arrival, 0);
 		return true;
 	}
 	pthread_mutex_lock(&control->lock);
@@ -118,7 +118,7 @@ static bool pvb_arrival_begin(struct pvb_lane *lane, const struct pvb_arrival *a
 	}
 	pthread_mutex_unlock(&control->lock);
 	if (now)
-		pvb_ring_ended(lane, arrival, all->err);
+		pvb_ring_ended(lane, &arrival->wc, arrival, all->err);
 	return now;
 }
 
@@ -137,15 +137,20 @@ static void pvb_arrival_append(struct pvb_cq *cq, struct pvb_arrivals *all,
 
 bool pvb_arrival(struct pvb_cq *cq, struct pvb_lane *lane, const struct ibv_wc *wc)
 {
-	const struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+	const struct pvb_slot *slot = pvb_wc_slot(wc);
 	struct pvb_arrival *arrival = &slot->wq->arrivals[slot - slot->wq->slots];
 	const bool good = wc->status == IBV_WC_SUCCESS;
 
 	if (lane->arrivals.closed || (!good && !lane->arrivals.oldest))
 		return false;
-	arrival->wc = *wc;
 	if (good)
-		pvb_ring_match(lane, arrival);
+		pvb_ring_match(lane, wc, arrival);
+	/* As nearly all do. */
+	if (!lane->arrivals.oldest && !arrival->kept) {
+		pvb_ring_ended(lane, wc, arrival, 0);
+		return false;
+	}
+	arrival->wc = *wc;
 	if (!lane->arrivals.oldest && pvb_arrival_begin(lane, arrival))
 		return false;
 	pvb_arrival_append(cq, &lane->arrivals, arrival);
@@ -180,7 +185,7 @@ static bool pvb_arrival_ended(struct pvb_lane *lane)
 		return pvb_arrival_begin(lane, all->oldest);
 	case PVB_ARRIVAL_DONE:
 		atomic_store(&all->state, PVB_ARRIVAL_IDLE);
-		pvb_ring_ended(lane, all->oldest, all->err);
+		pvb_ring_ended(lane, &all->oldest->wc, all->oldest, all->err);
 		return true;
 	default:
 		return false;

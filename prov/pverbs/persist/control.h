@@ -342,14 +342,17 @@ void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t l
 
 /* wq remembers where its receives go, of at most limit pieces each. 0 or -FI_ENOMEM. */
 int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit);
-/* Looks for the entry of the ring that belongs to an arrival of which wc is set. */
-void pvb_ring_match(struct pvb_lane *lane, struct pvb_arrival *arrival);
+/* Looks for the entry of the ring that belongs to an arrival; sets all but wc and next.
+ */
+void pvb_ring_match(struct pvb_lane *lane, const struct ibv_wc *wc,
+		    struct pvb_arrival *arrival);
 /* Where it is in persistent memory, with control->lock held: 0, or FI_E*, why that is not
  * all of it. */
 int pvb_ring_places(struct pvb_control *control, const struct pvb_arrival *arrival,
 		    struct pvb_places *places);
 /* All was done for it that can be: 0, or FI_E*, why it is not durable. */
-void pvb_ring_ended(struct pvb_lane *lane, const struct pvb_arrival *arrival, int err);
+void pvb_ring_ended(struct pvb_lane *lane, const struct ibv_wc *wc,
+		    const struct pvb_arrival *arrival, int err);
 
 /* arrival.c: receives, from the device's completion to the program's. All with
  * pvb_cq.lock held but for the first. */
@@ -363,9 +366,9 @@ void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn);
 /* The same, and none waits any more. */
 void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_conn *conn);
 
-static inline const struct pvb_slot *pvb_arrival_slot(const struct pvb_arrival *arrival)
+static inline const struct pvb_slot *pvb_wc_slot(const struct ibv_wc *wc)
 {
-	return (const struct pvb_slot *)(uintptr_t)arrival->wc.wr_id;
+	return (const struct pvb_slot *)(uintptr_t)wc->wr_id;
 }
 
 /* received.c: messages that are made durable when a later operation asks for it. */

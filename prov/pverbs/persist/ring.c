@@ -79,33 +79,46 @@ int pvb_ring_places(struct pvb_control *control, const struct pvb_arrival *arriv
 	places->count = 0;
 	return arrival->wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM
 		       ? pvb_ring_written(control, &arrival->range, places)
-		       : pvb_ring_message(control, pvb_arrival_slot(arrival),
+		       : pvb_ring_message(control, pvb_wc_slot(&arrival->wc),
 					  arrival->wc.byte_len, places);
 }
 
-void pvb_ring_match(struct pvb_lane *lane, struct pvb_arrival *arrival)
+/* The entry that is of this message, if there is one. The peer may be writing it: what is
+ * not whole is of no message, and what it says of memory is checked. */
+static bool pvb_ring_entry(struct pvb_lane *lane, struct pvb_wire_entry *entry)
 {
 	const uint32_t number = lane->entries + 1;
+	const uint8_t *in = lane->area->ring[number % PVB_LANE_CREDITS];
+
+	if (crn_likely(pvb_wire_entry_number(in) != number))
+		return false;
+	pvb_wire_parse_entry(entry, in);
+	return entry->number == number && entry->message == lane->arrived;
+}
+
+void pvb_ring_match(struct pvb_lane *lane, const struct ibv_wc *wc,
+		    struct pvb_arrival *arrival)
+{
 	struct pvb_wire_entry entry;
 
 	lane->arrived++;
-	pvb_wire_parse_entry(&entry, lane->area->ring[number % PVB_LANE_CREDITS]);
-	arrival->durable = entry.number == number && entry.message == lane->arrived;
+	arrival->durable = pvb_ring_entry(lane, &entry);
 	if (arrival->durable) {
-		lane->entries = number;
-		arrival->number = number;
+		lane->entries = entry.number;
+		arrival->number = entry.number;
 		arrival->range = entry.range;
 	}
 	/* Before anything of a replayed one is applied it has to be where recovery finds
 	 * it. */
-	arrival->kept = arrival->durable || (pvb_conn_ep(lane->conn)->replay &&
-					     arrival->wc.opcode == IBV_WC_RECV);
+	arrival->kept = arrival->durable ||
+			(pvb_conn_ep(lane->conn)->replay && wc->opcode == IBV_WC_RECV);
 }
 
-void pvb_ring_ended(struct pvb_lane *lane, const struct pvb_arrival *arrival, int err)
+void pvb_ring_ended(struct pvb_lane *lane, const struct ibv_wc *wc,
+		    const struct pvb_arrival *arrival, int err)
 {
-	if (!arrival->kept && arrival->wc.opcode == IBV_WC_RECV)
-		pvb_received_note(lane, pvb_arrival_slot(arrival), arrival->wc.byte_len);
+	if (!arrival->kept && wc->opcode == IBV_WC_RECV)
+		pvb_received_note(lane, pvb_wc_slot(wc), wc->byte_len);
 	atomic_fetch_add(&lane->messages, 1);
 	if (arrival->durable && !pvb_lane_answer(lane, arrival->number, (uint16_t)err))
 		pvb_lane_lose(lane, "more entries of the message ring than agreed on");

@@ -170,6 +170,11 @@ void pvb_wire_pack_entry(uint8_t out[PVB_WIRE_ENTRY], const struct pvb_wire_entr
 	pvb_put_range(out + 8, &entry->range);
 }
 
+uint32_t pvb_wire_entry_number(const uint8_t in[PVB_WIRE_ENTRY])
+{
+	return pvb_get32(in + 4);
+}
+
 void pvb_wire_parse_entry(struct pvb_wire_entry *entry, const uint8_t in[PVB_WIRE_ENTRY])
 {
 	entry->message = pvb_get32(in);

@@ -108,5 +108,7 @@ bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t 
 
 void pvb_wire_pack_entry(uint8_t out[PVB_WIRE_ENTRY], const struct pvb_wire_entry *entry);
 void pvb_wire_parse_entry(struct pvb_wire_entry *entry, const uint8_t in[PVB_WIRE_ENTRY]);
+/* Its number alone. */
+uint32_t pvb_wire_entry_number(const uint8_t in[PVB_WIRE_ENTRY]);
 
 #endif
