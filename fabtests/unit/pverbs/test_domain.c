@@ -2,6 +2,7 @@
 /* Fabrics and domains as objects. */
 #include <errno.h>
 #include <stdlib.h>
+#include <rdma/fi_ext_cairn.h>
 #include "world_cm.h"
 
 CT_TEST(fabric, a_name_of_another_provider_is_no_data)
@@ -182,6 +183,8 @@ CT_TEST(domain, operations_that_are_not_offered_say_so)
 	CT_EXPECT_EQ(fi_av_open(w.domain, &av_attr, &av, NULL), -FI_ENOSYS);
 	/* ofi_rxm asks for operations and goes on when there are none. */
 	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, "x", 0, &ops, NULL), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, FI_CAIRN_REPLAY, 1, &ops, NULL),
+		     -FI_EINVAL);
 	CT_EXPECT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, FI_PEER, NULL),
 		     -FI_EOPNOTSUPP);
 	CT_ASSERT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, 0, NULL), 0);

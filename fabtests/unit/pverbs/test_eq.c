@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include "world_cm.h"
 
 CT_TEST(eq, an_event_in_the_channel_makes_the_descriptor_readable)
@@ -141,5 +142,40 @@ CT_TEST(eq, a_waiting_thread_is_woken_by_rdma_cm)
 	pthread_mutex_unlock(&ep_of(w.ep)->eq->cm_lock);
 	CT_EXPECT_EQ(pthread_join(thread, &event), 0);
 	CT_EXPECT_EQ(event, NUMBER(FI_SHUTDOWN));
+	world_close(&w);
+}
+
+static void *close_queue(void *arg)
+{
+	struct pvb_eq *eq = arg;
+	atomic_bool *done = eq->eq.fid.fid.context;
+
+	CT_EXPECT_EQ(fi_close(&eq->eq.fid.fid), 0);
+	atomic_store(done, true);
+	return NULL;
+}
+
+/* A thread that found it through a completion queue may be reading its events. */
+CT_TEST(eq, one_that_is_being_looked_at_is_not_closed)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_NONE};
+	atomic_bool done = false;
+	struct fid_eq *fid;
+	pthread_t thread;
+	struct pvb_eq *eq;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_EQ(fi_eq_open(w.fabric, &attr, &fid, &done), 0);
+	eq = crn_container_of(fid, struct pvb_eq, eq.fid);
+	atomic_fetch_add(&eq->looking, 1);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, close_queue, eq), 0);
+	for (int i = 0; i < 1000 && !atomic_load(&done); i++)
+		sched_yield();
+	CT_ASSERT_FALSE(atomic_load(&done));
+	atomic_fetch_sub(&eq->looking, 1);
+	pthread_join(thread, NULL);
+	CT_EXPECT_TRUE(atomic_load(&done));
 	world_close(&w);
 }

@@ -484,6 +484,12 @@ CT_TEST(srx, attributes_within_the_device_or_refused)
 	CT_EXPECT_EQ(fi_close(&srx->fid), -FI_EIO);
 	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
 	world_close(&w);
+
+	world_reset();
+	fake_devices[0].attr.max_srq = 0;
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_srx_context(w.domain, NULL, &srx, NULL), -FI_ENOSYS);
+	world_close(&w);
 }
 
 CT_TEST(srx, without_memory_nothing_is_left_behind)

@@ -2,6 +2,8 @@
 /* What may arrive at a control queue pair, from whomever. */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include "ct_fid.h"
 #include "durable.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
@@ -172,5 +174,57 @@ CT_TEST(control, a_tick_is_taken_note_of_by_a_counter_without_endpoint)
 	CT_EXPECT_EQ(poll(&timer, 1, 0), 0);
 	CT_EXPECT_EQ(atomic_load(&d.lane->control->ticks), 0);
 	CT_EXPECT_EQ(fi_close(&fid->fid), 0);
+	durable_close(&d);
+}
+
+/* Another thread takes the answer, and with it the event. */
+static void expect_wakes(bool fails)
+{
+	const struct world_opts opts = {.tx_size = 64, .wait_obj = FI_WAIT_FD};
+	struct durable d;
+	struct fid *fid;
+
+	CT_NOTE("fails: %d", fails);
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	fid = &d.w.cq->fid;
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	while (fi_trywait(d.w.fabric, &fid, 1))
+		expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(ct_readable(fid));
+	if (fails)
+		fake_recv_error(d.control, IBV_WC_LOC_LEN_ERR);
+	else
+		durable_answer(&d, 0);
+	CT_EXPECT_EQ(pvb_control_arm(d.lane->control), 0);
+	CT_EXPECT_TRUE(ct_readable(fid));
+	CT_EXPECT_EQ(fi_trywait(d.w.fabric, &fid, 1), -FI_EAGAIN);
+	durable_close(&d);
+}
+
+CT_TEST(control, an_answer_that_another_thread_takes_wakes_the_initiator)
+{
+	expect_wakes(false);
+	expect_wakes(true);
+}
+
+CT_TEST(control, the_thread_of_a_removed_device_ends)
+{
+	struct pvb_domain *domain;
+	unsigned int waits;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	domain = d.lane->control->domain;
+	CT_ASSERT_EQ(pvb_control_thread_start(d.lane->control), 0);
+	CT_EXPECT_SOON(ct_waiting() == 1);
+	fake_remove(&fake_devices[0], domain->verbs);
+	CT_EXPECT_SOON(atomic_load(&domain->gone) && !ct_waiting());
+	/* Its descriptors stay readable: a thread that looks at them does nothing else.
+	 */
+	waits = ct_waits();
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	CT_EXPECT_EQ(ct_waits(), waits);
 	durable_close(&d);
 }
