@@ -125,6 +125,6 @@ fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/uni
 # The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
 fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
 	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source -Wl,--wrap=crn_wait_clear \
-	-Wl,--wrap=fi_version
+	-Wl,--wrap=fi_version -Wl,--wrap=pvb_adapter_detect
 fabtests_unit_unit_pverbs_LDADD = fabtests/unit/libct.la \
 	prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "../world.h"
 #include "persist/control.h"
+#include "persist/detect.h"
 #include "pmem_file.h"
 
 #define LEN 8192
@@ -78,19 +79,40 @@ CT_TEST(pmem_mr, the_key_says_what_the_memory_is_like)
 	pm_close();
 }
 
+/* The device is an adapter of hardware, where DDIO may be off. */
+static bool hardware;
+
+void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter);
+void __real_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter);
+void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter)
+{
+	__real_pvb_adapter_detect(host, device, library, adapter);
+	if (hardware)
+		adapter->software = false;
+}
+
+/* What it stores for a peer is in its caches, whether or not adapters write there. */
 CT_TEST(pmem_mr, the_processor_flushes_unless_its_caches_are_spared)
 {
 	static const struct {
 		const char *say;
-		bool flush;
-	} rows[] = {{"persistent=yes\npersistence=dmp\n", true},
-		    {"persistent=yes\npersistence=mhp\n", false},
-		    {"persistent=yes\npersistence=wsp\n", false}};
+		bool ddio, flush;
+	} rows[] = {{"persistent=yes\npersistence=dmp\nddio=on\n", true, true},
+		    {"persistent=yes\npersistence=dmp\nddio=off\n", false, true},
+		    {"persistent=yes\npersistence=mhp\n", true, false},
+		    {"persistent=yes\npersistence=wsp\n", true, false}};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		CT_ASSERT_TRUE(pm_open(0, rows[i].say));
-		CT_ASSERT_EQ(reg(pm.mem, REMOTE), 0);
+		hardware = true;
+		CT_EXPECT_EQ(reg(pm.mem, REMOTE), 0);
+		hardware = false;
+		CT_ASSERT_TRUE(pm.mr);
+		CT_EXPECT_EQ(desc_of(pm.mr).ddio, rows[i].ddio);
 		CT_EXPECT_EQ(crn_container_of(pm.mr, struct pvb_mr, fid)->target.flush,
 			     rows[i].flush);
 		pm_close();
