@@ -39,12 +39,10 @@ void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe
 	stolen = svb_lock(&cq->lock);
 	ring = svb_seg_at(seg, cq->ring);
 	tail = cq->tail;
-	if (svb_unlikely(cq->flags & SVB_CQ_MUTE)) {
-		svb_unlock(&cq->lock);
-		return;
-	}
 	if (svb_unlikely(tail - __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) >=
 			 cq->limit)) {
+		if (cq->flags & SVB_CQ_MUTE)
+			goto out;
 		svb_cq_overrun(seg, cq, cqe->wc.qp_num);
 	} else {
 		ring[tail & cq->mask] = *cqe;
@@ -57,6 +55,7 @@ void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe
 		svb_cq_event(cq);
 		bell = cq->bell;
 	}
+out:
 	svb_unlock(&cq->lock);
 	if (svb_unlikely(bell))
 		svb_bell_ring(bell);

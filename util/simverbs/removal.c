@@ -57,6 +57,7 @@ static void svb_removal_mute(uint32_t device)
 			continue;
 		svb_lock(&cq->sh->lock);
 		cq->sh->flags |= SVB_CQ_MUTE;
+		cq->sh->limit = 0;
 		svb_unlock(&cq->sh->lock);
 	}
 }

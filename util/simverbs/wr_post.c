@@ -104,11 +104,13 @@ SVB_INLINE int svb_wqe_inline(struct svb_qp *qp, struct svb_wqe *wqe,
 	int i;
 
 	for (i = 0; i < count; i++) {
-		if (sge[i].length > qp->max_inline - length)
-			return EINVAL;
-		if (sge[i].length) /* an empty piece may have no address */
-			memcpy(to + length, (void *)(uintptr_t)sge[i].addr,
-			       sge[i].length);
+		/* An empty piece, which may have no address, or one too long. */
+		if (svb_unlikely(sge[i].length - 1 >= qp->max_inline - length)) {
+			if (sge[i].length)
+				return EINVAL;
+			continue;
+		}
+		memcpy(to + length, (void *)(uintptr_t)sge[i].addr, sge[i].length);
 		length += sge[i].length;
 	}
 	wqe->length = length;
