@@ -43,8 +43,8 @@ fabtests_benchmarks_fi_cairn_beside_SOURCES = \
 	fabtests/benchmarks/fi_cairn_beside.c \
 	fabtests/benchmarks/raw_peer.c \
 	fabtests/benchmarks/raw_peer.h \
-	prov/pverbs/cm_data.c \
-	prov/pverbs/persist/wire.c
+	prov/pverbs/wire/private_data.c \
+	prov/pverbs/wire/message.c
 
 # Run by util/bench.
 noinst_PROGRAMS += fabtests/benchmarks/bench_local

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-#include "cm_data.h"
-#include "persist/wire.h"
+#include "wire/message.h"
+#include "wire/private_data.h"
 
 #define RAW_CREDITS 16u /* requests that may wait for an answer */
 

@@ -162,7 +162,7 @@ bool fits_has_atomics(const struct machine *m)
 	return !m->iwarp;
 }
 
-/* Where a fenced word goes a short way: persist/usual.c. */
+/* Where a fenced word goes a short way: persist/initiator/plan_cache.c. */
 bool fits_short_word(const struct machine *m)
 {
 	return m->flush && !m->iwarp && is(m, "dmp") && m->ddio;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <rdma/fabric.h>
 #include "mutants.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
 #include "world.h"
+#include "xfer/op.h"
 
 enum mutant {
 	FENCE_STARTS,

@@ -6,10 +6,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "cq.h"
-#include "persist/execute.h"
-#include "persist/hold.h"
+#include "persist/initiator/batch.h"
+#include "persist/initiator/internal.h"
 #include "plans.h"
+#include "xfer/op.h"
 
 static bool omits(unsigned int what)
 {

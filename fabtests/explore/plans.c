@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "explore.h"
-#include "persist/plan.h"
+#include "persist/plan/plan.h"
 #include "plans.h"
 
 #define CHANGES_MAX 256u

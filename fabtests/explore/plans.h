@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The plans that the provider chose, and what becomes of it when it follows another one:
- * the linker puts these where it asks for a plan (prov/pverbs/persist/plan.h).
+ * the linker puts these where it asks for a plan (prov/pverbs/persist/plan/plan.h).
  */
 #ifndef PLANS_H
 #define PLANS_H

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "engine.h"
 #include "heap.h"
-#include "pverbs.h"
+#include "objects.h"
 #include "svb.h"
 #include "world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A target that refuses: the linker puts this where it looks for the memory that a
  * request names. */
-#include "persist/control.h"
+#include "persist/control/control.h"
 #include "world.h"
 
 const struct pvb_target *__real_pvb_target_find(struct pvb_control *control,

@@ -13,15 +13,15 @@
 #include <rdma/providers/fi_prov.h>
 #include "heap.h"
 #include "medium.h"
-#include "persist/control.h"
-#include "persist/facts.h"
-#include "pverbs.h"
+#include "persist/control/control.h"
+#include "persist/facts/facts.h"
 #include "plans.h"
 #include "step.h"
 #include "world.h"
 
 #define ADDRESS "10.77.0.1"
-#define DEPTH 72 /* room for a group of writes with FI_MORE: persist/group.c */
+#define DEPTH 72 /* room for a group of writes with FI_MORE: persist/initiator/group.c \
+		  */
 #define DEPTH_SHORT 8
 #define PATIENCE 100000 /* looks at the event queue */
 

@@ -5,7 +5,7 @@
 
 #include "fct_fabric.h"
 
-/* cm_data.c: what travels with a connection request and its answer */
+/* wire/private_data.c: what travels with a connection request and its answer */
 int cm_data(struct fct *t);
 int cm_data_excess(struct fct *t);
 int cm_reject(struct fct *t);
@@ -29,7 +29,7 @@ int cm_many(struct fct *t);
 int cm_sequence(struct fct *t);
 int cm_other_cq(struct fct *t);
 
-/* cm_state.c: calls out of order */
+/* cm/state.c: calls out of order */
 int cm_pep_address(struct fct *t);
 int cm_setname(struct fct *t);
 int cm_setname_first(struct fct *t);

@@ -12,7 +12,7 @@ int cq_wait_objects(struct fct *t);
 int cq_close_busy(struct fct *t);
 int cq_empty(struct fct *t);
 
-/* cq_read.c: what is read */
+/* cq/read.c: what is read */
 int cq_format_context(struct fct *t);
 int cq_format_msg(struct fct *t);
 int cq_format_data(struct fct *t);

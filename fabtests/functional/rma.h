@@ -19,7 +19,7 @@ struct rma {
 	struct fct_ctx ctx, flag_ctx;
 };
 
-/* rma.c: shared by the cases */
+/* xfer/rma.c: shared by the cases */
 
 /*
  * Connects and exchanges regions of len bytes; access is that of the exposed one, 0: both

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Private data of rdma_cm messages, as any peer may send it. */
 #include <string.h>
-#include "cm_data.h"
 #include "fuzz.h"
+#include "wire/private_data.h"
 
 #define TRAILER_MAGIC "Crn"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include "fuzz.h"
-#include "persist/declare.h"
+#include "persist/facts/declare.h"
 
 /* What is noted is a value, and a path is one. */
 static void check_said(const struct pvb_declared *said)

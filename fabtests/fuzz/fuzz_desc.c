@@ -2,7 +2,7 @@
 /* Keys as any peer may hand them out: 8 bytes, the lowest first. */
 #include <rdma/fi_errno.h>
 #include "fuzz.h"
-#include "persist/desc.h"
+#include "wire/key.h"
 
 static void check(uint64_t key)
 {

@@ -3,7 +3,7 @@
  * large they are. */
 #include <string.h>
 #include "fuzz.h"
-#include "persist/sealed.h"
+#include "persist/target/replay_format.h"
 
 struct walk {
 	const uint8_t *from, *to;

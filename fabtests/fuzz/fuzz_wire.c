@@ -3,7 +3,7 @@
  * them. */
 #include <string.h>
 #include "fuzz.h"
-#include "persist/wire.h"
+#include "wire/message.h"
 
 /* Within its limits and within these bytes. */
 static void check_request(const struct pvb_wire_message *message, const uint8_t *data,

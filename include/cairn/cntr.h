@@ -32,7 +32,7 @@ struct crn_cntr_values {
 			*/
 };
 
-/* A thread that may be blocked on the descriptor: cntr.c. */
+/* A thread that may be blocked on the descriptor: cq/cntr.c. */
 struct crn_cntr_sleeper {
 	struct crn_list entry;
 	pid_t tid;		     /* 0: the driver */

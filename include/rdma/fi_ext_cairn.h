@@ -38,7 +38,7 @@ extern "C" {
 /*
  * Messages that can be found again: fi_open_ops of a pverbs domain with this name gives a
  * struct fi_cairn_ops_replay. A sealed message is a header of FI_CAIRN_REPLAY_HEADER
- * bytes (persist/sealed.h describes it) and the payload right behind it.
+ * bytes (persist/target/replay_format.h describes it) and the payload right behind it.
  */
 #define FI_CAIRN_REPLAY "cairn_replay"
 #define FI_CAIRN_REPLAY_HEADER 32

@@ -2,10 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "ep/ep.h"
+#include "persist/persist.h"
+#include "qp/qp.h"
+#include "xfer/xfer.h"
 #include "flags.h"
-#include "persist/control.h"
-#include "persist/sealed.h"
-#include "removal.h"
 
 static int pvb_domain_close(struct fid *fid)
 {

@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
-#include "persist/second.h"
-#include "pverbs.h"
-#include "request.h"
+#include "cm/cm.h"
+#include "device/device.h"
+#include "persist/persist.h"
 
 static int pvb_eq_close(struct fid *fid)
 {

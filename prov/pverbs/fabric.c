@@ -3,14 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <cairn/nosys.h>
+#include "cm/cm.h"
+#include "cq/cq.h"
 #include "flags.h"
-#include "pverbs.h"
-#include "request.h"
-
-bool pvb_inherited(const struct pvb_fabric *fabric)
-{
-	return getpid() != fabric->pid;
-}
 
 static int pvb_fabric_close(struct fid *fid)
 {

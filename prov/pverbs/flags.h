@@ -8,7 +8,7 @@
 #define PVB_FLAGS_H
 
 #include <cairn/compat.h>
-#include "objects.h"
+#include "pverbs.h"
 
 enum pvb_flagged {
 	PVB_FLAGS_GETINFO,

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/attr.h>
+#include "device/device.h"
 #include "flags.h"
-#include "pverbs.h"
+#include "objects.h"
 
 #define PVB_CAPS                                                                     \
 	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <cairn/nosys.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "persist/persist.h"
+#include "wire/wire.h"
 #include "flags.h"
-#include "persist/control.h"
-#include "persist/facts.h"
-#include "removal.h"
 
 #define PVB_MR_ACCESS \
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -78,22 +78,6 @@ static int pvb_mr_access(const struct pvb_domain *domain, uint64_t access)
 	if (domain->iwarp && (access & FI_READ))
 		verbs |= IBV_ACCESS_REMOTE_WRITE;
 	return verbs;
-}
-
-void pvb_mr_explain(int err, const void *buf, size_t len)
-{
-	struct rlimit limit;
-
-	if (err == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
-	    limit.rlim_cur != RLIM_INFINITY)
-		PVB_WARN(FI_LOG_MR,
-			 "registering %zu bytes failed: %s. RLIMIT_MEMLOCK is %llu "
-			 "bytes; raise "
-			 "it with ulimit -l or in /etc/security/limits.conf\n",
-			 len, strerror(err), (unsigned long long)limit.rlim_cur);
-	else
-		PVB_INFO(FI_LOG_MR, "registering %zu bytes at %p failed: %s\n", len, buf,
-			 strerror(err));
 }
 
 static void pvb_mr_tell(const struct pvb_mr *mr, size_t len,

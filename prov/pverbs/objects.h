@@ -20,102 +20,14 @@
 #ifndef PVB_OBJECTS_H
 #define PVB_OBJECTS_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <sys/types.h>
-#include <infiniband/verbs.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_atomic.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
-#include <rdma/fi_errno.h>
-#include <rdma/fi_rma.h>
-#include <rdma/providers/fi_log.h>
-#include <rdma/providers/fi_prov.h>
-#include <rdma/rdma_cma.h>
-#include <cairn/addr.h>
-#include <cairn/cntr.h>
-#include <cairn/compat.h>
-#include <cairn/eq.h>
-#include <cairn/list.h>
-#include <cairn/lock.h>
-#include <cairn/ring.h>
-#include <cairn/wait.h>
-#include "cm_data.h"
-#include "persist/desc.h"
-#include "persist/native.h"
-
-#define PVB_NAME "pverbs"
-#define PVB_VERSION FI_VERSION(0, 1)
-
-#define PVB_WARN(subsys, ...) FI_WARN(&pvb_prov, subsys, __VA_ARGS__)
-#define PVB_INFO(subsys, ...) FI_INFO(&pvb_prov, subsys, __VA_ARGS__)
-
-/* Work completions taken from a device at a time, on the stack. */
-#define PVB_POLL_BATCH 16
-/* Scatter/gather entries offered at most, on the stack of a post. */
-#define PVB_IOV_LIMIT 16
-/* Work requests that FI_MORE holds back at most. */
-#define PVB_CHAIN_LIMIT 32
-/* Bytes offered for fi_inject at most; more costs every queue entry that much memory. */
-#define PVB_INJECT_LIMIT 512
-/* Connection requests that wait for fi_eq_read when the program names no FI_BACKLOG. */
-#define PVB_BACKLOG 1024
-
-/* op_flags (fi_endpoint(3)) of transmit and receive attributes and of calls with flags.
- */
-#define PVB_TX_OP_FLAGS                                                          \
-	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
-	 FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)
-#define PVB_RX_OP_FLAGS FI_COMPLETION
-/* Flags of fi_recvmsg. */
-#define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
-
-extern struct fi_provider pvb_prov;
-
-/* Who sees to it that a fenced operation waits: fence.c. */
-enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
-
-enum pvb_durable { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
-
-/* What the user may set in the environment: init.c, fi_pverbs(7). */
-struct pvb_params {
-	char *device;	     /* comma-separated names; NULL: every device */
-	size_t tx_size;	     /* default operations in flight per endpoint */
-	size_t rx_size;	     /* default posted receives per endpoint */
-	size_t inject_size;  /* default bytes for fi_inject */
-	int resolve_timeout; /* ms for rdma_cm to resolve an address, and a route */
-	int retry_count;     /* transport retries, 0-7 */
-	int rnr_retry_count; /* receiver-not-ready retries, 0-7; 7: without end */
-	int close_timeout;   /* ms fi_close waits for a device to flush a queue pair */
-	/* Of the path between queue pairs: path.c. */
-	int gid_index; /* only addresses whose GID has it; -1: any */
-	int pkey;      /* only addresses of that partition, without its top bit; 0: any */
-	int roce_version;  /* 1 or 2, else the connection fails; 0: any */
-	int traffic_class; /* 0-255; -1: the system's */
-	int ack_timeout;   /* 0-31: 4.096 us * 2^n; -1: the system's */
-	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
-	int path_mtu;	   /* bytes at most; 0: what the path has */
-	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
-	int fence;	   /* enum pvb_fence */
-	int fork_safe;	   /* a child of fork keeps away from registered memory */
-	/* Of durable operations: persist/. */
-	int durable;	    /* control queue pairs: enum pvb_durable */
-	int force_message;  /* no one-sided method */
-	int commit_timeout; /* ms that a target may take to answer */
-	/* Declared about this machine: persist/declare.c. NULL: nothing. */
-	char *pmem_config; /* a file */
-	char *persistence; /* dmp, mhp or wsp */
-	char *ddio;	   /* on or off */
-};
-extern struct pvb_params pvb_params;
+#include "device/device.h"
+#include "wire/wire.h"
+#include "pverbs.h"
 
 /* fclass of the context of a lane's rdma_cm id: beside libfabric's own. */
 #define PVB_CLASS_LANE ((size_t)1 << 16)
 
-/* request.h */
+/* cm/request.h */
 struct pvb_requests {
 	pthread_mutex_t
 		lock; /* after cm_lock; guards what follows, and req->eq and ->pep */
@@ -129,7 +41,7 @@ struct pvb_fabric {
 	pid_t pid; /* whose it is: a child of fork has a copy that is none */
 	atomic_uint refs;
 	struct pvb_requests requests;
-	/* Of persist/second.c; taken last, guards the lists. */
+	/* Of persist/control/control_conn.c; taken last, guards the lists. */
 	pthread_mutex_t second_lock;
 	struct crn_list expected;  /* lanes whose second connection has not come yet */
 	struct crn_list listeners; /* pvb_pep */
@@ -142,20 +54,22 @@ struct pvb_domain {
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
 	struct ibv_device_attr attr;
-	struct pvb_words *words; /* deliver.c */
+	struct pvb_words *words; /* xfer/deliver.c */
 	struct ibv_mr *words_mr;
 	bool iwarp;
 	bool atomics;		/* of the device, and asked for */
-	struct ibv_mr *sink_mr; /* sink.c: 8 bytes; NULL without atomics */
+	struct ibv_mr *sink_mr; /* xfer/sink.c: 8 bytes; NULL without atomics */
 	/* Of queue pairs in ERR: one said that it left its shared receive queue alone;
 	 * so many did not in time. */
 	atomic_bool last_wqe_heard;
 	atomic_uint last_wqe_missed;
-	struct pvb_native native;    /* what the device offers */
-	bool fence_waits;	     /* fence.c, not the device's own fences */
-	bool rings;		     /* atomics, of the device: doorbells can be rung */
-	struct pvb_control *control; /* persist/control.h; NULL: no durable connections */
-	/* Of removal.c. conns_lock comes before the locks of posting and of a queue. */
+	struct pvb_native native; /* what the device offers */
+	bool fence_waits;	  /* xfer/fence.c, not the device's own fences */
+	bool rings;		  /* atomics, of the device: doorbells can be rung */
+	struct pvb_control
+		*control; /* persist/control/control.h; NULL: no durable connections */
+	/* Of cq/removal.c. conns_lock comes before the locks of posting and of a queue.
+	 */
 	pthread_mutex_t conns_lock;
 	struct crn_list conns; /* with a queue pair */
 	struct crn_list srxs;
@@ -165,7 +79,7 @@ struct pvb_domain {
 	atomic_uint refs; /* endpoints, queues and regions */
 };
 
-/* Persistent memory, which peers may ask to be made durable: persist/respond.c. */
+/* Persistent memory, which peers may ask to be made durable: persist/target/respond.c. */
 struct pvb_target {
 	struct crn_list entry;
 	uint64_t addr;
@@ -173,7 +87,7 @@ struct pvb_target {
 	uint32_t rkey;
 	bool write; /* peers may write to it */
 	bool flush; /* the processor's caches are outside the persistence domain */
-	unsigned int users; /* who flush it; with the lock of persist/control.h */
+	unsigned int users; /* who flush it; with the lock of persist/control/control.h */
 };
 
 struct pvb_mr {
@@ -191,15 +105,15 @@ struct pvb_eq {
 	struct pvb_fabric *fabric;
 	pthread_mutex_t cm_lock;
 	struct rdma_event_channel *channel;
-	int timer;	       /* of keepalive.c; -1: off */
+	int timer;	       /* of cm/keepalive.c; -1: off */
 	struct crn_list alive; /* connected endpoints, for it */
-	/* Of persist/second.c. */
+	/* Of persist/control/control_conn.c. */
 	struct crn_list lanes;	 /* whose second connection is being made */
 	int lanes_timer;	 /* -1: none yet */
 	uint64_t lanes_due;	 /* ms: the first of them has no more time; else ~0 */
 	atomic_bool lanes_moved; /* another EQ's thread has something for one */
 	atomic_uint refs;
-	atomic_uint looking; /* readers of completion queues: persist/hold.c */
+	atomic_uint looking; /* readers of completion queues: persist/initiator/defer.c */
 };
 
 /* A completion in the provider's own form, until a format of the application's is filled.
@@ -228,8 +142,8 @@ struct pvb_cq {
 	size_t entry_size;
 	struct pvb_hwcq **hw; /* each one stays where it is: queue pairs point to it */
 	uint32_t hw_count;
-	/* Of removal.c: all has ended, hw_count of the device queues is 0, so many are to
-	 * be destroyed. */
+	/* Of cq/removal.c: all has ended, hw_count of the device queues is 0, so many are
+	 * to be destroyed. */
 	bool ended;
 	uint32_t hw_gone;
 	atomic_uint idle;    /* times it was read in vain */
@@ -247,7 +161,8 @@ struct pvb_cq {
 	struct pvb_qp_wq *shared;
 	uint32_t shared_count;
 	/* Connections some of whose completions the device has given and the program may
-	 * not have yet (pvb_holder): persist/hold.c, persist/arrival.c. */
+	 * not have yet (pvb_holder): persist/initiator/defer.c, persist/target/arrival.c.
+	 */
 	struct crn_list holding;
 	atomic_bool wonders; /* one of them does: pvb_hold_look */
 	int vector;	     /* completion vector: fi_cq_attr.signaling_vector */
@@ -304,7 +219,7 @@ struct pvb_slot {
 #define PVB_SLOT_GROUP_END (1ULL << 47)
 /* A durable operation that says as much of everything before it. */
 #define PVB_SLOT_FENCED (1ULL << 46)
-/* What hold.c looks at, whatever else is held back. */
+/* What persist/initiator/defer.c looks at, whatever else is held back. */
 #define PVB_SLOT_HELD \
 	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END)
 /* While it is held back: what the device said, an enum ibv_wc_status. */
@@ -320,14 +235,15 @@ struct pvb_wq {
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
 	uint32_t depth;	  /* size of the open ring */
-	uint64_t entries; /* ever used, when stats.c last looked */
+	uint64_t entries; /* ever used, when ep/stats.c last looked */
 	uint64_t stalls;  /* calls refused because the ring was full */
-	/* Counted, srx is not NULL, the receives of a lane, or a send queue that hold.c
-	 * has to look at. */
+	/* Counted, srx is not NULL, the receives of a lane, or a send queue that
+	 * persist/initiator/defer.c has to look at. */
 	atomic_bool special;
 	bool counted;	      /* some cntr is not NULL */
-	struct ibv_sge *bufs; /* receives for persist/ring.c: buf_limit a slot; or NULL */
-	struct pvb_arrival *arrivals; /* persist/arrival.c: one a slot; or NULL */
+	struct ibv_sge *bufs; /* receives for persist/target/message_ring.c: buf_limit a
+				 slot; or NULL */
+	struct pvb_arrival *arrivals; /* persist/target/arrival.c: one a slot; or NULL */
 	uint32_t buf_limit;
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
@@ -370,7 +286,7 @@ struct pvb_srx {
 	atomic_uint refs; /* endpoints */
 };
 
-/* Connection states; cm_state.c has the transitions. */
+/* Connection states; cm/state.c has the transitions. */
 enum pvb_conn_state {
 	PVB_CONN_NEW,	    /* no queue pair yet */
 	PVB_CONN_ENABLED,   /* queue pair in INIT: receives may be posted */
@@ -396,10 +312,11 @@ struct pvb_holder {
 	/* What may be reported now goes to the stash, as far as it has room; the entry is
 	 * taken out once nothing is held back. With the lock of the queue held. */
 	void (*release)(struct pvb_cq *cq, struct pvb_holder *holder);
-	bool wonders; /* whether the connection has ended: hold.c alone */
+	bool wonders; /* whether the connection has ended: persist/initiator/defer.c alone
+		       */
 };
 
-/* Completions of a send queue that wait for the target: persist/hold.c. */
+/* Completions of a send queue that wait for the target: persist/initiator/defer.c. */
 struct pvb_hold {
 	struct pvb_holder holder;
 	bool active;
@@ -440,9 +357,9 @@ struct pvb_conn {
 	uint64_t keepalives;	/* posted */
 	bool marked;		/* the newest in the send queue is the marker */
 	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
-	struct pvb_lane *lane;	/* persist/control.h; NULL: no message method */
-	struct pvb_commit
-		*commit; /* persist/commit.h; NULL until something is persistent */
+	struct pvb_lane *lane;	/* persist/control/control.h; NULL: no message method */
+	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until something is
+				      persistent */
 	struct pvb_hold hold;
 	bool was_up;	      /* the peer may have sent something */
 	atomic_bool last_wqe; /* the device takes no more from the shared queue */
@@ -479,7 +396,7 @@ struct pvb_ep {
 	/* A call without flags and with 1 to so many bytes asks for its completion alone;
 	 * 0: none does. */
 	size_t plain_most;
-	/* Of keepalive.c. */
+	/* Of cm/keepalive.c. */
 	struct crn_list alive;
 	bool listed;
 	uint32_t seen_sent, seen_received; /* retired when it last looked */
@@ -496,7 +413,7 @@ struct pvb_pep {
 	bool raw_cm;
 };
 
-/* fi_info.handle of an FI_CONNREQ: request.h. */
+/* fi_info.handle of an FI_CONNREQ: cm/request.h. */
 struct pvb_connreq {
 	struct fid fid;	   /* FI_CLASS_CONNREQ */
 	struct pvb_eq *eq; /* whose channel the id is on; NULL: the fabric's */
@@ -510,5 +427,126 @@ struct pvb_connreq {
 	bool raw_cm;		   /* of the listener */
 	atomic_bool dead;	   /* the requester gave up meanwhile */
 };
+
+/*
+ * The slot at this position. What never changes in it is written here all the same: so
+ * the slots of a deep queue take memory when they are used, not before.
+ */
+static inline struct pvb_slot *pvb_wq_slot_at(struct pvb_wq *wq, uint32_t at)
+{
+	struct pvb_slot *slot = &wq->slots[crn_ring_index(&wq->ring, at)];
+
+	slot->wq = wq;
+	slot->next = at + 1;
+	return slot;
+}
+
+/* The slot that is filled next, or the one ahead places behind it. */
+static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
+{
+	return pvb_wq_slot_at(wq, wq->ring.head + ahead);
+}
+
+/* Queue entries that an operation with these op_flags takes. */
+static inline uint32_t pvb_tx_entries(uint64_t op_flags)
+{
+	/* persist/plan/plan.h: what lets the target know, the operation, and what flushes
+	 * it.
+	 */
+	if (op_flags & FI_COMMIT_COMPLETE)
+		return 4;
+	return op_flags & FI_DELIVERY_COMPLETE ? 2 : 1;
+}
+
+/* The device's name, which is the domain's. */
+static inline const char *pvb_domain_device(const struct pvb_domain *domain)
+{
+	return ibv_get_device_name(domain->verbs->device);
+}
+
+static inline struct pvb_ep *pvb_ep_from(struct fid *fid)
+{
+	return crn_container_of(fid, struct pvb_ep, fid.fid);
+}
+
+static inline struct pvb_ep *pvb_ep_of(struct fid_ep *fid)
+{
+	return crn_container_of(fid, struct pvb_ep, fid);
+}
+
+static inline struct pvb_ep *pvb_conn_ep(struct pvb_conn *conn)
+{
+	return crn_container_of(conn, struct pvb_ep, conn);
+}
+
+static inline struct pvb_eq *pvb_eq_of(struct crn_eq *eq)
+{
+	return crn_container_of(eq, struct pvb_eq, eq);
+}
+
+static inline struct ibv_sge pvb_sge(const void *buf, size_t len, void *desc)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)buf,
+		.length = (uint32_t)len,
+		.lkey = (uint32_t)(uintptr_t)desc,
+	};
+}
+
+/*
+ * Several buffers: 0, -FI_EINVAL for more than limit, -FI_EMSGSIZE for more bytes than a
+ * work request can say.
+ */
+CRN_INLINE int pvb_sge_fill(struct ibv_sge *sge, const struct iovec *iov, void **desc,
+			    size_t count, size_t limit, size_t *len)
+{
+	size_t i, total = 0;
+
+	if (crn_unlikely(count > limit))
+		return -FI_EINVAL;
+	for (i = 0; i < count; i++) {
+		if (crn_unlikely(iov[i].iov_len > UINT32_MAX - total))
+			return -FI_EMSGSIZE;
+		total += iov[i].iov_len;
+		sge[i] = pvb_sge(iov[i].iov_base, iov[i].iov_len, desc ? desc[i] : NULL);
+	}
+	*len = total;
+	return 0;
+}
+
+/* info.c */
+
+int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		const struct fi_info *hints, struct fi_info **info);
+/* The info of a request that arrived at src: of the device behind it, with pep's wishes.
+ */
+int pvb_info_connreq(const struct fi_info *pep, const char *device,
+		     const struct sockaddr *src, const struct sockaddr *peer,
+		     struct fi_info **info);
+
+/* fabric.c */
+
+int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		    void *context);
+
+/* domain.c */
+
+int pvb_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_domain **domain, void *context);
+
+/* objects.c */
+
+/* Is this a child of fork, and the object its parent's? Of it nothing may be touched: the
+ * device's part is shared, and threads are not there. fi_close then does nothing. */
+bool pvb_inherited(const struct pvb_fabric *fabric);
+
+/* eq.c */
+
+int pvb_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq,
+		void *context);
+
+/* mr.c */
+
+extern struct fi_ops_mr pvb_mr_ops;
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <rdma/fabric.h>
 #include "fi_pmem.h"
+#include "persist/persist.h"
 
 /* What a devdax is mapped in pieces of, at most. */
 #define PMEM_PIECE (1024UL << 20)

@@ -3,7 +3,9 @@
 #ifndef FI_PMEM_H
 #define FI_PMEM_H
 
-#include "persist/facts.h"
+#include "persist/facts/declare.h"
+#include "persist/facts/detect.h"
+#include "persist/facts/facts.h"
 
 /* A verbs device, open. */
 struct pmem_device {

@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <cairn/compat.h>
-#include "pverbs.h"
 #include "fi_pmem.h"
-#include "persist/plan.h"
-#include "persist/wire.h"
+#include "persist/plan/plan.h"
 
 /* Bytes of the first part of a compound update, and of the second. */
 #define FIRST 4096

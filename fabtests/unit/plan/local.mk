@@ -14,8 +14,8 @@ fabtests_unit_unit_plan_SOURCES = \
 	fabtests/unit/simverbs/methods.h \
 	fabtests/unit/simverbs/methods_run.h \
 	fabtests/unit/simverbs/methods_words.c \
-	prov/pverbs/persist/plan.c \
-	prov/pverbs/persist/plan.h \
+	prov/pverbs/persist/plan/plan.c \
+	prov/pverbs/persist/plan/plan.h \
 	util/simverbs/machine.c \
 	util/simverbs/machine.h \
 	util/simverbs/machine_choice.c \

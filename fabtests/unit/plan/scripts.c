@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "persist/plan/plan.h"
 #include "scripts.h"
 
 /* One operation. */

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "methods.h"
-#include "persist/plan.h"
 #include "vg.h"
+#include "wire/key.h"
 
 struct plan_script {
 	char requester[160], responder[160];

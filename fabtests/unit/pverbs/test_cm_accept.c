@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/fi_ext_cairn.h>
 #include "world_cm.h"
+#include "xfer/xfer.h"
 
 /* An enabled endpoint of a request that came with these depths. */
 static bool taken(struct world *w, uint8_t resources, uint8_t depth, struct state *state)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <rdma/fi_ext_cairn.h>
 #include "world_cm.h"
+#include "xfer/xfer.h"
 
 static void set_raw(struct fid *fid)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "world.h"
 
-/* The layout as cm_data.h words it, put together by hand. */
+/* The layout as wire/private_data.h words it, put together by hand. */
 static void layout(uint8_t out[PVB_CM_REQ_SIZE], const char *app)
 {
 	memset(out, 0, PVB_CM_REQ_SIZE);

@@ -2,6 +2,7 @@
 /* Options of connection data, of endpoints and passive endpoints alike. */
 #include <errno.h>
 #include <rdma/fi_ext_cairn.h>
+#include "cm/cm.h"
 #include "world_cm.h"
 
 static void check_options(struct fid *fid)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every rdma_cm event in every state of a connection. */
 #include <errno.h>
+#include "cm/cm.h"
+#include "cm/internal.h"
 #include "world_cm.h"
 
 static const enum pvb_conn_state states[] = {

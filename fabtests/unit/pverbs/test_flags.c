@@ -4,8 +4,8 @@
  * refused, with the code that fi_pverbs(7) says.
  */
 #include <rdma/fi_atomic.h>
-#include "flags.h"
 #include "world_cm.h"
+#include "xfer/xfer.h"
 
 #define BIT(n) (1ULL << (n))
 

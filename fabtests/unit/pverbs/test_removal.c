@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include "cq/removal.h"
 #include "ct_fid.h"
 #include "persist/durable.h"
-#include "removal.h"
 
 static void world_remove(struct world *w)
 {

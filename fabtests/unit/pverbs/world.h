@@ -8,8 +8,7 @@
 
 #include "cairn_test.h"
 #include "fake_cm.h"
-#include "cm.h"
-#include "cq.h"
+#include "objects.h"
 
 #define WORLD_ADDR "10.0.0.1"
 #define WORLD_PEER "10.0.0.2"

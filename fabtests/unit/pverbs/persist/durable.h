@@ -7,9 +7,8 @@
 #define PVB_TEST_DURABLE_H
 
 #include "../world.h"
-#include "persist/batch.h"
-#include "persist/commit.h"
-#include "persist/control.h"
+#include "persist/control/control.h"
+#include "persist/initiator/commit.h"
 
 #define DURABLE_TIMEOUT 1000  /* FI_PVERBS_COMMIT_TIMEOUT, ms */
 #define DURABLE_ADDR 0x10000u /* where writes go */

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
+#include "device/verbs56.h"
 #include "fake_ex.h"
-#include "persist/native.h"
 
 struct fake_ex fake_ex;
 

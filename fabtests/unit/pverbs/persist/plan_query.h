@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
-#include "cairn_test.h"
 #include "cairn/compat.h"
-#include "persist/plan.h"
+#include "cairn_test.h"
+#include "persist/plan/plan.h"
 
 /* DMP with DDIO, on InfiniBand, with a control queue pair and nothing native. */
 static inline struct pvb_plan_query plain_query(enum pvb_plan_op op)

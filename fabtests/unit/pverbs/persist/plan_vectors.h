@@ -9,7 +9,7 @@
 #ifndef PLAN_VECTORS_H
 #define PLAN_VECTORS_H
 
-#include "persist/plan.h"
+#include "persist/plan/plan.h"
 
 /* Bits of a row. Domain, with DDIO on and off. */
 #define V_DMP_D 0x01u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fake_pmem.h"
+#include "persist/persist.h"
 #include "receiver.h"
 
 struct receiver receiver;

@@ -2,9 +2,10 @@
 /* Large durable messages, at their target: made durable in pieces, while others read. */
 #include <poll.h>
 #include <pthread.h>
+#include "cq/cq.h"
 #include "fake_pmem.h"
+#include "persist/persist.h"
 #include "receiver.h"
-#include "removal.h"
 
 #define BIG (2 * (uint32_t)PVB_PIECE + 64) /* three pieces */
 #define LEN (2 * BIG)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several work requests that are one operation. */
 #include <errno.h>
+#include "cq/cq.h"
 #include "durable.h"
+#include "persist/initiator/batch.h"
+#include "xfer/op.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

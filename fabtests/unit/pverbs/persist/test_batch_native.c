@@ -3,7 +3,9 @@
 #include <errno.h>
 #include "durable.h"
 #include "fake_ex.h"
-#include "persist/execute.h"
+#include "persist/initiator/batch.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

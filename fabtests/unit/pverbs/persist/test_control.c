@@ -5,6 +5,7 @@
 #include <sched.h>
 #include "ct_fid.h"
 #include "durable.h"
+#include "persist/persist.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

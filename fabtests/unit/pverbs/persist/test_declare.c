@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "../world.h"
-#include "persist/declare.h"
+#include "persist/facts/declare.h"
 
 static char error[160];
 

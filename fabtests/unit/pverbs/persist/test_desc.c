@@ -2,7 +2,7 @@
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
-#include "persist/desc.h"
+#include "wire/key.h"
 
 #define DESCS (3 * 32)
 

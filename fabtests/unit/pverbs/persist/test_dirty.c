@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
-#include "persist/dirty.h"
+#include "persist/plan/dirty.h"
 
 #define FAR (1ull << 20)
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include "../world.h"
-#include "persist/facts.h"
+#include "persist/facts/declare.h"
+#include "persist/facts/detect.h"
+#include "persist/persist.h"
 #include "tree.h"
 
 static const struct pvb_adapter hardware = {.driver = "mlx5_core", .ddio = true};

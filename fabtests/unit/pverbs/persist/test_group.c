@@ -4,7 +4,8 @@
 #include "ct_fid.h"
 #include "durable.h"
 #include "fake_ex.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
+#include "persist/persist.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 #define DEPTH 128

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durable operations end with the target's answer, in their turn, and once. */
 #include <rdma/fi_atomic.h>
+#include "cq/cq.h"
 #include "ct_fid.h"
+#include "persist/initiator/defer.h"
+#include "persist/persist.h"
 #include "receiver.h"
-#include "persist/hold.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

@@ -2,7 +2,8 @@
 /* What was written before a fenced durable operation becomes durable with it. */
 #include <errno.h>
 #include "durable.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

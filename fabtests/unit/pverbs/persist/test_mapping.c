@@ -3,6 +3,7 @@
 #include <cairn/compat.h>
 #include <stdio.h>
 #include "cairn_test.h"
+#include "persist/facts/detect.h"
 #include "tree.h"
 
 static struct tree tree;

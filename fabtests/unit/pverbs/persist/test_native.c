@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
+#include "device/native.h"
 #include "fake_ex.h"
-#include "persist/native.h"
 
 static uint64_t caps;
 static int query_err;

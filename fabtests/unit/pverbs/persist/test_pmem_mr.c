@@ -2,8 +2,8 @@
 /* FI_RMA_PMEM: a file that is declared persistent stands for persistent memory. */
 #include <errno.h>
 #include "../world.h"
-#include "persist/control.h"
-#include "persist/detect.h"
+#include "persist/control/control.h"
+#include "persist/target/internal.h"
 #include "pmem_file.h"
 
 #define LEN 8192

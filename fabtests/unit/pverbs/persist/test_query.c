@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What plan.c is told of both sides, and what its plans mean for the send queue. */
 #include "durable.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
 
 static struct pvb_plan_query ask(struct durable *d)
 {

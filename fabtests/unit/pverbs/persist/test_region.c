@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
+#include "persist/facts/detect.h"
 #include "tree.h"
 
 static struct tree tree;

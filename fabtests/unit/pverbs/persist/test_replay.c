@@ -4,6 +4,7 @@
 #include <rdma/fi_ext_cairn.h>
 #include "durable.h"
 #include "fake_pmem.h"
+#include "persist/target/internal.h"
 #include "pmem_file.h"
 
 #define LEN 8192

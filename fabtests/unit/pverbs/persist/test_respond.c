@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "durable.h"
 #include "fake_pmem.h"
+#include "persist/persist.h"
 
 static struct {
 	struct durable d;

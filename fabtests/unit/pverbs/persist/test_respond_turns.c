@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include "durable.h"
 #include "fake_pmem.h"
+#include "persist/persist.h"
 
 #define BIG (3 * (uint64_t)PVB_PIECE + 64)
 

@@ -3,6 +3,7 @@
  * them, and what the peer is told. */
 #include <errno.h>
 #include "fake_pmem.h"
+#include "persist/persist.h"
 #include "receiver.h"
 
 /* Persistent bytes. */

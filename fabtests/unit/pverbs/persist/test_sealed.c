@@ -3,7 +3,7 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
-#include "persist/sealed.h"
+#include "persist/target/replay_format.h"
 
 #define STRIDE 64
 #define COUNT 8

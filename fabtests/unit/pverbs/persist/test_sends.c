@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <rdma/fi_atomic.h>
 #include "durable.h"
-#include "persist/execute.h"
+#include "xfer/xfer.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 #define SENT (FI_SEND | FI_MSG)

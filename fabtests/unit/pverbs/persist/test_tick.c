@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/timerfd.h>
 #include "durable.h"
+#include "persist/persist.h"
 
 static struct durable d;
 

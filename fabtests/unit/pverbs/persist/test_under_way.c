@@ -2,7 +2,7 @@
 /* What durable operations left under way, and what has to wait for it. */
 #include <errno.h>
 #include "durable.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

@@ -2,7 +2,8 @@
 /* The short way of a durable write like the one before. */
 #include <errno.h>
 #include "durable.h"
-#include "persist/execute.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <cairn/compat.h>
 #include "cairn_test.h"
-#include "persist/wire.h"
+#include "wire/message.h"
 
 static const uint8_t bytes[PVB_WIRE_INLINE] = {1, 2, 3, [PVB_WIRE_INLINE - 1] = 255};
 

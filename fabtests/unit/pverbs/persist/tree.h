@@ -3,7 +3,7 @@
 #ifndef PVB_TEST_TREE_H
 #define PVB_TEST_TREE_H
 
-#include "persist/detect.h"
+#include "device/host.h"
 
 struct tree {
 	char root[64];

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connection management: what each rdma_cm event does to a connection in each state.
+ *
+ *   requester                              responder
+ *   ENABLED --fi_connect--> ADDR           ENABLED
+ *   ADDR --ADDR_RESOLVED--> ROUTE             |
+ *   ROUTE --ROUTE_RESOLVED--> REQUESTED    fi_accept
+ *   REQUESTED --CONNECT_RESPONSE--+           v
+ *   REQUESTED --ESTABLISHED-------+        ACCEPTED --ESTABLISHED--+
+ *                                 v                                v
+ *                             CONNECTED --DISCONNECTED--> SHUTDOWN
+ *   Where a second connection is made for durable operations
+ * (persist/control/control_conn.h), SECOND comes before CONNECTED on both sides, and
+ * lasts until that stands or will not. Any state before CONNECTED ends in FAILED with one
+ * error entry in the event queue.
+ *
+ * Everything here runs with the EQ's cm_lock held.
+ */
+#include <errno.h>
+#include <string.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "persist/persist.h"
+#include "qp/qp.h"
+#include "wire/wire.h"
+#include "xfer/xfer.h"
+#include "cm.h"
+#include "internal.h"
+
+static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *data,
+			size_t len)
+{
+	ep->conn.state = PVB_CONN_FAILED;
+	pvb_second_end(ep);
+	pvb_keepalive_del(ep);
+	pvb_conn_error(ep);
+	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
+}
+
+/* What the responder said of its side. */
+static void pvb_cm_learn(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	pvb_cm_app_data(ep->raw_cm, event, &ep->conn.peer);
+	ep->conn.peer.app = NULL; /* pointed into the event */
+}
+
+/* app: the responder's data; none when we are the responder. */
+static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
+{
+	ep->conn.state = PVB_CONN_CONNECTED;
+	pvb_keepalive_add(ep);
+	pvb_replay_announce(ep);
+	/* A connection that nobody is told of must not stand. */
+	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
+		pvb_conn_error(ep);
+		rdma_disconnect(ep->conn.id);
+	}
+}
+
+void pvb_cm_second_over(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (conn->state == PVB_CONN_SECOND)
+		pvb_cm_connected(ep, conn->request_buf, conn->request_len);
+}
+
+/* event: the answer to our request; NULL when we are the responder. */
+static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_cm_data data = {0};
+
+	if (event)
+		pvb_cm_app_data(ep->raw_cm, event, &data);
+	if (!pvb_second_wanted(ep)) {
+		pvb_cm_connected(ep, data.app, data.app_len);
+		return;
+	}
+	/* A trailer leaves no more room for it than there was in the request. */
+	conn->request_len = data.app_len;
+	if (data.app_len)
+		memcpy(conn->request_buf, data.app, data.app_len);
+	conn->state = PVB_CONN_SECOND;
+	pvb_second_begin(ep);
+}
+
+static void pvb_cm_shut(struct pvb_ep *ep)
+{
+	ep->conn.state = PVB_CONN_SHUTDOWN;
+	pvb_keepalive_del(ep);
+	pvb_conn_error(ep);
+	pvb_cm_report(ep->eq, FI_SHUTDOWN, &ep->fid.fid, NULL, NULL, 0);
+}
+
+static void pvb_cm_on_addr_resolved(struct pvb_ep *ep)
+{
+	if (ep->conn.state != PVB_CONN_ADDR)
+		return;
+	if (strcmp(ibv_get_device_name(ep->conn.id->verbs->device),
+		   pvb_domain_device(ep->domain))) {
+		PVB_WARN(FI_LOG_EP_CTRL,
+			 "the way to the peer leads over device %s, not %s\n",
+			 ibv_get_device_name(ep->conn.id->verbs->device),
+			 pvb_domain_device(ep->domain));
+		pvb_cm_fail(ep, FI_EHOSTUNREACH, 0, NULL, 0);
+		return;
+	}
+	ep->conn.state = PVB_CONN_ROUTE;
+	if (rdma_resolve_route(ep->conn.id, pvb_params.resolve_timeout))
+		pvb_cm_fail(ep, errno, errno, NULL, 0);
+}
+
+static uint8_t pvb_cm_depth(int device_limit)
+{
+	return (uint8_t)CRN_MIN(device_limit, UINT8_MAX - 1);
+}
+
+static void pvb_cm_on_route_resolved(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct rdma_conn_param param = {
+		.private_data = conn->request_buf,
+		.private_data_len = (uint8_t)conn->request_len,
+		.responder_resources = pvb_cm_depth(ep->domain->attr.max_qp_rd_atom),
+		.initiator_depth = pvb_cm_depth(ep->domain->attr.max_qp_init_rd_atom),
+		.flow_control = 1,
+		.retry_count = (uint8_t)pvb_params.retry_count,
+		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
+		.qp_num = conn->qp->qp_num,
+	};
+
+	if (conn->state != PVB_CONN_ROUTE)
+		return;
+	conn->state = PVB_CONN_REQUESTED;
+	if (rdma_connect(conn->id, &param))
+		pvb_cm_fail(ep, errno, errno, NULL, 0);
+}
+
+/* IB and RoCE: the responder accepted; the connection stands once we confirm. */
+static void pvb_cm_on_response(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	int ret;
+
+	if (ep->conn.state != PVB_CONN_REQUESTED)
+		return;
+	pvb_cm_learn(ep, event);
+	ret = pvb_conn_rtr_rts(ep, 0, 0);
+	if (!ret && rdma_establish(ep->conn.id))
+		ret = pvb_errno();
+	if (ret) {
+		rdma_reject(ep->conn.id, NULL, 0);
+		pvb_cm_fail(ep, -ret, -ret, NULL, 0);
+		return;
+	}
+	pvb_cm_stands(ep, event);
+}
+
+static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	switch (ep->conn.state) {
+	case PVB_CONN_ACCEPTED:
+		pvb_cm_stands(ep, NULL);
+		break;
+	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
+		pvb_cm_learn(ep, event);
+		ep->conn.was_up = true;
+		pvb_conn_open_ring(&ep->conn.sq);
+		pvb_cm_stands(ep, event);
+		break;
+	default:
+		break;
+	}
+}
+
+static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *event,
+			      int err)
+{
+	struct pvb_cm_data data = {0};
+
+	switch (ep->conn.state) {
+	case PVB_CONN_ADDR:
+	case PVB_CONN_ROUTE:
+	case PVB_CONN_REQUESTED:
+	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_SECOND:
+		if (event->type == RDMA_CM_EVENT_REJECTED)
+			pvb_cm_app_data(ep->raw_cm, event, &data);
+		pvb_cm_fail(ep, err, event->status, data.app, data.app_len);
+		break;
+	default:
+		break;
+	}
+}
+
+void pvb_cm_disconnected(struct pvb_ep *ep)
+{
+	if (ep->conn.state != PVB_CONN_CONNECTED)
+		return;
+	/* Answers the peer, who would otherwise wait for it and try again. */
+	rdma_disconnect(ep->conn.id);
+	pvb_cm_shut(ep);
+}
+
+static void pvb_cm_on_disconnected(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	switch (ep->conn.state) {
+	case PVB_CONN_CONNECTED:
+		pvb_cm_disconnected(ep);
+		break;
+	case PVB_CONN_SECOND:
+		/* It stood: the program is told, and of the end when there is room. */
+		pvb_second_gone(ep);
+		pvb_cm_second_over(ep);
+		break;
+	case PVB_CONN_ACCEPTED: /* the requester went away before it confirmed */
+		rdma_disconnect(ep->conn.id);
+		pvb_cm_fail(ep, FI_ECONNABORTED, event->status, NULL, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
+{
+	int err = event->status < 0 ? -event->status : FI_EHOSTUNREACH;
+
+	if (ep->conn.state <= PVB_CONN_ENABLED) {
+		/* A request taken by fi_endpoint and not accepted yet: fi_accept will say
+		 * so. */
+		if (ep->req)
+			ep->req->dead = true;
+		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			pvb_removal_noticed(ep->domain);
+		return;
+	}
+	switch (event->type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		pvb_cm_on_addr_resolved(ep);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		pvb_cm_on_route_resolved(ep);
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		pvb_cm_on_response(ep, event);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		pvb_cm_on_established(ep, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		pvb_cm_on_failure(ep, event, err);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		pvb_cm_on_failure(ep, event, FI_ECONNREFUSED);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		pvb_cm_on_disconnected(ep, event);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		pvb_removal_noticed(ep->domain);
+		pvb_cm_on_failure(ep, event, FI_ENODEV);
+		if (ep->conn.state == PVB_CONN_CONNECTED)
+			pvb_cm_shut(ep);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What the peer is told of this side. */
+static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
+{
+	const struct pvb_lane *lane = ep->conn.lane;
+	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
+
+	if (!lane)
+		return offer;
+	offer.word = (struct pvb_cm_word){(uintptr_t)lane->area, lane->area_key};
+	offer.second = ep->domain->iwarp;
+	if (!offer.second)
+		offer.control = (struct pvb_cm_control){lane->qp->qp_num, lane->psn,
+							ep->domain->rings};
+	return offer;
+}
+
+int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *param,
+		   size_t len)
+{
+	struct pvb_conn *conn = &ep->conn;
+	union crn_addr src = {0}, dst = {0};
+	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
+	size_t message;
+	int ret;
+
+	if (conn->state != PVB_CONN_ENABLED || conn->id)
+		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
+	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &offer, &message);
+	if (ret)
+		return ret;
+	memcpy(&dst, dest, crn_addr_len(dest));
+	if (ep->info->src_addr)
+		memcpy(&src, ep->info->src_addr, crn_addr_len(ep->info->src_addr));
+
+	if (rdma_create_id(ep->eq->channel, &conn->id, &ep->fid.fid, RDMA_PS_TCP)) {
+		conn->id = NULL;
+		return pvb_errno();
+	}
+	conn->request_len = (uint16_t)message;
+	pvb_path_option(ep, conn->id);
+	conn->state = PVB_CONN_ADDR;
+	if (!rdma_resolve_addr(conn->id, ep->info->src_addr ? &src.sa : NULL, &dst.sa,
+			       pvb_params.resolve_timeout))
+		return 0;
+	ret = pvb_errno();
+	rdma_destroy_id(conn->id);
+	conn->id = NULL;
+	conn->state = PVB_CONN_ENABLED;
+	return ret;
+}
+
+int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
+{
+	struct pvb_connreq *req = ep->req;
+	struct pvb_conn *conn = &ep->conn;
+	uint8_t buf[PVB_CM_REQ_SIZE];
+	struct rdma_conn_param answer = {
+		.private_data = buf,
+		/* What the requester will ask of us, and we of it, within both devices.
+		 */
+		.responder_resources =
+			CRN_MIN(pvb_cm_depth(ep->domain->attr.max_qp_rd_atom),
+				req->responder_resources),
+		.initiator_depth =
+			CRN_MIN(pvb_cm_depth(ep->domain->attr.max_qp_init_rd_atom),
+				req->initiator_depth),
+		.flow_control = 1,
+		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
+		.qp_num = conn->qp ? conn->qp->qp_num : 0,
+	};
+	struct pvb_cm_offer offer = pvb_cm_offer(ep);
+	size_t message;
+	int ret;
+
+	if (conn->state != PVB_CONN_ENABLED)
+		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
+	if (req->dead)
+		return -FI_ECONNABORTED;
+	/* Before the requester can come back with it. */
+	offer.ticket = offer.second ? pvb_second_expect(ep) : 0;
+	offer.second = offer.ticket;
+	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
+	if (ret)
+		goto err;
+	answer.private_data_len = (uint8_t)message;
+	conn->peer = req->data;
+	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
+	if (ret)
+		goto err;
+	conn->state = PVB_CONN_ACCEPTED;
+	if (!rdma_accept(conn->id, &answer))
+		return 0;
+	ret = pvb_errno();
+	conn->state = PVB_CONN_FAILED;
+	pvb_conn_error(ep);
+err:
+	pvb_second_end(ep);
+	return ret;
+}
+
+int pvb_cm_shutdown(struct pvb_ep *ep)
+{
+	if (ep->conn.state != PVB_CONN_CONNECTED)
+		return ep->conn.state == PVB_CONN_SHUTDOWN ? 0 : -FI_ENOTCONN;
+	/* As rdma_disconnect does for its own queue pairs: what is posted flushes now. */
+	pvb_conn_error(ep);
+	/* The answer arrives as DISCONNECTED and is reported as FI_SHUTDOWN then. */
+	return rdma_disconnect(ep->conn.id) ? pvb_errno() : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Asynchronous events of a device (ibv_get_async_event(3)). They are looked at where one
+ * of them is an answer, before somebody sleeps, and from time to time by who does not.
+ */
+#include <fcntl.h>
+#include "device/device.h"
+#include "cq.h"
+
+int pvb_async_init(struct ibv_context *verbs)
+{
+	int flags = fcntl(verbs->async_fd, F_GETFL);
+
+	if (flags < 0 || fcntl(verbs->async_fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return pvb_errno();
+	return 0;
+}
+
+static void pvb_async_handle(struct pvb_domain *domain,
+			     const struct ibv_async_event *event)
+{
+	struct pvb_ep *ep;
+
+	switch (event->event_type) {
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		ep = event->element.qp->qp_context;
+		ep->conn.last_wqe = true;
+		domain->last_wqe_heard = true;
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		pvb_removal_noticed(domain);
+		break;
+	default:
+		break;
+	}
+}
+
+void pvb_async_progress(struct pvb_domain *domain)
+{
+	struct ibv_async_event event;
+
+	/* ibv_destroy_qp waits for the acknowledgement, so the object is still there. */
+	while (!ibv_get_async_event(domain->verbs, &event)) {
+		pvb_async_handle(domain, &event);
+		ibv_ack_async_event(&event);
+	}
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Completion queues over device queues, counters, and the end of what a device will not
+ * complete.
+ */
+#ifndef PVB_CQ_CQ_H
+#define PVB_CQ_CQ_H
+
+#include "objects.h"
+#include "removal.h"
+
+/* Appends to the stash, in which there is room. Called with the lock held. */
+static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
+{
+	uint32_t at = (cq->stash_head + cq->stash_count) & (cq->stash_size - 1);
+
+	cq->stash[at] = *comp;
+	cq->stash_count++;
+}
+
+/* read.c */
+
+/* A receive's; wq: of the endpoint that received, NULL: of a shared context that serves
+ * those of which nothing is to be known. */
+bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			     struct pvb_comp *comp);
+/* A completion of a send queue, or of receives that are an endpoint's own; retires it. */
+bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+			 struct pvb_comp *comp);
+
+/* An operation with these completion flags ended: its counter moves. */
+void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
+
+/* hw.c */
+
+/* Room for count more entries than there are: 0 or -FI_ENOMEM. Called with the
+ * lock held. */
+int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count);
+
+/*
+ * Makes room for slots more completions: *hw is the device queue to attach a queue pair
+ * to, counted until pvb_cq_release. -FI_ENOMEM, -FI_EINVAL when slots exceed the device.
+ */
+int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **hw);
+void pvb_cq_release(struct pvb_cq *cq, struct pvb_hwcq *hw, uint32_t slots);
+/*
+ * Receives that wq's queue pair takes from a shared queue have wq's counters and
+ * selective completion. 0 or -FI_ENOMEM.
+ */
+int pvb_cq_share(struct pvb_cq *cq, uint32_t qp_num, struct pvb_wq *wq);
+void pvb_cq_unshare(struct pvb_cq *cq, uint32_t qp_num);
+/* Makes sure that a drain of everything in flight fits the stash: 0 or -FI_ENOMEM. */
+int pvb_cq_prepare_drain(struct pvb_cq *cq);
+/*
+ * Takes every completion of wq, whose queue pair is in ERR, out of the device into the
+ * stash until the ring is empty or the deadline (crn_now_ms) has passed; what is left is
+ * reported as cancelled. After pvb_cq_prepare_drain and, for a send queue, pvb_tx_close.
+ */
+void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms);
+/* Reports every slot of wq that has flags as cancelled. */
+void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq);
+/* Takes what the device has now, whosever it is, into the stash. */
+void pvb_cq_drain_present(struct pvb_cq *cq);
+/*
+ * The newest count operations of wq, accepted but refused by the device now, end with err
+ * (positive FI_E*) and prov_errno in the completion queue; their slots are free again.
+ */
+void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno);
+/*
+ * The same of one operation whose first entries, so many, are posted already, and are
+ * nobody's from now on. op: its context and flags.
+ */
+void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot *op,
+		       int err, int prov_errno);
+
+/* cq.c */
+
+int pvb_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq,
+		void *context);
+int pvb_cq_trywait(struct pvb_cq *cq);
+/* Takes what the device queues have into the stash, as far as it has room. With arm, what
+ * comes later raises an event on the channel. 0 or a negative code. */
+int pvb_cq_feed(struct pvb_cq *cq, bool arm);
+
+/* cntr.c */
+
+int pvb_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		  struct fid_cntr **cntr, void *context);
+
+/* From now on wq's completions feed its counters. 0 or a negative code: then none. */
+int pvb_cntr_attach(struct pvb_wq *wq);
+void pvb_cntr_detach(struct pvb_wq *wq);
+/* Threads that wait look again: a counter has a device queue more. */
+void pvb_cntr_wake(struct pvb_wq *wq);
+
+/* async.c */
+
+/* Asynchronous events of the device must not block who looks for them. */
+int pvb_async_init(struct ibv_context *verbs);
+/* Handles those there are. */
+void pvb_async_progress(struct pvb_domain *domain);
+
+#endif

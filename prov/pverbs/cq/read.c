@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading completions: from the device straight into the application's entries. */
+#include <arpa/inet.h>
+#include <string.h>
+#include "device/device.h"
+#include "persist/persist.h"
+#include "qp/qp.h"
+#include "cq.h"
+#include "internal.h"
+
+/* Puts an entry of the queue's format into the buffer; returns where the next one goes.
+ */
+CRN_INLINE void *pvb_cq_put(const struct pvb_cq *cq, void *buf,
+			    const struct pvb_comp *comp)
+{
+	struct fi_cq_data_entry *entry = buf;
+
+	/* Each format begins with the one before. */
+	entry->op_context = comp->context;
+	if (cq->format == FI_CQ_FORMAT_CONTEXT)
+		return (struct fi_cq_entry *)buf + 1;
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	if (cq->format == FI_CQ_FORMAT_MSG)
+		return (struct fi_cq_msg_entry *)buf + 1;
+	entry->buf = NULL;
+	entry->data = comp->data;
+	return entry + 1;
+}
+
+int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_UNSPEC:
+	case FI_CQ_FORMAT_CONTEXT:
+		cq->format = FI_CQ_FORMAT_CONTEXT;
+		cq->entry_size = sizeof(struct fi_cq_entry);
+		return 0;
+	case FI_CQ_FORMAT_MSG:
+		cq->format = FI_CQ_FORMAT_MSG;
+		cq->entry_size = sizeof(struct fi_cq_msg_entry);
+		return 0;
+	case FI_CQ_FORMAT_DATA:
+		cq->format = FI_CQ_FORMAT_DATA;
+		cq->entry_size = sizeof(struct fi_cq_data_entry);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+/* Everything up to and including the slot is done: queues complete in order. */
+CRN_INLINE void pvb_slot_retire(struct pvb_slot *slot)
+{
+	crn_ring_retire(&slot->wq->ring, slot->next);
+}
+
+void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
+{
+	struct pvb_cntr *cntr = NULL;
+
+	/* A write with data that takes a receive is not a message: it has none of these.
+	 */
+	if (flags & FI_MSG)
+		cntr = wq->cntr[PVB_COUNT_MSG];
+	else if (flags & FI_READ)
+		cntr = wq->cntr[PVB_COUNT_READ];
+	else if (flags & FI_WRITE)
+		cntr = wq->cntr[PVB_COUNT_WRITE];
+	if (!cntr)
+		return;
+	if (err)
+		crn_cntr_inc_err(&cntr->cntr);
+	else
+		crn_cntr_inc(&cntr->cntr);
+}
+
+/* The read behind an operation to be delivered ends that one, which may have failed. */
+static bool pvb_proof_is_late(const struct pvb_slot *slot)
+{
+	const struct pvb_wq *wq = slot->wq;
+	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
+
+	return (slot->flags & PVB_SLOT_PROOF) &&
+	       slot == &wq->slots[crn_ring_index(&wq->ring, tail)];
+}
+
+static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
+			      struct pvb_comp *comp)
+{
+	struct pvb_conn *conn = slot->wq->conn; /* NULL: a shared receive */
+
+	comp->context = slot->context;
+	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->len = 0;
+	comp->data = 0;
+	comp->err = pvb_wc_error(wc->status, conn && slot->wq == &conn->sq);
+	comp->prov_errno = (int)wc->status;
+	if (wc->status != IBV_WC_WR_FLUSH_ERR)
+		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
+			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
+	if (!(slot->flags & PVB_SLOT_INJECT))
+		return true;
+	/*
+	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
+	 * connection; the program learns that from FI_SHUTDOWN.
+	 */
+	if (wc->status != IBV_WC_WR_FLUSH_ERR && conn->id)
+		rdma_disconnect(conn->id);
+	return false;
+}
+
+/* Receives: what came decides the flags, and a length is known. */
+CRN_INLINE void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
+{
+	comp->len = wc->byte_len;
+	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		comp->flags = FI_RMA | FI_REMOTE_WRITE;
+	if (wc->wc_flags & IBV_WC_WITH_IMM) {
+		comp->flags |= FI_REMOTE_CQ_DATA;
+		comp->data = ntohl(wc->imm_data);
+	}
+}
+
+CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_slot *slot,
+				    struct pvb_comp *comp)
+{
+	bool report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+
+	comp->context = slot->context;
+	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->len = 0;
+	comp->data = 0;
+	comp->err = 0;
+	if (wc->opcode & IBV_WC_RECV) {
+		pvb_convert_recv(wc, comp);
+		/* A peer's data is not for the owner of the receive to silence. */
+		report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	}
+	return report;
+}
+
+static bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
+			struct pvb_comp *comp)
+{
+	if (wc->status == IBV_WC_SUCCESS)
+		return pvb_convert_success(wc, slot, comp);
+	return !pvb_proof_is_late(slot) && pvb_convert_error(wc, slot, comp);
+}
+
+/* The receive queue of the endpoint that took a shared receive, where that matters. */
+static const struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_num)
+{
+	uint32_t at = pvb_cq_shared_at(cq, qp_num);
+
+	return at < cq->shared_count && cq->shared[at].qp_num == qp_num
+		       ? cq->shared[at].wq
+		       : NULL;
+}
+
+/* Of a shared receive context; wq: the receive queue that it served, or NULL. */
+static bool pvb_convert_shared(const struct ibv_wc *wc, struct pvb_slot *slot,
+			       const struct pvb_wq *wq, struct pvb_comp *comp)
+{
+	const bool unasked = slot->flags & PVB_SLOT_UNASKED;
+	bool report = pvb_convert(wc, slot, comp);
+
+	if (wq) {
+		pvb_cq_count(wq, comp->flags, comp->err);
+		if (unasked && !comp->err && (comp->flags & FI_MSG) &&
+		    pvb_conn_ep(wq->conn)->rx_selective)
+			report = false;
+	}
+	pvb_srx_put(slot->wq->srx, slot);
+	return report;
+}
+
+bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
+			 struct pvb_comp *comp)
+{
+	bool report;
+
+	if (wc->status != IBV_WC_SUCCESS && pvb_proof_is_late(slot)) {
+		pvb_slot_retire(slot);
+		return false;
+	}
+	report = pvb_convert(wc, slot, comp);
+	pvb_cq_count(slot->wq, comp->flags, comp->err);
+	pvb_slot_retire(slot);
+	return report;
+}
+
+bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			     struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	return slot->wq->srx ? pvb_convert_shared(wc, slot, wq, comp)
+			     : pvb_cq_convert_sent(wc, slot, comp);
+}
+
+/* Completions that other objects than the queue and the slot have to do with. */
+static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
+				struct pvb_slot *slot, struct pvb_comp *comp)
+{
+	const struct pvb_wq *wq = slot->wq;
+	struct pvb_lane *lane;
+
+	if (wq->srx)
+		wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
+	lane = wq ? wq->conn->lane : NULL;
+	if (wq && wq == &wq->conn->sq)
+		return !(lane && pvb_hold(cq, wc, slot)) &&
+		       pvb_cq_convert_sent(wc, slot, comp);
+	return !(lane && pvb_arrival(cq, lane, wc)) &&
+	       pvb_cq_convert_received(wc, wq, comp);
+}
+
+/*
+ * What any work completion means to the application, and retires its slot. False when it
+ * is not reported. Called with the lock held.
+ */
+static __attribute__((noinline)) bool pvb_cq_convert(struct pvb_cq *cq,
+						     const struct ibv_wc *wc,
+						     struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+	bool report;
+
+	if (slot->wq->special)
+		return pvb_convert_special(cq, wc, slot, comp);
+	report = pvb_convert(wc, slot, comp);
+	pvb_slot_retire(slot);
+	return report;
+}
+
+/* Completions that may not be handed out yet. */
+static void pvb_cq_set_aside(struct pvb_cq *cq, const struct ibv_wc *wc, int count)
+{
+	struct pvb_comp comp;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (pvb_cq_convert(cq, &wc[i], &comp))
+			pvb_cq_stash(cq, &comp);
+	}
+}
+
+bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	int got;
+
+	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
+	pvb_cq_set_aside(cq, wc, got);
+	pvb_hold_release(cq);
+	return got > 0;
+}
+
+bool pvb_cq_fetch(struct pvb_cq *cq)
+{
+	uint32_t i;
+
+	pvb_hold_release(cq);
+	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
+		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))
+			;
+	}
+	return cq->stash_count != 0;
+}
+
+/*
+ * Programs read nothing (count 0) to make progress: what completed frees its queue
+ * entries although nobody takes the completion yet, as far as the stash has room.
+ */
+static ssize_t pvb_cq_progress(struct pvb_cq *cq)
+{
+	uint32_t i;
+
+	for (i = 0; i < cq->hw_count; i++) {
+		if (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH)
+			pvb_cq_stash_batch(cq, cq->hw[i]);
+	}
+	if (!cq->stash_count)
+		return -FI_EAGAIN;
+	return cq->stash[cq->stash_head].err ? -FI_EAVAIL : 0;
+}
+
+static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
+{
+	const struct pvb_comp *comp;
+	size_t done = 0;
+
+	while (done < count && cq->stash_count) {
+		comp = &cq->stash[cq->stash_head];
+		if (comp->err)
+			return done ? (ssize_t)done : -FI_EAVAIL;
+		buf = pvb_cq_put(cq, buf, comp);
+		cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
+		cq->stash_count--;
+		done++;
+	}
+	return (ssize_t)done;
+}
+
+/* The device queue whose turn it is. */
+CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
+{
+	struct ibv_cq *ibv = cq->hw[cq->hw_next]->cq;
+
+	cq->hw_next = cq->hw_next + 1 < cq->hw_count ? cq->hw_next + 1 : 0;
+	return ibv;
+}
+
+/*
+ * A success, from the device's form to the program's: nothing between, nothing called.
+ * True when it is reported; *buf is then where the next one goes.
+ */
+CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
+				 struct pvb_slot *slot, void **buf)
+{
+	const bool silent = slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT);
+	struct crn_ring *ring = &slot->wq->ring;
+	const uint32_t next = slot->next;
+	struct fi_cq_entry *entry = *buf;
+	struct pvb_comp comp;
+	bool report = true;
+
+	if (crn_likely(cq->format == FI_CQ_FORMAT_CONTEXT && !silent)) {
+		entry->op_context = slot->context;
+		*buf = entry + 1;
+	} else {
+		report = pvb_convert_success(wc, slot, &comp);
+		if (report)
+			*buf = pvb_cq_put(cq, entry, &comp);
+	}
+	crn_ring_retire(ring, next);
+	return report;
+}
+
+/*
+ * Work completions into the buffer; returns how many entries. An error, and what comes
+ * after it, goes to the stash, which is empty before.
+ */
+CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int got,
+			      void *buf)
+{
+	const struct ibv_wc *end = wc + got;
+	struct pvb_comp special;
+	struct pvb_slot *slot;
+	size_t done = 0;
+
+	for (; wc < end; wc++) {
+		slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+		if (crn_unlikely(wc->status != IBV_WC_SUCCESS)) {
+			pvb_cq_set_aside(cq, wc, (int)(end - wc));
+			break;
+		}
+		if (crn_likely(!slot->wq->special)) {
+			done += pvb_cq_put_plain(cq, wc, slot, &buf);
+		} else if (pvb_cq_convert(cq, wc, &special)) {
+			buf = pvb_cq_put(cq, buf, &special);
+			done++;
+		}
+	}
+	return done;
+}
+
+/* Goes on until the buffer is full or every device queue has run dry. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char *buf,
+							size_t count, size_t done,
+							uint32_t dry)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	int got, want;
+
+	while (done < count && dry < cq->hw_count && !cq->stash_count) {
+		want = (int)CRN_MIN(count - done, (size_t)PVB_POLL_BATCH);
+		got = ibv_poll_cq(pvb_cq_turn(cq), want, wc);
+		dry = got < want ? dry + 1 : 0;
+		done += pvb_cq_fill(cq, wc, got, buf + done * cq->entry_size);
+	}
+	if (done)
+		return (ssize_t)done;
+	pvb_hold_release(cq);
+	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
+}
+
+static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
+{
+	if (!crn_list_empty(&cq->holding))
+		pvb_hold_release(cq);
+	if (!count)
+		return pvb_cq_progress(cq);
+	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count)
+			       : pvb_cq_read_on(cq, buf, count, 0, 0);
+}
+
+/* What a work completion that is not a plain one comes to. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_odd(struct pvb_cq *cq,
+							 const struct ibv_wc *wc,
+							 void *buf)
+{
+	return pvb_cq_fill(cq, wc, 1, buf) ? 1 : pvb_cq_read_on(cq, buf, 1, 0, 0);
+}
+
+/* A success that is reported, and by itself. */
+CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
+{
+	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	return wc->status == IBV_WC_SUCCESS && !slot->wq->special &&
+	       !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+}
+
+/* Of the only device queue the one completion that most programs ask for at a time. */
+CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
+{
+	struct ibv_wc wc, odd;
+	const int got = ibv_poll_cq(cq->only, 1, &wc);
+
+	if (crn_unlikely(got != 1))
+		return pvb_cq_read_on(cq, buf, 1, 0, 1);
+	if (crn_unlikely(!pvb_wc_plain(&wc))) {
+		odd = wc; /* so that nothing keeps the address of wc */
+		return pvb_cq_read_odd(cq, &odd, buf);
+	}
+	pvb_cq_put_plain(cq, &wc, (struct pvb_slot *)(uintptr_t)wc.wr_id, &buf);
+	return 1;
+}
+
+/* How often a program that only reads looks for events of the device: they cost a call of
+ * the kernel. */
+#define PVB_CQ_IDLE 4096u
+
+/* Nothing was there: time for what peers ask and answer, and for what the device says. */
+static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf,
+						     size_t count)
+{
+	/* Of several threads' counts some may be lost. */
+	const uint32_t idle = atomic_load_explicit(&cq->idle, memory_order_relaxed) + 1;
+	struct pvb_domain *domain = cq->domain;
+	ssize_t ret;
+
+	atomic_store_explicit(&cq->idle, idle, memory_order_relaxed);
+	if (domain->control) {
+		pvb_control_progress(domain->control);
+		pvb_hold_look(cq);
+	}
+	if (idle % PVB_CQ_IDLE == 0)
+		pvb_async_progress(domain);
+	if (crn_likely(!pvb_removal_end(cq)))
+		return -FI_EAGAIN;
+	crn_lock(&cq->lock);
+	ret = cq->stash_count ? pvb_cq_read_any(cq, buf, count) : -FI_EAGAIN;
+	crn_unlock(&cq->lock);
+	return ret;
+}
+
+/* With the lock held, which it gives up. */
+static __attribute__((noinline)) ssize_t pvb_cq_read_slow(struct pvb_cq *cq, void *buf,
+							  size_t count)
+{
+	ssize_t ret = pvb_cq_read_any(cq, buf, count);
+
+	crn_unlock(&cq->lock);
+	return ret == -FI_EAGAIN ? pvb_cq_idle(cq, buf, count) : ret;
+}
+
+/* What the fast way would have to keep for the others is left to them: count is 1. */
+ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	ssize_t ret;
+
+	crn_lock(&cq->lock);
+	if (crn_unlikely(count != 1 || !cq->only || cq->stash_count ||
+			 !crn_list_empty(&cq->holding)))
+		return pvb_cq_read_slow(cq, buf, count);
+	ret = pvb_cq_read_one(cq, buf);
+	crn_unlock(&cq->lock);
+	if (crn_unlikely(ret == -FI_EAGAIN))
+		return pvb_cq_idle(cq, buf, 1);
+	return ret;
+}
+
+ssize_t pvb_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src_addr)
+{
+	ssize_t i, ret = pvb_cq_read(fid, buf, count);
+
+	for (i = 0; src_addr && i < ret; i++)
+		src_addr[i] =
+			FI_ADDR_NOTAVAIL; /* fi_cq(3): connected endpoints have none */
+	return ret;
+}
+
+ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64_t flags)
+{
+	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);
+	const struct pvb_comp *comp;
+	ssize_t ret = -FI_EAGAIN;
+
+	crn_lock(&cq->lock);
+	if (!cq->stash_count)
+		goto out;
+	comp = &cq->stash[cq->stash_head];
+	if (!comp->err)
+		goto out;
+	/* Field by field: the structure grew, and the program may know an older one. */
+	entry->op_context = comp->context;
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	entry->buf = NULL;
+	entry->data = comp->data;
+	entry->tag = 0;
+	entry->olen = 0;
+	entry->err = comp->err;
+	entry->prov_errno = comp->prov_errno;
+	entry->err_data = NULL;
+	if (FI_VERSION_GE(cq->domain->fabric->fid.api_version, FI_VERSION(1, 5)))
+		entry->err_data_size = 0;
+	cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
+	cq->stash_count--;
+	ret = 1;
+out:
+	crn_unlock(&cq->lock);
+	return ret;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel tells of RDMA devices. Every function reads a bounded number of bytes
+ * of files below the host's root.
+ */
+#ifndef PVB_DEVICE_HOST_H
+#define PVB_DEVICE_HOST_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <infiniband/verbs.h>
+#include "wire/wire.h"
+
+/* Where a machine describes itself. */
+struct pvb_host {
+	const char *root; /* in front of /proc and /sys: "", or a test's folder */
+	int (*stat)(const char *path, struct stat *st); /* of what is mapped: stat(2) */
+};
+
+/* This one. */
+extern const struct pvb_host pvb_host;
+
+/* The first line of a file of /proc or /sys without its end; false: there is none. */
+bool pvb_host_line(const struct pvb_host *host, const char *path, char *line,
+		   size_t size);
+bool pvb_host_exists(const struct pvb_host *host, const char *path);
+/* The path below the root without links; false: it does not exist. */
+bool pvb_host_resolve(const struct pvb_host *host, const char *path, char out[PATH_MAX]);
+
+/* An RDMA device, as far as its way to memory matters. */
+struct pvb_adapter {
+	bool software;	   /* places data with the processor: as DDIO does */
+	char driver[32];   /* "rxe", "mlx5_core"; "": unknown */
+	bool simverbs;	   /* says itself what it models; the rest is about it */
+	bool domain_known; /* of its persistent file */
+	enum pvb_persistence domain;
+	bool ddio;
+	char mapping[PATH_MAX]; /* the file's name in /proc/self/maps; "": none */
+};
+
+/*
+ * library: the file that the device's functions are in, which names the driver of a
+ * device that has no other trace of it (rdma_rxe and siw have no device/driver in sysfs,
+ * or that of the network card below them); NULL: not known.
+ */
+void pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			const char *library, struct pvb_adapter *adapter);
+
+/* The library that the device's functions are in; NULL: not known. */
+const char *pvb_facts_library(struct ibv_context *verbs);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints as objects: made, bound, enabled, closed. */
+#include <stdlib.h>
+#include <string.h>
+#include <cairn/nosys.h>
+#include "cm/cm.h"
+#include "cq/cq.h"
+#include "persist/persist.h"
+#include "qp/qp.h"
+#include "xfer/xfer.h"
+#include "ep.h"
+#include "internal.h"
+
+/*
+ * fi_close(3) and ofi_rxm want every posted operation in the completion queue when
+ * fi_close returns. Room for that is made before anything else changes.
+ */
+static int pvb_ep_flush(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	uint64_t deadline;
+	int ret;
+
+	if (!conn->qp)
+		return 0;
+	ret = pvb_cq_prepare_drain(conn->sq.cq);
+	if (!ret)
+		ret = pvb_cq_prepare_drain(conn->rq.cq);
+	if (ret)
+		return ret;
+	pvb_conn_error(ep);
+	/* A device that is gone is not waited for. */
+	pvb_async_progress(ep->domain);
+	deadline = crn_now_ms();
+	if (!pvb_removal_end(conn->sq.cq) || !pvb_removal_end(conn->rq.cq)) {
+		deadline += (uint64_t)pvb_params.close_timeout;
+		pvb_tx_close(ep);
+	}
+	pvb_cq_drain(conn->sq.cq, &conn->sq, deadline);
+	pvb_cq_drain(conn->rq.cq, &conn->rq, deadline);
+	if (ep->srx)
+		pvb_srx_drain(ep, deadline);
+	return 0;
+}
+
+static void pvb_ep_end_cm(struct pvb_ep *ep)
+{
+	struct pvb_eq *eq = ep->req ? ep->req->eq : ep->eq;
+
+	if (!eq) {
+		if (ep->req) /* its queue was closed, and it was bound to no other */
+			pvb_request_end(ep->req);
+		return;
+	}
+	pthread_mutex_lock(&eq->cm_lock);
+	pvb_keepalive_del(ep);
+	pvb_second_end(ep);
+	if (ep->req)
+		pvb_connreq_destroy(ep->req);
+	else if (ep->conn.id)
+		rdma_destroy_id(ep->conn.id);
+	crn_eq_forget(&eq->eq, &ep->fid.fid);
+	pthread_mutex_unlock(&eq->cm_lock);
+	if (ep->req)
+		atomic_fetch_sub(&eq->refs, 1);
+}
+
+static void pvb_ep_free(struct pvb_ep *ep)
+{
+	crn_lock_fini(&ep->conn.tx_lock);
+	crn_lock_fini(&ep->conn.rx_lock);
+	fi_freeinfo(ep->info);
+	free(ep);
+}
+
+static int pvb_ep_close(struct fid *fid)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	if (pvb_inherited(ep->domain->fabric))
+		return 0;
+	pvb_stats_log(ep);
+	ret = pvb_ep_flush(ep);
+	if (ret)
+		return ret;
+	pvb_ep_end_cm(ep);
+	pvb_conn_destroy_qp(ep);
+	if (ep->eq)
+		atomic_fetch_sub(&ep->eq->refs, 1);
+	pvb_replay_end(ep);
+	pvb_ep_detach(&conn->sq);
+	pvb_ep_detach(&conn->rq);
+	if (ep->srx)
+		atomic_fetch_sub(&ep->srx->refs, 1);
+	atomic_fetch_sub(&ep->domain->refs, 1);
+	pvb_ep_free(ep);
+	return 0;
+}
+
+static int pvb_ep_enable(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (conn->state != PVB_CONN_NEW)
+		return 0;
+	if (!ep->eq)
+		return -FI_ENOEQ;
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
+	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->srx)
+		return -FI_EOPBADSTATE;
+	/* A queue pair has two queues; one that the capabilities never use borrows the
+	 * other's. */
+	if (!conn->sq.cq && conn->rq.cq &&
+	    !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
+		pvb_ep_attach(&conn->sq, conn->rq.cq);
+	if (!conn->rq.cq && conn->sq.cq && !(ep->info->caps & FI_RECV))
+		pvb_ep_attach(&conn->rq, conn->sq.cq);
+	if (!conn->sq.cq || !conn->rq.cq)
+		return -FI_ENOCQ;
+	return pvb_removal_ret(ep->domain, pvb_conn_create_qp(ep));
+}
+
+void pvb_ep_defaults(struct pvb_ep *ep)
+{
+	const bool quiet = ep->tx_selective && !(ep->tx_flags & FI_COMPLETION);
+	const bool plain =
+		!quiet && !(ep->tx_flags & PVB_NOT_FOR_READS) && !ep->fence_writes;
+
+	ep->plain_most = plain ? ep->max_msg : 0;
+}
+
+/* FI_GETOPSFLAG, FI_SETOPSFLAG: FI_TRANSMIT or FI_RECV in *flags says whose defaults. */
+static int pvb_ep_ops_flags(struct pvb_ep *ep, bool set, uint64_t *flags)
+{
+	const uint64_t side = *flags & (FI_TRANSMIT | FI_RECV);
+	uint64_t *own = side == FI_TRANSMIT ? &ep->tx_flags : &ep->rx_flags;
+	const uint64_t known = side == FI_TRANSMIT ? PVB_TX_OP_FLAGS : PVB_RX_OP_FLAGS;
+
+	if (side != FI_TRANSMIT && side != FI_RECV)
+		return -FI_EINVAL;
+	if (!set) {
+		*flags = *own;
+		return 0;
+	}
+	if (*flags & ~(side | known))
+		return -FI_EBADFLAGS;
+	*own = *flags & known;
+	pvb_ep_defaults(ep);
+	return 0;
+}
+
+static int pvb_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct pvb_ep *ep = pvb_ep_from(fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return pvb_ep_enable(ep);
+	case FI_GETOPSFLAG:
+	case FI_SETOPSFLAG:
+		return pvb_ep_ops_flags(ep, command == FI_SETOPSFLAG, arg);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops pvb_ep_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = pvb_ep_close,
+	.bind = pvb_ep_bind,
+	.control = pvb_ep_control,
+	.ops_open = pvb_stats_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+static struct fi_ops_ep pvb_ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = crn_nosys_cancel,
+	.getopt = pvb_ep_getopt,
+	.setopt = pvb_ep_setopt,
+	.tx_ctx = crn_nosys_tx_ctx,
+	.rx_ctx = crn_nosys_rx_ctx,
+	.rx_size_left = crn_nosys_rx_size_left,
+	.tx_size_left = crn_nosys_tx_size_left,
+};
+
+/* Sizes of an info that a program may have made itself: 0 is the default, too much an
+ * error. */
+static int pvb_ep_sizes(struct pvb_ep *ep)
+{
+	/* A send queue has one entry more than it offers: the marker of pvb_tx_close. */
+	const size_t most = (size_t)ep->domain->attr.max_qp_wr - 1;
+	struct fi_tx_attr *tx = ep->info->tx_attr;
+	struct fi_rx_attr *rx = ep->info->rx_attr;
+
+	if (!tx || !rx || !ep->info->ep_attr || ep->info->ep_attr->type != FI_EP_MSG)
+		return -FI_EINVAL;
+	if (ep->info->src_addr &&
+	    !crn_addr_valid(ep->info->src_addr, ep->info->src_addrlen,
+			    ep->info->addr_format))
+		return -FI_EINVAL;
+	if (!tx->size)
+		tx->size =
+			CRN_MIN(pvb_params.tx_size, most / pvb_tx_entries(tx->op_flags));
+	if (!rx->size)
+		rx->size = CRN_MIN(pvb_params.rx_size, most);
+	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
+	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
+	if (tx->size > most / pvb_tx_entries(tx->op_flags) || rx->size > most ||
+	    tx->iov_limit > PVB_IOV_LIMIT || rx->iov_limit > PVB_IOV_LIMIT ||
+	    tx->inject_size > PVB_INJECT_LIMIT)
+		return -FI_EINVAL;
+	ep->max_msg = UINT32_MAX;
+	if (ep->info->ep_attr->max_msg_size)
+		ep->max_msg = CRN_MIN(ep->info->ep_attr->max_msg_size, ep->max_msg);
+	return 0;
+}
+
+/* The request becomes this endpoint's: from now on its events are ours. */
+static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
+{
+	if (strcmp(ibv_get_device_name(req->id->verbs->device),
+		   pvb_domain_device(ep->domain))) {
+		pvb_request_give_back(ep->domain->fabric, req);
+		return -FI_EDOMAIN;
+	}
+	if (req->eq)
+		pthread_mutex_lock(&req->eq->cm_lock);
+	req->id->context = &ep->fid.fid;
+	ep->req = req;
+	ep->conn.id = req->id;
+	ep->raw_cm = req->raw_cm;
+	if (req->eq)
+		pthread_mutex_unlock(&req->eq->cm_lock);
+	return 0;
+}
+
+/*
+ * fi_endpoint(3): a program that reserved its address with a passive endpoint before it
+ * knew which side it will be goes on as the requester.
+ */
+static int pvb_ep_take_name(struct pvb_ep *ep, fid_t handle)
+{
+	struct pvb_pep *pep = crn_container_of(handle, struct pvb_pep, fid.fid);
+
+	if (pep->id)
+		return -FI_EOPBADSTATE;
+	if (!pep->info->src_addr)
+		return 0;
+	return pvb_set_src(ep->info, pep->info->src_addr, pep->info->src_addrlen);
+}
+
+static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
+{
+	struct pvb_connreq *req = pvb_request_take(ep->domain->fabric, handle, NULL);
+
+	if (req)
+		return pvb_ep_take_request(ep, req);
+	return pvb_pep_is(ep->domain->fabric, handle) ? pvb_ep_take_name(ep, handle)
+						      : -FI_EINVAL;
+}
+
+/* What an endpoint needs to know of its info for as long as it lasts: of the domain, the
+ * fabric and the device it has others to ask. */
+static struct fi_info *pvb_ep_info(const struct fi_info *info)
+{
+	struct fi_info part = *info;
+
+	part.domain_attr = NULL;
+	part.fabric_attr = NULL;
+	part.nic = NULL;
+	return fi_dupinfo(&part);
+}
+
+int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid_ep **fid,
+		 void *context)
+{
+	struct pvb_domain *domain = crn_container_of(domain_fid, struct pvb_domain, fid);
+	const uint64_t fenced = FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR;
+	struct pvb_ep *ep;
+	int ret;
+
+	if (!info)
+		return -FI_EINVAL;
+	if (pvb_removed(domain))
+		return -FI_ENODEV;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = crn_lock_init(&ep->conn.tx_lock, domain->locked);
+	if (ret)
+		goto err_free;
+	ret = crn_lock_init(&ep->conn.rx_lock, domain->locked);
+	if (ret)
+		goto err_tx_lock;
+	ep->domain = domain;
+	ep->info = pvb_ep_info(info);
+	if (!ep->info) {
+		ret = -FI_ENOMEM;
+		goto err_rx_lock;
+	}
+	ret = pvb_ep_sizes(ep);
+	if (!ret && info->handle)
+		ret = pvb_ep_take(ep, info->handle);
+	if (ret)
+		goto err_info;
+
+	ep->info->handle = NULL;
+	ep->domain_tclass = info->domain_attr ? info->domain_attr->tclass : 0;
+	ep->inject_size = ep->info->tx_attr->inject_size;
+	ep->tx_flags = ep->info->tx_attr->op_flags;
+	ep->rx_flags = ep->info->rx_attr->op_flags;
+	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;
+	ep->fence_waits = domain->fence_waits;
+	pvb_ep_defaults(ep);
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.context = context;
+	ep->fid.fid.ops = &pvb_ep_fid_ops;
+	ep->fid.ops = &pvb_ep_ops;
+	ep->fid.cm = &pvb_ep_cm_ops;
+	ep->fid.msg = &pvb_msg_ops;
+	ep->fid.rma = &pvb_rma_ops;
+	ep->fid.tagged = &crn_nosys_tagged;
+	ep->fid.atomic = domain->atomics && (ep->info->caps & FI_ATOMIC)
+				 ? &pvb_atomic_ops
+				 : &crn_nosys_atomic;
+	ep->fid.collective = &crn_nosys_collective;
+	atomic_fetch_add(&domain->refs, 1);
+	*fid = &ep->fid;
+	return 0;
+err_info:
+	fi_freeinfo(ep->info);
+err_rx_lock:
+	crn_lock_fini(&ep->conn.rx_lock);
+err_tx_lock:
+	crn_lock_fini(&ep->conn.tx_lock);
+err_free:
+	free(ep);
+	return ret;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counts for operators: rdma/fi_ext_cairn.h. What the rings know costs nothing to keep;
+ * the rest is counted where something is slow anyway.
+ */
+#include <string.h>
+#include <rdma/fi_ext_cairn.h>
+#include "persist/persist.h"
+#include "xfer/xfer.h"
+#include "internal.h"
+
+/* The rings count in 32 bits. */
+static uint64_t pvb_stats_entries(struct pvb_wq *wq)
+{
+	wq->entries += (uint32_t)(wq->ring.head - (uint32_t)wq->entries);
+	return wq->entries;
+}
+
+static void pvb_stats_commits(const struct pvb_conn *conn, struct fi_cairn_stats *stats)
+{
+	static const uint64_t none[PVB_COMMIT_COUNTS];
+	const uint64_t *counts = conn->commit ? conn->commit->counts : none;
+
+	stats->commit_arrived = counts[PVB_COMMIT_ARRIVED];
+	stats->commit_read = counts[PVB_COMMIT_READ];
+	stats->commit_flush = counts[PVB_COMMIT_FLUSH];
+	stats->commit_request = counts[PVB_COMMIT_REQUEST];
+	stats->commit_message = counts[PVB_COMMIT_MESSAGE];
+	stats->commit_later = counts[PVB_COMMIT_LATER];
+	stats->commit_lifts = counts[PVB_COMMIT_LIFTS];
+}
+
+static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	crn_lock(&conn->tx_lock);
+	stats->tx_entries = pvb_stats_entries(&conn->sq);
+	stats->tx_stalls = conn->sq.stalls;
+	stats->keepalives = conn->keepalives;
+	pvb_stats_commits(conn, stats);
+	crn_unlock(&conn->tx_lock);
+	crn_lock(&conn->rx_lock);
+	stats->rx_entries = pvb_stats_entries(&conn->rq);
+	stats->rx_stalls = conn->rq.stalls;
+	crn_unlock(&conn->rx_lock);
+}
+
+static int pvb_stats_read(struct fid_ep *fid, struct fi_cairn_stats *out, size_t len)
+{
+	struct fi_cairn_stats stats;
+
+	if (fid->msg != &pvb_msg_ops)
+		return -FI_EINVAL;
+	pvb_stats_get(pvb_ep_of(fid), &stats);
+	memset(out, 0, len);
+	memcpy(out, &stats, CRN_MIN(len, sizeof(stats)));
+	return 0;
+}
+
+static struct fi_cairn_ops_stats pvb_stats_ops = {
+	.size = sizeof(struct fi_cairn_ops_stats),
+	.read = pvb_stats_read,
+};
+
+int pvb_stats_open(struct fid *fid, const char *name, uint64_t flags, void **ops,
+		   void *context)
+{
+	if (strcmp(name, FI_CAIRN_STATS) != 0)
+		return -FI_ENOSYS;
+	if (flags)
+		return -FI_EINVAL;
+	*ops = &pvb_stats_ops;
+	return 0;
+}
+
+void pvb_stats_log(struct pvb_ep *ep)
+{
+	struct fi_cairn_stats stats;
+
+	if (!ep->conn.qp)
+		return;
+	pvb_stats_get(ep, &stats);
+	PVB_INFO(FI_LOG_EP_DATA,
+		 "queue pair 0x%x: %llu entries sent (%llu stalls), %llu received (%llu "
+		 "stalls), %llu keep-alives\n",
+		 ep->conn.qp->qp_num, (unsigned long long)stats.tx_entries,
+		 (unsigned long long)stats.tx_stalls,
+		 (unsigned long long)stats.rx_entries,
+		 (unsigned long long)stats.rx_stalls,
+		 (unsigned long long)stats.keepalives);
+	if (ep->conn.commit)
+		PVB_INFO(FI_LOG_EP_DATA,
+			 "queue pair 0x%x: durable by arrival %llu, read %llu, FLUSH "
+			 "%llu, "
+			 "request %llu, message %llu, a later one %llu; lifts %llu\n",
+			 ep->conn.qp->qp_num, (unsigned long long)stats.commit_arrived,
+			 (unsigned long long)stats.commit_read,
+			 (unsigned long long)stats.commit_flush,
+			 (unsigned long long)stats.commit_request,
+			 (unsigned long long)stats.commit_message,
+			 (unsigned long long)stats.commit_later,
+			 (unsigned long long)stats.commit_lifts);
+}

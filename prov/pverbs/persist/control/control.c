@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cairn/nosys.h>
+#include "cq/cq.h"
+#include "persist/persist.h"
+#include "persist/target/target.h"
+#include "wire/wire.h"
+#include "control.h"
+#include "internal.h"
+
+static int pvb_control_queue(struct pvb_control *control)
+{
+	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_FD, .size = 1};
+	struct pvb_domain *domain = control->domain;
+	struct fid_cq *cq;
+	int ret;
+
+	ret = pvb_cq_open(&domain->fid, &attr, &cq, NULL);
+	if (ret)
+		return ret;
+	control->cq = crn_container_of(cq, struct pvb_cq, fid);
+	/* It is the domain's own, which closes it. */
+	atomic_fetch_sub(&domain->refs, 1);
+	return 0;
+}
+
+int pvb_control_open(struct pvb_domain *domain)
+{
+	struct pvb_control *control = calloc(1, sizeof(*control));
+	int ret;
+
+	if (!control)
+		return -FI_ENOMEM;
+	control->domain = domain;
+	control->kick = -1;
+	crn_list_init(&control->lanes);
+	crn_list_init(&control->buried);
+	crn_list_init(&control->targets);
+	crn_list_init(&control->waits);
+	crn_list_init(&control->ready);
+	ret = -pthread_mutex_init(&control->lock, NULL);
+	if (ret)
+		goto err_free;
+	ret = -pthread_cond_init(&control->ended, NULL);
+	if (ret)
+		goto err_mutex;
+	ret = pvb_tick_open(control);
+	if (ret)
+		goto err_ended;
+	ret = pvb_control_queue(control);
+	if (ret)
+		goto err_timer;
+	domain->control = control;
+	return 0;
+err_timer:
+	close(control->timer);
+err_ended:
+	pthread_cond_destroy(&control->ended);
+err_mutex:
+	pthread_mutex_destroy(&control->lock);
+err_free:
+	free(control);
+	return ret;
+}
+
+void pvb_control_close(struct pvb_control *control)
+{
+	struct pvb_domain *domain = control->domain;
+	struct crn_list *entry;
+
+	pvb_control_thread_stop(control);
+	atomic_fetch_add(&domain->refs, 1);
+	fi_close(&control->cq->fid.fid);
+	while ((entry = crn_list_pop(&control->buried)))
+		pvb_lane_free(crn_container_of(entry, struct pvb_lane, entry));
+	close(control->timer);
+	pthread_cond_destroy(&control->ended);
+	pthread_mutex_destroy(&control->lock);
+	free(control);
+	domain->control = NULL;
+}
+
+/* The initiator is told, if it sleeps. */
+static void pvb_control_wake(struct pvb_lane *lane)
+{
+	if (!lane->conn) /* closed: pvb_lane_close */
+		return;
+	crn_wait_signal(&lane->conn->sq.cq->wait);
+	pvb_cntr_wake(&lane->conn->sq);
+}
+
+static void pvb_control_answer(struct pvb_lane *lane,
+			       const struct pvb_wire_message *message)
+{
+	struct pvb_asks *asks =
+		&lane->asks[message->kind == PVB_WIRE_ANSWER ? PVB_ASK_REQUEST
+							     : PVB_ASK_ENTRY];
+	const uint32_t next =
+		atomic_load_explicit(&asks->answered, memory_order_relaxed) + 1;
+
+	if (message->number != next || (int32_t)(atomic_load(&asks->posted) - next) < 0) {
+		pvb_lane_lose(lane, "an answer is out of turn");
+		return;
+	}
+	asks->of[next % PVB_LANE_CREDITS].status = message->status;
+	atomic_store_explicit(&asks->answered, next, memory_order_release);
+	pvb_control_wake(lane);
+}
+
+static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
+{
+	struct pvb_lane *lane = recv->lane;
+	struct pvb_wire_message message;
+	uint32_t at;
+
+	if (!lane->conn || atomic_load(&lane->lost)) /* closed meanwhile */
+		return;
+	if (!pvb_wire_parse(&message, recv->buf, len)) {
+		pvb_lane_lose(lane, "a message cannot be understood");
+		return;
+	}
+	if (!pvb_wire_asks(&message)) {
+		if (message.kind == PVB_WIRE_REPLAY)
+			pvb_replay_learn(lane, &message);
+		else
+			pvb_control_answer(lane, &message);
+		if (pvb_lane_receive(recv))
+			pvb_lane_lose(lane, "a receive cannot be posted");
+		return;
+	}
+	if (lane->inbox_count == PVB_LANE_CREDITS) {
+		pvb_lane_lose(lane, "more requests than agreed on");
+		return;
+	}
+	at = (lane->inbox_head + lane->inbox_count++) % PVB_LANE_CREDITS;
+	lane->inbox[at] = recv;
+	lane->inbox_len[at] = len;
+	if (lane->inbox_state == PVB_INBOX_EMPTY)
+		pvb_respond_begin(lane);
+}
+
+static void pvb_control_completed(const struct ibv_wc *wc)
+{
+	struct pvb_lane_recv *recv = NULL;
+	struct pvb_lane *lane;
+
+	if (wc->wr_id & 1) {
+		lane = (struct pvb_lane *)(uintptr_t)(wc->wr_id & ~1ull);
+		atomic_fetch_add(&lane->sent, 1);
+		pvb_lane_answer_owed(lane);
+	} else {
+		recv = (struct pvb_lane_recv *)(uintptr_t)wc->wr_id;
+		lane = recv->lane;
+		lane->receives--;
+	}
+	if (wc->status != IBV_WC_SUCCESS) {
+		pvb_lane_lose(lane, ibv_wc_status_str(wc->status));
+		pvb_control_wake(lane);
+	} else if (recv) {
+		pvb_control_received(recv, wc->byte_len);
+	}
+}
+
+/* Takes everything the control queues have. Called with the lock held. */
+static bool pvb_control_poll(struct pvb_control *control)
+{
+	struct ibv_wc wc[PVB_POLL_BATCH];
+	bool any = false;
+	uint32_t i;
+	int n, got;
+
+	for (i = 0; i < control->cq->hw_count; i++) {
+		do {
+			got = ibv_poll_cq(control->cq->hw[i]->cq, PVB_POLL_BATCH, wc);
+			for (n = 0; n < got; n++)
+				pvb_control_completed(&wc[n]);
+			any |= got > 0;
+		} while (got == PVB_POLL_BATCH);
+	}
+	return any;
+}
+
+/* Called with the lock held. */
+static void pvb_control_look(struct pvb_control *control)
+{
+	pvb_respond_retry(control);
+	pvb_control_poll(control);
+}
+
+void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn)
+{
+	crn_list_add_tail(&control->ready, &turn->entry);
+	atomic_fetch_add(&control->runnable, 1);
+}
+
+void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn)
+{
+	crn_list_del(&turn->entry);
+	atomic_fetch_sub(&control->runnable, 1);
+}
+
+void pvb_control_pass(struct pvb_control *control)
+{
+	if (crn_list_empty(&control->ready))
+		return;
+	if (control->threaded)
+		pvb_control_thread_pass(control);
+	else
+		crn_wait_signal(&control->cq->wait);
+}
+
+/* A piece, or several small ones. Called with the lock held, which it gives up meanwhile.
+ */
+static void pvb_control_work(struct pvb_control *control)
+{
+	struct pvb_turn *turn;
+	uint64_t done = 0;
+
+	/* No request is cut only because others went before it. */
+	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready)) {
+		turn = crn_container_of(control->ready.next, struct pvb_turn, entry);
+		done += turn->run(turn, PVB_PIECE);
+	}
+	pvb_control_pass(control);
+}
+
+bool pvb_control_take(struct pvb_control *control)
+{
+	if (pthread_mutex_trylock(&control->lock))
+		return false;
+	pvb_control_look(control);
+	pvb_control_pass(control);
+	pthread_mutex_unlock(&control->lock);
+	return true;
+}
+
+bool pvb_control_progress(struct pvb_control *control)
+{
+	if (pthread_mutex_trylock(&control->lock))
+		return false;
+	pvb_control_look(control);
+	pvb_control_work(control);
+	pthread_mutex_unlock(&control->lock);
+	return true;
+}
+
+int pvb_control_arm(struct pvb_control *control)
+{
+	struct ibv_cq *cq;
+	void *context;
+	uint32_t i;
+	int ret = 0;
+
+	pthread_mutex_lock(&control->lock);
+	/* Set when there is a device queue more. */
+	crn_wait_clear(&control->cq->wait);
+	pvb_tick_seen(control);
+	while (!ibv_get_cq_event(control->cq->channel, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+	for (i = 0; i < control->cq->hw_count && !ret; i++)
+		ret = -ibv_req_notify_cq(control->cq->hw[i]->cq, 0);
+	/* What came before the arming raises no event. */
+	pvb_control_look(control);
+	pvb_control_work(control);
+	pthread_mutex_unlock(&control->lock);
+	return ret;
+}
+
+int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait)
+{
+	int ret;
+
+	/* The queue of the control queue pairs itself is opened before it is known. */
+	if (!control)
+		return 0;
+	ret = crn_wait_add_fd(wait, control->cq->wait.epfd);
+	return ret ? ret : crn_wait_add_fd(wait, control->timer);
+}
+
+bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
+{
+	struct pvb_control *control = lane->control;
+	bool any, drained = true;
+
+	pthread_mutex_lock(&control->lock);
+	atomic_store(&lane->lost, true);
+	pvb_respond_end(lane);
+	while (lane->receives || lane->sends != atomic_load(&lane->sent)) {
+		any = pvb_control_poll(control);
+		if (any)
+			continue;
+		if (crn_now_ms() >= deadline_ms) {
+			PVB_WARN(FI_LOG_EP_CTRL,
+				 "control queue pair 0x%x does not return what was "
+				 "posted\n",
+				 lane->qp->qp_num);
+			drained = false;
+			break;
+		}
+		sched_yield();
+	}
+	crn_list_del(&lane->entry);
+	lane->conn = NULL;
+	pthread_mutex_unlock(&control->lock);
+	return drained;
+}

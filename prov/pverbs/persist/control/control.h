@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The message method of durable operations: a control queue pair beside the queue pair of
+ * a connection (together a lane), over which an initiator asks the target's processor to
+ * make ranges durable. No receive of the application's is used, and its data is not
+ * copied.
+ *
+ * A lane's area is what the peer may write, read and change by atomics: the doorbell,
+ * which a fetch-and-add on the connection's queue pair moves, and the ring of entries
+ * that travel ahead of durable sends and writes with data. An atomic executes after the
+ * writes before it, so a request whose doorbell shows finds the data it is about.
+ *
+ * Requests wait for their answers one behind the other; the number that may be under way
+ * is bounded, and so are the receives of the control queue pair.
+ *
+ * What a request asks for is done in pieces of a bounded number of bytes, of one lane
+ * after the other: persist/target/respond.c; so is what a large durable message brought:
+ * persist/target/arrival.c. Whoever looks at the control queues does one of them
+ * (pvb_turn).
+ *
+ * Locks: control->lock (a mutex, for the thread of thread.c shares it): polling
+ * the control queues, the lists of lanes and regions, a lane's inbox. Nobody holds it
+ * while memory is flushed: a piece holds on to its lane (PVB_*_WORK) and its regions
+ * (pvb_target.users), and who wants to close one waits for control->ended. lane->lock:
+ * posting to the control queue pair. Neither is held when a lock of objects.h is taken;
+ * pvb_conn.tx_lock and pvb_cq.lock may be held when one of them is taken.
+ */
+#ifndef PVB_PERSIST_CONTROL_CONTROL_H
+#define PVB_PERSIST_CONTROL_CONTROL_H
+
+#include <pthread.h>
+#include "persist/plan/plan.h"
+#include "wire/wire.h"
+#include "control_conn.h"
+#include "objects.h"
+
+/* Requests, and apart from them ring entries, that wait for an answer, of each lane. */
+#define PVB_LANE_CREDITS 16u
+/* Messages under way: requests, answers to requests and to entries, and where receives
+ * are. */
+#define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS + 1)
+/* Bytes that one request may ask to be made durable. */
+#define PVB_FLUSH_LIMIT (1ull << 30)
+/* Bytes that are flushed before others have their turn: about 50 us. */
+#define PVB_PIECE (32u << 10)
+
+/* What a peer may write to. Its size is part of what peers agree on. */
+struct pvb_area {
+	_Alignas(64) _Atomic uint64_t bell;
+	_Alignas(64) uint8_t ring[PVB_LANE_CREDITS][PVB_WIRE_ENTRY];
+};
+
+/* What was asked of the peer: requests or ring entries. */
+struct pvb_asks {
+	_Atomic uint32_t posted;   /* with tx_lock; before it can be answered */
+	_Atomic uint32_t answered; /* by whoever polls the control queue */
+	struct {
+		uint16_t status;   /* FI_E*, once answered */
+		uint64_t deadline; /* crn_now_ms */
+		bool messages; /* about those sent before: persist/initiator/sends.c */
+		/* Not sent yet: after what the send queue has to do first. */
+		_Atomic(struct pvb_wire_message *) later;
+	} of[PVB_LANE_CREDITS]; /* number modulo credits */
+};
+
+enum pvb_ask { PVB_ASK_REQUEST, PVB_ASK_ENTRY, PVB_ASK_KINDS };
+
+/* Where the oldest request of a lane's inbox stands. */
+enum pvb_inbox {
+	PVB_INBOX_EMPTY, /* there is none */
+	PVB_INBOX_WAITS, /* for its doorbell or a place for its answer: control->waits */
+	PVB_INBOX_READY, /* for its next piece: control->ready */
+	PVB_INBOX_WORK,	 /* a thread is at a piece of it, without the lock */
+};
+
+/* Something that is done in pieces, of control->ready; the rest with control->lock held.
+ */
+struct pvb_turn {
+	struct crn_list entry;
+	/*
+	 * A piece, of most bytes at most. It has to leave control->ready first, and may
+	 * come back. The lock is not held meanwhile. Returns what it cost, in bytes, most
+	 * at most.
+	 */
+	uint64_t (*run)(struct pvb_turn *turn, uint64_t most);
+};
+
+/* What a piece costs beside its bytes, and those of them that there are none of. */
+#define PVB_PIECE_COST 512u
+
+/* What is done of a request: everything before byte at of a range. */
+struct pvb_progress {
+	bool begun; /* it was checked as a whole */
+	uint8_t range;
+	uint64_t at;
+};
+
+/* A receive that completed. */
+struct pvb_arrival {
+	struct ibv_wc wc;
+	struct pvb_arrival *next;    /* that one's completion waits for this one's */
+	bool kept;		     /* the program hears of it once it is durable */
+	bool durable;		     /* the peer is told so, */
+	uint32_t number;	     /* as of that entry of the message ring, */
+	struct pvb_wire_range range; /* which says where a write with data wrote */
+};
+
+/* Where in persistent memory a message is; rkey means nothing. */
+struct pvb_places {
+	struct pvb_wire_range place[PVB_IOV_LIMIT];
+	uint32_t count;
+};
+
+enum pvb_arrival_state {
+	PVB_ARRIVAL_IDLE,  /* the oldest has not begun */
+	PVB_ARRIVAL_READY, /* for its next piece: control->ready */
+	PVB_ARRIVAL_WORK,  /* a thread is at it, without the lock */
+	PVB_ARRIVAL_DONE,  /* it is durable, or cannot be */
+};
+
+/* Receives whose completions wait: persist/target/arrival.c. */
+struct pvb_arrivals {
+	struct pvb_holder holder; /* with pvb_cq.lock, as the next three */
+	struct pvb_arrival *oldest, *newest;
+	bool closed; /* the endpoint is: none waits any more */
+	_Atomic enum pvb_arrival_state state;
+	struct pvb_turn turn;
+	/* Of the oldest; with control->lock from READY to WORK. */
+	struct pvb_places places;
+	uint32_t at;   /* the place that is flushed, */
+	uint64_t done; /* bytes of it */
+	int err;       /* FI_E*, why not all of it is durable */
+};
+
+struct pvb_lane_recv {
+	struct pvb_lane *lane;
+	uint8_t *buf; /* PVB_WIRE_SIZE bytes */
+};
+
+struct pvb_lane {
+	struct crn_list entry; /* of control->lanes */
+	struct pvb_control *control;
+	struct pvb_conn *conn;
+	struct pvb_area *area;
+	struct ibv_mr *area_mr;
+	struct ibv_mw *window; /* window.c; NULL: peers reach the area by its region */
+	uint32_t area_key;     /* by which the peer does */
+	uint8_t *bufs;	       /* receives, then sends, then entry_out */
+	struct ibv_mr *bufs_mr;
+	struct ibv_qp *qp;
+	struct pvb_hwcq *hw;
+	uint32_t psn;		/* our first packet's */
+	struct crn_lock lock;	/* guards sends, kept, owed */
+	_Atomic uint32_t sends; /* posted */
+	uint32_t kept;		/* places for answers that are not posted yet */
+	_Atomic uint32_t sent;
+	/* Answers to ring entries that found no place, oldest first. */
+	struct {
+		uint32_t number;
+		uint16_t status; /* FI_E* */
+	} owed[PVB_LANE_CREDITS];
+	uint32_t owed_head, owed_count;
+	uint32_t receives; /* posted and not completed */
+	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
+	atomic_bool up;		  /* both sides have one, */
+	union crn_addr peer;	  /* who is there, for the log */
+	atomic_bool lost;	  /* nothing will be answered any more */
+	struct pvb_second second; /* iWARP */
+	/* As initiator. */
+	uint8_t (
+		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */
+	struct pvb_asks asks[PVB_ASK_KINDS];
+	uint32_t rung; /* fetch-and-adds posted */
+	/* What the peer said of its receives: persist/target/replay.c. */
+	struct {
+		atomic_bool known; /* the rest is set */
+		struct pvb_desc desc;
+		uint64_t addr;
+		uint64_t key;
+	} replay;
+	/* As target: requests not handled yet, oldest first. */
+	struct pvb_lane_recv *inbox[PVB_LANE_CREDITS];
+	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
+	uint32_t inbox_head, inbox_count;
+	enum pvb_inbox inbox_state;
+	struct pvb_turn turn; /* of control->waits or control->ready */
+	uint64_t since;	      /* crn_now_ms when the oldest began to wait */
+	struct pvb_progress progress;
+	uint32_t handled; /* requests */
+	bool refusing;	  /* one of the last could not be done: */
+	uint32_t refused; /* the newest such request */
+	/* Sends and writes with data that arrived, and those seen to of them. */
+	uint32_t arrived;
+	_Atomic uint32_t messages;
+	uint32_t entries; /* of the ring, matched */
+	struct pvb_arrivals arrivals;
+	/* Where plain messages went that nobody made durable since:
+	 * persist/target/received.c. */
+	struct pvb_dirty received; /* with control->lock; rkey: the region's */
+	struct pvb_dirty flushing; /* what of it the oldest request is about; the same */
+	atomic_int undurable;	   /* FI_E*, why not all of them can be; 0: they can */
+};
+
+struct pvb_control {
+	struct pvb_domain *domain;
+	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
+	pthread_mutex_t lock;
+	pthread_cond_t ended; /* a piece */
+	struct crn_list lanes;
+	struct crn_list buried; /* closed, and the device has not returned everything */
+	struct crn_list targets;
+	struct crn_list waits;	 /* lanes by their turn */
+	struct crn_list ready;	 /* pvb_turn, in the order of turns */
+	atomic_uint runnable;	 /* of ready */
+	atomic_uint waiting;	 /* of waits */
+	_Atomic uint64_t newest; /* crn_now_ms when the last of them began */
+	atomic_bool fresh;	 /* since then nobody has looked for its doorbell */
+	atomic_uint holding;	 /* connections that hold completions back */
+	int timer;		 /* ticks while one of these is not 0, and once more */
+	atomic_uint ticks;	 /* ms between two of them; 0: it is off */
+	bool threaded;		 /* thread.c */
+	pthread_t thread;
+	int kick; /* eventfd: the thread looks again */
+	atomic_bool stopping;
+};
+
+static inline const struct pvb_slot *pvb_wc_slot(const struct ibv_wc *wc)
+{
+	return (const struct pvb_slot *)(uintptr_t)wc->wr_id;
+}
+
+/* control.c */
+
+/* Takes note of what came; false: another thread is at it. */
+bool pvb_control_take(struct pvb_control *control);
+/* With the lock held, as the next two: what is left to do is not this thread's alone. */
+void pvb_control_pass(struct pvb_control *control);
+/* It has a piece to be done, behind the others; it has none any more, or one is begun. */
+void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn);
+void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn);
+
+/* tick.c */
+
+/* Something waits for time to pass. */
+void pvb_tick(struct pvb_control *control);
+
+/* thread.c */
+
+/* Handles requests of peers while the program does something else. */
+int pvb_control_thread_start(struct pvb_control *control);
+
+/* control_qp.c */
+
+/* Posts a message; true: it is under way. */
+bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+/* Keeps a place for an answer that is still to be worked out; false: there is none. */
+bool pvb_lane_keep(struct pvb_lane *lane);
+/* Posts it to its place: as pvb_lane_send. */
+bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message);
+/* Answers an entry of the message ring, now or once there is a place; false: the peer has
+ * more of them than it may. */
+bool pvb_lane_answer(struct pvb_lane *lane, uint32_t number, uint16_t status);
+/* As pvb_lane_send once the entry of the send queue that belongs to the request
+ * completes: false without memory. */
+bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message);
+void pvb_lane_now(struct pvb_lane *lane, uint32_t number);
+/* It will not be posted. */
+void pvb_lane_never(struct pvb_lane *lane, uint32_t number);
+/* A buffer for the next message. */
+int pvb_lane_receive(struct pvb_lane_recv *recv);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the files of persist/control/. */
+#ifndef PVB_PERSIST_CONTROL_INTERNAL_H
+#define PVB_PERSIST_CONTROL_INTERNAL_H
+
+struct pvb_control;
+struct pvb_lane;
+
+/* control.c */
+
+/* Waits until the completions of a queue pair in ERR were taken, and no longer than till
+ * the deadline: false, and some of them may still come. */
+bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
+
+/* tick.c */
+
+/* 0 and control->timer, or a negative code. */
+int pvb_tick_open(struct pvb_control *control);
+/* Takes note of a tick before somebody sleeps, and of the last one. */
+void pvb_tick_seen(struct pvb_control *control);
+
+/* thread.c */
+
+void pvb_control_thread_stop(struct pvb_control *control);
+/* It has something to do, unless it is the caller: that one knows. */
+void pvb_control_thread_pass(struct pvb_control *control);
+
+/* control_qp.c */
+
+/* What is left of one. */
+void pvb_lane_free(struct pvb_lane *lane);
+/* Both sides are there. */
+void pvb_lane_up(struct pvb_lane *lane);
+/* A place is free. */
+void pvb_lane_answer_owed(struct pvb_lane *lane);
+
+/* window.c */
+
+/* Sets lane->window, if it can be. */
+void pvb_window_open(struct pvb_lane *lane);
+void pvb_window_close(struct pvb_lane *lane);
+/* lane->area_key, with or without one. */
+uint32_t pvb_window_key(const struct pvb_lane *lane);
+/* With these rights (IBV_ACCESS_REMOTE_*): 0, or a negative code. */
+int pvb_window_bind(struct pvb_lane *lane, int access);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Progress of its own, for the target of durable operations: a program that waits for
+ * nothing reads no completion queue. The thread handles what peers ask and takes note of
+ * answers; completions it leaves to the program.
+ */
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <cairn/thread.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "persist/persist.h"
+#include "control.h"
+#include "internal.h"
+
+/* Looks for a doorbell that long before it sleeps, ns: the request was faster than the
+ * data by some microseconds. */
+#define PVB_BELL_LOOKS 200000
+
+static int64_t pvb_bell_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void pvb_bell_look(struct pvb_control *control)
+{
+	int64_t end;
+
+	/* Once: a doorbell that is not on its way by then is left to the timer. */
+	if (!atomic_exchange(&control->fresh, false))
+		return;
+	end = pvb_bell_now() + PVB_BELL_LOOKS;
+	while (atomic_load(&control->waiting) && pvb_bell_now() < end)
+		pvb_control_progress(control);
+}
+
+/* Whoever wants the lock has it between two pieces. */
+static void pvb_turns_finish(struct pvb_control *control)
+{
+	while (atomic_load(&control->runnable) && !atomic_load(&control->stopping))
+		pvb_control_progress(control);
+}
+
+static void *pvb_control_run(void *arg)
+{
+	struct pvb_control *control = arg;
+	struct pollfd fds[] = {
+		{.fd = control->kick, .events = POLLIN},
+		{.fd = control->cq->wait.epfd, .events = POLLIN},
+		{.fd = control->timer, .events = POLLIN},
+	};
+	eventfd_t kicks;
+
+	while (!atomic_load(&control->stopping)) {
+		eventfd_read(control->kick, &kicks);
+		pvb_async_progress(control->domain);
+		/* Whom it could serve is gone, and its descriptors stay readable. */
+		if (pvb_removed(control->domain))
+			break;
+		pvb_control_arm(control);
+		pvb_bell_look(control);
+		pvb_turns_finish(control);
+		poll(fds, CRN_COUNT(fds), -1);
+	}
+	return NULL;
+}
+
+static void pvb_control_thread_kick(struct pvb_control *control)
+{
+	eventfd_write(control->kick, 1);
+}
+
+int pvb_control_thread_start(struct pvb_control *control)
+{
+	int ret;
+
+	if (control->threaded)
+		return 0;
+	control->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (control->kick < 0)
+		return pvb_errno();
+	ret = -crn_thread_create(&control->thread, pvb_control_run, control);
+	if (ret) {
+		close(control->kick);
+		return ret;
+	}
+	control->threaded = true;
+	return 0;
+}
+
+void pvb_control_thread_stop(struct pvb_control *control)
+{
+	if (!control->threaded)
+		return;
+	atomic_store(&control->stopping, true);
+	pvb_control_thread_kick(control);
+	pthread_join(control->thread, NULL);
+	close(control->kick);
+	control->threaded = false;
+}
+
+void pvb_control_thread_pass(struct pvb_control *control)
+{
+	if (!pthread_equal(pthread_self(), control->thread))
+		pvb_control_thread_kick(control);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What nothing but time makes anyone look at: a doorbell that has not been rung yet, and
+ * the deadline of an answer. A request is faster than its doorbell by microseconds, so
+ * thread.c looks for one right away; after that it is looked for each time when
+ * it has waited a quarter longer. A peer that never rings costs next to nothing.
+ */
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "device/device.h"
+#include "control.h"
+#include "internal.h"
+
+/* ms between two looks, while completions are held back... */
+#define PVB_TICK_HOLD 20u
+/* ... and while a doorbell is waited for: at least, at most, and a part of that time. */
+#define PVB_TICK_LEAST 1u
+#define PVB_TICK_MOST 50u
+#define PVB_TICK_PART 4u
+
+int pvb_tick_open(struct pvb_control *control)
+{
+	control->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return control->timer < 0 ? pvb_errno() : 0;
+}
+
+static void pvb_tick_set(const struct pvb_control *control, unsigned int ms)
+{
+	const struct timespec every = {.tv_nsec = ms * 1000000L};
+	const struct itimerspec timer = {.it_interval = every, .it_value = every};
+
+	timerfd_settime(control->timer, 0, &timer, NULL);
+}
+
+static unsigned int pvb_tick_period(const struct pvb_control *control)
+{
+	unsigned int most = PVB_TICK_MOST;
+	uint64_t age;
+
+	if (!atomic_load(&control->waiting))
+		return PVB_TICK_HOLD;
+	if (atomic_load(&control->holding))
+		most = PVB_TICK_HOLD;
+	age = crn_now_ms() - atomic_load(&control->newest);
+	return (unsigned int)CRN_MAX(CRN_MIN(age / PVB_TICK_PART, most), PVB_TICK_LEAST);
+}
+
+void pvb_tick(struct pvb_control *control)
+{
+	const unsigned int ms = pvb_tick_period(control);
+	unsigned int now = atomic_load(&control->ticks);
+
+	/* Left to tick from one operation to the next: a call of the kernel for each
+	 * would cost more than they do. */
+	while (!now || now > ms) {
+		if (!atomic_compare_exchange_weak(&control->ticks, &now, ms))
+			continue;
+		pvb_tick_set(control, ms);
+		return;
+	}
+}
+
+void pvb_tick_seen(struct pvb_control *control)
+{
+	uint64_t times;
+
+	if (read(control->timer, &times, sizeof(times)) != sizeof(times))
+		return;
+	if (!atomic_load(&control->waiting) && !atomic_load(&control->holding))
+		pvb_tick_set(control, 0);
+	atomic_store(&control->ticks, 0);
+	/* Whoever began to wait in between has found it ticking; and a doorbell that was
+	 * waited for may have shown. */
+	if (atomic_load(&control->waiting) || atomic_load(&control->holding))
+		pvb_tick(control);
+}

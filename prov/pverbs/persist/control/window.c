@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A lane's area behind a memory window of type 2 (IB specification 1.7, section
+ * 10.6.7.2): only the queue pair that it was bound on reaches the area by the window's
+ * key, and the region itself has no right for any peer. Without one any connection of the
+ * protection domain that guesses the key of another's area could ring its doorbell.
+ *
+ * The key is known before the window is bound, and goes to the peer with the connection
+ * data. It is bound once the queue pair is ready to send and before the peer learns that
+ * it is: nothing of the peer's comes earlier.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "control.h"
+#include "internal.h"
+
+static bool pvb_window_wanted(const struct pvb_domain *domain)
+{
+	const unsigned int types =
+		IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+
+	/* iWARP's queue pairs are ready when the kernel says so. Who reads the event
+	 * queue binds, and waits for it in the completion queue: with FI_THREAD_DOMAIN
+	 * that has no lock. */
+	return (domain->attr.device_cap_flags & types) && !domain->iwarp &&
+	       domain->locked;
+}
+
+void pvb_window_open(struct pvb_lane *lane)
+{
+	struct pvb_domain *domain = lane->control->domain;
+
+	if (!pvb_window_wanted(domain))
+		return;
+	lane->window = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
+	if (!lane->window)
+		PVB_INFO(FI_LOG_EP_CTRL,
+			 "no memory window: %s. Peers of the domain could reach each "
+			 "other's doorbells\n",
+			 strerror(errno));
+}
+
+void pvb_window_close(struct pvb_lane *lane)
+{
+	if (lane->window)
+		ibv_dealloc_mw(lane->window);
+	lane->window = NULL;
+}
+
+uint32_t pvb_window_key(const struct pvb_lane *lane)
+{
+	return lane->window ? ibv_inc_rkey(lane->window->rkey) : lane->area_mr->rkey;
+}
+
+static int pvb_window_post(struct pvb_lane *lane, int access)
+{
+	struct pvb_conn *conn = lane->conn;
+	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
+	struct ibv_send_wr wr = {
+		.wr_id = (uintptr_t)slot,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw =
+			{
+				.mw = lane->window,
+				.rkey = lane->area_key,
+				.bind_info =
+					{
+						.mr = lane->area_mr,
+						.addr = (uintptr_t)lane->area,
+						.length = sizeof(*lane->area),
+						.mw_access_flags = (unsigned int)access,
+					},
+			},
+	};
+	struct ibv_send_wr *bad;
+	int err;
+
+	slot->context = NULL;
+	slot->flags = PVB_SLOT_INJECT;
+	err = ibv_post_send(conn->qp, &wr, &bad);
+	if (err)
+		return pvb_post_error(err);
+	conn->sq.ring.head++;
+	return 0;
+}
+
+int pvb_window_bind(struct pvb_lane *lane, int access)
+{
+	const uint64_t deadline = crn_now_ms() + (uint64_t)pvb_params.resolve_timeout;
+	struct pvb_conn *conn = lane->conn;
+	int ret;
+
+	if (!lane->window)
+		return 0;
+	crn_lock(&conn->tx_lock);
+	ret = pvb_window_post(lane, access);
+	crn_unlock(&conn->tx_lock);
+	while (!ret && crn_ring_used(&conn->sq.ring)) {
+		pvb_cq_drain_present(conn->sq.cq);
+		if (crn_now_ms() >= deadline)
+			ret = -FI_ETIMEDOUT;
+		sched_yield();
+	}
+	return ret;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "wire/wire.h"
+#include "declare.h"
+#include "pverbs.h"
+
+/* What a key may say: its words, and where they are noted. */
+struct pvb_declare_key {
+	const char *name;
+	const char *words[4]; /* the index of one is its value */
+	bool path_only;
+	void (*set)(struct pvb_declared *said, unsigned int value);
+};
+
+static void pvb_set_domain(struct pvb_declared *said, unsigned int value)
+{
+	said->has_domain = true;
+	said->domain = (enum pvb_persistence)value;
+}
+
+static void pvb_set_ddio(struct pvb_declared *said, unsigned int value)
+{
+	said->has_ddio = true;
+	said->ddio = value;
+}
+
+static void pvb_set_persistent(struct pvb_declared *said, unsigned int value)
+{
+	said->has_persistent = true;
+	said->persistent = value;
+}
+
+static void pvb_set_replay(struct pvb_declared *said, unsigned int value)
+{
+	said->has_replay = true;
+	said->replay = value;
+}
+
+static const struct pvb_declare_key pvb_declare_keys[] = {
+	{"persistence", {"dmp", "mhp", "wsp"}, false, pvb_set_domain},
+	{"ddio", {"off", "on"}, false, pvb_set_ddio},
+	{"receive", {"copy", "replay"}, false, pvb_set_replay},
+	{"persistent", {"no", "yes"}, true, pvb_set_persistent},
+};
+
+/* The file while it is read: inih asks for line after line. */
+struct pvb_declare_state {
+	const char *at, *end;
+	unsigned int line;
+	struct pvb_declarations *out;
+	struct pvb_declared *section; /* NULL: none yet */
+	bool is_path;
+	char *error; /* of the first line that is wrong; "" */
+	size_t size;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+pvb_declare_wrong(struct pvb_declare_state *state, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	if (*state->error)
+		return;
+	used = snprintf(state->error, state->size, "line %u: ", state->line);
+	if (used < 0 || (size_t)used >= state->size)
+		return;
+	va_start(args, format);
+	vsnprintf(state->error + used, state->size - (size_t)used, format, args);
+	va_end(args);
+}
+
+static const struct pvb_declare_key *pvb_declare_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(pvb_declare_keys); i++) {
+		if (!strcmp(pvb_declare_keys[i].name, name))
+			return &pvb_declare_keys[i];
+	}
+	return NULL;
+}
+
+static bool pvb_declare_set(const struct pvb_declare_key *key, const char *word,
+			    struct pvb_declared *said)
+{
+	unsigned int i;
+
+	for (i = 0; i < CRN_COUNT(key->words) && key->words[i]; i++) {
+		if (!strcasecmp(key->words[i], word)) {
+			key->set(said, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int pvb_declare_value(void *user, const char *section, const char *name,
+			     const char *value)
+{
+	struct pvb_declare_state *state = user;
+	const struct pvb_declare_key *key = pvb_declare_find(name);
+
+	if (!key)
+		pvb_declare_wrong(state, "unknown key \"%.50s\"", name);
+	else if (!state->section)
+		pvb_declare_wrong(state, "%s outside of [host] and [path NAME]", name);
+	else if (key->path_only && !state->is_path)
+		pvb_declare_wrong(state, "%s is said of a path, not of the host", name);
+	else if (!pvb_declare_set(key, value, state->section))
+		pvb_declare_wrong(state, "%s cannot be \"%.50s\"", name, value);
+	return !*state->error;
+}
+
+static struct pvb_declared *pvb_declare_path(struct pvb_declarations *out,
+					     const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < out->count; i++) {
+		if (!strncmp(out->path[i].name, name, len) && !out->path[i].name[len])
+			return &out->path[i].said;
+	}
+	if (i == PVB_DECLARE_PATHS)
+		return NULL;
+	memcpy(out->path[i].name, name, len);
+	out->path[i].name[len] = '\0';
+	out->count++;
+	return &out->path[i].said;
+}
+
+/* inih would cut the name of a section after 50 bytes, so it is read here. */
+static void pvb_declare_section(struct pvb_declare_state *state, const char *name,
+				size_t len)
+{
+	static const char path[] = "path ";
+	const size_t skip = sizeof(path) - 1;
+
+	state->is_path = len > skip && !strncmp(name, path, skip);
+	if (len == 4 && !strncmp(name, "host", 4)) {
+		state->section = &state->out->host;
+		return;
+	}
+	if (!state->is_path) {
+		pvb_declare_wrong(state, "unknown section: [host] or [path NAME] wanted");
+		return;
+	}
+	for (name += skip, len -= skip; len && isspace((unsigned char)*name); len--)
+		name++;
+	while (len > 1 && (name[len - 1] == '/' || isspace((unsigned char)name[len - 1])))
+		len--;
+	if (!len || *name != '/') {
+		pvb_declare_wrong(state, "a path begins with /");
+		return;
+	}
+	state->section = pvb_declare_path(state->out, name, len);
+	if (!state->section)
+		pvb_declare_wrong(state, "more than %u paths", PVB_DECLARE_PATHS);
+}
+
+/* As fgets, but that indented lines lose what inih would take for a continuation. */
+static char *pvb_declare_line(char *line, int size, void *stream)
+{
+	struct pvb_declare_state *state = stream;
+	const char *at = state->at, *end, *close;
+	size_t len;
+
+	if (at == state->end || *state->error)
+		return NULL;
+	state->line++;
+	end = memchr(at, '\n', (size_t)(state->end - at));
+	state->at = end ? end + 1 : state->end;
+	end = end ? end : state->end;
+	while (at < end && isspace((unsigned char)*at))
+		at++;
+	len = (size_t)(end - at);
+	if (len >= (size_t)size || len >= PVB_DECLARE_PATH) {
+		pvb_declare_wrong(state, "longer than %d bytes", PVB_DECLARE_PATH - 1);
+		return NULL;
+	}
+	if (memchr(at, '\0', len)) {
+		pvb_declare_wrong(state, "not a text");
+		return NULL;
+	}
+	close = len && *at == '[' ? memchr(at, ']', len) : NULL;
+	if (close)
+		pvb_declare_section(state, at + 1, (size_t)(close - at - 1));
+	memcpy(line, at, len);
+	line[len] = '\0';
+	return line;
+}
+
+int pvb_declare_parse(const char *text, size_t len, struct pvb_declarations *out,
+		      char *error, size_t size)
+{
+	struct pvb_declare_state state = {
+		.at = text,
+		.end = text + len,
+		.out = out,
+		.error = error,
+		.size = size,
+	};
+	int ret;
+
+	*error = '\0';
+	ret = ini_parse_stream(pvb_declare_line, &state, pvb_declare_value, &state);
+	if (ret > 0 && !*error) {
+		state.line = (unsigned int)ret;
+		pvb_declare_wrong(&state, "neither [SECTION] nor KEY = VALUE");
+	}
+	return ret || *error ? -FI_EINVAL : 0;
+}
+
+static int pvb_declare_load(const char *path, struct pvb_declarations *out)
+{
+	FILE *file = fopen(path, "re");
+	char *text = malloc(PVB_DECLARE_FILE + 1);
+	char error[160] = "cannot be read";
+	int ret = text ? -FI_EINVAL : -FI_ENOMEM;
+	size_t len;
+
+	if (file && text) {
+		len = fread(text, 1, PVB_DECLARE_FILE + 1, file);
+		if (len > PVB_DECLARE_FILE)
+			snprintf(error, sizeof(error), "larger than %d bytes",
+				 PVB_DECLARE_FILE);
+		else if (!ferror(file))
+			ret = pvb_declare_parse(text, len, out, error, sizeof(error));
+	}
+	if (ret == -FI_EINVAL)
+		PVB_WARN(FI_LOG_MR, "FI_PVERBS_PMEM_CONFIG=%s: %s\n", path, error);
+	if (file)
+		fclose(file);
+	free(text);
+	return ret;
+}
+
+static void pvb_declare_env(struct pvb_declarations *out, const char *variable,
+			    const char *name, const char *word)
+{
+	if (word && !pvb_declare_set(pvb_declare_find(name), word, &out->env))
+		PVB_WARN(FI_LOG_MR, "%s cannot be \"%s\": ignored\n", variable, word);
+}
+
+int pvb_declare(struct pvb_declarations **out)
+{
+	int ret = 0;
+
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -FI_ENOMEM;
+	pvb_declare_env(*out, "FI_PVERBS_PERSISTENCE", "persistence",
+			pvb_params.persistence);
+	pvb_declare_env(*out, "FI_PVERBS_DDIO", "ddio", pvb_params.ddio);
+	if (pvb_params.pmem_config && *pvb_params.pmem_config)
+		ret = pvb_declare_load(pvb_params.pmem_config, *out);
+	if (ret) {
+		free(*out);
+		*out = NULL;
+	}
+	return ret;
+}
+
+/* What over says counts before what is there. */
+static void pvb_declared_over(struct pvb_declared *said, const struct pvb_declared *over)
+{
+	if (over->has_domain)
+		pvb_set_domain(said, over->domain);
+	if (over->has_ddio)
+		pvb_set_ddio(said, over->ddio);
+	if (over->has_persistent)
+		pvb_set_persistent(said, over->persistent);
+	if (over->has_replay)
+		pvb_set_replay(said, over->replay);
+}
+
+/* The file itself, or something in the folder of that name. */
+static bool pvb_declared_covers(const char *path, const char *name)
+{
+	const size_t len = strlen(path);
+
+	return !strncmp(path, name, len) &&
+	       (!name[len] || name[len] == '/' || path[len - 1] == '/');
+}
+
+struct pvb_declared pvb_declared_of(const struct pvb_declarations *all, const char *name)
+{
+	struct pvb_declared said = all->host;
+	size_t i, len, longest = 0;
+
+	pvb_declared_over(&said, &all->env);
+	/* The shortest first: what the longest says counts most. */
+	for (;;) {
+		const struct pvb_declared *next = NULL;
+		size_t next_len = SIZE_MAX;
+
+		for (i = 0; i < all->count; i++) {
+			len = strlen(all->path[i].name);
+			if (len > longest && len < next_len &&
+			    pvb_declared_covers(all->path[i].name, name)) {
+				next = &all->path[i].said;
+				next_len = len;
+			}
+		}
+		if (!next)
+			return said;
+		pvb_declared_over(&said, next);
+		longest = next_len;
+	}
+}

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include "persist/control/control.h"
+#include "persist/persist.h"
+#include "persist/plan/plan.h"
+#include "wire/wire.h"
+#include "xfer/xfer.h"
+#include "batch.h"
+#include "internal.h"
+
+int pvb_commit_open(struct pvb_conn *conn)
+{
+	if (conn->commit)
+		return 0;
+	conn->commit = calloc(1, sizeof(*conn->commit));
+	if (!conn->commit)
+		return -FI_ENOMEM;
+	/* Nobody took note of what was posted until now. */
+	if (conn->sq.ring.head != (uint32_t)conn->keepalives)
+		conn->commit->never = -FI_EOPNOTSUPP;
+	return 0;
+}
+
+void pvb_commit_close(struct pvb_conn *conn)
+{
+	if (conn->commit)
+		pvb_dirty_fini(&conn->commit->dirty);
+	free(conn->commit);
+	conn->commit = NULL;
+}
+
+/* The bytes of a small operation, in one piece. */
+static void pvb_op_gather(const struct pvb_op *op, uint8_t *to)
+{
+	int i;
+
+	for (i = 0; i < op->num_sge; i++) {
+		if (op->sge[i].length) /* an empty piece may have no address */
+			memcpy(to, (const void *)(uintptr_t)op->sge[i].addr,
+			       op->sge[i].length);
+		to += op->sge[i].length;
+	}
+}
+
+static int pvb_commit_entry(struct pvb_batch *batch, const struct pvb_op *op)
+{
+	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_wire_entry entry = {
+		.message = conn->commit->messages + 1,
+		.number = conn->lane->asks[PVB_ASK_ENTRY].posted,
+	};
+
+	if (!pvb_op_sends(op))
+		entry.range =
+			(struct pvb_wire_range){op->addr, op->len, (uint32_t)op->key};
+	return pvb_batch_entry(batch, &entry);
+}
+
+/* One act on the send queue. */
+static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_act act)
+{
+	const uint32_t rkey = (uint32_t)op->key;
+	const uint64_t to = op->addr + op->len;
+	struct pvb_lane *lane = batch->ep->conn.lane;
+	uint8_t value[sizeof(uint64_t)];
+
+	switch (act) {
+	case PVB_ACT_DATA:
+	case PVB_ACT_DATA_FENCED:
+		return pvb_batch_data(batch, op, act == PVB_ACT_DATA_FENCED);
+	case PVB_ACT_ATOMIC_WRITE:
+		pvb_op_gather(op, value);
+		return pvb_batch_atomic_write(batch, rkey, op->addr, value);
+	case PVB_ACT_SLOT:
+		return pvb_commit_entry(batch, op);
+	case PVB_ACT_READ:
+		/* Of a message, any byte of the region that it goes to. */
+		if (pvb_op_sends(op))
+			return pvb_batch_read(batch, (uint32_t)lane->replay.key,
+					      lane->replay.addr, lane->replay.addr + 1);
+		return pvb_batch_read(batch, rkey, op->addr, to);
+	case PVB_ACT_FLUSH:
+		return pvb_batch_flush(batch, rkey, op->addr, to);
+	case PVB_ACT_RING:
+		return pvb_batch_ring(batch);
+	default:
+		return -FI_EINVAL;
+	}
+}
+
+static bool pvb_act_posts(uint8_t act)
+{
+	return act != PVB_ACT_MESSAGE && act != PVB_ACT_MESSAGE_DATA &&
+	       act != PVB_ACT_WAIT;
+}
+
+/* The request that goes with the plan. */
+static void pvb_commit_request(const struct pvb_plan *plan, const struct pvb_op *op,
+			       uint8_t *bytes, struct pvb_wire_message *message)
+{
+	const struct pvb_wire_range range = {op->addr, op->len, (uint32_t)op->key};
+
+	*message = (struct pvb_wire_message){0};
+	if (!pvb_plan_has(plan, PVB_ACT_MESSAGE_DATA)) {
+		message->ranges = 1;
+		message->range[0] = range;
+		return;
+	}
+	pvb_op_gather(op, bytes);
+	message->to = range;
+	message->copy = (uint16_t)op->len;
+	message->bytes = bytes;
+}
+
+/* What of the send queue a plan ends with. */
+static uint64_t pvb_plan_end_flags(const struct pvb_plan *plan)
+{
+	if (plan->end != PVB_END_ANSWER)
+		return 0;
+	return pvb_plan_asks(plan) ? PVB_SLOT_REQUEST : PVB_SLOT_ENTRY;
+}
+
+static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
+			   const struct pvb_plan *plan)
+{
+	const uint64_t quiet = op->quiet ? PVB_SLOT_QUIET : 0;
+	uint32_t left = pvb_plan_entries(plan);
+	int i, ret = op->comp_flags & PVB_SLOT_FENCED ? pvb_lift_ahead(batch) : 0;
+
+	if (!left && !ret) {
+		/* A request alone has a place on the send queue all the same, in whose
+		 * turn it ends: the doorbell, behind what was posted before. */
+		pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
+		return pvb_commit_act(batch, op, PVB_ACT_RING);
+	}
+	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i] && !ret; i++) {
+		if (!pvb_act_posts(plan->act[i]))
+			continue;
+		if (--left == 0)
+			pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
+		ret = pvb_commit_act(batch, op, plan->act[i]);
+	}
+	return ret;
+}
+
+void pvb_commit_hold(struct pvb_conn *conn, const struct pvb_op *op)
+{
+	struct pvb_commit *commit = conn->commit;
+
+	commit->held[commit->held_count++] = (struct pvb_commit_held){
+		.from = op->addr,
+		.to = op->addr + op->len,
+		.end = conn->sq.ring.head,
+	};
+}
+
+/* What the operation leaves behind once it is posted; sent: its data, not only what goes
+ * ahead of it. */
+static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
+			     const struct pvb_plan *plan, bool sent)
+{
+	struct pvb_commit *commit = conn->commit;
+
+	commit->counts[pvb_plan_count(plan)]++;
+	if (sent && pvb_op_announces(op))
+		commit->messages++;
+	if (pvb_op_reads(op))
+		conn->reads_end = conn->sq.ring.head;
+	if (op->comp_flags & PVB_SLOT_FENCED)
+		pvb_lift_noted(conn);
+	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
+	if (plan->hold)
+		pvb_commit_hold(conn, op);
+}
+
+/* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
+static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
+{
+	if (!(op->comp_flags & PVB_SLOT_FENCED))
+		return;
+	conn->commit->dirty.count = 0;
+	conn->commit->asked = false;
+}
+
+/*
+ * The peer's ring has an entry for the next message, which the device refused: another
+ * one that says nothing takes its place before a message that has none. 0 or a negative
+ * code.
+ */
+static int pvb_commit_unhalf(struct pvb_ep *ep)
+{
+	static const struct pvb_op nobody = {.inject = true};
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_wire_entry nothing = {.message = conn->commit->messages};
+	struct pvb_batch batch;
+	int ret;
+
+	/* Without a lane there are no entries. */
+	if (!conn->commit->half)
+		return 0;
+	nothing.number = atomic_load(&conn->lane->asks[PVB_ASK_ENTRY].posted) + 1;
+	if (!crn_ring_space(&conn->sq.ring))
+		return (int)pvb_tx_refuse(ep);
+	pvb_batch_init(&batch, ep, &nobody);
+	pvb_batch_last(&batch, 0);
+	ret = pvb_batch_finish(&batch, pvb_batch_entry(&batch, &nothing));
+	conn->commit->half = ret;
+	return ret > 0 ? -FI_EIO : ret;
+}
+
+/* Posts a plan that needs no request, or an entry of the message ring. */
+static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
+			       const struct pvb_plan *plan)
+{
+	const bool entry = plan->end == PVB_END_ANSWER;
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_batch batch;
+	int ret;
+
+	if (entry)
+		pvb_ask_next(conn->lane, PVB_ASK_ENTRY);
+	pvb_batch_init(&batch, ep, op);
+	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
+	if (ret && entry)
+		pvb_ask_never(conn->lane, PVB_ASK_ENTRY);
+	if (ret < 0)
+		return ret;
+	if (entry)
+		conn->commit->half = ret;
+	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
+	if (!ret)
+		pvb_commit_fenced(conn, op);
+	return 0;
+}
+
+/* Posts a plan with a request, which is sent at once or after what it has to wait for. */
+static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
+			      const struct pvb_plan *plan, bool fenced)
+{
+	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_wire_message message;
+	uint8_t bytes[PVB_WIRE_INLINE];
+	struct pvb_batch batch;
+	int ret;
+
+	pvb_commit_request(plan, op, bytes, &message);
+	pvb_ask_begin(conn->lane, &message);
+	if (fenced)
+		message.fence = atomic_load(&conn->hold.ended[PVB_ASK_REQUEST]);
+	if (later && !pvb_lane_later(conn->lane, &message)) {
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		return -FI_ENOMEM;
+	}
+	pvb_batch_init(&batch, ep, op);
+	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
+	if (ret) {
+		if (later)
+			pvb_lane_never(conn->lane, message.number);
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		return ret < 0 ? ret : 0;
+	}
+	pvb_commit_noted(conn, op, plan, true);
+	pvb_commit_fenced(conn, op);
+	if (!later)
+		pvb_ask_send(conn->lane, &message);
+	return 0;
+}
+
+/* Is there room for len bytes now? 0 or -FI_EAGAIN; or why there never will be. */
+static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, size_t len,
+			       uint32_t ahead)
+{
+	struct pvb_conn *conn = &ep->conn;
+	const enum pvb_ask kind = pvb_plan_asks(plan) ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+
+	if (crn_ring_space(&conn->sq.ring) < ahead + CRN_MAX(pvb_plan_entries(plan), 1u))
+		return pvb_tx_refuse(ep);
+	if (plan->hold && conn->commit->held_count == PVB_COMMIT_HELD)
+		return -FI_EAGAIN;
+	if (plan->end != PVB_END_ANSWER)
+		return 0;
+	/* What the target refuses to write back in one piece. */
+	if (len > PVB_FLUSH_LIMIT)
+		return -FI_EMSGSIZE;
+	if (atomic_load(&conn->lane->lost))
+		return -FI_ECONNABORTED;
+	return pvb_ask_allowed(conn, kind) ? 0 : -FI_EAGAIN;
+}
+
+/* Nothing to be flushed: a barrier, if it is fenced. */
+static const struct pvb_plan pvb_plan_empty = {
+	.act = {PVB_ACT_DATA},
+	.end = PVB_END_COMPLETION,
+};
+
+static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
+			   const struct pvb_desc *desc, struct pvb_plan *plan)
+{
+	/* A write of nothing has no flush that serves others, whatever it goes to. */
+	const uint32_t facts = op->len ? pvb_op_facts(op) : 0;
+	struct pvb_plan_query query;
+	bool waits;
+	int ret = 0;
+
+	pvb_commit_query(ep, desc, &query);
+	query.op = pvb_plan_op_of(op);
+	query.addr = op->addr;
+	query.len = op->len;
+	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
+	if (op->flags & FI_FENCE)
+		ret = pvb_sends_lift(ep, facts);
+	if (!ret && (op->flags & FI_FENCE))
+		ret = pvb_commit_lift(ep, &query, facts, true, &query.before);
+	if (ret)
+		return ret;
+	if (!op->len && op->opcode == IBV_WR_RDMA_WRITE) {
+		*plan = pvb_plan_empty;
+		return 0;
+	}
+	ret = pvb_plan(&query, plan);
+	if (ret)
+		return ret;
+	pvb_usual_learn(&ep->conn, op, &query, plan);
+	/* Also where the device's own fences are not to be used: xfer/fence.c. */
+	waits = plan->after ||
+		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
+	if (!waits || !query.before)
+		return 0;
+	/* What was to go with it is what it waits for. */
+	ret = pvb_commit_lift(ep, &query, facts, false, &query.before);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op)
+{
+	return (op->quiet || op->inject) && !ep->conn.sq.counted &&
+	       !(op->flags & FI_FENCE) && !pvb_op_announces(op);
+}
+
+static struct pvb_dirty_range pvb_op_range(const struct pvb_op *op,
+					   const struct pvb_desc *desc, bool owed)
+{
+	return (struct pvb_dirty_range){
+		.from = op->addr,
+		.to = op->addr + op->len,
+		.rkey = (uint32_t)op->key,
+		.facts = pvb_op_facts(op),
+		.desc = *desc,
+		.owed = owed,
+	};
+}
+
+static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
+				  const struct pvb_desc *desc)
+{
+	struct pvb_commit *commit = ep->conn.commit;
+	ssize_t ret;
+
+	ret = pvb_dirty_reserve(&commit->dirty);
+	if (!ret)
+		ret = pvb_tx_locked(ep, op);
+	if (ret)
+		return ret;
+	pvb_dirty_add(&commit->dirty, pvb_op_range(op, desc, true));
+	commit->counts[PVB_COMMIT_LATER]++;
+	return 0;
+}
+
+static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
+				 const struct pvb_desc *desc)
+{
+	struct pvb_dirty_range range;
+	bool fenced, unheard;
+	struct pvb_plan plan;
+	ssize_t ret;
+
+	/* What a fenced one sees to is not a group's any more. */
+	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->conn) ? pvb_group_close(ep)
+								  : 0;
+	if (!ret)
+		ret = pvb_commit_plan(ep, op, desc, &plan);
+	if (!ret)
+		ret = pvb_commit_room(ep, &plan, op->len,
+				      op->flags & FI_FENCE ? pvb_lift_count(&ep->conn)
+							   : 0);
+	if (!ret && pvb_op_announces(op) && !pvb_plan_has(&plan, PVB_ACT_SLOT))
+		ret = pvb_commit_unhalf(ep);
+	if (ret)
+		return ret;
+	unheard = pvb_commit_unheard(ep, op);
+	if (!unheard && pvb_group_takes(ep, op, &plan)) {
+		range = pvb_op_range(op, desc, false);
+		return pvb_group_join(ep, op, &plan, &range);
+	}
+	/* A group ends before what is not of it. */
+	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
+		ret = pvb_group_close(ep);
+	if (ret)
+		return ret;
+	if (unheard)
+		return pvb_commit_quietly(ep, op, desc);
+	fenced = op->flags & FI_FENCE;
+	op->comp_flags |= fenced ? PVB_SLOT_FENCED : 0;
+	/* The plan sees to order, but for reads that it does not know of. */
+	if (!pvb_fence_reads(&ep->conn))
+		op->flags &= ~(uint64_t)FI_FENCE;
+	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan, fenced)
+				    : pvb_commit_post(ep, op, &plan);
+}
+
+/* The long way. */
+static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_desc desc;
+	ssize_t ret;
+
+	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(conn, op, &desc)
+					       : pvb_tx_refuse(ep);
+	if (!ret)
+		ret = pvb_commit_open(conn);
+	/* What a fenced one had to see to did not become durable. */
+	if (!ret && atomic_load(&conn->hold.failed))
+		ret = -FI_ECONNABORTED;
+	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(conn))
+		return pvb_sends_fail(conn, op);
+	if (!ret && pvb_commit_overtakes(ep, op))
+		ret = -FI_EAGAIN;
+	return ret ? ret : pvb_commit_locked(ep, op, &desc);
+}
+
+ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	ssize_t ret;
+
+	crn_lock(&conn->tx_lock);
+	switch (pvb_usual_way(ep, op)) {
+	case PVB_USUAL_WRITE:
+		ret = pvb_usual_write(ep, op);
+		break;
+	case PVB_USUAL_QUIET:
+		ret = pvb_commit_quietly(ep, op, &conn->commit->usual.desc);
+		break;
+	case PVB_USUAL_WORD:
+		ret = pvb_usual_fenced(ep, op);
+		break;
+	default:
+		ret = pvb_commit_any(ep, op);
+		break;
+	}
+	crn_unlock(&conn->tx_lock);
+	if (ret == -FI_EAGAIN && conn->lane)
+		pvb_control_progress(conn->lane->control);
+	return ret;
+}
+
+/* Operations without the flag. */
+
+static bool pvb_op_writes_to(const struct pvb_op *op)
+{
+	return !pvb_op_sends(op) && op->opcode != IBV_WR_RDMA_READ;
+}
+
+/* What a fenced one has to wait for; the device waits for reads and atomics. */
+static ssize_t pvb_tracked_fence(struct pvb_ep *ep)
+{
+	const unsigned int waits =
+		PVB_BEFORE_MESSAGE | PVB_BEFORE_FLUSH | PVB_BEFORE_UNKNOWN;
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_plan_query query;
+	unsigned int before;
+	int ret = 0;
+
+	if (pvb_dirty_owed(&conn->commit->dirty)) {
+		pvb_commit_query(ep, &pvb_desc_message, &query);
+		ret = pvb_commit_lift(ep, &query, 0, false, &before);
+	}
+	if (!ret && (pvb_commit_before(conn, conn->commit->facts) & waits))
+		ret = -FI_EAGAIN;
+	return ret;
+}
+
+static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_desc desc;
+	ssize_t ret = 0;
+	bool dirties;
+	int known;
+
+	if (pvb_commit_overtakes(ep, op))
+		return -FI_EAGAIN;
+	/* What a fence waits for has to end, whatever is to come. */
+	if (pvb_group_open(&ep->conn) &&
+	    (!(op->flags & FI_MORE) || (op->flags & FI_FENCE)))
+		ret = pvb_group_close(ep);
+	if (!ret && (op->flags & FI_FENCE))
+		ret = pvb_tracked_fence(ep);
+	/* A damaged descriptor matters to durable operations alone. */
+	known = pvb_op_writes_to(op) ? pvb_desc_parse(op->key, &desc) : 0;
+	dirties = pvb_op_writes_to(op) && !known;
+	if (!ret && dirties)
+		ret = pvb_dirty_reserve(&commit->dirty);
+	if (!ret && pvb_op_announces(op))
+		ret = pvb_commit_unhalf(ep);
+	if (ret)
+		return ret;
+	ret = op->flags & FI_DELIVERY_COMPLETE ? pvb_tx_delivered(ep, op)
+					       : pvb_tx_locked(ep, op);
+	if (ret)
+		return ret;
+	/* What never began leaves nothing to be made durable. */
+	if (dirties)
+		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &desc, false));
+	if (pvb_op_announces(op))
+		commit->messages++;
+	pvb_sends_note(&ep->conn, op, known);
+	return 0;
+}
+
+ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	ssize_t ret;
+
+	crn_lock(&conn->tx_lock);
+	ret = pvb_commit_open(conn);
+	if (!ret)
+		ret = pvb_tracked_locked(ep, op);
+	crn_unlock(&conn->tx_lock);
+	return ret;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What durable operations left under way, and what must not overtake them. */
+#include "persist/plan/plan.h"
+#include "xfer/xfer.h"
+#include "internal.h"
+
+bool pvb_under_way(struct pvb_conn *conn, uint32_t end)
+{
+	return (int32_t)(end - atomic_load_explicit(&conn->sq.ring.tail,
+						    memory_order_acquire)) > 0;
+}
+
+/* PVB_BEFORE_* of everything that has not ended, for an operation on memory like facts.
+ */
+unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
+{
+	struct pvb_commit *commit = conn->commit;
+	unsigned int left;
+
+	for (left = commit->kinds; left; left &= left - 1) {
+		if (!pvb_under_way(conn, commit->end[__builtin_ctz(left)]))
+			commit->kinds &= ~(left & -left);
+	}
+	/* What the others would mean to memory like facts is not known then. */
+	if ((commit->kinds & PVB_BEFORE_UNKNOWN) ||
+	    (commit->kinds && commit->facts != facts))
+		return PVB_BEFORE_UNKNOWN;
+	return commit->kinds;
+}
+
+void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
+{
+	const unsigned int kinds =
+		leaves | (pvb_commit_before(conn, facts) & PVB_BEFORE_UNKNOWN);
+	struct pvb_commit *commit = conn->commit;
+	unsigned int left;
+
+	for (left = kinds; left; left &= left - 1)
+		commit->end[__builtin_ctz(left)] = conn->sq.ring.head;
+	commit->kinds |= kinds;
+	commit->newest = conn->sq.ring.head;
+	commit->facts = facts;
+}
+
+uint32_t pvb_key_facts(uint64_t key)
+{
+	return (uint32_t)(key >> 32) & 0xffffff;
+}
+
+bool pvb_op_sends(const struct pvb_op *op)
+{
+	return op->opcode == IBV_WR_SEND || op->opcode == IBV_WR_SEND_WITH_IMM;
+}
+
+uint32_t pvb_op_facts(const struct pvb_op *op)
+{
+	return pvb_op_sends(op) ? 0 : pvb_key_facts(op->key);
+}
+
+/* Does the target hear of it? */
+bool pvb_op_announces(const struct pvb_op *op)
+{
+	return pvb_op_sends(op) || op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/*
+ * An operation that the target's processor carries out, or that later ones may pass, must
+ * not be overtaken by what overlaps it, what announces it, or what is ordered behind it.
+ */
+bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	/* A fenced durable one is ordered by its plan. */
+	const bool planned = (op->flags & FI_COMMIT_COMPLETE) && (op->flags & FI_FENCE);
+	const bool ordered =
+		ep->info->tx_attr->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
+	struct pvb_commit *commit = ep->conn.commit;
+	const struct pvb_commit_held *held;
+	uint32_t i = 0;
+
+	/* Before positions have gone round, however long nothing durable is posted. */
+	if (commit->kinds && !pvb_under_way(&ep->conn, commit->newest))
+		commit->kinds = 0;
+	while (i < commit->held_count) {
+		held = &commit->held[i];
+		if (!pvb_under_way(&ep->conn, held->end)) {
+			commit->held[i] = commit->held[--commit->held_count];
+			continue;
+		}
+		if (!planned && pvb_op_announces(op))
+			return true;
+		if (!planned && ordered && op->opcode != IBV_WR_RDMA_READ)
+			return true;
+		if (!pvb_op_sends(op) && op->addr < held->to &&
+		    held->from < op->addr + op->len)
+			return true;
+		i++;
+	}
+	return false;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What persist/plan/plan.c has to know of an operation, and what its plans mean for the
+ * send queue. */
+#include "persist/control/control.h"
+#include "persist/plan/plan.h"
+#include "wire/wire.h"
+#include "xfer/xfer.h"
+#include "internal.h"
+
+/* What is known of both sides; without a lane only the device can help. */
+void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
+		      struct pvb_plan_query *query)
+{
+	const struct pvb_conn *conn = &ep->conn;
+	const bool doorbell = conn->peer.control.bell && ep->domain->rings;
+	const struct pvb_lane *lane = conn->lane;
+
+	*query = (struct pvb_plan_query){
+		.target = *desc,
+		.weak = ep->domain->iwarp,
+		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
+		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
+		.doorbell = doorbell,
+		.control = lane && atomic_load(&lane->up),
+		.inline_max = doorbell ? PVB_WIRE_INLINE : 0,
+		.force_message = pvb_params.force_message,
+	};
+}
+
+enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op)
+{
+	switch (op->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return PVB_PLAN_SEND;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return PVB_PLAN_WRITE_IMM;
+	case IBV_WR_RDMA_WRITE:
+		return PVB_PLAN_WRITE;
+	default:
+		return PVB_PLAN_ATOMIC;
+	}
+}
+
+/* Nothing is known of where a message goes; its target takes care of it. */
+const struct pvb_desc pvb_desc_message = {
+	.domain = PVB_DMP,
+	.ddio = true,
+	.persistent = true,
+};
+
+bool pvb_commit_replays(const struct pvb_conn *conn)
+{
+	return conn->lane && atomic_load(&conn->lane->replay.known);
+}
+
+int pvb_commit_desc(const struct pvb_conn *conn, const struct pvb_op *op,
+		    struct pvb_desc *desc)
+{
+	if (!pvb_op_sends(op))
+		return pvb_desc_parse(op->key, desc);
+	*desc = pvb_commit_replays(conn) ? conn->lane->replay.desc : pvb_desc_message;
+	return 0;
+}
+
+bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act)
+{
+	int i;
+
+	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
+		if (plan->act[i] == act)
+			return true;
+	}
+	return false;
+}
+
+bool pvb_plan_asks(const struct pvb_plan *plan)
+{
+	return pvb_plan_has(plan, PVB_ACT_MESSAGE) ||
+	       pvb_plan_has(plan, PVB_ACT_MESSAGE_DATA);
+}
+
+/* Before the request is on its way nothing is ordered behind it. */
+unsigned int pvb_plan_leaves(const struct pvb_plan *plan)
+{
+	return plan->leaves | (pvb_plan_has(plan, PVB_ACT_WAIT) ? PVB_BEFORE_UNKNOWN : 0);
+}
+
+/* Entries of the send queue. */
+uint32_t pvb_plan_entries(const struct pvb_plan *plan)
+{
+	uint32_t entries = 0;
+	int i;
+
+	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
+		switch (plan->act[i]) {
+		case PVB_ACT_MESSAGE:
+		case PVB_ACT_MESSAGE_DATA:
+		case PVB_ACT_WAIT:
+			break;
+		default:
+			entries++;
+		}
+	}
+	return entries;
+}
+
+enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan)
+{
+	if (pvb_plan_asks(plan))
+		return PVB_COMMIT_REQUEST;
+	if (pvb_plan_has(plan, PVB_ACT_SLOT))
+		return PVB_COMMIT_MESSAGE;
+	if (pvb_plan_has(plan, PVB_ACT_FLUSH))
+		return PVB_COMMIT_FLUSH;
+	return pvb_plan_has(plan, PVB_ACT_READ) ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED;
+}

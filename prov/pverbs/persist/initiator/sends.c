@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operations of any kind before a fenced durable one (fi_cq(3), FI_FENCE): upgrade.c sees
+ * to what was written to persistent memory; here are messages, of which only the target
+ * knows where they went, and what was written elsewhere, which is never durable.
+ */
+#include "cq/cq.h"
+#include "persist/control/control.h"
+#include "persist/persist.h"
+#include "persist/plan/plan.h"
+#include "wire/wire.h"
+#include "xfer/xfer.h"
+#include "batch.h"
+#include "internal.h"
+
+void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret)
+{
+	struct pvb_commit *commit = conn->commit;
+
+	if (!op->len || op->opcode == IBV_WR_RDMA_READ)
+		return;
+	if (pvb_op_sends(op))
+		commit->sends = true;
+	else if (ret)
+		commit->never = ret;
+	else
+		return;
+	/* No fenced operation goes the short way before it was looked after. */
+	commit->usual.behind = 0;
+}
+
+/* Where all messages are in one region, and a read there is enough, it is as if that had
+ * been written to. */
+static int pvb_sends_replayed(struct pvb_conn *conn)
+{
+	const uint64_t key = conn->lane->replay.key, at = conn->lane->replay.addr;
+	int ret;
+
+	ret = pvb_dirty_add(&conn->commit->dirty, (struct pvb_dirty_range){
+							  .from = at,
+							  .to = at + 1,
+							  .rkey = (uint32_t)key,
+							  .facts = pvb_key_facts(key),
+							  .desc = conn->lane->replay.desc,
+						  });
+	if (!ret)
+		conn->commit->sends = false;
+	return ret;
+}
+
+/* Any read behind them keeps the place of the request on the send queue, and ends in its
+ * turn. */
+static int pvb_sends_place(struct pvb_ep *ep)
+{
+	static const struct pvb_op nobody = {.inject = true};
+	const struct pvb_cm_word *word = &ep->conn.peer.word;
+	struct pvb_batch batch;
+	int ret;
+
+	pvb_batch_init(&batch, ep, &nobody);
+	pvb_batch_last(&batch, PVB_SLOT_REQUEST);
+	ret = pvb_batch_finish(&batch, pvb_batch_read(&batch, word->rkey, word->addr,
+						      word->addr + 1));
+	return ret > 0 ? -FI_EIO : ret;
+}
+
+/* The target is asked; later: when all before it has ended, as other requests are asked
+ * where no doorbell says that. They come to the target in the order of their numbers. */
+static int pvb_sends_ask(struct pvb_ep *ep, uint32_t facts, bool later)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_lane *lane = conn->lane;
+	struct pvb_wire_message message;
+	int ret;
+
+	if (conn->peer.version < 2)
+		return -FI_EOPNOTSUPP;
+	if (atomic_load(&lane->lost))
+		return -FI_ECONNABORTED;
+	if (!crn_ring_space(&conn->sq.ring))
+		return (int)pvb_tx_refuse(ep);
+	if (!pvb_ask_allowed(conn, PVB_ASK_REQUEST))
+		return -FI_EAGAIN;
+	message = (struct pvb_wire_message){.messages = conn->commit->messages};
+	pvb_ask_begin(lane, &message);
+	message.kind = PVB_WIRE_MESSAGES;
+	lane->asks[PVB_ASK_REQUEST].of[message.number % PVB_LANE_CREDITS].messages = true;
+	ret = later && !pvb_lane_later(lane, &message) ? -FI_ENOMEM : pvb_sends_place(ep);
+	if (ret) {
+		pvb_lane_never(lane, message.number);
+		pvb_ask_never(lane, PVB_ASK_REQUEST);
+		return ret;
+	}
+	if (!later && !pvb_lane_send(lane, &message))
+		pvb_lane_lose(lane, "a request cannot be sent");
+	conn->commit->sends = false;
+	conn->commit->asked = true;
+	conn->commit->counts[PVB_COMMIT_LIFTS]++;
+	pvb_commit_note(conn, PVB_BEFORE_MESSAGE, facts);
+	return 0;
+}
+
+int pvb_sends_lift(struct pvb_ep *ep, uint32_t facts)
+{
+	static const struct pvb_op message = {.opcode = IBV_WR_SEND};
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_plan_query query;
+	struct pvb_plan plan;
+	struct pvb_desc desc;
+	int ret;
+
+	if (!conn->commit->sends)
+		return 0;
+	pvb_commit_desc(conn, &message, &desc);
+	pvb_commit_query(ep, &desc, &query);
+	query.op = PVB_PLAN_SEND;
+	query.rq_pm = pvb_commit_replays(conn);
+	ret = pvb_plan(&query, &plan);
+	if (ret)
+		return ret;
+	return plan.end == PVB_END_COMPLETION ? pvb_sends_replayed(conn)
+					      : pvb_sends_ask(ep, facts, !query.doorbell);
+}
+
+bool pvb_sends_failed(const struct pvb_conn *conn)
+{
+	return conn->commit->never || atomic_load(&conn->hold.undurable);
+}
+
+/* The target's reason is the completion of the operation that wanted to know. */
+ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op)
+{
+	const struct pvb_slot slot = {.context = op->context, .flags = op->comp_flags};
+	const int err = atomic_load(&conn->hold.undurable);
+	struct pvb_commit *commit = conn->commit;
+
+	if (commit->never)
+		return commit->never;
+	if (err != FI_EOPNOTSUPP && err != FI_EKEYREJECTED)
+		return -FI_ECONNABORTED;
+	if (!commit->asked || op->inject)
+		return -err;
+	commit->asked = false;
+	pvb_cq_fail_begun(&conn->sq, 0, &slot, err, -err);
+	return 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Earlier writes that were not to be durable become it because an operation behind them
+ * is fenced (fi_cq(3)): by a read or a FLUSH of their own, or by a request.
+ */
+#include "persist/control/control.h"
+#include "persist/plan/plan.h"
+#include "wire/wire.h"
+#include "xfer/xfer.h"
+#include "batch.h"
+#include "internal.h"
+
+/* How a range that was written becomes durable without writing it again. */
+int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		  struct pvb_plan *plan)
+{
+	struct pvb_plan_query query;
+
+	pvb_commit_query(ep, &range->desc, &query);
+	query.op = PVB_PLAN_LIFT;
+	query.addr = range->from;
+	query.len = range->to - range->from;
+	return pvb_plan(&query, plan);
+}
+
+/* Where visible is durable, the flush of an operation behind it on such memory serves
+ * both; where what arrived is durable, the operation itself does: requests arrive in the
+ * order of posting. */
+static bool pvb_lift_spared(const struct pvb_plan_query *query,
+			    const struct pvb_dirty_range *range, uint32_t facts)
+{
+	const enum pvb_persistence domain = range->desc.domain;
+
+	return (domain == PVB_WSP || (domain == PVB_MHP && !query->weak)) &&
+	       range->facts == facts && !query->force_message;
+}
+
+/* What goes on the send queue: what flushes, or what the request needs. */
+static int pvb_lift_entry(struct pvb_batch *batch, const struct pvb_dirty_range *range,
+			  uint8_t act)
+{
+	switch (act) {
+	case PVB_ACT_RING:
+		return pvb_batch_ring(batch);
+	case PVB_ACT_FLUSH:
+		return pvb_batch_flush(batch, range->rkey, range->from, range->to);
+	default:
+		return pvb_batch_read(batch, range->rkey, range->from, range->to);
+	}
+}
+
+/* The request will not be sent. */
+static void pvb_lift_never(struct pvb_lane *lane, const struct pvb_wire_message *message)
+{
+	pvb_lane_never(lane, message->number);
+	pvb_ask_never(lane, PVB_ASK_REQUEST);
+}
+
+/* An operation of nobody's: when it fails the connection ends, and all behind it. */
+int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		   const struct pvb_plan *plan, uint64_t end_flags)
+{
+	static const struct pvb_op nobody = {.inject = true};
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_wire_message message = {
+		.ranges = 1,
+		.range = {{range->from, range->to - range->from, range->rkey}},
+	};
+	const bool asks = pvb_plan_asks(plan);
+	/* What is behind it has to wait, as for anything that nothing is ordered behind.
+	 */
+	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
+	struct pvb_batch batch;
+	int ret;
+
+	if (!crn_ring_space(&conn->sq.ring))
+		return (int)pvb_tx_refuse(ep);
+	if (asks && atomic_load(&conn->lane->lost))
+		return -FI_ECONNABORTED;
+	if (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST))
+		return -FI_EAGAIN;
+	if (asks)
+		pvb_ask_begin(conn->lane, &message);
+	if (later && !pvb_lane_later(conn->lane, &message)) {
+		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		return -FI_ENOMEM;
+	}
+	pvb_batch_init(&batch, ep, &nobody);
+	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
+	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan->act[0]));
+	if (ret && asks)
+		pvb_lift_never(conn->lane, &message);
+	if (ret)
+		return ret < 0 ? ret : -FI_EIO;
+	if (asks && !later)
+		pvb_ask_send(conn->lane, &message);
+	conn->commit->counts[PVB_COMMIT_LIFTS]++;
+	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);
+	return 0;
+}
+
+/* What of it is done: posted by itself, or nothing was to be done. */
+static int pvb_lift_now(struct pvb_ep *ep, size_t at, const struct pvb_plan *plan)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty_range part = dirty->range[at];
+	int ret;
+
+	if (pvb_plan_asks(plan))
+		part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
+	ret = plan->act[0] ? pvb_lift_range(ep, &part, plan, 0) : 0;
+	if (!ret)
+		pvb_dirty_cut(dirty, at, part.to);
+	return ret;
+}
+
+static unsigned int pvb_lift_leaves(uint8_t ahead)
+{
+	return ahead == PVB_ACT_FLUSH ? PVB_BEFORE_FLUSH : PVB_BEFORE_READ;
+}
+
+/* May one more go with the operation, with room for whatever plan that gets? Not if
+ * others have to be posted by themselves meanwhile: pvb_commit_room looks again. */
+static bool pvb_lift_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
+			   uint32_t entries)
+{
+	return plan->act[0] && !plan->act[1] && plan->end == PVB_END_COMPLETION &&
+	       crn_ring_space(&conn->sq.ring) > entries + PVB_PLAN_ACTS;
+}
+
+/*
+ * What was written before query's operation becomes durable ahead of it. What goes with
+ * the operation or what that serves stays dirty until it is posted: pvb_commit_fenced.
+ */
+int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
+		    bool join, unsigned int *before)
+{
+	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty_range *range;
+	struct pvb_plan plan;
+	uint32_t entries = 0;
+	size_t at = 0;
+	int ret;
+
+	*before = 0;
+	while (at < dirty->count) {
+		range = &dirty->range[at];
+		range->ahead = PVB_ACT_END;
+		if (pvb_lift_spared(query, range, facts)) {
+			*before |= PVB_BEFORE_PLACED;
+			at++;
+			continue;
+		}
+		ret = pvb_lift_plan(ep, range, &plan);
+		if (ret)
+			return ret;
+		if (join && pvb_lift_joins(&ep->conn, &plan, entries)) {
+			range->ahead = plan.act[0];
+			*before |= range->facts == facts ? pvb_lift_leaves(range->ahead)
+							 : PVB_BEFORE_UNKNOWN;
+			entries++;
+			at++;
+			continue;
+		}
+		ret = pvb_lift_now(ep, at, &plan);
+		if (ret)
+			return ret;
+	}
+	*before |= pvb_commit_before(&ep->conn, facts);
+	return 0;
+}
+
+uint32_t pvb_lift_count(const struct pvb_conn *conn)
+{
+	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	uint32_t count = 0;
+	size_t i;
+
+	for (i = 0; i < dirty->count; i++)
+		count += dirty->range[i].ahead != PVB_ACT_END;
+	return count;
+}
+
+int pvb_lift_ahead(struct pvb_batch *batch)
+{
+	const struct pvb_dirty *dirty = &batch->ep->conn.commit->dirty;
+	const struct pvb_dirty_range *range;
+	int ret = 0;
+
+	for (range = dirty->range; range < dirty->range + dirty->count && !ret; range++) {
+		if (range->ahead)
+			ret = pvb_lift_entry(batch, range, range->ahead);
+	}
+	return ret;
+}
+
+void pvb_lift_noted(struct pvb_conn *conn)
+{
+	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	const struct pvb_dirty_range *range;
+
+	for (range = dirty->range; range < dirty->range + dirty->count; range++) {
+		if (!range->ahead)
+			continue;
+		conn->commit->counts[PVB_COMMIT_LIFTS]++;
+		pvb_commit_note(conn, pvb_lift_leaves(range->ahead), range->facts);
+	}
+}

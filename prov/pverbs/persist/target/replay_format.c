@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <isa-l/crc.h>
+#include <rdma/fi_errno.h>
+#include "replay_format.h"
+
+#define PVB_SEAL_NUMBER 8
+#define PVB_SEAL_LEN 16
+#define PVB_SEAL_PAYLOAD 24
+#define PVB_SEAL_SELF 28
+
+static const char pvb_seal_magic[8] = {'C', 'r', 'n', 'R', 'p', 'l', 'y', '1'};
+
+static uint32_t pvb_seal_crc(const void *bytes, size_t len)
+{
+	return ~crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)len, ~0u);
+}
+
+static void pvb_seal_put(uint8_t *to, uint64_t value, size_t size)
+{
+	value = htole64(value);
+	memcpy(to, &value, size);
+}
+
+static uint64_t pvb_seal_get(const uint8_t *from, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, from, size);
+	return le64toh(value);
+}
+
+static int pvb_seal(void *header, const void *payload, size_t len, uint64_t number)
+{
+	uint8_t *to = header;
+
+	if (!header || (len && !payload) || len > INT_MAX)
+		return -FI_EINVAL;
+	memcpy(to, pvb_seal_magic, sizeof(pvb_seal_magic));
+	pvb_seal_put(to + PVB_SEAL_NUMBER, number, 8);
+	pvb_seal_put(to + PVB_SEAL_LEN, len, 8);
+	pvb_seal_put(to + PVB_SEAL_PAYLOAD, pvb_seal_crc(payload, len), 4);
+	pvb_seal_put(to + PVB_SEAL_SELF, pvb_seal_crc(to, PVB_SEAL_SELF), 4);
+	return 0;
+}
+
+/* Is there a whole message in the size bytes? */
+static bool pvb_seal_open(const uint8_t *buf, size_t size,
+			  struct fi_cairn_replay_message *message)
+{
+	if (memcmp(buf, pvb_seal_magic, sizeof(pvb_seal_magic)) != 0 ||
+	    pvb_seal_get(buf + PVB_SEAL_SELF, 4) != pvb_seal_crc(buf, PVB_SEAL_SELF))
+		return false;
+	message->number = pvb_seal_get(buf + PVB_SEAL_NUMBER, 8);
+	message->len = pvb_seal_get(buf + PVB_SEAL_LEN, 8);
+	message->payload = buf + FI_CAIRN_REPLAY_HEADER;
+	return message->len <= size - FI_CAIRN_REPLAY_HEADER && message->len <= INT_MAX &&
+	       pvb_seal_get(buf + PVB_SEAL_PAYLOAD, 4) ==
+		       pvb_seal_crc(message->payload, message->len);
+}
+
+static int pvb_seal_order(const void *a, const void *b)
+{
+	const struct fi_cairn_replay_message *one = a, *other = b;
+
+	return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static ssize_t pvb_replay(const void *buf, size_t stride, size_t count, uint64_t first,
+			  int (*apply)(void *ctx, const struct fi_cairn_replay_message *),
+			  void *ctx)
+{
+	struct fi_cairn_replay_message *found;
+	size_t i, whole = 0;
+	ssize_t applied = 0;
+	int ret = 0;
+
+	if (!buf || !apply || stride < FI_CAIRN_REPLAY_HEADER)
+		return -FI_EINVAL;
+	if (!count)
+		return 0;
+	found = calloc(count, sizeof(*found));
+	if (!found)
+		return -FI_ENOMEM;
+	for (i = 0; i < count; i++) {
+		if (pvb_seal_open((const uint8_t *)buf + i * stride, stride,
+				  &found[whole]) &&
+		    found[whole].number >= first)
+			whole++;
+	}
+	qsort(found, whole, sizeof(*found), pvb_seal_order);
+	/* A number that is there twice was sent again: the same message. */
+	for (i = 0; i < whole && found[i].number <= first && !ret; i++) {
+		if (found[i].number < first)
+			continue;
+		ret = apply(ctx, &found[i]);
+		applied += !ret;
+		first++;
+	}
+	free(found);
+	return ret ? ret : applied;
+}
+
+struct fi_cairn_ops_replay pvb_replay_ops = {
+	.size = sizeof(struct fi_cairn_ops_replay),
+	.seal = pvb_seal,
+	.replay = pvb_replay,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The target's side of durable operations, for the rest of persist/. */
+#ifndef PVB_PERSIST_TARGET_TARGET_H
+#define PVB_PERSIST_TARGET_TARGET_H
+
+#include "replay_format.h"
+
+struct pvb_control;
+struct pvb_lane;
+struct pvb_turn;
+struct pvb_wire_message;
+
+/* respond.c */
+
+/* There is a request in a lane's empty inbox. */
+void pvb_respond_begin(struct pvb_lane *lane);
+/* Looks again at those that wait. */
+void pvb_respond_retry(struct pvb_control *control);
+/* A piece of a lane's oldest request: pvb_turn.run of lane->turn. */
+uint64_t pvb_respond_turn(struct pvb_turn *turn, uint64_t most);
+/* Nothing more of what is in the inbox is done: waits for a piece. */
+void pvb_respond_end(struct pvb_lane *lane);
+
+/* arrival.c */
+
+void pvb_arrivals_init(struct pvb_lane *lane);
+
+/* replay.c */
+
+void pvb_replay_learn(struct pvb_lane *lane, const struct pvb_wire_message *message);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The queue pair of a connection: made by us, not by rdma_cm, so that receives can be
+ * posted before there is a path and so that it can have properties rdma_cm does not know.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "persist/persist.h"
+#include "internal.h"
+#include "qp.h"
+
+static int pvb_wq_init(struct pvb_wq *wq, struct pvb_conn *conn, struct pvb_cq *cq,
+		       uint32_t depth)
+{
+	const uint32_t capacity = crn_roundup_pow2(CRN_MAX(depth, 1u));
+
+	wq->slots = malloc(capacity * sizeof(*wq->slots));
+	if (!wq->slots)
+		return -FI_ENOMEM;
+	wq->conn = conn;
+	wq->cq = cq;
+	wq->depth = depth;
+	crn_ring_init(&wq->ring, 0, capacity);
+	return 0;
+}
+
+static void pvb_wq_fini(struct pvb_wq *wq)
+{
+	free(wq->slots);
+	wq->slots = NULL;
+	pvb_bufs_close(wq);
+}
+
+/* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
+static struct ibv_qp *pvb_qp_create_native(struct pvb_ep *ep,
+					   struct ibv_qp_init_attr *plain)
+{
+	const uint32_t ops = pvb_native_ops(&ep->domain->native);
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = plain->send_cq,
+		.recv_cq = plain->recv_cq,
+		.cap = plain->cap,
+		.qp_type = plain->qp_type,
+		.qp_context = plain->qp_context,
+		.srq = plain->srq,
+		.pd = ep->domain->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		/* The others are posted by ibv_post_send. */
+		.send_ops_flags = ops | IBV_QP_EX_WITH_RDMA_WRITE |
+				  IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+				  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+				  IBV_QP_EX_WITH_RDMA_READ,
+	};
+	struct ibv_qp *qp;
+
+	if (!ops || !ep->domain->control)
+		return NULL;
+	if (ep->domain->rings)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	qp = ibv_create_qp_ex(ep->domain->verbs, &attr);
+	if (qp)
+		plain->cap = attr.cap;
+	return qp;
+}
+
+static struct ibv_qp *pvb_qp_create(struct pvb_ep *ep, uint32_t inline_size,
+				    uint32_t *got)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_qp_init_attr attr = {
+		.send_cq = conn->send_hw->cq,
+		.recv_cq = conn->recv_hw->cq,
+		.cap =
+			{
+				.max_send_wr = conn->sq.depth + 1,
+				.max_recv_wr = conn->rq.depth,
+				.max_send_sge = (uint32_t)ep->info->tx_attr->iov_limit,
+				.max_recv_sge = (uint32_t)ep->info->rx_attr->iov_limit,
+				.max_inline_data = inline_size,
+			},
+		.qp_type = IBV_QPT_RC,
+		.qp_context = ep,
+		.srq = ep->srx ? ep->srx->srq : NULL,
+	};
+	struct ibv_qp *qp = pvb_qp_create_native(ep, &attr);
+
+	conn->qp_ex = qp ? ibv_qp_to_qp_ex(qp) : NULL;
+	if (!qp)
+		qp = ibv_create_qp(ep->domain->pd, &attr);
+	*got = qp ? attr.cap.max_inline_data : 0;
+	return qp;
+}
+
+/* fi_inject on a device that takes less inline data: buffers of our own, one a slot. */
+static int pvb_bounce_init(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	size_t size = (size_t)(conn->sq.ring.mask + 1) * ep->inject_size;
+
+	if (ep->inject_size <= conn->inline_size)
+		return 0;
+	conn->bounce = malloc(size);
+	if (!conn->bounce)
+		return -FI_ENOMEM;
+	conn->bounce_mr = ibv_reg_mr(ep->domain->pd, conn->bounce, size, 0);
+	if (!conn->bounce_mr) {
+		free(conn->bounce);
+		conn->bounce = NULL;
+		return pvb_errno();
+	}
+	return 0;
+}
+
+static void pvb_bounce_fini(struct pvb_conn *conn)
+{
+	if (conn->bounce_mr)
+		ibv_dereg_mr(conn->bounce_mr);
+	free(conn->bounce);
+	conn->bounce_mr = NULL;
+	conn->bounce = NULL;
+}
+
+static int pvb_conn_reserve_recv(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	return ep->srx ? pvb_srx_attach(ep->srx, conn->rq.cq, &conn->recv_hw)
+		       : pvb_cq_reserve(conn->rq.cq, conn->rq.depth, &conn->recv_hw);
+}
+
+static int pvb_conn_reserve(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	ret = pvb_cq_reserve(conn->sq.cq, conn->sq.depth + 1, &conn->send_hw);
+	if (ret)
+		return ret;
+	ret = pvb_conn_reserve_recv(ep);
+	if (ret)
+		pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
+	return ret;
+}
+
+static void pvb_conn_unreserve(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	pvb_cq_release(conn->sq.cq, conn->send_hw, conn->sq.depth + 1);
+	if (ep->srx)
+		pvb_srx_detach(ep->srx, conn->rq.cq);
+	else
+		pvb_cq_release(conn->rq.cq, conn->recv_hw, conn->rq.depth);
+}
+
+/* What a completion queue has to know of an endpoint whose receives are shared. */
+static int pvb_conn_share(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (!ep->srx || !(ep->rx_selective || conn->rq.counted || ep->domain->control))
+		return 0;
+	return pvb_cq_share(conn->rq.cq, conn->qp->qp_num, &conn->rq);
+}
+
+static void pvb_conn_unshare(struct pvb_ep *ep)
+{
+	if (ep->srx)
+		pvb_cq_unshare(ep->conn.rq.cq, ep->conn.qp->qp_num);
+}
+
+/*
+ * tx_attr->size operations fit whatever the endpoint's own flags make of them. Two
+ * entries at least: one operation may ask for FI_DELIVERY_COMPLETE, and takes as many.
+ */
+static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
+{
+	const uint32_t most = (uint32_t)ep->domain->attr.max_qp_wr - 1;
+	const uint32_t size = (uint32_t)ep->info->tx_attr->size;
+	const uint32_t own = pvb_params.keepalive ? 1 : 0; /* cm/keepalive.c */
+	const uint32_t depth = size * pvb_tx_entries(ep->info->tx_attr->op_flags) + own;
+
+	return CRN_MAX(CRN_MIN(depth, most), 2u);
+}
+
+/* A peer that asked for a connection without a lane gets none. */
+static int pvb_conn_lane(struct pvb_ep *ep)
+{
+	const struct pvb_domain *domain = ep->domain;
+	int ret = 0;
+
+	/* What is posted before the first durable operation counts. */
+	if (domain->control || (ep->info->caps & FI_RMA_PMEM))
+		ret = pvb_commit_open(&ep->conn);
+	if (ret)
+		return ret;
+	if (!domain->control || ep->raw_cm ||
+	    (ep->req &&
+	     !(domain->iwarp ? ep->req->data.second : ep->req->data.control.qp_num)))
+		return 0;
+	if (!ep->srx)
+		ret = pvb_bufs_open(&ep->conn.rq, ep->conn.rq.ring.mask + 1,
+				    ep->info->rx_attr->iov_limit);
+	return ret ? ret : pvb_lane_open(&ep->conn);
+}
+
+/* Not before the device's removal would find it. */
+void pvb_conn_open_ring(struct pvb_wq *wq)
+{
+	crn_ring_set_size(&wq->ring, wq->depth);
+	if (pvb_removed(pvb_conn_ep(wq->conn)->domain))
+		crn_ring_set_size(&wq->ring, 0);
+}
+
+int pvb_conn_create_qp(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	ret = pvb_wq_init(&conn->sq, conn, conn->sq.cq, pvb_conn_tx_depth(ep));
+	if (ret)
+		return ret;
+	ret = pvb_wq_init(&conn->rq, conn, conn->rq.cq,
+			  ep->srx ? 0 : (uint32_t)ep->info->rx_attr->size);
+	if (ret)
+		goto err_sq;
+	ret = pvb_cntr_attach(&conn->sq);
+	if (ret)
+		goto err_rq;
+	ret = pvb_cntr_attach(&conn->rq);
+	if (ret)
+		goto err_sq_cntr;
+	ret = pvb_conn_reserve(ep);
+	if (ret)
+		goto err_rq_cntr;
+
+	conn->qp = pvb_qp_create(ep, (uint32_t)ep->inject_size, &conn->inline_size);
+	if (!conn->qp && ep->inject_size)
+		conn->qp = pvb_qp_create(ep, 0, &conn->inline_size);
+	if (!conn->qp) {
+		ret = pvb_errno();
+		PVB_WARN(FI_LOG_EP_CTRL,
+			 "%s makes no queue pair with %u sends, %u receives: %s\n",
+			 pvb_domain_device(ep->domain), conn->sq.depth, conn->rq.depth,
+			 fi_strerror(-ret));
+		goto err_reserve;
+	}
+	ret = pvb_bounce_init(ep);
+	if (ret)
+		goto err_qp;
+	ret = pvb_conn_init(ep, NULL);
+	if (!ret)
+		ret = pvb_conn_lane(ep);
+	if (ret)
+		goto err_commit;
+	/* Whoever finds it by the queue finds its lane too. */
+	ret = pvb_conn_share(ep);
+	if (ret)
+		goto err_lane;
+	/* What is counted is counted when it is done, not when a later one is. */
+	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
+	conn->unsignaled = 0;
+	pvb_removal_add(conn);
+	pvb_conn_open_ring(&conn->rq);
+	pvb_cntr_wake(&conn->sq);
+	pvb_cntr_wake(&conn->rq);
+	conn->state = PVB_CONN_ENABLED;
+	return 0;
+err_lane:
+	pvb_lane_close(conn);
+err_commit:
+	pvb_commit_close(conn);
+	pvb_bounce_fini(conn);
+err_qp:
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+err_reserve:
+	pvb_conn_unreserve(ep);
+err_rq_cntr:
+	pvb_cntr_detach(&conn->rq);
+err_sq_cntr:
+	pvb_cntr_detach(&conn->sq);
+err_rq:
+	pvb_wq_fini(&conn->rq);
+err_sq:
+	pvb_wq_fini(&conn->sq);
+	return ret;
+}
+
+void pvb_conn_destroy_qp(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+
+	if (!conn->qp)
+		return;
+	pvb_removal_del(conn);
+	pvb_conn_unshare(ep);
+	crn_lock(&conn->sq.cq->lock);
+	pvb_hold_forget(conn);
+	crn_unlock(&conn->sq.cq->lock);
+	crn_lock(&conn->rq.cq->lock);
+	pvb_arrivals_close(conn->rq.cq, conn);
+	crn_unlock(&conn->rq.cq->lock);
+	pvb_lane_close(conn);
+	pvb_commit_close(conn);
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+	pvb_bounce_fini(conn);
+	pvb_conn_unreserve(ep);
+	pvb_cntr_detach(&conn->rq);
+	pvb_cntr_detach(&conn->sq);
+	free(conn->chain);
+	conn->chain = NULL;
+	pvb_wq_fini(&conn->rq);
+	pvb_wq_fini(&conn->sq);
+}
+
+/* The port an endpoint is on before rdma_cm has found a path: that of its own address. */
+static int pvb_conn_first_port(struct pvb_ep *ep, uint8_t *port)
+{
+	struct pvb_device_addr *list;
+	size_t i, count;
+	int ret;
+
+	*port = 1;
+	if (ep->domain->attr.phys_port_cnt <= 1 || !ep->info->src_addr)
+		return 0;
+	ret = pvb_device_addrs(&list, &count);
+	if (ret)
+		return ret;
+	for (i = 0; i < count; i++) {
+		if (!strcmp(list[i].device, pvb_domain_device(ep->domain)) &&
+		    crn_addr_same_host(&list[i].addr.sa, ep->info->src_addr))
+			*port = list[i].port;
+	}
+	free(list);
+	return 0;
+}
+
+int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	int ret;
+
+	if (id) {
+		if (rdma_init_qp_attr(id, &attr, &mask))
+			return pvb_errno();
+	} else {
+		ret = pvb_conn_first_port(ep, &attr.port_num);
+		if (ret)
+			return ret;
+	}
+	attr.qp_access_flags =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	if (ep->domain->atomics || (ep->conn.lane && ep->domain->rings))
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	attr.qp_access_flags |= pvb_native_access(&ep->domain->native);
+	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
+}
+
+static int pvb_conn_modify(struct pvb_conn *conn, enum ibv_qp_state state, uint8_t depth)
+{
+	struct ibv_qp_attr attr = {.qp_state = state};
+	int mask, ret;
+
+	if (rdma_init_qp_attr(conn->id, &attr, &mask))
+		return pvb_errno();
+	ret = pvb_path_check(pvb_conn_ep(conn), &attr, mask);
+	if (ret)
+		return ret;
+	pvb_path_attr(&attr, mask);
+	/* Zero means that the CM message named no number: rdma_cm's own choice stands. */
+	if (state == IBV_QPS_RTR && (mask & IBV_QP_MAX_DEST_RD_ATOMIC) && depth)
+		attr.max_dest_rd_atomic = depth;
+	if (state == IBV_QPS_RTS && (mask & IBV_QP_MAX_QP_RD_ATOMIC) && depth)
+		attr.max_rd_atomic = depth;
+	return -ibv_modify_qp(conn->qp, &attr, mask);
+}
+
+int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
+		     uint8_t initiator_depth)
+{
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	conn->was_up = true;
+	/* The path may use another port or P_Key than the one assumed at first. */
+	ret = pvb_conn_init(ep, conn->id);
+	if (!ret)
+		ret = pvb_conn_modify(conn, IBV_QPS_RTR, responder_resources);
+	if (!ret)
+		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
+	/* Without it messages to and from the peer are as good as ever. */
+	if (!ret && conn->lane && conn->peer.control.qp_num && !ep->domain->iwarp)
+		pvb_lane_connect(conn->lane);
+	if (ret) {
+		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",
+			 conn->qp->qp_num, fi_strerror(-ret));
+		return ret;
+	}
+	pvb_conn_open_ring(&conn->sq);
+	ret = conn->lane ? pvb_lane_expose(conn->lane) : 0;
+	if (ret) {
+		PVB_WARN(FI_LOG_EP_CTRL, "memory window of queue pair 0x%x: %s\n",
+			 conn->qp->qp_num, fi_strerror(-ret));
+		crn_ring_set_size(&conn->sq.ring, 0);
+	}
+	return ret;
+}
+
+void pvb_conn_error(struct pvb_ep *ep)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct pvb_conn *conn = &ep->conn;
+	int err;
+
+	crn_ring_set_size(&conn->sq.ring, 0);
+	crn_ring_set_size(&conn->rq.ring, 0);
+	if (!conn->qp)
+		return;
+	if (conn->lane)
+		pvb_lane_lose(conn->lane, "the connection ends");
+	err = ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
+	if (err && pvb_removal_ret(ep->domain, -err) != -FI_ENODEV)
+		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",
+			 conn->qp->qp_num, strerror(err));
+}

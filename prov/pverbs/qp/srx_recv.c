@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Posting receives to a shared context, and the slots they take. */
+#include <cairn/nosys.h>
+#include "device/device.h"
+#include "persist/persist.h"
+#include "internal.h"
+#include "qp.h"
+
+static struct pvb_srx *pvb_srx_of(struct fid_ep *fid)
+{
+	return crn_container_of(fid, struct pvb_srx, fid);
+}
+
+void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot)
+{
+	struct pvb_slot *head =
+		atomic_load_explicit(&srx->returned, memory_order_relaxed);
+
+	do
+		slot->context = head;
+	while (!atomic_compare_exchange_weak_explicit(&srx->returned, &head, slot,
+						      memory_order_release,
+						      memory_order_relaxed));
+}
+
+struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
+{
+	struct pvb_slot *slot;
+
+	/* All that came back at once, so nobody can put back what was looked at. */
+	if (crn_unlikely(!srx->free))
+		srx->free = atomic_exchange_explicit(&srx->returned, NULL,
+						     memory_order_acquire);
+	slot = srx->free;
+	if (crn_likely(slot))
+		srx->free = slot->context;
+	return slot;
+}
+
+static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *context,
+			    uint64_t flags)
+{
+	struct ibv_recv_wr *bad;
+	struct pvb_slot *slot;
+	ssize_t ret;
+
+	crn_lock(&srx->lock);
+	slot = pvb_srx_get(srx);
+	if (crn_unlikely(!slot)) {
+		ret = -FI_EAGAIN;
+		goto out;
+	}
+	slot->context = context;
+	slot->flags = FI_RECV | FI_MSG | (flags & FI_COMPLETION ? 0 : PVB_SLOT_UNASKED);
+	if (crn_unlikely(srx->wq.bufs))
+		(void)pvb_bufs_note(&srx->wq, slot, wr);
+	wr->wr_id = (uintptr_t)slot;
+	wr->next = NULL;
+	ret = ibv_post_srq_recv(srx->srq, wr, &bad);
+	if (crn_unlikely(ret)) {
+		slot->context = srx->free;
+		srx->free = slot;
+		ret = pvb_post_error((int)ret);
+	}
+out:
+	crn_unlock(&srx->lock);
+	return ret;
+}
+
+static ssize_t pvb_srx_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
+			    fi_addr_t src_addr, void *context)
+{
+	struct pvb_srx *srx = pvb_srx_of(fid);
+	struct ibv_sge sge = pvb_sge(buf, len, desc);
+	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = len != 0};
+
+	if (crn_unlikely(len > UINT32_MAX))
+		return -FI_EMSGSIZE;
+	return pvb_srx_post(srx, &wr, context, srx->flags);
+}
+
+static ssize_t pvb_srx_recv_iov(struct pvb_srx *srx, const struct iovec *iov, void **desc,
+				size_t count, void *context, uint64_t flags)
+{
+	struct ibv_sge sge[PVB_IOV_LIMIT];
+	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = (int)count};
+	size_t len;
+	int ret;
+
+	ret = pvb_sge_fill(sge, iov, desc, count, srx->iov_limit, &len);
+	if (crn_unlikely(ret))
+		return ret;
+	return pvb_srx_post(srx, &wr, context, flags);
+}
+
+static ssize_t pvb_srx_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			     size_t count, fi_addr_t src_addr, void *context)
+{
+	struct pvb_srx *srx = pvb_srx_of(fid);
+
+	return pvb_srx_recv_iov(srx, iov, desc, count, context, srx->flags);
+}
+
+static ssize_t pvb_srx_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
+			       uint64_t flags)
+{
+	if (crn_unlikely(flags & ~(uint64_t)PVB_RECV_FLAGS))
+		return -FI_EBADFLAGS;
+	return pvb_srx_recv_iov(pvb_srx_of(fid), msg->msg_iov, msg->desc, msg->iov_count,
+				msg->context, flags);
+}
+
+static ssize_t pvb_srx_recv_gone(struct fid_ep *fid, void *buf, size_t len, void *desc,
+				 fi_addr_t src_addr, void *context)
+{
+	return -FI_ENODEV;
+}
+
+static ssize_t pvb_srx_recvv_gone(struct fid_ep *fid, const struct iovec *iov,
+				  void **desc, size_t count, fi_addr_t src_addr,
+				  void *context)
+{
+	return -FI_ENODEV;
+}
+
+static ssize_t pvb_srx_recvmsg_gone(struct fid_ep *fid, const struct fi_msg *msg,
+				    uint64_t flags)
+{
+	return -FI_ENODEV;
+}
+
+/* A program may be calling them: each is changed in one piece. */
+void pvb_srx_msg_end(struct pvb_srx *srx)
+{
+	__atomic_store_n(&srx->msg.recv, pvb_srx_recv_gone, __ATOMIC_RELAXED);
+	__atomic_store_n(&srx->msg.recvv, pvb_srx_recvv_gone, __ATOMIC_RELAXED);
+	__atomic_store_n(&srx->msg.recvmsg, pvb_srx_recvmsg_gone, __ATOMIC_RELAXED);
+}
+
+void pvb_srx_msg_init(struct pvb_srx *srx)
+{
+	srx->msg = crn_nosys_msg;
+	srx->msg.recv = pvb_srx_recv;
+	srx->msg.recvv = pvb_srx_recvv;
+	srx->msg.recvmsg = pvb_srx_recvmsg;
+	srx->fid.msg = &srx->msg;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
+#include <string.h>
+#include "private_data.h"
+
+/* In the trailer. */
+#define PVB_CM_CONTROL_QP 5
+#define PVB_CM_CONTROL_PSN 8
+#define PVB_CM_WORD_ADDR 11
+#define PVB_CM_WORD_RKEY 19
+
+static const uint8_t pvb_cm_magic[3] = {'C', 'r', 'n'};
+
+static void pvb_cm_pack24(uint8_t *out, uint32_t value)
+{
+	out[0] = (uint8_t)(value >> 16);
+	out[1] = (uint8_t)(value >> 8);
+	out[2] = (uint8_t)value;
+}
+
+static uint32_t pvb_cm_parse24(const uint8_t *in)
+{
+	return (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
+}
+
+static void pvb_cm_pack_control(uint8_t *trailer, const struct pvb_cm_control *control)
+{
+	trailer[4] |= PVB_CM_CONTROL | (control->bell ? PVB_CM_BELL : 0);
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, control->qp_num);
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, control->psn);
+}
+
+static void pvb_cm_pack48(uint8_t *trailer, uint64_t ticket)
+{
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, (uint32_t)(ticket >> 24));
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, (uint32_t)ticket);
+}
+
+static uint64_t pvb_cm_parse48(const uint8_t *trailer)
+{
+	return (uint64_t)pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP) << 24 |
+	       pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
+}
+
+static void pvb_cm_pack_word(uint8_t *trailer, const struct pvb_cm_word *word)
+{
+	uint64_t addr = htobe64(word->addr);
+	uint32_t rkey = htobe32(word->rkey);
+
+	trailer[4] |= PVB_CM_WORD;
+	memcpy(trailer + PVB_CM_WORD_ADDR, &addr, sizeof(addr));
+	memcpy(trailer + PVB_CM_WORD_RKEY, &rkey, sizeof(rkey));
+}
+
+static void pvb_cm_parse_word(struct pvb_cm_word *word, const uint8_t *trailer)
+{
+	uint64_t addr;
+	uint32_t rkey;
+
+	memcpy(&addr, trailer + PVB_CM_WORD_ADDR, sizeof(addr));
+	memcpy(&rkey, trailer + PVB_CM_WORD_RKEY, sizeof(rkey));
+	word->addr = be64toh(addr);
+	word->rkey = be32toh(rkey);
+}
+
+size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
+		   const struct pvb_cm_offer *offer)
+{
+	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
+
+	if (app_len > PVB_CM_APP_SIZE)
+		return 0;
+	memset(out, 0, PVB_CM_REQ_SIZE);
+	out[0] = (uint8_t)app_len;
+	if (app_len)
+		memcpy(out + 1, app, app_len);
+	memcpy(trailer, pvb_cm_magic, sizeof(pvb_cm_magic));
+	trailer[3] = PVB_CM_VERSION;
+	if (!offer)
+		return PVB_CM_REQ_SIZE;
+	pvb_cm_pack_word(trailer, &offer->word);
+	if (offer->control.qp_num)
+		pvb_cm_pack_control(trailer, &offer->control);
+	if (offer->second) {
+		trailer[4] |= PVB_CM_SECOND;
+		pvb_cm_pack48(trailer, offer->ticket);
+	}
+	return PVB_CM_REQ_SIZE;
+}
+
+void pvb_cm_pack_ticket(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket)
+{
+	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
+
+	pvb_cm_pack(out, NULL, 0, NULL);
+	trailer[4] = PVB_CM_TICKET;
+	pvb_cm_pack48(trailer, ticket);
+}
+
+/* What is said of the control queue pair: at most one of three things. */
+static void pvb_cm_parse_control(struct pvb_cm_data *data, const uint8_t *trailer)
+{
+	const uint8_t what = data->flags & (PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SECOND |
+					    PVB_CM_TICKET);
+
+	/* Of no use without the word, where its area is. */
+	if (what == (PVB_CM_WORD | PVB_CM_CONTROL)) {
+		data->control.qp_num = pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP);
+		data->control.psn = pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
+		data->control.bell = data->flags & PVB_CM_BELL;
+	}
+	data->second = what == (PVB_CM_WORD | PVB_CM_SECOND);
+	data->shows = what == PVB_CM_TICKET && !data->app_len;
+	if (data->second || data->shows)
+		data->ticket = pvb_cm_parse48(trailer);
+}
+
+void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
+{
+	const uint8_t *in = bytes;
+	const uint8_t *trailer;
+
+	memset(data, 0, sizeof(*data));
+	if (!in || !len)
+		return;
+	data->app = in + 1;
+	data->app_len = in[0] < len ? in[0] : (uint8_t)(len - 1);
+
+	trailer = in + PVB_CM_TRAILER_AT;
+	if (data->app_len > PVB_CM_APP_SIZE || len < PVB_CM_REQ_SIZE ||
+	    memcmp(trailer, pvb_cm_magic, sizeof(pvb_cm_magic)) != 0)
+		return;
+	data->trailer = true;
+	data->version = trailer[3];
+	data->flags = trailer[4];
+	if (data->flags & PVB_CM_WORD)
+		pvb_cm_parse_word(&data->word, trailer);
+	pvb_cm_parse_control(data, trailer);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fences of a device that stands still over its own. The requester of rdma_rxe (seen with
+ * Linux 6.12) counts the reads and atomics that are under way, and lets nothing fenced
+ * out while there are any. When a message finds no receive it starts anew at the message,
+ * but goes on counting a read that was sent already, though that is behind the fence: the
+ * one then waits for the other, without a timeout. A message, a fenced write and a read,
+ * posted before the peer posts its receive, are enough. So here whatever is fenced is
+ * posted when the reads and atomics before it have completed, and without a fence.
+ */
+#include <string.h>
+#include "device/device.h"
+#include "xfer.h"
+
+bool pvb_fence_waits(struct ibv_context *verbs)
+{
+	struct pvb_adapter adapter;
+
+	if (pvb_params.fence != PVB_FENCE_AUTO)
+		return pvb_params.fence == PVB_FENCE_WAIT;
+	pvb_adapter_detect(&pvb_host, ibv_get_device_name(verbs->device),
+			   pvb_facts_library(verbs), &adapter);
+	return !strcmp(adapter.driver, "rxe");
+}
+
+bool pvb_fence_reads(struct pvb_conn *conn)
+{
+	return conn->sq.ring.head - conn->reads_end < crn_ring_used(&conn->sq.ring);
+}
+
+ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	struct pvb_conn *conn = &ep->conn;
+	ssize_t ret = 0;
+
+	if (!pvb_op_fenced(ep, op))
+		return 0;
+	crn_lock(&conn->tx_lock);
+	/* What FI_MORE holds back is posted, or it would never complete. */
+	if (pvb_fence_reads(conn))
+		ret = pvb_tx_refuse(ep);
+	crn_unlock(&conn->tx_lock);
+	return ret;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What posting seldom does: refusing, buffering injects, chaining for FI_MORE, closing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "cq/cq.h"
+#include "device/device.h"
+#include "persist/persist.h"
+#include "xfer.h"
+
+ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op)
+{
+	struct pvb_op own = *op;
+
+	own.flags = ep->tx_flags & (pvb_op_reads(op) ? ~PVB_NOT_FOR_READS : ~0ULL);
+	own.quiet = ep->tx_selective && !(own.flags & FI_COMPLETION);
+	return pvb_tx(ep, &own);
+}
+
+void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
+		   uint32_t index)
+{
+	char *to = ep->conn.bounce + (size_t)index * ep->inject_size;
+	size_t at = 0;
+	int i;
+
+	for (i = 0; i < num_sge; i++) {
+		if (sge[i].length) /* an empty piece may have no address */
+			memcpy(to + at, (const void *)(uintptr_t)sge[i].addr,
+			       sge[i].length);
+		at += sge[i].length;
+	}
+	sge[0] = (struct ibv_sge){
+		.addr = (uintptr_t)to,
+		.length = (uint32_t)len,
+		.lkey = ep->conn.bounce_mr->lkey,
+	};
+}
+
+/* Of the requests held back from this one on the peer's count of messages will never hear
+ * (persist/target/message_ring.c). */
+static void pvb_chain_uncount(struct pvb_conn *conn, uint32_t from)
+{
+	for (; from < conn->chained; from++) {
+		switch (conn->chain->wr[from].opcode) {
+		case IBV_WR_SEND:
+		case IBV_WR_SEND_WITH_IMM:
+		case IBV_WR_RDMA_WRITE_WITH_IMM:
+			conn->commit->messages--;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* The newest count requests were accepted, but not by the device: ret is its reason. */
+static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool closing)
+{
+	if (closing)
+		pvb_cq_fail(&conn->sq, count, FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
+	else
+		pvb_cq_fail(&conn->sq, count, pvb_refused_error(ret), -abs(ret));
+}
+
+/*
+ * Posts the requests held back, which were accepted: those the device refuses now end in
+ * the completion queue, cancelled or, unless closing, with the device's error. wr is the
+ * newest, or a list of them, not accepted yet, or NULL; its error is returned, and in
+ * *out which one the device refused.
+ */
+static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closing,
+			  struct ibv_send_wr **out)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct pvb_chain *chain = conn->chain;
+	struct ibv_send_wr *bad = NULL;
+	uint32_t i, posted;
+	int ret;
+
+	for (i = 0; i < conn->chained; i++)
+		chain->wr[i].next = i + 1 < conn->chained ? &chain->wr[i + 1] : wr;
+	ret = ibv_post_send(conn->qp, conn->chained ? &chain->wr[0] : wr, &bad);
+	if (ret) {
+		for (posted = 0; posted < conn->chained && bad != &chain->wr[posted];
+		     posted++)
+			;
+		if (conn->commit)
+			pvb_chain_uncount(conn, posted);
+		if (posted < conn->chained)
+			pvb_chain_fail(conn, conn->chained - posted, ret, closing);
+		/* A refused one may have been the one to have a completion. */
+		conn->unsignaled = conn->signal_every;
+	}
+	conn->chained = 0;
+	if (out)
+		*out = bad;
+	return ret;
+}
+
+int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	return pvb_chain_post(ep, wr, false, bad);
+}
+
+ssize_t pvb_tx_refuse(struct pvb_ep *ep)
+{
+	if (pvb_removed(ep->domain))
+		return -FI_ENODEV;
+	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
+	 * it. */
+	if (ep->conn.chained)
+		pvb_chain_post(ep, NULL, false, NULL);
+	if (ep->conn.commit && atomic_load(&ep->conn.sq.ring.size) &&
+	    pvb_group_open(&ep->conn))
+		pvb_group_close(ep);
+	switch (ep->conn.state) {
+	case PVB_CONN_SHUTDOWN:
+		return -FI_ESHUTDOWN;
+	case PVB_CONN_ACCEPTED:
+	case PVB_CONN_SECOND:
+	case PVB_CONN_CONNECTED:
+		/* Closed while the peer's or our own shutdown is on its way. */
+		if (!atomic_load(&ep->conn.sq.ring.size))
+			return -FI_ESHUTDOWN;
+		ep->conn.sq.stalls++;
+		return -FI_EAGAIN;
+	default:
+		return -FI_ENOTCONN;
+	}
+}
+
+int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr *bad;
+	struct pvb_chain *chain;
+	uint32_t at;
+
+	if (!conn->chain)
+		conn->chain = calloc(1, sizeof(*conn->chain));
+	chain = conn->chain;
+	if (!chain) /* FI_MORE is a hint */
+		return ibv_post_send(conn->qp, wr, &bad);
+	/* Inline data is read when it is posted, and the caller's buffer lasts until it
+	 * completes. */
+	if (!more || conn->chained == PVB_CHAIN_LIMIT)
+		return pvb_chain_post(ep, wr, false, NULL);
+	at = conn->chained++;
+	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
+	chain->wr[at] = *wr;
+	chain->wr[at].sg_list = chain->sge[at];
+	return 0;
+}
+
+bool pvb_tx_keepalive(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	bool idle, posted = false;
+	struct pvb_slot *slot;
+
+	crn_lock(&conn->tx_lock);
+	idle = !crn_ring_used(&conn->sq.ring) && crn_ring_space(&conn->sq.ring);
+	if (!idle)
+		goto out;
+	slot = pvb_wq_slot(&conn->sq, 0);
+	slot->context = NULL;
+	slot->flags = PVB_SLOT_INJECT;
+	wr.wr_id = (uintptr_t)slot;
+	posted = !ibv_post_send(conn->qp, &wr, &bad);
+	if (posted) {
+		conn->sq.ring.head++;
+		conn->keepalives++;
+		conn->unsignaled = 0;
+	}
+out:
+	crn_unlock(&conn->tx_lock);
+	return posted;
+}
+
+/*
+ * Requests without a completion of their own that succeeded before the queue pair went to
+ * ERR leave no trace; a last signaled one, flushed behind them, says that all are done.
+ */
+void pvb_tx_close(struct pvb_ep *ep)
+{
+	struct pvb_conn *conn = &ep->conn;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	struct pvb_slot *slot = &conn->marker;
+	int ret;
+
+	crn_lock(&conn->tx_lock);
+	if (!crn_ring_used(&conn->sq.ring))
+		goto out;
+	*slot = (struct pvb_slot){
+		.wq = &conn->sq,
+		.flags = PVB_SLOT_INJECT,
+		.next = conn->sq.ring.head + 1,
+	};
+	wr.wr_id = (uintptr_t)slot;
+	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
+			    : ibv_post_send(conn->qp, &wr, &bad);
+	if (!ret) {
+		conn->sq.ring.head++;
+		conn->marked = true;
+	} else {
+		PVB_INFO(FI_LOG_EP_DATA, "queue pair 0x%x in ERR takes no marker: %s\n",
+			 conn->qp->qp_num, strerror(ret));
+	}
+out:
+	crn_unlock(&conn->tx_lock);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One operation from its call to the post: the calls, and the one way into the send
+ * queue. */
+#ifndef PVB_XFER_XFER_H
+#define PVB_XFER_XFER_H
+
+#include "wire/wire.h"
+#include "objects.h"
+#include "op.h"
+
+/* sink.c */
+
+/* Where a domain with atomics puts what nobody wants to know. */
+int pvb_sink_open(struct pvb_domain *domain);
+void pvb_sink_close(struct pvb_domain *domain);
+
+/* deliver.c */
+
+/* The words of a domain that has its protection domain. 0 or a negative code. */
+int pvb_deliver_open(struct pvb_domain *domain);
+void pvb_deliver_close(struct pvb_domain *domain);
+/* What peers are told. */
+struct pvb_cm_word pvb_deliver_word(const struct pvb_domain *domain);
+/* Where eight bytes go that nobody wants to know. */
+struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain);
+
+/* tx.c */
+
+/* Makes the completion of everything posted so far sure to arrive, the queue pair
+ * being in ERR. */
+void pvb_tx_close(struct pvb_ep *ep);
+
+/* Asks the peer for an acknowledgement, if nothing is in flight: false when there is. */
+bool pvb_tx_keepalive(struct pvb_ep *ep);
+
+/* fence.c */
+
+/* Is the device one whose own fences are not to be used? */
+bool pvb_fence_waits(struct ibv_context *verbs);
+/* Has a read or atomic of the program's not ended yet? */
+bool pvb_fence_reads(struct pvb_conn *conn);
+
+/* msg.c */
+
+/* fi_ops of the data path. */
+extern struct fi_ops_msg pvb_msg_ops;
+
+/* rma.c */
+
+extern struct fi_ops_rma pvb_rma_ops;
+
+/* atomic.c */
+
+extern struct fi_ops_atomic pvb_atomic_ops;
+
+/* atomic_query.c */
+
+int pvb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
+
+#endif
