@@ -4,121 +4,121 @@
 check_PROGRAMS += fabtests/unit/unit_pverbs
 TESTS += fabtests/unit/unit_pverbs
 fabtests_unit_unit_pverbs_SOURCES = \
+	fabtests/unit/pverbs/cm/test_accept.c \
+	fabtests/unit/pverbs/cm/test_channel.c \
+	fabtests/unit/pverbs/cm/test_connect.c \
+	fabtests/unit/pverbs/cm/test_keepalive.c \
+	fabtests/unit/pverbs/cm/test_opt.c \
+	fabtests/unit/pverbs/cm/test_pep.c \
+	fabtests/unit/pverbs/cm/test_request.c \
+	fabtests/unit/pverbs/cm/test_request_data.c \
+	fabtests/unit/pverbs/cm/test_state.c \
+	fabtests/unit/pverbs/cq/test_cntr.c \
+	fabtests/unit/pverbs/cq/test_cntr_wait.c \
+	fabtests/unit/pverbs/cq/test_cq.c \
+	fabtests/unit/pverbs/cq/test_drain.c \
+	fabtests/unit/pverbs/cq/test_drain_late.c \
+	fabtests/unit/pverbs/cq/test_hw.c \
+	fabtests/unit/pverbs/cq/test_read.c \
+	fabtests/unit/pverbs/cq/test_removal.c \
+	fabtests/unit/pverbs/cq/test_wait.c \
+	fabtests/unit/pverbs/cq/world_cntr.c \
+	fabtests/unit/pverbs/cq/world_cntr.h \
+	fabtests/unit/pverbs/device/test_adapter.c \
+	fabtests/unit/pverbs/device/test_device.c \
+	fabtests/unit/pverbs/device/test_errmap.c \
+	fabtests/unit/pverbs/device/test_native.c \
+	fabtests/unit/pverbs/device/test_nic.c \
+	fabtests/unit/pverbs/ep/test_ep.c \
+	fabtests/unit/pverbs/ep/test_opt.c \
+	fabtests/unit/pverbs/ep/test_request.c \
+	fabtests/unit/pverbs/ep/test_stats.c \
 	fabtests/unit/pverbs/expect.c \
 	fabtests/unit/pverbs/fake_call.c \
 	fabtests/unit/pverbs/fake_call.h \
 	fabtests/unit/pverbs/fake_cm.c \
 	fabtests/unit/pverbs/fake_cm.h \
+	fabtests/unit/pverbs/fake_ex.c \
+	fabtests/unit/pverbs/fake_ex.h \
 	fabtests/unit/pverbs/fake_net.c \
 	fabtests/unit/pverbs/fake_net.h \
 	fabtests/unit/pverbs/fake_queue.c \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/persist/control/control_conn.c \
+	fabtests/unit/pverbs/persist/control/control_conn.h \
+	fabtests/unit/pverbs/persist/control/test_control.c \
+	fabtests/unit/pverbs/persist/control/test_control_conn.c \
+	fabtests/unit/pverbs/persist/control/test_control_qp.c \
+	fabtests/unit/pverbs/persist/control/test_cookie.c \
+	fabtests/unit/pverbs/persist/control/test_tick.c \
+	fabtests/unit/pverbs/persist/control/test_window.c \
 	fabtests/unit/pverbs/persist/durable.c \
 	fabtests/unit/pverbs/persist/durable.h \
-	fabtests/unit/pverbs/persist/fake_ex.c \
-	fabtests/unit/pverbs/persist/fake_ex.h \
+	fabtests/unit/pverbs/persist/facts/test_declare.c \
+	fabtests/unit/pverbs/persist/facts/test_facts.c \
+	fabtests/unit/pverbs/persist/facts/test_mapping.c \
+	fabtests/unit/pverbs/persist/facts/test_pmem_mr.c \
+	fabtests/unit/pverbs/persist/facts/test_region.c \
 	fabtests/unit/pverbs/persist/fake_pmem.c \
 	fabtests/unit/pverbs/persist/fake_pmem.h \
-	fabtests/unit/pverbs/persist/plan_query.h \
-	fabtests/unit/pverbs/persist/plan_vectors.h \
+	fabtests/unit/pverbs/persist/initiator/test_batch.c \
+	fabtests/unit/pverbs/persist/initiator/test_batch_native.c \
+	fabtests/unit/pverbs/persist/initiator/test_commit.c \
+	fabtests/unit/pverbs/persist/initiator/test_defer.c \
+	fabtests/unit/pverbs/persist/initiator/test_group.c \
+	fabtests/unit/pverbs/persist/initiator/test_outstanding.c \
+	fabtests/unit/pverbs/persist/initiator/test_plan_cache.c \
+	fabtests/unit/pverbs/persist/initiator/test_query.c \
+	fabtests/unit/pverbs/persist/initiator/test_sends.c \
+	fabtests/unit/pverbs/persist/initiator/test_upgrade.c \
+	fabtests/unit/pverbs/persist/plan/plan_query.h \
+	fabtests/unit/pverbs/persist/plan/plan_vectors.h \
+	fabtests/unit/pverbs/persist/plan/test_dirty.c \
+	fabtests/unit/pverbs/persist/plan/test_plan.c \
+	fabtests/unit/pverbs/persist/plan/test_plan_choice.c \
+	fabtests/unit/pverbs/persist/plan/test_plan_truths.c \
 	fabtests/unit/pverbs/persist/pmem_file.c \
 	fabtests/unit/pverbs/persist/pmem_file.h \
-	fabtests/unit/pverbs/persist/receiver.c \
-	fabtests/unit/pverbs/persist/receiver.h \
-	fabtests/unit/pverbs/persist/second.c \
-	fabtests/unit/pverbs/persist/second.h \
-	fabtests/unit/pverbs/persist/test_adapter.c \
-	fabtests/unit/pverbs/persist/test_arrival.c \
-	fabtests/unit/pverbs/persist/test_batch.c \
-	fabtests/unit/pverbs/persist/test_batch_native.c \
-	fabtests/unit/pverbs/persist/test_commit.c \
-	fabtests/unit/pverbs/persist/test_control.c \
-	fabtests/unit/pverbs/persist/test_declare.c \
-	fabtests/unit/pverbs/persist/test_desc.c \
-	fabtests/unit/pverbs/persist/test_dirty.c \
-	fabtests/unit/pverbs/persist/test_facts.c \
-	fabtests/unit/pverbs/persist/test_group.c \
-	fabtests/unit/pverbs/persist/test_hold.c \
-	fabtests/unit/pverbs/persist/test_lane.c \
-	fabtests/unit/pverbs/persist/test_lift.c \
-	fabtests/unit/pverbs/persist/test_mapping.c \
-	fabtests/unit/pverbs/persist/test_native.c \
-	fabtests/unit/pverbs/persist/test_plan.c \
-	fabtests/unit/pverbs/persist/test_plan_choice.c \
-	fabtests/unit/pverbs/persist/test_plan_truths.c \
-	fabtests/unit/pverbs/persist/test_pmem_mr.c \
-	fabtests/unit/pverbs/persist/test_query.c \
-	fabtests/unit/pverbs/persist/test_received.c \
-	fabtests/unit/pverbs/persist/test_region.c \
-	fabtests/unit/pverbs/persist/test_replay.c \
-	fabtests/unit/pverbs/persist/test_respond.c \
-	fabtests/unit/pverbs/persist/test_respond_turns.c \
-	fabtests/unit/pverbs/persist/test_ring.c \
-	fabtests/unit/pverbs/persist/test_sealed.c \
-	fabtests/unit/pverbs/persist/test_second.c \
-	fabtests/unit/pverbs/persist/test_sends.c \
-	fabtests/unit/pverbs/persist/test_ticket.c \
-	fabtests/unit/pverbs/persist/test_under_way.c \
-	fabtests/unit/pverbs/persist/test_tick.c \
-	fabtests/unit/pverbs/persist/test_usual.c \
-	fabtests/unit/pverbs/persist/test_window.c \
-	fabtests/unit/pverbs/persist/test_wire.c \
-	fabtests/unit/pverbs/persist/tree.c \
-	fabtests/unit/pverbs/persist/tree.h \
-	fabtests/unit/pverbs/test_atomic.c \
-	fabtests/unit/pverbs/test_cm_accept.c \
-	fabtests/unit/pverbs/test_cm_channel.c \
-	fabtests/unit/pverbs/test_cm_connect.c \
-	fabtests/unit/pverbs/test_cm_data.c \
-	fabtests/unit/pverbs/test_cm_opt.c \
-	fabtests/unit/pverbs/test_cm_request.c \
-	fabtests/unit/pverbs/test_cm_state.c \
-	fabtests/unit/pverbs/test_cntr.c \
-	fabtests/unit/pverbs/test_cntr_wait.c \
-	fabtests/unit/pverbs/test_conn_qp.c \
-	fabtests/unit/pverbs/test_cq.c \
-	fabtests/unit/pverbs/test_cq_drain.c \
-	fabtests/unit/pverbs/test_cq_drain_late.c \
-	fabtests/unit/pverbs/test_cq_hw.c \
-	fabtests/unit/pverbs/test_cq_read.c \
-	fabtests/unit/pverbs/test_cq_wait.c \
-	fabtests/unit/pverbs/test_deliver.c \
-	fabtests/unit/pverbs/test_device.c \
+	fabtests/unit/pverbs/persist/target/receiver.c \
+	fabtests/unit/pverbs/persist/target/receiver.h \
+	fabtests/unit/pverbs/persist/target/test_arrival.c \
+	fabtests/unit/pverbs/persist/target/test_message_ring.c \
+	fabtests/unit/pverbs/persist/target/test_received.c \
+	fabtests/unit/pverbs/persist/target/test_replay.c \
+	fabtests/unit/pverbs/persist/target/test_replay_format.c \
+	fabtests/unit/pverbs/persist/target/test_respond.c \
+	fabtests/unit/pverbs/persist/target/test_respond_turns.c \
+	fabtests/unit/pverbs/qp/test_path.c \
+	fabtests/unit/pverbs/qp/test_qp.c \
+	fabtests/unit/pverbs/qp/test_srx.c \
 	fabtests/unit/pverbs/test_domain.c \
-	fabtests/unit/pverbs/test_ep.c \
-	fabtests/unit/pverbs/test_ep_opt.c \
-	fabtests/unit/pverbs/test_ep_request.c \
 	fabtests/unit/pverbs/test_eq.c \
-	fabtests/unit/pverbs/test_errmap.c \
-	fabtests/unit/pverbs/test_fence.c \
 	fabtests/unit/pverbs/test_flags.c \
 	fabtests/unit/pverbs/test_info.c \
 	fabtests/unit/pverbs/test_info_addr.c \
 	fabtests/unit/pverbs/test_info_mr.c \
 	fabtests/unit/pverbs/test_init.c \
-	fabtests/unit/pverbs/test_keepalive.c \
 	fabtests/unit/pverbs/test_mr.c \
-	fabtests/unit/pverbs/test_msg.c \
-	fabtests/unit/pverbs/test_msg_recv.c \
-	fabtests/unit/pverbs/test_nic.c \
-	fabtests/unit/pverbs/test_path.c \
-	fabtests/unit/pverbs/test_pep.c \
-	fabtests/unit/pverbs/test_removal.c \
-	fabtests/unit/pverbs/test_request.c \
-	fabtests/unit/pverbs/test_rma.c \
-	fabtests/unit/pverbs/test_srx.c \
-	fabtests/unit/pverbs/test_stats.c \
 	fabtests/unit/pverbs/test_threads.c \
-	fabtests/unit/pverbs/test_tx.c \
-	fabtests/unit/pverbs/test_tx_more.c \
+	fabtests/unit/pverbs/tree.c \
+	fabtests/unit/pverbs/tree.h \
+	fabtests/unit/pverbs/wire/test_key.c \
+	fabtests/unit/pverbs/wire/test_message.c \
+	fabtests/unit/pverbs/wire/test_private_data.c \
 	fabtests/unit/pverbs/world.c \
 	fabtests/unit/pverbs/world.h \
 	fabtests/unit/pverbs/world_cm.c \
 	fabtests/unit/pverbs/world_cm.h \
-	fabtests/unit/pverbs/world_cntr.c \
-	fabtests/unit/pverbs/world_cntr.h
+	fabtests/unit/pverbs/xfer/test_atomic.c \
+	fabtests/unit/pverbs/xfer/test_deliver.c \
+	fabtests/unit/pverbs/xfer/test_fence.c \
+	fabtests/unit/pverbs/xfer/test_msg.c \
+	fabtests/unit/pverbs/xfer/test_msg_recv.c \
+	fabtests/unit/pverbs/xfer/test_rma.c \
+	fabtests/unit/pverbs/xfer/test_tx.c \
+	fabtests/unit/pverbs/xfer/test_tx_more.c
 nodist_EXTRA_fabtests_unit_unit_pverbs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)

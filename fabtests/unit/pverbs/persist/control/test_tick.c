@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How often time alone makes somebody look, and how long. */
+#include <poll.h>
+#include <sys/timerfd.h>
+#include "../durable.h"
+#include "persist/persist.h"
+
+static struct durable d;
+
+static void ask(uint32_t number, uint32_t bell)
+{
+	const struct pvb_wire_message message = {
+		.kind = PVB_WIRE_REQUEST,
+		.number = number,
+		.fence = number,
+		.bell = bell,
+	};
+
+	durable_message(&d, &message);
+}
+
+/* A tick passes, and somebody takes note of it. */
+static unsigned int tick(struct pvb_control *control)
+{
+	struct pollfd timer = {.fd = control->timer, .events = POLLIN};
+
+	CT_EXPECT_SOON(poll(&timer, 1, 0) == 1);
+	CT_EXPECT_EQ(pvb_control_arm(control), 0);
+	return atomic_load(&control->ticks);
+}
+
+CT_TEST(tick, it_goes_on_until_somebody_looks)
+{
+	struct pvb_control *control;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	control = d.lane->control;
+	pvb_tick(control);
+	CT_EXPECT_EQ(atomic_load(&control->ticks), 20);
+	/* A doorbell is looked at more often. */
+	ask(1, 1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
+	d.lane->area->bell = 1;
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(atomic_load(&control->waiting), 0);
+	pvb_tick(control);
+	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
+	CT_EXPECT_EQ(tick(control), 0);
+	durable_close(&d);
+}
+
+/* Each tick wakes whoever sleeps. */
+CT_TEST(tick, where_nothing_is_waited_for_nothing_ticks)
+{
+	struct itimerspec timer;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	pvb_tick(d.lane->control);
+	timerfd_gettime(d.lane->control->timer, &timer);
+	CT_EXPECT_NE(timer.it_interval.tv_nsec, 0);
+	CT_EXPECT_EQ(tick(d.lane->control), 0);
+	timerfd_gettime(d.lane->control->timer, &timer);
+	CT_EXPECT_EQ(timer.it_interval.tv_nsec, 0);
+	CT_EXPECT_EQ(timer.it_value.tv_nsec, 0);
+	durable_close(&d);
+}
+
+CT_TEST(tick, a_doorbell_that_does_not_ring_is_looked_at_less_and_less_often)
+{
+	static const struct {
+		unsigned int passed, ticks; /* ms */
+	} rows[] = {{0, 1}, {7, 1}, {1, 2}, {32, 10}, {60, 25}, {200, 50}, {500, 50}};
+	struct pvb_control *control;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	control = d.lane->control;
+	ask(1, 1);
+	expect_no_comp(d.w.cq);
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		ct_time_pass(rows[i].passed);
+		CT_EXPECT_EQ(tick(control), rows[i].ticks);
+	}
+	/* Completions that are held back have a deadline too. */
+	atomic_fetch_add(&control->holding, 1);
+	CT_EXPECT_EQ(tick(control), 20);
+	atomic_fetch_sub(&control->holding, 1);
+	durable_close(&d);
+}
+
+CT_TEST(tick, a_doorbell_that_rings_late_is_heard)
+{
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	ask(1, 1);
+	expect_no_comp(d.w.cq);
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	expect_no_comp(d.w.cq);
+	d.lane->area->bell = 1;
+	ct_time_pass(1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_EQ(d.control->sq.posted, 1);
+	durable_close(&d);
+}
+
+static void expect_given_up(void)
+{
+	struct pvb_control *control = d.lane->control;
+
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.lane->lost);
+	ct_time_pass(1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(d.lane->lost);
+	/* Its peer learns of it. */
+	CT_EXPECT_EQ(d.control->ibv.state, IBV_QPS_ERR);
+	CT_EXPECT_TRUE(strstr(ct_log_last(), "FI_PVERBS_COMMIT_TIMEOUT"));
+	CT_EXPECT_TRUE(strstr(ct_log_last(), WORLD_PEER));
+	CT_EXPECT_EQ(atomic_load(&control->waiting), 0);
+	CT_EXPECT_EQ(tick(control), 0);
+}
+
+CT_TEST(tick, a_doorbell_that_never_rings_costs_the_lane)
+{
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	ask(1, 1);
+	ask(2, 2);
+	expect_no_comp(d.w.cq);
+	expect_given_up();
+	/* Other operations go on. */
+	CT_EXPECT_EQ(plain_write(&d, 4, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(4), FI_RMA | FI_WRITE, 0, 0);
+	durable_close(&d);
+}
+
+/* Their places never become free: the peer posts no receives. */
+CT_TEST(tick, answers_that_are_never_received_cost_the_lane)
+{
+	const struct pvb_wire_message other = {.kind = PVB_WIRE_RING_ANSWER};
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	for (unsigned int i = 0; i < PVB_LANE_MESSAGES; i++)
+		CT_EXPECT_TRUE(pvb_lane_send(d.lane, &other));
+	ask(1, 0);
+	expect_no_comp(d.w.cq);
+	expect_given_up();
+	durable_close(&d);
+}
+
+/* A request whose turn comes late has its own time. */
+CT_TEST(tick, time_runs_from_when_a_request_is_the_oldest)
+{
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	ask(1, 1);
+	ask(2, 2);
+	expect_no_comp(d.w.cq);
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	d.lane->area->bell = 1;
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(d.control->sq.posted, 1);
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.lane->lost);
+	durable_close(&d);
+}
+
+/* What the thread looks for right away, it looks for once. */
+CT_TEST(tick, a_new_wait_is_looked_at_closely_once)
+{
+	struct pvb_control *control;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	control = d.lane->control;
+	ask(1, 1);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(atomic_load(&control->fresh));
+	CT_EXPECT_EQ(pvb_control_thread_start(control), 0);
+	CT_EXPECT_SOON(!atomic_load(&control->fresh));
+	durable_close(&d);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* FLUSH and ATOMIC WRITE among the work requests of an operation. */
+#include <errno.h>
+#include "../durable.h"
+#include "../../fake_ex.h"
+#include "persist/initiator/batch.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+static bool native_open(struct durable *d)
+{
+	if (!durable_open(d, NULL))
+		return false;
+	fake_ex_reset(d->conn->qp);
+	d->conn->qp_ex = &fake_ex.qp;
+	return true;
+}
+
+/* W FP, of data that is registered if it has a key, or AW FP; or FP alone. */
+static int post_native_of(struct durable *d, uintptr_t number, char kind, uint32_t lkey,
+			  uint64_t flags)
+{
+	uint64_t payload = 77;
+	struct ibv_sge sge = {(uintptr_t)&payload, sizeof(payload), lkey};
+	struct pvb_op op = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.comp_flags = WRITE,
+		.flags = flags,
+		.context = NUMBER(number),
+		.sge = &sge,
+		.num_sge = 1,
+		.len = sizeof(payload),
+		.addr = DURABLE_ADDR,
+	};
+	struct pvb_batch batch;
+	int ret = 0;
+
+	pvb_batch_init(&batch, ep_of(d->w.ep), &op);
+	if (kind == 'W')
+		ret = pvb_batch_data(&batch, &op, false);
+	else if (kind == 'A')
+		ret = pvb_batch_atomic_write(&batch, 1, DURABLE_ADDR, &payload);
+	pvb_batch_last(&batch, 0);
+	if (!ret)
+		ret = pvb_batch_flush(&batch, 1, DURABLE_ADDR, DURABLE_ADDR + 8);
+	return pvb_batch_finish(&batch, ret);
+}
+
+static int post_native(struct durable *d, uintptr_t number, char kind)
+{
+	return post_native_of(d, number, kind, 0, 0);
+}
+
+CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once)
+{
+	for (const char *kind = "WA"; *kind; kind++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(native_open(&d));
+		d.conn->inline_size = 0;
+		CT_EXPECT_EQ(post_native(&d, 1, *kind), 0);
+		CT_EXPECT_EQ(fake_ex.starts, 1);
+		CT_EXPECT_EQ(fake_ex.kinds[0], *kind);
+		CT_EXPECT_EQ(fake_ex.kinds[1], 'F');
+		CT_EXPECT_EQ(fake_ex.wr[0].swap, *kind == 'A' ? 77 : 0);
+		CT_EXPECT_EQ(fake_ex.wr[1].len, 8);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+		CT_EXPECT_FALSE(fake_ex.wr[0].flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_TRUE(fake_ex.wr[1].flags & IBV_SEND_SIGNALED);
+		CT_EXPECT_EQ(fake_ex.wr[1].addr, DURABLE_ADDR);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(batch_native, registered_data_does_not_go_inline)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(post_native_of(&d, 1, 'W', 5, 0), 0);
+	CT_EXPECT_EQ(fake_ex.count, 2);
+	CT_EXPECT_FALSE(fake_ex.wr[0].flags & IBV_SEND_INLINE);
+	CT_EXPECT_EQ(fake_ex.wr[0].sge[0].lkey, 5);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, inline_data_goes_ahead_by_the_interface_that_writes_it)
+{
+	static const struct {
+		uint32_t lkey;
+		uint64_t flags;
+	} kinds[] = {{0, 0}, {5, FI_INJECT}};
+
+	for (int i = 0; i < 2; i++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(post_native_of(&d, 1, 'W', kinds[i].lkey, kinds[i].flags),
+			     0);
+		CT_EXPECT_EQ(fake_ex.count, 1);
+		CT_EXPECT_EQ(fake_ex.kinds[0], 'F');
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+		CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_INLINE);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(batch_native, so_does_data_in_pieces)
+{
+	uint64_t payload[2] = {0};
+	struct ibv_sge sge[2] = {{(uintptr_t)&payload[0], 8, 0},
+				 {(uintptr_t)&payload[1], 8, 0}};
+	struct pvb_op op = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.comp_flags = WRITE,
+		.context = NUMBER(1),
+		.sge = sge,
+		.num_sge = 2,
+		.len = sizeof(payload),
+	};
+	struct pvb_batch batch;
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	d.conn->inline_size = 0;
+	pvb_batch_init(&batch, ep_of(d.w.ep), &op);
+	CT_EXPECT_EQ(pvb_batch_data(&batch, &op, false), 0);
+	pvb_batch_last(&batch, 0);
+	CT_EXPECT_EQ(pvb_batch_finish(&batch, pvb_batch_flush(&batch, 1, 0, 8)), 0);
+	CT_EXPECT_EQ(fake_ex.count, 1);
+	CT_EXPECT_EQ(fake_ex.kinds[0], 'F');
+	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 0)->num_sge, 2);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, a_flush_follows_what_was_held_back_before_it)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0x4000, 8, KEY_READS, FI_MORE | FI_COMPLETION),
+		     0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
+	CT_EXPECT_EQ(post_native(&d, 2, 'F'), 0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, what_the_device_refuses_never_began)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	d.conn->inline_size = 0;
+	fake_ex.refused = ENOMEM;
+	CT_EXPECT_EQ(post_native(&d, 1, 'W'), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	fake_ex.refused = 0;
+	CT_EXPECT_EQ(post_native(&d, 2, 'W'), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* fi_writemsg of registered data to a region that takes FLUSH and ATOMIC WRITE. */
+static ssize_t write_at(struct durable *d, uintptr_t number, uint64_t at, uint64_t flags)
+{
+	const struct pvb_desc desc = {.domain = PVB_DMP,
+				      .ddio = true,
+				      .persistent = true,
+				      .flush = true,
+				      .atomic_write = true};
+	static uint64_t payload = 77;
+	const struct iovec iov = {&payload, sizeof(payload)};
+	void *const lkey = (void *)(uintptr_t)5;
+	const struct fi_rma_iov range = {DURABLE_ADDR + at, 8,
+					 pvb_desc_key(0x4000, &desc)};
+	const struct fi_msg_rma msg = {.msg_iov = &iov,
+				       .desc = (void **)&lkey,
+				       .iov_count = 1,
+				       .rma_iov = &range,
+				       .rma_iov_count = 1,
+				       .context = NUMBER(number)};
+
+	ep_of(d->w.ep)->domain->native.flush_persistent = true;
+	ep_of(d->w.ep)->domain->native.atomic_write = true;
+	return fi_writemsg(d->w.ep, &msg, flags | FI_COMMIT_COMPLETE);
+}
+
+static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t flags)
+{
+	return write_at(d, number, 0, flags | FI_COMPLETION);
+}
+
+CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
+{
+	struct fake_ex_wr first[2];
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(durable_flushed(&d, i, 0), 0);
+		CT_EXPECT_EQ(fake_ex.starts, i);
+		CT_EXPECT_EQ(fake_ex.count, 2);
+		CT_EXPECT_EQ(strcmp(fake_ex.kinds, "WF"), 0);
+		if (i == 1)
+			memcpy(first, fake_ex.wr, sizeof(first));
+		for (int j = 0; j < 2; j++) {
+			CT_EXPECT_EQ(fake_ex.wr[j].flags, first[j].flags);
+			CT_EXPECT_EQ(fake_ex.wr[j].addr, first[j].addr);
+			CT_EXPECT_EQ(fake_ex.wr[j].rkey, first[j].rkey);
+			CT_EXPECT_EQ(fake_ex.wr[j].len, first[j].len);
+		}
+		CT_EXPECT_EQ(fake_ex.wr[0].sge[0].lkey, 5);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	}
+	/* Copied data has to go inline. */
+	CT_EXPECT_EQ(durable_flushed(&d, 3, FI_INJECT), 0);
+	CT_EXPECT_EQ(strcmp(fake_ex.kinds, "F"), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	fake_ex.refused = ENOMEM;
+	CT_EXPECT_EQ(durable_flushed(&d, 4, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+/* A write that nobody hears of, and a word behind it. */
+static ssize_t compound(struct durable *d, uintptr_t number, uint64_t flags)
+{
+	ssize_t ret;
+
+	ep_of(d->w.ep)->tx_selective = true;
+	ret = write_at(d, number, 0, flags);
+	return ret ? ret : write_at(d, number, 0x8000, FI_FENCE | FI_COMPLETION);
+}
+
+CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
+{
+	struct fake_ex_wr first[4];
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	/* The second takes the short way. */
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(compound(&d, i, FI_MORE), 0);
+		CT_EXPECT_EQ(d.conn->commit->usual.behind, PVB_BEFORE_FLUSH);
+		CT_EXPECT_EQ(fake_ex.starts, i);
+		CT_EXPECT_STREQ(fake_ex.kinds, "WFAF");
+		if (i == 1)
+			memcpy(first, fake_ex.wr, sizeof(first));
+		for (int j = 0; j < 4; j++) {
+			CT_NOTE("compound %zu, request %d", (size_t)i, j);
+			CT_EXPECT_EQ(fake_ex.wr[j].flags, first[j].flags);
+			CT_EXPECT_EQ(fake_ex.wr[j].addr, first[j].addr);
+			CT_EXPECT_EQ(fake_ex.wr[j].rkey, first[j].rkey);
+			CT_EXPECT_EQ(fake_ex.wr[j].len, first[j].len);
+			CT_EXPECT_EQ(fake_ex.wr[j].swap, first[j].swap);
+		}
+		CT_EXPECT_EQ(fake_ex.wr[1].addr, DURABLE_ADDR);
+		CT_EXPECT_EQ(fake_ex.wr[2].addr, DURABLE_ADDR + 0x8000);
+		CT_EXPECT_EQ(fake_ex.wr[2].swap, 77);
+		CT_EXPECT_EQ(fake_ex.wr[3].flags, IBV_SEND_SIGNALED);
+		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], i);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_FLUSH], i);
+		CT_EXPECT_EQ(d.conn->commit->kinds, PVB_BEFORE_FLUSH | PVB_BEFORE_ATOMIC);
+		CT_EXPECT_EQ(d.conn->commit->held_count, 1);
+		/* Later writes could pass the word. */
+		CT_EXPECT_EQ(write_at(&d, 9, 0x8000, FI_COMPLETION), -FI_EAGAIN);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	}
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, without_more_the_write_has_gone_ahead)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	for (uintptr_t i = 1; i <= 2; i++) {
+		CT_EXPECT_EQ(compound(&d, i, 0), 0);
+		CT_EXPECT_STREQ(fake_ex.kinds, "FAF");
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 4 * i);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+	}
+	durable_close(&d);
+}
+
+CT_TEST(batch_native, a_word_that_is_refused_is_tried_again_with_all_it_has_to_see_to)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(native_open(&d));
+	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	fake_ex.refused = ENOMEM;
+	CT_EXPECT_EQ(compound(&d, 2, FI_MORE), -FI_EAGAIN);
+	/* What FI_MORE held back was accepted, and went by itself. */
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 5);
+	CT_EXPECT_EQ(d.conn->chained, 0);
+	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	fake_ex.refused = 0;
+	CT_EXPECT_EQ(write_at(&d, 2, 0x8000, FI_FENCE | FI_COMPLETION), 0);
+	CT_EXPECT_STREQ(fake_ex.kinds, "FAF");
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+/* Whatever is not like the word before goes the long way, and in its order. */
+CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
+{
+	struct durable d;
+	struct pvb_ep *ep;
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+
+	CT_ASSERT_TRUE(native_open(&d));
+	ep = ep_of(d.w.ep);
+	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	op.key = d.conn->commit->usual.key;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	op.addr++;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.addr--;
+	op.len = 16;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.len = 8;
+	op.flags |= FI_MORE;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.flags &= ~(uint64_t)FI_MORE;
+	/* A read is under way, which the device has to wait for. */
+	d.conn->sq.ring.head++;
+	d.conn->reads_end = d.conn->sq.ring.head;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	d.conn->sq.ring.head--;
+	d.conn->reads_end = d.conn->sq.ring.head;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	/* Dirty is another region. */
+	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	durable_close(&d);
+}
+
+/* A FLUSH names one region. */
+CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
+{
+	static const uint32_t rkey[] = {0, 0x4100};
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+	const struct pvb_usual *usual;
+	struct durable d;
+	uint64_t key;
+
+	for (size_t i = 0; i < CRN_COUNT(rkey); i++) {
+		CT_NOTE("rkey 0x%x", rkey[i]);
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		usual = &d.conn->commit->usual;
+		op.key = usual->key;
+		/* Of the same kind. */
+		key = rkey[i] ? pvb_desc_key(rkey[i], &usual->desc) : op.key;
+		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, key, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
+			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		durable_close(&d);
+	}
+}
+
+/* The same while something is before it that a FLUSH does not make durable. */
+CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
+{
+	static const char *const before[] = {"nothing", "a message", "an injected one",
+					     "a durable write with data",
+					     "a write elsewhere"};
+	uint64_t value = 1;
+	struct ibv_sge sge = {(uintptr_t)&value, 8, 5};
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE,
+			    .flags = FI_FENCE | FI_COMMIT_COMPLETE,
+			    .addr = DURABLE_ADDR + 0x8000,
+			    .sge = &sge,
+			    .num_sge = 1,
+			    .len = 8};
+	struct durable d;
+
+	for (size_t i = 0; i < CRN_COUNT(before); i++) {
+		CT_NOTE("behind %s", before[i]);
+		CT_ASSERT_TRUE(native_open(&d));
+		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+		op.key = d.conn->commit->usual.key;
+		if (i == 1)
+			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
+		else if (i == 2)
+			CT_EXPECT_EQ(fi_inject(d.w.ep, "1", 1, 0), 0);
+		else if (i == 3)
+			CT_EXPECT_EQ(durable_write(&d, 2, 0x100, 8, op.key,
+						   FI_REMOTE_CQ_DATA),
+				     0);
+		else if (i == 4)
+			CT_EXPECT_EQ(plain_write(&d, 2, 0x100, 8, 0x7000, FI_COMPLETION),
+				     0);
+		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
+			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		durable_close(&d);
+	}
+}

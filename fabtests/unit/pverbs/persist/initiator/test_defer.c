@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Durable operations end with the target's answer, in their turn, and once. */
+#include <rdma/fi_atomic.h>
+#include "cq/cq.h"
+#include "ct_fid.h"
+#include "persist/initiator/defer.h"
+#include "persist/persist.h"
+#include "../target/receiver.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+/* Reads until nothing more comes: a read that finds nothing may have taken answers. */
+static unsigned int ends(struct durable *d, unsigned int *errors)
+{
+	unsigned int count = 0, more = 0, failed;
+
+	*errors = 0;
+	for (int i = 0; i < 3; i++) {
+		more = read_all_comps(d->w.cq, &failed);
+		count += more;
+		*errors += failed;
+	}
+	return count;
+}
+
+CT_TEST(hold, operations_end_in_the_order_of_posting)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_READS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, an_answer_before_the_completion_is_as_good)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_no_comp(d.w.cq);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, what_the_target_says_is_the_error_of_that_operation)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+CT_TEST(hold, silence_ends_the_operation_and_the_lane_and_nothing_else)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	ct_time_pass(DURABLE_TIMEOUT - 1);
+	expect_no_comp(d.w.cq);
+	ct_time_pass(1);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_ETIMEDOUT);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_cq_error(d.w.cq, NUMBER(3), WRITE, FI_ECONNABORTED);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(durable_write(&d, 5, 0, 8, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(5), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(6), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, an_answer_that_nobody_looked_for_in_time_is_in_time)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	durable_answer(&d, 0);
+	ct_time_pass(10 * DURABLE_TIMEOUT); /* stopped, or very busy */
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_FALSE(d.lane->lost);
+	durable_close(&d);
+}
+
+CT_TEST(hold, closing_ends_everything_once)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	fake_complete(d.w.qp, 2); /* the first, but not its answer */
+	expect_no_comp(d.w.cq);
+	world_close_ep(&d.w);
+	for (uintptr_t i = 1; i <= 3; i++)
+		expect_cq_error(d.w.cq, NUMBER(i), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, a_broken_connection_ends_each_operation_once_whichever_entry_fails)
+{
+	/* Entries: 2 of each durable write, 1 of the plain one. */
+	for (unsigned int good = 0; good < 5; good++) {
+		unsigned int errors, count;
+		struct durable d;
+
+		CT_NOTE("%u entries succeed", good);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+		CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
+		fake_complete(d.w.qp, good);
+		fake_send_error(d.w.qp, IBV_WC_REM_ACCESS_ERR);
+		durable_answer(&d, 0);
+		count = ends(&d, &errors);
+		CT_EXPECT_EQ(count, 3);
+		CT_EXPECT_EQ(errors, good < 2 ? 3 : good < 3 ? 2 : 1);
+		world_close_ep(&d.w);
+		CT_EXPECT_EQ(ends(&d, &errors), 0);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(hold, an_operation_half_posted_ends_once_although_the_queue_pair_breaks)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_POST_SEND, 2, EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
+	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EINVAL);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+static ssize_t durable_send(struct durable *d, uintptr_t number)
+{
+	struct iovec iov = {d, 8};
+	const struct fi_msg msg = {.msg_iov = &iov,
+				   .iov_count = 1,
+				   .context = NUMBER(number)};
+
+	return fi_sendmsg(d->w.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
+}
+
+/* A program that looks at nothing but its completion queue. */
+CT_TEST(hold, failed_operations_make_room_for_others)
+{
+	static const bool sends[] = {true, false};
+	unsigned int errors;
+	struct durable d;
+	ssize_t ret;
+
+	for (size_t i = 0; i < CRN_COUNT(sends); i++) {
+		uintptr_t count = 0;
+
+		CT_NOTE("sends: %d", sends[i]);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		do
+			ret = sends[i] ? durable_send(&d, count)
+				       : durable_write(&d, count, 64 * count, 8, KEY_ASKS,
+						       0);
+		while (!ret && ++count);
+		CT_EXPECT_EQ(ret, -FI_EAGAIN);
+		CT_EXPECT_EQ(count, PVB_LANE_CREDITS);
+		fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
+		CT_EXPECT_EQ(ends(&d, &errors), count);
+		CT_EXPECT_EQ(errors, count);
+		CT_EXPECT_EQ(sends[i] ? durable_send(&d, count)
+				      : durable_write(&d, count, 0, 8, KEY_ASKS, 0),
+			     0);
+		durable_close(&d);
+	}
+}
+
+/* The same, when the peer ends the connection instead of answering. */
+CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&d, 1), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	fake_event(d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	expect_no_comp(d.w.cq); /* it finds the event */
+	expect_cq_error(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_ECANCELED);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_send(&d, 2), -FI_ESHUTDOWN);
+	expect_event(d.w.eq, FI_SHUTDOWN, &d.w.ep->fid, NULL, 0);
+	expect_no_event(d.w.eq);
+	durable_close(&d);
+}
+
+/* Nor without a completion queue that anybody reads. */
+CT_TEST(hold, the_end_of_the_connection_is_noticed_by_a_counter)
+{
+	struct fid_cntr *cntr = NULL;
+
+	CT_ASSERT_TRUE(receiver_open_counted(8, FI_SEND, &cntr));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&receiver.d, 1), 0);
+	durable_complete(&receiver.d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
+	fake_event(receiver.d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 0); /* it finds the event */
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	world_close_ep(&receiver.d.w);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	receiver_close();
+}
+
+/* Whoever reads the event queue meanwhile does the same. */
+CT_TEST(hold, looking_for_events_waits_for_nobody)
+{
+	struct durable d;
+	struct pvb_eq *eq;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	eq = pvb_eq_of(crn_eq_of(d.w.eq));
+	ct_time_stop();
+	CT_EXPECT_EQ(durable_send(&d, 1), 0);
+	durable_complete(&d);
+	ct_time_pass(PVB_HOLD_LOOK_MS);
+	pthread_mutex_lock(&eq->cm_lock);
+	expect_no_comp(d.w.cq);
+	pthread_mutex_unlock(&eq->cm_lock);
+	CT_EXPECT_EQ(atomic_load(&eq->looking), 0);
+	durable_close(&d);
+}
+
+/* Else the message behind it is taken for the durable one, and the answer to that for
+ * nobody's. */
+CT_TEST(hold, an_entry_whose_message_was_refused_is_not_another_messages)
+{
+	struct pvb_wire_entry entry;
+	const struct fake_wr *wr;
+	struct durable d;
+
+	for (int kind = 0; kind < 3; kind++) {
+		CT_NOTE("kind %d", kind);
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		fake_fail(FAKE_POST_SEND, 2, EINVAL);
+		CT_EXPECT_EQ(durable_send(&d, 1), 0);
+		expect_cq_error(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_EINVAL);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 1);
+		if (kind == 0)
+			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
+		else if (kind == 1)
+			CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_ARRIVED,
+						   FI_REMOTE_CQ_DATA),
+				     0);
+		else
+			CT_EXPECT_EQ(durable_send(&d, 2), 0);
+		/* In its place, ahead of the message. */
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
+		wr = fake_wr(&d.w.qp->sq, 1);
+		CT_EXPECT_EQ(wr->opcode, IBV_WR_RDMA_WRITE);
+		CT_EXPECT_EQ(wr->remote_addr, fake_wr(&d.w.qp->sq, 0)->remote_addr);
+		pvb_wire_parse_entry(&entry, (const void *)(uintptr_t)wr->sge[0].addr);
+		CT_EXPECT_EQ(entry.number, 1);
+		CT_EXPECT_EQ(entry.message, kind == 2);
+		/* And no longer. */
+		CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(3)), 0);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 4);
+		durable_close(&d);
+	}
+}
+
+CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED); /* what 1 wrote */
+	durable_answer(&d, 0);		     /* 2 alone is */
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+CT_TEST(hold, a_fence_that_writes_nothing_fails_with_what_it_is_about)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	durable_complete(&d);
+	durable_answer(&d, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	CT_EXPECT_EQ(ends(&d, &errors), 0);
+	durable_close(&d);
+}
+
+/* Also when nothing is held back any more as it completes. */
+CT_TEST(hold, a_fence_that_completes_behind_a_refusal_fails)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_TRUE(fake_complete(d.w.qp, d.w.qp->sq.posted - 1));
+	fake_complete_all(d.control);
+	durable_answer(&d, FI_EKEYREJECTED);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(d.w.cq);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_FALSE(d.conn->hold.active);
+	fake_complete_all(d.w.qp);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
+	expect_no_comp(d.w.cq);
+	durable_close(&d);
+}
+
+/* The deadline of an answer wakes who sleeps. */
+CT_TEST(hold, while_an_answer_is_missing_it_ticks)
+{
+	const struct world_opts opts = {.tx_size = 64, .wait_obj = FI_WAIT_FD};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_TRUE(d.conn->hold.active);
+	CT_EXPECT_NE(atomic_load(&d.lane->control->ticks), 0);
+	CT_EXPECT_SOON(ct_readable(&d.w.cq->fid));
+	durable_close(&d);
+}
+
+/* What is not read fills what there is room for; the rest waits. */
+CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
+{
+	const struct world_opts opts = {.tx_size = 64, .rx_size = 128};
+	unsigned int received = 0, written = 0;
+	struct fi_cq_data_entry entry;
+	struct durable d;
+	ssize_t ret;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	for (uintptr_t i = 0; i < PVB_LANE_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, i * 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	do {
+		ret = recv_number(d.w.ep, 100);
+		if (!ret) {
+			fake_receive(d.w.qp, IBV_WC_RECV, 0, NULL);
+			received++;
+		}
+		CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
+	} while (!ret);
+	for (unsigned int i = 0; i < PVB_LANE_CREDITS; i++)
+		durable_answer(&d, 0);
+	pvb_control_progress(d.lane->control);
+	CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
+	while (fi_cq_read(d.w.cq, &entry, 1) == 1) {
+		if (entry.op_context == NUMBER(100))
+			received--;
+		else
+			CT_EXPECT_EQ(entry.op_context, NUMBER(written++));
+	}
+	CT_EXPECT_EQ(received, 0);
+	CT_EXPECT_EQ(written, PVB_LANE_CREDITS);
+	durable_close(&d);
+}
+
+CT_TEST(hold, counters_count_at_durability)
+{
+	const struct world_opts opts = {
+		.tx_size = 64,
+		.caps = FI_MSG | FI_RMA | FI_ATOMIC | FI_RMA_PMEM,
+		.tx_op_flags = FI_COMMIT_COMPLETE,
+	};
+	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
+	const uint64_t one = 1;
+	struct fid_cntr *cntr = NULL;
+	struct pvb_cntr *wr;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &opts));
+	CT_EXPECT_EQ(fi_cntr_open(d.w.domain, &attr, &cntr, NULL), 0);
+	/* As fi_ep_bind before fi_enable. */
+	wr = crn_container_of(cntr, struct pvb_cntr, cntr.fid);
+	atomic_fetch_add(&wr->refs, 1);
+	d.conn->sq.cntr[PVB_COUNT_WRITE] = wr;
+	d.conn->sq.counted = true;
+	CT_EXPECT_EQ(pvb_cntr_attach(&d.conn->sq), 0);
+	CT_EXPECT_EQ(fi_inject_write(d.w.ep, "1", 1, 0, DURABLE_ADDR, KEY_ASKS), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	durable_complete(&d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
+	durable_answer(&d, 0);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	durable_answer(&d, FI_EIO);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
+	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EIO);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(fi_inject_atomic(d.w.ep, &one, 1, 0, DURABLE_ADDR, KEY_ASKS,
+				      FI_UINT64, FI_SUM),
+		     0);
+	durable_complete(&d);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 1);
+	durable_answer(&d, 0);
+	CT_EXPECT_EQ(fi_cntr_read(cntr), 2);
+	expect_no_comp(d.w.cq);
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
+	durable_close(&d);
+}
+
+/* What has no need of the target's processor costs what it costs without a lane. */
+CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
+	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
+	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_FALSE(d.conn->hold.active);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	CT_EXPECT_EQ(atomic_load(&d.lane->control->ticks), 0);
+	durable_close(&d);
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_TRUE(d.conn->sq.special);
+	durable_close(&d);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The short way of a durable write like the one before. */
+#include <errno.h>
+#include "../durable.h"
+#include "persist/initiator/internal.h"
+#include "xfer/op.h"
+
+#define WRITE (FI_RMA | FI_WRITE)
+
+static bool fits(struct durable *d, uint64_t key, uint64_t flags)
+{
+	const struct pvb_op op = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = flags,
+		.addr = DURABLE_ADDR,
+		.key = key,
+		.len = 64,
+	};
+
+	return pvb_usual_way(ep_of(d->w.ep), &op) == PVB_USUAL_WRITE;
+}
+
+/* A first one, all of it over. */
+static bool after_one(struct durable *d, uint64_t key)
+{
+	if (!durable_open(d, NULL))
+		return false;
+	CT_EXPECT_FALSE(fits(d, key, 0));
+	CT_EXPECT_EQ(durable_write(d, 1, 0, 64, key, 0), 0);
+	fake_complete_all(d->w.qp);
+	expect_comp(d->w.cq, NUMBER(1), WRITE, 0, 0);
+	return true;
+}
+
+CT_TEST(usual, the_second_write_posts_what_the_first_did)
+{
+	const uint64_t keys[] = {KEY_ARRIVED, KEY_VISIBLE, KEY_READS};
+	const struct fake_wr *first, *second;
+	unsigned int i, j, each;
+	struct durable d;
+
+	for (i = 0; i < 3; i++) {
+		CT_ASSERT_TRUE(after_one(&d, keys[i]));
+		CT_EXPECT_TRUE(fits(&d, keys[i], 0));
+		each = d.w.qp->sq.posted;
+		CT_EXPECT_EQ(each, i ? 2 : 1);
+		CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, keys[i], 0), 0);
+		CT_ASSERT_EQ(d.w.qp->sq.posted, 2 * each);
+		CT_EXPECT_EQ(d.w.qp->sq.calls, 2);
+		for (j = 0; j < each; j++) {
+			first = fake_wr(&d.w.qp->sq, j);
+			second = fake_wr(&d.w.qp->sq, each + j);
+			CT_EXPECT_EQ(second->opcode, first->opcode);
+			CT_EXPECT_EQ(second->flags, first->flags);
+			CT_EXPECT_EQ(second->remote_addr, first->remote_addr);
+			CT_EXPECT_EQ(second->rkey, first->rkey);
+		}
+		fake_complete_all(d.w.qp);
+		expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+		expect_no_comp(d.w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(
+			d.conn->commit->counts[i ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED],
+			2);
+		durable_close(&d);
+	}
+}
+
+/* The fenced one behind it has to know of it. */
+CT_TEST(usual, it_leaves_behind_what_the_first_did)
+{
+	const struct pvb_op next = {.opcode = IBV_WR_RDMA_WRITE,
+				    .flags = FI_COMMIT_COMPLETE | FI_FENCE,
+				    .key = KEY_READS,
+				    .len = 8};
+	struct durable d;
+	unsigned int kinds;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_READS, 0), 0);
+	kinds = pvb_commit_before(d.conn, d.conn->commit->facts);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
+	/* Which forgets what is over. */
+	CT_EXPECT_FALSE(pvb_commit_overtakes(ep_of(d.w.ep), &next));
+	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), kinds);
+	CT_EXPECT_EQ(kinds, PVB_BEFORE_READ);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(usual, whatever_is_unlike_the_first_goes_the_long_way)
+{
+	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE, .key = KEY_READS, .len = 64};
+	struct pvb_ep *ep;
+	struct durable d;
+
+	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	ep = ep_of(d.w.ep);
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WRITE);
+	CT_EXPECT_FALSE(fits(&d, KEY_VISIBLE, 0));
+	CT_EXPECT_FALSE(fits(&d, KEY_READS ^ 1ull << 60, 0));
+	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_FENCE));
+	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_MORE));
+	op.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.opcode = IBV_WR_RDMA_WRITE;
+	op.len = 0;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.len = 64;
+	op.quiet = true;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
+	op.flags = FI_FENCE;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	op.flags = 0;
+	/* Somebody is told: the counter. */
+	d.conn->sq.counted = true;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	d.conn->sq.counted = false;
+	op.quiet = false;
+	op.inject = true;
+	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
+	durable_close(&d);
+}
+
+CT_TEST(usual, so_does_one_behind_something_it_has_to_look_at)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	/* Written, and not durable. */
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x4000, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
+	durable_close(&d);
+
+	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	atomic_store(&d.conn->hold.failed, true);
+	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
+	durable_close(&d);
+
+	/* To memory of another kind, under way. */
+	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
+	durable_close(&d);
+}
+
+CT_TEST(usual, a_plan_with_the_targets_processor_is_not_learnt)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(d.conn->commit->usual.key, 0);
+	durable_close(&d);
+}
+
+CT_TEST(usual, without_room_it_waits)
+{
+	struct durable d;
+	uintptr_t number;
+	ssize_t ret = 0;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	for (number = 1; !ret && number < 1000; number++)
+		ret = durable_write(&d, number, 0, 64, KEY_READS, 0);
+	CT_EXPECT_EQ(ret, -FI_EAGAIN);
+	fake_complete_all(d.w.qp);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(durable_write(&d, number, 0, 64, KEY_READS, 0), 0);
+	durable_close(&d);
+}
+
+CT_TEST(usual, what_the_device_refuses_never_began)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_READ], 1);
+	durable_close(&d);
+}
+
+/* The key of no region is none that was learnt. */
+CT_TEST(usual, key_zero_is_refused_as_ever)
+{
+	for (int quiet = 0; quiet < 2; quiet++) {
+		struct durable d;
+
+		CT_ASSERT_TRUE(durable_open(&d, NULL));
+		ep_of(d.w.ep)->tx_selective = quiet;
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, 0, FI_COMMIT_COMPLETE),
+			     -FI_EOPNOTSUPP);
+		CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
+		durable_close(&d);
+	}
+}
+
+/* As if 1.5 thousand million operations had been posted, and ended. */
+static void go_on(struct durable *d)
+{
+	d->conn->sq.ring.head += 0x60000000;
+	atomic_fetch_add(&d->conn->sq.ring.tail, 0x60000000);
+}
+
+CT_TEST(usual, positions_go_round_while_nobody_hears)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	ep_of(d.w.ep)->tx_selective = true;
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_COMMIT_COMPLETE), 0);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	/* To memory of another kind, once the flush of this one has ended. */
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	durable_complete(&d);
+	expect_no_comp(d.w.cq);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE,
+					 FI_COMMIT_COMPLETE),
+			     0);
+		durable_complete(&d);
+		expect_no_comp(d.w.cq);
+		go_on(&d);
+	}
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
+	durable_close(&d);
+}
