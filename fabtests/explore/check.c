@@ -2,7 +2,7 @@
 /* What recovery must find. */
 #include <string.h>
 #include <rdma/fabric.h>
-#include "model.h"
+#include "model/model.h"
 #include "world.h"
 
 /* Persistent memory when so many calls are done, one after the other. */

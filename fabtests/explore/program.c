@@ -2,7 +2,7 @@
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
 #include <string.h>
-#include "engine.h"
+#include "engine/engine.h"
 #include "heap.h"
 #include "objects.h"
 #include "svb.h"

@@ -4,7 +4,7 @@
 #define SEARCH_H
 
 #include "explore.h"
-#include "model.h"
+#include "model/model.h"
 #include "states.h"
 
 #define CHOICES 256u

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include "explore.h"
 #include "heap.h"
-#include "model.h"
+#include "model/model.h"
 #include "states.h"
 #include "world.h"
 

@@ -12,7 +12,7 @@
 #include <arpa/inet.h>
 #include <rdma/providers/fi_prov.h>
 #include "heap.h"
-#include "medium.h"
+#include "model/medium.h"
 #include "persist/control/control.h"
 #include "persist/facts/facts.h"
 #include "plans.h"
@@ -20,8 +20,9 @@
 #include "world.h"
 
 #define ADDRESS "10.77.0.1"
-#define DEPTH 72 /* room for a group of writes with FI_MORE: persist/initiator/group.c \
-		  */
+#define DEPTH                                                                    \
+	72 /* room for a group of writes with FI_MORE: persist/initiator/group.c \
+	    */
 #define DEPTH_SHORT 8
 #define PATIENCE 100000 /* looks at the event queue */
 

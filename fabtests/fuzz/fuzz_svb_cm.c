@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages of simverbs' connection manager: what is accepted packs to the same bytes. */
 #include <string.h>
-#include "cm_wire.h"
+#include "cm/wire.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -37,8 +37,8 @@ fabtests_fuzz_fuzz_sealed_SOURCES = fabtests/fuzz/fuzz_sealed.c $(fuzz_main)
 fabtests_fuzz_fuzz_sealed_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_sealed_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
-fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm_wire.c \
-	util/simverbs/cm_wire.h $(fuzz_main)
+fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm/wire.c \
+	util/simverbs/cm/wire.h $(fuzz_main)
 fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
 
 fabtests_fuzz_fuzz_svb_seg_SOURCES = fabtests/fuzz/fuzz_svb_seg.c $(fuzz_main)

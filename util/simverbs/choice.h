@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who makes the choices of a machine model (machine.h), and the list of those made: with
- * the same seed, or from a list, a run makes the same ones again.
+ * Who makes the choices of a machine model (machine/machine.h), and the list of those
+ *made: with the same seed, or from a list, a run makes the same ones again.
  *
  * A list is text, its items separated by commas, "*N" repeating one:
  *

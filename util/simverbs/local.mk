@@ -4,81 +4,81 @@
 # The verbs side, also linked into its unit tests.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-verbs.la
 util_simverbs_libsimverbs_verbs_la_SOURCES = \
-	util/simverbs/ah.c \
-	util/simverbs/async.c \
-	util/simverbs/atomic.c \
-	util/simverbs/bell.c \
-	util/simverbs/bell.h \
-	util/simverbs/channel.c \
-	util/simverbs/compat56.h \
 	util/simverbs/choice.c \
 	util/simverbs/choice.h \
-	util/simverbs/cq.c \
-	util/simverbs/cq_ex.c \
-	util/simverbs/cq_push.c \
-	util/simverbs/device.c \
-	util/simverbs/device_attr.c \
-	util/simverbs/engine.c \
-	util/simverbs/engine.h \
-	util/simverbs/engine_rc.c \
-	util/simverbs/engine_recv.c \
-	util/simverbs/engine_ud.c \
-	util/simverbs/iwarp.c \
-	util/simverbs/keys.c \
-	util/simverbs/lock.c \
-	util/simverbs/lock.h \
-	util/simverbs/machine.c \
-	util/simverbs/machine.h \
-	util/simverbs/machine_choice.c \
-	util/simverbs/machine_maybe.c \
-	util/simverbs/machine_memory.c \
-	util/simverbs/machine_parts.h \
-	util/simverbs/machine_save.c \
-	util/simverbs/machine_unseen.c \
-	util/simverbs/marshall.c \
-	util/simverbs/mcast.c \
-	util/simverbs/medium.c \
-	util/simverbs/medium.h \
-	util/simverbs/medium_range.c \
-	util/simverbs/memory.c \
-	util/simverbs/memory.h \
-	util/simverbs/model.c \
-	util/simverbs/model.h \
-	util/simverbs/model_hand.c \
-	util/simverbs/model_hand.h \
-	util/simverbs/model_save.c \
-	util/simverbs/model_turn.c \
-	util/simverbs/mr.c \
-	util/simverbs/mw.c \
-	util/simverbs/nosys.c \
-	util/simverbs/pd.c \
-	util/simverbs/process.c \
-	util/simverbs/qp.c \
-	util/simverbs/qp_modify.c \
-	util/simverbs/qp_state.c \
-	util/simverbs/registry.c \
-	util/simverbs/registry.h \
-	util/simverbs/relay.c \
-	util/simverbs/relay.h \
-	util/simverbs/removal.c \
-	util/simverbs/removal.h \
-	util/simverbs/sane.c \
-	util/simverbs/segment.c \
-	util/simverbs/segment.h \
-	util/simverbs/service.c \
-	util/simverbs/service.h \
+	util/simverbs/compat56.h \
+	util/simverbs/engine/atomic.c \
+	util/simverbs/engine/engine.c \
+	util/simverbs/engine/engine.h \
+	util/simverbs/engine/iwarp.c \
+	util/simverbs/engine/memory.c \
+	util/simverbs/engine/memory.h \
+	util/simverbs/engine/rc.c \
+	util/simverbs/engine/recv.c \
+	util/simverbs/engine/relay.c \
+	util/simverbs/engine/relay.h \
+	util/simverbs/engine/service.c \
+	util/simverbs/engine/service.h \
+	util/simverbs/engine/ud.c \
+	util/simverbs/machine/choice.c \
+	util/simverbs/machine/machine.c \
+	util/simverbs/machine/machine.h \
+	util/simverbs/machine/maybe.c \
+	util/simverbs/machine/memory.c \
+	util/simverbs/machine/parts.h \
+	util/simverbs/machine/save.c \
+	util/simverbs/machine/unseen.c \
+	util/simverbs/model/hand.c \
+	util/simverbs/model/hand.h \
+	util/simverbs/model/medium.c \
+	util/simverbs/model/medium.h \
+	util/simverbs/model/medium_range.c \
+	util/simverbs/model/model.c \
+	util/simverbs/model/model.h \
+	util/simverbs/model/save.c \
+	util/simverbs/model/turn.c \
 	util/simverbs/settings.c \
 	util/simverbs/settings.h \
-	util/simverbs/srq.c \
+	util/simverbs/shared/bell.c \
+	util/simverbs/shared/bell.h \
+	util/simverbs/shared/lock.c \
+	util/simverbs/shared/lock.h \
+	util/simverbs/shared/process.c \
+	util/simverbs/shared/registry.c \
+	util/simverbs/shared/registry.h \
+	util/simverbs/shared/segment.c \
+	util/simverbs/shared/segment.h \
 	util/simverbs/step.c \
 	util/simverbs/step.h \
 	util/simverbs/svb.h \
-	util/simverbs/text.c \
 	util/simverbs/tsan.h \
-	util/simverbs/vg.h \
-	util/simverbs/wr.h \
-	util/simverbs/wr_ex.c \
-	util/simverbs/wr_post.c
+	util/simverbs/verbs/ah.c \
+	util/simverbs/verbs/async.c \
+	util/simverbs/verbs/channel.c \
+	util/simverbs/verbs/cq.c \
+	util/simverbs/verbs/cq_ex.c \
+	util/simverbs/verbs/cq_push.c \
+	util/simverbs/verbs/device.c \
+	util/simverbs/verbs/device_attr.c \
+	util/simverbs/verbs/keys.c \
+	util/simverbs/verbs/marshall.c \
+	util/simverbs/verbs/mcast.c \
+	util/simverbs/verbs/mr.c \
+	util/simverbs/verbs/mw.c \
+	util/simverbs/verbs/nosys.c \
+	util/simverbs/verbs/pd.c \
+	util/simverbs/verbs/qp.c \
+	util/simverbs/verbs/qp_modify.c \
+	util/simverbs/verbs/qp_state.c \
+	util/simverbs/verbs/removal.c \
+	util/simverbs/verbs/removal.h \
+	util/simverbs/verbs/sane.c \
+	util/simverbs/verbs/srq.c \
+	util/simverbs/verbs/text.c \
+	util/simverbs/verbs/wr.h \
+	util/simverbs/verbs/wr_ex.c \
+	util/simverbs/verbs/wr_post.c \
+	util/simverbs/vg.h
 util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
 	$(VERBS_CFLAGS) $(INIH_CFLAGS)
 util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
@@ -86,36 +86,36 @@ util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
 # librdmacm.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-cm.la
 util_simverbs_libsimverbs_cm_la_SOURCES = \
-	util/simverbs/cm.h \
-	util/simverbs/cm_bind.c \
-	util/simverbs/cm_box.c \
-	util/simverbs/cm_channel.c \
-	util/simverbs/cm_connect.c \
-	util/simverbs/cm_device.c \
-	util/simverbs/cm_dispatch.c \
-	util/simverbs/cm_end.c \
-	util/simverbs/cm_ep.c \
-	util/simverbs/cm_id.c \
-	util/simverbs/cm_info.c \
-	util/simverbs/cm_listen.c \
-	util/simverbs/cm_mcast.c \
-	util/simverbs/cm_nosys.c \
-	util/simverbs/cm_ports.c \
-	util/simverbs/cm_qp.c \
-	util/simverbs/cm_removal.c \
-	util/simverbs/cm_sockaddr.c \
-	util/simverbs/cm_ud.c \
-	util/simverbs/cm_wire.c \
-	util/simverbs/cm_wire.h
+	util/simverbs/cm/bind.c \
+	util/simverbs/cm/box.c \
+	util/simverbs/cm/channel.c \
+	util/simverbs/cm/cm.h \
+	util/simverbs/cm/connect.c \
+	util/simverbs/cm/device.c \
+	util/simverbs/cm/dispatch.c \
+	util/simverbs/cm/end.c \
+	util/simverbs/cm/ep.c \
+	util/simverbs/cm/id.c \
+	util/simverbs/cm/info.c \
+	util/simverbs/cm/listen.c \
+	util/simverbs/cm/mcast.c \
+	util/simverbs/cm/nosys.c \
+	util/simverbs/cm/ports.c \
+	util/simverbs/cm/qp.c \
+	util/simverbs/cm/removal.c \
+	util/simverbs/cm/sockaddr.c \
+	util/simverbs/cm/ud.c \
+	util/simverbs/cm/wire.c \
+	util/simverbs/cm/wire.h
 util_simverbs_libsimverbs_cm_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
 
 # Everything, with what stands in for calls of the C library: also linked into what runs providers in its own process.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
 util_simverbs_libsimverbs_all_la_SOURCES = \
-	util/simverbs/medium_calls.c \
-	util/simverbs/sysfs.c \
-	util/simverbs/sysfs.h \
-	util/simverbs/sysfs_files.c
+	util/simverbs/model/medium_calls.c \
+	util/simverbs/sysfs/files.c \
+	util/simverbs/sysfs/sysfs.c \
+	util/simverbs/sysfs/sysfs.h
 util_simverbs_libsimverbs_all_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
 util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la \
 	util/simverbs/libsimverbs-cm.la

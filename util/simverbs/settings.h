@@ -24,8 +24,8 @@
 enum svb_link { SVB_LINK_IB, SVB_LINK_ROCE, SVB_LINK_IWARP };
 enum svb_copy { SVB_COPY_AUTO, SVB_COPY_DIRECT, SVB_COPY_THREAD };
 enum svb_domain { SVB_DOMAIN_DMP, SVB_DOMAIN_MHP, SVB_DOMAIN_WSP };
-/* Who makes the choices of the machine model (machine.h): nobody, there is none; chance;
- * who calls model.h. */
+/* Who makes the choices of the machine model (machine/machine.h): nobody, there is none;
+ * chance; who calls model/model.h. */
 enum svb_drain { SVB_DRAIN_AT_ONCE, SVB_DRAIN_RANDOM, SVB_DRAIN_EXPLORE };
 
 /* An address that a port answers to. */
@@ -56,8 +56,8 @@ struct svb_device_settings {
 	char address[512]; /* as configured, for port 1; "" : see svb_settings_load */
 };
 
-/* Whether a device can be taken away (removal.h), and whether it then still completes
- * what is posted. */
+/* Whether a device can be taken away (verbs/removal.h), and whether it then still
+ * completes what is posted. */
 enum svb_removal { SVB_REMOVAL_OFF, SVB_REMOVAL_FLUSH, SVB_REMOVAL_SILENT };
 
 struct svb_settings {

@@ -8,11 +8,11 @@
 
 #include <pthread.h>
 #include <cairn/list.h>
-#include "bell.h"
+#include "shared/bell.h"
 #include "compat56.h"
-#include "engine.h"
-#include "registry.h"
-#include "segment.h"
+#include "engine/engine.h"
+#include "shared/registry.h"
+#include "shared/segment.h"
 #include "settings.h"
 
 #define SVB_API __attribute__((visibility("default")))
@@ -23,7 +23,7 @@
 struct svb_peer {
 	struct svb_seg *seg;
 	uint32_t generation; /* whose segment that is */
-	bool relayed;	     /* its memory is out of reach: relay.h */
+	bool relayed;	     /* its memory is out of reach: engine/relay.h */
 	/* Of the segment, what valgrind was last told is in use. */
 	uint32_t shown[SVB_TABLES];
 	uint64_t shown_heap;
@@ -38,7 +38,7 @@ struct svb_self {
 	bool joined;
 	/* Something is set that the fast path does not do: latency, loss, model. */
 	bool slow;
-	bool iwarp;    /* the link layer is: iwarp.c */
+	bool iwarp;    /* the link layer is: engine/iwarp.c */
 	bool valgrind; /* runs under it: vg.h */
 	bool model;    /* a machine is modelled: ours, or a peer's */
 	int dir_fd;
@@ -189,7 +189,7 @@ static inline struct svb_srq *svb_srq(struct ibv_srq *srq)
 /* Room for entries of a ring of stride bytes each; counts are powers of two. */
 uint32_t svb_ring_count(uint32_t entries);
 
-/* cq.c: adds a completion, with the event that an armed queue owes. */
+/* verbs/cq.c: adds a completion, with the event that an armed queue owes. */
 void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe *cqe,
 		 bool solicited);
 
@@ -263,16 +263,17 @@ bool svb_engine_source(struct svb_op *op, struct svb_span *span);
 int svb_engine_moved(struct svb_op *op, int err);
 
 /*
- * iwarp.c. begin and end stand around a run of a send queue: begin is false in a process
- * that is not the requester's. execute: a request of the queue. no_buffer: no receive is
- * posted. close: the queue pair is reset or destroyed, what is under way arrives before.
+ * engine/iwarp.c. begin and end stand around a run of a send queue: begin is false in a
+ * process that is not the requester's. execute: a request of the queue. no_buffer: no
+ * receive is posted. close: the queue pair is reset or destroyed, what is under way
+ * arrives before.
  */
 bool svb_iwarp_begin(struct svb_seg *seg, struct svb_qp_sh *qp);
 void svb_iwarp_end(struct svb_seg *seg, struct svb_qp_sh *qp);
 int svb_iwarp_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
 int svb_iwarp_no_buffer(struct svb_op *op);
 void svb_iwarp_close(struct svb_qp *qp);
-/* For model.c, which runs queues in the engine's place: the steps of it. */
+/* For model/model.c, which runs queues in the engine's place: the steps of it. */
 int svb_engine_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe);
 void svb_engine_complete(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe,
 			 int status);
@@ -286,8 +287,8 @@ void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode);
 int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from);
 
 /*
- * sane.c: may what the segment of another process says of a queue pair be followed? As
- * one that receives, one that sends, and the next request of the latter.
+ * verbs/sane.c: may what the segment of another process says of a queue pair be followed?
+ * As one that receives, one that sends, and the next request of the latter.
  */
 bool svb_sane_receiver(struct svb_seg *seg, const struct svb_qp_sh *qp);
 bool svb_sane_sender(struct svb_seg *seg, const struct svb_qp_sh *qp);
@@ -313,28 +314,30 @@ void svb_recv_report(struct svb_seg *seg, struct svb_qp_sh *qp, const struct ibv
 void svb_recv_established(struct svb_qp_sh *qp);
 
 /*
- * channel.c, async.c: an object is not destroyed before every event that was read of it
- * is acknowledged (ibv_ack_cq_events(3)). lock, cond: of the object.
+ * verbs/channel.c, verbs/async.c: an object is not destroyed before every event that was
+ * read of it is acknowledged (ibv_ack_cq_events(3)). lock, cond: of the object.
  */
 void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t *acked,
 		    const uint32_t *given);
 
-/* async.c: notes an event (enum ibv_event_type) in *events and rings the context's bell.
+/* verbs/async.c: notes an event (enum ibv_event_type) in *events and rings the context's
+ * bell.
  */
 void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type);
 /* The same for a port of a context of this process. */
 void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type type);
 
-/* qp_state.c: whether a transition with this mask is allowed (kernel:
+/* verbs/qp_state.c: whether a transition with this mask is allowed (kernel:
  * ib_modify_qp_is_ok). */
 bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
 		      int mask);
 
-/* wr_ex.c: fills the function table of an extended queue pair. Returns 0 or EOPNOTSUPP.
+/* verbs/wr_ex.c: fills the function table of an extended queue pair. Returns 0 or
+ * EOPNOTSUPP.
  */
 int svb_wr_ex_init(struct svb_qp *qp, uint64_t ops);
 
-/* wr_post.c */
+/* verbs/wr_post.c */
 /* Which operations a queue pair of a type takes: 1 << enum ibv_wr_opcode. */
 uint32_t svb_qp_opcodes(enum ibv_qp_type type);
 int svb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
@@ -342,7 +345,7 @@ int svb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int svb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad);
 
-/* cq.c, cq_ex.c */
+/* verbs/cq.c, verbs/cq_ex.c */
 int svb_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int svb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *svb_create_cq_ex(struct ibv_context *ctx,
@@ -352,15 +355,15 @@ int svb_cq_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr);
 int svb_cq_next_poll(struct ibv_cq_ex *ex);
 void svb_cq_end_poll(struct ibv_cq_ex *ex);
 
-/* qp.c */
+/* verbs/qp.c */
 int svb_rq_alloc(struct svb_rq *rq, uint32_t entries, uint32_t sges, uint64_t *size);
 struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx,
 				struct ibv_qp_init_attr_ex *attr);
 
-/* qp_modify.c: ibv_modify_qp, also for what only the connection manager may do. */
+/* verbs/qp_modify.c: ibv_modify_qp, also for what only the connection manager may do. */
 int svb_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 
-/* mw.c */
+/* verbs/mw.c */
 struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int svb_dealloc_mw(struct ibv_mw *mw);
 /* Executes a bind or a local or remote invalidation. Returns enum ibv_wc_status. */
@@ -368,7 +371,7 @@ enum ibv_wc_status svb_mw_bind(struct svb_seg *seg, struct svb_qp_sh *qp,
 			       const struct svb_bind *bind);
 bool svb_mw_invalidate(struct svb_seg *seg, struct svb_qp_sh *qp, uint32_t key);
 
-/* pd.c: objects of a domain keep it from being freed. */
+/* verbs/pd.c: objects of a domain keep it from being freed. */
 static inline void svb_pd_hold(struct ibv_pd *pd)
 {
 	__atomic_add_fetch(&((struct svb_pd *)pd)->users, 1, __ATOMIC_RELAXED);
@@ -384,10 +387,10 @@ int svb_dealloc_td(struct ibv_td *td);
 struct ibv_pd *svb_alloc_parent_domain(struct ibv_context *ctx,
 				       struct ibv_parent_domain_init_attr *attr);
 
-/* device.c: makes the devices that the settings name. */
+/* verbs/device.c: makes the devices that the settings name. */
 void svb_devices_make(void);
 
-/* device_attr.c */
+/* verbs/device_attr.c */
 int svb_query_device_ex(struct ibv_context *ctx,
 			const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size);
@@ -399,7 +402,8 @@ int svb_query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values);
 const struct svb_device_settings *svb_device_of(struct ibv_context *ctx);
 const struct svb_port *svb_port_of(struct ibv_context *ctx, uint32_t port);
 
-/* mcast.c: calls fn for every queue pair of the user that is attached to a group. */
+/* verbs/mcast.c: calls fn for every queue pair of the user that is attached to a group.
+ */
 void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
 		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
 		    void *arg);

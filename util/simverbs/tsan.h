@@ -23,7 +23,7 @@ void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 
 #define SVB_TSAN_PLACES 4096u
-extern uint64_t svb_tsan_place[SVB_TSAN_PLACES]; /* memory.c */
+extern uint64_t svb_tsan_place[SVB_TSAN_PLACES]; /* engine/memory.c */
 
 static inline const void *svb_tsan_at(uint64_t wr_id)
 {

@@ -10,20 +10,20 @@ fabtests_unit_unit_plan_SOURCES = \
 	fabtests/unit/plan/scripts.h \
 	fabtests/unit/plan/test_mutation.c \
 	fabtests/unit/plan/test_safe.c \
-	fabtests/unit/simverbs/methods.c \
-	fabtests/unit/simverbs/methods.h \
-	fabtests/unit/simverbs/methods_run.h \
-	fabtests/unit/simverbs/methods_words.c \
+	fabtests/unit/simverbs/machine/methods.c \
+	fabtests/unit/simverbs/machine/methods.h \
+	fabtests/unit/simverbs/machine/methods_run.h \
+	fabtests/unit/simverbs/machine/methods_words.c \
 	prov/pverbs/persist/plan/plan.c \
 	prov/pverbs/persist/plan/plan.h \
-	util/simverbs/machine.c \
-	util/simverbs/machine.h \
-	util/simverbs/machine_choice.c \
-	util/simverbs/machine_maybe.c \
-	util/simverbs/machine_memory.c \
-	util/simverbs/machine_parts.h \
-	util/simverbs/machine_save.c \
-	util/simverbs/machine_unseen.c \
+	util/simverbs/machine/machine.c \
+	util/simverbs/machine/machine.h \
+	util/simverbs/machine/choice.c \
+	util/simverbs/machine/maybe.c \
+	util/simverbs/machine/memory.c \
+	util/simverbs/machine/parts.h \
+	util/simverbs/machine/save.c \
+	util/simverbs/machine/unseen.c \
 	util/simverbs/vg.h
 nodist_EXTRA_fabtests_unit_unit_plan_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "methods.h"
+#include "machine/methods.h"
 #include "vg.h"
 #include "wire/key.h"
 

@@ -3,41 +3,41 @@
 check_PROGRAMS += fabtests/unit/unit_simverbs
 TESTS += fabtests/unit/unit_simverbs
 fabtests_unit_unit_simverbs_SOURCES = \
-	fabtests/unit/simverbs/methods.c \
-	fabtests/unit/simverbs/methods.h \
-	fabtests/unit/simverbs/methods_run.h \
-	fabtests/unit/simverbs/methods_words.c \
-	fabtests/unit/simverbs/rules.h \
-	fabtests/unit/simverbs/rules_connections.c \
-	fabtests/unit/simverbs/rules_objects.c \
-	fabtests/unit/simverbs/rules_requests.c \
-	fabtests/unit/simverbs/test_atomic.c \
-	fabtests/unit/simverbs/test_channel.c \
+	fabtests/unit/simverbs/cm/test_channel.c \
+	fabtests/unit/simverbs/engine/test_atomic.c \
+	fabtests/unit/simverbs/engine/test_iwarp.c \
+	fabtests/unit/simverbs/engine/test_link.c \
+	fabtests/unit/simverbs/engine/test_rc.c \
+	fabtests/unit/simverbs/engine/test_service.c \
+	fabtests/unit/simverbs/engine/test_ud.c \
+	fabtests/unit/simverbs/machine/methods.c \
+	fabtests/unit/simverbs/machine/methods.h \
+	fabtests/unit/simverbs/machine/methods_run.h \
+	fabtests/unit/simverbs/machine/methods_words.c \
+	fabtests/unit/simverbs/machine/test_machine.c \
+	fabtests/unit/simverbs/machine/test_maybe.c \
+	fabtests/unit/simverbs/machine/test_methods.c \
+	fabtests/unit/simverbs/model/test_model.c \
+	fabtests/unit/simverbs/rules/connections.c \
+	fabtests/unit/simverbs/rules/objects.c \
+	fabtests/unit/simverbs/rules/requests.c \
+	fabtests/unit/simverbs/rules/rules.h \
+	fabtests/unit/simverbs/rules/test_rules.c \
+	fabtests/unit/simverbs/shared/test_processes.c \
 	fabtests/unit/simverbs/test_choice.c \
-	fabtests/unit/simverbs/test_cm_channel.c \
-	fabtests/unit/simverbs/test_cq.c \
-	fabtests/unit/simverbs/test_errors.c \
-	fabtests/unit/simverbs/test_iwarp.c \
-	fabtests/unit/simverbs/test_link.c \
-	fabtests/unit/simverbs/test_machine.c \
-	fabtests/unit/simverbs/test_maybe.c \
-	fabtests/unit/simverbs/test_methods.c \
-	fabtests/unit/simverbs/test_model.c \
-	fabtests/unit/simverbs/test_mr.c \
-	fabtests/unit/simverbs/test_mw.c \
-	fabtests/unit/simverbs/test_processes.c \
-	fabtests/unit/simverbs/test_qp_state.c \
-	fabtests/unit/simverbs/test_rc.c \
-	fabtests/unit/simverbs/test_removal.c \
-	fabtests/unit/simverbs/test_rules.c \
-	fabtests/unit/simverbs/test_service.c \
 	fabtests/unit/simverbs/test_settings.c \
-	fabtests/unit/simverbs/test_srq.c \
-	fabtests/unit/simverbs/test_symbols.c \
 	fabtests/unit/simverbs/test_threads.c \
-	fabtests/unit/simverbs/test_ud.c \
 	fabtests/unit/simverbs/test_valgrind.c \
-	fabtests/unit/simverbs/test_wr_ex.c \
+	fabtests/unit/simverbs/verbs/test_channel.c \
+	fabtests/unit/simverbs/verbs/test_cq.c \
+	fabtests/unit/simverbs/verbs/test_errors.c \
+	fabtests/unit/simverbs/verbs/test_mr.c \
+	fabtests/unit/simverbs/verbs/test_mw.c \
+	fabtests/unit/simverbs/verbs/test_qp_state.c \
+	fabtests/unit/simverbs/verbs/test_removal.c \
+	fabtests/unit/simverbs/verbs/test_srq.c \
+	fabtests/unit/simverbs/verbs/test_symbols.c \
+	fabtests/unit/simverbs/verbs/test_wr_ex.c \
 	fabtests/unit/simverbs/world.c \
 	fabtests/unit/simverbs/world.h
 nodist_EXTRA_fabtests_unit_unit_simverbs_SOURCES = fabtests/unit/dummy.cc

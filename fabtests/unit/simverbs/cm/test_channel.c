@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cm/channel.c: an event channel at which a thread waits. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+#include "cm/cm.h"
+#include "step.h"
+#include "../world.h"
+
+struct reader {
+	struct rdma_event_channel *channel;
+	int err;
+};
+
+static void *read_event(void *arg)
+{
+	struct reader *reader = arg;
+	struct rdma_cm_event *event;
+
+	reader->err = rdma_get_cm_event(reader->channel, &event) ? errno : 0;
+	return NULL;
+}
+
+static bool is_read(struct rdma_event_channel *channel)
+{
+	bool read;
+
+	svb_cm_lock();
+	read = ((struct svb_cm_channel *)channel)->readers;
+	svb_cm_unlock();
+	return read;
+}
+
+/* An address sanitizer, or valgrind, says who frees it, and who looks at it later. */
+CT_TEST(cm_channel, that_is_destroyed_lives_until_its_reader_is_back)
+{
+	const uint64_t one = 1;
+	struct reader reader;
+	struct end end;
+	pthread_t thread;
+	int fd;
+
+#ifdef __SANITIZE_THREAD__
+	CT_SKIP("to close a descriptor that is read is what a thread sanitizer reports");
+#endif
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	reader.channel = rdma_create_event_channel();
+	CT_ASSERT_TRUE(reader.channel != NULL);
+	fd = dup(reader.channel->fd);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, read_event, &reader), 0);
+	while (!is_read(reader.channel))
+		sched_yield();
+	rdma_destroy_event_channel(reader.channel);
+	/* Closing wakes nobody. */
+	CT_EXPECT_EQ(write(fd, &one, sizeof(one)), sizeof(one));
+	pthread_join(thread, NULL);
+	CT_EXPECT_EQ(reader.err, EBADF);
+	close(fd);
+	world_close(&end);
+}
+
+/* An id that goes away with an event unread, while a reader is about to read it. */
+#define ENDINGS 20000
+
+struct ending {
+	struct rdma_event_channel *channel;
+	int done; /* how many ids are gone; -1: one could not be made */
+};
+
+/* Each moment of the reader's way from being woken to having read is met by some id. */
+static void wait_a_little(int step)
+{
+	const uint64_t until = svb_now() + (uint64_t)(step % 64) * 500;
+
+	while (svb_now() < until)
+		;
+}
+
+static void *end_ids(void *arg)
+{
+	struct sockaddr_in self = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct ending *ending = arg;
+	struct rdma_cm_id *id;
+	int i;
+
+	for (i = 1; i <= ENDINGS; i++) {
+		if (rdma_create_id(ending->channel, &id, NULL, RDMA_PS_TCP) ||
+		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&self, 1000))
+			i = -1;
+		wait_a_little(i);
+		if (i > 0)
+			rdma_destroy_id(id);
+		__atomic_store_n(&ending->done, i, __ATOMIC_RELEASE);
+		if (i < 0)
+			return NULL;
+	}
+	return NULL;
+}
+
+static void *read_events(void *arg)
+{
+	struct rdma_event_channel *channel = arg;
+	struct rdma_cm_event *event;
+
+	while (!rdma_get_cm_event(channel, &event))
+		rdma_ack_cm_event(event);
+	return NULL;
+}
+
+CT_TEST(cm_channel, ids_are_destroyed_while_their_events_are_read)
+{
+	const uint64_t one = 1;
+	static struct ending ending;
+	pthread_t reader, ends;
+	struct timespec until;
+	struct end end;
+	int fd;
+
+#ifdef __SANITIZE_THREAD__
+	CT_SKIP("to close a descriptor that is read is what a thread sanitizer reports");
+#endif
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	ending.channel = rdma_create_event_channel();
+	CT_ASSERT_TRUE(ending.channel != NULL);
+	fd = dup(ending.channel->fd);
+	CT_ASSERT_EQ(pthread_create(&reader, NULL, read_events, ending.channel), 0);
+	CT_ASSERT_EQ(pthread_create(&ends, NULL, end_ids, &ending), 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	CT_ASSERT_EQ(pthread_timedjoin_np(ends, NULL, &until), 0);
+	CT_EXPECT_EQ(ending.done, ENDINGS);
+	rdma_destroy_event_channel(ending.channel);
+	CT_EXPECT_EQ(write(fd, &one, sizeof(one)), sizeof(one));
+	pthread_join(reader, NULL);
+	close(fd);
+	world_close(&end);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* engine/ud.c, verbs/ah.c, verbs/mcast.c */
+#include "../world.h"
+
+static int post(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
+		size_t len)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)len, end->mr->lkey};
+	struct ibv_send_wr *bad, wr = {
+					 .sg_list = &sge,
+					 .num_sge = 1,
+					 .opcode = IBV_WR_SEND,
+					 .send_flags = IBV_SEND_SIGNALED,
+					 .wr.ud = {ah, qpn, qkey},
+				 };
+
+	return ibv_post_send(end->qp, &wr, &bad);
+}
+
+static bool ud_open(struct end *end)
+{
+	struct address nobody = {0};
+
+	return world_open(end, IBV_QPT_UD, false) && world_connect(end, &nobody);
+}
+
+CT_TEST(ud, datagram_arrives_behind_forty_bytes_and_can_be_answered)
+{
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1, .is_global = 1};
+	struct ibv_ah *ah, *back;
+	struct end a, b;
+	struct ibv_wc wc;
+
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	CT_ASSERT_EQ(ibv_query_gid(a.ctx, 1, 0, &attr.grh.dgid), 0);
+	ah = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_NE(ah, NULL);
+	CT_ASSERT_EQ(world_recv(&b, 1, 0, 100), 0);
+	strcpy(a.memory, "datagram");
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_TRUE(world_wait(b.cq, &wc));
+	CT_EXPECT_EQ(wc.byte_len, 49);
+	CT_EXPECT_EQ(wc.src_qp, a.qp->qp_num);
+	CT_EXPECT_EQ(wc.slid, 1);
+	CT_EXPECT_EQ(wc.wc_flags, IBV_WC_GRH);
+	CT_EXPECT_STREQ(b.memory + 40, "datagram");
+	back = ibv_create_ah_from_wc(b.pd, &wc, (struct ibv_grh *)b.memory, 1);
+	CT_ASSERT_NE(back, NULL);
+	CT_ASSERT_EQ(world_recv(&a, 1, 0, 100), 0);
+	CT_ASSERT_EQ(post(&b, back, wc.src_qp, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	CT_EXPECT_EQ(ibv_destroy_ah(back), 0);
+	world_pair_close(&a, &b);
+}
+
+CT_TEST(ud, wrong_key_no_receive_or_nobody_there_is_silence)
+{
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
+	struct end a, b;
+	struct ibv_ah *ah;
+
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	ah = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_NE(ah, NULL);
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x1234, 9), 0);
+	CT_ASSERT_EQ(world_recv(&b, 1, 0, 100), 0);
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x4321, 9), 0);
+	CT_ASSERT_EQ(post(&a, ah, 0x00fffff0, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_quiet(b.cq));
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	world_pair_close(&a, &b);
+}
+
+CT_TEST(ud, longer_than_the_mtu_stops_the_sends_only)
+{
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr state;
+	struct end a, b;
+	struct ibv_ah *ah;
+
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	ah = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x1234, 4097), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_LOC_LEN_ERR);
+	CT_ASSERT_EQ(ibv_query_qp(a.qp, &state, 0, &init), 0);
+	CT_EXPECT_EQ(state.qp_state, IBV_QPS_SQE);
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x1234, 8), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_WR_FLUSH_ERR);
+	state.qp_state = IBV_QPS_RTS;
+	CT_ASSERT_EQ(ibv_modify_qp(a.qp, &state, IBV_QP_STATE), 0);
+	CT_ASSERT_EQ(post(&a, ah, b.qp->qp_num, 0x1234, 8), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	world_pair_close(&a, &b);
+}
+
+CT_TEST(ud, group_reaches_every_member)
+{
+	struct ibv_ah_attr attr = {.dlid = 0xc000, .port_num = 1, .is_global = 1};
+	struct end a, b;
+	struct ibv_ah *ah;
+
+	attr.grh.dgid.raw[0] = 0xff;
+	attr.grh.dgid.raw[15] = 9;
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	ah = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_NE(ah, NULL);
+	CT_ASSERT_EQ(ibv_attach_mcast(a.qp, &attr.grh.dgid, 0xc000), 0);
+	CT_ASSERT_EQ(ibv_attach_mcast(b.qp, &attr.grh.dgid, 0xc000), 0);
+	CT_ASSERT_EQ(world_recv(&a, 1, 0, 100), 0);
+	CT_ASSERT_EQ(world_recv(&b, 2, 0, 100), 0);
+	CT_ASSERT_EQ(post(&a, ah, 0xffffff, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(ibv_destroy_qp(b.qp), EBUSY);
+	CT_EXPECT_EQ(ibv_detach_mcast(a.qp, &attr.grh.dgid, 0xc000), 0);
+	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, 0xc000), 0);
+	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, 0xc000), EINVAL);
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	world_pair_close(&a, &b);
+}

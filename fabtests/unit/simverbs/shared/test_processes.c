@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between processes: shared/segment.c, shared/registry.c, engine/memory.c,
+ * engine/service.c, shared/process.c */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "../world.h"
+
+static bool join(struct end *end, int fd, bool srq)
+{
+	struct address mine, peer;
+
+	if (!world_open(end, IBV_QPT_RC, srq))
+		return false;
+	mine = world_address(end);
+	return world_swap(fd, &mine, &peer) && world_connect(end, &peer) &&
+	       world_tell(fd) && world_hear(fd);
+}
+
+/* As join, and remembers the peer. */
+static bool join_to(struct end *end, int fd, struct address *peer)
+{
+	struct address mine;
+
+	if (!world_open(end, IBV_QPT_RC, false))
+		return false;
+	mine = world_address(end);
+	return world_swap(fd, &mine, peer) && world_connect(end, peer) &&
+	       world_tell(fd) && world_hear(fd);
+}
+
+/* Waits to be told, then says whether the bytes are there. */
+static int watched(int fd)
+{
+	struct end end;
+	int ret;
+
+	if (!join(&end, fd, false) || !world_hear(fd))
+		return 1;
+	ret = strcmp(end.memory + 100, "across") ? 2 : 0;
+	strcpy(end.memory + 200, "answer");
+	if (!world_tell(fd) || !world_hear(fd))
+		return 3;
+	world_close(&end);
+	return ret;
+}
+
+CT_TEST(processes, one_sided_operations_need_nothing_of_the_other_side)
+{
+	struct address peer;
+	struct end end;
+	pid_t pid;
+	int fd = world_child(watched, &pid);
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	strcpy(end.memory, "across");
+	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 7, &peer, 100), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_tell(fd) && world_hear(fd));
+	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_READ, 50, 7, &peer, 200), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(end.memory + 50, "answer");
+	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, WORLD_BYTES), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_REM_ACCESS_ERR);
+	CT_EXPECT_TRUE(world_tell(fd));
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	world_close(&end);
+	close(fd);
+}
+
+/* Echoes eight messages, posting each receive late. */
+static int echo(int fd)
+{
+	struct end end;
+	int i;
+
+	if (!join(&end, fd, false))
+		return 1;
+	for (i = 0; i < 8; i++)
+		if (world_recv(&end, 1, 0, 64) || world_status(end.cq) ||
+		    world_send(&end, 2, 0, 64) || world_status(end.cq))
+			return 2;
+	if (!world_hear(fd))
+		return 3;
+	world_close(&end);
+	return 0;
+}
+
+CT_TEST(processes, messages_go_both_ways_whoever_is_first)
+{
+	struct ibv_wc wc[2];
+	struct address peer;
+	struct end end;
+	pid_t pid;
+	int fd = world_child(echo, &pid), i;
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	for (i = 0; i < 8; i++) {
+		memset(end.memory, 'a' + i, 64);
+		CT_ASSERT_EQ(world_recv(&end, 1, 100, 64), 0);
+		CT_ASSERT_EQ(world_send(&end, 2, 0, 64), 0);
+		CT_ASSERT_TRUE(world_wait(end.cq, &wc[0]) && world_wait(end.cq, &wc[1]));
+		CT_EXPECT_EQ(wc[0].status, IBV_WC_SUCCESS);
+		CT_EXPECT_EQ(wc[1].status, IBV_WC_SUCCESS);
+		CT_EXPECT_MEMEQ(end.memory, end.memory + 100, 64);
+	}
+	CT_EXPECT_TRUE(world_tell(fd));
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	world_close(&end);
+	close(fd);
+}
+
+/* Stays until it is killed. */
+static int victim(int fd)
+{
+	struct end end;
+
+	if (join(&end, fd, false))
+		world_hear(fd);
+	return 0;
+}
+
+CT_TEST(processes, killed_peer_ends_what_waits_for_it)
+{
+	struct ibv_cq *cq;
+	struct address peer;
+	struct end end;
+	void *context;
+	pid_t pid;
+	int fd = world_child(victim, &pid);
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	/* Nobody posts a receive; nobody polls either: the event must come by itself. */
+	CT_ASSERT_EQ(ibv_req_notify_cq(end.cq, 0), 0);
+	CT_ASSERT_EQ(world_send(&end, 1, 0, 8), 0);
+	kill(pid, SIGKILL);
+	CT_ASSERT_EQ(ibv_get_cq_event(end.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_RETRY_EXC_ERR);
+	CT_EXPECT_EQ(world_reap(pid), -1);
+	world_close(&end);
+	close(fd);
+}
+
+CT_TEST(processes, write_to_a_killed_peer_is_not_answered)
+{
+	struct address peer;
+	struct end end;
+	pid_t pid;
+	int fd = world_child(victim, &pid);
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	kill(pid, SIGKILL);
+	CT_EXPECT_EQ(world_reap(pid), -1);
+	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_RETRY_EXC_ERR);
+	world_close(&end);
+	close(fd);
+}
+
+/* Adds for ever to the peer's counter until it is killed. */
+static int hammer(int fd)
+{
+	struct address peer;
+	struct end end;
+
+	if (!join_to(&end, fd, &peer))
+		return 1;
+	for (;;) {
+		world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 4096, &peer, 4096);
+		world_send(&end, 2, 0, 512);
+		world_status(end.cq);
+		world_status(end.cq);
+	}
+}
+
+CT_TEST(processes, peers_killed_at_any_moment_leave_no_lock_behind)
+{
+	struct address peer;
+	struct ibv_wc wc;
+	struct end end;
+	pid_t pid;
+	int fd, i, k;
+
+	for (i = 0; i < 20; i++) {
+		fd = world_child(hammer, &pid);
+		CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+		for (k = 0; k < 10 + 7 * i; k++) {
+			world_recv(&end, 1, 8192, 4096);
+			ibv_poll_cq(end.cq, 1, &wc);
+		}
+		kill(pid, SIGKILL);
+		CT_EXPECT_EQ(world_reap(pid), -1);
+		world_close(&end);
+		close(fd);
+	}
+}
+
+/* Uses what it inherited, which must reach nobody, and then a device of its own. */
+static int heir(int fd)
+{
+	struct address peer;
+	struct end end;
+
+	if (!join_to(&end, fd, &peer))
+		return 1;
+	world_close(&end);
+	return 0;
+}
+
+CT_TEST(processes, child_of_a_fork_has_an_identity_of_its_own)
+{
+	uint32_t index;
+	struct address peer;
+	struct end a, b, end;
+	pid_t pid;
+	int fd;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	index = svb_self.index;
+	fd = world_child(heir, &pid);
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	CT_EXPECT_NE(SVB_QP_PROC(peer.qpn), index);
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	peer = world_address(&b);
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	world_close(&end);
+	world_pair_close(&a, &b);
+	close(fd);
+}
+
+/* Its processes may not reach each other's memory, as far as it knows. */
+static int relayed(int fd)
+{
+	struct address peer;
+	struct end end;
+	uint64_t *words;
+	int ret = 0;
+
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_COPY", "thread", 1);
+	if (!join_to(&end, fd, &peer))
+		return 1;
+	words = (uint64_t *)(end.memory + 128);
+	strcpy(end.memory, "by its thread");
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 14, &peer, 4096) ||
+	    world_status(end.cq) ||
+	    world_rdma(&end, IBV_WR_RDMA_READ, 64, 14, &peer, 4096) ||
+	    world_status(end.cq) || strcmp(end.memory + 64, "by its thread"))
+		ret = 2;
+	if (world_send(&end, 2, 0, 14) || world_status(end.cq))
+		ret = 3;
+	words[0] = 0;
+	if (world_rdma(&end, IBV_WR_RDMA_READ, 128, 8, &peer, 8192) ||
+	    world_status(end.cq) || words[0] != 7)
+		ret = 4;
+	/* What a key does not cover is refused as ever. */
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, WORLD_BYTES) ||
+	    world_status(end.cq) != IBV_WC_REM_ACCESS_ERR)
+		ret = 5;
+	world_close(&end);
+	return ret;
+}
+
+CT_TEST(processes, thread_of_the_target_copies_where_the_system_forbids_it)
+{
+	struct address peer;
+	struct end end;
+	pid_t pid;
+	int fd = world_child(relayed, &pid);
+	uint64_t seven = 7;
+
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	memcpy(end.memory + 8192, &seven, sizeof(seven));
+	CT_ASSERT_EQ(world_recv(&end, 1, 1024, 64), 0);
+	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(end.memory + 1024, "by its thread");
+	CT_EXPECT_STREQ(end.memory + 4096, "by its thread");
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	world_close(&end);
+	close(fd);
+}
+
+/* Registered, told of, and then taken from under the registration. */
+static int unmapped(int fd)
+{
+	struct address peer;
+	struct end end;
+
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_COPY", "thread", 1);
+	if (!join_to(&end, fd, &peer) || !world_swap(fd, &peer, &peer))
+		return 1;
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0) ||
+	    world_status(end.cq) != IBV_WC_REM_OP_ERR)
+		return 2;
+	world_close(&end);
+	return 0;
+}
+
+CT_TEST(processes, memory_gone_from_under_its_registration_kills_nobody)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	struct address peer, to;
+	struct ibv_mr *mr;
+	struct end end;
+	pid_t pid;
+	int fd;
+
+	svb_join();
+	if (svb_self.valgrind)
+		CT_SKIP("valgrind tells of it");
+	fd = world_child(unmapped, &pid);
+	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	mr = ibv_reg_mr(end.pd, page, 4096, WORLD_ACCESS);
+	CT_ASSERT_NE(mr, NULL);
+	to = world_address(&end);
+	to.rkey = mr->rkey;
+	to.memory = (uintptr_t)page;
+	munmap(page, 4096);
+	CT_EXPECT_TRUE(world_swap(fd, &to, &peer));
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	ibv_dereg_mr(mr);
+	world_close(&end);
+	close(fd);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs/mr.c, engine/memory.c */
+#include <sys/mman.h>
+#include "engine/memory.h"
+#include "../world.h"
+
+CT_TEST(mr, rights_that_contradict_themselves_are_refused)
+{
+	struct end end;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, IBV_ACCESS_REMOTE_WRITE), NULL);
+	CT_EXPECT_EQ(errno, EINVAL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, IBV_ACCESS_ON_DEMAND), NULL);
+	CT_EXPECT_EQ(errno, EOPNOTSUPP);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, 1 << 15), NULL);
+	CT_EXPECT_EQ(errno, EINVAL);
+	world_close(&end);
+}
+
+CT_TEST(mr, memory_that_is_not_mapped_is_refused)
+{
+	void *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct end end;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	munmap(hole, 8192);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, hole, 8192, 0), NULL);
+	CT_EXPECT_EQ(errno, EFAULT);
+	world_close(&end);
+}
+
+CT_TEST(mr, key_of_a_slot_used_again_differs)
+{
+	struct ibv_mr *mr;
+	struct end end;
+	uint32_t key;
+	int i;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	mr = ibv_reg_mr(end.pd, end.memory, 8, 0);
+	CT_ASSERT_NE(mr, NULL);
+	key = mr->rkey;
+	for (i = 0; i < 3000; i++) {
+		CT_ASSERT_EQ(ibv_dereg_mr(mr), 0);
+		mr = ibv_reg_mr(end.pd, end.memory, 8, 0);
+		CT_ASSERT_NE(mr, NULL);
+		CT_ASSERT_NE(mr->rkey, key);
+	}
+	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_close(&end);
+}
+
+/* Whoever knows one does not know the next. */
+CT_TEST(mr, a_slot_has_each_tag_but_zero_before_one_comes_again)
+{
+	bool seen[256] = {true};
+	uint32_t tag = 0;
+	int i;
+
+	for (i = 1; i < 256; i++) {
+		tag = svb_key_tag(tag);
+		CT_ASSERT_LT(tag, 256);
+		CT_EXPECT_FALSE(seen[tag]);
+		seen[tag] = true;
+	}
+}
+
+CT_TEST(mr, keys_are_in_no_order)
+{
+	struct ibv_mr *mr[16];
+	unsigned int next = 0;
+	struct end end;
+	size_t i;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	for (i = 0; i < CRN_COUNT(mr); i++) {
+		mr[i] = ibv_reg_mr(end.pd, end.memory, 8, 0);
+		CT_ASSERT_NE(mr[i], NULL);
+		CT_EXPECT_NE(mr[i]->rkey, 0);
+		next += i && mr[i]->rkey >> 8 == (mr[i - 1]->rkey >> 8) + 1;
+		next += i && (mr[i]->rkey & 0xff) == (mr[i - 1]->rkey & 0xff);
+	}
+	CT_EXPECT_LE(next, CRN_COUNT(mr) / 2);
+	for (i = 0; i < CRN_COUNT(mr); i++)
+		CT_EXPECT_EQ(ibv_dereg_mr(mr[i]), 0);
+	world_close(&end);
+}
+
+CT_TEST(mr, iova_is_what_requests_call_it)
+{
+	struct address to;
+	struct ibv_mr *mr;
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	mr = ibv_reg_mr_iova(b.pd, b.memory + 100, 100, 0x1064, WORLD_ACCESS);
+	CT_ASSERT_NE(mr, NULL);
+	to = (struct address){.rkey = mr->rkey, .memory = 0x1064};
+	strcpy(a.memory, "iova");
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 5, &to, 10), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(b.memory + 110, "iova");
+	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_pair_close(&a, &b);
+}
+
+CT_TEST(mr, reregistering_changes_what_it_says)
+{
+	struct address to;
+	struct ibv_mr *mr;
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	mr = ibv_reg_mr(b.pd, b.memory, 100, IBV_ACCESS_REMOTE_READ);
+	CT_ASSERT_NE(mr, NULL);
+	CT_EXPECT_EQ(ibv_rereg_mr(mr, 0, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
+	CT_EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+				  WORLD_ACCESS),
+		     0);
+	to = world_address(&b);
+	to.rkey = mr->rkey;
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_pair_close(&a, &b);
+}
+
+CT_TEST(span, skipping_and_cutting_across_pieces)
+{
+	char bytes[] = "abcdefghij", out[11] = "";
+	struct svb_span span = {
+		.seg = NULL,
+		.count = 3,
+		.length = 9,
+		.iov = {{bytes, 2}, {bytes + 3, 3}, {bytes + 6, 4}},
+	};
+	struct end end;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	span.seg = svb_self.seg;
+	svb_span_skip(&span, 3);
+	svb_span_cut(&span, 4);
+	CT_EXPECT_EQ(span.length, 4);
+	CT_EXPECT_EQ(svb_move_out(out, &span, 4), 0);
+	CT_EXPECT_STREQ(out, "efgh");
+	svb_span_cut(&span, 0);
+	CT_EXPECT_EQ(span.count, 0);
+	world_close(&end);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Joining, leaving and forking. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "model/medium.h"
+#include "engine/relay.h"
+#include "verbs/removal.h"
+#include "engine/service.h"
+#include "svb.h"
+#include "vg.h"
+
+struct svb_self svb_self = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.contexts = {&svb_self.contexts, &svb_self.contexts},
+	.dir_fd = -1,
+	.ring_fd = -1,
+	.life_fd = -1,
+};
+
+static void svb_life_end(void)
+{
+	if (svb_self.life_fd >= 0)
+		close(svb_self.life_fd);
+	svb_self.life_fd = -1;
+}
+
+/* Nothing of this process is half changed when a fork copies it. */
+static void svb_fork_begin(void)
+{
+	pthread_mutex_lock(&svb_self.mutex);
+	svb_service_hold();
+	svb_seg_hold();
+}
+
+static void svb_fork_end(void)
+{
+	svb_seg_let_go();
+	svb_service_let_go();
+	pthread_mutex_unlock(&svb_self.mutex);
+}
+
+/* The child of a fork: what it inherited reaches nobody; it joins anew when it needs to.
+ */
+static void svb_forked(void)
+{
+	svb_fork_end();
+	if (!svb_self.joined)
+		return;
+	svb_life_end();
+	svb_service_forget();
+	svb_removal_forget();
+	svb_relay_forget();
+	svb_medium_forget();
+	svb_seg_detach();
+	crn_list_init(&svb_self.contexts);
+	memset(svb_self.qp, 0, sizeof(svb_self.qp));
+	memset(svb_self.cq, 0, sizeof(svb_self.cq));
+	memset(svb_self.srq, 0, sizeof(svb_self.srq));
+	svb_self.leave = NULL;
+	svb_self.joined = false;
+}
+
+/* Peers learn of the end of this process like of any other's. */
+static void __attribute__((destructor)) svb_leave(void)
+{
+	if (!svb_self.joined)
+		return;
+	if (svb_self.leave)
+		svb_self.leave();
+	svb_service_stop();
+	svb_relay_stop();
+	svb_medium_leave();
+	svb_registry_leave();
+	svb_life_end();
+}
+
+static int svb_join_locked(void)
+{
+	static bool registered;
+	int ret;
+
+	svb_self.valgrind = svb_vg_runs();
+	if (svb_self.ring_fd < 0)
+		svb_self.ring_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (svb_self.ring_fd < 0)
+		return errno;
+	ret = svb_registry_join();
+	if (ret)
+		return ret;
+	if (!svb_self.settings.devices) {
+		ret = svb_settings_load();
+		svb_devices_make();
+	}
+	if (!ret) {
+		svb_self.life_fd = svb_life_open();
+		ret = svb_self.life_fd < 0 ? errno : svb_seg_create();
+	}
+	if (!ret && svb_medium_wanted()) {
+		ret = svb_medium_join();
+		if (ret)
+			svb_seg_destroy();
+	}
+	if (ret) {
+		svb_life_end();
+		svb_registry_leave();
+		return ret;
+	}
+	if (!registered && pthread_atfork(svb_fork_begin, svb_fork_end, svb_forked))
+		return ENOMEM;
+	registered = true;
+	/* Yama (ptrace_scope 1) lets only descendants be read otherwise; the other
+	 * modules' rules stay. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	svb_self.iwarp = svb_self.settings.link == SVB_LINK_IWARP;
+	svb_self.slow = svb_self.iwarp || svb_self.model || svb_self.settings.latency ||
+			svb_self.settings.loss > 0 || svb_self.settings.error > 0;
+	__atomic_store_n(&svb_self.joined, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* A program only sees that there is no device: why is said here. */
+static void svb_join_said(int err)
+{
+	static int said;
+
+	if (err && err != said)
+		fprintf(stderr, "simverbs: no devices, because of %s: %s%s\n",
+			*svb_self.dir ? svb_self.dir : "SIMVERBS_DIR", strerror(err),
+			err == ENOMEM ? " (is its file system full?)" : "");
+	said = err;
+}
+
+int svb_join(void)
+{
+	int ret = 0;
+
+	if (__atomic_load_n(&svb_self.joined, __ATOMIC_ACQUIRE))
+		return 0;
+	pthread_mutex_lock(&svb_self.mutex);
+	if (!svb_self.joined) {
+		ret = svb_join_locked();
+		svb_join_said(ret);
+	}
+	pthread_mutex_unlock(&svb_self.mutex);
+	return ret;
+}

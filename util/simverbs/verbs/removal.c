@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "model/model.h"
+#include "removal.h"
+#include "engine/service.h"
+#include "svb.h"
+
+#define SVB_REMOVAL_DIR "remove"
+
+static struct {
+	pthread_mutex_t mutex; /* of fd */
+	int fd;		       /* inotify; -1: not watched */
+	bool gone[SVB_MAX_DEVICES];
+	void (*tell)(uint32_t device);
+} svb_removal = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+bool svb_removed(uint32_t device)
+{
+	return __atomic_load_n(&svb_removal.gone[device], __ATOMIC_ACQUIRE);
+}
+
+bool svb_removed_ctx(struct ibv_context *ctx)
+{
+	if (!svb_removed(svb_context(ctx)->device->index))
+		return false;
+	errno = EIO;
+	return true;
+}
+
+void svb_removal_tell(void (*fn)(uint32_t device))
+{
+	__atomic_store_n(&svb_removal.tell, fn, __ATOMIC_RELEASE);
+}
+
+static bool svb_removal_of(struct ibv_context *ctx, uint32_t device)
+{
+	return svb_context(ctx)->device->index == device;
+}
+
+/* An adapter that was pulled out completes nothing any more. Mutex held. */
+static void svb_removal_mute(uint32_t device)
+{
+	struct svb_cq *cq;
+	uint32_t i;
+
+	for (i = 0; i < svb_self.seg->limit[SVB_TAB_CQ]; i++) {
+		cq = svb_self.cq[i];
+		if (!cq || !svb_removal_of(cq->ibv.context, device))
+			continue;
+		svb_lock(&cq->sh->lock);
+		cq->sh->flags |= SVB_CQ_MUTE;
+		cq->sh->limit = 0;
+		svb_unlock(&cq->sh->lock);
+	}
+}
+
+/* Mutex held. */
+static void svb_removal_end_qps(uint32_t device)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct svb_qp *qp;
+	uint32_t i;
+
+	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++) {
+		qp = svb_self.qp[i];
+		if (qp && svb_removal_of(qp->ibv.context, device))
+			svb_modify_qp(&qp->ibv, &attr, IBV_QP_STATE);
+	}
+}
+
+/* Who waits for an event wakes, now and each time it waits. Mutex held. */
+static void svb_removal_wake(uint32_t device)
+{
+	struct svb_context *ctx;
+	struct crn_list *at;
+	struct svb_cq *cq;
+	uint32_t i;
+
+	for (i = 0; i < svb_self.seg->limit[SVB_TAB_CQ]; i++) {
+		cq = svb_self.cq[i];
+		if (cq && cq->ibv.channel && svb_removal_of(cq->ibv.context, device))
+			shutdown(cq->ibv.channel->fd, SHUT_RD);
+	}
+	crn_list_for_each (at, &svb_self.contexts) {
+		ctx = crn_container_of(at, struct svb_context, entry);
+		if (ctx->device->index != device)
+			continue;
+		/* It belongs to no port; where it is kept does not show. */
+		svb_async_port(ctx, 1, IBV_EVENT_DEVICE_FATAL);
+		shutdown(ctx->vctx.context.async_fd, SHUT_RD);
+	}
+}
+
+void svb_removal_do(uint32_t device)
+{
+	void (*tell)(uint32_t device) =
+		__atomic_load_n(&svb_removal.tell, __ATOMIC_ACQUIRE);
+
+	if (__atomic_exchange_n(&svb_removal.gone[device], true, __ATOMIC_ACQ_REL))
+		return;
+	if (svb_self.settings.removal == SVB_REMOVAL_SILENT) {
+		pthread_mutex_lock(&svb_self.mutex);
+		svb_removal_mute(device);
+		pthread_mutex_unlock(&svb_self.mutex);
+	}
+	if (tell)
+		tell(device);
+	if (svb_unlikely(svb_self.model))
+		svb_model_settle(0);
+	pthread_mutex_lock(&svb_self.mutex);
+	svb_removal_end_qps(device);
+	svb_removal_wake(device);
+	pthread_mutex_unlock(&svb_self.mutex);
+}
+
+/* "sim0", or "sim0@1234" for one process. */
+static void svb_removal_asked(const char *name)
+{
+	const char *pid = strchr(name, '@');
+	const size_t len = pid ? (size_t)(pid - name) : strlen(name);
+	const char *device;
+	uint32_t i;
+
+	if (pid && strtol(pid + 1, NULL, 10) != (long)getpid())
+		return;
+	for (i = 0; i < svb_self.settings.devices; i++) {
+		device = svb_self.settings.device[i].name;
+		if (strlen(device) == len && !memcmp(device, name, len))
+			svb_removal_do(i);
+	}
+}
+
+static void svb_removal_heard(int fd, void *arg)
+{
+	_Alignas(struct inotify_event) char
+		buf[sizeof(struct inotify_event) + NAME_MAX + 1];
+	const struct inotify_event *event;
+	ssize_t len, at;
+
+	len = read(fd, buf, sizeof(buf));
+	for (at = 0; at < len; at += (ssize_t)(sizeof(*event) + event->len)) {
+		event = (const struct inotify_event *)(buf + at);
+		if (event->len)
+			svb_removal_asked(event->name);
+	}
+}
+
+/* Mutex held. */
+static int svb_removal_begin(void)
+{
+	char path[sizeof(svb_self.dir) + sizeof(SVB_REMOVAL_DIR) + 1];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/%s", svb_self.dir, SVB_REMOVAL_DIR);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return errno;
+	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (fd < 0)
+		return errno;
+	ret = inotify_add_watch(fd, path, IN_CREATE | IN_MOVED_TO) < 0 ? errno : 0;
+	if (!ret)
+		ret = svb_service_watch(fd, svb_removal_heard, NULL);
+	if (ret)
+		close(fd);
+	else
+		svb_removal.fd = fd;
+	return ret;
+}
+
+int svb_removal_watch(void)
+{
+	int ret = 0;
+
+	if (svb_self.settings.removal == SVB_REMOVAL_OFF)
+		return 0;
+	pthread_mutex_lock(&svb_removal.mutex);
+	if (svb_removal.fd < 0)
+		ret = svb_removal_begin();
+	pthread_mutex_unlock(&svb_removal.mutex);
+	return ret;
+}
+
+void svb_removal_forget(void)
+{
+	if (svb_removal.fd >= 0)
+		close(svb_removal.fd);
+	svb_removal.fd = -1;
+	pthread_mutex_init(&svb_removal.mutex, NULL);
+	memset(svb_removal.gone, 0, sizeof(svb_removal.gone));
+}
