@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	util/bench \
 	util/check \
 	util/lib/bench.sh \
+	util/lib/check-rooms \
 	util/lib/lanes.sh \
 	util/lib/results.sh \
 	util/lib/setup.sh \

@@ -135,4 +135,4 @@ prov_pverbs_libpverbs_fi_la_LIBADD = prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_fi_la_LDFLAGS = \
 	$(AM_LDFLAGS) -module -avoid-version -shared -export-symbols-regex '^fi_prov_ini$$' \
 	-Wl,-z,nodelete
-EXTRA_DIST += prov/pverbs/local.mk
+EXTRA_DIST += prov/pverbs/local.mk prov/pverbs/persist/rooms prov/pverbs/rooms

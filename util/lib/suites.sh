@@ -5,7 +5,7 @@
 # NAME LANE TEXT; a lane runs them in this order.
 # shellcheck disable=SC2034 # read by util/check
 suites=(
-	style host "C formatting, shell scripts, manual pages, util/check itself"
+	style host "C formatting, shell scripts, manual pages, the order of rooms, util/check itself"
 	unit host "unit tests and fuzz targets"
 	explore host "the crash explorer: durable operations and power failures, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
@@ -36,6 +36,7 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist"
 	counted check-itself 300 "$top/util/lib/test-check"
 }
 
