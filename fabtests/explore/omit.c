@@ -80,7 +80,7 @@ static bool wait_for_nothing(struct pvb_batch *batch)
 {
 	if (!omits(PLAN_ANSWER) || !batch->last)
 		return false;
-	batch->end_flags &= ~(uint64_t)PVB_SLOT_REQUEST;
+	batch->end_state &= (uint16_t)~PVB_SLOT_REQUEST;
 	return true;
 }
 

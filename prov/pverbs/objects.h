@@ -198,49 +198,51 @@ enum pvb_count { PVB_COUNT_MSG, PVB_COUNT_READ, PVB_COUNT_WRITE, PVB_COUNTS };
 struct pvb_slot {
 	struct pvb_wq *wq;
 	void *context;
-	uint64_t flags; /* fi_cq flags to report | PVB_SLOT_* */
-	uint32_t next;	/* position in the ring behind it */
+	uint64_t flags;	 /* of fi_cq, to report */
+	uint32_t next;	 /* position in the ring behind it */
+	uint16_t state;	 /* PVB_SLOT_* */
+	uint16_t status; /* enum ibv_wc_status, of one that is held back; or 0 */
 };
 
-#define PVB_SLOT_QUIET (1ULL << 63)  /* success is not reported */
-#define PVB_SLOT_INJECT (1ULL << 62) /* nothing is reported: fi_inject has no context */
+#define PVB_SLOT_QUIET 0x1u  /* success is not reported */
+#define PVB_SLOT_INJECT 0x2u /* nothing is reported: fi_inject has no context */
 /* Of an operation that is to be delivered: the next slot ends it, unless it fails. */
-#define PVB_SLOT_LED (1ULL << 61)
+#define PVB_SLOT_LED 0x4u
 /* That next slot: the read that shows the delivery. It has the operation's context. */
-#define PVB_SLOT_PROOF (1ULL << 60)
+#define PVB_SLOT_PROOF 0x8u
 /* Of a shared receive: success is not reported by endpoints with selective completion. */
-#define PVB_SLOT_UNASKED (1ULL << 59)
+#define PVB_SLOT_UNASKED 0x10u
 /* Completed by the device, and durable once the target answered a request... */
-#define PVB_SLOT_REQUEST (1ULL << 58)
+#define PVB_SLOT_REQUEST 0x20u
 /* ... or an entry of its message ring. */
-#define PVB_SLOT_ENTRY (1ULL << 57)
+#define PVB_SLOT_ENTRY 0x40u
 /* One of a group of durable writes, and what makes all of the group durable. */
-#define PVB_SLOT_GROUP (1ULL << 48)
-#define PVB_SLOT_GROUP_END (1ULL << 47)
+#define PVB_SLOT_GROUP 0x80u
+#define PVB_SLOT_GROUP_END 0x100u
 /* A durable operation that says as much of everything before it. */
-#define PVB_SLOT_FENCED (1ULL << 46)
-/* What persist/initiator/defer.c looks at, whatever else is held back. */
+#define PVB_SLOT_FENCED 0x200u
+/* What defer.c looks at, whatever else is held back. */
 #define PVB_SLOT_HELD \
 	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END)
-/* While it is held back: what the device said, an enum ibv_wc_status. */
-#define PVB_SLOT_STATUS_SHIFT 49
-#define PVB_SLOT_STATUS (0xffULL << PVB_SLOT_STATUS_SHIFT)
-#define PVB_SLOT_FLAGS                                                      \
-	(PVB_SLOT_QUIET | PVB_SLOT_INJECT | PVB_SLOT_LED | PVB_SLOT_PROOF | \
-	 PVB_SLOT_UNASKED | PVB_SLOT_HELD | PVB_SLOT_FENCED | PVB_SLOT_STATUS)
+
+/*
+ * A completion that other objects than the queue and the slot have to do with; wq: of the
+ * endpoint, also where slot->wq is a shared context's. Retires the slot, or keeps it for
+ * later. True when *comp is to be reported. With the lock of the completion queue held.
+ */
+typedef bool (*pvb_on_complete)(struct pvb_cq *cq, struct pvb_wq *wq,
+				const struct ibv_wc *wc, struct pvb_comp *comp);
 
 struct pvb_wq {
 	struct crn_ring ring;
 	struct pvb_slot *slots;
 	struct pvb_conn *conn;
 	struct pvb_cq *cq;
-	uint32_t depth;	  /* size of the open ring */
-	uint64_t entries; /* ever used, when ep/stats.c last looked */
-	uint64_t stalls;  /* calls refused because the ring was full */
-	/* Counted, srx is not NULL, the receives of a lane, or a send queue that
-	 * persist/initiator/defer.c has to look at. */
-	atomic_bool special;
-	bool counted;	      /* some cntr is not NULL */
+	uint32_t depth;			     /* size of the open ring */
+	uint64_t entries;		     /* ever used, when ep/stats.c last looked */
+	uint64_t stalls;		     /* calls refused because the ring was full */
+	_Atomic pvb_on_complete on_complete; /* NULL: the plain way */
+	bool counted;			     /* some cntr is not NULL */
 	struct ibv_sge *bufs; /* receives for persist/target/message_ring.c: buf_limit a
 				 slot; or NULL */
 	struct pvb_arrival *arrivals; /* persist/target/arrival.c: one a slot; or NULL */

@@ -20,6 +20,12 @@ static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
 
 /* read.c */
 
+/* pvb_wq.on_complete of queues that are counted, and of shared receive contexts. */
+bool pvb_cq_complete_counted(struct pvb_cq *cq, struct pvb_wq *wq,
+			     const struct ibv_wc *wc, struct pvb_comp *comp);
+bool pvb_cq_complete_shared(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+			    struct pvb_comp *comp);
+
 /* A receive's; wq: of the endpoint that received, NULL: of a shared context that serves
  * those of which nothing is to be known. */
 bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,

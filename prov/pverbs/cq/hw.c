@@ -197,9 +197,9 @@ void pvb_cq_unshare(struct pvb_cq *cq, uint32_t qp_num)
 static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
 			   uint32_t at)
 {
-	if (slot->flags & PVB_SLOT_LED)
+	if (slot->state & PVB_SLOT_LED)
 		return false;
-	return !(slot->flags & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
+	return !(slot->state & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
 }
 
 void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
@@ -213,14 +213,14 @@ void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 		slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 		comp = (struct pvb_comp){
 			.context = slot->context,
-			.flags = slot->flags & ~PVB_SLOT_FLAGS,
+			.flags = slot->flags,
 			.err = FI_ECANCELED,
 			.prov_errno = IBV_WC_WR_FLUSH_ERR,
 		};
 		if (!pvb_drain_ends(wq, slot, at))
 			continue;
 		pvb_cq_count(wq, comp.flags, comp.err);
-		if (!(slot->flags & PVB_SLOT_INJECT))
+		if (!(slot->state & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
 	}
 	crn_ring_retire(&wq->ring, wq->ring.head);
@@ -284,7 +284,7 @@ void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq)
 		if (!wq->slots[i].flags)
 			continue;
 		comp.context = wq->slots[i].context;
-		comp.flags = wq->slots[i].flags & ~PVB_SLOT_FLAGS;
+		comp.flags = wq->slots[i].flags;
 		pvb_cq_stash(cq, &comp);
 	}
 	if (cq->stash_count)
@@ -328,12 +328,12 @@ void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno)
 		slot = &wq->slots[crn_ring_index(&wq->ring, wq->ring.head + at)];
 		comp = (struct pvb_comp){
 			.context = slot->context,
-			.flags = slot->flags & ~PVB_SLOT_FLAGS,
+			.flags = slot->flags,
 			.err = err,
 			.prov_errno = prov_errno,
 		};
 		pvb_cq_count(wq, comp.flags, comp.err);
-		if (!(slot->flags & PVB_SLOT_INJECT))
+		if (!(slot->state & PVB_SLOT_INJECT))
 			pvb_cq_stash(cq, &comp);
 	}
 	if (cq->channel)
@@ -346,7 +346,7 @@ void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot 
 {
 	const struct pvb_comp comp = {
 		.context = op->context,
-		.flags = op->flags & ~PVB_SLOT_FLAGS,
+		.flags = op->flags,
 		.err = err,
 		.prov_errno = prov_errno,
 	};
@@ -361,13 +361,13 @@ void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot 
 		for (at = 0; at < begun; at++) {
 			slot = &wq->slots[crn_ring_index(&wq->ring, first + at)];
 			slot->context = NULL;
-			slot->flags = PVB_SLOT_INJECT;
+			slot->state = PVB_SLOT_INJECT;
 		}
 		if (pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
 			PVB_WARN(FI_LOG_CQ,
 				 "no memory to report an operation that failed\n");
 		pvb_cq_count(wq, comp.flags, err);
-		if (!(op->flags & PVB_SLOT_INJECT) && cq->stash_count < cq->stash_size)
+		if (!(op->state & PVB_SLOT_INJECT) && cq->stash_count < cq->stash_size)
 			pvb_cq_stash(cq, &comp);
 	}
 	if (cq->channel)

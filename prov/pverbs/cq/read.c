@@ -81,7 +81,7 @@ static bool pvb_proof_is_late(const struct pvb_slot *slot)
 	const struct pvb_wq *wq = slot->wq;
 	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
 
-	return (slot->flags & PVB_SLOT_PROOF) &&
+	return (slot->state & PVB_SLOT_PROOF) &&
 	       slot == &wq->slots[crn_ring_index(&wq->ring, tail)];
 }
 
@@ -91,7 +91,7 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	struct pvb_conn *conn = slot->wq->conn; /* NULL: a shared receive */
 
 	comp->context = slot->context;
-	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->flags = slot->flags;
 	comp->len = 0;
 	comp->data = 0;
 	comp->err = pvb_wc_error(wc->status, conn && slot->wq == &conn->sq);
@@ -99,7 +99,7 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
 			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
-	if (!(slot->flags & PVB_SLOT_INJECT))
+	if (!(slot->state & PVB_SLOT_INJECT))
 		return true;
 	/*
 	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
@@ -125,10 +125,10 @@ CRN_INLINE void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
 CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_slot *slot,
 				    struct pvb_comp *comp)
 {
-	bool report = !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+	bool report = !(slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
 
 	comp->context = slot->context;
-	comp->flags = slot->flags & ~PVB_SLOT_FLAGS;
+	comp->flags = slot->flags;
 	comp->len = 0;
 	comp->data = 0;
 	comp->err = 0;
@@ -149,7 +149,7 @@ static bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
 }
 
 /* The receive queue of the endpoint that took a shared receive, where that matters. */
-static const struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_num)
+static struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_num)
 {
 	uint32_t at = pvb_cq_shared_at(cq, qp_num);
 
@@ -162,7 +162,7 @@ static const struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_n
 static bool pvb_convert_shared(const struct ibv_wc *wc, struct pvb_slot *slot,
 			       const struct pvb_wq *wq, struct pvb_comp *comp)
 {
-	const bool unasked = slot->flags & PVB_SLOT_UNASKED;
+	const bool unasked = slot->state & PVB_SLOT_UNASKED;
 	bool report = pvb_convert(wc, slot, comp);
 
 	if (wq) {
@@ -199,21 +199,20 @@ bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
 			     : pvb_cq_convert_sent(wc, slot, comp);
 }
 
-/* Completions that other objects than the queue and the slot have to do with. */
-static bool pvb_convert_special(struct pvb_cq *cq, const struct ibv_wc *wc,
-				struct pvb_slot *slot, struct pvb_comp *comp)
+bool pvb_cq_complete_counted(struct pvb_cq *cq, struct pvb_wq *wq,
+			     const struct ibv_wc *wc, struct pvb_comp *comp)
 {
-	const struct pvb_wq *wq = slot->wq;
-	struct pvb_lane *lane;
+	return pvb_cq_convert_received(wc, wq, comp);
+}
 
-	if (wq->srx)
-		wq = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
-	lane = wq ? wq->conn->lane : NULL;
-	if (wq && wq == &wq->conn->sq)
-		return !(lane && pvb_hold(cq, wc, slot)) &&
-		       pvb_cq_convert_sent(wc, slot, comp);
-	return !(lane && pvb_arrival(cq, lane, wc)) &&
-	       pvb_cq_convert_received(wc, wq, comp);
+bool pvb_cq_complete_shared(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+			    struct pvb_comp *comp)
+{
+	struct pvb_wq *own = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
+	pvb_on_complete on_complete = own ? own->on_complete : NULL;
+
+	return on_complete ? on_complete(cq, own, wc, comp)
+			   : pvb_cq_convert_received(wc, own, comp);
 }
 
 /*
@@ -225,10 +224,12 @@ static __attribute__((noinline)) bool pvb_cq_convert(struct pvb_cq *cq,
 						     struct pvb_comp *comp)
 {
 	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+	pvb_on_complete on_complete;
 	bool report;
 
-	if (slot->wq->special)
-		return pvb_convert_special(cq, wc, slot, comp);
+	on_complete = slot->wq->on_complete;
+	if (on_complete)
+		return on_complete(cq, slot->wq, wc, comp);
 	report = pvb_convert(wc, slot, comp);
 	pvb_slot_retire(slot);
 	return report;
@@ -319,7 +320,7 @@ CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
 CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
 				 struct pvb_slot *slot, void **buf)
 {
-	const bool silent = slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT);
+	const bool silent = slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT);
 	struct crn_ring *ring = &slot->wq->ring;
 	const uint32_t next = slot->next;
 	struct fi_cq_entry *entry = *buf;
@@ -356,7 +357,7 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 			pvb_cq_set_aside(cq, wc, (int)(end - wc));
 			break;
 		}
-		if (crn_likely(!slot->wq->special)) {
+		if (crn_likely(!slot->wq->on_complete)) {
 			done += pvb_cq_put_plain(cq, wc, slot, &buf);
 		} else if (pvb_cq_convert(cq, wc, &special)) {
 			buf = pvb_cq_put(cq, buf, &special);
@@ -409,8 +410,8 @@ CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
 {
 	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
 
-	return wc->status == IBV_WC_SUCCESS && !slot->wq->special &&
-	       !(slot->flags & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+	return wc->status == IBV_WC_SUCCESS && !slot->wq->on_complete &&
+	       !(slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
 }
 
 /* Of the only device queue the one completion that most programs ask for at a time. */

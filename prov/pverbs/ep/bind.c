@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_ep_bind: what reports about an endpoint, and where. */
+#include "cq/cq.h"
 #include "device/device.h"
 #include "flags.h"
 #include "internal.h"
@@ -111,7 +112,7 @@ static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t f
 		wq = pvb_cntr_wq(ep, side);
 		wq->cntr[side->count] = cntr;
 		wq->counted = true;
-		wq->special = true;
+		wq->on_complete = pvb_cq_complete_counted;
 		atomic_fetch_add(&cntr->refs, 1);
 	}
 	return 0;

@@ -77,8 +77,9 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 
 /* target/arrival.c */
 
-/* A receive of the lane's completed. True: its completion is the program's later. */
-bool pvb_arrival(struct pvb_cq *cq, struct pvb_lane *lane, const struct ibv_wc *wc);
+/* pvb_wq.on_complete of the receives of a connection with a lane. */
+bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+		 struct pvb_comp *comp);
 /* Those that wait are cancelled: the endpoint is about to be closed, or the device is
  * gone. */
 void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn);

@@ -222,7 +222,7 @@ static int pvb_srx_slots(struct pvb_srx *srx, uint32_t depth)
 	srx->wq.slots = slots;
 	srx->wq.depth = depth;
 	srx->wq.srx = srx;
-	srx->wq.special = true;
+	srx->wq.on_complete = pvb_cq_complete_shared;
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	const uint32_t index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
 	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
 	struct pvb_slot *proof = pvb_wq_slot(&conn->sq, 1);
-	const uint64_t inject = op->inject ? PVB_SLOT_INJECT : 0;
+	const unsigned int inject = op->inject ? PVB_SLOT_INJECT : 0;
 	struct ibv_sge sink = pvb_deliver_sink(domain);
 	struct ibv_send_wr wr, *bad,
 		read = {
@@ -85,9 +85,10 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	int ret;
 
 	slot->context = proof->context = op->context;
-	slot->flags = op->comp_flags | inject | PVB_SLOT_LED;
-	proof->flags = op->comp_flags | inject | PVB_SLOT_PROOF |
-		       (op->quiet ? PVB_SLOT_QUIET : 0);
+	slot->flags = proof->flags = op->comp_flags;
+	slot->state = (uint16_t)(inject | PVB_SLOT_LED);
+	proof->state =
+		(uint16_t)(inject | PVB_SLOT_PROOF | (op->quiet ? PVB_SLOT_QUIET : 0));
 	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
 		op->num_sge = 1;

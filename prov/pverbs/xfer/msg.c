@@ -38,8 +38,8 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	}
 	slot = pvb_wq_slot(&conn->rq, 0);
 	slot->context = context;
-	slot->flags = FI_RECV | FI_MSG |
-		      (ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0);
+	slot->flags = FI_RECV | FI_MSG;
+	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0;
 	if (crn_unlikely(conn->rq.bufs)) {
 		ret = pvb_bufs_note(&conn->rq, slot, wr);
 		if (ret)

@@ -19,8 +19,9 @@ struct pvb_op {
 	uint64_t flags;	     /* op_flags of the call: FI_INJECT, FI_MORE, FI_FENCE, ... */
 	bool quiet;	     /* success is not reported */
 	bool inject;	     /* fi_inject: nothing is reported, ever */
-	uint64_t data;	     /* remote CQ data, for opcodes with immediate */
-	uint64_t addr;	     /* RMA or atomic target */
+	bool fenced;   /* durable, and says as much of all before: set by commit.c */
+	uint64_t data; /* remote CQ data, for opcodes with immediate */
+	uint64_t addr; /* RMA or atomic target */
 	uint64_t key;
 	uint64_t compare_add; /* operands of an atomic, host byte order */
 	uint64_t swap;
@@ -187,8 +188,9 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 		return pvb_tx_refuse(ep);
 	slot = pvb_wq_slot_at(&conn->sq, head);
 	slot->context = op->context;
-	slot->flags = op->comp_flags | (op->quiet ? PVB_SLOT_QUIET : 0) |
-		      (op->inject ? PVB_SLOT_INJECT : 0);
+	slot->flags = op->comp_flags;
+	slot->state =
+		(op->quiet ? PVB_SLOT_QUIET : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
 	if (copied && crn_unlikely(op->len > conn->inline_size)) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
 			      crn_ring_index(&conn->sq.ring, head));

@@ -168,7 +168,8 @@ bool pvb_tx_keepalive(struct pvb_ep *ep)
 		goto out;
 	slot = pvb_wq_slot(&conn->sq, 0);
 	slot->context = NULL;
-	slot->flags = PVB_SLOT_INJECT;
+	slot->flags = 0;
+	slot->state = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
 	posted = !ibv_post_send(conn->qp, &wr, &bad);
 	if (posted) {
@@ -198,8 +199,8 @@ void pvb_tx_close(struct pvb_ep *ep)
 		goto out;
 	*slot = (struct pvb_slot){
 		.wq = &conn->sq,
-		.flags = PVB_SLOT_INJECT,
 		.next = conn->sq.ring.head + 1,
+		.state = PVB_SLOT_INJECT,
 	};
 	wr.wr_id = (uintptr_t)slot;
 	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)

@@ -172,7 +172,7 @@ int pvb_lane_open(struct pvb_conn *conn)
 	lane->psn = lane->qp->qp_num & 0xffffff;
 	pvb_second_init(&lane->second);
 	conn->lane = lane;
-	conn->rq.special = true;
+	conn->rq.on_complete = pvb_arrival;
 	pthread_mutex_lock(&control->lock);
 	crn_list_add_tail(&control->lanes, &lane->entry);
 	pthread_mutex_unlock(&control->lock);

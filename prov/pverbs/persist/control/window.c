@@ -80,7 +80,8 @@ static int pvb_window_post(struct pvb_lane *lane, int access)
 	int err;
 
 	slot->context = NULL;
-	slot->flags = PVB_SLOT_INJECT;
+	slot->flags = 0;
+	slot->state = PVB_SLOT_INJECT;
 	err = ibv_post_send(conn->qp, &wr, &bad);
 	if (err)
 		return pvb_post_error(err);

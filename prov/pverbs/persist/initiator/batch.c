@@ -13,28 +13,40 @@ void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb
 {
 	batch->ep = ep;
 	batch->context = op->context;
-	batch->comp_flags = op->comp_flags | (op->inject ? PVB_SLOT_INJECT : 0);
+	batch->comp_flags = op->comp_flags;
+	batch->state =
+		(op->inject ? PVB_SLOT_INJECT : 0) | (op->fenced ? PVB_SLOT_FENCED : 0);
 	batch->started = 0;
 	batch->count = 0;
 	batch->data_at = UINT32_MAX;
 	batch->last = false;
-	batch->end_flags = 0;
+	batch->end_state = 0;
 	batch->silent = false;
 	batch->native = false;
 	batch->registered = false;
 }
 
+/* pvb_on_complete of a send queue that had something to be held back. */
+static bool pvb_batch_complete(struct pvb_cq *cq, struct pvb_wq *wq,
+			       const struct ibv_wc *wc, struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	return !pvb_hold(cq, wc, slot) && pvb_cq_convert_sent(wc, slot, comp);
+}
+
 /* The slot behind those that are not posted yet. */
 static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
 {
-	struct pvb_slot *slot = pvb_wq_slot(&batch->ep->conn.sq, batch->count);
+	struct pvb_wq *sq = &batch->ep->conn.sq;
+	struct pvb_slot *slot = pvb_wq_slot(sq, batch->count);
 
 	slot->context = batch->context;
-	slot->flags = batch->comp_flags |
-		      (batch->last ? batch->end_flags : PVB_SLOT_LED) |
+	slot->flags = batch->comp_flags;
+	slot->state = batch->state | (batch->last ? batch->end_state : PVB_SLOT_LED) |
 		      (batch->started + batch->count ? PVB_SLOT_PROOF : 0);
-	if ((slot->flags & PVB_SLOT_HELD) && !batch->ep->conn.sq.special)
-		batch->ep->conn.sq.special = true;
+	if ((slot->state & PVB_SLOT_HELD) && sq->on_complete != pvb_batch_complete)
+		sq->on_complete = pvb_batch_complete;
 	return slot;
 }
 
@@ -299,7 +311,9 @@ int pvb_batch_finish(struct pvb_batch *batch, int ret)
 	conn->unsignaled = conn->signal_every;
 	if (!batch->started)
 		return ret;
-	op = (struct pvb_slot){.context = batch->context, .flags = batch->comp_flags};
+	op = (struct pvb_slot){.context = batch->context,
+			       .flags = batch->comp_flags,
+			       .state = batch->state};
 	pvb_cq_fail_begun(&conn->sq, batch->started, &op,
 			  ret == -FI_EAGAIN ? FI_EIO : -ret, ret);
 	return 1;

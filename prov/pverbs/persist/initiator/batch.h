@@ -16,15 +16,16 @@ struct pvb_op;
 
 struct pvb_batch {
 	struct pvb_ep *ep;
-	void *context;	     /* of the operation */
-	uint64_t comp_flags; /* and PVB_SLOT_INJECT */
-	uint32_t started;    /* entries of the send queue used, of all calls */
-	uint32_t count;	     /* not posted yet */
-	uint32_t data_at;    /* entries before the operation itself */
-	bool last;	     /* the next entry ends the operation */
-	uint64_t end_flags;  /* its PVB_SLOT_*, then */
-	bool silent;	     /* it completes with what is posted later */
-	bool native;	     /* of those not posted yet one is FLUSH or ATOMIC WRITE */
+	void *context; /* of the operation */
+	uint64_t comp_flags;
+	uint16_t state;	    /* PVB_SLOT_* of every entry */
+	uint32_t started;   /* entries of the send queue used, of all calls */
+	uint32_t count;	    /* not posted yet */
+	uint32_t data_at;   /* entries before the operation itself */
+	bool last;	    /* the next entry ends the operation */
+	uint16_t end_state; /* its PVB_SLOT_*, then */
+	bool silent;	    /* it completes with what is posted later */
+	bool native;	    /* of those not posted yet one is FLUSH or ATOMIC WRITE */
 	bool registered; /* the operation's data is one piece that the device may read */
 	struct ibv_send_wr wr[PVB_BATCH_SIZE];
 	struct ibv_sge sge[PVB_BATCH_SIZE];
@@ -43,11 +44,11 @@ int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr
 int pvb_batch_ring(struct pvb_batch *batch);
 /* Entry number of the peer's message ring. */
 int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
-/* From here on there is one entry more, which ends the operation; flags: PVB_SLOT_*. */
-static inline void pvb_batch_last(struct pvb_batch *batch, uint64_t flags)
+/* From here on there is one entry more, which ends the operation; state: PVB_SLOT_*. */
+static inline void pvb_batch_last(struct pvb_batch *batch, unsigned int state)
 {
 	batch->last = true;
-	batch->end_flags = flags;
+	batch->end_state = (uint16_t)state;
 }
 
 /*

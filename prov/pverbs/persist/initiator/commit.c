@@ -113,7 +113,7 @@ static void pvb_commit_request(const struct pvb_plan *plan, const struct pvb_op 
 }
 
 /* What of the send queue a plan ends with. */
-static uint64_t pvb_plan_end_flags(const struct pvb_plan *plan)
+static unsigned int pvb_plan_end_state(const struct pvb_plan *plan)
 {
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
@@ -123,21 +123,21 @@ static uint64_t pvb_plan_end_flags(const struct pvb_plan *plan)
 static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 			   const struct pvb_plan *plan)
 {
-	const uint64_t quiet = op->quiet ? PVB_SLOT_QUIET : 0;
+	const unsigned int quiet = op->quiet ? PVB_SLOT_QUIET : 0;
 	uint32_t left = pvb_plan_entries(plan);
-	int i, ret = op->comp_flags & PVB_SLOT_FENCED ? pvb_lift_ahead(batch) : 0;
+	int i, ret = op->fenced ? pvb_lift_ahead(batch) : 0;
 
 	if (!left && !ret) {
 		/* A request alone has a place on the send queue all the same, in whose
 		 * turn it ends: the doorbell, behind what was posted before. */
-		pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
+		pvb_batch_last(batch, pvb_plan_end_state(plan) | quiet);
 		return pvb_commit_act(batch, op, PVB_ACT_RING);
 	}
 	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i] && !ret; i++) {
 		if (!pvb_act_posts(plan->act[i]))
 			continue;
 		if (--left == 0)
-			pvb_batch_last(batch, pvb_plan_end_flags(plan) | quiet);
+			pvb_batch_last(batch, pvb_plan_end_state(plan) | quiet);
 		ret = pvb_commit_act(batch, op, plan->act[i]);
 	}
 	return ret;
@@ -166,7 +166,7 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 		commit->messages++;
 	if (pvb_op_reads(op))
 		conn->reads_end = conn->sq.ring.head;
-	if (op->comp_flags & PVB_SLOT_FENCED)
+	if (op->fenced)
 		pvb_lift_noted(conn);
 	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
 	if (plan->hold)
@@ -176,7 +176,7 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 /* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
 static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
 {
-	if (!(op->comp_flags & PVB_SLOT_FENCED))
+	if (!op->fenced)
 		return;
 	conn->commit->dirty.count = 0;
 	conn->commit->asked = false;
@@ -401,7 +401,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	if (unheard)
 		return pvb_commit_quietly(ep, op, desc);
 	fenced = op->flags & FI_FENCE;
-	op->comp_flags |= fenced ? PVB_SLOT_FENCED : 0;
+	op->fenced = fenced;
 	/* The plan sees to order, but for reads that it does not know of. */
 	if (!pvb_fence_reads(&ep->conn))
 		op->flags &= ~(uint64_t)FI_FENCE;
@@ -435,6 +435,7 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_conn *conn = &ep->conn;
 	ssize_t ret;
 
+	op->fenced = false;
 	crn_lock(&conn->tx_lock);
 	switch (pvb_usual_way(ep, op)) {
 	case PVB_USUAL_WRITE:

@@ -19,9 +19,9 @@ static int pvb_hold_before(const struct pvb_hold *hold)
 /* A fenced one is, while what it saw to is, and when that failed. */
 static bool pvb_hold_needed(const struct pvb_hold *hold, const struct pvb_slot *slot)
 {
-	return hold->active || (slot->flags & PVB_SLOT_ASKS) ||
+	return hold->active || (slot->state & PVB_SLOT_ASKS) ||
 	       atomic_load(&hold->grouped) ||
-	       ((slot->flags & PVB_SLOT_FENCED) && pvb_hold_before(hold));
+	       ((slot->state & PVB_SLOT_FENCED) && pvb_hold_before(hold));
 }
 
 static void pvb_hold_end(struct pvb_conn *conn)
@@ -105,7 +105,7 @@ static bool pvb_hold_late(struct pvb_cq *cq, struct pvb_conn *conn,
 
 static enum pvb_ask pvb_hold_asked(const struct pvb_slot *slot)
 {
-	return slot->flags & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+	return slot->state & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
 }
 
 /* What an answer with that status comes to. */
@@ -114,7 +114,7 @@ static int pvb_hold_status(const struct pvb_hold *hold, const struct pvb_slot *s
 {
 	if (atomic_load(&hold->failed))
 		return FI_ECANCELED;
-	return slot->flags & PVB_SLOT_FENCED && atomic_load(&hold->undurable)
+	return slot->state & PVB_SLOT_FENCED && atomic_load(&hold->undurable)
 		       ? atomic_load(&hold->undurable)
 		       : status;
 }
@@ -144,7 +144,7 @@ static enum pvb_answer pvb_hold_answer(struct pvb_cq *cq, struct pvb_conn *conn,
 	/* Of what went ahead of a fenced one, that one's program hears nothing else. */
 	if (*err && asks->of[number % PVB_LANE_CREDITS].messages && !kind)
 		atomic_store(&conn->hold.undurable, *err);
-	else if (*err && (slot->flags & PVB_SLOT_INJECT))
+	else if (*err && (slot->state & PVB_SLOT_INJECT))
 		atomic_store(&conn->hold.failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
@@ -153,13 +153,13 @@ static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int 
 {
 	const struct pvb_comp comp = {
 		.context = slot->context,
-		.flags = slot->flags & ~PVB_SLOT_FLAGS,
+		.flags = slot->flags,
 		.err = err,
 		.prov_errno = err == FI_ECANCELED ? IBV_WC_WR_FLUSH_ERR : -err,
 	};
 
 	pvb_cq_count(slot->wq, comp.flags, err);
-	if (!(slot->flags & PVB_SLOT_INJECT))
+	if (!(slot->state & PVB_SLOT_INJECT))
 		pvb_cq_stash(cq, &comp);
 }
 
@@ -192,12 +192,12 @@ static enum pvb_answer pvb_hold_group(struct pvb_conn *conn, uint32_t at, int *e
 static enum pvb_answer pvb_hold_what(struct pvb_cq *cq, struct pvb_conn *conn,
 				     const struct pvb_slot *slot, uint32_t at, int *err)
 {
-	if (slot->flags & PVB_SLOT_ASKS)
+	if (slot->state & PVB_SLOT_ASKS)
 		return pvb_hold_answer(cq, conn, slot, err);
-	if (slot->flags & PVB_SLOT_GROUP)
+	if (slot->state & PVB_SLOT_GROUP)
 		return pvb_hold_group(conn, at, err);
 	*err = pvb_hold_before(&conn->hold);
-	return *err && (slot->flags & PVB_SLOT_FENCED) && !(slot->flags & PVB_SLOT_LED)
+	return *err && (slot->state & PVB_SLOT_FENCED) && !(slot->state & PVB_SLOT_LED)
 		       ? PVB_ANSWER_ERROR
 		       : PVB_ANSWER_OK;
 }
@@ -218,16 +218,18 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	struct pvb_slot *slot = pvb_hold_slot(conn, at);
 	struct ibv_wc wc = {
 		.wr_id = (uintptr_t)slot,
-		.status = (slot->flags & PVB_SLOT_STATUS) >> PVB_SLOT_STATUS_SHIFT,
+		.status = slot->status,
 		.qp_num = conn->qp->qp_num,
 	};
 	struct pvb_comp comp;
 	int err;
 
-	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_GROUP))
+	/* One that failed does not wait. */
+	slot->status = IBV_WC_SUCCESS;
+	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
 		pvb_hold_ungroup(&conn->hold);
 	/* Nobody waits for its answer any more: another one may be asked. */
-	if (wc.status != IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_ASKS))
+	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_ASKS))
 		atomic_fetch_add(&conn->hold.ended[pvb_hold_asked(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {
 		switch (pvb_hold_what(cq, conn, slot, at, &err)) {
@@ -241,9 +243,10 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 			break;
 		}
 	}
-	if (wc.status == IBV_WC_SUCCESS && (slot->flags & PVB_SLOT_LED)) {
+	if (wc.status == IBV_WC_SUCCESS && (slot->state & PVB_SLOT_LED)) {
 		/* Only behind one that failed is the next one of no account. */
-		conn->sq.slots[crn_ring_index(ring, slot->next)].flags &= ~PVB_SLOT_PROOF;
+		conn->sq.slots[crn_ring_index(ring, slot->next)].state &=
+			(uint16_t)~PVB_SLOT_PROOF;
 		crn_ring_retire(ring, slot->next);
 	} else if (pvb_cq_convert_sent(&wc, slot, &comp)) {
 		pvb_cq_stash(cq, &comp);
@@ -284,14 +287,14 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
 		hold->broken = true;
-	else if (slot->flags & PVB_SLOT_GROUP_END) {
+	else if (slot->state & PVB_SLOT_GROUP_END) {
 		hold->flushed = slot->next;
 		hold->flushing = true;
 	}
-	slot->flags |= (uint64_t)wc->status << PVB_SLOT_STATUS_SHIFT;
+	slot->status = (uint16_t)wc->status;
 	hold->marked |= slot == &conn->marker;
 	hold->done = slot->next;
-	if ((slot->flags & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
+	if ((slot->state & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
 		pvb_lane_now(conn->lane, ++hold->seen);
 	if (hold->active)
 		return true;
@@ -316,13 +319,13 @@ void pvb_hold_abandon(struct pvb_conn *conn, int err)
 			 "no memory to report a group of writes that failed\n");
 	for (at = atomic_load(&sq->ring.tail); at != sq->ring.head; at++) {
 		slot = &sq->slots[crn_ring_index(&sq->ring, at)];
-		if (!(slot->flags & PVB_SLOT_GROUP) ||
+		if (!(slot->state & PVB_SLOT_GROUP) ||
 		    pvb_hold_flushed(&conn->hold, at) ||
 		    cq->stash_count == cq->stash_size)
 			continue;
 		pvb_hold_refuse(cq, slot, err);
 		slot->context = NULL;
-		slot->flags = (slot->flags & PVB_SLOT_STATUS) | PVB_SLOT_INJECT;
+		slot->state = PVB_SLOT_INJECT;
 		pvb_hold_ungroup(&conn->hold);
 	}
 	if (cq->channel)

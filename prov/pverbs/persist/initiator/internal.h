@@ -112,10 +112,10 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		  struct pvb_plan *plan);
 /*
  * Does it, as an operation of nobody's: when it fails the connection ends, and all behind
- * it. end_flags: PVB_SLOT_* of its last entry. 0 or a negative code.
+ * it. end_state: PVB_SLOT_* of its last entry. 0 or a negative code.
  */
 int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		   const struct pvb_plan *plan, uint64_t end_flags);
+		   const struct pvb_plan *plan, unsigned int end_state);
 /*
  * All that was written before query's operation, but for what that one serves. With join
  * what needs no request goes with the operation, as far as there is room: it is marked

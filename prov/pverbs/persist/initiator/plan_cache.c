@@ -116,22 +116,23 @@ enum pvb_usual_way pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op)
 }
 
 static struct pvb_slot *pvb_usual_slot(struct pvb_conn *conn, uint32_t ahead,
-				       const struct pvb_op *op, uint64_t flags)
+				       const struct pvb_op *op, unsigned int state)
 {
 	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, ahead);
 
 	slot->context = op->context;
-	slot->flags = op->comp_flags | flags;
+	slot->flags = op->comp_flags;
+	slot->state = (uint16_t)state;
 	return slot;
 }
 
 /* The FLUSH that an operation ends with. */
 static void pvb_usual_end(struct pvb_conn *conn, uint32_t ahead, const struct pvb_op *op,
-			  uint64_t flags)
+			  unsigned int state)
 {
 	struct ibv_qp_ex *qp = conn->qp_ex;
 
-	qp->wr_id = (uintptr_t)pvb_usual_slot(conn, ahead, op, PVB_SLOT_PROOF | flags);
+	qp->wr_id = (uintptr_t)pvb_usual_slot(conn, ahead, op, PVB_SLOT_PROOF | state);
 	qp->wr_flags = IBV_SEND_SIGNALED;
 	pvb_native_flush(qp, (uint32_t)op->key, op->addr, op->len);
 }
@@ -207,7 +208,7 @@ static int pvb_usual_native_word(struct pvb_ep *ep, const struct pvb_op *op,
 	struct pvb_conn *conn = &ep->conn;
 	const uint32_t rkey = (uint32_t)op->key;
 	struct ibv_qp_ex *qp = conn->qp_ex;
-	uint64_t proof = 0;
+	unsigned int proof = 0;
 	uint32_t at = 0;
 	int err;
 

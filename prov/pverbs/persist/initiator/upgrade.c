@@ -58,7 +58,7 @@ static void pvb_lift_never(struct pvb_lane *lane, const struct pvb_wire_message 
 
 /* An operation of nobody's: when it fails the connection ends, and all behind it. */
 int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		   const struct pvb_plan *plan, uint64_t end_flags)
+		   const struct pvb_plan *plan, unsigned int end_state)
 {
 	static const struct pvb_op nobody = {.inject = true};
 	struct pvb_conn *conn = &ep->conn;
@@ -86,7 +86,7 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		return -FI_ENOMEM;
 	}
 	pvb_batch_init(&batch, ep, &nobody);
-	pvb_batch_last(&batch, end_flags | (asks ? PVB_SLOT_REQUEST : 0));
+	pvb_batch_last(&batch, end_state | (asks ? PVB_SLOT_REQUEST : 0));
 	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan->act[0]));
 	if (ret && asks)
 		pvb_lift_never(conn->lane, &message);

@@ -139,7 +139,9 @@ static void pvb_arrival_append(struct pvb_cq *cq, struct pvb_arrivals *all,
 	all->newest = arrival;
 }
 
-bool pvb_arrival(struct pvb_cq *cq, struct pvb_lane *lane, const struct ibv_wc *wc)
+/* True: its completion is the program's later. */
+static bool pvb_arrival_waits(struct pvb_cq *cq, struct pvb_lane *lane,
+			      const struct ibv_wc *wc)
 {
 	const struct pvb_slot *slot = pvb_wc_slot(wc);
 	struct pvb_arrival *arrival = &slot->wq->arrivals[slot - slot->wq->slots];
@@ -159,6 +161,15 @@ bool pvb_arrival(struct pvb_cq *cq, struct pvb_lane *lane, const struct ibv_wc *
 		return false;
 	pvb_arrival_append(cq, &lane->arrivals, arrival);
 	return true;
+}
+
+bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+		 struct pvb_comp *comp)
+{
+	struct pvb_lane *lane = wq->conn->lane;
+
+	return !(lane && pvb_arrival_waits(cq, lane, wc)) &&
+	       pvb_cq_convert_received(wc, wq, comp);
 }
 
 /* The oldest completes. */

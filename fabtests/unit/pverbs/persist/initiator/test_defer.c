@@ -477,11 +477,11 @@ CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
-	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
-	CT_EXPECT_FALSE(d.conn->sq.special);
+	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
 	CT_EXPECT_FALSE(d.conn->hold.active);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
@@ -491,6 +491,6 @@ CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_TRUE(d.conn->sq.special);
+	CT_EXPECT_TRUE(d.conn->sq.on_complete != NULL);
 	durable_close(&d);
 }
