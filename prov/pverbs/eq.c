@@ -68,6 +68,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
+	eq->cm = &pvb_cm_calls;
 	ret = crn_eq_init(&eq->eq, &pvb_prov, attr, context, pvb_cm_progress);
 	if (ret)
 		goto err_free;

@@ -100,9 +100,40 @@ struct pvb_mr {
 	atomic_uint users;    /* endpoints whose receives are in it */
 };
 
+/* What is kept of an event after its acknowledgement. */
+struct pvb_cm_event {
+	enum rdma_cm_event_type type;
+	int status;
+	struct rdma_cm_id *id;
+	struct rdma_cm_id *listen_id;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t len;
+	uint8_t bytes[UINT8_MAX];
+};
+
+/* Bytes of an event in the queue, at most. */
+#define PVB_CM_EVENT_MAX (sizeof(struct fi_eq_cm_entry) + UINT8_MAX)
+
+struct pvb_eq;
+struct pvb_ep;
+
+/* What connection management does for rooms below it, by way of an event queue. */
+struct pvb_cm_calls {
+	/* Handles waiting events on behalf of a program that reads another queue; not
+	 * while somebody else does. */
+	void (*look)(struct pvb_eq *eq);
+	/* With cm_lock held, as the next: the connection need not wait for its second one
+	 * any more. */
+	void (*second_over)(struct pvb_ep *ep);
+	/* The peer has gone. */
+	void (*disconnected)(struct pvb_ep *ep);
+};
+
 struct pvb_eq {
 	struct crn_eq eq;
 	struct pvb_fabric *fabric;
+	const struct pvb_cm_calls *cm;
 	pthread_mutex_t cm_lock;
 	struct rdma_event_channel *channel;
 	int timer;	       /* of cm/keepalive.c; -1: off */
@@ -201,7 +232,7 @@ struct pvb_slot {
 	uint64_t flags;	 /* of fi_cq, to report */
 	uint32_t next;	 /* position in the ring behind it */
 	uint16_t state;	 /* PVB_SLOT_* */
-	uint16_t status; /* enum ibv_wc_status, of one that is held back; or 0 */
+	uint16_t status; /* enum ibv_wc_status, of one that is held back */
 };
 
 #define PVB_SLOT_QUIET 0x1u  /* success is not reported */
@@ -279,6 +310,8 @@ struct pvb_srx {
 	struct pvb_wq wq;		     /* cq NULL; of the ring nothing is used */
 	struct pvb_slot *free;		     /* linked through context; of who posts */
 	_Atomic(struct pvb_slot *) returned; /* the same; of whoever polls */
+	/* From now on nothing can be posted: -FI_ENODEV. Any thread. */
+	void (*end)(struct pvb_srx *srx);
 	struct pvb_srx_cq *cqs;
 	size_t cq_count;
 	struct pvb_cq

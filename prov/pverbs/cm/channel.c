@@ -53,17 +53,6 @@ void pvb_cm_report_error(struct pvb_eq *eq, fid_t fid, int err, int prov_errno,
 			 fi_strerror(-ret));
 }
 
-void pvb_cm_app_data(bool raw, const struct pvb_cm_event *event, struct pvb_cm_data *data)
-{
-	if (raw) {
-		memset(data, 0, sizeof(*data));
-		data->app = event->bytes;
-		data->app_len = event->len;
-	} else {
-		pvb_cm_parse(data, event->bytes, event->len);
-	}
-}
-
 int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, size_t len,
 		   const struct pvb_cm_offer *offer, size_t *out)
 {
@@ -113,7 +102,7 @@ static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 	req->initiator_depth = event->initiator_depth;
 	req->raw_cm = pep->raw_cm;
 	req->pep = pep;
-	pvb_cm_app_data(req->raw_cm, event, &req->data);
+	pvb_cm_app_data(req->raw_cm, event->bytes, event->len, &req->data);
 	app = req->data.app;
 	app_len = req->data.app_len;
 	req->data.app = NULL; /* points into the event */
@@ -236,10 +225,16 @@ int pvb_cm_progress(struct crn_eq *crn)
 	return ret;
 }
 
-void pvb_cm_look(struct pvb_eq *eq)
+static void pvb_cm_look(struct pvb_eq *eq)
 {
 	if (pthread_mutex_trylock(&eq->cm_lock))
 		return;
 	pvb_cm_take(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 }
+
+const struct pvb_cm_calls pvb_cm_calls = {
+	.look = pvb_cm_look,
+	.second_over = pvb_cm_second_over,
+	.disconnected = pvb_cm_disconnected,
+};

@@ -9,43 +9,15 @@
 #include "objects.h"
 #include "request.h"
 
-/* Bytes of an event in the queue, at most. */
-#define PVB_CM_EVENT_MAX (sizeof(struct fi_eq_cm_entry) + UINT8_MAX)
-
-/* What is kept of an event after its acknowledgement. */
-struct pvb_cm_event {
-	enum rdma_cm_event_type type;
-	int status;
-	struct rdma_cm_id *id;
-	struct rdma_cm_id *listen_id;
-	uint8_t responder_resources;
-	uint8_t initiator_depth;
-	uint8_t len;
-	uint8_t bytes[UINT8_MAX];
-};
-
 /* channel.c */
 
-/* The application's part of an event's private data: all of it with raw. Points into the
- * event. */
-void pvb_cm_app_data(bool raw, const struct pvb_cm_event *event,
-		     struct pvb_cm_data *data);
+/* Of every event queue. */
+extern const struct pvb_cm_calls pvb_cm_calls;
 
 /* Handles every waiting rdma_cm event; takes cm_lock. */
 int pvb_cm_progress(struct crn_eq *eq);
-/* The same on behalf of a program that reads another queue; not while somebody else does.
- */
-void pvb_cm_look(struct pvb_eq *eq);
 /* Ends the request (the peer sees a refusal) and its id. With cm_lock held. */
 void pvb_connreq_destroy(struct pvb_connreq *req);
-
-/* state.c */
-
-/* The connection need not wait for its second one any more: for
- * persist/control/control_conn.c. */
-void pvb_cm_second_over(struct pvb_ep *ep);
-/* The peer has gone. */
-void pvb_cm_disconnected(struct pvb_ep *ep);
 
 /* pep.c */
 

@@ -51,4 +51,8 @@ void pvb_keepalive_progress(struct pvb_eq *eq);
 /* Bytes of connection data that an application may give: FI_OPT_CM_DATA_SIZE. */
 size_t pvb_cm_data_size(bool raw);
 
+/* state.c: of pvb_cm_calls. */
+void pvb_cm_second_over(struct pvb_ep *ep);
+void pvb_cm_disconnected(struct pvb_ep *ep);
+
 #endif

@@ -41,7 +41,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 /* What the responder said of its side. */
 static void pvb_cm_learn(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
-	pvb_cm_app_data(ep->raw_cm, event, &ep->conn.peer);
+	pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &ep->conn.peer);
 	ep->conn.peer.app = NULL; /* pointed into the event */
 }
 
@@ -73,7 +73,7 @@ static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	struct pvb_cm_data data = {0};
 
 	if (event)
-		pvb_cm_app_data(ep->raw_cm, event, &data);
+		pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &data);
 	if (!pvb_second_wanted(ep)) {
 		pvb_cm_connected(ep, data.app, data.app_len);
 		return;
@@ -186,7 +186,7 @@ static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *even
 	case PVB_CONN_ACCEPTED:
 	case PVB_CONN_SECOND:
 		if (event->type == RDMA_CM_EVENT_REJECTED)
-			pvb_cm_app_data(ep->raw_cm, event, &data);
+			pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &data);
 		pvb_cm_fail(ep, err, event->status, data.app, data.app_len);
 		break;
 	default:

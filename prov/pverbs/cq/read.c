@@ -4,7 +4,6 @@
 #include <string.h>
 #include "device/device.h"
 #include "persist/persist.h"
-#include "qp/qp.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -156,6 +155,19 @@ static struct pvb_wq *pvb_shared_wq(const struct pvb_cq *cq, uint32_t qp_num)
 	return at < cq->shared_count && cq->shared[at].qp_num == qp_num
 		       ? cq->shared[at].wq
 		       : NULL;
+}
+
+/* The slot may be posted again. */
+static void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot)
+{
+	struct pvb_slot *head =
+		atomic_load_explicit(&srx->returned, memory_order_relaxed);
+
+	do
+		slot->context = head;
+	while (!atomic_compare_exchange_weak_explicit(&srx->returned, &head, slot,
+						      memory_order_release,
+						      memory_order_relaxed));
 }
 
 /* Of a shared receive context; wq: the receive queue that it served, or NULL. */

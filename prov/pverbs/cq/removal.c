@@ -4,7 +4,6 @@
 #include <sys/eventfd.h>
 #include "device/device.h"
 #include "persist/persist.h"
-#include "qp/qp.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -60,7 +59,7 @@ void pvb_removal_add_srx(struct pvb_srx *srx)
 	pthread_mutex_lock(&srx->domain->conns_lock);
 	crn_list_add_tail(&srx->domain->srxs, &srx->entry);
 	if (pvb_removed(srx->domain))
-		pvb_srx_msg_end(srx);
+		srx->end(srx);
 	pthread_mutex_unlock(&srx->domain->conns_lock);
 }
 
@@ -83,6 +82,7 @@ static void pvb_removal_shut(struct pvb_conn *conn)
 void pvb_removal_noticed(struct pvb_domain *domain)
 {
 	struct crn_list *entry;
+	struct pvb_srx *srx;
 
 	if (atomic_exchange(&domain->gone, true))
 		return;
@@ -93,8 +93,10 @@ void pvb_removal_noticed(struct pvb_domain *domain)
 	pthread_mutex_lock(&domain->conns_lock);
 	crn_list_for_each (entry, &domain->conns)
 		pvb_removal_shut(crn_container_of(entry, struct pvb_conn, entry));
-	crn_list_for_each (entry, &domain->srxs)
-		pvb_srx_msg_end(crn_container_of(entry, struct pvb_srx, entry));
+	crn_list_for_each (entry, &domain->srxs) {
+		srx = crn_container_of(entry, struct pvb_srx, entry);
+		srx->end(srx);
+	}
 	pthread_mutex_unlock(&domain->conns_lock);
 	eventfd_write(domain->gone_fd, 1);
 }

@@ -13,13 +13,6 @@ int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
  * that nothing more comes or the deadline (crn_now_ms) has passed. */
 void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms);
 
-/* srx_recv.c */
-
-/* From now on nothing can be posted: -FI_ENODEV. Any thread. */
-void pvb_srx_msg_end(struct pvb_srx *srx);
-/* A slot may be posted again. Any thread. */
-void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot);
-
 /* path.c */
 
 /* Before a requester resolves: what the kernel needs to know. */

@@ -11,18 +11,6 @@ static struct pvb_srx *pvb_srx_of(struct fid_ep *fid)
 	return crn_container_of(fid, struct pvb_srx, fid);
 }
 
-void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot)
-{
-	struct pvb_slot *head =
-		atomic_load_explicit(&srx->returned, memory_order_relaxed);
-
-	do
-		slot->context = head;
-	while (!atomic_compare_exchange_weak_explicit(&srx->returned, &head, slot,
-						      memory_order_release,
-						      memory_order_relaxed));
-}
-
 struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
 {
 	struct pvb_slot *slot;
@@ -131,7 +119,7 @@ static ssize_t pvb_srx_recvmsg_gone(struct fid_ep *fid, const struct fi_msg *msg
 }
 
 /* A program may be calling them: each is changed in one piece. */
-void pvb_srx_msg_end(struct pvb_srx *srx)
+static void pvb_srx_msg_end(struct pvb_srx *srx)
 {
 	__atomic_store_n(&srx->msg.recv, pvb_srx_recv_gone, __ATOMIC_RELAXED);
 	__atomic_store_n(&srx->msg.recvv, pvb_srx_recvv_gone, __ATOMIC_RELAXED);
@@ -140,6 +128,7 @@ void pvb_srx_msg_end(struct pvb_srx *srx)
 
 void pvb_srx_msg_init(struct pvb_srx *srx)
 {
+	srx->end = pvb_srx_msg_end;
 	srx->msg = crn_nosys_msg;
 	srx->msg.recv = pvb_srx_recv;
 	srx->msg.recvv = pvb_srx_recvv;

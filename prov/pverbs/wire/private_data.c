@@ -137,3 +137,15 @@ void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)
 		pvb_cm_parse_word(&data->word, trailer);
 	pvb_cm_parse_control(data, trailer);
 }
+
+void pvb_cm_app_data(bool raw, const uint8_t *bytes, uint8_t len,
+		     struct pvb_cm_data *data)
+{
+	if (!raw) {
+		pvb_cm_parse(data, bytes, len);
+		return;
+	}
+	memset(data, 0, sizeof(*data));
+	data->app = bytes;
+	data->app_len = len;
+}

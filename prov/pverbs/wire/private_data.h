@@ -97,5 +97,8 @@ void pvb_cm_pack_ticket(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket);
  * data leaves room for it. Never fails.
  */
 void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len);
+/* The same; with raw, all of it is the application's. data->app points into bytes. */
+void pvb_cm_app_data(bool raw, const uint8_t *bytes, uint8_t len,
+		     struct pvb_cm_data *data);
 
 #endif

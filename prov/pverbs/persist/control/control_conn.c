@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/timerfd.h>
-#include "cm/cm.h"
 #include "device/device.h"
 #include "persist/persist.h"
 #include "qp/qp.h"
@@ -156,14 +155,14 @@ static void pvb_second_fail(struct pvb_second *second, const char *why)
 		 "durable gives FI_EOPNOTSUPP\n",
 		 crn_addr_str(rdma_get_peer_addr(ep->conn.id), text), why);
 	pvb_second_end(ep);
-	pvb_cm_second_over(ep);
+	ep->eq->cm->second_over(ep);
 }
 
 static void pvb_second_up(struct pvb_second *second)
 {
 	pvb_second_enter(second, PVB_SECOND_UP);
 	pvb_lane_up(pvb_second_lane(second));
-	pvb_cm_second_over(pvb_second_ep(second));
+	pvb_second_ep(second)->eq->cm->second_over(pvb_second_ep(second));
 }
 
 /* iWARP's messages need no reads, but a requester may have to begin with one (RFC 6581
@@ -341,7 +340,7 @@ static void pvb_second_look(struct pvb_second *second)
 		return;
 	}
 	pvb_second_enter(second, PVB_SECOND_NONE);
-	pvb_cm_disconnected(ep);
+	ep->eq->cm->disconnected(ep);
 }
 
 void pvb_second_progress(struct pvb_eq *eq)

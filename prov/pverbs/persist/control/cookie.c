@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <sys/random.h>
-#include "cm/cm.h"
 #include "persist/persist.h"
 #include "wire/wire.h"
 #include "cookie.h"
@@ -136,7 +135,7 @@ bool pvb_second_request(struct pvb_pep *pep, const struct pvb_cm_event *event)
 	struct pvb_cm_data data;
 	bool given;
 
-	pvb_cm_app_data(pep->raw_cm, event, &data);
+	pvb_cm_app_data(pep->raw_cm, event->bytes, event->len, &data);
 	if (!data.shows)
 		return false;
 	pthread_mutex_lock(&fabric->second_lock);

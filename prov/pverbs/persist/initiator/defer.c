@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cm/cm.h"
 #include "cq/cq.h"
 #include "persist/control/control.h"
 #include "persist/persist.h"
@@ -84,7 +83,7 @@ void pvb_hold_look(struct pvb_cq *cq)
 	crn_unlock(&cq->lock);
 	if (!eq)
 		return;
-	pvb_cm_look(eq);
+	eq->cm->look(eq);
 	atomic_fetch_sub(&eq->looking, 1);
 }
 
@@ -224,8 +223,6 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	struct pvb_comp comp;
 	int err;
 
-	/* One that failed does not wait. */
-	slot->status = IBV_WC_SUCCESS;
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
 		pvb_hold_ungroup(&conn->hold);
 	/* Nobody waits for its answer any more: another one may be asked. */
@@ -278,6 +275,18 @@ void pvb_hold_release(struct pvb_cq *cq)
 	}
 }
 
+/* Those before it that the device has said nothing of succeeded. */
+static void pvb_hold_note(struct pvb_conn *conn, struct pvb_slot *slot,
+			  enum ibv_wc_status status)
+{
+	const struct crn_ring *ring = &conn->sq.ring;
+	uint32_t at = conn->hold.active ? conn->hold.done : atomic_load(&ring->tail);
+
+	for (; at != slot->next - 1; at++)
+		conn->sq.slots[crn_ring_index(ring, at)].status = IBV_WC_SUCCESS;
+	slot->status = (uint16_t)status;
+}
+
 bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_conn *conn = slot->wq->conn;
@@ -291,7 +300,7 @@ bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 		hold->flushed = slot->next;
 		hold->flushing = true;
 	}
-	slot->status = (uint16_t)wc->status;
+	pvb_hold_note(conn, slot, wc->status);
 	hold->marked |= slot == &conn->marker;
 	hold->done = slot->next;
 	if ((slot->state & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
