@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	util/check \
 	util/lib/bench.sh \
 	util/lib/check-rooms \
+	util/lib/draw-rooms \
 	util/lib/lanes.sh \
 	util/lib/results.sh \
 	util/lib/setup.sh \
