@@ -59,7 +59,7 @@ read_settings() {
 	[ "$(uname -m)" = x86_64 ] || die "this machine is no x86-64, which is the only kind of guest that rdmavm makes"
 	image=
 
-	[[ $release =~ ^(trixie|bookworm)$ ]] || usage_error "--release must be trixie or bookworm, not \"$release\""
+	[[ $release =~ ^(trixie|bookworm|forky)$ ]] || usage_error "--release must be trixie, bookworm or forky, not \"$release\""
 	[[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]*$ ]] || usage_error "--name \"$name\" is no plain file name"
 	[[ $accel =~ ^(auto|kvm|tcg)$ ]] || usage_error "--accel must be auto, kvm or tcg, not \"$accel\""
 	[[ $persistence =~ ^(mem-ctrl|cpu)$ ]] || usage_error "--persistence must be mem-ctrl or cpu, not \"$persistence\""

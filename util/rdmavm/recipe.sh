@@ -26,7 +26,8 @@ hooks=(
 
 # The package list with what --package adds, one a line.
 wanted_packages() {
-	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$parts/packages.list"
+	sed 's/#.*//' "$parts/packages.list" |
+		awk -v releases=" $release " 'NF == 1 || NF > 1 && index(" " $0 " ", releases) { print $1 }'
 	# shellcheck disable=SC2086 # the list is split on purpose
 	[ -z "$packages" ] || printf '%s\n' $packages
 }
