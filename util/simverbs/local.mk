@@ -7,6 +7,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/choice.c \
 	util/simverbs/choice.h \
 	util/simverbs/compat56.h \
+	util/simverbs/compat65.h \
 	util/simverbs/engine/atomic.c \
 	util/simverbs/engine/engine.c \
 	util/simverbs/engine/engine.h \
@@ -54,6 +55,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/tsan.h \
 	util/simverbs/verbs/ah.c \
 	util/simverbs/verbs/async.c \
+	util/simverbs/verbs/buf.c \
 	util/simverbs/verbs/channel.c \
 	util/simverbs/verbs/cq.c \
 	util/simverbs/verbs/cq_ex.c \
@@ -86,6 +88,7 @@ util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
 # librdmacm.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-cm.la
 util_simverbs_libsimverbs_cm_la_SOURCES = \
+	util/simverbs/cm/addrinfo.c \
 	util/simverbs/cm/bind.c \
 	util/simverbs/cm/box.c \
 	util/simverbs/cm/channel.c \

@@ -10,6 +10,7 @@
 #include <cairn/list.h>
 #include "shared/bell.h"
 #include "compat56.h"
+#include "compat65.h"
 #include "engine/engine.h"
 #include "shared/registry.h"
 #include "shared/segment.h"

@@ -35,6 +35,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/verbs/test_mw.c \
 	fabtests/unit/simverbs/verbs/test_qp_state.c \
 	fabtests/unit/simverbs/verbs/test_removal.c \
+	fabtests/unit/simverbs/verbs/test_since65.c \
 	fabtests/unit/simverbs/verbs/test_srq.c \
 	fabtests/unit/simverbs/verbs/test_symbols.c \
 	fabtests/unit/simverbs/verbs/test_wr_ex.c \

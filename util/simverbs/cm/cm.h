@@ -100,6 +100,8 @@ struct svb_cm_id {
 	struct ibv_qp_init_attr *qp_attr;
 	uint8_t *connect;
 	size_t connect_len;
+	/* rdma_resolve_addrinfo: what rdma_query_addrinfo gives away; NULL: nothing. */
+	struct rdma_addrinfo *found;
 };
 
 /* An event; given to the program as the pointer to its first member. */

@@ -204,6 +204,7 @@ static void svb_cm_free(struct svb_cm_id *id)
 	free(id->held);
 	free(id->qp_attr);
 	free(id->connect);
+	rdma_freeaddrinfo(id->found);
 	free(id);
 }
 

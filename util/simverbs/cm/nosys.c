@@ -43,5 +43,9 @@ SVB_NOSYS(int, rfcntl, int socket, int cmd, ...)
 SVB_NOSYS(off_t, riomap, int socket, void *buf, size_t len, int prot, int flags,
 	  off_t offset)
 SVB_NOSYS(int, riounmap, int socket, void *buf, size_t len)
+SVB_NOSYS(int, repoll_create, int flags)
+SVB_NOSYS(int, repoll_ctl, int epfd, int op, int fd, struct epoll_event *event)
+SVB_NOSYS(int, repoll_wait, int epfd, struct epoll_event *events, int maxevents,
+	  int timeout)
 SVB_NOSYS(size_t, riowrite, int socket, const void *buf, size_t count, off_t offset,
 	  int flags)

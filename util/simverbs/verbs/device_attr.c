@@ -152,6 +152,17 @@ SVB_API int ibv_query_port(struct ibv_context *ctx, uint8_t port,
 			      offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
+/* Units of 100 Mb/s: 4 lanes of EDR (svb_query_port). */
+SVB_API int ibv_query_port_speed(struct ibv_context *ctx, uint32_t port, uint64_t *speed)
+{
+	if (svb_removed_ctx(ctx))
+		return EIO;
+	if (!svb_port_of(ctx, port))
+		return EINVAL;
+	*speed = 4 * 250;
+	return 0;
+}
+
 SVB_API int ibv_query_gid(struct ibv_context *ctx, uint8_t num, int index,
 			  union ibv_gid *gid)
 {

@@ -50,6 +50,56 @@ SVB_API struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return NULL;
 }
 
+/* DMA handles, and device memory as a DMA-buf. */
+SVB_API struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *ctx,
+					struct ibv_dmah_init_attr *attr)
+{
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+SVB_API int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+{
+	return EOPNOTSUPP;
+}
+
+SVB_API int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+{
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+/* Completion counters: ibv_create_comp_cntr(3) has ENOTSUP for it, the same number. */
+SVB_API int _ibv_query_comp_cntr_caps(struct ibv_context *ctx,
+				      struct ibv_comp_cntr_caps *caps, size_t size)
+{
+	memset(caps, 0, size);
+	return EOPNOTSUPP;
+}
+
+SVB_API struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *ctx,
+						   struct ibv_comp_cntr_init_attr *attr)
+{
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+#define SVB_NO_COUNTER(name, ...)     \
+	SVB_API int name(__VA_ARGS__) \
+	{                             \
+		return EOPNOTSUPP;    \
+	}
+
+SVB_NO_COUNTER(ibv_destroy_comp_cntr, struct ibv_comp_cntr *cntr)
+SVB_NO_COUNTER(ibv_set_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t value)
+SVB_NO_COUNTER(ibv_set_err_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t value)
+SVB_NO_COUNTER(ibv_inc_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t amount)
+SVB_NO_COUNTER(ibv_inc_err_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t amount)
+SVB_NO_COUNTER(ibv_read_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t *value)
+SVB_NO_COUNTER(ibv_read_err_comp_cntr, struct ibv_comp_cntr *cntr, uint64_t *value)
+SVB_NO_COUNTER(ibv_qp_attach_comp_cntr, struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
+	       struct ibv_qp_attach_comp_cntr_attr *attr)
+
 SVB_API int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
 	return EOPNOTSUPP;

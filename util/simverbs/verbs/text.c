@@ -42,6 +42,7 @@ static const char *const svb_events[] = {
 	[IBV_EVENT_CLIENT_REREGISTER] = "client reregistration",
 	[IBV_EVENT_GID_CHANGE] = "GID table change",
 	[IBV_EVENT_WQ_FATAL] = "WQ fatal",
+	[SVB_EVENT_DEVICE_SPEED_CHANGE] = "Device link speed change",
 };
 
 static const char *const svb_statuses[] = {
