@@ -54,6 +54,7 @@ static struct {
 	int timer_fd;
 	uint64_t next;			/* earliest deadline, ns; 0: none */
 	uint32_t watched[SVB_PROC_MAX]; /* tokens of peers whose end we are told of */
+	unsigned int readers;		/* in svb_cm_lock_reader */
 } svb_cm = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.cond = PTHREAD_COND_INITIALIZER,
@@ -302,6 +303,19 @@ void svb_cm_lock(void)
 	svb_cm_handle_notes();
 }
 
+void svb_cm_lock_reader(void)
+{
+	__atomic_add_fetch(&svb_cm.readers, 1, __ATOMIC_RELAXED);
+	svb_cm_lock();
+	__atomic_sub_fetch(&svb_cm.readers, 1, __ATOMIC_RELAXED);
+	svb_cm_wake();
+}
+
+bool svb_cm_reader_comes(void)
+{
+	return __atomic_load_n(&svb_cm.readers, __ATOMIC_RELAXED);
+}
+
 void svb_cm_unlock(void)
 {
 	int err = errno;
@@ -363,6 +377,7 @@ static void svb_cm_forked(void)
 	svb_cm.box = NULL;
 	svb_cm.bell_fd = svb_cm.timer_fd = -1;
 	svb_cm.next = 0;
+	svb_cm.readers = 0;
 	memset(svb_cm.watched, 0, sizeof(svb_cm.watched));
 	svb_cm_forget_ids();
 }

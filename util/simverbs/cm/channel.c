@@ -212,6 +212,28 @@ static bool svb_cm_event_of(const struct svb_cm_event *event, const struct svb_c
 	return event->owner == id || event->event.id == &id->id;
 }
 
+static bool svb_cm_unread(const struct svb_cm_id *id)
+{
+	struct crn_list *pos;
+
+	crn_list_for_each (pos, &svb_cm_channel(id->id.channel)->events)
+		if (svb_cm_event_of(crn_container_of(pos, struct svb_cm_event, entry),
+				    id))
+			return true;
+	return false;
+}
+
+/*
+ * One thread of a program learns from poll(2) of an event and comes to read it; another
+ * destroys the id (rping of rdma-core 65). If the event went with the id, the first one
+ * would wait for ever. With the kernel it is so only for who has not called yet.
+ */
+void svb_cm_let_read(struct svb_cm_id *id)
+{
+	while (svb_cm_reader_comes() && svb_cm_unread(id))
+		svb_cm_wait();
+}
+
 void svb_cm_forget_events(struct svb_cm_id *id)
 {
 	struct svb_cm_channel *channel = svb_cm_channel(id->id.channel);
@@ -331,14 +353,18 @@ static int svb_cm_poll_box(int fd, int count_fd)
 	return ret;
 }
 
-/* Waits for the count of a channel's events to fall by one. 0, with the lock held, or an
- * errno, without it. */
+/*
+ * Takes one from the count of a channel's events, waiting for it if there is none. Called
+ * with the lock held; 0, with the lock held, or an errno, without it. An event that is
+ * there is taken before the lock is given up: svb_cm_let_read.
+ */
 static int svb_cm_await(struct svb_cm_channel *channel)
 {
 	const int fd = channel->ch.fd, count_fd = channel->count_fd;
 	int ret;
 
-	svb_cm_lock();
+	if (!crn_list_empty(&channel->events) && !svb_cm_channel_try(count_fd))
+		return 0;
 	channel->readers++;
 	svb_cm_unlock();
 	ret = fd == count_fd ? svb_cm_read(fd) : svb_cm_poll_box(fd, count_fd);
@@ -359,8 +385,8 @@ SVB_API int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_even
 
 	if (!ch || !out)
 		return svb_cm_result(EINVAL);
+	svb_cm_lock_reader();
 	while (!event) {
-		/* Comes back with the lock held. */
 		ret = svb_cm_await(channel);
 		if (ret)
 			return svb_cm_result(ret);
@@ -371,12 +397,11 @@ SVB_API int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_even
 			free(event);
 			event = NULL;
 		}
-		if (event)
-			event->owner->unacked++;
-		if (event && event->mcast)
-			event->mcast->unacked++;
-		svb_cm_unlock();
 	}
+	event->owner->unacked++;
+	if (event->mcast)
+		event->mcast->unacked++;
+	svb_cm_unlock();
 	*out = &event->event;
 	return 0;
 }

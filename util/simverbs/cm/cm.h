@@ -137,6 +137,9 @@ static inline bool svb_cm_iwarp(void)
 /* Joins, and takes what peers sent. Errors of joining show when something is bound. */
 void svb_cm_lock(void);
 void svb_cm_unlock(void);
+/* The same lock, for a thread that reads an event; whether such a one waits for it. */
+void svb_cm_lock_reader(void);
+bool svb_cm_reader_comes(void);
 /* Waits, with the mutex given up, until somebody calls svb_cm_wake. */
 void svb_cm_wait(void);
 void svb_cm_wake(void);
@@ -185,6 +188,8 @@ struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type
 const void *svb_cm_event_data(struct svb_cm_event *event, const struct svb_cm_msg *msg);
 /* Parameters of a message for connected queue pairs. */
 void svb_cm_event_conn(struct svb_cm_event *event, const struct svb_cm_msg *msg);
+/* Has threads that wait for the lock read the events of the id first. */
+void svb_cm_let_read(struct svb_cm_id *id);
 /* Drops events of the id that nobody has read; requests among them are rejected. */
 void svb_cm_forget_events(struct svb_cm_id *id);
 /* The same for what tells of a group that is left. */

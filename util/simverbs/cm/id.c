@@ -215,6 +215,7 @@ SVB_API int rdma_destroy_id(struct rdma_cm_id *cm_id)
 	if (cm_id->event)
 		rdma_ack_cm_event(cm_id->event);
 	svb_cm_lock();
+	svb_cm_let_read(id);
 	svb_cm_drop(id);
 	while (id->unacked)
 		svb_cm_wait();

@@ -20,6 +20,8 @@ static void *read_event(void *arg)
 	struct rdma_cm_event *event;
 
 	reader->err = rdma_get_cm_event(reader->channel, &event) ? errno : 0;
+	if (!reader->err)
+		rdma_ack_cm_event(event);
 	return NULL;
 }
 
@@ -76,6 +78,38 @@ static void wait_a_little(int step)
 
 	while (svb_now() < until)
 		;
+}
+
+/* poll(2) has told it of an event; it is not at the lock yet when the id is destroyed. */
+CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
+{
+	struct sockaddr_in self = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct reader reader = {.err = -1};
+	struct rdma_cm_id *id;
+	struct end end;
+	pthread_t thread;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	reader.channel = rdma_create_event_channel();
+	CT_ASSERT_TRUE(reader.channel != NULL);
+	CT_ASSERT_EQ(rdma_create_id(reader.channel, &id, NULL, RDMA_PS_TCP), 0);
+	CT_ASSERT_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&self, 1000), 0);
+	svb_cm_lock();
+	CT_EXPECT_FALSE(svb_cm_reader_comes());
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, read_event, &reader), 0);
+	while (!svb_cm_reader_comes())
+		sched_yield();
+	svb_cm_let_read(svb_cm_id(id));
+	CT_EXPECT_TRUE(crn_list_empty(&((struct svb_cm_channel *)reader.channel)->events));
+	svb_cm_unlock();
+	pthread_join(thread, NULL);
+	CT_EXPECT_EQ(reader.err, 0);
+	/* Who reads nothing is not waited for. */
+	CT_ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(reader.channel);
+	world_close(&end);
 }
 
 static void *end_ids(void *arg)
