@@ -3,45 +3,46 @@
 # itself: sanitizers and valgrind would only make it slow.
 check_PROGRAMS += fabtests/explore/explore
 fabtests_explore_explore_SOURCES = \
-	fabtests/explore/call.c \
-	fabtests/explore/chance.c \
-	fabtests/explore/check.c \
-	fabtests/explore/explore.c \
-	fabtests/explore/explore.h \
-	fabtests/explore/faults.c \
-	fabtests/explore/heap.c \
-	fabtests/explore/heap.h \
-	fabtests/explore/mutants.c \
-	fabtests/explore/mutants.h \
-	fabtests/explore/mutate.c \
-	fabtests/explore/omit.c \
-	fabtests/explore/plans.c \
-	fabtests/explore/plans.h \
-	fabtests/explore/program.c \
-	fabtests/explore/refuse.c \
-	fabtests/explore/runs.c \
-	fabtests/explore/runs.h \
-	fabtests/explore/expect.c \
-	fabtests/explore/expect.h \
-	fabtests/explore/scenarios.c \
-	fabtests/explore/scenarios_counted.c \
-	fabtests/explore/scenarios_durable.c \
-	fabtests/explore/scenarios_fence.c \
-	fabtests/explore/scenarios_message.c \
-	fabtests/explore/scenarios_regions.c \
-	fabtests/explore/scenarios_plan.c \
-	fabtests/explore/scenarios_plain.c \
-	fabtests/explore/scenarios_replay.c \
-	fabtests/explore/search.c \
-	fabtests/explore/search.h \
-	fabtests/explore/states.c \
-	fabtests/explore/states.h \
-	fabtests/explore/target.c \
-	fabtests/explore/tell.c \
-	fabtests/explore/wander.c \
-	fabtests/explore/world.c \
-	fabtests/explore/world.h
-fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
+	fabtests/explore/pverbs/call.c \
+	fabtests/explore/pverbs/chance.c \
+	fabtests/explore/pverbs/check.c \
+	fabtests/explore/pverbs/expect.c \
+	fabtests/explore/pverbs/expect.h \
+	fabtests/explore/pverbs/explore.c \
+	fabtests/explore/pverbs/explore.h \
+	fabtests/explore/pverbs/faults.c \
+	fabtests/explore/pverbs/mutants.c \
+	fabtests/explore/pverbs/mutants.h \
+	fabtests/explore/pverbs/mutate.c \
+	fabtests/explore/pverbs/omit.c \
+	fabtests/explore/pverbs/plans.c \
+	fabtests/explore/pverbs/plans.h \
+	fabtests/explore/pverbs/program.c \
+	fabtests/explore/pverbs/refuse.c \
+	fabtests/explore/pverbs/runs.c \
+	fabtests/explore/pverbs/runs.h \
+	fabtests/explore/pverbs/scenarios.c \
+	fabtests/explore/pverbs/scenarios_counted.c \
+	fabtests/explore/pverbs/scenarios_durable.c \
+	fabtests/explore/pverbs/scenarios_fence.c \
+	fabtests/explore/pverbs/scenarios_message.c \
+	fabtests/explore/pverbs/scenarios_plain.c \
+	fabtests/explore/pverbs/scenarios_plan.c \
+	fabtests/explore/pverbs/scenarios_regions.c \
+	fabtests/explore/pverbs/scenarios_replay.c \
+	fabtests/explore/pverbs/target.c \
+	fabtests/explore/pverbs/world.c \
+	fabtests/explore/pverbs/world.h \
+	fabtests/explore/search/heap.c \
+	fabtests/explore/search/heap.h \
+	fabtests/explore/search/search.c \
+	fabtests/explore/search/search.h \
+	fabtests/explore/search/states.c \
+	fabtests/explore/search/states.h \
+	fabtests/explore/search/tell.c \
+	fabtests/explore/search/wander.c
+fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
+	-I$(top_srcdir)/fabtests/explore/pverbs -I$(top_srcdir)/util/simverbs \
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 # Whole: of an archive the linker would leave out the functions that no object names, and libibverbs'
 # would stand for them.
