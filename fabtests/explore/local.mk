@@ -1,16 +1,42 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The crash explorer: the real provider on the software device, both linked in. util/check runs it by
-# itself: sanitizers and valgrind would only make it slow.
+# The search over all states, for models to use. What uses it is linked with XPL_WRAP: the heap that it takes back.
+check_LIBRARIES += fabtests/explore/libsearch.a
+fabtests_explore_libsearch_a_SOURCES = \
+	fabtests/explore/search/every.c \
+	fabtests/explore/search/hash.h \
+	fabtests/explore/search/heap.c \
+	fabtests/explore/search/heap.h \
+	fabtests/explore/search/search.h \
+	fabtests/explore/search/seen.c \
+	fabtests/explore/search/seen.h \
+	fabtests/explore/search/some.c \
+	fabtests/explore/search/states.c \
+	fabtests/explore/search/states.h \
+	fabtests/explore/search/tell.c \
+	fabtests/explore/search/way.c \
+	fabtests/explore/search/way.h
+XPL_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
+	-Wl,--wrap=posix_memalign,--wrap=strdup
+
+# The crash explorer, whose model is the real provider on the software device, both linked in. util/check
+# runs it by itself: sanitizers and valgrind would only make it slow.
 check_PROGRAMS += fabtests/explore/explore
 fabtests_explore_explore_SOURCES = \
 	fabtests/explore/pverbs/call.c \
+	fabtests/explore/pverbs/call.h \
 	fabtests/explore/pverbs/chance.c \
 	fabtests/explore/pverbs/check.c \
+	fabtests/explore/pverbs/check.h \
 	fabtests/explore/pverbs/expect.c \
 	fabtests/explore/pverbs/expect.h \
 	fabtests/explore/pverbs/explore.c \
-	fabtests/explore/pverbs/explore.h \
 	fabtests/explore/pverbs/faults.c \
+	fabtests/explore/pverbs/image.c \
+	fabtests/explore/pverbs/image.h \
+	fabtests/explore/pverbs/machine.c \
+	fabtests/explore/pverbs/machine.h \
+	fabtests/explore/pverbs/model.c \
+	fabtests/explore/pverbs/model.h \
 	fabtests/explore/pverbs/mutants.c \
 	fabtests/explore/pverbs/mutants.h \
 	fabtests/explore/pverbs/mutate.c \
@@ -18,9 +44,11 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/pverbs/plans.c \
 	fabtests/explore/pverbs/plans.h \
 	fabtests/explore/pverbs/program.c \
+	fabtests/explore/pverbs/program.h \
 	fabtests/explore/pverbs/refuse.c \
 	fabtests/explore/pverbs/runs.c \
 	fabtests/explore/pverbs/runs.h \
+	fabtests/explore/pverbs/scenario.h \
 	fabtests/explore/pverbs/scenarios.c \
 	fabtests/explore/pverbs/scenarios_counted.c \
 	fabtests/explore/pverbs/scenarios_durable.c \
@@ -30,34 +58,26 @@ fabtests_explore_explore_SOURCES = \
 	fabtests/explore/pverbs/scenarios_plan.c \
 	fabtests/explore/pverbs/scenarios_regions.c \
 	fabtests/explore/pverbs/scenarios_replay.c \
+	fabtests/explore/pverbs/state.c \
+	fabtests/explore/pverbs/state.h \
 	fabtests/explore/pverbs/target.c \
+	fabtests/explore/pverbs/target.h \
 	fabtests/explore/pverbs/world.c \
-	fabtests/explore/pverbs/world.h \
-	fabtests/explore/search/heap.c \
-	fabtests/explore/search/heap.h \
-	fabtests/explore/search/search.c \
-	fabtests/explore/search/search.h \
-	fabtests/explore/search/states.c \
-	fabtests/explore/search/states.h \
-	fabtests/explore/search/tell.c \
-	fabtests/explore/search/wander.c
+	fabtests/explore/pverbs/world.h
 fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
-	-I$(top_srcdir)/fabtests/explore/pverbs -I$(top_srcdir)/util/simverbs \
-	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
+	-I$(top_srcdir)/util/simverbs -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
 # Whole: of an archive the linker would leave out the functions that no object names, and libibverbs'
 # would stand for them.
 fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
-	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
-	-Wl,--wrap=posix_memalign,--wrap=strdup,--wrap=fi_freeinfo \
-	-Wl,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
+	$(XPL_WRAP) -Wl,--wrap=fi_freeinfo,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
 	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_ring,--wrap=pvb_batch_read \
 	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_ask_send,--wrap=pvb_hold,--wrap=pvb_cq_convert_sent \
 	-Wl,--wrap=pvb_facts_of,--wrap=pvb_target_find,--wrap=pvb_commit_before,--wrap=pvb_dirty_owed \
 	-Wl,--wrap=pvb_usual_way,--wrap=pvb_usual_fenced,--wrap=pvb_dirty_add,--wrap=pvb_commit_lift \
 	-Wl,--wrap=pvb_lift_plan,--wrap=pvb_commit_overtakes
-fabtests_explore_explore_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
+fabtests_explore_explore_LDADD = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
-fabtests_explore_explore_DEPENDENCIES = prov/pverbs/libpverbs-objs.la \
+fabtests_explore_explore_DEPENDENCIES = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la \
 	util/simverbs/libsimverbs-all.la
 EXTRA_DIST += fabtests/explore/local.mk

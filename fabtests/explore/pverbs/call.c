@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The initiator's calls, as libfabric has them. */
 #include <string.h>
+#include "call.h"
 #include "world.h"
 
 /* Where counters tell of it the completion queue hears of errors alone. */

@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 #include <rdma/fabric.h>
+#include "check.h"
+#include "machine.h"
 #include "runs.h"
 #include "world.h"
 
@@ -13,23 +15,14 @@
 
 static uint64_t random_state;
 
-/* xorshift64*. */
-static uint32_t chance(uint32_t most)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1dull >> 33) % most);
-}
-
 /* Most states of a long program; what has more is not searched to its end. */
 #define LONG_STATES 20000u
 
 static uint16_t any_length(void)
 {
 	if (options.all_ways)
-		return chance(2) ? 8 : 64;
-	return (uint16_t)(8 + 8 * chance(16));
+		return xpl_chance(&random_state, 2) ? 8 : 64;
+	return (uint16_t)(8 + 8 * xpl_chance(&random_state, 16));
 }
 
 /* announced: calls that took a receive already. */
@@ -44,12 +37,13 @@ static struct call any_call(const struct machine *machine, uint32_t *announced)
 	struct call call = {
 		.kind = CALL_WRITE,
 		.len = any_length(),
-		.flags = flags[chance(sizeof(flags) / sizeof(flags[0]))],
-		.wait = !chance(6),
-		.quiet = !chance(6),
+		.flags = flags[xpl_chance(&random_state,
+					  sizeof(flags) / sizeof(flags[0]))],
+		.wait = !xpl_chance(&random_state, 6),
+		.quiet = !xpl_chance(&random_state, 6),
 	};
 
-	switch (chance(8)) {
+	switch (xpl_chance(&random_state, 8)) {
 	case 0:
 		call.kind = CALL_READ;
 		call.flags = 0;
@@ -60,7 +54,7 @@ static struct call any_call(const struct machine *machine, uint32_t *announced)
 		call.len = call.kind == CALL_ADD ? 8 : call.len;
 		break;
 	case 2:
-		call.len = chance(3) ? call.len : 0;
+		call.len = xpl_chance(&random_state, 3) ? call.len : 0;
 		break;
 	case 3:
 		if (machine->iwarp || *announced == RECEIVES)
@@ -71,13 +65,14 @@ static struct call any_call(const struct machine *machine, uint32_t *announced)
 	default:
 		break;
 	}
-	call.at = (uint16_t)(8 * chance((LINES * 64 - call.len) / 8 + 1));
+	call.at = (uint16_t)(8 *
+			     xpl_chance(&random_state, (LINES * 64 - call.len) / 8 + 1));
 	/* In the model a write may pass an atomic, so these have a line of their own. */
 	if (call.kind == CALL_ADD)
-		call.at = (uint16_t)(LINES * 64 + 8 * chance(2));
+		call.at = (uint16_t)(LINES * 64 + 8 * xpl_chance(&random_state, 2));
 	/* To the second region as often as to the first. */
 	if (machine->special == SPECIAL_REGIONS || machine->special == SPECIAL_MIXED)
-		call.at = (uint16_t)(call.at + chance(2) * SECOND_AT);
+		call.at = (uint16_t)(call.at + xpl_chance(&random_state, 2) * SECOND_AT);
 	return call;
 }
 
@@ -112,12 +107,14 @@ static void any_program(const struct machine *machine, struct scenario *scenario
 	uint32_t calls, announced = 0;
 
 	*scenario = (struct scenario){.name = "by chance", .expect = nothing};
-	scenario->tear = !chance(3) && !options.all_ways;
-	for (calls = options.all_ways ? 4 + chance(2) : 2 + chance(CALLS - 1); calls--;)
+	scenario->tear = !xpl_chance(&random_state, 3) && !options.all_ways;
+	for (calls = options.all_ways ? 4 + xpl_chance(&random_state, 2)
+				      : 2 + xpl_chance(&random_state, CALLS - 1);
+	     calls--;)
 		scenario->call[calls] = any_call(machine, &announced);
 	announce_no_atomics(scenario);
 	for (calls = 0; calls + 1 < CALLS; calls++)
-		if (may_group(&scenario->call[calls]) && !chance(3))
+		if (may_group(&scenario->call[calls]) && !xpl_chance(&random_state, 3))
 			scenario->call[calls].flags |= FI_MORE;
 }
 
@@ -125,7 +122,7 @@ void run_by_chance(const struct machine *machine, struct total *total)
 {
 	struct scenario scenario;
 	char place[96], what[192];
-	struct found found;
+	struct xpl_found found;
 	uint32_t i, calls;
 	uint64_t seed;
 
@@ -134,9 +131,9 @@ void run_by_chance(const struct machine *machine, struct total *total)
 		seed = random_state = (options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
 		any_program(machine, &scenario);
 		if (options.all_ways)
-			search_most(&scenario, LONG_STATES, &found);
+			xpl_search_most(&scenario, LONG_STATES, &found);
 		else
-			search_some(&scenario, WAYS, seed, &found);
+			xpl_search_some(&scenario, WAYS, seed, &found);
 		total->cut += found.cut;
 		add_found(&found, total);
 		if (options.verbose)
@@ -157,6 +154,6 @@ void run_by_chance(const struct machine *machine, struct total *total)
 			       (unsigned long long)scenario.call[calls].flags,
 			       scenario.call[calls].wait ? " waits" : "",
 			       scenario.call[calls].quiet ? " quiet" : "");
-		search_tell();
+		xpl_tell();
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What scenarios.c and the files beside it are written with. */
-#ifndef EXPECT_H
-#define EXPECT_H
+#ifndef XPV_EXPECT_H
+#define XPV_EXPECT_H
 
 #include <rdma/fabric.h>
 #include "world.h"

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 #include <rdma/fabric.h>
+#include "machine.h"
+#include "model.h"
 #include "runs.h"
+#include "world.h"
 
 #define JOBS_MAX 16 /* what they tell fits a pipe */
 #define TOTALS 3    /* descriptor */
@@ -18,9 +21,6 @@
 #define NUMBER "EXPLORE_MACHINE"
 #define SEED "EXPLORE_SEED"
 #define FOLDER "EXPLORE_FOLDER"
-
-/* Each of them waits for memory now and then: two processors are busy with four. */
-struct options options = {.jobs = 4};
 
 /* Is nothing pruned? By chance words of lines that are torn drain in more ways than all
  * could be tried. */
@@ -35,10 +35,9 @@ static void all(const struct machine *machine, unsigned int number)
 	struct total total = {0};
 	bool good = true;
 
-	world_open(machine);
-	search_init(drains());
+	model_open(machine, drains());
 	if (options.compare)
-		search_media();
+		xpl_compare();
 	if (options.mutate)
 		good = (options.faults || run_mutated(machine, number, &total)) &&
 		       run_faults(machine, number, &total);
@@ -140,33 +139,6 @@ static bool reap(unsigned int *running, unsigned int most, int fd, struct total 
 	return good;
 }
 
-/* The last digit of a number, which loses it. */
-static unsigned int digit(unsigned int *number, unsigned int base)
-{
-	unsigned int last = *number % base;
-
-	*number /= base;
-	return last;
-}
-
-bool machine_at(unsigned int number, struct machine *m)
-{
-	static const char *const domains[] = {"dmp", "mhp", "wsp"};
-
-	*m = (struct machine){
-		.ddio = digit(&number, 2),
-		.iwarp = digit(&number, 2),
-		.receives = (enum receives)digit(&number, RECEIVES_KINDS),
-		.flush = !digit(&number, 2),
-		.pairs = 1 + digit(&number, PAIRS),
-		.special = (enum special)digit(&number, SPECIALS),
-	};
-	if (number >= 3)
-		return false;
-	m->domain = domains[number];
-	return true;
-}
-
 /* A process whose environment the device reads before main begins. */
 static void start(char **argv, unsigned int number, const struct machine *machine, int fd)
 {
@@ -220,7 +192,7 @@ static const char usage[] =
 	"Usage: explore [OPTION...]\n"
 	"Searches every state of the provider on the software device for a power "
 	"failure\n"
-	"that loses what was reported as durable. See explore.h.\n"
+	"that loses what was reported as durable. See model.h.\n"
 	"  -m        leave out each part of each plan, give the provider each fault of\n"
 	"            mutants.c: is that noticed?\n"
 	"  -r N      N programs by chance for each kind of machine, instead\n"

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "check.h"
+#include "machine.h"
 #include "mutants.h"
 #include "runs.h"
 
@@ -42,15 +44,15 @@ static unsigned int look(unsigned int fault, const struct machine *machine,
 			 const struct scenario *scenario, struct total *total)
 {
 	const unsigned int expected = scenario->expect(machine);
-	struct found found;
+	struct xpl_found found;
 
 	mutant_use(fault);
-	search_some(scenario, WAYS, 1, &found);
+	xpl_search_some(scenario, WAYS, 1, &found);
 	add_found(&found, total);
 	/* It made a difference: somewhere that may be wrong. */
 	if (mutant_end() && !(found.wrong & ~expected)) {
 		mutant_use(fault);
-		search_first(scenario, expected, &found);
+		xpl_search_first(scenario, expected, &found);
 		mutant_end();
 		add_found(&found, total);
 	}

@@ -2,7 +2,7 @@
 #include <rdma/fabric.h>
 #include "mutants.h"
 #include "persist/initiator/internal.h"
-#include "world.h"
+#include "program.h"
 #include "xfer/op.h"
 
 enum mutant {

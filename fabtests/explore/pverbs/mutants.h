@@ -3,10 +3,10 @@
  * Faults of the provider that are not of a plan: the linker puts these where one of its
  * files calls another. A search has to find each.
  */
-#ifndef MUTANTS_H
-#define MUTANTS_H
+#ifndef XPV_MUTANTS_H
+#define XPV_MUTANTS_H
 
-#include "explore.h"
+#include "scenario.h"
 
 /* By number; NULL: there is none any more. */
 const char *mutant_name(unsigned int number);

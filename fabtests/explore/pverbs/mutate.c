@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "check.h"
+#include "machine.h"
 #include "runs.h"
 
 #define PARTS_MAX 512u
@@ -160,12 +162,12 @@ static void mutate(const struct machine *machine, const struct scenario *scenari
 {
 	const unsigned int expected = scenario->expect(machine);
 	const struct plan_change *changes;
-	struct found found;
+	struct xpl_found found;
 	struct part *part;
 	size_t count, i;
 
 	plans_forget();
-	search_some(scenario, WAYS, 1, &found);
+	xpl_search_some(scenario, WAYS, 1, &found);
 	add_found(&found, total);
 	changes = plans_changes(&count);
 	for (i = 0; i < count; i++) {
@@ -173,7 +175,7 @@ static void mutate(const struct machine *machine, const struct scenario *scenari
 		if (!part || part->wrong)
 			continue;
 		plans_change(&changes[i]);
-		search_first(scenario, expected, &found);
+		xpl_search_first(scenario, expected, &found);
 		plans_change(NULL);
 		add_found(&found, total);
 		part->wrong = found.wrong & ~expected;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include "explore.h"
 #include "persist/plan/plan.h"
 #include "plans.h"
+#include "state.h"
 
 #define CHANGES_MAX 256u
 

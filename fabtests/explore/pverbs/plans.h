@@ -3,8 +3,8 @@
  * The plans that the provider chose, and what becomes of it when it follows another one:
  * the linker puts these where it asks for a plan (prov/pverbs/persist/plan/plan.h).
  */
-#ifndef PLANS_H
-#define PLANS_H
+#ifndef XPV_PLANS_H
+#define XPV_PLANS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,17 +2,18 @@
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
 #include <string.h>
+#include "call.h"
 #include "engine/engine.h"
-#include "heap.h"
+#include "image.h"
 #include "objects.h"
+#include "program.h"
+#include "state.h"
 #include "svb.h"
+#include "target.h"
 #include "world.h"
 
 #define ENTRIES 8
-#define SECOND 1000000000ull /* ns */
-#define PROGRAM_BEGIN SECOND
 
-struct program program = {.now = PROGRAM_BEGIN};
 static const struct scenario *running;
 static uint32_t count; /* calls */
 static uint32_t loud;  /* those that are reported, a bit each */
@@ -129,7 +130,7 @@ static void reported(uint32_t number)
 			program.wrong |= WRONG_ORDER;
 	program.reported |= 1u << number;
 	if (call[number].kind == CALL_READ &&
-	    !check_read(number, world.result[number], call[number].len))
+	    !image_read(number, world.result[number], call[number].len))
 		program.wrong |= WRONG_END;
 }
 
@@ -223,7 +224,7 @@ bool program_step(enum step step)
 {
 	bool possible = true;
 
-	heap_use(true);
+	xpl_heap_use(true);
 	switch (step) {
 	case STEP_CALL:
 		possible = step_call();
@@ -238,6 +239,6 @@ bool program_step(enum step step)
 		possible = step_time();
 		break;
 	}
-	heap_use(false);
+	xpl_heap_use(false);
 	return possible;
 }

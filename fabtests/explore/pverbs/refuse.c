@@ -2,6 +2,7 @@
 /* A target that refuses: the linker puts this where it looks for the memory that a
  * request names. */
 #include "persist/control/control.h"
+#include "program.h"
 #include "world.h"
 
 const struct pvb_target *__real_pvb_target_find(struct pvb_control *control,

@@ -3,9 +3,14 @@
 #include <string.h>
 #include <time.h>
 #include <rdma/fabric.h>
+#include "check.h"
+#include "machine.h"
 #include "runs.h"
 
 #define BIT(number) (1u << (number))
+
+/* Each of them waits for memory now and then: two processors are busy with four. */
+struct options options = {.jobs = 4};
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
@@ -17,55 +22,12 @@ double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-const char *wrong_text(unsigned int wrong, char *text, size_t size)
-{
-	static const char *const names[] = {
-		"reported too early",
-		"reported too early at the target",
-		"compound torn apart",
-		"not as posted",
-		"order of completions",
-		"stuck",
-		"failed",
-		"refused",
-		"explorer",
-		"recovered wrongly",
-	};
-	unsigned int i;
-
-	snprintf(text, size, "%s", wrong ? "" : "safe");
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (wrong >> i & 1)
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? ", " : "", names[i]);
-	return text;
-}
-
-void machine_text(const struct machine *m, char *text, size_t size)
-{
-	static const char *const specials[SPECIALS] = {
-		"",	   ", relaxed",	    ", a liar",	       ", by message",
-		", short", ", counted",	    ", shared",	       ", one receive",
-		", wide",  ", two regions", ", mixed regions", ", writes unordered",
-	};
-	static const char *const receives[RECEIVES_KINDS] = {
-		"",
-		", receives in pm",
-		", replay",
-	};
-
-	snprintf(text, size, "%s ddio %s, %s%s%s%s%s", m->domain, m->ddio ? "on" : "off",
-		 m->iwarp ? "iwarp" : "ib", m->flush ? "" : ", no flush",
-		 receives[m->receives], m->pairs > 1 ? ", two connections" : "",
-		 specials[m->special]);
-}
-
-void add_found(const struct found *found, struct total *total)
+void add_found(const struct xpl_found *found, struct total *total)
 {
 	total->searches++;
 	total->states += found->states;
 	total->runs += found->runs;
-	total->media += found->media;
+	total->media += found->outcomes;
 	total->unseen += found->unseen;
 }
 
@@ -73,11 +35,11 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 		struct total *total)
 {
 	char place[96], what[192], wanted[192];
-	struct found found;
+	struct xpl_found found;
 	double from = seconds();
 	unsigned int expected = scenario->expect(machine);
 
-	search(scenario, &found);
+	xpl_search(scenario, &found);
 	machine_text(machine, place, sizeof(place));
 	add_found(&found, total);
 	if (options.compare)
@@ -95,7 +57,7 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 		return;
 	total->bad++;
 	printf("    expected: %s\n", wrong_text(expected, wanted, sizeof(wanted)));
-	search_tell();
+	xpl_tell();
 }
 
 bool is_durable(const struct scenario *scenario)

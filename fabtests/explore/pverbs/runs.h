@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is done with a machine: every scenario, every mutation, or programs by chance. */
-#ifndef RUNS_H
-#define RUNS_H
+#ifndef XPV_RUNS_H
+#define XPV_RUNS_H
 
 #include <limits.h>
-#include "explore.h"
+#include "scenario.h"
 #include "plans.h"
 
 struct options {
@@ -20,7 +20,7 @@ struct options {
 	uint64_t seed;
 	char dir[64];
 };
-extern struct options options; /* explore.c */
+extern struct options options;
 
 /* What a process tells the one that started it. */
 struct total {
@@ -38,13 +38,8 @@ bool chosen(const struct machine *machine, const struct scenario *scenario);
 void run_all(const struct machine *machine, struct total *total);
 /* For the others: of the clock that does not stand still. */
 double seconds(void);
-void machine_text(const struct machine *m, char *text, size_t size);
-const char *wrong_text(unsigned int wrong, char *text, size_t size);
-void add_found(const struct found *found, struct total *total);
+void add_found(const struct xpl_found *found, struct total *total);
 bool is_durable(const struct scenario *scenario);
-
-/* explore.c: machine number, or false behind the last. */
-bool machine_at(unsigned int number, struct machine *m);
 
 /* mutate.c: leaves out each part of each plan. */
 bool run_mutated(const struct machine *machine, unsigned int number, struct total *total);

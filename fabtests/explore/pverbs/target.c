@@ -7,6 +7,9 @@
  */
 #include <string.h>
 #include <libpmem.h>
+#include "image.h"
+#include "state.h"
+#include "target.h"
 #include "world.h"
 
 #define ENTRIES 8
@@ -119,7 +122,7 @@ static void arrived(uint32_t pair)
 	const uint32_t number = message[pair][program.arrived[pair]++];
 
 	program.received |= 1u << number;
-	if (!check_seen(number))
+	if (!image_seen(number))
 		program.wrong |= WRONG_END;
 }
 
@@ -142,7 +145,7 @@ static void received(uint32_t receive)
 	/* Messages of several connections come in any order, each to its receive. */
 	number = message[0][receive];
 	program.received |= 1u << number;
-	if (!check_seen(number))
+	if (!image_seen(number))
 		program.wrong |= WRONG_END;
 }
 

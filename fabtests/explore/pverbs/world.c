@@ -11,11 +11,10 @@
 #include <unistd.h>
 #include <arpa/inet.h>
 #include <rdma/providers/fi_prov.h>
-#include "heap.h"
 #include "model/medium.h"
 #include "persist/control/control.h"
 #include "persist/facts/facts.h"
-#include "plans.h"
+#include "state.h"
 #include "step.h"
 #include "world.h"
 
@@ -36,6 +35,7 @@ struct world world;
 int __wrap_getifaddrs(struct ifaddrs **list);
 void __wrap_freeifaddrs(struct ifaddrs *list);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+void __wrap_fi_freeinfo(void *info);
 
 int __wrap_getifaddrs(struct ifaddrs **list)
 {
@@ -64,6 +64,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	now->tv_sec = (time_t)(program.now / 1000000000);
 	now->tv_nsec = (long)(program.now % 1000000000);
 	return 0;
+}
+
+/* The library would free what was allocated here: infos stay until the process ends. */
+void __wrap_fi_freeinfo(void *info)
+{
 }
 
 static uint64_t now(void)
@@ -380,7 +385,7 @@ void world_open(const struct machine *machine)
 	world.machine = machine;
 	world.provider = fi_prov_ini();
 	listener();
-	heap_use(true);
+	xpl_heap_use(true);
 	domain(INITIATOR, world.info);
 	initiator_memory();
 	for (i = 0; i < machine->pairs; i++)
@@ -389,9 +394,8 @@ void world_open(const struct machine *machine)
 	for (i = 0; i < machine->pairs * RECEIVES; i++)
 		if (i % RECEIVES < world.receives)
 			world_receive(i);
-	omit_open();
 	need(fi_open_ops(&world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,
 			 (void **)&world.replay, NULL),
 	     FI_CAIRN_REPLAY);
-	heap_use(false);
+	xpl_heap_use(false);
 }

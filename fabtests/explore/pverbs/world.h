@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Both ends of the connections, as a program of libfabric has them. */
-#ifndef WORLD_H
-#define WORLD_H
+#ifndef XPV_WORLD_H
+#define XPV_WORLD_H
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -12,7 +12,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_ext_cairn.h>
 #include <rdma/fi_rma.h>
-#include "explore.h"
+#include "scenario.h"
 
 #define INITIATOR 0
 #define TARGET 1
@@ -55,6 +55,10 @@ struct world {
 };
 extern struct world world;
 
+/* The environment of a process that explores a machine; dir is its own. */
+void world_settings(const struct machine *machine, const char *dir);
+/* Both ends, in this process. It ends when that cannot be. */
+void world_open(const struct machine *machine);
 /* How often a queue was read in vain tells only when the device's asynchronous events are
  * looked at, of which the model has none: states that differ in it alone are one. */
 void world_forget_idle(void);
@@ -65,7 +69,7 @@ static inline struct fid_mr *world_region(size_t at)
 {
 	return world.pm_mr[at >= world.second];
 }
-/* world.c: the target posts a receive, by number. */
+/* The target posts a receive, by number. */
 void world_receive(unsigned int number);
 
 #endif

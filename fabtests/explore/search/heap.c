@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "hash.h"
 #include "heap.h"
 
 #define HEAP_SIZE (64u << 20)
@@ -49,12 +50,6 @@ char *__real_strdup(const char *text);
 char *__wrap_strdup(const char *text);
 void __real_free(void *at);
 void __wrap_free(void *at);
-void __wrap_fi_freeinfo(void *info);
-
-/* The library would free what was allocated here: infos stay until the process ends. */
-void __wrap_fi_freeinfo(void *info)
-{
-}
 
 static char *reserve(void)
 {
@@ -168,7 +163,7 @@ void *__wrap_realloc(void *old, size_t size)
 	return new;
 }
 
-void heap_use(bool on)
+void xpl_heap_use(bool on)
 {
 	if (!heap.at) {
 		heap.at = reserve();
@@ -177,27 +172,6 @@ void heap_use(bool on)
 		books()->top = sizeof(struct heap);
 	}
 	heap.on = on;
-}
-
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9fb21c651e98df25ull;
-	return hash ^ hash >> 32;
-}
-
-/* Four at a time: one after the other would wait for each multiplication. */
-static uint64_t page_hash(const char *page, uint32_t number)
-{
-	uint64_t lane[4] = {number, 1, 2, 3}, word[4];
-	size_t at;
-	int i;
-
-	for (at = 0; at < PAGE; at += sizeof(word)) {
-		memcpy(word, page + at, sizeof(word));
-		for (i = 0; i < 4; i++)
-			lane[i] = mixed(lane[i], word[i]);
-	}
-	return mixed(mixed(mixed(lane[0], lane[1]), lane[2]), lane[3]);
 }
 
 /* The first write to a page since the watch began. */
@@ -213,7 +187,7 @@ static void on_write(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	page = (uint32_t)((at - heap.at) / PAGE);
-	heap.hash[heap.written] = page_hash(heap.base + (size_t)page * PAGE, page);
+	heap.hash[heap.written] = xpl_hash(heap.base + (size_t)page * PAGE, PAGE, page);
 	heap.last_hash[heap.written] = heap.hash[heap.written];
 	memcpy(heap.last + (size_t)heap.written * PAGE, heap.base + (size_t)page * PAGE,
 	       PAGE);
@@ -221,7 +195,7 @@ static void on_write(int signal, siginfo_t *info, void *context)
 	mprotect(heap.at + (size_t)page * PAGE, PAGE, PROT_READ | PROT_WRITE);
 }
 
-bool heap_watch(void)
+bool xpl_heap_watch(void)
 {
 	struct sigaction action = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO};
 
@@ -233,12 +207,12 @@ bool heap_watch(void)
 	return !mprotect(heap.at, HEAP_SIZE, PROT_READ);
 }
 
-size_t heap_size(void)
+size_t xpl_heap_size(void)
 {
 	return sizeof(uint64_t) + (size_t)heap.written * PAGE;
 }
 
-void heap_save(void *to)
+void xpl_heap_save(void *to)
 {
 	uint64_t count = heap.written;
 	uint32_t i;
@@ -250,7 +224,7 @@ void heap_save(void *to)
 		       heap.at + (size_t)heap.page[i] * PAGE, PAGE);
 }
 
-void heap_restore(const void *from)
+void xpl_heap_restore(const void *from)
 {
 	uint64_t count;
 	uint32_t i;
@@ -264,7 +238,7 @@ void heap_restore(const void *from)
 		       PAGE);
 }
 
-uint64_t heap_hash(void)
+uint64_t xpl_heap_hash(void)
 {
 	uint64_t hash = 0;
 	uint32_t i;
@@ -275,7 +249,7 @@ uint64_t heap_hash(void)
 		page = heap.at + (size_t)heap.page[i] * PAGE;
 		if (memcmp(last, page, PAGE)) {
 			memcpy(last, page, PAGE);
-			heap.last_hash[i] = page_hash(page, heap.page[i]);
+			heap.last_hash[i] = xpl_hash(page, PAGE, heap.page[i]);
 		}
 		hash ^= heap.hash[i] ^ heap.last_hash[i];
 	}

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The heap of the code under exploration, so that it can be taken back: the linker puts
- * these functions where the provider and the device call malloc and its relatives.
- * Pages are copied when they were written since heap_watch. One thread.
+ * these functions where it calls malloc and its relatives. What uses it: search.h.
+ * Pages are copied when they were written since xpl_heap_watch. One thread.
  */
-#ifndef HEAP_H
-#define HEAP_H
+#ifndef XPL_HEAP_H
+#define XPL_HEAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "search.h"
 
-/* From now on allocations come from it, or no longer. Freeing always works. */
-void heap_use(bool on);
 /* What it holds now is what pages are compared with. False: no memory. */
-bool heap_watch(void);
+bool xpl_heap_watch(void);
 
-/* Bytes that heap_save writes now. */
-size_t heap_size(void);
-void heap_save(void *to);
-void heap_restore(const void *from);
+/* Bytes that xpl_heap_save writes now. */
+size_t xpl_heap_size(void);
+void xpl_heap_save(void *to);
+void xpl_heap_restore(const void *from);
 /* Equal for equal contents, however they came about. */
-uint64_t heap_hash(void);
+uint64_t xpl_heap_hash(void);
 
 #endif

@@ -1,56 +1,117 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between the files that search: search.c (every way), wander.c (ways by chance). */
-#ifndef SEARCH_H
-#define SEARCH_H
+/*
+ * A search over all states: real code is run in every order in which what happens around
+ * it may happen, and in each state a model checks what has to hold. The code lies in this
+ * process and runs without threads, on a clock that stands still.
+ *
+ * In each state one of these happens next:
+ *
+ *	- a choice of the model: a request arrives, a line drains, a connection breaks
+ *	- a step of the real code, from its call to its return
+ *
+ * The state is what the model saves, and the heap of the real code: the linker puts
+ * heap.c where it allocates (XPL_WRAP in local.mk), and its variables have to lie there.
+ * So every state can be taken back, and one that was met before is not looked at again.
+ * A place inside a step where the code can be stopped is searched too (xpl_stop): every
+ * way that the model's choices may go from there.
+ *
+ * Bits of what is wrong are the model's, but for the highest.
+ */
+#ifndef XPL_SEARCH_H
+#define XPL_SEARCH_H
 
-#include "explore.h"
-#include "model/model.h"
-#include "states.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define CHOICES 256u
-#define DEPTH 4096u
+/* The search itself is at its end: too many states, choices or steps. */
+#define XPL_WRONG_SEARCH (1u << 31)
+/* Choices in a state: fewer than this. */
+#define XPL_CHOICES 256u
 
-/* A way to a state. */
-struct way {
-	uint32_t length;
-	struct svb_choice step[DEPTH]; /* kind: a choice of the device, or WAY_STEP + */
+/* One of those that a model has in a state: its own, and bytes to the search. */
+struct xpl_choice {
+	uint64_t word[4];
 };
-#define WAY_STEP 100u
 
-struct search {
-	struct seen seen, stopped;
-	struct way way, bad;
-	unsigned int bad_wrong;
-	bool drains; /* nothing is pruned */
-	bool media;  /* found.ends is counted: */
-	struct seen ends;
-	const struct scenario *scenario;
-	struct found *found;
-	/* Where the states lie that searches begin with: as it is after connecting, and
-	 * when the initiator has heard of all that the target has to say. */
-	size_t start, told;
-	bool in_step;
-	uint64_t *chance; /* ways are picked by it; NULL: every way */
-	/* WRONG_*: the search ends with the first that is wrong in such a way. */
-	unsigned int ends_with;
-	uint64_t most; /* states; 0: any number */
+/* What is searched. Functions that may be NULL say so. */
+struct xpl_model {
+	/* Its state as bytes, of which equal ones are equal states. Returns how many
+	 * there are; writes nothing when size is less. */
+	size_t (*save)(void *to, size_t size);
+	void (*restore)(const void *from);
+	/* Before a state is saved: sets to one value what tells no states apart. NULL. */
+	void (*tidy)(void);
+	/* Goes to where that run begins. Returns what is wrong already. */
+	unsigned int (*begin)(const void *run);
+
+	/* The choices there are, at most max. */
+	uint32_t (*choices)(struct xpl_choice *choices, uint32_t max);
+	void (*apply)(const struct xpl_choice *choice);
+	/* A choice that commutes with everything and is noticed by nobody, if there is
+	 * one: it happens at once, and is tried against no other. NULL. */
+	bool (*unseen)(struct xpl_choice *choice);
+
+	/* Steps of the real code, by number, and their names. False: not possible now.
+	 * One may change nothing. *wrong: what was wrong since the run began. */
+	unsigned int steps;
+	const char *const *step_name;
+	bool (*step)(unsigned int number, unsigned int *wrong);
+
+	/* What is wrong in this state. May change it: it is taken back afterwards. Each
+	 * sees all that may come out of it: media that recovery may find. */
+	unsigned int (*check)(void (*each)(const void *outcome));
+	/* What is wrong in a state that nothing can happen in any more. */
+	unsigned int (*check_end)(void);
+	/* Equal for equal outcomes (xpl_compare). */
+	uint64_t (*outcome_hash)(const void *outcome);
+
+	/* Prints a choice in a line. */
+	void (*tell)(const struct xpl_choice *choice);
 };
-extern struct search now;
 
-void search_prepare(const struct scenario *scenario, struct found *found);
-/* Back to the first call. */
-void search_begin(void);
-/* What is wrong in this state; the first time the way to it is kept. */
-void search_note(unsigned int wrong);
-/* The power fails: what is wrong then. The state has to be taken back. */
-void search_power(void);
-/* One step further. False: too far. */
-bool search_go(const struct svb_choice *choice);
-/* The state is saved. False: there is no room. */
-bool search_push(size_t *state);
-/* wander.c: the real code has stopped, and the device goes on in some way. */
-void wander_stop(void);
-/* Was a state not there? */
-bool search_new(struct seen *seen, uint64_t hash);
+/* What a search found. */
+struct xpl_found {
+	unsigned int wrong;
+	uint64_t states, runs; /* of everything; of the real code */
+	uint64_t unseen;       /* choices that were tried against no other */
+	uint64_t outcomes;     /* that were checked */
+	/* After xpl_compare: different ones, and a sum of them, whatever their order. */
+	uint64_t ends, ends_sum;
+	bool cut; /* there were too many states */
+};
+
+/* From now on states can be saved; all of the code's is in the heap. Once in a process,
+ * which it ends when there is no memory. */
+void xpl_open(const struct xpl_model *model);
+/* From now on xpl_found.ends is counted: it is the same with and without pruning. */
+void xpl_compare(void);
+
+/* Every way. */
+void xpl_search(const void *run, struct xpl_found *found);
+/* The same until the first thing is wrong that is not expected. */
+void xpl_search_first(const void *run, unsigned int expected, struct xpl_found *found);
+/* The same, up to so many states. */
+void xpl_search_most(const void *run, uint64_t states, struct xpl_found *found);
+/* So many ways, picked by chance. */
+void xpl_search_some(const void *run, uint32_t ways, uint64_t seed,
+		     struct xpl_found *found);
+/* Of the first thing that was wrong: how to get there, to stdout. */
+void xpl_tell(void);
+
+/* For a model, inside a step: a place to stop at. Elsewhere it does nothing. */
+void xpl_stop(void);
+/* Allocations come from the heap that is taken back, or no longer. Freeing always works.
+ */
+void xpl_heap_use(bool on);
+
+/* A state that is kept, to begin runs with. SIZE_MAX: there is no room. */
+size_t xpl_state_push(void);
+void xpl_state_back_to(size_t at);
+/* Of the present state. */
+uint64_t xpl_state_hash_now(void);
+
+/* Below most; *state, which is not 0, is another one then. */
+uint32_t xpl_chance(uint64_t *state, uint32_t most);
 
 #endif

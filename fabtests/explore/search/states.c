@@ -2,125 +2,77 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "explore.h"
+#include "hash.h"
 #include "heap.h"
-#include "model/model.h"
 #include "states.h"
-#include "world.h"
 
 #define ROOM ((size_t)2 << 30) /* for the states on the way */
-#define SEEN_FIRST (1u << 12)
 
+static const struct xpl_model *model;
 static char *room;
 static size_t used; /* bytes of it */
 
-static bool seen_put(struct seen *seen, uint64_t hash)
+void xpl_states_open(const struct xpl_model *of)
 {
-	size_t at = hash & (seen->size - 1);
-
-	for (; seen->hash[at]; at = (at + 1) & (seen->size - 1))
-		if (seen->hash[at] == hash)
-			return false;
-	seen->hash[at] = hash;
-	seen->count++;
-	return true;
-}
-
-static bool seen_grow(struct seen *seen, size_t size)
-{
-	struct seen old = *seen;
-	size_t i;
-
-	*seen = (struct seen){.hash = calloc(size, sizeof(uint64_t)), .size = size};
-	if (!seen->hash) {
-		*seen = old;
-		return false;
-	}
-	for (i = 0; i < old.size; i++)
-		if (old.hash[i])
-			seen_put(seen, old.hash[i]);
-	free(old.hash);
-	return true;
-}
-
-bool seen_new(struct seen *seen, uint64_t hash, bool *full)
-{
-	if (seen->count * 2 >= seen->size && !seen_grow(seen, seen->size * 2)) {
-		*full = true;
-		return false;
-	}
-	return seen_put(seen, hash ? hash : 1);
-}
-
-void seen_clear(struct seen *seen)
-{
-	free(seen->hash);
-	*seen = (struct seen){0};
-	seen_grow(seen, SEEN_FIRST);
-}
-
-void states_init(void)
-{
+	model = of;
 	room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	svb_model_leave_memory(true);
-	if (room == MAP_FAILED || !heap_watch())
+	if (room == MAP_FAILED || !xpl_heap_watch())
 		abort();
 }
 
-size_t state_push(void)
+/* Where a state lies: the size of what the model saved, that, and the heap. */
+size_t xpl_state_push(void)
 {
-	size_t device = svb_model_save(NULL, 0), at = used;
+	size_t size, at = used;
 	char *to = room + at;
 
-	world_forget_idle();
-	device = (device + 7) & ~(size_t)7;
-	if (at + device + heap_size() + 2 * sizeof(program) + 64 > ROOM)
+	if (model->tidy)
+		model->tidy();
+	size = (model->save(NULL, 0) + 7) & ~(size_t)7;
+	if (at + size + xpl_heap_size() + 2 * sizeof(size) > ROOM)
 		return SIZE_MAX;
-	memcpy(to, &device, sizeof(device));
-	to += sizeof(device);
-	memset(to + device - 8, 0, 8);
-	svb_model_save(to, device);
-	memcpy(to + device, &program, sizeof(program));
-	to += device + ((sizeof(program) + 7) & ~(size_t)7);
-	heap_save(to);
-	used = (size_t)(to + heap_size() - room);
+	memcpy(to, &size, sizeof(size));
+	to += sizeof(size);
+	memset(to + size - 8, 0, 8);
+	model->save(to, size);
+	to += size;
+	xpl_heap_save(to);
+	used = (size_t)(to + xpl_heap_size() - room);
 	return at;
 }
 
-void state_back_to(size_t at)
+void xpl_state_back_to(size_t at)
 {
 	const char *from = room + at + sizeof(size_t);
-	size_t device;
+	size_t size;
 
-	memcpy(&device, room + at, sizeof(device));
-	heap_restore(from + device + ((sizeof(program) + 7) & ~(size_t)7));
-	memcpy(&program, from + device, sizeof(program));
-	svb_model_restore(from);
+	memcpy(&size, room + at, sizeof(size));
+	xpl_heap_restore(from + size);
+	model->restore(from);
 }
 
-uint64_t state_hash(size_t at)
+uint64_t xpl_state_hash(size_t at)
 {
-	size_t device;
+	size_t size;
 
-	memcpy(&device, room + at, sizeof(device));
-	return svb_machine_hash(room + at + sizeof(device), device + sizeof(program)) ^
-	       heap_hash();
+	memcpy(&size, room + at, sizeof(size));
+	return xpl_hash(room + at + sizeof(size), size, 0) ^ xpl_heap_hash();
 }
 
-void state_pop(size_t at)
+void xpl_state_pop(size_t at)
 {
 	used = at;
 }
 
-uint64_t state_hash_now(void)
+uint64_t xpl_state_hash_now(void)
 {
-	size_t at = state_push();
+	size_t at = xpl_state_push();
 	uint64_t hash;
 
 	if (at == SIZE_MAX)
 		return 0;
-	hash = state_hash(at);
+	hash = xpl_state_hash(at);
 	used = at;
 	return hash;
 }

@@ -1,66 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How to get to what is wrong, for people. */
 #include <stdio.h>
-#include "search.h"
+#include "way.h"
 
-static void tell(const struct svb_choice *step)
+static void no_outcome(const void *outcome)
 {
-	static const char *const steps[STEPS] = {"the initiator calls",
-						 "the initiator reads completions",
-						 "the target reads completions",
-						 "time passes"};
-	static const char *const kinds[] = {
-		[SVB_CHOICE_ARRIVE] = "arrives",
-		[SVB_CHOICE_PLACE] = "is placed",
-		[SVB_CHOICE_EXECUTE] = "is executed",
-		[SVB_CHOICE_DELIVER] = "is delivered",
-		[SVB_CHOICE_DRAIN] = "drains",
-	};
-
-	if (step->kind >= WAY_STEP)
-		printf("    %s\n", steps[step->kind - WAY_STEP]);
-	else if (step->kind == SVB_CHOICE_DRAIN)
-		printf("    line %llu (words %02x) drains\n",
-		       (unsigned long long)step->line, step->words);
-	else if (step->kind == SVB_CHOICE_PLACE)
-		printf("    queue pair %x, request %u: line %llx (words %02x) is "
-		       "placed\n",
-		       step->qp, step->seq, (unsigned long long)step->line, step->words);
-	else
-		printf("    queue pair %x, request %u %s\n", step->qp, step->seq,
-		       kinds[step->kind]);
 }
 
-static void no_medium(const uint8_t *medium)
+static void tell(const struct xpl_event *event)
 {
+	if (event->step == XPL_CHOICE)
+		xpl_now.model->tell(&event->choice);
+	else
+		printf("    %s\n", xpl_now.model->step_name[event->step]);
 }
 
 /* The same steps from the beginning: what is wrong then? Something else if a state was
  * not taken back as it was. */
 static unsigned int again(void)
 {
-	const struct svb_choice *step;
-	unsigned int wrong = 0;
+	const struct xpl_model *model = xpl_now.model;
+	const struct xpl_event *event;
+	unsigned int wrong = 0, noticed = 0;
 	uint32_t i;
 
-	search_begin();
-	for (i = 0; i < now.bad.length; i++) {
-		step = &now.bad.step[i];
-		if (step->kind < WAY_STEP)
-			svb_model_apply(step);
-		else
-			program_step((enum step)(step->kind - WAY_STEP));
-		wrong |= program.wrong;
+	xpl_begin();
+	for (i = 0; i < xpl_now.bad.length; i++) {
+		event = &xpl_now.bad.event[i];
+		if (event->step == XPL_CHOICE) {
+			model->apply(&event->choice);
+			continue;
+		}
+		model->step(event->step, &noticed);
+		wrong |= noticed;
 	}
-	return wrong | check_end() | check_power(no_medium);
+	return wrong | model->check_end() | model->check(no_outcome);
 }
 
-void search_tell(void)
+void xpl_tell(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < now.bad.length; i++)
-		tell(&now.bad.step[i]);
-	if (!(again() & now.bad_wrong))
+	for (i = 0; i < xpl_now.bad.length; i++)
+		tell(&xpl_now.bad.event[i]);
+	if (!(again() & xpl_now.bad_wrong))
 		printf("    and the second time nothing is wrong: the explorer is\n");
 }

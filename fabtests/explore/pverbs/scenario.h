@@ -45,13 +45,13 @@
  * What is the search's alone is in no word of the provider's, but in tables of its own,
  * which are taken back with the rest (omit.c).
  */
-#ifndef EXPLORE_H
-#define EXPLORE_H
+#ifndef XPV_SCENARIO_H
+#define XPV_SCENARIO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include "search.h"
 
 #define PM_SIZE 4096u
 #define PM_WIDE 12288u /* SPECIAL_WIDE */
@@ -152,8 +152,8 @@ struct call {
 #define WRONG_STUCK 32u
 #define WRONG_ERROR 64u	     /* an operation failed */
 #define WRONG_REFUSED 128u   /* a call gave an error */
-#define WRONG_EXPLORER 256u  /* the search itself: out of memory */
 #define WRONG_RECOVERED 512u /* recovery took for a message what was none */
+#define WRONG_EXPLORER XPL_WRONG_SEARCH
 
 struct scenario {
 	const char *name;
@@ -176,19 +176,6 @@ struct scenario {
 	bool (*fits)(const struct machine *machine); /* NULL: every machine */
 };
 
-/* What a search found. */
-struct found {
-	unsigned int wrong;
-	uint64_t states, runs; /* of the device and code; of the real code */
-	uint64_t unseen;       /* choices that were tried against no other */
-	uint64_t media;	       /* that recovery was tried with */
-	/* With search_media: different ones, with what programs knew then; and a sum of
-	 * them, whatever their order. */
-	uint64_t ends, ends_sum;
-	double seconds;
-	bool cut; /* there were too many states */
-};
-
 /* scenarios.c: number one after the other, or NULL behind the last. */
 const struct scenario *scenario_at(unsigned int number);
 
@@ -203,80 +190,5 @@ static inline bool call_announces(const struct call *call)
 	return call_sends(call) || call->kind == CALL_WRITEDATA ||
 	       call->kind == CALL_INJECTDATA;
 }
-
-/* world.c: the environment of a process that explores a machine; dir is its own. */
-void world_settings(const struct machine *machine, const char *dir);
-/* Both ends, in this process. It ends when that cannot be. */
-void world_open(const struct machine *machine);
-/* program.c: the part of the state that is the program's. */
-struct program {
-	uint32_t called;   /* calls made */
-	uint32_t reported; /* bits: successes the initiator has read */
-	uint32_t failed;   /* bits: errors, or calls refused */
-	uint32_t received; /* bits: what the target has read */
-	uint32_t wrong;	   /* WRONG_* that a step noticed */
-	/* Of each fenced call: those that the program had been told had failed. It is not
-	 * about them. */
-	uint32_t known[CALLS];
-	/* Of each connection: messages the target has read, one of them that it has not
-	 * applied yet (0: none), and what the initiator's counter says. */
-	uint32_t arrived[PAIRS], pending[PAIRS], counted[PAIRS];
-	uint64_t now; /* ns: the clock, which stands still */
-};
-extern struct program program;
-
-void program_begin(const struct scenario *scenario);
-/* Steps of processors. False: not possible now. They may change nothing. */
-enum step { STEP_CALL, STEP_READ, STEP_TARGET, STEP_TIME, STEPS };
-bool program_step(enum step step);
-/* The call that is made now, or NULL. */
-const struct call *program_call(void);
-/* Is a range one of a call that the target is to refuse? Offsets in persistent memory. */
-bool program_refuses(uint64_t at, uint64_t len);
-/* Have so many calls been made and reported? */
-bool program_made(uint32_t count);
-/* Only so many calls are made from now on. */
-void program_until(uint32_t count);
-/* Was everything called, and has everything ended? */
-bool program_done(void);
-
-/* call.c: one libfabric call, or -FI_EAGAIN. */
-ssize_t call_make(const struct call *call, uint32_t number);
-
-/* target.c: the target's program, and its recovery. */
-void target_begin(const struct scenario *scenario);
-void target_step(void);
-/* Is there a receive for that call, which is the next? */
-bool target_has_room(uint32_t number);
-/* Messages that recovery finds in memory, a bit for each call. *wrong: WRONG_RECOVERED.
- */
-uint32_t target_recover(const uint8_t *memory, unsigned int *wrong);
-
-/* check.c: what is wrong in this state, WRONG_*. The first changes memory: the power
- * fails, and each sees every medium that recovery may find. */
-void check_begin(const struct scenario *scenario);
-unsigned int check_power(void (*each)(const uint8_t *medium));
-unsigned int check_end(void);
-/* Is what a call read what the calls before it, or later ones, wrote? */
-bool check_read(unsigned int number, const uint8_t *result, unsigned int len);
-/* Does the target see what was written before a message that it has received? */
-bool check_seen(unsigned int number);
-
-/* search.c: drains: lines drain by choice, else every state is with all that may have
- * drained (machine_maybe.c). */
-void search_init(bool drains);
-/* From now on found.ends is counted: both ways have to find the same. */
-void search_media(void);
-void search(const struct scenario *scenario, struct found *found);
-/* The same until the first thing is wrong that is not expected, WRONG_*. */
-void search_first(const struct scenario *scenario, unsigned int expected,
-		  struct found *found);
-/* The same, up to so many states. */
-void search_most(const struct scenario *scenario, uint64_t states, struct found *found);
-/* So many ways, picked by chance. */
-void search_some(const struct scenario *scenario, uint32_t ways, uint64_t seed,
-		 struct found *found);
-/* Of the first thing that was wrong: how to get there, to stdout. */
-void search_tell(void);
 
 #endif
