@@ -7,7 +7,7 @@
 /* Where counters tell of it the completion queue hears of errors alone. */
 static uint64_t flags_of(const struct call *call)
 {
-	if (call->quiet || world.machine->special == SPECIAL_COUNTED)
+	if (call->quiet || xpv_world.machine->special == SPECIAL_COUNTED)
 		return call->flags;
 	return call->flags | FI_COMPLETION;
 }
@@ -15,10 +15,10 @@ static uint64_t flags_of(const struct call *call)
 static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t number)
 {
 	bool read = call->kind == CALL_READ;
-	struct iovec iov = {read ? world.result[number] : world.source[number],
+	struct iovec iov = {read ? xpv_world.result[number] : xpv_world.source[number],
 			    call->len};
-	void *desc = fi_mr_desc(read ? world.result_mr : world.source_mr);
-	struct fi_rma_iov at = {(uintptr_t)world.pm + call->at, call->len,
+	void *desc = fi_mr_desc(read ? xpv_world.result_mr : xpv_world.source_mr);
+	struct fi_rma_iov at = {(uintptr_t)xpv_world.pm + call->at, call->len,
 				fi_mr_key(world_region(call->at))};
 	struct fi_msg_rma msg = {
 		.msg_iov = &iov,
@@ -38,8 +38,8 @@ static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t num
 
 static ssize_t call_send(struct fid_ep *ep, const struct call *call, uint32_t number)
 {
-	struct iovec iov = {world.source[number], call->len};
-	void *desc = fi_mr_desc(world.source_mr);
+	struct iovec iov = {xpv_world.source[number], call->len};
+	void *desc = fi_mr_desc(xpv_world.source_mr);
 	struct fi_msg msg = {
 		.msg_iov = &iov,
 		.desc = &desc,
@@ -52,9 +52,9 @@ static ssize_t call_send(struct fid_ep *ep, const struct call *call, uint32_t nu
 
 static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t number)
 {
-	struct fi_ioc ioc = {world.source[number], 1};
-	void *desc = fi_mr_desc(world.source_mr);
-	struct fi_rma_ioc at = {(uintptr_t)world.pm + call->at, 1,
+	struct fi_ioc ioc = {xpv_world.source[number], 1};
+	void *desc = fi_mr_desc(xpv_world.source_mr);
+	struct fi_rma_ioc at = {(uintptr_t)xpv_world.pm + call->at, 1,
 				fi_mr_key(world_region(call->at))};
 	struct fi_msg_atomic msg = {
 		.msg_iov = &ioc,
@@ -73,25 +73,25 @@ static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t num
 /* The buffer is the program's again when the call returns. */
 static ssize_t call_inject(struct fid_ep *ep, const struct call *call, uint32_t number)
 {
-	const uint64_t at = (uintptr_t)world.pm + call->at,
+	const uint64_t at = (uintptr_t)xpv_world.pm + call->at,
 		       key = fi_mr_key(world_region(call->at));
 	ssize_t ret;
 
-	memcpy(world.inject, world.source[number], call->len);
+	memcpy(xpv_world.inject, xpv_world.source[number], call->len);
 	if (call->kind == CALL_INJECT)
-		ret = fi_inject_write(ep, world.inject, call->len, 0, at, key);
+		ret = fi_inject_write(ep, xpv_world.inject, call->len, 0, at, key);
 	else if (call->kind == CALL_INJECTDATA)
-		ret = fi_inject_writedata(ep, world.inject, call->len, number, 0, at,
+		ret = fi_inject_writedata(ep, xpv_world.inject, call->len, number, 0, at,
 					  key);
 	else
-		ret = fi_inject(ep, world.inject, call->len, 0);
-	memset(world.inject, 0xff, call->len);
+		ret = fi_inject(ep, xpv_world.inject, call->len, 0);
+	memset(xpv_world.inject, 0xff, call->len);
 	return ret;
 }
 
-ssize_t call_make(const struct call *call, uint32_t number)
+ssize_t xpv_call_make(const struct call *call, uint32_t number)
 {
-	struct fid_ep *ep = world.ep[call->pair][INITIATOR];
+	struct fid_ep *ep = xpv_world.ep[call->pair][INITIATOR];
 
 	switch (call->kind) {
 	case CALL_SEND:

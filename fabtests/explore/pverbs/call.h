@@ -6,6 +6,6 @@
 #include "scenario.h"
 
 /* One libfabric call of the initiator, or -FI_EAGAIN. */
-ssize_t call_make(const struct call *call, uint32_t number);
+ssize_t xpv_call_make(const struct call *call, uint32_t number);
 
 #endif

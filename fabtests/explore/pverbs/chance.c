@@ -20,7 +20,7 @@ static uint64_t random_state;
 
 static uint16_t any_length(void)
 {
-	if (options.all_ways)
+	if (xpv_options.all_ways)
 		return xpl_chance(&random_state, 2) ? 8 : 64;
 	return (uint16_t)(8 + 8 * xpl_chance(&random_state, 16));
 }
@@ -107,9 +107,9 @@ static void any_program(const struct machine *machine, struct scenario *scenario
 	uint32_t calls, announced = 0;
 
 	*scenario = (struct scenario){.name = "by chance", .expect = nothing};
-	scenario->tear = !xpl_chance(&random_state, 3) && !options.all_ways;
-	for (calls = options.all_ways ? 4 + xpl_chance(&random_state, 2)
-				      : 2 + xpl_chance(&random_state, CALLS - 1);
+	scenario->tear = !xpl_chance(&random_state, 3) && !xpv_options.all_ways;
+	for (calls = xpv_options.all_ways ? 4 + xpl_chance(&random_state, 2)
+					  : 2 + xpl_chance(&random_state, CALLS - 1);
 	     calls--;)
 		scenario->call[calls] = any_call(machine, &announced);
 	announce_no_atomics(scenario);
@@ -118,7 +118,7 @@ static void any_program(const struct machine *machine, struct scenario *scenario
 			scenario->call[calls].flags |= FI_MORE;
 }
 
-void run_by_chance(const struct machine *machine, struct total *total)
+void xpv_run_by_chance(const struct machine *machine, struct total *total)
 {
 	struct scenario scenario;
 	char place[96], what[192];
@@ -126,27 +126,27 @@ void run_by_chance(const struct machine *machine, struct total *total)
 	uint32_t i, calls;
 	uint64_t seed;
 
-	machine_text(machine, place, sizeof(place));
-	for (i = 0; i < options.programs; i++) {
-		seed = random_state = (options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
+	xpv_machine_text(machine, place, sizeof(place));
+	for (i = 0; i < xpv_options.programs; i++) {
+		seed = random_state = (xpv_options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
 		any_program(machine, &scenario);
-		if (options.all_ways)
+		if (xpv_options.all_ways)
 			xpl_search_most(&scenario, LONG_STATES, &found);
 		else
 			xpl_search_some(&scenario, WAYS, seed, &found);
 		total->cut += found.cut;
-		add_found(&found, total);
-		if (options.verbose)
+		xpv_add_found(&found, total);
+		if (xpv_options.verbose)
 			printf("%s: program %llu: %llu states, %llu runs\n", place,
-			       (unsigned long long)(options.seed + i),
+			       (unsigned long long)(xpv_options.seed + i),
 			       (unsigned long long)found.states,
 			       (unsigned long long)found.runs);
 		if (!found.wrong)
 			continue;
 		total->bad++;
 		printf("%s: program %llu: %s\n", place,
-		       (unsigned long long)(options.seed + i),
-		       wrong_text(found.wrong, what, sizeof(what)));
+		       (unsigned long long)(xpv_options.seed + i),
+		       xpv_wrong_text(found.wrong, what, sizeof(what)));
 		for (calls = 0; calls < CALLS && scenario.call[calls].kind; calls++)
 			printf("    call %u: kind %d at %u len %u flags %llx%s%s\n",
 			       calls, (int)scenario.call[calls].kind,

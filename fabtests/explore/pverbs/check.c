@@ -14,24 +14,24 @@ static uint32_t found; /* sealed ones that recovery found, bits */
 
 static bool all_there(const uint8_t *medium, uint32_t number)
 {
-	uint32_t at = image.range[number].at, end = at + image.range[number].len;
+	uint32_t at = xpv_image.range[number].at, end = at + xpv_image.range[number].len;
 
-	if (image.range[number].sealed)
+	if (xpv_image.range[number].sealed)
 		return found >> number & 1;
 	for (; at < end; at++)
-		if (!image_has(at, medium[at], number + 1, image.count))
+		if (!image_has(at, medium[at], number + 1, xpv_image.count))
 			return false;
-	return !image.range[number].fleeting;
+	return !xpv_image.range[number].fleeting;
 }
 
 static bool some_there(const uint8_t *medium, uint32_t number)
 {
-	uint32_t at = image.range[number].at, end = at + image.range[number].len;
+	uint32_t at = xpv_image.range[number].at, end = at + xpv_image.range[number].len;
 
-	if (image.range[number].sealed)
+	if (xpv_image.range[number].sealed)
 		return found >> number & 1;
 	for (; at < end; at++)
-		if (image_has(at, medium[at], number + 1, image.count) &&
+		if (image_has(at, medium[at], number + 1, xpv_image.count) &&
 		    !image_has(at, medium[at], 0, number))
 			return true;
 	return false;
@@ -41,7 +41,7 @@ static bool each_there(const uint8_t *medium, uint32_t numbers)
 {
 	uint32_t i;
 
-	for (i = 0; i < image.count; i++)
+	for (i = 0; i < xpv_image.count; i++)
 		if (numbers >> i & 1 && !all_there(medium, i))
 			return false;
 	return true;
@@ -52,10 +52,10 @@ static bool each_there(const uint8_t *medium, uint32_t numbers)
  * when it sees it. */
 static bool told_early(const uint8_t *medium, uint32_t number)
 {
-	return program.received >> number & 1 && !image.range[number].fleeting &&
-	       !image.range[number].refused &&
-	       (image.range[number].claims >> number & 1 ||
-		(image.range[number].sealed && world_asks())) &&
+	return xpv_program.received >> number & 1 && !xpv_image.range[number].fleeting &&
+	       !xpv_image.range[number].refused &&
+	       (xpv_image.range[number].claims >> number & 1 ||
+		(xpv_image.range[number].sealed && xpv_world_asks())) &&
 	       !all_there(medium, number);
 }
 
@@ -65,21 +65,22 @@ static unsigned int check_medium(const uint8_t *medium)
 	unsigned int wrong = 0;
 	uint32_t i;
 
-	found = target_recover(medium, &wrong);
-	for (i = 0; i < image.count; i++) {
-		if (program.reported >> i & 1 &&
-		    !each_there(medium, image.range[i].claims & ~program.known[i]))
+	found = xpv_target_recover(medium, &wrong);
+	for (i = 0; i < xpv_image.count; i++) {
+		if (xpv_program.reported >> i & 1 &&
+		    !each_there(medium,
+				xpv_image.range[i].claims & ~xpv_program.known[i]))
 			wrong |= WRONG_EARLY;
 		if (told_early(medium, i))
 			wrong |= WRONG_TARGET;
-		if (image.range[i].after && some_there(medium, i) &&
-		    !each_there(medium, image.range[i].after & ~program.known[i]))
+		if (xpv_image.range[i].after && some_there(medium, i) &&
+		    !each_there(medium, xpv_image.range[i].after & ~xpv_program.known[i]))
 			wrong |= WRONG_COMPOUND;
 	}
 	return wrong;
 }
 
-unsigned int check_power(void (*each)(const void *medium))
+unsigned int xpv_check_power(void (*each)(const void *medium))
 {
 	unsigned int wrong = 0;
 
@@ -91,27 +92,27 @@ unsigned int check_power(void (*each)(const void *medium))
 	return wrong;
 }
 
-unsigned int check_end(void)
+unsigned int xpv_check_end(void)
 {
-	const bool replay = world.machine->receives == RECEIVES_REPLAY;
+	const bool replay = xpv_world.machine->receives == RECEIVES_REPLAY;
 	unsigned int wrong;
 	uint32_t i;
 
 	/* What failed may have happened or not. */
-	if (program.failed)
+	if (xpv_program.failed)
 		return 0;
 	/* Behind that is the target's own. */
-	if (memcmp(world.pm, image.after[image.count],
-		   replay ? APPLIED_AT : world.pm_size) != 0)
+	if (memcmp(xpv_world.pm, xpv_image.after[xpv_image.count],
+		   replay ? APPLIED_AT : xpv_world.pm_size) != 0)
 		return WRONG_END;
-	found = target_recover(world.pm, &wrong);
-	for (i = 0; i < image.count; i++)
-		if (image.range[i].sealed && !(found >> i & 1))
+	found = xpv_target_recover(xpv_world.pm, &wrong);
+	for (i = 0; i < xpv_image.count; i++)
+		if (xpv_image.range[i].sealed && !(found >> i & 1))
 			wrong |= WRONG_END;
 	return wrong;
 }
 
-const char *wrong_text(unsigned int wrong, char *text, size_t size)
+const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size)
 {
 	static const char *const names[] = {
 		"reported too early",

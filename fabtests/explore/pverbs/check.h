@@ -7,10 +7,10 @@
 
 /* The power fails, which changes memory, and each sees every medium that recovery may
  * find. */
-unsigned int check_power(void (*each)(const void *medium));
+unsigned int xpv_check_power(void (*each)(const void *medium));
 /* Everything was called and has ended. */
-unsigned int check_end(void);
+unsigned int xpv_check_end(void);
 /* All that is wrong, in words. */
-const char *wrong_text(unsigned int wrong, char *text, size_t size);
+const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size);
 
 #endif

@@ -26,7 +26,7 @@
  * could be tried. */
 static bool drains(void)
 {
-	return options.drains || (options.programs && !options.all_ways);
+	return xpv_options.drains || (xpv_options.programs && !xpv_options.all_ways);
 }
 
 /* In a process of its own, which the device is new to. */
@@ -35,16 +35,16 @@ static void all(const struct machine *machine, unsigned int number)
 	struct total total = {0};
 	bool good = true;
 
-	model_open(machine, drains());
-	if (options.compare)
+	xpv_model_open(machine, drains());
+	if (xpv_options.compare)
 		xpl_compare();
-	if (options.mutate)
-		good = (options.faults || run_mutated(machine, number, &total)) &&
-		       run_faults(machine, number, &total);
-	else if (options.programs)
-		run_by_chance(machine, &total);
+	if (xpv_options.mutate)
+		good = (xpv_options.faults || xpv_run_mutated(machine, number, &total)) &&
+		       xpv_run_faults(machine, number, &total);
+	else if (xpv_options.programs)
+		xpv_run_by_chance(machine, &total);
 	else
-		run_all(machine, &total);
+		xpv_run_all(machine, &total);
 	fflush(stdout);
 	good &= write(TOTALS, &total, sizeof(total)) == sizeof(total);
 	_exit(good ? 0 : 2);
@@ -65,11 +65,11 @@ static bool anything(const struct machine *machine)
 	const struct scenario *scenario;
 	unsigned int i;
 
-	if (options.programs)
+	if (xpv_options.programs)
 		return machine->pairs == 1 && !machine->receives &&
 		       BY_CHANCE >> machine->special & 1;
-	for (i = 0; (scenario = scenario_at(i)); i++)
-		if (chosen(machine, scenario))
+	for (i = 0; (scenario = xpv_scenario_at(i)); i++)
+		if (xpv_is_chosen(machine, scenario))
 			return true;
 	return false;
 }
@@ -110,8 +110,8 @@ static bool ended_badly(pid_t pid)
 	size_t i;
 
 	for (i = 0; i < CHILDREN; i++)
-		if (child[i].pid == pid && machine_at(child[i].number, &machine)) {
-			machine_text(&machine, place, sizeof(place));
+		if (child[i].pid == pid && xpv_machine_at(child[i].number, &machine)) {
+			xpv_machine_text(&machine, place, sizeof(place));
 			printf("%s: its process did not end well\n", place);
 		}
 	return false;
@@ -144,13 +144,13 @@ static void start(char **argv, unsigned int number, const struct machine *machin
 {
 	char dir[96], text[16];
 
-	snprintf(dir, sizeof(dir), "%s/%u", options.dir, number);
+	snprintf(dir, sizeof(dir), "%s/%u", xpv_options.dir, number);
 	snprintf(text, sizeof(text), "%u", number);
 	if (mkdir(dir, 0700) || dup2(fd, TOTALS) < 0)
 		_exit(2);
-	world_settings(machine, dir);
+	xpv_world_settings(machine, dir);
 	setenv(NUMBER, text, 1);
-	setenv(FOLDER, options.dir, 1);
+	setenv(FOLDER, xpv_options.dir, 1);
 	execvp(argv[0], argv);
 	_exit(2);
 }
@@ -165,10 +165,10 @@ static bool explore(char **argv, struct total *sum)
 
 	if (pipe(fds))
 		return false;
-	for (number = 0; machine_at(number, &machine); number++) {
+	for (number = 0; xpv_machine_at(number, &machine); number++) {
 		if (!anything(&machine))
 			continue;
-		good &= reap(&running, options.jobs, fds[0], sum);
+		good &= reap(&running, xpv_options.jobs, fds[0], sum);
 		fflush(stdout);
 		pid = fork();
 		switch (pid) {
@@ -220,37 +220,37 @@ static bool set_option(int option)
 
 	switch (option) {
 	case 'm':
-		options.mutate = true;
+		xpv_options.mutate = true;
 		break;
 	case 'r':
 		good = number(optarg, UINT32_MAX, &value);
-		options.programs = (uint32_t)value;
+		xpv_options.programs = (uint32_t)value;
 		break;
 	case 'f':
-		options.faults = true;
+		xpv_options.faults = true;
 		break;
 	case 'l':
-		options.all_ways = true;
+		xpv_options.all_ways = true;
 		break;
 	case 'S':
 		good = number(optarg, UINT64_MAX, &value);
-		options.seed = value;
+		xpv_options.seed = value;
 		break;
 	case 's':
-		options.only = optarg;
+		xpv_options.only = optarg;
 		break;
 	case 'j':
 		good = number(optarg, JOBS_MAX, &value) && value;
-		options.jobs = (unsigned int)value;
+		xpv_options.jobs = (unsigned int)value;
 		break;
 	case 'u':
-		options.drains = true;
+		xpv_options.drains = true;
 		break;
 	case 'c':
-		options.compare = true;
+		xpv_options.compare = true;
 		break;
 	case 'v':
-		options.verbose = true;
+		xpv_options.verbose = true;
 		break;
 	default:
 		return false;
@@ -281,9 +281,9 @@ static void tell(const struct total *sum, double wall)
 	getrusage(RUSAGE_CHILDREN, &used);
 	for (i = 0; i < sum->plans; i++)
 		printf("plan: %s\n", sum->plan[i]);
-	if (!options.mutate && !options.programs && !options.only)
+	if (!xpv_options.mutate && !xpv_options.programs && !xpv_options.only)
 		fputs(apart, stdout);
-	if (options.mutate)
+	if (xpv_options.mutate)
 		printf("%llu parts of plans left out and %llu faults, %llu not noticed; ",
 		       (unsigned long long)sum->changes, (unsigned long long)sum->faults,
 		       (unsigned long long)sum->survivors);
@@ -308,17 +308,17 @@ static void tell(const struct total *sum, double wall)
 /* A folder for all of them, or false. */
 static bool make_folder(void)
 {
-	snprintf(options.dir, sizeof(options.dir), "%s/explore.XXXXXX",
+	snprintf(xpv_options.dir, sizeof(xpv_options.dir), "%s/explore.XXXXXX",
 		 access("/dev/shm", W_OK) ? P_tmpdir : "/dev/shm");
-	if (mkdtemp(options.dir))
+	if (mkdtemp(xpv_options.dir))
 		return true;
-	perror(options.dir);
+	perror(xpv_options.dir);
 	return false;
 }
 
 int main(int argc, char **argv)
 {
-	const double from = seconds();
+	const double from = xpv_seconds();
 	struct total sum = {0};
 	struct machine machine;
 	unsigned int which;
@@ -326,30 +326,30 @@ int main(int argc, char **argv)
 	bool good;
 	int option;
 
-	options.seed = (uint64_t)time(NULL);
+	xpv_options.seed = (uint64_t)time(NULL);
 	while ((option = getopt(argc, argv, "mfr:lS:s:j:ucv")) != -1)
 		if (!set_option(option)) {
 			fputs(usage, stderr);
 			return 2;
 		}
 	if (getenv(NUMBER)) {
-		options.seed = strtoull(getenv(SEED), NULL, 10);
-		snprintf(options.dir, sizeof(options.dir), "%s", getenv(FOLDER));
+		xpv_options.seed = strtoull(getenv(SEED), NULL, 10);
+		snprintf(xpv_options.dir, sizeof(xpv_options.dir), "%s", getenv(FOLDER));
 		which = (unsigned int)strtoul(getenv(NUMBER), NULL, 10);
-		machine_at(which, &machine);
+		xpv_machine_at(which, &machine);
 		all(&machine, which);
 	}
-	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options.seed);
-	if (options.programs)
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)xpv_options.seed);
+	if (xpv_options.programs)
 		printf("seed %s\n", seed);
 	if (!make_folder() || setenv(SEED, seed, 1))
 		return 2;
 	good = explore(argv, &sum);
-	if (options.mutate)
-		good = (options.faults || judge_mutated(&sum)) & judge_faults(&sum) &
-		       good;
-	nftw(options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
-	tell(&sum, seconds() - from);
+	if (xpv_options.mutate)
+		good = (xpv_options.faults || xpv_judge_mutated(&sum)) &
+		       xpv_judge_faults(&sum) & good;
+	nftw(xpv_options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
+	tell(&sum, xpv_seconds() - from);
 	if (!good)
 		printf("not all processes ended well\n");
 	return good && !sum.bad && !sum.survivors && sum.searches ? 0 : 1;

@@ -13,7 +13,7 @@
 
 static const char *fault_file(unsigned int fault, char *path, size_t size)
 {
-	snprintf(path, size, "%s/fault.%u", options.dir, fault);
+	snprintf(path, size, "%s/fault.%u", xpv_options.dir, fault);
 	return path;
 }
 
@@ -33,9 +33,9 @@ static bool tell_found(unsigned int fault, const struct machine *machine,
 
 	if (!file)
 		return false;
-	machine_text(machine, place, sizeof(place));
+	xpv_machine_text(machine, place, sizeof(place));
 	fprintf(file, "%s: %s: %s", place, scenario->name,
-		wrong_text(wrong, what, sizeof(what)));
+		xpv_wrong_text(wrong, what, sizeof(what)));
 	return !fclose(file);
 }
 
@@ -46,28 +46,29 @@ static unsigned int look(unsigned int fault, const struct machine *machine,
 	const unsigned int expected = scenario->expect(machine);
 	struct xpl_found found;
 
-	mutant_use(fault);
+	xpv_mutant_use(fault);
 	xpl_search_some(scenario, WAYS, 1, &found);
-	add_found(&found, total);
+	xpv_add_found(&found, total);
 	/* It made a difference: somewhere that may be wrong. */
-	if (mutant_end() && !(found.wrong & ~expected)) {
-		mutant_use(fault);
+	if (xpv_mutant_end() && !(found.wrong & ~expected)) {
+		xpv_mutant_use(fault);
 		xpl_search_first(scenario, expected, &found);
-		mutant_end();
-		add_found(&found, total);
+		xpv_mutant_end();
+		xpv_add_found(&found, total);
 	}
 	return found.wrong & ~expected;
 }
 
-bool run_faults(const struct machine *machine, unsigned int number, struct total *total)
+bool xpv_run_faults(const struct machine *machine, unsigned int number,
+		    struct total *total)
 {
 	const struct scenario *scenario;
 	unsigned int fault, n, wrong;
 
-	for (fault = 0; mutant_name(fault); fault++)
-		for (n = 0; (scenario = scenario_at(n)) && !is_found(fault); n++) {
-			if (!chosen(machine, scenario) || scenario->plan[0] ||
-			    !mutant_fits(fault, scenario, machine))
+	for (fault = 0; xpv_mutant_name(fault); fault++)
+		for (n = 0; (scenario = xpv_scenario_at(n)) && !is_found(fault); n++) {
+			if (!xpv_is_chosen(machine, scenario) || scenario->plan[0] ||
+			    !xpv_mutant_fits(fault, scenario, machine))
 				continue;
 			wrong = look(fault, machine, scenario, total);
 			if (wrong && !tell_found(fault, machine, scenario, wrong))
@@ -76,13 +77,13 @@ bool run_faults(const struct machine *machine, unsigned int number, struct total
 	return true;
 }
 
-bool judge_faults(struct total *total)
+bool xpv_judge_faults(struct total *total)
 {
 	char path[96], found[320];
 	unsigned int fault;
 	FILE *file;
 
-	for (fault = 0; mutant_name(fault); fault++) {
+	for (fault = 0; xpv_mutant_name(fault); fault++) {
 		snprintf(found, sizeof(found), "SURVIVES");
 		file = fopen(fault_file(fault, path, sizeof(path)), "r");
 		if (file && !fgets(found, sizeof(found), file))
@@ -92,7 +93,7 @@ bool judge_faults(struct total *total)
 		else
 			total->survivors++;
 		total->faults++;
-		printf("fault: %s\n    %s\n", mutant_name(fault), found);
+		printf("fault: %s\n    %s\n", xpv_mutant_name(fault), found);
 	}
 	return true;
 }

@@ -4,7 +4,7 @@
 #include "image.h"
 #include "world.h"
 
-struct image image;
+struct image xpv_image;
 
 /* Earlier calls of the same connection, and itself. */
 static uint32_t all_before(const struct call *call, uint32_t number)
@@ -29,11 +29,11 @@ static uint32_t durable_before(const struct call *call, uint32_t number)
 
 static void apply(const struct call *call, uint32_t number, uint8_t *to)
 {
-	const uint8_t *from = world.source[number];
+	const uint8_t *from = xpv_world.source[number];
 	uint64_t sum, more;
 
 	if (call->kind != CALL_ADD) {
-		memcpy(to, from, image.range[number].len);
+		memcpy(to, from, xpv_image.range[number].len);
 		return;
 	}
 	memcpy(&sum, to, sizeof(sum));
@@ -45,73 +45,75 @@ static void apply(const struct call *call, uint32_t number, uint8_t *to)
 /* Where in persistent memory it goes. */
 static void place(const struct call *call, uint32_t number, uint32_t *sent)
 {
-	const uint32_t p = call->pair,
-		       receive = world.srx ? sent[0] + sent[1] : p * RECEIVES + sent[p];
+	const uint32_t p = call->pair, receive = xpv_world.srx ? sent[0] + sent[1]
+							       : p * RECEIVES + sent[p];
 
-	image.range[number].at = call->at;
-	image.range[number].len = call->kind == CALL_READ ? 0 : call->len;
-	image.range[number].fleeting = false;
-	image.range[number].sealed = false;
+	xpv_image.range[number].at = call->at;
+	xpv_image.range[number].len = call->kind == CALL_READ ? 0 : call->len;
+	xpv_image.range[number].fleeting = false;
+	xpv_image.range[number].sealed = false;
 	if (call_sends(call)) {
-		image.range[number].at = RECEIVE_AT + receive * LEN_MAX;
-		image.range[number].fleeting =
-			world.machine->receives == RECEIVES_VOLATILE;
-		image.range[number].sealed = world.machine->receives == RECEIVES_REPLAY;
+		xpv_image.range[number].at = RECEIVE_AT + receive * LEN_MAX;
+		xpv_image.range[number].fleeting =
+			xpv_world.machine->receives == RECEIVES_VOLATILE;
+		xpv_image.range[number].sealed =
+			xpv_world.machine->receives == RECEIVES_REPLAY;
 	}
-	if (image.range[number].fleeting || image.range[number].sealed)
-		image.range[number].len = 0;
+	if (xpv_image.range[number].fleeting || xpv_image.range[number].sealed)
+		xpv_image.range[number].len = 0;
 	sent[p] += call_announces(call);
 }
 
-void image_begin(const struct scenario *scenario)
+void xpv_image_begin(const struct scenario *scenario)
 {
 	const struct call *call = scenario->call;
 	uint32_t sent[PAIRS] = {0}, i;
 
-	memset(image.after[0], 0, world.pm_size);
+	memset(xpv_image.after[0], 0, xpv_world.pm_size);
 	for (i = 0; i < CALLS && call[i].kind; i++) {
 		place(&call[i], i, sent);
-		image.range[i].pair = call[i].pair;
-		image.range[i].refused = call[i].refused;
-		image.range[i].claims = call[i].claims;
-		image.range[i].after = call[i].after;
+		xpv_image.range[i].pair = call[i].pair;
+		xpv_image.range[i].refused = call[i].refused;
+		xpv_image.range[i].claims = call[i].claims;
+		xpv_image.range[i].after = call[i].after;
 		if (call[i].flags & FI_COMMIT_COMPLETE) {
-			image.range[i].claims |= 1u << i;
+			xpv_image.range[i].claims |= 1u << i;
 			if (call[i].flags & FI_FENCE) {
-				image.range[i].claims |= all_before(call, i);
-				image.range[i].after |= all_before(call, i) & ~(1u << i);
+				xpv_image.range[i].claims |= all_before(call, i);
+				xpv_image.range[i].after |=
+					all_before(call, i) & ~(1u << i);
 			}
 		} else if (call[i].flags & FI_FENCE) {
 			/* It begins when those before it have ended: durable, if that is
 			 * what they were to be. */
-			image.range[i].after |= durable_before(call, i);
+			xpv_image.range[i].after |= durable_before(call, i);
 		}
-		memcpy(image.after[i + 1], image.after[i], world.pm_size);
-		apply(&call[i], i, image.after[i + 1] + image.range[i].at);
+		memcpy(xpv_image.after[i + 1], xpv_image.after[i], xpv_world.pm_size);
+		apply(&call[i], i, xpv_image.after[i + 1] + xpv_image.range[i].at);
 	}
-	image.count = i;
+	xpv_image.count = i;
 }
 
-bool image_seen(unsigned int number)
+bool xpv_image_seen(unsigned int number)
 {
 	uint32_t i, at;
 
 	for (i = 0; i < number; i++)
-		for (at = image.range[i].at;
-		     image.range[i].pair == image.range[number].pair &&
-		     at < image.range[i].at + image.range[i].len;
+		for (at = xpv_image.range[i].at;
+		     xpv_image.range[i].pair == xpv_image.range[number].pair &&
+		     at < xpv_image.range[i].at + xpv_image.range[i].len;
 		     at++)
-			if (!image_has(at, world.pm[at], i + 1, image.count))
+			if (!image_has(at, xpv_world.pm[at], i + 1, xpv_image.count))
 				return false;
 	return true;
 }
 
-bool image_read(unsigned int number, const uint8_t *result, unsigned int len)
+bool xpv_image_read(unsigned int number, const uint8_t *result, unsigned int len)
 {
-	uint32_t at = image.range[number].at, i;
+	uint32_t at = xpv_image.range[number].at, i;
 
 	for (i = 0; i < len; i++)
-		if (!image_has(at + i, result[i], number, image.count))
+		if (!image_has(at + i, result[i], number, xpv_image.count))
 			return false;
 	return true;
 }

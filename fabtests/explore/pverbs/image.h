@@ -21,21 +21,21 @@ struct image {
 	struct range range[CALLS];
 	uint32_t count; /* calls */
 };
-extern struct image image;
+extern struct image xpv_image;
 
-void image_begin(const struct scenario *scenario);
+void xpv_image_begin(const struct scenario *scenario);
 /* Is a byte as it is after some number of calls in a row? */
 static inline bool image_has(uint32_t at, uint8_t byte, uint32_t first, uint32_t last)
 {
 	for (; first <= last; first++)
-		if (image.after[first][at] == byte)
+		if (xpv_image.after[first][at] == byte)
 			return true;
 	return false;
 }
 
 /* Is what a call read what the calls before it, or later ones, wrote? */
-bool image_read(unsigned int number, const uint8_t *result, unsigned int len);
+bool xpv_image_read(unsigned int number, const uint8_t *result, unsigned int len);
 /* Does the target see what was written before a message that it has received? */
-bool image_seen(unsigned int number);
+bool xpv_image_seen(unsigned int number);
 
 #endif

@@ -11,7 +11,7 @@ static unsigned int digit(unsigned int *number, unsigned int base)
 	return last;
 }
 
-bool machine_at(unsigned int number, struct machine *m)
+bool xpv_machine_at(unsigned int number, struct machine *m)
 {
 	static const char *const domains[] = {"dmp", "mhp", "wsp"};
 
@@ -29,7 +29,7 @@ bool machine_at(unsigned int number, struct machine *m)
 	return true;
 }
 
-void machine_text(const struct machine *m, char *text, size_t size)
+void xpv_machine_text(const struct machine *m, char *text, size_t size)
 {
 	static const char *const specials[SPECIALS] = {
 		"",	   ", relaxed",	    ", a liar",	       ", by message",

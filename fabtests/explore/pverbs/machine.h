@@ -5,7 +5,7 @@
 #include "scenario.h"
 
 /* Machine number, or false behind the last. */
-bool machine_at(unsigned int number, struct machine *m);
-void machine_text(const struct machine *m, char *text, size_t size);
+bool xpv_machine_at(unsigned int number, struct machine *m);
+void xpv_machine_text(const struct machine *m, char *text, size_t size);
 
 #endif

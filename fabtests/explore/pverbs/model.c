@@ -26,17 +26,17 @@ static size_t start, told;
 
 static size_t save(void *to, size_t size)
 {
-	if (size < sizeof(program))
-		return sizeof(program) + svb_model_save(NULL, 0);
-	memcpy(to, &program, sizeof(program));
-	return sizeof(program) +
-	       svb_model_save((char *)to + sizeof(program), size - sizeof(program));
+	if (size < sizeof(xpv_program))
+		return sizeof(xpv_program) + svb_model_save(NULL, 0);
+	memcpy(to, &xpv_program, sizeof(xpv_program));
+	return sizeof(xpv_program) + svb_model_save((char *)to + sizeof(xpv_program),
+						    size - sizeof(xpv_program));
 }
 
 static void restore(const void *from)
 {
-	memcpy(&program, from, sizeof(program));
-	svb_model_restore((const char *)from + sizeof(program));
+	memcpy(&xpv_program, from, sizeof(xpv_program));
+	svb_model_restore((const char *)from + sizeof(xpv_program));
 }
 
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
@@ -74,9 +74,9 @@ static bool unseen(struct xpl_choice *to)
 
 static bool step(unsigned int number, unsigned int *wrong)
 {
-	bool possible = program_step((enum step)number);
+	bool possible = xpv_program_step((enum step)number);
 
-	*wrong = program.wrong;
+	*wrong = xpv_program.wrong;
 	return possible;
 }
 
@@ -92,19 +92,19 @@ bool __wrap_svb_medium_flush(const void *addr, size_t len)
 
 static unsigned int check(void (*each)(const void *outcome))
 {
-	return check_power(each) | (maybes.full ? WRONG_EXPLORER : 0);
+	return xpv_check_power(each) | (maybes.full ? WRONG_EXPLORER : 0);
 }
 
 static unsigned int end(void)
 {
-	return program_done() ? check_end() : WRONG_STUCK;
+	return xpv_program_done() ? xpv_check_end() : WRONG_STUCK;
 }
 
 /* The medium, with what programs know then. */
 static uint64_t outcome_hash(const void *medium)
 {
-	return svb_machine_hash(medium, world.pm_size) * 3 +
-	       svb_machine_hash(&program, sizeof(program));
+	return svb_machine_hash(medium, xpv_world.pm_size) * 3 +
+	       svb_machine_hash(&xpv_program, sizeof(xpv_program));
 }
 
 static void tell(const struct xpl_choice *of)
@@ -147,16 +147,16 @@ static bool make_first(uint32_t count)
 {
 	uint32_t tries;
 
-	program_until(count);
-	for (tries = 0; count && tries < TRIES && !program_made(count); tries++) {
-		while (program.called < count && program_step(STEP_CALL))
+	xpv_program_until(count);
+	for (tries = 0; count && tries < TRIES && !xpv_program_made(count); tries++) {
+		while (xpv_program.called < count && xpv_program_step(STEP_CALL))
 			if (++tries == TRIES)
 				break;
 		let_all_happen();
-		program_step(STEP_READ);
-		program_step(STEP_TARGET);
+		xpv_program_step(STEP_READ);
+		xpv_program_step(STEP_TARGET);
 	}
-	program_until(CALLS);
+	xpv_program_until(CALLS);
 	return tries != TRIES;
 }
 
@@ -167,12 +167,12 @@ static unsigned int begin(const void *run)
 
 	running = run;
 	for (i = 0; i < CALLS; i++)
-		good &= plans_force(i, running->plan[i]);
+		good &= xpv_plans_force(i, running->plan[i]);
 	xpl_state_back_to(running->untold ? start : told);
 	svb_model_tear(running->tear);
-	program_begin(running);
-	target_begin(running);
-	image_begin(running);
+	xpv_program_begin(running);
+	xpv_target_begin(running);
+	xpv_image_begin(running);
 	good &= make_first(running->first);
 	return good ? 0 : WRONG_EXPLORER;
 }
@@ -187,13 +187,13 @@ static void settle(void)
 		before = xpl_state_hash_now();
 		let_all_happen();
 		xpl_heap_use(true);
-		fi_cq_read(world.cq[INITIATOR], &entry, 1);
-		fi_cq_read(world.cq[TARGET], &entry, 1);
+		fi_cq_read(xpv_world.cq[INITIATOR], &entry, 1);
+		fi_cq_read(xpv_world.cq[TARGET], &entry, 1);
 		xpl_heap_use(false);
 	} while (xpl_state_hash_now() != before);
 }
 
-void model_open(const struct machine *machine, bool drains)
+void xpv_model_open(const struct machine *machine, bool drains)
 {
 	static const char *const steps[STEPS] = {"the initiator calls",
 						 "the initiator reads completions",
@@ -202,7 +202,7 @@ void model_open(const struct machine *machine, bool drains)
 	static const struct xpl_model model = {
 		.save = save,
 		.restore = restore,
-		.tidy = world_forget_idle,
+		.tidy = xpv_world_forget_idle,
 		.begin = begin,
 		.choices = choices,
 		.apply = apply,
@@ -216,9 +216,9 @@ void model_open(const struct machine *machine, bool drains)
 		.tell = tell,
 	};
 
-	world_open(machine);
+	xpv_world_open(machine);
 	xpl_heap_use(true);
-	omit_open();
+	xpv_omit_open();
 	xpl_heap_use(false);
 	svb_model_leave_memory(true);
 	xpl_open(&model);

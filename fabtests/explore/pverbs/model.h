@@ -43,6 +43,6 @@
 
 /* From now on scenarios can be searched on that machine, in this process. drains: lines
  * drain by choice, and nothing is pruned. It ends when that cannot be. */
-void model_open(const struct machine *machine, bool drains);
+void xpv_model_open(const struct machine *machine, bool drains);
 
 #endif

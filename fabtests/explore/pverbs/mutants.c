@@ -42,7 +42,7 @@ static bool is_fenced(const struct call *call, bool durable)
 
 static bool in_plain_fence(void)
 {
-	return program_call() && is_fenced(program_call(), false);
+	return xpv_program_call() && is_fenced(xpv_program_call(), false);
 }
 
 unsigned int __real_pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
@@ -110,7 +110,7 @@ int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
 
 int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
 {
-	const struct call *call = program_call();
+	const struct call *call = xpv_program_call();
 
 	if (is(ATOMICS_CLEAN) && differs(call && call->kind == CALL_ADD))
 		return 0;
@@ -260,24 +260,24 @@ static const struct {
 		       fits_unordered},
 };
 
-const char *mutant_name(unsigned int number)
+const char *xpv_mutant_name(unsigned int number)
 {
 	return number < MUTANTS ? mutants[number].name : NULL;
 }
 
-bool mutant_fits(unsigned int number, const struct scenario *scenario,
-		 const struct machine *machine)
+bool xpv_mutant_fits(unsigned int number, const struct scenario *scenario,
+		     const struct machine *machine)
 {
 	return mutants[number].fits(scenario, machine);
 }
 
-void mutant_use(unsigned int number)
+void xpv_mutant_use(unsigned int number)
 {
 	mutant = (enum mutant)number;
 	used = 0;
 }
 
-uint64_t mutant_end(void)
+uint64_t xpv_mutant_end(void)
 {
 	mutant = MUTANTS;
 	return used;

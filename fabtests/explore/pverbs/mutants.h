@@ -9,13 +9,13 @@
 #include "scenario.h"
 
 /* By number; NULL: there is none any more. */
-const char *mutant_name(unsigned int number);
+const char *xpv_mutant_name(unsigned int number);
 /* Could it make a difference to that program on that machine? */
-bool mutant_fits(unsigned int number, const struct scenario *scenario,
-		 const struct machine *machine);
+bool xpv_mutant_fits(unsigned int number, const struct scenario *scenario,
+		     const struct machine *machine);
 /* From now on the provider has this fault. */
-void mutant_use(unsigned int number);
+void xpv_mutant_use(unsigned int number);
 /* It has none again. How often the fault made a difference. */
-uint64_t mutant_end(void);
+uint64_t xpv_mutant_end(void);
 
 #endif

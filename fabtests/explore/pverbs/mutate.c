@@ -137,7 +137,7 @@ static void group_of(const struct machine *machine, char *text, size_t size)
 		like.ddio = false;
 	if (like.special != SPECIAL_MESSAGE && like.special != SPECIAL_RELAXED)
 		like.special = SPECIAL_NONE;
-	machine_text(&like, text, size);
+	xpv_machine_text(&like, text, size);
 }
 
 static struct part *part_of(const struct machine *machine, const char *text)
@@ -166,18 +166,18 @@ static void mutate(const struct machine *machine, const struct scenario *scenari
 	struct part *part;
 	size_t count, i;
 
-	plans_forget();
+	xpv_plans_forget();
 	xpl_search_some(scenario, WAYS, 1, &found);
-	add_found(&found, total);
-	changes = plans_changes(&count);
+	xpv_add_found(&found, total);
+	changes = xpv_plans_changes(&count);
 	for (i = 0; i < count; i++) {
 		part = part_of(machine, changes[i].text);
 		if (!part || part->wrong)
 			continue;
-		plans_change(&changes[i]);
+		xpv_plans_change(&changes[i]);
 		xpl_search_first(scenario, expected, &found);
-		plans_change(NULL);
-		add_found(&found, total);
+		xpv_plans_change(NULL);
+		xpv_add_found(&found, total);
 		part->wrong = found.wrong & ~expected;
 	}
 }
@@ -186,11 +186,12 @@ static FILE *parts_file(const char *mode)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "%s/" PARTS_FILE, options.dir);
+	snprintf(path, sizeof(path), "%s/" PARTS_FILE, xpv_options.dir);
 	return fopen(path, mode);
 }
 
-bool run_mutated(const struct machine *machine, unsigned int number, struct total *total)
+bool xpv_run_mutated(const struct machine *machine, unsigned int number,
+		     struct total *total)
 {
 	const struct scenario *scenario;
 	unsigned int n;
@@ -198,8 +199,9 @@ bool run_mutated(const struct machine *machine, unsigned int number, struct tota
 	size_t i;
 
 	/* A region that is declared less safe than it is needs less than its plan. */
-	for (n = 0; machine->special != SPECIAL_MIXED && (scenario = scenario_at(n)); n++)
-		if (chosen(machine, scenario) && is_durable(scenario) &&
+	for (n = 0; machine->special != SPECIAL_MIXED && (scenario = xpv_scenario_at(n));
+	     n++)
+		if (xpv_is_chosen(machine, scenario) && xpv_is_durable(scenario) &&
 		    !scenario->plan[0] && scenario->habit <= HABIT_APPLIES &&
 		    !(scenario->expect(machine) & WRONG_REFUSED))
 			mutate(machine, scenario, total);
@@ -222,7 +224,7 @@ static bool read_parts(void)
 	if (!file)
 		return false;
 	while (fscanf(file, "%u %u %63[^\n]", &number, &wrong, text) == 3) {
-		part = machine_at(number, &machine) ? part_of(&machine, text) : NULL;
+		part = xpv_machine_at(number, &machine) ? part_of(&machine, text) : NULL;
 		if (part)
 			part->wrong |= wrong;
 	}
@@ -246,7 +248,7 @@ static void judge(const struct part *part, struct total *total, uint64_t *excuse
 	if (!part->wrong)
 		why = why_redundant(part);
 	if (part->wrong)
-		wrong_text(part->wrong, what, sizeof(what));
+		xpv_wrong_text(part->wrong, what, sizeof(what));
 	else
 		snprintf(what, sizeof(what), "%s",
 			 why < REDUNDANT ? "redundant" : "SURVIVES");
@@ -254,11 +256,11 @@ static void judge(const struct part *part, struct total *total, uint64_t *excuse
 		excused[why]++;
 	else
 		total->survivors += !part->wrong;
-	if (!strcmp(what, "SURVIVES") || options.verbose)
+	if (!strcmp(what, "SURVIVES") || xpv_options.verbose)
 		printf("%-36s %-40s %s\n", part->group, part->text, what);
 }
 
-bool judge_mutated(struct total *total)
+bool xpv_judge_mutated(struct total *total)
 {
 	uint64_t excused[REDUNDANT] = {0};
 	size_t i;
@@ -272,7 +274,7 @@ bool judge_mutated(struct total *total)
 		printf("%llu not noticed: %s\n", (unsigned long long)excused[i],
 		       redundant[i].reason);
 		/* A reason that excuses nothing is wrong. */
-		total->survivors += !excused[i] && !options.only;
+		total->survivors += !excused[i] && !xpv_options.only;
 	}
 	return true;
 }

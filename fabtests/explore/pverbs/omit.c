@@ -13,12 +13,12 @@
 
 static bool omits(unsigned int what)
 {
-	return plans_omitted()->what == what;
+	return xpv_plans_omitted()->what == what;
 }
 
 static bool lift_omits(unsigned int what)
 {
-	return omits(what) && plans_omitted()->lift;
+	return omits(what) && xpv_plans_omitted()->lift;
 }
 
 /*
@@ -31,7 +31,7 @@ static struct unawaited {
 	enum pvb_ask kind;
 } * unawaited;
 
-void omit_open(void)
+void xpv_omit_open(void)
 {
 	unawaited = calloc(UNAWAITED_MAX, sizeof(*unawaited));
 	if (!unawaited)

@@ -19,30 +19,30 @@ static bool is_forced[CALLS];
 int __real_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan);
 int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan);
 
-const struct plan_seen *plans_seen(size_t *count)
+const struct plan_seen *xpv_plans_seen(size_t *count)
 {
 	*count = seen_count;
 	return seen;
 }
 
-void plans_forget(void)
+void xpv_plans_forget(void)
 {
 	seen_count = 0;
 	change_count = 0;
 }
 
-struct plan_change *plans_changes(size_t *count)
+struct plan_change *xpv_plans_changes(size_t *count)
 {
 	*count = change_count;
 	return changes;
 }
 
-void plans_change(const struct plan_change *wanted)
+void xpv_plans_change(const struct plan_change *wanted)
 {
 	change = wanted;
 }
 
-const struct plan_omitted *plans_omitted(void)
+const struct plan_omitted *xpv_plans_omitted(void)
 {
 	return &omitted;
 }
@@ -76,7 +76,7 @@ static void note_change(const struct pvb_plan_query *query, const char *text,
 			unsigned int part, const char *what)
 {
 	struct plan_change *at = changes, now = {
-						  .call = program.called,
+						  .call = xpv_program.called,
 						  .part = part,
 						  .lift = query->op == PVB_PLAN_LIFT,
 					  };
@@ -195,7 +195,7 @@ static bool force_word(struct pvb_plan *plan, unsigned int *act, const char *wor
 	return false;
 }
 
-bool plans_force(unsigned int call, const char *text)
+bool xpv_plans_force(unsigned int call, const char *text)
 {
 	struct pvb_plan plan = {.leaves = PVB_BEFORE_READ};
 	char copy[PLAN_TEXT], *word, *rest = copy;
@@ -218,8 +218,8 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 	char text[PLAN_TEXT];
 
 	omitted.what = 0;
-	if (is_forced[program.called] && query->op != PVB_PLAN_LIFT) {
-		*plan = forced[program.called];
+	if (is_forced[xpv_program.called] && query->op != PVB_PLAN_LIFT) {
+		*plan = forced[xpv_program.called];
 		return 0;
 	}
 	if (ret)
@@ -230,7 +230,7 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 		note_changes(query, plan, text);
 		return 0;
 	}
-	if (change->call == program.called &&
+	if (change->call == xpv_program.called &&
 	    change->lift == (query->op == PVB_PLAN_LIFT) &&
 	    !strncmp(change->text, text, strlen(text)) &&
 	    !strncmp(change->text + strlen(text), ", without", 9)) {

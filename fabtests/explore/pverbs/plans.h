@@ -36,13 +36,13 @@ struct plan_change {
 };
 
 /* Plans asked for since plans_forget; *count of them. */
-const struct plan_seen *plans_seen(size_t *count);
-void plans_forget(void);
+const struct plan_seen *xpv_plans_seen(size_t *count);
+void xpv_plans_forget(void);
 
 /* All that can be left out of the plans seen since plans_forget. */
-struct plan_change *plans_changes(size_t *count);
+struct plan_change *xpv_plans_changes(size_t *count);
 /* From now on it is left out; NULL: nothing is. */
-void plans_change(const struct plan_change *change);
+void xpv_plans_change(const struct plan_change *change);
 
 /* What is left out of the plan that is carried out now: the provider does some things
  * whether or not the plan says so (omit.c). */
@@ -50,14 +50,14 @@ struct plan_omitted {
 	unsigned int what; /* enum pvb_act, or PLAN_AFTER and behind it; 0: nothing */
 	bool lift;
 };
-const struct plan_omitted *plans_omitted(void);
+const struct plan_omitted *xpv_plans_omitted(void);
 /* omit.c: before states are saved, with memory that they include. */
-void omit_open(void);
+void xpv_omit_open(void);
 
 /*
  * From now on the provider follows text for that call: as pvb_plan_text has it, words
  * separated by spaces, and "after" and "hold". NULL: its own plan. False: this is none.
  */
-bool plans_force(unsigned int call, const char *text);
+bool xpv_plans_force(unsigned int call, const char *text);
 
 #endif

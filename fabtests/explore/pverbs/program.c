@@ -22,14 +22,14 @@ static const struct call *making;
 
 static bool counted(void)
 {
-	return world.machine->special == SPECIAL_COUNTED;
+	return xpv_world.machine->special == SPECIAL_COUNTED;
 }
 
-void program_begin(const struct scenario *scenario)
+void xpv_program_begin(const struct scenario *scenario)
 {
 	uint32_t i;
 
-	program = (struct program){.now = PROGRAM_BEGIN};
+	xpv_program = (struct program){.now = PROGRAM_BEGIN};
 	running = scenario;
 	for (i = 0; i < CALLS && scenario->call[i].kind; i++)
 		;
@@ -39,7 +39,7 @@ void program_begin(const struct scenario *scenario)
 		loud |= (uint32_t)(counted() || !scenario->call[i].quiet) << i;
 }
 
-bool program_refuses(uint64_t at, uint64_t len)
+bool xpv_program_refuses(uint64_t at, uint64_t len)
 {
 	const struct call *call;
 
@@ -55,27 +55,27 @@ static bool ended(uint32_t number)
 {
 	uint32_t before = ((1u << number) - 1) & loud;
 
-	return ((program.reported | program.failed) & before) == before;
+	return ((xpv_program.reported | xpv_program.failed) & before) == before;
 }
 
-const struct call *program_call(void)
+const struct call *xpv_program_call(void)
 {
 	return making;
 }
 
-void program_until(uint32_t number)
+void xpv_program_until(uint32_t number)
 {
 	until = number;
 }
 
-bool program_made(uint32_t number)
+bool xpv_program_made(uint32_t number)
 {
-	return program.called == number && ended(number);
+	return xpv_program.called == number && ended(number);
 }
 
-bool program_done(void)
+bool xpv_program_done(void)
 {
-	return program.called == count && ended(count);
+	return xpv_program.called == count && ended(count);
 }
 
 /* How often a full queue was tried in vain is a statistic: states do not differ by it. */
@@ -88,31 +88,31 @@ static void step_look(void);
 
 static bool step_call(void)
 {
-	uint32_t number = program.called;
+	uint32_t number = xpv_program.called;
 	const struct call *call = &running->call[number];
 	ssize_t ret;
 
 	if (number == count || number == until || (call->wait && !ended(number)) ||
-	    (call->room && !target_has_room(number)))
+	    (call->room && !xpv_target_has_room(number)))
 		return false;
 	svb_self.settings.loss = call->lost;
 	svb_self.settings.latency = call->late ? SECOND : 0;
-	if (call->flags & FI_FENCE && program_refuses(0, world.pm_size)) {
+	if (call->flags & FI_FENCE && xpv_program_refuses(0, xpv_world.pm_size)) {
 		step_look();
-		program.known[number] = program.failed;
+		xpv_program.known[number] = xpv_program.failed;
 	}
 	making = call;
-	ret = call_make(call, number);
+	ret = xpv_call_make(call, number);
 	making = NULL;
 	svb_self.settings.loss = 0;
 	svb_self.settings.latency = 0;
-	forget_stalls(world.ep[call->pair][INITIATOR]);
+	forget_stalls(xpv_world.ep[call->pair][INITIATOR]);
 	if (ret == -FI_EAGAIN)
 		return true;
-	program.called++;
+	xpv_program.called++;
 	if (ret) {
-		program.failed |= 1u << number;
-		program.wrong |= WRONG_REFUSED;
+		xpv_program.failed |= 1u << number;
+		xpv_program.wrong |= WRONG_REFUSED;
 	}
 	return true;
 }
@@ -122,16 +122,16 @@ static void reported(uint32_t number)
 	const struct call *call = running->call;
 	uint32_t i;
 
-	if ((program.reported | program.failed) >> number & 1)
-		program.wrong |= WRONG_ORDER;
+	if ((xpv_program.reported | xpv_program.failed) >> number & 1)
+		xpv_program.wrong |= WRONG_ORDER;
 	for (i = 0; i < number; i++)
 		if (call[i].pair == call[number].pair && !call[i].quiet &&
-		    !((program.reported | program.failed) >> i & 1))
-			program.wrong |= WRONG_ORDER;
-	program.reported |= 1u << number;
+		    !((xpv_program.reported | xpv_program.failed) >> i & 1))
+			xpv_program.wrong |= WRONG_ORDER;
+	xpv_program.reported |= 1u << number;
 	if (call[number].kind == CALL_READ &&
-	    !image_read(number, world.result[number], call[number].len))
-		program.wrong |= WRONG_END;
+	    !xpv_image_read(number, xpv_world.result[number], call[number].len))
+		xpv_program.wrong |= WRONG_END;
 }
 
 /* Errors come one at a time. The call that failed, or CALLS. */
@@ -139,7 +139,7 @@ static uint32_t failure(struct fid_cq *cq)
 {
 	struct fi_cq_err_entry entry = {0};
 
-	program.wrong |= WRONG_ERROR;
+	xpv_program.wrong |= WRONG_ERROR;
 	if (fi_cq_readerr(cq, &entry, 0) != 1 || !entry.op_context)
 		return CALLS;
 	return (uint32_t)(uintptr_t)entry.op_context - 1;
@@ -148,13 +148,13 @@ static uint32_t failure(struct fid_cq *cq)
 static void failed(uint32_t number)
 {
 	if (number < CALLS)
-		program.failed |= 1u << number;
+		xpv_program.failed |= 1u << number;
 }
 
 static void step_read(void)
 {
 	struct fi_cq_data_entry entry[ENTRIES];
-	struct fid_cq *cq = world.cq[INITIATOR];
+	struct fid_cq *cq = xpv_world.cq[INITIATOR];
 	ssize_t got = fi_cq_read(cq, entry, ENTRIES), i;
 
 	for (i = 0; i < got; i++)
@@ -168,9 +168,9 @@ static uint32_t next_counted(uint32_t pair)
 {
 	uint32_t i;
 
-	for (i = 0; i < program.called; i++)
+	for (i = 0; i < xpv_program.called; i++)
 		if (running->call[i].pair == pair &&
-		    !((program.reported | program.failed) >> i & 1))
+		    !((xpv_program.reported | xpv_program.failed) >> i & 1))
 			return i;
 	return CALLS;
 }
@@ -182,19 +182,19 @@ static void step_count(void)
 	struct fid_cntr *cntr;
 	uint32_t pair, number;
 
-	for (pair = 0; pair < world.machine->pairs; pair++) {
-		cntr = world.cntr[pair][INITIATOR];
-		while (program.counted[pair] < fi_cntr_read(cntr)) {
+	for (pair = 0; pair < xpv_world.machine->pairs; pair++) {
+		cntr = xpv_world.cntr[pair][INITIATOR];
+		while (xpv_program.counted[pair] < fi_cntr_read(cntr)) {
 			number = next_counted(pair);
 			if (number == CALLS) {
-				program.wrong |= WRONG_ORDER;
+				xpv_program.wrong |= WRONG_ORDER;
 				break;
 			}
-			program.counted[pair]++;
+			xpv_program.counted[pair]++;
 			reported(number);
 		}
 		if (fi_cntr_readerr(cntr)) {
-			program.wrong |= WRONG_ERROR;
+			xpv_program.wrong |= WRONG_ERROR;
 			failed(next_counted(pair));
 		}
 	}
@@ -203,9 +203,10 @@ static void step_count(void)
 /* Once, after the last call: timers of queue pairs and of the provider run out. */
 static bool step_time(void)
 {
-	if (!running->seconds || program.called < count || program.now != PROGRAM_BEGIN)
+	if (!running->seconds || xpv_program.called < count ||
+	    xpv_program.now != PROGRAM_BEGIN)
 		return false;
-	program.now += running->seconds * SECOND;
+	xpv_program.now += running->seconds * SECOND;
 	svb_self.seg->next_deadline = 1;
 	svb_engine_timers();
 	return true;
@@ -220,7 +221,7 @@ static void step_look(void)
 		step_read();
 }
 
-bool program_step(enum step step)
+bool xpv_program_step(enum step step)
 {
 	bool possible = true;
 
@@ -233,7 +234,7 @@ bool program_step(enum step step)
 		step_look();
 		break;
 	case STEP_TARGET:
-		target_step();
+		xpv_target_step();
 		break;
 	default:
 		possible = step_time();

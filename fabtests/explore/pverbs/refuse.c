@@ -13,7 +13,7 @@ const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
 const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
 						const struct pvb_wire_range *range)
 {
-	if (program_refuses(range->addr - (uintptr_t)world.pm, range->len))
+	if (xpv_program_refuses(range->addr - (uintptr_t)xpv_world.pm, range->len))
 		return NULL;
 	return __real_pvb_target_find(control, range);
 }

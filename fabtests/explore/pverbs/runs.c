@@ -10,11 +10,11 @@
 #define BIT(number) (1u << (number))
 
 /* Each of them waits for memory now and then: two processors are busy with four. */
-struct options options = {.jobs = 4};
+struct options xpv_options = {.jobs = 4};
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
-double seconds(void)
+double xpv_seconds(void)
 {
 	struct timespec ts;
 
@@ -22,7 +22,7 @@ double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-void add_found(const struct xpl_found *found, struct total *total)
+void xpv_add_found(const struct xpl_found *found, struct total *total)
 {
 	total->searches++;
 	total->states += found->states;
@@ -36,31 +36,31 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 {
 	char place[96], what[192], wanted[192];
 	struct xpl_found found;
-	double from = seconds();
+	double from = xpv_seconds();
 	unsigned int expected = scenario->expect(machine);
 
 	xpl_search(scenario, &found);
-	machine_text(machine, place, sizeof(place));
-	add_found(&found, total);
-	if (options.compare)
+	xpv_machine_text(machine, place, sizeof(place));
+	xpv_add_found(&found, total);
+	if (xpv_options.compare)
 		printf("%s; %s: %s: %llu ends, %016llx\n", place, scenario->name,
-		       wrong_text(found.wrong, what, sizeof(what)),
+		       xpv_wrong_text(found.wrong, what, sizeof(what)),
 		       (unsigned long long)found.ends,
 		       (unsigned long long)found.ends_sum);
-	if (options.verbose || found.wrong != expected)
+	if (xpv_options.verbose || found.wrong != expected)
 		printf("%-36s %-40s %s: %llu states, %llu runs, %.2f s\n", place,
-		       scenario->name, wrong_text(found.wrong, what, sizeof(what)),
+		       scenario->name, xpv_wrong_text(found.wrong, what, sizeof(what)),
 		       (unsigned long long)found.states, (unsigned long long)found.runs,
-		       seconds() - from);
+		       xpv_seconds() - from);
 	total->unsafe += found.wrong != 0;
 	if (found.wrong == expected)
 		return;
 	total->bad++;
-	printf("    expected: %s\n", wrong_text(expected, wanted, sizeof(wanted)));
+	printf("    expected: %s\n", xpv_wrong_text(expected, wanted, sizeof(wanted)));
 	xpl_tell();
 }
 
-bool is_durable(const struct scenario *scenario)
+bool xpv_is_durable(const struct scenario *scenario)
 {
 	const struct call *call;
 	bool durable = false;
@@ -71,9 +71,9 @@ bool is_durable(const struct scenario *scenario)
 }
 
 /* Machines differ in more than what a scenario can notice. */
-bool chosen(const struct machine *machine, const struct scenario *scenario)
+bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenario)
 {
-	const bool durable = is_durable(scenario), forced = scenario->plan[0] != NULL;
+	const bool durable = xpv_is_durable(scenario), forced = scenario->plan[0] != NULL;
 	unsigned int pairs = 1, receives = BIT(RECEIVES_VOLATILE);
 	const struct call *call;
 
@@ -91,7 +91,7 @@ bool chosen(const struct machine *machine, const struct scenario *scenario)
 	       pairs == machine->pairs && receives >> machine->receives & 1 &&
 	       ((durable && !forced) || machine->flush) &&
 	       (!scenario->fits || scenario->fits(machine)) &&
-	       (!options.only || strstr(scenario->name, options.only));
+	       (!xpv_options.only || strstr(scenario->name, xpv_options.only));
 }
 
 static void add_plans(struct total *total)
@@ -99,7 +99,7 @@ static void add_plans(struct total *total)
 	const struct plan_seen *plan;
 	size_t count, i, n;
 
-	plan = plans_seen(&count);
+	plan = xpv_plans_seen(&count);
 	for (i = 0; i < count; i++) {
 		for (n = 0; n < total->plans && strcmp(total->plan[n], plan[i].text); n++)
 			;
@@ -111,13 +111,13 @@ static void add_plans(struct total *total)
 	}
 }
 
-void run_all(const struct machine *machine, struct total *total)
+void xpv_run_all(const struct machine *machine, struct total *total)
 {
 	const struct scenario *scenario;
 	unsigned int i;
 
-	for (i = 0; (scenario = scenario_at(i)); i++)
-		if (chosen(machine, scenario))
+	for (i = 0; (scenario = xpv_scenario_at(i)); i++)
+		if (xpv_is_chosen(machine, scenario))
 			one(machine, scenario, total);
 	add_plans(total);
 }

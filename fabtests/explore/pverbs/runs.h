@@ -20,7 +20,7 @@ struct options {
 	uint64_t seed;
 	char dir[64];
 };
-extern struct options options;
+extern struct options xpv_options;
 
 /* What a process tells the one that started it. */
 struct total {
@@ -34,24 +34,26 @@ struct total {
 _Static_assert(sizeof(struct total) <= PIPE_BUF, "written at once");
 
 /* runs.c */
-bool chosen(const struct machine *machine, const struct scenario *scenario);
-void run_all(const struct machine *machine, struct total *total);
+bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenario);
+void xpv_run_all(const struct machine *machine, struct total *total);
 /* For the others: of the clock that does not stand still. */
-double seconds(void);
-void add_found(const struct xpl_found *found, struct total *total);
-bool is_durable(const struct scenario *scenario);
+double xpv_seconds(void);
+void xpv_add_found(const struct xpl_found *found, struct total *total);
+bool xpv_is_durable(const struct scenario *scenario);
 
 /* mutate.c: leaves out each part of each plan. */
-bool run_mutated(const struct machine *machine, unsigned int number, struct total *total);
+bool xpv_run_mutated(const struct machine *machine, unsigned int number,
+		     struct total *total);
 /* In the process that started all: a part without which nothing is ever wrong, and which
  * no reason excuses, is a survivor. */
-bool judge_mutated(struct total *total);
+bool xpv_judge_mutated(struct total *total);
 
 /* faults.c: gives the provider each fault of mutants.h: every one has to be found. */
-bool run_faults(const struct machine *machine, unsigned int number, struct total *total);
-bool judge_faults(struct total *total);
+bool xpv_run_faults(const struct machine *machine, unsigned int number,
+		    struct total *total);
+bool xpv_judge_faults(struct total *total);
 
 /* chance.c */
-void run_by_chance(const struct machine *machine, struct total *total);
+void xpv_run_by_chance(const struct machine *machine, struct total *total);
 
 #endif

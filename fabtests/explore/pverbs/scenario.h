@@ -177,7 +177,7 @@ struct scenario {
 };
 
 /* scenarios.c: number one after the other, or NULL behind the last. */
-const struct scenario *scenario_at(unsigned int number);
+const struct scenario *xpv_scenario_at(unsigned int number);
 
 static inline bool call_sends(const struct call *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "expect.h"
 
-const struct scenario *scenario_at(unsigned int number)
+const struct scenario *xpv_scenario_at(unsigned int number)
 {
 	static const struct scenario *const tables[] = {
 		scenarios_plain,  scenarios_durable, scenarios_message,

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "state.h"
 
-struct program program = {.now = PROGRAM_BEGIN};
+struct program xpv_program = {.now = PROGRAM_BEGIN};

@@ -22,6 +22,6 @@ struct program {
 	uint32_t arrived[PAIRS], pending[PAIRS], counted[PAIRS];
 	uint64_t now; /* ns: the clock, which stands still */
 };
-extern struct program program;
+extern struct program xpv_program;
 
 #endif

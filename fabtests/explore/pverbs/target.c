@@ -22,10 +22,10 @@ static uint32_t messages[PAIRS];
 
 static bool replays(void)
 {
-	return world.machine->receives == RECEIVES_REPLAY;
+	return xpv_world.machine->receives == RECEIVES_REPLAY;
 }
 
-void target_begin(const struct scenario *scenario)
+void xpv_target_begin(const struct scenario *scenario)
 {
 	const struct call *call = scenario->call;
 	uint32_t i, p;
@@ -33,16 +33,17 @@ void target_begin(const struct scenario *scenario)
 	running = scenario;
 	memset(messages, 0, sizeof(messages));
 	for (i = 0; i < CALLS && call[i].kind; i++) {
-		memset(world.source[i], 1 << i, LEN_MAX);
+		memset(xpv_world.source[i], 1 << i, LEN_MAX);
 		if (!call_announces(&call[i]))
 			continue;
-		p = world.srx ? 0 : call[i].pair;
+		p = xpv_world.srx ? 0 : call[i].pair;
 		message[p][messages[p]++] = i;
 		if (replays() && call_sends(&call[i]))
-			world.replay->seal(world.source[i],
-					   world.source[i] + FI_CAIRN_REPLAY_HEADER,
-					   call[i].len - FI_CAIRN_REPLAY_HEADER,
-					   messages[p]);
+			xpv_world.replay->seal(xpv_world.source[i],
+					       xpv_world.source[i] +
+						       FI_CAIRN_REPLAY_HEADER,
+					       call[i].len - FI_CAIRN_REPLAY_HEADER,
+					       messages[p]);
 	}
 }
 
@@ -59,12 +60,12 @@ static uint8_t *applied(const void *memory, uint32_t pair, uint64_t number)
 static const uint8_t *payload(uint32_t call, size_t *len)
 {
 	*len = running->call[call].len - FI_CAIRN_REPLAY_HEADER;
-	return world.source[call] + FI_CAIRN_REPLAY_HEADER;
+	return xpv_world.source[call] + FI_CAIRN_REPLAY_HEADER;
 }
 
 static void note(uint32_t pair, uint64_t number)
 {
-	uint8_t *to = books(world.pm, pair);
+	uint8_t *to = books(xpv_world.pm, pair);
 
 	memcpy(to, &number, sizeof(number));
 	if (running->habit != HABIT_NO_FLUSH)
@@ -74,7 +75,7 @@ static void note(uint32_t pair, uint64_t number)
 /* from: the message's payload, in its receive or in a copy that is not persistent. */
 static void apply(uint32_t pair, uint64_t number, const uint8_t *from, size_t len)
 {
-	uint8_t *to = applied(world.pm, pair, number);
+	uint8_t *to = applied(xpv_world.pm, pair, number);
 
 	if (running->habit == HABIT_NOTES_FIRST)
 		note(pair, number);
@@ -87,7 +88,7 @@ static void apply(uint32_t pair, uint64_t number, const uint8_t *from, size_t le
 
 static void apply_pending(uint32_t pair)
 {
-	const uint32_t number = program.pending[pair];
+	const uint32_t number = xpv_program.pending[pair];
 	const uint8_t *from;
 	size_t len;
 
@@ -95,47 +96,50 @@ static void apply_pending(uint32_t pair)
 		return;
 	from = payload(message[pair][number - 1], &len);
 	apply(pair, number, from, len);
-	program.pending[pair] = 0;
+	xpv_program.pending[pair] = 0;
 }
 
 static void handle(uint32_t receive, uint32_t pair)
 {
-	const uint32_t number = program.arrived[pair], call = message[pair][number - 1];
+	const uint32_t number = xpv_program.arrived[pair],
+		       call = message[pair][number - 1];
 	size_t len;
 
 	if (running->habit == HABIT_KEEPS)
 		return;
 	if (running->habit == HABIT_POSTS_FIRST) {
 		apply_pending(pair);
-		program.pending[pair] = number;
+		xpv_program.pending[pair] = number;
 	} else {
 		payload(call, &len);
 		apply(pair, number,
-		      world.pm + RECEIVE_AT + receive * LEN_MAX + FI_CAIRN_REPLAY_HEADER,
+		      xpv_world.pm + RECEIVE_AT + receive * LEN_MAX +
+			      FI_CAIRN_REPLAY_HEADER,
 		      len);
 	}
-	world_receive(receive);
+	xpv_world_receive(receive);
 }
 
 static void arrived(uint32_t pair)
 {
-	const uint32_t number = message[pair][program.arrived[pair]++];
+	const uint32_t number = message[pair][xpv_program.arrived[pair]++];
 
-	program.received |= 1u << number;
-	if (!image_seen(number))
-		program.wrong |= WRONG_END;
+	xpv_program.received |= 1u << number;
+	if (!xpv_image_seen(number))
+		xpv_program.wrong |= WRONG_END;
 }
 
 /* A message took that receive. */
 static void received(uint32_t receive)
 {
-	uint32_t pair = world.srx ? 0 : receive / RECEIVES, number;
+	uint32_t pair = xpv_world.srx ? 0 : receive / RECEIVES, number;
 
-	if (!world.srx) {
+	if (!xpv_world.srx) {
 		/* They are used in the order posted. */
-		if (receive % RECEIVES != program.arrived[pair] % world.receives ||
-		    program.arrived[pair] == messages[pair]) {
-			program.wrong |= WRONG_ORDER;
+		if (receive % RECEIVES !=
+			    xpv_program.arrived[pair] % xpv_world.receives ||
+		    xpv_program.arrived[pair] == messages[pair]) {
+			xpv_program.wrong |= WRONG_ORDER;
 			return;
 		}
 		arrived(pair);
@@ -144,48 +148,49 @@ static void received(uint32_t receive)
 	}
 	/* Messages of several connections come in any order, each to its receive. */
 	number = message[0][receive];
-	program.received |= 1u << number;
-	if (!image_seen(number))
-		program.wrong |= WRONG_END;
+	xpv_program.received |= 1u << number;
+	if (!xpv_image_seen(number))
+		xpv_program.wrong |= WRONG_END;
 }
 
 static void read_counters(void)
 {
 	uint32_t pair;
 
-	for (pair = 0; pair < world.machine->pairs; pair++)
-		while (program.arrived[pair] < fi_cntr_read(world.cntr[pair][TARGET]) &&
-		       program.arrived[pair] < messages[pair])
+	for (pair = 0; pair < xpv_world.machine->pairs; pair++)
+		while (xpv_program.arrived[pair] <
+			       fi_cntr_read(xpv_world.cntr[pair][TARGET]) &&
+		       xpv_program.arrived[pair] < messages[pair])
 			arrived(pair);
 }
 
-bool target_has_room(uint32_t number)
+bool xpv_target_has_room(uint32_t number)
 {
 	const uint32_t pair = running->call[number].pair;
 	uint32_t used = 0;
 
 	while (message[pair][used] != number)
 		used++;
-	return used < program.arrived[pair] + world.receives;
+	return used < xpv_program.arrived[pair] + xpv_world.receives;
 }
 
-void target_step(void)
+void xpv_target_step(void)
 {
 	struct fi_cq_err_entry error = {0};
 	struct fi_cq_data_entry entry[ENTRIES];
-	struct fid_cq *cq = world.cq[TARGET];
+	struct fid_cq *cq = xpv_world.cq[TARGET];
 	uint32_t pair;
 	ssize_t got, i;
 
 	for (pair = 0; pair < PAIRS; pair++)
 		apply_pending(pair);
-	if (world.machine->special == SPECIAL_COUNTED)
+	if (xpv_world.machine->special == SPECIAL_COUNTED)
 		read_counters();
 	got = fi_cq_read(cq, entry, ENTRIES);
 	for (i = 0; i < got; i++)
 		received((uint32_t)(uintptr_t)entry[i].op_context - 1);
 	if (got == -FI_EAVAIL) {
-		program.wrong |= WRONG_ERROR;
+		xpv_program.wrong |= WRONG_ERROR;
 		fi_cq_readerr(cq, &error, 0);
 	}
 }
@@ -212,7 +217,7 @@ static int find(void *ctx, const struct fi_cairn_replay_message *found)
 	sent = payload(call, &len);
 	/* Twice, of another length, with other bytes, or never sent. */
 	if (f->found >> call & 1 || found->len != len ||
-	    memcmp(found->payload, sent, len) != 0 || call >= program.called)
+	    memcmp(found->payload, sent, len) != 0 || call >= xpv_program.called)
 		f->wrong |= WRONG_RECOVERED;
 	else
 		f->found |= 1u << call;
@@ -253,15 +258,16 @@ static void recover(const uint8_t *memory, struct finding *f)
 	}
 	if (running->trusting)
 		trust(receives, done + 1, f);
-	else if (world.replay->replay(receives, LEN_MAX, RECEIVES, done + 1, find, f) < 0)
+	else if (xpv_world.replay->replay(receives, LEN_MAX, RECEIVES, done + 1, find,
+					  f) < 0)
 		f->wrong |= WRONG_EXPLORER;
 }
 
-uint32_t target_recover(const uint8_t *memory, unsigned int *wrong)
+uint32_t xpv_target_recover(const uint8_t *memory, unsigned int *wrong)
 {
 	struct finding f = {0};
 
-	for (f.pair = 0; replays() && f.pair < world.machine->pairs; f.pair++)
+	for (f.pair = 0; replays() && f.pair < xpv_world.machine->pairs; f.pair++)
 		recover(memory, &f);
 	*wrong = f.wrong;
 	return f.found;

@@ -5,12 +5,12 @@
 
 #include "scenario.h"
 
-void target_begin(const struct scenario *scenario);
-void target_step(void);
+void xpv_target_begin(const struct scenario *scenario);
+void xpv_target_step(void);
 /* Is there a receive for that call, which is the next? */
-bool target_has_room(uint32_t number);
+bool xpv_target_has_room(uint32_t number);
 /* Messages that recovery finds in memory, a bit for each call. *wrong: WRONG_RECOVERED.
  */
-uint32_t target_recover(const uint8_t *memory, unsigned int *wrong);
+uint32_t xpv_target_recover(const uint8_t *memory, unsigned int *wrong);
 
 #endif

@@ -28,7 +28,7 @@
 /* init.c: what libfabric looks for in the provider. */
 struct fi_provider *fi_prov_ini(void);
 
-struct world world;
+struct world xpv_world;
 
 /* The linker puts these where the provider and the device call them: the machine has one
  * address, whatever the interfaces of this one are, and time does not pass. */
@@ -61,8 +61,8 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	now->tv_sec = (time_t)(program.now / 1000000000);
-	now->tv_nsec = (long)(program.now % 1000000000);
+	now->tv_sec = (time_t)(xpv_program.now / 1000000000);
+	now->tv_nsec = (long)(xpv_program.now % 1000000000);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ void __wrap_fi_freeinfo(void *info)
 
 static uint64_t now(void)
 {
-	return program.now;
+	return xpv_program.now;
 }
 
 static void need(ssize_t ret, const char *what)
@@ -89,7 +89,7 @@ static off_t pm_size(const struct machine *machine)
 	return machine->special == SPECIAL_WIDE ? PM_WIDE : PM_SIZE;
 }
 
-void world_settings(const struct machine *machine, const char *dir)
+void xpv_world_settings(const struct machine *machine, const char *dir)
 {
 	char file[128];
 	int fd;
@@ -124,7 +124,7 @@ static struct fi_info *hints(void)
 
 	need(info ? 0 : -FI_ENOMEM, "fi_allocinfo");
 	info->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
-	if (!world.machine->iwarp)
+	if (!xpv_world.machine->iwarp)
 		info->caps |= FI_ATOMIC;
 	info->mode = FI_RX_CQ_DATA;
 	info->ep_attr->type = FI_EP_MSG;
@@ -134,11 +134,11 @@ static struct fi_info *hints(void)
 	info->domain_attr->mr_mode =
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	info->tx_attr->size =
-		world.machine->special == SPECIAL_SHORT ? DEPTH_SHORT : DEPTH;
-	if (world.machine->special == SPECIAL_COUNTED)
+		xpv_world.machine->special == SPECIAL_SHORT ? DEPTH_SHORT : DEPTH;
+	if (xpv_world.machine->special == SPECIAL_COUNTED)
 		info->tx_attr->op_flags = FI_COMMIT_COMPLETE;
 	info->rx_attr->size = DEPTH_SHORT;
-	if (world.machine->special == SPECIAL_UNORDERED)
+	if (xpv_world.machine->special == SPECIAL_UNORDERED)
 		info->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
 	return info;
 }
@@ -149,25 +149,27 @@ static void listener(void)
 	struct fi_info *wish = hints(), *local;
 	size_t len = sizeof(struct sockaddr_in);
 
-	need(world.provider->getinfo(FI_VERSION(1, 17), ADDRESS, NULL, FI_SOURCE, wish,
-				     &local),
+	need(xpv_world.provider->getinfo(FI_VERSION(1, 17), ADDRESS, NULL, FI_SOURCE,
+					 wish, &local),
 	     "fi_getinfo");
-	need(world.provider->fabric(local->fabric_attr, &world.fabric, NULL),
+	need(xpv_world.provider->fabric(local->fabric_attr, &xpv_world.fabric, NULL),
 	     "fi_fabric");
-	world.fabric->api_version = FI_VERSION(1, 17);
-	need(fi_eq_open(world.fabric, &attr, &world.eq, NULL), "fi_eq_open");
-	need(fi_passive_ep(world.fabric, local, &world.pep, NULL), "fi_passive_ep");
-	need(fi_pep_bind(world.pep, &world.eq->fid, 0), "fi_pep_bind");
-	need(fi_listen(world.pep), "fi_listen");
+	xpv_world.fabric->api_version = FI_VERSION(1, 17);
+	need(fi_eq_open(xpv_world.fabric, &attr, &xpv_world.eq, NULL), "fi_eq_open");
+	need(fi_passive_ep(xpv_world.fabric, local, &xpv_world.pep, NULL),
+	     "fi_passive_ep");
+	need(fi_pep_bind(xpv_world.pep, &xpv_world.eq->fid, 0), "fi_pep_bind");
+	need(fi_listen(xpv_world.pep), "fi_listen");
 	wish->dest_addr = calloc(1, len);
-	need(fi_getname(&world.pep->fid, wish->dest_addr, &len), "fi_getname");
+	need(fi_getname(&xpv_world.pep->fid, wish->dest_addr, &len), "fi_getname");
 	wish->dest_addrlen = len;
 	wish->src_addr = calloc(1, len);
 	memcpy(wish->src_addr, wish->dest_addr, len);
 	((struct sockaddr_in *)wish->src_addr)->sin_port = 0;
 	wish->src_addrlen = len;
 	wish->addr_format = local->addr_format;
-	need(world.provider->getinfo(FI_VERSION(1, 17), NULL, NULL, 0, wish, &world.info),
+	need(xpv_world.provider->getinfo(FI_VERSION(1, 17), NULL, NULL, 0, wish,
+					 &xpv_world.info),
 	     "fi_getinfo");
 }
 
@@ -176,15 +178,18 @@ static void domain(int side, struct fi_info *info)
 	struct fi_cq_attr attr = {.size = DEPTH, .format = FI_CQ_FORMAT_DATA};
 	struct pvb_control *control;
 
-	if (world.domain[side])
+	if (xpv_world.domain[side])
 		return;
-	need(fi_domain(world.fabric, info, &world.domain[side], NULL), "fi_domain");
+	need(fi_domain(xpv_world.fabric, info, &xpv_world.domain[side], NULL),
+	     "fi_domain");
 	/* Its timer wakes who sleeps, and nobody does here: it passes for one that ticks
 	 * all the time. */
-	control = crn_container_of(world.domain[side], struct pvb_domain, fid)->control;
+	control =
+		crn_container_of(xpv_world.domain[side], struct pvb_domain, fid)->control;
 	if (control)
 		atomic_store(&control->ticks, 1);
-	need(fi_cq_open(world.domain[side], &attr, &world.cq[side], NULL), "fi_cq_open");
+	need(fi_cq_open(xpv_world.domain[side], &attr, &xpv_world.cq[side], NULL),
+	     "fi_cq_open");
 }
 
 static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
@@ -192,7 +197,7 @@ static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
 {
 	struct fid_mr *mr;
 
-	need(fi_mr_reg(world.domain[side], at, len, access, 0, 0, flags, &mr, NULL),
+	need(fi_mr_reg(xpv_world.domain[side], at, len, access, 0, 0, flags, &mr, NULL),
 	     "fi_mr_reg");
 	return mr;
 }
@@ -201,16 +206,18 @@ static void initiator_memory(void)
 {
 	unsigned int i;
 
-	world.source = aligned_alloc(64, CALLS * LEN_MAX);
-	world.result = aligned_alloc(64, CALLS * LEN_MAX);
-	world.inject = aligned_alloc(64, LEN_MAX);
-	need(world.source && world.result && world.inject ? 0 : -FI_ENOMEM, "memory");
+	xpv_world.source = aligned_alloc(64, CALLS * LEN_MAX);
+	xpv_world.result = aligned_alloc(64, CALLS * LEN_MAX);
+	xpv_world.inject = aligned_alloc(64, LEN_MAX);
+	need(xpv_world.source && xpv_world.result && xpv_world.inject ? 0 : -FI_ENOMEM,
+	     "memory");
 	/* Sums tell which calls took place. */
 	for (i = 0; i < CALLS; i++)
-		memset(world.source[i], 1 << i, LEN_MAX);
-	world.source_mr =
-		region(INITIATOR, world.source, CALLS * LEN_MAX, FI_WRITE | FI_SEND, 0);
-	world.result_mr = region(INITIATOR, world.result, CALLS * LEN_MAX, FI_READ, 0);
+		memset(xpv_world.source[i], 1 << i, LEN_MAX);
+	xpv_world.source_mr = region(INITIATOR, xpv_world.source, CALLS * LEN_MAX,
+				     FI_WRITE | FI_SEND, 0);
+	xpv_world.result_mr =
+		region(INITIATOR, xpv_world.result, CALLS * LEN_MAX, FI_READ, 0);
 }
 
 /* The linker puts it where the provider asks what memory is like: the administrator has
@@ -225,8 +232,8 @@ int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 {
 	const int ret = __real_pvb_facts_of(verbs, addr, len, facts);
 
-	if (ret || world.machine->special != SPECIAL_MIXED ||
-	    addr != world.pm + world.second)
+	if (ret || xpv_world.machine->special != SPECIAL_MIXED ||
+	    addr != xpv_world.pm + xpv_world.second)
 		return ret;
 	facts->desc.domain = PVB_DMP;
 	facts->desc.ddio = true;
@@ -237,30 +244,32 @@ int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 static void pm_regions(void)
 {
 	const uint64_t access = FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
-	const bool two = world.machine->special == SPECIAL_REGIONS ||
-			 world.machine->special == SPECIAL_MIXED;
+	const bool two = xpv_world.machine->special == SPECIAL_REGIONS ||
+			 xpv_world.machine->special == SPECIAL_MIXED;
 
-	world.second = two ? SECOND_AT : world.pm_size;
-	world.pm_mr[0] = region(TARGET, world.pm, world.second, access, FI_RMA_PMEM);
+	xpv_world.second = two ? SECOND_AT : xpv_world.pm_size;
+	xpv_world.pm_mr[0] =
+		region(TARGET, xpv_world.pm, xpv_world.second, access, FI_RMA_PMEM);
 	if (two)
-		world.pm_mr[1] =
-			region(TARGET, world.pm + world.second,
-			       world.pm_size - world.second, access, FI_RMA_PMEM);
+		xpv_world.pm_mr[1] =
+			region(TARGET, xpv_world.pm + xpv_world.second,
+			       xpv_world.pm_size - xpv_world.second, access, FI_RMA_PMEM);
 }
 
 static void target_memory(void)
 {
 	int fd = open(svb_medium_mapping(), O_RDWR | O_CLOEXEC);
 
-	world.pm_size = (size_t)pm_size(world.machine);
-	world.pm = mmap(NULL, world.pm_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	need(fd < 0 || world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
+	xpv_world.pm_size = (size_t)pm_size(xpv_world.machine);
+	xpv_world.pm =
+		mmap(NULL, xpv_world.pm_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	need(fd < 0 || xpv_world.pm == MAP_FAILED ? -FI_EIO : 0, "persistent memory");
 	close(fd);
-	world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
-	need(world.receive ? 0 : -FI_ENOMEM, "memory");
+	xpv_world.receive = aligned_alloc(64, PAIRS * RECEIVES * LEN_MAX);
+	need(xpv_world.receive ? 0 : -FI_ENOMEM, "memory");
 	pm_regions();
-	world.receive_mr =
-		region(TARGET, world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
+	xpv_world.receive_mr =
+		region(TARGET, xpv_world.receive, PAIRS * RECEIVES * LEN_MAX, FI_RECV, 0);
 }
 
 static struct fid_cntr *counter(int side)
@@ -268,45 +277,47 @@ static struct fid_cntr *counter(int side)
 	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_NONE};
 	struct fid_cntr *cntr;
 
-	need(fi_cntr_open(world.domain[side], &attr, &cntr, NULL), "fi_cntr_open");
+	need(fi_cntr_open(xpv_world.domain[side], &attr, &cntr, NULL), "fi_cntr_open");
 	return cntr;
 }
 
 /* The target's side of the world, which the first request for a connection brings. */
 static void target(struct fi_info *info)
 {
-	if (world.domain[TARGET])
+	if (xpv_world.domain[TARGET])
 		return;
 	domain(TARGET, info);
 	target_memory();
-	if (world.machine->special != SPECIAL_SHARED)
+	if (xpv_world.machine->special != SPECIAL_SHARED)
 		return;
-	need(fi_srx_context(world.domain[TARGET], info->rx_attr, &world.srx, NULL),
+	need(fi_srx_context(xpv_world.domain[TARGET], info->rx_attr, &xpv_world.srx,
+			    NULL),
 	     "fi_srx_context");
 }
 
 static struct fid_ep *endpoint(int side, struct fi_info *info, unsigned int number)
 {
-	const bool counted = world.machine->special == SPECIAL_COUNTED;
+	const bool counted = xpv_world.machine->special == SPECIAL_COUNTED;
 	struct fid_ep *ep;
 
-	if (side == TARGET && world.srx)
+	if (side == TARGET && xpv_world.srx)
 		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	need(fi_endpoint(world.domain[side], info, &ep, NULL), "fi_endpoint");
-	need(fi_ep_bind(ep, &world.eq->fid, 0), "fi_ep_bind");
-	need(fi_ep_bind(ep, &world.cq[side]->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION),
+	need(fi_endpoint(xpv_world.domain[side], info, &ep, NULL), "fi_endpoint");
+	need(fi_ep_bind(ep, &xpv_world.eq->fid, 0), "fi_ep_bind");
+	need(fi_ep_bind(ep, &xpv_world.cq[side]->fid,
+			FI_TRANSMIT | FI_SELECTIVE_COMPLETION),
 	     "fi_ep_bind");
-	need(fi_ep_bind(ep, &world.cq[side]->fid,
+	need(fi_ep_bind(ep, &xpv_world.cq[side]->fid,
 			counted ? FI_RECV | FI_SELECTIVE_COMPLETION : FI_RECV),
 	     "fi_ep_bind");
 	if (counted) {
-		world.cntr[number][side] = counter(side);
-		need(fi_ep_bind(ep, &world.cntr[number][side]->fid,
+		xpv_world.cntr[number][side] = counter(side);
+		need(fi_ep_bind(ep, &xpv_world.cntr[number][side]->fid,
 				side == TARGET ? FI_RECV : FI_SEND | FI_WRITE | FI_READ),
 		     "fi_ep_bind");
 	}
-	if (side == TARGET && world.srx)
-		need(fi_ep_bind(ep, &world.srx->fid, 0), "fi_ep_bind");
+	if (side == TARGET && xpv_world.srx)
+		need(fi_ep_bind(ep, &xpv_world.srx->fid, 0), "fi_ep_bind");
 	need(fi_enable(ep), "fi_enable");
 	return ep;
 }
@@ -317,26 +328,26 @@ static void accept_one(unsigned int number, struct fi_info *info)
 
 	target(info);
 	ep = endpoint(TARGET, info, number);
-	if (world.machine->receives == RECEIVES_REPLAY)
+	if (xpv_world.machine->receives == RECEIVES_REPLAY)
 		need(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY,
-			       &world.pm_mr[0], sizeof(world.pm_mr[0])),
+			       &xpv_world.pm_mr[0], sizeof(xpv_world.pm_mr[0])),
 		     "FI_OPT_CAIRN_REPLAY");
 	need(fi_accept(ep, NULL, 0), "fi_accept");
-	world.ep[number][TARGET] = ep;
+	xpv_world.ep[number][TARGET] = ep;
 }
 
 static void pair(unsigned int number)
 {
-	struct fid_ep **ep = world.ep[number];
+	struct fid_ep **ep = xpv_world.ep[number];
 	struct fi_eq_cm_entry entry;
 	int connected = 0, looks;
 	uint32_t event;
 	ssize_t ret;
 
-	ep[INITIATOR] = endpoint(INITIATOR, world.info, number);
-	need(fi_connect(ep[INITIATOR], world.info->dest_addr, NULL, 0), "fi_connect");
+	ep[INITIATOR] = endpoint(INITIATOR, xpv_world.info, number);
+	need(fi_connect(ep[INITIATOR], xpv_world.info->dest_addr, NULL, 0), "fi_connect");
 	for (looks = 0; connected < 2; looks++) {
-		ret = fi_eq_read(world.eq, &event, &entry, sizeof(entry), 0);
+		ret = fi_eq_read(xpv_world.eq, &event, &entry, sizeof(entry), 0);
 		if (ret == -FI_EAGAIN && looks < PATIENCE)
 			continue;
 		need(ret, "connecting");
@@ -347,55 +358,56 @@ static void pair(unsigned int number)
 		else
 			need(-FI_EOTHER, "the next event");
 	}
-	if (number && world.machine->special == SPECIAL_MIXED)
+	if (number && xpv_world.machine->special == SPECIAL_MIXED)
 		crn_container_of(ep[INITIATOR], struct pvb_ep, fid)
 			->conn.peer.control.bell = false;
 }
 
-void world_forget_idle(void)
+void xpv_world_forget_idle(void)
 {
 	int side;
 
 	for (side = INITIATOR; side <= TARGET; side++)
-		crn_container_of(world.cq[side], struct pvb_cq, fid)->idle = 0;
+		crn_container_of(xpv_world.cq[side], struct pvb_cq, fid)->idle = 0;
 }
 
-bool world_asks(void)
+bool xpv_world_asks(void)
 {
-	return crn_container_of(world.ep[0][TARGET], struct pvb_ep, fid)->conn.lane;
+	return crn_container_of(xpv_world.ep[0][TARGET], struct pvb_ep, fid)->conn.lane;
 }
 
-void world_receive(unsigned int number)
+void xpv_world_receive(unsigned int number)
 {
-	const bool pm = world.machine->receives != RECEIVES_VOLATILE;
-	uint8_t *to = pm ? world.pm + RECEIVE_AT : world.receive;
-	void *desc = fi_mr_desc(pm ? world_region(RECEIVE_AT) : world.receive_mr);
-	struct fid_ep *ep = world.srx ? world.srx : world.ep[number / RECEIVES][TARGET];
+	const bool pm = xpv_world.machine->receives != RECEIVES_VOLATILE;
+	uint8_t *to = pm ? xpv_world.pm + RECEIVE_AT : xpv_world.receive;
+	void *desc = fi_mr_desc(pm ? world_region(RECEIVE_AT) : xpv_world.receive_mr);
+	struct fid_ep *ep =
+		xpv_world.srx ? xpv_world.srx : xpv_world.ep[number / RECEIVES][TARGET];
 
 	need(fi_recv(ep, to + number * LEN_MAX, LEN_MAX, desc, 0,
 		     (void *)(uintptr_t)(number + 1)),
 	     "fi_recv");
 }
 
-void world_open(const struct machine *machine)
+void xpv_world_open(const struct machine *machine)
 {
 	unsigned int i;
 
 	svb_clock_install(now);
-	world.machine = machine;
-	world.provider = fi_prov_ini();
+	xpv_world.machine = machine;
+	xpv_world.provider = fi_prov_ini();
 	listener();
 	xpl_heap_use(true);
-	domain(INITIATOR, world.info);
+	domain(INITIATOR, xpv_world.info);
 	initiator_memory();
 	for (i = 0; i < machine->pairs; i++)
 		pair(i);
-	world.receives = machine->special == SPECIAL_ONE ? 1 : RECEIVES;
+	xpv_world.receives = machine->special == SPECIAL_ONE ? 1 : RECEIVES;
 	for (i = 0; i < machine->pairs * RECEIVES; i++)
-		if (i % RECEIVES < world.receives)
-			world_receive(i);
-	need(fi_open_ops(&world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,
-			 (void **)&world.replay, NULL),
+		if (i % RECEIVES < xpv_world.receives)
+			xpv_world_receive(i);
+	need(fi_open_ops(&xpv_world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,
+			 (void **)&xpv_world.replay, NULL),
 	     FI_CAIRN_REPLAY);
 	xpl_heap_use(false);
 }

@@ -53,23 +53,23 @@ struct world {
 	uint8_t *inject;  /* what is given to inject calls, and changed afterwards */
 	uint8_t *receive; /* of the target, not persistent */
 };
-extern struct world world;
+extern struct world xpv_world;
 
 /* The environment of a process that explores a machine; dir is its own. */
-void world_settings(const struct machine *machine, const char *dir);
+void xpv_world_settings(const struct machine *machine, const char *dir);
 /* Both ends, in this process. It ends when that cannot be. */
-void world_open(const struct machine *machine);
+void xpv_world_open(const struct machine *machine);
 /* How often a queue was read in vain tells only when the device's asynchronous events are
  * looked at, of which the model has none: states that differ in it alone are one. */
-void world_forget_idle(void);
+void xpv_world_forget_idle(void);
 /* Can the ends ask each other's processor for something? */
-bool world_asks(void);
+bool xpv_world_asks(void);
 /* The region that has an offset of persistent memory. */
 static inline struct fid_mr *world_region(size_t at)
 {
-	return world.pm_mr[at >= world.second];
+	return xpv_world.pm_mr[at >= xpv_world.second];
 }
 /* The target posts a receive, by number. */
-void world_receive(unsigned int number);
+void xpv_world_receive(unsigned int number);
 
 #endif
