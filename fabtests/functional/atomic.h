@@ -28,7 +28,7 @@ struct atomic_op {
 	unsigned int word;
 };
 
-/* fi_cairn_atomic.c */
+/* atomic.c */
 int atomic_up(struct atomic_side *s, struct fct *t, uint64_t access);
 struct fct_setup atomic_setup(void);
 uint64_t *atomic_word(struct atomic_side *s, unsigned int word); /* of exposed */

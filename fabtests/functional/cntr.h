@@ -22,7 +22,7 @@ struct cntr_side {
 	struct fct_ctx ctx[CNTR_COUNT];
 };
 
-/* fi_cairn_cntr.c */
+/* cntr.c */
 int cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup);
 struct fct_setup cntr_setup(void);
 /* Both sides: the server has this many receives posted. */

@@ -34,7 +34,7 @@ const char *fault_failed(void);
 /* Objects of libibverbs and librdmacm that the provider holds. */
 int fault_objects(void);
 
-/* Between the two files: one row for each call. */
+/* Between the files: one row for each call. */
 struct fault_row {
 	const char *name;
 	void *wrapper;

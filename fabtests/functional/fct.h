@@ -235,6 +235,9 @@ int fct_ctl_next(struct fct *t, char *name,
 		 size_t len); /* server: 1, 0 at the end, < 0: gone */
 int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len,
 		bool *followed);
+
+/* ---- fct_frame.c: its frames ---- */
+
 /*
  * True, and the case's result set, if the peer has already ended this case without
  * success.
@@ -261,15 +264,18 @@ void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what);
 int fct_wait_again(struct fct_wait *w);
 /* The same after a wait of the caller's own: only looks at the deadline and the peer. */
 int fct_wait_check(struct fct_wait *w);
-/*
- * Drives manual progress of the case's queues: the other side may need it while this one
- * waits for something else. Completions and events stay where they are.
- */
-void fct_progress(struct fct *t);
 void fct_watchdog(struct fct *t); /* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
 void fct_doing(struct fct *t,
 	       const char *what); /* for the watchdog's message; what must live on */
 unsigned int fct_time_scale(void);
+
+/* ---- fct_progress.c ---- */
+
+/*
+ * Drives manual progress of the case's queues: the other side may need it while this one
+ * waits for something else. Completions and events stay where they are.
+ */
+void fct_progress(struct fct *t);
 
 #endif

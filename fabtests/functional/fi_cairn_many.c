@@ -7,8 +7,6 @@
 
 #define MANY_MOST 100000u
 
-uint32_t many_count = 1000;
-
 static const struct fct_case cases[] = {
 	{"between", "between two processes, messages on each, closed from either side",
 	 many_between},

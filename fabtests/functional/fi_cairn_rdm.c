@@ -7,8 +7,6 @@
 
 #define RDM_MOST 10000u
 
-uint32_t rdm_count = 300;
-
 static const struct fct_case cases[] = {
 	{"messages", "every peer and the server send to each other", rdm_messages},
 	{"tagged", "tagged messages, for receives with ignored bits and for wildcards",

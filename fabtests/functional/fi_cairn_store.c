@@ -11,8 +11,6 @@
 
 #include "store.h"
 
-struct store_opts store_opts;
-
 struct crowd {
 	struct fct *t;
 	struct store_shared *shared;
@@ -21,21 +19,6 @@ struct crowd {
 	pid_t pid[STORE_CLIENTS]; /* 0: has ended */
 	uint32_t left;
 };
-
-uint64_t store_sum(const void *buf, size_t len)
-{
-	const uint8_t *p = buf;
-	uint64_t sum = len, word;
-
-	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-		sum ^= sum >> 29;
-	}
-	while (len--)
-		sum = (sum ^ *p++) * 0x9e3779b97f4a7c15u;
-	return sum;
-}
 
 /* The new process says how it went in the memory that all share. */
 static _Noreturn void be_client(const struct crowd *c, uint32_t id, pid_t parent)

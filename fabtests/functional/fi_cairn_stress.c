@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Everything at once, from several threads, for as long as one likes. */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "stress.h"
 
 #define DEFAULT_MS 5000u
 #define EMULATED_MS 2000u
-
-struct st_opts st_opts = {.lanes = 6, .threads = 3};
-
-int st_fail(struct st *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	pthread_mutex_lock(&s->failing);
-	if (!s->failed) {
-		va_start(ap, fmt);
-		vsnprintf(s->why, sizeof(s->why), fmt, ap);
-		va_end(ap);
-		s->failed = true;
-	}
-	pthread_mutex_unlock(&s->failing);
-	return -1;
-}
 
 static int safe(struct fct *t)
 {

@@ -58,7 +58,7 @@ struct file_ring {
 	uint64_t start_ns, shown_ns;
 };
 
-/* fi_cairn_file.c */
+/* file.c */
 
 /* The slot a completion's context belongs to; the window: none. */
 uint32_t file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx);

@@ -7,11 +7,14 @@ fabtests_functional_libfct_a_SOURCES = \
 	fabtests/functional/fct_fabric.h \
 	fabtests/functional/fct_ctl.c \
 	fabtests/functional/fct_event.c \
+	fabtests/functional/fct_frame.c \
+	fabtests/functional/fct_frame.h \
 	fabtests/functional/fct_info.c \
 	fabtests/functional/fct_link.c \
 	fabtests/functional/fct_main.c \
 	fabtests/functional/fct_mem.c \
 	fabtests/functional/fct_opts.c \
+	fabtests/functional/fct_progress.c \
 	fabtests/functional/fct_report.c \
 	fabtests/functional/fct_wait.c
 
@@ -21,6 +24,7 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_atomic
 fabtests_functional_fi_cairn_atomic_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_atomic_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_atomic_SOURCES = \
+	fabtests/functional/atomic.c \
 	fabtests/functional/atomic.h \
 	fabtests/functional/atomic_err.c \
 	fabtests/functional/atomic_forms.c \
@@ -34,6 +38,7 @@ fabtests_functional_fi_cairn_close_SOURCES = \
 	fabtests/functional/close_order.c \
 	fabtests/functional/close_order.h \
 	fabtests/functional/fault.h \
+	fabtests/functional/fault_arm.c \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
@@ -43,6 +48,7 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_cm
 fabtests_functional_fi_cairn_cm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cm_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_cm_SOURCES = \
+	fabtests/functional/cm.c \
 	fabtests/functional/cm.h \
 	fabtests/functional/cm_data.c \
 	fabtests/functional/cm_end.c \
@@ -55,6 +61,7 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_cntr
 fabtests_functional_fi_cairn_cntr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cntr_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_cntr_SOURCES = \
+	fabtests/functional/cntr.c \
 	fabtests/functional/cntr.h \
 	fabtests/functional/cntr_count.c \
 	fabtests/functional/cntr_value.c \
@@ -65,6 +72,7 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_cq
 fabtests_functional_fi_cairn_cq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_cq_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_cq_SOURCES = \
+	fabtests/functional/cq.c \
 	fabtests/functional/cq.h \
 	fabtests/functional/cq_open.c \
 	fabtests/functional/cq_read.c \
@@ -94,6 +102,7 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_eq
 fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_eq_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_eq_SOURCES = \
+	fabtests/functional/eq.c \
 	fabtests/functional/eq.h \
 	fabtests/functional/eq_ep.c \
 	fabtests/functional/eq_queue.c \
@@ -105,6 +114,7 @@ fabtests_functional_fi_cairn_file_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) 
 fabtests_functional_fi_cairn_file_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_file_SOURCES = \
 	fabtests/functional/fi_cairn_file.c \
+	fabtests/functional/file.c \
 	fabtests/functional/file.h \
 	fabtests/functional/file_recv.c \
 	fabtests/functional/file_send.c
@@ -114,6 +124,7 @@ fabtests_functional_fi_cairn_getinfo_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAG
 fabtests_functional_fi_cairn_getinfo_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_getinfo_SOURCES = \
 	fabtests/functional/fi_cairn_getinfo.c \
+	fabtests/functional/gi.c \
 	fabtests/functional/gi.h \
 	fabtests/functional/gi_addr.c \
 	fabtests/functional/gi_attr.c \
@@ -129,7 +140,9 @@ fabtests_functional_fi_cairn_lost_SOURCES = \
 	fabtests/functional/lost.h \
 	fabtests/functional/lost_play.c \
 	fabtests/functional/lost_pmem.c \
-	fabtests/functional/lost_pmem_cq.c
+	fabtests/functional/lost_pmem_cq.c \
+	fabtests/functional/lost_where.c \
+	fabtests/functional/lost_where.h
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_many
 fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -171,6 +184,7 @@ fabtests_functional_fi_cairn_fault_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_functional_fi_cairn_fault_LDADD = $(FCT_LDADD) -ldl
 fabtests_functional_fi_cairn_fault_SOURCES = \
 	fabtests/functional/fault.h \
+	fabtests/functional/fault_arm.c \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
@@ -202,6 +216,7 @@ fabtests_functional_fi_cairn_process_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAG
 fabtests_functional_fi_cairn_process_LDADD = $(FCT_LDADD) -ldl
 fabtests_functional_fi_cairn_process_SOURCES = \
 	fabtests/functional/fault.h \
+	fabtests/functional/fault_arm.c \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
@@ -214,6 +229,7 @@ fabtests_functional_fi_cairn_removed_SOURCES = \
 	fabtests/functional/close_order.c \
 	fabtests/functional/close_order.h \
 	fabtests/functional/fault.h \
+	fabtests/functional/fault_arm.c \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
@@ -224,6 +240,7 @@ fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $
 fabtests_functional_fi_cairn_rma_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_rma_SOURCES = \
 	fabtests/functional/fi_cairn_rma.c \
+	fabtests/functional/rma.c \
 	fabtests/functional/rma.h \
 	fabtests/functional/rma_data.c \
 	fabtests/functional/rma_err.c \
@@ -242,6 +259,7 @@ fabtests_functional_fi_cairn_srx_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $
 fabtests_functional_fi_cairn_srx_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_srx_SOURCES = \
 	fabtests/functional/fi_cairn_srx.c \
+	fabtests/functional/srx.c \
 	fabtests/functional/srx.h \
 	fabtests/functional/srx_end.c \
 	fabtests/functional/srx_use.c
@@ -251,6 +269,7 @@ fabtests_functional_fi_cairn_store_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_functional_fi_cairn_store_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_store_SOURCES = \
 	fabtests/functional/fi_cairn_store.c \
+	fabtests/functional/store.c \
 	fabtests/functional/store.h \
 	fabtests/functional/store_client.c \
 	fabtests/functional/store_server.c
@@ -260,12 +279,15 @@ fabtests_functional_fi_cairn_stress_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS
 fabtests_functional_fi_cairn_stress_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_stress_SOURCES = \
 	fabtests/functional/fi_cairn_stress.c \
+	fabtests/functional/stress.c \
 	fabtests/functional/stress.h \
 	fabtests/functional/stress_comp.c \
+	fabtests/functional/stress_fill.c \
 	fabtests/functional/stress_hub.c \
 	fabtests/functional/stress_lane.c \
 	fabtests/functional/stress_pmem.c \
 	fabtests/functional/stress_post.c \
+	fabtests/functional/stress_recv.c \
 	fabtests/functional/stress_run.c \
 	fabtests/functional/stress_task.c
 

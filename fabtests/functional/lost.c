@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "lost.h"
+#include "lost_where.h"
 
 /* What each side says of itself with its request or answer. */
 struct hello {
@@ -128,7 +129,7 @@ int lost_listen(struct lost *p, struct fct *t)
 	FCT_DO(memory(p));
 	memcpy(where.node, p->l.node, sizeof(where.node));
 	memcpy(where.service, p->l.service, sizeof(where.service));
-	FCT_DO(lost_tell_bystander(&where));
+	FCT_DO(lost_where_tell(&where));
 	while (connected < LOST_CONNS) {
 		FCT_DO(fct_eq_next(t, p->l.eq, &e, "both connections"));
 		FCT_TRUE(t, !ret);

@@ -96,7 +96,5 @@ int lost_durable_left(struct fct *t);
 void lost_play_again(int argc, char **argv, const struct fct_prog *prog,
 		     int (*connects)(struct fct *t));
 int lost_play(struct fct *t, const struct lost_play *play);
-/* For the listening process: where its bystander learns of the address. */
-int lost_tell_bystander(const struct fct_where *where);
 
 #endif

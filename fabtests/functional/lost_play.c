@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lost.h"
+#include "lost_where.h"
 
 enum { LISTENS, CONNECTS, BYSTANDS, ACTORS };
 
@@ -30,14 +31,6 @@ struct stage {
 
 /* What a program that was started again finds in its environment: descriptors. */
 #define AGAIN "FCT_LOST_AGAIN"
-
-/* In each process: the pipe from the listening one to the bystander. */
-static int whereabouts[2];
-
-int lost_tell_bystander(const struct fct_where *where)
-{
-	return write(whereabouts[1], where, sizeof(*where)) == sizeof(*where) ? 0 : -1;
-}
 
 static void set_env(const char *const *env)
 {
@@ -100,7 +93,7 @@ static int bystand(struct fct *t)
 {
 	struct fct_where where;
 
-	if (read(whereabouts[0], &where, sizeof(where)) != sizeof(where))
+	if (lost_where_hear(&where))
 		return fct_skip(t, "nobody listens");
 	return lost_be_bystander(t, &where);
 }
@@ -120,7 +113,7 @@ static _Noreturn void act(const struct stage *s, int role, pid_t parent)
 		close(s->ctl[1 - role]);
 	}
 	if (role != LISTENS)
-		close(whereabouts[1]);
+		lost_where_only_hear();
 	if (role != BYSTANDS)
 		set_env(play->env);
 	if (role == CONNECTS && play->connects_env) {
@@ -149,8 +142,7 @@ static int start(struct stage *s)
 	}
 	close(s->ctl[0]);
 	close(s->ctl[1]);
-	close(whereabouts[0]);
-	close(whereabouts[1]);
+	lost_where_close();
 	return 0;
 }
 
@@ -195,7 +187,7 @@ int lost_play(struct fct *t, const struct lost_play *play)
 	    !(s.outcome = map_outcome(s.outcome_fd)))
 		return fct_fail_at(t, NULL, 0, "memfd: %s", strerror(errno));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s.ctl) ||
-	    pipe(whereabouts))
+	    lost_where_open())
 		fct_fail_at(t, NULL, 0, "socketpair or pipe: %s", strerror(errno));
 	else
 		start(&s);

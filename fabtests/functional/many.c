@@ -4,6 +4,8 @@
 
 #include "many.h"
 
+uint32_t many_count = 1000;
+
 static uint8_t *part(struct many_conn *c, unsigned int slot)
 {
 	struct many *m = c->m;

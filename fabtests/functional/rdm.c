@@ -4,6 +4,8 @@
 
 #include "rdm.h"
 
+uint32_t rdm_count = 300;
+
 #define NAME_LEN 64
 
 size_t rdm_len(unsigned int n)

@@ -19,7 +19,7 @@ struct srx_side {
 	struct fct_ctx sent;
 };
 
-/* fi_cairn_srx.c */
+/* srx.c */
 
 /* The first connection. Receives need SRX_SLOTS places in a completion queue. */
 int srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup);

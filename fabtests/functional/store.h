@@ -71,7 +71,7 @@ struct store_shared {
 	} client[STORE_CLIENTS];
 };
 
-/* ---- fi_cairn_store.c ---- */
+/* ---- store.c ---- */
 
 struct store_opts {
 	uint32_t clients;

@@ -220,7 +220,7 @@ static inline uint32_t st_below(struct st_rng *rng, uint32_t n)
 	return (uint32_t)((st_random(rng) >> 32) * n >> 32);
 }
 
-/* ---- fi_cairn_stress.c ---- */
+/* ---- stress.c ---- */
 
 /* From any thread; the first is the case's reason. Always -1. */
 int st_fail(struct st *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -235,12 +235,15 @@ int st_run(struct fct *t, const struct st_mode *mode);
 int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **hub);
 /* Closes everything; with ret == 0 both sides wait for each other first. */
 int st_hub_close(struct st_hub *hub, int ret);
+/* Do counters and words agree with what was posted? */
+int st_hub_check(struct st_hub *hub);
+
+/* ---- stress_recv.c: receives ---- */
+
 /* Posts the receive of this context, of a lane or shared. -FI_EAGAIN: later. */
 int st_hub_recv(struct st_hub *hub, struct st_ctx *ctx);
 /* The buffer of a receive. */
 uint8_t *st_recv_buf(struct st_hub *hub, struct st_ctx *ctx);
-/* Do counters and words agree with what was posted? */
-int st_hub_check(struct st_hub *hub);
 
 /* ---- stress_pmem.c: persistent memory ---- */
 
@@ -316,6 +319,8 @@ struct st_written {
 	uint64_t seq;
 	uint64_t len;
 };
+
+/* ---- stress_fill.c: contents ---- */
 
 /* who: 1 the client's data, 0 the server's */
 uint64_t st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq);

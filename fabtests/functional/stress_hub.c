@@ -211,28 +211,6 @@ int st_hub_close(struct st_hub *hub, int ret)
 	return ret;
 }
 
-uint8_t *st_recv_buf(struct st_hub *hub, struct st_ctx *ctx)
-{
-	if (ctx->lane)
-		return ctx->lane->recvs->buf[ctx->recv - 1];
-	return hub->recv_mem.buf + (ctx->recv - 1) * ST_PART;
-}
-
-int st_hub_recv(struct st_hub *hub, struct st_ctx *ctx)
-{
-	struct fid_ep *ep = ctx->lane ? ctx->lane->ep : hub->srx;
-	void *desc = ctx->lane ? ctx->lane->recvs_desc : hub->recv_mem.desc;
-	uint8_t *buf = st_recv_buf(hub, ctx);
-	ssize_t ret;
-
-	memset(buf, 0xee, sizeof(struct st_head));
-	atomic_store(&ctx->state, ST_POSTED);
-	ret = fi_recv(ep, buf, ST_PART, desc, 0, &ctx->fi);
-	if (ret)
-		atomic_store(&ctx->state, ST_IDLE);
-	return (int)ret;
-}
-
 /* Every operation is counted once, however it ended; and every message. */
 static int check_counters(struct st_hub *hub)
 {

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the cases share: connections of a shared receive context. */
+#include "srx.h"
+
+struct fct_setup srx_setup(void)
+{
+	return (struct fct_setup){.caps = FI_MSG,
+				  .shared_rx = true,
+				  .rx_size = SRX_SLOTS,
+				  .cq_size = 4 * SRX_SLOTS};
+}
+
+static int open_shared(struct fct_link *l)
+{
+	struct srx_side *s = (struct srx_side *)l;
+	struct fct *t = l->t;
+	int ret;
+
+	ret = fi_srx_context(l->domain, l->info->rx_attr, &s->srx, s);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip(t, "fi_srx_context: %s", fi_strerror(-ret));
+	FCT_CALL(t, ret);
+	FCT_DO(fct_keep(l, &s->srx->fid));
+	FCT_TRUE(t, s->srx->fid.context == s);
+out:
+	return ret;
+}
+
+static int bind_shared(struct fct_link *l, struct fct_conn *c)
+{
+	struct srx_side *s = (struct srx_side *)l;
+	struct fct *t = l->t;
+	int ret;
+
+	FCT_CALL(t, fi_ep_bind(c->ep, &s->srx->fid, 0));
+out:
+	return ret;
+}
+
+int srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup)
+{
+	struct fct_setup with = *setup;
+	int ret;
+
+	with.open = open_shared;
+	with.bind = bind_shared;
+	FCT_DO(fct_link_up(&s->l, t, &with));
+	ret = fct_mem_alloc(&s->l, &s->m, (SRX_SLOTS + 1) * SRX_LEN, FI_SEND | FI_RECV);
+out:
+	return ret;
+}
+
+uint8_t *srx_part(struct srx_side *s, unsigned int slot)
+{
+	return s->m.buf + (size_t)slot * SRX_LEN;
+}
+
+int srx_post(struct srx_side *s, unsigned int slot)
+{
+	struct fct *t = s->l.t;
+	int ret;
+
+	memset(srx_part(s, slot), 0, SRX_LEN);
+	FCT_CALL(t, fi_recv(s->srx, srx_part(s, slot), SRX_LEN, s->m.desc, 0,
+			    &s->ctx[slot]));
+out:
+	return ret;
+}
+
+int srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fid_cq *cq = c->txcq ? c->txcq : s->l.txcq;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	fct_fill(srx_part(s, SRX_SLOTS), len, seed);
+	FCT_POST(t, cq,
+		 fi_send(c->ep, srx_part(s, SRX_SLOTS), len, s->m.desc, 0, &s->sent));
+	ret = fct_comp(t, cq, &s->sent, FI_SEND | FI_MSG, &e, "a message");
+out:
+	return ret;
+}
+
+int srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
+	     uint64_t seed)
+{
+	struct fct *t = s->l.t;
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_DO(fct_comp(t, cq, &s->ctx[slot], FI_RECV | FI_MSG, &e, "a shared receive"));
+	FCT_EQ(t, e.len, len);
+	FCT_DATA(t, srx_part(s, slot), len, seed);
+out:
+	return ret;
+}
