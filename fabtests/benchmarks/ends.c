@@ -9,7 +9,7 @@
 
 #define PATIENCE_MS 20000
 
-void ends_need(const struct ends *e, ssize_t ret, const char *what)
+void bench_ends_need(const struct ends *e, ssize_t ret, const char *what)
 {
 	if (ret >= 0)
 		return;
@@ -21,7 +21,7 @@ static struct fi_info *hints(const struct ends *e)
 {
 	struct fi_info *info = fi_allocinfo();
 
-	ends_need(e, info ? 0 : -FI_ENOMEM, "fi_allocinfo");
+	bench_ends_need(e, info ? 0 : -FI_ENOMEM, "fi_allocinfo");
 	info->caps = FI_MSG | FI_RMA | e->wish.caps;
 	info->ep_attr->type = FI_EP_MSG;
 	info->domain_attr->threading = e->wish.threading;
@@ -38,24 +38,25 @@ static void listener(struct ends *e, struct fi_info *wish)
 	size_t len = sizeof(struct sockaddr_storage);
 	struct fi_info *local;
 
-	ends_need(e,
-		  fi_getinfo(fi_version(), e->wish.address, NULL, FI_SOURCE, wish,
-			     &local),
-		  "fi_getinfo");
-	ends_need(e, fi_fabric(local->fabric_attr, &e->fabric, NULL), "fi_fabric");
-	ends_need(e, fi_eq_open(e->fabric, &eq_attr, &e->eq, NULL), "fi_eq_open");
-	ends_need(e, fi_passive_ep(e->fabric, local, &e->pep, NULL), "fi_passive_ep");
-	ends_need(e, fi_pep_bind(e->pep, &e->eq->fid, 0), "fi_pep_bind");
-	ends_need(e, fi_listen(e->pep), "fi_listen");
+	bench_ends_need(e,
+			fi_getinfo(fi_version(), e->wish.address, NULL, FI_SOURCE, wish,
+				   &local),
+			"fi_getinfo");
+	bench_ends_need(e, fi_fabric(local->fabric_attr, &e->fabric, NULL), "fi_fabric");
+	bench_ends_need(e, fi_eq_open(e->fabric, &eq_attr, &e->eq, NULL), "fi_eq_open");
+	bench_ends_need(e, fi_passive_ep(e->fabric, local, &e->pep, NULL),
+			"fi_passive_ep");
+	bench_ends_need(e, fi_pep_bind(e->pep, &e->eq->fid, 0), "fi_pep_bind");
+	bench_ends_need(e, fi_listen(e->pep), "fi_listen");
 	wish->dest_addr = calloc(1, len);
-	ends_need(e, wish->dest_addr ? 0 : -FI_ENOMEM, "memory");
-	ends_need(e, fi_getname(&e->pep->fid, wish->dest_addr, &len), "fi_getname");
+	bench_ends_need(e, wish->dest_addr ? 0 : -FI_ENOMEM, "memory");
+	bench_ends_need(e, fi_getname(&e->pep->fid, wish->dest_addr, &len), "fi_getname");
 	wish->dest_addrlen = len;
 	wish->addr_format = local->addr_format;
 	fi_freeinfo(local);
 }
 
-void ends_open(struct ends *e, const struct ends_wish *wish)
+void bench_ends_open(struct ends *e, const struct ends_wish *wish)
 {
 	struct fi_info *asked;
 
@@ -63,79 +64,80 @@ void ends_open(struct ends *e, const struct ends_wish *wish)
 	e->wish = *wish;
 	asked = hints(e);
 	listener(e, asked);
-	ends_need(e, fi_getinfo(fi_version(), NULL, NULL, 0, asked, &e->info),
-		  "fi_getinfo");
+	bench_ends_need(e, fi_getinfo(fi_version(), NULL, NULL, 0, asked, &e->info),
+			"fi_getinfo");
 	fi_freeinfo(asked);
-	ends_need(e, fi_domain(e->fabric, e->info, &e->domain, NULL), "fi_domain");
+	bench_ends_need(e, fi_domain(e->fabric, e->info, &e->domain, NULL), "fi_domain");
 }
 
-void ends_close(struct ends *e)
+void bench_ends_close(struct ends *e)
 {
-	ends_need(e, fi_close(&e->pep->fid), "fi_close");
-	ends_need(e, fi_close(&e->domain->fid), "fi_close");
-	ends_need(e, fi_close(&e->eq->fid), "fi_close");
-	ends_need(e, fi_close(&e->fabric->fid), "fi_close");
+	bench_ends_need(e, fi_close(&e->pep->fid), "fi_close");
+	bench_ends_need(e, fi_close(&e->domain->fid), "fi_close");
+	bench_ends_need(e, fi_close(&e->eq->fid), "fi_close");
+	bench_ends_need(e, fi_close(&e->fabric->fid), "fi_close");
 	fi_freeinfo(e->info);
 }
 
-struct fid_cq *ends_cq(struct ends *e, size_t size)
+struct fid_cq *bench_ends_cq(struct ends *e, size_t size)
 {
 	struct fi_cq_attr attr = {.size = size, .format = FI_CQ_FORMAT_CONTEXT};
 	struct fid_cq *cq;
 
-	ends_need(e, fi_cq_open(e->domain, &attr, &cq, NULL), "fi_cq_open");
+	bench_ends_need(e, fi_cq_open(e->domain, &attr, &cq, NULL), "fi_cq_open");
 	return cq;
 }
 
-struct fid_ep *ends_ep(struct ends *e, struct fi_info *info, struct fid_cq *cq,
-		       uint64_t flags)
+struct fid_ep *bench_ends_ep(struct ends *e, struct fi_info *info, struct fid_cq *cq,
+			     uint64_t flags)
 {
 	struct fid_ep *ep;
 
-	ends_need(e, fi_endpoint(e->domain, info, &ep, NULL), "fi_endpoint");
-	ends_need(e, fi_ep_bind(ep, &e->eq->fid, 0), "fi_ep_bind");
-	ends_need(e, fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | flags),
-		  "fi_ep_bind");
-	ends_need(e, fi_enable(ep), "fi_enable");
+	bench_ends_need(e, fi_endpoint(e->domain, info, &ep, NULL), "fi_endpoint");
+	bench_ends_need(e, fi_ep_bind(ep, &e->eq->fid, 0), "fi_ep_bind");
+	bench_ends_need(e, fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | flags),
+			"fi_ep_bind");
+	bench_ends_need(e, fi_enable(ep), "fi_enable");
 	return ep;
 }
 
-uint32_t ends_event(struct ends *e, struct fi_info **info)
+uint32_t bench_ends_event(struct ends *e, struct fi_info **info)
 {
 	struct fi_eq_cm_entry entry = {.info = NULL};
 	uint32_t event = 0;
 
-	ends_need(e, fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0),
-		  "fi_eq_sread");
+	bench_ends_need(e,
+			fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0),
+			"fi_eq_sread");
 	*info = entry.info;
 	return event;
 }
 
-void ends_pair(struct ends *e, struct fid_cq *const cq[2], uint64_t flags,
-	       struct fid_ep *ep[2])
+void bench_ends_pair(struct ends *e, struct fid_cq *const cq[2], uint64_t flags,
+		     struct fid_ep *ep[2])
 {
 	struct fi_info *info;
 	int connected = 0;
 
-	ep[0] = ends_ep(e, e->info, cq[0], flags);
-	ends_need(e, fi_connect(ep[0], e->info->dest_addr, NULL, 0), "fi_connect");
+	ep[0] = bench_ends_ep(e, e->info, cq[0], flags);
+	bench_ends_need(e, fi_connect(ep[0], e->info->dest_addr, NULL, 0), "fi_connect");
 	while (connected < 2) {
-		switch (ends_event(e, &info)) {
+		switch (bench_ends_event(e, &info)) {
 		case FI_CONNREQ:
-			ep[1] = ends_ep(e, info, cq[1], flags);
-			ends_need(e, fi_accept(ep[1], NULL, 0), "fi_accept");
+			ep[1] = bench_ends_ep(e, info, cq[1], flags);
+			bench_ends_need(e, fi_accept(ep[1], NULL, 0), "fi_accept");
 			fi_freeinfo(info);
 			break;
 		case FI_CONNECTED:
 			connected++;
 			break;
 		default:
-			ends_need(e, -FI_EOTHER, "the next event");
+			bench_ends_need(e, -FI_EOTHER, "the next event");
 		}
 	}
 }
 
-long ends_number(const char *program, const char *text, long most)
+long bench_ends_number(const char *program, const char *text, long most)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -148,7 +150,7 @@ long ends_number(const char *program, const char *text, long most)
 	return value;
 }
 
-enum fi_threading ends_threading(const char *program, const char *text)
+enum fi_threading bench_ends_threading(const char *program, const char *text)
 {
 	if (!strcmp(text, "domain"))
 		return FI_THREAD_DOMAIN;
@@ -158,7 +160,7 @@ enum fi_threading ends_threading(const char *program, const char *text)
 	exit(2);
 }
 
-double ends_now_ns(void)
+double bench_ends_now_ns(void)
 {
 	struct timespec ts;
 

@@ -36,25 +36,25 @@ struct ends {
 };
 
 /* ret: of a libfabric call; the program ends if it is negative. */
-void ends_need(const struct ends *e, ssize_t ret, const char *what);
+void bench_ends_need(const struct ends *e, ssize_t ret, const char *what);
 /* Up to a listener. */
-void ends_open(struct ends *e, const struct ends_wish *wish);
+void bench_ends_open(struct ends *e, const struct ends_wish *wish);
 /* Everything else has to be closed. */
-void ends_close(struct ends *e);
-struct fid_cq *ends_cq(struct ends *e, size_t size);
+void bench_ends_close(struct ends *e);
+struct fid_cq *bench_ends_cq(struct ends *e, size_t size);
 /* An enabled endpoint. flags: of the binding to cq, besides FI_TRANSMIT | FI_RECV. */
-struct fid_ep *ends_ep(struct ends *e, struct fi_info *info, struct fid_cq *cq,
-		       uint64_t flags);
+struct fid_ep *bench_ends_ep(struct ends *e, struct fi_info *info, struct fid_cq *cq,
+			     uint64_t flags);
 /* The next event of a connection; *info of a request, to be freed by the caller. */
-uint32_t ends_event(struct ends *e, struct fi_info **info);
-/* One connection: ep[0] connects, ep[1] accepts. flags: as in ends_ep. */
-void ends_pair(struct ends *e, struct fid_cq *const cq[2], uint64_t flags,
-	       struct fid_ep *ep[2]);
+uint32_t bench_ends_event(struct ends *e, struct fi_info **info);
+/* One connection: ep[0] connects, ep[1] accepts. flags: as in bench_ends_ep. */
+void bench_ends_pair(struct ends *e, struct fid_cq *const cq[2], uint64_t flags,
+		     struct fid_ep *ep[2]);
 /* A number of the command line from 1 to most, or the end. */
-long ends_number(const char *program, const char *text, long most);
+long bench_ends_number(const char *program, const char *text, long most);
 /* "domain" or "safe". */
-enum fi_threading ends_threading(const char *program, const char *text);
+enum fi_threading bench_ends_threading(const char *program, const char *text);
 /* Of the monotonic clock. */
-double ends_now_ns(void);
+double bench_ends_now_ns(void);
 
 #endif

@@ -71,19 +71,19 @@ static bool sends_data(void)
 static void hostile(const struct told *told)
 {
 	const struct pvb_wire_range range = {told->addr, bytes(), (uint32_t)told->key};
-	const double end = ends_now_ns() + (double)b.seconds * 1e9;
+	const double end = bench_ends_now_ns() + (double)b.seconds * 1e9;
 	struct raw_peer p;
 	uint32_t i;
 
-	raw_open(&p, PROGRAM, b.address, told->port);
+	bench_raw_open(&p, PROGRAM, b.address, told->port);
 	for (i = 0; i < RAW_CREDITS; i++)
-		raw_ask(&p, &range, 0);
-	while (ends_now_ns() < end) {
-		if (raw_answer(&p, 100) == 0)
-			raw_ask(&p, &range, 0);
+		bench_raw_ask(&p, &range, 0);
+	while (bench_ends_now_ns() < end) {
+		if (bench_raw_answer(&p, 100) == 0)
+			bench_raw_ask(&p, &range, 0);
 	}
 	printf("beside peer=hostile MiB=%zu requests=%u\n", b.mib, p.answered);
-	raw_close(&p);
+	bench_raw_close(&p);
 }
 
 static void silent(const struct told *told)
@@ -91,10 +91,10 @@ static void silent(const struct told *told)
 	const struct pvb_wire_range range = {told->addr, 8, (uint32_t)told->key};
 	struct raw_peer p;
 
-	raw_open(&p, PROGRAM, b.address, told->port);
-	raw_ask(&p, &range, 1);
+	bench_raw_open(&p, PROGRAM, b.address, told->port);
+	bench_raw_ask(&p, &range, 1);
 	sleep((unsigned int)b.seconds);
-	raw_close(&p);
+	bench_raw_close(&p);
 }
 
 static struct fid_ep *honest_connect(struct ends *e, uint16_t port, struct fid_cq **cq)
@@ -104,11 +104,11 @@ static struct fid_ep *honest_connect(struct ends *e, uint16_t port, struct fid_c
 	struct fid_ep *ep;
 
 	((struct sockaddr_in *)info->dest_addr)->sin_port = htons(port);
-	ends_need(e, fi_cq_open(e->domain, &attr, cq, NULL), "fi_cq_open");
-	ep = ends_ep(e, info, *cq, 0);
-	ends_need(e, fi_connect(ep, info->dest_addr, NULL, 0), "fi_connect");
-	if (ends_event(e, &info) != FI_CONNECTED)
-		ends_need(e, -FI_EOTHER, "the next event");
+	bench_ends_need(e, fi_cq_open(e->domain, &attr, cq, NULL), "fi_cq_open");
+	ep = bench_ends_ep(e, info, *cq, 0);
+	bench_ends_need(e, fi_connect(ep, info->dest_addr, NULL, 0), "fi_connect");
+	if (bench_ends_event(e, &info) != FI_CONNECTED)
+		bench_ends_need(e, -FI_EOTHER, "the next event");
 	return ep;
 }
 
@@ -127,17 +127,18 @@ static void honest_write(struct ends *e, struct fid_ep *ep, struct fid_cq *cq,
 	struct fi_cq_entry entry;
 	ssize_t ret;
 
-	ends_need(e, fi_writemsg(ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION | data),
-		  "fi_writemsg");
+	bench_ends_need(e,
+			fi_writemsg(ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION | data),
+			"fi_writemsg");
 	do {
 		ret = fi_cq_read(cq, &entry, 1);
 	} while (ret == -FI_EAGAIN);
-	ends_need(e, ret, "fi_cq_read");
+	bench_ends_need(e, ret, "fi_cq_read");
 }
 
 static void honest(const struct told *told)
 {
-	const double end = ends_now_ns() + (double)b.seconds * 1e9;
+	const double end = bench_ends_now_ns() + (double)b.seconds * 1e9;
 	unsigned int writes = 0;
 	struct fid_mr *mr;
 	struct fid_cq *cq;
@@ -145,18 +146,19 @@ static void honest(const struct told *told)
 	struct ends e;
 	void *buf = calloc(1, bytes());
 
-	ends_open(&e, &b.wish);
-	ends_need(&e, buf ? 0 : -FI_ENOMEM, "memory");
+	bench_ends_open(&e, &b.wish);
+	bench_ends_need(&e, buf ? 0 : -FI_ENOMEM, "memory");
 	ep = honest_connect(&e, told->port, &cq);
-	ends_need(&e, fi_mr_reg(e.domain, buf, bytes(), FI_WRITE, 0, 0, 0, &mr, NULL),
-		  "fi_mr_reg");
-	for (; ends_now_ns() < end; writes++)
+	bench_ends_need(&e,
+			fi_mr_reg(e.domain, buf, bytes(), FI_WRITE, 0, 0, 0, &mr, NULL),
+			"fi_mr_reg");
+	for (; bench_ends_now_ns() < end; writes++)
 		honest_write(&e, ep, cq, mr, buf, told);
 	printf("beside peer=%s MiB=%zu writes=%u\n", b.peer, b.mib, writes);
-	ends_need(&e, fi_close(&ep->fid), "fi_close");
-	ends_need(&e, fi_close(&mr->fid), "fi_close");
-	ends_need(&e, fi_close(&cq->fid), "fi_close");
-	ends_close(&e);
+	bench_ends_need(&e, fi_close(&ep->fid), "fi_close");
+	bench_ends_need(&e, fi_close(&mr->fid), "fi_close");
+	bench_ends_need(&e, fi_close(&cq->fid), "fi_close");
+	bench_ends_close(&e);
 	free(buf);
 }
 
@@ -168,20 +170,20 @@ static int reach(const struct told *told)
 	enum ibv_wc_status status;
 	int answer;
 
-	raw_open(&one, PROGRAM, b.address, told->port);
-	raw_open(&other, PROGRAM, b.address, told->port);
-	raw_ask(&one, &range, 1);
-	status = raw_add(&other, &one.peer.word, 1);
-	answer = raw_answer(&one, 200);
+	bench_raw_open(&one, PROGRAM, b.address, told->port);
+	bench_raw_open(&other, PROGRAM, b.address, told->port);
+	bench_raw_ask(&one, &range, 1);
+	status = bench_raw_add(&other, &one.peer.word, 1);
+	answer = bench_raw_answer(&one, 200);
 	printf("beside reach other=\"%s\" answer=%s\n", ibv_wc_status_str(status),
 	       answer < 0 ? "none" : "durable");
-	if (raw_add(&one, &one.peer.word, 1) != IBV_WC_SUCCESS ||
-	    raw_answer(&one, 5000)) {
+	if (bench_raw_add(&one, &one.peer.word, 1) != IBV_WC_SUCCESS ||
+	    bench_raw_answer(&one, 5000)) {
 		printf("beside reach: the connection's own doorbell is out of reach\n");
 		return 1;
 	}
-	raw_close(&other);
-	raw_close(&one);
+	bench_raw_close(&other);
+	bench_raw_close(&one);
 	return status == IBV_WC_SUCCESS || answer >= 0;
 }
 
@@ -215,11 +217,12 @@ static void *map_file(void)
 	struct stat info;
 	void *mem;
 
-	ends_need(&b.ends, fd < 0 || fstat(fd, &info) ? -errno : 0, b.file);
+	bench_ends_need(&b.ends, fd < 0 || fstat(fd, &info) ? -errno : 0, b.file);
 	if (S_ISREG(info.st_mode) && info.st_size < (off_t)bytes())
-		ends_need(&b.ends, ftruncate(fd, (off_t)bytes()) ? -errno : 0, b.file);
+		bench_ends_need(&b.ends, ftruncate(fd, (off_t)bytes()) ? -errno : 0,
+				b.file);
 	mem = mmap(NULL, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ends_need(&b.ends, mem == MAP_FAILED ? -errno : 0, "mmap");
+	bench_ends_need(&b.ends, mem == MAP_FAILED ? -errno : 0, "mmap");
 	close(fd);
 	memset(mem, 0, bytes());
 	return mem;
@@ -232,18 +235,20 @@ static void open_target(int to)
 				  .wait_obj = FI_WAIT_UNSPEC};
 	struct told told = {0};
 
-	ends_open(&b.ends, &b.wish);
+	bench_ends_open(&b.ends, &b.wish);
 	b.mem = map_file();
-	ends_need(&b.ends, fi_cq_open(b.ends.domain, &attr, &b.cq, NULL), "fi_cq_open");
-	ends_need(&b.ends,
-		  fi_mr_reg(b.ends.domain, b.mem, bytes(), FI_REMOTE_WRITE, 0, 0,
-			    FI_RMA_PMEM, &b.mr, NULL),
-		  "fi_mr_reg");
+	bench_ends_need(&b.ends, fi_cq_open(b.ends.domain, &attr, &b.cq, NULL),
+			"fi_cq_open");
+	bench_ends_need(&b.ends,
+			fi_mr_reg(b.ends.domain, b.mem, bytes(), FI_REMOTE_WRITE, 0, 0,
+				  FI_RMA_PMEM, &b.mr, NULL),
+			"fi_mr_reg");
 	told.addr = (uintptr_t)b.mem;
 	told.key = fi_mr_key(b.mr);
 	told.port = ntohs(((struct sockaddr_in *)b.ends.info->dest_addr)->sin_port);
-	ends_need(&b.ends, write(to, &told, sizeof(told)) == sizeof(told) ? 0 : -errno,
-		  "write");
+	bench_ends_need(&b.ends,
+			write(to, &told, sizeof(told)) == sizeof(told) ? 0 : -errno,
+			"write");
 }
 
 /* Accepts so many. */
@@ -253,18 +258,18 @@ static void accept_peers(int count, struct fid_ep **eps)
 	int requests = 0, connected = 0;
 
 	while (connected < count) {
-		switch (ends_event(&b.ends, &info)) {
+		switch (bench_ends_event(&b.ends, &info)) {
 		case FI_CONNREQ:
-			eps[requests] = ends_ep(&b.ends, info, b.cq, 0);
-			ends_need(&b.ends, fi_accept(eps[requests++], NULL, 0),
-				  "fi_accept");
+			eps[requests] = bench_ends_ep(&b.ends, info, b.cq, 0);
+			bench_ends_need(&b.ends, fi_accept(eps[requests++], NULL, 0),
+					"fi_accept");
 			fi_freeinfo(info);
 			break;
 		case FI_CONNECTED:
 			connected++;
 			break;
 		default:
-			ends_need(&b.ends, -FI_EOTHER, "the next event");
+			bench_ends_need(&b.ends, -FI_EOTHER, "the next event");
 		}
 	}
 }
@@ -272,7 +277,7 @@ static void accept_peers(int count, struct fid_ep **eps)
 /* For the data of one write. */
 static void post_receive(struct fid_ep *ep)
 {
-	ends_need(&b.ends, (int)fi_recv(ep, NULL, 0, NULL, 0, ep), "fi_recv");
+	bench_ends_need(&b.ends, (int)fi_recv(ep, NULL, 0, NULL, 0, ep), "fi_recv");
 }
 
 static void make(enum call call)
@@ -291,11 +296,11 @@ static void make(enum call call)
 			post_receive(entry.op_context);
 		break;
 	default:
-		ends_need(&b.ends,
-			  fi_mr_reg(b.ends.domain, other, sizeof(other), FI_SEND, 0, 0, 0,
-				    &mr, NULL),
-			  "fi_mr_reg");
-		ends_need(&b.ends, fi_close(&mr->fid), "fi_close");
+		bench_ends_need(&b.ends,
+				fi_mr_reg(b.ends.domain, other, sizeof(other), FI_SEND, 0,
+					  0, 0, &mr, NULL),
+				"fi_mr_reg");
+		bench_ends_need(&b.ends, fi_close(&mr->fid), "fi_close");
 	}
 }
 
@@ -310,11 +315,11 @@ static long preemptions(void)
 static void measure(enum call call)
 {
 	const long before = preemptions();
-	const double start = ends_now_ns();
+	const double start = bench_ends_now_ns();
 	double us;
 
 	make(call);
-	us = (ends_now_ns() - start) / 1e3 - (call == SREAD ? 1e3 : 0);
+	us = (bench_ends_now_ns() - start) / 1e3 - (call == SREAD ? 1e3 : 0);
 	if (preemptions() != before)
 		b.preempted[call]++;
 	else if (b.calls[call] < SAMPLES)
@@ -368,14 +373,14 @@ static double processor_s(void)
 /* The same, asleep. */
 static int sleep_beside(pid_t pid)
 {
-	const double start = ends_now_ns();
+	const double start = bench_ends_now_ns();
 	double used = processor_s();
 	int status;
 
 	waitpid(pid, &status, 0);
 	used = processor_s() - used;
 	printf("beside peer=%s cpu_percent=%.2f\n", b.peer,
-	       used * 1e11 / (ends_now_ns() - start));
+	       used * 1e11 / (bench_ends_now_ns() - start));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -388,7 +393,7 @@ static int target(pid_t pid, int to)
 
 	for (i = 0; i < CALLS; i++) {
 		b.us[i] = calloc(SAMPLES, sizeof(double));
-		ends_need(&b.ends, b.us[i] ? 0 : -FI_ENOMEM, "memory");
+		bench_ends_need(&b.ends, b.us[i] ? 0 : -FI_ENOMEM, "memory");
 	}
 	open_target(to);
 	accept_peers(count, eps);
@@ -398,10 +403,10 @@ static int target(pid_t pid, int to)
 	for (i = 0; i < CALLS && !reaches; i++)
 		report((enum call)i);
 	for (i = 0; i < count; i++)
-		ends_need(&b.ends, fi_close(&eps[i]->fid), "fi_close");
-	ends_need(&b.ends, fi_close(&b.mr->fid), "fi_close");
-	ends_need(&b.ends, fi_close(&b.cq->fid), "fi_close");
-	ends_close(&b.ends);
+		bench_ends_need(&b.ends, fi_close(&eps[i]->fid), "fi_close");
+	bench_ends_need(&b.ends, fi_close(&b.mr->fid), "fi_close");
+	bench_ends_need(&b.ends, fi_close(&b.cq->fid), "fi_close");
+	bench_ends_close(&b.ends);
 	for (i = 0; i < CALLS; i++)
 		free(b.us[i]);
 	return ret;
@@ -433,10 +438,10 @@ static void options(int argc, char **argv)
 			b.peer = "reach";
 			break;
 		case 'm':
-			b.mib = (size_t)ends_number(PROGRAM, optarg, 1024);
+			b.mib = (size_t)bench_ends_number(PROGRAM, optarg, 1024);
 			break;
 		case 't':
-			b.seconds = ends_number(PROGRAM, optarg, 3600);
+			b.seconds = bench_ends_number(PROGRAM, optarg, 3600);
 			break;
 		default:
 			usage(option == 'h' ? stdout : stderr);

@@ -44,23 +44,24 @@ static void connect_all(void)
 	struct fi_info *info;
 
 	for (i = 0; i < count; i++) {
-		eps[i] = ends_ep(&ends, ends.info, cqs[0], 0);
-		ends_need(&ends, fi_connect(eps[i], ends.info->dest_addr, NULL, 0),
-			  "fi_connect");
+		eps[i] = bench_ends_ep(&ends, ends.info, cqs[0], 0);
+		bench_ends_need(&ends, fi_connect(eps[i], ends.info->dest_addr, NULL, 0),
+				"fi_connect");
 	}
 	while (connected < 2 * count) {
-		switch (ends_event(&ends, &info)) {
+		switch (bench_ends_event(&ends, &info)) {
 		case FI_CONNREQ:
-			eps[count + accepted] = ends_ep(&ends, info, cqs[1], 0);
-			ends_need(&ends, fi_accept(eps[count + accepted++], NULL, 0),
-				  "fi_accept");
+			eps[count + accepted] = bench_ends_ep(&ends, info, cqs[1], 0);
+			bench_ends_need(&ends,
+					fi_accept(eps[count + accepted++], NULL, 0),
+					"fi_accept");
 			fi_freeinfo(info);
 			break;
 		case FI_CONNECTED:
 			connected++;
 			break;
 		default:
-			ends_need(&ends, -FI_EOTHER, "the next event");
+			bench_ends_need(&ends, -FI_EOTHER, "the next event");
 		}
 	}
 }
@@ -70,7 +71,7 @@ static void close_all(void)
 	long i;
 
 	for (i = 0; i < 2 * count; i++)
-		ends_need(&ends, fi_close(&eps[i]->fid), "fi_close");
+		bench_ends_need(&ends, fi_close(&eps[i]->fid), "fi_close");
 }
 
 static void measure(void)
@@ -79,14 +80,14 @@ static void measure(void)
 
 	kib = status_kib("VmRSS");
 	pinned = status_kib("VmPin");
-	start = ends_now_ns();
+	start = bench_ends_now_ns();
 	connect_all();
-	up = ends_now_ns();
+	up = bench_ends_now_ns();
 	kib = status_kib("VmRSS") - kib;
 	pinned = status_kib("VmPin") - pinned;
-	down = ends_now_ns();
+	down = bench_ends_now_ns();
 	close_all();
-	down = ends_now_ns() - down;
+	down = bench_ends_now_ns() - down;
 	printf("conns provider=%s count=%ld depth=%zu per_s=%.0f close_per_s=%.0f "
 	       "end_KiB=%.2f pinned_KiB=%.2f\n",
 	       ends.wish.provider, count, ends.wish.depth,
@@ -119,10 +120,10 @@ int main(int argc, char **argv)
 			wish.provider = optarg;
 			break;
 		case 'n':
-			count = ends_number(PROGRAM, optarg, MOST);
+			count = bench_ends_number(PROGRAM, optarg, MOST);
 			break;
 		case 'd':
-			wish.depth = (size_t)ends_number(PROGRAM, optarg, MOST);
+			wish.depth = (size_t)bench_ends_number(PROGRAM, optarg, MOST);
 			break;
 		default:
 			usage(option == 'h' ? stdout : stderr);
@@ -134,15 +135,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	wish.address = argv[optind];
-	ends_open(&ends, &wish);
+	bench_ends_open(&ends, &wish);
 	eps = calloc(2 * (size_t)count, sizeof(*eps));
-	ends_need(&ends, eps ? 0 : -FI_ENOMEM, "memory");
-	cqs[0] = ends_cq(&ends, 2 * (size_t)count * wish.depth);
-	cqs[1] = ends_cq(&ends, 2 * (size_t)count * wish.depth);
+	bench_ends_need(&ends, eps ? 0 : -FI_ENOMEM, "memory");
+	cqs[0] = bench_ends_cq(&ends, 2 * (size_t)count * wish.depth);
+	cqs[1] = bench_ends_cq(&ends, 2 * (size_t)count * wish.depth);
 	measure();
-	ends_need(&ends, fi_close(&cqs[0]->fid), "fi_close");
-	ends_need(&ends, fi_close(&cqs[1]->fid), "fi_close");
-	ends_close(&ends);
+	bench_ends_need(&ends, fi_close(&cqs[0]->fid), "fi_close");
+	bench_ends_need(&ends, fi_close(&cqs[1]->fid), "fi_close");
+	bench_ends_close(&ends);
 	free(eps);
 	return 0;
 }

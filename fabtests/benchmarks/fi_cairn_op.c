@@ -46,7 +46,7 @@ static struct fid_mr *persistent_mr;
 
 static void need(ssize_t ret, const char *what)
 {
-	ends_need(&ends, ret, what);
+	bench_ends_need(&ends, ret, what);
 }
 
 static void open_persistent(void)
@@ -73,7 +73,7 @@ static void open_all(void)
 		wish.caps = FI_RMA_PMEM;
 	if (window > 1)
 		wish.depth = DEPTH_WINDOW;
-	ends_open(&ends, &wish);
+	bench_ends_open(&ends, &wish);
 	memory = aligned_alloc(4096, 2 * MOST);
 	need(memory ? 0 : -FI_ENOMEM, "memory");
 	memset(memory, 1, 2 * MOST);
@@ -88,9 +88,9 @@ static void open_all(void)
 		target += (uintptr_t)memory;
 	if (persistent)
 		open_persistent();
-	cqs[0] = ends_cq(&ends, 4 * wish.depth);
-	cqs[1] = ends_cq(&ends, 4 * wish.depth);
-	ends_pair(&ends, cqs, persistent ? FI_SELECTIVE_COMPLETION : 0, eps);
+	cqs[0] = bench_ends_cq(&ends, 4 * wish.depth);
+	cqs[1] = bench_ends_cq(&ends, 4 * wish.depth);
+	bench_ends_pair(&ends, cqs, persistent ? FI_SELECTIVE_COMPLETION : 0, eps);
 }
 
 static void close_all(void)
@@ -102,7 +102,7 @@ static void close_all(void)
 	need(fi_close(&mr->fid), "fi_close");
 	if (persistent)
 		need(fi_close(&persistent_mr->fid), "fi_close");
-	ends_close(&ends);
+	bench_ends_close(&ends);
 	free(memory);
 }
 
@@ -223,13 +223,14 @@ static double measure(void (*once)(void), double *least)
 	long round, i;
 
 	for (round = 0; round < rounds; round++) {
-		for (start = ends_now_ns(); ends_now_ns() < start + (double)rest * 1e3;)
+		for (start = bench_ends_now_ns();
+		     bench_ends_now_ns() < start + (double)rest * 1e3;)
 			;
-		start = ends_now_ns();
+		start = bench_ends_now_ns();
 		for (i = 0; i < count; i++)
 			once();
 		durable_rest();
-		times[round] = (ends_now_ns() - start) / (double)count;
+		times[round] = (bench_ends_now_ns() - start) / (double)count;
 	}
 	qsort(times, (size_t)rounds, sizeof(times[0]), ascending);
 	*least = times[0];
@@ -295,22 +296,22 @@ int main(int argc, char **argv)
 			persistent = optarg;
 			break;
 		case 'w':
-			window = ends_number(PROGRAM, optarg, WINDOW);
+			window = bench_ends_number(PROGRAM, optarg, WINDOW);
 			break;
 		case 'z':
-			size = (size_t)ends_number(PROGRAM, optarg, MOST);
+			size = (size_t)bench_ends_number(PROGRAM, optarg, MOST);
 			break;
 		case 't':
-			wish.threading = ends_threading(PROGRAM, optarg);
+			wish.threading = bench_ends_threading(PROGRAM, optarg);
 			break;
 		case 'n':
-			count = ends_number(PROGRAM, optarg, 1000000000);
+			count = bench_ends_number(PROGRAM, optarg, 1000000000);
 			break;
 		case 'r':
-			rounds = ends_number(PROGRAM, optarg, MAX_ROUNDS);
+			rounds = bench_ends_number(PROGRAM, optarg, MAX_ROUNDS);
 			break;
 		case 'g':
-			rest = ends_number(PROGRAM, optarg, 1000000);
+			rest = bench_ends_number(PROGRAM, optarg, 1000000);
 			break;
 		default:
 			usage(option == 'h' ? stdout : stderr);

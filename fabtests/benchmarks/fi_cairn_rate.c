@@ -38,7 +38,7 @@ static pthread_barrier_t ready;
 
 static void need(ssize_t ret, const char *what)
 {
-	ends_need(&ends, ret, what);
+	bench_ends_need(&ends, ret, what);
 }
 
 /* One of `more` that are posted together, one of `every` that completes. */
@@ -89,7 +89,7 @@ static void *work(void *arg)
 	}
 	while (done < wanted)
 		done += completed(w);
-	w->end = ends_now_ns();
+	w->end = bench_ends_now_ns();
 	return NULL;
 }
 
@@ -113,9 +113,9 @@ static void open_workers(void)
 		w = &workers[i];
 		w->source = memory + 2 * i * LINE;
 		w->target = w->source + LINE;
-		w->cq[0] = ends_cq(&ends, 2 * DEPTH);
-		w->cq[1] = ends_cq(&ends, 2 * DEPTH);
-		ends_pair(&ends, w->cq, selective, w->ep);
+		w->cq[0] = bench_ends_cq(&ends, 2 * DEPTH);
+		w->cq[1] = bench_ends_cq(&ends, 2 * DEPTH);
+		bench_ends_pair(&ends, w->cq, selective, w->ep);
 	}
 }
 
@@ -144,7 +144,7 @@ static double measure(void)
 	for (i = 0; i < threads; i++)
 		need(-pthread_create(&workers[i].thread, NULL, work, &workers[i]),
 		     "threads");
-	start = ends_now_ns();
+	start = bench_ends_now_ns();
 	pthread_barrier_wait(&ready);
 	for (i = 0; i < threads; i++) {
 		pthread_join(workers[i].thread, NULL);
@@ -179,19 +179,19 @@ static void options(int argc, char **argv, struct ends_wish *wish)
 			wish->provider = optarg;
 			break;
 		case 't':
-			wish->threading = ends_threading(PROGRAM, optarg);
+			wish->threading = bench_ends_threading(PROGRAM, optarg);
 			break;
 		case 'T':
-			threads = ends_number(PROGRAM, optarg, MOST_THREADS);
+			threads = bench_ends_number(PROGRAM, optarg, MOST_THREADS);
 			break;
 		case 'm':
-			more = ends_number(PROGRAM, optarg, DEPTH / 2);
+			more = bench_ends_number(PROGRAM, optarg, DEPTH / 2);
 			break;
 		case 'q':
-			every = ends_number(PROGRAM, optarg, DEPTH / 2);
+			every = bench_ends_number(PROGRAM, optarg, DEPTH / 2);
 			break;
 		case 'n':
-			count = ends_number(PROGRAM, optarg, 1000000000);
+			count = bench_ends_number(PROGRAM, optarg, 1000000000);
 			break;
 		default:
 			usage(option == 'h' ? stdout : stderr);
@@ -213,13 +213,13 @@ int main(int argc, char **argv)
 				 .depth = DEPTH};
 
 	options(argc, argv, &wish);
-	ends_open(&ends, &wish);
+	bench_ends_open(&ends, &wish);
 	open_workers();
 	printf("rate provider=%s threading=%s threads=%ld more=%ld signal=%ld "
 	       "per_s=%.0f\n",
 	       wish.provider, wish.threading == FI_THREAD_SAFE ? "safe" : "domain",
 	       threads, more, every, measure());
 	close_workers();
-	ends_close(&ends);
+	bench_ends_close(&ends);
 	return 0;
 }

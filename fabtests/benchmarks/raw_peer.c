@@ -132,7 +132,8 @@ static void bring_up(struct raw_peer *p)
 		receive(p, i);
 }
 
-void raw_open(struct raw_peer *p, const char *program, const char *address, uint16_t port)
+void bench_raw_open(struct raw_peer *p, const char *program, const char *address,
+		    uint16_t port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 
@@ -152,7 +153,7 @@ void raw_open(struct raw_peer *p, const char *program, const char *address, uint
 	bring_up(p);
 }
 
-void raw_close(struct raw_peer *p)
+void bench_raw_close(struct raw_peer *p)
 {
 	rdma_disconnect(p->id);
 	ibv_destroy_qp(p->control);
@@ -166,7 +167,7 @@ void raw_close(struct raw_peer *p)
 	free(p->buf);
 }
 
-void raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell)
+void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell)
 {
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_REQUEST,
@@ -201,7 +202,7 @@ static bool poll_one(struct ibv_cq *cq, struct ibv_wc *wc, double end)
 	return true;
 }
 
-int raw_answer(struct raw_peer *p, int ms)
+int bench_raw_answer(struct raw_peer *p, int ms)
 {
 	const double end = now_ms() + ms;
 	struct pvb_wire_message answer;
@@ -222,8 +223,8 @@ int raw_answer(struct raw_peer *p, int ms)
 	return -1;
 }
 
-enum ibv_wc_status raw_add(struct raw_peer *p, const struct pvb_cm_word *word,
-			   uint64_t add)
+enum ibv_wc_status bench_raw_add(struct raw_peer *p, const struct pvb_cm_word *word,
+				 uint64_t add)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)p->buf,
 			      .length = 8,

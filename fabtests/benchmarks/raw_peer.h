@@ -29,15 +29,15 @@ struct raw_peer {
 };
 
 /* Connects to an IPv4 address. */
-void raw_open(struct raw_peer *p, const char *program, const char *address,
-	      uint16_t port);
-void raw_close(struct raw_peer *p);
+void bench_raw_open(struct raw_peer *p, const char *program, const char *address,
+		    uint16_t port);
+void bench_raw_close(struct raw_peer *p);
 /* Asks for a range to be made durable, once the doorbell shows bell. */
-void raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell);
+void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell);
 /* Waits for the next answer: FI_E*, or -1 when there is none within ms. */
-int raw_answer(struct raw_peer *p, int ms);
+int bench_raw_answer(struct raw_peer *p, int ms);
 /* Adds to a word of 8 bytes of the target's over the connection's queue pair. */
-enum ibv_wc_status raw_add(struct raw_peer *p, const struct pvb_cm_word *word,
-			   uint64_t add);
+enum ibv_wc_status bench_raw_add(struct raw_peer *p, const struct pvb_cm_word *word,
+				 uint64_t add);
 
 #endif

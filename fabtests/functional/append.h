@@ -18,9 +18,9 @@
 #define APPEND_LONGEST 4096u
 
 /* Bytes of a record: a multiple of 64. */
-size_t append_len(uint64_t seed, uint64_t record);
-/* Writes append_len bytes. */
-void append_fill(void *to, uint64_t seed, uint64_t record);
+size_t fct_append_len(uint64_t seed, uint64_t record);
+/* Writes fct_append_len bytes. */
+void fct_append_fill(void *to, uint64_t seed, uint64_t record);
 
 /* What a log looks like. */
 struct append_found {
@@ -30,7 +30,7 @@ struct append_found {
 };
 
 /* log: len bytes, APPEND_RECORDS at least. */
-void append_look(const uint8_t *log, size_t len, uint64_t seed,
-		 struct append_found *found);
+void fct_append_look(const uint8_t *log, size_t len, uint64_t seed,
+		     struct append_found *found);
 
 #endif

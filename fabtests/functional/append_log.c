@@ -19,14 +19,14 @@ static uint64_t first_word(uint64_t seed, uint64_t record)
 	return scramble(scramble(seed) ^ record);
 }
 
-size_t append_len(uint64_t seed, uint64_t record)
+size_t fct_append_len(uint64_t seed, uint64_t record)
 {
 	return 64 * (1 + first_word(seed, record) % 64);
 }
 
-void append_fill(void *to, uint64_t seed, uint64_t record)
+void fct_append_fill(void *to, uint64_t seed, uint64_t record)
 {
-	const size_t words = append_len(seed, record) / sizeof(uint64_t);
+	const size_t words = fct_append_len(seed, record) / sizeof(uint64_t);
 	uint64_t first = first_word(seed, record), word[WORDS];
 	size_t i;
 
@@ -35,8 +35,8 @@ void append_fill(void *to, uint64_t seed, uint64_t record)
 	memcpy(to, word, words * sizeof(word[0]));
 }
 
-void append_look(const uint8_t *log, size_t len, uint64_t seed,
-		 struct append_found *found)
+void fct_append_look(const uint8_t *log, size_t len, uint64_t seed,
+		     struct append_found *found)
 {
 	uint8_t record[APPEND_LONGEST];
 	uint64_t tail, at = 0;
@@ -46,10 +46,10 @@ void append_look(const uint8_t *log, size_t len, uint64_t seed,
 	memcpy(&tail, log + APPEND_TAIL, sizeof(tail));
 	found->tail_right = !tail;
 	for (;;) {
-		size = append_len(seed, found->whole);
+		size = fct_append_len(seed, found->whole);
 		if (APPEND_RECORDS + at + size > len)
 			break;
-		append_fill(record, seed, found->whole);
+		fct_append_fill(record, seed, found->whole);
 		if (memcmp(log + APPEND_RECORDS + at, record, size) != 0)
 			break;
 		at += size;

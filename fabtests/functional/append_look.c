@@ -54,7 +54,8 @@ int main(int argc, char **argv)
 		perror("append_look: mmap");
 		return 2;
 	}
-	append_look(file + offset, (size_t)st.st_size - offset, number(argv[4]), &found);
+	fct_append_look(file + offset, (size_t)st.st_size - offset, number(argv[4]),
+			&found);
 	right = compound ? found.tail_right && found.tail >= acknowledged
 			 : found.whole >= acknowledged;
 	printf("%s: acknowledged %llu, whole %llu", right ? "ok" : "LOST",

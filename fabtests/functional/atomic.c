@@ -2,14 +2,14 @@
 /* What the cases share: connections, operands, calls. */
 #include "atomic.h"
 
-struct fct_setup atomic_setup(void)
+struct fct_setup fct_atomic_setup(void)
 {
 	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_ATOMIC};
 }
 
-int atomic_up(struct atomic_side *s, struct fct *t, uint64_t access)
+int fct_atomic_up(struct atomic_side *s, struct fct *t, uint64_t access)
 {
-	struct fct_setup setup = atomic_setup();
+	struct fct_setup setup = fct_atomic_setup();
 	struct fct_target mine;
 	int ret;
 
@@ -24,27 +24,27 @@ out:
 	return ret;
 }
 
-uint64_t *atomic_word(struct atomic_side *s, unsigned int word)
+uint64_t *fct_atomic_word(struct atomic_side *s, unsigned int word)
 {
 	return (uint64_t *)(void *)s->exposed.buf + word;
 }
 
-uint64_t *atomic_operand(struct atomic_side *s)
+uint64_t *fct_atomic_operand(struct atomic_side *s)
 {
 	return (uint64_t *)(void *)s->local.buf;
 }
 
-uint64_t *atomic_compare(struct atomic_side *s)
+uint64_t *fct_atomic_compare(struct atomic_side *s)
 {
-	return atomic_operand(s) + 1;
+	return fct_atomic_operand(s) + 1;
 }
 
-uint64_t *atomic_result(struct atomic_side *s)
+uint64_t *fct_atomic_result(struct atomic_side *s)
 {
-	return atomic_operand(s) + 2;
+	return fct_atomic_operand(s) + 2;
 }
 
-size_t atomic_offered(struct atomic_side *s, const struct atomic_op *op)
+size_t fct_atomic_offered(struct atomic_side *s, const struct atomic_op *op)
 {
 	size_t count = 0;
 	int ret;
@@ -62,7 +62,7 @@ size_t atomic_offered(struct atomic_side *s, const struct atomic_op *op)
 	return ret ? 0 : count;
 }
 
-ssize_t atomic_call(struct atomic_side *s, const struct atomic_op *op)
+ssize_t fct_atomic_call(struct atomic_side *s, const struct atomic_op *op)
 {
 	const uint64_t addr = s->peer.addr + op->word * sizeof(uint64_t);
 	struct fid_ep *ep = s->l.c.ep;
@@ -70,32 +70,34 @@ ssize_t atomic_call(struct atomic_side *s, const struct atomic_op *op)
 
 	switch (op->kind) {
 	case ATOMIC_BASE:
-		return fi_atomic(ep, atomic_operand(s), 1, desc, 0, addr, s->peer.key,
+		return fi_atomic(ep, fct_atomic_operand(s), 1, desc, 0, addr, s->peer.key,
 				 op->type, op->op, &s->ctx);
 	case ATOMIC_FETCH:
-		return fi_fetch_atomic(ep, atomic_operand(s), 1, desc, atomic_result(s),
-				       desc, 0, addr, s->peer.key, op->type, op->op,
-				       &s->ctx);
+		return fi_fetch_atomic(ep, fct_atomic_operand(s), 1, desc,
+				       fct_atomic_result(s), desc, 0, addr, s->peer.key,
+				       op->type, op->op, &s->ctx);
 	default:
-		return fi_compare_atomic(ep, atomic_operand(s), 1, desc,
-					 atomic_compare(s), desc, atomic_result(s), desc,
-					 0, addr, s->peer.key, op->type, op->op, &s->ctx);
+		return fi_compare_atomic(ep, fct_atomic_operand(s), 1, desc,
+					 fct_atomic_compare(s), desc,
+					 fct_atomic_result(s), desc, 0, addr, s->peer.key,
+					 op->type, op->op, &s->ctx);
 	}
 }
 
-uint64_t atomic_flags(enum atomic_kind kind)
+uint64_t fct_atomic_flags(enum atomic_kind kind)
 {
 	return FI_ATOMIC | (kind == ATOMIC_BASE ? FI_WRITE : FI_READ);
 }
 
-int atomic_do(struct atomic_side *s, const struct atomic_op *op)
+int fct_atomic_do(struct atomic_side *s, const struct atomic_op *op)
 {
 	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
 	int ret;
 
-	FCT_POST(t, s->l.txcq, atomic_call(s, op));
-	ret = fct_comp(t, s->l.txcq, &s->ctx, atomic_flags(op->kind), &e, "an atomic");
+	FCT_POST(t, s->l.txcq, fct_atomic_call(s, op));
+	ret = fct_comp(t, s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
+		       "an atomic");
 out:
 	return ret;
 }

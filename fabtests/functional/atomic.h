@@ -29,38 +29,38 @@ struct atomic_op {
 };
 
 /* atomic.c */
-int atomic_up(struct atomic_side *s, struct fct *t, uint64_t access);
-struct fct_setup atomic_setup(void);
-uint64_t *atomic_word(struct atomic_side *s, unsigned int word); /* of exposed */
-uint64_t *atomic_operand(struct atomic_side *s);
-uint64_t *atomic_compare(struct atomic_side *s);
-uint64_t *atomic_result(struct atomic_side *s);
+int fct_atomic_up(struct atomic_side *s, struct fct *t, uint64_t access);
+struct fct_setup fct_atomic_setup(void);
+uint64_t *fct_atomic_word(struct atomic_side *s, unsigned int word); /* of exposed */
+uint64_t *fct_atomic_operand(struct atomic_side *s);
+uint64_t *fct_atomic_compare(struct atomic_side *s);
+uint64_t *fct_atomic_result(struct atomic_side *s);
 /* How many elements of this kind of atomic a call takes; 0: none. */
-size_t atomic_offered(struct atomic_side *s, const struct atomic_op *op);
-ssize_t atomic_call(struct atomic_side *s, const struct atomic_op *op);
-uint64_t atomic_flags(enum atomic_kind kind); /* of its completion */
+size_t fct_atomic_offered(struct atomic_side *s, const struct atomic_op *op);
+ssize_t fct_atomic_call(struct atomic_side *s, const struct atomic_op *op);
+uint64_t fct_atomic_flags(enum atomic_kind kind); /* of its completion */
 /* Posts it and waits for its completion. */
-int atomic_do(struct atomic_side *s, const struct atomic_op *op);
+int fct_atomic_do(struct atomic_side *s, const struct atomic_op *op);
 
 /* atomic_forms.c: what is offered, and every call form */
-int atomic_query(struct fct *t);
-int atomic_refused(struct fct *t);
-int atomic_calls(struct fct *t);
-int atomic_vectors(struct fct *t);
-int atomic_messages(struct fct *t);
-int atomic_injects(struct fct *t);
-int atomic_count_excess(struct fct *t);
+int fct_atomic_query(struct fct *t);
+int fct_atomic_refused(struct fct *t);
+int fct_atomic_calls(struct fct *t);
+int fct_atomic_vectors(struct fct *t);
+int fct_atomic_messages(struct fct *t);
+int fct_atomic_injects(struct fct *t);
+int fct_atomic_count_excess(struct fct *t);
 
 /* atomic_use.c: what they are for */
-int atomic_contend(struct fct *t);
-int atomic_lock(struct fct *t);
-int atomic_many(struct fct *t);
-int atomic_order(struct fct *t);
+int fct_atomic_contend(struct fct *t);
+int fct_atomic_lock(struct fct *t);
+int fct_atomic_many(struct fct *t);
+int fct_atomic_order(struct fct *t);
 
 /* atomic_err.c */
-int atomic_misaligned(struct fct *t);
-int atomic_bad_key(struct fct *t);
-int atomic_out_of_bounds(struct fct *t);
-int atomic_forbidden(struct fct *t);
+int fct_atomic_misaligned(struct fct *t);
+int fct_atomic_bad_key(struct fct *t);
+int fct_atomic_out_of_bounds(struct fct *t);
+int fct_atomic_forbidden(struct fct *t);
 
 #endif

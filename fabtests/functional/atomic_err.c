@@ -5,7 +5,7 @@
 static int need_sum(struct atomic_side *s, struct atomic_op *op)
 {
 	*op = (struct atomic_op){ATOMIC_FETCH, FI_UINT64, FI_SUM, 0};
-	if (atomic_offered(s, op)) /* and does the other side go on too? */
+	if (fct_atomic_offered(s, op)) /* and does the other side go on too? */
 		return fct_barrier(s->l.t, "offered");
 	return fct_skip(s->l.t, "FI_SUM of 64 bits is not offered");
 }
@@ -36,36 +36,36 @@ static int fails(struct fct *t, uint64_t access, size_t offset, uint64_t key)
 	unsigned int i;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, access));
+	FCT_DO(fct_atomic_up(&s, t, access));
 	FCT_DO(need_sum(&s, &op));
 	s.peer.addr += offset;
 	s.peer.key ^= key;
-	*atomic_operand(&s) = 1;
+	*fct_atomic_operand(&s) = 1;
 	if (fct_is_client(t))
-		FCT_DO(expect_failure(&s, atomic_call(&s, &op)));
+		FCT_DO(expect_failure(&s, fct_atomic_call(&s, &op)));
 	FCT_DO(fct_barrier(t, "failed"));
 	for (i = 0; i < ATOMIC_WORDS; i++)
-		FCT_EQ(t, *atomic_word(&s, i), 0);
+		FCT_EQ(t, *fct_atomic_word(&s, i), 0);
 out:
 	return fct_link_down(&s.l, ret);
 }
 
-int atomic_misaligned(struct fct *t)
+int fct_atomic_misaligned(struct fct *t)
 {
 	return fails(t, 0, 4, 0);
 }
 
-int atomic_bad_key(struct fct *t)
+int fct_atomic_bad_key(struct fct *t)
 {
 	return fails(t, 0, 0, 0x5a5a5a);
 }
 
-int atomic_out_of_bounds(struct fct *t)
+int fct_atomic_out_of_bounds(struct fct *t)
 {
 	return fails(t, 0, ATOMIC_WORDS * sizeof(uint64_t) + 65536, 0);
 }
 
-int atomic_forbidden(struct fct *t)
+int fct_atomic_forbidden(struct fct *t)
 {
 	return fails(t, FI_REMOTE_READ, 0, 0);
 }

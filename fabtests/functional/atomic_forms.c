@@ -7,7 +7,7 @@
 
 static const uint64_t query_flags[ATOMIC_KINDS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
 
-int atomic_query(struct fct *t)
+int fct_atomic_query(struct fct *t)
 {
 	struct atomic_side s = {.l.t = t};
 	struct fi_atomic_attr attr;
@@ -16,7 +16,7 @@ int atomic_query(struct fct *t)
 	size_t count;
 	int ret, kind, type, what;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type <= LAST_TYPE; type++)
 			for (what = 0; what <= LAST_OP; what++) {
@@ -24,7 +24,7 @@ int atomic_query(struct fct *t)
 							(enum fi_datatype)type,
 							(enum fi_op)what, 0};
 				memset(&attr, 0, sizeof(attr));
-				count = atomic_offered(&s, &op);
+				count = fct_atomic_offered(&s, &op);
 				ret = fi_query_atomic(s.l.domain, op.type, op.op, &attr,
 						      query_flags[kind]);
 				fct_note(t, "kind %d, type %d, operation %d", kind, type,
@@ -43,25 +43,25 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int atomic_refused(struct fct *t)
+int fct_atomic_refused(struct fct *t)
 {
 	struct atomic_side s = {.l.t = t};
 	struct atomic_op op;
 	int ret, kind, what;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (what = 0; what <= LAST_OP; what++) {
 			op = (struct atomic_op){(enum atomic_kind)kind, FI_UINT64,
 						(enum fi_op)what, 0};
-			if (atomic_offered(&s, &op))
+			if (fct_atomic_offered(&s, &op))
 				continue;
 			fct_note(t, "kind %d, operation %d", kind, what);
-			FCT_REFUSED(t, atomic_call(&s, &op));
+			FCT_REFUSED(t, fct_atomic_call(&s, &op));
 		}
 	FCT_DO(fct_barrier(t, "refused"));
 	for (what = 0; what < (int)ATOMIC_WORDS; what++)
-		FCT_EQ(t, *atomic_word(&s, (unsigned int)what), 0);
+		FCT_EQ(t, *fct_atomic_word(&s, (unsigned int)what), 0);
 	ret = fct_cq_quiet(t, s.l.txcq, "after refusals");
 out:
 	return fct_link_down(&s.l, ret);
@@ -133,17 +133,17 @@ static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn
 
 	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
 		old = values[i % N_VALUES];
-		*atomic_operand(s) = values[i / N_VALUES % N_VALUES];
-		*atomic_compare(s) = i % 2 ? old : values[i / 2 % N_VALUES];
-		*atomic_result(s) = 0x5555;
-		next = model(op, old, *atomic_operand(s), *atomic_compare(s));
+		*fct_atomic_operand(s) = values[i / N_VALUES % N_VALUES];
+		*fct_atomic_compare(s) = i % 2 ? old : values[i / 2 % N_VALUES];
+		*fct_atomic_result(s) = 0x5555;
+		next = model(op, old, *fct_atomic_operand(s), *fct_atomic_compare(s));
 		FCT_DO(fct_tell(t, "old", &old, sizeof(old)));
 		FCT_DO(fct_barrier(t, "set"));
 		FCT_POST(t, s->l.txcq, call(s, op));
-		FCT_DO(fct_comp(t, s->l.txcq, &s->ctx, atomic_flags(op->kind), &e,
+		FCT_DO(fct_comp(t, s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
 				"an atomic"));
 		if (op->kind != ATOMIC_BASE)
-			FCT_EQ(t, *atomic_result(s), old);
+			FCT_EQ(t, *fct_atomic_result(s), old);
 		FCT_DO(fct_tell(t, "next", &next, sizeof(next)));
 	}
 out:
@@ -159,12 +159,12 @@ static int be_target(struct atomic_side *s, unsigned int word)
 
 	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
 		FCT_DO(fct_hear(t, "old", &old, sizeof(old)));
-		*(volatile uint64_t *)atomic_word(s, word) = old;
+		*(volatile uint64_t *)fct_atomic_word(s, word) = old;
 		FCT_DO(fct_barrier(t, "set"));
 		FCT_DO(fct_hear(t, "next", &next, sizeof(next)));
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(s, word), next);
-		FCT_EQ(t, *atomic_word(s, word - 1), 0);
-		FCT_EQ(t, *atomic_word(s, word + 1), 0);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(s, word), next);
+		FCT_EQ(t, *fct_atomic_word(s, word - 1), 0);
+		FCT_EQ(t, *fct_atomic_word(s, word + 1), 0);
 	}
 out:
 	return ret;
@@ -179,7 +179,7 @@ static int everything(struct fct *t, call_fn call)
 	size_t type;
 	int ret, kind, what;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type < 2; type++)
 			for (what = 0; what <= LAST_OP; what++) {
@@ -188,7 +188,7 @@ static int everything(struct fct *t, call_fn call)
 				op.op = (enum fi_op)what;
 				fct_note(t, "kind %d, type %d, operation %d", kind,
 					 (int)op.type, what);
-				offered = atomic_offered(&s, &op) > 0;
+				offered = fct_atomic_offered(&s, &op) > 0;
 				if (fct_is_client(t))
 					FCT_DO(fct_tell(t, "offered", &offered,
 							sizeof(offered)));
@@ -210,9 +210,9 @@ out:
 static ssize_t call_vector(struct atomic_side *s, const struct atomic_op *op)
 {
 	const uint64_t addr = s->peer.addr + op->word * sizeof(uint64_t);
-	struct fi_ioc operand = {atomic_operand(s), 1};
-	struct fi_ioc compare = {atomic_compare(s), 1};
-	struct fi_ioc result = {atomic_result(s), 1};
+	struct fi_ioc operand = {fct_atomic_operand(s), 1};
+	struct fi_ioc compare = {fct_atomic_compare(s), 1};
+	struct fi_ioc result = {fct_atomic_result(s), 1};
 	struct fid_ep *ep = s->l.c.ep;
 	void *desc = s->local.desc;
 
@@ -235,9 +235,9 @@ static ssize_t call_message(struct atomic_side *s, const struct atomic_op *op)
 	struct fi_rma_ioc target = {.addr = s->peer.addr + op->word * sizeof(uint64_t),
 				    .count = 1,
 				    .key = s->peer.key};
-	struct fi_ioc operand = {atomic_operand(s), 1};
-	struct fi_ioc compare = {atomic_compare(s), 1};
-	struct fi_ioc result = {atomic_result(s), 1};
+	struct fi_ioc operand = {fct_atomic_operand(s), 1};
+	struct fi_ioc compare = {fct_atomic_compare(s), 1};
+	struct fi_ioc result = {fct_atomic_result(s), 1};
 	void *desc = s->local.desc;
 	struct fi_msg_atomic msg = {.msg_iov = &operand,
 				    .desc = &desc,
@@ -260,24 +260,24 @@ static ssize_t call_message(struct atomic_side *s, const struct atomic_op *op)
 	}
 }
 
-int atomic_calls(struct fct *t)
+int fct_atomic_calls(struct fct *t)
 {
-	return everything(t, atomic_call);
+	return everything(t, fct_atomic_call);
 }
 
-int atomic_vectors(struct fct *t)
+int fct_atomic_vectors(struct fct *t)
 {
 	return everything(t, call_vector);
 }
 
-int atomic_messages(struct fct *t)
+int fct_atomic_messages(struct fct *t)
 {
 	return everything(t, call_message);
 }
 
 #define INJECTS 1000u
 
-int atomic_injects(struct fct *t)
+int fct_atomic_injects(struct fct *t)
 {
 	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 3};
 	const struct atomic_op read = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 3};
@@ -286,8 +286,8 @@ int atomic_injects(struct fct *t)
 	uint64_t one = 1;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, 0));
-	if (!atomic_offered(&s, &op) || !atomic_offered(&s, &read)) {
+	FCT_DO(fct_atomic_up(&s, t, 0));
+	if (!fct_atomic_offered(&s, &op) || !fct_atomic_offered(&s, &read)) {
 		ret = fct_skip(t, "FI_SUM of 64 bits is not offered");
 		goto out;
 	}
@@ -306,27 +306,27 @@ int atomic_injects(struct fct *t)
 		one = 77;
 	}
 	if (fct_is_client(t)) {
-		*atomic_operand(&s) = 0;
-		FCT_DO(atomic_do(&s, &read));
-		FCT_EQ(t, *atomic_result(&s), INJECTS);
+		*fct_atomic_operand(&s) = 0;
+		FCT_DO(fct_atomic_do(&s, &read));
+		FCT_EQ(t, *fct_atomic_result(&s), INJECTS);
 	}
 	FCT_DO(fct_barrier(t, "injected"));
 	if (fct_is_server(t))
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, 3), INJECTS);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, 3), INJECTS);
 	ret = fct_cq_quiet(t, s.l.txcq, "after fi_inject_atomic");
 out:
 	return fct_link_down(&s.l, ret);
 }
 
-int atomic_count_excess(struct fct *t)
+int fct_atomic_count_excess(struct fct *t)
 {
 	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 0};
 	struct atomic_side s = {.l.t = t};
 	size_t most;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, 0));
-	most = atomic_offered(&s, &op);
+	FCT_DO(fct_atomic_up(&s, t, 0));
+	most = fct_atomic_offered(&s, &op);
 	if (!most || most >= ATOMIC_WORDS) {
 		ret = fct_skip(t, "%zu elements are offered", most);
 		goto out;

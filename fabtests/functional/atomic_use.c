@@ -6,13 +6,13 @@
 
 static int need(struct atomic_side *s, const struct atomic_op *op)
 {
-	if (atomic_offered(s, op)) /* and does the other side go on too? */
+	if (fct_atomic_offered(s, op)) /* and does the other side go on too? */
 		return fct_barrier(s->l.t, "offered");
 	return fct_skip(s->l.t, "what this case needs is not offered");
 }
 
 /* Two connections to one word: no addition is lost, none sees the other's half. */
-int atomic_contend(struct fct *t)
+int fct_atomic_contend(struct fct *t)
 {
 	const struct atomic_op op = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 1};
 	struct atomic_side s = {.l.t = t};
@@ -24,30 +24,31 @@ int atomic_contend(struct fct *t)
 	uint64_t addr;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	FCT_DO(need(&s, &op));
 	FCT_DO(fct_conn_up(&s.l, &more));
 	ep[0] = s.l.c.ep;
 	ep[1] = more.ep;
 	addr = s.peer.addr + op.word * sizeof(uint64_t);
-	*atomic_operand(&s) = 3;
+	*fct_atomic_operand(&s) = 3;
 	for (i = 0; fct_is_client(t) && i < ROUNDS; i++) {
 		FCT_POST(t, s.l.txcq,
-			 fi_fetch_atomic(ep[0], atomic_operand(&s), 1, s.local.desc,
-					 atomic_result(&s), s.local.desc, 0, addr,
+			 fi_fetch_atomic(ep[0], fct_atomic_operand(&s), 1, s.local.desc,
+					 fct_atomic_result(&s), s.local.desc, 0, addr,
 					 s.peer.key, op.type, op.op, &ctx[0]));
 		FCT_POST(t, s.l.txcq,
-			 fi_fetch_atomic(ep[1], atomic_operand(&s), 1, s.local.desc,
-					 atomic_result(&s) + 1, s.local.desc, 0, addr,
+			 fi_fetch_atomic(ep[1], fct_atomic_operand(&s), 1, s.local.desc,
+					 fct_atomic_result(&s) + 1, s.local.desc, 0, addr,
 					 s.peer.key, op.type, op.op, &ctx[1]));
 		for (done = 0; done < 2; done++)
 			FCT_DO(fct_comp_any(t, s.l.txcq, &e, "an atomic"));
-		FCT_TRUE(t, atomic_result(&s)[0] != atomic_result(&s)[1]);
-		FCT_EQ(t, atomic_result(&s)[0] + atomic_result(&s)[1], 12 * i + 3);
+		FCT_TRUE(t, fct_atomic_result(&s)[0] != fct_atomic_result(&s)[1]);
+		FCT_EQ(t, fct_atomic_result(&s)[0] + fct_atomic_result(&s)[1],
+		       12 * i + 3);
 	}
 	FCT_DO(fct_barrier(t, "counted"));
 	if (fct_is_server(t))
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, op.word), 6 * ROUNDS);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, op.word), 6 * ROUNDS);
 out:
 	return fct_link_down(&s.l, ret);
 }
@@ -64,50 +65,50 @@ static int rma_word(struct atomic_side *s, bool read, unsigned int word)
 
 	if (read)
 		FCT_POST(t, s->l.txcq,
-			 fi_read(s->l.c.ep, atomic_result(s), 8, s->local.desc, 0, addr,
-				 s->peer.key, &s->ctx));
+			 fi_read(s->l.c.ep, fct_atomic_result(s), 8, s->local.desc, 0,
+				 addr, s->peer.key, &s->ctx));
 	else
 		FCT_POST(t, s->l.txcq,
-			 fi_write(s->l.c.ep, atomic_operand(s), 8, s->local.desc, 0, addr,
-				  s->peer.key, &s->ctx));
+			 fi_write(s->l.c.ep, fct_atomic_operand(s), 8, s->local.desc, 0,
+				  addr, s->peer.key, &s->ctx));
 	ret = fct_comp(t, s->l.txcq, &s->ctx, FI_RMA | (read ? FI_READ : FI_WRITE), &e,
 		       "a word");
 out:
 	return ret;
 }
 
-int atomic_lock(struct fct *t)
+int fct_atomic_lock(struct fct *t)
 {
 	const struct atomic_op swap = {ATOMIC_COMPARE, FI_UINT64, FI_CSWAP, LOCK};
 	struct atomic_side s = {.l.t = t};
 	unsigned int i;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	FCT_DO(need(&s, &swap));
 	for (i = 0; fct_is_client(t) && i < 300; i++) {
-		*atomic_compare(&s) = 0;
-		*atomic_operand(&s) = i + 1;
-		FCT_DO(atomic_do(&s, &swap));
-		FCT_EQ(t, *atomic_result(&s), 0);
+		*fct_atomic_compare(&s) = 0;
+		*fct_atomic_operand(&s) = i + 1;
+		FCT_DO(fct_atomic_do(&s, &swap));
+		FCT_EQ(t, *fct_atomic_result(&s), 0);
 		/* Taken: nobody else gets it. */
-		*atomic_operand(&s) = 99999;
-		FCT_DO(atomic_do(&s, &swap));
-		FCT_EQ(t, *atomic_result(&s), i + 1);
+		*fct_atomic_operand(&s) = 99999;
+		FCT_DO(fct_atomic_do(&s, &swap));
+		FCT_EQ(t, *fct_atomic_result(&s), i + 1);
 		FCT_DO(rma_word(&s, true, FIRST));
-		*atomic_operand(&s) = *atomic_result(&s) + 2;
+		*fct_atomic_operand(&s) = *fct_atomic_result(&s) + 2;
 		FCT_DO(rma_word(&s, false, FIRST));
 		FCT_DO(rma_word(&s, false, SECOND));
-		*atomic_compare(&s) = i + 1;
-		*atomic_operand(&s) = 0;
-		FCT_DO(atomic_do(&s, &swap));
-		FCT_EQ(t, *atomic_result(&s), i + 1);
+		*fct_atomic_compare(&s) = i + 1;
+		*fct_atomic_operand(&s) = 0;
+		FCT_DO(fct_atomic_do(&s, &swap));
+		FCT_EQ(t, *fct_atomic_result(&s), i + 1);
 	}
 	FCT_DO(fct_barrier(t, "unlocked"));
 	if (fct_is_server(t)) {
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, LOCK), 0);
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, FIRST), 600);
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, SECOND), 600);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, LOCK), 0);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, FIRST), 600);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, SECOND), 600);
 	}
 out:
 	return fct_link_down(&s.l, ret);
@@ -116,7 +117,7 @@ out:
 #define WINDOW 64u
 
 /* As many in flight as the queue takes; every value is fetched once. */
-int atomic_many(struct fct *t)
+int fct_atomic_many(struct fct *t)
 {
 	const struct atomic_op op = {ATOMIC_FETCH, FI_INT64, FI_SUM, 0};
 	struct atomic_side s = {.l.t = t};
@@ -127,14 +128,14 @@ int atomic_many(struct fct *t)
 	uint64_t *result;
 	int ret;
 
-	FCT_DO(atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, t, 0));
 	FCT_DO(need(&s, &op));
 	FCT_DO(fct_mem_alloc(&s.l, &results, WINDOW * sizeof(uint64_t), FI_READ));
 	result = (uint64_t *)(void *)results.buf;
-	*atomic_operand(&s) = 1;
+	*fct_atomic_operand(&s) = 1;
 	while (fct_is_client(t) && done < ROUNDS) {
 		if (posted < ROUNDS && posted - done < WINDOW) {
-			ret = (int)fi_fetch_atomic(s.l.c.ep, atomic_operand(&s), 1,
+			ret = (int)fi_fetch_atomic(s.l.c.ep, fct_atomic_operand(&s), 1,
 						   s.local.desc, &result[posted % WINDOW],
 						   results.desc, 0, s.peer.addr,
 						   s.peer.key, op.type, op.op,
@@ -153,15 +154,15 @@ int atomic_many(struct fct *t)
 	}
 	FCT_DO(fct_barrier(t, "done"));
 	if (fct_is_server(t))
-		FCT_EQ(t, *(volatile uint64_t *)atomic_word(&s, 0), ROUNDS);
+		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, 0), ROUNDS);
 out:
 	return fct_link_down(&s.l, ret);
 }
 
 /* FI_ORDER_WAW, RAW, RAR and ATOMIC ones between write, atomic and read of one word. */
-int atomic_order(struct fct *t)
+int fct_atomic_order(struct fct *t)
 {
-	struct fct_setup setup = atomic_setup();
+	struct fct_setup setup = fct_atomic_setup();
 	const struct atomic_op op = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 2};
 	struct atomic_side s = {.l.t = t};
 	struct fct_ctx ctx[4];
@@ -181,21 +182,21 @@ int atomic_order(struct fct *t)
 	FCT_DO(fct_exchange(t, "region", &mine, &s.peer, sizeof(mine)));
 	FCT_DO(need(&s, &op));
 	addr = s.peer.addr + op.word * sizeof(uint64_t);
-	result = atomic_result(&s);
+	result = fct_atomic_result(&s);
 	for (i = 1; fct_is_client(t) && i < 500; i++) {
-		*atomic_operand(&s) = 1000 * i;
-		*atomic_compare(&s) = i;
+		*fct_atomic_operand(&s) = 1000 * i;
+		*fct_atomic_compare(&s) = i;
 		FCT_POST(t, s.l.txcq,
-			 fi_write(s.l.c.ep, atomic_operand(&s), 8, s.local.desc, 0, addr,
-				  s.peer.key, &ctx[0]));
+			 fi_write(s.l.c.ep, fct_atomic_operand(&s), 8, s.local.desc, 0,
+				  addr, s.peer.key, &ctx[0]));
 		FCT_POST(t, s.l.txcq,
-			 fi_fetch_atomic(s.l.c.ep, atomic_compare(&s), 1, s.local.desc,
-					 result, s.local.desc, 0, addr, s.peer.key,
-					 op.type, op.op, &ctx[1]));
+			 fi_fetch_atomic(s.l.c.ep, fct_atomic_compare(&s), 1,
+					 s.local.desc, result, s.local.desc, 0, addr,
+					 s.peer.key, op.type, op.op, &ctx[1]));
 		FCT_POST(t, s.l.txcq,
-			 fi_fetch_atomic(s.l.c.ep, atomic_compare(&s), 1, s.local.desc,
-					 result + 1, s.local.desc, 0, addr, s.peer.key,
-					 op.type, op.op, &ctx[2]));
+			 fi_fetch_atomic(s.l.c.ep, fct_atomic_compare(&s), 1,
+					 s.local.desc, result + 1, s.local.desc, 0, addr,
+					 s.peer.key, op.type, op.op, &ctx[2]));
 		FCT_POST(t, s.l.txcq,
 			 fi_read(s.l.c.ep, result + 2, 8, s.local.desc, 0, addr,
 				 s.peer.key, &ctx[3]));

@@ -91,7 +91,7 @@ static void make_order(unsigned int nth, unsigned int order[THINGS])
 	}
 }
 
-int close_in_order(struct fct *t, struct scene *s, unsigned int nth)
+int fct_close_in_order(struct fct *t, struct scene *s, unsigned int nth)
 {
 	unsigned int order[THINGS];
 	fid_t thing[THINGS];

@@ -2,7 +2,7 @@
 /* What the cases share. */
 #include "cm.h"
 
-int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)
+int fct_cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)
 {
 	uint8_t room[sizeof(struct fi_eq_cm_entry) + FCT_CM_DATA_MAX];
 	uint32_t event = 0;
@@ -19,7 +19,7 @@ int cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)
 			   fi_tostr(&event, FI_TYPE_EQ_EVENT));
 }
 
-int cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
+int fct_cm_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
 {
 	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq,
 		      *rxcq = c->rxcq ? c->rxcq : l->rxcq;
@@ -49,7 +49,7 @@ out:
 	return ret;
 }
 
-int cm_end(struct fct_link *l, struct fct_conn *c)
+int fct_cm_end(struct fct_link *l, struct fct_conn *c)
 {
 	struct fct *t = l->t;
 	struct fct_event e;

@@ -93,7 +93,7 @@ out:
 	return ret;
 }
 
-int cm_data(struct fct *t)
+int fct_cm_data(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -121,8 +121,8 @@ int cm_data(struct fct *t)
 		} else {
 			FCT_DO(server_with_data(&l, sizes[i], 10 * i));
 		}
-		FCT_DO(cm_message(&l, &l.c, i));
-		FCT_DO(cm_end(&l, &l.c));
+		FCT_DO(fct_cm_message(&l, &l.c, i));
+		FCT_DO(fct_cm_end(&l, &l.c));
 	}
 out:
 	return fct_link_down(&l, ret);
@@ -181,17 +181,17 @@ static int reject(struct fct *t, bool with_data)
 	FCT_DO(fct_is_client(t) ? client_rejected(&l, size) : server_rejects(&l, size));
 	FCT_DO(fct_barrier(t, "rejected"));
 	FCT_DO(fct_conn_up(&l, &l.c));
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_reject(struct fct *t)
+int fct_cm_reject(struct fct *t)
 {
 	return reject(t, false);
 }
 
-int cm_reject_data(struct fct *t)
+int fct_cm_reject_data(struct fct *t)
 {
 	return reject(t, true);
 }
@@ -219,7 +219,7 @@ out:
 	return ret;
 }
 
-int cm_data_excess(struct fct *t)
+int fct_cm_data_excess(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_event e;
@@ -243,12 +243,12 @@ int cm_data_excess(struct fct *t)
 				  "the data of fi_connect"));
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_request(struct fct *t)
+int fct_cm_request(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -274,7 +274,7 @@ int cm_request(struct fct *t)
 		FCT_DO(fct_conn_finish(&l, &l.c));
 		FCT_DO(fct_barrier(t, "connected"));
 	}
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }
@@ -295,7 +295,7 @@ static bool same_address(const struct sockaddr_storage *a,
 	return !strcmp(na, nb);
 }
 
-int cm_names(struct fct *t)
+int fct_cm_names(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct pair mine = {.name = {0}}, theirs;

@@ -13,19 +13,19 @@ static int one_shutdown(struct fct_link *l, struct fct_conn *c)
 
 	FCT_DO(fct_eq_expect(t, l->eq, FI_SHUTDOWN, &c->ep->fid, &e));
 	for (i = 0; i < LOOKS; i++)
-		FCT_DO(cm_quiet(t, l->eq, "after FI_SHUTDOWN"));
+		FCT_DO(fct_cm_quiet(t, l->eq, "after FI_SHUTDOWN"));
 out:
 	return ret;
 }
 
-int cm_shutdown(struct fct *t)
+int fct_cm_shutdown(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
 	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(cm_message(&l, &l.c, 1));
+	FCT_DO(fct_cm_message(&l, &l.c, 1));
 	if (fct_is_client(t))
 		FCT_CALL(t, fi_shutdown(l.c.ep, 0));
 	else
@@ -36,13 +36,14 @@ int cm_shutdown(struct fct *t)
 		FCT_DO(fct_conn_close(&l, &l.c));
 	FCT_DO(fct_barrier(t, "closed"));
 	if (fct_is_server(t))
-		FCT_DO(cm_quiet(t, l.eq, "after the peer closed what it had shut down"));
+		FCT_DO(fct_cm_quiet(t, l.eq,
+				    "after the peer closed what it had shut down"));
 out:
 	return fct_link_down(&l, ret);
 }
 
 /* Each side may see the other's shutdown, at most once. */
-int cm_shutdown_both(struct fct *t)
+int fct_cm_shutdown_both(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_event e = {0};
@@ -51,7 +52,7 @@ int cm_shutdown_both(struct fct *t)
 	ssize_t n;
 
 	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(cm_message(&l, &l.c, 1));
+	FCT_DO(fct_cm_message(&l, &l.c, 1));
 	ret = fi_shutdown(l.c.ep, 0);
 	if (ret && ret != -FI_ENOTCONN && ret != -FI_EOPBADSTATE)
 		FCT_FAIL(t, "fi_shutdown returned %d (%s)", ret, fi_strerror(-ret));
@@ -71,14 +72,14 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_close(struct fct *t)
+int fct_cm_close(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
 	int ret;
 
 	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(cm_message(&l, &l.c, 1));
+	FCT_DO(fct_cm_message(&l, &l.c, 1));
 	if (fct_is_client(t))
 		FCT_DO(fct_conn_close(&l, &l.c));
 	else
@@ -88,7 +89,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_reconnect(struct fct *t)
+int fct_cm_reconnect(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -96,7 +97,7 @@ int cm_reconnect(struct fct *t)
 
 	FCT_DO(fct_link_up(&l, t, &s));
 	for (i = 0; i < 3; i++) {
-		FCT_DO(cm_message(&l, &l.c, (uint64_t)i));
+		FCT_DO(fct_cm_message(&l, &l.c, (uint64_t)i));
 		/* The sides take turns at ending it. */
 		if (fct_is_client(t) == (i % 2 == 0))
 			FCT_CALL(t, fi_shutdown(l.c.ep, 0));
@@ -105,17 +106,17 @@ int cm_reconnect(struct fct *t)
 		FCT_DO(fct_barrier(t, "shut down"));
 		FCT_DO(fct_conn_close(&l, &l.c));
 		FCT_DO(fct_barrier(t, "closed"));
-		FCT_DO(cm_quiet(t, l.eq, "after closing the endpoint"));
+		FCT_DO(fct_cm_quiet(t, l.eq, "after closing the endpoint"));
 		FCT_DO(fct_barrier(t, "quiet"));
 		FCT_DO(fct_conn_up(&l, &l.c));
 	}
-	ret = cm_message(&l, &l.c, 9);
+	ret = fct_cm_message(&l, &l.c, 9);
 out:
 	return fct_link_down(&l, ret);
 }
 
 /* The server stops listening first, so the port is one that nobody has. */
-int cm_nobody(struct fct *t)
+int fct_cm_nobody(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_conn c = {0};
@@ -180,12 +181,12 @@ static int ask_and_give_up(struct fct_link *l, bool shutdown)
 	if (shutdown)
 		fct_note(t, "fi_shutdown says %d", fi_shutdown(c.ep, 0));
 	FCT_DO(fct_conn_close(l, &c));
-	ret = cm_quiet(t, l->eq, "after giving up");
+	ret = fct_cm_quiet(t, l->eq, "after giving up");
 out:
 	return ret;
 }
 
-int cm_give_up(struct fct *t)
+int fct_cm_give_up(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_conn c = {0};
@@ -207,18 +208,18 @@ int cm_give_up(struct fct *t)
 			/* Nobody hears of it any more. */
 			fi_reject(l.pep, e.cm.info->handle, NULL, 0);
 			fi_freeinfo(e.cm.info);
-			FCT_DO(cm_quiet(t, l.eq, "after the answer"));
+			FCT_DO(fct_cm_quiet(t, l.eq, "after the answer"));
 		}
 		FCT_DO(fct_barrier(t, "answered"));
 		FCT_DO(fct_conn_up(&l, &c));
-		FCT_DO(cm_message(&l, &c, (uint64_t)i));
-		FCT_DO(cm_end(&l, &c));
+		FCT_DO(fct_cm_message(&l, &c, (uint64_t)i));
+		FCT_DO(fct_cm_end(&l, &c));
 	}
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_pep_close(struct fct *t)
+int fct_cm_pep_close(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_conn c = {0};
@@ -239,7 +240,7 @@ int cm_pep_close(struct fct *t)
 		FCT_DO(await_request(&l));
 		FCT_CALL(t, fi_close(&l.pep->fid));
 		l.pep = NULL;
-		FCT_DO(cm_quiet(t, l.eq, "after closing the passive endpoint"));
+		FCT_DO(fct_cm_quiet(t, l.eq, "after closing the passive endpoint"));
 	}
 	ret = fct_barrier(t, "ended");
 out:
@@ -261,7 +262,7 @@ out:
 	return ret;
 }
 
-int cm_request_outlives(struct fct *t)
+int fct_cm_request_outlives(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -279,14 +280,14 @@ int cm_request_outlives(struct fct *t)
 		FCT_CALL(t, fi_accept(l.c.ep, NULL, 0));
 	}
 	FCT_DO(fct_eq_expect(t, l.eq, FI_CONNECTED, &l.c.ep->fid, &e));
-	FCT_DO(cm_message(&l, &l.c, 1));
-	FCT_DO(cm_end(&l, &l.c));
+	FCT_DO(fct_cm_message(&l, &l.c, 1));
+	FCT_DO(fct_cm_end(&l, &l.c));
 out:
 	return fct_link_down(&l, ret);
 }
 
 /* fi_freeinfo is all that the program does with it: every object closes nevertheless. */
-int cm_request_unused(struct fct *t)
+int fct_cm_request_unused(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_info *info = NULL;

@@ -65,7 +65,7 @@ out:
 	return ret;
 }
 
-int cm_many(struct fct *t)
+int fct_cm_many(struct fct *t)
 {
 	struct fct_setup s = {
 		.caps = FI_MSG, .tx_size = 16, .rx_size = 16, .cq_size = 1024};
@@ -83,12 +83,12 @@ int cm_many(struct fct *t)
 	}
 	FCT_DO(fct_barrier(t, "connected"));
 	for (i = 0; i < MANY; i++)
-		FCT_DO(cm_message(&l, &c[i], i));
+		FCT_DO(fct_cm_message(&l, &c[i], i));
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_sequence(struct fct *t)
+int fct_cm_sequence(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -98,14 +98,14 @@ int cm_sequence(struct fct *t)
 	FCT_DO(fct_link_open(&l, t, &s));
 	for (i = 0; i < SEQUENCE; i++) {
 		FCT_DO(fct_conn_up(&l, &l.c));
-		FCT_DO(cm_message(&l, &l.c, i));
-		FCT_DO(cm_end(&l, &l.c));
+		FCT_DO(fct_cm_message(&l, &l.c, i));
+		FCT_DO(fct_cm_end(&l, &l.c));
 	}
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_other_cq(struct fct *t)
+int fct_cm_other_cq(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG, .split_cq = true};
 	struct fct_conn c[2] = {{.info = NULL}};
@@ -121,9 +121,9 @@ int cm_other_cq(struct fct *t)
 		FCT_DO(fct_conn_up(&l, &c[i]));
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	FCT_DO(cm_message(&l, &c[1], 1));
-	FCT_DO(cm_message(&l, &l.c, 2));
-	FCT_DO(cm_message(&l, &c[0], 3));
+	FCT_DO(fct_cm_message(&l, &c[1], 1));
+	FCT_DO(fct_cm_message(&l, &l.c, 2));
+	FCT_DO(fct_cm_message(&l, &c[0], 3));
 	for (i = 0; i < 2; i++) {
 		FCT_DO(fct_cq_quiet(t, c[i].txcq, "after all messages"));
 		FCT_DO(fct_cq_quiet(t, c[i].rxcq, "after all messages"));

@@ -5,7 +5,7 @@
 
 #include "cm.h"
 
-int cm_pep_address(struct fct *t)
+int fct_cm_pep_address(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct sockaddr_storage addr;
@@ -84,7 +84,7 @@ static int renamed(struct fct *t, bool nameless)
 		set_port(l.info->dest_addr, port);
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	if (pep)
 		fi_close(&pep->fid);
@@ -92,12 +92,12 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_setname(struct fct *t)
+int fct_cm_setname(struct fct *t)
 {
 	return renamed(t, false);
 }
 
-int cm_setname_first(struct fct *t)
+int fct_cm_setname_first(struct fct *t)
 {
 	return renamed(t, true);
 }
@@ -155,7 +155,7 @@ out:
 	return ret;
 }
 
-int cm_pep_connects(struct fct *t)
+int fct_cm_pep_connects(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -169,12 +169,12 @@ int cm_pep_connects(struct fct *t)
 		FCT_DO(connect_named(&l));
 	}
 	FCT_DO(fct_barrier(t, "connected"));
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_listen_unbound(struct fct *t)
+int fct_cm_listen_unbound(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_pep *pep = NULL;
@@ -196,7 +196,7 @@ out:
  * Both sides post receives as early as the API allows and send as soon as they are
  * connected.
  */
-int cm_early_receive(struct fct *t)
+int fct_cm_early_receive(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG, .split_cq = true};
 	struct fct_mem tx, rx;
@@ -231,7 +231,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_not_enabled(struct fct *t)
+int fct_cm_not_enabled(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_ep *ep = NULL;
@@ -254,7 +254,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_not_connected(struct fct *t)
+int fct_cm_not_connected(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_conn c = {0};
@@ -276,7 +276,7 @@ out:
 }
 
 /* fi_cm(3): fi_connect may be called on an endpoint once in its lifetime. */
-int cm_connect_twice(struct fct *t)
+int fct_cm_connect_twice(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -285,7 +285,7 @@ int cm_connect_twice(struct fct *t)
 	FCT_DO(fct_link_up(&l, t, &s));
 	if (fct_is_client(t))
 		FCT_REFUSED(t, fi_connect(l.c.ep, l.info->dest_addr, NULL, 0));
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }

@@ -171,27 +171,27 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cm_sread(struct fct *t)
+int fct_cm_sread(struct fct *t)
 {
 	return waiting(t, FI_WAIT_UNSPEC, by_sread, false);
 }
 
-int cm_fd(struct fct *t)
+int fct_cm_fd(struct fct *t)
 {
 	return waiting(t, FI_WAIT_FD, by_fd, false);
 }
 
-int cm_sread_shutdown(struct fct *t)
+int fct_cm_sread_shutdown(struct fct *t)
 {
 	return waiting(t, FI_WAIT_UNSPEC, by_sread, true);
 }
 
-int cm_fd_shutdown(struct fct *t)
+int fct_cm_fd_shutdown(struct fct *t)
 {
 	return waiting(t, FI_WAIT_FD, by_fd, true);
 }
 
-int cm_peek(struct fct *t)
+int fct_cm_peek(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_event peeked = {0}, e;
@@ -220,7 +220,7 @@ int cm_peek(struct fct *t)
 		FCT_DO(fct_conn_finish(&l, &l.c));
 		FCT_DO(fct_barrier(t, "connected"));
 	}
-	ret = cm_message(&l, &l.c, 1);
+	ret = fct_cm_message(&l, &l.c, 1);
 out:
 	return fct_link_down(&l, ret);
 }

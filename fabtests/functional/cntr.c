@@ -2,7 +2,7 @@
 /* What the cases share: connections with counters. */
 #include "cntr.h"
 
-struct fct_setup cntr_setup(void)
+struct fct_setup fct_cntr_setup(void)
 {
 	return (struct fct_setup){.caps = FI_MSG | FI_RMA,
 				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS,
@@ -45,7 +45,7 @@ out:
 	return ret;
 }
 
-int cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup)
+int fct_cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup)
 {
 	struct fct_setup with = *setup;
 	struct fct_target mine;
@@ -64,7 +64,7 @@ out:
 	return ret;
 }
 
-int cntr_post_recv(struct cntr_side *s, unsigned int slot)
+int fct_cntr_post_recv(struct cntr_side *s, unsigned int slot)
 {
 	struct fct *t = s->l.t;
 	int ret;
@@ -76,20 +76,20 @@ out:
 	return ret;
 }
 
-int cntr_post_recvs(struct cntr_side *s, unsigned int count)
+int fct_cntr_post_recvs(struct cntr_side *s, unsigned int count)
 {
 	struct fct *t = s->l.t;
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; fct_is_server(t) && i < count; i++)
-		FCT_DO(cntr_post_recv(s, i));
+		FCT_DO(fct_cntr_post_recv(s, i));
 	ret = fct_barrier(t, "receives posted");
 out:
 	return ret;
 }
 
-int cntr_post_send(struct cntr_side *s, unsigned int slot)
+int fct_cntr_post_send(struct cntr_side *s, unsigned int slot)
 {
 	struct fct *t = s->l.t;
 	int ret;
@@ -101,8 +101,8 @@ out:
 	return ret;
 }
 
-int cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
-		 const char *what)
+int fct_cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
+		     const char *what)
 {
 	struct fct *t = s->l.t;
 	struct fct_wait w;

@@ -4,13 +4,13 @@
 
 static int messages(struct fct *t, bool inject)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t};
 	unsigned int i, count;
 	uint64_t limits[2], theirs[2];
 	int ret;
 
-	FCT_DO(cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
 	limits[0] = s.l.c.info->rx_attr->size;
 	limits[1] = s.l.c.info->tx_attr->inject_size;
 	FCT_DO(fct_exchange(t, "limits", limits, theirs, sizeof(limits)));
@@ -21,14 +21,15 @@ static int messages(struct fct *t, bool inject)
 		ret = fct_skip(t, "inject_size is 0");
 		goto out;
 	}
-	FCT_DO(cntr_post_recvs(&s, count));
+	FCT_DO(fct_cntr_post_recvs(&s, count));
 	for (i = 0; fct_is_client(t) && i < count; i++) {
 		if (inject)
 			FCT_POST(t, s.l.txcq, fi_inject(s.l.c.ep, s.local.buf, 1, 0));
 		else
-			FCT_DO(cntr_post_send(&s, i));
+			FCT_DO(fct_cntr_post_send(&s, i));
 	}
-	FCT_DO(cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, count, "all messages"));
+	FCT_DO(fct_cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, count,
+				"all messages"));
 	FCT_DO(fct_barrier(t, "counted"));
 	FCT_EQ(t, fi_cntr_read(fct_is_client(t) ? s.rx : s.tx), 0);
 	ret = fct_cq_quiet(t, s.l.txcq, "after messages without completion");
@@ -36,12 +37,12 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_messages(struct fct *t)
+int fct_cntr_messages(struct fct *t)
 {
 	return messages(t, false);
 }
 
-int cntr_injects(struct fct *t)
+int fct_cntr_injects(struct fct *t)
 {
 	return messages(t, true);
 }
@@ -70,18 +71,18 @@ out:
 
 static int transfers(struct fct *t, bool read)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t};
 	unsigned int i;
 	int ret;
 
-	FCT_DO(cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
 	fct_fill(s.exposed.buf, s.exposed.len, 3);
 	FCT_DO(fct_barrier(t, "filled"));
 	for (i = 0; fct_is_client(t) && i < CNTR_COUNT; i++)
 		FCT_DO(transfer(&s, i, read));
 	if (fct_is_client(t)) {
-		FCT_DO(cntr_reaches(&s, s.tx, CNTR_COUNT, "all transfers"));
+		FCT_DO(fct_cntr_reaches(&s, s.tx, CNTR_COUNT, "all transfers"));
 		if (read)
 			FCT_DATA(t, s.local.buf, s.local.len, 3);
 	}
@@ -92,36 +93,36 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_writes(struct fct *t)
+int fct_cntr_writes(struct fct *t)
 {
 	return transfers(t, false);
 }
 
-int cntr_reads(struct fct *t)
+int fct_cntr_reads(struct fct *t)
 {
 	return transfers(t, true);
 }
 
-int cntr_apart(struct fct *t)
+int fct_cntr_apart(struct fct *t)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t, .tx_flags = FI_WRITE};
 	unsigned int i;
 	int ret;
 
-	FCT_DO(cntr_up(&s, t, &setup));
-	FCT_DO(cntr_post_recvs(&s, 10));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_post_recvs(&s, 10));
 	if (fct_is_client(t)) {
 		for (i = 0; i < 10; i++) {
 			FCT_DO(transfer(&s, i, true));
-			FCT_DO(cntr_post_send(&s, i));
+			FCT_DO(fct_cntr_post_send(&s, i));
 		}
 		for (i = 0; i < 3; i++)
 			FCT_DO(transfer(&s, i, false));
 		/* Operations of an endpoint complete in order where its writes do. */
-		FCT_DO(cntr_reaches(&s, s.tx, 3, "all writes"));
+		FCT_DO(fct_cntr_reaches(&s, s.tx, 3, "all writes"));
 	} else {
-		FCT_DO(cntr_reaches(&s, s.rx, 10, "all messages"));
+		FCT_DO(fct_cntr_reaches(&s, s.rx, 10, "all messages"));
 	}
 	FCT_DO(fct_barrier(t, "counted"));
 	FCT_EQ(t, fi_cntr_read(s.tx), fct_is_client(t) ? 3 : 0);
@@ -130,20 +131,20 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_beside_cq(struct fct *t)
+int fct_cntr_beside_cq(struct fct *t)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t};
 	struct fi_cq_data_entry e;
 	unsigned int i;
 	int ret;
 
 	setup.tx_bind = setup.rx_bind = 0;
-	FCT_DO(cntr_up(&s, t, &setup));
-	FCT_DO(cntr_post_recvs(&s, 16));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_post_recvs(&s, 16));
 	for (i = 0; fct_is_client(t) && i < 16; i++)
-		FCT_DO(cntr_post_send(&s, i));
-	FCT_DO(cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, 16, "all messages"));
+		FCT_DO(fct_cntr_post_send(&s, i));
+	FCT_DO(fct_cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, 16, "all messages"));
 	for (i = 0; i < 16; i++)
 		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i],
 				FI_MSG | (fct_is_client(t) ? FI_SEND : FI_RECV), &e,
@@ -154,15 +155,15 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_errors(struct fct *t)
+int fct_cntr_errors(struct fct *t)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t};
 	struct fi_cq_err_entry err;
 	struct fct_wait w;
 	int ret;
 
-	FCT_DO(cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
 	if (fct_is_client(t)) {
 		FCT_POST(t, s.l.txcq,
 			 fi_write(s.l.c.ep, s.local.buf, CNTR_LEN, s.local.desc, 0,

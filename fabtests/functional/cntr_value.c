@@ -24,7 +24,7 @@ out:
 	return ret;
 }
 
-int cntr_values(struct fct *t)
+int fct_cntr_values(struct fct *t)
 {
 	struct fct_link l = {.t = t};
 	struct fid_cntr *cntr;
@@ -52,7 +52,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cntr_wait_objects(struct fct *t)
+int fct_cntr_wait_objects(struct fct *t)
 {
 	struct fct_link l = {.t = t};
 	struct fid_cntr *cntr;
@@ -72,7 +72,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cntr_several(struct fct *t)
+int fct_cntr_several(struct fct *t)
 {
 	struct fct_link l = {.t = t};
 	struct fid_cntr *cntr[64];
@@ -96,13 +96,13 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cntr_close_busy(struct fct *t)
+int fct_cntr_close_busy(struct fct *t)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 	struct cntr_side s = {.l.t = t};
 	int ret;
 
-	FCT_DO(cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, t, &setup));
 	FCT_ERR(t, fi_close(&s.tx->fid), -FI_EBUSY);
 	FCT_ERR(t, fi_close(&s.rx->fid), -FI_EBUSY);
 	FCT_EQ(t, fi_cntr_read(s.tx), 0);
@@ -127,7 +127,7 @@ out:
 	return ret;
 }
 
-int cntr_bind_twice(struct fct *t)
+int fct_cntr_bind_twice(struct fct *t)
 {
 	struct fct_link l = {.t = t};
 	struct fid_cntr *a, *b;
@@ -147,7 +147,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cntr_bind_remote(struct fct *t)
+int fct_cntr_bind_remote(struct fct *t)
 {
 	struct fct_link l = {.t = t};
 	struct fid_ep *ep = NULL;

@@ -9,10 +9,10 @@
 
 static int up(struct cntr_side *s, struct fct *t, enum fi_wait_obj wait)
 {
-	struct fct_setup setup = cntr_setup();
+	struct fct_setup setup = fct_cntr_setup();
 
 	s->wait = wait;
-	return cntr_up(s, t, &setup);
+	return fct_cntr_up(s, t, &setup);
 }
 
 static int limit_ms(struct fct *t)
@@ -20,7 +20,7 @@ static int limit_ms(struct fct *t)
 	return (int)(20000 * t->scale);
 }
 
-int cntr_wait_timeout(struct fct *t)
+int fct_cntr_wait_timeout(struct fct *t)
 {
 	static const int times[] = {0, 1, 100, 500};
 	struct cntr_side s = {.l.t = t};
@@ -43,19 +43,19 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_wait_wakes(struct fct *t)
+int fct_cntr_wait_wakes(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
 	unsigned int i;
 	int ret;
 
 	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	FCT_DO(cntr_post_recvs(&s, 30));
+	FCT_DO(fct_cntr_post_recvs(&s, 30));
 	for (i = 0; i < 30; i += 3) {
 		if (fct_is_client(t)) {
-			FCT_DO(cntr_post_send(&s, i));
-			FCT_DO(cntr_post_send(&s, i + 1));
-			FCT_DO(cntr_post_send(&s, i + 2));
+			FCT_DO(fct_cntr_post_send(&s, i));
+			FCT_DO(fct_cntr_post_send(&s, i + 1));
+			FCT_DO(fct_cntr_post_send(&s, i + 2));
 			FCT_CALL(t, fi_cntr_wait(s.tx, i + 3, limit_ms(t)));
 		} else {
 			FCT_CALL(t, fi_cntr_wait(s.rx, i + 3, limit_ms(t)));
@@ -67,22 +67,22 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cntr_wait_ping_pong(struct fct *t)
+int fct_cntr_wait_ping_pong(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
 	unsigned int i;
 	int ret;
 
 	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	FCT_DO(cntr_post_recv(&s, 0));
+	FCT_DO(fct_cntr_post_recv(&s, 0));
 	FCT_DO(fct_barrier(t, "ready"));
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client(t))
-			FCT_DO(cntr_post_send(&s, 1));
+			FCT_DO(fct_cntr_post_send(&s, 1));
 		FCT_CALL(t, fi_cntr_wait(s.rx, i + 1, limit_ms(t)));
-		FCT_DO(cntr_post_recv(&s, 0));
+		FCT_DO(fct_cntr_post_recv(&s, 0));
 		if (fct_is_server(t))
-			FCT_DO(cntr_post_send(&s, 1));
+			FCT_DO(fct_cntr_post_send(&s, 1));
 	}
 	FCT_CALL(t, fi_cntr_wait(s.tx, ROUNDS, limit_ms(t)));
 	FCT_DO(fct_barrier(t, "done"));
@@ -93,13 +93,13 @@ out:
 }
 
 /* A receive fails when its endpoint is closed; what waits for it must not sleep on. */
-int cntr_wait_error(struct fct *t)
+int fct_cntr_wait_error(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
 	int ret;
 
 	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	FCT_DO(cntr_post_recv(&s, 0));
+	FCT_DO(fct_cntr_post_recv(&s, 0));
 	FCT_DO(fct_barrier(t, "posted"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, s.l.txcq,
@@ -121,7 +121,7 @@ static void *add_later(void *cntr)
 	return NULL;
 }
 
-int cntr_wait_add(struct fct *t)
+int fct_cntr_wait_add(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
 	pthread_t thread;
@@ -162,22 +162,22 @@ out:
 	return ret;
 }
 
-int cntr_wait_fd(struct fct *t)
+int fct_cntr_wait_fd(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
 	unsigned int i;
 	int ret;
 
 	FCT_DO(up(&s, t, FI_WAIT_FD));
-	FCT_DO(cntr_post_recv(&s, 0));
+	FCT_DO(fct_cntr_post_recv(&s, 0));
 	FCT_DO(fct_barrier(t, "ready"));
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client(t))
-			FCT_DO(cntr_post_send(&s, 1));
+			FCT_DO(fct_cntr_post_send(&s, 1));
 		FCT_DO(sleep_fd(&s, i + 1));
-		FCT_DO(cntr_post_recv(&s, 0));
+		FCT_DO(fct_cntr_post_recv(&s, 0));
 		if (fct_is_server(t))
-			FCT_DO(cntr_post_send(&s, 1));
+			FCT_DO(fct_cntr_post_send(&s, 1));
 	}
 	ret = fct_barrier(t, "done");
 out:

@@ -2,7 +2,7 @@
 /* What the cases share: connections and posting. */
 #include "cq.h"
 
-int cq_post_recv(struct cq_side *s, unsigned int slot)
+int fct_cq_post_recv(struct cq_side *s, unsigned int slot)
 {
 	struct fct *t = s->l.t;
 	int ret;
@@ -14,7 +14,7 @@ out:
 	return ret;
 }
 
-int cq_post_send(struct cq_side *s, unsigned int slot)
+int fct_cq_post_send(struct cq_side *s, unsigned int slot)
 {
 	struct fct *t = s->l.t;
 	int ret;
@@ -26,8 +26,8 @@ out:
 	return ret;
 }
 
-int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup,
-	  unsigned int recvs)
+int fct_cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup,
+	      unsigned int recvs)
 {
 	unsigned int i;
 	int ret;
@@ -35,7 +35,7 @@ int cq_up(struct cq_side *s, struct fct *t, const struct fct_setup *setup,
 	FCT_DO(fct_link_up(&s->l, t, setup));
 	FCT_DO(fct_mem_alloc(&s->l, &s->m, 64 * CQ_LEN, FI_SEND | FI_RECV));
 	for (i = 0; fct_is_server(t) && i < recvs; i++)
-		FCT_DO(cq_post_recv(s, i));
+		FCT_DO(fct_cq_post_recv(s, i));
 	ret = fct_barrier(t, "receives posted");
 out:
 	return ret;

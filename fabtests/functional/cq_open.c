@@ -6,7 +6,7 @@
 
 #define MANY 64
 
-int cq_sizes(struct fct *t)
+int fct_cq_sizes(struct fct *t)
 {
 	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA};
 	struct fct_setup s = {.caps = FI_MSG};
@@ -27,7 +27,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cq_many(struct fct *t)
+int fct_cq_many(struct fct *t)
 {
 	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_CONTEXT};
 	struct fct_setup s = {.caps = FI_MSG};
@@ -83,7 +83,7 @@ out:
 	return ret;
 }
 
-int cq_wait_objects(struct fct *t)
+int fct_cq_wait_objects(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -97,7 +97,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cq_close_busy(struct fct *t)
+int fct_cq_close_busy(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fct_link l;
@@ -109,7 +109,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int cq_empty(struct fct *t)
+int fct_cq_empty(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_cq_err_entry err = {0};

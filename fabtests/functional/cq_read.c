@@ -32,7 +32,7 @@ static int format(struct fct *t, enum fi_cq_format format, size_t size)
 
 	setup.format = format;
 	memset(untouched, 0xCC, sizeof(untouched));
-	FCT_DO(cq_up(&s, t, &setup, 1));
+	FCT_DO(fct_cq_up(&s, t, &setup, 1));
 	if (fct_is_client(t))
 		FCT_POST(t, s.l.txcq,
 			 fi_senddata(s.l.c.ep, s.m.buf, 48, s.m.desc, 0x1234, 0,
@@ -56,28 +56,28 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cq_format_context(struct fct *t)
+int fct_cq_format_context(struct fct *t)
 {
 	return format(t, FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry));
 }
 
-int cq_format_msg(struct fct *t)
+int fct_cq_format_msg(struct fct *t)
 {
 	return format(t, FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry));
 }
 
-int cq_format_data(struct fct *t)
+int fct_cq_format_data(struct fct *t)
 {
 	return format(t, FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry));
 }
 
-int cq_format_unspec(struct fct *t)
+int fct_cq_format_unspec(struct fct *t)
 {
 	return format(t, FI_CQ_FORMAT_UNSPEC, 0);
 }
 
 /* The server reads nothing until all messages have been sent. */
-int cq_bulk(struct fct *t)
+int fct_cq_bulk(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .rx_size = BULK, .tx_size = BULK};
 	struct fi_cq_data_entry e[BULK + 4];
@@ -87,9 +87,9 @@ int cq_bulk(struct fct *t)
 	ssize_t n;
 	int ret;
 
-	FCT_DO(cq_up(&s, t, &setup, BULK));
+	FCT_DO(fct_cq_up(&s, t, &setup, BULK));
 	for (i = 0; fct_is_client(t) && i < BULK; i++)
-		FCT_DO(cq_post_send(&s, i));
+		FCT_DO(fct_cq_post_send(&s, i));
 	FCT_DO(fct_barrier(t, "all sent"));
 	fct_wait_init(&w, t, "the rest of many completions");
 	while (done < BULK) {
@@ -110,7 +110,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cq_readfrom(struct fct *t)
+int fct_cq_readfrom(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_data_entry e;
@@ -120,7 +120,7 @@ int cq_readfrom(struct fct *t)
 	ssize_t n;
 	int ret;
 
-	FCT_DO(cq_up(&s, t, &setup, 1));
+	FCT_DO(fct_cq_up(&s, t, &setup, 1));
 	n = fi_cq_readfrom(s.l.rxcq, &e, 1, &addr);
 	if (n == -FI_ENOSYS || n == -FI_EOPNOTSUPP) {
 		ret = fct_skip(t, "fi_cq_readfrom: %s", fi_strerror((int)-n));
@@ -129,7 +129,7 @@ int cq_readfrom(struct fct *t)
 	FCT_ERR(t, n, -FI_EAGAIN);
 	FCT_DO(fct_barrier(t, "supported"));
 	if (fct_is_client(t)) {
-		FCT_DO(cq_post_send(&s, 0));
+		FCT_DO(fct_cq_post_send(&s, 0));
 		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
 				"the send"));
 		goto out;
@@ -168,7 +168,7 @@ out:
 }
 
 /* Receives of an endpoint that is closed are the errors every provider has. */
-int cq_readerr(struct fct *t)
+int fct_cq_readerr(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_err_entry err = {0};
@@ -177,7 +177,7 @@ int cq_readerr(struct fct *t)
 	unsigned int i;
 	int ret;
 
-	FCT_DO(cq_up(&s, t, &setup, 3));
+	FCT_DO(fct_cq_up(&s, t, &setup, 3));
 	if (fct_is_server(t)) {
 		FCT_DO(fct_conn_close(&s.l, &s.l.c));
 		if (fi_cq_read(s.l.rxcq, &e, 1) == -FI_EAGAIN) {
@@ -258,7 +258,7 @@ out:
 	return ret;
 }
 
-int cq_mixed(struct fct *t)
+int fct_cq_mixed(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .cq_size = 1024};
 	struct fct_conn other = {.ep = NULL};
@@ -266,16 +266,16 @@ int cq_mixed(struct fct *t)
 	struct cq_side s;
 	int ret;
 
-	FCT_DO(cq_up(&s, t, &setup, 5));
+	FCT_DO(fct_cq_up(&s, t, &setup, 5));
 	FCT_DO(fct_conn_up(&s.l, &other));
 	if (fct_is_server(t)) {
 		ret = mixed_server(&s, &other);
 		goto out;
 	}
 	FCT_DO(fct_barrier(t, "all posted"));
-	FCT_DO(cq_post_send(&s, 0));
+	FCT_DO(fct_cq_post_send(&s, 0));
 	FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "the first send"));
-	FCT_DO(cq_post_send(&s, 1));
+	FCT_DO(fct_cq_post_send(&s, 1));
 	FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e, "the second send"));
 	FCT_DO(fct_barrier(t, "two sent"));
 	FCT_DO(fct_barrier(t, "closed"));

@@ -19,7 +19,7 @@ static int up(struct cq_side *s, struct fct *t, enum fi_wait_obj wait, unsigned 
 	struct fct_setup setup = {.caps = FI_MSG};
 
 	setup.cq_wait = wait;
-	return cq_up(s, t, &setup, recvs);
+	return fct_cq_up(s, t, &setup, recvs);
 }
 
 static int one_timeout(struct cq_side *s, int ms)
@@ -42,7 +42,7 @@ out:
 	return ret;
 }
 
-int cq_sread_timeout(struct fct *t)
+int fct_cq_sread_timeout(struct fct *t)
 {
 	struct cq_side s;
 	int ret;
@@ -79,7 +79,7 @@ out:
 	return ret;
 }
 
-int cq_sread_wakes(struct fct *t)
+int fct_cq_sread_wakes(struct fct *t)
 {
 	struct cq_side s;
 	uint64_t start;
@@ -88,10 +88,10 @@ int cq_sread_wakes(struct fct *t)
 	FCT_DO(up(&s, t, FI_WAIT_UNSPEC, 0));
 	for (i = 0; i < 20; i++) {
 		if (fct_is_server(t))
-			FCT_DO(cq_post_recv(&s, 0));
+			FCT_DO(fct_cq_post_recv(&s, 0));
 		FCT_DO(fct_barrier(t, "receive posted"));
 		if (fct_is_client(t)) {
-			FCT_DO(cq_post_send(&s, 0));
+			FCT_DO(fct_cq_post_send(&s, 0));
 			FCT_DO(take(&s, &s.ctx[0], 1000));
 		} else {
 			start = fct_now_ms();
@@ -143,13 +143,13 @@ static int round_trips(struct cq_side *s, sleep_fn await)
 
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client(t)) {
-			FCT_DO(cq_post_send(s, 1));
+			FCT_DO(fct_cq_post_send(s, 1));
 			FCT_DO(until(s, &c, i + 1, i + 1, await));
-			FCT_DO(cq_post_recv(s, 0));
+			FCT_DO(fct_cq_post_recv(s, 0));
 		} else {
 			FCT_DO(until(s, &c, i, i + 1, await));
-			FCT_DO(cq_post_recv(s, 0));
-			FCT_DO(cq_post_send(s, 1));
+			FCT_DO(fct_cq_post_recv(s, 0));
+			FCT_DO(fct_cq_post_send(s, 1));
 		}
 	}
 	ret = until(s, &c, ROUNDS, ROUNDS, await);
@@ -195,19 +195,19 @@ static int exchange_loop(struct fct *t, enum fi_wait_obj wait, sleep_fn await)
 
 	FCT_DO(up(&s, t, wait, 1));
 	if (fct_is_client(t))
-		FCT_DO(cq_post_recv(&s, 0));
+		FCT_DO(fct_cq_post_recv(&s, 0));
 	FCT_DO(fct_barrier(t, "both ready"));
 	ret = round_trips(&s, await);
 out:
 	return fct_link_down(&s.l, ret);
 }
 
-int cq_sread_loop(struct fct *t)
+int fct_cq_sread_loop(struct fct *t)
 {
 	return exchange_loop(t, FI_WAIT_UNSPEC, sleep_sread);
 }
 
-int cq_sread_threshold(struct fct *t)
+int fct_cq_sread_threshold(struct fct *t)
 {
 	struct fi_cq_attr attr = {.size = 64,
 				  .format = FI_CQ_FORMAT_DATA,
@@ -233,10 +233,10 @@ int cq_sread_threshold(struct fct *t)
 	FCT_DO(fct_conn_up(&s.l, &s.l.c));
 	FCT_DO(fct_mem_alloc(&s.l, &s.m, 64 * CQ_LEN, FI_SEND | FI_RECV));
 	for (i = 0; fct_is_server(t) && i < 4; i++)
-		FCT_DO(cq_post_recv(&s, i));
+		FCT_DO(fct_cq_post_recv(&s, i));
 	FCT_DO(fct_barrier(t, "receives posted"));
 	for (i = 0; fct_is_client(t) && i < 4; i++)
-		FCT_DO(cq_post_send(&s, i));
+		FCT_DO(fct_cq_post_send(&s, i));
 	/* The condition is a hint: fewer entries may be returned, but all must come. */
 	while (fct_is_server(t) && got < 4) {
 		n = fi_cq_sread(cq, e, 8, (void *)(uintptr_t)4, 5000 * (int)t->scale);
@@ -268,7 +268,7 @@ static void *sleep_forever(void *arg)
 }
 
 /* Signalled again and again, since the thread may not be asleep yet. */
-int cq_signal(struct fct *t)
+int fct_cq_signal(struct fct *t)
 {
 	struct cq_side s;
 	struct sleeper z = {.n = 1};
@@ -334,7 +334,7 @@ out:
 	return ret;
 }
 
-int cq_signal_fd(struct fct *t)
+int fct_cq_signal_fd(struct fct *t)
 {
 	struct pollfd pollfd = {.events = POLLIN};
 	struct cq_side s;
@@ -377,7 +377,7 @@ out:
 	return ret;
 }
 
-int cq_fd_event(struct fct *t)
+int fct_cq_fd_event(struct fct *t)
 {
 	struct fi_cq_data_entry e;
 	struct cq_side s;
@@ -387,10 +387,10 @@ int cq_fd_event(struct fct *t)
 	FCT_CALL(t, fi_control(&s.l.rxcq->fid, FI_GETWAIT, &fd));
 	for (i = 0; i < 20; i++) {
 		if (fct_is_server(t))
-			FCT_DO(cq_post_recv(&s, 0));
+			FCT_DO(fct_cq_post_recv(&s, 0));
 		FCT_DO(fct_barrier(t, "receive posted"));
 		if (fct_is_client(t)) {
-			FCT_DO(cq_post_send(&s, 0));
+			FCT_DO(fct_cq_post_send(&s, 0));
 			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
 					"the send"));
 		} else {
@@ -443,7 +443,7 @@ out:
 	return ret;
 }
 
-int cq_fd_loop(struct fct *t)
+int fct_cq_fd_loop(struct fct *t)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct cq_side s;
@@ -454,7 +454,7 @@ int cq_fd_loop(struct fct *t)
 	FCT_CALL(t, fi_control(&s.l.rxcq->fid, FI_GETWAIT, &fd));
 	FCT_TRUE(t, !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev));
 	if (fct_is_client(t))
-		FCT_DO(cq_post_recv(&s, 0));
+		FCT_DO(fct_cq_post_recv(&s, 0));
 	FCT_DO(fct_barrier(t, "both ready"));
 	ret = round_trips(&s, sleep_epoll);
 out:

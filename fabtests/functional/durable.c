@@ -5,12 +5,12 @@
 
 #include "durable.h"
 
-struct fct_setup durable_setup(void)
+struct fct_setup fct_durable_setup(void)
 {
 	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
 }
 
-int durable_expose(struct durable *d, struct fct_target *mine)
+int fct_durable_expose(struct durable *d, struct fct_target *mine)
 {
 	struct fct *t = d->l.t;
 	int ret;
@@ -28,7 +28,7 @@ out:
 	return ret;
 }
 
-int durable_up(struct durable *d, struct fct *t, const struct fct_setup *s)
+int fct_durable_up(struct durable *d, struct fct *t, const struct fct_setup *s)
 {
 	struct fct_target mine = {0};
 	int ret;
@@ -39,13 +39,13 @@ int durable_up(struct durable *d, struct fct *t, const struct fct_setup *s)
 	FCT_DO(fct_link_up(&d->l, t, s));
 	FCT_DO(fct_mem_alloc(&d->l, &d->local, DURABLE_LEN, FI_READ | FI_WRITE));
 	if (fct_is_server(t))
-		FCT_DO(durable_expose(d, &mine));
+		FCT_DO(fct_durable_expose(d, &mine));
 	FCT_DO(fct_exchange(t, "region", &mine, &d->peer, sizeof(mine)));
 out:
 	return ret;
 }
 
-int durable_down(struct durable *d, int ret)
+int fct_durable_down(struct durable *d, int ret)
 {
 	if (d->mr && fi_close(&d->mr->fid))
 		ret = fct_fail_at(d->l.t, __FILE__, __LINE__, "fi_close of the region");
@@ -55,8 +55,8 @@ int durable_down(struct durable *d, int ret)
 	return ret;
 }
 
-ssize_t durable_post(struct durable *d, size_t at, size_t len, uint64_t flags,
-		     void *context)
+ssize_t fct_durable_post(struct durable *d, size_t at, size_t len, uint64_t flags,
+			 void *context)
 {
 	const struct iovec iov = {d->local.buf + at, len};
 	const struct fi_rma_iov range = {d->peer.addr + at, len, d->peer.key};
@@ -72,20 +72,20 @@ ssize_t durable_post(struct durable *d, size_t at, size_t len, uint64_t flags,
 	return fi_writemsg(d->l.c.ep, &msg, flags);
 }
 
-int durable_write(struct durable *d, size_t at, size_t len, uint64_t flags)
+int fct_durable_write(struct durable *d, size_t at, size_t len, uint64_t flags)
 {
 	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	int ret;
 
 	FCT_POST(t, d->l.txcq,
-		 durable_post(d, at, len, flags | FI_COMPLETION, &d->ctx[0]));
+		 fct_durable_post(d, at, len, flags | FI_COMPLETION, &d->ctx[0]));
 	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
 out:
 	return ret;
 }
 
-int durable_check(struct durable *d, size_t len, uint64_t seed)
+int fct_durable_check(struct durable *d, size_t len, uint64_t seed)
 {
 	struct fct *t = d->l.t;
 	int ret;

@@ -255,7 +255,7 @@ static const struct {
 /* iWARP has no atomics. */
 static struct fct_setup before_setup(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct fi_info *info = NULL;
 
 	s.cq_data_size = 4;
@@ -296,7 +296,7 @@ static int before_up(struct before *b, struct fct *t)
 	int ret;
 
 	*b = (struct before){0};
-	FCT_DO(durable_up(&b->d, t, &s));
+	FCT_DO(fct_durable_up(&b->d, t, &s));
 	FCT_DO(fct_mem_alloc(&b->d.l, &b->mem, LEN,
 			     FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
 	mine = fct_mem_target(&b->d.l, &b->mem);
@@ -325,7 +325,7 @@ out:
 	return ret;
 }
 
-int durable_before(struct fct *t)
+int fct_durable_before(struct fct *t)
 {
 	struct before b;
 	size_t i, j;
@@ -339,7 +339,7 @@ int durable_before(struct fct *t)
 		}
 	}
 out:
-	return durable_down(&b.d, ret);
+	return fct_durable_down(&b.d, ret);
 }
 
 /* Where a fenced message goes matters too, and is said of that one anyhow. */
@@ -364,7 +364,7 @@ out:
 	return ret;
 }
 
-int durable_before_volatile(struct fct *t)
+int fct_durable_before_volatile(struct fct *t)
 {
 	struct before b;
 	size_t i, j;
@@ -378,11 +378,11 @@ int durable_before_volatile(struct fct *t)
 		}
 	}
 out:
-	return durable_down(&b.d, ret);
+	return fct_durable_down(&b.d, ret);
 }
 
 /* Only durable operations look at the upper half of a key. */
-int durable_before_damaged(struct fct *t)
+int fct_durable_before_damaged(struct fct *t)
 {
 	struct fct_target damaged;
 	struct before b;
@@ -399,5 +399,5 @@ int durable_before_damaged(struct fct *t)
 	}
 	FCT_DO(pair_down(&b));
 out:
-	return durable_down(&b.d, ret);
+	return fct_durable_down(&b.d, ret);
 }

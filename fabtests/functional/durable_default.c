@@ -220,9 +220,9 @@ out:
 	return ret;
 }
 
-int durable_default_forms(struct fct *t)
+int fct_durable_default_forms(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	bool atomics;
 	size_t count;
@@ -234,7 +234,7 @@ int durable_default_forms(struct fct *t)
 	s.mode = FI_RX_CQ_DATA;
 	s.open = open_counter;
 	s.bind = bind_counter;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	atomics = !fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count);
 	fct_fill(d.local.buf, 4096, 20);
 	memset(d.local.buf + 8192, 0, 128);
@@ -247,5 +247,5 @@ int durable_default_forms(struct fct *t)
 		FCT_DO(all_arrived(&d, atomics));
 	ret = fct_barrier(t, "done");
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

@@ -2,15 +2,15 @@
 /* What cannot be durable is said, once. */
 #include "durable.h"
 
-int durable_volatile(struct fct *t)
+int fct_durable_volatile(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct fct_target mine = {0}, peer;
 	struct fct_mem plain = {0};
 	struct durable d;
 	int ret;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	if (fct_is_server(t)) {
 		FCT_DO(fct_mem_alloc(&d.l, &plain, 4096,
 				     FI_REMOTE_READ | FI_REMOTE_WRITE));
@@ -22,51 +22,53 @@ int durable_volatile(struct fct *t)
 		const struct fct_target pmem = d.peer;
 
 		d.peer = peer;
-		FCT_REFUSED(t, durable_post(&d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
-					    &d.ctx[0]));
+		FCT_REFUSED(t, fct_durable_post(&d, 0, 64,
+						FI_COMMIT_COMPLETE | FI_COMPLETION,
+						&d.ctx[0]));
 		FCT_DO(fct_cq_quiet(t, d.l.txcq, "after a refused write"));
-		FCT_DO(durable_write(&d, 0, 64, 0));
+		FCT_DO(fct_durable_write(&d, 0, 64, 0));
 		d.peer = pmem;
-		FCT_DO(durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
+		FCT_DO(fct_durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
 	}
-	FCT_DO(durable_check(&d, 64, 1));
+	FCT_DO(fct_durable_check(&d, 64, 1));
 	if (fct_is_server(t))
 		FCT_DATA(t, plain.buf, 64, 1);
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
-int durable_unknown_key(struct fct *t)
+int fct_durable_unknown_key(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	uint64_t key;
 	int bit, ret;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	fct_fill(d.local.buf, 64, 2);
 	key = d.peer.key;
 	for (bit = 32; fct_is_client(t) && bit < 64; bit++) {
 		d.peer.key = key ^ 1ull << bit;
-		FCT_REFUSED(t, durable_post(&d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
-					    &d.ctx[0]));
+		FCT_REFUSED(t, fct_durable_post(&d, 0, 64,
+						FI_COMMIT_COMPLETE | FI_COMPLETION,
+						&d.ctx[0]));
 	}
 	d.peer.key = key;
 	if (fct_is_client(t))
-		FCT_DO(durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
-	FCT_DO(durable_check(&d, 64, 2));
+		FCT_DO(fct_durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
+	FCT_DO(fct_durable_check(&d, 64, 2));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
-int durable_closed_region(struct fct *t)
+int fct_durable_closed_region(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct fi_cq_err_entry err;
 	struct durable d;
 	int ret;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	if (fct_is_server(t)) {
 		FCT_CALL(t, fi_close(&d.mr->fid));
 		d.mr = NULL;
@@ -74,8 +76,8 @@ int durable_closed_region(struct fct *t)
 	FCT_DO(fct_barrier(t, "closed"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, d.l.txcq,
-			 durable_post(&d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
-				      &d.ctx[0]));
+			 fct_durable_post(&d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
+					  &d.ctx[0]));
 		FCT_DO(fct_comp_err(t, d.l.txcq, &err, "a write to a closed region"));
 		FCT_TRUE(t, err.op_context == &d.ctx[0]);
 		FCT_TRUE(t, err.err > 0);
@@ -83,7 +85,7 @@ int durable_closed_region(struct fct *t)
 	}
 	ret = fct_barrier(t, "done");
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 /* Each of these contexts ends once, well or not. */
@@ -109,23 +111,23 @@ out:
 	return ret;
 }
 
-int durable_closed_endpoint(struct fct *t)
+int fct_durable_closed_endpoint(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	int i, ret;
 
 	s.tx_size = 64;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	for (i = 0; fct_is_client(t) && i < 10; i++)
 		FCT_POST(t, d.l.txcq,
-			 durable_post(&d, (size_t)i * 4096, 4096,
-				      FI_COMMIT_COMPLETE | FI_COMPLETION, &d.ctx[i]));
+			 fct_durable_post(&d, (size_t)i * 4096, 4096,
+					  FI_COMMIT_COMPLETE | FI_COMPLETION, &d.ctx[i]));
 	if (fct_is_client(t)) {
 		FCT_DO(fct_conn_close(&d.l, &d.l.c));
 		FCT_DO(end_once(&d, 10));
 	}
 	ret = fct_barrier(t, "done");
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

@@ -20,9 +20,10 @@ static int stream(struct durable *d, unsigned int count)
 
 	while (ended < count) {
 		posting = posted < count && posted - ended < 64
-				  ? durable_post(d, posted % 64 * 8192, 1u << posted % 13,
-						 FI_COMMIT_COMPLETE | FI_COMPLETION,
-						 &d->ctx[posted % 64])
+				  ? fct_durable_post(d, posted % 64 * 8192,
+						     1u << posted % 13,
+						     FI_COMMIT_COMPLETE | FI_COMPLETION,
+						     &d->ctx[posted % 64])
 				  : -FI_EAGAIN;
 		if (!posting) {
 			posted++;
@@ -44,7 +45,7 @@ static int streams(struct fct *t, const struct fct_setup *s, bool passive)
 	struct durable d;
 	int ret;
 
-	FCT_DO(durable_up(&d, t, s));
+	FCT_DO(fct_durable_up(&d, t, s));
 	fct_fill(d.local.buf, DURABLE_MAX, 7);
 	if (passive && fct_is_server(t)) {
 		t->n_progress_cq = 0;
@@ -53,38 +54,38 @@ static int streams(struct fct *t, const struct fct_setup *s, bool passive)
 	FCT_DO(fct_barrier(t, "ready"));
 	if (fct_is_client(t))
 		FCT_DO(stream(&d, WRITES));
-	FCT_DO(durable_check(&d, 1, 7));
+	FCT_DO(fct_durable_check(&d, 1, 7));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
-int durable_many(struct fct *t)
+int fct_durable_many(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 
 	s.tx_size = 256;
 	return streams(t, &s, false);
 }
 
-int durable_sread(struct fct *t)
+int fct_durable_sread(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 
 	s.cq_wait = FI_WAIT_UNSPEC;
 	return streams(t, &s, false);
 }
 
-int durable_manual(struct fct *t)
+int fct_durable_manual(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 
 	s.data_progress = FI_PROGRESS_MANUAL;
 	return streams(t, &s, false);
 }
 
-int durable_passive(struct fct *t)
+int fct_durable_passive(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 
 	s.data_progress = FI_PROGRESS_AUTO;
 	return streams(t, &s, true);
@@ -102,8 +103,8 @@ static int asleep(struct durable *d, int fd, unsigned int i)
 	int ret;
 
 	FCT_POST(t, d->l.txcq,
-		 durable_post(d, i * 64u, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
-			      &d->ctx[i % 64]));
+		 fct_durable_post(d, i * 64u, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
+				  &d->ctx[i % 64]));
 	fct_wait_init(&w, t, "a durable write, at the descriptor");
 	while ((n = fi_cq_read(d->l.txcq, &e, 1)) == -FI_EAGAIN) {
 		if (!fi_trywait(d->l.fabric, fids, 1))
@@ -117,45 +118,45 @@ out:
 	return ret;
 }
 
-int durable_wait_fd(struct fct *t)
+int fct_durable_wait_fd(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	unsigned int i;
 	int fd, ret;
 
 	s.cq_wait = FI_WAIT_FD;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	FCT_CALL(t, fi_control(&d.l.txcq->fid, FI_GETWAIT, &fd));
 	for (i = 0; fct_is_client(t) && i < 100; i++)
 		FCT_DO(asleep(&d, fd, i));
 	ret = fct_barrier(t, "done");
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 /* Each writes its own part. */
-int durable_endpoints(struct fct *t)
+int fct_durable_endpoints(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct fct_conn more[3] = {0}, first;
 	struct durable d;
 	int i, ret;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	first = d.l.c;
 	for (i = 0; i < 3; i++)
 		FCT_DO(fct_conn_up(&d.l, &more[i]));
 	fct_fill(d.local.buf, 4 * 4096, 8);
 	for (i = 0; fct_is_client(t) && i < 64; i++) {
 		d.l.c.ep = i % 4 ? more[i % 4 - 1].ep : first.ep;
-		ret = durable_write(&d, (size_t)i * 256, 256, FI_COMMIT_COMPLETE);
+		ret = fct_durable_write(&d, (size_t)i * 256, 256, FI_COMMIT_COMPLETE);
 		d.l.c.ep = first.ep;
 		FCT_DO(ret);
 	}
-	FCT_DO(durable_check(&d, 4 * 4096, 8));
+	FCT_DO(fct_durable_check(&d, 4 * 4096, 8));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 static struct fid_cntr *written;
@@ -184,9 +185,9 @@ out:
 	return ret;
 }
 
-int durable_counters(struct fct *t)
+int fct_durable_counters(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	uint64_t i;
 	int ret;
@@ -195,7 +196,7 @@ int durable_counters(struct fct *t)
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
 	s.open = open_counter;
 	s.bind = bind_counter;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	fct_fill(d.local.buf, 4096, 9);
 	for (i = 0; fct_is_client(t) && i < 64; i++) {
 		if (i % 2)
@@ -204,16 +205,17 @@ int durable_counters(struct fct *t)
 						 d.peer.addr + 64 * i, d.peer.key));
 		else
 			FCT_POST(t, d.l.txcq,
-				 durable_post(&d, 64 * i, 64, FI_COMMIT_COMPLETE, NULL));
+				 fct_durable_post(&d, 64 * i, 64, FI_COMMIT_COMPLETE,
+						  NULL));
 	}
 	if (fct_is_client(t)) {
 		FCT_CALL(t, fi_cntr_wait(written, 64, 20000 * (int)t->scale));
 		FCT_EQ(t, fi_cntr_read(written), 64);
 		FCT_EQ(t, fi_cntr_readerr(written), 0);
 	}
-	FCT_DO(durable_check(&d, 4096, 9));
+	FCT_DO(fct_durable_check(&d, 4096, 9));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 struct place {
@@ -251,7 +253,8 @@ static int write_to_stopped(struct durable *d, int32_t pid)
 	while (!stands_still(pid))
 		FCT_DO(fct_wait_again(&w));
 	FCT_POST(t, d->l.txcq,
-		 durable_post(d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[0]));
+		 fct_durable_post(d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
+				  &d->ctx[0]));
 	ret = fct_cq_next(t, d->l.txcq, &e, "the durable write");
 	if (ret == 1) {
 		FCT_EQ(t, fi_cq_readerr(d->l.txcq, &err, 0), 1);
@@ -261,21 +264,21 @@ static int write_to_stopped(struct durable *d, int32_t pid)
 		FCT_DO(ret);
 		FCT_TRUE(t, e.op_context == &d->ctx[0]);
 	}
-	FCT_DO(durable_write(d, 0, 64, 0));
+	FCT_DO(fct_durable_write(d, 0, 64, 0));
 	ret = fct_cq_quiet(t, d->l.txcq, "after both writes");
 out:
 	return ret;
 }
 
-int durable_stopped(struct fct *t)
+int fct_durable_stopped(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct place mine = {.pid = (int32_t)getpid()}, peer;
 	struct durable d;
 	int ret;
 
 	gethostname(mine.host, sizeof(mine.host) - 1);
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	FCT_DO(fct_exchange(t, "place", &mine, &peer, sizeof(mine)));
 	fct_fill(d.local.buf, 64, 10);
 	if (fct_is_client(t)) {
@@ -287,7 +290,7 @@ int durable_stopped(struct fct *t)
 		kill(peer.pid, SIGCONT);
 		FCT_DO(ret);
 	}
-	FCT_DO(durable_check(&d, 64, 10));
+	FCT_DO(fct_durable_check(&d, 64, 10));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

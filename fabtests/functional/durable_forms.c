@@ -25,7 +25,7 @@ static ssize_t post_writev(struct durable *d, size_t len)
 
 static ssize_t post_msg(struct durable *d, size_t len)
 {
-	return durable_post(d, 0, len, FI_COMMIT_COMPLETE, &d->ctx[0]);
+	return fct_durable_post(d, 0, len, FI_COMMIT_COMPLETE, &d->ctx[0]);
 }
 
 static int each_size(struct durable *d, ssize_t (*post)(struct durable *, size_t))
@@ -42,57 +42,57 @@ static int each_size(struct durable *d, ssize_t (*post)(struct durable *, size_t
 			FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
 					"the durable write"));
 		}
-		FCT_DO(durable_check(d, sizes[i], i));
+		FCT_DO(fct_durable_check(d, sizes[i], i));
 	}
 out:
 	return ret;
 }
 
-int durable_forms(struct fct *t)
+int fct_durable_forms(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	int ret;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	FCT_DO(each_size(&d, post_msg));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
-int durable_defaults(struct fct *t)
+int fct_durable_defaults(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	int ret;
 
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	FCT_DO(each_size(&d, post_write));
 	FCT_DO(each_size(&d, post_writev));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
-int durable_inject(struct fct *t)
+int fct_durable_inject(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	size_t i;
 	int ret;
 
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	fct_fill(d.local.buf, 4096, 3);
 	for (i = 0; fct_is_client(t) && i < 4096 - 8; i += 8)
 		FCT_POST(t, d.l.txcq,
 			 fi_inject_write(d.l.c.ep, d.local.buf + i, 8, 0, d.peer.addr + i,
 					 d.peer.key));
 	if (fct_is_client(t))
-		FCT_DO(durable_write(&d, 4088, 8, FI_COMMIT_COMPLETE | FI_FENCE));
-	FCT_DO(durable_check(&d, 4096, 3));
+		FCT_DO(fct_durable_write(&d, 4088, 8, FI_COMMIT_COMPLETE | FI_FENCE));
+	FCT_DO(fct_durable_check(&d, 4096, 3));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 static int add(struct durable *d, uint64_t flags)
@@ -119,16 +119,16 @@ out:
 	return ret;
 }
 
-int durable_atomics(struct fct *t)
+int fct_durable_atomics(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	const uint64_t three = 3, sum = 30;
 	struct durable d;
 	size_t count;
 	int i, ret;
 
 	s.caps |= FI_ATOMIC;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	if (fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count)) {
 		ret = fct_skip(t, "no atomic sums of 8 bytes");
 		goto out;
@@ -140,11 +140,11 @@ int durable_atomics(struct fct *t)
 	if (fct_is_server(t))
 		FCT_EQ(t, memcmp(d.mem, &sum, sizeof(sum)), 0);
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 /* A mix of levels and fences: they end in the order of posting. */
-int durable_levels(struct fct *t)
+int fct_durable_levels(struct fct *t)
 {
 	static const uint64_t flags[] = {
 		FI_COMMIT_COMPLETE,
@@ -156,18 +156,19 @@ int durable_levels(struct fct *t)
 		FI_COMMIT_COMPLETE | FI_DELIVERY_COMPLETE,
 		FI_DELIVERY_COMPLETE | FI_FENCE,
 	};
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct fi_cq_data_entry e;
 	int ended = 0, i, ret;
 	struct durable d;
 	ssize_t posted;
 
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	fct_fill(d.local.buf, 64 * 64, 4);
 	for (i = 0; fct_is_client(t) && ended < 64;) {
-		posted = i < 64 ? durable_post(&d, (size_t)i * 64, 64,
-					       flags[i % 8] | FI_COMPLETION, &d.ctx[i])
-				: -FI_EAGAIN;
+		posted =
+			i < 64 ? fct_durable_post(&d, (size_t)i * 64, 64,
+						  flags[i % 8] | FI_COMPLETION, &d.ctx[i])
+			       : -FI_EAGAIN;
 		if (!posted) {
 			i++;
 			continue;
@@ -176,41 +177,42 @@ int durable_levels(struct fct *t)
 		if (ended == i) {
 			/* What a fence made durable before it is nobody's to wait for. */
 			FCT_POST(t, d.l.txcq,
-				 durable_post(&d, (size_t)i * 64, 64,
-					      flags[i % 8] | FI_COMPLETION, &d.ctx[i]));
+				 fct_durable_post(&d, (size_t)i * 64, 64,
+						  flags[i % 8] | FI_COMPLETION,
+						  &d.ctx[i]));
 			i++;
 		}
 		FCT_DO(fct_comp(t, d.l.txcq, &d.ctx[ended++], FI_RMA | FI_WRITE, &e,
 				"the oldest write"));
 	}
-	FCT_DO(durable_check(&d, 64 * 64, 4));
+	FCT_DO(fct_durable_check(&d, 64 * 64, 4));
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }
 
 /* Records, of all sizes that go inline and some that do not, and the index behind them.
  */
-int durable_compound(struct fct *t)
+int fct_durable_compound(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d;
 	size_t i, len = 1;
 	int ret;
 
 	s.tx_bind = FI_SELECTIVE_COMPLETION;
-	FCT_DO(durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, t, &s));
 	for (i = 0; i < 40; i++, len = len * 3 / 2 + 1) {
 		fct_fill(d.local.buf, DURABLE_MAX, i);
 		len = len > 60000 ? 60000 : len;
 		if (fct_is_client(t)) {
 			FCT_POST(t, d.l.txcq,
-				 durable_post(&d, 0, len, i % 2 ? FI_COMMIT_COMPLETE : 0,
-					      NULL));
-			FCT_DO(durable_write(&d, len, i % 3 ? 8 : len,
-					     FI_COMMIT_COMPLETE | FI_FENCE));
+				 fct_durable_post(&d, 0, len,
+						  i % 2 ? FI_COMMIT_COMPLETE : 0, NULL));
+			FCT_DO(fct_durable_write(&d, len, i % 3 ? 8 : len,
+						 FI_COMMIT_COMPLETE | FI_FENCE));
 		}
-		FCT_DO(durable_check(&d, len + 1, i));
+		FCT_DO(fct_durable_check(&d, len + 1, i));
 	}
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

@@ -26,7 +26,7 @@ static int open_region(struct fct_link *l)
 {
 	struct fct_target mine;
 
-	return fct_is_server(l->t) ? durable_expose(of(l), &mine) : 0;
+	return fct_is_server(l->t) ? fct_durable_expose(of(l), &mine) : 0;
 }
 
 /* Before any receive is posted. */
@@ -168,9 +168,9 @@ out:
 	return ret;
 }
 
-int durable_replay(struct fct *t)
+int fct_durable_replay(struct fct *t)
 {
-	struct fct_setup s = durable_setup();
+	struct fct_setup s = fct_durable_setup();
 	struct durable d = {.l.t = t};
 	int ret;
 
@@ -198,5 +198,5 @@ out:
 	/* The endpoint's receives are in the region. */
 	if (d.l.c.ep && fct_conn_close(&d.l, &d.l.c))
 		ret = -1;
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

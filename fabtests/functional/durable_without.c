@@ -18,7 +18,7 @@ struct side {
 
 static struct side look(struct fct *t)
 {
-	const struct fct_setup s = durable_setup();
+	const struct fct_setup s = fct_durable_setup();
 	const char *durable = getenv("FI_PVERBS_DURABLE");
 	struct fi_info *info = NULL;
 	struct side side = {0};
@@ -76,8 +76,8 @@ static int try_write(struct durable *d, const struct side *peer)
 	struct fi_cq_data_entry e;
 	int ret;
 
-	ret = (int)durable_post(d, 0, LEN, FI_COMMIT_COMPLETE | FI_COMPLETION,
-				&d->ctx[0]);
+	ret = (int)fct_durable_post(d, 0, LEN, FI_COMMIT_COMPLETE | FI_COMPLETION,
+				    &d->ctx[0]);
 	fct_note(t, "a durable write: %s", fi_strerror(-ret));
 	if (ret || !peer->pmem) {
 		FCT_EQ(t, ret, -FI_EOPNOTSUPP);
@@ -101,7 +101,7 @@ static int initiate(struct durable *d, const struct side *mine, const struct sid
 		FCT_DO(fct_cq_quiet(t, d->l.txcq, "after a refused message"));
 		FCT_DO(try_write(d, peer));
 	}
-	FCT_POST(t, d->l.txcq, durable_post(d, 0, LEN, FI_COMPLETION, &d->ctx[0]));
+	FCT_POST(t, d->l.txcq, fct_durable_post(d, 0, LEN, FI_COMPLETION, &d->ctx[0]));
 	FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
 			"the plain write"));
 	FCT_POST(t, d->l.txcq, post_send(d, 0));
@@ -110,9 +110,9 @@ static int initiate(struct durable *d, const struct side *mine, const struct sid
 	/* Nobody can be asked where that one went. */
 	if (mine->pmem) {
 		FCT_EQ(t,
-		       durable_post(d, 0, LEN,
-				    FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION,
-				    &d->ctx[0]),
+		       fct_durable_post(d, 0, LEN,
+					FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION,
+					&d->ctx[0]),
 		       -FI_EOPNOTSUPP);
 		FCT_DO(fct_cq_quiet(t, d->l.txcq, "after a refused fence"));
 		FCT_DO(try_write(d, peer));
@@ -160,7 +160,7 @@ out:
 	return ret;
 }
 
-int durable_without(struct fct *t)
+int fct_durable_without(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG | FI_RMA};
 	struct durable d = {.l.t = t};
@@ -183,5 +183,5 @@ int durable_without(struct fct *t)
 	FCT_DO(fct_exchange(t, "region", &target, &d.peer, sizeof(target)));
 	ret = both_ways(&d, &mine, &peer);
 out:
-	return durable_down(&d, ret);
+	return fct_durable_down(&d, ret);
 }

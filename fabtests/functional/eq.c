@@ -2,7 +2,7 @@
 /* What the cases share: queues, and entries in and out. */
 #include "eq.h"
 
-int eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size)
+int fct_eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size)
 {
 	struct fi_eq_attr attr = {.size = size, .flags = FI_WRITE, .wait_obj = wait};
 	struct fct_setup s = {.caps = FI_MSG};
@@ -18,7 +18,7 @@ out:
 	return ret;
 }
 
-int eq_close(struct eq_bed *b, int ret)
+int fct_eq_close(struct eq_bed *b, int ret)
 {
 	struct fct *t = b->t;
 
@@ -30,7 +30,7 @@ int eq_close(struct eq_bed *b, int ret)
 	return ret;
 }
 
-int eq_put(struct eq_bed *b, uint64_t data)
+int fct_eq_put(struct eq_bed *b, uint64_t data)
 {
 	struct fi_eq_entry entry = {.fid = &b->eq->fid, .context = b, .data = data};
 	struct fct *t = b->t;
@@ -42,7 +42,7 @@ out:
 	return ret;
 }
 
-int eq_get(struct eq_bed *b, uint64_t data, uint64_t flags)
+int fct_eq_get(struct eq_bed *b, uint64_t data, uint64_t flags)
 {
 	struct fi_eq_entry entry = {0};
 	struct fct *t = b->t;
@@ -58,7 +58,7 @@ out:
 	return ret;
 }
 
-int eq_none(struct eq_bed *b)
+int fct_eq_none(struct eq_bed *b)
 {
 	struct fi_eq_entry entry;
 	struct fct *t = b->t;

@@ -6,27 +6,27 @@
 #include "fct_fabric.h"
 
 /* eq_queue.c: the queue as such */
-int eq_sizes(struct fct *t);
-int eq_many(struct fct *t);
-int eq_wait_objects(struct fct *t);
-int eq_unspec_fd(struct fct *t);
-int eq_empty(struct fct *t);
-int eq_write_read(struct fct *t);
-int eq_peek(struct fct *t);
-int eq_too_small(struct fct *t);
-int eq_no_write(struct fct *t);
-int eq_overrun(struct fct *t);
-int eq_strerror(struct fct *t);
+int fct_eq_sizes(struct fct *t);
+int fct_eq_many(struct fct *t);
+int fct_eq_wait_objects(struct fct *t);
+int fct_eq_unspec_fd(struct fct *t);
+int fct_eq_empty(struct fct *t);
+int fct_eq_write_read(struct fct *t);
+int fct_eq_peek(struct fct *t);
+int fct_eq_too_small(struct fct *t);
+int fct_eq_no_write(struct fct *t);
+int fct_eq_overrun(struct fct *t);
+int fct_eq_strerror(struct fct *t);
 
 /* eq_wait.c: blocking */
-int eq_sread_timeout(struct fct *t);
-int eq_sread_wakes(struct fct *t);
-int eq_sread_peek(struct fct *t);
-int eq_fd(struct fct *t);
+int fct_eq_sread_timeout(struct fct *t);
+int fct_eq_sread_wakes(struct fct *t);
+int fct_eq_sread_peek(struct fct *t);
+int fct_eq_fd(struct fct *t);
 
 /* eq_ep.c: queues and the endpoints bound to them */
-int eq_close_busy(struct fct *t);
-int eq_close_ep(struct fct *t);
+int fct_eq_close_busy(struct fct *t);
+int fct_eq_close_ep(struct fct *t);
 
 /* A fabric and one EQ that takes fi_eq_write. */
 struct eq_bed {
@@ -36,11 +36,11 @@ struct eq_bed {
 	struct fid_eq *eq;
 };
 
-int eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size);
-int eq_close(struct eq_bed *b, int ret);
+int fct_eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size);
+int fct_eq_close(struct eq_bed *b, int ret);
 /* Writes, reads one FI_NOTIFY event with this data; the queue is empty. */
-int eq_put(struct eq_bed *b, uint64_t data);
-int eq_get(struct eq_bed *b, uint64_t data, uint64_t flags);
-int eq_none(struct eq_bed *b);
+int fct_eq_put(struct eq_bed *b, uint64_t data);
+int fct_eq_get(struct eq_bed *b, uint64_t data, uint64_t flags);
+int fct_eq_none(struct eq_bed *b);
 
 #endif

@@ -2,20 +2,20 @@
 /* Event queues and the endpoints bound to them: one process connects to itself. */
 #include "eq.h"
 
-int eq_close_busy(struct fct *t)
+int fct_eq_close_busy(struct fct *t)
 {
 	struct fid_pep *pep = NULL;
 	struct eq_bed b;
 	int ret;
 
-	FCT_DO(eq_open(&b, t, FI_WAIT_NONE, 16));
+	FCT_DO(fct_eq_open(&b, t, FI_WAIT_NONE, 16));
 	FCT_CALL(t, fi_passive_ep(b.fabric, b.info, &pep, NULL));
 	FCT_CALL(t, fi_pep_bind(pep, &b.eq->fid, 0));
 	FCT_ERR(t, fi_close(&b.eq->fid), -FI_EBUSY);
 out:
 	if (pep)
 		fi_close(&pep->fid);
-	return eq_close(&b, ret);
+	return fct_eq_close(&b, ret);
 }
 
 struct loop {
@@ -53,7 +53,7 @@ static int open_loop(struct loop *x, struct fct *t)
 	bool wildcard;
 	int ret;
 
-	FCT_DO(eq_open(&x->b, t, FI_WAIT_NONE, 16));
+	FCT_DO(fct_eq_open(&x->b, t, FI_WAIT_NONE, 16));
 	FCT_CALL(t, fi_eq_open(x->b.fabric, &eq_attr, &x->eq2, NULL));
 	FCT_CALL(t, fi_domain(x->b.fabric, x->b.info, &x->domain, NULL));
 	FCT_CALL(t, fi_cq_open(x->domain, &cq_attr, &x->cq, NULL));
@@ -87,7 +87,7 @@ static int close_loop(struct loop *x, int ret)
 		fi_close(&x->eq2->fid);
 	fi_freeinfo(x->to);
 	fi_freeinfo(x->request);
-	return eq_close(&x->b, ret);
+	return fct_eq_close(&x->b, ret);
 }
 
 /* The next event is there, unread; the other queue and the CQ are driven meanwhile. */
@@ -132,7 +132,7 @@ out:
 	return ret;
 }
 
-int eq_close_ep(struct fct *t)
+int fct_eq_close_ep(struct fct *t)
 {
 	struct loop x = {.active = NULL};
 	struct fct_event e = {0};

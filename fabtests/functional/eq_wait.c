@@ -28,20 +28,20 @@ out:
 	return ret;
 }
 
-int eq_sread_timeout(struct fct *t)
+int fct_eq_sread_timeout(struct fct *t)
 {
 	struct eq_bed b;
 	int ret;
 
-	FCT_DO(eq_open(&b, t, FI_WAIT_UNSPEC, 16));
+	FCT_DO(fct_eq_open(&b, t, FI_WAIT_UNSPEC, 16));
 	FCT_DO(one_timeout(&b, 0));
 	FCT_DO(one_timeout(&b, 100));
 	FCT_DO(one_timeout(&b, 500));
 	/* An event that is there is not waited for. */
-	FCT_DO(eq_put(&b, 1));
-	FCT_DO(eq_get(&b, 1, 0));
+	FCT_DO(fct_eq_put(&b, 1));
+	FCT_DO(fct_eq_get(&b, 1, 0));
 out:
-	return eq_close(&b, ret);
+	return fct_eq_close(&b, ret);
 }
 
 struct sleeper {
@@ -83,7 +83,7 @@ static int wake(struct fct *t, uint64_t flags)
 	struct eq_bed b;
 	int i, ret;
 
-	FCT_DO(eq_open(&b, t, FI_WAIT_UNSPEC, 16));
+	FCT_DO(fct_eq_open(&b, t, FI_WAIT_UNSPEC, 16));
 	z.eq = b.eq;
 	FCT_TRUE(t, !pthread_create(&thread, NULL, sleep_forever, &z));
 	for (i = 0; i < ROUNDS; i++) {
@@ -93,7 +93,7 @@ static int wake(struct fct *t, uint64_t flags)
 		/* Half of the writes come before the thread can be asleep. */
 		if (i % 2)
 			poll(NULL, 0, 1);
-		FCT_DO(eq_put(&b, (uint64_t)i));
+		FCT_DO(fct_eq_put(&b, (uint64_t)i));
 		/*
 		 * The run's own deadline covers a thread that never wakes: it still holds
 		 * the EQ.
@@ -105,17 +105,17 @@ static int wake(struct fct *t, uint64_t flags)
 	pthread_join(thread, NULL);
 	if (z.bad)
 		FCT_FAIL(t, "fi_eq_sread gave %zd or an event out of order", z.bad);
-	FCT_DO(eq_none(&b));
+	FCT_DO(fct_eq_none(&b));
 out:
-	return eq_close(&b, ret);
+	return fct_eq_close(&b, ret);
 }
 
-int eq_sread_wakes(struct fct *t)
+int fct_eq_sread_wakes(struct fct *t)
 {
 	return wake(t, 0);
 }
 
-int eq_sread_peek(struct fct *t)
+int fct_eq_sread_peek(struct fct *t)
 {
 	return wake(t, FI_PEEK);
 }
@@ -127,24 +127,24 @@ static int readable(int fd, int ms)
 	return poll(&pfd, 1, ms);
 }
 
-int eq_fd(struct fct *t)
+int fct_eq_fd(struct fct *t)
 {
 	struct eq_bed b;
 	struct fid *fids[1];
 	int i, fd = -1, ret;
 
-	FCT_DO(eq_open(&b, t, FI_WAIT_FD, 16));
+	FCT_DO(fct_eq_open(&b, t, FI_WAIT_FD, 16));
 	fids[0] = &b.eq->fid;
 	FCT_CALL(t, fi_control(&b.eq->fid, FI_GETWAIT, &fd));
 	for (i = 0; i < 50; i++) {
 		FCT_CALL(t, fi_trywait(b.fabric, fids, 1));
 		FCT_EQ(t, readable(fd, 0), 0);
-		FCT_DO(eq_put(&b, (uint64_t)i));
+		FCT_DO(fct_eq_put(&b, (uint64_t)i));
 		FCT_EQ(t, readable(fd, 5000 * (int)t->scale), 1);
 		FCT_ERR(t, fi_trywait(b.fabric, fids, 1), -FI_EAGAIN);
-		FCT_DO(eq_get(&b, (uint64_t)i, 0));
-		FCT_DO(eq_none(&b));
+		FCT_DO(fct_eq_get(&b, (uint64_t)i, 0));
+		FCT_DO(fct_eq_none(&b));
 	}
 out:
-	return eq_close(&b, ret);
+	return fct_eq_close(&b, ret);
 }

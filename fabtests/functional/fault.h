@@ -2,9 +2,9 @@
 /*
  * fi_cairn_fault: what a provider makes of calls that fail, one after the other.
  *
- * fault_hook puts itself between the provider's library and what that calls of memory,
- * of the system, of libibverbs and of librdmacm. A scene is a whole life of fabric
- * objects in one process, which connects to itself.
+ * fct_fault_hook puts itself between the provider's library and what that calls of
+ * memory, of the system, of libibverbs and of librdmacm. A scene is a whole life of
+ * fabric objects in one process, which connects to itself.
  */
 #ifndef FCT_FAULT_H
 #define FCT_FAULT_H
@@ -23,16 +23,16 @@ enum fault_kind {
 };
 
 /* Loads the provider's library before libfabric does. 0, or -FI_ENODATA: it has none. */
-int fault_hook(const char *prov);
+int fct_fault_hook(const char *prov);
 /* The nth call of the kind fails, counted from 1; with on also all later ones. */
-void fault_arm(enum fault_kind kind, unsigned int nth, bool on);
-void fault_disarm(void);
+void fct_fault_arm(enum fault_kind kind, unsigned int nth, bool on);
+void fct_fault_disarm(void);
 /* Calls neither fail nor count meanwhile. */
-void fault_hold(bool held);
-/* The call that failed, NULL: none has. Stays until fault_arm. */
-const char *fault_failed(void);
+void fct_fault_hold(bool held);
+/* The call that failed, NULL: none has. Stays until fct_fault_arm. */
+const char *fct_fault_failed(void);
 /* Objects of libibverbs and librdmacm that the provider holds. */
-int fault_objects(void);
+int fct_fault_objects(void);
 
 /* Between the files: one row for each call. */
 struct fault_row {
@@ -40,10 +40,10 @@ struct fault_row {
 	void *wrapper;
 	void **real; /* where the wrapper finds what it stands before */
 };
-extern const struct fault_row fault_rows[];
-extern const size_t fault_row_count;
+extern const struct fault_row fct_fault_rows[];
+extern const size_t fct_fault_row_count;
 /* Counts the call; true: it is to fail. */
-bool fault_now(enum fault_kind kind, const char *name);
+bool fct_fault_now(enum fault_kind kind, const char *name);
 
 /* ---- fault_scene.c ---- */
 
@@ -82,16 +82,16 @@ struct scene {
 };
 
 /* Each returns s->err. */
-int scene_idle(struct scene *s, struct fct *t);	     /* all objects, one endpoint */
-int scene_asking(struct scene *s, struct fct *t);    /* and fi_connect was called */
-int scene_asked_for(struct scene *s, struct fct *t); /* and FI_CONNREQ was read */
-int scene_accepting(struct scene *s, struct fct *t); /* and fi_accept was called */
-int scene_open(struct scene *s, struct fct *t);	     /* and the connection stands */
-int scene_in_flight(struct scene *s);		     /* operations that will not end */
-int scene_message(struct scene *s);		     /* one, there and acknowledged */
-int scene_transfers(struct scene *s);		     /* one of each kind */
-int scene_ends(struct scene *s);		     /* a refusal, and a shutdown */
+int fct_scene_idle(struct scene *s, struct fct *t);	 /* all objects, one endpoint */
+int fct_scene_asking(struct scene *s, struct fct *t);	 /* and fi_connect was called */
+int fct_scene_asked_for(struct scene *s, struct fct *t); /* and FI_CONNREQ was read */
+int fct_scene_accepting(struct scene *s, struct fct *t); /* and fi_accept was called */
+int fct_scene_open(struct scene *s, struct fct *t);	 /* and the connection stands */
+int fct_scene_in_flight(struct scene *s); /* operations that will not end */
+int fct_scene_message(struct scene *s);	  /* one, there and acknowledged */
+int fct_scene_transfers(struct scene *s); /* one of each kind */
+int fct_scene_ends(struct scene *s);	  /* a refusal, and a shutdown */
 /* Closes what there is, in the order in which it must go, and counts completions. */
-int scene_close(struct scene *s);
+int fct_scene_close(struct scene *s);
 
 #endif

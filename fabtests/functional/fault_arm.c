@@ -10,7 +10,7 @@ static struct {
 	const char *failed;
 } plan;
 
-void fault_arm(enum fault_kind kind, unsigned int nth, bool on)
+void fct_fault_arm(enum fault_kind kind, unsigned int nth, bool on)
 {
 	plan.kind = kind;
 	plan.left = nth;
@@ -19,22 +19,22 @@ void fault_arm(enum fault_kind kind, unsigned int nth, bool on)
 	plan.failed = NULL;
 }
 
-void fault_disarm(void)
+void fct_fault_disarm(void)
 {
 	plan.left = 0;
 }
 
-void fault_hold(bool held)
+void fct_fault_hold(bool held)
 {
 	plan.held = held;
 }
 
-const char *fault_failed(void)
+const char *fct_fault_failed(void)
 {
 	return plan.failed;
 }
 
-bool fault_now(enum fault_kind kind, const char *name)
+bool fct_fault_now(enum fault_kind kind, const char *name)
 {
 	if (plan.held || plan.kind != kind || !plan.left)
 		return false;

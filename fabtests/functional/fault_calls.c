@@ -18,7 +18,7 @@
 
 static int objects;
 
-int fault_objects(void)
+int fct_fault_objects(void)
 {
 	return objects;
 }
@@ -30,7 +30,7 @@ int fault_objects(void)
 	static type(*real_##name) params;                \
 	static type fault_##name params                  \
 	{                                                \
-		if (fault_now(kind, #name)) {            \
+		if (fct_fault_now(kind, #name)) {        \
 			errno = err;                     \
 			return value;                    \
 		}                                        \
@@ -44,7 +44,7 @@ int fault_objects(void)
 	{                                         \
 		type *made;                       \
                                                   \
-		if (fault_now(kind, #name)) {     \
+		if (fct_fault_now(kind, #name)) { \
 			errno = err;              \
 			return NULL;              \
 		}                                 \
@@ -92,7 +92,7 @@ CALL(FAULT_SYSTEM, int, getaddrinfo,
 static int (*real_epoll_ctl)(int epfd, int op, int fd, struct epoll_event *event);
 static int fault_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	if (op == EPOLL_CTL_ADD && fault_now(FAULT_SYSTEM, "epoll_ctl")) {
+	if (op == EPOLL_CTL_ADD && fct_fault_now(FAULT_SYSTEM, "epoll_ctl")) {
 		errno = ENOSPC;
 		return -1;
 	}
@@ -184,7 +184,7 @@ static int fault_rdma_create_id(struct rdma_event_channel *channel,
 {
 	int ret;
 
-	if (fault_now(FAULT_DEVICE, "rdma_create_id")) {
+	if (fct_fault_now(FAULT_DEVICE, "rdma_create_id")) {
 		errno = BROKEN;
 		return -1;
 	}
@@ -208,19 +208,19 @@ static int fault_rdma_get_cm_event(struct rdma_event_channel *channel,
 /* The calls of the data path are addresses in the device's context. */
 static struct ibv_context_ops ops;
 
-#define OPS(name, params, args)                            \
-	static int fault_##name params                     \
-	{                                                  \
-		if (fault_now(FAULT_DEVICE, "ibv_" #name)) \
-			return BROKEN;                     \
-		return ops.name args;                      \
+#define OPS(name, params, args)                                \
+	static int fault_##name params                         \
+	{                                                      \
+		if (fct_fault_now(FAULT_DEVICE, "ibv_" #name)) \
+			return BROKEN;                         \
+		return ops.name args;                          \
 	}
 
 #define OPS_POST(name, type)                                                 \
 	static int fault_##name(struct ibv_##type *queue, struct OPS_WR *wr, \
 				struct OPS_WR **bad)                         \
 	{                                                                    \
-		if (fault_now(FAULT_DEVICE, "ibv_" #name)) {                 \
+		if (fct_fault_now(FAULT_DEVICE, "ibv_" #name)) {             \
 			*bad = wr;                                           \
 			return BROKEN;                                       \
 		}                                                            \
@@ -240,7 +240,7 @@ static struct ibv_context *fault_ibv_open_device(struct ibv_device *device)
 {
 	struct ibv_context *context;
 
-	if (fault_now(FAULT_DEVICE, "ibv_open_device")) {
+	if (fct_fault_now(FAULT_DEVICE, "ibv_open_device")) {
 		errno = BROKEN;
 		return NULL;
 	}
@@ -262,7 +262,7 @@ static struct ibv_context *fault_ibv_open_device(struct ibv_device *device)
 #name, (void *)(uintptr_t)fault_##name, (void **)(uintptr_t)&real_##name \
 	}
 
-const struct fault_row fault_rows[] = {
+const struct fault_row fct_fault_rows[] = {
 	ROW(malloc),
 	ROW(calloc),
 	ROW(realloc),
@@ -314,4 +314,4 @@ const struct fault_row fault_rows[] = {
 	ROW(rdma_set_option),
 	ROW(rdma_migrate_id),
 };
-const size_t fault_row_count = sizeof(fault_rows) / sizeof(fault_rows[0]);
+const size_t fct_fault_row_count = sizeof(fct_fault_rows) / sizeof(fct_fault_rows[0]);

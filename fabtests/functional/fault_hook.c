@@ -29,13 +29,13 @@ static void hook_slot(const struct link_map *map, const ElfW(Rela) * rela,
 	void *start = (void *)((uintptr_t)slot & ~(uintptr_t)(page - 1));
 	size_t i;
 
-	for (i = 0; i < fault_row_count; i++) {
-		if (strcmp(fault_rows[i].name, name))
+	for (i = 0; i < fct_fault_row_count; i++) {
+		if (strcmp(fct_fault_rows[i].name, name))
 			continue;
-		*fault_rows[i].real = *slot;
+		*fct_fault_rows[i].real = *slot;
 		/* After relocation the page may have been made read-only. */
 		if (!mprotect(start, (size_t)page * 2, PROT_READ | PROT_WRITE))
-			*slot = fault_rows[i].wrapper;
+			*slot = fct_fault_rows[i].wrapper;
 	}
 }
 
@@ -122,7 +122,7 @@ static void *open_library(const char *prov)
 	return open_in(beside, strlen(beside), prov);
 }
 
-int fault_hook(const char *prov)
+int fct_fault_hook(const char *prov)
 {
 	void *handle = prov ? open_library(prov) : NULL;
 	struct link_map *map;

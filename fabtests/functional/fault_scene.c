@@ -183,7 +183,7 @@ static bool scene_turned_down(const struct scene *s)
  */
 static bool scene_shut(const struct scene *s)
 {
-	const char *failed = fault_failed();
+	const char *failed = fct_fault_failed();
 
 	return s->passive.shut &&
 	       (s->active.shut || (failed && !strcmp(failed, "rdma_disconnect")));
@@ -268,7 +268,7 @@ static void scene_take(struct scene *s)
 	s->request = NULL;
 }
 
-int scene_idle(struct scene *s, struct fct *t)
+int fct_scene_idle(struct scene *s, struct fct *t)
 {
 	memset(s, 0, sizeof(*s));
 	s->t = t;
@@ -277,32 +277,34 @@ int scene_idle(struct scene *s, struct fct *t)
 	return s->err;
 }
 
-int scene_asking(struct scene *s, struct fct *t)
+int fct_scene_asking(struct scene *s, struct fct *t)
 {
-	if (scene_idle(s, t))
+	if (fct_scene_idle(s, t))
 		return s->err;
 	STEP(s, fi_connect(s->active.ep, s->there->dest_addr, "hello", 6));
 	return s->err;
 }
 
-int scene_asked_for(struct scene *s, struct fct *t)
+int fct_scene_asked_for(struct scene *s, struct fct *t)
 {
-	return scene_asking(s, t) ? s->err : scene_until(s, "FI_CONNREQ", scene_asked);
+	return fct_scene_asking(s, t) ? s->err
+				      : scene_until(s, "FI_CONNREQ", scene_asked);
 }
 
-int scene_accepting(struct scene *s, struct fct *t)
+int fct_scene_accepting(struct scene *s, struct fct *t)
 {
-	if (scene_asked_for(s, t) || scene_ep(s, s->request, &s->passive))
+	if (fct_scene_asked_for(s, t) || scene_ep(s, s->request, &s->passive))
 		return s->err;
 	scene_take(s);
 	STEP(s, fi_accept(s->passive.ep, "welcome", 8));
 	return s->err;
 }
 
-int scene_open(struct scene *s, struct fct *t)
+int fct_scene_open(struct scene *s, struct fct *t)
 {
-	return scene_accepting(s, t) ? s->err
-				     : scene_until(s, "FI_CONNECTED", scene_connected);
+	return fct_scene_accepting(s, t)
+		       ? s->err
+		       : scene_until(s, "FI_CONNECTED", scene_connected);
 }
 
 /* Posts an operation; a full queue is no failure. */
@@ -332,7 +334,7 @@ enum {
 	OP_PROVED
 };
 
-int scene_message(struct scene *s)
+int fct_scene_message(struct scene *s)
 {
 	const size_t half = sizeof(s->words) / 2;
 	uint8_t *to = (uint8_t *)s->words + half;
@@ -350,7 +352,7 @@ int scene_message(struct scene *s)
 }
 
 /* All at once, so that there is always something in flight. */
-int scene_transfers(struct scene *s)
+int fct_scene_transfers(struct scene *s)
 {
 	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = (uintptr_t)to;
 	void *desc = fi_mr_desc(s->mr);
@@ -381,7 +383,7 @@ int scene_transfers(struct scene *s)
 }
 
 /* No receive is posted: what is behind the send waits with it. */
-int scene_in_flight(struct scene *s)
+int fct_scene_in_flight(struct scene *s)
 {
 	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = (uintptr_t)to;
 	void *desc = fi_mr_desc(s->mr);
@@ -395,7 +397,7 @@ int scene_in_flight(struct scene *s)
 	return s->err;
 }
 
-int scene_ends(struct scene *s)
+int fct_scene_ends(struct scene *s)
 {
 	if (scene_request(s, &s->refused))
 		return s->err;
@@ -416,9 +418,9 @@ static void scene_close_fid(struct scene *s, struct fid *fid, const char *what)
 	if (!fid)
 		return;
 	ret = fi_close(fid);
-	if (ret == -FI_ENOMEM && fault_failed()) {
+	if (ret == -FI_ENOMEM && fct_fault_failed()) {
 		scene_fails(s, what, ret);
-		fault_disarm();
+		fct_fault_disarm();
 		ret = fi_close(fid);
 	}
 	if (ret)
@@ -440,7 +442,7 @@ static void scene_settle(struct scene *s)
 #define CLOSE(s, object) \
 	scene_close_fid(s, (object) ? &(object)->fid : NULL, "fi_close of " #object)
 
-int scene_close(struct scene *s)
+int fct_scene_close(struct scene *s)
 {
 	CLOSE(s, s->active.ep);
 	CLOSE(s, s->passive.ep);

@@ -113,7 +113,7 @@ static int serve(struct append *a)
 		mine.addr = (uintptr_t)a->memory;
 	FCT_DO(fct_tell(t, "log", &mine, sizeof(mine)));
 	FCT_DO(fct_hear(t, "appended", &appended, sizeof(appended)));
-	append_look(a->memory, a->len, opt.seed, &found);
+	fct_append_look(a->memory, a->len, opt.seed, &found);
 	FCT_EQ(t, found.whole, appended);
 	if (opt.compound)
 		FCT_EQ(t, found.tail, appended);
@@ -147,11 +147,11 @@ static ssize_t post(struct append *a, const void *buf, void *desc, size_t len,
 
 static ssize_t post_record(struct append *a)
 {
-	const size_t len = append_len(opt.seed, a->posted);
+	const size_t len = fct_append_len(opt.seed, a->posted);
 	uint8_t *buf = a->records.buf + (a->posted % DEPTH) * APPEND_LONGEST;
 	ssize_t ret;
 
-	append_fill(buf, opt.seed, a->posted);
+	fct_append_fill(buf, opt.seed, a->posted);
 	ret = post(a, buf, a->records.desc, len, APPEND_RECORDS + a->at,
 		   opt.compound ? 0 : FI_COMPLETION);
 	if (ret)
@@ -183,7 +183,7 @@ static ssize_t post_tail(struct append *a)
 static bool full(const struct append *a)
 {
 	return a->posted == opt.records ||
-	       APPEND_RECORDS + a->at + append_len(opt.seed, a->posted) > a->log.len;
+	       APPEND_RECORDS + a->at + fct_append_len(opt.seed, a->posted) > a->log.len;
 }
 
 /* In the order of posting; then the world may know. */

@@ -30,28 +30,28 @@ static int in_any_order(struct fct *t, int (*bring)(struct scene *s, struct fct 
 
 	/* Counts objects of the device, where the provider is a library of its own. */
 	if (!hooked)
-		fault_hook(t->opts.prov);
+		fct_fault_hook(t->opts.prov);
 	hooked = true;
 	for (nth = 0; nth < ORDERS; nth++) {
 		ret = bring(&s, t);
 		if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !s.here)) {
 			ret = fct_skip(t, "not offered: %s", s.doing);
-			scene_close(&s);
+			fct_scene_close(&s);
 			goto out;
 		}
 		if (s.err)
 			FCT_FAIL(t, "%s: %s", s.doing, fi_strerror(-s.err));
-		FCT_DO(close_in_order(t, &s, nth));
+		FCT_DO(fct_close_in_order(t, &s, nth));
 		fi_freeinfo(s.request);
 		fi_freeinfo(s.here);
 		fi_freeinfo(s.there);
 		/* Libraries keep what they opened for the first. */
 		if (!nth) {
 			fds = descriptors();
-			objects = fault_objects();
+			objects = fct_fault_objects();
 		}
 		FCT_EQ(t, descriptors(), fds);
-		FCT_EQ(t, fault_objects(), objects);
+		FCT_EQ(t, fct_fault_objects(), objects);
 	}
 	fct_note(t, "%u orders; %d descriptors, %d objects in the end", nth, fds,
 		 objects);
@@ -61,32 +61,32 @@ out:
 
 static int idle(struct fct *t)
 {
-	return in_any_order(t, scene_idle);
+	return in_any_order(t, fct_scene_idle);
 }
 
 static int asking(struct fct *t)
 {
-	return in_any_order(t, scene_asking);
+	return in_any_order(t, fct_scene_asking);
 }
 
 static int asked(struct fct *t)
 {
-	return in_any_order(t, scene_asked_for);
+	return in_any_order(t, fct_scene_asked_for);
 }
 
 static int accepting(struct fct *t)
 {
-	return in_any_order(t, scene_accepting);
+	return in_any_order(t, fct_scene_accepting);
 }
 
 static int connected(struct fct *t)
 {
-	return in_any_order(t, scene_open);
+	return in_any_order(t, fct_scene_open);
 }
 
 static int used_scene(struct scene *s, struct fct *t)
 {
-	return scene_open(s, t) ? s->err : scene_transfers(s);
+	return fct_scene_open(s, t) ? s->err : fct_scene_transfers(s);
 }
 
 static int used(struct fct *t)
@@ -96,7 +96,7 @@ static int used(struct fct *t)
 
 static int in_flight_scene(struct scene *s, struct fct *t)
 {
-	return scene_open(s, t) ? s->err : scene_in_flight(s);
+	return fct_scene_open(s, t) ? s->err : fct_scene_in_flight(s);
 }
 
 static int in_flight(struct fct *t)
@@ -106,7 +106,7 @@ static int in_flight(struct fct *t)
 
 static int shut_scene(struct scene *s, struct fct *t)
 {
-	if (scene_open(s, t))
+	if (fct_scene_open(s, t))
 		return s->err;
 	s->err = fi_shutdown(s->active.ep, 0);
 	return s->err;
@@ -136,7 +136,8 @@ int main(int argc, char **argv)
 		.cases = cases,
 		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.single = true,
-		.forks = true, /* fault_hook comes before libfabric's use of the provider
+		.forks = true, /* fct_fault_hook comes before libfabric's use of the
+				* provider
 				*/
 	};
 

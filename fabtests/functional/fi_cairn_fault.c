@@ -60,9 +60,9 @@ static int check_scene(const struct scene *s, const char *which)
 /* A connection that nothing fails for is not to notice what fails for others. */
 static int other_connection(struct scene *other)
 {
-	fault_hold(true);
-	scene_message(other);
-	fault_hold(false);
+	fct_fault_hold(true);
+	fct_scene_message(other);
+	fct_fault_hold(false);
 	if (other->err)
 		return wrong("the other connection", other->err, 0);
 	return check_scene(other, "the other connection");
@@ -70,17 +70,17 @@ static int other_connection(struct scene *other)
 
 static void play(struct scene *s, struct fct *t, struct scene *other)
 {
-	if (!scene_open(s, t) && !other_connection(other) && !scene_message(s) &&
-	    !scene_transfers(s))
-		scene_ends(s);
+	if (!fct_scene_open(s, t) && !other_connection(other) && !fct_scene_message(s) &&
+	    !fct_scene_transfers(s))
+		fct_scene_ends(s);
 	other_connection(other);
-	scene_close(s);
+	fct_scene_close(s);
 }
 
 /* A whole scene without failures, which leaves nothing that was not there before. */
 static int play_well(struct fct *t, struct scene *other, const char *when)
 {
-	const int objects = fault_objects();
+	const int objects = fct_fault_objects();
 	struct scene s;
 
 	play(&s, t, other);
@@ -88,8 +88,8 @@ static int play_well(struct fct *t, struct scene *other, const char *when)
 		return -1;
 	if (s.err)
 		return wrong(when, s.err, 0);
-	if (fault_objects() != objects)
-		return wrong("objects of the device after a scene", fault_objects(),
+	if (fct_fault_objects() != objects)
+		return wrong("objects of the device after a scene", fct_fault_objects(),
 			     objects);
 	return 0;
 }
@@ -99,31 +99,31 @@ static int one_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bo
 	struct scene other, *s = &outcome->scene;
 	int fds, objects;
 
-	if (scene_open(&other, t))
+	if (fct_scene_open(&other, t))
 		return wrong("opening without failures", other.err, 0);
 	if (play_well(t, &other, "before the failure"))
 		return -1;
 	fds = descriptors();
-	objects = fault_objects();
-	fault_arm(kind, nth, on);
+	objects = fct_fault_objects();
+	fct_fault_arm(kind, nth, on);
 	play(s, t, &other);
-	fault_disarm();
-	outcome->name = fault_failed();
+	fct_fault_disarm();
+	outcome->name = fct_fault_failed();
 	outcome->hit = outcome->name;
 	outcome->told = s->err;
 	if (check_scene(s, "with the failure"))
 		return -1;
 	if (s->err && !outcome->hit)
 		return wrong("without a failure", s->err, 0);
-	if (fault_objects() != objects)
-		return wrong("objects of the device", fault_objects(), objects);
+	if (fct_fault_objects() != objects)
+		return wrong("objects of the device", fct_fault_objects(), objects);
 	if (descriptors() != fds)
 		return wrong("descriptors", descriptors(), fds);
 	if (other_connection(&other) || play_well(t, &other, "after the failure"))
 		return -1;
 	if (descriptors() != fds)
 		return wrong("descriptors in the end", descriptors(), fds);
-	scene_close(&other);
+	fct_scene_close(&other);
 	return check_scene(&other, "closing");
 }
 
@@ -133,12 +133,12 @@ static int first_failure(struct fct *t, enum fault_kind kind, unsigned int nth, 
 	struct fi_info *info = NULL, *hints;
 	struct fct_setup setup = {.caps = FI_MSG};
 
-	fault_arm(kind, nth, on);
+	fct_fault_arm(kind, nth, on);
 	hints = fct_hints(t, &setup);
 	outcome->told =
 		!hints || fi_getinfo(FCT_API, t->opts.src, "0", FI_SOURCE, hints, &info);
-	fault_disarm();
-	outcome->name = fault_failed();
+	fct_fault_disarm();
+	outcome->name = fct_fault_failed();
 	outcome->hit = outcome->name;
 	fi_freeinfo(hints);
 	fi_freeinfo(info);
@@ -159,7 +159,7 @@ static void run_in_child(struct fct *t, const struct campaign *c, unsigned int n
 {
 	signal(SIGALRM, SIG_DFL);
 	alarm(RUN_SECONDS * t->scale);
-	if (fault_hook(t->opts.prov))
+	if (fct_fault_hook(t->opts.prov))
 		wrong("the provider's library", 0, 1);
 	else
 		c->run(t, c->kind, nth, c->on);

@@ -185,7 +185,7 @@ static int transfer(struct file_ring *r, struct fct *t)
 	s.rx_size = r->job.window;
 	FCT_DO(fct_link_up(&r->l, t, &s));
 	FCT_DO(prepare(r));
-	FCT_DO(fct_is_client(t) ? file_send(r) : file_receive(r));
+	FCT_DO(fct_is_client(t) ? fct_file_send(r) : fct_file_receive(r));
 	if (r->fd >= 0 && close(r->fd)) {
 		r->fd = -1;
 		FCT_FAIL(t, "cannot write %s: %s", r->path, strerror(errno));

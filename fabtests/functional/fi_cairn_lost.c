@@ -13,7 +13,7 @@ static int be_killed(struct fct *t)
 {
 	struct lost p = {.l.t = t};
 
-	if (!lost_connect(&p, t))
+	if (!fct_lost_connect(&p, t))
 		for (;;)
 			pause();
 	return fct_link_down(&p.l, -1);
@@ -25,16 +25,16 @@ static int killed_completions(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_post_all(&p));
-	FCT_DO(lost_bystander(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_post_all(&p));
+	FCT_DO(fct_lost_bystander(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_ended(&p));
-	FCT_DO(lost_check_errors(&p));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_ended(&p));
+	FCT_DO(fct_lost_check_errors(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -45,13 +45,13 @@ static int killed_events(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_post_all(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_post_all(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
-	FCT_DO(lost_quiet(&p));
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_quiet(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_EQ(t, p.failed, p.posted);
 out:
 	return fct_link_down(&p.l, ret);
@@ -62,14 +62,14 @@ static int killed_idle(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_post_receives(&p, 3));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_post_receives(&p, 3));
 	p.first = p.posted;
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_await_ended(&p));
-	FCT_DO(lost_check_errors(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_ended(&p));
+	FCT_DO(fct_lost_check_errors(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -82,12 +82,12 @@ static int hear_nothing(struct fct *t)
 	struct lost p = {.l.t = t, .early = 3};
 	int ret;
 
-	FCT_DO(lost_connect(&p, t));
+	FCT_DO(fct_lost_connect(&p, t));
 	p.first = p.posted;
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_await_ended(&p));
-	FCT_DO(lost_check_errors(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_ended(&p));
+	FCT_DO(fct_lost_check_errors(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -98,12 +98,12 @@ static int be_ended(struct fct *t)
 	struct lost p = {.l.t = t, .early = 3};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p, t));
 	p.first = p.posted;
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_await_ended(&p));
-	FCT_DO(lost_check_errors(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_ended(&p));
+	FCT_DO(fct_lost_check_errors(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -115,10 +115,10 @@ static int send_in_vain(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_connect(&p, t));
-	FCT_DO(lost_post_all(&p));
-	FCT_DO(lost_await_ended(&p));
-	FCT_DO(lost_check_errors(&p));
+	FCT_DO(fct_lost_connect(&p, t));
+	FCT_DO(fct_lost_post_all(&p));
+	FCT_DO(fct_lost_await_ended(&p));
+	FCT_DO(fct_lost_check_errors(&p));
 	FCT_EQ(t, p.err[p.first], FI_ENORX);
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
 out:
@@ -131,9 +131,9 @@ static int receive_nothing(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_EQ(t, p.failed, 0);
 out:
 	return fct_link_down(&p.l, ret);
@@ -185,20 +185,20 @@ static int ask_nobody(struct fct *t)
 	struct fct_wait w;
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p, t));
 	FCT_DO(unused_address(t, node));
 	FCT_DO(fct_getinfo(t, &p.l.s, node, "4791", &c.info));
 	FCT_DO(fct_ep_open(&p.l, &c, c.info));
 	FCT_CALL(t, fi_connect(c.ep, c.info->dest_addr, NULL, 0));
 	fct_wait_init(&w, t, "the end of a connection to nobody");
 	do {
-		FCT_DO(lost_bystander(&p));
+		FCT_DO(fct_lost_bystander(&p));
 		FCT_DO(fct_wait_again(&w));
 		FCT_DO(look_for_error(&p, c.ep));
 	} while (!ret);
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_conn_close(&p.l, &c));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_EQ(t, p.shutdowns, 0);
 out:
 	return fct_link_down(&p.l, ret);
@@ -209,8 +209,8 @@ static int wait_for_end(struct fct *t)
 	struct lost p = {.l.t = t};
 	int ret;
 
-	FCT_DO(lost_connect(&p, t));
-	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(fct_lost_connect(&p, t));
+	FCT_DO(fct_lost_await_shutdown(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -221,23 +221,23 @@ static char **arguments;
 
 static int completions(struct fct *t)
 {
-	return lost_play(t, &(struct lost_play){.killed = true,
-						.listens = killed_completions,
-						.connects = be_killed});
+	return fct_lost_play(t, &(struct lost_play){.killed = true,
+						    .listens = killed_completions,
+						    .connects = be_killed});
 }
 
 static int events(struct fct *t)
 {
-	return lost_play(t, &(struct lost_play){.killed = true,
-						.listens = killed_events,
-						.connects = be_killed});
+	return fct_lost_play(t, &(struct lost_play){.killed = true,
+						    .listens = killed_events,
+						    .connects = be_killed});
 }
 
 static int idle(struct fct *t)
 {
-	return lost_play(t, &(struct lost_play){.killed = true,
-						.listens = killed_idle,
-						.connects = be_killed});
+	return fct_lost_play(t, &(struct lost_play){.killed = true,
+						    .listens = killed_idle,
+						    .connects = be_killed});
 }
 
 /*
@@ -256,11 +256,11 @@ static int silent(struct fct *t)
 
 	if (!getenv("LD_PRELOAD") || !strstr(getenv("LD_PRELOAD"), "simverbs"))
 		return fct_skip(t, "only simverbs loses what one process sends");
-	return lost_play(t, &(struct lost_play){.prov = "pverbs",
-						.connects_env = lossy,
-						.argv = arguments,
-						.listens = be_ended,
-						.connects = hear_nothing});
+	return fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+						    .connects_env = lossy,
+						    .argv = arguments,
+						    .listens = be_ended,
+						    .connects = hear_nothing});
 }
 
 static int no_receive(struct fct *t)
@@ -268,20 +268,20 @@ static int no_receive(struct fct *t)
 	static const char *const soon[] = {"FI_PVERBS_RNR_RETRY_COUNT", "2",
 					   "FI_PVERBS_RNR_TIMER", "1", NULL};
 
-	return lost_play(t, &(struct lost_play){.prov = "pverbs",
-						.env = soon,
-						.listens = receive_nothing,
-						.connects = send_in_vain});
+	return fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+						    .env = soon,
+						    .listens = receive_nothing,
+						    .connects = send_in_vain});
 }
 
 static int nobody_there(struct fct *t)
 {
 	static const char *const soon[] = {"FI_PVERBS_RESOLVE_TIMEOUT", "300", NULL};
 
-	return lost_play(t, &(struct lost_play){.prov = "pverbs",
-						.env = soon,
-						.listens = ask_nobody,
-						.connects = wait_for_end});
+	return fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+						    .env = soon,
+						    .listens = ask_nobody,
+						    .connects = wait_for_end});
 }
 
 int main(int argc, char **argv)
@@ -300,19 +300,19 @@ int main(int argc, char **argv)
 		 no_receive},
 		{"durable_killed",
 		 "a target is killed while it owes answers: each operation ends",
-		 lost_durable_killed},
+		 fct_lost_durable_killed},
 		{"durable_stopped",
 		 "a target stands still: durable operations end, others go on",
-		 lost_durable_stopped},
+		 fct_lost_durable_stopped},
 		{"durable_full",
 		 "of a killed target completions tell, and make room for others",
-		 lost_durable_full},
+		 fct_lost_durable_full},
 		{"durable_left",
 		 "a target leaves while it owes answers: completions tell of that too",
-		 lost_durable_left},
+		 fct_lost_durable_left},
 		{"replay_killed",
 		 "a receiver is killed: another process finds what was durable",
-		 lost_replay_killed},
+		 fct_lost_replay_killed},
 		{"nobody_there", "asking for a connection where nobody is ends in time",
 		 nobody_there},
 	};
@@ -326,6 +326,6 @@ int main(int argc, char **argv)
 	};
 
 	arguments = argv;
-	lost_play_again(argc, argv, &prog, hear_nothing);
+	fct_lost_play_again(argc, argv, &prog, hear_nothing);
 	return fct_main(argc, argv, &prog);
 }

@@ -9,11 +9,11 @@
 
 static const struct fct_case cases[] = {
 	{"between", "between two processes, messages on each, closed from either side",
-	 many_between},
-	{"within", "within one process", many_within},
-	{"again", "life after life nothing is left behind", many_again},
-	{"storm", "all at once, half of them rejected or abandoned", many_storm},
-	{"backlog", "more requests than the listener has room for", many_backlog},
+	 fct_many_between},
+	{"within", "within one process", fct_many_within},
+	{"again", "life after life nothing is left behind", fct_many_again},
+	{"storm", "all at once, half of them rejected or abandoned", fct_many_storm},
+	{"backlog", "more requests than the listener has room for", fct_many_backlog},
 };
 
 static const struct option options[] = {
@@ -32,7 +32,7 @@ static int option(int val, const char *arg)
 			arg, MANY_MOST);
 		return -1;
 	}
-	many_count = (uint32_t)n;
+	fct_many_count = (uint32_t)n;
 	return 0;
 }
 

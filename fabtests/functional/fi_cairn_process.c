@@ -30,13 +30,13 @@ static int open_all(struct fct *t, struct open *o)
 	int ret = 0;
 
 	o->mr = NULL;
-	ret = scene_open(&o->s, t);
+	ret = fct_scene_open(&o->s, t);
 	if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !o->s.here)) {
 		ret = fct_skip(t, "not offered: %s", o->s.doing);
-		scene_close(&o->s);
+		fct_scene_close(&o->s);
 		return ret;
 	}
-	if (o->s.err || scene_message(&o->s))
+	if (o->s.err || fct_scene_message(&o->s))
 		FCT_FAIL(t, "%s: %s", o->s.doing, fi_strerror(-o->s.err));
 	if (!getenv("FI_CAIRN_PMEM"))
 		return 0;
@@ -54,7 +54,7 @@ static int close_all(struct fct *t, struct open *o)
 
 	if (o->mr)
 		FCT_CALL(t, fi_close(&o->mr->fid));
-	scene_close(&o->s);
+	fct_scene_close(&o->s);
 	if (o->s.wrong[0])
 		FCT_FAIL(t, "%s", o->s.wrong);
 	ret = 0;
@@ -104,9 +104,9 @@ static __attribute__((unused)) int begins_anew(struct fct *t, struct open *o)
 {
 	struct scene s;
 
-	if (scene_open(&s, t) || scene_message(&s) || scene_transfers(&s))
+	if (fct_scene_open(&s, t) || fct_scene_message(&s) || fct_scene_transfers(&s))
 		return fct_fail_at(t, NULL, 0, "%s: %s", s.doing, fi_strerror(-s.err));
-	scene_close(&s);
+	fct_scene_close(&s);
 	return s.wrong[0] ? fct_fail_at(t, NULL, 0, "%s", s.wrong) : 0;
 }
 
@@ -132,12 +132,12 @@ static int forks(struct fct *t, int (*child)(struct fct *t, struct open *o))
 		}
 		FCT_TRUE(t, pid > 0);
 		/* Meanwhile, and after its end. */
-		if (scene_message(&o.s))
+		if (fct_scene_message(&o.s))
 			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
 		FCT_EQ(t, waitpid(pid, &how, 0), pid);
 		FCT_TRUE(t, WIFEXITED(how));
 		FCT_EQ(t, WEXITSTATUS(how), 0);
-		if (scene_message(&o.s) || scene_transfers(&o.s))
+		if (fct_scene_message(&o.s) || fct_scene_transfers(&o.s))
 			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
 	}
 	FCT_DO(close_all(t, &o));
@@ -208,7 +208,7 @@ static _Noreturn void ends_open(struct fct *t)
 	if (open_all(t, &o) || t->result == FCT_SKIP)
 		exit(t->result == FCT_SKIP ? 77 : 9);
 	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
-	if (!last || fputc('!', last) == EOF || scene_in_flight(&o.s) ||
+	if (!last || fputc('!', last) == EOF || fct_scene_in_flight(&o.s) ||
 	    pthread_create(&thread, NULL, reads_on, o.s.cq))
 		exit(9);
 	exit(0);

@@ -8,13 +8,13 @@
 #define RDM_MOST 10000u
 
 static const struct fct_case cases[] = {
-	{"messages", "every peer and the server send to each other", rdm_messages},
+	{"messages", "every peer and the server send to each other", fct_rdm_messages},
 	{"tagged", "tagged messages, for receives with ignored bits and for wildcards",
-	 rdm_tagged},
+	 fct_rdm_tagged},
 	{"tagged_late", "the same, with all messages there before the receives",
-	 rdm_tagged_late},
-	{"rma", "remote writes and reads in both directions", rdm_rma},
-	{"atomics", "sums, exchanges and a maximum at the server", rdm_atomics},
+	 fct_rdm_tagged_late},
+	{"rma", "remote writes and reads in both directions", fct_rdm_rma},
+	{"atomics", "sums, exchanges and a maximum at the server", fct_rdm_atomics},
 };
 
 static const struct option options[] = {
@@ -33,7 +33,7 @@ static int option(int val, const char *arg)
 			RDM_MOST);
 		return -1;
 	}
-	rdm_count = (uint32_t)n;
+	fct_rdm_count = (uint32_t)n;
 	return 0;
 }
 

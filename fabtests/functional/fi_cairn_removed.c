@@ -203,9 +203,9 @@ static int bring(struct fct *t, struct scene *s)
 {
 	int ret = 0;
 
-	if (scene_open(s, t) == -FI_ENODATA && !s->here)
+	if (fct_scene_open(s, t) == -FI_ENODATA && !s->here)
 		return fct_skip(t, "not offered: %s", s->doing);
-	if (s->err || scene_in_flight(s))
+	if (s->err || fct_scene_in_flight(s))
 		FCT_FAIL(t, "%s: %s", s->doing, fi_strerror(-s->err));
 out:
 	return ret;
@@ -221,7 +221,7 @@ static int everything_ends(struct fct *t, unsigned int nth)
 	FCT_DO(await_ended(t, &s));
 	FCT_DO(await_told(t, &s));
 	FCT_DO(refused(t, &s));
-	scene_close(&s);
+	fct_scene_close(&s);
 	if (s.wrong[0])
 		FCT_FAIL(t, "%s", s.wrong);
 out:
@@ -278,7 +278,7 @@ static int waiters_wake(struct fct *t, unsigned int nth)
 		FCT_EQ(t, pthread_join(thread[i], &result[i]), 0);
 	FCT_EQ(t, (intptr_t)result[2], -FI_ENODEV);
 	FCT_TRUE(t, (intptr_t)result[3] > 0 || (intptr_t)result[3] == -FI_EAVAIL);
-	scene_close(&s);
+	fct_scene_close(&s);
 out:
 	return ret;
 }
@@ -295,7 +295,7 @@ static int closes(struct fct *t, unsigned int nth)
 	/* Half of them before anybody has read anything. */
 	if (nth % 4 < 2)
 		FCT_DO(await_ended(t, &s));
-	FCT_DO(close_in_order(t, &s, nth));
+	FCT_DO(fct_close_in_order(t, &s, nth));
 	fi_freeinfo(s.request);
 	fi_freeinfo(s.here);
 	fi_freeinfo(s.there);

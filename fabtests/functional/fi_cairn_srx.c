@@ -3,21 +3,22 @@
 #include "srx.h"
 
 static const struct fct_case cases[] = {
-	{"forms", "fi_recv, fi_recvv and fi_recvmsg on the context", srx_forms},
-	{"share", "messages of several connections take the oldest receive", srx_share},
-	{"many", "thousands of messages over several connections", srx_many},
-	{"queue_full", "a full context says -FI_EAGAIN and recovers", srx_queue_full},
-	{"split", "endpoints with different CQs on one context", srx_split},
-	{"selective", "FI_SELECTIVE_COMPLETION with shared receives", srx_selective},
-	{"data", "a write with data takes a shared receive", srx_data},
+	{"forms", "fi_recv, fi_recvv and fi_recvmsg on the context", fct_srx_forms},
+	{"share", "messages of several connections take the oldest receive",
+	 fct_srx_share},
+	{"many", "thousands of messages over several connections", fct_srx_many},
+	{"queue_full", "a full context says -FI_EAGAIN and recovers", fct_srx_queue_full},
+	{"split", "endpoints with different CQs on one context", fct_srx_split},
+	{"selective", "FI_SELECTIVE_COMPLETION with shared receives", fct_srx_selective},
+	{"data", "a write with data takes a shared receive", fct_srx_data},
 	{"own_receive", "an endpoint that shares takes no receives itself",
-	 srx_own_receive},
-	{"close_busy", "a context with endpoints cannot be closed", srx_close_busy},
+	 fct_srx_own_receive},
+	{"close_busy", "a context with endpoints cannot be closed", fct_srx_close_busy},
 	{"close_one", "an endpoint that closes leaves the receives to the others",
-	 srx_close_one},
+	 fct_srx_close_one},
 	{"truncation", "an error of one connection leaves the others alone",
-	 srx_truncation},
-	{"unbound", "an endpoint made for a shared context needs one", srx_unbound},
+	 fct_srx_truncation},
+	{"unbound", "an endpoint made for a shared context needs one", fct_srx_unbound},
 };
 
 int main(int argc, char **argv)

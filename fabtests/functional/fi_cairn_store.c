@@ -35,7 +35,7 @@ static _Noreturn void be_client(const struct crowd *c, uint32_t id, pid_t parent
 	t.partial_len = 0;
 	t.next_key += (uint64_t)id << 32;
 	fct_watchdog(&t);
-	store_client(&t, id, c->shared, &c->where, c->faults);
+	fct_store_client(&t, id, c->shared, &c->where, c->faults);
 	fct_watchdog_stop();
 	c->shared->client[id].result = t.result;
 	snprintf(c->shared->client[id].why, FCT_WHY_LEN, "%s", t.why);
@@ -92,9 +92,9 @@ static int watch(struct crowd *c)
 	w.end_ms = UINT64_MAX;
 	while (c->left) {
 		pid = waitpid(-1, &how, WNOHANG);
-		for (id = 0; id < store_opts.clients && c->pid[id] != pid; id++)
+		for (id = 0; id < fct_store_opts.clients && c->pid[id] != pid; id++)
 			;
-		if (pid > 0 && id < store_opts.clients)
+		if (pid > 0 && id < fct_store_opts.clients)
 			FCT_DO(ended(c, id, how));
 		else
 			FCT_DO(fct_wait_again(&w));
@@ -107,7 +107,7 @@ static void end_clients(struct crowd *c)
 {
 	uint32_t id;
 
-	for (id = 0; id < store_opts.clients; id++) {
+	for (id = 0; id < fct_store_opts.clients; id++) {
 		if (c->pid[id]) {
 			kill(c->pid[id], SIGKILL);
 			waitpid(c->pid[id], NULL, 0);
@@ -119,7 +119,7 @@ static int all_clients(struct fct *t, const struct store_faults *faults)
 {
 	static const char *const kinds[] = {"left", "vanished", "were sent off",
 					    "were killed"};
-	struct crowd c = {.t = t, .faults = faults, .left = store_opts.clients};
+	struct crowd c = {.t = t, .faults = faults, .left = fct_store_opts.clients};
 	uint32_t id, k, sum;
 	int ret;
 
@@ -127,14 +127,14 @@ static int all_clients(struct fct *t, const struct store_faults *faults)
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c.shared == MAP_FAILED)
 		return fct_fail_at(t, NULL, 0, "mmap: %s", strerror(errno));
-	FCT_DO(fct_tell(t, "clients", &store_opts, sizeof(store_opts)));
+	FCT_DO(fct_tell(t, "clients", &fct_store_opts, sizeof(fct_store_opts)));
 	FCT_DO(fct_where_hear(t, &c.where));
 	FCT_DO(fct_barrier(t, "opened"));
-	for (id = 0; id < store_opts.clients; id++)
+	for (id = 0; id < fct_store_opts.clients; id++)
 		FCT_DO(start_client(&c, id));
 	FCT_DO(watch(&c));
 	for (k = 0; k < 4; k++) {
-		for (sum = 0, id = 0; id < store_opts.clients; id++)
+		for (sum = 0, id = 0; id < fct_store_opts.clients; id++)
 			sum += c.shared->client[id].ends[k];
 		fct_note(t, "%u clients %s", sum, kinds[k]);
 	}
@@ -156,7 +156,7 @@ static int run(struct fct *t, const struct store_faults *faults)
 	if (!theirs.clients || theirs.clients > STORE_CLIENTS)
 		return fct_fail_at(t, NULL, 0, "the client asked for %u clients",
 				   theirs.clients);
-	return store_serve(t, theirs.clients);
+	return fct_store_serve(t, theirs.clients);
 }
 
 static int steady(struct fct *t)
@@ -199,7 +199,7 @@ static int option(int val, const char *arg)
 		fprintf(stderr, "fi_cairn_store: '%s' is not a possible number\n", arg);
 		return -1;
 	}
-	*(val == 'c' ? &store_opts.clients : &store_opts.requests) = (uint32_t)n;
+	*(val == 'c' ? &fct_store_opts.clients : &fct_store_opts.requests) = (uint32_t)n;
 	return 0;
 }
 
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 			"40 on emulated machines)\n",
 	};
 
-	store_opts.clients = 12;
-	store_opts.requests = fct_time_scale() > 1 ? 40 : 400;
+	fct_store_opts.clients = 12;
+	fct_store_opts.requests = fct_time_scale() > 1 ? 40 : 400;
 	return fct_main(argc, argv, &prog);
 }

@@ -10,81 +10,83 @@
 
 static int safe(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE});
 }
 
 static int domain(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN});
 }
 
 static int small(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					   .small = true,
-					   .waits = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .small = true,
+					       .waits = true});
 }
 
 static int counters(struct fct *t)
 {
-	return st_run(t,
-		      &(struct st_mode){.threading = FI_THREAD_SAFE, .counters = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .counters = true});
 }
 
 static int shared(struct fct *t)
 {
-	return st_run(t,
-		      &(struct st_mode){.threading = FI_THREAD_SAFE, .shared_rx = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .shared_rx = true});
 }
 
 static int reopen(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE, .reopen = true});
+	return fct_st_run(t,
+			  &(struct st_mode){.threading = FI_THREAD_SAFE, .reopen = true});
 }
 
 static int reopen_domain(struct fct *t)
 {
-	return st_run(t,
-		      &(struct st_mode){.threading = FI_THREAD_DOMAIN, .reopen = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN,
+					       .reopen = true});
 }
 
 static int all(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					   .shared_rx = true,
-					   .counters = true,
-					   .reopen = true,
-					   .small = true,
-					   .waits = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .shared_rx = true,
+					       .counters = true,
+					       .reopen = true,
+					       .small = true,
+					       .waits = true});
 }
 
 static int durable(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE, .durable = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .durable = true});
 }
 
 static int durable_domain(struct fct *t)
 {
-	return st_run(t,
-		      &(struct st_mode){.threading = FI_THREAD_DOMAIN, .durable = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN,
+					       .durable = true});
 }
 
 static int durable_reopen(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					   .reopen = true,
-					   .durable = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .reopen = true,
+					       .durable = true});
 }
 
 static int durable_all(struct fct *t)
 {
-	return st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					   .shared_rx = true,
-					   .counters = true,
-					   .reopen = true,
-					   .small = true,
-					   .waits = true,
-					   .durable = true});
+	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
+					       .shared_rx = true,
+					       .counters = true,
+					       .reopen = true,
+					       .small = true,
+					       .waits = true,
+					       .durable = true});
 }
 
 static int number(const char *arg, uint32_t most, uint32_t *value)
@@ -108,16 +110,16 @@ static int option(int val, const char *arg)
 
 	switch (val) {
 	case 'c':
-		return number(arg, ST_LANES, &st_opts.lanes);
+		return number(arg, ST_LANES, &fct_st_opts.lanes);
 	case 'j':
-		return number(arg, ST_THREADS, &st_opts.threads);
+		return number(arg, ST_THREADS, &fct_st_opts.threads);
 	case 'D':
 		if (number(arg, 86400, &seconds))
 			return -1;
-		st_opts.ms = seconds * 1000;
+		fct_st_opts.ms = seconds * 1000;
 		return 0;
 	default:
-		st_opts.seed = strtoull(arg, &end, 0);
+		fct_st_opts.seed = strtoull(arg, &end, 0);
 		return *arg && !*end ? 0 : -1;
 	}
 }
@@ -163,7 +165,7 @@ int main(int argc, char **argv)
 			"clock)\n",
 	};
 
-	st_opts.seed = fct_now_ns();
-	st_opts.ms = fct_time_scale() > 1 ? EMULATED_MS : DEFAULT_MS;
+	fct_st_opts.seed = fct_now_ns();
+	fct_st_opts.ms = fct_time_scale() > 1 ? EMULATED_MS : DEFAULT_MS;
 	return fct_main(argc, argv, &prog);
 }

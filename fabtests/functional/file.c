@@ -4,7 +4,7 @@
 
 #include "file.h"
 
-void file_progress(struct file_ring *r, uint64_t done)
+void fct_file_progress(struct file_ring *r, uint64_t done)
 {
 	uint64_t now = fct_now_ns(), bytes = done * r->job.chunk;
 
@@ -29,7 +29,7 @@ static bool within(const struct file_ring *r, const struct fct_ctx *ctx,
 	return ctx >= ring && ctx < ring + r->job.window;
 }
 
-uint32_t file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx)
+uint32_t fct_file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx)
 {
 	if (within(r, ctx, r->data_ctx))
 		return (uint32_t)(ctx - r->data_ctx);

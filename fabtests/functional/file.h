@@ -61,8 +61,8 @@ struct file_ring {
 /* file.c */
 
 /* The slot a completion's context belongs to; the window: none. */
-uint32_t file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx);
-void file_progress(struct file_ring *r, uint64_t done);
+uint32_t fct_file_context_slot(const struct file_ring *r, const struct fct_ctx *ctx);
+void fct_file_progress(struct file_ring *r, uint64_t done);
 
 static inline size_t file_len(const struct file_ring *r, uint64_t chunk)
 {
@@ -78,7 +78,7 @@ static inline uint8_t *file_slot(const struct file_ring *r, uint64_t chunk)
 }
 
 /* Both sides between connected and done; 0 or < 0 (recorded). */
-int file_send(struct file_ring *r);
-int file_receive(struct file_ring *r);
+int fct_file_send(struct file_ring *r);
+int fct_file_receive(struct file_ring *r);
 
 #endif

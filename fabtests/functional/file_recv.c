@@ -64,7 +64,7 @@ static int completed(struct receiver *c, const struct fi_cq_data_entry *e)
 {
 	struct file_ring *r = c->r;
 	const struct fct_ctx *ctx = e->op_context;
-	uint32_t slot = file_context_slot(r, ctx);
+	uint32_t slot = fct_file_context_slot(r, ctx);
 	struct fct *t = r->l.t;
 	int ret = 0;
 
@@ -118,7 +118,7 @@ static int consume(struct receiver *c)
 			FCT_DO(post_recv(c, slot));
 		c->done++;
 		slot = (uint32_t)(c->done % r->job.window);
-		file_progress(r, c->done);
+		fct_file_progress(r, c->done);
 	}
 out:
 	return ret;
@@ -150,7 +150,7 @@ out:
 	return ret;
 }
 
-int file_receive(struct file_ring *r)
+int fct_file_receive(struct file_ring *r)
 {
 	struct receiver c = {.r = r};
 	struct fi_cq_data_entry e;

@@ -94,7 +94,7 @@ static int completed(struct sender *s, const struct fi_cq_data_entry *e)
 	struct file_ring *r = s->r;
 	const struct fct_ctx *ctx = e->op_context;
 	const struct file_credit *credit;
-	uint32_t slot = file_context_slot(r, ctx);
+	uint32_t slot = fct_file_context_slot(r, ctx);
 
 	if (slot == r->job.window)
 		return fct_fail_at(r->l.t, NULL, 0,
@@ -131,7 +131,7 @@ static bool may_offer(const struct sender *s)
 	       !s->busy[s->next % r->job.window];
 }
 
-int file_send(struct file_ring *r)
+int fct_file_send(struct file_ring *r)
 {
 	struct sender s = {.r = r};
 	struct fi_cq_data_entry e;
@@ -151,7 +151,7 @@ int file_send(struct file_ring *r)
 		FCT_DO(fct_comp_any(t, r->l.txcq, &e,
 				    "a chunk to be taken by the server"));
 		FCT_DO(completed(&s, &e));
-		file_progress(r, s.done);
+		fct_file_progress(r, s.done);
 	}
 	ret = 0;
 out:

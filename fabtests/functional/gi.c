@@ -2,7 +2,7 @@
 /* What the cases share: hints and queries. */
 #include "gi.h"
 
-struct fi_info *gi_hints(struct fct *t, uint64_t caps)
+struct fi_info *fct_gi_hints(struct fct *t, uint64_t caps)
 {
 	struct fct_setup s = {.caps = caps};
 	struct fi_info *hints = fct_hints(t, &s);
@@ -14,26 +14,26 @@ struct fi_info *gi_hints(struct fct *t, uint64_t caps)
 	return hints;
 }
 
-int gi_query(const struct fi_info *hints, struct fi_info **info)
+int fct_gi_query(const struct fi_info *hints, struct fi_info **info)
 {
 	*info = NULL;
 	return fi_getinfo(FCT_API, NULL, NULL, 0, hints, info);
 }
 
-int gi_ask(struct fi_info *hints, struct fi_info **info)
+int fct_gi_ask(struct fi_info *hints, struct fi_info **info)
 {
-	int ret = gi_query(hints, info);
+	int ret = fct_gi_query(hints, info);
 
 	fi_freeinfo(hints);
 	return ret;
 }
 
-bool gi_ours(const struct fct *t, const struct fi_info *info)
+bool fct_gi_ours(const struct fct *t, const struct fi_info *info)
 {
 	return !t->opts.prov || !strcmp(info->fabric_attr->prov_name, t->opts.prov);
 }
 
-int gi_address(struct fct *t, char *node, size_t len)
+int fct_gi_address(struct fct *t, char *node, size_t len)
 {
 	const char *given = t->opts.src ? t->opts.src : t->opts.self;
 	struct fi_info *info = NULL;
@@ -45,7 +45,7 @@ int gi_address(struct fct *t, char *node, size_t len)
 		snprintf(node, len, "%s", given);
 		return 0;
 	}
-	FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG), &info));
+	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &info));
 	FCT_TRUE(t, info->src_addr);
 	FCT_CALL(t, fct_addr_text(info->src_addr, node, len, service, sizeof(service),
 				  &wildcard));

@@ -31,7 +31,7 @@ out:
 	return ret;
 }
 
-int gi_null_hints(struct fct *t)
+int fct_gi_null_hints(struct fct *t)
 {
 	struct fi_info *list = NULL, *info;
 	int ours = 0, ret;
@@ -41,7 +41,7 @@ int gi_null_hints(struct fct *t)
 		FCT_TRUE(t, info->fabric_attr && info->domain_attr && info->ep_attr);
 		FCT_TRUE(t, info->tx_attr && info->rx_attr);
 		FCT_TRUE(t, info->fabric_attr->prov_name);
-		if (!gi_ours(t, info))
+		if (!fct_gi_ours(t, info))
 			continue;
 		ours++;
 		FCT_TRUE(t, info->fabric_attr->name && info->domain_attr->name);
@@ -59,14 +59,14 @@ out:
 	return ret;
 }
 
-int gi_source(struct fct *t)
+int fct_gi_source(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
 	char node[64], back[64], service[16];
 	bool wildcard;
 	int ret;
 
-	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_DO(fct_gi_address(t, node, sizeof(node)));
 	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_SOURCE, hints, &list));
 	for (info = list; info; info = info->next) {
 		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
@@ -82,14 +82,14 @@ out:
 	return ret;
 }
 
-int gi_destination(struct fct *t)
+int fct_gi_destination(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
 	char node[64], back[64], service[16];
 	bool wildcard;
 	int ret;
 
-	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_DO(fct_gi_address(t, node, sizeof(node)));
 	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
 	for (info = list; info; info = info->next) {
 		FCT_DO(check_ip(t, info, info->dest_addr, info->dest_addrlen,
@@ -107,13 +107,13 @@ out:
 	return ret;
 }
 
-int gi_numeric(struct fct *t)
+int fct_gi_numeric(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL;
 	char node[64];
 	int ret;
 
-	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_DO(fct_gi_address(t, node, sizeof(node)));
 	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_NUMERICHOST, hints, &list));
 out:
 	fi_freeinfo(list);
@@ -131,13 +131,14 @@ static void *copy(const void *p, size_t len)
 }
 
 /* The way rxm and others ask: addresses in the hints, no node. */
-int gi_hint_addresses(struct fct *t)
+int fct_gi_hint_addresses(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *again = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *again = NULL,
+		       *info;
 	char node[64];
 	int ret;
 
-	FCT_DO(gi_address(t, node, sizeof(node)));
+	FCT_DO(fct_gi_address(t, node, sizeof(node)));
 	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
 	hints->addr_format = list->addr_format;
 	hints->dest_addr = copy(list->dest_addr, list->dest_addrlen);
@@ -161,11 +162,11 @@ out:
 
 static int one_format(struct fct *t, uint32_t format, bool *any)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
 	int ret;
 
 	hints->addr_format = format;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
 		fct_note(t, "%s: none", fi_tostr(&format, FI_TYPE_ADDR_FORMAT));
 		return 0;
@@ -182,7 +183,7 @@ out:
 	return ret;
 }
 
-int gi_format_ip(struct fct *t)
+int fct_gi_format_ip(struct fct *t)
 {
 	bool any = false;
 	int ret;
@@ -195,7 +196,7 @@ out:
 	return ret;
 }
 
-int gi_format_sockaddr(struct fct *t)
+int fct_gi_format_sockaddr(struct fct *t)
 {
 	bool any = false;
 	int ret;
@@ -207,13 +208,13 @@ out:
 	return ret;
 }
 
-int gi_bad_format(struct fct *t)
+int fct_gi_bad_format(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info;
 	int ret;
 
 	hints->addr_format = FI_ADDR_GNI;
-	FCT_ERR(t, gi_ask(hints, &info), -FI_ENODATA);
+	FCT_ERR(t, fct_gi_ask(hints, &info), -FI_ENODATA);
 out:
 	return ret;
 }

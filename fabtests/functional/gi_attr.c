@@ -2,7 +2,7 @@
 /* Attributes asked for and given. */
 #include "gi.h"
 
-int gi_data_progress(struct fct *t)
+int fct_gi_data_progress(struct fct *t)
 {
 	static const enum fi_progress modes[] = {FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO};
 	struct fi_info *hints, *list = NULL, *info;
@@ -10,9 +10,9 @@ int gi_data_progress(struct fct *t)
 	int ret = 0;
 
 	for (i = 0; i < 2; i++) {
-		hints = gi_hints(t, FI_MSG);
+		hints = fct_gi_hints(t, FI_MSG);
 		hints->domain_attr->data_progress = modes[i];
-		FCT_CALL(t, gi_ask(hints, &list));
+		FCT_CALL(t, fct_gi_ask(hints, &list));
 		for (info = list; info; info = info->next)
 			FCT_EQ(t, info->domain_attr->data_progress, modes[i]);
 		fi_freeinfo(list);
@@ -24,7 +24,7 @@ out:
 }
 
 /* AUTO is as good as MANUAL for who asked for MANUAL. */
-int gi_control_progress(struct fct *t)
+int fct_gi_control_progress(struct fct *t)
 {
 	static const enum fi_progress modes[] = {FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO};
 	struct fi_info *hints, *list = NULL, *info;
@@ -32,9 +32,9 @@ int gi_control_progress(struct fct *t)
 	int ret = 0;
 
 	for (i = 0; i < 2; i++) {
-		hints = gi_hints(t, FI_MSG);
+		hints = fct_gi_hints(t, FI_MSG);
 		hints->domain_attr->control_progress = modes[i];
-		FCT_CALL(t, gi_ask(hints, &list));
+		FCT_CALL(t, fct_gi_ask(hints, &list));
 		for (info = list; info; info = info->next)
 			FCT_TRUE(t, info->domain_attr->control_progress == modes[i] ||
 					    info->domain_attr->control_progress ==
@@ -66,7 +66,7 @@ static int level(enum fi_threading threading)
 	}
 }
 
-int gi_threading(struct fct *t)
+int fct_gi_threading(struct fct *t)
 {
 	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_COMPLETION,
 						   FI_THREAD_DOMAIN, FI_THREAD_FID,
@@ -78,9 +78,9 @@ int gi_threading(struct fct *t)
 	int ret = 0;
 
 	for (i = 0; i < n; i++) {
-		hints = gi_hints(t, FI_MSG);
+		hints = fct_gi_hints(t, FI_MSG);
 		hints->domain_attr->threading = levels[i];
-		ret = gi_ask(hints, &list);
+		ret = fct_gi_ask(hints, &list);
 		if (ret)
 			FCT_FAIL(t, "threading %d: %s", levels[i], fi_strerror(-ret));
 		for (info = list; info; info = info->next)
@@ -96,7 +96,7 @@ out:
 	return ret;
 }
 
-int gi_resource_mgmt(struct fct *t)
+int fct_gi_resource_mgmt(struct fct *t)
 {
 	static const enum fi_resource_mgmt rms[] = {FI_RM_UNSPEC, FI_RM_DISABLED,
 						    FI_RM_ENABLED};
@@ -105,9 +105,9 @@ int gi_resource_mgmt(struct fct *t)
 	int ret = 0;
 
 	for (i = 0; i < 3; i++) {
-		hints = gi_hints(t, FI_MSG);
+		hints = fct_gi_hints(t, FI_MSG);
 		hints->domain_attr->resource_mgmt = rms[i];
-		FCT_CALL(t, gi_ask(hints, &list));
+		FCT_CALL(t, fct_gi_ask(hints, &list));
 		if (rms[i] == FI_RM_ENABLED)
 			FCT_EQ(t, list->domain_attr->resource_mgmt, FI_RM_ENABLED);
 		fi_freeinfo(list);
@@ -119,7 +119,7 @@ out:
 }
 
 /* All 16 sets of the four bits the programs honour; the full set must do. */
-int gi_mr_mode(struct fct *t)
+int fct_gi_mr_mode(struct fct *t)
 {
 	static const int bits[] = {FI_MR_LOCAL, FI_MR_ALLOCATED, FI_MR_PROV_KEY,
 				   FI_MR_VIRT_ADDR};
@@ -132,10 +132,10 @@ int gi_mr_mode(struct fct *t)
 		for (set = 0; set < 16; set++) {
 			for (mode = 0, i = 0; i < 4; i++)
 				mode |= set & (1u << i) ? bits[i] : 0;
-			hints = gi_hints(t, caps[c]);
+			hints = fct_gi_hints(t, caps[c]);
 			hints->mode = GI_ALL_MODES;
 			hints->domain_attr->mr_mode = mode;
-			ret = gi_ask(hints, &list);
+			ret = fct_gi_ask(hints, &list);
 			if (ret == -FI_ENODATA && (set != 15 || c)) {
 				ret = 0;
 				continue;
@@ -156,31 +156,31 @@ out:
 	return ret;
 }
 
-int gi_mode_zero(struct fct *t)
+int fct_gi_mode_zero(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
 	int ret;
 
 	hints->mode = 0;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next)
 		FCT_EQ(t, info->mode | info->tx_attr->mode | info->rx_attr->mode, 0);
 	fi_freeinfo(list);
 	list = NULL;
 
 	/* Does it do RMA at all? Then also without mode bits. */
-	hints = gi_hints(t, FI_MSG | FI_RMA);
+	hints = fct_gi_hints(t, FI_MSG | FI_RMA);
 	hints->mode = GI_ALL_MODES;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	fi_freeinfo(list);
 	list = NULL;
 	if (ret == -FI_ENODATA) {
 		ret = 0;
 		goto out;
 	}
-	hints = gi_hints(t, FI_MSG | FI_RMA);
+	hints = fct_gi_hints(t, FI_MSG | FI_RMA);
 	hints->mode = 0;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 out:
 	fi_freeinfo(list);
 	return ret;
@@ -236,12 +236,12 @@ static const struct knob knobs[] = {
 /* 1: granted, 0: -FI_ENODATA, < 0: recorded, e.g. granted less than asked. */
 static int try_knob(struct fct *t, const struct knob *k, size_t value)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG | FI_RMA), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG | FI_RMA), *list = NULL, *info;
 	int ret;
 
 	hints->mode = GI_ALL_MODES;
 	*k->at(hints) = value;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA)
 		return 0;
 	FCT_CALL(t, ret);
@@ -256,15 +256,15 @@ out:
 	return ret;
 }
 
-int gi_excess(struct fct *t)
+int fct_gi_excess(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG | FI_RMA), *list = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG | FI_RMA), *list = NULL;
 	size_t value;
 	unsigned int i;
 	int ret;
 
 	hints->mode = GI_ALL_MODES;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
 		ret = fct_skip(t, "no FI_RMA");
 		goto out;
@@ -288,7 +288,7 @@ out:
 	return ret;
 }
 
-int gi_small(struct fct *t)
+int fct_gi_small(struct fct *t)
 {
 	unsigned int i;
 	int ret;
@@ -308,28 +308,28 @@ out:
 
 static uint64_t offered_order(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, 0), *list = NULL;
+	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL;
 	uint64_t order = 0;
 
 	hints->mode = GI_ALL_MODES;
-	if (!gi_ask(hints, &list))
+	if (!fct_gi_ask(hints, &list))
 		order = list->tx_attr->msg_order & list->rx_attr->msg_order;
 	fi_freeinfo(list);
 	return order;
 }
 
-int gi_order(struct fct *t)
+int fct_gi_order(struct fct *t)
 {
 	uint64_t offered = offered_order(t), bit;
 	struct fi_info *hints, *list = NULL;
 	int ret = 0;
 
 	for (bit = FI_ORDER_RAR; bit <= FI_ORDER_SAS; bit <<= 1) {
-		hints = gi_hints(t, 0);
+		hints = fct_gi_hints(t, 0);
 		hints->mode = GI_ALL_MODES;
 		hints->tx_attr->msg_order = bit;
 		hints->rx_attr->msg_order = bit;
-		ret = gi_ask(hints, &list);
+		ret = fct_gi_ask(hints, &list);
 		/*
 		 * An order that is not reported unasked may be refused, or granted when
 		 * asked for.
@@ -348,14 +348,14 @@ out:
 	return ret;
 }
 
-int gi_order_size(struct fct *t)
+int fct_gi_order_size(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG | FI_RMA), *list = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG | FI_RMA), *list = NULL;
 	uint64_t order;
 	int ret;
 
 	hints->mode = GI_ALL_MODES;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
 		ret = fct_skip(t, "no FI_RMA");
 		goto out;

@@ -11,11 +11,11 @@
 
 static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
 {
-	struct fi_info *hints = gi_hints(t, ask), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, ask), *list = NULL, *info;
 	int ret;
 
 	hints->mode = GI_ALL_MODES;
-	ret = gi_ask(hints, &list);
+	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
 		fct_note(t, "no %s", fi_tostr(&ask, FI_TYPE_CAPS));
 		return 0;
@@ -41,7 +41,7 @@ out:
 	return ret;
 }
 
-int gi_caps_only(struct fct *t)
+int fct_gi_caps_only(struct fct *t)
 {
 	int ret;
 
@@ -61,13 +61,13 @@ out:
 
 static int all_caps(struct fct *t, uint64_t *caps)
 {
-	struct fi_info *hints = gi_hints(t, 0), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
 	int ret;
 
 	hints->caps = 0;
 	hints->mode = GI_ALL_MODES;
 	*caps = 0;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next)
 		*caps |= info->caps;
 out:
@@ -75,7 +75,7 @@ out:
 	return ret;
 }
 
-int gi_caps_none(struct fct *t)
+int fct_gi_caps_none(struct fct *t)
 {
 	uint64_t caps;
 	int ret;
@@ -87,7 +87,7 @@ out:
 	return ret;
 }
 
-int gi_caps_unsupported(struct fct *t)
+int fct_gi_caps_unsupported(struct fct *t)
 {
 	struct fi_info *info;
 	uint64_t caps, bit;
@@ -97,7 +97,7 @@ int gi_caps_unsupported(struct fct *t)
 	for (bits = 0, bit = 1; bit; bit <<= 1) {
 		if (!(PRIMARY & bit) || caps & bit)
 			continue;
-		ret = gi_ask(gi_hints(t, FI_MSG | bit), &info);
+		ret = fct_gi_ask(fct_gi_hints(t, FI_MSG | bit), &info);
 		if (ret != -FI_ENODATA)
 			FCT_FAIL(t,
 				 "asking for %s, which is not offered, returned %d "
@@ -111,12 +111,12 @@ out:
 	return ret;
 }
 
-int gi_caps_pmem(struct fct *t)
+int fct_gi_caps_pmem(struct fct *t)
 {
 	struct fi_info *list = NULL, *info;
 	int ret;
 
-	ret = gi_ask(gi_hints(t, FI_MSG | FI_RMA | FI_RMA_PMEM), &list);
+	ret = fct_gi_ask(fct_gi_hints(t, FI_MSG | FI_RMA | FI_RMA_PMEM), &list);
 	if (ret == -FI_ENODATA) {
 		fct_note(t, "no FI_RMA_PMEM");
 		return 0;
@@ -129,15 +129,15 @@ out:
 	return ret;
 }
 
-int gi_comm(struct fct *t)
+int fct_gi_comm(struct fct *t)
 {
 	const uint64_t comm = FI_LOCAL_COMM | FI_REMOTE_COMM;
-	struct fi_info *hints = gi_hints(t, 0), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
 	uint64_t offered = 0, bit;
 	int ret;
 
 	hints->caps = 0;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next) {
 		FCT_TRUE(t, info->caps & comm);
 		FCT_TRUE(t, info->domain_attr->caps & comm);
@@ -148,7 +148,7 @@ int gi_comm(struct fct *t)
 	for (bit = FI_REMOTE_COMM; bit; bit = bit == FI_REMOTE_COMM ? FI_LOCAL_COMM : 0) {
 		if (!(offered & bit))
 			continue;
-		FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG | bit), &list));
+		FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG | bit), &list));
 		FCT_TRUE(t, list->caps & bit);
 		fi_freeinfo(list);
 		list = NULL;
@@ -158,7 +158,7 @@ out:
 	return ret;
 }
 
-int gi_ep_type(struct fct *t)
+int fct_gi_ep_type(struct fct *t)
 {
 	static const enum fi_ep_type types[] = {FI_EP_MSG, FI_EP_DGRAM, FI_EP_RDM};
 	struct fi_info *hints, *list = NULL, *info;
@@ -166,10 +166,10 @@ int gi_ep_type(struct fct *t)
 	int ret = 0;
 
 	for (i = 0; i < 3; i++) {
-		hints = gi_hints(t, FI_MSG);
+		hints = fct_gi_hints(t, FI_MSG);
 		hints->mode = GI_ALL_MODES;
 		hints->ep_attr->type = types[i];
-		ret = gi_ask(hints, &list);
+		ret = fct_gi_ask(hints, &list);
 		if (ret == -FI_ENODATA && types[i] != FI_EP_MSG)
 			continue;
 		FCT_CALL(t, ret);
@@ -178,9 +178,9 @@ int gi_ep_type(struct fct *t)
 		fi_freeinfo(list);
 		list = NULL;
 	}
-	hints = gi_hints(t, FI_MSG);
+	hints = fct_gi_hints(t, FI_MSG);
 	hints->ep_attr->type = 99;
-	FCT_ERR(t, gi_ask(hints, &list), -FI_ENODATA);
+	FCT_ERR(t, fct_gi_ask(hints, &list), -FI_ENODATA);
 out:
 	fi_freeinfo(list);
 	return ret;
@@ -202,16 +202,16 @@ static int known(struct fct *t, uint64_t value, enum fi_type type, const char *w
 	return 0;
 }
 
-int gi_known_bits(struct fct *t)
+int fct_gi_known_bits(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, 0), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
 	const char *text;
 	int ret;
 
 	hints->caps = 0;
 	hints->mode = GI_ALL_MODES;
 	hints->ep_attr->type = FI_EP_UNSPEC;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next) {
 		FCT_DO(known(t, info->caps, FI_TYPE_CAPS, "caps"));
 		FCT_DO(known(t, info->domain_attr->caps, FI_TYPE_CAPS,

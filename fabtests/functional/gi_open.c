@@ -52,14 +52,14 @@ out:
 	return ret;
 }
 
-int gi_open_all(struct fct *t)
+int fct_gi_open_all(struct fct *t)
 {
-	struct fi_info *hints = gi_hints(t, 0), *list = NULL, *info;
+	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
 	int n = 0, ret;
 
 	hints->caps = 0;
 	hints->mode = GI_ALL_MODES;
-	FCT_CALL(t, gi_ask(hints, &list));
+	FCT_CALL(t, fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next, n++) {
 		fct_note(t, "info %d: fabric %s, domain %s, %s", n,
 			 info->fabric_attr->name, info->domain_attr->name,
@@ -74,12 +74,12 @@ out:
 static int bad_name(struct fct *t, char **(*field)(struct fi_info *hints),
 		    const char *name)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *info = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
 	int ret;
 
 	free(*field(hints));
 	*field(hints) = strdup(name);
-	FCT_ERR(t, gi_ask(hints, &info), -FI_ENODATA);
+	FCT_ERR(t, fct_gi_ask(hints, &info), -FI_ENODATA);
 out:
 	fi_freeinfo(info);
 	return ret;
@@ -100,17 +100,17 @@ static char **prov_name(struct fi_info *info)
 	return &info->fabric_attr->prov_name;
 }
 
-int gi_bad_domain(struct fct *t)
+int fct_gi_bad_domain(struct fct *t)
 {
 	return bad_name(t, domain_name, "no-such-domain");
 }
 
-int gi_bad_fabric(struct fct *t)
+int fct_gi_bad_fabric(struct fct *t)
 {
 	return bad_name(t, fabric_name, "no-such-fabric");
 }
 
-int gi_bad_provider(struct fct *t)
+int fct_gi_bad_provider(struct fct *t)
 {
 	return bad_name(t, prov_name, "no-such-provider");
 }
@@ -123,7 +123,7 @@ static int refuse_fabric(struct fct *t, char **(*field)(struct fi_info *hints))
 	char *name;
 	int ret;
 
-	FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG), &info));
+	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &info));
 	name = *field(info);
 	*field(info) = nonsense;
 	ret = fi_fabric(info->fabric_attr, &fabric, NULL);
@@ -136,24 +136,24 @@ out:
 	return ret;
 }
 
-int gi_open_bad_fabric(struct fct *t)
+int fct_gi_open_bad_fabric(struct fct *t)
 {
 	return refuse_fabric(t, fabric_name);
 }
 
-int gi_open_bad_provider(struct fct *t)
+int fct_gi_open_bad_provider(struct fct *t)
 {
 	return refuse_fabric(t, prov_name);
 }
 
-int gi_again(struct fct *t)
+int fct_gi_again(struct fct *t)
 {
 	struct fi_info *list = NULL, *info, *again = NULL;
 	int ret;
 
-	FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG), &list));
+	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &list));
 	for (info = list; info; info = info->next) {
-		ret = gi_query(info, &again);
+		ret = fct_gi_query(info, &again);
 		if (ret)
 			FCT_FAIL(t, "the info of domain %s (%s) as hints: %s",
 				 info->domain_attr->name,
@@ -172,7 +172,7 @@ out:
 
 static int one_version(struct fct *t, uint32_t version)
 {
-	struct fi_info *hints = gi_hints(t, FI_MSG), *info = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
 	int ret;
 
 	/*
@@ -195,10 +195,10 @@ out:
 	return ret;
 }
 
-int gi_versions(struct fct *t)
+int fct_gi_versions(struct fct *t)
 {
 	uint32_t lib = fi_version(), minor;
-	struct fi_info *hints = gi_hints(t, FI_MSG), *info = NULL;
+	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
 	int ret = 0;
 
 	for (minor = 4; minor <= (FI_MAJOR(lib) > 1 ? 20 : FI_MINOR(lib)); minor++)
@@ -212,13 +212,13 @@ out:
 	return ret;
 }
 
-int gi_nic(struct fct *t)
+int fct_gi_nic(struct fct *t)
 {
 	struct fi_info *list = NULL, *info;
 	struct fid_nic *nic;
 	int ret;
 
-	FCT_CALL(t, gi_ask(gi_hints(t, FI_MSG), &list));
+	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &list));
 	if (!list->nic && !strstr(list->fabric_attr->prov_name, "verbs")) {
 		ret = fct_skip(t, "%s is not for network cards: info->nic is NULL",
 			       list->fabric_attr->prov_name);

@@ -44,7 +44,7 @@ static void meet(struct lost *p, const struct hello *h)
 
 static int early_receives(struct lost *p)
 {
-	return p->receive ? p->receive(p) : lost_post_receives(p, p->early);
+	return p->receive ? p->receive(p) : fct_lost_post_receives(p, p->early);
 }
 
 static int connect_as(struct lost *p, uint32_t who)
@@ -78,7 +78,7 @@ static int memory(struct lost *p)
 }
 
 /* From then on nobody waits for the other: it may be gone. */
-int lost_connect(struct lost *p, struct fct *t)
+int fct_lost_connect(struct lost *p, struct fct *t)
 {
 	const struct fct_setup s = setup_of(p);
 	const pid_t mine = getpid();
@@ -117,7 +117,7 @@ out:
 	return ret;
 }
 
-int lost_listen(struct lost *p, struct fct *t)
+int fct_lost_listen(struct lost *p, struct fct *t)
 {
 	const struct fct_setup s = setup_of(p);
 	struct fct_where where = {.node = ""};
@@ -129,7 +129,7 @@ int lost_listen(struct lost *p, struct fct *t)
 	FCT_DO(memory(p));
 	memcpy(where.node, p->l.node, sizeof(where.node));
 	memcpy(where.service, p->l.service, sizeof(where.service));
-	FCT_DO(lost_where_tell(&where));
+	FCT_DO(fct_lost_where_tell(&where));
 	while (connected < LOST_CONNS) {
 		FCT_DO(fct_eq_next(t, p->l.eq, &e, "both connections"));
 		FCT_TRUE(t, !ret);
@@ -141,7 +141,7 @@ int lost_listen(struct lost *p, struct fct *t)
 		if (e.event == FI_CONNECTED && connected == 1)
 			FCT_DO(fct_barrier(t, "the bystander is there"));
 	}
-	FCT_DO(lost_bystander(p));
+	FCT_DO(fct_lost_bystander(p));
 	FCT_DO(fct_hear(t, "pid", &p->pid, sizeof(p->pid)));
 	FCT_DO(fct_barrier(t, "both connected"));
 	fct_ctl_close(t);
@@ -214,7 +214,7 @@ out:
 	return ret;
 }
 
-int lost_bystander(struct lost *p)
+int fct_lost_bystander(struct lost *p)
 {
 	struct fid_ep *ep = p->c[LOST_BYSTANDER].ep;
 	const uint64_t seed = p->round;
@@ -251,7 +251,7 @@ static bool all_ended(const struct lost *p)
 	return true;
 }
 
-int lost_await_ended(struct lost *p)
+int fct_lost_await_ended(struct lost *p)
 {
 	struct fct_wait w;
 	int ret = 0;
@@ -260,14 +260,14 @@ int lost_await_ended(struct lost *p)
 	while (!all_ended(p)) {
 		FCT_DO(look_at_completions(p));
 		if (!ret)
-			FCT_DO(lost_bystander(p));
+			FCT_DO(fct_lost_bystander(p));
 		FCT_DO(fct_wait_check(&w));
 	}
 out:
 	return ret;
 }
 
-int lost_await_shutdown(struct lost *p)
+int fct_lost_await_shutdown(struct lost *p)
 {
 	struct fct_wait w;
 	int ret = 0;
@@ -275,28 +275,28 @@ int lost_await_shutdown(struct lost *p)
 	fct_wait_init(&w, p->l.t, "FI_SHUTDOWN");
 	while (!p->shutdowns) {
 		FCT_DO(look_at_events(p));
-		FCT_DO(lost_bystander(p));
+		FCT_DO(fct_lost_bystander(p));
 		FCT_DO(fct_wait_again(&w));
 	}
 out:
 	return ret;
 }
 
-int lost_quiet(struct lost *p)
+int fct_lost_quiet(struct lost *p)
 {
 	int i, ret = 0;
 
 	for (i = 0; i < 20; i++) {
 		FCT_DO(look_at_events(p));
 		FCT_DO(look_at_completions(p));
-		FCT_DO(lost_bystander(p));
+		FCT_DO(fct_lost_bystander(p));
 	}
 	ret = 0;
 out:
 	return ret;
 }
 
-int lost_check_errors(struct lost *p)
+int fct_lost_check_errors(struct lost *p)
 {
 	struct fct *t = p->l.t;
 	unsigned int i;
@@ -321,7 +321,7 @@ static struct fct_ctx *next(struct lost *p)
 	return &p->ctx[p->posted++];
 }
 
-int lost_post_receives(struct lost *p, unsigned int count)
+int fct_lost_post_receives(struct lost *p, unsigned int count)
 {
 	struct fct *t = p->l.t;
 	int ret = 0;
@@ -357,7 +357,7 @@ static int post_delivered(struct lost *p)
 		       : 0;
 }
 
-int lost_post_all(struct lost *p)
+int fct_lost_post_all(struct lost *p)
 {
 	const uint64_t addr = p->peer.addr, key = p->peer.key;
 	struct fid_ep *ep = p->c[LOST_PEER].ep;
@@ -366,7 +366,7 @@ int lost_post_all(struct lost *p)
 	struct fct *t = p->l.t;
 	int ret;
 
-	FCT_DO(lost_post_receives(p, 3));
+	FCT_DO(fct_lost_post_receives(p, 3));
 	p->first = p->posted;
 	FCT_CALL(t, fi_send(ep, from, LOST_LEN, desc, 0, next(p)));
 	FCT_CALL(t, fi_send(ep, from, LOST_LEN, desc, 0, next(p)));
@@ -384,7 +384,7 @@ out:
 
 /* ---- the bystander ---- */
 
-int lost_be_bystander(struct fct *t, const struct fct_where *where)
+int fct_lost_be_bystander(struct fct *t, const struct fct_where *where)
 {
 	struct lost p = {.l.t = t};
 	const struct fct_setup s = setup_of(&p);

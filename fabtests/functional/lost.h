@@ -53,48 +53,48 @@ struct lost {
 
 /* lost.c: parts of a play */
 
-int lost_listen(struct lost *p, struct fct *t); /* both connections, regions known */
-int lost_connect(struct lost *p, struct fct *t);
+int fct_lost_listen(struct lost *p, struct fct *t); /* both connections, regions known */
+int fct_lost_connect(struct lost *p, struct fct *t);
 /* A message to the bystander and back, on the side that has one. */
-int lost_bystander(struct lost *p);
+int fct_lost_bystander(struct lost *p);
 /* Sends that find no receive, and everything else behind them; receives. */
-int lost_post_all(struct lost *p);
-int lost_post_receives(struct lost *p, unsigned int count);
+int fct_lost_post_all(struct lost *p);
+int fct_lost_post_receives(struct lost *p, unsigned int count);
 /* Completions are read until all that was posted has ended, each once. */
-int lost_await_ended(struct lost *p);
+int fct_lost_await_ended(struct lost *p);
 /* FI_SHUTDOWN of the peer's connection, and no other event. */
-int lost_await_shutdown(struct lost *p);
+int fct_lost_await_shutdown(struct lost *p);
 /* Nothing more is told; the bystander still answers. */
-int lost_quiet(struct lost *p);
+int fct_lost_quiet(struct lost *p);
 /* What fi_cq_readerr said of the first is real, of all others FI_ECANCELED. */
-int lost_check_errors(struct lost *p);
-int lost_be_bystander(struct fct *t, const struct fct_where *where);
+int fct_lost_check_errors(struct lost *p);
+int fct_lost_be_bystander(struct fct *t, const struct fct_where *where);
 
 /* lost_pmem.c: cases with persistent memory (FI_CAIRN_PMEM) */
 
-int lost_durable_killed(struct fct *t);
-int lost_durable_stopped(struct fct *t);
-int lost_replay_killed(struct fct *t);
+int fct_lost_durable_killed(struct fct *t);
+int fct_lost_durable_stopped(struct fct *t);
+int fct_lost_replay_killed(struct fct *t);
 /* Skips the case without such memory. */
-int lost_have_pmem(struct fct *t);
+int fct_lost_have_pmem(struct fct *t);
 /* For struct lost: the memory, and LOST_OPS receives of LOST_LEN bytes in it. */
-int lost_expose_pmem(struct lost *p, struct fct_target *mine);
-int lost_receive_pmem(struct lost *p);
+int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine);
+int fct_lost_receive_pmem(struct lost *p);
 /* Until the first of them is not zero, whoever reads completions. */
-int lost_await_message(struct lost *p);
+int fct_lost_await_message(struct lost *p);
 /* The peer's process is stopped, and has noticed. */
-int lost_stand_still(struct lost *p);
+int fct_lost_stand_still(struct lost *p);
 
 /* lost_pmem_cq.c: the same for a program that reads no events */
 
-int lost_durable_full(struct fct *t);
-int lost_durable_left(struct fct *t);
+int fct_lost_durable_full(struct fct *t);
+int fct_lost_durable_left(struct fct *t);
 
 /* lost_play.c: the processes */
 
 /* For main, which does not go on if this is a process that was started anew. */
-void lost_play_again(int argc, char **argv, const struct fct_prog *prog,
-		     int (*connects)(struct fct *t));
-int lost_play(struct fct *t, const struct lost_play *play);
+void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
+			 int (*connects)(struct fct *t));
+int fct_lost_play(struct fct *t, const struct lost_play *play);
 
 #endif

@@ -69,8 +69,8 @@ static void start_again(const struct stage *s, const struct fct *t)
 	_exit(1);
 }
 
-void lost_play_again(int argc, char **argv, const struct fct_prog *prog,
-		     int (*connects)(struct fct *t))
+void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
+			 int (*connects)(struct fct *t))
 {
 	const char *fds = getenv(AGAIN);
 	struct outcome *outcome;
@@ -93,9 +93,9 @@ static int bystand(struct fct *t)
 {
 	struct fct_where where;
 
-	if (lost_where_hear(&where))
+	if (fct_lost_where_hear(&where))
 		return fct_skip(t, "nobody listens");
-	return lost_be_bystander(t, &where);
+	return fct_lost_be_bystander(t, &where);
 }
 
 static _Noreturn void act(const struct stage *s, int role, pid_t parent)
@@ -113,7 +113,7 @@ static _Noreturn void act(const struct stage *s, int role, pid_t parent)
 		close(s->ctl[1 - role]);
 	}
 	if (role != LISTENS)
-		lost_where_only_hear();
+		fct_lost_where_only_hear();
 	if (role != BYSTANDS)
 		set_env(play->env);
 	if (role == CONNECTS && play->connects_env) {
@@ -142,7 +142,7 @@ static int start(struct stage *s)
 	}
 	close(s->ctl[0]);
 	close(s->ctl[1]);
-	lost_where_close();
+	fct_lost_where_close();
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static void finish(struct stage *s, int role)
 		fct_skip(s->t, "%s", o->why);
 }
 
-int lost_play(struct fct *t, const struct lost_play *play)
+int fct_lost_play(struct fct *t, const struct lost_play *play)
 {
 	struct stage s = {.t = t, .play = play};
 	int role;
@@ -187,7 +187,7 @@ int lost_play(struct fct *t, const struct lost_play *play)
 	    !(s.outcome = map_outcome(s.outcome_fd)))
 		return fct_fail_at(t, NULL, 0, "memfd: %s", strerror(errno));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s.ctl) ||
-	    lost_where_open())
+	    fct_lost_where_open())
 		fct_fail_at(t, NULL, 0, "socketpair or pipe: %s", strerror(errno));
 	else
 		start(&s);

@@ -22,7 +22,7 @@
 static uint8_t *pmem;
 static struct fid_mr *pmem_mr;
 
-int lost_expose_pmem(struct lost *p, struct fct_target *mine)
+int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine)
 {
 	struct fct *t = p->l.t;
 	int ret;
@@ -40,14 +40,14 @@ out:
 	return ret;
 }
 
-int lost_have_pmem(struct fct *t)
+int fct_lost_have_pmem(struct fct *t)
 {
 	return getenv("FI_CAIRN_PMEM")
 		       ? 0
 		       : fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
 }
 
-int lost_receive_pmem(struct lost *p)
+int fct_lost_receive_pmem(struct lost *p)
 {
 	struct fct *t = p->l.t;
 	unsigned int i;
@@ -60,7 +60,7 @@ out:
 	return ret;
 }
 
-int lost_await_message(struct lost *p)
+int fct_lost_await_message(struct lost *p)
 {
 	const volatile uint8_t *first = pmem;
 	struct fct_wait w;
@@ -75,7 +75,7 @@ out:
 
 static int wait_for_signals(struct lost *p, struct fct *t)
 {
-	if (!lost_connect(p, t))
+	if (!fct_lost_connect(p, t))
 		for (;;)
 			pause();
 	return fct_link_down(&p->l, -1);
@@ -83,7 +83,7 @@ static int wait_for_signals(struct lost *p, struct fct *t)
 
 static int be_target(struct fct *t)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = lost_expose_pmem};
+	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
 
 	return wait_for_signals(&p, t);
 }
@@ -118,7 +118,7 @@ out:
 	return ret;
 }
 
-int lost_stand_still(struct lost *p)
+int fct_lost_stand_still(struct lost *p)
 {
 	struct fct *t = p->l.t;
 	char path[64], state = 0;
@@ -167,18 +167,18 @@ static int watch_killed(struct fct *t)
 	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_stand_still(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
-	FCT_DO(lost_bystander(&p));
+	FCT_DO(fct_lost_bystander(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(check_ends(&p, 0));
-	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_TRUE(t, post_write(&p, 0, FI_COMMIT_COMPLETE) < 0);
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -189,22 +189,22 @@ static int watch_stopped(struct fct *t)
 	unsigned int durable;
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_stand_still(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(check_ends(&p, FI_ETIMEDOUT));
 	/* Only durable operations are concerned, and those that need nobody are not. */
 	durable = p.failed;
 	FCT_CALL(t, post_write(&p, 0, 0));
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_EQ(t, p.failed, durable);
 	ret = (int)post_write(&p, 1, FI_COMMIT_COMPLETE);
 	FCT_EQ(t, ret, durable ? -FI_ECONNABORTED : 0);
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_EQ(t, p.failed, durable);
 out:
 	return fct_link_down(&p.l, ret);
@@ -212,25 +212,25 @@ out:
 
 static const char *const soon[] = {"FI_PVERBS_COMMIT_TIMEOUT", "1000", NULL};
 
-int lost_durable_killed(struct fct *t)
+int fct_lost_durable_killed(struct fct *t)
 {
-	return lost_have_pmem(t)
+	return fct_lost_have_pmem(t)
 		       ? -1
-		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							  .killed = true,
-							  .listens = watch_killed,
-							  .connects = be_target});
+		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+							      .killed = true,
+							      .listens = watch_killed,
+							      .connects = be_target});
 }
 
-int lost_durable_stopped(struct fct *t)
+int fct_lost_durable_stopped(struct fct *t)
 {
-	return lost_have_pmem(t)
+	return fct_lost_have_pmem(t)
 		       ? -1
-		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							  .env = soon,
-							  .killed = true,
-							  .listens = watch_stopped,
-							  .connects = be_target});
+		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+							      .env = soon,
+							      .killed = true,
+							      .listens = watch_stopped,
+							      .connects = be_target});
 }
 
 /* ---- messages ---- */
@@ -257,12 +257,12 @@ static int be_receiver(struct fct *t)
 {
 	struct lost p = {.l.t = t,
 			 .caps = FI_RMA_PMEM,
-			 .expose = lost_expose_pmem,
+			 .expose = fct_lost_expose_pmem,
 			 .receive = receive_there};
 	struct fi_cq_data_entry e;
 	int ret;
 
-	FCT_DO(lost_connect(&p, t));
+	FCT_DO(fct_lost_connect(&p, t));
 	for (;;) {
 		if (fi_cq_read(p.l.txcq, &e, 1) == -FI_EAGAIN)
 			sched_yield();
@@ -300,7 +300,7 @@ static int send_sealed(struct lost *p, const struct fi_cairn_ops_replay *ops,
 			       FI_COMMIT_COMPLETE | FI_COMPLETION));
 	p->posted++;
 	/* Its buffer is the next one's. */
-	ret = lost_await_ended(p);
+	ret = fct_lost_await_ended(p);
 out:
 	return ret;
 }
@@ -334,14 +334,14 @@ static int watch_receiver(struct fct *t)
 	unsigned int i;
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p, t));
 	FCT_DO(replay_ops(&p, &ops));
 	for (i = 0; i < WRITES; i++)
 		FCT_DO(send_sealed(&p, ops, i));
 	FCT_EQ(t, p.failed, 0);
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_pmem_map(t, &mem));
 	FCT_EQ(t, ops->replay(mem, STRIDE, WRITES + 2, 1, look_at, &found), WRITES);
 	FCT_EQ(t, found.count, WRITES);
@@ -351,12 +351,12 @@ out:
 	return fct_link_down(&p.l, ret);
 }
 
-int lost_replay_killed(struct fct *t)
+int fct_lost_replay_killed(struct fct *t)
 {
-	return lost_have_pmem(t)
+	return fct_lost_have_pmem(t)
 		       ? -1
-		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							  .killed = true,
-							  .listens = watch_receiver,
-							  .connects = be_receiver});
+		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+							      .killed = true,
+							      .listens = watch_receiver,
+							      .connects = be_receiver});
 }

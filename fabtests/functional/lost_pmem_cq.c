@@ -53,7 +53,7 @@ static int send_one_more(struct lost *p)
 		FCT_DO(fct_wait_again(&w));
 	}
 	fct_note(t, "one more: %s", fi_strerror((int)-n));
-	FCT_DO(lost_await_ended(p));
+	FCT_DO(fct_lost_await_ended(p));
 	FCT_TRUE(t, n || p->err[0]);
 out:
 	return ret;
@@ -75,10 +75,10 @@ static int be_killed(struct fct *t)
 {
 	struct lost p = {.l.t = t,
 			 .caps = FI_RMA_PMEM,
-			 .expose = lost_expose_pmem,
-			 .receive = lost_receive_pmem};
+			 .expose = fct_lost_expose_pmem,
+			 .receive = fct_lost_receive_pmem};
 
-	if (!lost_connect(&p, t))
+	if (!fct_lost_connect(&p, t))
 		for (;;)
 			pause();
 	return fct_link_down(&p.l, -1);
@@ -89,15 +89,15 @@ static int fill(struct fct *t)
 	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
-	FCT_DO(lost_stand_still(&p));
+	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_stand_still(&p));
 	FCT_DO(send_some(&p, LOST_OPS));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(all_failed(&p));
 	FCT_DO(send_one_more(&p));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -106,14 +106,14 @@ static int leave(struct fct *t)
 {
 	struct lost p = {.l.t = t,
 			 .caps = FI_RMA_PMEM,
-			 .expose = lost_expose_pmem,
-			 .receive = lost_receive_pmem};
+			 .expose = fct_lost_expose_pmem,
+			 .receive = fct_lost_receive_pmem};
 	int ret;
 
-	FCT_DO(lost_connect(&p, t));
-	FCT_DO(lost_await_message(&p));
+	FCT_DO(fct_lost_connect(&p, t));
+	FCT_DO(fct_lost_await_message(&p));
 	FCT_CALL(t, fi_shutdown(p.c[LOST_PEER].ep, 0));
-	FCT_DO(lost_await_shutdown(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -123,13 +123,13 @@ static int be_left(struct fct *t)
 	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
 	int ret;
 
-	FCT_DO(lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p, t));
 	FCT_DO(send_some(&p, 4));
 	/* Some may be durable: the other side looks at its bystander before it closes. */
-	FCT_DO(lost_await_ended(&p));
+	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(send_one_more(&p));
-	FCT_DO(lost_await_shutdown(&p));
-	FCT_DO(lost_quiet(&p));
+	FCT_DO(fct_lost_await_shutdown(&p));
+	FCT_DO(fct_lost_quiet(&p));
 out:
 	return fct_link_down(&p.l, ret);
 }
@@ -137,22 +137,23 @@ out:
 /* Longer than any case lasts. */
 static const char *const late[] = {"FI_PVERBS_COMMIT_TIMEOUT", "3600000", NULL};
 
-int lost_durable_full(struct fct *t)
+int fct_lost_durable_full(struct fct *t)
 {
-	return lost_have_pmem(t)
+	return fct_lost_have_pmem(t)
 		       ? -1
-		       : lost_play(t, &(struct lost_play){.prov = "pverbs",
-							  .env = late,
-							  .killed = true,
-							  .listens = fill,
-							  .connects = be_killed});
+		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+							      .env = late,
+							      .killed = true,
+							      .listens = fill,
+							      .connects = be_killed});
 }
 
-int lost_durable_left(struct fct *t)
+int fct_lost_durable_left(struct fct *t)
 {
-	return lost_have_pmem(t) ? -1
-				 : lost_play(t, &(struct lost_play){.prov = "pverbs",
-								    .env = late,
-								    .listens = be_left,
-								    .connects = leave});
+	return fct_lost_have_pmem(t)
+		       ? -1
+		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
+							      .env = late,
+							      .listens = be_left,
+							      .connects = leave});
 }

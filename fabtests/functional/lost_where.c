@@ -6,27 +6,27 @@
 /* In each process. */
 static int whereabouts[2];
 
-int lost_where_open(void)
+int fct_lost_where_open(void)
 {
 	return pipe(whereabouts);
 }
 
-int lost_where_tell(const struct fct_where *where)
+int fct_lost_where_tell(const struct fct_where *where)
 {
 	return write(whereabouts[1], where, sizeof(*where)) == sizeof(*where) ? 0 : -1;
 }
 
-int lost_where_hear(struct fct_where *where)
+int fct_lost_where_hear(struct fct_where *where)
 {
 	return read(whereabouts[0], where, sizeof(*where)) == sizeof(*where) ? 0 : -1;
 }
 
-void lost_where_only_hear(void)
+void fct_lost_where_only_hear(void)
 {
 	close(whereabouts[1]);
 }
 
-void lost_where_close(void)
+void fct_lost_where_close(void)
 {
 	close(whereabouts[0]);
 	close(whereabouts[1]);

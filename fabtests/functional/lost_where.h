@@ -5,12 +5,12 @@
 
 #include "fct_fabric.h"
 
-int lost_where_open(void); /* before they are started */
-int lost_where_tell(const struct fct_where *where);
+int fct_lost_where_open(void); /* before they are started */
+int fct_lost_where_tell(const struct fct_where *where);
 /* < 0: there is none, and nobody is left to tell. */
-int lost_where_hear(struct fct_where *where);
+int fct_lost_where_hear(struct fct_where *where);
 /* In each process that does not tell; in one that neither tells nor hears. */
-void lost_where_only_hear(void);
-void lost_where_close(void);
+void fct_lost_where_only_hear(void);
+void fct_lost_where_close(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "many.h"
 
-uint32_t many_count = 1000;
+uint32_t fct_many_count = 1000;
 
 static uint8_t *part(struct many_conn *c, unsigned int slot)
 {
@@ -57,7 +57,8 @@ static enum many_fate stays(uint32_t number)
 	return MANY_STAYS;
 }
 
-int many_open(struct many *m, struct fct *t, uint32_t count, const struct many_side *side)
+int fct_many_open(struct many *m, struct fct *t, uint32_t count,
+		  const struct many_side *side)
 {
 	const uint32_t ends = side->asks && side->answers ? 2 * count : count;
 	struct fct_setup s = {
@@ -91,7 +92,7 @@ out:
 	return ret;
 }
 
-int many_down(struct many *m, int ret)
+int fct_many_down(struct many *m, int ret)
 {
 	ret = fct_link_down(&m->l, ret);
 	free(m->asking);
@@ -99,7 +100,7 @@ int many_down(struct many *m, int ret)
 	return ret;
 }
 
-int many_ask(struct many *m)
+int fct_many_ask(struct many *m)
 {
 	struct many_conn *c = m->asking;
 	struct fct *t = m->l.t;
@@ -117,7 +118,7 @@ out:
 	return ret;
 }
 
-int many_close(struct many *m, struct many_conn *c)
+int fct_many_close(struct many *m, struct many_conn *c)
 {
 	c->over = true;
 	return fct_conn_close(&m->l, &c->c);
@@ -144,7 +145,7 @@ static int answer(struct many *m, struct many_conn *c, struct fi_info *info)
 	FCT_DO(post_receives(c));
 	ret = fi_accept(c->c.ep, NULL, 0);
 	if (ret && m->fate(c->number) == MANY_LEFT)
-		return many_close(m, c);
+		return fct_many_close(m, c);
 	FCT_CALL(t, ret);
 out:
 	return ret;
@@ -257,7 +258,7 @@ out:
 	return ret;
 }
 
-int many_event(struct many *m)
+int fct_many_event(struct many *m)
 {
 	struct fct *t = m->l.t;
 	struct fct_event e;
@@ -285,8 +286,8 @@ out:
 	return ret < 0 ? ret : 1;
 }
 
-int many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
-	       const char *what)
+int fct_many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
+		   const char *what)
 {
 	struct fct *t = m->l.t;
 	struct fct_wait w;
@@ -294,7 +295,7 @@ int many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shu
 
 	fct_wait_init(&w, t, what);
 	while (m->connected < connected || m->failed < failed || m->shut < shut) {
-		FCT_DO(many_event(m));
+		FCT_DO(fct_many_event(m));
 		if (ret)
 			fct_wait_init(&w, t, what);
 		else if (fct_wait_again(&w))
@@ -311,14 +312,14 @@ out:
 	return ret < 0 ? ret : 0;
 }
 
-int many_quiet(struct many *m)
+int fct_many_quiet(struct many *m)
 {
 	const uint32_t connected = m->connected, failed = m->failed, shut = m->shut;
 	struct fct *t = m->l.t;
 	int ret;
 
 	do {
-		ret = many_event(m);
+		ret = fct_many_event(m);
 	} while (ret > 0);
 	FCT_DO(ret);
 	FCT_EQ(t, m->connected, connected);
@@ -413,7 +414,7 @@ out:
 	return ret;
 }
 
-int many_traffic(struct many *m)
+int fct_many_traffic(struct many *m)
 {
 	struct fi_cq_data_entry e[16];
 	struct fct *t = m->l.t;

@@ -49,7 +49,7 @@ struct many {
 };
 
 /* -n */
-extern uint32_t many_count;
+extern uint32_t fct_many_count;
 
 /* many.c */
 
@@ -59,34 +59,34 @@ struct many_side {
 	enum many_fate (*fate)(uint32_t number);
 };
 
-int many_open(struct many *m, struct fct *t, uint32_t count,
-	      const struct many_side *side);
+int fct_many_open(struct many *m, struct fct *t, uint32_t count,
+		  const struct many_side *side);
 /* Closes what is left. As fct_link_down. */
-int many_down(struct many *m, int ret);
+int fct_many_down(struct many *m, int ret);
 /* Every connection is asked for, one after the other, and no answer awaited. */
-int many_ask(struct many *m);
+int fct_many_ask(struct many *m);
 /* Takes the next event, if there is one: 1, 0 or < 0. */
-int many_event(struct many *m);
+int fct_many_event(struct many *m);
 /* Takes events until so many ends are connected, failed and shut down. */
-int many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
-	       const char *what);
+int fct_many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
+		   const char *what);
 /* No event is left to be read but requests of connections that were left. */
-int many_quiet(struct many *m);
+int fct_many_quiet(struct many *m);
 /* Messages each way on every connection that stands, all of them verified. */
-int many_traffic(struct many *m);
-int many_close(struct many *m, struct many_conn *c);
+int fct_many_traffic(struct many *m);
+int fct_many_close(struct many *m, struct many_conn *c);
 static inline bool many_stands(const struct many_conn *c)
 {
 	return c->connected && !c->shut && !c->over;
 }
 
 /* many_conns.c: connections that all stand */
-int many_between(struct fct *t);
-int many_within(struct fct *t);
-int many_again(struct fct *t);
+int fct_many_between(struct fct *t);
+int fct_many_within(struct fct *t);
+int fct_many_again(struct fct *t);
 
 /* many_storm.c: requests that end otherwise */
-int many_storm(struct fct *t);
-int many_backlog(struct fct *t);
+int fct_many_storm(struct fct *t);
+int fct_many_backlog(struct fct *t);
 
 #endif

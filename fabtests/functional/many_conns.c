@@ -24,13 +24,13 @@ static int end_by_halves(struct many *m)
 
 	FCT_DO(fct_barrier(t, "all messages arrived"));
 	for (i = mine; i < m->count; i += 2)
-		FCT_DO(many_close(m, &ends[i]));
-	FCT_DO(many_await(m, m->connected, 0, (m->count + mine) / 2,
-			  "FI_SHUTDOWN of half the connections"));
+		FCT_DO(fct_many_close(m, &ends[i]));
+	FCT_DO(fct_many_await(m, m->connected, 0, (m->count + mine) / 2,
+			      "FI_SHUTDOWN of half the connections"));
 	for (i = 1 - mine; i < m->count; i += 2)
-		FCT_DO(many_close(m, &ends[i]));
+		FCT_DO(fct_many_close(m, &ends[i]));
 	FCT_DO(fct_barrier(t, "all closed"));
-	ret = many_quiet(m);
+	ret = fct_many_quiet(m);
 out:
 	return ret;
 }
@@ -42,44 +42,44 @@ static int life(struct fct *t, uint32_t count)
 	struct many m;
 	int ret;
 
-	FCT_DO(many_open(&m, t, count, &side));
+	FCT_DO(fct_many_open(&m, t, count, &side));
 	if (side.asks)
-		FCT_DO(many_ask(&m));
-	FCT_DO(many_await(&m, count, 0, 0, "all connections"));
-	FCT_DO(many_traffic(&m));
+		FCT_DO(fct_many_ask(&m));
+	FCT_DO(fct_many_await(&m, count, 0, 0, "all connections"));
+	FCT_DO(fct_many_traffic(&m));
 	ret = end_by_halves(&m);
 out:
-	return many_down(&m, ret);
+	return fct_many_down(&m, ret);
 }
 
-int many_between(struct fct *t)
+int fct_many_between(struct fct *t)
 {
-	return life(t, many_count);
+	return life(t, fct_many_count);
 }
 
 /* Both ends in the server's process, whose event queue has the events of both. */
-int many_within(struct fct *t)
+int fct_many_within(struct fct *t)
 {
 	struct many_side side = {.asks = fct_is_server(t), .answers = fct_is_server(t)};
 	struct many m;
 	uint32_t i;
 	int ret;
 
-	FCT_DO(many_open(&m, t, many_count, &side));
+	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
 	if (side.asks) {
-		FCT_DO(many_ask(&m));
-		FCT_DO(many_await(&m, 2 * many_count, 0, 0, "all connections"));
-		FCT_DO(many_traffic(&m));
-		for (i = 0; i < many_count; i++)
-			FCT_DO(many_close(&m, &m.asking[i]));
-		FCT_DO(many_await(&m, 2 * many_count, 0, many_count,
-				  "FI_SHUTDOWN of all connections"));
-		for (i = 0; i < many_count; i++)
-			FCT_DO(many_close(&m, &m.answering[i]));
-		FCT_DO(many_quiet(&m));
+		FCT_DO(fct_many_ask(&m));
+		FCT_DO(fct_many_await(&m, 2 * fct_many_count, 0, 0, "all connections"));
+		FCT_DO(fct_many_traffic(&m));
+		for (i = 0; i < fct_many_count; i++)
+			FCT_DO(fct_many_close(&m, &m.asking[i]));
+		FCT_DO(fct_many_await(&m, 2 * fct_many_count, 0, fct_many_count,
+				      "FI_SHUTDOWN of all connections"));
+		for (i = 0; i < fct_many_count; i++)
+			FCT_DO(fct_many_close(&m, &m.answering[i]));
+		FCT_DO(fct_many_quiet(&m));
 	}
 out:
-	return many_down(&m, ret);
+	return fct_many_down(&m, ret);
 }
 
 static int descriptors(void)
@@ -121,19 +121,19 @@ static long resident_kib(void)
  * every life ends with what it began with. 512 bytes a connection are less than any of
  * its objects takes.
  */
-int many_again(struct fct *t)
+int fct_many_again(struct fct *t)
 {
 	const uint32_t lives = 3;
-	long kib, most = (long)(lives * many_count * 512 / 1024) + 1024;
+	long kib, most = (long)(lives * fct_many_count * 512 / 1024) + 1024;
 	int fds, ret;
 	uint32_t i;
 
-	FCT_DO(life(t, many_count));
+	FCT_DO(life(t, fct_many_count));
 	fds = descriptors();
 	kib = resident_kib();
 	FCT_TRUE(t, kib > 0);
 	for (i = 0; i < lives; i++)
-		FCT_DO(life(t, many_count));
+		FCT_DO(life(t, fct_many_count));
 	FCT_EQ(t, descriptors(), fds);
 	fct_note(t, "%ld KiB resident after one life, %ld after %u", kib, resident_kib(),
 		 lives + 1);

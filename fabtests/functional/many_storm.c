@@ -9,7 +9,7 @@ static uint32_t fated(enum many_fate (*fate)(uint32_t), enum many_fate wanted)
 {
 	uint32_t i, n = 0;
 
-	for (i = 0; i < many_count; i++)
+	for (i = 0; i < fct_many_count; i++)
 		n += fate(i) == wanted;
 	return n;
 }
@@ -36,7 +36,7 @@ static int leave(struct many *m, uint32_t number, uint32_t step)
 		FCT_TRUE(t, half(number) == MANY_LEFT);
 		/* Whoever was quick is connected; closing takes it back. */
 		m->connected -= m->asking[number].connected;
-		FCT_DO(many_close(m, &m->asking[number]));
+		FCT_DO(fct_many_close(m, &m->asking[number]));
 	}
 out:
 	return ret;
@@ -48,13 +48,13 @@ static int storm_asks(struct many *m)
 	uint32_t i;
 	int ret;
 
-	FCT_DO(many_ask(m));
+	FCT_DO(fct_many_ask(m));
 	FCT_DO(leave(m, 3, 8));
 	for (i = 0; i < m->count; i++)
-		FCT_DO(many_event(m));
+		FCT_DO(fct_many_event(m));
 	FCT_DO(leave(m, 7, 8));
-	ret = many_await(m, fated(half, MANY_STAYS), fated(half, MANY_REJECTED), 0,
-			 "every answer");
+	ret = fct_many_await(m, fated(half, MANY_STAYS), fated(half, MANY_REJECTED), 0,
+			     "every answer");
 out:
 	return fct_tell(t, "asked", &ret, sizeof(ret)) || ret ? -1 : 0;
 }
@@ -90,15 +90,15 @@ static int storm_answers(struct many *m)
 	fct_wait_init(&w, t, "the end of every request");
 	while (standing(m) < fated(half, MANY_STAYS) ||
 	       m->requests < m->count - fated(half, MANY_LEFT) || !all_left_end(m)) {
-		FCT_DO(many_event(m));
+		FCT_DO(fct_many_event(m));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
 	FCT_DO(fct_hear(t, "asked", &i, sizeof(i)));
-	FCT_DO(many_quiet(m));
+	FCT_DO(fct_many_quiet(m));
 	for (i = 0; i < m->count; i++)
 		if (half(i) == MANY_LEFT && m->answering[i].c.ep)
-			FCT_DO(many_close(m, &m->answering[i]));
+			FCT_DO(fct_many_close(m, &m->answering[i]));
 out:
 	return ret;
 }
@@ -107,7 +107,7 @@ out:
  * Requests of all connections at once: a quarter is rejected with data, a quarter
  * abandoned at some point on the way; the others carry messages.
  */
-int many_storm(struct fct *t)
+int fct_many_storm(struct fct *t)
 {
 	const struct many_side side = {.asks = fct_is_client(t),
 				       .answers = fct_is_server(t),
@@ -115,14 +115,14 @@ int many_storm(struct fct *t)
 	struct many m;
 	int ret;
 
-	FCT_DO(many_open(&m, t, many_count, &side));
+	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
 	FCT_DO(side.asks ? storm_asks(&m) : storm_answers(&m));
 	FCT_DO(fct_barrier(t, "the storm is over"));
-	FCT_DO(many_traffic(&m));
+	FCT_DO(fct_many_traffic(&m));
 	FCT_DO(fct_barrier(t, "all messages arrived"));
-	ret = many_quiet(&m);
+	ret = fct_many_quiet(&m);
 out:
-	return many_down(&m, ret);
+	return fct_many_down(&m, ret);
 }
 
 #define ROOM 8 /* requests that may wait for a listener that does not look */
@@ -167,7 +167,7 @@ static int backlog_answers(struct many *m)
 	FCT_DO(listen_narrowly(m));
 	FCT_DO(fct_hear(t, "refused", &refused, sizeof(refused)));
 	t->progress_eq = m->l.eq;
-	ret = many_await(m, m->count - refused, 0, 0, "the requests that had room");
+	ret = fct_many_await(m, m->count - refused, 0, 0, "the requests that had room");
 out:
 	return ret;
 }
@@ -179,16 +179,16 @@ static int backlog_asks(struct many *m)
 	int ret;
 
 	FCT_DO(fct_hear(t, "where", &m->where, sizeof(m->where)));
-	FCT_DO(many_ask(m));
-	FCT_DO(many_await(m, 0, refused, 0, "refusals for want of room"));
+	FCT_DO(fct_many_ask(m));
+	FCT_DO(fct_many_await(m, 0, refused, 0, "refusals for want of room"));
 	FCT_DO(fct_tell(t, "refused", &refused, sizeof(refused)));
-	ret = many_await(m, ROOM, refused, 0, "the requests that had room");
+	ret = fct_many_await(m, ROOM, refused, 0, "the requests that had room");
 out:
 	return ret;
 }
 
 /* A listener's room is full: who comes then is refused, and who was there is served. */
-int many_backlog(struct fct *t)
+int fct_many_backlog(struct fct *t)
 {
 	const struct many_side side = {.asks = fct_is_client(t),
 				       .answers = fct_is_server(t),
@@ -196,12 +196,12 @@ int many_backlog(struct fct *t)
 	struct many m;
 	int ret;
 
-	FCT_DO(many_open(&m, t, many_count, &side));
+	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
 	FCT_DO(side.asks ? backlog_asks(&m) : backlog_answers(&m));
 	FCT_DO(fct_barrier(t, "connected"));
-	FCT_DO(many_traffic(&m));
+	FCT_DO(fct_many_traffic(&m));
 	FCT_DO(fct_barrier(t, "all messages arrived"));
-	ret = many_quiet(&m);
+	ret = fct_many_quiet(&m);
 out:
-	return many_down(&m, ret);
+	return fct_many_down(&m, ret);
 }

@@ -8,27 +8,27 @@
 #include "fct_fabric.h"
 
 /* mr_reg.c: what can be registered */
-int mr_calls(struct fct *t);
-int mr_access(struct fct *t);
-int mr_sizes(struct fct *t);
-int mr_many(struct fct *t);
-int mr_key(struct fct *t);
-int mr_flags(struct fct *t);
-int mr_again(struct fct *t);
+int fct_mr_calls(struct fct *t);
+int fct_mr_access(struct fct *t);
+int fct_mr_sizes(struct fct *t);
+int fct_mr_many(struct fct *t);
+int fct_mr_key(struct fct *t);
+int fct_mr_flags(struct fct *t);
+int fct_mr_again(struct fct *t);
 
 /* mr_bad.c: what cannot */
-int mr_bad_access(struct fct *t);
-int mr_iov_limit(struct fct *t);
-int mr_unmapped(struct fct *t);
-int mr_close_busy(struct fct *t);
+int fct_mr_bad_access(struct fct *t);
+int fct_mr_iov_limit(struct fct *t);
+int fct_mr_unmapped(struct fct *t);
+int fct_mr_close_busy(struct fct *t);
 
 /* mr_use.c: registered memory in transfers */
-int mr_read_only(struct fct *t);
-int mr_odd(struct fct *t);
-int mr_overlap(struct fct *t);
+int fct_mr_read_only(struct fct *t);
+int fct_mr_odd(struct fct *t);
+int fct_mr_overlap(struct fct *t);
 
 /* mr_pmem.c: persistent memory */
-int mr_pmem(struct fct *t);
-int mr_pmem_volatile(struct fct *t);
+int fct_mr_pmem(struct fct *t);
+int fct_mr_pmem_volatile(struct fct *t);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA};
 
-int mr_bad_access(struct fct *t)
+int fct_mr_bad_access(struct fct *t)
 {
 	struct fid_mr *mr = NULL;
 	struct fct_link l;
@@ -24,7 +24,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int mr_iov_limit(struct fct *t)
+int fct_mr_iov_limit(struct fct *t)
 {
 	struct fid_mr *mr = NULL;
 	struct iovec iov[65];
@@ -54,7 +54,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int mr_unmapped(struct fct *t)
+int fct_mr_unmapped(struct fct *t)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct fid_mr *mr = NULL;
@@ -81,7 +81,7 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int mr_close_busy(struct fct *t)
+int fct_mr_close_busy(struct fct *t)
 {
 	struct fid_domain *domain = NULL;
 	struct fid_mr *mr = NULL;

@@ -62,7 +62,7 @@ out:
 	return ret;
 }
 
-int mr_pmem(struct fct *t)
+int fct_mr_pmem(struct fct *t)
 {
 	const char *path = getenv("FI_CAIRN_PMEM");
 	struct fct_target mine = {0}, peer;
@@ -102,7 +102,7 @@ out:
 
 /* What is not persistent must not be taken for it: refused, or the provider does not
  * look. */
-int mr_pmem_volatile(struct fct *t)
+int fct_mr_pmem_volatile(struct fct *t)
 {
 	struct fid_mr *mr = NULL;
 	struct fct_link l;

@@ -35,7 +35,7 @@ out:
 	return ret;
 }
 
-int mr_calls(struct fct *t)
+int fct_mr_calls(struct fct *t)
 {
 	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
 	struct fid_mr *mr[3] = {NULL};
@@ -66,7 +66,7 @@ out:
 	return ret;
 }
 
-int mr_access(struct fct *t)
+int fct_mr_access(struct fct *t)
 {
 	struct fid_mr *mr;
 	struct fct_link l;
@@ -92,7 +92,7 @@ out:
 	return ret;
 }
 
-int mr_sizes(struct fct *t)
+int fct_mr_sizes(struct fct *t)
 {
 	struct fid_mr *mr;
 	struct fct_link l;
@@ -124,7 +124,7 @@ static int by_key(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int mr_many(struct fct *t)
+int fct_mr_many(struct fct *t)
 {
 	static struct fid_mr *mr[MANY];
 	static uint64_t keys[MANY];
@@ -155,7 +155,7 @@ out:
 	return ret;
 }
 
-int mr_key(struct fct *t)
+int fct_mr_key(struct fct *t)
 {
 	const uint64_t want = 0x77;
 	struct fid_mr *a = NULL, *b = NULL;
@@ -187,7 +187,7 @@ out:
 }
 
 /* Layers pass flags of their own down (ofi_rxm: bit 60). */
-int mr_flags(struct fct *t)
+int fct_mr_flags(struct fct *t)
 {
 	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
 	struct fid_mr *mr = NULL;
@@ -210,7 +210,7 @@ out:
 	return ret;
 }
 
-int mr_again(struct fct *t)
+int fct_mr_again(struct fct *t)
 {
 	struct fid_mr *mr;
 	struct fct_link l;

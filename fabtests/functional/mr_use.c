@@ -12,7 +12,7 @@ static struct fct_setup rma(void)
 				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS};
 }
 
-int mr_read_only(struct fct *t)
+int fct_mr_read_only(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_cq_data_entry e;
@@ -51,7 +51,7 @@ out:
 }
 
 /* The region itself begins at an odd address; single bytes and short runs in it. */
-int mr_odd(struct fct *t)
+int fct_mr_odd(struct fct *t)
 {
 	struct fct_setup s = rma();
 	struct fct_target mine = {0}, peer;
@@ -92,7 +92,7 @@ out:
 	return ret;
 }
 
-int mr_overlap(struct fct *t)
+int fct_mr_overlap(struct fct *t)
 {
 	struct fct_setup s = rma();
 	struct fct_target mine, peer;

@@ -82,7 +82,7 @@ out:
  * Chains of 1 to 8, ended by a plain fi_sendmsg, or by an fi_inject, which never says
  * FI_MORE.
  */
-int msg_more(struct fct *t)
+int fct_msg_more(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct chain c = {.n = 0};
@@ -126,7 +126,7 @@ out:
  * More than any queue holds, in batches the receiver has room for; none makes a
  * completion.
  */
-int msg_inject_many(struct fct *t)
+int fct_msg_inject_many(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG, .tx_size = 16};
 	struct chain c = {.n = 0};
@@ -154,7 +154,7 @@ out:
 }
 
 /* Sends that make no completion must not clog the queue. */
-int msg_selective_many(struct fct *t)
+int fct_msg_selective_many(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG,
 			      .tx_size = 16,

@@ -104,7 +104,7 @@ out:
 	return ret;
 }
 
-int msg_selective_tx(struct fct *t)
+int fct_msg_selective_tx(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .tx_bind = FI_SELECTIVE_COMPLETION};
 	struct side s;
@@ -121,7 +121,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_selective_rx(struct fct *t)
+int fct_msg_selective_rx(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .rx_bind = FI_SELECTIVE_COMPLETION};
 	struct fi_cq_data_entry e;
@@ -157,7 +157,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_selective_default(struct fct *t)
+int fct_msg_selective_default(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .tx_op_flags = FI_COMPLETION,
@@ -187,7 +187,7 @@ out:
 }
 
 /* fi_endpoint(3): calls that take flags override the op_flags of the endpoint. */
-int msg_selective_override(struct fct *t)
+int fct_msg_selective_override(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .tx_op_flags = FI_COMPLETION,
@@ -240,18 +240,18 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_op_transmit(struct fct *t)
+int fct_msg_op_transmit(struct fct *t)
 {
 	return default_flag(t, FI_TRANSMIT_COMPLETE);
 }
 
-int msg_op_inject(struct fct *t)
+int fct_msg_op_inject(struct fct *t)
 {
 	return default_flag(t, FI_INJECT_COMPLETE);
 }
 
 /* The receive is posted only when the sender has looked for a completion in vain. */
-int msg_op_delivery(struct fct *t)
+int fct_msg_op_delivery(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE};
 	struct fi_cq_data_entry e;
@@ -276,7 +276,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_split_cq(struct fct *t)
+int fct_msg_split_cq(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
 	struct fi_cq_data_entry e;
@@ -364,7 +364,7 @@ out:
 	return ret;
 }
 
-int msg_many_endpoints(struct fct *t)
+int fct_msg_many_endpoints(struct fct *t)
 {
 	struct fct_setup setup = {
 		.caps = FI_MSG, .tx_size = PER_EP, .rx_size = PER_EP, .cq_size = 1024};

@@ -37,7 +37,7 @@ out:
 	return ret;
 }
 
-int msg_truncation(struct fct *t)
+int fct_msg_truncation(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_err_entry err = {0};
@@ -80,7 +80,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_cancel(struct fct *t)
+int fct_msg_cancel(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct fi_cq_err_entry err;
@@ -140,7 +140,7 @@ out:
 	return ret;
 }
 
-int msg_close_cancels(struct fct *t)
+int fct_msg_close_cancels(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct side s;
@@ -157,7 +157,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_peer_closes(struct fct *t)
+int fct_msg_peer_closes(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG};
 	struct fct_event e;
@@ -215,7 +215,7 @@ out:
  * More than sockets buffer, so that some sends must be unfinished when the peer goes
  * away.
  */
-int msg_selective_error(struct fct *t)
+int fct_msg_selective_error(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .tx_size = BIGS,

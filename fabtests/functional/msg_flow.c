@@ -147,7 +147,7 @@ out:
 	return ret;
 }
 
-int msg_flood(struct fct *t)
+int fct_msg_flood(struct fct *t)
 {
 	/*
 	 * A transmit queue shorter than what is sent at once, so that -FI_EAGAIN happens.
@@ -268,7 +268,7 @@ out:
 	return ret;
 }
 
-int msg_queue_full(struct fct *t)
+int fct_msg_queue_full(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG,
 			      .tx_size = FULL_TX,
@@ -296,7 +296,7 @@ out:
 #define BIDI_COUNT 16u
 #define BIDI_LEN (1u << 20)
 
-int msg_bidirectional(struct fct *t)
+int fct_msg_bidirectional(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG,
 			      .tx_size = BIDI_COUNT,

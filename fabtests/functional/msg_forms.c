@@ -21,7 +21,7 @@ struct form {
 	bool data;   /* carries x->data */
 };
 
-size_t msg_pieces(struct iovec *iov, size_t limit, void *buf, size_t len)
+size_t fct_msg_pieces(struct iovec *iov, size_t limit, void *buf, size_t len)
 {
 	size_t n, piece, at = 0;
 
@@ -47,10 +47,10 @@ static ssize_t post_msg(const struct xfer *x, uint64_t flags, bool recv)
 	struct fid_ep *ep = x->l->c.ep;
 	size_t i;
 
-	msg.iov_count = msg_pieces(iov,
-				   recv ? x->l->c.info->rx_attr->iov_limit
-					: x->l->c.info->tx_attr->iov_limit,
-				   x->m->buf, x->len);
+	msg.iov_count = fct_msg_pieces(iov,
+				       recv ? x->l->c.info->rx_attr->iov_limit
+					    : x->l->c.info->tx_attr->iov_limit,
+				       x->m->buf, x->len);
 	for (i = 0; i < msg.iov_count; i++)
 		desc[i] = x->m->desc;
 	return recv ? fi_recvmsg(ep, &msg, flags) : fi_sendmsg(ep, &msg, flags);
@@ -65,8 +65,8 @@ static ssize_t post_sendv(const struct xfer *x)
 {
 	struct iovec iov[MSG_MAX_IOV];
 	void *desc[MSG_MAX_IOV];
-	size_t i,
-		n = msg_pieces(iov, x->l->c.info->tx_attr->iov_limit, x->m->buf, x->len);
+	size_t i, n = fct_msg_pieces(iov, x->l->c.info->tx_attr->iov_limit, x->m->buf,
+				     x->len);
 
 	for (i = 0; i < n; i++)
 		desc[i] = x->m->desc;
@@ -112,8 +112,8 @@ static ssize_t post_recvv(const struct xfer *x)
 {
 	struct iovec iov[MSG_MAX_IOV];
 	void *desc[MSG_MAX_IOV];
-	size_t i,
-		n = msg_pieces(iov, x->l->c.info->rx_attr->iov_limit, x->m->buf, x->len);
+	size_t i, n = fct_msg_pieces(iov, x->l->c.info->rx_attr->iov_limit, x->m->buf,
+				     x->len);
 
 	for (i = 0; i < n; i++)
 		desc[i] = x->m->desc;
@@ -255,35 +255,35 @@ out:
 
 static const struct form recv_plain = {.post = post_recv};
 
-int msg_send(struct fct *t)
+int fct_msg_send(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_send}, &recv_plain);
 }
 
-int msg_sendv(struct fct *t)
+int fct_msg_sendv(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_sendv}, &recv_plain);
 }
 
-int msg_sendmsg(struct fct *t)
+int fct_msg_sendmsg(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_sendmsg}, &recv_plain);
 }
 
-int msg_inject(struct fct *t)
+int fct_msg_inject(struct fct *t)
 {
 	return run_form(
 		t, &(struct form){.post = post_inject, .inject = true, .silent = true},
 		&recv_plain);
 }
 
-int msg_senddata(struct fct *t)
+int fct_msg_senddata(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_senddata, .data = true},
 			&recv_plain);
 }
 
-int msg_injectdata(struct fct *t)
+int fct_msg_injectdata(struct fct *t)
 {
 	return run_form(t,
 			&(struct form){.post = post_injectdata,
@@ -293,25 +293,25 @@ int msg_injectdata(struct fct *t)
 			&recv_plain);
 }
 
-int msg_sendmsg_data(struct fct *t)
+int fct_msg_sendmsg_data(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_sendmsg_data, .data = true},
 			&recv_plain);
 }
 
-int msg_sendmsg_inject(struct fct *t)
+int fct_msg_sendmsg_inject(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_sendmsg_inject, .inject = true},
 			&recv_plain);
 }
 
-int msg_recvv(struct fct *t)
+int fct_msg_recvv(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_send},
 			&(struct form){.post = post_recvv});
 }
 
-int msg_recvmsg(struct fct *t)
+int fct_msg_recvmsg(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_sendv},
 			&(struct form){.post = post_recvmsg});

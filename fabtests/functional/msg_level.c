@@ -84,7 +84,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_threading(struct fct *t)
+int fct_msg_threading(struct fct *t)
 {
 	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_FID,
 						   FI_THREAD_ENDPOINT,
@@ -103,7 +103,7 @@ out:
 	return ret;
 }
 
-int msg_progress(struct fct *t)
+int fct_msg_progress(struct fct *t)
 {
 	static const enum fi_progress models[] = {FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL};
 	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
@@ -194,7 +194,7 @@ out:
 	return ret;
 }
 
-int msg_many_threads(struct fct *t)
+int fct_msg_many_threads(struct fct *t)
 {
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .threading = FI_THREAD_SAFE,

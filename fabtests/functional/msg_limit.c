@@ -44,7 +44,7 @@ out:
 }
 
 /* Layers may ask for more than inject_size (ofi_rxm does where FI_MR_LOCAL is set). */
-int msg_inject_excess(struct fct *t)
+int fct_msg_inject_excess(struct fct *t)
 {
 	struct side s = {.l.t = t};
 	size_t len;
@@ -73,7 +73,7 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int msg_iov_excess(struct fct *t)
+int fct_msg_iov_excess(struct fct *t)
 {
 	struct iovec iov[MSG_MAX_IOV + 1];
 	void *desc[MSG_MAX_IOV + 1];

@@ -4,25 +4,25 @@
 
 #include "rdm.h"
 
-uint32_t rdm_count = 300;
+uint32_t fct_rdm_count = 300;
 
 #define NAME_LEN 64
 
-size_t rdm_len(unsigned int n)
+size_t fct_rdm_len(unsigned int n)
 {
 	static const size_t len[RDM_BURST] = {24, 4000, RDM_LEN};
 
 	return len[n];
 }
 
-uint64_t rdm_seed(const struct rdm_peer *p, unsigned int n, bool from_client)
+uint64_t fct_rdm_seed(const struct rdm_peer *p, unsigned int n, bool from_client)
 {
 	return ((uint64_t)p->number * RDM_BURST + n) * 2 + from_client;
 }
 
 static int open_domain(struct rdm *r)
 {
-	struct fi_av_attr av = {.type = FI_AV_TABLE, .count = rdm_count};
+	struct fi_av_attr av = {.type = FI_AV_TABLE, .count = fct_rdm_count};
 	struct fct_link *l = &r->l;
 	struct fct *t = l->t;
 	int ret;
@@ -31,8 +31,8 @@ static int open_domain(struct rdm *r)
 	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
 	FCT_CALL(t, fi_av_open(l->domain, &av, &r->av, NULL));
 	FCT_DO(fct_keep(l, &r->av->fid));
-	ret = fct_cq_open(l, 4 * RDM_BURST * rdm_count, FI_CQ_FORMAT_TAGGED, FI_WAIT_NONE,
-			  &l->txcq);
+	ret = fct_cq_open(l, 4 * RDM_BURST * fct_rdm_count, FI_CQ_FORMAT_TAGGED,
+			  FI_WAIT_NONE, &l->txcq);
 out:
 	return ret;
 }
@@ -78,7 +78,7 @@ static int serve(struct rdm *r)
 	FCT_DO(open_ep(r, &r->server));
 	FCT_DO(name_of(t, r->server.ep, name));
 	FCT_DO(fct_tell(t, "server", name, sizeof(name)));
-	for (i = 0; i < rdm_count; i++) {
+	for (i = 0; i < fct_rdm_count; i++) {
 		FCT_DO(fct_hear(t, "peer", name, sizeof(name)));
 		FCT_EQ(t, fi_av_insert(r->av, name, 1, &r->peers[i].to, 0, NULL), 1);
 	}
@@ -98,7 +98,7 @@ static int meet(struct rdm *r)
 	FCT_DO(open_domain(r));
 	FCT_DO(fct_hear(t, "server", name, sizeof(name)));
 	FCT_EQ(t, fi_av_insert(r->av, name, 1, &to, 0, NULL), 1);
-	for (i = 0; i < rdm_count; i++) {
+	for (i = 0; i < fct_rdm_count; i++) {
 		FCT_DO(open_ep(r, &r->peers[i].c));
 		r->peers[i].to = to;
 		FCT_DO(name_of(t, r->peers[i].c.ep, name));
@@ -117,10 +117,10 @@ static int give_memory(struct rdm *r)
 	uint32_t i;
 	int ret;
 
-	FCT_DO(fct_mem_alloc(&r->l, &r->buffers, 2 * each * rdm_count, access));
-	FCT_DO(fct_mem_alloc(&r->l, &r->regions, (size_t)RDM_REGION * (rdm_count + 1),
+	FCT_DO(fct_mem_alloc(&r->l, &r->buffers, 2 * each * fct_rdm_count, access));
+	FCT_DO(fct_mem_alloc(&r->l, &r->regions, (size_t)RDM_REGION * (fct_rdm_count + 1),
 			     access | FI_REMOTE_READ | FI_REMOTE_WRITE));
-	for (i = 0; i < rdm_count; i++, p++) {
+	for (i = 0; i < fct_rdm_count; i++, p++) {
 		p->send = r->buffers.buf + 2 * each * i;
 		p->recv = p->send + each;
 		p->region = r->regions.buf + (size_t)RDM_REGION * i;
@@ -129,7 +129,7 @@ out:
 	return ret;
 }
 
-int rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
+int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
 {
 	struct fct_setup s = {.caps = caps, .msg_order = FI_ORDER_SAS};
 	const char *node = NULL;
@@ -142,9 +142,9 @@ int rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
 	r->l.s = s;
 	if (fct_is_client(t))
 		node = t->opts.host ? t->opts.host : t->opts.self;
-	r->peers = calloc(rdm_count, sizeof(*r->peers));
+	r->peers = calloc(fct_rdm_count, sizeof(*r->peers));
 	FCT_TRUE(t, r->peers);
-	for (i = 0; i < rdm_count; i++) {
+	for (i = 0; i < fct_rdm_count; i++) {
 		r->peers[i].number = i;
 		for (n = 0; n < RDM_BURST; n++) {
 			r->peers[i].out[n].peer = r->peers[i].in[n].peer = &r->peers[i];
@@ -164,21 +164,21 @@ out:
 	return ret;
 }
 
-int rdm_down(struct rdm *r, int ret)
+int fct_rdm_down(struct rdm *r, int ret)
 {
 	ret = fct_link_down(&r->l, ret);
 	free(r->peers);
 	return ret;
 }
 
-int rdm_exchange_targets(struct rdm *r)
+int fct_rdm_exchange_targets(struct rdm *r)
 {
 	struct fct_target mine = fct_mem_target(&r->l, &r->regions), theirs;
 	uint32_t i;
 	int ret;
 
 	FCT_DO(fct_exchange(r->l.t, "regions", &mine, &theirs, sizeof(mine)));
-	for (i = 0; i < rdm_count; i++) {
+	for (i = 0; i < fct_rdm_count; i++) {
 		r->peers[i].target = theirs;
 		r->peers[i].target.addr += (uint64_t)RDM_REGION * i;
 		r->peers[i].target.len = RDM_REGION;
@@ -187,8 +187,8 @@ out:
 	return ret;
 }
 
-int rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
-					 const struct fi_cq_tagged_entry *e))
+int fct_rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
+					     const struct fi_cq_tagged_entry *e))
 {
 	struct fi_cq_tagged_entry e[16];
 	struct fct *t = r->l.t;
@@ -218,10 +218,10 @@ out:
 	return ret;
 }
 
-int rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
-	      int (*check)(struct rdm *r, struct rdm_op *op,
-			   const struct fi_cq_tagged_entry *e),
-	      const char *what)
+int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
+		  int (*check)(struct rdm *r, struct rdm_op *op,
+			       const struct fi_cq_tagged_entry *e),
+		  const char *what)
 {
 	struct fct *t = r->l.t;
 	struct fct_wait w;
@@ -229,7 +229,7 @@ int rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
 
 	fct_wait_init(&w, t, what);
 	while (r->sent < sent || r->received < received) {
-		FCT_DO(rdm_take(r, check));
+		FCT_DO(fct_rdm_take(r, check));
 		if (ret)
 			fct_wait_init(&w, t, what);
 		else if (fct_wait_again(&w))

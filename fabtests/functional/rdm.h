@@ -41,39 +41,39 @@ struct rdm_peer {
 struct rdm {
 	struct fct_link l;
 	struct fid_av *av;
-	struct rdm_peer *peers; /* rdm_count */
+	struct rdm_peer *peers; /* fct_rdm_count */
 	struct fct_conn server; /* its endpoint, at the server */
 	struct fct_mem buffers, regions;
 	unsigned int sent, received; /* completions */
 };
 
 /* -n */
-extern uint32_t rdm_count;
+extern uint32_t fct_rdm_count;
 
 /* rdm.c */
 
 /* Everything up to and including the addresses of the other side. */
-int rdm_up(struct rdm *r, struct fct *t, uint64_t caps);
-int rdm_down(struct rdm *r, int ret);
+int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps);
+int fct_rdm_down(struct rdm *r, int ret);
 /* The endpoint that speaks for the peer on this side. */
 static inline struct fid_ep *rdm_ep(const struct rdm *r, const struct rdm_peer *p)
 {
 	return p->c.ep ? p->c.ep : r->server.ep;
 }
 /* Bytes of a peer's n-th message. */
-size_t rdm_len(unsigned int n);
+size_t fct_rdm_len(unsigned int n);
 /* What that message has in it when it comes from the client, or from the server. */
-uint64_t rdm_seed(const struct rdm_peer *p, unsigned int n, bool from_client);
+uint64_t fct_rdm_seed(const struct rdm_peer *p, unsigned int n, bool from_client);
 /*
  * Reads completions until so many operations were sent and received in all. check is
  * called for each; it looks at what the completion says.
  */
-int rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
-	      int (*check)(struct rdm *r, struct rdm_op *op,
-			   const struct fi_cq_tagged_entry *e),
-	      const char *what);
+int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
+		  int (*check)(struct rdm *r, struct rdm_op *op,
+			       const struct fi_cq_tagged_entry *e),
+		  const char *what);
 /* The server's region and those of the peers become known to the other side. */
-int rdm_exchange_targets(struct rdm *r);
+int fct_rdm_exchange_targets(struct rdm *r);
 /*
  * Posts, driving progress and taking completions (none may fail) while the provider says
  * -FI_EAGAIN; goes to out as FCT_POST does.
@@ -84,7 +84,7 @@ int rdm_exchange_targets(struct rdm *r);
                                                                               \
 		fct_wait_init(&w_, (r)->l.t, "room for " #call);              \
 		while ((ret = (int)(call)) == -FI_EAGAIN) {                   \
-			FCT_DO(rdm_take(r, check));                           \
+			FCT_DO(fct_rdm_take(r, check));                       \
 			FCT_DO(fct_wait_again(&w_));                          \
 		}                                                             \
 		if (ret)                                                      \
@@ -92,16 +92,16 @@ int rdm_exchange_targets(struct rdm *r);
 				 fi_strerror(-ret));                          \
 	} while (0)
 /* Takes what completions there are: how many, or < 0. */
-int rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
-					 const struct fi_cq_tagged_entry *e));
+int fct_rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
+					     const struct fi_cq_tagged_entry *e));
 
 /* rdm_msg.c */
-int rdm_messages(struct fct *t);
-int rdm_tagged(struct fct *t);
-int rdm_tagged_late(struct fct *t);
+int fct_rdm_messages(struct fct *t);
+int fct_rdm_tagged(struct fct *t);
+int fct_rdm_tagged_late(struct fct *t);
 
 /* rdm_rma.c */
-int rdm_rma(struct fct *t);
-int rdm_atomics(struct fct *t);
+int fct_rdm_rma(struct fct *t);
+int fct_rdm_atomics(struct fct *t);
 
 #endif

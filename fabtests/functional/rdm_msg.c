@@ -27,7 +27,8 @@ static void write_message(const struct rdm *r, struct rdm_peer *p, unsigned int 
 {
 	const struct stamp stamp = {.peer = p->number, .n = n};
 
-	fct_fill(piece(p->send, n), rdm_len(n), rdm_seed(p, n, fct_is_client(r->l.t)));
+	fct_fill(piece(p->send, n), fct_rdm_len(n),
+		 fct_rdm_seed(p, n, fct_is_client(r->l.t)));
 	memcpy(piece(p->send, n), &stamp, sizeof(stamp));
 }
 
@@ -41,12 +42,12 @@ static int verify(struct rdm *r, const struct rdm_op *op, const struct stamp *wa
 	int ret;
 
 	memcpy(&have, buf, sizeof(have));
-	FCT_TRUE(t, want->peer < rdm_count && want->n < RDM_BURST);
+	FCT_TRUE(t, want->peer < fct_rdm_count && want->n < RDM_BURST);
 	FCT_EQ(t, have.peer, want->peer);
 	FCT_EQ(t, have.n, want->n);
-	FCT_EQ(t, len, rdm_len(want->n));
+	FCT_EQ(t, len, fct_rdm_len(want->n));
 	ret = fct_compare(t, buf + sizeof(have), len - sizeof(have),
-			  rdm_seed(&r->peers[want->peer], want->n, fct_is_server(t)),
+			  fct_rdm_seed(&r->peers[want->peer], want->n, fct_is_server(t)),
 			  sizeof(have), "a message");
 out:
 	return ret;
@@ -78,7 +79,7 @@ static int check_any(struct rdm *r, struct rdm_op *op, const struct fi_cq_tagged
 		return 0;
 	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
 	memcpy(&stamp, piece(op->peer->recv, op->n), sizeof(stamp));
-	FCT_TRUE(t, stamp.peer < rdm_count);
+	FCT_TRUE(t, stamp.peer < fct_rdm_count);
 	/* Of one peer they arrive in order. */
 	FCT_EQ(t, stamp.n, r->peers[stamp.peer].result);
 	r->peers[stamp.peer].result++;
@@ -100,7 +101,7 @@ static int post_receives(struct rdm *r)
 	unsigned int n;
 	int ret = 0;
 
-	for (p = r->peers; p < r->peers + rdm_count; p++)
+	for (p = r->peers; p < r->peers + fct_rdm_count; p++)
 		for (n = 0; n < RDM_BURST; n++)
 			FCT_CALL(t, fi_recv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
 					    r->buffers.desc, FI_ADDR_UNSPEC, &p->in[n]));
@@ -116,10 +117,10 @@ static int send_all(struct rdm *r)
 	int ret = 0;
 
 	for (n = 0; n < RDM_BURST; n++) {
-		for (p = r->peers; p < r->peers + rdm_count; p++) {
+		for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
 			write_message(r, p, n);
 			RDM_POST(r, check_for(r),
-				 fi_send(rdm_ep(r, p), piece(p->send, n), rdm_len(n),
+				 fi_send(rdm_ep(r, p), piece(p->send, n), fct_rdm_len(n),
 					 r->buffers.desc, p->to, &p->out[n]));
 		}
 	}
@@ -128,24 +129,24 @@ out:
 }
 
 /* Every peer to the server, which then answers every peer. */
-int rdm_messages(struct fct *t)
+int fct_rdm_messages(struct fct *t)
 {
-	const unsigned int all = RDM_BURST * rdm_count;
+	const unsigned int all = RDM_BURST * fct_rdm_count;
 	struct rdm r;
 	int ret;
 
-	FCT_DO(rdm_up(&r, t, CAPS));
+	FCT_DO(fct_rdm_up(&r, t, CAPS));
 	FCT_DO(post_receives(&r));
 	FCT_DO(fct_barrier(t, "receives posted"));
 	if (fct_is_client(t)) {
 		FCT_DO(send_all(&r));
 	} else {
-		FCT_DO(rdm_await(&r, 0, all, check_any, "the peers' messages"));
+		FCT_DO(fct_rdm_await(&r, 0, all, check_any, "the peers' messages"));
 		FCT_DO(send_all(&r));
 	}
-	ret = rdm_await(&r, all, all, check_for(&r), "all messages");
+	ret = fct_rdm_await(&r, all, all, check_for(&r), "all messages");
 out:
-	return rdm_down(&r, ret);
+	return fct_rdm_down(&r, ret);
 }
 
 /*
@@ -185,7 +186,7 @@ static int post_tagged(struct rdm *r, bool wild)
 	unsigned int n;
 	int ret = 0;
 
-	for (p = r->peers; p < r->peers + rdm_count; p++) {
+	for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
 		for (n = 0; n < RDM_BURST; n++) {
 			if (is_wildcard(&p->in[n]) != wild)
 				continue;
@@ -207,10 +208,10 @@ static int send_tagged(struct rdm *r)
 	int ret = 0;
 
 	for (n = 0; n < RDM_BURST; n++) {
-		for (p = r->peers; p < r->peers + rdm_count; p++) {
+		for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
 			write_message(r, p, n);
 			RDM_POST(r, check_tagged,
-				 fi_tsend(rdm_ep(r, p), piece(p->send, n), rdm_len(n),
+				 fi_tsend(rdm_ep(r, p), piece(p->send, n), fct_rdm_len(n),
 					  r->buffers.desc, p->to, tag_of(p, n),
 					  &p->out[n]));
 		}
@@ -219,13 +220,13 @@ out:
 	return ret;
 }
 
-int rdm_tagged(struct fct *t)
+int fct_rdm_tagged(struct fct *t)
 {
-	const unsigned int all = RDM_BURST * rdm_count;
+	const unsigned int all = RDM_BURST * fct_rdm_count;
 	struct rdm r;
 	int ret;
 
-	FCT_DO(rdm_up(&r, t, CAPS));
+	FCT_DO(fct_rdm_up(&r, t, CAPS));
 	if (fct_is_server(t)) {
 		FCT_DO(post_tagged(&r, false));
 		FCT_DO(post_tagged(&r, true));
@@ -233,37 +234,37 @@ int rdm_tagged(struct fct *t)
 	FCT_DO(fct_barrier(t, "receives posted"));
 	if (fct_is_client(t)) {
 		FCT_DO(send_tagged(&r));
-		ret = rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+		ret = fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
 	} else {
-		ret = rdm_await(&r, 0, all, check_tagged, "all messages");
+		ret = fct_rdm_await(&r, 0, all, check_tagged, "all messages");
 	}
 out:
-	return rdm_down(&r, ret);
+	return fct_rdm_down(&r, ret);
 }
 
 /*
  * The messages are there before a receive is: the wildcards take the longest of each
  * peer when every other has been asked for.
  */
-int rdm_tagged_late(struct fct *t)
+int fct_rdm_tagged_late(struct fct *t)
 {
-	const unsigned int all = RDM_BURST * rdm_count;
+	const unsigned int all = RDM_BURST * fct_rdm_count;
 	struct rdm r;
 	int ret;
 
-	FCT_DO(rdm_up(&r, t, CAPS));
+	FCT_DO(fct_rdm_up(&r, t, CAPS));
 	if (fct_is_client(t))
 		FCT_DO(send_tagged(&r));
 	FCT_DO(fct_barrier(t, "all sent"));
 	if (fct_is_client(t)) {
-		ret = rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+		ret = fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
 	} else {
 		FCT_DO(post_tagged(&r, false));
-		FCT_DO(rdm_await(&r, 0, all - rdm_count, check_tagged,
-				 "the messages asked for"));
+		FCT_DO(fct_rdm_await(&r, 0, all - fct_rdm_count, check_tagged,
+				     "the messages asked for"));
 		FCT_DO(post_tagged(&r, true));
-		ret = rdm_await(&r, 0, all, check_tagged, "what is left over");
+		ret = fct_rdm_await(&r, 0, all, check_tagged, "what is left over");
 	}
 out:
-	return rdm_down(&r, ret);
+	return fct_rdm_down(&r, ret);
 }

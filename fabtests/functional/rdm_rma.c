@@ -37,7 +37,8 @@ static int check_read(struct rdm *r, struct rdm_op *op,
 
 	FCT_DO(check_flags(r, e, FI_RMA, FI_READ));
 	ret = fct_compare(t, op->peer->recv, RDM_REGION,
-			  rdm_seed(op->peer, 0, fct_is_client(t)), 0, "what was read");
+			  fct_rdm_seed(op->peer, 0, fct_is_client(t)), 0,
+			  "what was read");
 out:
 	return ret;
 }
@@ -60,7 +61,7 @@ static int write_one(struct rdm *r, struct rdm_peer *p)
 	};
 	int ret;
 
-	fct_fill(p->send, RDM_REGION, rdm_seed(p, 0, fct_is_client(r->l.t)));
+	fct_fill(p->send, RDM_REGION, fct_rdm_seed(p, 0, fct_is_client(r->l.t)));
 	RDM_POST(r, check_write,
 		 fi_writemsg(rdm_ep(r, p), &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
 out:
@@ -72,14 +73,14 @@ static int write_then_read(struct rdm *r)
 	struct rdm_peer *p;
 	int ret = 0;
 
-	for (p = r->peers; p < r->peers + rdm_count; p++)
+	for (p = r->peers; p < r->peers + fct_rdm_count; p++)
 		FCT_DO(write_one(r, p));
-	FCT_DO(rdm_await(r, rdm_count, 0, check_write, "all writes"));
-	for (p = r->peers; p < r->peers + rdm_count; p++)
+	FCT_DO(fct_rdm_await(r, fct_rdm_count, 0, check_write, "all writes"));
+	for (p = r->peers; p < r->peers + fct_rdm_count; p++)
 		RDM_POST(r, check_read,
 			 fi_read(rdm_ep(r, p), p->recv, RDM_REGION, r->buffers.desc,
 				 p->to, p->target.addr, p->target.key, &p->out[1]));
-	ret = rdm_await(r, 2 * rdm_count, 0, check_read, "all reads");
+	ret = fct_rdm_await(r, 2 * fct_rdm_count, 0, check_read, "all reads");
 out:
 	return ret;
 }
@@ -90,9 +91,9 @@ static int verify_regions(struct rdm *r)
 	struct rdm_peer *p;
 	int ret = 0;
 
-	for (p = r->peers; p < r->peers + rdm_count; p++) {
+	for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
 		FCT_DO(fct_compare(t, p->region, RDM_REGION,
-				   rdm_seed(p, 0, fct_is_server(t)), 0,
+				   fct_rdm_seed(p, 0, fct_is_server(t)), 0,
 				   "what was written"));
 		memset(p->region, 0, RDM_REGION);
 	}
@@ -101,13 +102,13 @@ out:
 }
 
 /* Each peer writes and reads its part of the server; then the server at each peer. */
-int rdm_rma(struct fct *t)
+int fct_rdm_rma(struct fct *t)
 {
 	struct rdm r;
 	int ret;
 
-	FCT_DO(rdm_up(&r, t, RMA_CAPS));
-	FCT_DO(rdm_exchange_targets(&r));
+	FCT_DO(fct_rdm_up(&r, t, RMA_CAPS));
+	FCT_DO(fct_rdm_exchange_targets(&r));
 	if (fct_is_client(t))
 		FCT_DO(write_then_read(&r));
 	FCT_DO(fct_barrier(t, "the peers have written"));
@@ -119,7 +120,7 @@ int rdm_rma(struct fct *t)
 	if (fct_is_client(t))
 		ret = verify_regions(&r);
 out:
-	return rdm_down(&r, ret);
+	return fct_rdm_down(&r, ret);
 }
 
 /* The words of the server's region, one after the other behind the peers' parts. */
@@ -130,7 +131,7 @@ static uint64_t common(const struct rdm *r, const struct rdm_peer *p, unsigned i
 	const uint64_t region = p->target.addr - (uint64_t)RDM_REGION * p->number;
 
 	(void)r;
-	return region + (uint64_t)RDM_REGION * rdm_count + word * sizeof(uint64_t);
+	return region + (uint64_t)RDM_REGION * fct_rdm_count + word * sizeof(uint64_t);
 }
 
 static uint64_t *result_of(const struct rdm_peer *p, unsigned int n)
@@ -183,18 +184,18 @@ static int ascending(const void *a, const void *b)
 /* Every sum was fetched by one peer, and every exchange found what was there before. */
 static int verify_fetched(struct rdm *r)
 {
-	uint64_t *sums = calloc(rdm_count, sizeof(*sums));
+	uint64_t *sums = calloc(fct_rdm_count, sizeof(*sums));
 	struct fct *t = r->l.t;
 	uint32_t i;
 	int ret = 0;
 
 	FCT_TRUE(t, sums);
-	for (i = 0; i < rdm_count; i++) {
+	for (i = 0; i < fct_rdm_count; i++) {
 		sums[i] = *result_of(&r->peers[i], 0);
 		FCT_EQ(t, *result_of(&r->peers[i], 1), 0);
 	}
-	qsort(sums, rdm_count, sizeof(*sums), ascending);
-	for (i = 0; i < rdm_count; i++)
+	qsort(sums, fct_rdm_count, sizeof(*sums), ascending);
+	for (i = 0; i < fct_rdm_count; i++)
 		FCT_EQ(t, sums[i], i);
 out:
 	free(sums);
@@ -204,38 +205,38 @@ out:
 static int verify_words(struct rdm *r)
 {
 	const uint64_t *words =
-		(uint64_t *)(void *)(r->regions.buf + (size_t)RDM_REGION * rdm_count);
+		(uint64_t *)(void *)(r->regions.buf + (size_t)RDM_REGION * fct_rdm_count);
 	struct fct *t = r->l.t;
 	uint32_t i;
 	int ret = 0;
 
-	FCT_EQ(t, words[SUM], rdm_count);
-	FCT_EQ(t, words[MAX], (rdm_count - 1) * 7ull + 3);
-	for (i = 0; i < rdm_count; i++)
+	FCT_EQ(t, words[SUM], fct_rdm_count);
+	FCT_EQ(t, words[MAX], (fct_rdm_count - 1) * 7ull + 3);
+	for (i = 0; i < fct_rdm_count; i++)
 		FCT_EQ(t, *(uint64_t *)(void *)r->peers[i].region, i + 1);
 out:
 	return ret;
 }
 
 /* Sums and a maximum that all peers share, and an exchange for each of them. */
-int rdm_atomics(struct fct *t)
+int fct_rdm_atomics(struct fct *t)
 {
 	struct rdm_peer *p;
 	struct rdm r;
 	int ret;
 
-	FCT_DO(rdm_up(&r, t, ATOMIC_CAPS));
-	FCT_DO(rdm_exchange_targets(&r));
+	FCT_DO(fct_rdm_up(&r, t, ATOMIC_CAPS));
+	FCT_DO(fct_rdm_exchange_targets(&r));
 	if (fct_is_client(t)) {
-		for (p = r.peers; p < r.peers + rdm_count; p++)
+		for (p = r.peers; p < r.peers + fct_rdm_count; p++)
 			FCT_DO(post_atomics(&r, p));
-		FCT_DO(rdm_await(&r, RDM_BURST * rdm_count, 0, check_atomic,
-				 "all atomics"));
+		FCT_DO(fct_rdm_await(&r, RDM_BURST * fct_rdm_count, 0, check_atomic,
+				     "all atomics"));
 		FCT_DO(verify_fetched(&r));
 	}
 	FCT_DO(fct_barrier(t, "all atomics"));
 	if (fct_is_server(t))
 		ret = verify_words(&r);
 out:
-	return rdm_down(&r, ret);
+	return fct_rdm_down(&r, ret);
 }

@@ -2,14 +2,14 @@
 /* What the cases share: connections and receives. */
 #include "rma.h"
 
-struct fct_setup rma_setup(void)
+struct fct_setup fct_rma_setup(void)
 {
 	return (struct fct_setup){.caps = FI_MSG | FI_RMA,
 				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS};
 }
 
-int rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len,
-	   uint64_t access)
+int fct_rma_up(struct rma *r, struct fct *t, const struct fct_setup *s, size_t len,
+	       uint64_t access)
 {
 	struct fct_target mine;
 	int ret;
@@ -25,14 +25,14 @@ out:
 	return ret;
 }
 
-struct fi_rma_iov rma_piece(const struct rma *r, size_t at, size_t len)
+struct fi_rma_iov fct_rma_piece(const struct rma *r, size_t at, size_t len)
 {
 	return (struct fi_rma_iov){.addr = r->peer.addr + at,
 				   .len = len,
 				   .key = r->peer.key};
 }
 
-int rma_arm(struct rma *r)
+int fct_rma_arm(struct rma *r)
 {
 	struct fct *t = r->l.t;
 	int ret;
@@ -43,7 +43,7 @@ out:
 	return ret;
 }
 
-int rma_flag(struct rma *r)
+int fct_rma_flag(struct rma *r)
 {
 	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
@@ -57,7 +57,7 @@ out:
 	return ret;
 }
 
-int rma_await(struct rma *r)
+int fct_rma_await(struct rma *r)
 {
 	struct fi_cq_data_entry e;
 

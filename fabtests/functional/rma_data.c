@@ -6,7 +6,7 @@
 #define ROUNDS 8u
 #define TARGET             \
 	(FI_REMOTE_WRITE | \
-	 FI_REMOTE_CQ_DATA) /* FI_RMA may be there: see rma_writedata_flags */
+	 FI_REMOTE_CQ_DATA) /* FI_RMA may be there: see fct_rma_writedata_flags */
 
 typedef ssize_t (*post_fn)(struct rma *r, size_t len, uint64_t data);
 
@@ -19,7 +19,7 @@ static ssize_t post_writedata(struct rma *r, size_t len, uint64_t data)
 static ssize_t post_writemsg(struct rma *r, size_t len, uint64_t data)
 {
 	struct iovec iov = {.iov_base = r->local.buf, .iov_len = len};
-	struct fi_rma_iov rma_iov = rma_piece(r, 0, len);
+	struct fi_rma_iov rma_iov = fct_rma_piece(r, 0, len);
 	struct fi_msg_rma msg = {.msg_iov = &iov,
 				 .desc = &r->local.desc,
 				 .iov_count = 1,
@@ -107,14 +107,14 @@ out:
 
 static int with_data(struct fct *t, post_fn post, bool inject)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	bool consumes;
 	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
 	consumes = (r.l.c.info->mode | r.l.c.info->rx_attr->mode | r.l.info->mode |
 		    r.l.info->rx_attr->mode) &
 		   FI_RX_CQ_DATA;
@@ -125,17 +125,17 @@ out:
 	return fct_link_down(&r.l, ret);
 }
 
-int rma_writedata(struct fct *t)
+int fct_rma_writedata(struct fct *t)
 {
 	return with_data(t, post_writedata, false);
 }
 
-int rma_writemsg_data(struct fct *t)
+int fct_rma_writemsg_data(struct fct *t)
 {
 	return with_data(t, post_writemsg, false);
 }
 
-int rma_inject_writedata(struct fct *t)
+int fct_rma_inject_writedata(struct fct *t)
 {
 	return with_data(t, post_inject, true);
 }
@@ -190,31 +190,31 @@ out:
 	return ret;
 }
 
-int rma_writedata_mode(struct fct *t)
+int fct_rma_writedata_mode(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct fct_ctx ctx[MODE_RECVS];
 	struct rma r = {.l.t = t};
 	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
 	ret = fct_is_client(t) ? mode_client(&r) : mode_server(&r, ctx);
 out:
 	return fct_link_down(&r.l, ret);
 }
 
 /* A receive is posted and must be left for the message that comes last. */
-int rma_writedata_unposted(struct fct *t)
+int fct_rma_writedata_unposted(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int32_t mine, theirs;
 	int ret;
 
 	s.cq_data_size = 4;
-	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
 	mine = !!((r.l.info->mode | r.l.info->rx_attr->mode | r.l.c.info->rx_attr->mode) &
 		  FI_RX_CQ_DATA);
 	FCT_DO(fct_exchange(t, "mode", &mine, &theirs, sizeof(mine)));
@@ -223,28 +223,28 @@ int rma_writedata_unposted(struct fct *t)
 		goto out;
 	}
 	if (fct_is_server(t)) {
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 		FCT_DO(server(&r, false, true));
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 	} else {
 		FCT_DO(client(&r, post_writedata, false));
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	}
 out:
 	return fct_link_down(&r.l, ret);
 }
 
 /* Programs that switch on exact flags, ofi_rxm among them, want FI_RMA too. */
-int rma_writedata_flags(struct fct *t)
+int fct_rma_writedata_flags(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
 	if (fct_is_server(t))
 		FCT_POST(t, r.l.rxcq,
 			 fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));

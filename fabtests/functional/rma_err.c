@@ -38,11 +38,11 @@ out:
 /* Runs the refusal by the client and looks at the server's memory. */
 static int refuse(struct fct *t, uint64_t access, bool read, bool bad_key, size_t beyond)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, LEN, access));
+	FCT_DO(fct_rma_up(&r, t, &s, LEN, access));
 	memset(r.exposed.buf, 0x22, LEN);
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t))
@@ -61,33 +61,33 @@ static int both(struct fct *t, uint64_t access, bool bad_key, size_t beyond)
 	return refuse(t, access, true, bad_key, beyond);
 }
 
-int rma_bad_key(struct fct *t)
+int fct_rma_bad_key(struct fct *t)
 {
 	return both(t, 0, true, 0);
 }
 
-int rma_out_of_bounds(struct fct *t)
+int fct_rma_out_of_bounds(struct fct *t)
 {
 	return both(t, 0, false, 64);
 }
 
-int rma_write_forbidden(struct fct *t)
+int fct_rma_write_forbidden(struct fct *t)
 {
 	return refuse(t, FI_REMOTE_READ, false, false, 0);
 }
 
-int rma_read_forbidden(struct fct *t)
+int fct_rma_read_forbidden(struct fct *t)
 {
 	return refuse(t, FI_REMOTE_WRITE, true, false, 0);
 }
 
-int rma_closed_region(struct fct *t)
+int fct_rma_closed_region(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, LEN, 0));
 	memset(r.exposed.buf, 0x22, LEN);
 	if (fct_is_server(t)) {
 		FCT_CALL(t, fi_close(&r.exposed.mr->fid));

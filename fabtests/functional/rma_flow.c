@@ -61,22 +61,22 @@ out:
 	return ret;
 }
 
-int rma_many_writes(struct fct *t)
+int fct_rma_many_writes(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int ret;
 
 	s.msg_order |= FI_ORDER_WAW;
-	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		FCT_DO(flood(&r, false));
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		FCT_DO(check_slots(&r));
 	}
 out:
@@ -91,13 +91,13 @@ static void fill_slots(struct rma *r)
 		fct_fill(r->exposed.buf + (size_t)i * LEN, LEN, i);
 }
 
-int rma_many_reads(struct fct *t)
+int fct_rma_many_reads(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
 	fill_slots(&r);
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t))
@@ -107,27 +107,27 @@ out:
 }
 
 /* The client writes while the server reads; then the roles change. */
-int rma_both_ways(struct fct *t)
+int fct_rma_both_ways(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	int round, ret;
 
 	s.msg_order |= FI_ORDER_WAW;
 	s.split_cq = true;
-	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
 	for (round = 0; round < 2; round++) {
 		bool writer = fct_is_client(t) == (round == 0);
 
 		fill_slots(&r);
 		if (!writer)
-			FCT_DO(rma_arm(&r));
+			FCT_DO(fct_rma_arm(&r));
 		FCT_DO(fct_barrier(t, "ready"));
 		FCT_DO(flood(&r, !writer));
 		if (writer) {
-			FCT_DO(rma_flag(&r));
+			FCT_DO(fct_rma_flag(&r));
 		} else {
-			FCT_DO(rma_await(&r));
+			FCT_DO(fct_rma_await(&r));
 			FCT_DO(check_slots(&r));
 		}
 		FCT_DO(fct_barrier(t, "checked"));
@@ -141,7 +141,7 @@ static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
 {
 	size_t at = (size_t)slot * LEN;
 	struct iovec iov = {.iov_base = r->local.buf + at, .iov_len = LEN};
-	struct fi_rma_iov rma_iov = rma_piece(r, at, LEN);
+	struct fi_rma_iov rma_iov = fct_rma_piece(r, at, LEN);
 	struct fi_msg_rma msg = {.msg_iov = &iov,
 				 .desc = &r->local.desc,
 				 .iov_count = 1,
@@ -153,18 +153,18 @@ static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
 	return fi_writemsg(r->l.c.ep, &msg, flags);
 }
 
-int rma_more(struct fct *t)
+int fct_rma_more(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
 	uint32_t chain, i, next = 0, done = 0;
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	for (chain = 1; fct_is_client(t) && chain <= 16; chain++) {
 		for (i = 1; i <= chain; i++, next++)
@@ -176,9 +176,9 @@ int rma_more(struct fct *t)
 					"a write of a FI_MORE chain"));
 	}
 	if (fct_is_client(t)) {
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < 16 * 17 / 2; i++)
 			FCT_DATA(t, r.exposed.buf + (size_t)i * LEN, LEN, i);
 	}
@@ -186,9 +186,9 @@ out:
 	return fct_link_down(&r.l, ret);
 }
 
-int rma_selective(struct fct *t)
+int fct_rma_selective(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
@@ -197,9 +197,9 @@ int rma_selective(struct fct *t)
 
 	s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_size = 16;
-	FCT_DO(rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		for (i = 0; i < SLOTS; i++)
@@ -212,7 +212,7 @@ int rma_selective(struct fct *t)
 		FCT_POST(t, r.l.txcq,
 			 fi_send(r.l.c.ep, r.flag.buf, 1, r.flag.desc, 0, &r.flag_ctx));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < SLOTS; i++)
 			FCT_DATA(t, r.exposed.buf + (size_t)i * LEN, LEN, i);
 	}
@@ -223,15 +223,15 @@ out:
 }
 
 /* The target only listens on the control channel, calling nothing of libfabric. */
-int rma_passive(struct fct *t)
+int fct_rma_passive(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
 	s.data_progress = FI_PROGRESS_AUTO;
-	FCT_DO(rma_up(&r, t, &s, 65536, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 65536, 0));
 	fct_fill(r.exposed.buf, 65536, 5);
 	t->n_progress_cq = 0;
 	t->progress_eq = NULL;

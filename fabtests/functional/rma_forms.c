@@ -53,7 +53,7 @@ static ssize_t post_msg(struct rma *r, size_t len, uint64_t flags, bool read)
 {
 	struct iovec iov[RMA_MAX_IOV];
 	void *desc[RMA_MAX_IOV];
-	struct fi_rma_iov rma_iov = rma_piece(r, AT, len);
+	struct fi_rma_iov rma_iov = fct_rma_piece(r, AT, len);
 	struct fi_msg_rma msg = {.msg_iov = iov,
 				 .desc = desc,
 				 .rma_iov = &rma_iov,
@@ -126,7 +126,7 @@ static int initiate(struct rma *r, const struct form *f, size_t len, uint64_t se
 		FCT_TRUE(t, fct_all(r->local.buf, AT, GUARD_BYTE));
 		FCT_TRUE(t, fct_all(r->local.buf + AT + len, GUARD, GUARD_BYTE));
 	}
-	FCT_DO(rma_flag(r));
+	FCT_DO(fct_rma_flag(r));
 	FCT_DO(fct_barrier(t, "checked"));
 	ret = fct_cq_quiet(t, r->l.txcq, "after the transfer");
 out:
@@ -142,9 +142,9 @@ static int be_target(struct rma *r, const struct form *f, size_t len, uint64_t s
 	memset(buf, GUARD_BYTE, len + 2 * AT);
 	if (f->read)
 		fct_fill(buf + AT, len, seed);
-	FCT_DO(rma_arm(r));
+	FCT_DO(fct_rma_arm(r));
 	FCT_DO(fct_barrier(t, "target ready"));
-	FCT_DO(rma_await(r));
+	FCT_DO(fct_rma_await(r));
 	FCT_DATA(t, buf + AT, len, seed);
 	FCT_TRUE(t, fct_all(buf, AT, GUARD_BYTE));
 	FCT_TRUE(t, fct_all(buf + AT + len, GUARD, GUARD_BYTE));
@@ -159,12 +159,12 @@ static int run_form(struct fct *t, const struct form *f)
 	static const size_t fixed[] = {1,    7,	   64,	  511,		4095,
 				       4096, 4097, 65536, RMA_LEN - 128};
 	size_t sizes[16], inject, theirs, i, n = 0;
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	uint64_t seed = 1;
 	int dir, ret;
 
-	FCT_DO(rma_up(&r, t, &s, RMA_LEN + 2 * AT, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, RMA_LEN + 2 * AT, 0));
 	inject = r.l.c.info->tx_attr->inject_size;
 	FCT_DO(fct_exchange(t, "inject size", &inject, &theirs, sizeof(inject)));
 	if (theirs < inject)
@@ -196,58 +196,58 @@ out:
 	return fct_link_down(&r.l, ret);
 }
 
-int rma_write(struct fct *t)
+int fct_rma_write(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_write});
 }
 
-int rma_writev(struct fct *t)
+int fct_rma_writev(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_writev});
 }
 
-int rma_writemsg(struct fct *t)
+int fct_rma_writemsg(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_writemsg});
 }
 
-int rma_inject(struct fct *t)
+int fct_rma_inject(struct fct *t)
 {
 	return run_form(
 		t, &(struct form){.post = post_inject, .inject = true, .silent = true});
 }
 
-int rma_writemsg_inject(struct fct *t)
+int fct_rma_writemsg_inject(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_writemsg_inject, .inject = true});
 }
 
-int rma_read(struct fct *t)
+int fct_rma_read(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_read, .read = true});
 }
 
-int rma_readv(struct fct *t)
+int fct_rma_readv(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_readv, .read = true});
 }
 
-int rma_readmsg(struct fct *t)
+int fct_rma_readmsg(struct fct *t)
 {
 	return run_form(t, &(struct form){.post = post_readmsg, .read = true});
 }
 
-int rma_zero(struct fct *t)
+int fct_rma_zero(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
 	memset(r.exposed.buf, GUARD_BYTE, 4096);
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		FCT_POST(t, r.l.txcq, post_write(&r, 0));
@@ -256,9 +256,9 @@ int rma_zero(struct fct *t)
 		FCT_POST(t, r.l.txcq, post_read(&r, 0));
 		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
 				"a read of nothing"));
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		FCT_TRUE(t, fct_all(r.exposed.buf, 4096, GUARD_BYTE));
 	}
 out:
@@ -282,7 +282,7 @@ static int scatter_client(struct rma *r, size_t n, bool read)
 	int ret;
 
 	for (i = 0; i < n; i++)
-		rma_iov[i] = rma_piece(r, 200 * i, 100);
+		rma_iov[i] = fct_rma_piece(r, 200 * i, 100);
 	if (!read)
 		fct_fill(r->local.buf, n * 100, n);
 	else
@@ -299,15 +299,15 @@ out:
 	return ret;
 }
 
-int rma_scatter(struct fct *t)
+int fct_rma_scatter(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	uint64_t mine, theirs;
 	size_t n, i;
 	int ret;
 
-	FCT_DO(rma_up(&r, t, &s, 200 * RMA_MAX_IOV, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 200 * RMA_MAX_IOV, 0));
 	mine = r.l.c.info->tx_attr->rma_iov_limit;
 	FCT_DO(fct_exchange(t, "rma_iov_limit", &mine, &theirs, sizeof(mine)));
 	n = fct_is_client(t) ? mine : theirs;
@@ -319,13 +319,13 @@ int rma_scatter(struct fct *t)
 		n = RMA_MAX_IOV;
 	memset(r.exposed.buf, GUARD_BYTE, r.exposed.len);
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	if (fct_is_client(t)) {
 		FCT_DO(scatter_client(&r, n, false));
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < n; i++) {
 			FCT_DO(fct_compare(t, r.exposed.buf + 200 * i, 100, n, 100 * i,
 					   "a remote piece"));

@@ -8,9 +8,9 @@
 /*
  * All writes go to one place and are posted without waiting; the last must be what stays.
  */
-int rma_waw(struct fct *t)
+int fct_rma_waw(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	uint32_t posted = 0, done = 0;
 	struct fct_ctx ctx[ROUNDS];
@@ -19,9 +19,9 @@ int rma_waw(struct fct *t)
 	int ret;
 
 	s.msg_order |= FI_ORDER_WAW;
-	FCT_DO(rma_up(&r, t, &s, ROUNDS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, ROUNDS * LEN, 0));
 	if (fct_is_server(t))
-		FCT_DO(rma_arm(&r));
+		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier(t, "target ready"));
 	while (fct_is_client(t) && done < ROUNDS) {
 		from = r.local.buf + (size_t)posted * LEN;
@@ -41,9 +41,9 @@ int rma_waw(struct fct *t)
 		done++;
 	}
 	if (fct_is_client(t)) {
-		FCT_DO(rma_flag(&r));
+		FCT_DO(fct_rma_flag(&r));
 	} else {
-		FCT_DO(rma_await(&r));
+		FCT_DO(fct_rma_await(&r));
 		FCT_DATA(t, r.exposed.buf, LEN, ROUNDS - 1);
 	}
 out:
@@ -51,9 +51,9 @@ out:
 }
 
 /* Write and read of the same place in one go. */
-int rma_raw(struct fct *t)
+int fct_rma_raw(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[2];
@@ -61,7 +61,7 @@ int rma_raw(struct fct *t)
 	int ret;
 
 	s.msg_order |= FI_ORDER_RAW;
-	FCT_DO(rma_up(&r, t, &s, 2 * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 2 * LEN, 0));
 	for (i = 0; fct_is_client(t) && i < ROUNDS; i++) {
 		fct_fill(r.local.buf, LEN, i);
 		memset(r.local.buf + LEN, 0, LEN);
@@ -82,9 +82,9 @@ out:
 }
 
 /* No provider orders writes after reads by itself; the fence does. */
-int rma_fence(struct fct *t)
+int fct_rma_fence(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct iovec iov;
 	struct fi_rma_iov rma_iov;
 	struct fi_msg_rma msg = {
@@ -97,7 +97,7 @@ int rma_fence(struct fct *t)
 	int ret;
 
 	s.caps |= FI_FENCE;
-	FCT_DO(rma_up(&r, t, &s, 2 * len, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 2 * len, 0));
 	fct_fill(r.exposed.buf, len, 0);
 	FCT_DO(fct_barrier(t, "target ready"));
 	for (i = 0; fct_is_client(t) && i < 50; i++) {
@@ -107,7 +107,7 @@ int rma_fence(struct fct *t)
 			 fi_read(r.l.c.ep, r.local.buf, len, r.local.desc, 0, r.peer.addr,
 				 r.peer.key, &ctx[0]));
 		iov = (struct iovec){.iov_base = r.local.buf + len, .iov_len = len};
-		rma_iov = rma_piece(&r, 0, len);
+		rma_iov = fct_rma_piece(&r, 0, len);
 		msg.desc = &r.local.desc;
 		msg.context = &ctx[1];
 		FCT_POST(t, r.l.txcq, fi_writemsg(r.l.c.ep, &msg, FI_FENCE));
@@ -127,7 +127,7 @@ out:
 static int between_post(struct rma *r, struct fct_ctx ctx[3])
 {
 	const struct iovec iov = {.iov_base = r->local.buf, .iov_len = LEN};
-	const struct fi_rma_iov range = rma_piece(r, 0, LEN);
+	const struct fi_rma_iov range = fct_rma_piece(r, 0, LEN);
 	const struct fi_msg_rma msg = {.msg_iov = &iov,
 				       .desc = &r->local.desc,
 				       .iov_count = 1,
@@ -147,9 +147,9 @@ out:
 	return ret;
 }
 
-int rma_fence_between(struct fct *t)
+int fct_rma_fence_between(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[3];
@@ -160,15 +160,15 @@ int rma_fence_between(struct fct *t)
 
 	s.caps |= FI_FENCE;
 	s.msg_order |= FI_ORDER_RAW;
-	FCT_DO(rma_up(&r, t, &s, 2 * LEN, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, 2 * LEN, 0));
 	for (i = 0; i < rounds; i++) {
 		fct_fill(r.local.buf, LEN, i);
 		if (fct_is_client(t))
 			FCT_DO(between_post(&r, ctx));
 		FCT_DO(fct_barrier(t, "posted"));
 		if (fct_is_server(t)) {
-			FCT_DO(rma_arm(&r));
-			FCT_DO(rma_await(&r));
+			FCT_DO(fct_rma_arm(&r));
+			FCT_DO(fct_rma_await(&r));
 		} else {
 			FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_SEND | FI_MSG, &e,
 					"the message"));
@@ -187,9 +187,9 @@ out:
  * The completion is told over the control channel, which knows nothing of the fabric's
  * order.
  */
-int rma_delivery(struct fct *t)
+int fct_rma_delivery(struct fct *t)
 {
-	struct fct_setup s = rma_setup();
+	struct fct_setup s = fct_rma_setup();
 	struct rma r = {.l.t = t};
 	struct fi_cq_data_entry e;
 	size_t len = 65536;
@@ -197,7 +197,7 @@ int rma_delivery(struct fct *t)
 	int ret;
 
 	s.tx_op_flags = FI_DELIVERY_COMPLETE;
-	FCT_DO(rma_up(&r, t, &s, len, 0));
+	FCT_DO(fct_rma_up(&r, t, &s, len, 0));
 	for (i = 0; i < 50; i++) {
 		if (fct_is_client(t)) {
 			fct_fill(r.local.buf, len, i);

@@ -2,7 +2,7 @@
 /* What the cases share: connections of a shared receive context. */
 #include "srx.h"
 
-struct fct_setup srx_setup(void)
+struct fct_setup fct_srx_setup(void)
 {
 	return (struct fct_setup){.caps = FI_MSG,
 				  .shared_rx = true,
@@ -37,7 +37,7 @@ out:
 	return ret;
 }
 
-int srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup)
+int fct_srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup)
 {
 	struct fct_setup with = *setup;
 	int ret;
@@ -50,40 +50,40 @@ out:
 	return ret;
 }
 
-uint8_t *srx_part(struct srx_side *s, unsigned int slot)
+uint8_t *fct_srx_part(struct srx_side *s, unsigned int slot)
 {
 	return s->m.buf + (size_t)slot * SRX_LEN;
 }
 
-int srx_post(struct srx_side *s, unsigned int slot)
+int fct_srx_post(struct srx_side *s, unsigned int slot)
 {
 	struct fct *t = s->l.t;
 	int ret;
 
-	memset(srx_part(s, slot), 0, SRX_LEN);
-	FCT_CALL(t, fi_recv(s->srx, srx_part(s, slot), SRX_LEN, s->m.desc, 0,
+	memset(fct_srx_part(s, slot), 0, SRX_LEN);
+	FCT_CALL(t, fi_recv(s->srx, fct_srx_part(s, slot), SRX_LEN, s->m.desc, 0,
 			    &s->ctx[slot]));
 out:
 	return ret;
 }
 
-int srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed)
+int fct_srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed)
 {
 	struct fct *t = s->l.t;
 	struct fid_cq *cq = c->txcq ? c->txcq : s->l.txcq;
 	struct fi_cq_data_entry e;
 	int ret;
 
-	fct_fill(srx_part(s, SRX_SLOTS), len, seed);
+	fct_fill(fct_srx_part(s, SRX_SLOTS), len, seed);
 	FCT_POST(t, cq,
-		 fi_send(c->ep, srx_part(s, SRX_SLOTS), len, s->m.desc, 0, &s->sent));
+		 fi_send(c->ep, fct_srx_part(s, SRX_SLOTS), len, s->m.desc, 0, &s->sent));
 	ret = fct_comp(t, cq, &s->sent, FI_SEND | FI_MSG, &e, "a message");
 out:
 	return ret;
 }
 
-int srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
-	     uint64_t seed)
+int fct_srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
+		 uint64_t seed)
 {
 	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
@@ -91,7 +91,7 @@ int srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t le
 
 	FCT_DO(fct_comp(t, cq, &s->ctx[slot], FI_RECV | FI_MSG, &e, "a shared receive"));
 	FCT_EQ(t, e.len, len);
-	FCT_DATA(t, srx_part(s, slot), len, seed);
+	FCT_DATA(t, fct_srx_part(s, slot), len, seed);
 out:
 	return ret;
 }

@@ -22,30 +22,30 @@ struct srx_side {
 /* srx.c */
 
 /* The first connection. Receives need SRX_SLOTS places in a completion queue. */
-int srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup);
-struct fct_setup srx_setup(void);
-uint8_t *srx_part(struct srx_side *s, unsigned int slot);
-int srx_post(struct srx_side *s, unsigned int slot);
+int fct_srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup);
+struct fct_setup fct_srx_setup(void);
+uint8_t *fct_srx_part(struct srx_side *s, unsigned int slot);
+int fct_srx_post(struct srx_side *s, unsigned int slot);
 /* Sends the pattern `seed`, and waits for the completion. */
-int srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed);
+int fct_srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed);
 /* The next receive of the queue is this slot, with that pattern. */
-int srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
-	     uint64_t seed);
+int fct_srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
+		 uint64_t seed);
 
 /* srx_use.c: receiving */
-int srx_forms(struct fct *t);
-int srx_share(struct fct *t);
-int srx_many(struct fct *t);
-int srx_queue_full(struct fct *t);
-int srx_split(struct fct *t);
-int srx_selective(struct fct *t);
-int srx_data(struct fct *t);
+int fct_srx_forms(struct fct *t);
+int fct_srx_share(struct fct *t);
+int fct_srx_many(struct fct *t);
+int fct_srx_queue_full(struct fct *t);
+int fct_srx_split(struct fct *t);
+int fct_srx_selective(struct fct *t);
+int fct_srx_data(struct fct *t);
 
 /* srx_end.c: closing and failing */
-int srx_own_receive(struct fct *t);
-int srx_close_busy(struct fct *t);
-int srx_close_one(struct fct *t);
-int srx_truncation(struct fct *t);
-int srx_unbound(struct fct *t);
+int fct_srx_own_receive(struct fct *t);
+int fct_srx_close_busy(struct fct *t);
+int fct_srx_close_one(struct fct *t);
+int fct_srx_truncation(struct fct *t);
+int fct_srx_unbound(struct fct *t);
 
 #endif

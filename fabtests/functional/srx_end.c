@@ -2,39 +2,39 @@
 /* Closing and failing with a shared context. */
 #include "srx.h"
 
-int srx_own_receive(struct fct *t)
+int fct_srx_own_receive(struct fct *t)
 {
-	struct fct_setup setup = srx_setup();
+	struct fct_setup setup = fct_srx_setup();
 	struct srx_side s = {.l.t = t};
 	int ret;
 
-	FCT_DO(srx_up(&s, t, &setup));
-	FCT_REFUSED(t,
-		    fi_recv(s.l.c.ep, srx_part(&s, 0), SRX_LEN, s.m.desc, 0, &s.ctx[0]));
-	FCT_DO(srx_post(&s, 1));
+	FCT_DO(fct_srx_up(&s, t, &setup));
+	FCT_REFUSED(t, fi_recv(s.l.c.ep, fct_srx_part(&s, 0), SRX_LEN, s.m.desc, 0,
+			       &s.ctx[0]));
+	FCT_DO(fct_srx_post(&s, 1));
 	FCT_DO(fct_barrier(t, "posted"));
 	if (fct_is_client(t))
-		FCT_DO(srx_send(&s, &s.l.c, 9, 1));
+		FCT_DO(fct_srx_send(&s, &s.l.c, 9, 1));
 	else
-		FCT_DO(srx_take(&s, s.l.rxcq, 1, 9, 1));
+		FCT_DO(fct_srx_take(&s, s.l.rxcq, 1, 9, 1));
 out:
 	return fct_link_down(&s.l, ret);
 }
 
-int srx_close_busy(struct fct *t)
+int fct_srx_close_busy(struct fct *t)
 {
-	struct fct_setup setup = srx_setup();
+	struct fct_setup setup = fct_srx_setup();
 	struct srx_side s = {.l.t = t};
 	int ret;
 
-	FCT_DO(srx_up(&s, t, &setup));
+	FCT_DO(fct_srx_up(&s, t, &setup));
 	FCT_ERR(t, fi_close(&s.srx->fid), -FI_EBUSY);
-	FCT_DO(srx_post(&s, 0));
+	FCT_DO(fct_srx_post(&s, 0));
 	FCT_DO(fct_barrier(t, "posted"));
 	if (fct_is_client(t))
-		FCT_DO(srx_send(&s, &s.l.c, 9, 1));
+		FCT_DO(fct_srx_send(&s, &s.l.c, 9, 1));
 	else
-		FCT_DO(srx_take(&s, s.l.rxcq, 0, 9, 1));
+		FCT_DO(fct_srx_take(&s, s.l.rxcq, 0, 9, 1));
 out:
 	return fct_link_down(&s.l, ret);
 }
@@ -65,28 +65,28 @@ static int rounds(struct srx_side *s, unsigned int count)
 
 	for (i = 0; i < count; i++) {
 		if (fct_is_client(t))
-			FCT_DO(srx_send(s, &s->l.c, 33, i));
+			FCT_DO(fct_srx_send(s, &s->l.c, 33, i));
 		else
-			FCT_DO(srx_take(s, s->l.rxcq, i, 33, i));
+			FCT_DO(fct_srx_take(s, s->l.rxcq, i, 33, i));
 	}
 	ret = fct_barrier(t, "rounds");
 out:
 	return ret;
 }
 
-int srx_close_one(struct fct *t)
+int fct_srx_close_one(struct fct *t)
 {
-	struct fct_setup setup = srx_setup();
+	struct fct_setup setup = fct_srx_setup();
 	struct srx_side s = {.l.t = t};
 	unsigned int i, round;
 	int ret;
 
-	FCT_DO(srx_up(&s, t, &setup));
+	FCT_DO(fct_srx_up(&s, t, &setup));
 	/* More endpoints than the context has receives: each must leave them all. */
 	for (round = 0; round < 20; round++) {
 		FCT_DO(fct_conn_up(&s.l, &s.conn[0]));
 		for (i = 0; fct_is_server(t) && i < SRX_SLOTS; i++)
-			FCT_DO(srx_post(&s, i));
+			FCT_DO(fct_srx_post(&s, i));
 		FCT_DO(fct_barrier(t, "posted"));
 		FCT_DO(close_one(&s, round % 2));
 		FCT_DO(rounds(&s, SRX_SLOTS));
@@ -108,22 +108,23 @@ static void drain(struct fid_cq *cq)
 		;
 }
 
-int srx_truncation(struct fct *t)
+int fct_srx_truncation(struct fct *t)
 {
-	struct fct_setup setup = srx_setup();
+	struct fct_setup setup = fct_srx_setup();
 	struct srx_side s = {.l.t = t};
 	struct fi_cq_err_entry err;
 	int ret;
 
-	FCT_DO(srx_up(&s, t, &setup));
+	FCT_DO(fct_srx_up(&s, t, &setup));
 	FCT_DO(fct_conn_up(&s.l, &s.conn[0]));
 	if (fct_is_server(t)) {
-		FCT_CALL(t, fi_recv(s.srx, srx_part(&s, 5), 10, s.m.desc, 0, &s.ctx[5]));
-		FCT_DO(srx_post(&s, 0));
+		FCT_CALL(t,
+			 fi_recv(s.srx, fct_srx_part(&s, 5), 10, s.m.desc, 0, &s.ctx[5]));
+		FCT_DO(fct_srx_post(&s, 0));
 	}
 	FCT_DO(fct_barrier(t, "posted"));
 	if (fct_is_client(t)) {
-		FCT_CALL(t, fi_send(s.conn[0].ep, srx_part(&s, 0), 100, s.m.desc, 0,
+		FCT_CALL(t, fi_send(s.conn[0].ep, fct_srx_part(&s, 0), 100, s.m.desc, 0,
 				    &s.ctx[0]));
 	} else {
 		FCT_DO(fct_comp_err(t, s.l.rxcq, &err, "the truncated message"));
@@ -137,23 +138,23 @@ int srx_truncation(struct fct *t)
 	if (fct_is_client(t)) {
 		FCT_DO(fct_conn_close(&s.l, &s.conn[0]));
 		drain(s.l.txcq);
-		FCT_DO(srx_send(&s, &s.l.c, 20, 3));
+		FCT_DO(fct_srx_send(&s, &s.l.c, 20, 3));
 	} else {
-		FCT_DO(srx_take(&s, s.l.rxcq, 0, 20, 3));
+		FCT_DO(fct_srx_take(&s, s.l.rxcq, 0, 20, 3));
 	}
 out:
 	return fct_link_down(&s.l, ret);
 }
 
-int srx_unbound(struct fct *t)
+int fct_srx_unbound(struct fct *t)
 {
-	struct fct_setup setup = srx_setup();
+	struct fct_setup setup = fct_srx_setup();
 	struct srx_side s = {.l.t = t};
 	struct fi_info *info = NULL;
 	struct fid_ep *ep = NULL;
 	int ret;
 
-	FCT_DO(srx_up(&s, t, &setup));
+	FCT_DO(fct_srx_up(&s, t, &setup));
 	info = fi_dupinfo(s.l.info);
 	FCT_TRUE(t, info);
 	info->handle = NULL;

@@ -2,9 +2,9 @@
 /* What both sides know. */
 #include "store.h"
 
-struct store_opts store_opts;
+struct store_opts fct_store_opts;
 
-uint64_t store_sum(const void *buf, size_t len)
+uint64_t fct_store_sum(const void *buf, size_t len)
 {
 	const uint8_t *p = buf;
 	uint64_t sum = len, word;

@@ -77,7 +77,7 @@ struct store_opts {
 	uint32_t clients;
 	uint32_t requests; /* of each client */
 };
-extern struct store_opts store_opts;
+extern struct store_opts fct_store_opts;
 
 static inline uint64_t store_seed(uint32_t owner, uint32_t slot, uint64_t version)
 {
@@ -93,13 +93,13 @@ static inline size_t store_len(uint32_t owner, uint32_t slot, uint64_t version)
 }
 
 /* Depends on every byte and its place. */
-uint64_t store_sum(const void *buf, size_t len);
+uint64_t fct_store_sum(const void *buf, size_t len);
 
 /* ---- store_server.c ---- */
-int store_serve(struct fct *t, uint32_t clients);
+int fct_store_serve(struct fct *t, uint32_t clients);
 
 /* ---- store_client.c: one client, in a process of its own; 0 or < 0 (recorded) ---- */
-int store_client(struct fct *t, uint32_t id, struct store_shared *shared,
-		 const struct fct_where *where, const struct store_faults *faults);
+int fct_store_client(struct fct *t, uint32_t id, struct store_shared *shared,
+		     const struct fct_where *where, const struct store_faults *faults);
 
 #endif

@@ -80,7 +80,7 @@ static int check_got(struct client *c, const struct pending *p,
 	FCT_DO(fct_compare(t, p->data, r->len, store_seed(q->owner, q->slot, r->version),
 			   0, "an object from the store"));
 	if (r->version)
-		FCT_TRUE(t, store_sum(p->data, r->len) == r->sum);
+		FCT_TRUE(t, fct_store_sum(p->data, r->len) == r->sum);
 	FCT_TRUE(t, fct_all(p->data + r->len, STORE_BLOCK - r->len, GUARD_BYTE));
 out:
 	return ret;
@@ -225,14 +225,14 @@ static void fill_put(struct client *c, struct pending *p)
 	q->version = ++c->shared->object[c->id][q->slot].sent;
 	q->len = store_len(c->id, q->slot, q->version);
 	fct_fill(p->data, q->len, store_seed(c->id, q->slot, q->version));
-	q->sum = store_sum(p->data, q->len);
+	q->sum = fct_store_sum(p->data, q->len);
 }
 
 static void fill_get(struct client *c, struct pending *p)
 {
 	struct store_request *q = p->request;
 
-	q->owner = random_below(c, 2) ? c->id : random_below(c, store_opts.clients);
+	q->owner = random_below(c, 2) ? c->id : random_below(c, fct_store_opts.clients);
 	p->least = c->shared->object[q->owner][q->slot].acked;
 	memset(p->data, GUARD_BYTE, STORE_BLOCK);
 }
@@ -370,8 +370,8 @@ out:
 	return ret;
 }
 
-int store_client(struct fct *t, uint32_t id, struct store_shared *shared,
-		 const struct fct_where *where, const struct store_faults *faults)
+int fct_store_client(struct fct *t, uint32_t id, struct store_shared *shared,
+		     const struct fct_where *where, const struct store_faults *faults)
 {
 	struct client c = {.l.t = t, .id = id, .shared = shared};
 	struct session *s;
@@ -380,7 +380,7 @@ int store_client(struct fct *t, uint32_t id, struct store_shared *shared,
 	if (!shared->client[id].session)
 		shared->client[id].random = id * 7919u + 1;
 	FCT_DO(open_client(&c, where));
-	while (shared->client[id].requests < store_opts.requests) {
+	while (shared->client[id].requests < fct_store_opts.requests) {
 		FCT_DO(settle(&c, STORE_WINDOW - 1, false));
 		FCT_DO(ask(&c, random_below(&c, 2) ? STORE_PUT : STORE_GET, false));
 		FCT_DO(mishap(&c, faults));

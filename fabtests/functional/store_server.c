@@ -304,7 +304,8 @@ out:
 static int handle_data(struct server *s, struct conn *c, struct op *op)
 {
 	if (op->request.op == STORE_PUT) {
-		if (store_sum(op->object.block->buf, op->object.len) != op->object.sum)
+		if (fct_store_sum(op->object.block->buf, op->object.len) !=
+		    op->object.sum)
 			return fct_fail_at(
 				s->l.t, NULL, 0,
 				"%zu bytes read from client %u have another sum",
@@ -422,7 +423,7 @@ static int serve(struct server *s)
 	return 0;
 }
 
-int store_serve(struct fct *t, uint32_t clients)
+int fct_store_serve(struct fct *t, uint32_t clients)
 {
 	struct fct_setup setup = {.caps = FI_MSG | FI_RMA,
 				  .msg_order = FI_ORDER_SAS | FI_ORDER_SAW,

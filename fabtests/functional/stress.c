@@ -4,9 +4,9 @@
 
 #include "stress.h"
 
-struct st_opts st_opts = {.lanes = 6, .threads = 3};
+struct st_opts fct_st_opts = {.lanes = 6, .threads = 3};
 
-int st_fail(struct st *s, const char *fmt, ...)
+int fct_st_fail(struct st *s, const char *fmt, ...)
 {
 	va_list ap;
 

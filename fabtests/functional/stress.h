@@ -150,7 +150,7 @@ struct st_hub {
 	struct fid_cntr *tx_cntr, *rx_cntr;
 	_Atomic uint64_t tx_count, rx_count; /* what they must say at the end */
 	struct fct_mem recv_mem;	     /* of shared receives */
-	struct fid_mr *pmem_mr;		     /* of all that st_pmem_take gives */
+	struct fid_mr *pmem_mr;		     /* of all that fct_st_pmem_take gives */
 	struct st_ctx *recv;		     /* shared: ST_RECVS for each lane */
 	pthread_rwlock_t reading;
 	uint32_t lanes;
@@ -174,7 +174,7 @@ struct st_opts {
 	uint32_t ms;
 	uint64_t seed;
 };
-extern struct st_opts st_opts;
+extern struct st_opts fct_st_opts;
 
 enum st_phase { ST_RUN, ST_SETTLE, ST_DRAIN, ST_END };
 
@@ -223,58 +223,58 @@ static inline uint32_t st_below(struct st_rng *rng, uint32_t n)
 /* ---- stress.c ---- */
 
 /* From any thread; the first is the case's reason. Always -1. */
-int st_fail(struct st *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int fct_st_fail(struct st *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- stress_run.c ---- */
 
 /* A case. */
-int st_run(struct fct *t, const struct st_mode *mode);
+int fct_st_run(struct fct *t, const struct st_mode *mode);
 
 /* ---- stress_hub.c: objects that last ---- */
 
-int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **hub);
+int fct_st_hub_open(struct st *s, uint32_t lanes, struct st_hub **hub);
 /* Closes everything; with ret == 0 both sides wait for each other first. */
-int st_hub_close(struct st_hub *hub, int ret);
+int fct_st_hub_close(struct st_hub *hub, int ret);
 /* Do counters and words agree with what was posted? */
-int st_hub_check(struct st_hub *hub);
+int fct_st_hub_check(struct st_hub *hub);
 
 /* ---- stress_recv.c: receives ---- */
 
 /* Posts the receive of this context, of a lane or shared. -FI_EAGAIN: later. */
-int st_hub_recv(struct st_hub *hub, struct st_ctx *ctx);
+int fct_st_hub_recv(struct st_hub *hub, struct st_ctx *ctx);
 /* The buffer of a receive. */
-uint8_t *st_recv_buf(struct st_hub *hub, struct st_ctx *ctx);
+uint8_t *fct_st_recv_buf(struct st_hub *hub, struct st_ctx *ctx);
 
 /* ---- stress_pmem.c: persistent memory ---- */
 
 /* Maps this side's half of what FI_CAIRN_PMEM names; without it the case is skipped. */
-int st_pmem_open(struct st *s);
-void st_pmem_close(struct st *s);
+int fct_st_pmem_open(struct st *s);
+void fct_st_pmem_close(struct st *s);
 /* Registers it with the hub's domain. */
-int st_pmem_reg(struct st_hub *hub);
+int fct_st_pmem_reg(struct st_hub *hub);
 /* A piece for one lane or queue, zeroed; NULL when nothing is left. */
-void *st_pmem_take(struct st *s, size_t len);
+void *fct_st_pmem_take(struct st *s, size_t len);
 /* Both sides: the newest writes of each lane are in its peer's slots. */
-int st_pmem_check(struct st_hub *hub);
+int fct_st_pmem_check(struct st_hub *hub);
 
 /* ---- stress_lane.c: connections ---- */
 
 /* The client begins to connect. */
-int st_lane_connect(struct st_lane *lane);
+int fct_st_lane_connect(struct st_lane *lane);
 /* Closes the endpoint; every context has completed then. */
-int st_lane_close(struct st_lane *lane);
+int fct_st_lane_close(struct st_lane *lane);
 /* One look at the event queue, and for the client, with may_close, at what to close and
  * open. */
-int st_cm_step(struct st_hub *hub, struct st_rng *rng, bool may_close);
+int fct_st_cm_step(struct st_hub *hub, struct st_rng *rng, bool may_close);
 
 /* ---- stress_task.c: what is done ---- */
 
 /* One task of the lane begins or goes on. 1: something was done. */
-int st_task_step(struct st_lane *lane, struct st_rng *rng, bool may_begin);
+int fct_st_task_step(struct st_lane *lane, struct st_rng *rng, bool may_begin);
 /* All completions of its stage are there. */
-void st_task_ready(struct st_task *task);
+void fct_st_task_ready(struct st_task *task);
 /* After its lane is closed. */
-void st_task_forget(struct st_task *task);
+void fct_st_task_forget(struct st_task *task);
 
 /* ---- stress_post.c: the call forms ---- */
 
@@ -297,14 +297,14 @@ struct st_op {
  * Posts by a form picked at random, all of which mean the same. Counts what is to
  * complete. 0, -FI_EAGAIN, or another error, which is the connection's end.
  */
-ssize_t st_post(struct st_lane *lane, struct st_rng *rng, const struct st_op *op);
+ssize_t fct_st_post(struct st_lane *lane, struct st_rng *rng, const struct st_op *op);
 
 /* ---- stress_comp.c: completions and contents ---- */
 
 /* Reads the queue once. 1: something was there; 0; < 0: recorded. */
-int st_comp_step(struct st_hub *hub, struct st_rng *rng);
+int fct_st_comp_step(struct st_hub *hub, struct st_rng *rng);
 /* While nobody else reads: until it is empty. */
-int st_comp_all(struct st_hub *hub);
+int fct_st_comp_all(struct st_hub *hub);
 
 struct st_head {
 	uint32_t lane, epoch;
@@ -323,9 +323,9 @@ struct st_written {
 /* ---- stress_fill.c: contents ---- */
 
 /* who: 1 the client's data, 0 the server's */
-uint64_t st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq);
-void st_fill(uint8_t *buf, size_t len, uint64_t seed);
+uint64_t fct_st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq);
+void fct_st_fill(uint8_t *buf, size_t len, uint64_t seed);
 /* The first byte that differs, or len. */
-size_t st_differs(const uint8_t *buf, size_t len, uint64_t seed, size_t position);
+size_t fct_st_differs(const uint8_t *buf, size_t len, uint64_t seed, size_t position);
 
 #endif

@@ -17,18 +17,19 @@ static int slot_is_right(struct st_lane *lane, uint32_t task, uint64_t seq, uint
 	memcpy(&head, slot, sizeof(head));
 	len = head.len - sizeof(head);
 	if ((head.seq & mask) != seq || head.len < sizeof(head) || head.len > ST_SLOT)
-		return st_fail(lane->hub->s,
-			       "lane %u, slot %u: write %llu was announced, %llu of %llu "
-			       "bytes is there",
-			       lane->number, task, (unsigned long long)seq,
-			       (unsigned long long)head.seq,
-			       (unsigned long long)head.len);
-	seed = st_seed(lane, false, 16 + task, head.seq);
-	at = st_differs(slot + sizeof(head), len, seed, 0);
+		return fct_st_fail(
+			lane->hub->s,
+			"lane %u, slot %u: write %llu was announced, %llu of %llu "
+			"bytes is there",
+			lane->number, task, (unsigned long long)seq,
+			(unsigned long long)head.seq, (unsigned long long)head.len);
+	seed = fct_st_seed(lane, false, 16 + task, head.seq);
+	at = fct_st_differs(slot + sizeof(head), len, seed, 0);
 	if (at != len)
-		return st_fail(lane->hub->s,
-			       "lane %u, slot %u: of %zu bytes written, byte %zu differs",
-			       lane->number, task, len, at);
+		return fct_st_fail(
+			lane->hub->s,
+			"lane %u, slot %u: of %zu bytes written, byte %zu differs",
+			lane->number, task, len, at);
 	atomic_store(&lane->exposed->seen[task], head.seq);
 	return 0;
 }
@@ -45,8 +46,9 @@ static int count_message(struct st_lane *lane, uint64_t seq)
 	atomic_fetch_add(&lane->hub->rx_count, 1);
 	if (before == want)
 		return 0;
-	return st_fail(lane->hub->s, "lane %u: message %llu came where %llu was",
-		       lane->number, (unsigned long long)seq, (unsigned long long)before);
+	return fct_st_fail(lane->hub->s, "lane %u: message %llu came where %llu was",
+			   lane->number, (unsigned long long)seq,
+			   (unsigned long long)before);
 }
 
 static int message(struct st_hub *hub, const uint8_t *buf,
@@ -58,24 +60,26 @@ static int message(struct st_hub *hub, const uint8_t *buf,
 
 	memcpy(&head, buf, sizeof(head));
 	if (e->len < sizeof(head) || head.len != e->len || head.lane >= hub->lanes)
-		return st_fail(hub->s, "a message of %zu bytes says %u, for lane %u",
-			       e->len, head.len, head.lane);
+		return fct_st_fail(hub->s, "a message of %zu bytes says %u, for lane %u",
+				   e->len, head.len, head.lane);
 	lane = hub->lane[head.lane];
 	if (head.epoch != lane->epoch)
-		return st_fail(hub->s, "lane %u: a message of connection %u in %u",
-			       head.lane, head.epoch, lane->epoch);
+		return fct_st_fail(hub->s, "lane %u: a message of connection %u in %u",
+				   head.lane, head.epoch, lane->epoch);
 	if ((e->flags & FI_REMOTE_CQ_DATA) && e->data != (uint32_t)head.seq)
-		return st_fail(hub->s, "lane %u: message %llu has data %llu", head.lane,
-			       (unsigned long long)head.seq, (unsigned long long)e->data);
+		return fct_st_fail(hub->s, "lane %u: message %llu has data %llu",
+				   head.lane, (unsigned long long)head.seq,
+				   (unsigned long long)e->data);
 	len = e->len - sizeof(head);
-	at = st_differs(buf + sizeof(head), len,
-			st_seed(lane, false, ST_MESSAGES, head.seq), 0);
+	at = fct_st_differs(buf + sizeof(head), len,
+			    fct_st_seed(lane, false, ST_MESSAGES, head.seq), 0);
 	if (at != len)
-		return st_fail(hub->s, "lane %u: of message %llu byte %zu of %zu differs",
-			       head.lane, (unsigned long long)head.seq, at, len);
+		return fct_st_fail(hub->s,
+				   "lane %u: of message %llu byte %zu of %zu differs",
+				   head.lane, (unsigned long long)head.seq, at, len);
 	if (head.task > ST_TASKS)
-		return st_fail(hub->s, "lane %u: there is no task %u", head.lane,
-			       head.task);
+		return fct_st_fail(hub->s, "lane %u: there is no task %u", head.lane,
+				   head.task);
 	if (head.task && slot_is_right(lane, head.task - 1, head.written, UINT64_MAX))
 		return -1;
 	return count_message(lane, head.seq);
@@ -86,8 +90,8 @@ static int data_of_write(struct st_hub *hub, uint64_t data)
 	const uint32_t lane = (uint32_t)data >> 28, task = (uint32_t)data >> 24 & 15;
 
 	if (lane >= hub->lanes || task >= ST_TASKS)
-		return st_fail(hub->s, "a write came with data 0x%llx",
-			       (unsigned long long)data);
+		return fct_st_fail(hub->s, "a write came with data 0x%llx",
+				   (unsigned long long)data);
 	return slot_is_right(hub->lane[lane], task, data & 0xffffff, 0xffffff);
 }
 
@@ -100,10 +104,10 @@ static int post_again(struct st_hub *hub, struct st_ctx *ctx)
 	if (lane && pthread_rwlock_tryrdlock(&lane->use))
 		return 0;
 	if (!lane || (lane->ep && !lane->ending))
-		ret = st_hub_recv(hub, ctx);
+		ret = fct_st_hub_recv(hub, ctx);
 	if (ret && (!lane || !hub->s->mode.reopen))
-		st_fail(hub->s, "fi_recv for one that completed returned %d (%s)", ret,
-			fi_strerror(-ret));
+		fct_st_fail(hub->s, "fi_recv for one that completed returned %d (%s)",
+			    ret, fi_strerror(-ret));
 	if (lane)
 		pthread_rwlock_unlock(&lane->use);
 	return lane && hub->s->mode.reopen ? 0 : ret;
@@ -117,7 +121,7 @@ static int received(struct st_hub *hub, struct st_ctx *ctx,
 	if (e->flags & FI_REMOTE_WRITE)
 		ret = data_of_write(hub, e->data);
 	else
-		ret = message(hub, st_recv_buf(hub, ctx), e);
+		ret = message(hub, fct_st_recv_buf(hub, ctx), e);
 	return ret ? ret : post_again(hub, ctx);
 }
 
@@ -128,9 +132,9 @@ static uint32_t take(struct st_hub *hub, struct st_ctx *ctx)
 
 	atomic_fetch_add(&hub->s->completions, 1);
 	if (state == ST_IDLE)
-		st_fail(hub->s,
-			"%s completed that was not posted, or had completed before",
-			ctx->recv ? "a receive" : "an operation");
+		fct_st_fail(hub->s,
+			    "%s completed that was not posted, or had completed before",
+			    ctx->recv ? "a receive" : "an operation");
 	return state;
 }
 
@@ -142,7 +146,7 @@ static int operation_over(struct st_ctx *ctx, bool failed)
 		task->failed = true;
 	atomic_fetch_sub(&ctx->lane->outstanding, 1);
 	if (atomic_fetch_sub(&task->left, 1) == 1)
-		st_task_ready(task);
+		fct_st_task_ready(task);
 	return 0;
 }
 
@@ -160,7 +164,7 @@ static int succeeded(struct st_hub *hub, const struct fi_cq_data_entry *e)
 	if (ctx->recv)
 		return received(hub, ctx, e);
 	if (state == ST_QUIET)
-		return st_fail(hub->s, "an operation completed that was not to");
+		return fct_st_fail(hub->s, "an operation completed that was not to");
 	if (e->flags & FI_SEND)
 		atomic_fetch_add(&ctx->lane->done, 1);
 	return operation_over(ctx, false);
@@ -192,18 +196,18 @@ static int failed(struct st_hub *hub, const struct fi_cq_err_entry *err)
 	uint32_t state;
 
 	if (!ctx)
-		return st_fail(hub->s, "an error completion has no context (%s)",
-			       fi_strerror(err->err));
+		return fct_st_fail(hub->s, "an error completion has no context (%s)",
+				   fi_strerror(err->err));
 	state = take(hub, ctx);
 	if (state == ST_IDLE)
 		return -1;
 	atomic_fetch_add(&hub->s->failures, 1);
 	if (!may_fail(hub, ctx->lane, err->err))
-		return st_fail(hub->s, "%s failed: %d (%s; provider: %s)",
-			       ctx->recv ? "a receive" : "an operation", err->err,
-			       fi_strerror(err->err),
-			       fi_cq_strerror(hub->l.txcq, err->prov_errno, err->err_data,
-					      NULL, 0));
+		return fct_st_fail(hub->s, "%s failed: %d (%s; provider: %s)",
+				   ctx->recv ? "a receive" : "an operation", err->err,
+				   fi_strerror(err->err),
+				   fi_cq_strerror(hub->l.txcq, err->prov_errno,
+						  err->err_data, NULL, 0));
 	if (ctx->recv)
 		return ctx->lane ? 0 : post_again(hub, ctx);
 	if (state == ST_QUIET) {
@@ -240,15 +244,15 @@ static int step(struct st_hub *hub, struct st_rng *rng)
 			return failed(hub, &err) ? -1 : 1;
 	}
 	if (n <= 0)
-		return st_fail(hub->s, "reading the queue returned %zd (%s)", n,
-			       fi_strerror((int)-n));
+		return fct_st_fail(hub->s, "reading the queue returned %zd (%s)", n,
+				   fi_strerror((int)-n));
 	for (i = 0; i < n; i++)
 		if (succeeded(hub, &e[i]))
 			return -1;
 	return 1;
 }
 
-int st_comp_step(struct st_hub *hub, struct st_rng *rng)
+int fct_st_comp_step(struct st_hub *hub, struct st_rng *rng)
 {
 	int ret;
 
@@ -258,7 +262,7 @@ int st_comp_step(struct st_hub *hub, struct st_rng *rng)
 	return ret;
 }
 
-int st_comp_all(struct st_hub *hub)
+int fct_st_comp_all(struct st_hub *hub)
 {
 	int ret;
 

@@ -7,7 +7,7 @@ static uint64_t word_at(uint64_t seed, size_t index)
 	return st_mix(seed + index * 0x9e3779b97f4a7c15u);
 }
 
-uint64_t st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq)
+uint64_t fct_st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq)
 {
 	const struct st *s = lane->hub->s;
 	const bool client = fct_is_client(s->t) == mine;
@@ -17,7 +17,7 @@ uint64_t st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t 
 	       (what == ST_FIXEDS ? 0 : lane->epoch);
 }
 
-void st_fill(uint8_t *buf, size_t len, uint64_t seed)
+void fct_st_fill(uint8_t *buf, size_t len, uint64_t seed)
 {
 	uint64_t word;
 	size_t i;
@@ -28,7 +28,7 @@ void st_fill(uint8_t *buf, size_t len, uint64_t seed)
 	}
 }
 
-size_t st_differs(const uint8_t *buf, size_t len, uint64_t seed, size_t position)
+size_t fct_st_differs(const uint8_t *buf, size_t len, uint64_t seed, size_t position)
 {
 	uint64_t word = 0;
 	size_t i, at;

@@ -78,9 +78,9 @@ static int open_pmem(struct st_lane *lane, struct fct_target *mine)
 	struct st_hub *hub = lane->hub;
 	struct st *s = hub->s;
 
-	lane->exposed = st_pmem_take(s, sizeof(*lane->exposed));
+	lane->exposed = fct_st_pmem_take(s, sizeof(*lane->exposed));
 	if (!hub->srx)
-		lane->recvs = st_pmem_take(s, sizeof(*lane->recvs));
+		lane->recvs = fct_st_pmem_take(s, sizeof(*lane->recvs));
 	if (!lane->exposed || !(hub->srx || lane->recvs))
 		return fct_skip(s->t, "FI_CAIRN_PMEM has no room for so many lanes");
 	lane->recvs_desc = fi_mr_desc(hub->pmem_mr);
@@ -110,7 +110,8 @@ static int open_lane(struct st_hub *hub, uint32_t number)
 			     FI_SEND | FI_READ | FI_WRITE));
 	lane->local = (struct st_local *)lane->local_mem.buf;
 	FCT_DO(hub->pmem_mr ? open_pmem(lane, &mine) : open_dram(lane, &mine));
-	st_fill(lane->exposed->fixed, ST_FIXED, st_seed(lane, true, ST_FIXEDS, 0));
+	fct_st_fill(lane->exposed->fixed, ST_FIXED,
+		    fct_st_seed(lane, true, ST_FIXEDS, 0));
 	for (i = 0; i < ST_TASKS; i++) {
 		lane->task[i].index = i;
 		for (k = 0; k < ST_CHAIN; k++)
@@ -132,7 +133,7 @@ static int open_shared_recvs(struct st_hub *hub)
 	int ret = 0;
 
 	if (hub->pmem_mr) {
-		hub->recv_mem.buf = st_pmem_take(hub->s, count * ST_PART);
+		hub->recv_mem.buf = fct_st_pmem_take(hub->s, count * ST_PART);
 		hub->recv_mem.desc = fi_mr_desc(hub->pmem_mr);
 		if (!hub->recv_mem.buf)
 			return fct_skip(t, "FI_CAIRN_PMEM has no room for receives");
@@ -143,13 +144,13 @@ static int open_shared_recvs(struct st_hub *hub)
 	FCT_TRUE(t, hub->recv);
 	for (i = 0; i < count; i++) {
 		hub->recv[i].recv = i + 1;
-		FCT_CALL(t, st_hub_recv(hub, &hub->recv[i]));
+		FCT_CALL(t, fct_st_hub_recv(hub, &hub->recv[i]));
 	}
 out:
 	return ret;
 }
 
-int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
+int fct_st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 {
 	const size_t tx = s->mode.durable && !s->mode.small ? TX_SIZE_DURABLE : TX_SIZE;
 	const size_t all = (size_t)lanes * (2 * tx + ST_RECVS);
@@ -182,7 +183,7 @@ int st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 	if (!(hub->l.info->caps & FI_ATOMIC))
 		s->no_atomics = true;
 	if (s->mode.durable)
-		FCT_DO(st_pmem_reg(hub));
+		FCT_DO(fct_st_pmem_reg(hub));
 	for (i = 0; i < lanes; i++)
 		FCT_DO(open_lane(hub, i));
 	if (hub->srx)
@@ -191,14 +192,14 @@ out:
 	return ret;
 }
 
-int st_hub_close(struct st_hub *hub, int ret)
+int fct_st_hub_close(struct st_hub *hub, int ret)
 {
 	uint32_t i;
 
 	if (!hub)
 		return ret;
 	for (i = 0; i < ST_LANES && hub->lane[i]; i++)
-		if (hub->lane[i]->ep && st_lane_close(hub->lane[i]))
+		if (hub->lane[i]->ep && fct_st_lane_close(hub->lane[i]))
 			ret = -1;
 	ret = fct_link_down(&hub->l, ret);
 	for (i = 0; i < ST_LANES && hub->lane[i]; i++) {
@@ -219,18 +220,19 @@ static int check_counters(struct st_hub *hub)
 	uint64_t got = fi_cntr_read(hub->rx_cntr);
 
 	if (ok + bad != sent)
-		return st_fail(hub->s,
-			       "the counter says %llu done and %llu failed of %llu "
-			       "operations",
-			       (unsigned long long)ok, (unsigned long long)bad,
-			       (unsigned long long)sent);
+		return fct_st_fail(hub->s,
+				   "the counter says %llu done and %llu failed of %llu "
+				   "operations",
+				   (unsigned long long)ok, (unsigned long long)bad,
+				   (unsigned long long)sent);
 	if (got != received)
-		return st_fail(hub->s, "the counter says %llu of %llu messages received",
-			       (unsigned long long)got, (unsigned long long)received);
+		return fct_st_fail(hub->s,
+				   "the counter says %llu of %llu messages received",
+				   (unsigned long long)got, (unsigned long long)received);
 	return 0;
 }
 
-int st_hub_check(struct st_hub *hub)
+int fct_st_hub_check(struct st_hub *hub)
 {
 	static const enum st_kind kinds[] = {ST_ADD, ST_FETCH, ST_SWAP};
 	uint32_t theirs[3], mine[3], i, k;
@@ -247,17 +249,17 @@ int st_hub_check(struct st_hub *hub)
 		for (k = 0; k < 3; k++) {
 			word = lane->exposed->word[kinds[k]];
 			if (word != theirs[k])
-				ret = st_fail(hub->s,
-					      "lane %u: %u atomics of kind %u "
-					      "succeeded, the word is %llu",
-					      i, theirs[k], kinds[k],
-					      (unsigned long long)word);
+				ret = fct_st_fail(hub->s,
+						  "lane %u: %u atomics of kind %u "
+						  "succeeded, the word is %llu",
+						  i, theirs[k], kinds[k],
+						  (unsigned long long)word);
 		}
 	}
 	if (hub->pmem_mr)
-		FCT_DO(st_pmem_check(hub));
+		FCT_DO(fct_st_pmem_check(hub));
 	/* Nobody else reads the queue any more. */
-	if (st_comp_all(hub) || (hub->tx_cntr && check_counters(hub)))
+	if (fct_st_comp_all(hub) || (hub->tx_cntr && check_counters(hub)))
 		ret = -1;
 out:
 	return ret;

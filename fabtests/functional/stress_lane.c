@@ -84,15 +84,15 @@ static int open_ep(struct st_lane *lane, struct fi_info *info, uint32_t epoch)
 	if (!ret)
 		ret = fi_enable(lane->ep);
 	for (i = 0; !ret && !hub->srx && i < ST_RECVS; i++)
-		ret = st_hub_recv(hub, &lane->recv[i]);
+		ret = fct_st_hub_recv(hub, &lane->recv[i]);
 	if (ret)
-		return st_fail(hub->s, "lane %u: no endpoint: %s", lane->number,
-			       fi_strerror(-ret));
+		return fct_st_fail(hub->s, "lane %u: no endpoint: %s", lane->number,
+				   fi_strerror(-ret));
 	lane->state = ST_OPENING;
 	return 0;
 }
 
-int st_lane_connect(struct st_lane *lane)
+int fct_st_lane_connect(struct st_lane *lane)
 {
 	struct st_hello hello = {.lane = lane->number,
 				 .epoch = lane->epoch + 1,
@@ -105,8 +105,8 @@ int st_lane_connect(struct st_lane *lane)
 	if (!ret) {
 		ret = fi_connect(lane->ep, hub->l.info->dest_addr, &hello, sizeof(hello));
 		if (ret)
-			ret = st_fail(hub->s, "lane %u: fi_connect: %s", lane->number,
-				      fi_strerror(-ret));
+			ret = fct_st_fail(hub->s, "lane %u: fi_connect: %s", lane->number,
+					  fi_strerror(-ret));
 	}
 	pthread_rwlock_unlock(&lane->use);
 	return ret;
@@ -130,19 +130,19 @@ static int drain(struct st_lane *lane)
 
 	pthread_rwlock_wrlock(&hub->reading);
 	set_deadline(lane);
-	while (!(ret = st_comp_all(hub)) && !all_over(lane) &&
+	while (!(ret = fct_st_comp_all(hub)) && !all_over(lane) &&
 	       fct_now_ms() < lane->deadline_ms)
 		sched_yield();
 	if (!ret && !all_over(lane))
-		ret = st_fail(hub->s,
-			      "lane %u: %u operations, or receives, did not complete "
-			      "when their endpoint was closed",
-			      lane->number, lane->outstanding);
+		ret = fct_st_fail(hub->s,
+				  "lane %u: %u operations, or receives, did not complete "
+				  "when their endpoint was closed",
+				  lane->number, lane->outstanding);
 	pthread_rwlock_unlock(&hub->reading);
 	return ret;
 }
 
-int st_lane_close(struct st_lane *lane)
+int fct_st_lane_close(struct st_lane *lane)
 {
 	uint32_t i;
 	int ret;
@@ -151,8 +151,8 @@ int st_lane_close(struct st_lane *lane)
 	pthread_rwlock_wrlock(&lane->use);
 	ret = fi_close(&lane->ep->fid);
 	if (ret)
-		ret = st_fail(of(lane), "lane %u: fi_close: %s", lane->number,
-			      fi_strerror(-ret));
+		ret = fct_st_fail(of(lane), "lane %u: fi_close: %s", lane->number,
+				  fi_strerror(-ret));
 	lane->ep = NULL;
 	lane->state = ST_DOWN;
 	fi_freeinfo(lane->info);
@@ -160,7 +160,7 @@ int st_lane_close(struct st_lane *lane)
 	if (!ret)
 		ret = drain(lane);
 	for (i = 0; i < ST_TASKS; i++)
-		st_task_forget(&lane->task[i]);
+		fct_st_task_forget(&lane->task[i]);
 	lane->last = (struct st_count){lane->posted, lane->done, lane->received};
 	pthread_rwlock_unlock(&lane->use);
 	return ret;
@@ -174,7 +174,7 @@ static int close_somehow(struct st_lane *lane, struct st_rng *rng)
 		lane->ending = st_below(rng, 2);
 		fi_shutdown(lane->ep, 0);
 	}
-	return st_lane_close(lane);
+	return fct_st_lane_close(lane);
 }
 
 static struct st_lane *find(struct st_hub *hub, fid_t fid)
@@ -200,11 +200,12 @@ static int compare(struct st_lane *lane, const struct st_count *theirs)
 	    (!acked ||
 	     (mine->done <= theirs->received && theirs->done <= mine->received)))
 		return 0;
-	return st_fail(of(lane),
-		       "lane %u: %u messages posted, %u acknowledged, %u received there; "
-		       "there %u, %u, %u received here",
-		       lane->number, mine->posted, mine->done, theirs->received,
-		       theirs->posted, theirs->done, mine->received);
+	return fct_st_fail(
+		of(lane),
+		"lane %u: %u messages posted, %u acknowledged, %u received there; "
+		"there %u, %u, %u received here",
+		lane->number, mine->posted, mine->done, theirs->received, theirs->posted,
+		theirs->done, mine->received);
 }
 
 static int requested(struct st_hub *hub, const struct fct_event *e)
@@ -214,13 +215,13 @@ static int requested(struct st_hub *hub, const struct fct_event *e)
 	int ret = 0;
 
 	if (e->len < sizeof(hello))
-		return st_fail(hub->s, "a request has %zu bytes", e->len);
+		return fct_st_fail(hub->s, "a request has %zu bytes", e->len);
 	memcpy(&hello, e->cm.data, sizeof(hello));
 	if (hello.lane >= hub->lanes)
-		return st_fail(hub->s, "a request for lane %u", hello.lane);
+		return fct_st_fail(hub->s, "a request for lane %u", hello.lane);
 	lane = hub->lane[hello.lane];
 	if (lane->ep)
-		ret = st_lane_close(lane);
+		ret = fct_st_lane_close(lane);
 	if (!ret && lane->epoch && hello.epoch == lane->epoch + 1)
 		ret = compare(lane, &hello.last);
 	pthread_rwlock_wrlock(&lane->use);
@@ -228,7 +229,7 @@ static int requested(struct st_hub *hub, const struct fct_event *e)
 		ret = open_ep(lane, e->cm.info, hello.epoch);
 	/* The client may have gone away; then it comes again. */
 	if (!ret && fi_accept(lane->ep, NULL, 0) && !hub->s->mode.reopen)
-		ret = st_fail(hub->s, "lane %u: fi_accept failed", lane->number);
+		ret = fct_st_fail(hub->s, "lane %u: fi_accept failed", lane->number);
 	pthread_rwlock_unlock(&lane->use);
 	return ret;
 }
@@ -248,10 +249,10 @@ static int ended(struct st_lane *lane, const char *how)
 	if (!hub->s->mode.reopen)
 		return hub->s->phase == ST_END
 			       ? 0
-			       : st_fail(hub->s, "lane %u: %s", lane->number, how);
-	if (st_lane_close(lane))
+			       : fct_st_fail(hub->s, "lane %u: %s", lane->number, how);
+	if (fct_st_lane_close(lane))
 		return -1;
-	return fct_is_client(hub->s->t) ? st_lane_connect(lane) : 0;
+	return fct_is_client(hub->s->t) ? fct_st_lane_connect(lane) : 0;
 }
 
 static int one_event(struct st_hub *hub)
@@ -265,12 +266,12 @@ static int one_event(struct st_hub *hub)
 		return 0;
 	if (n == -FI_EAVAIL) {
 		if (fi_eq_readerr(hub->l.eq, &err, 0) < 0)
-			return st_fail(hub->s, "fi_eq_readerr failed");
+			return fct_st_fail(hub->s, "fi_eq_readerr failed");
 		lane = find(hub, err.fid);
 		return lane && ended(lane, fi_strerror(err.err)) ? -1 : 1;
 	}
 	if (n < (ssize_t)sizeof(e.cm))
-		return st_fail(hub->s, "fi_eq_read returned %zd", n);
+		return fct_st_fail(hub->s, "fi_eq_read returned %zd", n);
 	e.len = (size_t)n - sizeof(e.cm);
 	if (e.event == FI_CONNREQ)
 		return requested(hub, &e) ? -1 : 1;
@@ -288,14 +289,14 @@ static int one_event(struct st_hub *hub)
 static int look_after(struct st_lane *lane)
 {
 	if (lane->state == ST_OPENING && fct_now_ms() > lane->deadline_ms)
-		return st_fail(of(lane), "lane %u: no connection within %u s",
-			       lane->number, LANE_MS / 1000 * of(lane)->t->scale);
+		return fct_st_fail(of(lane), "lane %u: no connection within %u s",
+				   lane->number, LANE_MS / 1000 * of(lane)->t->scale);
 	if (lane->state == ST_DOWN && fct_is_client(of(lane)->t))
-		return st_lane_connect(lane);
+		return fct_st_lane_connect(lane);
 	return 0;
 }
 
-int st_cm_step(struct st_hub *hub, struct st_rng *rng, bool may_close)
+int fct_st_cm_step(struct st_hub *hub, struct st_rng *rng, bool may_close)
 {
 	struct st_lane *lane = hub->lane[st_below(rng, hub->lanes)];
 	int ret = one_event(hub);

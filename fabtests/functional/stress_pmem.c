@@ -6,7 +6,7 @@
 
 #define PMEM_HALF (FCT_PMEM_LEN / 2)
 
-int st_pmem_open(struct st *s)
+int fct_st_pmem_open(struct st *s)
 {
 	uint8_t *all;
 
@@ -18,14 +18,14 @@ int st_pmem_open(struct st *s)
 	return 0;
 }
 
-void st_pmem_close(struct st *s)
+void fct_st_pmem_close(struct st *s)
 {
 	if (s->pmem)
 		munmap(s->pmem - (fct_is_client(s->t) ? PMEM_HALF : 0), FCT_PMEM_LEN);
 	s->pmem = NULL;
 }
 
-int st_pmem_reg(struct st_hub *hub)
+int fct_st_pmem_reg(struct st_hub *hub)
 {
 	struct st *s = hub->s;
 	struct fct *t = s->t;
@@ -39,7 +39,7 @@ out:
 	return ret;
 }
 
-void *st_pmem_take(struct st *s, size_t len)
+void *fct_st_pmem_take(struct st *s, size_t len)
 {
 	uint8_t *at = s->pmem + s->pmem_used;
 
@@ -55,22 +55,23 @@ static int is_there(struct st_lane *lane, uint32_t task, const struct st_wrote *
 	const uint8_t *slot = lane->exposed->slot[task];
 	const size_t head = wrote->echo ? 0 : sizeof(struct st_written);
 	const uint64_t seed =
-		st_seed(lane, false, wrote->echo ? ST_ECHO : 16 + task, wrote->seq);
+		fct_st_seed(lane, false, wrote->echo ? ST_ECHO : 16 + task, wrote->seq);
 	size_t at;
 
 	if (!wrote->seq)
 		return 0;
-	at = st_differs(slot + head, wrote->len - head, seed, 0);
+	at = fct_st_differs(slot + head, wrote->len - head, seed, 0);
 	if (at == wrote->len - head)
 		return 0;
-	return st_fail(lane->hub->s,
-		       "lane %u, slot %u: at the end byte %zu of %llu differs from what "
-		       "write %llu wrote",
-		       lane->number, task, at + head, (unsigned long long)wrote->len,
-		       (unsigned long long)wrote->seq);
+	return fct_st_fail(
+		lane->hub->s,
+		"lane %u, slot %u: at the end byte %zu of %llu differs from what "
+		"write %llu wrote",
+		lane->number, task, at + head, (unsigned long long)wrote->len,
+		(unsigned long long)wrote->seq);
 }
 
-int st_pmem_check(struct st_hub *hub)
+int fct_st_pmem_check(struct st_hub *hub)
 {
 	struct st_wrote mine[ST_TASKS], theirs[ST_TASKS];
 	struct fct *t = hub->s->t;

@@ -236,7 +236,7 @@ static void expect_nothing(struct st_ctx *ctx)
 	atomic_fetch_sub(&ctx->task->left, 1);
 }
 
-ssize_t st_post(struct st_lane *lane, struct st_rng *rng, const struct st_op *op)
+ssize_t fct_st_post(struct st_lane *lane, struct st_rng *rng, const struct st_op *op)
 {
 	struct form f = {.lane = lane, .op = op};
 	struct st *s = lane->hub->s;

@@ -34,14 +34,14 @@ static int turn(struct worker *w, uint32_t phase)
 	int ret = 0, done = 0;
 
 	if (w->manages && (!w->works || !st_below(&w->rng, 64))) {
-		done = st_cm_step(hub, &w->rng, w->s->mode.reopen && phase == ST_RUN);
+		done = fct_st_cm_step(hub, &w->rng, w->s->mode.reopen && phase == ST_RUN);
 		if (!w->works && !done)
 			usleep(500);
 	}
 	if (done >= 0 && w->works) {
 		look_at_counter(hub, &w->rng);
-		done = st_task_step(lane, &w->rng, phase < ST_DRAIN);
-		ret = done < 0 ? -1 : st_comp_step(hub, &w->rng);
+		done = fct_st_task_step(lane, &w->rng, phase < ST_DRAIN);
+		ret = done < 0 ? -1 : fct_st_comp_step(hub, &w->rng);
 		if (!done && !ret)
 			sched_yield();
 	}
@@ -75,7 +75,7 @@ static int start(struct st *s, struct worker *w, uint32_t *count)
 		w[i].works = alone || i;
 		w[i].manages = alone || !i;
 		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
-			return st_fail(s, "pthread_create failed");
+			return fct_st_fail(s, "pthread_create failed");
 		++*count;
 	}
 	return 0;
@@ -243,7 +243,7 @@ static int run_for(struct st *s)
 		return -1;
 	after = memory_kib();
 	if (memory_counts(s) && after > before + GROWTH_KIB)
-		return st_fail(s, "memory grew from %u to %u KiB", before, after);
+		return fct_st_fail(s, "memory grew from %u to %u KiB", before, after);
 	return 0;
 }
 
@@ -299,7 +299,7 @@ static int open_hubs(struct st *s)
 	int ret = 0;
 
 	while (!ret && s->hubs < hubs) {
-		ret = st_hub_open(s, lanes ? lanes : 1, &s->hub[s->hubs]);
+		ret = fct_st_hub_open(s, lanes ? lanes : 1, &s->hub[s->hubs]);
 		s->hubs++;
 	}
 	return ret;
@@ -308,7 +308,7 @@ static int open_hubs(struct st *s)
 static int close_hubs(struct st *s, int ret)
 {
 	while (s->hubs)
-		ret = st_hub_close(s->hub[--s->hubs], ret);
+		ret = fct_st_hub_close(s->hub[--s->hubs], ret);
 	if (s->failed && s->t->result == FCT_PASS)
 		ret = fct_fail_at(s->t, NULL, 0, "%s (seed %llu)", s->why,
 				  (unsigned long long)s->o.seed);
@@ -322,7 +322,7 @@ static int check(struct st *s)
 	int ret = 0;
 
 	for (h = 0; h < s->hubs; h++)
-		FCT_DO(st_hub_check(s->hub[h]));
+		FCT_DO(fct_st_hub_check(s->hub[h]));
 	ret = fct_barrier(t, "compared");
 out:
 	return ret;
@@ -364,7 +364,7 @@ static int once(struct st *s)
 	int ret;
 
 	pthread_mutex_init(&s->failing, NULL);
-	ret = s->mode.durable ? st_pmem_open(s) : 0;
+	ret = s->mode.durable ? fct_st_pmem_open(s) : 0;
 	if (!ret)
 		ret = open_hubs(s);
 	if (!ret)
@@ -373,14 +373,14 @@ static int once(struct st *s)
 		ret = check(s);
 	say(s);
 	ret = close_hubs(s, ret);
-	st_pmem_close(s);
+	fct_st_pmem_close(s);
 	pthread_mutex_destroy(&s->failing);
 	return ret;
 }
 
-int st_run(struct fct *t, const struct st_mode *mode)
+int fct_st_run(struct fct *t, const struct st_mode *mode)
 {
-	struct st s = {.t = t, .mode = *mode, .o = st_opts, .next_key = 1 << 20};
+	struct st s = {.t = t, .mode = *mode, .o = fct_st_opts, .next_key = 1 << 20};
 	struct st first;
 	unsigned int files;
 	int ret;

@@ -59,8 +59,8 @@ static void write_message(struct st_task *task, struct st_rng *rng, uint32_t i,
 	};
 
 	memcpy(buf, &head, sizeof(head));
-	st_fill(buf + sizeof(head), head.len - sizeof(head),
-		st_seed(lane, true, ST_MESSAGES, head.seq));
+	fct_st_fill(buf + sizeof(head), head.len - sizeof(head),
+		    fct_st_seed(lane, true, ST_MESSAGES, head.seq));
 }
 
 static void write_slot(struct st_task *task, struct st_rng *rng)
@@ -72,8 +72,8 @@ static void write_slot(struct st_task *task, struct st_rng *rng)
 	task->len = pick_len(rng, sizeof(head), ST_SLOT - ST_PART);
 	head.len = task->len;
 	memcpy(from(task), &head, sizeof(head));
-	st_fill(from(task) + sizeof(head), task->len - sizeof(head),
-		st_seed(lane, true, 16 + task->index, task->seq));
+	fct_st_fill(from(task) + sizeof(head), task->len - sizeof(head),
+		    fct_st_seed(lane, true, 16 + task->index, task->seq));
 }
 
 static void begin_echo(struct st_task *task, struct st_rng *rng)
@@ -88,12 +88,12 @@ static void begin_echo(struct st_task *task, struct st_rng *rng)
 		    fi_mr_reg(hub->l.domain, task->own, ST_SLOT, FI_READ | FI_WRITE, 0,
 			      atomic_fetch_add(&hub->s->next_key, 1), 0, &task->mr,
 			      NULL)) {
-			st_fail(hub->s, "fi_mr_reg of %zu bytes failed", ST_SLOT);
+			fct_st_fail(hub->s, "fi_mr_reg of %zu bytes failed", ST_SLOT);
 			free(task->own);
 			task->own = NULL;
 		}
 	}
-	st_fill(from(task), task->len, st_seed(lane, true, ST_ECHO, task->seq));
+	fct_st_fill(from(task), task->len, fct_st_seed(lane, true, ST_ECHO, task->seq));
 	memset(to(task), 0, task->len);
 }
 
@@ -262,30 +262,31 @@ static struct st_op next_op(struct st_task *task, struct st_rng *rng)
 static int echo_is_right(struct st_task *task)
 {
 	struct st_lane *lane = task->ctx[0].lane;
-	const uint64_t seed = st_seed(lane, true, ST_ECHO, task->seq);
-	size_t at = st_differs(to(task), task->len, seed, 0);
+	const uint64_t seed = fct_st_seed(lane, true, ST_ECHO, task->seq);
+	size_t at = fct_st_differs(to(task), task->len, seed, 0);
 
 	if (at == task->len)
 		return 0;
-	return st_fail(of(lane),
-		       "lane %u: of %zu bytes written and read back, byte %zu differs",
-		       lane->number, task->len, at);
+	return fct_st_fail(
+		of(lane), "lane %u: of %zu bytes written and read back, byte %zu differs",
+		lane->number, task->len, at);
 }
 
 static int fixed_is_right(struct st_task *task)
 {
 	struct st_lane *lane = task->ctx[0].lane;
-	const uint64_t seed = st_seed(lane, false, ST_FIXEDS, 0);
+	const uint64_t seed = fct_st_seed(lane, false, ST_FIXEDS, 0);
 	size_t at, len;
 	uint32_t i;
 
 	for (i = 0; i < task->ops; i++) {
 		len = fixed_len(task, i);
-		at = st_differs(to(task) + i * ST_PART, len, seed, fixed_offset(task, i));
+		at = fct_st_differs(to(task) + i * ST_PART, len, seed,
+				    fixed_offset(task, i));
 		if (at != len)
-			return st_fail(of(lane),
-				       "lane %u: of %zu bytes read, byte %zu differs",
-				       lane->number, len, at);
+			return fct_st_fail(of(lane),
+					   "lane %u: of %zu bytes read, byte %zu differs",
+					   lane->number, len, at);
 	}
 	return 0;
 }
@@ -299,10 +300,10 @@ static int fetch_is_right(struct st_lane *lane, uint64_t found)
 
 	if (before == want)
 		return 0;
-	return st_fail(of(lane),
-		       "lane %u: a fetching atomic found %llu, in a place where %llu was",
-		       lane->number, (unsigned long long)found,
-		       (unsigned long long)before);
+	return fct_st_fail(
+		of(lane),
+		"lane %u: a fetching atomic found %llu, in a place where %llu was",
+		lane->number, (unsigned long long)found, (unsigned long long)before);
 }
 
 static int atomic_is_right(struct st_task *task)
@@ -326,7 +327,7 @@ static void drop_own(struct st_task *task)
 	struct st *s = of(task->ctx[0].lane);
 
 	if (task->mr && fi_close(&task->mr->fid))
-		st_fail(s, "fi_close of a region failed");
+		fct_st_fail(s, "fi_close of a region failed");
 	task->mr = NULL;
 	free(task->own);
 	task->own = NULL;
@@ -368,12 +369,12 @@ static int stage_over(struct st_task *task)
 	}
 }
 
-void st_task_ready(struct st_task *task)
+void fct_st_task_ready(struct st_task *task)
 {
 	atomic_store(&task->state, ST_READY);
 }
 
-void st_task_forget(struct st_task *task)
+void fct_st_task_forget(struct st_task *task)
 {
 	uint32_t k;
 
@@ -396,7 +397,7 @@ static int post_rest(struct st_task *task, struct st_rng *rng)
 		op = next_op(task, rng);
 		op.desc = op.buf == from(task) ? local_desc(task) : lane->local_mem.desc;
 		op.ctx = &task->ctx[task->at];
-		ret = st_post(lane, rng, &op);
+		ret = fct_st_post(lane, rng, &op);
 		if (ret == -FI_EAGAIN)
 			return 1;
 		if (ret && (of(lane)->mode.reopen || lane->ending)) {
@@ -404,10 +405,10 @@ static int post_rest(struct st_task *task, struct st_rng *rng)
 			return 0;
 		}
 		if (ret)
-			return st_fail(of(lane),
-				       "lane %u: posting kind %u returned %zd (%s)",
-				       lane->number, task->kind, ret,
-				       fi_strerror((int)-ret));
+			return fct_st_fail(of(lane),
+					   "lane %u: posting kind %u returned %zd (%s)",
+					   lane->number, task->kind, ret,
+					   fi_strerror((int)-ret));
 		task->at++;
 		/* Sometimes what is behind a write waits until the write is done. */
 		if (task->kind == ST_ECHO && !op.more && !st_below(rng, 4))
@@ -435,11 +436,11 @@ static int go_on(struct st_task *task, struct st_rng *rng)
 	if (ret < 0)
 		return ret;
 	if (atomic_fetch_sub(&task->left, 1) == 1)
-		st_task_ready(task);
+		fct_st_task_ready(task);
 	return 1;
 }
 
-int st_task_step(struct st_lane *lane, struct st_rng *rng, bool may_begin)
+int fct_st_task_step(struct st_lane *lane, struct st_rng *rng, bool may_begin)
 {
 	struct st_task *task = &lane->task[st_below(rng, ST_TASKS)];
 	uint32_t state = atomic_load(&task->state);

@@ -35,11 +35,11 @@ struct plan_change {
 	bool caught;
 };
 
-/* Plans asked for since plans_forget; *count of them. */
+/* Plans asked for since xpv_plans_forget; *count of them. */
 const struct plan_seen *xpv_plans_seen(size_t *count);
 void xpv_plans_forget(void);
 
-/* All that can be left out of the plans seen since plans_forget. */
+/* All that can be left out of the plans seen since xpv_plans_forget. */
 struct plan_change *xpv_plans_changes(size_t *count);
 /* From now on it is left out; NULL: nothing is. */
 void xpv_plans_change(const struct plan_change *change);
