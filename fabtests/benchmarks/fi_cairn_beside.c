@@ -7,9 +7,9 @@
  *   hostile  has 16 requests wait all the time, over bare verbs,
  *   honest   writes all of it, durably, one write after the other,
  *   data     the same by writes with data, whose completions the target reads,
- *   silent   asks once and never rings the doorbell; the target sleeps, and the line says
- *            what of a processor that costs: "beside peer=silent cpu_percent=X".
- * And whether one peer reaches the doorbell of another (-w): it must not.
+ *   silent   asks once and never advances the sequence word; the target sleeps, and the
+ * line says what of a processor that costs: "beside peer=silent cpu_percent=X". And
+ * whether one peer reaches the sequence word of another (-w): it must not.
  *
  * A line for each call: "beside peer=P MiB=N call=C calls=N p50_us=X p999_us=X max_us=X
  * preempted=N", without the millisecond that fi_cq_sread waits, and without the calls
@@ -179,7 +179,8 @@ static int reach(const struct told *told)
 	       answer < 0 ? "none" : "durable");
 	if (bench_raw_add(&one, &one.peer.word, 1) != IBV_WC_SUCCESS ||
 	    bench_raw_answer(&one, 5000)) {
-		printf("beside reach: the connection's own doorbell is out of reach\n");
+		printf("beside reach: the connection's own sequence word is out of "
+		       "reach\n");
 		return 1;
 	}
 	bench_raw_close(&other);
@@ -419,7 +420,8 @@ static void usage(FILE *to)
 	      "ADDRESS is one of this machine's that pverbs can use, FILE persistent "
 	      "memory.\n"
 	      "  -k PEER      none, hostile, honest, data or silent (default hostile)\n"
-	      "  -w           is a connection's doorbell within another peer's reach?\n"
+	      "  -w           is a connection's sequence word within another peer's "
+	      "reach?\n"
 	      "  -m MIB       of each request or write (default 64, at most 1024)\n"
 	      "  -t SECONDS   (default 5)\n",
 	      to);

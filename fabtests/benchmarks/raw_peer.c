@@ -167,13 +167,14 @@ void bench_raw_close(struct raw_peer *p)
 	free(p->buf);
 }
 
-void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell)
+void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range,
+		   uint32_t seq_word)
 {
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_REQUEST,
 		.number = p->asked + 1,
 		.fence = p->asked + 1,
-		.bell = bell,
+		.seq_word = seq_word,
 		.ranges = 1,
 		.range = {*range},
 	};

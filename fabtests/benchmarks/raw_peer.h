@@ -32,8 +32,9 @@ struct raw_peer {
 void bench_raw_open(struct raw_peer *p, const char *program, const char *address,
 		    uint16_t port);
 void bench_raw_close(struct raw_peer *p);
-/* Asks for a range to be made durable, once the doorbell shows bell. */
-void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range, uint32_t bell);
+/* Asks for a range to be made durable, once the sequence word shows seq_word. */
+void bench_raw_ask(struct raw_peer *p, const struct pvb_wire_range *range,
+		   uint32_t seq_word);
 /* Waits for the next answer: FI_E*, or -1 when there is none within ms. */
 int bench_raw_answer(struct raw_peer *p, int ms);
 /* Adds to a word of 8 bytes of the target's over the connection's queue pair. */

@@ -71,11 +71,11 @@ fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/expl
 fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
 	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
 	$(XPL_WRAP) -Wl,--wrap=fi_freeinfo,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
-	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_ring,--wrap=pvb_batch_read \
-	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_ask_send,--wrap=pvb_hold,--wrap=pvb_cq_convert_sent \
-	-Wl,--wrap=pvb_facts_of,--wrap=pvb_target_find,--wrap=pvb_commit_before,--wrap=pvb_dirty_owed \
-	-Wl,--wrap=pvb_usual_way,--wrap=pvb_usual_fenced,--wrap=pvb_dirty_add,--wrap=pvb_commit_lift \
-	-Wl,--wrap=pvb_lift_plan,--wrap=pvb_commit_overtakes
+	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_seq,--wrap=pvb_batch_read \
+	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_control_request_send,--wrap=pvb_defer,--wrap=pvb_cq_convert_sent \
+	-Wl,--wrap=pvb_facts_of,--wrap=pvb_pmem_region_find,--wrap=pvb_commit_pending,--wrap=pvb_dirty_owed \
+	-Wl,--wrap=pvb_plan_cache_hit,--wrap=pvb_plan_cache_fenced,--wrap=pvb_dirty_add,--wrap=pvb_commit_upgrade \
+	-Wl,--wrap=pvb_upgrade_plan,--wrap=pvb_commit_overtakes
 fabtests_explore_explore_LDADD = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FI_OPT_CAIRN_REPLAY: durable messages, sealed by their sender, that lie in persistent
+/* FI_OPT_CAIRN_REPLAY: durable messages, in the replay format, that lie in persistent
  * receive buffers until recovery has applied them. */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ out:
 	return ret;
 }
 
-static int send_sealed(struct durable *d, unsigned int i)
+static int send_replay_format(struct durable *d, unsigned int i)
 {
 	uint8_t *buf = d->local.buf + (size_t)i * STRIDE;
 	const struct iovec iov = {buf, FI_CAIRN_REPLAY_HEADER + length(i)};
@@ -88,7 +88,8 @@ static int send_sealed(struct durable *d, unsigned int i)
 
 	FCT_DO(replay_ops(d, &ops));
 	fct_fill(buf + FI_CAIRN_REPLAY_HEADER, length(i), i);
-	FCT_CALL(t, ops->seal(buf, buf + FI_CAIRN_REPLAY_HEADER, length(i), FIRST + i));
+	FCT_CALL(t, ops->write_header(buf, buf + FI_CAIRN_REPLAY_HEADER, length(i),
+				      FIRST + i));
 	FCT_POST(t, d->l.txcq,
 		 fi_sendmsg(d->l.c.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION));
 out:
@@ -105,7 +106,7 @@ static int send_all(struct durable *d)
 
 	for (ended = 0; ended < MESSAGES; ended++) {
 		while (posted < MESSAGES && posted < ended + 8)
-			FCT_DO(send_sealed(d, posted++));
+			FCT_DO(send_replay_format(d, posted++));
 		FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[ended], FI_SEND | FI_MSG, &e,
 				"a durable message"));
 	}

@@ -245,11 +245,11 @@ static void tell_methods(struct append *a)
 	    ops->read(a->l.c.ep, &s, sizeof(s)))
 		return;
 	printf("methods: arrived=%llu read=%llu FLUSH=%llu request=%llu message=%llu "
-	       "later=%llu lifts=%llu\n",
+	       "later=%llu upgrades=%llu\n",
 	       (unsigned long long)s.commit_arrived, (unsigned long long)s.commit_read,
 	       (unsigned long long)s.commit_flush, (unsigned long long)s.commit_request,
 	       (unsigned long long)s.commit_message, (unsigned long long)s.commit_later,
-	       (unsigned long long)s.commit_lifts);
+	       (unsigned long long)s.commit_upgrades);
 }
 
 static int use(struct append *a)

@@ -282,8 +282,8 @@ out:
 	return ret;
 }
 
-static int send_sealed(struct lost *p, const struct fi_cairn_ops_replay *ops,
-		       unsigned int i)
+static int send_replay_format(struct lost *p, const struct fi_cairn_ops_replay *ops,
+			      unsigned int i)
 {
 	const size_t len = 100 + i;
 	const struct iovec iov = {p->m.buf, FI_CAIRN_REPLAY_HEADER + len};
@@ -295,7 +295,8 @@ static int send_sealed(struct lost *p, const struct fi_cairn_ops_replay *ops,
 	int ret;
 
 	fct_fill(p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i);
-	FCT_CALL(t, ops->seal(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i + 1));
+	FCT_CALL(t, ops->write_header(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len,
+				      i + 1));
 	FCT_CALL(t, fi_sendmsg(p->c[LOST_PEER].ep, &msg,
 			       FI_COMMIT_COMPLETE | FI_COMPLETION));
 	p->posted++;
@@ -337,7 +338,7 @@ static int watch_receiver(struct fct *t)
 	FCT_DO(fct_lost_listen(&p, t));
 	FCT_DO(replay_ops(&p, &ops));
 	for (i = 0; i < WRITES; i++)
-		FCT_DO(send_sealed(&p, ops, i));
+		FCT_DO(send_replay_format(&p, ops, i));
 	FCT_EQ(t, p.failed, 0);
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
 	FCT_DO(fct_lost_await_shutdown(&p));

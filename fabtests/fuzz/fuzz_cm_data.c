@@ -23,11 +23,11 @@ static void check_parsed(const struct pvb_cm_data *data, const uint8_t *bytes,
 	FUZZ_CHECK(data->flags == bytes[PVB_CM_TRAILER_AT + 4]);
 	FUZZ_CHECK(data->control.qp_num < 1u << 24 && data->control.psn < 1u << 24);
 	if (!(data->flags & PVB_CM_WORD) || !(data->flags & PVB_CM_CONTROL))
-		FUZZ_CHECK(!data->control.qp_num && !data->control.bell);
-	/* One of three, and of the second connection itself nothing else is said. */
-	FUZZ_CHECK(!!data->control.qp_num + data->second + data->shows <= 1);
-	FUZZ_CHECK(data->ticket < 1ull << PVB_CM_TICKET_BITS);
-	FUZZ_CHECK(data->second || data->shows || !data->ticket);
+		FUZZ_CHECK(!data->control.qp_num && !data->control.seq_word);
+	/* One of three, and of the control connection itself nothing else is said. */
+	FUZZ_CHECK(!!data->control.qp_num + data->control_conn + data->shows <= 1);
+	FUZZ_CHECK(data->cookie < 1ull << PVB_CM_COOKIE_BITS);
+	FUZZ_CHECK(data->control_conn || data->shows || !data->cookie);
 	FUZZ_CHECK(!data->shows || (!data->app_len && !data->word.addr));
 }
 
@@ -37,8 +37,8 @@ static void check_offered(const struct pvb_cm_data *in)
 	const struct pvb_cm_offer offer = {
 		.word = in->word,
 		.control = in->control,
-		.second = in->second,
-		.ticket = in->ticket,
+		.control_conn = in->control_conn,
+		.cookie = in->cookie,
 	};
 	uint8_t message[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data out;
@@ -48,22 +48,22 @@ static void check_offered(const struct pvb_cm_data *in)
 	pvb_cm_parse(&out, message, pvb_cm_pack(message, NULL, 0, &offer));
 	FUZZ_CHECK(out.word.addr == in->word.addr && out.word.rkey == in->word.rkey);
 	FUZZ_CHECK(out.control.qp_num == in->control.qp_num);
-	FUZZ_CHECK(out.second == in->second && out.ticket == in->ticket);
+	FUZZ_CHECK(out.control_conn == in->control_conn && out.cookie == in->cookie);
 	if (!in->control.qp_num)
 		return;
 	FUZZ_CHECK(out.control.psn == in->control.psn);
-	FUZZ_CHECK(out.control.bell == in->control.bell);
+	FUZZ_CHECK(out.control.seq_word == in->control.seq_word);
 }
 
-/* The request of a second connection is nothing but that. */
-static void check_ticket(uint64_t ticket)
+/* The request of a control connection is nothing but that. */
+static void check_cookie(uint64_t cookie)
 {
 	uint8_t message[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data data;
 
-	pvb_cm_pack_ticket(message, ticket);
+	pvb_cm_pack_cookie(message, cookie);
 	pvb_cm_parse(&data, message, sizeof(message));
-	FUZZ_CHECK(data.shows && data.ticket == ticket && !data.app_len);
+	FUZZ_CHECK(data.shows && data.cookie == cookie && !data.app_len);
 }
 
 /* What is packed is what the peer unpacks. */
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	pvb_cm_parse(&data, bytes, size);
 	check_parsed(&data, bytes, size);
 	check_offered(&data);
-	check_ticket(data.ticket);
+	check_cookie(data.cookie);
 	check_packed(data.app, data.app_len);
 	check_packed(bytes, size);
 	return 0;

@@ -34,7 +34,7 @@ static void check_message(const uint8_t *data, size_t size)
 	FUZZ_CHECK(len == size);
 	FUZZ_CHECK(pvb_wire_parse(&again, out, len));
 	FUZZ_CHECK(again.kind == message.kind && again.number == message.number);
-	FUZZ_CHECK(again.bell == message.bell && again.status == message.status);
+	FUZZ_CHECK(again.seq_word == message.seq_word && again.status == message.status);
 	FUZZ_CHECK(again.fence == message.fence && again.key == message.key);
 	FUZZ_CHECK(again.ranges == message.ranges && again.copy == message.copy);
 	FUZZ_CHECK(!memcmp(again.range, message.range, sizeof(again.range)));

@@ -6,8 +6,8 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_desc fabtests/fuzz/fuzz_remotelog \
-	fabtests/fuzz/fuzz_sealed fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg \
+	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_remotelog \
+	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg \
 	fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -25,17 +25,17 @@ fabtests_fuzz_fuzz_declare_SOURCES = fabtests/fuzz/fuzz_declare.c $(fuzz_main)
 fabtests_fuzz_fuzz_declare_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_declare_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
-fabtests_fuzz_fuzz_desc_SOURCES = fabtests/fuzz/fuzz_desc.c $(fuzz_main)
-fabtests_fuzz_fuzz_desc_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
-fabtests_fuzz_fuzz_desc_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+fabtests_fuzz_fuzz_key_attr_SOURCES = fabtests/fuzz/fuzz_key_attr.c $(fuzz_main)
+fabtests_fuzz_fuzz_key_attr_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_key_attr_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
 fabtests_fuzz_fuzz_remotelog_SOURCES = fabtests/fuzz/fuzz_remotelog.c $(fuzz_main)
 fabtests_fuzz_fuzz_remotelog_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_remotelog
 fabtests_fuzz_fuzz_remotelog_LDADD = util/fi_remotelog/libremotelog.la
 
-fabtests_fuzz_fuzz_sealed_SOURCES = fabtests/fuzz/fuzz_sealed.c $(fuzz_main)
-fabtests_fuzz_fuzz_sealed_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
-fabtests_fuzz_fuzz_sealed_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+fabtests_fuzz_fuzz_replay_format_SOURCES = fabtests/fuzz/fuzz_replay_format.c $(fuzz_main)
+fabtests_fuzz_fuzz_replay_format_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_replay_format_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
 fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm/wire.c \
 	util/simverbs/cm/wire.h $(fuzz_main)
@@ -51,4 +51,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/desc fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/sealed fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

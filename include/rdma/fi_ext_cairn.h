@@ -37,7 +37,7 @@ extern "C" {
 
 /*
  * Messages that can be found again: fi_open_ops of a pverbs domain with this name gives a
- * struct fi_cairn_ops_replay. A sealed message is a header of FI_CAIRN_REPLAY_HEADER
+ * struct fi_cairn_ops_replay. A message is a header of FI_CAIRN_REPLAY_HEADER
  * bytes (persist/target/replay_format.h describes it) and the payload right behind it.
  */
 #define FI_CAIRN_REPLAY "cairn_replay"
@@ -55,7 +55,8 @@ struct fi_cairn_ops_replay {
 	 * The sender: writes the header of a payload of len bytes, at most INT_MAX.
 	 * Numbers of a receiver's messages follow each other. 0 or -FI_EINVAL.
 	 */
-	int (*seal)(void *header, const void *payload, size_t len, uint64_t number);
+	int (*write_header)(void *header, const void *payload, size_t len,
+			    uint64_t number);
 	/*
 	 * The receiver's recovery: looks into count buffers of stride bytes each from buf
 	 * on, and calls apply for the whole messages among them in the order of their
@@ -92,9 +93,9 @@ struct fi_cairn_stats {
 				  * own */
 	uint64_t commit_message; /* the target's processor, for a message it received */
 	uint64_t commit_later;	 /* a fenced one behind them, for nobody wants to hear */
-	/* Flushes that durable operations shared, or that a fenced one needed for what
-	 * was written before. */
-	uint64_t commit_lifts;
+	/* Upgrades: flushes that durable operations shared, or that a fenced one needed
+	 * for what was written before. */
+	uint64_t commit_upgrades;
 };
 
 struct fi_cairn_ops_stats {

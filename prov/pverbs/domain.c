@@ -126,7 +126,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	pvb_native_offer(domain->verbs, &domain->native);
 	if (!pvb_domain_durable(domain))
 		return 0;
-	domain->rings = pvb_atomic_device(&domain->attr, domain->iwarp);
+	domain->seq_atomics = pvb_atomic_device(&domain->attr, domain->iwarp);
 	ret = pvb_control_open(domain);
 	if (!ret)
 		return 0;

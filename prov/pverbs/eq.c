@@ -24,7 +24,7 @@ static int pvb_eq_close(struct fid *fid)
 		sched_yield();
 	crn_eq_fini(&eq->eq);
 	pvb_keepalive_close(eq);
-	pvb_second_close(eq);
+	pvb_control_conn_close(eq);
 	rdma_destroy_event_channel(eq->channel);
 	pthread_mutex_destroy(&eq->cm_lock);
 	atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -85,7 +85,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = -pthread_mutex_init(&eq->cm_lock, NULL);
 	if (ret)
 		goto err_keepalive;
-	pvb_second_open(eq);
+	pvb_control_conn_open(eq);
 	eq->fabric = fabric;
 	atomic_fetch_add(&fabric->refs, 1);
 	eq->eq.fid.fid.ops = &pvb_eq_fid_ops;

@@ -16,7 +16,7 @@ static int pvb_fabric_close(struct fid *fid)
 	if (atomic_load(&fabric->refs))
 		return -FI_EBUSY;
 	pvb_requests_fini(&fabric->requests);
-	pthread_mutex_destroy(&fabric->second_lock);
+	pthread_mutex_destroy(&fabric->control_conn_lock);
 	free(fabric);
 	return 0;
 }
@@ -91,7 +91,7 @@ int pvb_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	ret = pvb_requests_init(&fabric->requests);
 	if (ret)
 		goto err_free;
-	ret = -pthread_mutex_init(&fabric->second_lock, NULL);
+	ret = -pthread_mutex_init(&fabric->control_conn_lock, NULL);
 	if (ret)
 		goto err_requests;
 	crn_list_init(&fabric->expected);

@@ -135,7 +135,7 @@ static void pvb_offer_atomics(struct fi_info *info)
 
 /*
  * FI_RMA_PMEM (fi_getinfo(3)) is a secondary capability that belongs to FI_RMA: offered
- * to who asks for both, so that nobody takes descriptors in keys who does not know of
+ * to who asks for both, so that nobody takes attributes in keys who does not know of
  * them.
  */
 static bool pvb_offer_pmem(const struct fi_info *hints)

@@ -16,16 +16,16 @@
 /* Peers may ask for it to be made durable, by its key. */
 static int pvb_mr_announce(struct pvb_mr *mr)
 {
-	if (!mr->desc.persistent || !mr->domain->control)
+	if (!mr->key_attr.persistent || !mr->domain->control)
 		return 0;
-	return pvb_target_add(mr->domain->control, &mr->target);
+	return pvb_pmem_region_add(mr->domain->control, &mr->pmem_region);
 }
 
 /* Peers may no longer ask for it, and nobody is flushing it for them. */
 static void pvb_mr_forget(struct pvb_mr *mr)
 {
-	if (mr->desc.persistent && mr->domain->control)
-		pvb_target_del(mr->domain->control, &mr->target);
+	if (mr->key_attr.persistent && mr->domain->control)
+		pvb_pmem_region_del(mr->domain->control, &mr->pmem_region);
 }
 
 static int pvb_mr_close(struct fid *fid)
@@ -86,9 +86,9 @@ static void pvb_mr_tell(const struct pvb_mr *mr, size_t len,
 	PVB_INFO(FI_LOG_MR, "%zu bytes of %s (%s, %s): %s (%s), DDIO %s (%s), FLUSH %s\n",
 		 len, facts->where, facts->kind,
 		 pvb_source_name(facts->persistent_source),
-		 pvb_persistence_name(mr->desc.domain),
-		 pvb_source_name(facts->domain_source), mr->desc.ddio ? "on" : "off",
-		 pvb_source_name(facts->ddio_source), mr->desc.flush ? "yes" : "no");
+		 pvb_persistence_name(mr->key_attr.domain),
+		 pvb_source_name(facts->domain_source), mr->key_attr.ddio ? "on" : "off",
+		 pvb_source_name(facts->ddio_source), mr->key_attr.flush ? "yes" : "no");
 }
 
 /*
@@ -104,7 +104,7 @@ static int pvb_mr_verbs(struct pvb_mr *mr, const void *buf, size_t len, int righ
 
 	if (flush)
 		mr->mr = ibv_reg_mr(pd, (void *)buf, len, rights | (int)flush);
-	mr->desc.flush = mr->mr;
+	mr->key_attr.flush = mr->mr;
 	if (!mr->mr)
 		mr->mr = ibv_reg_mr(pd, (void *)buf, len, rights);
 	if (mr->mr)
@@ -146,7 +146,7 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 	ret = pvb_facts_of(mr->domain->verbs, buf, len, &facts);
 	if (ret)
 		return ret;
-	if (!facts.desc.persistent) {
+	if (!facts.key_attr.persistent) {
 		PVB_WARN(FI_LOG_MR,
 			 "FI_RMA_PMEM refused for %zu bytes at %p: %s%sis %s. Map a "
 			 "devdax, or a file of a DAX file system with MAP_SYNC; or "
@@ -155,9 +155,9 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 			 len, buf, *facts.where ? facts.where : "it", " ", facts.kind);
 		return -FI_EOPNOTSUPP;
 	}
-	mr->desc = facts.desc;
-	mr->desc.readable = true;
-	mr->desc.atomic_write &= !!(rights & IBV_ACCESS_REMOTE_WRITE);
+	mr->key_attr = facts.key_attr;
+	mr->key_attr.readable = true;
+	mr->key_attr.atomic_write &= !!(rights & IBV_ACCESS_REMOTE_WRITE);
 	mr->replay = facts.replay;
 	rights |= IBV_ACCESS_REMOTE_READ;
 	ret = pvb_mr_verbs(mr, buf, len, rights, pvb_native_access(&facts.native));
@@ -169,14 +169,14 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 }
 
 /* What peers may ask to be made durable. */
-static struct pvb_target pvb_mr_target(const struct pvb_mr *mr, int rights)
+static struct pvb_pmem_region pvb_mr_pmem_region(const struct pvb_mr *mr, int rights)
 {
-	return (struct pvb_target){
+	return (struct pvb_pmem_region){
 		.addr = (uintptr_t)mr->mr->addr,
 		.len = mr->mr->length,
 		.rkey = mr->mr->rkey,
 		.write = rights & IBV_ACCESS_REMOTE_WRITE,
-		.flush = mr->desc.domain == PVB_DMP,
+		.flush = mr->key_attr.domain == PVB_DMP,
 	};
 }
 
@@ -203,7 +203,7 @@ static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t le
 				  : pvb_mr_verbs(mr, buf, len, rights, 0);
 	if (ret)
 		goto err;
-	mr->target = pvb_mr_target(mr, rights);
+	mr->pmem_region = pvb_mr_pmem_region(mr, rights);
 	ret = pvb_mr_announce(mr);
 	if (ret) {
 		ibv_dereg_mr(mr->mr);
@@ -213,7 +213,7 @@ static int pvb_mr_register(struct pvb_domain *domain, const void *buf, size_t le
 	mr->fid.fid.context = context;
 	mr->fid.fid.ops = &pvb_mr_fid_ops;
 	mr->fid.mem_desc = (void *)(uintptr_t)mr->mr->lkey;
-	mr->fid.key = pvb_desc_key(mr->mr->rkey, &mr->desc);
+	mr->fid.key = pvb_key_pack(mr->mr->rkey, &mr->key_attr);
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &mr->fid;
 	return 0;

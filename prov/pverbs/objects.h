@@ -24,8 +24,8 @@
 #include "wire/wire.h"
 #include "pverbs.h"
 
-/* fclass of the context of a lane's rdma_cm id: beside libfabric's own. */
-#define PVB_CLASS_LANE ((size_t)1 << 16)
+/* fclass of the context of a control connection's rdma_cm id: beside libfabric's own. */
+#define PVB_CLASS_CONTROL_QP ((size_t)1 << 16)
 
 /* cm/request.h */
 struct pvb_requests {
@@ -42,8 +42,9 @@ struct pvb_fabric {
 	atomic_uint refs;
 	struct pvb_requests requests;
 	/* Of persist/control/control_conn.c; taken last, guards the lists. */
-	pthread_mutex_t second_lock;
-	struct crn_list expected;  /* lanes whose second connection has not come yet */
+	pthread_mutex_t control_conn_lock;
+	struct crn_list expected;  /* control queue pairs whose control connection has not
+				      come yet */
 	struct crn_list listeners; /* pvb_pep */
 };
 
@@ -65,7 +66,7 @@ struct pvb_domain {
 	atomic_uint last_wqe_missed;
 	struct pvb_native native; /* what the device offers */
 	bool fence_waits;	  /* xfer/fence.c, not the device's own fences */
-	bool rings;		  /* atomics, of the device: doorbells can be rung */
+	bool seq_atomics; /* atomics, of the device: sequence words can be advanced */
 	struct pvb_control
 		*control; /* persist/control/control.h; NULL: no durable connections */
 	/* Of cq/removal.c. conns_lock comes before the locks of posting and of a queue.
@@ -80,7 +81,7 @@ struct pvb_domain {
 };
 
 /* Persistent memory, which peers may ask to be made durable: persist/target/respond.c. */
-struct pvb_target {
+struct pvb_pmem_region {
 	struct crn_list entry;
 	uint64_t addr;
 	uint64_t len; /* bytes */
@@ -94,10 +95,10 @@ struct pvb_mr {
 	struct fid_mr fid;
 	struct pvb_domain *domain;
 	struct ibv_mr *mr;
-	struct pvb_target target;
-	struct pvb_desc desc; /* FI_RMA_PMEM: what the key says; else zero */
-	bool replay;	      /* declared: its receives are applied again by recovery */
-	atomic_uint users;    /* endpoints whose receives are in it */
+	struct pvb_pmem_region pmem_region;
+	struct pvb_key_attr key_attr; /* FI_RMA_PMEM: what the key says; else zero */
+	bool replay;	   /* declared: its receives are applied again by recovery */
+	atomic_uint users; /* endpoints whose receives are in it */
 };
 
 /* What is kept of an event after its acknowledgement. */
@@ -139,10 +140,10 @@ struct pvb_eq {
 	int timer;	       /* of cm/keepalive.c; -1: off */
 	struct crn_list alive; /* connected endpoints, for it */
 	/* Of persist/control/control_conn.c. */
-	struct crn_list lanes;	 /* whose second connection is being made */
-	int lanes_timer;	 /* -1: none yet */
-	uint64_t lanes_due;	 /* ms: the first of them has no more time; else ~0 */
-	atomic_bool lanes_moved; /* another EQ's thread has something for one */
+	struct crn_list control_conns; /* whose control connection is being made */
+	int control_conn_timer;	       /* -1: none yet */
+	uint64_t control_conn_due; /* ms: the first of them has no more time; else ~0 */
+	atomic_bool control_conn_moved; /* another EQ's thread has something for one */
 	atomic_uint refs;
 	atomic_uint looking; /* readers of completion queues: persist/initiator/defer.c */
 };
@@ -177,9 +178,10 @@ struct pvb_cq {
 	 * to be destroyed. */
 	bool ended;
 	uint32_t hw_gone;
-	atomic_uint idle;    /* times it was read in vain */
-	uint32_t hw_next;    /* where the next poll begins: none starves */
-	struct ibv_cq *only; /* of hw, while there is no other; NULL: none, or several */
+	atomic_uint idle; /* times it was read in vain */
+	uint32_t hw_next; /* where the next poll begins: none starves */
+	struct ibv_cq
+		*single; /* of hw, while there is no other; NULL: none, or several */
 	/* Completions that may not be handed out yet: a ring, oldest at stash_head. */
 	struct pvb_comp *stash;
 	uint32_t stash_size; /* power of two, or 0 */
@@ -192,10 +194,11 @@ struct pvb_cq {
 	struct pvb_qp_wq *shared;
 	uint32_t shared_count;
 	/* Connections some of whose completions the device has given and the program may
-	 * not have yet (pvb_holder): persist/initiator/defer.c, persist/target/arrival.c.
+	 * not have yet (pvb_defer_source): persist/initiator/defer.c,
+	 * persist/target/arrival.c.
 	 */
-	struct crn_list holding;
-	atomic_bool wonders; /* one of them does: pvb_hold_look */
+	struct crn_list deferring;
+	atomic_bool wonders; /* one of them does: pvb_defer_look */
 	int vector;	     /* completion vector: fi_cq_attr.signaling_vector */
 	enum fi_cq_wait_cond wait_cond;
 	/* NULL: neither the queue nor a counter fed by it has a wait object */
@@ -232,17 +235,17 @@ struct pvb_slot {
 	uint64_t flags;	 /* of fi_cq, to report */
 	uint32_t next;	 /* position in the ring behind it */
 	uint16_t state;	 /* PVB_SLOT_* */
-	uint16_t status; /* enum ibv_wc_status, of one that is held back */
+	uint16_t status; /* enum ibv_wc_status, of one that is deferred */
 };
 
-#define PVB_SLOT_QUIET 0x1u  /* success is not reported */
-#define PVB_SLOT_INJECT 0x2u /* nothing is reported: fi_inject has no context */
+#define PVB_SLOT_NO_COMP 0x1u /* success is not reported */
+#define PVB_SLOT_INJECT 0x2u  /* nothing is reported: fi_inject has no context */
 /* Of an operation that is to be delivered: the next slot ends it, unless it fails. */
-#define PVB_SLOT_LED 0x4u
+#define PVB_SLOT_HEAD 0x4u
 /* That next slot: the read that shows the delivery. It has the operation's context. */
-#define PVB_SLOT_PROOF 0x8u
+#define PVB_SLOT_TAIL 0x8u
 /* Of a shared receive: success is not reported by endpoints with selective completion. */
-#define PVB_SLOT_UNASKED 0x10u
+#define PVB_SLOT_SELECTIVE 0x10u
 /* Completed by the device, and durable once the target answered a request... */
 #define PVB_SLOT_REQUEST 0x20u
 /* ... or an entry of its message ring. */
@@ -252,8 +255,8 @@ struct pvb_slot {
 #define PVB_SLOT_GROUP_END 0x100u
 /* A durable operation that says as much of everything before it. */
 #define PVB_SLOT_FENCED 0x200u
-/* What defer.c looks at, whatever else is held back. */
-#define PVB_SLOT_HELD \
+/* What defer.c looks at, whatever else is deferred. */
+#define PVB_SLOT_DEFER \
 	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END)
 
 /*
@@ -329,7 +332,7 @@ enum pvb_conn_state {
 	PVB_CONN_ROUTE,	    /* requester: resolving the route */
 	PVB_CONN_REQUESTED, /* requester: waiting for the answer */
 	PVB_CONN_ACCEPTED,  /* responder: waiting for the requester to confirm */
-	PVB_CONN_SECOND,    /* stands; waiting for its second connection */
+	PVB_CONN_CONTROL,   /* stands; waiting for its control connection */
 	PVB_CONN_CONNECTED,
 	PVB_CONN_SHUTDOWN, /* was connected; queue pair in ERR */
 	PVB_CONN_FAILED,   /* was never connected; queue pair in ERR */
@@ -341,19 +344,19 @@ struct pvb_chain {
 	struct ibv_sge sge[PVB_CHAIN_LIMIT][PVB_IOV_LIMIT];
 };
 
-/* Who holds completions of a queue back. */
-struct pvb_holder {
-	struct crn_list entry; /* of pvb_cq.holding */
+/* Who defers completions of a queue. */
+struct pvb_defer_source {
+	struct crn_list entry; /* of pvb_cq.deferring */
 	/* What may be reported now goes to the stash, as far as it has room; the entry is
-	 * taken out once nothing is held back. With the lock of the queue held. */
-	void (*release)(struct pvb_cq *cq, struct pvb_holder *holder);
+	 * taken out once nothing is deferred. With the lock of the queue held. */
+	void (*release)(struct pvb_cq *cq, struct pvb_defer_source *source);
 	bool wonders; /* whether the connection has ended: persist/initiator/defer.c alone
 		       */
 };
 
 /* Completions of a send queue that wait for the target: persist/initiator/defer.c. */
-struct pvb_hold {
-	struct pvb_holder holder;
+struct pvb_defer {
+	struct pvb_defer_source source;
 	bool active;
 	uint32_t done;		  /* position up to which the device has completed */
 	_Atomic uint32_t grouped; /* writes of groups that were not reported */
@@ -392,10 +395,11 @@ struct pvb_conn {
 	uint64_t keepalives;	/* posted */
 	bool marked;		/* the newest in the send queue is the marker */
 	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
-	struct pvb_lane *lane;	/* persist/control/control.h; NULL: no message method */
+	struct pvb_control_qp
+		*control_qp; /* persist/control/control.h; NULL: no message method */
 	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until something is
 				      persistent */
-	struct pvb_hold hold;
+	struct pvb_defer defer;
 	bool was_up;	      /* the peer may have sent something */
 	atomic_bool last_wqe; /* the device takes no more from the shared queue */
 
@@ -403,7 +407,7 @@ struct pvb_conn {
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
 	struct pvb_cm_data peer; /* what the peer's trailer said; no application data */
 	uint8_t request_len;	 /* bytes of request_buf */
-	/* Sent once the route is known; in SECOND, what the responder's answer brought.
+	/* Sent once the route is known; in CONTROL, what the responder's answer brought.
 	 */
 	uint8_t request_buf[PVB_CM_REQ_SIZE];
 };
@@ -430,7 +434,7 @@ struct pvb_ep {
 	size_t max_msg;	    /* bytes */
 	/* A call without flags and with 1 to so many bytes asks for its completion alone;
 	 * 0: none does. */
-	size_t plain_most;
+	size_t fast_max_len;
 	/* Of cm/keepalive.c. */
 	struct crn_list alive;
 	bool listed;

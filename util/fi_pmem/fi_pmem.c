@@ -29,7 +29,7 @@ static struct pvb_declarations *declared;
 
 static const char legend[] =
 	"Notation: W write, WI write with data, S send, AT atomic, ! fenced; F 1-byte "
-	"read, FP FLUSH,\nAW ATOMIC WRITE, D atomic on the target's doorbell word, M and "
+	"read, FP FLUSH,\nAW ATOMIC WRITE, D atomic on the target's sequence word, M and "
 	"Mb message to the target's\nprocessor, SLOT notice of what the message behind "
 	"it wants, C completion, A answer. RTT: round trips.\n";
 
@@ -88,19 +88,19 @@ static void devices_open(void)
 
 static void facts_show(const struct pmem_device *device, const struct pvb_facts *facts)
 {
-	const struct pvb_desc *desc = &facts->desc;
+	const struct pvb_key_attr *attr = &facts->key_attr;
 
 	printf("  through %s: %s (%s, %s)", device->name,
-	       desc->persistent ? "persistent" : "NOT persistent",
+	       attr->persistent ? "persistent" : "NOT persistent",
 	       pvb_source_name(facts->persistent_source), facts->kind);
-	if (!desc->persistent) {
+	if (!attr->persistent) {
 		printf("\n");
 		return;
 	}
 	printf(", %s (%s), DDIO %s (%s), FLUSH %s, receives %s\n",
-	       pvb_persistence_name(desc->domain), pvb_source_name(facts->domain_source),
-	       desc->ddio ? "on" : "off", pvb_source_name(facts->ddio_source),
-	       desc->flush ? "yes" : "no", facts->replay ? "replayed" : "copied");
+	       pvb_persistence_name(attr->domain), pvb_source_name(facts->domain_source),
+	       attr->ddio ? "on" : "off", pvb_source_name(facts->ddio_source),
+	       attr->flush ? "yes" : "no", facts->replay ? "replayed" : "copied");
 	pmem_methods(device, facts);
 }
 
@@ -117,9 +117,9 @@ static void memory_show(const struct pmem_memory *memory, void *arg)
 	for (i = 0; i < device_count; i++) {
 		pvb_facts_combine(&devices[i].adapter, declared, &memory->found,
 				  memory->name, &facts);
-		facts.desc.readable = true;
-		facts.desc.flush = pvb_native_access(&devices[i].native);
-		facts.desc.atomic_write = devices[i].native.atomic_write;
+		facts.key_attr.readable = true;
+		facts.key_attr.flush = pvb_native_access(&devices[i].native);
+		facts.key_attr.atomic_write = devices[i].native.atomic_write;
 		facts_show(&devices[i], &facts);
 	}
 }
@@ -181,9 +181,10 @@ static bool file_alone(void *mem, size_t len)
 
 	if (pvb_facts_range(&pvb_host, &none, declared, (uintptr_t)mem, len, &facts))
 		return false;
-	printf("  %s (%s, %s)\n", facts.desc.persistent ? "persistent" : "NOT persistent",
+	printf("  %s (%s, %s)\n",
+	       facts.key_attr.persistent ? "persistent" : "NOT persistent",
 	       pvb_source_name(facts.persistent_source), facts.kind);
-	return facts.desc.persistent;
+	return facts.key_attr.persistent;
 }
 
 static bool file_through(const struct pmem_device *device, void *mem, size_t len)
@@ -192,11 +193,11 @@ static bool file_through(const struct pmem_device *device, void *mem, size_t len
 
 	if (pvb_facts_of(device->verbs, mem, len, &facts))
 		return false;
-	facts.desc.readable = true;
-	if (facts.desc.persistent && facts.desc.flush)
-		facts.desc.flush = file_flush(device, mem, len);
+	facts.key_attr.readable = true;
+	if (facts.key_attr.persistent && facts.key_attr.flush)
+		facts.key_attr.flush = file_flush(device, mem, len);
 	facts_show(device, &facts);
-	return facts.desc.persistent;
+	return facts.key_attr.persistent;
 }
 
 /* Exit status: is it persistent memory, however a device looks at it? */

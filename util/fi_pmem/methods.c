@@ -50,12 +50,12 @@ static struct pvb_plan_query pmem_query(const struct pmem_device *device,
 					enum pvb_plan_op op)
 {
 	const struct pvb_plan_query query = {
-		.target = facts->desc,
+		.target = facts->key_attr,
 		.rq_pm = facts->replay,
 		.weak = device->iwarp,
-		.native_flush = facts->desc.flush,
-		.native_write = facts->desc.atomic_write,
-		.doorbell = device->atomics,
+		.native_flush = facts->key_attr.flush,
+		.native_write = facts->key_attr.atomic_write,
+		.seq_word = device->atomics,
 		.control = pvb_params.durable != PVB_DURABLE_OFF,
 		.force_message = pvb_params.force_message,
 		.op = op,
@@ -84,7 +84,7 @@ static void pmem_row(const struct pmem_device *device, const struct pvb_facts *f
 	}
 	printf("    %-10s %-16s %u   ", name,
 	       pvb_plan_text(&first, op, text, sizeof(text)), first.round_trips);
-	query.before = first.leaves;
+	query.before = first.pending;
 	query.len = SECOND;
 	ret = pvb_plan(&query, &second);
 	printf("%-24s %s\n",

@@ -339,7 +339,7 @@ simverbs_rxm() {
 	counted simverbs-rxm-trixie 120 guest trixie build-in "${run[@]}"
 }
 
-# reach_on_simverbs BUILD ADDRESS: one peer of a domain does not ring another's doorbell.
+# reach_on_simverbs BUILD ADDRESS: one peer of a domain does not change another's sequence word.
 reach_on_simverbs() {
 	local file=$top/build/$1/pmem-reach
 

@@ -10,13 +10,13 @@
 #include "target.h"
 #include "world.h"
 
-static uint32_t found; /* sealed ones that recovery found, bits */
+static uint32_t found; /* those in the replay format that recovery found, bits */
 
 static bool all_there(const uint8_t *medium, uint32_t number)
 {
 	uint32_t at = xpv_image.range[number].at, end = at + xpv_image.range[number].len;
 
-	if (xpv_image.range[number].sealed)
+	if (xpv_image.range[number].replay_format)
 		return found >> number & 1;
 	for (; at < end; at++)
 		if (!image_has(at, medium[at], number + 1, xpv_image.count))
@@ -28,7 +28,7 @@ static bool some_there(const uint8_t *medium, uint32_t number)
 {
 	uint32_t at = xpv_image.range[number].at, end = at + xpv_image.range[number].len;
 
-	if (xpv_image.range[number].sealed)
+	if (xpv_image.range[number].replay_format)
 		return found >> number & 1;
 	for (; at < end; at++)
 		if (image_has(at, medium[at], number + 1, xpv_image.count) &&
@@ -55,7 +55,7 @@ static bool told_early(const uint8_t *medium, uint32_t number)
 	return xpv_program.received >> number & 1 && !xpv_image.range[number].fleeting &&
 	       !xpv_image.range[number].refused &&
 	       (xpv_image.range[number].claims >> number & 1 ||
-		(xpv_image.range[number].sealed && xpv_world_asks())) &&
+		(xpv_image.range[number].replay_format && xpv_world_requests())) &&
 	       !all_there(medium, number);
 }
 
@@ -107,7 +107,7 @@ unsigned int xpv_check_end(void)
 		return WRONG_END;
 	found = xpv_target_recover(xpv_world.pm, &wrong);
 	for (i = 0; i < xpv_image.count; i++)
-		if (xpv_image.range[i].sealed && !(found >> i & 1))
+		if (xpv_image.range[i].replay_format && !(found >> i & 1))
 			wrong |= WRONG_END;
 	return wrong;
 }

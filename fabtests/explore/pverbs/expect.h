@@ -57,8 +57,8 @@ bool fits_answered_data(const struct machine *m);
 		.kind = CALL_##kind_, .at = (at_), .len = (len_), ##__VA_ARGS__ \
 	}
 
-/* Scenarios for receives that recovery looks into. Messages are sealed: a header of 32
- * bytes and a payload. */
+/* Scenarios for receives that recovery looks into. Messages are in the replay format: a
+ * header of 32 bytes and a payload. */
 #define REPLAY .receives = BIT(RECEIVES_REPLAY)
 
 /* By what they are about; each ends with a name that is NULL. */

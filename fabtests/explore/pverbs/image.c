@@ -51,15 +51,15 @@ static void place(const struct call *call, uint32_t number, uint32_t *sent)
 	xpv_image.range[number].at = call->at;
 	xpv_image.range[number].len = call->kind == CALL_READ ? 0 : call->len;
 	xpv_image.range[number].fleeting = false;
-	xpv_image.range[number].sealed = false;
+	xpv_image.range[number].replay_format = false;
 	if (call_sends(call)) {
 		xpv_image.range[number].at = RECEIVE_AT + receive * LEN_MAX;
 		xpv_image.range[number].fleeting =
 			xpv_world.machine->receives == RECEIVES_VOLATILE;
-		xpv_image.range[number].sealed =
+		xpv_image.range[number].replay_format =
 			xpv_world.machine->receives == RECEIVES_REPLAY;
 	}
-	if (xpv_image.range[number].fleeting || xpv_image.range[number].sealed)
+	if (xpv_image.range[number].fleeting || xpv_image.range[number].replay_format)
 		xpv_image.range[number].len = 0;
 	sent[p] += call_announces(call);
 }

@@ -12,7 +12,7 @@ struct range {
 	uint32_t pair;
 	bool fleeting; /* what it sends is in no persistent memory at the target */
 	bool refused;
-	bool sealed; /* recovery finds it, wherever it is */
+	bool replay_format; /* recovery finds it, wherever it is */
 };
 
 struct image {

@@ -177,7 +177,7 @@ static unsigned int begin(const void *run)
 	return good ? 0 : WRONG_EXPLORER;
 }
 
-/* All that is under way arrives, and the initiator looks at it. */
+/* All that is outstanding arrives, and the initiator looks at it. */
 static void settle(void)
 {
 	struct fi_cq_data_entry entry;

@@ -8,11 +8,11 @@
 enum mutant {
 	FENCE_STARTS,
 	FENCE_OWES,
-	SHORT_UNDER_WAY,
+	SHORT_OUTSTANDING,
 	SHORT_DIRTY,
 	ATOMICS_CLEAN,
-	LIFT_ONE_RANGE,
-	LIFT_ONE_REGION,
+	UPGRADE_ONE_RANGE,
+	UPGRADE_ONE_REGION,
 	GROUP_ONE_RANGE,
 	GROUP_ONE_REGION,
 	ANNOUNCED,
@@ -45,12 +45,12 @@ static bool in_plain_fence(void)
 	return xpv_program_call() && is_fenced(xpv_program_call(), false);
 }
 
-unsigned int __real_pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
-unsigned int __wrap_pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
+unsigned int __real_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
+unsigned int __wrap_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
 
-unsigned int __wrap_pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
+unsigned int __wrap_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits)
 {
-	const unsigned int before = __real_pvb_commit_before(conn, facts);
+	const unsigned int before = __real_pvb_commit_pending(conn, attr_bits);
 
 	if ((is(FENCE_STARTS) && in_plain_fence()) || in_short)
 		return differs(before) ? 0 : before;
@@ -67,42 +67,45 @@ bool __wrap_pvb_dirty_owed(const struct pvb_dirty *dirty)
 	return is(FENCE_OWES) && in_plain_fence() && differs(owed) ? false : owed;
 }
 
-enum pvb_usual_way __real_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
-enum pvb_usual_way __wrap_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
+enum pvb_plan_cache_hit __real_pvb_plan_cache_hit(struct pvb_ep *ep,
+						  const struct pvb_op *op);
+enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
+						  const struct pvb_op *op);
 
-enum pvb_usual_way __wrap_pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op)
+enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
+						  const struct pvb_op *op)
 {
-	const enum pvb_usual_way way = __real_pvb_usual_way(ep, op);
+	const enum pvb_plan_cache_hit way = __real_pvb_plan_cache_hit(ep, op);
 	struct pvb_commit *commit = ep->conn.commit;
-	enum pvb_usual_way other;
+	enum pvb_plan_cache_hit other;
 	unsigned int kinds;
-	uint32_t facts;
+	uint32_t attr_bits;
 
-	if (!is(SHORT_UNDER_WAY) || !commit)
+	if (!is(SHORT_OUTSTANDING) || !commit)
 		return way;
 	kinds = commit->kinds;
-	facts = commit->facts;
+	attr_bits = commit->attr_bits;
 	commit->kinds = 0;
-	commit->facts = commit->usual.facts;
+	commit->attr_bits = commit->plan_cache.attr_bits;
 	in_short = true;
-	other = __real_pvb_usual_way(ep, op);
+	other = __real_pvb_plan_cache_hit(ep, op);
 	in_short = false;
 	commit->kinds = kinds;
-	commit->facts = facts;
+	commit->attr_bits = attr_bits;
 	differs(other != way);
 	return other;
 }
 
-ssize_t __real_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
-ssize_t __wrap_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t __real_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
 
-ssize_t __wrap_pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op)
+ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
 
 	if (is(SHORT_DIRTY) && differs(dirty->count))
 		dirty->count = 0;
-	return __real_pvb_usual_fenced(ep, op);
+	return __real_pvb_plan_cache_fenced(ep, op);
 }
 
 int __real_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
@@ -136,31 +139,31 @@ static void forget(struct pvb_dirty *dirty, bool grouped, bool regions)
 		dirty->count = i;
 }
 
-int __real_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			   uint32_t facts, bool join, unsigned int *before);
-int __wrap_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			   uint32_t facts, bool join, unsigned int *before);
+int __real_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			      uint32_t attr_bits, bool join, unsigned int *before);
+int __wrap_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			      uint32_t attr_bits, bool join, unsigned int *before);
 
-int __wrap_pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			   uint32_t facts, bool join, unsigned int *before)
+int __wrap_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
+			      uint32_t attr_bits, bool join, unsigned int *before)
 {
-	if (is(LIFT_ONE_RANGE) || is(LIFT_ONE_REGION))
-		forget(&ep->conn.commit->dirty, false, is(LIFT_ONE_REGION));
-	return __real_pvb_commit_lift(ep, query, facts, join, before);
+	if (is(UPGRADE_ONE_RANGE) || is(UPGRADE_ONE_REGION))
+		forget(&ep->conn.commit->dirty, false, is(UPGRADE_ONE_REGION));
+	return __real_pvb_commit_upgrade(ep, query, attr_bits, join, before);
 }
 
-int __real_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			 struct pvb_plan *plan);
-int __wrap_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			 struct pvb_plan *plan);
+int __real_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			    struct pvb_plan *plan);
+int __wrap_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			    struct pvb_plan *plan);
 
 /* group.c asks for the plan of what it flushes next. */
-int __wrap_pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			 struct pvb_plan *plan)
+int __wrap_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+			    struct pvb_plan *plan)
 {
 	if (is(GROUP_ONE_RANGE) || is(GROUP_ONE_REGION))
 		forget(&ep->conn.commit->dirty, true, is(GROUP_ONE_REGION));
-	return __real_pvb_lift_plan(ep, range, plan);
+	return __real_pvb_upgrade_plan(ep, range, plan);
 }
 
 bool __real_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
@@ -247,11 +250,12 @@ static const struct {
 } mutants[MUTANTS] = {
 	[FENCE_STARTS] = {"a plain fence does not wait", fits_fence},
 	[FENCE_OWES] = {"a plain fence does not make durable what is owed", fits_fence},
-	[SHORT_UNDER_WAY] = {"the short path ignores what is outstanding", fits_short},
+	[SHORT_OUTSTANDING] = {"the short path ignores what is outstanding", fits_short},
 	[SHORT_DIRTY] = {"the short path has no FLUSH of what is dirty", fits_short},
 	[ATOMICS_CLEAN] = {"atomics do not count as dirty", fits_atomic},
-	[LIFT_ONE_RANGE] = {"a fence forgets all ranges but the first", fits_apart},
-	[LIFT_ONE_REGION] = {"a fence forgets all regions but the first", fits_regions},
+	[UPGRADE_ONE_RANGE] = {"a fence forgets all ranges but the first", fits_apart},
+	[UPGRADE_ONE_REGION] = {"a fence forgets all regions but the first",
+				fits_regions},
 	[GROUP_ONE_RANGE] = {"a group's flush forgets all ranges but the first",
 			     fits_group},
 	[GROUP_ONE_REGION] = {"a group's flush forgets all regions but the first",

@@ -57,22 +57,22 @@ static bool is_atomics_order(const struct part *part)
 /* What goes without saying there: an entry of the send queue has completed. */
 static bool is_by_wish(const struct part *part)
 {
-	const bool wsp = is(part, "wsp"), rung = strstr(part->text, "D M A");
+	const bool wsp = is(part, "wsp"), by_seq_word = strstr(part->text, "D M A");
 	const bool read = strstr(part->text, "F C M A");
 
 	if (part->machine.special != SPECIAL_MESSAGE || is(part, "dmp"))
 		return false;
 	if (is_what(part, "without M") || is_what(part, "without A"))
-		return rung || read ||
+		return by_seq_word || read ||
 		       (wsp && (begins(part, "SLOT WI A") ||
 				(replays(part) && begins(part, "SLOT S A"))));
 	if (is_what(part, "without D"))
-		return rung && (wsp || !begins(part, "W "));
+		return by_seq_word && (wsp || !begins(part, "W "));
 	/* Requests arrive in the order of posting. */
 	if (is_what(part, "without after"))
 		return wsp && read;
 	if (is_what(part, "without F"))
-		return wsp && begins(part, "lift F C M A");
+		return wsp && begins(part, "upgrade F C M A");
 	return wsp && is_what(part, "without SLOT");
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is left out of a plan is really left out. The provider fences, counts doorbells
- * and expects answers by more than the plan's acts; the linker puts these functions where
- * it carries the acts out, and they keep its books as if that part had never been meant.
+ * What is left out of a plan is really left out. The provider fences, counts sequence
+ * words and expects answers by more than the plan's acts; the linker puts these functions
+ * where it carries the acts out, and they keep its books as if that part had never been
+ * meant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,9 @@ static bool omits(unsigned int what)
 	return xpv_plans_omitted()->what == what;
 }
 
-static bool lift_omits(unsigned int what)
+static bool upgrade_omits(unsigned int what)
 {
-	return omits(what) && xpv_plans_omitted()->lift;
+	return omits(what) && xpv_plans_omitted()->upgrade;
 }
 
 /*
@@ -28,7 +29,7 @@ static bool lift_omits(unsigned int what)
 #define UNAWAITED_MAX 64u
 static struct unawaited {
 	const struct pvb_slot *slot; /* NULL: none */
-	enum pvb_ask kind;
+	enum pvb_request_kind kind;
 } * unawaited;
 
 void xpv_omit_open(void)
@@ -56,7 +57,7 @@ static void unawaited_remove(struct unawaited *at)
 	*end = (struct unawaited){0};
 }
 
-static void unawaited_add(const struct pvb_slot *slot, enum pvb_ask kind)
+static void unawaited_add(const struct pvb_slot *slot, enum pvb_request_kind kind)
 {
 	struct unawaited *at = unawaited_find(slot), *end = unawaited + UNAWAITED_MAX - 1;
 
@@ -68,7 +69,7 @@ static void unawaited_add(const struct pvb_slot *slot, enum pvb_ask kind)
 }
 
 /* Is it one for whose answer nobody waits? */
-static bool is_unawaited(const struct pvb_slot *slot, enum pvb_ask kind)
+static bool is_unawaited(const struct pvb_slot *slot, enum pvb_request_kind kind)
 {
 	const struct unawaited *at = unawaited_find(slot);
 
@@ -85,7 +86,7 @@ static bool wait_for_nothing(struct pvb_batch *batch)
 }
 
 /* The newest entry is. */
-static void waits_for_nothing(const struct pvb_batch *batch, enum pvb_ask kind)
+static void waits_for_nothing(const struct pvb_batch *batch, enum pvb_request_kind kind)
 {
 	unawaited_add((const void *)(uintptr_t)batch->wr[batch->count - 1].wr_id, kind);
 }
@@ -97,25 +98,25 @@ static void end_unawaited(struct pvb_slot *slot)
 
 	if (at->slot != slot)
 		return;
-	atomic_fetch_add(&slot->wq->conn->hold.ended[at->kind], 1);
+	atomic_fetch_add(&slot->wq->conn->defer.ended[at->kind], 1);
 	unawaited_remove(at);
 }
 
-bool __real_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
-bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
+bool __real_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
+bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
 
-bool __wrap_pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_conn *conn = slot->wq->conn;
-	bool held;
+	bool deferred;
 
 	/* Asked all the same, where that has to wait for what has just completed. */
-	if (is_unawaited(slot, PVB_ASK_REQUEST) && wc->status == IBV_WC_SUCCESS)
-		pvb_lane_now(conn->lane, ++conn->hold.seen);
-	held = __real_pvb_hold(cq, wc, slot);
-	if (!held)
+	if (is_unawaited(slot, PVB_REQUEST_CONTROL) && wc->status == IBV_WC_SUCCESS)
+		pvb_control_qp_now(conn->control_qp, ++conn->defer.seen);
+	deferred = __real_pvb_defer(cq, wc, slot);
+	if (!deferred)
 		end_unawaited(slot);
-	return held;
+	return deferred;
 }
 
 bool __real_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
@@ -140,26 +141,26 @@ int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fence
 	int ret = __real_pvb_batch_data(batch, op, fenced);
 
 	if (!ret && !waits)
-		waits_for_nothing(batch, PVB_ASK_ENTRY);
+		waits_for_nothing(batch, PVB_REQUEST_ENTRY);
 	if (!ret && omits(PVB_ACT_DATA_FENCED))
 		batch->wr[batch->count - 1].send_flags &= ~(unsigned int)IBV_SEND_FENCE;
 	return ret;
 }
 
-int __real_pvb_batch_ring(struct pvb_batch *batch);
-int __wrap_pvb_batch_ring(struct pvb_batch *batch);
+int __real_pvb_batch_seq(struct pvb_batch *batch);
+int __wrap_pvb_batch_seq(struct pvb_batch *batch);
 
-int __wrap_pvb_batch_ring(struct pvb_batch *batch)
+int __wrap_pvb_batch_seq(struct pvb_batch *batch)
 {
 	const bool waits = !wait_for_nothing(batch);
-	struct pvb_lane *lane = batch->ep->conn.lane;
+	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
 	int ret;
 
 	/* Without a message nobody else counts it. */
-	lane->rung += omits(PVB_ACT_MESSAGE);
-	ret = __real_pvb_batch_ring(batch);
+	cqp->seq_posted += omits(PVB_ACT_MESSAGE);
+	ret = __real_pvb_batch_seq(batch);
 	if (!ret && !waits)
-		waits_for_nothing(batch, PVB_ASK_REQUEST);
+		waits_for_nothing(batch, PVB_REQUEST_CONTROL);
 	return ret;
 }
 
@@ -176,14 +177,14 @@ int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
 	bool waits;
 	int ret;
 
-	if (lift_omits(PVB_ACT_MESSAGE))
-		return __wrap_pvb_batch_ring(batch);
-	if (lift_omits(PVB_ACT_READ) || lift_omits(PVB_ACT_FLUSH))
+	if (upgrade_omits(PVB_ACT_MESSAGE))
+		return __wrap_pvb_batch_seq(batch);
+	if (upgrade_omits(PVB_ACT_READ) || upgrade_omits(PVB_ACT_FLUSH))
 		return __real_pvb_batch_data(batch, &nothing, false);
-	waits = !(lift_omits(PLAN_ANSWER) && wait_for_nothing(batch));
+	waits = !(upgrade_omits(PLAN_ANSWER) && wait_for_nothing(batch));
 	ret = __real_pvb_batch_read(batch, rkey, from, to);
 	if (!ret && !waits)
-		waits_for_nothing(batch, PVB_ASK_REQUEST);
+		waits_for_nothing(batch, PVB_REQUEST_CONTROL);
 	return ret;
 }
 
@@ -196,18 +197,22 @@ int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry 
 	struct pvb_wire_entry own = *entry;
 
 	if (omits(PLAN_ANSWER))
-		own.number = pvb_ask_next(conn->lane, PVB_ASK_ENTRY);
+		own.number =
+			pvb_control_request_next(conn->control_qp, PVB_REQUEST_ENTRY);
 	return __real_pvb_batch_entry(batch, &own);
 }
 
-void __real_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
-void __wrap_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
+void __real_pvb_control_request_send(struct pvb_control_qp *cqp,
+				     struct pvb_wire_message *message);
+void __wrap_pvb_control_request_send(struct pvb_control_qp *cqp,
+				     struct pvb_wire_message *message);
 
-void __wrap_pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message)
+void __wrap_pvb_control_request_send(struct pvb_control_qp *cqp,
+				     struct pvb_wire_message *message)
 {
-	/* It waits for the doorbells before its own. */
-	lane->rung -= omits(PVB_ACT_RING);
-	__real_pvb_ask_send(lane, message);
-	/* Which was rung if there was nothing else to post. */
-	lane->rung += lift_omits(PVB_ACT_RING);
+	/* It waits for the sequence words before its own. */
+	cqp->seq_posted -= omits(PVB_ACT_SEQ);
+	__real_pvb_control_request_send(cqp, message);
+	/* Which was advanced if there was nothing else to post. */
+	cqp->seq_posted += upgrade_omits(PVB_ACT_SEQ);
 }

@@ -53,8 +53,9 @@ static void describe(const struct pvb_plan_query *query, const struct pvb_plan *
 	char acts[48];
 
 	pvb_plan_text(plan, query->op, acts, sizeof(acts));
-	snprintf(text, PLAN_TEXT, "%s%s%s", query->op == PVB_PLAN_LIFT ? "lift " : "",
-		 acts, plan->hold ? " hold" : "");
+	snprintf(text, PLAN_TEXT, "%s%s%s",
+		 query->op == PVB_PLAN_UPGRADE ? "upgrade " : "", acts,
+		 plan->no_overtake ? " no-overtake" : "");
 }
 
 static void note(const char *text)
@@ -75,16 +76,17 @@ static void note(const char *text)
 static void note_change(const struct pvb_plan_query *query, const char *text,
 			unsigned int part, const char *what)
 {
-	struct plan_change *at = changes, now = {
-						  .call = xpv_program.called,
-						  .part = part,
-						  .lift = query->op == PVB_PLAN_LIFT,
-					  };
+	struct plan_change *at = changes,
+			   now = {
+				   .call = xpv_program.called,
+				   .part = part,
+				   .upgrade = query->op == PVB_PLAN_UPGRADE,
+			   };
 
 	snprintf(now.text, sizeof(now.text), "%.45s, without %s", text, what);
 	for (; at < changes + change_count; at++)
-		if (at->call == now.call && at->part == part && at->lift == now.lift &&
-		    !strcmp(at->text, now.text))
+		if (at->call == now.call && at->part == part &&
+		    at->upgrade == now.upgrade && !strcmp(at->text, now.text))
 			return;
 	if (change_count < CHANGES_MAX)
 		changes[change_count++] = now;
@@ -94,7 +96,7 @@ static const char *const act_names[] = {
 	[PVB_ACT_DATA] = "the data",   [PVB_ACT_DATA_FENCED] = "the fence",
 	[PVB_ACT_ATOMIC_WRITE] = "AW", [PVB_ACT_SLOT] = "SLOT",
 	[PVB_ACT_READ] = "F",	       [PVB_ACT_FLUSH] = "FP",
-	[PVB_ACT_RING] = "D",	       [PVB_ACT_WAIT] = "the wait",
+	[PVB_ACT_SEQ] = "D",	       [PVB_ACT_WAIT] = "the wait",
 	[PVB_ACT_MESSAGE] = "M",       [PVB_ACT_MESSAGE_DATA] = "Mb",
 };
 
@@ -122,13 +124,13 @@ static void note_changes(const struct pvb_plan_query *query, const struct pvb_pl
 		snprintf(what, sizeof(what), "%s", act_names[plan->act[i]]);
 		note_change(query, text, i, what);
 	}
-	if (plan->hold)
-		note_change(query, text, PLAN_HOLD, "hold");
+	if (plan->no_overtake)
+		note_change(query, text, PLAN_NO_OVERTAKE, "no-overtake");
 	if (plan->end == PVB_END_ANSWER)
 		note_change(query, text, PLAN_ANSWER, "A");
 }
 
-static bool asks(const struct pvb_plan *plan)
+static bool needs_request(const struct pvb_plan *plan)
 {
 	unsigned int i;
 
@@ -145,8 +147,8 @@ static void leave_out(struct pvb_plan *plan, unsigned int part)
 	case PLAN_AFTER:
 		plan->after = false;
 		return;
-	case PLAN_HOLD:
-		plan->hold = false;
+	case PLAN_NO_OVERTAKE:
+		plan->no_overtake = false;
 		return;
 	case PLAN_ANSWER:
 		plan->end = PVB_END_COMPLETION;
@@ -159,7 +161,7 @@ static void leave_out(struct pvb_plan *plan, unsigned int part)
 	memmove(&plan->act[part], &plan->act[part + 1], PVB_PLAN_ACTS - 1 - part);
 	plan->act[PVB_PLAN_ACTS - 1] = PVB_ACT_END;
 	/* Nobody was asked, so nobody answers. */
-	if (!asks(plan))
+	if (!needs_request(plan))
 		plan->end = PVB_END_COMPLETION;
 }
 
@@ -170,7 +172,7 @@ static const struct {
 	{"W", PVB_ACT_DATA},	      {"W!", PVB_ACT_DATA_FENCED},
 	{"AW", PVB_ACT_ATOMIC_WRITE}, {"SLOT", PVB_ACT_SLOT},
 	{"F", PVB_ACT_READ},	      {"FP", PVB_ACT_FLUSH},
-	{"D", PVB_ACT_RING},	      {"wait", PVB_ACT_WAIT},
+	{"D", PVB_ACT_SEQ},	      {"wait", PVB_ACT_WAIT},
 	{"M", PVB_ACT_MESSAGE},	      {"Mb", PVB_ACT_MESSAGE_DATA},
 };
 
@@ -182,9 +184,9 @@ static bool force_word(struct pvb_plan *plan, unsigned int *act, const char *wor
 		plan->end = *word == 'A' ? PVB_END_ANSWER : PVB_END_COMPLETION;
 		return true;
 	}
-	if (!strcmp(word, "after") || !strcmp(word, "hold")) {
+	if (!strcmp(word, "after") || !strcmp(word, "no-overtake")) {
 		plan->after |= *word == 'a';
-		plan->hold |= *word == 'h';
+		plan->no_overtake |= *word == 'n';
 		return true;
 	}
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -197,7 +199,7 @@ static bool force_word(struct pvb_plan *plan, unsigned int *act, const char *wor
 
 bool xpv_plans_force(unsigned int call, const char *text)
 {
-	struct pvb_plan plan = {.leaves = PVB_BEFORE_READ};
+	struct pvb_plan plan = {.pending = PVB_PENDING_READ};
 	char copy[PLAN_TEXT], *word, *rest = copy;
 	unsigned int acts_used = 0;
 
@@ -218,7 +220,7 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 	char text[PLAN_TEXT];
 
 	omitted.what = 0;
-	if (is_forced[xpv_program.called] && query->op != PVB_PLAN_LIFT) {
+	if (is_forced[xpv_program.called] && query->op != PVB_PLAN_UPGRADE) {
 		*plan = forced[xpv_program.called];
 		return 0;
 	}
@@ -231,12 +233,12 @@ int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 		return 0;
 	}
 	if (change->call == xpv_program.called &&
-	    change->lift == (query->op == PVB_PLAN_LIFT) &&
+	    change->upgrade == (query->op == PVB_PLAN_UPGRADE) &&
 	    !strncmp(change->text, text, strlen(text)) &&
 	    !strncmp(change->text + strlen(text), ", without", 9)) {
 		omitted.what = change->part < PLAN_AFTER ? plan->act[change->part]
 							 : change->part;
-		omitted.lift = change->lift;
+		omitted.upgrade = change->upgrade;
 		leave_out(plan, change->part);
 	}
 	return 0;

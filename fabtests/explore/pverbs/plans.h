@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define PLANS_MAX 48u
-#define PLAN_TEXT 64u
+#define PLAN_TEXT 72u
 
 /* A plan as text, and how often it was asked for. */
 struct plan_seen {
@@ -20,9 +20,9 @@ struct plan_seen {
 
 /* What is left out of a plan: one of its acts, by number, or one of these. */
 enum plan_part {
-	PLAN_AFTER = 16, /* to begin after what is under way has ended */
-	PLAN_HOLD,	 /* to let nothing overtake it */
-	PLAN_ANSWER,	 /* to wait for the answer */
+	PLAN_AFTER = 16,  /* to begin after what is outstanding has ended */
+	PLAN_NO_OVERTAKE, /* to let nothing overtake it */
+	PLAN_ANSWER,	  /* to wait for the answer */
 	PLAN_PARTS,
 };
 
@@ -31,7 +31,7 @@ enum plan_part {
 struct plan_change {
 	char text[PLAN_TEXT]; /* of the whole plan, and what of it */
 	unsigned int call, part;
-	bool lift;
+	bool upgrade;
 	bool caught;
 };
 
@@ -48,7 +48,7 @@ void xpv_plans_change(const struct plan_change *change);
  * whether or not the plan says so (omit.c). */
 struct plan_omitted {
 	unsigned int what; /* enum pvb_act, or PLAN_AFTER and behind it; 0: nothing */
-	bool lift;
+	bool upgrade;
 };
 const struct plan_omitted *xpv_plans_omitted(void);
 /* omit.c: before states are saved, with memory that they include. */
@@ -56,7 +56,8 @@ void xpv_omit_open(void);
 
 /*
  * From now on the provider follows text for that call: as pvb_plan_text has it, words
- * separated by spaces, and "after" and "hold". NULL: its own plan. False: this is none.
+ * separated by spaces, and "after" and "no-overtake". NULL: its own plan. False: this is
+ * none.
  */
 bool xpv_plans_force(unsigned int call, const char *text);
 

@@ -5,15 +5,15 @@
 #include "program.h"
 #include "world.h"
 
-const struct pvb_target *__real_pvb_target_find(struct pvb_control *control,
-						const struct pvb_wire_range *range);
-const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
-						const struct pvb_wire_range *range);
+const struct pvb_pmem_region *__real_pvb_pmem_region_find(
+	struct pvb_control *control, const struct pvb_wire_range *range);
+const struct pvb_pmem_region *__wrap_pvb_pmem_region_find(
+	struct pvb_control *control, const struct pvb_wire_range *range);
 
-const struct pvb_target *__wrap_pvb_target_find(struct pvb_control *control,
-						const struct pvb_wire_range *range)
+const struct pvb_pmem_region *__wrap_pvb_pmem_region_find(
+	struct pvb_control *control, const struct pvb_wire_range *range)
 {
 	if (xpv_program_refuses(range->addr - (uintptr_t)xpv_world.pm, range->len))
 		return NULL;
-	return __real_pvb_target_find(control, range);
+	return __real_pvb_pmem_region_find(control, range);
 }

@@ -73,7 +73,7 @@ enum special {
 	SPECIAL_WIDE,	 /* room for what the provider does not take together */
 	SPECIAL_REGIONS, /* memory is registered in two parts */
 	/* The second part is declared less safe than it is: DMP, DDIO on, and it takes no
-	 * FLUSH. The second connection's peer has no doorbell. */
+	 * FLUSH. The second connection's peer has no sequence word. */
 	SPECIAL_MIXED,
 	/* Writes need not be in order with each other: the endpoints do without
 	 * FI_ORDER_WAW. */

@@ -11,7 +11,7 @@
 #define BOTH .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_MESSAGE)
 #define ORDERS .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_UNORDERED)
 /* The plan of a write and that of a fenced word behind it are known, and both ended. */
-#define USUAL .first = 2, .fits = fits_short_word
+#define CACHED .first = 2, .fits = fits_short_word
 #define WRITE_AND_WORD CALL(WRITE, A, LINE, DURABLE), CALL(WRITE, B, 8, LAST)
 
 const struct scenario scenarios_fence[] = {
@@ -162,63 +162,63 @@ const struct scenario scenarios_fence[] = {
 	 .special = BIT(SPECIAL_UNORDERED),
 	 .fits = fits_fast,
 	 .expect = expect_durable},
-	{"usual word, a not durable",
+	{"cached word, a not durable",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(WRITE, A + LINE, LINE),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable},
-	{"usual word, a quiet",
+	{"cached word, a quiet",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(WRITE, A + LINE, LINE, DURABLE, .quiet = true),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable},
-	{"usual word, a an fi_atomic that is not durable",
+	{"cached word, a an fi_atomic that is not durable",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(ADD, A + LINE, 8),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable},
-	{"usual word, a an fi_writedata",
+	{"cached word, a an fi_writedata",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(WRITEDATA, A + LINE, LINE, DURABLE),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable},
-	{"usual word, a an fi_send",
+	{"cached word, a an fi_send",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(SEND, 0, 24, DURABLE),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .receives = BIT(RECEIVES_PM),
 	 .expect = expect_durable},
-	{"usual word, a an fi_send that is not durable",
+	{"cached word, a an fi_send that is not durable",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(SEND, 0, 24),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable_message},
-	{"usual write and word, fi_writedata before them",
+	{"cached write and word, fi_writedata before them",
 	 {
 		 WRITE_AND_WORD,
 		 CALL(WRITEDATA, C, 8, DURABLE),
 		 CALL(WRITE, A + LINE, LINE, DURABLE),
 		 CALL(WRITE, B + LINE, 8, LAST),
 	 },
-	 USUAL,
+	 CACHED,
 	 .expect = expect_durable},
 	{"durable compound, a refused",
 	 {

@@ -116,7 +116,7 @@ const struct scenario scenarios_regions[] = {
 	 REGIONS,
 	 .fits = fits_groups,
 	 .expect = expect_durable},
-	{"usual write and word, the second region between",
+	{"cached write and word, the second region between",
 	 {
 		 CALL(WRITE, A, LINE, DURABLE),
 		 CALL(WRITE, A2, 8, LAST),
@@ -135,7 +135,7 @@ const struct scenario scenarios_regions[] = {
 	 },
 	 MIXED,
 	 .expect = expect_durable},
-	{"durable compound, the other connection's peer has no doorbell",
+	{"durable compound, the other connection's peer has no sequence word",
 	 {
 		 CALL(WRITE, A, LINE, DURABLE, .pair = 1),
 		 CALL(WRITE, B, 8, LAST, .pair = 1),

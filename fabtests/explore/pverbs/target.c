@@ -39,11 +39,10 @@ void xpv_target_begin(const struct scenario *scenario)
 		p = xpv_world.srx ? 0 : call[i].pair;
 		message[p][messages[p]++] = i;
 		if (replays() && call_sends(&call[i]))
-			xpv_world.replay->seal(xpv_world.source[i],
-					       xpv_world.source[i] +
-						       FI_CAIRN_REPLAY_HEADER,
-					       call[i].len - FI_CAIRN_REPLAY_HEADER,
-					       messages[p]);
+			xpv_world.replay->write_header(
+				xpv_world.source[i],
+				xpv_world.source[i] + FI_CAIRN_REPLAY_HEADER,
+				call[i].len - FI_CAIRN_REPLAY_HEADER, messages[p]);
 	}
 }
 

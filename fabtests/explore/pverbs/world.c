@@ -235,9 +235,9 @@ int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 	if (ret || xpv_world.machine->special != SPECIAL_MIXED ||
 	    addr != xpv_world.pm + xpv_world.second)
 		return ret;
-	facts->desc.domain = PVB_DMP;
-	facts->desc.ddio = true;
-	facts->desc.flush = facts->desc.atomic_write = false;
+	facts->key_attr.domain = PVB_DMP;
+	facts->key_attr.ddio = true;
+	facts->key_attr.flush = facts->key_attr.atomic_write = false;
 	return 0;
 }
 
@@ -360,7 +360,7 @@ static void pair(unsigned int number)
 	}
 	if (number && xpv_world.machine->special == SPECIAL_MIXED)
 		crn_container_of(ep[INITIATOR], struct pvb_ep, fid)
-			->conn.peer.control.bell = false;
+			->conn.peer.control.seq_word = false;
 }
 
 void xpv_world_forget_idle(void)
@@ -371,9 +371,10 @@ void xpv_world_forget_idle(void)
 		crn_container_of(xpv_world.cq[side], struct pvb_cq, fid)->idle = 0;
 }
 
-bool xpv_world_asks(void)
+bool xpv_world_requests(void)
 {
-	return crn_container_of(xpv_world.ep[0][TARGET], struct pvb_ep, fid)->conn.lane;
+	return crn_container_of(xpv_world.ep[0][TARGET], struct pvb_ep, fid)
+		->conn.control_qp;
 }
 
 void xpv_world_receive(unsigned int number)

@@ -63,7 +63,7 @@ void xpv_world_open(const struct machine *machine);
  * looked at, of which the model has none: states that differ in it alone are one. */
 void xpv_world_forget_idle(void);
 /* Can the ends ask each other's processor for something? */
-bool xpv_world_asks(void);
+bool xpv_world_requests(void);
 /* The region that has an offset of persistent memory. */
 static inline struct fid_mr *world_region(size_t at)
 {

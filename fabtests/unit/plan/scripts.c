@@ -51,7 +51,7 @@ static void add_act(struct part *part, uint8_t act, const struct pvb_plan_query 
 	static const char *const words[] = {
 		[PVB_ACT_ATOMIC_WRITE] = "AW", [PVB_ACT_SLOT] = "L",
 		[PVB_ACT_READ] = "F",	       [PVB_ACT_FLUSH] = "FP",
-		[PVB_ACT_RING] = "Da",	       [PVB_ACT_WAIT] = "C",
+		[PVB_ACT_SEQ] = "Da",	       [PVB_ACT_WAIT] = "C",
 		[PVB_ACT_MESSAGE] = "M",       [PVB_ACT_MESSAGE_DATA] = "Mb",
 	};
 
@@ -70,7 +70,7 @@ static bool has_act(const struct pvb_plan *plan, enum pvb_act act)
 /* What the target does for a message on the control queue pair (plan.h). */
 static void answer_control(struct part *part, char which, bool dmp)
 {
-	if (has_act(&part->plan, PVB_ACT_RING))
+	if (has_act(&part->plan, PVB_ACT_SEQ))
 		strcat(part->control, "d ");
 	if (has_act(&part->plan, PVB_ACT_MESSAGE_DATA))
 		add(part->control, "c*", which, "");
@@ -106,7 +106,7 @@ static bool make_part(struct part *part, const struct pvb_plan_query *query, cha
 	memset(part, 0, sizeof(*part));
 	if (pvb_plan(query, &part->plan))
 		return false;
-	if (query->op == PVB_PLAN_LIFT)
+	if (query->op == PVB_PLAN_UPGRADE)
 		add(part->acts, "W*", which, "");
 	for (i = 0; i < PVB_PLAN_ACTS && part->plan.act[i]; i++) {
 		if (part->plan.act[i] == PVB_ACT_WAIT)
@@ -195,7 +195,7 @@ static void describe(struct plan_script *script, const struct pvb_plan_query *a,
 	script->weak = a->weak;
 	script->small = a->op == PVB_PLAN_ATOMIC;
 	script->rq_pm = a->rq_pm && (a->op == PVB_PLAN_SEND || last->op == PVB_PLAN_SEND);
-	script->hold = part->plan.hold;
+	script->no_overtake = part->plan.no_overtake;
 	script->at_b = script->compound && !(last->op == PVB_PLAN_SEND && last->rq_pm);
 	script->after = part->plan.after;
 }
@@ -224,7 +224,7 @@ static void add_pair(const struct pvb_plan_query *first, enum pvb_plan_op op, si
 		return;
 	second.op = op;
 	second.len = len;
-	second.before = a.plan.leaves;
+	second.before = a.plan.pending;
 	if (!make_part(&b, &second, 'b'))
 		return;
 	script.compound = true;
@@ -270,7 +270,7 @@ static void find_all(void)
 		&query.target.software,
 		&query.rq_pm,
 		&query.weak,
-		&query.doorbell,
+		&query.seq_word,
 		&query.control,
 		&query.force_message,
 	};

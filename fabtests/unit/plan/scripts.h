@@ -19,9 +19,9 @@ struct plan_script {
 	/* Behind what is posted at once, and behind the end: "%s" there. */
 	char early[160], late[160];
 	bool compound, after;
-	bool hold;  /* the last of the operations */
-	bool at_b;  /* and that it changes b where b is */
-	bool small; /* a is of eight bytes */
+	bool no_overtake; /* the last of the operations */
+	bool at_b;	  /* and that it changes b where b is */
+	bool small;	  /* a is of eight bytes */
 	bool rq_pm, weak, ddio;
 	enum pvb_persistence domain;
 };

@@ -94,30 +94,30 @@ static bool goes_wrong(const struct plan_script *script, const char *template,
 }
 
 /* hold: a later write to the same bytes, or a message that promises them, must wait. */
-CT_TEST(plans, hold_exactly_what_later_operations_could_overtake)
+CT_TEST(plans, no_overtake_is_set_exactly_where_later_operations_could_overtake)
 {
 	static const char *const later[] = {"Wc", "N"};
 	const struct plan_script *script, *scripts;
 	struct machine_kind machines[3];
-	uint32_t count, machine, i, held = 0, others = 0;
+	uint32_t count, machine, i, alone = 0, others = 0;
 
 	scripts = plan_scripts(&count);
 	for (script = scripts; script < scripts + count; script += plan_stride()) {
 		if (!script->at_b || is_seldom(script))
 			continue;
-		held += script->hold;
-		others += !script->hold;
+		alone += script->no_overtake;
+		others += !script->no_overtake;
 		for (machine = plan_script_machines(script, machines); machine--;)
 			for (i = 0; i < 2; i++) {
 				CT_EXPECT_EQ(goes_wrong(script, script->early, later[i],
 							&machines[machine]),
-					     script->hold);
+					     script->no_overtake);
 				CT_EXPECT_FALSE(goes_wrong(script, script->late, later[i],
 							   &machines[machine]));
 			}
 	}
-	printf("%u plans hold, %u do not\n", held, others);
-	CT_EXPECT_NE(held, 0);
+	printf("no_overtake in %u plans, not in %u\n", alone, others);
+	CT_EXPECT_NE(alone, 0);
 	CT_EXPECT_NE(others, 0);
 }
 

@@ -73,7 +73,7 @@ CT_TEST(domain, it_opens_the_device_of_its_info)
 	world_close(&w);
 }
 
-/* FI_PVERBS_DURABLE: control queue pairs cost memory, and iWARP has no doorbell. */
+/* FI_PVERBS_DURABLE: control queue pairs cost memory, and iWARP has no sequence word. */
 CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
 {
 	static const struct {
@@ -99,7 +99,7 @@ CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
 		CT_ASSERT_TRUE(world_open_domain(&w, &opts));
 		domain = crn_container_of(w.domain, struct pvb_domain, fid);
 		CT_EXPECT_EQ(domain->control != NULL, rows[row].has);
-		CT_EXPECT_EQ(domain->rings, rows[row].has && i % 2 == 0);
+		CT_EXPECT_EQ(domain->seq_atomics, rows[row].has && i % 2 == 0);
 		world_close(&w);
 	}
 }

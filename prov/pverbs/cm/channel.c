@@ -131,7 +131,7 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		fid = event->listen_id->context;
 		pep = crn_container_of(fid, struct pvb_pep, fid.fid);
-		if (!pvb_second_request(pep, event))
+		if (!pvb_control_conn_request(pep, event))
 			pvb_cm_on_request(pep, event);
 		return;
 	}
@@ -140,9 +140,10 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 	case FI_CLASS_EP:
 		pvb_cm_ep_event(crn_container_of(fid, struct pvb_ep, fid.fid), event);
 		break;
-	case PVB_CLASS_LANE:
-		pvb_second_event(crn_container_of(fid, struct pvb_lane, second.fid),
-				 event);
+	case PVB_CLASS_CONTROL_QP:
+		pvb_control_conn_event(crn_container_of(fid, struct pvb_control_qp,
+							control_conn.fid),
+				       event);
 		break;
 	case FI_CLASS_CONNREQ:
 		/* Not accepted yet, and the requester has gone: fi_accept will say so. */
@@ -219,7 +220,7 @@ int pvb_cm_progress(struct crn_eq *crn)
 
 	pthread_mutex_lock(&eq->cm_lock);
 	ret = pvb_cm_take(eq);
-	pvb_second_progress(eq);
+	pvb_control_conn_progress(eq);
 	pvb_keepalive_progress(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;
@@ -235,6 +236,6 @@ static void pvb_cm_look(struct pvb_eq *eq)
 
 const struct pvb_cm_calls pvb_cm_calls = {
 	.look = pvb_cm_look,
-	.second_over = pvb_cm_second_over,
+	.second_over = pvb_cm_control_conn_over,
 	.disconnected = pvb_cm_disconnected,
 };

@@ -52,7 +52,7 @@ void pvb_keepalive_progress(struct pvb_eq *eq);
 size_t pvb_cm_data_size(bool raw);
 
 /* state.c: of pvb_cm_calls. */
-void pvb_cm_second_over(struct pvb_ep *ep);
+void pvb_cm_control_conn_over(struct pvb_ep *ep);
 void pvb_cm_disconnected(struct pvb_ep *ep);
 
 #endif

@@ -31,7 +31,7 @@ static int pvb_pep_close(struct fid *fid)
 		pthread_mutex_unlock(&pep->eq->cm_lock);
 		atomic_fetch_sub(&pep->eq->refs, 1);
 	}
-	pvb_second_unlisten(pep);
+	pvb_control_conn_unlisten(pep);
 	atomic_fetch_sub(&pep->fabric->refs, 1);
 	fi_freeinfo(pep->info);
 	free(pep);
@@ -214,7 +214,7 @@ int pvb_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 	pep->fid.fid.ops = &pvb_pep_fid_ops;
 	pep->fid.ops = &pvb_pep_ops;
 	pep->fid.cm = &pvb_pep_cm_ops;
-	pvb_second_listen(pep);
+	pvb_control_conn_listen(pep);
 	atomic_fetch_add(&fabric->refs, 1);
 	*fid = &pep->fid;
 	return 0;

@@ -10,8 +10,8 @@
  *   REQUESTED --ESTABLISHED-------+        ACCEPTED --ESTABLISHED--+
  *                                 v                                v
  *                             CONNECTED --DISCONNECTED--> SHUTDOWN
- *   Where a second connection is made for durable operations
- * (persist/control/control_conn.h), SECOND comes before CONNECTED on both sides, and
+ *   Where a control connection is made for durable operations
+ * (persist/control/control_conn.h), CONTROL comes before CONNECTED on both sides, and
  * lasts until that stands or will not. Any state before CONNECTED ends in FAILED with one
  * error entry in the event queue.
  *
@@ -32,7 +32,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 			size_t len)
 {
 	ep->conn.state = PVB_CONN_FAILED;
-	pvb_second_end(ep);
+	pvb_control_conn_end(ep);
 	pvb_keepalive_del(ep);
 	pvb_conn_error(ep);
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
@@ -58,11 +58,11 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 	}
 }
 
-void pvb_cm_second_over(struct pvb_ep *ep)
+void pvb_cm_control_conn_over(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
 
-	if (conn->state == PVB_CONN_SECOND)
+	if (conn->state == PVB_CONN_CONTROL)
 		pvb_cm_connected(ep, conn->request_buf, conn->request_len);
 }
 
@@ -74,7 +74,7 @@ static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 
 	if (event)
 		pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &data);
-	if (!pvb_second_wanted(ep)) {
+	if (!pvb_control_conn_wanted(ep)) {
 		pvb_cm_connected(ep, data.app, data.app_len);
 		return;
 	}
@@ -82,8 +82,8 @@ static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	conn->request_len = data.app_len;
 	if (data.app_len)
 		memcpy(conn->request_buf, data.app, data.app_len);
-	conn->state = PVB_CONN_SECOND;
-	pvb_second_begin(ep);
+	conn->state = PVB_CONN_CONTROL;
+	pvb_control_conn_begin(ep);
 }
 
 static void pvb_cm_shut(struct pvb_ep *ep)
@@ -184,7 +184,7 @@ static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *even
 	case PVB_CONN_ROUTE:
 	case PVB_CONN_REQUESTED:
 	case PVB_CONN_ACCEPTED:
-	case PVB_CONN_SECOND:
+	case PVB_CONN_CONTROL:
 		if (event->type == RDMA_CM_EVENT_REJECTED)
 			pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &data);
 		pvb_cm_fail(ep, err, event->status, data.app, data.app_len);
@@ -209,10 +209,10 @@ static void pvb_cm_on_disconnected(struct pvb_ep *ep, const struct pvb_cm_event 
 	case PVB_CONN_CONNECTED:
 		pvb_cm_disconnected(ep);
 		break;
-	case PVB_CONN_SECOND:
+	case PVB_CONN_CONTROL:
 		/* It stood: the program is told, and of the end when there is room. */
-		pvb_second_gone(ep);
-		pvb_cm_second_over(ep);
+		pvb_control_conn_gone(ep);
+		pvb_cm_control_conn_over(ep);
 		break;
 	case PVB_CONN_ACCEPTED: /* the requester went away before it confirmed */
 		rdma_disconnect(ep->conn.id);
@@ -275,16 +275,16 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 /* What the peer is told of this side. */
 static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
-	const struct pvb_lane *lane = ep->conn.lane;
+	const struct pvb_control_qp *cqp = ep->conn.control_qp;
 	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
 
-	if (!lane)
+	if (!cqp)
 		return offer;
-	offer.word = (struct pvb_cm_word){(uintptr_t)lane->area, lane->area_key};
-	offer.second = ep->domain->iwarp;
-	if (!offer.second)
-		offer.control = (struct pvb_cm_control){lane->qp->qp_num, lane->psn,
-							ep->domain->rings};
+	offer.word = (struct pvb_cm_word){(uintptr_t)cqp->area, cqp->area_key};
+	offer.control_conn = ep->domain->iwarp;
+	if (!offer.control_conn)
+		offer.control = (struct pvb_cm_control){cqp->qp->qp_num, cqp->psn,
+							ep->domain->seq_atomics};
 	return offer;
 }
 
@@ -355,8 +355,8 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	if (req->dead)
 		return -FI_ECONNABORTED;
 	/* Before the requester can come back with it. */
-	offer.ticket = offer.second ? pvb_second_expect(ep) : 0;
-	offer.second = offer.ticket;
+	offer.cookie = offer.control_conn ? pvb_control_conn_expect(ep) : 0;
+	offer.control_conn = offer.cookie;
 	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
 	if (ret)
 		goto err;
@@ -372,7 +372,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	conn->state = PVB_CONN_FAILED;
 	pvb_conn_error(ep);
 err:
-	pvb_second_end(ep);
+	pvb_control_conn_end(ep);
 	return ret;
 }
 

@@ -118,7 +118,7 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 		pvb_cq_drain_channel(cq);
 		ret = pvb_cq_arm(cq);
 	}
-	pvb_hold_release(cq);
+	pvb_defer_release(cq);
 	for (i = 0; i < cq->hw_count; i++) {
 		while (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH &&
 		       pvb_cq_stash_batch(cq, cq->hw[i]))
@@ -128,7 +128,7 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	if (cq->stash_count != before)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);
-	pvb_hold_look(cq);
+	pvb_defer_look(cq);
 	return ret;
 }
 
@@ -338,7 +338,7 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	ret = crn_wait_init(&cq->wait, attr->wait_obj);
 	if (ret)
 		goto err_lock;
-	crn_list_init(&cq->holding);
+	crn_list_init(&cq->deferring);
 	ret = cq->wait.obj == FI_WAIT_NONE ? 0 : pvb_cq_channel_open(cq);
 	if (!ret)
 		ret = pvb_removal_watch(domain, &cq->wait);

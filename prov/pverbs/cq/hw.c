@@ -90,7 +90,7 @@ static int pvb_hwcq_add(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out
 		return ret;
 	}
 	cq->hw[cq->hw_count++] = hw;
-	cq->only = cq->hw_count == 1 ? hw->cq : NULL;
+	cq->single = cq->hw_count == 1 ? hw->cq : NULL;
 	*out = hw;
 	return 0;
 }
@@ -192,14 +192,14 @@ void pvb_cq_unshare(struct pvb_cq *cq, uint32_t qp_num)
 	crn_unlock(&cq->lock);
 }
 
-/* Of the two slots of an operation to be delivered, its proof ends it, if it has not
+/* Of the two slots of an operation to be delivered, its tail ends it, if it has not
  * failed. */
 static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
 			   uint32_t at)
 {
-	if (slot->state & PVB_SLOT_LED)
+	if (slot->state & PVB_SLOT_HEAD)
 		return false;
-	return !(slot->state & PVB_SLOT_PROOF) || at != atomic_load(&wq->ring.tail);
+	return !(slot->state & PVB_SLOT_TAIL) || at != atomic_load(&wq->ring.tail);
 }
 
 void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)

@@ -75,12 +75,12 @@ void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
 }
 
 /* The read behind an operation to be delivered ends that one, which may have failed. */
-static bool pvb_proof_is_late(const struct pvb_slot *slot)
+static bool pvb_tail_is_late(const struct pvb_slot *slot)
 {
 	const struct pvb_wq *wq = slot->wq;
 	uint32_t tail = atomic_load_explicit(&wq->ring.tail, memory_order_relaxed);
 
-	return (slot->state & PVB_SLOT_PROOF) &&
+	return (slot->state & PVB_SLOT_TAIL) &&
 	       slot == &wq->slots[crn_ring_index(&wq->ring, tail)];
 }
 
@@ -124,7 +124,7 @@ CRN_INLINE void pvb_convert_recv(const struct ibv_wc *wc, struct pvb_comp *comp)
 CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_slot *slot,
 				    struct pvb_comp *comp)
 {
-	bool report = !(slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+	bool report = !(slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT));
 
 	comp->context = slot->context;
 	comp->flags = slot->flags;
@@ -144,7 +144,7 @@ static bool pvb_convert(const struct ibv_wc *wc, struct pvb_slot *slot,
 {
 	if (wc->status == IBV_WC_SUCCESS)
 		return pvb_convert_success(wc, slot, comp);
-	return !pvb_proof_is_late(slot) && pvb_convert_error(wc, slot, comp);
+	return !pvb_tail_is_late(slot) && pvb_convert_error(wc, slot, comp);
 }
 
 /* The receive queue of the endpoint that took a shared receive, where that matters. */
@@ -174,12 +174,12 @@ static void pvb_srx_put(struct pvb_srx *srx, struct pvb_slot *slot)
 static bool pvb_convert_shared(const struct ibv_wc *wc, struct pvb_slot *slot,
 			       const struct pvb_wq *wq, struct pvb_comp *comp)
 {
-	const bool unasked = slot->state & PVB_SLOT_UNASKED;
+	const bool selective = slot->state & PVB_SLOT_SELECTIVE;
 	bool report = pvb_convert(wc, slot, comp);
 
 	if (wq) {
 		pvb_cq_count(wq, comp->flags, comp->err);
-		if (unasked && !comp->err && (comp->flags & FI_MSG) &&
+		if (selective && !comp->err && (comp->flags & FI_MSG) &&
 		    pvb_conn_ep(wq->conn)->rx_selective)
 			report = false;
 	}
@@ -192,7 +192,7 @@ bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 {
 	bool report;
 
-	if (wc->status != IBV_WC_SUCCESS && pvb_proof_is_late(slot)) {
+	if (wc->status != IBV_WC_SUCCESS && pvb_tail_is_late(slot)) {
 		pvb_slot_retire(slot);
 		return false;
 	}
@@ -266,7 +266,7 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
 	pvb_cq_set_aside(cq, wc, got);
-	pvb_hold_release(cq);
+	pvb_defer_release(cq);
 	return got > 0;
 }
 
@@ -274,7 +274,7 @@ bool pvb_cq_fetch(struct pvb_cq *cq)
 {
 	uint32_t i;
 
-	pvb_hold_release(cq);
+	pvb_defer_release(cq);
 	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
 		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))
 			;
@@ -317,7 +317,7 @@ static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
 }
 
 /* The device queue whose turn it is. */
-CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
+CRN_INLINE struct ibv_cq *pvb_cq_next_hwcq(struct pvb_cq *cq)
 {
 	struct ibv_cq *ibv = cq->hw[cq->hw_next]->cq;
 
@@ -332,7 +332,7 @@ CRN_INLINE struct ibv_cq *pvb_cq_turn(struct pvb_cq *cq)
 CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
 				 struct pvb_slot *slot, void **buf)
 {
-	const bool silent = slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT);
+	const bool silent = slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT);
 	struct crn_ring *ring = &slot->wq->ring;
 	const uint32_t next = slot->next;
 	struct fi_cq_entry *entry = *buf;
@@ -389,20 +389,20 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 
 	while (done < count && dry < cq->hw_count && !cq->stash_count) {
 		want = (int)CRN_MIN(count - done, (size_t)PVB_POLL_BATCH);
-		got = ibv_poll_cq(pvb_cq_turn(cq), want, wc);
+		got = ibv_poll_cq(pvb_cq_next_hwcq(cq), want, wc);
 		dry = got < want ? dry + 1 : 0;
 		done += pvb_cq_fill(cq, wc, got, buf + done * cq->entry_size);
 	}
 	if (done)
 		return (ssize_t)done;
-	pvb_hold_release(cq);
+	pvb_defer_release(cq);
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
 }
 
 static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
 {
-	if (!crn_list_empty(&cq->holding))
-		pvb_hold_release(cq);
+	if (!crn_list_empty(&cq->deferring))
+		pvb_defer_release(cq);
 	if (!count)
 		return pvb_cq_progress(cq);
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count)
@@ -410,9 +410,9 @@ static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
 }
 
 /* What a work completion that is not a plain one comes to. */
-static __attribute__((noinline)) ssize_t pvb_cq_read_odd(struct pvb_cq *cq,
-							 const struct ibv_wc *wc,
-							 void *buf)
+static __attribute__((noinline)) ssize_t pvb_cq_read_one_slow(struct pvb_cq *cq,
+							      const struct ibv_wc *wc,
+							      void *buf)
 {
 	return pvb_cq_fill(cq, wc, 1, buf) ? 1 : pvb_cq_read_on(cq, buf, 1, 0, 0);
 }
@@ -423,20 +423,20 @@ CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
 	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
 
 	return wc->status == IBV_WC_SUCCESS && !slot->wq->on_complete &&
-	       !(slot->state & (PVB_SLOT_QUIET | PVB_SLOT_INJECT));
+	       !(slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT));
 }
 
 /* Of the only device queue the one completion that most programs ask for at a time. */
 CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 {
-	struct ibv_wc wc, odd;
-	const int got = ibv_poll_cq(cq->only, 1, &wc);
+	struct ibv_wc wc, copy;
+	const int got = ibv_poll_cq(cq->single, 1, &wc);
 
 	if (crn_unlikely(got != 1))
 		return pvb_cq_read_on(cq, buf, 1, 0, 1);
 	if (crn_unlikely(!pvb_wc_plain(&wc))) {
-		odd = wc; /* so that nothing keeps the address of wc */
-		return pvb_cq_read_odd(cq, &odd, buf);
+		copy = wc; /* so that nothing keeps the address of wc */
+		return pvb_cq_read_one_slow(cq, &copy, buf);
 	}
 	pvb_cq_put_plain(cq, &wc, (struct pvb_slot *)(uintptr_t)wc.wr_id, &buf);
 	return 1;
@@ -458,7 +458,7 @@ static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *bu
 	atomic_store_explicit(&cq->idle, idle, memory_order_relaxed);
 	if (domain->control) {
 		pvb_control_progress(domain->control);
-		pvb_hold_look(cq);
+		pvb_defer_look(cq);
 	}
 	if (idle % PVB_CQ_IDLE == 0)
 		pvb_async_progress(domain);
@@ -487,8 +487,8 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	ssize_t ret;
 
 	crn_lock(&cq->lock);
-	if (crn_unlikely(count != 1 || !cq->only || cq->stash_count ||
-			 !crn_list_empty(&cq->holding)))
+	if (crn_unlikely(count != 1 || !cq->single || cq->stash_count ||
+			 !crn_list_empty(&cq->deferring)))
 		return pvb_cq_read_slow(cq, buf, count);
 	ret = pvb_cq_read_one(cq, buf);
 	crn_unlock(&cq->lock);

@@ -75,8 +75,8 @@ static void pvb_removal_shut(struct pvb_conn *conn)
 {
 	crn_ring_set_size(&conn->sq.ring, 0);
 	crn_ring_set_size(&conn->rq.ring, 0);
-	if (conn->lane)
-		pvb_lane_lose(conn->lane, "the device was removed");
+	if (conn->control_qp)
+		pvb_control_qp_lose(conn->control_qp, "the device was removed");
 }
 
 void pvb_removal_noticed(struct pvb_domain *domain)
@@ -143,7 +143,7 @@ static bool pvb_removal_drain(struct pvb_cq *cq)
 static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_conn *conn)
 {
 	if (conn->sq.cq == cq) {
-		pvb_hold_forget(conn);
+		pvb_defer_forget(conn);
 		pvb_cq_drain_rest(cq, &conn->sq);
 	}
 	if (conn->rq.cq == cq) {
@@ -170,7 +170,7 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 		pvb_removal_settle(conn);
 		/* Of a group nothing more becomes durable. */
 		crn_lock(&cq->lock);
-		conn->hold.broken |= conn->sq.cq == cq;
+		conn->defer.broken |= conn->sq.cq == cq;
 		crn_unlock(&cq->lock);
 	}
 	crn_lock(&cq->lock);
@@ -183,7 +183,7 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 	cq->ended = true;
 	cq->hw_gone = cq->hw_count;
 	cq->hw_count = 0;
-	cq->only = NULL;
+	cq->single = NULL;
 	crn_wait_signal(&cq->wait);
 out:
 	crn_unlock(&cq->lock);

@@ -54,7 +54,7 @@ static void pvb_ep_end_cm(struct pvb_ep *ep)
 	}
 	pthread_mutex_lock(&eq->cm_lock);
 	pvb_keepalive_del(ep);
-	pvb_second_end(ep);
+	pvb_control_conn_end(ep);
 	if (ep->req)
 		pvb_connreq_destroy(ep->req);
 	else if (ep->conn.id)
@@ -125,11 +125,11 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 
 void pvb_ep_defaults(struct pvb_ep *ep)
 {
-	const bool quiet = ep->tx_selective && !(ep->tx_flags & FI_COMPLETION);
+	const bool no_comp = ep->tx_selective && !(ep->tx_flags & FI_COMPLETION);
 	const bool plain =
-		!quiet && !(ep->tx_flags & PVB_NOT_FOR_READS) && !ep->fence_writes;
+		!no_comp && !(ep->tx_flags & PVB_NOT_FOR_READS) && !ep->fence_writes;
 
-	ep->plain_most = plain ? ep->max_msg : 0;
+	ep->fast_max_len = plain ? ep->max_msg : 0;
 }
 
 /* FI_GETOPSFLAG, FI_SETOPSFLAG: FI_TRANSMIT or FI_RECV in *flags says whose defaults. */

@@ -27,7 +27,7 @@ static void pvb_stats_commits(const struct pvb_conn *conn, struct fi_cairn_stats
 	stats->commit_request = counts[PVB_COMMIT_REQUEST];
 	stats->commit_message = counts[PVB_COMMIT_MESSAGE];
 	stats->commit_later = counts[PVB_COMMIT_LATER];
-	stats->commit_lifts = counts[PVB_COMMIT_LIFTS];
+	stats->commit_upgrades = counts[PVB_COMMIT_UPGRADES];
 }
 
 static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
@@ -93,12 +93,12 @@ void pvb_stats_log(struct pvb_ep *ep)
 		PVB_INFO(FI_LOG_EP_DATA,
 			 "queue pair 0x%x: durable by arrival %llu, read %llu, FLUSH "
 			 "%llu, "
-			 "request %llu, message %llu, a later one %llu; lifts %llu\n",
+			 "request %llu, message %llu, a later one %llu; upgrades %llu\n",
 			 ep->conn.qp->qp_num, (unsigned long long)stats.commit_arrived,
 			 (unsigned long long)stats.commit_read,
 			 (unsigned long long)stats.commit_flush,
 			 (unsigned long long)stats.commit_request,
 			 (unsigned long long)stats.commit_message,
 			 (unsigned long long)stats.commit_later,
-			 (unsigned long long)stats.commit_lifts);
+			 (unsigned long long)stats.commit_upgrades);
 }

@@ -45,23 +45,24 @@ int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 
 /* control/control_qp.c */
 
-/* The lane of a connection that has its queue pair: 0, or a negative code. */
-int pvb_lane_open(struct pvb_conn *conn);
-void pvb_lane_close(struct pvb_conn *conn);
+/* The control queue pair of a connection that has its queue pair: 0, or a negative code.
+ */
+int pvb_control_qp_open(struct pvb_conn *conn);
+void pvb_control_qp_close(struct pvb_conn *conn);
 /* To ready-to-send, on the path of the connection, to the peer's queue pair. */
-int pvb_lane_connect(struct pvb_lane *lane);
+int pvb_control_qp_connect(struct pvb_control_qp *cqp);
 /* The connection's queue pair is ready to send, and the peer does not know: 0 and the
  * peer reaches the area, or a negative code. */
-int pvb_lane_expose(struct pvb_lane *lane);
+int pvb_control_qp_expose(struct pvb_control_qp *cqp);
 /* The control queue pair is of no use any more. */
-void pvb_lane_lose(struct pvb_lane *lane, const char *why);
+void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why);
 
 /* target/pmem_region.c */
 
 /* A region is known, or not any more, once nobody flushes it: takes the lock. 0 or a
  * negative code. */
-int pvb_target_add(struct pvb_control *control, struct pvb_target *target);
-void pvb_target_del(struct pvb_control *control, struct pvb_target *target);
+int pvb_pmem_region_add(struct pvb_control *control, struct pvb_pmem_region *region);
+void pvb_pmem_region_del(struct pvb_control *control, struct pvb_pmem_region *region);
 
 /* target/message_ring.c */
 
@@ -77,7 +78,7 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 
 /* target/arrival.c */
 
-/* pvb_wq.on_complete of the receives of a connection with a lane. */
+/* pvb_wq.on_complete of the receives of a connection with a control queue pair. */
 bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 		 struct pvb_comp *comp);
 /* Those that wait are cancelled: the endpoint is about to be closed, or the device is
@@ -121,50 +122,50 @@ const char *pvb_persistence_name(enum pvb_persistence domain);
 
 /* initiator/defer.c */
 
-/* Is it to be held back? Then all is noted, and the completion is the program's later. */
-bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
+/* Is it to be deferred? Then all is noted, and the completion is the program's later. */
+bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
 /* What may be reported now goes to the stash, as far as it has room. */
-void pvb_hold_release(struct pvb_cq *cq);
+void pvb_defer_release(struct pvb_cq *cq);
 /* Without the lock: a program that reads no event queue learns of the end of a connection
  * by the operations that wait for its target. */
-void pvb_hold_look(struct pvb_cq *cq);
+void pvb_defer_look(struct pvb_cq *cq);
 /* The endpoint is closed. */
-void pvb_hold_forget(struct pvb_conn *conn);
+void pvb_defer_forget(struct pvb_conn *conn);
 
 /* control/control_conn.c */
 
-void pvb_second_open(struct pvb_eq *eq);
-void pvb_second_close(struct pvb_eq *eq);
+void pvb_control_conn_open(struct pvb_eq *eq);
+void pvb_control_conn_close(struct pvb_eq *eq);
 
 /* The first connection stands: does FI_CONNECTED have to wait? Then begin is called,
- * which ends in pvb_cm_second_over. With cm_lock held. */
-bool pvb_second_wanted(const struct pvb_ep *ep);
+ * which ends in pvb_cm_control_conn_over. With cm_lock held. */
+bool pvb_control_conn_wanted(const struct pvb_ep *ep);
 /* With cm_lock held. */
-void pvb_second_begin(struct pvb_ep *ep);
+void pvb_control_conn_begin(struct pvb_ep *ep);
 /* With cm_lock held. */
-void pvb_second_event(struct pvb_lane *lane, const struct pvb_cm_event *event);
-/* Handles what other threads had for lanes of the queue, and whose time is over. With
- * cm_lock held. */
-void pvb_second_progress(struct pvb_eq *eq);
+void pvb_control_conn_event(struct pvb_control_qp *cqp, const struct pvb_cm_event *event);
+/* Handles what other threads had for control queue pairs of the queue, and whose time is
+ * over. With cm_lock held. */
+void pvb_control_conn_progress(struct pvb_eq *eq);
 /* The peer disconnected the first one: pvb_cm_disconnected follows, from progress. With
  * cm_lock held. */
-void pvb_second_gone(struct pvb_ep *ep);
+void pvb_control_conn_gone(struct pvb_ep *ep);
 /* There will be none any more; any state. With cm_lock held. */
-void pvb_second_end(struct pvb_ep *ep);
+void pvb_control_conn_end(struct pvb_ep *ep);
 
 /* control/cookie.c */
 
 /* With cm_lock held. */
-void pvb_second_listen(struct pvb_pep *pep);
+void pvb_control_conn_listen(struct pvb_pep *pep);
 /* With cm_lock held. */
-void pvb_second_unlisten(struct pvb_pep *pep);
+void pvb_control_conn_unlisten(struct pvb_pep *pep);
 /* Is that a passive endpoint of the fabric? The handle is not followed. With cm_lock
  * held. */
 bool pvb_pep_is(struct pvb_fabric *fabric, const struct fid *handle);
-/* A responder with a lane is about to answer: the ticket, or 0: there will be none. With
- * cm_lock held. */
-uint64_t pvb_second_expect(struct pvb_ep *ep);
+/* A responder with a control queue pair is about to answer: the cookie, or 0: there will
+ * be none. With cm_lock held. */
+uint64_t pvb_control_conn_expect(struct pvb_ep *ep);
 /* A connection request: false when it is an ordinary one. With cm_lock held. */
-bool pvb_second_request(struct pvb_pep *pep, const struct pvb_cm_event *event);
+bool pvb_control_conn_request(struct pvb_pep *pep, const struct pvb_cm_event *event);
 
 #endif

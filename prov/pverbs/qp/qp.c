@@ -57,7 +57,7 @@ static struct ibv_qp *pvb_qp_create_native(struct pvb_ep *ep,
 
 	if (!ops || !ep->domain->control)
 		return NULL;
-	if (ep->domain->rings)
+	if (ep->domain->seq_atomics)
 		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 	qp = ibv_create_qp_ex(ep->domain->verbs, &attr);
@@ -186,8 +186,8 @@ static uint32_t pvb_conn_tx_depth(const struct pvb_ep *ep)
 	return CRN_MAX(CRN_MIN(depth, most), 2u);
 }
 
-/* A peer that asked for a connection without a lane gets none. */
-static int pvb_conn_lane(struct pvb_ep *ep)
+/* A peer that asked for a connection without a control queue pair gets none. */
+static int pvb_conn_control_qp(struct pvb_ep *ep)
 {
 	const struct pvb_domain *domain = ep->domain;
 	int ret = 0;
@@ -198,13 +198,13 @@ static int pvb_conn_lane(struct pvb_ep *ep)
 	if (ret)
 		return ret;
 	if (!domain->control || ep->raw_cm ||
-	    (ep->req &&
-	     !(domain->iwarp ? ep->req->data.second : ep->req->data.control.qp_num)))
+	    (ep->req && !(domain->iwarp ? ep->req->data.control_conn
+					: ep->req->data.control.qp_num)))
 		return 0;
 	if (!ep->srx)
 		ret = pvb_bufs_open(&ep->conn.rq, ep->conn.rq.ring.mask + 1,
 				    ep->info->rx_attr->iov_limit);
-	return ret ? ret : pvb_lane_open(&ep->conn);
+	return ret ? ret : pvb_control_qp_open(&ep->conn);
 }
 
 /* Not before the device's removal would find it. */
@@ -253,13 +253,13 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 		goto err_qp;
 	ret = pvb_conn_init(ep, NULL);
 	if (!ret)
-		ret = pvb_conn_lane(ep);
+		ret = pvb_conn_control_qp(ep);
 	if (ret)
 		goto err_commit;
-	/* Whoever finds it by the queue finds its lane too. */
+	/* Whoever finds it by the queue finds its control queue pair too. */
 	ret = pvb_conn_share(ep);
 	if (ret)
-		goto err_lane;
+		goto err_control_qp;
 	/* What is counted is counted when it is done, not when a later one is. */
 	conn->signal_every = conn->sq.counted ? 1 : CRN_MAX(conn->sq.depth / 4, 1u);
 	conn->unsignaled = 0;
@@ -269,8 +269,8 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 	pvb_cntr_wake(&conn->rq);
 	conn->state = PVB_CONN_ENABLED;
 	return 0;
-err_lane:
-	pvb_lane_close(conn);
+err_control_qp:
+	pvb_control_qp_close(conn);
 err_commit:
 	pvb_commit_close(conn);
 	pvb_bounce_fini(conn);
@@ -299,12 +299,12 @@ void pvb_conn_destroy_qp(struct pvb_ep *ep)
 	pvb_removal_del(conn);
 	pvb_conn_unshare(ep);
 	crn_lock(&conn->sq.cq->lock);
-	pvb_hold_forget(conn);
+	pvb_defer_forget(conn);
 	crn_unlock(&conn->sq.cq->lock);
 	crn_lock(&conn->rq.cq->lock);
 	pvb_arrivals_close(conn->rq.cq, conn);
 	crn_unlock(&conn->rq.cq->lock);
-	pvb_lane_close(conn);
+	pvb_control_qp_close(conn);
 	pvb_commit_close(conn);
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
@@ -356,7 +356,7 @@ int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id)
 	}
 	attr.qp_access_flags =
 		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-	if (ep->domain->atomics || (ep->conn.lane && ep->domain->rings))
+	if (ep->domain->atomics || (ep->conn.control_qp && ep->domain->seq_atomics))
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	attr.qp_access_flags |= pvb_native_access(&ep->domain->native);
 	return -ibv_modify_qp(ep->conn.qp, &attr, mask);
@@ -395,15 +395,15 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 	if (!ret)
 		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
 	/* Without it messages to and from the peer are as good as ever. */
-	if (!ret && conn->lane && conn->peer.control.qp_num && !ep->domain->iwarp)
-		pvb_lane_connect(conn->lane);
+	if (!ret && conn->control_qp && conn->peer.control.qp_num && !ep->domain->iwarp)
+		pvb_control_qp_connect(conn->control_qp);
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",
 			 conn->qp->qp_num, fi_strerror(-ret));
 		return ret;
 	}
 	pvb_conn_open_ring(&conn->sq);
-	ret = conn->lane ? pvb_lane_expose(conn->lane) : 0;
+	ret = conn->control_qp ? pvb_control_qp_expose(conn->control_qp) : 0;
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "memory window of queue pair 0x%x: %s\n",
 			 conn->qp->qp_num, fi_strerror(-ret));
@@ -422,8 +422,8 @@ void pvb_conn_error(struct pvb_ep *ep)
 	crn_ring_set_size(&conn->rq.ring, 0);
 	if (!conn->qp)
 		return;
-	if (conn->lane)
-		pvb_lane_lose(conn->lane, "the connection ends");
+	if (conn->control_qp)
+		pvb_control_qp_lose(conn->control_qp, "the connection ends");
 	err = ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	if (err && pvb_removal_ret(ep->domain, -err) != -FI_ENODEV)
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x does not go to ERR: %s\n",

@@ -94,12 +94,12 @@ void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms)
 {
 	struct pvb_domain *domain = ep->domain;
 	struct pvb_conn *conn = &ep->conn;
-	const uint64_t unheard_until = crn_now_ms() + pvb_srx_patience(domain);
+	const uint64_t last_wqe_due = crn_now_ms() + pvb_srx_patience(domain);
 
 	pvb_async_progress(domain);
 	while (conn->was_up && !conn->last_wqe && !pvb_removed(domain)) {
 		if (crn_now_ms() >= deadline_ms ||
-		    (!domain->last_wqe_heard && crn_now_ms() >= unheard_until)) {
+		    (!domain->last_wqe_heard && crn_now_ms() >= last_wqe_due)) {
 			PVB_INFO(FI_LOG_EP_CTRL,
 				 "%s does not say that a queue pair has left a shared "
 				 "receive queue\n",

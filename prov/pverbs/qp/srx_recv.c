@@ -40,7 +40,7 @@ static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *c
 	}
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG;
-	slot->state = flags & FI_COMPLETION ? 0 : PVB_SLOT_UNASKED;
+	slot->state = flags & FI_COMPLETION ? 0 : PVB_SLOT_SELECTIVE;
 	if (crn_unlikely(srx->wq.bufs))
 		(void)pvb_bufs_note(&srx->wq, slot, wr);
 	wr->wr_id = (uintptr_t)slot;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a target says about a region, in the upper half of its 64-bit key; the lower half
+ * The attributes of a region, in the upper half of its 64-bit key; the lower half
  * is the rkey, so that a 32-bit field on the wire still carries what plain operations
  * need. No other exchange is needed, and it works through layers that pass keys on.
  *
@@ -17,7 +17,7 @@
  *   bits 56-63  check over the other bits
  *
  * Regions that are no persistent memory have the rkey alone as their key. Only durable
- * operations look at a descriptor.
+ * operations look at the attributes.
  */
 #ifndef PVB_WIRE_KEY_H
 #define PVB_WIRE_KEY_H
@@ -32,7 +32,7 @@ enum pvb_persistence {
 	PVB_WSP, /* the whole system, adapters as well */
 };
 
-struct pvb_desc {
+struct pvb_key_attr {
 	enum pvb_persistence domain;
 	bool ddio;
 	bool persistent;
@@ -43,13 +43,13 @@ struct pvb_desc {
 };
 
 /* The key of a region: desc NULL or not persistent: the rkey alone. Never all ones. */
-uint64_t pvb_desc_key(uint32_t rkey, const struct pvb_desc *desc);
+uint64_t pvb_key_pack(uint32_t rkey, const struct pvb_key_attr *attr);
 
 /*
  * What the target of a key said. 0; -FI_EKEYREJECTED: a version we do not know, or bits
- * that do not fit the check; -FI_EOPNOTSUPP: a key without descriptor (of volatile
+ * that do not fit the check; -FI_EOPNOTSUPP: a key without attributes (of volatile
  * memory, of another provider, or cut to 32 bits).
  */
-int pvb_desc_parse(uint64_t key, struct pvb_desc *desc);
+int pvb_key_parse(uint64_t key, struct pvb_key_attr *attr);
 
 #endif

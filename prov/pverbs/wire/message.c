@@ -82,7 +82,7 @@ size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *
 	}
 	if (message->kind == PVB_WIRE_MESSAGES) {
 		pvb_put16(out + 2, 0);
-		pvb_put32(out + 8, message->bell);
+		pvb_put32(out + 8, message->seq_word);
 		pvb_put32(out + 12, message->messages);
 		return PVB_WIRE_MESSAGES_SIZE;
 	}
@@ -91,7 +91,7 @@ size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *
 		return PVB_WIRE_ANSWER_SIZE;
 	}
 	pvb_put16(out + 2, message->copy);
-	pvb_put32(out + 8, message->bell);
+	pvb_put32(out + 8, message->seq_word);
 	pvb_put32(out + 12, message->fence);
 	for (i = 0; i < message->ranges; i++, at += PVB_WIRE_RANGE)
 		pvb_put_range(out + at, &message->range[i]);
@@ -113,7 +113,7 @@ static bool pvb_wire_parse_request(struct pvb_wire_message *message, const uint8
 		return false;
 	message->ranges = in[1];
 	message->copy = pvb_get16(in + 2);
-	message->bell = pvb_get32(in + 8);
+	message->seq_word = pvb_get32(in + 8);
 	message->fence = pvb_get32(in + 12);
 	if (message->ranges > PVB_WIRE_RANGES || message->copy > PVB_WIRE_INLINE)
 		return false;
@@ -153,7 +153,7 @@ bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t 
 	case PVB_WIRE_MESSAGES:
 		if (len != PVB_WIRE_MESSAGES_SIZE)
 			return false;
-		message->bell = pvb_get32(in + 8);
+		message->seq_word = pvb_get32(in + 8);
 		message->messages = pvb_get32(in + 12);
 		/* Whatever became of those before it. */
 		message->fence = message->number;

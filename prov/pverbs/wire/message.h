@@ -10,7 +10,7 @@
  *   byte 1      ranges, 0 to 8
  *   bytes 2-3   bytes to copy, 0 to 256
  *   bytes 4-7   number of the request: 1, 2, ...
- *   bytes 8-11  what the doorbell must show before anything is done
+ *   bytes 8-11  what the sequence word must show before anything is done
  *   bytes 12-15 number of a request before it: if a later one of those before it could
  *               not be done, neither is this one (FI_FENCE); its own number: not fenced
  *   24 each     ranges, and last, if there are bytes to copy, where they go:
@@ -39,7 +39,7 @@
  *   byte 0      kind: 4
  *   bytes 1-7   zero
  *   bytes 8-15  address of the region
- *   bytes 16-23 its key, with descriptor
+ *   bytes 16-23 its key, with attributes
  *
  * An entry of a message ring says what the target owes before it reports a message:
  *
@@ -81,7 +81,7 @@ struct pvb_wire_message {
 	uint16_t copy;	 /* bytes */
 	uint16_t status; /* of an answer */
 	uint32_t number;
-	uint32_t bell;
+	uint32_t seq_word;
 	uint32_t fence;
 	uint32_t messages; /* of PVB_WIRE_MESSAGES: the newest's number */
 	struct pvb_wire_range range[PVB_WIRE_RANGES];
@@ -98,7 +98,7 @@ struct pvb_wire_entry {
 
 /* Returns the bytes used of out. message is within the limits above. */
 size_t pvb_wire_pack(uint8_t out[PVB_WIRE_SIZE], const struct pvb_wire_message *message);
-static inline bool pvb_wire_asks(const struct pvb_wire_message *message)
+static inline bool pvb_wire_is_request(const struct pvb_wire_message *message)
 {
 	return message->kind == PVB_WIRE_REQUEST || message->kind == PVB_WIRE_MESSAGES;
 }

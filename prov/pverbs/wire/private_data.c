@@ -25,15 +25,15 @@ static uint32_t pvb_cm_parse24(const uint8_t *in)
 
 static void pvb_cm_pack_control(uint8_t *trailer, const struct pvb_cm_control *control)
 {
-	trailer[4] |= PVB_CM_CONTROL | (control->bell ? PVB_CM_BELL : 0);
+	trailer[4] |= PVB_CM_CONTROL | (control->seq_word ? PVB_CM_SEQ_WORD : 0);
 	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, control->qp_num);
 	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, control->psn);
 }
 
-static void pvb_cm_pack48(uint8_t *trailer, uint64_t ticket)
+static void pvb_cm_pack48(uint8_t *trailer, uint64_t cookie)
 {
-	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, (uint32_t)(ticket >> 24));
-	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, (uint32_t)ticket);
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_QP, (uint32_t)(cookie >> 24));
+	pvb_cm_pack24(trailer + PVB_CM_CONTROL_PSN, (uint32_t)cookie);
 }
 
 static uint64_t pvb_cm_parse48(const uint8_t *trailer)
@@ -81,38 +81,38 @@ size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len
 	pvb_cm_pack_word(trailer, &offer->word);
 	if (offer->control.qp_num)
 		pvb_cm_pack_control(trailer, &offer->control);
-	if (offer->second) {
-		trailer[4] |= PVB_CM_SECOND;
-		pvb_cm_pack48(trailer, offer->ticket);
+	if (offer->control_conn) {
+		trailer[4] |= PVB_CM_CONTROL_CONN;
+		pvb_cm_pack48(trailer, offer->cookie);
 	}
 	return PVB_CM_REQ_SIZE;
 }
 
-void pvb_cm_pack_ticket(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket)
+void pvb_cm_pack_cookie(uint8_t out[PVB_CM_REQ_SIZE], uint64_t cookie)
 {
 	uint8_t *trailer = out + PVB_CM_TRAILER_AT;
 
 	pvb_cm_pack(out, NULL, 0, NULL);
-	trailer[4] = PVB_CM_TICKET;
-	pvb_cm_pack48(trailer, ticket);
+	trailer[4] = PVB_CM_COOKIE;
+	pvb_cm_pack48(trailer, cookie);
 }
 
 /* What is said of the control queue pair: at most one of three things. */
 static void pvb_cm_parse_control(struct pvb_cm_data *data, const uint8_t *trailer)
 {
-	const uint8_t what = data->flags & (PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SECOND |
-					    PVB_CM_TICKET);
+	const uint8_t what = data->flags & (PVB_CM_WORD | PVB_CM_CONTROL |
+					    PVB_CM_CONTROL_CONN | PVB_CM_COOKIE);
 
 	/* Of no use without the word, where its area is. */
 	if (what == (PVB_CM_WORD | PVB_CM_CONTROL)) {
 		data->control.qp_num = pvb_cm_parse24(trailer + PVB_CM_CONTROL_QP);
 		data->control.psn = pvb_cm_parse24(trailer + PVB_CM_CONTROL_PSN);
-		data->control.bell = data->flags & PVB_CM_BELL;
+		data->control.seq_word = data->flags & PVB_CM_SEQ_WORD;
 	}
-	data->second = what == (PVB_CM_WORD | PVB_CM_SECOND);
-	data->shows = what == PVB_CM_TICKET && !data->app_len;
-	if (data->second || data->shows)
-		data->ticket = pvb_cm_parse48(trailer);
+	data->control_conn = what == (PVB_CM_WORD | PVB_CM_CONTROL_CONN);
+	data->shows = what == PVB_CM_COOKIE && !data->app_len;
+	if (data->control_conn || data->shows)
+		data->cookie = pvb_cm_parse48(trailer);
 }
 
 void pvb_cm_parse(struct pvb_cm_data *data, const void *bytes, size_t len)

@@ -15,8 +15,8 @@
  *
  * On iWARP the control queue pair has a connection of its own, which the requester of the
  * first one makes to the same port. With flag 8, instead of flag 2, a request offers to
- * make one, and an answer takes the offer: 38-43 is a ticket, a number that nobody
- * guesses. The request of the second connection shows it: flag 16 and no other, 38-43.
+ * make one, and an answer takes the offer: 38-43 is a cookie, a number that nobody
+ * guesses. The request of the control connection shows it: flag 16 and no other, 38-43.
  *
  * The stock verbs provider may use bytes 1-55 for its application; then there is no
  * trailer. Answers (accept, reject) have the same layout.
@@ -33,12 +33,13 @@
 #define PVB_CM_TRAILER_AT 33
 /* 2: its control queue pair takes PVB_WIRE_MESSAGES (message.h). */
 #define PVB_CM_VERSION 2
-#define PVB_CM_WORD 1	 /* flag: the sender has a word */
-#define PVB_CM_CONTROL 2 /* flag: and a control queue pair: the word begins its area */
-#define PVB_CM_BELL 4	 /* flag: which takes atomics */
-#define PVB_CM_SECOND 8	 /* flag: the word begins an area, a second connection follows */
-#define PVB_CM_TICKET 16 /* flag: this is the second connection */
-#define PVB_CM_TICKET_BITS 48
+#define PVB_CM_WORD 1	  /* flag: the sender has a word */
+#define PVB_CM_CONTROL 2  /* flag: and a control queue pair: the word begins its area */
+#define PVB_CM_SEQ_WORD 4 /* flag: which takes atomics */
+#define PVB_CM_CONTROL_CONN \
+	8		 /* flag: the word begins an area, a control connection follows */
+#define PVB_CM_COOKIE 16 /* flag: this is the control connection */
+#define PVB_CM_COOKIE_BITS 48
 
 /*
  * Eight bytes of the sender's that the receiver may read. A read executes after the
@@ -55,15 +56,15 @@ struct pvb_cm_word {
 struct pvb_cm_control {
 	uint32_t qp_num;
 	uint32_t psn;
-	bool bell; /* its area takes atomics */
+	bool seq_word; /* its area takes atomics */
 };
 
 /* What a sender tells of itself. */
 struct pvb_cm_offer {
 	struct pvb_cm_word word;
 	struct pvb_cm_control control; /* qp_num 0: none */
-	bool second;		       /* instead of control */
-	uint64_t ticket;	       /* with second, of an answer */
+	bool control_conn;	       /* instead of control */
+	uint64_t cookie;	       /* with control_conn, of an answer */
 };
 
 /* Private data taken apart. */
@@ -75,9 +76,9 @@ struct pvb_cm_data {
 	uint8_t flags;		       /* of the trailer; unknown bits are kept */
 	struct pvb_cm_word word;       /* with PVB_CM_WORD */
 	struct pvb_cm_control control; /* with PVB_CM_CONTROL */
-	bool second;		       /* PVB_CM_SECOND */
-	bool shows;		       /* PVB_CM_TICKET: this is the second connection */
-	uint64_t ticket;	       /* of either; 0: none */
+	bool control_conn;	       /* PVB_CM_CONTROL_CONN */
+	bool shows;		       /* PVB_CM_COOKIE: this is the control connection */
+	uint64_t cookie;	       /* of either; 0: none */
 };
 
 /*
@@ -87,9 +88,10 @@ struct pvb_cm_data {
 size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
 		   const struct pvb_cm_offer *offer);
 
-/* The request of a second connection, PVB_CM_REQ_SIZE bytes: no data of an application's.
+/* The request of a control connection, PVB_CM_REQ_SIZE bytes: no data of an
+ * application's.
  */
-void pvb_cm_pack_ticket(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket);
+void pvb_cm_pack_cookie(uint8_t out[PVB_CM_REQ_SIZE], uint64_t cookie);
 
 /*
  * Takes len bytes apart, whatever they are: a length byte that points past the end is cut

@@ -61,7 +61,7 @@ static inline ssize_t pvb_atomic_post(struct pvb_ep *ep, const struct pvb_atomic
 		FI_ATOMIC | (atomic->kind == PVB_ATOMIC_BASE ? FI_WRITE : FI_READ);
 	/* What an atomic brings back says that it was executed. */
 	op.flags = atomic->flags & ~(uint64_t)FI_DELIVERY_COMPLETE;
-	op.quiet =
+	op.no_comp =
 		atomic->inject || (ep->tx_selective && !(atomic->flags & FI_COMPLETION));
 	op.inject = atomic->inject;
 	op.context = atomic->context;

@@ -70,12 +70,12 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_conn *conn = &ep->conn;
 	const uint32_t index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
 	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
-	struct pvb_slot *proof = pvb_wq_slot(&conn->sq, 1);
+	struct pvb_slot *tail = pvb_wq_slot(&conn->sq, 1);
 	const unsigned int inject = op->inject ? PVB_SLOT_INJECT : 0;
 	struct ibv_sge sink = pvb_deliver_sink(domain);
 	struct ibv_send_wr wr, *bad,
 		read = {
-			.wr_id = (uintptr_t)proof,
+			.wr_id = (uintptr_t)tail,
 			.sg_list = &sink,
 			.num_sge = 1,
 			.opcode = IBV_WR_RDMA_READ,
@@ -84,11 +84,11 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 		};
 	int ret;
 
-	slot->context = proof->context = op->context;
-	slot->flags = proof->flags = op->comp_flags;
-	slot->state = (uint16_t)(inject | PVB_SLOT_LED);
-	proof->state =
-		(uint16_t)(inject | PVB_SLOT_PROOF | (op->quiet ? PVB_SLOT_QUIET : 0));
+	slot->context = tail->context = op->context;
+	slot->flags = tail->flags = op->comp_flags;
+	slot->state = (uint16_t)(inject | PVB_SLOT_HEAD);
+	tail->state =
+		(uint16_t)(inject | PVB_SLOT_TAIL | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
 	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
 		op->num_sge = 1;
@@ -104,7 +104,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	conn->unsignaled = 0;
 	if (ret) {
 		/* Begun, but nothing will say when it is delivered. */
-		pvb_cq_fail_begun(&conn->sq, 1, proof, pvb_refused_error(ret), -abs(ret));
+		pvb_cq_fail_begun(&conn->sq, 1, tail, pvb_refused_error(ret), -abs(ret));
 		conn->unsignaled = conn->signal_every;
 	}
 	return 0;
@@ -115,7 +115,7 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_conn *conn = &ep->conn;
 
 	/* Nobody will ask whether it was delivered. */
-	if (op->quiet && !conn->sq.counted) {
+	if (op->no_comp && !conn->sq.counted) {
 		op->flags &= ~FI_DELIVERY_COMPLETE;
 		return pvb_tx_locked(ep, op);
 	}

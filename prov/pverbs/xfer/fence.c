@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fences of a device that stands still over its own. The requester of rdma_rxe (seen with
- * Linux 6.12) counts the reads and atomics that are under way, and lets nothing fenced
+ * Linux 6.12) counts the reads and atomics that are outstanding, and lets nothing fenced
  * out while there are any. When a message finds no receive it starts anew at the message,
  * but goes on counting a read that was sent already, though that is behind the fence: the
  * one then waits for the other, without a timeout. A message, a fenced write and a read,

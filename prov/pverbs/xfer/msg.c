@@ -39,7 +39,7 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	slot = pvb_wq_slot(&conn->rq, 0);
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG;
-	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_QUIET : 0;
+	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
 	if (crn_unlikely(conn->rq.bufs)) {
 		ret = pvb_bufs_note(&conn->rq, slot, wr);
 		if (ret)
@@ -99,8 +99,8 @@ static ssize_t pvb_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 			    msg->context, flags);
 }
 
-/* Is success of a call without flags of its own kept quiet? */
-static inline bool pvb_quiet(const struct pvb_ep *ep, uint64_t flags)
+/* Is success of a call without flags of its own not reported? */
+static inline bool pvb_no_comp(const struct pvb_ep *ep, uint64_t flags)
 {
 	return ep->tx_selective && !(flags & FI_COMPLETION);
 }
@@ -112,7 +112,7 @@ CRN_INLINE void pvb_send_op(struct pvb_op *op, const struct pvb_ep *ep, uint64_t
 	op->addr = op->key = 0;
 	op->comp_flags = FI_SEND | FI_MSG;
 	op->flags = flags;
-	op->quiet = pvb_quiet(ep, flags);
+	op->no_comp = pvb_no_comp(ep, flags);
 	op->inject = false;
 	op->context = context;
 }
@@ -123,7 +123,7 @@ CRN_INLINE void pvb_inject_op(struct pvb_op *op)
 	op->addr = op->key = 0;
 	op->comp_flags = FI_SEND | FI_MSG;
 	op->flags = 0;
-	op->quiet = true;
+	op->no_comp = true;
 	op->inject = true;
 	op->context = NULL;
 }

@@ -17,7 +17,7 @@ struct pvb_op {
 	enum ibv_wr_opcode opcode;
 	uint64_t comp_flags; /* what fi_cq_read reports */
 	uint64_t flags;	     /* op_flags of the call: FI_INJECT, FI_MORE, FI_FENCE, ... */
-	bool quiet;	     /* success is not reported */
+	bool no_comp;	     /* success is not reported */
 	bool inject;	     /* fi_inject: nothing is reported, ever */
 	bool fenced;   /* durable, and says as much of all before: set by commit.c */
 	uint64_t data; /* remote CQ data, for opcodes with immediate */
@@ -139,7 +139,7 @@ CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
 CRN_INLINE bool pvb_wr_signaled(const struct pvb_ep *ep, const struct pvb_op *op)
 {
 	/* What a fenced operation waits for has to end by itself. */
-	return !(op->quiet || op->inject) ||
+	return !(op->no_comp || op->inject) ||
 	       ep->conn.unsignaled + 1 >= ep->conn.signal_every ||
 	       (pvb_op_reads(op) && ep->fence_waits);
 }
@@ -154,7 +154,7 @@ ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op);
  * a peer that is not pverbs. */
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 
-/* Is more to be done for it than to post it? Descriptors are in the upper half of keys.
+/* Is more to be done for it than to post it? Attributes are in the upper half of keys.
  */
 CRN_INLINE bool pvb_op_tracked(const struct pvb_conn *conn, const struct pvb_op *op)
 {
@@ -190,7 +190,7 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	slot->context = op->context;
 	slot->flags = op->comp_flags;
 	slot->state =
-		(op->quiet ? PVB_SLOT_QUIET : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
+		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
 	if (copied && crn_unlikely(op->len > conn->inline_size)) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
 			      crn_ring_index(&conn->sq.ring, head));
@@ -276,7 +276,7 @@ ssize_t pvb_tx_inject_counted(struct pvb_ep *ep, struct pvb_op *op);
 
 /* pvb_tx for a call without flags, with what the endpoint has for it in op_flags.
  */
-ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op);
+ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op);
 
 /*
  * pvb_tx with one buffer, for a call without flags. op is one with PVB_OP_PLAIN; of an
@@ -291,10 +291,10 @@ CRN_INLINE ssize_t pvb_tx_buf(struct pvb_ep *ep, struct pvb_op *op, const void *
 	ssize_t ret;
 
 	/* With nothing to transfer len - 1 is the largest number. */
-	if (crn_unlikely(len - 1 >= ep->plain_most || pvb_op_tracked(conn, op))) {
+	if (crn_unlikely(len - 1 >= ep->fast_max_len || pvb_op_tracked(conn, op))) {
 		copy = *op;
 		pvb_op_buf(&copy, &sge, buf, len, desc);
-		return pvb_tx_own(ep, &copy);
+		return pvb_tx_default_flags(ep, &copy);
 	}
 	crn_lock(&conn->tx_lock);
 	pvb_op_buf(op, &sge, buf, len, desc);

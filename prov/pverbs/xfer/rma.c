@@ -9,7 +9,7 @@ CRN_INLINE void pvb_rma_op(struct pvb_op *op, const struct pvb_ep *ep,
 	op->opcode = opcode;
 	op->comp_flags = FI_RMA | (opcode == IBV_WR_RDMA_READ ? FI_READ : FI_WRITE);
 	op->flags = flags;
-	op->quiet = ep->tx_selective && !(flags & FI_COMPLETION);
+	op->no_comp = ep->tx_selective && !(flags & FI_COMPLETION);
 	op->inject = false;
 	op->context = context;
 	op->addr = addr;
@@ -159,7 +159,7 @@ CRN_INLINE void pvb_rma_inject_op(struct pvb_op *op, enum ibv_wr_opcode opcode,
 	op->opcode = opcode;
 	op->comp_flags = FI_RMA | FI_WRITE;
 	op->flags = 0;
-	op->quiet = true;
+	op->no_comp = true;
 	op->inject = true;
 	op->context = NULL;
 	op->addr = addr;

@@ -8,12 +8,12 @@
 #include "persist/persist.h"
 #include "xfer.h"
 
-ssize_t pvb_tx_own(struct pvb_ep *ep, const struct pvb_op *op)
+ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op)
 {
 	struct pvb_op own = *op;
 
 	own.flags = ep->tx_flags & (pvb_op_reads(op) ? ~PVB_NOT_FOR_READS : ~0ULL);
-	own.quiet = ep->tx_selective && !(own.flags & FI_COMPLETION);
+	own.no_comp = ep->tx_selective && !(own.flags & FI_COMPLETION);
 	return pvb_tx(ep, &own);
 }
 
@@ -118,7 +118,7 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;
 	case PVB_CONN_ACCEPTED:
-	case PVB_CONN_SECOND:
+	case PVB_CONN_CONTROL:
 	case PVB_CONN_CONNECTED:
 		/* Closed while the peer's or our own shutdown is on its way. */
 		if (!atomic_load(&ep->conn.sq.ring.size))

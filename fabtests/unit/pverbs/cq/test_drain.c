@@ -45,7 +45,7 @@ CT_TEST(cq_drain, what_completed_before_keeps_its_completion)
 }
 
 /* They have no completion of their own to say that they succeeded. */
-CT_TEST(cq_drain, quiet_requests_that_succeeded_are_not_cancelled)
+CT_TEST(cq_drain, requests_without_completion_that_succeeded_are_not_cancelled)
 {
 	uint64_t start = crn_now_ms();
 	unsigned int errors;

@@ -92,7 +92,7 @@ CT_TEST(cq_read, what_arrived_decides_the_flags_of_a_receive)
 }
 
 /* fi_cq(3): the data of a remote write is there to be seen, whoever's receive it took. */
-CT_TEST(cq_read, a_write_with_data_is_reported_although_its_receive_was_quiet)
+CT_TEST(cq_read, a_write_with_data_is_reported_although_its_receive_wants_no_completion)
 {
 	struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION};
 	const uint32_t imm = 77;
@@ -307,7 +307,7 @@ CT_TEST(cq_read, successes_and_an_error_behind_an_error_stop_at_the_second_error
 	world_close(&w);
 }
 
-CT_TEST(cq_read, a_quiet_request_that_fails_is_reported)
+CT_TEST(cq_read, a_request_without_completion_that_fails_is_reported)
 {
 	struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION, .tx_size = 64};
 	struct world w;

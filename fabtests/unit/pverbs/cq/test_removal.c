@@ -292,9 +292,9 @@ CT_TEST(removal, a_durable_operation_ends_with_an_error)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_devices[0].no_flush = true;
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_REQUESTS, 0), 0);
 	/* The data is there, but nobody has answered. */
 	fake_complete_all(d.w.qp);
 	expect_no_comp(d.w.cq);
@@ -302,7 +302,7 @@ CT_TEST(removal, a_durable_operation_ends_with_an_error)
 	read_in_vain(d.w.cq);
 	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 3);
 	CT_EXPECT_GE(errors, 2);
-	CT_EXPECT_EQ(durable_write(&d, 4, 0, 64, KEY_ASKS, 0), -FI_ENODEV);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0, 64, KEY_REQUESTS, 0), -FI_ENODEV);
 	durable_close(&d);
 }
 
@@ -314,10 +314,10 @@ CT_TEST(removal, what_is_held_back_and_what_is_behind_it_ends_once)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_devices[0].no_flush = true;
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
 	first = d.w.qp->sq.posted;
-	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_TRUE(fake_complete(d.w.qp, first));
 	expect_no_comp(d.w.cq);
 	world_remove(&d.w);
@@ -354,7 +354,7 @@ CT_TEST(removal, nothing_is_posted_or_done_any_more)
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, posted);
 	CT_EXPECT_EQ(d.control->sq.posted, 0);
-	CT_EXPECT_TRUE(d.lane->lost);
+	CT_EXPECT_TRUE(d.control_qp->lost);
 	durable_close(&d);
 }
 

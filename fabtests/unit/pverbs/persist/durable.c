@@ -5,26 +5,26 @@ static char payload[8192];
 
 uint64_t durable_key(enum pvb_persistence domain, bool ddio)
 {
-	const struct pvb_desc desc = {
+	const struct pvb_key_attr attr = {
 		.domain = domain,
 		.ddio = ddio,
 		.persistent = true,
 		.readable = true,
 	};
 
-	return pvb_desc_key(0x4000, &desc);
+	return pvb_key_pack(0x4000, &attr);
 }
 
 bool durable_enable(struct durable *d, const struct world_opts *opts)
 {
-	static const struct world_opts usual = {.tx_size = 64};
+	static const struct world_opts defaults = {.tx_size = 64};
 
 	world_reset();
 	*d = (struct durable){0};
 	pvb_params.durable = PVB_DURABLE_ON;
 	pvb_params.commit_timeout = DURABLE_TIMEOUT;
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
-	return world_open(&d->w, opts ? opts : &usual);
+	return world_open(&d->w, opts ? opts : &defaults);
 }
 
 static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
@@ -41,10 +41,10 @@ static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
 	fake_event(w->id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
 	expect_event(w->eq, FI_CONNECTED, &w->ep->fid, NULL, 0);
 	d->conn = &ep_of(w->ep)->conn;
-	d->lane = d->conn->lane;
-	if (d->lane)
-		d->control = crn_container_of(d->lane->qp, struct fake_qp, ibv);
-	return !ct_failed() && d->lane;
+	d->control_qp = d->conn->control_qp;
+	if (d->control_qp)
+		d->control = crn_container_of(d->control_qp->qp, struct fake_qp, ibv);
+	return !ct_failed() && d->control_qp;
 }
 
 bool durable_connect(struct durable *d)

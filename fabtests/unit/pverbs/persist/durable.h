@@ -17,13 +17,13 @@
 struct durable {
 	struct world w;
 	struct pvb_conn *conn;
-	struct pvb_lane *lane;
-	struct fake_qp *control; /* the lane's queue pair */
+	struct pvb_control_qp *control_qp;
+	struct fake_qp *control; /* the control queue pair */
 	uint32_t answered;	 /* requests, by durable_answer */
 };
 
 /* Regions of a target whose processor is needed, of one that a read flushes to, ... */
-#define KEY_ASKS durable_key(PVB_DMP, true)
+#define KEY_REQUESTS durable_key(PVB_DMP, true)
 #define KEY_READS durable_key(PVB_DMP, false)
 #define KEY_VISIBLE durable_key(PVB_MHP, true)
 #define KEY_ARRIVED durable_key(PVB_WSP, true)

@@ -12,7 +12,7 @@ static struct pvb_wire_message request(uint8_t ranges, uint16_t copy)
 		.ranges = ranges,
 		.copy = copy,
 		.number = 0x01020304,
-		.bell = 0xfffefdfc,
+		.seq_word = 0xfffefdfc,
 		.fence = 0x01020303,
 		.to = {0xaaaa, copy, 0xbbbb},
 		.bytes = bytes,
@@ -44,7 +44,7 @@ CT_TEST(wire, what_is_packed_is_what_is_parsed)
 		CT_EXPECT_EQ(out.ranges, in.ranges);
 		CT_EXPECT_EQ(out.copy, in.copy);
 		CT_EXPECT_EQ(out.number, in.number);
-		CT_EXPECT_EQ(out.bell, in.bell);
+		CT_EXPECT_EQ(out.seq_word, in.seq_word);
 		CT_EXPECT_EQ(out.fence, in.fence);
 		CT_EXPECT_MEMEQ(out.range, in.range, in.ranges * sizeof(in.range[0]));
 		if (!in.copy)
@@ -131,7 +131,7 @@ CT_TEST(wire, a_request_for_messages_is_of_sixteen_bytes)
 {
 	const struct pvb_wire_message in = {.kind = PVB_WIRE_MESSAGES,
 					    .number = 0x01020304,
-					    .bell = 0xfffefdfc,
+					    .seq_word = 0xfffefdfc,
 					    .messages = 0x80000001};
 	static const uint8_t want[] = {5,    0,	   0,	 0,    4, 3, 2, 1,
 				       0xfc, 0xfd, 0xfe, 0xff, 1, 0, 0, 0x80};
@@ -143,9 +143,9 @@ CT_TEST(wire, a_request_for_messages_is_of_sixteen_bytes)
 	CT_EXPECT_FALSE(pvb_wire_parse(&out, message, 15));
 	CT_EXPECT_FALSE(pvb_wire_parse(&out, message, 17));
 	CT_ASSERT_TRUE(pvb_wire_parse(&out, message, 16));
-	CT_EXPECT_TRUE(pvb_wire_asks(&out));
+	CT_EXPECT_TRUE(pvb_wire_is_request(&out));
 	CT_EXPECT_EQ(out.number, in.number);
-	CT_EXPECT_EQ(out.bell, in.bell);
+	CT_EXPECT_EQ(out.seq_word, in.seq_word);
 	CT_EXPECT_EQ(out.messages, in.messages);
 	CT_EXPECT_EQ(out.fence, in.number);
 }

@@ -166,17 +166,17 @@ CT_TEST(cm_data, a_control_queue_pair_is_three_bytes_of_number_and_three_of_psn)
 	struct pvb_cm_data data;
 
 	pvb_cm_pack(out, NULL, 0, &offer);
-	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_BELL);
+	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SEQ_WORD);
 	CT_EXPECT_MEMEQ(out + 38, wanted, sizeof(wanted));
 	pvb_cm_parse(&data, out, sizeof(out));
 	CT_EXPECT_EQ(data.control.qp_num, 0x123456);
 	CT_EXPECT_EQ(data.control.psn, 0xabcdef);
-	CT_EXPECT_TRUE(data.control.bell);
+	CT_EXPECT_TRUE(data.control.seq_word);
 	CT_EXPECT_EQ(data.word.addr, offer.word.addr);
-	offer.control.bell = false;
+	offer.control.seq_word = false;
 	pvb_cm_parse(&data, out, pvb_cm_pack(out, NULL, 0, &offer));
 	CT_EXPECT_EQ(data.control.qp_num, 0x123456);
-	CT_EXPECT_FALSE(data.control.bell);
+	CT_EXPECT_FALSE(data.control.seq_word);
 }
 
 CT_TEST(cm_data, a_control_queue_pair_without_a_word_is_none)
@@ -204,48 +204,48 @@ CT_TEST(cm_data, without_a_control_queue_pair_its_bytes_are_zero)
 	CT_EXPECT_MEMEQ(out + 38, zero, sizeof(zero));
 }
 
-CT_TEST(cm_data, a_second_connection_is_offered_or_taken_with_a_ticket)
+CT_TEST(cm_data, a_control_connection_is_offered_or_taken_with_a_cookie)
 {
 	const struct pvb_cm_offer offer = {
 		.word = {1, 2},
-		.second = true,
-		.ticket = 0x123456abcdef,
+		.control_conn = true,
+		.cookie = 0x123456abcdef,
 	};
 	static const uint8_t wanted[] = {0x12, 0x34, 0x56, 0xab, 0xcd, 0xef};
 	uint8_t out[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data data;
 
 	pvb_cm_pack(out, NULL, 0, &offer);
-	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_SECOND);
+	CT_EXPECT_EQ(out[37], PVB_CM_WORD | PVB_CM_CONTROL_CONN);
 	CT_EXPECT_MEMEQ(out + 38, wanted, sizeof(wanted));
 	pvb_cm_parse(&data, out, sizeof(out));
-	CT_EXPECT_TRUE(data.second);
+	CT_EXPECT_TRUE(data.control_conn);
 	CT_EXPECT_FALSE(data.shows);
-	CT_EXPECT_EQ(data.ticket, 0x123456abcdef);
+	CT_EXPECT_EQ(data.cookie, 0x123456abcdef);
 	CT_EXPECT_EQ(data.control.qp_num, 0);
 }
 
-CT_TEST(cm_data, a_ticket_is_shown_by_nothing_but_the_second_connection)
+CT_TEST(cm_data, a_cookie_is_sent_by_nothing_but_the_control_connection)
 {
-	static const uint8_t more[] = {PVB_CM_WORD, PVB_CM_CONTROL, PVB_CM_SECOND};
+	static const uint8_t more[] = {PVB_CM_WORD, PVB_CM_CONTROL, PVB_CM_CONTROL_CONN};
 	uint8_t out[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data data;
 
-	pvb_cm_pack_ticket(out, 0x123456abcdef);
+	pvb_cm_pack_cookie(out, 0x123456abcdef);
 	pvb_cm_parse(&data, out, sizeof(out));
 	CT_EXPECT_TRUE(data.shows);
-	CT_EXPECT_EQ(data.ticket, 0x123456abcdef);
+	CT_EXPECT_EQ(data.cookie, 0x123456abcdef);
 	CT_EXPECT_EQ(data.app_len, 0);
 	for (size_t i = 0; i < CRN_COUNT(more); i++) {
 		CT_NOTE("flag %u", more[i]);
-		out[37] = PVB_CM_TICKET | more[i];
+		out[37] = PVB_CM_COOKIE | more[i];
 		pvb_cm_parse(&data, out, sizeof(out));
 		CT_EXPECT_FALSE(data.shows);
 	}
 	/* Somebody's data that looks like it. */
-	pvb_cm_pack_ticket(out, 1);
+	pvb_cm_pack_cookie(out, 1);
 	out[0] = 1;
 	pvb_cm_parse(&data, out, sizeof(out));
 	CT_EXPECT_FALSE(data.shows);
-	CT_EXPECT_EQ(data.ticket, 0);
+	CT_EXPECT_EQ(data.cookie, 0);
 }

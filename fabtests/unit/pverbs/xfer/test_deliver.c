@@ -99,7 +99,7 @@ CT_TEST(deliver, default_flags_hold_for_calls_without_flags)
 	world_close(&w);
 }
 
-CT_TEST(deliver, what_needs_no_proof_has_none)
+CT_TEST(deliver, what_needs_no_tail_has_none)
 {
 	struct world_opts opts = {.tx_op_flags = FI_DELIVERY_COMPLETE,
 				  .cq_flags = FI_SELECTIVE_COMPLETION};

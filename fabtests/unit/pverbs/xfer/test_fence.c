@@ -100,7 +100,7 @@ CT_TEST(fence, the_order_asked_for_is_kept_the_same_way)
 }
 
 /* Nothing else would tell when it has completed. */
-CT_TEST(fence, a_quiet_read_has_a_signal)
+CT_TEST(fence, a_read_without_completion_has_a_signal)
 {
 	const struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION,
 					.tx_size = 64};

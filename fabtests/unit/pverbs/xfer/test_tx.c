@@ -27,7 +27,7 @@ CT_TEST(tx, a_full_queue_says_try_again_until_a_completion_is_read)
 	world_close(&w);
 }
 
-CT_TEST(tx, a_quarter_of_a_quiet_queue_shares_a_signal)
+CT_TEST(tx, a_quarter_of_a_queue_without_completions_shares_a_signal)
 {
 	static const struct {
 		size_t size;
@@ -51,7 +51,7 @@ CT_TEST(tx, a_quarter_of_a_quiet_queue_shares_a_signal)
 	}
 }
 
-CT_TEST(tx, quiet_requests_give_room_back_without_a_completion)
+CT_TEST(tx, requests_without_completion_give_room_back)
 {
 	struct world_opts opts = selective;
 	struct world w;
@@ -71,7 +71,7 @@ CT_TEST(tx, quiet_requests_give_room_back_without_a_completion)
 	}
 }
 
-CT_TEST(tx, a_signal_retires_the_quiet_requests_before_it)
+CT_TEST(tx, a_signal_retires_the_requests_without_completion_before_it)
 {
 	struct world w;
 
@@ -86,7 +86,7 @@ CT_TEST(tx, a_signal_retires_the_quiet_requests_before_it)
 	world_close(&w);
 }
 
-CT_TEST(tx, a_request_that_wants_a_completion_has_a_signal_among_quiet_ones)
+CT_TEST(tx, a_request_that_wants_a_completion_has_a_signal_among_others)
 {
 	struct fi_msg msg = {.context = NUMBER(2)};
 	struct world_opts opts = selective;

@@ -36,9 +36,9 @@ int pvb_control_open(struct pvb_domain *domain)
 		return -FI_ENOMEM;
 	control->domain = domain;
 	control->kick = -1;
-	crn_list_init(&control->lanes);
-	crn_list_init(&control->buried);
-	crn_list_init(&control->targets);
+	crn_list_init(&control->control_qps);
+	crn_list_init(&control->zombies);
+	crn_list_init(&control->regions);
 	crn_list_init(&control->waits);
 	crn_list_init(&control->ready);
 	ret = -pthread_mutex_init(&control->lock, NULL);
@@ -74,8 +74,9 @@ void pvb_control_close(struct pvb_control *control)
 	pvb_control_thread_stop(control);
 	atomic_fetch_add(&domain->refs, 1);
 	fi_close(&control->cq->fid.fid);
-	while ((entry = crn_list_pop(&control->buried)))
-		pvb_lane_free(crn_container_of(entry, struct pvb_lane, entry));
+	while ((entry = crn_list_pop(&control->zombies)))
+		pvb_control_qp_free(
+			crn_container_of(entry, struct pvb_control_qp, entry));
 	close(control->timer);
 	pthread_cond_destroy(&control->ended);
 	pthread_mutex_destroy(&control->lock);
@@ -84,81 +85,82 @@ void pvb_control_close(struct pvb_control *control)
 }
 
 /* The initiator is told, if it sleeps. */
-static void pvb_control_wake(struct pvb_lane *lane)
+static void pvb_control_wake(struct pvb_control_qp *cqp)
 {
-	if (!lane->conn) /* closed: pvb_lane_close */
+	if (!cqp->conn) /* closed: pvb_control_qp_close */
 		return;
-	crn_wait_signal(&lane->conn->sq.cq->wait);
-	pvb_cntr_wake(&lane->conn->sq);
+	crn_wait_signal(&cqp->conn->sq.cq->wait);
+	pvb_cntr_wake(&cqp->conn->sq);
 }
 
-static void pvb_control_answer(struct pvb_lane *lane,
+static void pvb_control_answer(struct pvb_control_qp *cqp,
 			       const struct pvb_wire_message *message)
 {
-	struct pvb_asks *asks =
-		&lane->asks[message->kind == PVB_WIRE_ANSWER ? PVB_ASK_REQUEST
-							     : PVB_ASK_ENTRY];
+	struct pvb_control_requests *requests =
+		&cqp->requests[message->kind == PVB_WIRE_ANSWER ? PVB_REQUEST_CONTROL
+								: PVB_REQUEST_ENTRY];
 	const uint32_t next =
-		atomic_load_explicit(&asks->answered, memory_order_relaxed) + 1;
+		atomic_load_explicit(&requests->answered, memory_order_relaxed) + 1;
 
-	if (message->number != next || (int32_t)(atomic_load(&asks->posted) - next) < 0) {
-		pvb_lane_lose(lane, "an answer is out of turn");
+	if (message->number != next ||
+	    (int32_t)(atomic_load(&requests->posted) - next) < 0) {
+		pvb_control_qp_lose(cqp, "an answer is out of turn");
 		return;
 	}
-	asks->of[next % PVB_LANE_CREDITS].status = message->status;
-	atomic_store_explicit(&asks->answered, next, memory_order_release);
-	pvb_control_wake(lane);
+	requests->of[next % PVB_CONTROL_CREDITS].status = message->status;
+	atomic_store_explicit(&requests->answered, next, memory_order_release);
+	pvb_control_wake(cqp);
 }
 
-static void pvb_control_received(struct pvb_lane_recv *recv, uint32_t len)
+static void pvb_control_received(struct pvb_control_recv *recv, uint32_t len)
 {
-	struct pvb_lane *lane = recv->lane;
+	struct pvb_control_qp *cqp = recv->control_qp;
 	struct pvb_wire_message message;
 	uint32_t at;
 
-	if (!lane->conn || atomic_load(&lane->lost)) /* closed meanwhile */
+	if (!cqp->conn || atomic_load(&cqp->lost)) /* closed meanwhile */
 		return;
 	if (!pvb_wire_parse(&message, recv->buf, len)) {
-		pvb_lane_lose(lane, "a message cannot be understood");
+		pvb_control_qp_lose(cqp, "a message cannot be understood");
 		return;
 	}
-	if (!pvb_wire_asks(&message)) {
+	if (!pvb_wire_is_request(&message)) {
 		if (message.kind == PVB_WIRE_REPLAY)
-			pvb_replay_learn(lane, &message);
+			pvb_replay_learn(cqp, &message);
 		else
-			pvb_control_answer(lane, &message);
-		if (pvb_lane_receive(recv))
-			pvb_lane_lose(lane, "a receive cannot be posted");
+			pvb_control_answer(cqp, &message);
+		if (pvb_control_qp_receive(recv))
+			pvb_control_qp_lose(cqp, "a receive cannot be posted");
 		return;
 	}
-	if (lane->inbox_count == PVB_LANE_CREDITS) {
-		pvb_lane_lose(lane, "more requests than agreed on");
+	if (cqp->inbox_count == PVB_CONTROL_CREDITS) {
+		pvb_control_qp_lose(cqp, "more requests than agreed on");
 		return;
 	}
-	at = (lane->inbox_head + lane->inbox_count++) % PVB_LANE_CREDITS;
-	lane->inbox[at] = recv;
-	lane->inbox_len[at] = len;
-	if (lane->inbox_state == PVB_INBOX_EMPTY)
-		pvb_respond_begin(lane);
+	at = (cqp->inbox_head + cqp->inbox_count++) % PVB_CONTROL_CREDITS;
+	cqp->inbox[at] = recv;
+	cqp->inbox_len[at] = len;
+	if (cqp->inbox_state == PVB_INBOX_EMPTY)
+		pvb_respond_begin(cqp);
 }
 
 static void pvb_control_completed(const struct ibv_wc *wc)
 {
-	struct pvb_lane_recv *recv = NULL;
-	struct pvb_lane *lane;
+	struct pvb_control_recv *recv = NULL;
+	struct pvb_control_qp *cqp;
 
 	if (wc->wr_id & 1) {
-		lane = (struct pvb_lane *)(uintptr_t)(wc->wr_id & ~1ull);
-		atomic_fetch_add(&lane->sent, 1);
-		pvb_lane_answer_owed(lane);
+		cqp = (struct pvb_control_qp *)(uintptr_t)(wc->wr_id & ~1ull);
+		atomic_fetch_add(&cqp->sent, 1);
+		pvb_control_qp_answer_owed(cqp);
 	} else {
-		recv = (struct pvb_lane_recv *)(uintptr_t)wc->wr_id;
-		lane = recv->lane;
-		lane->receives--;
+		recv = (struct pvb_control_recv *)(uintptr_t)wc->wr_id;
+		cqp = recv->control_qp;
+		cqp->receives--;
 	}
 	if (wc->status != IBV_WC_SUCCESS) {
-		pvb_lane_lose(lane, ibv_wc_status_str(wc->status));
-		pvb_control_wake(lane);
+		pvb_control_qp_lose(cqp, ibv_wc_status_str(wc->status));
+		pvb_control_wake(cqp);
 	} else if (recv) {
 		pvb_control_received(recv, wc->byte_len);
 	}
@@ -280,15 +282,15 @@ int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait)
 	return ret ? ret : crn_wait_add_fd(wait, control->timer);
 }
 
-bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
+bool pvb_control_drain(struct pvb_control_qp *cqp, uint64_t deadline_ms)
 {
-	struct pvb_control *control = lane->control;
+	struct pvb_control *control = cqp->control;
 	bool any, drained = true;
 
 	pthread_mutex_lock(&control->lock);
-	atomic_store(&lane->lost, true);
-	pvb_respond_end(lane);
-	while (lane->receives || lane->sends != atomic_load(&lane->sent)) {
+	atomic_store(&cqp->lost, true);
+	pvb_respond_end(cqp);
+	while (cqp->receives || cqp->sends != atomic_load(&cqp->sent)) {
 		any = pvb_control_poll(control);
 		if (any)
 			continue;
@@ -296,14 +298,14 @@ bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms)
 			PVB_WARN(FI_LOG_EP_CTRL,
 				 "control queue pair 0x%x does not return what was "
 				 "posted\n",
-				 lane->qp->qp_num);
+				 cqp->qp->qp_num);
 			drained = false;
 			break;
 		}
 		sched_yield();
 	}
-	crn_list_del(&lane->entry);
-	lane->conn = NULL;
+	crn_list_del(&cqp->entry);
+	cqp->conn = NULL;
 	pthread_mutex_unlock(&control->lock);
 	return drained;
 }

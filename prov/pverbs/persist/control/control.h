@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The message method of durable operations: a control queue pair beside the queue pair of
- * a connection (together a lane), over which an initiator asks the target's processor to
+ * a connection (pvb_control_qp), over which an initiator asks the target's processor to
  * make ranges durable. No receive of the application's is used, and its data is not
  * copied.
  *
- * A lane's area is what the peer may write, read and change by atomics: the doorbell,
- * which a fetch-and-add on the connection's queue pair moves, and the ring of entries
- * that travel ahead of durable sends and writes with data. An atomic executes after the
- * writes before it, so a request whose doorbell shows finds the data it is about.
+ * A control queue pair's area is what the peer may write, read and change by atomics: the
+ * sequence word, which a fetch-and-add on the connection's queue pair moves, and the ring
+ * of entries that travel ahead of durable sends and writes with data. An atomic executes
+ * after the writes before it, so a request whose number the sequence word shows finds the
+ * data it is about.
  *
- * Requests wait for their answers one behind the other; the number that may be under way
- * is bounded, and so are the receives of the control queue pair.
+ * Requests wait for their answers one behind the other; the number that may be
+ * outstanding is bounded, and so are the receives of the control queue pair.
  *
- * What a request asks for is done in pieces of a bounded number of bytes, of one lane
- * after the other: persist/target/respond.c; so is what a large durable message brought:
- * persist/target/arrival.c. Whoever looks at the control queues does one of them
- * (pvb_turn).
+ * What a request asks for is done in pieces of a bounded number of bytes, of one control
+ * queue pair after the other: persist/target/respond.c; so is what a large durable
+ * message brought: persist/target/arrival.c. Whoever looks at the control queues does one
+ * of them (pvb_turn).
  *
  * Locks: control->lock (a mutex, for the thread of thread.c shares it): polling
- * the control queues, the lists of lanes and regions, a lane's inbox. Nobody holds it
- * while memory is flushed: a piece holds on to its lane (PVB_*_WORK) and its regions
- * (pvb_target.users), and who wants to close one waits for control->ended. lane->lock:
- * posting to the control queue pair. Neither is held when a lock of objects.h is taken;
- * pvb_conn.tx_lock and pvb_cq.lock may be held when one of them is taken.
+ * the control queues, the lists of control queue pairs and regions, a control queue
+ * pair's inbox. Nobody holds it while memory is flushed: a piece holds on to its control
+ * queue pair (PVB_*_WORK) and its regions (pvb_pmem_region.users), and who wants to close
+ * one waits for control->ended. cqp->lock: posting to the control queue pair. Neither is
+ * held when a lock of objects.h is taken; pvb_conn.tx_lock and pvb_cq.lock may be held
+ * when one of them is taken.
  */
 #ifndef PVB_PERSIST_CONTROL_CONTROL_H
 #define PVB_PERSIST_CONTROL_CONTROL_H
@@ -34,11 +36,12 @@
 #include "control_conn.h"
 #include "objects.h"
 
-/* Requests, and apart from them ring entries, that wait for an answer, of each lane. */
-#define PVB_LANE_CREDITS 16u
-/* Messages under way: requests, answers to requests and to entries, and where receives
+/* Requests, and apart from them ring entries, that wait for an answer, of each control
+ * queue pair. */
+#define PVB_CONTROL_CREDITS 16u
+/* Messages outstanding: requests, answers to requests and to entries, and where receives
  * are. */
-#define PVB_LANE_MESSAGES (3 * PVB_LANE_CREDITS + 1)
+#define PVB_CONTROL_MESSAGES (3 * PVB_CONTROL_CREDITS + 1)
 /* Bytes that one request may ask to be made durable. */
 #define PVB_FLUSH_LIMIT (1ull << 30)
 /* Bytes that are flushed before others have their turn: about 50 us. */
@@ -46,12 +49,12 @@
 
 /* What a peer may write to. Its size is part of what peers agree on. */
 struct pvb_area {
-	_Alignas(64) _Atomic uint64_t bell;
-	_Alignas(64) uint8_t ring[PVB_LANE_CREDITS][PVB_WIRE_ENTRY];
+	_Alignas(64) _Atomic uint64_t seq_word;
+	_Alignas(64) uint8_t ring[PVB_CONTROL_CREDITS][PVB_WIRE_ENTRY];
 };
 
 /* What was asked of the peer: requests or ring entries. */
-struct pvb_asks {
+struct pvb_control_requests {
 	_Atomic uint32_t posted;   /* with tx_lock; before it can be answered */
 	_Atomic uint32_t answered; /* by whoever polls the control queue */
 	struct {
@@ -60,15 +63,16 @@ struct pvb_asks {
 		bool messages; /* about those sent before: persist/initiator/sends.c */
 		/* Not sent yet: after what the send queue has to do first. */
 		_Atomic(struct pvb_wire_message *) later;
-	} of[PVB_LANE_CREDITS]; /* number modulo credits */
+	} of[PVB_CONTROL_CREDITS]; /* number modulo credits */
 };
 
-enum pvb_ask { PVB_ASK_REQUEST, PVB_ASK_ENTRY, PVB_ASK_KINDS };
+enum pvb_request_kind { PVB_REQUEST_CONTROL, PVB_REQUEST_ENTRY, PVB_REQUEST_KINDS };
 
-/* Where the oldest request of a lane's inbox stands. */
+/* Where the oldest request of a control queue pair's inbox stands. */
 enum pvb_inbox {
 	PVB_INBOX_EMPTY, /* there is none */
-	PVB_INBOX_WAITS, /* for its doorbell or a place for its answer: control->waits */
+	PVB_INBOX_WAITS, /* for its sequence word or a place for its answer:
+			    control->waits */
 	PVB_INBOX_READY, /* for its next piece: control->ready */
 	PVB_INBOX_WORK,	 /* a thread is at a piece of it, without the lock */
 };
@@ -120,7 +124,7 @@ enum pvb_arrival_state {
 
 /* Receives whose completions wait: persist/target/arrival.c. */
 struct pvb_arrivals {
-	struct pvb_holder holder; /* with pvb_cq.lock, as the next three */
+	struct pvb_defer_source source; /* with pvb_cq.lock, as the next three */
 	struct pvb_arrival *oldest, *newest;
 	bool closed; /* the endpoint is: none waits any more */
 	_Atomic enum pvb_arrival_state state;
@@ -132,13 +136,13 @@ struct pvb_arrivals {
 	int err;       /* FI_E*, why not all of it is durable */
 };
 
-struct pvb_lane_recv {
-	struct pvb_lane *lane;
+struct pvb_control_recv {
+	struct pvb_control_qp *control_qp;
 	uint8_t *buf; /* PVB_WIRE_SIZE bytes */
 };
 
-struct pvb_lane {
-	struct crn_list entry; /* of control->lanes */
+struct pvb_control_qp {
+	struct crn_list entry; /* of control->control_qps */
 	struct pvb_control *control;
 	struct pvb_conn *conn;
 	struct pvb_area *area;
@@ -158,29 +162,29 @@ struct pvb_lane {
 	struct {
 		uint32_t number;
 		uint16_t status; /* FI_E* */
-	} owed[PVB_LANE_CREDITS];
+	} owed[PVB_CONTROL_CREDITS];
 	uint32_t owed_head, owed_count;
 	uint32_t receives; /* posted and not completed */
-	struct pvb_lane_recv recv[PVB_LANE_MESSAGES];
-	atomic_bool up;		  /* both sides have one, */
-	union crn_addr peer;	  /* who is there, for the log */
-	atomic_bool lost;	  /* nothing will be answered any more */
-	struct pvb_second second; /* iWARP */
+	struct pvb_control_recv recv[PVB_CONTROL_MESSAGES];
+	atomic_bool up;			      /* both sides have one, */
+	union crn_addr peer;		      /* who is there, for the log */
+	atomic_bool lost;		      /* nothing will be answered any more */
+	struct pvb_control_conn control_conn; /* iWARP */
 	/* As initiator. */
 	uint8_t (
 		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */
-	struct pvb_asks asks[PVB_ASK_KINDS];
-	uint32_t rung; /* fetch-and-adds posted */
+	struct pvb_control_requests requests[PVB_REQUEST_KINDS];
+	uint32_t seq_posted; /* fetch-and-adds posted */
 	/* What the peer said of its receives: persist/target/replay.c. */
 	struct {
 		atomic_bool known; /* the rest is set */
-		struct pvb_desc desc;
+		struct pvb_key_attr key_attr;
 		uint64_t addr;
 		uint64_t key;
 	} replay;
 	/* As target: requests not handled yet, oldest first. */
-	struct pvb_lane_recv *inbox[PVB_LANE_CREDITS];
-	uint32_t inbox_len[PVB_LANE_CREDITS]; /* bytes */
+	struct pvb_control_recv *inbox[PVB_CONTROL_CREDITS];
+	uint32_t inbox_len[PVB_CONTROL_CREDITS]; /* bytes */
 	uint32_t inbox_head, inbox_count;
 	enum pvb_inbox inbox_state;
 	struct pvb_turn turn; /* of control->waits or control->ready */
@@ -206,16 +210,16 @@ struct pvb_control {
 	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
 	pthread_mutex_t lock;
 	pthread_cond_t ended; /* a piece */
-	struct crn_list lanes;
-	struct crn_list buried; /* closed, and the device has not returned everything */
-	struct crn_list targets;
-	struct crn_list waits;	 /* lanes by their turn */
+	struct crn_list control_qps;
+	struct crn_list zombies; /* closed, and the device has not returned everything */
+	struct crn_list regions;
+	struct crn_list waits;	 /* control queue pairs by their turn */
 	struct crn_list ready;	 /* pvb_turn, in the order of turns */
 	atomic_uint runnable;	 /* of ready */
 	atomic_uint waiting;	 /* of waits */
 	_Atomic uint64_t newest; /* crn_now_ms when the last of them began */
-	atomic_bool fresh;	 /* since then nobody has looked for its doorbell */
-	atomic_uint holding;	 /* connections that hold completions back */
+	atomic_bool fresh;	 /* since then nobody has looked for its sequence word */
+	atomic_uint deferring;	 /* connections that defer completions */
 	int timer;		 /* ticks while one of these is not 0, and once more */
 	atomic_uint ticks;	 /* ms between two of them; 0: it is off */
 	bool threaded;		 /* thread.c */
@@ -251,22 +255,25 @@ int pvb_control_thread_start(struct pvb_control *control);
 
 /* control_qp.c */
 
-/* Posts a message; true: it is under way. */
-bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message);
+/* Posts a message; true: it is outstanding. */
+bool pvb_control_qp_send(struct pvb_control_qp *cqp,
+			 const struct pvb_wire_message *message);
 /* Keeps a place for an answer that is still to be worked out; false: there is none. */
-bool pvb_lane_keep(struct pvb_lane *lane);
-/* Posts it to its place: as pvb_lane_send. */
-bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message);
+bool pvb_control_qp_keep(struct pvb_control_qp *cqp);
+/* Posts it to its place: as pvb_control_qp_send. */
+bool pvb_control_qp_send_kept(struct pvb_control_qp *cqp,
+			      const struct pvb_wire_message *message);
 /* Answers an entry of the message ring, now or once there is a place; false: the peer has
  * more of them than it may. */
-bool pvb_lane_answer(struct pvb_lane *lane, uint32_t number, uint16_t status);
-/* As pvb_lane_send once the entry of the send queue that belongs to the request
+bool pvb_control_qp_answer(struct pvb_control_qp *cqp, uint32_t number, uint16_t status);
+/* As pvb_control_qp_send once the entry of the send queue that belongs to the request
  * completes: false without memory. */
-bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message);
-void pvb_lane_now(struct pvb_lane *lane, uint32_t number);
+bool pvb_control_qp_later(struct pvb_control_qp *cqp,
+			  const struct pvb_wire_message *message);
+void pvb_control_qp_now(struct pvb_control_qp *cqp, uint32_t number);
 /* It will not be posted. */
-void pvb_lane_never(struct pvb_lane *lane, uint32_t number);
+void pvb_control_qp_cancel(struct pvb_control_qp *cqp, uint32_t number);
 /* A buffer for the next message. */
-int pvb_lane_receive(struct pvb_lane_recv *recv);
+int pvb_control_qp_receive(struct pvb_control_recv *recv);
 
 #endif

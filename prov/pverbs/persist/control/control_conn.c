@@ -11,298 +11,313 @@
 #include "cookie.h"
 #include "internal.h"
 
-#define PVB_SECOND_NEVER UINT64_MAX
+#define PVB_CONTROL_CONN_NEVER UINT64_MAX
 
-static struct pvb_lane *pvb_second_lane(struct pvb_second *second)
+static struct pvb_control_qp *pvb_control_conn_qp(struct pvb_control_conn *control_conn)
 {
-	return crn_container_of(second, struct pvb_lane, second);
+	return crn_container_of(control_conn, struct pvb_control_qp, control_conn);
 }
 
-struct pvb_ep *pvb_second_ep(struct pvb_second *second)
+struct pvb_ep *pvb_control_conn_ep(struct pvb_control_conn *control_conn)
 {
-	return pvb_conn_ep(pvb_second_lane(second)->conn);
+	return pvb_conn_ep(pvb_control_conn_qp(control_conn)->conn);
 }
 
-void pvb_second_init(struct pvb_second *second)
+void pvb_control_conn_init(struct pvb_control_conn *control_conn)
 {
-	second->fid.fclass = PVB_CLASS_LANE;
-	second->due = PVB_SECOND_NEVER;
-	crn_list_init(&second->expected);
+	control_conn->fid.fclass = PVB_CLASS_CONTROL_QP;
+	control_conn->due = PVB_CONTROL_CONN_NEVER;
+	crn_list_init(&control_conn->expected);
 }
 
 /* The timer of an event queue. */
 
-void pvb_second_open(struct pvb_eq *eq)
+void pvb_control_conn_open(struct pvb_eq *eq)
 {
-	crn_list_init(&eq->lanes);
-	eq->lanes_timer = -1;
-	eq->lanes_due = PVB_SECOND_NEVER;
+	crn_list_init(&eq->control_conns);
+	eq->control_conn_timer = -1;
+	eq->control_conn_due = PVB_CONTROL_CONN_NEVER;
 }
 
-void pvb_second_close(struct pvb_eq *eq)
+void pvb_control_conn_close(struct pvb_eq *eq)
 {
-	if (eq->lanes_timer >= 0)
-		close(eq->lanes_timer);
+	if (eq->control_conn_timer >= 0)
+		close(eq->control_conn_timer);
 }
 
 /* Only who needs it has one. */
-int pvb_second_timer(struct pvb_eq *eq)
+int pvb_control_conn_timer(struct pvb_eq *eq)
 {
 	int ret;
 
-	if (eq->lanes_timer >= 0)
+	if (eq->control_conn_timer >= 0)
 		return 0;
-	eq->lanes_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (eq->lanes_timer < 0)
+	eq->control_conn_timer =
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (eq->control_conn_timer < 0)
 		return pvb_errno();
-	ret = crn_wait_add_fd(&eq->eq.wait, eq->lanes_timer);
+	ret = crn_wait_add_fd(&eq->eq.wait, eq->control_conn_timer);
 	if (ret) {
-		close(eq->lanes_timer);
-		eq->lanes_timer = -1;
+		close(eq->control_conn_timer);
+		eq->control_conn_timer = -1;
 	}
 	return ret;
 }
 
-static void pvb_second_alarm(const struct pvb_eq *eq, uint64_t ms)
+static void pvb_control_conn_alarm(const struct pvb_eq *eq, uint64_t ms)
 {
 	const struct itimerspec timer = {
 		.it_value = {.tv_sec = (time_t)(ms / 1000),
 			     .tv_nsec = ms ? (long)(ms % 1000) * 1000000L : 1},
 	};
 
-	timerfd_settime(eq->lanes_timer, 0, &timer, NULL);
+	timerfd_settime(eq->control_conn_timer, 0, &timer, NULL);
 }
 
-void pvb_second_wake(struct pvb_eq *eq)
+void pvb_control_conn_wake(struct pvb_eq *eq)
 {
-	atomic_store(&eq->lanes_moved, true);
-	pvb_second_alarm(eq, 0);
+	atomic_store(&eq->control_conn_moved, true);
+	pvb_control_conn_alarm(eq, 0);
 }
 
-/* Whoever waits for the queue looks again at lanes_due. */
-static void pvb_second_arm(struct pvb_eq *eq)
+/* Whoever waits for the queue looks again at control_conn_due. */
+static void pvb_control_conn_arm(struct pvb_eq *eq)
 {
 	const uint64_t now = crn_now_ms();
 
-	if (eq->lanes_due == PVB_SECOND_NEVER)
+	if (eq->control_conn_due == PVB_CONTROL_CONN_NEVER)
 		return;
-	pvb_second_alarm(eq, eq->lanes_due > now ? eq->lanes_due - now : 0);
+	pvb_control_conn_alarm(eq, eq->control_conn_due > now ? eq->control_conn_due - now
+							      : 0);
 	/* Another thread may have woken it meanwhile: that would be forgotten. */
-	if (atomic_load(&eq->lanes_moved))
-		pvb_second_alarm(eq, 0);
+	if (atomic_load(&eq->control_conn_moved))
+		pvb_control_conn_alarm(eq, 0);
 }
 
-static void pvb_second_set_due(struct pvb_second *second, uint64_t due)
+static void pvb_control_conn_set_due(struct pvb_control_conn *control_conn, uint64_t due)
 {
-	struct pvb_eq *eq = pvb_second_ep(second)->eq;
+	struct pvb_eq *eq = pvb_control_conn_ep(control_conn)->eq;
 
-	second->due = due;
-	if (due >= eq->lanes_due)
+	control_conn->due = due;
+	if (due >= eq->control_conn_due)
 		return;
-	eq->lanes_due = due;
-	pvb_second_arm(eq);
+	eq->control_conn_due = due;
+	pvb_control_conn_arm(eq);
 }
 
 /* States. */
 
-static bool pvb_second_waits(const struct pvb_second *second)
+static bool pvb_control_conn_waits(const struct pvb_control_conn *control_conn)
 {
-	return second->state != PVB_SECOND_NONE && second->state != PVB_SECOND_UP;
+	return control_conn->state != PVB_CONTROL_CONN_NONE &&
+	       control_conn->state != PVB_CONTROL_CONN_UP;
 }
 
-void pvb_second_enter(struct pvb_second *second, enum pvb_second_state state)
+void pvb_control_conn_enter(struct pvb_control_conn *control_conn,
+			    enum pvb_control_conn_state state)
 {
-	const bool waited = pvb_second_waits(second);
+	const bool waited = pvb_control_conn_waits(control_conn);
 
-	second->state = state;
-	if (!waited && pvb_second_waits(second))
-		crn_list_add_tail(&pvb_second_ep(second)->eq->lanes, &second->entry);
-	else if (waited && !pvb_second_waits(second))
-		crn_list_del(&second->entry);
+	control_conn->state = state;
+	if (!waited && pvb_control_conn_waits(control_conn))
+		crn_list_add_tail(&pvb_control_conn_ep(control_conn)->eq->control_conns,
+				  &control_conn->entry);
+	else if (waited && !pvb_control_conn_waits(control_conn))
+		crn_list_del(&control_conn->entry);
 }
 
-static void pvb_second_drop(struct pvb_second *second)
+static void pvb_control_conn_drop(struct pvb_control_conn *control_conn)
 {
-	struct rdma_cm_id *came = pvb_ticket_withdraw(second);
+	struct rdma_cm_id *came = pvb_cookie_withdraw(control_conn);
 
 	if (came) {
 		rdma_reject(came, NULL, 0);
 		rdma_destroy_id(came);
 	}
-	if (second->id)
-		rdma_destroy_id(second->id);
-	second->id = NULL;
-	second->due = PVB_SECOND_NEVER;
+	if (control_conn->id)
+		rdma_destroy_id(control_conn->id);
+	control_conn->id = NULL;
+	control_conn->due = PVB_CONTROL_CONN_NEVER;
 }
 
-void pvb_second_end(struct pvb_ep *ep)
+void pvb_control_conn_end(struct pvb_ep *ep)
 {
-	struct pvb_lane *lane = ep->conn.lane;
+	struct pvb_control_qp *cqp = ep->conn.control_qp;
 
-	if (!lane || lane->second.state == PVB_SECOND_NONE)
+	if (!cqp || cqp->control_conn.state == PVB_CONTROL_CONN_NONE)
 		return;
-	pvb_second_drop(&lane->second);
-	pvb_second_enter(&lane->second, PVB_SECOND_NONE);
+	pvb_control_conn_drop(&cqp->control_conn);
+	pvb_control_conn_enter(&cqp->control_conn, PVB_CONTROL_CONN_NONE);
 }
 
-static void pvb_second_fail(struct pvb_second *second, const char *why)
+static void pvb_control_conn_fail(struct pvb_control_conn *control_conn, const char *why)
 {
-	struct pvb_ep *ep = pvb_second_ep(second);
+	struct pvb_ep *ep = pvb_control_conn_ep(control_conn);
 	char text[CRN_ADDR_STRLEN];
 
 	PVB_WARN(FI_LOG_EP_CTRL,
-		 "no second connection with %s: %s; what its processor has to make "
+		 "no control connection with %s: %s; what its processor has to make "
 		 "durable gives FI_EOPNOTSUPP\n",
 		 crn_addr_str(rdma_get_peer_addr(ep->conn.id), text), why);
-	pvb_second_end(ep);
+	pvb_control_conn_end(ep);
 	ep->eq->cm->second_over(ep);
 }
 
-static void pvb_second_up(struct pvb_second *second)
+static void pvb_control_conn_up(struct pvb_control_conn *control_conn)
 {
-	pvb_second_enter(second, PVB_SECOND_UP);
-	pvb_lane_up(pvb_second_lane(second));
-	pvb_second_ep(second)->eq->cm->second_over(pvb_second_ep(second));
+	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_UP);
+	pvb_control_qp_up(pvb_control_conn_qp(control_conn));
+	pvb_control_conn_ep(control_conn)
+		->eq->cm->second_over(pvb_control_conn_ep(control_conn));
 }
 
 /* iWARP's messages need no reads, but a requester may have to begin with one (RFC 6581
  * section 9.2). */
-static struct rdma_conn_param pvb_second_param(struct pvb_second *second)
+static struct rdma_conn_param pvb_control_conn_param(
+	struct pvb_control_conn *control_conn)
 {
 	return (struct rdma_conn_param){
 		.responder_resources = 1,
 		.initiator_depth = 1,
-		.qp_num = pvb_second_lane(second)->qp->qp_num,
+		.qp_num = pvb_control_conn_qp(control_conn)->qp->qp_num,
 	};
 }
 
-bool pvb_second_on_device(struct pvb_second *second, const struct rdma_cm_id *id)
+bool pvb_control_conn_on_device(struct pvb_control_conn *control_conn,
+				const struct rdma_cm_id *id)
 {
-	return id->verbs && !strcmp(ibv_get_device_name(id->verbs->device),
-				    pvb_domain_device(pvb_second_ep(second)->domain));
+	return id->verbs &&
+	       !strcmp(ibv_get_device_name(id->verbs->device),
+		       pvb_domain_device(pvb_control_conn_ep(control_conn)->domain));
 }
 
 /* The requester. */
 
-static int pvb_second_resolve(struct pvb_second *second)
+static int pvb_control_conn_resolve(struct pvb_control_conn *control_conn)
 {
-	struct pvb_ep *ep = pvb_second_ep(second);
+	struct pvb_ep *ep = pvb_control_conn_ep(control_conn);
 	const struct sockaddr *local = rdma_get_local_addr(ep->conn.id);
 	struct sockaddr *peer = rdma_get_peer_addr(ep->conn.id);
 	union crn_addr src = {0};
 	int ret;
 
-	ret = pvb_second_timer(ep->eq);
+	ret = pvb_control_conn_timer(ep->eq);
 	if (ret)
 		return ret;
-	if (rdma_create_id(ep->eq->channel, &second->id, &second->fid, RDMA_PS_TCP)) {
-		second->id = NULL;
+	if (rdma_create_id(ep->eq->channel, &control_conn->id, &control_conn->fid,
+			   RDMA_PS_TCP)) {
+		control_conn->id = NULL;
 		return pvb_errno();
 	}
-	pvb_path_option(ep, second->id);
+	pvb_path_option(ep, control_conn->id);
 	memcpy(&src, local, crn_addr_len(local));
 	if (crn_addr_len(local))
 		crn_addr_set_port(&src.sa, 0);
-	return rdma_resolve_addr(second->id, crn_addr_len(local) ? &src.sa : NULL, peer,
-				 pvb_params.resolve_timeout)
+	return rdma_resolve_addr(control_conn->id, crn_addr_len(local) ? &src.sa : NULL,
+				 peer, pvb_params.resolve_timeout)
 		       ? pvb_errno()
 		       : 0;
 }
 
-static void pvb_second_on_addr_resolved(struct pvb_second *second)
+static void pvb_control_conn_on_addr_resolved(struct pvb_control_conn *control_conn)
 {
-	if (second->state != PVB_SECOND_ADDR)
+	if (control_conn->state != PVB_CONTROL_CONN_ADDR)
 		return;
-	pvb_second_enter(second, PVB_SECOND_ROUTE);
-	if (!pvb_second_on_device(second, second->id))
-		pvb_second_fail(second, "its way leads over another device");
-	else if (rdma_resolve_route(second->id, pvb_params.resolve_timeout))
-		pvb_second_fail(second, strerror(errno));
+	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_ROUTE);
+	if (!pvb_control_conn_on_device(control_conn, control_conn->id))
+		pvb_control_conn_fail(control_conn, "its way leads over another device");
+	else if (rdma_resolve_route(control_conn->id, pvb_params.resolve_timeout))
+		pvb_control_conn_fail(control_conn, strerror(errno));
 }
 
-static void pvb_second_on_route_resolved(struct pvb_second *second)
+static void pvb_control_conn_on_route_resolved(struct pvb_control_conn *control_conn)
 {
-	struct rdma_conn_param param = pvb_second_param(second);
+	struct rdma_conn_param param = pvb_control_conn_param(control_conn);
 	uint8_t message[PVB_CM_REQ_SIZE];
 
-	if (second->state != PVB_SECOND_ROUTE)
+	if (control_conn->state != PVB_CONTROL_CONN_ROUTE)
 		return;
-	pvb_cm_pack_ticket(message, pvb_second_ep(second)->conn.peer.ticket);
+	pvb_cm_pack_cookie(message, pvb_control_conn_ep(control_conn)->conn.peer.cookie);
 	param.private_data = message;
 	param.private_data_len = sizeof(message);
-	pvb_second_enter(second, PVB_SECOND_REQUESTED);
-	if (rdma_connect(second->id, &param))
-		pvb_second_fail(second, strerror(errno));
+	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_REQUESTED);
+	if (rdma_connect(control_conn->id, &param))
+		pvb_control_conn_fail(control_conn, strerror(errno));
 }
 
 /* Takes what another thread may have for it. */
-static void pvb_second_take(struct pvb_second *second)
+static void pvb_control_conn_take(struct pvb_control_conn *control_conn)
 {
-	struct rdma_conn_param param = pvb_second_param(second);
+	struct rdma_conn_param param = pvb_control_conn_param(control_conn);
 	bool lost = false;
 
-	if (second->state != PVB_SECOND_EXPECTED)
+	if (control_conn->state != PVB_CONTROL_CONN_EXPECTED)
 		return;
-	second->id = pvb_ticket_came(second, &lost);
-	if (second->id) {
-		pvb_second_enter(second, PVB_SECOND_ACCEPTED);
-		if (rdma_accept(second->id, &param))
-			pvb_second_fail(second, strerror(errno));
+	control_conn->id = pvb_cookie_came(control_conn, &lost);
+	if (control_conn->id) {
+		pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_ACCEPTED);
+		if (rdma_accept(control_conn->id, &param))
+			pvb_control_conn_fail(control_conn, strerror(errno));
 	} else if (lost) {
-		pvb_second_fail(second, "the listener was closed");
+		pvb_control_conn_fail(control_conn, "the listener was closed");
 	}
 }
 
-bool pvb_second_wanted(const struct pvb_ep *ep)
+bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 {
-	const struct pvb_lane *lane = ep->conn.lane;
+	const struct pvb_control_qp *cqp = ep->conn.control_qp;
 
-	if (!lane || !ep->domain->iwarp)
+	if (!cqp || !ep->domain->iwarp)
 		return false;
-	return ep->req ? pvb_second_waits(&lane->second) : ep->conn.peer.ticket;
+	return ep->req ? pvb_control_conn_waits(&cqp->control_conn)
+		       : ep->conn.peer.cookie;
 }
 
-void pvb_second_begin(struct pvb_ep *ep)
+void pvb_control_conn_begin(struct pvb_ep *ep)
 {
-	struct pvb_second *second = &ep->conn.lane->second;
+	struct pvb_control_conn *control_conn = &ep->conn.control_qp->control_conn;
 	int ret = 0;
 
 	if (!ep->req) {
-		pvb_second_enter(second, PVB_SECOND_ADDR);
-		ret = pvb_second_resolve(second);
+		pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_ADDR);
+		ret = pvb_control_conn_resolve(control_conn);
 	}
 	if (ret)
-		pvb_second_fail(second, fi_strerror(-ret));
+		pvb_control_conn_fail(control_conn, fi_strerror(-ret));
 	else
-		pvb_second_set_due(second,
-				   crn_now_ms() + (uint64_t)pvb_params.resolve_timeout);
+		pvb_control_conn_set_due(control_conn,
+					 crn_now_ms() +
+						 (uint64_t)pvb_params.resolve_timeout);
 }
 
-/* The second one has ended, in whatever state. */
-static void pvb_second_on_end(struct pvb_second *second, const struct pvb_cm_event *event)
+/* The control connection has ended, in whatever state. */
+static void pvb_control_conn_on_end(struct pvb_control_conn *control_conn,
+				    const struct pvb_cm_event *event)
 {
-	if (second->state == PVB_SECOND_UP)
-		pvb_lane_lose(pvb_second_lane(second), rdma_event_str(event->type));
-	else if (second->state >= PVB_SECOND_ADDR && second->state < PVB_SECOND_UP)
-		pvb_second_fail(second, rdma_event_str(event->type));
+	if (control_conn->state == PVB_CONTROL_CONN_UP)
+		pvb_control_qp_lose(pvb_control_conn_qp(control_conn),
+				    rdma_event_str(event->type));
+	else if (control_conn->state >= PVB_CONTROL_CONN_ADDR &&
+		 control_conn->state < PVB_CONTROL_CONN_UP)
+		pvb_control_conn_fail(control_conn, rdma_event_str(event->type));
 }
 
-void pvb_second_event(struct pvb_lane *lane, const struct pvb_cm_event *event)
+void pvb_control_conn_event(struct pvb_control_qp *cqp, const struct pvb_cm_event *event)
 {
-	struct pvb_second *second = &lane->second;
+	struct pvb_control_conn *control_conn = &cqp->control_conn;
 
-	pvb_second_take(second);
+	pvb_control_conn_take(control_conn);
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		pvb_second_on_addr_resolved(second);
+		pvb_control_conn_on_addr_resolved(control_conn);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		pvb_second_on_route_resolved(second);
+		pvb_control_conn_on_route_resolved(control_conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		if (second->state == PVB_SECOND_REQUESTED ||
-		    second->state == PVB_SECOND_ACCEPTED)
-			pvb_second_up(second);
+		if (control_conn->state == PVB_CONTROL_CONN_REQUESTED ||
+		    control_conn->state == PVB_CONTROL_CONN_ACCEPTED)
+			pvb_control_conn_up(control_conn);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -311,62 +326,64 @@ void pvb_second_event(struct pvb_lane *lane, const struct pvb_cm_event *event)
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		pvb_second_on_end(second, event);
+		pvb_control_conn_on_end(control_conn, event);
 		break;
 	default:
 		break;
 	}
 }
 
-void pvb_second_gone(struct pvb_ep *ep)
+void pvb_control_conn_gone(struct pvb_ep *ep)
 {
-	struct pvb_second *second = &ep->conn.lane->second;
+	struct pvb_control_conn *control_conn = &ep->conn.control_qp->control_conn;
 
-	pvb_second_drop(second);
-	pvb_second_enter(second, PVB_SECOND_GONE);
-	pvb_second_set_due(second, 0);
+	pvb_control_conn_drop(control_conn);
+	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_GONE);
+	pvb_control_conn_set_due(control_conn, 0);
 }
 
-/* A lane that waits: has anything happened to it? At most one event is reported. */
-static void pvb_second_look(struct pvb_second *second)
+/* A control queue pair that waits: has anything happened to it? At most one event is
+ * reported. */
+static void pvb_control_conn_look(struct pvb_control_conn *control_conn)
 {
-	struct pvb_ep *ep = pvb_second_ep(second);
+	struct pvb_ep *ep = pvb_control_conn_ep(control_conn);
 
-	pvb_second_take(second);
-	if (!pvb_second_waits(second) || second->due > crn_now_ms())
+	pvb_control_conn_take(control_conn);
+	if (!pvb_control_conn_waits(control_conn) || control_conn->due > crn_now_ms())
 		return;
-	if (second->state != PVB_SECOND_GONE) {
-		pvb_second_fail(second, "it took too long");
+	if (control_conn->state != PVB_CONTROL_CONN_GONE) {
+		pvb_control_conn_fail(control_conn, "it took too long");
 		return;
 	}
-	pvb_second_enter(second, PVB_SECOND_NONE);
+	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_NONE);
 	ep->eq->cm->disconnected(ep);
 }
 
-void pvb_second_progress(struct pvb_eq *eq)
+void pvb_control_conn_progress(struct pvb_eq *eq)
 {
-	uint64_t times, now, due = PVB_SECOND_NEVER;
+	uint64_t times, now, due = PVB_CONTROL_CONN_NEVER;
 	struct crn_list *entry, *next;
-	struct pvb_second *second;
+	struct pvb_control_conn *control_conn;
 
-	if (crn_list_empty(&eq->lanes))
+	if (crn_list_empty(&eq->control_conns))
 		return;
 	now = crn_now_ms();
-	if (!atomic_exchange(&eq->lanes_moved, false) && now < eq->lanes_due)
+	if (!atomic_exchange(&eq->control_conn_moved, false) &&
+	    now < eq->control_conn_due)
 		return;
-	if (read(eq->lanes_timer, &times, sizeof(times)) < 0)
+	if (read(eq->control_conn_timer, &times, sizeof(times)) < 0)
 		times = 0; /* a look before it fired */
-	crn_list_for_each_safe (entry, next, &eq->lanes) {
+	crn_list_for_each_safe (entry, next, &eq->control_conns) {
 		/* As in pvb_cm_progress: what there is no room for waits. */
 		if (crn_eq_full(&eq->eq) || crn_eq_reserve(&eq->eq, PVB_CM_EVENT_MAX)) {
 			due = now;
 			break;
 		}
-		second = crn_container_of(entry, struct pvb_second, entry);
-		pvb_second_look(second);
-		if (pvb_second_waits(second))
-			due = CRN_MIN(due, second->due);
+		control_conn = crn_container_of(entry, struct pvb_control_conn, entry);
+		pvb_control_conn_look(control_conn);
+		if (pvb_control_conn_waits(control_conn))
+			due = CRN_MIN(due, control_conn->due);
 	}
-	eq->lanes_due = due;
-	pvb_second_arm(eq);
+	eq->control_conn_due = due;
+	pvb_control_conn_arm(eq);
 }

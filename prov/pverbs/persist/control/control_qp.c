@@ -12,110 +12,110 @@
 #include "cookie.h"
 #include "internal.h"
 
-#define PVB_LANE_BUFS \
-	(2 * PVB_LANE_MESSAGES * PVB_WIRE_SIZE + PVB_LANE_CREDITS * PVB_WIRE_ENTRY)
+#define PVB_CONTROL_BUFS \
+	(2 * PVB_CONTROL_MESSAGES * PVB_WIRE_SIZE + PVB_CONTROL_CREDITS * PVB_WIRE_ENTRY)
 
 /* What peers may do with the area. */
-static int pvb_lane_rights(const struct pvb_lane *lane)
+static int pvb_control_qp_rights(const struct pvb_control_qp *cqp)
 {
 	return IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-	       (lane->control->domain->rings ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+	       (cqp->control->domain->seq_atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 }
 
-static int pvb_lane_memory(struct pvb_lane *lane)
+static int pvb_control_qp_memory(struct pvb_control_qp *cqp)
 {
-	struct ibv_pd *pd = lane->control->domain->pd;
-	const size_t bufs = PVB_LANE_BUFS;
+	struct ibv_pd *pd = cqp->control->domain->pd;
+	const size_t bufs = PVB_CONTROL_BUFS;
 	int access;
 
-	lane->area = aligned_alloc(_Alignof(struct pvb_area), sizeof(*lane->area));
-	lane->bufs = malloc(bufs);
-	if (!lane->area || !lane->bufs)
+	cqp->area = aligned_alloc(_Alignof(struct pvb_area), sizeof(*cqp->area));
+	cqp->bufs = malloc(bufs);
+	if (!cqp->area || !cqp->bufs)
 		return -FI_ENOMEM;
-	memset(lane->area, 0, sizeof(*lane->area));
-	memset(lane->bufs, 0, bufs);
-	lane->entry_out =
-		(void *)(lane->bufs + (size_t)2 * PVB_LANE_MESSAGES * PVB_WIRE_SIZE);
-	pvb_window_open(lane);
-	access = lane->window ? IBV_ACCESS_MW_BIND : pvb_lane_rights(lane);
-	lane->area_mr = ibv_reg_mr(pd, lane->area, sizeof(*lane->area),
-				   access | IBV_ACCESS_LOCAL_WRITE);
-	if (!lane->area_mr)
+	memset(cqp->area, 0, sizeof(*cqp->area));
+	memset(cqp->bufs, 0, bufs);
+	cqp->entry_out =
+		(void *)(cqp->bufs + (size_t)2 * PVB_CONTROL_MESSAGES * PVB_WIRE_SIZE);
+	pvb_window_open(cqp);
+	access = cqp->window ? IBV_ACCESS_MW_BIND : pvb_control_qp_rights(cqp);
+	cqp->area_mr = ibv_reg_mr(pd, cqp->area, sizeof(*cqp->area),
+				  access | IBV_ACCESS_LOCAL_WRITE);
+	if (!cqp->area_mr)
 		return pvb_errno();
-	lane->area_key = pvb_window_key(lane);
-	lane->bufs_mr = ibv_reg_mr(pd, lane->bufs, bufs, IBV_ACCESS_LOCAL_WRITE);
-	return lane->bufs_mr ? 0 : pvb_errno();
+	cqp->area_key = pvb_window_key(cqp);
+	cqp->bufs_mr = ibv_reg_mr(pd, cqp->bufs, bufs, IBV_ACCESS_LOCAL_WRITE);
+	return cqp->bufs_mr ? 0 : pvb_errno();
 }
 
 /* Others poll the control queues meanwhile. */
-static int pvb_lane_reserve(struct pvb_lane *lane)
+static int pvb_control_qp_reserve(struct pvb_control_qp *cqp)
 {
-	struct pvb_control *control = lane->control;
+	struct pvb_control *control = cqp->control;
 	int ret;
 
 	pthread_mutex_lock(&control->lock);
-	ret = pvb_cq_reserve(control->cq, 2 * PVB_LANE_MESSAGES, &lane->hw);
+	ret = pvb_cq_reserve(control->cq, 2 * PVB_CONTROL_MESSAGES, &cqp->hw);
 	pthread_mutex_unlock(&control->lock);
 	return ret;
 }
 
-static void pvb_lane_release(struct pvb_lane *lane)
+static void pvb_control_qp_release(struct pvb_control_qp *cqp)
 {
-	pthread_mutex_lock(&lane->control->lock);
-	pvb_cq_release(lane->control->cq, lane->hw, 2 * PVB_LANE_MESSAGES);
-	pthread_mutex_unlock(&lane->control->lock);
+	pthread_mutex_lock(&cqp->control->lock);
+	pvb_cq_release(cqp->control->cq, cqp->hw, 2 * PVB_CONTROL_MESSAGES);
+	pthread_mutex_unlock(&cqp->control->lock);
 }
 
-void pvb_lane_free(struct pvb_lane *lane)
+void pvb_control_qp_free(struct pvb_control_qp *cqp)
 {
 	uint32_t i;
 
-	for (i = 0; i < PVB_LANE_CREDITS; i++)
-		free(atomic_load(&lane->asks[PVB_ASK_REQUEST].of[i].later));
-	if (lane->qp)
-		ibv_destroy_qp(lane->qp);
-	if (lane->hw)
-		pvb_lane_release(lane);
-	if (lane->bufs_mr)
-		ibv_dereg_mr(lane->bufs_mr);
-	pvb_window_close(lane);
-	if (lane->area_mr)
-		ibv_dereg_mr(lane->area_mr);
-	free(lane->bufs);
-	free(lane->area);
-	pvb_dirty_fini(&lane->received);
-	pvb_dirty_fini(&lane->flushing);
-	crn_lock_fini(&lane->lock);
-	free(lane);
+	for (i = 0; i < PVB_CONTROL_CREDITS; i++)
+		free(atomic_load(&cqp->requests[PVB_REQUEST_CONTROL].of[i].later));
+	if (cqp->qp)
+		ibv_destroy_qp(cqp->qp);
+	if (cqp->hw)
+		pvb_control_qp_release(cqp);
+	if (cqp->bufs_mr)
+		ibv_dereg_mr(cqp->bufs_mr);
+	pvb_window_close(cqp);
+	if (cqp->area_mr)
+		ibv_dereg_mr(cqp->area_mr);
+	free(cqp->bufs);
+	free(cqp->area);
+	pvb_dirty_fini(&cqp->received);
+	pvb_dirty_fini(&cqp->flushing);
+	crn_lock_fini(&cqp->lock);
+	free(cqp);
 }
 
-int pvb_lane_receive(struct pvb_lane_recv *recv)
+int pvb_control_qp_receive(struct pvb_control_recv *recv)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)recv->buf,
 		.length = PVB_WIRE_SIZE,
-		.lkey = recv->lane->bufs_mr->lkey,
+		.lkey = recv->control_qp->bufs_mr->lkey,
 	};
 	struct ibv_recv_wr wr = {.wr_id = (uintptr_t)recv, .sg_list = &sge, .num_sge = 1},
 			   *bad;
 	int err;
 
-	err = ibv_post_recv(recv->lane->qp, &wr, &bad);
+	err = ibv_post_recv(recv->control_qp->qp, &wr, &bad);
 	if (err)
 		return pvb_post_error(err);
-	recv->lane->receives++;
+	recv->control_qp->receives++;
 	return 0;
 }
 
-static int pvb_lane_queue_pair(struct pvb_lane *lane)
+static int pvb_control_qp_create(struct pvb_control_qp *cqp)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = lane->hw->cq,
-		.recv_cq = lane->hw->cq,
+		.send_cq = cqp->hw->cq,
+		.recv_cq = cqp->hw->cq,
 		.cap =
 			{
-				.max_send_wr = PVB_LANE_MESSAGES,
-				.max_recv_wr = PVB_LANE_MESSAGES,
+				.max_send_wr = PVB_CONTROL_MESSAGES,
+				.max_recv_wr = PVB_CONTROL_MESSAGES,
 				.max_send_sge = 1,
 				.max_recv_sge = 1,
 			},
@@ -128,98 +128,99 @@ static int pvb_lane_queue_pair(struct pvb_lane *lane)
 	uint32_t i;
 	int ret;
 
-	lane->qp = ibv_create_qp(lane->control->domain->pd, &attr);
-	if (!lane->qp)
+	cqp->qp = ibv_create_qp(cqp->control->domain->pd, &attr);
+	if (!cqp->qp)
 		return pvb_errno();
 	/* Until there is a path; receives may be posted from here on. */
-	ret = -ibv_modify_qp(lane->qp, &init, mask);
-	for (i = 0; !ret && i < PVB_LANE_MESSAGES; i++) {
-		lane->recv[i] = (struct pvb_lane_recv){
-			.lane = lane,
-			.buf = lane->bufs + (size_t)i * PVB_WIRE_SIZE,
+	ret = -ibv_modify_qp(cqp->qp, &init, mask);
+	for (i = 0; !ret && i < PVB_CONTROL_MESSAGES; i++) {
+		cqp->recv[i] = (struct pvb_control_recv){
+			.control_qp = cqp,
+			.buf = cqp->bufs + (size_t)i * PVB_WIRE_SIZE,
 		};
-		ret = pvb_lane_receive(&lane->recv[i]);
+		ret = pvb_control_qp_receive(&cqp->recv[i]);
 	}
 	return ret;
 }
 
-int pvb_lane_open(struct pvb_conn *conn)
+int pvb_control_qp_open(struct pvb_conn *conn)
 {
 	struct pvb_control *control = pvb_conn_ep(conn)->domain->control;
-	struct pvb_lane *lane = calloc(1, sizeof(*lane));
+	struct pvb_control_qp *cqp = calloc(1, sizeof(*cqp));
 	int ret;
 
-	if (!lane)
+	if (!cqp)
 		return -FI_ENOMEM;
-	lane->control = control;
-	lane->conn = conn;
-	crn_list_init(&lane->turn.entry);
-	lane->turn.run = pvb_respond_turn;
-	pvb_arrivals_init(lane);
+	cqp->control = control;
+	cqp->conn = conn;
+	crn_list_init(&cqp->turn.entry);
+	cqp->turn.run = pvb_respond_turn;
+	pvb_arrivals_init(cqp);
 	/* The control queue is polled by whoever has time. */
-	crn_lock_init(&lane->lock, true);
-	ret = pvb_lane_memory(lane);
+	crn_lock_init(&cqp->lock, true);
+	ret = pvb_control_qp_memory(cqp);
 	if (!ret)
-		ret = pvb_lane_reserve(lane);
+		ret = pvb_control_qp_reserve(cqp);
 	if (!ret)
-		ret = pvb_lane_queue_pair(lane);
+		ret = pvb_control_qp_create(cqp);
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "no control queue pair: %s\n",
 			 fi_strerror(-ret));
-		pvb_lane_free(lane);
+		pvb_control_qp_free(cqp);
 		return ret;
 	}
-	lane->psn = lane->qp->qp_num & 0xffffff;
-	pvb_second_init(&lane->second);
-	conn->lane = lane;
+	cqp->psn = cqp->qp->qp_num & 0xffffff;
+	pvb_control_conn_init(&cqp->control_conn);
+	conn->control_qp = cqp;
 	conn->rq.on_complete = pvb_arrival;
 	pthread_mutex_lock(&control->lock);
-	crn_list_add_tail(&control->lanes, &lane->entry);
+	crn_list_add_tail(&control->control_qps, &cqp->entry);
 	pthread_mutex_unlock(&control->lock);
 	return 0;
 }
 
-/* What may still complete names the lane: its memory stays until the queue is closed. */
-static void pvb_lane_bury(struct pvb_lane *lane)
+/* What may still complete names the control queue pair: its memory stays until the queue
+ * is closed. */
+static void pvb_control_qp_zombie(struct pvb_control_qp *cqp)
 {
-	struct pvb_control *control = lane->control;
+	struct pvb_control *control = cqp->control;
 
-	ibv_destroy_qp(lane->qp);
-	lane->qp = NULL;
-	pvb_lane_release(lane);
-	lane->hw = NULL;
+	ibv_destroy_qp(cqp->qp);
+	cqp->qp = NULL;
+	pvb_control_qp_release(cqp);
+	cqp->hw = NULL;
 	pthread_mutex_lock(&control->lock);
-	crn_list_add_tail(&control->buried, &lane->entry);
+	crn_list_add_tail(&control->zombies, &cqp->entry);
 	pthread_mutex_unlock(&control->lock);
 }
 
-void pvb_lane_close(struct pvb_conn *conn)
+void pvb_control_qp_close(struct pvb_conn *conn)
 {
-	struct pvb_lane *lane = conn->lane;
+	struct pvb_control_qp *cqp = conn->control_qp;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	uint64_t deadline = crn_now_ms();
 
-	if (!lane)
+	if (!cqp)
 		return;
-	conn->lane = NULL;
-	ibv_modify_qp(lane->qp, &attr, IBV_QP_STATE);
-	if (!pvb_removed(lane->control->domain))
+	conn->control_qp = NULL;
+	ibv_modify_qp(cqp->qp, &attr, IBV_QP_STATE);
+	if (!pvb_removed(cqp->control->domain))
 		deadline += (uint64_t)pvb_params.close_timeout;
-	if (pvb_control_drain(lane, deadline))
-		pvb_lane_free(lane);
+	if (pvb_control_drain(cqp, deadline))
+		pvb_control_qp_free(cqp);
 	else
-		pvb_lane_bury(lane);
+		pvb_control_qp_zombie(cqp);
 }
 
 /* One transition: what rdma_cm would have for the connection's own queue pair, towards
  * the peer's other one. */
-static int pvb_lane_modify(struct pvb_lane *lane, enum ibv_qp_state state)
+static int pvb_control_qp_modify(struct pvb_control_qp *cqp, enum ibv_qp_state state)
 {
-	const struct pvb_cm_control *peer = &lane->conn->peer.control;
+	const struct pvb_cm_control *peer = &cqp->conn->peer.control;
 	struct ibv_qp_attr attr = {.qp_state = state};
 	int mask;
 
-	if (rdma_init_qp_attr(lane->conn->id, &attr, &mask))
+	if (rdma_init_qp_attr(cqp->conn->id, &attr, &mask))
 		return pvb_errno();
 	if (state == IBV_QPS_INIT)
 		attr.qp_access_flags = 0;
@@ -230,122 +231,126 @@ static int pvb_lane_modify(struct pvb_lane *lane, enum ibv_qp_state state)
 	}
 	if (state == IBV_QPS_RTS) {
 		pvb_path_attr(&attr, mask);
-		attr.sq_psn = lane->psn;
+		attr.sq_psn = cqp->psn;
 	}
-	return -ibv_modify_qp(lane->qp, &attr, mask);
+	return -ibv_modify_qp(cqp->qp, &attr, mask);
 }
 
-int pvb_lane_expose(struct pvb_lane *lane)
+int pvb_control_qp_expose(struct pvb_control_qp *cqp)
 {
-	return pvb_window_bind(lane, pvb_lane_rights(lane));
+	return pvb_window_bind(cqp, pvb_control_qp_rights(cqp));
 }
 
-void pvb_lane_up(struct pvb_lane *lane)
+void pvb_control_qp_up(struct pvb_control_qp *cqp)
 {
-	const struct sockaddr *peer = rdma_get_peer_addr(lane->conn->id);
+	const struct sockaddr *peer = rdma_get_peer_addr(cqp->conn->id);
 
-	memcpy(&lane->peer, peer, crn_addr_len(peer));
-	atomic_store(&lane->up, true);
+	memcpy(&cqp->peer, peer, crn_addr_len(peer));
+	atomic_store(&cqp->up, true);
 }
 
-int pvb_lane_connect(struct pvb_lane *lane)
+int pvb_control_qp_connect(struct pvb_control_qp *cqp)
 {
 	int ret;
 
-	ret = pvb_lane_modify(lane, IBV_QPS_INIT);
+	ret = pvb_control_qp_modify(cqp, IBV_QPS_INIT);
 	if (!ret)
-		ret = pvb_lane_modify(lane, IBV_QPS_RTR);
+		ret = pvb_control_qp_modify(cqp, IBV_QPS_RTR);
 	if (!ret)
-		ret = pvb_lane_modify(lane, IBV_QPS_RTS);
+		ret = pvb_control_qp_modify(cqp, IBV_QPS_RTS);
 	if (ret)
-		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n",
-			 lane->qp->qp_num, fi_strerror(-ret));
+		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n", cqp->qp->qp_num,
+			 fi_strerror(-ret));
 	else
-		pvb_lane_up(lane);
+		pvb_control_qp_up(cqp);
 	return ret;
 }
 
-void pvb_lane_lose(struct pvb_lane *lane, const char *why)
+void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
-	if (atomic_exchange(&lane->lost, true))
+	if (atomic_exchange(&cqp->lost, true))
 		return;
-	PVB_INFO(FI_LOG_EP_CTRL, "control queue pair 0x%x is lost: %s\n",
-		 lane->qp->qp_num, why);
-	ibv_modify_qp(lane->qp, &attr, IBV_QP_STATE);
+	PVB_INFO(FI_LOG_EP_CTRL, "control queue pair 0x%x is lost: %s\n", cqp->qp->qp_num,
+		 why);
+	ibv_modify_qp(cqp->qp, &attr, IBV_QP_STATE);
 }
 
 /* With the lock held. */
-static bool pvb_lane_full(const struct pvb_lane *lane)
+static bool pvb_control_qp_full(const struct pvb_control_qp *cqp)
 {
-	return atomic_load(&lane->sends) + lane->kept - atomic_load(&lane->sent) >=
-	       PVB_LANE_MESSAGES;
+	return atomic_load(&cqp->sends) + cqp->kept - atomic_load(&cqp->sent) >=
+	       PVB_CONTROL_MESSAGES;
 }
 
 /* With the lock held, and a place: 0 or an errno. */
-static int pvb_lane_post(struct pvb_lane *lane, const struct pvb_wire_message *message)
+static int pvb_control_qp_post(struct pvb_control_qp *cqp,
+			       const struct pvb_wire_message *message)
 {
-	const uint32_t at = atomic_load(&lane->sends) % PVB_LANE_MESSAGES;
-	uint8_t *buf = lane->bufs + (PVB_LANE_MESSAGES + at) * (size_t)PVB_WIRE_SIZE;
+	const uint32_t at = atomic_load(&cqp->sends) % PVB_CONTROL_MESSAGES;
+	uint8_t *buf = cqp->bufs + (PVB_CONTROL_MESSAGES + at) * (size_t)PVB_WIRE_SIZE;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)buf,
 		.length = (uint32_t)pvb_wire_pack(buf, message),
-		.lkey = lane->bufs_mr->lkey,
+		.lkey = cqp->bufs_mr->lkey,
 	};
-	struct ibv_send_wr wr = {.wr_id = (uintptr_t)lane | 1,
+	struct ibv_send_wr wr = {.wr_id = (uintptr_t)cqp | 1,
 				 .sg_list = &sge,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_SEND},
 			   *bad;
-	const int err = ibv_post_send(lane->qp, &wr, &bad);
+	const int err = ibv_post_send(cqp->qp, &wr, &bad);
 
 	if (!err)
-		atomic_fetch_add(&lane->sends, 1);
+		atomic_fetch_add(&cqp->sends, 1);
 	return err;
 }
 
-bool pvb_lane_send(struct pvb_lane *lane, const struct pvb_wire_message *message)
+bool pvb_control_qp_send(struct pvb_control_qp *cqp,
+			 const struct pvb_wire_message *message)
 {
 	bool full;
 	int err = 0;
 
-	crn_lock(&lane->lock);
-	full = pvb_lane_full(lane);
+	crn_lock(&cqp->lock);
+	full = pvb_control_qp_full(cqp);
 	if (!full)
-		err = pvb_lane_post(lane, message);
-	crn_unlock(&lane->lock);
+		err = pvb_control_qp_post(cqp, message);
+	crn_unlock(&cqp->lock);
 	if (err)
-		pvb_lane_lose(lane, strerror(err));
+		pvb_control_qp_lose(cqp, strerror(err));
 	return !full && !err;
 }
 
-bool pvb_lane_keep(struct pvb_lane *lane)
+bool pvb_control_qp_keep(struct pvb_control_qp *cqp)
 {
 	bool full;
 
-	crn_lock(&lane->lock);
-	full = pvb_lane_full(lane);
-	lane->kept += !full;
-	crn_unlock(&lane->lock);
+	crn_lock(&cqp->lock);
+	full = pvb_control_qp_full(cqp);
+	cqp->kept += !full;
+	crn_unlock(&cqp->lock);
 	return !full;
 }
 
-bool pvb_lane_send_kept(struct pvb_lane *lane, const struct pvb_wire_message *message)
+bool pvb_control_qp_send_kept(struct pvb_control_qp *cqp,
+			      const struct pvb_wire_message *message)
 {
 	int err;
 
-	crn_lock(&lane->lock);
-	lane->kept--;
-	err = pvb_lane_post(lane, message);
-	crn_unlock(&lane->lock);
+	crn_lock(&cqp->lock);
+	cqp->kept--;
+	err = pvb_control_qp_post(cqp, message);
+	crn_unlock(&cqp->lock);
 	if (err)
-		pvb_lane_lose(lane, strerror(err));
+		pvb_control_qp_lose(cqp, strerror(err));
 	return !err;
 }
 
 /* With the lock held, and a place. */
-static int pvb_lane_post_answer(struct pvb_lane *lane, uint32_t number, uint16_t status)
+static int pvb_control_qp_post_answer(struct pvb_control_qp *cqp, uint32_t number,
+				      uint16_t status)
 {
 	const struct pvb_wire_message answer = {
 		.kind = PVB_WIRE_RING_ANSWER,
@@ -353,78 +358,80 @@ static int pvb_lane_post_answer(struct pvb_lane *lane, uint32_t number, uint16_t
 		.status = status,
 	};
 
-	return pvb_lane_post(lane, &answer);
+	return pvb_control_qp_post(cqp, &answer);
 }
 
-bool pvb_lane_answer(struct pvb_lane *lane, uint32_t number, uint16_t status)
+bool pvb_control_qp_answer(struct pvb_control_qp *cqp, uint32_t number, uint16_t status)
 {
 	bool taken = true;
 	uint32_t at;
 	int err = 0;
 
-	crn_lock(&lane->lock);
-	if (!lane->owed_count && !pvb_lane_full(lane)) {
-		err = pvb_lane_post_answer(lane, number, status);
-	} else if (lane->owed_count < PVB_LANE_CREDITS) {
-		at = (lane->owed_head + lane->owed_count++) % PVB_LANE_CREDITS;
-		lane->owed[at].number = number;
-		lane->owed[at].status = status;
+	crn_lock(&cqp->lock);
+	if (!cqp->owed_count && !pvb_control_qp_full(cqp)) {
+		err = pvb_control_qp_post_answer(cqp, number, status);
+	} else if (cqp->owed_count < PVB_CONTROL_CREDITS) {
+		at = (cqp->owed_head + cqp->owed_count++) % PVB_CONTROL_CREDITS;
+		cqp->owed[at].number = number;
+		cqp->owed[at].status = status;
 	} else {
 		taken = false;
 	}
-	crn_unlock(&lane->lock);
+	crn_unlock(&cqp->lock);
 	if (err)
-		pvb_lane_lose(lane, strerror(err));
+		pvb_control_qp_lose(cqp, strerror(err));
 	return taken;
 }
 
-void pvb_lane_answer_owed(struct pvb_lane *lane)
+void pvb_control_qp_answer_owed(struct pvb_control_qp *cqp)
 {
 	uint32_t at;
 	int err = 0;
 
-	crn_lock(&lane->lock);
-	while (lane->owed_count && !err && !pvb_lane_full(lane)) {
-		at = lane->owed_head;
-		err = pvb_lane_post_answer(lane, lane->owed[at].number,
-					   lane->owed[at].status);
-		lane->owed_head = (at + 1) % PVB_LANE_CREDITS;
-		lane->owed_count--;
+	crn_lock(&cqp->lock);
+	while (cqp->owed_count && !err && !pvb_control_qp_full(cqp)) {
+		at = cqp->owed_head;
+		err = pvb_control_qp_post_answer(cqp, cqp->owed[at].number,
+						 cqp->owed[at].status);
+		cqp->owed_head = (at + 1) % PVB_CONTROL_CREDITS;
+		cqp->owed_count--;
 	}
-	crn_unlock(&lane->lock);
+	crn_unlock(&cqp->lock);
 	if (err)
-		pvb_lane_lose(lane, strerror(err));
+		pvb_control_qp_lose(cqp, strerror(err));
 }
 
-bool pvb_lane_later(struct pvb_lane *lane, const struct pvb_wire_message *message)
+bool pvb_control_qp_later(struct pvb_control_qp *cqp,
+			  const struct pvb_wire_message *message)
 {
-	struct pvb_asks *asks = &lane->asks[PVB_ASK_REQUEST];
+	struct pvb_control_requests *requests = &cqp->requests[PVB_REQUEST_CONTROL];
 	struct pvb_wire_message *copy = malloc(sizeof(*copy));
 
 	if (!copy)
 		return false;
 	*copy = *message;
-	atomic_store(&asks->of[message->number % PVB_LANE_CREDITS].later, copy);
+	atomic_store(&requests->of[message->number % PVB_CONTROL_CREDITS].later, copy);
 	return true;
 }
 
-static struct pvb_wire_message *pvb_lane_take(struct pvb_lane *lane, uint32_t number)
+static struct pvb_wire_message *pvb_control_qp_take(struct pvb_control_qp *cqp,
+						    uint32_t number)
 {
-	struct pvb_asks *asks = &lane->asks[PVB_ASK_REQUEST];
+	struct pvb_control_requests *requests = &cqp->requests[PVB_REQUEST_CONTROL];
 
-	return atomic_exchange(&asks->of[number % PVB_LANE_CREDITS].later, NULL);
+	return atomic_exchange(&requests->of[number % PVB_CONTROL_CREDITS].later, NULL);
 }
 
-void pvb_lane_now(struct pvb_lane *lane, uint32_t number)
+void pvb_control_qp_now(struct pvb_control_qp *cqp, uint32_t number)
 {
-	struct pvb_wire_message *message = pvb_lane_take(lane, number);
+	struct pvb_wire_message *message = pvb_control_qp_take(cqp, number);
 
-	if (message && !pvb_lane_send(lane, message))
-		pvb_lane_lose(lane, "a request cannot be sent");
+	if (message && !pvb_control_qp_send(cqp, message))
+		pvb_control_qp_lose(cqp, "a request cannot be sent");
 	free(message);
 }
 
-void pvb_lane_never(struct pvb_lane *lane, uint32_t number)
+void pvb_control_qp_cancel(struct pvb_control_qp *cqp, uint32_t number)
 {
-	free(pvb_lane_take(lane, number));
+	free(pvb_control_qp_take(cqp, number));
 }

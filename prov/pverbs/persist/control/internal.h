@@ -4,13 +4,13 @@
 #define PVB_PERSIST_CONTROL_INTERNAL_H
 
 struct pvb_control;
-struct pvb_lane;
+struct pvb_control_qp;
 
 /* control.c */
 
 /* Waits until the completions of a queue pair in ERR were taken, and no longer than till
  * the deadline: false, and some of them may still come. */
-bool pvb_control_drain(struct pvb_lane *lane, uint64_t deadline_ms);
+bool pvb_control_drain(struct pvb_control_qp *cqp, uint64_t deadline_ms);
 
 /* tick.c */
 
@@ -28,20 +28,20 @@ void pvb_control_thread_pass(struct pvb_control *control);
 /* control_qp.c */
 
 /* What is left of one. */
-void pvb_lane_free(struct pvb_lane *lane);
+void pvb_control_qp_free(struct pvb_control_qp *cqp);
 /* Both sides are there. */
-void pvb_lane_up(struct pvb_lane *lane);
+void pvb_control_qp_up(struct pvb_control_qp *cqp);
 /* A place is free. */
-void pvb_lane_answer_owed(struct pvb_lane *lane);
+void pvb_control_qp_answer_owed(struct pvb_control_qp *cqp);
 
 /* window.c */
 
-/* Sets lane->window, if it can be. */
-void pvb_window_open(struct pvb_lane *lane);
-void pvb_window_close(struct pvb_lane *lane);
-/* lane->area_key, with or without one. */
-uint32_t pvb_window_key(const struct pvb_lane *lane);
+/* Sets cqp->window, if it can be. */
+void pvb_window_open(struct pvb_control_qp *cqp);
+void pvb_window_close(struct pvb_control_qp *cqp);
+/* cqp->area_key, with or without one. */
+uint32_t pvb_window_key(const struct pvb_control_qp *cqp);
 /* With these rights (IBV_ACCESS_REMOTE_*): 0, or a negative code. */
-int pvb_window_bind(struct pvb_lane *lane, int access);
+int pvb_window_bind(struct pvb_control_qp *cqp, int access);
 
 #endif

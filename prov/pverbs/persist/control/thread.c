@@ -15,11 +15,11 @@
 #include "control.h"
 #include "internal.h"
 
-/* Looks for a doorbell that long before it sleeps, ns: the request was faster than the
- * data by some microseconds. */
-#define PVB_BELL_LOOKS 200000
+/* Looks for a sequence word that long before it sleeps, ns: the request was faster than
+ * the data by some microseconds. */
+#define PVB_SEQ_WORD_LOOKS 200000
 
-static int64_t pvb_bell_now(void)
+static int64_t pvb_seq_word_now(void)
 {
 	struct timespec now;
 
@@ -27,15 +27,15 @@ static int64_t pvb_bell_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void pvb_bell_look(struct pvb_control *control)
+static void pvb_seq_word_look(struct pvb_control *control)
 {
 	int64_t end;
 
-	/* Once: a doorbell that is not on its way by then is left to the timer. */
+	/* Once: a sequence word that is not on its way by then is left to the timer. */
 	if (!atomic_exchange(&control->fresh, false))
 		return;
-	end = pvb_bell_now() + PVB_BELL_LOOKS;
-	while (atomic_load(&control->waiting) && pvb_bell_now() < end)
+	end = pvb_seq_word_now() + PVB_SEQ_WORD_LOOKS;
+	while (atomic_load(&control->waiting) && pvb_seq_word_now() < end)
 		pvb_control_progress(control);
 }
 
@@ -63,7 +63,7 @@ static void *pvb_control_run(void *arg)
 		if (pvb_removed(control->domain))
 			break;
 		pvb_control_arm(control);
-		pvb_bell_look(control);
+		pvb_seq_word_look(control);
 		pvb_turns_finish(control);
 		poll(fds, CRN_COUNT(fds), -1);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What nothing but time makes anyone look at: a doorbell that has not been rung yet, and
- * the deadline of an answer. A request is faster than its doorbell by microseconds, so
- * thread.c looks for one right away; after that it is looked for each time when
- * it has waited a quarter longer. A peer that never rings costs next to nothing.
+ * What nothing but time makes anyone look at: a sequence word that has not advanced yet,
+ * and the deadline of an answer. A request is faster than its sequence word by
+ * microseconds, so thread.c looks for one right away; after that it is looked for each
+ * time when it has waited a quarter longer. A peer that never advances it costs next to
+ * nothing.
  */
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -11,9 +12,10 @@
 #include "control.h"
 #include "internal.h"
 
-/* ms between two looks, while completions are held back... */
-#define PVB_TICK_HOLD 20u
-/* ... and while a doorbell is waited for: at least, at most, and a part of that time. */
+/* ms between two looks, while completions are deferred... */
+#define PVB_TICK_DEFER 20u
+/* ... and while a sequence word is waited for: at least, at most, and a part of that
+ * time. */
 #define PVB_TICK_LEAST 1u
 #define PVB_TICK_MOST 50u
 #define PVB_TICK_PART 4u
@@ -38,9 +40,9 @@ static unsigned int pvb_tick_period(const struct pvb_control *control)
 	uint64_t age;
 
 	if (!atomic_load(&control->waiting))
-		return PVB_TICK_HOLD;
-	if (atomic_load(&control->holding))
-		most = PVB_TICK_HOLD;
+		return PVB_TICK_DEFER;
+	if (atomic_load(&control->deferring))
+		most = PVB_TICK_DEFER;
 	age = crn_now_ms() - atomic_load(&control->newest);
 	return (unsigned int)CRN_MAX(CRN_MIN(age / PVB_TICK_PART, most), PVB_TICK_LEAST);
 }
@@ -66,11 +68,11 @@ void pvb_tick_seen(struct pvb_control *control)
 
 	if (read(control->timer, &times, sizeof(times)) != sizeof(times))
 		return;
-	if (!atomic_load(&control->waiting) && !atomic_load(&control->holding))
+	if (!atomic_load(&control->waiting) && !atomic_load(&control->deferring))
 		pvb_tick_set(control, 0);
 	atomic_store(&control->ticks, 0);
-	/* Whoever began to wait in between has found it ticking; and a doorbell that was
-	 * waited for may have shown. */
-	if (atomic_load(&control->waiting) || atomic_load(&control->holding))
+	/* Whoever began to wait in between has found it ticking; and a sequence word that
+	 * was waited for may have shown. */
+	if (atomic_load(&control->waiting) || atomic_load(&control->deferring))
 		pvb_tick(control);
 }

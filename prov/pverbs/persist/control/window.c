@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lane's area behind a memory window of type 2 (IB specification 1.7, section
- * 10.6.7.2): only the queue pair that it was bound on reaches the area by the window's
- * key, and the region itself has no right for any peer. Without one any connection of the
- * protection domain that guesses the key of another's area could ring its doorbell.
+ * A control queue pair's area behind a memory window of type 2 (IB specification 1.7,
+ * section 10.6.7.2): only the queue pair that it was bound on reaches the area by the
+ * window's key, and the region itself has no right for any peer. Without one any
+ * connection of the protection domain that guesses the key of another's area could change
+ * its sequence word.
  *
  * The key is known before the window is bound, and goes to the peer with the connection
  * data. It is bound once the queue pair is ready to send and before the peer learns that
@@ -29,35 +30,35 @@ static bool pvb_window_wanted(const struct pvb_domain *domain)
 	       domain->locked;
 }
 
-void pvb_window_open(struct pvb_lane *lane)
+void pvb_window_open(struct pvb_control_qp *cqp)
 {
-	struct pvb_domain *domain = lane->control->domain;
+	struct pvb_domain *domain = cqp->control->domain;
 
 	if (!pvb_window_wanted(domain))
 		return;
-	lane->window = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
-	if (!lane->window)
+	cqp->window = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
+	if (!cqp->window)
 		PVB_INFO(FI_LOG_EP_CTRL,
 			 "no memory window: %s. Peers of the domain could reach each "
-			 "other's doorbells\n",
+			 "other's sequence words\n",
 			 strerror(errno));
 }
 
-void pvb_window_close(struct pvb_lane *lane)
+void pvb_window_close(struct pvb_control_qp *cqp)
 {
-	if (lane->window)
-		ibv_dealloc_mw(lane->window);
-	lane->window = NULL;
+	if (cqp->window)
+		ibv_dealloc_mw(cqp->window);
+	cqp->window = NULL;
 }
 
-uint32_t pvb_window_key(const struct pvb_lane *lane)
+uint32_t pvb_window_key(const struct pvb_control_qp *cqp)
 {
-	return lane->window ? ibv_inc_rkey(lane->window->rkey) : lane->area_mr->rkey;
+	return cqp->window ? ibv_inc_rkey(cqp->window->rkey) : cqp->area_mr->rkey;
 }
 
-static int pvb_window_post(struct pvb_lane *lane, int access)
+static int pvb_window_post(struct pvb_control_qp *cqp, int access)
 {
-	struct pvb_conn *conn = lane->conn;
+	struct pvb_conn *conn = cqp->conn;
 	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)slot,
@@ -65,13 +66,13 @@ static int pvb_window_post(struct pvb_lane *lane, int access)
 		.send_flags = IBV_SEND_SIGNALED,
 		.bind_mw =
 			{
-				.mw = lane->window,
-				.rkey = lane->area_key,
+				.mw = cqp->window,
+				.rkey = cqp->area_key,
 				.bind_info =
 					{
-						.mr = lane->area_mr,
-						.addr = (uintptr_t)lane->area,
-						.length = sizeof(*lane->area),
+						.mr = cqp->area_mr,
+						.addr = (uintptr_t)cqp->area,
+						.length = sizeof(*cqp->area),
 						.mw_access_flags = (unsigned int)access,
 					},
 			},
@@ -89,16 +90,16 @@ static int pvb_window_post(struct pvb_lane *lane, int access)
 	return 0;
 }
 
-int pvb_window_bind(struct pvb_lane *lane, int access)
+int pvb_window_bind(struct pvb_control_qp *cqp, int access)
 {
 	const uint64_t deadline = crn_now_ms() + (uint64_t)pvb_params.resolve_timeout;
-	struct pvb_conn *conn = lane->conn;
+	struct pvb_conn *conn = cqp->conn;
 	int ret;
 
-	if (!lane->window)
+	if (!cqp->window)
 		return 0;
 	crn_lock(&conn->tx_lock);
-	ret = pvb_window_post(lane, access);
+	ret = pvb_window_post(cqp, access);
 	crn_unlock(&conn->tx_lock);
 	while (!ret && crn_ring_used(&conn->sq.ring)) {
 		pvb_cq_drain_present(conn->sq.cq);

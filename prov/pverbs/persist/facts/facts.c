@@ -40,10 +40,10 @@ static void pvb_facts_machine(const struct pvb_adapter *adapter,
 			      const struct pvb_found *found, struct pvb_facts *facts)
 {
 	facts->kind = found->kind;
-	facts->desc.persistent = found->persistent;
-	facts->desc.domain = found->domain_known ? found->domain : PVB_DMP;
-	facts->desc.ddio = true;
-	facts->desc.software = adapter->software;
+	facts->key_attr.persistent = found->persistent;
+	facts->key_attr.domain = found->domain_known ? found->domain : PVB_DMP;
+	facts->key_attr.ddio = true;
+	facts->key_attr.software = adapter->software;
 	if (found->persistent)
 		facts->persistent_source = PVB_SOURCE_DETECTED;
 	if (found->domain_known)
@@ -66,11 +66,11 @@ static void pvb_facts_simverbs(const struct pvb_adapter *adapter, const char *na
 	facts->software_source = declared;
 	facts->ddio_source = declared;
 	if (!*adapter->mapping || strcmp(adapter->mapping, name) != 0) {
-		facts->desc.software = true;
+		facts->key_attr.software = true;
 		return;
 	}
-	facts->desc.ddio = adapter->ddio;
-	facts->desc.domain = adapter->domain;
+	facts->key_attr.ddio = adapter->ddio;
+	facts->key_attr.domain = adapter->domain;
 	facts->domain_source = declared;
 	found->domain_known = adapter->domain_known;
 	found->domain = adapter->domain;
@@ -79,7 +79,7 @@ static void pvb_facts_simverbs(const struct pvb_adapter *adapter, const char *na
 		return;
 	found->kind = "simverbs' persistent file";
 	facts->kind = found->kind;
-	facts->desc.persistent = true;
+	facts->key_attr.persistent = true;
 	facts->persistent_source = declared;
 }
 
@@ -93,12 +93,12 @@ static void pvb_facts_persistent(const struct pvb_declared *said,
 			 facts->where, found->kind);
 		return;
 	}
-	if (said->persistent && !facts->desc.persistent)
+	if (said->persistent && !facts->key_attr.persistent)
 		PVB_WARN(FI_LOG_MR,
 			 "%s counts as persistent memory only because it is declared so: "
 			 "it is %s\n",
 			 facts->where, found->kind);
-	facts->desc.persistent = said->persistent;
+	facts->key_attr.persistent = said->persistent;
 	facts->persistent_source = PVB_SOURCE_DECLARED;
 }
 
@@ -117,13 +117,13 @@ static void pvb_facts_domain(const struct pvb_declared *said,
 	else if (found->domain_known && said->domain < found->domain)
 		PVB_INFO(FI_LOG_MR, "%s is declared %s, less than the machine's %s\n",
 			 facts->where, pvb_persistence_name(said->domain), reported);
-	facts->desc.domain = said->domain;
+	facts->key_attr.domain = said->domain;
 	facts->domain_source = PVB_SOURCE_DECLARED;
 }
 
 static void pvb_facts_ddio(const struct pvb_declared *said, struct pvb_facts *facts)
 {
-	if (!said->ddio && facts->desc.software) {
+	if (!said->ddio && facts->key_attr.software) {
 		PVB_WARN(
 			FI_LOG_MR,
 			"%s: DDIO is declared off, but a software device writes with the "
@@ -132,13 +132,14 @@ static void pvb_facts_ddio(const struct pvb_declared *said, struct pvb_facts *fa
 			facts->where);
 		return;
 	}
-	if (!said->ddio && facts->desc.ddio && facts->ddio_source != PVB_SOURCE_DEFAULT)
+	if (!said->ddio && facts->key_attr.ddio &&
+	    facts->ddio_source != PVB_SOURCE_DEFAULT)
 		PVB_WARN(FI_LOG_MR,
 			 "%s: DDIO is declared off but the device says on: the "
 			 "declaration counts, and if it is wrong a power failure loses "
 			 "data that was reported durable\n",
 			 facts->where);
-	facts->desc.ddio = said->ddio;
+	facts->key_attr.ddio = said->ddio;
 	facts->ddio_source = PVB_SOURCE_DECLARED;
 }
 
@@ -175,27 +176,27 @@ static void pvb_facts_weaker(bool weaker, bool same, enum pvb_source other,
 /* Memory in several mappings is like the weakest of them. */
 static void pvb_facts_merge(struct pvb_facts *facts, const struct pvb_facts *other)
 {
-	struct pvb_desc *desc = &facts->desc;
-	const struct pvb_desc *part = &other->desc;
+	struct pvb_key_attr *attr = &facts->key_attr;
+	const struct pvb_key_attr *part = &other->key_attr;
 
-	if (desc->persistent && !part->persistent) {
+	if (attr->persistent && !part->persistent) {
 		memcpy(facts->where, other->where, sizeof(facts->where));
 		facts->kind = other->kind;
 	}
-	pvb_facts_weaker(desc->persistent && !part->persistent,
-			 desc->persistent == part->persistent, other->persistent_source,
+	pvb_facts_weaker(attr->persistent && !part->persistent,
+			 attr->persistent == part->persistent, other->persistent_source,
 			 &facts->persistent_source);
-	pvb_facts_weaker(part->domain < desc->domain, part->domain == desc->domain,
+	pvb_facts_weaker(part->domain < attr->domain, part->domain == attr->domain,
 			 other->domain_source, &facts->domain_source);
-	pvb_facts_weaker(part->ddio && !desc->ddio, part->ddio == desc->ddio,
+	pvb_facts_weaker(part->ddio && !attr->ddio, part->ddio == attr->ddio,
 			 other->ddio_source, &facts->ddio_source);
-	pvb_facts_weaker(part->software && !desc->software,
-			 part->software == desc->software, other->software_source,
+	pvb_facts_weaker(part->software && !attr->software,
+			 part->software == attr->software, other->software_source,
 			 &facts->software_source);
-	desc->persistent &= part->persistent;
-	desc->domain = CRN_MIN(desc->domain, part->domain);
-	desc->ddio |= part->ddio;
-	desc->software |= part->software;
+	attr->persistent &= part->persistent;
+	attr->domain = CRN_MIN(attr->domain, part->domain);
+	attr->ddio |= part->ddio;
+	attr->software |= part->software;
 	facts->replay &= other->replay;
 }
 
@@ -251,7 +252,7 @@ int pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 	free(declared);
 	if (ret || pvb_native_offer(verbs, &facts->native))
 		return ret;
-	facts->desc.flush = pvb_native_access(&facts->native);
-	facts->desc.atomic_write = facts->native.atomic_write;
+	facts->key_attr.flush = pvb_native_access(&facts->native);
+	facts->key_attr.atomic_write = facts->native.atomic_write;
 	return 0;
 }

@@ -19,7 +19,7 @@ struct pvb_found;
 enum pvb_source { PVB_SOURCE_DEFAULT, PVB_SOURCE_DETECTED, PVB_SOURCE_DECLARED };
 
 struct pvb_facts {
-	struct pvb_desc desc;
+	struct pvb_key_attr key_attr;
 	/* What lies in receive buffers there is applied again by recovery; never without
 	 * a declaration. */
 	bool replay;

@@ -32,7 +32,7 @@ static bool pvb_batch_complete(struct pvb_cq *cq, struct pvb_wq *wq,
 {
 	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
 
-	return !pvb_hold(cq, wc, slot) && pvb_cq_convert_sent(wc, slot, comp);
+	return !pvb_defer(cq, wc, slot) && pvb_cq_convert_sent(wc, slot, comp);
 }
 
 /* The slot behind those that are not posted yet. */
@@ -43,9 +43,9 @@ static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
 
 	slot->context = batch->context;
 	slot->flags = batch->comp_flags;
-	slot->state = batch->state | (batch->last ? batch->end_state : PVB_SLOT_LED) |
-		      (batch->started + batch->count ? PVB_SLOT_PROOF : 0);
-	if ((slot->state & PVB_SLOT_HELD) && sq->on_complete != pvb_batch_complete)
+	slot->state = batch->state | (batch->last ? batch->end_state : PVB_SLOT_HEAD) |
+		      (batch->started + batch->count ? PVB_SLOT_TAIL : 0);
+	if ((slot->state & PVB_SLOT_DEFER) && sq->on_complete != pvb_batch_complete)
 		sq->on_complete = pvb_batch_complete;
 	return slot;
 }
@@ -219,7 +219,7 @@ int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64
 	return pvb_batch_add(batch, &wr, sink);
 }
 
-int pvb_batch_ring(struct pvb_batch *batch)
+int pvb_batch_seq(struct pvb_batch *batch)
 {
 	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;
 	const struct ibv_send_wr wr = {
@@ -227,7 +227,7 @@ int pvb_batch_ring(struct pvb_batch *batch)
 		.wr.atomic =
 			{
 				.remote_addr =
-					peer->addr + offsetof(struct pvb_area, bell),
+					peer->addr + offsetof(struct pvb_area, seq_word),
 				.compare_add = 1,
 				.rkey = peer->rkey,
 			},
@@ -238,9 +238,9 @@ int pvb_batch_ring(struct pvb_batch *batch)
 
 int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 {
-	struct pvb_lane *lane = batch->ep->conn.lane;
+	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
 	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;
-	const uint32_t at = entry->number % PVB_LANE_CREDITS;
+	const uint32_t at = entry->number % PVB_CONTROL_CREDITS;
 	const struct ibv_send_wr wr = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.wr.rdma =
@@ -252,12 +252,12 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 			},
 	};
 	const struct ibv_sge sge = {
-		.addr = (uintptr_t)lane->entry_out[at],
+		.addr = (uintptr_t)cqp->entry_out[at],
 		.length = PVB_WIRE_ENTRY,
-		.lkey = lane->bufs_mr->lkey,
+		.lkey = cqp->bufs_mr->lkey,
 	};
 
-	pvb_wire_pack_entry(lane->entry_out[at], entry);
+	pvb_wire_pack_entry(cqp->entry_out[at], entry);
 	return pvb_batch_add(batch, &wr, sge);
 }
 

@@ -40,8 +40,8 @@ int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64
 int pvb_batch_flush(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to);
 int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr,
 			   const void *value);
-/* Adds one to the peer's doorbell. */
-int pvb_batch_ring(struct pvb_batch *batch);
+/* Adds one to the peer's sequence word. */
+int pvb_batch_seq(struct pvb_batch *batch);
 /* Entry number of the peer's message ring. */
 int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
 /* From here on there is one entry more, which ends the operation; state: PVB_SLOT_*. */

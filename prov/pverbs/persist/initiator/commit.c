@@ -47,7 +47,7 @@ static int pvb_commit_entry(struct pvb_batch *batch, const struct pvb_op *op)
 	struct pvb_conn *conn = &batch->ep->conn;
 	struct pvb_wire_entry entry = {
 		.message = conn->commit->messages + 1,
-		.number = conn->lane->asks[PVB_ASK_ENTRY].posted,
+		.number = conn->control_qp->requests[PVB_REQUEST_ENTRY].posted,
 	};
 
 	if (!pvb_op_sends(op))
@@ -61,7 +61,7 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 {
 	const uint32_t rkey = (uint32_t)op->key;
 	const uint64_t to = op->addr + op->len;
-	struct pvb_lane *lane = batch->ep->conn.lane;
+	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
 	uint8_t value[sizeof(uint64_t)];
 
 	switch (act) {
@@ -76,13 +76,13 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 	case PVB_ACT_READ:
 		/* Of a message, any byte of the region that it goes to. */
 		if (pvb_op_sends(op))
-			return pvb_batch_read(batch, (uint32_t)lane->replay.key,
-					      lane->replay.addr, lane->replay.addr + 1);
+			return pvb_batch_read(batch, (uint32_t)cqp->replay.key,
+					      cqp->replay.addr, cqp->replay.addr + 1);
 		return pvb_batch_read(batch, rkey, op->addr, to);
 	case PVB_ACT_FLUSH:
 		return pvb_batch_flush(batch, rkey, op->addr, to);
-	case PVB_ACT_RING:
-		return pvb_batch_ring(batch);
+	case PVB_ACT_SEQ:
+		return pvb_batch_seq(batch);
 	default:
 		return -FI_EINVAL;
 	}
@@ -117,37 +117,37 @@ static unsigned int pvb_plan_end_state(const struct pvb_plan *plan)
 {
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
-	return pvb_plan_asks(plan) ? PVB_SLOT_REQUEST : PVB_SLOT_ENTRY;
+	return pvb_plan_needs_request(plan) ? PVB_SLOT_REQUEST : PVB_SLOT_ENTRY;
 }
 
 static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 			   const struct pvb_plan *plan)
 {
-	const unsigned int quiet = op->quiet ? PVB_SLOT_QUIET : 0;
+	const unsigned int no_comp = op->no_comp ? PVB_SLOT_NO_COMP : 0;
 	uint32_t left = pvb_plan_entries(plan);
-	int i, ret = op->fenced ? pvb_lift_ahead(batch) : 0;
+	int i, ret = op->fenced ? pvb_upgrade_ahead(batch) : 0;
 
 	if (!left && !ret) {
 		/* A request alone has a place on the send queue all the same, in whose
-		 * turn it ends: the doorbell, behind what was posted before. */
-		pvb_batch_last(batch, pvb_plan_end_state(plan) | quiet);
-		return pvb_commit_act(batch, op, PVB_ACT_RING);
+		 * turn it ends: the sequence word, behind what was posted before. */
+		pvb_batch_last(batch, pvb_plan_end_state(plan) | no_comp);
+		return pvb_commit_act(batch, op, PVB_ACT_SEQ);
 	}
 	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i] && !ret; i++) {
 		if (!pvb_act_posts(plan->act[i]))
 			continue;
 		if (--left == 0)
-			pvb_batch_last(batch, pvb_plan_end_state(plan) | quiet);
+			pvb_batch_last(batch, pvb_plan_end_state(plan) | no_comp);
 		ret = pvb_commit_act(batch, op, plan->act[i]);
 	}
 	return ret;
 }
 
-void pvb_commit_hold(struct pvb_conn *conn, const struct pvb_op *op)
+void pvb_commit_add_hazard(struct pvb_conn *conn, const struct pvb_op *op)
 {
 	struct pvb_commit *commit = conn->commit;
 
-	commit->held[commit->held_count++] = (struct pvb_commit_held){
+	commit->hazards[commit->hazard_count++] = (struct pvb_hazard){
 		.from = op->addr,
 		.to = op->addr + op->len,
 		.end = conn->sq.ring.head,
@@ -167,19 +167,19 @@ static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
 	if (pvb_op_reads(op))
 		conn->reads_end = conn->sq.ring.head;
 	if (op->fenced)
-		pvb_lift_noted(conn);
-	pvb_commit_note(conn, pvb_plan_leaves(plan), pvb_op_facts(op));
-	if (plan->hold)
-		pvb_commit_hold(conn, op);
+		pvb_upgrade_noted(conn);
+	pvb_commit_note(conn, pvb_plan_pending(plan), pvb_op_attr_bits(op));
+	if (plan->no_overtake)
+		pvb_commit_add_hazard(conn, op);
 }
 
-/* A fenced one is on its way: it serves what pvb_commit_lift left to it. */
+/* A fenced one is on its way: it serves what pvb_commit_upgrade left to it. */
 static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
 {
 	if (!op->fenced)
 		return;
 	conn->commit->dirty.count = 0;
-	conn->commit->asked = false;
+	conn->commit->requested = false;
 }
 
 /*
@@ -195,10 +195,11 @@ static int pvb_commit_unhalf(struct pvb_ep *ep)
 	struct pvb_batch batch;
 	int ret;
 
-	/* Without a lane there are no entries. */
+	/* Without a control queue pair there are no entries. */
 	if (!conn->commit->half)
 		return 0;
-	nothing.number = atomic_load(&conn->lane->asks[PVB_ASK_ENTRY].posted) + 1;
+	nothing.number =
+		atomic_load(&conn->control_qp->requests[PVB_REQUEST_ENTRY].posted) + 1;
 	if (!crn_ring_space(&conn->sq.ring))
 		return (int)pvb_tx_refuse(ep);
 	pvb_batch_init(&batch, ep, &nobody);
@@ -218,11 +219,11 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 	int ret;
 
 	if (entry)
-		pvb_ask_next(conn->lane, PVB_ASK_ENTRY);
+		pvb_control_request_next(conn->control_qp, PVB_REQUEST_ENTRY);
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
 	if (ret && entry)
-		pvb_ask_never(conn->lane, PVB_ASK_ENTRY);
+		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_ENTRY);
 	if (ret < 0)
 		return ret;
 	if (entry)
@@ -234,8 +235,8 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 }
 
 /* Posts a plan with a request, which is sent at once or after what it has to wait for. */
-static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
-			      const struct pvb_plan *plan, bool fenced)
+static ssize_t pvb_commit_post_request(struct pvb_ep *ep, struct pvb_op *op,
+				       const struct pvb_plan *plan, bool fenced)
 {
 	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
 	struct pvb_conn *conn = &ep->conn;
@@ -245,25 +246,25 @@ static ssize_t pvb_commit_ask(struct pvb_ep *ep, struct pvb_op *op,
 	int ret;
 
 	pvb_commit_request(plan, op, bytes, &message);
-	pvb_ask_begin(conn->lane, &message);
+	pvb_control_request_begin(conn->control_qp, &message);
 	if (fenced)
-		message.fence = atomic_load(&conn->hold.ended[PVB_ASK_REQUEST]);
-	if (later && !pvb_lane_later(conn->lane, &message)) {
-		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+		message.fence = atomic_load(&conn->defer.ended[PVB_REQUEST_CONTROL]);
+	if (later && !pvb_control_qp_later(conn->control_qp, &message)) {
+		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
 		return -FI_ENOMEM;
 	}
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
 	if (ret) {
 		if (later)
-			pvb_lane_never(conn->lane, message.number);
-		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+			pvb_control_qp_cancel(conn->control_qp, message.number);
+		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
 		return ret < 0 ? ret : 0;
 	}
 	pvb_commit_noted(conn, op, plan, true);
 	pvb_commit_fenced(conn, op);
 	if (!later)
-		pvb_ask_send(conn->lane, &message);
+		pvb_control_request_send(conn->control_qp, &message);
 	return 0;
 }
 
@@ -272,20 +273,21 @@ static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, s
 			       uint32_t ahead)
 {
 	struct pvb_conn *conn = &ep->conn;
-	const enum pvb_ask kind = pvb_plan_asks(plan) ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+	const enum pvb_request_kind kind =
+		pvb_plan_needs_request(plan) ? PVB_REQUEST_CONTROL : PVB_REQUEST_ENTRY;
 
 	if (crn_ring_space(&conn->sq.ring) < ahead + CRN_MAX(pvb_plan_entries(plan), 1u))
 		return pvb_tx_refuse(ep);
-	if (plan->hold && conn->commit->held_count == PVB_COMMIT_HELD)
+	if (plan->no_overtake && conn->commit->hazard_count == PVB_COMMIT_HAZARDS)
 		return -FI_EAGAIN;
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
 	/* What the target refuses to write back in one piece. */
 	if (len > PVB_FLUSH_LIMIT)
 		return -FI_EMSGSIZE;
-	if (atomic_load(&conn->lane->lost))
+	if (atomic_load(&conn->control_qp->lost))
 		return -FI_ECONNABORTED;
-	return pvb_ask_allowed(conn, kind) ? 0 : -FI_EAGAIN;
+	return pvb_control_request_allowed(conn, kind) ? 0 : -FI_EAGAIN;
 }
 
 /* Nothing to be flushed: a barrier, if it is fenced. */
@@ -295,23 +297,23 @@ static const struct pvb_plan pvb_plan_empty = {
 };
 
 static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
-			   const struct pvb_desc *desc, struct pvb_plan *plan)
+			   const struct pvb_key_attr *attr, struct pvb_plan *plan)
 {
 	/* A write of nothing has no flush that serves others, whatever it goes to. */
-	const uint32_t facts = op->len ? pvb_op_facts(op) : 0;
+	const uint32_t attr_bits = op->len ? pvb_op_attr_bits(op) : 0;
 	struct pvb_plan_query query;
 	bool waits;
 	int ret = 0;
 
-	pvb_commit_query(ep, desc, &query);
+	pvb_commit_query(ep, attr, &query);
 	query.op = pvb_plan_op_of(op);
 	query.addr = op->addr;
 	query.len = op->len;
 	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
 	if (op->flags & FI_FENCE)
-		ret = pvb_sends_lift(ep, facts);
+		ret = pvb_sends_upgrade(ep, attr_bits);
 	if (!ret && (op->flags & FI_FENCE))
-		ret = pvb_commit_lift(ep, &query, facts, true, &query.before);
+		ret = pvb_commit_upgrade(ep, &query, attr_bits, true, &query.before);
 	if (ret)
 		return ret;
 	if (!op->len && op->opcode == IBV_WR_RDMA_WRITE) {
@@ -321,38 +323,38 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	ret = pvb_plan(&query, plan);
 	if (ret)
 		return ret;
-	pvb_usual_learn(&ep->conn, op, &query, plan);
+	pvb_plan_cache_learn(&ep->conn, op, &query, plan);
 	/* Also where the device's own fences are not to be used: xfer/fence.c. */
 	waits = plan->after ||
 		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
 	if (!waits || !query.before)
 		return 0;
 	/* What was to go with it is what it waits for. */
-	ret = pvb_commit_lift(ep, &query, facts, false, &query.before);
+	ret = pvb_commit_upgrade(ep, &query, attr_bits, false, &query.before);
 	return ret ? ret : -FI_EAGAIN;
 }
 
-bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op)
+bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op)
 {
-	return (op->quiet || op->inject) && !ep->conn.sq.counted &&
+	return (op->no_comp || op->inject) && !ep->conn.sq.counted &&
 	       !(op->flags & FI_FENCE) && !pvb_op_announces(op);
 }
 
 static struct pvb_dirty_range pvb_op_range(const struct pvb_op *op,
-					   const struct pvb_desc *desc, bool owed)
+					   const struct pvb_key_attr *attr, bool owed)
 {
 	return (struct pvb_dirty_range){
 		.from = op->addr,
 		.to = op->addr + op->len,
 		.rkey = (uint32_t)op->key,
-		.facts = pvb_op_facts(op),
-		.desc = *desc,
+		.attr_bits = pvb_op_attr_bits(op),
+		.key_attr = *attr,
 		.owed = owed,
 	};
 }
 
-static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
-				  const struct pvb_desc *desc)
+static ssize_t pvb_commit_post_no_comp(struct pvb_ep *ep, struct pvb_op *op,
+				       const struct pvb_key_attr *attr)
 {
 	struct pvb_commit *commit = ep->conn.commit;
 	ssize_t ret;
@@ -362,16 +364,16 @@ static ssize_t pvb_commit_quietly(struct pvb_ep *ep, struct pvb_op *op,
 		ret = pvb_tx_locked(ep, op);
 	if (ret)
 		return ret;
-	pvb_dirty_add(&commit->dirty, pvb_op_range(op, desc, true));
+	pvb_dirty_add(&commit->dirty, pvb_op_range(op, attr, true));
 	commit->counts[PVB_COMMIT_LATER]++;
 	return 0;
 }
 
 static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
-				 const struct pvb_desc *desc)
+				 const struct pvb_key_attr *attr)
 {
 	struct pvb_dirty_range range;
-	bool fenced, unheard;
+	bool fenced, no_comp;
 	struct pvb_plan plan;
 	ssize_t ret;
 
@@ -379,18 +381,18 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->conn) ? pvb_group_close(ep)
 								  : 0;
 	if (!ret)
-		ret = pvb_commit_plan(ep, op, desc, &plan);
+		ret = pvb_commit_plan(ep, op, attr, &plan);
 	if (!ret)
 		ret = pvb_commit_room(ep, &plan, op->len,
-				      op->flags & FI_FENCE ? pvb_lift_count(&ep->conn)
+				      op->flags & FI_FENCE ? pvb_upgrade_count(&ep->conn)
 							   : 0);
 	if (!ret && pvb_op_announces(op) && !pvb_plan_has(&plan, PVB_ACT_SLOT))
 		ret = pvb_commit_unhalf(ep);
 	if (ret)
 		return ret;
-	unheard = pvb_commit_unheard(ep, op);
-	if (!unheard && pvb_group_takes(ep, op, &plan)) {
-		range = pvb_op_range(op, desc, false);
+	no_comp = pvb_commit_no_comp(ep, op);
+	if (!no_comp && pvb_group_takes(ep, op, &plan)) {
+		range = pvb_op_range(op, attr, false);
 		return pvb_group_join(ep, op, &plan, &range);
 	}
 	/* A group ends before what is not of it. */
@@ -398,36 +400,37 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
-	if (unheard)
-		return pvb_commit_quietly(ep, op, desc);
+	if (no_comp)
+		return pvb_commit_post_no_comp(ep, op, attr);
 	fenced = op->flags & FI_FENCE;
 	op->fenced = fenced;
 	/* The plan sees to order, but for reads that it does not know of. */
 	if (!pvb_fence_reads(&ep->conn))
 		op->flags &= ~(uint64_t)FI_FENCE;
-	return pvb_plan_asks(&plan) ? pvb_commit_ask(ep, op, &plan, fenced)
-				    : pvb_commit_post(ep, op, &plan);
+	return pvb_plan_needs_request(&plan)
+		       ? pvb_commit_post_request(ep, op, &plan, fenced)
+		       : pvb_commit_post(ep, op, &plan);
 }
 
 /* The long way. */
 static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 	ssize_t ret;
 
-	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_desc(conn, op, &desc)
+	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_key_attr(conn, op, &attr)
 					       : pvb_tx_refuse(ep);
 	if (!ret)
 		ret = pvb_commit_open(conn);
 	/* What a fenced one had to see to did not become durable. */
-	if (!ret && atomic_load(&conn->hold.failed))
+	if (!ret && atomic_load(&conn->defer.failed))
 		ret = -FI_ECONNABORTED;
 	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(conn))
 		return pvb_sends_fail(conn, op);
 	if (!ret && pvb_commit_overtakes(ep, op))
 		ret = -FI_EAGAIN;
-	return ret ? ret : pvb_commit_locked(ep, op, &desc);
+	return ret ? ret : pvb_commit_locked(ep, op, &attr);
 }
 
 ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
@@ -437,23 +440,23 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 
 	op->fenced = false;
 	crn_lock(&conn->tx_lock);
-	switch (pvb_usual_way(ep, op)) {
-	case PVB_USUAL_WRITE:
-		ret = pvb_usual_write(ep, op);
+	switch (pvb_plan_cache_hit(ep, op)) {
+	case PVB_PLAN_CACHE_WRITE:
+		ret = pvb_plan_cache_write(ep, op);
 		break;
-	case PVB_USUAL_QUIET:
-		ret = pvb_commit_quietly(ep, op, &conn->commit->usual.desc);
+	case PVB_PLAN_CACHE_NO_COMP:
+		ret = pvb_commit_post_no_comp(ep, op, &conn->commit->plan_cache.key_attr);
 		break;
-	case PVB_USUAL_WORD:
-		ret = pvb_usual_fenced(ep, op);
+	case PVB_PLAN_CACHE_WORD:
+		ret = pvb_plan_cache_fenced(ep, op);
 		break;
 	default:
 		ret = pvb_commit_any(ep, op);
 		break;
 	}
 	crn_unlock(&conn->tx_lock);
-	if (ret == -FI_EAGAIN && conn->lane)
-		pvb_control_progress(conn->lane->control);
+	if (ret == -FI_EAGAIN && conn->control_qp)
+		pvb_control_progress(conn->control_qp->control);
 	return ret;
 }
 
@@ -468,17 +471,17 @@ static bool pvb_op_writes_to(const struct pvb_op *op)
 static ssize_t pvb_tracked_fence(struct pvb_ep *ep)
 {
 	const unsigned int waits =
-		PVB_BEFORE_MESSAGE | PVB_BEFORE_FLUSH | PVB_BEFORE_UNKNOWN;
+		PVB_PENDING_MESSAGE | PVB_PENDING_FLUSH | PVB_PENDING_UNKNOWN;
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_plan_query query;
 	unsigned int before;
 	int ret = 0;
 
 	if (pvb_dirty_owed(&conn->commit->dirty)) {
-		pvb_commit_query(ep, &pvb_desc_message, &query);
-		ret = pvb_commit_lift(ep, &query, 0, false, &before);
+		pvb_commit_query(ep, &pvb_key_attr_message, &query);
+		ret = pvb_commit_upgrade(ep, &query, 0, false, &before);
 	}
-	if (!ret && (pvb_commit_before(conn, conn->commit->facts) & waits))
+	if (!ret && (pvb_commit_pending(conn, conn->commit->attr_bits) & waits))
 		ret = -FI_EAGAIN;
 	return ret;
 }
@@ -486,7 +489,7 @@ static ssize_t pvb_tracked_fence(struct pvb_ep *ep)
 static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_commit *commit = ep->conn.commit;
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 	ssize_t ret = 0;
 	bool dirties;
 	int known;
@@ -499,8 +502,8 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_group_close(ep);
 	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
-	/* A damaged descriptor matters to durable operations alone. */
-	known = pvb_op_writes_to(op) ? pvb_desc_parse(op->key, &desc) : 0;
+	/* Damaged attributes matter to durable operations alone. */
+	known = pvb_op_writes_to(op) ? pvb_key_parse(op->key, &attr) : 0;
 	dirties = pvb_op_writes_to(op) && !known;
 	if (!ret && dirties)
 		ret = pvb_dirty_reserve(&commit->dirty);
@@ -514,7 +517,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		return ret;
 	/* What never began leaves nothing to be made durable. */
 	if (dirties)
-		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &desc, false));
+		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &attr, false));
 	if (pvb_op_announces(op))
 		commit->messages++;
 	pvb_sends_note(&ep->conn, op, known);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The initiator's side of FI_COMMIT_COMPLETE: posts what persist/plan/plan.c chose,
- * remembers what is under way and what was written without being made durable, and lets
+ * remembers what is outstanding and what was written without being made durable, and lets
  * nothing overtake an operation that is carried out off the write path. With
  * pvb_conn.tx_lock held.
  */
@@ -12,8 +12,8 @@
 #include "wire/wire.h"
 
 /* Ranges that must not be overtaken, at most; more have to wait. */
-#define PVB_COMMIT_HELD 16u
-/* What operations leave under way: PVB_BEFORE_* are bits of these numbers. */
+#define PVB_COMMIT_HAZARDS 16u
+/* What operations leave outstanding: PVB_PENDING_* are bits of these numbers. */
 #define PVB_COMMIT_KINDS 6u
 
 /* For ep/stats.c. */
@@ -24,46 +24,47 @@ enum pvb_commit_count {
 	PVB_COMMIT_REQUEST,
 	PVB_COMMIT_MESSAGE,
 	PVB_COMMIT_LATER,
-	PVB_COMMIT_LIFTS,
+	PVB_COMMIT_UPGRADES,
 	PVB_COMMIT_COUNTS,
 };
 
-struct pvb_commit_held {
+struct pvb_hazard {
 	uint64_t from, to;
 	uint32_t end; /* position behind its last entry of the send queue */
 };
 
 /* The write before, whose plan serves one like it. */
-struct pvb_usual {
+struct pvb_plan_cache {
 	uint64_t key; /* 0: there is none */
-	struct pvb_desc desc;
-	uint32_t facts; /* pvb_op_facts */
-	uint8_t then;	/* enum pvb_act behind the data, or PVB_ACT_END */
-	uint8_t kind;	/* the bit of pvb_plan.leaves */
-	uint8_t count;	/* enum pvb_commit_count */
-	uint8_t behind; /* PVB_BEFORE_* that a fenced word by ATOMIC WRITE and FLUSH may
-			   have under way before it; 0: not known */
+	struct pvb_key_attr key_attr;
+	uint32_t attr_bits; /* pvb_op_attr_bits */
+	uint8_t then;	    /* enum pvb_act behind the data, or PVB_ACT_END */
+	uint8_t kind;	    /* the bit of pvb_plan.pending */
+	uint8_t count;	    /* enum pvb_commit_count */
+	uint8_t behind; /* PVB_PENDING_* that a fenced word by ATOMIC WRITE and FLUSH may
+			   have outstanding before it; 0: not known */
 };
 
 struct pvb_commit {
 	struct pvb_dirty dirty;
-	/* Positions behind the newest of each kind, which is under way until it retires.
+	/* Positions behind the newest of each kind, which is outstanding until it
+	 * retires.
 	 */
 	uint32_t end[PVB_COMMIT_KINDS];
-	unsigned int kinds; /* PVB_BEFORE_*: end means something */
+	unsigned int kinds; /* PVB_PENDING_*: end means something */
 	uint32_t newest;    /* of end, which means something when kinds is not 0 */
-	uint32_t facts;	    /* of the memory that the newest of all went to */
-	struct pvb_commit_held held[PVB_COMMIT_HELD];
-	uint32_t held_count;
-	struct pvb_usual usual;
+	uint32_t attr_bits; /* of the memory that the newest of all went to */
+	struct pvb_hazard hazards[PVB_COMMIT_HAZARDS];
+	uint32_t hazard_count;
+	struct pvb_plan_cache plan_cache;
 	bool closing; /* group.c: its end is being posted */
 	uint64_t counts[PVB_COMMIT_COUNTS];
 	uint32_t messages; /* sends and writes with data posted: what the peer counts */
 	bool half; /* the entry of a message that was not posted is in the peer's ring */
 	/* What earlier operations mean for fenced ones: sends.c. */
-	bool sends; /* messages that nothing made durable since */
-	bool asked; /* on behalf of a fenced one that has not begun yet */
-	int never;  /* -FI_E*, why something will never be durable; 0: all can be */
+	bool sends;	/* messages that nothing made durable since */
+	bool requested; /* on behalf of a fenced one that has not begun yet */
+	int never;	/* -FI_E*, why something will never be durable; 0: all can be */
 };
 
 #endif

@@ -7,62 +7,63 @@
 /* An answer and what it says. */
 enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
 
-#define PVB_SLOT_ASKS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
+#define PVB_SLOT_REQUESTS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
 
 /* Why something before a fenced one is not durable: FI_E*, or 0. */
-static int pvb_hold_before(const struct pvb_hold *hold)
+static int pvb_defer_before(const struct pvb_defer *defer)
 {
-	return atomic_load(&hold->failed) ? FI_ECANCELED : atomic_load(&hold->undurable);
+	return atomic_load(&defer->failed) ? FI_ECANCELED
+					   : atomic_load(&defer->undurable);
 }
 
 /* A fenced one is, while what it saw to is, and when that failed. */
-static bool pvb_hold_needed(const struct pvb_hold *hold, const struct pvb_slot *slot)
+static bool pvb_defer_needed(const struct pvb_defer *defer, const struct pvb_slot *slot)
 {
-	return hold->active || (slot->state & PVB_SLOT_ASKS) ||
-	       atomic_load(&hold->grouped) ||
-	       ((slot->state & PVB_SLOT_FENCED) && pvb_hold_before(hold));
+	return defer->active || (slot->state & PVB_SLOT_REQUESTS) ||
+	       atomic_load(&defer->grouped) ||
+	       ((slot->state & PVB_SLOT_FENCED) && pvb_defer_before(defer));
 }
 
-static void pvb_hold_end(struct pvb_conn *conn)
+static void pvb_defer_end(struct pvb_conn *conn)
 {
-	conn->hold.active = false;
-	crn_list_del(&conn->hold.holder.entry);
-	atomic_fetch_sub(&conn->lane->control->holding, 1);
+	conn->defer.active = false;
+	crn_list_del(&conn->defer.source.entry);
+	atomic_fetch_sub(&conn->control_qp->control->deferring, 1);
 }
 
-void pvb_hold_forget(struct pvb_conn *conn)
+void pvb_defer_forget(struct pvb_conn *conn)
 {
-	if (conn->hold.active)
-		pvb_hold_end(conn);
+	if (conn->defer.active)
+		pvb_defer_end(conn);
 }
 
 /* An answer may be missing because the connection has ended. */
-static void pvb_hold_wonder(struct pvb_cq *cq, struct pvb_hold *hold, uint64_t now,
-			    uint64_t deadline)
+static void pvb_defer_wonder(struct pvb_cq *cq, struct pvb_defer *defer, uint64_t now,
+			     uint64_t deadline)
 {
-	if (now + (uint64_t)pvb_params.commit_timeout < deadline + PVB_HOLD_LOOK_MS ||
-	    now < hold->look)
+	if (now + (uint64_t)pvb_params.commit_timeout < deadline + PVB_DEFER_LOOK_MS ||
+	    now < defer->look)
 		return;
-	hold->look = now + PVB_HOLD_LOOK_MS;
-	hold->holder.wonders = true;
+	defer->look = now + PVB_DEFER_LOOK_MS;
+	defer->source.wonders = true;
 	atomic_store(&cq->wonders, true);
 }
 
 /* The event queue of one that wonders, which is not closed until looking is 0; NULL: of
  * none. */
-static struct pvb_eq *pvb_hold_wondering(struct pvb_cq *cq)
+static struct pvb_eq *pvb_defer_wondering(struct pvb_cq *cq)
 {
-	struct pvb_holder *holder;
+	struct pvb_defer_source *source;
 	struct crn_list *entry;
 	struct pvb_conn *conn;
 	struct pvb_eq *eq = NULL;
 
-	crn_list_for_each (entry, &cq->holding) {
-		holder = crn_container_of(entry, struct pvb_holder, entry);
-		if (!holder->wonders)
+	crn_list_for_each (entry, &cq->deferring) {
+		source = crn_container_of(entry, struct pvb_defer_source, entry);
+		if (!source->wonders)
 			continue;
-		holder->wonders = false;
-		conn = crn_container_of(holder, struct pvb_conn, hold.holder);
+		source->wonders = false;
+		conn = crn_container_of(source, struct pvb_conn, defer.source);
 		eq = pvb_conn_ep(conn)->eq;
 		atomic_fetch_add(&eq->looking, 1);
 		break;
@@ -72,14 +73,14 @@ static struct pvb_eq *pvb_hold_wondering(struct pvb_cq *cq)
 	return eq;
 }
 
-void pvb_hold_look(struct pvb_cq *cq)
+void pvb_defer_look(struct pvb_cq *cq)
 {
 	struct pvb_eq *eq;
 
 	if (!atomic_load(&cq->wonders))
 		return;
 	crn_lock(&cq->lock);
-	eq = pvb_hold_wondering(cq);
+	eq = pvb_defer_wondering(cq);
 	crn_unlock(&cq->lock);
 	if (!eq)
 		return;
@@ -89,66 +90,67 @@ void pvb_hold_look(struct pvb_cq *cq)
 
 /* Whoever was kept from looking, by a signal or a busy machine, looks before it blames
  * the target. */
-static bool pvb_hold_late(struct pvb_cq *cq, struct pvb_conn *conn,
-			  const struct pvb_asks *asks, uint32_t number)
+static bool pvb_defer_late(struct pvb_cq *cq, struct pvb_conn *conn,
+			   const struct pvb_control_requests *requests, uint32_t number)
 {
-	const uint64_t deadline = asks->of[number % PVB_LANE_CREDITS].deadline;
+	const uint64_t deadline = requests->of[number % PVB_CONTROL_CREDITS].deadline;
 	const uint64_t now = crn_now_ms();
 
-	pvb_hold_wonder(cq, &conn->hold, now, deadline);
+	pvb_defer_wonder(cq, &conn->defer, now, deadline);
 	if (now < deadline)
 		return false;
-	return pvb_control_take(conn->lane->control) &&
-	       (int32_t)(atomic_load(&asks->answered) - number) < 0;
+	return pvb_control_take(conn->control_qp->control) &&
+	       (int32_t)(atomic_load(&requests->answered) - number) < 0;
 }
 
-static enum pvb_ask pvb_hold_asked(const struct pvb_slot *slot)
+static enum pvb_request_kind pvb_defer_kind(const struct pvb_slot *slot)
 {
-	return slot->state & PVB_SLOT_REQUEST ? PVB_ASK_REQUEST : PVB_ASK_ENTRY;
+	return slot->state & PVB_SLOT_REQUEST ? PVB_REQUEST_CONTROL : PVB_REQUEST_ENTRY;
 }
 
 /* What an answer with that status comes to. */
-static int pvb_hold_status(const struct pvb_hold *hold, const struct pvb_slot *slot,
-			   int status)
+static int pvb_defer_status(const struct pvb_defer *defer, const struct pvb_slot *slot,
+			    int status)
 {
-	if (atomic_load(&hold->failed))
+	if (atomic_load(&defer->failed))
 		return FI_ECANCELED;
-	return slot->state & PVB_SLOT_FENCED && atomic_load(&hold->undurable)
-		       ? atomic_load(&hold->undurable)
+	return slot->state & PVB_SLOT_FENCED && atomic_load(&defer->undurable)
+		       ? atomic_load(&defer->undurable)
 		       : status;
 }
 
 /* What became of the question that the slot waits for; *err: FI_E*. */
-static enum pvb_answer pvb_hold_answer(struct pvb_cq *cq, struct pvb_conn *conn,
-				       const struct pvb_slot *slot, int *err)
+static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_conn *conn,
+					const struct pvb_slot *slot, int *err)
 {
-	const enum pvb_ask kind = pvb_hold_asked(slot);
-	struct pvb_asks *asks = &conn->lane->asks[kind];
-	const uint32_t number = atomic_load(&conn->hold.ended[kind]) + 1;
+	const enum pvb_request_kind kind = pvb_defer_kind(slot);
+	struct pvb_control_requests *requests = &conn->control_qp->requests[kind];
+	const uint32_t number = atomic_load(&conn->defer.ended[kind]) + 1;
 	const uint32_t answered =
-		atomic_load_explicit(&asks->answered, memory_order_acquire);
+		atomic_load_explicit(&requests->answered, memory_order_acquire);
 
 	if ((int32_t)(answered - number) >= 0) {
-		*err = pvb_hold_status(&conn->hold, slot,
-				       asks->of[number % PVB_LANE_CREDITS].status);
-	} else if (atomic_load(&conn->lane->lost)) {
+		*err = pvb_defer_status(
+			&conn->defer, slot,
+			requests->of[number % PVB_CONTROL_CREDITS].status);
+	} else if (atomic_load(&conn->control_qp->lost)) {
 		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
-	} else if (pvb_hold_late(cq, conn, asks, number)) {
+	} else if (pvb_defer_late(cq, conn, requests, number)) {
 		*err = FI_ETIMEDOUT;
-		pvb_lane_lose(conn->lane, "the target does not answer");
+		pvb_control_qp_lose(conn->control_qp, "the target does not answer");
 	} else {
 		return PVB_ANSWER_NONE;
 	}
-	atomic_store(&conn->hold.ended[kind], number);
+	atomic_store(&conn->defer.ended[kind], number);
 	/* Of what went ahead of a fenced one, that one's program hears nothing else. */
-	if (*err && asks->of[number % PVB_LANE_CREDITS].messages && !kind)
-		atomic_store(&conn->hold.undurable, *err);
+	if (*err && requests->of[number % PVB_CONTROL_CREDITS].messages && !kind)
+		atomic_store(&conn->defer.undurable, *err);
 	else if (*err && (slot->state & PVB_SLOT_INJECT))
-		atomic_store(&conn->hold.failed, true);
+		atomic_store(&conn->defer.failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
 
-static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int err)
+static void pvb_defer_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int err)
 {
 	const struct pvb_comp comp = {
 		.context = slot->context,
@@ -163,58 +165,58 @@ static void pvb_hold_refuse(struct pvb_cq *cq, const struct pvb_slot *slot, int 
 }
 
 /* Is the write at a position, one of a group, durable? */
-static bool pvb_hold_flushed(const struct pvb_hold *hold, uint32_t at)
+static bool pvb_defer_flushed(const struct pvb_defer *defer, uint32_t at)
 {
-	return hold->flushing && (int32_t)(hold->flushed - at) > 0;
+	return defer->flushing && (int32_t)(defer->flushed - at) > 0;
 }
 
 /* One of a group is reported. Behind the last one positions go round, as they may. */
-static void pvb_hold_ungroup(struct pvb_hold *hold)
+static void pvb_defer_ungroup(struct pvb_defer *defer)
 {
-	if (atomic_fetch_sub(&hold->grouped, 1) == 1)
-		hold->flushing = false;
+	if (atomic_fetch_sub(&defer->grouped, 1) == 1)
+		defer->flushing = false;
 }
 
 /* The same for one of a group: what makes the group durable is behind it. */
-static enum pvb_answer pvb_hold_group(struct pvb_conn *conn, uint32_t at, int *err)
+static enum pvb_answer pvb_defer_group(struct pvb_conn *conn, uint32_t at, int *err)
 {
-	struct pvb_hold *hold = &conn->hold;
-	const bool durable = pvb_hold_flushed(hold, at);
+	struct pvb_defer *defer = &conn->defer;
+	const bool durable = pvb_defer_flushed(defer, at);
 
 	*err = FI_ECANCELED;
-	if (!durable && !hold->broken)
+	if (!durable && !defer->broken)
 		return PVB_ANSWER_NONE;
-	pvb_hold_ungroup(hold);
+	pvb_defer_ungroup(defer);
 	return durable ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
 }
 
-static enum pvb_answer pvb_hold_what(struct pvb_cq *cq, struct pvb_conn *conn,
-				     const struct pvb_slot *slot, uint32_t at, int *err)
+static enum pvb_answer pvb_defer_what(struct pvb_cq *cq, struct pvb_conn *conn,
+				      const struct pvb_slot *slot, uint32_t at, int *err)
 {
-	if (slot->state & PVB_SLOT_ASKS)
-		return pvb_hold_answer(cq, conn, slot, err);
+	if (slot->state & PVB_SLOT_REQUESTS)
+		return pvb_defer_answer(cq, conn, slot, err);
 	if (slot->state & PVB_SLOT_GROUP)
-		return pvb_hold_group(conn, at, err);
-	*err = pvb_hold_before(&conn->hold);
-	return *err && (slot->state & PVB_SLOT_FENCED) && !(slot->state & PVB_SLOT_LED)
+		return pvb_defer_group(conn, at, err);
+	*err = pvb_defer_before(&conn->defer);
+	return *err && (slot->state & PVB_SLOT_FENCED) && !(slot->state & PVB_SLOT_HEAD)
 		       ? PVB_ANSWER_ERROR
 		       : PVB_ANSWER_OK;
 }
 
 /* The oldest; the marker of pvb_tx_close is not in the ring. */
-static struct pvb_slot *pvb_hold_slot(struct pvb_conn *conn, uint32_t at)
+static struct pvb_slot *pvb_defer_slot(struct pvb_conn *conn, uint32_t at)
 {
-	if (conn->hold.marked && at + 1 == conn->marker.next)
+	if (conn->defer.marked && at + 1 == conn->marker.next)
 		return &conn->marker;
 	return &conn->sq.slots[crn_ring_index(&conn->sq.ring, at)];
 }
 
 /* The oldest slot; false: it has to wait. */
-static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
+static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 {
 	struct crn_ring *ring = &conn->sq.ring;
 	const uint32_t at = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-	struct pvb_slot *slot = pvb_hold_slot(conn, at);
+	struct pvb_slot *slot = pvb_defer_slot(conn, at);
 	struct ibv_wc wc = {
 		.wr_id = (uintptr_t)slot,
 		.status = slot->status,
@@ -224,26 +226,26 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	int err;
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
-		pvb_hold_ungroup(&conn->hold);
+		pvb_defer_ungroup(&conn->defer);
 	/* Nobody waits for its answer any more: another one may be asked. */
-	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_ASKS))
-		atomic_fetch_add(&conn->hold.ended[pvb_hold_asked(slot)], 1);
+	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_REQUESTS))
+		atomic_fetch_add(&conn->defer.ended[pvb_defer_kind(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {
-		switch (pvb_hold_what(cq, conn, slot, at, &err)) {
+		switch (pvb_defer_what(cq, conn, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
 			return false;
 		case PVB_ANSWER_ERROR:
-			pvb_hold_refuse(cq, slot, err);
+			pvb_defer_refuse(cq, slot, err);
 			crn_ring_retire(ring, slot->next);
 			return true;
 		default:
 			break;
 		}
 	}
-	if (wc.status == IBV_WC_SUCCESS && (slot->state & PVB_SLOT_LED)) {
+	if (wc.status == IBV_WC_SUCCESS && (slot->state & PVB_SLOT_HEAD)) {
 		/* Only behind one that failed is the next one of no account. */
 		conn->sq.slots[crn_ring_index(ring, slot->next)].state &=
-			(uint16_t)~PVB_SLOT_PROOF;
+			(uint16_t)~PVB_SLOT_TAIL;
 		crn_ring_retire(ring, slot->next);
 	} else if (pvb_cq_convert_sent(&wc, slot, &comp)) {
 		pvb_cq_stash(cq, &comp);
@@ -251,71 +253,71 @@ static bool pvb_hold_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	return true;
 }
 
-static void pvb_hold_release_one(struct pvb_cq *cq, struct pvb_holder *holder)
+static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *source)
 {
-	struct pvb_conn *conn = crn_container_of(holder, struct pvb_conn, hold.holder);
+	struct pvb_conn *conn = crn_container_of(source, struct pvb_conn, defer.source);
 	struct crn_ring *ring = &conn->sq.ring;
 
 	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
-	       conn->hold.done) {
-		if (cq->stash_count == cq->stash_size || !pvb_hold_oldest(cq, conn))
+	       conn->defer.done) {
+		if (cq->stash_count == cq->stash_size || !pvb_defer_oldest(cq, conn))
 			return;
 	}
-	pvb_hold_end(conn);
+	pvb_defer_end(conn);
 }
 
-void pvb_hold_release(struct pvb_cq *cq)
+void pvb_defer_release(struct pvb_cq *cq)
 {
 	struct crn_list *entry, *next;
-	struct pvb_holder *holder;
+	struct pvb_defer_source *source;
 
-	crn_list_for_each_safe (entry, next, &cq->holding) {
-		holder = crn_container_of(entry, struct pvb_holder, entry);
-		holder->release(cq, holder);
+	crn_list_for_each_safe (entry, next, &cq->deferring) {
+		source = crn_container_of(entry, struct pvb_defer_source, entry);
+		source->release(cq, source);
 	}
 }
 
 /* Those before it that the device has said nothing of succeeded. */
-static void pvb_hold_note(struct pvb_conn *conn, struct pvb_slot *slot,
-			  enum ibv_wc_status status)
+static void pvb_defer_note(struct pvb_conn *conn, struct pvb_slot *slot,
+			   enum ibv_wc_status status)
 {
 	const struct crn_ring *ring = &conn->sq.ring;
-	uint32_t at = conn->hold.active ? conn->hold.done : atomic_load(&ring->tail);
+	uint32_t at = conn->defer.active ? conn->defer.done : atomic_load(&ring->tail);
 
 	for (; at != slot->next - 1; at++)
 		conn->sq.slots[crn_ring_index(ring, at)].status = IBV_WC_SUCCESS;
 	slot->status = (uint16_t)status;
 }
 
-bool pvb_hold(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_conn *conn = slot->wq->conn;
-	struct pvb_hold *hold = &conn->hold;
+	struct pvb_defer *defer = &conn->defer;
 
-	if (!pvb_hold_needed(hold, slot))
+	if (!pvb_defer_needed(defer, slot))
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
-		hold->broken = true;
+		defer->broken = true;
 	else if (slot->state & PVB_SLOT_GROUP_END) {
-		hold->flushed = slot->next;
-		hold->flushing = true;
+		defer->flushed = slot->next;
+		defer->flushing = true;
 	}
-	pvb_hold_note(conn, slot, wc->status);
-	hold->marked |= slot == &conn->marker;
-	hold->done = slot->next;
+	pvb_defer_note(conn, slot, wc->status);
+	defer->marked |= slot == &conn->marker;
+	defer->done = slot->next;
 	if ((slot->state & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
-		pvb_lane_now(conn->lane, ++hold->seen);
-	if (hold->active)
+		pvb_control_qp_now(conn->control_qp, ++defer->seen);
+	if (defer->active)
 		return true;
-	hold->active = true;
-	hold->holder.release = pvb_hold_release_one;
-	crn_list_add_tail(&cq->holding, &hold->holder.entry);
-	if (!atomic_fetch_add(&conn->lane->control->holding, 1))
-		pvb_tick(conn->lane->control);
+	defer->active = true;
+	defer->source.release = pvb_defer_release_one;
+	crn_list_add_tail(&cq->deferring, &defer->source.entry);
+	if (!atomic_fetch_add(&conn->control_qp->control->deferring, 1))
+		pvb_tick(conn->control_qp->control);
 	return true;
 }
 
-void pvb_hold_abandon(struct pvb_conn *conn, int err)
+void pvb_defer_abandon(struct pvb_conn *conn, int err)
 {
 	struct pvb_wq *sq = &conn->sq;
 	struct pvb_cq *cq = sq->cq;
@@ -329,13 +331,13 @@ void pvb_hold_abandon(struct pvb_conn *conn, int err)
 	for (at = atomic_load(&sq->ring.tail); at != sq->ring.head; at++) {
 		slot = &sq->slots[crn_ring_index(&sq->ring, at)];
 		if (!(slot->state & PVB_SLOT_GROUP) ||
-		    pvb_hold_flushed(&conn->hold, at) ||
+		    pvb_defer_flushed(&conn->defer, at) ||
 		    cq->stash_count == cq->stash_size)
 			continue;
-		pvb_hold_refuse(cq, slot, err);
+		pvb_defer_refuse(cq, slot, err);
 		slot->context = NULL;
 		slot->state = PVB_SLOT_INJECT;
-		pvb_hold_ungroup(&conn->hold);
+		pvb_defer_ungroup(&conn->defer);
 	}
 	if (cq->channel)
 		crn_wait_signal(&cq->wait);

@@ -2,7 +2,7 @@
 /*
  * Completions that the device has given and the target has not: an operation that is
  * durable once the target answered ends with the answer, and what was posted behind it
- * ends after it. Held back operations keep their slots, so there are never more than the
+ * ends after it. Deferred operations keep their slots, so there are never more than the
  * send queue has. With pvb_cq.lock held.
  */
 #ifndef PVB_PERSIST_INITIATOR_DEFER_H
@@ -12,9 +12,9 @@
 
 /* Ms that an operation waits for its target before somebody looks whether the connection
  * has ended, and from one look to the next. */
-#define PVB_HOLD_LOOK_MS 20
+#define PVB_DEFER_LOOK_MS 20
 /* Nothing will make durable what is open of a group (group.c): each of its writes ends
  * with err, FI_E*. Takes the lock, with pvb_conn.tx_lock held. */
-void pvb_hold_abandon(struct pvb_conn *conn, int err);
+void pvb_defer_abandon(struct pvb_conn *conn, int err);
 
 #endif

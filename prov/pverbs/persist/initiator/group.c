@@ -32,8 +32,9 @@ bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
 {
 	const struct pvb_conn *conn = &ep->conn;
 
-	if (!conn->lane || op->opcode != IBV_WR_RDMA_WRITE || (op->flags & FI_FENCE) ||
-	    plan->end != PVB_END_COMPLETION || plan->hold || pvb_plan_entries(plan) != 2)
+	if (!conn->control_qp || op->opcode != IBV_WR_RDMA_WRITE ||
+	    (op->flags & FI_FENCE) || plan->end != PVB_END_COMPLETION ||
+	    plan->no_overtake || pvb_plan_entries(plan) != 2)
 		return false;
 	if (!(op->flags & FI_MORE) && !pvb_group_open(conn))
 		return false;
@@ -75,14 +76,14 @@ static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 	size_t i;
 	int ret;
 
-	ret = pvb_lift_plan(ep, &range, &plan);
+	ret = pvb_upgrade_plan(ep, &range, &plan);
 	if (ret)
 		return ret;
 	*last = true;
 	for (i = 0; i < dirty->count; i++)
 		*last &= !dirty->range[i].grouped ||
 			 pvb_group_served(&range, &dirty->range[i], &plan);
-	ret = pvb_lift_range(ep, &range, &plan, *last ? PVB_SLOT_GROUP_END : 0);
+	ret = pvb_upgrade_range(ep, &range, &plan, *last ? PVB_SLOT_GROUP_END : 0);
 	if (ret)
 		return ret;
 	for (i = 0; i < dirty->count;) {
@@ -103,7 +104,7 @@ static void pvb_group_abandon(struct pvb_conn *conn, int err)
 
 	for (i = 0; i < dirty->count; i++)
 		dirty->range[i].grouped = false;
-	pvb_hold_abandon(conn, err);
+	pvb_defer_abandon(conn, err);
 }
 
 int pvb_group_close(struct pvb_ep *ep)
@@ -143,13 +144,13 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 	if (ret)
 		return ret;
 	/* Whatever completes from now on is looked at by defer.c. */
-	atomic_fetch_add(&conn->hold.grouped, 1);
+	atomic_fetch_add(&conn->defer.grouped, 1);
 	pvb_batch_init(&batch, ep, op);
-	pvb_batch_last(&batch, PVB_SLOT_GROUP | (op->quiet ? PVB_SLOT_QUIET : 0));
+	pvb_batch_last(&batch, PVB_SLOT_GROUP | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
 	batch.silent = true;
 	ret = pvb_batch_finish(&batch, pvb_batch_data(&batch, op, false));
 	if (ret)
-		atomic_fetch_sub(&conn->hold.grouped, 1);
+		atomic_fetch_sub(&conn->defer.grouped, 1);
 	if (ret < 0)
 		return ret;
 	if (!pvb_group_open(conn))

@@ -19,11 +19,11 @@
 struct pvb_batch;
 struct pvb_op;
 
-enum pvb_usual_way {
-	PVB_USUAL_NONE,	 /* the long way */
-	PVB_USUAL_WRITE, /* pvb_usual_write */
-	PVB_USUAL_QUIET, /* pvb_commit_quietly, to pvb_usual.desc */
-	PVB_USUAL_WORD,	 /* pvb_usual_fenced */
+enum pvb_plan_cache_hit {
+	PVB_PLAN_CACHE_MISS,	/* the long way */
+	PVB_PLAN_CACHE_WRITE,	/* pvb_plan_cache_write */
+	PVB_PLAN_CACHE_NO_COMP, /* pvb_commit_post_no_comp, to pvb_plan_cache.key_attr */
+	PVB_PLAN_CACHE_WORD,	/* pvb_plan_cache_fenced */
 };
 
 /* What a group of writes needs of the send queue's entries is kept for its end. */
@@ -32,18 +32,20 @@ enum pvb_usual_way {
 /* outstanding.c */
 
 /* Has what was posted before this position of the send queue not all ended? */
-bool pvb_under_way(struct pvb_conn *conn, uint32_t end);
-/* PVB_BEFORE_* of everything that has not ended, for an operation on memory like facts.
+bool pvb_outstanding(struct pvb_conn *conn, uint32_t end);
+/* PVB_PENDING_* of everything that has not ended, for an operation on memory like
+ * attr_bits.
  */
-unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts);
-/* The newest entry leaves this under way. */
-void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts);
+unsigned int pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
+/* The newest entry leaves this outstanding. */
+void pvb_commit_note(struct pvb_conn *conn, unsigned int pending, uint32_t attr_bits);
 /* Would it overtake what must not be overtaken? */
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
-/* What tells regions of one kind from those of another: the descriptor as it is in keys.
+/* What tells regions of one kind from those of another: their attributes as they are in
+ * keys.
  */
-uint32_t pvb_key_facts(uint64_t key);
-uint32_t pvb_op_facts(const struct pvb_op *op);
+uint32_t pvb_key_attr_bits(uint64_t key);
+uint32_t pvb_op_attr_bits(const struct pvb_op *op);
 bool pvb_op_sends(const struct pvb_op *op);
 /* Does the target hear of it? */
 bool pvb_op_announces(const struct pvb_op *op);
@@ -51,21 +53,21 @@ bool pvb_op_announces(const struct pvb_op *op);
 /* query.c */
 
 /* Of a message: nothing is known of where it goes; its target takes care of it. */
-extern const struct pvb_desc pvb_desc_message;
+extern const struct pvb_key_attr pvb_key_attr_message;
 
 /* What the operation goes to: 0, or why it cannot be made durable. */
-int pvb_commit_desc(const struct pvb_conn *conn, const struct pvb_op *op,
-		    struct pvb_desc *desc);
+int pvb_commit_key_attr(const struct pvb_conn *conn, const struct pvb_op *op,
+			struct pvb_key_attr *attr);
 /* Has the peer said that its recovery looks into its receives? */
 bool pvb_commit_replays(const struct pvb_conn *conn);
-/* What is known of both sides; without a lane only the device can help. */
-void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
+/* What is known of both sides; without a control queue pair only the device can help. */
+void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 		      struct pvb_plan_query *query);
 enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op);
 bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act);
 /* Does it need a request? */
-bool pvb_plan_asks(const struct pvb_plan *plan);
-unsigned int pvb_plan_leaves(const struct pvb_plan *plan);
+bool pvb_plan_needs_request(const struct pvb_plan *plan);
+unsigned int pvb_plan_pending(const struct pvb_plan *plan);
 /* What makes durable with it, for the statistics. */
 enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan);
 /* Entries of the send queue. */
@@ -74,13 +76,14 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 /* plan_cache.c */
 
 /* Remembers this plan of an operation, if one like it may go a short way. */
-void pvb_usual_learn(struct pvb_conn *conn, const struct pvb_op *op,
-		     const struct pvb_plan_query *query, const struct pvb_plan *plan);
+void pvb_plan_cache_learn(struct pvb_conn *conn, const struct pvb_op *op,
+			  const struct pvb_plan_query *query,
+			  const struct pvb_plan *plan);
 /* Which? */
-enum pvb_usual_way pvb_usual_way(struct pvb_ep *ep, const struct pvb_op *op);
+enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_op *op);
 /* Posts it. 0, or a negative code: it never began. */
-ssize_t pvb_usual_write(struct pvb_ep *ep, struct pvb_op *op);
-ssize_t pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t pvb_plan_cache_write(struct pvb_ep *ep, struct pvb_op *op);
+ssize_t pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
 
 /* commit.c */
 
@@ -88,48 +91,50 @@ ssize_t pvb_usual_fenced(struct pvb_ep *ep, struct pvb_op *op);
  * Will nobody be told that it is durable? Then what was written is remembered, and a
  * fenced operation sees to it. What the target reports of it has to wait all the same.
  */
-bool pvb_commit_unheard(const struct pvb_ep *ep, const struct pvb_op *op);
+bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op);
 /* The newest entry is of what must not be overtaken. */
-void pvb_commit_hold(struct pvb_conn *conn, const struct pvb_op *op);
+void pvb_commit_add_hazard(struct pvb_conn *conn, const struct pvb_op *op);
 
 /* cm/request.c */
 
 /* May one more be asked? */
-bool pvb_ask_allowed(struct pvb_conn *conn, enum pvb_ask kind);
+bool pvb_control_request_allowed(struct pvb_conn *conn, enum pvb_request_kind kind);
 /* The number of the next one, which is about to be posted; its deadline runs. */
-uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind);
+uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_kind kind);
 /* The newest was not posted. */
-void pvb_ask_never(struct pvb_lane *lane, enum pvb_ask kind);
-/* A request whose entry of the send queue is about to be posted, and was: the entry rings
- * the doorbell. */
-void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message);
-void pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message);
+void pvb_control_request_cancel(struct pvb_control_qp *cqp, enum pvb_request_kind kind);
+/* A request whose entry of the send queue is about to be posted, and was: the entry
+ * advances the sequence word. */
+void pvb_control_request_begin(struct pvb_control_qp *cqp,
+			       struct pvb_wire_message *message);
+void pvb_control_request_send(struct pvb_control_qp *cqp,
+			      struct pvb_wire_message *message);
 
 /* upgrade.c */
 
 /* How a range that was written becomes durable without writing it again. 0 or why not. */
-int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		  struct pvb_plan *plan);
+int pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		     struct pvb_plan *plan);
 /*
  * Does it, as an operation of nobody's: when it fails the connection ends, and all behind
  * it. end_state: PVB_SLOT_* of its last entry. 0 or a negative code.
  */
-int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		   const struct pvb_plan *plan, unsigned int end_state);
+int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		      const struct pvb_plan *plan, unsigned int end_state);
 /*
  * All that was written before query's operation, but for what that one serves. With join
  * what needs no request goes with the operation, as far as there is room: it is marked
- * (pvb_dirty_range.ahead), and pvb_lift_ahead adds it to the operation's batch. 0 and in
- * *before what of it is under way then; -FI_EAGAIN, or why not.
+ * (pvb_dirty_range.ahead), and pvb_upgrade_ahead adds it to the operation's batch. 0 and
+ * in *before what of it is outstanding then; -FI_EAGAIN, or why not.
  */
-int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
-		    bool join, unsigned int *before);
+int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
+		       uint32_t attr_bits, bool join, unsigned int *before);
 /* How many. */
-uint32_t pvb_lift_count(const struct pvb_conn *conn);
+uint32_t pvb_upgrade_count(const struct pvb_conn *conn);
 /* 0 or a negative code. */
-int pvb_lift_ahead(struct pvb_batch *batch);
-/* It was posted: what that leaves under way. */
-void pvb_lift_noted(struct pvb_conn *conn);
+int pvb_upgrade_ahead(struct pvb_batch *batch);
+/* It was posted: what that leaves outstanding. */
+void pvb_upgrade_noted(struct pvb_conn *conn);
 
 /* sends.c */
 
@@ -137,10 +142,11 @@ void pvb_lift_noted(struct pvb_conn *conn);
  */
 void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret);
 /*
- * The messages before a fenced operation on memory like facts become durable: 0 and that
- * is under way, or pvb_commit_lift sees to it; or why it cannot be done, or not now.
+ * The messages before a fenced operation on memory like attr_bits become durable: 0 and
+ * that is outstanding, or pvb_commit_upgrade sees to it; or why it cannot be done, or not
+ * now.
  */
-int pvb_sends_lift(struct pvb_ep *ep, uint32_t facts);
+int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits);
 /* Is it known that they are not? Then the fenced operation fails: what its call returns.
  */
 bool pvb_sends_failed(const struct pvb_conn *conn);

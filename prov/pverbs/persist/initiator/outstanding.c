@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What durable operations left under way, and what must not overtake them. */
+/* What durable operations left outstanding, and what must not overtake them. */
 #include "persist/plan/plan.h"
 #include "xfer/xfer.h"
 #include "internal.h"
 
-bool pvb_under_way(struct pvb_conn *conn, uint32_t end)
+bool pvb_outstanding(struct pvb_conn *conn, uint32_t end)
 {
 	return (int32_t)(end - atomic_load_explicit(&conn->sq.ring.tail,
 						    memory_order_acquire)) > 0;
 }
 
-/* PVB_BEFORE_* of everything that has not ended, for an operation on memory like facts.
+/* PVB_PENDING_* of everything that has not ended, for an operation on memory like
+ * attr_bits.
  */
-unsigned int pvb_commit_before(struct pvb_conn *conn, uint32_t facts)
+unsigned int pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits)
 {
 	struct pvb_commit *commit = conn->commit;
 	unsigned int left;
 
 	for (left = commit->kinds; left; left &= left - 1) {
-		if (!pvb_under_way(conn, commit->end[__builtin_ctz(left)]))
+		if (!pvb_outstanding(conn, commit->end[__builtin_ctz(left)]))
 			commit->kinds &= ~(left & -left);
 	}
 	/* What the others would mean to memory like facts is not known then. */
-	if ((commit->kinds & PVB_BEFORE_UNKNOWN) ||
-	    (commit->kinds && commit->facts != facts))
-		return PVB_BEFORE_UNKNOWN;
+	if ((commit->kinds & PVB_PENDING_UNKNOWN) ||
+	    (commit->kinds && commit->attr_bits != attr_bits))
+		return PVB_PENDING_UNKNOWN;
 	return commit->kinds;
 }
 
-void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
+void pvb_commit_note(struct pvb_conn *conn, unsigned int pending, uint32_t attr_bits)
 {
 	const unsigned int kinds =
-		leaves | (pvb_commit_before(conn, facts) & PVB_BEFORE_UNKNOWN);
+		pending | (pvb_commit_pending(conn, attr_bits) & PVB_PENDING_UNKNOWN);
 	struct pvb_commit *commit = conn->commit;
 	unsigned int left;
 
@@ -39,10 +40,10 @@ void pvb_commit_note(struct pvb_conn *conn, unsigned int leaves, uint32_t facts)
 		commit->end[__builtin_ctz(left)] = conn->sq.ring.head;
 	commit->kinds |= kinds;
 	commit->newest = conn->sq.ring.head;
-	commit->facts = facts;
+	commit->attr_bits = attr_bits;
 }
 
-uint32_t pvb_key_facts(uint64_t key)
+uint32_t pvb_key_attr_bits(uint64_t key)
 {
 	return (uint32_t)(key >> 32) & 0xffffff;
 }
@@ -52,9 +53,9 @@ bool pvb_op_sends(const struct pvb_op *op)
 	return op->opcode == IBV_WR_SEND || op->opcode == IBV_WR_SEND_WITH_IMM;
 }
 
-uint32_t pvb_op_facts(const struct pvb_op *op)
+uint32_t pvb_op_attr_bits(const struct pvb_op *op)
 {
-	return pvb_op_sends(op) ? 0 : pvb_key_facts(op->key);
+	return pvb_op_sends(op) ? 0 : pvb_key_attr_bits(op->key);
 }
 
 /* Does the target hear of it? */
@@ -74,24 +75,24 @@ bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
 	const bool ordered =
 		ep->info->tx_attr->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
 	struct pvb_commit *commit = ep->conn.commit;
-	const struct pvb_commit_held *held;
+	const struct pvb_hazard *hazard;
 	uint32_t i = 0;
 
 	/* Before positions have gone round, however long nothing durable is posted. */
-	if (commit->kinds && !pvb_under_way(&ep->conn, commit->newest))
+	if (commit->kinds && !pvb_outstanding(&ep->conn, commit->newest))
 		commit->kinds = 0;
-	while (i < commit->held_count) {
-		held = &commit->held[i];
-		if (!pvb_under_way(&ep->conn, held->end)) {
-			commit->held[i] = commit->held[--commit->held_count];
+	while (i < commit->hazard_count) {
+		hazard = &commit->hazards[i];
+		if (!pvb_outstanding(&ep->conn, hazard->end)) {
+			commit->hazards[i] = commit->hazards[--commit->hazard_count];
 			continue;
 		}
 		if (!planned && pvb_op_announces(op))
 			return true;
 		if (!planned && ordered && op->opcode != IBV_WR_RDMA_READ)
 			return true;
-		if (!pvb_op_sends(op) && op->addr < held->to &&
-		    held->from < op->addr + op->len)
+		if (!pvb_op_sends(op) && op->addr < hazard->to &&
+		    hazard->from < op->addr + op->len)
 			return true;
 		i++;
 	}

@@ -7,22 +7,22 @@
 #include "xfer/xfer.h"
 #include "internal.h"
 
-/* What is known of both sides; without a lane only the device can help. */
-void pvb_commit_query(struct pvb_ep *ep, const struct pvb_desc *desc,
+/* What is known of both sides; without a control queue pair only the device can help. */
+void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 		      struct pvb_plan_query *query)
 {
 	const struct pvb_conn *conn = &ep->conn;
-	const bool doorbell = conn->peer.control.bell && ep->domain->rings;
-	const struct pvb_lane *lane = conn->lane;
+	const bool seq_word = conn->peer.control.seq_word && ep->domain->seq_atomics;
+	const struct pvb_control_qp *cqp = conn->control_qp;
 
 	*query = (struct pvb_plan_query){
-		.target = *desc,
+		.target = *attr,
 		.weak = ep->domain->iwarp,
 		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
 		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
-		.doorbell = doorbell,
-		.control = lane && atomic_load(&lane->up),
-		.inline_max = doorbell ? PVB_WIRE_INLINE : 0,
+		.seq_word = seq_word,
+		.control = cqp && atomic_load(&cqp->up),
+		.inline_max = seq_word ? PVB_WIRE_INLINE : 0,
 		.force_message = pvb_params.force_message,
 	};
 }
@@ -43,7 +43,7 @@ enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op)
 }
 
 /* Nothing is known of where a message goes; its target takes care of it. */
-const struct pvb_desc pvb_desc_message = {
+const struct pvb_key_attr pvb_key_attr_message = {
 	.domain = PVB_DMP,
 	.ddio = true,
 	.persistent = true,
@@ -51,15 +51,16 @@ const struct pvb_desc pvb_desc_message = {
 
 bool pvb_commit_replays(const struct pvb_conn *conn)
 {
-	return conn->lane && atomic_load(&conn->lane->replay.known);
+	return conn->control_qp && atomic_load(&conn->control_qp->replay.known);
 }
 
-int pvb_commit_desc(const struct pvb_conn *conn, const struct pvb_op *op,
-		    struct pvb_desc *desc)
+int pvb_commit_key_attr(const struct pvb_conn *conn, const struct pvb_op *op,
+			struct pvb_key_attr *attr)
 {
 	if (!pvb_op_sends(op))
-		return pvb_desc_parse(op->key, desc);
-	*desc = pvb_commit_replays(conn) ? conn->lane->replay.desc : pvb_desc_message;
+		return pvb_key_parse(op->key, attr);
+	*attr = pvb_commit_replays(conn) ? conn->control_qp->replay.key_attr
+					 : pvb_key_attr_message;
 	return 0;
 }
 
@@ -74,16 +75,17 @@ bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act)
 	return false;
 }
 
-bool pvb_plan_asks(const struct pvb_plan *plan)
+bool pvb_plan_needs_request(const struct pvb_plan *plan)
 {
 	return pvb_plan_has(plan, PVB_ACT_MESSAGE) ||
 	       pvb_plan_has(plan, PVB_ACT_MESSAGE_DATA);
 }
 
 /* Before the request is on its way nothing is ordered behind it. */
-unsigned int pvb_plan_leaves(const struct pvb_plan *plan)
+unsigned int pvb_plan_pending(const struct pvb_plan *plan)
 {
-	return plan->leaves | (pvb_plan_has(plan, PVB_ACT_WAIT) ? PVB_BEFORE_UNKNOWN : 0);
+	return plan->pending |
+	       (pvb_plan_has(plan, PVB_ACT_WAIT) ? PVB_PENDING_UNKNOWN : 0);
 }
 
 /* Entries of the send queue. */
@@ -107,7 +109,7 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan)
 
 enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan)
 {
-	if (pvb_plan_asks(plan))
+	if (pvb_plan_needs_request(plan))
 		return PVB_COMMIT_REQUEST;
 	if (pvb_plan_has(plan, PVB_ACT_SLOT))
 		return PVB_COMMIT_MESSAGE;

@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asking the target: requests over the lane. */
+/* Asking the target: requests over the control queue pair. */
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "wire/wire.h"
 #include "internal.h"
 
 /* May one more be asked? The places of those whose end was not reported yet are taken. */
-bool pvb_ask_allowed(struct pvb_conn *conn, enum pvb_ask kind)
+bool pvb_control_request_allowed(struct pvb_conn *conn, enum pvb_request_kind kind)
 {
-	return atomic_load(&conn->lane->asks[kind].posted) -
-		       atomic_load(&conn->hold.ended[kind]) <
-	       PVB_LANE_CREDITS;
+	return atomic_load(&conn->control_qp->requests[kind].posted) -
+		       atomic_load(&conn->defer.ended[kind]) <
+	       PVB_CONTROL_CREDITS;
 }
 
 /* Counted before it is posted: it may be answered before posting returns. */
-uint32_t pvb_ask_next(struct pvb_lane *lane, enum pvb_ask kind)
+uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_kind kind)
 {
-	struct pvb_asks *asks = &lane->asks[kind];
-	const uint32_t number = atomic_load(&asks->posted) + 1;
+	struct pvb_control_requests *requests = &cqp->requests[kind];
+	const uint32_t number = atomic_load(&requests->posted) + 1;
 
-	asks->of[number % PVB_LANE_CREDITS].messages = false;
-	asks->of[number % PVB_LANE_CREDITS].deadline =
+	requests->of[number % PVB_CONTROL_CREDITS].messages = false;
+	requests->of[number % PVB_CONTROL_CREDITS].deadline =
 		crn_now_ms() + (uint64_t)pvb_params.commit_timeout;
-	atomic_store(&asks->posted, number);
+	atomic_store(&requests->posted, number);
 	return number;
 }
 
-void pvb_ask_never(struct pvb_lane *lane, enum pvb_ask kind)
+void pvb_control_request_cancel(struct pvb_control_qp *cqp, enum pvb_request_kind kind)
 {
-	atomic_fetch_sub(&lane->asks[kind].posted, 1);
+	atomic_fetch_sub(&cqp->requests[kind].posted, 1);
 }
 
 /* The request whose entry of the send queue is about to be posted. */
-void pvb_ask_begin(struct pvb_lane *lane, struct pvb_wire_message *message)
+void pvb_control_request_begin(struct pvb_control_qp *cqp,
+			       struct pvb_wire_message *message)
 {
 	message->kind = PVB_WIRE_REQUEST;
-	message->number = pvb_ask_next(lane, PVB_ASK_REQUEST);
+	message->number = pvb_control_request_next(cqp, PVB_REQUEST_CONTROL);
 	message->fence = message->number;
-	message->bell = lane->rung;
+	message->seq_word = cqp->seq_posted;
 }
 
-/* It was posted, and rings the doorbell. */
-void pvb_ask_send(struct pvb_lane *lane, struct pvb_wire_message *message)
+/* It was posted, and advances the sequence word. */
+void pvb_control_request_send(struct pvb_control_qp *cqp,
+			      struct pvb_wire_message *message)
 {
-	message->bell = ++lane->rung;
-	if (!pvb_lane_send(lane, message))
-		pvb_lane_lose(lane, "a request cannot be sent");
+	message->seq_word = ++cqp->seq_posted;
+	if (!pvb_control_qp_send(cqp, message))
+		pvb_control_qp_lose(cqp, "a request cannot be sent");
 }

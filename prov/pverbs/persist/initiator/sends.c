@@ -26,23 +26,25 @@ void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret)
 	else
 		return;
 	/* No fenced operation goes the short way before it was looked after. */
-	commit->usual.behind = 0;
+	commit->plan_cache.behind = 0;
 }
 
 /* Where all messages are in one region, and a read there is enough, it is as if that had
  * been written to. */
 static int pvb_sends_replayed(struct pvb_conn *conn)
 {
-	const uint64_t key = conn->lane->replay.key, at = conn->lane->replay.addr;
+	const uint64_t key = conn->control_qp->replay.key,
+		       at = conn->control_qp->replay.addr;
 	int ret;
 
-	ret = pvb_dirty_add(&conn->commit->dirty, (struct pvb_dirty_range){
-							  .from = at,
-							  .to = at + 1,
-							  .rkey = (uint32_t)key,
-							  .facts = pvb_key_facts(key),
-							  .desc = conn->lane->replay.desc,
-						  });
+	ret = pvb_dirty_add(&conn->commit->dirty,
+			    (struct pvb_dirty_range){
+				    .from = at,
+				    .to = at + 1,
+				    .rkey = (uint32_t)key,
+				    .attr_bits = pvb_key_attr_bits(key),
+				    .key_attr = conn->control_qp->replay.key_attr,
+			    });
 	if (!ret)
 		conn->commit->sends = false;
 	return ret;
@@ -65,82 +67,87 @@ static int pvb_sends_place(struct pvb_ep *ep)
 }
 
 /* The target is asked; later: when all before it has ended, as other requests are asked
- * where no doorbell says that. They come to the target in the order of their numbers. */
-static int pvb_sends_ask(struct pvb_ep *ep, uint32_t facts, bool later)
+ * where no sequence word says that. They come to the target in the order of their
+ * numbers. */
+static int pvb_sends_request(struct pvb_ep *ep, uint32_t attr_bits, bool later)
 {
 	struct pvb_conn *conn = &ep->conn;
-	struct pvb_lane *lane = conn->lane;
+	struct pvb_control_qp *cqp = conn->control_qp;
 	struct pvb_wire_message message;
 	int ret;
 
 	if (conn->peer.version < 2)
 		return -FI_EOPNOTSUPP;
-	if (atomic_load(&lane->lost))
+	if (atomic_load(&cqp->lost))
 		return -FI_ECONNABORTED;
 	if (!crn_ring_space(&conn->sq.ring))
 		return (int)pvb_tx_refuse(ep);
-	if (!pvb_ask_allowed(conn, PVB_ASK_REQUEST))
+	if (!pvb_control_request_allowed(conn, PVB_REQUEST_CONTROL))
 		return -FI_EAGAIN;
 	message = (struct pvb_wire_message){.messages = conn->commit->messages};
-	pvb_ask_begin(lane, &message);
+	pvb_control_request_begin(cqp, &message);
 	message.kind = PVB_WIRE_MESSAGES;
-	lane->asks[PVB_ASK_REQUEST].of[message.number % PVB_LANE_CREDITS].messages = true;
-	ret = later && !pvb_lane_later(lane, &message) ? -FI_ENOMEM : pvb_sends_place(ep);
+	cqp->requests[PVB_REQUEST_CONTROL]
+		.of[message.number % PVB_CONTROL_CREDITS]
+		.messages = true;
+	ret = later && !pvb_control_qp_later(cqp, &message) ? -FI_ENOMEM
+							    : pvb_sends_place(ep);
 	if (ret) {
-		pvb_lane_never(lane, message.number);
-		pvb_ask_never(lane, PVB_ASK_REQUEST);
+		pvb_control_qp_cancel(cqp, message.number);
+		pvb_control_request_cancel(cqp, PVB_REQUEST_CONTROL);
 		return ret;
 	}
-	if (!later && !pvb_lane_send(lane, &message))
-		pvb_lane_lose(lane, "a request cannot be sent");
+	if (!later && !pvb_control_qp_send(cqp, &message))
+		pvb_control_qp_lose(cqp, "a request cannot be sent");
 	conn->commit->sends = false;
-	conn->commit->asked = true;
-	conn->commit->counts[PVB_COMMIT_LIFTS]++;
-	pvb_commit_note(conn, PVB_BEFORE_MESSAGE, facts);
+	conn->commit->requested = true;
+	conn->commit->counts[PVB_COMMIT_UPGRADES]++;
+	pvb_commit_note(conn, PVB_PENDING_MESSAGE, attr_bits);
 	return 0;
 }
 
-int pvb_sends_lift(struct pvb_ep *ep, uint32_t facts)
+int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits)
 {
 	static const struct pvb_op message = {.opcode = IBV_WR_SEND};
 	struct pvb_conn *conn = &ep->conn;
 	struct pvb_plan_query query;
 	struct pvb_plan plan;
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 	int ret;
 
 	if (!conn->commit->sends)
 		return 0;
-	pvb_commit_desc(conn, &message, &desc);
-	pvb_commit_query(ep, &desc, &query);
+	pvb_commit_key_attr(conn, &message, &attr);
+	pvb_commit_query(ep, &attr, &query);
 	query.op = PVB_PLAN_SEND;
 	query.rq_pm = pvb_commit_replays(conn);
 	ret = pvb_plan(&query, &plan);
 	if (ret)
 		return ret;
-	return plan.end == PVB_END_COMPLETION ? pvb_sends_replayed(conn)
-					      : pvb_sends_ask(ep, facts, !query.doorbell);
+	return plan.end == PVB_END_COMPLETION
+		       ? pvb_sends_replayed(conn)
+		       : pvb_sends_request(ep, attr_bits, !query.seq_word);
 }
 
 bool pvb_sends_failed(const struct pvb_conn *conn)
 {
-	return conn->commit->never || atomic_load(&conn->hold.undurable);
+	return conn->commit->never || atomic_load(&conn->defer.undurable);
 }
 
 /* The target's reason is the completion of the operation that wanted to know. */
 ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op)
 {
 	const struct pvb_slot slot = {.context = op->context, .flags = op->comp_flags};
-	const int err = atomic_load(&conn->hold.undurable);
+	const int err = atomic_load(&conn->defer.undurable);
 	struct pvb_commit *commit = conn->commit;
 
 	if (commit->never)
 		return commit->never;
 	if (err != FI_EOPNOTSUPP && err != FI_EKEYREJECTED)
 		return -FI_ECONNABORTED;
-	if (!commit->asked || op->inject)
+	if (!commit->requested || op->inject)
 		return -err;
-	commit->asked = false;
+	commit->requested = false;
 	pvb_cq_fail_begun(&conn->sq, 0, &slot, err, -err);
 	return 0;
 }

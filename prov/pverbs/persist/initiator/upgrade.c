@@ -11,13 +11,13 @@
 #include "internal.h"
 
 /* How a range that was written becomes durable without writing it again. */
-int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		  struct pvb_plan *plan)
+int pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		     struct pvb_plan *plan)
 {
 	struct pvb_plan_query query;
 
-	pvb_commit_query(ep, &range->desc, &query);
-	query.op = PVB_PLAN_LIFT;
+	pvb_commit_query(ep, &range->key_attr, &query);
+	query.op = PVB_PLAN_UPGRADE;
 	query.addr = range->from;
 	query.len = range->to - range->from;
 	return pvb_plan(&query, plan);
@@ -26,22 +26,22 @@ int pvb_lift_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 /* Where visible is durable, the flush of an operation behind it on such memory serves
  * both; where what arrived is durable, the operation itself does: requests arrive in the
  * order of posting. */
-static bool pvb_lift_spared(const struct pvb_plan_query *query,
-			    const struct pvb_dirty_range *range, uint32_t facts)
+static bool pvb_upgrade_spared(const struct pvb_plan_query *query,
+			       const struct pvb_dirty_range *range, uint32_t attr_bits)
 {
-	const enum pvb_persistence domain = range->desc.domain;
+	const enum pvb_persistence domain = range->key_attr.domain;
 
 	return (domain == PVB_WSP || (domain == PVB_MHP && !query->weak)) &&
-	       range->facts == facts && !query->force_message;
+	       range->attr_bits == attr_bits && !query->force_message;
 }
 
 /* What goes on the send queue: what flushes, or what the request needs. */
-static int pvb_lift_entry(struct pvb_batch *batch, const struct pvb_dirty_range *range,
-			  uint8_t act)
+static int pvb_upgrade_entry(struct pvb_batch *batch, const struct pvb_dirty_range *range,
+			     uint8_t act)
 {
 	switch (act) {
-	case PVB_ACT_RING:
-		return pvb_batch_ring(batch);
+	case PVB_ACT_SEQ:
+		return pvb_batch_seq(batch);
 	case PVB_ACT_FLUSH:
 		return pvb_batch_flush(batch, range->rkey, range->from, range->to);
 	default:
@@ -50,15 +50,16 @@ static int pvb_lift_entry(struct pvb_batch *batch, const struct pvb_dirty_range 
 }
 
 /* The request will not be sent. */
-static void pvb_lift_never(struct pvb_lane *lane, const struct pvb_wire_message *message)
+static void pvb_upgrade_cancel(struct pvb_control_qp *cqp,
+			       const struct pvb_wire_message *message)
 {
-	pvb_lane_never(lane, message->number);
-	pvb_ask_never(lane, PVB_ASK_REQUEST);
+	pvb_control_qp_cancel(cqp, message->number);
+	pvb_control_request_cancel(cqp, PVB_REQUEST_CONTROL);
 }
 
 /* An operation of nobody's: when it fails the connection ends, and all behind it. */
-int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-		   const struct pvb_plan *plan, unsigned int end_state)
+int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
+		      const struct pvb_plan *plan, unsigned int end_state)
 {
 	static const struct pvb_op nobody = {.inject = true};
 	struct pvb_conn *conn = &ep->conn;
@@ -66,7 +67,7 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		.ranges = 1,
 		.range = {{range->from, range->to - range->from, range->rkey}},
 	};
-	const bool asks = pvb_plan_asks(plan);
+	const bool needs_request = pvb_plan_needs_request(plan);
 	/* What is behind it has to wait, as for anything that nothing is ordered behind.
 	 */
 	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
@@ -75,54 +76,54 @@ int pvb_lift_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 
 	if (!crn_ring_space(&conn->sq.ring))
 		return (int)pvb_tx_refuse(ep);
-	if (asks && atomic_load(&conn->lane->lost))
+	if (needs_request && atomic_load(&conn->control_qp->lost))
 		return -FI_ECONNABORTED;
-	if (asks && !pvb_ask_allowed(conn, PVB_ASK_REQUEST))
+	if (needs_request && !pvb_control_request_allowed(conn, PVB_REQUEST_CONTROL))
 		return -FI_EAGAIN;
-	if (asks)
-		pvb_ask_begin(conn->lane, &message);
-	if (later && !pvb_lane_later(conn->lane, &message)) {
-		pvb_ask_never(conn->lane, PVB_ASK_REQUEST);
+	if (needs_request)
+		pvb_control_request_begin(conn->control_qp, &message);
+	if (later && !pvb_control_qp_later(conn->control_qp, &message)) {
+		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
 		return -FI_ENOMEM;
 	}
 	pvb_batch_init(&batch, ep, &nobody);
-	pvb_batch_last(&batch, end_state | (asks ? PVB_SLOT_REQUEST : 0));
-	ret = pvb_batch_finish(&batch, pvb_lift_entry(&batch, range, plan->act[0]));
-	if (ret && asks)
-		pvb_lift_never(conn->lane, &message);
+	pvb_batch_last(&batch, end_state | (needs_request ? PVB_SLOT_REQUEST : 0));
+	ret = pvb_batch_finish(&batch, pvb_upgrade_entry(&batch, range, plan->act[0]));
+	if (ret && needs_request)
+		pvb_upgrade_cancel(conn->control_qp, &message);
 	if (ret)
 		return ret < 0 ? ret : -FI_EIO;
-	if (asks && !later)
-		pvb_ask_send(conn->lane, &message);
-	conn->commit->counts[PVB_COMMIT_LIFTS]++;
-	pvb_commit_note(conn, pvb_plan_leaves(plan), range->facts);
+	if (needs_request && !later)
+		pvb_control_request_send(conn->control_qp, &message);
+	conn->commit->counts[PVB_COMMIT_UPGRADES]++;
+	pvb_commit_note(conn, pvb_plan_pending(plan), range->attr_bits);
 	return 0;
 }
 
 /* What of it is done: posted by itself, or nothing was to be done. */
-static int pvb_lift_now(struct pvb_ep *ep, size_t at, const struct pvb_plan *plan)
+static int pvb_upgrade_now(struct pvb_ep *ep, size_t at, const struct pvb_plan *plan)
 {
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
 	struct pvb_dirty_range part = dirty->range[at];
 	int ret;
 
-	if (pvb_plan_asks(plan))
+	if (pvb_plan_needs_request(plan))
 		part.to = CRN_MIN(part.to, part.from + PVB_FLUSH_LIMIT);
-	ret = plan->act[0] ? pvb_lift_range(ep, &part, plan, 0) : 0;
+	ret = plan->act[0] ? pvb_upgrade_range(ep, &part, plan, 0) : 0;
 	if (!ret)
 		pvb_dirty_cut(dirty, at, part.to);
 	return ret;
 }
 
-static unsigned int pvb_lift_leaves(uint8_t ahead)
+static unsigned int pvb_upgrade_pending(uint8_t ahead)
 {
-	return ahead == PVB_ACT_FLUSH ? PVB_BEFORE_FLUSH : PVB_BEFORE_READ;
+	return ahead == PVB_ACT_FLUSH ? PVB_PENDING_FLUSH : PVB_PENDING_READ;
 }
 
 /* May one more go with the operation, with room for whatever plan that gets? Not if
  * others have to be posted by themselves meanwhile: pvb_commit_room looks again. */
-static bool pvb_lift_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
-			   uint32_t entries)
+static bool pvb_upgrade_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
+			      uint32_t entries)
 {
 	return plan->act[0] && !plan->act[1] && plan->end == PVB_END_COMPLETION &&
 	       crn_ring_space(&conn->sq.ring) > entries + PVB_PLAN_ACTS;
@@ -132,8 +133,8 @@ static bool pvb_lift_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
  * What was written before query's operation becomes durable ahead of it. What goes with
  * the operation or what that serves stays dirty until it is posted: pvb_commit_fenced.
  */
-int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint32_t facts,
-		    bool join, unsigned int *before)
+int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
+		       uint32_t attr_bits, bool join, unsigned int *before)
 {
 	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
 	struct pvb_dirty_range *range;
@@ -146,31 +147,32 @@ int pvb_commit_lift(struct pvb_ep *ep, const struct pvb_plan_query *query, uint3
 	while (at < dirty->count) {
 		range = &dirty->range[at];
 		range->ahead = PVB_ACT_END;
-		if (pvb_lift_spared(query, range, facts)) {
-			*before |= PVB_BEFORE_PLACED;
+		if (pvb_upgrade_spared(query, range, attr_bits)) {
+			*before |= PVB_PENDING_PLACED;
 			at++;
 			continue;
 		}
-		ret = pvb_lift_plan(ep, range, &plan);
+		ret = pvb_upgrade_plan(ep, range, &plan);
 		if (ret)
 			return ret;
-		if (join && pvb_lift_joins(&ep->conn, &plan, entries)) {
+		if (join && pvb_upgrade_joins(&ep->conn, &plan, entries)) {
 			range->ahead = plan.act[0];
-			*before |= range->facts == facts ? pvb_lift_leaves(range->ahead)
-							 : PVB_BEFORE_UNKNOWN;
+			*before |= range->attr_bits == attr_bits
+					   ? pvb_upgrade_pending(range->ahead)
+					   : PVB_PENDING_UNKNOWN;
 			entries++;
 			at++;
 			continue;
 		}
-		ret = pvb_lift_now(ep, at, &plan);
+		ret = pvb_upgrade_now(ep, at, &plan);
 		if (ret)
 			return ret;
 	}
-	*before |= pvb_commit_before(&ep->conn, facts);
+	*before |= pvb_commit_pending(&ep->conn, attr_bits);
 	return 0;
 }
 
-uint32_t pvb_lift_count(const struct pvb_conn *conn)
+uint32_t pvb_upgrade_count(const struct pvb_conn *conn)
 {
 	const struct pvb_dirty *dirty = &conn->commit->dirty;
 	uint32_t count = 0;
@@ -181,7 +183,7 @@ uint32_t pvb_lift_count(const struct pvb_conn *conn)
 	return count;
 }
 
-int pvb_lift_ahead(struct pvb_batch *batch)
+int pvb_upgrade_ahead(struct pvb_batch *batch)
 {
 	const struct pvb_dirty *dirty = &batch->ep->conn.commit->dirty;
 	const struct pvb_dirty_range *range;
@@ -189,12 +191,12 @@ int pvb_lift_ahead(struct pvb_batch *batch)
 
 	for (range = dirty->range; range < dirty->range + dirty->count && !ret; range++) {
 		if (range->ahead)
-			ret = pvb_lift_entry(batch, range, range->ahead);
+			ret = pvb_upgrade_entry(batch, range, range->ahead);
 	}
 	return ret;
 }
 
-void pvb_lift_noted(struct pvb_conn *conn)
+void pvb_upgrade_noted(struct pvb_conn *conn)
 {
 	const struct pvb_dirty *dirty = &conn->commit->dirty;
 	const struct pvb_dirty_range *range;
@@ -202,7 +204,8 @@ void pvb_lift_noted(struct pvb_conn *conn)
 	for (range = dirty->range; range < dirty->range + dirty->count; range++) {
 		if (!range->ahead)
 			continue;
-		conn->commit->counts[PVB_COMMIT_LIFTS]++;
-		pvb_commit_note(conn, pvb_lift_leaves(range->ahead), range->facts);
+		conn->commit->counts[PVB_COMMIT_UPGRADES]++;
+		pvb_commit_note(conn, pvb_upgrade_pending(range->ahead),
+				range->attr_bits);
 	}
 }

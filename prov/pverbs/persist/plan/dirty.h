@@ -20,8 +20,8 @@
 struct pvb_dirty_range {
 	uint64_t from, to;
 	uint32_t rkey;
-	uint32_t facts; /* desc in a form that can be compared */
-	struct pvb_desc desc;
+	uint32_t attr_bits; /* key_attr in a form that can be compared */
+	struct pvb_key_attr key_attr;
 	bool owed;    /* it was to be durable, though nobody wanted to hear of it */
 	bool grouped; /* it is of a group whose flush was not posted:
 			 persist/initiator/group.c */

@@ -36,7 +36,7 @@ static const uint8_t pvb_kinds[3][2][2] = {
 
 /* What a row of a table asks for. */
 #define CONTROL 1u
-#define DOORBELL 2u
+#define SEQ_WORD 2u
 #define READABLE 4u
 #define FLUSH 8u
 #define RQ_PM 16u  /* pvb_plan_query.rq_pm */
@@ -49,67 +49,67 @@ enum {
 	PVB_WAY_READ,
 	PVB_WAY_FLUSH,
 	PVB_WAY_SLOT,
-	PVB_WAY_RING,
+	PVB_WAY_SEQ,
 	PVB_WAY_READ_MESSAGE,
 	PVB_WAY_FLUSH_MESSAGE,
 	PVB_WAYS
 };
 
 /*
- * RING: an atomic executes after the writes before it, which a later write does not prove
- * where placement is unordered. leaves is of MHP and WSP, where what is written needs
+ * SEQ: an atomic executes after the writes before it, which a later write does not prove
+ * where placement is unordered. pending is of MHP and WSP, where what is written needs
  * nobody's help; under DMP see below.
  */
 static const struct pvb_plan pvb_ways[PVB_WAYS] = {
 	[PVB_WAY_COMPLETION] = {.act = {PVB_ACT_DATA},
 				.end = PVB_END_COMPLETION,
-				.leaves = PVB_BEFORE_PLACED,
+				.pending = PVB_PENDING_PLACED,
 				.round_trips = 1},
 	[PVB_WAY_READ] = {.act = {PVB_ACT_DATA, PVB_ACT_READ},
 			  .end = PVB_END_COMPLETION,
-			  .leaves = PVB_BEFORE_READ,
+			  .pending = PVB_PENDING_READ,
 			  .round_trips = 1},
 	[PVB_WAY_FLUSH] = {.act = {PVB_ACT_DATA, PVB_ACT_FLUSH},
 			   .end = PVB_END_COMPLETION,
-			   .leaves = PVB_BEFORE_FLUSH,
+			   .pending = PVB_PENDING_FLUSH,
 			   .round_trips = 1},
 	[PVB_WAY_SLOT] = {.act = {PVB_ACT_SLOT, PVB_ACT_DATA},
 			  .end = PVB_END_ANSWER,
-			  .leaves = PVB_BEFORE_PLACED,
+			  .pending = PVB_PENDING_PLACED,
 			  .round_trips = 1},
-	[PVB_WAY_RING] = {.act = {PVB_ACT_DATA, PVB_ACT_RING, PVB_ACT_MESSAGE},
-			  .end = PVB_END_ANSWER,
-			  .leaves = PVB_BEFORE_PLACED,
-			  .round_trips = 1},
+	[PVB_WAY_SEQ] = {.act = {PVB_ACT_DATA, PVB_ACT_SEQ, PVB_ACT_MESSAGE},
+			 .end = PVB_END_ANSWER,
+			 .pending = PVB_PENDING_PLACED,
+			 .round_trips = 1},
 	[PVB_WAY_READ_MESSAGE] = {.act = {PVB_ACT_DATA, PVB_ACT_READ, PVB_ACT_WAIT,
 					  PVB_ACT_MESSAGE},
 				  .end = PVB_END_ANSWER,
-				  .leaves = PVB_BEFORE_READ,
+				  .pending = PVB_PENDING_READ,
 				  .round_trips = 2},
 	[PVB_WAY_FLUSH_MESSAGE] = {.act = {PVB_ACT_DATA, PVB_ACT_FLUSH, PVB_ACT_WAIT,
 					   PVB_ACT_MESSAGE},
 				   .end = PVB_END_ANSWER,
-				   .leaves = PVB_BEFORE_FLUSH,
+				   .pending = PVB_PENDING_FLUSH,
 				   .round_trips = 2},
 };
 
 /* A slot is answered by the application's progress, not in order with the control queue
  * pair. */
-static const uint8_t pvb_leaves_dmp[PVB_WAYS] = {
-	[PVB_WAY_READ] = PVB_BEFORE_READ,
-	[PVB_WAY_FLUSH] = PVB_BEFORE_FLUSH,
-	[PVB_WAY_SLOT] = PVB_BEFORE_UNKNOWN,
-	[PVB_WAY_RING] = PVB_BEFORE_MESSAGE,
-	[PVB_WAY_READ_MESSAGE] = PVB_BEFORE_MESSAGE,
-	[PVB_WAY_FLUSH_MESSAGE] = PVB_BEFORE_MESSAGE,
+static const uint8_t pvb_pending_dmp[PVB_WAYS] = {
+	[PVB_WAY_READ] = PVB_PENDING_READ,
+	[PVB_WAY_FLUSH] = PVB_PENDING_FLUSH,
+	[PVB_WAY_SLOT] = PVB_PENDING_UNKNOWN,
+	[PVB_WAY_SEQ] = PVB_PENDING_MESSAGE,
+	[PVB_WAY_READ_MESSAGE] = PVB_PENDING_MESSAGE,
+	[PVB_WAY_FLUSH_MESSAGE] = PVB_PENDING_MESSAGE,
 };
 
 enum { PVB_ADDRESSED, PVB_IMMEDIATE, PVB_SENT, PVB_COLUMNS };
 
 static const uint8_t pvb_columns[] = {
-	[PVB_PLAN_WRITE] = PVB_ADDRESSED, [PVB_PLAN_WRITE_IMM] = PVB_IMMEDIATE,
-	[PVB_PLAN_SEND] = PVB_SENT,	  [PVB_PLAN_ATOMIC] = PVB_ADDRESSED,
-	[PVB_PLAN_LIFT] = PVB_ADDRESSED,
+	[PVB_PLAN_WRITE] = PVB_ADDRESSED,   [PVB_PLAN_WRITE_IMM] = PVB_IMMEDIATE,
+	[PVB_PLAN_SEND] = PVB_SENT,	    [PVB_PLAN_ATOMIC] = PVB_ADDRESSED,
+	[PVB_PLAN_UPGRADE] = PVB_ADDRESSED,
 };
 
 struct pvb_method {
@@ -125,8 +125,7 @@ struct pvb_method {
 		needs, PVB_WAY_##way \
 	}
 #define BY_READ WHEN(READABLE, READ), WHEN(FLUSH, FLUSH)
-#define BY_PROCESSOR \
-	WHEN(CONTROL | DOORBELL, RING), WHEN(CONTROL | READABLE, READ_MESSAGE)
+#define BY_PROCESSOR WHEN(CONTROL | SEQ_WORD, SEQ), WHEN(CONTROL | READABLE, READ_MESSAGE)
 #define BY_SLOT WHEN(CONTROL, SLOT)
 #define BY_READ_OF_RQ WHEN(RQ_PM | READABLE, READ)
 
@@ -176,7 +175,7 @@ static const struct pvb_method pvb_forced[PVB_COLUMNS][PVB_CHOICES] = {
 	[PVB_SENT] = {BY_SLOT},
 };
 
-/* How the second part of a compound update stays behind what is under way. */
+/* How the second part of a compound update stays behind what is outstanding. */
 enum pvb_how {
 	PVB_HOW_PIPELINED,
 	/* E3. IBV_SEND_FENCE waits for reads and atomics, not for a FLUSH. */
@@ -189,15 +188,15 @@ enum pvb_how {
 };
 
 struct pvb_order {
-	uint8_t covers; /* PVB_BEFORE_*: any of them, nothing else */
+	uint8_t covers; /* PVB_PENDING_*: any of them, nothing else */
 	uint8_t needs, how;
 };
 
-#define PLACED PVB_BEFORE_PLACED
-#define READ PVB_BEFORE_READ
-#define FLUSHED PVB_BEFORE_FLUSH
+#define PLACED PVB_PENDING_PLACED
+#define READ PVB_PENDING_READ
+#define FLUSHED PVB_PENDING_FLUSH
 #define WRITTEN (PLACED | READ | FLUSHED)
-#define ATOMIC PVB_BEFORE_ATOMIC
+#define ATOMIC PVB_PENDING_ATOMIC
 #define EVER 0xff
 
 /* The first that fits. */
@@ -209,7 +208,7 @@ struct pvb_order {
 #define ORDERED                                                           \
 	ORDER(WRITTEN, 0, PIPELINED), ORDER(WRITTEN | ATOMIC, 0, FENCED), \
 		ORDER(EVER, 0, AFTER)
-#define BEHIND_MESSAGE ORDER(PVB_BEFORE_MESSAGE | ATOMIC, INLINE, MESSAGE_DATA)
+#define BEHIND_MESSAGE ORDER(PVB_PENDING_MESSAGE | ATOMIC, INLINE, MESSAGE_DATA)
 
 static const struct pvb_order pvb_orders[PVB_KINDS][5] = {
 	[PVB_ARRIVED] = {ORDERED},
@@ -231,7 +230,7 @@ static unsigned int pvb_have(const struct pvb_plan_query *query)
 
 	have |= query->control * CONTROL;
 	/* iWARP's atomics (RFC 7306) promise nothing of the writes before them. */
-	have |= (query->doorbell & !query->weak) * DOORBELL;
+	have |= (query->seq_word & !query->weak) * SEQ_WORD;
 	have |= query->target.readable * READABLE;
 	have |= (query->native_flush & query->target.flush & !query->weak) * FLUSH;
 	have |= query->rq_pm * RQ_PM;
@@ -269,7 +268,7 @@ static enum pvb_how pvb_how_find(const struct pvb_order *at, unsigned int before
 	return (enum pvb_how)at->how;
 }
 
-/* Puts b behind what is under way. */
+/* Puts b behind what is outstanding. */
 static void pvb_plan_behind(struct pvb_plan *plan, enum pvb_how how)
 {
 	uint8_t *data = plan->act + (plan->act[0] == PVB_ACT_SLOT);
@@ -286,15 +285,15 @@ static void pvb_plan_behind(struct pvb_plan *plan, enum pvb_how how)
 		break;
 	case PVB_HOW_ATOMIC_WRITE:
 		*data = PVB_ACT_ATOMIC_WRITE;
-		plan->hold = true;
-		plan->leaves |= PVB_BEFORE_ATOMIC;
+		plan->no_overtake = true;
+		plan->pending |= PVB_PENDING_ATOMIC;
 		break;
 	case PVB_HOW_MESSAGE_DATA:
 		/* The target's processor writes it, later than anything posted now. */
 		*plan = (struct pvb_plan){.act = {PVB_ACT_MESSAGE_DATA},
 					  .end = PVB_END_ANSWER,
-					  .hold = true,
-					  .leaves = PVB_BEFORE_MESSAGE,
+					  .no_overtake = true,
+					  .pending = PVB_PENDING_MESSAGE,
 					  .round_trips = 1};
 		break;
 	default:
@@ -308,19 +307,19 @@ static void pvb_plan_singleton(struct pvb_plan *plan, unsigned int way,
 {
 	*plan = pvb_ways[way];
 	if (dmp)
-		plan->leaves = pvb_leaves_dmp[way];
+		plan->pending = pvb_pending_dmp[way];
 	if (op == PVB_PLAN_ATOMIC) {
 		/* It executes by itself: later writes and sends may pass it. */
-		plan->hold = true;
-		plan->leaves |= PVB_BEFORE_ATOMIC;
-	} else if (op == PVB_PLAN_LIFT) {
+		plan->no_overtake = true;
+		plan->pending |= PVB_PENDING_ATOMIC;
+	} else if (op == PVB_PLAN_UPGRADE) {
 		memmove(plan->act, plan->act + 1, PVB_PLAN_ACTS - 1);
 	}
 }
 
 int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 {
-	const struct pvb_desc *target = &query->target;
+	const struct pvb_key_attr *target = &query->target;
 	unsigned int kind, column, have, way = PVB_WAY_NONE;
 	enum pvb_how how = PVB_HOW_PIPELINED;
 
@@ -336,7 +335,7 @@ int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 		way = pvb_way_find(pvb_methods[column][kind], have);
 	if (way == PVB_WAY_NONE)
 		return -FI_EOPNOTSUPP;
-	if (query->before && query->op != PVB_PLAN_LIFT)
+	if (query->before && query->op != PVB_PLAN_UPGRADE)
 		how = pvb_how_find(pvb_orders[kind], query->before,
 				   pvb_have_behind(query, way));
 	if (how == PVB_HOW_WRONG)
@@ -352,7 +351,7 @@ static const char *pvb_act_text(uint8_t act, enum pvb_plan_op op)
 	static const char *const acts[] = {
 		[PVB_ACT_ATOMIC_WRITE] = "AW", [PVB_ACT_SLOT] = "SLOT",
 		[PVB_ACT_READ] = "F",	       [PVB_ACT_FLUSH] = "FP",
-		[PVB_ACT_RING] = "D",	       [PVB_ACT_WAIT] = "C",
+		[PVB_ACT_SEQ] = "D",	       [PVB_ACT_WAIT] = "C",
 		[PVB_ACT_MESSAGE] = "M",       [PVB_ACT_MESSAGE_DATA] = "Mb",
 	};
 	static const char *const data[][2] = {

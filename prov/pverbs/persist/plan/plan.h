@@ -7,7 +7,7 @@
  *
  * A plan for a singleton is made with before 0. For the second part of a compound update
  * (FI_FENCE: b durable implies everything before it durable) before says what earlier
- * operations to that peer left under way; the plan then contains only what b adds.
+ * operations to that peer left outstanding; the plan then contains only what b adds.
  *
  * How a plan is executed, and what its correctness rests on:
  *
@@ -15,7 +15,7 @@
  *   others on the data queue pair. WAIT stops until what this operation posted so far has
  *   completed; nothing else stops.
  * - The target handles the control messages of a connection in their order, the message
- *   of a plan with RING no earlier than its doorbell word shows the message's number.
+ *   of a plan with SEQ no earlier than its sequence word shows the message's number.
  *   Under DMP it writes the range back to memory before it answers; else it answers. The
  *   buffers of control messages are ordinary memory.
  * - SLOT, the data behind it and their receive completion reach the target in this order.
@@ -44,7 +44,7 @@ enum pvb_act {
 	PVB_ACT_READ, /* F: 1-byte read of the last byte written, or of the receive region
 		       */
 	PVB_ACT_FLUSH, /* FP: native FLUSH of the range, persistent */
-	PVB_ACT_RING,  /* atomic on the target's doorbell word, same queue pair */
+	PVB_ACT_SEQ,   /* fetch-and-add of the target's sequence word, same queue pair */
 	PVB_ACT_WAIT,  /* for the completion of everything so far, before the next act */
 	PVB_ACT_MESSAGE,      /* control queue pair: flush the range, answer */
 	PVB_ACT_MESSAGE_DATA, /* control queue pair: copy these bytes there, flush, answer
@@ -57,39 +57,41 @@ enum pvb_plan_op {
 	PVB_PLAN_WRITE,
 	PVB_PLAN_WRITE_IMM,
 	PVB_PLAN_SEND,
-	PVB_PLAN_ATOMIC, /* fetch-and-add, compare-and-swap */
-	PVB_PLAN_LIFT,	 /* nothing of its own: a range that earlier operations wrote;
-			    before is ignored */
+	PVB_PLAN_ATOMIC,  /* fetch-and-add, compare-and-swap */
+	PVB_PLAN_UPGRADE, /* nothing of its own: a range that earlier operations wrote;
+		     before is ignored */
 };
 
 /*
  * What earlier operations to the peer left that a fenced one must find durable: of those
- * under way, plan.leaves, all together. An operation that stands at a WAIT, and one to a
- * region with other facts (struct pvb_desc) than this one's, counts as UNKNOWN. What was
- * written at a lower level of completion is made durable by a PVB_PLAN_LIFT first.
+ * outstanding, plan.pending, all together. An operation that stands at a WAIT, and one to
+ * a region with other attributes (struct pvb_key_attr) than this one's, counts as
+ * UNKNOWN. What was written at a lower level of completion is made durable by a
+ * PVB_PLAN_UPGRADE first.
  */
-#define PVB_BEFORE_PLACED 1u   /* written; durable as soon as it is visible or arrived */
-#define PVB_BEFORE_READ 2u     /* an F is under way behind it */
-#define PVB_BEFORE_FLUSH 4u    /* an FP is under way behind it */
-#define PVB_BEFORE_MESSAGE 8u  /* a control message is under way for it */
-#define PVB_BEFORE_UNKNOWN 16u /* under way in a way that nothing orders behind */
-#define PVB_BEFORE_ATOMIC 32u  /* not posted: later writes and sends may pass it */
+#define PVB_PENDING_PLACED 1u	/* written; durable as soon as it is visible or arrived */
+#define PVB_PENDING_READ 2u	/* an F is outstanding behind it */
+#define PVB_PENDING_FLUSH 4u	/* an FP is outstanding behind it */
+#define PVB_PENDING_MESSAGE 8u	/* a control message is outstanding for it */
+#define PVB_PENDING_UNKNOWN 16u /* outstanding in a way that nothing orders behind */
+#define PVB_PENDING_ATOMIC 32u	/* not posted: later writes and sends may pass it */
 
 struct pvb_plan_query {
-	struct pvb_desc target; /* region written to; of a Send: of the receive buffers */
+	struct pvb_key_attr
+		target; /* region written to; of a Send: of the receive buffers */
 	bool rq_pm; /* Send: receive buffers are persistent, and recovery replays them */
 	/* iWARP, relaxed ordering, unknown: completions say nothing of the target, data
 	 * is placed in any order. */
 	bool weak;
 	bool native_flush; /* both queue pairs take FLUSH */
 	bool native_write; /* both queue pairs take ATOMIC WRITE */
-	bool doorbell;	   /* the target's word takes our atomics */
+	bool seq_word;	   /* the target's word takes our atomics */
 	bool control;	   /* a control queue pair stands */
 	enum pvb_plan_op op;
 	uint64_t addr;	     /* at the target */
 	size_t len;	     /* bytes */
 	size_t inline_max;   /* bytes that a control message carries */
-	unsigned int before; /* PVB_BEFORE_*; 0: not fenced, or nothing before */
+	unsigned int before; /* PVB_PENDING_*; 0: not fenced, or nothing before */
 	bool force_message;  /* the user wants the message method where there is one */
 };
 
@@ -101,13 +103,13 @@ enum pvb_plan_end {
 struct pvb_plan {
 	uint8_t act[PVB_PLAN_ACTS]; /* enum pvb_act, then PVB_ACT_END */
 	uint8_t end;		    /* enum pvb_plan_end */
-	/* Must not begin before everything durable that is under way has ended. */
+	/* Must not begin before everything durable that is outstanding has ended. */
 	bool after;
 	/* Until it ended, operations that overlap it or that the endpoint promised an
 	 * order to must not begin: something later posted could overtake it. A fenced one
 	 * that does not overlap begins as its own plan says. */
-	bool hold;
-	uint8_t leaves;	     /* PVB_BEFORE_*, while it is under way */
+	bool no_overtake;
+	uint8_t pending;     /* PVB_PENDING_*, while it is outstanding */
 	uint8_t round_trips; /* from its begin to its end; after adds the one waited for
 			      */
 };
@@ -121,8 +123,8 @@ int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan);
 
 /*
  * In the notation of the tables, for people: W, WI, S, AT the operation (with ! fenced),
- * AW, F, FP as above, SLOT, D the doorbell, M and Mb control messages, C completion, A
- * answer; "after" in front where plan->after. buf is returned; 48 bytes are enough.
+ * AW, F, FP as above, SLOT, D the sequence word, M and Mb control messages, C completion,
+ * A answer; "after" in front where plan->after. buf is returned; 48 bytes are enough.
  */
 const char *pvb_plan_text(const struct pvb_plan *plan, enum pvb_plan_op op, char *buf,
 			  size_t size);

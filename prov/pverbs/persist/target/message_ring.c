@@ -45,10 +45,11 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 }
 
 /* A write with data has the place that its initiator names. */
-static int pvb_ring_written(struct pvb_control *control,
-			    const struct pvb_wire_range *range, struct pvb_places *places)
+static int pvb_message_ring_written(struct pvb_control *control,
+				    const struct pvb_wire_range *range,
+				    struct pvb_places *places)
 {
-	if (!pvb_target_find(control, range))
+	if (!pvb_pmem_region_find(control, range))
 		return FI_EKEYREJECTED;
 	if (range->len > PVB_FLUSH_LIMIT)
 		return FI_EMSGSIZE;
@@ -58,8 +59,9 @@ static int pvb_ring_written(struct pvb_control *control,
 
 /* The first len bytes of a receive; those before one that is not in persistent memory
  * too. */
-static int pvb_ring_message(struct pvb_control *control, const struct pvb_slot *slot,
-			    uint32_t len, struct pvb_places *places)
+static int pvb_message_ring_message(struct pvb_control *control,
+				    const struct pvb_slot *slot, uint32_t len,
+				    struct pvb_places *places)
 {
 	const struct pvb_wq *wq = slot->wq;
 	const struct ibv_sge *buf = &wq->bufs[(size_t)(slot - wq->slots) * wq->buf_limit];
@@ -67,7 +69,7 @@ static int pvb_ring_message(struct pvb_control *control, const struct pvb_slot *
 
 	for (i = 0; i < wq->buf_limit && len; i++, len -= here) {
 		here = CRN_MIN(len, buf[i].length);
-		if (here && !pvb_target_holding(control, buf[i].addr, here))
+		if (here && !pvb_pmem_region_containing(control, buf[i].addr, here))
 			return FI_EOPNOTSUPP;
 		if (here)
 			places->place[places->count++] =
@@ -76,53 +78,56 @@ static int pvb_ring_message(struct pvb_control *control, const struct pvb_slot *
 	return 0;
 }
 
-int pvb_ring_places(struct pvb_control *control, const struct pvb_arrival *arrival,
-		    struct pvb_places *places)
+int pvb_message_ring_places(struct pvb_control *control,
+			    const struct pvb_arrival *arrival, struct pvb_places *places)
 {
 	places->count = 0;
 	return arrival->wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM
-		       ? pvb_ring_written(control, &arrival->range, places)
-		       : pvb_ring_message(control, pvb_wc_slot(&arrival->wc),
-					  arrival->wc.byte_len, places);
+		       ? pvb_message_ring_written(control, &arrival->range, places)
+		       : pvb_message_ring_message(control, pvb_wc_slot(&arrival->wc),
+						  arrival->wc.byte_len, places);
 }
 
 /* The entry that is of this message, if there is one. The peer may be writing it: what is
  * not whole is of no message, and what it says of memory is checked. */
-static bool pvb_ring_entry(struct pvb_lane *lane, struct pvb_wire_entry *entry)
+static bool pvb_message_ring_entry(struct pvb_control_qp *cqp,
+				   struct pvb_wire_entry *entry)
 {
-	const uint32_t number = lane->entries + 1;
-	const uint8_t *in = lane->area->ring[number % PVB_LANE_CREDITS];
+	const uint32_t number = cqp->entries + 1;
+	const uint8_t *in = cqp->area->ring[number % PVB_CONTROL_CREDITS];
 
 	if (crn_likely(pvb_wire_entry_number(in) != number))
 		return false;
 	pvb_wire_parse_entry(entry, in);
-	return entry->number == number && entry->message == lane->arrived;
+	return entry->number == number && entry->message == cqp->arrived;
 }
 
-void pvb_ring_match(struct pvb_lane *lane, const struct ibv_wc *wc,
-		    struct pvb_arrival *arrival)
+void pvb_message_ring_match(struct pvb_control_qp *cqp, const struct ibv_wc *wc,
+			    struct pvb_arrival *arrival)
 {
 	struct pvb_wire_entry entry;
 
-	lane->arrived++;
-	arrival->durable = pvb_ring_entry(lane, &entry);
+	cqp->arrived++;
+	arrival->durable = pvb_message_ring_entry(cqp, &entry);
 	if (arrival->durable) {
-		lane->entries = entry.number;
+		cqp->entries = entry.number;
 		arrival->number = entry.number;
 		arrival->range = entry.range;
 	}
 	/* Before anything of a replayed one is applied it has to be where recovery finds
 	 * it. */
 	arrival->kept = arrival->durable ||
-			(pvb_conn_ep(lane->conn)->replay && wc->opcode == IBV_WC_RECV);
+			(pvb_conn_ep(cqp->conn)->replay && wc->opcode == IBV_WC_RECV);
 }
 
-void pvb_ring_ended(struct pvb_lane *lane, const struct ibv_wc *wc,
-		    const struct pvb_arrival *arrival, int err)
+void pvb_message_ring_ended(struct pvb_control_qp *cqp, const struct ibv_wc *wc,
+			    const struct pvb_arrival *arrival, int err)
 {
 	if (!arrival->kept && wc->opcode == IBV_WC_RECV)
-		pvb_received_note(lane, pvb_wc_slot(wc), wc->byte_len);
-	atomic_fetch_add(&lane->messages, 1);
-	if (arrival->durable && !pvb_lane_answer(lane, arrival->number, (uint16_t)err))
-		pvb_lane_lose(lane, "more entries of the message ring than agreed on");
+		pvb_received_note(cqp, pvb_wc_slot(wc), wc->byte_len);
+	atomic_fetch_add(&cqp->messages, 1);
+	if (arrival->durable &&
+	    !pvb_control_qp_answer(cqp, arrival->number, (uint16_t)err))
+		pvb_control_qp_lose(cqp,
+				    "more entries of the message ring than agreed on");
 }

@@ -6,7 +6,7 @@
 #include "wire/wire.h"
 #include "internal.h"
 
-int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
+int pvb_pmem_region_add(struct pvb_control *control, struct pvb_pmem_region *region)
 {
 	const struct fi_domain_attr *attr = control->domain->info->domain_attr;
 	int ret = 0;
@@ -16,73 +16,74 @@ int pvb_target_add(struct pvb_control *control, struct pvb_target *target)
 	if (attr->data_progress != FI_PROGRESS_MANUAL)
 		ret = pvb_control_thread_start(control);
 	if (!ret)
-		crn_list_add_tail(&control->targets, &target->entry);
+		crn_list_add_tail(&control->regions, &region->entry);
 	pthread_mutex_unlock(&control->lock);
 	return ret;
 }
 
-void pvb_target_del(struct pvb_control *control, struct pvb_target *target)
+void pvb_pmem_region_del(struct pvb_control *control, struct pvb_pmem_region *region)
 {
 	struct crn_list *entry;
 
 	pthread_mutex_lock(&control->lock);
-	crn_list_del(&target->entry);
-	crn_list_for_each (entry, &control->lanes)
-		pvb_received_forget(crn_container_of(entry, struct pvb_lane, entry),
-				    target);
-	while (target->users)
+	crn_list_del(&region->entry);
+	crn_list_for_each (entry, &control->control_qps)
+		pvb_received_forget(crn_container_of(entry, struct pvb_control_qp, entry),
+				    region);
+	while (region->users)
 		pthread_cond_wait(&control->ended, &control->lock);
 	pthread_mutex_unlock(&control->lock);
 }
 
-void pvb_target_hold(struct pvb_target *target)
+void pvb_pmem_region_get(struct pvb_pmem_region *region)
 {
-	target->users++;
+	region->users++;
 }
 
-void pvb_target_let_go(struct pvb_control *control, struct pvb_target *target)
+void pvb_pmem_region_put(struct pvb_control *control, struct pvb_pmem_region *region)
 {
-	if (!--target->users)
+	if (!--region->users)
 		pthread_cond_broadcast(&control->ended);
 }
 
-struct pvb_target *pvb_target_find(struct pvb_control *control,
-				   const struct pvb_wire_range *range)
+struct pvb_pmem_region *pvb_pmem_region_find(struct pvb_control *control,
+					     const struct pvb_wire_range *range)
 {
-	struct pvb_target *target;
+	struct pvb_pmem_region *region;
 	const struct crn_list *entry;
 	uint64_t from;
 
-	crn_list_for_each (entry, &control->targets) {
-		target = crn_container_of(entry, struct pvb_target, entry);
-		from = range->addr - target->addr;
-		if (target->rkey == range->rkey && target->write && from <= target->len &&
-		    range->len <= target->len - from)
-			return target;
+	crn_list_for_each (entry, &control->regions) {
+		region = crn_container_of(entry, struct pvb_pmem_region, entry);
+		from = range->addr - region->addr;
+		if (region->rkey == range->rkey && region->write && from <= region->len &&
+		    range->len <= region->len - from)
+			return region;
 	}
 	return NULL;
 }
 
-struct pvb_target *pvb_target_holding(struct pvb_control *control, uint64_t addr,
-				      uint64_t len)
+struct pvb_pmem_region *pvb_pmem_region_containing(struct pvb_control *control,
+						   uint64_t addr, uint64_t len)
 {
-	struct pvb_target *target;
+	struct pvb_pmem_region *region;
 	const struct crn_list *entry;
 	uint64_t from;
 
-	crn_list_for_each (entry, &control->targets) {
-		target = crn_container_of(entry, struct pvb_target, entry);
-		from = addr - target->addr;
-		if (from <= target->len && len <= target->len - from)
-			return target;
+	crn_list_for_each (entry, &control->regions) {
+		region = crn_container_of(entry, struct pvb_pmem_region, entry);
+		from = addr - region->addr;
+		if (from <= region->len && len <= region->len - from)
+			return region;
 	}
 	return NULL;
 }
 
 /* Caches that a power failure does not spare are written back whatever libpmem thinks of
  * this processor. */
-void pvb_target_flush(const struct pvb_target *target, uint64_t addr, uint64_t len)
+void pvb_pmem_region_flush(const struct pvb_pmem_region *region, uint64_t addr,
+			   uint64_t len)
 {
-	if (target->flush)
+	if (region->flush)
 		pmem_deep_flush((const void *)(uintptr_t)addr, len);
 }

@@ -2,8 +2,8 @@
 /*
  * Receives in persistent memory whose messages recovery applies again:
  * FI_OPT_CAIRN_REPLAY of rdma/fi_ext_cairn.h. A durable send to such an endpoint is like
- * a write: it needs to be in the buffer. The receiver tells the sender over the lane
- * where its buffers are, and sees to it that all of them are there.
+ * a write: it needs to be in the buffer. The receiver tells the sender over the control
+ * queue pair where its buffers are, and sees to it that all of them are there.
  */
 #include "persist/control/control.h"
 #include "persist/persist.h"
@@ -24,7 +24,7 @@ int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen)
 	if (mr->domain != ep->domain)
 		return -FI_EDOMAIN;
 	/* Without a control queue pair nobody could be told. */
-	if (!mr->desc.persistent || ep->srx || !ep->domain->control)
+	if (!mr->key_attr.persistent || ep->srx || !ep->domain->control)
 		return -FI_EOPNOTSUPP;
 	/* Those posted already may be anywhere. */
 	if (state > PVB_CONN_ENABLED || ep->conn.rq.ring.head || ep->replay)
@@ -53,24 +53,24 @@ int pvb_replay_check(const struct pvb_ep *ep, const struct ibv_recv_wr *wr)
 
 void pvb_replay_announce(struct pvb_ep *ep)
 {
-	const struct pvb_lane *lane = ep->conn.lane;
+	const struct pvb_control_qp *cqp = ep->conn.control_qp;
 	struct pvb_wire_message message = {.kind = PVB_WIRE_REPLAY};
 
-	if (!ep->replay || !lane || !atomic_load(&lane->up))
+	if (!ep->replay || !cqp || !atomic_load(&cqp->up))
 		return;
 	message.to.addr = (uintptr_t)ep->replay->mr->addr;
 	message.key = ep->replay->fid.key;
-	if (!pvb_lane_send(ep->conn.lane, &message))
+	if (!pvb_control_qp_send(ep->conn.control_qp, &message))
 		PVB_WARN(FI_LOG_EP_CTRL, "the peer is not told of persistent receives\n");
 }
 
-void pvb_replay_learn(struct pvb_lane *lane, const struct pvb_wire_message *message)
+void pvb_replay_learn(struct pvb_control_qp *cqp, const struct pvb_wire_message *message)
 {
 	/* Once is all there is to say. */
-	if (atomic_load(&lane->replay.known) ||
-	    pvb_desc_parse(message->key, &lane->replay.desc))
+	if (atomic_load(&cqp->replay.known) ||
+	    pvb_key_parse(message->key, &cqp->replay.key_attr))
 		return;
-	lane->replay.addr = message->to.addr;
-	lane->replay.key = message->key;
-	atomic_store(&lane->replay.known, true);
+	cqp->replay.addr = message->to.addr;
+	cqp->replay.key = message->key;
+	atomic_store(&cqp->replay.known, true);
 }

@@ -8,25 +8,25 @@
 #include <rdma/fi_errno.h>
 #include "replay_format.h"
 
-#define PVB_SEAL_NUMBER 8
-#define PVB_SEAL_LEN 16
-#define PVB_SEAL_PAYLOAD 24
-#define PVB_SEAL_SELF 28
+#define PVB_REPLAY_FORMAT_NUMBER 8
+#define PVB_REPLAY_FORMAT_LEN 16
+#define PVB_REPLAY_FORMAT_PAYLOAD 24
+#define PVB_REPLAY_FORMAT_SELF 28
 
-static const char pvb_seal_magic[8] = {'C', 'r', 'n', 'R', 'p', 'l', 'y', '1'};
+static const char pvb_replay_format_magic[8] = {'C', 'r', 'n', 'R', 'p', 'l', 'y', '1'};
 
-static uint32_t pvb_seal_crc(const void *bytes, size_t len)
+static uint32_t pvb_replay_format_crc(const void *bytes, size_t len)
 {
 	return ~crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)len, ~0u);
 }
 
-static void pvb_seal_put(uint8_t *to, uint64_t value, size_t size)
+static void pvb_replay_format_put(uint8_t *to, uint64_t value, size_t size)
 {
 	value = htole64(value);
 	memcpy(to, &value, size);
 }
 
-static uint64_t pvb_seal_get(const uint8_t *from, size_t size)
+static uint64_t pvb_replay_format_get(const uint8_t *from, size_t size)
 {
 	uint64_t value = 0;
 
@@ -34,36 +34,40 @@ static uint64_t pvb_seal_get(const uint8_t *from, size_t size)
 	return le64toh(value);
 }
 
-static int pvb_seal(void *header, const void *payload, size_t len, uint64_t number)
+static int pvb_replay_format_write_header(void *header, const void *payload, size_t len,
+					  uint64_t number)
 {
 	uint8_t *to = header;
 
 	if (!header || (len && !payload) || len > INT_MAX)
 		return -FI_EINVAL;
-	memcpy(to, pvb_seal_magic, sizeof(pvb_seal_magic));
-	pvb_seal_put(to + PVB_SEAL_NUMBER, number, 8);
-	pvb_seal_put(to + PVB_SEAL_LEN, len, 8);
-	pvb_seal_put(to + PVB_SEAL_PAYLOAD, pvb_seal_crc(payload, len), 4);
-	pvb_seal_put(to + PVB_SEAL_SELF, pvb_seal_crc(to, PVB_SEAL_SELF), 4);
+	memcpy(to, pvb_replay_format_magic, sizeof(pvb_replay_format_magic));
+	pvb_replay_format_put(to + PVB_REPLAY_FORMAT_NUMBER, number, 8);
+	pvb_replay_format_put(to + PVB_REPLAY_FORMAT_LEN, len, 8);
+	pvb_replay_format_put(to + PVB_REPLAY_FORMAT_PAYLOAD,
+			      pvb_replay_format_crc(payload, len), 4);
+	pvb_replay_format_put(to + PVB_REPLAY_FORMAT_SELF,
+			      pvb_replay_format_crc(to, PVB_REPLAY_FORMAT_SELF), 4);
 	return 0;
 }
 
 /* Is there a whole message in the size bytes? */
-static bool pvb_seal_open(const uint8_t *buf, size_t size,
-			  struct fi_cairn_replay_message *message)
+static bool pvb_replay_format_parse(const uint8_t *buf, size_t size,
+				    struct fi_cairn_replay_message *message)
 {
-	if (memcmp(buf, pvb_seal_magic, sizeof(pvb_seal_magic)) != 0 ||
-	    pvb_seal_get(buf + PVB_SEAL_SELF, 4) != pvb_seal_crc(buf, PVB_SEAL_SELF))
+	if (memcmp(buf, pvb_replay_format_magic, sizeof(pvb_replay_format_magic)) != 0 ||
+	    pvb_replay_format_get(buf + PVB_REPLAY_FORMAT_SELF, 4) !=
+		    pvb_replay_format_crc(buf, PVB_REPLAY_FORMAT_SELF))
 		return false;
-	message->number = pvb_seal_get(buf + PVB_SEAL_NUMBER, 8);
-	message->len = pvb_seal_get(buf + PVB_SEAL_LEN, 8);
+	message->number = pvb_replay_format_get(buf + PVB_REPLAY_FORMAT_NUMBER, 8);
+	message->len = pvb_replay_format_get(buf + PVB_REPLAY_FORMAT_LEN, 8);
 	message->payload = buf + FI_CAIRN_REPLAY_HEADER;
 	return message->len <= size - FI_CAIRN_REPLAY_HEADER && message->len <= INT_MAX &&
-	       pvb_seal_get(buf + PVB_SEAL_PAYLOAD, 4) ==
-		       pvb_seal_crc(message->payload, message->len);
+	       pvb_replay_format_get(buf + PVB_REPLAY_FORMAT_PAYLOAD, 4) ==
+		       pvb_replay_format_crc(message->payload, message->len);
 }
 
-static int pvb_seal_order(const void *a, const void *b)
+static int pvb_replay_format_order(const void *a, const void *b)
 {
 	const struct fi_cairn_replay_message *one = a, *other = b;
 
@@ -87,12 +91,12 @@ static ssize_t pvb_replay(const void *buf, size_t stride, size_t count, uint64_t
 	if (!found)
 		return -FI_ENOMEM;
 	for (i = 0; i < count; i++) {
-		if (pvb_seal_open((const uint8_t *)buf + i * stride, stride,
-				  &found[whole]) &&
+		if (pvb_replay_format_parse((const uint8_t *)buf + i * stride, stride,
+					    &found[whole]) &&
 		    found[whole].number >= first)
 			whole++;
 	}
-	qsort(found, whole, sizeof(*found), pvb_seal_order);
+	qsort(found, whole, sizeof(*found), pvb_replay_format_order);
 	/* A number that is there twice was sent again: the same message. */
 	for (i = 0; i < whole && found[i].number <= first && !ret; i++) {
 		if (found[i].number < first)
@@ -107,6 +111,6 @@ static ssize_t pvb_replay(const void *buf, size_t stride, size_t count, uint64_t
 
 struct fi_cairn_ops_replay pvb_replay_ops = {
 	.size = sizeof(struct fi_cairn_ops_replay),
-	.seal = pvb_seal,
+	.write_header = pvb_replay_format_write_header,
 	.replay = pvb_replay,
 };

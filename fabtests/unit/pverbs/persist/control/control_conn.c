@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "control_conn.h"
 
-bool second_world(struct second_world *s)
+bool control_conn_world(struct control_conn_world *s)
 {
-	*s = (struct second_world){0};
+	*s = (struct control_conn_world){0};
 	world_reset();
 	ct_time_stop();
 	pvb_params.durable = PVB_DURABLE_ON;
@@ -12,7 +12,7 @@ bool second_world(struct second_world *s)
 	return world_open_domain(&s->w, NULL);
 }
 
-void second_end(struct second_world *s)
+void control_conn_end(struct control_conn_world *s)
 {
 	if (s->ep)
 		CT_EXPECT_EQ(fi_close(&s->ep->fid), 0);
@@ -21,138 +21,139 @@ void second_end(struct second_world *s)
 	world_close(&s->w);
 }
 
-void second_of_ep(struct second_world *s)
+void control_conn_of_ep(struct control_conn_world *s)
 {
 	s->conn = &ep_of(s->ep)->conn;
-	s->second = &s->conn->lane->second;
+	s->control_conn = &s->conn->control_qp->control_conn;
 	s->id = s->conn->id;
 }
 
-void second_answer(uint8_t out[PVB_CM_REQ_SIZE], uint64_t ticket)
+void control_conn_answer(uint8_t out[PVB_CM_REQ_SIZE], uint64_t cookie)
 {
 	const struct pvb_cm_offer offer = {
 		.word = {DURABLE_WORD, 0x5000},
-		.second = ticket,
-		.ticket = ticket,
+		.control_conn = cookie,
+		.cookie = cookie,
 	};
 
 	pvb_cm_pack(out, "abc", 3, &offer);
 }
 
-bool second_requester(struct second_world *s, uint64_t ticket)
+bool control_conn_requester(struct control_conn_world *s, uint64_t cookie)
 {
 	uint8_t bytes[PVB_CM_REQ_SIZE];
 
-	if (!second_world(s) || !world_add_ep(&s->w, NULL, &s->ep))
+	if (!control_conn_world(s) || !world_add_ep(&s->w, NULL, &s->ep))
 		return false;
 	CT_EXPECT_EQ(fi_connect(s->ep, NULL, NULL, 0), 0);
-	second_of_ep(s);
+	control_conn_of_ep(s);
 	fake_id_device(s->id, &fake_devices[0]);
 	s->id->route.addr.src_storage = *(struct sockaddr_storage *)&(union crn_addr){
 		.in = fake_addr(WORLD_ADDR, 3333).in};
 	fake_event(s->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
 	fake_event(s->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 	expect_no_event(s->w.eq);
-	second_answer(bytes, ticket);
+	control_conn_answer(bytes, cookie);
 	/* The kernel moves it. */
 	qp_of(s->ep)->ibv.state = IBV_QPS_RTS;
 	fake_event(s->id, RDMA_CM_EVENT_ESTABLISHED, 0, bytes, sizeof(bytes));
 	return !ct_failed();
 }
 
-void second_offer(uint8_t out[PVB_CM_REQ_SIZE])
+void control_conn_offer(uint8_t out[PVB_CM_REQ_SIZE])
 {
 	const struct pvb_cm_offer offer = {
 		.word = {DURABLE_WORD, 0x5000},
-		.second = true,
+		.control_conn = true,
 	};
 
 	pvb_cm_pack(out, NULL, 0, &offer);
 }
 
-struct fi_info *second_requested(struct second_world *s)
+struct fi_info *control_conn_requested(struct control_conn_world *s)
 {
 	uint8_t bytes[PVB_CM_REQ_SIZE];
 
-	if (!second_world(s) || !world_listen(&s->w, &s->pep))
+	if (!control_conn_world(s) || !world_listen(&s->w, &s->pep))
 		return NULL;
-	second_offer(bytes);
+	control_conn_offer(bytes);
 	s->id = request_arrives(s->pep, bytes, sizeof(bytes));
 	return read_request(&s->w, s->pep, NULL, 0);
 }
 
-bool second_responder(struct second_world *s)
+bool control_conn_responder(struct control_conn_world *s)
 {
-	struct fi_info *info = second_requested(s);
+	struct fi_info *info = control_conn_requested(s);
 
 	if (!info || !take_request(&s->w, info, &s->ep))
 		return false;
 	CT_EXPECT_EQ(fi_accept(s->ep, NULL, 0), 0);
-	second_of_ep(s);
+	control_conn_of_ep(s);
 	return !ct_failed();
 }
 
-uint64_t second_given(void)
+uint64_t cookie_given(void)
 {
 	struct pvb_cm_data data;
 
 	CT_EXPECT_EQ(fake_message.call, FAKE_ACCEPT);
 	pvb_cm_parse(&data, fake_message.data, fake_message.len);
-	return data.second ? data.ticket : 0;
+	return data.control_conn ? data.cookie : 0;
 }
 
-struct rdma_cm_id *second_shown(struct fid_pep *pep, uint64_t ticket)
+struct rdma_cm_id *cookie_shown(struct fid_pep *pep, uint64_t cookie)
 {
 	uint8_t bytes[PVB_CM_REQ_SIZE];
 
-	pvb_cm_pack_ticket(bytes, ticket);
+	pvb_cm_pack_cookie(bytes, cookie);
 	return request_arrives(pep, bytes, sizeof(bytes));
 }
 
-void second_progress(struct second_world *s)
+void control_conn_progress(struct control_conn_world *s)
 {
 	expect_no_event(s->w.eq);
 }
 
-bool second_open(struct second_world *s, enum pvb_second_state wanted)
+bool control_conn_open(struct control_conn_world *s, enum pvb_control_conn_state wanted)
 {
-	const bool responds =
-		wanted == PVB_SECOND_EXPECTED || wanted == PVB_SECOND_ACCEPTED;
-	uint64_t ticket;
+	const bool responds = wanted == PVB_CONTROL_CONN_EXPECTED ||
+			      wanted == PVB_CONTROL_CONN_ACCEPTED;
+	uint64_t cookie;
 
 	if (responds) {
-		if (!second_responder(s))
+		if (!control_conn_responder(s))
 			return false;
-		ticket = second_given();
+		cookie = cookie_given();
 		fake_event(s->id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
-		if (wanted == PVB_SECOND_ACCEPTED)
-			second_shown(s->pep, ticket);
-		second_progress(s);
+		if (wanted == PVB_CONTROL_CONN_ACCEPTED)
+			cookie_shown(s->pep, cookie);
+		control_conn_progress(s);
 	} else {
-		if (!second_requester(s, TICKET))
+		if (!control_conn_requester(s, COOKIE))
 			return false;
-		second_progress(s);
-		if (s->second->id)
-			fake_id_device(s->second->id, &fake_devices[0]);
-		if (wanted > PVB_SECOND_ADDR)
-			fake_event(s->second->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL,
-				   0);
-		if (wanted > PVB_SECOND_ROUTE)
-			fake_event(s->second->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL,
-				   0);
-		second_progress(s);
-		if (wanted > PVB_SECOND_ACCEPTED) {
-			fake_event(s->second->id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
+		control_conn_progress(s);
+		if (s->control_conn->id)
+			fake_id_device(s->control_conn->id, &fake_devices[0]);
+		if (wanted > PVB_CONTROL_CONN_ADDR)
+			fake_event(s->control_conn->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0,
+				   NULL, 0);
+		if (wanted > PVB_CONTROL_CONN_ROUTE)
+			fake_event(s->control_conn->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0,
+				   NULL, 0);
+		control_conn_progress(s);
+		if (wanted > PVB_CONTROL_CONN_ACCEPTED) {
+			fake_event(s->control_conn->id, RDMA_CM_EVENT_ESTABLISHED, 0,
+				   NULL, 0);
 			expect_event(s->w.eq, FI_CONNECTED, &s->ep->fid, "abc", 3);
 		}
 	}
-	CT_EXPECT_EQ(s->second->state, wanted);
-	CT_EXPECT_EQ(s->conn->state,
-		     wanted == PVB_SECOND_UP ? PVB_CONN_CONNECTED : PVB_CONN_SECOND);
+	CT_EXPECT_EQ(s->control_conn->state, wanted);
+	CT_EXPECT_EQ(s->conn->state, wanted == PVB_CONTROL_CONN_UP ? PVB_CONN_CONNECTED
+								   : PVB_CONN_CONTROL);
 	return !ct_failed();
 }
 
-void expect_connected(struct second_world *s)
+void expect_connected(struct control_conn_world *s)
 {
 	if (s->pep)
 		expect_event(s->w.eq, FI_CONNECTED, &s->ep->fid, NULL, 0);
@@ -160,13 +161,13 @@ void expect_connected(struct second_world *s)
 		expect_event(s->w.eq, FI_CONNECTED, &s->ep->fid, "abc", 3);
 }
 
-void expect_without(struct second_world *s)
+void expect_without(struct control_conn_world *s)
 {
 	expect_connected(s);
 	expect_no_event(s->w.eq);
 	CT_EXPECT_EQ(s->conn->state, PVB_CONN_CONNECTED);
-	CT_EXPECT_EQ(s->second->state, PVB_SECOND_NONE);
-	CT_EXPECT_EQ(s->second->id, NULL);
-	CT_EXPECT_FALSE(s->conn->lane->up);
+	CT_EXPECT_EQ(s->control_conn->state, PVB_CONTROL_CONN_NONE);
+	CT_EXPECT_EQ(s->control_conn->id, NULL);
+	CT_EXPECT_FALSE(s->conn->control_qp->up);
 	CT_EXPECT_EQ(send_number(s->ep, 1), 0);
 }

@@ -9,17 +9,18 @@
 
 #define WRITE (FI_RMA | FI_WRITE)
 
-/* The lane is lost: durable operations have ended, others have not noticed. */
+/* The control queue pair is lost: durable operations have ended, others have not noticed.
+ */
 static void expect_lost(struct durable *d)
 {
 	expect_no_comp(d->w.cq);
-	CT_EXPECT_TRUE(d->lane->lost);
+	CT_EXPECT_TRUE(d->control_qp->lost);
 	CT_EXPECT_EQ(d->control->ibv.state, IBV_QPS_ERR);
 	expect_cq_error(d->w.cq, NUMBER(1), WRITE, FI_ECONNABORTED);
 	expect_comp(d->w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_no_comp(d->w.cq);
-	CT_EXPECT_EQ(durable_write(d, 3, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
-	CT_EXPECT_EQ(plain_write(d, 4, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(d, 3, 0, 8, KEY_REQUESTS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(plain_write(d, 4, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	durable_complete(d);
 	expect_comp(d->w.cq, NUMBER(4), WRITE, 0, 0);
 	expect_no_comp(d->w.cq);
@@ -30,14 +31,14 @@ static bool open_waiting(struct durable *d)
 {
 	if (!durable_open(d, NULL))
 		return false;
-	CT_EXPECT_EQ(durable_write(d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(plain_write(d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(plain_write(d, 2, 64, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	durable_complete(d);
 	expect_no_comp(d->w.cq);
 	return !ct_failed();
 }
 
-CT_TEST(control, what_cannot_be_understood_costs_the_lane)
+CT_TEST(control, what_cannot_be_understood_costs_the_control_qp)
 {
 	static const struct {
 		const char *what;
@@ -72,12 +73,12 @@ CT_TEST(control, an_answer_to_what_was_not_asked_yet_answers_nothing)
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_TRUE(d.lane->lost);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_TRUE(d.control_qp->lost);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_ECONNABORTED);
 	durable_close(&d);
 }
 
-CT_TEST(control, a_broken_control_queue_pair_costs_the_lane)
+CT_TEST(control, a_broken_control_queue_pair_costs_the_control_qp)
 {
 	struct durable d;
 
@@ -87,13 +88,13 @@ CT_TEST(control, a_broken_control_queue_pair_costs_the_lane)
 	durable_close(&d);
 }
 
-CT_TEST(control, a_receive_that_cannot_be_posted_again_costs_the_lane)
+CT_TEST(control, a_receive_that_cannot_be_posted_again_costs_the_control_qp)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x100, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x100, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	durable_answer(&d, 0);
 	fake_fail(FAKE_POST_RECV, 1, EINVAL);
@@ -104,36 +105,36 @@ CT_TEST(control, a_receive_that_cannot_be_posted_again_costs_the_lane)
 	durable_close(&d);
 }
 
-CT_TEST(control, a_request_that_cannot_be_sent_costs_the_lane)
+CT_TEST(control, a_request_that_cannot_be_sent_costs_the_control_qp)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_fail(FAKE_POST_SEND, 3, EINVAL);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_TRUE(d.lane->lost);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_TRUE(d.control_qp->lost);
 	fake_complete_all(d.w.qp);
 	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_ECONNABORTED);
 	durable_close(&d);
 }
 
-CT_TEST(control, more_requests_than_agreed_on_cost_the_lane)
+CT_TEST(control, more_requests_than_agreed_on_cost_the_control_qp)
 {
-	struct pvb_wire_message message = {.kind = PVB_WIRE_REQUEST, .bell = 1};
+	struct pvb_wire_message message = {.kind = PVB_WIRE_REQUEST, .seq_word = 1};
 	struct durable d;
 
 	CT_ASSERT_TRUE(open_waiting(&d));
-	for (uint32_t i = 1; i <= PVB_LANE_CREDITS; i++) {
+	for (uint32_t i = 1; i <= PVB_CONTROL_CREDITS; i++) {
 		message.number = i;
 		durable_message(&d, &message);
 	}
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.lane->lost);
-	CT_EXPECT_EQ(d.lane->inbox_count, PVB_LANE_CREDITS);
-	CT_EXPECT_EQ(d.lane->control->waiting, 1);
+	CT_EXPECT_FALSE(d.control_qp->lost);
+	CT_EXPECT_EQ(d.control_qp->inbox_count, PVB_CONTROL_CREDITS);
+	CT_EXPECT_EQ(d.control_qp->control->waiting, 1);
 	durable_message(&d, &message);
 	expect_lost(&d);
-	CT_EXPECT_EQ(d.lane->control->waiting, 0);
+	CT_EXPECT_EQ(d.control_qp->control->waiting, 0);
 	durable_close(&d);
 }
 
@@ -141,12 +142,12 @@ CT_TEST(control, a_waiting_request_does_not_keep_a_connection_from_closing)
 {
 	const struct pvb_wire_message message = {.kind = PVB_WIRE_REQUEST,
 						 .number = 1,
-						 .bell = 1};
+						 .seq_word = 1};
 	struct pvb_control *control;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	control = d.lane->control;
+	control = d.control_qp->control;
 	durable_message(&d, &message);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(control->waiting, 1);
@@ -168,12 +169,12 @@ CT_TEST(control, a_tick_is_taken_note_of_by_a_counter_without_endpoint)
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(fi_cntr_open(d.w.domain, &attr, &fid, NULL), 0);
 	cntr = crn_container_of(fid, struct crn_cntr, fid);
-	timer = (struct pollfd){.fd = d.lane->control->timer, .events = POLLIN};
-	pvb_tick(d.lane->control);
+	timer = (struct pollfd){.fd = d.control_qp->control->timer, .events = POLLIN};
+	pvb_tick(d.control_qp->control);
 	CT_EXPECT_EQ(poll(&timer, 1, 10000), 1);
 	CT_EXPECT_EQ(cntr->arm(cntr), 0);
 	CT_EXPECT_EQ(poll(&timer, 1, 0), 0);
-	CT_EXPECT_EQ(atomic_load(&d.lane->control->ticks), 0);
+	CT_EXPECT_EQ(atomic_load(&d.control_qp->control->ticks), 0);
 	CT_EXPECT_EQ(fi_close(&fid->fid), 0);
 	durable_close(&d);
 }
@@ -188,7 +189,7 @@ static void expect_wakes(bool fails)
 	CT_NOTE("fails: %d", fails);
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
 	fid = &d.w.cq->fid;
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	while (fi_trywait(d.w.fabric, &fid, 1))
 		expect_no_comp(d.w.cq);
@@ -197,7 +198,7 @@ static void expect_wakes(bool fails)
 		fake_recv_error(d.control, IBV_WC_LOC_LEN_ERR);
 	else
 		durable_answer(&d, 0);
-	CT_EXPECT_EQ(pvb_control_arm(d.lane->control), 0);
+	CT_EXPECT_EQ(pvb_control_arm(d.control_qp->control), 0);
 	CT_EXPECT_TRUE(ct_readable(fid));
 	CT_EXPECT_EQ(fi_trywait(d.w.fabric, &fid, 1), -FI_EAGAIN);
 	durable_close(&d);
@@ -216,8 +217,8 @@ CT_TEST(control, the_thread_of_a_removed_device_ends)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	domain = d.lane->control->domain;
-	CT_ASSERT_EQ(pvb_control_thread_start(d.lane->control), 0);
+	domain = d.control_qp->control->domain;
+	CT_ASSERT_EQ(pvb_control_thread_start(d.control_qp->control), 0);
 	CT_EXPECT_SOON(ct_waiting() == 1);
 	fake_remove(&fake_devices[0], domain->verbs);
 	CT_EXPECT_SOON(atomic_load(&domain->gone) && !ct_waiting());

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The second connection of iWARP: every event in every state, and what may happen instead
- * of it. */
+/* The control connection of iWARP: every event in every state, and what may happen
+ * instead of it. */
 #include <errno.h>
 #include "control_conn.h"
 
 static const char *const names[] = {"NONE",	 "EXPECTED", "ADDR", "ROUTE",
 				    "REQUESTED", "ACCEPTED", "UP",   "GONE"};
 
-static const enum pvb_second_state states[] = {
-	PVB_SECOND_ADDR,     PVB_SECOND_ROUTE, PVB_SECOND_REQUESTED,
-	PVB_SECOND_ACCEPTED, PVB_SECOND_UP,
+static const enum pvb_control_conn_state states[] = {
+	PVB_CONTROL_CONN_ADDR,	   PVB_CONTROL_CONN_ROUTE, PVB_CONTROL_CONN_REQUESTED,
+	PVB_CONTROL_CONN_ACCEPTED, PVB_CONTROL_CONN_UP,
 };
 
 static const enum rdma_cm_event_type events[] = {
@@ -40,22 +40,27 @@ static bool ends(enum rdma_cm_event_type event)
 }
 
 /* Everything that neither ends it nor stands here is ignored. */
-static enum pvb_second_state after(enum pvb_second_state from,
-				   enum rdma_cm_event_type event)
+static enum pvb_control_conn_state after(enum pvb_control_conn_state from,
+					 enum rdma_cm_event_type event)
 {
 	static const struct {
-		enum pvb_second_state from;
+		enum pvb_control_conn_state from;
 		enum rdma_cm_event_type event;
-		enum pvb_second_state to;
+		enum pvb_control_conn_state to;
 	} rows[] = {
-		{PVB_SECOND_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED, PVB_SECOND_ROUTE},
-		{PVB_SECOND_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED, PVB_SECOND_REQUESTED},
-		{PVB_SECOND_REQUESTED, RDMA_CM_EVENT_ESTABLISHED, PVB_SECOND_UP},
-		{PVB_SECOND_ACCEPTED, RDMA_CM_EVENT_ESTABLISHED, PVB_SECOND_UP},
+		{PVB_CONTROL_CONN_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED,
+		 PVB_CONTROL_CONN_ROUTE},
+		{PVB_CONTROL_CONN_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED,
+		 PVB_CONTROL_CONN_REQUESTED},
+		{PVB_CONTROL_CONN_REQUESTED, RDMA_CM_EVENT_ESTABLISHED,
+		 PVB_CONTROL_CONN_UP},
+		{PVB_CONTROL_CONN_ACCEPTED, RDMA_CM_EVENT_ESTABLISHED,
+		 PVB_CONTROL_CONN_UP},
 	};
 
 	if (ends(event))
-		return from == PVB_SECOND_UP ? PVB_SECOND_UP : PVB_SECOND_NONE;
+		return from == PVB_CONTROL_CONN_UP ? PVB_CONTROL_CONN_UP
+						   : PVB_CONTROL_CONN_NONE;
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		if (rows[i].from == from && rows[i].event == event)
 			return rows[i].to;
@@ -63,31 +68,31 @@ static enum pvb_second_state after(enum pvb_second_state from,
 	return from;
 }
 
-static void check_event(enum pvb_second_state from, enum rdma_cm_event_type event)
+static void check_event(enum pvb_control_conn_state from, enum rdma_cm_event_type event)
 {
-	const enum pvb_second_state to = after(from, event);
-	struct second_world s;
+	const enum pvb_control_conn_state to = after(from, event);
+	struct control_conn_world s;
 
-	if (!second_open(&s, from))
+	if (!control_conn_open(&s, from))
 		return;
-	fake_event(s.second->id, event, -ETIMEDOUT, NULL, 0);
-	if (from == PVB_SECOND_UP) {
+	fake_event(s.control_conn->id, event, -ETIMEDOUT, NULL, 0);
+	if (from == PVB_CONTROL_CONN_UP) {
 		expect_no_event(s.w.eq);
-		CT_EXPECT_EQ(s.conn->lane->lost, ends(event));
+		CT_EXPECT_EQ(s.conn->control_qp->lost, ends(event));
 		CT_EXPECT_EQ(s.conn->state, PVB_CONN_CONNECTED);
-	} else if (to == PVB_SECOND_NONE) {
+	} else if (to == PVB_CONTROL_CONN_NONE) {
 		expect_without(&s);
-	} else if (to == PVB_SECOND_UP) {
+	} else if (to == PVB_CONTROL_CONN_UP) {
 		expect_connected(&s);
-		CT_EXPECT_TRUE(s.conn->lane->up);
+		CT_EXPECT_TRUE(s.conn->control_qp->up);
 	} else {
 		expect_no_event(s.w.eq);
 	}
-	CT_EXPECT_EQ(s.second->state, to);
-	second_end(&s);
+	CT_EXPECT_EQ(s.control_conn->state, to);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, every_event_in_every_state_has_its_outcome)
+CT_TEST(control_conn, every_event_in_every_state_has_its_outcome)
 {
 	for (size_t s = 0; s < CRN_COUNT(states); s++) {
 		for (size_t e = 0; e < CRN_COUNT(events); e++) {
@@ -99,11 +104,11 @@ CT_TEST(second, every_event_in_every_state_has_its_outcome)
 }
 
 /* What becomes of the first connection while the second one is made. */
-static void check_first(enum pvb_second_state from, enum rdma_cm_event_type event)
+static void check_first(enum pvb_control_conn_state from, enum rdma_cm_event_type event)
 {
-	struct second_world s;
+	struct control_conn_world s;
 
-	if (!second_open(&s, from))
+	if (!control_conn_open(&s, from))
 		return;
 	fake_event(s.id, event, 28, NULL, 0);
 	if (event == RDMA_CM_EVENT_DISCONNECTED) {
@@ -118,22 +123,23 @@ static void check_first(enum pvb_second_state from, enum rdma_cm_event_type even
 				28);
 		CT_EXPECT_EQ(s.conn->state, PVB_CONN_FAILED);
 	} else {
-		CT_EXPECT_EQ(s.second->state, from);
+		CT_EXPECT_EQ(s.control_conn->state, from);
 	}
 	expect_no_event(s.w.eq);
 	if (ends(event)) {
-		CT_EXPECT_EQ(s.second->state, PVB_SECOND_NONE);
-		CT_EXPECT_EQ(s.second->id, NULL);
+		CT_EXPECT_EQ(s.control_conn->state, PVB_CONTROL_CONN_NONE);
+		CT_EXPECT_EQ(s.control_conn->id, NULL);
 		CT_EXPECT_TRUE(crn_list_empty(&ep_of(s.ep)->domain->fabric->expected));
 	}
-	second_end(&s);
+	control_conn_end(&s);
 }
-CT_TEST(second, the_end_of_the_first_connection_is_its_end)
+CT_TEST(control_conn, the_end_of_the_first_connection_is_its_end)
 {
-	static const enum pvb_second_state rows[] = {PVB_SECOND_EXPECTED, PVB_SECOND_ADDR,
-						     PVB_SECOND_ROUTE,
-						     PVB_SECOND_REQUESTED,
-						     PVB_SECOND_ACCEPTED};
+	static const enum pvb_control_conn_state rows[] = {PVB_CONTROL_CONN_EXPECTED,
+							   PVB_CONTROL_CONN_ADDR,
+							   PVB_CONTROL_CONN_ROUTE,
+							   PVB_CONTROL_CONN_REQUESTED,
+							   PVB_CONTROL_CONN_ACCEPTED};
 
 	for (size_t s = 0; s < CRN_COUNT(rows); s++) {
 		for (size_t e = 0; e < CRN_COUNT(events); e++) {
@@ -144,90 +150,93 @@ CT_TEST(second, the_end_of_the_first_connection_is_its_end)
 	}
 }
 
-CT_TEST(second, an_endpoint_is_closed_in_any_state)
+CT_TEST(control_conn, an_endpoint_is_closed_in_any_state)
 {
-	struct second_world s;
+	struct control_conn_world s;
 
-	for (enum pvb_second_state i = PVB_SECOND_EXPECTED; i <= PVB_SECOND_UP; i++) {
+	for (enum pvb_control_conn_state i = PVB_CONTROL_CONN_EXPECTED;
+	     i <= PVB_CONTROL_CONN_UP; i++) {
 		CT_NOTE("state %s", names[i]);
-		CT_ASSERT_TRUE(second_open(&s, i));
-		if (s.second->id)
-			fake_event(s.second->id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-		second_end(&s);
+		CT_ASSERT_TRUE(control_conn_open(&s, i));
+		if (s.control_conn->id)
+			fake_event(s.control_conn->id, RDMA_CM_EVENT_DISCONNECTED, 0,
+				   NULL, 0);
+		control_conn_end(&s);
 	}
 }
 
-CT_TEST(second, shutting_down_waits_until_it_is_connected)
+CT_TEST(control_conn, shutting_down_waits_until_it_is_connected)
 {
-	struct second_world s;
+	struct control_conn_world s;
 
-	CT_ASSERT_TRUE(second_open(&s, PVB_SECOND_EXPECTED));
+	CT_ASSERT_TRUE(control_conn_open(&s, PVB_CONTROL_CONN_EXPECTED));
 	CT_EXPECT_EQ(fi_shutdown(s.ep, 0), -FI_ENOTCONN);
 	ct_time_pass(PATIENCE);
 	expect_without(&s);
 	CT_EXPECT_EQ(fi_shutdown(s.ep, 0), 0);
-	second_end(&s);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, it_is_offered_and_not_a_queue_pair_that_nobody_could_reach)
+CT_TEST(control_conn, it_is_offered_and_not_a_queue_pair_that_nobody_could_reach)
 {
 	struct pvb_cm_data data;
-	struct second_world s;
+	struct control_conn_world s;
 	unsigned int ids;
 
-	CT_ASSERT_TRUE(second_requester(&s, 0));
+	CT_ASSERT_TRUE(control_conn_requester(&s, 0));
 	ids = fake_count(FAKE_CREATE_ID);
 	CT_EXPECT_EQ(fake_message.call, FAKE_CONNECT);
 	pvb_cm_parse(&data, fake_message.data, fake_message.len);
-	CT_EXPECT_EQ(data.flags, PVB_CM_WORD | PVB_CM_SECOND);
-	CT_EXPECT_TRUE(data.second);
-	CT_EXPECT_EQ(data.ticket, 0);
-	CT_EXPECT_EQ(data.word.addr, (uintptr_t)s.conn->lane->area);
-	CT_EXPECT_FALSE(((struct fake_mr *)s.conn->lane->area_mr)->access &
+	CT_EXPECT_EQ(data.flags, PVB_CM_WORD | PVB_CM_CONTROL_CONN);
+	CT_EXPECT_TRUE(data.control_conn);
+	CT_EXPECT_EQ(data.cookie, 0);
+	CT_EXPECT_EQ(data.word.addr, (uintptr_t)s.conn->control_qp->area);
+	CT_EXPECT_FALSE(((struct fake_mr *)s.conn->control_qp->area_mr)->access &
 			IBV_ACCESS_REMOTE_ATOMIC);
 	/* The peer did not take the offer. */
 	expect_without(&s);
 	CT_EXPECT_EQ(fake_count(FAKE_CREATE_ID), ids);
-	second_end(&s);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, it_goes_where_the_first_one_went_and_shows_the_ticket)
+CT_TEST(control_conn, it_goes_where_the_first_one_went_and_sends_the_cookie)
 {
 	const union crn_addr from = fake_addr(WORLD_ADDR, 0);
 	struct pvb_cm_data data;
-	struct second_world s;
+	struct control_conn_world s;
 
-	CT_ASSERT_TRUE(second_requester(&s, TICKET));
-	second_progress(&s);
+	CT_ASSERT_TRUE(control_conn_requester(&s, COOKIE));
+	control_conn_progress(&s);
 	CT_EXPECT_EQ(fake_message.call, FAKE_RESOLVE_ADDR);
 	CT_EXPECT_MEMEQ(&fake_message.src.in, &from.in, sizeof(from.in));
 	CT_EXPECT_MEMEQ(&fake_message.dest, rdma_get_peer_addr(s.id),
 			sizeof(fake_message.dest.in));
-	fake_id_device(s.second->id, &fake_devices[0]);
-	fake_event(s.second->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
-	fake_event(s.second->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
-	second_progress(&s);
+	fake_id_device(s.control_conn->id, &fake_devices[0]);
+	fake_event(s.control_conn->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
+	fake_event(s.control_conn->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
+	control_conn_progress(&s);
 	CT_EXPECT_EQ(fake_message.call, FAKE_CONNECT);
-	CT_EXPECT_EQ(fake_message.param.qp_num, s.conn->lane->qp->qp_num);
+	CT_EXPECT_EQ(fake_message.param.qp_num, s.conn->control_qp->qp->qp_num);
 	pvb_cm_parse(&data, fake_message.data, fake_message.len);
 	CT_EXPECT_TRUE(data.shows);
-	CT_EXPECT_EQ(data.ticket, TICKET);
-	second_end(&s);
+	CT_EXPECT_EQ(data.cookie, COOKIE);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, one_that_takes_too_long_is_done_without)
+CT_TEST(control_conn, one_that_takes_too_long_is_done_without)
 {
-	static const enum pvb_second_state rows[] = {PVB_SECOND_EXPECTED, PVB_SECOND_ADDR,
-						     PVB_SECOND_ROUTE,
-						     PVB_SECOND_REQUESTED,
-						     PVB_SECOND_ACCEPTED};
-	struct second_world s;
+	static const enum pvb_control_conn_state rows[] = {PVB_CONTROL_CONN_EXPECTED,
+							   PVB_CONTROL_CONN_ADDR,
+							   PVB_CONTROL_CONN_ROUTE,
+							   PVB_CONTROL_CONN_REQUESTED,
+							   PVB_CONTROL_CONN_ACCEPTED};
+	struct control_conn_world s;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("state %s", names[rows[i]]);
-		CT_ASSERT_TRUE(second_open(&s, rows[i]));
+		CT_ASSERT_TRUE(control_conn_open(&s, rows[i]));
 		ct_time_pass(PATIENCE - 1);
-		second_progress(&s);
+		control_conn_progress(&s);
 		ct_log_reset();
 		ct_time_pass(1);
 		expect_without(&s);
@@ -235,93 +244,93 @@ CT_TEST(second, one_that_takes_too_long_is_done_without)
 		CT_EXPECT_STRSTR(ct_log_last(), "it took too long");
 		/* It may come all the same. */
 		if (s.pep) {
-			second_shown(s.pep, s.second->ticket);
-			second_progress(&s);
+			cookie_shown(s.pep, s.control_conn->cookie);
+			control_conn_progress(&s);
 			CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
 		}
-		second_end(&s);
+		control_conn_end(&s);
 	}
 }
 
-CT_TEST(second, what_rdma_cm_refuses_costs_the_lane_only)
+CT_TEST(control_conn, what_rdma_cm_refuses_costs_the_control_qp_only)
 {
 	static const struct {
-		enum pvb_second_state from;
+		enum pvb_control_conn_state from;
 		enum rdma_cm_event_type event;
 		enum fake_call call;
 	} rows[] = {
-		{PVB_SECOND_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED, FAKE_RESOLVE_ROUTE},
-		{PVB_SECOND_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED, FAKE_CONNECT},
+		{PVB_CONTROL_CONN_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED, FAKE_RESOLVE_ROUTE},
+		{PVB_CONTROL_CONN_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED, FAKE_CONNECT},
 	};
-	struct second_world s;
+	struct control_conn_world s;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
-		CT_ASSERT_TRUE(second_open(&s, rows[i].from));
+		CT_ASSERT_TRUE(control_conn_open(&s, rows[i].from));
 		fake_fail(rows[i].call, 1, EIO);
-		fake_event(s.second->id, rows[i].event, 0, NULL, 0);
+		fake_event(s.control_conn->id, rows[i].event, 0, NULL, 0);
 		expect_without(&s);
-		second_end(&s);
+		control_conn_end(&s);
 	}
-	CT_ASSERT_TRUE(second_requester(&s, TICKET));
+	CT_ASSERT_TRUE(control_conn_requester(&s, COOKIE));
 	fake_fail(FAKE_CREATE_ID, 1, ENODEV);
 	expect_without(&s);
-	second_end(&s);
-	CT_ASSERT_TRUE(second_requester(&s, TICKET));
+	control_conn_end(&s);
+	CT_ASSERT_TRUE(control_conn_requester(&s, COOKIE));
 	fake_fail(FAKE_RESOLVE_ADDR, 1, EADDRNOTAVAIL);
 	expect_without(&s);
-	second_end(&s);
-	CT_ASSERT_TRUE(second_open(&s, PVB_SECOND_EXPECTED));
+	control_conn_end(&s);
+	CT_ASSERT_TRUE(control_conn_open(&s, PVB_CONTROL_CONN_EXPECTED));
 	fake_fail(FAKE_ACCEPT, 1, EINVAL);
-	second_shown(s.pep, s.second->ticket);
+	cookie_shown(s.pep, s.control_conn->cookie);
 	expect_without(&s);
-	second_end(&s);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, without_descriptors_for_its_timer_there_is_none)
+CT_TEST(control_conn, without_descriptors_for_its_timer_there_is_none)
 {
-	struct second_world s;
-	struct fi_info *info = second_requested(&s);
+	struct control_conn_world s;
+	struct fi_info *info = control_conn_requested(&s);
 
 	CT_ASSERT_NE(info, NULL);
 	CT_ASSERT_TRUE(take_request(&s.w, info, &s.ep));
 	ct_fds_left(0);
 	CT_EXPECT_EQ(fi_accept(s.ep, NULL, 0), 0);
 	ct_fds_restore();
-	CT_EXPECT_EQ(second_given(), 0);
-	second_end(&s);
+	CT_EXPECT_EQ(cookie_given(), 0);
+	control_conn_end(&s);
 
-	CT_ASSERT_TRUE(second_requester(&s, TICKET));
+	CT_ASSERT_TRUE(control_conn_requester(&s, COOKIE));
 	ct_fds_left(0);
 	expect_without(&s);
 	ct_fds_restore();
-	second_end(&s);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, infiniband_has_none_whatever_a_peer_says)
+CT_TEST(control_conn, infiniband_has_none_whatever_a_peer_says)
 {
 	uint8_t bytes[PVB_CM_REQ_SIZE];
-	struct second_world s;
+	struct control_conn_world s;
 
-	CT_ASSERT_TRUE(second_world(&s));
+	CT_ASSERT_TRUE(control_conn_world(&s));
 	world_close(&s.w);
 	fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IB;
 	CT_ASSERT_TRUE(world_open_domain(&s.w, NULL));
 	CT_ASSERT_TRUE(world_add_ep(&s.w, NULL, &s.ep));
 	CT_EXPECT_EQ(fi_connect(s.ep, NULL, NULL, 0), 0);
-	second_of_ep(&s);
+	control_conn_of_ep(&s);
 	fake_id_device(s.id, &fake_devices[0]);
 	fake_event(s.id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
 	fake_event(s.id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
-	second_answer(bytes, TICKET);
+	control_conn_answer(bytes, COOKIE);
 	fake_event(s.id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, bytes, sizeof(bytes));
 	expect_without(&s);
-	second_end(&s);
+	control_conn_end(&s);
 }
 
-CT_TEST(second, what_only_the_targets_processor_can_do_needs_it)
+CT_TEST(control_conn, what_only_the_targets_processor_can_do_needs_it)
 {
-	struct fi_rma_iov range = {DURABLE_ADDR, 8, KEY_ASKS};
+	struct fi_rma_iov range = {DURABLE_ADDR, 8, KEY_REQUESTS};
 	struct iovec iov = {(char[8]){0}, 8};
 	struct fi_msg_rma msg = {
 		.msg_iov = &iov,
@@ -329,18 +338,18 @@ CT_TEST(second, what_only_the_targets_processor_can_do_needs_it)
 		.rma_iov = &range,
 		.rma_iov_count = 1,
 	};
-	struct second_world s;
+	struct control_conn_world s;
 
-	CT_ASSERT_TRUE(second_open(&s, PVB_SECOND_UP));
+	CT_ASSERT_TRUE(control_conn_open(&s, PVB_CONTROL_CONN_UP));
 	CT_EXPECT_EQ(fi_writemsg(s.ep, &msg, FI_COMMIT_COMPLETE), 0);
 	CT_EXPECT_EQ(fake_newest(&qp_of(s.ep)->sq)->opcode, IBV_WR_RDMA_READ);
-	second_end(&s);
+	control_conn_end(&s);
 
-	CT_ASSERT_TRUE(second_open(&s, PVB_SECOND_REQUESTED));
-	fake_event(s.second->id, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED, NULL, 0);
+	CT_ASSERT_TRUE(control_conn_open(&s, PVB_CONTROL_CONN_REQUESTED));
+	fake_event(s.control_conn->id, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED, NULL, 0);
 	expect_without(&s);
 	CT_EXPECT_EQ(fi_writemsg(s.ep, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 	range.key = KEY_VISIBLE;
 	CT_EXPECT_EQ(fi_writemsg(s.ep, &msg, FI_COMMIT_COMPLETE), 0);
-	second_end(&s);
+	control_conn_end(&s);
 }

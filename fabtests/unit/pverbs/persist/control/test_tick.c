@@ -7,13 +7,13 @@
 
 static struct durable d;
 
-static void ask(uint32_t number, uint32_t bell)
+static void send_request(uint32_t number, uint32_t seq_word)
 {
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_REQUEST,
 		.number = number,
 		.fence = number,
-		.bell = bell,
+		.seq_word = seq_word,
 	};
 
 	durable_message(&d, &message);
@@ -35,14 +35,14 @@ CT_TEST(tick, it_goes_on_until_somebody_looks)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	control = d.lane->control;
+	control = d.control_qp->control;
 	pvb_tick(control);
 	CT_EXPECT_EQ(atomic_load(&control->ticks), 20);
-	/* A doorbell is looked at more often. */
-	ask(1, 1);
+	/* A sequence word is looked at more often. */
+	send_request(1, 1);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(atomic_load(&control->ticks), 1);
-	d.lane->area->bell = 1;
+	d.control_qp->area->seq_word = 1;
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(atomic_load(&control->waiting), 0);
 	pvb_tick(control);
@@ -57,17 +57,17 @@ CT_TEST(tick, where_nothing_is_waited_for_nothing_ticks)
 	struct itimerspec timer;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	pvb_tick(d.lane->control);
-	timerfd_gettime(d.lane->control->timer, &timer);
+	pvb_tick(d.control_qp->control);
+	timerfd_gettime(d.control_qp->control->timer, &timer);
 	CT_EXPECT_NE(timer.it_interval.tv_nsec, 0);
-	CT_EXPECT_EQ(tick(d.lane->control), 0);
-	timerfd_gettime(d.lane->control->timer, &timer);
+	CT_EXPECT_EQ(tick(d.control_qp->control), 0);
+	timerfd_gettime(d.control_qp->control->timer, &timer);
 	CT_EXPECT_EQ(timer.it_interval.tv_nsec, 0);
 	CT_EXPECT_EQ(timer.it_value.tv_nsec, 0);
 	durable_close(&d);
 }
 
-CT_TEST(tick, a_doorbell_that_does_not_ring_is_looked_at_less_and_less_often)
+CT_TEST(tick, a_seq_word_that_does_not_advance_is_polled_less_and_less_often)
 {
 	static const struct {
 		unsigned int passed, ticks; /* ms */
@@ -76,8 +76,8 @@ CT_TEST(tick, a_doorbell_that_does_not_ring_is_looked_at_less_and_less_often)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	control = d.lane->control;
-	ask(1, 1);
+	control = d.control_qp->control;
+	send_request(1, 1);
 	expect_no_comp(d.w.cq);
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
@@ -85,38 +85,38 @@ CT_TEST(tick, a_doorbell_that_does_not_ring_is_looked_at_less_and_less_often)
 		CT_EXPECT_EQ(tick(control), rows[i].ticks);
 	}
 	/* Completions that are held back have a deadline too. */
-	atomic_fetch_add(&control->holding, 1);
+	atomic_fetch_add(&control->deferring, 1);
 	CT_EXPECT_EQ(tick(control), 20);
-	atomic_fetch_sub(&control->holding, 1);
+	atomic_fetch_sub(&control->deferring, 1);
 	durable_close(&d);
 }
 
-CT_TEST(tick, a_doorbell_that_rings_late_is_heard)
+CT_TEST(tick, a_seq_word_that_advances_late_is_seen)
 {
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	ask(1, 1);
+	send_request(1, 1);
 	expect_no_comp(d.w.cq);
 	ct_time_pass(DURABLE_TIMEOUT - 1);
 	expect_no_comp(d.w.cq);
-	d.lane->area->bell = 1;
+	d.control_qp->area->seq_word = 1;
 	ct_time_pass(1);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_FALSE(d.control_qp->lost);
 	CT_EXPECT_EQ(d.control->sq.posted, 1);
 	durable_close(&d);
 }
 
 static void expect_given_up(void)
 {
-	struct pvb_control *control = d.lane->control;
+	struct pvb_control *control = d.control_qp->control;
 
 	ct_time_pass(DURABLE_TIMEOUT - 1);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_FALSE(d.control_qp->lost);
 	ct_time_pass(1);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_TRUE(d.lane->lost);
+	CT_EXPECT_TRUE(d.control_qp->lost);
 	/* Its peer learns of it. */
 	CT_EXPECT_EQ(d.control->ibv.state, IBV_QPS_ERR);
 	CT_EXPECT_TRUE(strstr(ct_log_last(), "FI_PVERBS_COMMIT_TIMEOUT"));
@@ -125,31 +125,31 @@ static void expect_given_up(void)
 	CT_EXPECT_EQ(tick(control), 0);
 }
 
-CT_TEST(tick, a_doorbell_that_never_rings_costs_the_lane)
+CT_TEST(tick, a_seq_word_that_never_advances_costs_the_control_qp)
 {
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	ask(1, 1);
-	ask(2, 2);
+	send_request(1, 1);
+	send_request(2, 2);
 	expect_no_comp(d.w.cq);
 	expect_given_up();
 	/* Other operations go on. */
-	CT_EXPECT_EQ(plain_write(&d, 4, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 4, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(4), FI_RMA | FI_WRITE, 0, 0);
 	durable_close(&d);
 }
 
 /* Their places never become free: the peer posts no receives. */
-CT_TEST(tick, answers_that_are_never_received_cost_the_lane)
+CT_TEST(tick, answers_that_are_never_received_cost_the_control_qp)
 {
 	const struct pvb_wire_message other = {.kind = PVB_WIRE_RING_ANSWER};
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	for (unsigned int i = 0; i < PVB_LANE_MESSAGES; i++)
-		CT_EXPECT_TRUE(pvb_lane_send(d.lane, &other));
-	ask(1, 0);
+	for (unsigned int i = 0; i < PVB_CONTROL_MESSAGES; i++)
+		CT_EXPECT_TRUE(pvb_control_qp_send(d.control_qp, &other));
+	send_request(1, 0);
 	expect_no_comp(d.w.cq);
 	expect_given_up();
 	durable_close(&d);
@@ -160,16 +160,16 @@ CT_TEST(tick, time_runs_from_when_a_request_is_the_oldest)
 {
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	ask(1, 1);
-	ask(2, 2);
+	send_request(1, 1);
+	send_request(2, 2);
 	expect_no_comp(d.w.cq);
 	ct_time_pass(DURABLE_TIMEOUT - 1);
-	d.lane->area->bell = 1;
+	d.control_qp->area->seq_word = 1;
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(d.control->sq.posted, 1);
 	ct_time_pass(DURABLE_TIMEOUT - 1);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_FALSE(d.control_qp->lost);
 	durable_close(&d);
 }
 
@@ -179,8 +179,8 @@ CT_TEST(tick, a_new_wait_is_looked_at_closely_once)
 	struct pvb_control *control;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	control = d.lane->control;
-	ask(1, 1);
+	control = d.control_qp->control;
+	send_request(1, 1);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_TRUE(atomic_load(&control->fresh));
 	CT_EXPECT_EQ(pvb_control_thread_start(control), 0);

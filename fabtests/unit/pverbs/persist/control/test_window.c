@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who reaches the area of a lane. */
+/* Who reaches the area of a control queue pair. */
 #include <errno.h>
 #include "../durable.h"
 #include "../../world_cm.h"
@@ -28,7 +28,7 @@ static bool enable(enum ibv_device_cap_flags type, enum fi_threading threading)
 
 static unsigned int rights_of_region(void)
 {
-	return ((struct fake_mr *)d.lane->area_mr)->access;
+	return ((struct fake_mr *)d.control_qp->area_mr)->access;
 }
 
 static void expect_window(void)
@@ -36,21 +36,21 @@ static void expect_window(void)
 	const struct fake_wr *bind = fake_wr(&d.w.qp->sq, 0);
 	struct pvb_cm_data data;
 
-	CT_ASSERT_TRUE(d.lane->window);
+	CT_ASSERT_TRUE(d.control_qp->window);
 	CT_EXPECT_EQ(bind->opcode, IBV_WR_BIND_MW);
-	CT_EXPECT_EQ(bind->bind.mr, d.lane->area_mr);
-	CT_EXPECT_EQ(bind->bind.addr, (uintptr_t)d.lane->area);
-	CT_EXPECT_EQ(bind->bind.length, sizeof(*d.lane->area));
+	CT_EXPECT_EQ(bind->bind.mr, d.control_qp->area_mr);
+	CT_EXPECT_EQ(bind->bind.addr, (uintptr_t)d.control_qp->area);
+	CT_EXPECT_EQ(bind->bind.length, sizeof(*d.control_qp->area));
 	CT_EXPECT_EQ(bind->bind.mw_access_flags, RIGHTS);
 	/* The peer knew it before. */
 	pvb_cm_parse(&data, d.conn->request_buf, PVB_CM_REQ_SIZE);
 	CT_EXPECT_EQ(data.word.rkey, bind->rkey);
-	CT_EXPECT_EQ(bind->rkey, ibv_inc_rkey(d.lane->window->rkey));
+	CT_EXPECT_EQ(bind->rkey, ibv_inc_rkey(d.control_qp->window->rkey));
 	/* By the region's key nobody reaches anything. */
 	CT_EXPECT_EQ(rights_of_region(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
 }
 
-CT_TEST(window, only_the_lanes_peer_reaches_its_area)
+CT_TEST(window, only_the_control_qps_peer_reaches_its_area)
 {
 	static const enum ibv_device_cap_flags types[] = {IBV_DEVICE_MEM_WINDOW_TYPE_2A,
 							  IBV_DEVICE_MEM_WINDOW_TYPE_2B};
@@ -70,8 +70,8 @@ CT_TEST(window, only_the_lanes_peer_reaches_its_area)
 
 static void expect_no_window(void)
 {
-	CT_EXPECT_FALSE(d.lane->window);
-	CT_EXPECT_EQ(d.lane->area_key, d.lane->area_mr->rkey);
+	CT_EXPECT_FALSE(d.control_qp->window);
+	CT_EXPECT_EQ(d.control_qp->area_key, d.control_qp->area_mr->rkey);
 	CT_EXPECT_EQ(rights_of_region(), RIGHTS | IBV_ACCESS_LOCAL_WRITE);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
 	durable_close(&d);
@@ -89,7 +89,7 @@ CT_TEST(window, with_iwarp_there_is_none)
 {
 	fake_transport = IBV_TRANSPORT_IWARP;
 	CT_ASSERT_TRUE(enable(IBV_DEVICE_MEM_WINDOW_TYPE_2B, FI_THREAD_SAFE));
-	CT_EXPECT_FALSE(ep_of(d.w.ep)->conn.lane->window);
+	CT_EXPECT_FALSE(ep_of(d.w.ep)->conn.control_qp->window);
 	durable_close(&d);
 }
 
@@ -161,7 +161,7 @@ CT_TEST(window, without_its_binding_a_request_is_not_accepted)
 	request_arrives(pep, data, sizeof(data));
 	info = read_request(&d.w, pep, NULL, 0);
 	CT_ASSERT_TRUE(info && take_request(&d.w, info, &ep));
-	CT_ASSERT_TRUE(ep_of(ep)->conn.lane->window);
+	CT_ASSERT_TRUE(ep_of(ep)->conn.control_qp->window);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), -FI_EINVAL);
 	CT_EXPECT_LT(send_number(ep, 1), 0);

@@ -46,10 +46,10 @@ static void combine(const struct pvb_adapter *adapter, const struct pvb_found *f
 CT_TEST(facts, nobody_knows_anything_is_dmp_with_ddio_and_volatile)
 {
 	combine(&hardware, &nothing, "");
-	CT_EXPECT_FALSE(facts.desc.persistent);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_DMP);
-	CT_EXPECT_TRUE(facts.desc.ddio);
-	CT_EXPECT_FALSE(facts.replay || facts.desc.readable || facts.desc.flush);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
+	CT_EXPECT_TRUE(facts.key_attr.ddio);
+	CT_EXPECT_FALSE(facts.replay || facts.key_attr.readable || facts.key_attr.flush);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DEFAULT);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DEFAULT);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DEFAULT);
@@ -58,38 +58,38 @@ CT_TEST(facts, nobody_knows_anything_is_dmp_with_ddio_and_volatile)
 CT_TEST(facts, what_is_detected_counts_and_says_so)
 {
 	combine(&hardware, &mhp, "");
-	CT_EXPECT_TRUE(facts.desc.persistent);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_MHP);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DETECTED);
 	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DETECTED);
-	CT_EXPECT_FALSE(facts.desc.software);
+	CT_EXPECT_FALSE(facts.key_attr.software);
 	CT_EXPECT_STREQ(facts.where, "/dev/dax0.0");
 	CT_EXPECT_STREQ(facts.kind, "devdax");
 	combine(&hardware, &blank, "");
-	CT_EXPECT_TRUE(facts.desc.persistent);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_DMP);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DEFAULT);
 }
 
 CT_TEST(facts, a_software_device_has_ddio_on)
 {
 	combine(&software, &dmp, "");
-	CT_EXPECT_TRUE(facts.desc.software && facts.desc.ddio);
+	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DETECTED);
 	combine(&unknown, &dmp, "");
-	CT_EXPECT_TRUE(facts.desc.software && facts.desc.ddio);
+	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
 	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DEFAULT);
 }
 
 CT_TEST(facts, declarations_of_a_software_device_cannot_switch_ddio_off)
 {
 	combine(&software, &dmp, "[host]\nddio=off\n");
-	CT_EXPECT_TRUE(facts.desc.ddio);
+	CT_EXPECT_TRUE(facts.key_attr.ddio);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DETECTED);
 	CT_EXPECT_STRSTR(ct_log_last(), "the declaration is ignored");
 	combine(&software, &dmp, "[host]\nddio=on\n");
-	CT_EXPECT_TRUE(facts.desc.ddio);
+	CT_EXPECT_TRUE(facts.key_attr.ddio);
 	CT_EXPECT_EQ(ct_log_count(), 0);
 }
 
@@ -115,13 +115,13 @@ CT_TEST(facts, declared_counts_before_detected)
 		snprintf(config, sizeof(config), "[path /dev/dax0.0]\npersistence=%s\n",
 			 rows[i].word);
 		combine(&hardware, rows[i].found, config);
-		CT_EXPECT_EQ(facts.desc.domain, rows[i].domain);
+		CT_EXPECT_EQ(facts.key_attr.domain, rows[i].domain);
 		CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DECLARED);
 		CT_EXPECT_STRSTR(ct_log_last(), rows[i].log);
 		CT_EXPECT_EQ(ct_log_count(), *rows[i].log ? 1 : 0);
 	}
 	combine(&hardware, &dmp, "[host]\nddio=off\nreceive=replay\n");
-	CT_EXPECT_FALSE(facts.desc.ddio);
+	CT_EXPECT_FALSE(facts.key_attr.ddio);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DECLARED);
 	CT_EXPECT_TRUE(facts.replay);
 	CT_EXPECT_EQ(ct_log_count(), 0);
@@ -132,18 +132,18 @@ CT_TEST(facts, memory_may_be_declared_persistent_but_not_what_cannot_be)
 	static const char yes[] = "[path /dev]\npersistent=yes\n";
 
 	combine(&hardware, &nothing, yes);
-	CT_EXPECT_TRUE(facts.desc.persistent);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
 	CT_EXPECT_STRSTR(ct_log_last(), "only because it is declared so");
 	combine(&hardware, &refused, yes);
-	CT_EXPECT_FALSE(facts.desc.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DEFAULT);
 	CT_EXPECT_STRSTR(ct_log_last(), "is a private mapping: the declaration is");
 	combine(&hardware, &dmp, yes);
-	CT_EXPECT_TRUE(facts.desc.persistent);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
 	CT_EXPECT_EQ(ct_log_count(), 0);
 	combine(&hardware, &dmp, "[path /dev]\npersistent=no\n");
-	CT_EXPECT_FALSE(facts.desc.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
 }
 
@@ -166,15 +166,15 @@ CT_TEST(facts, of_its_file_simverbs_declares_the_machine)
 	struct pvb_adapter adapter = simverbs(PVB_MHP, false);
 
 	combine(&adapter, &nothing, "");
-	CT_EXPECT_TRUE(facts.desc.persistent);
-	CT_EXPECT_FALSE(facts.desc.ddio || facts.desc.software);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_MHP);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.ddio || facts.key_attr.software);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
 	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DECLARED);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DECLARED);
 	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DECLARED);
 	combine(&adapter, &refused, "");
-	CT_EXPECT_FALSE(facts.desc.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
 }
 
 CT_TEST(facts, toward_other_memory_simverbs_is_software)
@@ -183,13 +183,13 @@ CT_TEST(facts, toward_other_memory_simverbs_is_software)
 
 	strcpy(adapter.mapping, "/tmp/other");
 	combine(&adapter, &dmp, "[host]\nddio=off\n");
-	CT_EXPECT_TRUE(facts.desc.software && facts.desc.ddio);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_DMP);
+	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
 	CT_EXPECT_STRSTR(ct_log_last(), "ignored");
 	strcpy(adapter.mapping, "");
 	combine(&adapter, &nothing, "");
-	CT_EXPECT_FALSE(facts.desc.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
 }
 
 CT_TEST(facts, a_declaration_over_what_simverbs_models_is_said)
@@ -197,10 +197,10 @@ CT_TEST(facts, a_declaration_over_what_simverbs_models_is_said)
 	struct pvb_adapter adapter = simverbs(PVB_DMP, true);
 
 	combine(&adapter, &nothing, "[host]\nddio=off\n");
-	CT_EXPECT_FALSE(facts.desc.ddio);
+	CT_EXPECT_FALSE(facts.key_attr.ddio);
 	CT_EXPECT_STRSTR(ct_log_last(), "the device says on");
 	combine(&adapter, &nothing, "[host]\npersistence=wsp\n");
-	CT_EXPECT_EQ(facts.desc.domain, PVB_WSP);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_WSP);
 	CT_EXPECT_STRSTR(ct_log_last(), "the machine reports DMP");
 }
 
@@ -254,14 +254,14 @@ static int range(const struct pvb_adapter *adapter, const char *config, uintptr_
 CT_TEST(facts, a_range_is_like_the_weakest_of_its_mappings)
 {
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x1000), 0);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_MHP);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x1001), 0);
-	CT_EXPECT_TRUE(facts.desc.persistent);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_DMP);
+	CT_EXPECT_TRUE(facts.key_attr.persistent);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
 	CT_EXPECT_STREQ(facts.where, "/dev/dax0.0");
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x2001), 0);
-	CT_EXPECT_FALSE(facts.desc.persistent);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
 	CT_EXPECT_STREQ(facts.where, "[heap]");
 	CT_EXPECT_STREQ(facts.kind, "anonymous memory");
 }
@@ -273,9 +273,9 @@ CT_TEST(facts, a_declaration_about_a_part_counts_for_the_part)
 			   "receive=replay\n",
 			   0x10000, 0x2000),
 		     0);
-	CT_EXPECT_EQ(facts.desc.domain, PVB_DMP);
+	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
 	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
-	CT_EXPECT_TRUE(facts.desc.ddio);
+	CT_EXPECT_TRUE(facts.key_attr.ddio);
 	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DEFAULT);
 	CT_EXPECT_FALSE(facts.replay);
 }
@@ -300,9 +300,9 @@ CT_TEST(facts, of_this_process_memory_nothing_is_persistent)
 	world_reset();
 	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
 	CT_EXPECT_EQ(pvb_facts_of(verbs_of(&w), &local, sizeof(local), &facts), 0);
-	CT_EXPECT_FALSE(facts.desc.persistent);
-	CT_EXPECT_TRUE(facts.desc.software && facts.desc.ddio);
-	CT_EXPECT_FALSE(facts.desc.flush || facts.desc.atomic_write);
+	CT_EXPECT_FALSE(facts.key_attr.persistent);
+	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
+	CT_EXPECT_FALSE(facts.key_attr.flush || facts.key_attr.atomic_write);
 	pvb_params.pmem_config = "pvb_facts.missing";
 	CT_EXPECT_EQ(pvb_facts_of(verbs_of(&w), &local, sizeof(local), &facts),
 		     -FI_EINVAL);

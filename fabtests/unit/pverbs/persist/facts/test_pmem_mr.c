@@ -55,24 +55,24 @@ static unsigned int access_of(struct fid_mr *mr)
 	return ((struct fake_mr *)crn_container_of(mr, struct pvb_mr, fid)->mr)->access;
 }
 
-static struct pvb_desc desc_of(struct fid_mr *mr)
+static struct pvb_key_attr key_attr_of(struct fid_mr *mr)
 {
-	struct pvb_desc desc = {0};
+	struct pvb_key_attr attr = {0};
 
-	CT_EXPECT_EQ(pvb_desc_parse(fi_mr_key(mr), &desc), 0);
-	return desc;
+	CT_EXPECT_EQ(pvb_key_parse(fi_mr_key(mr), &attr), 0);
+	return attr;
 }
 
 CT_TEST(pmem_mr, the_key_says_what_the_memory_is_like)
 {
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 
 	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\npersistence=mhp\nreceive=replay\n"));
 	CT_ASSERT_EQ(reg(pm.mem, REMOTE), 0);
-	desc = desc_of(pm.mr);
-	CT_EXPECT_TRUE(desc.persistent && desc.readable && desc.ddio && desc.software);
-	CT_EXPECT_FALSE(desc.flush || desc.atomic_write);
-	CT_EXPECT_EQ(desc.domain, PVB_MHP);
+	attr = key_attr_of(pm.mr);
+	CT_EXPECT_TRUE(attr.persistent && attr.readable && attr.ddio && attr.software);
+	CT_EXPECT_FALSE(attr.flush || attr.atomic_write);
+	CT_EXPECT_EQ(attr.domain, PVB_MHP);
 	CT_EXPECT_EQ((uint32_t)fi_mr_key(pm.mr),
 		     crn_container_of(pm.mr, struct pvb_mr, fid)->mr->rkey);
 	CT_EXPECT_TRUE(crn_container_of(pm.mr, struct pvb_mr, fid)->replay);
@@ -112,9 +112,10 @@ CT_TEST(pmem_mr, the_processor_flushes_unless_its_caches_are_spared)
 		CT_EXPECT_EQ(reg(pm.mem, REMOTE), 0);
 		hardware = false;
 		CT_ASSERT_TRUE(pm.mr);
-		CT_EXPECT_EQ(desc_of(pm.mr).ddio, rows[i].ddio);
-		CT_EXPECT_EQ(crn_container_of(pm.mr, struct pvb_mr, fid)->target.flush,
-			     rows[i].flush);
+		CT_EXPECT_EQ(key_attr_of(pm.mr).ddio, rows[i].ddio);
+		CT_EXPECT_EQ(
+			crn_container_of(pm.mr, struct pvb_mr, fid)->pmem_region.flush,
+			rows[i].flush);
 		pm_close();
 	}
 }
@@ -140,13 +141,13 @@ CT_TEST(pmem_mr, without_a_thread_for_its_peers_nothing_is_registered)
 
 CT_TEST(pmem_mr, without_the_flag_persistent_memory_is_memory)
 {
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 
 	CT_ASSERT_TRUE(pm_open(FLUSH_CAPS | WRITE_CAP, "persistent=yes\n"));
 	CT_ASSERT_EQ(fi_mr_reg(pm.w.domain, pm.mem, LEN, FI_REMOTE_WRITE, 0, 0, 0, &pm.mr,
 			       NULL),
 		     0);
-	CT_EXPECT_EQ(pvb_desc_parse(fi_mr_key(pm.mr), &desc), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(pvb_key_parse(fi_mr_key(pm.mr), &attr), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(access_of(pm.mr), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	pm_close();
 }
@@ -167,17 +168,17 @@ CT_TEST(pmem_mr, peers_may_read_it_and_flush_it_where_the_device_can)
 	};
 	const unsigned int always =
 		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
-	struct pvb_desc desc;
+	struct pvb_key_attr attr;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		CT_ASSERT_TRUE(pm_open(rows[i].caps, "persistent=yes\n"));
 		fake_devices[0].refused_access = rows[i].refused;
 		CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_WRITE), 0);
-		desc = desc_of(pm.mr);
+		attr = key_attr_of(pm.mr);
 		CT_EXPECT_EQ(access_of(pm.mr), always | rows[i].flush);
-		CT_EXPECT_EQ(desc.flush, rows[i].flush != 0);
-		CT_EXPECT_EQ(desc.atomic_write, rows[i].atomic_write);
+		CT_EXPECT_EQ(attr.flush, rows[i].flush != 0);
+		CT_EXPECT_EQ(attr.atomic_write, rows[i].atomic_write);
 		CT_EXPECT_FALSE(access_of(pm.mr) & RELAXED);
 		pm_close();
 	}
@@ -187,7 +188,7 @@ CT_TEST(pmem_mr, what_nobody_may_write_takes_no_atomic_write)
 {
 	CT_ASSERT_TRUE(pm_open(WRITE_CAP, "persistent=yes\n"));
 	CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_READ), 0);
-	CT_EXPECT_FALSE(desc_of(pm.mr).atomic_write);
+	CT_EXPECT_FALSE(key_attr_of(pm.mr).atomic_write);
 	pm_close();
 }
 
@@ -213,8 +214,8 @@ CT_TEST(pmem_mr, memory_that_may_move_is_registered_for_on_demand_paging)
 	fake_fail(FAKE_REG_MR, 1, EOPNOTSUPP);
 	CT_ASSERT_EQ(reg(pm.mem, FI_REMOTE_WRITE), 0);
 	CT_EXPECT_TRUE(access_of(pm.mr) & IBV_ACCESS_ON_DEMAND);
-	CT_EXPECT_TRUE(desc_of(pm.mr).readable);
-	CT_EXPECT_FALSE(desc_of(pm.mr).flush);
+	CT_EXPECT_TRUE(key_attr_of(pm.mr).readable);
+	CT_EXPECT_FALSE(key_attr_of(pm.mr).flush);
 	pm_close();
 
 	CT_ASSERT_TRUE(pm_open(0, "persistent=yes\n"));
@@ -247,12 +248,12 @@ static bool known_to_peers(void)
 {
 	struct pvb_control *control =
 		crn_container_of(pm.w.domain, struct pvb_domain, fid)->control;
-	const struct pvb_target *target;
+	const struct pvb_pmem_region *region;
 
 	pthread_mutex_lock(&control->lock);
-	target = pvb_target_holding(control, (uintptr_t)pm.mem, LEN);
+	region = pvb_pmem_region_containing(control, (uintptr_t)pm.mem, LEN);
 	pthread_mutex_unlock(&control->lock);
-	return target;
+	return region;
 }
 
 static void known_when_deregistered(void *known)

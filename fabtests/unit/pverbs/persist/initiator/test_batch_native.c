@@ -183,16 +183,16 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 /* fi_writemsg of registered data to a region that takes FLUSH and ATOMIC WRITE. */
 static ssize_t write_at(struct durable *d, uintptr_t number, uint64_t at, uint64_t flags)
 {
-	const struct pvb_desc desc = {.domain = PVB_DMP,
-				      .ddio = true,
-				      .persistent = true,
-				      .flush = true,
-				      .atomic_write = true};
+	const struct pvb_key_attr attr = {.domain = PVB_DMP,
+					  .ddio = true,
+					  .persistent = true,
+					  .flush = true,
+					  .atomic_write = true};
 	static uint64_t payload = 77;
 	const struct iovec iov = {&payload, sizeof(payload)};
 	void *const lkey = (void *)(uintptr_t)5;
 	const struct fi_rma_iov range = {DURABLE_ADDR + at, 8,
-					 pvb_desc_key(0x4000, &desc)};
+					 pvb_key_pack(0x4000, &attr)};
 	const struct fi_msg_rma msg = {.msg_iov = &iov,
 				       .desc = (void **)&lkey,
 				       .iov_count = 1,
@@ -210,7 +210,7 @@ static ssize_t durable_flushed(struct durable *d, uintptr_t number, uint64_t fla
 	return write_at(d, number, 0, flags | FI_COMPLETION);
 }
 
-CT_TEST(batch_native, the_short_way_gives_the_device_the_same)
+CT_TEST(batch_native, the_plan_cache_gives_the_device_the_same)
 {
 	struct fake_ex_wr first[2];
 	struct durable d;
@@ -265,7 +265,7 @@ CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
 	/* The second takes the short way. */
 	for (uintptr_t i = 1; i <= 2; i++) {
 		CT_EXPECT_EQ(compound(&d, i, FI_MORE), 0);
-		CT_EXPECT_EQ(d.conn->commit->usual.behind, PVB_BEFORE_FLUSH);
+		CT_EXPECT_EQ(d.conn->commit->plan_cache.behind, PVB_PENDING_FLUSH);
 		CT_EXPECT_EQ(fake_ex.starts, i);
 		CT_EXPECT_STREQ(fake_ex.kinds, "WFAF");
 		if (i == 1)
@@ -283,10 +283,11 @@ CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
 		CT_EXPECT_EQ(fake_ex.wr[2].swap, 77);
 		CT_EXPECT_EQ(fake_ex.wr[3].flags, IBV_SEND_SIGNALED);
 		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], i);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], i);
 		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_FLUSH], i);
-		CT_EXPECT_EQ(d.conn->commit->kinds, PVB_BEFORE_FLUSH | PVB_BEFORE_ATOMIC);
-		CT_EXPECT_EQ(d.conn->commit->held_count, 1);
+		CT_EXPECT_EQ(d.conn->commit->kinds,
+			     PVB_PENDING_FLUSH | PVB_PENDING_ATOMIC);
+		CT_EXPECT_EQ(d.conn->commit->hazard_count, 1);
 		/* Later writes could pass the word. */
 		CT_EXPECT_EQ(write_at(&d, 9, 0x8000, FI_COMPLETION), -FI_EAGAIN);
 		fake_complete_all(d.w.qp);
@@ -356,27 +357,27 @@ CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
 	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	op.key = d.conn->commit->usual.key;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	op.key = d.conn->commit->plan_cache.key;
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
 	op.addr++;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.addr--;
 	op.len = 16;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.len = 8;
 	op.flags |= FI_MORE;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.flags &= ~(uint64_t)FI_MORE;
-	/* A read is under way, which the device has to wait for. */
+	/* A read is outstanding, which the device has to wait for. */
 	d.conn->sq.ring.head++;
 	d.conn->reads_end = d.conn->sq.ring.head;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	d.conn->sq.ring.head--;
 	d.conn->reads_end = d.conn->sq.ring.head;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WORD);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
 	/* Dirty is another region. */
 	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	durable_close(&d);
 }
 
@@ -392,7 +393,7 @@ CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
 			    .sge = &sge,
 			    .num_sge = 1,
 			    .len = 8};
-	const struct pvb_usual *usual;
+	const struct pvb_plan_cache *cache;
 	struct durable d;
 	uint64_t key;
 
@@ -402,13 +403,13 @@ CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
 		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-		usual = &d.conn->commit->usual;
-		op.key = usual->key;
+		cache = &d.conn->commit->plan_cache;
+		op.key = cache->key;
 		/* Of the same kind. */
-		key = rkey[i] ? pvb_desc_key(rkey[i], &usual->desc) : op.key;
+		key = rkey[i] ? pvb_key_pack(rkey[i], &cache->key_attr) : op.key;
 		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, key, FI_COMPLETION), 0);
-		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
-			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		CT_EXPECT_EQ(pvb_plan_cache_hit(ep_of(d.w.ep), &op),
+			     i ? PVB_PLAN_CACHE_MISS : PVB_PLAN_CACHE_WORD);
 		durable_close(&d);
 	}
 }
@@ -435,7 +436,7 @@ CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
 		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-		op.key = d.conn->commit->usual.key;
+		op.key = d.conn->commit->plan_cache.key;
 		if (i == 1)
 			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
 		else if (i == 2)
@@ -447,8 +448,8 @@ CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
 		else if (i == 4)
 			CT_EXPECT_EQ(plain_write(&d, 2, 0x100, 8, 0x7000, FI_COMPLETION),
 				     0);
-		CT_EXPECT_EQ(pvb_usual_way(ep_of(d.w.ep), &op),
-			     i ? PVB_USUAL_NONE : PVB_USUAL_WORD);
+		CT_EXPECT_EQ(pvb_plan_cache_hit(ep_of(d.w.ep), &op),
+			     i ? PVB_PLAN_CACHE_MISS : PVB_PLAN_CACHE_WORD);
 		durable_close(&d);
 	}
 }

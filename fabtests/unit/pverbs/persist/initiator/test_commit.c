@@ -5,29 +5,29 @@
 #include "../durable.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
-#define BELL (DURABLE_WORD + offsetof(struct pvb_area, bell))
+#define SEQ_WORD (DURABLE_WORD + offsetof(struct pvb_area, seq_word))
 
 static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
 {
 	return fake_wr(&d->w.qp->sq, nth)->opcode;
 }
 
-CT_TEST(commit, where_the_processor_is_needed_it_is_asked_behind_a_doorbell)
+CT_TEST(commit, where_the_processor_is_needed_the_request_follows_the_seq_word)
 {
 	struct pvb_wire_message message;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 100, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 100, KEY_REQUESTS, 0), 0);
 	CT_ASSERT_EQ(d.w.qp->sq.posted, 2);
 	CT_EXPECT_EQ(d.w.qp->sq.calls, 1);
 	CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_RDMA_WRITE);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_ATOMIC_FETCH_AND_ADD);
-	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 1)->remote_addr, BELL);
+	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 1)->remote_addr, SEQ_WORD);
 	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 1)->compare_add, 1);
 	message = durable_sent(&d, 0);
 	CT_EXPECT_EQ(message.number, 1);
-	CT_EXPECT_EQ(message.bell, 1);
+	CT_EXPECT_EQ(message.seq_word, 1);
 	CT_ASSERT_EQ(message.ranges, 1);
 	CT_EXPECT_EQ(message.range[0].addr, DURABLE_ADDR);
 	CT_EXPECT_EQ(message.range[0].len, 100);
@@ -67,7 +67,7 @@ CT_TEST(commit, the_cheapest_method_depends_on_the_region)
 
 CT_TEST(commit, keys_that_promise_nothing_are_refused)
 {
-	const uint64_t key = KEY_ASKS;
+	const uint64_t key = KEY_REQUESTS;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
@@ -82,7 +82,7 @@ CT_TEST(commit, keys_that_promise_nothing_are_refused)
 
 CT_TEST(commit, a_read_cannot_be_durable)
 {
-	struct fi_rma_iov range = {.addr = DURABLE_ADDR, .key = KEY_ASKS};
+	struct fi_rma_iov range = {.addr = DURABLE_ADDR, .key = KEY_REQUESTS};
 	const struct fi_msg_rma msg = {.rma_iov = &range, .rma_iov_count = 1};
 	struct durable d;
 
@@ -97,7 +97,7 @@ CT_TEST(commit, a_peer_without_control_queue_pair_can_be_flushed_to_by_reads_onl
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open_without(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, 0), 0);
 	fake_complete_all(d.w.qp);
@@ -110,9 +110,9 @@ CT_TEST(commit, what_the_target_would_refuse_to_flush_is_refused_here)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, PVB_FLUSH_LIMIT + 1, KEY_ASKS, 0),
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, PVB_FLUSH_LIMIT + 1, KEY_REQUESTS, 0),
 		     -FI_EMSGSIZE);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, PVB_FLUSH_LIMIT, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, PVB_FLUSH_LIMIT, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, PVB_FLUSH_LIMIT + 1, KEY_READS, 0), 0);
 	durable_close(&d);
 }
@@ -123,9 +123,9 @@ CT_TEST(commit, so_many_requests_wait_for_answers_and_no_more)
 	uintptr_t i;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	for (i = 1; i <= PVB_LANE_CREDITS; i++)
-		CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_ASKS, 0), -FI_EAGAIN);
+	for (i = 1; i <= PVB_CONTROL_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_REQUESTS, 0), -FI_EAGAIN);
 	/* The others are not held up. */
 	CT_EXPECT_EQ(durable_write(&d, 100, 0x5000, 8, KEY_READS, 0), 0);
 	CT_EXPECT_EQ(plain_write(&d, 101, 0x6000, 8, KEY_READS, FI_COMPLETION), 0);
@@ -134,29 +134,30 @@ CT_TEST(commit, so_many_requests_wait_for_answers_and_no_more)
 	expect_no_comp(d.w.cq);
 	/* The credit is free once its end is reported. */
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_ASKS, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(durable_sent(&d, PVB_LANE_CREDITS).bell, PVB_LANE_CREDITS + 1);
+	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, i, 64 * i, 8, KEY_REQUESTS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_sent(&d, PVB_CONTROL_CREDITS).seq_word,
+		     PVB_CONTROL_CREDITS + 1);
 	durable_close(&d);
 }
 
-CT_TEST(commit, a_refused_post_leaves_doorbell_and_numbers_as_they_were)
+CT_TEST(commit, a_refused_post_leaves_seq_word_and_numbers_as_they_were)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_EAGAIN);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_EINVAL);
 	/* The second of two: it has begun. */
 	fake_fail(FAKE_POST_SEND, 2, ENOMEM);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_REQUESTS, 0), 0);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EIO);
 	CT_EXPECT_EQ(d.control->sq.posted, 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_sent(&d, 0).number, 1);
-	CT_EXPECT_EQ(durable_sent(&d, 0).bell, 1);
+	CT_EXPECT_EQ(durable_sent(&d, 0).seq_word, 1);
 	durable_complete(&d);
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
@@ -165,7 +166,7 @@ CT_TEST(commit, a_refused_post_leaves_doorbell_and_numbers_as_they_were)
 	durable_close(&d);
 }
 
-CT_TEST(commit, quiet_durable_writes_cost_nothing_until_one_is_fenced)
+CT_TEST(commit, durable_writes_without_completion_cost_nothing_until_one_is_fenced)
 {
 	const struct world_opts opts = {.tx_size = 64,
 					.cq_flags = FI_SELECTIVE_COMPLETION};
@@ -173,12 +174,12 @@ CT_TEST(commit, quiet_durable_writes_cost_nothing_until_one_is_fenced)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMMIT_COMPLETE), 0);
-	CT_EXPECT_EQ(plain_write(&d, 2, 8, 8, KEY_ASKS, FI_COMMIT_COMPLETE), 0);
-	CT_EXPECT_EQ(plain_write(&d, 3, 16, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMMIT_COMPLETE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 8, 8, KEY_REQUESTS, FI_COMMIT_COMPLETE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 3, 16, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
 	CT_EXPECT_EQ(d.control->sq.posted, 0);
-	CT_EXPECT_EQ(durable_write(&d, 4, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0x8000, 8, KEY_REQUESTS, FI_FENCE), 0);
 	message = durable_sent(&d, 0);
 	CT_EXPECT_EQ(message.range[0].addr, DURABLE_ADDR);
 	CT_EXPECT_EQ(message.range[0].len, 24);
@@ -227,19 +228,21 @@ CT_TEST(commit, what_the_target_writes_later_must_not_be_overtaken)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_REQUESTS, FI_FENCE), 0);
 	CT_EXPECT_EQ(durable_sent(&d, 1).copy, 8);
-	CT_EXPECT_EQ(plain_write(&d, 3, 0x8007, 1, KEY_ASKS, FI_COMPLETION), -FI_EAGAIN);
+	CT_EXPECT_EQ(plain_write(&d, 3, 0x8007, 1, KEY_REQUESTS, FI_COMPLETION),
+		     -FI_EAGAIN);
 	CT_EXPECT_EQ(plain_write(&d, 3, 0x8007, 1, 0x4000, FI_COMPLETION), -FI_EAGAIN);
-	CT_EXPECT_EQ(durable_write(&d, 3, 0x7fff, 2, KEY_ASKS, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_read(d.w.ep, &d, 8, NULL, 0, DURABLE_ADDR + 0x8004, KEY_ASKS,
+	CT_EXPECT_EQ(durable_write(&d, 3, 0x7fff, 2, KEY_REQUESTS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_read(d.w.ep, &d, 8, NULL, 0, DURABLE_ADDR + 0x8004, KEY_REQUESTS,
 			     NULL),
 		     -FI_EAGAIN);
 	CT_EXPECT_EQ(send_number(d.w.ep, 3), -FI_EAGAIN);
 	/* The endpoint promised the order of writes, and reads of other bytes none. */
-	CT_EXPECT_EQ(plain_write(&d, 3, 0x8008, 1, KEY_ASKS, FI_COMPLETION), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_read(d.w.ep, &d, 8, NULL, 0, DURABLE_ADDR + 0x8008, KEY_ASKS,
+	CT_EXPECT_EQ(plain_write(&d, 3, 0x8008, 1, KEY_REQUESTS, FI_COMPLETION),
+		     -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_read(d.w.ep, &d, 8, NULL, 0, DURABLE_ADDR + 0x8008, KEY_REQUESTS,
 			     NUMBER(3)),
 		     0);
 	durable_complete(&d);
@@ -249,7 +252,7 @@ CT_TEST(commit, what_the_target_writes_later_must_not_be_overtaken)
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(3), FI_RMA | FI_READ, 0, 0);
-	CT_EXPECT_EQ(plain_write(&d, 4, 0x8000, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 4, 0x8000, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(send_number(d.w.ep, 5), 0);
 	durable_close(&d);
 }
@@ -259,15 +262,15 @@ CT_TEST(commit, a_fenced_write_too_long_for_a_message_waits_for_the_answer)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, PVB_WIRE_INLINE + 1, KEY_ASKS,
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, PVB_WIRE_INLINE + 1, KEY_REQUESTS,
 				   FI_FENCE),
 		     -FI_EAGAIN);
 	durable_complete(&d);
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, PVB_WIRE_INLINE + 1, KEY_ASKS,
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, PVB_WIRE_INLINE + 1, KEY_REQUESTS,
 				   FI_FENCE),
 		     0);
 	durable_close(&d);
@@ -278,35 +281,35 @@ CT_TEST(commit, a_fence_behind_another_kind_of_memory_waits_for_all_of_it)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_REQUESTS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_REQUESTS, FI_FENCE), -FI_EAGAIN);
 	durable_complete(&d);
 	durable_answer(&d, 0);
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
 	for (uintptr_t i = 1; i <= 3; i++)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
-	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_REQUESTS, FI_FENCE), 0);
 	durable_close(&d);
 }
 
-CT_TEST(commit, requests_stay_behind_the_newest_doorbell_for_ever)
+CT_TEST(commit, requests_stay_behind_the_newest_seq_word_for_ever)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	d.lane->rung = 0xffffffff;
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
-	CT_EXPECT_EQ(durable_sent(&d, 0).bell, 0);
-	CT_EXPECT_EQ(durable_sent(&d, 1).bell, 1);
+	d.control_qp->seq_posted = 0xffffffff;
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_REQUESTS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_sent(&d, 0).seq_word, 0);
+	CT_EXPECT_EQ(durable_sent(&d, 1).seq_word, 1);
 	durable_close(&d);
 }
 
-CT_TEST(commit, what_is_too_much_for_one_request_is_lifted_by_several)
+CT_TEST(commit, what_is_too_much_for_one_request_is_upgraded_by_several)
 {
 	const struct world_opts opts = {.tx_size = 64,
 					.cq_flags = FI_SELECTIVE_COMPLETION};
@@ -315,10 +318,12 @@ CT_TEST(commit, what_is_too_much_for_one_request_is_lifted_by_several)
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
 	/* One range once there are too many to be kept apart. */
 	for (uint64_t i = 0; i <= PVB_DIRTY_APART; i++)
-		CT_EXPECT_EQ(plain_write(&d, 1, i * PVB_FLUSH_LIMIT / 4, 8, KEY_ASKS, 0),
+		CT_EXPECT_EQ(plain_write(&d, 1, i * PVB_FLUSH_LIMIT / 4, 8, KEY_REQUESTS,
+					 0),
 			     0);
 	d.conn->commit->dirty.range[0].to += 2 * PVB_FLUSH_LIMIT;
-	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_REQUESTS, FI_FENCE),
+		     -FI_EAGAIN);
 	for (unsigned int i = 0; i < d.control->sq.posted; i++)
 		CT_EXPECT_LE(durable_sent(&d, i).range[0].len, PVB_FLUSH_LIMIT);
 	CT_EXPECT_EQ(durable_sent(&d, 0).range[0].len, PVB_FLUSH_LIMIT);
@@ -329,7 +334,7 @@ CT_TEST(commit, what_is_too_much_for_one_request_is_lifted_by_several)
 		expect_no_comp(d.w.cq);
 	}
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_REQUESTS, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
 	durable_close(&d);
 }
@@ -339,9 +344,10 @@ CT_TEST(commit, what_was_held_back_goes_first)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0x4000, 8, KEY_ASKS, FI_MORE | FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0x4000, 8, KEY_REQUESTS, FI_MORE | FI_COMPLETION),
+		     0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_ASKS, FI_MORE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_REQUESTS, FI_MORE), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
 	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 0)->remote_addr, DURABLE_ADDR + 0x4000);
 	durable_complete(&d);
@@ -359,11 +365,12 @@ CT_TEST(commit, a_queue_full_of_what_is_held_back_is_emptied_by_a_fence)
 
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
 	for (uintptr_t i = 0; i < 4; i++)
-		CT_EXPECT_EQ(plain_write(&d, i, 0x4000 * i, 8, KEY_ASKS,
+		CT_EXPECT_EQ(plain_write(&d, i, 0x4000 * i, 8, KEY_REQUESTS,
 					 FI_MORE | FI_COMPLETION),
 			     0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
-	CT_EXPECT_EQ(durable_write(&d, 5, 0x20000, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 5, 0x20000, 8, KEY_REQUESTS, FI_FENCE),
+		     -FI_EAGAIN);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 4);
 	durable_close(&d);
 }
@@ -377,9 +384,9 @@ CT_TEST(commit, nothing_is_left_of_a_write_without_memory)
 	for (nth = 1;; nth++) {
 		CT_NOTE("allocation %u", nth);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 		ct_fail_alloc(nth);
-		ret = durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE);
+		ret = durable_write(&d, 2, 0x8000, 8, KEY_REQUESTS, FI_FENCE);
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
@@ -389,7 +396,7 @@ CT_TEST(commit, nothing_is_left_of_a_write_without_memory)
 	durable_close(&d);
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_fail_alloc(1);
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), -FI_ENOMEM);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
 	durable_close(&d);
@@ -402,6 +409,6 @@ CT_TEST(commit, nothing_is_posted_before_there_is_a_connection_or_after_it)
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_event(d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 	expect_event(d.w.eq, FI_SHUTDOWN, &d.w.ep->fid, NULL, 0);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), -FI_ESHUTDOWN);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_ESHUTDOWN);
 	durable_close(&d);
 }

@@ -23,14 +23,14 @@ static unsigned int ends(struct durable *d, unsigned int *errors)
 	return count;
 }
 
-CT_TEST(hold, operations_end_in_the_order_of_posting)
+CT_TEST(defer, operations_end_in_the_order_of_posting)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_READS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
@@ -47,12 +47,12 @@ CT_TEST(hold, operations_end_in_the_order_of_posting)
 	durable_close(&d);
 }
 
-CT_TEST(hold, an_answer_before_the_completion_is_as_good)
+CT_TEST(defer, an_answer_before_the_completion_is_as_good)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
 	expect_no_comp(d.w.cq);
@@ -61,13 +61,13 @@ CT_TEST(hold, an_answer_before_the_completion_is_as_good)
 	durable_close(&d);
 }
 
-CT_TEST(hold, what_the_target_says_is_the_error_of_that_operation)
+CT_TEST(defer, what_the_target_says_is_the_error_of_that_operation)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	durable_answer(&d, FI_EKEYREJECTED);
 	durable_answer(&d, 0);
@@ -78,15 +78,15 @@ CT_TEST(hold, what_the_target_says_is_the_error_of_that_operation)
 	durable_close(&d);
 }
 
-CT_TEST(hold, silence_ends_the_operation_and_the_lane_and_nothing_else)
+CT_TEST(defer, silence_ends_the_operation_and_the_control_qp_and_nothing_else)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	ct_time_pass(DURABLE_TIMEOUT - 1);
 	expect_no_comp(d.w.cq);
@@ -95,41 +95,41 @@ CT_TEST(hold, silence_ends_the_operation_and_the_lane_and_nothing_else)
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_cq_error(d.w.cq, NUMBER(3), WRITE, FI_ECONNABORTED);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(durable_write(&d, 4, 0, 8, KEY_ASKS, 0), -FI_ECONNABORTED);
+	CT_EXPECT_EQ(durable_write(&d, 4, 0, 8, KEY_REQUESTS, 0), -FI_ECONNABORTED);
 	CT_EXPECT_EQ(durable_write(&d, 5, 0, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(5), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(6), WRITE, 0, 0);
 	durable_close(&d);
 }
 
-CT_TEST(hold, an_answer_that_nobody_looked_for_in_time_is_in_time)
+CT_TEST(defer, an_answer_that_nobody_looked_for_in_time_is_in_time)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	ct_time_stop();
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
 	durable_answer(&d, 0);
 	ct_time_pass(10 * DURABLE_TIMEOUT); /* stopped, or very busy */
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_FALSE(d.control_qp->lost);
 	durable_close(&d);
 }
 
-CT_TEST(hold, closing_ends_everything_once)
+CT_TEST(defer, closing_ends_everything_once)
 {
 	unsigned int errors;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 4, 192, 8, KEY_REQUESTS, FI_FENCE), -FI_EAGAIN);
 	fake_complete(d.w.qp, 2); /* the first, but not its answer */
 	expect_no_comp(d.w.cq);
 	world_close_ep(&d.w);
@@ -139,7 +139,7 @@ CT_TEST(hold, closing_ends_everything_once)
 	durable_close(&d);
 }
 
-CT_TEST(hold, a_broken_connection_ends_each_operation_once_whichever_entry_fails)
+CT_TEST(defer, a_broken_connection_ends_each_operation_once_whichever_entry_fails)
 {
 	/* Entries: 2 of each durable write, 1 of the plain one. */
 	for (unsigned int good = 0; good < 5; good++) {
@@ -148,8 +148,8 @@ CT_TEST(hold, a_broken_connection_ends_each_operation_once_whichever_entry_fails
 
 		CT_NOTE("%u entries succeed", good);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-		CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_ASKS, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+		CT_EXPECT_EQ(plain_write(&d, 2, 64, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 		CT_EXPECT_EQ(durable_write(&d, 3, 128, 8, KEY_READS, 0), 0);
 		fake_complete(d.w.qp, good);
 		fake_send_error(d.w.qp, IBV_WC_REM_ACCESS_ERR);
@@ -163,14 +163,14 @@ CT_TEST(hold, a_broken_connection_ends_each_operation_once_whichever_entry_fails
 	}
 }
 
-CT_TEST(hold, an_operation_half_posted_ends_once_although_the_queue_pair_breaks)
+CT_TEST(defer, an_operation_half_posted_ends_once_although_the_queue_pair_breaks)
 {
 	unsigned int errors;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_fail(FAKE_POST_SEND, 2, EINVAL);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
 	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EINVAL);
 	CT_EXPECT_EQ(ends(&d, &errors), 0);
@@ -190,7 +190,7 @@ static ssize_t durable_send(struct durable *d, uintptr_t number)
 }
 
 /* A program that looks at nothing but its completion queue. */
-CT_TEST(hold, failed_operations_make_room_for_others)
+CT_TEST(defer, failed_operations_make_room_for_others)
 {
 	static const bool sends[] = {true, false};
 	unsigned int errors;
@@ -204,23 +204,23 @@ CT_TEST(hold, failed_operations_make_room_for_others)
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		do
 			ret = sends[i] ? durable_send(&d, count)
-				       : durable_write(&d, count, 64 * count, 8, KEY_ASKS,
-						       0);
+				       : durable_write(&d, count, 64 * count, 8,
+						       KEY_REQUESTS, 0);
 		while (!ret && ++count);
 		CT_EXPECT_EQ(ret, -FI_EAGAIN);
-		CT_EXPECT_EQ(count, PVB_LANE_CREDITS);
+		CT_EXPECT_EQ(count, PVB_CONTROL_CREDITS);
 		fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
 		CT_EXPECT_EQ(ends(&d, &errors), count);
 		CT_EXPECT_EQ(errors, count);
 		CT_EXPECT_EQ(sends[i] ? durable_send(&d, count)
-				      : durable_write(&d, count, 0, 8, KEY_ASKS, 0),
+				      : durable_write(&d, count, 0, 8, KEY_REQUESTS, 0),
 			     0);
 		durable_close(&d);
 	}
 }
 
 /* The same, when the peer ends the connection instead of answering. */
-CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
+CT_TEST(defer, the_end_of_the_connection_is_noticed_without_the_event_queue)
 {
 	struct durable d;
 
@@ -230,7 +230,7 @@ CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
 	fake_event(d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-	ct_time_pass(PVB_HOLD_LOOK_MS);
+	ct_time_pass(PVB_DEFER_LOOK_MS);
 	expect_no_comp(d.w.cq); /* it finds the event */
 	expect_cq_error(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_ECANCELED);
 	expect_no_comp(d.w.cq);
@@ -241,7 +241,7 @@ CT_TEST(hold, the_end_of_the_connection_is_noticed_without_the_event_queue)
 }
 
 /* Nor without a completion queue that anybody reads. */
-CT_TEST(hold, the_end_of_the_connection_is_noticed_by_a_counter)
+CT_TEST(defer, the_end_of_the_connection_is_noticed_by_a_counter)
 {
 	struct fid_cntr *cntr = NULL;
 
@@ -251,7 +251,7 @@ CT_TEST(hold, the_end_of_the_connection_is_noticed_by_a_counter)
 	durable_complete(&receiver.d);
 	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
 	fake_event(receiver.d.w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-	ct_time_pass(PVB_HOLD_LOOK_MS);
+	ct_time_pass(PVB_DEFER_LOOK_MS);
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 0); /* it finds the event */
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
 	world_close_ep(&receiver.d.w);
@@ -260,7 +260,7 @@ CT_TEST(hold, the_end_of_the_connection_is_noticed_by_a_counter)
 }
 
 /* Whoever reads the event queue meanwhile does the same. */
-CT_TEST(hold, looking_for_events_waits_for_nobody)
+CT_TEST(defer, looking_for_events_waits_for_nobody)
 {
 	struct durable d;
 	struct pvb_eq *eq;
@@ -270,7 +270,7 @@ CT_TEST(hold, looking_for_events_waits_for_nobody)
 	ct_time_stop();
 	CT_EXPECT_EQ(durable_send(&d, 1), 0);
 	durable_complete(&d);
-	ct_time_pass(PVB_HOLD_LOOK_MS);
+	ct_time_pass(PVB_DEFER_LOOK_MS);
 	pthread_mutex_lock(&eq->cm_lock);
 	expect_no_comp(d.w.cq);
 	pthread_mutex_unlock(&eq->cm_lock);
@@ -280,7 +280,7 @@ CT_TEST(hold, looking_for_events_waits_for_nobody)
 
 /* Else the message behind it is taken for the durable one, and the answer to that for
  * nobody's. */
-CT_TEST(hold, an_entry_whose_message_was_refused_is_not_another_messages)
+CT_TEST(defer, an_entry_whose_message_was_refused_is_not_another_messages)
 {
 	struct pvb_wire_entry entry;
 	const struct fake_wr *wr;
@@ -316,14 +316,14 @@ CT_TEST(hold, an_entry_whose_message_was_refused_is_not_another_messages)
 	}
 }
 
-CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)
+CT_TEST(defer, a_fence_whose_earlier_writes_are_not_durable_fails)
 {
 	unsigned int errors;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_REQUESTS, FI_FENCE), 0);
 	durable_complete(&d);
 	durable_answer(&d, FI_EKEYREJECTED); /* what 1 wrote */
 	durable_answer(&d, 0);		     /* 2 alone is */
@@ -335,14 +335,14 @@ CT_TEST(hold, a_fence_whose_earlier_writes_are_not_durable_fails)
 	durable_close(&d);
 }
 
-CT_TEST(hold, a_fence_that_writes_nothing_fails_with_what_it_is_about)
+CT_TEST(defer, a_fence_that_writes_nothing_fails_with_what_it_is_about)
 {
 	unsigned int errors;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_REQUESTS, FI_FENCE), 0);
 	durable_complete(&d);
 	durable_answer(&d, FI_EKEYREJECTED);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
@@ -353,20 +353,20 @@ CT_TEST(hold, a_fence_that_writes_nothing_fails_with_what_it_is_about)
 }
 
 /* Also when nothing is held back any more as it completes. */
-CT_TEST(hold, a_fence_that_completes_behind_a_refusal_fails)
+CT_TEST(defer, a_fence_that_completes_behind_a_refusal_fails)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_REQUESTS, FI_FENCE), 0);
 	CT_EXPECT_TRUE(fake_complete(d.w.qp, d.w.qp->sq.posted - 1));
 	fake_complete_all(d.control);
 	durable_answer(&d, FI_EKEYREJECTED);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.conn->hold.active);
+	CT_EXPECT_FALSE(d.conn->defer.active);
 	fake_complete_all(d.w.qp);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
 	expect_no_comp(d.w.cq);
@@ -374,23 +374,23 @@ CT_TEST(hold, a_fence_that_completes_behind_a_refusal_fails)
 }
 
 /* The deadline of an answer wakes who sleeps. */
-CT_TEST(hold, while_an_answer_is_missing_it_ticks)
+CT_TEST(defer, while_an_answer_is_missing_it_ticks)
 {
 	const struct world_opts opts = {.tx_size = 64, .wait_obj = FI_WAIT_FD};
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_TRUE(d.conn->hold.active);
-	CT_EXPECT_NE(atomic_load(&d.lane->control->ticks), 0);
+	CT_EXPECT_TRUE(d.conn->defer.active);
+	CT_EXPECT_NE(atomic_load(&d.control_qp->control->ticks), 0);
 	CT_EXPECT_SOON(ct_readable(&d.w.cq->fid));
 	durable_close(&d);
 }
 
 /* What is not read fills what there is room for; the rest waits. */
-CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
+CT_TEST(defer, a_queue_that_nobody_reads_loses_nothing)
 {
 	const struct world_opts opts = {.tx_size = 64, .rx_size = 128};
 	unsigned int received = 0, written = 0;
@@ -399,8 +399,8 @@ CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
 	ssize_t ret;
 
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
-	for (uintptr_t i = 0; i < PVB_LANE_CREDITS; i++)
-		CT_EXPECT_EQ(durable_write(&d, i, i * 64, 8, KEY_ASKS, 0), 0);
+	for (uintptr_t i = 0; i < PVB_CONTROL_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, i * 64, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
 	do {
@@ -411,9 +411,9 @@ CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
 		}
 		CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
 	} while (!ret);
-	for (unsigned int i = 0; i < PVB_LANE_CREDITS; i++)
+	for (unsigned int i = 0; i < PVB_CONTROL_CREDITS; i++)
 		durable_answer(&d, 0);
-	pvb_control_progress(d.lane->control);
+	pvb_control_progress(d.control_qp->control);
 	CT_EXPECT_LE(fi_cq_read(d.w.cq, NULL, 0), 0);
 	while (fi_cq_read(d.w.cq, &entry, 1) == 1) {
 		if (entry.op_context == NUMBER(100))
@@ -422,11 +422,11 @@ CT_TEST(hold, a_queue_that_nobody_reads_loses_nothing)
 			CT_EXPECT_EQ(entry.op_context, NUMBER(written++));
 	}
 	CT_EXPECT_EQ(received, 0);
-	CT_EXPECT_EQ(written, PVB_LANE_CREDITS);
+	CT_EXPECT_EQ(written, PVB_CONTROL_CREDITS);
 	durable_close(&d);
 }
 
-CT_TEST(hold, counters_count_at_durability)
+CT_TEST(defer, counters_count_at_durability)
 {
 	const struct world_opts opts = {
 		.tx_size = 64,
@@ -447,8 +447,8 @@ CT_TEST(hold, counters_count_at_durability)
 	d.conn->sq.cntr[PVB_COUNT_WRITE] = wr;
 	d.conn->sq.counted = true;
 	CT_EXPECT_EQ(pvb_cntr_attach(&d.conn->sq), 0);
-	CT_EXPECT_EQ(fi_inject_write(d.w.ep, "1", 1, 0, DURABLE_ADDR, KEY_ASKS), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(fi_inject_write(d.w.ep, "1", 1, 0, DURABLE_ADDR, KEY_REQUESTS), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	CT_EXPECT_EQ(fi_cntr_read(cntr), 0);
 	durable_answer(&d, 0);
@@ -458,7 +458,7 @@ CT_TEST(hold, counters_count_at_durability)
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr), 1);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EIO);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(fi_inject_atomic(d.w.ep, &one, 1, 0, DURABLE_ADDR, KEY_ASKS,
+	CT_EXPECT_EQ(fi_inject_atomic(d.w.ep, &one, 1, 0, DURABLE_ADDR, KEY_REQUESTS,
 				      FI_UINT64, FI_SUM),
 		     0);
 	durable_complete(&d);
@@ -471,8 +471,9 @@ CT_TEST(hold, counters_count_at_durability)
 	durable_close(&d);
 }
 
-/* What has no need of the target's processor costs what it costs without a lane. */
-CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
+/* What has no need of the target's processor costs what it costs without a control queue
+ * pair. */
+CT_TEST(defer, a_send_queue_is_looked_at_from_the_first_that_may_be_deferred_on)
 {
 	struct durable d;
 
@@ -482,15 +483,15 @@ CT_TEST(hold, a_send_queue_is_looked_at_from_the_first_that_may_be_held_on)
 	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
-	CT_EXPECT_FALSE(d.conn->hold.active);
+	CT_EXPECT_FALSE(d.conn->defer.active);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-	CT_EXPECT_EQ(atomic_load(&d.lane->control->ticks), 0);
+	CT_EXPECT_EQ(atomic_load(&d.control_qp->control->ticks), 0);
 	durable_close(&d);
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_TRUE(d.conn->sq.on_complete != NULL);
 	durable_close(&d);
 }

@@ -16,14 +16,14 @@ static const struct world_opts deep = {.tx_size = DEPTH};
 
 static uint64_t other_key(bool flush)
 {
-	const struct pvb_desc desc = {
+	const struct pvb_key_attr attr = {
 		.domain = PVB_DMP,
 		.persistent = true,
 		.readable = !flush,
 		.flush = flush,
 	};
 
-	return pvb_desc_key(0x4100, &desc);
+	return pvb_key_pack(0x4100, &attr);
 }
 
 /* What was posted to the device, by one letter each. */
@@ -79,7 +79,7 @@ CT_TEST(group, writes_start_at_once_and_one_read_behind_the_last_serves_all)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
-	CT_EXPECT_EQ(d.conn->hold.grouped, 0);
+	CT_EXPECT_EQ(d.conn->defer.grouped, 0);
 	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
 	CT_EXPECT_EQ(crn_ring_space(&d.conn->sq.ring), d.conn->sq.depth);
 	durable_close(&d);
@@ -155,7 +155,7 @@ CT_TEST(group, it_ends_before_what_is_not_of_it)
 {
 	static const struct {
 		const char *what;
-		bool asks;
+		bool needs_request;
 		uint64_t flags;
 		const char *posted;
 	} rows[] = {
@@ -171,7 +171,7 @@ CT_TEST(group, it_ends_before_what_is_not_of_it)
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].what);
 		CT_ASSERT_TRUE(durable_open(&d, &deep));
-		key = rows[i].asks ? KEY_ASKS : KEY_READS;
+		key = rows[i].needs_request ? KEY_REQUESTS : KEY_READS;
 		CT_EXPECT_EQ(more(&d, 1, KEY_READS), 0);
 		CT_EXPECT_EQ(plain_write(&d, 2, 0x80000, 8, key,
 					 rows[i].flags | FI_COMPLETION),
@@ -265,7 +265,7 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(d.conn->hold.grouped, 0);
+	CT_EXPECT_EQ(d.conn->defer.grouped, 0);
 	durable_close(&d);
 }
 
@@ -306,7 +306,7 @@ CT_TEST(group, an_end_that_is_refused_ends_each_write_once_with_an_error)
 			expect_cq_error(d.w.cq, NUMBER(1), WRITE, rows[i].told);
 			expect_cq_error(d.w.cq, NUMBER(2), WRITE, rows[i].told);
 			expect_no_comp(d.w.cq);
-			CT_EXPECT_EQ(d.conn->hold.grouped, 0);
+			CT_EXPECT_EQ(d.conn->defer.grouped, 0);
 			/* The connection goes on, and so do groups. */
 			CT_EXPECT_EQ(more(&d, 3, KEY_READS), 0);
 			CT_EXPECT_EQ(last(&d, 4, KEY_READS), 0);

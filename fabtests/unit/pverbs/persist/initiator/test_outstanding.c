@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What durable operations left under way, and what has to wait for it. */
+/* What durable operations left outstanding, and what has to wait for it. */
 #include <errno.h>
 #include "../durable.h"
 #include "persist/initiator/internal.h"
@@ -21,12 +21,12 @@ static void end_one(struct durable *d, uintptr_t number)
 	expect_no_comp(d->w.cq);
 }
 
-CT_TEST(under_way, operations_leave_their_kind_until_they_retire)
+CT_TEST(outstanding, operations_leave_their_kind_until_they_retire)
 {
 	static const struct {
 		bool visible;
 		unsigned int before;
-	} rows[] = {{true, PVB_BEFORE_READ}, {false, PVB_BEFORE_READ}};
+	} rows[] = {{true, PVB_PENDING_READ}, {false, PVB_PENDING_READ}};
 	struct durable d;
 	uint64_t key;
 
@@ -34,26 +34,26 @@ CT_TEST(under_way, operations_leave_their_kind_until_they_retire)
 		key = rows[i].visible ? KEY_VISIBLE : KEY_READS;
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, key, 0), 0);
-		CT_EXPECT_EQ(pvb_commit_before(d.conn, (uint32_t)(key >> 32) & 0xffffff),
+		CT_EXPECT_EQ(pvb_commit_pending(d.conn, (uint32_t)(key >> 32) & 0xffffff),
 			     rows[i].before);
 		/* Nothing is known of its order with other memory. */
-		CT_EXPECT_EQ(pvb_commit_before(d.conn, 0), PVB_BEFORE_UNKNOWN);
+		CT_EXPECT_EQ(pvb_commit_pending(d.conn, 0), PVB_PENDING_UNKNOWN);
 		end_one(&d, 1);
-		CT_EXPECT_EQ(pvb_commit_before(d.conn, 0), 0);
+		CT_EXPECT_EQ(pvb_commit_pending(d.conn, 0), 0);
 		durable_close(&d);
 	}
 }
 
-CT_TEST(under_way, what_is_unknown_stays_so_behind_what_is_known)
+CT_TEST(outstanding, what_is_unknown_stays_so_behind_what_is_known)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_READS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x2000, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(pvb_commit_before(d.conn, (uint32_t)(KEY_READS >> 32) & 0xffffff),
-		     PVB_BEFORE_UNKNOWN);
+	CT_EXPECT_EQ(pvb_commit_pending(d.conn, (uint32_t)(KEY_READS >> 32) & 0xffffff),
+		     PVB_PENDING_UNKNOWN);
 	CT_EXPECT_EQ(durable_write(&d, 4, 0x3000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	durable_complete(&d);
 	durable_answer(&d, 0);
@@ -67,7 +67,7 @@ CT_TEST(under_way, what_is_unknown_stays_so_behind_what_is_known)
 }
 
 /* 2^31 operations later a position looks as if it were still to come. */
-CT_TEST(under_way, what_ended_long_ago_is_not_under_way)
+CT_TEST(outstanding, what_ended_long_ago_is_not_outstanding)
 {
 	struct durable d;
 
@@ -83,7 +83,7 @@ CT_TEST(under_way, what_ended_long_ago_is_not_under_way)
 	durable_close(&d);
 }
 
-CT_TEST(under_way, nothing_overtakes_what_the_processor_writes)
+CT_TEST(outstanding, nothing_overtakes_what_the_processor_writes)
 {
 	static const struct {
 		const char *what;
@@ -111,12 +111,12 @@ CT_TEST(under_way, nothing_overtakes_what_the_processor_writes)
 		CT_NOTE("%s", rows[i].what);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		ep_of(d.w.ep)->info->tx_attr->msg_order = rows[i].order;
-		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 		/* Its bytes go with the request: the target stores them. */
-		CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_ASKS, FI_FENCE), 0);
-		CT_EXPECT_EQ(d.conn->commit->held_count, 1);
+		CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_REQUESTS, FI_FENCE), 0);
+		CT_EXPECT_EQ(d.conn->commit->hazard_count, 1);
 		ret = rows[i].sends ? send_number(d.w.ep, 3)
-				    : plain_write(&d, 3, rows[i].at, 8, KEY_ASKS,
+				    : plain_write(&d, 3, rows[i].at, 8, KEY_REQUESTS,
 						  rows[i].flags | FI_COMPLETION);
 		CT_EXPECT_EQ(ret, rows[i].waits ? -FI_EAGAIN : 0);
 		if (rows[i].waits) {
@@ -126,32 +126,33 @@ CT_TEST(under_way, nothing_overtakes_what_the_processor_writes)
 			expect_no_comp(d.w.cq);
 			expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 			expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-			ret = rows[i].sends ? send_number(d.w.ep, 3)
-					    : plain_write(&d, 3, rows[i].at, 8, KEY_ASKS,
-							  rows[i].flags | FI_COMPLETION);
+			ret = rows[i].sends
+				      ? send_number(d.w.ep, 3)
+				      : plain_write(&d, 3, rows[i].at, 8, KEY_REQUESTS,
+						    rows[i].flags | FI_COMPLETION);
 			CT_EXPECT_EQ(ret, 0);
 		}
 		durable_close(&d);
 	}
 }
 
-CT_TEST(under_way, so_many_are_held_and_the_next_has_to_wait)
+CT_TEST(outstanding, so_many_are_hazards_and_the_next_has_to_wait)
 {
 	uintptr_t i;
 	ssize_t ret;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	d.lane->asks[PVB_ASK_REQUEST].posted = 0;
-	CT_EXPECT_EQ(durable_write(&d, 0, 0, 8, KEY_ASKS, 0), 0);
-	for (i = 1; i <= PVB_COMMIT_HELD; i++) {
-		ret = durable_write(&d, i, 0x1000 * i, 8, KEY_ASKS, FI_FENCE);
+	d.control_qp->requests[PVB_REQUEST_CONTROL].posted = 0;
+	CT_EXPECT_EQ(durable_write(&d, 0, 0, 8, KEY_REQUESTS, 0), 0);
+	for (i = 1; i <= PVB_COMMIT_HAZARDS; i++) {
+		ret = durable_write(&d, i, 0x1000 * i, 8, KEY_REQUESTS, FI_FENCE);
 		if (ret)
 			break;
 	}
 	/* Credits end before. */
 	CT_EXPECT_EQ(ret, -FI_EAGAIN);
-	CT_EXPECT_EQ(i, PVB_LANE_CREDITS);
-	CT_EXPECT_EQ(d.conn->commit->held_count, PVB_LANE_CREDITS - 1);
+	CT_EXPECT_EQ(i, PVB_CONTROL_CREDITS);
+	CT_EXPECT_EQ(d.conn->commit->hazard_count, PVB_CONTROL_CREDITS - 1);
 	durable_close(&d);
 }

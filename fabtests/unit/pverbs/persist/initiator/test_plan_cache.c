@@ -17,7 +17,7 @@ static bool fits(struct durable *d, uint64_t key, uint64_t flags)
 		.len = 64,
 	};
 
-	return pvb_usual_way(ep_of(d->w.ep), &op) == PVB_USUAL_WRITE;
+	return pvb_plan_cache_hit(ep_of(d->w.ep), &op) == PVB_PLAN_CACHE_WRITE;
 }
 
 /* A first one, all of it over. */
@@ -32,7 +32,7 @@ static bool after_one(struct durable *d, uint64_t key)
 	return true;
 }
 
-CT_TEST(usual, the_second_write_posts_what_the_first_did)
+CT_TEST(plan_cache, the_second_write_posts_what_the_first_did)
 {
 	const uint64_t keys[] = {KEY_ARRIVED, KEY_VISIBLE, KEY_READS};
 	const struct fake_wr *first, *second;
@@ -67,7 +67,7 @@ CT_TEST(usual, the_second_write_posts_what_the_first_did)
 }
 
 /* The fenced one behind it has to know of it. */
-CT_TEST(usual, it_leaves_behind_what_the_first_did)
+CT_TEST(plan_cache, it_leaves_behind_what_the_first_did)
 {
 	const struct pvb_op next = {.opcode = IBV_WR_RDMA_WRITE,
 				    .flags = FI_COMMIT_COMPLETE | FI_FENCE,
@@ -78,21 +78,21 @@ CT_TEST(usual, it_leaves_behind_what_the_first_did)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_READS, 0), 0);
-	kinds = pvb_commit_before(d.conn, d.conn->commit->facts);
+	kinds = pvb_commit_pending(d.conn, d.conn->commit->attr_bits);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), 0);
+	CT_EXPECT_EQ(pvb_commit_pending(d.conn, d.conn->commit->attr_bits), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
 	/* Which forgets what is over. */
 	CT_EXPECT_FALSE(pvb_commit_overtakes(ep_of(d.w.ep), &next));
-	CT_EXPECT_EQ(pvb_commit_before(d.conn, d.conn->commit->facts), kinds);
-	CT_EXPECT_EQ(kinds, PVB_BEFORE_READ);
+	CT_EXPECT_EQ(pvb_commit_pending(d.conn, d.conn->commit->attr_bits), kinds);
+	CT_EXPECT_EQ(kinds, PVB_PENDING_READ);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	durable_close(&d);
 }
 
-CT_TEST(usual, whatever_is_unlike_the_first_goes_the_long_way)
+CT_TEST(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
 {
 	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE, .key = KEY_READS, .len = 64};
 	struct pvb_ep *ep;
@@ -100,33 +100,33 @@ CT_TEST(usual, whatever_is_unlike_the_first_goes_the_long_way)
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
 	ep = ep_of(d.w.ep);
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_WRITE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WRITE);
 	CT_EXPECT_FALSE(fits(&d, KEY_VISIBLE, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS ^ 1ull << 60, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_FENCE));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_MORE));
 	op.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.opcode = IBV_WR_RDMA_WRITE;
 	op.len = 0;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.len = 64;
-	op.quiet = true;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
+	op.no_comp = true;
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_NO_COMP);
 	op.flags = FI_FENCE;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.flags = 0;
 	/* Somebody is told: the counter. */
 	d.conn->sq.counted = true;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_NONE);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	d.conn->sq.counted = false;
-	op.quiet = false;
+	op.no_comp = false;
 	op.inject = true;
-	CT_EXPECT_EQ(pvb_usual_way(ep, &op), PVB_USUAL_QUIET);
+	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_NO_COMP);
 	durable_close(&d);
 }
 
-CT_TEST(usual, so_does_one_behind_something_it_has_to_look_at)
+CT_TEST(plan_cache, so_does_one_behind_something_it_has_to_look_at)
 {
 	struct durable d;
 
@@ -137,29 +137,29 @@ CT_TEST(usual, so_does_one_behind_something_it_has_to_look_at)
 	durable_close(&d);
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	atomic_store(&d.conn->hold.failed, true);
+	atomic_store(&d.conn->defer.failed, true);
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
 	durable_close(&d);
 
-	/* To memory of another kind, under way. */
+	/* To memory of another kind, outstanding. */
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
 	durable_close(&d);
 }
 
-CT_TEST(usual, a_plan_with_the_targets_processor_is_not_learnt)
+CT_TEST(plan_cache, a_plan_with_the_targets_processor_is_not_learnt)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(d.conn->commit->usual.key, 0);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(d.conn->commit->plan_cache.key, 0);
 	durable_close(&d);
 }
 
-CT_TEST(usual, without_room_it_waits)
+CT_TEST(plan_cache, without_room_it_waits)
 {
 	struct durable d;
 	uintptr_t number;
@@ -175,7 +175,7 @@ CT_TEST(usual, without_room_it_waits)
 	durable_close(&d);
 }
 
-CT_TEST(usual, what_the_device_refuses_never_began)
+CT_TEST(plan_cache, what_the_device_refuses_never_began)
 {
 	struct durable d;
 
@@ -188,7 +188,7 @@ CT_TEST(usual, what_the_device_refuses_never_began)
 }
 
 /* The key of no region is none that was learnt. */
-CT_TEST(usual, key_zero_is_refused_as_ever)
+CT_TEST(plan_cache, key_zero_is_refused_as_ever)
 {
 	for (int quiet = 0; quiet < 2; quiet++) {
 		struct durable d;
@@ -209,7 +209,7 @@ static void go_on(struct durable *d)
 	atomic_fetch_add(&d->conn->sq.ring.tail, 0x60000000);
 }
 
-CT_TEST(usual, positions_go_round_while_nobody_hears)
+CT_TEST(plan_cache, positions_go_round_while_nobody_hears)
 {
 	struct durable d;
 

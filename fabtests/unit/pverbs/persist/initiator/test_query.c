@@ -8,36 +8,36 @@ static struct pvb_plan_query ask(struct durable *d)
 {
 	struct pvb_plan_query query;
 
-	pvb_commit_query(ep_of(d->w.ep), &pvb_desc_message, &query);
+	pvb_commit_query(ep_of(d->w.ep), &pvb_key_attr_message, &query);
 	return query;
 }
 
-CT_TEST(query, a_lane_with_a_doorbell_carries_requests_and_their_bytes)
+CT_TEST(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
 {
 	struct pvb_plan_query query;
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	query = ask(&d);
-	CT_EXPECT_TRUE(query.control && query.doorbell);
+	CT_EXPECT_TRUE(query.control && query.seq_word);
 	CT_EXPECT_EQ(query.inline_max, PVB_WIRE_INLINE);
 	CT_EXPECT_FALSE(query.weak || query.native_flush || query.native_write ||
 			query.force_message || query.rq_pm);
 	CT_EXPECT_EQ(query.target.domain, PVB_DMP);
 	CT_EXPECT_TRUE(query.target.ddio);
 	/* Either side may be without. */
-	ep_of(d.w.ep)->domain->rings = false;
-	CT_EXPECT_FALSE(ask(&d).doorbell);
+	ep_of(d.w.ep)->domain->seq_atomics = false;
+	CT_EXPECT_FALSE(ask(&d).seq_word);
 	CT_EXPECT_EQ(ask(&d).inline_max, 0);
-	ep_of(d.w.ep)->domain->rings = true;
-	d.conn->peer.control.bell = false;
-	CT_EXPECT_FALSE(ask(&d).doorbell);
+	ep_of(d.w.ep)->domain->seq_atomics = true;
+	d.conn->peer.control.seq_word = false;
+	CT_EXPECT_FALSE(ask(&d).seq_word);
 	pvb_params.force_message = true;
 	CT_EXPECT_TRUE(ask(&d).force_message);
 	durable_close(&d);
 }
 
-CT_TEST(query, a_lane_that_leads_nowhere_is_none)
+CT_TEST(query, a_control_qp_that_leads_nowhere_is_none)
 {
 	struct durable d;
 
@@ -91,7 +91,7 @@ CT_TEST(query, every_operation_has_its_column)
 		CT_EXPECT_EQ(pvb_plan_op_of(&op), rows[i].op);
 		CT_EXPECT_EQ(pvb_op_sends(&op), rows[i].sends);
 		CT_EXPECT_EQ(pvb_op_announces(&op), rows[i].announces);
-		CT_EXPECT_EQ(pvb_op_facts(&op) == 0, rows[i].sends);
+		CT_EXPECT_EQ(pvb_op_attr_bits(&op) == 0, rows[i].sends);
 	}
 }
 
@@ -101,15 +101,15 @@ CT_TEST(query, plans_are_counted_by_what_makes_durable_and_take_their_entries)
 		struct pvb_plan plan;
 		enum pvb_commit_count count;
 		uint32_t entries;
-		bool asks;
-		unsigned int leaves;
+		bool needs_request;
+		unsigned int pending;
 	} rows[] = {
 		{{.act = {PVB_ACT_DATA}}, PVB_COMMIT_ARRIVED, 1, false, 0},
-		{{.act = {PVB_ACT_DATA, PVB_ACT_READ}, .leaves = PVB_BEFORE_READ},
+		{{.act = {PVB_ACT_DATA, PVB_ACT_READ}, .pending = PVB_PENDING_READ},
 		 PVB_COMMIT_READ,
 		 2,
 		 false,
-		 PVB_BEFORE_READ},
+		 PVB_PENDING_READ},
 		{{.act = {PVB_ACT_READ, PVB_ACT_DATA_FENCED, PVB_ACT_READ}},
 		 PVB_COMMIT_READ,
 		 3,
@@ -121,7 +121,7 @@ CT_TEST(query, plans_are_counted_by_what_makes_durable_and_take_their_entries)
 		 false,
 		 0},
 		{{.act = {PVB_ACT_SLOT, PVB_ACT_DATA}}, PVB_COMMIT_MESSAGE, 2, false, 0},
-		{{.act = {PVB_ACT_DATA, PVB_ACT_RING, PVB_ACT_MESSAGE}},
+		{{.act = {PVB_ACT_DATA, PVB_ACT_SEQ, PVB_ACT_MESSAGE}},
 		 PVB_COMMIT_REQUEST,
 		 2,
 		 true,
@@ -129,11 +129,11 @@ CT_TEST(query, plans_are_counted_by_what_makes_durable_and_take_their_entries)
 		{{.act = {PVB_ACT_MESSAGE_DATA}}, PVB_COMMIT_REQUEST, 0, true, 0},
 		/* Before the request is sent nothing is ordered behind it. */
 		{{.act = {PVB_ACT_DATA, PVB_ACT_READ, PVB_ACT_WAIT, PVB_ACT_MESSAGE},
-		  .leaves = PVB_BEFORE_MESSAGE},
+		  .pending = PVB_PENDING_MESSAGE},
 		 PVB_COMMIT_REQUEST,
 		 2,
 		 true,
-		 PVB_BEFORE_MESSAGE | PVB_BEFORE_UNKNOWN},
+		 PVB_PENDING_MESSAGE | PVB_PENDING_UNKNOWN},
 		{{.act = {PVB_ACT_DATA, PVB_ACT_DATA, PVB_ACT_DATA, PVB_ACT_DATA,
 			  PVB_ACT_DATA, PVB_ACT_DATA}},
 		 PVB_COMMIT_ARRIVED,
@@ -146,7 +146,8 @@ CT_TEST(query, plans_are_counted_by_what_makes_durable_and_take_their_entries)
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(pvb_plan_count(&rows[i].plan), rows[i].count);
 		CT_EXPECT_EQ(pvb_plan_entries(&rows[i].plan), rows[i].entries);
-		CT_EXPECT_EQ(pvb_plan_asks(&rows[i].plan), rows[i].asks);
-		CT_EXPECT_EQ(pvb_plan_leaves(&rows[i].plan), rows[i].leaves);
+		CT_EXPECT_EQ(pvb_plan_needs_request(&rows[i].plan),
+			     rows[i].needs_request);
+		CT_EXPECT_EQ(pvb_plan_pending(&rows[i].plan), rows[i].pending);
 	}
 }

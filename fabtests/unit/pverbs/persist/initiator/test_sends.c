@@ -16,7 +16,7 @@ static ssize_t send_plain(struct durable *d, uintptr_t number, size_t len)
 }
 
 /* What the newest control message asks for: messages up to a number. */
-static void expect_asked(struct durable *d, uint32_t messages)
+static void expect_requested(struct durable *d, uint32_t messages)
 {
 	struct pvb_wire_message message;
 
@@ -32,24 +32,24 @@ static void answer(struct durable *d, uint16_t status)
 {
 	durable_complete(d);
 	durable_answer(d, status);
-	pvb_control_progress(d->lane->control);
+	pvb_control_progress(d->control_qp->control);
 }
 
 CT_TEST(sends, a_fenced_write_begins_when_the_messages_before_it_are_durable)
 {
-	static const bool asks[] = {false, true};
+	static const bool needs_request[] = {false, true};
 	struct durable d;
 	uint64_t key;
 
-	for (size_t i = 0; i < CRN_COUNT(asks); i++) {
-		key = asks[i] ? KEY_ARRIVED : KEY_VISIBLE;
+	for (size_t i = 0; i < CRN_COUNT(needs_request); i++) {
+		key = needs_request[i] ? KEY_ARRIVED : KEY_VISIBLE;
 		CT_NOTE("%zu", i);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
 		CT_EXPECT_EQ(send_plain(&d, 2, 8), 0);
 		CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, key, FI_FENCE), -FI_EAGAIN);
 		CT_EXPECT_EQ(d.control->sq.posted, 1);
-		expect_asked(&d, 2);
+		expect_requested(&d, 2);
 		durable_complete(&d);
 		expect_comp(d.w.cq, NUMBER(1), SENT, 0, 0);
 		expect_comp(d.w.cq, NUMBER(2), SENT, 0, 0);
@@ -76,7 +76,7 @@ CT_TEST(sends, what_the_target_writes_itself_is_asked_for_at_once)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_REQUESTS, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.control->sq.posted, 2);
 	CT_EXPECT_EQ(durable_sent(&d, 0).kind, PVB_WIRE_MESSAGES);
 	CT_EXPECT_EQ(durable_sent(&d, 1).copy, 8);
@@ -90,31 +90,31 @@ CT_TEST(sends, what_the_target_writes_itself_is_asked_for_at_once)
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_EOPNOTSUPP);
 	expect_no_comp(d.w.cq);
 	/* Known by now, and no matter of others. */
-	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_ASKS, FI_FENCE), -FI_EOPNOTSUPP);
-	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_ASKS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_REQUESTS, FI_FENCE), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_REQUESTS, 0), 0);
 	answer(&d, 0);
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 	durable_close(&d);
 }
 
-/* No doorbell says that the data is there: requests wait for it, and so does this one,
- * for requests are told by their order. */
+/* No sequence word says that the data is there: requests wait for it, and so does this
+ * one, for requests are told by their order. */
 CT_TEST(sends, the_target_is_asked_for_messages_behind_requests_that_wait)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	ep_of(d.w.ep)->domain->rings = false;
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
+	ep_of(d.w.ep)->domain->seq_atomics = false;
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(send_plain(&d, 2, 8), 0);
-	CT_EXPECT_EQ(durable_write(&d, 3, 64, 8, KEY_ASKS, FI_FENCE), -FI_EAGAIN);
+	CT_EXPECT_EQ(durable_write(&d, 3, 64, 8, KEY_REQUESTS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.control->sq.posted, 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(d.control->sq.posted, 2);
 	CT_EXPECT_EQ(durable_sent(&d, 0).kind, PVB_WIRE_REQUEST);
 	CT_EXPECT_EQ(durable_sent(&d, 0).number, 1);
-	expect_asked(&d, 1);
+	expect_requested(&d, 1);
 	CT_EXPECT_EQ(durable_sent(&d, 1).number, 2);
 	durable_answer(&d, 0);
 	durable_answer(&d, 0);
@@ -122,7 +122,7 @@ CT_TEST(sends, the_target_is_asked_for_messages_behind_requests_that_wait)
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), SENT, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(durable_write(&d, 3, 64, 8, KEY_ASKS, FI_FENCE), 0);
+	CT_EXPECT_EQ(durable_write(&d, 3, 64, 8, KEY_REQUESTS, FI_FENCE), 0);
 	durable_close(&d);
 }
 
@@ -235,7 +235,7 @@ CT_TEST(sends, messages_of_every_kind_count_and_empty_ones_do_not)
 			     kind == 4 ? 0 : -FI_EAGAIN);
 		CT_EXPECT_EQ(d.control->sq.posted, kind < 4);
 		/* Of the write with data, a read of its own. */
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], kind != 4);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], kind != 4);
 		durable_close(&d);
 	}
 }
@@ -261,7 +261,7 @@ CT_TEST(sends, without_a_target_that_can_be_asked_a_fence_fails_at_once)
 }
 
 /* Of a domain that has none of its own, too. */
-CT_TEST(sends, an_endpoint_without_lane_takes_note)
+CT_TEST(sends, an_endpoint_without_control_qp_takes_note)
 {
 	const struct world_opts opts = {.tx_size = 64,
 					.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
@@ -270,7 +270,7 @@ CT_TEST(sends, an_endpoint_without_lane_takes_note)
 	world_reset();
 	pvb_params.durable = PVB_DURABLE_OFF;
 	CT_ASSERT_TRUE(world_open_connected(&d.w, &opts));
-	CT_EXPECT_TRUE(ep_of(d.w.ep)->conn.lane == NULL);
+	CT_EXPECT_TRUE(ep_of(d.w.ep)->conn.control_qp == NULL);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(send_plain(&d, 2, 8), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, FI_FENCE), -FI_EOPNOTSUPP);
@@ -292,8 +292,9 @@ CT_TEST(sends, a_request_without_room_for_it_waits)
 			while (!send_plain(&d, 1, 8))
 				;
 		} else {
-			for (uint64_t i = 0; i < PVB_LANE_CREDITS; i++)
-				CT_EXPECT_EQ(durable_write(&d, 1, i * 64, 8, KEY_ASKS, 0),
+			for (uint64_t i = 0; i < PVB_CONTROL_CREDITS; i++)
+				CT_EXPECT_EQ(durable_write(&d, 1, i * 64, 8, KEY_REQUESTS,
+							   0),
 					     0);
 			CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
 		}
@@ -301,7 +302,7 @@ CT_TEST(sends, a_request_without_room_for_it_waits)
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE),
 			     -FI_EAGAIN);
 		CT_EXPECT_EQ(d.w.qp->sq.posted, posted);
-		CT_EXPECT_EQ(d.control->sq.posted, full ? 0 : PVB_LANE_CREDITS);
+		CT_EXPECT_EQ(d.control->sq.posted, full ? 0 : PVB_CONTROL_CREDITS);
 		durable_close(&d);
 	}
 }

@@ -10,11 +10,11 @@
 /* As KEY_READS. */
 static uint64_t other_region(void)
 {
-	const struct pvb_desc desc = {.domain = PVB_DMP,
-				      .persistent = true,
-				      .readable = true};
+	const struct pvb_key_attr attr = {.domain = PVB_DMP,
+					  .persistent = true,
+					  .readable = true};
 
-	return pvb_desc_key(0x4100, &desc);
+	return pvb_key_pack(0x4100, &attr);
 }
 
 static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
@@ -22,15 +22,15 @@ static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
 	return fake_wr(&d->w.qp->sq, nth)->opcode;
 }
 
-CT_TEST(lift, each_kind_of_memory_in_its_way)
+CT_TEST(upgrade, each_kind_of_memory_in_its_way)
 {
 	static const struct {
 		const char *what;
-		bool asks, reads, visible;
+		bool needs_request, reads, visible;
 		unsigned int posted; /* by a fence behind a write to it */
 		unsigned int requests;
 	} rows[] = {
-		{"by request", .asks = true, .posted = 1, .requests = 1},
+		{"by request", .needs_request = true, .posted = 1, .requests = 1},
 		{"by a read", .reads = true, .posted = 1},
 		{"by a read, visible", .visible = true, .posted = 1},
 		{"by its arrival", .posted = 0},
@@ -41,22 +41,22 @@ CT_TEST(lift, each_kind_of_memory_in_its_way)
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].what);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		key = rows[i].asks	? KEY_ASKS
-		      : rows[i].reads	? KEY_READS
-		      : rows[i].visible ? KEY_VISIBLE
-					: KEY_ARRIVED;
+		key = rows[i].needs_request ? KEY_REQUESTS
+		      : rows[i].reads	    ? KEY_READS
+		      : rows[i].visible	    ? KEY_VISIBLE
+					    : KEY_ARRIVED;
 		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, key, FI_COMPLETION), 0);
 		/* Of no bytes: nothing of its own serves others. */
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, key, FI_FENCE), 0);
 		CT_EXPECT_EQ(d.w.qp->sq.posted, 2 + rows[i].posted);
 		CT_EXPECT_EQ(d.control->sq.posted, rows[i].requests);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], rows[i].posted);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], rows[i].posted);
 		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
 		durable_close(&d);
 	}
 }
 
-CT_TEST(lift, atomics_are_lifted_as_writes_are)
+CT_TEST(upgrade, atomics_are_upgraded_as_writes_are)
 {
 	const struct world_opts opts = {.tx_size = 64,
 					.caps = FI_MSG | FI_RMA | FI_ATOMIC |
@@ -89,7 +89,7 @@ CT_TEST(lift, atomics_are_lifted_as_writes_are)
 	}
 }
 
-CT_TEST(lift, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
+CT_TEST(upgrade, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
 {
 	struct durable d;
 
@@ -98,13 +98,13 @@ CT_TEST(lift, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
 	CT_EXPECT_EQ(opcode(&d, 2), IBV_WR_RDMA_READ);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 0);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 0);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
 	durable_close(&d);
 }
 
 /* Not what another one proves, if that one never begins. */
-CT_TEST(lift, what_the_operation_was_to_serve_stays_until_it_is_posted)
+CT_TEST(upgrade, what_the_operation_was_to_serve_stays_until_it_is_posted)
 {
 	static const bool arrived[] = {false, true};
 	uint64_t key;
@@ -121,7 +121,7 @@ CT_TEST(lift, what_the_operation_was_to_serve_stays_until_it_is_posted)
 		/* What is posted in its place serves other memory. */
 		CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE),
 			     arrived[i] ? 0 : -FI_EAGAIN);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], !arrived[i]);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], !arrived[i]);
 		CT_EXPECT_EQ(opcode(&d, 1),
 			     arrived[i] ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ);
 		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
@@ -129,7 +129,7 @@ CT_TEST(lift, what_the_operation_was_to_serve_stays_until_it_is_posted)
 	}
 }
 
-CT_TEST(lift, one_of_them_that_is_refused_is_lifted_by_the_next_fence)
+CT_TEST(upgrade, one_of_them_that_is_refused_is_upgraded_by_the_next_fence)
 {
 	unsigned int calls;
 	struct durable d;
@@ -143,13 +143,13 @@ CT_TEST(lift, one_of_them_that_is_refused_is_lifted_by_the_next_fence)
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 0);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 0);
 	calls = d.w.qp->sq.calls;
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), 0);
 	/* Two writes, two reads, the operation and its own. */
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 6);
 	CT_EXPECT_EQ(d.w.qp->sq.calls, calls + 1);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 2);
+	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 2);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
@@ -160,7 +160,7 @@ CT_TEST(lift, one_of_them_that_is_refused_is_lifted_by_the_next_fence)
 }
 
 /* Of a queue that has no room for all of it at once. */
-CT_TEST(lift, without_room_for_both_it_goes_first)
+CT_TEST(upgrade, without_room_for_both_it_goes_first)
 {
 	static const struct world_opts opts = {.tx_size = 2};
 	struct durable d;
@@ -181,23 +181,23 @@ CT_TEST(lift, without_room_for_both_it_goes_first)
 	durable_close(&d);
 }
 
-/* What was lifted with an operation is under way for the next. */
-CT_TEST(lift, what_goes_with_an_operation_is_under_way_behind_it)
+/* What was upgraded with an operation is outstanding for the next. */
+CT_TEST(upgrade, what_goes_with_an_operation_is_outstanding_behind_it)
 {
 	const struct pvb_op same = {.key = KEY_READS}, other = {.key = KEY_VISIBLE};
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(pvb_commit_before(d.conn, pvb_op_facts(&same)), 0);
+	CT_EXPECT_EQ(pvb_commit_pending(d.conn, pvb_op_attr_bits(&same)), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
-	CT_EXPECT_TRUE(pvb_commit_before(d.conn, pvb_op_facts(&other)) &
-		       PVB_BEFORE_UNKNOWN);
+	CT_EXPECT_TRUE(pvb_commit_pending(d.conn, pvb_op_attr_bits(&other)) &
+		       PVB_PENDING_UNKNOWN);
 	durable_close(&d);
 }
 
-CT_TEST(lift, a_write_that_was_refused_is_not_lifted)
+CT_TEST(upgrade, a_write_that_was_refused_is_not_upgraded)
 {
 	struct durable d;
 
@@ -212,37 +212,37 @@ CT_TEST(lift, a_write_that_was_refused_is_not_lifted)
 	durable_close(&d);
 }
 
-CT_TEST(lift, requests_for_it_are_refused_as_others_are)
+CT_TEST(upgrade, requests_for_it_are_refused_as_others_are)
 {
 	struct durable d;
 
 	/* So many wait for an answer already. */
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	for (uintptr_t i = 0; i < PVB_LANE_CREDITS; i++)
-		CT_EXPECT_EQ(durable_write(&d, i, 0x1000 * i, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(plain_write(&d, 20, 0x80000, 8, KEY_ASKS, FI_COMPLETION), 0);
+	for (uintptr_t i = 0; i < PVB_CONTROL_CREDITS; i++)
+		CT_EXPECT_EQ(durable_write(&d, i, 0x1000 * i, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 20, 0x80000, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(durable_write(&d, 21, 0x90000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
 	durable_close(&d);
 
 	/* Nobody answers any more. */
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
-	pvb_lane_lose(d.lane, "a test");
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
+	pvb_control_qp_lose(d.control_qp, "a test");
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE),
 		     -FI_ECONNABORTED);
 	durable_close(&d);
 
 	/* Nobody ever did. */
 	CT_ASSERT_TRUE(durable_open_without(&d, NULL));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_ASKS, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE),
 		     -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, 0), 0);
 	durable_close(&d);
 }
 
-CT_TEST(lift, a_full_queue_says_try_again)
+CT_TEST(upgrade, a_full_queue_says_try_again)
 {
 	const struct world_opts opts = {.tx_size = 2};
 	struct durable d;
@@ -281,7 +281,7 @@ static void dirty_pages(struct durable *d, uintptr_t count)
 
 /* Some go with the operation, others had no room for that and went first: all of them,
  * and in the queue's room. */
-CT_TEST(lift, what_goes_ahead_keeps_its_room)
+CT_TEST(upgrade, what_goes_ahead_keeps_its_room)
 {
 	struct fi_cq_data_entry entry;
 	struct world_opts opts = {0};
@@ -317,12 +317,12 @@ CT_TEST(lift, what_goes_ahead_keeps_its_room)
 		CT_EXPECT_EQ(fi_cq_read(d.w.cq, &entry, 1), 1);
 		expect_no_comp(d.w.cq);
 		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_LIFTS], 16);
+		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 16);
 		durable_close(&d);
 	}
 }
 
-CT_TEST(lift, a_message_that_was_never_posted_is_not_counted)
+CT_TEST(upgrade, a_message_that_was_never_posted_is_not_counted)
 {
 	struct durable d;
 
@@ -339,7 +339,7 @@ CT_TEST(lift, a_message_that_was_never_posted_is_not_counted)
 }
 
 /* Of durable operations without a completion what is fenced behind them tells. */
-CT_TEST(lift, a_plain_fence_lifts_what_was_to_be_durable_and_nothing_else)
+CT_TEST(upgrade, a_plain_fence_upgrades_what_was_to_be_durable_and_nothing_else)
 {
 	const struct world_opts opts = {.tx_size = 64,
 					.cq_flags = FI_SELECTIVE_COMPLETION};
@@ -362,19 +362,21 @@ CT_TEST(lift, a_plain_fence_lifts_what_was_to_be_durable_and_nothing_else)
 	}
 }
 
-CT_TEST(lift, a_plain_fence_waits_for_what_the_device_does_not)
+CT_TEST(upgrade, a_plain_fence_waits_for_what_the_device_does_not)
 {
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_ASKS, 0), 0);
-	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_COMPLETION | FI_FENCE),
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_REQUESTS,
+				 FI_COMPLETION | FI_FENCE),
 		     -FI_EAGAIN);
 	durable_complete(&d);
 	durable_answer(&d, 0);
 	expect_no_comp(d.w.cq);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_ASKS, FI_COMPLETION | FI_FENCE),
+	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_REQUESTS,
+				 FI_COMPLETION | FI_FENCE),
 		     0);
 	durable_close(&d);
 }

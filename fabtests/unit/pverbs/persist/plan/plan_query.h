@@ -18,7 +18,7 @@ static inline struct pvb_plan_query plain_query(enum pvb_plan_op op)
 			   .ddio = true,
 			   .persistent = true,
 			   .readable = true},
-		.doorbell = true,
+		.seq_word = true,
 		.control = true,
 		.op = op,
 		.addr = 4096,

@@ -52,12 +52,13 @@ struct plan_vector {
 	enum pvb_plan_op op;
 	const char *text;
 	uint8_t round_trips; /* of a and b together */
-	bool hold;	     /* of the last */
+	bool no_overtake;    /* of the last */
 };
 
-#define ROW_(op, domains, rqs, natives, wires, parts, text, trips, hold)              \
-	{                                                                             \
-		domains, rqs, natives, wires, parts, PVB_PLAN_##op, text, trips, hold \
+#define ROW_(op, domains, rqs, natives, wires, parts, text, trips, no_overtake)  \
+	{                                                                        \
+		domains, rqs, natives, wires, parts, PVB_PLAN_##op, text, trips, \
+			no_overtake                                              \
 	}
 #define W_(...) ROW_(WRITE, __VA_ARGS__)
 #define WI_(...) ROW_(WRITE_IMM, __VA_ARGS__)

@@ -23,7 +23,7 @@ static struct pvb_plan_query cell_query(const struct cell *cell)
 		cell->native & (V_ATOMIC | V_BOTH);
 	query.rq_pm = cell->rq == V_PM;
 	query.weak = !ib;
-	query.doorbell = ib;
+	query.seq_word = ib;
 	return query;
 }
 
@@ -61,7 +61,7 @@ static void check_cell(const struct cell *cell)
 	trips = a.round_trips;
 	b = a;
 	if (cell->part != V_ONE) {
-		query.before = a.leaves;
+		query.before = a.pending;
 		query.len = cell->part == V_WORD ? 8 : cell->part == V_SMALL ? 16 : 200;
 		CT_ASSERT_EQ(pvb_plan(&query, &b), 0);
 		strcat(text, ", ");
@@ -73,7 +73,7 @@ static void check_cell(const struct cell *cell)
 	}
 	CT_EXPECT_STREQ(text, vector->text);
 	CT_EXPECT_EQ(trips, vector->round_trips);
-	CT_EXPECT_EQ(b.hold, vector->hold);
+	CT_EXPECT_EQ(b.no_overtake, vector->no_overtake);
 }
 
 /* Every value of a cell's fields, one after the other; false after the last. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which method is chosen where the tables leave it open, and behind what is under way. */
+/* Which method is chosen where the tables leave it open, and behind what is outstanding.
+ */
 #include "plan_query.h"
 
 CT_TEST(plan_choice, nothing_is_durable_in_volatile_memory)
@@ -38,7 +39,7 @@ CT_TEST(plan_choice, what_must_not_be_read_is_flushed_otherwise)
 
 	query.target.ddio = query.target.readable = false;
 	CT_EXPECT_STREQ(text_of(&query), "W D M A");
-	query.doorbell = false;
+	query.seq_word = false;
 	CT_EXPECT_STREQ(text_of(&query), "unsupported");
 	query.target.flush = query.native_flush = true;
 	CT_EXPECT_STREQ(text_of(&query), "W FP C");
@@ -55,11 +56,11 @@ CT_TEST(plan_choice, flush_needs_both_the_region_and_the_queue_pairs)
 	CT_EXPECT_STREQ(text_of(&query), "W D M A");
 }
 
-CT_TEST(plan_choice, without_a_doorbell_the_message_waits_for_a_read)
+CT_TEST(plan_choice, without_a_seq_word_the_message_waits_for_a_read)
 {
 	struct pvb_plan_query query = plain_query(PVB_PLAN_WRITE);
 
-	query.doorbell = false;
+	query.seq_word = false;
 	CT_EXPECT_STREQ(text_of(&query), "W F C M A");
 }
 
@@ -87,7 +88,7 @@ CT_TEST(plan_choice, the_message_method_can_be_forced)
 		{PVB_PLAN_WRITE_IMM, "SLOT WI A", "SLOT WI A"},
 		{PVB_PLAN_SEND, "SLOT S A", "SLOT S A"},
 		{PVB_PLAN_ATOMIC, "AT D M A", "AT F C M A"},
-		{PVB_PLAN_LIFT, "D M A", "F C M A"},
+		{PVB_PLAN_UPGRADE, "D M A", "F C M A"},
 	};
 	struct pvb_plan_query query;
 	size_t i;
@@ -114,12 +115,12 @@ CT_TEST(plan_choice, a_forced_message_needs_a_control_queue_pair)
 	CT_EXPECT_STREQ(text_of(&query), "W F C");
 }
 
-CT_TEST(plan_choice, a_message_that_cannot_ring_or_read_waits_for_the_flush)
+CT_TEST(plan_choice, a_message_without_seq_word_and_read_waits_for_the_flush)
 {
 	struct pvb_plan_query query = plain_query(PVB_PLAN_WRITE);
 
 	query.force_message = true;
-	query.doorbell = query.target.readable = false;
+	query.seq_word = query.target.readable = false;
 	query.target.flush = query.native_flush = true;
 	CT_EXPECT_STREQ(text_of(&query), "W FP C M A");
 }
@@ -145,41 +146,41 @@ CT_TEST(plan_choice, an_atomic_is_made_durable_as_a_write_and_holds_what_could_p
 		query.target.flush = query.native_flush = cases[i].flush;
 		CT_EXPECT_STREQ(text_of(&query), cases[i].text);
 		CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);
-		CT_EXPECT_TRUE(plan.hold);
-		CT_EXPECT_TRUE(plan.leaves & PVB_BEFORE_ATOMIC);
+		CT_EXPECT_TRUE(plan.no_overtake);
+		CT_EXPECT_TRUE(plan.pending & PVB_PENDING_ATOMIC);
 	}
 }
 
-CT_TEST(plan_choice, what_was_written_at_a_lower_level_can_be_lifted)
+CT_TEST(plan_choice, what_was_written_at_a_lower_level_can_be_upgraded)
 {
 	static const struct {
 		enum pvb_persistence domain;
 		bool ddio, flush;
 		const char *text;
-		unsigned int leaves;
+		unsigned int pending;
 	} cases[] = {
-		{PVB_DMP, true, false, "D M A", PVB_BEFORE_MESSAGE},
-		{PVB_DMP, true, true, "FP C", PVB_BEFORE_FLUSH},
-		{PVB_DMP, false, false, "F C", PVB_BEFORE_READ},
-		{PVB_MHP, true, false, "F C", PVB_BEFORE_READ},
-		{PVB_WSP, true, false, "C", PVB_BEFORE_PLACED},
+		{PVB_DMP, true, false, "D M A", PVB_PENDING_MESSAGE},
+		{PVB_DMP, true, true, "FP C", PVB_PENDING_FLUSH},
+		{PVB_DMP, false, false, "F C", PVB_PENDING_READ},
+		{PVB_MHP, true, false, "F C", PVB_PENDING_READ},
+		{PVB_WSP, true, false, "C", PVB_PENDING_PLACED},
 	};
-	struct pvb_plan_query query = plain_query(PVB_PLAN_LIFT);
+	struct pvb_plan_query query = plain_query(PVB_PLAN_UPGRADE);
 	struct pvb_plan plan;
 	size_t i;
 
-	query.before = PVB_BEFORE_PLACED;
+	query.before = PVB_PENDING_PLACED;
 	for (i = 0; i < CRN_COUNT(cases); i++) {
 		query.target.domain = cases[i].domain;
 		query.target.ddio = cases[i].ddio;
 		query.target.flush = query.native_flush = cases[i].flush;
 		CT_EXPECT_STREQ(text_of(&query), cases[i].text);
 		CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);
-		CT_EXPECT_EQ(plan.leaves, cases[i].leaves);
+		CT_EXPECT_EQ(plan.pending, cases[i].pending);
 	}
 }
 
-/* --- behind what is under way */
+/* --- behind what is outstanding */
 
 CT_TEST(plan_choice, an_atomic_write_takes_eight_aligned_bytes)
 {
@@ -187,7 +188,7 @@ CT_TEST(plan_choice, an_atomic_write_takes_eight_aligned_bytes)
 
 	query.target.ddio = false;
 	query.target.atomic_write = query.native_write = true;
-	query.before = PVB_BEFORE_READ;
+	query.before = PVB_PENDING_READ;
 	query.len = 8;
 	CT_EXPECT_STREQ(text_of(&query), "AW F C");
 	query.addr++;
@@ -201,7 +202,7 @@ CT_TEST(plan_choice, a_control_message_takes_what_fits)
 {
 	struct pvb_plan_query query = plain_query(PVB_PLAN_WRITE);
 
-	query.before = PVB_BEFORE_MESSAGE;
+	query.before = PVB_PENDING_MESSAGE;
 	query.len = query.inline_max;
 	CT_EXPECT_STREQ(text_of(&query), "Mb A");
 	query.len++;
@@ -224,23 +225,23 @@ CT_TEST(plan_choice, nothing_goes_behind_what_gives_no_order)
 	enum pvb_persistence domain;
 
 	for (domain = PVB_DMP; domain <= PVB_WSP; domain++)
-		CT_EXPECT_STRSTR(text_behind(PVB_BEFORE_UNKNOWN, domain, true,
+		CT_EXPECT_STRSTR(text_behind(PVB_PENDING_UNKNOWN, domain, true,
 					     PVB_PLAN_WRITE),
 				 "after ");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_READ | PVB_BEFORE_UNKNOWN, PVB_DMP, false,
-				    PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_UNKNOWN, PVB_DMP,
+				    false, PVB_PLAN_WRITE),
 			"after W F C");
 }
 
 CT_TEST(plan_choice, writes_stay_behind_atomics_by_a_fence)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_PLACED | PVB_BEFORE_ATOMIC, PVB_WSP, true,
-				    PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED | PVB_PENDING_ATOMIC, PVB_WSP,
+				    true, PVB_PLAN_WRITE),
 			"W! C");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_READ | PVB_BEFORE_ATOMIC, PVB_MHP, true,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, PVB_MHP, true,
 				    PVB_PLAN_WRITE),
 			"W! F C");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_READ | PVB_BEFORE_ATOMIC, PVB_DMP, false,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, PVB_DMP, false,
 				    PVB_PLAN_SEND),
 			"SLOT S! A");
 }
@@ -248,17 +249,17 @@ CT_TEST(plan_choice, writes_stay_behind_atomics_by_a_fence)
 /* IBA 10.8.3.3: an atomic behind a read needs the fence; behind a write it does not. */
 CT_TEST(plan_choice, atomics_stay_behind_reads_by_a_fence)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_READ, PVB_DMP, false, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, PVB_DMP, false, PVB_PLAN_ATOMIC),
 			"AT! F C");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_PLACED, PVB_WSP, false, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_WSP, false, PVB_PLAN_ATOMIC),
 			"AT C");
 }
 
 CT_TEST(plan_choice, a_fence_does_not_wait_for_a_flush)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_FLUSH, PVB_DMP, false, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH, PVB_DMP, false, PVB_PLAN_WRITE),
 			"after W F C");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_FLUSH | PVB_BEFORE_READ, PVB_DMP, false,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH | PVB_PENDING_READ, PVB_DMP, false,
 				    PVB_PLAN_WRITE),
 			"after W F C");
 }
@@ -266,23 +267,23 @@ CT_TEST(plan_choice, a_fence_does_not_wait_for_a_flush)
 /* The target handles messages one by one, but data does not wait for it. */
 CT_TEST(plan_choice, only_a_message_stays_behind_a_message)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_MESSAGE, PVB_DMP, true,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, PVB_DMP, true,
 				    PVB_PLAN_WRITE_IMM),
 			"after SLOT WI A");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_MESSAGE, PVB_DMP, true, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, PVB_DMP, true, PVB_PLAN_ATOMIC),
 			"after AT D M A");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_MESSAGE | PVB_BEFORE_FLUSH, PVB_DMP, true,
-				    PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE | PVB_PENDING_FLUSH, PVB_DMP,
+				    true, PVB_PLAN_WRITE),
 			"after W D M A");
 }
 
 CT_TEST(plan_choice, what_would_not_be_durable_is_not_waited_for)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_PLACED, PVB_DMP, false, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_DMP, false, PVB_PLAN_WRITE),
 			"invalid");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_PLACED, PVB_DMP, true, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_DMP, true, PVB_PLAN_WRITE),
 			"invalid");
-	CT_EXPECT_STREQ(text_behind(PVB_BEFORE_READ, PVB_DMP, true, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, PVB_DMP, true, PVB_PLAN_WRITE),
 			"invalid");
 }
 
@@ -305,7 +306,7 @@ CT_TEST(plan_choice, nothing_stays_behind_a_slot_under_dmp)
 	CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);
 	CT_EXPECT_STREQ(text_of(&query), "SLOT WI A");
 	query = plain_query(PVB_PLAN_WRITE);
-	query.before = plan.leaves;
+	query.before = plan.pending;
 	query.len = 8;
 	CT_EXPECT_STREQ(text_of(&query), "after W D M A");
 }

@@ -28,16 +28,16 @@ static const char *broken_form(const struct pvb_plan_query *query,
 
 	if (plan->act[PVB_PLAN_ACTS - 1])
 		return "an end";
-	if (data != (query->op != PVB_PLAN_LIFT))
+	if (data != (query->op != PVB_PLAN_UPGRADE))
 		return "the data once";
 	if (messages != (plan->end == PVB_END_ANSWER))
 		return "an answer to each message";
-	if (plan->hold != overtaken)
+	if (plan->no_overtake != overtaken)
 		return "hold where something could overtake";
 	if (plan->round_trips !=
 	    1 + count_act(plan, PVB_ACT_WAIT) + count_act(plan, PVB_ACT_DATA_FENCED))
 		return "a round trip for each wait";
-	if (!plan->leaves)
+	if (!plan->pending)
 		return "something to leave";
 	return NULL;
 }
@@ -45,7 +45,7 @@ static const char *broken_form(const struct pvb_plan_query *query,
 static const char *broken_means(const struct pvb_plan_query *query,
 				const struct pvb_plan *plan)
 {
-	const struct pvb_desc *target = &query->target;
+	const struct pvb_key_attr *target = &query->target;
 	bool flush = count_act(plan, PVB_ACT_FLUSH);
 
 	if (plan->end == PVB_END_ANSWER && !query->control)
@@ -54,8 +54,8 @@ static const char *broken_means(const struct pvb_plan_query *query,
 		return "the right to read";
 	if (flush && !(target->flush && query->native_flush && !query->weak))
 		return "native flush";
-	if (count_act(plan, PVB_ACT_RING) && (!query->doorbell || query->weak))
-		return "a doorbell";
+	if (count_act(plan, PVB_ACT_SEQ) && (!query->seq_word || query->weak))
+		return "a sequence word";
 	if (count_act(plan, PVB_ACT_ATOMIC_WRITE) &&
 	    !(target->atomic_write && query->native_write && query->len == 8 &&
 	      !(query->addr & 7) && !query->weak))
@@ -74,7 +74,7 @@ static const char *broken_means(const struct pvb_plan_query *query,
 static const char *broken_safety(const struct pvb_plan_query *query,
 				 const struct pvb_plan *plan)
 {
-	const struct pvb_desc *target = &query->target;
+	const struct pvb_key_attr *target = &query->target;
 	bool cached = target->domain == PVB_DMP && (target->ddio || target->software);
 	bool flush = count_act(plan, PVB_ACT_FLUSH);
 	bool bare = plan->end == PVB_END_COMPLETION && !flush &&
@@ -87,17 +87,17 @@ static const char *broken_safety(const struct pvb_plan_query *query,
 	if (query->op == PVB_PLAN_WRITE_IMM && target->domain == PVB_DMP &&
 	    plan->end == PVB_END_COMPLETION)
 		return "nothing reported at the target before it is durable";
-	if (query->before & PVB_BEFORE_UNKNOWN && query->op != PVB_PLAN_LIFT &&
+	if (query->before & PVB_PENDING_UNKNOWN && query->op != PVB_PLAN_UPGRADE &&
 	    !plan->after)
 		return "after what gives no order";
-	if (query->before & PVB_BEFORE_FLUSH && target->domain == PVB_DMP &&
-	    query->op != PVB_PLAN_LIFT && !plan->after &&
+	if (query->before & PVB_PENDING_FLUSH && target->domain == PVB_DMP &&
+	    query->op != PVB_PLAN_UPGRADE && !plan->after &&
 	    !count_act(plan, PVB_ACT_ATOMIC_WRITE))
 		return "no fence behind a flush";
-	if (query->before & PVB_BEFORE_ATOMIC && query->op != PVB_PLAN_LIFT &&
+	if (query->before & PVB_PENDING_ATOMIC && query->op != PVB_PLAN_UPGRADE &&
 	    !plan->after && count_act(plan, PVB_ACT_DATA))
 		return "no plain write behind an atomic";
-	if ((!query->before || query->op == PVB_PLAN_LIFT) && plan->after)
+	if ((!query->before || query->op == PVB_PLAN_UPGRADE) && plan->after)
 		return "nothing to be after";
 	return NULL;
 }
@@ -129,7 +129,7 @@ static struct pvb_plan_query numbered_query(uint32_t number)
 		&query.native_flush,
 		&query.rq_pm,
 		&query.weak,
-		&query.doorbell,
+		&query.seq_word,
 		&query.control,
 		&query.force_message,
 	};
@@ -181,7 +181,7 @@ CT_TEST(plan_truths, every_query_has_a_plan_that_can_be_carried_out_and_is_safe)
 	CT_EXPECT_GT(planned, QUERIES / 2);
 }
 
-/* The doorbell and what is native make it cheaper, no more. */
+/* The sequence word and what is native make it cheaper, no more. */
 CT_TEST(plan_truths, reading_and_a_control_queue_pair_are_enough_for_everything)
 {
 	struct pvb_plan_query query;
@@ -191,7 +191,7 @@ CT_TEST(plan_truths, reading_and_a_control_queue_pair_are_enough_for_everything)
 	for (i = 0; i < QUERIES; i++) {
 		query = numbered_query(i);
 		query.target.readable = query.control = true;
-		query.before &= PVB_BEFORE_UNKNOWN;
+		query.before &= PVB_PENDING_UNKNOWN;
 		if (pvb_plan(&query, &plan))
 			CT_NOTE("query %u", i);
 		CT_ASSERT_EQ(pvb_plan(&query, &plan), 0);

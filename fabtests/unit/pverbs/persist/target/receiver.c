@@ -7,11 +7,11 @@ struct receiver receiver;
 
 static bool receiver_expose(size_t len)
 {
-	struct pvb_control *control = receiver.d.lane->control;
+	struct pvb_control *control = receiver.d.control_qp->control;
 
 	receiver.messages = receiver.entries = 0;
 	fake_pmem = (struct fake_pmem){0};
-	receiver.region = (struct pvb_target){
+	receiver.region = (struct pvb_pmem_region){
 		.addr = (uintptr_t)receiver.mem,
 		.len = len,
 		.rkey = RECEIVER_RKEY,
@@ -19,7 +19,7 @@ static bool receiver_expose(size_t len)
 		.flush = true,
 	};
 	control->domain->info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	CT_EXPECT_EQ(pvb_target_add(control, &receiver.region), 0);
+	CT_EXPECT_EQ(pvb_pmem_region_add(control, &receiver.region), 0);
 	return !ct_failed();
 }
 
@@ -77,14 +77,15 @@ void receiver_close(void)
 		crn_container_of(receiver.d.w.domain, struct pvb_domain, fid);
 
 	fake_pmem.hook = NULL;
-	pvb_target_del(domain->control, &receiver.region);
+	pvb_pmem_region_del(domain->control, &receiver.region);
 	durable_close(&receiver.d);
 }
 
 void receiver_put(const struct pvb_wire_entry *entry)
 {
-	pvb_wire_pack_entry(receiver.d.lane->area->ring[entry->number % PVB_LANE_CREDITS],
-			    entry);
+	pvb_wire_pack_entry(
+		receiver.d.control_qp->area->ring[entry->number % PVB_CONTROL_CREDITS],
+		entry);
 }
 
 void receiver_announce(uint64_t from, uint64_t len, uint32_t rkey)
@@ -127,7 +128,7 @@ uint16_t receiver_answered(uint32_t number)
 	answer = durable_sent(&receiver.d, receiver.d.control->sq.posted - 1);
 	CT_EXPECT_EQ(answer.kind, PVB_WIRE_RING_ANSWER);
 	CT_EXPECT_EQ(answer.number, number);
-	CT_EXPECT_FALSE(receiver.d.lane->lost);
+	CT_EXPECT_FALSE(receiver.d.control_qp->lost);
 	fake_complete_all(receiver.d.control);
 	return answer.status;
 }

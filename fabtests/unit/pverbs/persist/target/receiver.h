@@ -19,7 +19,7 @@ extern struct receiver {
 	struct durable d;
 	_Alignas(64) uint8_t mem[RECEIVER_MOST]; /* the first bytes are persistent */
 	uint8_t plain[256];			 /* not */
-	struct pvb_target region;
+	struct pvb_pmem_region region;
 	uint32_t messages, entries; /* of the peer's */
 } receiver;
 

@@ -116,18 +116,18 @@ CT_TEST(arrival, what_comes_behind_stays_behind)
 	durable_message_of(BIG, 4);
 	plain_message(5);
 	pieces(3);
-	CT_EXPECT_EQ(receiver.d.lane->messages, 0);
+	CT_EXPECT_EQ(receiver.d.control_qp->messages, 0);
 	expect_comp(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	expect_comp(receiver.d.w.cq, NUMBER(2), RECEIVER_MESSAGE, 8, 0);
 	expect_comp(receiver.d.w.cq, NUMBER(3), RECEIVER_MESSAGE, 8, 0);
 	CT_EXPECT_EQ(receiver_answered(2), 0);
-	CT_EXPECT_EQ(receiver.d.lane->messages, 3);
+	CT_EXPECT_EQ(receiver.d.control_qp->messages, 3);
 	CT_EXPECT_EQ(fake_pmem.flushes, 4);
 	pieces(7);
 	expect_comp(receiver.d.w.cq, NUMBER(4), RECEIVER_MESSAGE, BIG, 0);
 	expect_comp(receiver.d.w.cq, NUMBER(5), RECEIVER_MESSAGE, 8, 0);
 	CT_EXPECT_EQ(receiver_answered(3), 0);
-	CT_EXPECT_EQ(receiver.d.lane->messages, 5);
+	CT_EXPECT_EQ(receiver.d.control_qp->messages, 5);
 	receiver_close();
 }
 
@@ -195,7 +195,7 @@ CT_TEST(arrival, a_region_closed_meanwhile_is_an_error_for_the_peer)
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	durable_message_of(BIG, 1);
 	pieces(1);
-	pvb_target_del(receiver.d.lane->control, &receiver.region);
+	pvb_pmem_region_del(receiver.d.control_qp->control, &receiver.region);
 	expect_no_comp(receiver.d.w.cq);
 	expect_comp(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	CT_EXPECT_EQ(receiver_answered(1), FI_EKEYREJECTED);
@@ -210,12 +210,12 @@ CT_TEST(arrival, a_message_is_reported_although_the_connection_has_ended)
 	durable_message_of(BIG, 1);
 	CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.plain, 8, 2), 0);
 	pieces(1);
-	pvb_lane_lose(receiver.d.lane, "of the test");
+	pvb_control_qp_lose(receiver.d.control_qp, "of the test");
 	fake_flush(receiver.d.w.qp);
 	pieces(3);
 	expect_comp(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	expect_cq_error(receiver.d.w.cq, NUMBER(2), RECEIVER_MESSAGE, FI_ECANCELED);
-	CT_EXPECT_EQ(receiver.d.lane->messages, 1);
+	CT_EXPECT_EQ(receiver.d.control_qp->messages, 1);
 	receiver_close();
 }
 
@@ -393,11 +393,11 @@ CT_TEST(arrival, closing_waits_for_a_piece)
 
 static void set_progress(enum fi_progress progress)
 {
-	struct pvb_control *control = receiver.d.lane->control;
+	struct pvb_control *control = receiver.d.control_qp->control;
 
-	pvb_target_del(control, &receiver.region);
+	pvb_pmem_region_del(control, &receiver.region);
 	control->domain->info->domain_attr->data_progress = progress;
-	CT_EXPECT_EQ(pvb_target_add(control, &receiver.region), 0);
+	CT_EXPECT_EQ(pvb_pmem_region_add(control, &receiver.region), 0);
 }
 
 /* Whoever sleeps hears of it when the thread of the provider has done the last piece. */

@@ -17,7 +17,8 @@ static void expect_flushed(unsigned int nth, const void *addr, size_t len)
 	CT_EXPECT_EQ(fake_pmem.undrained, 0);
 }
 
-CT_TEST(ring, a_durable_message_is_written_back_before_it_is_reported_and_answered)
+CT_TEST(message_ring,
+	a_durable_message_is_written_back_before_it_is_reported_and_answered)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.mem, 100, 1), 0);
@@ -35,7 +36,7 @@ static bool lock_was_free;
 
 static void look_at_lock(void)
 {
-	pthread_mutex_t *lock = &receiver.d.lane->control->lock;
+	pthread_mutex_t *lock = &receiver.d.control_qp->control->lock;
 
 	lock_was_free = !pthread_mutex_trylock(lock);
 	if (lock_was_free)
@@ -43,7 +44,7 @@ static void look_at_lock(void)
 }
 
 /* Who waits for other queues, or registers memory, does not wait for it. */
-CT_TEST(ring, a_durable_message_is_written_back_without_the_lock)
+CT_TEST(message_ring, a_durable_message_is_written_back_without_the_lock)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	fake_pmem.hook = look_at_lock;
@@ -58,7 +59,7 @@ CT_TEST(ring, a_durable_message_is_written_back_without_the_lock)
 	receiver_close();
 }
 
-CT_TEST(ring, other_messages_are_reported_as_ever)
+CT_TEST(message_ring, other_messages_are_reported_as_ever)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.mem, 100, 1), 0);
@@ -75,7 +76,7 @@ CT_TEST(ring, other_messages_are_reported_as_ever)
 	receiver_close();
 }
 
-CT_TEST(ring, pieces_of_a_receive_are_written_back_as_far_as_the_message_goes)
+CT_TEST(message_ring, pieces_of_a_receive_are_written_back_as_far_as_the_message_goes)
 {
 	static const struct {
 		size_t piece[4];
@@ -111,7 +112,7 @@ CT_TEST(ring, pieces_of_a_receive_are_written_back_as_far_as_the_message_goes)
 	}
 }
 
-CT_TEST(ring, a_receive_without_any_buffer_takes_a_durable_message_of_nothing)
+CT_TEST(message_ring, a_receive_without_any_buffer_takes_a_durable_message_of_nothing)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, NULL, 0, 1), 0);
@@ -123,7 +124,7 @@ CT_TEST(ring, a_receive_without_any_buffer_takes_a_durable_message_of_nothing)
 	receiver_close();
 }
 
-CT_TEST(ring, a_receive_in_other_memory_is_reported_and_the_peer_is_told)
+CT_TEST(message_ring, a_receive_in_other_memory_is_reported_and_the_peer_is_told)
 {
 	struct iovec iov[2] = {{receiver.mem, 16}, {receiver.plain, 16}};
 
@@ -151,7 +152,7 @@ CT_TEST(ring, a_receive_in_other_memory_is_reported_and_the_peer_is_told)
 	receiver_close();
 }
 
-CT_TEST(ring, what_a_write_with_data_wrote_is_written_back_where_peers_may_write)
+CT_TEST(message_ring, what_a_write_with_data_wrote_is_written_back_where_peers_may_write)
 {
 	static const struct {
 		uint64_t from, len;
@@ -186,7 +187,7 @@ CT_TEST(ring, what_a_write_with_data_wrote_is_written_back_where_peers_may_write
 }
 
 /* A peer that writes what it likes into the ring. */
-CT_TEST(ring, entries_that_are_not_of_this_message_say_nothing)
+CT_TEST(message_ring, entries_that_are_not_of_this_message_say_nothing)
 {
 	static const struct {
 		const char *what;
@@ -195,7 +196,7 @@ CT_TEST(ring, entries_that_are_not_of_this_message_say_nothing)
 		{"of the message before", {.message = 0, .number = 1}},
 		{"of a later one", {.message = 2, .number = 1}},
 		{"with a later number", {.message = 1, .number = 2}},
-		{"that overwrote it", {.message = 1, .number = 1 + PVB_LANE_CREDITS}},
+		{"that overwrote it", {.message = 1, .number = 1 + PVB_CONTROL_CREDITS}},
 		{"without a number", {.message = 1, .number = 0}},
 		{"garbage", {.message = 0xa5a5a5a5, .number = 0xa5a5a5a5}},
 	};
@@ -208,8 +209,8 @@ CT_TEST(ring, entries_that_are_not_of_this_message_say_nothing)
 		receiver_message(8);
 		expect_comp(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, 8, 0);
 		CT_EXPECT_EQ(receiver.d.control->sq.posted, 0);
-		CT_EXPECT_FALSE(receiver.d.lane->lost);
-		CT_EXPECT_EQ(receiver.d.lane->entries, 0);
+		CT_EXPECT_FALSE(receiver.d.control_qp->lost);
+		CT_EXPECT_EQ(receiver.d.control_qp->entries, 0);
 		/* What was meant for the second is found there. */
 		CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.mem, 8, 2), 0);
 		receiver_message(8);
@@ -219,11 +220,12 @@ CT_TEST(ring, entries_that_are_not_of_this_message_say_nothing)
 	}
 }
 
-CT_TEST(ring, a_ring_full_of_garbage_is_an_error_of_nobody_else)
+CT_TEST(message_ring, a_ring_full_of_garbage_is_an_error_of_nobody_else)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
-	memset(receiver.d.lane->area->ring, 0xff, sizeof(receiver.d.lane->area->ring));
-	for (uintptr_t i = 0; i < 2 * PVB_LANE_CREDITS; i++) {
+	memset(receiver.d.control_qp->area->ring, 0xff,
+	       sizeof(receiver.d.control_qp->area->ring));
+	for (uintptr_t i = 0; i < 2 * PVB_CONTROL_CREDITS; i++) {
 		CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.mem, 8, i), 0);
 		receiver_message(8);
 		expect_comp(receiver.d.w.cq, NUMBER(i), RECEIVER_MESSAGE, 8, 0);
@@ -246,35 +248,35 @@ static void next_message(uintptr_t number)
 	expect_comp(receiver.d.w.cq, NUMBER(number), RECEIVER_MESSAGE, 8, 0);
 }
 
-CT_TEST(ring, more_entries_than_agreed_on_cost_the_lane)
+CT_TEST(message_ring, more_entries_than_agreed_on_cost_the_control_qp)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
-	for (uintptr_t i = 0; i <= PVB_LANE_MESSAGES + PVB_LANE_CREDITS; i++) {
-		CT_EXPECT_FALSE(receiver.d.lane->lost);
+	for (uintptr_t i = 0; i <= PVB_CONTROL_MESSAGES + PVB_CONTROL_CREDITS; i++) {
+		CT_EXPECT_FALSE(receiver.d.control_qp->lost);
 		next_message(i);
 	}
-	CT_EXPECT_TRUE(receiver.d.lane->lost);
-	CT_EXPECT_EQ(receiver.d.control->sq.posted, PVB_LANE_MESSAGES);
+	CT_EXPECT_TRUE(receiver.d.control_qp->lost);
+	CT_EXPECT_EQ(receiver.d.control->sq.posted, PVB_CONTROL_MESSAGES);
 	/* Messages go on. */
 	next_message(1);
 	receiver_close();
 }
 
 /* The device says late that the peer has the older ones; the peer has used them. */
-CT_TEST(ring, answers_without_a_place_are_sent_in_order_when_there_is_one)
+CT_TEST(message_ring, answers_without_a_place_are_sent_in_order_when_there_is_one)
 {
-	const uint32_t last = PVB_LANE_MESSAGES + 3;
+	const uint32_t last = PVB_CONTROL_MESSAGES + 3;
 	struct pvb_wire_message answer;
 
 	CT_ASSERT_TRUE(receiver_open(LEN));
 	for (uint32_t i = 1; i <= last; i++)
 		next_message(i);
-	CT_EXPECT_FALSE(receiver.d.lane->lost);
-	CT_EXPECT_EQ(receiver.d.control->sq.posted, PVB_LANE_MESSAGES);
+	CT_EXPECT_FALSE(receiver.d.control_qp->lost);
+	CT_EXPECT_EQ(receiver.d.control->sq.posted, PVB_CONTROL_MESSAGES);
 	fake_complete_all(receiver.d.control);
 	expect_no_comp(receiver.d.w.cq);
 	CT_EXPECT_EQ(receiver.d.control->sq.posted, last);
-	for (uint32_t i = PVB_LANE_MESSAGES; i < last; i++) {
+	for (uint32_t i = PVB_CONTROL_MESSAGES; i < last; i++) {
 		answer = durable_sent(&receiver.d, i);
 		CT_EXPECT_EQ(answer.kind, PVB_WIRE_RING_ANSWER);
 		CT_EXPECT_EQ(answer.number, i + 1);
@@ -285,12 +287,12 @@ CT_TEST(ring, answers_without_a_place_are_sent_in_order_when_there_is_one)
 	receiver_close();
 }
 
-CT_TEST(ring, numbers_go_round)
+CT_TEST(message_ring, numbers_go_round)
 {
 	CT_ASSERT_TRUE(receiver_open(LEN));
-	receiver.messages = receiver.d.lane->messages = receiver.d.lane->arrived =
-		UINT32_MAX - 2;
-	receiver.entries = receiver.d.lane->entries = UINT32_MAX - 1;
+	receiver.messages = receiver.d.control_qp->messages =
+		receiver.d.control_qp->arrived = UINT32_MAX - 2;
+	receiver.entries = receiver.d.control_qp->entries = UINT32_MAX - 1;
 	for (uintptr_t i = 0; i < 4; i++) {
 		CT_EXPECT_EQ(receiver_post(receiver.d.w.ep, receiver.mem, 8, i), 0);
 		receiver_announce(0, 0, 0);
@@ -303,7 +305,7 @@ CT_TEST(ring, numbers_go_round)
 }
 
 /* The initiator's side of it: what was never sent is not counted. */
-CT_TEST(ring, messages_that_the_device_refused_are_not_counted)
+CT_TEST(message_ring, messages_that_the_device_refused_are_not_counted)
 {
 	struct durable d;
 
@@ -316,7 +318,7 @@ CT_TEST(ring, messages_that_the_device_refused_are_not_counted)
 	/* Three held back, of which the device takes one. */
 	for (uintptr_t i = 3; i <= 5; i++)
 		CT_EXPECT_EQ(send_more(d.w.ep, i), 0);
-	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_ASKS, FI_MORE), 0);
+	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_REQUESTS, FI_MORE), 0);
 	fake_fail(FAKE_POST_SEND, 2, ENOMEM);
 	CT_EXPECT_EQ(send_number(d.w.ep, 7), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.conn->commit->messages, 2);
@@ -325,7 +327,7 @@ CT_TEST(ring, messages_that_the_device_refused_are_not_counted)
 	durable_close(&d);
 }
 
-CT_TEST(ring, a_shared_receive_is_written_back_too)
+CT_TEST(message_ring, a_shared_receive_is_written_back_too)
 {
 	struct iovec iov[2] = {{receiver.mem, 16}, {receiver.mem + 64, 16}};
 	struct fid_ep *srx = NULL;
@@ -349,7 +351,7 @@ CT_TEST(ring, a_shared_receive_is_written_back_too)
 	receiver_message(20);
 	expect_comp(receiver.d.w.cq, NUMBER(3), RECEIVER_MESSAGE, 20, 0);
 	CT_EXPECT_EQ(receiver_answered(3), FI_EOPNOTSUPP);
-	pvb_target_del(receiver.d.lane->control, &receiver.region);
+	pvb_pmem_region_del(receiver.d.control_qp->control, &receiver.region);
 	world_close_ep(&receiver.d.w);
 	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
 	durable_close(&receiver.d);

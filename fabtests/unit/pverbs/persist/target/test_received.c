@@ -11,26 +11,28 @@ static struct {
 	struct durable d;
 	_Alignas(64) uint8_t mem[2][20 * FAR]; /* two regions */
 	uint8_t plain[256];
-	struct pvb_target target[2];
-	uint32_t asked;
+	struct pvb_pmem_region region[2];
+	uint32_t requested;
 } at;
 
 static bool open_target(void)
 {
 	memset(&at.d, 0, sizeof(at.d));
-	at.asked = 0;
+	at.requested = 0;
 	fake_pmem = (struct fake_pmem){0};
 	if (!durable_open(&at.d, NULL))
 		return false;
-	at.d.lane->control->domain->info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	at.d.control_qp->control->domain->info->domain_attr->data_progress =
+		FI_PROGRESS_MANUAL;
 	for (size_t i = 0; i < 2; i++) {
-		at.target[i] = (struct pvb_target){
+		at.region[i] = (struct pvb_pmem_region){
 			.addr = (uintptr_t)at.mem[i],
 			.len = sizeof(at.mem[i]),
 			.rkey = 9 + (uint32_t)i,
 			.flush = true,
 		};
-		CT_EXPECT_EQ(pvb_target_add(at.d.lane->control, &at.target[i]), 0);
+		CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region[i]),
+			     0);
 	}
 	return !ct_failed();
 }
@@ -38,7 +40,7 @@ static bool open_target(void)
 static void close_target(void)
 {
 	for (size_t i = 0; i < 2; i++)
-		pvb_target_del(at.d.lane->control, &at.target[i]);
+		pvb_pmem_region_del(at.d.control_qp->control, &at.region[i]);
 	durable_close(&at.d);
 }
 
@@ -50,11 +52,11 @@ static void arrives(void *buf, uint32_t len)
 	expect_comp(at.d.w.cq, NUMBER(1), MESSAGE, len, 0);
 }
 
-static void ask(uint32_t messages)
+static void send_request(uint32_t messages)
 {
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_MESSAGES,
-		.number = ++at.asked,
+		.number = ++at.requested,
 		.messages = messages,
 	};
 
@@ -67,12 +69,12 @@ static uint16_t answered(void)
 	struct pvb_wire_message answer;
 
 	CT_EXPECT_NE(at.d.control->sq.posted, 0);
-	CT_EXPECT_FALSE(at.d.lane->lost);
+	CT_EXPECT_FALSE(at.d.control_qp->lost);
 	if (!at.d.control->sq.posted)
 		return UINT16_MAX;
 	answer = durable_sent(&at.d, at.d.control->sq.posted - 1);
 	CT_EXPECT_EQ(answer.kind, PVB_WIRE_ANSWER);
-	CT_EXPECT_EQ(answer.number, at.asked);
+	CT_EXPECT_EQ(answer.number, at.requested);
 	fake_complete_all(at.d.control);
 	expect_no_comp(at.d.w.cq);
 	return answer.status;
@@ -106,14 +108,14 @@ CT_TEST(received, plain_messages_are_written_back_when_they_are_asked_for)
 	arrives(at.mem[0], 77);
 	arrives(at.mem[1] + FAR, 50);
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);
-	ask(2);
+	send_request(2);
 	CT_EXPECT_EQ(answered(), 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 2);
 	CT_EXPECT_TRUE(flushed(at.mem[0], 77));
 	CT_EXPECT_TRUE(flushed(at.mem[1] + FAR, 50));
 	CT_EXPECT_EQ(fake_pmem.undrained, 0);
 	/* Once is enough. */
-	ask(2);
+	send_request(2);
 	CT_EXPECT_EQ(answered(), 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 2);
 	close_target();
@@ -122,7 +124,7 @@ CT_TEST(received, plain_messages_are_written_back_when_they_are_asked_for)
 CT_TEST(received, a_request_waits_for_its_messages)
 {
 	CT_ASSERT_TRUE(open_target());
-	ask(2);
+	send_request(2);
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
 	arrives(at.mem[0], 77);
 	expect_no_comp(at.d.w.cq);
@@ -139,15 +141,15 @@ CT_TEST(received, a_request_waits_for_its_messages)
 CT_TEST(received, any_number_is_of_the_next_messages_or_of_the_last)
 {
 	CT_ASSERT_TRUE(open_target());
-	at.d.lane->messages = at.d.lane->arrived = UINT32_MAX;
-	ask(0);
+	at.d.control_qp->messages = at.d.control_qp->arrived = UINT32_MAX;
+	send_request(0);
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
 	arrives(at.mem[0], 7);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(answered(), 0);
-	ask(UINT32_MAX);
+	send_request(UINT32_MAX);
 	CT_EXPECT_EQ(answered(), 0);
-	ask((1u << 31) + 1);
+	send_request((1u << 31) + 1);
 	CT_EXPECT_EQ(answered(), 0);
 	close_target();
 }
@@ -158,8 +160,8 @@ CT_TEST(received, more_than_can_be_kept_apart_is_not_forgotten)
 	for (size_t i = 0; i < 20; i++)
 		arrives(at.mem[0] + i * FAR, 8);
 	arrives(at.mem[1], 8);
-	CT_EXPECT_LE(at.d.lane->received.count, PVB_DIRTY_APART + 1);
-	ask(21);
+	CT_EXPECT_LE(at.d.control_qp->received.count, PVB_DIRTY_APART + 1);
+	send_request(21);
 	/* In pieces: what became one range is longer than others wait for. */
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
 	for (size_t i = 0; i < 20 && !at.d.control->sq.posted; i++)
@@ -181,7 +183,7 @@ CT_TEST(received, without_memory_to_remember_it_is_written_back_at_once)
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_TRUE(flushed(at.mem[0], 70));
 	CT_EXPECT_EQ(fake_pmem.undrained, 0);
-	ask(1);
+	send_request(1);
 	CT_EXPECT_EQ(answered(), 0);
 	close_target();
 }
@@ -198,7 +200,7 @@ CT_TEST(received, without_memory_to_remember_it_a_large_one_is_never_durable)
 	expect_comp(at.d.w.cq, NUMBER(1), MESSAGE, len, 0);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);
-	ask(1);
+	send_request(1);
 	CT_EXPECT_EQ(answered(), FI_ENOMEM);
 	close_target();
 }
@@ -210,7 +212,7 @@ CT_TEST(received, a_message_in_other_memory_is_never_durable)
 	CT_ASSERT_TRUE(open_target());
 	arrives(at.mem[0], 8);
 	arrives(at.plain, 0);
-	ask(2);
+	send_request(2);
 	CT_EXPECT_EQ(answered(), 0);
 	/* Its second piece. */
 	CT_EXPECT_EQ(fi_recvv(at.d.w.ep, iov, NULL, 2, 0, NUMBER(2)), 0);
@@ -218,7 +220,7 @@ CT_TEST(received, a_message_in_other_memory_is_never_durable)
 	expect_comp(at.d.w.cq, NUMBER(2), MESSAGE, 17, 0);
 	arrives(at.mem[0], 8);
 	for (int i = 0; i < 2; i++) {
-		ask(4);
+		send_request(4);
 		CT_EXPECT_EQ(answered(), FI_EOPNOTSUPP);
 	}
 	close_target();
@@ -233,7 +235,7 @@ CT_TEST(received, what_a_write_with_data_wrote_is_not_the_receives)
 	fake_receive(at.d.w.qp, IBV_WC_RECV_RDMA_WITH_IMM, 8, &data);
 	expect_comp(at.d.w.cq, NUMBER(1), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 8,
 		    5);
-	ask(1);
+	send_request(1);
 	CT_EXPECT_EQ(answered(), 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);
 	close_target();
@@ -247,11 +249,12 @@ CT_TEST(received, a_region_that_is_closed_before_cannot_be_written_back)
 		CT_NOTE("in that region: %d", there[i]);
 		CT_ASSERT_TRUE(open_target());
 		arrives(at.mem[there[i] ? 0 : 1], 8);
-		pvb_target_del(at.d.lane->control, &at.target[0]);
-		ask(1);
+		pvb_pmem_region_del(at.d.control_qp->control, &at.region[0]);
+		send_request(1);
 		CT_EXPECT_EQ(answered(), there[i] ? FI_EKEYREJECTED : 0);
 		CT_EXPECT_EQ(fake_pmem.flushes, !there[i]);
-		CT_EXPECT_EQ(pvb_target_add(at.d.lane->control, &at.target[0]), 0);
+		CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region[0]),
+			     0);
 		close_target();
 	}
 }
@@ -263,15 +266,15 @@ CT_TEST(received, a_region_that_is_closed_between_pieces_is_never_durable)
 	CT_ASSERT_TRUE(open_target());
 	for (size_t i = 0; i < 20; i++)
 		arrives(at.mem[0] + i * FAR, 8);
-	ask(20);
+	send_request(20);
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
-	pvb_target_del(at.d.lane->control, &at.target[0]);
+	pvb_pmem_region_del(at.d.control_qp->control, &at.region[0]);
 	for (size_t i = 0; i < 2; i++) {
 		expect_no_comp(at.d.w.cq);
 		CT_EXPECT_EQ(answered(), FI_EKEYREJECTED);
-		ask(20);
+		send_request(20);
 	}
-	CT_EXPECT_EQ(pvb_target_add(at.d.lane->control, &at.target[0]), 0);
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region[0]), 0);
 	close_target();
 }
 
@@ -288,13 +291,13 @@ CT_TEST(received, a_fenced_request_behind_messages_in_other_memory_is_not_done)
 	};
 
 	CT_ASSERT_TRUE(open_target());
-	at.target[0].write = true;
+	at.region[0].write = true;
 	memset(at.mem[0], 0, 8);
 	arrives(at.plain, 8);
-	ask(1);
+	send_request(1);
 	CT_EXPECT_EQ(answered(), FI_EOPNOTSUPP);
 	durable_message(&at.d, &fenced);
-	at.asked++;
+	at.requested++;
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(answered(), FI_ECANCELED);
 	CT_EXPECT_EQ(at.mem[0][0], 0);

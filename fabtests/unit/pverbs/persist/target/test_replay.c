@@ -195,7 +195,7 @@ CT_TEST(replay, a_region_that_the_device_does_not_let_go_of_stays_what_it_is)
 					(uint32_t)fi_mr_key(at.mr)};
 	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
 	CT_EXPECT_EQ(fi_close(&at.mr->fid), -FI_EBUSY);
-	CT_EXPECT_NE(pvb_target_find(control, &range), NULL);
+	CT_EXPECT_NE(pvb_pmem_region_find(control, &range), NULL);
 	close_all();
 }
 
@@ -265,14 +265,14 @@ CT_TEST(replay, the_peer_is_told_when_the_connection_stands)
 	close_all();
 }
 
-CT_TEST(replay, a_peer_that_cannot_be_told_costs_nothing_but_the_lane)
+CT_TEST(replay, a_peer_that_cannot_be_told_costs_nothing_but_the_control_qp)
 {
 	CT_ASSERT_TRUE(enable());
 	CT_EXPECT_EQ(set(at.d.w.ep, at.mr), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_ASSERT_TRUE(durable_connect(&at.d));
 	CT_EXPECT_STRSTR(ct_log_last(), "not told of persistent receives");
-	CT_EXPECT_TRUE(at.d.lane->lost);
+	CT_EXPECT_TRUE(at.d.control_qp->lost);
 	CT_EXPECT_EQ(send_number(at.d.w.ep, 1), 0);
 	close_all();
 }
@@ -368,7 +368,7 @@ CT_TEST(replay, until_it_is_known_the_peer_is_asked)
 	expect_no_comp(d.w.cq);
 	expect_comp(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_FALSE(d.lane->lost);
+	CT_EXPECT_FALSE(d.control_qp->lost);
 	durable_close(&d);
 }
 
@@ -396,7 +396,7 @@ CT_TEST(replay, a_key_that_promises_nothing_is_none)
 		CT_NOTE("key %zu", i);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		learn(&d, 0x9000, keys[i]);
-		CT_EXPECT_FALSE(d.lane->lost);
+		CT_EXPECT_FALSE(d.control_qp->lost);
 		CT_EXPECT_EQ(durable_send(&d, 1), 0);
 		CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_RDMA_WRITE);
 		CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_SEND);

@@ -32,7 +32,8 @@ static void put(uint8_t *bufs, int at, uint64_t number, char letter, size_t len)
 	uint8_t *buf = bufs + (size_t)at * STRIDE;
 
 	memset(buf + FI_CAIRN_REPLAY_HEADER, letter, len);
-	CT_EXPECT_EQ(pvb_replay_ops.seal(buf, buf + FI_CAIRN_REPLAY_HEADER, len, number),
+	CT_EXPECT_EQ(pvb_replay_ops.write_header(buf, buf + FI_CAIRN_REPLAY_HEADER, len,
+						 number),
 		     0);
 }
 
@@ -41,7 +42,7 @@ static ssize_t replay(const uint8_t *bufs, uint64_t first, struct seen *seen)
 	return pvb_replay_ops.replay(bufs, STRIDE, COUNT, first, apply, seen);
 }
 
-CT_TEST(sealed, messages_are_applied_in_their_order_wherever_they_lie)
+CT_TEST(replay_format, messages_are_applied_in_their_order_wherever_they_lie)
 {
 	uint8_t bufs[COUNT * STRIDE] = {0};
 	struct seen seen = {0};
@@ -58,7 +59,7 @@ CT_TEST(sealed, messages_are_applied_in_their_order_wherever_they_lie)
 	CT_EXPECT_EQ(seen.number[2], 9);
 }
 
-CT_TEST(sealed, what_is_behind_a_gap_or_there_twice_is_not_applied_again)
+CT_TEST(replay_format, what_is_behind_a_gap_or_there_twice_is_not_applied_again)
 {
 	uint8_t bufs[COUNT * STRIDE] = {0};
 	struct seen seen = {0};
@@ -70,7 +71,7 @@ CT_TEST(sealed, what_is_behind_a_gap_or_there_twice_is_not_applied_again)
 	CT_EXPECT_EQ(seen.count, 1);
 }
 
-CT_TEST(sealed, a_torn_message_is_none_whichever_bit_is_wrong)
+CT_TEST(replay_format, a_torn_message_is_none_whichever_bit_is_wrong)
 {
 	uint8_t bufs[COUNT * STRIDE] = {0};
 	struct seen seen = {0};
@@ -85,7 +86,7 @@ CT_TEST(sealed, a_torn_message_is_none_whichever_bit_is_wrong)
 	CT_EXPECT_EQ(replay(bufs, 1, &seen), 1);
 }
 
-CT_TEST(sealed, a_length_beyond_the_buffer_is_no_message)
+CT_TEST(replay_format, a_length_beyond_the_buffer_is_no_message)
 {
 	uint8_t bufs[2 * COUNT * STRIDE] = {0};
 	struct seen seen = {0};
@@ -94,7 +95,7 @@ CT_TEST(sealed, a_length_beyond_the_buffer_is_no_message)
 	CT_EXPECT_EQ(replay(bufs, 1, &seen), 0);
 }
 
-CT_TEST(sealed, the_programs_refusal_ends_it_and_is_told)
+CT_TEST(replay_format, the_programs_refusal_ends_it_and_is_told)
 {
 	uint8_t bufs[COUNT * STRIDE] = {0};
 	struct seen seen = {.stop_at = 2};
@@ -106,16 +107,16 @@ CT_TEST(sealed, the_programs_refusal_ends_it_and_is_told)
 	CT_EXPECT_EQ(seen.count, 1);
 }
 
-CT_TEST(sealed, arguments_that_cannot_be_are_refused)
+CT_TEST(replay_format, arguments_that_cannot_be_are_refused)
 {
 	uint8_t buf[STRIDE] = {0};
 	struct seen seen = {0};
 
-	CT_EXPECT_EQ(pvb_replay_ops.seal(NULL, buf, 1, 1), -FI_EINVAL);
-	CT_EXPECT_EQ(pvb_replay_ops.seal(buf, NULL, 1, 1), -FI_EINVAL);
-	CT_EXPECT_EQ(pvb_replay_ops.seal(buf, NULL, (size_t)INT32_MAX + 1, 1),
+	CT_EXPECT_EQ(pvb_replay_ops.write_header(NULL, buf, 1, 1), -FI_EINVAL);
+	CT_EXPECT_EQ(pvb_replay_ops.write_header(buf, NULL, 1, 1), -FI_EINVAL);
+	CT_EXPECT_EQ(pvb_replay_ops.write_header(buf, NULL, (size_t)INT32_MAX + 1, 1),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(pvb_replay_ops.seal(buf, NULL, 0, 1), 0);
+	CT_EXPECT_EQ(pvb_replay_ops.write_header(buf, NULL, 0, 1), 0);
 	CT_EXPECT_EQ(pvb_replay_ops.replay(buf, FI_CAIRN_REPLAY_HEADER - 1, 1, 1, apply,
 					   &seen),
 		     -FI_EINVAL);

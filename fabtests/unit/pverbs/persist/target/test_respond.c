@@ -10,7 +10,7 @@
 static struct {
 	struct durable d;
 	_Alignas(64) uint8_t mem[256];
-	struct pvb_target target;
+	struct pvb_pmem_region region;
 	uint32_t number;
 } at;
 
@@ -20,21 +20,22 @@ static bool open_target(void)
 	memset(&at, 0, sizeof(at));
 	if (!durable_open(&at.d, NULL))
 		return false;
-	at.target = (struct pvb_target){
+	at.region = (struct pvb_pmem_region){
 		.addr = (uintptr_t)at.mem,
 		.len = sizeof(at.mem),
 		.rkey = 9,
 		.write = true,
 		.flush = true,
 	};
-	at.d.lane->control->domain->info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	CT_EXPECT_EQ(pvb_target_add(at.d.lane->control, &at.target), 0);
+	at.d.control_qp->control->domain->info->domain_attr->data_progress =
+		FI_PROGRESS_MANUAL;
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region), 0);
 	return !ct_failed();
 }
 
 static void close_target(void)
 {
-	pvb_target_del(at.d.lane->control, &at.target);
+	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
 	durable_close(&at.d);
 }
 
@@ -55,7 +56,7 @@ static uint16_t answered(uint32_t number)
 	struct pvb_wire_message answer;
 
 	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_FALSE(at.d.lane->lost);
+	CT_EXPECT_FALSE(at.d.control_qp->lost);
 	CT_EXPECT_NE(at.d.control->sq.posted, 0);
 	if (!at.d.control->sq.posted)
 		return UINT16_MAX;
@@ -92,44 +93,44 @@ CT_TEST(respond, only_memory_that_peers_may_write_is_made_durable)
 		CT_EXPECT_EQ(answered(at.number), rows[i].status);
 		fake_complete_all(at.d.control);
 	}
-	at.target.write = false;
+	at.region.write = false;
 	message = request(0, 8, 9);
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(at.number), FI_EKEYREJECTED);
 	close_target();
 }
 
-CT_TEST(respond, nothing_is_done_before_the_doorbell_shows)
+CT_TEST(respond, nothing_is_done_before_the_seq_word_advances)
 {
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
 	message = request(0, 8, 9);
-	message.bell = 2;
+	message.seq_word = 2;
 	durable_message(&at.d, &message);
 	message = request(8, 8, 9);
-	message.bell = 3;
+	message.seq_word = 3;
 	durable_message(&at.d, &message);
 	expect_no_comp(at.d.w.cq);
-	at.d.lane->area->bell = 1;
+	at.d.control_qp->area->seq_word = 1;
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
-	at.d.lane->area->bell = 2;
+	at.d.control_qp->area->seq_word = 2;
 	CT_EXPECT_EQ(answered(1), 0);
-	at.d.lane->area->bell = 1ull << 32 | 3;
+	at.d.control_qp->area->seq_word = 1ull << 32 | 3;
 	CT_EXPECT_EQ(answered(2), 0);
-	CT_EXPECT_EQ(at.d.lane->control->waiting, 0);
+	CT_EXPECT_EQ(at.d.control_qp->control->waiting, 0);
 	close_target();
 }
 
-CT_TEST(respond, a_doorbell_that_went_round_counts_as_later)
+CT_TEST(respond, a_seq_word_that_wrapped_counts_as_later)
 {
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
-	at.d.lane->area->bell = 1ull << 32;
+	at.d.control_qp->area->seq_word = 1ull << 32;
 	message = request(0, 8, 9);
-	message.bell = UINT32_MAX;
+	message.seq_word = UINT32_MAX;
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(1), 0);
 	close_target();
@@ -253,8 +254,8 @@ CT_TEST(respond, more_bytes_than_one_request_may_ask_for_are_refused)
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
-	at.target.flush = false; /* and not looked at: there is no such memory */
-	at.target.len = PVB_FLUSH_LIMIT + 1;
+	at.region.flush = false; /* and not looked at: there is no such memory */
+	at.region.len = PVB_FLUSH_LIMIT + 1;
 	message = request(0, PVB_FLUSH_LIMIT, 9);
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(1), 0);
@@ -272,11 +273,11 @@ CT_TEST(respond, a_region_that_was_closed_is_not_touched)
 
 	CT_ASSERT_TRUE(open_target());
 	message = request(0, 8, 9);
-	message.bell = 1;
+	message.seq_word = 1;
 	durable_message(&at.d, &message);
 	expect_no_comp(at.d.w.cq);
-	pvb_target_del(at.d.lane->control, &at.target);
-	at.d.lane->area->bell = 1;
+	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
+	at.d.control_qp->area->seq_word = 1;
 	CT_EXPECT_EQ(answered(1), FI_EKEYREJECTED);
 	durable_close(&at.d);
 }
@@ -287,12 +288,12 @@ CT_TEST(respond, an_answer_without_a_place_waits_for_one)
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
-	for (unsigned int i = 0; i < PVB_LANE_MESSAGES; i++)
-		CT_EXPECT_TRUE(pvb_lane_send(at.d.lane, &other));
+	for (unsigned int i = 0; i < PVB_CONTROL_MESSAGES; i++)
+		CT_EXPECT_TRUE(pvb_control_qp_send(at.d.control_qp, &other));
 	message = request(0, 8, 9);
 	durable_message(&at.d, &message);
 	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_EQ(at.d.control->sq.posted, PVB_LANE_MESSAGES);
+	CT_EXPECT_EQ(at.d.control->sq.posted, PVB_CONTROL_MESSAGES);
 	fake_complete_all(at.d.control);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(answered(1), 0);
@@ -313,10 +314,10 @@ CT_TEST(respond, the_receive_of_a_request_is_posted_before_its_answer)
 	CT_ASSERT_TRUE(open_target());
 	message = request(0, 8, 9);
 	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(fake_outstanding(&at.d.control->rq), PVB_LANE_MESSAGES - 1);
+	CT_EXPECT_EQ(fake_outstanding(&at.d.control->rq), PVB_CONTROL_MESSAGES - 1);
 	fake_before(FAKE_POST_SEND, 1, look_at_receives, &receives);
 	CT_EXPECT_EQ(answered(1), 0);
-	CT_EXPECT_EQ(receives, PVB_LANE_MESSAGES);
+	CT_EXPECT_EQ(receives, PVB_CONTROL_MESSAGES);
 	close_target();
 }
 
@@ -325,17 +326,18 @@ CT_TEST(respond, a_target_that_calls_nothing_has_a_thread)
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
-	pvb_target_del(at.d.lane->control, &at.target);
-	at.d.lane->control->domain->info->domain_attr->data_progress = FI_PROGRESS_AUTO;
-	CT_EXPECT_EQ(pvb_target_add(at.d.lane->control, &at.target), 0);
-	CT_EXPECT_TRUE(at.d.lane->control->threaded);
+	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
+	at.d.control_qp->control->domain->info->domain_attr->data_progress =
+		FI_PROGRESS_AUTO;
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region), 0);
+	CT_EXPECT_TRUE(at.d.control_qp->control->threaded);
 	message = request(0, 8, 9);
-	message.bell = 1;
+	message.seq_word = 1;
 	durable_message(&at.d, &message);
-	CT_EXPECT_SOON(atomic_load(&at.d.lane->control->waiting) == 1);
-	at.d.lane->area->bell = 1;
-	CT_EXPECT_SOON(atomic_load(&at.d.lane->sends) == 1);
-	CT_EXPECT_EQ(atomic_load(&at.d.lane->control->waiting), 0);
+	CT_EXPECT_SOON(atomic_load(&at.d.control_qp->control->waiting) == 1);
+	at.d.control_qp->area->seq_word = 1;
+	CT_EXPECT_SOON(atomic_load(&at.d.control_qp->sends) == 1);
+	CT_EXPECT_EQ(atomic_load(&at.d.control_qp->control->waiting), 0);
 	CT_EXPECT_EQ(answered(1), 0);
 	close_target();
 }
@@ -359,7 +361,7 @@ CT_TEST(respond, the_thread_takes_no_signal_of_the_programs)
 	sigaddset(&term, SIGTERM);
 	handled = 0;
 	CT_ASSERT_TRUE(open_target());
-	CT_EXPECT_EQ(pvb_control_thread_start(at.d.lane->control), 0);
+	CT_EXPECT_EQ(pvb_control_thread_start(at.d.control_qp->control), 0);
 	CT_EXPECT_SOON(ct_waiting() == 1);
 	sigaction(SIGTERM, &action, &old_action);
 	pthread_sigmask(SIG_BLOCK, &term, &old);
@@ -376,7 +378,7 @@ CT_TEST(respond, numbers_of_requests_go_round)
 	struct pvb_wire_message message;
 
 	CT_ASSERT_TRUE(open_target());
-	at.d.lane->handled = at.number = UINT32_MAX;
+	at.d.control_qp->handled = at.number = UINT32_MAX;
 	message = request(0, 8, 8); /* number 0 cannot be done */
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(0), FI_EKEYREJECTED);
@@ -385,7 +387,7 @@ CT_TEST(respond, numbers_of_requests_go_round)
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(answered(1), FI_ECANCELED);
 	/* So long ago that its number looks like one to come. */
-	at.d.lane->handled = at.number = at.number + (1u << 31);
+	at.d.control_qp->handled = at.number = at.number + (1u << 31);
 	message = request(0, 8, 9);
 	message.fence--;
 	durable_message(&at.d, &message);

@@ -11,7 +11,7 @@
 static struct {
 	struct durable d, other; /* two connections of one domain */
 	_Alignas(64) uint8_t mem[BIG];
-	struct pvb_target target;
+	struct pvb_pmem_region region;
 	struct pvb_control *control;
 	pthread_t thread;
 	atomic_bool flushing, go_on;
@@ -25,8 +25,8 @@ static bool open_target(void)
 	fake_pmem = (struct fake_pmem){0};
 	if (!durable_open(&at.d, NULL))
 		return false;
-	at.control = at.d.lane->control;
-	at.target = (struct pvb_target){
+	at.control = at.d.control_qp->control;
+	at.region = (struct pvb_pmem_region){
 		.addr = (uintptr_t)at.mem,
 		.len = sizeof(at.mem),
 		.rkey = 9,
@@ -34,7 +34,7 @@ static bool open_target(void)
 		.flush = true,
 	};
 	at.control->domain->info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	CT_EXPECT_EQ(pvb_target_add(at.control, &at.target), 0);
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.control, &at.region), 0);
 	return !ct_failed();
 }
 
@@ -53,11 +53,11 @@ static void close_target(void)
 	fake_pmem.hook = NULL;
 	if (at.other.w.ep)
 		CT_EXPECT_EQ(fi_close(&at.other.w.ep->fid), 0);
-	pvb_target_del(at.control, &at.target);
+	pvb_pmem_region_del(at.control, &at.region);
 	durable_close(&at.d);
 }
 
-static void ask(struct durable *d, uint32_t number, uint64_t len)
+static void send_request(struct durable *d, uint32_t number, uint64_t len)
 {
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_REQUEST,
@@ -78,7 +78,7 @@ static unsigned int answers(const struct durable *d)
 CT_TEST(respond_turns, one_look_at_a_queue_flushes_no_more_than_a_piece)
 {
 	CT_ASSERT_TRUE(open_target());
-	ask(&at.d, 1, BIG);
+	send_request(&at.d, 1, BIG);
 	for (uint64_t done = 0; done < BIG; done += PVB_PIECE) {
 		CT_EXPECT_EQ(answers(&at.d), 0);
 		expect_no_comp(at.d.w.cq);
@@ -153,11 +153,11 @@ CT_TEST(respond_turns, nothing_is_flushed_for_a_request_that_cannot_be_done)
 CT_TEST(respond_turns, connections_take_turns)
 {
 	CT_ASSERT_TRUE(open_two());
-	ask(&at.d, 1, BIG);
-	ask(&at.d, 2, BIG);
+	send_request(&at.d, 1, BIG);
+	send_request(&at.d, 2, BIG);
 	expect_no_comp(at.d.w.cq);
 	/* It waits for one piece, not for what the other has asked for. */
-	ask(&at.other, 1, 8);
+	send_request(&at.other, 1, 8);
 	expect_no_comp(at.d.w.cq);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(answers(&at.other), 1);
@@ -168,8 +168,8 @@ CT_TEST(respond_turns, connections_take_turns)
 CT_TEST(respond_turns, requests_of_a_connection_keep_their_order)
 {
 	CT_ASSERT_TRUE(open_target());
-	ask(&at.d, 1, BIG);
-	ask(&at.d, 2, 8);
+	send_request(&at.d, 1, BIG);
+	send_request(&at.d, 2, 8);
 	while (!answers(&at.d))
 		expect_no_comp(at.d.w.cq);
 	expect_no_comp(at.d.w.cq);
@@ -182,9 +182,9 @@ CT_TEST(respond_turns, requests_of_a_connection_keep_their_order)
 CT_TEST(respond_turns, a_region_closed_between_pieces_is_refused)
 {
 	CT_ASSERT_TRUE(open_target());
-	ask(&at.d, 1, BIG);
+	send_request(&at.d, 1, BIG);
 	expect_no_comp(at.d.w.cq);
-	pvb_target_del(at.control, &at.target);
+	pvb_pmem_region_del(at.control, &at.region);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
 	CT_ASSERT_EQ(answers(&at.d), 1);
@@ -195,13 +195,13 @@ CT_TEST(respond_turns, a_region_closed_between_pieces_is_refused)
 CT_TEST(respond_turns, a_connection_lost_between_pieces_costs_no_more)
 {
 	CT_ASSERT_TRUE(open_target());
-	ask(&at.d, 1, BIG);
+	send_request(&at.d, 1, BIG);
 	expect_no_comp(at.d.w.cq);
-	pvb_lane_lose(at.d.lane, "the test says so");
+	pvb_control_qp_lose(at.d.control_qp, "the test says so");
 	expect_no_comp(at.d.w.cq);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
-	CT_EXPECT_EQ(at.d.lane->inbox_state, PVB_INBOX_EMPTY);
+	CT_EXPECT_EQ(at.d.control_qp->inbox_state, PVB_INBOX_EMPTY);
 	close_target();
 }
 
@@ -212,7 +212,7 @@ CT_TEST(respond_turns, who_waits_is_woken_while_something_is_left)
 
 	CT_ASSERT_TRUE(open_target());
 	fd.fd = at.control->cq->wait.epfd;
-	ask(&at.d, 1, 2 * (uint64_t)PVB_PIECE);
+	send_request(&at.d, 1, 2 * (uint64_t)PVB_PIECE);
 	CT_EXPECT_EQ(pvb_control_arm(at.control), 0);
 	CT_EXPECT_EQ(answers(&at.d), 0);
 	CT_EXPECT_EQ(poll(&fd, 1, 0), 1);
@@ -234,7 +234,7 @@ CT_TEST(respond_turns, no_lock_is_held_while_memory_is_flushed)
 {
 	CT_ASSERT_TRUE(open_target());
 	fake_pmem.hook = look_at_lock;
-	ask(&at.d, 1, 8);
+	send_request(&at.d, 1, 8);
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_TRUE(at.free_lock);
 	CT_EXPECT_EQ(answers(&at.d), 1);
@@ -259,7 +259,7 @@ static bool begin_piece(void)
 	if (!open_target())
 		return false;
 	fake_pmem.hook = hold_up;
-	ask(&at.d, 1, BIG);
+	send_request(&at.d, 1, BIG);
 	CT_EXPECT_EQ(pthread_create(&at.thread, NULL, progress_thread, NULL), 0);
 	CT_EXPECT_SOON(atomic_load(&at.flushing));
 	return !ct_failed();
@@ -267,7 +267,7 @@ static bool begin_piece(void)
 
 static void *close_region(void *arg)
 {
-	pvb_target_del(at.control, &at.target);
+	pvb_pmem_region_del(at.control, &at.region);
 	return NULL;
 }
 
@@ -295,11 +295,11 @@ CT_TEST(respond_turns, a_region_is_closed_once_the_piece_has_ended)
 CT_TEST(respond_turns, a_region_is_closed_once_bytes_are_stored_in_it)
 {
 	static _Alignas(64) uint8_t word[64];
-	struct pvb_target other = {.addr = (uintptr_t)word,
-				   .len = sizeof(word),
-				   .rkey = 10,
-				   .write = true,
-				   .flush = true};
+	struct pvb_pmem_region other = {.addr = (uintptr_t)word,
+					.len = sizeof(word),
+					.rkey = 10,
+					.write = true,
+					.flush = true};
 	const struct pvb_wire_message message = {
 		.kind = PVB_WIRE_REQUEST,
 		.number = 1,
@@ -312,19 +312,19 @@ CT_TEST(respond_turns, a_region_is_closed_once_bytes_are_stored_in_it)
 	};
 
 	CT_ASSERT_TRUE(open_target());
-	CT_EXPECT_EQ(pvb_target_add(at.control, &other), 0);
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.control, &other), 0);
 	fake_pmem.hook = hold_up;
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(pthread_create(&at.thread, NULL, progress_thread, NULL), 0);
 	CT_EXPECT_SOON(atomic_load(&at.flushing));
 	CT_EXPECT_EQ(other.users, 1);
-	CT_EXPECT_EQ(at.target.users, 1);
+	CT_EXPECT_EQ(at.region.users, 1);
 	atomic_store(&at.go_on, true);
 	pthread_join(at.thread, NULL);
 	CT_EXPECT_EQ(other.users, 0);
-	CT_EXPECT_EQ(at.target.users, 0);
+	CT_EXPECT_EQ(at.region.users, 0);
 	CT_EXPECT_EQ(word[0], 'x');
-	pvb_target_del(at.control, &other);
+	pvb_pmem_region_del(at.control, &other);
 	close_target();
 }
 
@@ -365,11 +365,11 @@ CT_TEST(respond_turns, others_read_and_arm_meanwhile)
 CT_TEST(respond_turns, the_thread_goes_on_until_all_is_done)
 {
 	CT_ASSERT_TRUE(open_target());
-	pvb_target_del(at.control, &at.target);
+	pvb_pmem_region_del(at.control, &at.region);
 	at.control->domain->info->domain_attr->data_progress = FI_PROGRESS_AUTO;
-	CT_EXPECT_EQ(pvb_target_add(at.control, &at.target), 0);
-	ask(&at.d, 1, BIG);
-	CT_EXPECT_SOON(atomic_load(&at.d.lane->sends) == 1);
+	CT_EXPECT_EQ(pvb_pmem_region_add(at.control, &at.region), 0);
+	send_request(&at.d, 1, BIG);
+	CT_EXPECT_SOON(atomic_load(&at.d.control_qp->sends) == 1);
 	CT_EXPECT_EQ(durable_sent(&at.d, 0).status, 0);
 	close_target();
 }

@@ -6,18 +6,18 @@
 
 static void check(uint64_t key)
 {
-	struct pvb_desc desc;
-	int ret = pvb_desc_parse(key, &desc);
+	struct pvb_key_attr attr;
+	int ret = pvb_key_parse(key, &attr);
 
 	switch (ret) {
 	case 0:
 		/* Only what we would say ourselves is understood. */
-		FUZZ_CHECK(desc.persistent && desc.domain <= PVB_WSP);
-		FUZZ_CHECK(pvb_desc_key((uint32_t)key, &desc) == key);
+		FUZZ_CHECK(attr.persistent && attr.domain <= PVB_WSP);
+		FUZZ_CHECK(pvb_key_pack((uint32_t)key, &attr) == key);
 		FUZZ_CHECK(key != UINT64_MAX);
 		break;
 	case -FI_EOPNOTSUPP:
-		FUZZ_CHECK(pvb_desc_key((uint32_t)key, NULL) == key);
+		FUZZ_CHECK(pvb_key_pack((uint32_t)key, NULL) == key);
 		break;
 	default:
 		FUZZ_CHECK(ret == -FI_EKEYREJECTED && key >> 32);
@@ -27,7 +27,7 @@ static void check(uint64_t key)
 /* What a target says of a region arrives. */
 static void round_trip(uint64_t bits)
 {
-	const struct pvb_desc desc = {
+	const struct pvb_key_attr attr = {
 		.domain = (enum pvb_persistence)(bits % 3),
 		.ddio = bits & 4,
 		.persistent = bits & 8,
@@ -36,12 +36,12 @@ static void round_trip(uint64_t bits)
 		.readable = bits & 64,
 		.software = bits & 128,
 	};
-	const uint64_t key = pvb_desc_key((uint32_t)(bits >> 32), &desc);
-	struct pvb_desc got;
+	const uint64_t key = pvb_key_pack((uint32_t)(bits >> 32), &attr);
+	struct pvb_key_attr got;
 
-	FUZZ_CHECK(key >> 32 ? desc.persistent : !desc.persistent);
+	FUZZ_CHECK(key >> 32 ? attr.persistent : !attr.persistent);
 	FUZZ_CHECK((uint32_t)key == bits >> 32);
-	FUZZ_CHECK(pvb_desc_parse(key, &got) == (desc.persistent ? 0 : -FI_EOPNOTSUPP));
+	FUZZ_CHECK(pvb_key_parse(key, &got) == (attr.persistent ? 0 : -FI_EOPNOTSUPP));
 	check(key);
 }
 
