@@ -76,7 +76,7 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.endpoint2 = pvb_endpoint2,
 };
 
-/* Control queue pairs cost memory: only who may need them has them. */
+/* Control queue pairs cost memory: only domains that may need them have them. */
 static bool pvb_domain_durable(const struct pvb_domain *domain)
 {
 	if (pvb_params.durable == PVB_DURABLE_AUTO)
@@ -155,8 +155,8 @@ int pvb_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 	if (!domain)
 		return -FI_ENOMEM;
 	domain->fabric = fabric;
-	/* Keep-alive posts from whoever reads the event queue, which belongs to no
-	 * domain. */
+	/* The thread that reads the event queue, which belongs to no domain, posts
+	 * keep-alives. */
 	domain->locked =
 		info->domain_attr->threading != FI_THREAD_DOMAIN || pvb_params.keepalive;
 	domain->info = fi_dupinfo(info);

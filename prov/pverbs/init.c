@@ -201,7 +201,7 @@ FI_EXT_INI
 		pvb_param_read(&pvb_param_rows[i]);
 	for (i = 0; i < CRN_COUNT(pvb_word_rows); i++)
 		pvb_word_read(&pvb_word_rows[i]);
-	/* Only before any memory is registered, by whomever (ibv_fork_init(3)). */
+	/* Only before the process registers any memory (ibv_fork_init(3)). */
 	if (pvb_params.fork_safe)
 		pvb_fork_init();
 	return &pvb_prov;

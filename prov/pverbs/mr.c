@@ -21,7 +21,7 @@ static int pvb_mr_announce(struct pvb_mr *mr)
 	return pvb_pmem_region_add(mr->domain->control, &mr->pmem_region);
 }
 
-/* Peers may no longer ask for it, and nobody is flushing it for them. */
+/* Peers can no longer request flushes of it, and none is running. */
 static void pvb_mr_forget(struct pvb_mr *mr)
 {
 	if (mr->key_attr.persistent && mr->domain->control)

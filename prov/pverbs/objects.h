@@ -88,7 +88,8 @@ struct pvb_pmem_region {
 	uint32_t rkey;
 	bool write; /* peers may write to it */
 	bool flush; /* the processor's caches are outside the persistence domain */
-	unsigned int users; /* who flush it; with the lock of persist/control/control.h */
+	unsigned int users; /* threads that flush it; with the lock of
+			       persist/control/control.h */
 };
 
 struct pvb_mr {
@@ -178,7 +179,7 @@ struct pvb_cq {
 	 * to be destroyed. */
 	bool ended;
 	uint32_t hw_gone;
-	atomic_uint idle; /* times it was read in vain */
+	atomic_uint idle; /* consecutive reads that found nothing */
 	uint32_t hw_next; /* where the next poll begins: none starves */
 	struct ibv_cq
 		*single; /* of hw, while there is no other; NULL: none, or several */
@@ -205,7 +206,7 @@ struct pvb_cq {
 	struct ibv_comp_channel *channel;
 	struct crn_wait wait;
 	atomic_bool signaled; /* fi_cq_signal, not yet seen by a sread */
-	atomic_bool told;     /* of it, one who waits by the descriptor */
+	atomic_bool told;     /* fi_trywait has reported it */
 	atomic_uint sreaders; /* threads in fi_cq_sread */
 	atomic_uint refs;
 };
@@ -253,7 +254,7 @@ struct pvb_slot {
 /* One of a group of durable writes, and what makes all of the group durable. */
 #define PVB_SLOT_GROUP 0x80u
 #define PVB_SLOT_GROUP_END 0x100u
-/* A durable operation that says as much of everything before it. */
+/* A fenced durable operation: everything before it is durable too. */
 #define PVB_SLOT_FENCED 0x200u
 /* What defer.c looks at, whatever else is deferred. */
 #define PVB_SLOT_DEFER \
@@ -310,16 +311,15 @@ struct pvb_srx {
 	struct pvb_domain *domain;
 	struct ibv_srq *srq;
 	struct crn_lock lock;
-	struct pvb_wq wq;		     /* cq NULL; of the ring nothing is used */
-	struct pvb_slot *free;		     /* linked through context; of who posts */
-	_Atomic(struct pvb_slot *) returned; /* the same; of whoever polls */
+	struct pvb_wq wq;      /* cq NULL; of the ring nothing is used */
+	struct pvb_slot *free; /* linked through context; of the posting thread */
+	_Atomic(struct pvb_slot *) returned; /* the same; of the polling thread */
 	/* From now on nothing can be posted: -FI_ENODEV. Any thread. */
 	void (*end)(struct pvb_srx *srx);
 	struct pvb_srx_cq *cqs;
 	size_t cq_count;
-	struct pvb_cq
-		*flush_cq; /* bound by the program: hears of what fi_close cancels */
-	uint64_t flags;	   /* default op_flags */
+	struct pvb_cq *flush_cq; /* bound by the program: reports what fi_close cancels */
+	uint64_t flags;		 /* default op_flags */
 	size_t iov_limit;
 	atomic_uint refs; /* endpoints */
 };
@@ -344,7 +344,7 @@ struct pvb_chain {
 	struct ibv_sge sge[PVB_CHAIN_LIMIT][PVB_IOV_LIMIT];
 };
 
-/* Who defers completions of a queue. */
+/* Defers completions of a queue. */
 struct pvb_defer_source {
 	struct crn_list entry; /* of pvb_cq.deferring */
 	/* What may be reported now goes to the stash, as far as it has room; the entry is
@@ -364,7 +364,7 @@ struct pvb_defer {
 	bool flushing;		  /* which means something while some are not reported */
 	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
 	/* FI_E*, why messages sent before a fenced operation are not durable; 0: they
-	 * are, or nobody asked. */
+	 * are, or no request was sent. */
 	atomic_int undurable;
 	bool marked;   /* the marker of pvb_tx_close is among them */
 	bool broken;   /* no group will be from now on */
@@ -468,8 +468,8 @@ struct pvb_connreq {
 };
 
 /*
- * The slot at this position. What never changes in it is written here all the same: so
- * the slots of a deep queue take memory when they are used, not before.
+ * The slot at this position. Its constant fields are written here, not once for all
+ * slots: the pages of a deep queue are allocated when they are used.
  */
 static inline struct pvb_slot *pvb_wq_slot_at(struct pvb_wq *wq, uint32_t at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parameters of the environment, as they are when nobody sets one. */
+/* The provider's parameters with their defaults. */
 #include "pverbs.h"
 
 struct pvb_params pvb_params = {

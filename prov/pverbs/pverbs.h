@@ -53,7 +53,7 @@
 /* Flags of fi_recvmsg. */
 #define PVB_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
-/* Who sees to it that a fenced operation waits: xfer/fence.c. */
+/* What makes a fenced operation wait: xfer/fence.c. */
 enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
 
 enum pvb_durable { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };

@@ -150,7 +150,7 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 		crn_container_of(fid, struct pvb_connreq, fid)->dead = true;
 		break;
 	case FI_CLASS_PEP:
-		/* Nobody will ask for a connection there any more. */
+		/* No further connection request can arrive there. */
 		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
 			pep = crn_container_of(fid, struct pvb_pep, fid.fid);
 			pvb_cm_report_error(pep->eq, fid, FI_ENODEV, event->status, NULL,

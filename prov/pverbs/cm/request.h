@@ -21,7 +21,7 @@ void pvb_requests_fini(struct pvb_requests *requests);
 
 /* It arrived, at req->pep. With cm_lock. */
 void pvb_request_add(struct pvb_connreq *req);
-/* Undoes that: nobody can be told of it. */
+/* Undoes that: it could not be reported. */
 void pvb_request_drop(struct pvb_connreq *req);
 /*
  * Takes the request behind a handle out of those that wait: it is the caller's alone, and

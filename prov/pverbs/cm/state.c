@@ -38,7 +38,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
 }
 
-/* What the responder said of its side. */
+/* The responder's private data. */
 static void pvb_cm_learn(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
 	pvb_cm_app_data(ep->raw_cm, event->bytes, event->len, &ep->conn.peer);
@@ -51,7 +51,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 	ep->conn.state = PVB_CONN_CONNECTED;
 	pvb_keepalive_add(ep);
 	pvb_replay_announce(ep);
-	/* A connection that nobody is told of must not stand. */
+	/* A connection that cannot be reported must not stay. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
 		pvb_conn_error(ep);
 		rdma_disconnect(ep->conn.id);
@@ -210,7 +210,8 @@ static void pvb_cm_on_disconnected(struct pvb_ep *ep, const struct pvb_cm_event 
 		pvb_cm_disconnected(ep);
 		break;
 	case PVB_CONN_CONTROL:
-		/* It stood: the program is told, and of the end when there is room. */
+		/* It was connected: reports that, and the end once the event queue has
+		 * room. */
 		pvb_control_conn_gone(ep);
 		pvb_cm_control_conn_over(ep);
 		break;
@@ -272,7 +273,7 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	}
 }
 
-/* What the peer is told of this side. */
+/* The private data for the peer. */
 static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
 	const struct pvb_control_qp *cqp = ep->conn.control_qp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asynchronous events of a device (ibv_get_async_event(3)). They are looked at where one
- * of them is an answer, before somebody sleeps, and from time to time by who does not.
+ * Asynchronous events of a device (ibv_get_async_event(3)). They are read where one of
+ * them is awaited, before a thread sleeps, and now and then by a thread that polls.
  */
 #include <fcntl.h>
 #include "device/device.h"

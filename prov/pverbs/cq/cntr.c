@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters: fi_cntr(3). They move when a completion is taken from the device, whoever
- * takes it; a counter that is read or waited for takes them itself, from the completion
- * queues of all endpoints bound to it. What the program is to read there stays there.
+ * Counters: fi_cntr(3). A counter moves when a completion is taken from the device, by
+ * any thread. Reading or waiting for a counter polls the completion queues of all
+ * endpoints bound to it; completions for the program stay in those queues.
  */
 #include <stdlib.h>
 #include <cairn/nosys.h>
@@ -22,7 +22,7 @@ static int pvb_cntr_take(struct pvb_cntr *cntr, bool arm)
 	size_t i;
 
 	crn_lock(&cntr->lock);
-	/* Its descriptors wake who sleeps here, though no queue is there to arm them. */
+	/* Its descriptors wake the sleeping thread although no queue arms them. */
 	if (arm && !cntr->feed_count) {
 		pvb_async_progress(cntr->domain);
 		ret = pvb_removed(cntr->domain) ? -FI_ENODEV : 0;

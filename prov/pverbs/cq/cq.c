@@ -44,10 +44,9 @@ static void pvb_cq_drain_channel(struct pvb_cq *cq)
 }
 
 /*
- * fi_cq_signal: is there one that nobody may sleep over? It stays for a thread in
- * fi_cq_sread, which will take it, or for the next that comes there. Whoever waits by the
- * descriptor is told once: a thread that never calls fi_cq_sread would otherwise find it
- * again and again.
+ * fi_cq_signal: is a signal pending? It stays until a thread in fi_cq_sread takes it.
+ * fi_trywait reports it once: a thread that never calls fi_cq_sread would find it again
+ * and again.
  */
 static bool pvb_cq_told(struct pvb_cq *cq)
 {
@@ -89,7 +88,8 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 	ret = pvb_cq_arm(cq);
 	/* What came before the arming raises no event: look once more. */
 	if (!ret && pvb_cq_fetch(cq)) {
-		/* There may be more than this thread reads, and others who wait. */
+		/* More may be there than this thread reads, and other threads may wait.
+		 */
 		crn_wait_signal(&cq->wait);
 		ret = -FI_EAGAIN;
 	}
@@ -124,7 +124,7 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 		       pvb_cq_stash_batch(cq, cq->hw[i]))
 			;
 	}
-	/* Whoever waits for the queue itself shares the channel. */
+	/* Threads that wait for the queue itself share the channel. */
 	if (cq->stash_count != before)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);

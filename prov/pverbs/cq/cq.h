@@ -73,8 +73,8 @@ void pvb_cq_drain_present(struct pvb_cq *cq);
  */
 void pvb_cq_fail(struct pvb_wq *wq, uint32_t count, int err, int prov_errno);
 /*
- * The same of one operation whose first entries, so many, are posted already, and are
- * nobody's from now on. op: its context and flags.
+ * The same for one operation whose first entries, so many, are posted already; their
+ * completions are ignored from now on. op: its context and flags.
  */
 void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot *op,
 		       int err, int prov_errno);
@@ -101,7 +101,7 @@ void pvb_cntr_wake(struct pvb_wq *wq);
 
 /* async.c */
 
-/* Asynchronous events of the device must not block who looks for them. */
+/* Makes reading asynchronous events of the device non-blocking. */
 int pvb_async_init(struct ibv_context *verbs);
 /* Handles those there are. */
 void pvb_async_progress(struct pvb_domain *domain);

@@ -112,7 +112,7 @@ int pvb_cq_reserve(struct pvb_cq *cq, uint32_t slots, struct pvb_hwcq **out)
 	if (ret)
 		goto out;
 	for (i = 0; i < cq->hw_count && !hw; i++) {
-		/* One without a channel wakes nobody. */
+		/* One without the channel raises no event. */
 		if (cq->hw[i]->depth - cq->hw[i]->reserved >= slots &&
 		    cq->hw[i]->cq->channel == cq->channel)
 			hw = cq->hw[i];

@@ -316,7 +316,7 @@ static ssize_t pvb_cq_read_stash(struct pvb_cq *cq, void *buf, size_t count)
 	return (ssize_t)done;
 }
 
-/* The device queue whose turn it is. */
+/* The next device queue to poll, round robin. */
 CRN_INLINE struct ibv_cq *pvb_cq_next_hwcq(struct pvb_cq *cq)
 {
 	struct ibv_cq *ibv = cq->hw[cq->hw_next]->cq;
@@ -409,7 +409,7 @@ static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
 			       : pvb_cq_read_on(cq, buf, count, 0, 0);
 }
 
-/* What a work completion that is not a plain one comes to. */
+/* A work completion that needs more than the fast path. */
 static __attribute__((noinline)) ssize_t pvb_cq_read_one_slow(struct pvb_cq *cq,
 							      const struct ibv_wc *wc,
 							      void *buf)
@@ -442,11 +442,10 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 	return 1;
 }
 
-/* How often a program that only reads looks for events of the device: they cost a call of
- * the kernel. */
+/* Empty reads between two polls for events of the device: a poll is a system call. */
 #define PVB_CQ_IDLE 4096u
 
-/* Nothing was there: time for what peers ask and answer, and for what the device says. */
+/* The queue was empty: progresses control messages and reads the device's events. */
 static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf,
 						     size_t count)
 {

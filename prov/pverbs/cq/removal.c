@@ -174,7 +174,7 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 		crn_unlock(&cq->lock);
 	}
 	crn_lock(&cq->lock);
-	/* Without memory the next one who reads tries again. */
+	/* Without memory the next read tries again. */
 	if (!pvb_removal_drain(cq))
 		goto out;
 	crn_list_for_each (entry, &cq->domain->conns)

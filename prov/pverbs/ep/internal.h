@@ -17,7 +17,7 @@ void pvb_ep_detach(struct pvb_wq *wq);
 /* fi_open_ops of endpoints. */
 int pvb_stats_open(struct fid *fid, const char *name, uint64_t flags, void **ops,
 		   void *context);
-/* One line for who wants to know. */
+/* Writes the statistics to the log, one line. */
 void pvb_stats_log(struct pvb_ep *ep);
 
 /* ep.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Durable operations: all that the rest of the provider knows of them. */
+/* Durable operations: the interface for the rest of the provider. */
 #ifndef PVB_PERSIST_PERSIST_H
 #define PVB_PERSIST_PERSIST_H
 
@@ -25,8 +25,9 @@ void pvb_commit_close(struct pvb_conn *conn);
  * damaged. Takes the lock.
  */
 ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op);
-/* The same for one without, to persistent memory or beside such: it is remembered, and
- * has to wait where it would overtake something. Takes the lock. */
+/* The same for an operation without the flag on a connection with persistent memory:
+ * records what it writes, and refuses it with -FI_EAGAIN while it would overtake a
+ * hazard. Takes the lock. */
 ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op);
 
 /* control/control.c */
@@ -35,7 +36,7 @@ ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op);
  * code. */
 int pvb_control_open(struct pvb_domain *domain);
 void pvb_control_close(struct pvb_control *control);
-/* The same, and does a piece of what peers asked for. */
+/* The same, and does a piece of the work that peers requested. */
 bool pvb_control_progress(struct pvb_control *control);
 /* The same, and what comes later raises an event on the channel, as what is left to do
  * does. 0 or a negative code. */
@@ -59,8 +60,8 @@ void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why);
 
 /* target/pmem_region.c */
 
-/* A region is known, or not any more, once nobody flushes it: takes the lock. 0 or a
- * negative code. */
+/* Adds a region; removes it, once no thread flushes it. Takes the lock. 0 or a negative
+ * code. */
 int pvb_pmem_region_add(struct pvb_control *control, struct pvb_pmem_region *region);
 void pvb_pmem_region_del(struct pvb_control *control, struct pvb_pmem_region *region);
 
@@ -92,7 +93,7 @@ void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_conn *conn);
 /* FI_OPT_CAIRN_REPLAY. 0 or a negative code. */
 int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen);
 void pvb_replay_end(struct pvb_ep *ep);
-/* The connection stands: the peer is told. */
+/* The connection is up: sends the address of the receives to the peer. */
 void pvb_replay_announce(struct pvb_ep *ep);
 
 /* initiator/group.c */

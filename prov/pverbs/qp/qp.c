@@ -256,7 +256,7 @@ int pvb_conn_create_qp(struct pvb_ep *ep)
 		ret = pvb_conn_control_qp(ep);
 	if (ret)
 		goto err_commit;
-	/* Whoever finds it by the queue finds its control queue pair too. */
+	/* A reader that finds the work queue must find the control queue pair too. */
 	ret = pvb_conn_share(ep);
 	if (ret)
 		goto err_control_qp;
@@ -394,7 +394,7 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 		ret = pvb_conn_modify(conn, IBV_QPS_RTR, responder_resources);
 	if (!ret)
 		ret = pvb_conn_modify(conn, IBV_QPS_RTS, initiator_depth);
-	/* Without it messages to and from the peer are as good as ever. */
+	/* Messages to and from the peer do not need it. */
 	if (!ret && conn->control_qp && conn->peer.control.qp_num && !ep->domain->iwarp)
 		pvb_control_qp_connect(conn->control_qp);
 	if (ret) {

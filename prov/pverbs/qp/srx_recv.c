@@ -15,7 +15,8 @@ struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
 {
 	struct pvb_slot *slot;
 
-	/* All that came back at once, so nobody can put back what was looked at. */
+	/* Takes the whole list at once: no other thread can push back an entry that was
+	 * read. */
 	if (crn_unlikely(!srx->free))
 		srx->free = atomic_exchange_explicit(&srx->returned, NULL,
 						     memory_order_acquire);

@@ -46,9 +46,9 @@ struct pvb_key_attr {
 uint64_t pvb_key_pack(uint32_t rkey, const struct pvb_key_attr *attr);
 
 /*
- * What the target of a key said. 0; -FI_EKEYREJECTED: a version we do not know, or bits
- * that do not fit the check; -FI_EOPNOTSUPP: a key without attributes (of volatile
- * memory, of another provider, or cut to 32 bits).
+ * Parses the attributes in a key. 0; -FI_EKEYREJECTED: an unknown version, or a wrong
+ * check; -FI_EOPNOTSUPP: a key without attributes (of volatile memory, of another
+ * provider, or cut to 32 bits).
  */
 int pvb_key_parse(uint64_t key, struct pvb_key_attr *attr);
 

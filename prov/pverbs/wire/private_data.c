@@ -97,7 +97,7 @@ void pvb_cm_pack_cookie(uint8_t out[PVB_CM_REQ_SIZE], uint64_t cookie)
 	pvb_cm_pack48(trailer, cookie);
 }
 
-/* What is said of the control queue pair: at most one of three things. */
+/* The control queue pair: at most one of three forms. */
 static void pvb_cm_parse_control(struct pvb_cm_data *data, const uint8_t *trailer)
 {
 	const uint8_t what = data->flags & (PVB_CM_WORD | PVB_CM_CONTROL |

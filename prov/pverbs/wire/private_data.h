@@ -59,7 +59,7 @@ struct pvb_cm_control {
 	bool seq_word; /* its area takes atomics */
 };
 
-/* What a sender tells of itself. */
+/* The sender's part of the private data. */
 struct pvb_cm_offer {
 	struct pvb_cm_word word;
 	struct pvb_cm_control control; /* qp_num 0: none */

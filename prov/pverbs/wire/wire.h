@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What peers tell each other, byte by byte: pure functions over byte ranges. */
+/* Wire formats, byte by byte: pure functions over byte ranges. */
 #ifndef PVB_WIRE_WIRE_H
 #define PVB_WIRE_WIRE_H
 

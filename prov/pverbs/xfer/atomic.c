@@ -14,7 +14,7 @@ struct pvb_atomic {
 	enum fi_op op;
 	const void *operand; /* ignored by FI_ATOMIC_READ */
 	const void *compare;
-	void *result; /* NULL: nobody wants it */
+	void *result; /* NULL: the fetched value is discarded */
 	void *desc;
 	uint64_t addr;
 	uint64_t key;
@@ -59,7 +59,7 @@ static inline ssize_t pvb_atomic_post(struct pvb_ep *ep, const struct pvb_atomic
 	pvb_atomic_operands(&op, atomic);
 	op.comp_flags =
 		FI_ATOMIC | (atomic->kind == PVB_ATOMIC_BASE ? FI_WRITE : FI_READ);
-	/* What an atomic brings back says that it was executed. */
+	/* The response of an atomic shows that it was executed: it is delivered. */
 	op.flags = atomic->flags & ~(uint64_t)FI_DELIVERY_COMPLETE;
 	op.no_comp =
 		atomic->inject || (ep->tx_selective && !(atomic->flags & FI_COMPLETION));

@@ -114,7 +114,7 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
 
-	/* Nobody will ask whether it was delivered. */
+	/* No completion reports it: delivery needs no read. */
 	if (op->no_comp && !conn->sq.counted) {
 		op->flags &= ~FI_DELIVERY_COMPLETE;
 		return pvb_tx_locked(ep, op);

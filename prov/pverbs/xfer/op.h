@@ -19,7 +19,7 @@ struct pvb_op {
 	uint64_t flags;	     /* op_flags of the call: FI_INJECT, FI_MORE, FI_FENCE, ... */
 	bool no_comp;	     /* success is not reported */
 	bool inject;	     /* fi_inject: nothing is reported, ever */
-	bool fenced;   /* durable, and says as much of all before: set by commit.c */
+	bool fenced;   /* durable, as is everything posted before it: set by commit.c */
 	uint64_t data; /* remote CQ data, for opcodes with immediate */
 	uint64_t addr; /* RMA or atomic target */
 	uint64_t key;
@@ -86,7 +86,7 @@ CRN_INLINE bool pvb_op_reads(const struct pvb_op *op)
 	       op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
 
-/* Nothing is left to chance: the same calls give a device the same bytes. */
+/* Every field is set: the same calls give a device the same bytes. */
 CRN_INLINE void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
 {
 	switch (op->opcode) {

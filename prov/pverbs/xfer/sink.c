@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the results of atomics go that nobody asked for: every atomic of verbs brings
- * one. Apart from what peers may read, for it is what was in some other peer's memory.
+ * A buffer that discards the values fetched by atomics: every atomic of verbs returns
+ * one. It is apart from memory that peers may read, because the value is from another
+ * peer's memory.
  */
 #include <stdlib.h>
 #include <cairn/tsan.h>

@@ -37,7 +37,7 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 	};
 }
 
-/* Of the requests held back from this one on the peer's count of messages will never hear
+/* The peer will not count the messages among the chained requests from this one on
  * (persist/target/message_ring.c). */
 static void pvb_chain_uncount(struct pvb_conn *conn, uint32_t from)
 {

@@ -10,7 +10,7 @@
 
 /* sink.c */
 
-/* Where a domain with atomics puts what nobody wants to know. */
+/* The buffer into which a domain with atomics discards fetched values. */
 int pvb_sink_open(struct pvb_domain *domain);
 void pvb_sink_close(struct pvb_domain *domain);
 
@@ -19,9 +19,9 @@ void pvb_sink_close(struct pvb_domain *domain);
 /* The words of a domain that has its protection domain. 0 or a negative code. */
 int pvb_deliver_open(struct pvb_domain *domain);
 void pvb_deliver_close(struct pvb_domain *domain);
-/* What peers are told. */
+/* The word that peers read, for the private data. */
 struct pvb_cm_word pvb_deliver_word(const struct pvb_domain *domain);
-/* Where eight bytes go that nobody wants to know. */
+/* A scatter entry that discards the eight bytes read. */
 struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain);
 
 /* tx.c */

@@ -84,7 +84,7 @@ void pvb_control_close(struct pvb_control *control)
 	domain->control = NULL;
 }
 
-/* The initiator is told, if it sleeps. */
+/* Wakes the initiator if it sleeps. */
 static void pvb_control_wake(struct pvb_control_qp *cqp)
 {
 	if (!cqp->conn) /* closed: pvb_control_qp_close */

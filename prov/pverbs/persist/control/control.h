@@ -56,7 +56,7 @@ struct pvb_area {
 /* What was asked of the peer: requests or ring entries. */
 struct pvb_control_requests {
 	_Atomic uint32_t posted;   /* with tx_lock; before it can be answered */
-	_Atomic uint32_t answered; /* by whoever polls the control queue */
+	_Atomic uint32_t answered; /* by the thread that polls the control queue */
 	struct {
 		uint16_t status;   /* FI_E*, once answered */
 		uint64_t deadline; /* crn_now_ms */
@@ -103,8 +103,8 @@ struct pvb_progress {
 struct pvb_arrival {
 	struct ibv_wc wc;
 	struct pvb_arrival *next;    /* that one's completion waits for this one's */
-	bool kept;		     /* the program hears of it once it is durable */
-	bool durable;		     /* the peer is told so, */
+	bool kept;		     /* reported to the program once it is durable */
+	bool durable;		     /* an answer tells the peer so, */
 	uint32_t number;	     /* as of that entry of the message ring, */
 	struct pvb_wire_range range; /* which says where a write with data wrote */
 };
@@ -167,7 +167,7 @@ struct pvb_control_qp {
 	uint32_t receives; /* posted and not completed */
 	struct pvb_control_recv recv[PVB_CONTROL_MESSAGES];
 	atomic_bool up;			      /* both sides have one, */
-	union crn_addr peer;		      /* who is there, for the log */
+	union crn_addr peer;		      /* its address, for the log */
 	atomic_bool lost;		      /* nothing will be answered any more */
 	struct pvb_control_conn control_conn; /* iWARP */
 	/* As initiator. */
@@ -198,7 +198,7 @@ struct pvb_control_qp {
 	_Atomic uint32_t messages;
 	uint32_t entries; /* of the ring, matched */
 	struct pvb_arrivals arrivals;
-	/* Where plain messages went that nobody made durable since:
+	/* Where plain messages were received that are not durable yet:
 	 * persist/target/received.c. */
 	struct pvb_dirty received; /* with control->lock; rkey: the region's */
 	struct pvb_dirty flushing; /* what of it the oldest request is about; the same */
@@ -218,7 +218,7 @@ struct pvb_control {
 	atomic_uint runnable;	 /* of ready */
 	atomic_uint waiting;	 /* of waits */
 	_Atomic uint64_t newest; /* crn_now_ms when the last of them began */
-	atomic_bool fresh;	 /* since then nobody has looked for its sequence word */
+	atomic_bool fresh;	 /* its sequence word was not polled since then */
 	atomic_uint deferring;	 /* connections that defer completions */
 	int timer;		 /* ticks while one of these is not 0, and once more */
 	atomic_uint ticks;	 /* ms between two of them; 0: it is off */

@@ -45,7 +45,7 @@ void pvb_control_conn_close(struct pvb_eq *eq)
 		close(eq->control_conn_timer);
 }
 
-/* Only who needs it has one. */
+/* The timer is created when it is first needed. */
 int pvb_control_conn_timer(struct pvb_eq *eq)
 {
 	int ret;
@@ -80,7 +80,7 @@ void pvb_control_conn_wake(struct pvb_eq *eq)
 	pvb_control_conn_alarm(eq, 0);
 }
 
-/* Whoever waits for the queue looks again at control_conn_due. */
+/* Wakes a thread that waits for the queue at control_conn_due. */
 static void pvb_control_conn_arm(struct pvb_eq *eq)
 {
 	const uint64_t now = crn_now_ms();

@@ -43,9 +43,9 @@ struct pvb_control_conn {
 	struct crn_list entry; /* of pvb_eq.control_conns, but for NONE and UP */
 	uint64_t due;	       /* crn_now_ms; ~0: the first does not stand yet */
 	/* With pvb_fabric.control_conn_lock. */
-	struct crn_list expected; /* of pvb_fabric.expected, until somebody comes */
+	struct crn_list expected; /* of pvb_fabric.expected, until its request arrives */
 	uint64_t cookie;
-	const struct pvb_pep *pep; /* whose port the requester will come to */
+	const struct pvb_pep *pep; /* the listener that will receive the request */
 	struct rdma_cm_id *came;   /* not accepted yet */
 	bool lost;		   /* pep was closed */
 };

@@ -156,7 +156,7 @@ int pvb_control_qp_open(struct pvb_conn *conn)
 	crn_list_init(&cqp->turn.entry);
 	cqp->turn.run = pvb_respond_turn;
 	pvb_arrivals_init(cqp);
-	/* The control queue is polled by whoever has time. */
+	/* Any thread may poll the control queue. */
 	crn_lock_init(&cqp->lock, true);
 	ret = pvb_control_qp_memory(cqp);
 	if (!ret)

@@ -4,7 +4,7 @@
 #include "wire/wire.h"
 #include "cookie.h"
 
-/* What nobody guesses; 0: the system has none. */
+/* A random number; 0: the system returned none. */
 static uint64_t pvb_cookie_new(void)
 {
 	uint64_t cookie = 0;

@@ -16,13 +16,13 @@ bool pvb_control_drain(struct pvb_control_qp *cqp, uint64_t deadline_ms);
 
 /* 0 and control->timer, or a negative code. */
 int pvb_tick_open(struct pvb_control *control);
-/* Takes note of a tick before somebody sleeps, and of the last one. */
+/* Consumes a tick before a thread sleeps; stops the timer after the last one. */
 void pvb_tick_seen(struct pvb_control *control);
 
 /* thread.c */
 
 void pvb_control_thread_stop(struct pvb_control *control);
-/* It has something to do, unless it is the caller: that one knows. */
+/* Wakes the thread, unless it is the caller. */
 void pvb_control_thread_pass(struct pvb_control *control);
 
 /* control_qp.c */

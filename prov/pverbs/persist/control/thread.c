@@ -15,8 +15,8 @@
 #include "control.h"
 #include "internal.h"
 
-/* Looks for a sequence word that long before it sleeps, ns: the request was faster than
- * the data by some microseconds. */
+/* How long it polls a sequence word before it sleeps, ns: the request arrives some
+ * microseconds before the data. */
 #define PVB_SEQ_WORD_LOOKS 200000
 
 static int64_t pvb_seq_word_now(void)
@@ -39,7 +39,7 @@ static void pvb_seq_word_look(struct pvb_control *control)
 		pvb_control_progress(control);
 }
 
-/* Whoever wants the lock has it between two pieces. */
+/* Other threads can take the lock between two pieces. */
 static void pvb_turns_finish(struct pvb_control *control)
 {
 	while (atomic_load(&control->runnable) && !atomic_load(&control->stopping))
@@ -59,7 +59,8 @@ static void *pvb_control_run(void *arg)
 	while (!atomic_load(&control->stopping)) {
 		eventfd_read(control->kick, &kicks);
 		pvb_async_progress(control->domain);
-		/* Whom it could serve is gone, and its descriptors stay readable. */
+		/* The device was removed: there are no peers to serve, and its
+		 * descriptors stay readable. */
 		if (pvb_removed(control->domain))
 			break;
 		pvb_control_arm(control);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What nothing but time makes anyone look at: a sequence word that has not advanced yet,
- * and the deadline of an answer. A request is faster than its sequence word by
- * microseconds, so thread.c looks for one right away; after that it is looked for each
- * time when it has waited a quarter longer. A peer that never advances it costs next to
- * nothing.
+ * A timer for what raises no event: a sequence word that has not advanced yet, and the
+ * deadline of an answer. A request arrives microseconds before its sequence word
+ * advances, so thread.c polls it at once; after that each interval is a quarter longer
+ * than the one before. A peer that never advances it costs next to nothing.
  */
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -71,8 +70,8 @@ void pvb_tick_seen(struct pvb_control *control)
 	if (!atomic_load(&control->waiting) && !atomic_load(&control->deferring))
 		pvb_tick_set(control, 0);
 	atomic_store(&control->ticks, 0);
-	/* Whoever began to wait in between has found it ticking; and a sequence word that
-	 * was waited for may have shown. */
+	/* A wait that began in between found the timer running; and an awaited sequence
+	 * word may have advanced. */
 	if (atomic_load(&control->waiting) || atomic_load(&control->deferring))
 		pvb_tick(control);
 }

@@ -34,7 +34,7 @@ bool pvb_region_of(const struct pvb_host *host, bool block, unsigned int major,
 struct pvb_found {
 	bool persistent;
 	bool refused;	  /* not even a declaration makes it persistent */
-	const char *kind; /* for people; static */
+	const char *kind; /* for messages; static */
 	bool domain_known;
 	enum pvb_persistence domain;
 	char reported[32]; /* why: persistence_domain; "" */

@@ -165,7 +165,7 @@ void pvb_facts_combine(const struct pvb_adapter *adapter,
 	facts->replay = said.has_replay && said.replay;
 }
 
-/* Of two facts the less safe one counts; when both say the same, the weaker source. */
+/* Of two facts the less safe one is kept; of equal facts, the weaker source. */
 static void pvb_facts_weaker(bool weaker, bool same, enum pvb_source other,
 			     enum pvb_source *source)
 {

@@ -25,7 +25,7 @@ struct pvb_facts {
 	bool replay;
 	struct pvb_native native; /* of the device */
 	enum pvb_source domain_source, ddio_source, persistent_source, software_source;
-	const char *kind; /* of memory, for people: "fsdax, MAP_SYNC"; static */
+	const char *kind; /* of memory, for messages: "fsdax, MAP_SYNC"; static */
 	char where[64];	  /* of the memory: "/dev/dax0.0", a file's name, "" when it is
 			   * anonymous; the end of a long one */
 };

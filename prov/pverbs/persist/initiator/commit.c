@@ -15,7 +15,7 @@ int pvb_commit_open(struct pvb_conn *conn)
 	conn->commit = calloc(1, sizeof(*conn->commit));
 	if (!conn->commit)
 		return -FI_ENOMEM;
-	/* Nobody took note of what was posted until now. */
+	/* Operations posted until now were not tracked. */
 	if (conn->sq.ring.head != (uint32_t)conn->keepalives)
 		conn->commit->never = -FI_EOPNOTSUPP;
 	return 0;
@@ -404,7 +404,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		return pvb_commit_post_no_comp(ep, op, attr);
 	fenced = op->flags & FI_FENCE;
 	op->fenced = fenced;
-	/* The plan sees to order, but for reads that it does not know of. */
+	/* The plan keeps the order, except for reads, which it does not know. */
 	if (!pvb_fence_reads(&ep->conn))
 		op->flags &= ~(uint64_t)FI_FENCE;
 	return pvb_plan_needs_request(&plan)
@@ -412,7 +412,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		       : pvb_commit_post(ep, op, &plan);
 }
 
-/* The long way. */
+/* Makes a plan, and posts it. */
 static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_conn *conn = &ep->conn;
@@ -496,7 +496,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
-	/* What a fence waits for has to end, whatever is to come. */
+	/* Ends the group: what a fence waits for must not depend on later calls. */
 	if (pvb_group_open(&ep->conn) &&
 	    (!(op->flags & FI_MORE) || (op->flags & FI_FENCE)))
 		ret = pvb_group_close(ep);

@@ -4,7 +4,7 @@
 #include "persist/persist.h"
 #include "defer.h"
 
-/* An answer and what it says. */
+/* Whether the target has answered, and with what. */
 enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
 
 #define PVB_SLOT_REQUESTS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
@@ -88,8 +88,8 @@ void pvb_defer_look(struct pvb_cq *cq)
 	atomic_fetch_sub(&eq->looking, 1);
 }
 
-/* Whoever was kept from looking, by a signal or a busy machine, looks before it blames
- * the target. */
+/* A thread that was delayed, by a signal or a busy machine, polls once more before it
+ * reports a timeout. */
 static bool pvb_defer_late(struct pvb_cq *cq, struct pvb_conn *conn,
 			   const struct pvb_control_requests *requests, uint32_t number)
 {
@@ -108,7 +108,7 @@ static enum pvb_request_kind pvb_defer_kind(const struct pvb_slot *slot)
 	return slot->state & PVB_SLOT_REQUEST ? PVB_REQUEST_CONTROL : PVB_REQUEST_ENTRY;
 }
 
-/* What an answer with that status comes to. */
+/* The error of an operation whose answer has that status. */
 static int pvb_defer_status(const struct pvb_defer *defer, const struct pvb_slot *slot,
 			    int status)
 {
@@ -142,7 +142,8 @@ static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_conn *conn
 		return PVB_ANSWER_NONE;
 	}
 	atomic_store(&conn->defer.ended[kind], number);
-	/* Of what went ahead of a fenced one, that one's program hears nothing else. */
+	/* An upgrade posted before a fenced operation reports its failure through that
+	 * operation only. */
 	if (*err && requests->of[number % PVB_CONTROL_CREDITS].messages && !kind)
 		atomic_store(&conn->defer.undurable, *err);
 	else if (*err && (slot->state & PVB_SLOT_INJECT))
@@ -227,7 +228,7 @@ static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
 		pvb_defer_ungroup(&conn->defer);
-	/* Nobody waits for its answer any more: another one may be asked. */
+	/* Its answer is not awaited any more: another request may be sent. */
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_REQUESTS))
 		atomic_fetch_add(&conn->defer.ended[pvb_defer_kind(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {

@@ -10,8 +10,8 @@
 
 #include "objects.h"
 
-/* Ms that an operation waits for its target before somebody looks whether the connection
- * has ended, and from one look to the next. */
+/* Interval at which, while an operation waits for its target, a reader of the queue
+ * checks whether the connection has ended, ms. */
 #define PVB_DEFER_LOOK_MS 20
 /* Nothing will make durable what is open of a group (group.c): each of its writes ends
  * with err, FI_E*. Takes the lock, with pvb_conn.tx_lock held. */

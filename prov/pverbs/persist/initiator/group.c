@@ -121,7 +121,7 @@ int pvb_group_close(struct pvb_ep *ep)
 	while (!last && !ret)
 		ret = pvb_group_flush(ep, &last);
 	commit->closing = false;
-	/* Else whoever was refused comes again, and the end is tried again. */
+	/* Otherwise the refused caller retries, which posts the end again. */
 	if (ret && ret != -FI_EAGAIN)
 		pvb_group_abandon(&ep->conn, -ret);
 	return ret;
@@ -157,7 +157,7 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 		pvb_group_reserve(conn, true);
 	pvb_dirty_add(&conn->commit->dirty, own);
 	conn->commit->counts[pvb_plan_count(plan)]++;
-	/* Nobody would come again. */
+	/* No later call would retry it. */
 	if (!(op->flags & FI_MORE) && pvb_group_close(ep) == -FI_EAGAIN)
 		pvb_group_abandon(conn, FI_EIO);
 	return 0;

@@ -47,7 +47,7 @@ bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
 uint32_t pvb_key_attr_bits(uint64_t key);
 uint32_t pvb_op_attr_bits(const struct pvb_op *op);
 bool pvb_op_sends(const struct pvb_op *op);
-/* Does the target hear of it? */
+/* Does it cause a completion at the target? */
 bool pvb_op_announces(const struct pvb_op *op);
 
 /* query.c */
@@ -58,7 +58,7 @@ extern const struct pvb_key_attr pvb_key_attr_message;
 /* What the operation goes to: 0, or why it cannot be made durable. */
 int pvb_commit_key_attr(const struct pvb_conn *conn, const struct pvb_op *op,
 			struct pvb_key_attr *attr);
-/* Has the peer said that its recovery looks into its receives? */
+/* Did the peer announce receives that its recovery replays? */
 bool pvb_commit_replays(const struct pvb_conn *conn);
 /* What is known of both sides; without a control queue pair only the device can help. */
 void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
@@ -88,8 +88,9 @@ ssize_t pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
 /* commit.c */
 
 /*
- * Will nobody be told that it is durable? Then what was written is remembered, and a
- * fenced operation sees to it. What the target reports of it has to wait all the same.
+ * Does its success generate no completion? Then the range becomes dirty, and a fenced
+ * operation makes it durable. What the target reports is still deferred until it is
+ * durable.
  */
 bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op);
 /* The newest entry is of what must not be overtaken. */
@@ -116,8 +117,8 @@ void pvb_control_request_send(struct pvb_control_qp *cqp,
 int pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		     struct pvb_plan *plan);
 /*
- * Does it, as an operation of nobody's: when it fails the connection ends, and all behind
- * it. end_state: PVB_SLOT_* of its last entry. 0 or a negative code.
+ * Posts it as an internal operation: its failure ends the connection, with all that is
+ * posted behind it. end_state: PVB_SLOT_* of its last entry. 0 or a negative code.
  */
 int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		      const struct pvb_plan *plan, unsigned int end_state);

@@ -58,7 +58,7 @@ uint32_t pvb_op_attr_bits(const struct pvb_op *op)
 	return pvb_op_sends(op) ? 0 : pvb_key_attr_bits(op->key);
 }
 
-/* Does the target hear of it? */
+/* Does it cause a completion at the target? */
 bool pvb_op_announces(const struct pvb_op *op)
 {
 	return pvb_op_sends(op) || op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;

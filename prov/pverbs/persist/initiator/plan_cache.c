@@ -2,7 +2,7 @@
 /*
  * Frequent cases cost little: a durable write to the region of the one before; the same
  * without a completion; and behind either a fenced word. Their plans are the same again,
- * for they depend on what does not change while the connection stands.
+ * because they depend on constants of the connection.
  */
 #include "device/device.h"
 #include "persist/persist.h"
@@ -62,7 +62,7 @@ void pvb_plan_cache_learn(struct pvb_conn *conn, const struct pvb_op *op,
 		pvb_plan_cache_learn_word(cache, query, plan);
 }
 
-/* One that is reported: nothing is before it that it would have to look at. */
+/* A write with a completion: nothing before it affects its plan. */
 static bool pvb_plan_cache_reported(struct pvb_conn *conn)
 {
 	const struct pvb_commit *commit = conn->commit;
@@ -102,8 +102,8 @@ enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_o
 	    op->opcode != IBV_WR_RDMA_WRITE || !op->len ||
 	    atomic_load(&conn->defer.failed))
 		return PVB_PLAN_CACHE_MISS;
-	/* One that nobody hears of moves no position: it sees to it that they are not
-	 * taken for later ones when they have gone round. */
+	/* An operation without a completion moves no position: this call drops positions
+	 * of retired operations, which would look newer once the numbers have wrapped. */
 	if ((commit->hazard_count || (no_comp && commit->kinds)) &&
 	    pvb_commit_overtakes(ep, op))
 		return PVB_PLAN_CACHE_MISS;

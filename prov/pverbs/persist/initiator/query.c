@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What persist/plan/plan.c has to know of an operation, and what its plans mean for the
- * send queue. */
+/* The query for persist/plan/plan.c, and what its plans need of the send queue. */
 #include "persist/control/control.h"
 #include "persist/plan/plan.h"
 #include "wire/wire.h"

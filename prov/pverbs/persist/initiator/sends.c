@@ -134,7 +134,7 @@ bool pvb_sends_failed(const struct pvb_conn *conn)
 	return conn->commit->never || atomic_load(&conn->defer.undurable);
 }
 
-/* The target's reason is the completion of the operation that wanted to know. */
+/* The completion of the fenced operation reports the target's error. */
 ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op)
 {
 	const struct pvb_slot slot = {.context = op->context, .flags = op->comp_flags};

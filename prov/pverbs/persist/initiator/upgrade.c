@@ -57,7 +57,8 @@ static void pvb_upgrade_cancel(struct pvb_control_qp *cqp,
 	pvb_control_request_cancel(cqp, PVB_REQUEST_CONTROL);
 }
 
-/* An operation of nobody's: when it fails the connection ends, and all behind it. */
+/* An internal operation: its failure ends the connection, with all that is posted behind
+ * it. */
 int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		      const struct pvb_plan *plan, unsigned int end_state)
 {

@@ -22,7 +22,7 @@ struct pvb_dirty_range {
 	uint32_t rkey;
 	uint32_t attr_bits; /* key_attr in a form that can be compared */
 	struct pvb_key_attr key_attr;
-	bool owed;    /* it was to be durable, though nobody wanted to hear of it */
+	bool owed;    /* of a durable operation that generates no completion */
 	bool grouped; /* it is of a group whose flush was not posted:
 			 persist/initiator/group.c */
 	/* What goes ahead of the fenced operation that is about to be posted, in the same

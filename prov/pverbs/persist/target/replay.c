@@ -23,7 +23,7 @@ int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen)
 		return -FI_EINVAL;
 	if (mr->domain != ep->domain)
 		return -FI_EDOMAIN;
-	/* Without a control queue pair nobody could be told. */
+	/* Without a control queue pair the peer cannot be told. */
 	if (!mr->key_attr.persistent || ep->srx || !ep->domain->control)
 		return -FI_EOPNOTSUPP;
 	/* Those posted already may be anywhere. */

@@ -223,7 +223,7 @@ static int pvb_piece_received(struct pvb_control_qp *cqp, uint64_t most,
 	       piece->bytes < most) {
 		range = cqp->flushing.range;
 		span = &piece->span[piece->spans++];
-		/* pvb_received_forget sees to it that there is one. */
+		/* pvb_received_forget guarantees that there is one. */
 		span->region = pvb_pmem_region_containing(cqp->control, range->from,
 							  range->to - range->from);
 		if (!span->region)

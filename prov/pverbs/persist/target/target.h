@@ -12,7 +12,7 @@ struct pvb_wire_message;
 
 /* respond.c */
 
-/* There is a request in a control queue pair's empty inbox. */
+/* A request arrived in a control queue pair's empty inbox. */
 void pvb_respond_begin(struct pvb_control_qp *cqp);
 /* Looks again at those that wait. */
 void pvb_respond_retry(struct pvb_control *control);
