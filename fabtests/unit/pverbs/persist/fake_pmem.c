@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdatomic.h>
 #include <libpmem.h>
+#include "cairn_test.h"
 #include "fake_pmem.h"
 
 struct fake_pmem fake_pmem;
@@ -17,4 +19,29 @@ void pmem_deep_flush(const void *addr, size_t len)
 void pmem_drain(void)
 {
 	fake_pmem.undrained = 0;
+}
+
+static atomic_bool waits, goes_on;
+
+static void wait_for_test(void)
+{
+	atomic_store(&waits, true);
+	CT_EXPECT_SOON(atomic_load(&goes_on));
+}
+
+void fake_pmem_hold(void)
+{
+	atomic_store(&waits, false);
+	atomic_store(&goes_on, false);
+	fake_pmem.hook = wait_for_test;
+}
+
+bool fake_pmem_waits(void)
+{
+	return atomic_load(&waits);
+}
+
+void fake_pmem_go_on(void)
+{
+	atomic_store(&goes_on, true);
 }

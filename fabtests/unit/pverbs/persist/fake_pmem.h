@@ -3,6 +3,7 @@
 #ifndef PVB_FAKE_PMEM_H
 #define PVB_FAKE_PMEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define FAKE_PMEM_MOST 32
@@ -19,5 +20,11 @@ struct fake_pmem {
 
 /* A test sets it to zero. */
 extern struct fake_pmem fake_pmem;
+
+/* The next flushes wait, in whichever thread, until fake_pmem_go_on. */
+void fake_pmem_hold(void);
+/* One does. */
+bool fake_pmem_waits(void);
+void fake_pmem_go_on(void);
 
 #endif

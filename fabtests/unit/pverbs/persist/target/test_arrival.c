@@ -321,16 +321,7 @@ CT_TEST(arrival, no_more_are_released_than_there_is_room_for)
 	receiver_close();
 }
 
-static struct {
-	pthread_t thread;
-	atomic_bool flushing, go_on;
-} piece;
-
-static void hold_up(void)
-{
-	atomic_store(&piece.flushing, true);
-	CT_EXPECT_SOON(atomic_load(&piece.go_on));
-}
+static pthread_t reader;
 
 static void *read_thread(void *arg)
 {
@@ -345,12 +336,10 @@ static bool begin_piece(void)
 {
 	if (!receiver_open(LEN))
 		return false;
-	atomic_store(&piece.flushing, false);
-	atomic_store(&piece.go_on, false);
-	fake_pmem.hook = hold_up;
+	fake_pmem_hold();
 	durable_message_of(BIG, 1);
-	CT_EXPECT_EQ(pthread_create(&piece.thread, NULL, read_thread, NULL), 0);
-	CT_EXPECT_SOON(atomic_load(&piece.flushing));
+	CT_EXPECT_EQ(pthread_create(&reader, NULL, read_thread, NULL), 0);
+	CT_EXPECT_SOON(fake_pmem_waits());
 	return !ct_failed();
 }
 
@@ -362,9 +351,9 @@ CT_TEST(arrival, other_readers_do_not_wait_for_a_piece)
 	expect_comp(receiver.d.w.cq, NUMBER(7), FI_SEND | FI_MSG, 0, 0);
 	expect_no_comp(receiver.d.w.cq);
 	CT_EXPECT_EQ(pvb_cq_trywait(cq_of(receiver.d.w.cq)), -FI_ENOSYS);
-	CT_EXPECT_FALSE(atomic_load(&piece.go_on));
-	atomic_store(&piece.go_on, true);
-	pthread_join(piece.thread, NULL);
+	CT_EXPECT_TRUE(fake_pmem_waits());
+	fake_pmem_go_on();
+	pthread_join(reader, NULL);
 	receiver_close();
 }
 
@@ -383,9 +372,9 @@ CT_TEST(arrival, closing_waits_for_a_piece)
 	before = ct_waiting();
 	CT_EXPECT_EQ(pthread_create(&closer, NULL, close_connection, NULL), 0);
 	CT_EXPECT_SOON(ct_waiting() == before + 1);
-	atomic_store(&piece.go_on, true);
+	fake_pmem_go_on();
 	pthread_join(closer, NULL);
-	pthread_join(piece.thread, NULL);
+	pthread_join(reader, NULL);
 	expect_cq_error(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, FI_ECANCELED);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
 	receiver_close();

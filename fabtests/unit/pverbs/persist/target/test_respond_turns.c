@@ -14,7 +14,6 @@ static struct {
 	struct pvb_pmem_region region;
 	struct pvb_control *control;
 	pthread_t thread;
-	atomic_bool flushing, go_on;
 	bool free_lock; /* as a flush began */
 } at;
 
@@ -241,12 +240,6 @@ CT_TEST(respond_turns, no_lock_is_held_while_memory_is_flushed)
 	close_target();
 }
 
-static void hold_up(void)
-{
-	atomic_store(&at.flushing, true);
-	CT_EXPECT_SOON(atomic_load(&at.go_on));
-}
-
 static void *progress_thread(void *arg)
 {
 	pvb_control_progress(at.control);
@@ -258,10 +251,10 @@ static bool begin_piece(void)
 {
 	if (!open_target())
 		return false;
-	fake_pmem.hook = hold_up;
+	fake_pmem_hold();
 	send_request(&at.d, 1, BIG);
 	CT_EXPECT_EQ(pthread_create(&at.thread, NULL, progress_thread, NULL), 0);
-	CT_EXPECT_SOON(atomic_load(&at.flushing));
+	CT_EXPECT_SOON(fake_pmem_waits());
 	return !ct_failed();
 }
 
@@ -280,7 +273,7 @@ CT_TEST(respond_turns, a_region_is_closed_once_the_piece_has_ended)
 	before = ct_waiting();
 	CT_EXPECT_EQ(pthread_create(&closer, NULL, close_region, NULL), 0);
 	CT_EXPECT_SOON(ct_waiting() == before + 1);
-	atomic_store(&at.go_on, true);
+	fake_pmem_go_on();
 	pthread_join(closer, NULL);
 	pthread_join(at.thread, NULL);
 	fake_pmem.hook = NULL;
@@ -313,13 +306,13 @@ CT_TEST(respond_turns, a_region_is_closed_once_bytes_are_stored_in_it)
 
 	CT_ASSERT_TRUE(open_target());
 	CT_EXPECT_EQ(pvb_pmem_region_add(at.control, &other), 0);
-	fake_pmem.hook = hold_up;
+	fake_pmem_hold();
 	durable_message(&at.d, &message);
 	CT_EXPECT_EQ(pthread_create(&at.thread, NULL, progress_thread, NULL), 0);
-	CT_EXPECT_SOON(atomic_load(&at.flushing));
+	CT_EXPECT_SOON(fake_pmem_waits());
 	CT_EXPECT_EQ(other.users, 1);
 	CT_EXPECT_EQ(at.region.users, 1);
-	atomic_store(&at.go_on, true);
+	fake_pmem_go_on();
 	pthread_join(at.thread, NULL);
 	CT_EXPECT_EQ(other.users, 0);
 	CT_EXPECT_EQ(at.region.users, 0);
@@ -343,7 +336,7 @@ CT_TEST(respond_turns, a_connection_is_closed_once_the_piece_has_ended)
 	before = ct_waiting();
 	CT_EXPECT_EQ(pthread_create(&closer, NULL, close_connection, NULL), 0);
 	CT_EXPECT_SOON(ct_waiting() == before + 1);
-	atomic_store(&at.go_on, true);
+	fake_pmem_go_on();
 	pthread_join(closer, NULL);
 	pthread_join(at.thread, NULL);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
@@ -355,8 +348,8 @@ CT_TEST(respond_turns, others_read_and_arm_meanwhile)
 	CT_ASSERT_TRUE(begin_piece());
 	expect_no_comp(at.d.w.cq);
 	CT_EXPECT_EQ(pvb_control_arm(at.control), 0);
-	CT_EXPECT_FALSE(atomic_load(&at.go_on));
-	atomic_store(&at.go_on, true);
+	CT_EXPECT_TRUE(fake_pmem_waits());
+	fake_pmem_go_on();
 	pthread_join(at.thread, NULL);
 	close_target();
 }
