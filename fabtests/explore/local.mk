@@ -14,7 +14,8 @@ fabtests_explore_libsearch_a_SOURCES = \
 	fabtests/explore/search/states.h \
 	fabtests/explore/search/tell.c \
 	fabtests/explore/search/way.c \
-	fabtests/explore/search/way.h
+	fabtests/explore/search/way.h \
+	fabtests/explore/search/wrap.c
 XPL_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup
 

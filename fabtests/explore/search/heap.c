@@ -36,21 +36,6 @@ static struct {
 	uint64_t last_hash[PAGES];
 } heap;
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-void __real_free(void *at);
-void __wrap_free(void *at);
-
 static char *reserve(void)
 {
 	void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
@@ -64,7 +49,7 @@ static struct heap *books(void)
 	return (struct heap *)heap.at;
 }
 
-static bool ours(const void *at)
+bool xpl_heap_has(const void *at)
 {
 	return heap.at && (const char *)at >= heap.at &&
 	       (const char *)at < heap.at + HEAP_SIZE;
@@ -76,13 +61,16 @@ static struct block *block_of(void *at)
 }
 
 /* Zero bytes: what was there before must not tell states apart. */
-static void *take(size_t size, size_t alignment)
+void *xpl_heap_take(size_t size, size_t alignment)
 {
-	struct heap *h = books();
 	uint32_t class = 6;
+	struct heap *h;
 	uintptr_t at;
 	void *free;
 
+	if (!heap.at)
+		xpl_heap_use(false);
+	h = books();
 	while ((size_t)1 << class < size)
 		class ++;
 	free = h->free[class];
@@ -105,62 +93,23 @@ static void *take(size_t size, size_t alignment)
 	return (void *)at;
 }
 
-void *__wrap_malloc(size_t size)
+size_t xpl_heap_len(void *at)
 {
-	return heap.on ? take(size, 1) : __real_malloc(size);
+	return block_of(at)->size;
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+void xpl_heap_give(void *at)
 {
-	return heap.on ? take(count * size, 1) : __real_calloc(count, size);
-}
+	struct block *block = block_of(at);
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-	return heap.on ? take(size, alignment) : __real_aligned_alloc(alignment, size);
-}
-
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
-{
-	if (!heap.on)
-		return __real_posix_memalign(out, alignment, size);
-	*out = take(size, alignment);
-	return *out ? 0 : ENOMEM;
-}
-
-char *__wrap_strdup(const char *text)
-{
-	char *copy = __wrap_malloc(strlen(text) + 1);
-
-	return copy ? strcpy(copy, text) : NULL;
-}
-
-void __wrap_free(void *at)
-{
-	struct block *block;
-
-	if (!ours(at)) {
-		__real_free(at);
-		return;
-	}
-	block = block_of(at);
 	memset(at, 0, block->size);
 	memcpy(at, &books()->free[block->class], sizeof(void *));
 	books()->free[block->class] = at;
 }
 
-void *__wrap_realloc(void *old, size_t size)
+bool xpl_heap_in_use(void)
 {
-	void *new;
-
-	if (!(old ? ours(old) : heap.on))
-		return __real_realloc(old, size);
-	new = take(size, 1);
-	if (new &&old) {
-		memcpy(new, old, block_of(old)->size < size ? block_of(old)->size : size);
-		__wrap_free(old);
-	}
-	return new;
+	return heap.on;
 }
 
 void xpl_heap_use(bool on)
@@ -180,7 +129,7 @@ static void on_write(int signal, siginfo_t *info, void *context)
 	char *at = info->si_addr;
 	uint32_t page;
 
-	if (!ours(at)) {
+	if (!xpl_heap_has(at)) {
 		struct sigaction plain = {.sa_handler = SIG_DFL};
 
 		sigaction(SIGSEGV, &plain, NULL);
@@ -199,6 +148,8 @@ bool xpl_heap_watch(void)
 {
 	struct sigaction action = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO};
 
+	if (!heap.at)
+		xpl_heap_use(false);
 	heap.base = reserve();
 	heap.last = reserve();
 	if (!heap.base || !heap.last || sigaction(SIGSEGV, &action, NULL))

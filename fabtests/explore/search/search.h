@@ -10,7 +10,7 @@
  *	- a step of the real code, from its call to its return
  *
  * The state is what the model saves, and the heap of the real code: the linker puts
- * heap.c where it allocates (XPL_WRAP in local.mk), and its variables have to lie there.
+ * wrap.c where it allocates (XPL_WRAP in local.mk), and its variables have to lie there.
  * So every state can be taken back, and one that was met before is not looked at again.
  * A place inside a step where the code can be stopped is searched too (xpl_stop): every
  * way that the model's choices may go from there.
@@ -104,6 +104,9 @@ void xpl_stop(void);
 /* Allocations come from the heap that is taken back, or no longer. Freeing always works.
  */
 void xpl_heap_use(bool on);
+/* For a model whose linker puts nothing there: zero bytes, or NULL. */
+void *xpl_heap_take(size_t size, size_t alignment);
+void xpl_heap_give(void *at);
 
 /* A state that is kept, to begin runs with. SIZE_MAX: there is no room. */
 size_t xpl_state_push(void);

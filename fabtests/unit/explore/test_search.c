@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The search, by a model of two threads that each add one to a word: load and store are
+ * its choices, and a step of "real code", which may stop inside, looks at the word.
+ */
+#include "cairn_test.h"
+#include "search.h"
+
+#define WRONG_LOST 1u	/* in the end */
+#define WRONG_BEFORE 2u /* begin said so */
+#define WRONG_STOPPED 4u
+
+struct run {
+	bool atomic; /* load and store are one */
+	bool looks, stops, unseen, bad;
+};
+
+struct threads {
+	uint32_t at[2], has[2]; /* 2: has stored */
+	uint32_t looked, stopped;
+};
+
+static const struct run *running;
+static struct threads threads;
+static uint32_t *word; /* in the heap */
+static size_t start;
+
+static size_t save(void *to, size_t size)
+{
+	if (size >= sizeof(threads))
+		memcpy(to, &threads, sizeof(threads));
+	return sizeof(threads);
+}
+
+static void restore(const void *from)
+{
+	memcpy(&threads, from, sizeof(threads));
+}
+
+static unsigned int begin(const void *run)
+{
+	running = run;
+	xpl_state_back_to(start);
+	return running->bad ? WRONG_BEFORE : 0;
+}
+
+static uint32_t choices(struct xpl_choice *to, uint32_t max)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < 2; i++)
+		if (threads.at[i] < 2 && count < max)
+			to[count++] = (struct xpl_choice){{i}};
+	return count;
+}
+
+static void apply(const struct xpl_choice *choice)
+{
+	const uint64_t i = choice->word[0];
+
+	if (!threads.at[i]++)
+		threads.has[i] = *word;
+	if (running->atomic)
+		threads.at[i] = 2;
+	if (threads.at[i] == 2)
+		*word = threads.has[i] + 1;
+}
+
+/* With one thread left nobody notices what it does when. */
+static bool unseen(struct xpl_choice *choice)
+{
+	struct xpl_choice left[2];
+
+	if (!running->unseen || choices(left, 2) != 1)
+		return false;
+	*choice = left[0];
+	return true;
+}
+
+static bool step(unsigned int number, unsigned int *wrong)
+{
+	*wrong = threads.stopped ? WRONG_STOPPED : 0;
+	if (!running->looks || threads.looked)
+		return false;
+	threads.looked = 1 + *word;
+	if (running->stops) {
+		threads.stopped = 1;
+		xpl_stop();
+		threads.stopped = 0;
+	}
+	return true;
+}
+
+static unsigned int check(void (*each)(const void *outcome))
+{
+	each(word);
+	*word = 100; /* it is taken back */
+	return threads.stopped && threads.at[0] == 2 && threads.at[1] == 2 ? WRONG_STOPPED
+									   : 0;
+}
+
+static unsigned int check_end(void)
+{
+	return *word == 2 ? 0 : WRONG_LOST;
+}
+
+static uint64_t outcome_hash(const void *outcome)
+{
+	uint32_t value;
+
+	memcpy(&value, outcome, sizeof(value));
+	return value + 1;
+}
+
+static void tell(const struct xpl_choice *choice)
+{
+}
+
+static void find(void (*how)(const struct run *run, struct xpl_found *found),
+		 struct run run, struct xpl_found *found)
+{
+	static const char *const names[] = {"looks"};
+	static const struct xpl_model model = {
+		.save = save,
+		.restore = restore,
+		.begin = begin,
+		.choices = choices,
+		.apply = apply,
+		.unseen = unseen,
+		.steps = 1,
+		.step_name = names,
+		.step = step,
+		.check = check,
+		.check_end = check_end,
+		.outcome_hash = outcome_hash,
+		.tell = tell,
+	};
+
+	if (!word) {
+		word = xpl_heap_take(sizeof(*word), 1);
+		xpl_open(&model);
+		xpl_compare();
+		start = xpl_state_push();
+	}
+	how(&run, found);
+}
+
+static void every(const struct run *run, struct xpl_found *found)
+{
+	xpl_search(run, found);
+}
+
+static void first(const struct run *run, struct xpl_found *found)
+{
+	xpl_search_first(run, 0, found);
+}
+
+static void most(const struct run *run, struct xpl_found *found)
+{
+	xpl_search_most(run, 3, found);
+}
+
+static void some(const struct run *run, struct xpl_found *found)
+{
+	xpl_search_some(run, 50, 1, found);
+}
+
+CT_TEST(search, finds_a_lost_update)
+{
+	struct xpl_found found;
+
+	find(every, (struct run){0}, &found);
+	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
+	xpl_tell();
+}
+
+/* 9 pairs of places; after both have loaded their words may differ in two ways, and so
+ * may what is stored last. */
+CT_TEST(search, looks_at_each_state_once)
+{
+	struct xpl_found found;
+
+	find(every, (struct run){0}, &found);
+	CT_EXPECT_EQ(found.states, 13);
+	CT_EXPECT_EQ(found.outcomes, 13);
+	CT_EXPECT_EQ(found.ends, 3);
+	CT_EXPECT_EQ(found.ends_sum, 1 + 2 + 3);
+	find(every, (struct run){.atomic = true}, &found);
+	CT_EXPECT_EQ(found.states, 5);
+}
+
+CT_TEST(search, finds_nothing_where_nothing_is_wrong)
+{
+	struct xpl_found found;
+
+	find(every, (struct run){.atomic = true, .looks = true}, &found);
+	CT_EXPECT_EQ(found.wrong, 0);
+	CT_EXPECT_EQ(found.cut, false);
+	CT_EXPECT_GT(found.runs, 0);
+}
+
+CT_TEST(search, ends_with_the_first_that_is_wrong)
+{
+	struct xpl_found found;
+
+	find(first, (struct run){0}, &found);
+	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
+	CT_EXPECT_LT(found.states, 13);
+}
+
+CT_TEST(search, is_cut_when_there_are_too_many_states)
+{
+	struct xpl_found found;
+
+	find(most, (struct run){.atomic = true}, &found);
+	CT_EXPECT_EQ(found.cut, true);
+	CT_EXPECT_LT(found.states, 5);
+}
+
+CT_TEST(search, goes_ways_by_chance)
+{
+	struct xpl_found found, again;
+
+	find(some, (struct run){0}, &found);
+	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
+	find(some, (struct run){0}, &again);
+	CT_EXPECT_EQ(again.states, found.states);
+}
+
+CT_TEST(search, finds_the_same_when_it_is_spared_choices)
+{
+	struct xpl_found all, spared;
+
+	find(every, (struct run){0}, &all);
+	find(every, (struct run){.unseen = true}, &spared);
+	CT_EXPECT_EQ(spared.wrong, all.wrong);
+	CT_EXPECT_GT(spared.unseen, 0);
+	CT_EXPECT_LT(spared.states, all.states);
+}
+
+CT_TEST(search, looks_where_the_code_stops)
+{
+	struct xpl_found found;
+
+	find(every, (struct run){.atomic = true, .looks = true, .stops = true}, &found);
+	CT_EXPECT_EQ(found.wrong, WRONG_STOPPED);
+}
+
+CT_TEST(search, tells_what_is_wrong_before_it_begins)
+{
+	struct xpl_found found;
+
+	find(every, (struct run){.atomic = true, .bad = true}, &found);
+	CT_EXPECT_EQ(found.wrong, WRONG_BEFORE);
+}
