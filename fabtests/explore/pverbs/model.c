@@ -56,7 +56,7 @@ static void apply(const struct xpl_choice *from)
 	svb_model_apply(&choice);
 }
 
-/* Not where time passes: queue pairs end then (machine_unseen.c). */
+/* Not where time passes: queue pairs end then (machine/unseen.c). */
 static bool unseen(struct xpl_choice *to)
 {
 	struct svb_choice choice[XPL_CHOICES];

@@ -5,16 +5,16 @@
  *
  * Both ends of a connection live in this process: the provider and the software device
  * are linked in. A program (a few libfabric calls of the initiator) is searched
- * (search.h). Its choices are the device's: a request arrives, a line is placed, a read
- *is executed, a message is delivered, a line drains (machine.h). Its steps are those of
- *the processors: the initiator makes its next call, or reads its completion queue; the
- *target reads its own. What a processor flushes meanwhile (it asks for that by
- *pmem_persist) is a place to stop at.
+ * (search.h). Its choices are the device's (machine/machine.h): a request arrives, a line
+ * is placed, a read is executed, a message is delivered, a line drains. Its steps are the
+ * processors': the initiator makes its next call, or reads its completion queue; the
+ * target reads its own. What a processor flushes meanwhile (it asks for that by
+ * pmem_persist) is a place to stop at.
  *
  * Two things spare states and lose none (-u does without, -c shows that both ways find
  * the same): that a line drains is no choice of its own, but each state is with all that
- * may have drained (machine_maybe.c); and what commutes with everything and is noticed by
- * nobody happens at once (machine_unseen.c). What was spared is reported.
+ * may have drained (machine/maybe.c); and what commutes with everything and is noticed by
+ * nobody happens at once (machine/unseen.c). What was spared is reported.
  *
  * In every state the power fails, and what recovery finds is compared with what was
  * reported:

@@ -1,50 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The crash explorer: is what the provider reports as durable durable, whatever happens,
- * whenever the power fails?
- *
- * Method. Both ends of a connection live in this process: the provider and the software
- * device are linked in, nothing runs in threads, the clock stands still. A program (a few
- * libfabric calls of the initiator) is run from its first call in every possible way. In
- * each state one of these happens next:
- *
- *	- the device makes one of its choices: a request arrives, a line is placed, a read
- *is executed, a message is delivered, a line drains (machine.h);
- *	- the initiator's processor makes its next call, or reads its completion queue;
- *	- the target's processor reads its completion queue.
- *
- * The state is all of it: device, memory and persistent memory (svb_model_save), and the
- * variables of the real code, which all lie in its heap (heap.h). So every state can be
- * taken back, and one that was seen before is not looked at again. The real code is run
- * from its call to its return as one step; what the processor flushes meanwhile (it asks
- * for that by pmem_persist) is a place to stop at: every way the device may go from there
- * is searched for a power failure too.
- *
- * Two things spare states and lose none (-u does without, -c shows that both ways find
- *the same): that a line drains is no step of its own, but each state is with all that may
- * have drained (machine_maybe.c); and what commutes with everything and is noticed by
- * nobody happens at once (machine_unseen.c). What was spared is reported.
- *
- * In every state the power fails, and what recovery finds is compared with what was
- * reported:
- *
- *	I1  reported as durable, at either end: it is there
- *	I2  of a compound update (b after a): something of b is there, so all of a is
- *	I3  in the end every byte is as if the calls had happened one after the other, and
- *a read finds what was written before it
- *
- * and completions come in the order of the calls, each exactly once; no state is stuck.
- * Where counters tell of them, a counter's value is what was reported. What is fenced and
- * not durable begins when what was to be durable before it is: that is I2, too.
- *
- * A message whose receive recovery looks into (FI_OPT_CAIRN_REPLAY) is there when
- * recovery finds it, whole, in the receive or where the target's program put it before it
- * posted the receive again (target.c); what was not sent, is torn, or was applied before,
- * recovery must not take for a message.
- *
- * What is the search's alone is in no word of the provider's, but in tables of its own,
- * which are taken back with the rest (omit.c).
- */
+/* What is searched: a machine, and a program of libfabric calls on it. */
 #ifndef XPV_SCENARIO_H
 #define XPV_SCENARIO_H
 
