@@ -96,7 +96,8 @@ void xpl_search_most(const void *run, uint64_t states, struct xpl_found *found);
 /* So many ways, picked by chance. */
 void xpl_search_some(const void *run, uint32_t ways, uint64_t seed,
 		     struct xpl_found *found);
-/* Of the first thing that was wrong: how to get there, to stdout. */
+/* Of the first thing that was wrong: how to get there, to stdout. The run is begun again:
+ * it and found are still there. */
 void xpl_tell(void);
 
 /* For a model, inside a step: a place to stop at. Elsewhere it does nothing. */
