@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * librdmacm of rdma-core 65: addresses that come with an event, and events of the
- * program's own. As there, DNS is asked in the call itself; its failure is the call's, not
- * an event. The subnet administrator (RAI_SA) does not exist here.
+ * program's own. As there, DNS is asked in the call itself; its failure is the call's,
+ * not an event. The subnet administrator (RAI_SA) does not exist here.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,9 +16,9 @@ static int svb_addrinfo_put(struct svb_cm_id *id, struct rdma_addrinfo *found)
 {
 	int ret = id->found ? EBUSY : 0;
 
-	if (!ret && !svb_cm_report(id,
-				   (enum rdma_cm_event_type)SVB_CM_EVENT_ADDRINFO_RESOLVED,
-				   0))
+	if (!ret &&
+	    !svb_cm_report(id, (enum rdma_cm_event_type)SVB_CM_EVENT_ADDRINFO_RESOLVED,
+			   0))
 		ret = ENOMEM;
 	if (!ret)
 		id->found = found;

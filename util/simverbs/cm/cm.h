@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * librdmacm's objects and what its pieces ask of each other. They behave as librdmacm 44
- * and 56 with the kernel's ib_cm, iw_cm and rdma_ucm.
+ * librdmacm's objects and what its pieces ask of each other. They behave as librdmacm 44,
+ * 56 and 65 with the kernel's ib_cm, iw_cm and rdma_ucm.
  *
  * One mutex guards all of it. Whoever holds it may send; what is meant for an id of the
  * same process is handled before the mutex is given back (svb_cm_unlock), so a process

@@ -74,10 +74,10 @@ SVB_API struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr 
 		errno = EINVAL;
 	if (errno)
 		return NULL;
-	return ibv_reg_mr_iova2(
-		pd, attr->addr, attr->length,
-		attr->comp_mask & SVB_REG_MR_IOVA ? attr->iova : (uintptr_t)attr->addr,
-		(unsigned int)attr->access);
+	return ibv_reg_mr_iova2(pd, attr->addr, attr->length,
+				attr->comp_mask & SVB_REG_MR_IOVA ? attr->iova
+								  : (uintptr_t)attr->addr,
+				(unsigned int)attr->access);
 }
 
 SVB_API struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr,

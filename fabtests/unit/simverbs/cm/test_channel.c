@@ -101,7 +101,8 @@ CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
 	while (!svb_cm_reader_comes())
 		sched_yield();
 	svb_cm_let_read(svb_cm_id(id));
-	CT_EXPECT_TRUE(crn_list_empty(&((struct svb_cm_channel *)reader.channel)->events));
+	CT_EXPECT_TRUE(
+		crn_list_empty(&((struct svb_cm_channel *)reader.channel)->events));
 	svb_cm_unlock();
 	pthread_join(thread, NULL);
 	CT_EXPECT_EQ(reader.err, 0);
