@@ -175,11 +175,18 @@ functional_sanitized() {
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
-# Debian's next release: rdma-core 65, which librpma is not packaged with.
+# Debian's next release: rdma-core 65, which librpma is not packaged with. What was built on Debian 12 runs there, too.
 simverbs_forky() {
+	local address
+
 	guest_build forky || return
 	counted simverbs-programs-forky 900 guest forky build-in "$top/util/simverbs/test-simverbs" \
 		--build "$top/build/forky" --strict --except pverbs-functional --except rpma
+	address=$(host_address)
+	[ -n "$address" ] || return 0
+	counted simverbs-portable-forky 300 guest forky build-in "$top/fabtests/interop/with-build" unit \
+		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -w simverbs \
+		-a "$address" -p pverbs
 }
 
 # An address of this machine that is not the loopback one; nothing when there is none. The software device
@@ -220,7 +227,7 @@ suite_simverbs() {
 	guest_build trixie &&
 		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
 			--build "$top/build/trixie" --strict --except pverbs-functional
-	! full_only simverbs-programs-forky "the programs and libraries of Debian's next release" || simverbs_forky
+	! full_only simverbs-programs-forky "programs, libraries and our own binaries in the root of Debian's next release" || simverbs_forky
 	address=$(host_address)
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
