@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/uio.h>
 #include "shared/segment.h"
+#include "tsan.h"
 
 /* Most pieces of one request's memory. */
 #define SVB_MAX_SGE 32
@@ -53,10 +54,12 @@ SVB_INLINE bool svb_mr_check(struct svb_seg *seg, uint32_t key, uint32_t pd, uin
  * watches them. */
 static inline void svb_copy_own(void *to, const void *from, size_t len)
 {
+	svb_tsan_adapter_begins();
 	if (__builtin_expect(len == 8, 1))
 		memcpy(to, from, 8);
 	else
 		memmove(to, from, len);
+	svb_tsan_adapter_ends();
 }
 
 /* Turns a list of sges into a span; false when a key forbids it. Empty sges are skipped.
