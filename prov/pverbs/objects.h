@@ -9,7 +9,7 @@
  *
  * pvb_requests.lock: which requests wait for the program, for the whole fabric.
  *
- * pvb_conn.tx_lock, rx_lock: posting to one queue pair. pvb_srx.lock: posting to a shared
+ * pvb_qp.tx_lock, rx_lock: posting to one queue pair. pvb_srx.lock: posting to a shared
  * receive context, and which queues complete it. pvb_cntr.lock: which completion queues
  * feed a counter. pvb_cq.lock: polling and the stash. These are off with
  * FI_THREAD_DOMAIN, unless keep-alive is on.
@@ -69,10 +69,10 @@ struct pvb_domain {
 	bool seq_atomics; /* atomics, of the device: sequence words can be advanced */
 	struct pvb_control
 		*control; /* persist/control/control.h; NULL: no durable connections */
-	/* Of cq/removal.c. conns_lock comes before the locks of posting and of a queue.
+	/* Of cq/removal.c. qps_lock comes before the locks of posting and of a queue.
 	 */
-	pthread_mutex_t conns_lock;
-	struct crn_list conns; /* with a queue pair */
+	pthread_mutex_t qps_lock;
+	struct crn_list qps; /* that were made */
 	struct crn_list srxs;
 	atomic_bool gone; /* the device was removed */
 	int gone_fd;	  /* eventfd: readable from then on */
@@ -130,6 +130,8 @@ struct pvb_cm_calls {
 	void (*second_over)(struct pvb_ep *ep);
 	/* The peer has gone. */
 	void (*disconnected)(struct pvb_ep *ep);
+	/* An operation failed that no completion reports. Any thread, without cm_lock. */
+	void (*failed)(struct pvb_ep *ep);
 };
 
 struct pvb_eq {
@@ -271,7 +273,7 @@ typedef bool (*pvb_on_complete)(struct pvb_cq *cq, struct pvb_wq *wq,
 struct pvb_wq {
 	struct crn_ring ring;
 	struct pvb_slot *slots;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct pvb_cq *cq;
 	uint32_t depth;			     /* size of the open ring */
 	uint64_t entries;		     /* ever used, when ep/stats.c last looked */
@@ -373,11 +375,11 @@ struct pvb_defer {
 	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
 };
 
-/* A reliable connection: one queue pair and its rdma_cm id. */
-struct pvb_conn {
-	struct crn_list entry; /* of pvb_domain.conns */
-	struct ibv_qp *qp;
-	struct ibv_qp_ex *qp_ex; /* NULL: no native FLUSH */
+/* A reliable queue pair: its two work queues, and what posting to them takes. */
+struct pvb_qp {
+	struct crn_list entry;	  /* of pvb_domain.qps */
+	struct ibv_qp *ibv;	  /* NULL: not made yet */
+	struct ibv_qp_ex *ibv_ex; /* NULL: no native FLUSH */
 	struct crn_lock tx_lock;
 	struct pvb_wq sq;
 	uint32_t inline_size;	 /* payload the queue pair takes inline */
@@ -402,14 +404,17 @@ struct pvb_conn {
 	struct pvb_defer defer;
 	bool was_up;	      /* the peer may have sent something */
 	atomic_bool last_wqe; /* the device takes no more from the shared queue */
+};
 
+/* What connection management knows of a connection. */
+struct pvb_conn {
 	struct rdma_cm_id *id;		   /* NULL until connecting */
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
 	struct pvb_cm_data peer; /* what the peer's trailer said; no application data */
 	uint8_t request_len;	 /* bytes of request_buf */
-	/* Sent once the route is known; in CONTROL, what the responder's answer brought.
-	 */
-	uint8_t request_buf[PVB_CM_REQ_SIZE];
+	uint8_t answer_len;	 /* bytes of answer */
+	uint8_t request_buf[PVB_CM_REQ_SIZE]; /* sent once the route is known */
+	uint8_t answer[PVB_CM_APP_SIZE];      /* the responder's data, kept in CONTROL */
 };
 
 struct pvb_ep {
@@ -419,6 +424,7 @@ struct pvb_ep {
 	struct pvb_eq *eq;
 	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
+	struct pvb_qp qp;
 	struct pvb_conn conn;
 	struct pvb_mr *replay;	/* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
 	uint32_t domain_tclass; /* wished for by the info's domain_attr */
@@ -513,9 +519,9 @@ static inline struct pvb_ep *pvb_ep_of(struct fid_ep *fid)
 	return crn_container_of(fid, struct pvb_ep, fid);
 }
 
-static inline struct pvb_ep *pvb_conn_ep(struct pvb_conn *conn)
+static inline struct pvb_ep *pvb_qp_ep(struct pvb_qp *qp)
 {
-	return crn_container_of(conn, struct pvb_ep, conn);
+	return crn_container_of(qp, struct pvb_ep, qp);
 }
 
 static inline struct pvb_eq *pvb_eq_of(struct crn_eq *eq)

@@ -45,12 +45,12 @@ static bool in_plain_fence(void)
 	return xpv_program_call() && is_fenced(xpv_program_call(), false);
 }
 
-unsigned int __real_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
-unsigned int __wrap_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
+unsigned int __real_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
+unsigned int __wrap_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
 
-unsigned int __wrap_pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits)
+unsigned int __wrap_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits)
 {
-	const unsigned int before = __real_pvb_commit_pending(conn, attr_bits);
+	const unsigned int before = __real_pvb_commit_pending(qp, attr_bits);
 
 	if ((is(FENCE_STARTS) && in_plain_fence()) || in_short)
 		return differs(before) ? 0 : before;
@@ -76,7 +76,7 @@ enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
 						  const struct pvb_op *op)
 {
 	const enum pvb_plan_cache_hit way = __real_pvb_plan_cache_hit(ep, op);
-	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_commit *commit = ep->qp.commit;
 	enum pvb_plan_cache_hit other;
 	unsigned int kinds;
 	uint32_t attr_bits;
@@ -101,7 +101,7 @@ ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
 
 ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty *dirty = &ep->qp.commit->dirty;
 
 	if (is(SHORT_DIRTY) && differs(dirty->count))
 		dirty->count = 0;
@@ -148,7 +148,7 @@ int __wrap_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *qu
 			      uint32_t attr_bits, bool join, unsigned int *before)
 {
 	if (is(UPGRADE_ONE_RANGE) || is(UPGRADE_ONE_REGION))
-		forget(&ep->conn.commit->dirty, false, is(UPGRADE_ONE_REGION));
+		forget(&ep->qp.commit->dirty, false, is(UPGRADE_ONE_REGION));
 	return __real_pvb_commit_upgrade(ep, query, attr_bits, join, before);
 }
 
@@ -162,7 +162,7 @@ int __wrap_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *ran
 			    struct pvb_plan *plan)
 {
 	if (is(GROUP_ONE_RANGE) || is(GROUP_ONE_REGION))
-		forget(&ep->conn.commit->dirty, true, is(GROUP_ONE_REGION));
+		forget(&ep->qp.commit->dirty, true, is(GROUP_ONE_REGION));
 	return __real_pvb_upgrade_plan(ep, range, plan);
 }
 

@@ -98,7 +98,7 @@ static void end_unawaited(struct pvb_slot *slot)
 
 	if (at->slot != slot)
 		return;
-	atomic_fetch_add(&slot->wq->conn->defer.ended[at->kind], 1);
+	atomic_fetch_add(&slot->wq->qp->defer.ended[at->kind], 1);
 	unawaited_remove(at);
 }
 
@@ -107,12 +107,12 @@ bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slo
 
 bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
-	struct pvb_conn *conn = slot->wq->conn;
+	struct pvb_qp *qp = slot->wq->qp;
 	bool deferred;
 
 	/* Asked all the same, where that has to wait for what has just completed. */
 	if (is_unawaited(slot, PVB_REQUEST_CONTROL) && wc->status == IBV_WC_SUCCESS)
-		pvb_control_qp_now(conn->control_qp, ++conn->defer.seen);
+		pvb_control_qp_now(qp->control_qp, ++qp->defer.seen);
 	deferred = __real_pvb_defer(cq, wc, slot);
 	if (!deferred)
 		end_unawaited(slot);
@@ -153,7 +153,7 @@ int __wrap_pvb_batch_seq(struct pvb_batch *batch);
 int __wrap_pvb_batch_seq(struct pvb_batch *batch)
 {
 	const bool waits = !wait_for_nothing(batch);
-	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
+	struct pvb_control_qp *cqp = batch->ep->qp.control_qp;
 	int ret;
 
 	/* Without a message nobody else counts it. */
@@ -193,12 +193,11 @@ int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry 
 
 int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_wire_entry own = *entry;
 
 	if (omits(PLAN_ANSWER))
-		own.number =
-			pvb_control_request_next(conn->control_qp, PVB_REQUEST_ENTRY);
+		own.number = pvb_control_request_next(qp->control_qp, PVB_REQUEST_ENTRY);
 	return __real_pvb_batch_entry(batch, &own);
 }
 

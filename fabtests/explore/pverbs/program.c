@@ -81,7 +81,7 @@ bool xpv_program_done(void)
 /* How often a full queue was tried in vain is a statistic: states do not differ by it. */
 static void forget_stalls(struct fid_ep *ep)
 {
-	crn_container_of(ep, struct pvb_ep, fid)->conn.sq.stalls = 0;
+	crn_container_of(ep, struct pvb_ep, fid)->qp.sq.stalls = 0;
 }
 
 static void step_look(void);

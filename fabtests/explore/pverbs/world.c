@@ -374,7 +374,7 @@ void xpv_world_forget_idle(void)
 bool xpv_world_requests(void)
 {
 	return crn_container_of(xpv_world.ep[0][TARGET], struct pvb_ep, fid)
-		->conn.control_qp;
+		->qp.control_qp;
 }
 
 void xpv_world_receive(unsigned int number)

@@ -53,7 +53,7 @@ struct pvb_cq *cq_of(struct fid_cq *cq)
 
 struct fake_qp *qp_of(struct fid_ep *ep)
 {
-	return crn_container_of(ep_of(ep)->conn.qp, struct fake_qp, ibv);
+	return crn_container_of(ep_of(ep)->qp.ibv, struct fake_qp, ibv);
 }
 
 enum pvb_conn_state state_of(struct fid_ep *ep)

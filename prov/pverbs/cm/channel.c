@@ -234,8 +234,15 @@ static void pvb_cm_look(struct pvb_eq *eq)
 	pthread_mutex_unlock(&eq->cm_lock);
 }
 
+static void pvb_cm_failed(struct pvb_ep *ep)
+{
+	if (ep->conn.id)
+		rdma_disconnect(ep->conn.id);
+}
+
 const struct pvb_cm_calls pvb_cm_calls = {
 	.look = pvb_cm_look,
 	.second_over = pvb_cm_control_conn_over,
 	.disconnected = pvb_cm_disconnected,
+	.failed = pvb_cm_failed,
 };

@@ -79,9 +79,9 @@ void pvb_keepalive_del(struct pvb_ep *ep)
 static bool pvb_keepalive_silent(struct pvb_ep *ep)
 {
 	const uint32_t sent =
-		atomic_load_explicit(&ep->conn.sq.ring.tail, memory_order_relaxed);
+		atomic_load_explicit(&ep->qp.sq.ring.tail, memory_order_relaxed);
 	const uint32_t received =
-		atomic_load_explicit(&ep->conn.rq.ring.tail, memory_order_relaxed);
+		atomic_load_explicit(&ep->qp.rq.ring.tail, memory_order_relaxed);
 	const bool silent = ep->seen_sent == sent && ep->seen_received == received;
 
 	ep->seen_sent = sent;
@@ -92,7 +92,7 @@ static bool pvb_keepalive_silent(struct pvb_ep *ep)
 static void pvb_keepalive_tick(struct pvb_ep *ep)
 {
 	/* A program that only waits for events reads no completions. */
-	pvb_cq_feed(ep->conn.sq.cq, false);
+	pvb_cq_feed(ep->qp.sq.cq, false);
 	if (!pvb_keepalive_silent(ep) || !pvb_tx_keepalive(ep))
 		return;
 	/* Its own completion is no sign of life beyond what it asked for. */

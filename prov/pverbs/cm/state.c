@@ -34,7 +34,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 	ep->conn.state = PVB_CONN_FAILED;
 	pvb_control_conn_end(ep);
 	pvb_keepalive_del(ep);
-	pvb_conn_error(ep);
+	pvb_qp_error(ep);
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
 }
 
@@ -53,7 +53,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 	pvb_replay_announce(ep);
 	/* A connection that cannot be reported must not stay. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
-		pvb_conn_error(ep);
+		pvb_qp_error(ep);
 		rdma_disconnect(ep->conn.id);
 	}
 }
@@ -63,7 +63,7 @@ void pvb_cm_control_conn_over(struct pvb_ep *ep)
 	struct pvb_conn *conn = &ep->conn;
 
 	if (conn->state == PVB_CONN_CONTROL)
-		pvb_cm_connected(ep, conn->request_buf, conn->request_len);
+		pvb_cm_connected(ep, conn->answer, conn->answer_len);
 }
 
 /* event: the answer to our request; NULL when we are the responder. */
@@ -78,10 +78,10 @@ static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 		pvb_cm_connected(ep, data.app, data.app_len);
 		return;
 	}
-	/* A trailer leaves no more room for it than there was in the request. */
-	conn->request_len = data.app_len;
+	/* Beside a trailer: at most PVB_CM_APP_SIZE. */
+	conn->answer_len = data.app_len;
 	if (data.app_len)
-		memcpy(conn->request_buf, data.app, data.app_len);
+		memcpy(conn->answer, data.app, data.app_len);
 	conn->state = PVB_CONN_CONTROL;
 	pvb_control_conn_begin(ep);
 }
@@ -90,7 +90,7 @@ static void pvb_cm_shut(struct pvb_ep *ep)
 {
 	ep->conn.state = PVB_CONN_SHUTDOWN;
 	pvb_keepalive_del(ep);
-	pvb_conn_error(ep);
+	pvb_qp_error(ep);
 	pvb_cm_report(ep->eq, FI_SHUTDOWN, &ep->fid.fid, NULL, NULL, 0);
 }
 
@@ -128,7 +128,7 @@ static void pvb_cm_on_route_resolved(struct pvb_ep *ep)
 		.flow_control = 1,
 		.retry_count = (uint8_t)pvb_params.retry_count,
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
-		.qp_num = conn->qp->qp_num,
+		.qp_num = ep->qp.ibv->qp_num,
 	};
 
 	if (conn->state != PVB_CONN_ROUTE)
@@ -146,7 +146,7 @@ static void pvb_cm_on_response(struct pvb_ep *ep, const struct pvb_cm_event *eve
 	if (ep->conn.state != PVB_CONN_REQUESTED)
 		return;
 	pvb_cm_learn(ep, event);
-	ret = pvb_conn_rtr_rts(ep, 0, 0);
+	ret = pvb_qp_rtr_rts(ep, 0, 0);
 	if (!ret && rdma_establish(ep->conn.id))
 		ret = pvb_errno();
 	if (ret) {
@@ -165,8 +165,8 @@ static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *
 		break;
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
 		pvb_cm_learn(ep, event);
-		ep->conn.was_up = true;
-		pvb_conn_open_ring(&ep->conn.sq);
+		ep->qp.was_up = true;
+		pvb_qp_open_ring(&ep->qp.sq);
 		pvb_cm_stands(ep, event);
 		break;
 	default:
@@ -276,7 +276,7 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 /* The private data for the peer. */
 static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
-	const struct pvb_control_qp *cqp = ep->conn.control_qp;
+	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
 
 	if (!cqp)
@@ -284,7 +284,7 @@ static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 	offer.word = (struct pvb_cm_word){(uintptr_t)cqp->area, cqp->area_key};
 	offer.control_conn = ep->domain->iwarp;
 	if (!offer.control_conn)
-		offer.control = (struct pvb_cm_control){cqp->qp->qp_num, cqp->psn,
+		offer.control = (struct pvb_cm_control){cqp->ibv->qp_num, cqp->psn,
 							ep->domain->seq_atomics};
 	return offer;
 }
@@ -343,7 +343,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 				req->initiator_depth),
 		.flow_control = 1,
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
-		.qp_num = conn->qp ? conn->qp->qp_num : 0,
+		.qp_num = ep->qp.ibv ? ep->qp.ibv->qp_num : 0,
 	};
 	struct pvb_cm_offer offer = pvb_cm_offer(ep);
 	size_t message;
@@ -363,7 +363,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		goto err;
 	answer.private_data_len = (uint8_t)message;
 	conn->peer = req->data;
-	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
+	ret = pvb_qp_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
 	if (ret)
 		goto err;
 	conn->state = PVB_CONN_ACCEPTED;
@@ -371,7 +371,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		return 0;
 	ret = pvb_errno();
 	conn->state = PVB_CONN_FAILED;
-	pvb_conn_error(ep);
+	pvb_qp_error(ep);
 err:
 	pvb_control_conn_end(ep);
 	return ret;
@@ -382,7 +382,7 @@ int pvb_cm_shutdown(struct pvb_ep *ep)
 	if (ep->conn.state != PVB_CONN_CONNECTED)
 		return ep->conn.state == PVB_CONN_SHUTDOWN ? 0 : -FI_ENOTCONN;
 	/* As rdma_disconnect does for its own queue pairs: what is posted flushes now. */
-	pvb_conn_error(ep);
+	pvb_qp_error(ep);
 	/* The answer arrives as DISCONNECTED and is reported as FI_SHUTDOWN then. */
 	return rdma_disconnect(ep->conn.id) ? pvb_errno() : 0;
 }

@@ -24,7 +24,7 @@ static void pvb_async_handle(struct pvb_domain *domain,
 	switch (event->event_type) {
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		ep = event->element.qp->qp_context;
-		ep->conn.last_wqe = true;
+		ep->qp.last_wqe = true;
 		domain->last_wqe_heard = true;
 		break;
 	case IBV_EVENT_DEVICE_FATAL:

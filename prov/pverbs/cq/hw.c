@@ -204,7 +204,7 @@ static bool pvb_drain_ends(const struct pvb_wq *wq, const struct pvb_slot *slot,
 
 void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 {
-	const bool marked = wq == &wq->conn->sq && wq->conn->marked;
+	const bool marked = wq == &wq->qp->sq && wq->qp->marked;
 	uint32_t at = atomic_load(&wq->ring.tail), end = wq->ring.head - marked;
 	struct pvb_slot *slot;
 	struct pvb_comp comp;
@@ -252,8 +252,8 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 		}
 		if (pvb_drain_batch(cq))
 			continue;
-		if (wq == &wq->conn->rq)
-			pvb_arrival_abandon(cq, wq->conn);
+		if (wq == &wq->qp->rq)
+			pvb_arrival_abandon(cq, wq->qp);
 		if (crn_now_ms() >= deadline_ms) {
 			PVB_WARN(FI_LOG_CQ,
 				 "no completion for %u operations of a queue pair in "

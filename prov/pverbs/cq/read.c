@@ -87,13 +87,13 @@ static bool pvb_tail_is_late(const struct pvb_slot *slot)
 static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 			      struct pvb_comp *comp)
 {
-	struct pvb_conn *conn = slot->wq->conn; /* NULL: a shared receive */
+	struct pvb_qp *qp = slot->wq->qp; /* NULL: a shared receive */
 
 	comp->context = slot->context;
 	comp->flags = slot->flags;
 	comp->len = 0;
 	comp->data = 0;
-	comp->err = pvb_wc_error(wc->status, conn && slot->wq == &conn->sq);
+	comp->err = pvb_wc_error(wc->status, qp && slot->wq == &qp->sq);
 	comp->prov_errno = (int)wc->status;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
@@ -104,8 +104,8 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
 	 * connection; the program learns that from FI_SHUTDOWN.
 	 */
-	if (wc->status != IBV_WC_WR_FLUSH_ERR && conn->id)
-		rdma_disconnect(conn->id);
+	if (wc->status != IBV_WC_WR_FLUSH_ERR && qp)
+		pvb_qp_ep(qp)->eq->cm->failed(pvb_qp_ep(qp));
 	return false;
 }
 
@@ -180,7 +180,7 @@ static bool pvb_convert_shared(const struct ibv_wc *wc, struct pvb_slot *slot,
 	if (wq) {
 		pvb_cq_count(wq, comp->flags, comp->err);
 		if (selective && !comp->err && (comp->flags & FI_MSG) &&
-		    pvb_conn_ep(wq->conn)->rx_selective)
+		    pvb_qp_ep(wq->qp)->rx_selective)
 			report = false;
 	}
 	pvb_srx_put(slot->wq->srx, slot);

@@ -9,24 +9,24 @@
 
 int pvb_removal_open(struct pvb_domain *domain)
 {
-	int ret = -pthread_mutex_init(&domain->conns_lock, NULL);
+	int ret = -pthread_mutex_init(&domain->qps_lock, NULL);
 
 	if (ret)
 		return ret;
-	crn_list_init(&domain->conns);
+	crn_list_init(&domain->qps);
 	crn_list_init(&domain->srxs);
 	domain->gone_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (domain->gone_fd >= 0)
 		return 0;
 	ret = pvb_errno();
-	pthread_mutex_destroy(&domain->conns_lock);
+	pthread_mutex_destroy(&domain->qps_lock);
 	return ret;
 }
 
 void pvb_removal_close(struct pvb_domain *domain)
 {
 	close(domain->gone_fd);
-	pthread_mutex_destroy(&domain->conns_lock);
+	pthread_mutex_destroy(&domain->qps_lock);
 }
 
 int pvb_removal_watch(const struct pvb_domain *domain, struct crn_wait *wait)
@@ -36,47 +36,47 @@ int pvb_removal_watch(const struct pvb_domain *domain, struct crn_wait *wait)
 	return ret ? ret : crn_wait_add_fd(wait, domain->verbs->async_fd);
 }
 
-void pvb_removal_add(struct pvb_conn *conn)
+void pvb_removal_add(struct pvb_qp *qp)
 {
-	struct pvb_domain *domain = pvb_conn_ep(conn)->domain;
+	struct pvb_domain *domain = pvb_qp_ep(qp)->domain;
 
-	pthread_mutex_lock(&domain->conns_lock);
-	crn_list_add_tail(&domain->conns, &conn->entry);
-	pthread_mutex_unlock(&domain->conns_lock);
+	pthread_mutex_lock(&domain->qps_lock);
+	crn_list_add_tail(&domain->qps, &qp->entry);
+	pthread_mutex_unlock(&domain->qps_lock);
 }
 
-void pvb_removal_del(struct pvb_conn *conn)
+void pvb_removal_del(struct pvb_qp *qp)
 {
-	struct pvb_domain *domain = pvb_conn_ep(conn)->domain;
+	struct pvb_domain *domain = pvb_qp_ep(qp)->domain;
 
-	pthread_mutex_lock(&domain->conns_lock);
-	crn_list_del(&conn->entry);
-	pthread_mutex_unlock(&domain->conns_lock);
+	pthread_mutex_lock(&domain->qps_lock);
+	crn_list_del(&qp->entry);
+	pthread_mutex_unlock(&domain->qps_lock);
 }
 
 void pvb_removal_add_srx(struct pvb_srx *srx)
 {
-	pthread_mutex_lock(&srx->domain->conns_lock);
+	pthread_mutex_lock(&srx->domain->qps_lock);
 	crn_list_add_tail(&srx->domain->srxs, &srx->entry);
 	if (pvb_removed(srx->domain))
 		srx->end(srx);
-	pthread_mutex_unlock(&srx->domain->conns_lock);
+	pthread_mutex_unlock(&srx->domain->qps_lock);
 }
 
 void pvb_removal_del_srx(struct pvb_srx *srx)
 {
-	pthread_mutex_lock(&srx->domain->conns_lock);
+	pthread_mutex_lock(&srx->domain->qps_lock);
 	crn_list_del(&srx->entry);
-	pthread_mutex_unlock(&srx->domain->conns_lock);
+	pthread_mutex_unlock(&srx->domain->qps_lock);
 }
 
 /* Nothing is posted that is not on its way already. */
-static void pvb_removal_shut(struct pvb_conn *conn)
+static void pvb_removal_shut(struct pvb_qp *qp)
 {
-	crn_ring_set_size(&conn->sq.ring, 0);
-	crn_ring_set_size(&conn->rq.ring, 0);
-	if (conn->control_qp)
-		pvb_control_qp_lose(conn->control_qp, "the device was removed");
+	crn_ring_set_size(&qp->sq.ring, 0);
+	crn_ring_set_size(&qp->rq.ring, 0);
+	if (qp->control_qp)
+		pvb_control_qp_lose(qp->control_qp, "the device was removed");
 }
 
 void pvb_removal_noticed(struct pvb_domain *domain)
@@ -90,14 +90,14 @@ void pvb_removal_noticed(struct pvb_domain *domain)
 		 "device %s was removed: all that was posted ends; what was made of it "
 		 "can only be closed\n",
 		 pvb_domain_device(domain));
-	pthread_mutex_lock(&domain->conns_lock);
-	crn_list_for_each (entry, &domain->conns)
-		pvb_removal_shut(crn_container_of(entry, struct pvb_conn, entry));
+	pthread_mutex_lock(&domain->qps_lock);
+	crn_list_for_each (entry, &domain->qps)
+		pvb_removal_shut(crn_container_of(entry, struct pvb_qp, entry));
 	crn_list_for_each (entry, &domain->srxs) {
 		srx = crn_container_of(entry, struct pvb_srx, entry);
 		srx->end(srx);
 	}
-	pthread_mutex_unlock(&domain->conns_lock);
+	pthread_mutex_unlock(&domain->qps_lock);
 	eventfd_write(domain->gone_fd, 1);
 }
 
@@ -115,14 +115,14 @@ int pvb_removal_destroyed(struct pvb_domain *domain, int err)
 }
 
 /* Waits for whoever is posting; what FI_MORE held back is not posted any more. */
-static void pvb_removal_settle(struct pvb_conn *conn)
+static void pvb_removal_settle(struct pvb_qp *qp)
 {
-	crn_lock(&conn->tx_lock);
-	pvb_removal_shut(conn);
-	conn->chained = 0;
-	crn_unlock(&conn->tx_lock);
-	crn_lock(&conn->rx_lock);
-	crn_unlock(&conn->rx_lock);
+	crn_lock(&qp->tx_lock);
+	pvb_removal_shut(qp);
+	qp->chained = 0;
+	crn_unlock(&qp->tx_lock);
+	crn_lock(&qp->rx_lock);
+	crn_unlock(&qp->rx_lock);
 }
 
 /* What the device has completed is taken as it is. False without memory for it. */
@@ -140,45 +140,45 @@ static bool pvb_removal_drain(struct pvb_cq *cq)
 }
 
 /* With its lock held and its posting settled. */
-static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_conn *conn)
+static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_qp *qp)
 {
-	if (conn->sq.cq == cq) {
-		pvb_defer_forget(conn);
-		pvb_cq_drain_rest(cq, &conn->sq);
+	if (qp->sq.cq == cq) {
+		pvb_defer_forget(qp);
+		pvb_cq_drain_rest(cq, &qp->sq);
 	}
-	if (conn->rq.cq == cq) {
-		pvb_arrival_abandon(cq, conn);
-		pvb_cq_drain_rest(cq, &conn->rq);
+	if (qp->rq.cq == cq) {
+		pvb_arrival_abandon(cq, qp);
+		pvb_cq_drain_rest(cq, &qp->rq);
 	}
 }
 
-static bool pvb_removal_uses(const struct pvb_conn *conn, const struct pvb_cq *cq)
+static bool pvb_removal_uses(const struct pvb_qp *qp, const struct pvb_cq *cq)
 {
-	return conn->sq.cq == cq || conn->rq.cq == cq;
+	return qp->sq.cq == cq || qp->rq.cq == cq;
 }
 
-/* With conns_lock held. */
+/* With qps_lock held. */
 static void pvb_removal_end_locked(struct pvb_cq *cq)
 {
 	struct crn_list *entry;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 
-	crn_list_for_each (entry, &cq->domain->conns) {
-		conn = crn_container_of(entry, struct pvb_conn, entry);
-		if (!pvb_removal_uses(conn, cq))
+	crn_list_for_each (entry, &cq->domain->qps) {
+		qp = crn_container_of(entry, struct pvb_qp, entry);
+		if (!pvb_removal_uses(qp, cq))
 			continue;
-		pvb_removal_settle(conn);
+		pvb_removal_settle(qp);
 		/* Of a group nothing more becomes durable. */
 		crn_lock(&cq->lock);
-		conn->defer.broken |= conn->sq.cq == cq;
+		qp->defer.broken |= qp->sq.cq == cq;
 		crn_unlock(&cq->lock);
 	}
 	crn_lock(&cq->lock);
 	/* Without memory the next read tries again. */
 	if (!pvb_removal_drain(cq))
 		goto out;
-	crn_list_for_each (entry, &cq->domain->conns)
-		pvb_removal_cancel(cq, crn_container_of(entry, struct pvb_conn, entry));
+	crn_list_for_each (entry, &cq->domain->qps)
+		pvb_removal_cancel(cq, crn_container_of(entry, struct pvb_qp, entry));
 	/* What the device may still say is of operations that have ended. */
 	cq->ended = true;
 	cq->hw_gone = cq->hw_count;
@@ -195,9 +195,9 @@ bool pvb_removal_end(struct pvb_cq *cq)
 
 	if (!pvb_removed(domain))
 		return false;
-	pthread_mutex_lock(&domain->conns_lock);
+	pthread_mutex_lock(&domain->qps_lock);
 	if (!cq->ended)
 		pvb_removal_end_locked(cq);
-	pthread_mutex_unlock(&domain->conns_lock);
+	pthread_mutex_unlock(&domain->qps_lock);
 	return true;
 }

@@ -21,7 +21,7 @@ void pvb_removal_close(struct pvb_domain *domain);
 int pvb_removal_watch(const struct pvb_domain *domain, struct crn_wait *wait);
 
 /* The device is gone: nothing more is posted, and whoever waits wakes. Any thread; takes
- * conns_lock. */
+ * qps_lock. */
 void pvb_removal_noticed(struct pvb_domain *domain);
 /* What a call returns that got ret from the device: -FI_ENODEV if that failed because the
  * device is gone. */
@@ -33,14 +33,14 @@ int pvb_removal_destroyed(struct pvb_domain *domain, int err);
 
 /*
  * A thread that may read the queue: whatever completes into it and has not is in the
- * stash, cancelled. True when the domain's device is gone. Takes conns_lock, the locks of
+ * stash, cancelled. True when the domain's device is gone. Takes qps_lock, the locks of
  * posting and that of the queue.
  */
 bool pvb_removal_end(struct pvb_cq *cq);
 
 /* What is to be found when the device goes, or not any more. */
-void pvb_removal_add(struct pvb_conn *conn);
-void pvb_removal_del(struct pvb_conn *conn);
+void pvb_removal_add(struct pvb_qp *qp);
+void pvb_removal_del(struct pvb_qp *qp);
 void pvb_removal_add_srx(struct pvb_srx *srx);
 void pvb_removal_del_srx(struct pvb_srx *srx);
 

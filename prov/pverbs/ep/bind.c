@@ -33,16 +33,16 @@ static int pvb_ep_bind_cq(struct pvb_ep *ep, struct pvb_cq *cq, uint64_t flags)
 		return -FI_EINVAL;
 	if (cq->domain != ep->domain)
 		return -FI_EDOMAIN;
-	if (((flags & FI_TRANSMIT) && ep->conn.sq.cq) ||
-	    ((flags & FI_RECV) && ep->conn.rq.cq))
+	if (((flags & FI_TRANSMIT) && ep->qp.sq.cq) ||
+	    ((flags & FI_RECV) && ep->qp.rq.cq))
 		return -FI_EINVAL;
 	if (flags & FI_TRANSMIT) {
-		pvb_ep_attach(&ep->conn.sq, cq);
+		pvb_ep_attach(&ep->qp.sq, cq);
 		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
 		pvb_ep_defaults(ep);
 	}
 	if (flags & FI_RECV) {
-		pvb_ep_attach(&ep->conn.rq, cq);
+		pvb_ep_attach(&ep->qp.rq, cq);
 		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
 	}
 	return 0;
@@ -84,7 +84,7 @@ static const struct pvb_cntr_side {
 
 static struct pvb_wq *pvb_cntr_wq(struct pvb_ep *ep, const struct pvb_cntr_side *side)
 {
-	return side->recv ? &ep->conn.rq : &ep->conn.sq;
+	return side->recv ? &ep->qp.rq : &ep->qp.sq;
 }
 
 static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t flags)

@@ -17,27 +17,27 @@
  */
 static int pvb_ep_flush(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	uint64_t deadline;
 	int ret;
 
-	if (!conn->qp)
+	if (!qp->ibv)
 		return 0;
-	ret = pvb_cq_prepare_drain(conn->sq.cq);
+	ret = pvb_cq_prepare_drain(qp->sq.cq);
 	if (!ret)
-		ret = pvb_cq_prepare_drain(conn->rq.cq);
+		ret = pvb_cq_prepare_drain(qp->rq.cq);
 	if (ret)
 		return ret;
-	pvb_conn_error(ep);
+	pvb_qp_error(ep);
 	/* A device that is gone is not waited for. */
 	pvb_async_progress(ep->domain);
 	deadline = crn_now_ms();
-	if (!pvb_removal_end(conn->sq.cq) || !pvb_removal_end(conn->rq.cq)) {
+	if (!pvb_removal_end(qp->sq.cq) || !pvb_removal_end(qp->rq.cq)) {
 		deadline += (uint64_t)pvb_params.close_timeout;
 		pvb_tx_close(ep);
 	}
-	pvb_cq_drain(conn->sq.cq, &conn->sq, deadline);
-	pvb_cq_drain(conn->rq.cq, &conn->rq, deadline);
+	pvb_cq_drain(qp->sq.cq, &qp->sq, deadline);
+	pvb_cq_drain(qp->rq.cq, &qp->rq, deadline);
 	if (ep->srx)
 		pvb_srx_drain(ep, deadline);
 	return 0;
@@ -67,8 +67,8 @@ static void pvb_ep_end_cm(struct pvb_ep *ep)
 
 static void pvb_ep_free(struct pvb_ep *ep)
 {
-	crn_lock_fini(&ep->conn.tx_lock);
-	crn_lock_fini(&ep->conn.rx_lock);
+	crn_lock_fini(&ep->qp.tx_lock);
+	crn_lock_fini(&ep->qp.rx_lock);
 	fi_freeinfo(ep->info);
 	free(ep);
 }
@@ -76,7 +76,7 @@ static void pvb_ep_free(struct pvb_ep *ep)
 static int pvb_ep_close(struct fid *fid)
 {
 	struct pvb_ep *ep = pvb_ep_from(fid);
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	int ret;
 
 	if (pvb_inherited(ep->domain->fabric))
@@ -86,12 +86,12 @@ static int pvb_ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	pvb_ep_end_cm(ep);
-	pvb_conn_destroy_qp(ep);
+	pvb_ep_destroy_qp(ep);
 	if (ep->eq)
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	pvb_replay_end(ep);
-	pvb_ep_detach(&conn->sq);
-	pvb_ep_detach(&conn->rq);
+	pvb_ep_detach(&qp->sq);
+	pvb_ep_detach(&qp->rq);
 	if (ep->srx)
 		atomic_fetch_sub(&ep->srx->refs, 1);
 	atomic_fetch_sub(&ep->domain->refs, 1);
@@ -101,9 +101,9 @@ static int pvb_ep_close(struct fid *fid)
 
 static int pvb_ep_enable(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 
-	if (conn->state != PVB_CONN_NEW)
+	if (ep->conn.state != PVB_CONN_NEW)
 		return 0;
 	if (!ep->eq)
 		return -FI_ENOEQ;
@@ -113,14 +113,13 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		return -FI_EOPBADSTATE;
 	/* A queue pair has two queues; one that the capabilities never use borrows the
 	 * other's. */
-	if (!conn->sq.cq && conn->rq.cq &&
-	    !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
-		pvb_ep_attach(&conn->sq, conn->rq.cq);
-	if (!conn->rq.cq && conn->sq.cq && !(ep->info->caps & FI_RECV))
-		pvb_ep_attach(&conn->rq, conn->sq.cq);
-	if (!conn->sq.cq || !conn->rq.cq)
+	if (!qp->sq.cq && qp->rq.cq && !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
+		pvb_ep_attach(&qp->sq, qp->rq.cq);
+	if (!qp->rq.cq && qp->sq.cq && !(ep->info->caps & FI_RECV))
+		pvb_ep_attach(&qp->rq, qp->sq.cq);
+	if (!qp->sq.cq || !qp->rq.cq)
 		return -FI_ENOCQ;
-	return pvb_removal_ret(ep->domain, pvb_conn_create_qp(ep));
+	return pvb_removal_ret(ep->domain, pvb_ep_create_qp(ep));
 }
 
 void pvb_ep_defaults(struct pvb_ep *ep)
@@ -291,10 +290,10 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
-	ret = crn_lock_init(&ep->conn.tx_lock, domain->locked);
+	ret = crn_lock_init(&ep->qp.tx_lock, domain->locked);
 	if (ret)
 		goto err_free;
-	ret = crn_lock_init(&ep->conn.rx_lock, domain->locked);
+	ret = crn_lock_init(&ep->qp.rx_lock, domain->locked);
 	if (ret)
 		goto err_tx_lock;
 	ep->domain = domain;
@@ -335,9 +334,9 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 err_info:
 	fi_freeinfo(ep->info);
 err_rx_lock:
-	crn_lock_fini(&ep->conn.rx_lock);
+	crn_lock_fini(&ep->qp.rx_lock);
 err_tx_lock:
-	crn_lock_fini(&ep->conn.tx_lock);
+	crn_lock_fini(&ep->qp.tx_lock);
 err_free:
 	free(ep);
 	return ret;

@@ -16,10 +16,10 @@ static uint64_t pvb_stats_entries(struct pvb_wq *wq)
 	return wq->entries;
 }
 
-static void pvb_stats_commits(const struct pvb_conn *conn, struct fi_cairn_stats *stats)
+static void pvb_stats_commits(const struct pvb_qp *qp, struct fi_cairn_stats *stats)
 {
 	static const uint64_t none[PVB_COMMIT_COUNTS];
-	const uint64_t *counts = conn->commit ? conn->commit->counts : none;
+	const uint64_t *counts = qp->commit ? qp->commit->counts : none;
 
 	stats->commit_arrived = counts[PVB_COMMIT_ARRIVED];
 	stats->commit_read = counts[PVB_COMMIT_READ];
@@ -32,18 +32,18 @@ static void pvb_stats_commits(const struct pvb_conn *conn, struct fi_cairn_stats
 
 static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 
-	crn_lock(&conn->tx_lock);
-	stats->tx_entries = pvb_stats_entries(&conn->sq);
-	stats->tx_stalls = conn->sq.stalls;
-	stats->keepalives = conn->keepalives;
-	pvb_stats_commits(conn, stats);
-	crn_unlock(&conn->tx_lock);
-	crn_lock(&conn->rx_lock);
-	stats->rx_entries = pvb_stats_entries(&conn->rq);
-	stats->rx_stalls = conn->rq.stalls;
-	crn_unlock(&conn->rx_lock);
+	crn_lock(&qp->tx_lock);
+	stats->tx_entries = pvb_stats_entries(&qp->sq);
+	stats->tx_stalls = qp->sq.stalls;
+	stats->keepalives = qp->keepalives;
+	pvb_stats_commits(qp, stats);
+	crn_unlock(&qp->tx_lock);
+	crn_lock(&qp->rx_lock);
+	stats->rx_entries = pvb_stats_entries(&qp->rq);
+	stats->rx_stalls = qp->rq.stalls;
+	crn_unlock(&qp->rx_lock);
 }
 
 static int pvb_stats_read(struct fid_ep *fid, struct fi_cairn_stats *out, size_t len)
@@ -78,23 +78,23 @@ void pvb_stats_log(struct pvb_ep *ep)
 {
 	struct fi_cairn_stats stats;
 
-	if (!ep->conn.qp)
+	if (!ep->qp.ibv)
 		return;
 	pvb_stats_get(ep, &stats);
 	PVB_INFO(FI_LOG_EP_DATA,
 		 "queue pair 0x%x: %llu entries sent (%llu stalls), %llu received (%llu "
 		 "stalls), %llu keep-alives\n",
-		 ep->conn.qp->qp_num, (unsigned long long)stats.tx_entries,
+		 ep->qp.ibv->qp_num, (unsigned long long)stats.tx_entries,
 		 (unsigned long long)stats.tx_stalls,
 		 (unsigned long long)stats.rx_entries,
 		 (unsigned long long)stats.rx_stalls,
 		 (unsigned long long)stats.keepalives);
-	if (ep->conn.commit)
+	if (ep->qp.commit)
 		PVB_INFO(FI_LOG_EP_DATA,
 			 "queue pair 0x%x: durable by arrival %llu, read %llu, FLUSH "
 			 "%llu, "
 			 "request %llu, message %llu, a later one %llu; upgrades %llu\n",
-			 ep->conn.qp->qp_num, (unsigned long long)stats.commit_arrived,
+			 ep->qp.ibv->qp_num, (unsigned long long)stats.commit_arrived,
 			 (unsigned long long)stats.commit_read,
 			 (unsigned long long)stats.commit_flush,
 			 (unsigned long long)stats.commit_request,

@@ -15,9 +15,9 @@ struct pvb_op;
 
 /* initiator/commit.c */
 
-/* 0 or -FI_ENOMEM: conn has a pvb_commit. */
-int pvb_commit_open(struct pvb_conn *conn);
-void pvb_commit_close(struct pvb_conn *conn);
+/* 0 or -FI_ENOMEM: qp has a pvb_commit. */
+int pvb_commit_open(struct pvb_qp *qp);
+void pvb_commit_close(struct pvb_qp *qp);
 
 /*
  * pvb_tx for an operation with FI_COMMIT_COMPLETE. -FI_EOPNOTSUPP: the
@@ -48,8 +48,8 @@ int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 
 /* The control queue pair of a connection that has its queue pair: 0, or a negative code.
  */
-int pvb_control_qp_open(struct pvb_conn *conn);
-void pvb_control_qp_close(struct pvb_conn *conn);
+int pvb_control_qp_open(struct pvb_qp *qp);
+void pvb_control_qp_close(struct pvb_qp *qp);
 /* To ready-to-send, on the path of the connection, to the peer's queue pair. */
 int pvb_control_qp_connect(struct pvb_control_qp *cqp);
 /* The connection's queue pair is ready to send, and the peer does not know: 0 and the
@@ -84,9 +84,9 @@ bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 		 struct pvb_comp *comp);
 /* Those that wait are cancelled: the endpoint is about to be closed, or the device is
  * gone. */
-void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn);
+void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_qp *qp);
 /* The same, and none waits any more. */
-void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_conn *conn);
+void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_qp *qp);
 
 /* target/replay.c */
 
@@ -99,7 +99,7 @@ void pvb_replay_announce(struct pvb_ep *ep);
 /* initiator/group.c */
 
 /* Is there one that has not ended? */
-bool pvb_group_open(const struct pvb_conn *conn);
+bool pvb_group_open(const struct pvb_qp *qp);
 /* Posts what makes all of the group durable. 0 or a negative code. */
 int pvb_group_close(struct pvb_ep *ep);
 
@@ -131,7 +131,7 @@ void pvb_defer_release(struct pvb_cq *cq);
  * by the operations that wait for its target. */
 void pvb_defer_look(struct pvb_cq *cq);
 /* The endpoint is closed. */
-void pvb_defer_forget(struct pvb_conn *conn);
+void pvb_defer_forget(struct pvb_qp *qp);
 
 /* control/control_conn.c */
 

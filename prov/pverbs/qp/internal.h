@@ -26,6 +26,6 @@ int pvb_path_check(const struct pvb_ep *ep, const struct ibv_qp_attr *attr, int 
 
 /* INIT with the port and P_Key of the id's path (or the domain's first when id is NULL),
  * then RTR and RTS. */
-int pvb_conn_init(struct pvb_ep *ep, struct rdma_cm_id *id);
+int pvb_qp_init(struct pvb_ep *ep, struct rdma_cm_id *id);
 
 #endif

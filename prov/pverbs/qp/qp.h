@@ -23,13 +23,13 @@ void pvb_path_attr(struct ibv_qp_attr *attr, int mask);
 /* qp.c */
 
 /* The queue pair of a connection. */
-int pvb_conn_create_qp(struct pvb_ep *ep);
-void pvb_conn_destroy_qp(struct pvb_ep *ep);
-int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
-		     uint8_t initiator_depth);
+int pvb_ep_create_qp(struct pvb_ep *ep);
+void pvb_ep_destroy_qp(struct pvb_ep *ep);
+int pvb_qp_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
+		   uint8_t initiator_depth);
 /* Operations may be posted to one of its queues. */
-void pvb_conn_open_ring(struct pvb_wq *wq);
+void pvb_qp_open_ring(struct pvb_wq *wq);
 /* To ERR: everything posted flushes; posting is refused from here on. */
-void pvb_conn_error(struct pvb_ep *ep);
+void pvb_qp_error(struct pvb_ep *ep);
 
 #endif

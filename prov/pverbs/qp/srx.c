@@ -93,11 +93,11 @@ static uint64_t pvb_srx_patience(const struct pvb_domain *domain)
 void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms)
 {
 	struct pvb_domain *domain = ep->domain;
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	const uint64_t last_wqe_due = crn_now_ms() + pvb_srx_patience(domain);
 
 	pvb_async_progress(domain);
-	while (conn->was_up && !conn->last_wqe && !pvb_removed(domain)) {
+	while (qp->was_up && !qp->last_wqe && !pvb_removed(domain)) {
 		if (crn_now_ms() >= deadline_ms ||
 		    (!domain->last_wqe_heard && crn_now_ms() >= last_wqe_due)) {
 			PVB_INFO(FI_LOG_EP_CTRL,
@@ -110,7 +110,7 @@ void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms)
 		sched_yield();
 		pvb_async_progress(domain);
 	}
-	pvb_cq_drain_present(conn->rq.cq);
+	pvb_cq_drain_present(qp->rq.cq);
 }
 
 static int pvb_srx_bind(struct fid *fid, struct fid *bfid, uint64_t flags)

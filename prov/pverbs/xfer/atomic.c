@@ -149,7 +149,7 @@ static ssize_t pvb_atomic_inject(struct fid_ep *fid, const void *buf, size_t cou
 		.addr = addr,
 		.key = key,
 		/* As pvb_tx_inject_counted. */
-		.flags = ep->conn.sq.counted ? ep->tx_flags & FI_COMMIT_COMPLETE : 0,
+		.flags = ep->qp.sq.counted ? ep->tx_flags & FI_COMMIT_COMPLETE : 0,
 		.inject = true,
 	};
 	int ret = pvb_atomic_count(count);

@@ -67,10 +67,10 @@ struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain)
 static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 {
 	const struct pvb_domain *domain = ep->domain;
-	struct pvb_conn *conn = &ep->conn;
-	const uint32_t index = crn_ring_index(&conn->sq.ring, conn->sq.ring.head);
-	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
-	struct pvb_slot *tail = pvb_wq_slot(&conn->sq, 1);
+	struct pvb_qp *qp = &ep->qp;
+	const uint32_t index = crn_ring_index(&qp->sq.ring, qp->sq.ring.head);
+	struct pvb_slot *slot = pvb_wq_slot(&qp->sq, 0);
+	struct pvb_slot *tail = pvb_wq_slot(&qp->sq, 1);
 	const unsigned int inject = op->inject ? PVB_SLOT_INJECT : 0;
 	struct ibv_sge sink = pvb_deliver_sink(domain);
 	struct ibv_send_wr wr, *bad,
@@ -80,7 +80,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 			.num_sge = 1,
 			.opcode = IBV_WR_RDMA_READ,
 			.send_flags = IBV_SEND_SIGNALED,
-			.wr.rdma = {conn->peer.word.addr, conn->peer.word.rkey},
+			.wr.rdma = {ep->conn.peer.word.addr, ep->conn.peer.word.rkey},
 		};
 	int ret;
 
@@ -89,7 +89,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	slot->state = (uint16_t)(inject | PVB_SLOT_HEAD);
 	tail->state =
 		(uint16_t)(inject | PVB_SLOT_TAIL | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
-	if ((op->inject || (op->flags & FI_INJECT)) && op->len > conn->inline_size) {
+	if ((op->inject || (op->flags & FI_INJECT)) && op->len > qp->inline_size) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
 		op->num_sge = 1;
 	}
@@ -99,29 +99,29 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	ret = pvb_tx_post(ep, &wr, &bad);
 	if (ret && bad != &read)
 		return pvb_post_error(ret);
-	conn->sq.ring.head += ret ? 1 : 2;
-	conn->reads_end = conn->sq.ring.head;
-	conn->unsignaled = 0;
+	qp->sq.ring.head += ret ? 1 : 2;
+	qp->reads_end = qp->sq.ring.head;
+	qp->unsignaled = 0;
 	if (ret) {
 		/* Begun, but nothing will say when it is delivered. */
-		pvb_cq_fail_begun(&conn->sq, 1, tail, pvb_refused_error(ret), -abs(ret));
-		conn->unsignaled = conn->signal_every;
+		pvb_cq_fail_begun(&qp->sq, 1, tail, pvb_refused_error(ret), -abs(ret));
+		qp->unsignaled = qp->signal_every;
 	}
 	return 0;
 }
 
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 
 	/* No completion reports it: delivery needs no read. */
-	if (op->no_comp && !conn->sq.counted) {
+	if (op->no_comp && !qp->sq.counted) {
 		op->flags &= ~FI_DELIVERY_COMPLETE;
 		return pvb_tx_locked(ep, op);
 	}
-	if (crn_ring_space(&conn->sq.ring) < 2)
+	if (crn_ring_space(&qp->sq.ring) < 2)
 		return pvb_tx_refuse(ep);
-	if (!(conn->peer.flags & PVB_CM_WORD))
+	if (!(ep->conn.peer.flags & PVB_CM_WORD))
 		return -FI_EOPNOTSUPP;
 	return pvb_deliver_post(ep, op);
 }

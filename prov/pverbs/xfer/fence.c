@@ -23,22 +23,22 @@ bool pvb_fence_waits(struct ibv_context *verbs)
 	return !strcmp(adapter.driver, "rxe");
 }
 
-bool pvb_fence_reads(struct pvb_conn *conn)
+bool pvb_fence_reads(struct pvb_qp *qp)
 {
-	return conn->sq.ring.head - conn->reads_end < crn_ring_used(&conn->sq.ring);
+	return qp->sq.ring.head - qp->reads_end < crn_ring_used(&qp->sq.ring);
 }
 
 ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	ssize_t ret = 0;
 
 	if (!pvb_op_fenced(ep, op))
 		return 0;
-	crn_lock(&conn->tx_lock);
+	crn_lock(&qp->tx_lock);
 	/* What FI_MORE holds back is posted, or it would never complete. */
-	if (pvb_fence_reads(conn))
+	if (pvb_fence_reads(qp))
 		ret = pvb_tx_refuse(ep);
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 	return ret;
 }

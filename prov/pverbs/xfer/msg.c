@@ -9,51 +9,51 @@
 /* Why no receive can be posted now. Called with the lock held. */
 static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 
-	if (!conn->qp)
+	if (!qp->ibv)
 		return -FI_EOPBADSTATE;
 	if (ep->srx) /* receives are posted there */
 		return -FI_EOPNOTSUPP;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	if (!atomic_load(&conn->rq.ring.size))
+	if (!atomic_load(&qp->rq.ring.size))
 		return -FI_ESHUTDOWN;
-	conn->rq.stalls++;
+	qp->rq.stalls++;
 	return -FI_EAGAIN;
 }
 
 CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void *context,
 				 uint64_t flags)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct ibv_recv_wr *bad;
 	struct pvb_slot *slot;
 	ssize_t ret;
 
-	crn_lock(&conn->rx_lock);
-	if (crn_unlikely(crn_ring_full(&conn->rq.ring))) {
+	crn_lock(&qp->rx_lock);
+	if (crn_unlikely(crn_ring_full(&qp->rq.ring))) {
 		ret = pvb_recv_refuse(ep);
 		goto out;
 	}
-	slot = pvb_wq_slot(&conn->rq, 0);
+	slot = pvb_wq_slot(&qp->rq, 0);
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG;
 	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
-	if (crn_unlikely(conn->rq.bufs)) {
-		ret = pvb_bufs_note(&conn->rq, slot, wr);
+	if (crn_unlikely(qp->rq.bufs)) {
+		ret = pvb_bufs_note(&qp->rq, slot, wr);
 		if (ret)
 			goto out;
 	}
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
-	ret = ibv_post_recv(conn->qp, wr, &bad);
+	ret = ibv_post_recv(qp->ibv, wr, &bad);
 	if (crn_likely(!ret))
-		conn->rq.ring.head++;
+		qp->rq.ring.head++;
 	else
 		ret = pvb_post_error((int)ret);
 out:
-	crn_unlock(&conn->rx_lock);
+	crn_unlock(&qp->rx_lock);
 	return ret;
 }
 

@@ -128,7 +128,7 @@ CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
 	    op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		wr->imm_data = htonl((uint32_t)op->data);
 	pvb_wr_target(op, wr);
-	if (!pvb_op_reads(op) && op->len <= ep->conn.inline_size)
+	if (!pvb_op_reads(op) && op->len <= ep->qp.inline_size)
 		send_flags |= IBV_SEND_INLINE;
 	if (crn_unlikely(pvb_op_fenced(ep, op)) && !ep->fence_waits)
 		send_flags |= IBV_SEND_FENCE;
@@ -140,7 +140,7 @@ CRN_INLINE bool pvb_wr_signaled(const struct pvb_ep *ep, const struct pvb_op *op
 {
 	/* What a fenced operation waits for has to end by itself. */
 	return !(op->no_comp || op->inject) ||
-	       ep->conn.unsignaled + 1 >= ep->conn.signal_every ||
+	       ep->qp.unsignaled + 1 >= ep->qp.signal_every ||
 	       (pvb_op_reads(op) && ep->fence_waits);
 }
 
@@ -156,14 +156,14 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 
 /* Is more to be done for it than to post it? Attributes are in the upper half of keys.
  */
-CRN_INLINE bool pvb_op_tracked(const struct pvb_conn *conn, const struct pvb_op *op)
+CRN_INLINE bool pvb_op_tracked(const struct pvb_qp *qp, const struct pvb_op *op)
 {
 	switch (op->opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
-		return conn->commit != NULL;
+		return qp->commit != NULL;
 	default:
-		return ((uintptr_t)conn->commit | op->key >> 32) != 0;
+		return ((uintptr_t)qp->commit | op->key >> 32) != 0;
 	}
 }
 
@@ -176,40 +176,40 @@ CRN_INLINE bool pvb_op_copied(const struct pvb_op *op)
 /* pvb_tx for an operation whose size is right, with the lock held. */
 CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
-	const uint32_t head = conn->sq.ring.head;
+	struct pvb_qp *qp = &ep->qp;
+	const uint32_t head = qp->sq.ring.head;
 	const bool copied = pvb_op_copied(op);
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
 	bool signaled;
 	int err;
 
-	if (crn_unlikely(crn_ring_full(&conn->sq.ring)))
+	if (crn_unlikely(crn_ring_full(&qp->sq.ring)))
 		return pvb_tx_refuse(ep);
-	slot = pvb_wq_slot_at(&conn->sq, head);
+	slot = pvb_wq_slot_at(&qp->sq, head);
 	slot->context = op->context;
 	slot->flags = op->comp_flags;
 	slot->state =
 		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
-	if (copied && crn_unlikely(op->len > conn->inline_size)) {
+	if (copied && crn_unlikely(op->len > qp->inline_size)) {
 		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
-			      crn_ring_index(&conn->sq.ring, head));
+			      crn_ring_index(&qp->sq.ring, head));
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;
 	signaled = pvb_wr_signaled(ep, op);
 	pvb_wr_build(ep, op, signaled ? IBV_SEND_SIGNALED : 0, &wr);
 
-	if (crn_unlikely((op->flags & FI_MORE) || conn->chained))
+	if (crn_unlikely((op->flags & FI_MORE) || qp->chained))
 		err = pvb_tx_chain(ep, &wr, (op->flags & FI_MORE) && !copied);
 	else
-		err = ibv_post_send(conn->qp, &wr, &bad);
+		err = ibv_post_send(qp->ibv, &wr, &bad);
 	if (crn_unlikely(err))
 		return pvb_post_error(err);
-	conn->sq.ring.head++;
+	qp->sq.ring.head++;
 	if (pvb_op_reads(op))
-		conn->reads_end = conn->sq.ring.head;
-	conn->unsignaled = signaled ? 0 : conn->unsignaled + 1;
+		qp->reads_end = qp->sq.ring.head;
+	qp->unsignaled = signaled ? 0 : qp->unsignaled + 1;
 	return 0;
 }
 
@@ -241,33 +241,33 @@ CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op 
 	ret = ep->fence_waits ? pvb_fence_check(ep, &copy) : 0;
 	if (ret)
 		return ret;
-	if (pvb_op_tracked(&ep->conn, op))
+	if (pvb_op_tracked(&ep->qp, op))
 		return pvb_tx_tracked(ep, &copy);
-	crn_lock(&ep->conn.tx_lock);
+	crn_lock(&ep->qp.tx_lock);
 	ret = pvb_tx_delivered(ep, &copy);
-	crn_unlock(&ep->conn.tx_lock);
+	crn_unlock(&ep->qp.tx_lock);
 	return ret;
 }
 
 /* 0, -FI_EAGAIN, or the error of this call: the operation then never began. */
 CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	ssize_t ret;
 
 	if (crn_unlikely(pvb_op_too_long(ep, op)))
 		return -FI_EMSGSIZE;
 	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
-			 pvb_op_tracked(conn, op)))
+			 pvb_op_tracked(qp, op)))
 		return pvb_tx_more_than_post(ep, op);
 	if (crn_unlikely(ep->fence_waits && pvb_op_fenced(ep, op))) {
 		ret = pvb_fence_check(ep, op);
 		if (ret)
 			return ret;
 	}
-	crn_lock(&conn->tx_lock);
+	crn_lock(&qp->tx_lock);
 	ret = pvb_tx_locked(ep, op);
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 	return ret;
 }
 
@@ -285,22 +285,22 @@ ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op);
 CRN_INLINE ssize_t pvb_tx_buf(struct pvb_ep *ep, struct pvb_op *op, const void *buf,
 			      size_t len, void *desc)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_op copy; /* or op itself could not be kept in registers */
 	struct ibv_sge sge;
 	ssize_t ret;
 
 	/* With nothing to transfer len - 1 is the largest number. */
-	if (crn_unlikely(len - 1 >= ep->fast_max_len || pvb_op_tracked(conn, op))) {
+	if (crn_unlikely(len - 1 >= ep->fast_max_len || pvb_op_tracked(qp, op))) {
 		copy = *op;
 		pvb_op_buf(&copy, &sge, buf, len, desc);
 		return pvb_tx_default_flags(ep, &copy);
 	}
-	crn_lock(&conn->tx_lock);
+	crn_lock(&qp->tx_lock);
 	pvb_op_buf(op, &sge, buf, len, desc);
 	op->num_sge = 1;
 	ret = pvb_tx_locked(ep, op);
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 	return ret;
 }
 
@@ -312,7 +312,7 @@ CRN_INLINE ssize_t pvb_tx_inject(struct pvb_ep *ep, struct pvb_op *op, const voi
 	struct ibv_sge sge;
 
 	pvb_op_buf(op, &sge, buf, len, NULL);
-	if (crn_likely(!ep->conn.sq.counted))
+	if (crn_likely(!ep->qp.sq.counted))
 		return pvb_tx(ep, op);
 	counted = *op;
 	return pvb_tx_inject_counted(ep, &counted);

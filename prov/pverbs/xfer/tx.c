@@ -20,7 +20,7 @@ ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op)
 void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
 		   uint32_t index)
 {
-	char *to = ep->conn.bounce + (size_t)index * ep->inject_size;
+	char *to = ep->qp.bounce + (size_t)index * ep->inject_size;
 	size_t at = 0;
 	int i;
 
@@ -33,20 +33,20 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 	sge[0] = (struct ibv_sge){
 		.addr = (uintptr_t)to,
 		.length = (uint32_t)len,
-		.lkey = ep->conn.bounce_mr->lkey,
+		.lkey = ep->qp.bounce_mr->lkey,
 	};
 }
 
 /* The peer will not count the messages among the chained requests from this one on
  * (persist/target/message_ring.c). */
-static void pvb_chain_uncount(struct pvb_conn *conn, uint32_t from)
+static void pvb_chain_uncount(struct pvb_qp *qp, uint32_t from)
 {
-	for (; from < conn->chained; from++) {
-		switch (conn->chain->wr[from].opcode) {
+	for (; from < qp->chained; from++) {
+		switch (qp->chain->wr[from].opcode) {
 		case IBV_WR_SEND:
 		case IBV_WR_SEND_WITH_IMM:
 		case IBV_WR_RDMA_WRITE_WITH_IMM:
-			conn->commit->messages--;
+			qp->commit->messages--;
 			break;
 		default:
 			break;
@@ -55,12 +55,12 @@ static void pvb_chain_uncount(struct pvb_conn *conn, uint32_t from)
 }
 
 /* The newest count requests were accepted, but not by the device: ret is its reason. */
-static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool closing)
+static void pvb_chain_fail(struct pvb_qp *qp, uint32_t count, int ret, bool closing)
 {
 	if (closing)
-		pvb_cq_fail(&conn->sq, count, FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
+		pvb_cq_fail(&qp->sq, count, FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
 	else
-		pvb_cq_fail(&conn->sq, count, pvb_refused_error(ret), -abs(ret));
+		pvb_cq_fail(&qp->sq, count, pvb_refused_error(ret), -abs(ret));
 }
 
 /*
@@ -72,27 +72,27 @@ static void pvb_chain_fail(struct pvb_conn *conn, uint32_t count, int ret, bool 
 static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closing,
 			  struct ibv_send_wr **out)
 {
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_chain *chain = conn->chain;
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_chain *chain = qp->chain;
 	struct ibv_send_wr *bad = NULL;
 	uint32_t i, posted;
 	int ret;
 
-	for (i = 0; i < conn->chained; i++)
-		chain->wr[i].next = i + 1 < conn->chained ? &chain->wr[i + 1] : wr;
-	ret = ibv_post_send(conn->qp, conn->chained ? &chain->wr[0] : wr, &bad);
+	for (i = 0; i < qp->chained; i++)
+		chain->wr[i].next = i + 1 < qp->chained ? &chain->wr[i + 1] : wr;
+	ret = ibv_post_send(qp->ibv, qp->chained ? &chain->wr[0] : wr, &bad);
 	if (ret) {
-		for (posted = 0; posted < conn->chained && bad != &chain->wr[posted];
+		for (posted = 0; posted < qp->chained && bad != &chain->wr[posted];
 		     posted++)
 			;
-		if (conn->commit)
-			pvb_chain_uncount(conn, posted);
-		if (posted < conn->chained)
-			pvb_chain_fail(conn, conn->chained - posted, ret, closing);
+		if (qp->commit)
+			pvb_chain_uncount(qp, posted);
+		if (posted < qp->chained)
+			pvb_chain_fail(qp, qp->chained - posted, ret, closing);
 		/* A refused one may have been the one to have a completion. */
-		conn->unsignaled = conn->signal_every;
+		qp->unsignaled = qp->signal_every;
 	}
-	conn->chained = 0;
+	qp->chained = 0;
 	if (out)
 		*out = bad;
 	return ret;
@@ -109,10 +109,9 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 		return -FI_ENODEV;
 	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
 	 * it. */
-	if (ep->conn.chained)
+	if (ep->qp.chained)
 		pvb_chain_post(ep, NULL, false, NULL);
-	if (ep->conn.commit && atomic_load(&ep->conn.sq.ring.size) &&
-	    pvb_group_open(&ep->conn))
+	if (ep->qp.commit && atomic_load(&ep->qp.sq.ring.size) && pvb_group_open(&ep->qp))
 		pvb_group_close(ep);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
@@ -121,9 +120,9 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	case PVB_CONN_CONTROL:
 	case PVB_CONN_CONNECTED:
 		/* Closed while the peer's or our own shutdown is on its way. */
-		if (!atomic_load(&ep->conn.sq.ring.size))
+		if (!atomic_load(&ep->qp.sq.ring.size))
 			return -FI_ESHUTDOWN;
-		ep->conn.sq.stalls++;
+		ep->qp.sq.stalls++;
 		return -FI_EAGAIN;
 	default:
 		return -FI_ENOTCONN;
@@ -132,21 +131,21 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct ibv_send_wr *bad;
 	struct pvb_chain *chain;
 	uint32_t at;
 
-	if (!conn->chain)
-		conn->chain = calloc(1, sizeof(*conn->chain));
-	chain = conn->chain;
+	if (!qp->chain)
+		qp->chain = calloc(1, sizeof(*qp->chain));
+	chain = qp->chain;
 	if (!chain) /* FI_MORE is a hint */
-		return ibv_post_send(conn->qp, wr, &bad);
+		return ibv_post_send(qp->ibv, wr, &bad);
 	/* Inline data is read when it is posted, and the caller's buffer lasts until it
 	 * completes. */
-	if (!more || conn->chained == PVB_CHAIN_LIMIT)
+	if (!more || qp->chained == PVB_CHAIN_LIMIT)
 		return pvb_chain_post(ep, wr, false, NULL);
-	at = conn->chained++;
+	at = qp->chained++;
 	memcpy(chain->sge[at], wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
 	chain->wr[at] = *wr;
 	chain->wr[at].sg_list = chain->sge[at];
@@ -155,30 +154,30 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 
 bool pvb_tx_keepalive(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
 				 .send_flags = IBV_SEND_SIGNALED},
 			   *bad;
 	bool idle, posted = false;
 	struct pvb_slot *slot;
 
-	crn_lock(&conn->tx_lock);
-	idle = !crn_ring_used(&conn->sq.ring) && crn_ring_space(&conn->sq.ring);
+	crn_lock(&qp->tx_lock);
+	idle = !crn_ring_used(&qp->sq.ring) && crn_ring_space(&qp->sq.ring);
 	if (!idle)
 		goto out;
-	slot = pvb_wq_slot(&conn->sq, 0);
+	slot = pvb_wq_slot(&qp->sq, 0);
 	slot->context = NULL;
 	slot->flags = 0;
 	slot->state = PVB_SLOT_INJECT;
 	wr.wr_id = (uintptr_t)slot;
-	posted = !ibv_post_send(conn->qp, &wr, &bad);
+	posted = !ibv_post_send(qp->ibv, &wr, &bad);
 	if (posted) {
-		conn->sq.ring.head++;
-		conn->keepalives++;
-		conn->unsignaled = 0;
+		qp->sq.ring.head++;
+		qp->keepalives++;
+		qp->unsignaled = 0;
 	}
 out:
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 	return posted;
 }
 
@@ -188,30 +187,30 @@ out:
  */
 void pvb_tx_close(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED},
 			   *bad;
-	struct pvb_slot *slot = &conn->marker;
+	struct pvb_slot *slot = &qp->marker;
 	int ret;
 
-	crn_lock(&conn->tx_lock);
-	if (!crn_ring_used(&conn->sq.ring))
+	crn_lock(&qp->tx_lock);
+	if (!crn_ring_used(&qp->sq.ring))
 		goto out;
 	*slot = (struct pvb_slot){
-		.wq = &conn->sq,
-		.next = conn->sq.ring.head + 1,
+		.wq = &qp->sq,
+		.next = qp->sq.ring.head + 1,
 		.state = PVB_SLOT_INJECT,
 	};
 	wr.wr_id = (uintptr_t)slot;
-	ret = conn->chained ? pvb_chain_post(ep, &wr, true, NULL)
-			    : ibv_post_send(conn->qp, &wr, &bad);
+	ret = qp->chained ? pvb_chain_post(ep, &wr, true, NULL)
+			  : ibv_post_send(qp->ibv, &wr, &bad);
 	if (!ret) {
-		conn->sq.ring.head++;
-		conn->marked = true;
+		qp->sq.ring.head++;
+		qp->marked = true;
 	} else {
 		PVB_INFO(FI_LOG_EP_DATA, "queue pair 0x%x in ERR takes no marker: %s\n",
-			 conn->qp->qp_num, strerror(ret));
+			 qp->ibv->qp_num, strerror(ret));
 	}
 out:
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 }

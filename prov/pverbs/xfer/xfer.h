@@ -38,7 +38,7 @@ bool pvb_tx_keepalive(struct pvb_ep *ep);
 /* Is the device one whose own fences are not to be used? */
 bool pvb_fence_waits(struct ibv_context *verbs);
 /* Has a read or atomic of the program's not ended yet? */
-bool pvb_fence_reads(struct pvb_conn *conn);
+bool pvb_fence_reads(struct pvb_qp *qp);
 
 /* msg.c */
 

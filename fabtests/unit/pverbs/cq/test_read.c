@@ -428,7 +428,7 @@ CT_TEST(cq_read, a_read_of_no_entries_makes_room_and_says_what_is_there)
 		CT_EXPECT_EQ(send_number(w.ep, i), 0);
 	fake_complete_all(w.qp);
 	CT_EXPECT_EQ(fi_cq_read(w.cq, NULL, 0), 0);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 	for (uintptr_t i = 0; i < w.tx_size; i++)
 		expect_comp(w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
 	CT_EXPECT_EQ(fi_cq_read(w.cq, NULL, 0), -FI_EAGAIN);

@@ -385,8 +385,8 @@ CT_TEST(removal, without_memory_for_what_ended_it_ends_later)
 	fake_complete_all(w.qp);
 	for (int i = 0; i < 100; i++)
 		fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
-	while (crn_ring_used(&ep_of(w.ep)->conn.sq.ring) ||
-	       crn_ring_used(&ep_of(w.ep)->conn.rq.ring))
+	while (crn_ring_used(&ep_of(w.ep)->qp.sq.ring) ||
+	       crn_ring_used(&ep_of(w.ep)->qp.rq.ring))
 		CT_EXPECT_EQ(fi_cq_read(w.cq, NULL, 0), 0);
 	post_both(&w, 100);
 	heard_of(&w);

@@ -110,7 +110,7 @@ CT_TEST(cq_wait, completions_nobody_is_told_of_do_not_keep_a_program_from_waitin
 	for (int i = 0; i < 100; i++)
 		receive_one(&w, 1);
 	CT_EXPECT_EQ(trywait(&w), 0);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.rq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.rq.ring), 0);
 	world_close(&w);
 }
 

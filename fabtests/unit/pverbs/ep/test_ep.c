@@ -84,8 +84,8 @@ CT_TEST(ep, sizes_a_program_left_out_are_the_defaults)
 	info->ep_attr->max_msg_size = 0;
 	pvb_params.rx_size = 50;
 	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &ep));
-	CT_EXPECT_EQ(ep_of(ep)->conn.sq.depth, 99);
-	CT_EXPECT_EQ(ep_of(ep)->conn.rq.depth, 50);
+	CT_EXPECT_EQ(ep_of(ep)->qp.sq.depth, 99);
+	CT_EXPECT_EQ(ep_of(ep)->qp.rq.depth, 50);
 	CT_EXPECT_EQ(qp_of(ep)->init.cap.max_send_sge, 1);
 	CT_EXPECT_EQ(qp_of(ep)->init.cap.max_recv_sge, 1);
 	CT_ASSERT_TRUE(world_connect(&w, ep));

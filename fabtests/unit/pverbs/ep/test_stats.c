@@ -46,8 +46,8 @@ CT_TEST(stats, counts_go_on_where_the_rings_begin_anew)
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	ep_of(w.ep)->conn.sq.entries = ep_of(w.ep)->conn.sq.ring.head = UINT32_MAX;
-	ep_of(w.ep)->conn.sq.ring.tail = UINT32_MAX;
+	ep_of(w.ep)->qp.sq.entries = ep_of(w.ep)->qp.sq.ring.head = UINT32_MAX;
+	ep_of(w.ep)->qp.sq.ring.tail = UINT32_MAX;
 	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
 	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
 	expect_stats(&w, .tx_entries = UINT32_MAX + 2ULL);

@@ -40,10 +40,10 @@ static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
 	fake_event(w->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 	fake_event(w->id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
 	expect_event(w->eq, FI_CONNECTED, &w->ep->fid, NULL, 0);
-	d->conn = &ep_of(w->ep)->conn;
-	d->control_qp = d->conn->control_qp;
+	d->qp = &ep_of(w->ep)->qp;
+	d->control_qp = d->qp->control_qp;
 	if (d->control_qp)
-		d->control = crn_container_of(d->control_qp->qp, struct fake_qp, ibv);
+		d->control = crn_container_of(d->control_qp->ibv, struct fake_qp, ibv);
 	return !ct_failed() && d->control_qp;
 }
 

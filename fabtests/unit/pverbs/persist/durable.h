@@ -16,7 +16,7 @@
 
 struct durable {
 	struct world w;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct pvb_control_qp *control_qp;
 	struct fake_qp *control; /* the control queue pair */
 	uint32_t answered;	 /* requests, by durable_answer */

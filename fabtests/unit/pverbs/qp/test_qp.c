@@ -28,14 +28,14 @@ CT_TEST(conn_qp, it_has_the_sizes_of_the_endpoint_and_room_for_a_marker)
 CT_TEST(conn_qp, a_power_of_two_takes_no_more_slots_than_that)
 {
 	struct world_opts opts = {.tx_size = 16, .rx_size = 16};
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &opts));
-	conn = &ep_of(w.ep)->conn;
-	CT_EXPECT_EQ(conn->sq.ring.mask + 1, 16);
-	CT_EXPECT_EQ(conn->rq.ring.mask + 1, 16);
+	qp = &ep_of(w.ep)->qp;
+	CT_EXPECT_EQ(qp->sq.ring.mask + 1, 16);
+	CT_EXPECT_EQ(qp->rq.ring.mask + 1, 16);
 	for (uintptr_t i = 0; i < 16; i++)
 		CT_EXPECT_EQ(recv_number(w.ep, i), 0);
 	CT_EXPECT_EQ(recv_number(w.ep, 16), -FI_EAGAIN);
@@ -108,8 +108,8 @@ CT_TEST(conn_qp, inline_data_beyond_the_device_is_tried_without)
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &opts));
 	CT_EXPECT_EQ(w.qp->init.cap.max_inline_data, 0);
-	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce_mr->length, 8 * 257);
-	CT_EXPECT_EQ(((struct fake_mr *)ep_of(w.ep)->conn.bounce_mr)->access, 0);
+	CT_EXPECT_EQ(ep_of(w.ep)->qp.bounce_mr->length, 8 * 257);
+	CT_EXPECT_EQ(((struct fake_mr *)ep_of(w.ep)->qp.bounce_mr)->access, 0);
 	world_close(&w);
 }
 
@@ -191,8 +191,8 @@ CT_TEST(conn_qp, without_locks_a_program_gets_the_same)
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_EXPECT_FALSE(ep_of(w.ep)->conn.tx_lock.on);
-	CT_EXPECT_FALSE(ep_of(w.ep)->conn.rx_lock.on);
+	CT_EXPECT_FALSE(ep_of(w.ep)->qp.tx_lock.on);
+	CT_EXPECT_FALSE(ep_of(w.ep)->qp.rx_lock.on);
 	CT_EXPECT_FALSE(cq_of(w.cq)->lock.on);
 	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
 	fake_complete_all(w.qp);
@@ -215,7 +215,7 @@ CT_TEST(conn_qp, with_any_other_threading_there_are_locks)
 		world_reset();
 		opts.threading = rows[i];
 		CT_ASSERT_TRUE(world_open(&w, &opts));
-		CT_EXPECT_TRUE(ep_of(w.ep)->conn.tx_lock.on);
+		CT_EXPECT_TRUE(ep_of(w.ep)->qp.tx_lock.on);
 		CT_EXPECT_TRUE(cq_of(w.cq)->lock.on);
 		world_close(&w);
 	}

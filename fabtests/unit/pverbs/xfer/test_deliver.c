@@ -80,7 +80,7 @@ CT_TEST(deliver, an_operation_is_followed_by_a_read_that_completes_it)
 	fake_complete(w.qp, 1);
 	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 	world_close(&w);
 }
 
@@ -217,7 +217,7 @@ CT_TEST(deliver, an_operation_that_fails_is_reported_once)
 			pvb_wc_error(IBV_WC_RETRY_EXC_ERR, true));
 	expect_cq_error(w.cq, NUMBER(2), FI_SEND | FI_MSG, FI_ECANCELED);
 	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 	world_close(&w);
 }
 
@@ -244,7 +244,7 @@ CT_TEST(deliver, the_device_refuses_the_operation)
 	CT_ASSERT_TRUE(connected(&w, NULL, &peers_word));
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(send_delivered(w.ep, 1, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 	expect_no_comp(w.cq);
 	world_close(&w);
 }
@@ -265,7 +265,7 @@ CT_TEST(deliver, the_device_refuses_the_read_behind_it)
 	CT_EXPECT_TRUE(fake_newest(&w.qp->sq)->flags & IBV_SEND_SIGNALED);
 	fake_complete_all(w.qp);
 	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 	world_close(&w);
 }
 

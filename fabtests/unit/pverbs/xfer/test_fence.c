@@ -144,7 +144,7 @@ CT_TEST(fence, a_read_of_long_ago_is_not_waited_for)
 	struct world w;
 
 	CT_ASSERT_TRUE(connected(&w, (struct world_opts){0}, PVB_FENCE_WAIT));
-	ring = &ep_of(w.ep)->conn.sq.ring;
+	ring = &ep_of(w.ep)->qp.sq.ring;
 	ring->head = 3000000000u;
 	crn_ring_retire(ring, ring->head);
 	CT_EXPECT_EQ(write_fenced(w.ep, 1), 0);

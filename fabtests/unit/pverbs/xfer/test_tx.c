@@ -82,7 +82,7 @@ CT_TEST(tx, a_signal_retires_the_requests_without_completion_before_it)
 	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, 0, NUMBER(3)), 0);
 	fake_complete_all(w.qp);
 	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 1);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 1);
 	world_close(&w);
 }
 
@@ -218,7 +218,7 @@ CT_TEST(tx, what_a_device_does_not_take_inline_is_copied_to_registered_memory)
 	CT_EXPECT_FALSE(wr->flags & IBV_SEND_INLINE);
 	CT_EXPECT_EQ(wr->num_sge, 1);
 	CT_EXPECT_EQ(wr->sge[0].length, 48);
-	CT_EXPECT_EQ(wr->sge[0].lkey, ep_of(w.ep)->conn.bounce_mr->lkey);
+	CT_EXPECT_EQ(wr->sge[0].lkey, ep_of(w.ep)->qp.bounce_mr->lkey);
 	CT_EXPECT_STREQ((char *)(uintptr_t)wr->sge[0].addr, "hello");
 	CT_EXPECT_EQ(fi_inject(w.ep, buf, 49, 0), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(fi_send(w.ep, buf, 49, NULL, 0, NULL), 0);
@@ -284,8 +284,8 @@ CT_TEST(tx, a_device_with_inline_needs_no_buffers)
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce, NULL);
-	CT_EXPECT_EQ(ep_of(w.ep)->conn.bounce_mr, NULL);
+	CT_EXPECT_EQ(ep_of(w.ep)->qp.bounce, NULL);
+	CT_EXPECT_EQ(ep_of(w.ep)->qp.bounce_mr, NULL);
 	world_close(&w);
 }
 

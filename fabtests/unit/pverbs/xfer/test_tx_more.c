@@ -162,13 +162,13 @@ static void refuse_nth(unsigned int fail, bool quiet_last)
 	for (uintptr_t i = 1; i < fail; i++)
 		expect_comp(w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
 	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
 
 	for (uintptr_t i = 0; i < w.tx_size; i++)
 		CT_EXPECT_EQ(send_quietly(w.ep, i), 0);
 	fake_complete_all(w.qp);
 	expect_no_comp(w.cq);
-	CT_EXPECT_LT(crn_ring_used(&ep_of(w.ep)->conn.sq.ring), w.tx_size);
+	CT_EXPECT_LT(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), w.tx_size);
 	world_close(&w);
 }
 

@@ -87,10 +87,10 @@ void pvb_control_close(struct pvb_control *control)
 /* Wakes the initiator if it sleeps. */
 static void pvb_control_wake(struct pvb_control_qp *cqp)
 {
-	if (!cqp->conn) /* closed: pvb_control_qp_close */
+	if (!cqp->qp) /* closed: pvb_control_qp_close */
 		return;
-	crn_wait_signal(&cqp->conn->sq.cq->wait);
-	pvb_cntr_wake(&cqp->conn->sq);
+	crn_wait_signal(&cqp->qp->sq.cq->wait);
+	pvb_cntr_wake(&cqp->qp->sq);
 }
 
 static void pvb_control_answer(struct pvb_control_qp *cqp,
@@ -118,7 +118,7 @@ static void pvb_control_received(struct pvb_control_recv *recv, uint32_t len)
 	struct pvb_wire_message message;
 	uint32_t at;
 
-	if (!cqp->conn || atomic_load(&cqp->lost)) /* closed meanwhile */
+	if (!cqp->qp || atomic_load(&cqp->lost)) /* closed meanwhile */
 		return;
 	if (!pvb_wire_parse(&message, recv->buf, len)) {
 		pvb_control_qp_lose(cqp, "a message cannot be understood");
@@ -298,14 +298,14 @@ bool pvb_control_drain(struct pvb_control_qp *cqp, uint64_t deadline_ms)
 			PVB_WARN(FI_LOG_EP_CTRL,
 				 "control queue pair 0x%x does not return what was "
 				 "posted\n",
-				 cqp->qp->qp_num);
+				 cqp->ibv->qp_num);
 			drained = false;
 			break;
 		}
 		sched_yield();
 	}
 	crn_list_del(&cqp->entry);
-	cqp->conn = NULL;
+	cqp->qp = NULL;
 	pthread_mutex_unlock(&control->lock);
 	return drained;
 }

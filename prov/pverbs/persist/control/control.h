@@ -24,7 +24,7 @@
  * pair's inbox. Nobody holds it while memory is flushed: a piece holds on to its control
  * queue pair (PVB_*_WORK) and its regions (pvb_pmem_region.users), and who wants to close
  * one waits for control->ended. cqp->lock: posting to the control queue pair. Neither is
- * held when a lock of objects.h is taken; pvb_conn.tx_lock and pvb_cq.lock may be held
+ * held when a lock of objects.h is taken; pvb_qp.tx_lock and pvb_cq.lock may be held
  * when one of them is taken.
  */
 #ifndef PVB_PERSIST_CONTROL_CONTROL_H
@@ -144,14 +144,14 @@ struct pvb_control_recv {
 struct pvb_control_qp {
 	struct crn_list entry; /* of control->control_qps */
 	struct pvb_control *control;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct pvb_area *area;
 	struct ibv_mr *area_mr;
 	struct ibv_mw *window; /* window.c; NULL: peers reach the area by its region */
 	uint32_t area_key;     /* by which the peer does */
 	uint8_t *bufs;	       /* receives, then sends, then entry_out */
 	struct ibv_mr *bufs_mr;
-	struct ibv_qp *qp;
+	struct ibv_qp *ibv;
 	struct pvb_hwcq *hw;
 	uint32_t psn;		/* our first packet's */
 	struct crn_lock lock;	/* guards sends, kept, owed */

@@ -20,7 +20,7 @@ static struct pvb_control_qp *pvb_control_conn_qp(struct pvb_control_conn *contr
 
 struct pvb_ep *pvb_control_conn_ep(struct pvb_control_conn *control_conn)
 {
-	return pvb_conn_ep(pvb_control_conn_qp(control_conn)->conn);
+	return pvb_qp_ep(pvb_control_conn_qp(control_conn)->qp);
 }
 
 void pvb_control_conn_init(struct pvb_control_conn *control_conn)
@@ -142,7 +142,7 @@ static void pvb_control_conn_drop(struct pvb_control_conn *control_conn)
 
 void pvb_control_conn_end(struct pvb_ep *ep)
 {
-	struct pvb_control_qp *cqp = ep->conn.control_qp;
+	struct pvb_control_qp *cqp = ep->qp.control_qp;
 
 	if (!cqp || cqp->control_conn.state == PVB_CONTROL_CONN_NONE)
 		return;
@@ -179,7 +179,7 @@ static struct rdma_conn_param pvb_control_conn_param(
 	return (struct rdma_conn_param){
 		.responder_resources = 1,
 		.initiator_depth = 1,
-		.qp_num = pvb_control_conn_qp(control_conn)->qp->qp_num,
+		.qp_num = pvb_control_conn_qp(control_conn)->ibv->qp_num,
 	};
 }
 
@@ -265,7 +265,7 @@ static void pvb_control_conn_take(struct pvb_control_conn *control_conn)
 
 bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 {
-	const struct pvb_control_qp *cqp = ep->conn.control_qp;
+	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 
 	if (!cqp || !ep->domain->iwarp)
 		return false;
@@ -275,7 +275,7 @@ bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 
 void pvb_control_conn_begin(struct pvb_ep *ep)
 {
-	struct pvb_control_conn *control_conn = &ep->conn.control_qp->control_conn;
+	struct pvb_control_conn *control_conn = &ep->qp.control_qp->control_conn;
 	int ret = 0;
 
 	if (!ep->req) {
@@ -335,7 +335,7 @@ void pvb_control_conn_event(struct pvb_control_qp *cqp, const struct pvb_cm_even
 
 void pvb_control_conn_gone(struct pvb_ep *ep)
 {
-	struct pvb_control_conn *control_conn = &ep->conn.control_qp->control_conn;
+	struct pvb_control_conn *control_conn = &ep->qp.control_qp->control_conn;
 
 	pvb_control_conn_drop(control_conn);
 	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_GONE);

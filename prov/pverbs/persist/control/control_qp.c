@@ -72,8 +72,8 @@ void pvb_control_qp_free(struct pvb_control_qp *cqp)
 
 	for (i = 0; i < PVB_CONTROL_CREDITS; i++)
 		free(atomic_load(&cqp->requests[PVB_REQUEST_CONTROL].of[i].later));
-	if (cqp->qp)
-		ibv_destroy_qp(cqp->qp);
+	if (cqp->ibv)
+		ibv_destroy_qp(cqp->ibv);
 	if (cqp->hw)
 		pvb_control_qp_release(cqp);
 	if (cqp->bufs_mr)
@@ -100,7 +100,7 @@ int pvb_control_qp_receive(struct pvb_control_recv *recv)
 			   *bad;
 	int err;
 
-	err = ibv_post_recv(recv->control_qp->qp, &wr, &bad);
+	err = ibv_post_recv(recv->control_qp->ibv, &wr, &bad);
 	if (err)
 		return pvb_post_error(err);
 	recv->control_qp->receives++;
@@ -128,11 +128,11 @@ static int pvb_control_qp_create(struct pvb_control_qp *cqp)
 	uint32_t i;
 	int ret;
 
-	cqp->qp = ibv_create_qp(cqp->control->domain->pd, &attr);
-	if (!cqp->qp)
+	cqp->ibv = ibv_create_qp(cqp->control->domain->pd, &attr);
+	if (!cqp->ibv)
 		return pvb_errno();
 	/* Until there is a path; receives may be posted from here on. */
-	ret = -ibv_modify_qp(cqp->qp, &init, mask);
+	ret = -ibv_modify_qp(cqp->ibv, &init, mask);
 	for (i = 0; !ret && i < PVB_CONTROL_MESSAGES; i++) {
 		cqp->recv[i] = (struct pvb_control_recv){
 			.control_qp = cqp,
@@ -143,16 +143,16 @@ static int pvb_control_qp_create(struct pvb_control_qp *cqp)
 	return ret;
 }
 
-int pvb_control_qp_open(struct pvb_conn *conn)
+int pvb_control_qp_open(struct pvb_qp *qp)
 {
-	struct pvb_control *control = pvb_conn_ep(conn)->domain->control;
+	struct pvb_control *control = pvb_qp_ep(qp)->domain->control;
 	struct pvb_control_qp *cqp = calloc(1, sizeof(*cqp));
 	int ret;
 
 	if (!cqp)
 		return -FI_ENOMEM;
 	cqp->control = control;
-	cqp->conn = conn;
+	cqp->qp = qp;
 	crn_list_init(&cqp->turn.entry);
 	cqp->turn.run = pvb_respond_turn;
 	pvb_arrivals_init(cqp);
@@ -169,10 +169,10 @@ int pvb_control_qp_open(struct pvb_conn *conn)
 		pvb_control_qp_free(cqp);
 		return ret;
 	}
-	cqp->psn = cqp->qp->qp_num & 0xffffff;
+	cqp->psn = cqp->ibv->qp_num & 0xffffff;
 	pvb_control_conn_init(&cqp->control_conn);
-	conn->control_qp = cqp;
-	conn->rq.on_complete = pvb_arrival;
+	qp->control_qp = cqp;
+	qp->rq.on_complete = pvb_arrival;
 	pthread_mutex_lock(&control->lock);
 	crn_list_add_tail(&control->control_qps, &cqp->entry);
 	pthread_mutex_unlock(&control->lock);
@@ -185,8 +185,8 @@ static void pvb_control_qp_zombie(struct pvb_control_qp *cqp)
 {
 	struct pvb_control *control = cqp->control;
 
-	ibv_destroy_qp(cqp->qp);
-	cqp->qp = NULL;
+	ibv_destroy_qp(cqp->ibv);
+	cqp->ibv = NULL;
 	pvb_control_qp_release(cqp);
 	cqp->hw = NULL;
 	pthread_mutex_lock(&control->lock);
@@ -194,16 +194,16 @@ static void pvb_control_qp_zombie(struct pvb_control_qp *cqp)
 	pthread_mutex_unlock(&control->lock);
 }
 
-void pvb_control_qp_close(struct pvb_conn *conn)
+void pvb_control_qp_close(struct pvb_qp *qp)
 {
-	struct pvb_control_qp *cqp = conn->control_qp;
+	struct pvb_control_qp *cqp = qp->control_qp;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	uint64_t deadline = crn_now_ms();
 
 	if (!cqp)
 		return;
-	conn->control_qp = NULL;
-	ibv_modify_qp(cqp->qp, &attr, IBV_QP_STATE);
+	qp->control_qp = NULL;
+	ibv_modify_qp(cqp->ibv, &attr, IBV_QP_STATE);
 	if (!pvb_removed(cqp->control->domain))
 		deadline += (uint64_t)pvb_params.close_timeout;
 	if (pvb_control_drain(cqp, deadline))
@@ -216,11 +216,11 @@ void pvb_control_qp_close(struct pvb_conn *conn)
  * the peer's other one. */
 static int pvb_control_qp_modify(struct pvb_control_qp *cqp, enum ibv_qp_state state)
 {
-	const struct pvb_cm_control *peer = &cqp->conn->peer.control;
+	const struct pvb_cm_control *peer = &pvb_qp_ep(cqp->qp)->conn.peer.control;
 	struct ibv_qp_attr attr = {.qp_state = state};
 	int mask;
 
-	if (rdma_init_qp_attr(cqp->conn->id, &attr, &mask))
+	if (rdma_init_qp_attr(pvb_qp_ep(cqp->qp)->conn.id, &attr, &mask))
 		return pvb_errno();
 	if (state == IBV_QPS_INIT)
 		attr.qp_access_flags = 0;
@@ -233,7 +233,7 @@ static int pvb_control_qp_modify(struct pvb_control_qp *cqp, enum ibv_qp_state s
 		pvb_path_attr(&attr, mask);
 		attr.sq_psn = cqp->psn;
 	}
-	return -ibv_modify_qp(cqp->qp, &attr, mask);
+	return -ibv_modify_qp(cqp->ibv, &attr, mask);
 }
 
 int pvb_control_qp_expose(struct pvb_control_qp *cqp)
@@ -243,7 +243,7 @@ int pvb_control_qp_expose(struct pvb_control_qp *cqp)
 
 void pvb_control_qp_up(struct pvb_control_qp *cqp)
 {
-	const struct sockaddr *peer = rdma_get_peer_addr(cqp->conn->id);
+	const struct sockaddr *peer = rdma_get_peer_addr(pvb_qp_ep(cqp->qp)->conn.id);
 
 	memcpy(&cqp->peer, peer, crn_addr_len(peer));
 	atomic_store(&cqp->up, true);
@@ -259,8 +259,8 @@ int pvb_control_qp_connect(struct pvb_control_qp *cqp)
 	if (!ret)
 		ret = pvb_control_qp_modify(cqp, IBV_QPS_RTS);
 	if (ret)
-		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n", cqp->qp->qp_num,
-			 fi_strerror(-ret));
+		PVB_WARN(FI_LOG_EP_CTRL, "control queue pair 0x%x: %s\n",
+			 cqp->ibv->qp_num, fi_strerror(-ret));
 	else
 		pvb_control_qp_up(cqp);
 	return ret;
@@ -272,9 +272,9 @@ void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why)
 
 	if (atomic_exchange(&cqp->lost, true))
 		return;
-	PVB_INFO(FI_LOG_EP_CTRL, "control queue pair 0x%x is lost: %s\n", cqp->qp->qp_num,
-		 why);
-	ibv_modify_qp(cqp->qp, &attr, IBV_QP_STATE);
+	PVB_INFO(FI_LOG_EP_CTRL, "control queue pair 0x%x is lost: %s\n",
+		 cqp->ibv->qp_num, why);
+	ibv_modify_qp(cqp->ibv, &attr, IBV_QP_STATE);
 }
 
 /* With the lock held. */
@@ -300,7 +300,7 @@ static int pvb_control_qp_post(struct pvb_control_qp *cqp,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_SEND},
 			   *bad;
-	const int err = ibv_post_send(cqp->qp, &wr, &bad);
+	const int err = ibv_post_send(cqp->ibv, &wr, &bad);
 
 	if (!err)
 		atomic_fetch_add(&cqp->sends, 1);

@@ -72,7 +72,7 @@ bool pvb_pep_is(struct pvb_fabric *fabric, const struct fid *handle)
 
 uint64_t pvb_control_conn_expect(struct pvb_ep *ep)
 {
-	struct pvb_control_conn *control_conn = &ep->conn.control_qp->control_conn;
+	struct pvb_control_conn *control_conn = &ep->qp.control_qp->control_conn;
 	struct pvb_fabric *fabric = ep->domain->fabric;
 	const uint64_t cookie = pvb_control_conn_timer(ep->eq) ? 0 : pvb_cookie_new();
 	bool listens;

@@ -58,8 +58,8 @@ uint32_t pvb_window_key(const struct pvb_control_qp *cqp)
 
 static int pvb_window_post(struct pvb_control_qp *cqp, int access)
 {
-	struct pvb_conn *conn = cqp->conn;
-	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, 0);
+	struct pvb_qp *qp = cqp->qp;
+	struct pvb_slot *slot = pvb_wq_slot(&qp->sq, 0);
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)slot,
 		.opcode = IBV_WR_BIND_MW,
@@ -83,26 +83,26 @@ static int pvb_window_post(struct pvb_control_qp *cqp, int access)
 	slot->context = NULL;
 	slot->flags = 0;
 	slot->state = PVB_SLOT_INJECT;
-	err = ibv_post_send(conn->qp, &wr, &bad);
+	err = ibv_post_send(qp->ibv, &wr, &bad);
 	if (err)
 		return pvb_post_error(err);
-	conn->sq.ring.head++;
+	qp->sq.ring.head++;
 	return 0;
 }
 
 int pvb_window_bind(struct pvb_control_qp *cqp, int access)
 {
 	const uint64_t deadline = crn_now_ms() + (uint64_t)pvb_params.resolve_timeout;
-	struct pvb_conn *conn = cqp->conn;
+	struct pvb_qp *qp = cqp->qp;
 	int ret;
 
 	if (!cqp->window)
 		return 0;
-	crn_lock(&conn->tx_lock);
+	crn_lock(&qp->tx_lock);
 	ret = pvb_window_post(cqp, access);
-	crn_unlock(&conn->tx_lock);
-	while (!ret && crn_ring_used(&conn->sq.ring)) {
-		pvb_cq_drain_present(conn->sq.cq);
+	crn_unlock(&qp->tx_lock);
+	while (!ret && crn_ring_used(&qp->sq.ring)) {
+		pvb_cq_drain_present(qp->sq.cq);
 		if (crn_now_ms() >= deadline)
 			ret = -FI_ETIMEDOUT;
 		sched_yield();

@@ -38,7 +38,7 @@ static bool pvb_batch_complete(struct pvb_cq *cq, struct pvb_wq *wq,
 /* The slot behind those that are not posted yet. */
 static struct pvb_slot *pvb_batch_slot(struct pvb_batch *batch)
 {
-	struct pvb_wq *sq = &batch->ep->conn.sq;
+	struct pvb_wq *sq = &batch->ep->qp.sq;
 	struct pvb_slot *slot = pvb_wq_slot(sq, batch->count);
 
 	slot->context = batch->context;
@@ -66,13 +66,13 @@ static bool pvb_wr_native(struct ibv_send_wr *wr, bool registered)
 }
 
 /* May what FI_MORE holds back go by the extended interface? */
-static bool pvb_chain_native(const struct pvb_conn *conn)
+static bool pvb_chain_native(const struct pvb_qp *qp)
 {
 	struct ibv_send_wr *wr;
 	uint32_t i;
 
-	for (i = 0; i < conn->chained; i++) {
-		wr = &conn->chain->wr[i];
+	for (i = 0; i < qp->chained; i++) {
+		wr = &qp->chain->wr[i];
 		if (!pvb_wr_native(wr, wr->num_sge == 1 && wr->sg_list->lkey))
 			return false;
 	}
@@ -81,41 +81,41 @@ static bool pvb_chain_native(const struct pvb_conn *conn)
 
 int pvb_native_begin(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
-	int err = pvb_chain_native(conn) ? 0 : pvb_tx_post(ep, NULL, NULL);
+	struct pvb_qp *qp = &ep->qp;
+	int err = pvb_chain_native(qp) ? 0 : pvb_tx_post(ep, NULL, NULL);
 	uint32_t i;
 
 	if (err)
 		return err;
-	ibv_wr_start(conn->qp_ex);
-	for (i = 0; i < conn->chained; i++)
-		pvb_native_add(conn->qp_ex, &conn->chain->wr[i]);
+	ibv_wr_start(qp->ibv_ex);
+	for (i = 0; i < qp->chained; i++)
+		pvb_native_add(qp->ibv_ex, &qp->chain->wr[i]);
 	return 0;
 }
 
 int pvb_native_end(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
-	const int err = ibv_wr_complete(conn->qp_ex);
+	struct pvb_qp *qp = &ep->qp;
+	const int err = ibv_wr_complete(qp->ibv_ex);
 
 	/* Those were accepted: by themselves, they end. */
-	if (err && conn->chained)
+	if (err && qp->chained)
 		pvb_tx_post(ep, NULL, NULL);
-	conn->chained = 0;
+	qp->chained = 0;
 	return err;
 }
 
 /* 0 or an errno, and in *taken how many the device took. */
 static int pvb_batch_post_native(struct pvb_batch *batch, uint32_t *taken)
 {
-	struct ibv_qp_ex *qp = batch->ep->conn.qp_ex;
+	struct ibv_qp_ex *ex = batch->ep->qp.ibv_ex;
 	int err = pvb_native_begin(batch->ep);
 	uint32_t i;
 
 	batch->native = false;
 	if (!err) {
 		for (i = 0; i < batch->count; i++)
-			pvb_native_add(qp, &batch->wr[i]);
+			pvb_native_add(ex, &batch->wr[i]);
 		err = pvb_native_end(batch->ep);
 	}
 	*taken = err ? 0 : batch->count;
@@ -142,7 +142,7 @@ static int pvb_batch_post_plain(struct pvb_batch *batch, uint32_t *taken)
 /* Posts what there is. 0 or a negative code. */
 static int pvb_batch_post(struct pvb_batch *batch)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_qp *qp = &batch->ep->qp;
 	uint32_t i, taken;
 	int err;
 
@@ -153,7 +153,7 @@ static int pvb_batch_post(struct pvb_batch *batch)
 	err = batch->native ? pvb_batch_post_native(batch, &taken)
 			    : pvb_batch_post_plain(batch, &taken);
 	batch->started += taken;
-	conn->sq.ring.head += taken;
+	qp->sq.ring.head += taken;
 	batch->count = 0;
 	return err ? (int)pvb_post_error(err) : 0;
 }
@@ -165,7 +165,7 @@ static int pvb_batch_room(struct pvb_batch *batch)
 
 int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_slot *slot;
 	struct ibv_send_wr *wr;
 	int ret = batch->native ? pvb_batch_post(batch) : pvb_batch_room(batch);
@@ -174,9 +174,9 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 		return ret;
 	batch->data_at = batch->started + batch->count;
 	slot = pvb_batch_slot(batch);
-	if (pvb_op_copied(op) && op->len > conn->inline_size) {
+	if (pvb_op_copied(op) && op->len > qp->inline_size) {
 		pvb_tx_bounce(batch->ep, op->sge, op->num_sge, op->len,
-			      (uint32_t)(slot - conn->sq.slots));
+			      (uint32_t)(slot - qp->sq.slots));
 		op->num_sge = 1;
 	}
 	batch->registered = op->num_sge == 1 && op->sge->lkey && !pvb_op_copied(op);
@@ -238,7 +238,7 @@ int pvb_batch_seq(struct pvb_batch *batch)
 
 int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 {
-	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
+	struct pvb_control_qp *cqp = batch->ep->qp.control_qp;
 	const struct pvb_cm_word *peer = &batch->ep->conn.peer.word;
 	const uint32_t at = entry->number % PVB_CONTROL_CREDITS;
 	const struct ibv_send_wr wr = {
@@ -298,23 +298,23 @@ int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr
 
 int pvb_batch_finish(struct pvb_batch *batch, int ret)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_slot op;
 
 	if (!ret)
 		ret = pvb_batch_post(batch);
 	if (!ret) {
-		conn->unsignaled = 0;
+		qp->unsignaled = 0;
 		return 0;
 	}
 	/* A refused one may have been the one to have a completion. */
-	conn->unsignaled = conn->signal_every;
+	qp->unsignaled = qp->signal_every;
 	if (!batch->started)
 		return ret;
 	op = (struct pvb_slot){.context = batch->context,
 			       .flags = batch->comp_flags,
 			       .state = batch->state};
-	pvb_cq_fail_begun(&conn->sq, batch->started, &op,
-			  ret == -FI_EAGAIN ? FI_EIO : -ret, ret);
+	pvb_cq_fail_begun(&qp->sq, batch->started, &op, ret == -FI_EAGAIN ? FI_EIO : -ret,
+			  ret);
 	return 1;
 }

@@ -52,9 +52,9 @@ static inline void pvb_batch_last(struct pvb_batch *batch, unsigned int state)
 }
 
 /*
- * Between the two, what pvb_native_add and the functions beside it add to conn.qp_ex goes
- * to the device in one call, all or none, behind what FI_MORE holds back. 0 or an errno;
- * after one of begin there is no end.
+ * Between the two, what pvb_native_add and the functions beside it add to pvb_qp.ibv_ex
+ * goes to the device in one call, all or none, behind what FI_MORE holds back. 0 or an
+ * errno; after one of begin there is no end.
  */
 int pvb_native_begin(struct pvb_ep *ep);
 int pvb_native_end(struct pvb_ep *ep);

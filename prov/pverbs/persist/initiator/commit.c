@@ -8,25 +8,25 @@
 #include "batch.h"
 #include "internal.h"
 
-int pvb_commit_open(struct pvb_conn *conn)
+int pvb_commit_open(struct pvb_qp *qp)
 {
-	if (conn->commit)
+	if (qp->commit)
 		return 0;
-	conn->commit = calloc(1, sizeof(*conn->commit));
-	if (!conn->commit)
+	qp->commit = calloc(1, sizeof(*qp->commit));
+	if (!qp->commit)
 		return -FI_ENOMEM;
 	/* Operations posted until now were not tracked. */
-	if (conn->sq.ring.head != (uint32_t)conn->keepalives)
-		conn->commit->never = -FI_EOPNOTSUPP;
+	if (qp->sq.ring.head != (uint32_t)qp->keepalives)
+		qp->commit->never = -FI_EOPNOTSUPP;
 	return 0;
 }
 
-void pvb_commit_close(struct pvb_conn *conn)
+void pvb_commit_close(struct pvb_qp *qp)
 {
-	if (conn->commit)
-		pvb_dirty_fini(&conn->commit->dirty);
-	free(conn->commit);
-	conn->commit = NULL;
+	if (qp->commit)
+		pvb_dirty_fini(&qp->commit->dirty);
+	free(qp->commit);
+	qp->commit = NULL;
 }
 
 /* The bytes of a small operation, in one piece. */
@@ -44,10 +44,10 @@ static void pvb_op_gather(const struct pvb_op *op, uint8_t *to)
 
 static int pvb_commit_entry(struct pvb_batch *batch, const struct pvb_op *op)
 {
-	struct pvb_conn *conn = &batch->ep->conn;
+	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_wire_entry entry = {
-		.message = conn->commit->messages + 1,
-		.number = conn->control_qp->requests[PVB_REQUEST_ENTRY].posted,
+		.message = qp->commit->messages + 1,
+		.number = qp->control_qp->requests[PVB_REQUEST_ENTRY].posted,
 	};
 
 	if (!pvb_op_sends(op))
@@ -61,7 +61,7 @@ static int pvb_commit_act(struct pvb_batch *batch, struct pvb_op *op, enum pvb_a
 {
 	const uint32_t rkey = (uint32_t)op->key;
 	const uint64_t to = op->addr + op->len;
-	struct pvb_control_qp *cqp = batch->ep->conn.control_qp;
+	struct pvb_control_qp *cqp = batch->ep->qp.control_qp;
 	uint8_t value[sizeof(uint64_t)];
 
 	switch (act) {
@@ -143,43 +143,43 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 	return ret;
 }
 
-void pvb_commit_add_hazard(struct pvb_conn *conn, const struct pvb_op *op)
+void pvb_commit_add_hazard(struct pvb_qp *qp, const struct pvb_op *op)
 {
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_commit *commit = qp->commit;
 
 	commit->hazards[commit->hazard_count++] = (struct pvb_hazard){
 		.from = op->addr,
 		.to = op->addr + op->len,
-		.end = conn->sq.ring.head,
+		.end = qp->sq.ring.head,
 	};
 }
 
 /* What the operation leaves behind once it is posted; sent: its data, not only what goes
  * ahead of it. */
-static void pvb_commit_noted(struct pvb_conn *conn, const struct pvb_op *op,
+static void pvb_commit_noted(struct pvb_qp *qp, const struct pvb_op *op,
 			     const struct pvb_plan *plan, bool sent)
 {
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_commit *commit = qp->commit;
 
 	commit->counts[pvb_plan_count(plan)]++;
 	if (sent && pvb_op_announces(op))
 		commit->messages++;
 	if (pvb_op_reads(op))
-		conn->reads_end = conn->sq.ring.head;
+		qp->reads_end = qp->sq.ring.head;
 	if (op->fenced)
-		pvb_upgrade_noted(conn);
-	pvb_commit_note(conn, pvb_plan_pending(plan), pvb_op_attr_bits(op));
+		pvb_upgrade_noted(qp);
+	pvb_commit_note(qp, pvb_plan_pending(plan), pvb_op_attr_bits(op));
 	if (plan->no_overtake)
-		pvb_commit_add_hazard(conn, op);
+		pvb_commit_add_hazard(qp, op);
 }
 
 /* A fenced one is on its way: it serves what pvb_commit_upgrade left to it. */
-static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
+static void pvb_commit_fenced(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	if (!op->fenced)
 		return;
-	conn->commit->dirty.count = 0;
-	conn->commit->requested = false;
+	qp->commit->dirty.count = 0;
+	qp->commit->requested = false;
 }
 
 /*
@@ -190,22 +190,22 @@ static void pvb_commit_fenced(struct pvb_conn *conn, const struct pvb_op *op)
 static int pvb_commit_unhalf(struct pvb_ep *ep)
 {
 	static const struct pvb_op nobody = {.inject = true};
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_wire_entry nothing = {.message = conn->commit->messages};
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_wire_entry nothing = {.message = qp->commit->messages};
 	struct pvb_batch batch;
 	int ret;
 
 	/* Without a control queue pair there are no entries. */
-	if (!conn->commit->half)
+	if (!qp->commit->half)
 		return 0;
 	nothing.number =
-		atomic_load(&conn->control_qp->requests[PVB_REQUEST_ENTRY].posted) + 1;
-	if (!crn_ring_space(&conn->sq.ring))
+		atomic_load(&qp->control_qp->requests[PVB_REQUEST_ENTRY].posted) + 1;
+	if (!crn_ring_space(&qp->sq.ring))
 		return (int)pvb_tx_refuse(ep);
 	pvb_batch_init(&batch, ep, &nobody);
 	pvb_batch_last(&batch, 0);
 	ret = pvb_batch_finish(&batch, pvb_batch_entry(&batch, &nothing));
-	conn->commit->half = ret;
+	qp->commit->half = ret;
 	return ret > 0 ? -FI_EIO : ret;
 }
 
@@ -214,23 +214,23 @@ static ssize_t pvb_commit_post(struct pvb_ep *ep, struct pvb_op *op,
 			       const struct pvb_plan *plan)
 {
 	const bool entry = plan->end == PVB_END_ANSWER;
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_batch batch;
 	int ret;
 
 	if (entry)
-		pvb_control_request_next(conn->control_qp, PVB_REQUEST_ENTRY);
+		pvb_control_request_next(qp->control_qp, PVB_REQUEST_ENTRY);
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
 	if (ret && entry)
-		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_ENTRY);
+		pvb_control_request_cancel(qp->control_qp, PVB_REQUEST_ENTRY);
 	if (ret < 0)
 		return ret;
 	if (entry)
-		conn->commit->half = ret;
-	pvb_commit_noted(conn, op, plan, batch.started > batch.data_at);
+		qp->commit->half = ret;
+	pvb_commit_noted(qp, op, plan, batch.started > batch.data_at);
 	if (!ret)
-		pvb_commit_fenced(conn, op);
+		pvb_commit_fenced(qp, op);
 	return 0;
 }
 
@@ -239,32 +239,32 @@ static ssize_t pvb_commit_post_request(struct pvb_ep *ep, struct pvb_op *op,
 				       const struct pvb_plan *plan, bool fenced)
 {
 	const bool later = pvb_plan_has(plan, PVB_ACT_WAIT);
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_wire_message message;
 	uint8_t bytes[PVB_WIRE_INLINE];
 	struct pvb_batch batch;
 	int ret;
 
 	pvb_commit_request(plan, op, bytes, &message);
-	pvb_control_request_begin(conn->control_qp, &message);
+	pvb_control_request_begin(qp->control_qp, &message);
 	if (fenced)
-		message.fence = atomic_load(&conn->defer.ended[PVB_REQUEST_CONTROL]);
-	if (later && !pvb_control_qp_later(conn->control_qp, &message)) {
-		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
+		message.fence = atomic_load(&qp->defer.ended[PVB_REQUEST_CONTROL]);
+	if (later && !pvb_control_qp_later(qp->control_qp, &message)) {
+		pvb_control_request_cancel(qp->control_qp, PVB_REQUEST_CONTROL);
 		return -FI_ENOMEM;
 	}
 	pvb_batch_init(&batch, ep, op);
 	ret = pvb_batch_finish(&batch, pvb_commit_acts(&batch, op, plan));
 	if (ret) {
 		if (later)
-			pvb_control_qp_cancel(conn->control_qp, message.number);
-		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
+			pvb_control_qp_cancel(qp->control_qp, message.number);
+		pvb_control_request_cancel(qp->control_qp, PVB_REQUEST_CONTROL);
 		return ret < 0 ? ret : 0;
 	}
-	pvb_commit_noted(conn, op, plan, true);
-	pvb_commit_fenced(conn, op);
+	pvb_commit_noted(qp, op, plan, true);
+	pvb_commit_fenced(qp, op);
 	if (!later)
-		pvb_control_request_send(conn->control_qp, &message);
+		pvb_control_request_send(qp->control_qp, &message);
 	return 0;
 }
 
@@ -272,22 +272,22 @@ static ssize_t pvb_commit_post_request(struct pvb_ep *ep, struct pvb_op *op,
 static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, size_t len,
 			       uint32_t ahead)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	const enum pvb_request_kind kind =
 		pvb_plan_needs_request(plan) ? PVB_REQUEST_CONTROL : PVB_REQUEST_ENTRY;
 
-	if (crn_ring_space(&conn->sq.ring) < ahead + CRN_MAX(pvb_plan_entries(plan), 1u))
+	if (crn_ring_space(&qp->sq.ring) < ahead + CRN_MAX(pvb_plan_entries(plan), 1u))
 		return pvb_tx_refuse(ep);
-	if (plan->no_overtake && conn->commit->hazard_count == PVB_COMMIT_HAZARDS)
+	if (plan->no_overtake && qp->commit->hazard_count == PVB_COMMIT_HAZARDS)
 		return -FI_EAGAIN;
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
 	/* What the target refuses to write back in one piece. */
 	if (len > PVB_FLUSH_LIMIT)
 		return -FI_EMSGSIZE;
-	if (atomic_load(&conn->control_qp->lost))
+	if (atomic_load(&qp->control_qp->lost))
 		return -FI_ECONNABORTED;
-	return pvb_control_request_allowed(conn, kind) ? 0 : -FI_EAGAIN;
+	return pvb_control_request_allowed(qp, kind) ? 0 : -FI_EAGAIN;
 }
 
 /* Nothing to be flushed: a barrier, if it is fenced. */
@@ -309,7 +309,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	query.op = pvb_plan_op_of(op);
 	query.addr = op->addr;
 	query.len = op->len;
-	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->conn);
+	query.rq_pm = pvb_op_sends(op) && pvb_commit_replays(&ep->qp);
 	if (op->flags & FI_FENCE)
 		ret = pvb_sends_upgrade(ep, attr_bits);
 	if (!ret && (op->flags & FI_FENCE))
@@ -323,7 +323,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 	ret = pvb_plan(&query, plan);
 	if (ret)
 		return ret;
-	pvb_plan_cache_learn(&ep->conn, op, &query, plan);
+	pvb_plan_cache_learn(&ep->qp, op, &query, plan);
 	/* Also where the device's own fences are not to be used: xfer/fence.c. */
 	waits = plan->after ||
 		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
@@ -336,7 +336,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 
 bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op)
 {
-	return (op->no_comp || op->inject) && !ep->conn.sq.counted &&
+	return (op->no_comp || op->inject) && !ep->qp.sq.counted &&
 	       !(op->flags & FI_FENCE) && !pvb_op_announces(op);
 }
 
@@ -356,7 +356,7 @@ static struct pvb_dirty_range pvb_op_range(const struct pvb_op *op,
 static ssize_t pvb_commit_post_no_comp(struct pvb_ep *ep, struct pvb_op *op,
 				       const struct pvb_key_attr *attr)
 {
-	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_commit *commit = ep->qp.commit;
 	ssize_t ret;
 
 	ret = pvb_dirty_reserve(&commit->dirty);
@@ -378,13 +378,12 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	ssize_t ret;
 
 	/* What a fenced one sees to is not a group's any more. */
-	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->conn) ? pvb_group_close(ep)
-								  : 0;
+	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->qp) ? pvb_group_close(ep) : 0;
 	if (!ret)
 		ret = pvb_commit_plan(ep, op, attr, &plan);
 	if (!ret)
 		ret = pvb_commit_room(ep, &plan, op->len,
-				      op->flags & FI_FENCE ? pvb_upgrade_count(&ep->conn)
+				      op->flags & FI_FENCE ? pvb_upgrade_count(&ep->qp)
 							   : 0);
 	if (!ret && pvb_op_announces(op) && !pvb_plan_has(&plan, PVB_ACT_SLOT))
 		ret = pvb_commit_unhalf(ep);
@@ -396,7 +395,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 		return pvb_group_join(ep, op, &plan, &range);
 	}
 	/* A group ends before what is not of it. */
-	if (pvb_group_open(&ep->conn) && !(op->flags & FI_MORE))
+	if (pvb_group_open(&ep->qp) && !(op->flags & FI_MORE))
 		ret = pvb_group_close(ep);
 	if (ret)
 		return ret;
@@ -405,7 +404,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	fenced = op->flags & FI_FENCE;
 	op->fenced = fenced;
 	/* The plan keeps the order, except for reads, which it does not know. */
-	if (!pvb_fence_reads(&ep->conn))
+	if (!pvb_fence_reads(&ep->qp))
 		op->flags &= ~(uint64_t)FI_FENCE;
 	return pvb_plan_needs_request(&plan)
 		       ? pvb_commit_post_request(ep, op, &plan, fenced)
@@ -415,19 +414,19 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 /* Makes a plan, and posts it. */
 static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_key_attr attr;
 	ssize_t ret;
 
-	ret = atomic_load(&conn->sq.ring.size) ? pvb_commit_key_attr(conn, op, &attr)
-					       : pvb_tx_refuse(ep);
+	ret = atomic_load(&qp->sq.ring.size) ? pvb_commit_key_attr(qp, op, &attr)
+					     : pvb_tx_refuse(ep);
 	if (!ret)
-		ret = pvb_commit_open(conn);
+		ret = pvb_commit_open(qp);
 	/* What a fenced one had to see to did not become durable. */
-	if (!ret && atomic_load(&conn->defer.failed))
+	if (!ret && atomic_load(&qp->defer.failed))
 		ret = -FI_ECONNABORTED;
-	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(conn))
-		return pvb_sends_fail(conn, op);
+	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(qp))
+		return pvb_sends_fail(qp, op);
 	if (!ret && pvb_commit_overtakes(ep, op))
 		ret = -FI_EAGAIN;
 	return ret ? ret : pvb_commit_locked(ep, op, &attr);
@@ -435,17 +434,17 @@ static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 
 ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	ssize_t ret;
 
 	op->fenced = false;
-	crn_lock(&conn->tx_lock);
+	crn_lock(&qp->tx_lock);
 	switch (pvb_plan_cache_hit(ep, op)) {
 	case PVB_PLAN_CACHE_WRITE:
 		ret = pvb_plan_cache_write(ep, op);
 		break;
 	case PVB_PLAN_CACHE_NO_COMP:
-		ret = pvb_commit_post_no_comp(ep, op, &conn->commit->plan_cache.key_attr);
+		ret = pvb_commit_post_no_comp(ep, op, &qp->commit->plan_cache.key_attr);
 		break;
 	case PVB_PLAN_CACHE_WORD:
 		ret = pvb_plan_cache_fenced(ep, op);
@@ -454,9 +453,9 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_commit_any(ep, op);
 		break;
 	}
-	crn_unlock(&conn->tx_lock);
-	if (ret == -FI_EAGAIN && conn->control_qp)
-		pvb_control_progress(conn->control_qp->control);
+	crn_unlock(&qp->tx_lock);
+	if (ret == -FI_EAGAIN && qp->control_qp)
+		pvb_control_progress(qp->control_qp->control);
 	return ret;
 }
 
@@ -472,23 +471,23 @@ static ssize_t pvb_tracked_fence(struct pvb_ep *ep)
 {
 	const unsigned int waits =
 		PVB_PENDING_MESSAGE | PVB_PENDING_FLUSH | PVB_PENDING_UNKNOWN;
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_plan_query query;
 	unsigned int before;
 	int ret = 0;
 
-	if (pvb_dirty_owed(&conn->commit->dirty)) {
+	if (pvb_dirty_owed(&qp->commit->dirty)) {
 		pvb_commit_query(ep, &pvb_key_attr_message, &query);
 		ret = pvb_commit_upgrade(ep, &query, 0, false, &before);
 	}
-	if (!ret && (pvb_commit_pending(conn, conn->commit->attr_bits) & waits))
+	if (!ret && (pvb_commit_pending(qp, qp->commit->attr_bits) & waits))
 		ret = -FI_EAGAIN;
 	return ret;
 }
 
 static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_commit *commit = ep->qp.commit;
 	struct pvb_key_attr attr;
 	ssize_t ret = 0;
 	bool dirties;
@@ -497,8 +496,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
 	/* Ends the group: what a fence waits for must not depend on later calls. */
-	if (pvb_group_open(&ep->conn) &&
-	    (!(op->flags & FI_MORE) || (op->flags & FI_FENCE)))
+	if (pvb_group_open(&ep->qp) && (!(op->flags & FI_MORE) || (op->flags & FI_FENCE)))
 		ret = pvb_group_close(ep);
 	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
@@ -520,19 +518,19 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &attr, false));
 	if (pvb_op_announces(op))
 		commit->messages++;
-	pvb_sends_note(&ep->conn, op, known);
+	pvb_sends_note(&ep->qp, op, known);
 	return 0;
 }
 
 ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	ssize_t ret;
 
-	crn_lock(&conn->tx_lock);
-	ret = pvb_commit_open(conn);
+	crn_lock(&qp->tx_lock);
+	ret = pvb_commit_open(qp);
 	if (!ret)
 		ret = pvb_tracked_locked(ep, op);
-	crn_unlock(&conn->tx_lock);
+	crn_unlock(&qp->tx_lock);
 	return ret;
 }

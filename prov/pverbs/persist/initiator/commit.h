@@ -3,7 +3,7 @@
  * The initiator's side of FI_COMMIT_COMPLETE: posts what persist/plan/plan.c chose,
  * remembers what is outstanding and what was written without being made durable, and lets
  * nothing overtake an operation that is carried out off the write path. With
- * pvb_conn.tx_lock held.
+ * pvb_qp.tx_lock held.
  */
 #ifndef PVB_PERSIST_INITIATOR_COMMIT_H
 #define PVB_PERSIST_INITIATOR_COMMIT_H

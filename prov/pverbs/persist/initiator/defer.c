@@ -24,17 +24,17 @@ static bool pvb_defer_needed(const struct pvb_defer *defer, const struct pvb_slo
 	       ((slot->state & PVB_SLOT_FENCED) && pvb_defer_before(defer));
 }
 
-static void pvb_defer_end(struct pvb_conn *conn)
+static void pvb_defer_end(struct pvb_qp *qp)
 {
-	conn->defer.active = false;
-	crn_list_del(&conn->defer.source.entry);
-	atomic_fetch_sub(&conn->control_qp->control->deferring, 1);
+	qp->defer.active = false;
+	crn_list_del(&qp->defer.source.entry);
+	atomic_fetch_sub(&qp->control_qp->control->deferring, 1);
 }
 
-void pvb_defer_forget(struct pvb_conn *conn)
+void pvb_defer_forget(struct pvb_qp *qp)
 {
-	if (conn->defer.active)
-		pvb_defer_end(conn);
+	if (qp->defer.active)
+		pvb_defer_end(qp);
 }
 
 /* An answer may be missing because the connection has ended. */
@@ -55,7 +55,7 @@ static struct pvb_eq *pvb_defer_wondering(struct pvb_cq *cq)
 {
 	struct pvb_defer_source *source;
 	struct crn_list *entry;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct pvb_eq *eq = NULL;
 
 	crn_list_for_each (entry, &cq->deferring) {
@@ -63,8 +63,8 @@ static struct pvb_eq *pvb_defer_wondering(struct pvb_cq *cq)
 		if (!source->wonders)
 			continue;
 		source->wonders = false;
-		conn = crn_container_of(source, struct pvb_conn, defer.source);
-		eq = pvb_conn_ep(conn)->eq;
+		qp = crn_container_of(source, struct pvb_qp, defer.source);
+		eq = pvb_qp_ep(qp)->eq;
 		atomic_fetch_add(&eq->looking, 1);
 		break;
 	}
@@ -90,16 +90,16 @@ void pvb_defer_look(struct pvb_cq *cq)
 
 /* A thread that was delayed, by a signal or a busy machine, polls once more before it
  * reports a timeout. */
-static bool pvb_defer_late(struct pvb_cq *cq, struct pvb_conn *conn,
+static bool pvb_defer_late(struct pvb_cq *cq, struct pvb_qp *qp,
 			   const struct pvb_control_requests *requests, uint32_t number)
 {
 	const uint64_t deadline = requests->of[number % PVB_CONTROL_CREDITS].deadline;
 	const uint64_t now = crn_now_ms();
 
-	pvb_defer_wonder(cq, &conn->defer, now, deadline);
+	pvb_defer_wonder(cq, &qp->defer, now, deadline);
 	if (now < deadline)
 		return false;
-	return pvb_control_take(conn->control_qp->control) &&
+	return pvb_control_take(qp->control_qp->control) &&
 	       (int32_t)(atomic_load(&requests->answered) - number) < 0;
 }
 
@@ -120,34 +120,34 @@ static int pvb_defer_status(const struct pvb_defer *defer, const struct pvb_slot
 }
 
 /* What became of the question that the slot waits for; *err: FI_E*. */
-static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_conn *conn,
+static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_qp *qp,
 					const struct pvb_slot *slot, int *err)
 {
 	const enum pvb_request_kind kind = pvb_defer_kind(slot);
-	struct pvb_control_requests *requests = &conn->control_qp->requests[kind];
-	const uint32_t number = atomic_load(&conn->defer.ended[kind]) + 1;
+	struct pvb_control_requests *requests = &qp->control_qp->requests[kind];
+	const uint32_t number = atomic_load(&qp->defer.ended[kind]) + 1;
 	const uint32_t answered =
 		atomic_load_explicit(&requests->answered, memory_order_acquire);
 
 	if ((int32_t)(answered - number) >= 0) {
 		*err = pvb_defer_status(
-			&conn->defer, slot,
+			&qp->defer, slot,
 			requests->of[number % PVB_CONTROL_CREDITS].status);
-	} else if (atomic_load(&conn->control_qp->lost)) {
-		*err = atomic_load(&conn->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
-	} else if (pvb_defer_late(cq, conn, requests, number)) {
+	} else if (atomic_load(&qp->control_qp->lost)) {
+		*err = atomic_load(&qp->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
+	} else if (pvb_defer_late(cq, qp, requests, number)) {
 		*err = FI_ETIMEDOUT;
-		pvb_control_qp_lose(conn->control_qp, "the target does not answer");
+		pvb_control_qp_lose(qp->control_qp, "the target does not answer");
 	} else {
 		return PVB_ANSWER_NONE;
 	}
-	atomic_store(&conn->defer.ended[kind], number);
+	atomic_store(&qp->defer.ended[kind], number);
 	/* An upgrade posted before a fenced operation reports its failure through that
 	 * operation only. */
 	if (*err && requests->of[number % PVB_CONTROL_CREDITS].messages && !kind)
-		atomic_store(&conn->defer.undurable, *err);
+		atomic_store(&qp->defer.undurable, *err);
 	else if (*err && (slot->state & PVB_SLOT_INJECT))
-		atomic_store(&conn->defer.failed, true);
+		atomic_store(&qp->defer.failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
 
@@ -179,9 +179,9 @@ static void pvb_defer_ungroup(struct pvb_defer *defer)
 }
 
 /* The same for one of a group: what makes the group durable is behind it. */
-static enum pvb_answer pvb_defer_group(struct pvb_conn *conn, uint32_t at, int *err)
+static enum pvb_answer pvb_defer_group(struct pvb_qp *qp, uint32_t at, int *err)
 {
-	struct pvb_defer *defer = &conn->defer;
+	struct pvb_defer *defer = &qp->defer;
 	const bool durable = pvb_defer_flushed(defer, at);
 
 	*err = FI_ECANCELED;
@@ -191,48 +191,48 @@ static enum pvb_answer pvb_defer_group(struct pvb_conn *conn, uint32_t at, int *
 	return durable ? PVB_ANSWER_OK : PVB_ANSWER_ERROR;
 }
 
-static enum pvb_answer pvb_defer_what(struct pvb_cq *cq, struct pvb_conn *conn,
+static enum pvb_answer pvb_defer_what(struct pvb_cq *cq, struct pvb_qp *qp,
 				      const struct pvb_slot *slot, uint32_t at, int *err)
 {
 	if (slot->state & PVB_SLOT_REQUESTS)
-		return pvb_defer_answer(cq, conn, slot, err);
+		return pvb_defer_answer(cq, qp, slot, err);
 	if (slot->state & PVB_SLOT_GROUP)
-		return pvb_defer_group(conn, at, err);
-	*err = pvb_defer_before(&conn->defer);
+		return pvb_defer_group(qp, at, err);
+	*err = pvb_defer_before(&qp->defer);
 	return *err && (slot->state & PVB_SLOT_FENCED) && !(slot->state & PVB_SLOT_HEAD)
 		       ? PVB_ANSWER_ERROR
 		       : PVB_ANSWER_OK;
 }
 
 /* The oldest; the marker of pvb_tx_close is not in the ring. */
-static struct pvb_slot *pvb_defer_slot(struct pvb_conn *conn, uint32_t at)
+static struct pvb_slot *pvb_defer_slot(struct pvb_qp *qp, uint32_t at)
 {
-	if (conn->defer.marked && at + 1 == conn->marker.next)
-		return &conn->marker;
-	return &conn->sq.slots[crn_ring_index(&conn->sq.ring, at)];
+	if (qp->defer.marked && at + 1 == qp->marker.next)
+		return &qp->marker;
+	return &qp->sq.slots[crn_ring_index(&qp->sq.ring, at)];
 }
 
 /* The oldest slot; false: it has to wait. */
-static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
+static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_qp *qp)
 {
-	struct crn_ring *ring = &conn->sq.ring;
+	struct crn_ring *ring = &qp->sq.ring;
 	const uint32_t at = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-	struct pvb_slot *slot = pvb_defer_slot(conn, at);
+	struct pvb_slot *slot = pvb_defer_slot(qp, at);
 	struct ibv_wc wc = {
 		.wr_id = (uintptr_t)slot,
 		.status = slot->status,
-		.qp_num = conn->qp->qp_num,
+		.qp_num = qp->ibv->qp_num,
 	};
 	struct pvb_comp comp;
 	int err;
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
-		pvb_defer_ungroup(&conn->defer);
+		pvb_defer_ungroup(&qp->defer);
 	/* Its answer is not awaited any more: another request may be sent. */
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_REQUESTS))
-		atomic_fetch_add(&conn->defer.ended[pvb_defer_kind(slot)], 1);
+		atomic_fetch_add(&qp->defer.ended[pvb_defer_kind(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {
-		switch (pvb_defer_what(cq, conn, slot, at, &err)) {
+		switch (pvb_defer_what(cq, qp, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
 			return false;
 		case PVB_ANSWER_ERROR:
@@ -245,7 +245,7 @@ static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 	}
 	if (wc.status == IBV_WC_SUCCESS && (slot->state & PVB_SLOT_HEAD)) {
 		/* Only behind one that failed is the next one of no account. */
-		conn->sq.slots[crn_ring_index(ring, slot->next)].state &=
+		qp->sq.slots[crn_ring_index(ring, slot->next)].state &=
 			(uint16_t)~PVB_SLOT_TAIL;
 		crn_ring_retire(ring, slot->next);
 	} else if (pvb_cq_convert_sent(&wc, slot, &comp)) {
@@ -256,15 +256,15 @@ static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_conn *conn)
 
 static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *source)
 {
-	struct pvb_conn *conn = crn_container_of(source, struct pvb_conn, defer.source);
-	struct crn_ring *ring = &conn->sq.ring;
+	struct pvb_qp *qp = crn_container_of(source, struct pvb_qp, defer.source);
+	struct crn_ring *ring = &qp->sq.ring;
 
 	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
-	       conn->defer.done) {
-		if (cq->stash_count == cq->stash_size || !pvb_defer_oldest(cq, conn))
+	       qp->defer.done) {
+		if (cq->stash_count == cq->stash_size || !pvb_defer_oldest(cq, qp))
 			return;
 	}
-	pvb_defer_end(conn);
+	pvb_defer_end(qp);
 }
 
 void pvb_defer_release(struct pvb_cq *cq)
@@ -279,21 +279,21 @@ void pvb_defer_release(struct pvb_cq *cq)
 }
 
 /* Those before it that the device has said nothing of succeeded. */
-static void pvb_defer_note(struct pvb_conn *conn, struct pvb_slot *slot,
+static void pvb_defer_note(struct pvb_qp *qp, struct pvb_slot *slot,
 			   enum ibv_wc_status status)
 {
-	const struct crn_ring *ring = &conn->sq.ring;
-	uint32_t at = conn->defer.active ? conn->defer.done : atomic_load(&ring->tail);
+	const struct crn_ring *ring = &qp->sq.ring;
+	uint32_t at = qp->defer.active ? qp->defer.done : atomic_load(&ring->tail);
 
 	for (; at != slot->next - 1; at++)
-		conn->sq.slots[crn_ring_index(ring, at)].status = IBV_WC_SUCCESS;
+		qp->sq.slots[crn_ring_index(ring, at)].status = IBV_WC_SUCCESS;
 	slot->status = (uint16_t)status;
 }
 
 bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
-	struct pvb_conn *conn = slot->wq->conn;
-	struct pvb_defer *defer = &conn->defer;
+	struct pvb_qp *qp = slot->wq->qp;
+	struct pvb_defer *defer = &qp->defer;
 
 	if (!pvb_defer_needed(defer, slot))
 		return false;
@@ -303,24 +303,24 @@ bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot
 		defer->flushed = slot->next;
 		defer->flushing = true;
 	}
-	pvb_defer_note(conn, slot, wc->status);
-	defer->marked |= slot == &conn->marker;
+	pvb_defer_note(qp, slot, wc->status);
+	defer->marked |= slot == &qp->marker;
 	defer->done = slot->next;
 	if ((slot->state & PVB_SLOT_REQUEST) && wc->status == IBV_WC_SUCCESS)
-		pvb_control_qp_now(conn->control_qp, ++defer->seen);
+		pvb_control_qp_now(qp->control_qp, ++defer->seen);
 	if (defer->active)
 		return true;
 	defer->active = true;
 	defer->source.release = pvb_defer_release_one;
 	crn_list_add_tail(&cq->deferring, &defer->source.entry);
-	if (!atomic_fetch_add(&conn->control_qp->control->deferring, 1))
-		pvb_tick(conn->control_qp->control);
+	if (!atomic_fetch_add(&qp->control_qp->control->deferring, 1))
+		pvb_tick(qp->control_qp->control);
 	return true;
 }
 
-void pvb_defer_abandon(struct pvb_conn *conn, int err)
+void pvb_defer_abandon(struct pvb_qp *qp, int err)
 {
-	struct pvb_wq *sq = &conn->sq;
+	struct pvb_wq *sq = &qp->sq;
 	struct pvb_cq *cq = sq->cq;
 	struct pvb_slot *slot;
 	uint32_t at;
@@ -332,13 +332,13 @@ void pvb_defer_abandon(struct pvb_conn *conn, int err)
 	for (at = atomic_load(&sq->ring.tail); at != sq->ring.head; at++) {
 		slot = &sq->slots[crn_ring_index(&sq->ring, at)];
 		if (!(slot->state & PVB_SLOT_GROUP) ||
-		    pvb_defer_flushed(&conn->defer, at) ||
+		    pvb_defer_flushed(&qp->defer, at) ||
 		    cq->stash_count == cq->stash_size)
 			continue;
 		pvb_defer_refuse(cq, slot, err);
 		slot->context = NULL;
 		slot->state = PVB_SLOT_INJECT;
-		pvb_defer_ungroup(&conn->defer);
+		pvb_defer_ungroup(&qp->defer);
 	}
 	if (cq->channel)
 		crn_wait_signal(&cq->wait);

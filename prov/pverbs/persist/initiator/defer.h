@@ -14,7 +14,7 @@
  * checks whether the connection has ended, ms. */
 #define PVB_DEFER_LOOK_MS 20
 /* Nothing will make durable what is open of a group (group.c): each of its writes ends
- * with err, FI_E*. Takes the lock, with pvb_conn.tx_lock held. */
-void pvb_defer_abandon(struct pvb_conn *conn, int err);
+ * with err, FI_E*. Takes the lock, with pvb_qp.tx_lock held. */
+void pvb_defer_abandon(struct pvb_qp *qp, int err);
 
 #endif

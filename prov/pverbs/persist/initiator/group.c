@@ -20,9 +20,9 @@ static size_t pvb_group_next(const struct pvb_dirty *dirty, size_t at)
 	return at;
 }
 
-bool pvb_group_open(const struct pvb_conn *conn)
+bool pvb_group_open(const struct pvb_qp *qp)
 {
-	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	const struct pvb_dirty *dirty = &qp->commit->dirty;
 
 	return pvb_group_next(dirty, 0) < dirty->count;
 }
@@ -30,17 +30,17 @@ bool pvb_group_open(const struct pvb_conn *conn)
 bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
 		     const struct pvb_plan *plan)
 {
-	const struct pvb_conn *conn = &ep->conn;
+	const struct pvb_qp *qp = &ep->qp;
 
-	if (!conn->control_qp || op->opcode != IBV_WR_RDMA_WRITE ||
+	if (!qp->control_qp || op->opcode != IBV_WR_RDMA_WRITE ||
 	    (op->flags & FI_FENCE) || plan->end != PVB_END_COMPLETION ||
 	    plan->no_overtake || pvb_plan_entries(plan) != 2)
 		return false;
-	if (!(op->flags & FI_MORE) && !pvb_group_open(conn))
+	if (!(op->flags & FI_MORE) && !pvb_group_open(qp))
 		return false;
 	/* With this one the group may need a flush more. */
-	return conn->commit->dirty.count < PVB_DIRTY_APART &&
-	       conn->sq.depth >= 4 * PVB_GROUP_RESERVE;
+	return qp->commit->dirty.count < PVB_DIRTY_APART &&
+	       qp->sq.depth >= 4 * PVB_GROUP_RESERVE;
 }
 
 /*
@@ -48,13 +48,13 @@ bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
  * reported before, so the queue would never have room again. A queue pair that is in
  * error meanwhile stays closed.
  */
-static void pvb_group_reserve(struct pvb_conn *conn, bool on)
+static void pvb_group_reserve(struct pvb_qp *qp, bool on)
 {
-	uint32_t size = on ? conn->sq.depth : conn->sq.depth - PVB_GROUP_RESERVE;
+	uint32_t size = on ? qp->sq.depth : qp->sq.depth - PVB_GROUP_RESERVE;
 
-	atomic_compare_exchange_strong(&conn->sq.ring.size, &size,
-				       on ? conn->sq.depth - PVB_GROUP_RESERVE
-					  : conn->sq.depth);
+	atomic_compare_exchange_strong(&qp->sq.ring.size, &size,
+				       on ? qp->sq.depth - PVB_GROUP_RESERVE
+					  : qp->sq.depth);
 }
 
 /* Does a flush of range serve that one too? A read waits for everything before it, and
@@ -70,7 +70,7 @@ static bool pvb_group_served(const struct pvb_dirty_range *range,
 /* One flush, and all that it serves is done; *last: nothing is left. */
 static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 {
-	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty *dirty = &ep->qp.commit->dirty;
 	const struct pvb_dirty_range range = dirty->range[pvb_group_next(dirty, 0)];
 	struct pvb_plan plan;
 	size_t i;
@@ -97,19 +97,19 @@ static int pvb_group_flush(struct pvb_ep *ep, bool *last)
 }
 
 /* What it wrote is dirty as other writes are. */
-static void pvb_group_abandon(struct pvb_conn *conn, int err)
+static void pvb_group_abandon(struct pvb_qp *qp, int err)
 {
-	struct pvb_dirty *dirty = &conn->commit->dirty;
+	struct pvb_dirty *dirty = &qp->commit->dirty;
 	size_t i;
 
 	for (i = 0; i < dirty->count; i++)
 		dirty->range[i].grouped = false;
-	pvb_defer_abandon(conn, err);
+	pvb_defer_abandon(qp, err);
 }
 
 int pvb_group_close(struct pvb_ep *ep)
 {
-	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_commit *commit = ep->qp.commit;
 	bool last = false;
 	int ret = 0;
 
@@ -117,48 +117,47 @@ int pvb_group_close(struct pvb_ep *ep)
 	if (commit->closing)
 		return -FI_EAGAIN;
 	commit->closing = true;
-	pvb_group_reserve(&ep->conn, false);
+	pvb_group_reserve(&ep->qp, false);
 	while (!last && !ret)
 		ret = pvb_group_flush(ep, &last);
 	commit->closing = false;
 	/* Otherwise the refused caller retries, which posts the end again. */
 	if (ret && ret != -FI_EAGAIN)
-		pvb_group_abandon(&ep->conn, -ret);
+		pvb_group_abandon(&ep->qp, -ret);
 	return ret;
 }
 
 ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_plan *plan,
 		       const struct pvb_dirty_range *range)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_dirty_range own = *range;
 	struct pvb_batch batch;
 	int ret;
 
 	own.grouped = true;
 	/* A group that fills the queue ends here: nothing of it would complete. */
-	if (crn_ring_space(&conn->sq.ring) <=
-	    (pvb_group_open(conn) ? 0 : PVB_GROUP_RESERVE))
+	if (crn_ring_space(&qp->sq.ring) <= (pvb_group_open(qp) ? 0 : PVB_GROUP_RESERVE))
 		return pvb_tx_refuse(ep);
-	ret = pvb_dirty_reserve(&conn->commit->dirty);
+	ret = pvb_dirty_reserve(&qp->commit->dirty);
 	if (ret)
 		return ret;
 	/* Whatever completes from now on is looked at by defer.c. */
-	atomic_fetch_add(&conn->defer.grouped, 1);
+	atomic_fetch_add(&qp->defer.grouped, 1);
 	pvb_batch_init(&batch, ep, op);
 	pvb_batch_last(&batch, PVB_SLOT_GROUP | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
 	batch.silent = true;
 	ret = pvb_batch_finish(&batch, pvb_batch_data(&batch, op, false));
 	if (ret)
-		atomic_fetch_sub(&conn->defer.grouped, 1);
+		atomic_fetch_sub(&qp->defer.grouped, 1);
 	if (ret < 0)
 		return ret;
-	if (!pvb_group_open(conn))
-		pvb_group_reserve(conn, true);
-	pvb_dirty_add(&conn->commit->dirty, own);
-	conn->commit->counts[pvb_plan_count(plan)]++;
+	if (!pvb_group_open(qp))
+		pvb_group_reserve(qp, true);
+	pvb_dirty_add(&qp->commit->dirty, own);
+	qp->commit->counts[pvb_plan_count(plan)]++;
 	/* No later call would retry it. */
 	if (!(op->flags & FI_MORE) && pvb_group_close(ep) == -FI_EAGAIN)
-		pvb_group_abandon(conn, FI_EIO);
+		pvb_group_abandon(qp, FI_EIO);
 	return 0;
 }

@@ -32,13 +32,13 @@ enum pvb_plan_cache_hit {
 /* outstanding.c */
 
 /* Has what was posted before this position of the send queue not all ended? */
-bool pvb_outstanding(struct pvb_conn *conn, uint32_t end);
+bool pvb_outstanding(struct pvb_qp *qp, uint32_t end);
 /* PVB_PENDING_* of everything that has not ended, for an operation on memory like
  * attr_bits.
  */
-unsigned int pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits);
+unsigned int pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
 /* The newest entry leaves this outstanding. */
-void pvb_commit_note(struct pvb_conn *conn, unsigned int pending, uint32_t attr_bits);
+void pvb_commit_note(struct pvb_qp *qp, unsigned int pending, uint32_t attr_bits);
 /* Would it overtake what must not be overtaken? */
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
 /* What tells regions of one kind from those of another: their attributes as they are in
@@ -56,10 +56,10 @@ bool pvb_op_announces(const struct pvb_op *op);
 extern const struct pvb_key_attr pvb_key_attr_message;
 
 /* What the operation goes to: 0, or why it cannot be made durable. */
-int pvb_commit_key_attr(const struct pvb_conn *conn, const struct pvb_op *op,
+int pvb_commit_key_attr(const struct pvb_qp *qp, const struct pvb_op *op,
 			struct pvb_key_attr *attr);
 /* Did the peer announce receives that its recovery replays? */
-bool pvb_commit_replays(const struct pvb_conn *conn);
+bool pvb_commit_replays(const struct pvb_qp *qp);
 /* What is known of both sides; without a control queue pair only the device can help. */
 void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 		      struct pvb_plan_query *query);
@@ -76,7 +76,7 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 /* plan_cache.c */
 
 /* Remembers this plan of an operation, if one like it may go a short way. */
-void pvb_plan_cache_learn(struct pvb_conn *conn, const struct pvb_op *op,
+void pvb_plan_cache_learn(struct pvb_qp *qp, const struct pvb_op *op,
 			  const struct pvb_plan_query *query,
 			  const struct pvb_plan *plan);
 /* Which? */
@@ -94,12 +94,12 @@ ssize_t pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
  */
 bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op);
 /* The newest entry is of what must not be overtaken. */
-void pvb_commit_add_hazard(struct pvb_conn *conn, const struct pvb_op *op);
+void pvb_commit_add_hazard(struct pvb_qp *qp, const struct pvb_op *op);
 
 /* cm/request.c */
 
 /* May one more be asked? */
-bool pvb_control_request_allowed(struct pvb_conn *conn, enum pvb_request_kind kind);
+bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind);
 /* The number of the next one, which is about to be posted; its deadline runs. */
 uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_kind kind);
 /* The newest was not posted. */
@@ -131,17 +131,17 @@ int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
 		       uint32_t attr_bits, bool join, unsigned int *before);
 /* How many. */
-uint32_t pvb_upgrade_count(const struct pvb_conn *conn);
+uint32_t pvb_upgrade_count(const struct pvb_qp *qp);
 /* 0 or a negative code. */
 int pvb_upgrade_ahead(struct pvb_batch *batch);
 /* It was posted: what that leaves outstanding. */
-void pvb_upgrade_noted(struct pvb_conn *conn);
+void pvb_upgrade_noted(struct pvb_qp *qp);
 
 /* sends.c */
 
 /* An operation without the flag was posted; ret: what its key says, 0 or a negative code.
  */
-void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret);
+void pvb_sends_note(struct pvb_qp *qp, const struct pvb_op *op, int ret);
 /*
  * The messages before a fenced operation on memory like attr_bits become durable: 0 and
  * that is outstanding, or pvb_commit_upgrade sees to it; or why it cannot be done, or not
@@ -150,8 +150,8 @@ void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret);
 int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits);
 /* Is it known that they are not? Then the fenced operation fails: what its call returns.
  */
-bool pvb_sends_failed(const struct pvb_conn *conn);
-ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op);
+bool pvb_sends_failed(const struct pvb_qp *qp);
+ssize_t pvb_sends_fail(struct pvb_qp *qp, const struct pvb_op *op);
 
 /* group.c */
 

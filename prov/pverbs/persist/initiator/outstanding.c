@@ -4,22 +4,22 @@
 #include "xfer/xfer.h"
 #include "internal.h"
 
-bool pvb_outstanding(struct pvb_conn *conn, uint32_t end)
+bool pvb_outstanding(struct pvb_qp *qp, uint32_t end)
 {
-	return (int32_t)(end - atomic_load_explicit(&conn->sq.ring.tail,
+	return (int32_t)(end - atomic_load_explicit(&qp->sq.ring.tail,
 						    memory_order_acquire)) > 0;
 }
 
 /* PVB_PENDING_* of everything that has not ended, for an operation on memory like
  * attr_bits.
  */
-unsigned int pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits)
+unsigned int pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits)
 {
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_commit *commit = qp->commit;
 	unsigned int left;
 
 	for (left = commit->kinds; left; left &= left - 1) {
-		if (!pvb_outstanding(conn, commit->end[__builtin_ctz(left)]))
+		if (!pvb_outstanding(qp, commit->end[__builtin_ctz(left)]))
 			commit->kinds &= ~(left & -left);
 	}
 	/* What the others would mean to memory like facts is not known then. */
@@ -29,17 +29,17 @@ unsigned int pvb_commit_pending(struct pvb_conn *conn, uint32_t attr_bits)
 	return commit->kinds;
 }
 
-void pvb_commit_note(struct pvb_conn *conn, unsigned int pending, uint32_t attr_bits)
+void pvb_commit_note(struct pvb_qp *qp, unsigned int pending, uint32_t attr_bits)
 {
 	const unsigned int kinds =
-		pending | (pvb_commit_pending(conn, attr_bits) & PVB_PENDING_UNKNOWN);
-	struct pvb_commit *commit = conn->commit;
+		pending | (pvb_commit_pending(qp, attr_bits) & PVB_PENDING_UNKNOWN);
+	struct pvb_commit *commit = qp->commit;
 	unsigned int left;
 
 	for (left = kinds; left; left &= left - 1)
-		commit->end[__builtin_ctz(left)] = conn->sq.ring.head;
+		commit->end[__builtin_ctz(left)] = qp->sq.ring.head;
 	commit->kinds |= kinds;
-	commit->newest = conn->sq.ring.head;
+	commit->newest = qp->sq.ring.head;
 	commit->attr_bits = attr_bits;
 }
 
@@ -74,16 +74,16 @@ bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
 	const bool planned = (op->flags & FI_COMMIT_COMPLETE) && (op->flags & FI_FENCE);
 	const bool ordered =
 		ep->info->tx_attr->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
-	struct pvb_commit *commit = ep->conn.commit;
+	struct pvb_commit *commit = ep->qp.commit;
 	const struct pvb_hazard *hazard;
 	uint32_t i = 0;
 
 	/* Before positions have gone round, however long nothing durable is posted. */
-	if (commit->kinds && !pvb_outstanding(&ep->conn, commit->newest))
+	if (commit->kinds && !pvb_outstanding(&ep->qp, commit->newest))
 		commit->kinds = 0;
 	while (i < commit->hazard_count) {
 		hazard = &commit->hazards[i];
-		if (!pvb_outstanding(&ep->conn, hazard->end)) {
+		if (!pvb_outstanding(&ep->qp, hazard->end)) {
 			commit->hazards[i] = commit->hazards[--commit->hazard_count];
 			continue;
 		}

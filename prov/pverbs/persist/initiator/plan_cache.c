@@ -49,10 +49,10 @@ static void pvb_plan_cache_learn_word(struct pvb_plan_cache *cache,
 		cache->behind = (uint8_t)query->before;
 }
 
-void pvb_plan_cache_learn(struct pvb_conn *conn, const struct pvb_op *op,
+void pvb_plan_cache_learn(struct pvb_qp *qp, const struct pvb_op *op,
 			  const struct pvb_plan_query *query, const struct pvb_plan *plan)
 {
-	struct pvb_plan_cache *cache = &conn->commit->plan_cache;
+	struct pvb_plan_cache *cache = &qp->commit->plan_cache;
 
 	if (op->opcode != IBV_WR_RDMA_WRITE || !op->len)
 		return;
@@ -63,19 +63,19 @@ void pvb_plan_cache_learn(struct pvb_conn *conn, const struct pvb_op *op,
 }
 
 /* A write with a completion: nothing before it affects its plan. */
-static bool pvb_plan_cache_reported(struct pvb_conn *conn)
+static bool pvb_plan_cache_reported(struct pvb_qp *qp)
 {
-	const struct pvb_commit *commit = conn->commit;
+	const struct pvb_commit *commit = qp->commit;
 
 	return !commit->dirty.count && !(commit->kinds & PVB_PENDING_UNKNOWN) &&
 	       commit->attr_bits == commit->plan_cache.attr_bits &&
-	       crn_ring_space(&conn->sq.ring) >= 2;
+	       crn_ring_space(&qp->sq.ring) >= 2;
 }
 
 /* A word: before it are writes to its region, at most one of them to be flushed. */
-static bool pvb_plan_cache_word(struct pvb_conn *conn, const struct pvb_op *op)
+static bool pvb_plan_cache_word(struct pvb_qp *qp, const struct pvb_op *op)
 {
-	const struct pvb_commit *commit = conn->commit;
+	const struct pvb_commit *commit = qp->commit;
 	const struct pvb_plan_cache *cache = &commit->plan_cache;
 	const struct pvb_dirty *dirty = &commit->dirty;
 
@@ -87,20 +87,19 @@ static bool pvb_plan_cache_word(struct pvb_conn *conn, const struct pvb_op *op)
 	     (dirty->range->rkey != (uint32_t)op->key || dirty->range->grouped ||
 	      dirty->range->attr_bits != cache->attr_bits)))
 		return false;
-	return !(pvb_commit_pending(conn, cache->attr_bits) & ~cache->behind) &&
+	return !(pvb_commit_pending(qp, cache->attr_bits) & ~cache->behind) &&
 	       commit->hazard_count < PVB_COMMIT_HAZARDS &&
-	       crn_ring_space(&conn->sq.ring) >= 3 && !pvb_fence_reads(conn);
+	       crn_ring_space(&qp->sq.ring) >= 3 && !pvb_fence_reads(qp);
 }
 
 enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
-	const struct pvb_commit *commit = conn->commit;
+	struct pvb_qp *qp = &ep->qp;
+	const struct pvb_commit *commit = qp->commit;
 	const bool no_comp = op->no_comp || op->inject;
 
 	if (!commit || !op->key || op->key != commit->plan_cache.key ||
-	    op->opcode != IBV_WR_RDMA_WRITE || !op->len ||
-	    atomic_load(&conn->defer.failed))
+	    op->opcode != IBV_WR_RDMA_WRITE || !op->len || atomic_load(&qp->defer.failed))
 		return PVB_PLAN_CACHE_MISS;
 	/* An operation without a completion moves no position: this call drops positions
 	 * of retired operations, which would look newer once the numbers have wrapped. */
@@ -108,20 +107,19 @@ enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_o
 	    pvb_commit_overtakes(ep, op))
 		return PVB_PLAN_CACHE_MISS;
 	if (no_comp && pvb_commit_no_comp(ep, op))
-		return pvb_group_open(conn) ? PVB_PLAN_CACHE_MISS
-					    : PVB_PLAN_CACHE_NO_COMP;
+		return pvb_group_open(qp) ? PVB_PLAN_CACHE_MISS : PVB_PLAN_CACHE_NO_COMP;
 	if (no_comp || (op->flags & FI_MORE))
 		return PVB_PLAN_CACHE_MISS;
 	if (op->flags & FI_FENCE)
-		return pvb_plan_cache_word(conn, op) ? PVB_PLAN_CACHE_WORD
-						     : PVB_PLAN_CACHE_MISS;
-	return pvb_plan_cache_reported(conn) ? PVB_PLAN_CACHE_WRITE : PVB_PLAN_CACHE_MISS;
+		return pvb_plan_cache_word(qp, op) ? PVB_PLAN_CACHE_WORD
+						   : PVB_PLAN_CACHE_MISS;
+	return pvb_plan_cache_reported(qp) ? PVB_PLAN_CACHE_WRITE : PVB_PLAN_CACHE_MISS;
 }
 
-static struct pvb_slot *pvb_plan_cache_slot(struct pvb_conn *conn, uint32_t ahead,
+static struct pvb_slot *pvb_plan_cache_slot(struct pvb_qp *qp, uint32_t ahead,
 					    const struct pvb_op *op, unsigned int state)
 {
-	struct pvb_slot *slot = pvb_wq_slot(&conn->sq, ahead);
+	struct pvb_slot *slot = pvb_wq_slot(&qp->sq, ahead);
 
 	slot->context = op->context;
 	slot->flags = op->comp_flags;
@@ -130,48 +128,47 @@ static struct pvb_slot *pvb_plan_cache_slot(struct pvb_conn *conn, uint32_t ahea
 }
 
 /* The FLUSH that an operation ends with. */
-static void pvb_plan_cache_end(struct pvb_conn *conn, uint32_t ahead,
-			       const struct pvb_op *op, unsigned int state)
+static void pvb_plan_cache_end(struct pvb_qp *qp, uint32_t ahead, const struct pvb_op *op,
+			       unsigned int state)
 {
-	struct ibv_qp_ex *qp = conn->qp_ex;
+	struct ibv_qp_ex *ex = qp->ibv_ex;
 
-	qp->wr_id =
-		(uintptr_t)pvb_plan_cache_slot(conn, ahead, op, PVB_SLOT_TAIL | state);
-	qp->wr_flags = IBV_SEND_SIGNALED;
-	pvb_native_flush(qp, (uint32_t)op->key, op->addr, op->len);
+	ex->wr_id = (uintptr_t)pvb_plan_cache_slot(qp, ahead, op, PVB_SLOT_TAIL | state);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	pvb_native_flush(ex, (uint32_t)op->key, op->addr, op->len);
 }
 
 /* A write and its FLUSH need nothing of a batch: the device takes both or none. */
 static bool pvb_plan_cache_native(const struct pvb_ep *ep, const struct pvb_op *op)
 {
-	return ep->conn.commit->plan_cache.then == PVB_ACT_FLUSH && op->num_sge == 1 &&
-	       op->sge->lkey && !(op->flags & FI_INJECT) && !ep->conn.chained &&
+	return ep->qp.commit->plan_cache.then == PVB_ACT_FLUSH && op->num_sge == 1 &&
+	       op->sge->lkey && !(op->flags & FI_INJECT) && !ep->qp.chained &&
 	       !pvb_op_fenced(ep, op);
 }
 
-static int pvb_plan_cache_flush(struct pvb_conn *conn, const struct pvb_op *op)
+static int pvb_plan_cache_flush(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	const uint32_t rkey = (uint32_t)op->key;
-	struct ibv_qp_ex *qp = conn->qp_ex;
+	struct ibv_qp_ex *ex = qp->ibv_ex;
 	int err;
 
-	ibv_wr_start(qp);
-	qp->wr_id = (uintptr_t)pvb_plan_cache_slot(conn, 0, op, PVB_SLOT_HEAD);
-	qp->wr_flags = 0;
-	ibv_wr_rdma_write(qp, rkey, op->addr);
-	ibv_wr_set_sge(qp, op->sge->lkey, op->sge->addr, op->sge->length);
-	pvb_plan_cache_end(conn, 1, op, 0);
-	err = ibv_wr_complete(qp);
+	ibv_wr_start(ex);
+	ex->wr_id = (uintptr_t)pvb_plan_cache_slot(qp, 0, op, PVB_SLOT_HEAD);
+	ex->wr_flags = 0;
+	ibv_wr_rdma_write(ex, rkey, op->addr);
+	ibv_wr_set_sge(ex, op->sge->lkey, op->sge->addr, op->sge->length);
+	pvb_plan_cache_end(qp, 1, op, 0);
+	err = ibv_wr_complete(ex);
 	if (err)
 		return (int)pvb_post_error(err);
-	conn->sq.ring.head += 2;
-	conn->unsignaled = 0;
+	qp->sq.ring.head += 2;
+	qp->unsignaled = 0;
 	return 0;
 }
 
 static int pvb_plan_cache_batch(struct pvb_ep *ep, struct pvb_op *op)
 {
-	const struct pvb_plan_cache *cache = &ep->conn.commit->plan_cache;
+	const struct pvb_plan_cache *cache = &ep->qp.commit->plan_cache;
 	const uint64_t to = op->addr + op->len;
 	struct pvb_batch batch;
 	int ret;
@@ -191,16 +188,16 @@ static int pvb_plan_cache_batch(struct pvb_ep *ep, struct pvb_op *op)
 
 ssize_t pvb_plan_cache_write(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_commit *commit = qp->commit;
 	const struct pvb_plan_cache *cache = &commit->plan_cache;
-	int ret = pvb_plan_cache_native(ep, op) ? pvb_plan_cache_flush(conn, op)
+	int ret = pvb_plan_cache_native(ep, op) ? pvb_plan_cache_flush(qp, op)
 						: pvb_plan_cache_batch(ep, op);
 
 	if (ret < 0)
 		return ret;
 	commit->counts[cache->count]++;
-	commit->newest = commit->end[cache->kind] = conn->sq.ring.head;
+	commit->newest = commit->end[cache->kind] = qp->sq.ring.head;
 	commit->kinds |= 1u << cache->kind;
 	return 0;
 }
@@ -209,9 +206,9 @@ ssize_t pvb_plan_cache_write(struct pvb_ep *ep, struct pvb_op *op)
 static int pvb_plan_cache_native_word(struct pvb_ep *ep, const struct pvb_op *op,
 				      const struct pvb_dirty *dirty)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	const uint32_t rkey = (uint32_t)op->key;
-	struct ibv_qp_ex *qp = conn->qp_ex;
+	struct ibv_qp_ex *ex = qp->ibv_ex;
 	unsigned int tail = 0;
 	uint32_t at = 0;
 	int err;
@@ -219,39 +216,39 @@ static int pvb_plan_cache_native_word(struct pvb_ep *ep, const struct pvb_op *op
 	err = pvb_native_begin(ep);
 	if (err)
 		return err;
-	qp->wr_flags = 0;
+	ex->wr_flags = 0;
 	if (dirty->count) {
-		qp->wr_id =
-			(uintptr_t)pvb_plan_cache_slot(conn, at++, op,
+		ex->wr_id =
+			(uintptr_t)pvb_plan_cache_slot(qp, at++, op,
 						       PVB_SLOT_HEAD | PVB_SLOT_FENCED);
-		pvb_native_flush(qp, rkey, dirty->range->from,
+		pvb_native_flush(ex, rkey, dirty->range->from,
 				 dirty->range->to - dirty->range->from);
 		tail = PVB_SLOT_TAIL;
 	}
-	qp->wr_id =
-		(uintptr_t)pvb_plan_cache_slot(conn, at++, op,
+	ex->wr_id =
+		(uintptr_t)pvb_plan_cache_slot(qp, at++, op,
 					       PVB_SLOT_HEAD | PVB_SLOT_FENCED | tail);
-	pvb_native_write(qp, rkey, op->addr, (const void *)(uintptr_t)op->sge->addr);
-	pvb_plan_cache_end(conn, at++, op, PVB_SLOT_FENCED);
+	pvb_native_write(ex, rkey, op->addr, (const void *)(uintptr_t)op->sge->addr);
+	pvb_plan_cache_end(qp, at++, op, PVB_SLOT_FENCED);
 	err = pvb_native_end(ep);
 	if (!err)
-		conn->sq.ring.head += at;
+		qp->sq.ring.head += at;
 	return err;
 }
 
 ssize_t pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
 {
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_commit *commit = qp->commit;
 	const int err = pvb_plan_cache_native_word(ep, op, &commit->dirty);
 
 	if (err)
 		return pvb_post_error(err);
-	conn->unsignaled = 0;
+	qp->unsignaled = 0;
 	commit->counts[PVB_COMMIT_FLUSH]++;
 	commit->counts[PVB_COMMIT_UPGRADES] += commit->dirty.count;
 	commit->dirty.count = 0;
-	pvb_commit_note(conn, PVB_PLAN_CACHE_PENDING, commit->plan_cache.attr_bits);
-	pvb_commit_add_hazard(conn, op);
+	pvb_commit_note(qp, PVB_PLAN_CACHE_PENDING, commit->plan_cache.attr_bits);
+	pvb_commit_add_hazard(qp, op);
 	return 0;
 }

@@ -10,15 +10,15 @@
 void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 		      struct pvb_plan_query *query)
 {
-	const struct pvb_conn *conn = &ep->conn;
-	const bool seq_word = conn->peer.control.seq_word && ep->domain->seq_atomics;
-	const struct pvb_control_qp *cqp = conn->control_qp;
+	const struct pvb_qp *qp = &ep->qp;
+	const bool seq_word = ep->conn.peer.control.seq_word && ep->domain->seq_atomics;
+	const struct pvb_control_qp *cqp = qp->control_qp;
 
 	*query = (struct pvb_plan_query){
 		.target = *attr,
 		.weak = ep->domain->iwarp,
-		.native_flush = conn->qp_ex && ep->domain->native.flush_persistent,
-		.native_write = conn->qp_ex && ep->domain->native.atomic_write,
+		.native_flush = qp->ibv_ex && ep->domain->native.flush_persistent,
+		.native_write = qp->ibv_ex && ep->domain->native.atomic_write,
 		.seq_word = seq_word,
 		.control = cqp && atomic_load(&cqp->up),
 		.inline_max = seq_word ? PVB_WIRE_INLINE : 0,
@@ -48,18 +48,18 @@ const struct pvb_key_attr pvb_key_attr_message = {
 	.persistent = true,
 };
 
-bool pvb_commit_replays(const struct pvb_conn *conn)
+bool pvb_commit_replays(const struct pvb_qp *qp)
 {
-	return conn->control_qp && atomic_load(&conn->control_qp->replay.known);
+	return qp->control_qp && atomic_load(&qp->control_qp->replay.known);
 }
 
-int pvb_commit_key_attr(const struct pvb_conn *conn, const struct pvb_op *op,
+int pvb_commit_key_attr(const struct pvb_qp *qp, const struct pvb_op *op,
 			struct pvb_key_attr *attr)
 {
 	if (!pvb_op_sends(op))
 		return pvb_key_parse(op->key, attr);
-	*attr = pvb_commit_replays(conn) ? conn->control_qp->replay.key_attr
-					 : pvb_key_attr_message;
+	*attr = pvb_commit_replays(qp) ? qp->control_qp->replay.key_attr
+				       : pvb_key_attr_message;
 	return 0;
 }
 

@@ -6,10 +6,10 @@
 #include "internal.h"
 
 /* May one more be asked? The places of those whose end was not reported yet are taken. */
-bool pvb_control_request_allowed(struct pvb_conn *conn, enum pvb_request_kind kind)
+bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind)
 {
-	return atomic_load(&conn->control_qp->requests[kind].posted) -
-		       atomic_load(&conn->defer.ended[kind]) <
+	return atomic_load(&qp->control_qp->requests[kind].posted) -
+		       atomic_load(&qp->defer.ended[kind]) <
 	       PVB_CONTROL_CREDITS;
 }
 

@@ -13,9 +13,9 @@
 #include "batch.h"
 #include "internal.h"
 
-void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret)
+void pvb_sends_note(struct pvb_qp *qp, const struct pvb_op *op, int ret)
 {
-	struct pvb_commit *commit = conn->commit;
+	struct pvb_commit *commit = qp->commit;
 
 	if (!op->len || op->opcode == IBV_WR_RDMA_READ)
 		return;
@@ -31,22 +31,21 @@ void pvb_sends_note(struct pvb_conn *conn, const struct pvb_op *op, int ret)
 
 /* Where all messages are in one region, and a read there is enough, it is as if that had
  * been written to. */
-static int pvb_sends_replayed(struct pvb_conn *conn)
+static int pvb_sends_replayed(struct pvb_qp *qp)
 {
-	const uint64_t key = conn->control_qp->replay.key,
-		       at = conn->control_qp->replay.addr;
+	const uint64_t key = qp->control_qp->replay.key, at = qp->control_qp->replay.addr;
 	int ret;
 
-	ret = pvb_dirty_add(&conn->commit->dirty,
+	ret = pvb_dirty_add(&qp->commit->dirty,
 			    (struct pvb_dirty_range){
 				    .from = at,
 				    .to = at + 1,
 				    .rkey = (uint32_t)key,
 				    .attr_bits = pvb_key_attr_bits(key),
-				    .key_attr = conn->control_qp->replay.key_attr,
+				    .key_attr = qp->control_qp->replay.key_attr,
 			    });
 	if (!ret)
-		conn->commit->sends = false;
+		qp->commit->sends = false;
 	return ret;
 }
 
@@ -71,20 +70,20 @@ static int pvb_sends_place(struct pvb_ep *ep)
  * numbers. */
 static int pvb_sends_request(struct pvb_ep *ep, uint32_t attr_bits, bool later)
 {
-	struct pvb_conn *conn = &ep->conn;
-	struct pvb_control_qp *cqp = conn->control_qp;
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_control_qp *cqp = qp->control_qp;
 	struct pvb_wire_message message;
 	int ret;
 
-	if (conn->peer.version < 2)
+	if (ep->conn.peer.version < 2)
 		return -FI_EOPNOTSUPP;
 	if (atomic_load(&cqp->lost))
 		return -FI_ECONNABORTED;
-	if (!crn_ring_space(&conn->sq.ring))
+	if (!crn_ring_space(&qp->sq.ring))
 		return (int)pvb_tx_refuse(ep);
-	if (!pvb_control_request_allowed(conn, PVB_REQUEST_CONTROL))
+	if (!pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL))
 		return -FI_EAGAIN;
-	message = (struct pvb_wire_message){.messages = conn->commit->messages};
+	message = (struct pvb_wire_message){.messages = qp->commit->messages};
 	pvb_control_request_begin(cqp, &message);
 	message.kind = PVB_WIRE_MESSAGES;
 	cqp->requests[PVB_REQUEST_CONTROL]
@@ -99,47 +98,47 @@ static int pvb_sends_request(struct pvb_ep *ep, uint32_t attr_bits, bool later)
 	}
 	if (!later && !pvb_control_qp_send(cqp, &message))
 		pvb_control_qp_lose(cqp, "a request cannot be sent");
-	conn->commit->sends = false;
-	conn->commit->requested = true;
-	conn->commit->counts[PVB_COMMIT_UPGRADES]++;
-	pvb_commit_note(conn, PVB_PENDING_MESSAGE, attr_bits);
+	qp->commit->sends = false;
+	qp->commit->requested = true;
+	qp->commit->counts[PVB_COMMIT_UPGRADES]++;
+	pvb_commit_note(qp, PVB_PENDING_MESSAGE, attr_bits);
 	return 0;
 }
 
 int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits)
 {
 	static const struct pvb_op message = {.opcode = IBV_WR_SEND};
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_plan_query query;
 	struct pvb_plan plan;
 	struct pvb_key_attr attr;
 	int ret;
 
-	if (!conn->commit->sends)
+	if (!qp->commit->sends)
 		return 0;
-	pvb_commit_key_attr(conn, &message, &attr);
+	pvb_commit_key_attr(qp, &message, &attr);
 	pvb_commit_query(ep, &attr, &query);
 	query.op = PVB_PLAN_SEND;
-	query.rq_pm = pvb_commit_replays(conn);
+	query.rq_pm = pvb_commit_replays(qp);
 	ret = pvb_plan(&query, &plan);
 	if (ret)
 		return ret;
 	return plan.end == PVB_END_COMPLETION
-		       ? pvb_sends_replayed(conn)
+		       ? pvb_sends_replayed(qp)
 		       : pvb_sends_request(ep, attr_bits, !query.seq_word);
 }
 
-bool pvb_sends_failed(const struct pvb_conn *conn)
+bool pvb_sends_failed(const struct pvb_qp *qp)
 {
-	return conn->commit->never || atomic_load(&conn->defer.undurable);
+	return qp->commit->never || atomic_load(&qp->defer.undurable);
 }
 
 /* The completion of the fenced operation reports the target's error. */
-ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op)
+ssize_t pvb_sends_fail(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	const struct pvb_slot slot = {.context = op->context, .flags = op->comp_flags};
-	const int err = atomic_load(&conn->defer.undurable);
-	struct pvb_commit *commit = conn->commit;
+	const int err = atomic_load(&qp->defer.undurable);
+	struct pvb_commit *commit = qp->commit;
 
 	if (commit->never)
 		return commit->never;
@@ -148,6 +147,6 @@ ssize_t pvb_sends_fail(struct pvb_conn *conn, const struct pvb_op *op)
 	if (!commit->requested || op->inject)
 		return -err;
 	commit->requested = false;
-	pvb_cq_fail_begun(&conn->sq, 0, &slot, err, -err);
+	pvb_cq_fail_begun(&qp->sq, 0, &slot, err, -err);
 	return 0;
 }

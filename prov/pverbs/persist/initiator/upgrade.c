@@ -63,7 +63,7 @@ int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		      const struct pvb_plan *plan, unsigned int end_state)
 {
 	static const struct pvb_op nobody = {.inject = true};
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_qp *qp = &ep->qp;
 	struct pvb_wire_message message = {
 		.ranges = 1,
 		.range = {{range->from, range->to - range->from, range->rkey}},
@@ -75,36 +75,36 @@ int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 	struct pvb_batch batch;
 	int ret;
 
-	if (!crn_ring_space(&conn->sq.ring))
+	if (!crn_ring_space(&qp->sq.ring))
 		return (int)pvb_tx_refuse(ep);
-	if (needs_request && atomic_load(&conn->control_qp->lost))
+	if (needs_request && atomic_load(&qp->control_qp->lost))
 		return -FI_ECONNABORTED;
-	if (needs_request && !pvb_control_request_allowed(conn, PVB_REQUEST_CONTROL))
+	if (needs_request && !pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL))
 		return -FI_EAGAIN;
 	if (needs_request)
-		pvb_control_request_begin(conn->control_qp, &message);
-	if (later && !pvb_control_qp_later(conn->control_qp, &message)) {
-		pvb_control_request_cancel(conn->control_qp, PVB_REQUEST_CONTROL);
+		pvb_control_request_begin(qp->control_qp, &message);
+	if (later && !pvb_control_qp_later(qp->control_qp, &message)) {
+		pvb_control_request_cancel(qp->control_qp, PVB_REQUEST_CONTROL);
 		return -FI_ENOMEM;
 	}
 	pvb_batch_init(&batch, ep, &nobody);
 	pvb_batch_last(&batch, end_state | (needs_request ? PVB_SLOT_REQUEST : 0));
 	ret = pvb_batch_finish(&batch, pvb_upgrade_entry(&batch, range, plan->act[0]));
 	if (ret && needs_request)
-		pvb_upgrade_cancel(conn->control_qp, &message);
+		pvb_upgrade_cancel(qp->control_qp, &message);
 	if (ret)
 		return ret < 0 ? ret : -FI_EIO;
 	if (needs_request && !later)
-		pvb_control_request_send(conn->control_qp, &message);
-	conn->commit->counts[PVB_COMMIT_UPGRADES]++;
-	pvb_commit_note(conn, pvb_plan_pending(plan), range->attr_bits);
+		pvb_control_request_send(qp->control_qp, &message);
+	qp->commit->counts[PVB_COMMIT_UPGRADES]++;
+	pvb_commit_note(qp, pvb_plan_pending(plan), range->attr_bits);
 	return 0;
 }
 
 /* What of it is done: posted by itself, or nothing was to be done. */
 static int pvb_upgrade_now(struct pvb_ep *ep, size_t at, const struct pvb_plan *plan)
 {
-	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty *dirty = &ep->qp.commit->dirty;
 	struct pvb_dirty_range part = dirty->range[at];
 	int ret;
 
@@ -123,11 +123,11 @@ static unsigned int pvb_upgrade_pending(uint8_t ahead)
 
 /* May one more go with the operation, with room for whatever plan that gets? Not if
  * others have to be posted by themselves meanwhile: pvb_commit_room looks again. */
-static bool pvb_upgrade_joins(struct pvb_conn *conn, const struct pvb_plan *plan,
+static bool pvb_upgrade_joins(struct pvb_qp *qp, const struct pvb_plan *plan,
 			      uint32_t entries)
 {
 	return plan->act[0] && !plan->act[1] && plan->end == PVB_END_COMPLETION &&
-	       crn_ring_space(&conn->sq.ring) > entries + PVB_PLAN_ACTS;
+	       crn_ring_space(&qp->sq.ring) > entries + PVB_PLAN_ACTS;
 }
 
 /*
@@ -137,7 +137,7 @@ static bool pvb_upgrade_joins(struct pvb_conn *conn, const struct pvb_plan *plan
 int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
 		       uint32_t attr_bits, bool join, unsigned int *before)
 {
-	struct pvb_dirty *dirty = &ep->conn.commit->dirty;
+	struct pvb_dirty *dirty = &ep->qp.commit->dirty;
 	struct pvb_dirty_range *range;
 	struct pvb_plan plan;
 	uint32_t entries = 0;
@@ -156,7 +156,7 @@ int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
 		ret = pvb_upgrade_plan(ep, range, &plan);
 		if (ret)
 			return ret;
-		if (join && pvb_upgrade_joins(&ep->conn, &plan, entries)) {
+		if (join && pvb_upgrade_joins(&ep->qp, &plan, entries)) {
 			range->ahead = plan.act[0];
 			*before |= range->attr_bits == attr_bits
 					   ? pvb_upgrade_pending(range->ahead)
@@ -169,13 +169,13 @@ int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
 		if (ret)
 			return ret;
 	}
-	*before |= pvb_commit_pending(&ep->conn, attr_bits);
+	*before |= pvb_commit_pending(&ep->qp, attr_bits);
 	return 0;
 }
 
-uint32_t pvb_upgrade_count(const struct pvb_conn *conn)
+uint32_t pvb_upgrade_count(const struct pvb_qp *qp)
 {
-	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	const struct pvb_dirty *dirty = &qp->commit->dirty;
 	uint32_t count = 0;
 	size_t i;
 
@@ -186,7 +186,7 @@ uint32_t pvb_upgrade_count(const struct pvb_conn *conn)
 
 int pvb_upgrade_ahead(struct pvb_batch *batch)
 {
-	const struct pvb_dirty *dirty = &batch->ep->conn.commit->dirty;
+	const struct pvb_dirty *dirty = &batch->ep->qp.commit->dirty;
 	const struct pvb_dirty_range *range;
 	int ret = 0;
 
@@ -197,16 +197,15 @@ int pvb_upgrade_ahead(struct pvb_batch *batch)
 	return ret;
 }
 
-void pvb_upgrade_noted(struct pvb_conn *conn)
+void pvb_upgrade_noted(struct pvb_qp *qp)
 {
-	const struct pvb_dirty *dirty = &conn->commit->dirty;
+	const struct pvb_dirty *dirty = &qp->commit->dirty;
 	const struct pvb_dirty_range *range;
 
 	for (range = dirty->range; range < dirty->range + dirty->count; range++) {
 		if (!range->ahead)
 			continue;
-		conn->commit->counts[PVB_COMMIT_UPGRADES]++;
-		pvb_commit_note(conn, pvb_upgrade_pending(range->ahead),
-				range->attr_bits);
+		qp->commit->counts[PVB_COMMIT_UPGRADES]++;
+		pvb_commit_note(qp, pvb_upgrade_pending(range->ahead), range->attr_bits);
 	}
 }

@@ -81,8 +81,8 @@ static uint64_t pvb_arrival_turn(struct pvb_turn *turn, uint64_t most)
 		all->err = err;
 	if (err || all->at == all->places.count) {
 		atomic_store(&all->state, PVB_ARRIVAL_DONE);
-		crn_wait_signal(&cqp->conn->rq.cq->wait);
-		pvb_cntr_wake(&cqp->conn->rq);
+		crn_wait_signal(&cqp->qp->rq.cq->wait);
+		pvb_cntr_wake(&cqp->qp->rq);
 	} else {
 		atomic_store(&all->state, PVB_ARRIVAL_READY);
 		pvb_turn_begin(control, turn);
@@ -167,7 +167,7 @@ static bool pvb_arrival_waits(struct pvb_cq *cq, struct pvb_control_qp *cqp,
 bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 		 struct pvb_comp *comp)
 {
-	struct pvb_control_qp *cqp = wq->conn->control_qp;
+	struct pvb_control_qp *cqp = wq->qp->control_qp;
 
 	return !(cqp && pvb_arrival_waits(cq, cqp, wc)) &&
 	       pvb_cq_convert_received(wc, wq, comp);
@@ -184,8 +184,7 @@ static void pvb_arrival_complete(struct pvb_cq *cq, struct pvb_arrivals *all)
 	if (!all->oldest)
 		crn_list_del(&all->source.entry);
 	/* Its receive may be posted again at once. */
-	if (pvb_cq_convert_received(&wc, &pvb_arrivals_control_qp(all)->conn->rq,
-				    &comp) &&
+	if (pvb_cq_convert_received(&wc, &pvb_arrivals_control_qp(all)->qp->rq, &comp) &&
 	    cq->stash_count < cq->stash_size)
 		pvb_cq_stash(cq, &comp);
 }
@@ -218,9 +217,9 @@ static void pvb_arrival_release(struct pvb_cq *cq, struct pvb_defer_source *sour
 		pvb_arrival_complete(cq, all);
 }
 
-void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn)
+void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_qp *qp)
 {
-	struct pvb_control_qp *cqp = conn->control_qp;
+	struct pvb_control_qp *cqp = qp->control_qp;
 	struct pvb_arrivals *all;
 
 	if (!cqp || !cqp->arrivals.oldest)
@@ -240,11 +239,11 @@ void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_conn *conn)
 	}
 }
 
-void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_conn *conn)
+void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_qp *qp)
 {
-	if (conn->control_qp)
-		conn->control_qp->arrivals.closed = true;
-	pvb_arrival_abandon(cq, conn);
+	if (qp->control_qp)
+		qp->control_qp->arrivals.closed = true;
+	pvb_arrival_abandon(cq, qp);
 }
 
 void pvb_arrivals_init(struct pvb_control_qp *cqp)

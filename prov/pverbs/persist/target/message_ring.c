@@ -39,8 +39,8 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 
 	for (i = 0; i < wq->buf_limit; i++)
 		bufs[i] = (int)i < wr->num_sge ? wr->sg_list[i] : (struct ibv_sge){0};
-	return wq->conn && pvb_conn_ep(wq->conn)->replay
-		       ? pvb_replay_check(pvb_conn_ep(wq->conn), wr)
+	return wq->qp && pvb_qp_ep(wq->qp)->replay
+		       ? pvb_replay_check(pvb_qp_ep(wq->qp), wr)
 		       : 0;
 }
 
@@ -117,7 +117,7 @@ void pvb_message_ring_match(struct pvb_control_qp *cqp, const struct ibv_wc *wc,
 	/* Before anything of a replayed one is applied it has to be where recovery finds
 	 * it. */
 	arrival->kept = arrival->durable ||
-			(pvb_conn_ep(cqp->conn)->replay && wc->opcode == IBV_WC_RECV);
+			(pvb_qp_ep(cqp->qp)->replay && wc->opcode == IBV_WC_RECV);
 }
 
 void pvb_message_ring_ended(struct pvb_control_qp *cqp, const struct ibv_wc *wc,

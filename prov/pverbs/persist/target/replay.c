@@ -27,7 +27,7 @@ int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen)
 	if (!mr->key_attr.persistent || ep->srx || !ep->domain->control)
 		return -FI_EOPNOTSUPP;
 	/* Those posted already may be anywhere. */
-	if (state > PVB_CONN_ENABLED || ep->conn.rq.ring.head || ep->replay)
+	if (state > PVB_CONN_ENABLED || ep->qp.rq.ring.head || ep->replay)
 		return -FI_EOPBADSTATE;
 	ep->replay = mr;
 	atomic_fetch_add(&mr->users, 1);
@@ -53,14 +53,14 @@ int pvb_replay_check(const struct pvb_ep *ep, const struct ibv_recv_wr *wr)
 
 void pvb_replay_announce(struct pvb_ep *ep)
 {
-	const struct pvb_control_qp *cqp = ep->conn.control_qp;
+	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 	struct pvb_wire_message message = {.kind = PVB_WIRE_REPLAY};
 
 	if (!ep->replay || !cqp || !atomic_load(&cqp->up))
 		return;
 	message.to.addr = (uintptr_t)ep->replay->mr->addr;
 	message.key = ep->replay->fid.key;
-	if (!pvb_control_qp_send(ep->conn.control_qp, &message))
+	if (!pvb_control_qp_send(ep->qp.control_qp, &message))
 		PVB_WARN(FI_LOG_EP_CTRL, "the peer is not told of persistent receives\n");
 }
 

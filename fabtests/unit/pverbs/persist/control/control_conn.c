@@ -23,9 +23,9 @@ void control_conn_end(struct control_conn_world *s)
 
 void control_conn_of_ep(struct control_conn_world *s)
 {
-	s->conn = &ep_of(s->ep)->conn;
-	s->control_conn = &s->conn->control_qp->control_conn;
-	s->id = s->conn->id;
+	s->qp = &ep_of(s->ep)->qp;
+	s->control_conn = &s->qp->control_qp->control_conn;
+	s->id = ep_of(s->ep)->conn.id;
 }
 
 void control_conn_answer(uint8_t out[PVB_CM_REQ_SIZE], uint64_t cookie)
@@ -148,8 +148,9 @@ bool control_conn_open(struct control_conn_world *s, enum pvb_control_conn_state
 		}
 	}
 	CT_EXPECT_EQ(s->control_conn->state, wanted);
-	CT_EXPECT_EQ(s->conn->state, wanted == PVB_CONTROL_CONN_UP ? PVB_CONN_CONNECTED
-								   : PVB_CONN_CONTROL);
+	CT_EXPECT_EQ(ep_of(s->ep)->conn.state, wanted == PVB_CONTROL_CONN_UP
+						       ? PVB_CONN_CONNECTED
+						       : PVB_CONN_CONTROL);
 	return !ct_failed();
 }
 
@@ -165,9 +166,9 @@ void expect_without(struct control_conn_world *s)
 {
 	expect_connected(s);
 	expect_no_event(s->w.eq);
-	CT_EXPECT_EQ(s->conn->state, PVB_CONN_CONNECTED);
+	CT_EXPECT_EQ(ep_of(s->ep)->conn.state, PVB_CONN_CONNECTED);
 	CT_EXPECT_EQ(s->control_conn->state, PVB_CONTROL_CONN_NONE);
 	CT_EXPECT_EQ(s->control_conn->id, NULL);
-	CT_EXPECT_FALSE(s->conn->control_qp->up);
+	CT_EXPECT_FALSE(s->qp->control_qp->up);
 	CT_EXPECT_EQ(send_number(s->ep, 1), 0);
 }

@@ -13,7 +13,7 @@ struct control_conn_world {
 	struct world w;
 	struct fid_pep *pep; /* of a responder */
 	struct fid_ep *ep;
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 	struct pvb_control_conn *control_conn;
 	struct rdma_cm_id *id; /* the first connection's */
 };

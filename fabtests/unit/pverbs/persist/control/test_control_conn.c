@@ -78,13 +78,13 @@ static void check_event(enum pvb_control_conn_state from, enum rdma_cm_event_typ
 	fake_event(s.control_conn->id, event, -ETIMEDOUT, NULL, 0);
 	if (from == PVB_CONTROL_CONN_UP) {
 		expect_no_event(s.w.eq);
-		CT_EXPECT_EQ(s.conn->control_qp->lost, ends(event));
-		CT_EXPECT_EQ(s.conn->state, PVB_CONN_CONNECTED);
+		CT_EXPECT_EQ(s.qp->control_qp->lost, ends(event));
+		CT_EXPECT_EQ(ep_of(s.ep)->conn.state, PVB_CONN_CONNECTED);
 	} else if (to == PVB_CONTROL_CONN_NONE) {
 		expect_without(&s);
 	} else if (to == PVB_CONTROL_CONN_UP) {
 		expect_connected(&s);
-		CT_EXPECT_TRUE(s.conn->control_qp->up);
+		CT_EXPECT_TRUE(s.qp->control_qp->up);
 	} else {
 		expect_no_event(s.w.eq);
 	}
@@ -114,14 +114,14 @@ static void check_first(enum pvb_control_conn_state from, enum rdma_cm_event_typ
 	if (event == RDMA_CM_EVENT_DISCONNECTED) {
 		expect_connected(&s);
 		expect_event(s.w.eq, FI_SHUTDOWN, &s.ep->fid, NULL, 0);
-		CT_EXPECT_EQ(s.conn->state, PVB_CONN_SHUTDOWN);
+		CT_EXPECT_EQ(ep_of(s.ep)->conn.state, PVB_CONN_SHUTDOWN);
 	} else if (ends(event)) {
 		expect_eq_error(s.w.eq, &s.ep->fid,
 				event == RDMA_CM_EVENT_REJECTED		? FI_ECONNREFUSED
 				: event == RDMA_CM_EVENT_DEVICE_REMOVAL ? FI_ENODEV
 									: FI_EHOSTUNREACH,
 				28);
-		CT_EXPECT_EQ(s.conn->state, PVB_CONN_FAILED);
+		CT_EXPECT_EQ(ep_of(s.ep)->conn.state, PVB_CONN_FAILED);
 	} else {
 		CT_EXPECT_EQ(s.control_conn->state, from);
 	}
@@ -190,8 +190,8 @@ CT_TEST(control_conn, it_is_offered_and_not_a_queue_pair_that_nobody_could_reach
 	CT_EXPECT_EQ(data.flags, PVB_CM_WORD | PVB_CM_CONTROL_CONN);
 	CT_EXPECT_TRUE(data.control_conn);
 	CT_EXPECT_EQ(data.cookie, 0);
-	CT_EXPECT_EQ(data.word.addr, (uintptr_t)s.conn->control_qp->area);
-	CT_EXPECT_FALSE(((struct fake_mr *)s.conn->control_qp->area_mr)->access &
+	CT_EXPECT_EQ(data.word.addr, (uintptr_t)s.qp->control_qp->area);
+	CT_EXPECT_FALSE(((struct fake_mr *)s.qp->control_qp->area_mr)->access &
 			IBV_ACCESS_REMOTE_ATOMIC);
 	/* The peer did not take the offer. */
 	expect_without(&s);
@@ -216,7 +216,7 @@ CT_TEST(control_conn, it_goes_where_the_first_one_went_and_sends_the_cookie)
 	fake_event(s.control_conn->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 	control_conn_progress(&s);
 	CT_EXPECT_EQ(fake_message.call, FAKE_CONNECT);
-	CT_EXPECT_EQ(fake_message.param.qp_num, s.conn->control_qp->qp->qp_num);
+	CT_EXPECT_EQ(fake_message.param.qp_num, s.qp->control_qp->ibv->qp_num);
 	pvb_cm_parse(&data, fake_message.data, fake_message.len);
 	CT_EXPECT_TRUE(data.shows);
 	CT_EXPECT_EQ(data.cookie, COOKIE);

@@ -10,7 +10,7 @@ CT_TEST(control_qp, peers_are_told_of_control_queue_pair_area_and_seq_word)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	pvb_cm_parse(&data, d.conn->request_buf, PVB_CM_REQ_SIZE);
+	pvb_cm_parse(&data, ep_of(d.w.ep)->conn.request_buf, PVB_CM_REQ_SIZE);
 	CT_EXPECT_EQ(data.flags, PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SEQ_WORD);
 	CT_EXPECT_EQ(data.control.qp_num, d.control->ibv.qp_num);
 	CT_EXPECT_EQ(data.control.psn, d.control_qp->psn);
@@ -231,17 +231,18 @@ CT_TEST(control_qp, one_that_cannot_be_connected_does_not_keep_the_connection_fr
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	world_close_ep(&d.w);
 	CT_ASSERT_TRUE(world_add_ep(&d.w, NULL, &d.w.ep));
-	d.conn = &ep_of(d.w.ep)->conn;
+	d.qp = &ep_of(d.w.ep)->qp;
 	pvb_cm_pack(answer, NULL, 0, &offer);
 	CT_EXPECT_EQ(fi_connect(d.w.ep, NULL, NULL, 0), 0);
-	fake_id_device(d.conn->id, &fake_devices[0]);
-	fake_event(d.conn->id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
-	fake_event(d.conn->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
-	fake_event(d.conn->id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
+	fake_id_device(ep_of(d.w.ep)->conn.id, &fake_devices[0]);
+	fake_event(ep_of(d.w.ep)->conn.id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
+	fake_event(ep_of(d.w.ep)->conn.id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
+	fake_event(ep_of(d.w.ep)->conn.id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer,
+		   sizeof(answer));
 	/* Three transitions of the queue pair, then those of the control queue pair. */
 	fake_fail(FAKE_MODIFY_QP, 5, EINVAL);
 	expect_event(d.w.eq, FI_CONNECTED, &d.w.ep->fid, NULL, 0);
-	CT_EXPECT_FALSE(d.conn->control_qp->up);
+	CT_EXPECT_FALSE(d.qp->control_qp->up);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
 	durable_close(&d);

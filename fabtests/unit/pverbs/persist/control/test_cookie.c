@@ -18,11 +18,11 @@ CT_TEST(cookie, a_responder_gives_cookies_and_accepts_who_sends_them)
 	/* It may be faster than the first one's confirmation. */
 	control_conn_progress(&s);
 	CT_EXPECT_EQ(fake_message.call, FAKE_ACCEPT);
-	CT_EXPECT_EQ(fake_message.param.qp_num, s.conn->control_qp->qp->qp_num);
+	CT_EXPECT_EQ(fake_message.param.qp_num, s.qp->control_qp->ibv->qp_num);
 	CT_EXPECT_EQ(s.control_conn->id, id);
 	fake_event(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
 	control_conn_progress(&s);
-	CT_EXPECT_TRUE(s.conn->control_qp->up);
+	CT_EXPECT_TRUE(s.qp->control_qp->up);
 	fake_event(s.id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
 	expect_event(s.w.eq, FI_CONNECTED, &s.ep->fid, NULL, 0);
 	control_conn_end(&s);
@@ -93,7 +93,7 @@ CT_TEST(cookie, two_connections_at_once_have_their_own)
 	cookie[1] = cookie_given();
 	CT_EXPECT_NE(cookie[0], cookie[1]);
 	control_conn[0] = s.control_conn;
-	control_conn[1] = &ep_of(ep)->conn.control_qp->control_conn;
+	control_conn[1] = &ep_of(ep)->qp.control_qp->control_conn;
 	/* The later one's comes first. */
 	for (int i = 1; i >= 0; i--) {
 		cookie_shown(s.pep, cookie[i]);
@@ -147,7 +147,7 @@ CT_TEST(cookie, a_requester_without_gets_none)
 	CT_ASSERT_TRUE(world_listen(&s.w, &s.pep));
 	info = next_request(&s.w, s.pep, &s.id);
 	CT_ASSERT_TRUE(take_request(&s.w, info, &s.ep));
-	CT_EXPECT_EQ(ep_of(s.ep)->conn.control_qp, NULL);
+	CT_EXPECT_EQ(ep_of(s.ep)->qp.control_qp, NULL);
 	CT_EXPECT_EQ(fi_accept(s.ep, NULL, 0), 0);
 	CT_EXPECT_EQ(cookie_given(), 0);
 	fake_event(s.id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
@@ -172,7 +172,7 @@ CT_TEST(cookie, a_raw_listener_knows_of_none)
 	info = read_request(&s.w, s.pep, bytes, sizeof(bytes));
 	CT_ASSERT_NE(info, NULL);
 	CT_ASSERT_TRUE(take_request(&s.w, info, &s.ep));
-	CT_EXPECT_EQ(ep_of(s.ep)->conn.control_qp, NULL);
+	CT_EXPECT_EQ(ep_of(s.ep)->qp.control_qp, NULL);
 	control_conn_end(&s);
 }
 
@@ -236,7 +236,7 @@ CT_TEST(cookie, what_came_and_was_not_looked_at_ends_with_the_endpoint)
 	cookie_shown(s.pep, cookie_given());
 	expect_no_event(listens);
 	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
-	cookie_shown(s.pep, ep_of(s.ep)->conn.control_qp->control_conn.cookie);
+	cookie_shown(s.pep, ep_of(s.ep)->qp.control_qp->control_conn.cookie);
 	expect_no_event(listens);
 	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
 	CT_EXPECT_EQ(fi_close(&s.ep->fid), 0);

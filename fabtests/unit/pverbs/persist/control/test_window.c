@@ -43,7 +43,7 @@ static void expect_window(void)
 	CT_EXPECT_EQ(bind->bind.length, sizeof(*d.control_qp->area));
 	CT_EXPECT_EQ(bind->bind.mw_access_flags, RIGHTS);
 	/* The peer knew it before. */
-	pvb_cm_parse(&data, d.conn->request_buf, PVB_CM_REQ_SIZE);
+	pvb_cm_parse(&data, ep_of(d.w.ep)->conn.request_buf, PVB_CM_REQ_SIZE);
 	CT_EXPECT_EQ(data.word.rkey, bind->rkey);
 	CT_EXPECT_EQ(bind->rkey, ibv_inc_rkey(d.control_qp->window->rkey));
 	/* By the region's key nobody reaches anything. */
@@ -89,7 +89,7 @@ CT_TEST(window, with_iwarp_there_is_none)
 {
 	fake_transport = IBV_TRANSPORT_IWARP;
 	CT_ASSERT_TRUE(enable(IBV_DEVICE_MEM_WINDOW_TYPE_2B, FI_THREAD_SAFE));
-	CT_EXPECT_FALSE(ep_of(d.w.ep)->conn.control_qp->window);
+	CT_EXPECT_FALSE(ep_of(d.w.ep)->qp.control_qp->window);
 	durable_close(&d);
 }
 
@@ -161,7 +161,7 @@ CT_TEST(window, without_its_binding_a_request_is_not_accepted)
 	request_arrives(pep, data, sizeof(data));
 	info = read_request(&d.w, pep, NULL, 0);
 	CT_ASSERT_TRUE(info && take_request(&d.w, info, &ep));
-	CT_ASSERT_TRUE(ep_of(ep)->conn.control_qp->window);
+	CT_ASSERT_TRUE(ep_of(ep)->qp.control_qp->window);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), -FI_EINVAL);
 	CT_EXPECT_LT(send_number(ep, 1), 0);

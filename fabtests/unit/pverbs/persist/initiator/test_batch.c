@@ -55,7 +55,7 @@ CT_TEST(batch, only_its_last_request_has_a_completion_which_is_the_operations)
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	durable_close(&d);
 }
 
@@ -111,7 +111,7 @@ CT_TEST(batch, whichever_request_is_refused_the_operation_ends_once_or_never_beg
 		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, 0), 0);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 		world_close_ep(&d.w);
 		CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 0);
 		durable_close(&d);
@@ -145,7 +145,7 @@ CT_TEST(batch, what_failed_before_the_rest_was_refused_is_reported_once)
 	/* Another thread reads it, before the one that posts has come so far. */
 	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
 	expect_cq_reason(d.w.cq, NUMBER(1), FI_ETIMEDOUT, IBV_WC_RETRY_EXC_ERR);
-	pvb_cq_fail_begun(&d.conn->sq, 1, &op, FI_EIO, -FI_EIO);
+	pvb_cq_fail_begun(&d.qp->sq, 1, &op, FI_EIO, -FI_EIO);
 	expect_no_comp(d.w.cq);
 	durable_close(&d);
 }

@@ -13,8 +13,8 @@ static bool native_open(struct durable *d)
 {
 	if (!durable_open(d, NULL))
 		return false;
-	fake_ex_reset(d->conn->qp);
-	d->conn->qp_ex = &fake_ex.qp;
+	fake_ex_reset(d->qp->ibv);
+	d->qp->ibv_ex = &fake_ex.qp;
 	return true;
 }
 
@@ -59,7 +59,7 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 		struct durable d;
 
 		CT_ASSERT_TRUE(native_open(&d));
-		d.conn->inline_size = 0;
+		d.qp->inline_size = 0;
 		CT_EXPECT_EQ(post_native(&d, 1, *kind), 0);
 		CT_EXPECT_EQ(fake_ex.starts, 1);
 		CT_EXPECT_EQ(fake_ex.kinds[0], *kind);
@@ -73,7 +73,7 @@ CT_TEST(batch_native, an_operation_and_its_flush_are_given_to_the_device_at_once
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 		durable_close(&d);
 	}
 }
@@ -133,7 +133,7 @@ CT_TEST(batch_native, so_does_data_in_pieces)
 	struct durable d;
 
 	CT_ASSERT_TRUE(native_open(&d));
-	d.conn->inline_size = 0;
+	d.qp->inline_size = 0;
 	pvb_batch_init(&batch, ep_of(d.w.ep), &op);
 	CT_EXPECT_EQ(pvb_batch_data(&batch, &op, false), 0);
 	pvb_batch_last(&batch, 0);
@@ -168,10 +168,10 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 	struct durable d;
 
 	CT_ASSERT_TRUE(native_open(&d));
-	d.conn->inline_size = 0;
+	d.qp->inline_size = 0;
 	fake_ex.refused = ENOMEM;
 	CT_EXPECT_EQ(post_native(&d, 1, 'W'), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	fake_ex.refused = 0;
 	CT_EXPECT_EQ(post_native(&d, 2, 'W'), 0);
 	fake_complete_all(d.w.qp);
@@ -233,7 +233,7 @@ CT_TEST(batch_native, the_plan_cache_gives_the_device_the_same)
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	}
 	/* Copied data has to go inline. */
 	CT_EXPECT_EQ(durable_flushed(&d, 3, FI_INJECT), 0);
@@ -242,7 +242,7 @@ CT_TEST(batch_native, the_plan_cache_gives_the_device_the_same)
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 	fake_ex.refused = ENOMEM;
 	CT_EXPECT_EQ(durable_flushed(&d, 4, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	durable_close(&d);
 }
 
@@ -265,7 +265,7 @@ CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
 	/* The second takes the short way. */
 	for (uintptr_t i = 1; i <= 2; i++) {
 		CT_EXPECT_EQ(compound(&d, i, FI_MORE), 0);
-		CT_EXPECT_EQ(d.conn->commit->plan_cache.behind, PVB_PENDING_FLUSH);
+		CT_EXPECT_EQ(d.qp->commit->plan_cache.behind, PVB_PENDING_FLUSH);
 		CT_EXPECT_EQ(fake_ex.starts, i);
 		CT_EXPECT_STREQ(fake_ex.kinds, "WFAF");
 		if (i == 1)
@@ -282,18 +282,17 @@ CT_TEST(batch_native, a_word_behind_a_write_is_given_to_the_device_in_one_go)
 		CT_EXPECT_EQ(fake_ex.wr[2].addr, DURABLE_ADDR + 0x8000);
 		CT_EXPECT_EQ(fake_ex.wr[2].swap, 77);
 		CT_EXPECT_EQ(fake_ex.wr[3].flags, IBV_SEND_SIGNALED);
-		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], i);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_FLUSH], i);
-		CT_EXPECT_EQ(d.conn->commit->kinds,
-			     PVB_PENDING_FLUSH | PVB_PENDING_ATOMIC);
-		CT_EXPECT_EQ(d.conn->commit->hazard_count, 1);
+		CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], i);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_FLUSH], i);
+		CT_EXPECT_EQ(d.qp->commit->kinds, PVB_PENDING_FLUSH | PVB_PENDING_ATOMIC);
+		CT_EXPECT_EQ(d.qp->commit->hazard_count, 1);
 		/* Later writes could pass the word. */
 		CT_EXPECT_EQ(write_at(&d, 9, 0x8000, FI_COMPLETION), -FI_EAGAIN);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	}
 	durable_close(&d);
 }
@@ -326,15 +325,15 @@ CT_TEST(batch_native, a_word_that_is_refused_is_tried_again_with_all_it_has_to_s
 	CT_EXPECT_EQ(compound(&d, 2, FI_MORE), -FI_EAGAIN);
 	/* What FI_MORE held back was accepted, and went by itself. */
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 5);
-	CT_EXPECT_EQ(d.conn->chained, 0);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	CT_EXPECT_EQ(d.qp->chained, 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 1);
 	fake_ex.refused = 0;
 	CT_EXPECT_EQ(write_at(&d, 2, 0x8000, FI_FENCE | FI_COMPLETION), 0);
 	CT_EXPECT_STREQ(fake_ex.kinds, "FAF");
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	durable_close(&d);
 }
 
@@ -357,7 +356,7 @@ CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
 	CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	op.key = d.conn->commit->plan_cache.key;
+	op.key = d.qp->commit->plan_cache.key;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
 	op.addr++;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
@@ -369,11 +368,11 @@ CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.flags &= ~(uint64_t)FI_MORE;
 	/* A read is outstanding, which the device has to wait for. */
-	d.conn->sq.ring.head++;
-	d.conn->reads_end = d.conn->sq.ring.head;
+	d.qp->sq.ring.head++;
+	d.qp->reads_end = d.qp->sq.ring.head;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
-	d.conn->sq.ring.head--;
-	d.conn->reads_end = d.conn->sq.ring.head;
+	d.qp->sq.ring.head--;
+	d.qp->reads_end = d.qp->sq.ring.head;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
 	/* Dirty is another region. */
 	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, FI_COMPLETION), 0);
@@ -403,7 +402,7 @@ CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
 		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-		cache = &d.conn->commit->plan_cache;
+		cache = &d.qp->commit->plan_cache;
 		op.key = cache->key;
 		/* Of the same kind. */
 		key = rkey[i] ? pvb_key_pack(rkey[i], &cache->key_attr) : op.key;
@@ -436,7 +435,7 @@ CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
 		CT_EXPECT_EQ(compound(&d, 1, FI_MORE), 0);
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-		op.key = d.conn->commit->plan_cache.key;
+		op.key = d.qp->commit->plan_cache.key;
 		if (i == 1)
 			CT_EXPECT_EQ(fi_send(d.w.ep, "1", 1, NULL, 0, NUMBER(2)), 0);
 		else if (i == 2)

@@ -321,7 +321,7 @@ CT_TEST(commit, what_is_too_much_for_one_request_is_upgraded_by_several)
 		CT_EXPECT_EQ(plain_write(&d, 1, i * PVB_FLUSH_LIMIT / 4, 8, KEY_REQUESTS,
 					 0),
 			     0);
-	d.conn->commit->dirty.range[0].to += 2 * PVB_FLUSH_LIMIT;
+	d.qp->commit->dirty.range[0].to += 2 * PVB_FLUSH_LIMIT;
 	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_REQUESTS, FI_FENCE),
 		     -FI_EAGAIN);
 	for (unsigned int i = 0; i < d.control->sq.posted; i++)
@@ -335,7 +335,7 @@ CT_TEST(commit, what_is_too_much_for_one_request_is_upgraded_by_several)
 	}
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(durable_write(&d, 2, 1ull << 40, 8, KEY_REQUESTS, FI_FENCE), 0);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	durable_close(&d);
 }
 

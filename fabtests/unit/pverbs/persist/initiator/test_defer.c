@@ -43,7 +43,7 @@ CT_TEST(defer, operations_end_in_the_order_of_posting)
 	expect_no_comp(d.w.cq);
 	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	durable_close(&d);
 }
 
@@ -366,7 +366,7 @@ CT_TEST(defer, a_fence_that_completes_behind_a_refusal_fails)
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.conn->defer.active);
+	CT_EXPECT_FALSE(d.qp->defer.active);
 	fake_complete_all(d.w.qp);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
 	expect_no_comp(d.w.cq);
@@ -383,7 +383,7 @@ CT_TEST(defer, while_an_answer_is_missing_it_ticks)
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_TRUE(d.conn->defer.active);
+	CT_EXPECT_TRUE(d.qp->defer.active);
 	CT_EXPECT_NE(atomic_load(&d.control_qp->control->ticks), 0);
 	CT_EXPECT_SOON(ct_readable(&d.w.cq->fid));
 	durable_close(&d);
@@ -444,9 +444,9 @@ CT_TEST(defer, counters_count_at_durability)
 	/* As fi_ep_bind before fi_enable. */
 	wr = crn_container_of(cntr, struct pvb_cntr, cntr.fid);
 	atomic_fetch_add(&wr->refs, 1);
-	d.conn->sq.cntr[PVB_COUNT_WRITE] = wr;
-	d.conn->sq.counted = true;
-	CT_EXPECT_EQ(pvb_cntr_attach(&d.conn->sq), 0);
+	d.qp->sq.cntr[PVB_COUNT_WRITE] = wr;
+	d.qp->sq.counted = true;
+	CT_EXPECT_EQ(pvb_cntr_attach(&d.qp->sq), 0);
 	CT_EXPECT_EQ(fi_inject_write(d.w.ep, "1", 1, 0, DURABLE_ADDR, KEY_REQUESTS), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 64, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
@@ -478,12 +478,12 @@ CT_TEST(defer, a_send_queue_is_looked_at_from_the_first_that_may_be_deferred_on)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
+	CT_EXPECT_TRUE(!d.qp->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
-	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
+	CT_EXPECT_TRUE(!d.qp->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
-	CT_EXPECT_TRUE(!d.conn->sq.on_complete);
-	CT_EXPECT_FALSE(d.conn->defer.active);
+	CT_EXPECT_TRUE(!d.qp->sq.on_complete);
+	CT_EXPECT_FALSE(d.qp->defer.active);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
@@ -492,6 +492,6 @@ CT_TEST(defer, a_send_queue_is_looked_at_from_the_first_that_may_be_deferred_on)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
-	CT_EXPECT_TRUE(d.conn->sq.on_complete != NULL);
+	CT_EXPECT_TRUE(d.qp->sq.on_complete != NULL);
 	durable_close(&d);
 }

@@ -78,10 +78,10 @@ CT_TEST(group, writes_start_at_once_and_one_read_behind_the_last_serves_all)
 	for (uintptr_t i = 1; i <= 3; i++)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
-	CT_EXPECT_EQ(d.conn->defer.grouped, 0);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
-	CT_EXPECT_EQ(crn_ring_space(&d.conn->sq.ring), d.conn->sq.depth);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->defer.grouped, 0);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
+	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	durable_close(&d);
 }
 
@@ -133,8 +133,8 @@ CT_TEST(group, a_native_flush_serves_its_range_only)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, &deep));
-	fake_ex_reset(d.conn->qp);
-	d.conn->qp_ex = &fake_ex.qp;
+	fake_ex_reset(d.qp->ibv);
+	d.qp->ibv_ex = &fake_ex.qp;
 	ep_of(d.w.ep)->domain->native.flush_persistent = true;
 	CT_EXPECT_EQ(more(&d, 1, other_key(true)), 0);
 	CT_EXPECT_EQ(last(&d, 2, other_key(true)), 0);
@@ -177,7 +177,7 @@ CT_TEST(group, it_ends_before_what_is_not_of_it)
 					 rows[i].flags | FI_COMPLETION),
 			     0);
 		CT_EXPECT_STREQ(posted(&d), rows[i].posted);
-		CT_EXPECT_FALSE(pvb_group_open(d.conn));
+		CT_EXPECT_FALSE(pvb_group_open(d.qp));
 		durable_close(&d);
 	}
 }
@@ -212,7 +212,7 @@ CT_TEST(group, a_queue_that_it_fills_is_emptied_by_its_end)
 	got = read_all_comps(d.w.cq, &errors);
 	CT_EXPECT_EQ(got, i);
 	CT_EXPECT_EQ(errors, 0);
-	CT_EXPECT_EQ(crn_ring_space(&d.conn->sq.ring), d.conn->sq.depth);
+	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	durable_close(&d);
 }
 
@@ -229,7 +229,7 @@ CT_TEST(group, more_ranges_than_are_kept_apart_are_not_of_it)
 	durable_complete(&d);
 	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), i);
 	CT_EXPECT_EQ(errors, 0);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	durable_close(&d);
 }
 
@@ -238,7 +238,7 @@ CT_TEST(group, a_short_queue_has_none)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_LT(d.conn->sq.depth, 4 * PVB_GROUP_RESERVE);
+	CT_EXPECT_LT(d.qp->sq.depth, 4 * PVB_GROUP_RESERVE);
 	CT_EXPECT_EQ(more(&d, 1, KEY_READS), 0);
 	CT_EXPECT_STREQ(posted(&d), "WR");
 	durable_close(&d);
@@ -252,9 +252,9 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	/* The first of one. */
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(more(&d, 1, KEY_READS), -FI_EAGAIN);
-	CT_EXPECT_FALSE(pvb_group_open(d.conn));
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
-	CT_EXPECT_EQ(crn_ring_space(&d.conn->sq.ring), d.conn->sq.depth);
+	CT_EXPECT_FALSE(pvb_group_open(d.qp));
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
+	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	/* One in the middle. */
 	CT_EXPECT_EQ(more(&d, 2, KEY_READS), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
@@ -265,7 +265,7 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(d.conn->defer.grouped, 0);
+	CT_EXPECT_EQ(d.qp->defer.grouped, 0);
 	durable_close(&d);
 }
 
@@ -278,7 +278,7 @@ CT_TEST(group, without_memory_nothing_of_it_began)
 	CT_EXPECT_EQ(more(&d, 1, KEY_READS), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_STREQ(posted(&d), "");
-	CT_EXPECT_EQ(crn_ring_space(&d.conn->sq.ring), d.conn->sq.depth);
+	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	CT_EXPECT_EQ(last(&d, 2, KEY_READS), 0);
 	CT_EXPECT_STREQ(posted(&d), "WR");
 	durable_complete(&d);
@@ -306,7 +306,7 @@ CT_TEST(group, an_end_that_is_refused_ends_each_write_once_with_an_error)
 			expect_cq_error(d.w.cq, NUMBER(1), WRITE, rows[i].told);
 			expect_cq_error(d.w.cq, NUMBER(2), WRITE, rows[i].told);
 			expect_no_comp(d.w.cq);
-			CT_EXPECT_EQ(d.conn->defer.grouped, 0);
+			CT_EXPECT_EQ(d.qp->defer.grouped, 0);
 			/* The connection goes on, and so do groups. */
 			CT_EXPECT_EQ(more(&d, 3, KEY_READS), 0);
 			CT_EXPECT_EQ(last(&d, 4, KEY_READS), 0);
@@ -314,7 +314,7 @@ CT_TEST(group, an_end_that_is_refused_ends_each_write_once_with_an_error)
 			expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
 			expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
 			CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 0);
-			CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+			CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 			durable_close(&d);
 		}
 	}
@@ -352,7 +352,7 @@ CT_TEST(group, an_end_that_an_operation_behind_it_was_refused_for_is_tried_again
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(plain_write(&d, 2, 0x80000, 8, KEY_READS, FI_COMPLETION),
 		     -FI_EAGAIN);
-	CT_EXPECT_TRUE(pvb_group_open(d.conn));
+	CT_EXPECT_TRUE(pvb_group_open(d.qp));
 	CT_EXPECT_EQ(plain_write(&d, 2, 0x80000, 8, KEY_READS, FI_COMPLETION), 0);
 	CT_EXPECT_STREQ(posted(&d), "WRW");
 	durable_complete(&d);
@@ -408,9 +408,9 @@ CT_TEST(group, whichever_entry_fails_each_write_ends_once)
 /* As after so many operations; slots stay where they are. */
 static void go_on(struct durable *d, uint32_t positions)
 {
-	CT_EXPECT_EQ(crn_ring_used(&d->conn->sq.ring), 0);
-	d->conn->sq.ring.head += positions;
-	atomic_fetch_add(&d->conn->sq.ring.tail, positions);
+	CT_EXPECT_EQ(crn_ring_used(&d->qp->sq.ring), 0);
+	d->qp->sq.ring.head += positions;
+	atomic_fetch_add(&d->qp->sq.ring.tail, positions);
 }
 
 CT_TEST(group, positions_that_went_round_prove_nothing)

@@ -9,9 +9,9 @@
 /* As after so many operations; slots stay where they are. */
 static void go_on(struct durable *d, uint32_t positions)
 {
-	CT_EXPECT_EQ(crn_ring_used(&d->conn->sq.ring), 0);
-	d->conn->sq.ring.head += positions;
-	atomic_fetch_add(&d->conn->sq.ring.tail, positions);
+	CT_EXPECT_EQ(crn_ring_used(&d->qp->sq.ring), 0);
+	d->qp->sq.ring.head += positions;
+	atomic_fetch_add(&d->qp->sq.ring.tail, positions);
 }
 
 static void end_one(struct durable *d, uintptr_t number)
@@ -34,12 +34,12 @@ CT_TEST(outstanding, operations_leave_their_kind_until_they_retire)
 		key = rows[i].visible ? KEY_VISIBLE : KEY_READS;
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, key, 0), 0);
-		CT_EXPECT_EQ(pvb_commit_pending(d.conn, (uint32_t)(key >> 32) & 0xffffff),
+		CT_EXPECT_EQ(pvb_commit_pending(d.qp, (uint32_t)(key >> 32) & 0xffffff),
 			     rows[i].before);
 		/* Nothing is known of its order with other memory. */
-		CT_EXPECT_EQ(pvb_commit_pending(d.conn, 0), PVB_PENDING_UNKNOWN);
+		CT_EXPECT_EQ(pvb_commit_pending(d.qp, 0), PVB_PENDING_UNKNOWN);
 		end_one(&d, 1);
-		CT_EXPECT_EQ(pvb_commit_pending(d.conn, 0), 0);
+		CT_EXPECT_EQ(pvb_commit_pending(d.qp, 0), 0);
 		durable_close(&d);
 	}
 }
@@ -52,7 +52,7 @@ CT_TEST(outstanding, what_is_unknown_stays_so_behind_what_is_known)
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_READS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x2000, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.conn, (uint32_t)(KEY_READS >> 32) & 0xffffff),
+	CT_EXPECT_EQ(pvb_commit_pending(d.qp, (uint32_t)(KEY_READS >> 32) & 0xffffff),
 		     PVB_PENDING_UNKNOWN);
 	CT_EXPECT_EQ(durable_write(&d, 4, 0x3000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	durable_complete(&d);
@@ -114,7 +114,7 @@ CT_TEST(outstanding, nothing_overtakes_what_the_processor_writes)
 		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 		/* Its bytes go with the request: the target stores them. */
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_REQUESTS, FI_FENCE), 0);
-		CT_EXPECT_EQ(d.conn->commit->hazard_count, 1);
+		CT_EXPECT_EQ(d.qp->commit->hazard_count, 1);
 		ret = rows[i].sends ? send_number(d.w.ep, 3)
 				    : plain_write(&d, 3, rows[i].at, 8, KEY_REQUESTS,
 						  rows[i].flags | FI_COMPLETION);
@@ -153,6 +153,6 @@ CT_TEST(outstanding, so_many_are_hazards_and_the_next_has_to_wait)
 	/* Credits end before. */
 	CT_EXPECT_EQ(ret, -FI_EAGAIN);
 	CT_EXPECT_EQ(i, PVB_CONTROL_CREDITS);
-	CT_EXPECT_EQ(d.conn->commit->hazard_count, PVB_CONTROL_CREDITS - 1);
+	CT_EXPECT_EQ(d.qp->commit->hazard_count, PVB_CONTROL_CREDITS - 1);
 	durable_close(&d);
 }

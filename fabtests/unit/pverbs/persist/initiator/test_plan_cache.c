@@ -58,9 +58,9 @@ CT_TEST(plan_cache, the_second_write_posts_what_the_first_did)
 		fake_complete_all(d.w.qp);
 		expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 		CT_EXPECT_EQ(
-			d.conn->commit->counts[i ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED],
+			d.qp->commit->counts[i ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED],
 			2);
 		durable_close(&d);
 	}
@@ -78,14 +78,14 @@ CT_TEST(plan_cache, it_leaves_behind_what_the_first_did)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_READS, 0), 0);
-	kinds = pvb_commit_pending(d.conn, d.conn->commit->attr_bits);
+	kinds = pvb_commit_pending(d.qp, d.qp->commit->attr_bits);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.conn, d.conn->commit->attr_bits), 0);
+	CT_EXPECT_EQ(pvb_commit_pending(d.qp, d.qp->commit->attr_bits), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
 	/* Which forgets what is over. */
 	CT_EXPECT_FALSE(pvb_commit_overtakes(ep_of(d.w.ep), &next));
-	CT_EXPECT_EQ(pvb_commit_pending(d.conn, d.conn->commit->attr_bits), kinds);
+	CT_EXPECT_EQ(pvb_commit_pending(d.qp, d.qp->commit->attr_bits), kinds);
 	CT_EXPECT_EQ(kinds, PVB_PENDING_READ);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
@@ -117,9 +117,9 @@ CT_TEST(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
 	op.flags = 0;
 	/* Somebody is told: the counter. */
-	d.conn->sq.counted = true;
+	d.qp->sq.counted = true;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
-	d.conn->sq.counted = false;
+	d.qp->sq.counted = false;
 	op.no_comp = false;
 	op.inject = true;
 	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_NO_COMP);
@@ -137,7 +137,7 @@ CT_TEST(plan_cache, so_does_one_behind_something_it_has_to_look_at)
 	durable_close(&d);
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	atomic_store(&d.conn->defer.failed, true);
+	atomic_store(&d.qp->defer.failed, true);
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
 	durable_close(&d);
@@ -155,7 +155,7 @@ CT_TEST(plan_cache, a_plan_with_the_targets_processor_is_not_learnt)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
-	CT_EXPECT_EQ(d.conn->commit->plan_cache.key, 0);
+	CT_EXPECT_EQ(d.qp->commit->plan_cache.key, 0);
 	durable_close(&d);
 }
 
@@ -182,8 +182,8 @@ CT_TEST(plan_cache, what_the_device_refuses_never_began)
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_READ], 1);
+	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
+	CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_READ], 1);
 	durable_close(&d);
 }
 
@@ -205,8 +205,8 @@ CT_TEST(plan_cache, key_zero_is_refused_as_ever)
 /* As if 1.5 thousand million operations had been posted, and ended. */
 static void go_on(struct durable *d)
 {
-	d->conn->sq.ring.head += 0x60000000;
-	atomic_fetch_add(&d->conn->sq.ring.tail, 0x60000000);
+	d->qp->sq.ring.head += 0x60000000;
+	atomic_fetch_add(&d->qp->sq.ring.tail, 0x60000000);
 }
 
 CT_TEST(plan_cache, positions_go_round_while_nobody_hears)

@@ -30,7 +30,7 @@ CT_TEST(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
 	CT_EXPECT_FALSE(ask(&d).seq_word);
 	CT_EXPECT_EQ(ask(&d).inline_max, 0);
 	ep_of(d.w.ep)->domain->seq_atomics = true;
-	d.conn->peer.control.seq_word = false;
+	ep_of(d.w.ep)->conn.peer.control.seq_word = false;
 	CT_EXPECT_FALSE(ask(&d).seq_word);
 	pvb_params.force_message = true;
 	CT_EXPECT_TRUE(ask(&d).force_message);
@@ -56,13 +56,13 @@ CT_TEST(query, native_operations_need_device_and_queue_pair)
 	domain = ep_of(d.w.ep)->domain;
 	domain->native.flush_persistent = domain->native.atomic_write = true;
 	CT_EXPECT_FALSE(ask(&d).native_flush || ask(&d).native_write);
-	d.conn->qp_ex = &qp;
+	d.qp->ibv_ex = &qp;
 	CT_EXPECT_TRUE(ask(&d).native_flush && ask(&d).native_write);
 	domain->native.flush_persistent = false;
 	CT_EXPECT_FALSE(ask(&d).native_flush);
 	CT_EXPECT_TRUE(ask(&d).native_write);
 	domain->native.atomic_write = false;
-	d.conn->qp_ex = NULL;
+	d.qp->ibv_ex = NULL;
 	domain->iwarp = true;
 	CT_EXPECT_TRUE(ask(&d).weak);
 	domain->iwarp = false;

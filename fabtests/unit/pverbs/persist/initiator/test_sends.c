@@ -235,7 +235,7 @@ CT_TEST(sends, messages_of_every_kind_count_and_empty_ones_do_not)
 			     kind == 4 ? 0 : -FI_EAGAIN);
 		CT_EXPECT_EQ(d.control->sq.posted, kind < 4);
 		/* Of the write with data, a read of its own. */
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], kind != 4);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], kind != 4);
 		durable_close(&d);
 	}
 }
@@ -253,7 +253,7 @@ CT_TEST(sends, without_a_target_that_can_be_asked_a_fence_fails_at_once)
 	durable_close(&d);
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	d.conn->peer.version = 1;
+	ep_of(d.w.ep)->conn.peer.version = 1;
 	CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(d.control->sq.posted, 0);
@@ -270,7 +270,7 @@ CT_TEST(sends, an_endpoint_without_control_qp_takes_note)
 	world_reset();
 	pvb_params.durable = PVB_DURABLE_OFF;
 	CT_ASSERT_TRUE(world_open_connected(&d.w, &opts));
-	CT_EXPECT_TRUE(ep_of(d.w.ep)->conn.control_qp == NULL);
+	CT_EXPECT_TRUE(ep_of(d.w.ep)->qp.control_qp == NULL);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(send_plain(&d, 2, 8), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0, 8, KEY_READS, FI_FENCE), -FI_EOPNOTSUPP);
@@ -384,14 +384,14 @@ CT_TEST(sends, what_was_posted_before_anybody_took_note_is_not_known)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	pvb_commit_close(d.conn);
+	pvb_commit_close(d.qp);
 	CT_EXPECT_EQ(send_plain(&d, 1, 8), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), -FI_EOPNOTSUPP);
 	durable_close(&d);
 
 	/* But for what the provider posts itself. */
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	pvb_commit_close(d.conn);
+	pvb_commit_close(d.qp);
 	CT_EXPECT_TRUE(pvb_tx_keepalive(ep_of(d.w.ep)));
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
 	durable_close(&d);

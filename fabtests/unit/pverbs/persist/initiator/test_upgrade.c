@@ -50,8 +50,8 @@ CT_TEST(upgrade, each_kind_of_memory_in_its_way)
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, key, FI_FENCE), 0);
 		CT_EXPECT_EQ(d.w.qp->sq.posted, 2 + rows[i].posted);
 		CT_EXPECT_EQ(d.control->sq.posted, rows[i].requests);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], rows[i].posted);
-		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], rows[i].posted);
+		CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 		durable_close(&d);
 	}
 }
@@ -98,8 +98,8 @@ CT_TEST(upgrade, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 3);
 	CT_EXPECT_EQ(opcode(&d, 2), IBV_WR_RDMA_READ);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 0);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	durable_close(&d);
 }
 
@@ -117,14 +117,14 @@ CT_TEST(upgrade, what_the_operation_was_to_serve_stays_until_it_is_posted)
 		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, key, FI_COMPLETION), 0);
 		fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, key, FI_FENCE), -FI_EAGAIN);
-		CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+		CT_EXPECT_EQ(d.qp->commit->dirty.count, 1);
 		/* What is posted in its place serves other memory. */
 		CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE),
 			     arrived[i] ? 0 : -FI_EAGAIN);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], !arrived[i]);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], !arrived[i]);
 		CT_EXPECT_EQ(opcode(&d, 1),
 			     arrived[i] ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ);
-		CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+		CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 		durable_close(&d);
 	}
 }
@@ -137,20 +137,20 @@ CT_TEST(upgrade, one_of_them_that_is_refused_is_upgraded_by_the_next_fence)
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, other_region(), FI_COMPLETION), 0);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 2);
 	/* All in one call, or nothing. */
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 2);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 2);
+	CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], 0);
 	calls = d.w.qp->sq.calls;
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_READS, FI_FENCE), 0);
 	/* Two writes, two reads, the operation and its own. */
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 6);
 	CT_EXPECT_EQ(d.w.qp->sq.calls, calls + 1);
-	CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 2);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], 2);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
@@ -172,7 +172,7 @@ CT_TEST(upgrade, without_room_for_both_it_goes_first)
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), 0);
@@ -189,10 +189,10 @@ CT_TEST(upgrade, what_goes_with_an_operation_is_outstanding_behind_it)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.conn, pvb_op_attr_bits(&same)), 0);
+	CT_EXPECT_EQ(pvb_commit_pending(d.qp, pvb_op_attr_bits(&same)), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
-	CT_EXPECT_TRUE(pvb_commit_pending(d.conn, pvb_op_attr_bits(&other)) &
+	CT_EXPECT_TRUE(pvb_commit_pending(d.qp, pvb_op_attr_bits(&other)) &
 		       PVB_PENDING_UNKNOWN);
 	durable_close(&d);
 }
@@ -206,7 +206,7 @@ CT_TEST(upgrade, a_write_that_was_refused_is_not_upgraded)
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), -FI_EAGAIN);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EINVAL);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 0);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 2);
 	durable_close(&d);
@@ -222,7 +222,7 @@ CT_TEST(upgrade, requests_for_it_are_refused_as_others_are)
 		CT_EXPECT_EQ(durable_write(&d, i, 0x1000 * i, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(plain_write(&d, 20, 0x80000, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(durable_write(&d, 21, 0x90000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 1);
 	durable_close(&d);
 
 	/* Nobody answers any more. */
@@ -248,12 +248,12 @@ CT_TEST(upgrade, a_full_queue_says_try_again)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, &opts));
-	for (uint32_t i = 0; i < d.conn->sq.depth; i++)
+	for (uint32_t i = 0; i < d.qp->sq.depth; i++)
 		CT_EXPECT_EQ(plain_write(&d, i, 0, 8, KEY_READS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(durable_write(&d, 9, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
-	CT_EXPECT_EQ(d.conn->commit->dirty.count, 1);
+	CT_EXPECT_EQ(d.qp->commit->dirty.count, 1);
 	durable_complete(&d);
-	for (uint32_t i = 0; i < d.conn->sq.depth; i++)
+	for (uint32_t i = 0; i < d.qp->sq.depth; i++)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 	durable_close(&d);
 }
@@ -276,7 +276,7 @@ static void dirty_pages(struct durable *d, uintptr_t count)
 	durable_complete(d);
 	while (fi_cq_read(d->w.cq, &entry, 1) > 0)
 		;
-	CT_EXPECT_EQ(d->conn->commit->dirty.count, count);
+	CT_EXPECT_EQ(d->qp->commit->dirty.count, count);
 }
 
 /* Some go with the operation, others had no room for that and went first: all of them,
@@ -293,14 +293,14 @@ CT_TEST(upgrade, what_goes_ahead_keeps_its_room)
 		CT_NOTE("depth %u", depth);
 		opts.tx_size = depth;
 		CT_ASSERT_TRUE(durable_open(&d, &opts));
-		CT_EXPECT_EQ(d.conn->sq.depth, depth);
+		CT_EXPECT_EQ(d.qp->sq.depth, depth);
 		/* As devices do that round up. */
 		d.w.qp->init.cap.max_send_wr = 64;
 		dirty_pages(&d, 16);
 		ret = -FI_EAGAIN;
 		for (tries = 0; ret && tries < 40; tries++) {
 			ret = durable_write(&d, 99, 0x8000, 8, KEY_READS, FI_FENCE);
-			CT_EXPECT_TRUE(crn_ring_used(&d.conn->sq.ring) <= depth);
+			CT_EXPECT_TRUE(crn_ring_used(&d.qp->sq.ring) <= depth);
 			if (ret)
 				CT_EXPECT_EQ(ret, -FI_EAGAIN);
 			/* One at a time, or all. */
@@ -316,8 +316,8 @@ CT_TEST(upgrade, what_goes_ahead_keeps_its_room)
 		durable_complete(&d);
 		CT_EXPECT_EQ(fi_cq_read(d.w.cq, &entry, 1), 1);
 		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.conn->sq.ring), 0);
-		CT_EXPECT_EQ(d.conn->commit->counts[PVB_COMMIT_UPGRADES], 16);
+		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
+		CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_UPGRADES], 16);
 		durable_close(&d);
 	}
 }
@@ -334,7 +334,7 @@ CT_TEST(upgrade, a_message_that_was_never_posted_is_not_counted)
 				   FI_FENCE | FI_REMOTE_CQ_DATA),
 		     0);
 	CT_EXPECT_EQ(d.w.qp->sq.posted, 24);
-	CT_EXPECT_EQ(d.conn->commit->messages, 0);
+	CT_EXPECT_EQ(d.qp->commit->messages, 0);
 	durable_close(&d);
 }
 

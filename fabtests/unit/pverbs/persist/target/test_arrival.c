@@ -239,13 +239,13 @@ CT_TEST(arrival, closing_cancels_what_waits)
 /* Between that and its end the device may say one thing more. */
 CT_TEST(arrival, none_waits_at_an_endpoint_that_is_being_closed)
 {
-	struct pvb_conn *conn;
+	struct pvb_qp *qp;
 
 	CT_ASSERT_TRUE(receiver_open(LEN));
-	conn = &ep_of(receiver.d.w.ep)->conn;
-	crn_lock(&conn->rq.cq->lock);
-	pvb_arrivals_close(conn->rq.cq, conn);
-	crn_unlock(&conn->rq.cq->lock);
+	qp = &ep_of(receiver.d.w.ep)->qp;
+	crn_lock(&qp->rq.cq->lock);
+	pvb_arrivals_close(qp->rq.cq, qp);
+	crn_unlock(&qp->rq.cq->lock);
 	durable_message_of(BIG, 1);
 	expect_comp(receiver.d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);

@@ -311,19 +311,19 @@ CT_TEST(message_ring, messages_that_the_device_refused_are_not_counted)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(send_number(d.w.ep, 1), 0);
-	CT_EXPECT_EQ(d.conn->commit->messages, 1);
+	CT_EXPECT_EQ(d.qp->commit->messages, 1);
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(send_number(d.w.ep, 2), -FI_EAGAIN);
-	CT_EXPECT_EQ(d.conn->commit->messages, 1);
+	CT_EXPECT_EQ(d.qp->commit->messages, 1);
 	/* Three held back, of which the device takes one. */
 	for (uintptr_t i = 3; i <= 5; i++)
 		CT_EXPECT_EQ(send_more(d.w.ep, i), 0);
 	CT_EXPECT_EQ(plain_write(&d, 6, 0, 8, KEY_REQUESTS, FI_MORE), 0);
 	fake_fail(FAKE_POST_SEND, 2, ENOMEM);
 	CT_EXPECT_EQ(send_number(d.w.ep, 7), -FI_EAGAIN);
-	CT_EXPECT_EQ(d.conn->commit->messages, 2);
+	CT_EXPECT_EQ(d.qp->commit->messages, 2);
 	CT_EXPECT_EQ(send_number(d.w.ep, 8), 0);
-	CT_EXPECT_EQ(d.conn->commit->messages, 3);
+	CT_EXPECT_EQ(d.qp->commit->messages, 3);
 	durable_close(&d);
 }
 
