@@ -3,7 +3,8 @@
  * large they are. */
 #include <string.h>
 #include "fuzz.h"
-#include "persist/target/replay_format.h"
+#include <rdma/fi_ext_cairn.h>
+#include "persist/persist.h"
 
 struct walk {
 	const uint8_t *from, *to;

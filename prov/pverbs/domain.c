@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
+#include <rdma/fi_ext_cairn.h>
 #include "cq/cq.h"
 #include "device/device.h"
 #include "ep/ep.h"
@@ -18,8 +19,7 @@ static int pvb_domain_close(struct fid *fid)
 		return 0;
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
-	if (domain->control)
-		pvb_control_close(domain->control);
+	pvb_durable_close_domain(domain);
 	pvb_sink_close(domain);
 	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
@@ -127,7 +127,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	if (!pvb_domain_durable(domain))
 		return 0;
 	domain->seq_atomics = pvb_atomic_device(&domain->attr, domain->iwarp);
-	ret = pvb_control_open(domain);
+	ret = pvb_durable_open_domain(domain);
 	if (!ret)
 		return 0;
 	pvb_sink_close(domain);
@@ -155,6 +155,7 @@ int pvb_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 	if (!domain)
 		return -FI_ENOMEM;
 	domain->fabric = fabric;
+	domain->durable = &pvb_durable;
 	/* The thread that reads the event queue, which belongs to no domain, posts
 	 * keep-alives. */
 	domain->locked =

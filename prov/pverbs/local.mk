@@ -15,6 +15,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cm/request.c \
 	prov/pverbs/cm/request.h \
 	prov/pverbs/cm/state.c \
+	prov/pverbs/cm/transition.c \
 	prov/pverbs/cq/async.c \
 	prov/pverbs/cq/cntr.c \
 	prov/pverbs/cq/cq.c \
@@ -39,6 +40,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/device/verbs56.h \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \
+	prov/pverbs/ep/enable.c \
 	prov/pverbs/ep/ep.c \
 	prov/pverbs/ep/ep.h \
 	prov/pverbs/ep/internal.h \
@@ -64,6 +66,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/control/thread.c \
 	prov/pverbs/persist/control/tick.c \
 	prov/pverbs/persist/control/window.c \
+	prov/pverbs/persist/durable.c \
 	prov/pverbs/persist/facts/declare.c \
 	prov/pverbs/persist/facts/declare.h \
 	prov/pverbs/persist/facts/detect.h \
@@ -98,7 +101,6 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/target/received.c \
 	prov/pverbs/persist/target/replay.c \
 	prov/pverbs/persist/target/replay_format.c \
-	prov/pverbs/persist/target/replay_format.h \
 	prov/pverbs/persist/target/respond.c \
 	prov/pverbs/persist/target/target.h \
 	prov/pverbs/pverbs.c \

@@ -48,9 +48,69 @@ struct pvb_fabric {
 	struct crn_list listeners; /* pvb_pep */
 };
 
+struct ibv_recv_wr;
+struct pvb_control;
+struct pvb_control_qp;
+struct pvb_cq;
+struct pvb_ep;
+struct pvb_op;
+struct pvb_qp;
+struct pvb_slot;
+struct pvb_wq;
+
+/*
+ * What durable operations do for the rooms below persist/, which do not know it: the
+ * table is in persist/durable.c. Who has no pvb_commit, pvb_control_qp or pvb_control
+ * calls none of the functions that take one.
+ */
+struct pvb_durable {
+	/* pvb_tx for an operation with FI_COMMIT_COMPLETE. -FI_EOPNOTSUPP: the memory is
+	 * not persistent, or there is no way to make sure; -FI_EKEYREJECTED: its key is
+	 * damaged. Takes tx_lock. */
+	ssize_t (*commit)(struct pvb_ep *ep, struct pvb_op *op);
+	/* The same for an operation without the flag on a connection with persistent
+	 * memory: records what it writes, and refuses it with -FI_EAGAIN while it would
+	 * overtake a hazard. Takes tx_lock. */
+	ssize_t (*track)(struct pvb_ep *ep, struct pvb_op *op);
+	/* With tx_lock held, as the next: the send queue is full, and may be so with what
+	 * waits for more to come. */
+	void (*full)(struct pvb_ep *ep);
+	/* So many messages were not posted in the end. */
+	void (*unposted)(struct pvb_qp *qp, uint32_t messages);
+	/* wq remembers where its receives go, slots of at most limit pieces each: 0 or
+	 * -FI_ENOMEM. */
+	int (*recv_open)(struct pvb_wq *wq, size_t slots, size_t limit);
+	/* What a wq has for that; it may have nothing. */
+	void (*recv_close)(struct pvb_wq *wq);
+	/* Where the receive in slot goes, of a wq with bufs. 0, or -FI_EINVAL: that is
+	 * not where the endpoint's receives have to be. */
+	int (*recv_note)(struct pvb_wq *wq, const struct pvb_slot *slot,
+			 const struct ibv_recv_wr *wr);
+	/* The device is gone: nothing is sent to the peer any more. */
+	void (*lose)(struct pvb_control_qp *cqp);
+	/* With the lock of the queue held, as the next two: of a group nothing more
+	 * becomes durable. */
+	void (*break_off)(struct pvb_qp *qp);
+	/* Completions of sends, and of receives, that wait are given up. */
+	void (*give_up_sends)(struct pvb_qp *qp);
+	void (*give_up_receives)(struct pvb_cq *cq, struct pvb_qp *qp);
+	/* Without the lock: a program that reads no event queue learns of the end of a
+	 * connection by the operations that wait for its target. */
+	void (*look)(struct pvb_cq *cq);
+	/* Control messages, and a piece of the work that peers requested. False: another
+	 * thread is at it. */
+	bool (*progress)(struct pvb_control *control);
+	/* The same, and what comes later raises an event on the channel, as what is left
+	 * to do does. 0 or a negative code. */
+	int (*arm)(struct pvb_control *control);
+	/* Adds its descriptors to those that wait watches. 0 or a negative code. */
+	int (*watch)(struct pvb_control *control, struct crn_wait *wait);
+};
+
 struct pvb_domain {
 	struct fid_domain fid;
 	struct pvb_fabric *fabric;
+	const struct pvb_durable *durable;
 	struct fi_info *info; /* the one given to fi_domain, our copy */
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
@@ -377,7 +437,9 @@ struct pvb_defer {
 
 /* A reliable queue pair: its two work queues, and what posting to them takes. */
 struct pvb_qp {
-	struct crn_list entry;	  /* of pvb_domain.qps */
+	struct crn_list entry; /* of pvb_domain.qps */
+	struct pvb_domain *domain;
+	struct pvb_srx *srx;	  /* NULL: receives are its own */
 	struct ibv_qp *ibv;	  /* NULL: not made yet */
 	struct ibv_qp_ex *ibv_ex; /* NULL: no native FLUSH */
 	struct crn_lock tx_lock;
@@ -422,7 +484,6 @@ struct pvb_ep {
 	struct pvb_domain *domain;
 	struct fi_info *info; /* our copy, without domain, fabric and nic */
 	struct pvb_eq *eq;
-	struct pvb_srx *srx;	 /* NULL: receives are its own */
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_qp qp;
 	struct pvb_conn conn;

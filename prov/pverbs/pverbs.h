@@ -56,7 +56,7 @@
 /* What makes a fenced operation wait: xfer/fence.c. */
 enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
 
-enum pvb_durable { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
+enum pvb_durable_mode { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 
 /* What the user may set in the environment: init.c, fi_pverbs(7). */
 struct pvb_params {
@@ -80,7 +80,7 @@ struct pvb_params {
 	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 	/* Of durable operations: persist/. */
-	int durable;	    /* control queue pairs: enum pvb_durable */
+	int durable;	    /* control queue pairs: enum pvb_durable_mode */
 	int force_message;  /* no one-sided method */
 	int commit_timeout; /* ms that a target may take to answer */
 	/* Declared about this machine: persist/facts/declare.c. NULL: nothing. */

@@ -141,9 +141,7 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 		pvb_cm_ep_event(crn_container_of(fid, struct pvb_ep, fid.fid), event);
 		break;
 	case PVB_CLASS_CONTROL_QP:
-		pvb_control_conn_event(crn_container_of(fid, struct pvb_control_qp,
-							control_conn.fid),
-				       event);
+		pvb_control_conn_event(fid, event);
 		break;
 	case FI_CLASS_CONNREQ:
 		/* Not accepted yet, and the requester has gone: fi_accept will say so. */

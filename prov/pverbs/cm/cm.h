@@ -19,6 +19,11 @@ int pvb_cm_progress(struct crn_eq *eq);
 /* Ends the request (the peer sees a refusal) and its id. With cm_lock held. */
 void pvb_connreq_destroy(struct pvb_connreq *req);
 
+/* transition.c */
+
+/* The queue pair to ERR: everything posted flushes; posting is refused from here on. */
+void pvb_conn_error(struct pvb_ep *ep);
+
 /* pep.c */
 
 int pvb_passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,

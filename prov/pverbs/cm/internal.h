@@ -39,6 +39,13 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len);
 /* With cm_lock held. */
 int pvb_cm_shutdown(struct pvb_ep *ep);
 
+/* transition.c */
+
+/* INIT, RTR and RTS on the path of the id, with what peers agreed on; 0: rdma_cm's own
+ * choice. 0 or a negative code. */
+int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
+		     uint8_t initiator_depth);
+
 /* keepalive.c */
 
 /* With cm_lock held. */

@@ -34,7 +34,7 @@ static void pvb_cm_fail(struct pvb_ep *ep, int err, int prov_errno, const void *
 	ep->conn.state = PVB_CONN_FAILED;
 	pvb_control_conn_end(ep);
 	pvb_keepalive_del(ep);
-	pvb_qp_error(ep);
+	pvb_conn_error(ep);
 	pvb_cm_report_error(ep->eq, &ep->fid.fid, err, prov_errno, data, len);
 }
 
@@ -53,7 +53,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 	pvb_replay_announce(ep);
 	/* A connection that cannot be reported must not stay. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
-		pvb_qp_error(ep);
+		pvb_conn_error(ep);
 		rdma_disconnect(ep->conn.id);
 	}
 }
@@ -90,7 +90,7 @@ static void pvb_cm_shut(struct pvb_ep *ep)
 {
 	ep->conn.state = PVB_CONN_SHUTDOWN;
 	pvb_keepalive_del(ep);
-	pvb_qp_error(ep);
+	pvb_conn_error(ep);
 	pvb_cm_report(ep->eq, FI_SHUTDOWN, &ep->fid.fid, NULL, NULL, 0);
 }
 
@@ -146,7 +146,7 @@ static void pvb_cm_on_response(struct pvb_ep *ep, const struct pvb_cm_event *eve
 	if (ep->conn.state != PVB_CONN_REQUESTED)
 		return;
 	pvb_cm_learn(ep, event);
-	ret = pvb_qp_rtr_rts(ep, 0, 0);
+	ret = pvb_conn_rtr_rts(ep, 0, 0);
 	if (!ret && rdma_establish(ep->conn.id))
 		ret = pvb_errno();
 	if (ret) {
@@ -276,16 +276,9 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 /* The private data for the peer. */
 static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 {
-	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 	struct pvb_cm_offer offer = {.word = pvb_deliver_word(ep->domain)};
 
-	if (!cqp)
-		return offer;
-	offer.word = (struct pvb_cm_word){(uintptr_t)cqp->area, cqp->area_key};
-	offer.control_conn = ep->domain->iwarp;
-	if (!offer.control_conn)
-		offer.control = (struct pvb_cm_control){cqp->ibv->qp_num, cqp->psn,
-							ep->domain->seq_atomics};
+	pvb_control_qp_offer(ep, &offer);
 	return offer;
 }
 
@@ -363,7 +356,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		goto err;
 	answer.private_data_len = (uint8_t)message;
 	conn->peer = req->data;
-	ret = pvb_qp_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
+	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
 	if (ret)
 		goto err;
 	conn->state = PVB_CONN_ACCEPTED;
@@ -371,7 +364,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 		return 0;
 	ret = pvb_errno();
 	conn->state = PVB_CONN_FAILED;
-	pvb_qp_error(ep);
+	pvb_conn_error(ep);
 err:
 	pvb_control_conn_end(ep);
 	return ret;
@@ -382,7 +375,7 @@ int pvb_cm_shutdown(struct pvb_ep *ep)
 	if (ep->conn.state != PVB_CONN_CONNECTED)
 		return ep->conn.state == PVB_CONN_SHUTDOWN ? 0 : -FI_ENOTCONN;
 	/* As rdma_disconnect does for its own queue pairs: what is posted flushes now. */
-	pvb_qp_error(ep);
+	pvb_conn_error(ep);
 	/* The answer arrives as DISCONNECTED and is reported as FI_SHUTDOWN then. */
 	return rdma_disconnect(ep->conn.id) ? pvb_errno() : 0;
 }

@@ -19,12 +19,12 @@ int pvb_async_init(struct ibv_context *verbs)
 static void pvb_async_handle(struct pvb_domain *domain,
 			     const struct ibv_async_event *event)
 {
-	struct pvb_ep *ep;
+	struct pvb_qp *qp;
 
 	switch (event->event_type) {
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		ep = event->element.qp->qp_context;
-		ep->qp.last_wqe = true;
+		qp = event->element.qp->qp_context;
+		qp->last_wqe = true;
 		domain->last_wqe_heard = true;
 		break;
 	case IBV_EVENT_DEVICE_FATAL:

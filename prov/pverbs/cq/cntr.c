@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 #include <cairn/nosys.h>
-#include "persist/persist.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -28,7 +27,7 @@ static int pvb_cntr_take(struct pvb_cntr *cntr, bool arm)
 		ret = pvb_removed(cntr->domain) ? -FI_ENODEV : 0;
 	}
 	if (arm && control && !cntr->feed_count && !ret)
-		ret = pvb_control_arm(control);
+		ret = cntr->domain->durable->arm(control);
 	for (i = 0; i < cntr->feed_count && !ret; i++)
 		ret = pvb_cq_feed(cntr->feeds[i].cq, arm);
 	crn_unlock(&cntr->lock);
@@ -191,7 +190,7 @@ int pvb_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 		goto err_lock;
 	ret = pvb_removal_watch(domain, &cntr->cntr.wait);
 	if (!ret)
-		ret = pvb_control_watch(domain->control, &cntr->cntr.wait);
+		ret = domain->durable->watch(domain->control, &cntr->cntr.wait);
 	if (ret)
 		goto err_cntr;
 	cntr->cntr.arm = pvb_cntr_arm;

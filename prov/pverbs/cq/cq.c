@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cairn/nosys.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "cq.h"
 #include "flags.h"
 #include "internal.h"
@@ -66,7 +65,7 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 	gone = pvb_removal_end(cq);
 	/* Without the queue's lock, for it may do a piece of what a peer asked for. */
 	if (control && !gone)
-		ret = pvb_control_arm(control);
+		ret = cq->domain->durable->arm(control);
 	if (ret)
 		return ret;
 	ret = -FI_EAGAIN;
@@ -109,16 +108,16 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	if (pvb_removal_end(cq))
 		return arm ? -FI_ENODEV : 0;
 	if (control && arm)
-		ret = pvb_control_arm(control);
+		ret = cq->domain->durable->arm(control);
 	else if (control)
-		pvb_control_progress(control);
+		cq->domain->durable->progress(control);
 	crn_lock(&cq->lock);
 	before = cq->stash_count;
 	if (!ret && arm && cq->channel) {
 		pvb_cq_drain_channel(cq);
 		ret = pvb_cq_arm(cq);
 	}
-	pvb_defer_release(cq);
+	pvb_cq_undefer(cq);
 	for (i = 0; i < cq->hw_count; i++) {
 		while (cq->stash_size - cq->stash_count >= PVB_POLL_BATCH &&
 		       pvb_cq_stash_batch(cq, cq->hw[i]))
@@ -128,7 +127,7 @@ int pvb_cq_feed(struct pvb_cq *cq, bool arm)
 	if (cq->stash_count != before)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);
-	pvb_defer_look(cq);
+	cq->domain->durable->look(cq);
 	return ret;
 }
 
@@ -343,7 +342,7 @@ int pvb_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	if (!ret)
 		ret = pvb_removal_watch(domain, &cq->wait);
 	if (!ret)
-		ret = pvb_control_watch(domain->control, &cq->wait);
+		ret = domain->durable->watch(domain->control, &cq->wait);
 	if (ret)
 		goto err_channel;
 	cq->fid.fid.fclass = FI_CLASS_CQ;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -253,7 +252,7 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 		if (pvb_drain_batch(cq))
 			continue;
 		if (wq == &wq->qp->rq)
-			pvb_arrival_abandon(cq, wq->qp);
+			cq->domain->durable->give_up_receives(cq, wq->qp);
 		if (crn_now_ms() >= deadline_ms) {
 			PVB_WARN(FI_LOG_CQ,
 				 "no completion for %u operations of a queue pair in "

@@ -13,6 +13,10 @@ ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 /* -FI_ENOSYS for a format that is not offered. */
 int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format);
 
+/* What was deferred and may be reported now goes to the stash, as far as it has room.
+ * Called with the lock held. */
+void pvb_cq_undefer(struct pvb_cq *cq);
+
 /*
  * Both with the lock held. One batch of a device queue into the stash, which has room for
  * it; false when there was none.

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -259,6 +258,17 @@ static void pvb_cq_set_aside(struct pvb_cq *cq, const struct ibv_wc *wc, int cou
 	}
 }
 
+void pvb_cq_undefer(struct pvb_cq *cq)
+{
+	struct crn_list *entry, *next;
+	struct pvb_defer_source *source;
+
+	crn_list_for_each_safe (entry, next, &cq->deferring) {
+		source = crn_container_of(entry, struct pvb_defer_source, entry);
+		source->release(cq, source);
+	}
+}
+
 bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 {
 	struct ibv_wc wc[PVB_POLL_BATCH];
@@ -266,7 +276,7 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
 	pvb_cq_set_aside(cq, wc, got);
-	pvb_defer_release(cq);
+	pvb_cq_undefer(cq);
 	return got > 0;
 }
 
@@ -274,7 +284,7 @@ bool pvb_cq_fetch(struct pvb_cq *cq)
 {
 	uint32_t i;
 
-	pvb_defer_release(cq);
+	pvb_cq_undefer(cq);
 	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
 		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))
 			;
@@ -395,14 +405,14 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 	}
 	if (done)
 		return (ssize_t)done;
-	pvb_defer_release(cq);
+	pvb_cq_undefer(cq);
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count) : -FI_EAGAIN;
 }
 
 static ssize_t pvb_cq_read_any(struct pvb_cq *cq, void *buf, size_t count)
 {
 	if (!crn_list_empty(&cq->deferring))
-		pvb_defer_release(cq);
+		pvb_cq_undefer(cq);
 	if (!count)
 		return pvb_cq_progress(cq);
 	return cq->stash_count ? pvb_cq_read_stash(cq, buf, count)
@@ -456,8 +466,8 @@ static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *bu
 
 	atomic_store_explicit(&cq->idle, idle, memory_order_relaxed);
 	if (domain->control) {
-		pvb_control_progress(domain->control);
-		pvb_defer_look(cq);
+		domain->durable->progress(domain->control);
+		domain->durable->look(cq);
 	}
 	if (idle % PVB_CQ_IDLE == 0)
 		pvb_async_progress(domain);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <sys/eventfd.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "cq.h"
 #include "internal.h"
 
@@ -38,7 +37,7 @@ int pvb_removal_watch(const struct pvb_domain *domain, struct crn_wait *wait)
 
 void pvb_removal_add(struct pvb_qp *qp)
 {
-	struct pvb_domain *domain = pvb_qp_ep(qp)->domain;
+	struct pvb_domain *domain = qp->domain;
 
 	pthread_mutex_lock(&domain->qps_lock);
 	crn_list_add_tail(&domain->qps, &qp->entry);
@@ -47,7 +46,7 @@ void pvb_removal_add(struct pvb_qp *qp)
 
 void pvb_removal_del(struct pvb_qp *qp)
 {
-	struct pvb_domain *domain = pvb_qp_ep(qp)->domain;
+	struct pvb_domain *domain = qp->domain;
 
 	pthread_mutex_lock(&domain->qps_lock);
 	crn_list_del(&qp->entry);
@@ -76,7 +75,7 @@ static void pvb_removal_shut(struct pvb_qp *qp)
 	crn_ring_set_size(&qp->sq.ring, 0);
 	crn_ring_set_size(&qp->rq.ring, 0);
 	if (qp->control_qp)
-		pvb_control_qp_lose(qp->control_qp, "the device was removed");
+		qp->domain->durable->lose(qp->control_qp);
 }
 
 void pvb_removal_noticed(struct pvb_domain *domain)
@@ -143,11 +142,11 @@ static bool pvb_removal_drain(struct pvb_cq *cq)
 static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_qp *qp)
 {
 	if (qp->sq.cq == cq) {
-		pvb_defer_forget(qp);
+		qp->domain->durable->give_up_sends(qp);
 		pvb_cq_drain_rest(cq, &qp->sq);
 	}
 	if (qp->rq.cq == cq) {
-		pvb_arrival_abandon(cq, qp);
+		qp->domain->durable->give_up_receives(cq, qp);
 		pvb_cq_drain_rest(cq, &qp->rq);
 	}
 }
@@ -170,7 +169,8 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 		pvb_removal_settle(qp);
 		/* Of a group nothing more becomes durable. */
 		crn_lock(&cq->lock);
-		qp->defer.broken |= qp->sq.cq == cq;
+		if (qp->sq.cq == cq)
+			qp->domain->durable->break_off(qp);
 		crn_unlock(&cq->lock);
 	}
 	crn_lock(&cq->lock);

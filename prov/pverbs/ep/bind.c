@@ -145,14 +145,14 @@ static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flag
 
 	if (ret)
 		return ret;
-	if (ep->srx)
+	if (ep->qp.srx)
 		return -FI_EINVAL;
 	/* Its receives would not be looked at: persist/target/replay.c. */
 	if (ep->replay)
 		return -FI_EOPNOTSUPP;
 	if (srx->domain != ep->domain)
 		return -FI_EDOMAIN;
-	ep->srx = srx;
+	ep->qp.srx = srx;
 	atomic_fetch_add(&srx->refs, 1);
 	return 0;
 }

@@ -28,7 +28,7 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 		ret = pvb_cq_prepare_drain(qp->rq.cq);
 	if (ret)
 		return ret;
-	pvb_qp_error(ep);
+	pvb_conn_error(ep);
 	/* A device that is gone is not waited for. */
 	pvb_async_progress(ep->domain);
 	deadline = crn_now_ms();
@@ -38,8 +38,8 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 	}
 	pvb_cq_drain(qp->sq.cq, &qp->sq, deadline);
 	pvb_cq_drain(qp->rq.cq, &qp->rq, deadline);
-	if (ep->srx)
-		pvb_srx_drain(ep, deadline);
+	if (ep->qp.srx)
+		pvb_srx_drain(qp, deadline);
 	return 0;
 }
 
@@ -92,8 +92,8 @@ static int pvb_ep_close(struct fid *fid)
 	pvb_replay_end(ep);
 	pvb_ep_detach(&qp->sq);
 	pvb_ep_detach(&qp->rq);
-	if (ep->srx)
-		atomic_fetch_sub(&ep->srx->refs, 1);
+	if (ep->qp.srx)
+		atomic_fetch_sub(&ep->qp.srx->refs, 1);
 	atomic_fetch_sub(&ep->domain->refs, 1);
 	pvb_ep_free(ep);
 	return 0;
@@ -109,7 +109,7 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		return -FI_ENOEQ;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->srx)
+	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->qp.srx)
 		return -FI_EOPBADSTATE;
 	/* A queue pair has two queues; one that the capabilities never use borrows the
 	 * other's. */
@@ -297,6 +297,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	if (ret)
 		goto err_tx_lock;
 	ep->domain = domain;
+	ep->qp.domain = domain;
 	ep->info = pvb_ep_info(info);
 	if (!ep->info) {
 		ret = -FI_ENOMEM;

@@ -12,6 +12,13 @@ int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 void pvb_ep_attach(struct pvb_wq *wq, struct pvb_cq *cq);
 void pvb_ep_detach(struct pvb_wq *wq);
 
+/* enable.c */
+
+/* 0 or a negative code. */
+int pvb_ep_create_qp(struct pvb_ep *ep);
+/* If there is one. */
+void pvb_ep_destroy_qp(struct pvb_ep *ep);
+
 /* stats.c */
 
 /* fi_open_ops of endpoints. */

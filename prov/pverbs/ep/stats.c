@@ -16,20 +16,6 @@ static uint64_t pvb_stats_entries(struct pvb_wq *wq)
 	return wq->entries;
 }
 
-static void pvb_stats_commits(const struct pvb_qp *qp, struct fi_cairn_stats *stats)
-{
-	static const uint64_t none[PVB_COMMIT_COUNTS];
-	const uint64_t *counts = qp->commit ? qp->commit->counts : none;
-
-	stats->commit_arrived = counts[PVB_COMMIT_ARRIVED];
-	stats->commit_read = counts[PVB_COMMIT_READ];
-	stats->commit_flush = counts[PVB_COMMIT_FLUSH];
-	stats->commit_request = counts[PVB_COMMIT_REQUEST];
-	stats->commit_message = counts[PVB_COMMIT_MESSAGE];
-	stats->commit_later = counts[PVB_COMMIT_LATER];
-	stats->commit_upgrades = counts[PVB_COMMIT_UPGRADES];
-}
-
 static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
 {
 	struct pvb_qp *qp = &ep->qp;
@@ -38,7 +24,7 @@ static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
 	stats->tx_entries = pvb_stats_entries(&qp->sq);
 	stats->tx_stalls = qp->sq.stalls;
 	stats->keepalives = qp->keepalives;
-	pvb_stats_commits(qp, stats);
+	pvb_durable_stats(qp, stats);
 	crn_unlock(&qp->tx_lock);
 	crn_lock(&qp->rx_lock);
 	stats->rx_entries = pvb_stats_entries(&qp->rq);

@@ -17,15 +17,4 @@ void pvb_srx_msg_init(struct pvb_srx *srx);
 /* A free slot or NULL. Called with the lock held. */
 struct pvb_slot *pvb_srx_get(struct pvb_srx *srx);
 
-/* path.c */
-
-/* 0, or -FI_EHOSTUNREACH when the path is not what the user insists on. */
-int pvb_path_check(const struct pvb_ep *ep, const struct ibv_qp_attr *attr, int mask);
-
-/* qp.c */
-
-/* INIT with the port and P_Key of the id's path (or the domain's first when id is NULL),
- * then RTR and RTS. */
-int pvb_qp_init(struct pvb_ep *ep, struct rdma_cm_id *id);
-
 #endif

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 #include "device/device.h"
-#include "internal.h"
 #include "qp.h"
 
 /* The DiffServ field is the upper six bits of a traffic class (RFC 2474 section 3). */
@@ -54,14 +53,15 @@ void pvb_path_attr(struct ibv_qp_attr *attr, int mask)
 		attr->timeout = (uint8_t)pvb_params.ack_timeout;
 }
 
-int pvb_path_check(const struct pvb_ep *ep, const struct ibv_qp_attr *attr, int mask)
+int pvb_path_check(const struct pvb_domain *domain, const struct ibv_qp_attr *attr,
+		   int mask)
 {
 	struct ibv_gid_entry entry;
 	int version;
 
 	if (!pvb_params.roce_version || !(mask & IBV_QP_AV) || !attr->ah_attr.is_global)
 		return 0;
-	if (ibv_query_gid_ex(ep->domain->verbs, attr->ah_attr.port_num,
+	if (ibv_query_gid_ex(domain->verbs, attr->ah_attr.port_num,
 			     attr->ah_attr.grh.sgid_index, &entry, 0) ||
 	    entry.gid_type == IBV_GID_TYPE_IB)
 		return 0;
@@ -73,7 +73,7 @@ int pvb_path_check(const struct pvb_ep *ep, const struct ibv_qp_attr *attr, int 
 		 "%d; "
 		 "the system's choice is default_roce_mode of the device in configfs "
 		 "(cma_roce_mode of rdma-core sets it)\n",
-		 pvb_domain_device(ep->domain), attr->ah_attr.port_num, version,
+		 pvb_domain_device(domain), attr->ah_attr.port_num, version,
 		 pvb_params.roce_version);
 	return -FI_EHOSTUNREACH;
 }

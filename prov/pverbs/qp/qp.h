@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The queue pair of a connection, its path, and shared receive contexts. */
+/*
+ * A queue pair, its path, and shared receive contexts. A queue pair belongs to an
+ * endpoint, which binds the completion queues and counters of its work queues.
+ */
 #ifndef PVB_QP_QP_H
 #define PVB_QP_QP_H
 
 #include "objects.h"
+
+/* What a queue pair is to be like. */
+struct pvb_qp_attr {
+	uint32_t tx_depth, rx_depth;	   /* entries */
+	size_t tx_iov_limit, rx_iov_limit; /* pieces of an entry */
+	size_t inject_size;		   /* bytes that can be reused at once */
+};
 
 /* srx.c */
 
@@ -11,7 +21,7 @@ int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 		 void *context);
 /* The queue pair is in ERR: takes what it received out of the device, until it is sure
  * that nothing more comes or the deadline (crn_now_ms) has passed. */
-void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms);
+void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms);
 
 /* path.c */
 
@@ -19,17 +29,29 @@ void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms);
 void pvb_path_option(const struct pvb_ep *ep, struct rdma_cm_id *id);
 /* Into what rdma_cm would have for a transition, whose fields mask names. */
 void pvb_path_attr(struct ibv_qp_attr *attr, int mask);
+/* 0, or -FI_EHOSTUNREACH when the path is not what the user insists on. */
+int pvb_path_check(const struct pvb_domain *domain, const struct ibv_qp_attr *attr,
+		   int mask);
 
 /* qp.c */
 
-/* The queue pair of a connection. */
-int pvb_ep_create_qp(struct pvb_ep *ep);
-void pvb_ep_destroy_qp(struct pvb_ep *ep);
-int pvb_qp_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
-		   uint8_t initiator_depth);
+/* The device's queue pair, in RESET, and all that the two work queues need; nothing can
+ * be posted. domain, srx and the queues' cq are set. 0 or a negative code. */
+int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr);
+void pvb_qp_close(struct pvb_qp *qp);
+/* In INIT: receives can be posted, and completions are the program's. watch_shared: more
+ * is to be known of receives of its shared context than that they completed. 0 or
+ * -FI_ENOMEM. */
+int pvb_qp_start(struct pvb_qp *qp, bool watch_shared);
+void pvb_qp_stop(struct pvb_qp *qp);
+/* To INIT: path has the port and the P_Key, as mask says. atomics: the peer may use them.
+ * 0 or a negative code. */
+int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atomics);
 /* Operations may be posted to one of its queues. */
 void pvb_qp_open_ring(struct pvb_wq *wq);
-/* To ERR: everything posted flushes; posting is refused from here on. */
-void pvb_qp_error(struct pvb_ep *ep);
+/* Posting is refused from here on. */
+void pvb_qp_shut(struct pvb_qp *qp);
+/* To ERR: everything posted flushes. */
+void pvb_qp_error(struct pvb_qp *qp);
 
 #endif

@@ -5,7 +5,6 @@
 #include <cairn/nosys.h>
 #include "cq/cq.h"
 #include "device/device.h"
-#include "persist/persist.h"
 #include "flags.h"
 #include "internal.h"
 #include "qp.h"
@@ -90,10 +89,9 @@ static uint64_t pvb_srx_patience(const struct pvb_domain *domain)
  * What the queue pair has taken from the shared queue may be flushed only later; a device
  * drops completions of a queue pair that is destroyed, and their slots would be lost.
  */
-void pvb_srx_drain(struct pvb_ep *ep, uint64_t deadline_ms)
+void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms)
 {
-	struct pvb_domain *domain = ep->domain;
-	struct pvb_qp *qp = &ep->qp;
+	struct pvb_domain *domain = qp->domain;
 	const uint64_t last_wqe_due = crn_now_ms() + pvb_srx_patience(domain);
 
 	pvb_async_progress(domain);
@@ -169,7 +167,7 @@ static int pvb_srx_close(struct fid *fid)
 	atomic_fetch_sub(&srx->domain->refs, 1);
 	crn_lock_fini(&srx->lock);
 	free(srx->wq.slots);
-	pvb_bufs_close(&srx->wq);
+	srx->domain->durable->recv_close(&srx->wq);
 	free(srx->cqs);
 	free(srx);
 	return 0;
@@ -246,7 +244,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	if (ret)
 		return ret;
 	if (srx->domain->control)
-		ret = pvb_bufs_open(&srx->wq, size, srx->iov_limit);
+		ret = srx->domain->durable->recv_open(&srx->wq, size, srx->iov_limit);
 	if (ret)
 		goto err;
 	attr.attr.max_wr = (uint32_t)size;
@@ -259,7 +257,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 		 pvb_domain_device(srx->domain), size, fi_strerror(-ret));
 err:
 	free(srx->wq.slots);
-	pvb_bufs_close(&srx->wq);
+	srx->domain->durable->recv_close(&srx->wq);
 	return ret;
 }
 

@@ -2,7 +2,6 @@
 /* Posting receives to a shared context, and the slots they take. */
 #include <cairn/nosys.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "internal.h"
 #include "qp.h"
 
@@ -43,7 +42,7 @@ static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *c
 	slot->flags = FI_RECV | FI_MSG;
 	slot->state = flags & FI_COMPLETION ? 0 : PVB_SLOT_SELECTIVE;
 	if (crn_unlikely(srx->wq.bufs))
-		(void)pvb_bufs_note(&srx->wq, slot, wr);
+		(void)srx->domain->durable->recv_note(&srx->wq, slot, wr);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_srq_recv(srx->srq, wr, &bad);

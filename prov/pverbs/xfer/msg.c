@@ -3,7 +3,6 @@
 #include <cairn/nosys.h>
 #include "cq/cq.h"
 #include "device/device.h"
-#include "persist/persist.h"
 #include "xfer.h"
 
 /* Why no receive can be posted now. Called with the lock held. */
@@ -13,7 +12,7 @@ static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 
 	if (!qp->ibv)
 		return -FI_EOPBADSTATE;
-	if (ep->srx) /* receives are posted there */
+	if (ep->qp.srx) /* receives are posted there */
 		return -FI_EOPNOTSUPP;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
@@ -41,7 +40,7 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 	slot->flags = FI_RECV | FI_MSG;
 	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
 	if (crn_unlikely(qp->rq.bufs)) {
-		ret = pvb_bufs_note(&qp->rq, slot, wr);
+		ret = qp->domain->durable->recv_note(&qp->rq, slot, wr);
 		if (ret)
 			goto out;
 	}

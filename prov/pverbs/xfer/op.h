@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "device/device.h"
-#include "persist/persist.h"
 #include "objects.h"
 
 struct pvb_op {
@@ -226,7 +225,7 @@ static inline ssize_t pvb_tx_durable(struct pvb_ep *ep, struct pvb_op *op)
 
 	if (!ret && ep->fence_waits)
 		ret = pvb_fence_check(ep, op);
-	return ret ? ret : pvb_tx_committed(ep, op);
+	return ret ? ret : ep->domain->durable->commit(ep, op);
 }
 
 /* Levels of completion beyond the device's, and what has to be remembered. */
@@ -242,7 +241,7 @@ CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op 
 	if (ret)
 		return ret;
 	if (pvb_op_tracked(&ep->qp, op))
-		return pvb_tx_tracked(ep, &copy);
+		return ep->domain->durable->track(ep, &copy);
 	crn_lock(&ep->qp.tx_lock);
 	ret = pvb_tx_delivered(ep, &copy);
 	crn_unlock(&ep->qp.tx_lock);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "cq/cq.h"
 #include "device/device.h"
-#include "persist/persist.h"
 #include "xfer.h"
 
 ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op)
@@ -41,17 +40,20 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
  * (persist/target/message_ring.c). */
 static void pvb_chain_uncount(struct pvb_qp *qp, uint32_t from)
 {
+	uint32_t messages = 0;
+
 	for (; from < qp->chained; from++) {
 		switch (qp->chain->wr[from].opcode) {
 		case IBV_WR_SEND:
 		case IBV_WR_SEND_WITH_IMM:
 		case IBV_WR_RDMA_WRITE_WITH_IMM:
-			qp->commit->messages--;
+			messages++;
 			break;
 		default:
 			break;
 		}
 	}
+	qp->domain->durable->unposted(qp, messages);
 }
 
 /* The newest count requests were accepted, but not by the device: ret is its reason. */
@@ -111,8 +113,8 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	 * it. */
 	if (ep->qp.chained)
 		pvb_chain_post(ep, NULL, false, NULL);
-	if (ep->qp.commit && atomic_load(&ep->qp.sq.ring.size) && pvb_group_open(&ep->qp))
-		pvb_group_close(ep);
+	if (ep->qp.commit && atomic_load(&ep->qp.sq.ring.size))
+		ep->domain->durable->full(ep);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;

@@ -6,7 +6,6 @@
 #include <cairn/nosys.h>
 #include "cq/cq.h"
 #include "persist/persist.h"
-#include "persist/target/target.h"
 #include "wire/wire.h"
 #include "control.h"
 #include "internal.h"
@@ -27,7 +26,7 @@ static int pvb_control_queue(struct pvb_control *control)
 	return 0;
 }
 
-int pvb_control_open(struct pvb_domain *domain)
+int pvb_control_open(struct pvb_domain *domain, const struct pvb_target *target)
 {
 	struct pvb_control *control = calloc(1, sizeof(*control));
 	int ret;
@@ -35,6 +34,7 @@ int pvb_control_open(struct pvb_domain *domain)
 	if (!control)
 		return -FI_ENOMEM;
 	control->domain = domain;
+	control->target = target;
 	control->kick = -1;
 	crn_list_init(&control->control_qps);
 	crn_list_init(&control->zombies);
@@ -126,7 +126,7 @@ static void pvb_control_received(struct pvb_control_recv *recv, uint32_t len)
 	}
 	if (!pvb_wire_is_request(&message)) {
 		if (message.kind == PVB_WIRE_REPLAY)
-			pvb_replay_learn(cqp, &message);
+			cqp->control->target->replay(cqp, &message);
 		else
 			pvb_control_answer(cqp, &message);
 		if (pvb_control_qp_receive(recv))
@@ -141,7 +141,7 @@ static void pvb_control_received(struct pvb_control_recv *recv, uint32_t len)
 	cqp->inbox[at] = recv;
 	cqp->inbox_len[at] = len;
 	if (cqp->inbox_state == PVB_INBOX_EMPTY)
-		pvb_respond_begin(cqp);
+		cqp->control->target->request(cqp);
 }
 
 static void pvb_control_completed(const struct ibv_wc *wc)
@@ -188,7 +188,7 @@ static bool pvb_control_poll(struct pvb_control *control)
 /* Called with the lock held. */
 static void pvb_control_look(struct pvb_control *control)
 {
-	pvb_respond_retry(control);
+	control->target->retry(control);
 	pvb_control_poll(control);
 }
 
@@ -289,7 +289,7 @@ bool pvb_control_drain(struct pvb_control_qp *cqp, uint64_t deadline_ms)
 
 	pthread_mutex_lock(&control->lock);
 	atomic_store(&cqp->lost, true);
-	pvb_respond_end(cqp);
+	control->target->end(cqp);
 	while (cqp->receives || cqp->sends != atomic_load(&cqp->sent)) {
 		any = pvb_control_poll(control);
 		if (any)

@@ -205,8 +205,24 @@ struct pvb_control_qp {
 	atomic_int undurable;	   /* FI_E*, why not all of them can be; 0: they can */
 };
 
+/* What persist/target/ does with what a peer sends. With pvb_control.lock held. */
+struct pvb_target {
+	/* Without the lock: a control queue pair is about to be used. */
+	void (*open)(struct pvb_control_qp *cqp);
+	/* A request arrived in its empty inbox. */
+	void (*request)(struct pvb_control_qp *cqp);
+	/* Looks again at those that wait. */
+	void (*retry)(struct pvb_control *control);
+	/* Nothing more of what is in the inbox is done: waits for a piece. */
+	void (*end)(struct pvb_control_qp *cqp);
+	/* Where the peer's receives are. */
+	void (*replay)(struct pvb_control_qp *cqp,
+		       const struct pvb_wire_message *message);
+};
+
 struct pvb_control {
 	struct pvb_domain *domain;
+	const struct pvb_target *target;
 	struct pvb_cq *cq; /* its device queues are those of the control queue pairs */
 	pthread_mutex_t lock;
 	pthread_cond_t ended; /* a piece */
@@ -235,6 +251,9 @@ static inline const struct pvb_slot *pvb_wc_slot(const struct ibv_wc *wc)
 
 /* control.c */
 
+/* 0 and domain->control, or a negative code. */
+int pvb_control_open(struct pvb_domain *domain, const struct pvb_target *target);
+void pvb_control_close(struct pvb_control *control);
 /* Takes note of what came; false: another thread is at it. */
 bool pvb_control_take(struct pvb_control *control);
 /* With the lock held, as the next two: what is left to do is not this thread's alone. */
@@ -242,6 +261,14 @@ void pvb_control_pass(struct pvb_control *control);
 /* It has a piece to be done, behind the others; it has none any more, or one is begun. */
 void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn);
 void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn);
+
+/* Takes note of what came, and does a piece of the work that peers requested. */
+bool pvb_control_progress(struct pvb_control *control);
+/* The same, and what comes later raises an event on the channel, as what is left to do
+ * does. 0 or a negative code. */
+int pvb_control_arm(struct pvb_control *control);
+/* Adds its descriptors to those that wait watches. 0 or a negative code. */
+int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 
 /* tick.c */
 
@@ -255,6 +282,10 @@ int pvb_control_thread_start(struct pvb_control *control);
 
 /* control_qp.c */
 
+/* The control queue pair of a connection that has its queue pair: 0, or a negative code.
+ */
+int pvb_control_qp_open(struct pvb_qp *qp);
+void pvb_control_qp_close(struct pvb_qp *qp);
 /* Posts a message; true: it is outstanding. */
 bool pvb_control_qp_send(struct pvb_control_qp *cqp,
 			 const struct pvb_wire_message *message);

@@ -302,9 +302,10 @@ static void pvb_control_conn_on_end(struct pvb_control_conn *control_conn,
 		pvb_control_conn_fail(control_conn, rdma_event_str(event->type));
 }
 
-void pvb_control_conn_event(struct pvb_control_qp *cqp, const struct pvb_cm_event *event)
+void pvb_control_conn_event(struct fid *fid, const struct pvb_cm_event *event)
 {
-	struct pvb_control_conn *control_conn = &cqp->control_conn;
+	struct pvb_control_conn *control_conn =
+		crn_container_of(fid, struct pvb_control_conn, fid);
 
 	pvb_control_conn_take(control_conn);
 	switch (event->type) {

@@ -5,7 +5,6 @@
 #include "device/device.h"
 #include "persist/persist.h"
 #include "persist/plan/plan.h"
-#include "persist/target/target.h"
 #include "qp/qp.h"
 #include "wire/wire.h"
 #include "control.h"
@@ -145,7 +144,7 @@ static int pvb_control_qp_create(struct pvb_control_qp *cqp)
 
 int pvb_control_qp_open(struct pvb_qp *qp)
 {
-	struct pvb_control *control = pvb_qp_ep(qp)->domain->control;
+	struct pvb_control *control = qp->domain->control;
 	struct pvb_control_qp *cqp = calloc(1, sizeof(*cqp));
 	int ret;
 
@@ -154,8 +153,6 @@ int pvb_control_qp_open(struct pvb_qp *qp)
 	cqp->control = control;
 	cqp->qp = qp;
 	crn_list_init(&cqp->turn.entry);
-	cqp->turn.run = pvb_respond_turn;
-	pvb_arrivals_init(cqp);
 	/* Any thread may poll the control queue. */
 	crn_lock_init(&cqp->lock, true);
 	ret = pvb_control_qp_memory(cqp);
@@ -172,7 +169,7 @@ int pvb_control_qp_open(struct pvb_qp *qp)
 	cqp->psn = cqp->ibv->qp_num & 0xffffff;
 	pvb_control_conn_init(&cqp->control_conn);
 	qp->control_qp = cqp;
-	qp->rq.on_complete = pvb_arrival;
+	control->target->open(cqp);
 	pthread_mutex_lock(&control->lock);
 	crn_list_add_tail(&control->control_qps, &cqp->entry);
 	pthread_mutex_unlock(&control->lock);
@@ -434,4 +431,17 @@ void pvb_control_qp_now(struct pvb_control_qp *cqp, uint32_t number)
 void pvb_control_qp_cancel(struct pvb_control_qp *cqp, uint32_t number)
 {
 	free(pvb_control_qp_take(cqp, number));
+}
+
+void pvb_control_qp_offer(const struct pvb_ep *ep, struct pvb_cm_offer *offer)
+{
+	const struct pvb_control_qp *cqp = ep->qp.control_qp;
+
+	if (!cqp)
+		return;
+	offer->word = (struct pvb_cm_word){(uintptr_t)cqp->area, cqp->area_key};
+	offer->control_conn = ep->domain->iwarp;
+	if (!offer->control_conn)
+		offer->control = (struct pvb_cm_control){cqp->ibv->qp_num, cqp->psn,
+							 ep->domain->seq_atomics};
 }

@@ -3,6 +3,7 @@
 #include "persist/persist.h"
 #include "wire/wire.h"
 #include "cookie.h"
+#include "control.h"
 
 /* A random number; 0: the system returned none. */
 static uint64_t pvb_cookie_new(void)

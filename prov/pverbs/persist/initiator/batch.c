@@ -7,6 +7,7 @@
 #include "persist/control/control.h"
 #include "wire/wire.h"
 #include "xfer/xfer.h"
+#include "initiator.h"
 #include "batch.h"
 
 void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb_op *op)

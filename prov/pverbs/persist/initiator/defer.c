@@ -3,6 +3,7 @@
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "defer.h"
+#include "initiator.h"
 
 /* Whether the target has answered, and with what. */
 enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
@@ -265,17 +266,6 @@ static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *so
 			return;
 	}
 	pvb_defer_end(qp);
-}
-
-void pvb_defer_release(struct pvb_cq *cq)
-{
-	struct crn_list *entry, *next;
-	struct pvb_defer_source *source;
-
-	crn_list_for_each_safe (entry, next, &cq->deferring) {
-		source = crn_container_of(entry, struct pvb_defer_source, entry);
-		source->release(cq, source);
-	}
 }
 
 /* Those before it that the device has said nothing of succeeded. */

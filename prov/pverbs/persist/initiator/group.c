@@ -8,6 +8,7 @@
 #include "persist/persist.h"
 #include "persist/plan/plan.h"
 #include "xfer/xfer.h"
+#include "initiator.h"
 #include "batch.h"
 #include "defer.h"
 #include "internal.h"

@@ -3,6 +3,7 @@
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "wire/wire.h"
+#include "initiator.h"
 #include "internal.h"
 
 /* May one more be asked? The places of those whose end was not reported yet are taken. */

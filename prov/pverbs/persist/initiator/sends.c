@@ -10,6 +10,7 @@
 #include "persist/plan/plan.h"
 #include "wire/wire.h"
 #include "xfer/xfer.h"
+#include "initiator.h"
 #include "batch.h"
 #include "internal.h"
 

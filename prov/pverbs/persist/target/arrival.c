@@ -17,6 +17,7 @@
 #include "wire/wire.h"
 #include "internal.h"
 #include "target.h"
+#include "target.h"
 
 /* Bytes that are made durable at once: about 6 us. */
 #define PVB_ARRIVAL_NOW 4096u

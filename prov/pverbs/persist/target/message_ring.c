@@ -11,6 +11,7 @@
 #include "persist/persist.h"
 #include "wire/wire.h"
 #include "internal.h"
+#include "target.h"
 
 int pvb_bufs_open(struct pvb_wq *wq, size_t slots, size_t limit)
 {

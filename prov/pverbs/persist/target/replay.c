@@ -24,7 +24,7 @@ int pvb_replay_set(struct pvb_ep *ep, const void *optval, size_t optlen)
 	if (mr->domain != ep->domain)
 		return -FI_EDOMAIN;
 	/* Without a control queue pair the peer cannot be told. */
-	if (!mr->key_attr.persistent || ep->srx || !ep->domain->control)
+	if (!mr->key_attr.persistent || ep->qp.srx || !ep->domain->control)
 		return -FI_EOPNOTSUPP;
 	/* Those posted already may be anywhere. */
 	if (state > PVB_CONN_ENABLED || ep->qp.rq.ring.head || ep->replay)

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages that recovery finds again in persistent receive buffers: the replay format of
+ * rdma/fi_ext_cairn.h. A header of 32 bytes goes ahead of the payload, little-endian:
+ *
+ *   bytes 0-7   "CrnRply1"
+ *   bytes 8-15  number of the message
+ *   bytes 16-23 length of the payload, bytes
+ *   bytes 24-27 CRC-32C of the payload
+ *   bytes 28-31 CRC-32C of bytes 0 to 27
+ *
+ * A message that was being received when the power failed may be torn anywhere; so may a
+ * buffer that was used before. What both sums agree with is whole.
+ */
 #include <endian.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -6,7 +19,8 @@
 #include <string.h>
 #include <isa-l/crc.h>
 #include <rdma/fi_errno.h>
-#include "replay_format.h"
+#include <rdma/fi_ext_cairn.h>
+#include "persist/persist.h"
 
 #define PVB_REPLAY_FORMAT_NUMBER 8
 #define PVB_REPLAY_FORMAT_LEN 16

@@ -5,7 +5,9 @@
 #include <sched.h>
 #include "ct_fid.h"
 #include "../durable.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 

@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <sys/timerfd.h>
 #include "../durable.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 static struct durable d;
 

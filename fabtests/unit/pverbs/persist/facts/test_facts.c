@@ -3,7 +3,9 @@
 #include "../../world.h"
 #include "persist/facts/declare.h"
 #include "persist/facts/detect.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 #include "../../tree.h"
 
 static const struct pvb_adapter hardware = {.driver = "mlx5_core", .ddio = true};

@@ -4,7 +4,9 @@
 #include "cq/cq.h"
 #include "ct_fid.h"
 #include "persist/initiator/defer.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 #include "../target/receiver.h"
 
 #define WRITE (FI_RMA | FI_WRITE)

@@ -5,7 +5,9 @@
 #include "../durable.h"
 #include "../../fake_ex.h"
 #include "persist/initiator/internal.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
 #define DEPTH 128

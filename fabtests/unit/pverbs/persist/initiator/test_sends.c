@@ -3,6 +3,7 @@
  * memory that is not persistent. */
 #include <errno.h>
 #include <rdma/fi_atomic.h>
+#include "persist/initiator/initiator.h"
 #include "../durable.h"
 #include "xfer/xfer.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What was written before a fenced durable operation becomes durable with it. */
 #include <errno.h>
+#include "persist/persist.h"
 #include "../durable.h"
 #include "persist/initiator/internal.h"
 #include "xfer/op.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 #include "receiver.h"
 
 struct receiver receiver;

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include "cq/cq.h"
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 #include "receiver.h"
 
 #define BIG (2 * (uint32_t)PVB_PIECE + 64) /* three pieces */

@@ -3,7 +3,9 @@
  * them, and what the peer is told. */
 #include <errno.h>
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 #include "receiver.h"
 
 /* Persistent bytes. */

@@ -2,7 +2,9 @@
 /* Plain messages, at their target, when a later operation wants them to be durable. */
 #include "../durable.h"
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 #define MESSAGE (FI_RECV | FI_MSG)
 #define FAR 32768u /* further apart than what is as good as one range */

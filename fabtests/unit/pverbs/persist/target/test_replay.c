@@ -18,7 +18,7 @@ static struct {
 } at;
 
 /* Memory that the configuration declares, at an endpoint that is not connected yet. */
-static bool enable_with(enum pvb_durable durable)
+static bool enable_with(enum pvb_durable_mode durable)
 {
 	fake_pmem = (struct fake_pmem){0};
 	at.mr = NULL;

@@ -3,7 +3,10 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
-#include "persist/target/replay_format.h"
+#include <rdma/fi_ext_cairn.h>
+#include "persist/initiator/initiator.h"
+#include "persist/persist.h"
+#include "persist/target/target.h"
 
 #define STRIDE 64
 #define COUNT 8

@@ -5,7 +5,9 @@
 #include <unistd.h>
 #include "../durable.h"
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 static struct {
 	struct durable d;

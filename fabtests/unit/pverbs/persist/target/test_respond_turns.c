@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include "../durable.h"
 #include "../fake_pmem.h"
+#include "persist/initiator/initiator.h"
 #include "persist/persist.h"
+#include "persist/target/target.h"
 
 #define BIG (3 * (uint64_t)PVB_PIECE + 64)
 
