@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "svb.h"
+#include "verbs/verbs.h"
 #include "vg.h"
 
 #define PEER 5u /* index of the other process */

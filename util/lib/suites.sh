@@ -36,7 +36,7 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist"
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs"
 	counted check-itself 300 "$top/util/lib/test-check"
 }
 

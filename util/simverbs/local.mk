@@ -4,23 +4,33 @@
 # The verbs side, also linked into its unit tests.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-verbs.la
 util_simverbs_libsimverbs_verbs_la_SOURCES = \
+	util/simverbs/attr.h \
 	util/simverbs/choice.c \
 	util/simverbs/choice.h \
 	util/simverbs/compat56.h \
 	util/simverbs/compat65.h \
 	util/simverbs/engine/atomic.c \
+	util/simverbs/engine/cq_push.c \
 	util/simverbs/engine/engine.c \
 	util/simverbs/engine/engine.h \
+	util/simverbs/engine/fail.c \
 	util/simverbs/engine/iwarp.c \
+	util/simverbs/engine/mcast.c \
 	util/simverbs/engine/memory.c \
 	util/simverbs/engine/memory.h \
+	util/simverbs/engine/op.h \
 	util/simverbs/engine/rc.c \
 	util/simverbs/engine/recv.c \
 	util/simverbs/engine/relay.c \
 	util/simverbs/engine/relay.h \
+	util/simverbs/engine/sane.c \
 	util/simverbs/engine/service.c \
 	util/simverbs/engine/service.h \
 	util/simverbs/engine/ud.c \
+	util/simverbs/engine/wait.c \
+	util/simverbs/engine/window.c \
+	util/simverbs/engine/wqe.h \
+	util/simverbs/handles.h \
 	util/simverbs/machine/choice.c \
 	util/simverbs/machine/machine.c \
 	util/simverbs/machine/machine.h \
@@ -38,10 +48,19 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/model/model.h \
 	util/simverbs/model/save.c \
 	util/simverbs/model/turn.c \
-	util/simverbs/settings.c \
-	util/simverbs/settings.h \
+	util/simverbs/next.h \
+	util/simverbs/parts.c \
+	util/simverbs/ports.c \
+	util/simverbs/ports.h \
+	util/simverbs/settings/addresses.c \
+	util/simverbs/settings/addresses.h \
+	util/simverbs/settings/settings.c \
+	util/simverbs/settings/settings.h \
 	util/simverbs/shared/bell.c \
 	util/simverbs/shared/bell.h \
+	util/simverbs/shared/heap.c \
+	util/simverbs/shared/heap.h \
+	util/simverbs/shared/keys.c \
 	util/simverbs/shared/lock.c \
 	util/simverbs/shared/lock.h \
 	util/simverbs/shared/process.c \
@@ -49,9 +68,10 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/shared/registry.h \
 	util/simverbs/shared/segment.c \
 	util/simverbs/shared/segment.h \
+	util/simverbs/shared/self.h \
+	util/simverbs/shared/shared.h \
 	util/simverbs/step.c \
 	util/simverbs/step.h \
-	util/simverbs/svb.h \
 	util/simverbs/tsan.h \
 	util/simverbs/verbs/ah.c \
 	util/simverbs/verbs/async.c \
@@ -59,10 +79,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/verbs/channel.c \
 	util/simverbs/verbs/cq.c \
 	util/simverbs/verbs/cq_ex.c \
-	util/simverbs/verbs/cq_push.c \
 	util/simverbs/verbs/device.c \
 	util/simverbs/verbs/device_attr.c \
-	util/simverbs/verbs/keys.c \
 	util/simverbs/verbs/marshall.c \
 	util/simverbs/verbs/mcast.c \
 	util/simverbs/verbs/mr.c \
@@ -74,11 +92,12 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/verbs/qp_state.c \
 	util/simverbs/verbs/removal.c \
 	util/simverbs/verbs/removal.h \
-	util/simverbs/verbs/sane.c \
 	util/simverbs/verbs/srq.c \
 	util/simverbs/verbs/text.c \
+	util/simverbs/verbs/verbs.h \
 	util/simverbs/verbs/wr.h \
 	util/simverbs/verbs/wr_ex.c \
+	util/simverbs/verbs/wr_fate.c \
 	util/simverbs/verbs/wr_post.c \
 	util/simverbs/vg.h
 util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
@@ -98,6 +117,7 @@ util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm/dispatch.c \
 	util/simverbs/cm/end.c \
 	util/simverbs/cm/ep.c \
+	util/simverbs/cm/event.c \
 	util/simverbs/cm/id.c \
 	util/simverbs/cm/info.c \
 	util/simverbs/cm/listen.c \
@@ -153,5 +173,5 @@ noinst_PROGRAMS += util/simverbs/test/power
 util_simverbs_test_power_SOURCES = util/simverbs/test/power.c
 util_simverbs_test_power_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
 util_simverbs_test_power_LDADD = $(VERBS_LIBS)
-EXTRA_DIST += util/simverbs/local.mk util/simverbs/simverbs.in util/simverbs/test-simverbs \
+EXTRA_DIST += util/simverbs/local.mk util/simverbs/rooms util/simverbs/simverbs.in util/simverbs/test-simverbs \
 	util/simverbs/test/rpma_flush.c

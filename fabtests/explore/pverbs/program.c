@@ -8,7 +8,7 @@
 #include "objects.h"
 #include "program.h"
 #include "state.h"
-#include "svb.h"
+#include "verbs/verbs.h"
 #include "target.h"
 #include "world.h"
 

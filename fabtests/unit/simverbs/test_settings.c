@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* settings.c, and what latency and loss do. Each in a child that reads them anew. */
+/* settings/, and what latency and loss do. Each in a child that reads them anew. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #define WORLD_H
 
 #include "cairn_test.h"
-#include "svb.h"
+#include "verbs/verbs.h"
 
 #define WORLD_BYTES 65536
 #define WORLD_WRS 8

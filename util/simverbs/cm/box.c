@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "cm.h"
-#include "engine/service.h"
 #include "step.h"
+#include "verbs/verbs.h"
 
 #define SVB_BOX_MAGIC 0x786f6273u
 #define SVB_BOX_SLOTS 1024u

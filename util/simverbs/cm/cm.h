@@ -11,8 +11,9 @@
 #define SVB_CM_CM_H
 
 #include <rdma/rdma_verbs.h>
+#include "ports.h"
+#include "verbs/verbs.h"
 #include "wire.h"
-#include "svb.h"
 
 /*
  *   requester                           responder
@@ -180,6 +181,19 @@ void svb_cm_peer_died(uint32_t token);
 
 /* channel.c */
 struct rdma_event_channel *svb_cm_new_channel(void);
+static inline struct svb_cm_channel *svb_cm_channel(struct rdma_event_channel *channel)
+{
+	return (struct svb_cm_channel *)channel;
+}
+/* An event more in the count. */
+void svb_cm_channel_count(struct svb_cm_channel *channel);
+/*
+ * Takes one event from the count if that needs no waiting. Where the system cannot
+ * promise it (EOPNOTSUPP before Linux 5.8) the count stays. Returns 0 or an errno.
+ */
+int svb_cm_channel_try(int fd);
+
+/* event.c */
 
 /* Adds an event without data to the id's channel. NULL when there is no memory. */
 struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,

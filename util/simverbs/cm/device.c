@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cm.h"
-#include "verbs/removal.h"
+#include "verbs/verbs.h"
 
 static struct {
 	pthread_mutex_t mutex;

@@ -2,7 +2,7 @@
 /* rsockets are not offered: every function fails, lest a real one meets a made-up id. */
 #include <errno.h>
 #include <rdma/rsocket.h>
-#include "svb.h"
+#include "verbs/verbs.h"
 
 #define SVB_NOSYS(type, name, ...)     \
 	SVB_API type name(__VA_ARGS__) \

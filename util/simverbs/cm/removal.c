@@ -2,7 +2,7 @@
 /* A device is taken away: what its ids hear (cma_remove_one of the kernel's cma.c). */
 #include <stdlib.h>
 #include "cm.h"
-#include "verbs/removal.h"
+#include "verbs/verbs.h"
 
 static void svb_cm_removed(struct svb_cm_id *id, void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "svb.h"
+#include "engine.h"
 
 static uint64_t svb_atomic_own(uint64_t *where, enum svb_atomic op, uint64_t operand,
 			       uint64_t compare)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The producers' side of completion queues: any process that runs an engine. */
+#include "engine.h"
 #include "step.h"
-#include "svb.h"
 
 /* The event is counted first and rung after: who wakes finds it. */
 static void svb_cq_event(struct svb_cq_sh *cq)

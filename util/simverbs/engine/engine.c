@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include "model/model.h"
-#include "relay.h"
-#include "service.h"
+#include "engine.h"
 #include "step.h"
-#include "svb.h"
-
-/* IBA table 45: what the responder asks the requester to wait after RNR, in 10 us. */
-static const uint32_t svb_rnr_delay[32] = {
-	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
-	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
-	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
-};
 
 /* Completions of requests carry the opcode of what completed. */
 static const uint8_t svb_wc_opcodes[] = {
@@ -28,90 +18,6 @@ static const uint8_t svb_wc_opcodes[] = {
 	[SVB_WR_FLUSH] = SVB_WC_FLUSH,
 	[SVB_WR_ATOMIC_WRITE] = SVB_WC_ATOMIC_WRITE,
 };
-
-/* Queue pairs that went to the error state while this thread held a send queue's lock. */
-#define SVB_MARKED 8
-static __thread struct {
-	struct svb_seg *seg;
-	struct svb_qp_sh *qp;
-} svb_marked[SVB_MARKED] __attribute__((tls_model("initial-exec")));
-static __thread uint32_t svb_marks __attribute__((tls_model("initial-exec")));
-
-void svb_engine_deadline(struct svb_seg *seg, uint64_t deadline)
-{
-	/* Not a load: who clears the deadline and then looks for what waits sees what was
-	 * written before this, or the cleared one is seen here. */
-	uint64_t next = __atomic_fetch_add(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
-
-	while ((!next || deadline < next) &&
-	       !__atomic_compare_exchange_n(&seg->next_deadline, &next, deadline, false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		;
-	if (seg == svb_self.seg)
-		svb_service_start();
-	svb_service_deadline(seg, deadline);
-}
-
-void svb_engine_wake(struct svb_seg *seg)
-{
-	svb_engine_deadline(seg, 1);
-}
-
-int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
-		    uint64_t deadline)
-{
-	svb_set(sq->wait, why);
-	sq->deadline = deadline;
-	if (deadline)
-		svb_engine_deadline(seg, deadline);
-	return SVB_STAYS;
-}
-
-/* Still waiting for the same: True when that is over. */
-static bool svb_expired(struct svb_seg *seg, struct svb_sq *sq)
-{
-	if (!sq->deadline)
-		return false;
-	if (svb_now() >= sq->deadline)
-		return true;
-	svb_engine_deadline(seg, sq->deadline);
-	return false;
-}
-
-int svb_engine_rnr(struct svb_op *op)
-{
-	struct svb_sq *sq = &op->qp->sq;
-	uint32_t tries = op->qp->attr.rnr_retry & 7;
-	uint64_t delay = svb_rnr_delay[op->rqp->attr.min_rnr_timer & 31] * 10000ull;
-
-	if (svb_self.iwarp)
-		return svb_iwarp_no_buffer(op);
-	if (sq->wait == SVB_WAIT_RNR)
-		return svb_expired(op->seg, sq) ? IBV_WC_RNR_RETRY_EXC_ERR : SVB_STAYS;
-	if (!tries)
-		return IBV_WC_RNR_RETRY_EXC_ERR;
-	/* IBA 9.7.5.2.8: seven means without end. */
-	return svb_engine_wait(op->seg, sq, SVB_WAIT_RNR,
-			       tries == 7 ? 0 : svb_now() + tries * delay);
-}
-
-int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp)
-{
-	uint64_t most = svb_self.settings.retry_cap * 1000000ull, time;
-	struct svb_sq *sq = &qp->sq;
-
-	if (sq->wait == SVB_WAIT_RETRY)
-		return svb_expired(seg, sq) ? IBV_WC_RETRY_EXC_ERR : SVB_STAYS;
-	/* TCP has timers of its own. */
-	if (svb_self.iwarp)
-		return svb_engine_wait(seg, sq, SVB_WAIT_RETRY, svb_now() + most);
-	/* IBA 9.7.6.1.3: 4.096 us << timeout, zero waits without end. */
-	if (!qp->attr.timeout)
-		return svb_engine_wait(seg, sq, SVB_WAIT_RETRY, 0);
-	time = (4096ull << (qp->attr.timeout & 31)) * ((qp->attr.retry_cnt & 7) + 1);
-	return svb_engine_wait(seg, sq, SVB_WAIT_RETRY,
-			       svb_now() + (time < most ? time : most));
-}
 
 bool svb_engine_source(struct svb_op *op, struct svb_span *span)
 {
@@ -135,33 +41,6 @@ int svb_engine_moved(struct svb_op *op, int err)
 	default:
 		/* Memory that was registered and is gone. */
 		return IBV_WC_REM_OP_ERR;
-	}
-}
-
-static void svb_mark(struct svb_seg *seg, struct svb_qp_sh *qp)
-{
-	__atomic_or_fetch(&qp->flags, SVB_QP_MUST_FLUSH, __ATOMIC_RELAXED);
-	if (svb_marks < SVB_MARKED) {
-		svb_marked[svb_marks].seg = seg;
-		svb_marked[svb_marks++].qp = qp;
-	} else {
-		svb_engine_deadline(seg, 1);
-	}
-}
-
-void svb_qp_fail_later(struct svb_seg *seg, struct svb_qp_sh *qp, int event)
-{
-	__atomic_store_n(&qp->state, IBV_QPS_ERR, __ATOMIC_RELEASE);
-	if (event >= 0)
-		svb_async_raise(&qp->events, qp->async, (enum ibv_event_type)event);
-	svb_mark(seg, qp);
-}
-
-void svb_engine_flush_marked(void)
-{
-	while (svb_marks) {
-		svb_marks--;
-		svb_qp_flush(svb_marked[svb_marks].seg, svb_marked[svb_marks].qp);
 	}
 }
 
@@ -291,7 +170,7 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 		return;
 	if (svb_unlikely(qp->sq.committing))
 		svb_sq_recover(seg, qp);
-	if (svb_likely(!svb_self.model) || !svb_model_run_locked(seg, qp))
+	if (svb_likely(!svb_self.model) || !svb_self.model->run(seg, qp))
 		svb_sq_run(seg, qp);
 	if (svb_unlikely(svb_self.iwarp))
 		svb_iwarp_end(seg, qp);
@@ -305,8 +184,7 @@ void svb_engine_run(struct svb_seg *seg, struct svb_qp_sh *qp)
 	svb_engine_flush_marked();
 }
 
-/* The queue pair that this one is connected to, in *seg; NULL when it is not there. */
-static struct svb_qp_sh *svb_qp_peer(const struct svb_qp_sh *qp, struct svb_seg **seg)
+struct svb_qp_sh *svb_qp_peer(const struct svb_qp_sh *qp, struct svb_seg **seg)
 {
 	uint32_t dest = svb_get(qp->dest_qpn);
 	struct svb_qp_sh *peer;
@@ -331,85 +209,6 @@ void svb_engine_run_peer(struct svb_qp_sh *qp)
 		svb_engine_run(seg, peer);
 }
 
-static void svb_rq_flush(struct svb_seg *seg, struct svb_qp_sh *qp)
-{
-	struct svb_recv recv = {.seg = seg, .qp = qp};
-	struct ibv_wc wc = {.status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV};
-
-	if (qp->srq) {
-		recv.copy.head.wr_id = qp->taken_wr_id;
-		recv.rwqe = &recv.copy.head;
-		if (qp->taken)
-			svb_recv_complete(&recv, &wc, false);
-		svb_async_raise(&qp->events, qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
-		return;
-	}
-	svb_lock(&qp->rq.lock);
-	while (qp->rq.next != qp->rq.head) {
-		recv.rwqe = svb_rq_at(seg, &qp->rq, qp->rq.next);
-		svb_recv_complete(&recv, &wc, false);
-	}
-	svb_unlock(&qp->rq.lock);
-}
-
-void svb_qp_flush(struct svb_seg *seg, struct svb_qp_sh *qp)
-{
-	struct svb_seg *pseg;
-	struct svb_qp_sh *peer = svb_qp_peer(qp, &pseg);
-
-	if (svb_unlikely(svb_self.model))
-		svb_model_settle(0);
-	if (seg != svb_self.seg && !svb_sane_receiver(seg, qp))
-		return;
-	/* Once the state is seen by it, the peer delivers nothing more. */
-	if (peer) {
-		svb_lock(&peer->sq.lock);
-		svb_unlock(&peer->sq.lock);
-	}
-	if (__atomic_fetch_and(&qp->flags, ~SVB_QP_MUST_FLUSH, __ATOMIC_ACQ_REL) &
-	    SVB_QP_MUST_FLUSH)
-		svb_rq_flush(seg, qp);
-	svb_lock(&qp->sq.lock);
-	svb_engine_run_locked(seg, qp);
-	svb_unlock(&qp->sq.lock);
-	if (peer && svb_get(peer->sq.wait) == SVB_WAIT_RNR)
-		svb_engine_run(pseg, peer);
-}
-
-void svb_qp_fail(struct svb_seg *seg, struct svb_qp_sh *qp, int event)
-{
-	svb_qp_fail_later(seg, qp, event);
-	svb_engine_flush_marked();
-}
-
-void svb_engine_timers(void)
-{
-	struct svb_seg *seg = svb_self.seg;
-	uint64_t next = __atomic_load_n(&seg->next_deadline, __ATOMIC_RELAXED);
-	struct svb_qp_sh *qp;
-	uint32_t i;
-
-	if (!next || svb_now() < next)
-		return;
-	__atomic_exchange_n(&seg->next_deadline, 0, __ATOMIC_SEQ_CST);
-	svb_relay_look();
-	if (svb_unlikely(svb_self.model))
-		svb_model_tick();
-	/* The mutex keeps them from being destroyed; whoever holds a queue's lock does
-	 * not ask for it. */
-	pthread_mutex_lock(&svb_self.mutex);
-	for (i = 0; i < seg->limit[SVB_TAB_QP]; i++) {
-		if (!svb_self.qp[i])
-			continue;
-		qp = svb_seg_qp(seg, i);
-		if (svb_get(qp->flags) & SVB_QP_MUST_FLUSH)
-			svb_qp_flush(seg, qp);
-		if (svb_get(qp->sq.wait))
-			svb_engine_run(seg, qp);
-	}
-	pthread_mutex_unlock(&svb_self.mutex);
-}
-
 /* Waits for whoever has the lock now. */
 static void svb_pass(struct svb_lock *lock)
 {
@@ -423,7 +222,7 @@ void svb_engine_quiesce_qp(struct svb_qp_sh *qp)
 	struct svb_qp_sh *peer = svb_qp_peer(qp, &seg);
 
 	if (svb_unlikely(svb_self.model))
-		svb_model_settle(0);
+		svb_self.model->settle(0);
 	svb_pass(&qp->sq.lock);
 	svb_pass(&qp->rq.lock);
 	if (peer && peer != qp)
@@ -435,7 +234,7 @@ void svb_engine_quiesce(void)
 	uint32_t i;
 
 	if (svb_unlikely(svb_self.model))
-		svb_model_settle(0);
+		svb_self.model->settle(0);
 	pthread_mutex_lock(&svb_self.mutex);
 	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++)
 		if (svb_self.qp[i] && svb_get(svb_self.qp[i]->sh->state) >= IBV_QPS_RTR)

@@ -7,83 +7,13 @@
 #ifndef SVB_ENGINE_ENGINE_H
 #define SVB_ENGINE_ENGINE_H
 
+#include "handles.h"
 #include "memory.h"
-#include "shared/segment.h"
-
-/* Bytes of a request before its sges or inline data. */
-#define SVB_WQE_HEAD 128
-/* No request is longer: the most inline data that can be set, and the head. */
-#define SVB_WQE_MOST (4096 + SVB_WQE_HEAD)
-
-struct svb_av {
-	uint32_t qpn;
-	uint32_t qkey;
-	struct ibv_ah_attr ah;
-};
-
-struct svb_bind {
-	uint32_t window; /* key of the window before */
-	uint32_t key;	 /* and after */
-	uint32_t region; /* key of the region; 0: unbind */
-	uint32_t access;
-	uint64_t addr;
-	uint64_t length;
-};
-
-/* A request in the ring. */
-struct svb_wqe {
-	uint64_t wr_id;
-	uint16_t opcode; /* enum ibv_wr_opcode, SVB_WR_* */
-	uint16_t num_sge;
-	uint32_t flags;	 /* enum ibv_send_flags */
-	uint32_t length; /* bytes, of all sges or inline */
-	uint32_t imm;	 /* immediate data as given, or the key to invalidate */
-	uint32_t rkey;
-	uint32_t error; /* enum ibv_wc_status found while posting, 0: none */
-	uint64_t remote;
-	uint64_t due; /* ns; 0: at once */
-	union {
-		struct {
-			uint64_t operand; /* swap, add, or the value to write */
-			uint64_t compare;
-		} atomic;
-		struct {
-			uint64_t length;
-			uint8_t type;
-			uint8_t level;
-		} flush;
-		struct svb_av ud;
-		struct svb_bind bind;
-	};
-	/* sges, or inline data when IBV_SEND_INLINE is set */
-	struct ibv_sge sge[] __attribute__((aligned(64)));
-};
-
-_Static_assert(offsetof(struct svb_wqe, sge) == SVB_WQE_HEAD, "SVB_WQE_HEAD");
-
-/* A receive in the ring. */
-struct svb_rwqe {
-	uint64_t wr_id;
-	uint32_t num_sge;
-	uint32_t unused;
-	struct ibv_sge sge[];
-};
-
-static inline struct svb_wqe *svb_sq_at(struct svb_seg *seg, struct svb_sq *sq,
-					uint32_t counter)
-{
-	return (struct svb_wqe *)svb_seg_at(seg,
-					    sq->ring + (uint64_t)(counter & sq->mask) *
-							       sq->stride);
-}
-
-static inline struct svb_rwqe *svb_rq_at(struct svb_seg *seg, struct svb_rq *rq,
-					 uint32_t counter)
-{
-	return (struct svb_rwqe *)svb_seg_at(seg,
-					     rq->ring + (uint64_t)(counter & rq->mask) *
-								rq->stride);
-}
+#include "op.h"
+#include "relay.h"
+#include "service.h"
+#include "shared/shared.h"
+#include "wqe.h"
 
 #define SVB_ANSWERS \
 	(1u << IBV_QPS_RTR | 1u << IBV_QPS_RTS | 1u << IBV_QPS_SQD | 1u << IBV_QPS_SQE)
@@ -142,5 +72,21 @@ void svb_engine_quiesce(void);
 
 /* The same for requests of or to one queue pair: for who resets or destroys it. */
 void svb_engine_quiesce_qp(struct svb_qp_sh *qp);
+
+/*
+ * What happens in the engine's place where a machine is modelled (svb_self.model). run:
+ * in that of svb_engine_run_locked; false: the queue goes to no modelled machine. settle:
+ * requests of a queue pair, or 0: of all, are placed, executed, delivered. tick: a
+ * deadline has passed.
+ */
+struct svb_detour {
+	bool (*run)(struct svb_seg *seg, struct svb_qp_sh *qp);
+	void (*settle)(uint32_t qpn);
+	void (*tick)(void);
+};
+
+/* Adds a completion, with the event that an armed queue owes. */
+void svb_cq_push(struct svb_seg *seg, struct svb_cq_sh *cq, const struct svb_cqe *cqe,
+		 bool solicited);
 
 #endif

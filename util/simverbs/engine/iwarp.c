@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine.h"
 #include "step.h"
-#include "svb.h"
 
 /* Bytes under way of one queue pair, as a TCP connection has a window. */
 #define SVB_WINDOW (4u << 20)

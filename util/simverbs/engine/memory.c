@@ -2,8 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "relay.h"
-#include "svb.h"
+#include "engine.h"
 #include "tsan.h"
 
 #ifdef __SANITIZE_THREAD__

@@ -14,11 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
-#include "shared/segment.h"
+#include "shared/shared.h"
 #include "tsan.h"
-
-/* Most pieces of one request's memory. */
-#define SVB_MAX_SGE 32
 
 /* Bytes of one process in order. base is an address in that process. */
 struct svb_span {

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "svb.h"
+#include "engine.h"
 
 /* The responder sends a NAK and its queue pair goes to the error state. */
 static int svb_nak(struct svb_op *op, enum ibv_wc_status status)

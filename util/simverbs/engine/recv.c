@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder's receives: from its own queue or a shared one. */
 #include <string.h>
-#include "svb.h"
+#include "engine.h"
 
 /*
  * A queue pair's own receive stays in the ring until it is complete: only its one sender

@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <cairn/thread.h>
-#include "relay.h"
+#include "engine.h"
 #include "step.h"
-#include "svb.h"
 
 /* Bytes of the staging area. */
 #define SVB_STAGING (1u << 20)

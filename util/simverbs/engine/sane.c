@@ -4,7 +4,7 @@
  * slot that leads elsewhere must not take this process down. What is wrong there is that
  * process' loss: nobody answers for it.
  */
-#include "svb.h"
+#include "engine.h"
 
 /* The most entries that settings.c lets rings have. */
 #define SVB_MOST_WR 65536u

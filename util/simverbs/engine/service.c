@@ -9,10 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <cairn/thread.h>
-#include "model/model.h"
-#include "service.h"
+#include "engine.h"
 #include "step.h"
-#include "svb.h"
 
 #define SVB_DEATHS 4
 #define SVB_EVENTS 16
@@ -283,7 +281,7 @@ static void svb_peer_gone(uint32_t index)
 	uint32_t i;
 
 	if (svb_unlikely(svb_self.model))
-		svb_model_settle(0);
+		svb_self.model->settle(0);
 	pthread_mutex_lock(&svb_self.mutex);
 	for (i = 0; i < svb_self.seg->limit[SVB_TAB_QP]; i++) {
 		if (!svb_self.qp[i])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unreliable datagrams: nobody learns of one that does not arrive. */
 #include <string.h>
-#include "verbs/wr.h"
+#include "engine.h"
+#include "ports.h"
 
 #define SVB_GRH 40
 

@@ -57,7 +57,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "settings.h"
+#include "settings/settings.h"
 
 #define SVB_CACHE_LINE 64u
 #define SVB_WORD 8u

@@ -2,9 +2,9 @@
 /* From the send queue to the machine. */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/engine.h"
 #include "hand.h"
 #include "step.h"
-#include "verbs/wr.h"
 
 /* Where a range lies that a key of the responder's names. False: it names none. */
 static bool svb_model_where(struct svb_op *op, uint32_t access, uint64_t len,

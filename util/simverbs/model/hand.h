@@ -3,8 +3,8 @@
 #ifndef SVB_MODEL_HAND_H
 #define SVB_MODEL_HAND_H
 
+#include "engine/engine.h"
 #include "model.h"
-#include "svb.h"
 
 /* What of a request struct svb_request.note keeps: the process that responds, and what
  * the receiver is told. */

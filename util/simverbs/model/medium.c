@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "engine/engine.h"
 #include "medium.h"
 #include "model.h"
-#include "svb.h"
 
 #define SVB_MEDIA 64
 
@@ -20,27 +20,6 @@ static struct {
 	struct svb_medium medium[SVB_MEDIA];
 	struct svb_medium *own;
 } svb_media = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-bool svb_medium_wanted(void)
-{
-	const struct svb_settings *set = &svb_self.settings;
-
-	return *set->persistent &&
-	       (set->drain != SVB_DRAIN_AT_ONCE || set->power_fail || *set->choices);
-}
-
-/* Machines are told apart by the file's name. */
-uint32_t svb_medium_id(void)
-{
-	const char *file = svb_self.settings.persistent;
-	uint32_t hash = 2166136261u;
-
-	if (!svb_medium_wanted())
-		return 0;
-	for (; *file; file++)
-		hash = (hash ^ (uint8_t)*file) * 16777619u;
-	return hash | 4;
-}
 
 static void *svb_map(int fd, size_t size)
 {
@@ -287,10 +266,12 @@ static struct svb_medium *svb_medium_free(uint32_t id)
 
 int svb_medium_join(void)
 {
-	uint32_t id = svb_medium_id();
+	uint32_t id = svb_settings_machine(&svb_self.settings);
 	struct svb_medium *medium;
 	int fd, ret;
 
+	if (!id)
+		return 0;
 	pthread_mutex_lock(&svb_media.mutex);
 	medium = svb_medium_free(id);
 	fd = svb_medium_lock(id);
@@ -302,7 +283,8 @@ int svb_medium_join(void)
 		medium->member = true;
 		svb_medium_ready(medium);
 		svb_media.own = medium;
-		svb_self.model = svb_self.slow = true;
+		svb_self.model = &svb_model_detour;
+		svb_self.slow = true;
 		svb_model_arm();
 	}
 	if (fd >= 0)
@@ -357,7 +339,7 @@ void svb_medium_forget(void)
 		if (svb_media.medium[i].id)
 			svb_medium_unmap(&svb_media.medium[i]);
 	svb_media.own = NULL;
-	svb_self.model = false;
+	svb_self.model = NULL;
 }
 
 static int svb_attach_locked(struct svb_medium *medium)
@@ -383,7 +365,8 @@ static struct svb_medium *svb_medium_attach(uint32_t id)
 
 	if (fd >= 0 && !svb_attach_locked(medium)) {
 		svb_medium_ready(medium);
-		svb_self.model = svb_self.slow = true;
+		svb_self.model = &svb_model_detour;
+		svb_self.slow = true;
 	} else if (medium) {
 		svb_medium_unmap(medium);
 		medium = NULL;
@@ -423,6 +406,13 @@ struct svb_medium *svb_medium_of(uint32_t id)
 		medium = svb_medium_attach(id);
 	pthread_mutex_unlock(&svb_media.mutex);
 	return medium;
+}
+
+void svb_medium_meet(struct svb_seg *seg)
+{
+	/* From now on the slow way: its machine is modelled. */
+	if (seg->machine)
+		svb_medium_of(seg->machine);
 }
 
 struct svb_medium *svb_medium_own(void)

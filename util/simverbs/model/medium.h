@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "choice.h"
-#include "shared/lock.h"
+#include "shared/shared.h"
 #include "machine/machine.h"
 
 #define SVB_MEDIUM_USERS 128u
@@ -52,18 +52,22 @@ struct svb_medium {
 	char shadow[128];
 };
 
-/* Do the settings ask for a model? */
-bool svb_medium_wanted(void);
-/* What names the machine of the settings; 0: none is modelled. */
-uint32_t svb_medium_id(void);
+/* Do this process' settings ask for a model? */
+static inline bool svb_medium_wanted(void)
+{
+	return svb_settings_modelled(&svb_self.settings);
+}
 
-/* Puts this process on the machine of its settings: svb_self.seg is there. Returns 0 or
- * an errno, after a line on stderr. */
+/* Puts this process on the machine of its settings, if they name one: svb_self.seg is
+ * there. Returns 0 or an errno, after a line on stderr. */
 int svb_medium_join(void);
 /* The end of this process. */
 void svb_medium_leave(void);
 /* The child of a fork is not on the machine until it joins. */
 void svb_medium_forget(void);
+
+/* Attaches to the machine that the process with that segment is on, if any. */
+void svb_medium_meet(struct svb_seg *seg);
 
 /* The machine with that id, attached to when it was not; NULL: cannot be. */
 struct svb_medium *svb_medium_of(uint32_t id);

@@ -5,7 +5,6 @@
  * memory, they are passed on.
  */
 #undef _FORTIFY_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "medium.h"
-#include "svb.h"
-#include "sysfs/sysfs.h"
+#include "next.h"
 
 /* libpmem(7); its header need not be installed. */
 void pmem_persist(const void *addr, size_t len);
@@ -73,8 +71,7 @@ __attribute__((constructor)) static void svb_medium_begin(void)
 	if (!getenv("SIMVERBS_CONFIG") && !(getenv("SIMVERBS_PERSISTENT_FILE") && model))
 		return;
 	/* As joining does, which then finds them. */
-	svb_settings_load();
-	svb_devices_make();
+	svb_settings_load(&svb_self.settings);
 }
 
 /* Is it persistent memory of a modelled machine? */

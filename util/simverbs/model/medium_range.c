@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "engine/engine.h"
 #include "model.h"
-#include "svb.h"
 
 bool svb_medium_find(const void *addr, size_t len, uint64_t *offset)
 {

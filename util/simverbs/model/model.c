@@ -2,10 +2,9 @@
 /* What the machine asks for, and the queue whose requests it has: completions. */
 #include <string.h>
 #include <unistd.h>
+#include "engine/engine.h"
 #include "hand.h"
 #include "step.h"
-#include "svb.h"
-#include "verbs/wr.h"
 
 static struct svb_note svb_note_of(const struct svb_request *request)
 {
@@ -211,7 +210,7 @@ static struct svb_medium *svb_model_target(const struct svb_qp_sh *qp)
 	return seg && seg->machine ? svb_medium_of(seg->machine) : NULL;
 }
 
-bool svb_model_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
+static bool svb_model_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
 	struct svb_medium *medium = svb_model_target(qp);
 	struct svb_sq *sq = &qp->sq;
@@ -230,3 +229,9 @@ bool svb_model_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp)
 	svb_unlock(&medium->shared->lock);
 	return true;
 }
+
+const struct svb_detour svb_model_detour = {
+	.run = svb_model_run_locked,
+	.settle = svb_model_settle,
+	.tick = svb_model_tick,
+};

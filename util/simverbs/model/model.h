@@ -31,8 +31,8 @@
 #ifndef SVB_MODEL_MODEL_H
 #define SVB_MODEL_MODEL_H
 
+#include "engine/engine.h"
 #include "medium.h"
-#include "shared/segment.h"
 
 /* Exit status of processes on a machine when its power fails; of the launcher, too. */
 #define SVB_POWER_STATUS 86
@@ -53,11 +53,8 @@ void svb_model_arm(void);
 /* Lock held: what is under way is placed, and everything drains. */
 void svb_model_stop(struct svb_medium *medium);
 
-/*
- * Engine: does this queue go to a modelled machine? It then runs it as
- * svb_engine_run_locked would. False: the engine does.
- */
-bool svb_model_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp);
+/* What the engine calls in a process that is on a modelled machine, or talks to one. */
+extern const struct svb_detour svb_model_detour;
 /* Requests of a queue pair, or 0: of all, are placed, executed, delivered: for who takes
  * away what they need. No lock held but a send queue's. */
 void svb_model_settle(uint32_t qpn);

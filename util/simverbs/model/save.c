@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the device, for an explorer in its process. */
 #include <string.h>
+#include "engine/engine.h"
 #include "model.h"
-#include "svb.h"
 
 uint32_t svb_model_enabled(struct svb_choice *choices, uint32_t max)
 {

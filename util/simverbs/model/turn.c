@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/engine.h"
 #include "model.h"
 #include "step.h"
-#include "svb.h"
 
 /* Of what is possible, this much is looked at. */
 #define SVB_LOOK 64u

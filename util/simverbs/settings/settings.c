@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <ini.h>
 #include <math.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "svb.h"
+#include "addresses.h"
+#include "settings.h"
 
 /* Where a value may be written to: one function for each kind of value. */
 struct svb_key {
@@ -222,132 +221,6 @@ static int svb_environment(const struct svb_key *keys, size_t count, void *base,
 	return 0;
 }
 
-static void svb_gid_of_address(const struct svb_address *address, union ibv_gid *gid)
-{
-	memset(gid, 0, sizeof(*gid));
-	if (address->family == AF_INET6) {
-		memcpy(gid->raw, address->addr, 16);
-		return;
-	}
-	gid->raw[10] = gid->raw[11] = 0xff;
-	memcpy(gid->raw + 12, address->addr, 4);
-}
-
-static void svb_port_add(struct svb_port *port, const struct svb_address *address)
-{
-	if (port->gids == SVB_MAX_GIDS)
-		return;
-	port->address[port->addresses++] = *address;
-	svb_gid_of_address(address, &port->gid[port->gids++]);
-}
-
-/* Names the interface that has an address, if any. */
-static void svb_address_interface(struct svb_address *address, const struct ifaddrs *list)
-{
-	const void *addr;
-
-	for (; list; list = list->ifa_next) {
-		if (!list->ifa_addr || list->ifa_addr->sa_family != address->family)
-			continue;
-		addr = address->family == AF_INET
-			       ? (void *)&((struct sockaddr_in *)list->ifa_addr)->sin_addr
-			       : (void *)&((struct sockaddr_in6 *)list->ifa_addr)
-					 ->sin6_addr;
-		if (memcmp(addr, address->addr, address->family == AF_INET ? 4 : 16))
-			continue;
-		snprintf(address->ifname, sizeof(address->ifname), "%s", list->ifa_name);
-		address->ifindex = if_nametoindex(list->ifa_name);
-		return;
-	}
-}
-
-/* "10.77.0.1/24", "fd77::1"; the prefix is optional. */
-static bool svb_address_parse(struct svb_address *address, char *text)
-{
-	char *slash = strchr(text, '/'), *end;
-	unsigned long most, prefix;
-
-	memset(address, 0, sizeof(*address));
-	if (slash)
-		*slash = '\0';
-	address->family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	most = address->family == AF_INET6 ? 128 : 32;
-	if (inet_pton(address->family, text, address->addr) != 1)
-		return false;
-	prefix = slash ? strtoul(slash + 1, &end, 10) : most;
-	if ((slash && (end == slash + 1 || *end)) || prefix > most)
-		return false;
-	address->prefix = (uint8_t)prefix;
-	return true;
-}
-
-static uint8_t svb_prefix_of(const struct sockaddr *mask)
-{
-	const uint8_t *bytes =
-		mask->sa_family == AF_INET
-			? (void *)&((struct sockaddr_in *)mask)->sin_addr
-			: (void *)&((struct sockaddr_in6 *)mask)->sin6_addr;
-	uint8_t prefix = 0;
-	int i;
-
-	for (i = 0; i < (mask->sa_family == AF_INET ? 4 : 16); i++)
-		prefix += (uint8_t)__builtin_popcount(bytes[i]);
-	return prefix;
-}
-
-/* Every address of the machine; loopback last, for who has nothing else. */
-static void svb_port_adopt(struct svb_port *port, const struct ifaddrs *list,
-			   bool loopback)
-{
-	struct svb_address address;
-
-	for (; list; list = list->ifa_next) {
-		if (!list->ifa_addr || !list->ifa_netmask ||
-		    !(list->ifa_flags & IFF_LOOPBACK) == loopback)
-			continue;
-		memset(&address, 0, sizeof(address));
-		address.family = list->ifa_addr->sa_family;
-		if (address.family == AF_INET)
-			memcpy(address.addr,
-			       &((struct sockaddr_in *)list->ifa_addr)->sin_addr, 4);
-		else if (address.family == AF_INET6)
-			memcpy(address.addr,
-			       &((struct sockaddr_in6 *)list->ifa_addr)->sin6_addr, 16);
-		else
-			continue;
-		address.prefix = svb_prefix_of(list->ifa_netmask);
-		snprintf(address.ifname, sizeof(address.ifname), "%s", list->ifa_name);
-		address.ifindex = if_nametoindex(list->ifa_name);
-		svb_port_add(port, &address);
-	}
-}
-
-static int svb_device_addresses(struct svb_device_settings *device, uint32_t index,
-				const struct ifaddrs *list)
-{
-	char text[sizeof(device->address)], *word, *save;
-	struct svb_port *port = &device->port[0];
-	struct svb_address address;
-
-	if (!*device->address && !index) {
-		svb_port_adopt(port, list, false);
-		svb_port_adopt(port, list, true);
-		return 0;
-	}
-	strcpy(text, device->address);
-	for (word = strtok_r(text, " ,", &save); word;
-	     word = strtok_r(NULL, " ,", &save)) {
-		if (!svb_address_parse(&address, word)) {
-			fprintf(stderr, "simverbs: [sim%u] address: %s is none\n", index,
-				word);
-			return EINVAL;
-		}
-		svb_address_interface(&address, list);
-		svb_port_add(port, &address);
-	}
-	return 0;
-}
-
 /* GUIDs are locally administered and the same in every process: "sim", device, port. */
 static void svb_device_fill(struct svb_settings *settings, uint32_t index)
 {
@@ -389,10 +262,9 @@ static void svb_settings_iwarp(struct svb_settings *settings)
 		settings->immediate = !iwarp;
 }
 
-int svb_settings_load(void)
+int svb_settings_load(struct svb_settings *settings)
 {
 	const char *file = getenv("SIMVERBS_CONFIG");
-	struct svb_settings *settings = &svb_self.settings;
 	struct ifaddrs *list = NULL;
 	char prefix[16];
 	uint32_t i;
@@ -420,7 +292,7 @@ int svb_settings_load(void)
 				      &settings->device[i], prefix);
 		svb_device_fill(settings, i);
 		if (!ret)
-			ret = svb_device_addresses(&settings->device[i], i, list);
+			ret = svb_addresses_load(&settings->device[i], i, list);
 	}
 	if (list)
 		freeifaddrs(list);
@@ -429,57 +301,21 @@ int svb_settings_load(void)
 	return ret;
 }
 
-uint32_t svb_port_gids(const struct svb_port *port)
+bool svb_settings_modelled(const struct svb_settings *settings)
 {
-	return svb_self.settings.link == SVB_LINK_IWARP ? 1 : port->gids;
+	return *settings->persistent && (settings->drain != SVB_DRAIN_AT_ONCE ||
+					 settings->power_fail || *settings->choices);
 }
 
-const struct svb_port *svb_port_by_index(uint32_t index)
+/* Machines are told apart by the file's name. */
+uint32_t svb_settings_machine(const struct svb_settings *settings)
 {
-	uint32_t device = index / SVB_MAX_PORTS, port = index % SVB_MAX_PORTS;
+	const char *file = settings->persistent;
+	uint32_t hash = 2166136261u;
 
-	if (device >= svb_self.settings.devices ||
-	    port >= svb_self.settings.device[device].ports)
-		return NULL;
-	return &svb_self.settings.device[device].port[port];
-}
-
-const struct svb_port *svb_port_of_gid(const union ibv_gid *gid)
-{
-	const struct svb_port *port;
-	uint32_t index, i;
-
-	for (index = 0; index < SVB_MAX_DEVICES * SVB_MAX_PORTS; index++) {
-		port = svb_port_by_index(index);
-		for (i = 0; port && i < port->gids; i++)
-			if (!memcmp(&port->gid[i], gid, sizeof(*gid)))
-				return port;
-	}
-	return NULL;
-}
-
-const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah)
-{
-	if (svb_self.settings.link != SVB_LINK_IB || !ah->dlid)
-		return ah->is_global ? svb_port_of_gid(&ah->grh.dgid) : NULL;
-	return svb_port_by_index(ah->dlid - 1u);
-}
-
-const struct svb_port *svb_port_of_address(int family, const void *addr, uint32_t *device)
-{
-	const struct svb_port *port;
-	uint32_t index, i;
-
-	for (index = 0; index < SVB_MAX_DEVICES * SVB_MAX_PORTS; index++) {
-		port = svb_port_by_index(index);
-		for (i = 0; port && i < port->addresses; i++) {
-			if (port->address[i].family != family ||
-			    memcmp(port->address[i].addr, addr,
-				   family == AF_INET ? 4 : 16))
-				continue;
-			*device = index / SVB_MAX_PORTS;
-			return port;
-		}
-	}
-	return NULL;
+	if (!svb_settings_modelled(settings))
+		return 0;
+	for (; *file; file++)
+		hash = (hash ^ (uint8_t)*file) * 16777619u;
+	return hash | 4;
 }

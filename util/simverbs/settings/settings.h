@@ -20,6 +20,15 @@
 #define SVB_MAX_DEVICES 8
 #define SVB_MAX_PORTS 2
 #define SVB_MAX_GIDS 16
+/* The most objects of a process that can be set; queue pairs' slots have so many bits. */
+#define SVB_QP_BITS 14
+#define SVB_MAX_MR (1u << 20)
+#define SVB_MAX_QP (1u << SVB_QP_BITS)
+#define SVB_MAX_CQ (1u << 14)
+#define SVB_MAX_SRQ (1u << 12)
+#define SVB_MAX_MCAST (1u << 12)
+/* Most pieces of one request's memory. */
+#define SVB_MAX_SGE 32
 
 enum svb_link { SVB_LINK_IB, SVB_LINK_ROCE, SVB_LINK_IWARP };
 enum svb_copy { SVB_COPY_AUTO, SVB_COPY_DIRECT, SVB_COPY_THREAD };
@@ -91,27 +100,15 @@ struct svb_settings {
 };
 
 /*
- * Fills svb_self.settings. Device 0 without an address gets every address of this
- * machine's interfaces. Returns 0 or an errno; EINVAL after one line on stderr that names
- * file, line and key.
+ * Fills settings. Device 0 without an address gets every address of this machine's
+ * interfaces. Returns 0 or an errno; EINVAL after one line on stderr that names file,
+ * line and key.
  */
-int svb_settings_load(void);
+int svb_settings_load(struct svb_settings *settings);
 
-/*
- * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID
- * when it is global or on Ethernet.
- */
-const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
-const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
-
-/* How many GIDs programs see: iWARP has only the MAC address' one. */
-uint32_t svb_port_gids(const struct svb_port *port);
-
-/* A port by svb_port.index; NULL when there is none. */
-const struct svb_port *svb_port_by_index(uint32_t index);
-
-/* The port that has an address, and its device's index in device[]. NULL: none. */
-const struct svb_port *svb_port_of_address(int family, const void *addr,
-					   uint32_t *device);
+/* Do they ask for a model? */
+bool svb_settings_modelled(const struct svb_settings *settings);
+/* What names the machine; 0: none is modelled. */
+uint32_t svb_settings_machine(const struct svb_settings *settings);
 
 #endif

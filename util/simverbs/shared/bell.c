@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "svb.h"
+#include "shared.h"
 
 static void svb_bell_addr(uint32_t name, struct sockaddr_un *addr)
 {
@@ -76,6 +76,14 @@ void svb_bell_keep(int fd, uint32_t name)
 
 	if (recv(fd, &rest, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
 		svb_bell_ring(name);
+}
+
+void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type)
+{
+	uint32_t bit = 1u << type;
+
+	if (!(__atomic_fetch_or(events, bit, __ATOMIC_ACQ_REL) & bit))
+		svb_bell_ring(bell);
 }
 
 /* Its name is the bell's with the serial that no bell has. */

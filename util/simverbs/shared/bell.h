@@ -10,6 +10,7 @@
 #ifndef SVB_SHARED_BELL_H
 #define SVB_SHARED_BELL_H
 
+#include <infiniband/verbs.h>
 #include <stdint.h>
 
 #define SVB_BELL_BITS 20
@@ -39,6 +40,10 @@ int svb_bell_take(int fd);
 
 /* Makes sure the bell is readable: for who took a ring and leaves something behind. */
 void svb_bell_keep(int fd, uint32_t name);
+
+/* Notes an asynchronous event in *events (1 << enum ibv_event_type) and rings the
+ * context's bell. */
+void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type);
 
 /*
  * The sign that this process lives: a listening socket, which the system closes when it

@@ -5,7 +5,7 @@
  * the next. In a modelled machine by the machine's seed: the same run has the same keys.
  */
 #include <sys/random.h>
-#include "svb.h"
+#include "shared.h"
 
 /* splitmix64. */
 static uint64_t svb_keys_next(void)

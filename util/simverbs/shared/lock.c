@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <sched.h>
-#include "lock.h"
-#include "registry.h"
+#include "shared.h"
 
 #define SVB_SPINS 200
 /* Looking whether the holder lives is a system call or two. */

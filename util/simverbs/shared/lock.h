@@ -15,9 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* The steps of the fast path: small, or built twice, with the length known and any. */
-#define SVB_INLINE static inline __attribute__((always_inline))
+#include "attr.h"
 
 struct svb_lock {
 	uint32_t owner;

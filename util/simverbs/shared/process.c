@@ -7,11 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "model/medium.h"
-#include "engine/relay.h"
-#include "verbs/removal.h"
-#include "engine/service.h"
-#include "svb.h"
+#include "shared.h"
 #include "vg.h"
 
 struct svb_self svb_self = {
@@ -21,6 +17,28 @@ struct svb_self svb_self = {
 	.ring_fd = -1,
 	.life_fd = -1,
 };
+
+#define SVB_PARTS_END (svb_parts + SVB_PARTS)
+
+void svb_parts_mapped(struct svb_seg *seg)
+{
+	const struct svb_part *part;
+
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->mapped)
+			part->mapped(seg);
+}
+
+static int svb_parts_join(void)
+{
+	const struct svb_part *part;
+	int ret = 0;
+
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->join && !ret)
+			ret = part->join();
+	return ret;
+}
 
 static void svb_life_end(void)
 {
@@ -32,15 +50,23 @@ static void svb_life_end(void)
 /* Nothing of this process is half changed when a fork copies it. */
 static void svb_fork_begin(void)
 {
+	const struct svb_part *part;
+
 	pthread_mutex_lock(&svb_self.mutex);
-	svb_service_hold();
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->hold)
+			part->hold();
 	svb_seg_hold();
 }
 
 static void svb_fork_end(void)
 {
+	const struct svb_part *part;
+
 	svb_seg_let_go();
-	svb_service_let_go();
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->let_go)
+			part->let_go();
 	pthread_mutex_unlock(&svb_self.mutex);
 }
 
@@ -48,14 +74,15 @@ static void svb_fork_end(void)
  */
 static void svb_forked(void)
 {
+	const struct svb_part *part;
+
 	svb_fork_end();
 	if (!svb_self.joined)
 		return;
 	svb_life_end();
-	svb_service_forget();
-	svb_removal_forget();
-	svb_relay_forget();
-	svb_medium_forget();
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->forget)
+			part->forget();
 	svb_seg_detach();
 	crn_list_init(&svb_self.contexts);
 	memset(svb_self.qp, 0, sizeof(svb_self.qp));
@@ -68,13 +95,15 @@ static void svb_forked(void)
 /* Peers learn of the end of this process like of any other's. */
 static void __attribute__((destructor)) svb_leave(void)
 {
+	const struct svb_part *part;
+
 	if (!svb_self.joined)
 		return;
 	if (svb_self.leave)
 		svb_self.leave();
-	svb_service_stop();
-	svb_relay_stop();
-	svb_medium_leave();
+	for (part = svb_parts; part < SVB_PARTS_END; part++)
+		if (part->leave)
+			part->leave();
 	svb_registry_leave();
 	svb_life_end();
 }
@@ -92,16 +121,14 @@ static int svb_join_locked(void)
 	ret = svb_registry_join();
 	if (ret)
 		return ret;
-	if (!svb_self.settings.devices) {
-		ret = svb_settings_load();
-		svb_devices_make();
-	}
+	if (!svb_self.settings.devices)
+		ret = svb_settings_load(&svb_self.settings);
 	if (!ret) {
 		svb_self.life_fd = svb_life_open();
 		ret = svb_self.life_fd < 0 ? errno : svb_seg_create();
 	}
-	if (!ret && svb_medium_wanted()) {
-		ret = svb_medium_join();
+	if (!ret) {
+		ret = svb_parts_join();
 		if (ret)
 			svb_seg_destroy();
 	}

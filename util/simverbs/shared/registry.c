@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "svb.h"
+#include "shared.h"
 
 /*
  * The state letter and the start time of /proc/PID/stat, fields 3 and 22. The second

@@ -13,13 +13,13 @@
 #include <infiniband/verbs.h>
 #include "lock.h"
 #include "registry.h"
+#include "settings/settings.h"
 
 #define SVB_MAGIC 0x62767331u
 #define SVB_ABI 4u
 #define SVB_SEG_SIZE (4ull << 30)
 
-/* A queue pair's number is its process' index and its slot there. */
-#define SVB_QP_BITS 14
+/* A queue pair's number is its process' index and its slot there (SVB_QP_BITS). */
 #define SVB_QP_SLOT(qpn) ((qpn) & ((1u << SVB_QP_BITS) - 1))
 #define SVB_QP_PROC(qpn) ((qpn) >> SVB_QP_BITS)
 
@@ -130,7 +130,7 @@ struct svb_qp_sh {
 	uint32_t recv_cq;
 	uint32_t srq; /* slot + 1; 0: none */
 	uint32_t sig_all;
-	uint32_t port;	    /* index of the port in the configuration: config.h */
+	uint32_t port;	    /* index of the port in the settings: ports.h */
 	uint32_t dest_port; /* the same of the peer's, resolved from the address vector */
 	uint32_t qkey;
 	uint32_t flags; /* SVB_QP_* */
@@ -244,12 +244,7 @@ struct svb_seg {
 	struct svb_relay_sh relay;
 };
 
-/* Slots of each table: capacity, bytes each, and where it begins. */
-#define SVB_MAX_MR (1u << 20)
-#define SVB_MAX_QP (1u << SVB_QP_BITS)
-#define SVB_MAX_CQ (1u << 14)
-#define SVB_MAX_SRQ (1u << 12)
-#define SVB_MAX_MCAST (1u << 12)
+/* Where the slots of each table begin: SVB_MAX_MR and so on of settings.h are there. */
 #define SVB_OFF_MR 4096ull
 #define SVB_OFF_QP (SVB_OFF_MR + SVB_MAX_MR * sizeof(struct svb_mr_sh))
 #define SVB_OFF_CQ (SVB_OFF_QP + SVB_MAX_QP * sizeof(struct svb_qp_sh))
@@ -311,7 +306,7 @@ void svb_seg_free(uint64_t offset, uint64_t size);
  */
 int64_t svb_slot_alloc(enum svb_table table);
 void svb_slot_free(enum svb_table table, uint32_t slot);
-/* verbs/keys.c: which of limit slots a region gets if it is free, and the tag of its key
+/* keys.c: which of limit slots a region gets if it is free, and the tag of its key
  * if the slot's last one was old (0: none). */
 uint32_t svb_key_slot(uint32_t limit);
 uint32_t svb_key_tag(uint32_t old);

@@ -6,13 +6,13 @@
  */
 #undef _FORTIFY_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "svb.h"
+#include "next.h"
+#include "shared/shared.h"
 #include "sysfs.h"
 
 int __open_2(const char *path, int flags);

@@ -9,8 +9,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "model/medium.h"
-#include "svb.h"
+#include "model/model.h"
+#include "ports.h"
+#include "shared/shared.h"
 #include "sysfs.h"
 
 static const char svb_sysfs_class[] = "/sys/class/";

@@ -4,16 +4,7 @@
  * bell says that there is one.
  */
 #include <errno.h>
-#include "removal.h"
-#include "svb.h"
-
-void svb_async_raise(uint32_t *events, uint32_t bell, enum ibv_event_type type)
-{
-	uint32_t bit = 1u << type;
-
-	if (!(__atomic_fetch_or(events, bit, __ATOMIC_ACQ_REL) & bit))
-		svb_bell_ring(bell);
-}
+#include "verbs.h"
 
 void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type type)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "svb.h"
+#include "verbs.h"
 
 /* What is behind struct ibv_buf, of which a program sees the pointer only. */
 struct svb_buf {

@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "model/model.h"
-#include "removal.h"
-#include "svb.h"
+#include "verbs.h"
 
 void svb_wait_acked(pthread_mutex_t *lock, pthread_cond_t *cond, const uint32_t *acked,
 		    const uint32_t *given)

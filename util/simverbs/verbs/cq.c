@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model/model.h"
-#include "removal.h"
-#include "svb.h"
 #include "tsan.h"
+#include "verbs.h"
 
 uint32_t svb_ring_count(uint32_t entries)
 {

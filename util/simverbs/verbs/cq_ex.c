@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What ibv_start_poll and ibv_wc_read_* call. */
 #include <time.h>
-#include "svb.h"
+#include "verbs.h"
 
 static const struct svb_cqe *svb_current(struct ibv_cq_ex *ex)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "removal.h"
-#include "svb.h"
+#include "verbs.h"
 
 /* They live as long as the process: a program may keep a pointer beyond its list. */
 static struct svb_device svb_devices[SVB_MAX_DEVICES];
@@ -28,12 +27,13 @@ static void svb_device_init(struct svb_device *device, uint32_t index)
 		 svb_self.settings.device[index].name);
 }
 
-void svb_devices_make(void)
+int svb_devices_make(void)
 {
 	uint32_t i;
 
 	for (i = 0; i < svb_self.settings.devices; i++)
 		svb_device_init(&svb_devices[i], i);
+	return 0;
 }
 
 SVB_API struct ibv_device **ibv_get_device_list(int *num_devices)

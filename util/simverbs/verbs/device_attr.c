@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
-#include "removal.h"
-#include "svb.h"
+#include "ports.h"
+#include "verbs.h"
 
 const struct svb_device_settings *svb_device_of(struct ibv_context *ctx)
 {

@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Multicast groups: every process keeps a table of its own attachments, senders look into
- * all of them.
+ * all of them (engine/mcast.c).
  */
 #include <errno.h>
 #include <string.h>
-#include "svb.h"
-
-static bool svb_mcast_is(const struct svb_mcast_sh *at, const union ibv_gid *gid)
-{
-	return __atomic_load_n(&at->qpn, __ATOMIC_ACQUIRE) &&
-	       !memcmp(&at->gid, gid, sizeof(*gid));
-}
-
-static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid,
-			 void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
-			 void *arg)
-{
-	uint32_t left = __atomic_load_n(&seg->mcast_count, __ATOMIC_ACQUIRE), i;
-	struct svb_mcast_sh *at;
-	struct svb_qp_sh *qp;
-
-	for (i = 0; left && (at = svb_seg_mcast_try(seg, i)); i++) {
-		left -= !!at->qpn;
-		if (!svb_mcast_is(at, gid))
-			continue;
-		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(at->qpn));
-		if (qp && qp->qpn == at->qpn)
-			fn(seg, qp, arg);
-	}
-}
-
-void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
-		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
-		    void *arg)
-{
-	struct svb_seg *seg;
-	uint32_t index;
-
-	for (index = 1; index < SVB_PROC_MAX; index++) {
-		if (!svb_self.registry->entry[index].pid)
-			continue;
-		seg = svb_seg_of(index);
-		if (seg)
-			svb_mcast_of(seg, gid, fn, arg);
-	}
-}
+#include "verbs.h"
 
 static struct svb_mcast_sh *svb_mcast_find(uint32_t qpn, const union ibv_gid *gid,
 					   uint32_t *slot)

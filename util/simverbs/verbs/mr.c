@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "model/medium.h"
-#include "removal.h"
-#include "svb.h"
+#include "model/model.h"
+#include "verbs.h"
 #include "vg.h"
 
 #undef ibv_reg_mr

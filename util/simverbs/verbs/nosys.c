@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "svb.h"
+#include "verbs.h"
 
 SVB_API struct ibv_context *ibv_import_device(int cmd_fd)
 {

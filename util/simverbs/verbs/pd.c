@@ -2,8 +2,7 @@
 /* Protection domains; thread domains and parent domains, which change nothing here. */
 #include <errno.h>
 #include <stdlib.h>
-#include "removal.h"
-#include "svb.h"
+#include "verbs.h"
 
 SVB_API struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 {

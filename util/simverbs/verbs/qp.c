@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "removal.h"
-#include "svb.h"
+#include "verbs.h"
 
 static int svb_check_cap(const struct ibv_qp_init_attr_ex *attr)
 {

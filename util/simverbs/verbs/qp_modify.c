@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
-#include "engine/relay.h"
-#include "removal.h"
-#include "engine/service.h"
-#include "svb.h"
+#include "ports.h"
+#include "verbs.h"
 
 /* No port has this index: what is sent there is not answered. */
 #define SVB_NOWHERE UINT32_MAX

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state machine of queue pairs: IBA 10.3.1, tables as the kernel's qp_state_table. */
-#include "svb.h"
+#include "verbs.h"
 
 #define SVB_STATES 7
 #define SVB_RTS_RC                                                  \

@@ -9,9 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "model/model.h"
-#include "removal.h"
-#include "engine/service.h"
-#include "svb.h"
+#include "verbs.h"
 
 #define SVB_REMOVAL_DIR "remove"
 

@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "removal.h"
-#include "svb.h"
+#include "verbs.h"
 
 SVB_API struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {

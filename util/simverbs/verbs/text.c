@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names and rates: what libibverbs computes without a device. */
-#include "svb.h"
+#include "verbs.h"
 
 static const char *const svb_nodes[] = {
 	[IBV_NODE_CA] = "InfiniBand channel adapter",

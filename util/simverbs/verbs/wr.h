@@ -4,17 +4,13 @@
 #define SVB_VERBS_WR_H
 
 #include <errno.h>
-#include "svb.h"
+#include "verbs.h"
 
 #define SVB_MAX_MSG (1u << 30)
 /* What ibv_post_send(3) knows. Checksums are for devices that offer them. */
 #define SVB_SEND_FLAGS                                                            \
 	((unsigned int)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | \
 			IBV_SEND_INLINE))
-/* In svb_wqe.flags, beside enum ibv_send_flags: a datagram that does not arrive. */
-#define SVB_SEND_LOST (1u << 16)
-/* And a request that the machine executed while nobody answered: model/model.c. */
-#define SVB_SEND_AGAIN (1u << 17)
 
 /* Is there no room for a request at position head? Lock held. */
 SVB_INLINE bool svb_sq_full(const struct svb_sq *sq, uint32_t head)
@@ -36,7 +32,10 @@ int svb_wqe_sges(struct svb_qp *qp, struct svb_wqe *wqe, const struct ibv_sge *s
 int svb_wqe_bind(struct svb_wqe *wqe, struct ibv_mw *mw, uint32_t rkey,
 		 const struct ibv_mw_bind_info *info);
 
-/* Latency, loss and injected errors, as the settings want them. */
+/* Does the answer to that operation bring data? */
+bool svb_wr_receives(uint32_t opcode);
+
+/* wr_fate.c: latency, loss and injected errors, as the settings want them. */
 void svb_wqe_fate(struct svb_qp *qp, struct svb_wqe *wqe);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* engine/ud.c, verbs/ah.c, verbs/mcast.c */
+/* engine/ud.c, verbs/ah.c, verbs/mcast.c, engine/mcast.c */
 #include "../world.h"
 
 static int post(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,

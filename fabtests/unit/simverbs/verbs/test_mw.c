@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verbs/mw.c */
+/* verbs/mw.c, engine/window.c */
 #include "../world.h"
 
 static int bind(struct end *end, struct ibv_mw *mw, uint32_t rkey, size_t at, size_t len,

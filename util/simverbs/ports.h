@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ports that the settings of this process name, of any device. */
+#ifndef SVB_PORTS_H
+#define SVB_PORTS_H
+
+#include "settings/settings.h"
+
+/*
+ * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID
+ * when it is global or on Ethernet.
+ */
+const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
+const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
+
+/* How many GIDs programs see: iWARP has only the MAC address' one. */
+uint32_t svb_port_gids(const struct svb_port *port);
+
+/* A port by svb_port.index; NULL when there is none. */
+const struct svb_port *svb_port_by_index(uint32_t index);
+
+/* The port that has an address, and its device's index in device[]. NULL: none. */
+const struct svb_port *svb_port_of_address(int family, const void *addr,
+					   uint32_t *device);
+
+#endif
