@@ -15,7 +15,7 @@ static void make_unseen(void)
 
 	while (xpl_now.model->unseen && xpl_now.model->unseen(&choice) &&
 	       xpl_go(&choice)) {
-		xpl_now.model->apply(&choice);
+		xpl_apply(&choice);
 		xpl_now.found->unseen++;
 	}
 }
@@ -27,7 +27,7 @@ static void visit_choices(const struct xpl_choice *choices, uint32_t count, size
 	uint32_t i;
 
 	for (i = 0; i < count && xpl_go(&choices[i]); i++) {
-		xpl_now.model->apply(&choices[i]);
+		xpl_apply(&choices[i]);
 		follow();
 		xpl_state_back_to(state);
 		xpl_now.way.length--;

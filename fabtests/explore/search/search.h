@@ -12,8 +12,10 @@
  * The state is what the model saves, and the heap of the real code: the linker puts
  * wrap.c where it allocates (XPL_WRAP in local.mk), and its variables have to lie there.
  * So every state can be taken back, and one that was met before is not looked at again.
- * A place inside a step where the code can be stopped is searched too (xpl_stop): every
- * way that the model's choices may go from there.
+ * Before each choice and each step the stack below is zero: bytes that code leaves as
+ * they are tell no states apart, and a search finds the same each time. A place inside a
+ * step where the code can be stopped is searched too (xpl_stop): every way that the
+ * model's choices may go from there.
  *
  * Bits of what is wrong are the model's, but for the highest.
  */

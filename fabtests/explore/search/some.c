@@ -69,7 +69,7 @@ static void stop_wander(void)
 		pick = xpl_chance(chance, count);
 		if (!xpl_go(&choices[pick]))
 			break;
-		xpl_now.model->apply(&choices[pick]);
+		xpl_apply(&choices[pick]);
 	}
 	xpl_now.way.length = length;
 }
@@ -94,7 +94,7 @@ static void wander(void)
 		if (pick >= count)
 			make_step(pick - count);
 		else if (xpl_go(&choices[pick]))
-			xpl_now.model->apply(&choices[pick]);
+			xpl_apply(&choices[pick]);
 	}
 }
 

@@ -28,7 +28,7 @@ static unsigned int again(void)
 	for (i = 0; i < xpl_now.bad.length; i++) {
 		event = &xpl_now.bad.event[i];
 		if (event->step == XPL_CHOICE) {
-			model->apply(&event->choice);
+			xpl_apply(&event->choice);
 			continue;
 		}
 		model->step(event->step, &noticed);

@@ -3,11 +3,21 @@
 #include "states.h"
 #include "way.h"
 
+/* Bytes of the stack that code under exploration uses, and more. */
+#define STACK (64u << 10)
+/* And of one frame besides its variables. */
+#define HEAD 1024u
+/* Bytes of the stack that the search may use before the code runs deeper than else. */
+#define SEARCH (3u << 19)
+
+static uintptr_t place; /* on the stack, where the code runs */
+
 struct xpl_now xpl_now;
 
 void xpl_open(const struct xpl_model *model)
 {
 	xpl_now.model = model;
+	place = (uintptr_t)__builtin_frame_address(0) - SEARCH;
 	xpl_states_open(model);
 }
 
@@ -90,10 +100,46 @@ bool xpl_go(const struct xpl_choice *choice)
 	return event;
 }
 
+/*
+ * Code that fills a struct in part finds the rest on the stack, where what ran before has
+ * left it: bytes, and pieces of addresses. They would tell equal states apart, and
+ * differently each time. So it always runs at one place, where all is zero.
+ */
+static size_t to_place(uintptr_t here)
+{
+	return here - (((here < place ? here : place) - HEAD) & ~(uintptr_t)(STACK - 1));
+}
+
+#define TAKE(size) __asm__ volatile("" : : "r"(__builtin_alloca(size)))
+
+/* Before the call of it, in the same function. The frame of clear_stack begins with bytes
+ * of the compiler's: below them. */
+#define GO_TO_PLACE()                                                  \
+	do {                                                           \
+		TAKE(to_place((uintptr_t)__builtin_frame_address(0))); \
+		clear_stack();                                         \
+		TAKE(HEAD);                                            \
+	} while (0)
+
+static __attribute__((noinline)) void clear_stack(void)
+{
+	char below[STACK];
+
+	memset(below, 0, sizeof(below));
+	__asm__ volatile("" : : "r"(below) : "memory");
+}
+
+void xpl_apply(const struct xpl_choice *choice)
+{
+	GO_TO_PLACE();
+	xpl_now.model->apply(choice);
+}
+
 bool xpl_step(unsigned int step, unsigned int *wrong)
 {
 	bool possible;
 
+	GO_TO_PLACE();
 	xpl_now.in_step = true;
 	possible = xpl_now.model->step(step, wrong);
 	xpl_now.in_step = false;
@@ -123,6 +169,7 @@ void xpl_stop(void)
 
 void xpl_begin(void)
 {
+	GO_TO_PLACE();
 	xpl_note(xpl_now.model->begin(xpl_now.run));
 }
 

@@ -53,6 +53,8 @@ bool xpl_push(size_t *state);
 bool xpl_new(struct xpl_seen *seen, uint64_t hash);
 /* The model checks this state, which has to be taken back. */
 void xpl_check(void);
+/* The model makes that choice. */
+void xpl_apply(const struct xpl_choice *choice);
 /* The real code makes that step. False: not possible now. *wrong as the model has it. */
 bool xpl_step(unsigned int step, unsigned int *wrong);
 

@@ -3,8 +3,10 @@
  * The search, by a model of two threads that each add one to a word: load and store are
  * its choices, and a step of "real code", which may stop inside, looks at the word.
  */
+#include <string.h>
 #include "cairn_test.h"
 #include "search.h"
+#include "vg.h"
 
 #define WRONG_LOST 1u	/* in the end */
 #define WRONG_BEFORE 2u /* begin said so */
@@ -13,11 +15,20 @@
 struct run {
 	bool atomic; /* load and store are one */
 	bool looks, stops, unseen, bad;
+	bool in_part; /* choices and steps fill structs in part, and keep all of them */
+};
+
+/* What is filled in part: the rest is what the stack has there. */
+struct note {
+	uint32_t said;
+	uint32_t unsaid[13];
+	uintptr_t at; /* where it was filled */
 };
 
 struct threads {
 	uint32_t at[2], has[2]; /* 2: has stored */
 	uint32_t looked, stopped;
+	struct note note[2]; /* of a choice, of a step */
 };
 
 static const struct run *running;
@@ -45,10 +56,35 @@ static unsigned int begin(const void *run)
 	return running->bad ? WRONG_BEFORE : 0;
 }
 
+/* The search and the model use the stack, too, and not always in the same way. */
+static __attribute__((noinline)) void litter(void)
+{
+	static uint64_t state = 1;
+	uint8_t bytes[1 << 14];
+
+	memset(bytes, (int)xpl_chance(&state, 3), sizeof(bytes));
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+static __attribute__((noinline)) void keep(struct note *to, uint32_t said)
+{
+	struct note note;
+
+	if (!running->in_part)
+		return;
+	/* To the compiler, and to valgrind, it is filled. */
+	__asm__ volatile("" : "=m"(note));
+	svb_vg_show(&note, sizeof(note));
+	note.said = said;
+	note.at = (uintptr_t)&note;
+	*to = note;
+}
+
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
 {
 	uint32_t i, count = 0;
 
+	litter();
 	for (i = 0; i < 2; i++)
 		if (threads.at[i] < 2 && count < max)
 			to[count++] = (struct xpl_choice){{i}};
@@ -65,6 +101,7 @@ static void apply(const struct xpl_choice *choice)
 		threads.at[i] = 2;
 	if (threads.at[i] == 2)
 		*word = threads.has[i] + 1;
+	keep(&threads.note[0], 0);
 }
 
 /* With one thread left nobody notices what it does when. */
@@ -84,6 +121,7 @@ static bool step(unsigned int number, unsigned int *wrong)
 	if (!running->looks || threads.looked)
 		return false;
 	threads.looked = 1 + *word;
+	keep(&threads.note[1], 1);
 	if (running->stops) {
 		threads.stopped = 1;
 		xpl_stop();
@@ -256,4 +294,18 @@ CT_TEST(search, tells_what_is_wrong_before_it_begins)
 
 	find(every, (struct run){.atomic = true, .bad = true}, &found);
 	CT_EXPECT_EQ(found.wrong, WRONG_BEFORE);
+}
+
+CT_TEST(search, finds_the_same_each_time_whatever_lies_on_the_stack)
+{
+	struct xpl_found whole, found, again;
+
+	find(every, (struct run){.looks = true}, &whole);
+	find(every, (struct run){.looks = true, .in_part = true}, &found);
+	find(every, (struct run){.looks = true, .in_part = true}, &again);
+	CT_EXPECT_EQ(again.states, found.states);
+	CT_EXPECT_EQ(again.runs, found.runs);
+	CT_EXPECT_EQ(again.outcomes, found.outcomes);
+	/* One more: nothing is in the notes when the run begins. */
+	CT_EXPECT_EQ(found.states, whole.states);
 }
