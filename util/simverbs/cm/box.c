@@ -63,18 +63,37 @@ static struct {
 	.timer_fd = -1,
 };
 
-static void svb_cm_note(const struct svb_cm_msg *msg)
+/* For when there is no memory: one note at a time. */
+static struct svb_note svb_spare;
+static bool svb_spare_used;
+
+/* False when there is no memory, and the spare note is still to be handled. */
+static bool svb_cm_note(const struct svb_cm_msg *msg)
 {
 	struct svb_note *note = malloc(sizeof(*note));
 
-	if (!note)
-		return;
+	if (!note && svb_spare_used)
+		return false;
+	if (!note) {
+		note = &svb_spare;
+		svb_spare_used = true;
+	}
 	note->msg = *msg;
 	crn_list_add_tail(&svb_cm.notes, &note->entry);
+	return true;
 }
 
-/* Moves what lies in the own box to the notes. What is garbage is dropped here. */
-static void svb_box_empty(void)
+static void svb_note_free(struct svb_note *note)
+{
+	if (note == &svb_spare)
+		svb_spare_used = false;
+	else
+		free(note);
+}
+
+/* Moves what lies in the own box to the notes. What is garbage is dropped here. False:
+ * there is more, when the notes are handled. */
+static bool svb_box_empty(void)
 {
 	struct svb_box *box = svb_cm.box;
 	const struct svb_box_slot *slot;
@@ -83,7 +102,7 @@ static void svb_box_empty(void)
 	uint32_t tail, len;
 
 	if (!box)
-		return;
+		return true;
 	tail = __atomic_load_n(&box->tail, __ATOMIC_ACQUIRE);
 	if (tail - box->head > SVB_BOX_SLOTS)
 		box->head = tail;
@@ -96,9 +115,10 @@ static void svb_box_empty(void)
 		/* A copy: the sender could change it while it is looked at. */
 		memcpy(bytes, slot->bytes, len);
 		if (svb_cm_parse(&msg, bytes, len) && msg.to == svb_lock_token &&
-		    msg.from != svb_lock_token)
-			svb_cm_note(&msg);
+		    msg.from != svb_lock_token && !svb_cm_note(&msg))
+			return false;
 	}
+	return true;
 }
 
 static struct svb_box *svb_box_of(uint32_t token)
@@ -169,10 +189,8 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 	struct svb_box *box;
 	uint64_t give_up;
 
-	if (msg->to == svb_lock_token) {
-		svb_cm_note(msg);
-		return true;
-	}
+	if (msg->to == svb_lock_token)
+		return svb_cm_note(msg);
 	/* The answer must reach us. */
 	if (svb_cm_start())
 		return false;
@@ -282,7 +300,7 @@ static void svb_cm_handle_notes(void)
 	while ((entry = crn_list_pop(&svb_cm.notes))) {
 		note = crn_container_of(entry, struct svb_note, entry);
 		svb_cm_handle(&note->msg);
-		free(note);
+		svb_note_free(note);
 	}
 }
 
@@ -296,7 +314,8 @@ void svb_cm_lock(void)
 	/* Nobody else takes them, and what they rang for is looked at now. */
 	while (svb_cm.box && !svb_self.settings.threads && !svb_bell_take(svb_cm.bell_fd))
 		;
-	svb_box_empty();
+	while (!svb_box_empty())
+		svb_cm_handle_notes();
 	svb_cm_timers();
 	if (svb_cm_iwarp())
 		svb_cm_each(svb_cm_check_stream, NULL);
@@ -370,6 +389,7 @@ static void svb_cm_forked(void)
 	pthread_mutex_init(&svb_cm.mutex, NULL);
 	pthread_cond_init(&svb_cm.cond, NULL);
 	crn_list_init(&svb_cm.notes);
+	svb_spare_used = false;
 	if (svb_cm.box) {
 		close(svb_cm.bell_fd);
 		close(svb_cm.timer_fd);
@@ -396,6 +416,20 @@ static int svb_cm_watch_all(void)
 	}
 	ret = svb_service_watch(svb_cm.bell_fd, svb_cm_on_bell, NULL);
 	return ret ? ret : svb_service_watch(svb_cm.timer_fd, svb_cm_on_timer, NULL);
+}
+
+/* What a start that failed has made. */
+static void svb_cm_unwatch_all(uint32_t bell)
+{
+	if (svb_cm.timer_fd >= 0) {
+		svb_service_unwatch(svb_cm.timer_fd);
+		close(svb_cm.timer_fd);
+	}
+	if (svb_cm.bell_fd >= 0) {
+		svb_service_unwatch(svb_cm.bell_fd);
+		svb_bell_close(svb_cm.bell_fd, bell);
+	}
+	svb_cm.bell_fd = svb_cm.timer_fd = -1;
 }
 
 static void svb_cm_leave_one(struct svb_cm_id *id, void *unused)
@@ -442,6 +476,7 @@ int svb_cm_start(void)
 	if (!ret && !forks)
 		ret = pthread_atfork(NULL, NULL, svb_cm_forked);
 	if (ret) {
+		svb_cm_unwatch_all(bell);
 		svb_seg_free(offset, sizeof(*box));
 		return ret;
 	}

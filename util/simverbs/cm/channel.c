@@ -146,7 +146,12 @@ static bool svb_cm_prepare(struct svb_cm_event *event)
 	switch (event->event.event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		event->owner->backlog++;
-		return !event->owner->sync || !svb_cm_make_sync(id);
+		if (!event->owner->sync || !svb_cm_make_sync(id))
+			return true;
+		/* As librdmacm: its peer hears that nobody takes it. */
+		svb_cm_drop(id);
+		free(id);
+		return false;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 		if (!id->id.qp)
 			return true;
@@ -242,7 +247,7 @@ SVB_API int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_even
 		event = entry ? crn_container_of(entry, struct svb_cm_event, entry)
 			      : NULL;
 		if (event && !svb_cm_prepare(event)) {
-			free(event);
+			svb_cm_event_free(event);
 			event = NULL;
 		}
 	}
@@ -266,7 +271,7 @@ SVB_API int rdma_ack_cm_event(struct rdma_cm_event *ev)
 		event->mcast->unacked--;
 	svb_cm_wake();
 	svb_cm_unlock();
-	free(event);
+	svb_cm_event_free(event);
 	return 0;
 }
 

@@ -195,9 +195,12 @@ int svb_cm_channel_try(int fd);
 
 /* event.c */
 
-/* Adds an event without data to the id's channel. NULL when there is no memory. */
+/* Adds an event without data to the id's channel. NULL when there is no memory, not even
+ * of the events kept for that. */
 struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,
 				   int status);
+/* Of an event that is in no list. */
+void svb_cm_event_free(struct svb_cm_event *event);
 /* Private data of a message, padded as an adapter shows it. */
 const void *svb_cm_event_data(struct svb_cm_event *event, const struct svb_cm_msg *msg);
 /* Parameters of a message for connected queue pairs. */

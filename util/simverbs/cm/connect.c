@@ -120,7 +120,10 @@ static int svb_cm_connect(struct svb_cm_id *id, const struct rdma_conn_param *pa
 
 	if (id->state != SVB_CM_ROUTE)
 		return EINVAL;
-	ret = svb_cm_param(id, param, &msg);
+	/* Without, no answer would come, nor would its time run out. */
+	ret = svb_cm_start();
+	if (!ret)
+		ret = svb_cm_param(id, param, &msg);
 	if (ret)
 		return ret;
 	svb_cm_addr_to_wire(&id->id.route.addr.src_addr, &msg.src);

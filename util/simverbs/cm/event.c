@@ -4,11 +4,46 @@
 #include <string.h>
 #include "cm.h"
 
+/*
+ * An event that arrives belongs to no call that could fail, and who waits for it has no
+ * deadline: without memory one of these is used.
+ */
+#define SVB_CM_SPARE 64
+static struct {
+	struct svb_cm_event event;
+	bool used;
+} svb_cm_spare[SVB_CM_SPARE];
+
+static struct svb_cm_event *svb_cm_event_new(void)
+{
+	struct svb_cm_event *event = calloc(1, sizeof(*event));
+	int i;
+
+	for (i = 0; i < SVB_CM_SPARE && !event; i++)
+		if (!__atomic_exchange_n(&svb_cm_spare[i].used, true, __ATOMIC_ACQUIRE))
+			event = &svb_cm_spare[i].event;
+	return event;
+}
+
+void svb_cm_event_free(struct svb_cm_event *event)
+{
+	int i;
+
+	for (i = 0; i < SVB_CM_SPARE && event != &svb_cm_spare[i].event; i++)
+		;
+	if (i == SVB_CM_SPARE) {
+		free(event);
+		return;
+	}
+	memset(event, 0, sizeof(*event));
+	__atomic_store_n(&svb_cm_spare[i].used, false, __ATOMIC_RELEASE);
+}
+
 struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,
 				   int status)
 {
 	struct svb_cm_channel *channel = svb_cm_channel(id->id.channel);
-	struct svb_cm_event *event = calloc(1, sizeof(*event));
+	struct svb_cm_event *event = svb_cm_event_new();
 
 	if (!event)
 		return NULL;
@@ -113,7 +148,7 @@ void svb_cm_forget_events(struct svb_cm_id *id)
 			svb_cm_drop(svb_cm_id(event->event.id));
 			free(event->event.id);
 		}
-		free(event);
+		svb_cm_event_free(event);
 	}
 }
 
@@ -128,7 +163,7 @@ void svb_cm_forget_join(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
 		if (event->mcast != mcast)
 			continue;
 		svb_cm_unlist(channel, pos);
-		free(event);
+		svb_cm_event_free(event);
 	}
 }
 

@@ -37,7 +37,8 @@ struct svb_service {
 	struct crn_list watches;
 	struct svb_watch *calling;
 	uint32_t peers[SVB_PROC_MAX / 32]; /* watched, by index */
-	/* Tokens of those looked at from time to time, where there is no pidfd_open. */
+	/* Tokens of those looked at from time to time: where there is no pidfd_open, or
+	 * no memory. */
 	uint32_t looked_at[SVB_PROC_MAX];
 	uint32_t lookings;
 	struct {
@@ -339,6 +340,16 @@ static void svb_service_look(void)
 	}
 }
 
+/* From time to time: needs neither a descriptor nor memory. Returns 0. */
+static int svb_service_look_at(uint32_t token)
+{
+	__atomic_store_n(&svb_service.looked_at[svb_token_index(token)], token,
+			 __ATOMIC_RELEASE);
+	__atomic_add_fetch(&svb_service.lookings, 1, __ATOMIC_RELAXED);
+	svb_bell_ring(svb_service.bell);
+	return 0;
+}
+
 /* Mutex held. */
 static int svb_service_add_peer(uint32_t token, pid_t pid)
 {
@@ -350,17 +361,13 @@ static int svb_service_add_peer(uint32_t token, pid_t pid)
 		fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0 && errno != ENOSYS)
 		return errno;
-	if (fd < 0) {
-		__atomic_store_n(&svb_service.looked_at[svb_token_index(token)], token,
-				 __ATOMIC_RELEASE);
-		__atomic_add_fetch(&svb_service.lookings, 1, __ATOMIC_RELAXED);
-		svb_bell_ring(svb_service.bell);
-		return 0;
-	}
+	if (fd < 0)
+		return svb_service_look_at(token);
 	ret = svb_service_add(fd, svb_service_death, (void *)(uintptr_t)token);
-	if (ret)
-		close(fd);
-	return ret;
+	if (!ret)
+		return 0;
+	close(fd);
+	return ret == ENOMEM ? svb_service_look_at(token) : ret;
 }
 
 int svb_service_watch_peer(uint32_t index)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* engine/service.c: when the thread of a process is woken. */
+/* engine/service.c: when the thread of a process is woken, and whose end it notices. */
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include "step.h"
-#include "engine/service.h"
+#include "engine/engine.h"
 #include "../world.h"
 
 #define NOBODY (SVB_PROC_MAX - 1) /* a process that there is not */
@@ -63,4 +64,44 @@ CT_TEST(service, is_woken_where_it_would_sleep_too_long)
 	CT_EXPECT_FALSE(rung(fd));
 	close(fd);
 	world_close(&end);
+}
+
+static uint32_t dead;
+
+static void on_death(uint32_t token, void *arg)
+{
+	__atomic_store_n(&dead, token, __ATOMIC_RELEASE);
+}
+
+static int be_there(int fd)
+{
+	if (svb_join() ||
+	    write(fd, &svb_lock_token, sizeof(svb_lock_token)) != sizeof(svb_lock_token))
+		return 1;
+	return !world_hear(fd);
+}
+
+CT_TEST(service, notices_the_end_of_a_peer_also_without_memory)
+{
+	static const struct timespec moment = {.tv_nsec = 1000000};
+	const uint64_t until = svb_now() + 10000 * MS;
+	uint32_t token;
+	pid_t pid;
+	int fd;
+
+	CT_ASSERT_EQ(svb_join(), 0);
+	CT_ASSERT_EQ(svb_service_start(), 0);
+	CT_ASSERT_EQ(svb_service_on_death(on_death, NULL), 0);
+	fd = world_child(be_there, &pid);
+	CT_ASSERT_GE(fd, 0);
+	CT_ASSERT_EQ(recv(fd, &token, sizeof(token), MSG_WAITALL), sizeof(token));
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(svb_service_watch_peer(svb_token_index(token)), 0);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_TRUE(world_tell(fd));
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	while (__atomic_load_n(&dead, __ATOMIC_ACQUIRE) != token && svb_now() < until)
+		nanosleep(&moment, NULL);
+	CT_EXPECT_EQ(dead, token);
+	close(fd);
 }
