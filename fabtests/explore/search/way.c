@@ -10,6 +10,9 @@
 /* Bytes of the stack that the search may use before the code runs deeper than else. */
 #define SEARCH (3u << 19)
 
+/* An address sanitizer would put more on the stack than is asked for. */
+#define EXACT __attribute__((no_sanitize("address")))
+
 static uintptr_t place; /* on the stack, where the code runs */
 
 struct xpl_now xpl_now;
@@ -121,7 +124,7 @@ static size_t to_place(uintptr_t here)
 		TAKE(HEAD);                                            \
 	} while (0)
 
-static __attribute__((noinline)) void clear_stack(void)
+static EXACT __attribute__((noinline)) void clear_stack(void)
 {
 	char below[STACK];
 
@@ -129,13 +132,13 @@ static __attribute__((noinline)) void clear_stack(void)
 	__asm__ volatile("" : : "r"(below) : "memory");
 }
 
-void xpl_apply(const struct xpl_choice *choice)
+EXACT void xpl_apply(const struct xpl_choice *choice)
 {
 	GO_TO_PLACE();
 	xpl_now.model->apply(choice);
 }
 
-bool xpl_step(unsigned int step, unsigned int *wrong)
+EXACT bool xpl_step(unsigned int step, unsigned int *wrong)
 {
 	bool possible;
 
@@ -167,7 +170,7 @@ void xpl_stop(void)
 	xpl_heap_use(true);
 }
 
-void xpl_begin(void)
+EXACT void xpl_begin(void)
 {
 	GO_TO_PLACE();
 	xpl_note(xpl_now.model->begin(xpl_now.run));

@@ -57,7 +57,7 @@ static unsigned int begin(const void *run)
 }
 
 /* The search and the model use the stack, too, and not always in the same way. */
-static __attribute__((noinline)) void litter(void)
+static __attribute__((noinline, no_sanitize("address"))) void litter(void)
 {
 	static uint64_t state = 1;
 	uint8_t bytes[1 << 14];
@@ -66,7 +66,8 @@ static __attribute__((noinline)) void litter(void)
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
-static __attribute__((noinline)) void keep(struct note *to, uint32_t said)
+static __attribute__((noinline, no_sanitize("address"))) void keep(struct note *to,
+								   uint32_t said)
 {
 	struct note note;
 
