@@ -54,7 +54,8 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_pool.c \
 	fabtests/unit/common/test_ring.c \
 	fabtests/unit/common/test_thread.c \
-	fabtests/unit/common/test_wait.c
+	fabtests/unit/common/test_wait.c \
+	fabtests/unit/common/test_wait_source.c
 # GoogleTest needs the C++ linker.
 nodist_EXTRA_fabtests_unit_unit_common_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \

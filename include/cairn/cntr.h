@@ -70,7 +70,8 @@ struct crn_cntr {
 	 * added with crn_wait_add_fd(&cntr->wait, fd). Called right before anybody blocks
 	 * on the wait object: makes such descriptors report what comes from now on, and
 	 * progresses once more. 0, or a negative code that ends the wait. Set by the
-	 * provider after crn_cntr_init; NULL: there is nothing to do.
+	 * provider after crn_cntr_init; NULL: there is nothing to do. Sources
+	 * (crn_wait_add) are armed after it.
 	 */
 	int (*arm)(struct crn_cntr *cntr);
 };

@@ -105,7 +105,8 @@ bool crn_eq_full(struct crn_eq *eq);
 
 /*
  * For fi_trywait: progress, then 0 when it is safe to block on the wait descriptor, or
- * -FI_EAGAIN when there is something to read.
+ * -FI_EAGAIN when there is something to read, or what crn_wait_arm returned for the
+ * sources of the wait object. fi_eq_sread arms them as well.
  */
 int crn_eq_trywait(struct crn_eq *eq);
 

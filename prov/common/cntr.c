@@ -217,6 +217,8 @@ static int cntr_fall_asleep(struct crn_cntr *cntr, struct crn_cntr_sleeper *self
 	pthread_mutex_unlock(&cntr->lock);
 	atomic_store(&cntr->armed, true);
 	ret = cntr->arm ? cntr->arm(cntr) : 0;
+	if (!ret)
+		ret = crn_wait_arm(&cntr->wait);
 	if (!ret && !cntr_is(cntr, seen))
 		ret = -FI_EAGAIN;
 	pthread_mutex_lock(&cntr->lock);

@@ -212,7 +212,7 @@ int crn_eq_trywait(struct crn_eq *eq)
 	/* An error of progress is for the reader. */
 	if (crn_eq_pending(eq) || (ret < 0 && ret != -FI_EAGAIN))
 		return -FI_EAGAIN;
-	return 0;
+	return crn_wait_arm(&eq->wait);
 }
 
 /*
@@ -289,8 +289,11 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t l
 		/* fi_eq(3): -FI_EAGAIN when the time is over, and after a signal. */
 		if (!left || woken == -FI_EINTR)
 			return -FI_EAGAIN;
-		woken = crn_wait_poll(&eq->wait, left);
-		if (woken && woken != -FI_EINTR && woken != -FI_ETIMEDOUT)
+		woken = crn_wait_arm(&eq->wait);
+		if (!woken)
+			woken = crn_wait_poll(&eq->wait, left);
+		if (woken && woken != -FI_EAGAIN && woken != -FI_EINTR &&
+		    woken != -FI_ETIMEDOUT)
 			return woken;
 	}
 }

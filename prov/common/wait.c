@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
+#include <cairn/compat.h>
 #include <cairn/wait.h>
 
 int crn_wait_init(struct crn_wait *wait, enum fi_wait_obj wait_obj)
@@ -16,15 +17,18 @@ int crn_wait_init(struct crn_wait *wait, enum fi_wait_obj wait_obj)
 	wait->obj = FI_WAIT_NONE;
 	wait->epfd = -1;
 	wait->evfd = -1;
-	if (wait_obj == FI_WAIT_NONE)
-		return 0;
-	if (wait_obj != FI_WAIT_UNSPEC && wait_obj != FI_WAIT_FD)
+	crn_list_init(&wait->sources);
+	ret = crn_lock_init(&wait->lock, true);
+	if (ret || wait_obj == FI_WAIT_NONE)
+		return ret;
+	if (wait_obj != FI_WAIT_UNSPEC && wait_obj != FI_WAIT_FD &&
+	    wait_obj != FI_WAIT_POLLFD)
 		return -FI_ENOSYS;
 
 	wait->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (wait->epfd < 0)
 		return -errno;
-	wait->obj = FI_WAIT_FD;
+	wait->obj = wait_obj == FI_WAIT_POLLFD ? FI_WAIT_POLLFD : FI_WAIT_FD;
 	wait->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ret = wait->evfd < 0 ? -errno : crn_wait_add_fd(wait, wait->evfd);
 	if (ret)
@@ -34,6 +38,11 @@ int crn_wait_init(struct crn_wait *wait, enum fi_wait_obj wait_obj)
 
 void crn_wait_fini(struct crn_wait *wait)
 {
+	struct crn_list *entry;
+
+	while ((entry = crn_list_pop(&wait->sources)))
+		crn_container_of(entry, struct crn_wait_source, entry)->wait = NULL;
+	crn_lock_fini(&wait->lock);
 	if (wait->evfd >= 0)
 		close(wait->evfd);
 	if (wait->epfd >= 0)
@@ -90,12 +99,27 @@ int crn_wait_poll(struct crn_wait *wait, int timeout_ms)
 	return ret ? -errno : -FI_ETIMEDOUT;
 }
 
+/* fi_poll(3), NOTES. The list never changes, and neither does change_index. */
+static int wait_pollfd(struct crn_wait *wait, struct fi_wait_pollfd *list)
+{
+	const size_t room = list->nfds;
+
+	list->change_index = 0;
+	list->nfds = 1;
+	if (!room)
+		return -FI_ETOOSMALL;
+	list->fd[0] = (struct pollfd){.fd = wait->epfd, .events = POLLIN};
+	return 0;
+}
+
 int crn_wait_control(struct crn_wait *wait, int command, void *arg)
 {
 	switch (command) {
 	case FI_GETWAIT:
 		if (wait->obj == FI_WAIT_NONE)
 			return -FI_ENODATA;
+		if (wait->obj == FI_WAIT_POLLFD)
+			return wait_pollfd(wait, arg);
 		*(int *)arg = wait->epfd;
 		return 0;
 	case FI_GETWAITOBJ:

@@ -90,10 +90,36 @@ CT_TEST(wait, control_gives_a_descriptor_that_poll_understands)
 	CT_EXPECT_EQ(fcntl(pollfd.fd, F_GETFD), -1);
 }
 
+/* fi_poll(3), NOTES. */
+CT_TEST(wait, POLLFD_is_a_list_of_the_one_descriptor)
+{
+	struct pollfd fds[2] = {{.fd = -1}, {.fd = -1}};
+	struct fi_wait_pollfd list = {.change_index = 7};
+	struct crn_wait wait;
+	enum fi_wait_obj obj;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_POLLFD), 0);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	CT_EXPECT_EQ(obj, FI_WAIT_POLLFD);
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &list), -FI_ETOOSMALL);
+	CT_EXPECT_EQ(list.nfds, 1);
+	CT_EXPECT_EQ(list.change_index, 0);
+	list = (struct fi_wait_pollfd){.nfds = 2, .fd = fds};
+	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &list), 0);
+	CT_EXPECT_EQ(list.nfds, 1);
+	CT_EXPECT_EQ(list.change_index, 0);
+	CT_EXPECT_EQ(fds[1].fd, -1);
+	CT_EXPECT_EQ(poll(fds, 1, 0), 0);
+	crn_wait_signal(&wait);
+	CT_EXPECT_EQ(poll(fds, 1, 0), 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	crn_wait_fini(&wait);
+}
+
 CT_TEST(wait, other_wait_objects_are_refused)
 {
 	static const enum fi_wait_obj objects[] = {FI_WAIT_SET, FI_WAIT_MUTEX_COND,
-						   FI_WAIT_YIELD, FI_WAIT_POLLFD};
+						   FI_WAIT_YIELD};
 	struct crn_wait wait;
 	size_t i;
 

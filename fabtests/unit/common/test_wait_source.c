@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sources of a wait object, and the queues and counters that arm them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+#include "cntr_world.h"
+#include "eq_world.h"
+
+/* A source whose arm says what the test wants. */
+struct scripted {
+	struct crn_wait_source source;
+	int says;
+	unsigned int armed;
+};
+
+static int scripted_arm(struct crn_wait_source *source)
+{
+	struct scripted *scripted = crn_container_of(source, struct scripted, source);
+
+	scripted->armed++;
+	return scripted->says;
+}
+
+static void scripted_open(struct scripted *scripted)
+{
+	*scripted = (struct scripted){
+		.source = {.fd = eventfd(0, EFD_NONBLOCK), .arm = scripted_arm}};
+	CT_EXPECT_GE(scripted->source.fd, 0);
+}
+
+static void scripted_close(struct scripted *scripted)
+{
+	crn_wait_remove(&scripted->source);
+	close(scripted->source.fd);
+}
+
+CT_TEST(wait_source, it_makes_the_object_readable_until_removed)
+{
+	struct scripted one, two;
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	scripted_open(&two);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	eventfd_write(two.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	crn_wait_remove(&two.source);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	crn_wait_remove(&two.source);
+	eventfd_write(one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
+	scripted_close(&one);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	scripted_close(&two);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait_source, one_that_was_never_added_may_be_removed)
+{
+	struct crn_wait_source source = {0};
+
+	crn_wait_remove(&source);
+	CT_EXPECT_EQ(source.wait, NULL);
+}
+
+CT_TEST(wait_source, all_are_armed_up_to_the_first_that_is_not_ready)
+{
+	struct crn_wait_source plain = {.fd = eventfd(0, 0)};
+	struct scripted one, two;
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	scripted_open(&two);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &plain), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(two.armed, 1);
+	one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
+	CT_EXPECT_EQ(two.armed, 1);
+	one.says = 0;
+	two.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_ENODEV);
+	crn_wait_remove(&two.source);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(two.armed, 2);
+	CT_EXPECT_EQ(one.armed, 4);
+	crn_wait_remove(&plain);
+	close(plain.fd);
+	scripted_close(&one);
+	scripted_close(&two);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait_source, NONE_takes_and_arms_nothing)
+{
+	struct crn_wait_lower lower;
+	struct crn_wait_inner node;
+	struct crn_wait wait, inner;
+	struct scripted one;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_NONE), 0);
+	CT_ASSERT_EQ(crn_wait_init(&inner, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	one.says = -FI_EAGAIN;
+	one.source.wait = &inner;
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(one.source.wait, NULL);
+	CT_EXPECT_EQ(crn_wait_add_lower(&wait, &lower, NULL, NULL), 0);
+	CT_EXPECT_EQ(crn_wait_add_inner(&wait, &node, &inner), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(one.armed, 0);
+	crn_wait_remove(&lower.source);
+	crn_wait_remove(&node.source);
+	scripted_close(&one);
+	crn_wait_fini(&inner);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait_source, one_that_cannot_be_watched_is_a_source_of_nothing)
+{
+	struct scripted one, same, closed = {.source = {.fd = -1, .arm = scripted_arm}};
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	same = one;
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &same.source), -EEXIST);
+	CT_EXPECT_EQ(same.source.wait, NULL);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &closed.source), -EBADF);
+	CT_EXPECT_EQ(closed.source.wait, NULL);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(same.armed + closed.armed, 0);
+	crn_wait_remove(&same.source);
+	eventfd_write(one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	scripted_close(&one);
+	crn_wait_fini(&wait);
+}
+
+CT_TEST(wait_source, the_end_of_the_object_removes_those_that_are_left)
+{
+	struct scripted one, two;
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	scripted_open(&two);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
+	crn_wait_fini(&wait);
+	CT_EXPECT_EQ(one.source.wait, NULL);
+	CT_EXPECT_EQ(two.source.wait, NULL);
+	CT_EXPECT_GE(fcntl(one.source.fd, F_GETFD), 0);
+	scripted_close(&one);
+	scripted_close(&two);
+}
+
+/* A fabric whose event queue is another provider's, for the source over it. */
+static unsigned int tried;
+
+static int try_eq(struct fid_fabric *fabric, struct fid **fids, int count)
+{
+	CT_EXPECT_EQ(count, 1);
+	tried++;
+	return crn_eq_trywait(crn_container_of(fids[0], struct crn_eq, fid.fid));
+}
+
+static struct fi_ops_fabric fabric_ops = {.size = sizeof(fabric_ops), .trywait = try_eq};
+static struct fid_fabric fabric = {.ops = &fabric_ops};
+
+CT_TEST(wait_source, a_lower_queue_is_watched_and_tried)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	struct crn_wait_lower lower;
+	struct crn_wait wait;
+
+	tried = 0;
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
+	CT_ASSERT_EQ(crn_wait_add_lower(&wait, &lower, &fabric, &eq->fid.fid), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	write_number(eq, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
+	expect_number(eq, 1);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(tried, 3);
+	write_number(eq, 2);
+	crn_wait_remove(&lower.source);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(tried, 3);
+	crn_wait_fini(&wait);
+	close_eq(eq);
+}
+
+CT_TEST(wait_source, a_lower_queue_without_a_descriptor_is_refused)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, 0);
+	struct crn_wait_lower lower;
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	CT_EXPECT_EQ(crn_wait_add_lower(&wait, &lower, &fabric, &eq->fid.fid),
+		     -FI_ENODATA);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	crn_wait_remove(&lower.source);
+	crn_wait_fini(&wait);
+	close_eq(eq);
+}
+
+CT_TEST(wait_source, what_is_added_to_one_wakes_all_that_it_is_inside_of)
+{
+	struct crn_wait inner, outer[2];
+	struct crn_wait_inner nodes[2];
+	struct scripted one;
+	size_t i;
+
+	CT_ASSERT_EQ(crn_wait_init(&inner, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	for (i = 0; i < CRN_COUNT(outer); i++) {
+		CT_ASSERT_EQ(crn_wait_init(&outer[i], FI_WAIT_FD), 0);
+		CT_ASSERT_EQ(crn_wait_add_inner(&outer[i], &nodes[i], &inner), 0);
+		CT_EXPECT_EQ(crn_wait_arm(&outer[i]), 0);
+	}
+	CT_EXPECT_EQ(crn_wait_add(&inner, &one.source), 0);
+	one.says = -FI_EAGAIN;
+	for (i = 0; i < CRN_COUNT(outer); i++) {
+		CT_NOTE("outer %zu", i);
+		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), -FI_ETIMEDOUT);
+		eventfd_write(one.source.fd, 1);
+		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), 0);
+		CT_EXPECT_EQ(crn_wait_arm(&outer[i]), -FI_EAGAIN);
+		eventfd_read(one.source.fd, &(eventfd_t){0});
+		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), -FI_ETIMEDOUT);
+		crn_wait_signal(&inner);
+		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), 0);
+		crn_wait_clear(&inner);
+		crn_wait_signal(&outer[i]);
+		CT_EXPECT_EQ(crn_wait_poll(&inner, 0), -FI_ETIMEDOUT);
+	}
+	CT_EXPECT_EQ(one.armed, 2);
+	crn_wait_remove(&nodes[0].source);
+	crn_wait_clear(&outer[0]);
+	eventfd_write(one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&outer[0], 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_arm(&outer[0]), 0);
+	for (i = 0; i < CRN_COUNT(outer); i++)
+		crn_wait_fini(&outer[i]);
+	scripted_close(&one);
+	crn_wait_fini(&inner);
+}
+
+CT_TEST(wait_source, an_object_without_a_descriptor_goes_into_no_other)
+{
+	struct crn_wait inner, outer;
+	struct crn_wait_inner node;
+
+	CT_ASSERT_EQ(crn_wait_init(&inner, FI_WAIT_NONE), 0);
+	CT_ASSERT_EQ(crn_wait_init(&outer, FI_WAIT_FD), 0);
+	CT_EXPECT_EQ(crn_wait_add_inner(&outer, &node, &inner), -FI_EINVAL);
+	CT_EXPECT_EQ(crn_wait_arm(&outer), 0);
+	crn_wait_remove(&node.source);
+	crn_wait_fini(&outer);
+	crn_wait_fini(&inner);
+}
+
+CT_TEST(wait_source, an_event_queue_arms_them_before_anybody_waits)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	uint32_t event;
+	uint64_t buf[8];
+	struct scripted one;
+
+	ct_time_jump();
+	scripted_open(&one);
+	CT_ASSERT_EQ(crn_wait_add(&eq->wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_eq_trywait(eq), 0);
+	one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_EAGAIN);
+	CT_EXPECT_EQ(one.armed, 2);
+	write_number(eq, 1);
+	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_EAGAIN);
+	CT_EXPECT_EQ(one.armed, 2);
+	expect_number(eq, 1);
+	one.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, buf, sizeof(buf), -1, 0), -FI_ENODEV);
+	one.says = 0;
+	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, buf, sizeof(buf), 10, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(one.armed, 5);
+	scripted_close(&one);
+	close_eq(eq);
+}
+
+/* Says that there is something until progress was made, which finds an event. */
+static struct scripted *behind_eq;
+
+static int find_event(struct crn_eq *eq)
+{
+	if (behind_eq->armed == 1) {
+		behind_eq->says = 0;
+		insert_number(eq, NULL, 7);
+	}
+	return 0;
+}
+
+CT_TEST(wait_source, fi_eq_sread_makes_progress_instead_of_waiting)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
+	struct fi_eq_entry entry;
+	struct scripted one;
+	uint32_t event;
+
+	scripted_open(&one);
+	one.says = -FI_EAGAIN;
+	behind_eq = &one;
+	eq->progress = find_event;
+	CT_ASSERT_EQ(crn_wait_add(&eq->wait, &one.source), 0);
+	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, &entry, sizeof(entry), -1, 0),
+		     sizeof(entry));
+	CT_EXPECT_EQ(entry.data, 7);
+	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(ct_waits(), 0);
+	scripted_close(&one);
+	close_eq(eq);
+}
+
+/* The same of a counter. */
+static struct scripted *behind_cntr;
+
+static void find_completion(struct crn_cntr *cntr)
+{
+	if (behind_cntr->armed == 1 && behind_cntr->says) {
+		behind_cntr->says = 0;
+		crn_cntr_inc(cntr);
+	}
+}
+
+CT_TEST(wait_source, a_counter_arms_them_before_anybody_waits)
+{
+	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
+	struct scripted one;
+
+	ct_time_jump();
+	scripted_open(&one);
+	one.says = -FI_EAGAIN;
+	behind_cntr = &one;
+	cntr->progress = find_completion;
+	CT_ASSERT_EQ(crn_wait_add(&cntr->wait, &one.source), 0);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, -1), 0);
+	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
+	CT_EXPECT_EQ(one.armed, 2);
+	one.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, -1), -FI_ENODEV);
+	scripted_close(&one);
+	close_cntr(cntr);
+}
+
+/*
+ * A device: it raises its descriptor for what comes after it was armed, once. Whoever
+ * waits without having armed it may wait for ever.
+ */
+struct device {
+	struct crn_wait_source source;
+	pthread_mutex_t lock;
+	unsigned int there; /* not taken yet */
+	bool armed;
+};
+
+static int device_arm(struct crn_wait_source *source)
+{
+	struct device *device = crn_container_of(source, struct device, source);
+	int ret = 0;
+
+	pthread_mutex_lock(&device->lock);
+	eventfd_read(source->fd, &(eventfd_t){0});
+	device->armed = true;
+	if (device->there)
+		ret = -FI_EAGAIN;
+	pthread_mutex_unlock(&device->lock);
+	return ret;
+}
+
+#define DEVICE_EVENTS 2000
+
+static void *device_run(void *arg)
+{
+	struct device *device = arg;
+	unsigned int i;
+
+	for (i = 0; i < DEVICE_EVENTS; i++) {
+		pthread_mutex_lock(&device->lock);
+		device->there++;
+		if (device->armed)
+			eventfd_write(device->source.fd, 1);
+		device->armed = false;
+		pthread_mutex_unlock(&device->lock);
+		if (i % 16 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static unsigned int device_take(struct device *device)
+{
+	unsigned int taken;
+
+	pthread_mutex_lock(&device->lock);
+	taken = device->there;
+	device->there = 0;
+	pthread_mutex_unlock(&device->lock);
+	return taken;
+}
+
+CT_TEST(wait_source, nothing_is_missed_between_arming_and_waiting)
+{
+	struct device devices[2];
+	pthread_t threads[2];
+	unsigned int taken = 0;
+	struct crn_wait wait;
+	size_t i;
+	int ret;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	for (i = 0; i < CRN_COUNT(devices); i++) {
+		devices[i] = (struct device){.source = {.fd = eventfd(0, EFD_NONBLOCK),
+							.arm = device_arm},
+					     .lock = PTHREAD_MUTEX_INITIALIZER};
+		CT_ASSERT_EQ(crn_wait_add(&wait, &devices[i].source), 0);
+	}
+	for (i = 0; i < CRN_COUNT(devices); i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, device_run, &devices[i]),
+			     0);
+	while (taken < CRN_COUNT(devices) * DEVICE_EVENTS) {
+		for (i = 0; i < CRN_COUNT(devices); i++)
+			taken += device_take(&devices[i]);
+		ret = crn_wait_arm(&wait);
+		if (ret != -FI_EAGAIN && taken < CRN_COUNT(devices) * DEVICE_EVENTS)
+			CT_ASSERT_EQ(crn_wait_poll(&wait, CT_DEADLINE_MS), 0);
+	}
+	CT_EXPECT_EQ(taken, CRN_COUNT(devices) * DEVICE_EVENTS);
+	for (i = 0; i < CRN_COUNT(devices); i++) {
+		pthread_join(threads[i], NULL);
+		crn_wait_remove(&devices[i].source);
+		close(devices[i].source.fd);
+	}
+	crn_wait_fini(&wait);
+}
+
+/* Others arm while one adds and removes; a source that was removed is its owner's. */
+#define TURNS 2000
+
+static _Atomic bool over;
+
+static void *arm_until_over(void *arg)
+{
+	while (!atomic_load(&over))
+		CT_EXPECT_EQ(crn_wait_arm(arg), 0);
+	return NULL;
+}
+
+CT_TEST(wait_source, one_that_was_removed_is_not_armed_any_more)
+{
+	pthread_t threads[2];
+	struct scripted one;
+	struct crn_wait wait;
+	unsigned int armed;
+	size_t i;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	atomic_store(&over, false);
+	for (i = 0; i < CRN_COUNT(threads); i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, arm_until_over, &wait), 0);
+	for (i = 0; i < TURNS; i++) {
+		CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+		if (i % 16 == 0)
+			sched_yield();
+		crn_wait_remove(&one.source);
+		/* Not atomic: ThreadSanitizer sees whoever still writes it. */
+		armed = one.armed++;
+		CT_EXPECT_EQ(one.armed, armed + 1);
+	}
+	atomic_store(&over, true);
+	for (i = 0; i < CRN_COUNT(threads); i++)
+		pthread_join(threads[i], NULL);
+	scripted_close(&one);
+	crn_wait_fini(&wait);
+}
