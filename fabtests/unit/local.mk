@@ -42,6 +42,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_cntr_sleep.c \
 	fabtests/unit/common/test_cntr_threads.c \
 	fabtests/unit/common/test_cntr_wait.c \
+	fabtests/unit/common/test_deadline.c \
 	fabtests/unit/common/test_eq.c \
 	fabtests/unit/common/test_eq_error.c \
 	fabtests/unit/common/test_eq_open.c \
@@ -61,6 +62,6 @@ nodist_EXTRA_fabtests_unit_unit_common_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	$(LIBFABRIC_CFLAGS)
 fabtests_unit_unit_common_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
-	$(CT_WRAP_TIME)
+	$(CT_WRAP_TIME) -Wl,--wrap=timerfd_settime
 fabtests_unit_unit_common_LDADD = fabtests/unit/libct.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)

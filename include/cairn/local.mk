@@ -3,6 +3,7 @@ noinst_HEADERS = \
 	include/cairn/attr.h \
 	include/cairn/cntr.h \
 	include/cairn/compat.h \
+	include/cairn/deadline.h \
 	include/cairn/eq.h \
 	include/cairn/list.h \
 	include/cairn/lock.h \
@@ -10,6 +11,6 @@ noinst_HEADERS = \
 	include/cairn/nosys.h \
 	include/cairn/pool.h \
 	include/cairn/ring.h \
-	include/cairn/tsan.h \
 	include/cairn/thread.h \
+	include/cairn/tsan.h \
 	include/cairn/wait.h

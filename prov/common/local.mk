@@ -7,6 +7,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/attr_rules.c \
 	prov/common/attr_rules.h \
 	prov/common/cntr.c \
+	prov/common/deadline.c \
 	prov/common/eq.c \
 	prov/common/lock.c \
 	prov/common/nic.c \
