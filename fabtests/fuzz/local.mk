@@ -5,7 +5,7 @@
 fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
-fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_cm_data \
+fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fuzz_cm_data \
 	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_remotelog \
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_svb_cm fabtests/fuzz/fuzz_svb_seg \
 	fabtests/fuzz/fuzz_wire
@@ -15,6 +15,10 @@ TESTS += $(fuzz_targets)
 fabtests_fuzz_fuzz_addr_SOURCES = fabtests/fuzz/fuzz_addr.c $(fuzz_main)
 fabtests_fuzz_fuzz_addr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_fuzz_fuzz_addr_LDADD = $(fuzz_ldadd)
+
+fabtests_fuzz_fuzz_bytes_SOURCES = fabtests/fuzz/fuzz_bytes.c $(fuzz_main)
+fabtests_fuzz_fuzz_bytes_CPPFLAGS = $(fabtests_fuzz_fuzz_addr_CPPFLAGS)
+fabtests_fuzz_fuzz_bytes_LDADD = $(fuzz_ldadd)
 
 fabtests_fuzz_fuzz_cm_data_SOURCES = fabtests/fuzz/fuzz_cm_data.c $(fuzz_main)
 fabtests_fuzz_fuzz_cm_data_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
@@ -51,4 +55,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

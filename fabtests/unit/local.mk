@@ -38,6 +38,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_attr_fields.c \
 	fabtests/unit/common/test_attr_mr.c \
 	fabtests/unit/common/test_attr_rules.c \
+	fabtests/unit/common/test_bytes.c \
 	fabtests/unit/common/test_cntr.c \
 	fabtests/unit/common/test_cntr_sleep.c \
 	fabtests/unit/common/test_cntr_threads.c \

@@ -1,6 +1,7 @@
 noinst_HEADERS = \
 	include/cairn/addr.h \
 	include/cairn/attr.h \
+	include/cairn/bytes.h \
 	include/cairn/cntr.h \
 	include/cairn/compat.h \
 	include/cairn/deadline.h \

@@ -6,6 +6,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/attr.c \
 	prov/common/attr_rules.c \
 	prov/common/attr_rules.h \
+	prov/common/bytes.c \
 	prov/common/cntr.c \
 	prov/common/deadline.c \
 	prov/common/eq.c \
