@@ -10,8 +10,8 @@ noinst_HEADERS = \
 	include/cairn/lock.h \
 	include/cairn/nic.h \
 	include/cairn/nosys.h \
-	include/cairn/pool.h \
 	include/cairn/ring.h \
+	include/cairn/slab.h \
 	include/cairn/thread.h \
 	include/cairn/tsan.h \
 	include/cairn/wait.h

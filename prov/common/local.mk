@@ -13,7 +13,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/lock.c \
 	prov/common/nic.c \
 	prov/common/nosys.c \
-	prov/common/pool.c \
+	prov/common/slab.c \
 	prov/common/wait.c \
 	prov/common/wait_source.c
 prov_common_libcairn_common_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
