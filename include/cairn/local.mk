@@ -10,6 +10,7 @@ noinst_HEADERS = \
 	include/cairn/lock.h \
 	include/cairn/nic.h \
 	include/cairn/nosys.h \
+	include/cairn/param.h \
 	include/cairn/ring.h \
 	include/cairn/slab.h \
 	include/cairn/thread.h \

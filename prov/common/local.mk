@@ -13,6 +13,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/lock.c \
 	prov/common/nic.c \
 	prov/common/nosys.c \
+	prov/common/param.c \
 	prov/common/slab.c \
 	prov/common/wait.c \
 	prov/common/wait_source.c
