@@ -36,7 +36,9 @@ EXTRA_DIST += \
 	util/lib/setup.sh \
 	util/lib/suites.sh \
 	util/lib/test-check \
+	util/lib/test-params.sh \
 	util/local.mk \
 	util/packages.list \
 	util/quickstart \
 	util/rdmavm/test-rdmavm
+TESTS += util/lib/test-params.sh
