@@ -234,7 +234,8 @@ void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_qp *qp)
 	atomic_store(&all->state, PVB_ARRIVAL_IDLE);
 	pthread_mutex_unlock(&cqp->control->lock);
 	while (all->oldest) {
-		if (all->oldest->wc.status == IBV_WC_SUCCESS)
+		/* What need not be durable has arrived, and its sender knows. */
+		if (all->oldest->kept && all->oldest->wc.status == IBV_WC_SUCCESS)
 			all->oldest->wc.status = IBV_WC_WR_FLUSH_ERR;
 		pvb_arrival_complete(cq, all);
 	}

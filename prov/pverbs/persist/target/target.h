@@ -38,8 +38,8 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 /* pvb_wq.on_complete of the receives of a connection with a control queue pair. */
 bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 		 struct pvb_comp *comp);
-/* Those that wait are cancelled: the endpoint is about to be closed, or the device is
- * gone. */
+/* Those that wait end: what was to be durable first is cancelled, what was not is
+ * reported. The endpoint is about to be closed, or the device is gone. */
 void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_qp *qp);
 /* The same, and none waits any more. */
 void pvb_arrivals_close(struct pvb_cq *cq, struct pvb_qp *qp);
