@@ -28,8 +28,25 @@ TESTS += fabtests/unit/unit_common
 fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/attr_world.c \
 	fabtests/unit/common/attr_world.h \
+	fabtests/unit/common/av/av_world.c \
+	fabtests/unit/common/av/av_world.h \
+	fabtests/unit/common/av/test_av.c \
+	fabtests/unit/common/av/test_insert.c \
+	fabtests/unit/common/av/test_names.c \
+	fabtests/unit/common/av/test_threads.c \
 	fabtests/unit/common/cntr_world.c \
 	fabtests/unit/common/cntr_world.h \
+	fabtests/unit/common/cq/cq_world.c \
+	fabtests/unit/common/cq/cq_world.h \
+	fabtests/unit/common/cq/test_cq.c \
+	fabtests/unit/common/cq/test_read.c \
+	fabtests/unit/common/cq/test_threads.c \
+	fabtests/unit/common/cq/test_wait.c \
+	fabtests/unit/common/ep/ep_world.c \
+	fabtests/unit/common/ep/ep_world.h \
+	fabtests/unit/common/ep/test_bind.c \
+	fabtests/unit/common/ep/test_complete.c \
+	fabtests/unit/common/ep/test_opt.c \
 	fabtests/unit/common/eq_world.c \
 	fabtests/unit/common/eq_world.h \
 	fabtests/unit/common/test_addr.c \
@@ -45,12 +62,14 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_cntr_wait.c \
 	fabtests/unit/common/test_deadline.c \
 	fabtests/unit/common/test_eq.c \
+	fabtests/unit/common/test_eq_batch.c \
 	fabtests/unit/common/test_eq_error.c \
 	fabtests/unit/common/test_eq_open.c \
 	fabtests/unit/common/test_eq_threads.c \
 	fabtests/unit/common/test_eq_wait.c \
 	fabtests/unit/common/test_list.c \
 	fabtests/unit/common/test_lock.c \
+	fabtests/unit/common/test_mr.c \
 	fabtests/unit/common/test_nic.c \
 	fabtests/unit/common/test_nosys.c \
 	fabtests/unit/common/test_param.c \

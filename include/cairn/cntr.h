@@ -48,6 +48,8 @@ struct crn_cntr {
 	_Atomic uint64_t sets;
 	_Atomic bool armed;	     /* the next change wakes those who sleep */
 	_Atomic unsigned int asleep; /* of sleepers */
+	struct fid_domain *domain;   /* it belongs to; set by the provider, for crn_ep */
+	_Atomic unsigned int refs;   /* of crn_ep: bound to it */
 	struct crn_wait wait;	     /* readable while owed */
 	pthread_mutex_t lock;	     /* guards what follows; taken last */
 	struct crn_list sleepers;    /* of struct crn_cntr_sleeper */
@@ -79,8 +81,8 @@ struct crn_cntr {
 /*
  * Prepares an embedded counter and fills fid. attr may be NULL. Only
  * FI_CNTR_EVENTS_COMP is offered. As with crn_eq, the close op is the provider's: it
- * calls crn_cntr_fini. Errors: -FI_ENOSYS (events or wait object), -FI_EINVAL (flags),
- * -FI_ENOMEM, -FI_EMFILE.
+ * calls crn_cntr_fini; that of crn_cntr gives -FI_EBUSY while refs is not 0. Errors:
+ * -FI_ENOSYS (events or wait object), -FI_EINVAL (flags), -FI_ENOMEM, -FI_EMFILE.
  */
 int crn_cntr_init(struct crn_cntr *cntr, const struct fi_cntr_attr *attr, void *context,
 		  void (*progress)(struct crn_cntr *cntr));

@@ -17,6 +17,7 @@
 #ifndef CRN_EQ_H
 #define CRN_EQ_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_eq.h>
@@ -43,6 +44,8 @@ struct crn_eq {
 	 * fi_eq_readerr does not look at the caller's err_data_size.
 	 */
 	uint32_t api_version;
+	struct fid_fabric *fabric; /* it belongs to; set by the provider, for crn_ep */
+	_Atomic unsigned int refs; /* of crn_ep and crn_av: bound to it */
 	struct crn_wait wait;
 	/*
 	 * Called without the lock before a read looks at the queue: moves events of the
@@ -56,9 +59,10 @@ struct crn_eq {
 /*
  * Prepares an embedded queue and fills fid (fclass, context, ops). attr may be NULL
  * (defaults: size 256, FI_WAIT_NONE). wait_set is not offered. The close op of
- * eq->fid.fid.ops belongs to crn_eq: a provider that embeds it sets fid.fid.ops to a
- * table of its own that uses crn_eq_control etc. and calls crn_eq_fini in its close.
- * Errors: -FI_EINVAL (unknown flags), -FI_ENOSYS (wait object), -FI_ENOMEM, -FI_EMFILE.
+ * eq->fid.fid.ops belongs to crn_eq (-FI_EBUSY while refs is not 0): a provider that
+ * embeds it sets fid.fid.ops to a table of its own that uses crn_eq_control etc. and
+ * calls crn_eq_fini in its close. Errors: -FI_EINVAL (unknown flags), -FI_ENOSYS (wait
+ * object), -FI_ENOMEM, -FI_EMFILE.
  */
 int crn_eq_init(struct crn_eq *eq, const struct fi_provider *prov,
 		const struct fi_eq_attr *attr, void *context,
@@ -86,6 +90,20 @@ int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err);
  * -FI_ENOMEM.
  */
 int crn_eq_reserve(struct crn_eq *eq, size_t len);
+
+/*
+ * Several events at once, or none: an operation that reports more than one makes them
+ * ready while it can still fail, and appends them in one step, with none of anybody else
+ * between them. batch is a list of the caller's. crn_eq_prepare and crn_eq_prepare_err
+ * take what crn_eq_insert and crn_eq_insert_err take, and return 0 or -FI_ENOMEM;
+ * crn_eq_insert_batch empties the list, or returns -FI_EAGAIN when the bound allows not
+ * all of them. crn_eq_drop_batch frees what is in it.
+ */
+int crn_eq_prepare(struct crn_list *batch, uint32_t event, fid_t fid, const void *buf,
+		   size_t len);
+int crn_eq_prepare_err(struct crn_list *batch, const struct fi_eq_err_entry *err);
+int crn_eq_insert_batch(struct crn_eq *eq, struct crn_list *batch);
+void crn_eq_drop_batch(struct crn_list *batch);
 
 /* Drops every queued event about fid: what fi_close of that object promises. */
 void crn_eq_forget(struct crn_eq *eq, fid_t fid);

@@ -402,7 +402,11 @@ int crn_cntr_control(struct fid *fid, int command, void *arg)
 
 static int cntr_close(struct fid *fid)
 {
-	crn_cntr_fini(crn_container_of(fid, struct crn_cntr, fid.fid));
+	struct crn_cntr *cntr = crn_container_of(fid, struct crn_cntr, fid.fid);
+
+	if (atomic_load(&cntr->refs))
+		return -FI_EBUSY;
+	crn_cntr_fini(cntr);
 	return 0;
 }
 

@@ -129,6 +129,62 @@ int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err)
 	return eq_append(eq, copy);
 }
 
+int crn_eq_prepare(struct crn_list *batch, uint32_t event, fid_t fid, const void *buf,
+		   size_t len)
+{
+	struct crn_eq_event *copy = eq_event_alloc(buf, len);
+
+	if (!copy)
+		return -FI_ENOMEM;
+	copy->fid = fid;
+	copy->event = event;
+	crn_list_add_tail(batch, &copy->entry);
+	return 0;
+}
+
+int crn_eq_prepare_err(struct crn_list *batch, const struct fi_eq_err_entry *err)
+{
+	struct crn_eq_event *copy = eq_event_alloc(err->err_data, err->err_data_size);
+
+	if (!copy)
+		return -FI_ENOMEM;
+	copy->fid = err->fid;
+	copy->is_error = true;
+	copy->err = *err;
+	crn_list_add_tail(batch, &copy->entry);
+	return 0;
+}
+
+int crn_eq_insert_batch(struct crn_eq *eq, struct crn_list *batch)
+{
+	struct crn_list *entry;
+	size_t events = 0;
+	int ret = 0;
+
+	crn_list_for_each (entry, batch)
+		events++;
+	crn_lock(&eq->lock);
+	if (events <= eq->limit - eq->count) {
+		if (!eq->count && events)
+			crn_wait_signal(&eq->wait);
+		eq->count += events;
+		while ((entry = crn_list_pop(batch)))
+			crn_list_add_tail(&eq->events, entry);
+	} else {
+		ret = -FI_EAGAIN;
+	}
+	crn_unlock(&eq->lock);
+	return ret;
+}
+
+void crn_eq_drop_batch(struct crn_list *batch)
+{
+	struct crn_list *entry;
+
+	while ((entry = crn_list_pop(batch)))
+		eq_event_free(eq_event_of(entry));
+}
+
 int crn_eq_reserve(struct crn_eq *eq, size_t len)
 {
 	struct crn_eq_event *event;
@@ -379,7 +435,11 @@ int crn_eq_control(struct fid *fid, int command, void *arg)
 
 static int eq_close(struct fid *fid)
 {
-	crn_eq_fini(crn_container_of(fid, struct crn_eq, fid.fid));
+	struct crn_eq *eq = crn_container_of(fid, struct crn_eq, fid.fid);
+
+	if (atomic_load(&eq->refs))
+		return -FI_EBUSY;
+	crn_eq_fini(eq);
 	return 0;
 }
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opening and closing, formats, and the places that operations reserve. Above each test
+ * stands the sentence of fi_cq(3) that it is about. */
+#include <limits.h>
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "cq_world.h"
+
+/* "Completion queues allow the application to select the amount of detail" */
+CT_TEST(cq, each_format_gives_the_fields_it_has_and_nothing_behind_them)
+{
+	static const struct {
+		enum fi_cq_format format;
+		size_t size;
+	} rows[] = {
+		{FI_CQ_FORMAT_UNSPEC, sizeof(struct fi_cq_entry)},
+		{FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry)},
+		{FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry)},
+		{FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry)},
+		{FI_CQ_FORMAT_TAGGED, sizeof(struct fi_cq_tagged_entry)},
+	};
+	char buf[3 * sizeof(struct fi_cq_tagged_entry)], untouched[sizeof(buf)];
+	struct crn_cq_comp one = numbered(1), two = numbered(2);
+	size_t i;
+
+	memset(untouched, 0x5a, sizeof(untouched));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		struct crn_cq *cq = open_cq(FI_WAIT_NONE, 8, rows[i].format);
+
+		CT_NOTE("format %d", rows[i].format);
+		memcpy(buf, untouched, sizeof(buf));
+		put(cq, 1);
+		put(cq, 2);
+		CT_EXPECT_EQ(fi_cq_read(&cq->fid, buf, 3), 2);
+		CT_EXPECT_MEMEQ(buf, &one.entry, rows[i].size);
+		CT_EXPECT_MEMEQ(buf + rows[i].size, &two.entry, rows[i].size);
+		CT_EXPECT_MEMEQ(buf + 2 * rows[i].size, untouched,
+				sizeof(buf) - 2 * rows[i].size);
+		close_cq(cq);
+	}
+}
+
+/* "Specifies the minimum size of a completion queue. A value of 0 indicates that the
+ * provider may choose a default value." */
+CT_TEST(cq, there_are_as_many_places_as_were_asked_for)
+{
+	static const size_t sizes[] = {1, 2, 7, 64, 1000, 65536};
+	struct crn_cq *cq;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(sizes); i++) {
+		CT_NOTE("%zu", sizes[i]);
+		cq = open_cq(FI_WAIT_NONE, sizes[i], FI_CQ_FORMAT_TAGGED);
+		CT_EXPECT_GE(places(cq), sizes[i]);
+		CT_EXPECT_LT(places(cq), 2 * sizes[i]);
+		close_cq(cq);
+	}
+	cq = open_cq(FI_WAIT_NONE, 0, FI_CQ_FORMAT_TAGGED);
+	CT_EXPECT_EQ(places(cq), 1024);
+	close_cq(cq);
+}
+
+CT_TEST(cq, a_full_queue_refuses_an_operation_until_a_completion_is_read)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
+	uintptr_t i;
+
+	for (i = 0; i < 4; i++)
+		CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	CT_EXPECT_FALSE(crn_cq_reserve(cq));
+	for (i = 0; i < 4; i++) {
+		complete(cq, i);
+		CT_EXPECT_FALSE(crn_cq_reserve(cq));
+	}
+	for (i = 0; i < 4; i++) {
+		expect_comp(cq, i);
+		CT_EXPECT_EQ(places(cq), i + 1);
+	}
+	close_cq(cq);
+}
+
+CT_TEST(cq, a_place_given_back_and_an_error_read_are_places_again)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 2, FI_CQ_FORMAT_TAGGED);
+
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	put_error(cq, 1, FI_EIO);
+	CT_EXPECT_FALSE(crn_cq_reserve(cq));
+	crn_cq_release(cq, 1);
+	CT_EXPECT_EQ(places(cq), 1);
+	expect_error(cq, 1, FI_EIO);
+	CT_EXPECT_EQ(places(cq), 2);
+	close_cq(cq);
+}
+
+CT_TEST(cq, the_ring_goes_round_in_order)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
+	uintptr_t written = 0, seen = 0;
+
+	while (written < 100) {
+		while (written % 3 != 2) {
+			put(cq, written++);
+		}
+		put(cq, written++);
+		while (seen < written)
+			expect_comp(cq, seen++);
+	}
+	CT_EXPECT_EQ(read_one(cq), -FI_EAGAIN);
+	close_cq(cq);
+}
+
+CT_TEST(cq, what_is_attached_makes_the_queue_large_enough_and_loses_nothing)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
+	uintptr_t i;
+
+	/* Unread completions lie around the end of the ring. */
+	for (i = 0; i < 3; i++) {
+		put(cq, i);
+		expect_comp(cq, i);
+	}
+	for (i = 0; i < 3; i++)
+		put(cq, i);
+	put_error(cq, 3, FI_EIO);
+	CT_EXPECT_EQ(crn_cq_attach(cq, 4), 0);
+	CT_EXPECT_EQ(places(cq), 0);
+	CT_EXPECT_EQ(crn_cq_attach(cq, 100), 0);
+	CT_EXPECT_EQ(places(cq), 128 - 4);
+	CT_EXPECT_EQ(crn_cq_attach(cq, 20), 0);
+	CT_EXPECT_EQ(places(cq), 128 - 4);
+	for (i = 0; i < 3; i++)
+		expect_comp(cq, i);
+	expect_error(cq, 3, FI_EIO);
+	CT_EXPECT_EQ(places(cq), 128);
+	crn_cq_detach(cq, 4);
+	crn_cq_detach(cq, 100);
+	crn_cq_detach(cq, 20);
+	CT_EXPECT_EQ(cq->pledged, 0);
+	close_cq(cq);
+}
+
+/* "If resources are still associated with the CQ when attempting to close, the call will
+ * return -FI_EBUSY." */
+CT_TEST(cq, an_attached_queue_is_busy)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
+
+	CT_EXPECT_EQ(crn_cq_attach(cq, 0), 0);
+	CT_EXPECT_EQ(fi_close(&cq->fid.fid), -FI_EBUSY);
+	put(cq, 1);
+	expect_comp(cq, 1);
+	crn_cq_detach(cq, 0);
+	close_cq(cq);
+}
+
+/* "Any completions which remain on the CQ when it is closed are lost." */
+CT_TEST(cq, unread_completions_are_freed_with_the_queue)
+{
+	struct fi_cq_err_entry err = {.err = FI_EIO, .err_data_size = 4};
+	struct crn_cq *cq = open_cq(FI_WAIT_FD, 8, FI_CQ_FORMAT_TAGGED);
+
+	err.err_data = (char[]){"abc"};
+	put(cq, 1);
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
+	close_cq(cq);
+}
+
+CT_TEST(cq, refuses_what_it_does_not_offer)
+{
+	static const struct {
+		struct fi_cq_attr attr;
+		int ret;
+	} rows[] = {
+		{{.flags = FI_AFFINITY}, 0},
+		{{.flags = FI_AFFINITY << 1}, -FI_EINVAL},
+		{{.format = FI_CQ_FORMAT_TAGGED + 1}, -FI_ENOSYS},
+		{{.wait_obj = FI_WAIT_SET}, -FI_ENOSYS},
+		{{.wait_obj = FI_WAIT_MUTEX_COND}, -FI_ENOSYS},
+		{{.wait_obj = FI_WAIT_FD, .wait_cond = FI_CQ_COND_THRESHOLD}, 0},
+		{{.wait_obj = FI_WAIT_FD, .wait_cond = FI_CQ_COND_THRESHOLD + 1},
+		 -FI_EINVAL},
+		/* "This field is ignored if wait_obj is set to FI_WAIT_NONE." */
+		{{.wait_obj = FI_WAIT_NONE, .wait_cond = FI_CQ_COND_THRESHOLD + 1}, 0},
+		{{.size = SIZE_MAX}, -FI_ENOMEM},
+		{{.size = (1ULL << 31) + 1}, -FI_ENOMEM},
+	};
+	struct crn_cq cq;
+	size_t i;
+	int ret;
+
+	CT_EXPECT_EQ(crn_cq_init(&cq, &cq_domain, NULL, true, NULL), -FI_EINVAL);
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		ret = crn_cq_init(&cq, &cq_domain, &rows[i].attr, true, NULL);
+		CT_EXPECT_EQ(ret, rows[i].ret);
+		if (!ret)
+			CT_EXPECT_EQ(fi_close(&cq.fid.fid), 0);
+	}
+}
+
+CT_TEST(cq, says_what_it_is)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 1, FI_CQ_FORMAT_TAGGED);
+
+	CT_EXPECT_EQ(cq->fid.fid.fclass, FI_CLASS_CQ);
+	CT_EXPECT_EQ(cq->fid.fid.context, &cq_domain);
+	CT_EXPECT_EQ(cq->domain, &cq_domain);
+	close_cq(cq);
+}
+
+CT_TEST(cq, memory_and_descriptors_may_run_out_while_it_opens)
+{
+	const struct fi_cq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct crn_cq cq;
+	unsigned int nth;
+	int ret;
+
+	for (nth = 1;; nth++) {
+		ct_fail_alloc(nth);
+		ret = crn_cq_init(&cq, &cq_domain, &attr, true, NULL);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+	}
+	CT_EXPECT_EQ(nth, 2);
+	CT_EXPECT_EQ(fi_close(&cq.fid.fid), 0);
+	for (nth = 0; nth < 2; nth++) {
+		ct_fds_left(nth);
+		ret = crn_cq_init(&cq, &cq_domain, &attr, true, NULL);
+		ct_fds_restore();
+		CT_EXPECT_EQ(ret, -FI_EMFILE);
+	}
+}
+
+CT_TEST(cq, memory_may_run_out_while_something_is_attached)
+{
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
+
+	put(cq, 1);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_cq_attach(cq, 5), -FI_ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_EQ(crn_cq_attach(cq, UINT32_MAX), -FI_ENOMEM);
+	CT_EXPECT_EQ(places(cq), 3);
+	CT_EXPECT_EQ(crn_cq_attach(cq, 4), 0);
+	expect_comp(cq, 1);
+	crn_cq_detach(cq, 4);
+	close_cq(cq);
+}
+
+/* fi_domain(3), FI_THREAD_DOMAIN: the program serialises, and nothing is locked. */
+CT_TEST(cq, without_locks_everything_is_the_same)
+{
+	const struct fi_cq_attr attr = {.size = 4,
+					.format = FI_CQ_FORMAT_TAGGED,
+					.wait_obj = FI_WAIT_FD};
+	struct crn_cq *cq = open_cq_attr(&attr, false);
+	uintptr_t i;
+
+	CT_EXPECT_EQ(places(cq), 4);
+	for (i = 0; i < 4; i++)
+		put(cq, i);
+	CT_EXPECT_FALSE(crn_cq_reserve(cq));
+	for (i = 0; i < 4; i++)
+		expect_comp(cq, i);
+	CT_EXPECT_EQ(places(cq), 4);
+	CT_EXPECT_EQ(crn_cq_trywait(cq), 0);
+	put_error(cq, 5, FI_EIO);
+	CT_EXPECT_EQ(crn_cq_trywait(cq), -FI_EAGAIN);
+	expect_error(cq, 5, FI_EIO);
+	close_cq(cq);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Several events in one step, and a queue that something is bound to. */
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "ct_fid.h"
+#include "eq_world.h"
+
+static void prepare_number(struct crn_list *batch, uint64_t number)
+{
+	const struct fi_eq_entry entry = {.data = number};
+
+	CT_EXPECT_EQ(crn_eq_prepare(batch, FI_AV_COMPLETE, &object, &entry,
+				    sizeof(entry)),
+		     0);
+}
+
+static void prepare_error(struct crn_list *batch, uint64_t number)
+{
+	const struct fi_eq_err_entry err = {.fid = &object,
+					    .data = number,
+					    .err = FI_EINVAL,
+					    .err_data = (void *)(uintptr_t) "why",
+					    .err_data_size = 3};
+
+	CT_EXPECT_EQ(crn_eq_prepare_err(batch, &err), 0);
+}
+
+CT_TEST(eq, a_batch_is_appended_in_order_and_wakes)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	struct fi_eq_err_entry err = {0};
+	struct crn_list batch;
+
+	crn_list_init(&batch);
+	prepare_error(&batch, 1);
+	prepare_number(&batch, 2);
+	prepare_number(&batch, 3);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
+	CT_EXPECT_TRUE(crn_list_empty(&batch));
+	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
+	write_number(eq, 4);
+	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &err, 0), sizeof(err));
+	CT_EXPECT_EQ(err.fid, &object);
+	CT_EXPECT_EQ(err.data, 1);
+	CT_EXPECT_MEMEQ(err.err_data, "why", 3);
+	expect_number(eq, 2);
+	expect_number(eq, 3);
+	expect_number(eq, 4);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	close_eq(eq);
+}
+
+CT_TEST(eq, a_batch_for_which_there_is_no_room_is_refused_whole)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	struct crn_list batch;
+	uint64_t i;
+
+	for (i = 0; i < eq->limit - 1; i++)
+		write_number(eq, i);
+	crn_list_init(&batch);
+	prepare_number(&batch, 1);
+	prepare_number(&batch, 2);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), -FI_EAGAIN);
+	CT_EXPECT_EQ(eq->count, eq->limit - 1);
+	expect_number(eq, 0);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
+	CT_EXPECT_TRUE(crn_eq_full(eq));
+	prepare_number(&batch, 3);
+	crn_eq_drop_batch(&batch);
+	CT_EXPECT_TRUE(crn_list_empty(&batch));
+	close_eq(eq);
+}
+
+CT_TEST(eq, an_empty_batch_is_nothing)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
+	struct crn_list batch;
+
+	crn_list_init(&batch);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAGAIN);
+	close_eq(eq);
+}
+
+CT_TEST(eq, memory_may_run_out_while_a_batch_is_prepared)
+{
+	const struct fi_eq_err_entry err = {.err = FI_EINVAL};
+	struct crn_list batch;
+
+	crn_list_init(&batch);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_prepare(&batch, FI_AV_COMPLETE, NULL, NULL, 0), -FI_ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(crn_eq_prepare_err(&batch, &err), -FI_ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_TRUE(crn_list_empty(&batch));
+}
+
+CT_TEST(eq, is_busy_while_something_is_bound)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, FI_WRITE);
+
+	atomic_fetch_add(&eq->refs, 1);
+	CT_EXPECT_EQ(fi_close(&eq->fid.fid), -FI_EBUSY);
+	write_number(eq, 1);
+	expect_number(eq, 1);
+	atomic_fetch_sub(&eq->refs, 1);
+	close_eq(eq);
+}

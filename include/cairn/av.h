@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Address vector (fi_av(3)): a complete fid_av for a provider to embed. It holds IPv4 and
+ * IPv6 socket addresses (FI_SOCKADDR, FI_SOCKADDR_IN, FI_SOCKADDR_IN6).
+ *
+ * A fi_addr_t is an index, with FI_AV_MAP as well; an address gets the lowest one that is
+ * free, so an address that fails takes none. An address inserted twice gets two. Of an
+ * array of FI_SOCKADDR each element is as long as its family says.
+ *
+ * Any thread may call at any time. crn_av_addr and crn_av_peer take no lock, may be
+ * called while others insert and remove, and what they give stays until that address is
+ * removed (fi_av(3): operations that reference a removed address are undefined).
+ */
+#ifndef CRN_AV_H
+#define CRN_AV_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <cairn/addr.h>
+#include <cairn/compat.h>
+#include <cairn/eq.h>
+#include <cairn/lock.h>
+
+/* An address as small as it is. */
+union crn_av_addr {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+struct crn_av_entry {
+	union crn_av_addr addr;
+	uint32_t next;	   /* of the same bucket, as index + 1; 0: the last */
+	_Atomic bool used; /* the rest means something */
+	void *peer;	   /* what crn_av.added gave */
+};
+
+/* Entries lie in chunks that never move: the first has 2^chunk_bits, the second as many,
+ * each further one twice as many as the one before. */
+#define CRN_AV_CHUNKS 26
+
+struct crn_av {
+	struct fid_av fid;
+	struct fid_domain *domain; /* it belongs to */
+	struct fid_fabric *fabric; /* of the event queue that may be bound; NULL: any */
+	enum fi_av_type type;
+	uint32_t format; /* FI_SOCKADDR, FI_SOCKADDR_IN or FI_SOCKADDR_IN6 */
+	bool async;	 /* FI_EVENT: results go to eq */
+	struct crn_eq *eq;
+	_Atomic unsigned int refs; /* endpoints bound to it */
+	unsigned int chunk_bits;
+	_Atomic(struct crn_av_entry *) chunks[CRN_AV_CHUNKS];
+	struct crn_lock lock; /* guards what follows and changes of entries */
+	uint32_t size;	      /* entries of all chunks */
+	uint32_t lowest;      /* no entry below it is free */
+	uint32_t count;	      /* entries used */
+	uint32_t *buckets;    /* by address, as index + 1; 0: empty */
+	uint32_t bucket_count;
+	/*
+	 * Set by the provider after crn_av_init; NULL: every address is as good as any
+	 * other. Called with the lock held. added: makes what the provider keeps of a
+	 * peer
+	 * (*peer, NULL before); a negative FI_E* code makes the insertion of this address
+	 * fail. removed: frees it, also for what is left when the vector is closed.
+	 */
+	int (*added)(struct crn_av *av, const struct sockaddr *addr, void **peer);
+	void (*removed)(struct crn_av *av, void *peer);
+};
+
+/*
+ * Prepares an embedded vector and fills fid. attr->type becomes the type that is used.
+ * format: addr_format of the domain's info. Its close is fi_close(3) of the vector alone;
+ * a provider that embeds it sets fid.fid.ops to a table of its own, with crn_av_bind, and
+ * calls crn_av_fini. Errors: -FI_EINVAL (no attr, unknown type or flags, rx_ctx_bits),
+ * -FI_ENOSYS (a name: vectors are not shared between processes; another address format),
+ * -FI_ENOMEM.
+ */
+int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr *attr,
+		uint32_t format, bool locked, void *context);
+/* -FI_EBUSY: endpoints are bound to it. Events stay in the event queue. */
+int crn_av_fini(struct crn_av *av);
+
+/* For the provider's fi_ops: binds an event queue, which has to be a crn_eq. */
+int crn_av_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+
+/* The entry of an index, or NULL. */
+static inline struct crn_av_entry *crn_av_entry(struct crn_av *av, fi_addr_t fi_addr)
+{
+	const uint64_t high = fi_addr >> av->chunk_bits;
+	const unsigned int chunk = high ? 64 - (unsigned int)__builtin_clzll(high) : 0;
+	struct crn_av_entry *first;
+
+	if (crn_unlikely(chunk >= CRN_AV_CHUNKS))
+		return NULL;
+	first = atomic_load_explicit(&av->chunks[chunk], memory_order_acquire);
+	if (crn_unlikely(!first))
+		return NULL;
+	if (chunk)
+		fi_addr -= 1ULL << (av->chunk_bits + chunk - 1);
+	return &first[fi_addr];
+}
+
+/* The same when it is in use. */
+static inline struct crn_av_entry *crn_av_used(struct crn_av *av, fi_addr_t fi_addr)
+{
+	struct crn_av_entry *entry = crn_av_entry(av, fi_addr);
+
+	return entry && atomic_load_explicit(&entry->used, memory_order_acquire) ? entry
+										 : NULL;
+}
+
+/* The address that was inserted, or NULL. */
+static inline const struct sockaddr *crn_av_addr(struct crn_av *av, fi_addr_t fi_addr)
+{
+	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
+
+	return entry ? &entry->addr.sa : NULL;
+}
+
+/* What crn_av.added gave, or NULL. */
+static inline void *crn_av_peer(struct crn_av *av, fi_addr_t fi_addr)
+{
+	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
+
+	return entry ? entry->peer : NULL;
+}
+
+/*
+ * Where a message came from, for FI_SOURCE: the fi_addr_t of an address, of the one
+ * inserted first when there are several; FI_ADDR_NOTAVAIL when it was not inserted. Host,
+ * port and, when both have one, scope count. Takes the lock.
+ */
+fi_addr_t crn_av_find(struct crn_av *av, const struct sockaddr *addr);
+
+#endif

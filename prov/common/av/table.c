@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The entries of an address vector, and the way back from an address to its entry. */
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include "internal.h"
+
+/* Entries of the first chunk, as a power of two, whatever count the program expects. */
+#define AV_BITS_MIN 6
+#define AV_BITS_MAX 20
+/* Entries of all chunks: an index + 1 has 32 bits. */
+#define AV_SIZE_MAX (1u << 31)
+
+/* The next chunk, which doubles the size. */
+static int av_grow(struct crn_av *av)
+{
+	const uint32_t more = av->size ? av->size : 1u << av->chunk_bits;
+	struct crn_av_entry *entries = NULL;
+	unsigned int chunk = 0;
+
+	while (chunk < CRN_AV_CHUNKS && atomic_load(&av->chunks[chunk]))
+		chunk++;
+	if (chunk < CRN_AV_CHUNKS && av->size < AV_SIZE_MAX)
+		entries = calloc(more, sizeof(*entries));
+	if (!entries)
+		return -FI_ENOMEM;
+	/* Those who look without the lock find zeros. */
+	atomic_store_explicit(&av->chunks[chunk], entries, memory_order_release);
+	av->size += more;
+	return 0;
+}
+
+int crn_av_table_init(struct crn_av *av, size_t count)
+{
+	const size_t least = CRN_MAX(count, (size_t)1 << AV_BITS_MIN);
+	const size_t first = CRN_MIN(least, (size_t)1 << AV_BITS_MAX);
+
+	av->chunk_bits = (unsigned int)__builtin_ctz(crn_roundup_pow2((uint32_t)first));
+	return av_grow(av);
+}
+
+void crn_av_table_fini(struct crn_av *av)
+{
+	fi_addr_t i;
+	int chunk;
+
+	for (i = 0; i < av->size; i++)
+		crn_av_table_del(av, i);
+	for (chunk = 0; chunk < CRN_AV_CHUNKS; chunk++)
+		free(atomic_load(&av->chunks[chunk]));
+	free(av->buckets);
+}
+
+/* FNV-1a */
+static uint32_t av_hash_bytes(uint32_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *byte = bytes;
+
+	while (len--)
+		hash = (hash ^ *byte++) * 16777619u;
+	return hash;
+}
+
+/* Of host and port; a scope does not count when one of two addresses has none. */
+static uint32_t av_hash(const struct sockaddr *addr)
+{
+	const union crn_av_addr *a = (const union crn_av_addr *)addr;
+	const uint16_t port = crn_addr_port(addr);
+	uint32_t hash = av_hash_bytes(2166136261u, &port, sizeof(port));
+
+	if (addr->sa_family == AF_INET)
+		return av_hash_bytes(hash, &a->in.sin_addr, sizeof(a->in.sin_addr));
+	return av_hash_bytes(hash, &a->in6.sin6_addr, sizeof(a->in6.sin6_addr));
+}
+
+static uint32_t *av_bucket(const struct crn_av *av, const struct sockaddr *addr)
+{
+	return &av->buckets[av_hash(addr) & (av->bucket_count - 1)];
+}
+
+/* The end of the address's list: what was inserted first is found first. */
+static void av_link(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
+{
+	uint32_t *link = av_bucket(av, &entry->addr.sa);
+
+	while (*link)
+		link = &crn_av_entry(av, *link - 1)->next;
+	entry->next = 0;
+	*link = index + 1;
+}
+
+static void av_unlink(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
+{
+	uint32_t *link = av_bucket(av, &entry->addr.sa);
+
+	while (*link != index + 1)
+		link = &crn_av_entry(av, *link - 1)->next;
+	*link = entry->next;
+}
+
+/* Lists keep their order. */
+static void av_rehash(struct crn_av *av, uint32_t *buckets, uint32_t bucket_count)
+{
+	uint32_t *old = av->buckets;
+	const uint32_t old_count = av->bucket_count;
+	struct crn_av_entry *entry;
+	uint32_t i, at, next;
+
+	av->buckets = buckets;
+	av->bucket_count = bucket_count;
+	for (i = 0; i < old_count; i++) {
+		for (at = old[i]; at; at = next) {
+			entry = crn_av_entry(av, at - 1);
+			next = entry->next;
+			av_link(av, entry, at - 1);
+		}
+	}
+	free(old);
+}
+
+/* As many buckets as entries; without memory those that there are have to do. */
+static int av_buckets_grow(struct crn_av *av)
+{
+	uint32_t *buckets;
+
+	if (av->count < av->bucket_count)
+		return 0;
+	buckets = calloc(av->size, sizeof(*buckets));
+	if (buckets)
+		av_rehash(av, buckets, av->size);
+	return av->buckets ? 0 : -FI_ENOMEM;
+}
+
+/* The lowest index that is free: with memory for it, and for finding it again. */
+static int av_reserve(struct crn_av *av, uint32_t *index)
+{
+	int ret = 0;
+
+	while (av->lowest < av->size && crn_av_used(av, av->lowest))
+		av->lowest++;
+	if (av->lowest == av->size)
+		ret = av_grow(av);
+	if (!ret)
+		ret = av_buckets_grow(av);
+	*index = av->lowest;
+	return ret;
+}
+
+int crn_av_table_add(struct crn_av *av, const struct sockaddr *addr, fi_addr_t *fi_addr)
+{
+	struct crn_av_entry *entry;
+	uint32_t index;
+	int ret = av_reserve(av, &index);
+
+	if (ret)
+		return ret;
+	entry = crn_av_entry(av, index);
+	memset(&entry->addr, 0, sizeof(entry->addr));
+	memcpy(&entry->addr, addr, crn_addr_len(addr));
+	entry->peer = NULL;
+	if (av->added)
+		ret = av->added(av, &entry->addr.sa, &entry->peer);
+	if (ret)
+		return ret;
+	av_link(av, entry, index);
+	atomic_store_explicit(&entry->used, true, memory_order_release);
+	av->count++;
+	av->lowest = index + 1;
+	*fi_addr = index;
+	return 0;
+}
+
+int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr)
+{
+	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
+
+	if (!entry)
+		return -FI_EINVAL;
+	av_unlink(av, entry, (uint32_t)fi_addr);
+	atomic_store_explicit(&entry->used, false, memory_order_release);
+	if (av->removed)
+		av->removed(av, entry->peer);
+	av->count--;
+	av->lowest = CRN_MIN(av->lowest, (uint32_t)fi_addr);
+	return 0;
+}
+
+static bool av_same(const struct sockaddr *a, const struct sockaddr *b)
+{
+	return crn_addr_port(a) == crn_addr_port(b) && crn_addr_same_host(a, b);
+}
+
+fi_addr_t crn_av_find(struct crn_av *av, const struct sockaddr *addr)
+{
+	fi_addr_t found = FI_ADDR_NOTAVAIL;
+	uint32_t at;
+
+	if (!crn_addr_len(addr))
+		return FI_ADDR_NOTAVAIL;
+	crn_lock(&av->lock);
+	at = av->buckets ? *av_bucket(av, addr) : 0;
+	while (at && !av_same(&crn_av_entry(av, at - 1)->addr.sa, addr))
+		at = crn_av_entry(av, at - 1)->next;
+	if (at)
+		found = at - 1;
+	crn_unlock(&av->lock);
+	return found;
+}
