@@ -96,7 +96,10 @@ limited() {
 # failure NAME WHY SECONDS LOG
 failure() {
 	printf 'FAIL %s (%s, %d s); the end of %s:\n' "$1" "$2" "$3" "$4"
-	what_failed "$4" | tee "$results/$lane.failed.$1" | sed 's/^/     > /'
+	{
+		what_failed "$4" | grep . || tail -n 5 "$4"
+		printf '(%s, %d s)\n' "$2" "$3"
+	} | tee "$results/$lane.failed.$1" | sed 's/^/     > /'
 	tail -n 15 "$4" | sed 's/^/     | /'
 	return 1
 }
