@@ -139,6 +139,7 @@ struct st_lane {
 	_Atomic uint32_t atomics[ST_KINDS]; /* succeeded, by kind */
 	_Atomic uint64_t messages_seen[ST_WINDOW], fetched[ST_WINDOW];
 	_Atomic uint64_t swapped; /* what the peer's word was last */
+	_Atomic int err;	  /* FI_E* of the first operation that failed; 0: none */
 	struct st_count last;	  /* of the connection before */
 	uint64_t deadline_ms;	  /* of what it waits for */
 };

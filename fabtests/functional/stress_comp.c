@@ -194,6 +194,7 @@ static int failed(struct st_hub *hub, const struct fi_cq_err_entry *err)
 {
 	struct st_ctx *ctx = err->op_context;
 	uint32_t state;
+	int none = 0;
 
 	if (!ctx)
 		return fct_st_fail(hub->s, "an error completion has no context (%s)",
@@ -202,6 +203,8 @@ static int failed(struct st_hub *hub, const struct fi_cq_err_entry *err)
 	if (state == ST_IDLE)
 		return -1;
 	atomic_fetch_add(&hub->s->failures, 1);
+	if (ctx->lane)
+		atomic_compare_exchange_strong(&ctx->lane->err, &none, err->err);
 	if (!may_fail(hub, ctx->lane, err->err))
 		return fct_st_fail(hub->s, "%s failed: %d (%s; provider: %s)",
 				   ctx->recv ? "a receive" : "an operation", err->err,

@@ -37,6 +37,7 @@ static void start_anew(struct st_lane *lane)
 	lane->next_message = 0;
 	lane->posted = lane->done = lane->received = 0;
 	lane->swapped = 0;
+	lane->err = 0;
 	lane->ending = false;
 }
 

@@ -132,6 +132,43 @@ static int wait_for(struct st *s, const char *what, bool (*is)(const struct st_l
 	return s->failed ? -1 : 0;
 }
 
+/* What it still waits for, behind the case's reason. */
+static void explain(struct st *s, const struct st_lane *lane)
+{
+	const struct st_task *task = lane->task;
+	char *why = s->t->why;
+	const size_t len = strlen(why);
+
+	while (task->state == ST_FREE)
+		task++;
+	snprintf(
+		why + len, FCT_WHY_LEN - len,
+		"; lane %u, connection %u: state %u, %u operations outstanding, "
+		"messages: "
+		"%u posted, %u done, %u received, first error %d (%s); its task %u: kind "
+		"%u, state %u, stage %u, use %llu, %u of %u posted, %u to complete%s",
+		lane->number, lane->epoch, lane->state, lane->outstanding, lane->posted,
+		lane->done, lane->received, lane->err, fi_strerror(lane->err),
+		task->index, task->kind, task->state, task->stage,
+		(unsigned long long)task->seq, task->at, task->ops, task->left,
+		task->failed ? ", failed" : "");
+}
+
+static int wait_until_idle(struct st *s)
+{
+	uint32_t h, i;
+
+	if (!wait_for(s, "the last operations", is_idle))
+		return 0;
+	for (h = 0; h < s->hubs; h++)
+		for (i = 0; i < s->hub[h]->lanes; i++)
+			if (!is_idle(s->hub[h]->lane[i])) {
+				explain(s, s->hub[h]->lane[i]);
+				return -1;
+			}
+	return -1;
+}
+
 /* A turn that began in the phase before may still close a connection. */
 static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase phase)
 {
@@ -278,7 +315,7 @@ static int with_threads(struct st *s)
 	FCT_DO(enter(s, w, count, ST_SETTLE));
 	FCT_DO(settle(s));
 	FCT_DO(enter(s, w, count, ST_DRAIN));
-	FCT_DO(wait_for(s, "the last operations", is_idle));
+	FCT_DO(wait_until_idle(s));
 	FCT_DO(fct_barrier(t, "drained"));
 	ret = all_arrive(s);
 out:
