@@ -1,20 +1,92 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The provider's parameters with their defaults. */
+/* What the user may set in the environment, with the defaults: fi_pverbs(7). */
+#include <cairn/param.h>
 #include "pverbs.h"
 
-struct pvb_params pvb_params = {
-	.tx_size = 256,
-	.rx_size = 256,
-	.inject_size = 64,
-	.resolve_timeout = 2000,
-	.retry_count = 6, /* rdma_rxe takes 7 for no end */
-	.rnr_retry_count = 7,
-	.close_timeout = 2000,
-	.gid_index = -1,
-	.traffic_class = -1,
-	.ack_timeout = -1,
-	.rnr_timer = -1,
-	.fence = PVB_FENCE_AUTO,
-	.durable = PVB_DURABLE_AUTO,
-	.commit_timeout = 10000,
+struct pvb_params pvb_params;
+
+static const char *const pvb_fence_words[] = {[PVB_FENCE_DEVICE] = "device",
+					      [PVB_FENCE_WAIT] = "wait",
+					      [PVB_FENCE_AUTO] = "auto",
+					      NULL};
+static const char *const pvb_durable_words[] = {[PVB_DURABLE_OFF] = "off",
+						[PVB_DURABLE_ON] = "on",
+						[PVB_DURABLE_AUTO] = "auto",
+						NULL};
+static const char *const pvb_method_words[] = {"auto", "message", NULL};
+
+static const struct crn_param pvb_param_table[] = {
+	CRN_PARAM_STRING("device", &pvb_params.device, "all",
+			 "Comma-separated names of the verbs devices to use"),
+	CRN_PARAM_SIZE(
+		"tx_size", &pvb_params.tx_size, 256, 1, 65536,
+		"Operations in flight per endpoint when the program names no size"),
+	CRN_PARAM_SIZE("rx_size", &pvb_params.rx_size, 256, 1, 65536,
+		       "Posted receives per endpoint when the program names no size"),
+	CRN_PARAM_SIZE("inject_size", &pvb_params.inject_size, 64, 0, PVB_INJECT_LIMIT,
+		       "Bytes fi_inject takes when the program names no size"),
+	CRN_PARAM_INT("resolve_timeout", &pvb_params.resolve_timeout, 2000, 1, 600000,
+		      "Milliseconds rdma_cm may take for an address, and for a route"),
+	/* rdma_rxe takes 7 for no end. */
+	CRN_PARAM_INT("retry_count", &pvb_params.retry_count, 6, 0, 7,
+		      "Times the device repeats a packet that nobody acknowledges"),
+	CRN_PARAM_INT("rnr_retry_count", &pvb_params.rnr_retry_count, 7, 0, 7,
+		      "Times the device repeats a send while the peer has no receive "
+		      "posted; 7 is without end"),
+	CRN_PARAM_INT(
+		"close_timeout", &pvb_params.close_timeout, 2000, 1, 600000,
+		"Milliseconds fi_close waits for the device to return what is in flight"),
+	CRN_PARAM_INT("gid_index", &pvb_params.gid_index, -1, -1, 65535,
+		      "Only addresses whose GID has this index on their port; -1: any"),
+	CRN_PARAM_INT("pkey", &pvb_params.pkey, 0, 0, 0xffff,
+		      "Only addresses in this InfiniBand partition; 0: any"),
+	CRN_PARAM_INT("roce_version", &pvb_params.roce_version, 0, 0, 2,
+		      "Connections over another version of RoCE fail; 0: any"),
+	CRN_PARAM_INT("traffic_class", &pvb_params.traffic_class, -1, -1, 255,
+		      "Traffic class where the program names no DSCP; -1: the system's"),
+	CRN_PARAM_INT("ack_timeout", &pvb_params.ack_timeout, -1, -1, 31,
+		      "The device waits 4.096 us * 2^n for an acknowledgement; 0: for "
+		      "ever, -1: as the system has it"),
+	CRN_PARAM_INT("rnr_timer", &pvb_params.rnr_timer, -1, -1, 31,
+		      "Code of the time a peer is asked to wait when no receive is "
+		      "posted; -1: as the system has it"),
+	CRN_PARAM_INT("path_mtu", &pvb_params.path_mtu, 0, 0, 4096,
+		      "Bytes of a packet's payload at most, the same on both sides; 0: "
+		      "as the path has it"),
+	CRN_PARAM_INT("keepalive", &pvb_params.keepalive, 0, 0, 86400000,
+		      "Milliseconds of silence after which a peer is asked whether it is "
+		      "there; 0: never"),
+	CRN_PARAM_INT("fork_safe", &pvb_params.fork_safe, 0, 0, 1,
+		      "1: a child of fork does not inherit registered memory, on kernels "
+		      "that do not copy it"),
+	CRN_PARAM_WORD("fence", &pvb_params.fence, PVB_FENCE_AUTO, pvb_fence_words,
+		       "How FI_FENCE and WAR and SAR order are kept: by the device, by "
+		       "waiting for reads and atomics before something is posted, or "
+		       "auto, which waits on rdma_rxe"),
+	/* Of durable operations. */
+	CRN_PARAM_WORD(
+		"durable", &pvb_params.durable, PVB_DURABLE_AUTO, pvb_durable_words,
+		"Connections on which a target's processor can make writes durable: on, "
+		"off, or auto, for programs that ask for FI_RMA_PMEM"),
+	CRN_PARAM_WORD("commit_method", &pvb_params.force_message, 0, pvb_method_words,
+		       "How writes become durable: auto, as is best for the target, or "
+		       "message, by the target's processor always"),
+	CRN_PARAM_INT(
+		"commit_timeout", &pvb_params.commit_timeout, 10000, 1, 86400000,
+		"Milliseconds a target's processor may take to make a write durable"),
+	CRN_PARAM_STRING(
+		"pmem_config", &pvb_params.pmem_config, "none",
+		"File that declares what this machine's persistent memory is like"),
+	CRN_PARAM_STRING("persistence", &pvb_params.persistence,
+			 "what sysfs says, else dmp",
+			 "What a power failure spares: dmp (memory modules), mhp "
+			 "(processor caches as well) or wsp (the whole system)"),
+	CRN_PARAM_STRING(
+		"ddio", &pvb_params.ddio, "on",
+		"Whether data from adapters goes to the processor's cache: on or off"),
 };
+
+void pvb_params_read(void)
+{
+	crn_params_read(&pvb_prov, pvb_param_table, CRN_COUNT(pvb_param_table));
+}

@@ -58,7 +58,7 @@ enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
 
 enum pvb_durable_mode { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 
-/* What the user may set in the environment: init.c, fi_pverbs(7). */
+/* What the user may set in the environment: pverbs.c, fi_pverbs(7). */
 struct pvb_params {
 	char *device;	     /* comma-separated names; NULL: every device */
 	size_t tx_size;	     /* default operations in flight per endpoint */
@@ -96,5 +96,8 @@ extern struct fi_provider pvb_prov;
 /* pverbs.c */
 
 extern struct pvb_params pvb_params;
+
+/* From the environment, when libfabric loads the provider. */
+void pvb_params_read(void);
 
 #endif
