@@ -72,9 +72,9 @@ struct pvb_durable {
 	 * memory: records what it writes, and refuses it with -FI_EAGAIN while it would
 	 * overtake a hazard. Takes tx_lock. */
 	ssize_t (*track)(struct pvb_ep *ep, struct pvb_op *op);
-	/* With tx_lock held, as the next: the send queue is full, and may be so with what
-	 * waits for more to come. */
-	void (*full)(struct pvb_ep *ep);
+	/* With tx_lock held, as the next: a call failed that was to follow operations
+	 * with FI_MORE. They are over without it. */
+	void (*end_more)(struct pvb_ep *ep);
 	/* So many messages were not posted in the end. */
 	void (*unposted)(struct pvb_qp *qp, uint32_t messages);
 	/* wq remembers where its receives go, slots of at most limit pieces each: 0 or

@@ -96,7 +96,7 @@ void pvb_durable_stats(const struct pvb_qp *qp, struct fi_cairn_stats *stats)
 	stats->commit_upgrades = counts[PVB_COMMIT_UPGRADES];
 }
 
-static void pvb_durable_full(struct pvb_ep *ep)
+static void pvb_durable_end_more(struct pvb_ep *ep)
 {
 	if (pvb_group_open(&ep->qp))
 		pvb_group_close(ep);
@@ -120,7 +120,7 @@ static void pvb_durable_break_off(struct pvb_qp *qp)
 const struct pvb_durable pvb_durable = {
 	.commit = pvb_tx_committed,
 	.track = pvb_tx_tracked,
-	.full = pvb_durable_full,
+	.end_more = pvb_durable_end_more,
 	.unposted = pvb_durable_unposted,
 	.recv_open = pvb_bufs_open,
 	.recv_close = pvb_bufs_close,

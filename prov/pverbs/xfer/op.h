@@ -58,6 +58,14 @@ static inline ssize_t pvb_bad_flags(uint64_t flags)
 /* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN, -FI_ESHUTDOWN or -FI_ENODEV.
  */
 ssize_t pvb_tx_refuse(struct pvb_ep *ep);
+/*
+ * A call that was to follow one with FI_MORE fails: what is held back is posted, or it
+ * would never end for a program that waits for it before it tries again. With the lock
+ * held.
+ */
+void pvb_tx_end_more(struct pvb_ep *ep);
+/* -FI_EMSGSIZE. Takes the lock. */
+ssize_t pvb_tx_too_long(struct pvb_ep *ep);
 /* Holds the request back for FI_MORE, or posts it behind those held back. */
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
 /* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
@@ -221,7 +229,7 @@ CRN_INLINE bool pvb_op_too_long(const struct pvb_ep *ep, const struct pvb_op *op
 /* pvb_tx for an operation with FI_COMMIT_COMPLETE. */
 static inline ssize_t pvb_tx_durable(struct pvb_ep *ep, struct pvb_op *op)
 {
-	ssize_t ret = pvb_op_too_long(ep, op) ? -FI_EMSGSIZE : 0;
+	ssize_t ret = pvb_op_too_long(ep, op) ? pvb_tx_too_long(ep) : 0;
 
 	if (!ret && ep->fence_waits)
 		ret = pvb_fence_check(ep, op);
@@ -244,6 +252,8 @@ CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op 
 		return ep->domain->durable->track(ep, &copy);
 	crn_lock(&ep->qp.tx_lock);
 	ret = pvb_tx_delivered(ep, &copy);
+	if (ret)
+		pvb_tx_end_more(ep);
 	crn_unlock(&ep->qp.tx_lock);
 	return ret;
 }
@@ -255,7 +265,7 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	ssize_t ret;
 
 	if (crn_unlikely(pvb_op_too_long(ep, op)))
-		return -FI_EMSGSIZE;
+		return pvb_tx_too_long(ep);
 	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
 			 pvb_op_tracked(qp, op)))
 		return pvb_tx_more_than_post(ep, op);

@@ -105,16 +105,29 @@ int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **
 	return pvb_chain_post(ep, wr, false, bad);
 }
 
+void pvb_tx_end_more(struct pvb_ep *ep)
+{
+	if (pvb_removed(ep->domain))
+		return;
+	if (ep->qp.chained)
+		pvb_chain_post(ep, NULL, false, NULL);
+	if (ep->qp.commit && atomic_load(&ep->qp.sq.ring.size))
+		ep->domain->durable->end_more(ep);
+}
+
+ssize_t pvb_tx_too_long(struct pvb_ep *ep)
+{
+	crn_lock(&ep->qp.tx_lock);
+	pvb_tx_end_more(ep);
+	crn_unlock(&ep->qp.tx_lock);
+	return -FI_EMSGSIZE;
+}
+
 ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 {
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	/* What FI_MORE holds back may be all that fills the queue: nothing else would end
-	 * it. */
-	if (ep->qp.chained)
-		pvb_chain_post(ep, NULL, false, NULL);
-	if (ep->qp.commit && atomic_load(&ep->qp.sq.ring.size))
-		ep->domain->durable->full(ep);
+	pvb_tx_end_more(ep);
 	switch (ep->conn.state) {
 	case PVB_CONN_SHUTDOWN:
 		return -FI_ESHUTDOWN;

@@ -122,6 +122,20 @@ CT_TEST(tx_more, a_full_queue_posts_what_is_held_back)
 	world_close(&w);
 }
 
+/* The caller may wait for it before it tries again, or never come again. */
+CT_TEST(tx_more, a_call_that_fails_posts_what_is_held_back)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(send_more(w.ep, 1), 0);
+	CT_EXPECT_EQ(fi_inject(w.ep, "x", w.info->tx_attr->inject_size + 1, 0),
+		     -FI_EMSGSIZE);
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	world_close(&w);
+}
+
 CT_TEST(tx_more, requests_held_back_when_the_connection_ends_are_cancelled)
 {
 	struct world w;

@@ -454,6 +454,8 @@ ssize_t pvb_tx_committed(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_commit_any(ep, op);
 		break;
 	}
+	if (ret)
+		pvb_tx_end_more(ep);
 	crn_unlock(&qp->tx_lock);
 	if (ret == -FI_EAGAIN && qp->control_qp)
 		pvb_control_progress(qp->control_qp->control);
@@ -532,6 +534,8 @@ ssize_t pvb_tx_tracked(struct pvb_ep *ep, struct pvb_op *op)
 	ret = pvb_commit_open(qp);
 	if (!ret)
 		ret = pvb_tracked_locked(ep, op);
+	if (ret)
+		pvb_tx_end_more(ep);
 	crn_unlock(&qp->tx_lock);
 	return ret;
 }

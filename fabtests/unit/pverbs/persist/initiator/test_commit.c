@@ -12,6 +12,21 @@ static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
 	return fake_wr(&d->w.qp->sq, nth)->opcode;
 }
 
+/* A read of bytes that nothing writes. */
+static ssize_t read_more(struct durable *d, uintptr_t number)
+{
+	static uint64_t to;
+	struct iovec iov = {&to, sizeof(to)};
+	struct fi_rma_iov range = {DURABLE_ADDR + 0x4000, sizeof(to), KEY_REQUESTS};
+	struct fi_msg_rma msg = {.msg_iov = &iov,
+				 .iov_count = 1,
+				 .rma_iov = &range,
+				 .rma_iov_count = 1,
+				 .context = NUMBER(number)};
+
+	return fi_readmsg(d->w.ep, &msg, FI_MORE | FI_COMPLETION);
+}
+
 CT_TEST(commit, where_the_processor_is_needed_the_request_follows_the_seq_word)
 {
 	struct pvb_wire_message message;
@@ -254,6 +269,34 @@ CT_TEST(commit, what_the_target_writes_later_must_not_be_overtaken)
 	expect_comp(d.w.cq, NUMBER(3), FI_RMA | FI_READ, 0, 0);
 	CT_EXPECT_EQ(plain_write(&d, 4, 0x8000, 8, KEY_REQUESTS, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(send_number(d.w.ep, 5), 0);
+	durable_close(&d);
+}
+
+/* The caller may wait for it before it tries again, or never come again. */
+CT_TEST(commit, a_call_that_must_wait_posts_what_FI_MORE_holds_back)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 8, KEY_REQUESTS, FI_FENCE), 0);
+	const unsigned int posted = d.w.qp->sq.posted;
+	CT_EXPECT_EQ(read_more(&d, 3), 0);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, posted);
+	CT_EXPECT_EQ(plain_write(&d, 4, 0x8000, 8, KEY_REQUESTS, FI_COMPLETION),
+		     -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, posted + 1);
+	CT_EXPECT_EQ(read_more(&d, 5), 0);
+	CT_EXPECT_EQ(durable_write(&d, 6, 0x8000, 8, KEY_REQUESTS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, posted + 2);
+	durable_complete(&d);
+	durable_answer(&d, 0);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	expect_comp(d.w.cq, NUMBER(3), FI_RMA | FI_READ, 0, 0);
+	expect_comp(d.w.cq, NUMBER(5), FI_RMA | FI_READ, 0, 0);
 	durable_close(&d);
 }
 

@@ -261,8 +261,9 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	CT_EXPECT_EQ(more(&d, 2, KEY_READS), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
 	CT_EXPECT_EQ(more(&d, 3, KEY_OTHER), -FI_EINVAL);
+	CT_EXPECT_STREQ(posted(&d), "WR");
 	CT_EXPECT_EQ(last(&d, 4, KEY_READS), 0);
-	CT_EXPECT_STREQ(posted(&d), "WWR");
+	CT_EXPECT_STREQ(posted(&d), "WRWR");
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
@@ -354,12 +355,27 @@ CT_TEST(group, an_end_that_an_operation_behind_it_was_refused_for_is_tried_again
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(plain_write(&d, 2, 0x80000, 8, KEY_READS, FI_COMPLETION),
 		     -FI_EAGAIN);
-	CT_EXPECT_TRUE(pvb_group_open(d.qp));
+	CT_EXPECT_STREQ(posted(&d), "WR");
 	CT_EXPECT_EQ(plain_write(&d, 2, 0x80000, 8, KEY_READS, FI_COMPLETION), 0);
 	CT_EXPECT_STREQ(posted(&d), "WRW");
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+/* The caller may wait for it before it tries again, or never come again. */
+CT_TEST(group, a_call_that_fails_ends_it)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &deep));
+	CT_EXPECT_EQ(more(&d, 1, KEY_READS), 0);
+	CT_EXPECT_EQ(fi_inject(d.w.ep, "x", d.w.info->tx_attr->inject_size + 1, 0),
+		     -FI_EMSGSIZE);
+	CT_EXPECT_STREQ(posted(&d), "WR");
+	durable_complete(&d);
+	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	durable_close(&d);
 }
 
