@@ -111,7 +111,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("max_sge", u32, max_sge, .least = 1, .most = SVB_MAX_SGE, .preset = "32"),
 	SVB_KEY("max_cq", u32, max_cq, .least = 1, .most = SVB_MAX_CQ, .preset = "16384"),
 	SVB_KEY("max_cqe", u32, max_cqe, .least = 1, .most = 1 << 22, .preset = "131072"),
-	SVB_KEY("max_mr", u32, max_mr, .least = 1, .most = SVB_MAX_MR,
+	SVB_KEY("max_mr", u32, max_mr, .least = 1, .most = SVB_MAX_MR - 1,
 		.preset = "524288"),
 	SVB_KEY("max_srq", u32, max_srq, .most = SVB_MAX_SRQ, .preset = "4096"),
 	SVB_KEY("max_srq_wr", u32, max_srq_wr, .least = 1, .most = 65536,

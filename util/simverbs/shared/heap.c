@@ -180,6 +180,9 @@ int64_t svb_slot_alloc(enum svb_table table)
 
 	pthread_mutex_lock(&svb_seg_mutex);
 	limit = svb_self.seg->limit[table];
+	/* With any other slot no key is zero, whichever tag a program gives a window. */
+	if (table == SVB_TAB_MR)
+		slots->used[0] |= 1;
 	if (table == SVB_TAB_MR)
 		slots->cursor = svb_key_slot(limit);
 	for (i = 0; i < limit; i++) {
@@ -192,6 +195,7 @@ int64_t svb_slot_alloc(enum svb_table table)
 	if (i < limit || !svb_table_grow(table, slots->cursor = limit)) {
 		if (table == SVB_TAB_MR && i == limit)
 			slots->cursor += svb_key_slot(svb_tables[table].grow);
+		slots->cursor += svb_slot_used(slots, slots->cursor);
 		slot = slots->cursor++;
 		slots->used[slot / 64] |= 1ull << slot % 64;
 	}

@@ -53,6 +53,25 @@ CT_TEST(mw, window_grants_its_range_until_it_is_invalidated)
 	world_pair_close(&a, &b);
 }
 
+/* Programs add to the key's tag (ibv_inc_rkey), and may come to zero: zero is no key. */
+CT_TEST(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
+{
+	enum { COUNT = 1500 };
+	static struct ibv_mw *mw[COUNT];
+	struct end end;
+	unsigned int i;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	for (i = 0; i < COUNT; i++) {
+		mw[i] = ibv_alloc_mw(end.pd, IBV_MW_TYPE_2);
+		CT_ASSERT_NE(mw[i], NULL);
+		CT_EXPECT_NE(mw[i]->rkey >> 8, 0);
+	}
+	for (i = 0; i < COUNT; i++)
+		CT_EXPECT_EQ(ibv_dealloc_mw(mw[i]), 0);
+	world_close(&end);
+}
+
 CT_TEST(mw, bind_is_checked)
 {
 	struct ibv_mw *mw;
