@@ -52,10 +52,10 @@ static inline ssize_t pvb_atomic_post(struct pvb_ep *ep, const struct pvb_atomic
 	struct pvb_op op;
 
 	if (crn_unlikely(!pvb_atomic_known(atomic->kind, atomic->datatype, atomic->op)))
-		return -FI_EOPNOTSUPP;
+		return pvb_tx_misused(ep, -FI_EOPNOTSUPP);
 	/* A device would answer by ending the connection. */
 	if (crn_unlikely(atomic->addr % PVB_ATOMIC_SIZE))
-		return -FI_EINVAL;
+		return pvb_tx_misused(ep, -FI_EINVAL);
 	pvb_atomic_operands(&op, atomic);
 	op.comp_flags =
 		FI_ATOMIC | (atomic->kind == PVB_ATOMIC_BASE ? FI_WRITE : FI_READ);
@@ -120,7 +120,7 @@ static ssize_t pvb_atomic_write(struct fid_ep *fid, const void *buf, size_t coun
 	};
 	int ret = pvb_atomic_count(count);
 
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov,
@@ -129,9 +129,10 @@ static ssize_t pvb_atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov,
 				 enum fi_op op, void *context)
 {
 	void *buf;
-	int ret = pvb_atomic_iov(pvb_ep_of(fid), iov, NULL, count, &buf, NULL);
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	int ret = pvb_atomic_iov(ep, iov, NULL, count, &buf, NULL);
 
-	return ret ? ret
+	return ret ? pvb_tx_misused(ep, ret)
 		   : pvb_atomic_write(fid, buf, 1, NULL, dest_addr, addr, key, datatype,
 				      op, context);
 }
@@ -154,7 +155,7 @@ static ssize_t pvb_atomic_inject(struct fid_ep *fid, const void *buf, size_t cou
 	};
 	int ret = pvb_atomic_count(count);
 
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_fetch(struct fid_ep *fid, const void *buf, size_t count,
@@ -177,7 +178,7 @@ static ssize_t pvb_atomic_fetch(struct fid_ep *fid, const void *buf, size_t coun
 	};
 	int ret = pvb_atomic_count(count);
 
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_compare(struct fid_ep *fid, const void *buf, size_t count,
@@ -202,7 +203,7 @@ static ssize_t pvb_atomic_compare(struct fid_ep *fid, const void *buf, size_t co
 	};
 	int ret = pvb_atomic_count(count);
 
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 /* What the three message forms have in common: target, operand, flags. */
@@ -239,7 +240,7 @@ static ssize_t pvb_atomic_writemsg(struct fid_ep *fid, const struct fi_msg_atomi
 	struct pvb_atomic atomic = {.kind = PVB_ATOMIC_BASE};
 	int ret = pvb_atomic_msg(ep, msg, flags, &atomic);
 
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_fetchmsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -253,7 +254,7 @@ static ssize_t pvb_atomic_fetchmsg(struct fid_ep *fid, const struct fi_msg_atomi
 	if (!ret)
 		ret = pvb_atomic_iov(ep, resultv, result_desc, result_count,
 				     &atomic.result, &atomic.desc);
-	return ret ? ret : pvb_atomic_post(ep, &atomic);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_atomic_post(ep, &atomic);
 }
 
 static ssize_t pvb_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -273,7 +274,7 @@ static ssize_t pvb_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_ato
 		ret = pvb_atomic_iov(ep, resultv, result_desc, result_count,
 				     &atomic.result, &atomic.desc);
 	if (ret)
-		return ret;
+		return pvb_tx_misused(ep, ret);
 	atomic.compare = compare;
 	return pvb_atomic_post(ep, &atomic);
 }

@@ -159,7 +159,7 @@ static ssize_t pvb_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 	struct pvb_op op;
 
 	if (crn_unlikely(flags & ~PVB_CALL_FLAGS))
-		return pvb_bad_flags(flags);
+		return pvb_tx_misused(ep, pvb_bad_flags(flags));
 	pvb_send_op(&op, ep, flags, msg->context);
 	if (flags & FI_REMOTE_CQ_DATA)
 		pvb_op_data(&op, msg->data);

@@ -64,8 +64,8 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep);
  * held.
  */
 void pvb_tx_end_more(struct pvb_ep *ep);
-/* -FI_EMSGSIZE. Takes the lock. */
-ssize_t pvb_tx_too_long(struct pvb_ep *ep);
+/* The same for a call with bad arguments, which is refused with ret. Takes the lock. */
+ssize_t pvb_tx_misused(struct pvb_ep *ep, ssize_t ret);
 /* Holds the request back for FI_MORE, or posts it behind those held back. */
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
 /* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
@@ -229,7 +229,7 @@ CRN_INLINE bool pvb_op_too_long(const struct pvb_ep *ep, const struct pvb_op *op
 /* pvb_tx for an operation with FI_COMMIT_COMPLETE. */
 static inline ssize_t pvb_tx_durable(struct pvb_ep *ep, struct pvb_op *op)
 {
-	ssize_t ret = pvb_op_too_long(ep, op) ? pvb_tx_too_long(ep) : 0;
+	ssize_t ret = pvb_op_too_long(ep, op) ? pvb_tx_misused(ep, -FI_EMSGSIZE) : 0;
 
 	if (!ret && ep->fence_waits)
 		ret = pvb_fence_check(ep, op);
@@ -265,7 +265,7 @@ CRN_INLINE ssize_t pvb_tx(struct pvb_ep *ep, struct pvb_op *op)
 	ssize_t ret;
 
 	if (crn_unlikely(pvb_op_too_long(ep, op)))
-		return pvb_tx_too_long(ep);
+		return pvb_tx_misused(ep, -FI_EMSGSIZE);
 	if (crn_unlikely((op->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)) ||
 			 pvb_op_tracked(qp, op)))
 		return pvb_tx_more_than_post(ep, op);
@@ -336,7 +336,7 @@ CRN_INLINE ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
 
 	ret = pvb_sge_fill(sge, iov, desc, count, ep->info->tx_attr->iov_limit, &op->len);
 	if (crn_unlikely(ret))
-		return ret;
+		return pvb_tx_misused(ep, ret);
 	op->num_sge = (int)count;
 	op->sge = sge;
 	return pvb_tx(ep, op);

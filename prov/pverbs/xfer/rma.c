@@ -110,7 +110,7 @@ CRN_INLINE ssize_t pvb_rma_msg(struct pvb_ep *ep, const struct fi_msg_rma *msg,
 	struct pvb_op op;
 	int ret = pvb_rma_msg_op(&op, sge, ep, msg, opcode, flags);
 
-	return crn_unlikely(ret) ? ret : pvb_tx(ep, &op);
+	return crn_unlikely(ret) ? pvb_tx_misused(ep, ret) : pvb_tx(ep, &op);
 }
 
 /* The same in memory from the start, for what makes it durable keeps nothing in
@@ -123,7 +123,7 @@ static __attribute__((noinline)) ssize_t pvb_writemsg_durable(
 	struct pvb_op op;
 	int ret = pvb_rma_msg_op(&op, sge, ep, msg, opcode, flags);
 
-	return ret ? ret : pvb_tx_durable(ep, &op);
+	return ret ? pvb_tx_misused(ep, ret) : pvb_tx_durable(ep, &op);
 }
 
 static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
@@ -134,7 +134,7 @@ static ssize_t pvb_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 		~(uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA | FI_COMMIT_COMPLETE);
 
 	if (crn_unlikely(flags & ~known))
-		return pvb_bad_flags(flags);
+		return pvb_tx_misused(pvb_ep_of(fid), pvb_bad_flags(flags));
 	return pvb_rma_msg(pvb_ep_of(fid), msg, IBV_WR_RDMA_READ,
 			   flags & ~PVB_NOT_FOR_READS);
 }
@@ -147,7 +147,7 @@ static ssize_t pvb_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 						  : IBV_WR_RDMA_WRITE;
 
 	if (crn_unlikely(flags & ~PVB_CALL_FLAGS))
-		return pvb_bad_flags(flags);
+		return pvb_tx_misused(pvb_ep_of(fid), pvb_bad_flags(flags));
 	return crn_unlikely(flags & FI_COMMIT_COMPLETE)
 		       ? pvb_writemsg_durable(pvb_ep_of(fid), msg, opcode, flags)
 		       : pvb_rma_msg(pvb_ep_of(fid), msg, opcode, flags);

@@ -115,12 +115,12 @@ void pvb_tx_end_more(struct pvb_ep *ep)
 		ep->domain->durable->end_more(ep);
 }
 
-ssize_t pvb_tx_too_long(struct pvb_ep *ep)
+ssize_t pvb_tx_misused(struct pvb_ep *ep, ssize_t ret)
 {
 	crn_lock(&ep->qp.tx_lock);
 	pvb_tx_end_more(ep);
 	crn_unlock(&ep->qp.tx_lock);
-	return -FI_EMSGSIZE;
+	return ret;
 }
 
 ssize_t pvb_tx_refuse(struct pvb_ep *ep)

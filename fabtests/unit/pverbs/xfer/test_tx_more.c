@@ -122,17 +122,77 @@ CT_TEST(tx_more, a_full_queue_posts_what_is_held_back)
 	world_close(&w);
 }
 
+/* Calls that fail for what they were given. */
+static ssize_t misused(const struct world *w, unsigned int row)
+{
+	static struct iovec iov[PVB_IOV_LIMIT + 1];
+	static struct fi_ioc ioc = {iov, 2}, one = {iov, 1};
+	static struct fi_rma_iov range[2];
+	static struct fi_rma_ioc target = {.count = 1};
+	const struct fi_msg_rma rma = {.rma_iov = range, .rma_iov_count = 2};
+	const struct fi_msg_atomic atomic = {.msg_iov = &ioc,
+					     .iov_count = 1,
+					     .rma_iov = &target,
+					     .rma_iov_count = 1,
+					     .datatype = FI_UINT64,
+					     .op = FI_SUM};
+	const struct fi_msg msg = {0};
+	struct fid_ep *ep = w->ep;
+
+	switch (row) {
+	case 0:
+		return fi_inject(ep, iov, w->info->tx_attr->inject_size + 1, 0);
+	case 1:
+		return fi_sendmsg(ep, &msg, FI_MULTI_RECV);
+	case 2:
+		return fi_sendv(ep, iov, NULL, PVB_IOV_LIMIT + 1, 0, NULL);
+	case 3:
+		return fi_writemsg(ep, &rma, 0);
+	case 4:
+		return fi_writemsg(ep, &rma, FI_MULTI_RECV);
+	case 5:
+		return fi_readmsg(ep, &rma, FI_INJECT);
+	case 6:
+		return fi_writemsg(ep, &rma, FI_COMMIT_COMPLETE);
+	case 7:
+		return fi_atomic(ep, iov, 2, NULL, 0, 0, 0, FI_UINT64, FI_SUM, NULL);
+	case 8:
+		return fi_atomicv(ep, &ioc, NULL, 1, 0, 0, 0, FI_UINT64, FI_SUM, NULL);
+	case 9:
+		return fi_atomicmsg(ep, &atomic, 0);
+	case 10:
+		return fi_inject_atomic(ep, iov, 2, 0, 0, 0, FI_UINT64, FI_SUM);
+	case 11:
+		return fi_fetch_atomicmsg(ep, &atomic, &one, NULL, 1, 0);
+	case 12:
+		return fi_compare_atomicmsg(ep, &atomic, &one, NULL, 1, &one, NULL, 1, 0);
+	case 13:
+		return fi_atomic(ep, iov, 1, NULL, 0, 0, 0, FI_FLOAT, FI_SUM, NULL);
+	case 14:
+		return fi_atomic(ep, iov, 1, NULL, 0, 4, 0, FI_UINT64, FI_SUM, NULL);
+	default:
+		return 0;
+	}
+}
+
 /* The caller may wait for it before it tries again, or never come again. */
 CT_TEST(tx_more, a_call_that_fails_posts_what_is_held_back)
 {
+	const struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_ATOMIC,
+					.tx_size = 32};
 	struct world w;
+	unsigned int row;
 
 	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_more(w.ep, 1), 0);
-	CT_EXPECT_EQ(fi_inject(w.ep, "x", w.info->tx_attr->inject_size + 1, 0),
-		     -FI_EMSGSIZE);
-	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	for (row = 0; row < 15; row++) {
+		CT_NOTE("row %u", row);
+		CT_EXPECT_EQ(send_more(w.ep, row), 0);
+		CT_EXPECT_EQ(w.qp->sq.posted, row);
+		CT_EXPECT_TRUE(misused(&w, row) < 0);
+		CT_EXPECT_EQ(w.qp->sq.posted, row + 1);
+	}
 	world_close(&w);
 }
 
