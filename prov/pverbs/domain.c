@@ -94,13 +94,13 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 			 fi_strerror(-ret));
 		return ret;
 	}
-	domain->iwarp = domain->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	domain->quirks = pvb_device_quirks(domain->verbs);
 	ret = ibv_query_device(domain->verbs, &domain->attr);
 	if (ret) {
 		ret = -ret;
 		goto err;
 	}
-	domain->fence_waits = pvb_fence_waits(domain->verbs);
+	domain->fence_waits = pvb_fence_waits(domain->quirks);
 	ret = pvb_async_init(domain->verbs);
 	if (!ret)
 		ret = pvb_removal_open(domain);
@@ -113,7 +113,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 			 fi_strerror(-ret));
 		goto err_removal;
 	}
-	domain->atomics = pvb_atomic_device(&domain->attr, domain->iwarp) &&
+	domain->atomics = pvb_atomic_device(&domain->attr, domain->quirks) &&
 			  (domain->info->caps & FI_ATOMIC);
 	ret = pvb_deliver_open(domain);
 	if (ret)
@@ -126,7 +126,7 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	pvb_native_offer(domain->verbs, &domain->native);
 	if (!pvb_domain_durable(domain))
 		return 0;
-	domain->seq_atomics = pvb_atomic_device(&domain->attr, domain->iwarp);
+	domain->seq_atomics = pvb_atomic_device(&domain->attr, domain->quirks);
 	ret = pvb_durable_open_domain(domain);
 	if (!ret)
 		return 0;

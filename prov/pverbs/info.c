@@ -110,7 +110,8 @@ static void pvb_offer_limits(struct fi_info *info, const struct pvb_device_addr 
 	domain->resource_mgmt = FI_RM_ENABLED;
 	domain->mr_mode = PVB_MR_MODE;
 	domain->mr_key_size = sizeof(uint64_t);
-	domain->cq_data_size = sizeof(uint32_t);
+	domain->cq_data_size =
+		entry->quirks & PVB_QUIRK_NO_IMMEDIATE ? 0 : sizeof(uint32_t);
 	domain->cq_cnt = (size_t)attr->max_cq;
 	domain->cntr_cnt = (size_t)attr->max_qp;
 	domain->ep_cnt = (size_t)attr->max_qp;
@@ -157,7 +158,7 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry,
 	info->addr_format = crn_addr_format(&entry->addr.sa);
 	pvb_offer_queues(info, &entry->attr);
 	pvb_offer_limits(info, entry);
-	if (pvb_atomic_device(&entry->attr, entry->iwarp))
+	if (pvb_atomic_device(&entry->attr, entry->quirks))
 		pvb_offer_atomics(info);
 	if (pvb_offer_pmem(hints))
 		info->caps |= FI_RMA_PMEM;

@@ -37,6 +37,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/device/native.c \
 	prov/pverbs/device/native.h \
 	prov/pverbs/device/nic.c \
+	prov/pverbs/device/quirks.c \
 	prov/pverbs/device/verbs56.h \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \

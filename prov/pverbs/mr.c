@@ -73,9 +73,7 @@ static int pvb_mr_access(const struct pvb_domain *domain, uint64_t access)
 	/* fi_mr(3): atomics need both rights; verbs has one, and it is one to modify. */
 	if (domain->atomics && (access & FI_REMOTE_WRITE))
 		verbs |= IBV_ACCESS_REMOTE_ATOMIC;
-	/* iWARP answers a read with a write into the reader's memory (RFC 5040
-	 * section 2.2). */
-	if (domain->iwarp && (access & FI_READ))
+	if (pvb_quirk(domain, PVB_QUIRK_READ_NEEDS_WRITE) && (access & FI_READ))
 		verbs |= IBV_ACCESS_REMOTE_WRITE;
 	return verbs;
 }

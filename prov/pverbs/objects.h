@@ -117,7 +117,7 @@ struct pvb_domain {
 	struct ibv_device_attr attr;
 	struct pvb_words *words; /* xfer/deliver.c */
 	struct ibv_mr *words_mr;
-	bool iwarp;
+	uint32_t quirks;	/* of the device: enum pvb_quirk */
 	bool atomics;		/* of the device, and asked for */
 	struct ibv_mr *sink_mr; /* xfer/sink.c: 8 bytes; NULL without atomics */
 	/* Of queue pairs in ERR: one said that it left its shared receive queue alone;
@@ -562,6 +562,12 @@ static inline uint32_t pvb_tx_entries(uint64_t op_flags)
 	if (op_flags & FI_COMMIT_COMPLETE)
 		return 4;
 	return op_flags & FI_DELIVERY_COMPLETE ? 2 : 1;
+}
+
+/* Does the device do this differently? */
+static inline bool pvb_quirk(const struct pvb_domain *domain, enum pvb_quirk quirk)
+{
+	return domain->quirks & quirk;
 }
 
 /* The device's name, which is the domain's. */

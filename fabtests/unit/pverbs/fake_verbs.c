@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
+#include "device/host.h"
 #include "fake_queue.h"
 
 /* The header's macros wrap functions of the same name. */
@@ -21,6 +22,24 @@ atomic_int fake_objects;
 
 static int device_count;
 static atomic_uint next_number;
+
+void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter);
+void __real_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter);
+void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+			       const char *library, struct pvb_adapter *adapter)
+{
+	__real_pvb_adapter_detect(host, device, library, adapter);
+	for (int i = 0; i < FAKE_DEVICES; i++) {
+		const char *driver = fake_devices[i].driver;
+
+		if (!driver || strcmp(fake_devices[i].ibv.name, device) != 0)
+			continue;
+		snprintf(adapter->driver, sizeof(adapter->driver), "%s", driver);
+		adapter->software = !strcmp(driver, "rxe") || !strcmp(driver, "siw");
+	}
+}
 
 void fake_device_count(int count)
 {

@@ -35,6 +35,7 @@ struct fake_device {
 	struct ibv_gid_entry gid[FAKE_GIDS]; /* 0: the prefix only */
 	const char *sysfs_device; /* what its link "device" in sysfs says; NULL: none */
 	const char *sysfs_driver; /* and "device/driver" */
+	const char *driver;	  /* what detection finds; NULL: what it finds here */
 	uint64_t caps_ex;	  /* device_cap_flags_ex */
 	unsigned int refused_access; /* regions with one of these rights: EINVAL */
 	uint32_t max_inline;	     /* bytes; ibv_create_qp refuses more */

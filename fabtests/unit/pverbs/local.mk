@@ -29,6 +29,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/device/test_errmap.c \
 	fabtests/unit/pverbs/device/test_native.c \
 	fabtests/unit/pverbs/device/test_nic.c \
+	fabtests/unit/pverbs/device/test_quirks.c \
 	fabtests/unit/pverbs/ep/test_ep.c \
 	fabtests/unit/pverbs/ep/test_opt.c \
 	fabtests/unit/pverbs/ep/test_request.c \

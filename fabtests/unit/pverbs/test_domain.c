@@ -69,7 +69,7 @@ CT_TEST(domain, it_opens_the_device_of_its_info)
 	CT_EXPECT_EQ(w.domain->fid.fclass, FI_CLASS_DOMAIN);
 	CT_EXPECT_EQ(domain->verbs->device, &fake_devices[0].ibv);
 	CT_EXPECT_EQ(domain->attr.max_qp_wr, 1000);
-	CT_EXPECT_FALSE(domain->iwarp);
+	CT_EXPECT_EQ(domain->quirks, 0);
 	world_close(&w);
 }
 

@@ -175,6 +175,28 @@ CT_TEST(info, names_tell_the_device_and_what_it_is_connected_to)
 	fi_freeinfo(info);
 }
 
+CT_TEST(info, a_device_without_immediate_data_has_no_remote_cq_data)
+{
+	struct fi_info *hints, *info;
+
+	world_reset();
+	fake_devices[0].driver = "siw";
+	info = get(NULL);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 0);
+	fi_freeinfo(info);
+	hints = new_hints();
+	hints->domain_attr->cq_data_size = 4;
+	CT_EXPECT_EQ(get(hints), NULL);
+	fake_devices[0].driver = "rxe";
+	hints = new_hints();
+	hints->domain_attr->cq_data_size = 4;
+	info = get(hints);
+	CT_ASSERT_NE(info, NULL);
+	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 4);
+	fi_freeinfo(info);
+}
+
 CT_TEST(info, names_of_the_hints_choose)
 {
 	struct fi_info *hints, *info;

@@ -51,7 +51,8 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 	if (!ret)
 		ret = pvb_conn_modify(ep, IBV_QPS_RTS, initiator_depth);
 	/* Messages to and from the peer do not need it. */
-	if (!ret && qp->control_qp && ep->conn.peer.control.qp_num && !ep->domain->iwarp)
+	if (!ret && qp->control_qp && ep->conn.peer.control.qp_num &&
+	    !pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS))
 		pvb_control_qp_connect(qp->control_qp);
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "queue pair 0x%x cannot be connected: %s\n",

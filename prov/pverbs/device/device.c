@@ -60,6 +60,7 @@ static int pvb_device_probe(struct rdma_event_channel *channel, const struct soc
 		sizeof(out->device) - 1);
 	out->port = id->port_num;
 	out->iwarp = id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	out->quirks = pvb_device_quirks(id->verbs);
 	if (ibv_query_device(id->verbs, &out->attr) ||
 	    ibv_query_port(id->verbs, out->port, &out->port_attr)) {
 		PVB_WARN(FI_LOG_FABRIC, "%s: device attributes cannot be read: %s\n",
@@ -181,7 +182,7 @@ int pvb_device_open(const char *name, struct ibv_context **verbs)
 	return ret;
 }
 
-bool pvb_atomic_device(const struct ibv_device_attr *attr, bool iwarp)
+bool pvb_atomic_device(const struct ibv_device_attr *attr, uint32_t quirks)
 {
-	return !iwarp && attr->atomic_cap != IBV_ATOMIC_NONE;
+	return !(quirks & PVB_QUIRK_NO_ATOMICS) && attr->atomic_cap != IBV_ATOMIC_NONE;
 }

@@ -19,6 +19,25 @@ struct pvb_device_addr {
 	struct ibv_port_attr port_attr;
 	uint64_t subnet_prefix; /* of GID 0, host byte order */
 	bool iwarp;
+	uint32_t quirks; /* enum pvb_quirk */
+};
+
+/* What a device does differently from what the provider otherwise relies on. */
+enum pvb_quirk {
+	/* It may never continue after IBV_SEND_FENCE: a fenced operation is posted
+	 * without, once earlier reads and atomics have completed. */
+	PVB_QUIRK_FENCE_STALLS = 1u << 0,
+	/* It refuses immediate data: there is no remote CQ data. */
+	PVB_QUIRK_NO_IMMEDIATE = 1u << 1,
+	/* It has no atomics that a program may rely on, whatever atomic_cap says. */
+	PVB_QUIRK_NO_ATOMICS = 1u << 2,
+	/* Memory that a read fills needs the right of remote writing. */
+	PVB_QUIRK_READ_NEEDS_WRITE = 1u << 3,
+	/* Completion of a write or send says nothing of the target. */
+	PVB_QUIRK_WEAK_COMPLETION = 1u << 4,
+	/* The kernel makes a queue pair ready, with a connection of rdma_cm's;
+	 * ibv_modify_qp cannot: the control queue pair has a connection of its own. */
+	PVB_QUIRK_KERNEL_CONNECTS = 1u << 5,
 };
 
 /* device.c */
@@ -33,7 +52,14 @@ int pvb_device_addrs(struct pvb_device_addr **list, size_t *count);
 int pvb_device_open(const char *name, struct ibv_context **verbs);
 
 /* Can a device do atomics that a program may rely on? */
-bool pvb_atomic_device(const struct ibv_device_attr *attr, bool iwarp);
+bool pvb_atomic_device(const struct ibv_device_attr *attr, uint32_t quirks);
+
+/* quirks.c */
+
+/* Those of a device with this driver (struct pvb_adapter) and transport. */
+uint32_t pvb_quirks(const char *driver, enum ibv_transport_type transport);
+/* Those of an open device. */
+uint32_t pvb_device_quirks(struct ibv_context *verbs);
 
 /* nic.c */
 

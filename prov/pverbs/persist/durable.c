@@ -41,8 +41,9 @@ static bool pvb_durable_wants_control_qp(const struct pvb_ep *ep)
 		return false;
 	if (!ep->req)
 		return true;
-	return domain->iwarp ? ep->req->data.control_conn
-			     : ep->req->data.control.qp_num != 0;
+	return pvb_quirk(domain, PVB_QUIRK_KERNEL_CONNECTS)
+		       ? ep->req->data.control_conn
+		       : ep->req->data.control.qp_num != 0;
 }
 
 int pvb_durable_open(struct pvb_ep *ep)

@@ -22,8 +22,10 @@ struct pvb_words {
 int pvb_deliver_open(struct pvb_domain *domain)
 {
 	const size_t size = sizeof(struct pvb_words);
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-			   (domain->iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
+	const int access =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+		(pvb_quirk(domain, PVB_QUIRK_READ_NEEDS_WRITE) ? IBV_ACCESS_REMOTE_WRITE
+							       : 0);
 	int ret;
 
 	domain->words = aligned_alloc(_Alignof(struct pvb_words), size);

@@ -8,19 +8,14 @@
  * posted before the peer posts its receive, are enough. So here whatever is fenced is
  * posted when the reads and atomics before it have completed, and without a fence.
  */
-#include <string.h>
 #include "device/device.h"
 #include "xfer.h"
 
-bool pvb_fence_waits(struct ibv_context *verbs)
+bool pvb_fence_waits(uint32_t quirks)
 {
-	struct pvb_adapter adapter;
-
 	if (pvb_params.fence != PVB_FENCE_AUTO)
 		return pvb_params.fence == PVB_FENCE_WAIT;
-	pvb_adapter_detect(&pvb_host, ibv_get_device_name(verbs->device),
-			   pvb_facts_library(verbs), &adapter);
-	return !strcmp(adapter.driver, "rxe");
+	return quirks & PVB_QUIRK_FENCE_STALLS;
 }
 
 bool pvb_fence_reads(struct pvb_qp *qp)

@@ -35,8 +35,8 @@ bool pvb_tx_keepalive(struct pvb_ep *ep);
 
 /* fence.c */
 
-/* Is the device one whose own fences are not to be used? */
-bool pvb_fence_waits(struct ibv_context *verbs);
+/* Are the own fences of a device with these quirks not to be used? */
+bool pvb_fence_waits(uint32_t quirks);
 /* Has a read or atomic of the program's not ended yet? */
 bool pvb_fence_reads(struct pvb_qp *qp);
 

@@ -54,6 +54,31 @@ CT_TEST(fence, a_device_is_trusted_with_it)
 	}
 }
 
+CT_TEST(fence, a_device_that_stalls_is_not_trusted_unless_the_user_says_so)
+{
+	static const struct {
+		const char *driver;
+		int fence;
+		bool waits;
+	} rows[] = {
+		{"rxe", PVB_FENCE_AUTO, true},	     {"rxe", PVB_FENCE_DEVICE, false},
+		{"rxe", PVB_FENCE_WAIT, true},	     {"mlx5_core", PVB_FENCE_AUTO, false},
+		{"mlx5_core", PVB_FENCE_WAIT, true},
+	};
+	struct world w;
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		world_reset();
+		pvb_params.fence = rows[i].fence;
+		fake_devices[0].driver = rows[i].driver;
+		CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+		CT_EXPECT_EQ(read_number(w.ep, 1, FI_COMPLETION), 0);
+		CT_EXPECT_EQ(write_fenced(w.ep, 2), rows[i].waits ? -FI_EAGAIN : 0);
+		world_close(&w);
+	}
+}
+
 CT_TEST(fence, a_fenced_operation_is_posted_once_the_reads_before_it_have_completed)
 {
 	struct world w;

@@ -267,7 +267,7 @@ bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 {
 	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 
-	if (!cqp || !ep->domain->iwarp)
+	if (!cqp || !pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS))
 		return false;
 	return ep->req ? pvb_control_conn_waits(&cqp->control_conn)
 		       : ep->conn.peer.cookie;

@@ -440,7 +440,7 @@ void pvb_control_qp_offer(const struct pvb_ep *ep, struct pvb_cm_offer *offer)
 	if (!cqp)
 		return;
 	offer->word = (struct pvb_cm_word){(uintptr_t)cqp->area, cqp->area_key};
-	offer->control_conn = ep->domain->iwarp;
+	offer->control_conn = pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS);
 	if (!offer->control_conn)
 		offer->control = (struct pvb_cm_control){cqp->ibv->qp_num, cqp->psn,
 							 ep->domain->seq_atomics};

@@ -23,11 +23,10 @@ static bool pvb_window_wanted(const struct pvb_domain *domain)
 	const unsigned int types =
 		IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 
-	/* iWARP's queue pairs are ready when the kernel says so. Who reads the event
-	 * queue binds, and waits for it in the completion queue: with FI_THREAD_DOMAIN
-	 * that has no lock. */
-	return (domain->attr.device_cap_flags & types) && !domain->iwarp &&
-	       domain->locked;
+	/* The thread that reads the event queue binds the window and waits for that in
+	 * the completion queue, which has no lock with FI_THREAD_DOMAIN. */
+	return (domain->attr.device_cap_flags & types) &&
+	       !pvb_quirk(domain, PVB_QUIRK_KERNEL_CONNECTS) && domain->locked;
 }
 
 void pvb_window_open(struct pvb_control_qp *cqp)

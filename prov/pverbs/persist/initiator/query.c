@@ -16,7 +16,7 @@ void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 
 	*query = (struct pvb_plan_query){
 		.target = *attr,
-		.weak = ep->domain->iwarp,
+		.weak = pvb_quirk(ep->domain, PVB_QUIRK_WEAK_COMPLETION),
 		.native_flush = qp->ibv_ex && ep->domain->native.flush_persistent,
 		.native_write = qp->ibv_ex && ep->domain->native.atomic_write,
 		.seq_word = seq_word,

@@ -63,9 +63,8 @@ CT_TEST(query, native_operations_need_device_and_queue_pair)
 	CT_EXPECT_TRUE(ask(&d).native_write);
 	domain->native.atomic_write = false;
 	d.qp->ibv_ex = NULL;
-	domain->iwarp = true;
+	domain->quirks |= PVB_QUIRK_WEAK_COMPLETION;
 	CT_EXPECT_TRUE(ask(&d).weak);
-	domain->iwarp = false;
 	durable_close(&d);
 }
 
