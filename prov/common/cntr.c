@@ -58,6 +58,7 @@ static bool cntr_is(struct crn_cntr *cntr, struct crn_cntr_values seen)
 /* It looks now. Called with the lock held. */
 static void cntr_told(struct crn_cntr *cntr, struct crn_cntr_sleeper *sleeper)
 {
+	crn_mutex_assert_held(&cntr->lock);
 	if (!sleeper->owed)
 		return;
 	sleeper->owed = false;
@@ -70,6 +71,7 @@ static void cntr_told(struct crn_cntr *cntr, struct crn_cntr_sleeper *sleeper)
 /* It looks, and does not sleep. Called with the lock held. */
 static void cntr_back(struct crn_cntr *cntr, struct crn_cntr_sleeper *sleeper)
 {
+	crn_mutex_assert_held(&cntr->lock);
 	if (sleeper->asleep)
 		atomic_fetch_sub(&cntr->asleep, 1);
 	sleeper->asleep = false;
@@ -107,6 +109,7 @@ static void cntr_bury(struct crn_cntr *cntr)
 	struct crn_cntr_sleeper *sleeper;
 	struct crn_list *entry, *next;
 
+	crn_mutex_assert_held(&cntr->lock);
 	crn_list_for_each_safe (entry, next, &cntr->sleepers) {
 		sleeper = crn_container_of(entry, struct crn_cntr_sleeper, entry);
 		if (!sleeper->tid || !syscall(SYS_tgkill, getpid(), sleeper->tid, 0) ||
@@ -124,6 +127,7 @@ static struct crn_cntr_sleeper *cntr_find(struct crn_cntr *cntr, pid_t tid)
 	struct crn_cntr_sleeper *sleeper;
 	struct crn_list *entry;
 
+	crn_mutex_assert_held(&cntr->lock);
 	crn_list_for_each (entry, &cntr->sleepers) {
 		sleeper = crn_container_of(entry, struct crn_cntr_sleeper, entry);
 		if (sleeper->tid == tid)
@@ -196,6 +200,7 @@ static void cntr_calm(struct crn_cntr *cntr)
 {
 	const struct timespec end = cntr_end(CNTR_CALM_MS);
 
+	crn_mutex_assert_held(&cntr->lock);
 	while (cntr->owed && !pthread_cond_timedwait(&cntr->calm, &cntr->lock, &end))
 		;
 	if (cntr->owed)
@@ -312,6 +317,7 @@ static void cntr_follow(struct crn_cntr *cntr, int timeout)
 {
 	struct timespec end;
 
+	crn_mutex_assert_held(&cntr->lock);
 	if (timeout < 0) {
 		pthread_cond_wait(&cntr->back, &cntr->lock);
 		return;
@@ -330,6 +336,7 @@ static int cntr_wait_round(struct crn_cntr *cntr, struct crn_cntr_values seen,
 {
 	int ret;
 
+	crn_mutex_assert_held(&cntr->lock);
 	if (cntr->driven) {
 		cntr_follow(cntr, timeout);
 		return 0;

@@ -99,6 +99,7 @@ static int eq_append(struct crn_eq *eq, struct crn_eq_event *event)
 
 static void eq_remove(struct crn_eq *eq, struct crn_eq_event *event)
 {
+	crn_lock_assert_held(&eq->lock);
 	crn_list_del(&event->entry);
 	if (!--eq->count)
 		crn_wait_clear(&eq->wait);
@@ -293,6 +294,7 @@ static ssize_t eq_take(struct crn_eq *eq, uint32_t *event, void *buf, size_t len
 {
 	struct crn_eq_event *first = eq_event_of(eq->events.next);
 
+	crn_lock_assert_held(&eq->lock);
 	if (first->is_error)
 		return -FI_EAVAIL;
 	if (len < eq_event_least(first))

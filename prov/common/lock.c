@@ -13,6 +13,17 @@ static void crn_futex(_Atomic uint32_t *word, int operation, uint32_t value)
 	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
+#ifdef CRN_DEBUG
+bool crn_mutex_held(const pthread_mutex_t *mutex)
+{
+#ifdef __GLIBC__
+	return mutex->__data.__owner == gettid();
+#else
+	return true;
+#endif
+}
+#endif
+
 void crn_lock_wait(struct crn_lock *lock)
 {
 	uint32_t found;

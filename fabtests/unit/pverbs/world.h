@@ -121,4 +121,14 @@ ssize_t send_more(struct fid_ep *ep, uintptr_t number);
 ssize_t recv_number(struct fid_ep *ep, uintptr_t number);
 #define NUMBER(n) ((void *)(uintptr_t)(n))
 
+/* What a function returns that is called with the lock held. */
+#define WITH_LOCK(lock, call)                     \
+	({                                        \
+		crn_lock(lock);                   \
+		__typeof__(call) with_lock_value; \
+		with_lock_value = (call);         \
+		crn_unlock(lock);                 \
+		with_lock_value;                  \
+	})
+
 #endif

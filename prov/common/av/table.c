@@ -44,8 +44,10 @@ void crn_av_table_fini(struct crn_av *av)
 	fi_addr_t i;
 	int chunk;
 
+	crn_lock(&av->lock);
 	for (i = 0; i < av->size; i++)
 		crn_av_table_del(av, i);
+	crn_unlock(&av->lock);
 	for (chunk = 0; chunk < CRN_AV_CHUNKS; chunk++)
 		free(atomic_load(&av->chunks[chunk]));
 	free(av->buckets);
@@ -152,6 +154,7 @@ int crn_av_table_add(struct crn_av *av, const struct sockaddr *addr, fi_addr_t *
 	uint32_t index;
 	int ret = av_reserve(av, &index);
 
+	crn_lock_assert_held(&av->lock);
 	if (ret)
 		return ret;
 	entry = crn_av_entry(av, index);
@@ -174,6 +177,7 @@ int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr)
 {
 	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
 
+	crn_lock_assert_held(&av->lock);
 	if (!entry)
 		return -FI_EINVAL;
 	av_unlink(av, entry, (uint32_t)fi_addr);

@@ -46,6 +46,7 @@ static struct crn_cq_slot *cq_move(struct crn_cq *cq, struct crn_cq_slot *ring,
 	const uint32_t count = crn_cq_count(cq);
 	uint32_t i;
 
+	crn_lock_assert_held(&cq->lock);
 	for (i = 0; i < count; i++)
 		ring[i] = *crn_cq_slot(cq, i);
 	crn_cq_release(cq, slots - 1 - cq->mask);
@@ -196,8 +197,10 @@ int crn_cq_fini(struct crn_cq *cq)
 
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
+	crn_lock(&cq->lock);
 	for (i = 0; i < crn_cq_count(cq); i++)
 		free(crn_cq_slot(cq, i)->err_data);
+	crn_unlock(&cq->lock);
 	free(cq->last_error);
 	free(cq->ring);
 	crn_lock_fini(&cq->lock);

@@ -35,6 +35,7 @@ CRN_INLINE void *cq_put(const struct crn_cq *cq, void *buf,
 /* The oldest ones are done with. Called with the lock held. */
 static void cq_pop(struct crn_cq *cq, uint32_t done)
 {
+	crn_lock_assert_held(&cq->lock);
 	cq->head += done;
 	crn_cq_set_count(cq, crn_cq_count(cq) - done);
 	crn_cq_release(cq, done);
@@ -47,6 +48,7 @@ static ssize_t cq_take(struct crn_cq *cq, void *buf, size_t count, fi_addr_t *sr
 	const struct crn_cq_slot *slot;
 	uint32_t done;
 
+	crn_lock_assert_held(&cq->lock);
 	for (done = 0; done < most; done++) {
 		slot = crn_cq_slot(cq, done);
 		if (crn_unlikely(slot->err))

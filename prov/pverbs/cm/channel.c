@@ -70,6 +70,8 @@ int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, si
 
 void pvb_connreq_destroy(struct pvb_connreq *req)
 {
+	if (req->eq)
+		crn_mutex_assert_held(&req->eq->cm_lock);
 	rdma_destroy_id(req->id);
 	free(req);
 }
@@ -195,6 +197,7 @@ static int pvb_cm_take(struct pvb_eq *eq)
 	struct pvb_cm_event copy;
 	int ret = 0;
 
+	crn_mutex_assert_held(&eq->cm_lock);
 	/* What the queue has no room or no memory for waits in the channel. */
 	while (!crn_eq_full(crn)) {
 		ret = crn_eq_reserve(crn, PVB_CM_EVENT_MAX);

@@ -57,6 +57,7 @@ void pvb_keepalive_add(struct pvb_ep *ep)
 {
 	struct pvb_eq *eq = ep->eq;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (eq->timer < 0)
 		return;
 	if (crn_list_empty(&eq->alive))
@@ -69,6 +70,7 @@ void pvb_keepalive_del(struct pvb_ep *ep)
 {
 	if (!ep->listed)
 		return;
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	crn_list_del(&ep->alive);
 	ep->listed = false;
 	if (crn_list_empty(&ep->eq->alive))
@@ -104,6 +106,7 @@ void pvb_keepalive_progress(struct pvb_eq *eq)
 	struct crn_list *entry;
 	uint64_t times;
 
+	crn_mutex_assert_held(&eq->cm_lock);
 	if (eq->timer < 0 || read(eq->timer, &times, sizeof(times)) != sizeof(times))
 		return;
 	crn_list_for_each (entry, &eq->alive)

@@ -143,6 +143,7 @@ int pvb_requests_leave(struct pvb_eq *eq)
 		PVB_WARN(FI_LOG_EP_CTRL, "a connection request that was read ends with "
 					 "its event queue, for it cannot be moved\n");
 		crn_list_del(&req->entry);
+		req->eq = NULL; /* nobody uses that any more */
 		pvb_connreq_destroy(req);
 	}
 	pthread_mutex_unlock(&requests->lock);

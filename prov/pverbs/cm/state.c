@@ -62,6 +62,7 @@ void pvb_cm_control_conn_over(struct pvb_ep *ep)
 {
 	struct pvb_conn *conn = &ep->conn;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (conn->state == PVB_CONN_CONTROL)
 		pvb_cm_connected(ep, conn->answer, conn->answer_len);
 }
@@ -196,6 +197,7 @@ static void pvb_cm_on_failure(struct pvb_ep *ep, const struct pvb_cm_event *even
 
 void pvb_cm_disconnected(struct pvb_ep *ep)
 {
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (ep->conn.state != PVB_CONN_CONNECTED)
 		return;
 	/* Answers the peer, who would otherwise wait for it and try again. */
@@ -228,6 +230,7 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
 	int err = event->status < 0 ? -event->status : FI_EHOSTUNREACH;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (ep->conn.state <= PVB_CONN_ENABLED) {
 		/* A request taken by fi_endpoint and not accepted yet: fi_accept will say
 		 * so. */
@@ -291,6 +294,7 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 	size_t message;
 	int ret;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (conn->state != PVB_CONN_ENABLED || conn->id)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (pvb_removed(ep->domain))
@@ -342,6 +346,7 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	size_t message;
 	int ret;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (conn->state != PVB_CONN_ENABLED)
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (pvb_removed(ep->domain))
@@ -372,6 +377,7 @@ err:
 
 int pvb_cm_shutdown(struct pvb_ep *ep)
 {
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (ep->conn.state != PVB_CONN_CONNECTED)
 		return ep->conn.state == PVB_CONN_SHUTDOWN ? 0 : -FI_ENOTCONN;
 	/* As rdma_disconnect does for its own queue pairs: what is posted flushes now. */

@@ -49,6 +49,7 @@ static struct pvb_feed *pvb_cntr_feed(struct pvb_cntr *cntr, const struct pvb_cq
 {
 	size_t i;
 
+	crn_lock_assert_held(&cntr->lock);
 	for (i = 0; i < cntr->feed_count; i++) {
 		if (cntr->feeds[i].cq == cq)
 			return &cntr->feeds[i];
@@ -62,6 +63,7 @@ static int pvb_cntr_feed_new(struct pvb_cntr *cntr, struct pvb_cq *cq)
 	struct pvb_feed *feeds;
 	int ret;
 
+	crn_lock_assert_held(&cntr->lock);
 	feeds = realloc(cntr->feeds, (cntr->feed_count + 1) * sizeof(*feeds));
 	if (!feeds)
 		return -FI_ENOMEM;

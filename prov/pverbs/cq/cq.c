@@ -25,6 +25,7 @@ static int pvb_cq_arm(struct pvb_cq *cq)
 	uint32_t i;
 	int ret;
 
+	crn_lock_assert_held(&cq->lock);
 	for (i = 0; i < cq->hw_count; i++) {
 		ret = cq->hw[i]->cq->channel ? ibv_req_notify_cq(cq->hw[i]->cq, 0) : 0;
 		if (ret)

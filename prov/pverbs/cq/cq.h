@@ -14,6 +14,7 @@ static inline void pvb_cq_stash(struct pvb_cq *cq, const struct pvb_comp *comp)
 {
 	uint32_t at = (cq->stash_head + cq->stash_count) & (cq->stash_size - 1);
 
+	crn_lock_assert_held(&cq->lock);
 	cq->stash[at] = *comp;
 	cq->stash_count++;
 }

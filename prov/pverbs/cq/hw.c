@@ -17,6 +17,7 @@ int pvb_cq_stash_grow(struct pvb_cq *cq, uint32_t count)
 	uint32_t i, size = crn_roundup_pow2(cq->stash_count + count);
 	struct pvb_comp *stash;
 
+	crn_lock_assert_held(&cq->lock);
 	if (size <= cq->stash_size)
 		return 0;
 	stash = malloc(size * sizeof(*stash));
@@ -208,6 +209,7 @@ void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 	struct pvb_slot *slot;
 	struct pvb_comp comp;
 
+	crn_lock_assert_held(&cq->lock);
 	for (; (int32_t)(end - at) > 0 && cq->stash_count < cq->stash_size; at++) {
 		slot = &wq->slots[crn_ring_index(&wq->ring, at)];
 		comp = (struct pvb_comp){

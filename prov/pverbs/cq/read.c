@@ -213,6 +213,7 @@ bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
 bool pvb_cq_complete_counted(struct pvb_cq *cq, struct pvb_wq *wq,
 			     const struct ibv_wc *wc, struct pvb_comp *comp)
 {
+	crn_lock_assert_held(&cq->lock);
 	return pvb_cq_convert_received(wc, wq, comp);
 }
 
@@ -222,6 +223,7 @@ bool pvb_cq_complete_shared(struct pvb_cq *cq, struct pvb_wq *wq, const struct i
 	struct pvb_wq *own = cq->shared_count ? pvb_shared_wq(cq, wc->qp_num) : NULL;
 	pvb_on_complete on_complete = own ? own->on_complete : NULL;
 
+	crn_lock_assert_held(&cq->lock);
 	return on_complete ? on_complete(cq, own, wc, comp)
 			   : pvb_cq_convert_received(wc, own, comp);
 }
@@ -263,6 +265,7 @@ void pvb_cq_undefer(struct pvb_cq *cq)
 	struct crn_list *entry, *next;
 	struct pvb_defer_source *source;
 
+	crn_lock_assert_held(&cq->lock);
 	crn_list_for_each_safe (entry, next, &cq->deferring) {
 		source = crn_container_of(entry, struct pvb_defer_source, entry);
 		source->release(cq, source);
@@ -274,6 +277,7 @@ bool pvb_cq_stash_batch(struct pvb_cq *cq, struct pvb_hwcq *hw)
 	struct ibv_wc wc[PVB_POLL_BATCH];
 	int got;
 
+	crn_lock_assert_held(&cq->lock);
 	got = ibv_poll_cq(hw->cq, PVB_POLL_BATCH, wc);
 	pvb_cq_set_aside(cq, wc, got);
 	pvb_cq_undefer(cq);
@@ -284,6 +288,7 @@ bool pvb_cq_fetch(struct pvb_cq *cq)
 {
 	uint32_t i;
 
+	crn_lock_assert_held(&cq->lock);
 	pvb_cq_undefer(cq);
 	for (i = 0; i < cq->hw_count && !cq->stash_count; i++) {
 		while (!cq->stash_count && pvb_cq_stash_batch(cq, cq->hw[i]))

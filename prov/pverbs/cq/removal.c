@@ -141,6 +141,7 @@ static bool pvb_removal_drain(struct pvb_cq *cq)
 /* With its lock held and its posting settled. */
 static void pvb_removal_cancel(struct pvb_cq *cq, struct pvb_qp *qp)
 {
+	crn_lock_assert_held(&cq->lock);
 	if (qp->sq.cq == cq) {
 		qp->domain->durable->give_up_sends(qp);
 		pvb_cq_drain_rest(cq, &qp->sq);
@@ -162,6 +163,7 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 	struct crn_list *entry;
 	struct pvb_qp *qp;
 
+	crn_mutex_assert_held(&cq->domain->qps_lock);
 	crn_list_for_each (entry, &cq->domain->qps) {
 		qp = crn_container_of(entry, struct pvb_qp, entry);
 		if (!pvb_removal_uses(qp, cq))

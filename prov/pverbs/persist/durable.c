@@ -88,6 +88,7 @@ void pvb_durable_stats(const struct pvb_qp *qp, struct fi_cairn_stats *stats)
 	static const uint64_t none[PVB_COMMIT_COUNTS];
 	const uint64_t *counts = qp->commit ? qp->commit->counts : none;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	stats->commit_arrived = counts[PVB_COMMIT_ARRIVED];
 	stats->commit_read = counts[PVB_COMMIT_READ];
 	stats->commit_flush = counts[PVB_COMMIT_FLUSH];

@@ -66,12 +66,10 @@ void pvb_control_conn_end(struct pvb_ep *ep);
 
 /* control/cookie.c */
 
-/* With cm_lock held. */
+/* The listener may receive requests of control connections; not any more. */
 void pvb_control_conn_listen(struct pvb_pep *pep);
-/* With cm_lock held. */
 void pvb_control_conn_unlisten(struct pvb_pep *pep);
-/* Is that a passive endpoint of the fabric? The handle is not followed. With cm_lock
- * held. */
+/* Is that a passive endpoint of the fabric? The handle is not followed. */
 bool pvb_pep_is(struct pvb_fabric *fabric, const struct fid *handle);
 /* A responder with a control queue pair is about to answer: the cookie, or 0: there will
  * be none. With cm_lock held. */

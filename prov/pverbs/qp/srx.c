@@ -23,6 +23,7 @@ static struct pvb_srx_cq *pvb_srx_cq(struct pvb_srx *srx, const struct pvb_cq *c
 {
 	size_t i;
 
+	crn_lock_assert_held(&srx->lock);
 	for (i = 0; i < srx->cq_count; i++) {
 		if (srx->cqs[i].cq == cq)
 			return &srx->cqs[i];
@@ -36,6 +37,7 @@ static int pvb_srx_cq_new(struct pvb_srx *srx, struct pvb_cq *cq, struct pvb_srx
 	struct pvb_srx_cq *list;
 	int ret;
 
+	crn_lock_assert_held(&srx->lock);
 	list = realloc(srx->cqs, (srx->cq_count + 1) * sizeof(*list));
 	if (!list)
 		return -FI_ENOMEM;
@@ -142,8 +144,10 @@ static void pvb_srx_mark_free(struct pvb_srx *srx)
 {
 	struct pvb_slot *slot;
 
+	crn_lock(&srx->lock);
 	while ((slot = pvb_srx_get(srx)))
 		slot->flags = 0;
+	crn_unlock(&srx->lock);
 }
 
 static int pvb_srx_close(struct fid *fid)

@@ -14,6 +14,7 @@ struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
 {
 	struct pvb_slot *slot;
 
+	crn_lock_assert_held(&srx->lock);
 	/* Takes the whole list at once: no other thread can push back an entry that was
 	 * read. */
 	if (crn_unlikely(!srx->free))

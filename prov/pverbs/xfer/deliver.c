@@ -116,6 +116,7 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_qp *qp = &ep->qp;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* No completion reports it: delivery needs no read. */
 	if (op->no_comp && !qp->sq.counted) {
 		op->flags &= ~FI_DELIVERY_COMPLETE;

@@ -10,6 +10,7 @@ static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 {
 	struct pvb_qp *qp = &ep->qp;
 
+	crn_lock_assert_held(&ep->qp.rx_lock);
 	if (!qp->ibv)
 		return -FI_EOPBADSTATE;
 	if (ep->qp.srx) /* receives are posted there */

@@ -191,6 +191,7 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	bool signaled;
 	int err;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (crn_unlikely(crn_ring_full(&qp->sq.ring)))
 		return pvb_tx_refuse(ep);
 	slot = pvb_wq_slot_at(&qp->sq, head);

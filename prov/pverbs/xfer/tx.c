@@ -23,6 +23,7 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 	size_t at = 0;
 	int i;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	for (i = 0; i < num_sge; i++) {
 		if (sge[i].length) /* an empty piece may have no address */
 			memcpy(to + at, (const void *)(uintptr_t)sge[i].addr,
@@ -80,6 +81,7 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closin
 	uint32_t i, posted;
 	int ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	for (i = 0; i < qp->chained; i++)
 		chain->wr[i].next = i + 1 < qp->chained ? &chain->wr[i + 1] : wr;
 	ret = ibv_post_send(qp->ibv, qp->chained ? &chain->wr[0] : wr, &bad);
@@ -102,6 +104,7 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closin
 
 int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	return pvb_chain_post(ep, wr, false, bad);
 }
 
@@ -125,6 +128,7 @@ ssize_t pvb_tx_misused(struct pvb_ep *ep, ssize_t ret)
 
 ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
 	pvb_tx_end_more(ep);
@@ -151,6 +155,7 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
 	struct pvb_chain *chain;
 	uint32_t at;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!qp->chain)
 		qp->chain = calloc(1, sizeof(*qp->chain));
 	chain = qp->chain;

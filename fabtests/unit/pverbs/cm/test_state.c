@@ -290,7 +290,9 @@ CT_TEST(cm_state, a_connection_nobody_can_be_told_of_does_not_stand)
 	struct world w;
 
 	CT_ASSERT_TRUE(open_full(&w, PVB_CONN_REQUESTED, &state));
+	pthread_mutex_lock(&ep_of(state.ep)->eq->cm_lock);
 	pvb_cm_ep_event(ep_of(state.ep), &event);
+	pthread_mutex_unlock(&ep_of(state.ep)->eq->cm_lock);
 	CT_EXPECT_EQ(fake_message.call, FAKE_DISCONNECT);
 	CT_EXPECT_EQ(qp_of(state.ep)->ibv.state, IBV_QPS_ERR);
 	CT_EXPECT_EQ(send_number(state.ep, 1), -FI_ESHUTDOWN);
@@ -307,7 +309,9 @@ CT_TEST(cm_state, a_failure_nobody_can_be_told_of_fails_all_the_same)
 	struct world w;
 
 	CT_ASSERT_TRUE(open_full(&w, PVB_CONN_ROUTE, &state));
+	pthread_mutex_lock(&ep_of(state.ep)->eq->cm_lock);
 	pvb_cm_ep_event(ep_of(state.ep), &event);
+	pthread_mutex_unlock(&ep_of(state.ep)->eq->cm_lock);
 	CT_EXPECT_EQ(state_of(state.ep), PVB_CONN_FAILED);
 	CT_EXPECT_STRSTR(ct_log_last(), "lost");
 	state_close(&state);

@@ -174,6 +174,7 @@ static bool pvb_control_poll(struct pvb_control *control)
 	uint32_t i;
 	int n, got;
 
+	crn_mutex_assert_held(&control->lock);
 	for (i = 0; i < control->cq->hw_count; i++) {
 		do {
 			got = ibv_poll_cq(control->cq->hw[i]->cq, PVB_POLL_BATCH, wc);
@@ -188,24 +189,28 @@ static bool pvb_control_poll(struct pvb_control *control)
 /* Called with the lock held. */
 static void pvb_control_look(struct pvb_control *control)
 {
+	crn_mutex_assert_held(&control->lock);
 	control->target->retry(control);
 	pvb_control_poll(control);
 }
 
 void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn)
 {
+	crn_mutex_assert_held(&control->lock);
 	crn_list_add_tail(&control->ready, &turn->entry);
 	atomic_fetch_add(&control->runnable, 1);
 }
 
 void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn)
 {
+	crn_mutex_assert_held(&control->lock);
 	crn_list_del(&turn->entry);
 	atomic_fetch_sub(&control->runnable, 1);
 }
 
 void pvb_control_pass(struct pvb_control *control)
 {
+	crn_mutex_assert_held(&control->lock);
 	if (crn_list_empty(&control->ready))
 		return;
 	if (control->threaded)
@@ -221,6 +226,7 @@ static void pvb_control_work(struct pvb_control *control)
 	struct pvb_turn *turn;
 	uint64_t done = 0;
 
+	crn_mutex_assert_held(&control->lock);
 	/* No request is cut only because others went before it. */
 	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready)) {
 		turn = crn_container_of(control->ready.next, struct pvb_turn, entry);

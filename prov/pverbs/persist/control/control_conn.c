@@ -50,6 +50,7 @@ int pvb_control_conn_timer(struct pvb_eq *eq)
 {
 	int ret;
 
+	crn_mutex_assert_held(&eq->cm_lock);
 	if (eq->control_conn_timer >= 0)
 		return 0;
 	eq->control_conn_timer =
@@ -118,6 +119,7 @@ void pvb_control_conn_enter(struct pvb_control_conn *control_conn,
 {
 	const bool waited = pvb_control_conn_waits(control_conn);
 
+	crn_mutex_assert_held(&pvb_control_conn_ep(control_conn)->eq->cm_lock);
 	control_conn->state = state;
 	if (!waited && pvb_control_conn_waits(control_conn))
 		crn_list_add_tail(&pvb_control_conn_ep(control_conn)->eq->control_conns,
@@ -146,6 +148,7 @@ void pvb_control_conn_end(struct pvb_ep *ep)
 
 	if (!cqp || cqp->control_conn.state == PVB_CONTROL_CONN_NONE)
 		return;
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	pvb_control_conn_drop(&cqp->control_conn);
 	pvb_control_conn_enter(&cqp->control_conn, PVB_CONTROL_CONN_NONE);
 }
@@ -267,6 +270,7 @@ bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 {
 	const struct pvb_control_qp *cqp = ep->qp.control_qp;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (!cqp || !pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS))
 		return false;
 	return ep->req ? pvb_control_conn_waits(&cqp->control_conn)
@@ -278,6 +282,7 @@ void pvb_control_conn_begin(struct pvb_ep *ep)
 	struct pvb_control_conn *control_conn = &ep->qp.control_qp->control_conn;
 	int ret = 0;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (!ep->req) {
 		pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_ADDR);
 		ret = pvb_control_conn_resolve(control_conn);
@@ -307,6 +312,7 @@ void pvb_control_conn_event(struct fid *fid, const struct pvb_cm_event *event)
 	struct pvb_control_conn *control_conn =
 		crn_container_of(fid, struct pvb_control_conn, fid);
 
+	crn_mutex_assert_held(&pvb_control_conn_ep(control_conn)->eq->cm_lock);
 	pvb_control_conn_take(control_conn);
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -338,6 +344,7 @@ void pvb_control_conn_gone(struct pvb_ep *ep)
 {
 	struct pvb_control_conn *control_conn = &ep->qp.control_qp->control_conn;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	pvb_control_conn_drop(control_conn);
 	pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_GONE);
 	pvb_control_conn_set_due(control_conn, 0);
@@ -366,6 +373,7 @@ void pvb_control_conn_progress(struct pvb_eq *eq)
 	struct crn_list *entry, *next;
 	struct pvb_control_conn *control_conn;
 
+	crn_mutex_assert_held(&eq->cm_lock);
 	if (crn_list_empty(&eq->control_conns))
 		return;
 	now = crn_now_ms();

@@ -277,6 +277,7 @@ void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why)
 /* With the lock held. */
 static bool pvb_control_qp_full(const struct pvb_control_qp *cqp)
 {
+	crn_lock_assert_held(&cqp->lock);
 	return atomic_load(&cqp->sends) + cqp->kept - atomic_load(&cqp->sent) >=
 	       PVB_CONTROL_MESSAGES;
 }
@@ -299,6 +300,7 @@ static int pvb_control_qp_post(struct pvb_control_qp *cqp,
 			   *bad;
 	const int err = ibv_post_send(cqp->ibv, &wr, &bad);
 
+	crn_lock_assert_held(&cqp->lock);
 	if (!err)
 		atomic_fetch_add(&cqp->sends, 1);
 	return err;
@@ -355,6 +357,7 @@ static int pvb_control_qp_post_answer(struct pvb_control_qp *cqp, uint32_t numbe
 		.status = status,
 	};
 
+	crn_lock_assert_held(&cqp->lock);
 	return pvb_control_qp_post(cqp, &answer);
 }
 

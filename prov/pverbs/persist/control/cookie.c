@@ -26,6 +26,8 @@ void pvb_control_conn_listen(struct pvb_pep *pep)
  * something to do. */
 static void pvb_cookie_move(struct pvb_control_conn *control_conn)
 {
+	crn_mutex_assert_held(
+		&pvb_control_conn_ep(control_conn)->eq->fabric->control_conn_lock);
 	crn_list_del(&control_conn->expected);
 	pvb_control_conn_wake(pvb_control_conn_ep(control_conn)->eq);
 }
@@ -53,6 +55,7 @@ static bool pvb_cookie_listens(const struct pvb_fabric *fabric, const struct pvb
 {
 	struct crn_list *entry;
 
+	crn_mutex_assert_held(&fabric->control_conn_lock);
 	crn_list_for_each (entry, &fabric->listeners) {
 		if (crn_container_of(entry, struct pvb_pep, entry) == pep)
 			return true;
@@ -78,6 +81,7 @@ uint64_t pvb_control_conn_expect(struct pvb_ep *ep)
 	const uint64_t cookie = pvb_control_conn_timer(ep->eq) ? 0 : pvb_cookie_new();
 	bool listens;
 
+	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (!cookie)
 		return 0;
 	pthread_mutex_lock(&fabric->control_conn_lock);
@@ -102,6 +106,7 @@ static struct pvb_control_conn *pvb_cookie_find(const struct pvb_fabric *fabric,
 	struct pvb_control_conn *control_conn;
 	struct crn_list *entry;
 
+	crn_mutex_assert_held(&fabric->control_conn_lock);
 	crn_list_for_each (entry, &fabric->expected) {
 		control_conn = crn_container_of(entry, struct pvb_control_conn, expected);
 		if (control_conn->cookie == cookie)
@@ -117,6 +122,8 @@ static bool pvb_cookie_give(struct pvb_control_conn *control_conn,
 	const struct pvb_eq *eq = pvb_control_conn_ep(control_conn)->eq;
 	void *context = id->context;
 
+	crn_mutex_assert_held(
+		&pvb_control_conn_ep(control_conn)->eq->fabric->control_conn_lock);
 	if (!pvb_control_conn_on_device(control_conn, id))
 		return false;
 	id->context = &control_conn->fid;
@@ -136,6 +143,7 @@ bool pvb_control_conn_request(struct pvb_pep *pep, const struct pvb_cm_event *ev
 	struct pvb_cm_data data;
 	bool given;
 
+	crn_mutex_assert_held(&pep->eq->cm_lock);
 	pvb_cm_app_data(pep->raw_cm, event->bytes, event->len, &data);
 	if (!data.shows)
 		return false;

@@ -12,6 +12,7 @@
 
 void pvb_batch_init(struct pvb_batch *batch, struct pvb_ep *ep, const struct pvb_op *op)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	batch->ep = ep;
 	batch->context = op->context;
 	batch->comp_flags = op->comp_flags;
@@ -86,6 +87,7 @@ int pvb_native_begin(struct pvb_ep *ep)
 	int err = pvb_chain_native(qp) ? 0 : pvb_tx_post(ep, NULL, NULL);
 	uint32_t i;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (err)
 		return err;
 	ibv_wr_start(qp->ibv_ex);
@@ -99,6 +101,7 @@ int pvb_native_end(struct pvb_ep *ep)
 	struct pvb_qp *qp = &ep->qp;
 	const int err = ibv_wr_complete(qp->ibv_ex);
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* Those were accepted: by themselves, they end. */
 	if (err && qp->chained)
 		pvb_tx_post(ep, NULL, NULL);
@@ -171,6 +174,7 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 	struct ibv_send_wr *wr;
 	int ret = batch->native ? pvb_batch_post(batch) : pvb_batch_room(batch);
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	if (ret)
 		return ret;
 	batch->data_at = batch->started + batch->count;
@@ -216,6 +220,7 @@ int pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64
 	};
 	struct ibv_sge sink = pvb_deliver_sink(batch->ep->domain);
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	sink.length = from != to;
 	return pvb_batch_add(batch, &wr, sink);
 }
@@ -234,6 +239,7 @@ int pvb_batch_seq(struct pvb_batch *batch)
 			},
 	};
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	return pvb_batch_add(batch, &wr, pvb_deliver_sink(batch->ep->domain));
 }
 
@@ -258,6 +264,7 @@ int pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 		.lkey = cqp->bufs_mr->lkey,
 	};
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	pvb_wire_pack_entry(cqp->entry_out[at], entry);
 	return pvb_batch_add(batch, &wr, sge);
 }
@@ -284,6 +291,7 @@ static int pvb_batch_native(struct pvb_batch *batch, int opcode, uint32_t rkey,
 
 int pvb_batch_flush(struct pvb_batch *batch, uint32_t rkey, uint64_t from, uint64_t to)
 {
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	return pvb_batch_native(batch, PVB_WR_FLUSH, rkey, from, to - from, 0);
 }
 
@@ -292,6 +300,7 @@ int pvb_batch_atomic_write(struct pvb_batch *batch, uint32_t rkey, uint64_t addr
 {
 	uint64_t word;
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	memcpy(&word, value, sizeof(word));
 	return pvb_batch_native(batch, PVB_WR_ATOMIC_WRITE, rkey, addr, sizeof(word),
 				word);
@@ -302,6 +311,7 @@ int pvb_batch_finish(struct pvb_batch *batch, int ret)
 	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_slot op;
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	if (!ret)
 		ret = pvb_batch_post(batch);
 	if (!ret) {

@@ -148,6 +148,7 @@ void pvb_commit_add_hazard(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	struct pvb_commit *commit = qp->commit;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	commit->hazards[commit->hazard_count++] = (struct pvb_hazard){
 		.from = op->addr,
 		.to = op->addr + op->len,
@@ -337,6 +338,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 
 bool pvb_commit_no_comp(const struct pvb_ep *ep, const struct pvb_op *op)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	return (op->no_comp || op->inject) && !ep->qp.sq.counted &&
 	       !(op->flags & FI_FENCE) && !pvb_op_announces(op);
 }
@@ -360,6 +362,7 @@ static ssize_t pvb_commit_post_no_comp(struct pvb_ep *ep, struct pvb_op *op,
 	struct pvb_commit *commit = ep->qp.commit;
 	ssize_t ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	ret = pvb_dirty_reserve(&commit->dirty);
 	if (!ret)
 		ret = pvb_tx_locked(ep, op);
@@ -378,6 +381,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	struct pvb_plan plan;
 	ssize_t ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* What a fenced one sees to is not a group's any more. */
 	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->qp) ? pvb_group_close(ep) : 0;
 	if (!ret)
@@ -496,6 +500,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 	bool dirties;
 	int known;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (pvb_commit_overtakes(ep, op))
 		return -FI_EAGAIN;
 	/* Ends the group: what a fence waits for must not depend on later calls. */

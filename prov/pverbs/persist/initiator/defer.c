@@ -260,6 +260,7 @@ static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *so
 	struct pvb_qp *qp = crn_container_of(source, struct pvb_qp, defer.source);
 	struct crn_ring *ring = &qp->sq.ring;
 
+	crn_lock_assert_held(&cq->lock);
 	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
 	       qp->defer.done) {
 		if (cq->stash_count == cq->stash_size || !pvb_defer_oldest(cq, qp))
@@ -285,6 +286,7 @@ bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot
 	struct pvb_qp *qp = slot->wq->qp;
 	struct pvb_defer *defer = &qp->defer;
 
+	crn_lock_assert_held(&cq->lock);
 	if (!pvb_defer_needed(defer, slot))
 		return false;
 	if (wc->status != IBV_WC_SUCCESS)
@@ -315,6 +317,7 @@ void pvb_defer_abandon(struct pvb_qp *qp, int err)
 	struct pvb_slot *slot;
 	uint32_t at;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	crn_lock(&cq->lock);
 	if (pvb_cq_stash_grow(cq, cq->reserved + PVB_POLL_BATCH))
 		PVB_WARN(FI_LOG_CQ,

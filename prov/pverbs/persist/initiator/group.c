@@ -25,6 +25,7 @@ bool pvb_group_open(const struct pvb_qp *qp)
 {
 	const struct pvb_dirty *dirty = &qp->commit->dirty;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	return pvb_group_next(dirty, 0) < dirty->count;
 }
 
@@ -33,6 +34,7 @@ bool pvb_group_takes(const struct pvb_ep *ep, const struct pvb_op *op,
 {
 	const struct pvb_qp *qp = &ep->qp;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!qp->control_qp || op->opcode != IBV_WR_RDMA_WRITE ||
 	    (op->flags & FI_FENCE) || plan->end != PVB_END_COMPLETION ||
 	    plan->no_overtake || pvb_plan_entries(plan) != 2)
@@ -114,6 +116,7 @@ int pvb_group_close(struct pvb_ep *ep)
 	bool last = false;
 	int ret = 0;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* Its own flushes found no room: xfer/tx.c asks for it then. */
 	if (commit->closing)
 		return -FI_EAGAIN;
@@ -136,6 +139,7 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 	struct pvb_batch batch;
 	int ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	own.grouped = true;
 	/* A group that fills the queue ends here: nothing of it would complete. */
 	if (crn_ring_space(&qp->sq.ring) <= (pvb_group_open(qp) ? 0 : PVB_GROUP_RESERVE))

@@ -6,6 +6,7 @@
 
 bool pvb_outstanding(struct pvb_qp *qp, uint32_t end)
 {
+	crn_lock_assert_held(&qp->tx_lock);
 	return (int32_t)(end - atomic_load_explicit(&qp->sq.ring.tail,
 						    memory_order_acquire)) > 0;
 }
@@ -18,6 +19,7 @@ unsigned int pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits)
 	struct pvb_commit *commit = qp->commit;
 	unsigned int left;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	for (left = commit->kinds; left; left &= left - 1) {
 		if (!pvb_outstanding(qp, commit->end[__builtin_ctz(left)]))
 			commit->kinds &= ~(left & -left);
@@ -36,6 +38,7 @@ void pvb_commit_note(struct pvb_qp *qp, unsigned int pending, uint32_t attr_bits
 	struct pvb_commit *commit = qp->commit;
 	unsigned int left;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	for (left = kinds; left; left &= left - 1)
 		commit->end[__builtin_ctz(left)] = qp->sq.ring.head;
 	commit->kinds |= kinds;
@@ -70,6 +73,7 @@ bool pvb_op_announces(const struct pvb_op *op)
  */
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* A fenced durable one is ordered by its plan. */
 	const bool planned = (op->flags & FI_COMMIT_COMPLETE) && (op->flags & FI_FENCE);
 	const bool ordered =

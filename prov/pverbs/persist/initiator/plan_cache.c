@@ -55,6 +55,7 @@ void pvb_plan_cache_learn(struct pvb_qp *qp, const struct pvb_op *op,
 {
 	struct pvb_plan_cache *cache = &qp->commit->plan_cache;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	if (op->opcode != IBV_WR_RDMA_WRITE || !op->len)
 		return;
 	if (!(op->flags & FI_FENCE))
@@ -99,6 +100,7 @@ enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_o
 	const struct pvb_commit *commit = qp->commit;
 	const bool no_comp = op->no_comp || op->inject;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!commit || !op->key || op->key != commit->plan_cache.key ||
 	    op->opcode != IBV_WR_RDMA_WRITE || !op->len || atomic_load(&qp->defer.failed))
 		return PVB_PLAN_CACHE_MISS;
@@ -195,6 +197,7 @@ ssize_t pvb_plan_cache_write(struct pvb_ep *ep, struct pvb_op *op)
 	int ret = pvb_plan_cache_native(ep, op) ? pvb_plan_cache_flush(qp, op)
 						: pvb_plan_cache_batch(ep, op);
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (ret < 0)
 		return ret;
 	commit->counts[cache->count]++;
@@ -243,6 +246,7 @@ ssize_t pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_commit *commit = qp->commit;
 	const int err = pvb_plan_cache_native_word(ep, op, &commit->dirty);
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (err)
 		return pvb_post_error(err);
 	qp->unsignaled = 0;

@@ -14,6 +14,7 @@ void pvb_commit_query(struct pvb_ep *ep, const struct pvb_key_attr *attr,
 	const bool seq_word = ep->conn.peer.control.seq_word && ep->domain->seq_atomics;
 	const struct pvb_control_qp *cqp = qp->control_qp;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	*query = (struct pvb_plan_query){
 		.target = *attr,
 		.weak = pvb_quirk(ep->domain, PVB_QUIRK_WEAK_COMPLETION),

@@ -9,6 +9,7 @@
 /* May one more be asked? The places of those whose end was not reported yet are taken. */
 bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind)
 {
+	crn_lock_assert_held(&qp->tx_lock);
 	return atomic_load(&qp->control_qp->requests[kind].posted) -
 		       atomic_load(&qp->defer.ended[kind]) <
 	       PVB_CONTROL_CREDITS;
@@ -20,6 +21,7 @@ uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_k
 	struct pvb_control_requests *requests = &cqp->requests[kind];
 	const uint32_t number = atomic_load(&requests->posted) + 1;
 
+	crn_lock_assert_held(&cqp->qp->tx_lock);
 	requests->of[number % PVB_CONTROL_CREDITS].messages = false;
 	requests->of[number % PVB_CONTROL_CREDITS].deadline =
 		crn_now_ms() + (uint64_t)pvb_params.commit_timeout;
@@ -29,6 +31,7 @@ uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_k
 
 void pvb_control_request_cancel(struct pvb_control_qp *cqp, enum pvb_request_kind kind)
 {
+	crn_lock_assert_held(&cqp->qp->tx_lock);
 	atomic_fetch_sub(&cqp->requests[kind].posted, 1);
 }
 
@@ -36,6 +39,7 @@ void pvb_control_request_cancel(struct pvb_control_qp *cqp, enum pvb_request_kin
 void pvb_control_request_begin(struct pvb_control_qp *cqp,
 			       struct pvb_wire_message *message)
 {
+	crn_lock_assert_held(&cqp->qp->tx_lock);
 	message->kind = PVB_WIRE_REQUEST;
 	message->number = pvb_control_request_next(cqp, PVB_REQUEST_CONTROL);
 	message->fence = message->number;
@@ -46,6 +50,7 @@ void pvb_control_request_begin(struct pvb_control_qp *cqp,
 void pvb_control_request_send(struct pvb_control_qp *cqp,
 			      struct pvb_wire_message *message)
 {
+	crn_lock_assert_held(&cqp->qp->tx_lock);
 	message->seq_word = ++cqp->seq_posted;
 	if (!pvb_control_qp_send(cqp, message))
 		pvb_control_qp_lose(cqp, "a request cannot be sent");

@@ -18,6 +18,7 @@ void pvb_sends_note(struct pvb_qp *qp, const struct pvb_op *op, int ret)
 {
 	struct pvb_commit *commit = qp->commit;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	if (!op->len || op->opcode == IBV_WR_RDMA_READ)
 		return;
 	if (pvb_op_sends(op))
@@ -115,6 +116,7 @@ int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits)
 	struct pvb_key_attr attr;
 	int ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!qp->commit->sends)
 		return 0;
 	pvb_commit_key_attr(qp, &message, &attr);
@@ -131,6 +133,7 @@ int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits)
 
 bool pvb_sends_failed(const struct pvb_qp *qp)
 {
+	crn_lock_assert_held(&qp->tx_lock);
 	return qp->commit->never || atomic_load(&qp->defer.undurable);
 }
 
@@ -141,6 +144,7 @@ ssize_t pvb_sends_fail(struct pvb_qp *qp, const struct pvb_op *op)
 	const int err = atomic_load(&qp->defer.undurable);
 	struct pvb_commit *commit = qp->commit;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	if (commit->never)
 		return commit->never;
 	if (err != FI_EOPNOTSUPP && err != FI_EKEYREJECTED)

@@ -16,6 +16,7 @@ int pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 {
 	struct pvb_plan_query query;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	pvb_commit_query(ep, &range->key_attr, &query);
 	query.op = PVB_PLAN_UPGRADE;
 	query.addr = range->from;
@@ -75,6 +76,7 @@ int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 	struct pvb_batch batch;
 	int ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!crn_ring_space(&qp->sq.ring))
 		return (int)pvb_tx_refuse(ep);
 	if (needs_request && atomic_load(&qp->control_qp->lost))
@@ -144,6 +146,7 @@ int pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
 	size_t at = 0;
 	int ret;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	*before = 0;
 	while (at < dirty->count) {
 		range = &dirty->range[at];
@@ -179,6 +182,7 @@ uint32_t pvb_upgrade_count(const struct pvb_qp *qp)
 	uint32_t count = 0;
 	size_t i;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	for (i = 0; i < dirty->count; i++)
 		count += dirty->range[i].ahead != PVB_ACT_END;
 	return count;
@@ -190,6 +194,7 @@ int pvb_upgrade_ahead(struct pvb_batch *batch)
 	const struct pvb_dirty_range *range;
 	int ret = 0;
 
+	crn_lock_assert_held(&batch->ep->qp.tx_lock);
 	for (range = dirty->range; range < dirty->range + dirty->count && !ret; range++) {
 		if (range->ahead)
 			ret = pvb_upgrade_entry(batch, range, range->ahead);
@@ -202,6 +207,7 @@ void pvb_upgrade_noted(struct pvb_qp *qp)
 	const struct pvb_dirty *dirty = &qp->commit->dirty;
 	const struct pvb_dirty_range *range;
 
+	crn_lock_assert_held(&qp->tx_lock);
 	for (range = dirty->range; range < dirty->range + dirty->count; range++) {
 		if (!range->ahead)
 			continue;

@@ -33,6 +33,7 @@ static int pvb_arrival_flush(struct pvb_control *control, uint64_t addr, uint64_
 {
 	struct pvb_pmem_region *region = pvb_pmem_region_containing(control, addr, len);
 
+	crn_mutex_assert_held(&control->lock);
 	if (!region)
 		return FI_EKEYREJECTED;
 	pvb_pmem_region_get(region);
@@ -131,6 +132,7 @@ static bool pvb_arrival_begin(struct pvb_control_qp *cqp,
 static void pvb_arrival_append(struct pvb_cq *cq, struct pvb_arrivals *all,
 			       struct pvb_arrival *arrival)
 {
+	crn_lock_assert_held(&cq->lock);
 	arrival->next = NULL;
 	if (all->oldest) {
 		all->newest->next = arrival;
@@ -149,6 +151,7 @@ static bool pvb_arrival_waits(struct pvb_cq *cq, struct pvb_control_qp *cqp,
 	struct pvb_arrival *arrival = &slot->wq->arrivals[slot - slot->wq->slots];
 	const bool good = wc->status == IBV_WC_SUCCESS;
 
+	crn_lock_assert_held(&cq->lock);
 	if (cqp->arrivals.closed || (!good && !cqp->arrivals.oldest))
 		return false;
 	if (good)
@@ -170,6 +173,7 @@ bool pvb_arrival(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 {
 	struct pvb_control_qp *cqp = wq->qp->control_qp;
 
+	crn_lock_assert_held(&cq->lock);
 	return !(cqp && pvb_arrival_waits(cq, cqp, wc)) &&
 	       pvb_cq_convert_received(wc, wq, comp);
 }
@@ -181,6 +185,7 @@ static void pvb_arrival_complete(struct pvb_cq *cq, struct pvb_arrivals *all)
 	const struct ibv_wc wc = arrival->wc;
 	struct pvb_comp comp;
 
+	crn_lock_assert_held(&cq->lock);
 	all->oldest = arrival->next;
 	if (!all->oldest)
 		crn_list_del(&all->source.entry);
@@ -213,6 +218,7 @@ static void pvb_arrival_release(struct pvb_cq *cq, struct pvb_defer_source *sour
 {
 	struct pvb_arrivals *all = crn_container_of(source, struct pvb_arrivals, source);
 
+	crn_lock_assert_held(&cq->lock);
 	while (all->oldest && cq->stash_count < cq->stash_size &&
 	       pvb_arrival_ended(pvb_arrivals_control_qp(all)))
 		pvb_arrival_complete(cq, all);

@@ -82,6 +82,7 @@ static int pvb_message_ring_message(struct pvb_control *control,
 int pvb_message_ring_places(struct pvb_control *control,
 			    const struct pvb_arrival *arrival, struct pvb_places *places)
 {
+	crn_mutex_assert_held(&control->lock);
 	places->count = 0;
 	return arrival->wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM
 		       ? pvb_message_ring_written(control, &arrival->range, places)

@@ -42,6 +42,7 @@ void pvb_pmem_region_get(struct pvb_pmem_region *region)
 
 void pvb_pmem_region_put(struct pvb_control *control, struct pvb_pmem_region *region)
 {
+	crn_mutex_assert_held(&control->lock);
 	if (!--region->users)
 		pthread_cond_broadcast(&control->ended);
 }
@@ -53,6 +54,7 @@ struct pvb_pmem_region *pvb_pmem_region_find(struct pvb_control *control,
 	const struct crn_list *entry;
 	uint64_t from;
 
+	crn_mutex_assert_held(&control->lock);
 	crn_list_for_each (entry, &control->regions) {
 		region = crn_container_of(entry, struct pvb_pmem_region, entry);
 		from = range->addr - region->addr;
@@ -70,6 +72,7 @@ struct pvb_pmem_region *pvb_pmem_region_containing(struct pvb_control *control,
 	const struct crn_list *entry;
 	uint64_t from;
 
+	crn_mutex_assert_held(&control->lock);
 	crn_list_for_each (entry, &control->regions) {
 		region = crn_container_of(entry, struct pvb_pmem_region, entry);
 		from = addr - region->addr;

@@ -63,6 +63,7 @@ int pvb_received_begin(struct pvb_control_qp *cqp)
 {
 	const struct pvb_dirty empty = cqp->flushing;
 
+	crn_mutex_assert_held(&cqp->control->lock);
 	cqp->flushing = cqp->received;
 	cqp->received = empty;
 	return atomic_load(&cqp->undurable);
@@ -82,6 +83,7 @@ static bool pvb_received_in(const struct pvb_dirty *list,
 
 void pvb_received_forget(struct pvb_control_qp *cqp, const struct pvb_pmem_region *region)
 {
+	crn_mutex_assert_held(&cqp->control->lock);
 	if (pvb_received_in(&cqp->received, region) ||
 	    pvb_received_in(&cqp->flushing, region))
 		pvb_received_never(cqp, FI_EKEYREJECTED);

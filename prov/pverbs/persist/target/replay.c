@@ -66,6 +66,7 @@ void pvb_replay_announce(struct pvb_ep *ep)
 
 void pvb_replay_learn(struct pvb_control_qp *cqp, const struct pvb_wire_message *message)
 {
+	crn_mutex_assert_held(&cqp->control->lock);
 	/* Once is all there is to say. */
 	if (atomic_load(&cqp->replay.known) ||
 	    pvb_key_parse(message->key, &cqp->replay.key_attr))

@@ -122,6 +122,7 @@ void pvb_respond_begin(struct pvb_control_qp *cqp)
 {
 	const bool may = atomic_load(&cqp->lost) || pvb_respond_may(cqp);
 
+	crn_mutex_assert_held(&cqp->control->lock);
 	if (atomic_load(&cqp->lost)) {
 		pvb_inbox_drop(cqp);
 	} else if (may) {
@@ -152,6 +153,7 @@ void pvb_respond_retry(struct pvb_control *control)
 	struct crn_list *entry, *next;
 	struct pvb_control_qp *cqp;
 
+	crn_mutex_assert_held(&control->lock);
 	if (crn_list_empty(&control->waits))
 		return;
 	now = crn_now_ms();
@@ -369,6 +371,7 @@ uint64_t pvb_respond_turn(struct pvb_turn *turn, uint64_t most)
 
 void pvb_respond_end(struct pvb_control_qp *cqp)
 {
+	crn_mutex_assert_held(&cqp->control->lock);
 	while (cqp->inbox_state == PVB_INBOX_WORK)
 		pthread_cond_wait(&cqp->control->ended, &cqp->control->lock);
 	pvb_inbox_drop(cqp);

@@ -30,6 +30,7 @@ static int post_many(struct durable *d, uintptr_t number, unsigned int reads)
 	struct pvb_batch batch;
 	int ret;
 
+	crn_lock(&d->qp->tx_lock);
 	pvb_batch_init(&batch, ep_of(d->w.ep), &op);
 	ret = pvb_batch_data(&batch, &op, true);
 	while (reads-- && !ret) {
@@ -37,7 +38,9 @@ static int post_many(struct durable *d, uintptr_t number, unsigned int reads)
 			pvb_batch_last(&batch, 0);
 		ret = pvb_batch_read(&batch, 1, 0, 8);
 	}
-	return pvb_batch_finish(&batch, ret);
+	ret = pvb_batch_finish(&batch, ret);
+	crn_unlock(&d->qp->tx_lock);
+	return ret;
 }
 
 CT_TEST(batch, only_its_last_request_has_a_completion_which_is_the_operations)

@@ -37,6 +37,7 @@ static int post_native_of(struct durable *d, uintptr_t number, char kind, uint32
 	struct pvb_batch batch;
 	int ret = 0;
 
+	crn_lock(&d->qp->tx_lock);
 	pvb_batch_init(&batch, ep_of(d->w.ep), &op);
 	if (kind == 'W')
 		ret = pvb_batch_data(&batch, &op, false);
@@ -45,7 +46,9 @@ static int post_native_of(struct durable *d, uintptr_t number, char kind, uint32
 	pvb_batch_last(&batch, 0);
 	if (!ret)
 		ret = pvb_batch_flush(&batch, 1, DURABLE_ADDR, DURABLE_ADDR + 8);
-	return pvb_batch_finish(&batch, ret);
+	ret = pvb_batch_finish(&batch, ret);
+	crn_unlock(&d->qp->tx_lock);
+	return ret;
 }
 
 static int post_native(struct durable *d, uintptr_t number, char kind)
@@ -134,10 +137,12 @@ CT_TEST(batch_native, so_does_data_in_pieces)
 
 	CT_ASSERT_TRUE(native_open(&d));
 	d.qp->inline_size = 0;
+	crn_lock(&d.qp->tx_lock);
 	pvb_batch_init(&batch, ep_of(d.w.ep), &op);
 	CT_EXPECT_EQ(pvb_batch_data(&batch, &op, false), 0);
 	pvb_batch_last(&batch, 0);
 	CT_EXPECT_EQ(pvb_batch_finish(&batch, pvb_batch_flush(&batch, 1, 0, 8)), 0);
+	crn_unlock(&d.qp->tx_lock);
 	CT_EXPECT_EQ(fake_ex.count, 1);
 	CT_EXPECT_EQ(fake_ex.kinds[0], 'F');
 	CT_EXPECT_EQ(fake_wr(&d.w.qp->sq, 0)->num_sge, 2);
@@ -357,26 +362,33 @@ CT_TEST(batch_native, a_word_behind_something_else_is_looked_at)
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	op.key = d.qp->commit->plan_cache.key;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_WORD);
 	op.addr++;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.addr--;
 	op.len = 16;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.len = 8;
 	op.flags |= FI_MORE;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.flags &= ~(uint64_t)FI_MORE;
 	/* A read is outstanding, which the device has to wait for. */
 	d.qp->sq.ring.head++;
 	d.qp->reads_end = d.qp->sq.ring.head;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	d.qp->sq.ring.head--;
 	d.qp->reads_end = d.qp->sq.ring.head;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WORD);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_WORD);
 	/* Dirty is another region. */
 	CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	durable_close(&d);
 }
 
@@ -407,7 +419,8 @@ CT_TEST(batch_native, a_word_behind_a_write_to_another_region_is_looked_at)
 		/* Of the same kind. */
 		key = rkey[i] ? pvb_key_pack(rkey[i], &cache->key_attr) : op.key;
 		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, key, FI_COMPLETION), 0);
-		CT_EXPECT_EQ(pvb_plan_cache_hit(ep_of(d.w.ep), &op),
+		CT_EXPECT_EQ(WITH_LOCK(&ep_of(d.w.ep)->qp.tx_lock,
+				       pvb_plan_cache_hit(ep_of(d.w.ep), &op)),
 			     i ? PVB_PLAN_CACHE_MISS : PVB_PLAN_CACHE_WORD);
 		durable_close(&d);
 	}
@@ -447,7 +460,8 @@ CT_TEST(batch_native, a_word_behind_what_no_flush_serves_is_looked_at)
 		else if (i == 4)
 			CT_EXPECT_EQ(plain_write(&d, 2, 0x100, 8, 0x7000, FI_COMPLETION),
 				     0);
-		CT_EXPECT_EQ(pvb_plan_cache_hit(ep_of(d.w.ep), &op),
+		CT_EXPECT_EQ(WITH_LOCK(&ep_of(d.w.ep)->qp.tx_lock,
+				       pvb_plan_cache_hit(ep_of(d.w.ep), &op)),
 			     i ? PVB_PLAN_CACHE_MISS : PVB_PLAN_CACHE_WORD);
 		durable_close(&d);
 	}

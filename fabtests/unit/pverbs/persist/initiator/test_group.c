@@ -179,7 +179,7 @@ CT_TEST(group, it_ends_before_what_is_not_of_it)
 					 rows[i].flags | FI_COMPLETION),
 			     0);
 		CT_EXPECT_STREQ(posted(&d), rows[i].posted);
-		CT_EXPECT_FALSE(pvb_group_open(d.qp));
+		CT_EXPECT_FALSE(WITH_LOCK(&d.qp->tx_lock, pvb_group_open(d.qp)));
 		durable_close(&d);
 	}
 }
@@ -254,7 +254,7 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	/* The first of one. */
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
 	CT_EXPECT_EQ(more(&d, 1, KEY_READS), -FI_EAGAIN);
-	CT_EXPECT_FALSE(pvb_group_open(d.qp));
+	CT_EXPECT_FALSE(WITH_LOCK(&d.qp->tx_lock, pvb_group_open(d.qp)));
 	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
 	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	/* One in the middle. */

@@ -34,12 +34,15 @@ CT_TEST(outstanding, operations_leave_their_kind_until_they_retire)
 		key = rows[i].visible ? KEY_VISIBLE : KEY_READS;
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
 		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, key, 0), 0);
-		CT_EXPECT_EQ(pvb_commit_pending(d.qp, (uint32_t)(key >> 32) & 0xffffff),
+		CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
+				       pvb_commit_pending(d.qp, (uint32_t)(key >> 32) &
+									0xffffff)),
 			     rows[i].before);
 		/* Nothing is known of its order with other memory. */
-		CT_EXPECT_EQ(pvb_commit_pending(d.qp, 0), PVB_PENDING_UNKNOWN);
+		CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock, pvb_commit_pending(d.qp, 0)),
+			     PVB_PENDING_UNKNOWN);
 		end_one(&d, 1);
-		CT_EXPECT_EQ(pvb_commit_pending(d.qp, 0), 0);
+		CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock, pvb_commit_pending(d.qp, 0)), 0);
 		durable_close(&d);
 	}
 }
@@ -52,7 +55,9 @@ CT_TEST(outstanding, what_is_unknown_stays_so_behind_what_is_known)
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_READS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 0x2000, 8, KEY_READS, 0), 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.qp, (uint32_t)(KEY_READS >> 32) & 0xffffff),
+	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
+			       pvb_commit_pending(d.qp, (uint32_t)(KEY_READS >> 32) &
+								0xffffff)),
 		     PVB_PENDING_UNKNOWN);
 	CT_EXPECT_EQ(durable_write(&d, 4, 0x3000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	durable_complete(&d);

@@ -17,7 +17,8 @@ static bool fits(struct durable *d, uint64_t key, uint64_t flags)
 		.len = 64,
 	};
 
-	return pvb_plan_cache_hit(ep_of(d->w.ep), &op) == PVB_PLAN_CACHE_WRITE;
+	return WITH_LOCK(&ep_of(d->w.ep)->qp.tx_lock,
+			 pvb_plan_cache_hit(ep_of(d->w.ep), &op)) == PVB_PLAN_CACHE_WRITE;
 }
 
 /* A first one, all of it over. */
@@ -78,14 +79,20 @@ CT_TEST(plan_cache, it_leaves_behind_what_the_first_did)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_READS, 0), 0);
-	kinds = pvb_commit_pending(d.qp, d.qp->commit->attr_bits);
+	kinds = WITH_LOCK(&d.qp->tx_lock,
+			  pvb_commit_pending(d.qp, d.qp->commit->attr_bits));
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.qp, d.qp->commit->attr_bits), 0);
+	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
+			       pvb_commit_pending(d.qp, d.qp->commit->attr_bits)),
+		     0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
 	/* Which forgets what is over. */
-	CT_EXPECT_FALSE(pvb_commit_overtakes(ep_of(d.w.ep), &next));
-	CT_EXPECT_EQ(pvb_commit_pending(d.qp, d.qp->commit->attr_bits), kinds);
+	CT_EXPECT_FALSE(WITH_LOCK(&ep_of(d.w.ep)->qp.tx_lock,
+				  pvb_commit_overtakes(ep_of(d.w.ep), &next)));
+	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
+			       pvb_commit_pending(d.qp, d.qp->commit->attr_bits)),
+		     kinds);
 	CT_EXPECT_EQ(kinds, PVB_PENDING_READ);
 	fake_complete_all(d.w.qp);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
@@ -100,29 +107,36 @@ CT_TEST(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
 	ep = ep_of(d.w.ep);
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_WRITE);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_WRITE);
 	CT_EXPECT_FALSE(fits(&d, KEY_VISIBLE, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS ^ 1ull << 60, 0));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_FENCE));
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_MORE));
 	op.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.opcode = IBV_WR_RDMA_WRITE;
 	op.len = 0;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.len = 64;
 	op.no_comp = true;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_NO_COMP);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_NO_COMP);
 	op.flags = FI_FENCE;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	op.flags = 0;
 	/* Somebody is told: the counter. */
 	d.qp->sq.counted = true;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_MISS);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_MISS);
 	d.qp->sq.counted = false;
 	op.no_comp = false;
 	op.inject = true;
-	CT_EXPECT_EQ(pvb_plan_cache_hit(ep, &op), PVB_PLAN_CACHE_NO_COMP);
+	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
+		     PVB_PLAN_CACHE_NO_COMP);
 	durable_close(&d);
 }
 

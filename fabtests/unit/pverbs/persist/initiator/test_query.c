@@ -8,7 +8,9 @@ static struct pvb_plan_query ask(struct durable *d)
 {
 	struct pvb_plan_query query;
 
+	crn_lock(&d->qp->tx_lock);
 	pvb_commit_query(ep_of(d->w.ep), &pvb_key_attr_message, &query);
+	crn_unlock(&d->qp->tx_lock);
 	return query;
 }
 

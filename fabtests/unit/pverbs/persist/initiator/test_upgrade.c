@@ -190,10 +190,13 @@ CT_TEST(upgrade, what_goes_with_an_operation_is_outstanding_behind_it)
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(pvb_commit_pending(d.qp, pvb_op_attr_bits(&same)), 0);
+	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
+			       pvb_commit_pending(d.qp, pvb_op_attr_bits(&same))),
+		     0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_RDMA_READ);
-	CT_EXPECT_TRUE(pvb_commit_pending(d.qp, pvb_op_attr_bits(&other)) &
+	CT_EXPECT_TRUE(WITH_LOCK(&d.qp->tx_lock,
+				 pvb_commit_pending(d.qp, pvb_op_attr_bits(&other))) &
 		       PVB_PENDING_UNKNOWN);
 	durable_close(&d);
 }

@@ -195,7 +195,9 @@ CT_TEST(replay, a_region_that_the_device_does_not_let_go_of_stays_what_it_is)
 					(uint32_t)fi_mr_key(at.mr)};
 	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
 	CT_EXPECT_EQ(fi_close(&at.mr->fid), -FI_EBUSY);
+	pthread_mutex_lock(&control->lock);
 	CT_EXPECT_NE(pvb_pmem_region_find(control, &range), NULL);
+	pthread_mutex_unlock(&control->lock);
 	close_all();
 }
 
