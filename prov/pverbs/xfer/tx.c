@@ -110,6 +110,7 @@ int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 void pvb_tx_end_more(struct pvb_ep *ep)
 {
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (pvb_removed(ep->domain))
 		return;
 	if (ep->qp.chained)
