@@ -139,6 +139,7 @@ int crn_eq_prepare(struct crn_list *batch, uint32_t event, fid_t fid, const void
 		return -FI_ENOMEM;
 	copy->fid = fid;
 	copy->event = event;
+	copy->owns_info = event == FI_CONNREQ && len >= sizeof(struct fi_eq_cm_entry);
 	crn_list_add_tail(batch, &copy->entry);
 	return 0;
 }

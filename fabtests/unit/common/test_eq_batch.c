@@ -112,3 +112,26 @@ CT_TEST(eq, is_busy_while_something_is_bound)
 	atomic_fetch_sub(&eq->refs, 1);
 	close_eq(eq);
 }
+
+/* AddressSanitizer and valgrind see whether the info is freed, once. */
+CT_TEST(eq, an_unread_request_of_a_batch_is_freed_with_its_info)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
+	struct fi_eq_cm_entry entry = {.fid = &object};
+	struct crn_list dropped, forgotten, kept,
+		*batches[] = {&dropped, &forgotten, &kept};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		crn_list_init(batches[i]);
+		entry.info = fi_allocinfo();
+		CT_EXPECT_EQ(crn_eq_prepare(batches[i], FI_CONNREQ, &object, &entry,
+					    sizeof(entry)),
+			     0);
+	}
+	crn_eq_drop_batch(&dropped);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &forgotten), 0);
+	crn_eq_forget(eq, &object);
+	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &kept), 0);
+	close_eq(eq);
+}
