@@ -50,7 +50,8 @@ struct fct_prog {
 };
 
 struct fct_opts {
-	const char *prov; /* NULL: any */
+	const char *prov;  /* NULL: any; with lower, the whole stack */
+	const char *lower; /* NULL: the provider's own choice */
 	const char *fabric;
 	const char *domain;
 	const char *src;  /* local address; the server's default: see start_server */
@@ -60,6 +61,7 @@ struct fct_opts {
 	const char *self; /* both sides from one command; the server's fabric address */
 	const char *peer_prov;	 /* with self: the server's provider */
 	const char *peer_domain; /* with self: the server's domain */
+	const char *peer_netns;	 /* with self: of the server, as setns(2) takes it */
 	unsigned int seconds;	 /* deadline of the whole run */
 	bool verbose;
 	bool list;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Starting the two sides and walking them through the cases. */
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,19 @@ static void set_own(const char *name)
 		putenv(setting);
 }
 
+/* The server's side of the network, before libfabric looks at interfaces. */
+static int enter_netns(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
+
+	if (ret)
+		fprintf(stderr, "network namespace %s: %s\n", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 static int start_pair(struct fct *t)
 {
 	pid_t parent = getpid();
@@ -65,7 +80,7 @@ static int start_pair(struct fct *t)
 		t->opts.prov = t->opts.peer_prov;
 	if (t->opts.peer_domain)
 		t->opts.domain = t->opts.peer_domain;
-	return 0;
+	return t->opts.peer_netns ? enter_netns(t->opts.peer_netns) : 0;
 }
 
 /*

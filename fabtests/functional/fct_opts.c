@@ -11,10 +11,17 @@
 #define FCT_SECONDS 120
 #define FCT_MAX_OPTIONS 48
 
-enum { OPT_PEER_PROV = 0x10000, OPT_PEER_DOMAIN, OPT_CTL_PORT };
+enum {
+	OPT_LOWER = 0x10000,
+	OPT_PEER_PROV,
+	OPT_PEER_DOMAIN,
+	OPT_PEER_NETNS,
+	OPT_CTL_PORT
+};
 
 static const struct option common[] = {
 	{"provider", required_argument, NULL, 'p'},
+	{"lower", required_argument, NULL, OPT_LOWER},
 	{"fabric", required_argument, NULL, 'f'},
 	{"domain", required_argument, NULL, 'd'},
 	{"source", required_argument, NULL, 's'},
@@ -23,6 +30,7 @@ static const struct option common[] = {
 	{"self", optional_argument, NULL, 'S'},
 	{"peer-prov", required_argument, NULL, OPT_PEER_PROV},
 	{"peer-domain", required_argument, NULL, OPT_PEER_DOMAIN},
+	{"peer-netns", required_argument, NULL, OPT_PEER_NETNS},
 	{"control-port", required_argument, NULL, OPT_CTL_PORT},
 	{"case", required_argument, NULL, 't'},
 	{"except", required_argument, NULL, 'x'},
@@ -47,6 +55,10 @@ static void usage(const struct fct_prog *prog)
 	printf("%s\n\n"
 	       "  -p, --provider=NAME     libfabric provider, e.g. tcp, verbs, pverbs "
 	       "(default: any)\n"
+	       "      --lower=STACK       what the provider, a layer, is to run over: "
+	       "one "
+	       "provider, or several\n"
+	       "                          from the lowest up, separated by ';'\n"
 	       "  -f, --fabric=NAME       fabric name\n"
 	       "  -d, --domain=NAME       domain name\n"
 	       "  -s, --source=ADDR       local fabric address (server's default: where "
@@ -65,6 +77,8 @@ static void usage(const struct fct_prog *prog)
 		       "another\n"
 		       "      --peer-domain=NAME  with --self: the server's domain, if "
 		       "another\n"
+		       "      --peer-netns=FILE   with --self: the server's network "
+		       "namespace, if another\n"
 		       "      --control-port=PORT TCP port on which the two sides "
 		       "coordinate (default " FCT_CTL_PORT ")\n");
 	printf("  -T, --timeout=SECONDS   deadline of the whole run (default %d, longer "
@@ -147,11 +161,17 @@ static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg
 			return 0;
 		fprintf(stderr, "%s: '%s' is not a number of seconds\n", prog->name, arg);
 		return -1;
+	case OPT_LOWER:
+		o->lower = arg;
+		return 0;
 	case OPT_PEER_PROV:
 		o->peer_prov = arg;
 		return 0;
 	case OPT_PEER_DOMAIN:
 		o->peer_domain = arg;
+		return 0;
+	case OPT_PEER_NETNS:
+		o->peer_netns = arg;
 		return 0;
 	case OPT_CTL_PORT:
 		o->ctl_port = arg;
@@ -186,6 +206,26 @@ static void short_options(char *s, const struct option *table)
 	*s = '\0';
 }
 
+/* "LOWER;PROVIDER" is how fi_getinfo's hints name a stack. */
+static int stack(struct fct_opts *o, const struct fct_prog *prog)
+{
+	static char name[256];
+
+	if (!o->lower)
+		return 0;
+	if (!o->prov) {
+		fprintf(stderr, "%s: --lower of which provider? (-p NAME)\n", prog->name);
+		return -1;
+	}
+	if (snprintf(name, sizeof(name), "%s;%s", o->lower, o->prov) >=
+	    (int)sizeof(name)) {
+		fprintf(stderr, "%s: --lower is too long\n", prog->name);
+		return -1;
+	}
+	o->prov = name;
+	return 0;
+}
+
 int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *prog)
 {
 	struct option table[FCT_MAX_OPTIONS] = {0};
@@ -215,6 +255,8 @@ int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *
 		list_cases(prog);
 		return 1;
 	}
+	if (stack(o, prog))
+		return -1;
 	if (!o->seconds)
 		o->seconds = FCT_SECONDS * fct_time_scale();
 	if (!o->self && !prog->single && optind < argc)

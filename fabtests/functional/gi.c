@@ -30,7 +30,13 @@ int fct_gi_ask(struct fi_info *hints, struct fi_info **info)
 
 bool fct_gi_ours(const struct fct *t, const struct fi_info *info)
 {
-	return !t->opts.prov || !strcmp(info->fabric_attr->prov_name, t->opts.prov);
+	const struct fct_opts *o = &t->opts;
+	const char *name = info->fabric_attr->prov_name;
+
+	if (!o->prov || !strcmp(name, o->prov))
+		return true;
+	/* A layer of the core type is not named with what it runs over. */
+	return o->lower && !strcmp(name, o->prov + strlen(o->lower) + 1);
 }
 
 int fct_gi_address(struct fct *t, char *node, size_t len)

@@ -309,4 +309,5 @@ fabtests_functional_append_look_SOURCES = \
 EXTRA_DIST += \
 	fabtests/functional/known-peer-failures.txt \
 	fabtests/functional/local.mk \
-	fabtests/functional/run-functional
+	fabtests/functional/run-functional \
+	fabtests/functional/test-run-functional

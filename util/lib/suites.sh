@@ -5,7 +5,7 @@
 # NAME LANE TEXT; a lane runs them in this order.
 # shellcheck disable=SC2034 # read by util/check
 suites=(
-	style host "C formatting, shell scripts, manual pages, the order of rooms, util/check itself"
+	style host "C formatting, shell scripts, manual pages, the order of rooms, util/check and run-functional themselves"
 	unit host "unit tests and fuzz targets"
 	explore host "the crash explorer: durable operations and power failures, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
@@ -38,6 +38,7 @@ suite_style() {
 	step style-man 60 manual_complete
 	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs"
 	counted check-itself 300 "$top/util/lib/test-check"
+	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
 
 manual_complete() {
