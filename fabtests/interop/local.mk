@@ -25,4 +25,6 @@ EXTRA_DIST += \
 	fabtests/interop/check-pingpong \
 	fabtests/interop/check-remotelog \
 	fabtests/interop/local.mk \
+	fabtests/interop/net \
+	fabtests/interop/test-net \
 	fabtests/interop/with-build

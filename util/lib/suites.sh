@@ -205,6 +205,18 @@ suite_valgrind() {
 suite_tcp() {
 	build_unit || return
 	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp
+	counted net-itself 120 "$top/fabtests/interop/test-net"
+	tcp_in_namespaces
+}
+
+# Client and server in two network namespaces, with nothing but a link between them.
+tcp_in_namespaces() {
+	local net=$top/fabtests/interop/net
+
+	"$net" up -e 'host a' true 2>/dev/null || { skip tcp-namespaces "no user namespaces here"; return; }
+	counted tcp-namespaces 300 "$net" up -e 'link client 10.0.0.1/24 server 10.0.0.2/24' "$net" in client \
+		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp \
+		--peer-netns server -s 10.0.0.1 -a 10.0.0.2 cm msg rma end
 }
 
 # On the software device the functional programs run at native speed. It has the addresses of this
