@@ -132,6 +132,9 @@ int fct_main(int argc, char **argv, const struct fct_prog *prog);
  */
 int fct_start(struct fct *t, int argc, char **argv, const struct fct_prog *prog);
 int fct_stop(struct fct *t, int status);
+/* This process is in that network namespace (setns(2)) from here on: to be called before
+ * libfabric looks at interfaces. 0, or -1 (a message was printed). */
+int fct_enter_netns(const char *path);
 
 /* ---- fct_opts.c ---- */
 

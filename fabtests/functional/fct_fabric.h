@@ -156,6 +156,9 @@ struct fct_where {
 int fct_where_hear(struct fct *t, struct fct_where *where);
 int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
 			const struct fct_where *where);
+/* Listens, in a process that tells others where by a way of its own. */
+int fct_link_listen_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+			  struct fct_where *where);
 
 /*
  * Up to and including fi_listen; the client learns the address. Skips the case if nothing

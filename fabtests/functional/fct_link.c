@@ -124,19 +124,29 @@ int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setu
 	return open_towards(l, where);
 }
 
+int fct_link_listen_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+			  struct fct_where *where)
+{
+	int ret;
+
+	link_init(l, t, s);
+	FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
+	FCT_DO(open_domain(l));
+	ret = listen_somewhere(l, where);
+out:
+	return ret;
+}
+
 int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 {
 	struct fct_where where = {.node = ""};
 	int ret;
 
-	link_init(l, t, s);
 	if (fct_is_server(t)) {
-		FCT_DO(skip_if_unsupported(l,
-					   fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
-		FCT_DO(open_domain(l));
-		FCT_DO(listen_somewhere(l, &where));
+		FCT_DO(fct_link_listen_alone(l, t, s, &where));
 		FCT_DO(fct_tell(t, "address", &where, sizeof(where)));
 	} else {
+		link_init(l, t, s);
 		FCT_DO(fct_where_hear(t, &where));
 		FCT_DO(open_towards(l, &where));
 	}

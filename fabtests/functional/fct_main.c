@@ -36,8 +36,7 @@ static void set_own(const char *name)
 		putenv(setting);
 }
 
-/* The server's side of the network, before libfabric looks at interfaces. */
-static int enter_netns(const char *path)
+int fct_enter_netns(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int ret = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
@@ -80,7 +79,7 @@ static int start_pair(struct fct *t)
 		t->opts.prov = t->opts.peer_prov;
 	if (t->opts.peer_domain)
 		t->opts.domain = t->opts.peer_domain;
-	return t->opts.peer_netns ? enter_netns(t->opts.peer_netns) : 0;
+	return t->opts.peer_netns ? fct_enter_netns(t->opts.peer_netns) : 0;
 }
 
 /*

@@ -144,6 +144,15 @@ fabtests_functional_fi_cairn_lost_SOURCES = \
 	fabtests/functional/lost_where.c \
 	fabtests/functional/lost_where.h
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_mesh
+fabtests_functional_fi_cairn_mesh_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_mesh_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_mesh_SOURCES = \
+	fabtests/functional/fi_cairn_mesh.c \
+	fabtests/functional/mesh.c \
+	fabtests/functional/mesh.h \
+	fabtests/functional/mesh_use.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_many
 fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_many_LDADD = $(FCT_LDADD)

@@ -217,6 +217,10 @@ tcp_in_namespaces() {
 	counted tcp-namespaces 300 "$net" up -e 'link client 10.0.0.1/24 server 10.0.0.2/24' "$net" in client \
 		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp \
 		--peer-netns server -s 10.0.0.1 -a 10.0.0.2 cm msg rma end
+	counted tcp-mesh 120 "$net" up -e 'link a 10.0.1.1/24 r 10.0.1.9/24; link b 10.0.2.1/24 r 10.0.2.9/24;
+		link c 10.0.3.1/24 r 10.0.3.9/24; forward r; route a default 10.0.1.9; route b default 10.0.2.9;
+		route c default 10.0.3.9' "$top/build/unit/fabtests/functional/fi_cairn_mesh" -p tcp -n 6 \
+		--hosts=a=10.0.1.1,b=10.0.2.1,c=10.0.3.1
 }
 
 # On the software device the functional programs run at native speed. It has the addresses of this

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Peers that are all connected to each other: each a process, which this one starts. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mesh.h"
+
+/* --hosts: peers are in their network namespaces, one after the other. */
+static struct host {
+	const char *netns; /* NULL: where this process is */
+	const char *address;
+} hosts[MESH_PEERS];
+static uint32_t host_count;
+
+struct job {
+	struct fct *t;
+	struct mesh_shared *shared;
+	uint64_t caps;
+	int (*use)(struct mesh *m);
+	pid_t pid[MESH_PEERS]; /* 0: has ended */
+	const char *followed;  /* why a peer failed that only follows; NULL: none */
+};
+
+static int run(struct fct *t, struct job *job, uint32_t self)
+{
+	const struct host *host = &hosts[self % (host_count ? host_count : 1)];
+	struct mesh *m = calloc(1, sizeof(*m));
+	int ret;
+
+	if (!m)
+		return fct_fail_at(t, NULL, 0, "no memory");
+	m->l.t = t;
+	if (host->address)
+		t->opts.src = host->address;
+	if (!t->opts.src)
+		t->opts.src = "127.0.0.1";
+	if (host->netns && fct_enter_netns(host->netns))
+		FCT_FAIL(t, "no host %s", host->netns);
+	FCT_DO(fct_mesh_up(m, t, job->shared, self, job->caps));
+	ret = job->use(m);
+out:
+	/* What others see of the closing that follows is no failure of theirs. */
+	if (ret && atomic_exchange(&job->shared->over, true))
+		t->followed = true;
+	ret = fct_mesh_down(m, ret);
+	free(m);
+	return ret;
+}
+
+static _Noreturn void be_peer(struct job *job, uint32_t self, pid_t parent)
+{
+	struct fct t = *job->t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	t.next_key += (uint64_t)self << 32;
+	fct_watchdog(&t);
+	if (run(&t, job, self) && t.result == FCT_PASS)
+		fct_fail_at(&t, NULL, 0, "failed without saying why");
+	fct_watchdog_stop();
+	job->shared->peer[self].result = t.result;
+	job->shared->peer[self].followed = t.followed;
+	snprintf(job->shared->peer[self].why, FCT_WHY_LEN, "%s", t.why);
+	exit(0);
+}
+
+static int ended(struct job *job, uint32_t self, int how)
+{
+	const char *why = job->shared->peer[self].why;
+	struct fct *t = job->t;
+
+	job->pid[self] = 0;
+	if (WIFSIGNALED(how))
+		return fct_fail_at(t, NULL, 0, "peer %u died of signal %d", self,
+				   WTERMSIG(how));
+	if (WEXITSTATUS(how))
+		return fct_fail_at(t, NULL, 0, "peer %u ended with status %d", self,
+				   WEXITSTATUS(how));
+	if (job->shared->peer[self].result == FCT_SKIP)
+		return fct_skip(t, "%s", why);
+	if (job->shared->peer[self].followed) {
+		job->followed = why;
+		return 0;
+	}
+	if (job->shared->peer[self].result != FCT_PASS)
+		return fct_fail_at(t, NULL, 0, "peer %u: %s", self, why);
+	return 0;
+}
+
+/* To the first that fails on its own. */
+static int watch(struct job *job)
+{
+	uint32_t left = fct_mesh_count, self;
+	struct fct_wait w;
+	int how, ret = 0;
+	pid_t pid;
+
+	fct_wait_init(&w, job->t, "the peers");
+	w.end_ms = UINT64_MAX; /* they have the run's deadline */
+	while (left && !ret) {
+		pid = waitpid(-1, &how, WNOHANG);
+		for (self = 0; self < fct_mesh_count && job->pid[self] != pid; self++)
+			;
+		if (pid <= 0 || self == fct_mesh_count) {
+			ret = fct_wait_again(&w);
+			continue;
+		}
+		ret = ended(job, self, how);
+		left--;
+	}
+	if (!ret && job->followed)
+		ret = fct_fail_at(job->t, NULL, 0, "%s", job->followed);
+	return ret;
+}
+
+static int peers(struct fct *t, uint64_t caps, int (*use)(struct mesh *m))
+{
+	struct job job = {.t = t, .caps = caps, .use = use};
+	pid_t parent = getpid();
+	uint32_t self;
+	int ret = 0;
+
+	job.shared = mmap(NULL, sizeof(*job.shared), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job.shared == MAP_FAILED)
+		return fct_fail_at(t, NULL, 0, "mmap: %s", strerror(errno));
+	fflush(stdout);
+	for (self = 0; self < fct_mesh_count; self++) {
+		job.pid[self] = fork();
+		if (!job.pid[self])
+			be_peer(&job, self, parent);
+		if (job.pid[self] < 0) {
+			job.pid[self] = 0;
+			FCT_FAIL(t, "fork: %s", strerror(errno));
+		}
+	}
+	ret = watch(&job);
+out:
+	for (self = 0; self < fct_mesh_count; self++) {
+		if (job.pid[self]) {
+			kill(job.pid[self], SIGKILL);
+			waitpid(job.pid[self], NULL, 0);
+		}
+	}
+	munmap(job.shared, sizeof(*job.shared));
+	return ret;
+}
+
+static int messages(struct fct *t)
+{
+	return peers(t, FI_MSG, fct_mesh_messages);
+}
+
+static int rma(struct fct *t)
+{
+	return peers(t, FI_MSG | FI_RMA, fct_mesh_rma);
+}
+
+static int leaves(struct fct *t)
+{
+	return peers(t, FI_MSG, fct_mesh_leaves);
+}
+
+/* HOST=ADDRESS,...: the text is cut into pieces. */
+static int parse_hosts(char *text)
+{
+	static char paths[MESH_PEERS][64];
+	char *at, *save;
+
+	for (at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save)) {
+		char *address = strchr(at, '=');
+
+		if (!address || host_count == MESH_PEERS)
+			return -1;
+		*address++ = '\0';
+		snprintf(paths[host_count], sizeof(paths[0]), "/run/netns/%s", at);
+		hosts[host_count].netns = paths[host_count];
+		hosts[host_count++].address = address;
+	}
+	return host_count ? 0 : -1;
+}
+
+static int option(int val, const char *arg)
+{
+	static char *text;
+	char *end;
+	unsigned long n;
+
+	if (val == 'H') {
+		free(text);
+		text = strdup(arg);
+		host_count = 0;
+		if (text && !parse_hosts(text))
+			return 0;
+		fprintf(stderr, "fi_cairn_mesh: '%s' is not HOST=ADDRESS,...\n", arg);
+		return -1;
+	}
+	n = strtoul(arg, &end, 10);
+	if (!*arg || *end || n < 2 || n > MESH_PEERS) {
+		fprintf(stderr, "fi_cairn_mesh: '%s' is not a number from 2 to %u\n", arg,
+			MESH_PEERS);
+		return -1;
+	}
+	fct_mesh_count = (uint32_t)n;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fct_case cases[] = {
+		{"messages", "every peer sends to every other", messages},
+		{"rma", "every peer writes to every other, and reads it back", rma},
+		{"leaves", "a peer closes its connections, the others' work on", leaves},
+	};
+	static const struct option options[] = {{"peers", required_argument, NULL, 'n'},
+						{"hosts", required_argument, NULL, 'H'},
+						{0}};
+	static const struct fct_prog prog = {
+		.name = "fi_cairn_mesh",
+		.what = "Peers that are all connected to each other, each a process.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.single = true,
+		.forks = true,
+		.options = options,
+		.option = option,
+		.help = "  -n, --peers=COUNT       how many (default 4)\n"
+			"  -H, --hosts=HOST=ADDR,...  the network namespaces that peers "
+			"are "
+			"in,\n"
+			"                          one after the other, and their fabric "
+			"addresses there\n",
+	};
+
+	return fct_main(argc, argv, &prog);
+}
