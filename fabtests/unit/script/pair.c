@@ -48,7 +48,7 @@ int pair_open(struct pair *p, const char *prov_name)
 	int ret;
 
 	memset(p, 0, sizeof(*p));
-	TRY(fi_getinfo(fi_version(), NULL, NULL, 0, hints, &p->info));
+	TRY(fi_getinfo(PAIR_API, NULL, NULL, 0, hints, &p->info));
 	TRY(fi_fabric(p->info->fabric_attr, &p->fabric, NULL));
 	TRY(fi_domain(p->fabric, p->info, &p->domain, NULL));
 	TRY(end_open(p, &p->client));

@@ -10,7 +10,7 @@
 static int ask(struct fi_info *hints, uint64_t flags)
 {
 	struct fi_info *info = NULL;
-	int ret = fi_getinfo(fi_version(), NULL, NULL, flags, hints, &info);
+	int ret = fi_getinfo(PAIR_API, NULL, NULL, flags, hints, &info);
 
 	if (!ret) {
 		CT_EXPECT_STREQ(info->fabric_attr->prov_name, SCR_NAME);
@@ -76,12 +76,11 @@ CT_TEST(info, answers_carry_addresses)
 
 	scr_begin();
 	hints = pair_hints(SCR_NAME);
-	CT_ASSERT_EQ(fi_getinfo(fi_version(), "10.1.2.3", "77", 0, hints, &info), 0);
+	CT_ASSERT_EQ(fi_getinfo(PAIR_API, "10.1.2.3", "77", 0, hints, &info), 0);
 	CT_EXPECT_EQ(ntohs(((struct sockaddr_in *)info->dest_addr)->sin_port), 77);
 	CT_EXPECT_NE(info->src_addr, NULL);
 	fi_freeinfo(info);
-	CT_ASSERT_EQ(fi_getinfo(fi_version(), "10.1.2.3", "78", FI_SOURCE, hints, &info),
-		     0);
+	CT_ASSERT_EQ(fi_getinfo(PAIR_API, "10.1.2.3", "78", FI_SOURCE, hints, &info), 0);
 	CT_EXPECT_EQ(ntohs(((struct sockaddr_in *)info->src_addr)->sin_port), 78);
 	CT_EXPECT_EQ(info->dest_addr, NULL);
 	fi_freeinfo(info);
