@@ -86,3 +86,18 @@ CT_TEST(info, answers_carry_addresses)
 	fi_freeinfo(info);
 	fi_freeinfo(hints);
 }
+
+CT_TEST(info, ofi_rxm_finds_all_that_it_asks_for)
+{
+	struct fi_info *hints, *info = NULL;
+
+	scr_begin();
+	hints = pair_hints(SCR_NAME ";ofi_rxm");
+	hints->caps |= FI_TAGGED;
+	hints->ep_attr->type = FI_EP_RDM;
+	CT_ASSERT_EQ(fi_getinfo(PAIR_API, NULL, NULL, 0, hints, &info), 0);
+	CT_EXPECT_STREQ(info->fabric_attr->prov_name, SCR_NAME ";ofi_rxm");
+	CT_EXPECT_STREQ(info->domain_attr->name, scr_offer()->domain_attr->name);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+}
