@@ -37,7 +37,8 @@ struct pair_event {
 	char data[256];
 };
 
-/* Hints that ask for FI_MSG and FI_RMA of the provider; the caller frees them. */
+/* Hints that ask for FI_MSG, FI_RMA and FI_RMA_EVENT of the provider; the caller frees
+ * them. */
 struct fi_info *pair_hints(const char *prov_name);
 /*
  * These return the code of the first call that failed; pair_down closes what is there.

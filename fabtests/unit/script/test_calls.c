@@ -12,14 +12,15 @@ CT_TEST(calls, are_refused_the_nth_time)
 	scr_begin();
 	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
 	scr_refuse(&(struct scr_rule){
-		.call = SCR_RECV, .skip = 1, .times = 2, .ret = -FI_EAGAIN});
+		.call = SCR_RECV, .skip = 2, .times = 2, .ret = -FI_EAGAIN});
+	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
 	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
 	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL),
 		     -FI_EAGAIN);
 	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL),
 		     -FI_EAGAIN);
 	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
-	CT_EXPECT_EQ(scr_count(SCR_RECV), 4);
+	CT_EXPECT_EQ(scr_count(SCR_RECV), 5);
 	pair_down(&p);
 }
 

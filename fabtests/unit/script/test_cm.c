@@ -138,6 +138,22 @@ CT_TEST(cm, an_endpoint_that_never_answers_refuses_when_it_is_closed)
 	pair_down(&p);
 }
 
+CT_TEST(cm, who_listened_may_go_once_an_endpoint_has_the_request)
+{
+	struct pair_event event;
+	struct pair p;
+
+	scr_begin();
+	CT_ASSERT_EQ(pair_open(&p, SCR_NAME), 0);
+	CT_ASSERT_EQ(pair_client(&p), 0);
+	CT_ASSERT_EQ(pair_request(&p), 0);
+	CT_EXPECT_EQ(fi_close(&p.pep->fid), 0);
+	p.pep = NULL;
+	CT_ASSERT_EQ(fi_accept(p.server.ep, NULL, 0), 0);
+	CT_EXPECT_EQ(pair_expect(p.client.eq, FI_CONNECTED, &event), 0);
+	pair_down(&p);
+}
+
 CT_TEST(cm, private_data_has_a_limit)
 {
 	size_t limit = 0, len = sizeof(limit);

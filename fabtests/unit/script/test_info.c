@@ -93,7 +93,7 @@ CT_TEST(info, ofi_rxm_finds_all_that_it_asks_for)
 
 	scr_begin();
 	hints = pair_hints(SCR_NAME ";ofi_rxm");
-	hints->caps |= FI_TAGGED;
+	hints->caps = FI_MSG | FI_TAGGED | FI_RMA;
 	hints->ep_attr->type = FI_EP_RDM;
 	CT_ASSERT_EQ(fi_getinfo(PAIR_API, NULL, NULL, 0, hints, &info), 0);
 	CT_EXPECT_STREQ(info->fabric_attr->prov_name, SCR_NAME ";ofi_rxm");

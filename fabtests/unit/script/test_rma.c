@@ -85,15 +85,16 @@ CT_TEST(rma, the_target_learns_of_a_write_with_data)
 CT_TEST(rma, counters_count_at_both_ends)
 {
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
-	struct fid_cntr *writes, *errors;
+	struct fid_cntr *writes, *remote;
 	struct pair p;
 
 	scr_begin();
 	CT_ASSERT_EQ(pair_open(&p, SCR_NAME), 0);
 	CT_ASSERT_EQ(fi_cntr_open(p.domain, &attr, &writes, NULL), 0);
-	CT_ASSERT_EQ(fi_cntr_open(p.domain, &attr, &errors, NULL), 0);
+	CT_ASSERT_EQ(fi_cntr_open(p.domain, &attr, &remote, NULL), 0);
 	CT_ASSERT_EQ(fi_endpoint(p.domain, p.info, &p.client.ep, NULL), 0);
 	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &writes->fid, FI_WRITE), 0);
+	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &remote->fid, FI_REMOTE_WRITE), 0);
 	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &p.client.eq->fid, 0), 0);
 	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &p.client.cq->fid, FI_TRANSMIT | FI_RECV),
 		     0);
@@ -107,10 +108,19 @@ CT_TEST(rma, counters_count_at_both_ends)
 		     0);
 	CT_EXPECT_EQ(fi_cntr_readerr(writes), 1);
 	pair_failed(p.client.cq, NULL, FI_EKEYREJECTED);
+	CT_ASSERT_EQ(fi_inject_write(p.server.ep, "x", 1, 0, (uintptr_t)p.client.buf,
+				     fi_mr_key(p.client.mr)),
+		     0);
+	CT_EXPECT_EQ(fi_cntr_read(remote), 1);
+	CT_ASSERT_EQ(fi_read(p.server.ep, p.server.buf, 1, p.server.desc, 0,
+			     (uintptr_t)p.client.buf, fi_mr_key(p.client.mr), NULL),
+		     0);
+	CT_EXPECT_EQ(fi_cntr_read(remote), 1);
+	CT_EXPECT_EQ(fi_cntr_read(writes), 1);
 	CT_EXPECT_EQ(fi_close(&writes->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&p.client.ep->fid), 0);
 	p.client.ep = NULL;
 	CT_EXPECT_EQ(fi_close(&writes->fid), 0);
-	CT_EXPECT_EQ(fi_close(&errors->fid), 0);
+	CT_EXPECT_EQ(fi_close(&remote->fid), 0);
 	pair_down(&p);
 }
