@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The scripted provider (script.h): part of the programs that test layers, which take
 #	LDADD libscript.la, and LDFLAGS SCRIPT_EXPORT
-# and of a plugin by which libfabric finds it there.
-SCRIPT_EXPORT = -Wl,--export-dynamic-symbol=scr_prov_ini
+# and of a plugin by which libfabric finds it there; another one is for the layer under test.
+SCRIPT_EXPORT = -Wl,--export-dynamic-symbol=scr_prov_ini \
+	-Wl,--export-dynamic-symbol=scr_tested_ini
 
-check_LTLIBRARIES += fabtests/unit/script/libscript.la fabtests/unit/script/libscript-fi.la
+check_LTLIBRARIES += fabtests/unit/script/libscript.la fabtests/unit/script/libscript-fi.la \
+	fabtests/unit/script/libtested-fi.la
 fabtests_unit_script_libscript_la_SOURCES = \
 	fabtests/unit/script/cm.c \
 	fabtests/unit/script/ep.c \
@@ -30,6 +32,11 @@ fabtests_unit_script_libscript_fi_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAG
 fabtests_unit_script_libscript_fi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-rpath /nonexistent
 
+fabtests_unit_script_libtested_fi_la_SOURCES = fabtests/unit/script/tested.c
+fabtests_unit_script_libtested_fi_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_unit_script_libtested_fi_la_LDFLAGS = \
+	$(fabtests_unit_script_libscript_fi_la_LDFLAGS)
+
 check_PROGRAMS += fabtests/unit/unit_script
 TESTS += fabtests/unit/unit_script
 fabtests_unit_unit_script_SOURCES = \
@@ -39,6 +46,7 @@ fabtests_unit_unit_script_SOURCES = \
 	fabtests/unit/script/test_cm.c \
 	fabtests/unit/script/test_hold.c \
 	fabtests/unit/script/test_info.c \
+	fabtests/unit/script/test_layer.c \
 	fabtests/unit/script/test_msg.c \
 	fabtests/unit/script/test_rma.c \
 	fabtests/unit/script/test_srx.c \

@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_eq.h>
+#include <rdma/providers/fi_prov.h>
 #include <cairn/cq.h>
 
 #define SCR_NAME "script"
@@ -84,6 +85,13 @@ enum scr_call {
  * or recorded, the offer is the full one. What another test left open stays open.
  */
 void scr_begin(void);
+
+/*
+ * For the test program to define: the layer under test, as its fi_prov_ini gives it.
+ * libfabric then has it under its own name, over the scripted provider for hints that
+ * name "script;NAME".
+ */
+__attribute__((visibility("default"))) struct fi_provider *scr_tested_ini(void);
 
 /* ---- what is offered ---- */
 
