@@ -41,11 +41,11 @@ struct pair_event {
  * them. */
 struct fi_info *pair_hints(const char *prov_name);
 /*
- * These return the code of the first call that failed; pair_down closes what is there.
- * pair_open: fabric, domain, event and completion queues, memory, and a listener;
- * pair_client: the client's endpoint, bound and enabled; pair_request: it asks for a
- * connection, and the server has an endpoint for the request that arrives; pair_up: all
- * that, to FI_CONNECTED on both sides.
+ * These return the code of the first call that failed, reads of events included;
+ * pair_down closes what is there. pair_open: fabric, domain, event and completion queues,
+ * memory, and a listener; pair_client: the client's endpoint, bound and enabled;
+ * pair_request: it asks for a connection, and the server has an endpoint for the request
+ * that arrives; pair_up: all that, to FI_CONNECTED on both sides.
  */
 int pair_open(struct pair *p, const char *prov_name);
 int pair_client(struct pair *p);
