@@ -111,6 +111,12 @@ void crn_eq_forget(struct crn_eq *eq, fid_t fid);
 /* True while an FI_CONNREQ with this info->handle waits to be read. */
 bool crn_eq_has_request(struct crn_eq *eq, const struct fid *handle);
 
+/*
+ * Takes the oldest FI_CONNREQ about fid out of the queue, for who closes what listens:
+ * its info, now the caller's, or NULL when there is none.
+ */
+struct fi_info *crn_eq_take_request(struct crn_eq *eq, fid_t fid);
+
 /* True when a read would give something without calling progress. */
 bool crn_eq_pending(struct crn_eq *eq);
 

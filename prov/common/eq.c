@@ -238,6 +238,30 @@ bool crn_eq_has_request(struct crn_eq *eq, const struct fid *handle)
 	return has;
 }
 
+struct fi_info *crn_eq_take_request(struct crn_eq *eq, fid_t fid)
+{
+	struct crn_eq_event *event, *request = NULL;
+	struct fi_info *info = NULL;
+	struct crn_list *pos;
+
+	crn_lock(&eq->lock);
+	crn_list_for_each (pos, &eq->events) {
+		event = eq_event_of(pos);
+		if (event->owns_info && event->fid == fid) {
+			request = event;
+			break;
+		}
+	}
+	if (request) {
+		info = ((struct fi_eq_cm_entry *)request->data)->info;
+		request->owns_info = false;
+		eq_remove(eq, request);
+		eq_event_free(request);
+	}
+	crn_unlock(&eq->lock);
+	return info;
+}
+
 bool crn_eq_pending(struct crn_eq *eq)
 {
 	bool pending;

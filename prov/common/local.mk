@@ -24,10 +24,26 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/ep/opt.c \
 	prov/common/eq.c \
 	prov/common/lock.c \
+	prov/common/lower/ask.c \
+	prov/common/lower/choose.c \
+	prov/common/lower/chosen.c \
+	prov/common/lower/cq.c \
+	prov/common/lower/eq.c \
+	prov/common/lower/event.c \
+	prov/common/lower/fabric.c \
+	prov/common/lower/getinfo.c \
+	prov/common/lower/internal.h \
+	prov/common/lower/table.c \
 	prov/common/mr.c \
 	prov/common/nic.c \
 	prov/common/nosys.c \
 	prov/common/param.c \
+	prov/common/pass/atomic.c \
+	prov/common/pass/cm.c \
+	prov/common/pass/ep.c \
+	prov/common/pass/msg.c \
+	prov/common/pass/rma.c \
+	prov/common/pass/tagged.c \
 	prov/common/slab.c \
 	prov/common/wait.c \
 	prov/common/wait_source.c

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider underneath: a layer is a core provider whose objects stand on those of
+ * another one, the lower provider. What every layer needs of it is here: which one it is,
+ * what of its offers the layer offers in turn, its fabric, and its event and completion
+ * queues, of which there is one each however many the program has.
+ *
+ * Which one, the first of these that fits:
+ *
+ *	1. "LOWER;NAME" as the prov_name of the hints; LOWER may be a stack itself
+ *	2. the parameter FI_NAME_LOWER
+ *	3. pverbs, verbs, tcp
+ *
+ * A provider that FI_PROVIDER or the hints exclude ("^tcp") is never it, nor is the layer
+ * itself, directly or through another layer. With 1 and 2 no other one is tried. A fabric
+ * is opened by its name alone (fi_fabric(3)), so a choice by 1 is remembered for the
+ * fabrics in the answers; it goes before 2 and 3 when one of them is named again.
+ */
+#ifndef CRN_LOWER_H
+#define CRN_LOWER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/providers/fi_prov.h>
+#include <cairn/eq.h>
+#include <cairn/lock.h>
+#include <cairn/wait.h>
+
+/* ---- what a layer offers ---- */
+
+/* What a row of the table is about, wherever it stands in a struct fi_info. */
+enum crn_lower_field {
+	/* Sets of bits: of the info, of tx_attr and rx_attr, of domain_attr. */
+	CRN_LOWER_CAPS,
+	CRN_LOWER_MODE,
+	CRN_LOWER_OP_FLAGS,
+	CRN_LOWER_MSG_ORDER,
+	CRN_LOWER_COMP_ORDER,
+	CRN_LOWER_MR_MODE,
+	/* Numbers. */
+	CRN_LOWER_MAX_MSG_SIZE,
+	CRN_LOWER_INJECT_SIZE,
+	CRN_LOWER_TX_SIZE,
+	CRN_LOWER_RX_SIZE,
+	CRN_LOWER_TX_IOV,
+	CRN_LOWER_RX_IOV,
+	CRN_LOWER_RMA_IOV,
+	CRN_LOWER_CQ_DATA_SIZE,
+	CRN_LOWER_MR_KEY_SIZE,
+	CRN_LOWER_FIELDS
+};
+
+/*
+ * What becomes of it, from the hints down to the lower provider and from its answer up.
+ * Of a set, the value names bits, and several rows may; a bit that no row names is
+ * refused in hints (of modes: not handed down), and is in no answer. A number that no row
+ * names passes.
+ */
+enum crn_lower_rule {
+	/* As the lower provider has it. */
+	CRN_LOWER_PASS,
+	/* The layer uses up so much of the number: more is asked for, less answered. */
+	CRN_LOWER_SHRINK,
+	/*
+	 * The layer's: the lower provider is not asked. Bits: in the answer if wished; of
+	 * modes, what the layer demands of the program. A number: at most the value.
+	 */
+	CRN_LOWER_OWN,
+	/*
+	 * The layer needs it of the lower provider, whatever the program asks: capability
+	 * bits that it uses, mode bits that it fulfils, a number at least so large. Of
+	 * bits the program sees nothing but for those that pass as well.
+	 */
+	CRN_LOWER_NEED,
+};
+
+struct crn_lower_row {
+	enum crn_lower_field field;
+	enum crn_lower_rule rule;
+	uint64_t value;
+};
+
+struct crn_lower_layer {
+	struct fi_provider *prov;
+	char *const *lower; /* value of the parameter FI_NAME_LOWER */
+	const struct crn_lower_row *table;
+	size_t rows;
+};
+
+/*
+ * fi_getinfo of a layer, for FI_EP_MSG: what the lower provider answers, as the table
+ * changes it. Answers only who names the layer, in the hints or in FI_PROVIDER.
+ * Everything else, and what the lower provider cannot do, is -FI_ENODATA with one log
+ * line. Names of fabrics and domains are the lower provider's. May be called by any
+ * thread.
+ */
+int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
+		      const char *node, const char *service, uint64_t flags,
+		      const struct fi_info *hints, struct fi_info **info);
+
+/* Forgets the choices of programs, for fi_provider.cleanup. */
+void crn_lower_cleanup(const struct crn_lower_layer *layer);
+
+/* ---- fabric ---- */
+
+/*
+ * A layer's fabric, embedded in its own. Domains, endpoints and whatever is opened over
+ * `lower` are between the layer and the lower provider; its event queues are here.
+ */
+struct crn_lower_fabric {
+	struct fid_fabric fid; /* the layer's; ops are set by the layer */
+	const struct crn_lower_layer *layer;
+	struct fid_fabric *lower;
+	char *prov_name;      /* of the lower provider, as fi_getinfo takes it */
+	struct crn_lock lock; /* guards what follows, and the life of crn_lower_obj */
+	struct fid_eq
+		*eq; /* the lower event queue; NULL: no queue of the layer is open */
+	unsigned int queues;	      /* of the layer */
+	struct crn_lower_event *next; /* of eq; in use while a queue is open */
+	bool kept;		      /* it was taken from eq, and not handed on yet */
+};
+
+/*
+ * fi_fabric of a layer: opens the lower provider's fabric of that name and fills fid but
+ * for ops. 0, -FI_ENODATA (no lower provider has it), -FI_ENOMEM or what the lower
+ * provider returned, with a log line.
+ */
+int crn_lower_fabric_open(const struct crn_lower_layer *layer,
+			  struct fi_fabric_attr *attr, struct crn_lower_fabric *fabric,
+			  void *context);
+/* -FI_EBUSY: something is open; nothing was done. */
+int crn_lower_fabric_close(struct crn_lower_fabric *fabric);
+
+/*
+ * A copy of the layer's info for the lower provider, to open a domain or endpoint with;
+ * freed with fi_freeinfo. 0, -FI_ENOMEM, or -FI_ENODATA for what the layer never
+ * answered.
+ */
+int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *info,
+		   struct fi_info **lower);
+
+/*
+ * ret of a call that opens an object of the lower provider; what is the object's name.
+ * Returns it, after a log line if it is an error.
+ */
+int crn_lower_opened(const struct crn_lower_fabric *fabric, const char *what, int ret);
+
+/* ---- event queues ---- */
+
+/*
+ * What a layer opened over an object of the lower provider that has events (an endpoint,
+ * passive or not), embedded in its own. Its address is the lower object's context: so an
+ * event finds its way.
+ */
+struct crn_lower_obj {
+	fid_t fid;		 /* the layer's, under which events are reported */
+	struct crn_lower_eq *eq; /* that it is bound to; NULL: none yet */
+	/* Of a passive endpoint, what it was opened with, whole: what its requests are
+	 * answered like. NULL: the layer adds nothing of its own. */
+	const struct fi_info *info;
+	/*
+	 * Takes an event in place of the queue. 0, or a negative code (such as what
+	 * crn_eq_insert returns) to get it again later, before any other. Called with
+	 * the lock of the fabric held: opens, binds and closes nothing. NULL: events are
+	 * handed on as they are.
+	 */
+	int (*event)(struct crn_lower_obj *obj, struct crn_lower_event *event);
+};
+
+/* Bytes of connection data that are handed on at most. */
+#define CRN_LOWER_CM_DATA 1024
+
+/* An event of the lower provider, with the layer's fid and info in it already. */
+struct crn_lower_event {
+	struct crn_lower_obj *obj; /* NULL: about nobody */
+	fid_t fid;		   /* the lower provider's */
+	bool translated;
+	bool is_error; /* err, else event and the first len bytes of what follows */
+	uint32_t event;
+	size_t len;
+	union {
+		struct fi_eq_entry entry;
+		struct fi_eq_cm_entry cm; /* an info still in it belongs to the event */
+		uint8_t bytes[sizeof(struct fi_eq_cm_entry) + CRN_LOWER_CM_DATA];
+	};
+	struct fi_eq_err_entry err; /* its err_data is the lower provider's */
+};
+
+/* A layer's event queue. */
+struct crn_lower_eq {
+	struct crn_eq eq;
+	struct crn_lower_fabric *fabric;
+	struct crn_wait_lower source; /* of eq.wait: the lower event queue */
+	struct fi_ops_eq ops;	      /* with the lower provider's strerror */
+};
+
+/*
+ * fi_ops_fabric.eq_open of a fabric that begins with struct crn_lower_fabric. Reading or
+ * waiting for any queue of the fabric progresses the lower one, for all of them.
+ */
+int crn_lower_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		      struct fid_eq **eq, void *context);
+
+/*
+ * Binds a queue that crn_lower_eq_open gave to the layer's object, and the lower queue to
+ * the lower object. -FI_EINVAL: flags, bound already, or of another fabric.
+ */
+int crn_lower_bind_eq(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
+		      fid_t lower, struct fid *eq, uint64_t flags);
+
+/*
+ * Closes the lower object. Events about it that were not read are gone, connection
+ * requests among them refused, and none is under way. What the lower provider's fi_close
+ * returned; after an error the object is open.
+ */
+int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
+		    fid_t lower);
+
+/* ---- a completion queue for operations that a layer completes itself ---- */
+
+/*
+ * An operation given to the lower provider: its address is the context. One of both is
+ * called, once, by whoever makes progress.
+ */
+struct crn_lower_op {
+	void (*done)(struct crn_lower_op *op, const struct fi_cq_data_entry *entry);
+	/* The entry and what it points to are valid during the call. */
+	void (*failed)(struct crn_lower_op *op, const struct fi_cq_err_entry *err);
+};
+
+/* One for all endpoints of a layer's domain. */
+struct crn_lower_cq {
+	struct fid_cq *fid;
+	struct crn_lock lock; /* held while completions are taken and handed over */
+};
+
+/*
+ * attr: size and wait_obj are looked at. locked: threads may call at the same time. What
+ * fi_cq_open of the lower provider returned.
+ */
+int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
+		      const struct fi_cq_attr *attr, bool locked);
+/* -FI_EBUSY: endpoints are bound to it. */
+int crn_lower_cq_close(struct crn_lower_cq *cq);
+
+/*
+ * Hands over what has completed, in order. done and failed may post, but not progress.
+ * How many there were, or the lower provider's error.
+ */
+ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq);
+
+#endif

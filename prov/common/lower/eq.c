@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Event queues of a layer over the one of the lower provider, and who is bound to them.
+ */
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+#include <cairn/nosys.h>
+#include "internal.h"
+
+static struct crn_lower_eq *eq_of(struct crn_eq *eq)
+{
+	return crn_container_of(eq, struct crn_lower_eq, eq);
+}
+
+static int eq_progress(struct crn_eq *eq)
+{
+	struct crn_lower_fabric *fabric = eq_of(eq)->fabric;
+	int ret;
+
+	crn_lock(&fabric->lock);
+	ret = lower_events(fabric);
+	crn_unlock(&fabric->lock);
+	return ret;
+}
+
+static const char *eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data,
+			       char *buf, size_t len)
+{
+	return fi_eq_strerror(eq_of(crn_eq_of(fid))->fabric->eq, prov_errno, err_data,
+			      buf, len);
+}
+
+/* The first queue opens the lower one. */
+static int eq_lower_get(struct crn_lower_fabric *fabric)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	int ret = 0;
+
+	crn_lock(&fabric->lock);
+	if (!fabric->queues) {
+		fabric->next = malloc(sizeof(*fabric->next));
+		ret = fabric->next ? fi_eq_open(fabric->lower, &attr, &fabric->eq, NULL)
+				   : -FI_ENOMEM;
+		if (ret)
+			free(fabric->next);
+	}
+	if (!ret)
+		fabric->queues++;
+	crn_unlock(&fabric->lock);
+	return crn_lower_opened(fabric, "event queue", ret);
+}
+
+/* The last one closes it: nothing is bound to it then. */
+static void eq_lower_put(struct crn_lower_fabric *fabric)
+{
+	crn_lock(&fabric->lock);
+	if (!--fabric->queues) {
+		fi_close(&fabric->eq->fid);
+		free(fabric->next);
+	}
+	crn_unlock(&fabric->lock);
+}
+
+static int eq_close(struct fid *fid)
+{
+	struct crn_lower_eq *eq = crn_container_of(fid, struct crn_lower_eq, eq.fid.fid);
+
+	if (atomic_load(&eq->eq.refs))
+		return -FI_EBUSY;
+	crn_wait_remove(&eq->source.source);
+	crn_eq_fini(&eq->eq);
+	eq_lower_put(eq->fabric);
+	free(eq);
+	return 0;
+}
+
+static struct fi_ops eq_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = eq_close,
+	.bind = crn_nosys_bind,
+	.control = crn_eq_control,
+	.ops_open = crn_nosys_ops_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+int crn_lower_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
+		      struct fid_eq **eq_fid, void *context)
+{
+	struct crn_lower_fabric *fabric =
+		crn_container_of(fid, struct crn_lower_fabric, fid);
+	struct crn_lower_eq *eq = calloc(1, sizeof(*eq));
+	int ret;
+
+	if (!eq)
+		return -FI_ENOMEM;
+	ret = crn_eq_init(&eq->eq, fabric->layer->prov, attr, context, eq_progress);
+	if (ret)
+		goto err_free;
+	ret = eq_lower_get(fabric);
+	if (ret)
+		goto err_fini;
+	eq->fabric = fabric;
+	ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
+				 &fabric->eq->fid);
+	if (ret)
+		goto err_put;
+	eq->eq.fabric = fid;
+	eq->eq.api_version = fabric->fid.api_version;
+	eq->ops = *eq->eq.fid.ops;
+	eq->ops.strerror = eq_strerror;
+	eq->eq.fid.ops = &eq->ops;
+	eq->eq.fid.fid.ops = &eq_fid_ops;
+	*eq_fid = &eq->eq.fid;
+	return 0;
+err_put:
+	eq_lower_put(fabric);
+err_fini:
+	crn_eq_fini(&eq->eq);
+err_free:
+	free(eq);
+	return ret;
+}
+
+int crn_lower_bind_eq(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
+		      fid_t lower, struct fid *eq_fid, uint64_t flags)
+{
+	struct crn_lower_eq *eq =
+		crn_container_of(eq_fid, struct crn_lower_eq, eq.fid.fid);
+	int ret;
+
+	if (flags || obj->eq || eq->fabric != fabric)
+		return -FI_EINVAL;
+	crn_lock(&fabric->lock);
+	ret = lower->ops->bind(lower, &fabric->eq->fid, flags);
+	if (!ret)
+		obj->eq = eq;
+	crn_unlock(&fabric->lock);
+	if (!ret)
+		atomic_fetch_add(&eq->eq.refs, 1);
+	return ret;
+}
+
+/* The program cannot answer a request that it has not read, once nobody listens. */
+static void eq_refuse(fid_t listener, struct fi_info *info)
+{
+	fi_reject(crn_container_of(listener, struct fid_pep, fid), info->handle, NULL, 0);
+	fi_freeinfo(info);
+}
+
+/* In the order of their arrival. */
+static void eq_refuse_all(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
+			  fid_t listener)
+{
+	struct fi_info *info;
+
+	while ((info = crn_eq_take_request(&obj->eq->eq, obj->fid)))
+		eq_refuse(listener, info);
+	info = lower_events_forget(fabric, obj);
+	if (info)
+		eq_refuse(listener, info);
+}
+
+int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
+		    fid_t lower)
+{
+	struct crn_lower_eq *eq = obj->eq;
+	int ret;
+
+	/* Nobody hands on an event about it while it goes. */
+	crn_lock(&fabric->lock);
+	if (eq && lower->fclass == FI_CLASS_PEP)
+		eq_refuse_all(fabric, obj, lower);
+	ret = fi_close(lower);
+	if (!ret && eq) {
+		lower_events_forget(fabric, obj);
+		crn_eq_forget(&eq->eq, obj->fid);
+		obj->eq = NULL;
+	}
+	crn_unlock(&fabric->lock);
+	if (!ret && eq)
+		atomic_fetch_sub(&eq->eq.refs, 1);
+	return ret;
+}

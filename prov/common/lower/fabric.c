@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lower provider's fabric under a layer's. */
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include "internal.h"
+
+int crn_lower_opened(const struct crn_lower_fabric *fabric, const char *what, int ret)
+{
+	if (ret)
+		FI_WARN(fabric->layer->prov, FI_LOG_FABRIC,
+			"the lower provider %s opens no %s: %s; its own lines, with "
+			"FI_LOG_LEVEL=warn, say why\n",
+			fabric->prov_name, what, fi_strerror(-ret));
+	return ret;
+}
+
+/* What to ask for a fabric of that name. */
+static struct fi_info *fabric_hints(const char *name, uint32_t version)
+{
+	struct fi_info *hints = lower_hints(NULL, version);
+
+	if (!hints)
+		return NULL;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->fabric_attr->name = strdup(name);
+	if (hints->fabric_attr->name)
+		return hints;
+	fi_freeinfo(hints);
+	return NULL;
+}
+
+static int fabric_ask(const struct lower_choice *choice,
+		      const struct lower_question *question, struct fi_info **info)
+{
+	size_t i;
+	int ret = -FI_ENODATA;
+
+	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++)
+		ret = lower_ask(choice->layer, question, choice->names[i], info);
+	return ret == -FI_ENODATA ? lower_choice_failed(choice) : ret;
+}
+
+/* The provider that has it is the last one that was asked. */
+static int fabric_found(struct crn_lower_fabric *fabric, struct fi_info *info,
+			const char *prov_name, uint32_t api_version)
+{
+	int ret;
+
+	fabric->prov_name = strdup(prov_name);
+	if (!fabric->prov_name)
+		return -FI_ENOMEM;
+	info->fabric_attr->api_version = api_version;
+	ret = crn_lower_opened(fabric, "fabric",
+			       fi_fabric(info->fabric_attr, &fabric->lower, NULL));
+	if (ret)
+		free(fabric->prov_name);
+	return ret;
+}
+
+static int fabric_open(const struct lower_choice *choice, struct fi_fabric_attr *attr,
+		       struct crn_lower_fabric *fabric)
+{
+	struct lower_question question = {
+		.version = attr->api_version ? attr->api_version : fi_version(),
+	};
+	struct fi_info *info = NULL;
+	int ret;
+
+	question.hints = fabric_hints(attr->name, question.version);
+	if (!question.hints)
+		return -FI_ENOMEM;
+	ret = fabric_ask(choice, &question, &info);
+	if (!ret) {
+		ret = fabric_found(fabric, info, question.hints->fabric_attr->prov_name,
+				   attr->api_version);
+		fi_freeinfo(info);
+	}
+	fi_freeinfo(question.hints);
+	return ret;
+}
+
+int crn_lower_fabric_open(const struct crn_lower_layer *layer,
+			  struct fi_fabric_attr *attr, struct crn_lower_fabric *fabric,
+			  void *context)
+{
+	struct lower_choice choice;
+	int ret;
+
+	memset(fabric, 0, sizeof(*fabric));
+	fabric->layer = layer;
+	ret = crn_lock_init(&fabric->lock, true);
+	if (ret)
+		return ret;
+	ret = lower_choose(layer, attr->prov_name, attr->name, true, &choice);
+	if (!ret) {
+		choice.named = true;
+		ret = fabric_open(&choice, attr, fabric);
+		lower_choice_free(&choice);
+	}
+	if (ret)
+		return ret;
+	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
+	fabric->fid.fid.context = context;
+	fabric->fid.api_version = attr->api_version;
+	return 0;
+}
+
+int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
+{
+	int ret = fabric->queues ? -FI_EBUSY : fi_close(&fabric->lower->fid);
+
+	if (ret)
+		return ret;
+	free(fabric->prov_name);
+	crn_lock_fini(&fabric->lock);
+	return 0;
+}
+
+int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *info,
+		   struct fi_info **lower)
+{
+	char *prov_name = strdup(fabric->prov_name);
+	int ret = -FI_ENOMEM;
+
+	*lower = prov_name ? lower_hints(info, fabric->fid.api_version) : NULL;
+	if (!*lower) {
+		free(prov_name);
+		return ret;
+	}
+	free((*lower)->fabric_attr->prov_name);
+	(*lower)->fabric_attr->prov_name = prov_name;
+	(*lower)->fabric_attr->fabric = fabric->lower;
+	(*lower)->domain_attr->domain = NULL;
+	ret = lower_down(fabric->layer, *lower);
+	if (ret) {
+		fi_freeinfo(*lower);
+		*lower = NULL;
+	}
+	return ret;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_getinfo of a layer: the lower provider's answers as the table changes them. */
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include "internal.h"
+
+/*
+ * One answer as the layer's. libfabric fills in the provider's name; objects that the
+ * lower provider has open are not the layer's.
+ */
+int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
+		  const struct fi_info *hints)
+{
+	free(info->fabric_attr->prov_name);
+	info->fabric_attr->prov_name = NULL;
+	info->fabric_attr->fabric = NULL;
+	info->domain_attr->domain = NULL;
+	return lower_up(layer, info, hints);
+}
+
+/* All of them; those that do not do are taken out. -FI_ENODATA when none is left. */
+static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **info,
+			  const struct fi_info *hints)
+{
+	struct fi_info **next = info, *one;
+
+	while ((one = *next)) {
+		if (!lower_info_up(layer, one, hints)) {
+			next = &one->next;
+			continue;
+		}
+		*next = one->next;
+		one->next = NULL;
+		fi_freeinfo(one);
+	}
+	return *info ? 0 : -FI_ENODATA;
+}
+
+static int getinfo_remember(const struct lower_choice *choice, const struct fi_info *info)
+{
+	int ret = 0;
+
+	if (!choice->by_program)
+		return 0;
+	for (; !ret && info; info = info->next)
+		ret = lower_remember(choice->layer, info->fabric_attr->name,
+				     choice->only);
+	return ret;
+}
+
+/* hints: the program's, whole. */
+static int getinfo_choices(const struct lower_choice *choice,
+			   const struct lower_question *question,
+			   const struct fi_info *hints, struct fi_info **info)
+{
+	size_t i;
+	int ret = -FI_ENODATA;
+
+	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++) {
+		ret = lower_ask(choice->layer, question, choice->names[i], info);
+		if (!ret)
+			ret = getinfo_up_all(choice->layer, info, hints);
+	}
+	if (ret == -FI_ENODATA)
+		return lower_choice_failed(choice);
+	if (!ret)
+		ret = getinfo_remember(choice, *info);
+	if (ret) {
+		fi_freeinfo(*info);
+		*info = NULL;
+	}
+	return ret;
+}
+
+static int getinfo_with(const struct lower_choice *choice,
+			struct lower_question *question, const struct fi_info *hints,
+			struct fi_info **info)
+{
+	struct fi_info *whole = lower_hints(hints, question->version);
+	int ret = -FI_ENOMEM;
+
+	question->hints = whole ? fi_dupinfo(whole) : NULL;
+	if (question->hints)
+		ret = lower_down(choice->layer, question->hints);
+	if (!ret) {
+		question->hints->ep_attr->type = FI_EP_MSG;
+		ret = getinfo_choices(choice, question, whole, info);
+	}
+	if (question->hints)
+		fi_freeinfo(question->hints);
+	if (whole)
+		fi_freeinfo(whole);
+	return ret;
+}
+
+static bool getinfo_is_msg(const struct fi_info *hints)
+{
+	return !hints || !hints->ep_attr || hints->ep_attr->type == FI_EP_UNSPEC ||
+	       hints->ep_attr->type == FI_EP_MSG;
+}
+
+int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
+		      const char *node, const char *service, uint64_t flags,
+		      const struct fi_info *hints, struct fi_info **info)
+{
+	const struct fi_fabric_attr *fabric = hints ? hints->fabric_attr : NULL;
+	struct lower_question question = {
+		.version = version,
+		.node = node,
+		.service = service,
+		.flags = flags,
+	};
+	struct lower_choice choice;
+	char param[LOWER_PARAM_LEN];
+	int ret;
+
+	*info = NULL;
+	if (lower_asking(layer)) {
+		FI_WARN(layer->prov, FI_LOG_CORE,
+			"%s would run over itself: set %s to another provider\n",
+			layer->prov->name, lower_param(layer, param));
+		return -FI_ENODATA;
+	}
+	ret = lower_choose(layer, fabric ? fabric->prov_name : NULL,
+			   fabric ? fabric->name : NULL, false, &choice);
+	if (ret)
+		return ret;
+	if (getinfo_is_msg(hints)) {
+		ret = getinfo_with(&choice, &question, hints, info);
+	} else {
+		FI_INFO(layer->prov, FI_LOG_CORE,
+			"endpoints are FI_EP_MSG; put ofi_rxm above for FI_EP_RDM\n");
+		ret = -FI_ENODATA;
+	}
+	lower_choice_free(&choice);
+	return ret;
+}

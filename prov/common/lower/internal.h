@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of crn_lower know of each other. */
+#ifndef CRN_LOWER_INTERNAL_H
+#define CRN_LOWER_INTERNAL_H
+
+#include <cairn/lower.h>
+
+/* ---- table.c: what a layer's table makes of an info ---- */
+
+/*
+ * The hints, whole: parts that are missing, or all of them, become what means no wish.
+ * NULL: no memory.
+ */
+struct fi_info *lower_hints(const struct fi_info *hints, uint32_t version);
+/* From a layer's info, or whole hints, to the lower provider's. 0 or -FI_ENODATA, after
+ * a log line. */
+int lower_down(const struct crn_lower_layer *layer, struct fi_info *info);
+/* From an answer of the lower provider to the layer's. hints: the program's, whole. 0, or
+ * -FI_ENODATA for an answer without what the layer needs. */
+int lower_up(const struct crn_lower_layer *layer, struct fi_info *info,
+	     const struct fi_info *hints);
+
+/* ---- getinfo.c ---- */
+
+/* An answer, or the info of a connection request, as the layer's, without prov_name.
+ * lower_up has the rest. */
+int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
+		  const struct fi_info *hints);
+
+/* ---- chosen.c: what programs chose by "LOWER;NAME" ---- */
+
+/* 0 or -FI_ENOMEM. */
+int lower_remember(const struct crn_lower_layer *layer, const char *fabric,
+		   const char *lower);
+/* A copy in *lower, or NULL when nothing was chosen. 0 or -FI_ENOMEM. */
+int lower_recall(const struct crn_lower_layer *layer, const char *fabric, char **lower);
+
+/* ---- choose.c: which provider it may be ---- */
+
+#define LOWER_CHOICES 3
+#define LOWER_PARAM_LEN 64
+
+struct lower_choice {
+	const struct crn_lower_layer *layer;
+	bool named;			  /* in the hints: a failure is worth a warning */
+	bool by_program;		  /* LOWER;NAME */
+	char *only;			  /* the one there is; NULL: the usual ones */
+	const char *names[LOWER_CHOICES]; /* in order */
+	size_t count;
+};
+
+/*
+ * prov_name: of the hints, or of a fabric's attributes; fabric: its name; both may be
+ * NULL. asked: the layer need not be named. 0, -FI_ENOMEM, or -FI_ENODATA, after a log
+ * line, but for a layer that is not asked for. lower_choice_free after 0.
+ */
+int lower_choose(const struct crn_lower_layer *layer, const char *prov_name,
+		 const char *fabric, bool asked, struct lower_choice *choice);
+void lower_choice_free(struct lower_choice *choice);
+
+/* One of its names has the answer to this; for the log when none has. */
+int lower_choice_failed(const struct lower_choice *choice);
+
+/* FI_NAME_LOWER */
+const char *lower_param(const struct crn_lower_layer *layer, char text[LOWER_PARAM_LEN]);
+
+/* ---- ask.c: fi_getinfo inside fi_getinfo ---- */
+
+/* A question to the lower provider; hints are its own, whole. */
+struct lower_question {
+	uint32_t version;
+	const char *node, *service;
+	uint64_t flags;
+	struct fi_info *hints;
+};
+
+/* Whether this thread is in such a call of the layer's. */
+bool lower_asking(const struct crn_lower_layer *layer);
+/* fi_getinfo of one provider. Sets prov_name of the hints. */
+int lower_ask(const struct crn_lower_layer *layer, const struct lower_question *question,
+	      const char *name, struct fi_info **info);
+
+/* ---- event.c: with the fabric's lock held ---- */
+
+/* Hands on what there is. 0, or why the rest has to wait, or the lower provider's error.
+ */
+int lower_events(struct crn_lower_fabric *fabric);
+/* Drops the event that is kept, if it is about this: the info of a connection request,
+ * now the caller's, or NULL. */
+struct fi_info *lower_events_forget(struct crn_lower_fabric *fabric,
+				    const struct crn_lower_obj *obj);
+
+#endif
