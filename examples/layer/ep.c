@@ -60,7 +60,8 @@ static struct exl_ep *exl_ep_alloc(struct fid_domain *domain, size_t fclass,
 }
 
 /* ret: of opening ep->pass.lower. */
-static int exl_ep_opened(struct exl_ep *ep, const char *what, int ret, struct fid_ep **fid)
+static int exl_ep_opened(struct exl_ep *ep, const char *what, int ret,
+			 struct fid_ep **fid)
 {
 	crn_lower_opened(ep->domain->fabric, what, ret);
 	if (ret) {

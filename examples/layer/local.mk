@@ -11,8 +11,9 @@ examples_layer_libexample_layer_fi_la_SOURCES = \
 	examples/layer/init.c \
 	examples/layer/layer.h \
 	examples/layer/pep.c
-# What is not installed is a convenience library to libtool, unless it has a place to go.
+# What is not installed is a convenience library to libtool, unless it has a place to go. libfabric unloads
+# providers when a process ends; the program's threads go on until it has.
 examples_layer_libexample_layer_fi_la_LDFLAGS = \
 	$(AM_LDFLAGS) -rpath /nowhere -module -avoid-version -shared \
-	-export-symbols-regex '^fi_prov_ini$$'
+	-export-symbols-regex '^fi_prov_ini$$' -Wl,-z,nodelete
 EXTRA_DIST += examples/layer/local.mk examples/layer/rooms

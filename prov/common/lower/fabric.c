@@ -31,54 +31,63 @@ static struct fi_info *fabric_hints(const char *name, uint32_t version)
 	return NULL;
 }
 
-static int fabric_ask(const struct lower_choice *choice,
-		      const struct lower_question *question, struct fi_info **info)
+/* The answer about that fabric: tcp does not look at the name in hints. */
+static struct fi_info *fabric_named(struct fi_info *info, const char *name)
 {
-	size_t i;
-	int ret = -FI_ENODATA;
-
-	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++)
-		ret = lower_ask(choice->layer, question, choice->names[i], info);
-	return ret == -FI_ENODATA ? lower_choice_failed(choice) : ret;
+	while (info && strcmp(info->fabric_attr->name, name) != 0)
+		info = info->next;
+	return info;
 }
 
-/* The provider that has it is the last one that was asked. */
-static int fabric_found(struct crn_lower_fabric *fabric, struct fi_info *info,
-			const char *prov_name, uint32_t api_version)
+static int fabric_open_of(struct crn_lower_fabric *fabric, const char *prov_name,
+			  struct fi_fabric_attr *lower, uint32_t api_version)
 {
 	int ret;
 
 	fabric->prov_name = strdup(prov_name);
 	if (!fabric->prov_name)
 		return -FI_ENOMEM;
-	info->fabric_attr->api_version = api_version;
-	ret = crn_lower_opened(fabric, "fabric",
-			       fi_fabric(info->fabric_attr, &fabric->lower, NULL));
+	lower->api_version = api_version;
+	ret = crn_lower_opened(fabric, "fabric", fi_fabric(lower, &fabric->lower, NULL));
 	if (ret)
 		free(fabric->prov_name);
 	return ret;
 }
 
-static int fabric_open(const struct lower_choice *choice, struct fi_fabric_attr *attr,
-		       struct crn_lower_fabric *fabric)
+/* -FI_ENODATA: that provider does not have it. */
+static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
+		      const struct lower_question *question,
+		      const struct fi_fabric_attr *attr)
+{
+	struct fi_info *list, *info;
+	int ret = lower_ask(fabric->layer, question, prov_name, &list);
+
+	if (ret)
+		return ret;
+	info = fabric_named(list, attr->name);
+	ret = info ? fabric_open_of(fabric, prov_name, info->fabric_attr,
+				    attr->api_version)
+		   : -FI_ENODATA;
+	fi_freeinfo(list);
+	return ret;
+}
+
+static int fabric_open(const struct lower_choice *choice,
+		       const struct fi_fabric_attr *attr, struct crn_lower_fabric *fabric)
 {
 	struct lower_question question = {
 		.version = attr->api_version ? attr->api_version : fi_version(),
 	};
-	struct fi_info *info = NULL;
-	int ret;
+	int ret = -FI_ENODATA;
+	size_t i;
 
 	question.hints = fabric_hints(attr->name, question.version);
 	if (!question.hints)
 		return -FI_ENOMEM;
-	ret = fabric_ask(choice, &question, &info);
-	if (!ret) {
-		ret = fabric_found(fabric, info, question.hints->fabric_attr->prov_name,
-				   attr->api_version);
-		fi_freeinfo(info);
-	}
+	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++)
+		ret = fabric_try(fabric, choice->names[i], &question, attr);
 	fi_freeinfo(question.hints);
-	return ret;
+	return ret == -FI_ENODATA ? lower_choice_failed(choice) : ret;
 }
 
 int crn_lower_fabric_open(const struct crn_lower_layer *layer,

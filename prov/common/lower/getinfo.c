@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_getinfo of a layer: the lower provider's answers as the table changes them. */
 #include <stdlib.h>
+#include <string.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include "internal.h"
@@ -19,6 +20,16 @@ int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
 	return lower_up(layer, info, hints);
 }
 
+/* Not every provider looks at names in hints, and by names the right one is found. */
+static bool getinfo_same_names(const struct fi_info *info, const struct fi_info *hints)
+{
+	const char *fabric = hints->fabric_attr->name;
+	const char *domain = hints->domain_attr->name;
+
+	return (!fabric || !strcmp(fabric, info->fabric_attr->name)) &&
+	       (!domain || !strcmp(domain, info->domain_attr->name));
+}
+
 /* All of them; those that do not do are taken out. -FI_ENODATA when none is left. */
 static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **info,
 			  const struct fi_info *hints)
@@ -26,7 +37,7 @@ static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **
 	struct fi_info **next = info, *one;
 
 	while ((one = *next)) {
-		if (!lower_info_up(layer, one, hints)) {
+		if (getinfo_same_names(one, hints) && !lower_info_up(layer, one, hints)) {
 			next = &one->next;
 			continue;
 		}
