@@ -11,6 +11,9 @@ CT_WRAP_TIME = -Wl,--wrap=clock_gettime,--wrap=poll,--wrap=pthread_cond_wait \
 	-Wl,--wrap=pthread_cond_timedwait,--wrap=pthread_cond_signal \
 	-Wl,--wrap=pthread_cond_broadcast
 
+# Where questions to a lower provider go (common/lower/lower_world.h).
+CT_WRAP_LOWER = -Wl,--wrap=fi_getinfo,--wrap=fi_fabric,--wrap=fi_dupinfo
+
 check_LTLIBRARIES += fabtests/unit/libct.la
 fabtests_unit_libct_la_SOURCES = \
 	fabtests/unit/cairn_test.cc \
@@ -49,6 +52,13 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/ep/test_opt.c \
 	fabtests/unit/common/eq_world.c \
 	fabtests/unit/common/eq_world.h \
+	fabtests/unit/common/lower/lower_world.c \
+	fabtests/unit/common/lower/lower_world.h \
+	fabtests/unit/common/lower/test_choose.c \
+	fabtests/unit/common/lower/test_cq.c \
+	fabtests/unit/common/lower/test_eq.c \
+	fabtests/unit/common/lower/test_table.c \
+	fabtests/unit/common/pass/test_pass.c \
 	fabtests/unit/common/test_addr.c \
 	fabtests/unit/common/test_attr.c \
 	fabtests/unit/common/test_attr_caps.c \
@@ -83,6 +93,6 @@ nodist_EXTRA_fabtests_unit_unit_common_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	$(LIBFABRIC_CFLAGS)
 fabtests_unit_unit_common_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
-	$(CT_WRAP_TIME) -Wl,--wrap=timerfd_settime
+	$(CT_WRAP_TIME) $(CT_WRAP_LOWER) -Wl,--wrap=timerfd_settime
 fabtests_unit_unit_common_LDADD = fabtests/unit/libct.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)

@@ -273,3 +273,31 @@ CT_TEST(eq, what_was_reserved_is_for_one_event_that_fits_and_not_for_fi_eq_write
 	expect_number(eq, 1);
 	close_eq(eq);
 }
+
+CT_TEST(eq, requests_that_nobody_read_are_taken_out_oldest_first)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	struct fi_info *infos[3] = {fi_allocinfo(), fi_allocinfo(), fi_allocinfo()};
+	struct fid *about[3] = {&object, &other, &object};
+	struct fi_eq_cm_entry entry = {0};
+	int i;
+
+	insert_number(eq, &object, 1);
+	for (i = 0; i < 3; i++) {
+		entry.info = infos[i];
+		CT_EXPECT_EQ(crn_eq_insert(eq, FI_CONNREQ, about[i], &entry,
+					   sizeof(entry)),
+			     0);
+	}
+	CT_EXPECT_EQ(crn_eq_take_request(eq, &object), infos[0]);
+	CT_EXPECT_EQ(crn_eq_take_request(eq, &object), infos[2]);
+	CT_EXPECT_EQ(crn_eq_take_request(eq, &object), NULL);
+	fi_freeinfo(infos[0]);
+	fi_freeinfo(infos[2]);
+	expect_number(eq, 1);
+	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
+	CT_EXPECT_EQ(crn_eq_take_request(eq, &other), infos[1]);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	fi_freeinfo(infos[1]);
+	close_eq(eq);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* table.c and getinfo.c: what a layer's table makes of hints and of answers. */
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include "cairn_test.h"
+#include "lower_world.h"
+
+/* Something of each kind: a layer of messages over RMA, with headers and keys. */
+static const struct crn_lower_row rows[] = {
+	{CRN_LOWER_CAPS, CRN_LOWER_PASS, FI_MSG | FI_SEND | FI_RECV},
+	{CRN_LOWER_CAPS, CRN_LOWER_OWN, FI_TAGGED},
+	{CRN_LOWER_CAPS, CRN_LOWER_NEED, FI_RMA},
+	{CRN_LOWER_MODE, CRN_LOWER_PASS, FI_RX_CQ_DATA},
+	{CRN_LOWER_MODE, CRN_LOWER_NEED, FI_CONTEXT},
+	{CRN_LOWER_MODE, CRN_LOWER_OWN, FI_ASYNC_IOV},
+	{CRN_LOWER_OP_FLAGS, CRN_LOWER_PASS, FI_COMPLETION},
+	{CRN_LOWER_OP_FLAGS, CRN_LOWER_OWN, FI_DELIVERY_COMPLETE},
+	{CRN_LOWER_MSG_ORDER, CRN_LOWER_PASS, FI_ORDER_SAS},
+	{CRN_LOWER_MSG_ORDER, CRN_LOWER_NEED, FI_ORDER_SAW},
+	{CRN_LOWER_MR_MODE, CRN_LOWER_PASS, FI_MR_ALLOCATED},
+	{CRN_LOWER_MR_MODE, CRN_LOWER_NEED, FI_MR_LOCAL},
+	{CRN_LOWER_MAX_MSG_SIZE, CRN_LOWER_SHRINK, 28},
+	{CRN_LOWER_INJECT_SIZE, CRN_LOWER_OWN, 100},
+	{CRN_LOWER_TX_SIZE, CRN_LOWER_NEED, 16},
+	{CRN_LOWER_RX_SIZE, CRN_LOWER_SHRINK, 8},
+};
+
+static void open_world(struct lower_world *w, struct lower_prov **prov)
+{
+	lower_world_open(w, rows, CRN_COUNT(rows));
+	*prov = lower_add(w, "tcp", "fab");
+	(*prov)->info->ep_attr->max_msg_size = 1000;
+	(*prov)->info->rx_attr->size = 64;
+}
+
+static struct fi_info *hints_for(uint64_t caps)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->fabric_attr->prov_name = strdup("tcp;lay");
+	hints->caps = caps;
+	hints->mode = FI_ASYNC_IOV;
+	return hints;
+}
+
+/* The answer to hints, which are freed. */
+static int ask(struct lower_world *w, struct fi_info *hints, struct fi_info **info)
+{
+	int ret = crn_lower_getinfo(&w->layer, FI_VERSION(1, 17), NULL, NULL, 0, hints,
+				    info);
+
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static void expect_refused(struct lower_world *w, struct fi_info *hints, const char *why)
+{
+	struct fi_info *info;
+	unsigned int asked = w->asked;
+
+	ct_log_reset();
+	CT_EXPECT_EQ(ask(w, hints, &info), -FI_ENODATA);
+	CT_EXPECT_EQ(info, NULL);
+	CT_EXPECT_EQ(w->asked, asked);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), why);
+}
+
+CT_TEST(lower_table, capabilities_pass_are_added_or_stay_with_the_layer)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->caps = FI_MSG | FI_RMA | FI_SEND | FI_ATOMIC;
+	prov->info->tx_attr->caps = FI_MSG | FI_RMA | FI_SEND;
+	hints = hints_for(FI_MSG | FI_TAGGED);
+	hints->tx_attr->caps = FI_MSG;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->caps, FI_MSG | FI_RMA);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->caps, 0);
+	CT_EXPECT_EQ(info->caps, FI_MSG | FI_SEND | FI_TAGGED);
+	CT_EXPECT_EQ(info->tx_attr->caps, FI_MSG | FI_SEND);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, without_a_wish_every_capability_is_answered)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info;
+
+	open_world(&w, &prov);
+	CT_ASSERT_EQ(ask(&w, hints_for(0), &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->caps, 0);
+	CT_EXPECT_EQ(info->caps, FI_MSG | FI_SEND | FI_RECV | FI_TAGGED);
+	CT_EXPECT_EQ(info->tx_attr->caps, FI_TAGGED);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, an_answer_without_what_the_layer_needs_is_none)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info;
+
+	open_world(&w, &prov);
+	prov->info->caps = FI_MSG;
+	CT_EXPECT_EQ(ask(&w, hints_for(FI_MSG), &info), -FI_ENODATA);
+	CT_EXPECT_EQ(info, NULL);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, what_no_row_names_is_refused_with_its_name)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *hints;
+
+	open_world(&w, &prov);
+	expect_refused(&w, hints_for(FI_MSG | FI_ATOMIC),
+		       "caps: not offered: [FI_ATOMIC");
+	hints = hints_for(FI_MSG);
+	hints->tx_attr->op_flags = FI_INJECT;
+	expect_refused(&w, hints, "op_flags: not offered: [FI_INJECT");
+	hints = hints_for(FI_MSG);
+	hints->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAW;
+	expect_refused(&w, hints, "msg_order: not offered: [FI_ORDER_RAW");
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, a_mode_is_handed_down_fulfilled_or_demanded)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->mode = FI_CONTEXT | FI_RX_CQ_DATA;
+	prov->info->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED;
+	hints = hints_for(FI_MSG);
+	hints->mode |= FI_RX_CQ_DATA | FI_MSG_PREFIX;
+	hints->domain_attr->mr_mode = FI_MR_ALLOCATED | FI_MR_ENDPOINT;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->mode, FI_RX_CQ_DATA | FI_CONTEXT);
+	CT_EXPECT_EQ(w.asks[0].hints->domain_attr->mr_mode,
+		     FI_MR_ALLOCATED | FI_MR_LOCAL);
+	CT_EXPECT_EQ(info->mode, FI_RX_CQ_DATA | FI_ASYNC_IOV);
+	CT_EXPECT_EQ(info->domain_attr->mr_mode, FI_MR_ALLOCATED);
+	fi_freeinfo(info);
+	hints = hints_for(FI_MSG);
+	hints->mode = 0;
+	expect_refused(&w, hints, "mode: the program has to offer [FI_ASYNC_IOV");
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, old_values_of_mr_mode_are_no_bits)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->domain_attr->mr_mode = CRN_MR_BASIC;
+	hints = hints_for(FI_MSG);
+	hints->domain_attr->mr_mode = CRN_MR_BASIC;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->domain_attr->mr_mode, CRN_MR_BASIC);
+	CT_EXPECT_EQ(info->domain_attr->mr_mode, CRN_MR_BASIC);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, sets_of_the_layers_own_are_answered_as_wished)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->tx_attr->op_flags = FI_COMPLETION;
+	prov->info->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
+	hints = hints_for(FI_MSG);
+	hints->tx_attr->op_flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
+	hints->tx_attr->msg_order = FI_ORDER_SAS;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->op_flags, FI_COMPLETION);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->msg_order, FI_ORDER_SAS | FI_ORDER_SAW);
+	CT_EXPECT_EQ(info->tx_attr->op_flags, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+	CT_EXPECT_EQ(info->tx_attr->msg_order, FI_ORDER_SAS);
+	CT_EXPECT_EQ(info->rx_attr->op_flags, 0);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, numbers_shrink_grow_pass_or_are_the_layers)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->tx_attr->size = 32;
+	prov->info->tx_attr->iov_limit = 3;
+	prov->info->tx_attr->inject_size = 7;
+	hints = hints_for(FI_MSG);
+	hints->ep_attr->max_msg_size = 500;
+	hints->tx_attr->size = 4;
+	hints->tx_attr->iov_limit = 2;
+	hints->tx_attr->inject_size = 90;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->ep_attr->max_msg_size, 528);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->size, 16);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->iov_limit, 2);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->inject_size, 0);
+	CT_EXPECT_EQ(w.asks[0].hints->rx_attr->size, 0);
+	CT_EXPECT_EQ(info->ep_attr->max_msg_size, 972);
+	CT_EXPECT_EQ(info->tx_attr->size, 32);
+	CT_EXPECT_EQ(info->tx_attr->iov_limit, 3);
+	CT_EXPECT_EQ(info->tx_attr->inject_size, 90);
+	CT_EXPECT_EQ(info->rx_attr->size, 56);
+	fi_freeinfo(info);
+	/* Without a wish the layer's own is as much as there is. */
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	CT_EXPECT_EQ(info->tx_attr->inject_size, 100);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, more_than_there_is_of_a_number_is_refused)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *hints, *info;
+
+	open_world(&w, &prov);
+	hints = hints_for(FI_MSG);
+	hints->tx_attr->inject_size = 101;
+	expect_refused(&w, hints, "inject_size: asked for 101, at most 100");
+	hints = hints_for(FI_MSG);
+	hints->ep_attr->max_msg_size = SIZE_MAX - 27;
+	expect_refused(&w, hints, "max_msg_size: asked for");
+	/* The lower provider has less than the layer takes for itself. */
+	prov->info->rx_attr->size = 7;
+	CT_EXPECT_EQ(ask(&w, hints_for(FI_MSG), &info), -FI_ENODATA);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, hints_may_lack_parts_or_all)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	lower_filter("lay");
+	hints = hints_for(FI_MSG);
+	free(hints->tx_attr);
+	free(hints->rx_attr);
+	free(hints->ep_attr);
+	free(hints->domain_attr);
+	hints->tx_attr = NULL;
+	hints->rx_attr = NULL;
+	hints->ep_attr = NULL;
+	hints->domain_attr = NULL;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	fi_freeinfo(info);
+	CT_EXPECT_EQ(w.asks[0].hints->domain_attr->mr_mode,
+		     FI_MR_ALLOCATED | FI_MR_LOCAL);
+	CT_ASSERT_EQ(lower_getinfo(&w, NULL, &info), 0);
+	fi_freeinfo(info);
+	/* All modes then: fi_getinfo(3). */
+	CT_EXPECT_EQ(w.asks[w.asked - 1].hints->mode, FI_RX_CQ_DATA | FI_CONTEXT);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, answers_are_named_and_opened_by_nobody)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info;
+
+	open_world(&w, &prov);
+	prov->info->fabric_attr->fabric = &w.lower;
+	prov->info->domain_attr->domain = (void *)&w;
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	CT_EXPECT_EQ(info->fabric_attr->prov_name, NULL);
+	CT_EXPECT_EQ(info->fabric_attr->fabric, NULL);
+	CT_EXPECT_EQ(info->domain_attr->domain, NULL);
+	CT_EXPECT_STREQ(info->fabric_attr->name, "fab");
+	CT_EXPECT_STREQ(info->domain_attr->name, "dom");
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, answers_of_other_names_than_asked_for_are_left_out)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	prov->info->next = fi_dupinfo(prov->info);
+	prov->info->next->domain_attr->name[0] = 'r';
+	hints = hints_for(FI_MSG);
+	hints->domain_attr->name = strdup("dom");
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(info->next, NULL);
+	fi_freeinfo(info);
+	hints = hints_for(FI_MSG);
+	hints->fabric_attr->name = strdup("nowhere");
+	CT_EXPECT_EQ(ask(&w, hints, &info), -FI_ENODATA);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, endpoints_are_connected_ones)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *hints, *info;
+
+	open_world(&w, &prov);
+	hints = hints_for(FI_MSG);
+	hints->ep_attr->type = FI_EP_RDM;
+	expect_refused(&w, hints, "ofi_rxm");
+	hints = hints_for(FI_MSG);
+	hints->ep_attr->type = FI_EP_MSG;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->ep_attr->type, FI_EP_MSG);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, an_info_goes_down_as_hints_do_under_the_lower_providers_name)
+{
+	struct lower_world w;
+	struct fi_info *info, *lower;
+	unsigned int nth;
+	int ret;
+
+	lower_world_open(&w, rows, CRN_COUNT(rows));
+	lower_fabric(&w);
+	info = hints_for(FI_MSG | FI_TAGGED);
+	info->ep_attr->max_msg_size = 500;
+	info->domain_attr->domain = (void *)&w;
+	info->handle = &w.lower.fid;
+	for (nth = 1;; nth++) {
+		ct_fail_alloc(nth);
+		ret = crn_lower_info(&w.fabric, info, &lower);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(lower, NULL);
+	}
+	CT_EXPECT_EQ(nth, 4);
+	CT_ASSERT_EQ(ret, 0);
+	CT_EXPECT_STREQ(lower->fabric_attr->prov_name, "tcp");
+	CT_EXPECT_EQ(lower->fabric_attr->fabric, &w.lower);
+	CT_EXPECT_EQ(lower->domain_attr->domain, NULL);
+	CT_EXPECT_EQ(lower->caps, FI_MSG | FI_RMA);
+	CT_EXPECT_EQ(lower->ep_attr->max_msg_size, 528);
+	CT_EXPECT_EQ(lower->handle, &w.lower.fid);
+	fi_freeinfo(lower);
+	info->caps = FI_ATOMIC;
+	CT_EXPECT_EQ(crn_lower_info(&w.fabric, info, &lower), -FI_ENODATA);
+	CT_EXPECT_EQ(lower, NULL);
+	fi_freeinfo(info);
+	CT_EXPECT_EQ(crn_lower_fabric_close(&w.fabric), 0);
+	lower_world_close(&w);
+}
