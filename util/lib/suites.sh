@@ -36,7 +36,7 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs"
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs examples/layer"
 	counted check-itself 300 "$top/util/lib/test-check"
 	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
