@@ -65,10 +65,11 @@ static struct fi_ops_cq exl_cq_ops = {
 
 static int exl_cq_close(struct fid *fid)
 {
-	int ret = fi_close(exl_cq_lower(fid));
+	struct exl_cq *cq = crn_container_of(fid, struct exl_cq, fid.fid);
+	int ret = atomic_load(&cq->refs) ? -FI_EBUSY : fi_close(&cq->lower->fid);
 
 	if (!ret)
-		free(crn_container_of(fid, struct exl_cq, fid.fid));
+		free(cq);
 	return ret;
 }
 

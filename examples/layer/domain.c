@@ -14,11 +14,13 @@ static struct exl_domain *exl_domain_of(struct fid_domain *domain)
 static int exl_domain_close(struct fid *fid)
 {
 	struct exl_domain *domain = crn_container_of(fid, struct exl_domain, fid.fid);
-	int ret = fi_close(&domain->lower->fid);
+	int ret = atomic_load(&domain->refs) ? -FI_EBUSY : fi_close(&domain->lower->fid);
 
-	if (!ret)
-		free(domain);
-	return ret;
+	if (ret)
+		return ret;
+	atomic_fetch_sub(&domain->fabric->refs, 1);
+	free(domain);
+	return 0;
 }
 
 static struct fi_ops exl_domain_fid_ops = {
@@ -123,6 +125,7 @@ int exl_domain(struct fid_fabric *fid, struct fi_info *info,
 		return ret;
 	}
 	domain->fabric = fabric;
+	atomic_fetch_add(&fabric->refs, 1);
 	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
 	domain->fid.fid.context = context;
 	domain->fid.fid.ops = &exl_domain_fid_ops;

@@ -3,18 +3,44 @@
 #include <stdlib.h>
 #include "layer.h"
 
+static void exl_ep_free(struct exl_ep *ep)
+{
+	while (ep->bound_count)
+		atomic_fetch_sub(ep->bound[--ep->bound_count], 1);
+	atomic_fetch_sub(&ep->domain->refs, 1);
+	free(ep);
+}
+
 static int exl_ep_close(struct fid *fid)
 {
 	struct exl_ep *ep = crn_container_of(fid, struct exl_ep, pass.fid.fid);
-	int ret =
-		crn_lower_close(ep->domain->fabric, &ep->pass.obj, &ep->pass.lower->fid);
+	int ret = -FI_EBUSY;
 
+	if (!atomic_load(&ep->refs))
+		ret = crn_lower_close(ep->domain->fabric, &ep->pass.obj,
+				      &ep->pass.lower->fid);
 	if (!ret)
-		free(ep);
+		exl_ep_free(ep);
 	return ret;
 }
 
-/* What is bound is the lower provider's to the lower provider's. */
+/* What is bound is the lower provider's to the lower provider's, and busy from here on.
+ */
+static int exl_ep_bind_lower(struct exl_ep *ep, fid_t lower, uint64_t flags,
+			     _Atomic unsigned int *refs)
+{
+	int ret;
+
+	if (ep->bound_count == CRN_COUNT(ep->bound))
+		return -FI_EINVAL;
+	ret = fi_ep_bind(ep->pass.lower, lower, flags);
+	if (ret)
+		return ret;
+	atomic_fetch_add(refs, 1);
+	ep->bound[ep->bound_count++] = refs;
+	return 0;
+}
+
 static int exl_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct exl_ep *ep = crn_container_of(fid, struct exl_ep, pass.fid.fid);
@@ -24,9 +50,13 @@ static int exl_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return crn_lower_bind_eq(ep->domain->fabric, &ep->pass.obj,
 					 &ep->pass.lower->fid, bfid, flags);
 	case FI_CLASS_CQ:
-		return fi_ep_bind(ep->pass.lower, exl_cq_lower(bfid), flags);
+		return exl_ep_bind_lower(
+			ep, exl_cq_lower(bfid), flags,
+			&crn_container_of(bfid, struct exl_cq, fid.fid)->refs);
 	case FI_CLASS_SRX_CTX:
-		return fi_ep_bind(ep->pass.lower, crn_pass_fid(bfid), flags);
+		return exl_ep_bind_lower(
+			ep, crn_pass_fid(bfid), flags,
+			&crn_container_of(bfid, struct exl_ep, pass.fid.fid)->refs);
 	case FI_CLASS_CNTR:
 		return fi_ep_bind(ep->pass.lower, bfid, flags);
 	default:
@@ -52,6 +82,7 @@ static struct exl_ep *exl_ep_alloc(struct fid_domain *domain, size_t fclass,
 	if (!ep)
 		return NULL;
 	ep->domain = crn_container_of(domain, struct exl_domain, fid);
+	atomic_fetch_add(&ep->domain->refs, 1);
 	ep->pass.obj.fid = &ep->pass.fid.fid;
 	ep->pass.fid.fid.fclass = fclass;
 	ep->pass.fid.fid.context = context;
@@ -65,7 +96,7 @@ static int exl_ep_opened(struct exl_ep *ep, const char *what, int ret,
 {
 	crn_lower_opened(ep->domain->fabric, what, ret);
 	if (ret) {
-		free(ep);
+		exl_ep_free(ep);
 		return ret;
 	}
 	crn_pass_ops(&ep->pass);
@@ -85,7 +116,7 @@ int exl_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		return -FI_ENOMEM;
 	ret = crn_lower_info(ep->domain->fabric, info, &lower);
 	if (ret) {
-		free(ep);
+		exl_ep_free(ep);
 		return ret;
 	}
 	/* A handle of a connection request is the lower provider's already. */

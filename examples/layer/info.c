@@ -5,13 +5,15 @@
 #define EXL_CAPS                                                                   \
 	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ |   \
 	 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_MULTI_RECV | FI_SOURCE | \
-	 FI_FENCE | FI_TRIGGER | FI_RMA_PMEM | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_HMEM)
+	 FI_FENCE | FI_TRIGGER | FI_RMA_EVENT | FI_RMA_PMEM | FI_LOCAL_COMM |      \
+	 FI_REMOTE_COMM | FI_HMEM)
 
-/* Without FI_MR_ENDPOINT and FI_MR_RMA_EVENT: regions are the lower provider's objects,
- * and nothing of the layer's can be bound to them. */
+/* Without FI_MR_ENDPOINT: regions are the lower provider's, and no endpoint of the
+ * layer's can be bound to them. */
 #define EXL_MR_MODE                                                                   \
 	(CRN_MR_BASIC | CRN_MR_SCALABLE | FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | \
-	 FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_MMU_NOTIFY | FI_MR_HMEM)
+	 FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_MMU_NOTIFY | FI_MR_RMA_EVENT |      \
+	 FI_MR_HMEM)
 
 /* Numbers have no rows: they pass. */
 static const struct crn_lower_row exl_table[] = {

@@ -30,12 +30,17 @@ struct exl_domain {
 	struct fid_domain fid;
 	struct fid_domain *lower;
 	struct crn_lower_fabric *fabric;
+	_Atomic unsigned int refs; /* endpoints and receive contexts */
 };
 
 /* An endpoint, or a shared receive context. */
 struct exl_ep {
 	struct crn_pass_ep pass;
 	struct exl_domain *domain;
+	_Atomic unsigned int refs; /* of a receive context: endpoints bound to it */
+	/* refs of what this one is bound to: two queues, a receive context */
+	_Atomic unsigned int *bound[3];
+	unsigned int bound_count;
 };
 
 struct exl_pep {
@@ -46,6 +51,7 @@ struct exl_pep {
 struct exl_cq {
 	struct fid_cq fid;
 	struct fid_cq *lower;
+	_Atomic unsigned int refs; /* endpoints bound to it */
 };
 
 /* init.c */

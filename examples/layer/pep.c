@@ -8,9 +8,11 @@ static int exl_pep_close(struct fid *fid)
 	struct exl_pep *pep = crn_container_of(fid, struct exl_pep, pass.fid.fid);
 	int ret = crn_lower_close(pep->fabric, &pep->pass.obj, &pep->pass.lower->fid);
 
-	if (!ret)
-		free(pep);
-	return ret;
+	if (ret)
+		return ret;
+	atomic_fetch_sub(&pep->fabric->refs, 1);
+	free(pep);
+	return 0;
 }
 
 static int exl_pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
@@ -56,6 +58,7 @@ int exl_passive_ep(struct fid_fabric *fid, struct fi_info *info, struct fid_pep 
 		return ret;
 	}
 	pep->fabric = fabric;
+	atomic_fetch_add(&fabric->refs, 1);
 	pep->pass.obj.fid = &pep->pass.fid.fid;
 	pep->pass.fid.fid.fclass = FI_CLASS_PEP;
 	pep->pass.fid.fid.context = context;

@@ -118,7 +118,9 @@ struct crn_lower_fabric {
 	struct fid_fabric fid; /* the layer's; ops are set by the layer */
 	const struct crn_lower_layer *layer;
 	struct fid_fabric *lower;
-	char *prov_name;      /* of the lower provider, as fi_getinfo takes it */
+	char *prov_name; /* of the lower provider, as fi_getinfo takes it */
+	_Atomic unsigned int
+		refs;	      /* what the layer has open over it; kept by the layer */
 	struct crn_lock lock; /* guards what follows, and the life of crn_lower_obj */
 	struct fid_eq
 		*eq; /* the lower event queue; NULL: no queue of the layer is open */

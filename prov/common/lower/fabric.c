@@ -118,8 +118,10 @@ int crn_lower_fabric_open(const struct crn_lower_layer *layer,
 
 int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
 {
-	int ret = fabric->queues ? -FI_EBUSY : fi_close(&fabric->lower->fid);
+	int ret = -FI_EBUSY;
 
+	if (!atomic_load(&fabric->refs) && !fabric->queues)
+		ret = fi_close(&fabric->lower->fid);
 	if (ret)
 		return ret;
 	free(fabric->prov_name);

@@ -210,21 +210,29 @@ CT_TEST(lower, a_question_that_comes_back_to_the_layer_has_no_answer)
 	lower_world_close(&w);
 }
 
-static int open_fabric(struct lower_world *w, const char *prov_name, const char *name)
+static int open_fabric_of(struct lower_world *w, const struct crn_lower_layer *layer,
+			  const char *prov_name, const char *name)
 {
 	struct fi_fabric_attr attr = {.prov_name = (char *)prov_name,
 				      .name = (char *)name,
 				      .api_version = FI_VERSION(1, 17)};
-	int ret = crn_lower_fabric_open(&w->layer, &attr, &w->fabric, NULL);
+	int ret = crn_lower_fabric_open(layer, &attr, &w->fabric, NULL);
 
 	return ret ? ret : crn_lower_fabric_close(&w->fabric);
 }
 
+static int open_fabric(struct lower_world *w, const char *prov_name, const char *name)
+{
+	return open_fabric_of(w, &w->layer, prov_name, name);
+}
+
 CT_TEST(lower, what_a_program_chose_holds_for_the_fabric_it_opens_then)
 {
+	struct crn_lower_layer another;
 	struct lower_world w;
 
 	open_world(&w);
+	another = w.layer;
 	lower_add(&w, "tcp", "fab");
 	lower_add(&w, "one", "fab");
 	lower_add(&w, "two", "fab");
@@ -239,8 +247,12 @@ CT_TEST(lower, what_a_program_chose_holds_for_the_fabric_it_opens_then)
 	CT_EXPECT_STREQ(w.opened, "two");
 	CT_EXPECT_EQ(open_fabric(&w, "one;lay", "fab"), 0);
 	CT_EXPECT_STREQ(w.opened, "one");
-	/* Another fabric is not what was chosen. */
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "other"), -FI_ENODATA);
+	/* Neither for another fabric, nor for another layer. */
+	lower_add(&w, "verbs", "other");
+	CT_EXPECT_EQ(open_fabric(&w, "lay", "other"), 0);
+	CT_EXPECT_STREQ(w.opened, "verbs");
+	CT_EXPECT_EQ(open_fabric_of(&w, &another, "lay", "fab"), 0);
+	CT_EXPECT_STREQ(w.opened, "tcp");
 	crn_lower_cleanup(&w.layer);
 	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
 	CT_EXPECT_STREQ(w.opened, "tcp");

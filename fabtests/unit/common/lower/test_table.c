@@ -102,6 +102,29 @@ CT_TEST(lower_table, without_a_wish_every_capability_is_answered)
 	lower_world_close(&w);
 }
 
+CT_TEST(lower_table, each_side_has_what_belongs_to_it_of_the_layers_own)
+{
+	static const struct crn_lower_row own[] = {
+		{CRN_LOWER_CAPS, CRN_LOWER_OWN, FI_TAGGED | FI_SEND | FI_RECV},
+	};
+	struct lower_world w;
+	struct fi_info *info, *hints;
+
+	lower_world_open(&w, own, CRN_COUNT(own));
+	lower_add(&w, "tcp", "fab");
+	CT_ASSERT_EQ(ask(&w, hints_for(0), &info), 0);
+	CT_EXPECT_EQ(info->tx_attr->caps, FI_TAGGED | FI_SEND);
+	CT_EXPECT_EQ(info->rx_attr->caps, FI_TAGGED | FI_RECV);
+	fi_freeinfo(info);
+	hints = hints_for(FI_TAGGED | FI_SEND);
+	hints->tx_attr->caps = FI_SEND;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(info->caps, FI_TAGGED | FI_SEND);
+	CT_EXPECT_EQ(info->tx_attr->caps, FI_SEND);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
 CT_TEST(lower_table, an_answer_without_what_the_layer_needs_is_none)
 {
 	struct lower_world w;
@@ -331,7 +354,9 @@ CT_TEST(lower_table, endpoints_are_connected_ones)
 	hints = hints_for(FI_MSG);
 	hints->ep_attr->type = FI_EP_MSG;
 	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
-	CT_EXPECT_EQ(w.asks[0].hints->ep_attr->type, FI_EP_MSG);
+	fi_freeinfo(info);
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	CT_EXPECT_EQ(w.asks[1].hints->ep_attr->type, FI_EP_MSG);
 	fi_freeinfo(info);
 	lower_world_close(&w);
 }

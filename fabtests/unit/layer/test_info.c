@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* info.c: the answers are tcp's, but for what the layer has no code for. */
+#include <stdlib.h>
+#include <string.h>
+#include "cairn_test.h"
+#include "layer_world.h"
+
+static struct fi_info *hints_for(const char *prov_name, uint64_t caps)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->fabric_attr->prov_name = strdup(prov_name);
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->caps = caps;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	return hints;
+}
+
+CT_TEST(layer_info, the_answers_are_those_of_the_lower_provider)
+{
+	struct fi_info *hints = hints_for("tcp", FI_MSG | FI_RMA), *tcp, *own, *a, *b;
+	char have[8192], want[8192];
+
+	CT_ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", "9", FI_SOURCE, hints,
+				&tcp),
+		     0);
+	free(hints->fabric_attr->prov_name);
+	hints->fabric_attr->prov_name = strdup("tcp;" EXL_NAME);
+	CT_ASSERT_EQ(exl_getinfo(FI_VERSION(1, 17), "127.0.0.1", "9", FI_SOURCE, hints,
+				 &own),
+		     0);
+	for (a = own, b = tcp; a && b; a = a->next, b = b->next) {
+		CT_EXPECT_EQ(a->fabric_attr->prov_name, NULL);
+		free(b->fabric_attr->prov_name);
+		b->fabric_attr->prov_name = NULL;
+		b->fabric_attr->prov_version = a->fabric_attr->prov_version;
+		b->fabric_attr->api_version = a->fabric_attr->api_version;
+		fi_tostr_r(have, sizeof(have), a, FI_TYPE_INFO);
+		fi_tostr_r(want, sizeof(want), b, FI_TYPE_INFO);
+		CT_EXPECT_STREQ(have, want);
+	}
+	CT_EXPECT_EQ(a, b);
+	fi_freeinfo(own);
+	fi_freeinfo(tcp);
+	fi_freeinfo(hints);
+	crn_lower_cleanup(&exl_layer);
+}
+
+CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
+{
+	static const uint64_t caps[] = {FI_COLLECTIVE, FI_MULTICAST, FI_NAMED_RX_CTX,
+					FI_SHARED_AV};
+	struct fi_info *hints, *info;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(caps); i++) {
+		CT_NOTE("row %zu", i);
+		ct_log_reset();
+		hints = hints_for("tcp;" EXL_NAME, FI_MSG | caps[i]);
+		CT_EXPECT_EQ(exl_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+			     -FI_ENODATA);
+		CT_EXPECT_STRSTR(ct_log_last(), "caps: not offered");
+		fi_freeinfo(hints);
+	}
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every object opens and closes, or leaves nothing behind. */
+#include <stdlib.h>
+#include <string.h>
+#include "cairn_test.h"
+#include "layer_world.h"
+
+CT_TEST(layer_open, objects_have_the_programs_context_and_their_class)
+{
+	static const size_t classes[LAYER_OBJECTS] = {FI_CLASS_FABRIC,	FI_CLASS_EQ,
+						      FI_CLASS_DOMAIN,	FI_CLASS_CQ,
+						      FI_CLASS_CNTR,	FI_CLASS_MR,
+						      FI_CLASS_SRX_CTX, FI_CLASS_PEP,
+						      FI_CLASS_EP};
+	struct layer_world w;
+	enum layer_object object;
+
+	layer_start(&w);
+	layer_open_before(&w, LAYER_OBJECTS);
+	for (object = 0; object < LAYER_OBJECTS; object++) {
+		CT_NOTE("the %s", layer_names[object]);
+		CT_EXPECT_EQ(layer_fid(&w, object)->fclass, classes[object]);
+		CT_EXPECT_EQ(layer_fid(&w, object)->context, &w);
+	}
+	layer_bind(&w);
+	layer_close(&w);
+}
+
+/* Of the layer's own memory; the lower provider's is in libfabric. */
+CT_TEST(layer_open, memory_that_runs_out_leaves_nothing)
+{
+	/* A region and a counter are the lower provider's. */
+	static const unsigned int own[LAYER_OBJECTS] = {
+		[LAYER_FABRIC] = 5, [LAYER_EQ] = 2,  [LAYER_DOMAIN] = 2, [LAYER_CQ] = 1,
+		[LAYER_SRX] = 1,    [LAYER_PEP] = 2, [LAYER_EP] = 2,
+	};
+	enum layer_object object;
+	struct layer_world w;
+	unsigned int nth;
+	int ret;
+
+	for (object = 0; object < LAYER_OBJECTS; object++) {
+		layer_start(&w);
+		layer_open_before(&w, object);
+		CT_NOTE("the %s", layer_names[object]);
+		for (nth = 1;; nth++) {
+			ct_fail_alloc(nth);
+			ret = layer_open_one(&w, object);
+			if (!ct_alloc_failed())
+				break;
+			CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		}
+		CT_EXPECT_EQ(ret, 0);
+		CT_EXPECT_EQ(nth, own[object] + 1);
+		layer_close(&w);
+	}
+}
+
+CT_TEST(layer_open, what_the_lower_provider_does_not_open_is_one_line_of_the_log)
+{
+	struct fi_cq_attr cq = {.format = 99};
+	struct fi_rx_attr rx;
+	struct fid_ep *srx;
+	struct layer_world w;
+
+	layer_start(&w);
+	layer_open_before(&w, LAYER_CQ);
+	ct_log_reset();
+	CT_EXPECT_LT(fi_cq_open(w.domain, &cq, &w.cq, NULL), 0);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), "tcp opens no completion queue");
+	w.cq = NULL;
+	rx = *w.info->rx_attr;
+	rx.caps = FI_COLLECTIVE;
+	rx.iov_limit = 1000;
+	ct_log_reset();
+	if (fi_srx_context(w.domain, &rx, &srx, NULL)) {
+		CT_EXPECT_STRSTR(ct_log_last(), "tcp opens no shared receive context");
+		CT_EXPECT_EQ(ct_log_count(), 1);
+	} else {
+		CT_EXPECT_EQ(fi_close(&srx->fid), 0);
+	}
+	layer_close(&w);
+}
+
+CT_TEST(layer_open, a_fabric_that_there_is_not_does_not_open)
+{
+	struct layer_world w;
+	char none[] = "no such fabric", *name;
+
+	layer_start(&w);
+	name = w.info->fabric_attr->name;
+	w.info->fabric_attr->name = none;
+	ct_log_reset();
+	CT_EXPECT_EQ(layer_open_one(&w, LAYER_FABRIC), -FI_ENODATA);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_EXAMPLE_LAYER_LOWER");
+	w.info->fabric_attr->name = name;
+	w.fabric = NULL;
+	layer_close(&w);
+}
+
+CT_TEST(layer_open, what_needs_the_lower_providers_own_objects_is_not_offered)
+{
+	struct layer_world w;
+	struct fi_alias alias;
+	struct fi_av_attr av = {0};
+	struct fid_av *av_fid;
+	void *ops;
+
+	layer_start(&w);
+	layer_open_before(&w, LAYER_OBJECTS);
+	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_ALIAS, &alias), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_av_open(w.domain, &av, &av_fid, NULL), -FI_ENOSYS);
+	/* ofi_rxm depends on the very code. */
+	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, "ofix_flow_ctrl_v1", 0, &ops, NULL),
+		     -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.domain->fid, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_pep_bind(w.pep, &w.cq->fid, 0), -FI_EINVAL);
+	layer_close(&w);
+}
+
+CT_TEST(layer_open, every_object_may_be_waited_for)
+{
+	struct layer_world w;
+	struct fid *fids[2];
+
+	layer_start(&w);
+	layer_open_before(&w, LAYER_OBJECTS);
+	layer_bind(&w);
+	fids[0] = &w.eq->fid;
+	fids[1] = &w.cq->fid;
+	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 2), 0);
+	layer_close(&w);
+}
