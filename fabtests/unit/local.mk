@@ -58,6 +58,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/lower/test_cq.c \
 	fabtests/unit/common/lower/test_eq.c \
 	fabtests/unit/common/lower/test_table.c \
+	fabtests/unit/common/lower/test_threads.c \
 	fabtests/unit/common/pass/test_pass.c \
 	fabtests/unit/common/test_addr.c \
 	fabtests/unit/common/test_attr.c \
