@@ -48,8 +48,7 @@ CT_TEST(layer_info, the_answers_are_those_of_the_lower_provider)
 
 CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
 {
-	static const uint64_t caps[] = {FI_COLLECTIVE, FI_MULTICAST, FI_NAMED_RX_CTX,
-					FI_SHARED_AV};
+	static const uint64_t caps[] = {FI_COLLECTIVE, FI_MULTICAST, FI_DIRECTED_RECV};
 	struct fi_info *hints, *info;
 	size_t i;
 

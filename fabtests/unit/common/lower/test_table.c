@@ -13,7 +13,7 @@ static const struct crn_lower_row rows[] = {
 	{CRN_LOWER_CAPS, CRN_LOWER_NEED, FI_RMA},
 	{CRN_LOWER_MODE, CRN_LOWER_PASS, FI_RX_CQ_DATA},
 	{CRN_LOWER_MODE, CRN_LOWER_NEED, FI_CONTEXT},
-	{CRN_LOWER_MODE, CRN_LOWER_OWN, FI_ASYNC_IOV},
+	{CRN_LOWER_MODE, CRN_LOWER_OWN, FI_CONTEXT2},
 	{CRN_LOWER_OP_FLAGS, CRN_LOWER_PASS, FI_COMPLETION},
 	{CRN_LOWER_OP_FLAGS, CRN_LOWER_OWN, FI_DELIVERY_COMPLETE},
 	{CRN_LOWER_MSG_ORDER, CRN_LOWER_PASS, FI_ORDER_SAS},
@@ -40,7 +40,7 @@ static struct fi_info *hints_for(uint64_t caps)
 
 	hints->fabric_attr->prov_name = strdup("tcp;lay");
 	hints->caps = caps;
-	hints->mode = FI_ASYNC_IOV;
+	hints->mode = FI_CONTEXT2;
 	return hints;
 }
 
@@ -173,12 +173,12 @@ CT_TEST(lower_table, a_mode_is_handed_down_fulfilled_or_demanded)
 	CT_EXPECT_EQ(w.asks[0].hints->mode, FI_RX_CQ_DATA | FI_CONTEXT);
 	CT_EXPECT_EQ(w.asks[0].hints->domain_attr->mr_mode,
 		     FI_MR_ALLOCATED | FI_MR_LOCAL);
-	CT_EXPECT_EQ(info->mode, FI_RX_CQ_DATA | FI_ASYNC_IOV);
+	CT_EXPECT_EQ(info->mode, FI_RX_CQ_DATA | FI_CONTEXT2);
 	CT_EXPECT_EQ(info->domain_attr->mr_mode, FI_MR_ALLOCATED);
 	fi_freeinfo(info);
 	hints = hints_for(FI_MSG);
 	hints->mode = 0;
-	expect_refused(&w, hints, "mode: the program has to offer [FI_ASYNC_IOV");
+	expect_refused(&w, hints, "mode: the program has to offer [FI_CONTEXT2");
 	lower_world_close(&w);
 }
 
