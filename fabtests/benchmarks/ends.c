@@ -104,11 +104,14 @@ struct fid_ep *bench_ends_ep(struct ends *e, struct fi_info *info, struct fid_cq
 uint32_t bench_ends_event(struct ends *e, struct fi_info **info)
 {
 	struct fi_eq_cm_entry entry = {.info = NULL};
+	struct fi_eq_err_entry err = {.err = 0};
 	uint32_t event = 0;
+	ssize_t ret;
 
-	bench_ends_need(e,
-			fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0),
-			"fi_eq_sread");
+	ret = fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0);
+	if (ret == -FI_EAVAIL && fi_eq_readerr(e->eq, &err, 0) > 0)
+		bench_ends_need(e, -err.err, "an event");
+	bench_ends_need(e, ret, "fi_eq_sread");
 	*info = entry.info;
 	return event;
 }

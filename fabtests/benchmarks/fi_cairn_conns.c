@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What connections cost: how many a second are made and closed, and the memory of each.
- * Both ends are in this process, so an end takes half of what is counted.
+ * What connections cost: how many a second are made and closed, the memory of each, and a
+ * read of a completion queue that serves them all while none of them does anything. Both
+ * ends are in this process, so an end takes half of what is counted: resident memory
+ * after the last connection stands and what was needed to connect is given back
+ * (malloc_trim(3)), less what was resident before the first; completion queues are made
+ * before that.
  *
  * One line: "conns provider=NAME count=N depth=D per_s=X close_per_s=X end_KiB=X
- * pinned_KiB=X", the last of which is what the kernel holds in memory for the device.
+ * pinned_KiB=X idle_read_ns=X"; pinned is what the kernel holds in memory for the device.
  */
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +20,8 @@
 
 #define PROGRAM "fi_cairn_conns"
 #define MOST 100000
+#define READS 100000
+#define AT_A_TIME 256
 
 static long count = 1000;
 static struct ends ends;
@@ -37,18 +44,20 @@ static double status_kib(const char *name)
 	return kib;
 }
 
-/* All at once: nobody waits for the one before. */
+/* As many at a time as a listener with the default backlog takes. */
 static void connect_all(void)
 {
-	long i, accepted = 0, connected = 0;
+	long asked = 0, accepted = 0, connected = 0;
 	struct fi_info *info;
 
-	for (i = 0; i < count; i++) {
-		eps[i] = bench_ends_ep(&ends, ends.info, cqs[0], 0);
-		bench_ends_need(&ends, fi_connect(eps[i], ends.info->dest_addr, NULL, 0),
-				"fi_connect");
-	}
 	while (connected < 2 * count) {
+		for (; asked < count && asked - connected / 2 < AT_A_TIME; asked++) {
+			eps[asked] = bench_ends_ep(&ends, ends.info, cqs[0], 0);
+			bench_ends_need(&ends,
+					fi_connect(eps[asked], ends.info->dest_addr, NULL,
+						   0),
+					"fi_connect");
+		}
 		switch (bench_ends_event(&ends, &info)) {
 		case FI_CONNREQ:
 			eps[count + accepted] = bench_ends_ep(&ends, info, cqs[1], 0);
@@ -74,25 +83,44 @@ static void close_all(void)
 		bench_ends_need(&ends, fi_close(&eps[i]->fid), "fi_close");
 }
 
+/* ns of an fi_cq_read that finds nothing. */
+static double idle_read(void)
+{
+	struct fi_cq_entry entry;
+	double start;
+	int i;
+
+	start = bench_ends_now_ns();
+	for (i = 0; i < READS; i++)
+		bench_ends_need(&ends,
+				fi_cq_read(cqs[0], &entry, 1) == -FI_EAGAIN ? 0
+									    : -FI_EOTHER,
+				"fi_cq_read");
+	return (bench_ends_now_ns() - start) / READS;
+}
+
 static void measure(void)
 {
-	double start, up, down, kib, pinned;
+	double start, up, down, kib, pinned, idle;
 
+	malloc_trim(0);
 	kib = status_kib("VmRSS");
 	pinned = status_kib("VmPin");
 	start = bench_ends_now_ns();
 	connect_all();
 	up = bench_ends_now_ns();
+	malloc_trim(0);
 	kib = status_kib("VmRSS") - kib;
 	pinned = status_kib("VmPin") - pinned;
+	idle = idle_read();
 	down = bench_ends_now_ns();
 	close_all();
 	down = bench_ends_now_ns() - down;
 	printf("conns provider=%s count=%ld depth=%zu per_s=%.0f close_per_s=%.0f "
-	       "end_KiB=%.2f pinned_KiB=%.2f\n",
+	       "end_KiB=%.2f pinned_KiB=%.2f idle_read_ns=%.0f\n",
 	       ends.wish.provider, count, ends.wish.depth,
 	       (double)count * 1e9 / (up - start), (double)count * 1e9 / down,
-	       kib / (2 * (double)count), pinned / (2 * (double)count));
+	       kib / (2 * (double)count), pinned / (2 * (double)count), idle);
 }
 
 static void usage(FILE *to)

@@ -251,6 +251,9 @@ suite_simverbs() {
 		done
 	done
 	counted simverbs-process 200 process_with_thread unit "$address"
+	# That it runs; nothing is asserted of its times.
+	step simverbs-conns 60 "$top/fabtests/interop/with-build" unit simverbs \
+		"$top/build/unit/fabtests/benchmarks/fi_cairn_conns" -n 300 "$address"
 	SIMVERBS_REMOVAL=silent counted simverbs-removed-silent 200 functional_on_simverbs unit "$address" -p pverbs removed
 	FI_PVERBS_DURABLE=on SIMVERBS_REMOVAL=silent counted simverbs-removed-durable 200 \
 		functional_on_simverbs unit "$address" -p pverbs removed

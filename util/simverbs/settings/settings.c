@@ -105,7 +105,7 @@ static const struct svb_key svb_keys[] = {
 		.preset = "infiniband"),
 	SVB_KEY("mtu", enum, mtu, .least = IBV_MTU_256, .names = svb_mtu_names,
 		.preset = "4096"),
-	SVB_KEY("max_qp", u32, max_qp, .least = 1, .most = SVB_MAX_QP, .preset = "16384"),
+	SVB_KEY("max_qp", u32, max_qp, .least = 1, .most = SVB_MAX_QP, .preset = "32768"),
 	SVB_KEY("max_qp_wr", u32, max_qp_wr, .least = 1, .most = 65536,
 		.preset = "16384"),
 	SVB_KEY("max_sge", u32, max_sge, .least = 1, .most = SVB_MAX_SGE, .preset = "32"),

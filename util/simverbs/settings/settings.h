@@ -21,7 +21,7 @@
 #define SVB_MAX_PORTS 2
 #define SVB_MAX_GIDS 16
 /* The most objects of a process that can be set; queue pairs' slots have so many bits. */
-#define SVB_QP_BITS 14
+#define SVB_QP_BITS 15
 #define SVB_MAX_MR (1u << 20)
 #define SVB_MAX_QP (1u << SVB_QP_BITS)
 #define SVB_MAX_CQ (1u << 14)

@@ -13,14 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SVB_PROC_BITS 10
+#define SVB_PROC_BITS 9
 /* Process indices are 1 to SVB_PROC_MAX - 1: queue pairs 0 and 1 are special on
  * InfiniBand. */
 #define SVB_PROC_MAX (1u << SVB_PROC_BITS)
 
 struct svb_entry {
 	uint32_t pid; /* 0: free */
-	/* Differs each time the entry is claimed; 22 bits, never 0. */
+	/* Differs each time the entry is claimed; 23 bits, never 0. */
 	uint32_t generation;
 	uint64_t start_time; /* field 22 of /proc/PID/stat, clock ticks since boot */
 };

@@ -16,12 +16,14 @@
 #include "settings/settings.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 4u
+#define SVB_ABI 5u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there (SVB_QP_BITS). */
 #define SVB_QP_SLOT(qpn) ((qpn) & ((1u << SVB_QP_BITS) - 1))
 #define SVB_QP_PROC(qpn) ((qpn) >> SVB_QP_BITS)
+/* Numbers of queue pairs have 24 bits (IB specification 1.7, 9.2.2). */
+_Static_assert(SVB_PROC_BITS + SVB_QP_BITS <= 24, "a queue pair number has 24 bits");
 
 #define SVB_LINE __attribute__((aligned(64)))
 
