@@ -331,8 +331,8 @@ typedef bool (*pvb_on_complete)(struct pvb_cq *cq, struct pvb_wq *wq,
 				const struct ibv_wc *wc, struct pvb_comp *comp);
 
 struct pvb_wq {
-	struct crn_ring ring;
-	struct pvb_slot *slots;
+	struct crn_ring ring;	/* of size 0 unless it is both open and made */
+	struct pvb_slot *slots; /* NULL until the first operation: qp/qp.c */
 	struct pvb_qp *qp;
 	struct pvb_cq *cq;
 	uint32_t depth;			     /* size of the open ring */
@@ -340,6 +340,8 @@ struct pvb_wq {
 	uint64_t stalls;		     /* calls refused because the ring was full */
 	_Atomic pvb_on_complete on_complete; /* NULL: the plain way */
 	bool counted;			     /* some cntr is not NULL */
+	atomic_bool open;		     /* operations may be posted */
+	atomic_bool made;		     /* slots is not NULL */
 	struct ibv_sge *bufs; /* receives for persist/target/message_ring.c: buf_limit a
 				 slot; or NULL */
 	struct pvb_arrival *arrivals; /* persist/target/arrival.c: one a slot; or NULL */
@@ -479,17 +481,29 @@ struct pvb_conn {
 	uint8_t answer[PVB_CM_APP_SIZE];      /* the responder's data, kept in CONTROL */
 };
 
+/* What an endpoint keeps of the fi_info that it was made of. */
+struct pvb_ep_attr {
+	uint64_t caps;
+	struct sockaddr *src, *dest; /* ours; NULL: none, or known to the request */
+	uint32_t addr_format;
+	uint32_t tx_size, rx_size; /* operations */
+	uint32_t tclass;	   /* wished for: tx_attr's, or else domain_attr's */
+	uint8_t tx_iov_limit, rx_iov_limit;
+	uint8_t tx_entries;  /* of the queue that one takes with the endpoint's flags */
+	bool rx_shared;	     /* rx_ctx_cnt: FI_SHARED_CONTEXT */
+	bool writes_ordered; /* WAW promised */
+};
+
 struct pvb_ep {
 	struct fid_ep fid;
 	struct pvb_domain *domain;
-	struct fi_info *info; /* our copy, without domain, fabric and nic */
+	struct pvb_ep_attr attr;
 	struct pvb_eq *eq;
 	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_qp qp;
 	struct pvb_conn conn;
-	struct pvb_mr *replay;	/* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
-	uint32_t domain_tclass; /* wished for by the info's domain_attr */
-	uint64_t tx_flags;	/* default op_flags of calls that have no flags */
+	struct pvb_mr *replay; /* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
+	uint64_t tx_flags;     /* default op_flags of calls that have no flags */
 	uint64_t rx_flags;
 	bool tx_selective;
 	bool rx_selective; /* also of receives of srx */

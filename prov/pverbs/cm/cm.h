@@ -41,7 +41,9 @@ void pvb_keepalive_del(struct pvb_ep *ep);
 
 int pvb_cm_getopt(bool raw, int level, int optname, void *optval, size_t *optlen);
 int pvb_cm_setopt(bool *raw, int level, int optname, const void *optval, size_t optlen);
-/* fi_setname: 0, -FI_EINVAL for no address of the info's format, -FI_ENOMEM. */
+/* fi_setname: 0, -FI_EINVAL for no address of the format, -FI_ENOMEM. What was in *src is
+ * freed. */
+int pvb_copy_src(uint32_t format, const void *addr, size_t len, struct sockaddr **src);
 int pvb_set_src(struct fi_info *info, const void *addr, size_t len);
 
 /* ep_ops.c */

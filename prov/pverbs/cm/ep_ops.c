@@ -12,13 +12,13 @@ static int pvb_ep_setname(fid_t fid, void *addr, size_t addrlen)
 
 	if (ep->conn.id)
 		return -FI_EOPBADSTATE;
-	return pvb_set_src(ep->info, addr, addrlen);
+	return pvb_copy_src(ep->attr.addr_format, addr, addrlen, &ep->attr.src);
 }
 
 static int pvb_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct pvb_ep *ep = crn_container_of(fid, struct pvb_ep, fid.fid);
-	const struct sockaddr *name = ep->info->src_addr;
+	const struct sockaddr *name = ep->attr.src;
 
 	if (ep->conn.id && crn_addr_len(rdma_get_local_addr(ep->conn.id)))
 		name = rdma_get_local_addr(ep->conn.id);
@@ -46,12 +46,11 @@ static int pvb_ep_connect(struct fid_ep *fid, const void *addr, const void *para
 			  size_t paramlen)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	size_t len = addr ? crn_addr_len(addr) : ep->info->dest_addrlen;
 	int ret;
 
 	if (!addr)
-		addr = ep->info->dest_addr;
-	if (!addr || !crn_addr_valid(addr, len, FI_FORMAT_UNSPEC))
+		addr = ep->req ? rdma_get_peer_addr(ep->conn.id) : ep->attr.dest;
+	if (!addr || !crn_addr_valid(addr, crn_addr_len(addr), FI_FORMAT_UNSPEC))
 		return -FI_EINVAL;
 	ret = pvb_ep_enabled(ep);
 	if (ret)

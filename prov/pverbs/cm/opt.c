@@ -50,17 +50,28 @@ int pvb_cm_setopt(bool *raw, int level, int optname, const void *optval, size_t 
 	return 0;
 }
 
-int pvb_set_src(struct fi_info *info, const void *addr, size_t len)
+int pvb_copy_src(uint32_t format, const void *addr, size_t len, struct sockaddr **src)
 {
-	void *copy;
+	struct sockaddr *copy;
 
-	if (!crn_addr_valid(addr, len, info->addr_format))
+	if (!crn_addr_valid(addr, len, format))
 		return -FI_EINVAL;
 	copy = crn_addr_dup(addr);
 	if (!copy)
 		return -FI_ENOMEM;
-	free(info->src_addr);
-	info->src_addr = copy;
-	info->src_addrlen = crn_addr_len(copy);
+	free(*src);
+	*src = copy;
+	return 0;
+}
+
+int pvb_set_src(struct fi_info *info, const void *addr, size_t len)
+{
+	struct sockaddr *src = info->src_addr;
+	int ret = pvb_copy_src(info->addr_format, addr, len, &src);
+
+	if (ret)
+		return ret;
+	info->src_addr = src;
+	info->src_addrlen = crn_addr_len(src);
 	return 0;
 }

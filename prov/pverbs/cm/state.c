@@ -167,7 +167,7 @@ static void pvb_cm_on_established(struct pvb_ep *ep, const struct pvb_cm_event *
 	case PVB_CONN_REQUESTED: /* iWARP: the kernel has moved the queue pair to RTS */
 		pvb_cm_learn(ep, event);
 		ep->qp.was_up = true;
-		pvb_qp_open_ring(&ep->qp.sq);
+		pvb_wq_open(&ep->qp.sq);
 		pvb_cm_stands(ep, event);
 		break;
 	default:
@@ -303,8 +303,8 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 	if (ret)
 		return ret;
 	memcpy(&dst, dest, crn_addr_len(dest));
-	if (ep->info->src_addr)
-		memcpy(&src, ep->info->src_addr, crn_addr_len(ep->info->src_addr));
+	if (ep->attr.src)
+		memcpy(&src, ep->attr.src, crn_addr_len(ep->attr.src));
 
 	if (rdma_create_id(ep->eq->channel, &conn->id, &ep->fid.fid, RDMA_PS_TCP)) {
 		conn->id = NULL;
@@ -313,7 +313,7 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 	conn->request_len = (uint16_t)message;
 	pvb_path_option(ep, conn->id);
 	conn->state = PVB_CONN_ADDR;
-	if (!rdma_resolve_addr(conn->id, ep->info->src_addr ? &src.sa : NULL, &dst.sa,
+	if (!rdma_resolve_addr(conn->id, ep->attr.src ? &src.sa : NULL, &dst.sa,
 			       pvb_params.resolve_timeout))
 		return 0;
 	ret = pvb_errno();

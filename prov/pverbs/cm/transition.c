@@ -59,12 +59,12 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 			 qp->ibv->qp_num, fi_strerror(-ret));
 		return ret;
 	}
-	pvb_qp_open_ring(&qp->sq);
+	pvb_wq_open(&qp->sq);
 	ret = qp->control_qp ? pvb_control_qp_expose(qp->control_qp) : 0;
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL, "memory window of queue pair 0x%x: %s\n",
 			 qp->ibv->qp_num, fi_strerror(-ret));
-		crn_ring_set_size(&qp->sq.ring, 0);
+		pvb_wq_shut(&qp->sq);
 	}
 	return ret;
 }

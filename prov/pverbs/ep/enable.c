@@ -15,9 +15,8 @@
 static uint32_t pvb_ep_tx_depth(const struct pvb_ep *ep)
 {
 	const uint32_t most = (uint32_t)ep->domain->attr.max_qp_wr - 1;
-	const uint32_t size = (uint32_t)ep->info->tx_attr->size;
 	const uint32_t own = pvb_params.keepalive ? 1 : 0; /* cm/keepalive.c */
-	const uint32_t depth = size * pvb_tx_entries(ep->info->tx_attr->op_flags) + own;
+	const uint32_t depth = ep->attr.tx_size * ep->attr.tx_entries + own;
 
 	return CRN_MAX(CRN_MIN(depth, most), 2u);
 }
@@ -25,19 +24,21 @@ static uint32_t pvb_ep_tx_depth(const struct pvb_ep *ep)
 /* The port an endpoint is on before rdma_cm has found a path: that of its own address. */
 static int pvb_ep_first_port(const struct pvb_ep *ep, uint8_t *port)
 {
+	const struct sockaddr *src =
+		ep->req ? rdma_get_local_addr(ep->conn.id) : ep->attr.src;
 	struct pvb_device_addr *list;
 	size_t i, count;
 	int ret;
 
 	*port = 1;
-	if (ep->domain->attr.phys_port_cnt <= 1 || !ep->info->src_addr)
+	if (ep->domain->attr.phys_port_cnt <= 1 || !src)
 		return 0;
 	ret = pvb_device_addrs(&list, &count);
 	if (ret)
 		return ret;
 	for (i = 0; i < count; i++) {
 		if (!strcmp(list[i].device, pvb_domain_device(ep->domain)) &&
-		    crn_addr_same_host(&list[i].addr.sa, ep->info->src_addr))
+		    crn_addr_same_host(&list[i].addr.sa, src))
 			*port = list[i].port;
 	}
 	free(list);
@@ -59,9 +60,9 @@ int pvb_ep_create_qp(struct pvb_ep *ep)
 {
 	const struct pvb_qp_attr attr = {
 		.tx_depth = pvb_ep_tx_depth(ep),
-		.rx_depth = (uint32_t)ep->info->rx_attr->size,
-		.tx_iov_limit = ep->info->tx_attr->iov_limit,
-		.rx_iov_limit = ep->info->rx_attr->iov_limit,
+		.rx_depth = ep->attr.rx_size,
+		.tx_iov_limit = ep->attr.tx_iov_limit,
+		.rx_iov_limit = ep->attr.rx_iov_limit,
 		.inject_size = ep->inject_size,
 	};
 	int ret;

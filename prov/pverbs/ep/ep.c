@@ -65,11 +65,19 @@ static void pvb_ep_end_cm(struct pvb_ep *ep)
 		atomic_fetch_sub(&eq->refs, 1);
 }
 
+static void pvb_ep_forget_addrs(struct pvb_ep *ep)
+{
+	free(ep->attr.src);
+	free(ep->attr.dest);
+	ep->attr.src = NULL;
+	ep->attr.dest = NULL;
+}
+
 static void pvb_ep_free(struct pvb_ep *ep)
 {
 	crn_lock_fini(&ep->qp.tx_lock);
 	crn_lock_fini(&ep->qp.rx_lock);
-	fi_freeinfo(ep->info);
+	pvb_ep_forget_addrs(ep);
 	free(ep);
 }
 
@@ -109,13 +117,13 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 		return -FI_ENOEQ;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	if (ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT && !ep->qp.srx)
+	if (ep->attr.rx_shared && !ep->qp.srx)
 		return -FI_EOPBADSTATE;
 	/* A queue pair has two queues; one that the capabilities never use borrows the
 	 * other's. */
-	if (!qp->sq.cq && qp->rq.cq && !(ep->info->caps & (FI_SEND | FI_READ | FI_WRITE)))
+	if (!qp->sq.cq && qp->rq.cq && !(ep->attr.caps & (FI_SEND | FI_READ | FI_WRITE)))
 		pvb_ep_attach(&qp->sq, qp->rq.cq);
-	if (!qp->rq.cq && qp->sq.cq && !(ep->info->caps & FI_RECV))
+	if (!qp->rq.cq && qp->sq.cq && !(ep->attr.caps & FI_RECV))
 		pvb_ep_attach(&qp->rq, qp->sq.cq);
 	if (!qp->sq.cq || !qp->rq.cq)
 		return -FI_ENOCQ;
@@ -189,34 +197,67 @@ static struct fi_ops_ep pvb_ep_ops = {
 
 /* Sizes of an info that a program may have made itself: 0 is the default, too much an
  * error. */
-static int pvb_ep_sizes(struct pvb_ep *ep)
+static int pvb_ep_sizes(struct pvb_ep *ep, const struct fi_info *info)
 {
 	/* A send queue has one entry more than it offers: the marker of pvb_tx_close. */
 	const size_t most = (size_t)ep->domain->attr.max_qp_wr - 1;
-	struct fi_tx_attr *tx = ep->info->tx_attr;
-	struct fi_rx_attr *rx = ep->info->rx_attr;
+	const struct fi_tx_attr *tx = info->tx_attr;
+	const struct fi_rx_attr *rx = info->rx_attr;
+	const size_t entries = pvb_tx_entries(tx->op_flags);
+	const size_t tx_size =
+		tx->size ? tx->size : CRN_MIN(pvb_params.tx_size, most / entries);
+	const size_t rx_size = rx->size ? rx->size : CRN_MIN(pvb_params.rx_size, most);
 
-	if (!tx || !rx || !ep->info->ep_attr || ep->info->ep_attr->type != FI_EP_MSG)
+	if (tx_size > most / entries || rx_size > most || tx->iov_limit > PVB_IOV_LIMIT ||
+	    rx->iov_limit > PVB_IOV_LIMIT || tx->inject_size > PVB_INJECT_LIMIT)
 		return -FI_EINVAL;
-	if (ep->info->src_addr &&
-	    !crn_addr_valid(ep->info->src_addr, ep->info->src_addrlen,
-			    ep->info->addr_format))
-		return -FI_EINVAL;
-	if (!tx->size)
-		tx->size =
-			CRN_MIN(pvb_params.tx_size, most / pvb_tx_entries(tx->op_flags));
-	if (!rx->size)
-		rx->size = CRN_MIN(pvb_params.rx_size, most);
-	tx->iov_limit = CRN_MAX(tx->iov_limit, (size_t)1);
-	rx->iov_limit = CRN_MAX(rx->iov_limit, (size_t)1);
-	if (tx->size > most / pvb_tx_entries(tx->op_flags) || rx->size > most ||
-	    tx->iov_limit > PVB_IOV_LIMIT || rx->iov_limit > PVB_IOV_LIMIT ||
-	    tx->inject_size > PVB_INJECT_LIMIT)
-		return -FI_EINVAL;
+	ep->attr.tx_size = (uint32_t)tx_size;
+	ep->attr.rx_size = (uint32_t)rx_size;
+	ep->attr.tx_entries = (uint8_t)entries;
+	ep->attr.tx_iov_limit = (uint8_t)CRN_MAX(tx->iov_limit, (size_t)1);
+	ep->attr.rx_iov_limit = (uint8_t)CRN_MAX(rx->iov_limit, (size_t)1);
+	ep->inject_size = tx->inject_size;
 	ep->max_msg = UINT32_MAX;
-	if (ep->info->ep_attr->max_msg_size)
-		ep->max_msg = CRN_MIN(ep->info->ep_attr->max_msg_size, ep->max_msg);
+	if (info->ep_attr->max_msg_size)
+		ep->max_msg = CRN_MIN(info->ep_attr->max_msg_size, ep->max_msg);
 	return 0;
+}
+
+static int pvb_ep_addrs(struct pvb_ep *ep, const struct fi_info *info)
+{
+	int ret = 0;
+
+	ep->attr.addr_format = info->addr_format;
+	if (info->src_addr)
+		ret = pvb_copy_src(info->addr_format, info->src_addr, info->src_addrlen,
+				   &ep->attr.src);
+	if (ret || !info->dest_addr)
+		return ret;
+	ep->attr.dest = crn_addr_dup(info->dest_addr);
+	return ep->attr.dest ? 0 : -FI_ENOMEM;
+}
+
+static int pvb_ep_attr(struct pvb_ep *ep, const struct fi_info *info)
+{
+	const uint64_t fenced = FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR;
+	const struct fi_tx_attr *tx = info->tx_attr;
+	int ret;
+
+	if (!tx || !info->rx_attr || !info->ep_attr || info->ep_attr->type != FI_EP_MSG)
+		return -FI_EINVAL;
+	ret = pvb_ep_sizes(ep, info);
+	if (ret)
+		return ret;
+	ep->attr.caps = info->caps;
+	ep->attr.rx_shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+	ep->attr.writes_ordered = tx->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
+	ep->attr.tclass = tx->tclass;
+	if (!(tx->tclass & FI_TC_DSCP) && info->domain_attr)
+		ep->attr.tclass = info->domain_attr->tclass;
+	ep->tx_flags = tx->op_flags;
+	ep->rx_flags = info->rx_attr->op_flags;
+	ep->fence_writes = tx->msg_order & fenced;
+	return pvb_ep_addrs(ep, info);
 }
 
 /* The request becomes this endpoint's: from now on its events are ours. */
@@ -233,6 +274,8 @@ static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 	ep->req = req;
 	ep->conn.id = req->id;
 	ep->raw_cm = req->raw_cm;
+	/* The id knows them. */
+	pvb_ep_forget_addrs(ep);
 	if (req->eq)
 		pthread_mutex_unlock(&req->eq->cm_lock);
 	return 0;
@@ -250,7 +293,8 @@ static int pvb_ep_take_name(struct pvb_ep *ep, fid_t handle)
 		return -FI_EOPBADSTATE;
 	if (!pep->info->src_addr)
 		return 0;
-	return pvb_set_src(ep->info, pep->info->src_addr, pep->info->src_addrlen);
+	return pvb_copy_src(ep->attr.addr_format, pep->info->src_addr,
+			    pep->info->src_addrlen, &ep->attr.src);
 }
 
 static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
@@ -263,23 +307,10 @@ static int pvb_ep_take(struct pvb_ep *ep, fid_t handle)
 						      : -FI_EINVAL;
 }
 
-/* What an endpoint needs to know of its info for as long as it lasts: of the domain, the
- * fabric and the device it has others to ask. */
-static struct fi_info *pvb_ep_info(const struct fi_info *info)
-{
-	struct fi_info part = *info;
-
-	part.domain_attr = NULL;
-	part.fabric_attr = NULL;
-	part.nic = NULL;
-	return fi_dupinfo(&part);
-}
-
 int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid_ep **fid,
 		 void *context)
 {
 	struct pvb_domain *domain = crn_container_of(domain_fid, struct pvb_domain, fid);
-	const uint64_t fenced = FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR;
 	struct pvb_ep *ep;
 	int ret;
 
@@ -298,23 +329,12 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 		goto err_tx_lock;
 	ep->domain = domain;
 	ep->qp.domain = domain;
-	ep->info = pvb_ep_info(info);
-	if (!ep->info) {
-		ret = -FI_ENOMEM;
-		goto err_rx_lock;
-	}
-	ret = pvb_ep_sizes(ep);
+	ret = pvb_ep_attr(ep, info);
 	if (!ret && info->handle)
 		ret = pvb_ep_take(ep, info->handle);
 	if (ret)
-		goto err_info;
+		goto err_attr;
 
-	ep->info->handle = NULL;
-	ep->domain_tclass = info->domain_attr ? info->domain_attr->tclass : 0;
-	ep->inject_size = ep->info->tx_attr->inject_size;
-	ep->tx_flags = ep->info->tx_attr->op_flags;
-	ep->rx_flags = ep->info->rx_attr->op_flags;
-	ep->fence_writes = ep->info->tx_attr->msg_order & fenced;
 	ep->fence_waits = domain->fence_waits;
 	pvb_ep_defaults(ep);
 	ep->fid.fid.fclass = FI_CLASS_EP;
@@ -325,16 +345,15 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->fid.msg = &pvb_msg_ops;
 	ep->fid.rma = &pvb_rma_ops;
 	ep->fid.tagged = &crn_nosys_tagged;
-	ep->fid.atomic = domain->atomics && (ep->info->caps & FI_ATOMIC)
+	ep->fid.atomic = domain->atomics && (ep->attr.caps & FI_ATOMIC)
 				 ? &pvb_atomic_ops
 				 : &crn_nosys_atomic;
 	ep->fid.collective = &crn_nosys_collective;
 	atomic_fetch_add(&domain->refs, 1);
 	*fid = &ep->fid;
 	return 0;
-err_info:
-	fi_freeinfo(ep->info);
-err_rx_lock:
+err_attr:
+	pvb_ep_forget_addrs(ep);
 	crn_lock_fini(&ep->qp.rx_lock);
 err_tx_lock:
 	crn_lock_fini(&ep->qp.tx_lock);

@@ -40,10 +40,10 @@ static int pvb_opt_size(const struct pvb_ep *ep, int optname, size_t *value)
 
 	switch (optname) {
 	case FI_OPT_TX_SIZE:
-		*value = ep->info->tx_attr->size;
+		*value = ep->attr.tx_size;
 		return 0;
 	case FI_OPT_RX_SIZE:
-		*value = ep->info->rx_attr->size;
+		*value = ep->attr.rx_size;
 		return 0;
 	case PVB_OPT_MAX_MSG_SIZE:
 	case PVB_OPT_MAX_RMA_SIZE:

@@ -52,13 +52,12 @@ int pvb_durable_open(struct pvb_ep *ep)
 	int ret = 0;
 
 	/* What is posted before the first durable operation counts. */
-	if (ep->domain->control || (ep->info->caps & FI_RMA_PMEM))
+	if (ep->domain->control || (ep->attr.caps & FI_RMA_PMEM))
 		ret = pvb_commit_open(qp);
 	if (ret || !pvb_durable_wants_control_qp(ep))
 		return ret;
 	if (!qp->srx)
-		ret = pvb_bufs_open(&qp->rq, qp->rq.ring.mask + 1,
-				    ep->info->rx_attr->iov_limit);
+		ret = pvb_bufs_open(&qp->rq, qp->rq.ring.mask + 1, ep->attr.rx_iov_limit);
 	if (!ret)
 		ret = pvb_control_qp_open(qp);
 	if (ret)

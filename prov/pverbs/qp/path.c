@@ -12,13 +12,8 @@
 /* The DiffServ field is the upper six bits of a traffic class (RFC 2474 section 3). */
 static int pvb_path_tclass(const struct pvb_ep *ep)
 {
-	const uint32_t wishes[] = {ep->info->tx_attr->tclass, ep->domain_tclass};
-	size_t i;
-
-	for (i = 0; i < CRN_COUNT(wishes); i++) {
-		if (wishes[i] & FI_TC_DSCP)
-			return fi_tc_dscp_get(wishes[i]) << 2 & UINT8_MAX;
-	}
+	if (ep->attr.tclass & FI_TC_DSCP)
+		return fi_tc_dscp_get(ep->attr.tclass) << 2 & UINT8_MAX;
 	return pvb_params.traffic_class;
 }
 

@@ -2,6 +2,10 @@
 /*
  * A queue pair over the device's: made by us, not by rdma_cm, so that receives can be
  * posted before there is a path and so that it can have properties rdma_cm does not know.
+ *
+ * The slots of a work queue are made for its first operation, so that an idle connection
+ * costs little. Until then its ring has size 0: the first operation takes the slow path
+ * of a full queue, which makes them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +14,57 @@
 #include "internal.h"
 #include "qp.h"
 
-static int pvb_wq_init(struct pvb_wq *wq, struct pvb_qp *qp, uint32_t depth)
+static void pvb_wq_init(struct pvb_wq *wq, struct pvb_qp *qp, uint32_t depth)
 {
-	const uint32_t capacity = crn_roundup_pow2(CRN_MAX(depth, 1u));
-
-	wq->slots = malloc(capacity * sizeof(*wq->slots));
-	if (!wq->slots)
-		return -FI_ENOMEM;
 	wq->qp = qp;
 	wq->depth = depth;
-	crn_ring_init(&wq->ring, 0, capacity);
-	return 0;
+	crn_ring_init(&wq->ring, 0, crn_roundup_pow2(CRN_MAX(depth, 1u)));
 }
 
 static void pvb_wq_fini(struct pvb_wq *wq)
 {
 	free(wq->slots);
 	wq->slots = NULL;
+	wq->made = false;
+}
+
+/*
+ * Of a queue that is open and made. It may be shut, or the device removed, by another
+ * thread meanwhile: that one changes open or gone before the size, this one looks at them
+ * after it, and in the order of sequential consistency the last to set the size sets 0.
+ */
+static void pvb_wq_size(struct pvb_wq *wq)
+{
+	atomic_store(&wq->ring.size, wq->depth);
+	if (!atomic_load(&wq->open) || atomic_load(&wq->qp->domain->gone))
+		atomic_store(&wq->ring.size, 0);
+}
+
+int pvb_wq_make(struct pvb_wq *wq)
+{
+	if (!wq->slots)
+		wq->slots = malloc((wq->ring.mask + 1) * sizeof(*wq->slots));
+	if (!wq->slots)
+		return -FI_ENOMEM;
+	/* One of them comes last, here or in pvb_wq_open, and finds the other set. */
+	atomic_store(&wq->made, true);
+	if (atomic_load(&wq->open))
+		pvb_wq_size(wq);
+	return 0;
+}
+
+/* Not before the device's removal would find it. */
+void pvb_wq_open(struct pvb_wq *wq)
+{
+	atomic_store(&wq->open, true);
+	if (atomic_load(&wq->made))
+		pvb_wq_size(wq);
+}
+
+void pvb_wq_shut(struct pvb_wq *wq)
+{
+	atomic_store(&wq->open, false);
+	atomic_store(&wq->ring.size, 0);
 }
 
 /* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
@@ -152,15 +190,11 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 {
 	int ret;
 
-	ret = pvb_wq_init(&qp->sq, qp, attr->tx_depth);
-	if (ret)
-		return ret;
-	ret = pvb_wq_init(&qp->rq, qp, qp->srx ? 0 : attr->rx_depth);
-	if (ret)
-		goto err_sq;
+	pvb_wq_init(&qp->sq, qp, attr->tx_depth);
+	pvb_wq_init(&qp->rq, qp, qp->srx ? 0 : attr->rx_depth);
 	ret = pvb_cntr_attach(&qp->sq);
 	if (ret)
-		goto err_rq;
+		return ret;
 	ret = pvb_cntr_attach(&qp->rq);
 	if (ret)
 		goto err_sq_cntr;
@@ -194,10 +228,6 @@ err_rq_cntr:
 	pvb_cntr_detach(&qp->rq);
 err_sq_cntr:
 	pvb_cntr_detach(&qp->sq);
-err_rq:
-	pvb_wq_fini(&qp->rq);
-err_sq:
-	pvb_wq_fini(&qp->sq);
 	return ret;
 }
 
@@ -215,14 +245,6 @@ void pvb_qp_close(struct pvb_qp *qp)
 	pvb_wq_fini(&qp->sq);
 }
 
-/* Not before the device's removal would find it. */
-void pvb_qp_open_ring(struct pvb_wq *wq)
-{
-	crn_ring_set_size(&wq->ring, wq->depth);
-	if (pvb_removed(wq->qp->domain))
-		crn_ring_set_size(&wq->ring, 0);
-}
-
 int pvb_qp_start(struct pvb_qp *qp, bool watch_shared)
 {
 	int ret = 0;
@@ -232,7 +254,7 @@ int pvb_qp_start(struct pvb_qp *qp, bool watch_shared)
 	if (ret)
 		return ret;
 	pvb_removal_add(qp);
-	pvb_qp_open_ring(&qp->rq);
+	pvb_wq_open(&qp->rq);
 	pvb_cntr_wake(&qp->sq);
 	pvb_cntr_wake(&qp->rq);
 	return 0;
@@ -256,8 +278,8 @@ int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atom
 
 void pvb_qp_shut(struct pvb_qp *qp)
 {
-	crn_ring_set_size(&qp->sq.ring, 0);
-	crn_ring_set_size(&qp->rq.ring, 0);
+	pvb_wq_shut(&qp->sq);
+	pvb_wq_shut(&qp->rq);
 }
 
 void pvb_qp_error(struct pvb_qp *qp)

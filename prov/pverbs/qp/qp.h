@@ -47,8 +47,12 @@ void pvb_qp_stop(struct pvb_qp *qp);
 /* To INIT: path has the port and the P_Key, as mask says. atomics: the peer may use them.
  * 0 or a negative code. */
 int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atomics);
-/* Operations may be posted to one of its queues. */
-void pvb_qp_open_ring(struct pvb_wq *wq);
+/* Operations may be posted to one of its queues; not any more. */
+void pvb_wq_open(struct pvb_wq *wq);
+void pvb_wq_shut(struct pvb_wq *wq);
+/* A queue has its slots, and room if it is open: 0, or -FI_ENOMEM. With the lock of
+ * posting to it held, or before it is open. */
+int pvb_wq_make(struct pvb_wq *wq);
 /* Posting is refused from here on. */
 void pvb_qp_shut(struct pvb_qp *qp);
 /* To ERR: everything posted flushes. */

@@ -89,7 +89,7 @@ static int pvb_atomic_iov(const struct pvb_ep *ep, const struct fi_ioc *iov, voi
 {
 	size_t i, total = 0;
 
-	if (crn_unlikely(count > ep->info->tx_attr->iov_limit))
+	if (crn_unlikely(count > ep->attr.tx_iov_limit))
 		return -FI_EINVAL;
 	for (i = 0; i < count; i++) {
 		if (!iov[i].count)

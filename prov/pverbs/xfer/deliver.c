@@ -115,6 +115,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_qp *qp = &ep->qp;
+	ssize_t ret = 0;
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* No completion reports it: delivery needs no read. */
@@ -123,7 +124,9 @@ ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op)
 		return pvb_tx_locked(ep, op);
 	}
 	if (crn_ring_space(&qp->sq.ring) < 2)
-		return pvb_tx_refuse(ep);
+		ret = pvb_tx_first(ep);
+	if (ret)
+		return ret;
 	if (!(ep->conn.peer.flags & PVB_CM_WORD))
 		return -FI_EOPNOTSUPP;
 	return pvb_deliver_post(ep, op);

@@ -3,10 +3,12 @@
 #include <cairn/nosys.h>
 #include "cq/cq.h"
 #include "device/device.h"
+#include "qp/qp.h"
 #include "xfer.h"
 
-/* Why no receive can be posted now. Called with the lock held. */
-static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
+/* The queue is full, or has no slots yet: 0 and it has room now; or why no receive can be
+ * posted. Called with the lock held. */
+static __attribute__((noinline)) ssize_t pvb_recv_first(struct pvb_ep *ep)
 {
 	struct pvb_qp *qp = &ep->qp;
 
@@ -17,8 +19,10 @@ static __attribute__((noinline)) ssize_t pvb_recv_refuse(struct pvb_ep *ep)
 		return -FI_EOPNOTSUPP;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	if (!atomic_load(&qp->rq.ring.size))
+	if (!atomic_load(&qp->rq.open))
 		return -FI_ESHUTDOWN;
+	if (!atomic_load(&qp->rq.made))
+		return pvb_wq_make(&qp->rq);
 	qp->rq.stalls++;
 	return -FI_EAGAIN;
 }
@@ -33,8 +37,9 @@ CRN_INLINE ssize_t pvb_post_recv(struct pvb_ep *ep, struct ibv_recv_wr *wr, void
 
 	crn_lock(&qp->rx_lock);
 	if (crn_unlikely(crn_ring_full(&qp->rq.ring))) {
-		ret = pvb_recv_refuse(ep);
-		goto out;
+		ret = pvb_recv_first(ep);
+		if (ret)
+			goto out;
 	}
 	slot = pvb_wq_slot(&qp->rq, 0);
 	slot->context = context;
@@ -77,7 +82,7 @@ static ssize_t pvb_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **d
 	size_t len;
 	int ret;
 
-	ret = pvb_sge_fill(sge, iov, desc, count, ep->info->rx_attr->iov_limit, &len);
+	ret = pvb_sge_fill(sge, iov, desc, count, ep->attr.rx_iov_limit, &len);
 	if (crn_unlikely(ret))
 		return ret;
 	return pvb_post_recv(ep, &wr, context, flags);

@@ -58,6 +58,10 @@ static inline ssize_t pvb_bad_flags(uint64_t flags)
 /* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN, -FI_ESHUTDOWN or -FI_ENODEV.
  */
 ssize_t pvb_tx_refuse(struct pvb_ep *ep);
+/* The queue is full, or has no slots yet: 0 and it has room now, or the same. */
+ssize_t pvb_tx_first(struct pvb_ep *ep);
+/* pvb_tx_locked, then. op is a copy, or the caller's could not be kept in registers. */
+ssize_t pvb_tx_locked_full(struct pvb_ep *ep, struct pvb_op op);
 /*
  * A call that was to follow one with FI_MORE fails: what is held back is posted, or it
  * would never end for a program that waits for it before it tries again. With the lock
@@ -193,7 +197,7 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (crn_unlikely(crn_ring_full(&qp->sq.ring)))
-		return pvb_tx_refuse(ep);
+		return pvb_tx_locked_full(ep, *op);
 	slot = pvb_wq_slot_at(&qp->sq, head);
 	slot->context = op->context;
 	slot->flags = op->comp_flags;
@@ -335,7 +339,7 @@ CRN_INLINE ssize_t pvb_tx_iov(struct pvb_ep *ep, struct pvb_op *op,
 	struct ibv_sge sge[PVB_IOV_LIMIT];
 	int ret;
 
-	ret = pvb_sge_fill(sge, iov, desc, count, ep->info->tx_attr->iov_limit, &op->len);
+	ret = pvb_sge_fill(sge, iov, desc, count, ep->attr.tx_iov_limit, &op->len);
 	if (crn_unlikely(ret))
 		return pvb_tx_misused(ep, ret);
 	op->num_sge = (int)count;

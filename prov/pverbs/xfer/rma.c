@@ -93,7 +93,7 @@ CRN_INLINE int pvb_rma_msg_op(struct pvb_op *op, struct ibv_sge *sge,
 	pvb_rma_op(op, ep, opcode, flags, range.addr, range.key, msg->context);
 	op->data = msg->data;
 	ret = pvb_sge_fill(sge, msg->msg_iov, msg->desc, msg->iov_count,
-			   ep->info->tx_attr->iov_limit, &op->len);
+			   ep->attr.tx_iov_limit, &op->len);
 	if (crn_unlikely(ret))
 		return ret;
 	if (crn_unlikely(msg->rma_iov_count && range.len != op->len))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "cq/cq.h"
 #include "device/device.h"
+#include "qp/qp.h"
 #include "xfer.h"
 
 ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op)
@@ -140,13 +141,29 @@ ssize_t pvb_tx_refuse(struct pvb_ep *ep)
 	case PVB_CONN_CONTROL:
 	case PVB_CONN_CONNECTED:
 		/* Closed while the peer's or our own shutdown is on its way. */
-		if (!atomic_load(&ep->qp.sq.ring.size))
+		if (!atomic_load(&ep->qp.sq.open))
 			return -FI_ESHUTDOWN;
 		ep->qp.sq.stalls++;
 		return -FI_EAGAIN;
 	default:
 		return -FI_ENOTCONN;
 	}
+}
+
+ssize_t pvb_tx_first(struct pvb_ep *ep)
+{
+	struct pvb_wq *sq = &ep->qp.sq;
+
+	if (atomic_load(&sq->made) || !atomic_load(&sq->open) || pvb_removed(ep->domain))
+		return pvb_tx_refuse(ep);
+	return pvb_wq_make(sq);
+}
+
+ssize_t pvb_tx_locked_full(struct pvb_ep *ep, struct pvb_op op)
+{
+	const ssize_t ret = pvb_tx_first(ep);
+
+	return ret ? ret : pvb_tx_locked(ep, &op);
 }
 
 int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more)
@@ -183,6 +200,8 @@ bool pvb_tx_keepalive(struct pvb_ep *ep)
 	struct pvb_slot *slot;
 
 	crn_lock(&qp->tx_lock);
+	if (!atomic_load(&qp->sq.made))
+		pvb_wq_make(&qp->sq);
 	idle = !crn_ring_used(&qp->sq.ring) && crn_ring_space(&qp->sq.ring);
 	if (!idle)
 		goto out;

@@ -287,17 +287,15 @@ CT_TEST(ep, a_name_that_a_passive_endpoint_reserved_is_taken_over)
 
 CT_TEST(ep, of_the_info_it_keeps_what_is_its_own)
 {
-	const struct fi_info *kept;
+	const struct pvb_ep_attr *kept;
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, NULL));
-	CT_ASSERT_TRUE(w.info->nic && w.info->domain_attr && w.info->fabric_attr);
-	kept = ep_of(w.ep)->info;
-	CT_EXPECT_EQ(kept->nic, NULL);
-	CT_EXPECT_EQ(kept->domain_attr, NULL);
-	CT_EXPECT_EQ(kept->fabric_attr, NULL);
-	CT_EXPECT_EQ(kept->tx_attr->size, w.info->tx_attr->size);
+	kept = &ep_of(w.ep)->attr;
+	CT_EXPECT_EQ(kept->tx_size, w.info->tx_attr->size);
+	CT_EXPECT_EQ(kept->rx_size, w.info->rx_attr->size);
+	CT_EXPECT_EQ(kept->tx_iov_limit, w.info->tx_attr->iov_limit);
 	CT_EXPECT_EQ(kept->caps, w.info->caps);
 	world_close(&w);
 }

@@ -42,6 +42,69 @@ CT_TEST(conn_qp, a_power_of_two_takes_no_more_slots_than_that)
 	world_close(&w);
 }
 
+CT_TEST(conn_qp, its_slots_are_made_for_the_first_operation)
+{
+	struct pvb_qp *qp;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	qp = &ep_of(w.ep)->qp;
+	CT_EXPECT_EQ(qp->sq.slots, NULL);
+	CT_EXPECT_EQ(qp->rq.slots, NULL);
+	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
+	CT_EXPECT_NE(qp->rq.slots, NULL);
+	CT_EXPECT_EQ(qp->sq.slots, NULL);
+	CT_EXPECT_EQ(send_number(w.ep, 2), 0);
+	CT_EXPECT_NE(qp->sq.slots, NULL);
+	CT_EXPECT_EQ(qp->sq.stalls + qp->rq.stalls, 0);
+	world_close(&w);
+}
+
+CT_TEST(conn_qp, without_memory_for_slots_the_call_fails_and_may_be_repeated)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ENOMEM);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(recv_number(w.ep, 2), -FI_ENOMEM);
+	CT_EXPECT_EQ(w.qp->sq.posted + w.qp->rq.posted, 0);
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	CT_EXPECT_EQ(w.qp->rq.posted, 1);
+	world_close(&w);
+}
+
+CT_TEST(conn_qp, one_that_never_had_slots_says_that_it_is_shut)
+{
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), 0);
+	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ESHUTDOWN);
+	CT_EXPECT_EQ(recv_number(w.ep, 2), -FI_ESHUTDOWN);
+	CT_EXPECT_EQ(ep_of(w.ep)->qp.sq.slots, NULL);
+	world_close(&w);
+}
+
+/* Durable operations count on them. */
+CT_TEST(conn_qp, slots_are_there_before_it_is_connected_when_it_is_to_be_durable)
+{
+	const struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, &opts));
+	CT_EXPECT_NE(ep_of(w.ep)->qp.sq.slots, NULL);
+	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ENOTCONN);
+	world_close(&w);
+}
+
 CT_TEST(conn_qp, enabling_makes_it_ready_for_receives)
 {
 	struct world w;

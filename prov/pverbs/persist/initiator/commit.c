@@ -3,6 +3,7 @@
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "persist/plan/plan.h"
+#include "qp/qp.h"
 #include "wire/wire.h"
 #include "xfer/xfer.h"
 #include "initiator.h"
@@ -13,6 +14,9 @@ int pvb_commit_open(struct pvb_qp *qp)
 {
 	if (qp->commit)
 		return 0;
+	/* Where there is a commit there are slots: what counts them relies on that. */
+	if (pvb_wq_make(&qp->sq))
+		return -FI_ENOMEM;
 	qp->commit = calloc(1, sizeof(*qp->commit));
 	if (!qp->commit)
 		return -FI_ENOMEM;
@@ -423,8 +427,9 @@ static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 	struct pvb_key_attr attr;
 	ssize_t ret;
 
-	ret = atomic_load(&qp->sq.ring.size) ? pvb_commit_key_attr(qp, op, &attr)
-					     : pvb_tx_refuse(ep);
+	ret = atomic_load(&qp->sq.ring.size) ? 0 : pvb_tx_first(ep);
+	if (!ret)
+		ret = pvb_commit_key_attr(qp, op, &attr);
 	if (!ret)
 		ret = pvb_commit_open(qp);
 	/* What a fenced one had to see to did not become durable. */

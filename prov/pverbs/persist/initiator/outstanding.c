@@ -73,15 +73,14 @@ bool pvb_op_announces(const struct pvb_op *op)
  */
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
 {
-	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* A fenced durable one is ordered by its plan. */
 	const bool planned = (op->flags & FI_COMMIT_COMPLETE) && (op->flags & FI_FENCE);
-	const bool ordered =
-		ep->info->tx_attr->msg_order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
+	const bool ordered = ep->attr.writes_ordered;
 	struct pvb_commit *commit = ep->qp.commit;
 	const struct pvb_hazard *hazard;
 	uint32_t i = 0;
 
+	crn_lock_assert_held(&ep->qp.tx_lock);
 	/* Before positions have gone round, however long nothing durable is posted. */
 	if (commit->kinds && !pvb_outstanding(&ep->qp, commit->newest))
 		commit->kinds = 0;

@@ -115,7 +115,8 @@ CT_TEST(outstanding, nothing_overtakes_what_the_processor_writes)
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].what);
 		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		ep_of(d.w.ep)->info->tx_attr->msg_order = rows[i].order;
+		ep_of(d.w.ep)->attr.writes_ordered =
+			rows[i].order & (FI_ORDER_WAW | FI_ORDER_RMA_WAW);
 		CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 		/* Its bytes go with the request: the target stores them. */
 		CT_EXPECT_EQ(durable_write(&d, 2, 0x1000, 8, KEY_REQUESTS, FI_FENCE), 0);
