@@ -13,6 +13,7 @@ suites=(
 	tsan host "the unit tests and functional programs under ThreadSanitizer"
 	valgrind host "the unit tests under valgrind"
 	simverbs host "the software device: pverbs, and other people's programs on Debian 12 and 13"
+	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -419,6 +420,47 @@ simverbs_bench() {
 	fi
 }
 
+suite_layer() {
+	local with=$top/fabtests/interop/with-build address
+
+	build_unit || return
+	layer_over tcp 127.0.0.1
+	counted layer-over-layer 300 "$with" unit "$top/fabtests/functional/run-functional" \
+		-b "$top/build/unit/fabtests/functional" -p example_top --lower "tcp;example_layer" cm msg rma
+	address=$(host_address)
+	if [ -z "$address" ]; then
+		skip layer-pverbs "no interface has an address besides the loopback one"
+		return
+	fi
+	layer_over pverbs "$address" simverbs
+	if guest_build trixie; then
+		counted layer-pverbs-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+			-b "$top/build/trixie/fabtests/functional" -w simverbs -a "$address" -p example_layer --lower pverbs \
+			cm msg rma srx atomic
+	else
+		skip layer-pverbs-trixie "the build for the guest failed"
+	fi
+}
+
+# layer_over LOWER ADDRESS [WRAPPER]: the programs, libfabric's own, and Open MPI.
+layer_over() {
+	local with=$top/fabtests/interop/with-build stack="$1;example_layer" w=("${@:3}")
+
+	counted "layer-$1" 600 "$with" unit "$top/fabtests/functional/run-functional" \
+		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p example_layer --lower "$1"
+	counted "layer-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
+		-p "example_layer;ofi_rxm" --lower "$1" "--self=$2"
+	step "layer-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
+	step "layer-$1-pingpong-rdm" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack;ofi_rxm" \
+		"$stack;ofi_rxm" rdm
+	if [ -x "$top/build/unit/fabtests/interop/mpi_check" ]; then
+		FI_PROVIDER=example_layer,ofi_rxm FI_EXAMPLE_LAYER_LOWER=$1 counted "layer-$1-openmpi" 600 "$with" unit "${w[@]}" \
+			"$top/fabtests/interop/check-openmpi" "example_layer;ofi_rxm"
+	else
+		skip "layer-$1-openmpi" "openmpi-bin or libopenmpi-dev was not installed when build/unit was configured"
+	fi
+}
+
 suite_install() {
 	local dir=$top/build/install root=$top/build/install-root
 
@@ -588,6 +630,9 @@ guest_tests() {
 			fabtests/interop/with-build "$build" fabtests/interop/check-file host1 "$mode"
 	done
 	[ "$name" = trixie-trixie ] || return 0
+	counted "$name-layer" 600 in_guest "$release" 580 fabtests/interop/with-build "$build" \
+		fabtests/functional/run-functional -b "build/$build/fabtests/functional" -p example_layer --lower pverbs \
+		-a 10.77.0.1 cm msg rma
 	! full_only "$name-verbs-verbs" "the functional programs over libfabric's verbs alone" ||
 		functional_in_guest "$release" "$build" verbs verbs
 	functional_in_guest "$release" "$build" pverbs verbs
