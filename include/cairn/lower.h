@@ -205,7 +205,9 @@ struct crn_lower_eq {
 
 /*
  * fi_ops_fabric.eq_open of a fabric that begins with struct crn_lower_fabric. Reading or
- * waiting for any queue of the fabric progresses the lower one, for all of them.
+ * waiting for any queue of the fabric progresses the lower one, for all of them. fi_close
+ * of the queue: -FI_EBUSY while something is bound, or why the lower one does not close,
+ * after which the queue is open.
  */
 int crn_lower_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		      struct fid_eq **eq, void *context);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
+#include "script.h"
 
 const char *const layer_names[LAYER_OBJECTS] = {"fabric",
 						"event queue",
@@ -14,14 +15,25 @@ const char *const layer_names[LAYER_OBJECTS] = {"fabric",
 						"passive endpoint",
 						"endpoint"};
 
-void layer_start(struct layer_world *w)
+/* For the scripted provider's plugins. */
+struct fi_provider *fi_prov_ini(void);
+
+struct fi_provider *scr_tested_ini(void)
+{
+	return fi_prov_ini();
+}
+
+static void start(struct layer_world *w, const char *stack)
 {
 	struct fi_info *hints = fi_allocinfo();
 	const uint32_t version = FI_VERSION(1, 17);
 
 	memset(w, 0, sizeof(*w));
-	hints->fabric_attr->prov_name = strdup("tcp;" EXL_NAME);
+	scr_begin();
+	hints->fabric_attr->prov_name = strdup(stack);
 	hints->caps = FI_MSG | FI_RMA;
+	hints->domain_attr->mr_mode =
+		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	CT_EXPECT_EQ(exl_getinfo(version, "127.0.0.1", NULL, FI_SOURCE, hints, &w->info),
 		     0);
@@ -29,6 +41,16 @@ void layer_start(struct layer_world *w)
 	/* libfabric does it after fi_getinfo. */
 	w->info->fabric_attr->prov_name = strdup(EXL_NAME);
 	w->info->fabric_attr->api_version = version;
+}
+
+void layer_start(struct layer_world *w)
+{
+	start(w, "tcp;" EXL_NAME);
+}
+
+void layer_start_on_script(struct layer_world *w)
+{
+	start(w, LAYER_STACK);
 }
 
 static int open_fabric(struct layer_world *w)

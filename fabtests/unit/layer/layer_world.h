@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The example layer over tcp on the loopback address, one object after the other. */
+/*
+ * The example layer over tcp on the loopback address, or over the scripted provider, one
+ * object after the other.
+ */
 #ifndef LAYER_WORLD_H
 #define LAYER_WORLD_H
 
 #include <cairn/compat.h>
 #include "layer.h"
+
+/* Hints with this as prov_name: the layer over the scripted provider (script.h). */
+#define LAYER_STACK "script;" EXL_NAME
 
 enum layer_object {
 	LAYER_FABRIC,
@@ -37,6 +43,7 @@ extern const char *const layer_names[LAYER_OBJECTS];
 
 /* What fi_getinfo answers; freed by layer_close. */
 void layer_start(struct layer_world *w);
+void layer_start_on_script(struct layer_world *w);
 /* Opens one, for which those before it are open. What the call returned. */
 int layer_open_one(struct layer_world *w, enum layer_object object);
 /* Those before it. */

@@ -50,25 +50,33 @@ static int eq_lower_get(struct crn_lower_fabric *fabric)
 }
 
 /* The last one closes it: nothing is bound to it then. */
-static void eq_lower_put(struct crn_lower_fabric *fabric)
+static int eq_lower_put(struct crn_lower_fabric *fabric)
 {
+	int ret = 0;
+
 	crn_lock(&fabric->lock);
-	if (!--fabric->queues) {
-		fi_close(&fabric->eq->fid);
+	if (fabric->queues == 1)
+		ret = fi_close(&fabric->eq->fid);
+	if (!ret && !--fabric->queues)
 		free(fabric->next);
-	}
 	crn_unlock(&fabric->lock);
+	return ret;
 }
 
 static int eq_close(struct fid *fid)
 {
 	struct crn_lower_eq *eq = crn_container_of(fid, struct crn_lower_eq, eq.fid.fid);
+	int ret;
 
 	if (atomic_load(&eq->eq.refs))
 		return -FI_EBUSY;
 	crn_wait_remove(&eq->source.source);
+	ret = eq_lower_put(eq->fabric);
+	if (ret) { /* the queue is whole */
+		crn_wait_add(&eq->eq.wait, &eq->source.source);
+		return ret;
+	}
 	crn_eq_fini(&eq->eq);
-	eq_lower_put(eq->fabric);
 	free(eq);
 	return 0;
 }
