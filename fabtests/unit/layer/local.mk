@@ -7,10 +7,12 @@ fabtests_unit_unit_layer_SOURCES = \
 	fabtests/unit/layer/layer_world.c \
 	fabtests/unit/layer/layer_world.h \
 	fabtests/unit/layer/test_close.c \
+	fabtests/unit/layer/test_events.c \
 	fabtests/unit/layer/test_info.c \
 	fabtests/unit/layer/test_open.c \
 	fabtests/unit/layer/test_pass.c \
 	fabtests/unit/layer/test_refused.c \
+	fabtests/unit/layer/test_threads.c \
 	fabtests/unit/script/pair.c \
 	fabtests/unit/script/pair.h
 nodist_EXTRA_fabtests_unit_unit_layer_SOURCES = fabtests/unit/dummy.cc

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
+#include "pair.h"
+#include "script.h"
 
 /* What is open keeps these open. */
 static const struct {
@@ -61,4 +63,49 @@ CT_TEST(layer_close, an_event_queue_is_bound_once_and_in_time)
 	CT_EXPECT_EQ(fi_enable(w.ep), 0);
 	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), -FI_EINVAL);
 	layer_close(&w);
+}
+
+/* Every order is wrong but one, and none does harm: what is up stays up. */
+CT_TEST(layer_close, what_a_connection_needs_is_busy)
+{
+	static char at[2];
+	struct pair p;
+
+	scr_begin();
+	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
+	CT_EXPECT_EQ(fi_close(&p.fabric->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&p.domain->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&p.client.eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&p.server.eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&p.client.cq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&p.server.cq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_recv(p.server.ep, p.server.buf, 16, p.server.desc, 0, &at[0]), 0);
+	CT_EXPECT_EQ(fi_send(p.client.ep, p.client.buf, 3, p.client.desc, 0, &at[1]), 0);
+	pair_done(p.client.cq, &at[1], FI_SEND | FI_MSG);
+	pair_done(p.server.cq, &at[0], FI_RECV | FI_MSG);
+	pair_down(&p);
+	CT_EXPECT_EQ(scr_open(), 0);
+}
+
+CT_TEST(layer_close,
+	an_event_queue_that_comes_late_is_bound_before_the_endpoint_is_enabled)
+{
+	struct layer_world w, other;
+
+	layer_start_on_script(&w);
+	layer_open_before(&w, LAYER_OBJECTS);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOEQ);
+	layer_start_on_script(&other);
+	layer_open_before(&other, LAYER_DOMAIN);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &other.eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_pep_bind(w.pep, &other.eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, FI_RECV), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), -FI_EINVAL);
+	/* What was refused keeps nothing busy. */
+	layer_close(&other);
+	layer_close(&w);
+	CT_EXPECT_EQ(scr_open(), 0);
 }

@@ -62,3 +62,41 @@ CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
 		fi_freeinfo(hints);
 	}
 }
+
+/* How the program names what the layer runs over, and what the log tells it. */
+static void expect_none(const char *prov_name, const char *line)
+{
+	struct fi_info *hints = hints_for(prov_name, FI_MSG), *info = hints;
+
+	ct_log_reset();
+	CT_EXPECT_EQ(exl_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+		     -FI_ENODATA);
+	CT_EXPECT_EQ(info, NULL);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), line);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_EXAMPLE_LAYER_LOWER");
+	fi_freeinfo(hints);
+}
+
+CT_TEST(layer_info, a_lower_provider_that_there_is_not_has_nothing)
+{
+	char none[] = "nowhere";
+
+	expect_none("nowhere;" EXL_NAME, "nowhere has nothing that fits");
+	exl_lower = none;
+	expect_none(EXL_NAME, "nowhere has nothing that fits");
+	exl_lower = NULL;
+}
+
+CT_TEST(layer_info, the_layer_does_not_run_over_itself)
+{
+	char self[] = EXL_NAME, stack[] = "tcp;" EXL_NAME;
+
+	expect_none(EXL_NAME ";" EXL_NAME, "over itself");
+	expect_none("tcp;" EXL_NAME ";" EXL_NAME, "over itself");
+	exl_lower = self;
+	expect_none(EXL_NAME, "over itself");
+	exl_lower = stack;
+	expect_none(EXL_NAME, "over itself");
+	exl_lower = NULL;
+}
