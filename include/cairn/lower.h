@@ -61,7 +61,7 @@ enum crn_lower_field {
  * What becomes of it, from the hints down to the lower provider and from its answer up.
  * Of a set, the value names bits, and several rows may; a bit that no row names is
  * refused in hints (of modes: not handed down), and is in no answer. A number that no row
- * names passes.
+ * names passes; it has one row at most for each rule.
  */
 enum crn_lower_rule {
 	/* As the lower provider has it. */
@@ -75,8 +75,9 @@ enum crn_lower_rule {
 	CRN_LOWER_OWN,
 	/*
 	 * The layer needs it of the lower provider, whatever the program asks: capability
-	 * bits that it uses, mode bits that it fulfils, a number at least so large. Of
-	 * bits the program sees nothing but for those that pass as well.
+	 * bits that it uses, an order that it relies on, mode bits that it fulfils, a
+	 * number at least so large. Of bits the program sees nothing but for those that
+	 * pass as well. An answer without it is none, but for modes.
 	 */
 	CRN_LOWER_NEED,
 };

@@ -108,8 +108,10 @@ int crn_lower_fabric_open(const struct crn_lower_layer *layer,
 		ret = fabric_open(&choice, attr, fabric);
 		lower_choice_free(&choice);
 	}
-	if (ret)
+	if (ret) {
+		crn_lock_fini(&fabric->lock);
 		return ret;
+	}
 	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fid.fid.context = context;
 	fabric->fid.api_version = attr->api_version;

@@ -92,8 +92,12 @@ static int getinfo_with(const struct lower_choice *choice,
 	int ret = -FI_ENOMEM;
 
 	question->hints = whole ? fi_dupinfo(whole) : NULL;
-	if (question->hints)
+	if (question->hints) {
+		/* What the program has open is the layer's. */
+		question->hints->fabric_attr->fabric = NULL;
+		question->hints->domain_attr->domain = NULL;
 		ret = lower_down(choice->layer, question->hints);
+	}
 	if (!ret) {
 		question->hints->ep_attr->type = FI_EP_MSG;
 		ret = getinfo_choices(choice, question, whole, info);

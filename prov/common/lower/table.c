@@ -109,7 +109,7 @@ static void place_store(struct fi_info *info, const struct place *place, uint64_
 		memcpy(place_of(info, place), &word, sizeof(word));
 }
 
-/* The bits, or the sum of numbers, of the rows with that rule. */
+/* The bits of the rows with that rule, or the number of the one that there is. */
 static uint64_t table_value(const struct crn_lower_layer *layer, size_t field,
 			    enum crn_lower_rule rule)
 {
@@ -174,11 +174,13 @@ static int down_bits(const struct crn_lower_layer *layer, size_t i, struct fi_in
 		}
 		if (asked & ~(pass | own))
 			return table_refuse(layer, field, asked & ~(pass | own));
-		/* No wish is no wish below either; what one side shall have is left open
-		 * where the layer has needs of its own. */
-		if (i == CRN_LOWER_CAPS && need && place != field->places)
-			asked = 0;
-		place_store(info, place, asked ? (asked & pass) | need : 0);
+		/* Of capabilities, no wish is all of them; what one side shall have is
+		 * left open where the layer has needs of its own. Of other sets it is
+		 * none. */
+		if (i == CRN_LOWER_CAPS && (!asked || (need && place != field->places)))
+			place_store(info, place, 0);
+		else
+			place_store(info, place, (asked & pass) | need);
 	}
 	return 0;
 }
@@ -230,6 +232,13 @@ static uint64_t up_own(size_t i, const struct place *place, uint64_t own, uint64
 	return own;
 }
 
+/* Modes are what the layer is able to do, not what it needs; the capabilities of one side
+ * are some of the whole's. */
+static bool up_checked(size_t i, const struct place *place)
+{
+	return !fields[i].modes && (i != CRN_LOWER_CAPS || place == fields[i].places);
+}
+
 static int up_bits(const struct crn_lower_layer *layer, size_t i, struct fi_info *info,
 		   const struct fi_info *hints)
 {
@@ -243,7 +252,7 @@ static int up_bits(const struct crn_lower_layer *layer, size_t i, struct fi_info
 	for (place = field->places;
 	     place < field->places + CRN_COUNT(field->places) && place->size; place++) {
 		found = place_load(info, place);
-		if (i == CRN_LOWER_CAPS && place == field->places && (need & ~found))
+		if ((need & ~found) && up_checked(i, place))
 			return -FI_ENODATA;
 		if (is_old_mr(i, found))
 			continue;
@@ -263,10 +272,11 @@ static int up_number(const struct crn_lower_layer *layer, size_t i, struct fi_in
 	const struct place *place = fields[i].places;
 	const uint64_t shrink = table_value(layer, i, CRN_LOWER_SHRINK);
 	const uint64_t own = table_value(layer, i, CRN_LOWER_OWN);
+	const uint64_t need = table_value(layer, i, CRN_LOWER_NEED);
 	uint64_t found = place_load(info, place);
 	uint64_t wished = place_load(hints, place);
 
-	if (found < shrink)
+	if (found < shrink || found < need)
 		return -FI_ENODATA;
 	place_store(info, place, own ? (wished ? wished : own) : found - shrink);
 	return 0;

@@ -53,7 +53,7 @@ int crn_pass_control(struct fid *fid, int command, void *arg)
 void crn_pass_ops(struct crn_pass_ep *ep)
 {
 	ep->fid.ops = &crn_pass_ep_ops;
-	ep->fid.cm = &crn_pass_cm;
+	ep->fid.cm = ep->lower->cm ? &crn_pass_cm : &crn_nosys_cm;
 	ep->fid.msg = ep->lower->msg ? &crn_pass_msg : &crn_nosys_msg;
 	ep->fid.rma = ep->lower->rma ? &crn_pass_rma : &crn_nosys_rma;
 	ep->fid.tagged = ep->lower->tagged ? &crn_pass_tagged : &crn_nosys_tagged;

@@ -32,6 +32,9 @@ static void open_world(struct lower_world *w, struct lower_prov **prov)
 	*prov = lower_add(w, "tcp", "fab");
 	(*prov)->info->ep_attr->max_msg_size = 1000;
 	(*prov)->info->rx_attr->size = 64;
+	(*prov)->info->tx_attr->size = 16;
+	(*prov)->info->tx_attr->msg_order = FI_ORDER_SAW;
+	(*prov)->info->rx_attr->msg_order = FI_ORDER_SAW;
 }
 
 static struct fi_info *hints_for(uint64_t caps)
@@ -136,6 +139,48 @@ CT_TEST(lower_table, an_answer_without_what_the_layer_needs_is_none)
 	CT_EXPECT_EQ(ask(&w, hints_for(FI_MSG), &info), -FI_ENODATA);
 	CT_EXPECT_EQ(info, NULL);
 	CT_EXPECT_EQ(ct_log_count(), 1);
+	prov->info->caps = FI_MSG | FI_RMA;
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	fi_freeinfo(info);
+	prov->info->tx_attr->size = 15;
+	CT_EXPECT_EQ(ask(&w, hints_for(FI_MSG), &info), -FI_ENODATA);
+	prov->info->tx_attr->size = 16;
+	prov->info->rx_attr->msg_order = FI_ORDER_SAS;
+	CT_EXPECT_EQ(ask(&w, hints_for(FI_MSG), &info), -FI_ENODATA);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, what_the_layer_needs_is_asked_for_without_a_wish)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info;
+
+	open_world(&w, &prov);
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->msg_order, FI_ORDER_SAW);
+	CT_EXPECT_EQ(w.asks[0].hints->rx_attr->msg_order, FI_ORDER_SAW);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->op_flags, 0);
+	CT_EXPECT_EQ(w.asks[0].hints->tx_attr->caps, 0);
+	CT_EXPECT_EQ(info->tx_attr->msg_order, 0);
+	fi_freeinfo(info);
+	lower_world_close(&w);
+}
+
+CT_TEST(lower_table, what_the_program_has_open_stays_with_the_layer)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *hints;
+
+	open_world(&w, &prov);
+	hints = hints_for(FI_MSG);
+	hints->fabric_attr->fabric = &w.fabric.fid;
+	hints->domain_attr->domain = (void *)&w;
+	CT_ASSERT_EQ(ask(&w, hints, &info), 0);
+	CT_EXPECT_EQ(w.asks[0].hints->fabric_attr->fabric, NULL);
+	CT_EXPECT_EQ(w.asks[0].hints->domain_attr->domain, NULL);
+	fi_freeinfo(info);
 	lower_world_close(&w);
 }
 

@@ -172,7 +172,9 @@ CT_TEST(pass, connections_and_options_are_the_lower_endpoints)
 CT_TEST(pass, what_the_lower_endpoint_has_no_table_for_is_not_offered)
 {
 	struct crn_pass_ep ep = layer_ep();
+	size_t len = 0;
 
+	lower_ep.cm = NULL;
 	lower_ep.msg = NULL;
 	lower_ep.rma = NULL;
 	lower_ep.tagged = NULL;
@@ -183,6 +185,7 @@ CT_TEST(pass, what_the_lower_endpoint_has_no_table_for_is_not_offered)
 	CT_EXPECT_EQ(fi_tinject(&ep.fid, NULL, 0, 0, 0), -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_inject_atomic(&ep.fid, NULL, 0, 0, 0, 0, FI_INT8, FI_SUM),
 		     -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_getname(&ep.fid.fid, NULL, &len), -FI_ENOSYS);
 	CT_EXPECT_EQ(ep.fid.collective, &crn_nosys_collective);
 }
 
