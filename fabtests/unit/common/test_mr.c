@@ -260,6 +260,8 @@ CT_TEST(mr, many_regions_are_found_and_removed_in_any_order)
 		mrs[i] = region_of(&bytes[i], 1, RIGHTS);
 		CT_EXPECT_EQ(crn_mr_add(&map, &mrs[i], i * 4096), 0);
 	}
+	/* A search is short however many there are. */
+	CT_EXPECT_GE(map.bucket_count, MANY);
 	for (i = 0; i < MANY; i += 3)
 		crn_mr_remove(&map, &mrs[i]);
 	for (i = 0; i < MANY; i++) {
@@ -372,6 +374,37 @@ CT_TEST(mr, a_region_may_be_removed_while_peers_access_it)
 	atomic_store(&stop, true);
 	for (i = 0; i < PEERS; i++)
 		pthread_join(threads[i], NULL);
+	CT_EXPECT_EQ(crn_mr_map_fini(&shared), 0);
+}
+
+static void *remove_region(void *arg)
+{
+	crn_mr_remove(&shared, arg);
+	return NULL;
+}
+
+static bool peers_wait(void)
+{
+	if (pthread_rwlock_tryrdlock(&shared.lock))
+		return true;
+	crn_mr_end(&shared);
+	return false;
+}
+
+/* Or peers that access all the time would keep fi_close from returning. */
+CT_TEST(mr, a_removal_goes_before_the_next_access)
+{
+	struct crn_mr mr = region_of(memory, 16, RIGHTS);
+	pthread_t thread;
+
+	CT_EXPECT_EQ(crn_mr_map_init(&shared, FI_MR_PROV_KEY, 8, true), 0);
+	CT_EXPECT_EQ(crn_mr_add(&shared, &mr, 0), 0);
+	crn_mr_begin(&shared);
+	CT_EXPECT_FALSE(peers_wait());
+	CT_EXPECT_EQ(pthread_create(&thread, NULL, remove_region, &mr), 0);
+	CT_EXPECT_SOON(peers_wait());
+	crn_mr_end(&shared);
+	CT_EXPECT_EQ(pthread_join(thread, NULL), 0);
 	CT_EXPECT_EQ(crn_mr_map_fini(&shared), 0);
 }
 

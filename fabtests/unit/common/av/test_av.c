@@ -319,6 +319,26 @@ CT_TEST(av, of_copies_the_first_is_found)
 	av_world_close(&w);
 }
 
+CT_TEST(av, of_endpoints_of_one_host_each_is_found)
+{
+	struct sockaddr_in in = in_of(0);
+	struct av_world w;
+	fi_addr_t i;
+
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	for (i = 0; i < 500; i++) {
+		in.sin_port = htons((uint16_t)(2000 + i));
+		CT_EXPECT_EQ(fi_av_insert(&w.av.fid, &in, 1, NULL, 0, NULL), 1);
+	}
+	for (i = 0; i < 500; i++) {
+		in.sin_port = htons((uint16_t)(2000 + i));
+		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
+	}
+	in.sin_port = htons(1999);
+	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
+	av_world_close(&w);
+}
+
 CT_TEST(av, sets_of_addresses_are_not_offered)
 {
 	struct fi_av_set_attr attr = {0};

@@ -371,3 +371,41 @@ CT_TEST(av_insert, what_the_provider_keeps_of_a_peer_lives_as_long_as_the_addres
 	av_world_close(&w);
 	CT_EXPECT_EQ(kept, 0);
 }
+
+/* A provider that keeps what the test says, or nothing. */
+static void *to_keep;
+
+static int added_next(struct crn_av *av, const struct sockaddr *addr, void **peer)
+{
+	CT_EXPECT_EQ(*peer, NULL);
+	if (to_keep)
+		*peer = to_keep;
+	kept++;
+	return 0;
+}
+
+static void removed_next(struct crn_av *av, void *peer)
+{
+	CT_EXPECT_EQ(peer, to_keep);
+	kept--;
+}
+
+CT_TEST(av_insert, nothing_is_kept_of_the_address_that_an_index_had_before)
+{
+	struct av_world w;
+
+	kept = 0;
+	to_keep = &kept;
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	w.av.added = added_next;
+	w.av.removed = removed_next;
+	CT_EXPECT_EQ(insert_in(&w, 0), 0);
+	CT_EXPECT_EQ(crn_av_peer(&w.av, 0), &kept);
+	CT_EXPECT_EQ(remove_one(&w, 0), 0);
+	to_keep = NULL;
+	CT_EXPECT_EQ(insert_in(&w, 1), 0);
+	CT_EXPECT_EQ(crn_av_peer(&w.av, 0), NULL);
+	CT_EXPECT_EQ(remove_one(&w, 0), 0);
+	CT_EXPECT_EQ(kept, 0);
+	av_world_close(&w);
+}

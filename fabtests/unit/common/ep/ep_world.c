@@ -17,6 +17,7 @@ void ep_world_open(struct ep_world *w, enum fi_ep_type type, uint64_t caps)
 	info->tx_attr->size = EP_TX_SIZE;
 	info->tx_attr->op_flags = FI_COMPLETION;
 	info->rx_attr->size = EP_RX_SIZE;
+	info->rx_attr->op_flags = FI_MULTI_RECV;
 	crn_ep_init(&w->ep, &w->fabric, &w->domain, info);
 	fi_freeinfo(info);
 	CT_EXPECT_EQ(crn_cq_init(&w->cq, &w->domain, &cq_attr, true, NULL), 0);

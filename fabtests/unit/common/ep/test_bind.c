@@ -209,6 +209,10 @@ CT_TEST(ep_bind, enabling_asks_for_what_the_capabilities_need)
 		{"RMA without directions", FI_EP_MSG, FI_RMA, FI_RECV, true, false,
 		 -FI_ENOCQ},
 		{"RMA", FI_EP_MSG, FI_RMA, FI_TRANSMIT, true, false, 0},
+		{"atomics without directions", FI_EP_MSG, FI_ATOMIC, FI_RECV, true, false,
+		 -FI_ENOCQ},
+		{"tagged messages without directions", FI_EP_MSG, FI_TAGGED, FI_TRANSMIT,
+		 true, false, -FI_ENOCQ},
 		/* "For endpoints that are only used as the target of RMA or atomic
 		 * operations, this means binding the endpoint to a completion queue
 		 * associated with receive processing." */

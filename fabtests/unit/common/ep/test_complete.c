@@ -62,11 +62,11 @@ CT_TEST(ep, default_flags_come_from_the_info_and_are_set_side_by_side)
 	CT_EXPECT_EQ(flags, FI_COMPLETION);
 	flags = FI_RECV;
 	CT_EXPECT_EQ(crn_ep_ops_flags(&w.ep, FI_GETOPSFLAG, &flags), 0);
-	CT_EXPECT_EQ(flags, 0);
+	CT_EXPECT_EQ(flags, FI_MULTI_RECV);
 	flags = FI_TRANSMIT | FI_INJECT;
 	CT_EXPECT_EQ(crn_ep_ops_flags(&w.ep, FI_SETOPSFLAG, &flags), 0);
 	CT_EXPECT_EQ(w.ep.queues[CRN_EP_TX].op_flags, FI_INJECT);
-	CT_EXPECT_EQ(w.ep.queues[CRN_EP_RX].op_flags, 0);
+	CT_EXPECT_EQ(w.ep.queues[CRN_EP_RX].op_flags, FI_MULTI_RECV);
 	flags = FI_RECV | FI_COMPLETION;
 	CT_EXPECT_EQ(crn_ep_ops_flags(&w.ep, FI_SETOPSFLAG, &flags), 0);
 	CT_EXPECT_EQ(w.ep.queues[CRN_EP_RX].op_flags, FI_COMPLETION);
