@@ -82,7 +82,7 @@ CT_TEST(layer_events, one_about_an_endpoint_without_a_queue_has_nowhere_to_go)
 	end();
 }
 
-/* Read or not, the client is told. */
+/* Handed on or still in the lower queue, the layer refuses it. */
 static void close_listener_with_request(bool handed_on)
 {
 	struct pair_event event;
@@ -106,6 +106,7 @@ static void close_listener_with_request(bool handed_on)
 	CT_EXPECT_EQ(fi_close(&p.pep->fid), 0);
 	p.pep = NULL;
 	expect_none(p.server.eq);
+	CT_EXPECT_EQ(scr_count(SCR_REJECT), 1);
 	pair_expect_err(p.client.eq, FI_ECONNREFUSED, data);
 	end();
 }

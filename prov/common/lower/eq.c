@@ -155,17 +155,21 @@ static void eq_refuse(fid_t listener, struct fi_info *info)
 	fi_freeinfo(info);
 }
 
-/* In the order of their arrival. */
+/* In the order of their arrival; those that the lower provider still has are handed on
+ * before. */
 static void eq_refuse_all(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
 			  fid_t listener)
 {
 	struct fi_info *info;
 
-	while ((info = crn_eq_take_request(&obj->eq->eq, obj->fid)))
-		eq_refuse(listener, info);
-	info = lower_events_forget(fabric, obj);
-	if (info)
-		eq_refuse(listener, info);
+	do {
+		lower_events(fabric);
+		while ((info = crn_eq_take_request(&obj->eq->eq, obj->fid)))
+			eq_refuse(listener, info);
+		info = lower_events_forget(fabric, obj);
+		if (info)
+			eq_refuse(listener, info);
+	} while (info);
 }
 
 int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
