@@ -167,13 +167,16 @@ CT_TEST(ep_bind, memory_may_run_out_while_the_queue_becomes_large_enough)
 	for (nth = 1;; nth++) {
 		ep_world_open(&w, FI_EP_MSG, FI_MSG);
 		ct_fail_alloc(nth);
-		ret = bind_cq(&w, FI_TRANSMIT | FI_RECV);
+		ret = bind_cq(&w, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION);
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 		CT_EXPECT_EQ(atomic_load(&w.cq.refs), 0);
 		CT_EXPECT_EQ(w.cq.pledged, 0);
+		/* Nor is anything left of the flags. */
 		CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT | FI_RECV), 0);
+		CT_EXPECT_TRUE(crn_ep_reports(&w.ep, CRN_EP_TX, 0));
+		CT_EXPECT_TRUE(crn_ep_reports(&w.ep, CRN_EP_RX, 0));
 		ep_world_close(&w);
 	}
 	/* The queue was opened for fewer than either side holds. */
