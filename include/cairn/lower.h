@@ -11,10 +11,11 @@
  *	2. the parameter FI_NAME_LOWER
  *	3. pverbs, verbs, tcp
  *
- * A provider that FI_PROVIDER or the hints exclude ("^tcp") is never it, nor is the layer
- * itself, directly or through another layer. With 1 and 2 no other one is tried. A fabric
- * is opened by its name alone (fi_fabric(3)), so a choice by 1 is remembered for the
- * fabrics in the answers; it goes before 2 and 3 when one of them is named again.
+ * A provider that FI_PROVIDER or the hints exclude ("^tcp", which is no LOWER) is never
+ * it, nor is the layer itself, directly or through another layer. With 1 and 2 no other
+ *one is tried. A fabric is opened by its name alone (fi_fabric(3)), so a choice by 1 is
+ *remembered for the fabrics in the answers; it goes before 2 and 3 when one of them is
+ *named again.
  */
 #ifndef CRN_LOWER_H
 #define CRN_LOWER_H

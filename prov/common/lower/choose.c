@@ -60,13 +60,39 @@ const char *lower_param(const struct crn_lower_layer *layer, char text[LOWER_PAR
 	return text;
 }
 
-/* What stands before the layer's name, at `own`. */
+/* Takes out the names that are not wanted. */
+static void choose_wanted(char *stack)
+{
+	char *to = stack, *at, *end;
+
+	for (at = stack; *at; at = *end ? end + 1 : end) {
+		end = at + strcspn(at, ";");
+		if (*at == '^')
+			continue;
+		if (to != stack)
+			*to++ = ';';
+		memmove(to, at, (size_t)(end - at));
+		to += end - at;
+	}
+	*to = '\0';
+}
+
+/* What stands before the layer's name, at `own`; only exclusions are no choice. */
 static int choose_by_program(struct lower_choice *choice, const char *prov_name,
 			     const char *own)
 {
-	choice->by_program = true;
-	choice->only = strndup(prov_name, (size_t)(own - prov_name) - 1);
-	return choice->only ? 0 : -FI_ENOMEM;
+	char *stack = strndup(prov_name, (size_t)(own - prov_name) - 1);
+
+	if (!stack)
+		return -FI_ENOMEM;
+	choose_wanted(stack);
+	if (*stack) {
+		choice->by_program = true;
+		choice->only = stack;
+	} else {
+		free(stack);
+	}
+	return 0;
 }
 
 static int choose_by_parameter(struct lower_choice *choice)
@@ -89,8 +115,8 @@ static int choose_only(struct lower_choice *choice, const char *prov_name,
 
 	choice->named = own;
 	if (own && own != prov_name)
-		return choose_by_program(choice, prov_name, own);
-	if (fabric)
+		ret = choose_by_program(choice, prov_name, own);
+	if (!ret && !choice->only && fabric)
 		ret = lower_recall(choice->layer, fabric, &choice->only);
 	if (!ret && !choice->only)
 		ret = choose_by_parameter(choice);
@@ -121,6 +147,12 @@ static int choose_check_only(const struct lower_choice *choice, const char *filt
 	char param[LOWER_PARAM_LEN];
 
 	lower_param(choice->layer, param);
+	if (strchr(choice->only, '^')) {
+		FI_WARN(prov, FI_LOG_CORE,
+			"%s names no provider: name one in LOWER;%s or %s\n",
+			choice->only, prov->name, param);
+		return -FI_ENODATA;
+	}
 	if (choose_find(choice->only, ';', "", prov->name)) {
 		FI_WARN(prov, FI_LOG_CORE,
 			"%s cannot run over itself (%s): name another provider in "

@@ -114,22 +114,44 @@ static const struct {
 	bool answers;
 	const char *over; /* last asked */
 } rows[] = {
-	{NULL, NULL, false, NULL},	     {NULL, "", false, NULL},
-	{NULL, "lay", true, "tcp"},	     {NULL, "Lay", true, "tcp"},
-	{NULL, "tcp;lay", true, "tcp"},	     {NULL, "tcp;lay;^ofi_rxm", true, "tcp"},
-	{NULL, "one;lay", true, "one"},	     {NULL, "lay;^tcp", false, "verbs"},
-	{NULL, "tcp;lay;^tcp", false, NULL}, {NULL, "^lay", false, NULL},
-	{NULL, "tcp", false, NULL},	     {NULL, "layer", false, NULL},
-	{NULL, "lay;lay", false, NULL},	     {NULL, "tcp;lay;lay", false, NULL},
-	{"lay", NULL, true, "tcp"},	     {"lay", "", true, "tcp"},
-	{"lay", "^ofi_rxm", true, "tcp"},    {"lay,tcp", NULL, true, "tcp"},
-	{"tcp,lay", NULL, true, "tcp"},	     {"tcp,LAY", NULL, true, "tcp"},
-	{"tcp,layer", NULL, false, NULL},    {"tcp;lay", NULL, false, NULL},
-	{"tcp", NULL, false, NULL},	     {"tcp", "lay", true, "tcp"},
-	{"^lay", NULL, false, NULL},	     {"^one", NULL, false, NULL},
-	{"^tcp", "lay", false, "verbs"},     {"^one,tcp", "lay", false, "verbs"},
-	{"^tcp", "tcp;lay", false, NULL},    {"^tcp", "one;tcp;lay", false, NULL},
+	{NULL, NULL, false, NULL},
+	{NULL, "", false, NULL},
+	{NULL, "lay", true, "tcp"},
+	{NULL, "Lay", true, "tcp"},
+	{NULL, "tcp;lay", true, "tcp"},
+	{NULL, "tcp;lay;^ofi_rxm", true, "tcp"},
+	{NULL, "one;lay", true, "one"},
+	{NULL, "lay;^tcp", false, "verbs"},
+	{NULL, "tcp;lay;^tcp", false, NULL},
+	{NULL, "^lay", false, NULL},
+	{NULL, "tcp", false, NULL},
+	{NULL, "layer", false, NULL},
+	{NULL, "lay;lay", false, NULL},
+	{NULL, "tcp;lay;lay", false, NULL},
+	{"lay", NULL, true, "tcp"},
+	{"lay", "", true, "tcp"},
+	{"lay", "^ofi_rxm", true, "tcp"},
+	{"lay,tcp", NULL, true, "tcp"},
+	{"tcp,lay", NULL, true, "tcp"},
+	{"tcp,LAY", NULL, true, "tcp"},
+	{"tcp,layer", NULL, false, NULL},
+	{"tcp;lay", NULL, false, NULL},
+	{"tcp", NULL, false, NULL},
+	{"tcp", "lay", true, "tcp"},
+	{"^lay", NULL, false, NULL},
+	{"^one", NULL, false, NULL},
+	{"^tcp", "lay", false, "verbs"},
+	{"^one,tcp", "lay", false, "verbs"},
+	{"^tcp", "tcp;lay", false, NULL},
+	{"^tcp", "one;tcp;lay", false, NULL},
 	{"^tcp", "one;lay", true, "one"},
+	/* What is excluded before the layer's name is no choice. */
+	{NULL, "^tcp;lay", false, "verbs"},
+	{NULL, "^one;lay", true, "tcp"},
+	{NULL, "^tcp;^one;lay", false, "verbs"},
+	{NULL, "^tcp;one;lay", true, "one"},
+	{NULL, "one;^tcp;lay", true, "one"},
+	{NULL, "^one;one;lay", false, NULL},
 };
 
 CT_TEST(lower, answers_who_names_it_and_runs_over_what_is_not_excluded)
@@ -151,6 +173,21 @@ CT_TEST(lower, answers_who_names_it_and_runs_over_what_is_not_excluded)
 			CT_EXPECT_STREQ(w.asks[w.asked - 1].prov_name, rows[i].over);
 		lower_world_close(&w);
 	}
+}
+
+CT_TEST(lower, an_exclusion_as_the_parameter_names_nobody)
+{
+	struct lower_world w;
+	char param[] = "^tcp";
+
+	open_world(&w);
+	lower_add(&w, param, "fab");
+	w.param = param;
+	CT_EXPECT_EQ(lower_answers(&w, "lay"), -FI_ENODATA);
+	CT_EXPECT_EQ(w.asked, 0);
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), "^tcp names no provider: name one in LOWER;lay");
+	lower_world_close(&w);
 }
 
 CT_TEST(lower, runs_not_over_itself_and_says_what_to_do)
