@@ -46,6 +46,8 @@ done <<-TABLE
 	-                           tcp;example_layer;example_top  example_top
 	-                           example_layer;example_top      example_top
 	-                           tcp;example_top;example_top
+	-                           ^tcp;example_layer
+	-                           ^sockets;example_layer         example_layer
 	tcp                         -                              tcp
 	tcp                         example_layer
 	tcp                         tcp;example_layer
