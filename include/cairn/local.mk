@@ -11,11 +11,13 @@ noinst_HEADERS = \
 	include/cairn/eq.h \
 	include/cairn/list.h \
 	include/cairn/lock.h \
+	include/cairn/lower.h \
 	include/cairn/mr.h \
 	include/cairn/nic.h \
 	include/cairn/nosys.h \
 	include/cairn/opt.h \
 	include/cairn/param.h \
+	include/cairn/pass.h \
 	include/cairn/ring.h \
 	include/cairn/slab.h \
 	include/cairn/thread.h \
