@@ -48,7 +48,7 @@ static bool svb_cm_request(struct svb_cm_id *id, struct svb_cm_msg *msg)
  * a moment ago, the request waits a little.
  */
 #define SVB_CM_LOOK_MS 10u
-#define SVB_CM_LOOKS 50u
+#define SVB_CM_LOOKS 200u
 
 static bool svb_cm_hold(struct svb_cm_id *id, const struct svb_cm_msg *msg)
 {

@@ -14,7 +14,7 @@
 
 #define SVB_PORTS_MAX 16384u
 #define SVB_PORTS_CLOSED 64u
-#define SVB_PORT_MEMORY_NS 1000000000ull
+#define SVB_PORT_MEMORY_NS 2000000000ull
 #define SVB_PORTS_MAGIC 0x74727063u
 /* Free ports are looked for in the range that Linux uses by default. */
 #define SVB_PORT_FIRST 32768u
