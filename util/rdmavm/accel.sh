@@ -13,8 +13,8 @@ kernel_starts() {
 		< /dev/null > "$messages" 2>&1 8<&- 9>&- &
 	pid=$!
 	while kill -0 "$pid" 2> /dev/null; do
-		# The first words of Debian's initial ram disk.
-		if grep -qsa 'Loading, please wait' "$console"; then
+		# The first words of Debian's initial ram disk, made by initramfs-tools or, since forky, by dracut.
+		if grep -qsaE 'Loading, please wait|Booting initrd of' "$console"; then
 			status=0
 			break
 		fi
@@ -44,7 +44,8 @@ choose_accel() {
 	answer=$(grep -sF "$question " "$file" | tail -n 1)
 	if [ -z "$answer" ]; then
 		progress "testing whether KVM starts this kernel"
-		if kernel_starts kvm host 20; then
+		# The shell tells of a QEMU that aborts, as it may.
+		if kernel_starts kvm host 20 2> /dev/null; then
 			answer="$question kvm"
 		else
 			answer="$question tcg"
