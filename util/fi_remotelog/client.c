@@ -303,8 +303,7 @@ static const char *rlg_lacks(const struct rlg_options *options)
 		       "--kind compound";
 	if (options->op != RLG_WRITE)
 		return "--method librpma is for --op write";
-	return "this fi_remotelog was built without librpma: it needs the package "
-	       "librpma-dev where it is configured";
+	return rlg_rpma_missing();
 }
 
 int rlg_append_all(const struct rlg_options *options)
@@ -316,7 +315,7 @@ int rlg_append_all(const struct rlg_options *options)
 	};
 	int ret;
 
-	if (!client.acts || (options->method == RLG_LIBRPMA && !rlg_rpma_there())) {
+	if (!client.acts || (options->method == RLG_LIBRPMA && rlg_rpma_missing())) {
 		rlg_say("%s", rlg_lacks(options));
 		return 2;
 	}

@@ -46,14 +46,17 @@ util_fi_remotelog_fi_remotelog_SOURCES = \
 	util/fi_remotelog/server.c \
 	util/fi_remotelog/server.h
 if RPMA
-util_fi_remotelog_fi_remotelog_SOURCES += util/fi_remotelog/rpma.c
+util_fi_remotelog_fi_remotelog_SOURCES += \
+	util/fi_remotelog/rpma.c \
+	util/fi_remotelog/rpma_lib.c \
+	util/fi_remotelog/rpma_lib.h
 else
 util_fi_remotelog_fi_remotelog_SOURCES += util/fi_remotelog/rpma_none.c
 endif
 util_fi_remotelog_fi_remotelog_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(PMEM_CFLAGS) \
 	$(JANSSON_CFLAGS) $(RPMA_CFLAGS)
 util_fi_remotelog_fi_remotelog_LDADD = util/fi_remotelog/libremotelog.la $(LIBFABRIC_LIBS) \
-	$(PMEM_LIBS) $(JANSSON_LIBS) $(RPMA_LIBS)
+	$(PMEM_LIBS) $(JANSSON_LIBS) $(VERBS_LIBS)
 
 EXTRA_DIST += util/fi_remotelog/local.mk util/fi_remotelog/sweep \
 	util/fi_remotelog/test-fi_remotelog

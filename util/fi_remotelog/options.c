@@ -25,7 +25,7 @@ static const char rlg_usage[] =
 	"  --op OP             write, writedata or send\n"
 	"  --method METHOD     auto, message: the provider makes appends durable;\n"
 	"                      none, read, pipeline, rpc: by hand;\n"
-	"                      librpma: over librpma, if it is built in\n"
+	"                      librpma: over librpma, if it is installed\n"
 	"  --appends N         to measure (10000)\n"
 	"  --warmup N          appends before (100)\n"
 	"  --bytes N           payload of a record (100)\n"

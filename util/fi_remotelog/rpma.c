@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
-#include <librpma.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rpma.h"
+#include "rpma_lib.h"
 
 /* Ports that are tried for one that is free. */
 #define RLG_RPMA_PORTS 64u
@@ -31,7 +31,7 @@ static int rlg_rpma_failed(const char *what, int ret)
 {
 	if (!ret)
 		return 0;
-	rlg_say("librpma, %s: %s", what, rpma_err_2str(ret));
+	rlg_say("librpma, %s: %s", what, rlg_librpma.err_2str(ret));
 	return -FI_EOTHER;
 }
 
@@ -52,14 +52,14 @@ static void rlg_rpma_log(enum rpma_log_level level, const char *file_name,
 
 static void rlg_rpma_speaks(bool on)
 {
-	rpma_log_set_function(rlg_rpma_log);
-	rpma_log_set_threshold(RPMA_LOG_THRESHOLD,
-			       on ? RPMA_LOG_LEVEL_ERROR : RPMA_LOG_DISABLED);
+	rlg_librpma.log_set_function(rlg_rpma_log);
+	rlg_librpma.log_set_threshold(RPMA_LOG_THRESHOLD,
+				      on ? RPMA_LOG_LEVEL_ERROR : RPMA_LOG_DISABLED);
 }
 
-bool rlg_rpma_there(void)
+const char *rlg_rpma_missing(void)
 {
-	return true;
+	return rlg_librpma_load();
 }
 
 static int rlg_rpma_new(struct rlg_rpma **rpma, const char *address,
@@ -73,9 +73,9 @@ static int rlg_rpma_new(struct rlg_rpma **rpma, const char *address,
 		return rlg_failed("librpma", -FI_ENOMEM);
 	(*rpma)->timeout = timeout;
 	rlg_rpma_speaks(true);
-	ret = rpma_utils_get_ibv_context(address, type, &device);
+	ret = rlg_librpma.utils_get_ibv_context(address, type, &device);
 	if (!ret)
-		ret = rpma_peer_new(device, &(*rpma)->peer);
+		ret = rlg_librpma.peer_new(device, &(*rpma)->peer);
 	return rlg_rpma_failed("the device", ret);
 }
 
@@ -92,18 +92,20 @@ static int rlg_rpma_wait(const struct rlg_rpma *rpma, int fd, const char *what)
 
 static int rlg_rpma_event(struct rlg_rpma *rpma, enum rpma_conn_event wanted)
 {
-	const char *what = rpma_utils_conn_event_2str(wanted);
+	const char *what = rlg_librpma.utils_conn_event_2str(wanted);
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	int fd, ret;
 
-	ret = rlg_rpma_failed(what, rpma_conn_get_event_fd(rpma->conn, &fd));
+	ret = rlg_rpma_failed(what, rlg_librpma.conn_get_event_fd(rpma->conn, &fd));
 	if (!ret)
 		ret = rlg_rpma_wait(rpma, fd, what);
 	if (!ret)
-		ret = rlg_rpma_failed(what, rpma_conn_next_event(rpma->conn, &event));
+		ret = rlg_rpma_failed(what,
+				      rlg_librpma.conn_next_event(rpma->conn, &event));
 	if (ret || event == wanted)
 		return ret;
-	rlg_say("librpma: %s instead of %s", rpma_utils_conn_event_2str(event), what);
+	rlg_say("librpma: %s instead of %s", rlg_librpma.utils_conn_event_2str(event),
+		what);
 	return -FI_ESHUTDOWN;
 }
 
@@ -121,14 +123,15 @@ int rlg_rpma_listen(struct rlg_rpma **rpma, const struct rlg_medium *medium,
 	ret = rlg_rpma_new(rpma, address, RPMA_UTIL_IBV_CONTEXT_LOCAL, timeout);
 	if (!ret)
 		ret = rlg_rpma_failed("the log",
-				      rpma_mr_reg((*rpma)->peer, medium->at, medium->size,
-						  usage, &(*rpma)->mr));
+				      rlg_librpma.mr_reg((*rpma)->peer, medium->at,
+							 medium->size, usage,
+							 &(*rpma)->mr));
 	if (ret)
 		return ret;
 	for (ret = 1; ret && *port < first + RLG_RPMA_PORTS && *port < 65536; ++*port) {
 		rlg_rpma_speaks(*port + 1 == first + RLG_RPMA_PORTS);
 		snprintf(text, sizeof(text), "%u", *port);
-		ret = rpma_ep_listen((*rpma)->peer, address, text, &(*rpma)->ep);
+		ret = rlg_librpma.ep_listen((*rpma)->peer, address, text, &(*rpma)->ep);
 	}
 	--*port;
 	rlg_rpma_speaks(true);
@@ -145,20 +148,20 @@ static int rlg_rpma_describe(const struct rlg_rpma *rpma, uint8_t *to, uint8_t *
 	size_t log = 0, peer = 0;
 	int ret;
 
-	ret = rpma_peer_cfg_new(&config);
+	ret = rlg_librpma.peer_cfg_new(&config);
 	if (!ret)
-		ret = rpma_peer_cfg_set_direct_write_to_pmem(config, true);
+		ret = rlg_librpma.peer_cfg_set_direct_write_to_pmem(config, true);
 	if (!ret)
-		ret = rpma_mr_get_descriptor_size(rpma->mr, &log);
+		ret = rlg_librpma.mr_get_descriptor_size(rpma->mr, &log);
 	if (!ret)
-		ret = rpma_peer_cfg_get_descriptor_size(config, &peer);
+		ret = rlg_librpma.peer_cfg_get_descriptor_size(config, &peer);
 	if (!ret && 2 + log + peer > RLG_RPMA_DESCRIPTORS)
 		ret = RPMA_E_INVAL;
 	if (!ret)
-		ret = rpma_mr_get_descriptor(rpma->mr, to + 2);
+		ret = rlg_librpma.mr_get_descriptor(rpma->mr, to + 2);
 	if (!ret)
-		ret = rpma_peer_cfg_get_descriptor(config, to + 2 + log);
-	rpma_peer_cfg_delete(&config);
+		ret = rlg_librpma.peer_cfg_get_descriptor(config, to + 2 + log);
+	rlg_librpma.peer_cfg_delete(&config);
 	to[0] = (uint8_t)log;
 	to[1] = (uint8_t)peer;
 	*len = (uint8_t)(2 + log + peer);
@@ -174,14 +177,14 @@ int rlg_rpma_accept(struct rlg_rpma *rpma)
 
 	ret = rlg_rpma_describe(rpma, descriptors, &data.len);
 	if (!ret)
-		ret = rlg_rpma_failed("listening", rpma_ep_get_fd(rpma->ep, &fd));
+		ret = rlg_rpma_failed("listening", rlg_librpma.ep_get_fd(rpma->ep, &fd));
 	if (!ret)
 		ret = rlg_rpma_wait(rpma, fd, "a connection");
 	if (ret)
 		return ret;
-	ret = rpma_ep_next_conn_req(rpma->ep, NULL, &request);
+	ret = rlg_librpma.ep_next_conn_req(rpma->ep, NULL, &request);
 	if (!ret)
-		ret = rpma_conn_req_connect(&request, &data, &rpma->conn);
+		ret = rlg_librpma.conn_req_connect(&request, &data, &rpma->conn);
 	ret = rlg_rpma_failed("a connection", ret);
 	if (!ret)
 		ret = rlg_rpma_event(rpma, RPMA_CONN_ESTABLISHED);
@@ -201,18 +204,18 @@ static int rlg_rpma_dial(struct rlg_rpma *rpma, const struct rlg_options *option
 	int ret;
 
 	snprintf(text, sizeof(text), "%u", port);
-	ret = rpma_conn_cfg_new(&config);
+	ret = rlg_librpma.conn_cfg_new(&config);
 	if (ret)
 		return ret;
-	ret = rpma_conn_cfg_set_sq_size(config, queue);
+	ret = rlg_librpma.conn_cfg_set_sq_size(config, queue);
 	if (!ret)
-		ret = rpma_conn_cfg_set_cq_size(config, queue);
+		ret = rlg_librpma.conn_cfg_set_cq_size(config, queue);
 	if (!ret)
-		ret = rpma_conn_req_new(rpma->peer, options->address, text, config,
-					&request);
+		ret = rlg_librpma.conn_req_new(rpma->peer, options->address, text, config,
+					       &request);
 	if (!ret)
-		ret = rpma_conn_req_connect(&request, NULL, &rpma->conn);
-	rpma_conn_cfg_delete(&config);
+		ret = rlg_librpma.conn_req_connect(&request, NULL, &rpma->conn);
+	rlg_librpma.conn_cfg_delete(&config);
 	return ret;
 }
 
@@ -224,20 +227,21 @@ static int rlg_rpma_described(struct rlg_rpma *rpma)
 	const uint8_t *bytes;
 	int ret;
 
-	ret = rpma_conn_get_private_data(rpma->conn, &data);
+	ret = rlg_librpma.conn_get_private_data(rpma->conn, &data);
 	bytes = data.ptr;
 	if (!ret && (data.len < 2 || 2 + bytes[0] + bytes[1] > data.len))
 		ret = RPMA_E_INVAL;
 	if (!ret)
-		ret = rpma_mr_remote_from_descriptor(bytes + 2, bytes[0], &rpma->log);
+		ret = rlg_librpma.mr_remote_from_descriptor(bytes + 2, bytes[0],
+							    &rpma->log);
 	if (!ret)
-		ret = rpma_peer_cfg_from_descriptor(bytes + 2 + bytes[0], bytes[1],
-						    &config);
+		ret = rlg_librpma.peer_cfg_from_descriptor(bytes + 2 + bytes[0], bytes[1],
+							   &config);
 	if (!ret)
-		ret = rpma_conn_apply_remote_peer_cfg(rpma->conn, config);
-	rpma_peer_cfg_delete(&config);
+		ret = rlg_librpma.conn_apply_remote_peer_cfg(rpma->conn, config);
+	rlg_librpma.peer_cfg_delete(&config);
 	if (!ret)
-		ret = rpma_conn_get_cq(rpma->conn, &rpma->cq);
+		ret = rlg_librpma.conn_get_cq(rpma->conn, &rpma->cq);
 	return rlg_rpma_failed("the server's log", ret);
 }
 
@@ -251,8 +255,8 @@ int rlg_rpma_connect(struct rlg_rpma **rpma, const struct rlg_options *options,
 	if (ret)
 		return ret;
 	(*rpma)->out = out;
-	ret = rpma_mr_reg((*rpma)->peer, out, size, RPMA_MR_USAGE_WRITE_SRC,
-			  &(*rpma)->mr);
+	ret = rlg_librpma.mr_reg((*rpma)->peer, out, size, RPMA_MR_USAGE_WRITE_SRC,
+				 &(*rpma)->mr);
 	if (!ret)
 		ret = rlg_rpma_dial(*rpma, options, port);
 	ret = rlg_rpma_failed("connecting", ret);
@@ -272,16 +276,16 @@ int rlg_rpma_post(struct rlg_rpma *rpma, uint8_t act, const uint8_t *from, size_
 	switch (act & RLG_ACT) {
 	case RLG_ACT_READ_RECORD:
 	case RLG_ACT_READ_TAIL:
-		ret = rpma_flush(rpma->conn, rpma->log, at, len,
-				 RPMA_FLUSH_TYPE_PERSISTENT, flags, context);
+		ret = rlg_librpma.flush(rpma->conn, rpma->log, at, len,
+					RPMA_FLUSH_TYPE_PERSISTENT, flags, context);
 		break;
 	case RLG_ACT_TAIL:
-		ret = rpma_atomic_write(rpma->conn, rpma->log, at, (const char *)from,
-					flags, context);
+		ret = rlg_librpma.atomic_write(rpma->conn, rpma->log, at,
+					       (const char *)from, flags, context);
 		break;
 	default:
-		ret = rpma_write(rpma->conn, rpma->log, at, rpma->mr,
-				 (size_t)(from - rpma->out), len, flags, context);
+		ret = rlg_librpma.write(rpma->conn, rpma->log, at, rpma->mr,
+					(size_t)(from - rpma->out), len, flags, context);
 		break;
 	}
 	return rlg_rpma_failed("an append", ret);
@@ -290,7 +294,7 @@ int rlg_rpma_post(struct rlg_rpma *rpma, uint8_t act, const uint8_t *from, size_
 int rlg_rpma_poll(struct rlg_rpma *rpma, void **context)
 {
 	struct ibv_wc wc;
-	const int ret = rpma_cq_get_wc(rpma->cq, 1, &wc, NULL);
+	const int ret = rlg_librpma.cq_get_wc(rpma->cq, 1, &wc, NULL);
 
 	if (ret == RPMA_E_NO_COMPLETION)
 		return 0;
@@ -315,16 +319,16 @@ void rlg_rpma_close(struct rlg_rpma *rpma)
 	/* The other side may have gone: whatever it answers, this is the end. */
 	rlg_rpma_speaks(false);
 	if (rpma->connected)
-		rpma_conn_disconnect(rpma->conn);
+		rlg_librpma.conn_disconnect(rpma->conn);
 	if (rpma->log)
-		rpma_mr_remote_delete(&rpma->log);
+		rlg_librpma.mr_remote_delete(&rpma->log);
 	if (rpma->conn)
-		rpma_conn_delete(&rpma->conn);
+		rlg_librpma.conn_delete(&rpma->conn);
 	if (rpma->ep)
-		rpma_ep_shutdown(&rpma->ep);
+		rlg_librpma.ep_shutdown(&rpma->ep);
 	if (rpma->mr)
-		rpma_mr_dereg(&rpma->mr);
+		rlg_librpma.mr_dereg(&rpma->mr);
 	if (rpma->peer)
-		rpma_peer_delete(&rpma->peer);
+		rlg_librpma.peer_delete(&rpma->peer);
 	free(rpma);
 }

@@ -2,7 +2,7 @@
 /*
  * Appends over librpma, a peer of pverbs: a second connection between the same client and
  * server over the same device, for the data alone; messages stay on libfabric's. Where
- * librpma was not there when this was built, all but rlg_rpma_there fail (rpma_none.c).
+ * librpma was not there when this was built, all but rlg_rpma_missing fail (rpma_none.c).
  * Functions return 0 or a negative FI_E* code after saying on stderr what went wrong. One
  * thread.
  */
@@ -14,8 +14,8 @@
 
 struct rlg_rpma;
 
-/* Is librpma built in? */
-bool rlg_rpma_there(void);
+/* Why there is no librpma; NULL if there is. Until it said so nothing else is called. */
+const char *rlg_rpma_missing(void);
 
 /* Server: offers all of the medium at the address, on the first free one of the ports
  * from *port on. */

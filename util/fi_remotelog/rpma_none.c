@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In place of rpma.c where librpma is not installed. */
+/* In place of rpma.c where the headers of librpma are not installed. */
 #include "rpma.h"
 
-bool rlg_rpma_there(void)
+const char *rlg_rpma_missing(void)
 {
-	return false;
+	return "this fi_remotelog was built without librpma: it needs the package "
+	       "librpma-dev where it is configured";
 }
 
 int rlg_rpma_listen(struct rlg_rpma **rpma, const struct rlg_medium *medium,

@@ -168,11 +168,13 @@ static int rlg_server_welcome(struct rlg_server *server,
 static int rlg_server_librpma(struct rlg_server *server, struct rlg_welcome *welcome)
 {
 	char address[INET6_ADDRSTRLEN];
+	const char *missing;
 	unsigned int port;
 	int ret;
 
-	if (!rlg_rpma_there()) {
-		rlg_say("this fi_remotelog was built where librpma was not installed");
+	missing = rlg_rpma_missing();
+	if (missing) {
+		rlg_say("%s", missing);
 		return -FI_ENOSYS;
 	}
 	ret = rlg_link_port(&server->link, &port);
