@@ -97,7 +97,10 @@ limited() {
 failure() {
 	printf 'FAIL %s (%s, %d s); the end of %s:\n' "$1" "$2" "$3" "$4"
 	{
-		what_failed "$4" | grep . || tail -n 5 "$4"
+		{
+			what_failed "$4"
+			tail -n 5 "$4"
+		} | awk '!said[$0]++'
 		printf '(%s, %d s)\n' "$2" "$3"
 	} | tee "$results/$lane.failed.$1" | sed 's/^/     > /'
 	tail -n 15 "$4" | sed 's/^/     | /'
@@ -106,7 +109,7 @@ failure() {
 
 # what_failed LOG: the lines that say so.
 what_failed() {
-	grep -aE -A 3 '^not ok|^[^ ]+ +not ok|FAIL|error:|Error ' "$1" | tail -n 20
+	grep -aE -A 3 '^not ok|^[^ ]+ +not ok|FAIL|error:|Error |^rdmavm: the (guest|command|connection) ' "$1" | tail -n 20
 }
 
 # records KIND: "LANE<tab>NAME<tab>..." of all lanes.

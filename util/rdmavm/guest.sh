@@ -47,16 +47,30 @@ stop_guest_command() {
 	(in_vm_folder timeout 20 "${ssh[@]}" -T root@rdmavm "$stop") < /dev/null > /dev/null 2>&1
 }
 
+# Why a guest stopped that was not told to: what its kernel said.
+guest_stopped() {
+	grep -aE 'Oops|BUG:|RIP: 0010|Kernel panic' "$vm/serial.log" | head -n 5
+	if grep -qaF 'Oops: int3' "$vm/serial.log" && [ "$(state_of "$vm" accel)" = tcg ]; then
+		say "QEMU before 8.1 may do that to a kernel that changes its code while the other processor executes it"
+	fi
+}
+
 guest_run() {
-	local id=$$.$RANDOM words status guard=()
+	local id=$$.$RANDOM words status guard=() began
 	need_guest
+	began=$SECONDS
 	printf -v words '%q ' /usr/local/lib/rdmavm/run "$id" "$(folder_below "$(state_of "$vm" share)")" "$timeout" "$@"
 	# The guest itself ends the command in time; this is for a guest that no longer answers.
 	[ "$timeout" = 0 ] || guard=(timeout --foreground "$((timeout + 60))")
 	stoppable stop_guest_command in_vm_folder "${guard[@]}" "${ssh[@]}" -T root@rdmavm "$words"
 	status=$?
-	if [ "$status" = 255 ] && ! vm_pid > /dev/null; then
+	if [ "$status" = 124 ] && [ "$timeout" != 0 ] && [ $((SECONDS - began)) -ge "$timeout" ]; then
+		say "the command was stopped after $timeout s"
+	elif [ "$status" = 255 ] && ! vm_pid > /dev/null; then
 		say "the guest stopped while the command ran; its console log is $vm/serial.log"
+		guest_stopped >&2
+	elif [ "$status" = 255 ] && ! connected; then
+		say "the connection to the guest was lost while the command ran; its console log is $vm/serial.log"
 	fi
 	exit "$status"
 }
