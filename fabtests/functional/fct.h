@@ -273,6 +273,7 @@ void fct_watchdog(struct fct *t); /* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
 void fct_doing(struct fct *t,
 	       const char *what); /* for the watchdog's message; what must live on */
+const char *fct_doing_what(void);
 unsigned int fct_time_scale(void);
 
 /* ---- fct_progress.c ---- */

@@ -140,7 +140,8 @@ bool fct_ctl_peer_gave_up(struct fct *t)
 		if (t->result == FCT_PASS) {
 			t->result = end.result;
 			t->followed = true;
-			snprintf(t->why, sizeof(t->why), "the other side stopped");
+			snprintf(t->why, sizeof(t->why), "it waited for %s last",
+				 fct_doing_what());
 		}
 		return true;
 	}

@@ -158,7 +158,12 @@ static const char *outcome(enum fct_result r)
 	return r == FCT_PASS ? "ok" : r == FCT_SKIP ? "skip" : "not ok";
 }
 
-/* Joins both sides' reasons, leaving out the side that only followed. */
+static const char *other_name(const struct fct *t)
+{
+	return fct_is_client(t) ? "server" : "client";
+}
+
+/* Joins both sides' reasons; that of a side that only followed is what it waited for. */
 static void report(struct fct *t, enum fct_result peer, const char *peer_why,
 		   bool peer_followed)
 {
@@ -179,8 +184,11 @@ static void report(struct fct *t, enum fct_result peer, const char *peer_why,
 		printf(": %s%s%s", t->prog->single ? "" : fct_role_name(t),
 		       t->prog->single ? "" : ": ", t->why);
 	if (theirs)
-		printf("%s%s: %s", mine ? "; " : ": ",
-		       fct_is_client(t) ? "server" : "client", peer_why);
+		printf("%s%s: %s", mine ? "; " : ": ", other_name(t), peer_why);
+	if (r == FCT_FAIL && mine && !theirs && peer == r && peer_why[0])
+		printf("; %s: %s", other_name(t), peer_why);
+	if (r == FCT_FAIL && !mine && theirs && t->result == r)
+		printf("; %s: %s", fct_role_name(t), t->why);
 	printf("\n");
 	fflush(stdout);
 	t->passed += r == FCT_PASS;

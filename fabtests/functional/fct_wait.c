@@ -67,6 +67,11 @@ void fct_doing(struct fct *t, const char *what)
 	watched_doing = what;
 }
 
+const char *fct_doing_what(void)
+{
+	return watched_doing;
+}
+
 void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what)
 {
 	w->t = t;

@@ -156,6 +156,8 @@ struct st_hub {
 	pthread_rwlock_t reading;
 	uint32_t lanes;
 	struct st_lane *lane[ST_LANES];
+	/* What the thread that opens and closes connections is at; NULL: nothing. */
+	const char *_Atomic managing;
 };
 
 /* What a case is made of. */

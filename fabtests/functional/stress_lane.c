@@ -101,7 +101,9 @@ int fct_st_lane_connect(struct st_lane *lane)
 	struct st_hub *hub = lane->hub;
 	int ret;
 
+	hub->managing = "who uses a closed connection";
 	pthread_rwlock_wrlock(&lane->use);
+	hub->managing = "the making of a connection";
 	ret = open_ep(lane, fi_dupinfo(hub->l.info), hello.epoch);
 	if (!ret) {
 		ret = fi_connect(lane->ep, hub->l.info->dest_addr, &hello, sizeof(hello));
@@ -110,6 +112,7 @@ int fct_st_lane_connect(struct st_lane *lane)
 					  fi_strerror(-ret));
 	}
 	pthread_rwlock_unlock(&lane->use);
+	hub->managing = NULL;
 	return ret;
 }
 
@@ -129,7 +132,9 @@ static int drain(struct st_lane *lane)
 	struct st_hub *hub = lane->hub;
 	int ret;
 
+	hub->managing = "who reads the queue while a connection is closed";
 	pthread_rwlock_wrlock(&hub->reading);
+	hub->managing = "the completions of a closed connection";
 	set_deadline(lane);
 	while (!(ret = fct_st_comp_all(hub)) && !all_over(lane) &&
 	       fct_now_ms() < lane->deadline_ms)
@@ -149,7 +154,9 @@ int fct_st_lane_close(struct st_lane *lane)
 	int ret;
 
 	lane->ending = true;
+	lane->hub->managing = "who uses a connection to be closed";
 	pthread_rwlock_wrlock(&lane->use);
+	lane->hub->managing = "fi_close of a connection";
 	ret = fi_close(&lane->ep->fid);
 	if (ret)
 		ret = fct_st_fail(of(lane), "lane %u: fi_close: %s", lane->number,
@@ -164,6 +171,7 @@ int fct_st_lane_close(struct st_lane *lane)
 		fct_st_task_forget(&lane->task[i]);
 	lane->last = (struct st_count){lane->posted, lane->done, lane->received};
 	pthread_rwlock_unlock(&lane->use);
+	lane->hub->managing = NULL;
 	return ret;
 }
 
@@ -225,6 +233,7 @@ static int requested(struct st_hub *hub, const struct fct_event *e)
 		ret = fct_st_lane_close(lane);
 	if (!ret && lane->epoch && hello.epoch == lane->epoch + 1)
 		ret = compare(lane, &hello.last);
+	hub->managing = "the making of a connection";
 	pthread_rwlock_wrlock(&lane->use);
 	if (!ret)
 		ret = open_ep(lane, e->cm.info, hello.epoch);
@@ -232,6 +241,7 @@ static int requested(struct st_hub *hub, const struct fct_event *e)
 	if (!ret && fi_accept(lane->ep, NULL, 0) && !hub->s->mode.reopen)
 		ret = fct_st_fail(hub->s, "lane %u: fi_accept failed", lane->number);
 	pthread_rwlock_unlock(&lane->use);
+	hub->managing = NULL;
 	return ret;
 }
 

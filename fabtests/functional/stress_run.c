@@ -169,6 +169,14 @@ static int wait_until_idle(struct st *s)
 	return -1;
 }
 
+/* What the thread is waited for, as far as it says. */
+static const char *held_up_by(const struct worker *w)
+{
+	const char *managing = w->manages ? w->hub->managing : NULL;
+
+	return managing ? managing : w->manages ? "the thread that connects" : "a thread";
+}
+
 /* A turn that began in the phase before may still close a connection. */
 static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase phase)
 {
@@ -178,9 +186,12 @@ static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase p
 	s->phase = phase;
 	fct_wait_init(&wait, s->t, "the threads");
 	for (i = 0; i < count; i++)
-		while (!s->failed && w[i].seen != phase)
+		while (!s->failed && w[i].seen != phase) {
+			wait.what = held_up_by(&w[i]);
+			fct_doing(s->t, wait.what);
 			if (fct_wait_again(&wait))
 				return -1;
+		}
 	return s->failed ? -1 : 0;
 }
 
