@@ -17,7 +17,7 @@ suites=(
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
-	portable guest "one binary, built on Debian 12, with libfabric 1.17 and 2.1"
+	portable guest "one binary, built on Debian 12, on Debian 12 and 13 and, with --full, the next one"
 	pmem guest "durable writes on kernel RDMA: the method for each kind of memory, and the power cut"
 )
 
@@ -524,11 +524,15 @@ installed_providers() {
 suite_rdmavm() {
 	guest_build trixie
 	counted rdmavm 2400 "$top/util/rdmavm/test-rdmavm"
+	full_only rdmavm-forky "the same with Debian's next release" || return 0
+	guest_build forky
+	counted rdmavm-forky 2400 "$top/util/rdmavm/test-rdmavm" --release forky
 }
 
 machines_down() {
 	guest trixie down
 	guest bookworm down
+	guest forky down
 }
 
 # guest_build RELEASE: the image, made anew where packages are newer, and our programs for it in build/RELEASE.
@@ -568,32 +572,52 @@ suite_portable() {
 		guest_tests trixie bookworm
 		durable_in_guest trixie bookworm
 	fi
-	guest_up bookworm || return
-	guest_tests bookworm bookworm
-	guest bookworm down
+	if guest_up bookworm; then
+		guest_tests bookworm bookworm
+		guest bookworm down
+	fi
+	! full_only portable-forky "the same binary on the kernel of Debian's next release, persistent memory included" ||
+		portable_forky
 }
 
-# The machine's persistent memory says one thing, then, started anew, the other. What the power cut shows and what it
-# cannot: check-killed.
-suite_pmem() {
-	local method
+# Kernel 7.2, rdma-core 65.
+portable_forky() {
+	guest_up forky || return
+	guest_tests forky bookworm
+	# Its own Open MPI, over the provider of Debian 12.
+	# shellcheck disable=SC2016 # for the guest
+	counted forky-bookworm-openmpi 900 in_guest forky 880 fabtests/interop/with-build bookworm \
+		sh -c 'PATH=$PWD/build/forky/fabtests/interop:$PATH exec fabtests/interop/check-openmpi'
+	pmem_tests forky bookworm
+}
 
-	build_unit || return
+suite_pmem() {
 	guest_up trixie || return
-	durable_in_guest trixie trixie
+	pmem_tests trixie trixie
+}
+
+# pmem_tests RELEASE BUILD: the machine, which is up, says one thing of its persistent memory, then, started anew, the
+# other. What the power cut shows and what it cannot: check-killed.
+pmem_tests() {
+	local release=$1 build=$2 name=pmem-$1-$2 with method
+
+	with=(fabtests/interop/with-build "$build")
+	build_unit || return
+	durable_in_guest "$release" "$build"
 	for method in auto message; do
-		counted "pmem-functional-$method" 600 in_guest trixie 580 env FI_CAIRN_PMEM=/dev/dax0.0 \
-			FI_PVERBS_COMMIT_METHOD=$method fabtests/interop/with-build trixie fabtests/functional/run-functional \
-			-b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mr commit
+		counted "$name-functional-$method" 600 in_guest "$release" 580 env FI_CAIRN_PMEM=/dev/dax0.0 \
+			FI_PVERBS_COMMIT_METHOD=$method "${with[@]}" fabtests/functional/run-functional \
+			-b "build/$build/fabtests/functional" -p pverbs -a 10.77.0.1 mr commit
 	done
-	step pmem-reach 120 in_guest trixie 100 fabtests/interop/with-build trixie fi_cairn_beside -w -m 8 10.77.0.1 /dev/dax0.0
-	counted pmem-remotelog 600 in_guest trixie 580 fabtests/interop/with-build trixie fabtests/interop/check-remotelog \
-		10.77.0.1 /dev/dax0.0
-	counted pmem-killed 1200 "$top/fabtests/interop/check-killed" trixie --release trixie --name "$(guest_name trixie)"
-	guest trixie down
-	step rdmavm-up-cpu 600 guest trixie --persistence cpu up || return
-	durable_in_guest trixie trixie -cpu
-	guest trixie down
+	step "$name-reach" 120 in_guest "$release" 100 "${with[@]}" fi_cairn_beside -w -m 8 10.77.0.1 /dev/dax0.0
+	counted "$name-remotelog" 600 in_guest "$release" 580 "${with[@]}" fabtests/interop/check-remotelog 10.77.0.1 \
+		/dev/dax0.0
+	counted "$name-killed" 1200 "$top/fabtests/interop/check-killed" "$build" --release "$release" \
+		--name "$(guest_name "$release")"
+	guest "$release" down
+	step "rdmavm-up-$release-cpu" 600 guest "$release" --persistence cpu up || return
+	durable_in_guest "$release" "$build" -cpu
+	guest "$release" down
 }
 
 # durable_in_guest RELEASE BUILD [SUFFIX]
