@@ -546,7 +546,7 @@ guest_build_steps() {
 
 # guest_up RELEASE: with what guest_build makes.
 guest_up() {
-	guest_build "$1" && step "rdmavm-up-$1" 600 guest "$1" up
+	guest_build "$1" && step "rdmavm-up-$1" 1000 guest "$1" up
 }
 
 # in_guest RELEASE SECONDS COMMAND...: in the source folder, as root.
@@ -615,7 +615,7 @@ pmem_tests() {
 	counted "$name-killed" 1200 "$top/fabtests/interop/check-killed" "$build" --release "$release" \
 		--name "$(guest_name "$release")"
 	guest "$release" down
-	step "rdmavm-up-$release-cpu" 600 guest "$release" --persistence cpu up || return
+	step "rdmavm-up-$release-cpu" 1000 guest "$release" --persistence cpu up || return
 	durable_in_guest "$release" "$build" -cpu
 	guest "$release" down
 }

@@ -54,7 +54,7 @@ read_settings() {
 	memory=${given[memory]:-4096}
 	pmem=${given[pmem]:-512}
 	persistence=${given[persistence]:-mem-ctrl}
-	boot_timeout=${RDMAVM_BOOT_TIMEOUT:-300}
+	boot_timeout=${RDMAVM_BOOT_TIMEOUT:-900}
 	vm=$cache/vm/$name
 	[ "$(uname -m)" = x86_64 ] || die "this machine is no x86-64, which is the only kind of guest that rdmavm makes"
 	image=
