@@ -164,11 +164,13 @@ measure() {
 }
 
 # Median, and the order statistics that bound it with 95 %: of the figures, and of the ratios to the
-# first peer. With instructions, what each has more than the first.
+# first peer. With instructions, what each has more than the first. The same goes to the table in the folder, a line a
+# peer: test, unit, repetitions, peer, median, its bounds, ratio, its bounds, instructions (or -), separated by tabs.
 summarize() {
 	local test=$1 unit=$2
 	shift 2
-	awk -v test="$test" -v unit="$unit" -v peers="$*" -v counts="$(cat "$work/$test.count" 2>/dev/null)" '
+	awk -v test="$test" -v unit="$unit" -v peers="$*" -v counts="$(cat "$work/$test.count" 2>/dev/null)" \
+		-v table="${folder:+$folder/table.tsv}" '
 	function sorted(from, n, to,   i, j, t) {
 		for (i = 1; i <= n; i++) to[i] = from[i]
 		for (i = 2; i <= n; i++)
@@ -190,6 +192,10 @@ summarize() {
 				sprintf("%.3f (%.3f to %.3f)", median(sq, NR), sq[low], sq[NR + 1 - low])
 			if (counts != "") printf "  %12d %+6d", ir[p], ir[p] - ir[1]
 			printf "\n"
+			if (table != "")
+				printf "%s\t%s\t%d\t%s\t%.4g\t%.4g\t%.4g\t%.3f\t%.3f\t%.3f\t%s\n", test, unit, NR, name[p],
+					median(sv, NR), sv[low], sv[NR + 1 - low], median(sq, NR), sq[low], sq[NR + 1 - low],
+					counts == "" ? "-" : ir[p] >>table
 		}
 	}' "$work/$test"
 }
