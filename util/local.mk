@@ -30,7 +30,9 @@ EXTRA_DIST += \
 	util/check \
 	util/lib/bench.sh \
 	util/lib/check-rooms \
+	util/lib/draw-parts \
 	util/lib/draw-rooms \
+	util/lib/graph.sh \
 	util/lib/lanes.sh \
 	util/lib/results.sh \
 	util/lib/setup.sh \

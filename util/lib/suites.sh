@@ -5,7 +5,7 @@
 # NAME LANE TEXT; a lane runs them in this order.
 # shellcheck disable=SC2034 # read by util/check
 suites=(
-	style host "C formatting, shell scripts, manual pages, the order of rooms, util/check and run-functional themselves"
+	style host "C formatting, shell scripts, manual pages, the order of rooms, pictures, util/check and run-functional themselves"
 	unit host "unit tests and fuzz targets"
 	explore host "the crash explorer: durable operations and power failures, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
@@ -38,9 +38,19 @@ suite_style() {
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
 	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs examples/layer"
+	step style-pictures 60 pictures_current
 	counted check-itself 300 "$top/util/lib/test-check"
 	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
+
+# Pictures that scripts draw are of what they show now.
+pictures_current() (
+	cd "$top" || exit 1
+	status=0
+	util/lib/draw-rooms -c prov/pverbs doc/rooms-pverbs.svg || status=1
+	util/lib/draw-parts -c doc/parts.svg || status=1
+	exit $status
+)
 
 manual_complete() {
 	local name status=0
