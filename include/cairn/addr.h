@@ -28,8 +28,8 @@ uint32_t crn_addr_format(const struct sockaddr *sa);
 
 /*
  * True when an address of len bytes may be read as its family says and is what format
- * (FI_FORMAT_UNSPEC, FI_SOCKADDR, _IN, _IN6) allows. To be asked before anything given by
- * an application is used as an address.
+ * (FI_FORMAT_UNSPEC, FI_SOCKADDR, _IN, _IN6) allows. Check an address from an
+ * application with it before use.
  */
 bool crn_addr_valid(const void *addr, size_t len, uint32_t format);
 

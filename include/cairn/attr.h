@@ -24,7 +24,7 @@ struct fi_provider;
  * - hints->mode (and domain mode) are what the application is able to do, the offer's
  *   what it needs: bits missing in the hints, -FI_ENODATA. Bits of the offer's rx and tx
  *   mode are optional extras: dropped from the answer when the hints lack them.
- * - Zero means "no wish" everywhere but in mode and mr_mode.
+ * - Zero means "not requested" everywhere but in mode and mr_mode.
  * - Caps of FI_MSG, FI_RMA, FI_ATOMIC without a direction mean every direction; with one,
  *   only those. Caps of tx_attr and rx_attr must be within the info's.
  * - Orders and op_flags asked for must be a subset of what is offered, sizes at most.

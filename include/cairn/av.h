@@ -24,7 +24,7 @@
 #include <cairn/eq.h>
 #include <cairn/lock.h>
 
-/* An address as small as it is. */
+/* An address, stored without the padding of struct sockaddr_storage. */
 union crn_av_addr {
 	struct sockaddr sa;
 	struct sockaddr_in in;
@@ -34,8 +34,8 @@ union crn_av_addr {
 struct crn_av_entry {
 	union crn_av_addr addr;
 	uint32_t next;	   /* of the same bucket, as index + 1; 0: the last */
-	_Atomic bool used; /* the rest means something */
-	void *peer;	   /* what crn_av.added gave */
+	_Atomic bool used; /* the entry is in use: the other fields are valid */
+	void *peer;	   /* the peer object that crn_av.added stored */
 };
 
 /* Entries lie in chunks that never move: the first has 2^chunk_bits, the second as many,
@@ -44,8 +44,8 @@ struct crn_av_entry {
 
 struct crn_av {
 	struct fid_av fid;
-	struct fid_domain *domain; /* it belongs to */
-	struct fid_fabric *fabric; /* of the event queue that may be bound; NULL: any */
+	struct fid_domain *domain; /* the domain of the vector */
+	struct fid_fabric *fabric; /* whose event queues may be bound; NULL: any */
 	enum fi_av_type type;
 	uint32_t format; /* FI_SOCKADDR, FI_SOCKADDR_IN or FI_SOCKADDR_IN6 */
 	bool async;	 /* FI_EVENT: results go to eq */
@@ -53,7 +53,7 @@ struct crn_av {
 	_Atomic unsigned int refs; /* endpoints bound to it */
 	unsigned int chunk_bits;
 	_Atomic(struct crn_av_entry *) chunks[CRN_AV_CHUNKS];
-	struct crn_lock lock; /* guards what follows and changes of entries */
+	struct crn_lock lock; /* guards the fields below and changes of entries */
 	uint32_t size;	      /* entries of all chunks */
 	uint32_t lowest;      /* no entry below it is free */
 	uint32_t count;	      /* entries used */
@@ -120,7 +120,7 @@ static inline const struct sockaddr *crn_av_addr(struct crn_av *av, fi_addr_t fi
 	return entry ? &entry->addr.sa : NULL;
 }
 
-/* What crn_av.added gave, or NULL. */
+/* The peer object that crn_av.added stored, or NULL. */
 static inline void *crn_av_peer(struct crn_av *av, fi_addr_t fi_addr)
 {
 	struct crn_av_entry *entry = crn_av_used(av, fi_addr);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packing and unpacking bytes within bounds: numbers of 8 to 64 bits, big and little
- * endian, and opaque data, also as XDR has it (RFC 4506). A parser takes all it reads
- * from here, so none has bounds of its own.
+ * endian, and opaque data, also as XDR has it (RFC 4506). Parsers read through these
+ * functions only and do no bounds checks of their own.
  *
- * An error stays: once something does not fit, everything after it fails as well, nothing
- * is read or written beyond the bounds, and one look at the end (crn_pack_len,
- * crn_unpack_done, failed) tells. What unpacks as a number is 0 then.
+ * Errors are sticky: once something does not fit, every later call fails, nothing is
+ * read or written beyond the bounds, and one check at the end (crn_pack_len,
+ * crn_unpack_done, failed) reports it. A number that cannot be unpacked is 0.
  *
  *	struct crn_unpack in;
  *	uint32_t xid, count;

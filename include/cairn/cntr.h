@@ -28,17 +28,17 @@
 struct crn_cntr_values {
 	uint64_t value;
 	uint64_t errors;
-	uint64_t sets; /* calls of fi_cntr_set and _seterr, which may bring back old ones
-			*/
+	uint64_t sets; /* calls of fi_cntr_set and _seterr, which may restore earlier
+			* values */
 };
 
 /* A thread that may be blocked on the descriptor: cq/cntr.c. */
 struct crn_cntr_sleeper {
 	struct crn_list entry;
-	pid_t tid;		     /* 0: the driver */
+	pid_t tid;		     /* 0: the driver thread (below) */
 	struct crn_cntr_values seen; /* when its crn_cntr_trywait last looked */
 	bool asleep;		     /* it may block, or does */
-	bool owed; /* there was a change since, of which it has to know */
+	bool owed; /* the counter changed since; the thread has not been told yet */
 };
 
 struct crn_cntr {
@@ -46,12 +46,12 @@ struct crn_cntr {
 	_Atomic uint64_t value;
 	_Atomic uint64_t errors;
 	_Atomic uint64_t sets;
-	_Atomic bool armed;	     /* the next change wakes those who sleep */
+	_Atomic bool armed;	     /* the next change wakes the sleeping threads */
 	_Atomic unsigned int asleep; /* of sleepers */
-	struct fid_domain *domain;   /* it belongs to; set by the provider, for crn_ep */
-	_Atomic unsigned int refs;   /* of crn_ep: bound to it */
+	struct fid_domain *domain;   /* its domain; set by the provider, for crn_ep */
+	_Atomic unsigned int refs;   /* endpoints (crn_ep) bound to it */
 	struct crn_wait wait;	     /* readable while owed */
-	pthread_mutex_t lock;	     /* guards what follows; taken last */
+	pthread_mutex_t lock;	     /* guards the fields below; taken last */
 	struct crn_list sleepers;    /* of struct crn_cntr_sleeper */
 	unsigned int owed;	     /* of them */
 	pthread_cond_t calm;	     /* owed is 0 */
@@ -88,11 +88,11 @@ int crn_cntr_init(struct crn_cntr *cntr, const struct fi_cntr_attr *attr, void *
 		  void (*progress)(struct crn_cntr *cntr));
 void crn_cntr_fini(struct crn_cntr *cntr);
 
-/* An operation ended well, or in error. */
+/* An operation completed successfully, or in error. */
 void crn_cntr_inc(struct crn_cntr *cntr);
 void crn_cntr_inc_err(struct crn_cntr *cntr);
 
-/* Everybody who sleeps looks again: the provider has something to arm. */
+/* Wakes all sleeping threads, which check again: the provider has something to arm. */
 void crn_cntr_wake(struct crn_cntr *cntr);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the sources need alike whichever libfabric headers they are built with.
+ * Definitions that the sources need with every version of libfabric's headers.
  *
  * libfabric 2.x drops helpers that 1.x headers have (container_of) and turns old
  * constants into warnings (FI_MR_BASIC), so the project has its own. Nothing in

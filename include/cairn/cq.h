@@ -3,18 +3,18 @@
  * Completion queue in memory (fi_cq(3)): a complete fid_cq for a provider to embed, whose
  * operations end in software.
  *
- * No completion is ever lost: whoever accepts an operation reserves the place of its
- * completion first, and refuses the operation with -FI_EAGAIN when there is none. A place
- * is taken from crn_cq_reserve to crn_cq_release, or to the read of the completion. The
- * queue has at least as many places as the program asked for (fi_cq_attr.size), and as
- * what is attached to it holds operations: crn_cq_attach.
+ * No completion is ever lost: the provider reserves an entry for the completion before
+ * it accepts an operation, and returns -FI_EAGAIN if there is none. An entry stays
+ * reserved from crn_cq_reserve to crn_cq_release, or until the completion is read. The
+ * queue has at least as many entries as the program asked for (fi_cq_attr.size), and as
+ * the attached queues hold operations: crn_cq_attach.
  *
  * Completions are read in the order in which they were written. An error stays in its
  * place among them: reads give what is before it, then -FI_EAVAIL until fi_cq_readerr
  * takes it.
  *
  * Any thread may write and read, any number may wait. Reserving takes no lock; writing
- * and reading take one; with `locked` false nothing does.
+ * and reading take one; with `locked` false no call takes a lock.
  */
 #ifndef CRN_CQ_H
 #define CRN_CQ_H
@@ -29,9 +29,9 @@
 #include <cairn/lock.h>
 #include <cairn/wait.h>
 
-/* A completion; which fields mean something is as fi_cq(3) says. */
+/* A completion; fi_cq(3) says which fields are valid. */
 struct crn_cq_comp {
-	struct fi_cq_tagged_entry entry; /* every other format is its begin */
+	struct fi_cq_tagged_entry entry; /* the other formats are prefixes of it */
 	fi_addr_t src_addr;		 /* FI_ADDR_NOTAVAIL: not known */
 };
 
@@ -40,7 +40,7 @@ struct crn_cq_err_data {
 	uint8_t data[];
 };
 
-/* A place of the ring. */
+/* An entry of the ring. */
 struct crn_cq_slot {
 	struct crn_cq_comp comp;
 	size_t olen; /* this and what follows: of errors only */
@@ -51,38 +51,39 @@ struct crn_cq_slot {
 
 struct crn_cq {
 	struct fid_cq fid;
-	struct fid_domain *domain; /* it belongs to */
-	_Atomic uint32_t room;	   /* places that are neither reserved nor filled */
+	struct fid_domain *domain; /* the domain of the queue */
+	_Atomic uint32_t room;	   /* entries that are neither reserved nor filled */
 	_Atomic uint32_t count;	   /* completions to be read; changed under the lock */
-	struct crn_lock lock;	   /* guards what follows */
+	struct crn_lock lock;	   /* guards the fields below */
 	struct crn_cq_slot *ring;
 	uint32_t mask;	  /* slots of ring - 1: a power of two of them */
 	uint32_t head;	  /* the oldest completion */
-	uint64_t pledged; /* to what is attached */
+	uint64_t pledged; /* entries promised to what is attached */
 	enum fi_cq_format format;
 	enum fi_cq_wait_cond wait_cond;
 	struct crn_wait wait;
 	bool armed;			    /* the next completion signals wait */
 	struct crn_cq_err_data *last_error; /* read last; still the reader's */
 	/*
-	 * fi_cq_signal, which reaches every thread in fi_cq_sread, or else the next one
-	 * that comes.
+	 * fi_cq_signal, which wakes every thread in fi_cq_sread or, if there is none,
+	 * the next thread that calls it.
 	 */
 	uint32_t signals;  /* given so far */
 	uint32_t sleepers; /* threads in fi_cq_sread */
 	uint32_t owed;	   /* of them, those that have not seen the last signal */
-	bool kept;	   /* a signal for the next that comes */
+	bool kept;	   /* a signal for the next thread that calls fi_cq_sread */
 	bool told;	   /* fi_trywait has reported it */
 	/* Below 1.5, fi_cq_readerr does not look at err_data_size; set by the provider
 	 * after crn_cq_init if it knows. */
 	uint32_t api_version;
 	_Atomic unsigned int refs; /* attached */
 	/*
-	 * What follows is set by the provider after crn_cq_init; NULL: there is none.
+	 * The provider sets these after crn_cq_init; NULL: none.
 	 *
 	 * Called without the lock when a read finds nothing, and before a wait: drives
-	 * what completes operations, which writes to this queue. What it looks at is made
-	 * a source of wait (crn_wait_add), so that threads that sleep learn of it.
+	 * what completes operations, which writes to this queue. Whatever it polls is
+	 * also added as a source of wait (crn_wait_add), so that it wakes sleeping
+	 * threads.
 	 */
 	void (*progress)(struct crn_cq *cq);
 	/* fi_cq_strerror; NULL: prov_errno is an errno value of either sign. */
@@ -104,14 +105,20 @@ int crn_cq_init(struct crn_cq *cq, struct fid_domain *domain,
 int crn_cq_fini(struct crn_cq *cq);
 
 /*
- * Something that holds up to depth operations reports here from now on: there are places
- * for all that is attached. 0 or -FI_ENOMEM.
+ * Attaches a queue that holds up to depth operations and will report its completions
+ * here: adds entries for them. 0 or -FI_ENOMEM.
  */
 int crn_cq_attach(struct crn_cq *cq, uint32_t depth);
-/* Its operations are over or have been given up with crn_cq_release. */
+/*
+ * Undoes crn_cq_attach. All its operations have completed or were released with
+ * crn_cq_release.
+ */
 void crn_cq_detach(struct crn_cq *cq, uint32_t depth);
 
-/* A place for the completion of an operation. False: there is none until one is read. */
+/*
+ * Reserves an entry for the completion of an operation. False: the queue is full until
+ * a completion is read.
+ */
 CRN_INLINE bool crn_cq_reserve(struct crn_cq *cq)
 {
 	uint32_t room = atomic_load_explicit(&cq->room, memory_order_relaxed);
@@ -128,7 +135,7 @@ CRN_INLINE bool crn_cq_reserve(struct crn_cq *cq)
 	return room;
 }
 
-/* Gives count places back: of operations that report nothing, or were not accepted. */
+/* Releases count entries: of operations that report nothing, or were not accepted. */
 CRN_INLINE void crn_cq_release(struct crn_cq *cq, uint32_t count)
 {
 	if (cq->lock.on)
@@ -140,19 +147,19 @@ CRN_INLINE void crn_cq_release(struct crn_cq *cq, uint32_t count)
 			memory_order_relaxed);
 }
 
-/* The operation of one reserved place ended well. */
+/* Writes a successful completion into a reserved entry. */
 void crn_cq_write(struct crn_cq *cq, const struct crn_cq_comp *comp);
 
 /*
- * It failed. err->err > 0; err_data (err_data_size bytes) is copied. Without memory for
- * the copy the error is reported without its data.
+ * Writes an error into a reserved entry. err->err > 0; err_data (err_data_size bytes)
+ * is copied. Without memory for the copy the error is reported without its data.
  */
 void crn_cq_write_err(struct crn_cq *cq, const struct fi_cq_err_entry *err,
 		      fi_addr_t src_addr);
 
 /*
  * For fi_trywait: progress, then 0 when it is safe to block on the wait descriptor,
- * -FI_EAGAIN when a read or a look at what fi_cq_signal was about may give something,
+ * -FI_EAGAIN when a completion or a signal (fi_cq_signal) is pending,
  * -FI_ENOSYS with FI_WAIT_NONE, or what crn_wait_arm returned for the sources of the wait
  * object.
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Deadlines: what is to happen unless something else does before. One heap for each
- * progress domain, with one timer (timerfd_create(2)) whose descriptor is readable when a
+ * Deadlines (timeouts) of operations and connections. One heap for each progress
+ * domain, with one timer (timerfd_create(2)) whose descriptor is readable when a
  * deadline may be over: a source for crn_wait_add that needs no arming.
  *
- * A deadline is embedded in whatever it is about; adding and removing needs no memory and
- * cannot fail. Adding takes constant time, removing and expiring O(log n) amortised (a
- * pairing heap).
+ * A deadline is embedded in the object that it guards; adding and removing allocate
+ * nothing and cannot fail. Adding takes constant time, removing and expiring O(log n)
+ * amortised (a pairing heap).
  *
- * The timer is set only when it would otherwise be late. Removing leaves it alone: it
- * then expires early once, for nothing. An operation that begins and ends well before its
- * deadline makes no system call.
+ * The timer is set only when it would otherwise be late. Removing does not change it:
+ * it may then expire once without effect. An operation that begins and ends well before
+ * its deadline makes no system call.
  *
  * Times are milliseconds of crn_now_ms. Not thread safe: the owner's lock guards all but
  * the descriptor, which any thread may poll.
@@ -23,13 +23,13 @@
 
 struct crn_deadline {
 	/*
-	 * The time is over. The deadline is out of the heap: the callback may add it
-	 * again, add and remove others, and free what embeds it. Called with the owner's
-	 * lock held, as crn_deadlines_run is.
+	 * Called when the deadline has passed. It has left the heap: the callback may
+	 * add it again, add and remove others, and free what embeds it. Called with the
+	 * owner's lock held, as crn_deadlines_run is.
 	 */
 	void (*expired)(struct crn_deadline *deadline);
 	uint64_t at; /* ms, of crn_deadline_add */
-	/* Of the heap. All zero is a deadline that is in none. */
+	/* Links of the heap. A deadline with all fields zero is in no heap. */
 	struct crn_deadline *child; /* the first; none is earlier than its parent */
 	struct crn_deadline *next;  /* of the same parent */
 	struct crn_deadline **link; /* the pointer that points here; NULL: in no heap */

@@ -11,9 +11,9 @@
  *	... not accepted by whom it was given to:	crn_ep_abandon
  *	... over:					crn_ep_done or crn_ep_fail
  *
- * and crn_ep_count for one that never has an entry (fi_inject). Binding and enabling are
- * calls of the application that it serialises with others of the endpoint; the rest may
- *be called by any thread.
+ * and crn_ep_count for one that never has an entry (fi_inject). The application
+ * serialises binding and enabling with its other calls on the endpoint; any thread may
+ * call the other functions.
  */
 #ifndef CRN_EP_H
 #define CRN_EP_H

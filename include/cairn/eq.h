@@ -117,7 +117,7 @@ bool crn_eq_has_request(struct crn_eq *eq, const struct fid *handle);
  */
 struct fi_info *crn_eq_take_request(struct crn_eq *eq, fid_t fid);
 
-/* True when a read would give something without calling progress. */
+/* True when a read would return an event without calling progress. */
 bool crn_eq_pending(struct crn_eq *eq);
 
 /*

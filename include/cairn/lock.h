@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lock that is not taken at all when the application promised to serialise calls itself
- * (FI_THREAD_DOMAIN and stricter, fi_domain(3)), and that costs one atomic operation each
- * way while nobody else wants it: posting and reading completions take one per call.
- * Whoever does not get it sleeps (futex(2)). Not recursive; for no condition variables.
+ * A lock that is not taken at all when the application promised to serialise calls
+ * itself (FI_THREAD_DOMAIN and stricter, fi_domain(3)), and that costs one atomic
+ * operation each way while nobody else wants it: posting and reading completions take
+ * one per call. A thread that has to wait sleeps (futex(2)). Not recursive; cannot be
+ * used with condition variables.
  *
  * With CRN_DEBUG (configure --enable-debug, and with sanitizers) a lock knows which
  * thread holds it, and crn_lock_assert_held, which stands at the entry of functions that
@@ -30,7 +31,7 @@ struct crn_lock {
 #endif
 };
 
-/* lock.c: until the lock is this thread's; leaving it and waking one of those who sleep.
+/* lock.c: waits until this thread owns the lock; unlocks and wakes one sleeping thread.
  */
 void crn_lock_wait(struct crn_lock *lock);
 void crn_lock_wake(struct crn_lock *lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider underneath: a layer is a core provider whose objects stand on those of
- * another one, the lower provider. What every layer needs of it is here: which one it is,
- * what of its offers the layer offers in turn, its fabric, and its event and completion
- * queues, of which there is one each however many the program has.
+ * The lower provider: a layer is a core provider that implements its objects with those
+ * of another provider, the lower one. This header has what every layer needs: the
+ * choice of the lower provider, the translation of its attributes, its fabric, and one
+ * event queue and one completion queue of it, however many the program opens.
  *
  * Which one, the first of these that fits:
  *
@@ -12,10 +12,10 @@
  *	3. pverbs, verbs, tcp
  *
  * A provider that FI_PROVIDER or the hints exclude ("^tcp", which is no LOWER) is never
- * it, nor is the layer itself, directly or through another layer. With 1 and 2 no other
- *one is tried. A fabric is opened by its name alone (fi_fabric(3)), so a choice by 1 is
- *remembered for the fabrics in the answers; it goes before 2 and 3 when one of them is
- *named again.
+ * chosen, nor is the layer itself, directly or through another layer. With 1 and 2 no
+ * other one is tried. A fabric is opened by its name alone (fi_fabric(3)), so a choice
+ * by 1 is remembered for the fabrics in the answers; it goes before 2 and 3 when one of
+ * them is named again.
  */
 #ifndef CRN_LOWER_H
 #define CRN_LOWER_H
@@ -36,7 +36,9 @@
 
 /* ---- what a layer offers ---- */
 
-/* What a row of the table is about, wherever it stands in a struct fi_info. */
+/*
+ * The attribute that a row of the table describes, in all its places in struct fi_info.
+ */
 enum crn_lower_field {
 	/* Sets of bits: of the info, of tx_attr and rx_attr, of domain_attr. */
 	CRN_LOWER_CAPS,
@@ -59,19 +61,23 @@ enum crn_lower_field {
 };
 
 /*
- * What becomes of it, from the hints down to the lower provider and from its answer up.
- * Of a set, the value names bits, and several rows may; a bit that no row names is
- * refused in hints (of modes: not handed down), and is in no answer. A number that no row
- * names passes; it has one row at most for each rule.
+ * How the attribute is translated, from the hints to the lower provider's hints and
+ * from its answer back. Of a set, the value names bits, and several rows may; a bit
+ * that no row names is refused in hints (of modes: not handed down), and is in no
+ * answer. A number that no row names passes; it has one row at most for each rule.
  */
 enum crn_lower_rule {
-	/* As the lower provider has it. */
+	/* Passed through unchanged. */
 	CRN_LOWER_PASS,
-	/* The layer uses up so much of the number: more is asked for, less answered. */
+	/*
+	 * The layer itself needs this much of the number: it is added to hints and
+	 * subtracted from answers.
+	 */
 	CRN_LOWER_SHRINK,
 	/*
-	 * The layer's: the lower provider is not asked. Bits: in the answer if wished; of
-	 * modes, what the layer demands of the program. A number: at most the value.
+	 * The layer's own: not passed to the lower provider. Bits: in the answer if
+	 * wished; of modes, what the layer demands of the program. A number: at most
+	 * the value.
 	 */
 	CRN_LOWER_OWN,
 	/*
@@ -123,12 +129,12 @@ struct crn_lower_fabric {
 	char *prov_name; /* of the lower provider, as fi_getinfo takes it */
 	_Atomic unsigned int
 		refs;	      /* what the layer has open over it; kept by the layer */
-	struct crn_lock lock; /* guards what follows, and the life of crn_lower_obj */
+	struct crn_lock lock; /* guards the fields below and the life of crn_lower_obj */
 	struct fid_eq
 		*eq; /* the lower event queue; NULL: no queue of the layer is open */
 	unsigned int queues;	      /* of the layer */
 	struct crn_lower_event *next; /* of eq; in use while a queue is open */
-	bool kept;		      /* it was taken from eq, and not handed on yet */
+	bool kept;		      /* next was read from eq and not delivered yet */
 };
 
 /*
@@ -159,13 +165,13 @@ int crn_lower_opened(const struct crn_lower_fabric *fabric, const char *what, in
 /* ---- event queues ---- */
 
 /*
- * What a layer opened over an object of the lower provider that has events (an endpoint,
- * passive or not), embedded in its own. Its address is the lower object's context: so an
- * event finds its way.
+ * The layer's side of a lower object that has events (an endpoint, passive or not),
+ * embedded in the layer's object. Its address is the context of the lower object, by
+ * which events are mapped back.
  */
 struct crn_lower_obj {
 	fid_t fid;		 /* the layer's, under which events are reported */
-	struct crn_lower_eq *eq; /* that it is bound to; NULL: none yet */
+	struct crn_lower_eq *eq; /* the event queue that it is bound to; NULL: none yet */
 	/* Of a passive endpoint, what it was opened with, whole: what its requests are
 	 * answered like. NULL: the layer adds nothing of its own. */
 	const struct fi_info *info;
@@ -183,7 +189,7 @@ struct crn_lower_obj {
 
 /* An event of the lower provider, with the layer's fid and info in it already. */
 struct crn_lower_event {
-	struct crn_lower_obj *obj; /* NULL: about nobody */
+	struct crn_lower_obj *obj; /* NULL: the event is about no object of the layer */
 	fid_t fid;		   /* the lower provider's */
 	bool translated;
 	bool is_error; /* err, else event and the first len bytes of what follows */
@@ -232,8 +238,8 @@ int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
 /* ---- a completion queue for operations that a layer completes itself ---- */
 
 /*
- * An operation given to the lower provider: its address is the context. One of both is
- * called, once, by whoever makes progress.
+ * An operation given to the lower provider: its address is the context. Exactly one of
+ * the two callbacks is called, once, by the thread that makes progress.
  */
 struct crn_lower_op {
 	void (*done)(struct crn_lower_op *op, const struct fi_cq_data_entry *entry);
@@ -244,7 +250,7 @@ struct crn_lower_op {
 /* One for all endpoints of a layer's domain. */
 struct crn_lower_cq {
 	struct fid_cq *fid;
-	struct crn_lock lock; /* held while completions are taken and handed over */
+	struct crn_lock lock; /* held while completions are read and delivered */
 };
 
 /*
@@ -257,8 +263,8 @@ int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
 int crn_lower_cq_close(struct crn_lower_cq *cq);
 
 /*
- * Hands over what has completed, in order. done and failed may post, but not progress.
- * How many there were, or the lower provider's error.
+ * Delivers completions, in order. done and failed may post, but not progress. How many
+ * there were, or the lower provider's error.
  */
 ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq);
 

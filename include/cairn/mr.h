@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Key map: which registered memory a key of a provider's own means (fi_mr(3)). A key is
- * the provider's (FI_MR_PROV_KEY) or the application's choice; the target of an operation
- * is a virtual address (FI_MR_VIRT_ADDR) or an offset into the region.
+ * Key map: finds the memory region of a key, for providers that implement RMA in
+ * software (fi_mr(3)). The provider (FI_MR_PROV_KEY) or the application chooses keys;
+ * the target of an operation is a virtual address (FI_MR_VIRT_ADDR) or an offset into
+ * the region.
  *
  * Removal and access exclude each other: memory that was found may be touched until
- * crn_mr_end, and crn_mr_remove returns when nobody touches the region any more. The rule
- * that comes with it: between crn_mr_begin and crn_mr_end a thread neither begins again
- * nor adds or removes a region, and blocks for nothing; several regions may be looked up.
+ * crn_mr_end, and crn_mr_remove returns when nobody touches the region any more.
+ * Between crn_mr_begin and crn_mr_end a thread may look up several regions; it must not
+ * call crn_mr_begin again, add or remove a region, or block.
  */
 #ifndef CRN_MR_H
 #define CRN_MR_H
@@ -32,8 +33,8 @@ struct crn_mr_map {
 	bool virt_addr;	       /* targets are addresses rather than offsets */
 	bool locked;	       /* threads may call at the same time */
 	uint64_t max_key;      /* the largest that fits the domain's mr_key_size */
-	uint64_t next_key;     /* that the map chooses: the one given longest ago */
-	pthread_rwlock_t lock; /* guards what follows */
+	uint64_t next_key;     /* the next key that the map chooses */
+	pthread_rwlock_t lock; /* guards the fields below */
 	struct crn_mr **buckets;
 	size_t bucket_count; /* a power of two, or 0 */
 	size_t count;	     /* regions */
@@ -55,16 +56,18 @@ int crn_mr_map_fini(struct crn_mr_map *map);
  */
 int crn_mr_add(struct crn_mr_map *map, struct crn_mr *mr, uint64_t requested_key);
 
-/* Returns when no access to the region is under way; there is none later. */
+/*
+ * Removes the region. Returns when no access to it is in progress; there is none later.
+ */
 void crn_mr_remove(struct crn_mr_map *map, struct crn_mr *mr);
 
-/* What is found between these two stays. */
+/* Regions found between these two calls stay valid. */
 void crn_mr_begin(struct crn_mr_map *map);
 void crn_mr_end(struct crn_mr_map *map);
 
 /*
- * The memory that an operation of a peer's is about: len bytes at addr of the region with
- * that key, which has all rights of access. 0; -FI_EKEYREJECTED: no region has the key;
+ * Finds the target memory of a peer's operation: len bytes at addr of the region with
+ * that key, which must grant all of access. 0; -FI_EKEYREJECTED: no region has the key;
  * -FI_EACCES: it does not allow that, or ends before. region: NULL, or gets the region.
  */
 int crn_mr_find(struct crn_mr_map *map, uint64_t key, uint64_t addr, size_t len,

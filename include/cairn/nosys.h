@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that an object does not offer: every slot of an ops table is filled
- * (libfabric calls many of them without a check), the empty ones with these.
- * All return -FI_ENOSYS and have no effect.
+ * Stubs for operations that an object does not offer. libfabric calls many entries of
+ * ops tables without a NULL check, so every table is filled completely. All return
+ * -FI_ENOSYS and have no effect.
  */
 #ifndef CRN_NOSYS_H
 #define CRN_NOSYS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fi_getopt and fi_setopt (fi_endpoint(3)) from a table of options: what each is called,
- * how large its value is, and who reads and writes it. A provider has one table per kind
- * of endpoint.
+ * fi_getopt and fi_setopt (fi_endpoint(3)) by a table of options: name, size of the
+ * value, functions that read and write it. A provider has one table per kind of
+ * endpoint.
  */
 #ifndef CRN_OPT_H
 #define CRN_OPT_H
@@ -13,8 +13,8 @@
 struct crn_opt {
 	int name;    /* FI_OPT_* of level FI_OPT_ENDPOINT */
 	size_t size; /* bytes of its value */
-	/* Both get the object that the call is about and a value of size bytes, aligned
-	 * for any type. 0 or a negative FI_E* code. NULL: -FI_EOPNOTSUPP. */
+	/* Both are called with the object and a value of size bytes, aligned for any
+	 * type. 0 or a negative FI_E* code. NULL: -FI_EOPNOTSUPP. */
 	int (*get)(void *object, void *value);
 	int (*set)(void *object, const void *value);
 };

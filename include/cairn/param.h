@@ -25,8 +25,8 @@ struct crn_param {
 	const char *name;	 /* lower case; libfabric makes FI_PROVIDER_NAME of it */
 	enum fi_param_type type; /* INT, SIZE_T, BOOL or STRING */
 	/*
-	 * Where it goes: int for INT, BOOL and words, size_t for SIZE_T, char * for
-	 * STRING (which libfabric owns; NULL: not set).
+	 * Where the value is stored: int for INT, BOOL and words, size_t for SIZE_T,
+	 * char * for STRING (which libfabric owns; NULL: not set).
 	 */
 	void *value;
 	long long fallback;	  /* the default; of words, its index; of STRING, NULL */
@@ -34,8 +34,8 @@ struct crn_param {
 	const char *const *words; /* up to a NULL: a STRING that is one of them, of which
 				     value becomes the index; NULL: it is none of these */
 	const char *help;	  /* without the default and the range, which are added */
-	const char *unset;	  /* the default in words, which a STRING needs; NULL: as
-				     the other fields have it */
+	const char *unset;	  /* text for the default, which a STRING needs; NULL:
+				   * made from the other fields */
 };
 
 #define CRN_PARAM_INT(name_, value_, fallback_, min_, max_, help_)                     \

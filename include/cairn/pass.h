@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that a layer does not change: whole tables for its endpoints, each slot of
- * which calls the same function of the lower provider's endpoint with the same arguments.
- * A layer that changes some has a copy of the table with slots of its own.
+ * Pass-through operations: ops tables for a layer's endpoints whose entries call the
+ * same function of the lower endpoint with the same arguments. A layer that changes
+ * some has a copy of the table with slots of its own.
  *
  * Completions need no translation: an operation keeps the program's context. Nothing is
  * allocated, no lock taken.
@@ -19,15 +19,15 @@
 #include <cairn/compat.h>
 #include <cairn/lower.h>
 
-/* The begin of a layer's endpoint (FI_CLASS_EP) or shared receive context
- * (FI_CLASS_SRX_CTX) whose operations pass. */
+/* First member of a layer's endpoint (FI_CLASS_EP) or shared receive context
+ * (FI_CLASS_SRX_CTX) with pass-through operations. */
 struct crn_pass_ep {
 	struct fid_ep fid;
 	struct fid_ep *lower;
 	struct crn_lower_obj obj;
 };
 
-/* The begin of a layer's passive endpoint. */
+/* First member of a layer's passive endpoint. */
 struct crn_pass_pep {
 	struct fid_pep fid;
 	struct fid_pep *lower;

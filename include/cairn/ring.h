@@ -47,20 +47,20 @@ static inline uint32_t crn_ring_space(struct crn_ring *ring)
 	return used < size ? size - used : 0;
 }
 
-/* Not one free slot. */
+/* True when there is no free slot. */
 static inline bool crn_ring_full(struct crn_ring *ring)
 {
 	return crn_ring_used(ring) >=
 	       atomic_load_explicit(&ring->size, memory_order_acquire);
 }
 
-/* By anyone: opens (or with 0 closes) the ring for the producer. */
+/* Opens the ring for the producer, or closes it with 0. Any thread may call it. */
 static inline void crn_ring_set_size(struct crn_ring *ring, uint32_t size)
 {
 	atomic_store_explicit(&ring->size, size, memory_order_release);
 }
 
-/* By the consumer: everything before position is free again. */
+/* Called by the consumer: frees all slots before position. */
 static inline void crn_ring_retire(struct crn_ring *ring, uint32_t position)
 {
 	atomic_store_explicit(&ring->tail, position, memory_order_release);

@@ -3,10 +3,10 @@
  * Buffers of a layer's own (headers, bounce buffers), in size classes, registered with
  * the lower provider where that is needed (FI_MR_LOCAL of fi_mr(3)).
  *
- * A class is bounded on its own, so what one size takes is never missing for another, and
- * whoever is refused may count on a buffer that comes back. Memory grows in chunks, one
- * registration each, and is freed with the slab. Taking and returning is O(1); only a
- * chunk more allocates and registers.
+ * Each class has its own limit, so one size cannot exhaust another, and a caller that
+ * gets -FI_EAGAIN can wait for a buffer of that class to be returned. Memory grows in
+ * chunks, one registration each, and is freed with the slab. Taking and returning are
+ * O(1); only growing by a chunk allocates and registers.
  *
  * Not thread safe: the owner's lock guards it.
  */
@@ -24,7 +24,7 @@
 struct crn_slab_chunk;
 struct crn_slab_class;
 
-/* A size class, as the owner wishes it; each number is at least 1. */
+/* Attributes of a size class; each number is at least 1. */
 struct crn_slab_attr {
 	size_t size;  /* bytes of a buffer */
 	size_t chunk; /* buffers allocated and registered at a time */
@@ -40,7 +40,7 @@ struct crn_buf {
 	size_t size;	   /* bytes of data: of its class */
 	void *desc;	   /* for the calls of the lower provider; NULL: not registered */
 	struct fid_mr *mr; /* NULL: not registered */
-	struct crn_slab_class *home; /* where it goes back to; of the slab */
+	struct crn_slab_class *home; /* the class it belongs to */
 	struct crn_buf *next;	     /* free ones */
 	bool taken;
 };

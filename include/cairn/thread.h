@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads of our own inside somebody's program. The program chose which of its threads
- * handle signals (pthread_sigmask(3), sigwait(3)); one that it knows nothing of would
- * take those that it has blocked everywhere. So ours block all of them.
+ * Threads that a provider starts inside a program. The program chose which of its
+ * threads handle signals (pthread_sigmask(3), sigwait(3)); a provider's thread would
+ * receive signals that all of the program's threads block. So these threads block every
+ * signal.
  */
 #ifndef CRN_THREAD_H
 #define CRN_THREAD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ThreadSanitizer has to be told; costs nothing where it is not built in. */
+/* Annotations for ThreadSanitizer; no code without it. */
 #ifndef CRN_TSAN_H
 #define CRN_TSAN_H
 

@@ -3,7 +3,7 @@
  * Wait objects of event queues, completion queues and counters (fi_eq(3), fi_cq(3)).
  *
  * FI_WAIT_UNSPEC and FI_WAIT_FD are an epoll descriptor: it watches one eventfd for
- * what software signals and any descriptor that hardware or a lower layer signals.
+ * crn_wait_signal, and the descriptors of devices or of the lower provider.
  * FI_WAIT_POLLFD (fi_poll(3)) is a list with that descriptor as its one entry, which
  * never changes. FI_WAIT_NONE has no descriptor; other wait objects are refused.
  *
@@ -44,7 +44,7 @@ struct crn_wait_source {
 	 * readable for as long as there is something.
 	 */
 	int (*arm)(struct crn_wait_source *source);
-	struct crn_wait *wait; /* that it was added to; NULL: none */
+	struct crn_wait *wait; /* the wait object that it was added to; NULL: none */
 	struct crn_list entry;
 };
 
@@ -55,7 +55,7 @@ struct crn_wait_lower {
 	struct fid *fid;
 };
 
-/* A source made of another wait object: all that its sources and crn_wait_signal tell. */
+/* A source that is another wait object: ready when that one is. */
 struct crn_wait_inner {
 	struct crn_wait_source source;
 	struct crn_wait *inner;
@@ -90,8 +90,9 @@ int crn_wait_add_lower(struct crn_wait *wait, struct crn_wait_lower *lower,
 		       struct fid_fabric *fabric, struct fid *fid);
 
 /*
- * crn_wait_add for a wait object with a descriptor, which outlives the source: what many
- * wait objects wait for alike is added once to one, and that one to each of them.
+ * crn_wait_add for a wait object with a descriptor, which outlives the source: sources
+ * that many wait objects share are added to one inner object, which is added to each of
+ * the others.
  * -FI_EINVAL: inner has FI_WAIT_NONE. The outer object may be inside no inner one.
  */
 int crn_wait_add_inner(struct crn_wait *wait, struct crn_wait_inner *node,

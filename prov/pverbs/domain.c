@@ -76,7 +76,7 @@ static struct fi_ops_domain pvb_domain_ops = {
 	.endpoint2 = pvb_endpoint2,
 };
 
-/* Control queue pairs cost memory: only domains that may need them have them. */
+/* Control queue pairs cost memory: only domains that may need them create them. */
 static bool pvb_domain_durable(const struct pvb_domain *domain)
 {
 	if (pvb_params.durable == PVB_DURABLE_AUTO)
@@ -121,8 +121,8 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	ret = pvb_sink_open(domain);
 	if (ret)
 		goto err_deliver;
-	/* What the device has not is done without. Peers may use FLUSH whatever this side
-	 * does: keys of regions say where. */
+	/* A feature that the device lacks is not used. Peers may use FLUSH whatever
+	 * this side does: the keys of regions tell them where. */
 	pvb_native_offer(domain->verbs, &domain->native);
 	if (!pvb_domain_durable(domain))
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which flags each call knows, as data. A flag that a call does not know asks for
- * something that would not be done; so the call is refused (fi_getinfo(3) and fi_mr(3):
- * -FI_EBADFLAGS). Nothing but what libfabric's own code sets for itself is ignored.
+ * The flags that each call accepts, as a table. A call with any other flag fails
+ * (fi_getinfo(3) and fi_mr(3): -FI_EBADFLAGS), because what the flag asks for would not
+ * be done. Only flags that libfabric sets for its own use are ignored.
  */
 #ifndef PVB_FLAGS_H
 #define PVB_FLAGS_H
@@ -28,7 +28,7 @@ enum pvb_flagged {
 
 struct pvb_flags {
 	uint64_t known;
-	uint64_t internal; /* of libfabric, which may pass them on: ignored */
+	uint64_t internal; /* libfabric's own, which it may pass on: ignored */
 	uint64_t other;	   /* known elsewhere, but not offered: -FI_EOPNOTSUPP */
 	int refusal;	   /* of everything else */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fi_getinfo(3): an offer for every device, port and address, cut to what the hints ask
- * for. */
+/* fi_getinfo(3): one offer for each device, port and address, reduced to what the hints
+ * ask for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@
 
 #define PVB_IOV_DEFAULT 4
 
-/* What the caller of fi_getinfo said about addresses. */
+/* The addresses that the caller of fi_getinfo gave. */
 struct pvb_query {
 	union crn_addr src, dest;
 	bool have_src, have_dest;
@@ -136,8 +136,8 @@ static void pvb_offer_atomics(struct fi_info *info)
 
 /*
  * FI_RMA_PMEM (fi_getinfo(3)) is a secondary capability that belongs to FI_RMA: offered
- * to who asks for both, so that nobody takes attributes in keys who does not know of
- * them.
+ * only if the hints ask for both, so that a program that does not know of it never sees
+ * keys with attributes.
  */
 static bool pvb_offer_pmem(const struct fi_info *hints)
 {
@@ -172,11 +172,11 @@ static struct fi_info *pvb_offer(const struct pvb_device_addr *entry,
 }
 
 /*
- * A write with data takes a receive whether the program is prepared for it or not. Who
- * offered the mode, of the whole or of receives, reads it in either place: the rx_attr's
- * is a subset of the info's (fi_endpoint(3)). An info has no mode that was not offered
- * (fi_getinfo(3)); so whoever did not is told by the rx_attr alone, where programs look
- * that offer nothing, rather than refused.
+ * A write with data consumes a receive (FI_RX_CQ_DATA) whether the program expects that
+ * or not. A program whose hints set the mode, in the info or in rx_attr, gets it in
+ * both: rx_attr's mode is a subset of the info's (fi_endpoint(3)). An info must not
+ * have a mode bit that the hints lack (fi_getinfo(3)); so other programs get it in
+ * rx_attr only, instead of -FI_ENODATA.
  */
 static void pvb_info_cq_data(struct fi_info *info, const struct fi_info *hints)
 {
@@ -192,9 +192,9 @@ static void pvb_info_cq_data(struct fi_info *info, const struct fi_info *hints)
 }
 
 /*
- * Offers are as large as the device allows; without a wish the answer is modest.
- * depth: entries of a send queue. -FI_ENODATA when a size is wished for an order that is
- * not, or more operations than fit.
+ * Offers are as large as the device allows; sizes that the hints leave open get small
+ * defaults. depth: entries of a send queue. -FI_ENODATA if the hints give a size for an
+ * order that they do not request, or more operations than fit.
  */
 static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints,
 			     size_t depth)
@@ -343,7 +343,7 @@ static int pvb_query_route(struct pvb_query *query)
 	return 0;
 }
 
-/* Works out source and destination as fi_getinfo(3) words it. */
+/* Finds source and destination address by the rules of fi_getinfo(3). */
 static int pvb_query_init(struct pvb_query *query, const char *node, const char *service,
 			  uint64_t flags, const struct fi_info *hints)
 {
@@ -413,7 +413,10 @@ int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	return *info ? 0 : -FI_ENODATA;
 }
 
-/* The listener's own device is the rule; a wildcard listener may hear from any. */
+/*
+ * A request normally arrives at the listener's device; at a wildcard listener, at any
+ * device.
+ */
 static int pvb_info_other_device(const struct fi_info *pep, const char *device,
 				 const struct sockaddr *src, struct fi_info **info)
 {

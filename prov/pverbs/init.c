@@ -30,9 +30,9 @@ FI_EXT_INI;
 FI_EXT_INI
 {
 	/*
-	 * libfabric leaves a provider out, without a word, for every program that asks
-	 * for a version above the provider's: so one binary declares the version of
-	 * whichever library loads it.
+	 * libfabric silently ignores a provider whose version is below the one that the
+	 * program asks for: so one binary declares the version of the library that
+	 * loads it.
 	 */
 	pvb_prov.fi_version = fi_version();
 	pvb_params_read();

@@ -13,7 +13,7 @@
 #define PVB_MR_ACCESS \
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-/* Peers may ask for it to be made durable, by its key. */
+/* Registers the region with the control: peers may then request flushes by its key. */
 static int pvb_mr_announce(struct pvb_mr *mr)
 {
 	if (!mr->key_attr.persistent || !mr->domain->control)
@@ -37,7 +37,7 @@ static int pvb_mr_close(struct fid *fid)
 		return 0;
 	if (atomic_load(&mr->users))
 		return -FI_EBUSY;
-	/* First: a region that the device has given up is not to be flushed any more. */
+	/* First: after deregistration the region must not be flushed any more. */
 	pvb_mr_forget(mr);
 	ret = pvb_removal_destroyed(mr->domain, ibv_dereg_mr(mr->mr));
 	if (ret) {
@@ -166,7 +166,7 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 	return ret;
 }
 
-/* What peers may ask to be made durable. */
+/* The range that peers may request to be flushed. */
 static struct pvb_pmem_region pvb_mr_pmem_region(const struct pvb_mr *mr, int rights)
 {
 	return (struct pvb_pmem_region){
@@ -228,7 +228,7 @@ static int pvb_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64
 
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || attr->iov_count != 1)
 		return -FI_EINVAL;
-	/* With some flags, attr->mr_iov is something else. */
+	/* Some flags change the meaning of attr->mr_iov. */
 	ret = pvb_flags_check(PVB_FLAGS_MR, flags);
 	if (ret)
 		return ret;

@@ -27,7 +27,7 @@ static const struct crn_param pvb_param_table[] = {
 		       "Bytes fi_inject takes when the program names no size"),
 	CRN_PARAM_INT("resolve_timeout", &pvb_params.resolve_timeout, 2000, 1, 600000,
 		      "Milliseconds rdma_cm may take for an address, and for a route"),
-	/* rdma_rxe takes 7 for no end. */
+	/* rdma_rxe takes 7 as "retry for ever". */
 	CRN_PARAM_INT("retry_count", &pvb_params.retry_count, 6, 0, 7,
 		      "Times the device repeats a packet that nobody acknowledges"),
 	CRN_PARAM_INT("rnr_retry_count", &pvb_params.rnr_retry_count, 7, 0, 7,

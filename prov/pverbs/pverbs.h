@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What every file of the pverbs provider knows: its name, its limits, its parameters. */
+/*
+ * Definitions for every file of the pverbs provider: its name, limits and parameters.
+ */
 #ifndef PVB_PVERBS_H
 #define PVB_PVERBS_H
 
@@ -76,7 +78,7 @@ struct pvb_params {
 	int ack_timeout;   /* 0-31: 4.096 us * 2^n; -1: the system's */
 	int rnr_timer;	   /* 0-31: InfiniBand's code; -1: the system's */
 	int path_mtu;	   /* bytes at most; 0: what the path has */
-	int keepalive;	   /* ms of silence before a peer is asked; 0: never */
+	int keepalive;	   /* ms of silence before a keep-alive is sent; 0: never */
 	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 	/* Of durable operations: persist/. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the compiler is told of functions and branches. */
+/* Compiler attributes of functions and branch hints. */
 #ifndef SVB_ATTR_H
 #define SVB_ATTR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who makes the choices of a machine model (machine/machine.h), and the list of those
- *made: with the same seed, or from a list, a run makes the same ones again.
+ * Makes the choices of a machine model (machine/machine.h) and records them: with the
+ * same seed, or from a recorded list, a run makes the same choices again.
  *
  * A list is text, its items separated by commas, "*N" repeating one:
  *
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A pick: what in the upper four bits, its number below. */
+/* A pick: its kind in the upper four bits, a number in the lower ones. */
 enum svb_pick_kind {
 	SVB_PICK_NONE, /* go on */
 	SVB_PICK_ONE,  /* number: counted from 1 */
@@ -52,7 +52,10 @@ struct svb_chooser {
 	void *ctx;
 };
 
-/* By chance. within: the power fails at one of so many first picks, 0: never. */
+/*
+ * Picks at random. within: the power fails at one of the first `within` picks, 0:
+ * never.
+ */
 void svb_picks_seed(struct svb_picks *picks, uint64_t seed, uint32_t within);
 uint32_t svb_picks_random(void *picks, uint32_t moves, uint32_t drains);
 
@@ -60,7 +63,7 @@ uint32_t svb_picks_random(void *picks, uint32_t moves, uint32_t drains);
 bool svb_picks_parse(struct svb_picks *picks, const char *text);
 /* After the end of the list everything happens at once. */
 uint32_t svb_picks_replay(void *picks, uint32_t moves, uint32_t drains);
-/* Is a tick next in the list? It is picked only when it is asked for. */
+/* Is a tick next in the list? Only this function looks for ticks. */
 bool svb_picks_tick(const struct svb_picks *picks);
 
 /* Everything happens, first first, until the machine is idle. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rooms take part when the process joins, leaves or forks, and in which order. */
+/*
+ * The rooms that have handlers for the process joining, leaving or forking, in their
+ * order.
+ */
 #include "engine/engine.h"
 #include "model/model.h"
 #include "verbs/verbs.h"

@@ -12,7 +12,7 @@
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
 const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);
 
-/* How many GIDs programs see: iWARP has only the MAC address' one. */
+/* Number of GIDs that programs see: iWARP has only the one made of the MAC address. */
 uint32_t svb_port_gids(const struct svb_port *port);
 
 /* A port by svb_port.index; NULL when there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What time it is. A normal run reads the clock; who explores sets its own, so that time
- * passes only when it says so. What happens when is machine/machine.h's.
+ * The time. A normal run reads the monotonic clock; an explorer installs its own, so
+ * that time advances only when the explorer wants it.
  */
 #ifndef SVB_STEP_H
 #define SVB_STEP_H

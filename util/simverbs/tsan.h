@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ThreadSanitizer has to be told: it sees this process only, and the way from a post
- * to its completion may lead through another one. Costs nothing where it is not built in.
+ * Annotations for ThreadSanitizer: it sees this process only, and the way from a post
+ * to its completion may lead through another process. No code without it.
  */
 #ifndef SVB_TSAN_H
 #define SVB_TSAN_H
@@ -30,7 +30,7 @@ static inline const void *svb_tsan_at(uint64_t wr_id)
 	return &svb_tsan_place[(wr_id * 0x9e3779b97f4a7c15u >> 32) % SVB_TSAN_PLACES];
 }
 
-/* What the poster did before is known to whoever takes the completion. */
+/* A post happens before its completion is polled. */
 static inline void svb_tsan_posted(uint64_t wr_id)
 {
 	AnnotateHappensBefore(__FILE__, __LINE__, svb_tsan_at(wr_id));
@@ -41,8 +41,8 @@ static inline void svb_tsan_completed(uint64_t wr_id)
 	AnnotateHappensAfter(__FILE__, __LINE__, svb_tsan_at(wr_id));
 }
 
-/* An adapter is no thread: what it does to memory that a peer may use at any time is not
- * for the sanitizer to order. */
+/* Accesses of an adapter are no accesses of a thread: a race with memory that a peer
+ * may access at any time is not reported. */
 static inline void svb_tsan_adapter_begins(void)
 {
 	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What valgrind's memcheck has to be told: which part of a segment is in use, and which
- * memory another process may have written. Costs nothing where valgrind does not run.
+ * Annotations for valgrind's memcheck: which part of a segment is in use, and which
+ * memory another process may have written. Almost no cost without valgrind.
  */
 #ifndef SVB_VG_H
 #define SVB_VG_H
@@ -22,19 +22,22 @@ static inline bool svb_vg_runs(void)
 	return RUNNING_ON_VALGRIND;
 }
 
-/* Nobody may touch it, and the search for leaks passes over it. */
+/* Marks memory as inaccessible, and excludes it from the search for leaks. */
 static inline void svb_vg_hide(void *at, size_t len)
 {
 	VALGRIND_MAKE_MEM_NOACCESS(at, len);
 }
 
-/* It may be used. */
+/* Marks memory as accessible. */
 static inline void svb_vg_show(void *at, size_t len)
 {
 	VALGRIND_MAKE_MEM_DEFINED(at, len);
 }
 
-/* Another process may have written there, where it is memory that may be used. */
+/*
+ * Marks memory as initialised, as far as it is accessible: another process may have
+ * written it.
+ */
 static inline void svb_vg_written(void *at, size_t len)
 {
 	VALGRIND_MAKE_MEM_DEFINED_IF_ADDRESSABLE(at, len);

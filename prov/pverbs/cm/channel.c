@@ -76,7 +76,7 @@ void pvb_connreq_destroy(struct pvb_connreq *req)
 	free(req);
 }
 
-/* A request that cannot be told to the application is refused at once. */
+/* A request that cannot be reported to the application is rejected at once. */
 static void pvb_cm_on_request(struct pvb_pep *pep, const struct pvb_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
@@ -146,7 +146,7 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 		pvb_control_conn_event(fid, event);
 		break;
 	case FI_CLASS_CONNREQ:
-		/* Not accepted yet, and the requester has gone: fi_accept will say so. */
+		/* Not accepted yet, and the requester has gone: fi_accept will fail. */
 		crn_container_of(fid, struct pvb_connreq, fid)->dead = true;
 		break;
 	case FI_CLASS_PEP:
@@ -198,7 +198,7 @@ static int pvb_cm_take(struct pvb_eq *eq)
 	int ret = 0;
 
 	crn_mutex_assert_held(&eq->cm_lock);
-	/* What the queue has no room or no memory for waits in the channel. */
+	/* Events for which the queue has no room or no memory stay in the channel. */
 	while (!crn_eq_full(crn)) {
 		ret = crn_eq_reserve(crn, PVB_CM_EVENT_MAX);
 		if (ret)

@@ -16,8 +16,8 @@ extern const struct pvb_cm_calls pvb_cm_calls;
 
 /* Handles every waiting rdma_cm event; takes cm_lock. */
 int pvb_cm_progress(struct crn_eq *eq);
-/* Ends the request (the peer sees a refusal) and its id. With cm_lock of its event queue
- * held, if it has one. */
+/* Rejects the request and destroys its id. With cm_lock of its event queue held, if it
+ * has one. */
 void pvb_connreq_destroy(struct pvb_connreq *req);
 
 /* transition.c */

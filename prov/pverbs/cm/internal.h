@@ -28,7 +28,7 @@ int pvb_cm_message(bool raw, uint8_t buf[PVB_CM_REQ_SIZE], const void *param, si
 
 /* state.c */
 
-/* What an event does to the endpoint's connection. */
+/* Applies an event to the endpoint's connection. */
 void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event);
 
 /* With cm_lock held. */

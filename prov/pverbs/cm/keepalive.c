@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keep-alive: a peer that vanishes from a connection on which nothing is sent is not
- * noticed, for a reliable queue pair only waits for acknowledgements of what it sent. So
- * a write of no bytes goes to a peer that was silent for a while; it needs no region and
- * no receive. When it is not acknowledged the connection ends as with any other
- * operation.
+ * Keep-alive: a reliable queue pair detects the loss of its peer only by missing
+ * acknowledgements, so an idle connection never does. A zero-length write is sent to a
+ * peer that was silent for a while; it needs no region and no receive. If it is not
+ * acknowledged the connection ends as with any other operation.
  *
  * A timer of the event queue drives it, and whoever reads or waits for that queue. All of
  * it runs with the EQ's cm_lock held.
@@ -42,7 +41,7 @@ void pvb_keepalive_close(struct pvb_eq *eq)
 	eq->timer = -1;
 }
 
-/* Running only while there is a connection: a program without one sleeps undisturbed. */
+/* The timer runs only while there is a connection. */
 static void pvb_keepalive_run(struct pvb_eq *eq, bool on)
 {
 	const int ms = on ? pvb_params.keepalive : 0;
@@ -77,7 +76,7 @@ void pvb_keepalive_del(struct pvb_ep *ep)
 		pvb_keepalive_run(ep->eq, false);
 }
 
-/* Did it send or receive anything since the last look? */
+/* Was nothing sent or received since the last check? */
 static bool pvb_keepalive_silent(struct pvb_ep *ep)
 {
 	const uint32_t sent =
@@ -97,7 +96,9 @@ static void pvb_keepalive_tick(struct pvb_ep *ep)
 	pvb_cq_feed(ep->qp.sq.cq, false);
 	if (!pvb_keepalive_silent(ep) || !pvb_tx_keepalive(ep))
 		return;
-	/* Its own completion is no sign of life beyond what it asked for. */
+	/*
+	 * The keep-alive's own completion must not count as activity at the next check.
+	 */
 	ep->seen_sent++;
 }
 

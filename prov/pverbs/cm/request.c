@@ -103,7 +103,9 @@ void pvb_requests_unlisten(struct pvb_pep *pep)
 		if (req->pep != pep)
 			continue;
 		req->pep = NULL;
-		/* What is not read is forgotten with the passive endpoint. */
+		/*
+		 * Requests that the program has not read end with the passive endpoint.
+		 */
 		if (crn_eq_has_request(&pep->eq->eq, &req->fid)) {
 			crn_list_del(&req->entry);
 			pvb_connreq_destroy(req);

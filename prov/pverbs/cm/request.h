@@ -16,12 +16,12 @@
 #include "objects.h"
 
 int pvb_requests_init(struct pvb_requests *requests);
-/* Ends those that are left. */
+/* Rejects the requests that are left. */
 void pvb_requests_fini(struct pvb_requests *requests);
 
-/* It arrived, at req->pep. With cm_lock. */
+/* Adds a request that arrived at req->pep. With cm_lock. */
 void pvb_request_add(struct pvb_connreq *req);
-/* Undoes that: it could not be reported. */
+/* Undoes pvb_request_add: the request could not be reported. */
 void pvb_request_drop(struct pvb_connreq *req);
 /*
  * Takes the request behind a handle out of those that wait: it is the caller's alone, and
@@ -30,9 +30,9 @@ void pvb_request_drop(struct pvb_connreq *req);
  */
 struct pvb_connreq *pvb_request_take(struct pvb_fabric *fabric, const struct fid *handle,
 				     const struct pvb_pep *by);
-/* Undoes that. */
+/* Undoes pvb_request_take. */
 void pvb_request_give_back(struct pvb_fabric *fabric, struct pvb_connreq *req);
-/* A request that was taken ends, and the peer sees a refusal. Without cm_lock. */
+/* Rejects a request that was taken. Without cm_lock. */
 void pvb_request_end(struct pvb_connreq *req);
 
 /* The passive endpoint is being closed. With cm_lock. */

@@ -51,7 +51,7 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 	ep->conn.state = PVB_CONN_CONNECTED;
 	pvb_keepalive_add(ep);
 	pvb_replay_announce(ep);
-	/* A connection that cannot be reported must not stay. */
+	/* A connection that cannot be reported must be closed. */
 	if (pvb_cm_report(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL, app, len)) {
 		pvb_conn_error(ep);
 		rdma_disconnect(ep->conn.id);
@@ -200,7 +200,7 @@ void pvb_cm_disconnected(struct pvb_ep *ep)
 	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (ep->conn.state != PVB_CONN_CONNECTED)
 		return;
-	/* Answers the peer, who would otherwise wait for it and try again. */
+	/* Answers the peer, which would otherwise wait and retry. */
 	rdma_disconnect(ep->conn.id);
 	pvb_cm_shut(ep);
 }
@@ -330,8 +330,8 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	uint8_t buf[PVB_CM_REQ_SIZE];
 	struct rdma_conn_param answer = {
 		.private_data = buf,
-		/* What the requester will ask of us, and we of it, within both devices.
-		 */
+		/* Reads and atomics outstanding in both directions, within the limits
+		 * of both devices. */
 		.responder_resources =
 			CRN_MIN(pvb_cm_depth(ep->domain->attr.max_qp_rd_atom),
 				req->responder_resources),

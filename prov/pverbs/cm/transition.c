@@ -50,7 +50,7 @@ int pvb_conn_rtr_rts(struct pvb_ep *ep, uint8_t responder_resources,
 		ret = pvb_conn_modify(ep, IBV_QPS_RTR, responder_resources);
 	if (!ret)
 		ret = pvb_conn_modify(ep, IBV_QPS_RTS, initiator_depth);
-	/* Messages to and from the peer do not need it. */
+	/* Plain messages to and from the peer do not need the control queue pair. */
 	if (!ret && qp->control_qp && ep->conn.peer.control.qp_num &&
 	    !pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS))
 		pvb_control_qp_connect(qp->control_qp);

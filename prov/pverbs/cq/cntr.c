@@ -21,7 +21,10 @@ static int pvb_cntr_take(struct pvb_cntr *cntr, bool arm)
 	size_t i;
 
 	crn_lock(&cntr->lock);
-	/* Its descriptors wake the sleeping thread although no queue arms them. */
+	/*
+	 * The control's descriptors must wake the sleeping thread although no queue
+	 * arms them.
+	 */
 	if (arm && !cntr->feed_count) {
 		pvb_async_progress(cntr->domain);
 		ret = pvb_removed(cntr->domain) ? -FI_ENODEV : 0;

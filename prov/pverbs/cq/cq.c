@@ -64,7 +64,7 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 		return -FI_ENOSYS;
 	pvb_async_progress(cq->domain);
 	gone = pvb_removal_end(cq);
-	/* Without the queue's lock, for it may do a piece of what a peer asked for. */
+	/* Without the queue's lock, because it may flush memory for a peer. */
 	if (control && !gone)
 		ret = cq->domain->durable->arm(control);
 	if (ret)
@@ -86,10 +86,10 @@ int pvb_cq_trywait(struct pvb_cq *cq)
 	}
 	pvb_cq_drain_channel(cq);
 	ret = pvb_cq_arm(cq);
-	/* What came before the arming raises no event: look once more. */
+	/* Completions from before the arming raise no event: poll once more. */
 	if (!ret && pvb_cq_fetch(cq)) {
-		/* More may be there than this thread reads, and other threads may wait.
-		 */
+		/* There may be more completions than this thread reads, and other
+		 * threads may wait. */
 		crn_wait_signal(&cq->wait);
 		ret = -FI_EAGAIN;
 	}

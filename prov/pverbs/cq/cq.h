@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Completion queues over device queues, counters, and the end of what a device will not
+ * Completion queues over device queues, counters, and cancelling what a device will not
  * complete.
  */
 #ifndef PVB_CQ_CQ_H
@@ -27,8 +27,8 @@ bool pvb_cq_complete_counted(struct pvb_cq *cq, struct pvb_wq *wq,
 bool pvb_cq_complete_shared(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 			    struct pvb_comp *comp);
 
-/* A receive's; wq: of the endpoint that received, NULL: of a shared context that serves
- * those of which nothing is to be known. */
+/* Converts the completion of a receive; wq: of the endpoint that received; NULL: a
+ * shared context whose endpoints have neither counters nor selective completion. */
 bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
 			     struct pvb_comp *comp);
 /* A completion of a send queue, or of receives that are an endpoint's own; retires it. */
@@ -66,7 +66,7 @@ int pvb_cq_prepare_drain(struct pvb_cq *cq);
 void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms);
 /* Reports every slot of wq that has flags as cancelled. */
 void pvb_cq_cancel(struct pvb_cq *cq, struct pvb_wq *wq);
-/* Takes what the device has now, whosever it is, into the stash. */
+/* Moves all completions that the device has now, of any endpoint, to the stash. */
 void pvb_cq_drain_present(struct pvb_cq *cq);
 /*
  * The newest count operations of wq, accepted but refused by the device now, end with err
@@ -85,8 +85,8 @@ void pvb_cq_fail_begun(struct pvb_wq *wq, uint32_t begun, const struct pvb_slot 
 int pvb_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq,
 		void *context);
 int pvb_cq_trywait(struct pvb_cq *cq);
-/* Takes what the device queues have into the stash, as far as it has room. With arm, what
- * comes later raises an event on the channel. 0 or a negative code. */
+/* Moves completions of the device queues to the stash, as far as it has room. With arm,
+ * later completions raise an event on the channel. 0 or a negative code. */
 int pvb_cq_feed(struct pvb_cq *cq, bool arm);
 
 /* cntr.c */
@@ -97,14 +97,14 @@ int pvb_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 /* From now on wq's completions feed its counters. 0 or a negative code: then none. */
 int pvb_cntr_attach(struct pvb_wq *wq);
 void pvb_cntr_detach(struct pvb_wq *wq);
-/* Threads that wait look again: a counter has a device queue more. */
+/* Wakes waiting threads, which arm again: a counter has one more device queue. */
 void pvb_cntr_wake(struct pvb_wq *wq);
 
 /* async.c */
 
 /* Makes reading asynchronous events of the device non-blocking. */
 int pvb_async_init(struct ibv_context *verbs);
-/* Handles those there are. */
+/* Handles all pending asynchronous events. */
 void pvb_async_progress(struct pvb_domain *domain);
 
 #endif

@@ -47,7 +47,7 @@ int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
 	}
 }
 
-/* Everything up to and including the slot is done: queues complete in order. */
+/* Retires everything up to and including the slot: queues complete in order. */
 CRN_INLINE void pvb_slot_retire(struct pvb_slot *slot)
 {
 	crn_ring_retire(&slot->wq->ring, slot->next);
@@ -73,7 +73,10 @@ void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err)
 		crn_cntr_inc(&cntr->cntr);
 }
 
-/* The read behind an operation to be delivered ends that one, which may have failed. */
+/*
+ * The read behind an operation with FI_DELIVERY_COMPLETE completes it, unless it has
+ * failed already.
+ */
 static bool pvb_tail_is_late(const struct pvb_slot *slot)
 {
 	const struct pvb_wq *wq = slot->wq;
@@ -132,7 +135,7 @@ CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_sl
 	comp->err = 0;
 	if (wc->opcode & IBV_WC_RECV) {
 		pvb_convert_recv(wc, comp);
-		/* A peer's data is not for the owner of the receive to silence. */
+		/* Remote CQ data is always reported, also with selective completion. */
 		report |= wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 	}
 	return report;
@@ -248,7 +251,7 @@ static __attribute__((noinline)) bool pvb_cq_convert(struct pvb_cq *cq,
 	return report;
 }
 
-/* Completions that may not be handed out yet. */
+/* Keeps completions that may not be returned yet in the stash. */
 static void pvb_cq_set_aside(struct pvb_cq *cq, const struct ibv_wc *wc, int count)
 {
 	struct pvb_comp comp;
@@ -394,7 +397,7 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 	return done;
 }
 
-/* Goes on until the buffer is full or every device queue has run dry. */
+/* Continues until the buffer is full or every device queue is empty. */
 static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char *buf,
 							size_t count, size_t done,
 							uint32_t dry)
@@ -432,7 +435,7 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_one_slow(struct pvb_cq *cq,
 	return pvb_cq_fill(cq, wc, 1, buf) ? 1 : pvb_cq_read_on(cq, buf, 1, 0, 0);
 }
 
-/* A success that is reported, and by itself. */
+/* A success that is reported and needs no other work. */
 CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
 {
 	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
@@ -441,7 +444,7 @@ CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
 	       !(slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT));
 }
 
-/* Of the only device queue the one completion that most programs ask for at a time. */
+/* Reads one completion from the only device queue: the common case. */
 CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 {
 	struct ibv_wc wc, copy;
@@ -494,7 +497,9 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_slow(struct pvb_cq *cq, voi
 	return ret == -FI_EAGAIN ? pvb_cq_idle(cq, buf, count) : ret;
 }
 
-/* What the fast way would have to keep for the others is left to them: count is 1. */
+/*
+ * The fast path: one entry, one device queue, nothing stashed or deferred.
+ */
 ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 {
 	struct pvb_cq *cq = crn_container_of(fid, struct pvb_cq, fid);

@@ -69,7 +69,7 @@ void pvb_removal_del_srx(struct pvb_srx *srx)
 	pthread_mutex_unlock(&srx->domain->qps_lock);
 }
 
-/* Nothing is posted that is not on its way already. */
+/* Stops posting, except by threads that are in the middle of a post. */
 static void pvb_removal_shut(struct pvb_qp *qp)
 {
 	crn_ring_set_size(&qp->sq.ring, 0);
@@ -181,7 +181,10 @@ static void pvb_removal_end_locked(struct pvb_cq *cq)
 		goto out;
 	crn_list_for_each (entry, &cq->domain->qps)
 		pvb_removal_cancel(cq, crn_container_of(entry, struct pvb_qp, entry));
-	/* What the device may still say is of operations that have ended. */
+	/*
+	 * Later completions of the device belong to operations that were reported
+	 * already.
+	 */
 	cq->ended = true;
 	cq->hw_gone = cq->hw_count;
 	cq->hw_count = 0;

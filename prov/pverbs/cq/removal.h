@@ -38,13 +38,16 @@ int pvb_removal_destroyed(struct pvb_domain *domain, int err);
  */
 bool pvb_removal_end(struct pvb_cq *cq);
 
-/* What is to be found when the device goes, or not any more. */
+/*
+ * Adds a queue pair to those that are ended when the device is removed, or takes it
+ * out.
+ */
 void pvb_removal_add(struct pvb_qp *qp);
 void pvb_removal_del(struct pvb_qp *qp);
 void pvb_removal_add_srx(struct pvb_srx *srx);
 void pvb_removal_del_srx(struct pvb_srx *srx);
 
-/* Has it been noticed? */
+/* Has the removal been noticed? */
 static inline bool pvb_removed(const struct pvb_domain *domain)
 {
 	return atomic_load_explicit(&domain->gone, memory_order_acquire);

@@ -33,8 +33,8 @@ static bool pvb_device_wanted(const char *name)
 }
 
 /*
- * 0 and a filled entry; -FI_ENODEV when rdma_cm has no device for the address that the
- * user wants; another code when there was no finding out.
+ * 0 and a filled entry; -FI_ENODEV if rdma_cm has no device for the address, or none
+ * that the user selected; another code if that could not be determined.
  */
 static int pvb_device_probe(struct rdma_event_channel *channel, const struct sockaddr *sa,
 			    struct pvb_device_addr *out)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a device is and can: where it is found, its addresses, FLUSH and ATOMIC WRITE, its
- * errors.
+ * RDMA devices: discovery, addresses, FLUSH and ATOMIC WRITE, error codes.
  */
 #ifndef PVB_DEVICE_DEVICE_H
 #define PVB_DEVICE_DEVICE_H
@@ -24,8 +23,8 @@ struct pvb_device_addr {
 
 /* What a device does differently from what the provider otherwise relies on. */
 enum pvb_quirk {
-	/* It may never continue after IBV_SEND_FENCE: a fenced operation is posted
-	 * without, once earlier reads and atomics have completed. */
+	/* The send queue may stall for ever at IBV_SEND_FENCE: fenced operations are
+	 * posted without it, once earlier reads and atomics have completed. */
 	PVB_QUIRK_FENCE_STALLS = 1u << 0,
 	/* It refuses immediate data: there is no remote CQ data. */
 	PVB_QUIRK_NO_IMMEDIATE = 1u << 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel tells of RDMA devices. Every function reads a bounded number of bytes
- * of files below the host's root.
+ * What sysfs and procfs say about RDMA devices. Every function reads a bounded number
+ * of bytes of files below the host's root.
  */
 #ifndef PVB_DEVICE_HOST_H
 #define PVB_DEVICE_HOST_H
@@ -30,9 +30,10 @@ bool pvb_host_resolve(const struct pvb_host *host, const char *path, char out[PA
 
 /* An RDMA device, as far as its way to memory matters. */
 struct pvb_adapter {
-	bool software;	   /* places data with the processor: as DDIO does */
-	char driver[32];   /* "rxe", "mlx5_core"; "": unknown */
-	bool simverbs;	   /* says itself what it models; the rest is about it */
+	bool software;	 /* places data with the processor: as DDIO does */
+	char driver[32]; /* "rxe", "mlx5_core"; "": unknown */
+	bool simverbs;	 /* simverbs, which says what machine it models; the fields below
+			    are about that */
 	bool domain_known; /* of its persistent file */
 	enum pvb_persistence domain;
 	bool ddio;

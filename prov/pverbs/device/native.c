@@ -52,7 +52,7 @@ static void pvb_native_atomic(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr
 				      wr->wr.atomic.swap);
 }
 
-/* What has buffers. */
+/* Sets the data of an operation that has buffers. */
 static void pvb_native_data(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {

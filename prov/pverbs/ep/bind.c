@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fi_ep_bind: what reports about an endpoint, and where. */
+/*
+ * fi_ep_bind: event queues, completion queues, counters and shared contexts of an
+ * endpoint.
+ */
 #include "cq/cq.h"
 #include "device/device.h"
 #include "flags.h"
@@ -147,7 +150,7 @@ static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flag
 		return ret;
 	if (ep->qp.srx)
 		return -FI_EINVAL;
-	/* Its receives would not be looked at: persist/target/replay.c. */
+	/* The receives of a shared context are not checked: persist/target/replay.c. */
 	if (ep->replay)
 		return -FI_EOPNOTSUPP;
 	if (srx->domain != ep->domain)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fi_enable: the queue pair of an endpoint, as its info and what is bound to it want. */
+/*
+ * fi_enable: creates the queue pair of an endpoint, for its info and the objects bound
+ * to it.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "cq/cq.h"
@@ -9,8 +12,8 @@
 #include "internal.h"
 
 /*
- * tx_attr->size operations fit whatever the endpoint's own flags make of them. Two
- * entries at least: one operation may ask for FI_DELIVERY_COMPLETE, and takes as many.
+ * Entries for tx_attr->size operations with the endpoint's default flags. At least two:
+ * an operation with FI_DELIVERY_COMPLETE takes two.
  */
 static uint32_t pvb_ep_tx_depth(const struct pvb_ep *ep)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints as objects: made, bound, enabled, closed. */
+/* Endpoints as objects: opening, enabling, closing. */
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
@@ -12,8 +12,9 @@
 #include "internal.h"
 
 /*
- * fi_close(3) and ofi_rxm want every posted operation in the completion queue when
- * fi_close returns. Room for that is made before anything else changes.
+ * fi_close(3) and ofi_rxm require that every posted operation is in the completion
+ * queue when fi_close returns. Memory for that is allocated before anything else
+ * changes.
  */
 static int pvb_ep_flush(struct pvb_ep *ep)
 {
@@ -29,7 +30,7 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 	if (ret)
 		return ret;
 	pvb_conn_error(ep);
-	/* A device that is gone is not waited for. */
+	/* Does not wait for a device that was removed. */
 	pvb_async_progress(ep->domain);
 	deadline = crn_now_ms();
 	if (!pvb_removal_end(qp->sq.cq) || !pvb_removal_end(qp->rq.cq)) {
@@ -260,7 +261,7 @@ static int pvb_ep_attr(struct pvb_ep *ep, const struct fi_info *info)
 	return pvb_ep_addrs(ep, info);
 }
 
-/* The request becomes this endpoint's: from now on its events are ours. */
+/* Moves the request to this endpoint, which handles its events from now on. */
 static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 {
 	if (strcmp(ibv_get_device_name(req->id->verbs->device),

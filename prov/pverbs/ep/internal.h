@@ -29,7 +29,7 @@ void pvb_stats_log(struct pvb_ep *ep);
 
 /* ep.c */
 
-/* To be called when what calls without flags ask for has changed. */
+/* Call it when the default flags of calls without flags have changed. */
 void pvb_ep_defaults(struct pvb_ep *ep);
 
 /* opt.c */

@@ -82,12 +82,12 @@ int pvb_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optle
 		return pvb_opt_give(&value, sizeof(value), optval, optlen);
 	if (ret != -FI_ENOPROTOOPT)
 		return ret;
-	/* Those of FI_MULTI_RECV and FI_BUFFERED_RECV, which are not offered, end here.
-	 */
+	/* Also the options of FI_MULTI_RECV and FI_BUFFERED_RECV, which are not
+	 * offered. */
 	return pvb_cm_getopt(ep->raw_cm, level, optname, optval, optlen);
 }
 
-/* Memory of other devices is not offered, so that nothing of it is peer to peer. */
+/* FI_HMEM is not offered, so there are no peer-to-peer transfers. */
 static int pvb_opt_set_p2p(const void *optval, size_t optlen)
 {
 	if (optlen != sizeof(int))

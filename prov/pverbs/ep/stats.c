@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts for operators: rdma/fi_ext_cairn.h. What the rings know costs nothing to keep;
- * the rest is counted where something is slow anyway.
+ * Statistics for operators: rdma/fi_ext_cairn.h. Numbers of entries come from the
+ * positions of the rings; the others are counted on slow paths only.
  */
 #include <string.h>
 #include <rdma/fi_ext_cairn.h>

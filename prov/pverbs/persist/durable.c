@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Durable operations as the other rooms see them: of an endpoint, and by the table. */
+/* Durable operations: the functions that other rooms call, and the table of hooks. */
 #include <rdma/fi_ext_cairn.h>
 #include "control/control.h"
 #include "initiator/initiator.h"
@@ -51,7 +51,7 @@ int pvb_durable_open(struct pvb_ep *ep)
 	struct pvb_qp *qp = &ep->qp;
 	int ret = 0;
 
-	/* What is posted before the first durable operation counts. */
+	/* Also operations that are posted before the first durable one are tracked. */
 	if (ep->domain->control || (ep->attr.caps & FI_RMA_PMEM))
 		ret = pvb_commit_open(qp);
 	if (ret || !pvb_durable_wants_control_qp(ep))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Durable operations, for the rooms above: domains, endpoints, regions, connections. What
- * the rooms below have done is in the table.
+ * Durable operations: the interface for domains, endpoints, regions and connections.
+ * Rooms below persist/ call it through the table (struct pvb_durable).
  */
 #ifndef PVB_PERSIST_PERSIST_H
 #define PVB_PERSIST_PERSIST_H
@@ -22,7 +22,7 @@ extern const struct pvb_durable pvb_durable;
  * code. */
 int pvb_durable_open_domain(struct pvb_domain *domain);
 void pvb_durable_close_domain(struct pvb_domain *domain);
-/* What durable operations need of an endpoint that has its queue pair, in INIT: 0 or a
+/* Prepares an endpoint, whose queue pair is in INIT, for durable operations: 0 or a
  * negative code. */
 int pvb_durable_open(struct pvb_ep *ep);
 /* First, before the queue pair is destroyed; second, after that. */
@@ -33,14 +33,17 @@ void pvb_durable_stats(const struct pvb_qp *qp, struct fi_cairn_stats *stats);
 
 /* control/control_qp.c */
 
-/* What the private data for the peer says of the control queue pair, if there is one. */
+/* Adds the control queue pair, if there is one, to the private data for the peer. */
 void pvb_control_qp_offer(const struct pvb_ep *ep, struct pvb_cm_offer *offer);
 /* To ready-to-send, on the path of the connection, to the peer's queue pair. */
 int pvb_control_qp_connect(struct pvb_control_qp *cqp);
 /* The connection's queue pair is ready to send, and the peer does not know: 0 and the
  * peer reaches the area, or a negative code. */
 int pvb_control_qp_expose(struct pvb_control_qp *cqp);
-/* The control queue pair is of no use any more. */
+/*
+ * Gives up the control queue pair: durable operations that need it fail; why is for the
+ * log.
+ */
 void pvb_control_qp_lose(struct pvb_control_qp *cqp, const char *why);
 
 /* control/control_conn.c */
@@ -61,12 +64,12 @@ void pvb_control_conn_progress(struct pvb_eq *eq);
 /* The peer disconnected the first one: pvb_cm_disconnected follows, from progress. With
  * cm_lock held. */
 void pvb_control_conn_gone(struct pvb_ep *ep);
-/* There will be none any more; any state. With cm_lock held. */
+/* Ends the control connection in any state. With cm_lock held. */
 void pvb_control_conn_end(struct pvb_ep *ep);
 
 /* control/cookie.c */
 
-/* The listener may receive requests of control connections; not any more. */
+/* Registers a listener for requests of control connections; removes it. */
 void pvb_control_conn_listen(struct pvb_pep *pep);
 void pvb_control_conn_unlisten(struct pvb_pep *pep);
 /* Is that a passive endpoint of the fabric? The handle is not followed. */

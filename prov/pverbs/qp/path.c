@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The path between two queue pairs is what rdma_cm finds for their addresses. What a user
- * may want otherwise: other addresses (the GID index and the partition follow from the
- * address), a traffic class (told to the kernel), timers and a smaller MTU (set in the
- * queue pair), and not to talk RoCE of the wrong version.
+ * rdma_cm finds the path between two queue pairs from their addresses. A user can
+ * influence it by the choice of addresses (which determine the GID index and the
+ * partition), a traffic class (passed to the kernel), timers and a smaller MTU (set in
+ * the queue pair), and a required RoCE version.
  */
 #include <string.h>
 #include "device/device.h"

@@ -29,9 +29,10 @@ static void pvb_wq_fini(struct pvb_wq *wq)
 }
 
 /*
- * Of a queue that is open and made. It may be shut, or the device removed, by another
- * thread meanwhile: that one changes open or gone before the size, this one looks at them
- * after it, and in the order of sequential consistency the last to set the size sets 0.
+ * Sets the size of a queue that is open and made. Another thread may shut the queue, or
+ * notice the removal of the device, at the same time: it changes open or gone before
+ * the size, this thread reads them after writing the size, so by sequential consistency
+ * the last write to the size is 0.
  */
 static void pvb_wq_size(struct pvb_wq *wq)
 {
@@ -67,7 +68,10 @@ void pvb_wq_shut(struct pvb_wq *wq)
 	atomic_store(&wq->ring.size, 0);
 }
 
-/* One that takes FLUSH or ATOMIC WRITE as well, where the device has them. NULL: none. */
+/*
+ * Creates a queue pair that also takes FLUSH or ATOMIC WRITE, if the device has them.
+ * NULL: not possible.
+ */
 static struct ibv_qp *pvb_qp_create_native(struct pvb_domain *domain,
 					   struct ibv_qp_init_attr *plain)
 {
@@ -130,7 +134,10 @@ static int pvb_qp_create(struct pvb_qp *qp, const struct pvb_qp_attr *wanted,
 	return 0;
 }
 
-/* fi_inject on a device that takes less inline data: buffers of our own, one a slot. */
+/*
+ * fi_inject on a device that takes less inline data: allocates one bounce buffer per
+ * slot.
+ */
 static int pvb_bounce_init(struct pvb_qp *qp, size_t inject_size)
 {
 	size_t size = (size_t)(qp->sq.ring.mask + 1) * inject_size;
@@ -215,7 +222,10 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 	ret = pvb_bounce_init(qp, attr->inject_size);
 	if (ret)
 		goto err_qp;
-	/* What is counted is counted when it is done, not when a later one is. */
+	/*
+	 * With a counter, every operation is signaled, so that the counter advances
+	 * when it completes.
+	 */
 	qp->signal_every = qp->sq.counted ? 1 : CRN_MAX(qp->sq.depth / 4, 1u);
 	qp->unsignaled = 0;
 	return 0;

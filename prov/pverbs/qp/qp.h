@@ -8,7 +8,7 @@
 
 #include "objects.h"
 
-/* What a queue pair is to be like. */
+/* Attributes of a queue pair. */
 struct pvb_qp_attr {
 	uint32_t tx_depth, rx_depth;	   /* entries */
 	size_t tx_iov_limit, rx_iov_limit; /* pieces of an entry */
@@ -19,17 +19,17 @@ struct pvb_qp_attr {
 
 int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep,
 		 void *context);
-/* The queue pair is in ERR: takes what it received out of the device, until it is sure
- * that nothing more comes or the deadline (crn_now_ms) has passed. */
+/* The queue pair is in ERR: takes its receives out of the device, until no more can
+ * come or the deadline (crn_now_ms) has passed. */
 void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms);
 
 /* path.c */
 
-/* Before a requester resolves: what the kernel needs to know. */
+/* Sets the options of an id that must be set before a requester resolves. */
 void pvb_path_option(const struct pvb_ep *ep, struct rdma_cm_id *id);
-/* Into what rdma_cm would have for a transition, whose fields mask names. */
+/* Applies the user's settings to the attributes that rdma_cm chose for a transition. */
 void pvb_path_attr(struct ibv_qp_attr *attr, int mask);
-/* 0, or -FI_EHOSTUNREACH when the path is not what the user insists on. */
+/* 0, or -FI_EHOSTUNREACH if the path does not have what the user requires. */
 int pvb_path_check(const struct pvb_domain *domain, const struct ibv_qp_attr *attr,
 		   int mask);
 
@@ -50,8 +50,8 @@ int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atom
 /* Operations may be posted to one of its queues; not any more. */
 void pvb_wq_open(struct pvb_wq *wq);
 void pvb_wq_shut(struct pvb_wq *wq);
-/* A queue has its slots, and room if it is open: 0, or -FI_ENOMEM. With the lock of
- * posting to it held, or before it is open. */
+/* Allocates the slots of a queue, and sets its size if it is open: 0, or -FI_ENOMEM.
+ * With the lock of posting to it held, or before it is open. */
 int pvb_wq_make(struct pvb_wq *wq);
 /* Posting is refused from here on. */
 void pvb_qp_shut(struct pvb_qp *qp);

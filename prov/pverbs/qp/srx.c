@@ -139,7 +139,7 @@ static int pvb_srx_control(struct fid *fid, int command, void *arg)
 	return command == FI_ENABLE ? 0 : -FI_ENOSYS;
 }
 
-/* Is it still posted? Everything else is in one of the two lists. */
+/* Finds the slots that are still posted: all others are in one of the two lists. */
 static void pvb_srx_mark_free(struct pvb_srx *srx)
 {
 	struct pvb_slot *slot;

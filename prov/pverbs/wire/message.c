@@ -155,7 +155,7 @@ bool pvb_wire_parse(struct pvb_wire_message *message, const uint8_t *in, size_t 
 			return false;
 		message->seq_word = pvb_get32(in + 8);
 		message->messages = pvb_get32(in + 12);
-		/* Whatever became of those before it. */
+		/* Not fenced: executed whatever the result of earlier requests. */
 		message->fence = message->number;
 		return true;
 	default:

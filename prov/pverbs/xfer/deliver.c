@@ -13,7 +13,7 @@
 #include "wire/wire.h"
 #include "xfer.h"
 
-/* Apart from each other and from other data: the second is written by every answer. */
+/* In cache lines of their own: every response writes the second one. */
 struct pvb_words {
 	_Alignas(64) uint64_t theirs; /* what peers read; zero */
 	_Alignas(64) uint64_t sink;   /* where the answers of peers go */
@@ -105,7 +105,7 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	qp->reads_end = qp->sq.ring.head;
 	qp->unsignaled = 0;
 	if (ret) {
-		/* Begun, but nothing will say when it is delivered. */
+		/* The operation is posted, but the read behind it is not: it fails. */
 		pvb_cq_fail_begun(&qp->sq, 1, tail, pvb_refused_error(ret), -abs(ret));
 		qp->unsignaled = qp->signal_every;
 	}

@@ -31,7 +31,7 @@ ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op)
 	if (!pvb_op_fenced(ep, op))
 		return 0;
 	crn_lock(&qp->tx_lock);
-	/* What FI_MORE holds back is posted, or it would never complete. */
+	/* Posts what FI_MORE holds back, which would never complete otherwise. */
 	if (pvb_fence_reads(qp))
 		ret = pvb_tx_refuse(ep);
 	crn_unlock(&qp->tx_lock);

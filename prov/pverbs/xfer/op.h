@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one way into the send queue. A call of msg.c or rma.c says in a pvb_op what it
- * wants; pvb_tx builds the work request, takes a slot and posts. Inline, so that what a
- * call form fixes (no flags, one buffer, no data) costs it nothing.
+ * The only path into the send queue. The calls of msg.c and rma.c describe an operation
+ * in a pvb_op; pvb_tx builds the work request, takes a slot and posts. Inline, so that
+ * the compiler drops what a call form does not have (flags, several buffers, data).
  */
 #ifndef PVB_XFER_OP_H
 #define PVB_XFER_OP_H
@@ -17,8 +17,9 @@ struct pvb_op {
 	uint64_t comp_flags; /* what fi_cq_read reports */
 	uint64_t flags;	     /* op_flags of the call: FI_INJECT, FI_MORE, FI_FENCE, ... */
 	bool no_comp;	     /* success is not reported */
-	bool inject;	     /* fi_inject: nothing is reported, ever */
-	bool fenced;   /* durable, as is everything posted before it: set by commit.c */
+	bool inject;	     /* fi_inject: neither success nor failure is reported */
+	bool fenced;   /* FI_COMMIT_COMPLETE with FI_FENCE: everything posted before it is
+			  durable too; set by commit.c */
 	uint64_t data; /* remote CQ data, for opcodes with immediate */
 	uint64_t addr; /* RMA or atomic target */
 	uint64_t key;
@@ -27,16 +28,16 @@ struct pvb_op {
 	void *context;
 	size_t len; /* of all buffers together */
 	int num_sge;
-	struct ibv_sge *sge; /* apart, or the compiler could keep nothing in registers */
+	struct ibv_sge *sge; /* not in the struct, so that the compiler can keep the other
+				fields in registers */
 };
 
 /* Flags that calls with flags accept. */
 #define PVB_CALL_FLAGS (PVB_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 
 /*
- * What a call without flags has in op_flags when the endpoint is a plain one: no default
- * of it asks for anything. Bit 63 is none of libfabric's: there are no fences to keep an
- * order.
+ * op_flags of a call without flags on an endpoint without default flags. Bit 63, which
+ * libfabric does not use: no order was requested that needs fences.
  */
 #define PVB_OP_UNORDERED (1ULL << 63)
 #define PVB_OP_PLAIN (FI_COMPLETION | PVB_OP_UNORDERED)
@@ -55,8 +56,8 @@ static inline ssize_t pvb_bad_flags(uint64_t flags)
 
 /* Slow paths: tx.c. Called with tx_lock held. */
 
-/* Why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN, -FI_ESHUTDOWN or -FI_ENODEV.
- */
+/* The reason why nothing can be posted now: -FI_EAGAIN, -FI_ENOTCONN, -FI_ESHUTDOWN or
+ * -FI_ENODEV. */
 ssize_t pvb_tx_refuse(struct pvb_ep *ep);
 /* The queue is full, or has no slots yet: 0 and it has room now, or the same. */
 ssize_t pvb_tx_first(struct pvb_ep *ep);
@@ -119,7 +120,7 @@ CRN_INLINE void pvb_wr_target(const struct pvb_op *op, struct ibv_send_wr *wr)
 	}
 }
 
-/* Does it wait for the reads and atomics before it? */
+/* Does the operation wait for earlier reads and atomics? */
 CRN_INLINE bool pvb_op_fenced(const struct pvb_ep *ep, const struct pvb_op *op)
 {
 	return (op->flags & FI_FENCE) ||
@@ -149,7 +150,7 @@ CRN_INLINE void pvb_wr_build(const struct pvb_ep *ep, const struct pvb_op *op,
 /* Work requests without a completion of their own retire with the next that has one. */
 CRN_INLINE bool pvb_wr_signaled(const struct pvb_ep *ep, const struct pvb_op *op)
 {
-	/* What a fenced operation waits for has to end by itself. */
+	/* Operations that a fenced one may wait for are signaled. */
 	return !(op->no_comp || op->inject) ||
 	       ep->qp.unsignaled + 1 >= ep->qp.signal_every ||
 	       (pvb_op_reads(op) && ep->fence_waits);
@@ -165,8 +166,8 @@ ssize_t pvb_fence_check(struct pvb_ep *ep, const struct pvb_op *op);
  * a peer that is not pverbs. */
 ssize_t pvb_tx_delivered(struct pvb_ep *ep, struct pvb_op *op);
 
-/* Is more to be done for it than to post it? Attributes are in the upper half of keys.
- */
+/* Does the operation need more than a post? Keys of persistent memory have attributes
+ * in their upper half. */
 CRN_INLINE bool pvb_op_tracked(const struct pvb_qp *qp, const struct pvb_op *op)
 {
 	switch (op->opcode) {
@@ -178,7 +179,7 @@ CRN_INLINE bool pvb_op_tracked(const struct pvb_qp *qp, const struct pvb_op *op)
 	}
 }
 
-/* Bytes that have to be in a buffer of ours or inline when the call returns. */
+/* Must the payload be copied or inline before the call returns? */
 CRN_INLINE bool pvb_op_copied(const struct pvb_op *op)
 {
 	return (op->inject || (op->flags & FI_INJECT)) && !pvb_op_reads(op);
@@ -241,7 +242,10 @@ static inline ssize_t pvb_tx_durable(struct pvb_ep *ep, struct pvb_op *op)
 	return ret ? ret : ep->domain->durable->commit(ep, op);
 }
 
-/* Levels of completion beyond the device's, and what has to be remembered. */
+/*
+ * Completion levels that the device does not have, and tracking of writes to persistent
+ * memory.
+ */
 CRN_INLINE ssize_t pvb_tx_more_than_post(struct pvb_ep *ep, const struct pvb_op *op)
 {
 	/* A copy, or op itself could not be kept in registers. */

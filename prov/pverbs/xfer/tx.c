@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What posting seldom does: refusing, buffering injects, chaining for FI_MORE, closing.
- */
+/* Slow paths of posting: full queues, bounce buffers for inject, chaining for FI_MORE,
+ * closing. */
 #include <errno.h>
 #include <stdlib.h>
 #include "cq/cq.h"
@@ -94,7 +94,7 @@ static int pvb_chain_post(struct pvb_ep *ep, struct ibv_send_wr *wr, bool closin
 			pvb_chain_uncount(qp, posted);
 		if (posted < qp->chained)
 			pvb_chain_fail(qp, qp->chained - posted, ret, closing);
-		/* A refused one may have been the one to have a completion. */
+		/* The refused request may have been the signaled one. */
 		qp->unsignaled = qp->signal_every;
 	}
 	qp->chained = 0;
@@ -222,8 +222,8 @@ out:
 }
 
 /*
- * Requests without a completion of their own that succeeded before the queue pair went to
- * ERR leave no trace; a last signaled one, flushed behind them, says that all are done.
+ * Unsignaled requests that succeeded before the queue pair went to ERR generate no
+ * completion; a last signaled one, flushed behind them, shows that all have completed.
  */
 void pvb_tx_close(struct pvb_ep *ep)
 {

@@ -26,18 +26,18 @@ struct ibv_sge pvb_deliver_sink(const struct pvb_domain *domain);
 
 /* tx.c */
 
-/* Makes the completion of everything posted so far sure to arrive, the queue pair
- * being in ERR. */
+/* Posts a marker whose completion shows that everything before it has completed; the
+ * queue pair is in ERR. */
 void pvb_tx_close(struct pvb_ep *ep);
 
-/* Asks the peer for an acknowledgement, if nothing is in flight: false when there is. */
+/* Posts a keep-alive, unless something is outstanding: then false. */
 bool pvb_tx_keepalive(struct pvb_ep *ep);
 
 /* fence.c */
 
-/* Are the own fences of a device with these quirks not to be used? */
+/* Must the fences of a device with these quirks be avoided? */
 bool pvb_fence_waits(uint32_t quirks);
-/* Has a read or atomic of the program's not ended yet? */
+/* Is a read or atomic of the program outstanding? */
 bool pvb_fence_reads(struct pvb_qp *qp);
 
 /* msg.c */

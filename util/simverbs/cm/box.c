@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How messages travel. A process keeps a box in its segment; peers put messages in and
- * ring a bell that the service thread watches. Timers are one timerfd there. Processes
- * without that thread look into their box whenever they call something.
+ * Transport of messages. Each process has a mailbox in its segment; peers put messages
+ * in and ring a bell that the service thread watches. Timers are one timerfd there.
+ * Processes without that thread check their mailbox in every call.
  */
 #include <errno.h>
 #include <sched.h>
@@ -19,9 +19,9 @@
 
 #define SVB_BOX_MAGIC 0x786f6273u
 #define SVB_BOX_SLOTS 1024u
-/* Ids that are published; of others it is not known whether they are there. */
+/* Number of ids that can be published; senders cannot know whether other ids exist. */
 #define SVB_BOX_IDS 4096u
-/* A full box is given that long to be emptied before a message is lost. */
+/* How long a sender waits for a full mailbox before the message is lost. */
 #define SVB_BOX_PATIENCE_NS 1000000000ull
 
 struct svb_box_slot {
@@ -32,7 +32,7 @@ struct svb_box_slot {
 struct svb_box {
 	uint32_t magic;
 	uint32_t bell;
-	struct svb_lock lock; /* of who puts something in */
+	struct svb_lock lock; /* taken by senders */
 	uint32_t head;	      /* next to be taken; moved by the owner only */
 	uint32_t tail;	      /* next to be put; published after the slot */
 	struct svb_box_slot slot[SVB_BOX_SLOTS];
@@ -63,7 +63,7 @@ static struct {
 	.timer_fd = -1,
 };
 
-/* For when there is no memory: one note at a time. */
+/* Used when malloc fails: one note at a time. */
 static struct svb_note svb_spare;
 static bool svb_spare_used;
 
@@ -183,7 +183,7 @@ static bool svb_box_needs(const struct svb_box *box, const struct svb_cm_msg *ms
 	       svb_cm_is_answered(msg->type);
 }
 
-/* False when there is nobody to read it. */
+/* False when the receiver has ended. */
 static bool svb_cm_post(const struct svb_cm_msg *msg)
 {
 	struct svb_box *box;
@@ -191,7 +191,7 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 
 	if (msg->to == svb_lock_token)
 		return svb_cm_note(msg);
-	/* The answer must reach us. */
+	/* The answer must be able to reach this process. */
 	if (svb_cm_start())
 		return false;
 	svb_cm_watch(msg->to);
@@ -202,14 +202,14 @@ static bool svb_cm_post(const struct svb_cm_msg *msg)
 		return true;
 	give_up = svb_now() + SVB_BOX_PATIENCE_NS;
 	while (!svb_box_put(box, msg)) {
-		/* The peer may be waiting for room in our box. */
+		/* The peer may be waiting for room in this process' mailbox. */
 		svb_box_empty();
 		svb_bell_ring(box->bell);
 		if (svb_now() > give_up || !svb_registry_alive(msg->to))
 			return false;
 		sched_yield();
 	}
-	/* Somebody there took it already: nobody is to wake and find nothing. */
+	/* The message was taken already: does not wake the peer for nothing. */
 	if (__atomic_load_n(&box->head, __ATOMIC_ACQUIRE) != svb_get(box->tail))
 		svb_bell_ring(box->bell);
 	return true;
@@ -224,7 +224,7 @@ void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg)
 	msg->from_id = id->handle;
 	msg->to_id = id->peer_id;
 	msg->ps = id->id.ps;
-	/* No answer will come: whatever waits for one ends now. */
+	/* No answer will come: ends what waits for one. */
 	if (!svb_cm_post(msg) && id->deadline)
 		svb_cm_set_timer(id, 1);
 }
@@ -311,7 +311,7 @@ void svb_cm_lock(void)
 	svb_join();
 	errno = err;
 	pthread_mutex_lock(&svb_cm.mutex);
-	/* Nobody else takes them, and what they rang for is looked at now. */
+	/* Without a thread nobody else takes rings; the mailbox is checked below. */
 	while (svb_cm.box && !svb_self.settings.threads && !svb_bell_take(svb_cm.bell_fd))
 		;
 	while (!svb_box_empty())
@@ -418,7 +418,7 @@ static int svb_cm_watch_all(void)
 	return ret ? ret : svb_service_watch(svb_cm.timer_fd, svb_cm_on_timer, NULL);
 }
 
-/* What a start that failed has made. */
+/* Undoes a start that failed. */
 static void svb_cm_unwatch_all(uint32_t bell)
 {
 	if (svb_cm.timer_fd >= 0) {
@@ -437,8 +437,8 @@ static void svb_cm_leave_one(struct svb_cm_id *id, void *unused)
 	svb_cm_tell_peer(id);
 }
 
-/* The kernel closes what a process leaves open, and its peers hear of it. Whoever else is
- * in here is not waited for long. */
+/* As the kernel does when a process ends: closes its connections and informs the peers.
+ * Does not wait long for other threads. */
 static void svb_cm_leave(void)
 {
 	struct timespec until;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Event channels: a list, and an eventfd that counts its events, so that it is readable
- * just while there are some and blocks or not as the program set it. Who takes one from
- * the count owns one of the list; one that was dropped meanwhile is waited for again.
- * Without a thread the program's descriptor is one of epoll(7) over the count and over
- * what else the program must be woken for: it may be readable with no event behind it.
+ * just while there are some and blocks or not as the program set it. A reader that
+ * decrements the count owns one event of the list; if that was dropped meanwhile it
+ * waits again. Without a thread the program's descriptor is one of epoll(7) over the
+ * count and over what else the program must be woken for: it may be readable with no
+ * event behind it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ struct rdma_event_channel *svb_cm_new_channel(void)
 	struct svb_cm_channel *channel;
 	int ret = svb_self.joined ? 0 : ENODEV;
 
-	/* Who waits for events must know what else to wait for (svb_cm_poll_box). */
+	/* Readers must also wait for the mailbox (svb_cm_poll_box). */
 	if (!ret && !svb_self.settings.threads)
 		ret = svb_cm_start();
 	channel = ret ? NULL : calloc(1, sizeof(*channel));
@@ -99,7 +100,7 @@ void svb_cm_channel_count(struct svb_cm_channel *channel)
 		return;
 }
 
-/* Ids of a channel that goes away are as if destroyed, but for their memory. */
+/* Ids of a destroyed channel behave as destroyed ones; only their memory stays. */
 static void svb_cm_orphan(struct svb_cm_id *id, void *channel)
 {
 	if (id->id.channel == channel)
@@ -127,8 +128,8 @@ SVB_API void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 		free(channel);
 }
 
-/* A thread that waited for events is back; false: there is no channel any more. Called
- * with the lock held. */
+/* A thread that waited for events has returned; false: the channel was destroyed.
+ * Called with the lock held. */
 static bool svb_cm_reader_back(struct svb_cm_channel *channel)
 {
 	const bool closed = channel->closed;
@@ -138,7 +139,10 @@ static bool svb_cm_reader_back(struct svb_cm_channel *channel)
 	return !closed;
 }
 
-/* What librdmacm does with an event before the program sees it. False: it does not. */
+/*
+ * Does what librdmacm does with an event before it returns it. False: the program does
+ * not see the event.
+ */
 static bool svb_cm_prepare(struct svb_cm_event *event)
 {
 	struct svb_cm_id *id = svb_cm_id(event->event.id);
@@ -148,7 +152,7 @@ static bool svb_cm_prepare(struct svb_cm_event *event)
 		event->owner->backlog++;
 		if (!event->owner->sync || !svb_cm_make_sync(id))
 			return true;
-		/* As librdmacm: its peer hears that nobody takes it. */
+		/* As librdmacm does: the peer gets a rejection. */
 		svb_cm_drop(id);
 		free(id);
 		return false;

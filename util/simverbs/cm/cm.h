@@ -135,7 +135,10 @@ static inline bool svb_cm_iwarp(void)
 
 /* box.c */
 
-/* Joins, and takes what peers sent. Errors of joining show when something is bound. */
+/*
+ * Takes the lock, joins, and handles messages of peers. Errors of joining appear when
+ * an id is bound.
+ */
 void svb_cm_lock(void);
 void svb_cm_unlock(void);
 /* The same lock, for a thread that reads an event; whether such a one waits for it. */
@@ -144,20 +147,20 @@ bool svb_cm_reader_comes(void);
 /* Waits, with the mutex given up, until somebody calls svb_cm_wake. */
 void svb_cm_wait(void);
 void svb_cm_wake(void);
-/* Makes sure that peers reach this process and that time passes. Returns 0 or an errno.
- */
+/* Opens the mailbox and the timer and has them watched. Returns 0 or an errno. */
 int svb_cm_start(void);
-/* From an id to the other end, whose fields are filled in. Set a timer before. */
-void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg);
-/* A message without an id: the answer to one that found nobody. */
-void svb_cm_answer(const struct svb_cm_msg *to, enum svb_cm_type type, uint32_t reason);
-/* Peers learn which ids there are: to one that is gone nothing is sent that asks no
- * answer.
+/*
+ * Sends a message from an id to its peer; fills in the addresses. Set a timer before.
  */
+void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg);
+/* Sends an answer without an id: to a message whose id does not exist. */
+void svb_cm_answer(const struct svb_cm_msg *to, enum svb_cm_type type, uint32_t reason);
+/* Publishes whether an id exists: peers send no message without an answer to an id that
+ * does not. */
 void svb_cm_publish(struct svb_cm_id *id, bool there);
-/* The end of that process will be told to svb_cm_peer_died. */
+/* Has svb_cm_peer_died called when that process ends. */
 void svb_cm_watch(uint32_t token);
-/* The state of the id ends after that time, unless it changes before. 0: never. */
+/* Sets the timer of the id's state; a change of state stops it. 0: no timer. */
 void svb_cm_set_timer(struct svb_cm_id *id, uint32_t ms);
 /*
  * For processes without a thread, after svb_cm_start. Adds to an epoll descriptor what is
@@ -174,7 +177,7 @@ int svb_cm_box_watch(int epoll_fd);
 
 /* dispatch.c: what a message, a timer, or the end of a process does. */
 void svb_cm_handle(const struct svb_cm_msg *msg);
-/* Whether a message to an id that is gone is answered. */
+/* Whether a message to an id that does not exist is answered. */
 bool svb_cm_is_answered(enum svb_cm_type type);
 void svb_cm_expired(struct svb_cm_id *id);
 void svb_cm_peer_died(uint32_t token);
@@ -185,7 +188,7 @@ static inline struct svb_cm_channel *svb_cm_channel(struct rdma_event_channel *c
 {
 	return (struct svb_cm_channel *)channel;
 }
-/* An event more in the count. */
+/* Adds one event to the count. */
 void svb_cm_channel_count(struct svb_cm_channel *channel);
 /*
  * Takes one event from the count if that needs no waiting. Where the system cannot
@@ -199,19 +202,19 @@ int svb_cm_channel_try(int fd);
  * of the events kept for that. */
 struct svb_cm_event *svb_cm_report(struct svb_cm_id *id, enum rdma_cm_event_type type,
 				   int status);
-/* Of an event that is in no list. */
+/* Frees an event that is in no list. */
 void svb_cm_event_free(struct svb_cm_event *event);
 /* Private data of a message, padded as an adapter shows it. */
 const void *svb_cm_event_data(struct svb_cm_event *event, const struct svb_cm_msg *msg);
 /* Parameters of a message for connected queue pairs. */
 void svb_cm_event_conn(struct svb_cm_event *event, const struct svb_cm_msg *msg);
-/* Has threads that wait for the lock read the events of the id first. */
+/* Lets threads that wait for the lock read the events of the id first. */
 void svb_cm_let_read(struct svb_cm_id *id);
 /* Drops events of the id that nobody has read; requests among them are rejected. */
 void svb_cm_forget_events(struct svb_cm_id *id);
-/* The same for what tells of a group that is left. */
+/* The same for events of a multicast group that is left. */
 void svb_cm_forget_join(struct svb_cm_id *id, struct svb_cm_mcast *mcast);
-/* Moves them to another channel. */
+/* Moves unread events of the id to another channel. */
 void svb_cm_move_events(struct svb_cm_id *id, struct svb_cm_channel *to);
 /* For an id without a channel of the program's: waits for the event of a call. */
 int svb_cm_complete(struct svb_cm_id *id);
@@ -219,13 +222,16 @@ int svb_cm_complete(struct svb_cm_id *id);
 /* id.c */
 struct svb_cm_id *svb_cm_alloc(struct rdma_event_channel *channel, void *context,
 			       enum rdma_port_space ps);
-/* Its place in the table; a handle's tag tells two users of a place apart. */
+/*
+ * The slot of a handle in the table; the tag of a handle changes with each use of the
+ * slot.
+ */
 uint32_t svb_cm_slot(uint32_t handle);
 /* Tells the peer that it goes away, as the kernel does. With the mutex. */
 void svb_cm_tell_peer(struct svb_cm_id *id);
-/* Takes it away; the peer is told. With the mutex. */
+/* Removes an id; informs the peer. With the mutex. */
 void svb_cm_drop(struct svb_cm_id *id);
-/* What the end of an id in its state is to the peer. */
+/* Informs the peer of the end of an id, depending on the id's state. */
 void svb_cm_tell_peer(struct svb_cm_id *id);
 struct svb_cm_id *svb_cm_find(uint32_t handle);
 void svb_cm_each(void (*fn)(struct svb_cm_id *id, void *arg), void *arg);
@@ -266,11 +272,11 @@ void svb_cm_removal_watch(void);
 int svb_cm_port_bind(struct svb_cm_id *id);
 int svb_cm_port_listen(struct svb_cm_id *id);
 void svb_cm_port_release(struct svb_cm_id *id);
-/* Who listens there. */
+/* Finds the listener of an address. */
 bool svb_cm_port_find(enum rdma_port_space ps, const struct sockaddr *dst,
 		      uint32_t *token, uint32_t *handle);
 
-/* Somebody listened there until a moment ago. */
+/* Was there a listener until a moment ago? */
 bool svb_cm_port_was(enum rdma_port_space ps, const struct sockaddr *dst);
 
 /* bind.c */
@@ -293,11 +299,14 @@ int svb_cm_sidr_accept(struct svb_cm_id *id, const struct rdma_conn_param *param
 int svb_cm_sidr_reject(struct svb_cm_id *id, const void *data, uint8_t len);
 /* The answer to a request came and the queue pair is the id's: connects it. */
 int svb_cm_confirm(struct svb_cm_id *id);
-/* Nobody listened when a request was made: looks again, and sends it or gives up. */
+/*
+ * A request was held because nobody listened: looks for a listener again, and sends the
+ * request or gives up.
+ */
 void svb_cm_release(struct svb_cm_id *id);
 /* iWARP: a queue pair in error has no stream any more; that ends the connection. */
 void svb_cm_check_stream(struct svb_cm_id *id, void *unused);
-/* Ends a connection, telling the program. */
+/* Ends a connection and reports that to the program. */
 void svb_cm_disconnected(struct svb_cm_id *id, int status);
 
 /* mcast.c */

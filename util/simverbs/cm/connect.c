@@ -17,7 +17,7 @@ int svb_cm_set_data(struct svb_cm_msg *msg, const void *data, size_t len)
 	return 0;
 }
 
-/* What an answer says when nobody listens. */
+/* The status of an answer when nobody listens. */
 static int svb_cm_nobody(struct svb_cm_id *id)
 {
 	struct svb_cm_event *event;
@@ -42,10 +42,10 @@ static bool svb_cm_request(struct svb_cm_id *id, struct svb_cm_msg *msg)
 }
 
 /*
- * Resolving and connecting take milliseconds on a network and nothing here. A program
- * like perftest, whose server closes a listener and makes another while the client is
- * already connecting for the second time, counts on that time: so where somebody listened
- * a moment ago, the request waits a little.
+ * Resolving and connecting take milliseconds on a network and nothing here. perftest
+ * relies on that time: its server closes a listener and opens another one while the
+ * client connects for the second time. So a request to a port that had a listener a
+ * moment ago is held for a while.
  */
 #define SVB_CM_LOOK_MS 10u
 #define SVB_CM_LOOKS 200u
@@ -178,7 +178,7 @@ SVB_API int rdma_establish(struct rdma_cm_id *id)
 {
 	int ret;
 
-	/* Then rdma_get_cm_event has done it. */
+	/* With a queue pair of the id, rdma_get_cm_event has done it. */
 	if (id->qp)
 		return svb_cm_result(EINVAL);
 	svb_cm_lock();

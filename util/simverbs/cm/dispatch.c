@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes from outside: messages, the time, and the end of another process. */
+/* Dispatches messages, timers, and the end of other processes. */
 #include <errno.h>
 #include "cm.h"
 

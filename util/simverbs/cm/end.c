@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How connections end: by a rejection, by either side, in silence, with the process. */
+/*
+ * The end of connections: rejection, disconnecting by either side, timeouts, the end of
+ * a process.
+ */
 #include <errno.h>
 #include "cm.h"
 

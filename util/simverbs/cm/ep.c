@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The short way: an address, and from it an id that is ready to connect or to listen. */
+/* rdma_getaddrinfo and rdma_create_ep: an id that is ready to connect or to listen. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events: what is reported, and what of it is not read after all. */
+/* Events: reporting them, and dropping those that were not read. */
 #include <stdlib.h>
 #include <string.h>
 #include "cm.h"
 
 /*
- * An event that arrives belongs to no call that could fail, and who waits for it has no
- * deadline: without memory one of these is used.
+ * Spare events for when malloc fails: an event belongs to no call that could return an
+ * error, and the thread that waits for it has no deadline.
  */
 #define SVB_CM_SPARE 64
 static struct {
@@ -79,7 +79,7 @@ void svb_cm_event_conn(struct svb_cm_event *event, const struct svb_cm_msg *msg)
 	}
 	conn->private_data = svb_cm_event_data(event, msg);
 	conn->private_data_len = svb_cm_padded(msg);
-	/* What the other end initiates is what this end answers. */
+	/* The peer's initiator depth is this side's responder resources. */
 	conn->responder_resources = msg->initiator_depth;
 	conn->initiator_depth = msg->responder_resources;
 	conn->flow_control = msg->flow_control;

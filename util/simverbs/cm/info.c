@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ids and events tell about themselves. */
+/* Names of events, ports of ids, ECE options. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include "cm.h"

@@ -79,7 +79,10 @@ void svb_cm_on_req(struct svb_cm_id *listen, const struct svb_cm_msg *msg)
 	svb_cm_event_conn(event, msg);
 }
 
-/* What the program leaves open is as in the request, as far as the device goes. */
+/*
+ * Parameters that the program leaves out are those of the request, within the limits of
+ * the device.
+ */
 static int svb_cm_accept_param(struct svb_cm_id *id, const struct rdma_conn_param *param,
 			       struct svb_cm_msg *msg)
 {

@@ -48,7 +48,7 @@ static void svb_mgid_roce(const struct sockaddr *sa, union ibv_gid *gid)
 	memcpy(gid->raw + 16 - len, ip, len);
 }
 
-/* Every process must come to the same: a sum over the group's GID. */
+/* A MLID that every process computes alike: a sum over the group's GID. */
 static uint16_t svb_mlid(const union ibv_gid *gid)
 {
 	uint32_t sum = 0, i;

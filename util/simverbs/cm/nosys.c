@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rsockets are not offered: every function fails, lest a real one meets a made-up id. */
+/*
+ * rsockets are not offered: every function fails, because librdmacm's own would run on
+ * ids of simverbs.
+ */
 #include <errno.h>
 #include <rdma/rsocket.h>
 #include "verbs/verbs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of ports that all processes share, a file of the directory. The entry of a
- * process that has ended is anybody's. Rules as in the kernel's cma_check_port.
+ * The table of ports that all processes share, a file in the directory. Entries of
+ * processes that have ended may be reused. Rules as in the kernel's cma_check_port.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct svb_bound {
 	struct svb_cm_wire_addr addr;
 };
 
-/* A listener that went away. */
+/* A listener that was closed. */
 struct svb_closed {
 	uint64_t time; /* ns */
 	uint32_t ps;
@@ -102,7 +102,7 @@ static bool svb_bound_at(const struct svb_bound *bound, enum rdma_port_space ps,
 	return bound->token && bound->ps == ps && bound->addr.port == port;
 }
 
-/* An errno when the id may not have the port beside one that has it. */
+/* An errno if the id cannot share the port with the other one. */
 static int svb_bound_conflict(struct svb_cm_id *id, struct svb_bound *bound, bool reuse)
 {
 	const struct sockaddr *addr = &id->id.route.addr.src_addr;
@@ -139,7 +139,7 @@ static int svb_port_check(struct svb_cm_id *id, bool reuse)
 	return ret;
 }
 
-/* A port that nobody has, whatever the address. 0: there is none. */
+/* A port that is free on every address. 0: none. */
 static uint16_t svb_port_free(enum rdma_port_space ps)
 {
 	uint32_t start = 0, tries, i, used = svb_ports_used();

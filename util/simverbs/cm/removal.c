@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A device is taken away: what its ids hear (cma_remove_one of the kernel's cma.c). */
+/* Removal of a device: the events of its ids (cma_remove_one of the kernel's cma.c). */
 #include <stdlib.h>
 #include "cm.h"
 #include "verbs/verbs.h"
@@ -11,7 +11,10 @@ static void svb_cm_removed(struct svb_cm_id *id, void *arg)
 	/* One that is bound to no device, as a listener for all, stays. */
 	if (!id->port || id->port->index / SVB_MAX_PORTS != *device)
 		return;
-	/* A driver that is unloaded can say good-bye, an adapter pulled out cannot. */
+	/*
+	 * A driver that is unloaded ends its connections properly, an adapter that is
+	 * pulled out cannot.
+	 */
 	if (svb_self.settings.removal != SVB_REMOVAL_SILENT)
 		svb_cm_tell_peer(id);
 	svb_cm_port_release(id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Datagram queue pairs: a connection is a question for a queue pair's number and key, and
- * its answer (service ID resolution, IBA 12.11).
+ * Datagram queue pairs: connecting means asking for the peer's queue pair number and
+ * Q_Key (service ID resolution, IBA 12.11).
  */
 #include <errno.h>
 #include "cm.h"

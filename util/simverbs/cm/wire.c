@@ -5,7 +5,7 @@
 #define SVB_CM_WIRE_MAGIC 0x6d63u
 #define SVB_CM_QPN_MAX 0xffffffu
 
-/* Where packing or parsing has arrived. */
+/* Position of packing or parsing. */
 struct svb_cm_cursor {
 	uint8_t *out;
 	const uint8_t *in;

@@ -60,7 +60,7 @@ struct svb_cm_msg {
 	uint32_t reason; /* of a rejection or of SIDR; 0: accepted */
 	uint32_t ece_vendor;
 	uint32_t ece_options;
-	uint8_t responder_resources; /* as the sender means them */
+	uint8_t responder_resources; /* from the sender's point of view */
 	uint8_t initiator_depth;
 	uint8_t retry_count;
 	uint8_t rnr_retry_count;

@@ -26,7 +26,7 @@ bool svb_engine_source(struct svb_op *op, struct svb_span *span)
 	if (!(wqe->flags & IBV_SEND_INLINE))
 		return svb_span_of_sges(span, op->seg, op->qp->pd, wqe->sge, wqe->num_sge,
 					0);
-	/* The ring is mapped here, whoever's it is. */
+	/* The ring is mapped in this process, whichever process owns it. */
 	svb_span_of_range(span, svb_self.seg, wqe->sge, wqe->length);
 	return true;
 }
@@ -39,7 +39,7 @@ int svb_engine_moved(struct svb_op *op, int err)
 	case ESRCH:
 		return svb_engine_unanswered(op->seg, op->qp);
 	default:
-		/* Memory that was registered and is gone. */
+		/* Memory that is registered but no longer mapped. */
 		return IBV_WC_REM_OP_ERR;
 	}
 }
@@ -103,7 +103,7 @@ static void svb_sq_recover(struct svb_seg *seg, struct svb_qp_sh *qp)
 	qp->sq.committing = 0;
 }
 
-/* Its time has not come yet. */
+/* True when the request is not due yet, or has to wait. */
 static bool svb_sq_held(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
 {
 	if (wqe->due && svb_now() < wqe->due) {

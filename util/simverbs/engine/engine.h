@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine executes the requests of a send queue in order, in the thread that calls it,
- * for as long as nothing stands in the way. It belongs to no process: who posts runs its
- * own queue; who posts a receive that a sender waits for runs the sender's.
+ * The engine executes the requests of a send queue in order, in the thread that calls
+ * it, for as long as nothing stands in the way. Any process can run it: a thread that
+ * posts runs its own send queue; one that posts a receive that a sender waits for runs
+ * the sender's.
  */
 #ifndef SVB_ENGINE_ENGINE_H
 #define SVB_ENGINE_ENGINE_H
@@ -43,8 +44,8 @@ void svb_engine_run_locked(struct svb_seg *seg, struct svb_qp_sh *qp);
 void svb_engine_run(struct svb_seg *seg, struct svb_qp_sh *qp);
 
 /*
- * Runs the send queue of the queue pair connected to this one, if it waits for it. For
- * who posted a receive or became ready to receive. No lock may be held.
+ * Runs the send queue of the queue pair connected to this one, if it waits for it. Call
+ * it after posting a receive or becoming ready to receive. No lock may be held.
  */
 void svb_engine_run_peer(struct svb_qp_sh *qp);
 
@@ -65,12 +66,12 @@ void svb_qp_fail_later(struct svb_seg *seg, struct svb_qp_sh *qp, int event);
 void svb_engine_flush_marked(void);
 
 /*
- * Returns when no request that began before touches memory of this process any more: for
- * who takes a region away.
+ * Returns when no request that began before accesses memory of this process any more:
+ * before deregistration.
  */
 void svb_engine_quiesce(void);
 
-/* The same for requests of or to one queue pair: for who resets or destroys it. */
+/* The same for requests of or to one queue pair: before it is reset or destroyed. */
 void svb_engine_quiesce_qp(struct svb_qp_sh *qp);
 
 /*

@@ -12,7 +12,7 @@
 #include "engine.h"
 #include "step.h"
 
-/* Bytes under way of one queue pair, as a TCP connection has a window. */
+/* Bytes in flight of one queue pair, like the window of a TCP connection. */
 #define SVB_WINDOW (4u << 20)
 
 struct svb_packet {
@@ -89,7 +89,7 @@ static bool svb_wire_deliver(struct svb_qp *qp, bool all)
 
 bool svb_iwarp_begin(struct svb_seg *seg, struct svb_qp_sh *qp)
 {
-	/* Only who has the packets can: it is called, and runs what waits. */
+	/* Only the process that has the packets can deliver them: wakes it. */
 	if (seg != svb_self.seg) {
 		svb_set(qp->sq.wait, SVB_WAIT_DUE);
 		svb_engine_wake(seg);
@@ -150,7 +150,7 @@ static int svb_iwarp_leave(struct svb_seg *seg, struct svb_qp *qp, struct svb_wq
 		return SVB_STAYS;
 	if (wqe->due || wqe->error || !svb_wire_deliver(qp, false))
 		return svb_wire_add(qp, wqe);
-	/* Nothing holds it up: it need not be copied. */
+	/* Nothing delays the request: executes it without a copy. */
 	status = svb_rc_execute(seg, qp->sh, wqe);
 	if (status == SVB_STAYS)
 		return svb_wire_add(qp, wqe);

@@ -41,11 +41,11 @@ int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wq
 /* No receive is posted; nobody answers. */
 int svb_engine_rnr(struct svb_op *op);
 int svb_engine_unanswered(struct svb_seg *seg, struct svb_qp_sh *qp);
-/* The send queue stands still for that reason until that time (0: for ever). SVB_STAYS.
- */
+/* Stops the send queue for that reason until that time (0: no limit). Returns
+ * SVB_STAYS. */
 int svb_engine_wait(struct svb_seg *seg, struct svb_sq *sq, enum svb_wait why,
 		    uint64_t deadline);
-/* Makes the process whose segment that is run its queues. */
+/* Wakes the process of that segment, which runs its queues. */
 void svb_engine_wake(struct svb_seg *seg);
 /* The bytes a request sends. False: a key forbids it. */
 bool svb_engine_source(struct svb_op *op, struct svb_span *span);
@@ -77,7 +77,7 @@ void svb_rc_wc(struct svb_op *op, struct ibv_wc *wc, enum ibv_wc_opcode opcode);
 int svb_rc_deliver(struct svb_op *op, struct svb_recv *recv, struct svb_span *from);
 
 /*
- * May what the segment of another process says of a queue pair be followed? As one that
+ * Validates what the segment of another process says of a queue pair. As one that
  * receives, one that sends, and the next request of the latter.
  */
 bool svb_sane_receiver(struct svb_seg *seg, const struct svb_qp_sh *qp);

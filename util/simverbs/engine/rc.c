@@ -18,7 +18,7 @@ static int svb_nak(struct svb_op *op, enum ibv_wc_status status)
 	return status;
 }
 
-/* Both in this process and one piece on this side: NULL when it is not so simple. */
+/* The fast case: both sides in this process, one piece on this side. NULL otherwise. */
 static inline void *svb_simple(struct svb_op *op, uint32_t access)
 {
 	struct svb_wqe *wqe = op->wqe;

@@ -34,8 +34,8 @@ static struct {
 	.fd = -1,
 };
 
-/* The segment of who asks, as a file: a copy to or from it fails where memory is not
- * mapped, and kills nobody. */
+/* Opens the segment of the asking process as a file: copying with pread and pwrite
+ * returns an error for unmapped memory instead of a signal. */
 static int svb_relay_open(uint32_t token)
 {
 	uint32_t index = svb_token_index(token);
@@ -71,7 +71,7 @@ static int svb_relay_copy(const struct svb_relay_sh *ask, int fd)
 	return 0;
 }
 
-/* Does what is asked of this process now. What the request says may be garbage. */
+/* Executes the request to this process, which may contain garbage. */
 static void svb_relay_serve(void)
 {
 	struct svb_relay_sh *sh = &svb_self.seg->relay, ask;
@@ -146,7 +146,7 @@ void svb_relay_look(void)
 		svb_relay_serve();
 }
 
-/* Makes the other process look at what is asked. */
+/* Wakes the other process to look at the request. */
 static void svb_relay_rouse(struct svb_seg *seg)
 {
 	uint32_t bell = __atomic_load_n(&seg->relay.bell, __ATOMIC_ACQUIRE);
@@ -179,7 +179,7 @@ static bool svb_relay_wait(struct svb_seg *seg, uint32_t states)
 		if (!svb_registry_alive(svb_token(seg->index, seg->generation)))
 			return false;
 		svb_relay_rouse(seg);
-		/* What it has begun it ends. */
+		/* A request that was begun is always finished. */
 		if (svb_now() > give_up && state == SVB_RELAY_ASKED &&
 		    __atomic_compare_exchange_n(&sh->state, &state, SVB_RELAY_FREE, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -195,7 +195,7 @@ static int svb_relay_ask(const struct svb_span *other, bool write)
 	int ret = ESRCH, i;
 
 	svb_lock(&sh->lock);
-	/* What somebody who died asked for. */
+	/* Waits for a request of a process that has ended. */
 	if (!svb_relay_wait(other->seg, 1u << SVB_RELAY_ASKED | 1u << SVB_RELAY_BUSY))
 		goto out;
 	sh->from = svb_lock_token;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What another process' segment says is looked at before it is followed: an offset or a
- * slot that leads elsewhere must not take this process down. What is wrong there is that
- * process' loss: nobody answers for it.
+ * Validates data in the segments of other processes before use: a wrong offset or slot
+ * must not crash this process. A queue pair with invalid data is treated as one that
+ * does not answer.
  */
 #include "engine.h"
 

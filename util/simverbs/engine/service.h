@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread for what has no caller: deadlines while nobody polls, peers that die, and
- * messages of the connection manager. Started by the first who needs it; a process that
- * only talks to itself without latency has none.
+ * The service thread: deadlines while nobody polls, the death of peers, and messages of
+ * the connection manager. Started when it is first needed; a process that only
+ * communicates with itself, without latency, has none.
  */
 #ifndef SVB_ENGINE_SERVICE_H
 #define SVB_ENGINE_SERVICE_H
@@ -30,8 +30,8 @@ void svb_service_unwatch(int fd);
  */
 int svb_service_on_death(svb_death_fn fn, void *arg);
 
-/* Watches the process that has an index now, starting the thread. Returns 0 or an errno.
- */
+/* Watches the process that has this index now; starts the thread. Returns 0 or an
+ * errno. */
 int svb_service_watch_peer(uint32_t index);
 
 /* The thread of that process, if it has one, is to look no more than a millisecond after

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unreliable datagrams: nobody learns of one that does not arrive. */
+/* Unreliable datagrams: a lost one is not reported. */
 #include <string.h>
 #include "engine.h"
 #include "ports.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a send queue stands still, until when, and who looks at it then. */
+/* Send queues that wait: the reason, the deadline, and the thread that continues. */
 #include "engine.h"
 #include "step.h"
 

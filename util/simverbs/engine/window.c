@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory windows: what requests do to them. */
+/* Memory windows: binding and invalidation by work requests. */
 #include "engine.h"
 
 #define SVB_MW_ACCESS                                                   \

@@ -6,8 +6,8 @@
 #include "engine/engine.h"
 #include "model.h"
 
-/* What of a request struct svb_request.note keeps: the process that responds, and what
- * the receiver is told. */
+/* Contents of struct svb_request.note: the process that responds, and what the
+ * receiver's completion needs. */
 struct svb_note {
 	uint32_t responder; /* index */
 	uint32_t rqp;	    /* slot */
@@ -19,7 +19,7 @@ struct svb_note {
 _Static_assert(sizeof(struct svb_note) <= sizeof(((struct svb_request *)0)->note),
 	       "note");
 
-/* What becomes of a request: a status of its own, SVB_STAYS, or one of these. */
+/* Result of handing over a request: a status, SVB_STAYS, or one of these. */
 #define SVB_HANDED 0x200 /* the machine has it */
 #define SVB_DIRECT 0x201 /* the engine executes it, after what is before it */
 

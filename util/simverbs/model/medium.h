@@ -24,7 +24,7 @@
 
 #define SVB_MEDIUM_USERS 128u
 
-/* The file "machine.ID": what the processes on a machine share. */
+/* The file "machine.ID": state that the processes on a machine share. */
 struct svb_shared {
 	uint32_t magic;
 	uint32_t abi;

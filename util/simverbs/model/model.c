@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the machine asks for, and the queue whose requests it has: completions. */
+/* Callbacks of the machine model, and completion of the requests that it executes. */
 #include <string.h>
 #include <unistd.h>
 #include "engine/engine.h"
@@ -26,7 +26,7 @@ static void svb_on_place(void *ctx, uint64_t space, uint64_t at, const void *dat
 	struct svb_seg *seg = svb_seg_of((uint32_t)space);
 	struct svb_span span;
 
-	/* Its process is gone: nobody will miss it. */
+	/* The process has ended: no completion. */
 	if (!seg)
 		return;
 	svb_span_of_range(&span, seg, (void *)(uintptr_t)at, len);
@@ -91,7 +91,7 @@ void svb_model_only(struct svb_medium *medium, uint32_t qpn)
 	medium->machine.ctx = &svb_only;
 }
 
-/* As many completions as the machine allows, in order. */
+/* Completes the requests that the machine has executed, in order. */
 static void svb_model_complete(struct svb_medium *medium, struct svb_seg *seg,
 			       struct svb_qp_sh *qp)
 {
@@ -111,7 +111,10 @@ static void svb_model_complete(struct svb_medium *medium, struct svb_seg *seg,
 	}
 }
 
-/* The engine's turn, when everything before is complete. False: it is not. */
+/*
+ * The engine executes the request once everything before it has completed. False:
+ * something has not.
+ */
 static bool svb_model_direct(struct svb_medium *medium, struct svb_seg *seg,
 			     struct svb_qp_sh *qp)
 {

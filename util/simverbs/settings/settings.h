@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the software device pretends to be. Read once from the file SIMVERBS_CONFIG names
- * (ini) and from SIMVERBS_* variables, which win: key "max_cqe" of section "[device]" is
- * SIMVERBS_MAX_CQE. One table in settings.c names every key.
+ * Attributes of the software device. Read once from the file SIMVERBS_CONFIG names
+ * (ini) and from SIMVERBS_* variables, which win: key "max_cqe" of section "[device]"
+ * is SIMVERBS_MAX_CQE. One table in settings.c names every key.
  *
  *	[device]		what holds for all devices
  *	devices = 2

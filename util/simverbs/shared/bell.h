@@ -2,10 +2,10 @@
 /*
  * Bells: descriptors that another process can make readable.
  *
- * A bell is a Unix datagram socket bound to a file in the directory. What a ring is about
- * lies in shared memory and is counted there; the datagram only wakes. So one too many,
- * one lost, or garbage from anybody does no harm. A bell is named by a number: the index
- * of its process and a serial; 0 names none.
+ * A bell is a Unix datagram socket bound to a file in the directory. The reason for a
+ * ring is in shared memory and counted there; the datagram only wakes. So a surplus,
+ * lost or garbage datagram does no harm. A bell is named by a number: the index of its
+ * process and a serial; 0 names none.
  */
 #ifndef SVB_SHARED_BELL_H
 #define SVB_SHARED_BELL_H

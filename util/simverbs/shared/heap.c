@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What of the own segment is in use: ranges of its heap, slots of its tables. */
+/* Allocation in the own segment: ranges of its heap, slots of its tables. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ struct svb_lock {
 	uint32_t owner;
 };
 
-/* Words that are read without the lock, by who can live with yesterday's value. */
+/* Reads a word without the lock, where a stale value is acceptable. */
 #define svb_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define svb_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 

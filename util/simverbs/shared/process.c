@@ -47,7 +47,7 @@ static void svb_life_end(void)
 	svb_self.life_fd = -1;
 }
 
-/* Nothing of this process is half changed when a fork copies it. */
+/* Takes all locks, so that a fork copies no half-made change. */
 static void svb_fork_begin(void)
 {
 	const struct svb_part *part;
@@ -150,7 +150,7 @@ static int svb_join_locked(void)
 	return 0;
 }
 
-/* A program only sees that there is no device: why is said here. */
+/* Logs why there is no device: the program only sees that there is none. */
 static void svb_join_said(int err)
 {
 	static int said;

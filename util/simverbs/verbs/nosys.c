@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rest of what libibverbs exports: what this device does not do, and helpers. */
+/*
+ * The other exports of libibverbs: features that this device does not have, and
+ * helpers.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making and unmaking queue pairs. */
+/* Creating and destroying queue pairs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -43,7 +43,7 @@ static bool svb_removal_of(struct ibv_context *ctx, uint32_t device)
 	return svb_context(ctx)->device->index == device;
 }
 
-/* An adapter that was pulled out completes nothing any more. Mutex held. */
+/* Stops completions, as of an adapter that was pulled out. Mutex held. */
 static void svb_removal_mute(uint32_t device)
 {
 	struct svb_cq *cq;
@@ -74,7 +74,7 @@ static void svb_removal_end_qps(uint32_t device)
 	}
 }
 
-/* Who waits for an event wakes, now and each time it waits. Mutex held. */
+/* Wakes threads that wait for an event, now and in every later wait. Mutex held. */
 static void svb_removal_wake(uint32_t device)
 {
 	struct svb_context *ctx;

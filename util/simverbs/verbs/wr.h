@@ -7,7 +7,10 @@
 #include "verbs.h"
 
 #define SVB_MAX_MSG (1u << 30)
-/* What ibv_post_send(3) knows. Checksums are for devices that offer them. */
+/*
+ * The flags of ibv_post_send(3) that are accepted: IBV_SEND_IP_CSUM is for devices with
+ * checksum offload.
+ */
 #define SVB_SEND_FLAGS                                                            \
 	((unsigned int)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | \
 			IBV_SEND_INLINE))

@@ -236,9 +236,9 @@ static inline bool svb_is_write(const struct ibv_send_wr *wr)
 }
 
 /*
- * The commonest request on its own: a write of one piece between two queue pairs of this
- * process, with nothing queued before it. Whatever is unusual about it is left to the
- * ring and the engine. Lock held. True when it is done.
+ * The fast path: a single write of one piece between two queue pairs of this process,
+ * with an empty send queue. Any other case takes the ring and the engine. Lock held.
+ * True when it is done.
  */
 static inline __attribute__((always_inline)) bool svb_write_near(
 	struct svb_qp *qp, const struct ibv_send_wr *wr, uint32_t len)
@@ -272,7 +272,10 @@ static inline __attribute__((always_inline)) bool svb_write_near(
 	return true;
 }
 
-/* Everything else goes through the ring, if it must. */
+/*
+ * Posts any list of requests, through the ring unless it is a single write that
+ * svb_write_near executes.
+ */
 static __attribute__((noinline)) int svb_post_any(struct svb_qp *qp,
 						  struct ibv_send_wr *wr,
 						  struct ibv_send_wr **bad)

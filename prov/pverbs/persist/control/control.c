@@ -227,7 +227,7 @@ static void pvb_control_work(struct pvb_control *control)
 	uint64_t done = 0;
 
 	crn_mutex_assert_held(&control->lock);
-	/* No request is cut only because others went before it. */
+	/* A small request is not split only because others were executed before it. */
 	while (done < PVB_PIECE / 2 && !crn_list_empty(&control->ready)) {
 		turn = crn_container_of(control->ready.next, struct pvb_turn, entry);
 		done += turn->run(turn, PVB_PIECE);
@@ -263,7 +263,7 @@ int pvb_control_arm(struct pvb_control *control)
 	int ret = 0;
 
 	pthread_mutex_lock(&control->lock);
-	/* Set when there is a device queue more. */
+	/* Signaled when a device queue was added. */
 	crn_wait_clear(&control->cq->wait);
 	pvb_tick_seen(control);
 	while (!ibv_get_cq_event(control->cq->channel, &cq, &context))

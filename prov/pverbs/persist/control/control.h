@@ -44,7 +44,7 @@
 #define PVB_CONTROL_MESSAGES (3 * PVB_CONTROL_CREDITS + 1)
 /* Bytes that one request may ask to be made durable. */
 #define PVB_FLUSH_LIMIT (1ull << 30)
-/* Bytes that are flushed before others have their turn: about 50 us. */
+/* Bytes that are flushed before other connections are served: about 50 us. */
 #define PVB_PIECE (32u << 10)
 
 /* What a peer may write to. Its size is part of what peers agree on. */
@@ -53,7 +53,7 @@ struct pvb_area {
 	_Alignas(64) uint8_t ring[PVB_CONTROL_CREDITS][PVB_WIRE_ENTRY];
 };
 
-/* What was asked of the peer: requests or ring entries. */
+/* Outstanding requests to the peer, or ring entries. */
 struct pvb_control_requests {
 	_Atomic uint32_t posted;   /* with tx_lock; before it can be answered */
 	_Atomic uint32_t answered; /* by the thread that polls the control queue */
@@ -89,10 +89,10 @@ struct pvb_turn {
 	uint64_t (*run)(struct pvb_turn *turn, uint64_t most);
 };
 
-/* What a piece costs beside its bytes, and those of them that there are none of. */
+/* Cost of a piece beside its bytes, also of a piece without any. */
 #define PVB_PIECE_COST 512u
 
-/* What is done of a request: everything before byte at of a range. */
+/* Progress of a request: everything before byte at of a range is done. */
 struct pvb_progress {
 	bool begun; /* it was checked as a whole */
 	uint8_t range;
@@ -175,7 +175,7 @@ struct pvb_control_qp {
 		*entry_out)[PVB_WIRE_ENTRY]; /* entries on their way to the peer's ring */
 	struct pvb_control_requests requests[PVB_REQUEST_KINDS];
 	uint32_t seq_posted; /* fetch-and-adds posted */
-	/* What the peer said of its receives: persist/target/replay.c. */
+	/* The peer's announcement of its receives: persist/target/replay.c. */
 	struct {
 		atomic_bool known; /* the rest is set */
 		struct pvb_key_attr key_attr;
@@ -193,7 +193,10 @@ struct pvb_control_qp {
 	uint32_t handled; /* requests */
 	bool refusing;	  /* one of the last could not be done: */
 	uint32_t refused; /* the newest such request */
-	/* Sends and writes with data that arrived, and those seen to of them. */
+	/*
+	 * Sends and writes with data: the number that arrived, and of those the number
+	 * handled.
+	 */
 	uint32_t arrived;
 	_Atomic uint32_t messages;
 	uint32_t entries; /* of the ring, matched */
@@ -205,7 +208,7 @@ struct pvb_control_qp {
 	atomic_int undurable;	   /* FI_E*, why not all of them can be; 0: they can */
 };
 
-/* What persist/target/ does with what a peer sends. With pvb_control.lock held. */
+/* Handlers of persist/target/ for messages of a peer. With pvb_control.lock held. */
 struct pvb_target {
 	/* Without the lock: a control queue pair is about to be used. */
 	void (*open)(struct pvb_control_qp *cqp);
@@ -213,7 +216,7 @@ struct pvb_target {
 	void (*request)(struct pvb_control_qp *cqp);
 	/* Looks again at those that wait. */
 	void (*retry)(struct pvb_control *control);
-	/* Nothing more of what is in the inbox is done: waits for a piece. */
+	/* Stops executing requests of the inbox; waits for a piece in progress. */
 	void (*end)(struct pvb_control_qp *cqp);
 	/* Where the peer's receives are. */
 	void (*replay)(struct pvb_control_qp *cqp,
@@ -254,25 +257,28 @@ static inline const struct pvb_slot *pvb_wc_slot(const struct ibv_wc *wc)
 /* 0 and domain->control, or a negative code. */
 int pvb_control_open(struct pvb_domain *domain, const struct pvb_target *target);
 void pvb_control_close(struct pvb_control *control);
-/* Takes note of what came; false: another thread is at it. */
+/* Handles what arrived; false: another thread is doing that. */
 bool pvb_control_take(struct pvb_control *control);
-/* With the lock held, as the next two: what is left to do is not this thread's alone. */
+/*
+ * With the lock held, as the next two: lets another thread continue the work that is
+ * left.
+ */
 void pvb_control_pass(struct pvb_control *control);
 /* It has a piece to be done, behind the others; it has none any more, or one is begun. */
 void pvb_turn_begin(struct pvb_control *control, struct pvb_turn *turn);
 void pvb_turn_end(struct pvb_control *control, struct pvb_turn *turn);
 
-/* Takes note of what came, and does a piece of the work that peers requested. */
+/* Handles what arrived, and executes a piece of the work that peers requested. */
 bool pvb_control_progress(struct pvb_control *control);
-/* The same, and what comes later raises an event on the channel, as what is left to do
- * does. 0 or a negative code. */
+/* The same; later arrivals, and work that is left, raise an event on the channel. 0 or
+ * a negative code. */
 int pvb_control_arm(struct pvb_control *control);
 /* Adds its descriptors to those that wait watches. 0 or a negative code. */
 int pvb_control_watch(struct pvb_control *control, struct crn_wait *wait);
 
 /* tick.c */
 
-/* Something waits for time to pass. */
+/* Starts the timer: something waits for time to pass. */
 void pvb_tick(struct pvb_control *control);
 
 /* thread.c */
@@ -289,7 +295,7 @@ void pvb_control_qp_close(struct pvb_qp *qp);
 /* Posts a message; true: it is outstanding. */
 bool pvb_control_qp_send(struct pvb_control_qp *cqp,
 			 const struct pvb_wire_message *message);
-/* Keeps a place for an answer that is still to be worked out; false: there is none. */
+/* Reserves a send for an answer that is not known yet; false: there is none. */
 bool pvb_control_qp_keep(struct pvb_control_qp *cqp);
 /* Posts it to its place: as pvb_control_qp_send. */
 bool pvb_control_qp_send_kept(struct pvb_control_qp *cqp,
@@ -302,7 +308,7 @@ bool pvb_control_qp_answer(struct pvb_control_qp *cqp, uint32_t number, uint16_t
 bool pvb_control_qp_later(struct pvb_control_qp *cqp,
 			  const struct pvb_wire_message *message);
 void pvb_control_qp_now(struct pvb_control_qp *cqp, uint32_t number);
-/* It will not be posted. */
+/* Cancels a message of pvb_control_qp_later. */
 void pvb_control_qp_cancel(struct pvb_control_qp *cqp, uint32_t number);
 /* A buffer for the next message. */
 int pvb_control_qp_receive(struct pvb_control_recv *recv);

@@ -22,8 +22,8 @@ void pvb_control_conn_listen(struct pvb_pep *pep)
 	pthread_mutex_unlock(&pep->fabric->control_conn_lock);
 }
 
-/* With the lock held: a thread that waits for the control queue pair's event queue has
- * something to do. */
+/* With the lock held: wakes the thread that waits for the control queue pair's event
+ * queue. */
 static void pvb_cookie_move(struct pvb_control_conn *control_conn)
 {
 	crn_mutex_assert_held(

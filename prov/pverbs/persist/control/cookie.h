@@ -12,15 +12,18 @@
 /* Of objects. */
 void pvb_control_conn_init(struct pvb_control_conn *control_conn);
 
-/* What came for it, to be accepted; NULL: nothing yet, and if *lost nothing will. */
+/*
+ * Returns the request that arrived with the cookie, to be accepted; NULL: none yet, and
+ * if *lost none will.
+ */
 struct rdma_cm_id *pvb_cookie_came(struct pvb_control_conn *control_conn, bool *lost);
-/* The cookie is good for nothing any more. Returns what came and was not accepted. */
+/* Invalidates the cookie. Returns a request that arrived and was not accepted. */
 struct rdma_cm_id *pvb_cookie_withdraw(struct pvb_control_conn *control_conn);
 
 struct pvb_ep *pvb_control_conn_ep(struct pvb_control_conn *control_conn);
 /* With cm_lock held: the event queue has its timer. 0 or a negative code. */
 int pvb_control_conn_timer(struct pvb_eq *eq);
-/* A thread that waits for the event queue, which has one, has something to do. */
+/* Wakes the thread that waits for the event queue. */
 void pvb_control_conn_wake(struct pvb_eq *eq);
 /* With cm_lock held. */
 void pvb_control_conn_enter(struct pvb_control_conn *control_conn,

@@ -27,19 +27,19 @@ void pvb_control_thread_pass(struct pvb_control *control);
 
 /* control_qp.c */
 
-/* What is left of one. */
+/* Frees the memory of a closed one. */
 void pvb_control_qp_free(struct pvb_control_qp *cqp);
-/* Both sides are there. */
+/* Both sides have a control queue pair: it can be used. */
 void pvb_control_qp_up(struct pvb_control_qp *cqp);
-/* A place is free. */
+/* A send is free: posts answers that waited for one. */
 void pvb_control_qp_answer_owed(struct pvb_control_qp *cqp);
 
 /* window.c */
 
-/* Sets cqp->window, if it can be. */
+/* Allocates cqp->window if the device has memory windows of type 2. */
 void pvb_window_open(struct pvb_control_qp *cqp);
 void pvb_window_close(struct pvb_control_qp *cqp);
-/* cqp->area_key, with or without one. */
+/* The key by which the peer reaches the area, with or without a window. */
 uint32_t pvb_window_key(const struct pvb_control_qp *cqp);
 /* With these rights (IBV_ACCESS_REMOTE_*): 0, or a negative code. */
 int pvb_window_bind(struct pvb_control_qp *cqp, int access);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Progress of its own, for the target of durable operations: a program that waits for
- * nothing reads no completion queue. The thread handles what peers ask and takes note of
- * answers; completions it leaves to the program.
+ * Automatic progress for the target of durable operations, whose program may never read
+ * a completion queue. The thread executes requests of peers and handles answers; it
+ * leaves completions to the program.
  */
 #include <poll.h>
 #include <time.h>
@@ -39,7 +39,7 @@ static void pvb_seq_word_look(struct pvb_control *control)
 		pvb_control_progress(control);
 }
 
-/* Other threads can take the lock between two pieces. */
+/* Releases the lock between two pieces. */
 static void pvb_turns_finish(struct pvb_control *control)
 {
 	while (atomic_load(&control->runnable) && !atomic_load(&control->stopping))

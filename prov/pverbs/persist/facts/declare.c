@@ -267,7 +267,7 @@ int pvb_declare(struct pvb_declarations **out)
 	return ret;
 }
 
-/* What over says counts before what is there. */
+/* Values of over replace those that are there. */
 static void pvb_declared_over(struct pvb_declared *said, const struct pvb_declared *over)
 {
 	if (over->has_domain)
@@ -295,7 +295,7 @@ struct pvb_declared pvb_declared_of(const struct pvb_declarations *all, const ch
 	size_t i, len, longest = 0;
 
 	pvb_declared_over(&said, &all->env);
-	/* The shortest first: what the longest says counts most. */
+	/* Shortest path first, so that the longest matching path wins. */
 	for (;;) {
 		const struct pvb_declared *next = NULL;
 		size_t next_len = SIZE_MAX;

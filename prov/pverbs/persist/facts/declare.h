@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the administrator of this machine declares about its persistent memory: what
- * cannot be detected, or what is known better. FI_PVERBS_PERSISTENCE, FI_PVERBS_DDIO, and
- * a file (FI_PVERBS_PMEM_CONFIG, fi_pverbs(7)):
+ * Declarations of this machine's administrator about its persistent memory: facts that
+ * cannot be detected, or that are detected wrongly. FI_PVERBS_PERSISTENCE,
+ * FI_PVERBS_DDIO, and a file (FI_PVERBS_PMEM_CONFIG, fi_pverbs(7)):
  *
  *	[host]
  *	persistence = mhp

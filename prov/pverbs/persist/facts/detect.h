@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel tells of memory and of the nvdimm regions behind it. Every function
- * reads a bounded number of bytes of files below the host's root.
+ * Detects the kind of memory and the nvdimm regions behind it from procfs and sysfs.
+ * Every function reads a bounded number of bytes of files below the host's root.
  */
 #ifndef PVB_PERSIST_FACTS_DETECT_H
 #define PVB_PERSIST_FACTS_DETECT_H

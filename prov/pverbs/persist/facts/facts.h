@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this machine knows of its own persistent memory, and from where. Three sources, in
- * this order: declared by the administrator (a configuration file, or FI_PVERBS_*),
- * detected (sysfs, the kind of mapping, the kind of device), and the safe default. Only
- * the target of an operation may say what its memory is like.
+ * Facts about this machine's own persistent memory, and the source of each. Three
+ * sources, in this order: declared by the administrator (a configuration file, or
+ * FI_PVERBS_*), detected (sysfs, the kind of mapping, the kind of device), and the safe
+ * default. Only the target of an operation knows the facts of its memory; an initiator
+ * never changes them.
  */
 #ifndef PVB_PERSIST_FACTS_FACTS_H
 #define PVB_PERSIST_FACTS_FACTS_H

@@ -67,7 +67,7 @@ static bool pvb_wr_native(struct ibv_send_wr *wr, bool registered)
 	return !(wr->send_flags & IBV_SEND_INLINE) && wr->num_sge == 1;
 }
 
-/* May what FI_MORE holds back go by the extended interface? */
+/* Can the requests that FI_MORE holds back be posted by the extended interface? */
 static bool pvb_chain_native(const struct pvb_qp *qp)
 {
 	struct ibv_send_wr *wr;
@@ -102,7 +102,9 @@ int pvb_native_end(struct pvb_ep *ep)
 	const int err = ibv_wr_complete(qp->ibv_ex);
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
-	/* Those were accepted: by themselves, they end. */
+	/*
+	 * Chained requests were accepted already: posted on their own, they complete.
+	 */
 	if (err && qp->chained)
 		pvb_tx_post(ep, NULL, NULL);
 	qp->chained = 0;

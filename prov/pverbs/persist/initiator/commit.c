@@ -14,7 +14,10 @@ int pvb_commit_open(struct pvb_qp *qp)
 {
 	if (qp->commit)
 		return 0;
-	/* Where there is a commit there are slots: what counts them relies on that. */
+	/*
+	 * A queue pair with a pvb_commit has its slots: code that counts slots relies
+	 * on that.
+	 */
 	if (pvb_wq_make(&qp->sq))
 		return -FI_ENOMEM;
 	qp->commit = calloc(1, sizeof(*qp->commit));
@@ -133,8 +136,9 @@ static int pvb_commit_acts(struct pvb_batch *batch, struct pvb_op *op,
 	int i, ret = op->fenced ? pvb_upgrade_ahead(batch) : 0;
 
 	if (!left && !ret) {
-		/* A request alone has a place on the send queue all the same, in whose
-		 * turn it ends: the sequence word, behind what was posted before. */
+		/* A plan of a request alone has an entry of the send queue too, so that
+		 * it completes in order: the update of the sequence word, behind
+		 * earlier operations. */
 		pvb_batch_last(batch, pvb_plan_end_state(plan) | no_comp);
 		return pvb_commit_act(batch, op, PVB_ACT_SEQ);
 	}
@@ -179,7 +183,10 @@ static void pvb_commit_noted(struct pvb_qp *qp, const struct pvb_op *op,
 		pvb_commit_add_hazard(qp, op);
 }
 
-/* A fenced one is on its way: it serves what pvb_commit_upgrade left to it. */
+/*
+ * A fenced operation was posted: it also makes durable what pvb_commit_upgrade left to
+ * it.
+ */
 static void pvb_commit_fenced(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	if (!op->fenced)
@@ -288,7 +295,7 @@ static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, s
 		return -FI_EAGAIN;
 	if (plan->end != PVB_END_ANSWER)
 		return 0;
-	/* What the target refuses to write back in one piece. */
+	/* The target refuses longer requests. */
 	if (len > PVB_FLUSH_LIMIT)
 		return -FI_EMSGSIZE;
 	if (atomic_load(&qp->control_qp->lost))
@@ -335,7 +342,7 @@ static int pvb_commit_plan(struct pvb_ep *ep, const struct pvb_op *op,
 		(ep->fence_waits && pvb_plan_has(plan, PVB_ACT_DATA_FENCED));
 	if (!waits || !query.before)
 		return 0;
-	/* What was to go with it is what it waits for. */
+	/* Upgrades are not part of its batch: it waits for them. */
 	ret = pvb_commit_upgrade(ep, &query, attr_bits, false, &query.before);
 	return ret ? ret : -FI_EAGAIN;
 }
@@ -386,7 +393,7 @@ static ssize_t pvb_commit_locked(struct pvb_ep *ep, struct pvb_op *op,
 	ssize_t ret;
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
-	/* What a fenced one sees to is not a group's any more. */
+	/* A fenced operation flushes what the group would have: the group ends. */
 	ret = (op->flags & FI_FENCE) && pvb_group_open(&ep->qp) ? pvb_group_close(ep) : 0;
 	if (!ret)
 		ret = pvb_commit_plan(ep, op, attr, &plan);
@@ -513,7 +520,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 		ret = pvb_group_close(ep);
 	if (!ret && (op->flags & FI_FENCE))
 		ret = pvb_tracked_fence(ep);
-	/* Damaged attributes matter to durable operations alone. */
+	/* Only durable operations fail on damaged attributes. */
 	known = pvb_op_writes_to(op) ? pvb_key_parse(op->key, &attr) : 0;
 	dirties = pvb_op_writes_to(op) && !known;
 	if (!ret && dirties)
@@ -526,7 +533,7 @@ static ssize_t pvb_tracked_locked(struct pvb_ep *ep, struct pvb_op *op)
 					       : pvb_tx_locked(ep, op);
 	if (ret)
 		return ret;
-	/* What never began leaves nothing to be made durable. */
+	/* A failed call leaves nothing dirty. */
 	if (dirties)
 		pvb_dirty_add(&commit->dirty, pvb_op_range(op, &attr, false));
 	if (pvb_op_announces(op))

@@ -13,7 +13,7 @@
 
 /* Ranges that must not be overtaken, at most; more have to wait. */
 #define PVB_COMMIT_HAZARDS 16u
-/* What operations leave outstanding: PVB_PENDING_* are bits of these numbers. */
+/* Kinds of outstanding operations: PVB_PENDING_* are bits with these numbers. */
 #define PVB_COMMIT_KINDS 6u
 
 /* For ep/stats.c. */

@@ -10,7 +10,7 @@ enum pvb_answer { PVB_ANSWER_NONE, PVB_ANSWER_OK, PVB_ANSWER_ERROR };
 
 #define PVB_SLOT_REQUESTS (PVB_SLOT_REQUEST | PVB_SLOT_ENTRY)
 
-/* Why something before a fenced one is not durable: FI_E*, or 0. */
+/* The error of an operation before a fenced one that is not durable: FI_E*, or 0. */
 static int pvb_defer_before(const struct pvb_defer *defer)
 {
 	return atomic_load(&defer->failed) ? FI_ECANCELED
@@ -38,7 +38,10 @@ void pvb_defer_forget(struct pvb_qp *qp)
 		pvb_defer_end(qp);
 }
 
-/* An answer may be missing because the connection has ended. */
+/*
+ * Asks for a check whether the connection has ended, which would explain a missing
+ * answer.
+ */
 static void pvb_defer_wonder(struct pvb_cq *cq, struct pvb_defer *defer, uint64_t now,
 			     uint64_t deadline)
 {
@@ -120,7 +123,7 @@ static int pvb_defer_status(const struct pvb_defer *defer, const struct pvb_slot
 		       : status;
 }
 
-/* What became of the question that the slot waits for; *err: FI_E*. */
+/* The state of the request that the slot waits for; *err: FI_E*. */
 static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_qp *qp,
 					const struct pvb_slot *slot, int *err)
 {
@@ -269,7 +272,7 @@ static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *so
 	pvb_defer_end(qp);
 }
 
-/* Those before it that the device has said nothing of succeeded. */
+/* Unsignaled operations before it succeeded. */
 static void pvb_defer_note(struct pvb_qp *qp, struct pvb_slot *slot,
 			   enum ibv_wc_status status)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Completions that the device has given and the target has not: an operation that is
- * durable once the target answered ends with the answer, and what was posted behind it
- * ends after it. Deferred operations keep their slots, so there are never more than the
- * send queue has. With pvb_cq.lock held.
+ * Deferred completions: an operation that the device has completed, but that is durable
+ * only once the target answers, completes with the answer, and operations behind it
+ * complete after it. Deferred operations keep their slots, so there are never more than
+ * the send queue has. With pvb_cq.lock held.
  */
 #ifndef PVB_PERSIST_INITIATOR_DEFER_H
 #define PVB_PERSIST_INITIATOR_DEFER_H

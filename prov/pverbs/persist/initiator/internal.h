@@ -39,7 +39,7 @@ bool pvb_outstanding(struct pvb_qp *qp, uint32_t end);
 unsigned int pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
 /* The newest entry leaves this outstanding. */
 void pvb_commit_note(struct pvb_qp *qp, unsigned int pending, uint32_t attr_bits);
-/* Would it overtake what must not be overtaken? */
+/* Would the operation overtake a hazard? */
 bool pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
 /* What tells regions of one kind from those of another: their attributes as they are in
  * keys.
@@ -52,7 +52,10 @@ bool pvb_op_announces(const struct pvb_op *op);
 
 /* query.c */
 
-/* Of a message: nothing is known of where it goes; its target takes care of it. */
+/*
+ * Of a message: the initiator does not know where it is received; its target makes it
+ * durable.
+ */
 extern const struct pvb_key_attr pvb_key_attr_message;
 
 /* What the operation goes to: 0, or why it cannot be made durable. */
@@ -68,7 +71,7 @@ bool pvb_plan_has(const struct pvb_plan *plan, enum pvb_act act);
 /* Does it need a request? */
 bool pvb_plan_needs_request(const struct pvb_plan *plan);
 unsigned int pvb_plan_pending(const struct pvb_plan *plan);
-/* What makes durable with it, for the statistics. */
+/* The method of a plan, for the statistics. */
 enum pvb_commit_count pvb_plan_count(const struct pvb_plan *plan);
 /* Entries of the send queue. */
 uint32_t pvb_plan_entries(const struct pvb_plan *plan);
@@ -79,7 +82,7 @@ uint32_t pvb_plan_entries(const struct pvb_plan *plan);
 void pvb_plan_cache_learn(struct pvb_qp *qp, const struct pvb_op *op,
 			  const struct pvb_plan_query *query,
 			  const struct pvb_plan *plan);
-/* Which? */
+/* Which short way may the operation go? */
 enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_op *op);
 /* Posts it. 0, or a negative code: it never began. */
 ssize_t pvb_plan_cache_write(struct pvb_ep *ep, struct pvb_op *op);
@@ -98,7 +101,7 @@ void pvb_commit_add_hazard(struct pvb_qp *qp, const struct pvb_op *op);
 
 /* cm/request.c */
 
-/* May one more be asked? */
+/* Is there a credit for one more request? */
 bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind);
 /* The number of the next one, which is about to be posted; its deadline runs. */
 uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_kind kind);

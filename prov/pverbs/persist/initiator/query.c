@@ -42,7 +42,9 @@ enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op)
 	}
 }
 
-/* Nothing is known of where a message goes; its target takes care of it. */
+/*
+ * The initiator does not know where a message is received; its target makes it durable.
+ */
 const struct pvb_key_attr pvb_key_attr_message = {
 	.domain = PVB_DMP,
 	.ddio = true,

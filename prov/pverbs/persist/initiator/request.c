@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asking the target: requests over the control queue pair. */
+/* Requests to the target over the control queue pair. */
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "wire/wire.h"

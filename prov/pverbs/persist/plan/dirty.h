@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was written to a peer's persistent memory and not made durable since: a fenced
- * durable operation has to see to it (fi_cq(3), FI_FENCE). So many ranges are kept apart;
- * beyond that ranges of a region become one. None is ever forgotten.
+ * Ranges that were written to a peer's persistent memory and not made durable since: a
+ * fenced durable operation has to (fi_cq(3), FI_FENCE). At most PVB_DIRTY_APART ranges
+ * are kept apart; beyond that, ranges of one region are merged. None is ever dropped.
  */
 #ifndef PVB_PERSIST_PLAN_DIRTY_H
 #define PVB_PERSIST_PLAN_DIRTY_H

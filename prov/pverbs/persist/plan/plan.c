@@ -309,7 +309,7 @@ static void pvb_plan_singleton(struct pvb_plan *plan, unsigned int way,
 	if (dmp)
 		plan->pending = pvb_pending_dmp[way];
 	if (op == PVB_PLAN_ATOMIC) {
-		/* It executes by itself: later writes and sends may pass it. */
+		/* It is not posted (IBA): later writes and sends may pass it. */
 		plan->no_overtake = true;
 		plan->pending |= PVB_PENDING_ATOMIC;
 	} else if (op == PVB_PLAN_UPGRADE) {

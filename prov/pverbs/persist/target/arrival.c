@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Receives at the target of durable operations. What has to be durable before the program
- * hears of it is made so here: a little of it at once, a lot in pieces, in turn with what
- * other connections ask for (persist/control/control.c), so that nobody who reads the
- * completion queue waits for it. Then the completion, and those of the connection behind
- * it, which must not overtake it, wait in a list of the control queue pair; their
- * receives stay taken, so there are never more than were posted.
+ * Receives at the target of durable operations. Data that must be durable before its
+ * completion is reported is flushed here: small amounts at once, large ones in pieces,
+ * in turn with requests of other connections (persist/control/control.c), so that
+ * reading the completion queue does not block. Then the completion, and those of the
+ * connection behind it, which must not overtake it, wait in a list of the control queue
+ * pair; their receives stay taken, so there are never more than were posted.
  *
  * Of the oldest: IDLE -> READY <-> WORK -> DONE -> IDLE, with control->lock held but for
  * the last, which is the completion queue's (pvb_cq.lock).
@@ -240,7 +240,10 @@ void pvb_arrival_abandon(struct pvb_cq *cq, struct pvb_qp *qp)
 	atomic_store(&all->state, PVB_ARRIVAL_IDLE);
 	pthread_mutex_unlock(&cqp->control->lock);
 	while (all->oldest) {
-		/* What need not be durable has arrived, and its sender knows. */
+		/*
+		 * Data that need not be durable has arrived, and its sender has been
+		 * told.
+		 */
 		if (all->oldest->kept && all->oldest->wc.status == IBV_WC_SUCCESS)
 			all->oldest->wc.status = IBV_WC_WR_FLUSH_ERR;
 		pvb_arrival_complete(cq, all);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Durable sends and writes with data, at their target: fi_cq(3) wants no completion here
- * either before the data is durable. An entry of the message ring, which travelled ahead
- * on the same queue pair, says that a message is such a one; what it brought is made
- * durable (arrival.c) before the program hears of it, and the initiator after that.
+ * Durable sends and writes with data, at their target: fi_cq(3) allows no completion
+ * here either before the data is durable. An entry of the message ring, written before
+ * the message on the same queue pair, marks a durable message; its data is made durable
+ * (arrival.c), then the completion is reported, then the initiator gets its answer.
  */
 #include <stdlib.h>
 #include <string.h>

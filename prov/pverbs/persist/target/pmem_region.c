@@ -82,8 +82,8 @@ struct pvb_pmem_region *pvb_pmem_region_containing(struct pvb_control *control,
 	return NULL;
 }
 
-/* Caches that a power failure does not spare are written back whatever libpmem thinks of
- * this processor. */
+/* Caches outside the persistence domain are written back even if libpmem considers that
+ * unnecessary on this processor. */
 void pvb_pmem_region_flush(const struct pvb_pmem_region *region, uint64_t addr,
 			   uint64_t len)
 {
