@@ -17,7 +17,7 @@ int svb_cm_set_data(struct svb_cm_msg *msg, const void *data, size_t len)
 	return 0;
 }
 
-/* The status of an answer when nobody listens. */
+/* Reports that nobody listens. */
 static int svb_cm_nobody(struct svb_cm_id *id)
 {
 	struct svb_cm_event *event;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "cm/cm.h"
@@ -110,6 +111,54 @@ CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
 	CT_ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
 	rdma_destroy_id(id);
 	rdma_destroy_event_channel(reader.channel);
+	world_close(&end);
+}
+
+/*
+ * An event that is there is taken from the count before the lock is given up: otherwise
+ * the id could be destroyed in between, and the reader would wait for ever. Of this
+ * channel only the count is readable: a reader that gives up the lock polls the other
+ * descriptor, and stays there.
+ */
+CT_TEST(cm_channel, an_event_that_is_there_is_read_under_the_lock)
+{
+	struct sockaddr_in self = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int silent = eventfd(0, EFD_CLOEXEC), full = eventfd(1, EFD_CLOEXEC);
+	const uint64_t one = 1;
+	struct reader reader = {.err = -1};
+	bool gave_up = false;
+	struct rdma_cm_id *id;
+	struct end end;
+	pthread_t thread;
+	int fd;
+
+	CT_ASSERT_TRUE(silent >= 0 && full >= 0);
+	if (svb_cm_channel_try(full))
+		CT_SKIP("this system cannot read an eventfd with RWF_NOWAIT");
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	reader.channel = rdma_create_event_channel();
+	CT_ASSERT_TRUE(reader.channel != NULL);
+	CT_ASSERT_EQ(rdma_create_id(reader.channel, &id, NULL, RDMA_PS_TCP), 0);
+	CT_ASSERT_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&self, 1000), 0);
+	fd = reader.channel->fd;
+	reader.channel->fd = silent;
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, read_event, &reader), 0);
+	while (pthread_tryjoin_np(thread, NULL) && !gave_up) {
+		gave_up = is_read(reader.channel);
+		sched_yield();
+	}
+	CT_EXPECT_FALSE(gave_up);
+	if (gave_up) {
+		CT_EXPECT_EQ(write(silent, &one, sizeof(one)), sizeof(one));
+		pthread_join(thread, NULL);
+	}
+	CT_EXPECT_EQ(reader.err, 0);
+	reader.channel->fd = fd;
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(reader.channel);
+	close(silent);
+	close(full);
 	world_close(&end);
 }
 
