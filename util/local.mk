@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	util/lib/check-rooms \
 	util/lib/draw-parts \
 	util/lib/draw-rooms \
+	util/lib/draw-speed \
 	util/lib/graph.sh \
 	util/lib/lanes.sh \
 	util/lib/results.sh \

@@ -43,10 +43,15 @@ suite_style() {
 	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
 
-# Pictures that scripts draw are of what they show now.
+# Pictures and tables that scripts make are of what they show now.
 pictures_current() (
 	cd "$top" || exit 1
 	status=0
+	util/lib/draw-speed doc/speed.tsv | cmp - doc/speed.svg || status=1
+	[ "$(util/lib/draw-speed -t doc/speed.tsv)" = "$(grep -E '^[|] (bare verbs|pverbs, FI_|libfabric verbs, FI_|UCX )' README.md)" ] || {
+		echo "README.md: its table of speed is not of doc/speed.tsv"
+		status=1
+	}
 	util/lib/draw-rooms -c prov/pverbs doc/rooms-pverbs.svg || status=1
 	util/lib/draw-parts -c doc/parts.svg || status=1
 	exit $status
