@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two processes of one machine do without any RDMA: messages through a Unix socket,
- * or through a ring in shared memory whose receiver copies them out. What a software
- * device is to be compared with; util/bench runs it.
+ * Communication of two processes of one machine without RDMA: messages through a Unix
+ * socket, or through a ring in shared memory whose receiver copies them out. What a
+ * software device is to be compared with; util/bench runs it.
  *
  * One line, named as fi_cairn_bench names its figures.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of connections in one process, for measurements in which nobody waits for
- * anybody. Whatever fails ends the program with a line on stderr.
+ * Both ends of connections in one process, for measurements in which no end waits for
+ * another process. Whatever fails ends the program with a line on stderr.
  */
 #ifndef ENDS_H
 #define ENDS_H
@@ -25,7 +25,7 @@ struct ends_wish {
 	uint64_t caps; /* besides FI_MSG and FI_RMA */
 };
 
-/* What all connections share. */
+/* Objects that all connections share. */
 struct ends {
 	struct ends_wish wish;
 	struct fi_info *info; /* for who connects, with the listener's address */

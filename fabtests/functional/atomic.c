@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share: connections, operands, calls. */
+/* Shared by the cases: connections, operands, calls. */
 #include "atomic.h"
 
 struct fct_setup fct_atomic_setup(void)

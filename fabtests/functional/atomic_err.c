@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What goes wrong with an atomic is an error of that atomic. */
+/* An atomic that fails reports its own error. */
 #include "atomic.h"
 
 static int need_sum(struct atomic_side *s, struct atomic_op *op)

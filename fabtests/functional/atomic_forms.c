@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a provider says it can do, and every call that does it. */
+/* The atomics that a provider offers, by every call form. */
 #include "atomic.h"
 
 #define LAST_TYPE FI_LONG_DOUBLE_COMPLEX

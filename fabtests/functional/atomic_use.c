@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What programs do with atomics. */
+/* Typical uses of atomics in programs. */
 #include "atomic.h"
 
 #define ROUNDS 2000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share. */
+/* Shared by the cases. */
 #include "cm.h"
 
 int fct_cm_quiet(struct fct *t, struct fid_eq *eq, const char *when)

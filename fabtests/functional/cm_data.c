@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What travels with a connection request and its answer. */
+/* Connection data of requests and answers. */
 #include <netinet/in.h>
 
 #include "cm.h"

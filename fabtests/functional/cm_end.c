@@ -205,7 +205,7 @@ int fct_cm_give_up(struct fct *t)
 		FCT_DO(fct_barrier(t, "given up"));
 		if (fct_is_server(t)) {
 			FCT_DO(fct_eq_expect(t, l.eq, FI_CONNREQ, &l.pep->fid, &e));
-			/* Nobody hears of it any more. */
+			/* The rejection is not reported. */
 			fi_reject(l.pep, e.cm.info->handle, NULL, 0);
 			fi_freeinfo(e.cm.info);
 			FCT_DO(fct_cm_quiet(t, l.eq, "after the answer"));

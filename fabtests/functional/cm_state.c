@@ -102,7 +102,7 @@ int fct_cm_setname_first(struct fct *t)
 	return renamed(t, true);
 }
 
-/* A port that nobody has at the moment. */
+/* A port that is free at the moment. */
 static int free_port(struct fct_link *l, struct sockaddr_storage *addr, size_t *len)
 {
 	struct fid_pep *pep = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share: connections with counters. */
+/* Shared by the cases: connections with counters. */
 #include "cntr.h"
 
 struct fct_setup fct_cntr_setup(void)

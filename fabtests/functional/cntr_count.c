@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What moves a counter, without any completion being read. */
+/* The operations that advance a counter, without any completion being read. */
 #include "cntr.h"
 
 static int messages(struct fct *t, bool inject)

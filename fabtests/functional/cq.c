@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share: connections and posting. */
+/* Shared by the cases: connections and posting. */
 #include "cq.h"
 
 int fct_cq_post_recv(struct cq_side *s, unsigned int slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is read from a completion queue. */
+/* Reading completion queues. */
 #include "cq.h"
 
 #define BULK 48u

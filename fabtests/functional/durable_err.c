@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What cannot be durable is said, once. */
+/* An operation that cannot be durable fails, once. */
 #include "durable.h"
 
 int fct_durable_volatile(struct fct *t)

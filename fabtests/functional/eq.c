@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share: queues, and entries in and out. */
+/* Shared by the cases: queues, writing and reading entries. */
 #include "eq.h"
 
 int fct_eq_open(struct eq_bed *b, struct fct *t, enum fi_wait_obj wait, size_t size)

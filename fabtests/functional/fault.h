@@ -49,7 +49,7 @@ bool fct_fault_now(enum fault_kind kind, const char *name);
 
 #define SCENE_OPS 8
 
-/* What became of an operation with a context. */
+/* The result of an operation with a context. */
 struct scene_op {
 	unsigned int posted, ended;
 };

@@ -229,7 +229,7 @@ int fct_barrier(struct fct *t, const char *tag);
 /* Both sides give len bytes and get the other's len bytes. */
 int fct_exchange(struct fct *t, const char *tag, const void *mine, void *theirs,
 		 size_t len);
-/* One side tells, the other hears len bytes. */
+/* One side sends, the other receives len bytes. */
 int fct_tell(struct fct *t, const char *tag, const void *mine, size_t len);
 int fct_hear(struct fct *t, const char *tag, void *theirs, size_t len);
 

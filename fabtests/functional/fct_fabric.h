@@ -60,7 +60,7 @@ struct fct_conn {
 				       link's, not owned */
 };
 
-/* What each side tells the other about itself once connected. */
+/* The data that both sides exchange once connected. */
 struct fct_peer {
 	uint64_t caps;
 	uint64_t mode;

@@ -33,7 +33,7 @@ int fct_fail_at(struct fct *t, const char *file, int line, const char *fmt, ...)
 		snprintf(why + used, sizeof(why) - (size_t)used, " at %s:%d",
 			 base_name(file), line);
 
-	/* What follows a failure is its consequence. */
+	/* Only the first failure counts: later ones are its consequences. */
 	if (t->result != FCT_PASS) {
 		fct_note(t, "then: %s", why);
 		return -1;

@@ -36,7 +36,7 @@ struct xpl_choice {
 	uint64_t word[4];
 };
 
-/* What is searched. Functions that may be NULL say so. */
+/* The model that is searched. Functions that may be NULL say so. */
 struct xpl_model {
 	/* Its state as bytes, of which equal ones are equal states. Returns how many
 	 * there are; writes nothing when size is less. */
@@ -63,7 +63,7 @@ struct xpl_model {
 	/* What is wrong in this state. May change it: it is taken back afterwards. Each
 	 * sees all that may come out of it: media that recovery may find. */
 	unsigned int (*check)(void (*each)(const void *outcome));
-	/* What is wrong in a state that nothing can happen in any more. */
+	/* Errors in a final state, in which nothing more can happen. */
 	unsigned int (*check_end)(void);
 	/* Equal for equal outcomes (xpl_compare). */
 	uint64_t (*outcome_hash)(const void *outcome);
@@ -72,7 +72,7 @@ struct xpl_model {
 	void (*tell)(const struct xpl_choice *choice);
 };
 
-/* What a search found. */
+/* Results of a search. */
 struct xpl_found {
 	unsigned int wrong;
 	uint64_t states, runs; /* of everything; of the real code */
