@@ -12,10 +12,10 @@
  *	3. pverbs, verbs, tcp
  *
  * A provider that FI_PROVIDER or the hints exclude ("^tcp", which is no LOWER) is never
- * chosen, nor is the layer itself, directly or through another layer. With 1 and 2 no
- * other one is tried. A fabric is opened by its name alone (fi_fabric(3)), so a choice
- * by 1 is remembered for the fabrics in the answers; it goes before 2 and 3 when one of
- * them is named again.
+ * it, nor is the layer itself, directly or through another layer. With 1 and 2 no other
+ * one is tried. A fabric is opened by its name alone (fi_fabric(3)), so a choice by 1 is
+ * carried in the name of the fabrics in the answers, "LOWER;NAME:FABRIC"; where hints
+ * name such a fabric, they need not repeat the choice.
  */
 #ifndef CRN_LOWER_H
 #define CRN_LOWER_H
@@ -106,15 +106,13 @@ struct crn_lower_layer {
  * fi_getinfo of a layer, for FI_EP_MSG: what the lower provider answers, as the table
  * changes it. Answers only who names the layer, in the hints or in FI_PROVIDER.
  * Everything else, and what the lower provider cannot do, is -FI_ENODATA with one log
- * line. Names of fabrics and domains are the lower provider's. May be called by any
- * thread.
+ * line. Names of domains are the lower provider's, and so are those of fabrics but for a
+ * choice that they carry; the hints may have either name of a fabric. May be called by
+ * any thread.
  */
 int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
 		      const char *node, const char *service, uint64_t flags,
 		      const struct fi_info *hints, struct fi_info **info);
-
-/* Forgets the choices of programs, for fi_provider.cleanup. */
-void crn_lower_cleanup(const struct crn_lower_layer *layer);
 
 /* ---- fabric ---- */
 
@@ -127,6 +125,7 @@ struct crn_lower_fabric {
 	const struct crn_lower_layer *layer;
 	struct fid_fabric *lower;
 	char *prov_name; /* of the lower provider, as fi_getinfo takes it */
+	char *name;	 /* of the fabric, as the program opened it */
 	_Atomic unsigned int
 		refs;	      /* what the layer has open over it; kept by the layer */
 	struct crn_lock lock; /* guards the fields below and the life of crn_lower_obj */

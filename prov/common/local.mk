@@ -26,13 +26,13 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/lock.c \
 	prov/common/lower/ask.c \
 	prov/common/lower/choose.c \
-	prov/common/lower/chosen.c \
 	prov/common/lower/cq.c \
 	prov/common/lower/eq.c \
 	prov/common/lower/event.c \
 	prov/common/lower/fabric.c \
 	prov/common/lower/getinfo.c \
 	prov/common/lower/internal.h \
+	prov/common/lower/name.c \
 	prov/common/lower/table.c \
 	prov/common/mr.c \
 	prov/common/nic.c \

@@ -162,7 +162,6 @@ void layer_close(struct layer_world *w)
 			CT_EXPECT_EQ(layer_close_one(w, object), 0);
 	}
 	fi_freeinfo(w->info);
-	crn_lower_cleanup(&exl_layer);
 }
 
 void layer_bind(struct layer_world *w)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
+#include "script.h"
 
 static struct fi_info *hints_for(const char *prov_name, uint64_t caps)
 {
@@ -19,6 +20,7 @@ static struct fi_info *hints_for(const char *prov_name, uint64_t caps)
 CT_TEST(layer_info, the_answers_are_those_of_the_lower_provider)
 {
 	struct fi_info *hints = hints_for("tcp", FI_MSG | FI_RMA), *tcp, *own, *a, *b;
+	const char *carried = "tcp;" EXL_NAME ":";
 	char have[8192], want[8192];
 
 	CT_ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", "9", FI_SOURCE, hints,
@@ -33,6 +35,11 @@ CT_TEST(layer_info, the_answers_are_those_of_the_lower_provider)
 		CT_EXPECT_EQ(a->fabric_attr->prov_name, NULL);
 		free(b->fabric_attr->prov_name);
 		b->fabric_attr->prov_name = NULL;
+		CT_EXPECT_STREQ(a->fabric_attr->name + strlen(carried),
+				b->fabric_attr->name);
+		CT_EXPECT_MEMEQ(a->fabric_attr->name, carried, strlen(carried));
+		memmove(a->fabric_attr->name, b->fabric_attr->name,
+			strlen(b->fabric_attr->name) + 1);
 		b->fabric_attr->prov_version = a->fabric_attr->prov_version;
 		b->fabric_attr->api_version = a->fabric_attr->api_version;
 		fi_tostr_r(have, sizeof(have), a, FI_TYPE_INFO);
@@ -43,7 +50,6 @@ CT_TEST(layer_info, the_answers_are_those_of_the_lower_provider)
 	fi_freeinfo(own);
 	fi_freeinfo(tcp);
 	fi_freeinfo(hints);
-	crn_lower_cleanup(&exl_layer);
 }
 
 CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
@@ -99,4 +105,49 @@ CT_TEST(layer_info, the_layer_does_not_run_over_itself)
 	exl_lower = stack;
 	expect_none(EXL_NAME, "over itself");
 	exl_lower = NULL;
+}
+
+static struct fi_info *answer(const char *prov_name)
+{
+	struct fi_info *hints = hints_for(prov_name, FI_MSG), *info = NULL;
+
+	hints->domain_attr->mr_mode |= FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	CT_EXPECT_EQ(fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", NULL, FI_SOURCE, hints,
+				&info),
+		     0);
+	fi_freeinfo(hints);
+	return info;
+}
+
+/* The provider that a listener opened with the info is one of. */
+static void expect_over_script(struct fi_info *info, bool script)
+{
+	struct fid_fabric *fabric;
+	struct fid_pep *pep;
+
+	CT_EXPECT_STREQ(info->fabric_attr->prov_name, EXL_NAME);
+	CT_ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	CT_EXPECT_EQ(scr_fid(FI_CLASS_FABRIC, 0) != NULL, script);
+	CT_ASSERT_EQ(fi_passive_ep(fabric, info, &pep, NULL), 0);
+	CT_EXPECT_EQ(scr_fid(FI_CLASS_PEP, 0) != NULL, script);
+	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
+}
+
+/* Their fabrics have one name. */
+CT_TEST(layer_info, two_parts_of_a_program_run_over_what_each_of_them_chose)
+{
+	struct fi_info *tcp, *script;
+
+	scr_begin();
+	tcp = answer("tcp;" EXL_NAME);
+	free(scr_offer()->fabric_attr->name);
+	scr_offer()->fabric_attr->name = strdup(strchr(tcp->fabric_attr->name, ':') + 1);
+	script = answer(LAYER_STACK);
+	CT_ASSERT_NE(script, NULL);
+	expect_over_script(tcp, false);
+	expect_over_script(script, true);
+	expect_over_script(tcp, false);
+	fi_freeinfo(script);
+	fi_freeinfo(tcp);
 }

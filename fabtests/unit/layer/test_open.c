@@ -31,7 +31,7 @@ CT_TEST(layer_open, memory_that_runs_out_leaves_nothing)
 {
 	/* A region and a counter are the lower provider's. */
 	static const unsigned int own[LAYER_OBJECTS] = {
-		[LAYER_FABRIC] = 5, [LAYER_EQ] = 2,  [LAYER_DOMAIN] = 2, [LAYER_CQ] = 1,
+		[LAYER_FABRIC] = 6, [LAYER_EQ] = 2,  [LAYER_DOMAIN] = 2, [LAYER_CQ] = 1,
 		[LAYER_SRX] = 1,    [LAYER_PEP] = 2, [LAYER_EP] = 2,
 	};
 	enum layer_object object;

@@ -78,7 +78,8 @@ int scr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 
 	if (ret)
 		return ret;
-	if (!attr->name || strcmp(attr->name, SCR_FABRIC_NAME) != 0)
+	if (!attr->name || !scr_offer() ||
+	    strcmp(attr->name, scr_offer()->fabric_attr->name) != 0)
 		return -FI_ENODATA;
 	fabric = calloc(1, sizeof(*fabric));
 	if (!fabric)

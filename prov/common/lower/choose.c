@@ -105,6 +105,29 @@ static int choose_by_parameter(struct lower_choice *choice)
 	return choice->only ? 0 : -FI_ENOMEM;
 }
 
+/* What an earlier answer carries in the name of its fabric, which the hints may repeat.
+ */
+static int choose_by_name(struct lower_choice *choice, const char *fabric)
+{
+	size_t len;
+
+	lower_name_split(choice->layer, fabric, &len);
+	if (!len)
+		return 0;
+	if (choice->only) {
+		if (strlen(choice->only) == len &&
+		    !strncasecmp(choice->only, fabric, len))
+			return 0;
+		FI_WARN(choice->layer->prov, FI_LOG_CORE,
+			"the fabric %s is not one of %s: leave one of both names out\n",
+			fabric, choice->only);
+		return -FI_ENODATA;
+	}
+	choice->by_program = true;
+	choice->only = strndup(fabric, len);
+	return choice->only ? 0 : -FI_ENOMEM;
+}
+
 static int choose_only(struct lower_choice *choice, const char *prov_name,
 		       const char *fabric)
 {
@@ -116,8 +139,8 @@ static int choose_only(struct lower_choice *choice, const char *prov_name,
 	choice->named = own;
 	if (own && own != prov_name)
 		ret = choose_by_program(choice, prov_name, own);
-	if (!ret && !choice->only && fabric)
-		ret = lower_recall(choice->layer, fabric, &choice->only);
+	if (!ret && fabric)
+		ret = choose_by_name(choice, fabric);
 	if (!ret && !choice->only)
 		ret = choose_by_parameter(choice);
 	return ret;
@@ -179,8 +202,10 @@ int lower_choose(const struct crn_lower_layer *layer, const char *prov_name,
 
 	*choice = (struct lower_choice){.layer = layer};
 	ret = choose_only(choice, prov_name, fabric);
-	if (ret)
+	if (ret) {
+		lower_choice_free(choice);
 		return ret;
+	}
 	if (!asked && !choice->named && !choose_listed(filter, layer->prov->name)) {
 		ret = -FI_ENODATA;
 	} else if (choice->only) {

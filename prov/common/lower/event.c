@@ -61,16 +61,22 @@ static void event_drop(struct crn_lower_event *event)
 }
 
 /* A connection request is answered as fi_getinfo answered who listens. */
-static int event_translate_info(const struct crn_lower_layer *layer,
+static int event_translate_info(const struct crn_lower_fabric *fabric,
 				const struct crn_lower_obj *obj, struct fi_info *info)
 {
-	char *name = strdup(layer->prov->name);
+	char *prov_name = strdup(fabric->layer->prov->name);
+	char *name = strdup(fabric->name);
 	int ret;
 
-	if (!name)
+	if (!prov_name || !name) {
+		free(prov_name);
+		free(name);
 		return -FI_ENOMEM;
-	ret = lower_info_up(layer, info, obj->info ? obj->info : info);
-	info->fabric_attr->prov_name = name;
+	}
+	ret = lower_info_up(fabric->layer, info, obj->info ? obj->info : info);
+	info->fabric_attr->prov_name = prov_name;
+	free(info->fabric_attr->name);
+	info->fabric_attr->name = name;
 	return ret;
 }
 
@@ -102,7 +108,7 @@ static int event_translate(struct crn_lower_fabric *fabric, struct crn_lower_eve
 	if (event->translated)
 		return 0;
 	if (event_has_info(event))
-		ret = event_translate_info(fabric->layer, event->obj, event->cm.info);
+		ret = event_translate_info(fabric, event->obj, event->cm.info);
 	/* An info that does not do for the layer is handed on as it is. */
 	if (ret == -FI_ENOMEM)
 		return ret;

@@ -56,17 +56,15 @@ static int fabric_open_of(struct crn_lower_fabric *fabric, const char *prov_name
 
 /* -FI_ENODATA: that provider does not have it. */
 static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
-		      const struct lower_question *question,
-		      const struct fi_fabric_attr *attr)
+		      const struct lower_question *question, uint32_t api_version)
 {
 	struct fi_info *list, *info;
 	int ret = lower_ask(fabric->layer, question, prov_name, &list);
 
 	if (ret)
 		return ret;
-	info = fabric_named(list, attr->name);
-	ret = info ? fabric_open_of(fabric, prov_name, info->fabric_attr,
-				    attr->api_version)
+	info = fabric_named(list, question->hints->fabric_attr->name);
+	ret = info ? fabric_open_of(fabric, prov_name, info->fabric_attr, api_version)
 		   : -FI_ENODATA;
 	fi_freeinfo(list);
 	return ret;
@@ -79,13 +77,15 @@ static int fabric_open(const struct lower_choice *choice,
 		.version = attr->api_version ? attr->api_version : fi_version(),
 	};
 	int ret = -FI_ENODATA;
-	size_t i;
+	size_t i, carried;
 
-	question.hints = fabric_hints(attr->name, question.version);
+	question.hints =
+		fabric_hints(lower_name_split(choice->layer, attr->name, &carried),
+			     question.version);
 	if (!question.hints)
 		return -FI_ENOMEM;
 	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++)
-		ret = fabric_try(fabric, choice->names[i], &question, attr);
+		ret = fabric_try(fabric, choice->names[i], &question, attr->api_version);
 	fi_freeinfo(question.hints);
 	return ret == -FI_ENODATA ? lower_choice_failed(choice) : ret;
 }
@@ -99,23 +99,29 @@ int crn_lower_fabric_open(const struct crn_lower_layer *layer,
 
 	memset(fabric, 0, sizeof(*fabric));
 	fabric->layer = layer;
+	fabric->name = strdup(attr->name);
+	if (!fabric->name)
+		return -FI_ENOMEM;
 	ret = crn_lock_init(&fabric->lock, true);
 	if (ret)
-		return ret;
+		goto err_free;
 	ret = lower_choose(layer, attr->prov_name, attr->name, true, &choice);
 	if (!ret) {
 		choice.named = true;
 		ret = fabric_open(&choice, attr, fabric);
 		lower_choice_free(&choice);
 	}
-	if (ret) {
-		crn_lock_fini(&fabric->lock);
-		return ret;
-	}
+	if (ret)
+		goto err_fini;
 	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fid.fid.context = context;
 	fabric->fid.api_version = attr->api_version;
 	return 0;
+err_fini:
+	crn_lock_fini(&fabric->lock);
+err_free:
+	free(fabric->name);
+	return ret;
 }
 
 int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
@@ -127,6 +133,7 @@ int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
 	if (ret)
 		return ret;
 	free(fabric->prov_name);
+	free(fabric->name);
 	crn_lock_fini(&fabric->lock);
 	return 0;
 }
@@ -146,6 +153,7 @@ int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *
 	(*lower)->fabric_attr->prov_name = prov_name;
 	(*lower)->fabric_attr->fabric = fabric->lower;
 	(*lower)->domain_attr->domain = NULL;
+	lower_name_strip(fabric->layer, (*lower)->fabric_attr->name);
 	ret = lower_down(fabric->layer, *lower);
 	if (ret) {
 		fi_freeinfo(*lower);

@@ -20,11 +20,12 @@ int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
 	return lower_up(layer, info, hints);
 }
 
-/* Not every provider looks at names in hints, and by names the right one is found. */
-static bool getinfo_same_names(const struct fi_info *info, const struct fi_info *hints)
+/* Not every provider looks at names in hints, and by names the right one is found. asked:
+ * of the lower provider. */
+static bool getinfo_same_names(const struct fi_info *info, const struct fi_info *asked)
 {
-	const char *fabric = hints->fabric_attr->name;
-	const char *domain = hints->domain_attr->name;
+	const char *fabric = asked->fabric_attr->name;
+	const char *domain = asked->domain_attr->name;
 
 	return (!fabric || !strcmp(fabric, info->fabric_attr->name)) &&
 	       (!domain || !strcmp(domain, info->domain_attr->name));
@@ -32,12 +33,12 @@ static bool getinfo_same_names(const struct fi_info *info, const struct fi_info 
 
 /* All of them; those that do not do are taken out. -FI_ENODATA when none is left. */
 static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **info,
-			  const struct fi_info *hints)
+			  const struct fi_info *asked, const struct fi_info *hints)
 {
 	struct fi_info **next = info, *one;
 
 	while ((one = *next)) {
-		if (getinfo_same_names(one, hints) && !lower_info_up(layer, one, hints)) {
+		if (getinfo_same_names(one, asked) && !lower_info_up(layer, one, hints)) {
 			next = &one->next;
 			continue;
 		}
@@ -48,16 +49,20 @@ static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **
 	return *info ? 0 : -FI_ENODATA;
 }
 
-static int getinfo_remember(const struct lower_choice *choice, const struct fi_info *info)
+/* So that fi_fabric knows it. */
+static int getinfo_carry(const struct lower_choice *choice, struct fi_info *info)
 {
-	int ret = 0;
+	char *name;
 
-	if (!choice->by_program)
-		return 0;
-	for (; !ret && info; info = info->next)
-		ret = lower_remember(choice->layer, info->fabric_attr->name,
-				     choice->only);
-	return ret;
+	for (; choice->by_program && info; info = info->next) {
+		name = lower_name_join(choice->layer, choice->only,
+				       info->fabric_attr->name);
+		if (!name)
+			return -FI_ENOMEM;
+		free(info->fabric_attr->name);
+		info->fabric_attr->name = name;
+	}
+	return 0;
 }
 
 /* hints: the program's, whole. */
@@ -71,12 +76,12 @@ static int getinfo_choices(const struct lower_choice *choice,
 	for (i = 0; i < choice->count && ret == -FI_ENODATA; i++) {
 		ret = lower_ask(choice->layer, question, choice->names[i], info);
 		if (!ret)
-			ret = getinfo_up_all(choice->layer, info, hints);
+			ret = getinfo_up_all(choice->layer, info, question->hints, hints);
 	}
 	if (ret == -FI_ENODATA)
 		return lower_choice_failed(choice);
 	if (!ret)
-		ret = getinfo_remember(choice, *info);
+		ret = getinfo_carry(choice, *info);
 	if (ret) {
 		fi_freeinfo(*info);
 		*info = NULL;
@@ -96,6 +101,7 @@ static int getinfo_with(const struct lower_choice *choice,
 		/* What the program has open is the layer's. */
 		question->hints->fabric_attr->fabric = NULL;
 		question->hints->domain_attr->domain = NULL;
+		lower_name_strip(choice->layer, question->hints->fabric_attr->name);
 		ret = lower_down(choice->layer, question->hints);
 	}
 	if (!ret) {

@@ -22,18 +22,22 @@ int lower_up(const struct crn_lower_layer *layer, struct fi_info *info,
 
 /* ---- getinfo.c ---- */
 
-/* An answer, or the info of a connection request, as the layer's, without prov_name.
- * lower_up has the rest. */
+/* An answer, or the info of a connection request, as the layer's, without prov_name; the
+ * name of the fabric stays. lower_up has the rest. */
 int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
 		  const struct fi_info *hints);
 
-/* ---- chosen.c: what programs chose by "LOWER;NAME" ---- */
+/* ---- name.c: the program's choice, in the name of a fabric ---- */
 
-/* 0 or -FI_ENOMEM. */
-int lower_remember(const struct crn_lower_layer *layer, const char *fabric,
-		   const char *lower);
-/* A copy in *lower, or NULL when nothing was chosen. 0 or -FI_ENOMEM. */
-int lower_recall(const struct crn_lower_layer *layer, const char *fabric, char **lower);
+/* The lower provider's name for the fabric, inside name, which begins with lower_len
+ * bytes of the lower provider that was chosen; 0: none was. */
+const char *lower_name_split(const struct crn_lower_layer *layer, const char *name,
+			     size_t *lower_len);
+/* NULL: no memory. */
+char *lower_name_join(const struct crn_lower_layer *layer, const char *lower,
+		      const char *name);
+/* Leaves the lower provider's name; NULL is none. */
+void lower_name_strip(const struct crn_lower_layer *layer, char *name);
 
 /* ---- choose.c: which provider it may be ---- */
 
@@ -43,7 +47,7 @@ int lower_recall(const struct crn_lower_layer *layer, const char *fabric, char *
 struct lower_choice {
 	const struct crn_lower_layer *layer;
 	bool named;			  /* in the hints: a failure is worth a warning */
-	bool by_program;		  /* LOWER;NAME */
+	bool by_program;		  /* LOWER;NAME, or in the name of a fabric */
 	char *only;			  /* the one there is; NULL: the usual ones */
 	const char *names[LOWER_CHOICES]; /* in order */
 	size_t count;

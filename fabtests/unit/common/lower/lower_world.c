@@ -173,7 +173,6 @@ void lower_world_close(struct lower_world *w)
 	unsigned int i;
 
 	CT_EXPECT_EQ(w->open, 0);
-	crn_lower_cleanup(&w->layer);
 	while ((prov = w->provs)) {
 		w->provs = prov->next;
 		fi_freeinfo(prov->info);
@@ -226,7 +225,7 @@ int lower_answers(struct lower_world *w, const char *prov_name)
 
 void lower_fabric(struct lower_world *w)
 {
-	char prov_name[] = "lay", name[] = "fab";
+	char prov_name[] = "lay", name[] = "tcp;lay:fab";
 	struct fi_fabric_attr attr = {.prov_name = prov_name,
 				      .name = name,
 				      .api_version = FI_VERSION(1, 17)};

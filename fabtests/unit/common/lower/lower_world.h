@@ -74,7 +74,7 @@ int lower_answers(struct lower_world *w, const char *prov_name);
 /* FI_PROVIDER; NULL: not set. */
 void lower_filter(const char *value);
 
-/* The layer's fabric "fab" over "tcp". */
+/* The layer's fabric "fab" over "tcp", which the program chose. */
 void lower_fabric(struct lower_world *w);
 
 /* An endpoint of the layer over one of the lower provider's. */

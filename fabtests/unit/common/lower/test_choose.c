@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* choose.c, chosen.c and ask.c: whether a layer answers, and over which provider. */
+/* choose.c, name.c and ask.c: whether a layer answers, and over which provider. */
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
@@ -247,53 +247,107 @@ CT_TEST(lower, a_question_that_comes_back_to_the_layer_has_no_answer)
 	lower_world_close(&w);
 }
 
-static int open_fabric_of(struct lower_world *w, const struct crn_lower_layer *layer,
-			  const char *prov_name, const char *name)
+static int open_fabric(struct lower_world *w, const char *prov_name, const char *name)
 {
 	struct fi_fabric_attr attr = {.prov_name = (char *)prov_name,
 				      .name = (char *)name,
 				      .api_version = FI_VERSION(1, 17)};
-	int ret = crn_lower_fabric_open(layer, &attr, &w->fabric, NULL);
+	int ret = crn_lower_fabric_open(&w->layer, &attr, &w->fabric, NULL);
 
 	return ret ? ret : crn_lower_fabric_close(&w->fabric);
 }
 
-static int open_fabric(struct lower_world *w, const char *prov_name, const char *name)
+/* As a program does: with the attributes of the answer, which libfabric has named. */
+static void expect_opened(struct lower_world *w, const struct fi_info *info,
+			  const char *over)
 {
-	return open_fabric_of(w, &w->layer, prov_name, name);
+	CT_EXPECT_EQ(open_fabric(w, "lay", info->fabric_attr->name), 0);
+	CT_EXPECT_STREQ(w->opened, over);
 }
 
-CT_TEST(lower, what_a_program_chose_holds_for_the_fabric_it_opens_then)
+CT_TEST(lower, what_a_program_chose_holds_for_the_fabrics_of_that_answer)
 {
-	struct crn_lower_layer another;
+	struct fi_info *usual, *one, *two;
 	struct lower_world w;
 
 	open_world(&w);
-	another = w.layer;
 	lower_add(&w, "tcp", "fab");
 	lower_add(&w, "one", "fab");
-	lower_add(&w, "two", "fab");
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "tcp");
-	CT_EXPECT_EQ(lower_answers(&w, "one;lay"), 0);
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "one");
-	/* The last choice counts, and one that comes with the fabric. */
-	CT_EXPECT_EQ(lower_answers(&w, "two;lay"), 0);
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "two");
+	lower_add(&w, "two;other", "fab");
+	CT_ASSERT_EQ(lower_getinfo(&w, "one;lay", &one), 0);
+	CT_ASSERT_EQ(lower_getinfo(&w, "two;other;LAY", &two), 0);
+	CT_ASSERT_EQ(lower_getinfo(&w, "lay", &usual), 0);
+	CT_EXPECT_STREQ(one->fabric_attr->name, "one;lay:fab");
+	CT_EXPECT_STREQ(two->fabric_attr->name, "two;other;lay:fab");
+	CT_EXPECT_STREQ(usual->fabric_attr->name, "fab");
+	expect_opened(&w, one, "one");
+	expect_opened(&w, two, "two;other");
+	expect_opened(&w, usual, "tcp");
+	expect_opened(&w, one, "one");
+	/* A choice may come with the fabric. */
 	CT_EXPECT_EQ(open_fabric(&w, "one;lay", "fab"), 0);
 	CT_EXPECT_STREQ(w.opened, "one");
-	/* Neither for another fabric, nor for another layer. */
-	lower_add(&w, "verbs", "other");
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "other"), 0);
-	CT_EXPECT_STREQ(w.opened, "verbs");
-	CT_EXPECT_EQ(open_fabric_of(&w, &another, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "tcp");
-	crn_lower_cleanup(&w.layer);
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "tcp");
+	fi_freeinfo(usual);
+	fi_freeinfo(two);
+	fi_freeinfo(one);
 	lower_world_close(&w);
+}
+
+static int ask_about(struct lower_world *w, const char *prov_name, const char *fabric,
+		     struct fi_info **info)
+{
+	struct fi_info *hints = fi_allocinfo();
+	int ret;
+
+	hints->fabric_attr->prov_name = strdup(prov_name);
+	hints->fabric_attr->name = strdup(fabric);
+	ret = crn_lower_getinfo(&w->layer, FI_VERSION(1, 17), NULL, NULL, 0, hints, info);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+/* prov_name and fabric of the hints; the fabric of the answer. */
+static const struct {
+	const char *prov_name, *fabric, *answer;
+} named[] = {
+	{"lay", "fab", "fab"},
+	{"lay", "one;lay:fab", "one;lay:fab"},
+	{"one;lay", "fab", "one;lay:fab"},
+	{"one;lay", "ONE;LAY:fab", "one;lay:fab"},
+	{"lay", "one;lay:other", NULL},
+	{"tcp;lay", "one;lay:fab", NULL},
+	{"lay", "nosuch;lay:fab", NULL},
+	{"lay", "lay;lay:fab", NULL},
+	/* Names of the lower provider's own. */
+	{"lay", "fe80::1", "fe80::1"},
+	{"three;lay", "one;other:fab", "three;lay:one;other:fab"},
+	{"lay", "three;lay:one;other:fab", "three;lay:one;other:fab"},
+	{"four;lay", ";lay:fab", "four;lay:;lay:fab"},
+};
+
+CT_TEST(lower, hints_name_a_fabric_with_the_choice_or_without)
+{
+	struct lower_world w;
+	struct fi_info *info;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(named); i++) {
+		CT_NOTE("%s, fabric %s", named[i].prov_name, named[i].fabric);
+		open_world(&w);
+		lower_add(&w, "tcp", "fab");
+		lower_add(&w, "verbs", "fe80::1");
+		lower_add(&w, "one", "fab");
+		lower_add(&w, "three", "one;other:fab");
+		lower_add(&w, "four", ";lay:fab");
+		CT_EXPECT_EQ(ask_about(&w, named[i].prov_name, named[i].fabric, &info),
+			     named[i].answer ? 0 : -FI_ENODATA);
+		if (named[i].answer && info)
+			CT_EXPECT_STREQ(info->fabric_attr->name, named[i].answer);
+		if (!named[i].answer)
+			CT_EXPECT_EQ(ct_log_count(), 1);
+		fi_freeinfo(info);
+		lower_world_close(&w);
+	}
 }
 
 CT_TEST(lower, a_fabric_is_opened_of_the_first_provider_that_has_one_of_its_name)
@@ -343,7 +397,6 @@ CT_TEST(lower, memory_that_runs_out_while_it_is_chosen_is_told)
 	hints->fabric_attr->prov_name = strdup("tcp;lay");
 	for (nth = 1;; nth++) {
 		CT_NOTE("allocation %u", nth);
-		crn_lower_cleanup(&w.layer);
 		ct_fail_alloc(nth);
 		ret = crn_lower_getinfo(&w.layer, FI_VERSION(1, 17), NULL, NULL, 0, hints,
 					&info);
@@ -352,7 +405,7 @@ CT_TEST(lower, memory_that_runs_out_while_it_is_chosen_is_told)
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 		CT_EXPECT_EQ(info, NULL);
 	}
-	CT_EXPECT_EQ(nth, 8);
+	CT_EXPECT_EQ(nth, 7);
 	CT_EXPECT_EQ(ret, 0);
 	fi_freeinfo(info);
 	fi_freeinfo(hints);
@@ -369,15 +422,14 @@ CT_TEST(lower, memory_that_runs_out_while_a_fabric_is_opened_is_told)
 		CT_NOTE("allocation %u", nth);
 		open_world(&w);
 		lower_add(&w, "tcp", "fab");
-		CT_EXPECT_EQ(lower_answers(&w, "tcp;lay"), 0);
 		ct_fail_alloc(nth);
-		ret = open_fabric(&w, "lay", "fab");
+		ret = open_fabric(&w, "lay", "tcp;lay:fab");
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 		lower_world_close(&w);
 	}
-	CT_EXPECT_EQ(nth, 6);
+	CT_EXPECT_EQ(nth, 7);
 	CT_EXPECT_EQ(ret, 0);
 	lower_world_close(&w);
 }

@@ -59,6 +59,7 @@ static struct fi_info *request(struct fid *handle)
 	info->ep_attr->max_msg_size = 100;
 	info->handle = handle;
 	info->fabric_attr->prov_name = strdup("tcp");
+	info->fabric_attr->name = strdup("fab");
 	info->fabric_attr->fabric = (void *)handle;
 	return info;
 }
@@ -113,6 +114,7 @@ CT_TEST(lower_eq, a_request_is_answered_as_the_layer_answers)
 	CT_EXPECT_EQ(entry.info->ep_attr->max_msg_size, 72);
 	CT_EXPECT_EQ(entry.info->handle, &handle);
 	CT_EXPECT_STREQ(entry.info->fabric_attr->prov_name, "lay");
+	CT_EXPECT_STREQ(entry.info->fabric_attr->name, "tcp;lay:fab");
 	CT_EXPECT_EQ(entry.info->fabric_attr->fabric, NULL);
 	fi_freeinfo(entry.info);
 	CT_EXPECT_EQ(close_pair(&s, &s.pep), 0);
@@ -347,7 +349,7 @@ CT_TEST(lower_eq, no_event_is_lost_when_memory_runs_out)
 		fi_freeinfo(entry.info);
 		scene_close(&s);
 	}
-	CT_EXPECT_EQ(nth, 3);
+	CT_EXPECT_EQ(nth, 4);
 	CT_EXPECT_EQ(ret, sizeof(entry));
 	fi_freeinfo(entry.info);
 	scene_close(&s);

@@ -360,7 +360,7 @@ CT_TEST(lower_table, answers_are_named_and_opened_by_nobody)
 	CT_EXPECT_EQ(info->fabric_attr->prov_name, NULL);
 	CT_EXPECT_EQ(info->fabric_attr->fabric, NULL);
 	CT_EXPECT_EQ(info->domain_attr->domain, NULL);
-	CT_EXPECT_STREQ(info->fabric_attr->name, "fab");
+	CT_EXPECT_STREQ(info->fabric_attr->name, "tcp;lay:fab");
 	CT_EXPECT_STREQ(info->domain_attr->name, "dom");
 	fi_freeinfo(info);
 	lower_world_close(&w);
@@ -419,6 +419,7 @@ CT_TEST(lower_table, an_info_goes_down_as_hints_do_under_the_lower_providers_nam
 	info->ep_attr->max_msg_size = 500;
 	info->domain_attr->domain = (void *)&w;
 	info->handle = &w.lower.fid;
+	info->fabric_attr->name = strdup(w.fabric.name);
 	for (nth = 1;; nth++) {
 		ct_fail_alloc(nth);
 		ret = crn_lower_info(&w.fabric, info, &lower);
@@ -430,6 +431,7 @@ CT_TEST(lower_table, an_info_goes_down_as_hints_do_under_the_lower_providers_nam
 	CT_EXPECT_EQ(nth, 4);
 	CT_ASSERT_EQ(ret, 0);
 	CT_EXPECT_STREQ(lower->fabric_attr->prov_name, "tcp");
+	CT_EXPECT_STREQ(lower->fabric_attr->name, "fab");
 	CT_EXPECT_EQ(lower->fabric_attr->fabric, &w.lower);
 	CT_EXPECT_EQ(lower->domain_attr->domain, NULL);
 	CT_EXPECT_EQ(lower->caps, FI_MSG | FI_RMA);
