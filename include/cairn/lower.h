@@ -75,9 +75,12 @@ enum crn_lower_rule {
 	 */
 	CRN_LOWER_SHRINK,
 	/*
-	 * The layer's own: not passed to the lower provider. Bits: in the answer if
-	 * wished; of modes, what the layer demands of the program. A number: at most
-	 * the value.
+	 * The layer's: the lower provider is not asked. Bits: in the answer if wished; of
+	 * modes, what the layer demands of the program. A number: at most the value; the
+	 * lower provider chooses its own, at least that of a CRN_LOWER_NEED row for the
+	 * same field. So a layer that offers 512 operations and posts 1024 of its own
+	 * says {CRN_LOWER_TX_SIZE, CRN_LOWER_OWN, 512} and {CRN_LOWER_TX_SIZE,
+	 * CRN_LOWER_NEED, 1024}.
 	 */
 	CRN_LOWER_OWN,
 	/*
@@ -149,8 +152,9 @@ int crn_lower_fabric_close(struct crn_lower_fabric *fabric);
 
 /*
  * A copy of the layer's info for the lower provider, to open a domain or endpoint with;
- * freed with fi_freeinfo. 0, -FI_ENOMEM, or -FI_ENODATA for what the layer never
- * answered.
+ * freed with fi_freeinfo. Numbers that are the layer's own are in it as the lower
+ * provider has them: it is asked again, with fi_getinfo, where the table has such rows.
+ * 0, -FI_ENOMEM, or -FI_ENODATA for what the layer or the lower provider never answered.
  */
 int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *info,
 		   struct fi_info **lower);

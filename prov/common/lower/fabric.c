@@ -138,6 +138,41 @@ int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
 	return 0;
 }
 
+/*
+ * The lower provider's own numbers where the layer's were: to open an object, zero is
+ * zero, and no longer "no wish" as in hints.
+ */
+static int info_fill_owned(const struct crn_lower_fabric *fabric, struct fi_info *info)
+{
+	struct lower_question question = {
+		.version = fabric->fid.api_version,
+		.hints = fi_dupinfo(info),
+	};
+	struct fi_info *list = NULL, *answer;
+	int ret;
+
+	if (!question.hints)
+		return -FI_ENOMEM;
+	/* The object's own business, not that of what may be opened. */
+	question.hints->handle = NULL;
+	free(question.hints->src_addr);
+	free(question.hints->dest_addr);
+	question.hints->src_addr = question.hints->dest_addr = NULL;
+	question.hints->src_addrlen = question.hints->dest_addrlen = 0;
+	ret = lower_ask(fabric->layer, &question, fabric->prov_name, &list);
+	for (answer = list; answer; answer = answer->next) {
+		if (lower_same_names(answer, question.hints))
+			break;
+	}
+	if (answer)
+		lower_fill_owned(fabric->layer, info, answer);
+	else if (!ret)
+		ret = -FI_ENODATA;
+	fi_freeinfo(list);
+	fi_freeinfo(question.hints);
+	return ret;
+}
+
 int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *info,
 		   struct fi_info **lower)
 {
@@ -155,6 +190,8 @@ int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *
 	(*lower)->domain_attr->domain = NULL;
 	lower_name_strip(fabric->layer, (*lower)->fabric_attr->name);
 	ret = lower_down(fabric->layer, *lower);
+	if (!ret && lower_owns_numbers(fabric->layer))
+		ret = info_fill_owned(fabric, *lower);
 	if (ret) {
 		fi_freeinfo(*lower);
 		*lower = NULL;

@@ -20,9 +20,7 @@ int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
 	return lower_up(layer, info, hints);
 }
 
-/* Not every provider looks at names in hints, and by names the right one is found. asked:
- * of the lower provider. */
-static bool getinfo_same_names(const struct fi_info *info, const struct fi_info *asked)
+bool lower_same_names(const struct fi_info *info, const struct fi_info *asked)
 {
 	const char *fabric = asked->fabric_attr->name;
 	const char *domain = asked->domain_attr->name;
@@ -38,7 +36,7 @@ static int getinfo_up_all(const struct crn_lower_layer *layer, struct fi_info **
 	struct fi_info **next = info, *one;
 
 	while ((one = *next)) {
-		if (getinfo_same_names(one, asked) && !lower_info_up(layer, one, hints)) {
+		if (lower_same_names(one, asked) && !lower_info_up(layer, one, hints)) {
 			next = &one->next;
 			continue;
 		}

@@ -15,6 +15,12 @@ struct fi_info *lower_hints(const struct fi_info *hints, uint32_t version);
 /* From a layer's info, or whole hints, to the lower provider's. 0 or -FI_ENODATA, after
  * a log line. */
 int lower_down(const struct crn_lower_layer *layer, struct fi_info *info);
+/* Whether some number is the layer's own, and lower_down leaves none, or what is needed,
+ * in its place. */
+bool lower_owns_numbers(const struct crn_lower_layer *layer);
+/* Sets those numbers of an info for the lower provider to what it answered. */
+void lower_fill_owned(const struct crn_lower_layer *layer, struct fi_info *info,
+		      const struct fi_info *answer);
 /* From an answer of the lower provider to the layer's. hints: the program's, whole. 0, or
  * -FI_ENODATA for an answer without what the layer needs. */
 int lower_up(const struct crn_lower_layer *layer, struct fi_info *info,
@@ -26,6 +32,10 @@ int lower_up(const struct crn_lower_layer *layer, struct fi_info *info,
  * name of the fabric stays. lower_up has the rest. */
 int lower_info_up(const struct crn_lower_layer *layer, struct fi_info *info,
 		  const struct fi_info *hints);
+
+/* Whether the answer has the names that were asked for: not every provider looks at them.
+ */
+bool lower_same_names(const struct fi_info *info, const struct fi_info *asked);
 
 /* ---- name.c: the program's choice, in the name of a fabric ---- */
 

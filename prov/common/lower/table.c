@@ -205,6 +205,30 @@ static int down_number(const struct crn_lower_layer *layer, size_t i,
 	return 0;
 }
 
+bool lower_owns_numbers(const struct crn_lower_layer *layer)
+{
+	size_t i;
+
+	for (i = 0; i < CRN_LOWER_FIELDS; i++) {
+		if (fields[i].text < 0 && table_value(layer, i, CRN_LOWER_OWN))
+			return true;
+	}
+	return false;
+}
+
+void lower_fill_owned(const struct crn_lower_layer *layer, struct fi_info *info,
+		      const struct fi_info *answer)
+{
+	const struct place *place;
+	size_t i;
+
+	for (i = 0; i < CRN_LOWER_FIELDS; i++) {
+		place = fields[i].places;
+		if (fields[i].text < 0 && table_value(layer, i, CRN_LOWER_OWN))
+			place_store(info, place, place_load(answer, place));
+	}
+}
+
 int lower_down(const struct crn_lower_layer *layer, struct fi_info *info)
 {
 	size_t i;

@@ -406,15 +406,24 @@ CT_TEST(lower_table, endpoints_are_connected_ones)
 	lower_world_close(&w);
 }
 
+/* No number is the layer's own. */
+static const struct crn_lower_row passing[] = {
+	{CRN_LOWER_CAPS, CRN_LOWER_PASS, FI_MSG},
+	{CRN_LOWER_CAPS, CRN_LOWER_OWN, FI_TAGGED},
+	{CRN_LOWER_CAPS, CRN_LOWER_NEED, FI_RMA},
+	{CRN_LOWER_MAX_MSG_SIZE, CRN_LOWER_SHRINK, 28},
+};
+
 CT_TEST(lower_table, an_info_goes_down_as_hints_do_under_the_lower_providers_name)
 {
 	struct lower_world w;
 	struct fi_info *info, *lower;
-	unsigned int nth;
+	unsigned int nth, asked;
 	int ret;
 
-	lower_world_open(&w, rows, CRN_COUNT(rows));
+	lower_world_open(&w, passing, CRN_COUNT(passing));
 	lower_fabric(&w);
+	asked = w.asked;
 	info = hints_for(FI_MSG | FI_TAGGED);
 	info->ep_attr->max_msg_size = 500;
 	info->domain_attr->domain = (void *)&w;
@@ -437,10 +446,83 @@ CT_TEST(lower_table, an_info_goes_down_as_hints_do_under_the_lower_providers_nam
 	CT_EXPECT_EQ(lower->caps, FI_MSG | FI_RMA);
 	CT_EXPECT_EQ(lower->ep_attr->max_msg_size, 528);
 	CT_EXPECT_EQ(lower->handle, &w.lower.fid);
+	CT_EXPECT_EQ(w.asked, asked);
 	fi_freeinfo(lower);
 	info->caps = FI_ATOMIC;
 	CT_EXPECT_EQ(crn_lower_info(&w.fabric, info, &lower), -FI_ENODATA);
 	CT_EXPECT_EQ(lower, NULL);
+	fi_freeinfo(info);
+	CT_EXPECT_EQ(crn_lower_fabric_close(&w.fabric), 0);
+	lower_world_close(&w);
+}
+
+static const struct crn_lower_row owning[] = {
+	{CRN_LOWER_CAPS, CRN_LOWER_PASS, FI_MSG},
+	{CRN_LOWER_INJECT_SIZE, CRN_LOWER_OWN, 100},
+	{CRN_LOWER_TX_SIZE, CRN_LOWER_OWN, 8},
+	{CRN_LOWER_TX_SIZE, CRN_LOWER_NEED, 16},
+};
+
+static int info_failing(struct lower_world *w, const struct fi_info *info,
+			struct fi_info **lower)
+{
+	unsigned int nth, asked = w->asked, i;
+	int ret;
+
+	for (nth = 1;; nth++) {
+		for (i = asked; i < w->asked; i++)
+			fi_freeinfo(w->asks[i].hints);
+		w->asked = asked;
+		ct_fail_alloc(nth);
+		ret = crn_lower_info(&w->fabric, info, lower);
+		if (!ct_alloc_failed())
+			break;
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(*lower, NULL);
+	}
+	CT_EXPECT_EQ(nth, 6);
+	return ret;
+}
+
+CT_TEST(lower_table,
+	objects_open_with_the_lower_providers_numbers_where_they_are_the_layers)
+{
+	struct lower_world w;
+	struct lower_prov *prov;
+	struct fi_info *info, *lower;
+	const struct lower_asked *asked;
+
+	lower_world_open(&w, owning, CRN_COUNT(owning));
+	lower_fabric(&w);
+	prov = w.provs;
+	prov->info->tx_attr->size = 32;
+	prov->info->tx_attr->inject_size = 7;
+	CT_ASSERT_EQ(ask(&w, hints_for(FI_MSG), &info), 0);
+	CT_EXPECT_EQ(w.asks[w.asked - 1].hints->tx_attr->size, 16);
+	CT_EXPECT_EQ(info->tx_attr->size, 8);
+	CT_EXPECT_EQ(info->tx_attr->inject_size, 100);
+	info->handle = &w.lower.fid;
+	info->dest_addr = strdup("somewhere");
+	info->dest_addrlen = 9;
+	CT_ASSERT_EQ(info_failing(&w, info, &lower), 0);
+	CT_EXPECT_EQ(lower->tx_attr->size, 32);
+	CT_EXPECT_EQ(lower->tx_attr->inject_size, 7);
+	CT_EXPECT_EQ(lower->handle, &w.lower.fid);
+	CT_EXPECT_NE(lower->dest_addr, NULL);
+	fi_freeinfo(lower);
+	asked = &w.asks[w.asked - 1];
+	CT_EXPECT_STREQ(asked->hints->fabric_attr->name, "fab");
+	CT_EXPECT_STREQ(asked->hints->domain_attr->name, "dom");
+	CT_EXPECT_EQ(asked->hints->tx_attr->size, 16);
+	CT_EXPECT_EQ(asked->hints->tx_attr->inject_size, 0);
+	CT_EXPECT_EQ(asked->hints->handle, NULL);
+	CT_EXPECT_EQ(asked->hints->dest_addr, NULL);
+	/* It is gone. */
+	prov->info->domain_attr->name[0] = 'r';
+	CT_EXPECT_EQ(crn_lower_info(&w.fabric, info, &lower), -FI_ENODATA);
+	CT_EXPECT_EQ(lower, NULL);
+	prov->name = "other";
+	CT_EXPECT_EQ(crn_lower_info(&w.fabric, info, &lower), -FI_ENODATA);
 	fi_freeinfo(info);
 	CT_EXPECT_EQ(crn_lower_fabric_close(&w.fabric), 0);
 	lower_world_close(&w);
