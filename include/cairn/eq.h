@@ -39,6 +39,7 @@ struct crn_eq {
 	struct crn_eq_event *spare; /* crn_eq_reserve; NULL: none */
 	size_t spare_len;	    /* bytes of data it has room for */
 	bool writable;		    /* FI_WRITE: fi_eq_write allowed */
+	_Atomic bool woken;	    /* crn_eq_wake signaled the wait object */
 	/*
 	 * Of the fabric, set by the provider after crn_eq_init if it knows: below 1.5,
 	 * fi_eq_readerr does not look at the caller's err_data_size.
@@ -126,6 +127,12 @@ bool crn_eq_pending(struct crn_eq *eq);
  * alone.
  */
 bool crn_eq_full(struct crn_eq *eq);
+
+/*
+ * Wakes who waits for the queue, though it may be empty: there is progress to be made
+ * that no source of its wait object tells of. The next read makes it.
+ */
+void crn_eq_wake(struct crn_eq *eq);
 
 /*
  * For fi_trywait: progress, then 0 when it is safe to block on the wait descriptor, or

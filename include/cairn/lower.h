@@ -31,6 +31,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/providers/fi_prov.h>
 #include <cairn/eq.h>
+#include <cairn/list.h>
 #include <cairn/lock.h>
 #include <cairn/wait.h>
 
@@ -134,9 +135,10 @@ struct crn_lower_fabric {
 	struct crn_lock lock; /* guards the fields below and the life of crn_lower_obj */
 	struct fid_eq
 		*eq; /* the lower event queue; NULL: no queue of the layer is open */
-	unsigned int queues;	      /* of the layer */
+	struct crn_list queues;	      /* of struct crn_lower_eq, those that are open */
 	struct crn_lower_event *next; /* of eq; in use while a queue is open */
-	bool kept;		      /* next was read from eq and not delivered yet */
+	bool kept;		      /* it was taken from eq, and not handed on yet */
+	_Atomic bool full;	      /* kept because its queue is full */
 };
 
 /*
@@ -179,10 +181,12 @@ struct crn_lower_obj {
 	 * answered like. NULL: the layer adds nothing of its own. */
 	const struct fi_info *info;
 	/*
-	 * Takes an event in place of the queue. 0, or a negative code (such as what
-	 * crn_eq_insert returns) to get it again later, before any other. Called with
-	 * the lock of the fabric held: opens, binds and closes nothing. NULL: events are
-	 * handed on as they are.
+	 * Takes an event in place of the queue. 0, or a negative code to get it again
+	 * before any other: -FI_EAGAIN (as crn_eq_insert says that the queue is full)
+	 * when any queue of the fabric is read, for which nobody is woken; with others,
+	 * readers of an empty queue get the code, and who waits for the object's queue is
+	 * woken to try again. Called with the lock of the fabric held: opens, binds and
+	 * closes nothing. NULL: events are handed on as they are.
 	 */
 	int (*event)(struct crn_lower_obj *obj, struct crn_lower_event *event);
 };
@@ -210,13 +214,16 @@ struct crn_lower_event {
 struct crn_lower_eq {
 	struct crn_eq eq;
 	struct crn_lower_fabric *fabric;
+	struct crn_list entry;	      /* of fabric->queues */
 	struct crn_wait_lower source; /* of eq.wait: the lower event queue */
-	struct fi_ops_eq ops;	      /* with the lower provider's strerror */
+	const struct fi_ops_eq *base; /* crn_eq's */
+	struct fi_ops_eq ops;
 };
 
 /*
  * fi_ops_fabric.eq_open of a fabric that begins with struct crn_lower_fabric. Reading or
- * waiting for any queue of the fabric progresses the lower one, for all of them. fi_close
+ * waiting for any queue of the fabric progresses the lower one, for all of them. An event
+ * for a full queue holds up those behind it until that queue is read. fi_close
  * of the queue: -FI_EBUSY while something is bound, or why the lower one does not close,
  * after which the queue is open.
  */
@@ -233,7 +240,8 @@ int crn_lower_bind_eq(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj
 /*
  * Closes the lower object. Events about it that were not read are gone, connection
  * requests among them refused, and none is under way. What the lower provider's fi_close
- * returned; after an error the object is open.
+ * returned; after an error the object is open, and has its events but for the requests:
+ * to refuse one takes the listener, so it is done before.
  */
 int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
 		    fid_t lower);

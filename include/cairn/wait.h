@@ -44,7 +44,8 @@ struct crn_wait_source {
 	 * readable for as long as there is something.
 	 */
 	int (*arm)(struct crn_wait_source *source);
-	struct crn_wait *wait; /* the wait object that it was added to; NULL: none */
+	struct crn_wait *wait; /* that it was added to; NULL: none */
+	bool paused;	       /* crn_wait_pause */
 	struct crn_list entry;
 };
 
@@ -80,6 +81,14 @@ int crn_wait_add(struct crn_wait *wait, struct crn_wait_source *source);
  * running when this returns, and is not called again.
  */
 void crn_wait_remove(struct crn_wait_source *source);
+
+/*
+ * Until crn_wait_resume the source neither makes the wait object readable nor is armed:
+ * what it has cannot be taken. Who sleeps is not armed for it after that: wake it.
+ * Nothing for a source of no wait object.
+ */
+void crn_wait_pause(struct crn_wait_source *source);
+void crn_wait_resume(struct crn_wait_source *source);
 
 /*
  * crn_wait_add for a queue or counter of the fabric that was opened with a wait object:

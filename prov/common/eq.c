@@ -71,8 +71,9 @@ static void eq_event_free(struct crn_eq_event *event)
 }
 
 /*
- * The wait object is signaled exactly while there are events: both change under the lock,
- * so a thread that found the queue empty and then blocks is woken by the next insert.
+ * The wait object is signaled exactly while there are events, or somebody was woken: both
+ * change under the lock, so a thread that found the queue empty and then blocks is woken
+ * by the next insert.
  */
 static int eq_append(struct crn_eq *eq, struct crn_eq_event *event)
 {
@@ -282,9 +283,31 @@ bool crn_eq_full(struct crn_eq *eq)
 	return full;
 }
 
+void crn_eq_wake(struct crn_eq *eq)
+{
+	crn_lock(&eq->lock);
+	atomic_store(&eq->woken, true);
+	crn_wait_signal(&eq->wait);
+	crn_unlock(&eq->lock);
+}
+
+/* Before progress is made, so that who is woken meanwhile comes back. */
+static void eq_settle(struct crn_eq *eq)
+{
+	crn_lock(&eq->lock);
+	atomic_store(&eq->woken, false);
+	if (!eq->count)
+		crn_wait_clear(&eq->wait);
+	crn_unlock(&eq->lock);
+}
+
 static int eq_progress(struct crn_eq *eq)
 {
-	return eq->progress ? eq->progress(eq) : 0;
+	if (!eq->progress)
+		return 0;
+	if (atomic_load(&eq->woken))
+		eq_settle(eq);
+	return eq->progress(eq);
 }
 
 int crn_eq_trywait(struct crn_eq *eq)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a wait object waits for beside crn_wait_signal. */
+#include <sys/epoll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
@@ -10,6 +11,7 @@ int crn_wait_add(struct crn_wait *wait, struct crn_wait_source *source)
 	int ret;
 
 	source->wait = NULL;
+	source->paused = false;
 	if (wait->obj == FI_WAIT_NONE)
 		return 0;
 	crn_lock(&wait->lock);
@@ -35,6 +37,31 @@ void crn_wait_remove(struct crn_wait_source *source)
 	crn_unlock(&wait->lock);
 }
 
+/* The descriptor stays in the set, so that to resume needs no memory. */
+static void wait_set_paused(struct crn_wait_source *source, bool paused)
+{
+	struct epoll_event event = {.events = paused ? 0 : EPOLLIN,
+				    .data.fd = source->fd};
+	struct crn_wait *wait = source->wait;
+
+	if (!wait)
+		return;
+	crn_lock(&wait->lock);
+	source->paused = paused;
+	epoll_ctl(wait->epfd, EPOLL_CTL_MOD, source->fd, &event);
+	crn_unlock(&wait->lock);
+}
+
+void crn_wait_pause(struct crn_wait_source *source)
+{
+	wait_set_paused(source, true);
+}
+
+void crn_wait_resume(struct crn_wait_source *source)
+{
+	wait_set_paused(source, false);
+}
+
 int crn_wait_arm(struct crn_wait *wait)
 {
 	struct crn_wait_source *source;
@@ -44,7 +71,7 @@ int crn_wait_arm(struct crn_wait *wait)
 	crn_lock(&wait->lock);
 	crn_list_for_each (entry, &wait->sources) {
 		source = crn_container_of(entry, struct crn_wait_source, entry);
-		ret = source->arm ? source->arm(source) : 0;
+		ret = source->arm && !source->paused ? source->arm(source) : 0;
 		if (ret)
 			break;
 	}

@@ -32,6 +32,30 @@ CT_TEST(eq, the_descriptor_is_readable_exactly_while_there_is_something_to_read)
 	close_eq(eq);
 }
 
+static int nothing(struct crn_eq *eq)
+{
+	return 0;
+}
+
+CT_TEST(eq, who_is_woken_looks_once_and_sleeps_on)
+{
+	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+
+	eq->progress = nothing;
+	crn_eq_wake(eq);
+	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
+	CT_EXPECT_EQ(crn_eq_trywait(eq), 0);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	/* Events count for themselves. */
+	crn_eq_wake(eq);
+	write_number(eq, 1);
+	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_EAGAIN);
+	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
+	expect_number(eq, 1);
+	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
+	close_eq(eq);
+}
+
 CT_TEST(eq, sread_times_out_with_EAGAIN)
 {
 	struct crn_eq *eq = open_eq(FI_WAIT_UNSPEC, 0, 0);

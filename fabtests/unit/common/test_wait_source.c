@@ -67,6 +67,34 @@ CT_TEST(wait_source, it_makes_the_object_readable_until_removed)
 	crn_wait_fini(&wait);
 }
 
+CT_TEST(wait_source, one_that_is_paused_is_neither_watched_nor_armed)
+{
+	struct scripted one;
+	struct crn_wait wait;
+
+	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
+	scripted_open(&one);
+	crn_wait_pause(&one.source); /* of no wait object */
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	eventfd_write(one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	crn_wait_pause(&one.source);
+	one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(one.armed, 0);
+	crn_wait_resume(&one.source);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
+	/* Added again it is watched. */
+	crn_wait_pause(&one.source);
+	crn_wait_remove(&one.source);
+	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
+	scripted_close(&one);
+	crn_wait_fini(&wait);
+}
+
 CT_TEST(wait_source, one_that_was_never_added_may_be_removed)
 {
 	struct crn_wait_source source = {0};

@@ -29,36 +29,109 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno, const void *e
 			      buf, len);
 }
 
+/* What an earlier event kept up moves once there is room for it. */
+static void eq_was_read(struct crn_eq *eq, ssize_t ret)
+{
+	if (ret >= 0 && atomic_load(&eq_of(eq)->fabric->full))
+		eq_progress(eq);
+}
+
+static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t len,
+		       uint64_t flags)
+{
+	struct crn_eq *eq = crn_eq_of(fid);
+	ssize_t ret = eq_of(eq)->base->read(fid, event, buf, len, flags);
+
+	eq_was_read(eq, ret);
+	return ret;
+}
+
+static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t len,
+			int timeout, uint64_t flags)
+{
+	struct crn_eq *eq = crn_eq_of(fid);
+	ssize_t ret = eq_of(eq)->base->sread(fid, event, buf, len, timeout, flags);
+
+	eq_was_read(eq, ret);
+	return ret;
+}
+
+static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint64_t flags)
+{
+	struct crn_eq *eq = crn_eq_of(fid);
+	ssize_t ret = eq_of(eq)->base->readerr(fid, buf, flags);
+
+	eq_was_read(eq, ret);
+	return ret;
+}
+
 /* The first queue opens the lower one. */
-static int eq_lower_get(struct crn_lower_fabric *fabric)
+static int eq_lower_open(struct crn_lower_fabric *fabric)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
-	int ret = 0;
+	int ret;
 
-	crn_lock(&fabric->lock);
-	if (!fabric->queues) {
-		fabric->next = malloc(sizeof(*fabric->next));
-		ret = fabric->next ? fi_eq_open(fabric->lower, &attr, &fabric->eq, NULL)
-				   : -FI_ENOMEM;
-		if (ret)
-			free(fabric->next);
-	}
-	if (!ret)
-		fabric->queues++;
-	crn_unlock(&fabric->lock);
-	return crn_lower_opened(fabric, "event queue", ret);
+	if (!crn_list_empty(&fabric->queues))
+		return 0;
+	fabric->next = malloc(sizeof(*fabric->next));
+	ret = fabric->next ? fi_eq_open(fabric->lower, &attr, &fabric->eq, NULL)
+			   : -FI_ENOMEM;
+	if (ret)
+		free(fabric->next);
+	return ret;
 }
 
 /* The last one closes it: nothing is bound to it then. */
-static int eq_lower_put(struct crn_lower_fabric *fabric)
+static int eq_lower_close(struct crn_lower_fabric *fabric)
 {
-	int ret = 0;
+	int ret;
+
+	if (!crn_list_empty(&fabric->queues))
+		return 0;
+	ret = fi_close(&fabric->eq->fid);
+	if (!ret)
+		free(fabric->next);
+	return ret;
+}
+
+static void eq_join(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
+{
+	crn_list_add_tail(&fabric->queues, &eq->entry);
+	if (fabric->full)
+		crn_wait_pause(&eq->source.source);
+}
+
+static int eq_lower_get(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
+{
+	int ret;
 
 	crn_lock(&fabric->lock);
-	if (fabric->queues == 1)
-		ret = fi_close(&fabric->eq->fid);
-	if (!ret && !--fabric->queues)
-		free(fabric->next);
+	ret = crn_lower_opened(fabric, "event queue", eq_lower_open(fabric));
+	if (ret)
+		goto out;
+	ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
+				 &fabric->eq->fid);
+	if (ret)
+		eq_lower_close(fabric);
+	else
+		eq_join(fabric, eq);
+out:
+	crn_unlock(&fabric->lock);
+	return ret;
+}
+
+static int eq_lower_put(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
+{
+	int ret;
+
+	crn_lock(&fabric->lock);
+	crn_wait_remove(&eq->source.source);
+	crn_list_del(&eq->entry);
+	ret = eq_lower_close(fabric);
+	if (ret) { /* the queue is whole */
+		crn_wait_add(&eq->eq.wait, &eq->source.source);
+		eq_join(fabric, eq);
+	}
 	crn_unlock(&fabric->lock);
 	return ret;
 }
@@ -70,12 +143,9 @@ static int eq_close(struct fid *fid)
 
 	if (atomic_load(&eq->eq.refs))
 		return -FI_EBUSY;
-	crn_wait_remove(&eq->source.source);
-	ret = eq_lower_put(eq->fabric);
-	if (ret) { /* the queue is whole */
-		crn_wait_add(&eq->eq.wait, &eq->source.source);
+	ret = eq_lower_put(eq->fabric, eq);
+	if (ret)
 		return ret;
-	}
 	crn_eq_fini(&eq->eq);
 	free(eq);
 	return 0;
@@ -104,24 +174,22 @@ int crn_lower_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
 	ret = crn_eq_init(&eq->eq, fabric->layer->prov, attr, context, eq_progress);
 	if (ret)
 		goto err_free;
-	ret = eq_lower_get(fabric);
-	if (ret)
-		goto err_fini;
 	eq->fabric = fabric;
-	ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
-				 &fabric->eq->fid);
-	if (ret)
-		goto err_put;
 	eq->eq.fabric = fid;
 	eq->eq.api_version = fabric->fid.api_version;
-	eq->ops = *eq->eq.fid.ops;
+	ret = eq_lower_get(fabric, eq);
+	if (ret)
+		goto err_fini;
+	eq->base = eq->eq.fid.ops;
+	eq->ops = *eq->base;
+	eq->ops.read = eq_read;
+	eq->ops.sread = eq_sread;
+	eq->ops.readerr = eq_readerr;
 	eq->ops.strerror = eq_strerror;
 	eq->eq.fid.ops = &eq->ops;
 	eq->eq.fid.fid.ops = &eq_fid_ops;
 	*eq_fid = &eq->eq.fid;
 	return 0;
-err_put:
-	eq_lower_put(fabric);
 err_fini:
 	crn_eq_fini(&eq->eq);
 err_free:
@@ -187,6 +255,8 @@ int crn_lower_close(struct crn_lower_fabric *fabric, struct crn_lower_obj *obj,
 		lower_events_forget(fabric, obj);
 		crn_eq_forget(&eq->eq, obj->fid);
 		obj->eq = NULL;
+		if (fabric->full) /* which makes room, too */
+			lower_events(fabric);
 	}
 	crn_unlock(&fabric->lock);
 	if (!ret && eq)

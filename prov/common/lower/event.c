@@ -2,7 +2,9 @@
 /*
  * Events of the lower event queue, handed on to the layer's objects one after the other.
  * One that cannot be handed on yet, for want of memory or because the queue it is for is
- * full, is kept: those behind it wait in the lower provider.
+ * full, is kept: those behind it wait in the lower provider. While a queue is full, no
+ * queue waits for the lower one, of which nothing is taken: reading the full one moves it
+ * on. After anything else, who waits for the event's queue tries again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +145,25 @@ static int event_hand_on(struct crn_lower_fabric *fabric, struct crn_lower_event
 	return obj->event ? obj->event(obj, event) : event_insert(obj, event);
 }
 
+static void event_set_full(struct crn_lower_fabric *fabric, bool full)
+{
+	struct crn_list *entry;
+	struct crn_lower_eq *eq;
+
+	if (fabric->full == full)
+		return;
+	fabric->full = full;
+	crn_list_for_each (entry, &fabric->queues) {
+		eq = crn_container_of(entry, struct crn_lower_eq, entry);
+		if (full) {
+			crn_wait_pause(&eq->source.source);
+			continue;
+		}
+		crn_wait_resume(&eq->source.source);
+		crn_eq_wake(&eq->eq);
+	}
+}
+
 int lower_events(struct crn_lower_fabric *fabric)
 {
 	struct crn_lower_event *event = fabric->next;
@@ -154,8 +175,12 @@ int lower_events(struct crn_lower_fabric *fabric)
 			return (int)ret;
 		fabric->kept = true;
 		ret = event_hand_on(fabric, event);
-		if (ret)
+		event_set_full(fabric, ret == -FI_EAGAIN);
+		if (ret) {
+			if (ret != -FI_EAGAIN)
+				crn_eq_wake(&event->obj->eq->eq);
 			return (int)ret;
+		}
 		fabric->kept = false;
 	}
 }
@@ -168,5 +193,6 @@ struct fi_info *lower_events_forget(struct crn_lower_fabric *fabric,
 	if (!fabric->kept || event->obj != obj)
 		return NULL;
 	fabric->kept = false;
+	event_set_full(fabric, false);
 	return event_has_info(event) ? event->cm.info : NULL;
 }

@@ -99,6 +99,7 @@ int crn_lower_fabric_open(const struct crn_lower_layer *layer,
 
 	memset(fabric, 0, sizeof(*fabric));
 	fabric->layer = layer;
+	crn_list_init(&fabric->queues);
 	fabric->name = strdup(attr->name);
 	if (!fabric->name)
 		return -FI_ENOMEM;
@@ -128,7 +129,7 @@ int crn_lower_fabric_close(struct crn_lower_fabric *fabric)
 {
 	int ret = -FI_EBUSY;
 
-	if (!atomic_load(&fabric->refs) && !fabric->queues)
+	if (!atomic_load(&fabric->refs) && crn_list_empty(&fabric->queues))
 		ret = fi_close(&fabric->lower->fid);
 	if (ret)
 		return ret;

@@ -141,6 +141,28 @@ CT_TEST(lower_eq, requests_that_nobody_read_are_refused_when_nobody_listens)
 	scene_close(&s);
 }
 
+CT_TEST(lower_eq,
+	a_listener_that_does_not_close_has_refused_what_was_not_read_and_listens_on)
+{
+	struct eq_scene s;
+	struct fid handles[2];
+	struct fi_eq_cm_entry entry;
+	uint32_t event;
+
+	scene_open(&s, FI_WAIT_NONE);
+	lower_event(&s.w, FI_CONNREQ, &s.pep, request(&handles[0]), NULL, 0);
+	s.pep.lower.close_ret = -FI_EIO;
+	CT_EXPECT_EQ(close_pair(&s, &s.pep), -FI_EIO);
+	CT_EXPECT_EQ(s.pep.lower.rejects, 1);
+	CT_EXPECT_EQ(lower_read(s.eq, &event, &entry, sizeof(entry)), -FI_EAGAIN);
+	s.pep.lower.close_ret = 0;
+	lower_event(&s.w, FI_CONNREQ, &s.pep, request(&handles[1]), NULL, 0);
+	CT_EXPECT_EQ(lower_read(s.eq, &event, &entry, sizeof(entry)), sizeof(entry));
+	CT_EXPECT_EQ(entry.info->handle, &handles[1]);
+	fi_freeinfo(entry.info);
+	scene_close(&s);
+}
+
 CT_TEST(lower_eq, an_error_is_about_the_layers_object_with_its_data)
 {
 	struct eq_scene s;
@@ -353,6 +375,129 @@ CT_TEST(lower_eq, no_event_is_lost_when_memory_runs_out)
 	CT_EXPECT_EQ(ret, sizeof(entry));
 	fi_freeinfo(entry.info);
 	scene_close(&s);
+}
+
+/* Two queues that can be waited for, with an endpoint each. */
+struct two_scene {
+	struct eq_scene s;
+	struct crn_lower_eq *second;
+	struct lower_pair other; /* bound to it */
+};
+
+static void two_open(struct two_scene *t)
+{
+	scene_open(&t->s, FI_WAIT_FD);
+	t->second = lower_eq_open(&t->s.w, FI_WAIT_FD);
+	lower_pair_init(&t->other, FI_CLASS_EP);
+	CT_EXPECT_EQ(bind(&t->s, &t->other, t->second), 0);
+}
+
+static void two_close(struct two_scene *t)
+{
+	CT_EXPECT_EQ(close_pair(&t->s, &t->other), 0);
+	CT_EXPECT_EQ(fi_close(&t->second->eq.fid.fid), 0);
+	scene_close(&t->s);
+}
+
+/* It may be blocked on, and is not readable: nobody turns in circles. */
+static void expect_asleep(struct crn_lower_eq *eq)
+{
+	CT_EXPECT_EQ(crn_eq_trywait(&eq->eq), 0);
+	CT_EXPECT_FALSE(ct_readable(&eq->eq.fid.fid));
+}
+
+CT_TEST(lower_eq, who_waits_for_another_queue_sleeps_while_one_is_full)
+{
+	struct two_scene t;
+	struct crn_lower_eq *third;
+	size_t limit;
+
+	two_open(&t);
+	limit = t.s.eq->eq.limit;
+	fill(t.s.eq);
+	lower_event(&t.s.w, FI_CONNECTED, &t.s.ep, NULL, NULL, 0);
+	lower_event(&t.s.w, FI_CONNECTED, &t.other, NULL, NULL, 0);
+	expect_asleep(t.second);
+	third = lower_eq_open(&t.s.w, FI_WAIT_FD);
+	expect_asleep(third);
+	/* Room is made: what is behind reaches its queue, and wakes who sleeps. */
+	drain(t.s.eq, 1);
+	CT_EXPECT_TRUE(ct_readable(&t.second->eq.fid.fid));
+	expect_event(&t.s, t.second, FI_CONNECTED, &t.other);
+	expect_asleep(t.second);
+	expect_asleep(third);
+	CT_EXPECT_EQ(fi_close(&third->eq.fid.fid), 0);
+	drain(t.s.eq, limit - 1);
+	expect_event(&t.s, t.s.eq, FI_CONNECTED, &t.s.ep);
+	/* From then on as before. */
+	lower_event(&t.s.w, FI_SHUTDOWN, &t.other, NULL, NULL, 0);
+	CT_EXPECT_TRUE(ct_readable(&t.second->eq.fid.fid));
+	expect_event(&t.s, t.second, FI_SHUTDOWN, &t.other);
+	two_close(&t);
+}
+
+CT_TEST(lower_eq, who_sleeps_is_woken_when_what_kept_events_up_is_closed)
+{
+	struct two_scene t;
+
+	two_open(&t);
+	fill(t.s.eq);
+	lower_event(&t.s.w, FI_CONNECTED, &t.s.ep, NULL, NULL, 0);
+	lower_event(&t.s.w, FI_CONNECTED, &t.other, NULL, NULL, 0);
+	expect_asleep(t.second);
+	CT_EXPECT_EQ(close_pair(&t.s, &t.s.ep), 0);
+	CT_EXPECT_TRUE(ct_readable(&t.second->eq.fid.fid));
+	expect_event(&t.s, t.second, FI_CONNECTED, &t.other);
+	CT_EXPECT_EQ(bind(&t.s, &t.s.ep, t.s.eq), 0);
+	two_close(&t);
+}
+
+CT_TEST(lower_eq, closing_an_object_makes_room_for_events_of_others)
+{
+	struct two_scene t;
+	struct lower_pair full;
+	size_t sent;
+
+	two_open(&t);
+	lower_pair_init(&full, FI_CLASS_EP);
+	CT_EXPECT_EQ(bind(&t.s, &full, t.s.eq), 0);
+	for (sent = 0; sent < t.s.eq->eq.limit; sent++) {
+		lower_event(&t.s.w, FI_NOTIFY, &full, NULL, NULL, 0);
+		CT_EXPECT_EQ(crn_eq_trywait(&t.second->eq), 0);
+	}
+	lower_event(&t.s.w, FI_CONNECTED, &t.s.ep, NULL, NULL, 0);
+	lower_event(&t.s.w, FI_CONNECTED, &t.other, NULL, NULL, 0);
+	expect_asleep(t.second);
+	CT_EXPECT_EQ(close_pair(&t.s, &full), 0);
+	CT_EXPECT_TRUE(ct_readable(&t.second->eq.fid.fid));
+	expect_event(&t.s, t.second, FI_CONNECTED, &t.other);
+	expect_event(&t.s, t.s.eq, FI_CONNECTED, &t.s.ep);
+	two_close(&t);
+}
+
+CT_TEST(lower_eq, who_sleeps_is_woken_for_an_event_that_another_had_no_memory_for)
+{
+	struct two_scene t;
+	struct fi_eq_cm_entry entry;
+	uint32_t event;
+
+	two_open(&t);
+	expect_asleep(t.second);
+	lower_event(&t.s.w, FI_CONNECTED, &t.other, NULL, NULL, 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(lower_read(t.s.eq, &event, &entry, sizeof(entry)), -FI_ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
+	CT_EXPECT_TRUE(ct_readable(&t.second->eq.fid.fid));
+	expect_event(&t.s, t.second, FI_CONNECTED, &t.other);
+	expect_asleep(t.second);
+	/* One whose object is closed meanwhile keeps nobody awake. */
+	lower_event(&t.s.w, FI_SHUTDOWN, &t.other, NULL, NULL, 0);
+	ct_fail_alloc(1);
+	CT_EXPECT_EQ(lower_read(t.s.eq, &event, &entry, sizeof(entry)), -FI_ENOMEM);
+	CT_EXPECT_EQ(close_pair(&t.s, &t.other), 0);
+	expect_asleep(t.second);
+	CT_EXPECT_EQ(bind(&t.s, &t.other, t.second), 0);
+	two_close(&t);
 }
 
 CT_TEST(lower_eq, an_object_is_bound_to_one_queue_of_its_fabric)
