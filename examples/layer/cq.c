@@ -73,8 +73,11 @@ static int exl_cq_close(struct fid *fid)
 	return ret;
 }
 
+/* An alias would be the lower provider's queue. */
 static int exl_cq_control(struct fid *fid, int command, void *arg)
 {
+	if (command == FI_ALIAS)
+		return -FI_ENOSYS;
 	return fi_control(exl_cq_lower(fid), command, arg);
 }
 

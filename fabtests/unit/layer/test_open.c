@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
+#include "script.h"
 
 CT_TEST(layer_open, objects_have_the_programs_context_and_their_class)
 {
@@ -103,20 +104,41 @@ CT_TEST(layer_open, a_fabric_that_there_is_not_does_not_open)
 CT_TEST(layer_open, what_needs_the_lower_providers_own_objects_is_not_offered)
 {
 	struct layer_world w;
-	struct fi_alias alias;
 	struct fi_av_attr av = {0};
 	struct fid_av *av_fid;
 	void *ops;
 
 	layer_start(&w);
 	layer_open_before(&w, LAYER_OBJECTS);
-	CT_EXPECT_EQ(fi_control(&w.ep->fid, FI_ALIAS, &alias), -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_av_open(w.domain, &av, &av_fid, NULL), -FI_ENOSYS);
 	/* ofi_rxm depends on the very code. */
 	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, "ofix_flow_ctrl_v1", 0, &ops, NULL),
 		     -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.domain->fid, 0), -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_pep_bind(w.pep, &w.cq->fid, 0), -FI_EINVAL);
+	layer_close(&w);
+}
+
+/* fi_control(3), fi_endpoint(3): what they give of an object would be the lower
+ * provider's. Counters and regions are. */
+CT_TEST(layer_open, no_object_has_an_alias_or_operations_of_the_lower_providers)
+{
+	struct layer_world w;
+	enum layer_object object;
+	struct fid *fid, *alias;
+	void *ops;
+
+	layer_start_on_script(&w);
+	layer_open_before(&w, LAYER_OBJECTS);
+	for (object = 0; object < LAYER_OBJECTS; object++) {
+		if (object == LAYER_CNTR || object == LAYER_MR)
+			continue;
+		CT_NOTE("the %s", layer_names[object]);
+		fid = layer_fid(&w, object);
+		CT_EXPECT_EQ(fi_alias(fid, &alias, 0), -FI_ENOSYS);
+		CT_EXPECT_EQ(fi_open_ops(fid, "any", 0, &ops, NULL), -FI_ENOSYS);
+	}
+	CT_EXPECT_EQ(scr_count(SCR_CONTROL), 0);
 	layer_close(&w);
 }
 
