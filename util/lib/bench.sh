@@ -44,9 +44,10 @@ ucx() {
 	env UCX_TLS=rc_verbs,ud_verbs:aux UCX_NET_DEVICES=sim0:1 UCX_RC_VERBS_TX_CQ_MODERATION=1 "$@"
 }
 
-# one_side COUNT OPERATION PEER: the command for COUNT operations within one process, in "command".
+# one_side COUNT OPERATION PEER: the command for COUNT operations within one process, in "command"; the median of so many
+# "times".
 one_side() {
-	local count=$1 rounds=1 name size raw test where=()
+	local count=$1 rounds=${times-1} name size raw test where=() provider=${3/+layer/;example_layer}
 	case $2 in
 	threads1) command=(rate -T 1) ;;
 	threads2) command=(rate -T 2) ;;
@@ -59,7 +60,9 @@ one_side() {
 		return
 	fi
 	case $2 in
+	layer_write) name=write size=8 ;;
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
+	layer_*rate) name=send size=64 ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
 	durable | compound)
@@ -73,14 +76,18 @@ one_side() {
 	region) command=(bench_verbs -o write -z "$size" -n "$count" -r 1) ;;
 	ucx) command=(ucx_perftest -l -t "$test" -s "$size" -n "$count" -w 1 -f) ;;
 	*-safe) command=(fi_cairn_op -p "${3%-safe}" -t safe -o "$name" -z "$size" -n "$count" -r 1 "$address") ;;
-	*) command=(fi_cairn_op -p "$3" -t domain -o "$name" "${where[@]}" -z "$size" -n "$count" -r "$rounds" "$address") ;;
+	*) command=(fi_cairn_op -p "$provider" -t domain -o "$name" "${where[@]}" -z "$size" -n "$count" -r "$rounds" "$address") ;;
 	esac
 }
 
 # ns of one operation.
 one_time() {
-	local command count=50000
-	[ "$1" != write64k ] || count=5000
+	local command count=50000 times=1
+	case $1 in
+	write64k) count=5000 ;;
+	layer_tcp_*) count=500 times=31 ;;
+	layer_*) count=2000 times=31 ;;
+	esac
 	one_side $count "$1" "$2"
 	if [ "$2" = ucx ]; then
 		ucx "${device[@]}" "${command[@]}" >"$work/client" 2>&1 || {
@@ -126,6 +133,11 @@ one_count() {
 	echo $(((ir[1] - ir[0] + 2500) / 5000))
 }
 
+# Thousands of messages a second.
+messages() {
+	one_time "$1" "$2" | awk '{ print 1e6 / $1 }'
+}
+
 # Connections a second, or KiB of an end.
 connections() {
 	figure "$1" fi_cairn_conns -p "$2" -n 1000 "$address"
@@ -157,6 +169,8 @@ measure() {
 	conns-*) connections per_s "$2" ;;
 	memory-*) connections end_KiB "$2" ;;
 	threads[12]-* | more-* | selective-*) rate "$1" "$2" ;;
+	layer_*pingpong-*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 20000 ;;
+	layer_*rate-*) messages "$1" "$2" ;;
 	outstanding-*) outstanding "${2/one/1}" ;;
 	durable-* | compound-*) durable "$1" "$2" ;;
 	*) one_time "$1" "$2" ;;
