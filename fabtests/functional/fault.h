@@ -22,7 +22,8 @@ enum fault_kind {
 	FAULT_KINDS
 };
 
-/* Loads the provider's library before libfabric does. 0, or -FI_ENODATA: it has none. */
+/* Loads the provider's library, of a stack the upmost one's, before libfabric does. 0, or
+ * -FI_ENODATA: it has none. */
 int fct_fault_hook(const char *prov);
 /* The nth call of the kind fails, counted from 1; with on also all later ones. */
 void fct_fault_arm(enum fault_kind kind, unsigned int nth, bool on);

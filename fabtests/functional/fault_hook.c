@@ -124,7 +124,9 @@ static void *open_library(const char *prov)
 
 int fct_fault_hook(const char *prov)
 {
-	void *handle = prov ? open_library(prov) : NULL;
+	/* Of several, the upmost: what is under test. */
+	const char *upmost = prov ? strrchr(prov, ';') : NULL;
+	void *handle = prov ? open_library(upmost ? upmost + 1 : prov) : NULL;
 	struct link_map *map;
 
 	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map))

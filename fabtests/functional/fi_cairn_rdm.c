@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reliable datagram endpoints: a server and 300 peers unless told otherwise. */
+/* Reliable datagram endpoints: a server and 32 peers unless told otherwise. */
 #include <getopt.h>
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.ep_type = FI_EP_RDM,
 		.options = options,
-		.help = "  -n, --count=N           peers, at the client (default 300); "
+		.help = "  -n, --count=N           peers, at the client (default 32); "
 			"both "
 			"sides need the same\n",
 		.option = option,

@@ -52,6 +52,16 @@ out:
 	return ret;
 }
 
+/* pverbs;ofi_rxm, or with layers between them, which --lower names. */
+static bool is_pverbs_under_rxm(const struct fct *t, const struct fi_info *info)
+{
+	const char *prov = info->fabric_attr->prov_name;
+
+	return strstr(prov, "pverbs;ofi_rxm") ||
+	       (strstr(prov, ";ofi_rxm") && t->opts.prov &&
+		!strncmp(t->opts.prov, "pverbs;", strlen("pverbs;")));
+}
+
 static int bed_open(struct bed *b, struct fct *t)
 {
 	const struct fct_setup s = {.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC};
@@ -66,7 +76,7 @@ static int bed_open(struct bed *b, struct fct *t)
 	ret = fct_getinfo(t, &s, NULL, "0", &b->info);
 	if (ret)
 		return fct_skip(t, "no such endpoint: %s", fi_strerror(-ret));
-	if (!strstr(b->info->fabric_attr->prov_name, "pverbs;ofi_rxm"))
+	if (!is_pverbs_under_rxm(t, b->info))
 		return fct_skip(t, "this is about pverbs;ofi_rxm");
 	FCT_CALL(t, fi_fabric(b->info->fabric_attr, &b->fabric, NULL));
 	FCT_CALL(t, fi_domain(b->fabric, b->info, &b->domain, NULL));

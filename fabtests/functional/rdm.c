@@ -4,7 +4,7 @@
 
 #include "rdm.h"
 
-uint32_t fct_rdm_count = 300;
+uint32_t fct_rdm_count = 32;
 
 #define NAME_LEN 64
 

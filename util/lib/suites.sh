@@ -436,7 +436,7 @@ simverbs_bench() {
 }
 
 suite_layer() {
-	local with=$top/fabtests/interop/with-build address
+	local with=$top/fabtests/interop/with-build address file=$top/build/unit/pmem-layer
 
 	build_unit || return
 	layer_over tcp 127.0.0.1
@@ -448,6 +448,12 @@ suite_layer() {
 		return
 	fi
 	layer_over pverbs "$address" simverbs
+	# What fails in the layer: the lower provider has its own turn in the suite simverbs.
+	counted layer-fault 600 "$with" unit "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" \
+		-w simverbs -a "$address" -T 240 -p example_layer --lower pverbs fault
+	truncate -s 2M "$file"
+	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file counted layer-rxm 120 "$with" unit simverbs \
+		"$top/build/unit/fabtests/functional/fi_cairn_rxm" -p "example_layer;ofi_rxm" --lower pverbs "--self=$address"
 	if guest_build trixie; then
 		counted layer-pverbs-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
 			-b "$top/build/trixie/fabtests/functional" -w simverbs -a "$address" -p example_layer --lower pverbs \
@@ -465,6 +471,8 @@ layer_over() {
 		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p example_layer --lower "$1"
 	counted "layer-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
 		-p "example_layer;ofi_rxm" --lower "$1" "--self=$2"
+	counted "layer-$1-mesh" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_mesh" -n 4 \
+		-p example_layer --lower "$1" -s "$2"
 	step "layer-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
 	step "layer-$1-pingpong-rdm" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack;ofi_rxm" \
 		"$stack;ofi_rxm" rdm
