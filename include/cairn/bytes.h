@@ -131,26 +131,40 @@ static inline uint8_t crn_unpack_u8(struct crn_unpack *unpack)
 	return at ? *at : 0;
 }
 
-/* crn_pack_be16(pack, value), crn_unpack_be16(unpack), and so on. */
+/*
+ * crn_pack_be16(pack, value), crn_unpack_be16(unpack), and so on; and crn_put_be16(at,
+ * value), crn_get_be16(at) for bytes whose bounds were looked at together, of which
+ * crn_pack_room and crn_unpack_ref gave the place.
+ */
 #define CRN_BYTES_NUMBER(bits, order, to_order, to_host)                                 \
+	static inline void crn_put_##order##bits(uint8_t *at, uint##bits##_t value)      \
+	{                                                                                \
+		value = to_order(value);                                                 \
+		memcpy(at, &value, sizeof(value));                                       \
+	}                                                                                \
+                                                                                         \
+	static inline uint##bits##_t crn_get_##order##bits(const uint8_t *at)            \
+	{                                                                                \
+		uint##bits##_t value;                                                    \
+                                                                                         \
+		memcpy(&value, at, sizeof(value));                                       \
+		return to_host(value);                                                   \
+	}                                                                                \
+                                                                                         \
 	static inline void crn_pack_##order##bits(struct crn_pack *pack,                 \
 						  uint##bits##_t value)                  \
 	{                                                                                \
 		uint8_t *at = crn_pack_room(pack, sizeof(value));                        \
                                                                                          \
-		value = to_order(value);                                                 \
 		if (at)                                                                  \
-			memcpy(at, &value, sizeof(value));                               \
+			crn_put_##order##bits(at, value);                                \
 	}                                                                                \
                                                                                          \
 	static inline uint##bits##_t crn_unpack_##order##bits(struct crn_unpack *unpack) \
 	{                                                                                \
-		uint##bits##_t value = 0;                                                \
-		const uint8_t *at = crn_unpack_ref(unpack, sizeof(value));               \
+		const uint8_t *at = crn_unpack_ref(unpack, sizeof(uint##bits##_t));      \
                                                                                          \
-		if (at)                                                                  \
-			memcpy(&value, at, sizeof(value));                               \
-		return to_host(value);                                                   \
+		return at ? crn_get_##order##bits(at) : 0;                               \
 	}
 
 CRN_BYTES_NUMBER(16, be, htobe16, be16toh)

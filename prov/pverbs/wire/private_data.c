@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <endian.h>
 #include <string.h>
+#include <cairn/bytes.h>
 #include "private_data.h"
 
 /* In the trailer. */
@@ -44,23 +44,15 @@ static uint64_t pvb_cm_parse48(const uint8_t *trailer)
 
 static void pvb_cm_pack_word(uint8_t *trailer, const struct pvb_cm_word *word)
 {
-	uint64_t addr = htobe64(word->addr);
-	uint32_t rkey = htobe32(word->rkey);
-
 	trailer[4] |= PVB_CM_WORD;
-	memcpy(trailer + PVB_CM_WORD_ADDR, &addr, sizeof(addr));
-	memcpy(trailer + PVB_CM_WORD_RKEY, &rkey, sizeof(rkey));
+	crn_put_be64(trailer + PVB_CM_WORD_ADDR, word->addr);
+	crn_put_be32(trailer + PVB_CM_WORD_RKEY, word->rkey);
 }
 
 static void pvb_cm_parse_word(struct pvb_cm_word *word, const uint8_t *trailer)
 {
-	uint64_t addr;
-	uint32_t rkey;
-
-	memcpy(&addr, trailer + PVB_CM_WORD_ADDR, sizeof(addr));
-	memcpy(&rkey, trailer + PVB_CM_WORD_RKEY, sizeof(rkey));
-	word->addr = be64toh(addr);
-	word->rkey = be32toh(rkey);
+	word->addr = crn_get_be64(trailer + PVB_CM_WORD_ADDR);
+	word->rkey = crn_get_be32(trailer + PVB_CM_WORD_RKEY);
 }
 
 size_t pvb_cm_pack(uint8_t out[PVB_CM_REQ_SIZE], const void *app, size_t app_len,
