@@ -45,6 +45,7 @@ int fct_cm_sread(struct fct *t);
 int fct_cm_fd(struct fct *t);
 int fct_cm_sread_shutdown(struct fct *t);
 int fct_cm_fd_shutdown(struct fct *t);
+int fct_cm_sread_and_fd(struct fct *t);
 int fct_cm_peek(struct fct *t);
 
 /* One message from the client to the server over this connection; both sides call it. */

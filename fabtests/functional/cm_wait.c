@@ -5,6 +5,7 @@
 #include "cm.h"
 
 #define STEP_MS 200
+#define NAP_MS 3000 /* who slept that long beside something was not woken */
 
 /* How a side waits for its next event. 0, or < 0: recorded. */
 typedef int (*wait_fn)(struct fct_link *l, uint32_t event, struct fct_event *e);
@@ -35,27 +36,40 @@ static int by_sread(struct fct_link *l, uint32_t event, struct fct_event *e)
 	return taken(l->t, n, event, e);
 }
 
-/* fi_trywait says when it is right to sleep on the descriptor. */
+/* Sleeps on the descriptor of a queue, when fi_trywait says that it is right to. 1:
+ * nobody woke it. */
+static int sleep_on(struct fct_link *l, struct fid *fid)
+{
+	struct pollfd pfd = {.events = POLLIN};
+	struct fct *t = l->t;
+	int ret;
+
+	ret = fi_trywait(l->fabric, &fid, 1);
+	if (ret == -FI_EAGAIN)
+		return 0;
+	FCT_CALL(t, ret);
+	FCT_CALL(t, fi_control(fid, FI_GETWAIT, &pfd.fd));
+	ret = poll(&pfd, 1, NAP_MS * (int)t->scale);
+	if (ret < 0)
+		FCT_FAIL(t, "poll failed");
+	ret = !ret;
+out:
+	return ret;
+}
+
 static int by_fd(struct fct_link *l, uint32_t event, struct fct_event *e)
 {
-	struct fid *fids[] = {&l->eq->fid};
-	struct pollfd pfd = {.events = POLLIN};
 	struct fct *t = l->t;
 	struct fct_wait w;
 	ssize_t n;
 	int ret;
 
-	FCT_CALL(t, fi_control(&l->eq->fid, FI_GETWAIT, &pfd.fd));
 	fct_wait_init(&w, t, "an event by poll on the EQ's descriptor");
 	for (;;) {
-		ret = fi_trywait(l->fabric, fids, 1);
-		if (!ret) {
-			if (poll(&pfd, 1, STEP_MS) < 0)
-				FCT_FAIL(t, "poll failed");
-		} else if (ret != -FI_EAGAIN) {
-			FCT_CALL(t, ret);
-		}
+		FCT_DO(sleep_on(l, &l->eq->fid));
 		n = fi_eq_read(l->eq, &e->event, e->room, sizeof(e->room), 0);
+		if (n != -FI_EAGAIN && ret)
+			FCT_FAIL(t, "slept %d ms beside an event", NAP_MS);
 		if (n != -FI_EAGAIN)
 			return taken(t, n, event, e);
 		FCT_DO(fct_wait_check(&w));
@@ -189,6 +203,128 @@ int fct_cm_sread_shutdown(struct fct *t)
 int fct_cm_fd_shutdown(struct fct *t)
 {
 	return waiting(t, FI_WAIT_FD, by_fd, true);
+}
+
+#define UNALIKE 3u /* connections, one after the other */
+
+static int serve_by_sread(struct fct_link *l, struct fct_conn *c, const struct fct_mem *m,
+			  struct fct_ctx *ctx)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	FCT_DO(by_sread(l, FI_CONNREQ, &e));
+	c->info = e.cm.info;
+	FCT_DO(fct_ep_open(l, c, c->info));
+	FCT_POST(t, l->rxcq, fi_recv(c->ep, m->buf, m->len, m->desc, 0, ctx));
+	FCT_CALL(t, fi_accept(c->ep, NULL, 0));
+	FCT_DO(by_sread(l, FI_CONNECTED, &e));
+	FCT_TRUE(t, e.cm.fid == &c->ep->fid);
+out:
+	return ret;
+}
+
+static int completion_by_fd(struct fct_link *l, const struct fct_ctx *ctx)
+{
+	struct fi_cq_data_entry e;
+	struct fct *t = l->t;
+	struct fct_wait w;
+	ssize_t n;
+	int ret;
+
+	fct_wait_init(&w, t, "a completion by poll on the CQ's descriptor");
+	for (ret = 0; (n = fi_cq_read(l->txcq, &e, 1)) == -FI_EAGAIN;) {
+		FCT_DO(fct_wait_check(&w));
+		FCT_DO(sleep_on(l, &l->txcq->fid));
+	}
+	if (ret)
+		FCT_FAIL(t, "slept %d ms beside a completion", NAP_MS);
+	FCT_CALL(t, n);
+	FCT_TRUE(t, e.op_context == ctx);
+	ret = 0;
+out:
+	return ret;
+}
+
+static int call_by_fd(struct fct_link *l, struct fct_conn *c, const struct fct_mem *m,
+		      struct fct_ctx *ctx)
+{
+	struct fct *t = l->t;
+	struct fct_event e;
+	int ret;
+
+	c->info = fi_dupinfo(l->info);
+	FCT_DO(fct_ep_open(l, c, c->info));
+	FCT_CALL(t, fi_connect(c->ep, l->info->dest_addr, NULL, 0));
+	FCT_DO(by_fd(l, FI_CONNECTED, &e));
+	FCT_TRUE(t, e.cm.fid == &c->ep->fid);
+	FCT_POST(t, l->txcq, fi_send(c->ep, m->buf, m->len, m->desc, 0, ctx));
+	ret = completion_by_fd(l, ctx);
+out:
+	return ret;
+}
+
+/* Of connections, in any order. */
+static int take_messages(struct fct_link *l, const struct fct_ctx ctx[UNALIKE])
+{
+	bool seen[UNALIKE] = {false};
+	struct fi_cq_data_entry e;
+	struct fct *t = l->t;
+	unsigned int i, n;
+	struct fct_wait w;
+	int ret = 0;
+
+	for (n = 0; n < UNALIKE; n++) {
+		fct_wait_init(&w, t, "a message that came meanwhile");
+		while ((ret = (int)fi_cq_read(l->rxcq, &e, 1)) == -FI_EAGAIN)
+			FCT_DO(fct_wait_again(&w));
+		FCT_CALL(t, ret);
+		for (i = 0; i < UNALIKE && e.op_context != &ctx[i]; i++)
+			;
+		FCT_TRUE(t, i < UNALIKE && !seen[i]);
+		seen[i] = true;
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+/*
+ * Nobody calls anything else: the server serves while it is in fi_eq_sread, the client
+ * sleeps on descriptors only.
+ */
+int fct_cm_sread_and_fd(struct fct *t)
+{
+	struct fct_setup s = {.caps = FI_MSG,
+			      .cq_wait = FI_WAIT_FD,
+			      .tx_size = 4,
+			      .rx_size = 4,
+			      .cq_size = 8 * UNALIKE};
+	const bool client = fct_is_client(t);
+	struct fct_conn c[UNALIKE] = {0};
+	struct fct_ctx ctx[UNALIKE];
+	struct fct_link l;
+	struct fct_mem m;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(reopen_eq(&l, client ? FI_WAIT_FD : FI_WAIT_UNSPEC));
+	FCT_DO(fct_mem_alloc(&l, &m, 64, FI_SEND | FI_RECV));
+	fct_fill(m.buf, m.len, client);
+	FCT_DO(tell_port(&l));
+	for (i = 0; i < UNALIKE; i++)
+		FCT_DO(client ? call_by_fd(&l, &c[i], &m, &ctx[i])
+			      : serve_by_sread(&l, &c[i], &m, &ctx[i]));
+	FCT_DO(fct_barrier(t, "connected"));
+	if (!client) {
+		FCT_DO(take_messages(&l, ctx));
+		FCT_DATA(t, m.buf, m.len, 1);
+	}
+	ret = fct_barrier(t, "looked at");
+out:
+	return fct_link_down(&l, ret);
 }
 
 int fct_cm_peek(struct fct *t)

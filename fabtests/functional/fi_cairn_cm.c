@@ -53,6 +53,9 @@ static const struct fct_case cases[] = {
 	 fct_cm_sread_shutdown},
 	{"fd_shutdown", "a side that only polls the EQ's descriptor sees FI_SHUTDOWN",
 	 fct_cm_fd_shutdown},
+	{"sread_and_fd",
+	 "a server that only calls fi_eq_sread, a client that only polls descriptors",
+	 fct_cm_sread_and_fd},
 	{"peek", "FI_PEEK shows an event without taking it", fct_cm_peek},
 };
 

@@ -169,7 +169,8 @@ measure() {
 	conns-*) connections per_s "$2" ;;
 	memory-*) connections end_KiB "$2" ;;
 	threads[12]-* | more-* | selective-*) rate "$1" "$2" ;;
-	layer_*pingpong-*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 20000 ;;
+	layer_tcp_ping*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 4000 ;;
+	layer_pingpong-*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 20000 ;;
 	layer_*rate-*) messages "$1" "$2" ;;
 	outstanding-*) outstanding "${2/one/1}" ;;
 	durable-* | compound-*) durable "$1" "$2" ;;
