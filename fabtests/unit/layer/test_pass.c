@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Over the scripted provider: what passes, in both directions, and what names whom. */
 #include <string.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_tagged.h>
 #include "cairn_test.h"
 #include "layer_world.h"
 #include "pair.h"
@@ -46,6 +48,59 @@ CT_TEST(layer_pass, a_write_reaches_the_memory_of_the_peer)
 		     0);
 	pair_done(p.client.cq, &at[0], FI_WRITE | FI_RMA);
 	CT_EXPECT_STREQ(p.server.buf + 64, "there");
+	pair_down(&p);
+	CT_EXPECT_EQ(scr_open(), 0);
+}
+
+CT_TEST(layer_pass, a_tagged_message_finds_the_receive_of_its_tag)
+{
+	struct scr_record record;
+	struct pair p;
+
+	scr_begin();
+	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
+	CT_EXPECT_EQ(fi_trecv(p.server.ep, p.server.buf, 16, p.server.desc, 0, 0x30, 0xf,
+			      &at[0]),
+		     0);
+	strcpy(p.client.buf, "tag");
+	CT_EXPECT_EQ(fi_tsend(p.client.ep, p.client.buf, 4, p.client.desc, 0, 0x34,
+			      &at[1]),
+		     0);
+	pair_done(p.client.cq, &at[1], FI_SEND | FI_TAGGED);
+	pair_done(p.server.cq, &at[0], FI_RECV | FI_TAGGED);
+	CT_EXPECT_STREQ(p.server.buf, "tag");
+	CT_ASSERT_TRUE(scr_look(SCR_TSEND, 0, &record));
+	CT_EXPECT_NE(record.fid, &p.client.ep->fid);
+	CT_EXPECT_EQ(record.tag, 0x34);
+	pair_down(&p);
+	CT_EXPECT_EQ(scr_open(), 0);
+}
+
+CT_TEST(layer_pass, atomics_act_on_the_memory_of_the_peer)
+{
+	uint64_t *word, *mine;
+	struct pair p;
+	size_t count;
+
+	scr_begin();
+	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
+	word = (uint64_t *)(void *)p.server.buf;
+	mine = (uint64_t *)(void *)p.client.buf;
+	*word = 40;
+	mine[0] = 2;
+	mine[1] = 40;
+	CT_EXPECT_EQ(fi_compare_atomicvalid(p.client.ep, FI_UINT64, FI_CSWAP, &count), 0);
+	CT_EXPECT_EQ(fi_compare_atomic(p.client.ep, &mine[0], 1, p.client.desc, &mine[1],
+				       p.client.desc, &mine[2], p.client.desc, 0,
+				       (uintptr_t)word, fi_mr_key(p.server.mr), FI_UINT64,
+				       FI_CSWAP, &at[0]),
+		     0);
+	pair_done(p.client.cq, &at[0], FI_READ | FI_ATOMIC);
+	CT_EXPECT_EQ(mine[2], 40);
+	CT_EXPECT_EQ(fi_inject_atomic(p.client.ep, &mine[1], 1, 0, (uintptr_t)word,
+				      fi_mr_key(p.server.mr), FI_UINT64, FI_SUM),
+		     0);
+	CT_EXPECT_EQ(*word, 42);
 	pair_down(&p);
 	CT_EXPECT_EQ(scr_open(), 0);
 }

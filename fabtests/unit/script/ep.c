@@ -130,6 +130,17 @@ int scr_setopt(fid_t fid, int level, int optname, const void *optval, size_t opt
 				 optlen);
 }
 
+struct fi_ops_ep scr_opt_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = crn_nosys_cancel,
+	.getopt = scr_getopt,
+	.setopt = scr_setopt,
+	.tx_ctx = crn_nosys_tx_ctx,
+	.rx_ctx = crn_nosys_rx_ctx,
+	.rx_size_left = crn_nosys_rx_size_left,
+	.tx_size_left = crn_nosys_tx_size_left,
+};
+
 /* The oldest receive with that context. */
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
@@ -244,8 +255,8 @@ int scr_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->fid.cm = &scr_ep_cm_ops;
 	ep->fid.msg = &scr_ep_msg_ops;
 	ep->fid.rma = &scr_ep_rma_ops;
-	ep->fid.tagged = &crn_nosys_tagged;
-	ep->fid.atomic = &crn_nosys_atomic;
+	ep->fid.tagged = &scr_ep_tagged_ops;
+	ep->fid.atomic = &scr_ep_atomic_ops;
 	ep->fid.collective = &crn_nosys_collective;
 	atomic_fetch_add(&domain->refs, 1);
 	scr_object_add(&ep->object, &ep->fid.fid);

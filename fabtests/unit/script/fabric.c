@@ -138,7 +138,7 @@ static struct fi_ops_domain domain_ops = {
 	.poll_open = crn_nosys_poll_open,
 	.stx_ctx = crn_nosys_stx_ctx,
 	.srx_ctx = scr_srx_open,
-	.query_atomic = crn_nosys_query_atomic,
+	.query_atomic = scr_query_atomic,
 	.query_collective = crn_nosys_query_collective,
 	.endpoint2 = endpoint2,
 };

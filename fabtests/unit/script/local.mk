@@ -8,19 +8,24 @@ SCRIPT_EXPORT = -Wl,--export-dynamic-symbol=scr_prov_ini \
 check_LTLIBRARIES += fabtests/unit/script/libscript.la fabtests/unit/script/libscript-fi.la \
 	fabtests/unit/script/libtested-fi.la
 fabtests_unit_script_libscript_la_SOURCES = \
+	fabtests/unit/script/atomic.c \
 	fabtests/unit/script/cm.c \
 	fabtests/unit/script/ep.c \
 	fabtests/unit/script/event.c \
 	fabtests/unit/script/fabric.c \
 	fabtests/unit/script/hold.c \
 	fabtests/unit/script/mr.c \
+	fabtests/unit/script/msg.c \
 	fabtests/unit/script/offer.c \
 	fabtests/unit/script/pep.c \
 	fabtests/unit/script/post.c \
+	fabtests/unit/script/post.h \
 	fabtests/unit/script/queues.c \
+	fabtests/unit/script/rma.c \
 	fabtests/unit/script/script.c \
 	fabtests/unit/script/script.h \
 	fabtests/unit/script/srx.c \
+	fabtests/unit/script/tagged.c \
 	fabtests/unit/script/work.c \
 	fabtests/unit/script/world.h
 fabtests_unit_script_libscript_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
@@ -42,6 +47,7 @@ TESTS += fabtests/unit/unit_script
 fabtests_unit_unit_script_SOURCES = \
 	fabtests/unit/script/pair.c \
 	fabtests/unit/script/pair.h \
+	fabtests/unit/script/test_atomic.c \
 	fabtests/unit/script/test_calls.c \
 	fabtests/unit/script/test_cm.c \
 	fabtests/unit/script/test_hold.c \
@@ -50,6 +56,7 @@ fabtests_unit_unit_script_SOURCES = \
 	fabtests/unit/script/test_msg.c \
 	fabtests/unit/script/test_rma.c \
 	fabtests/unit/script/test_srx.c \
+	fabtests/unit/script/test_tagged.c \
 	fabtests/unit/script/test_threads.c
 nodist_EXTRA_fabtests_unit_unit_script_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_script_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \

@@ -6,9 +6,9 @@
 #include "cairn_test.h"
 #include "world.h"
 
-#define SCR_CAPS                                                                     \
-	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \
-	 FI_REMOTE_WRITE | FI_RMA_EVENT)
+#define SCR_CAPS                                                                 \
+	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | \
+	 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RMA_EVENT)
 #define SCR_ORDER                                                                   \
 	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAR | FI_ORDER_WAW | \
 	 FI_ORDER_WAS | FI_ORDER_SAR | FI_ORDER_SAW | FI_ORDER_SAS)
@@ -20,7 +20,8 @@ static size_t cm_data_size;
 static void offer_directions(struct fi_info *info)
 {
 	*info->tx_attr = (struct fi_tx_attr){
-		.caps = FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE,
+		.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ |
+			FI_WRITE,
 		.op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
 			    FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE,
 		.msg_order = SCR_ORDER,
@@ -31,8 +32,8 @@ static void offer_directions(struct fi_info *info)
 		.rma_iov_limit = 1,
 	};
 	*info->rx_attr = (struct fi_rx_attr){
-		.caps = FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE |
-			FI_RMA_EVENT,
+		.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV |
+			FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RMA_EVENT,
 		.op_flags = FI_COMPLETION,
 		.msg_order = SCR_ORDER,
 		.comp_order = CRN_ORDER_STRICT | CRN_ORDER_DATA,

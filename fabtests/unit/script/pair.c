@@ -8,7 +8,7 @@ struct fi_info *pair_hints(const char *prov_name)
 {
 	struct fi_info *hints = fi_allocinfo();
 
-	hints->caps = FI_MSG | FI_RMA | FI_RMA_EVENT;
+	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RMA_EVENT;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode =

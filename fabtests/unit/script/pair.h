@@ -37,8 +37,8 @@ struct pair_event {
 	char data[256];
 };
 
-/* Hints that ask for FI_MSG, FI_RMA and FI_RMA_EVENT of the provider; the caller frees
- * them. */
+/* Hints that ask for FI_MSG, FI_TAGGED, FI_RMA, FI_ATOMIC and FI_RMA_EVENT of the
+ * provider; the caller frees them. */
 struct fi_info *pair_hints(const char *prov_name);
 /*
  * These return the code of the first call that failed, reads of events included;

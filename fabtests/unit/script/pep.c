@@ -87,17 +87,6 @@ static struct fi_ops pep_fid_ops = {
 	.ops_set = crn_nosys_ops_set,
 };
 
-static struct fi_ops_ep pep_ops = {
-	.size = sizeof(struct fi_ops_ep),
-	.cancel = crn_nosys_cancel,
-	.getopt = scr_getopt,
-	.setopt = scr_setopt,
-	.tx_ctx = crn_nosys_tx_ctx,
-	.rx_ctx = crn_nosys_rx_ctx,
-	.rx_size_left = crn_nosys_rx_size_left,
-	.tx_size_left = crn_nosys_tx_size_left,
-};
-
 static int pep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct scr_pep *pep = pep_of(fid);
@@ -197,7 +186,7 @@ int scr_passive_ep(struct fid_fabric *fabric_fid, struct fi_info *info,
 	pep->fid.fid.fclass = FI_CLASS_PEP;
 	pep->fid.fid.context = context;
 	pep->fid.fid.ops = &pep_fid_ops;
-	pep->fid.ops = &pep_ops;
+	pep->fid.ops = &scr_opt_ops;
 	pep->fid.cm = &pep_cm_ops;
 	atomic_fetch_add(&fabric->refs, 1);
 	scr_object_add(&pep->object, &pep->fid.fid);

@@ -210,6 +210,13 @@ const char *scr_call_name(enum scr_call call)
 		[SCR_READ] = "fi_read",
 		[SCR_WRITE] = "fi_write",
 		[SCR_INJECT_WRITE] = "fi_inject_write",
+		[SCR_TRECV] = "fi_trecv",
+		[SCR_TSEND] = "fi_tsend",
+		[SCR_TINJECT] = "fi_tinject",
+		[SCR_ATOMIC] = "fi_atomic",
+		[SCR_FETCH_ATOMIC] = "fi_fetch_atomic",
+		[SCR_COMPARE_ATOMIC] = "fi_compare_atomic",
+		[SCR_INJECT_ATOMIC] = "fi_inject_atomic",
 	};
 
 	return names[call];

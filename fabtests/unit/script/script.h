@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A provider made of memory for the unit tests of layers: FI_EP_MSG with FI_MSG and
- * FI_RMA, both ends in the test process. libfabric finds it under the name "script", as
+ * A provider made of memory for the unit tests of layers: FI_EP_MSG with FI_MSG, FI_RMA,
+ * FI_TAGGED (not on shared receive contexts) and FI_ATOMIC of single FI_UINT64, both ends
+ * in the test process. libfabric finds it under the name "script", as
  * the provider underneath the layer under test; a test also opens it itself, to be the
  * layer's peer.
  *
@@ -77,6 +78,13 @@ enum scr_call {
 	SCR_READ,
 	SCR_WRITE,
 	SCR_INJECT_WRITE,
+	SCR_TRECV,
+	SCR_TSEND,
+	SCR_TINJECT,
+	SCR_ATOMIC,
+	SCR_FETCH_ATOMIC,
+	SCR_COMPARE_ATOMIC,
+	SCR_INJECT_ATOMIC,
 	SCR_CALLS
 };
 
@@ -113,7 +121,8 @@ struct scr_record {
 	size_t len; /* bytes */
 	uint64_t addr, key;
 	uint64_t data; /* remote CQ data; command of SCR_CONTROL; name of an option */
-	int ret;       /* what it was refused with; 0: it was not */
+	uint64_t tag;
+	int ret; /* what it was refused with; 0: it was not */
 };
 
 /* Which calls are refused. Rules are asked in the order given; the first one whose turn

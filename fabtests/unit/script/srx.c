@@ -34,17 +34,6 @@ static struct fi_ops srx_fid_ops = {
 	.ops_set = crn_nosys_ops_set,
 };
 
-static struct fi_ops_ep srx_ops = {
-	.size = sizeof(struct fi_ops_ep),
-	.cancel = crn_nosys_cancel,
-	.getopt = scr_getopt,
-	.setopt = scr_setopt,
-	.tx_ctx = crn_nosys_tx_ctx,
-	.rx_ctx = crn_nosys_rx_ctx,
-	.rx_size_left = crn_nosys_rx_size_left,
-	.tx_size_left = crn_nosys_tx_size_left,
-};
-
 int scr_srx_open(struct fid_domain *domain_fid, struct fi_rx_attr *attr,
 		 struct fid_ep **fid, void *context)
 {
@@ -68,7 +57,7 @@ int scr_srx_open(struct fid_domain *domain_fid, struct fi_rx_attr *attr,
 	srx->fid.fid.fclass = FI_CLASS_SRX_CTX;
 	srx->fid.fid.context = context;
 	srx->fid.fid.ops = &srx_fid_ops;
-	srx->fid.ops = &srx_ops;
+	srx->fid.ops = &scr_opt_ops;
 	srx->fid.cm = &crn_nosys_cm;
 	scr_srx_msg_init(&srx->msg);
 	srx->fid.msg = &srx->msg;

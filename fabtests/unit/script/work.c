@@ -17,9 +17,14 @@ void scr_work_free(struct scr_work *work)
 	free(work);
 }
 
+static bool is_receive(const struct scr_work *work)
+{
+	return work->op == SCR_RECV || work->op == SCR_TRECV;
+}
+
 static enum crn_ep_side side_of(const struct scr_work *work)
 {
-	return work->op == SCR_RECV ? CRN_EP_RX : CRN_EP_TX;
+	return is_receive(work) ? CRN_EP_RX : CRN_EP_TX;
 }
 
 static void report_error(struct scr_work *work)
@@ -47,12 +52,13 @@ void scr_work_report(struct scr_work *work)
 			  .flags = work->comp_flags,
 			  .len = work->done_len,
 			  .buf = work->done_buf,
-			  .data = work->done_data},
+			  .data = work->done_data,
+			  .tag = work->op == SCR_TRECV ? work->tag : 0},
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};
 	struct crn_ep *ep = &work->ep->ep;
 
-	if (work->op != SCR_RECV)
+	if (!is_receive(work))
 		work->ep->tx_count--;
 	if (work->err)
 		report_error(work);
@@ -112,18 +118,33 @@ static void copy_message(const struct scr_work *from, const struct scr_work *to,
 	}
 }
 
-/* The receive that is next, with the place of its completion; NULL: not now. */
-static struct scr_work *take_receive(struct scr_ep *target)
+/* The oldest receive for what arrives. */
+static struct scr_work *find_receive(const struct scr_rx *rx, const struct scr_work *op)
 {
-	struct crn_list *entry = target->rx->posted.next;
+	const bool tagged = op->op == SCR_TSEND;
 	struct scr_work *receive;
+	struct crn_list *pos;
 
-	if (crn_list_empty(&target->rx->posted))
+	crn_list_for_each (pos, &rx->posted) {
+		receive = crn_container_of(pos, struct scr_work, entry);
+		if (tagged != (receive->op == SCR_TRECV))
+			continue;
+		if (!tagged || !((receive->tag ^ op->tag) & ~receive->ignore))
+			return receive;
+	}
+	return NULL;
+}
+
+/* The receive that is next, with the place of its completion; NULL: not now. */
+static struct scr_work *take_receive(struct scr_ep *target, const struct scr_work *op)
+{
+	struct scr_work *receive = find_receive(target->rx, op);
+
+	if (!receive)
 		return NULL;
 	if (target->srx && !crn_ep_begin(&target->ep, CRN_EP_RX))
 		return NULL;
-	receive = crn_container_of(entry, struct scr_work, entry);
-	crn_list_del(entry);
+	crn_list_del(&receive->entry);
 	target->rx->count--;
 	receive->ep = target;
 	if (target->srx)
@@ -133,12 +154,13 @@ static struct scr_work *take_receive(struct scr_ep *target)
 
 static bool run_send(struct scr_work *op, struct scr_ep *target)
 {
-	struct scr_work *receive = take_receive(target);
+	struct scr_work *receive = take_receive(target, op);
 
 	if (!receive)
 		return false;
 	receive->done_len = CRN_MIN(op->len, receive->len);
 	receive->done_buf = receive->iov_count ? receive->iov[0].iov_base : NULL;
+	receive->tag = op->tag;
 	if (op->flags & FI_REMOTE_CQ_DATA) {
 		receive->comp_flags |= FI_REMOTE_CQ_DATA;
 		receive->done_data = op->data;
@@ -159,7 +181,7 @@ static bool run_notice(struct scr_work *op, struct scr_ep *target)
 	struct scr_work *notice = op->notice;
 
 	if ((target->info->mode | target->info->rx_attr->mode) & FI_RX_CQ_DATA) {
-		notice = take_receive(target);
+		notice = take_receive(target, op);
 		if (!notice)
 			return false;
 	} else {
@@ -202,17 +224,61 @@ static bool run_rma(struct scr_work *op, struct scr_ep *target)
 	return true;
 }
 
+static bool run_atomic(struct scr_work *op, struct scr_ep *target)
+{
+	const uint64_t access =
+		op->op == SCR_ATOMIC ? FI_REMOTE_WRITE : FI_REMOTE_READ | FI_REMOTE_WRITE;
+	struct crn_mr_map *mrs = &target->domain->mrs;
+	uint64_t operand = 0, old;
+	void *at;
+	int ret;
+
+	copy_pieces(op, &operand, NULL, op->len);
+	crn_mr_begin(mrs);
+	ret = crn_mr_find(mrs, op->key, op->addr, sizeof(old), access, &at, NULL);
+	if (!ret) {
+		memcpy(&old, at, sizeof(old));
+		operand = scr_atomic_apply(&op->atomic, old, operand);
+		memcpy(at, &operand, sizeof(operand));
+		if (op->atomic.result)
+			memcpy(op->atomic.result, &old, sizeof(old));
+	}
+	crn_mr_end(mrs);
+	op->err = -ret;
+	return true;
+}
+
+/* False: it waits. */
+static bool run(struct scr_work *op, struct scr_ep *target)
+{
+	switch (op->op) {
+	case SCR_SEND:
+	case SCR_TSEND:
+		return run_send(op, target);
+	case SCR_ATOMIC:
+	case SCR_FETCH_ATOMIC:
+	case SCR_COMPARE_ATOMIC:
+		return run_atomic(op, target);
+	default:
+		return run_rma(op, target);
+	}
+}
+
+/* In order; but a tagged message that waits for its receive keeps nothing up. */
 void scr_work_retry(struct scr_ep *ep)
 {
+	struct crn_list *pos, *next;
 	struct scr_work *op;
 
-	while (!crn_list_empty(&ep->incoming)) {
-		op = crn_container_of(ep->incoming.next, struct scr_work, entry);
-		if (op->op == SCR_SEND ? !run_send(op, ep) : !run_rma(op, ep))
+	crn_list_for_each_safe (pos, next, &ep->incoming) {
+		op = crn_container_of(pos, struct scr_work, entry);
+		if (run(op, ep)) {
+			crn_list_del(&op->entry);
+			op->done_len = op->op == SCR_READ ? op->len : 0;
+			scr_work_end(op);
+		} else if (op->op != SCR_TSEND) {
 			return;
-		crn_list_del(&op->entry);
-		op->done_len = op->op == SCR_READ ? op->len : 0;
-		scr_work_end(op);
+		}
 	}
 }
 

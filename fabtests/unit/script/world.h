@@ -4,11 +4,13 @@
 #define SCR_WORLD_H
 
 #include <stdatomic.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 #include <rdma/providers/fi_prov.h>
 #include <cairn/addr.h>
 #include <cairn/cntr.h>
@@ -141,6 +143,12 @@ struct scr_held {
 	enum scr_what what;
 };
 
+struct scr_atomic {
+	enum fi_op op;
+	uint64_t compare; /* of FI_CSWAP */
+	void *result;	  /* where what was there goes; NULL: nowhere */
+};
+
 /* An operation or a receive. */
 struct scr_work {
 	struct crn_list entry; /* of posted or incoming */
@@ -156,6 +164,8 @@ struct scr_work {
 	size_t len; /* bytes of iov */
 	uint64_t addr, key;
 	uint64_t data;
+	uint64_t tag, ignore;
+	struct scr_atomic atomic;
 	void *copy;		 /* of injected data; owned */
 	struct scr_work *notice; /* of a write with data, for the target; owned */
 	/* What became of it. */
@@ -226,9 +236,11 @@ int scr_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		 void *context);
 int scr_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **fid,
 		 void *context);
-/* FI_OPT_CM_DATA_SIZE, of endpoints and passive endpoints. */
+/* FI_OPT_CM_DATA_SIZE, of endpoints, passive ones, and receive contexts. */
 int scr_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
 int scr_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen);
+/* These two and nothing else. */
+extern struct fi_ops_ep scr_opt_ops;
 
 /* ---- cm.c ---- */
 extern struct fi_ops_cm scr_ep_cm_ops;
@@ -261,10 +273,17 @@ void scr_event_free(struct scr_event *event);
 void scr_event_send(struct scr_event *event);
 void scr_event_write(struct scr_event *event);
 
-/* ---- post.c ---- */
+/* ---- msg.c, rma.c, tagged.c, atomic.c; post.h has the rest ---- */
 extern struct fi_ops_msg scr_ep_msg_ops;
 extern struct fi_ops_rma scr_ep_rma_ops;
+extern struct fi_ops_tagged scr_ep_tagged_ops;
+extern struct fi_ops_atomic scr_ep_atomic_ops;
 void scr_srx_msg_init(struct fi_ops_msg *ops);
+int scr_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
+/* What stands there afterwards. */
+uint64_t scr_atomic_apply(const struct scr_atomic *atomic, uint64_t old,
+			  uint64_t operand);
 
 /* ---- work.c: with the lock ---- */
 
