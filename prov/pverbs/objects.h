@@ -336,18 +336,18 @@ struct pvb_wq {
 	struct pvb_qp *qp;
 	struct pvb_cq *cq;
 	uint32_t depth;			     /* size of the open ring */
+	uint32_t buf_limit;		     /* of bufs */
 	uint64_t entries;		     /* ever used, when ep/stats.c last looked */
 	uint64_t stalls;		     /* calls refused because the ring was full */
 	_Atomic pvb_on_complete on_complete; /* NULL: the plain way */
-	bool counted;			     /* some cntr is not NULL */
-	atomic_bool open;		     /* operations may be posted */
-	atomic_bool made;		     /* slots is not NULL */
 	struct ibv_sge *bufs; /* receives for persist/target/message_ring.c: buf_limit a
 				 slot; or NULL */
 	struct pvb_arrival *arrivals; /* persist/target/arrival.c: one a slot; or NULL */
-	uint32_t buf_limit;
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
+	bool counted;	  /* some cntr is not NULL */
+	atomic_bool open; /* operations may be posted */
+	atomic_bool made; /* slots is not NULL */
 };
 
 struct pvb_qp_wq {
@@ -451,6 +451,9 @@ struct pvb_qp {
 	uint32_t signal_every;	 /* most of them */
 	uint32_t reads_end;	 /* position behind the newest read or atomic */
 	uint32_t chained;	 /* entries of chain in use */
+	bool marked;		 /* the newest in the send queue is the marker */
+	bool was_up;		 /* the peer may have sent something */
+	atomic_bool last_wqe;	 /* the device takes no more from the shared queue */
 	struct pvb_chain *chain; /* NULL until FI_MORE is used */
 	char *bounce; /* one buffer of inject_size per slot where inline is too small */
 	struct ibv_mr *bounce_mr;
@@ -459,26 +462,30 @@ struct pvb_qp {
 	struct pvb_hwcq *send_hw;
 	struct pvb_hwcq *recv_hw;
 	uint64_t keepalives;	/* posted */
-	bool marked;		/* the newest in the send queue is the marker */
 	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
 	struct pvb_control_qp
 		*control_qp; /* persist/control/control.h; NULL: no message method */
 	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until something is
 				      persistent */
 	struct pvb_defer defer;
-	bool was_up;	      /* the peer may have sent something */
-	atomic_bool last_wqe; /* the device takes no more from the shared queue */
+};
+
+/* Private data that a requester keeps until the connection stands. */
+struct pvb_handshake {
+	uint8_t request_len;		  /* bytes of request */
+	uint8_t answer_len;		  /* bytes of answer */
+	uint8_t request[PVB_CM_REQ_SIZE]; /* sent once the route is known */
+	uint8_t answer[PVB_CM_APP_SIZE];  /* the responder's data, kept in CONTROL */
 };
 
 /* What connection management knows of a connection. */
 struct pvb_conn {
 	struct rdma_cm_id *id;		   /* NULL until connecting */
 	_Atomic enum pvb_conn_state state; /* written with cm_lock held */
+	bool responder;			   /* made for a request */
+	struct pvb_connreq *req; /* the request, ours, until it is accepted; or NULL */
+	struct pvb_handshake *handshake; /* NULL but while a requester connects */
 	struct pvb_cm_data peer; /* what the peer's trailer said; no application data */
-	uint8_t request_len;	 /* bytes of request_buf */
-	uint8_t answer_len;	 /* bytes of answer */
-	uint8_t request_buf[PVB_CM_REQ_SIZE]; /* sent once the route is known */
-	uint8_t answer[PVB_CM_APP_SIZE];      /* the responder's data, kept in CONTROL */
 };
 
 /* What an endpoint keeps of the fi_info that it was made of. */
@@ -499,7 +506,6 @@ struct pvb_ep {
 	struct pvb_domain *domain;
 	struct pvb_ep_attr attr;
 	struct pvb_eq *eq;
-	struct pvb_connreq *req; /* responder: the request it was made for, ours */
 	struct pvb_qp qp;
 	struct pvb_conn conn;
 	struct pvb_mr *replay; /* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
@@ -511,6 +517,7 @@ struct pvb_ep {
 			    */
 	bool fence_waits;  /* of its domain */
 	bool raw_cm;
+	bool listed;	    /* cm/keepalive.c: it is in alive */
 	size_t inject_size; /* bytes */
 	size_t max_msg;	    /* bytes */
 	/* A call without flags and with 1 to so many bytes asks for its completion alone;
@@ -518,7 +525,6 @@ struct pvb_ep {
 	size_t fast_max_len;
 	/* Of cm/keepalive.c. */
 	struct crn_list alive;
-	bool listed;
 	uint32_t seen_sent, seen_received; /* retired when it last looked */
 };
 

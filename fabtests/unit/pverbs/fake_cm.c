@@ -10,6 +10,7 @@
 #include "fake_net.h"
 
 struct fake_message fake_message;
+struct fake_message fake_connect;
 int fake_tos;
 
 struct fake_channel {
@@ -322,6 +323,8 @@ static int send_param(enum fake_call call, const struct rdma_conn_param *param)
 	record(call, param->private_data, param->private_data_len);
 	fake_message.param = *param;
 	fake_message.param.private_data = NULL;
+	if (call == FAKE_CONNECT)
+		fake_connect = fake_message;
 	return enter(call);
 }
 

@@ -23,6 +23,8 @@ struct fake_message {
 	int backlog;		  /* of FAKE_LISTEN */
 };
 extern struct fake_message fake_message;
+/* The newest FAKE_CONNECT. */
+extern struct fake_message fake_connect;
 /* The type of service last set; -1: none. */
 extern int fake_tos;
 

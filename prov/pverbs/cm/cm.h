@@ -50,5 +50,7 @@ int pvb_set_src(struct fi_info *info, const void *addr, size_t len);
 
 /* fi_ops_cm of endpoints. */
 extern struct fi_ops_cm pvb_ep_cm_ops;
+/* Frees what an endpoint has in order to connect: the id knows the addresses then. */
+void pvb_cm_forget(struct pvb_ep *ep);
 
 #endif

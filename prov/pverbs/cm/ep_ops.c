@@ -6,6 +6,16 @@
 #include "flags.h"
 #include "internal.h"
 
+void pvb_cm_forget(struct pvb_ep *ep)
+{
+	free(ep->attr.src);
+	free(ep->attr.dest);
+	ep->attr.src = NULL;
+	ep->attr.dest = NULL;
+	free(ep->conn.handshake);
+	ep->conn.handshake = NULL;
+}
+
 static int pvb_ep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct pvb_ep *ep = crn_container_of(fid, struct pvb_ep, fid.fid);
@@ -18,10 +28,12 @@ static int pvb_ep_setname(fid_t fid, void *addr, size_t addrlen)
 static int pvb_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct pvb_ep *ep = crn_container_of(fid, struct pvb_ep, fid.fid);
-	const struct sockaddr *name = ep->attr.src;
+	const struct sockaddr *name = NULL;
 
 	if (ep->conn.id && crn_addr_len(rdma_get_local_addr(ep->conn.id)))
 		name = rdma_get_local_addr(ep->conn.id);
+	else
+		name = ep->attr.src;
 	if (!name)
 		return -FI_ENODATA;
 	return crn_addr_copy_out(name, addr, addrlen);
@@ -49,7 +61,7 @@ static int pvb_ep_connect(struct fid_ep *fid, const void *addr, const void *para
 	int ret;
 
 	if (!addr)
-		addr = ep->req ? rdma_get_peer_addr(ep->conn.id) : ep->attr.dest;
+		addr = ep->conn.id ? rdma_get_peer_addr(ep->conn.id) : ep->attr.dest;
 	if (!addr || !crn_addr_valid(addr, crn_addr_len(addr), FI_FORMAT_UNSPEC))
 		return -FI_EINVAL;
 	ret = pvb_ep_enabled(ep);
@@ -66,7 +78,7 @@ static int pvb_ep_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	int ret;
 
-	if (!ep->req)
+	if (!ep->conn.responder)
 		return -FI_EINVAL;
 	ret = pvb_ep_enabled(ep);
 	if (ret)

@@ -18,6 +18,7 @@
  * Everything here runs with the EQ's cm_lock held.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cq/cq.h"
 #include "device/device.h"
@@ -56,21 +57,26 @@ static void pvb_cm_connected(struct pvb_ep *ep, const uint8_t *app, size_t len)
 		pvb_conn_error(ep);
 		rdma_disconnect(ep->conn.id);
 	}
+	pvb_cm_forget(ep);
 }
 
 void pvb_cm_control_conn_over(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	const struct pvb_handshake *handshake = ep->conn.handshake;
 
 	crn_mutex_assert_held(&ep->eq->cm_lock);
-	if (conn->state == PVB_CONN_CONTROL)
-		pvb_cm_connected(ep, conn->answer, conn->answer_len);
+	if (ep->conn.state != PVB_CONN_CONTROL)
+		return;
+	if (handshake)
+		pvb_cm_connected(ep, handshake->answer, handshake->answer_len);
+	else
+		pvb_cm_connected(ep, NULL, 0);
 }
 
 /* event: the answer to our request; NULL when we are the responder. */
 static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 {
-	struct pvb_conn *conn = &ep->conn;
+	struct pvb_handshake *handshake = ep->conn.handshake;
 	struct pvb_cm_data data = {0};
 
 	if (event)
@@ -80,10 +86,11 @@ static void pvb_cm_stands(struct pvb_ep *ep, const struct pvb_cm_event *event)
 		return;
 	}
 	/* Beside a trailer: at most PVB_CM_APP_SIZE. */
-	conn->answer_len = data.app_len;
-	if (data.app_len)
-		memcpy(conn->answer, data.app, data.app_len);
-	conn->state = PVB_CONN_CONTROL;
+	if (data.app_len) {
+		handshake->answer_len = data.app_len;
+		memcpy(handshake->answer, data.app, data.app_len);
+	}
+	ep->conn.state = PVB_CONN_CONTROL;
 	pvb_control_conn_begin(ep);
 }
 
@@ -118,12 +125,12 @@ static uint8_t pvb_cm_depth(int device_limit)
 	return (uint8_t)CRN_MIN(device_limit, UINT8_MAX - 1);
 }
 
-static void pvb_cm_on_route_resolved(struct pvb_ep *ep)
+static int pvb_cm_send_request(struct pvb_ep *ep)
 {
-	struct pvb_conn *conn = &ep->conn;
+	const struct pvb_handshake *handshake = ep->conn.handshake;
 	struct rdma_conn_param param = {
-		.private_data = conn->request_buf,
-		.private_data_len = (uint8_t)conn->request_len,
+		.private_data = handshake->request,
+		.private_data_len = handshake->request_len,
 		.responder_resources = pvb_cm_depth(ep->domain->attr.max_qp_rd_atom),
 		.initiator_depth = pvb_cm_depth(ep->domain->attr.max_qp_init_rd_atom),
 		.flow_control = 1,
@@ -132,10 +139,15 @@ static void pvb_cm_on_route_resolved(struct pvb_ep *ep)
 		.qp_num = ep->qp.ibv->qp_num,
 	};
 
-	if (conn->state != PVB_CONN_ROUTE)
+	return rdma_connect(ep->conn.id, &param);
+}
+
+static void pvb_cm_on_route_resolved(struct pvb_ep *ep)
+{
+	if (ep->conn.state != PVB_CONN_ROUTE)
 		return;
-	conn->state = PVB_CONN_REQUESTED;
-	if (rdma_connect(conn->id, &param))
+	ep->conn.state = PVB_CONN_REQUESTED;
+	if (pvb_cm_send_request(ep))
 		pvb_cm_fail(ep, errno, errno, NULL, 0);
 }
 
@@ -234,8 +246,8 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	if (ep->conn.state <= PVB_CONN_ENABLED) {
 		/* A request taken by fi_endpoint and not accepted yet: fi_accept will say
 		 * so. */
-		if (ep->req)
-			ep->req->dead = true;
+		if (ep->conn.req)
+			ep->conn.req->dead = true;
 		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			pvb_removal_noticed(ep->domain);
 		return;
@@ -285,13 +297,30 @@ static struct pvb_cm_offer pvb_cm_offer(const struct pvb_ep *ep)
 	return offer;
 }
 
+/* Keeps the request's private data until the route is known: 0 or a negative code. */
+static int pvb_cm_request(struct pvb_ep *ep, const void *param, size_t len)
+{
+	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
+	struct pvb_conn *conn = &ep->conn;
+	size_t message = 0;
+	int ret;
+
+	/* A call that failed may have left one. */
+	if (!conn->handshake)
+		conn->handshake = calloc(1, sizeof(*conn->handshake));
+	if (!conn->handshake)
+		return -FI_ENOMEM;
+	ret = pvb_cm_message(ep->raw_cm, conn->handshake->request, param, len, &offer,
+			     &message);
+	conn->handshake->request_len = (uint8_t)message;
+	return ret;
+}
+
 int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *param,
 		   size_t len)
 {
 	struct pvb_conn *conn = &ep->conn;
 	union crn_addr src = {0}, dst = {0};
-	const struct pvb_cm_offer offer = pvb_cm_offer(ep);
-	size_t message;
 	int ret;
 
 	crn_mutex_assert_held(&ep->eq->cm_lock);
@@ -299,7 +328,7 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
-	ret = pvb_cm_message(ep->raw_cm, conn->request_buf, param, len, &offer, &message);
+	ret = pvb_cm_request(ep, param, len);
 	if (ret)
 		return ret;
 	memcpy(&dst, dest, crn_addr_len(dest));
@@ -310,7 +339,6 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 		conn->id = NULL;
 		return pvb_errno();
 	}
-	conn->request_len = (uint16_t)message;
 	pvb_path_option(ep, conn->id);
 	conn->state = PVB_CONN_ADDR;
 	if (!rdma_resolve_addr(conn->id, ep->attr.src ? &src.sa : NULL, &dst.sa,
@@ -323,32 +351,58 @@ int pvb_cm_connect(struct pvb_ep *ep, const struct sockaddr *dest, const void *p
 	return ret;
 }
 
-int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
+/* The answer is on its way: the id is the endpoint's alone. */
+static void pvb_cm_request_over(struct pvb_ep *ep)
 {
-	struct pvb_connreq *req = ep->req;
-	struct pvb_conn *conn = &ep->conn;
-	uint8_t buf[PVB_CM_REQ_SIZE];
+	free(ep->conn.req);
+	ep->conn.req = NULL;
+	atomic_fetch_sub(&ep->eq->refs, 1);
+}
+
+static int pvb_cm_send_answer(struct pvb_ep *ep, const struct pvb_connreq *req,
+			      const void *buf, size_t len)
+{
+	const struct ibv_device_attr *attr = &ep->domain->attr;
 	struct rdma_conn_param answer = {
 		.private_data = buf,
-		/* Reads and atomics outstanding in both directions, within the limits
-		 * of both devices. */
-		.responder_resources =
-			CRN_MIN(pvb_cm_depth(ep->domain->attr.max_qp_rd_atom),
-				req->responder_resources),
-		.initiator_depth =
-			CRN_MIN(pvb_cm_depth(ep->domain->attr.max_qp_init_rd_atom),
-				req->initiator_depth),
+		.private_data_len = (uint8_t)len,
+		/* What the requester will ask of us, and we of it, within both devices.
+		 */
+		.responder_resources = CRN_MIN(pvb_cm_depth(attr->max_qp_rd_atom),
+					       req->responder_resources),
+		.initiator_depth = CRN_MIN(pvb_cm_depth(attr->max_qp_init_rd_atom),
+					   req->initiator_depth),
 		.flow_control = 1,
 		.rnr_retry_count = (uint8_t)pvb_params.rnr_retry_count,
-		.qp_num = ep->qp.ibv ? ep->qp.ibv->qp_num : 0,
+		.qp_num = ep->qp.ibv->qp_num,
 	};
+	struct pvb_conn *conn = &ep->conn;
+	int ret;
+
+	conn->peer = req->data;
+	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
+	if (ret)
+		return ret;
+	conn->state = PVB_CONN_ACCEPTED;
+	if (!rdma_accept(conn->id, &answer))
+		return 0;
+	ret = pvb_errno();
+	conn->state = PVB_CONN_FAILED;
+	pvb_conn_error(ep);
+	return ret;
+}
+
+int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
+{
+	struct pvb_connreq *req = ep->conn.req;
 	struct pvb_cm_offer offer = pvb_cm_offer(ep);
+	uint8_t buf[PVB_CM_REQ_SIZE];
 	size_t message;
 	int ret;
 
 	crn_mutex_assert_held(&ep->eq->cm_lock);
-	if (conn->state != PVB_CONN_ENABLED)
-		return conn->state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
+	if (ep->conn.state != PVB_CONN_ENABLED)
+		return ep->conn.state == PVB_CONN_NEW ? -FI_EOPBADSTATE : -FI_EISCONN;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
 	if (req->dead)
@@ -357,21 +411,12 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	offer.cookie = offer.control_conn ? pvb_control_conn_expect(ep) : 0;
 	offer.control_conn = offer.cookie;
 	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
+	if (!ret)
+		ret = pvb_cm_send_answer(ep, req, buf, message);
 	if (ret)
-		goto err;
-	answer.private_data_len = (uint8_t)message;
-	conn->peer = req->data;
-	ret = pvb_conn_rtr_rts(ep, answer.responder_resources, answer.initiator_depth);
-	if (ret)
-		goto err;
-	conn->state = PVB_CONN_ACCEPTED;
-	if (!rdma_accept(conn->id, &answer))
-		return 0;
-	ret = pvb_errno();
-	conn->state = PVB_CONN_FAILED;
-	pvb_conn_error(ep);
-err:
-	pvb_control_conn_end(ep);
+		pvb_control_conn_end(ep);
+	else
+		pvb_cm_request_over(ep);
 	return ret;
 }
 

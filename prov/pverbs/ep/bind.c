@@ -123,7 +123,7 @@ static int pvb_ep_bind_cntr(struct pvb_ep *ep, struct pvb_cntr *cntr, uint64_t f
 
 static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
 {
-	struct pvb_connreq *req = ep->req;
+	struct pvb_connreq *req = ep->conn.req;
 	int ret = pvb_flags_check(PVB_FLAGS_BIND_OTHER, flags);
 
 	if (ret)

@@ -28,7 +28,7 @@ static uint32_t pvb_ep_tx_depth(const struct pvb_ep *ep)
 static int pvb_ep_first_port(const struct pvb_ep *ep, uint8_t *port)
 {
 	const struct sockaddr *src =
-		ep->req ? rdma_get_local_addr(ep->conn.id) : ep->attr.src;
+		ep->conn.id ? rdma_get_local_addr(ep->conn.id) : ep->attr.src;
 	struct pvb_device_addr *list;
 	size_t i, count;
 	int ret;

@@ -46,39 +46,32 @@ static int pvb_ep_flush(struct pvb_ep *ep)
 
 static void pvb_ep_end_cm(struct pvb_ep *ep)
 {
-	struct pvb_eq *eq = ep->req ? ep->req->eq : ep->eq;
+	struct pvb_connreq *req = ep->conn.req;
+	struct pvb_eq *eq = req ? req->eq : ep->eq;
 
 	if (!eq) {
-		if (ep->req) /* its queue was closed, and it was bound to no other */
-			pvb_request_end(ep->req);
+		if (req) /* its queue was closed, and it was bound to no other */
+			pvb_request_end(req);
 		return;
 	}
 	pthread_mutex_lock(&eq->cm_lock);
 	pvb_keepalive_del(ep);
 	pvb_control_conn_end(ep);
-	if (ep->req)
-		pvb_connreq_destroy(ep->req);
+	if (req)
+		pvb_connreq_destroy(req);
 	else if (ep->conn.id)
 		rdma_destroy_id(ep->conn.id);
 	crn_eq_forget(&eq->eq, &ep->fid.fid);
 	pthread_mutex_unlock(&eq->cm_lock);
-	if (ep->req)
+	if (req)
 		atomic_fetch_sub(&eq->refs, 1);
-}
-
-static void pvb_ep_forget_addrs(struct pvb_ep *ep)
-{
-	free(ep->attr.src);
-	free(ep->attr.dest);
-	ep->attr.src = NULL;
-	ep->attr.dest = NULL;
 }
 
 static void pvb_ep_free(struct pvb_ep *ep)
 {
 	crn_lock_fini(&ep->qp.tx_lock);
 	crn_lock_fini(&ep->qp.rx_lock);
-	pvb_ep_forget_addrs(ep);
+	pvb_cm_forget(ep);
 	free(ep);
 }
 
@@ -272,11 +265,12 @@ static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 	if (req->eq)
 		pthread_mutex_lock(&req->eq->cm_lock);
 	req->id->context = &ep->fid.fid;
-	ep->req = req;
+	ep->conn.req = req;
+	ep->conn.responder = true;
 	ep->conn.id = req->id;
 	ep->raw_cm = req->raw_cm;
 	/* The id knows them. */
-	pvb_ep_forget_addrs(ep);
+	pvb_cm_forget(ep);
 	if (req->eq)
 		pthread_mutex_unlock(&req->eq->cm_lock);
 	return 0;
@@ -354,7 +348,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	*fid = &ep->fid;
 	return 0;
 err_attr:
-	pvb_ep_forget_addrs(ep);
+	pvb_cm_forget(ep);
 	crn_lock_fini(&ep->qp.rx_lock);
 err_tx_lock:
 	crn_lock_fini(&ep->qp.tx_lock);

@@ -124,7 +124,7 @@ int pvb_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t 
 	/* Sizes were settled by the endpoint's info. */
 	if (pvb_opt_size(ep, optname, &value) != -FI_ENOPROTOOPT)
 		return -FI_EOPNOTSUPP;
-	if (ep->conn.id && !ep->req)
+	if (ep->conn.id && !ep->conn.responder)
 		return -FI_EOPBADSTATE;
 	return pvb_cm_setopt(&ep->raw_cm, level, optname, optval, optlen);
 }

@@ -39,11 +39,11 @@ static bool pvb_durable_wants_control_qp(const struct pvb_ep *ep)
 
 	if (!domain->control || ep->raw_cm)
 		return false;
-	if (!ep->req)
+	if (!ep->conn.responder)
 		return true;
 	return pvb_quirk(domain, PVB_QUIRK_KERNEL_CONNECTS)
-		       ? ep->req->data.control_conn
-		       : ep->req->data.control.qp_num != 0;
+		       ? ep->conn.req->data.control_conn
+		       : ep->conn.req->data.control.qp_num != 0;
 }
 
 int pvb_durable_open(struct pvb_ep *ep)

@@ -48,6 +48,25 @@ CT_TEST(cm_accept, the_answer_names_the_queue_pair_and_carries_data)
 	world_close(&w);
 }
 
+CT_TEST(cm_accept, an_accepted_request_is_freed)
+{
+	struct state state;
+	struct world w;
+	struct pvb_eq *eq;
+
+	CT_ASSERT_TRUE(taken(&w, 4, 4, &state));
+	eq = ep_of(state.ep)->eq;
+	CT_EXPECT_NE(ep_of(state.ep)->conn.req, NULL);
+	CT_EXPECT_EQ(atomic_load(&eq->refs), 3); /* listener, endpoint, request */
+	CT_EXPECT_EQ(fi_accept(state.ep, NULL, 0), 0);
+	CT_EXPECT_EQ(ep_of(state.ep)->conn.req, NULL);
+	CT_EXPECT_EQ(atomic_load(&eq->refs), 2);
+	CT_EXPECT_EQ(fi_accept(state.ep, NULL, 0), -FI_EISCONN);
+	state_close(&state);
+	CT_EXPECT_EQ(atomic_load(&eq->refs), 0);
+	world_close(&w);
+}
+
 /* Reads in flight: the requester's wish within this device's limits, 16 and 8. */
 CT_TEST(cm_accept, the_depths_are_those_of_the_request_within_the_devices)
 {

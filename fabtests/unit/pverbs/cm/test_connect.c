@@ -95,6 +95,29 @@ CT_TEST(cm_connect, the_answer_leads_to_rts_with_the_depths_of_the_messages)
 	world_close(&w);
 }
 
+CT_TEST(cm_connect, what_only_connecting_needs_is_freed_with_connected)
+{
+	struct pvb_ep *ep;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, NULL));
+	ep = ep_of(w.ep);
+	CT_ASSERT_TRUE(start(&w, "hello", 5));
+	CT_EXPECT_NE(ep->conn.handshake, NULL);
+	CT_EXPECT_NE(ep->attr.src, NULL);
+	advance(&w, RDMA_CM_EVENT_ADDR_RESOLVED);
+	advance(&w, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	advance(&w, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	CT_EXPECT_EQ(ep->conn.state, PVB_CONN_CONNECTED);
+	CT_EXPECT_EQ(ep->conn.handshake, NULL);
+	CT_EXPECT_EQ(ep->attr.src, NULL);
+	CT_EXPECT_EQ(ep->attr.dest, NULL);
+	/* Not the default's, which is forgotten, but not for want of an address. */
+	CT_EXPECT_EQ(fi_connect(w.ep, NULL, NULL, 0), -FI_EISCONN);
+	world_close(&w);
+}
+
 CT_TEST(cm_connect, data_of_the_responder_arrives_with_connected)
 {
 	uint8_t answer[PVB_CM_REQ_SIZE];

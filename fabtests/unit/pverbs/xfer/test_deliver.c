@@ -43,7 +43,7 @@ CT_TEST(deliver, peers_are_told_of_the_domains_word)
 	world_reset();
 	CT_ASSERT_TRUE(connected(&w, NULL, NULL));
 	domain = ep_of(w.ep)->domain;
-	pvb_cm_parse(&data, ep_of(w.ep)->conn.request_buf, PVB_CM_REQ_SIZE);
+	pvb_cm_parse(&data, fake_connect.data, fake_connect.len);
 	CT_EXPECT_EQ(data.flags, PVB_CM_WORD);
 	CT_EXPECT_EQ(data.word.addr, (uintptr_t)domain->words);
 	CT_EXPECT_EQ(data.word.rkey, domain->words_mr->rkey);

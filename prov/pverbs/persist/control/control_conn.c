@@ -273,8 +273,8 @@ bool pvb_control_conn_wanted(const struct pvb_ep *ep)
 	crn_mutex_assert_held(&ep->eq->cm_lock);
 	if (!cqp || !pvb_quirk(ep->domain, PVB_QUIRK_KERNEL_CONNECTS))
 		return false;
-	return ep->req ? pvb_control_conn_waits(&cqp->control_conn)
-		       : ep->conn.peer.cookie;
+	return ep->conn.responder ? pvb_control_conn_waits(&cqp->control_conn)
+				  : ep->conn.peer.cookie;
 }
 
 void pvb_control_conn_begin(struct pvb_ep *ep)
@@ -283,7 +283,7 @@ void pvb_control_conn_begin(struct pvb_ep *ep)
 	int ret = 0;
 
 	crn_mutex_assert_held(&ep->eq->cm_lock);
-	if (!ep->req) {
+	if (!ep->conn.responder) {
 		pvb_control_conn_enter(control_conn, PVB_CONTROL_CONN_ADDR);
 		ret = pvb_control_conn_resolve(control_conn);
 	}

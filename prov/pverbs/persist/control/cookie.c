@@ -85,10 +85,10 @@ uint64_t pvb_control_conn_expect(struct pvb_ep *ep)
 	if (!cookie)
 		return 0;
 	pthread_mutex_lock(&fabric->control_conn_lock);
-	listens = pvb_cookie_listens(fabric, ep->req->pep);
+	listens = pvb_cookie_listens(fabric, ep->conn.req->pep);
 	if (listens) {
 		control_conn->cookie = cookie;
-		control_conn->pep = ep->req->pep;
+		control_conn->pep = ep->conn.req->pep;
 		control_conn->lost = false;
 		crn_list_add_tail(&fabric->expected, &control_conn->expected);
 	}

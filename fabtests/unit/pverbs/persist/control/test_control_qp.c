@@ -10,7 +10,7 @@ CT_TEST(control_qp, peers_are_told_of_control_queue_pair_area_and_seq_word)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	pvb_cm_parse(&data, ep_of(d.w.ep)->conn.request_buf, PVB_CM_REQ_SIZE);
+	pvb_cm_parse(&data, fake_connect.data, fake_connect.len);
 	CT_EXPECT_EQ(data.flags, PVB_CM_WORD | PVB_CM_CONTROL | PVB_CM_SEQ_WORD);
 	CT_EXPECT_EQ(data.control.qp_num, d.control->ibv.qp_num);
 	CT_EXPECT_EQ(data.control.psn, d.control_qp->psn);

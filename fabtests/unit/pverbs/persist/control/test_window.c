@@ -43,7 +43,7 @@ static void expect_window(void)
 	CT_EXPECT_EQ(bind->bind.length, sizeof(*d.control_qp->area));
 	CT_EXPECT_EQ(bind->bind.mw_access_flags, RIGHTS);
 	/* The peer knew it before. */
-	pvb_cm_parse(&data, ep_of(d.w.ep)->conn.request_buf, PVB_CM_REQ_SIZE);
+	pvb_cm_parse(&data, fake_connect.data, fake_connect.len);
 	CT_EXPECT_EQ(data.word.rkey, bind->rkey);
 	CT_EXPECT_EQ(bind->rkey, ibv_inc_rkey(d.control_qp->window->rkey));
 	/* By the region's key nobody reaches anything. */
