@@ -418,25 +418,6 @@ struct pvb_defer_source {
 		       */
 };
 
-/* Completions of a send queue that wait for the target: persist/initiator/defer.c. */
-struct pvb_defer {
-	struct pvb_defer_source source;
-	bool active;
-	uint32_t done;		  /* position up to which the device has completed */
-	_Atomic uint32_t grouped; /* writes of groups that were not reported */
-	uint32_t flushed;	  /* position up to which groups are durable, */
-	bool flushing;		  /* which means something while some are not reported */
-	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
-	/* FI_E*, why messages sent before a fenced operation are not durable; 0: they
-	 * are, or no request was sent. */
-	atomic_int undurable;
-	bool marked;   /* the marker of pvb_tx_close is among them */
-	bool broken;   /* no group will be from now on */
-	uint64_t look; /* ms: when it wonders again */
-	uint32_t seen; /* requests whose entries of the send queue completed */
-	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
-};
-
 /* A reliable queue pair: its two work queues, and what posting to them takes. */
 struct pvb_qp {
 	struct crn_list entry; /* of pvb_domain.qps */
@@ -467,7 +448,6 @@ struct pvb_qp {
 		*control_qp; /* persist/control/control.h; NULL: no message method */
 	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until something is
 				      persistent */
-	struct pvb_defer defer;
 };
 
 /* Private data that a requester keeps until the connection stands. */

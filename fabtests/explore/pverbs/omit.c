@@ -98,7 +98,7 @@ static void end_unawaited(struct pvb_slot *slot)
 
 	if (at->slot != slot)
 		return;
-	atomic_fetch_add(&slot->wq->qp->defer.ended[at->kind], 1);
+	atomic_fetch_add(&slot->wq->qp->commit->defer.ended[at->kind], 1);
 	unawaited_remove(at);
 }
 
@@ -112,7 +112,7 @@ bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slo
 
 	/* Asked all the same, where that has to wait for what has just completed. */
 	if (is_unawaited(slot, PVB_REQUEST_CONTROL) && wc->status == IBV_WC_SUCCESS)
-		pvb_control_qp_now(qp->control_qp, ++qp->defer.seen);
+		pvb_control_qp_now(qp->control_qp, ++qp->commit->defer.seen);
 	deferred = __real_pvb_defer(cq, wc, slot);
 	if (!deferred)
 		end_unawaited(slot);

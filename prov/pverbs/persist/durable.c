@@ -115,7 +115,8 @@ static void pvb_durable_lose(struct pvb_control_qp *cqp)
 
 static void pvb_durable_break_off(struct pvb_qp *qp)
 {
-	qp->defer.broken = true;
+	if (qp->commit)
+		qp->commit->defer.broken = true;
 }
 
 const struct pvb_durable pvb_durable = {

@@ -23,6 +23,7 @@ int pvb_commit_open(struct pvb_qp *qp)
 	qp->commit = calloc(1, sizeof(*qp->commit));
 	if (!qp->commit)
 		return -FI_ENOMEM;
+	qp->commit->defer.qp = qp;
 	/* Operations posted until now were not tracked. */
 	if (qp->sq.ring.head != (uint32_t)qp->keepalives)
 		qp->commit->never = -FI_EOPNOTSUPP;
@@ -261,7 +262,8 @@ static ssize_t pvb_commit_post_request(struct pvb_ep *ep, struct pvb_op *op,
 	pvb_commit_request(plan, op, bytes, &message);
 	pvb_control_request_begin(qp->control_qp, &message);
 	if (fenced)
-		message.fence = atomic_load(&qp->defer.ended[PVB_REQUEST_CONTROL]);
+		message.fence =
+			atomic_load(&qp->commit->defer.ended[PVB_REQUEST_CONTROL]);
 	if (later && !pvb_control_qp_later(qp->control_qp, &message)) {
 		pvb_control_request_cancel(qp->control_qp, PVB_REQUEST_CONTROL);
 		return -FI_ENOMEM;
@@ -440,7 +442,7 @@ static ssize_t pvb_commit_any(struct pvb_ep *ep, struct pvb_op *op)
 	if (!ret)
 		ret = pvb_commit_open(qp);
 	/* What a fenced one had to see to did not become durable. */
-	if (!ret && atomic_load(&qp->defer.failed))
+	if (!ret && atomic_load(&qp->commit->defer.failed))
 		ret = -FI_ECONNABORTED;
 	if (!ret && (op->flags & FI_FENCE) && pvb_sends_failed(qp))
 		return pvb_sends_fail(qp, op);

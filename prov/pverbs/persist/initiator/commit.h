@@ -10,6 +10,7 @@
 
 #include "persist/plan/plan.h"
 #include "wire/wire.h"
+#include "objects.h"
 
 /* Ranges that must not be overtaken, at most; more have to wait. */
 #define PVB_COMMIT_HAZARDS 16u
@@ -45,7 +46,28 @@ struct pvb_plan_cache {
 			   have outstanding before it; 0: not known */
 };
 
+/* Completions of a send queue that wait for the target: defer.c. */
+struct pvb_defer {
+	struct pvb_defer_source source;
+	struct pvb_qp *qp;
+	bool active;
+	uint32_t done;		  /* position up to which the device has completed */
+	_Atomic uint32_t grouped; /* writes of groups that were not reported */
+	uint32_t flushed;	  /* position up to which groups are durable, */
+	bool flushing;		  /* which means something while some are not reported */
+	atomic_bool failed;	  /* what a fenced operation had to see to was not done */
+	/* FI_E*, why messages sent before a fenced operation are not durable; 0: they
+	 * are, or no request was sent. */
+	atomic_int undurable;
+	bool marked;   /* the marker of pvb_tx_close is among them */
+	bool broken;   /* no group will be from now on */
+	uint64_t look; /* ms: when it wonders again */
+	uint32_t seen; /* requests whose entries of the send queue completed */
+	_Atomic uint32_t ended[2]; /* requests and ring entries answered or given up */
+};
+
 struct pvb_commit {
+	struct pvb_defer defer;
 	struct pvb_dirty dirty;
 	/* Positions behind the newest of each kind, which is outstanding until it
 	 * retires.

@@ -27,14 +27,16 @@ static bool pvb_defer_needed(const struct pvb_defer *defer, const struct pvb_slo
 
 static void pvb_defer_end(struct pvb_qp *qp)
 {
-	qp->defer.active = false;
-	crn_list_del(&qp->defer.source.entry);
+	struct pvb_defer *defer = &qp->commit->defer;
+
+	defer->active = false;
+	crn_list_del(&defer->source.entry);
 	atomic_fetch_sub(&qp->control_qp->control->deferring, 1);
 }
 
 void pvb_defer_forget(struct pvb_qp *qp)
 {
-	if (qp->defer.active)
+	if (qp->commit && qp->commit->defer.active)
 		pvb_defer_end(qp);
 }
 
@@ -67,7 +69,7 @@ static struct pvb_eq *pvb_defer_wondering(struct pvb_cq *cq)
 		if (!source->wonders)
 			continue;
 		source->wonders = false;
-		qp = crn_container_of(source, struct pvb_qp, defer.source);
+		qp = crn_container_of(source, struct pvb_defer, source)->qp;
 		eq = pvb_qp_ep(qp)->eq;
 		atomic_fetch_add(&eq->looking, 1);
 		break;
@@ -100,7 +102,7 @@ static bool pvb_defer_late(struct pvb_cq *cq, struct pvb_qp *qp,
 	const uint64_t deadline = requests->of[number % PVB_CONTROL_CREDITS].deadline;
 	const uint64_t now = crn_now_ms();
 
-	pvb_defer_wonder(cq, &qp->defer, now, deadline);
+	pvb_defer_wonder(cq, &qp->commit->defer, now, deadline);
 	if (now < deadline)
 		return false;
 	return pvb_control_take(qp->control_qp->control) &&
@@ -129,14 +131,14 @@ static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_qp *qp,
 {
 	const enum pvb_request_kind kind = pvb_defer_kind(slot);
 	struct pvb_control_requests *requests = &qp->control_qp->requests[kind];
-	const uint32_t number = atomic_load(&qp->defer.ended[kind]) + 1;
+	struct pvb_defer *defer = &qp->commit->defer;
+	const uint32_t number = atomic_load(&defer->ended[kind]) + 1;
 	const uint32_t answered =
 		atomic_load_explicit(&requests->answered, memory_order_acquire);
 
 	if ((int32_t)(answered - number) >= 0) {
 		*err = pvb_defer_status(
-			&qp->defer, slot,
-			requests->of[number % PVB_CONTROL_CREDITS].status);
+			defer, slot, requests->of[number % PVB_CONTROL_CREDITS].status);
 	} else if (atomic_load(&qp->control_qp->lost)) {
 		*err = atomic_load(&qp->sq.ring.size) ? FI_ECONNABORTED : FI_ECANCELED;
 	} else if (pvb_defer_late(cq, qp, requests, number)) {
@@ -145,13 +147,13 @@ static enum pvb_answer pvb_defer_answer(struct pvb_cq *cq, struct pvb_qp *qp,
 	} else {
 		return PVB_ANSWER_NONE;
 	}
-	atomic_store(&qp->defer.ended[kind], number);
+	atomic_store(&defer->ended[kind], number);
 	/* An upgrade posted before a fenced operation reports its failure through that
 	 * operation only. */
 	if (*err && requests->of[number % PVB_CONTROL_CREDITS].messages && !kind)
-		atomic_store(&qp->defer.undurable, *err);
+		atomic_store(&defer->undurable, *err);
 	else if (*err && (slot->state & PVB_SLOT_INJECT))
-		atomic_store(&qp->defer.failed, true);
+		atomic_store(&defer->failed, true);
 	return *err ? PVB_ANSWER_ERROR : PVB_ANSWER_OK;
 }
 
@@ -185,7 +187,7 @@ static void pvb_defer_ungroup(struct pvb_defer *defer)
 /* The same for one of a group: what makes the group durable is behind it. */
 static enum pvb_answer pvb_defer_group(struct pvb_qp *qp, uint32_t at, int *err)
 {
-	struct pvb_defer *defer = &qp->defer;
+	struct pvb_defer *defer = &qp->commit->defer;
 	const bool durable = pvb_defer_flushed(defer, at);
 
 	*err = FI_ECANCELED;
@@ -202,7 +204,7 @@ static enum pvb_answer pvb_defer_what(struct pvb_cq *cq, struct pvb_qp *qp,
 		return pvb_defer_answer(cq, qp, slot, err);
 	if (slot->state & PVB_SLOT_GROUP)
 		return pvb_defer_group(qp, at, err);
-	*err = pvb_defer_before(&qp->defer);
+	*err = pvb_defer_before(&qp->commit->defer);
 	return *err && (slot->state & PVB_SLOT_FENCED) && !(slot->state & PVB_SLOT_HEAD)
 		       ? PVB_ANSWER_ERROR
 		       : PVB_ANSWER_OK;
@@ -211,7 +213,7 @@ static enum pvb_answer pvb_defer_what(struct pvb_cq *cq, struct pvb_qp *qp,
 /* The oldest; the marker of pvb_tx_close is not in the ring. */
 static struct pvb_slot *pvb_defer_slot(struct pvb_qp *qp, uint32_t at)
 {
-	if (qp->defer.marked && at + 1 == qp->marker.next)
+	if (qp->commit->defer.marked && at + 1 == qp->marker.next)
 		return &qp->marker;
 	return &qp->sq.slots[crn_ring_index(&qp->sq.ring, at)];
 }
@@ -231,10 +233,10 @@ static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_qp *qp)
 	int err;
 
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_GROUP))
-		pvb_defer_ungroup(&qp->defer);
+		pvb_defer_ungroup(&qp->commit->defer);
 	/* Its answer is not awaited any more: another request may be sent. */
 	if (wc.status != IBV_WC_SUCCESS && (slot->state & PVB_SLOT_REQUESTS))
-		atomic_fetch_add(&qp->defer.ended[pvb_defer_kind(slot)], 1);
+		atomic_fetch_add(&qp->commit->defer.ended[pvb_defer_kind(slot)], 1);
 	if (wc.status == IBV_WC_SUCCESS) {
 		switch (pvb_defer_what(cq, qp, slot, at, &err)) {
 		case PVB_ANSWER_NONE:
@@ -260,12 +262,13 @@ static bool pvb_defer_oldest(struct pvb_cq *cq, struct pvb_qp *qp)
 
 static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *source)
 {
-	struct pvb_qp *qp = crn_container_of(source, struct pvb_qp, defer.source);
+	const struct pvb_defer *defer =
+		crn_container_of(source, struct pvb_defer, source);
+	struct pvb_qp *qp = defer->qp;
 	struct crn_ring *ring = &qp->sq.ring;
 
 	crn_lock_assert_held(&cq->lock);
-	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) !=
-	       qp->defer.done) {
+	while (atomic_load_explicit(&ring->tail, memory_order_relaxed) != defer->done) {
 		if (cq->stash_count == cq->stash_size || !pvb_defer_oldest(cq, qp))
 			return;
 	}
@@ -276,8 +279,9 @@ static void pvb_defer_release_one(struct pvb_cq *cq, struct pvb_defer_source *so
 static void pvb_defer_note(struct pvb_qp *qp, struct pvb_slot *slot,
 			   enum ibv_wc_status status)
 {
+	const struct pvb_defer *defer = &qp->commit->defer;
 	const struct crn_ring *ring = &qp->sq.ring;
-	uint32_t at = qp->defer.active ? qp->defer.done : atomic_load(&ring->tail);
+	uint32_t at = defer->active ? defer->done : atomic_load(&ring->tail);
 
 	for (; at != slot->next - 1; at++)
 		qp->sq.slots[crn_ring_index(ring, at)].status = IBV_WC_SUCCESS;
@@ -287,7 +291,7 @@ static void pvb_defer_note(struct pvb_qp *qp, struct pvb_slot *slot,
 bool pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_qp *qp = slot->wq->qp;
-	struct pvb_defer *defer = &qp->defer;
+	struct pvb_defer *defer = &qp->commit->defer;
 
 	crn_lock_assert_held(&cq->lock);
 	if (!pvb_defer_needed(defer, slot))
@@ -328,13 +332,13 @@ void pvb_defer_abandon(struct pvb_qp *qp, int err)
 	for (at = atomic_load(&sq->ring.tail); at != sq->ring.head; at++) {
 		slot = &sq->slots[crn_ring_index(&sq->ring, at)];
 		if (!(slot->state & PVB_SLOT_GROUP) ||
-		    pvb_defer_flushed(&qp->defer, at) ||
+		    pvb_defer_flushed(&qp->commit->defer, at) ||
 		    cq->stash_count == cq->stash_size)
 			continue;
 		pvb_defer_refuse(cq, slot, err);
 		slot->context = NULL;
 		slot->state = PVB_SLOT_INJECT;
-		pvb_defer_ungroup(&qp->defer);
+		pvb_defer_ungroup(&qp->commit->defer);
 	}
 	if (cq->channel)
 		crn_wait_signal(&cq->wait);

@@ -148,13 +148,13 @@ ssize_t pvb_group_join(struct pvb_ep *ep, struct pvb_op *op, const struct pvb_pl
 	if (ret)
 		return ret;
 	/* Whatever completes from now on is looked at by defer.c. */
-	atomic_fetch_add(&qp->defer.grouped, 1);
+	atomic_fetch_add(&qp->commit->defer.grouped, 1);
 	pvb_batch_init(&batch, ep, op);
 	pvb_batch_last(&batch, PVB_SLOT_GROUP | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
 	batch.silent = true;
 	ret = pvb_batch_finish(&batch, pvb_batch_data(&batch, op, false));
 	if (ret)
-		atomic_fetch_sub(&qp->defer.grouped, 1);
+		atomic_fetch_sub(&qp->commit->defer.grouped, 1);
 	if (ret < 0)
 		return ret;
 	if (!pvb_group_open(qp))

@@ -102,7 +102,8 @@ enum pvb_plan_cache_hit pvb_plan_cache_hit(struct pvb_ep *ep, const struct pvb_o
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
 	if (!commit || !op->key || op->key != commit->plan_cache.key ||
-	    op->opcode != IBV_WR_RDMA_WRITE || !op->len || atomic_load(&qp->defer.failed))
+	    op->opcode != IBV_WR_RDMA_WRITE || !op->len ||
+	    atomic_load(&commit->defer.failed))
 		return PVB_PLAN_CACHE_MISS;
 	/* An operation without a completion moves no position: this call drops positions
 	 * of retired operations, which would look newer once the numbers have wrapped. */

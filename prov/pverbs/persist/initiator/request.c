@@ -11,7 +11,7 @@ bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind)
 {
 	crn_lock_assert_held(&qp->tx_lock);
 	return atomic_load(&qp->control_qp->requests[kind].posted) -
-		       atomic_load(&qp->defer.ended[kind]) <
+		       atomic_load(&qp->commit->defer.ended[kind]) <
 	       PVB_CONTROL_CREDITS;
 }
 

@@ -134,14 +134,14 @@ int pvb_sends_upgrade(struct pvb_ep *ep, uint32_t attr_bits)
 bool pvb_sends_failed(const struct pvb_qp *qp)
 {
 	crn_lock_assert_held(&qp->tx_lock);
-	return qp->commit->never || atomic_load(&qp->defer.undurable);
+	return qp->commit->never || atomic_load(&qp->commit->defer.undurable);
 }
 
 /* The completion of the fenced operation reports the target's error. */
 ssize_t pvb_sends_fail(struct pvb_qp *qp, const struct pvb_op *op)
 {
 	const struct pvb_slot slot = {.context = op->context, .flags = op->comp_flags};
-	const int err = atomic_load(&qp->defer.undurable);
+	const int err = atomic_load(&qp->commit->defer.undurable);
 	struct pvb_commit *commit = qp->commit;
 
 	crn_lock_assert_held(&qp->tx_lock);

@@ -368,7 +368,7 @@ CT_TEST(defer, a_fence_that_completes_behind_a_refusal_fails)
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_FALSE(d.qp->defer.active);
+	CT_EXPECT_FALSE(d.qp->commit->defer.active);
 	fake_complete_all(d.w.qp);
 	expect_cq_error(d.w.cq, NUMBER(2), WRITE, FI_ECANCELED);
 	expect_no_comp(d.w.cq);
@@ -385,7 +385,7 @@ CT_TEST(defer, while_an_answer_is_missing_it_ticks)
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), 0);
 	durable_complete(&d);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_TRUE(d.qp->defer.active);
+	CT_EXPECT_TRUE(d.qp->commit->defer.active);
 	CT_EXPECT_NE(atomic_load(&d.control_qp->control->ticks), 0);
 	CT_EXPECT_SOON(ct_readable(&d.w.cq->fid));
 	durable_close(&d);
@@ -485,7 +485,7 @@ CT_TEST(defer, a_send_queue_is_looked_at_from_the_first_that_may_be_deferred_on)
 	CT_EXPECT_TRUE(!d.qp->sq.on_complete);
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_READS, FI_FENCE), 0);
 	CT_EXPECT_TRUE(!d.qp->sq.on_complete);
-	CT_EXPECT_FALSE(d.qp->defer.active);
+	CT_EXPECT_FALSE(d.qp->commit->defer.active);
 	durable_complete(&d);
 	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);

@@ -81,7 +81,7 @@ CT_TEST(group, writes_start_at_once_and_one_read_behind_the_last_serves_all)
 		expect_comp(d.w.cq, NUMBER(i), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
 	CT_EXPECT_EQ(d.qp->commit->dirty.count, 0);
-	CT_EXPECT_EQ(d.qp->defer.grouped, 0);
+	CT_EXPECT_EQ(d.qp->commit->defer.grouped, 0);
 	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
 	CT_EXPECT_EQ(crn_ring_space(&d.qp->sq.ring), d.qp->sq.depth);
 	durable_close(&d);
@@ -268,7 +268,7 @@ CT_TEST(group, a_refused_write_was_never_of_it)
 	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
 	expect_comp(d.w.cq, NUMBER(4), WRITE, 0, 0);
 	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(d.qp->defer.grouped, 0);
+	CT_EXPECT_EQ(d.qp->commit->defer.grouped, 0);
 	durable_close(&d);
 }
 
@@ -309,7 +309,7 @@ CT_TEST(group, an_end_that_is_refused_ends_each_write_once_with_an_error)
 			expect_cq_error(d.w.cq, NUMBER(1), WRITE, rows[i].told);
 			expect_cq_error(d.w.cq, NUMBER(2), WRITE, rows[i].told);
 			expect_no_comp(d.w.cq);
-			CT_EXPECT_EQ(d.qp->defer.grouped, 0);
+			CT_EXPECT_EQ(d.qp->commit->defer.grouped, 0);
 			/* The connection goes on, and so do groups. */
 			CT_EXPECT_EQ(more(&d, 3, KEY_READS), 0);
 			CT_EXPECT_EQ(last(&d, 4, KEY_READS), 0);

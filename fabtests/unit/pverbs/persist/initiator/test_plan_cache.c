@@ -151,7 +151,7 @@ CT_TEST(plan_cache, so_does_one_behind_something_it_has_to_look_at)
 	durable_close(&d);
 
 	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	atomic_store(&d.qp->defer.failed, true);
+	atomic_store(&d.qp->commit->defer.failed, true);
 	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
 	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
 	durable_close(&d);
