@@ -149,8 +149,10 @@ struct pvb_control_qp {
 	struct ibv_mr *area_mr;
 	struct ibv_mw *window; /* window.c; NULL: peers reach the area by its region */
 	uint32_t area_key;     /* by which the peer does */
-	uint8_t *bufs;	       /* receives, then sends, then entry_out */
+	uint8_t *bufs;	       /* receives, then entry_out */
 	struct ibv_mr *bufs_mr;
+	_Atomic(uint8_t *) sends_buf; /* sends: NULL until the first */
+	struct ibv_mr *sends_mr;
 	struct ibv_qp *ibv;
 	struct pvb_hwcq *hw;
 	uint32_t psn;		/* our first packet's */
@@ -292,6 +294,15 @@ int pvb_control_thread_start(struct pvb_control *control);
  */
 int pvb_control_qp_open(struct pvb_qp *qp);
 void pvb_control_qp_close(struct pvb_qp *qp);
+/* There is memory to send from: 0 or a negative code. Takes the lock. */
+int pvb_control_qp_make_ready(struct pvb_control_qp *cqp);
+static inline int pvb_control_qp_ready(struct pvb_control_qp *cqp)
+{
+	return crn_likely(atomic_load(&cqp->sends_buf) != NULL)
+		       ? 0
+		       : pvb_control_qp_make_ready(cqp);
+}
+
 /* Posts a message; true: it is outstanding. */
 bool pvb_control_qp_send(struct pvb_control_qp *cqp,
 			 const struct pvb_wire_message *message);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cq/cq.h"
@@ -11,8 +12,8 @@
 #include "cookie.h"
 #include "internal.h"
 
-#define PVB_CONTROL_BUFS \
-	(2 * PVB_CONTROL_MESSAGES * PVB_WIRE_SIZE + PVB_CONTROL_CREDITS * PVB_WIRE_ENTRY)
+/* Bytes of receives, and as many of sends. */
+#define PVB_CONTROL_BUFS ((size_t)PVB_CONTROL_MESSAGES * PVB_WIRE_SIZE)
 
 /* What peers may do with the area. */
 static int pvb_control_qp_rights(const struct pvb_control_qp *cqp)
@@ -24,7 +25,7 @@ static int pvb_control_qp_rights(const struct pvb_control_qp *cqp)
 static int pvb_control_qp_memory(struct pvb_control_qp *cqp)
 {
 	struct ibv_pd *pd = cqp->control->domain->pd;
-	const size_t bufs = PVB_CONTROL_BUFS;
+	const size_t bufs = PVB_CONTROL_BUFS + PVB_CONTROL_CREDITS * PVB_WIRE_ENTRY;
 	int access;
 
 	cqp->area = aligned_alloc(_Alignof(struct pvb_area), sizeof(*cqp->area));
@@ -32,9 +33,7 @@ static int pvb_control_qp_memory(struct pvb_control_qp *cqp)
 	if (!cqp->area || !cqp->bufs)
 		return -FI_ENOMEM;
 	memset(cqp->area, 0, sizeof(*cqp->area));
-	memset(cqp->bufs, 0, bufs);
-	cqp->entry_out =
-		(void *)(cqp->bufs + (size_t)2 * PVB_CONTROL_MESSAGES * PVB_WIRE_SIZE);
+	cqp->entry_out = (void *)(cqp->bufs + PVB_CONTROL_BUFS);
 	pvb_window_open(cqp);
 	access = cqp->window ? IBV_ACCESS_MW_BIND : pvb_control_qp_rights(cqp);
 	cqp->area_mr = ibv_reg_mr(pd, cqp->area, sizeof(*cqp->area),
@@ -77,10 +76,13 @@ void pvb_control_qp_free(struct pvb_control_qp *cqp)
 		pvb_control_qp_release(cqp);
 	if (cqp->bufs_mr)
 		ibv_dereg_mr(cqp->bufs_mr);
+	if (cqp->sends_mr)
+		ibv_dereg_mr(cqp->sends_mr);
 	pvb_window_close(cqp);
 	if (cqp->area_mr)
 		ibv_dereg_mr(cqp->area_mr);
 	free(cqp->bufs);
+	free(cqp->sends_buf);
 	free(cqp->area);
 	pvb_dirty_fini(&cqp->received);
 	pvb_dirty_fini(&cqp->flushing);
@@ -282,25 +284,63 @@ static bool pvb_control_qp_full(const struct pvb_control_qp *cqp)
 	       PVB_CONTROL_MESSAGES;
 }
 
+/* With the lock held: 0 and there is memory to send from, or an errno. */
+static int pvb_control_qp_make_sends(struct pvb_control_qp *cqp)
+{
+	uint8_t *buf;
+	int err;
+
+	crn_lock_assert_held(&cqp->lock);
+	if (atomic_load(&cqp->sends_buf))
+		return 0;
+	buf = malloc(PVB_CONTROL_BUFS);
+	if (!buf)
+		return ENOMEM;
+	cqp->sends_mr = ibv_reg_mr(cqp->control->domain->pd, buf, PVB_CONTROL_BUFS, 0);
+	if (!cqp->sends_mr) {
+		err = errno;
+		pvb_mr_explain(err, buf, PVB_CONTROL_BUFS);
+		free(buf);
+		return err;
+	}
+	atomic_store(&cqp->sends_buf, buf);
+	return 0;
+}
+
+int pvb_control_qp_make_ready(struct pvb_control_qp *cqp)
+{
+	int err;
+
+	crn_lock(&cqp->lock);
+	err = pvb_control_qp_make_sends(cqp);
+	crn_unlock(&cqp->lock);
+	return -err;
+}
+
 /* With the lock held, and a place: 0 or an errno. */
 static int pvb_control_qp_post(struct pvb_control_qp *cqp,
 			       const struct pvb_wire_message *message)
 {
 	const uint32_t at = atomic_load(&cqp->sends) % PVB_CONTROL_MESSAGES;
-	uint8_t *buf = cqp->bufs + (PVB_CONTROL_MESSAGES + at) * (size_t)PVB_WIRE_SIZE;
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)buf,
-		.length = (uint32_t)pvb_wire_pack(buf, message),
-		.lkey = cqp->bufs_mr->lkey,
-	};
+	struct ibv_sge sge = {0};
 	struct ibv_send_wr wr = {.wr_id = (uintptr_t)cqp | 1,
 				 .sg_list = &sge,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_SEND},
 			   *bad;
-	const int err = ibv_post_send(cqp->ibv, &wr, &bad);
+	uint8_t *buf;
+	int err = 0;
 
 	crn_lock_assert_held(&cqp->lock);
+	/* The target's first answer. */
+	if (crn_unlikely(!atomic_load(&cqp->sends_buf)))
+		err = pvb_control_qp_make_sends(cqp);
+	if (err)
+		return err;
+	buf = atomic_load(&cqp->sends_buf) + at * (size_t)PVB_WIRE_SIZE;
+	sge = pvb_sge(buf, pvb_wire_pack(buf, message),
+		      (void *)(uintptr_t)cqp->sends_mr->lkey);
+	err = ibv_post_send(cqp->ibv, &wr, &bad);
 	if (!err)
 		atomic_fetch_add(&cqp->sends, 1);
 	return err;

@@ -302,7 +302,7 @@ static ssize_t pvb_commit_room(struct pvb_ep *ep, const struct pvb_plan *plan, s
 		return -FI_EMSGSIZE;
 	if (atomic_load(&qp->control_qp->lost))
 		return -FI_ECONNABORTED;
-	return pvb_control_request_allowed(qp, kind) ? 0 : -FI_EAGAIN;
+	return pvb_control_request_allowed(qp, kind);
 }
 
 /* Nothing to be flushed: a barrier, if it is fenced. */

@@ -101,8 +101,8 @@ void pvb_commit_add_hazard(struct pvb_qp *qp, const struct pvb_op *op);
 
 /* cm/request.c */
 
-/* Is there a credit for one more request? */
-bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind);
+/* May one more be asked? 0, -FI_EAGAIN, or why not. */
+int pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind);
 /* The number of the next one, which is about to be posted; its deadline runs. */
 uint32_t pvb_control_request_next(struct pvb_control_qp *cqp, enum pvb_request_kind kind);
 /* The newest was not posted. */

@@ -6,13 +6,17 @@
 #include "initiator.h"
 #include "internal.h"
 
-/* May one more be asked? The places of those whose end was not reported yet are taken. */
-bool pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind)
+/* The places of those whose end was not reported yet are taken. */
+int pvb_control_request_allowed(struct pvb_qp *qp, enum pvb_request_kind kind)
 {
+	struct pvb_control_qp *cqp = qp->control_qp;
+
 	crn_lock_assert_held(&qp->tx_lock);
-	return atomic_load(&qp->control_qp->requests[kind].posted) -
-		       atomic_load(&qp->commit->defer.ended[kind]) <
-	       PVB_CONTROL_CREDITS;
+	if (atomic_load(&cqp->requests[kind].posted) -
+		    atomic_load(&qp->commit->defer.ended[kind]) >=
+	    PVB_CONTROL_CREDITS)
+		return -FI_EAGAIN;
+	return kind == PVB_REQUEST_CONTROL ? pvb_control_qp_ready(cqp) : 0;
 }
 
 /* Counted before it is posted: it may be answered before posting returns. */

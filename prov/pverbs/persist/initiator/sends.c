@@ -83,8 +83,9 @@ static int pvb_sends_request(struct pvb_ep *ep, uint32_t attr_bits, bool later)
 		return -FI_ECONNABORTED;
 	if (!crn_ring_space(&qp->sq.ring))
 		return (int)pvb_tx_refuse(ep);
-	if (!pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL))
-		return -FI_EAGAIN;
+	ret = pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL);
+	if (ret)
+		return ret;
 	message = (struct pvb_wire_message){.messages = qp->commit->messages};
 	pvb_control_request_begin(cqp, &message);
 	message.kind = PVB_WIRE_MESSAGES;

@@ -81,8 +81,9 @@ int pvb_upgrade_range(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 		return (int)pvb_tx_refuse(ep);
 	if (needs_request && atomic_load(&qp->control_qp->lost))
 		return -FI_ECONNABORTED;
-	if (needs_request && !pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL))
-		return -FI_EAGAIN;
+	ret = needs_request ? pvb_control_request_allowed(qp, PVB_REQUEST_CONTROL) : 0;
+	if (ret)
+		return ret;
 	if (needs_request)
 		pvb_control_request_begin(qp->control_qp, &message);
 	if (later && !pvb_control_qp_later(qp->control_qp, &message)) {

@@ -207,6 +207,48 @@ CT_TEST(control_qp, a_place_that_is_kept_is_nobody_elses)
 	durable_close(&d);
 }
 
+CT_TEST(control_qp, memory_to_send_from_is_made_with_the_first_message)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(d.control_qp->sends_mr, NULL);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(d.control_qp->sends_mr, NULL);
+	CT_EXPECT_EQ(durable_write(&d, 2, 8, 8, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_NE(d.control_qp->sends_mr, NULL);
+	durable_close(&d);
+}
+
+CT_TEST(control_qp, a_request_without_memory_to_send_from_never_begins)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_REG_MR, 1, ENOMEM);
+	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_REQUESTS, 0), -FI_ENOMEM);
+	CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
+	CT_EXPECT_FALSE(d.control_qp->lost);
+	CT_EXPECT_EQ(durable_write(&d, 2, 0, 8, KEY_REQUESTS, 0), 0);
+	durable_complete(&d);
+	durable_answer(&d, 0);
+	expect_no_comp(d.w.cq);
+	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
+	durable_close(&d);
+}
+
+CT_TEST(control_qp, one_that_has_no_memory_to_answer_from_is_lost)
+{
+	const struct pvb_wire_message answer = {.kind = PVB_WIRE_ANSWER};
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	fake_fail(FAKE_REG_MR, 1, ENOMEM);
+	CT_EXPECT_FALSE(pvb_control_qp_send(d.control_qp, &answer));
+	CT_EXPECT_TRUE(d.control_qp->lost);
+	durable_close(&d);
+}
+
 CT_TEST(control_qp, a_device_that_returns_nothing_is_not_waited_for_for_ever)
 {
 	struct durable d;
