@@ -397,7 +397,11 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 	return done;
 }
 
-/* Continues until the buffer is full or every device queue is empty. */
+/* Device queues that a read with nothing to report polls before it leaves the others to
+ * the next read. Who is about to sleep polls all of them (pvb_cq_fetch). */
+#define PVB_CQ_DRY 4u
+
+/* Goes on until the buffer is full or every device queue has run dry. */
 static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char *buf,
 							size_t count, size_t done,
 							uint32_t dry)
@@ -406,6 +410,8 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_on(struct pvb_cq *cq, char 
 	int got, want;
 
 	while (done < count && dry < cq->hw_count && !cq->stash_count) {
+		if (!done && dry == PVB_CQ_DRY)
+			break;
 		want = (int)CRN_MIN(count - done, (size_t)PVB_POLL_BATCH);
 		got = ibv_poll_cq(pvb_cq_next_hwcq(cq), want, wc);
 		dry = got < want ? dry + 1 : 0;

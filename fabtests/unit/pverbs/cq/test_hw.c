@@ -178,6 +178,32 @@ CT_TEST(cq_hw, more_than_a_device_queue_holds_takes_several_and_none_starves)
 	world_close(&w);
 }
 
+CT_TEST(cq_hw, a_read_that_finds_nothing_leaves_device_queues_to_the_next_one)
+{
+	struct fi_cq_data_entry entry;
+	struct fid_ep *eps[2 * EPS];
+	struct world w;
+
+	world_reset();
+	fake_devices[0].attr.max_cqe = 2 * SLOTS;
+	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_TRUE(add_eps(&w, eps, 2 * EPS));
+	CT_ASSERT_EQ(cq_of(w.cq)->hw_count, EPS);
+	CT_EXPECT_EQ(recv_number(eps[2 * EPS - 1], 1), 0);
+	CT_EXPECT_EQ(recv_number(eps[2 * EPS - 1], 2), 0);
+	fake_receive(qp_of(eps[2 * EPS - 1]), IBV_WC_RECV, 0, NULL);
+	for (int n = 0; n < EPS / 4; n++)
+		CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), 1);
+	/* Who does not know when the next one is asks all of them. */
+	fake_receive(qp_of(eps[2 * EPS - 1]), IBV_WC_RECV, 0, NULL);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 0), 0);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), 1);
+	CT_EXPECT_EQ(entry.op_context, NUMBER(2));
+	close_eps(eps, 2 * EPS);
+	world_close(&w);
+}
+
 CT_TEST(cq_hw, one_read_takes_from_every_device_queue)
 {
 	struct fi_cq_data_entry entries[100];
