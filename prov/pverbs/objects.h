@@ -446,8 +446,9 @@ struct pvb_qp {
 	struct pvb_slot marker; /* of pvb_tx_close: the ring may be full */
 	struct pvb_control_qp
 		*control_qp; /* persist/control/control.h; NULL: no message method */
-	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until something is
-				      persistent */
+	struct pvb_commit *commit; /* persist/initiator/commit.h; NULL until an operation
+				      is tracked */
+	uint64_t tracked;	   /* not 0: all of them are, from the first on */
 };
 
 /* Private data that a requester keeps until the connection stands. */

@@ -49,20 +49,10 @@ static bool pvb_durable_wants_control_qp(const struct pvb_ep *ep)
 int pvb_durable_open(struct pvb_ep *ep)
 {
 	struct pvb_qp *qp = &ep->qp;
-	int ret = 0;
 
-	/* Also operations that are posted before the first durable one are tracked. */
-	if (ep->domain->control || (ep->attr.caps & FI_RMA_PMEM))
-		ret = pvb_commit_open(qp);
-	if (ret || !pvb_durable_wants_control_qp(ep))
-		return ret;
-	if (!qp->srx)
-		ret = pvb_bufs_open(&qp->rq, qp->rq.ring.mask + 1, ep->attr.rx_iov_limit);
-	if (!ret)
-		ret = pvb_control_qp_open(qp);
-	if (ret)
-		pvb_commit_close(qp);
-	return ret;
+	/* What is posted before the first durable operation counts. */
+	qp->tracked = ep->domain->control || (ep->attr.caps & FI_RMA_PMEM);
+	return pvb_durable_wants_control_qp(ep) ? pvb_control_qp_open(qp) : 0;
 }
 
 void pvb_durable_close(struct pvb_qp *qp)

@@ -6,6 +6,19 @@
 #include "qp/qp.h"
 #include "xfer.h"
 
+/* The receive queue's slots, and what it has to remember of them: 0 or -FI_ENOMEM. */
+static int pvb_recv_make(struct pvb_ep *ep)
+{
+	struct pvb_wq *rq = &ep->qp.rq;
+	int ret = 0;
+
+	crn_lock_assert_held(&ep->qp.rx_lock);
+	if (ep->qp.control_qp && !rq->bufs)
+		ret = ep->domain->durable->recv_open(rq, rq->ring.mask + 1,
+						     ep->attr.rx_iov_limit);
+	return ret ? ret : pvb_wq_make(rq);
+}
+
 /* The queue is full, or has no slots yet: 0 and it has room now; or why no receive can be
  * posted. Called with the lock held. */
 static __attribute__((noinline)) ssize_t pvb_recv_first(struct pvb_ep *ep)
@@ -22,7 +35,7 @@ static __attribute__((noinline)) ssize_t pvb_recv_first(struct pvb_ep *ep)
 	if (!atomic_load(&qp->rq.open))
 		return -FI_ESHUTDOWN;
 	if (!atomic_load(&qp->rq.made))
-		return pvb_wq_make(&qp->rq);
+		return pvb_recv_make(ep);
 	qp->rq.stalls++;
 	return -FI_EAGAIN;
 }

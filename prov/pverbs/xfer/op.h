@@ -173,9 +173,9 @@ CRN_INLINE bool pvb_op_tracked(const struct pvb_qp *qp, const struct pvb_op *op)
 	switch (op->opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
-		return qp->commit != NULL;
+		return qp->tracked != 0;
 	default:
-		return ((uintptr_t)qp->commit | op->key >> 32) != 0;
+		return (qp->tracked | op->key >> 32) != 0;
 	}
 }
 

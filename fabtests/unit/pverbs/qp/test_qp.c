@@ -92,16 +92,18 @@ CT_TEST(conn_qp, one_that_never_had_slots_says_that_it_is_shut)
 	world_close(&w);
 }
 
-/* Durable operations count on them. */
-CT_TEST(conn_qp, slots_are_there_before_it_is_connected_when_it_is_to_be_durable)
+/* Durable operations count on them, and on what was posted before. */
+CT_TEST(conn_qp, slots_are_there_before_the_first_operation_when_it_may_be_durable)
 {
 	const struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
 	struct world w;
 
 	world_reset();
 	CT_ASSERT_TRUE(world_open(&w, &opts));
-	CT_EXPECT_NE(ep_of(w.ep)->qp.sq.slots, NULL);
+	CT_EXPECT_EQ(ep_of(w.ep)->qp.sq.slots, NULL);
 	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ENOTCONN);
+	CT_EXPECT_NE(ep_of(w.ep)->qp.sq.slots, NULL);
+	CT_EXPECT_NE(ep_of(w.ep)->qp.commit, NULL);
 	world_close(&w);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "cq/cq.h"
 #include "device/device.h"
+#include "qp/qp.h"
 #include "control.h"
 #include "internal.h"
 
@@ -98,7 +99,9 @@ int pvb_window_bind(struct pvb_control_qp *cqp, int access)
 	if (!cqp->window)
 		return 0;
 	crn_lock(&qp->tx_lock);
-	ret = pvb_window_post(cqp, access);
+	ret = pvb_wq_make(&qp->sq);
+	if (!ret)
+		ret = pvb_window_post(cqp, access);
 	crn_unlock(&qp->tx_lock);
 	while (!ret && crn_ring_used(&qp->sq.ring)) {
 		pvb_cq_drain_present(qp->sq.cq);

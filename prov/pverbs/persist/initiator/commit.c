@@ -24,9 +24,12 @@ int pvb_commit_open(struct pvb_qp *qp)
 	if (!qp->commit)
 		return -FI_ENOMEM;
 	qp->commit->defer.qp = qp;
+	if (qp->tracked)
+		return 0;
 	/* Operations posted until now were not tracked. */
 	if (qp->sq.ring.head != (uint32_t)qp->keepalives)
 		qp->commit->never = -FI_EOPNOTSUPP;
+	qp->tracked = 1;
 	return 0;
 }
 
@@ -36,6 +39,7 @@ void pvb_commit_close(struct pvb_qp *qp)
 		pvb_dirty_fini(&qp->commit->dirty);
 	free(qp->commit);
 	qp->commit = NULL;
+	qp->tracked = 0;
 }
 
 /* The bytes of a small operation, in one piece. */

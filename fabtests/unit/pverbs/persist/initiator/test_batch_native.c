@@ -4,6 +4,7 @@
 #include "../durable.h"
 #include "../../fake_ex.h"
 #include "persist/initiator/batch.h"
+#include "persist/initiator/initiator.h"
 #include "persist/initiator/internal.h"
 #include "xfer/op.h"
 
@@ -11,7 +12,7 @@
 
 static bool native_open(struct durable *d)
 {
-	if (!durable_open(d, NULL))
+	if (!durable_open(d, NULL) || pvb_commit_open(d->qp))
 		return false;
 	fake_ex_reset(d->qp->ibv);
 	d->qp->ibv_ex = &fake_ex.qp;

@@ -418,6 +418,24 @@ CT_TEST(commit, a_queue_full_of_what_is_held_back_is_emptied_by_a_fence)
 	durable_close(&d);
 }
 
+CT_TEST(commit, a_connection_is_tracked_from_its_first_operation_on)
+{
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, NULL));
+	CT_EXPECT_EQ(d.qp->commit, NULL);
+	CT_EXPECT_EQ(d.qp->sq.slots, NULL);
+	CT_EXPECT_EQ(d.qp->rq.bufs, NULL);
+	CT_EXPECT_EQ(recv_number(d.w.ep, 1), 0);
+	CT_EXPECT_NE(d.qp->rq.bufs, NULL);
+	CT_EXPECT_EQ(d.qp->commit, NULL);
+	CT_EXPECT_EQ(send_number(d.w.ep, 2), 0);
+	CT_ASSERT_NE(d.qp->commit, NULL);
+	CT_EXPECT_EQ(d.qp->commit->messages, 1);
+	CT_EXPECT_EQ(d.qp->commit->never, 0);
+	durable_close(&d);
+}
+
 CT_TEST(commit, nothing_is_left_of_a_write_without_memory)
 {
 	struct durable d;

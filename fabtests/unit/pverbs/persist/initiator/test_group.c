@@ -277,6 +277,7 @@ CT_TEST(group, without_memory_nothing_of_it_began)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, &deep));
+	CT_ASSERT_EQ(pvb_commit_open(d.qp), 0);
 	ct_fail_alloc(1);
 	CT_EXPECT_EQ(more(&d, 1, KEY_READS), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
