@@ -436,7 +436,7 @@ struct pvb_qp {
 	bool was_up;		 /* the peer may have sent something */
 	atomic_bool last_wqe;	 /* the device takes no more from the shared queue */
 	struct pvb_chain *chain; /* NULL until FI_MORE is used */
-	char *bounce; /* one buffer of inject_size per slot where inline is too small */
+	char *bounce; /* qp/qp.h; NULL until the first that does not go inline */
 	struct ibv_mr *bounce_mr;
 	struct crn_lock rx_lock;
 	struct pvb_wq rq;

@@ -134,26 +134,23 @@ static int pvb_qp_create(struct pvb_qp *qp, const struct pvb_qp_attr *wanted,
 	return 0;
 }
 
-/*
- * fi_inject on a device that takes less inline data: allocates one bounce buffer per
- * slot.
- */
-static int pvb_bounce_init(struct pvb_qp *qp, size_t inject_size)
+int pvb_bounce_make(struct pvb_qp *qp, size_t inject_size)
 {
-	size_t size = (size_t)(qp->sq.ring.mask + 1) * inject_size;
+	const size_t size = (size_t)(qp->sq.ring.mask + 1) * inject_size;
+	int ret;
 
-	if (inject_size <= qp->inline_size)
-		return 0;
+	crn_lock_assert_held(&qp->tx_lock);
 	qp->bounce = malloc(size);
 	if (!qp->bounce)
 		return -FI_ENOMEM;
 	qp->bounce_mr = ibv_reg_mr(qp->domain->pd, qp->bounce, size, 0);
-	if (!qp->bounce_mr) {
-		free(qp->bounce);
-		qp->bounce = NULL;
-		return pvb_errno();
-	}
-	return 0;
+	if (qp->bounce_mr)
+		return 0;
+	ret = pvb_errno();
+	pvb_mr_explain(-ret, qp->bounce, size);
+	free(qp->bounce);
+	qp->bounce = NULL;
+	return ret;
 }
 
 static void pvb_bounce_fini(struct pvb_qp *qp)
@@ -219,19 +216,10 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 			 fi_strerror(-ret));
 		goto err_reserve;
 	}
-	ret = pvb_bounce_init(qp, attr->inject_size);
-	if (ret)
-		goto err_qp;
-	/*
-	 * With a counter, every operation is signaled, so that the counter advances
-	 * when it completes.
-	 */
+	/* What is counted is counted when it is done, not when a later one is. */
 	qp->signal_every = qp->sq.counted ? 1 : CRN_MAX(qp->sq.depth / 4, 1u);
 	qp->unsignaled = 0;
 	return 0;
-err_qp:
-	ibv_destroy_qp(qp->ibv);
-	qp->ibv = NULL;
 err_reserve:
 	pvb_qp_unreserve(qp);
 err_rq_cntr:

@@ -53,6 +53,11 @@ void pvb_wq_shut(struct pvb_wq *wq);
 /* Allocates the slots of a queue, and sets its size if it is open: 0, or -FI_ENOMEM.
  * With the lock of posting to it held, or before it is open. */
 int pvb_wq_make(struct pvb_wq *wq);
+/*
+ * qp->bounce: where the device takes less inline data than may be injected, buffers of
+ * inject_size bytes, one a slot. 0, or a negative code. With tx_lock held.
+ */
+int pvb_bounce_make(struct pvb_qp *qp, size_t inject_size);
 /* Posting is refused from here on. */
 void pvb_qp_shut(struct pvb_qp *qp);
 /* To ERR: everything posted flushes. */

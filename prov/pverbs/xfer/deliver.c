@@ -92,7 +92,9 @@ static ssize_t pvb_deliver_post(struct pvb_ep *ep, struct pvb_op *op)
 	tail->state =
 		(uint16_t)(inject | PVB_SLOT_TAIL | (op->no_comp ? PVB_SLOT_NO_COMP : 0));
 	if ((op->inject || (op->flags & FI_INJECT)) && op->len > qp->inline_size) {
-		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
+		ret = pvb_tx_bounce(ep, op->sge, op->num_sge, op->len, index);
+		if (ret)
+			return ret;
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;

@@ -76,9 +76,9 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
 /* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
 int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 /* Lets the payload be reused at once although it cannot go inline: its len bytes are one
- * piece then. */
-void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
-		   uint32_t index);
+ * piece then. 0, or a negative code: there is no memory for it. */
+int pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
+		  uint32_t index);
 
 /* One buffer; sge is the caller's. */
 CRN_INLINE void pvb_op_buf(struct pvb_op *op, struct ibv_sge *sge, const void *buf,
@@ -205,8 +205,12 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	slot->state =
 		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
 	if (copied && crn_unlikely(op->len > qp->inline_size)) {
-		pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
-			      crn_ring_index(&qp->sq.ring, head));
+		err = pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
+				    crn_ring_index(&qp->sq.ring, head));
+		if (err) {
+			pvb_tx_end_more(ep);
+			return err;
+		}
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;

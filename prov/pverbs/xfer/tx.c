@@ -17,14 +17,18 @@ ssize_t pvb_tx_default_flags(struct pvb_ep *ep, const struct pvb_op *op)
 	return pvb_tx(ep, &own);
 }
 
-void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
-		   uint32_t index)
+int pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
+		  uint32_t index)
 {
-	char *to = ep->qp.bounce + (size_t)index * ep->inject_size;
+	const int ret = ep->qp.bounce ? 0 : pvb_bounce_make(&ep->qp, ep->inject_size);
 	size_t at = 0;
+	char *to;
 	int i;
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
+	if (ret)
+		return ret;
+	to = ep->qp.bounce + (size_t)index * ep->inject_size;
 	for (i = 0; i < num_sge; i++) {
 		if (sge[i].length) /* an empty piece may have no address */
 			memcpy(to + at, (const void *)(uintptr_t)sge[i].addr,
@@ -36,6 +40,7 @@ void pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t l
 		.length = (uint32_t)len,
 		.lkey = ep->qp.bounce_mr->lkey,
 	};
+	return 0;
 }
 
 /* The peer will not count the messages among the chained requests from this one on

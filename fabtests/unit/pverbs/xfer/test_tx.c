@@ -277,6 +277,30 @@ CT_TEST(tx, pieces_of_an_injected_message_are_gathered)
 	world_close(&w);
 }
 
+CT_TEST(tx, without_memory_to_copy_to_an_inject_never_begins)
+{
+	const struct world_opts opts = {.inject_size = 32};
+	struct iovec iov = {"held back", 9};
+	const struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .context = NUMBER(1)};
+	struct world w;
+
+	world_reset();
+	fake_devices[0].max_inline = 0;
+	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE | FI_COMPLETION), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 0);
+	fake_fail(FAKE_REG_MR, 1, ENOMEM);
+	CT_EXPECT_EQ(fi_inject(w.ep, "x", 1, 0), -FI_ENOMEM);
+	/* What waited for the next call does not any more. */
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	CT_EXPECT_EQ(fi_inject(w.ep, "x", 1, 0), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 2);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(w.cq);
+	world_close(&w);
+}
+
 CT_TEST(tx, a_device_with_inline_needs_no_buffers)
 {
 	struct world_opts opts = {.inject_size = 256};

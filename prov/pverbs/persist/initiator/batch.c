@@ -182,8 +182,10 @@ int pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 	batch->data_at = batch->started + batch->count;
 	slot = pvb_batch_slot(batch);
 	if (pvb_op_copied(op) && op->len > qp->inline_size) {
-		pvb_tx_bounce(batch->ep, op->sge, op->num_sge, op->len,
-			      (uint32_t)(slot - qp->sq.slots));
+		ret = pvb_tx_bounce(batch->ep, op->sge, op->num_sge, op->len,
+				    (uint32_t)(slot - qp->sq.slots));
+		if (ret)
+			return ret;
 		op->num_sge = 1;
 	}
 	batch->registered = op->num_sge == 1 && op->sge->lkey && !pvb_op_copied(op);
