@@ -76,7 +76,8 @@ int pvb_tx_chain(struct pvb_ep *ep, struct ibv_send_wr *wr, bool more);
 /* Posts the request, behind those held back; *bad as ibv_post_send sets it. */
 int pvb_tx_post(struct pvb_ep *ep, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 /* Lets the payload be reused at once although it cannot go inline: its len bytes are one
- * piece then. 0, or a negative code: there is no memory for it. */
+ * piece then. 0, or a negative code: there is no memory for it; what is held back is
+ * posted. */
 int pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t len,
 		  uint32_t index);
 
@@ -207,10 +208,8 @@ CRN_INLINE ssize_t pvb_tx_locked(struct pvb_ep *ep, struct pvb_op *op)
 	if (copied && crn_unlikely(op->len > qp->inline_size)) {
 		err = pvb_tx_bounce(ep, op->sge, op->num_sge, op->len,
 				    crn_ring_index(&qp->sq.ring, head));
-		if (err) {
-			pvb_tx_end_more(ep);
+		if (crn_unlikely(err))
 			return err;
-		}
 		op->num_sge = 1;
 	}
 	wr.wr_id = (uintptr_t)slot;

@@ -26,8 +26,10 @@ int pvb_tx_bounce(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge, size_t le
 	int i;
 
 	crn_lock_assert_held(&ep->qp.tx_lock);
-	if (ret)
+	if (ret) {
+		pvb_tx_end_more(ep);
 		return ret;
+	}
 	to = ep->qp.bounce + (size_t)index * ep->inject_size;
 	for (i = 0; i < num_sge; i++) {
 		if (sge[i].length) /* an empty piece may have no address */
