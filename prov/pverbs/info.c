@@ -7,7 +7,7 @@
 #include <cairn/attr.h>
 #include "device/device.h"
 #include "flags.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 #define PVB_CAPS                                                                     \
 	(FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What libfabric calls when it loads the provider. */
 #include <string.h>
-#include "objects.h"
+#include "objects/objects.h"
 
 static void pvb_cleanup(void)
 {

@@ -54,8 +54,14 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/info.c \
 	prov/pverbs/init.c \
 	prov/pverbs/mr.c \
-	prov/pverbs/objects.c \
-	prov/pverbs/objects.h \
+	prov/pverbs/objects/completion.h \
+	prov/pverbs/objects/connection.h \
+	prov/pverbs/objects/domain.h \
+	prov/pverbs/objects/durable.h \
+	prov/pverbs/objects/endpoint.h \
+	prov/pverbs/objects/objects.c \
+	prov/pverbs/objects/objects.h \
+	prov/pverbs/objects/queue.h \
 	prov/pverbs/persist/control/control.c \
 	prov/pverbs/persist/control/control.h \
 	prov/pverbs/persist/control/control_conn.c \

@@ -5,7 +5,7 @@
 #include "call.h"
 #include "engine/engine.h"
 #include "image.h"
-#include "objects.h"
+#include "objects/objects.h"
 #include "program.h"
 #include "state.h"
 #include "verbs/verbs.h"

@@ -8,7 +8,7 @@
 
 #include "cairn_test.h"
 #include "fake_cm.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 #define WORLD_ADDR "10.0.0.1"
 #define WORLD_PEER "10.0.0.2"

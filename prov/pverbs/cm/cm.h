@@ -6,7 +6,7 @@
 #ifndef PVB_CM_CM_H
 #define PVB_CM_CM_H
 
-#include "objects.h"
+#include "objects/objects.h"
 #include "request.h"
 
 /* channel.c */

@@ -5,7 +5,7 @@
 #define PVB_CM_INTERNAL_H
 
 #include "wire/wire.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_cm_event;
 

@@ -13,7 +13,7 @@
 #ifndef PVB_CM_REQUEST_H
 #define PVB_CM_REQUEST_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 int pvb_requests_init(struct pvb_requests *requests);
 /* Rejects the requests that are left. */

@@ -6,7 +6,7 @@
 #ifndef PVB_CQ_CQ_H
 #define PVB_CQ_CQ_H
 
-#include "objects.h"
+#include "objects/objects.h"
 #include "removal.h"
 
 /* Appends to the stash, in which there is room. Called with the lock held. */

@@ -3,7 +3,7 @@
 #ifndef PVB_CQ_INTERNAL_H
 #define PVB_CQ_INTERNAL_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* read.c */
 

@@ -9,7 +9,7 @@
 #ifndef PVB_CQ_REMOVAL_H
 #define PVB_CQ_REMOVAL_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* removal.c */
 

@@ -3,7 +3,7 @@
 #ifndef PVB_EP_EP_H
 #define PVB_EP_EP_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* ep.c */
 

@@ -3,7 +3,7 @@
 #ifndef PVB_EP_INTERNAL_H
 #define PVB_EP_INTERNAL_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* bind.c */
 

@@ -7,7 +7,7 @@
 #define PVB_PERSIST_PERSIST_H
 
 #include "facts/facts.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 struct fi_cairn_ops_replay;
 struct fi_cairn_stats;

@@ -3,7 +3,7 @@
 #ifndef PVB_QP_INTERNAL_H
 #define PVB_QP_INTERNAL_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* srx.c */
 

@@ -6,7 +6,7 @@
 #ifndef PVB_QP_QP_H
 #define PVB_QP_QP_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* Attributes of a queue pair. */
 struct pvb_qp_attr {

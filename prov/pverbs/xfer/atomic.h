@@ -3,7 +3,7 @@
 #ifndef PVB_XFER_ATOMIC_H
 #define PVB_XFER_ATOMIC_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 #define PVB_ATOMIC_SIZE sizeof(uint64_t)
 #define PVB_ATOMIC_OPS (FI_MSWAP + 1)

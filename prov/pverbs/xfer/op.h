@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "device/device.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_op {
 	enum ibv_wr_opcode opcode;

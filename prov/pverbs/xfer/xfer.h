@@ -5,7 +5,7 @@
 #define PVB_XFER_XFER_H
 
 #include "wire/wire.h"
-#include "objects.h"
+#include "objects/objects.h"
 #include "op.h"
 
 /* sink.c */

@@ -34,7 +34,7 @@
 #include "persist/plan/plan.h"
 #include "wire/wire.h"
 #include "control_conn.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 /* Requests, and apart from them ring entries, that wait for an answer, of each control
  * queue pair. */

@@ -23,7 +23,7 @@
 #ifndef PVB_PERSIST_CONTROL_CONTROL_CONN_H
 #define PVB_PERSIST_CONTROL_CONTROL_CONN_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 enum pvb_control_conn_state {
 	PVB_CONTROL_CONN_NONE, /* not begun, or over without success */

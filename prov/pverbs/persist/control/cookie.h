@@ -7,7 +7,7 @@
 #define PVB_PERSIST_CONTROL_COOKIE_H
 
 #include "control_conn.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 /* Of objects. */
 void pvb_control_conn_init(struct pvb_control_conn *control_conn);

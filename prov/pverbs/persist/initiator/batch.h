@@ -7,7 +7,7 @@
 #ifndef PVB_PERSIST_INITIATOR_BATCH_H
 #define PVB_PERSIST_INITIATOR_BATCH_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_op;
 

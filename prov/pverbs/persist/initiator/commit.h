@@ -10,7 +10,7 @@
 
 #include "persist/plan/plan.h"
 #include "wire/wire.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 /* Ranges that must not be overtaken, at most; more have to wait. */
 #define PVB_COMMIT_HAZARDS 16u

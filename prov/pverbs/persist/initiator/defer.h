@@ -8,7 +8,7 @@
 #ifndef PVB_PERSIST_INITIATOR_DEFER_H
 #define PVB_PERSIST_INITIATOR_DEFER_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 /* Interval at which, while an operation waits for its target, a reader of the queue
  * checks whether the connection has ended, ms. */

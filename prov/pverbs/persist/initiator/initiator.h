@@ -4,7 +4,7 @@
 #define PVB_PERSIST_INITIATOR_INITIATOR_H
 
 #include "commit.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_op;
 

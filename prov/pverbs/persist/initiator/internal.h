@@ -14,7 +14,7 @@
 #include "persist/plan/plan.h"
 #include "wire/wire.h"
 #include "commit.h"
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_batch;
 struct pvb_op;

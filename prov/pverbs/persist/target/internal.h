@@ -3,7 +3,7 @@
 #ifndef PVB_PERSIST_TARGET_INTERNAL_H
 #define PVB_PERSIST_TARGET_INTERNAL_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_arrival;
 struct pvb_control;

@@ -3,7 +3,7 @@
 #ifndef PVB_PERSIST_TARGET_TARGET_H
 #define PVB_PERSIST_TARGET_TARGET_H
 
-#include "objects.h"
+#include "objects/objects.h"
 
 struct pvb_control;
 struct pvb_control_qp;

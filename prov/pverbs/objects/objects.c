@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* An object whose process is a child of fork. */
 #include <unistd.h>
-#include "objects.h"
+#include "objects/objects.h"
 
 bool pvb_inherited(const struct pvb_fabric *fabric)
 {
