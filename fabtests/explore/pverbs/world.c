@@ -336,6 +336,16 @@ static void accept_one(unsigned int number, struct fi_info *info)
 	xpv_world.ep[number][TARGET] = ep;
 }
 
+/* What the provider makes with a side's first message: keys and addresses would tell
+ * states apart by which side was first. */
+static void make_ready(struct fid_ep *fid)
+{
+	struct pvb_control_qp *cqp =
+		crn_container_of(fid, struct pvb_ep, fid)->qp.control_qp;
+
+	need(cqp ? pvb_control_qp_make_ready(cqp) : 0, "memory to send from");
+}
+
 static void pair(unsigned int number)
 {
 	struct fid_ep **ep = xpv_world.ep[number];
@@ -358,6 +368,8 @@ static void pair(unsigned int number)
 		else
 			need(-FI_EOTHER, "the next event");
 	}
+	make_ready(ep[INITIATOR]);
+	make_ready(ep[TARGET]);
 	if (number && xpv_world.machine->special == SPECIAL_MIXED)
 		crn_container_of(ep[INITIATOR], struct pvb_ep, fid)
 			->conn.peer.control.seq_word = false;
