@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Extensions of Cairn's providers to standard libfabric: endpoint options and tables of
- * functions. See fi_pverbs(7).
+ * functions. See fi_pverbs(7) and fi_rpcrdma(7).
  */
 #ifndef FI_EXT_CAIRN_H
 #define FI_EXT_CAIRN_H
@@ -113,6 +113,130 @@ struct fi_cairn_ops_stats {
 	 * are used between two calls.
 	 */
 	int (*read)(struct fid_ep *ep, struct fi_cairn_stats *stats, size_t len);
+};
+
+/* ---- rpcrdma: see fi_rpcrdma(7) ---- */
+
+/*
+ * ep_attr.protocol of rpcrdma's rpc mode, in which each message is a whole RPC message
+ * (RFC 5531) from its XID on. Without it, or with FI_RPCRDMA_MODE=wrap, messages of any
+ * program travel in RPCs of the provider's own.
+ */
+#define FI_PROTO_CAIRN_RPC (0x80000000U | 0x4352)
+
+/*
+ * Flags of rpc mode. Other providers refuse them.
+ *
+ * FI_CAIRN_RPC_DDP, fi_sendmsg: bit i of msg.data says that entry i of the iov is a
+ * DDP-eligible item of the message (its data alone, without length and XDR pad). The item
+ * leaves the message: of a Call as a Read chunk, of a Reply in the next Write chunk that
+ * the Call offered. Bits beyond iov_count are -FI_EINVAL. Where the profile allows no
+ * further chunk, or the peer offered none, the item travels in the message.
+ *
+ * FI_CAIRN_RPC_RESULT, fi_recvmsg, before the Call is sent: msg.data is the XID of a
+ * Call, and this buffer is its next Write chunk. It completes before the Reply, with the
+ * bytes that the responder wrote, 0 for none.
+ *
+ * FI_CAIRN_RPC_REPLY, fi_recvmsg, before the Call is sent: msg.data is the XID of a Call,
+ * and this buffer alone receives its Reply, which may be as large.
+ */
+#define FI_CAIRN_RPC_DDP (1ULL << 37)
+#define FI_CAIRN_RPC_RESULT (1ULL << 38)
+#define FI_CAIRN_RPC_REPLY (1ULL << 39)
+
+/*
+ * Endpoint options of rpcrdma, level FI_OPT_ENDPOINT. Those of type size_t are to be set
+ * before fi_enable, and are -FI_EOPBADSTATE later; all may be read at any time.
+ *
+ * CALLS, size_t: Calls outstanding at most, for which credits are requested. Default:
+ * tx_attr.size.
+ * GRANT, size_t: Calls of the peer at a time, which it gets credits for. Default:
+ * rx_attr.size. 0: the peer's Calls are dropped and counted.
+ * COPY, size_t, bytes: a message up to this is copied when it is too long to be sent
+ * inline; a longer one is read from the program's buffer, and needs
+ * FI_DELIVERY_COMPLETE in rpc mode.
+ * REPLY_SIZE, size_t, bytes: the largest Reply that is expected. Above the inline
+ * threshold, each Call offers a Reply chunk of the provider's memory.
+ * CHUNKS, int: enum fi_cairn_rpc_chunks.
+ * READY, int: 1: the peer is ready for Calls in reverse (RFC 8167 section 6). Set by the
+ * program of the end that listened, when its protocol says so; peers with this provider
+ * say so when they connect.
+ * RECV, int: enum fi_cairn_rpc_recv; which messages the receives take that are posted
+ * from now on.
+ * SYSTEM_ERR, int: 1: a Call that RDMA_ERROR answers gets a Reply with SYSTEM_ERR
+ * (RFC 5531) instead of an error completion.
+ * LIMITS, struct fi_cairn_rpc_limits, read only.
+ */
+#define FI_OPT_CAIRN_RPC_CALLS (-0x43520101)
+#define FI_OPT_CAIRN_RPC_GRANT (-0x43520102)
+#define FI_OPT_CAIRN_RPC_COPY (-0x43520103)
+#define FI_OPT_CAIRN_RPC_REPLY_SIZE (-0x43520104)
+#define FI_OPT_CAIRN_RPC_CHUNKS (-0x43520105)
+#define FI_OPT_CAIRN_RPC_READY (-0x43520106)
+#define FI_OPT_CAIRN_RPC_RECV (-0x43520107)
+#define FI_OPT_CAIRN_RPC_SYSTEM_ERR (-0x43520108)
+#define FI_OPT_CAIRN_RPC_LIMITS (-0x43520109)
+
+enum fi_cairn_rpc_chunks {
+	FI_CAIRN_RPC_CHUNKS_NONE,  /* Short Messages alone, RFC 8167 section 5.3 */
+	FI_CAIRN_RPC_CHUNKS_LINUX, /* at most one Read and one Write chunk, none empty */
+	FI_CAIRN_RPC_CHUNKS_ANY,
+};
+
+enum fi_cairn_rpc_recv {
+	FI_CAIRN_RPC_RECV_ANY,
+	FI_CAIRN_RPC_RECV_CALLS,
+	FI_CAIRN_RPC_RECV_REPLIES,
+};
+
+/* What a connection has agreed on; before it is made, what this end asks for. */
+struct fi_cairn_rpc_limits {
+	size_t send_inline; /* bytes of header and message that may be sent inline */
+	size_t recv_inline; /* bytes that the peer may */
+	size_t credits;	    /* Calls that the peer grants at the moment */
+	size_t calls;	    /* Calls outstanding */
+	size_t granted;	    /* Calls that the peer is granted */
+	size_t served;	    /* its Calls without a Reply yet */
+};
+
+/*
+ * fi_open_ops on an rpcrdma endpoint with this name returns a struct
+ * fi_cairn_ops_rpc_stats.
+ */
+#define FI_CAIRN_RPC_STATS "cairn_rpc_stats"
+
+struct fi_cairn_rpc_stats {
+	uint64_t calls_sent;
+	uint64_t replies_received;
+	uint64_t calls_received;
+	uint64_t replies_sent;
+	uint64_t read_bytes;	/* by RDMA Read, from a peer's chunks */
+	uint64_t written_bytes; /* by RDMA Write, into a peer's chunks */
+	uint64_t credit_stalls; /* Calls that had to wait for a credit, or -FI_EAGAIN */
+	/* Messages of the peer that were dropped. */
+	uint64_t drop_short;   /* no header */
+	uint64_t drop_reply;   /* a Reply that is malformed */
+	uint64_t drop_xid;     /* a Reply or error without a Call */
+	uint64_t drop_proc;    /* RDMA_DONE, RDMA_MSGP in a Reply, an unknown one */
+	uint64_t drop_unready; /* a Call where none are granted */
+	uint64_t zero_grants;  /* of credit 0, which count as 1 */
+	uint64_t err_vers_sent;
+	uint64_t err_chunk_sent;
+	uint64_t err_received; /* RDMA_ERROR that a Call was answered with */
+	uint64_t closed; /* connections that a misbehaving peer made this end close */
+};
+
+struct fi_cairn_ops_rpc_stats {
+	size_t size; /* of this structure */
+	/* Fills in the first len bytes of *stats. 0, or -FI_EINVAL for another endpoint.
+	 * Thread safe. */
+	int (*read)(struct fid_ep *ep, struct fi_cairn_rpc_stats *stats, size_t len);
+	/*
+	 * Writes the state of the connection as text: its state, sizes and credits, each
+	 * Call and what it waits for. Returns the bytes without the final NUL that all of
+	 * it has, as snprintf(3) does, or -FI_EINVAL. Thread safe.
+	 */
+	ssize_t (*dump)(struct fid_ep *ep, char *text, size_t size);
 };
 
 #ifdef __cplusplus
