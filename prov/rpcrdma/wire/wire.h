@@ -2,9 +2,10 @@
 /*
  * RPC-over-RDMA version 1 on the wire: the transport header (RFC 8166 section 4), the
  * first words of an RPC message (RFC 5531 section 9), and the private data of a
- * connection (RFC 8797). Pure functions over bytes: no allocation, no log, no state.
+ * connection (RFC 8797). Pure functions over bytes: no allocation, no log, no state, any
+ * thread, any alignment.
  *
- * All numbers are 32-bit words, big endian, but for offsets with 64 bits.
+ * Numbers are big endian: 32 bits, offsets 64, sizes in private data 8.
  */
 #ifndef RPR_WIRE_H
 #define RPR_WIRE_H
@@ -15,9 +16,9 @@
 #include <sys/types.h>
 
 #define RPR_VERSION 1
-/* The shortest header: four fixed words and three empty lists. */
+/* Bytes of the shortest header: four fixed words and three empty lists. */
 #define RPR_HEADER_MIN 28
-/* An RDMA_ERROR of each kind. */
+/* Bytes of an RDMA_ERROR of each kind. */
 #define RPR_ERR_CHUNK_LEN 20
 #define RPR_ERR_VERS_LEN 28
 
@@ -36,10 +37,7 @@ enum rpr_errcode {
 	RPR_ERR_CHUNK = 2,
 };
 
-/*
- * Bounds of what is accepted; the version has none. A list beyond them is RPR_BAD_CHUNK,
- * like one that ends too early.
- */
+/* Bounds of what is accepted, and packed; the protocol has none. */
 #define RPR_CHUNK_SEGS 16  /* segments of a Write or Reply chunk */
 #define RPR_READ_SEGS 32   /* entries of a Read list */
 #define RPR_WRITE_CHUNKS 4 /* chunks of a Write list */
@@ -59,11 +57,14 @@ struct rpr_read {
 
 /* A Write or Reply chunk. */
 struct rpr_chunk {
-	uint32_t count; /* of segs; 0: an empty chunk */
+	uint32_t count; /* of seg; 0: an empty chunk, RFC 8166 section 4.3.2.3 */
 	struct rpr_seg seg[RPR_CHUNK_SEGS];
 };
 
-/* A transport header. Of arrays, what the counts say; of the rest, what proc says. */
+/*
+ * A transport header. Of arrays, the first so many elements as their count says mean
+ * anything; of the other fields, those of proc.
+ */
 struct rpr_header {
 	uint32_t xid;
 	uint32_t vers;
@@ -75,71 +76,91 @@ struct rpr_header {
 	bool has_reply; /* a Reply chunk is there, which may be empty */
 	/* RPR_ERROR */
 	uint32_t err;
-	uint32_t vers_low; /* RPR_ERR_VERS */
+	uint32_t vers_low; /* of RPR_ERR_VERS: the versions supported, inclusive */
 	uint32_t vers_high;
 	struct rpr_read read[RPR_READ_SEGS];
 	struct rpr_chunk write[RPR_WRITE_CHUNKS];
 	struct rpr_chunk reply;
 };
 
-/* What is wrong with a header: what an endpoint has to do about it. */
+/*
+ * What is wrong with a header: what an endpoint has to do about it (RFC 8166 section
+ * 4.5). The first that applies, in this order.
+ */
 enum rpr_bad {
 	RPR_OK,
-	/* Too short to be one, RFC 8166 section 4.5: dropped. An RDMA_ERROR that is
-	 * shorter than its kind is of this sort as well. */
+	/*
+	 * Dropped, no field of the header means anything: it is shorter than
+	 * RPR_HEADER_MIN (an ERR_CHUNK: than RPR_ERR_CHUNK_LEN), or an RDMA_ERROR whose
+	 * rdma_err is neither of the two.
+	 */
 	RPR_BAD_SHORT,
-	/* rdma_vers is not 1; xid, vers and credit are set, and nothing else. */
+	/*
+	 * rdma_vers is not 1: ERR_VERS, unless proc is RPR_ERROR. This and what follows
+	 * sets xid, vers, credit and proc, whose places are fixed for all versions; no
+	 * other field means anything.
+	 */
 	RPR_BAD_VERS,
-	/* rdma_proc is none of the five, or reserved; the fixed words are set. */
+	/* rdma_proc is none of the five, or reserved: RPR_MSGP, RPR_DONE. */
 	RPR_BAD_PROC,
-	/* A list ends too early, has a discriminator that is neither 0 nor 1, or is
-	 * beyond the bounds; the fixed words are set. */
+	/*
+	 * A list ends too early, is beyond the bounds, or has a discriminator that is
+	 * neither 0 nor 1; or an RDMA_NOMSG has neither list nor Reply chunk.
+	 */
 	RPR_BAD_CHUNK,
 };
 
 /*
- * Parses the header at the begin of len bytes. *used becomes the bytes of the header: of
- * RPR_MSG, where the RPC message begins. Only what is present in *header is written.
- * RPR_MSGP and RPR_DONE are RPR_BAD_PROC with header->proc set.
+ * Parses the header at the beginning of len bytes. *used becomes the length of the
+ * header, which is where the RPC message of an RPR_MSG begins; it is set with RPR_OK
+ * only. What follows the header is not looked at. Array elements beyond the counts are
+ * left as they were.
+ *
+ * Whether positions, lengths and combinations of chunks make sense is the caller's to
+ * judge, as is whether the RPC message has the same XID.
  */
 enum rpr_bad rpr_header_parse(struct rpr_header *header, const void *bytes, size_t len,
 			      size_t *used);
 
 /*
- * Packs a header of any kind. The bytes used, or -FI_ETOOSMALL: not enough room.
- * Counts beyond the bounds are -FI_EINVAL.
+ * Packs a header that rpr_header_parse accepts, or would if vers were 1: an ERR_VERS has
+ * the version of what it answers. Returns the bytes used, or
+ *	-FI_ETOOSMALL: there is not enough room; what is in buf means nothing
+ *	-FI_EINVAL: counts beyond the bounds, a proc or err that is not sent, an RPR_NOMSG
+ *		without anything in it
  */
 ssize_t rpr_header_pack(const struct rpr_header *header, void *buf, size_t size);
 
-/* Bytes that rpr_header_pack would use, with room; 0: counts beyond the bounds. */
+/* The bytes that rpr_header_pack uses, given room; 0: it returns -FI_EINVAL. */
 size_t rpr_header_len(const struct rpr_header *header);
 
-/* The short form, RPR_HEADER_MIN bytes: RPR_MSG without a chunk. */
+/* Packs the short form: RPR_MSG, version 1, without a chunk. */
 void rpr_header_pack_short(uint8_t buf[RPR_HEADER_MIN], uint32_t xid, uint32_t credit);
 
 /*
- * Is the header of a message that is so begun (RPR_HEADER_MIN bytes at least) the short
- * form of version 1? Sets *xid and *credit then. Else rpr_header_parse is to be asked.
+ * True: the len bytes begin with the short form, *xid and *credit are set, and the RPC
+ * message begins at RPR_HEADER_MIN. False: rpr_header_parse knows what it is.
  */
-bool rpr_header_is_short(const uint8_t *bytes, size_t len, uint32_t *xid,
-			 uint32_t *credit);
+bool rpr_header_is_short(const void *bytes, size_t len, uint32_t *xid, uint32_t *credit);
 
 /* ---- the RPC message ---- */
 
 enum rpr_direction { RPR_CALL = 0, RPR_REPLY = 1 };
 
 /*
- * The first two words of an RPC message. False: fewer than 8 bytes, or msg_type is
- * neither CALL nor REPLY.
+ * The first two words of an RPC message. False: there are fewer than 8 bytes, or msg_type
+ * is neither CALL nor REPLY; what is set means nothing.
  */
 bool rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
 		       enum rpr_direction *direction);
 
 /*
- * The flavor of a Call's credentials: RPCSEC_GSS (6) with integrity or privacy forbids
- * reduction (RFC 8166 section 8.2.2.3). False: bytes are no Call as long as that.
+ * May chunks carry parts of this Call and of its Reply? Not under the integrity or
+ * privacy service of RPCSEC_GSS (RFC 8166 section 8.2.2.3), and not if bytes are no Call,
+ * end within its credentials, or have RPCSEC_GSS credentials of another version than 1.
+ * The bytes up to the end of the credentials (RFC 5531 section 9) suffice.
  */
-bool rpr_message_flavor(const void *bytes, size_t len, uint32_t *flavor);
+bool rpr_message_reducible(const void *bytes, size_t len);
 
 /* ---- connections, RFC 8797 ---- */
 
@@ -148,17 +169,23 @@ bool rpr_message_flavor(const void *bytes, size_t len, uint32_t *flavor);
 struct rpr_private {
 	bool remote_invalidate; /* R */
 	uint32_t send_size;	/* bytes, 1024 to 262144 in steps of 1024 */
-	uint32_t recv_size;
+	uint32_t recv_size;	/* the same */
 };
 
-/* Sizes are rounded down to what can be said, at least 1024. */
+/*
+ * Sizes are rounded down to what can be said: to a multiple of 1024, at most 262144.
+ * Below 1024 they become 1024, which is the least that the protocol allows.
+ */
 void rpr_private_pack(const struct rpr_private *priv, uint8_t buf[RPR_PRIVATE_LEN]);
 
 /*
- * Finds the magic at any offset (section 5.2), version 1. Returns where what follows the
- * eight bytes begins. 0: there is none, and *priv is what section 4 says for that: no
- * remote invalidation, 1024 bytes each way. tail: at offset 0 also without its first
- * byte, which some peers' stacks eat (7 bytes: 0xab first).
+ * Finds the first message of version 1 at any offset (section 5.2): the eight bytes of
+ * section 4, all of them within len. Returns the offset of what follows it. 0: there is
+ * none, and *priv is what section 5.1 says for that: no remote invalidation, 1024 bytes
+ * each way.
+ *
+ * tail: without one, the last seven of the eight bytes at offset 0 will do. Stock
+ * libfabric's verbs provider takes the first byte of private data for a length.
  */
 size_t rpr_private_find(struct rpr_private *priv, const void *bytes, size_t len,
 			bool tail);

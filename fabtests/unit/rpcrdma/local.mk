@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Unit tests of prov/rpcrdma.
+check_PROGRAMS += fabtests/unit/unit_rpcrdma
+TESTS += fabtests/unit/unit_rpcrdma
+fabtests_unit_unit_rpcrdma_SOURCES = \
+	fabtests/unit/rpcrdma/wire/headers.c \
+	fabtests/unit/rpcrdma/wire/headers.h \
+	fabtests/unit/rpcrdma/wire/test_examples.c \
+	fabtests/unit/rpcrdma/wire/test_message.c \
+	fabtests/unit/rpcrdma/wire/test_pack.c \
+	fabtests/unit/rpcrdma/wire/test_parse.c \
+	fabtests/unit/rpcrdma/wire/test_private.c \
+	fabtests/unit/rpcrdma/wire/test_random.c \
+	fabtests/unit/rpcrdma/wire/test_short.c
+nodist_EXTRA_fabtests_unit_unit_rpcrdma_SOURCES = fabtests/unit/dummy.cc
+fabtests_unit_unit_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/rpcrdma \
+	$(LIBFABRIC_CFLAGS)
+fabtests_unit_unit_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_rpcrdma_LDADD = fabtests/unit/libct.la prov/rpcrdma/libwire.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+EXTRA_DIST += fabtests/unit/rpcrdma/local.mk

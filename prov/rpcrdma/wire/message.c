@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <cairn/bytes.h>
+#include "wire.h"
+
+/* RFC 5531 section 9. */
+#define RPC_VERSION 2
+/* RFC 5531 section 8.2 and RFC 2203 section 5. */
+#define RPCSEC_GSS 6
+#define RPCSEC_GSS_VERSION 1
+#define RPCSEC_GSS_SERVICE_NONE 1
+
+static bool message_begin(struct crn_unpack *in, uint32_t *xid,
+			  enum rpr_direction *direction)
+{
+	uint32_t type;
+
+	*xid = crn_unpack_be32(in);
+	type = crn_unpack_be32(in);
+	*direction = type == RPR_CALL ? RPR_CALL : RPR_REPLY;
+	return !in->failed && type <= RPR_REPLY;
+}
+
+bool rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
+		       enum rpr_direction *direction)
+{
+	struct crn_unpack in;
+
+	crn_unpack_init(&in, bytes, len);
+	return message_begin(&in, xid, direction);
+}
+
+/* RFC 2203 section 5.3.1: version, procedure, sequence number, service, handle. */
+static bool gss_protects_nothing(struct crn_unpack *cred)
+{
+	uint32_t version = crn_unpack_be32(cred), service;
+
+	crn_unpack_ref(cred, 8);
+	service = crn_unpack_be32(cred);
+	return version == RPCSEC_GSS_VERSION && service == RPCSEC_GSS_SERVICE_NONE;
+}
+
+bool rpr_message_reducible(const void *bytes, size_t len)
+{
+	struct crn_unpack in, cred;
+	enum rpr_direction direction;
+	uint32_t xid, version, flavor;
+
+	crn_unpack_init(&in, bytes, len);
+	if (!message_begin(&in, &xid, &direction) || direction != RPR_CALL)
+		return false;
+	version = crn_unpack_be32(&in);
+	crn_unpack_ref(&in, 12); /* program, version, procedure */
+	flavor = crn_unpack_be32(&in);
+	crn_unpack_part(&in, crn_unpack_be32(&in), &cred);
+	if (in.failed || version != RPC_VERSION)
+		return false;
+	return flavor != RPCSEC_GSS || gss_protects_nothing(&cred);
+}
