@@ -139,6 +139,13 @@ struct crn_lower_fabric {
 	struct crn_lower_event *next; /* of eq; in use while a queue is open */
 	bool kept;		      /* it was taken from eq, and not handed on yet */
 	_Atomic bool full;	      /* kept because its queue is full */
+	/*
+	 * Set by a layer after crn_lower_fabric_open whose event queues progress more
+	 * than events; NULL: they do not. progress is called without the lock before a
+	 * queue is read; wait is an object with a descriptor that every queue waits for.
+	 */
+	void (*progress)(struct crn_lower_fabric *fabric);
+	struct crn_wait *wait;
 };
 
 /*
@@ -216,6 +223,7 @@ struct crn_lower_eq {
 	struct crn_lower_fabric *fabric;
 	struct crn_list entry;	      /* of fabric->queues */
 	struct crn_wait_lower source; /* of eq.wait: the lower event queue */
+	struct crn_wait_inner inner;  /* of eq.wait: fabric->wait */
 	const struct fi_ops_eq *base; /* crn_eq's */
 	struct fi_ops_eq ops;
 };
@@ -262,6 +270,9 @@ struct crn_lower_op {
 struct crn_lower_cq {
 	struct fid_cq *fid;
 	struct crn_lock lock; /* held while completions are read and delivered */
+	/* Called at the end of crn_lower_cq_progress, with the lock held; count: of
+	 * completions delivered. Set by the layer after crn_lower_cq_open, or NULL. */
+	void (*progressed)(struct crn_lower_cq *cq, ssize_t count);
 };
 
 /*

@@ -26,6 +26,7 @@ int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
 
 	if (ret)
 		return ret;
+	cq->progressed = NULL;
 	ret = fi_cq_open(lower, &own, &cq->fid, NULL);
 	if (ret)
 		crn_lock_fini(&cq->lock);
@@ -80,6 +81,8 @@ ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
 	crn_lock(&cq->lock);
 	while ((ret = cq_some(cq)) > 0)
 		count += ret;
+	if (cq->progressed)
+		cq->progressed(cq, count);
 	crn_unlock(&cq->lock);
 	return ret && ret != -FI_EAGAIN ? ret : count;
 }

@@ -16,6 +16,8 @@ static int eq_progress(struct crn_eq *eq)
 	struct crn_lower_fabric *fabric = eq_of(eq)->fabric;
 	int ret;
 
+	if (fabric->progress)
+		fabric->progress(fabric);
 	crn_lock(&fabric->lock);
 	ret = lower_events(fabric);
 	crn_unlock(&fabric->lock);
@@ -101,6 +103,21 @@ static void eq_join(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
 		crn_wait_pause(&eq->source.source);
 }
 
+/* What it sleeps for: the lower queue, and what the layer has beside. */
+static int eq_sources(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
+{
+	int ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
+				     &fabric->eq->fid);
+
+	/* A queue without a descriptor has no sources. */
+	if (ret || !fabric->wait || eq->eq.wait.obj == FI_WAIT_NONE)
+		return ret;
+	ret = crn_wait_add_inner(&eq->eq.wait, &eq->inner, fabric->wait);
+	if (ret)
+		crn_wait_remove(&eq->source.source);
+	return ret;
+}
+
 static int eq_lower_get(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
 {
 	int ret;
@@ -109,8 +126,7 @@ static int eq_lower_get(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq
 	ret = crn_lower_opened(fabric, "event queue", eq_lower_open(fabric));
 	if (ret)
 		goto out;
-	ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
-				 &fabric->eq->fid);
+	ret = eq_sources(fabric, eq);
 	if (ret)
 		eq_lower_close(fabric);
 	else
@@ -126,10 +142,13 @@ static int eq_lower_put(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq
 
 	crn_lock(&fabric->lock);
 	crn_wait_remove(&eq->source.source);
+	crn_wait_remove(&eq->inner.source);
 	crn_list_del(&eq->entry);
 	ret = eq_lower_close(fabric);
 	if (ret) { /* the queue is whole */
 		crn_wait_add(&eq->eq.wait, &eq->source.source);
+		if (fabric->wait)
+			crn_wait_add(&eq->eq.wait, &eq->inner.source);
 		eq_join(fabric, eq);
 	}
 	crn_unlock(&fabric->lock);
