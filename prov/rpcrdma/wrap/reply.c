@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Replies of wrap mode: with a message of the program's if there is one in time. */
+#include "call/call.h"
+#include "wrap.h"
+
+static size_t padded(size_t len)
+{
+	return (len + 3) & ~(size_t)3;
+}
+
+bool rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len)
+{
+	return ep->held_count && crn_list_empty(&ep->calls_waiting) &&
+	       RPR_HEADER_MIN + WRAP_REPLY_LEN + 4 + padded(len) <= ep->send_inline;
+}
+
+static struct rpr_serve *reply_first(struct rpr_ep *ep, struct crn_pack *pack)
+{
+	struct rpr_serve *serve =
+		crn_container_of(ep->held.next, struct rpr_serve, entry);
+	uint8_t *buf = serve->buf->data;
+
+	rpr_header_pack_short(buf, serve->xid, ep->grant);
+	crn_pack_init(pack, buf + RPR_HEADER_MIN, serve->buf->size - RPR_HEADER_MIN);
+	rpr_wrap_pack_reply(pack, serve->xid);
+	return serve;
+}
+
+static void reply_send(struct rpr_ep *ep, struct rpr_serve *serve,
+		       const struct crn_pack *pack)
+{
+	serve->send.len = RPR_HEADER_MIN + (size_t)crn_pack_len(pack);
+	rpr_serve_reply(serve);
+	if (!ep->held_count)
+		crn_list_del(&ep->deferred);
+}
+
+struct rpr_serve *rpr_wrap_reply_with(struct rpr_ep *ep, const struct iovec *iov,
+				      size_t count, size_t len)
+{
+	struct crn_pack pack;
+	struct rpr_serve *serve = reply_first(ep, &pack);
+
+	rpr_wrap_pack_iov(&pack, iov, count, len);
+	reply_send(ep, serve, &pack);
+	return serve;
+}
+
+void rpr_wrap_reply_all(struct rpr_ep *ep)
+{
+	struct rpr_serve *serve;
+	struct crn_pack pack;
+
+	while (ep->held_count && ep->state == RPR_EP_UP) {
+		serve = reply_first(ep, &pack);
+		reply_send(ep, serve, &pack);
+	}
+	crn_list_del(&ep->deferred);
+}
+
+void rpr_wrap_delivered(struct rpr_ep *ep, struct rpr_serve *serve)
+{
+	if (serve->urgent || 2 * ep->held_count >= ep->grant)
+		rpr_wrap_reply_all(ep);
+	else if (crn_list_empty(&ep->deferred))
+		crn_list_add_tail(&ep->domain->deferred, &ep->deferred);
+}
