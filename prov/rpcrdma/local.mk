@@ -11,6 +11,7 @@ prov_rpcrdma_librpcrdma_objs_la_SOURCES = \
 	prov/rpcrdma/call/inbound.c \
 	prov/rpcrdma/call/layout.c \
 	prov/rpcrdma/call/mem.c \
+	prov/rpcrdma/call/poison.c \
 	prov/rpcrdma/call/post.c \
 	prov/rpcrdma/call/progress.c \
 	prov/rpcrdma/call/rx.c \

@@ -8,6 +8,7 @@
 #ifndef RPR_OBJECTS_H
 #define RPR_OBJECTS_H
 
+#include <netinet/in.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -45,6 +46,15 @@ struct rpr_request {
 	bool unread;
 };
 
+/* A Call that broke a connection: call/poison.c. */
+struct rpr_poison {
+	struct in6_addr host; /* of the peer; an IPv4 address is its begin */
+	uint32_t xid;
+	bool used;
+};
+
+#define RPR_POISONS 16
+
 struct rpr_domain {
 	struct fid_domain fid;
 	struct fid_domain *lower;
@@ -60,6 +70,8 @@ struct rpr_domain {
 	bool virt_addr; /* FI_MR_VIRT_ADDR */
 	bool chunks;	/* keys have 32 bits that do */
 	uint32_t next_key;
+	struct rpr_poison poison[RPR_POISONS]; /* a ring */
+	uint32_t poisons;		       /* ever added */
 	struct crn_list busy;	  /* rpr_ep.busy: something waits to be posted */
 	struct crn_list deferred; /* rpr_ep.deferred: Replies that may wait for company */
 };

@@ -152,6 +152,13 @@ void rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item);
 /* A delivered Call with that XID, the oldest; NULL: none. */
 struct rpr_serve *rpr_serve_find(struct rpr_ep *ep, uint32_t xid);
 
+/* ---- poison.c: Calls that broke a connection ---- */
+
+/* It was this one. */
+void rpr_poison_add(struct rpr_ep *ep, uint32_t xid);
+/* Has this Call, of the same peer, broken a connection before? It is forgotten then. */
+bool rpr_poison_take(struct rpr_ep *ep, uint32_t xid);
+
 /* ---- down.c: the end ---- */
 
 /* The connection is over, as the lower provider says or the program wishes. */

@@ -275,6 +275,8 @@ static void arrival_read_done(struct rpr_item *item, int err)
 	struct rpr_arrival *arrival = item->owner;
 
 	arrival->ep->stats.read_bytes += err ? 0 : item->len;
+	if (err && err != FI_ECANCELED)
+		rpr_poison_add(item->ep, arrival_serve(arrival)->xid);
 	arrival->err = arrival->err ? arrival->err : err;
 	if (!--arrival->reading)
 		arrival_read_over(arrival);

@@ -79,6 +79,9 @@ static bool serve_parse(struct rpr_serve *serve, const struct rpr_header *header
 	if (ep->chunks == FI_CAIRN_RPC_CHUNKS_NONE &&
 	    (header->read_count || header->write_count || header->has_reply))
 		return false;
+	if ((header->read_count || header->write_count || header->has_reply) &&
+	    rpr_poison_take(ep, serve->xid))
+		return false;
 	serve_keep_chunks(serve, header);
 	return serve_layout(serve, header, bytes, len) && ep->ops->call(ep, serve);
 }
@@ -182,6 +185,8 @@ static void serve_written(struct rpr_item *item, int err)
 {
 	struct rpr_serve *serve = item->owner;
 
+	if (err && err != FI_ECANCELED)
+		rpr_poison_add(item->ep, serve->xid);
 	serve->writing--;
 	serve->err = serve->err ? serve->err : err;
 	serve_settle(serve);

@@ -35,11 +35,16 @@ static void rma_end(struct rpr_rma *rma, int err, int prov_errno)
 {
 	struct rpr_ep *ep = rma->ep;
 
-	if (rma->silent)
+	const bool silent = rma->silent;
+
+	if (silent)
 		crn_ep_count(&ep->ep, rma->flags, true);
 	else
 		rpr_send_failed(ep, rma->context, rma->flags, err, prov_errno);
 	rma_free(rma);
+	/* Nobody else learns of one without a completion. */
+	if (silent)
+		rpr_broken(ep, err);
 }
 
 static void rma_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *err)
