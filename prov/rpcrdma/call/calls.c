@@ -176,7 +176,8 @@ static bool call_reply_fits(const struct rpr_call *call, const struct rpr_header
 {
 	uint32_t i;
 
-	if (header->write_count != call->result_count)
+	/* Without the list, nothing was written. */
+	if (header->write_count && header->write_count != call->result_count)
 		return false;
 	for (i = 0; i < header->write_count; i++) {
 		if (!call_echoed(&header->write[i], &call->result[i].mem))

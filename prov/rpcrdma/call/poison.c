@@ -39,7 +39,8 @@ void rpr_poison_add(struct rpr_ep *ep, uint32_t xid)
 	struct rpr_poison *poison = &domain->poison[domain->poisons % RPR_POISONS];
 
 	crn_lock_assert_held(rpr_lock_of(ep));
-	if (!poison_peer(ep, &poison->host))
+	/* What fails later is of the same cause. */
+	if (ep->state != RPR_EP_UP || !poison_peer(ep, &poison->host))
 		return;
 	poison->xid = xid;
 	poison->used = true;

@@ -97,6 +97,14 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	}
 }
 
+/* Nothing is given to the lower endpoint from here on. */
+static void ep_stop(struct rpr_ep *ep)
+{
+	crn_lock(rpr_lock_of(ep));
+	rpr_down(ep);
+	crn_unlock(rpr_lock_of(ep));
+}
+
 /* The lower endpoint is closed: what it still had for this one is in its queue. */
 static void ep_leave(struct rpr_ep *ep)
 {
@@ -104,7 +112,6 @@ static void ep_leave(struct rpr_ep *ep)
 
 	rpr_progress(ep->domain);
 	crn_lock(lock);
-	rpr_down(ep);
 	rpr_wrap_rma_lost(ep);
 	crn_list_del(&ep->busy);
 	crn_list_del(&ep->deferred);
@@ -126,8 +133,10 @@ static void ep_free(struct rpr_ep *ep)
 static int ep_close(struct fid *fid)
 {
 	struct rpr_ep *ep = crn_container_of(fid, struct rpr_ep, fid.fid);
-	int ret = crn_lower_close(&ep->domain->fabric->lower, &ep->obj, &ep->lower->fid);
+	int ret;
 
+	ep_stop(ep);
+	ret = crn_lower_close(&ep->domain->fabric->lower, &ep->obj, &ep->lower->fid);
 	if (ret)
 		return ret;
 	ep_leave(ep);
