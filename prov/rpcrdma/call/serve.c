@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include "call.h"
 
+/* Bytes of a message of wrap mode that are not the program's, and its round-up. */
+#define SERVE_OVERHEAD 64
+
 struct rpr_serve *rpr_serve_take(struct rpr_ep *ep, struct rpr_rx *rx, uint32_t xid)
 {
 	struct rpr_serve *serve;
@@ -63,7 +66,7 @@ static bool serve_layout(struct rpr_serve *serve, const struct rpr_header *heade
 	if (!header->read_count)
 		return true;
 	if (rpr_layout(header, header->proc == RPR_NOMSG, bytes, len,
-		       arrival->ep->max_msg, &arrival->layout))
+		       arrival->ep->max_msg + SERVE_OVERHEAD, &arrival->layout))
 		return false;
 	arrival->len = arrival->layout->total;
 	/* No Call is shorter than that (RFC 5531 section 9). */

@@ -5,7 +5,7 @@
  *
  *	0  the eight bytes of RFC 8797
  *	8  'C' 'R' 'P' and the mode (enum rpr_mode): the peer is this provider, and takes
- *	   Calls in reverse (RFC 8167 section 6)
+ *	   Calls in reverse (RFC 8167 section 6), unless RPR_CM_UNREADY is added
  *	12 the program's data
  */
 #ifndef RPR_CM_H
@@ -14,6 +14,7 @@
 #include "objects.h"
 
 #define RPR_CM_DATA_MAX 256
+#define RPR_CM_UNREADY 0x80
 
 extern struct fi_ops_cm rpr_ep_cm;
 extern struct fi_ops_cm rpr_pep_cm;
@@ -25,8 +26,8 @@ int rpr_pep_event(struct crn_lower_obj *obj, struct crn_lower_event *event);
 /* ---- private.c ---- */
 
 /* The bytes for a peer, with the program's: their number, or -FI_EINVAL: too many. */
-ssize_t rpr_cm_pack(enum rpr_mode mode, size_t inline_size, const void *param,
-		    size_t paramlen, uint8_t buf[RPR_CM_DATA_MAX]);
+ssize_t rpr_cm_pack(const struct rpr_ep *ep, const void *param, size_t paramlen,
+		    uint8_t buf[RPR_CM_DATA_MAX]);
 /*
  * In rpc mode, peers that are not libfabric programs see the bytes as they are, where the
  * lower provider can do that.

@@ -60,7 +60,7 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 {
 	struct rpr_ep *ep = rpr_ep_of(fid);
 	uint8_t buf[RPR_CM_DATA_MAX];
-	ssize_t len = rpr_cm_pack(ep->mode, rpr_params.inline_size, param, paramlen, buf);
+	ssize_t len = rpr_cm_pack(ep, param, paramlen, buf);
 	int ret;
 
 	if (len < 0)
@@ -80,7 +80,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 {
 	struct rpr_ep *ep = rpr_ep_of(fid);
 	uint8_t buf[RPR_CM_DATA_MAX];
-	ssize_t len = rpr_cm_pack(ep->mode, rpr_params.inline_size, param, paramlen, buf);
+	ssize_t len = rpr_cm_pack(ep, param, paramlen, buf);
 	int ret;
 
 	if (len < 0)

@@ -38,7 +38,7 @@ static const char *const mode_names[] = {
 static bool request_refused(struct rpr_pep *pep, struct crn_lower_event *event,
 			    int marker)
 {
-	const int mode = marker ? marker : RPR_MODE_RPC;
+	const int mode = marker ? marker & ~RPR_CM_UNREADY : RPR_MODE_RPC;
 
 	if (mode == (int)pep->mode)
 		return false;

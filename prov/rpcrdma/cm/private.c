@@ -5,20 +5,21 @@
 
 static const uint8_t cm_mark[3] = {'C', 'R', 'P'};
 
-ssize_t rpr_cm_pack(enum rpr_mode mode, size_t inline_size, const void *param,
-		    size_t paramlen, uint8_t buf[RPR_CM_DATA_MAX])
+ssize_t rpr_cm_pack(const struct rpr_ep *ep, const void *param, size_t paramlen,
+		    uint8_t buf[RPR_CM_DATA_MAX])
 {
 	/* R stays clear: regions of libfabric cannot be invalidated by a peer. */
 	const struct rpr_private priv = {
-		.send_size = (uint32_t)inline_size,
-		.recv_size = (uint32_t)inline_size,
+		.send_size = (uint32_t)rpr_params.inline_size,
+		.recv_size = (uint32_t)rpr_params.inline_size,
 	};
 
 	if (paramlen > RPR_CM_DATA_MAX - RPR_CM_OVERHEAD)
 		return -FI_EINVAL;
 	rpr_private_pack(&priv, buf);
 	memcpy(buf + RPR_PRIVATE_LEN, cm_mark, sizeof(cm_mark));
-	buf[RPR_CM_OVERHEAD - 1] = (uint8_t)mode;
+	buf[RPR_CM_OVERHEAD - 1] =
+		(uint8_t)(ep->grant ? ep->mode : ep->mode | RPR_CM_UNREADY);
 	if (paramlen)
 		memcpy(buf + RPR_CM_OVERHEAD, param, paramlen);
 	return (ssize_t)(RPR_CM_OVERHEAD + paramlen);
@@ -52,5 +53,5 @@ void rpr_cm_agree(struct rpr_ep *ep, const struct rpr_private *priv, int marker)
 	ep->marker = marker;
 	/* The end that connects is ready for the other's Calls when it says so; the end
 	 * that listens always is. */
-	ep->ready = ep->ready || ep->active || marker;
+	ep->ready = ep->ready || ep->active || (marker && !(marker & RPR_CM_UNREADY));
 }
