@@ -111,30 +111,47 @@ static void poll_end(void *arg)
 	poll_eq(end);
 }
 
-void end_open(struct end *end)
+static void open_queues(struct end *end)
 {
 	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
 	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_DATA,
 				     .wait_obj = FI_WAIT_NONE,
 				     .size = QUEUE};
+
+	end->received_last = &end->received;
+	end->mr_local = end->info->domain_attr->mr_mode & FI_MR_LOCAL;
+	CT_ASSERT_EQ(fi_eq_open(end->fabric, &eq_attr, &end->eq, NULL), 0);
+	CT_ASSERT_EQ(fi_cq_open(end->domain, &cq_attr, &end->cq, NULL), 0);
+	pump_add(poll_end, end);
+}
+
+void end_open(struct end *end)
+{
 	struct fi_info *hints;
 	char stack[64];
 
 	memset(end, 0, sizeof(*end));
-	end->received_last = &end->received;
 	snprintf(stack, sizeof(stack), "%s;rpcrdma", lower_name());
 	hints = lower_hints(stack, FI_MSG);
 	hints->ep_attr->protocol = FI_PROTO_CAIRN_RPC;
-	CT_ASSERT_EQ(fi_getinfo(LOWER_API, lower_address(), NULL, FI_SOURCE, hints,
+	CT_EXPECT_EQ(fi_getinfo(LOWER_API, lower_address(), NULL, FI_SOURCE, hints,
 				&end->info),
 		     0);
 	fi_freeinfo(hints);
-	end->mr_local = end->info->domain_attr->mr_mode & FI_MR_LOCAL;
+	CT_ASSERT_NE(end->info, NULL);
 	CT_ASSERT_EQ(fi_fabric(end->info->fabric_attr, &end->fabric, NULL), 0);
 	CT_ASSERT_EQ(fi_domain(end->fabric, end->info, &end->domain, NULL), 0);
-	CT_ASSERT_EQ(fi_eq_open(end->fabric, &eq_attr, &end->eq, NULL), 0);
-	CT_ASSERT_EQ(fi_cq_open(end->domain, &cq_attr, &end->cq, NULL), 0);
-	pump_add(poll_end, end);
+	open_queues(end);
+}
+
+void end_open_in(struct end *end, const struct end *other)
+{
+	memset(end, 0, sizeof(*end));
+	end->info = fi_dupinfo(other->info);
+	end->fabric = other->fabric;
+	end->domain = other->domain;
+	end->borrowed = true;
+	open_queues(end);
 }
 
 static void forget_ops(struct end *end)
@@ -178,9 +195,9 @@ void end_close(struct end *end)
 		CT_EXPECT_EQ(fi_close(&end->cq->fid), 0);
 	if (end->eq)
 		CT_EXPECT_EQ(fi_close(&end->eq->fid), 0);
-	if (end->domain)
+	if (end->domain && !end->borrowed)
 		CT_EXPECT_EQ(fi_close(&end->domain->fid), 0);
-	if (end->fabric)
+	if (end->fabric && !end->borrowed)
 		CT_EXPECT_EQ(fi_close(&end->fabric->fid), 0);
 	if (end->info)
 		fi_freeinfo(end->info);

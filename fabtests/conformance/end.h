@@ -27,7 +27,7 @@ struct end_setup {
 /* A send or a receive of the program, and its completion. */
 struct op {
 	struct fi_context2 context;
-	struct op *next; /* of all */
+	struct op *next;  /* of all */
 	struct op *after; /* of received */
 	uint8_t *buf;
 	size_t size;
@@ -53,6 +53,7 @@ struct end {
 	struct fid_ep *ep;
 	struct fi_cairn_ops_rpc_stats *stats;
 	bool mr_local;
+	bool borrowed; /* fabric and domain are another end's */
 	/* What happened since the endpoint was opened. */
 	struct fi_info *request;
 	bool connected;
@@ -68,8 +69,10 @@ struct end {
 	struct op *ops;
 };
 
-/* As raw_open. For connecting to what listens at a port, or for listening. */
+/* As raw_open. */
 void end_open(struct end *end);
+/* With queues of its own in the fabric and domain of another. */
+void end_open_in(struct end *end, const struct end *other);
 void end_close(struct end *end);
 void end_listen(struct end *end);
 const void *end_name(struct end *end);

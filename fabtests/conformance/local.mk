@@ -16,8 +16,21 @@ fabtests_conformance_fi_cairn_rpc_SOURCES = \
 	fabtests/conformance/raw_memory.c \
 	fabtests/conformance/row.c \
 	fabtests/conformance/row.h \
+	fabtests/conformance/row_chunk.c \
+	fabtests/conformance/row_chunk.h \
 	fabtests/conformance/row_layer.c \
 	fabtests/conformance/row_raw.c \
+	fabtests/conformance/rows_chunk.c \
+	fabtests/conformance/rows_credit.c \
+	fabtests/conformance/rows_direction.c \
+	fabtests/conformance/rows_error.c \
+	fabtests/conformance/rows_form.c \
+	fabtests/conformance/rows_long.c \
+	fabtests/conformance/rows_memory.c \
+	fabtests/conformance/rows_private.c \
+	fabtests/conformance/rows_read.c \
+	fabtests/conformance/rows_receive.c \
+	fabtests/conformance/rows_write.c \
 	fabtests/conformance/say.c \
 	fabtests/conformance/say.h \
 	fabtests/conformance/test_raw.c

@@ -43,11 +43,11 @@ struct raw {
 	struct fi_info *request; /* a connection is asked for */
 	bool connected;
 	bool refused;
-	bool dead; /* it was shut down, or its receives were flushed */
+	bool dead;	      /* it was shut down, or its receives were flushed */
 	uint8_t private[256]; /* the private data that came with it */
 	size_t private_len;
-	unsigned int arrived; /* messages */
-	unsigned int failed;  /* Sends */
+	unsigned int arrived;		   /* messages */
+	unsigned int failed;		   /* Sends */
 	struct raw_message *first, **last; /* messages that nobody has taken */
 	struct raw_message *taken;
 	/* The RDMA operation that was posted last. */

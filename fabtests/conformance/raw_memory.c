@@ -6,8 +6,7 @@
 #include "pump.h"
 #include "raw_buffers.h"
 
-#define ACCESS \
-	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 /* Far from what a layer that counts from 1 chooses on its side. */
 #define FIRST_KEY 0x52410000U
 
@@ -127,9 +126,8 @@ int raw_read(struct raw *raw, const struct rpr_seg *seg, void *buf)
 	if (seg->length > RAW_SCRATCH)
 		return FI_EINVAL;
 	raw->rma_done = false;
-	ret = finish(raw,
-		     fi_read(raw->ep, b->scratch, seg->length, fi_mr_desc(raw->mr), 0,
-			     seg->offset, seg->handle, &b->rma_op));
+	ret = finish(raw, fi_read(raw->ep, b->scratch, seg->length, fi_mr_desc(raw->mr),
+				  0, seg->offset, seg->handle, &b->rma_op));
 	if (!ret)
 		memcpy(buf, b->scratch, seg->length);
 	return ret;
@@ -144,7 +142,6 @@ int raw_write(struct raw *raw, const struct rpr_seg *seg, const void *buf)
 		return FI_EINVAL;
 	memcpy(b->scratch, buf, seg->length);
 	raw->rma_done = false;
-	return finish(raw, fi_write(raw->ep, b->scratch, seg->length,
-				    fi_mr_desc(raw->mr), 0, seg->offset, seg->handle,
-				    &b->rma_op));
+	return finish(raw, fi_write(raw->ep, b->scratch, seg->length, fi_mr_desc(raw->mr),
+				    0, seg->offset, seg->handle, &b->rma_op));
 }

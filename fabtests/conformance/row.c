@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A row from begin to end, and connections. */
+#include <stdlib.h>
 #include <string.h>
 #include <cairn/compat.h>
 #include "row.h"
 
 struct row_world w;
+
+static struct memory {
+	struct memory *next;
+	_Alignas(16) uint8_t bytes[];
+} * memories;
 
 /* What a peer of this provider puts behind the bytes of RFC 8797: its mode is rpc. */
 static const uint8_t marker[4] = {'C', 'R', 'P', 1};
@@ -25,6 +31,25 @@ static void usual(struct row_setup *set)
 	set->credit = 8;
 }
 
+void *row_memory(size_t len)
+{
+	struct memory *memory = calloc(1, sizeof(*memory) + len);
+
+	memory->next = memories;
+	memories = memory;
+	return memory->bytes;
+}
+
+static void free_memory(void)
+{
+	struct memory *next;
+
+	for (; memories; memories = next) {
+		next = memories->next;
+		free(memories);
+	}
+}
+
 static void run_as(void (*row)(void), bool connects)
 {
 	memset(&w, 0, sizeof(w));
@@ -34,6 +59,7 @@ static void run_as(void (*row)(void), bool connects)
 	row();
 	end_close(&w.end);
 	raw_close(&w.raw);
+	free_memory();
 }
 
 /* The software device keeps what it shares with other processes. */
@@ -55,6 +81,8 @@ static size_t private_data(uint8_t data[56])
 {
 	size_t len = RPR_PRIVATE_LEN;
 
+	if (w.set.silent)
+		return 0;
 	if (w.set.len) {
 		memcpy(data, w.set.data, w.set.len);
 		return w.set.len;

@@ -24,12 +24,12 @@
 
 enum row_role { ROW_CONNECTS = 1, ROW_LISTENS = 2 };
 
-#define ROW_CASE(name, roles)                \
-	static void row_##name(void);        \
-	CT_TEST(rpc, name)                   \
-	{                                    \
-		row_run(row_##name, roles);  \
-	}                                    \
+#define ROW_CASE(name, roles)               \
+	static void row_##name(void);       \
+	CT_TEST(rpc, name)                  \
+	{                                   \
+		row_run(row_##name, roles); \
+	}                                   \
 	static void row_##name(void)
 #define ROW_BOTH(name) ROW_CASE(name, ROW_CONNECTS | ROW_LISTENS)
 #define ROW_CLIENT(name) ROW_CASE(name, ROW_CONNECTS) /* the layer connects */
@@ -46,6 +46,7 @@ struct row_setup {
 	bool marker;
 	uint8_t data[56];
 	size_t len;
+	bool silent;	 /* none at all */
 	uint32_t credit; /* of raw_call and raw_reply where nothing else is said */
 };
 
@@ -70,6 +71,9 @@ bool link_up(void);
 size_t layer_inline(void); /* of what the layer sends */
 size_t raw_inline(void);
 
+/* Memory until the end of the row, zeroed. */
+void *row_memory(size_t len);
+
 /* ---- the layer ---- */
 
 /* A Call or a Reply of len bytes; what fi_sendmsg returned. */
@@ -87,6 +91,8 @@ void layer_got_call(uint32_t xid, size_t len);
 void layer_got_reply(uint32_t xid, size_t len);
 /* It is this error, about that Call. */
 void layer_got_error(uint32_t xid, int err, int prov_errno);
+/* ... or has these bytes. */
+void layer_got_bytes(const void *bytes, size_t len);
 struct fi_cairn_rpc_stats stats(void);
 
 /* ---- the raw peer ---- */
@@ -108,6 +114,12 @@ const struct raw_message *raw_got_reply(uint32_t xid, size_t len);
 /* The next one has a good header of that kind. */
 const struct raw_message *raw_got(uint32_t xid, enum rpr_proc proc);
 void raw_got_err_chunk(uint32_t xid);
+
+/* Words of any kind. */
+#define RAW_WORDS(...)                             \
+	raw_words((const uint32_t[]){__VA_ARGS__}, \
+		  sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+void raw_words(const uint32_t *words, size_t count);
 
 /* ---- both ---- */
 

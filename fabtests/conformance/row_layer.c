@@ -74,6 +74,18 @@ static void got(uint32_t xid, size_t len,
 	CT_EXPECT_EQ(end_recv(&w.end, op), 0);
 }
 
+void layer_got_bytes(const void *bytes, size_t len)
+{
+	struct op *op = end_take(&w.end);
+
+	CT_EXPECT_EQ(op->err, 0);
+	CT_EXPECT_EQ(op->len, len);
+	if (op->err || op->len != len || len > op->size)
+		return;
+	CT_EXPECT_MEMEQ(op->buf, bytes, len);
+	CT_EXPECT_EQ(end_recv(&w.end, op), 0);
+}
+
 void layer_got_call(uint32_t xid, size_t len)
 {
 	got(xid, len, say_is_call);

@@ -73,6 +73,17 @@ void raw_call_asks(uint32_t xid, uint32_t credit)
 	raw_call_with(&header, SAY_CALL_MIN);
 }
 
+void raw_words(const uint32_t *words, size_t count)
+{
+	uint8_t bytes[4 * 256];
+	size_t i;
+
+	CT_ASSERT_LE(count, sizeof(bytes) / 4);
+	for (i = 0; i < count; i++)
+		say_word(bytes, i, words[i]);
+	raw_send(&w.raw, bytes, count * 4);
+}
+
 const struct raw_message *raw_got(uint32_t xid, enum rpr_proc proc)
 {
 	const struct raw_message *message = raw_take(&w.raw);
@@ -85,9 +96,9 @@ const struct raw_message *raw_got(uint32_t xid, enum rpr_proc proc)
 	return message;
 }
 
-static const struct raw_message *
-got_short(uint32_t xid, size_t len,
-	  bool (*is)(const void *bytes, uint32_t xid, size_t len))
+static const struct raw_message *got_short(uint32_t xid, size_t len,
+					   bool (*is)(const void *bytes, uint32_t xid,
+						      size_t len))
 {
 	const struct raw_message *message = raw_got(xid, RPR_MSG);
 

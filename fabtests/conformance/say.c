@@ -50,7 +50,8 @@ static void say(void *buf, uint32_t xid, const uint32_t *words, size_t count, si
 /* xid, CALL, rpcvers, prog, vers, proc, credentials, verifier */
 static void call_words(uint32_t words[10], uint32_t xid)
 {
-	const uint32_t all[10] = {xid, 0, 2, PROGRAM, 1, 1, SAY_AUTH_NONE, 0, 0, 0};
+	const uint32_t all[10] = {xid, 0, 2, PROGRAM + (xid & 1), 1, 1, SAY_AUTH_NONE,
+				  0,   0, 0};
 
 	memcpy(words, all, sizeof(all));
 }

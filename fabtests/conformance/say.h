@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RPC messages (RFC 5531 section 9) with a body by which they are known again. */
+/*
+ * RPC messages (RFC 5531 section 9) with a body by which they are known again. Calls of
+ * odd and of even XIDs are those of two programs.
+ */
 #ifndef CONF_SAY_H
 #define CONF_SAY_H
 
@@ -7,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The shortest Call and Reply that are whole: all fixed words, no arguments or results. */
+/* The shortest Call and Reply that are whole: all fixed words, no arguments or results.
+ */
 #define SAY_CALL_MIN 40
 #define SAY_REPLY_MIN 24
 
