@@ -39,6 +39,7 @@ suite_style() {
 	step style-man 60 manual_complete
 	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs examples/layer"
 	step style-pictures 60 pictures_current
+	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
 	counted check-itself 300 "$top/util/lib/test-check"
 	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
