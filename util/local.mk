@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	util/check \
 	util/lib/bench.sh \
 	util/lib/check-rooms \
+	util/lib/conformance \
 	util/lib/draw-parts \
 	util/lib/draw-rooms \
 	util/lib/draw-speed \

@@ -97,6 +97,10 @@ ssize_t end_recv_for(struct end *end, struct op *op, uint32_t xid, uint64_t flag
 /* The next receive that completed; waits for it. Never NULL. */
 struct op *end_take(struct end *end);
 
+/* Did a receive that nobody took end well? Those of a lost connection end with an error.
+ */
+bool end_got_message(const struct end *end);
+
 /* ---- what it says ---- */
 
 struct fi_cairn_rpc_limits end_limits(struct end *end);

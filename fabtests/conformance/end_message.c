@@ -96,3 +96,14 @@ struct op *end_take(struct end *end)
 		end->received_last = &end->received;
 	return op;
 }
+
+bool end_got_message(const struct end *end)
+{
+	const struct op *op;
+
+	for (op = end->received; op; op = op->after) {
+		if (!op->err)
+			return true;
+	}
+	return false;
+}

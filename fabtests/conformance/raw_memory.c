@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/compat.h>
+#include "lower.h"
 #include "pump.h"
 #include "raw_buffers.h"
 
@@ -133,15 +134,35 @@ int raw_read(struct raw *raw, const struct rpr_seg *seg, void *buf)
 	return ret;
 }
 
+/* tcp completes a Write when it has left, unless it is told to wait for the target. */
+static uint64_t acknowledged(void)
+{
+	return FI_COMPLETION | (strcmp(lower_name(), "tcp") ? 0 : FI_DELIVERY_COMPLETE);
+}
+
 int raw_write(struct raw *raw, const struct rpr_seg *seg, const void *buf)
 {
 	struct raw_buffers *b = raw->buffers;
+	const struct iovec iov = {.iov_base = b->scratch, .iov_len = seg->length};
+	const struct fi_rma_iov target = {
+		.addr = seg->offset,
+		.len = seg->length,
+		.key = seg->handle,
+	};
+	void *desc = fi_mr_desc(raw->mr);
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.rma_iov = &target,
+		.rma_iov_count = 1,
+		.context = &b->rma_op,
+	};
 
 	CT_EXPECT_LE(seg->length, RAW_SCRATCH);
 	if (seg->length > RAW_SCRATCH)
 		return FI_EINVAL;
 	memcpy(b->scratch, buf, seg->length);
 	raw->rma_done = false;
-	return finish(raw, fi_write(raw->ep, b->scratch, seg->length, fi_mr_desc(raw->mr),
-				    0, seg->offset, seg->handle, &b->rma_op));
+	return finish(raw, fi_writemsg(raw->ep, &msg, acknowledged()));
 }

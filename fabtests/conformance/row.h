@@ -89,7 +89,7 @@ struct op *layer_sends(uint32_t xid, bool call, const size_t *lens, size_t count
 /* The next message that the program got is this one, of len bytes. */
 void layer_got_call(uint32_t xid, size_t len);
 void layer_got_reply(uint32_t xid, size_t len);
-/* It is this error, about that Call. */
+/* It is this error, about that Call; prov_errno 0: any. */
 void layer_got_error(uint32_t xid, int err, int prov_errno);
 /* ... or has these bytes. */
 void layer_got_bytes(const void *bytes, size_t len);

@@ -175,7 +175,7 @@ ROW_BOTH(RFC8166_3_3_1_limit)
 	layer_asks(30);
 	CT_EXPECT_EQ(layer_call(31, SAY_CALL_MIN), -FI_EAGAIN);
 	CT_EXPECT_GT(stats().credit_stalls, 0);
-	CT_EXPECT_EQ(w.raw.arrived, 9);
+	CT_EXPECT_EQ(w.raw.arrived, 8);
 }
 
 ROW_BOTH(RFC8166_3_3_1_requested)

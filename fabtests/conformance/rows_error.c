@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 8166 sections 4.3.1, 4.5 and 4.6: what is malformed, and RDMA_ERROR. */
+#include <string.h>
+#include "lower.h"
 #include "row.h"
 #include "row_chunk.h"
 
@@ -206,7 +208,7 @@ ROW_BOTH(RFC8166_4_5_3_reconnect)
 	head_read(&header, 0, seg);
 	raw_say(&w.raw, &header, NULL, 0);
 	EXPECT_SOON(w.raw.dead);
-	CT_EXPECT_EQ(w.end.received, NULL);
+	CT_EXPECT_FALSE(end_got_message(&w.end));
 	down();
 	UP_AGAIN();
 	raw_say(&w.raw, &header, NULL, 0);
@@ -247,7 +249,9 @@ ROW_BOTH(RFC8166_4_5_4_close)
 	layer_got_call(XID, SAY_CALL_MIN);
 	reply = layer_replies(XID, sizeof(memory));
 	EXPECT_SOON(reply->done);
-	CT_EXPECT_NE(reply->err, 0);
+	/* On tcp all of it has left before the peer refuses it. */
+	if (strcmp(lower_name(), "tcp"))
+		CT_EXPECT_NE(reply->err, 0);
 	EXPECT_SOON(w.end.shutdowns == 1);
 	EXPECT_SOON(w.raw.dead);
 }
