@@ -6,10 +6,14 @@
 #include <rdma/fi_domain.h>
 #include "lower.h"
 
-/* Who sends more than there are receives for loses the connection, and does not wait. */
-__attribute__((constructor)) static void no_retries(void)
+/*
+ * Who sends more than there are receives for loses the connection, and does not wait. As
+ * many credits as a row asks for.
+ */
+__attribute__((constructor)) static void parameters(void)
 {
 	setenv("FI_PVERBS_RNR_RETRY_COUNT", "0", 1);
+	setenv("FI_RPCRDMA_CREDITS", "64", 1);
 }
 
 static const char *setting(const char *name, const char *usual)

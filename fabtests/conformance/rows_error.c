@@ -41,9 +41,10 @@ ROW_BOTH(RFC8166_4_5_2_short)
 	say_word(bytes, 0, XID);
 	say_word(bytes, 1, RPR_VERSION);
 	say_word(bytes, 2, 8);
-	for (len = 1; len < RPR_HEADER_MIN; len++)
+	for (len = 1; len < RPR_HEADER_MIN; len++) {
 		raw_send(&w.raw, bytes, len);
-	EXPECT_SOON(stats().drop_short == RPR_HEADER_MIN - 1);
+		EXPECT_SOON(stats().drop_short == len);
+	}
 	settle();
 }
 

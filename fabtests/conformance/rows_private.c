@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 8797: private data. */
 #include <string.h>
+#include "lower.h"
 #include "row.h"
 #include "row_chunk.h"
 
 #define XID 0xe00
 
-static const uint8_t magic[4] = {0xf6, 0xab, 0x0e, 0x18};
-
-/* The raw peer's private data, its part of RFC 8797 at that offset, and more behind it.
- */
+/* The raw peer's private data: len bytes at that offset, of which the first are those of
+ * RFC 8797. */
 static void says(size_t at, uint8_t version, uint8_t flags, uint8_t send, uint8_t receive,
-		 size_t behind)
+		 size_t len)
 {
-	const uint8_t rest[4] = {version, flags, send, receive};
+	const uint8_t all[RPR_PRIVATE_LEN] = {0xf6,    0xab,  0x0e, 0x18,
+					      version, flags, send, receive};
 
 	memset(w.set.data, 0x5a, sizeof(w.set.data));
-	memcpy(w.set.data + at, magic, sizeof(magic));
-	memcpy(w.set.data + at + sizeof(magic), rest, sizeof(rest));
-	w.set.len = at + RPR_PRIVATE_LEN + behind;
+	w.set.len = at + len;
+	memcpy(w.set.data + at, all, len < sizeof(all) ? len : sizeof(all));
 }
 
 /* Both thresholds are these, as far as the layer's own sizes allow. */
@@ -70,6 +69,8 @@ static void begin(void)
 /* What the layer itself says. */
 ROW_BOTH(RFC8797_4_format)
 {
+	static const uint8_t magic[4] = {0xf6, 0xab, 0x0e, 0x18};
+
 	UP();
 	CT_ASSERT_GE(w.raw.private_len, RPR_PRIVATE_LEN);
 	CT_EXPECT_MEMEQ(w.raw.private, magic, sizeof(magic));
@@ -82,11 +83,11 @@ ROW_BOTH(RFC8797_4_format)
 ROW_BOTH(RFC8797_4_version)
 {
 	begin();
-	says(0, 2, 0, 3, 3, 8);
+	says(0, 2, 0, 3, 3, 16);
 	are_1024();
-	says(0, 0, 0, 3, 3, 0);
+	says(0, 0, 0, 3, 3, 8);
 	are_1024();
-	says(0, 255, 0, 3, 3, 0);
+	says(0, 255, 0, 3, 3, 8);
 	are_1024();
 }
 
@@ -94,7 +95,7 @@ ROW_BOTH(RFC8797_4_version)
 ROW_BOTH(RFC8797_4_reserved)
 {
 	begin();
-	says(0, 1, 0xfe, 1, 3, 0);
+	says(0, 1, 0xfe, 1, 3, 8);
 	UP_AGAIN();
 	thresholds_are(4096, 2048);
 	thresholds_hold();
@@ -103,12 +104,12 @@ ROW_BOTH(RFC8797_4_reserved)
 ROW_BOTH(RFC8797_4_reconnect)
 {
 	begin();
-	says(0, 1, 0, 3, 1, 0);
+	says(0, 1, 0, 3, 1, 8);
 	UP_AGAIN();
 	thresholds_are(2048, 4096);
 	thresholds_hold();
 	down();
-	says(0, 1, 0, 0, 3, 0);
+	says(0, 1, 0, 0, 3, 8);
 	UP_AGAIN();
 	thresholds_are(4096, 1024);
 	thresholds_hold();
@@ -121,13 +122,15 @@ ROW_BOTH(RFC8797_4_reconnect)
 ROW_BOTH(RFC8797_4_1)
 {
 	struct rpr_header header = raw_header(XID, RPR_MSG);
+	struct rpr_private own;
 	uint8_t *memory, *wanted;
 	size_t len;
 	int i;
 
 	w.set.priv.remote_invalidate = true;
 	UP();
-	CT_EXPECT_EQ(w.raw.private[5] & 1, 0);
+	rpr_private_find(&own, w.raw.private, w.raw.private_len, false);
+	CT_EXPECT_FALSE(own.remote_invalidate);
 	memory = chunk_expose(head_write(&header), 1000, 1);
 	wanted = item_reply(XID, 1000, 0, &len);
 	for (i = 0; i < 3; i++) {
@@ -148,7 +151,7 @@ ROW_BOTH(RFC8797_4_2)
 	begin();
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		CT_NOTE("sizes %u, %u", sizes[i][0], sizes[i][1]);
-		says(0, 1, 0, sizes[i][0], sizes[i][1], 0);
+		says(0, 1, 0, sizes[i][0], sizes[i][1], 8);
 		UP_AGAIN();
 		thresholds_are((sizes[i][1] + 1) * 1024U, (sizes[i][0] + 1) * 1024U);
 		thresholds_hold();
@@ -174,7 +177,7 @@ ROW_BOTH(RFC8797_5_2)
 	begin();
 	for (at = 0; at <= 16; at++) {
 		CT_NOTE("at %zu", at);
-		says(at, 1, 0, 1, 3, at % 3 * 4);
+		says(at, 1, 0, 1, 3, 8 + at % 3 * 4);
 		UP_AGAIN();
 		thresholds_are(4096, 2048);
 		thresholds_hold();
@@ -182,15 +185,21 @@ ROW_BOTH(RFC8797_5_2)
 	}
 }
 
-/* It begins, and is cut off. */
+/*
+ * It begins, and is cut off. The private data of rdma_cm is of a fixed length, zeros at
+ * its end: it cuts off at the end of a request, and behind the version a reply says the
+ * same as none.
+ */
 ROW_BOTH(RFC8797_5_2_overrun)
 {
-	size_t len;
+	const bool fixed = strcmp(lower_name(), "tcp");
+	const size_t most = fixed && w.connects ? 6 : RPR_PRIVATE_LEN - 1;
+	size_t len, at;
 
 	begin();
-	for (len = 4; len < RPR_PRIVATE_LEN; len++) {
-		says(5, 1, 0, 3, 3, 0);
-		w.set.len = 5 + len;
+	for (len = 4; len <= most; len++) {
+		at = fixed && !w.connects ? sizeof(w.set.data) - len : 5;
+		says(at, 1, 0, 3, 3, len);
 		are_1024();
 	}
 }
