@@ -91,6 +91,8 @@ void layer_got_call(uint32_t xid, size_t len);
 void layer_got_reply(uint32_t xid, size_t len);
 /* It is this error, about that Call; prov_errno 0: any. */
 void layer_got_error(uint32_t xid, int err, int prov_errno);
+/* The next ones are about so many Calls, of XIDs from first on, in any order. */
+void layer_got_errors(uint32_t first, uint32_t count, int err);
 /* ... or has these bytes. */
 void layer_got_bytes(const void *bytes, size_t len);
 struct fi_cairn_rpc_stats stats(void);

@@ -106,6 +106,22 @@ void layer_got_error(uint32_t xid, int err, int prov_errno)
 	CT_EXPECT_EQ(op->data, xid);
 }
 
+void layer_got_errors(uint32_t first, uint32_t count, int err)
+{
+	uint64_t seen = 0;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		struct op *op = end_take(&w.end);
+
+		CT_EXPECT_EQ(op->err, err);
+		CT_ASSERT_GE(op->data, first);
+		CT_ASSERT_LT(op->data, first + count);
+		seen |= 1ULL << (op->data - first);
+	}
+	CT_EXPECT_EQ(seen, (1ULL << count) - 1);
+}
+
 struct fi_cairn_rpc_stats stats(void)
 {
 	return end_stats(&w.end);

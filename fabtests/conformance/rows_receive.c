@@ -110,8 +110,7 @@ static void loses(bool layer_leaves)
 		EXPECT_SOON(w.raw.dead);
 	} else {
 		raw_drop(&w.raw);
-		layer_got_error(3, FI_ECANCELED, 0);
-		layer_got_error(4, FI_ECANCELED, 0);
+		layer_got_errors(3, 2, FI_ECANCELED);
 		EXPECT_SOON(w.end.shutdowns == 1);
 		CT_EXPECT_EQ(layer_call(5, SAY_CALL_MIN), -FI_ENOTCONN);
 		CT_EXPECT_EQ(layer_reply(2, SAY_REPLY_MIN), -FI_ENOTCONN);
