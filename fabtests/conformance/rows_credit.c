@@ -178,6 +178,33 @@ ROW_BOTH(RFC8166_3_3_1_limit)
 	CT_EXPECT_EQ(w.raw.arrived, 8);
 }
 
+/* The peer still has a Call that was given up: it counts until its Reply comes, and what
+ * nobody asked for counts for nothing. */
+ROW_BOTH(RFC8166_3_3_1_given_up)
+{
+	struct op *calls[3];
+	uint32_t i;
+
+	UP();
+	layer_asks_and_gets(1, 3);
+	for (i = 0; i < 3; i++) {
+		calls[i] = layer_calls(10 + i, SAY_CALL_MIN);
+		raw_got_call(10 + i, SAY_CALL_MIN);
+	}
+	for (i = 0; i < 3; i++)
+		CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, calls[i]), 0);
+	CT_EXPECT_EQ(layer_call(20, SAY_CALL_MIN), -FI_EAGAIN);
+	raw_reply_grants(10, 3);
+	EXPECT_SOON(stats().drop_xid == 1);
+	layer_fills(20, 1);
+	raw_reply_grants(11, 3);
+	raw_reply_grants(12, 3);
+	for (i = 0; i < 10; i++)
+		raw_reply_grants(100 + i, 3);
+	EXPECT_SOON(stats().drop_xid == 13);
+	layer_fills(30, 2);
+}
+
 ROW_BOTH(RFC8166_3_3_1_requested)
 {
 	w.set.end.calls = 3;

@@ -170,9 +170,17 @@ ROW_BOTH(B30)
 	UP_AGAIN();
 	layer_asks_and_gets(5, 8);
 	layer_asks_and_gets(5, 8);
-	/* What the peer repeats is the program's to know again. */
+	/* What the peer repeats is the program's to know again, with a Reply or without.
+	 */
 	raw_asks_and_gets(6);
 	raw_asks_and_gets(6);
+	raw_asks(7);
+	raw_asks(7);
+	layer_replies(7, SAY_REPLY_MIN);
+	layer_replies(7, SAY_REPLY_MIN);
+	raw_got_reply(7, SAY_REPLY_MIN);
+	raw_got_reply(7, SAY_REPLY_MIN);
+	CT_EXPECT_EQ(layer_reply(7, SAY_REPLY_MIN), -FI_ENOENT);
 }
 
 /* The end that listened does not connect: its Call fails at once on a dead connection. */
@@ -303,6 +311,20 @@ ROW_BOTH(RFC8166_3_3_2_never_exceeded)
 		raw_reply(5);
 		layer_got_reply(5, SAY_REPLY_MIN);
 	}
+}
+
+/* More than the layer has room for hurts the connection that it comes on. */
+ROW_BOTH(RFC8166_3_3_2_exceeded)
+{
+	UP();
+	raw_call_of(1, raw_inline() - RPR_HEADER_MIN + 1);
+	EXPECT_SOON(w.raw.dead || w.raw.failed);
+	EXPECT_SOON(w.end.shutdowns == 1);
+	CT_EXPECT_FALSE(end_got_message(&w.end));
+	down();
+	UP_AGAIN();
+	settle();
+	layer_asks_and_gets(1, 8);
 }
 
 /* Before a grant is given its receives are there; the first Call needs no grant. */
