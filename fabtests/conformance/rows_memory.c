@@ -86,6 +86,53 @@ ROW_BOTH(RFC8166_4_4_1_reply)
 	fenced_after_success(THE_REPLY);
 }
 
+/* A send that is complete leaves its buffer to the program, although the Reply is not
+ * there and the peer has read nothing yet. */
+ROW_BOTH(RFC8166_4_4_1_sent)
+{
+	struct rpr_header header;
+	uint8_t *wanted, got[5000];
+	struct op *op;
+	size_t len;
+
+	UP();
+	wanted = item_call(XID, sizeof(got), 0, &len);
+	op = layer_calls_item(XID, sizeof(got), 0);
+	header = raw_got(XID, RPR_MSG)->header;
+	settle();
+	if (op->done)
+		memset(op->buf, 0xdd, op->size);
+	raw_reads(&header, ITEM_AT, got, sizeof(got));
+	CT_EXPECT_MEMEQ(got, wanted + ITEM_AT, sizeof(got));
+	raw_reply(XID);
+	layer_got_reply(XID, SAY_REPLY_MIN);
+	EXPECT_SOON(op->done);
+}
+
+/* Too long to be copied: read where it is, and complete with the Reply. */
+ROW_BOTH(RFC8166_4_4_1_in_place)
+{
+	struct rpr_header header;
+	uint8_t got[9000];
+	struct op *op;
+
+	w.set.end.copy = 8999;
+	UP();
+	CT_EXPECT_EQ(layer_call(XID, sizeof(got)), -FI_EMSGSIZE);
+	op = end_op(&w.end, sizeof(got));
+	say_call(op->buf, XID, sizeof(got));
+	CT_EXPECT_EQ(end_send(&w.end, op, sizeof(got), FI_DELIVERY_COMPLETE), 0);
+	header = raw_got(XID, RPR_NOMSG)->header;
+	settle();
+	CT_EXPECT_FALSE(op->done);
+	raw_reads(&header, 0, got, sizeof(got));
+	CT_EXPECT_TRUE(say_is_call(got, XID, sizeof(got)));
+	raw_reply(XID);
+	layer_got_reply(XID, SAY_REPLY_MIN);
+	EXPECT_SOON(op->done);
+	raw_read_is_refused(&header.read[0].seg);
+}
+
 /* While the Call is outstanding a chunk has the right that it is for, and no other. */
 static void has_one_right(enum what what)
 {
