@@ -27,7 +27,7 @@ static void raw_uses_chunks(void)
 	wanted = item_reply(4, 5001, 12, &len);
 	layer_replies_item(4, 5001, 12);
 	message = raw_got(4, RPR_MSG);
-	CT_EXPECT_EQ(message->payload_len, ITEM_AT + 12);
+	CT_ASSERT_EQ(message->payload_len, ITEM_AT + 12);
 	CT_EXPECT_MEMEQ(memory, wanted + ITEM_AT, 5001);
 	memory = raw_call_offers_reply(5, LONG, 2);
 	layer_got_call(5, SAY_CALL_MIN);

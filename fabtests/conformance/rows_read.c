@@ -32,7 +32,7 @@ ROW_BOTH(RFC8166_3_4_4_pads)
 		wanted = item_call(XID, item, 20, &len);
 		layer_calls_item(XID, item, 20);
 		message = raw_got(XID, RPR_MSG);
-		CT_EXPECT_EQ(message->payload_len, ITEM_AT + 20);
+		CT_ASSERT_EQ(message->payload_len, ITEM_AT + 20);
 		CT_EXPECT_MEMEQ(message->payload, wanted, ITEM_AT);
 		CT_EXPECT_MEMEQ(message->payload + ITEM_AT, wanted + len - 20, 20);
 		raw_reads(&message->header, ITEM_AT, got, item);
@@ -54,7 +54,7 @@ static void two_items(void)
 	struct op *op = layer_sends(XID, true, lens, 4, 1U << 1 | 1U << 3);
 
 	message = raw_got(XID, RPR_MSG);
-	CT_EXPECT_EQ(message->payload_len, 64 + 8);
+	CT_ASSERT_EQ(message->payload_len, 64 + 8);
 	CT_EXPECT_MEMEQ(message->payload, op->buf, 64);
 	CT_EXPECT_MEMEQ(message->payload + 64, op->buf + 64 + 1001, 8);
 	raw_reads(&message->header, 64, got, 1001);
@@ -220,7 +220,7 @@ ROW_BOTH(RFC8166_3_5_2_chunked)
 	reply = item_reply(XID, 7999, 8, &len);
 	layer_replies_item(XID, 7999, 8);
 	message = raw_got(XID, RPR_MSG);
-	CT_EXPECT_EQ(message->payload_len, ITEM_AT + 8);
+	CT_ASSERT_EQ(message->payload_len, ITEM_AT + 8);
 	CT_EXPECT_MEMEQ(message->payload, reply, ITEM_AT);
 	CT_EXPECT_MEMEQ(memory, reply + ITEM_AT, 7999);
 	CT_EXPECT_EQ(stats().read_bytes, 7001);
@@ -258,7 +258,7 @@ ROW_BOTH(RFC8166_3_5_2_profile)
 	UP();
 	op = layer_sends(XID, true, lens, 4, 1U << 1 | 1U << 3);
 	message = raw_got(XID, RPR_MSG);
-	CT_EXPECT_EQ(message->payload_len, len - 1004);
+	CT_ASSERT_EQ(message->payload_len, len - 1004);
 	raw_reads(&message->header, 64, got, 1001);
 	CT_EXPECT_MEMEQ(got, op->buf + 64, 1001);
 	CT_EXPECT_MEMEQ(message->payload + 72, op->buf + 64 + 1001 + 8, 501);

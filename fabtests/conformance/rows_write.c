@@ -24,7 +24,7 @@ static void fills(size_t item, uint32_t segments)
 	CT_ASSERT_EQ(message->header.write_count, 1);
 	chunk_echoes(&message->header.write[0], &header.write[0], item);
 	CT_EXPECT_MEMEQ(memory, wanted + ITEM_AT, item);
-	CT_EXPECT_EQ(message->payload_len, ITEM_AT + 12);
+	CT_ASSERT_EQ(message->payload_len, ITEM_AT + 12);
 	CT_EXPECT_MEMEQ(message->payload, wanted, ITEM_AT);
 	CT_EXPECT_MEMEQ(message->payload + ITEM_AT, wanted + len - 12, 12);
 }
@@ -84,7 +84,7 @@ ROW_BOTH(RFC8166_3_4_6_empty)
 	message = raw_got(XID, RPR_MSG);
 	CT_ASSERT_EQ(message->header.write_count, 1);
 	CT_EXPECT_EQ(message->header.write[0].count, 0);
-	CT_EXPECT_EQ(message->payload_len, len);
+	CT_ASSERT_EQ(message->payload_len, len);
 	CT_EXPECT_MEMEQ(message->payload, wanted, len);
 }
 
@@ -107,7 +107,7 @@ ROW_BOTH(RFC8166_3_4_6_2_roundup)
 		message = raw_got(XID, RPR_MSG);
 		CT_EXPECT_EQ(chunk_length(&message->header.write[0]), item);
 		CT_EXPECT_EQ(memory[item], 0xaa);
-		CT_EXPECT_EQ(message->payload_len, ITEM_AT + 4);
+		CT_ASSERT_EQ(message->payload_len, ITEM_AT + 4);
 	}
 }
 
@@ -185,7 +185,7 @@ ROW_BOTH(RFC8166_4_3_2_several)
 	CT_EXPECT_MEMEQ(memory[0], op->buf + 64, 1001);
 	CT_EXPECT_MEMEQ(memory[1], op->buf + 64 + 1001 + 8, 2001);
 	CT_EXPECT_EQ(memory[2][0], 0);
-	CT_EXPECT_EQ(message->payload_len, 72);
+	CT_ASSERT_EQ(message->payload_len, 72);
 }
 
 /* An empty chunk keeps its item inline, the next item has the next chunk. */
@@ -208,7 +208,7 @@ ROW_BOTH(RFC8166_4_3_2_3_empty)
 	CT_EXPECT_EQ(message->header.write[0].count, 0);
 	chunk_echoes(&message->header.write[1], &header.write[1], 2001);
 	CT_EXPECT_MEMEQ(memory, op->buf + 64 + 101 + 8, 2001);
-	CT_EXPECT_EQ(message->payload_len, 64 + 104 + 8);
+	CT_ASSERT_EQ(message->payload_len, 64 + 104 + 8);
 	CT_EXPECT_MEMEQ(message->payload + 64, op->buf + 64, 101);
 }
 
