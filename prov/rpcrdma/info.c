@@ -218,15 +218,18 @@ int rpr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 int rpr_info_down(struct rpr_fabric *fabric, const struct fi_info *info,
 		  struct fi_info **lower)
 {
-	int ret = crn_lower_info(&fabric->lower, info, lower);
+	struct fi_info *plain = fi_dupinfo(info);
+	int ret;
 
-	if (ret)
-		return ret;
-	/* Receives are the layer's, shared or not. */
-	(*lower)->ep_attr->rx_ctx_cnt = 0;
-	if ((*lower)->ep_attr->protocol == FI_PROTO_CAIRN_RPC) {
-		(*lower)->ep_attr->protocol = FI_PROTO_UNSPEC;
-		(*lower)->ep_attr->protocol_version = 0;
+	if (!plain)
+		return -FI_ENOMEM;
+	/* Receives are the layer's, shared or not; so is the protocol of rpc mode. */
+	plain->ep_attr->rx_ctx_cnt = 0;
+	if (plain->ep_attr->protocol == FI_PROTO_CAIRN_RPC) {
+		plain->ep_attr->protocol = FI_PROTO_UNSPEC;
+		plain->ep_attr->protocol_version = 0;
 	}
-	return 0;
+	ret = crn_lower_info(&fabric->lower, plain, lower);
+	fi_freeinfo(plain);
+	return ret;
 }
