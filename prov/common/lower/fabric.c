@@ -160,6 +160,7 @@ static int info_fill_owned(const struct crn_lower_fabric *fabric, struct fi_info
 	free(question.hints->dest_addr);
 	question.hints->src_addr = question.hints->dest_addr = NULL;
 	question.hints->src_addrlen = question.hints->dest_addrlen = 0;
+	question.hints->addr_format = FI_FORMAT_UNSPEC;
 	ret = lower_ask(fabric->layer, &question, fabric->prov_name, &list);
 	for (answer = list; answer; answer = answer->next) {
 		if (lower_same_names(answer, question.hints))
