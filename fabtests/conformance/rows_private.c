@@ -192,7 +192,7 @@ ROW_BOTH(RFC8797_5_2)
  */
 ROW_BOTH(RFC8797_5_2_overrun)
 {
-	const bool fixed = strcmp(lower_name(), "tcp");
+	const bool fixed = !strcmp(lower_name(), "pverbs");
 	const size_t most = fixed && w.connects ? 6 : RPR_PRIVATE_LEN - 1;
 	size_t len, at;
 
