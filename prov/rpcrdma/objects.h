@@ -336,10 +336,12 @@ struct rpr_ep {
 	enum rpr_mode mode;
 	const struct rpr_mode_ops *ops;
 	enum rpr_ep_state state;
-	bool active; /* it connects */
-	bool shut;   /* FI_SHUTDOWN was reported */
-	int marker;  /* enum rpr_mode of the peer; 0: it is not this provider */
-	bool ready;  /* the peer takes Calls of this end */
+	bool active;  /* it connects */
+	bool shut;    /* FI_SHUTDOWN was reported */
+	bool failed;  /* an operation of the lower provider, for a reason of its own */
+	bool stopped; /* nothing is given to the lower endpoint any more */
+	int marker;   /* enum rpr_mode of the peer; 0: it is not this provider */
+	bool ready;   /* the peer takes Calls of this end */
 	bool system_err;
 	int chunks; /* enum fi_cairn_rpc_chunks */
 	int takes;  /* enum fi_cairn_rpc_recv, of receives posted from now on */

@@ -163,8 +163,8 @@ bool rpr_poison_take(struct rpr_ep *ep, uint32_t xid);
 
 /* The connection is over, as the lower provider says or the program wishes. */
 void rpr_down(struct rpr_ep *ep);
-/* An operation failed with a positive FI_E* code: unless that is a consequence of its
- * end, the connection is closed (RFC 8166 section 4.5.4) and the program told. */
+/* An operation failed with a positive FI_E* code: unless that is a consequence of the
+ * connection's end, it is closed (RFC 8166 section 4.5.4) and the program told. */
 void rpr_broken(struct rpr_ep *ep, int err);
 /* The peer misbehaves: the connection is closed, with one log line. */
 void rpr_kill(struct rpr_ep *ep, const char *why);

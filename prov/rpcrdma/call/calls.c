@@ -176,8 +176,7 @@ static bool call_reply_fits(const struct rpr_call *call, const struct rpr_header
 {
 	uint32_t i;
 
-	/* Without the list, nothing was written. */
-	if (header->write_count && header->write_count != call->result_count)
+	if (header->write_count != call->result_count)
 		return false;
 	for (i = 0; i < header->write_count; i++) {
 		if (!call_echoed(&header->write[i], &call->result[i].mem))
@@ -228,6 +227,8 @@ static bool call_message(struct rpr_call *call, const struct rpr_header *header,
 	} else {
 		if (!header->reply.count)
 			return false;
+		/* What is looked at is what the program gets. */
+		rpr_mem_fence(&call->reply);
 		arrival->bytes = (const uint8_t *)call->reply_at;
 		arrival->inline_len = header->reply.seg[0].length;
 		if (!rpr_message_parse(arrival->bytes, arrival->inline_len, &xid,

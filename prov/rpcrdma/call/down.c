@@ -73,9 +73,8 @@ void rpr_kill(struct rpr_ep *ep, const char *why)
 
 void rpr_broken(struct rpr_ep *ep, int err)
 {
-	if (ep->state == RPR_EP_DOWN)
-		return;
-	if (err == FI_ECANCELED || ep->state != RPR_EP_UP)
+	/* What was flushed may come before its cause. */
+	if (ep->stopped || ep->shut || (err == FI_ECANCELED && !ep->failed))
 		rpr_down(ep);
 	else
 		down_close(ep);

@@ -19,9 +19,11 @@ static void item_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *e
 	struct rpr_item *item = crn_container_of(op, struct rpr_item, op);
 
 	/* What is cancelled follows from what was not. */
-	if (err->err != FI_ECANCELED)
+	if (err->err != FI_ECANCELED) {
+		item->ep->failed = true;
 		RPR_WARN(FI_LOG_EP_DATA, "%s of %zu bytes failed: %s\n",
 			 names[item->kind], item->len, fi_strerror(err->err));
+	}
 	item->done(item, err->err ? err->err : FI_EIO);
 }
 

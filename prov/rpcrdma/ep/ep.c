@@ -101,6 +101,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
 static void ep_stop(struct rpr_ep *ep)
 {
 	crn_lock(rpr_lock_of(ep));
+	ep->stopped = true;
 	rpr_down(ep);
 	crn_unlock(rpr_lock_of(ep));
 }
