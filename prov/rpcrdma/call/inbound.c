@@ -123,7 +123,8 @@ static void inbound_msg(struct rpr_ep *ep, struct rpr_rx *rx,
 }
 
 /* The message is in a chunk, and with it what it is: only a Call has Read chunks, and
- * only a Reply that was offered a Reply chunk comes without. */
+ * only a Reply that was offered a Reply chunk comes without: of a Call that was cancelled,
+ * if there is none with its XID. */
 static void inbound_nomsg(struct rpr_ep *ep, struct rpr_rx *rx,
 			  const struct rpr_header *header)
 {
@@ -133,6 +134,8 @@ static void inbound_nomsg(struct rpr_ep *ep, struct rpr_rx *rx,
 		inbound_call(ep, rx, header, NULL, 0);
 	else if (call && header->has_reply && call->reply.seg.length)
 		rpr_call_reply(call, header, rx, NULL, 0);
+	else if (!call && ep->abandoned)
+		inbound_late(ep, rx);
 	else
 		inbound_bad(ep, rx, header, RPR_ERR_CHUNK);
 }
