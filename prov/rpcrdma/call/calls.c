@@ -251,6 +251,8 @@ void rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
 	if (taken == RPR_DROPPED) {
 		ep->stats.drop_reply++;
 		rpr_rx_put(rx);
+		/* Its Call may be a cancelled one that had this XID before. */
+		rpr_call_late(ep);
 		return;
 	}
 	ep->stats.replies_received++;

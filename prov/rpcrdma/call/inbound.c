@@ -38,10 +38,12 @@ static void inbound_answer(struct rpr_ep *ep, struct rpr_rx *rx, uint32_t xid,
 static void inbound_bad(struct rpr_ep *ep, struct rpr_rx *rx,
 			const struct rpr_header *header, enum rpr_errcode err)
 {
-	if (inbound_call_of(ep, header->xid))
+	if (inbound_call_of(ep, header->xid)) {
 		inbound_drop(rx, &ep->stats.drop_reply);
-	else
+		rpr_call_late(ep);
+	} else {
 		inbound_answer(ep, rx, header->xid, err, header->vers);
+	}
 }
 
 static void inbound_bad_proc(struct rpr_ep *ep, struct rpr_rx *rx,
