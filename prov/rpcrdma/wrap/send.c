@@ -320,7 +320,7 @@ static enum rpr_taken wrap_reply(struct rpr_ep *ep, struct rpr_call *call)
 /* Messages are in order and none is missing, or there are no more. */
 static void wrap_lost(struct rpr_ep *ep, struct rpr_call *call, int err, int prov_errno)
 {
-	if (ep->state == RPR_EP_UP)
+	if (err == FI_EREMOTEIO)
 		rpr_kill(ep, "refused a message of wrap mode");
 }
 
