@@ -40,7 +40,13 @@ static void things_of(struct scene *s, fid_t thing[THINGS])
 	thing[FABRIC] = &s->fabric->fid;
 }
 
-static int close_all(struct fct *t, fid_t thing[THINGS], const unsigned int order[THINGS])
+static unsigned int users_of(const struct scene *s, unsigned int thing)
+{
+	return thing == CQ && s->srx_silent ? users[CQ] & ~(1u << SRX) : users[thing];
+}
+
+static int close_all(struct fct *t, const struct scene *s, fid_t thing[THINGS],
+		     const unsigned int order[THINGS])
 {
 	unsigned int i, open = 0, rounds = 0;
 	int ret = 0;
@@ -50,7 +56,7 @@ static int close_all(struct fct *t, fid_t thing[THINGS], const unsigned int orde
 	while (open) {
 		for (i = 0; i < THINGS; i++) {
 			const unsigned int x = order[i];
-			const int want = users[x] & open ? -FI_EBUSY : 0;
+			const int want = users_of(s, x) & open ? -FI_EBUSY : 0;
 
 			if (!(open & 1u << x))
 				continue;
@@ -98,5 +104,5 @@ int fct_close_in_order(struct fct *t, struct scene *s, unsigned int nth)
 
 	things_of(s, thing);
 	make_order(nth, order);
-	return close_all(t, thing, order);
+	return close_all(t, s, thing, order);
 }

@@ -73,6 +73,7 @@ struct scene {
 	struct fid_pep *pep;
 	struct scene_end active, passive, refused;
 	bool turned_down; /* the refused one has heard of it */
+	bool srx_silent;  /* it does not report what it has when it is closed */
 	struct scene_op op[SCENE_OPS];
 	uint64_t words[64]; /* the registered memory */
 	uint64_t seed;
