@@ -14,6 +14,7 @@ suites=(
 	valgrind host "the unit tests under valgrind"
 	simverbs host "the software device: pverbs, and other people's programs on Debian 12 and 13"
 	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
+	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -37,7 +38,7 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist util/simverbs examples/layer"
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma util/simverbs examples/layer"
 	step style-pictures 60 pictures_current
 	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
 	counted check-itself 300 "$top/util/lib/test-check"
@@ -54,6 +55,7 @@ pictures_current() (
 		status=1
 	}
 	util/lib/draw-rooms -c prov/pverbs doc/rooms-pverbs.svg || status=1
+	util/lib/draw-rooms -c prov/rpcrdma doc/rooms-rpcrdma.svg || status=1
 	util/lib/draw-parts -c doc/parts.svg || status=1
 	exit $status
 )
@@ -483,6 +485,45 @@ layer_over() {
 	else
 		skip "layer-$1-openmpi" "openmpi-bin or libopenmpi-dev was not installed when build/unit was configured"
 	fi
+}
+
+suite_rpcrdma() {
+	local with=$top/fabtests/interop/with-build address
+
+	build_unit || return
+	rpcrdma_over tcp 127.0.0.1
+	address=$(host_address)
+	if [ -z "$address" ]; then
+		skip rpcrdma-pverbs "no interface has an address besides the loopback one"
+		return
+	fi
+	rpcrdma_over pverbs "$address" simverbs
+	counted rpcrdma-verbs 300 "$with" unit "$top/fabtests/functional/run-functional" \
+		-b "$top/build/unit/fabtests/functional" -w simverbs -a "$address" -p rpcrdma --lower verbs msg cm rma
+	if guest_build trixie; then
+		counted rpcrdma-pverbs-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+			-b "$top/build/trixie/fabtests/functional" -w simverbs -a "$address" -p rpcrdma --lower pverbs \
+			cm msg rma srx
+		counted rpcrdma-tcp-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+			-b "$top/build/trixie/fabtests/functional" -p rpcrdma --lower tcp cm msg rma srx
+	else
+		skip rpcrdma-pverbs-trixie "the build for the guest failed"
+	fi
+}
+
+# What suits a layer that has connections, messages and RMA.
+rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end many mesh store)
+
+# rpcrdma_over LOWER ADDRESS [WRAPPER]: wrap mode under the programs and libfabric's own.
+rpcrdma_over() {
+	local with=$top/fabtests/interop/with-build stack="$1;rpcrdma" w=("${@:3}")
+
+	counted "rpcrdma-$1" 600 "$with" unit "$top/fabtests/functional/run-functional" \
+		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" \
+		"${rpcrdma_programs[@]}"
+	counted "rpcrdma-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
+		-p "rpcrdma;ofi_rxm" --lower "$1" "--self=$2"
+	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
 }
 
 suite_install() {

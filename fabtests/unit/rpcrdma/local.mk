@@ -18,4 +18,10 @@ fabtests_unit_unit_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/un
 fabtests_unit_unit_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
 fabtests_unit_unit_rpcrdma_LDADD = fabtests/unit/libct.la prov/rpcrdma/libwire.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
-EXTRA_DIST += fabtests/unit/rpcrdma/local.mk
+
+check_PROGRAMS += fabtests/unit/rpcrdma/who_answers
+fabtests_unit_rpcrdma_who_answers_SOURCES = fabtests/unit/rpcrdma/who_answers.c
+fabtests_unit_rpcrdma_who_answers_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_unit_rpcrdma_who_answers_LDADD = $(LIBFABRIC_LIBS)
+TESTS += fabtests/unit/rpcrdma/test-choice.sh
+EXTRA_DIST += fabtests/unit/rpcrdma/local.mk fabtests/unit/rpcrdma/test-choice.sh
