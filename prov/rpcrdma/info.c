@@ -89,9 +89,9 @@ static enum rpr_mode info_wished(const struct fi_info *hints)
 /* An answer of wrap mode, which crn_lower gives, becomes one of rpc mode. */
 static void info_rpc(struct fi_info *info)
 {
-	info->caps &= ~INFO_RMA;
-	info->tx_attr->caps &= ~INFO_RMA;
-	info->rx_attr->caps &= ~INFO_RMA;
+	info->caps &= ~(INFO_RMA | FI_RMA_PMEM);
+	info->tx_attr->caps &= ~(INFO_RMA | FI_RMA_PMEM);
+	info->rx_attr->caps &= ~(INFO_RMA | FI_RMA_PMEM);
 	info->tx_attr->msg_order = FI_ORDER_NONE;
 	info->rx_attr->msg_order = FI_ORDER_NONE;
 	info->ep_attr->protocol = FI_PROTO_CAIRN_RPC;
@@ -125,7 +125,7 @@ static bool info_rpc_can(const struct fi_info *hints)
 {
 	if (!hints)
 		return true;
-	return !(hints->caps & INFO_RMA) &&
+	return !(hints->caps & (INFO_RMA | FI_RMA_PMEM)) &&
 	       (!hints->ep_attr || hints->ep_attr->max_msg_size <= rpr_params.max_rpc) &&
 	       (!hints->tx_attr || hints->tx_attr->msg_order == FI_ORDER_NONE) &&
 	       (!hints->rx_attr || hints->rx_attr->msg_order == FI_ORDER_NONE);
