@@ -372,10 +372,18 @@ int fct_scene_message(struct scene *s)
 	return 0;
 }
 
+/* What names a place of the region in operations of a peer. */
+static uint64_t scene_addr(const struct scene *s, const uint64_t *to)
+{
+	return s->here->domain_attr->mr_mode & FI_MR_VIRT_ADDR
+		       ? (uintptr_t)to
+		       : (uintptr_t)to - (uintptr_t)s->words;
+}
+
 /* All at once, so that there is always something in flight. */
 int fct_scene_transfers(struct scene *s)
 {
-	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = (uintptr_t)to;
+	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = scene_addr(s, to);
 	void *desc = fi_mr_desc(s->mr);
 	struct iovec iov = {.iov_base = s->words, .iov_len = MESSAGE};
 	struct fi_rma_iov rma = {.addr = addr, .len = MESSAGE, .key = key};
@@ -407,7 +415,7 @@ int fct_scene_transfers(struct scene *s)
 /* No receive is posted: what is behind the send waits with it. */
 int fct_scene_in_flight(struct scene *s)
 {
-	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = (uintptr_t)to;
+	uint64_t *to = s->words + 32, key = fi_mr_key(s->mr), addr = scene_addr(s, to);
 	void *desc = fi_mr_desc(s->mr);
 	struct fid_ep *ep = s->active.ep;
 

@@ -141,6 +141,14 @@ static void *local_desc(const struct st_task *task)
 	return task->mr ? fi_mr_desc(task->mr) : task->ctx[0].lane->local_mem.desc;
 }
 
+/* Does a completion say that the messages before it are over, too? */
+static bool in_order(const struct st_task *task)
+{
+	const struct fi_info *info = task->ctx[0].lane->hub->l.info;
+
+	return info->tx_attr->comp_order & FI_ORDER_STRICT;
+}
+
 static struct st_op message_op(struct st_task *task, struct st_rng *rng, uint32_t part,
 			       bool last)
 {
@@ -152,7 +160,7 @@ static struct st_op message_op(struct st_task *task, struct st_rng *rng, uint32_
 	op.len = head.len;
 	op.with_data = !st_below(rng, 4);
 	op.data = (uint32_t)head.seq;
-	op.quiet = !last && st_below(rng, 2);
+	op.quiet = !last && in_order(task) && st_below(rng, 2);
 	op.more = !last && st_below(rng, 2);
 	return op;
 }
