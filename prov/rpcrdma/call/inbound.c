@@ -125,8 +125,8 @@ static void inbound_msg(struct rpr_ep *ep, struct rpr_rx *rx,
 }
 
 /* The message is in a chunk, and with it what it is: only a Call has Read chunks, and
- * only a Reply that was offered a Reply chunk comes without: of a Call that was cancelled,
- * if there is none with its XID. */
+ * only a Reply that was offered a Reply chunk comes without: of a Call that was
+ * cancelled, if there is none with its XID. */
 static void inbound_nomsg(struct rpr_ep *ep, struct rpr_rx *rx,
 			  const struct rpr_header *header)
 {
