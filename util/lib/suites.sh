@@ -182,6 +182,11 @@ functional_sanitized() {
 	counted "$1-commit-lost" 300 commit_on_simverbs "$1" "$address" dmp on off auto lost
 	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message commit
 	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
+	counted "$1-rpcrdma-pverbs" 300 functional_on_simverbs "$1" "$address" -p rpcrdma --lower pverbs \
+		msg cm rma srx end close
+	# libfabric's tcp leaks a request that nobody answers.
+	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
+		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
@@ -512,18 +517,37 @@ suite_rpcrdma() {
 }
 
 # What suits a layer that has connections, messages and RMA.
-rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end many mesh store)
+rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end process file many mesh store)
 
 # rpcrdma_over LOWER ADDRESS [WRAPPER]: wrap mode under the programs and libfabric's own.
 rpcrdma_over() {
 	local with=$top/fabtests/interop/with-build stack="$1;rpcrdma" w=("${@:3}")
 
+	# In a child of fork nothing of the layer may be called: fi_rpcrdma(7), DEVIATIONS.
 	counted "rpcrdma-$1" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" \
-		"${rpcrdma_programs[@]}"
+		-x process.fork_close "${rpcrdma_programs[@]}"
 	counted "rpcrdma-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
 		-p "rpcrdma;ofi_rxm" --lower "$1" "--self=$2"
+	counted "rpcrdma-rows-$1" 300 rpcrdma_rows unit "$1" "$2" "${w[@]}"
 	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
+}
+
+# rpcrdma_rows BUILD LOWER ADDRESS [simverbs]: each row of the conformance tables by name. A crash leaves no count, which
+# is a failure as well.
+rpcrdma_rows() {
+	RPC_LOWER=$2 RPC_ADDRESS=$3 "$top/fabtests/interop/with-build" "$1" "${@:4}" \
+		"$top/build/$1/fabtests/conformance/fi_cairn_rpc" | awk '
+	{ print }
+	/^\[  SKIPPED \] [^0-9]/ { print "skip " $4 }
+	/^\[==========\] .* ran/ { ran = $2 }
+	/^\[  PASSED  \]/ { passed = $4 }
+	/^\[  SKIPPED \] [0-9]/ { skipped = $4 }
+	END {
+		if (ran == "")
+			exit 1
+		printf "%d passed, %d failed, %d skipped\n", passed, ran - passed - skipped, skipped
+	}'
 }
 
 suite_install() {
