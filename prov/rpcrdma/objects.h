@@ -368,6 +368,7 @@ struct rpr_ep {
 	uint32_t credit;      /* granted by the peer; 1 before its first Reply */
 	uint32_t outstanding; /* sent, without a Reply */
 	uint32_t abandoned;   /* of them, cancelled */
+	uint32_t unread;      /* Replies in receives of the lower provider */
 	uint32_t next_xid;    /* of wrap mode */
 	struct crn_list calls_free;
 	struct crn_list calls_waiting;

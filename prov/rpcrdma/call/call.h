@@ -114,6 +114,13 @@ static inline uint32_t rpr_call_limit(const struct rpr_ep *ep)
 	return CRN_MIN(ep->calls_max, ep->credit);
 }
 
+/* May another Call be sent? Each needs a credit, and a receive for its Reply. */
+static inline bool rpr_call_may_go(const struct rpr_ep *ep)
+{
+	return ep->outstanding < rpr_call_limit(ep) &&
+	       ep->outstanding + ep->unread < ep->calls_max;
+}
+
 /* A free slot, or NULL. It is to be started or put back. */
 struct rpr_call *rpr_call_take(struct rpr_ep *ep, uint32_t xid);
 void rpr_call_put(struct rpr_call *call);

@@ -146,7 +146,7 @@ void rpr_call_start(struct rpr_call *call)
 {
 	struct rpr_ep *ep = call->send.ep;
 
-	if (crn_list_empty(&ep->calls_waiting) && ep->outstanding < rpr_call_limit(ep)) {
+	if (crn_list_empty(&ep->calls_waiting) && rpr_call_may_go(ep)) {
 		call_send(call);
 		return;
 	}
@@ -159,7 +159,7 @@ static void calls_send_waiting(struct rpr_ep *ep)
 {
 	struct crn_list *entry;
 
-	while (ep->state == RPR_EP_UP && ep->outstanding < rpr_call_limit(ep) &&
+	while (ep->state == RPR_EP_UP && rpr_call_may_go(ep) &&
 	       (entry = crn_list_pop(&ep->calls_waiting)))
 		call_send(crn_container_of(entry, struct rpr_call, wait));
 }
@@ -209,6 +209,7 @@ static void call_results(struct rpr_call *call, const struct rpr_header *header)
 void rpr_call_over(struct rpr_call *call)
 {
 	rpr_call_put(call);
+	calls_send_waiting(call->send.ep);
 }
 
 /* A message of the Reply chunk, or else the inline bytes; false: it is neither. */
@@ -266,6 +267,8 @@ void rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
 	call_results(call, header);
 	if (taken == RPR_EMPTY || !call->arrival.rx)
 		rpr_rx_put(rx);
+	else
+		ep->unread++;
 	if (taken == RPR_EMPTY)
 		rpr_call_over(call);
 	else if (call->reply_recv)

@@ -158,8 +158,10 @@ static void arrival_release(struct rpr_arrival *arrival)
 	arrival->items = NULL;
 	free(arrival->layout);
 	arrival->layout = NULL;
-	if (arrival->rx)
+	if (arrival->rx) {
+		arrival->ep->unread -= arrival->direction == RPR_REPLY;
 		rpr_rx_put(arrival->rx);
+	}
 	arrival->rx = NULL;
 }
 

@@ -247,8 +247,7 @@ int rpc_send_call(struct rpr_ep *ep, const struct rpc_message *message)
 	if (!call)
 		return ret;
 	/* Not even the first waits: the program knows what to send next. */
-	ret = ep->outstanding >= rpr_call_limit(ep) ? -FI_EAGAIN
-						    : call_build(call, message);
+	ret = rpr_call_may_go(ep) ? call_build(call, message) : -FI_EAGAIN;
 	if (ret) {
 		ep->stats.credit_stalls += ret == -FI_EAGAIN;
 		call_unbuild(call);
