@@ -176,3 +176,66 @@ void scr_hold_reset(void)
 {
 	scr_let_all_go();
 }
+
+struct saved {
+	struct crn_list objects, held_items;
+	unsigned int holding;
+};
+
+size_t scr_save(void *to, size_t size)
+{
+	struct saved saved;
+
+	if (size < sizeof(saved))
+		return sizeof(saved);
+	memset(&saved, 0, sizeof(saved));
+	saved.objects = scr_objects;
+	saved.held_items = held_items;
+	saved.holding = holding;
+	memcpy(to, &saved, sizeof(saved));
+	return sizeof(saved);
+}
+
+void scr_restore(const void *from)
+{
+	struct saved saved;
+
+	memcpy(&saved, from, sizeof(saved));
+	scr_objects = saved.objects;
+	held_items = saved.held_items;
+	holding = saved.holding;
+}
+
+static uintptr_t about(struct scr_held *held)
+{
+	if (held->what == SCR_EVENTS)
+		return (uintptr_t)event_of(held)->about;
+	return (uintptr_t)work_of(held)->ep;
+}
+
+static bool goes_before(struct scr_held *a, struct scr_held *b)
+{
+	if (about(a) != about(b))
+		return about(a) < about(b);
+	if (a->what != b->what)
+		return a->what < b->what;
+	return a->what == SCR_COMPLETIONS && work_of(a)->op < work_of(b)->op;
+}
+
+void scr_held_sort(void)
+{
+	struct crn_list sorted, *entry, *pos;
+	struct scr_held *held;
+
+	crn_list_init(&sorted);
+	while ((entry = crn_list_pop(&held_items))) {
+		held = crn_container_of(entry, struct scr_held, entry);
+		pos = sorted.prev;
+		while (pos != &sorted &&
+		       goes_before(held, crn_container_of(pos, struct scr_held, entry)))
+			pos = pos->prev;
+		crn_list_add_tail(pos->next, entry);
+	}
+	while ((entry = crn_list_pop(&sorted)))
+		crn_list_add_tail(&held_items, entry);
+}

@@ -216,4 +216,14 @@ int scr_completion(struct fid *ep, bool receives, const struct crn_cq_comp *comp
  */
 void scr_break(struct fid *ep);
 
+/* ---- for a search over states, which takes the heap back ---- */
+
+/* What the provider has outside its heap, but for the offer, rules and records. Returns
+ * how many bytes there are; writes nothing when size is less. */
+size_t scr_save(void *to, size_t size);
+void scr_restore(const void *from);
+/* Sorts what is held, by endpoint and kind, completions by operation as well: what was
+ * held first of those stays first. */
+void scr_held_sort(void);
+
 #endif
