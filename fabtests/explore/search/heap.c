@@ -12,16 +12,18 @@
 #define PAGES (HEAP_SIZE / PAGE)
 #define HEADER 64u /* in front of each block; keeps cache lines apart */
 #define CLASSES 32u
+#define ROOMS 3u
 
 /* Its own books lie in it, and are taken back with it. */
 struct heap {
 	size_t top;
-	void *free[CLASSES]; /* by size, a power of two */
+	unsigned int room;	    /* of what is taken */
+	void *free[ROOMS][CLASSES]; /* by size, a power of two */
 };
 
 struct block {
 	size_t size; /* the caller's */
-	uint32_t class;
+	uint16_t class, room;
 };
 
 static struct {
@@ -63,7 +65,8 @@ static struct block *block_of(void *at)
 /* Zero bytes: what was there before must not tell states apart. */
 void *xpl_heap_take(size_t size, size_t alignment)
 {
-	uint32_t class = 6;
+	uint16_t class = 6;
+	void **free_list;
 	struct heap *h;
 	uintptr_t at;
 	void *free;
@@ -73,9 +76,10 @@ void *xpl_heap_take(size_t size, size_t alignment)
 	h = books();
 	while ((size_t)1 << class < size)
 		class ++;
-	free = h->free[class];
+	free_list = &h->free[h->room][class];
+	free = *free_list;
 	if (free && !((uintptr_t)free & (alignment - 1))) {
-		memcpy(&h->free[class], free, sizeof(void *));
+		memcpy(free_list, free, sizeof(void *));
 		memset(free, 0, sizeof(void *));
 		block_of(free)->size = size;
 		return free;
@@ -88,7 +92,8 @@ void *xpl_heap_take(size_t size, size_t alignment)
 		errno = ENOMEM;
 		return NULL;
 	}
-	*block_of((void *)at) = (struct block){.size = size, .class = class};
+	*block_of((void *)at) =
+		(struct block){.size = size, .class = class, .room = (uint16_t)h->room};
 	h->top = at + ((size_t)1 << class) - (uintptr_t)heap.at;
 	return (void *)at;
 }
@@ -101,10 +106,21 @@ size_t xpl_heap_len(void *at)
 void xpl_heap_give(void *at)
 {
 	struct block *block = block_of(at);
+	void *before = &books()->free[block->room][block->class], *next;
 
 	memset(at, 0, block->size);
-	memcpy(at, &books()->free[block->class], sizeof(void *));
-	books()->free[block->class] = at;
+	memcpy(&next, before, sizeof(next));
+	while (block->room && next && next < at) {
+		before = next;
+		memcpy(&next, before, sizeof(next));
+	}
+	memcpy(at, &next, sizeof(next));
+	memcpy(before, &at, sizeof(at));
+}
+
+void xpl_heap_room(unsigned int room)
+{
+	books()->room = room;
 }
 
 bool xpl_heap_in_use(void)

@@ -110,6 +110,12 @@ void xpl_heap_use(bool on);
 /* For a model whose linker puts nothing there: zero bytes, or NULL. */
 void *xpl_heap_take(size_t size, size_t alignment);
 void xpl_heap_give(void *at);
+/*
+ * What is taken belongs to that room from here on, 0, 1 or 2; what is given back goes to
+ * the room that it was taken for. In room 0 what was given back last is taken first; in
+ * the others the lowest place is, so that the order of giving back tells no states apart.
+ */
+void xpl_heap_room(unsigned int room);
 
 /* A state that is kept, to begin runs with. SIZE_MAX: there is no room. */
 size_t xpl_state_push(void);
