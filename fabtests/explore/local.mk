@@ -81,4 +81,37 @@ fabtests_explore_explore_LDADD = fabtests/explore/libsearch.a prov/pverbs/libpve
 	-lm -lpthread
 fabtests_explore_explore_DEPENDENCIES = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la \
 	util/simverbs/libsimverbs-all.la
+
+# The same search over rpcrdma, two ends of it over the scripted provider.
+check_PROGRAMS += fabtests/explore/explore_rpcrdma
+fabtests_explore_explore_rpcrdma_SOURCES = \
+	fabtests/explore/rpcrdma/ct.c \
+	fabtests/explore/rpcrdma/explore.c \
+	fabtests/explore/rpcrdma/model.c \
+	fabtests/explore/rpcrdma/model.h \
+	fabtests/explore/rpcrdma/mutants.c \
+	fabtests/explore/rpcrdma/mutants.h \
+	fabtests/explore/rpcrdma/program.c \
+	fabtests/explore/rpcrdma/program.h \
+	fabtests/explore/rpcrdma/scenario.h \
+	fabtests/explore/rpcrdma/scenarios.c \
+	fabtests/explore/rpcrdma/tidy.c \
+	fabtests/explore/rpcrdma/wire.c \
+	fabtests/explore/rpcrdma/wire.h \
+	fabtests/explore/rpcrdma/world.c \
+	fabtests/explore/rpcrdma/world.h
+fabtests_explore_explore_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests \
+	-I$(top_srcdir)/fabtests/explore/search -I$(top_srcdir)/fabtests/unit \
+	-I$(top_srcdir)/fabtests/unit/script -I$(top_srcdir)/prov/rpcrdma $(LIBFABRIC_CFLAGS)
+fabtests_explore_explore_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) $(SCRIPT_EXPORT) \
+	-Wl,--wrap=fi_freeinfo,--wrap=fi_getinfo,--wrap=fi_log_enabled,--wrap=clock_gettime \
+	-Wl,--wrap=scr_work_start,--wrap=scr_work_report \
+	-Wl,--wrap=crn_cq_write,--wrap=crn_cq_write_err,--wrap=rpr_conn_make \
+	-Wl,--wrap=rpr_call_reply,--wrap=rpr_call_cancel,--wrap=rpr_call_late,--wrap=rpr_inbound \
+	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put,--wrap=rpr_progress \
+	-Wl,--wrap=rpr_flush,--wrap=rpr_serve_write,--wrap=rpr_serve_reply,--wrap=rpr_call_start \
+	-Wl,--wrap=rpr_wrap_reply_takes
+fabtests_explore_explore_rpcrdma_LDADD = fabtests/explore/libsearch.a \
+	prov/rpcrdma/librpcrdma-objs.la fabtests/unit/script/libscript.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) -lpthread
 EXTRA_DIST += fabtests/explore/local.mk

@@ -7,7 +7,7 @@
 suites=(
 	style host "C formatting, shell scripts, manual pages, the order of rooms, pictures, util/check and run-functional themselves"
 	unit host "unit tests and fuzz targets"
-	explore host "the crash explorer: durable operations and power failures, all states"
+	explore host "the explorers: durable operations and power failures, rpcrdma, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
 	asan host "the unit tests and functional programs under AddressSanitizer and UBSan"
 	tsan host "the unit tests and functional programs under ThreadSanitizer"
@@ -135,6 +135,7 @@ suite_unit() {
 	host_suite unit -- --disable-man
 }
 
+# rpcrdma in every order in which messages, completions, events and calls may happen, and with faults.
 # Every state in which the power may fail; programs by chance, of seeds that are the same each time and
 # of one that is printed; each part of each plan left out, and faults of the provider.
 suite_explore() {
@@ -146,6 +147,11 @@ suite_explore() {
 	step explore-chance 300 "${run[@]}" -r 4 -S 1
 	step explore-fresh 300 "${run[@]}" -r 4
 	step explore-mutations 900 "${run[@]}" -m
+	run[2]=$top/build/unit/fabtests/explore/explore_rpcrdma
+	step build-explore-rpcrdma 600 make -C "$top/build/unit" fabtests/explore/explore_rpcrdma \
+		fabtests/unit/script/libscript-fi.la fabtests/unit/script/libtested-fi.la || return
+	step explore-rpcrdma 300 "${run[@]}"
+	step explore-rpcrdma-mutations 300 "${run[@]}" -m
 }
 
 # plans_choice SUITE: sets the caller's filter, exported.

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include "mutants.h"
+#include "call/call.h"
+#include "wrap/wrap.h"
+
+enum mutant {
+	CREDIT_TWICE,
+	CREDIT_FIRST,
+	CREDIT_GRANT,
+	CREDIT_CANCEL,
+	CREDIT_LATE,
+	XID_DIRECTION,
+	FENCE,
+	RECEIVE_LATE,
+	RECEIVE_LEFT,
+	RESULT_LATE,
+	SEND_EARLY,
+	OVERTAKES,
+	MUTANTS
+};
+
+static enum mutant mutant = MUTANTS; /* MUTANTS: none */
+
+struct mutant_state xrp_mutant_state;
+
+static bool is(enum mutant which)
+{
+	return mutant == which;
+}
+
+/* ---- credits ---- */
+
+void __real_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
+			   struct rpr_rx *rx, const uint8_t *bytes, size_t len);
+void __wrap_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
+			   struct rpr_rx *rx, const uint8_t *bytes, size_t len);
+
+void __wrap_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
+			   struct rpr_rx *rx, const uint8_t *bytes, size_t len)
+{
+	struct rpr_ep *ep = call->send.ep;
+	struct rpr_header other = *header;
+
+	if (is(CREDIT_GRANT))
+		other.credit = RPR_CREDITS_MAX;
+	__real_rpr_call_reply(call, &other, rx, bytes, len);
+	if (is(CREDIT_TWICE))
+		ep->outstanding--;
+}
+
+void xrp_mutant_opened(struct rpr_ep *ep)
+{
+	if (is(CREDIT_FIRST))
+		ep->credit = ep->calls_max;
+}
+
+bool __real_rpr_call_cancel(struct rpr_ep *ep, void *context);
+bool __wrap_rpr_call_cancel(struct rpr_ep *ep, void *context);
+
+bool __wrap_rpr_call_cancel(struct rpr_ep *ep, void *context)
+{
+	const bool cancelled = __real_rpr_call_cancel(ep, context);
+
+	if (is(CREDIT_CANCEL) && cancelled)
+		rpr_call_late(ep);
+	return cancelled;
+}
+
+void __real_rpr_call_late(struct rpr_ep *ep);
+void __wrap_rpr_call_late(struct rpr_ep *ep);
+
+void __wrap_rpr_call_late(struct rpr_ep *ep)
+{
+	if (!is(CREDIT_LATE))
+		__real_rpr_call_late(ep);
+}
+
+/* ---- XIDs ---- */
+
+static struct rpr_ep *inbound; /* whose message is looked at */
+
+void __real_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx);
+void __wrap_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx);
+
+void __wrap_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx)
+{
+	inbound = ep;
+	__real_rpr_inbound(ep, rx);
+	inbound = NULL;
+}
+
+bool __real_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
+			      enum rpr_direction *direction);
+bool __wrap_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
+			      enum rpr_direction *direction);
+
+bool __wrap_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
+			      enum rpr_direction *direction)
+{
+	const bool good = __real_rpr_message_parse(bytes, len, xid, direction);
+
+	if (is(XID_DIRECTION) && good && inbound && rpr_call_find(inbound, *xid))
+		*direction = RPR_REPLY;
+	return good;
+}
+
+/* ---- memory ---- */
+
+void __real_rpr_mem_fence(struct rpr_mem *mem);
+void __wrap_rpr_mem_fence(struct rpr_mem *mem);
+
+/* It is closed when the Call's slot is given back. */
+void __wrap_rpr_mem_fence(struct rpr_mem *mem)
+{
+	if (!is(FENCE))
+		__real_rpr_mem_fence(mem);
+}
+
+/* ---- receives of the lower provider ---- */
+
+static bool has_call(const struct rpr_rx *rx)
+{
+	enum rpr_direction direction;
+	uint32_t xid;
+
+	return rx->len > RPR_HEADER_MIN &&
+	       __real_rpr_message_parse((uint8_t *)rx->buf->data + RPR_HEADER_MIN,
+					rx->len - RPR_HEADER_MIN, &xid, &direction) &&
+	       direction == RPR_CALL;
+}
+
+void __real_rpr_rx_put(struct rpr_rx *rx);
+void __wrap_rpr_rx_put(struct rpr_rx *rx);
+
+void __wrap_rpr_rx_put(struct rpr_rx *rx)
+{
+	if (is(RECEIVE_LATE) && !xrp_mutant_state.late && has_call(rx))
+		xrp_mutant_state.late = rx;
+	else
+		__real_rpr_rx_put(rx);
+}
+
+static bool is_replying(const struct rpr_ep *ep)
+{
+	size_t i;
+
+	for (i = 0; i < ep->serve_slots; i++)
+		if (ep->serves[i].state != RPR_SERVE_FREE)
+			return true;
+	return false;
+}
+
+void __real_rpr_progress(struct rpr_domain *domain);
+void __wrap_rpr_progress(struct rpr_domain *domain);
+
+/* The Reply's Send is over. */
+void __wrap_rpr_progress(struct rpr_domain *domain)
+{
+	struct rpr_rx *late = xrp_mutant_state.late;
+
+	__real_rpr_progress(domain);
+	if (!late || late->ep->domain != domain || is_replying(late->ep))
+		return;
+	xrp_mutant_state.late = NULL;
+	crn_lock(rpr_lock_of(late->ep));
+	__real_rpr_rx_put(late);
+	crn_unlock(rpr_lock_of(late->ep));
+}
+
+void __real_rpr_flush(struct rpr_ep *ep);
+void __wrap_rpr_flush(struct rpr_ep *ep);
+
+void __wrap_rpr_flush(struct rpr_ep *ep)
+{
+	if (!is(RECEIVE_LEFT))
+		__real_rpr_flush(ep);
+}
+
+/* ---- the order of operations ---- */
+
+void __real_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item);
+void __wrap_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item);
+
+static struct rpr_item *held_write;
+
+void __wrap_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item)
+{
+	if (is(RESULT_LATE))
+		held_write = item;
+	else
+		__real_rpr_serve_write(serve, item);
+}
+
+void __real_rpr_serve_reply(struct rpr_serve *serve);
+void __wrap_rpr_serve_reply(struct rpr_serve *serve);
+
+void __wrap_rpr_serve_reply(struct rpr_serve *serve)
+{
+	struct rpr_item *item = held_write;
+
+	__real_rpr_serve_reply(serve);
+	held_write = NULL;
+	if (item)
+		__real_rpr_serve_write(serve, item);
+}
+
+void __real_rpr_call_start(struct rpr_call *call);
+void __wrap_rpr_call_start(struct rpr_call *call);
+
+void __wrap_rpr_call_start(struct rpr_call *call)
+{
+	if (is(SEND_EARLY))
+		call->at_reply = false;
+	__real_rpr_call_start(call);
+}
+
+bool __real_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len);
+bool __wrap_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len);
+
+bool __wrap_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len)
+{
+	return is(OVERTAKES) ? ep->held_count > 0 : __real_rpr_wrap_reply_takes(ep, len);
+}
+
+/* ---- */
+
+static const char *const names[MUTANTS] = {
+	[CREDIT_TWICE] = "a Reply gives two credits back",
+	[CREDIT_FIRST] = "the first Calls do not wait for a Reply",
+	[CREDIT_GRANT] = "what the peer grants is ignored",
+	[CREDIT_CANCEL] = "a Call that is cancelled gives its credit back at once",
+	[CREDIT_LATE] = "a Call that is cancelled never gives its credit back",
+	[XID_DIRECTION] = "the table of XIDs has no direction",
+	[FENCE] = "a completion is reported before the fence",
+	[RECEIVE_LATE] = "the receive of a Call is posted again behind the Reply",
+	[RECEIVE_LEFT] = "receives outlive the connection",
+	[RESULT_LATE] = "a Reply is sent before its results",
+	[SEND_EARLY] = "FI_DELIVERY_COMPLETE does not wait for the Reply",
+	[OVERTAKES] = "wrap mode: a message in a Reply overtakes one without a credit",
+};
+
+const char *xrp_mutant_name(unsigned int number)
+{
+	return number < MUTANTS ? names[number] : NULL;
+}
+
+bool xrp_mutant_fits(unsigned int number, const struct scenario *scenario)
+{
+	const struct plan_call *call = scenario->side[0].call;
+
+	switch ((enum mutant)number) {
+	case CREDIT_FIRST:
+	case CREDIT_GRANT:
+		return scenario->side[0].credits > 1 && !scenario->breaks;
+	case CREDIT_CANCEL:
+	case CREDIT_LATE:
+		return call->cancel;
+	case XID_DIRECTION:
+		return scenario->side[1].call[0].xid && !scenario->wrap;
+	case FENCE:
+	case SEND_EARLY:
+		return call->kind != KIND_SHORT;
+	case RESULT_LATE:
+		return call->kind == KIND_RESULT || call->kind == KIND_REPLY;
+	case RECEIVE_LEFT:
+		return scenario->breaks;
+	case OVERTAKES:
+		return scenario->wrap && scenario->side[1].call[0].xid;
+	default:
+		return call[1].xid && !scenario->wrap;
+	}
+}
+
+void xrp_mutant_use(unsigned int number)
+{
+	mutant = (enum mutant)number;
+}
+
+void xrp_mutant_end(void)
+{
+	mutant = MUTANTS;
+}
