@@ -338,6 +338,7 @@ struct rpr_ep {
 	enum rpr_ep_state state;
 	bool active;  /* it connects */
 	bool shut;    /* FI_SHUTDOWN was reported */
+	bool gap;     /* wrap mode: a message was lost, and those behind it are */
 	bool failed;  /* an operation of the lower provider, for a reason of its own */
 	bool stopped; /* nothing is given to the lower endpoint any more */
 	int marker;   /* enum rpr_mode of the peer; 0: it is not this provider */

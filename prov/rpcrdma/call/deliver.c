@@ -229,20 +229,55 @@ static void deliver_whole(struct rpr_ep *ep)
 	}
 }
 
-/* The peer's memory could not be read (RFC 8166 section 4.5.3): the receive is for
- * another message. */
-static void arrival_unread(struct rpr_arrival *arrival)
+/* A message that the program does not get: its receive is for another one. */
+static void arrival_undo(struct rpr_arrival *arrival)
 {
 	struct rpr_ep *ep = arrival->ep;
 	struct rpr_rxq *rxq = rpr_rxq_of(ep);
 	struct crn_list *first = rxq->posted.next;
 
-	crn_list_add_tail(first, &arrival->recv->entry);
-	if (rxq->shared)
+	if (arrival->recv)
+		crn_list_add_tail(first, &arrival->recv->entry);
+	if ((arrival->recv && rxq->shared) || (arrival->whole && !arrival->recv))
 		crn_ep_abandon(&ep->ep, CRN_EP_RX);
 	arrival->recv = NULL;
+	rpr_arrival_drop(arrival);
+	if (arrival->direction == RPR_CALL)
+		rpr_serve_error(arrival_serve(arrival), RPR_ERR_CHUNK, RPR_VERSION);
+	else
+		rpr_call_over(arrival_call(arrival));
+}
+
+/* Messages of wrap mode are in order, and none is missing: those behind one that is lost
+ * are as well. One that is being read follows when it has been. */
+static void arrivals_behind(struct rpr_ep *ep)
+{
+	struct rpr_arrival *arrival;
+	struct crn_list *entry, *prev;
+
+	ep->gap = true;
+	while ((entry = crn_list_pop(&ep->unmatched)))
+		arrival_undo(crn_container_of(entry, struct rpr_arrival, entry));
+	for (entry = ep->matched.prev; entry != &ep->matched; entry = prev) {
+		prev = entry->prev;
+		arrival = crn_container_of(entry, struct rpr_arrival, entry);
+		if (arrival->whole)
+			arrival_undo(arrival);
+	}
+}
+
+/* The peer's memory could not be read (RFC 8166 section 4.5.3). */
+static void arrival_unread(struct rpr_arrival *arrival)
+{
+	struct rpr_ep *ep = arrival->ep;
+	const int err = arrival->err;
+
 	crn_list_del(&arrival->entry);
-	rpr_serve_error(arrival_serve(arrival), RPR_ERR_CHUNK, RPR_VERSION);
+	if (ep->mode == RPR_MODE_WRAP && !ep->gap)
+		arrivals_behind(ep);
+	arrival_undo(arrival);
+	if (ep->gap)
+		rpr_broken(ep, err ? err : FI_ECANCELED);
 }
 
 /* RFC 8166 section 4.2.1, of a message that has just become visible. */
@@ -264,7 +299,7 @@ static void arrival_read_over(struct rpr_arrival *arrival)
 	if (!arrival->err && arrival->hidden && !arrival_is_call(arrival))
 		arrival->err = FI_EIO;
 	arrival_release(arrival);
-	if (arrival->err)
+	if (arrival->err || ep->gap)
 		arrival_unread(arrival);
 	else
 		arrival->whole = true;
@@ -497,6 +532,10 @@ void rpr_arrive(struct rpr_arrival *arrival)
 {
 	struct rpr_ep *ep = arrival->ep;
 
+	if (crn_unlikely(ep->gap)) {
+		arrival_undo(arrival);
+		return;
+	}
 	crn_list_add_tail(&ep->unmatched, &arrival->entry);
 	rpr_match(ep);
 }
