@@ -132,7 +132,7 @@ static void run(unsigned int first)
 	unsigned int i;
 
 	for (i = first; !options.mutate && (scenario = xrp_scenario_at(i)); i += JOBS)
-		if (is_chosen(scenario))
+		if (is_chosen(scenario) && (!scenario->is_large || options.only))
 			explore(scenario);
 	for (i = first; options.mutate && xrp_mutant_name(i); i += JOBS)
 		mutate(i);

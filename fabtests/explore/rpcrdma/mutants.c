@@ -2,7 +2,6 @@
 #include <string.h>
 #include "mutants.h"
 #include "call/call.h"
-#include "wrap/wrap.h"
 
 enum mutant {
 	CREDIT_TWICE,
@@ -16,7 +15,6 @@ enum mutant {
 	RECEIVE_LEFT,
 	RESULT_LATE,
 	SEND_EARLY,
-	OVERTAKES,
 	MUTANTS
 };
 
@@ -215,14 +213,6 @@ void __wrap_rpr_call_start(struct rpr_call *call)
 	__real_rpr_call_start(call);
 }
 
-bool __real_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len);
-bool __wrap_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len);
-
-bool __wrap_rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len)
-{
-	return is(OVERTAKES) ? ep->held_count > 0 : __real_rpr_wrap_reply_takes(ep, len);
-}
-
 /* ---- */
 
 static const char *const names[MUTANTS] = {
@@ -237,7 +227,6 @@ static const char *const names[MUTANTS] = {
 	[RECEIVE_LEFT] = "receives outlive the connection",
 	[RESULT_LATE] = "a Reply is sent before its results",
 	[SEND_EARLY] = "FI_DELIVERY_COMPLETE does not wait for the Reply",
-	[OVERTAKES] = "wrap mode: a message in a Reply overtakes one without a credit",
 };
 
 const char *xrp_mutant_name(unsigned int number)
@@ -265,8 +254,8 @@ bool xrp_mutant_fits(unsigned int number, const struct scenario *scenario)
 		return call->kind == KIND_RESULT || call->kind == KIND_REPLY;
 	case RECEIVE_LEFT:
 		return scenario->breaks;
-	case OVERTAKES:
-		return scenario->wrap && scenario->side[1].call[0].xid;
+	case RECEIVE_LATE: /* no receive is spare */
+		return scenario->side[1].call[0].xid && call[1].xid && !scenario->wrap;
 	default:
 		return call[1].xid && !scenario->wrap;
 	}

@@ -45,6 +45,7 @@ struct scenario {
 	/* What was posted may be over for a while before its end reads of it, so that
 	 * several are read at once. Without, programs read at once. */
 	bool reads_late;
+	bool is_large; /* too many states for all of them: faults are looked for */
 	bool breaks;   /* the network may lose the connection */
 	bool may_fail; /* the layer may end the connection: chunks of a cancelled Call */
 };

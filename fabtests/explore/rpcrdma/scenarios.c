@@ -23,6 +23,12 @@ static const struct scenario scenarios[] = {
 		.side = {{.call = {{7}, {8}}, .receives = 1}, {.receives = 1}},
 	},
 	{
+		.name = "two Calls, one credit, a Call back",
+		.side = {{.call = {{7}, {8}}, .receives = 2, .late = 2},
+			 {.call = {{8}}, .receives = 1}},
+		.is_large = true,
+	},
+	{
 		.name = "three Calls, the receives for their Replies posted late",
 		.side = {{.call = {{7}, {8}, {9}}, .receives = 3, .late = 3},
 			 {.receives = 1}},
@@ -168,7 +174,7 @@ static const struct scenario scenarios[] = {
 	},
 	{
 		.name = "messages each way",
-		.side = {{.call = {{1}, {1}, {1}}, .receives = 1},
+		.side = {{.call = {{1}, {1}}, .receives = 1},
 			 {.call = {{1}}, .receives = 1}},
 		.wrap = true,
 	},
