@@ -92,8 +92,8 @@ static void info_rpc(struct fi_info *info)
 	info->caps &= ~(INFO_RMA | FI_RMA_PMEM);
 	info->tx_attr->caps &= ~(INFO_RMA | FI_RMA_PMEM);
 	info->rx_attr->caps &= ~(INFO_RMA | FI_RMA_PMEM);
-	info->tx_attr->msg_order = FI_ORDER_NONE;
-	info->rx_attr->msg_order = FI_ORDER_NONE;
+	info->tx_attr->msg_order = 0;
+	info->rx_attr->msg_order = 0;
 	info->ep_attr->protocol = FI_PROTO_CAIRN_RPC;
 	info->ep_attr->protocol_version = RPR_VERSION;
 	info->ep_attr->max_msg_size =
@@ -127,8 +127,8 @@ static bool info_rpc_can(const struct fi_info *hints)
 		return true;
 	return !(hints->caps & (INFO_RMA | FI_RMA_PMEM)) &&
 	       (!hints->ep_attr || hints->ep_attr->max_msg_size <= rpr_params.max_rpc) &&
-	       (!hints->tx_attr || hints->tx_attr->msg_order == FI_ORDER_NONE) &&
-	       (!hints->rx_attr || hints->rx_attr->msg_order == FI_ORDER_NONE);
+	       (!hints->tx_attr || !hints->tx_attr->msg_order) &&
+	       (!hints->rx_attr || !hints->rx_attr->msg_order);
 }
 
 /* Hints without the protocol, which is the layer's own, and with its name: who asks for
