@@ -181,7 +181,7 @@ static int expect_errors(struct side *s, const struct kind *k)
 	int which, err, ret = 0;
 
 	set |= k->silent ? 0 : 1u << REFUSED;
-	if (s->l.info->tx_attr->comp_order & FI_ORDER_STRICT) {
+	if (s->l.info->tx_attr->comp_order & FCT_ORDER_STRICT) {
 		if (!k->silent)
 			FCT_DO(expect_error_of(s, REFUSED, FI_EACCES));
 		FCT_DO(expect_error_of(s, BEHIND, FI_ECANCELED));

@@ -146,7 +146,7 @@ static bool in_order(const struct st_task *task)
 {
 	const struct fi_info *info = task->ctx[0].lane->hub->l.info;
 
-	return info->tx_attr->comp_order & FI_ORDER_STRICT;
+	return info->tx_attr->comp_order & FCT_ORDER_STRICT;
 }
 
 static struct st_op message_op(struct st_task *task, struct st_rng *rng, uint32_t part,
