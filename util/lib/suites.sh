@@ -523,7 +523,7 @@ suite_rpcrdma() {
 }
 
 # What suits a layer that has connections, messages and RMA.
-rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end process file many mesh store)
+rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end process file store)
 
 # rpcrdma_over LOWER ADDRESS [WRAPPER]: wrap mode under the programs and libfabric's own.
 rpcrdma_over() {
@@ -533,8 +533,9 @@ rpcrdma_over() {
 	counted "rpcrdma-$1" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" \
 		-x process.fork_close "${rpcrdma_programs[@]}"
-	counted "rpcrdma-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
-		-p "rpcrdma;ofi_rxm" --lower "$1" "--self=$2"
+	! full_only "rpcrdma-$1-many" "fi_cairn_many and fi_cairn_mesh over rpcrdma and $1" ||
+		counted "rpcrdma-$1-many" 600 "$with" unit "$top/fabtests/functional/run-functional" \
+			-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" many mesh
 	counted "rpcrdma-rows-$1" 300 rpcrdma_rows unit "$1" "$2" "${w[@]}"
 	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
 }
