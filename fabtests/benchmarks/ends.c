@@ -22,8 +22,9 @@ static struct fi_info *hints(const struct ends *e)
 	struct fi_info *info = fi_allocinfo();
 
 	bench_ends_need(e, info ? 0 : -FI_ENOMEM, "fi_allocinfo");
-	info->caps = FI_MSG | FI_RMA | e->wish.caps;
+	info->caps = FI_MSG | (e->wish.protocol ? 0 : FI_RMA) | e->wish.caps;
 	info->ep_attr->type = FI_EP_MSG;
+	info->ep_attr->protocol = e->wish.protocol;
 	info->domain_attr->threading = e->wish.threading;
 	info->domain_attr->mr_mode =
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;

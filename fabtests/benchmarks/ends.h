@@ -23,6 +23,8 @@ struct ends_wish {
 	enum fi_threading threading;
 	size_t depth;  /* of each queue of an endpoint */
 	uint64_t caps; /* besides FI_MSG and FI_RMA */
+	/* FI_PROTO_CAIRN_RPC, which has no RMA; or FI_PROTO_UNSPEC */
+	uint32_t protocol;
 };
 
 /* Objects that all connections share. */

@@ -33,6 +33,14 @@ fabtests_benchmarks_fi_cairn_rate_SOURCES = \
 	fabtests/benchmarks/ends.h \
 	fabtests/benchmarks/fi_cairn_rate.c
 
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_rpcs
+fabtests_benchmarks_fi_cairn_rpcs_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_rpcs_LDADD = $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_rpcs_SOURCES = \
+	fabtests/benchmarks/ends.c \
+	fabtests/benchmarks/ends.h \
+	fabtests/benchmarks/fi_cairn_rpcs.c
+
 bin_PROGRAMS += fabtests/benchmarks/fi_cairn_beside
 fabtests_benchmarks_fi_cairn_beside_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
