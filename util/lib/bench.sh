@@ -47,8 +47,9 @@ ucx() {
 # one_side COUNT OPERATION PEER: the command for COUNT operations within one process, in "command"; the median of so many
 # "times".
 one_side() {
-	local count=$1 rounds=${times-1} name size raw test where=() provider=${3/+layer/;example_layer}
+	local count=$1 rounds=${times-1} name size raw test where=() provider=${3/+/;}
 	case $2 in
+	rpc_*) rpcs "$1" "$2" "$3"; return ;;
 	threads1) command=(rate -T 1) ;;
 	threads2) command=(rate -T 2) ;;
 	more) command=(rate -m 16) ;;
@@ -62,7 +63,7 @@ one_side() {
 	case $2 in
 	layer_write) name=write size=8 ;;
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
-	layer_*rate) name=send size=64 ;;
+	layer_*rate | wrap_*rate) name=send size=64 ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
 	durable | compound)
@@ -80,13 +81,26 @@ one_side() {
 	esac
 }
 
+# The same of fi_cairn_rpcs. "+" and more in PEER is the layer of the protocol.
+rpcs() {
+	local credits=${2##*_} op=call ways=1 count=$1
+	case $credits in
+	read | write) op=$credits credits=1 count=200 ;;
+	call) credits=1 ;;
+	esac
+	[[ $2 != *_both_* ]] || ways=2
+	command=(env FI_RPCRDMA_CREDITS="$credits" fi_cairn_rpcs -p "${3/+/;}" -o $op -c "$credits" -w $ways -n "$count"
+		-r "${times-1}" "$address")
+	[[ $3 == *+* ]] || command+=(-b)
+}
+
 # ns of one operation.
 one_time() {
 	local command count=50000 times=1
 	case $1 in
 	write64k) count=5000 ;;
-	layer_tcp_*) count=500 times=31 ;;
-	layer_*) count=2000 times=31 ;;
+	*_tcp_*) count=500 times=31 ;;
+	layer_* | wrap_* | rpc_*) count=2000 times=31 ;;
 	esac
 	one_side $count "$1" "$2"
 	if [ "$2" = ucx ]; then
@@ -169,9 +183,10 @@ measure() {
 	conns-*) connections per_s "$2" ;;
 	memory-*) connections end_KiB "$2" ;;
 	threads[12]-* | more-* | selective-*) rate "$1" "$2" ;;
-	layer_tcp_ping*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 4000 ;;
-	layer_pingpong-*) two_sides min "${2/+layer/;example_layer}" -m pingpong -z 64 -n 20000 ;;
-	layer_*rate-*) messages "$1" "$2" ;;
+	layer_tcp_ping* | wrap_tcp_ping*) two_sides min "${2/+/;}" -m pingpong -z 64 -n 4000 ;;
+	layer_pingpong-* | wrap_pingpong-*) two_sides min "${2/+/;}" -m pingpong -z 64 -n 20000 ;;
+	layer_*rate-* | wrap_*rate-* | rpc_*[0-9]-*) messages "$1" "$2" ;;
+	rpc_*read-* | rpc_*write-*) one_time "$1" "$2" | awk '{ print 1048576e3 / $1 }' ;;
 	outstanding-*) outstanding "${2/one/1}" ;;
 	durable-* | compound-*) durable "$1" "$2" ;;
 	*) one_time "$1" "$2" ;;
@@ -196,13 +211,13 @@ summarize() {
 	END {
 		count = split(peers, name, " ")
 		split(counts, ir, " ")
-		printf "%s, %d repetitions\n  %-14s %-32s %-26s%s\n", test, NR, "", unit " (95 %)",
+		printf "%s, %d repetitions\n  %-20s %-32s %-26s%s\n", test, NR, "", unit " (95 %)",
 			"ratio to " name[1], counts == "" ? "" : "  instructions  added"
 		low = int(NR / 2 - 0.98 * sqrt(NR)); if (low < 1) low = 1
 		for (p = 1; p <= count; p++) {
 			for (r = 1; r <= NR; r++) { v[r] = value[p, r]; q[r] = value[p, r] / value[1, r] }
 			sorted(v, NR, sv); sorted(q, NR, sq)
-			printf "  %-14s %-32s %-26s", name[p],
+			printf "  %-20s %-32s %-26s", name[p],
 				sprintf("%.2f (%.2f to %.2f)", median(sv, NR), sv[low], sv[NR + 1 - low]),
 				sprintf("%.3f (%.3f to %.3f)", median(sq, NR), sq[low], sq[NR + 1 - low])
 			if (counts != "") printf "  %12d %+6d", ir[p], ir[p] - ir[1]
