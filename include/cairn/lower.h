@@ -285,9 +285,12 @@ int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
 int crn_lower_cq_close(struct crn_lower_cq *cq);
 
 /*
- * Delivers completions, in order. done and failed may post, but not progress. How many
+ * Delivers completions, in order: those that one read of the lower queue gives, and more
+ * only while reads come back full. done and failed may post, but not progress. How many
  * there were, or the lower provider's error.
  */
 ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq);
+/* The same until there are none: of an endpoint that was closed, none is left. */
+void crn_lower_cq_drain(struct crn_lower_cq *cq);
 
 #endif

@@ -58,31 +58,44 @@ static ssize_t cq_failed(struct crn_lower_cq *cq)
 	return 1;
 }
 
-static ssize_t cq_some(struct crn_lower_cq *cq)
+/* False: for now there are no more. */
+static bool cq_some(struct crn_lower_cq *cq, ssize_t *got)
 {
 	struct fi_cq_data_entry entries[CQ_BATCH];
-	ssize_t i, got = fi_cq_read(cq->fid, entries, CQ_BATCH);
 	struct crn_lower_op *op;
+	ssize_t i;
 
-	if (got == -FI_EAVAIL)
-		return cq_failed(cq);
-	for (i = 0; i < got; i++) {
+	*got = fi_cq_read(cq->fid, entries, CQ_BATCH);
+	if (crn_unlikely(*got == -FI_EAVAIL)) {
+		*got = cq_failed(cq);
+		return *got > 0;
+	}
+	for (i = 0; i < *got; i++) {
 		op = entries[i].op_context;
 		if (op)
 			op->done(op, &entries[i]);
 	}
-	return got;
+	return *got == CQ_BATCH;
 }
 
 ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
 {
-	ssize_t ret, count = 0;
+	ssize_t got, count = 0;
+	bool more;
 
 	crn_lock(&cq->lock);
-	while ((ret = cq_some(cq)) > 0)
-		count += ret;
+	do {
+		more = cq_some(cq, &got);
+		count += CRN_MAX(got, (ssize_t)0);
+	} while (more);
 	if (cq->progressed)
 		cq->progressed(cq, count);
 	crn_unlock(&cq->lock);
-	return ret && ret != -FI_EAGAIN ? ret : count;
+	return got < 0 && got != -FI_EAGAIN ? got : count;
+}
+
+void crn_lower_cq_drain(struct crn_lower_cq *cq)
+{
+	while (crn_lower_cq_progress(cq) > 0)
+		;
 }

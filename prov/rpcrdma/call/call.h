@@ -34,6 +34,10 @@ static inline void *rpr_mem_desc(const struct rpr_mem *mem)
 void rpr_mem_fence(struct rpr_mem *mem);
 /* The same, and frees what is owned. Harmless for one that is all zero. */
 void rpr_mem_close(struct rpr_mem *mem);
+static inline bool rpr_mem_used(const struct rpr_mem *mem)
+{
+	return mem->mr || mem->owned;
+}
 
 /* ---- post.c: operations of the lower provider ---- */
 

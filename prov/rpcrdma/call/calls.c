@@ -29,11 +29,19 @@ struct rpr_call *rpr_call_find(struct rpr_ep *ep, uint32_t xid)
 	return NULL;
 }
 
+/* A small Call has no memory: that is seen at once. */
+static bool call_has_memory(const struct rpr_call *call)
+{
+	return call->read_count || call->result_count || rpr_mem_used(&call->reply);
+}
+
 /* What a Call leaves behind: nothing of it is the peer's to reach. */
 static void call_fence(struct rpr_call *call)
 {
 	uint32_t i;
 
+	if (crn_likely(!call_has_memory(call)))
+		return;
 	for (i = 0; i < call->read_count; i++)
 		rpr_mem_fence(&call->read[i]);
 	for (i = 0; i < call->result_count; i++)
@@ -45,6 +53,8 @@ static void call_close(struct rpr_call *call)
 {
 	uint32_t i;
 
+	if (crn_likely(!call_has_memory(call)))
+		return;
 	for (i = 0; i < call->read_count; i++)
 		rpr_mem_close(&call->read[i]);
 	for (i = 0; i < call->result_count; i++)

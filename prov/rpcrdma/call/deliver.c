@@ -151,13 +151,15 @@ static void arrival_release(struct rpr_arrival *arrival)
 {
 	uint32_t i;
 
-	for (i = 0; i < arrival->sinks; i++)
-		rpr_mem_close(&arrival->sink[i]);
-	arrival->sinks = 0;
-	free(arrival->items);
-	arrival->items = NULL;
-	free(arrival->layout);
-	arrival->layout = NULL;
+	if (crn_unlikely(arrival->layout != NULL)) {
+		for (i = 0; i < arrival->sinks; i++)
+			rpr_mem_close(&arrival->sink[i]);
+		arrival->sinks = 0;
+		free(arrival->items);
+		arrival->items = NULL;
+		free(arrival->layout);
+		arrival->layout = NULL;
+	}
 	if (arrival->rx) {
 		arrival->ep->unread -= arrival->direction == RPR_REPLY;
 		rpr_rx_put(arrival->rx);
@@ -534,6 +536,11 @@ void rpr_arrive(struct rpr_arrival *arrival)
 
 	if (crn_unlikely(ep->gap)) {
 		arrival_undo(arrival);
+		return;
+	}
+	/* With a receive that waits for it, as most have. */
+	if (crn_list_empty(&ep->unmatched) && match_one(ep, arrival)) {
+		deliver_whole(ep);
 		return;
 	}
 	crn_list_add_tail(&ep->unmatched, &arrival->entry);

@@ -155,18 +155,27 @@ static void serve_report(struct rpr_serve *serve)
 		rpr_sent(ep, serve->context, serve->flags, serve->report);
 }
 
-static void serve_settle(struct rpr_serve *serve)
+/* Memory comes with items: most Replies have none. */
+static void serve_close(struct rpr_serve *serve)
 {
-	struct rpr_ep *ep = serve->send.ep;
 	int i;
 
-	if (serve->posted || serve->writing)
+	if (crn_likely(!serve->items))
 		return;
 	for (i = 0; i < RPR_IOV_LIMIT; i++)
 		rpr_mem_close(&serve->source[i]);
 	rpr_mem_close(&serve->body);
 	free(serve->items);
 	serve->items = NULL;
+}
+
+static void serve_settle(struct rpr_serve *serve)
+{
+	struct rpr_ep *ep = serve->send.ep;
+
+	if (serve->posted || serve->writing)
+		return;
+	serve_close(serve);
 	serve_report(serve);
 	serve->state = RPR_SERVE_FREE;
 	crn_list_add_tail(&ep->serves_free, &serve->entry);

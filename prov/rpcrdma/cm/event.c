@@ -112,7 +112,7 @@ static int ep_shutdown(struct rpr_ep *ep, struct crn_lower_event *event)
 
 	if (crn_eq_full(&ep->obj.eq->eq))
 		return -FI_EAGAIN;
-	rpr_progress(ep->domain);
+	crn_lower_cq_drain(&ep->domain->cq);
 	crn_lock(rpr_lock_of(ep));
 	rpr_down(ep);
 	if (!ep->shut)

@@ -111,7 +111,7 @@ static void ep_leave(struct rpr_ep *ep)
 {
 	struct crn_lock *lock = rpr_lock_of(ep);
 
-	rpr_progress(ep->domain);
+	crn_lower_cq_drain(&ep->domain->cq);
 	crn_lock(lock);
 	rpr_wrap_rma_lost(ep);
 	crn_list_del(&ep->busy);

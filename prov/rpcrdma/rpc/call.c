@@ -142,15 +142,20 @@ static void call_write_chunks(struct rpr_call *call, struct rpr_header *header)
 	}
 }
 
-/* RFC 8166 section 4.3.3: if the Reply may be too long to be inline. */
+/* RFC 8166 section 4.3.3: may the Reply be too long to be inline? */
+static bool call_offers(const struct rpr_ep *ep)
+{
+	return ep->reply_size > ep->recv_inline - RPR_HEADER_MIN &&
+	       ep->chunks != FI_CAIRN_RPC_CHUNKS_NONE;
+}
+
 static int call_reply_chunk(struct rpr_call *call, struct rpr_header *header)
 {
 	struct rpr_ep *ep = call->send.ep;
 	int ret;
 
 	header->has_reply = call->reply_recv;
-	if (!call->reply_recv && ep->reply_size > ep->recv_inline - RPR_HEADER_MIN &&
-	    ep->chunks != FI_CAIRN_RPC_CHUNKS_NONE) {
+	if (!call->reply_recv && call_offers(ep)) {
 		ret = rpr_mem_alloc(ep->domain, ep->reply_size, FI_REMOTE_WRITE,
 				    &call->reply);
 		if (ret)
@@ -183,6 +188,23 @@ static int call_pack(struct rpr_call *call, const struct rpc_message *message,
 	return 0;
 }
 
+/* Most Calls have no chunk. False: this one may take some. */
+static bool call_short(struct rpr_call *call, const struct rpc_message *message)
+{
+	const uint64_t all = rpc_all(message);
+	const size_t len = rpc_body_len(message, all);
+	struct rpr_ep *ep = call->send.ep;
+	uint8_t *buf = call->send.buf;
+
+	if (message->ddp || call->result_count || call->reply_recv || call_offers(ep) ||
+	    len > ep->max_msg || RPR_HEADER_MIN + len > ep->send_inline)
+		return false;
+	rpr_header_pack_short(buf, message->xid, ep->calls_max);
+	rpc_body_copy(message, all, buf + RPR_HEADER_MIN);
+	call->send.len = RPR_HEADER_MIN + len;
+	return true;
+}
+
 static int call_build(struct rpr_call *call, const struct rpc_message *message)
 {
 	struct rpr_ep *ep = call->send.ep;
@@ -192,6 +214,8 @@ static int call_build(struct rpr_call *call, const struct rpc_message *message)
 	struct rpr_header header;
 	int ret;
 
+	if (crn_likely(call_short(call, message)))
+		return 0;
 	if (rpc_body_len(message, rpc_all(message)) > ep->max_msg)
 		return -FI_EMSGSIZE;
 	header.xid = message->xid;

@@ -204,28 +204,64 @@ static void plan_send(struct plan *plan, const struct rpc_message *message)
 	rpr_serve_reply(serve);
 }
 
+static void reply_pending(struct rpr_serve *serve, const struct rpc_message *message)
+{
+	struct rpr_ep *ep = serve->arrival.ep;
+
+	serve->pending = !message->silent;
+	serve->report = crn_ep_reports(&ep->ep, CRN_EP_TX, message->flags);
+	serve->flags = FI_SEND | FI_MSG;
+	serve->context = message->context;
+}
+
+/* Most Calls offer no chunk. -FI_EMSGSIZE: there is nowhere for what is not inline. */
+static int reply_short(struct rpr_serve *serve, const struct rpc_message *message)
+{
+	struct rpr_ep *ep = serve->arrival.ep;
+	const uint64_t all = rpc_all(message);
+	const size_t len = rpc_body_len(message, all);
+	uint8_t *buf = serve->buf->data;
+
+	if (RPR_HEADER_MIN + len > ep->send_inline)
+		return -FI_EMSGSIZE;
+	rpr_header_pack_short(buf, message->xid, ep->grant);
+	rpc_body_copy(message, all, buf + RPR_HEADER_MIN);
+	serve->send.len = RPR_HEADER_MIN + len;
+	reply_pending(serve, message);
+	rpr_serve_reply(serve);
+	return 0;
+}
+
+static int reply_planned(struct rpr_serve *serve, const struct rpc_message *message)
+{
+	struct plan plan;
+	int ret;
+
+	plan.serve = serve;
+	plan.reduced = 0;
+	plan.writes = 0;
+	ret = plan_results(&plan, message);
+	if (!ret)
+		ret = plan_reply(&plan, message, serve->arrival.ep);
+	if (!ret)
+		ret = plan_writes(&plan, message);
+	if (ret)
+		return ret == -FI_ENOMEM ? -FI_EAGAIN : ret;
+	reply_pending(serve, message);
+	plan_send(&plan, message);
+	return 0;
+}
+
 int rpc_send_reply(struct rpr_ep *ep, const struct rpc_message *message)
 {
-	struct plan plan = {.serve = rpr_serve_find(ep, message->xid)};
-	struct rpr_serve *serve = plan.serve;
-	int ret;
+	struct rpr_serve *serve = rpr_serve_find(ep, message->xid);
 
 	if (!serve)
 		return -FI_ENOENT;
 	/* Version 1 has no acknowledgement of a Reply. */
 	if (message->flags & FI_DELIVERY_COMPLETE)
 		return -FI_EOPNOTSUPP;
-	ret = plan_results(&plan, message);
-	if (!ret)
-		ret = plan_reply(&plan, message, ep);
-	if (!ret)
-		ret = plan_writes(&plan, message);
-	if (ret)
-		return ret == -FI_ENOMEM ? -FI_EAGAIN : ret;
-	serve->pending = !message->silent;
-	serve->report = crn_ep_reports(&ep->ep, CRN_EP_TX, message->flags);
-	serve->flags = FI_SEND | FI_MSG;
-	serve->context = message->context;
-	plan_send(&plan, message);
-	return 0;
+	if (crn_likely(!serve->write_count && !serve->has_reply))
+		return reply_short(serve, message);
+	return reply_planned(serve, message);
 }

@@ -4,54 +4,59 @@
 
 #define RPC_VERSION 2
 #define WRAP_VERSION 1
-#define RPC_MSG_ACCEPTED 0
-#define RPC_SUCCESS 0
 
-static void pack_auth_none(struct crn_pack *pack)
-{
-	crn_pack_be32(pack, 0);
-	crn_pack_be32(pack, 0);
-}
+/* The words of a Call and of a Reply; those that are not named are 0, as AUTH_NONE is. */
+enum { XID, DIRECTION, CALL_RPC_VERSION, CALL_PROGRAM, CALL_VERSION, CALL_PROC };
+#define CALL_WORDS (WRAP_CALL_LEN / 4)
+#define REPLY_WORDS (WRAP_REPLY_LEN / 4)
 
-static bool unpack_auth_none(struct crn_unpack *in)
+static void pack_words(struct crn_pack *pack, const uint32_t *words, size_t len)
 {
-	return !crn_unpack_be32(in) & !crn_unpack_be32(in);
+	uint8_t *at = crn_pack_room(pack, len);
+
+	if (at)
+		memcpy(at, words, len);
 }
 
 void rpr_wrap_pack_call(struct crn_pack *pack, uint32_t xid, uint32_t proc)
 {
-	crn_pack_be32(pack, xid);
-	crn_pack_be32(pack, RPR_CALL);
-	crn_pack_be32(pack, RPC_VERSION);
-	crn_pack_be32(pack, WRAP_PROGRAM);
-	crn_pack_be32(pack, WRAP_VERSION);
-	crn_pack_be32(pack, proc);
-	pack_auth_none(pack);
-	pack_auth_none(pack);
+	const uint32_t words[CALL_WORDS] = {
+		[XID] = htobe32(xid),
+		[DIRECTION] = htobe32(RPR_CALL),
+		[CALL_RPC_VERSION] = htobe32(RPC_VERSION),
+		[CALL_PROGRAM] = htobe32(WRAP_PROGRAM),
+		[CALL_VERSION] = htobe32(WRAP_VERSION),
+		[CALL_PROC] = htobe32(proc),
+	};
+
+	pack_words(pack, words, sizeof(words));
 }
 
+/* Accepted, AUTH_NONE, success: all of them 0. */
 void rpr_wrap_pack_reply(struct crn_pack *pack, uint32_t xid)
 {
-	crn_pack_be32(pack, xid);
-	crn_pack_be32(pack, RPR_REPLY);
-	crn_pack_be32(pack, RPC_MSG_ACCEPTED);
-	pack_auth_none(pack);
-	crn_pack_be32(pack, RPC_SUCCESS);
+	const uint32_t words[REPLY_WORDS] = {
+		[XID] = htobe32(xid),
+		[DIRECTION] = htobe32(RPR_REPLY),
+	};
+
+	pack_words(pack, words, sizeof(words));
 }
 
 /* XID and direction have been looked at. */
 static bool unpack_call(struct crn_unpack *in, uint32_t *proc)
 {
-	bool good;
+	const uint8_t *at = crn_unpack_ref(in, WRAP_CALL_LEN);
+	uint32_t words[CALL_WORDS];
 
-	crn_unpack_ref(in, 8);
-	good = crn_unpack_be32(in) == RPC_VERSION;
-	good &= crn_unpack_be32(in) == WRAP_PROGRAM;
-	good &= crn_unpack_be32(in) == WRAP_VERSION;
-	*proc = crn_unpack_be32(in);
-	good &= unpack_auth_none(in);
-	good &= unpack_auth_none(in);
-	return good && !in->failed;
+	if (!at)
+		return false;
+	memcpy(words, at, sizeof(words));
+	*proc = be32toh(words[CALL_PROC]);
+	return words[CALL_RPC_VERSION] == htobe32(RPC_VERSION) &&
+	       words[CALL_PROGRAM] == htobe32(WRAP_PROGRAM) &&
+	       words[CALL_VERSION] == htobe32(WRAP_VERSION) &&
+	       !(words[6] | words[7] | words[8] | words[9]);
 }
 
 /* An opaque whose length is next; what follows may be in a chunk. */
@@ -93,15 +98,16 @@ bool rpr_wrap_parse_call(struct rpr_serve *serve)
 
 enum rpr_taken rpr_wrap_parse_reply(struct rpr_arrival *arrival)
 {
+	uint32_t words[REPLY_WORDS];
 	struct crn_unpack in;
-	bool good;
+	const uint8_t *at;
 
 	crn_unpack_init(&in, arrival->bytes, arrival->inline_len);
-	crn_unpack_ref(&in, 8);
-	good = crn_unpack_be32(&in) == RPC_MSG_ACCEPTED;
-	good &= unpack_auth_none(&in);
-	good &= crn_unpack_be32(&in) == RPC_SUCCESS;
-	if (!good || in.failed)
+	at = crn_unpack_ref(&in, sizeof(words));
+	if (!at)
+		return RPR_DROPPED;
+	memcpy(words, at, sizeof(words));
+	if (words[2] | words[3] | words[4] | words[5])
 		return RPR_DROPPED;
 	if (!in.left)
 		return RPR_EMPTY;

@@ -111,7 +111,10 @@ CT_TEST(lower_cq, each_operation_is_told_once_in_order)
 		else
 			complete(&ops[i], i);
 	}
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), CRN_COUNT(ops));
+	/* Two whole reads, of which the second ends at the error, are one turn each. */
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 20);
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 20);
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
 	for (i = 0; i < CRN_COUNT(ops); i++) {
 		CT_EXPECT_EQ(ops[i].done, i != 20);
 		CT_EXPECT_EQ(ops[i].failed, i == 20);
@@ -135,8 +138,9 @@ CT_TEST(lower_cq, what_nobody_waits_for_is_passed_over)
 	crn_cq_reserve(&lower);
 	crn_cq_write_err(&lower, &err, FI_ADDR_NOTAVAIL);
 	complete(&op, 1);
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 3);
+	crn_lower_cq_drain(&cq);
 	CT_EXPECT_EQ(op.done, 1);
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
 	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
 }
 
