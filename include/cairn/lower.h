@@ -163,6 +163,7 @@ int crn_lower_fabric_close(struct crn_lower_fabric *fabric);
  * A copy of the layer's info for the lower provider, to open a domain or endpoint with;
  * freed with fi_freeinfo. Numbers that are the layer's own are in it as the lower
  * provider has them: it is asked again, with fi_getinfo, where the table has such rows.
+ * So is the protocol, where the info names none.
  * 0, -FI_ENOMEM, or -FI_ENODATA for what the layer or the lower provider never answered.
  */
 int crn_lower_info(const struct crn_lower_fabric *fabric, const struct fi_info *info,

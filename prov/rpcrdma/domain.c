@@ -112,6 +112,10 @@ static void domain_regions(struct rpr_domain *domain, const struct fi_info *lowe
 
 	domain->mr_local = (mode & FI_MR_LOCAL && mode != CRN_MR_SCALABLE && !basic) ||
 			   (lower->mode & CRN_LOCAL_MR);
+	/* Verbs has one right for a buffer of either. On iWARP a peer may write into what
+	 * this end reads into: such a region lives no longer than the Read. */
+	domain->direct =
+		domain->mr_local && lower->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
 	domain->prov_key = basic || (mode != CRN_MR_SCALABLE && mode & FI_MR_PROV_KEY);
 	domain->virt_addr = basic || (mode != CRN_MR_SCALABLE && mode & FI_MR_VIRT_ADDR);
 	/* A handle has 32 bits: those of a key that this end chooses, of a short key, or,

@@ -66,6 +66,7 @@ struct rpr_domain {
 	bool locked;
 	/* What the lower provider's memory regions are like. */
 	bool mr_local;	/* FI_MR_LOCAL */
+	bool direct;	/* a region for messages does for RDMA of this end */
 	bool prov_key;	/* FI_MR_PROV_KEY */
 	bool virt_addr; /* FI_MR_VIRT_ADDR */
 	bool chunks;	/* keys have 32 bits that do */
@@ -123,6 +124,7 @@ struct rpr_item {
 /* Memory that a peer may reach. */
 struct rpr_mem {
 	struct fid_mr *mr; /* NULL: none */
+	void *desc;	   /* of the program's region, in place of mr */
 	void *owned;	   /* freed with it; NULL: the program's memory */
 	struct rpr_seg seg;
 };
@@ -143,6 +145,7 @@ struct rpr_recv {
 	struct crn_list entry; /* of rpr_rxq.posted, or free */
 	void *context;
 	struct iovec iov[RPR_IOV_LIMIT];
+	void *desc[RPR_IOV_LIMIT];
 	size_t iov_count;
 	size_t len;	/* bytes of room */
 	uint64_t flags; /* of the call, or the endpoint's */

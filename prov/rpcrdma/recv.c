@@ -45,13 +45,16 @@ static struct rpr_recv *recv_fill(struct rpr_rxq *rxq, const struct fi_msg *msg,
 {
 	struct crn_list *entry = crn_list_pop(&rxq->free);
 	struct rpr_recv *recv;
+	size_t i;
 
 	if (!entry)
 		return NULL;
 	recv = crn_container_of(entry, struct rpr_recv, entry);
 	recv->context = msg->context;
-	if (msg->iov_count)
-		memcpy(recv->iov, msg->msg_iov, msg->iov_count * sizeof(*recv->iov));
+	for (i = 0; i < msg->iov_count; i++) {
+		recv->iov[i] = msg->msg_iov[i];
+		recv->desc[i] = msg->desc ? msg->desc[i] : NULL;
+	}
 	recv->iov_count = msg->iov_count;
 	recv->len = iov_len(msg->msg_iov, msg->iov_count);
 	recv->flags = flags;
@@ -110,6 +113,7 @@ ssize_t rpr_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size
 	struct rpr_ep *ep = rpr_ep_of(fid);
 	const struct fi_msg msg = {
 		.msg_iov = iov,
+		.desc = desc,
 		.iov_count = count,
 		.context = context,
 	};
@@ -122,7 +126,7 @@ ssize_t rpr_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t
 {
 	const struct iovec iov = {.iov_base = buf, .iov_len = len};
 
-	return rpr_recvv(ep, &iov, NULL, 1, src_addr, context);
+	return rpr_recvv(ep, &iov, &desc, 1, src_addr, context);
 }
 
 /* A receive that is matched already is under way, and is not cancelled. */
@@ -181,6 +185,7 @@ static ssize_t srx_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc
 {
 	const struct fi_msg msg = {
 		.msg_iov = iov,
+		.desc = desc,
 		.iov_count = count,
 		.context = context,
 	};
@@ -193,7 +198,7 @@ static ssize_t srx_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 {
 	const struct iovec iov = {.iov_base = buf, .iov_len = len};
 
-	return srx_recvv(ep, &iov, NULL, 1, src_addr, context);
+	return srx_recvv(ep, &iov, &desc, 1, src_addr, context);
 }
 
 static int srx_close(struct fid *fid)

@@ -166,10 +166,14 @@ static int info_fill_owned(const struct crn_lower_fabric *fabric, struct fi_info
 		if (lower_same_names(answer, question.hints))
 			break;
 	}
-	if (answer)
+	if (answer) {
 		lower_fill_owned(fabric->layer, info, answer);
-	else if (!ret)
+		/* Not asked for: the layer has one of its own. */
+		if (info->ep_attr->protocol == FI_PROTO_UNSPEC)
+			info->ep_attr->protocol = answer->ep_attr->protocol;
+	} else if (!ret) {
 		ret = -FI_ENODATA;
+	}
 	fi_freeinfo(list);
 	fi_freeinfo(question.hints);
 	return ret;

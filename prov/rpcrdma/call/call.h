@@ -21,14 +21,15 @@ int rpr_mem_expose(struct rpr_domain *domain, void *buf, size_t len, uint64_t ac
 int rpr_mem_alloc(struct rpr_domain *domain, size_t len, uint64_t access,
 		  struct rpr_mem *mem);
 /* Registers the local side of an RDMA operation if the lower provider needs it: access
- * is FI_READ or FI_WRITE. */
-int rpr_mem_local(struct rpr_domain *domain, void *buf, size_t len, uint64_t access,
-		  struct rpr_mem *mem);
+ * is FI_READ or FI_WRITE. desc: of the program's region, which is taken where it does;
+ * NULL: there is none. */
+int rpr_mem_local(struct rpr_domain *domain, void *buf, size_t len, void *desc,
+		  uint64_t access, struct rpr_mem *mem);
 /* Memory of its own for the local side of an RDMA Write. */
 int rpr_mem_copy(struct rpr_domain *domain, size_t len, struct rpr_mem *mem);
 static inline void *rpr_mem_desc(const struct rpr_mem *mem)
 {
-	return mem->mr ? fi_mr_desc(mem->mr) : NULL;
+	return mem->mr ? fi_mr_desc(mem->mr) : mem->desc;
 }
 /* No peer reaches it from here on; owned memory stays. */
 void rpr_mem_fence(struct rpr_mem *mem);

@@ -330,7 +330,8 @@ static bool arrival_sinks(struct rpr_arrival *arrival)
 
 	for (i = 0; i < recv->iov_count; i++) {
 		if (rpr_mem_local(arrival->ep->domain, recv->iov[i].iov_base,
-				  recv->iov[i].iov_len, FI_READ, &arrival->sink[i]))
+				  recv->iov[i].iov_len, recv->desc[i], FI_READ,
+				  &arrival->sink[i]))
 			return false;
 		arrival->sinks++;
 	}

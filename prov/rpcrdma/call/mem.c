@@ -66,10 +66,14 @@ int rpr_mem_alloc(struct rpr_domain *domain, size_t len, uint64_t access,
 	return ret;
 }
 
-int rpr_mem_local(struct rpr_domain *domain, void *buf, size_t len, uint64_t access,
-		  struct rpr_mem *mem)
+int rpr_mem_local(struct rpr_domain *domain, void *buf, size_t len, void *desc,
+		  uint64_t access, struct rpr_mem *mem)
 {
 	memset(mem, 0, sizeof(*mem));
+	if (desc && domain->direct) {
+		mem->desc = desc;
+		return 0;
+	}
 	return domain->mr_local && len ? mem_reg(domain, buf, len, access, mem) : 0;
 }
 
@@ -80,7 +84,7 @@ int rpr_mem_copy(struct rpr_domain *domain, size_t len, struct rpr_mem *mem)
 
 	if (!owned)
 		return -FI_ENOMEM;
-	ret = rpr_mem_local(domain, owned, len, FI_WRITE, mem);
+	ret = rpr_mem_local(domain, owned, len, NULL, FI_WRITE, mem);
 	if (ret)
 		free(owned);
 	else

@@ -16,7 +16,7 @@ static int conn_reg(void *arg, const void *addr, size_t len, struct fid_mr **mr)
 {
 	struct rpr_domain *domain = arg;
 	struct rpr_mem mem;
-	int ret = rpr_mem_local(domain, (void *)addr, len, FI_SEND | FI_RECV, &mem);
+	int ret = rpr_mem_local(domain, (void *)addr, len, NULL, FI_SEND | FI_RECV, &mem);
 
 	*mr = mem.mr;
 	return ret;

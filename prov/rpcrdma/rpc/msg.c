@@ -90,6 +90,7 @@ static ssize_t rpc_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 {
 	struct rpc_message message = {
 		.iov = msg->msg_iov,
+		.desc = msg->desc,
 		.count = msg->iov_count,
 		.ddp = flags & FI_CAIRN_RPC_DDP ? msg->data : 0,
 		.flags = flags,

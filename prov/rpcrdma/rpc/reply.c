@@ -122,7 +122,8 @@ static int write_source(struct rpr_ep *ep, const struct rpc_message *message, si
 
 	*from = iov->iov_base;
 	if (!(message->flags & FI_INJECT))
-		return rpr_mem_local(ep->domain, iov->iov_base, iov->iov_len, FI_WRITE,
+		return rpr_mem_local(ep->domain, iov->iov_base, iov->iov_len,
+				     message->desc ? message->desc[i] : NULL, FI_WRITE,
 				     mem);
 	ret = rpr_mem_copy(ep->domain, iov->iov_len, mem);
 	if (ret)

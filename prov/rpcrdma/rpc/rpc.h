@@ -15,6 +15,7 @@ extern struct fi_ops_msg rpr_rpc_msg;
 /* A message of the program, with what the functions of the interface come down to. */
 struct rpc_message {
 	const struct iovec *iov;
+	void **desc; /* NULL: of none */
 	size_t count;
 	uint64_t ddp; /* bit i: entry i is DDP-eligible */
 	uint64_t flags;
