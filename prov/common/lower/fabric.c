@@ -161,11 +161,17 @@ static int info_fill_owned(const struct crn_lower_fabric *fabric, struct fi_info
 	question.hints->src_addr = question.hints->dest_addr = NULL;
 	question.hints->src_addrlen = question.hints->dest_addrlen = 0;
 	question.hints->addr_format = FI_FORMAT_UNSPEC;
+	/* Nor are names, which tcp of libfabric 2 chooses by the address. */
+	free(question.hints->fabric_attr->name);
+	free(question.hints->domain_attr->name);
+	question.hints->fabric_attr->name = question.hints->domain_attr->name = NULL;
 	ret = lower_ask(fabric->layer, &question, fabric->prov_name, &list);
 	for (answer = list; answer; answer = answer->next) {
-		if (lower_same_names(answer, question.hints))
+		if (lower_same_names(answer, info))
 			break;
 	}
+	/* Without one of its names, one of the provider's. */
+	answer = answer ? answer : list;
 	if (answer) {
 		lower_fill_owned(fabric->layer, info, answer);
 		/* Not asked for: the layer has one of its own. */
