@@ -96,7 +96,8 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 
 static int cm_listen(struct fid_pep *pep)
 {
-	return fi_listen(pep_of(pep)->lower);
+	/* tcp follows a NULL pointer. */
+	return pep_of(pep)->obj.eq ? fi_listen(pep_of(pep)->lower) : -FI_ENOEQ;
 }
 
 static int cm_reject(struct fid_pep *fid, fid_t handle, const void *param,

@@ -83,11 +83,42 @@ int rpr_pep_event(struct crn_lower_obj *obj, struct crn_lower_event *event)
 
 /* ---- endpoints ---- */
 
+/* In wrap mode, who listens has to be this provider, and in either mode not in the
+ * other. */
+static bool peer_agrees(const struct rpr_ep *ep, int marker)
+{
+	const int mode = marker & ~RPR_CM_UNREADY;
+
+	return mode == (int)ep->mode || (!marker && ep->mode == RPR_MODE_RPC);
+}
+
+/* The connection stands for the lower provider, and not for the program. */
+static int ep_disagreed(struct rpr_ep *ep)
+{
+	const struct fi_eq_err_entry err = {
+		.fid = &ep->fid.fid,
+		.context = ep->fid.fid.context,
+		.err = FI_ECONNREFUSED,
+		.prov_errno = FI_ECONNREFUSED,
+	};
+	int ret = crn_eq_insert_err(&ep->obj.eq->eq, &err);
+
+	if (ret)
+		return ret;
+	RPR_WARN(FI_LOG_EP_CTRL,
+		 "the peer is not rpcrdma in %s mode: the connection is closed\n",
+		 mode_names[ep->mode]);
+	ep->shut = true;
+	fi_shutdown(ep->lower, 0);
+	rpr_down(ep);
+	return 0;
+}
+
 static int ep_connected(struct rpr_ep *ep, struct crn_lower_event *event)
 {
 	struct rpr_private priv;
 	size_t skip = 0;
-	int marker;
+	int marker, ret;
 
 	if (crn_eq_full(&ep->obj.eq->eq))
 		return -FI_EAGAIN;
@@ -97,6 +128,11 @@ static int ep_connected(struct rpr_ep *ep, struct crn_lower_event *event)
 	if (ep->active) {
 		skip = rpr_cm_parse(event->cm.data, event_data_len(event), &priv,
 				    &marker);
+		if (!peer_agrees(ep, marker)) {
+			ret = ep_disagreed(ep);
+			crn_unlock(rpr_lock_of(ep));
+			return ret;
+		}
 		rpr_cm_agree(ep, &priv, marker);
 	}
 	if (ep->state == RPR_EP_CONNECTING)
