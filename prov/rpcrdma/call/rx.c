@@ -30,9 +30,9 @@ static void rx_done(struct crn_lower_op *op, const struct fi_cq_data_entry *entr
 {
 	struct rpr_rx *rx = crn_container_of(op, struct rpr_rx, op);
 
-	/* Who connected sends when it is told; the event for this end may not have been
-	 * read yet, and the program may answer all the same. */
-	if (crn_unlikely(rx->ep->state == RPR_EP_CONNECTING && !rx->ep->active))
+	/* The peer sends when it is told; the event for this end may not have been read
+	 * yet, and what arrives is answered all the same. */
+	if (crn_unlikely(rx->ep->state == RPR_EP_CONNECTING))
 		rx->ep->state = RPR_EP_UP;
 	rx->len = entry->len;
 	rpr_inbound(rx->ep, rx);
