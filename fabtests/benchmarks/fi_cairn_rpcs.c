@@ -309,9 +309,12 @@ static void open_all(void)
 {
 	struct fid_cq *cqs[2];
 	struct fid_ep *eps[2];
+	char most[16];
 	long n;
 	int i;
 
+	snprintf(most, sizeof(most), "%ld", credits);
+	setenv("FI_RPCRDMA_CREDITS", most, 0);
 	slots = 4 * credits;
 	wish.depth = (size_t)slots;
 	bench_ends_open(&ends, &wish);
@@ -378,9 +381,8 @@ static void usage(FILE *to)
 	      "  -o OPERATION  call (default), read (a Call with a Read chunk; bare: "
 	      "RMA),\n"
 	      "                write (a Reply with a Write chunk; bare: RMA)\n"
-	      "  -c CREDITS    Calls outstanding each way (default 1); rpcrdma has those "
-	      "of\n"
-	      "                FI_RPCRDMA_CREDITS at most\n"
+	      "  -c CREDITS    Calls outstanding each way (default 1), also of rpcrdma\n"
+	      "                unless FI_RPCRDMA_CREDITS is set\n"
 	      "  -w WAYS       2: both ends call (default 1)\n"
 	      "  -z BYTES      of a message or chunk (default: 64 or 1 MiB)\n"
 	      "  -n COUNT      operations of a round, each way (default: 20000 or 200)\n"
