@@ -89,7 +89,7 @@ rpcs() {
 	call) credits=1 ;;
 	esac
 	[[ $2 != *_both_* ]] || ways=2
-	command=(fi_cairn_rpcs -p "${3/+/;}" -o $op -c "$credits" -w $ways -n "$count"
+	command=(fi_cairn_rpcs -p "${3/+/;}" -o "$op" -c "$credits" -w "$ways" -n "$count"
 		-r "${times-1}" "$address")
 	[[ $3 == *+* ]] || command+=(-b)
 }
