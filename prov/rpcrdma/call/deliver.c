@@ -379,10 +379,14 @@ static size_t arrival_window(const struct rpr_arrival *arrival, struct rpr_piece
 	const size_t end = CRN_MIN(piece->at + piece->len, arrival->skip + arrival->len);
 	const size_t begin = CRN_MAX(piece->at, arrival->skip);
 
+	if (end <= begin) {
+		piece->len = 0;
+		return 0;
+	}
 	if (piece->bytes)
 		piece->bytes += begin - piece->at;
 	piece->offset += begin - piece->at;
-	piece->len = end > begin ? end - begin : 0;
+	piece->len = end - begin;
 	return begin - arrival->skip;
 }
 

@@ -43,7 +43,10 @@ void rpr_cm_agree(struct rpr_ep *ep, const struct rpr_private *priv, int marker)
 /* 0 or -FI_ENOMEM. */
 int rpr_request_add(struct rpr_pep *pep, fid_t handle, const struct rpr_private *priv,
 		    int marker);
-/* False: there is none with that handle. */
+/* What it said; false: there is none with that handle. */
+bool rpr_request_find(struct rpr_fabric *fabric, fid_t handle,
+		      struct rpr_request *request);
+/* The same, and it is answered. */
 bool rpr_request_take(struct rpr_fabric *fabric, fid_t handle,
 		      struct rpr_request *request);
 /*

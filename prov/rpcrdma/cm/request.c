@@ -22,21 +22,41 @@ int rpr_request_add(struct rpr_pep *pep, fid_t handle, const struct rpr_private 
 	return 0;
 }
 
+static struct rpr_request *request_of(struct rpr_fabric *fabric, fid_t handle)
+{
+	struct rpr_request *request;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &fabric->requests) {
+		request = crn_container_of(entry, struct rpr_request, entry);
+		if (request->handle == handle)
+			return request;
+	}
+	return NULL;
+}
+
+bool rpr_request_find(struct rpr_fabric *fabric, fid_t handle,
+		      struct rpr_request *request)
+{
+	struct rpr_request *found;
+
+	crn_lock(&fabric->requests_lock);
+	found = request_of(fabric, handle);
+	if (found)
+		*request = *found;
+	crn_unlock(&fabric->requests_lock);
+	return found;
+}
+
 bool rpr_request_take(struct rpr_fabric *fabric, fid_t handle,
 		      struct rpr_request *request)
 {
-	struct rpr_request *found = NULL, *one;
-	struct crn_list *entry;
+	struct rpr_request *found;
 
 	crn_lock(&fabric->requests_lock);
-	crn_list_for_each (entry, &fabric->requests) {
-		one = crn_container_of(entry, struct rpr_request, entry);
-		if (one->handle == handle) {
-			found = one;
-			crn_list_del(&one->entry);
-			break;
-		}
-	}
+	found = request_of(fabric, handle);
+	if (found)
+		crn_list_del(&found->entry);
 	crn_unlock(&fabric->requests_lock);
 	if (!found)
 		return false;

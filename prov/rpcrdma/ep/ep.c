@@ -208,7 +208,7 @@ static int ep_request(struct rpr_ep *ep, const struct fi_info *info)
 
 	if (!info->handle || info->handle->fclass == FI_CLASS_PEP)
 		return 0;
-	if (!rpr_request_take(ep->domain->fabric, info->handle, &request))
+	if (!rpr_request_find(ep->domain->fabric, info->handle, &request))
 		return -FI_EINVAL;
 	rpr_cm_agree(ep, &request.priv, request.marker);
 	return 0;
@@ -239,6 +239,7 @@ int rpr_endpoint(struct fid_domain *fid, struct fi_info *info, struct fid_ep **e
 {
 	struct rpr_domain *domain = crn_container_of(fid, struct rpr_domain, fid);
 	struct rpr_ep *ep = calloc(1, sizeof(*ep));
+	struct rpr_request request;
 	int ret;
 
 	if (!ep)
@@ -257,6 +258,8 @@ int rpr_endpoint(struct fid_domain *fid, struct fi_info *info, struct fid_ep **e
 		ret = ep_open_lower(ep, info);
 	if (ret)
 		goto err_fini;
+	/* Without the lower endpoint it could be asked for again. */
+	rpr_request_take(domain->fabric, info->handle, &request);
 	atomic_fetch_add(&domain->refs, 1);
 	ep->obj.fid = &ep->fid.fid;
 	ep->obj.event = rpr_ep_event;
