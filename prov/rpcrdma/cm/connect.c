@@ -55,43 +55,43 @@ static int cm_begun(struct rpr_ep *ep, int ret)
 	return ret;
 }
 
+/* The private data, an endpoint that is enabled as programs do without saying so, and its
+ * state. */
+static int cm_start(struct rpr_ep *ep, const void *param, size_t paramlen,
+		    uint8_t buf[RPR_CM_DATA_MAX], size_t *len)
+{
+	ssize_t packed = rpr_cm_pack(ep, param, paramlen, buf);
+	int ret = 0;
+
+	if (packed < 0)
+		return (int)packed;
+	*len = (size_t)packed;
+	if (ep->state == RPR_EP_OPEN)
+		ret = fi_enable(&ep->fid);
+	return ret ? ret : cm_begin(ep);
+}
+
 static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 		      size_t paramlen)
 {
 	struct rpr_ep *ep = rpr_ep_of(fid);
 	uint8_t buf[RPR_CM_DATA_MAX];
-	ssize_t len = rpr_cm_pack(ep, param, paramlen, buf);
+	size_t len;
 	int ret;
 
-	if (len < 0)
-		return (int)len;
-	/* As programs do, before anything arrives. */
-	if (ep->state == RPR_EP_OPEN) {
-		ret = fi_enable(fid);
-		if (ret)
-			return ret;
-	}
 	ep->active = true;
-	ret = cm_begin(ep);
-	return ret ? ret : cm_begun(ep, fi_connect(ep->lower, addr, buf, (size_t)len));
+	ret = cm_start(ep, param, paramlen, buf, &len);
+	return ret ? ret : cm_begun(ep, fi_connect(ep->lower, addr, buf, len));
 }
 
 static int cm_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 {
 	struct rpr_ep *ep = rpr_ep_of(fid);
 	uint8_t buf[RPR_CM_DATA_MAX];
-	ssize_t len = rpr_cm_pack(ep, param, paramlen, buf);
-	int ret;
+	size_t len;
+	int ret = cm_start(ep, param, paramlen, buf, &len);
 
-	if (len < 0)
-		return (int)len;
-	if (ep->state == RPR_EP_OPEN) {
-		ret = fi_enable(fid);
-		if (ret)
-			return ret;
-	}
-	ret = cm_begin(ep);
-	return ret ? ret : cm_begun(ep, fi_accept(ep->lower, buf, (size_t)len));
+	return ret ? ret : cm_begun(ep, fi_accept(ep->lower, buf, len));
 }
 
 static int cm_listen(struct fid_pep *pep)
