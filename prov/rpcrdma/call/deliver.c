@@ -498,6 +498,9 @@ void rpr_match(struct rpr_ep *ep)
 		if (!match_one(ep, crn_container_of(entry, struct rpr_arrival, entry)) &&
 		    ep->mode == RPR_MODE_WRAP)
 			break;
+		/* Without memory to read it, it took those behind it with it. */
+		if (crn_unlikely(ep->gap))
+			break;
 	}
 	crn_list_del(&ep->waiting);
 	if (!crn_list_empty(&ep->unmatched) && ep->srx)
