@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that share a device and connections: for ThreadSanitizer above all. */
 #include <pthread.h>
+#include <unistd.h>
 #include "world.h"
 
 #define ROUNDS 300
@@ -78,5 +79,42 @@ CT_TEST(threads, open_and_close_beside_each_other)
 	for (i = 0; i < 2; i++) {
 		pthread_join(threads[i], NULL);
 		CT_EXPECT_EQ(failures[i], 0);
+	}
+}
+
+/* Changes a setting of a queue pair until that is refused: its own, or none. */
+static void *changer(void *arg)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .min_rnr_timer = 12};
+	struct ibv_qp_init_attr init;
+	struct ibv_qp *qp = arg;
+	int left = 100000;
+
+	while (left-- && !ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER))
+		ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
+	return NULL;
+}
+
+CT_TEST(threads, end_a_queue_pair_that_others_change)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	pthread_t threads[2];
+	int i, round;
+
+	for (round = 0; round < 20; round++) {
+		CT_ASSERT_TRUE(world_pair(&ends[0], &ends[1]));
+		for (i = 0; i < 2; i++)
+			CT_ASSERT_EQ(pthread_create(&threads[i], NULL, changer,
+						    ends[0].qp),
+				     0);
+		usleep(100);
+		attr.qp_state = IBV_QPS_ERR;
+		CT_EXPECT_EQ(ibv_modify_qp(ends[0].qp, &attr, IBV_QP_STATE), 0);
+		for (i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+		CT_ASSERT_EQ(ibv_query_qp(ends[0].qp, &attr, IBV_QP_STATE, &init), 0);
+		CT_EXPECT_EQ(attr.qp_state, IBV_QPS_ERR);
+		world_pair_close(&ends[0], &ends[1]);
 	}
 }

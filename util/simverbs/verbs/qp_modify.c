@@ -174,26 +174,47 @@ static void svb_qp_entered(struct svb_qp *qp, enum ibv_qp_state from,
 	}
 }
 
+/* With its mutex: the new state, or an errno. The engine may fail the queue pair at any
+ * time, and nothing but a reset revives it. */
+static int svb_qp_change(struct svb_qp *qp, const struct ibv_qp_attr *attr, int mask,
+			 enum ibv_qp_state *from)
+{
+	enum ibv_qp_state to;
+	uint32_t state;
+	int ret;
+
+	do {
+		state = __atomic_load_n(&qp->sh->state, __ATOMIC_ACQUIRE);
+		*from = state;
+		if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != *from)
+			return EINVAL;
+		to = mask & IBV_QP_STATE ? attr->qp_state : *from;
+		if (!svb_qp_modify_ok(*from, to, qp->ibv.qp_type, mask))
+			return EINVAL;
+		ret = svb_check_values(&qp->ibv, attr, mask);
+		if (ret)
+			return ret;
+		svb_qp_apply(qp, attr, mask);
+	} while (to != IBV_QPS_ERR &&
+		 !__atomic_compare_exchange_n(&qp->sh->state, &state, to, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
+	/* Programs read it, from any thread. */
+	__atomic_store_n(&qp->ibv.state, to, __ATOMIC_RELAXED);
+	return 0;
+}
+
 int svb_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct svb_qp *qp = svb_qp(ibqp);
-	enum ibv_qp_state from = __atomic_load_n(&qp->sh->state, __ATOMIC_ACQUIRE), to;
+	enum ibv_qp_state from;
 	int ret;
 
-	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
-		return EINVAL;
-	to = mask & IBV_QP_STATE ? attr->qp_state : from;
-	if (!svb_qp_modify_ok(from, to, ibqp->qp_type, mask))
-		return EINVAL;
-	ret = svb_check_values(ibqp, attr, mask);
-	if (ret)
-		return ret;
-	svb_qp_apply(qp, attr, mask);
-	if (to != IBV_QPS_ERR)
-		__atomic_store_n(&qp->sh->state, to, __ATOMIC_SEQ_CST);
-	ibqp->state = to;
-	svb_qp_entered(qp, from, to);
-	return 0;
+	pthread_mutex_lock(&ibqp->mutex);
+	ret = svb_qp_change(qp, attr, mask, &from);
+	pthread_mutex_unlock(&ibqp->mutex);
+	if (!ret && mask & IBV_QP_STATE)
+		svb_qp_entered(qp, from, attr->qp_state);
+	return ret;
 }
 
 /*
@@ -210,7 +231,7 @@ static int svb_modify_iwarp(struct ibv_qp *ibqp, const struct ibv_qp_attr *given
 	if (!mask)
 		return 0;
 	if (mask & IBV_QP_STATE && attr.qp_state == IBV_QPS_RTS &&
-	    ibqp->state != IBV_QPS_RTS)
+	    __atomic_load_n(&svb_qp(ibqp)->sh->state, __ATOMIC_ACQUIRE) != IBV_QPS_RTS)
 		return EINVAL;
 	if (mask & IBV_QP_STATE && attr.qp_state == IBV_QPS_INIT) {
 		attr.port_num = mask & IBV_QP_PORT ? attr.port_num : 1;
@@ -233,11 +254,13 @@ SVB_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 {
 	struct svb_qp *qp = svb_qp(ibqp);
 
+	pthread_mutex_lock(&ibqp->mutex);
 	*attr = qp->sh->attr;
 	attr->qp_state = attr->cur_qp_state =
 		__atomic_load_n(&qp->sh->state, __ATOMIC_ACQUIRE);
 	attr->cap = qp->sh->cap;
-	ibqp->state = attr->qp_state;
+	__atomic_store_n(&ibqp->state, attr->qp_state, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&ibqp->mutex);
 	*init = (struct ibv_qp_init_attr){
 		.qp_context = ibqp->qp_context,
 		.send_cq = ibqp->send_cq,
