@@ -267,27 +267,34 @@ struct crn_lower_op {
 	void (*failed)(struct crn_lower_op *op, const struct fi_cq_err_entry *err);
 };
 
-/* One for all endpoints of a layer's domain. */
+/*
+ * One for all endpoints of a layer's domain: two queues of the lower provider, for a
+ * descriptor costs whoever polls (libfabric's tcp reads an epoll set in place of its
+ * sockets). An endpoint is bound to one of them.
+ */
 struct crn_lower_cq {
-	struct fid_cq *fid;
-	struct crn_lock lock; /* held while completions are read and delivered */
+	struct fid_cq *polled; /* FI_WAIT_NONE; NULL: nobody asked for it yet */
+	struct fid_cq *waited; /* FI_WAIT_FD; NULL: the same */
+	struct crn_lock lock;  /* held while completions are read and delivered */
+	struct fid_domain *lower;
+	size_t size; /* of each */
 	/* Called at the end of crn_lower_cq_progress, with the lock held; count: of
-	 * completions delivered. Set by the layer after crn_lower_cq_open, or NULL. */
+	 * completions delivered. Set by the layer after crn_lower_cq_init, or NULL. */
 	void (*progressed)(struct crn_lower_cq *cq, ssize_t count);
 };
 
-/*
- * attr: size and wait_obj are looked at. locked: threads may call at the same time. What
- * fi_cq_open of the lower provider returned.
- */
-int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
-		      const struct fi_cq_attr *attr, bool locked);
-/* -FI_EBUSY: endpoints are bound to it. */
-int crn_lower_cq_close(struct crn_lower_cq *cq);
+/* locked: threads may call at the same time. */
+int crn_lower_cq_init(struct crn_lower_cq *cq, struct fid_domain *lower, size_t size,
+		      bool locked);
+/* Opens the queue when it is first asked for. What fi_cq_open of the lower provider
+ * returned. */
+int crn_lower_cq_get(struct crn_lower_cq *cq, bool waited, struct fid_cq **fid);
+/* -FI_EBUSY: endpoints are bound to one of them; it may be called again. */
+int crn_lower_cq_fini(struct crn_lower_cq *cq);
 
 /*
- * Delivers completions, in order: those that one read of the lower queue gives, and more
- * only while reads come back full. done and failed may post, but not progress. How many
+ * Delivers completions, in order: those that one read of each queue gives, and more only
+ * while reads come back full. done and failed may post, but not progress. How many
  * there were, or the lower provider's error.
  */
 ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq);

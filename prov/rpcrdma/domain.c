@@ -5,7 +5,7 @@
 #include <cairn/nosys.h>
 #include "objects.h"
 
-/* Of the one queue over the lower provider, whatever the number of connections. */
+/* Of each queue of the lower provider, whatever the number of connections. */
 #define DOMAIN_CQ_SIZE 8192
 
 static struct rpr_domain *domain_of(struct fid *fid)
@@ -29,11 +29,11 @@ static int domain_close(struct fid *fid)
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
 	domain_leave(domain);
-	if (domain->cq.fid) {
-		ret = crn_lower_cq_close(&domain->cq);
+	if (!domain->closing) {
+		ret = crn_lower_cq_fini(&domain->cq);
 		if (ret)
 			return ret;
-		domain->cq.fid = NULL;
+		domain->closing = true;
 	}
 	/* Regions of the program may be open: what is closed stays closed. */
 	ret = fi_close(&domain->lower->fid);
@@ -127,10 +127,6 @@ static void domain_regions(struct rpr_domain *domain, const struct fi_info *lowe
 static int domain_open(struct rpr_domain *domain, const struct fi_info *info)
 {
 	struct rpr_fabric *fabric = domain->fabric;
-	const struct fi_cq_attr attr = {
-		.size = DOMAIN_CQ_SIZE,
-		.wait_obj = FI_WAIT_FD,
-	};
 	struct fi_info *lower;
 	int ret = rpr_info_down(fabric, info, &lower);
 
@@ -143,21 +139,11 @@ static int domain_open(struct rpr_domain *domain, const struct fi_info *info)
 	fi_freeinfo(lower);
 	if (ret)
 		return ret;
-	ret = crn_lower_opened(&fabric->lower, "completion queue",
-			       crn_lower_cq_open(&domain->cq, domain->lower, &attr,
-						 domain->locked));
+	ret = crn_lower_cq_init(&domain->cq, domain->lower, DOMAIN_CQ_SIZE,
+				domain->locked);
 	if (ret)
-		goto err_domain;
+		fi_close(&domain->lower->fid);
 	domain->cq.progressed = rpr_progressed;
-	ret = crn_wait_add_lower(&fabric->wait, &domain->source, fabric->lower.lower,
-				 &domain->cq.fid->fid);
-	if (ret)
-		goto err_cq;
-	return 0;
-err_cq:
-	crn_lower_cq_close(&domain->cq);
-err_domain:
-	fi_close(&domain->lower->fid);
 	return ret;
 }
 

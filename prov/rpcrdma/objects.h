@@ -61,7 +61,8 @@ struct rpr_domain {
 	struct rpr_fabric *fabric;
 	struct crn_list entry;	      /* of fabric->domains */
 	struct crn_lower_cq cq;	      /* its lock: see above */
-	struct crn_wait_lower source; /* of fabric->wait: cq */
+	struct crn_wait_lower source; /* of fabric->wait: cq.waited, once it is open */
+	bool closing;		      /* cq is closed */
 	_Atomic unsigned int refs;
 	bool locked;
 	/* What the lower provider's memory regions are like. */
@@ -444,6 +445,8 @@ int rpr_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 
 /* call/progress.c: moves on everything of the domain; without the lock. */
 void rpr_progress(struct rpr_domain *domain);
+/* The lower queue for an endpoint; waited: some program sleeps until it has something. */
+int rpr_lower_queue(struct rpr_domain *domain, bool waited, struct fid_cq **fid);
 /* crn_lower_cq.progressed of a domain's queue. */
 void rpr_progressed(struct crn_lower_cq *cq, ssize_t count);
 /* The same, of all domains of a fabric. */

@@ -151,7 +151,7 @@ void xrp_world_tidy(void)
 		tidy_works(crn_container_of(ep->lower, struct scr_ep, fid));
 		tidy_order(crn_container_of(ep->lower, struct scr_ep, fid));
 		tidy_posted(crn_container_of(ep->lower, struct scr_ep, fid));
-		tidy_queue(crn_container_of(ep->domain->cq.fid, struct crn_cq, fid));
+		tidy_queue(crn_container_of(ep->domain->cq.polled, struct crn_cq, fid));
 		tidy_queue(crn_container_of(xrp_world.end[i].cq, struct crn_cq, fid));
 	}
 }

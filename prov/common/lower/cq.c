@@ -14,42 +14,59 @@ union cq_err {
 
 _Static_assert(sizeof(struct fi_cq_err_entry) <= 128, "room for what is added");
 
-int crn_lower_cq_open(struct crn_lower_cq *cq, struct fid_domain *lower,
-		      const struct fi_cq_attr *attr, bool locked)
+int crn_lower_cq_init(struct crn_lower_cq *cq, struct fid_domain *lower, size_t size,
+		      bool locked)
 {
-	struct fi_cq_attr own = {
-		.size = attr->size,
-		.format = FI_CQ_FORMAT_DATA,
-		.wait_obj = attr->wait_obj,
-	};
-	int ret = crn_lock_init(&cq->lock, locked);
+	*cq = (struct crn_lower_cq){.lower = lower, .size = size};
+	return crn_lock_init(&cq->lock, locked);
+}
 
-	if (ret)
-		return ret;
-	cq->progressed = NULL;
-	ret = fi_cq_open(lower, &own, &cq->fid, NULL);
-	if (ret)
-		crn_lock_fini(&cq->lock);
+int crn_lower_cq_get(struct crn_lower_cq *cq, bool waited, struct fid_cq **fid)
+{
+	struct fi_cq_attr attr = {
+		.size = cq->size,
+		.format = FI_CQ_FORMAT_DATA,
+		.wait_obj = waited ? FI_WAIT_FD : FI_WAIT_NONE,
+	};
+	struct fid_cq **queue = waited ? &cq->waited : &cq->polled;
+	int ret = 0;
+
+	crn_lock(&cq->lock);
+	if (!*queue)
+		ret = fi_cq_open(cq->lower, &attr, queue, NULL);
+	*fid = *queue;
+	crn_unlock(&cq->lock);
 	return ret;
 }
 
-int crn_lower_cq_close(struct crn_lower_cq *cq)
+static int cq_close(struct fid_cq **queue)
 {
-	int ret = fi_close(&cq->fid->fid);
+	int ret = *queue ? fi_close(&(*queue)->fid) : 0;
 
+	if (!ret)
+		*queue = NULL;
+	return ret;
+}
+
+int crn_lower_cq_fini(struct crn_lower_cq *cq)
+{
+	int ret = cq_close(&cq->polled);
+
+	if (!ret)
+		ret = cq_close(&cq->waited);
 	if (!ret)
 		crn_lock_fini(&cq->lock);
 	return ret;
 }
 
-static ssize_t cq_failed(struct crn_lower_cq *cq)
+static ssize_t cq_failed(struct fid_cq *cq)
 {
 	union cq_err err;
 	struct crn_lower_op *op;
 	ssize_t ret;
 
 	memset(&err, 0, sizeof(err));
-	ret = fi_cq_readerr(cq->fid, &err.entry, 0);
+	ret = fi_cq_readerr(cq, &err.entry, 0);
 	if (ret <= 0)
 		return ret;
 	op = err.entry.op_context;
@@ -59,13 +76,13 @@ static ssize_t cq_failed(struct crn_lower_cq *cq)
 }
 
 /* False: for now there are no more. */
-static bool cq_some(struct crn_lower_cq *cq, ssize_t *got)
+static bool cq_some(struct fid_cq *cq, ssize_t *got)
 {
 	struct fi_cq_data_entry entries[CQ_BATCH];
 	struct crn_lower_op *op;
 	ssize_t i;
 
-	*got = fi_cq_read(cq->fid, entries, CQ_BATCH);
+	*got = fi_cq_read(cq, entries, CQ_BATCH);
 	if (crn_unlikely(*got == -FI_EAVAIL)) {
 		*got = cq_failed(cq);
 		return *got > 0;
@@ -78,20 +95,34 @@ static bool cq_some(struct crn_lower_cq *cq, ssize_t *got)
 	return *got == CQ_BATCH;
 }
 
-ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
+/* Adds to count; 0, or the lower provider's error. */
+static ssize_t cq_all(struct fid_cq *cq, ssize_t *count)
 {
-	ssize_t got, count = 0;
+	ssize_t got;
 	bool more;
 
-	crn_lock(&cq->lock);
 	do {
 		more = cq_some(cq, &got);
-		count += CRN_MAX(got, (ssize_t)0);
+		*count += CRN_MAX(got, (ssize_t)0);
 	} while (more);
+	return got < 0 && got != -FI_EAGAIN ? got : 0;
+}
+
+ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
+{
+	ssize_t count = 0, ret = 0, waited = 0;
+
+	crn_lock(&cq->lock);
+	if (cq->polled)
+		ret = cq_all(cq->polled, &count);
+	if (cq->waited)
+		waited = cq_all(cq->waited, &count);
 	if (cq->progressed)
 		cq->progressed(cq, count);
 	crn_unlock(&cq->lock);
-	return got < 0 && got != -FI_EAGAIN ? got : count;
+	if (!ret)
+		ret = waited;
+	return ret ? ret : count;
 }
 
 void crn_lower_cq_drain(struct crn_lower_cq *cq)

@@ -31,6 +31,20 @@ void rpr_progressed(struct crn_lower_cq *cq, ssize_t count)
 	}
 }
 
+int rpr_lower_queue(struct rpr_domain *domain, bool waited, struct fid_cq **fid)
+{
+	struct rpr_fabric *fabric = domain->fabric;
+	int ret;
+
+	crn_lock(&fabric->lock);
+	ret = crn_lower_cq_get(&domain->cq, waited, fid);
+	if (!ret && waited && !domain->source.source.wait)
+		ret = crn_wait_add_lower(&fabric->wait, &domain->source,
+					 fabric->lower.lower, &(*fid)->fid);
+	crn_unlock(&fabric->lock);
+	return crn_lower_opened(&fabric->lower, "completion queue", ret);
+}
+
 void rpr_progress(struct rpr_domain *domain)
 {
 	crn_lower_cq_progress(&domain->cq);

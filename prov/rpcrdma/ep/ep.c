@@ -49,11 +49,49 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	}
 }
 
+/* May anybody sleep until one of the endpoint's operations is over? */
+static bool ep_waited(const struct crn_ep *ep)
+{
+	int i;
+
+	for (i = 0; i < CRN_EP_SIDES; i++) {
+		if (ep->queues[i].cq && ep->queues[i].cq->wait.obj != FI_WAIT_NONE)
+			return true;
+	}
+	for (i = 0; i < CRN_EP_COUNTERS; i++) {
+		if (ep->cntrs[i] && ep->cntrs[i]->wait.obj != FI_WAIT_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Who sleeps already has not armed a queue that was opened since. */
+static void ep_wake(struct crn_ep *ep)
+{
+	int i;
+
+	for (i = 0; i < CRN_EP_SIDES; i++) {
+		if (ep->queues[i].cq)
+			crn_wait_signal(&ep->queues[i].cq->wait);
+	}
+	for (i = 0; i < CRN_EP_COUNTERS; i++) {
+		if (ep->cntrs[i])
+			crn_wait_signal(&ep->cntrs[i]->wait);
+	}
+}
+
 static int ep_enable_lower(struct rpr_ep *ep)
 {
-	int ret = fi_ep_bind(ep->lower, &ep->domain->cq.fid->fid, FI_TRANSMIT | FI_RECV);
+	struct fid_cq *cq;
+	int ret = rpr_lower_queue(ep->domain, ep_waited(&ep->ep), &cq);
 
-	return ret ? ret : fi_enable(ep->lower);
+	if (!ret)
+		ret = fi_ep_bind(ep->lower, &cq->fid, FI_TRANSMIT | FI_RECV);
+	if (!ret)
+		ret = fi_enable(ep->lower);
+	if (!ret)
+		ep_wake(&ep->ep);
+	return ret;
 }
 
 static int ep_enable(struct rpr_ep *ep)

@@ -15,6 +15,7 @@ struct op {
 };
 
 static struct crn_cq lower;
+static enum fi_wait_obj opened;
 static uint64_t over;
 static int open_ret;
 
@@ -56,6 +57,8 @@ static int lower_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 			 struct fid_cq **cq, void *context)
 {
 	CT_EXPECT_EQ(attr->format, FI_CQ_FORMAT_DATA);
+	CT_EXPECT_EQ(attr->size, 64);
+	opened = attr->wait_obj;
 	if (open_ret)
 		return open_ret;
 	CT_EXPECT_EQ(crn_cq_init(&lower, domain, attr, true, context), 0);
@@ -73,11 +76,14 @@ static struct fid_domain domain = {.ops = &domain_ops};
 
 static void open_cq(struct crn_lower_cq *cq)
 {
-	const struct fi_cq_attr attr = {.size = 64, .format = FI_CQ_FORMAT_TAGGED};
+	struct fid_cq *fid;
 
 	over = 0;
 	open_ret = 0;
-	CT_EXPECT_EQ(crn_lower_cq_open(cq, &domain, &attr, true), 0);
+	CT_EXPECT_EQ(crn_lower_cq_init(cq, &domain, 64, true), 0);
+	CT_EXPECT_EQ(crn_lower_cq_get(cq, false, &fid), 0);
+	CT_EXPECT_EQ(opened, FI_WAIT_NONE);
+	CT_EXPECT_EQ(fid, &lower.fid);
 }
 
 static void complete(struct op *op, uint64_t data)
@@ -122,7 +128,7 @@ CT_TEST(lower_cq, each_operation_is_told_once_in_order)
 		CT_EXPECT_EQ(ops[i].data, i == 20 ? 0 : i);
 	}
 	CT_EXPECT_EQ(ops[20].err, FI_EIO);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
 
 CT_TEST(lower_cq, what_nobody_waits_for_is_passed_over)
@@ -141,7 +147,7 @@ CT_TEST(lower_cq, what_nobody_waits_for_is_passed_over)
 	crn_lower_cq_drain(&cq);
 	CT_EXPECT_EQ(op.done, 1);
 	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
 
 static ssize_t long_readerr(struct fid_cq *cq, struct fi_cq_err_entry *err,
@@ -169,7 +175,7 @@ CT_TEST(lower_cq, an_error_entry_may_be_longer_than_the_headers_know)
 	ops.readerr = long_readerr;
 	lower.fid.ops = &ops;
 	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 1);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
 
 static ssize_t read_broken(struct fid_cq *cq, void *buf, size_t count)
@@ -187,19 +193,60 @@ CT_TEST(lower_cq, a_queue_that_is_broken_says_so)
 	ops.read = read_broken;
 	lower.fid.ops = &ops;
 	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), -FI_EIO);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
 
 CT_TEST(lower_cq, opens_and_closes_as_the_lower_provider_allows)
 {
-	const struct fi_cq_attr attr = {.size = 8};
+	struct crn_lower_cq cq;
+	struct fid_cq *fid;
+
+	CT_EXPECT_EQ(crn_lower_cq_init(&cq, &domain, 64, true), 0);
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
+	open_ret = -FI_ENOMEM;
+	CT_EXPECT_EQ(crn_lower_cq_get(&cq, true, &fid), -FI_ENOMEM);
+	open_ret = 0;
+	CT_EXPECT_EQ(crn_lower_cq_get(&cq, true, &fid), 0);
+	CT_EXPECT_EQ(opened, FI_WAIT_FD);
+	CT_EXPECT_EQ(crn_cq_attach(&lower, 1), 0);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), -FI_EBUSY);
+	crn_cq_detach(&lower, 1);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
+}
+
+static unsigned int reads[2];
+
+static ssize_t read_polled(struct fid_cq *cq, void *buf, size_t count)
+{
+	reads[0]++;
+	return -FI_EIO;
+}
+
+static ssize_t read_waited(struct fid_cq *cq, void *buf, size_t count)
+{
+	reads[1]++;
+	return -FI_EAGAIN;
+}
+
+static int close_nothing(struct fid *fid)
+{
+	return 0;
+}
+
+CT_TEST(lower_cq, both_queues_are_read_whatever_the_other_says)
+{
+	struct fi_ops close_ops = {.size = sizeof(struct fi_ops), .close = close_nothing};
+	struct fi_ops_cq polled_ops = {.size = sizeof(polled_ops), .read = read_polled};
+	struct fi_ops_cq waited_ops = {.size = sizeof(waited_ops), .read = read_waited};
+	struct fid_cq polled = {.fid.ops = &close_ops, .ops = &polled_ops};
+	struct fid_cq waited = {.fid.ops = &close_ops, .ops = &waited_ops};
 	struct crn_lower_cq cq;
 
-	open_ret = -FI_ENOMEM;
-	CT_EXPECT_EQ(crn_lower_cq_open(&cq, &domain, &attr, true), -FI_ENOMEM);
-	open_cq(&cq);
-	CT_EXPECT_EQ(crn_cq_attach(&lower, 1), 0);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), -FI_EBUSY);
-	crn_cq_detach(&lower, 1);
-	CT_EXPECT_EQ(crn_lower_cq_close(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_init(&cq, &domain, 64, true), 0);
+	cq.polled = &polled;
+	cq.waited = &waited;
+	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), -FI_EIO);
+	CT_EXPECT_EQ(reads[0], 1);
+	CT_EXPECT_EQ(reads[1], 1);
+	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
