@@ -29,6 +29,7 @@ int fct_cq_sread_loop(struct fct *t);
 int fct_cq_sread_threshold(struct fct *t);
 int fct_cq_signal(struct fct *t);
 int fct_cq_signal_fd(struct fct *t);
+int fct_cq_asleep_first(struct fct *t);
 int fct_cq_fd_event(struct fct *t);
 int fct_cq_fd_loop(struct fct *t);
 

@@ -267,6 +267,14 @@ static void *sleep_forever(void *arg)
 	return NULL;
 }
 
+/* The thread still holds the CQ: nothing may be closed, so the process ends here. */
+static void end_asleep(struct fct *t, const char *name)
+{
+	printf("not ok %s: %s: %s\n", name, fct_role_name(t), t->why);
+	fflush(stdout);
+	_exit(1);
+}
+
 /* Signalled again and again, since the thread may not be asleep yet. */
 int fct_cq_signal(struct fct *t)
 {
@@ -289,20 +297,59 @@ int fct_cq_signal(struct fct *t)
 	w.spins = 1u << 20;
 	while (!atomic_load(&z.done)) {
 		FCT_CALL(t, fi_cq_signal(z.cq));
-		/*
-		 * The thread still holds the CQ: nothing may be closed, so the process
-		 * ends here.
-		 */
-		if (fct_wait_again(&w)) {
-			printf("not ok signal: %s: %s\n", fct_role_name(t), t->why);
-			fflush(stdout);
-			_exit(1);
-		}
+		if (fct_wait_again(&w))
+			end_asleep(t, "signal");
 	}
 	pthread_join(thread, NULL);
 	fct_note(t, "fi_cq_sread returned %zd", z.n);
 	FCT_TRUE(t, z.n <= 0);
 	ret = fct_barrier(t, "woken");
+out:
+	return fct_link_down(&s.l, ret);
+}
+
+static int receive_asleep(struct cq_side *s, struct sleeper *z)
+{
+	struct fct *t = s->l.t;
+	struct fct_wait w;
+	int ret;
+
+	/* Whether it sleeps by then changes what is tested, not what comes out. */
+	usleep(20000);
+	FCT_DO(fct_conn_up(&s->l, &s->l.c));
+	FCT_DO(fct_cq_post_recv(s, 0));
+	FCT_DO(fct_barrier(t, "receive posted"));
+	fct_wait_init(&w, t, "a thread in fi_cq_sread to have the message");
+	while (!ret && !atomic_load(&z->done))
+		ret = fct_wait_again(&w);
+out:
+	return ret;
+}
+
+/* The queue under a layer's may not be there yet when the thread falls asleep. */
+int fct_cq_asleep_first(struct fct *t)
+{
+	struct fct_setup setup = {.caps = FI_MSG, .cq_wait = FI_WAIT_UNSPEC};
+	struct sleeper z = {.n = 0};
+	struct cq_side s = {.l.t = t};
+	pthread_t thread;
+	int ret;
+
+	FCT_DO(fct_link_open(&s.l, t, &setup));
+	FCT_DO(fct_mem_alloc(&s.l, &s.m, CQ_LEN, FI_SEND | FI_RECV));
+	if (fct_is_client(t)) {
+		FCT_DO(fct_conn_up(&s.l, &s.l.c));
+		FCT_DO(fct_barrier(t, "receive posted"));
+		FCT_DO(fct_cq_post_send(&s, 0));
+	} else {
+		z.cq = s.l.rxcq;
+		FCT_TRUE(t, !pthread_create(&thread, NULL, sleep_forever, &z));
+		if (receive_asleep(&s, &z))
+			end_asleep(t, "asleep_first");
+		pthread_join(thread, NULL);
+		FCT_EQ(t, z.n, 1);
+	}
+	ret = fct_barrier(t, "received");
 out:
 	return fct_link_down(&s.l, ret);
 }

@@ -25,6 +25,8 @@ static const struct fct_case cases[] = {
 	{"sread_threshold", "FI_CQ_COND_THRESHOLD", fct_cq_sread_threshold},
 	{"signal", "fi_cq_signal wakes a thread in fi_cq_sread", fct_cq_signal},
 	{"signal_fd", "and one that polls the descriptor, once", fct_cq_signal_fd},
+	{"asleep_first", "a thread sleeps before its first endpoint is enabled",
+	 fct_cq_asleep_first},
 	{"fd_event", "the file descriptor tells of a completion", fct_cq_fd_event},
 	{"fd_loop", "thousands of round trips by epoll and fi_trywait, no wake-up lost",
 	 fct_cq_fd_loop},
