@@ -81,6 +81,7 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/verbs/cq_ex.c \
 	util/simverbs/verbs/device.c \
 	util/simverbs/verbs/device_attr.c \
+	util/simverbs/verbs/mapped.c \
 	util/simverbs/verbs/marshall.c \
 	util/simverbs/verbs/mcast.c \
 	util/simverbs/verbs/mr.c \

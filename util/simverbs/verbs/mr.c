@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory regions. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "model/model.h"
 #include "verbs.h"
@@ -46,47 +43,18 @@ static uintptr_t svb_mr_page(void)
 	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND))
 
-/* A line of the table of mappings, proc(5): false when there is none any more. */
-static bool svb_map_next(FILE *maps, uintptr_t *from, uintptr_t *to, char rights[5])
-{
-	char line[64], rest[64];
-
-	if (!fgets(line, sizeof(line), maps) ||
-	    sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", from, to, rights) != 3)
-		return false;
-	while (!strchr(line, '\n') && fgets(rest, sizeof(rest), maps))
-		if (strchr(rest, '\n'))
-			break;
-	return true;
-}
-
 /*
  * An adapter pins the pages, for writing when it may write: what is not mapped so cannot
  * be registered, nor what touches no page (kernel: ib_umem_get; no bytes in the middle of
- * a page touch it). Where the table cannot be read nothing is known.
+ * a page touch it).
  */
 static int svb_mr_mapped(const void *addr, size_t length, uint32_t access)
 {
-	uintptr_t at = (uintptr_t)addr, last = at + length - !!length, from, to;
-	char rights[5], buffer[16384];
-	FILE *maps;
+	const uintptr_t at = (uintptr_t)addr;
 
-	if (last < at || (!length && !(at % svb_mr_page())))
+	if (at + length < at || (!length && !(at % svb_mr_page())))
 		return EINVAL;
-	maps = fopen("/proc/self/maps", "re");
-	if (!maps)
-		return 0;
-	setvbuf(maps, buffer, _IOFBF, sizeof(buffer));
-	while (at <= last && svb_map_next(maps, &from, &to, rights)) {
-		if (to <= at)
-			continue;
-		if (from > at || rights[0] != 'r' ||
-		    (access & SVB_MR_WRITES && rights[1] != 'w'))
-			break;
-		at = to;
-	}
-	fclose(maps);
-	return at <= last ? EFAULT : 0;
+	return svb_mapped(addr, length, access & SVB_MR_WRITES) ? 0 : EFAULT;
 }
 
 static void svb_mr_publish(struct svb_mr *mr, uint64_t iova, uint32_t access)

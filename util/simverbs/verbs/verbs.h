@@ -89,6 +89,10 @@ int svb_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int svb_dealloc_mw(struct ibv_mw *mw);
 
+/* verbs/mapped.c: may every byte of it be read, and written if it is to be? Also true
+ * where nobody can tell. */
+bool svb_mapped(const void *addr, size_t length, bool writable);
+
 /* verbs/pd.c: objects of a domain keep it from being freed. */
 static inline void svb_pd_hold(struct ibv_pd *pd)
 {

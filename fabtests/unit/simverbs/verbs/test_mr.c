@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/mr.c, engine/memory.c */
 #include <sys/mman.h>
+#include <unistd.h>
 #include "engine/memory.h"
 #include "../world.h"
 
@@ -27,6 +28,34 @@ CT_TEST(mr, memory_that_is_not_mapped_is_refused)
 	munmap(hole, 8192);
 	CT_EXPECT_EQ(ibv_reg_mr(end.pd, hole, 8192, 0), NULL);
 	CT_EXPECT_EQ(errno, EFAULT);
+	world_close(&end);
+}
+
+CT_TEST(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const int writes = IBV_ACCESS_LOCAL_WRITE;
+	uint8_t *at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr;
+	struct end end;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	/* Two mappings, then one that cannot be written, then one that cannot be read. */
+	CT_ASSERT_EQ(mprotect(at + page, page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	CT_ASSERT_EQ(mprotect(at + 2 * page, page, PROT_READ), 0);
+	CT_ASSERT_EQ(mprotect(at + 3 * page, page, PROT_NONE), 0);
+	mr = ibv_reg_mr(end.pd, at + 8, 2 * page - 8, writes);
+	CT_ASSERT_NE(mr, NULL);
+	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, at + 8, 2 * page - 7, writes), NULL);
+	CT_EXPECT_EQ(errno, EFAULT);
+	mr = ibv_reg_mr(end.pd, at, 3 * page, 0);
+	CT_ASSERT_NE(mr, NULL);
+	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, at, 3 * page + 1, 0), NULL);
+	CT_EXPECT_EQ(errno, EFAULT);
+	munmap(at, 4 * page);
 	world_close(&end);
 }
 
