@@ -46,6 +46,7 @@ int fct_cm_fd(struct fct *t);
 int fct_cm_sread_shutdown(struct fct *t);
 int fct_cm_fd_shutdown(struct fct *t);
 int fct_cm_sread_and_fd(struct fct *t);
+int fct_cm_sread_polled(struct fct *t);
 int fct_cm_peek(struct fct *t);
 
 /* One message from the client to the server over this connection; both sides call it. */

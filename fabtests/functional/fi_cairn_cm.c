@@ -56,6 +56,9 @@ static const struct fct_case cases[] = {
 	{"sread_and_fd",
 	 "a server that only calls fi_eq_sread, a client that only polls descriptors",
 	 fct_cm_sread_and_fd},
+	{"sread_polled",
+	 "a side that only calls fi_eq_sread answers FI_DELIVERY_COMPLETE",
+	 fct_cm_sread_polled},
 	{"peek", "FI_PEEK shows an event without taking it", fct_cm_peek},
 };
 

@@ -24,13 +24,17 @@ static void domain_leave(struct rpr_domain *domain)
 static int domain_close(struct fid *fid)
 {
 	struct rpr_domain *domain = domain_of(fid);
+	bool polled;
 	int ret;
 
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
 	domain_leave(domain);
 	if (!domain->closing) {
+		polled = domain->cq.polled;
 		ret = crn_lower_cq_fini(&domain->cq);
+		if (polled && !domain->cq.polled)
+			atomic_fetch_sub(&domain->fabric->tick.polled, 1);
 		if (ret)
 			return ret;
 		domain->closing = true;

@@ -18,6 +18,7 @@ static int fabric_close(struct fid *fid)
 	if (ret)
 		return ret;
 	rpr_requests_free(fabric);
+	rpr_tick_fini(&fabric->tick);
 	crn_wait_fini(&fabric->wait);
 	crn_lock_fini(&fabric->lock);
 	crn_lock_fini(&fabric->requests_lock);
@@ -90,9 +91,12 @@ int rpr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	ret = crn_wait_init(&fabric->wait, FI_WAIT_FD);
 	if (ret)
 		goto err_free;
-	ret = crn_lower_fabric_open(&rpr_layer, attr, &fabric->lower, context);
+	ret = rpr_tick_init(&fabric->tick, &fabric->wait);
 	if (ret)
 		goto err_wait;
+	ret = crn_lower_fabric_open(&rpr_layer, attr, &fabric->lower, context);
+	if (ret)
+		goto err_tick;
 	crn_lock_init(&fabric->lock, true);
 	crn_lock_init(&fabric->requests_lock, true);
 	crn_list_init(&fabric->domains);
@@ -103,6 +107,8 @@ int rpr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	fabric->lower.fid.ops = &fabric_ops;
 	*fid = &fabric->lower.fid;
 	return 0;
+err_tick:
+	rpr_tick_fini(&fabric->tick);
 err_wait:
 	crn_wait_fini(&fabric->wait);
 err_free:

@@ -41,6 +41,7 @@ prov_rpcrdma_librpcrdma_objs_la_SOURCES = \
 	prov/rpcrdma/rpc/reply.c \
 	prov/rpcrdma/rpc/rpc.h \
 	prov/rpcrdma/rpcrdma.h \
+	prov/rpcrdma/tick.c \
 	prov/rpcrdma/wrap/format.c \
 	prov/rpcrdma/wrap/reply.c \
 	prov/rpcrdma/wrap/rma.c \

@@ -27,9 +27,16 @@
 
 struct rpr_ep;
 
+/* tick.c */
+struct rpr_tick {
+	struct crn_wait_source source;
+	_Atomic unsigned int polled; /* domains with a lower queue without a descriptor */
+};
+
 struct rpr_fabric {
 	struct crn_lower_fabric lower;
 	struct crn_wait wait;	       /* for whatever a read of any queue may move on */
+	struct rpr_tick tick;	       /* of wait */
 	struct crn_lock lock;	       /* guards what follows; taken first of all */
 	struct crn_list domains;       /* of struct rpr_domain */
 	struct crn_lock requests_lock; /* guards requests; nothing is taken inside */
@@ -442,6 +449,11 @@ int rpr_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		 void *context);
 int rpr_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **srx,
 		 void *context);
+
+/* A timer of that wait object, which goes off while some domain's queue has no
+ * descriptor. */
+int rpr_tick_init(struct rpr_tick *tick, struct crn_wait *wait);
+void rpr_tick_fini(struct rpr_tick *tick);
 
 /* call/progress.c: moves on everything of the domain; without the lock. */
 void rpr_progress(struct rpr_domain *domain);

@@ -34,10 +34,14 @@ void rpr_progressed(struct crn_lower_cq *cq, ssize_t count)
 int rpr_lower_queue(struct rpr_domain *domain, bool waited, struct fid_cq **fid)
 {
 	struct rpr_fabric *fabric = domain->fabric;
+	bool first;
 	int ret;
 
 	crn_lock(&fabric->lock);
+	first = !waited && !domain->cq.polled;
 	ret = crn_lower_cq_get(&domain->cq, waited, fid);
+	if (!ret && first)
+		atomic_fetch_add(&fabric->tick.polled, 1);
 	if (!ret && waited && !domain->source.source.wait)
 		ret = crn_wait_add_lower(&fabric->wait, &domain->source,
 					 fabric->lower.lower, &(*fid)->fid);
