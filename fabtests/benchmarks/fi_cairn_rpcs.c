@@ -167,7 +167,7 @@ static ssize_t start(struct end *e, struct slot *call, struct slot *chunk)
 }
 
 /* False: the slot is in use, or the provider has no room or credit. */
-static bool call_once(struct end *e)
+static bool start_call(struct end *e)
 {
 	const long i = e->xid % slots;
 	struct slot *call = &e->calls[i];
@@ -224,7 +224,7 @@ static void turn(struct end *e)
 	struct fi_cq_entry entries[BATCH];
 	ssize_t i, got;
 
-	while (e->left && e->outstanding < credits && call_once(e))
+	while (e->left && e->outstanding < credits && start_call(e))
 		;
 	got = fi_cq_read(e->cq, entries, BATCH);
 	if (got == -FI_EAGAIN)
