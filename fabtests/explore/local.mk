@@ -86,13 +86,17 @@ fabtests_explore_explore_DEPENDENCIES = fabtests/explore/libsearch.a prov/pverbs
 check_PROGRAMS += fabtests/explore/explore_rpcrdma
 fabtests_explore_explore_rpcrdma_SOURCES = \
 	fabtests/explore/rpcrdma/ct.c \
+	fabtests/explore/rpcrdma/end.c \
 	fabtests/explore/rpcrdma/explore.c \
+	fabtests/explore/rpcrdma/message.c \
+	fabtests/explore/rpcrdma/message.h \
 	fabtests/explore/rpcrdma/model.c \
 	fabtests/explore/rpcrdma/model.h \
 	fabtests/explore/rpcrdma/mutants.c \
 	fabtests/explore/rpcrdma/mutants.h \
 	fabtests/explore/rpcrdma/program.c \
 	fabtests/explore/rpcrdma/program.h \
+	fabtests/explore/rpcrdma/read.c \
 	fabtests/explore/rpcrdma/scenario.h \
 	fabtests/explore/rpcrdma/scenarios.c \
 	fabtests/explore/rpcrdma/tidy.c \

@@ -3,6 +3,7 @@
 #ifndef XRP_PROGRAM_H
 #define XRP_PROGRAM_H
 
+#include <sys/types.h>
 #include "scenario.h"
 #include "wire.h"
 
@@ -61,6 +62,34 @@ bool xrp_program_step(unsigned int side, enum step step);
 unsigned int xrp_program_end(void);
 /* May the connection be lost by now? */
 bool xrp_program_may_fail(void);
+
+/* ---- what program.c, read.c and end.c share ---- */
+
+static inline void xrp_note(unsigned int wrong)
+{
+	xrp_program.wrong |= wrong;
+}
+static inline void xrp_twice(uint8_t *count)
+{
+	if (++*count > 1)
+		xrp_note(WRONG_TWICE);
+}
+static inline const struct plan_call *xrp_plan_of(unsigned int side, unsigned int call)
+{
+	return &xrp_running->side[side].call[call];
+}
+/* Does the program know of the Call's end? */
+static inline bool xrp_is_over(const struct call_state *call)
+{
+	return call->cancelled || call->answers;
+}
+/* A call of an end says that the connection is over. */
+bool xrp_is_down(struct side_state *state, ssize_t ret);
+void xrp_post_receive(unsigned int side, unsigned int number);
+/* read.c: all completions, an event. True. */
+bool xrp_read(unsigned int side);
+bool xrp_read_event(unsigned int side);
+
 /* Whose a completion is: the context of an operation. */
 enum context {
 	CONTEXT_CALL = 1,
