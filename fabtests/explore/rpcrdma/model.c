@@ -154,7 +154,7 @@ static bool is_needed(unsigned int side, enum step step)
 		cancels |= plan->call[i].cancel;
 	switch (step) {
 	case STEP_CALL:
-		return plan->call[0].xid;
+		return plan->call[0].xid && (!plan->answers || plan->starts);
 	case STEP_REPLY:
 		return peer->call[0].xid && !xrp_running->wrap;
 	case STEP_REPLY_NEW:

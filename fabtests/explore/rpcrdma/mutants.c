@@ -15,6 +15,9 @@ enum mutant {
 	RECEIVE_LEFT,
 	RESULT_LATE,
 	SEND_EARLY,
+	MESSAGE_CREDIT,
+	MESSAGE_LOST,
+	MESSAGE_FIRST,
 	MUTANTS
 };
 
@@ -213,6 +216,39 @@ void __wrap_rpr_call_start(struct rpr_call *call)
 	__real_rpr_call_start(call);
 }
 
+/* ---- wrap mode: messages in Replies ---- */
+
+void __real_rpr_call_over(struct rpr_call *call);
+void __wrap_rpr_call_over(struct rpr_call *call);
+
+/* A Reply without a message does not come here. */
+void __wrap_rpr_call_over(struct rpr_call *call)
+{
+	if (is(MESSAGE_CREDIT))
+		call->send.ep->outstanding--;
+	__real_rpr_call_over(call);
+}
+
+void __real_rpr_arrive(struct rpr_arrival *arrival);
+void __wrap_rpr_arrive(struct rpr_arrival *arrival);
+
+void __wrap_rpr_arrive(struct rpr_arrival *arrival)
+{
+	struct rpr_ep *ep = arrival->ep;
+
+	if (arrival->direction == RPR_REPLY && is(MESSAGE_LOST) &&
+	    crn_list_empty(&ep->rxq.posted)) {
+		rpr_arrival_drop(arrival);
+		__real_rpr_call_over(crn_container_of(arrival, struct rpr_call, arrival));
+	} else if (arrival->direction == RPR_REPLY && is(MESSAGE_FIRST) &&
+		   !crn_list_empty(&ep->unmatched)) {
+		crn_list_add_tail(ep->unmatched.next, &arrival->entry);
+		rpr_match(ep);
+	} else {
+		__real_rpr_arrive(arrival);
+	}
+}
+
 /* ---- */
 
 static const char *const names[MUTANTS] = {
@@ -227,6 +263,9 @@ static const char *const names[MUTANTS] = {
 	[RECEIVE_LEFT] = "receives outlive the connection",
 	[RESULT_LATE] = "a Reply is sent before its results",
 	[SEND_EARLY] = "FI_DELIVERY_COMPLETE does not wait for the Reply",
+	[MESSAGE_CREDIT] = "a message in a Reply gives a credit back beside its Reply",
+	[MESSAGE_LOST] = "a message in a Reply does not wait for a receive",
+	[MESSAGE_FIRST] = "a message in a Reply goes before one that came in a Call",
 };
 
 const char *xrp_mutant_name(unsigned int number)
@@ -256,6 +295,10 @@ bool xrp_mutant_fits(unsigned int number, const struct scenario *scenario)
 		return scenario->breaks;
 	case RECEIVE_LATE: /* no receive is spare */
 		return scenario->side[1].call[0].xid && call[1].xid && !scenario->wrap;
+	case MESSAGE_CREDIT:
+	case MESSAGE_LOST:
+	case MESSAGE_FIRST:
+		return scenario->side[1].answers;
 	default:
 		return call[1].xid && !scenario->wrap;
 	}

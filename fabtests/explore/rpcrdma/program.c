@@ -76,7 +76,7 @@ static ssize_t send_call(unsigned int side, unsigned int number)
 				  (plan->delivery ? FI_DELIVERY_COMPLETE : 0));
 }
 
-static bool step_call(unsigned int side)
+bool xrp_call(unsigned int side)
 {
 	struct side_state *state = &xrp_program.side[side];
 	const unsigned int number = state->called;
@@ -202,11 +202,19 @@ static bool step_shut(unsigned int side)
 	return true;
 }
 
+/* Who answers does not send whenever it likes. */
+static bool is_time(unsigned int side)
+{
+	const struct plan_side *plan = &xrp_running->side[side];
+
+	return !plan->answers || xrp_program.side[side].called < plan->starts;
+}
+
 static bool make_step(unsigned int side, enum step step)
 {
 	switch (step) {
 	case STEP_CALL:
-		return step_call(side);
+		return is_time(side) && xrp_call(side);
 	case STEP_READ:
 		return xrp_read(side);
 	case STEP_REPLY:

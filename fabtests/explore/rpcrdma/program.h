@@ -86,6 +86,8 @@ static inline bool xrp_is_over(const struct call_state *call)
 /* A call of an end says that the connection is over. */
 bool xrp_is_down(struct side_state *state, ssize_t ret);
 void xrp_post_receive(unsigned int side, unsigned int number);
+/* program.c: sends the next Call. False: there is none. */
+bool xrp_call(unsigned int side);
 /* read.c: all completions, an event. True. */
 bool xrp_read(unsigned int side);
 bool xrp_read_event(unsigned int side);

@@ -83,6 +83,13 @@ static void take_message(unsigned int side, const uint8_t *bytes, size_t len)
 	xrp_twice(&xrp_program.side[!side].call[number].delivered);
 }
 
+static bool is_answered(unsigned int side)
+{
+	const uint8_t first = xrp_running->side[side].answers;
+
+	return first && xrp_program.side[side].messages >= first;
+}
+
 static void received(unsigned int side, unsigned int number, size_t len)
 {
 	uint8_t *bytes = xrp_world.end[side].memory->receive[number];
@@ -99,6 +106,8 @@ static void received(unsigned int side, unsigned int number, size_t len)
 		take_call(side, bytes, len);
 	memset(bytes, 0, LONG_LEN);
 	xrp_post_receive(side, number);
+	if (is_answered(side))
+		xrp_call(side);
 }
 
 /* ---- completions ---- */

@@ -36,6 +36,10 @@ struct plan_side {
 	bool copies;	 /* the layer copies what is long */
 	bool chunkless;	 /* FI_CAIRN_RPC_CHUNKS_NONE */
 	bool shuts;	 /* it may shut the connection down */
+	/* Wrap mode: it sends when it has received this many messages, and for each one
+	 * behind them, before it reads on. 0: it sends whenever it likes. */
+	uint8_t answers;
+	uint8_t starts; /* of one that answers: messages that it sends before */
 };
 
 struct scenario {

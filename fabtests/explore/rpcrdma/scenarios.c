@@ -193,6 +193,28 @@ static const struct scenario scenarios[] = {
 		.wrap = true,
 	},
 	{
+		.name = "a message in a Reply",
+		.side = {{.call = {{1}, {1}}, .credits = 3, .receives = 1},
+			 {.call = {{1}}, .grant = 3, .receives = 1, .answers = 2}},
+		.wrap = true,
+	},
+	{
+		.name = "a message in a Reply behind one in a Call, a late receive",
+		.side = {{.call = {{1}, {1}}, .credits = 3, .receives = 1, .late = 1},
+			 {.call = {{1}, {1}}, .grant = 3, .receives = 1, .answers = 1}},
+		.wrap = true,
+	},
+	{
+		.name = "a message in a Reply, which is answered",
+		.side = {{.call = {{1}, {1}, {1}},
+			  .credits = 3,
+			  .receives = 1,
+			  .answers = 1,
+			  .starts = 2},
+			 {.call = {{1}}, .grant = 3, .receives = 1, .answers = 2}},
+		.wrap = true,
+	},
+	{
 		.name = "a message, and the connection is lost",
 		.side = {{.call = {{1}}, .receives = 1}, {.receives = 1}},
 		.wrap = true,
