@@ -19,6 +19,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/wire/test_private.c \
 	fabtests/unit/rpcrdma/wire/test_random.c \
 	fabtests/unit/rpcrdma/wire/test_short.c \
+	fabtests/unit/rpcrdma/wrap/test_reply.c \
 	fabtests/unit/script/pair.c \
 	fabtests/unit/script/pair.h
 nodist_EXTRA_fabtests_unit_unit_rpcrdma_SOURCES = fabtests/unit/dummy.cc

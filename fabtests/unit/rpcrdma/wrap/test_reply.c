@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Wrap mode: a short message takes the next Reply that is due, and stays in order. */
+#include "ends.h"
+
+static struct ends e;
+
+static void start(void)
+{
+	ends_begin();
+	CT_EXPECT_EQ(ends_up(&e, RPR_MODE_WRAP), 0);
+	ends_message(&e.client, &e.server);
+}
+
+/* The client's message is the server's, which owes it a Reply from then on. */
+static void owe_reply(void)
+{
+	ends_recv(&e.server, 0);
+	CT_EXPECT_EQ(fi_inject(e.client.ep, e.client.sent, ENDS_SHORT, 0), 0);
+	pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+}
+
+/* The server sends a message that begins with this byte. */
+static void send_byte(char byte)
+{
+	e.server.sent[0] = byte;
+	CT_EXPECT_EQ(fi_inject(e.server.ep, e.server.sent, ENDS_SHORT, 0), 0);
+}
+
+/* The client's next message. */
+static void expect_byte(char byte)
+{
+	int turns;
+	struct fi_cq_data_entry entry;
+
+	e.client.got[0][0] = 0;
+	ends_recv(&e.client, 0);
+	for (turns = 0; turns < 10 && fi_cq_read(e.client.cq, &entry, 1) != 1; turns++)
+		pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(e.client.got[0][0], byte);
+}
+
+CT_TEST(rpcrdma_reply, a_message_travels_in_the_reply_that_is_due)
+{
+	unsigned int sends;
+
+	start();
+	owe_reply();
+	sends = scr_count(SCR_SEND);
+	send_byte('a');
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + 1);
+	expect_byte('a');
+	/* It had no Reply of its own. */
+	pair_nothing(e.client.cq);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + 1);
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_reply, a_read_that_finds_nothing_sends_the_reply_without_one)
+{
+	unsigned int sends;
+
+	start();
+	owe_reply();
+	sends = scr_count(SCR_SEND);
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + 1);
+	send_byte('a');
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + 2);
+	expect_byte('a');
+	ends_close(&e);
+}
+
+/* The server has one credit: its second message waits, and the third behind it. */
+CT_TEST(rpcrdma_reply, a_message_does_not_overtake_those_that_wait_for_a_credit)
+{
+	unsigned int sends;
+
+	start();
+	send_byte('a');
+	send_byte('b');
+	owe_reply();
+	sends = scr_count(SCR_SEND);
+	send_byte('c');
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends);
+	expect_byte('a');
+	expect_byte('b');
+	expect_byte('c');
+	ends_close(&e);
+}
+
+/* The peer reads it from the program's memory, while the next is in the Reply. */
+CT_TEST(rpcrdma_reply, a_message_that_does_not_fit_is_a_call)
+{
+	static char long_one[ENDS_LONG] = "a";
+
+	start();
+	owe_reply();
+	CT_EXPECT_EQ(fi_send(e.server.ep, long_one, ENDS_LONG, NULL, 0, long_one), 0);
+	send_byte('b');
+	expect_byte('a');
+	expect_byte('b');
+	pair_done(e.server.cq, long_one, FI_SEND | FI_MSG);
+	ends_close(&e);
+}
