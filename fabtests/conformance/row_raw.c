@@ -124,5 +124,7 @@ void raw_got_err_chunk(uint32_t xid)
 	const struct raw_message *message = raw_got(xid, RPR_ERROR);
 
 	CT_EXPECT_EQ(message->header.err, RPR_ERR_CHUNK);
+	/* RFC 8166 section 3.3.1: a grant, as that of any answer. */
+	CT_EXPECT_EQ(message->header.credit, w.set.end.grant);
 	CT_EXPECT_EQ(message->len, RPR_ERR_CHUNK_LEN);
 }

@@ -280,6 +280,17 @@ ROW_BOTH(RFC8166_3_3_1_exceeded)
 	w.set.end.grant = 2;
 	UP();
 	raw_asks_and_gets(1);
+	raw_call(10);
+	raw_call(11);
+	layer_got_call(10, SAY_CALL_MIN);
+	layer_got_call(11, SAY_CALL_MIN);
+	CT_EXPECT_FALSE(w.raw.dead);
+	raw_call(12);
+	EXPECT_SOON(w.raw.dead);
+	CT_EXPECT_EQ(stats().calls_received, 3);
+	down();
+	UP_AGAIN();
+	raw_asks_and_gets(1);
 	for (xid = 10; xid < 30 && !w.raw.failed; xid++)
 		raw_call(xid);
 	EXPECT_SOON(w.raw.dead || stats().calls_received >= 3);

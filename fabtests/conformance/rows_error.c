@@ -21,6 +21,7 @@ ROW_BOTH(RFC8166_4_5_1_version)
 		CT_EXPECT_EQ(message->len, RPR_ERR_VERS_LEN);
 		CT_EXPECT_EQ(say_read(message->bytes, 0), XID);
 		CT_EXPECT_EQ(say_read(message->bytes, 1), versions[i]);
+		CT_EXPECT_EQ(say_read(message->bytes, 2), w.set.end.grant);
 		CT_EXPECT_EQ(say_read(message->bytes, 3), RPR_ERROR);
 		CT_EXPECT_EQ(say_read(message->bytes, 4), RPR_ERR_VERS);
 		CT_EXPECT_EQ(say_read(message->bytes, 5), 1);

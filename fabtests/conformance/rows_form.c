@@ -5,6 +5,8 @@
 #include "row.h"
 #include "row_chunk.h"
 
+#define LONG 9000
+
 /* Of the layer's Call and Reply, word for word. */
 static void golden(void)
 {
@@ -217,6 +219,39 @@ static void bad_replies(void)
 	layer_got_reply(0x400, SAY_REPLY_MIN);
 }
 
+/* In the Reply chunk: a Reply of another XID, and a Call. */
+static void bad_long_reply(uint32_t xid, bool call)
+{
+	uint8_t *message = row_memory(LONG);
+	struct op *op = layer_reply_buffer(xid, LONG);
+	const uint64_t dropped = stats().drop_reply;
+	struct rpr_header header;
+
+	layer_calls(xid, SAY_CALL_MIN);
+	header = raw_got(xid, RPR_MSG)->header;
+	CT_ASSERT_TRUE(header.has_reply);
+	if (call)
+		say_call(message, xid, LONG);
+	else
+		say_reply(message, xid + 0x80, LONG);
+	raw_writes(&header.reply, message, LONG);
+	header.proc = RPR_NOMSG;
+	raw_say(&w.raw, &header, NULL, 0);
+	EXPECT_SOON(stats().drop_reply == dropped + 1);
+	CT_EXPECT_FALSE(op->done);
+	raw_reply(xid);
+	EXPECT_SOON(op->done);
+	CT_EXPECT_EQ(op->err, 0);
+	CT_EXPECT_EQ(op->len, SAY_REPLY_MIN);
+}
+
+static void all_bad_replies(void)
+{
+	bad_replies();
+	bad_long_reply(0x410, false);
+	bad_long_reply(0x411, true);
+}
+
 /* The layer's Replies, inline and in a chunk. */
 static void good_replies(void)
 {
@@ -242,14 +277,14 @@ ROW_BOTH(B25)
 	if (w.connects)
 		good_replies();
 	else
-		bad_replies();
+		all_bad_replies();
 }
 
 ROW_BOTH(RFC8166_4_2_1_reply)
 {
 	UP();
 	if (w.connects)
-		bad_replies();
+		all_bad_replies();
 	else
 		good_replies();
 }

@@ -100,7 +100,8 @@ ROW_BOTH(RFC8166_3_4_5_position)
  */
 ROW_BOTH(RFC8166_3_4_5_position_bad)
 {
-	static const uint32_t positions[] = {61,  62,	      63,	  65,
+	/* 0: that of a message which is not inline. */
+	static const uint32_t positions[] = {0,	  61,	      62,	  63,	     65,
 					     128, 0x7ffffffc, 0xfffffffc, 0xffffffff};
 	struct rpr_header header;
 	uint8_t item[100] = {0};
