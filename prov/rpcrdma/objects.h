@@ -347,6 +347,7 @@ struct rpr_ep {
 	enum rpr_mode mode;
 	const struct rpr_mode_ops *ops;
 	enum rpr_ep_state state;
+	bool bound;   /* the lower endpoint, to the domain's queue */
 	bool active;  /* it connects */
 	bool shut;    /* FI_SHUTDOWN was reported */
 	bool gap;     /* wrap mode: a message was lost, and those behind it are */

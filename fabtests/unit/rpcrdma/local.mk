@@ -11,6 +11,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/cm/test_request.c \
 	fabtests/unit/rpcrdma/ends.c \
 	fabtests/unit/rpcrdma/ends.h \
+	fabtests/unit/rpcrdma/ep/test_enable.c \
 	fabtests/unit/rpcrdma/wire/headers.c \
 	fabtests/unit/rpcrdma/wire/headers.h \
 	fabtests/unit/rpcrdma/wire/test_examples.c \

@@ -192,5 +192,9 @@ void rpr_conn_free(struct rpr_ep *ep)
 	ep->rx_count = 0;
 	ep->call_slots = 0;
 	ep->serve_slots = 0;
+	/* It may be made again. */
+	crn_list_init(&ep->calls_free);
+	crn_list_init(&ep->serves_free);
+	crn_list_init(&ep->rmas_free);
 	crn_slab_fini(&ep->slab);
 }

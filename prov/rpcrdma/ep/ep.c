@@ -83,12 +83,17 @@ static void ep_wake(struct crn_ep *ep)
 static int ep_enable_lower(struct rpr_ep *ep)
 {
 	struct fid_cq *cq;
-	int ret = rpr_lower_queue(ep->domain, ep_waited(&ep->ep), &cq);
+	int ret = 0;
 
-	if (!ret)
-		ret = fi_ep_bind(ep->lower, &cq->fid, FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(ep->lower);
+	if (!ep->bound) {
+		ret = rpr_lower_queue(ep->domain, ep_waited(&ep->ep), &cq);
+		if (!ret)
+			ret = fi_ep_bind(ep->lower, &cq->fid, FI_TRANSMIT | FI_RECV);
+		if (ret)
+			return ret;
+		ep->bound = true;
+	}
+	ret = fi_enable(ep->lower);
 	if (!ret)
 		ep_wake(&ep->ep);
 	return ret;
@@ -98,6 +103,9 @@ static int ep_enable(struct rpr_ep *ep)
 {
 	int ret;
 
+	/* Its receives could not be posted, or it had its connection. */
+	if (ep->state == RPR_EP_DOWN)
+		return -FI_EOPBADSTATE;
 	if (ep->state != RPR_EP_OPEN)
 		return 0;
 	if (ep->wants_srx && !ep->srx)
