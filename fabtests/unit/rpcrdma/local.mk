@@ -12,6 +12,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/ends.c \
 	fabtests/unit/rpcrdma/ends.h \
 	fabtests/unit/rpcrdma/ep/test_enable.c \
+	fabtests/unit/rpcrdma/ep/test_memory.c \
 	fabtests/unit/rpcrdma/wire/headers.c \
 	fabtests/unit/rpcrdma/wire/headers.h \
 	fabtests/unit/rpcrdma/wire/test_examples.c \

@@ -73,7 +73,7 @@ int rpr_pep_event(struct crn_lower_obj *obj, struct crn_lower_event *event)
 	if (ret)
 		return ret;
 	/* Without memory it comes again, whole. */
-	ret = crn_eq_reserve(&obj->eq->eq, event_data_len(event));
+	ret = crn_eq_reserve(&obj->eq->eq, event->len);
 	if (!ret)
 		ret = event_insert(obj, event, skip);
 	if (ret)
@@ -122,7 +122,7 @@ static int ep_connected(struct rpr_ep *ep, struct crn_lower_event *event)
 
 	if (crn_eq_full(&ep->obj.eq->eq))
 		return -FI_EAGAIN;
-	if (crn_eq_reserve(&ep->obj.eq->eq, event_data_len(event)))
+	if (crn_eq_reserve(&ep->obj.eq->eq, event->len))
 		return -FI_ENOMEM;
 	crn_lock(rpr_lock_of(ep));
 	if (ep->active) {
