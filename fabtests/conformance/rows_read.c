@@ -125,6 +125,25 @@ ROW_BOTH(RFC8166_3_4_5_position_bad)
 }
 
 /* Segments of a chunk follow each other in the order of the list, however odd. */
+/* Of the first item a segment is empty; the second is right behind it. */
+static void side_by_side(void)
+{
+	struct rpr_header header = raw_header(XID, RPR_MSG);
+	uint8_t wanted[64 + 100 + 60];
+	struct rpr_seg empty;
+
+	say_call(wanted, XID, sizeof(wanted));
+	read_expose(&header, 64, wanted + 64, 40, 1);
+	empty = header.read[0].seg;
+	empty.length = 0;
+	head_read(&header, 64, empty);
+	read_expose(&header, 64, wanted + 104, 60, 1);
+	read_expose(&header, 164, wanted + 164, 60, 1);
+	raw_call_with(&header, 64);
+	layer_got_bytes(wanted, sizeof(wanted));
+	answered(XID);
+}
+
 ROW_BOTH(RFC8166_3_4_5_order)
 {
 	uint8_t *wanted;
@@ -140,6 +159,7 @@ ROW_BOTH(RFC8166_3_4_5_order)
 		answered(XID);
 	}
 	CT_EXPECT_EQ(stats().read_bytes, 16 * 3333);
+	side_by_side();
 }
 
 /* Until the Reply the memory is the peer's to read, as often as it likes. */
