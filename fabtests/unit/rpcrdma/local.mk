@@ -8,6 +8,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/call/test_post.c \
 	fabtests/unit/rpcrdma/cm/test_agree.c \
 	fabtests/unit/rpcrdma/cm/test_early.c \
+	fabtests/unit/rpcrdma/cm/test_ready.c \
 	fabtests/unit/rpcrdma/cm/test_request.c \
 	fabtests/unit/rpcrdma/ends.c \
 	fabtests/unit/rpcrdma/ends.h \
