@@ -202,6 +202,21 @@ static void given_up(uint32_t xid, bool again)
 	settle();
 }
 
+/* The peer gave its Call up, and uses the XID again: the first Reply is that Call's. */
+static void given_up_by_peer(uint32_t xid)
+{
+	const size_t len = 9000;
+	uint8_t *memory = raw_call_offers_reply(xid, len, 1);
+
+	layer_got_call(xid, SAY_CALL_MIN);
+	raw_asks(xid);
+	layer_replies(xid, len);
+	raw_got(xid, RPR_NOMSG);
+	CT_EXPECT_TRUE(say_is_reply(memory, xid, len));
+	layer_replies(xid, SAY_REPLY_MIN);
+	raw_got_reply(xid, SAY_REPLY_MIN);
+}
+
 ROW_BOTH(B05)
 {
 	UP();
@@ -211,6 +226,7 @@ ROW_BOTH(B05)
 	given_up(6, false);
 	given_up(6, true);
 	given_up(6, false);
+	given_up_by_peer(8);
 }
 
 /* Two programs, in both directions at once, with items that are eligible. */

@@ -252,6 +252,8 @@ ROW_BOTH(RFC8166_4_3_3_echo_bad)
 	bad.reply.seg[0].length = 7;
 	raw_say(&w.raw, &bad, NULL, 0);
 	EXPECT_SOON(stats().drop_reply == 4);
+	/* Nor does any of them grant something. */
+	CT_EXPECT_EQ(end_limits(&w.end).credits, 1);
 	settle();
 	header.proc = RPR_MSG;
 	header.reply.seg[0].length = 0;
