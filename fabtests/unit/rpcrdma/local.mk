@@ -5,6 +5,7 @@ TESTS += fabtests/unit/unit_rpcrdma
 fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/call/test_desc.c \
 	fabtests/unit/rpcrdma/call/test_gap.c \
+	fabtests/unit/rpcrdma/call/test_poison.c \
 	fabtests/unit/rpcrdma/call/test_post.c \
 	fabtests/unit/rpcrdma/cm/test_agree.c \
 	fabtests/unit/rpcrdma/cm/test_early.c \
