@@ -44,6 +44,9 @@ static const struct fct_case cases[] = {
 	 fct_rma_write_forbidden},
 	{"read_forbidden", "so is a read without FI_REMOTE_READ", fct_rma_read_forbidden},
 	{"closed_region", "so is the key of a closed region", fct_rma_closed_region},
+	{"closed_reading",
+	 "an endpoint closed while a read arrives: another connection goes on",
+	 fct_rma_closed_reading},
 };
 
 int main(int argc, char **argv)

@@ -252,6 +252,7 @@ fabtests_functional_fi_cairn_rma_SOURCES = \
 	fabtests/functional/rma.c \
 	fabtests/functional/rma.h \
 	fabtests/functional/rma_data.c \
+	fabtests/functional/rma_end.c \
 	fabtests/functional/rma_err.c \
 	fabtests/functional/rma_flow.c \
 	fabtests/functional/rma_forms.c \

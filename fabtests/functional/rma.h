@@ -81,4 +81,7 @@ int fct_rma_write_forbidden(struct fct *t);
 int fct_rma_read_forbidden(struct fct *t);
 int fct_rma_closed_region(struct fct *t);
 
+/* rma_end.c */
+int fct_rma_closed_reading(struct fct *t);
+
 #endif
