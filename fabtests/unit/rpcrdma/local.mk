@@ -4,6 +4,7 @@ check_PROGRAMS += fabtests/unit/unit_rpcrdma
 TESTS += fabtests/unit/unit_rpcrdma
 fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/call/test_desc.c \
+	fabtests/unit/rpcrdma/call/test_down.c \
 	fabtests/unit/rpcrdma/call/test_gap.c \
 	fabtests/unit/rpcrdma/call/test_poison.c \
 	fabtests/unit/rpcrdma/call/test_post.c \
@@ -15,6 +16,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/ends.h \
 	fabtests/unit/rpcrdma/ep/test_enable.c \
 	fabtests/unit/rpcrdma/ep/test_memory.c \
+	fabtests/unit/rpcrdma/ep/test_stats.c \
 	fabtests/unit/rpcrdma/wire/headers.c \
 	fabtests/unit/rpcrdma/wire/headers.h \
 	fabtests/unit/rpcrdma/wire/test_examples.c \

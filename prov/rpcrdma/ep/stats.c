@@ -66,6 +66,16 @@ static const char *const serve_names[] = {
 	[RPR_SERVE_REPLYING] = "its Reply is being sent",
 };
 
+/* A Call that has its receive and is not delivered is read from the peer's memory, or is
+ * behind such a one. */
+static const char *serve_text(const struct rpr_serve *serve)
+{
+	if (serve->state != RPR_SERVE_ARRIVED || !serve->arrival.recv)
+		return serve_names[serve->state];
+	return serve->arrival.whole ? "waits for one that is being read"
+				    : "is being read";
+}
+
 static void text_calls(struct text *text, const struct rpr_ep *ep)
 {
 	const struct rpr_serve *serve;
@@ -79,7 +89,7 @@ static void text_calls(struct text *text, const struct rpr_ep *ep)
 	for (serve = ep->serves; serve && serve < ep->serves + ep->serve_slots; serve++) {
 		if (serve->state != RPR_SERVE_FREE)
 			text_add(text, "peer's Call 0x%08" PRIx32 ": %s\n", serve->xid,
-				 serve_names[serve->state]);
+				 serve_text(serve));
 	}
 }
 
