@@ -4,5 +4,5 @@ noinst_PROGRAMS += examples/replicated_log
 examples_replicated_log_SOURCES = examples/replicated_log.c
 examples_replicated_log_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 examples_replicated_log_LDADD = $(LIBFABRIC_LIBS)
-dist_doc_DATA = examples/replicated_log.c
+dist_doc_DATA += examples/replicated_log.c
 EXTRA_DIST += examples/local.mk examples/test-replicated_log
