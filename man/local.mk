@@ -1,6 +1,7 @@
 # Man pages are written in Markdown, NAME.SECTION.md; pandoc makes them.
 MAN_MD = \
 	man/fi_cairn.7.md \
+	man/fi_cairn_rpc.3.md \
 	man/fi_pmem.1.md \
 	man/fi_pverbs.7.md \
 	man/fi_remotelog.1.md \
@@ -9,7 +10,7 @@ MAN_MD = \
 	man/simverbs.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
-nodist_man_MANS = man/fi_cairn.7 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
+nodist_man_MANS = man/fi_cairn.7 man/fi_cairn_rpc.3 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
 CLEANFILES += $(nodist_man_MANS)
 endif
 
@@ -17,6 +18,8 @@ PANDOC_MAN = $(MKDIR_P) man && $(PANDOC) --standalone --from markdown-smart --to
 	--variable=footer:'cairn $(PACKAGE_VERSION)'
 man/fi_cairn.7: man/fi_cairn.7.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn.7.md
+man/fi_cairn_rpc.3: man/fi_cairn_rpc.3.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn_rpc.3.md
 man/fi_pmem.1: man/fi_pmem.1.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_pmem.1.md
 man/fi_pverbs.7: man/fi_pverbs.7.md

@@ -48,4 +48,4 @@ STUBS = examples/rpc/count.h examples/rpc/count_xdr.c examples/rpc/count_clnt.c 
 BUILT_SOURCES += examples/rpc/count.h examples/rpc/watch.h
 CLEANFILES += $(STUBS)
 dist_doc_DATA += examples/rpc/count.x examples/rpc/watch.x examples/rpc/count_client.c examples/rpc/count_server.c
-EXTRA_DIST += examples/rpc/local.mk examples/rpc/stub
+EXTRA_DIST += examples/rpc/local.mk examples/rpc/stub examples/rpc/test-count

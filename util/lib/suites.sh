@@ -190,6 +190,8 @@ functional_sanitized() {
 	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
 	counted "$1-rpcrdma-pverbs" 300 functional_on_simverbs "$1" "$address" -p rpcrdma --lower pverbs \
 		msg cm rma srx end close
+	[ "$1" != asan ] || counted asan-clnt 120 "$top/fabtests/interop/with-build" asan simverbs \
+		"$top/build/asan/fabtests/rpc/fi_cairn_clnt" -p "pverbs;rpcrdma" -s "$address"
 	# libfabric's tcp leaks a request that nobody answers.
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
@@ -537,6 +539,8 @@ rpcrdma_over() {
 		counted "rpcrdma-$1-many" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 			-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" many mesh
 	counted "rpcrdma-rows-$1" 300 rpcrdma_rows unit "$1" "$2" "${w[@]}"
+	counted "rpcrdma-clnt-$1" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/rpc/fi_cairn_clnt" -p "$stack" -s "$2"
+	step "rpcrdma-$1-example" 60 "$with" unit "$top/examples/rpc/test-count" "$top/build/unit" "$stack" "$2" "${w[@]}"
 	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
 }
 
@@ -573,15 +577,17 @@ suite_install() {
 installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
-	for name in include/rdma/fi_ext_cairn.h bin/rdmavm bin/fi_cairn_file bin/fi_remotelog \
-		share/man/man1/rdmavm.1 "${pages[@]}"; do
+	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_remotelog \
+		share/man/man1/rdmavm.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
 			return 1
 		}
 		echo "$name"
 	done
-	find "$root/usr/lib" -name cairn.pc | grep . || return 1
+	for name in cairn.pc cairn-rpc.pc libcairn-rpc.so; do
+		find "$root/usr/lib" -name "$name" | grep . || return 1
+	done
 	# Below DESTDIR the parts are not yet where the command will look for them.
 	sed "s|^parts=/usr/|parts=$root/usr/|" "$root/usr/bin/rdmavm" >"$root/rdmavm"
 	bash "$root/rdmavm" --version

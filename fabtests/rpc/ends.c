@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls that are not answered in time or at all, and connections that end. */
+#include <pthread.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include "rpct.h"
+
+#define SHORT_MS 100
+#define LATE_MS 300
+
+/* Replies that come late, a short one and one in a Reply chunk, are nobody's. */
+bool rpct_timeout(struct rpct *t)
+{
+	CLIENT *hasty = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
+	delayed ask = {.ms = LATE_MS, .len = 100};
+	blob back = {.blob_val = NULL};
+	long begin = rpct_ms();
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
+		ask.len = RPCT_LONG;
+	}
+	RPCT_CHECK(rpct_ms() - begin < 10 * SHORT_MS);
+	ask = (delayed){.len = 7};
+	for (i = 0; i < 40; i++) {
+		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SUCCESS);
+		RPCT_CHECK(rpct_blob_is(&back, 7, 0));
+		free(back.blob_val);
+		back.blob_val = NULL;
+	}
+	clnt_destroy(hasty);
+	return true;
+}
+
+/* A call that nobody waits for has the only credit until it is answered. */
+bool rpct_timeout_credit(struct rpct *t)
+{
+	const struct fi_rpc_attr attr = {.calls = 1};
+	delayed ask = {.ms = LATE_MS, .len = 100};
+	blob back = {.blob_val = NULL};
+	struct fi_rpc *conn;
+	CLIENT *hasty, *patient;
+
+	RPCT_CHECK(!rpct_connect(t, &attr, &conn));
+	hasty = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
+	patient = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, 10000);
+	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
+	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
+	ask = (delayed){.len = 10};
+	RPCT_CHECK(trial_late_3(&ask, &back, patient) == RPC_SUCCESS);
+	RPCT_CHECK(rpct_blob_is(&back, 10, 0));
+	free(back.blob_val);
+	clnt_destroy(hasty);
+	clnt_destroy(patient);
+	fi_rpc_close(conn);
+	return true;
+}
+
+/* A dispatch function that does not answer costs no credit. */
+bool rpct_silent(struct rpct *t)
+{
+	int i, result;
+
+	for (i = 0; i < 100; i++)
+		RPCT_CHECK(trial_silent_3(NULL, &result, t->trial) == RPC_SYSTEMERROR);
+	return true;
+}
+
+static void *kill_soon(void *arg)
+{
+	const struct rpct_server *server = arg;
+
+	poll(NULL, 0, SHORT_MS);
+	kill(server->pid, SIGKILL);
+	return NULL;
+}
+
+bool rpct_killed(struct rpct *t)
+{
+	struct rpct other = *t;
+	delayed ask = {.ms = 60000, .len = 10};
+	blob back = {.blob_val = NULL};
+	long begin = rpct_ms();
+	pthread_t thread;
+	enum clnt_stat stat;
+	CLIENT *client;
+
+	RPCT_CHECK(rpct_server_start(t, &other.server));
+	RPCT_CHECK(!rpct_connect(&other, NULL, &other.conn));
+	client = rpct_client(other.conn, TRIAL_PROG, TRIAL_VERS, 20000);
+	RPCT_CHECK(!pthread_create(&thread, NULL, kill_soon, &other.server));
+	stat = trial_late_3(&ask, &back, client);
+	pthread_join(thread, NULL);
+	rpct_server_stop(&other.server);
+	RPCT_CHECK(stat == RPC_CANTRECV);
+	RPCT_CHECK(rpct_ms() - begin < 20000);
+	RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_CANTSEND);
+	clnt_destroy(client);
+	fi_rpc_close(other.conn);
+	return true;
+}
+
+bool rpct_nobody(struct rpct *t)
+{
+	const struct fi_rpc_attr attr = {.timeout = 5000};
+	struct rpct other = *t;
+	struct fi_rpc *conn;
+	long begin = rpct_ms();
+
+	RPCT_CHECK(rpct_server_start(t, &other.server));
+	rpct_server_stop(&other.server);
+	RPCT_CHECK(rpct_connect(&other, &attr, &conn) < 0);
+	RPCT_CHECK(rpct_ms() - begin < 8000);
+	RPCT_CHECK(fi_rpc_connect("nonsense;rpcrdma", t->address, other.server.port,
+				  &attr, &conn) == -FI_ENODATA);
+	return true;
+}
+
+bool rpct_close_order(struct rpct *t)
+{
+	struct fi_rpc *conn;
+	CLIENT *client;
+	SVCXPRT *xprt;
+	int i, number = 1;
+
+	for (i = 0; i < 6; i++) {
+		RPCT_CHECK(!rpct_connect(t, NULL, &conn));
+		client = rpct_client(conn, OTHER_PROG, OTHER_VERS, 5000);
+		xprt = svc_fi_create(conn);
+		RPCT_CHECK(client && xprt);
+		RPCT_CHECK(other_next_1(&number, &number, client) == RPC_SUCCESS);
+		if (i % 3 == 1)
+			svc_destroy(xprt);
+		if (i % 2)
+			clnt_destroy(client);
+		fi_rpc_close(conn);
+		if (i % 2)
+			continue;
+		RPCT_CHECK(other_next_1(&number, &number, client) == RPC_CANTSEND);
+		clnt_destroy(client);
+	}
+	return true;
+}
+
+/* By a dispatch function that is called while a call waits. */
+bool rpct_close_inside(struct rpct *t)
+{
+	enum clnt_stat stat;
+	int result;
+
+	RPCT_CHECK(rpct_serve_back(t->conn));
+	rpct_to_close = t->conn;
+	stat = trial_back_close_3(NULL, &result, t->trial);
+	t->conn = NULL;
+	RPCT_CHECK(stat == RPC_CANTRECV);
+	RPCT_CHECK(trial_back_close_3(NULL, &result, t->trial) == RPC_CANTSEND);
+	return true;
+}
+
+static void *close_soon(void *arg)
+{
+	poll(NULL, 0, SHORT_MS);
+	fi_rpc_close(arg);
+	return NULL;
+}
+
+/* By another thread, while a call waits. */
+bool rpct_close_waiting(struct rpct *t)
+{
+	delayed ask = {.ms = 2 * LATE_MS, .len = RPCT_LONG};
+	blob back = {.blob_val = NULL};
+	pthread_t thread;
+	enum clnt_stat stat;
+	long begin = rpct_ms();
+
+	RPCT_CHECK(!pthread_create(&thread, NULL, close_soon, t->conn));
+	stat = trial_late_3(&ask, &back, t->trial);
+	pthread_join(thread, NULL);
+	t->conn = NULL;
+	RPCT_CHECK(stat == RPC_CANTRECV);
+	RPCT_CHECK(rpct_ms() - begin < 2 * LATE_MS);
+	return true;
+}

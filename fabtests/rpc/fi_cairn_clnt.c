@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fi_cairn_clnt [-p STACK] [-s ADDRESS] [-t CASE]: libcairn-rpc over a stack of
+ * providers. The server is this program, started with -S.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "rpct.h"
+
+static const struct {
+	const char *name;
+	bool (*run)(struct rpct *t);
+} cases[] = {
+	{"small", rpct_small},
+	{"long", rpct_long},
+	{"programs", rpct_programs},
+	{"refused", rpct_refused},
+	{"too_long", rpct_too_long},
+	{"auth", rpct_auth},
+	{"control", rpct_control},
+	{"reverse", rpct_reverse},
+	{"reverse_nobody", rpct_reverse_nobody},
+	{"nested", rpct_nested},
+	{"threads", rpct_threads},
+	{"own_loop", rpct_own_loop},
+	{"timeout", rpct_timeout},
+	{"timeout_credit", rpct_timeout_credit},
+	{"silent", rpct_silent},
+	{"killed", rpct_killed},
+	{"nobody", rpct_nobody},
+	{"close_order", rpct_close_order},
+	{"close_inside", rpct_close_inside},
+	{"close_waiting", rpct_close_waiting},
+};
+
+long rpct_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int rpct_connect(const struct rpct *t, const struct fi_rpc_attr *attr,
+		 struct fi_rpc **conn)
+{
+	return fi_rpc_connect(t->stack, t->address, t->server.port, attr, conn);
+}
+
+CLIENT *rpct_client(struct fi_rpc *conn, rpcprog_t prog, rpcvers_t vers, int ms)
+{
+	struct timeval time = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+	CLIENT *client = clnt_fi_create(conn, prog, vers);
+
+	if (client)
+		clnt_control(client, CLSET_TIMEOUT, (void *)&time);
+	return client;
+}
+
+static void server_run(const struct rpct *t, int out)
+{
+	dup2(out, STDOUT_FILENO);
+	execl("/proc/self/exe", "fi_cairn_clnt", "-S", "-p", t->stack, "-s", t->address,
+	      (char *)NULL);
+	_exit(127);
+}
+
+bool rpct_server_start(const struct rpct *t, struct rpct_server *server)
+{
+	int out[2];
+	FILE *port;
+	bool started;
+
+	if (pipe(out))
+		return false;
+	server->pid = fork();
+	if (!server->pid)
+		server_run(t, out[1]);
+	close(out[1]);
+	port = fdopen(out[0], "r");
+	started = server->pid > 0 && port &&
+		  fgets(server->port, sizeof(server->port), port);
+	server->port[strcspn(server->port, "\n")] = 0;
+	if (port)
+		fclose(port);
+	return started;
+}
+
+void rpct_server_stop(struct rpct_server *server)
+{
+	kill(server->pid, SIGKILL);
+	waitpid(server->pid, NULL, 0);
+}
+
+static bool run(struct rpct *t, bool (*test)(struct rpct *t))
+{
+	bool ok;
+
+	RPCT_CHECK(!rpct_connect(t, NULL, &t->conn));
+	t->trial = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, 15000);
+	RPCT_CHECK(t->trial);
+	ok = test(t);
+	clnt_destroy(t->trial);
+	if (t->conn)
+		fi_rpc_close(t->conn);
+	return ok;
+}
+
+static int run_all(struct rpct *t, const char *only)
+{
+	int passed = 0, failed = 0;
+	size_t i;
+	bool ok;
+
+	if (!rpct_server_start(t, &t->server)) {
+		fprintf(stderr, "fi_cairn_clnt: the server does not start\n");
+		return 2;
+	}
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (only && strcmp(only, cases[i].name))
+			continue;
+		ok = run(t, cases[i].run);
+		passed += ok;
+		failed += !ok;
+		printf("%s clnt.%s\n", ok ? "ok" : "not ok", cases[i].name);
+	}
+	rpct_server_stop(&t->server);
+	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+	return failed || !passed;
+}
+
+int main(int argc, char **argv)
+{
+	struct rpct t = {.stack = "tcp;rpcrdma", .address = "127.0.0.1"};
+	const char *only = NULL;
+	bool serve = false;
+	int opt;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	while ((opt = getopt(argc, argv, "Sp:s:t:")) != -1) {
+		switch (opt) {
+		case 'S':
+			serve = true;
+			break;
+		case 'p':
+			t.stack = optarg;
+			break;
+		case 's':
+			t.address = optarg;
+			break;
+		case 't':
+			only = optarg;
+			break;
+		default:
+			fprintf(stderr, "usage: fi_cairn_clnt [-p STACK] [-s ADDRESS] "
+					"[-t CASE]\n");
+			return 2;
+		}
+	}
+	return serve ? rpct_serve(t.stack, t.address) : run_all(&t, only);
+}
