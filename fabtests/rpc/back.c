@@ -9,7 +9,8 @@
 
 #define DEPTH 12 /* less than the credits of either direction */
 #define THREADS 2
-#define ROUNDS 100
+#define ROUNDS 3
+#define CROWDS 60
 
 static bool back_echo(CLIENT *client, size_t len, int seed)
 {
@@ -72,11 +73,19 @@ struct worker {
 static bool work(struct worker *w, CLIENT *client)
 {
 	int i, depth = 2, levels;
+	delayed ask = {.ms = 0};
+	blob back;
 
 	for (i = 0; i < ROUNDS; i++) {
-		RPCT_CHECK(back_echo(client, (size_t)(i * 100 + w->number), w->number));
+		RPCT_CHECK(back_echo(client, (size_t)(i * 3000 + w->number), w->number));
 		RPCT_CHECK(trial_nest_3(&depth, &levels, client) == RPC_SUCCESS);
 		RPCT_CHECK(levels == 2 * depth + 1);
+		/* One that needs nothing of this end. */
+		ask.len = i;
+		memset(&back, 0, sizeof(back));
+		RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_SUCCESS);
+		RPCT_CHECK(rpct_blob_is(&back, (size_t)i, 0));
+		free(back.blob_val);
 	}
 	return true;
 }
@@ -91,13 +100,12 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-bool rpct_threads(struct rpct *t)
+static bool crowd(struct rpct *t)
 {
 	struct worker workers[THREADS];
 	bool ok = true;
 	int i;
 
-	RPCT_CHECK(rpct_serve_back(t->conn));
 	for (i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){.t = t, .number = i};
 		RPCT_CHECK(
@@ -108,6 +116,17 @@ bool rpct_threads(struct rpct *t)
 		ok = ok && workers[i].ok;
 	}
 	return ok;
+}
+
+/* The last thread is left alone with what comes in, again and again. */
+bool rpct_threads(struct rpct *t)
+{
+	int i;
+
+	RPCT_CHECK(rpct_serve_back(t->conn));
+	for (i = 0; i < CROWDS; i++)
+		RPCT_CHECK(crowd(t));
+	return true;
 }
 
 /* Connects, is served, and closes. */

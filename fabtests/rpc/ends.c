@@ -94,7 +94,7 @@ bool rpct_killed(struct rpct *t)
 	RPCT_CHECK(!pthread_create(&thread, NULL, kill_soon, &other.server));
 	stat = trial_late_3(&ask, &back, client);
 	pthread_join(thread, NULL);
-	rpct_server_stop(&other.server);
+	waitpid(other.server.pid, NULL, 0);
 	RPCT_CHECK(stat == RPC_CANTRECV);
 	RPCT_CHECK(rpct_ms() - begin < 20000);
 	RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_CANTSEND);
@@ -111,7 +111,7 @@ bool rpct_nobody(struct rpct *t)
 	long begin = rpct_ms();
 
 	RPCT_CHECK(rpct_server_start(t, &other.server));
-	rpct_server_stop(&other.server);
+	RPCT_CHECK(rpct_server_stop(&other.server));
 	RPCT_CHECK(rpct_connect(&other, &attr, &conn) < 0);
 	RPCT_CHECK(rpct_ms() - begin < 8000);
 	RPCT_CHECK(fi_rpc_connect("nonsense;rpcrdma", t->address, other.server.port,

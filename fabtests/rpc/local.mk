@@ -12,6 +12,8 @@ nodist_fabtests_rpc_fi_cairn_clnt_SOURCES = $(TRIAL_STUBS)
 fabtests_rpc_fi_cairn_clnt_CPPFLAGS = $(AM_CPPFLAGS) -I$(builddir)/fabtests/rpc $(LIBFABRIC_CFLAGS) $(TIRPC_CFLAGS)
 fabtests_rpc_fi_cairn_clnt_CFLAGS = $(STUB_CFLAGS)
 fabtests_rpc_fi_cairn_clnt_LDADD = $(STUB_LIBS) -lpthread
+# No script of libtool around it: what a sanitizer is in cannot be preloaded into a shell.
+fabtests_rpc_fi_cairn_clnt_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 TRIAL_STUBS = fabtests/rpc/trial.h fabtests/rpc/trial_xdr.c fabtests/rpc/trial_clnt.c fabtests/rpc/trial_svc.c
 fabtests/rpc/trial.h: fabtests/rpc/trial.x

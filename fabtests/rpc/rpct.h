@@ -37,7 +37,8 @@ struct rpct {
 int rpct_connect(const struct rpct *t, const struct fi_rpc_attr *attr,
 		 struct fi_rpc **conn);
 bool rpct_server_start(const struct rpct *t, struct rpct_server *server);
-void rpct_server_stop(struct rpct_server *server);
+/* False: it did not end as it should. */
+bool rpct_server_stop(struct rpct_server *server);
 /* A CLIENT that waits so long. */
 CLIENT *rpct_client(struct fi_rpc *conn, rpcprog_t prog, rpcvers_t vers, int ms);
 long rpct_ms(void);

@@ -2,6 +2,7 @@
 /* What both ends serve. */
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rpct.h"
@@ -180,6 +181,11 @@ bool rpct_serve_back(struct fi_rpc *conn)
 	return xprt && svc_register(xprt, BACK_PROG, BACK_VERS, back_prog_1, 0);
 }
 
+static void serve_end(int number)
+{
+	svc_exit();
+}
+
 int rpct_serve(const char *stack, const char *address)
 {
 	struct fi_rpc_listener *listener;
@@ -199,8 +205,12 @@ int rpct_serve(const char *stack, const char *address)
 	if (!xprt || !svc_register(xprt, TRIAL_PROG, TRIAL_VERS, trial_prog_3, 0) ||
 	    !svc_register(xprt, OTHER_PROG, OTHER_VERS, other_prog_1, 0))
 		return 1;
+	signal(SIGTERM, serve_end);
 	printf("%d\n", ntohs(addr.sin_port));
 	fflush(stdout);
 	svc_run();
+	svc_destroy(xprt);
+	svc_unreg(TRIAL_PROG, TRIAL_VERS);
+	svc_unreg(OTHER_PROG, OTHER_VERS);
 	return 0;
 }

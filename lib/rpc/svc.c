@@ -192,6 +192,8 @@ bool crpc_svc_serve(struct fi_rpc *conn)
 	pthread_mutex_lock(&conn->lock);
 	svc->lent = lent;
 	crpc_svc_ring(conn);
+	/* Another Call is another thread's, if this one has what it waits for. */
+	crpc_wake(conn);
 	if (svc->destroyed && !svc->top && !lent) {
 		pthread_mutex_unlock(&conn->lock);
 		crpc_svc_destroy(&svc->xprt);
