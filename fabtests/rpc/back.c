@@ -129,6 +129,36 @@ bool rpct_threads(struct rpct *t)
 	return true;
 }
 
+static void *waiter(void *arg)
+{
+	struct worker *w = arg;
+	CLIENT *client = rpct_client(w->t->conn, TRIAL_PROG, TRIAL_VERS, 5000);
+	delayed ask = {.ms = 50, .len = 10};
+	blob back = {.blob_val = NULL};
+
+	w->ok = trial_late_3(&ask, &back, client) == RPC_SUCCESS;
+	free(back.blob_val);
+	clnt_destroy(client);
+	return NULL;
+}
+
+/* A thread that looks again and again takes the Reply that another one sleeps for. */
+bool rpct_beside(struct rpct *t)
+{
+	struct worker w = {.t = t};
+	long begin;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		RPCT_CHECK(!pthread_create(&w.thread, NULL, waiter, &w));
+		for (begin = rpct_ms(); rpct_ms() - begin < 100;)
+			RPCT_CHECK(fi_rpc_serve(t->conn, 0) == 0);
+		pthread_join(w.thread, NULL);
+		RPCT_CHECK(w.ok);
+	}
+	return true;
+}
+
 /* Connects, is served, and closes. */
 static void *caller(void *arg)
 {

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include "rpct.h"
 
+#define AGAIN_MS 3000
+
 static const struct {
 	const char *name;
 	bool (*run)(struct rpct *t);
@@ -27,6 +29,7 @@ static const struct {
 	{"reverse_nobody", rpct_reverse_nobody},
 	{"nested", rpct_nested},
 	{"threads", rpct_threads},
+	{"beside", rpct_beside},
 	{"own_loop", rpct_own_loop},
 	{"timeout", rpct_timeout},
 	{"timeout_credit", rpct_timeout_credit},
@@ -91,15 +94,29 @@ bool rpct_server_start(const struct rpct *t, struct rpct_server *server)
 	return started;
 }
 
+/* 0: the server has not ended yet. */
+static pid_t server_ended(const struct rpct_server *server, int *status)
+{
+	const long begin = rpct_ms();
+	pid_t ended;
+
+	while (!(ended = waitpid(server->pid, status, WNOHANG)) &&
+	       rpct_ms() - begin < AGAIN_MS)
+		poll(NULL, 0, 10);
+	return ended;
+}
+
 bool rpct_server_stop(struct rpct_server *server)
 {
 	int status = -1;
 
-	/* Again and again: svc_exit is lost on an svc_run that is about to sleep. */
+	/* svc_exit is lost on an svc_run that is about to sleep. Not too often: what
+	 * looks for leaks when the server ends does not survive a signal. */
 	do {
 		kill(server->pid, SIGTERM);
-		poll(NULL, 0, 10);
-	} while (!waitpid(server->pid, &status, WNOHANG));
+	} while (!server_ended(server, &status));
+	if (status)
+		printf("#   the server ended with status 0x%x\n", status);
 	return !status;
 }
 

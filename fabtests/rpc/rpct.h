@@ -65,6 +65,7 @@ bool rpct_reverse(struct rpct *t);
 bool rpct_reverse_nobody(struct rpct *t);
 bool rpct_nested(struct rpct *t);
 bool rpct_threads(struct rpct *t);
+bool rpct_beside(struct rpct *t);
 bool rpct_own_loop(struct rpct *t);
 /* ends.c */
 bool rpct_timeout(struct rpct *t);

@@ -209,6 +209,7 @@ int rpct_serve(const char *stack, const char *address)
 	printf("%d\n", ntohs(addr.sin_port));
 	fflush(stdout);
 	svc_run();
+	signal(SIGTERM, SIG_IGN);
 	svc_destroy(xprt);
 	svc_unreg(TRIAL_PROG, TRIAL_VERS);
 	svc_unreg(OTHER_PROG, OTHER_VERS);
