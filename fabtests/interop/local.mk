@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-file \
 	fabtests/interop/check-killed \
 	fabtests/interop/check-many \
+	fabtests/interop/check-nfs \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
 	fabtests/interop/check-remotelog \

@@ -196,6 +196,8 @@ functional_sanitized() {
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
+	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
+		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -505,6 +507,7 @@ suite_rpcrdma() {
 
 	build_unit || return
 	rpcrdma_over tcp 127.0.0.1
+	counted rpcrdma-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
 	address=$(host_address)
 	if [ -z "$address" ]; then
 		skip rpcrdma-pverbs "no interface has an address besides the loopback one"
@@ -577,7 +580,7 @@ suite_install() {
 installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
-	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_remotelog \
+	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget bin/fi_remotelog \
 		share/man/man1/rdmavm.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
@@ -661,6 +664,8 @@ in_guest() {
 suite_kernel() {
 	guest_up trixie || return
 	guest_tests trixie trixie
+	counted kernel-nfs 300 in_guest trixie 280 fabtests/interop/with-build trixie fabtests/interop/check-nfs \
+		build/trixie 10.77.0.1
 	if full_only kernel-asan "pverbs under AddressSanitizer on kernel RDMA"; then
 		step build-trixie-asan 1200 guest_tree trixie trixie-asan --enable-asan || return
 		functional_in_guest trixie trixie-asan pverbs pverbs

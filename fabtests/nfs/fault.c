@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfd.h"
+
+#define FAULTS 8
+
+static const struct {
+	const char *name;
+	unsigned int op;
+} ops[] = {
+	{"lookup", OP_LOOKUP},
+	{"open", OP_OPEN},
+	{"read", OP_READ},
+	{"write", OP_WRITE},
+	{"getattr", OP_GETATTR},
+	{"sequence", OP_SEQUENCE},
+	{"exchange_id", OP_EXCHANGE_ID},
+	{"create_session", OP_CREATE_SESSION},
+	{"bind", OP_BIND_CONN_TO_SESSION},
+};
+
+static const struct {
+	const char *name;
+	enum nfd_fault what;
+} faults[] = {
+	{"status", NFD_STATUS}, {"short", NFD_SHORT},	  {"drop", NFD_DROP},
+	{"mute", NFD_MUTE},	{"garbage", NFD_GARBAGE}, {"system_err", NFD_SYSTEM_ERR},
+	{"denied", NFD_DENIED}, {"change", NFD_CHANGE},
+};
+
+static struct {
+	unsigned int op;
+	unsigned int nth, seen;
+	enum nfd_fault what;
+	uint32_t value;
+} wanted[FAULTS];
+static size_t count;
+
+bool nfd_fault_add(const char *text)
+{
+	char op[32], what[32];
+	unsigned int nth, value = 0;
+	size_t i;
+
+	if (count == FAULTS ||
+	    sscanf(text, "%31[a-z_]:%u:%31[a-z_]=%u", op, &nth, what, &value) < 3)
+		return false;
+	wanted[count].nth = nth;
+	wanted[count].value = value;
+	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (!strcmp(ops[i].name, op))
+			wanted[count].op = ops[i].op;
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (!strcmp(faults[i].name, what))
+			wanted[count].what = faults[i].what;
+	return wanted[count].op && wanted[count++].what;
+}
+
+enum nfd_fault nfd_fault_at(unsigned int op, uint32_t *value)
+{
+	enum nfd_fault what = NFD_NONE;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (wanted[i].op != op)
+			continue;
+		wanted[i].seen++;
+		if (wanted[i].nth && wanted[i].nth != wanted[i].seen)
+			continue;
+		what = wanted[i].what;
+		*value = wanted[i].value;
+	}
+	return what;
+}

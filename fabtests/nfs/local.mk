@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A small NFSv4.1 server of ours, which errs on demand, for tests of util/nfs and fi_nfsget.
+noinst_PROGRAMS += fabtests/nfs/fi_cairn_nfsd
+fabtests_nfs_fi_cairn_nfsd_SOURCES = \
+	fabtests/nfs/fault.c \
+	fabtests/nfs/fi_cairn_nfsd.c \
+	fabtests/nfs/nfd.h \
+	fabtests/nfs/ops_file.c \
+	fabtests/nfs/ops_session.c \
+	fabtests/nfs/ops_state.c \
+	fabtests/nfs/peer.c \
+	fabtests/nfs/serve.c \
+	fabtests/nfs/tree.c
+fabtests_nfs_fi_cairn_nfsd_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
+fabtests_nfs_fi_cairn_nfsd_LDADD = util/nfs/libnfs.la
+
+EXTRA_DIST += fabtests/nfs/local.mk

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fi_cairn_nfsd: a small NFSv4.1 server for tests of clients, which errs on demand. It
+ * serves one folder, to anybody, and keeps nothing over its own end. One thread.
+ */
+#ifndef NFD_H
+#define NFD_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include "message.h"
+#include "status.h"
+
+#define NFD_RECEIVES 8u
+#define NFD_MOST ((1u << 20) + 8192u) /* bytes of a message */
+#define NFD_HEAD 65536u		      /* of a Reply without data */
+#define NFD_SLOTS 32u
+#define NFD_SESSIONS 16u
+#define NFD_HANDLES 256u
+#define NFD_CACHED 2048u
+
+struct nfd_peer;
+
+/* ---- faults ---- */
+
+enum nfd_fault {
+	NFD_NONE,
+	NFD_STATUS, /* the operation's status is the value */
+	NFD_SHORT,  /* READ gives at most so many bytes */
+	NFD_DROP,   /* the connection ends in place of a Reply */
+	NFD_MUTE,   /* no Reply */
+	NFD_GARBAGE,
+	NFD_SYSTEM_ERR,
+	NFD_DENIED,
+	NFD_CHANGE, /* the file's change attribute is another one from now on */
+};
+
+/* OP:N:WHAT[=VALUE]: what the Nth such operation does, all of them if N is 0. */
+bool nfd_fault_add(const char *text);
+enum nfd_fault nfd_fault_at(unsigned int op, uint32_t *value);
+
+/* ---- the folder ---- */
+
+struct nfd_node {
+	char path[512];
+	ino_t number; /* of the file that the handle was made for */
+	uint64_t changes;
+};
+
+bool nfd_tree_open(const char *folder);
+/* NULL gives the root; the result NULL: no such handle. */
+struct nfd_node *nfd_node(const nfs_fh4 *fh);
+void nfd_fh(const struct nfd_node *node, nfs_fh4 *fh, char *bytes);
+/* Status, and *found; create: an empty file, if there is none. */
+uint32_t nfd_lookup(const struct nfd_node *dir, const text4 *name, bool create,
+		    struct nfd_node **found);
+uint32_t nfd_stat(const struct nfd_node *node, struct stat *st);
+int nfd_file(const struct nfd_node *node, int flags);
+
+/* ---- sessions ---- */
+
+struct nfd_slot {
+	uint32_t sequence, cached_len;
+	uint8_t cached[NFD_CACHED];
+};
+
+struct nfd_session {
+	sessionid4 id;
+	uint64_t clientid;
+	struct nfd_peer *peer; /* of the back channel, or NULL */
+	uint32_t back_sequence;
+	struct nfd_slot slots[NFD_SLOTS];
+};
+
+struct nfd_session *nfd_session(const char *id);
+void nfd_sessions_leave(const struct nfd_peer *peer);
+
+/* ---- one COMPOUND ---- */
+
+struct nfd_request {
+	struct nfd_peer *peer;
+	struct nfd_session *session;
+	struct nfd_slot *slot;
+	bool kept;
+	uint32_t most;	       /* bytes that a READ gives */
+	struct nfd_node *node; /* the current file handle */
+	const uint8_t *behind; /* data of a WRITE, and bytes from there on */
+	size_t behind_len;
+	char fh[8]; /* of GETFH */
+	u_int mask; /* of GETATTR */
+	char values[64];
+	uint8_t *data; /* of a READ: allocated */
+	uint32_t data_len;
+	enum nfd_fault fault; /* instead of a Reply */
+	bool replay;	      /* the Reply that the slot keeps */
+	entry4 *entries;      /* of READDIR: allocated */
+};
+
+/* The status; *res is set up. */
+uint32_t nfd_session_op(struct nfd_request *request, const nfs_argop4 *arg,
+			nfs_resop4 *res);
+uint32_t nfd_file_op(struct nfd_request *request, const nfs_argop4 *arg, nfs_resop4 *res);
+uint32_t nfd_state_op(struct nfd_request *request, const nfs_argop4 *arg,
+		      nfs_resop4 *res);
+uint32_t nfd_readdir(struct nfd_request *request, const READDIR4args *args,
+		     READDIR4resok *ok);
+void nfd_fill_attrs(struct nfd_request *request, const bitmap4 *wanted,
+		    const struct nfd_node *node, const struct stat *st, fattr4 *attrs);
+/* Takes a Call apart and answers it. */
+void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len);
+
+/* ---- connections ---- */
+
+/* head is copied; data are freed when they are sent. */
+void nfd_reply(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
+	       size_t data_len);
+void nfd_drop(struct nfd_peer *peer);
+/* CB_SEQUENCE and CB_RECALL in the session's back channel. */
+void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh);
+bool nfd_listen(const char *provider, const char *host, const char *port);
+bool nfd_turn(void);
+void nfd_end(void);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Operations about names, attributes and data. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfd.h"
+
+#define KNOWN_ATTRS                                                    \
+	(1u << FATTR4_TYPE | 1u << FATTR4_CHANGE | 1u << FATTR4_SIZE | \
+	 1u << FATTR4_FILEID)
+
+void nfd_fill_attrs(struct nfd_request *request, const bitmap4 *wanted,
+		    const struct nfd_node *node, const struct stat *st, fattr4 *attrs)
+{
+	u_quad_t change = (u_quad_t)st->st_ctim.tv_sec * 1000000000u +
+			  (u_quad_t)st->st_ctim.tv_nsec + node->changes;
+	u_quad_t size = (u_quad_t)st->st_size, number = st->st_ino;
+	u_int type = S_ISDIR(st->st_mode) ? NF4DIR : NF4REG;
+	XDR xdr;
+
+	request->mask = wanted->bitmap4_len ? wanted->bitmap4_val[0] & KNOWN_ATTRS : 0;
+	xdrmem_create(&xdr, request->values, sizeof(request->values), XDR_ENCODE);
+	if (request->mask & 1u << FATTR4_TYPE)
+		xdr_u_int(&xdr, &type);
+	if (request->mask & 1u << FATTR4_CHANGE)
+		xdr_u_quad_t(&xdr, &change);
+	if (request->mask & 1u << FATTR4_SIZE)
+		xdr_u_quad_t(&xdr, &size);
+	if (request->mask & 1u << FATTR4_FILEID)
+		xdr_u_quad_t(&xdr, &number);
+	attrs->mask.bitmap4_len = 1;
+	attrs->mask.bitmap4_val = &request->mask;
+	attrs->values.values_len = xdr_getpos(&xdr);
+	attrs->values.values_val = request->values;
+}
+
+static uint32_t getattr(struct nfd_request *request, const bitmap4 *wanted, fattr4 *attrs)
+{
+	struct stat st;
+	uint32_t status = nfd_stat(request->node, &st);
+
+	if (!status)
+		nfd_fill_attrs(request, wanted, request->node, &st, attrs);
+	return status;
+}
+
+static uint32_t read_file(struct nfd_request *request, const READ4args *args,
+			  READ4resok *ok)
+{
+	uint32_t most = args->count < request->most ? args->count : request->most;
+	struct stat st;
+	ssize_t got;
+	int fd;
+
+	if (nfd_stat(request->node, &st))
+		return NFC_STALE;
+	if (most > NFD_MOST - 8192)
+		most = NFD_MOST - 8192;
+	fd = nfd_file(request->node, O_RDONLY);
+	request->data = malloc(most + 1);
+	if (fd < 0 || !request->data)
+		return NFC_IO;
+	got = pread(fd, request->data, most, (off_t)args->offset);
+	close(fd);
+	if (got < 0)
+		return NFC_IO;
+	request->data_len = ok->length = (uint32_t)got;
+	ok->eof = args->offset + (u64)got >= (u64)st.st_size;
+	return NFC_OK;
+}
+
+static uint32_t write_file(struct nfd_request *request, const WRITE4args *args,
+			   WRITE4resok *ok)
+{
+	ssize_t done;
+	int fd;
+
+	if (args->length > request->behind_len)
+		return NFC_BADXDR;
+	fd = nfd_file(request->node, O_WRONLY);
+	if (fd < 0)
+		return NFC_STALE;
+	done = pwrite(fd, request->behind, args->length, (off_t)args->offset);
+	close(fd);
+	if (done < 0)
+		return NFC_IO;
+	ok->count = (u_int)done;
+	ok->committed = FILE_SYNC4;
+	return NFC_OK;
+}
+
+/* Name and place only: all entries behind the cookie that fit. */
+uint32_t nfd_readdir(struct nfd_request *request, const READDIR4args *args,
+		     READDIR4resok *ok)
+{
+	DIR *dir = opendir(request->node->path);
+	entry4 **tail = &ok->entries, *entry;
+	struct dirent *from;
+	u64 place = 2;
+	u_int room = args->maxcount;
+
+	if (!dir)
+		return NFC_NOTDIR;
+	ok->eof = TRUE;
+	while ((from = readdir(dir))) {
+		if (from->d_name[0] == '.' || ++place <= args->cookie)
+			continue;
+		if (room < 64 + strlen(from->d_name)) {
+			ok->eof = FALSE;
+			break;
+		}
+		room -= (u_int)(64 + strlen(from->d_name));
+		entry = calloc(1, sizeof(*entry));
+		if (!entry)
+			break;
+		entry->cookie = place;
+		entry->name = nfc_text(strdup(from->d_name));
+		*tail = entry;
+		tail = &entry->next;
+	}
+	closedir(dir);
+	request->entries = ok->entries;
+	return ok->entries || ok->eof ? NFC_OK : NFC_TOOSMALL;
+}
+
+static uint32_t lookup(struct nfd_request *request, const text4 *name)
+{
+	struct stat st;
+
+	if (nfd_stat(request->node, &st))
+		return NFC_STALE;
+	if (!S_ISDIR(st.st_mode))
+		return NFC_NOTDIR;
+	return nfd_lookup(request->node, name, false, &request->node);
+}
+
+uint32_t nfd_file_op(struct nfd_request *request, const nfs_argop4 *arg, nfs_resop4 *res)
+{
+	switch (arg->op) {
+	case OP_PUTROOTFH:
+	case OP_PUTFH:
+		request->node =
+			nfd_node(arg->op == OP_PUTFH ? &arg->nfs_argop4_u.putfh : NULL);
+		return request->node ? NFC_OK : NFC_STALE;
+	case OP_GETFH:
+		nfd_fh(request->node, &res->nfs_resop4_u.getfh.GETFH4res_u.ok,
+		       request->fh);
+		return NFC_OK;
+	case OP_LOOKUP:
+		return lookup(request, &arg->nfs_argop4_u.lookup);
+	case OP_GETATTR:
+		return getattr(request, &arg->nfs_argop4_u.getattr,
+			       &res->nfs_resop4_u.getattr.GETATTR4res_u.ok);
+	case OP_READ:
+		return read_file(request, &arg->nfs_argop4_u.read,
+				 &res->nfs_resop4_u.read.READ4res_u.ok);
+	case OP_WRITE:
+		return write_file(request, &arg->nfs_argop4_u.write,
+				  &res->nfs_resop4_u.write.WRITE4res_u.ok);
+	default:
+		return nfd_readdir(request, &arg->nfs_argop4_u.readdir,
+				   &res->nfs_resop4_u.readdir.READDIR4res_u.ok);
+	}
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Operations about clients and sessions (RFC 8881 section 18.34 to 18.51). */
+#include <string.h>
+
+#include "nfd.h"
+
+static struct nfd_session sessions[NFD_SESSIONS];
+static uint64_t clients, made;
+
+struct nfd_session *nfd_session(const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < NFD_SESSIONS; i++)
+		if (sessions[i].clientid &&
+		    !memcmp(sessions[i].id, id, sizeof(sessions[i].id)))
+			return &sessions[i];
+	return NULL;
+}
+
+void nfd_sessions_leave(const struct nfd_peer *peer)
+{
+	size_t i;
+
+	for (i = 0; i < NFD_SESSIONS; i++)
+		if (sessions[i].peer == peer)
+			sessions[i].peer = NULL;
+}
+
+static uint32_t exchange_id(EXCHANGE_ID4resok *ok)
+{
+	ok->clientid = ++clients;
+	ok->sequenceid = 1;
+	ok->owner.major_id = nfc_text("fi_cairn_nfsd");
+	ok->scope = nfc_text("test");
+	return NFC_OK;
+}
+
+static void limit(channel_attrs4 *channel)
+{
+	if (channel->maxrequests > NFD_SLOTS)
+		channel->maxrequests = NFD_SLOTS;
+	if (channel->maxresponsesize_cached > NFD_CACHED)
+		channel->maxresponsesize_cached = NFD_CACHED;
+	channel->rdma_ird.rdma_ird_len = 0;
+}
+
+static uint32_t create_session(struct nfd_request *request,
+			       const CREATE_SESSION4args *args, CREATE_SESSION4resok *ok)
+{
+	struct nfd_session *session = &sessions[made % NFD_SESSIONS];
+
+	memset(session, 0, sizeof(*session));
+	made++;
+	memcpy(session->id, &made, sizeof(made));
+	session->clientid = args->clientid;
+	session->peer = request->peer;
+	memcpy(ok->sessionid, session->id, sizeof(ok->sessionid));
+	ok->sequence = args->sequence;
+	ok->flags = args->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
+	ok->fore = args->fore;
+	ok->back = args->back;
+	limit(&ok->fore);
+	limit(&ok->back);
+	return NFC_OK;
+}
+
+static uint32_t bind_conn(struct nfd_request *request, const conn_to_session4 *args,
+			  conn_to_session4 *ok)
+{
+	struct nfd_session *session = nfd_session(args->sessionid);
+
+	if (!session)
+		return NFC_BADSESSION;
+	session->peer = request->peer;
+	*ok = *args;
+	ok->dir = CDFS4_BOTH;
+	return NFC_OK;
+}
+
+/* The next number of the slot, or the last one again (section 2.10.6.1.3). */
+static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
+			 SEQUENCE4resok *ok)
+{
+	struct nfd_slot *slot;
+
+	request->session = nfd_session(args->sessionid);
+	if (!request->session)
+		return NFC_BADSESSION;
+	if (args->slotid >= NFD_SLOTS)
+		return NFC_BADSLOT;
+	slot = &request->session->slots[args->slotid];
+	if (args->sequenceid == slot->sequence) {
+		request->replay = slot->cached_len > 0;
+		request->slot = slot;
+		return request->replay ? NFC_OK : NFC_RETRY_UNCACHED_REP;
+	}
+	if (args->sequenceid != slot->sequence + 1)
+		return NFC_SEQ_MISORDERED;
+	slot->sequence = args->sequenceid;
+	slot->cached_len = 0;
+	request->slot = slot;
+	request->kept = args->cachethis;
+	memcpy(ok->sessionid, args->sessionid, sizeof(ok->sessionid));
+	ok->sequenceid = args->sequenceid;
+	ok->slotid = args->slotid;
+	ok->highest_slotid = ok->target_highest_slotid = NFD_SLOTS - 1;
+	return NFC_OK;
+}
+
+static uint32_t destroy(const char *id)
+{
+	struct nfd_session *session = nfd_session(id);
+
+	if (!session)
+		return NFC_BADSESSION;
+	memset(session, 0, sizeof(*session));
+	return NFC_OK;
+}
+
+uint32_t nfd_session_op(struct nfd_request *request, const nfs_argop4 *arg,
+			nfs_resop4 *res)
+{
+	switch (arg->op) {
+	case OP_EXCHANGE_ID:
+		return exchange_id(&res->nfs_resop4_u.exchange_id.EXCHANGE_ID4res_u.ok);
+	case OP_CREATE_SESSION:
+		return create_session(
+			request, &arg->nfs_argop4_u.create_session,
+			&res->nfs_resop4_u.create_session.CREATE_SESSION4res_u.ok);
+	case OP_BIND_CONN_TO_SESSION:
+		return bind_conn(request, &arg->nfs_argop4_u.bind,
+				 &res->nfs_resop4_u.bind.BIND_CONN_TO_SESSION4res_u.ok);
+	case OP_SEQUENCE:
+		return sequence(request, &arg->nfs_argop4_u.sequence,
+				&res->nfs_resop4_u.sequence.SEQUENCE4res_u.ok);
+	case OP_DESTROY_SESSION:
+		return destroy(arg->nfs_argop4_u.destroy_session);
+	default: /* RECLAIM_COMPLETE, DESTROY_CLIENTID */
+		return NFC_OK;
+	}
+}

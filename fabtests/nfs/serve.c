@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One Call: its COMPOUND operation by operation, and the Reply. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfd.h"
+
+#define PROG_UNAVAIL 1u
+#define GARBAGE_ARGS 4u
+#define SYSTEM_ERR 5u
+#define AUTH_TOOWEAK 5u
+
+static bool in_session(unsigned int op)
+{
+	return op != OP_EXCHANGE_ID && op != OP_CREATE_SESSION &&
+	       op != OP_BIND_CONN_TO_SESSION && op != OP_DESTROY_SESSION &&
+	       op != OP_DESTROY_CLIENTID && op != OP_SEQUENCE;
+}
+
+static bool needs_handle(unsigned int op)
+{
+	return in_session(op) && op != OP_PUTROOTFH && op != OP_PUTFH &&
+	       op != OP_RECLAIM_COMPLETE;
+}
+
+static uint32_t execute(struct nfd_request *request, const nfs_argop4 *arg,
+			nfs_resop4 *res)
+{
+	switch (arg->op) {
+	case OP_OPEN:
+	case OP_CLOSE:
+	case OP_DELEGRETURN:
+		return nfd_state_op(request, arg, res);
+	case OP_LOOKUP:
+	case OP_PUTFH:
+	case OP_PUTROOTFH:
+	case OP_GETFH:
+	case OP_GETATTR:
+	case OP_READ:
+	case OP_READDIR:
+	case OP_WRITE:
+		return nfd_file_op(request, arg, res);
+	default:
+		return nfd_session_op(request, arg, res);
+	}
+}
+
+/* What a fault leaves of an operation. True: it is over, with *status. */
+static bool faulty(struct nfd_request *request, const nfs_argop4 *arg, uint32_t *status)
+{
+	uint32_t value = 0;
+	const enum nfd_fault fault = nfd_fault_at(arg->op, &value);
+
+	switch (fault) {
+	case NFD_NONE:
+		return false;
+	case NFD_STATUS:
+		*status = value;
+		return true;
+	case NFD_CHANGE:
+		request->node->changes++;
+		return false;
+	case NFD_SHORT:
+		request->most = value;
+		return false;
+	default:
+		request->fault = fault;
+		*status = NFC_OK;
+		return false;
+	}
+}
+
+/* The status is the first word of every result. */
+static uint32_t one(struct nfd_request *request, bool first, const nfs_argop4 *arg,
+		    nfs_resop4 *res)
+{
+	uint32_t status;
+
+	res->op = arg->op;
+	if (arg->op == OP_SEQUENCE && !first)
+		status = NFC_SEQUENCE_POS;
+	else if (in_session(arg->op) && !request->session)
+		status = NFC_OP_NOT_IN_SESSION;
+	else if (needs_handle(arg->op) && !request->node)
+		status = NFC_INVAL;
+	else if (!faulty(request, arg, &status))
+		status = execute(request, arg, res);
+	res->nfs_resop4_u.status = status;
+	return status;
+}
+
+static void run(struct nfd_request *request, const COMPOUND4args *args, COMPOUND4res *res)
+{
+	u_int i;
+
+	for (i = 0; i < args->ops.ops_len && !res->status && !request->replay; i++) {
+		res->status =
+			one(request, i == 0, &args->ops.ops_val[i], &res->ops.ops_val[i]);
+		res->ops.ops_len++;
+	}
+}
+
+/* ---- the Reply ---- */
+
+/* An RPC error, without a result. */
+static void refuse(struct nfd_peer *peer, uint32_t xid, unsigned int stat, bool denied)
+{
+	msg_reply reply = {.xid = xid, .mtype = NFC_REPLY};
+	char bytes[64];
+	XDR xdr;
+
+	if (denied) {
+		reply.body.stat = 1;
+		reply.body.msg_reply_body_u.rejected.stat = 1;
+		reply.body.msg_reply_body_u.rejected.msg_rejected_u.why = stat;
+	} else {
+		reply.body.msg_reply_body_u.accepted.body.stat = stat;
+	}
+	xdrmem_create(&xdr, bytes, sizeof(bytes), XDR_ENCODE);
+	if (xdr_msg_reply(&xdr, &reply))
+		nfd_reply(peer, (uint8_t *)bytes, xdr_getpos(&xdr), NULL, 0);
+}
+
+static void keep(struct nfd_request *request, const uint8_t *bytes, size_t len)
+{
+	if (!request->slot || !request->kept || request->data || len > NFD_CACHED)
+		return;
+	memcpy(request->slot->cached, bytes, len);
+	request->slot->cached_len = (uint32_t)len;
+}
+
+static void reply_again(struct nfd_request *request, uint32_t xid)
+{
+	xid = htonl(xid);
+	memcpy(request->slot->cached, &xid, sizeof(xid));
+	nfd_reply(request->peer, request->slot->cached, request->slot->cached_len, NULL,
+		  0);
+}
+
+static void reply_with(struct nfd_request *request, uint32_t xid, COMPOUND4res *res)
+{
+	static uint8_t bytes[NFD_HEAD];
+	msg_reply reply = {.xid = xid, .mtype = NFC_REPLY};
+	size_t len;
+	XDR xdr;
+
+	xdrmem_create(&xdr, (char *)bytes, sizeof(bytes), XDR_ENCODE);
+	if (!xdr_msg_reply(&xdr, &reply) || !xdr_COMPOUND4res(&xdr, res)) {
+		refuse(request->peer, xid, SYSTEM_ERR, false);
+		return;
+	}
+	len = xdr_getpos(&xdr);
+	keep(request, bytes, len);
+	if (request->fault == NFD_GARBAGE)
+		memset(bytes + 24, 0xa5, len - 24);
+	nfd_reply(request->peer, bytes, len, request->data, request->data_len);
+	request->data = NULL;
+}
+
+static void answer(struct nfd_request *request, uint32_t xid, COMPOUND4res *res)
+{
+	switch (request->fault) {
+	case NFD_MUTE:
+		break;
+	case NFD_DROP:
+		nfd_drop(request->peer);
+		break;
+	case NFD_SYSTEM_ERR:
+		refuse(request->peer, xid, SYSTEM_ERR, false);
+		break;
+	case NFD_DENIED:
+		refuse(request->peer, xid, AUTH_TOOWEAK, true);
+		break;
+	default:
+		if (request->replay)
+			reply_again(request, xid);
+		else
+			reply_with(request, xid, res);
+	}
+}
+
+static void free_entries(entry4 *entry)
+{
+	if (entry)
+		xdr_free((xdrproc_t)xdr_entry4, entry);
+	free(entry);
+}
+
+static void compound(struct nfd_request *request, uint32_t xid, const COMPOUND4args *args)
+{
+	nfs_resop4 ops[NFS4_OPS_MAX] = {0};
+	COMPOUND4res res = {.ops.ops_val = ops};
+
+	res.tag = args->tag;
+	run(request, args, &res);
+	answer(request, xid, &res);
+	free_entries(request->entries);
+	free(request->data);
+}
+
+void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len)
+{
+	struct nfd_request request = {.peer = peer, .most = UINT32_MAX};
+	COMPOUND4args args = {0};
+	msg_call call = {0};
+	XDR xdr;
+
+	xdrmem_create(&xdr, (char *)bytes, (u_int)len, XDR_DECODE);
+	if (!xdr_msg_call(&xdr, &call))
+		nfd_drop(peer);
+	else if (call.prog != NFS4_PROGRAM || call.vers != NFS4_VERSION)
+		refuse(peer, call.xid, PROG_UNAVAIL, false);
+	else if (call.proc == NFC_PROC_NULL)
+		refuse(peer, call.xid, 0, false);
+	else if (!xdr_COMPOUND4args(&xdr, &args))
+		refuse(peer, call.xid, GARBAGE_ARGS, false);
+	else {
+		request.behind = bytes + xdr_getpos(&xdr);
+		request.behind_len = len - xdr_getpos(&xdr);
+		compound(&request, call.xid, &args);
+	}
+	xdr_free((xdrproc_t)xdr_msg_call, &call);
+	xdr_free((xdrproc_t)xdr_COMPOUND4args, &args);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * READ and WRITE (RFC 8881 sections 18.22, 18.32), whose data are chunks (RFC 8267
+ * section 4.3).
+ */
+#include <string.h>
+
+#include "file.h"
+#include "ops.h"
+
+/* What the head of a READ's Reply may take of the session's largest reply. */
+#define AROUND 512u
+
+int nfc_read_start(struct nfc_session *session, unsigned int slot,
+		   const struct nfc_file *file, uint64_t offset, void *buf, uint32_t len)
+{
+	struct nfc_call *call = nfc_slot_call(session, slot);
+	struct nfc_compound compound;
+	READ4args *args;
+
+	if (len > session->response - AROUND)
+		len = session->response - AROUND;
+	nfc_begin(session, &compound, false);
+	nfc_add_putfh(&compound, &file->handle);
+	args = &nfc_add(&compound, OP_READ)->nfs_argop4_u.read;
+	*args = (READ4args){.stateid = file->stateid, .offset = offset, .count = len};
+	call->result_at = buf;
+	call->result_room = len;
+	return nfc_submit(session, slot, &compound);
+}
+
+/* Data that did not use the Write chunk are behind the result. */
+static int take_inline(struct nfc_session *session, const struct nfc_call *call,
+		       size_t used, void *buf, uint32_t len)
+{
+	if (len > call->result_room || len > call->answer_len - used)
+		return nfc_fail(&session->conn.link, -FI_EIO,
+				"the reply to READ lacks data");
+	memcpy(buf, call->own + used, len);
+	return 0;
+}
+
+int nfc_read_finish(struct nfc_session *session, unsigned int slot, void *buf,
+		    uint32_t len, uint32_t *got, bool *eof)
+{
+	struct nfc_call *call = &session->conn.calls[slot];
+	const READ4resok *ok;
+	nfs_resop4 *result;
+	COMPOUND4res res;
+	size_t used;
+	int ret;
+
+	ret = nfc_finish(session, slot, &res, &used);
+	call->result_at = NULL;
+	if (ret)
+		return nfc_said(session, ret, "READ");
+	result = nfc_result(&res, 2, OP_READ);
+	if (!result)
+		return nfc_lacks(session, &res);
+	ok = &result->nfs_resop4_u.read.READ4res_u.ok;
+	*got = ok->length;
+	*eof = ok->eof;
+	nfc_free_reply(&res);
+	if (*got && !call->result_len)
+		return take_inline(session, call, used, buf, *got);
+	if (*got != call->result_len)
+		return nfc_fail(&session->conn.link, -FI_EIO,
+				"READ says %u bytes and wrote %zu", *got,
+				call->result_len);
+	return 0;
+}
+
+int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t offset,
+	      const void *buf, uint32_t len, uint32_t *done)
+{
+	struct nfc_call *call = nfc_slot_call(session, 0);
+	struct nfc_compound compound;
+	nfs_resop4 *result;
+	WRITE4args *args;
+	COMPOUND4res res;
+	size_t used;
+	int ret;
+
+	if (len > session->request - AROUND)
+		len = session->request - AROUND;
+	nfc_begin(session, &compound, true);
+	nfc_add_putfh(&compound, &file->handle);
+	args = &nfc_add(&compound, OP_WRITE)->nfs_argop4_u.write;
+	*args = (WRITE4args){
+		.stateid = file->stateid,
+		.offset = offset,
+		.stable = FILE_SYNC4,
+		.length = len,
+	};
+	call->data = len ? buf : NULL;
+	call->data_len = len;
+	ret = nfc_run(session, &compound, &res, &used);
+	call->data = NULL;
+	if (ret)
+		return nfc_said(session, ret, "WRITE");
+	result = nfc_result(&res, 2, OP_WRITE);
+	if (!result)
+		return nfc_lacks(session, &res);
+	*done = result->nfs_resop4_u.write.WRITE4res_u.ok.count;
+	nfc_free_reply(&res);
+	return *done <= len ? 0
+			    : nfc_fail(&session->conn.link, -FI_EIO,
+				       "the server wrote more than it got");
+}

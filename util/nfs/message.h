@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages as bytes: Calls and Replies with one COMPOUND each. Pure functions; what a
+ * peer sends is bounded by nfs41.x and by the message's own length.
+ */
+#ifndef NFC_MESSAGE_H
+#define NFC_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "nfs41.h"
+
+/* RFC 5531 section 9. */
+enum { NFC_CALL, NFC_REPLY };
+#define NFC_RPC_VERSION 2u
+#define NFC_PROC_NULL 0u
+#define NFC_PROC_COMPOUND 1u
+#define NFC_AUTH_NONE 0u
+#define NFC_AUTH_SYS 1u
+
+/* Bytes of error texts. */
+#define NFC_WHY 320
+
+struct nfc_compound {
+	nfs_argop4 ops[NFS4_OPS_MAX];
+	unsigned int count;
+};
+
+/* The XID of a message and whether it is a Call. False: it is neither. */
+bool nfc_peek(const uint8_t *bytes, size_t len, uint32_t *xid, bool *call);
+
+/* The next operation, its arguments zero; the pointers that are set stay the caller's. */
+nfs_argop4 *nfc_add(struct nfc_compound *compound, unsigned int op);
+/* A Call with AUTH_SYS of this process. Its bytes, 0: room is too small. */
+size_t nfc_pack_call(uint8_t *at, size_t room, uint32_t xid,
+		     struct nfc_compound *compound);
+/*
+ * The COMPOUND of a Reply. 0: *res is to be freed by nfc_free_reply, and *used are the
+ * bytes parsed, behind which the data of a READ may be; else -FI_EIO, or -FI_EACCES
+ * for credentials that were denied, and why (NFC_WHY bytes) says it.
+ */
+int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, size_t *used,
+		    char *why);
+void nfc_free_reply(COMPOUND4res *res);
+
+/* A string as opaque bytes, still the caller's. */
+text4 nfc_text(const char *text);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slots of a session (RFC 8881 section 2.10.6): each has at most one compound
+ * outstanding, and a number that tells a new compound from one that is sent again.
+ */
+#include <string.h>
+
+#include "session.h"
+#include "status.h"
+
+#define MOST_LOSSES 3 /* connections in a row that end before a compound succeeds */
+#define REST_MS 50
+
+void nfc_begin(struct nfc_session *session, struct nfc_compound *compound, bool kept)
+{
+	SEQUENCE4args *args;
+
+	compound->count = 0;
+	args = &nfc_add(compound, OP_SEQUENCE)->nfs_argop4_u.sequence;
+	memcpy(args->sessionid, session->id, sizeof(args->sessionid));
+	args->highest_slotid = session->count - 1;
+	args->cachethis = kept;
+}
+
+struct nfc_call *nfc_slot_call(struct nfc_session *session, unsigned int slot)
+{
+	struct nfc_call *call = &session->conn.calls[slot];
+
+	call->data = NULL;
+	call->result_at = NULL;
+	call->answer = NULL;
+	return call;
+}
+
+int nfc_submit(struct nfc_session *session, unsigned int slot,
+	       struct nfc_compound *compound)
+{
+	SEQUENCE4args *args = &compound->ops[0].nfs_argop4_u.sequence;
+	struct nfc_call *call = &session->conn.calls[slot];
+
+	args->slotid = slot;
+	args->sequenceid = session->slots[slot].sequence + 1;
+	call->xid = nfc_conn_xid(&session->conn);
+	call->len = nfc_pack_call(call->bytes, sizeof(call->bytes), call->xid, compound);
+	if (!call->len)
+		return nfc_fail(&session->conn.link, -FI_EMSGSIZE,
+				"the request is too long");
+	session->slots[slot].busy = true;
+	return nfc_conn_send(&session->conn, call);
+}
+
+/* Until there is a Reply, over as many connections as it takes. */
+static int wait_reply(struct nfc_session *session, unsigned int slot)
+{
+	struct nfc_call *call = &session->conn.calls[slot];
+	int ret;
+
+	while ((ret = nfc_conn_wait(&session->conn, call)) == -FI_ECONNRESET) {
+		if (session->losses == MOST_LOSSES)
+			return ret;
+		ret = nfc_session_reconnect(session);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+/* SEQUENCE says what becomes of the slot. */
+static int check_sequence(struct nfc_session *session, unsigned int slot,
+			  const COMPOUND4res *res)
+{
+	const SEQUENCE4res *sequence = &res->ops.ops_val[0].nfs_resop4_u.sequence;
+	const SEQUENCE4resok *ok = &sequence->SEQUENCE4res_u.ok;
+
+	if (!res->ops.ops_len || res->ops.ops_val[0].op != OP_SEQUENCE)
+		return res->status ? (int)res->status : -FI_EIO;
+	if (sequence->status == NFC_RETRY_UNCACHED_REP)
+		session->slots[slot].sequence++;
+	if (sequence->status)
+		return (int)sequence->status;
+	if (ok->slotid != slot || ok->sequenceid != session->slots[slot].sequence + 1 ||
+	    memcmp(ok->sessionid, session->id, sizeof(session->id)) != 0)
+		return -FI_EIO;
+	session->slots[slot].sequence++;
+	return (int)res->status;
+}
+
+int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res,
+	       size_t *used)
+{
+	struct nfc_call *call = &session->conn.calls[slot];
+	const uint8_t *bytes;
+	int ret;
+
+	ret = wait_reply(session, slot);
+	session->slots[slot].busy = false;
+	if (ret)
+		return ret;
+	bytes = call->answer ? call->answer : call->own;
+	ret = nfc_parse_reply(bytes, call->answer_len, res, used, session->conn.link.why);
+	if (ret)
+		return ret;
+	ret = check_sequence(session, slot, res);
+	if (ret == -FI_EIO)
+		nfc_fail(&session->conn.link, ret, "the reply is of another slot");
+	if (ret)
+		nfc_free_reply(res);
+	else
+		session->losses = 0;
+	return ret;
+}
+
+bool nfc_again(int status)
+{
+	return status == NFC_DELAY || status == NFC_GRACE ||
+	       status == NFC_RETRY_UNCACHED_REP;
+}
+
+int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res,
+	    size_t *used)
+{
+	const uint64_t end =
+		nfc_now() + 1000u * (unsigned)session->conn.link.where->timeout;
+	int ret;
+
+	for (;;) {
+		ret = nfc_submit(session, 0, compound);
+		if (!ret)
+			ret = nfc_finish(session, 0, res, used);
+		if (!nfc_again(ret) || nfc_now() > end)
+			return ret;
+		ret = nfc_conn_rest(&session->conn, REST_MS);
+		if (ret)
+			return ret;
+	}
+}
