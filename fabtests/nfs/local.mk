@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A small NFSv4.1 server of ours, which errs on demand, for tests of util/nfs and fi_nfsget.
-noinst_PROGRAMS += fabtests/nfs/fi_cairn_nfsd
+noinst_PROGRAMS += fabtests/nfs/fi_cairn_nfs fabtests/nfs/fi_cairn_nfsd
 fabtests_nfs_fi_cairn_nfsd_SOURCES = \
 	fabtests/nfs/fault.c \
 	fabtests/nfs/fi_cairn_nfsd.c \
@@ -13,5 +13,16 @@ fabtests_nfs_fi_cairn_nfsd_SOURCES = \
 	fabtests/nfs/tree.c
 fabtests_nfs_fi_cairn_nfsd_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
 fabtests_nfs_fi_cairn_nfsd_LDADD = util/nfs/libnfs.la
+
+# And a client with the rest of what the library does.
+fabtests_nfs_fi_cairn_nfs_SOURCES = \
+	fabtests/nfs/case.c \
+	fabtests/nfs/case.h \
+	fabtests/nfs/case_data.c \
+	fabtests/nfs/case_list.c \
+	fabtests/nfs/case_recall.c \
+	fabtests/nfs/fi_cairn_nfs.c
+fabtests_nfs_fi_cairn_nfs_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
+fabtests_nfs_fi_cairn_nfs_LDADD = util/nfs/libnfs.la
 
 EXTRA_DIST += fabtests/nfs/local.mk

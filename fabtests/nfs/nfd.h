@@ -109,6 +109,8 @@ uint32_t nfd_session_op(struct nfd_request *request, const nfs_argop4 *arg,
 uint32_t nfd_file_op(struct nfd_request *request, const nfs_argop4 *arg, nfs_resop4 *res);
 uint32_t nfd_state_op(struct nfd_request *request, const nfs_argop4 *arg,
 		      nfs_resop4 *res);
+/* It is one that was given. */
+bool nfd_stateid(const stateid4 *stateid);
 uint32_t nfd_readdir(struct nfd_request *request, const READDIR4args *args,
 		     READDIR4resok *ok);
 void nfd_fill_attrs(struct nfd_request *request, const bitmap4 *wanted,

@@ -57,6 +57,8 @@ static uint32_t read_file(struct nfd_request *request, const READ4args *args,
 
 	if (nfd_stat(request->node, &st))
 		return NFC_STALE;
+	if (!nfd_stateid(&args->stateid))
+		return NFC_BAD_STATEID;
 	if (most > NFD_MOST - 8192)
 		most = NFD_MOST - 8192;
 	fd = nfd_file(request->node, O_RDONLY);
@@ -80,6 +82,8 @@ static uint32_t write_file(struct nfd_request *request, const WRITE4args *args,
 
 	if (args->length > request->behind_len)
 		return NFC_BADXDR;
+	if (!nfd_stateid(&args->stateid))
+		return NFC_BAD_STATEID;
 	fd = nfd_file(request->node, O_WRONLY);
 	if (fd < 0)
 		return NFC_STALE;

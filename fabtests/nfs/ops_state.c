@@ -25,6 +25,16 @@ static void new_stateid(stateid4 *stateid)
 	memcpy(stateid->other, &states, sizeof(states));
 }
 
+bool nfd_stateid(const stateid4 *stateid)
+{
+	static const char zeros[sizeof(stateid->other) - sizeof(states)];
+	uint32_t number;
+
+	memcpy(&number, stateid->other, sizeof(number));
+	return number && number <= states &&
+	       !memcmp(stateid->other + sizeof(number), zeros, sizeof(zeros));
+}
+
 static void give(struct nfd_request *request, open_delegation4 *to)
 {
 	int i;

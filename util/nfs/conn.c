@@ -85,6 +85,7 @@ int nfc_conn_connect(struct nfc_conn *conn)
 	if (!ret)
 		ret = nfc_link_connect(&conn->link);
 	conn->lost = ret != 0;
+	conn->connections += !ret;
 	return ret;
 }
 

@@ -51,6 +51,7 @@ struct nfc_conn {
 	struct nfc_mark receives[NFC_RECEIVES];
 	uint8_t *memory; /* of Replies and receives */
 	uint32_t next_xid;
+	unsigned int connections; /* made so far */
 	bool lost;
 	/* A Call of the server: answer gets the Reply, its length is returned, 0: none.
 	 */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the cases of fi_cairn_nfs share. */
+#ifndef NFS_CASE_H
+#define NFS_CASE_H
+
+#include "file.h"
+
+enum nfs_verdict { NFS_PASSED, NFS_FAILED, NFS_SKIPPED };
+
+struct nfs_place {
+	struct nfc_where where;
+	const char *folder; /* on the server */
+	char why[NFC_WHY + 64];
+};
+
+typedef enum nfs_verdict nfs_case(struct nfs_place *place);
+nfs_case nfs_case_write, nfs_case_read, nfs_case_list, nfs_case_list_chunk,
+	nfs_case_recall, nfs_case_reconnect, nfs_case_recall_reconnected;
+
+/* Says why, and is NFS_FAILED. */
+enum nfs_verdict nfs_failed(struct nfs_place *place, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* WHAT: the sentence of the session. */
+enum nfs_verdict nfs_failed_in(struct nfs_place *place, const struct nfc_session *session,
+			       const char *what);
+/* The path of a file of the folder, in a buffer of its own. */
+const char *nfs_path(const struct nfs_place *place, const char *name);
+/* Writes all of it to a file of the folder, from offset on. 0 or as nfc_write. */
+int nfs_write_all(struct nfc_session *session, const struct nfc_file *file,
+		  uint64_t offset, const uint8_t *bytes, size_t len);
+/* And reads it, len bytes at most: *got of them. */
+int nfs_read_once(struct nfc_session *session, const struct nfc_file *file,
+		  uint64_t offset, void *buf, uint32_t len, uint32_t *got, bool *eof);
+void nfs_fill(uint8_t *bytes, size_t len, uint32_t seed);
+
+#endif
