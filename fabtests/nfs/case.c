@@ -50,7 +50,7 @@ int nfs_read_once(struct nfc_session *session, const struct nfc_file *file,
 {
 	const int ret = nfc_read_start(session, 0, file, offset, buf, len);
 
-	return ret ? ret : nfc_read_finish(session, 0, buf, len, got, eof);
+	return ret ? ret : nfc_read_finish(session, 0, got, eof);
 }
 
 void nfs_fill(uint8_t *bytes, size_t len, uint32_t seed)

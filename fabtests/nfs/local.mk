@@ -9,6 +9,7 @@ fabtests_nfs_fi_cairn_nfsd_SOURCES = \
 	fabtests/nfs/ops_session.c \
 	fabtests/nfs/ops_state.c \
 	fabtests/nfs/peer.c \
+	fabtests/nfs/recall.c \
 	fabtests/nfs/serve.c \
 	fabtests/nfs/tree.c
 fabtests_nfs_fi_cairn_nfsd_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)

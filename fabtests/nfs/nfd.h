@@ -120,9 +120,9 @@ void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len);
 
 /* ---- connections ---- */
 
-/* head is copied; data are freed when they are sent. */
-void nfd_reply(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
-	       size_t data_len);
+/* A Call or Reply: head is copied; data of a READ are freed when they are sent. */
+void nfd_send(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
+	      size_t data_len);
 void nfd_drop(struct nfd_peer *peer);
 /* CB_SEQUENCE and CB_RECALL in the session's back channel. */
 void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh);

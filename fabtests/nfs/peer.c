@@ -94,8 +94,8 @@ static void send_item(struct item *item, size_t data_len)
 		free_item(item);
 }
 
-void nfd_reply(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
-	       size_t data_len)
+void nfd_send(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
+	      size_t data_len)
 {
 	struct item *item = new_item(peer, len);
 
@@ -103,36 +103,6 @@ void nfd_reply(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *
 	item->len = len;
 	item->data = data;
 	send_item(item, data_len);
-}
-
-void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh)
-{
-	static uint32_t xid = 0x5e000000;
-	nfs_cb_argop4 ops[2] = {{.op = OP_CB_SEQUENCE}, {.op = OP_CB_RECALL}};
-	CB_SEQUENCE4args *sequence = &ops[0].nfs_cb_argop4_u.sequence;
-	CB_COMPOUND4args args = {.minorversion = 1};
-	msg_call call = {.xid = xid++,
-			 .rpcvers = NFC_RPC_VERSION,
-			 .prog = NFS4_CALLBACK,
-			 .vers = 1,
-			 .proc = NFC_PROC_COMPOUND};
-	struct item *item;
-	XDR xdr;
-
-	if (!session->peer)
-		return;
-	memcpy(sequence->sessionid, session->id, sizeof(sequence->sessionid));
-	sequence->sequenceid = ++session->back_sequence;
-	ops[1].nfs_cb_argop4_u.recall.stateid = *stateid;
-	ops[1].nfs_cb_argop4_u.recall.fh = *fh;
-	args.ops.ops_len = 2;
-	args.ops.ops_val = ops;
-	item = new_item(session->peer, 1024);
-	xdrmem_create(&xdr, (char *)item->bytes, 1024, XDR_ENCODE);
-	if (!xdr_msg_call(&xdr, &call) || !xdr_CB_COMPOUND4args(&xdr, &args))
-		abort();
-	item->len = xdr_getpos(&xdr);
-	send_item(item, 0);
 }
 
 /* ---- connections ---- */

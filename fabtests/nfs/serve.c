@@ -119,7 +119,7 @@ static void refuse(struct nfd_peer *peer, uint32_t xid, unsigned int stat, bool 
 	}
 	xdrmem_create(&xdr, bytes, sizeof(bytes), XDR_ENCODE);
 	if (xdr_msg_reply(&xdr, &reply))
-		nfd_reply(peer, (uint8_t *)bytes, xdr_getpos(&xdr), NULL, 0);
+		nfd_send(peer, (uint8_t *)bytes, xdr_getpos(&xdr), NULL, 0);
 }
 
 static void keep(struct nfd_request *request, const uint8_t *bytes, size_t len)
@@ -134,8 +134,8 @@ static void reply_again(struct nfd_request *request, uint32_t xid)
 {
 	xid = htonl(xid);
 	memcpy(request->slot->cached, &xid, sizeof(xid));
-	nfd_reply(request->peer, request->slot->cached, request->slot->cached_len, NULL,
-		  0);
+	nfd_send(request->peer, request->slot->cached, request->slot->cached_len, NULL,
+		 0);
 }
 
 static void reply_with(struct nfd_request *request, uint32_t xid, COMPOUND4res *res)
@@ -154,7 +154,7 @@ static void reply_with(struct nfd_request *request, uint32_t xid, COMPOUND4res *
 	keep(request, bytes, len);
 	if (request->fault == NFD_GARBAGE)
 		memset(bytes + 24, 0xa5, len - 24);
-	nfd_reply(request->peer, bytes, len, request->data, request->data_len);
+	nfd_send(request->peer, bytes, len, request->data, request->data_len);
 	request->data = NULL;
 }
 

@@ -57,8 +57,7 @@ static int finish(struct fetch *f, const struct piece *p)
 
 	for (;;) {
 		got = 0;
-		ret = nfc_read_finish(f->session, p->slot, buffer(f, p->slot) + done,
-				      p->len - done, &got, &eof);
+		ret = nfc_read_finish(f->session, p->slot, &got, &eof);
 		done += got;
 		if (done == p->len || (ret && !nfc_again(ret)))
 			return ret;

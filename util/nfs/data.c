@@ -29,28 +29,16 @@ int nfc_read_start(struct nfc_session *session, unsigned int slot,
 	return nfc_submit(session, slot, &compound);
 }
 
-/* Data that did not use the Write chunk are behind the result. */
-static int take_inline(struct nfc_session *session, const struct nfc_call *call,
-		       size_t used, void *buf, uint32_t len)
-{
-	if (len > call->result_room || len > call->answer_len - used)
-		return nfc_fail(&session->conn.link, -FI_EIO,
-				"the reply to READ lacks data");
-	memcpy(buf, call->own + used, len);
-	return 0;
-}
-
-int nfc_read_finish(struct nfc_session *session, unsigned int slot, void *buf,
-		    uint32_t len, uint32_t *got, bool *eof)
+int nfc_read_finish(struct nfc_session *session, unsigned int slot, uint32_t *got,
+		    bool *eof)
 {
 	struct nfc_call *call = &session->conn.calls[slot];
 	const READ4resok *ok;
 	nfs_resop4 *result;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
-	ret = nfc_finish(session, slot, &res, &used);
+	ret = nfc_finish(session, slot, &res);
 	call->result_at = NULL;
 	if (ret)
 		return nfc_said(session, ret, "READ");
@@ -61,8 +49,6 @@ int nfc_read_finish(struct nfc_session *session, unsigned int slot, void *buf,
 	*got = ok->length;
 	*eof = ok->eof;
 	nfc_free_reply(&res);
-	if (*got && !call->result_len)
-		return take_inline(session, call, used, buf, *got);
 	if (*got != call->result_len)
 		return nfc_fail(&session->conn.link, -FI_EIO,
 				"READ says %u bytes and wrote %zu", *got,
@@ -78,7 +64,6 @@ int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t
 	nfs_resop4 *result;
 	WRITE4args *args;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	if (len > session->request - AROUND)
@@ -94,7 +79,7 @@ int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t
 	};
 	call->data = len ? buf : NULL;
 	call->data_len = len;
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	call->data = NULL;
 	if (ret)
 		return nfc_said(session, ret, "WRITE");

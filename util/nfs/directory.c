@@ -21,7 +21,6 @@ static int some(struct nfc_session *session, const struct nfc_handle *dir, uint8
 	struct nfc_call *call = nfc_slot_call(session, 0);
 	struct nfc_compound compound;
 	READDIR4args *args;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, false);
@@ -32,7 +31,7 @@ static int some(struct nfc_session *session, const struct nfc_handle *dir, uint8
 	args->dircount = args->maxcount = room - AROUND;
 	call->answer = reply;
 	call->answer_room = room;
-	ret = nfc_run(session, &compound, res, &used);
+	ret = nfc_run(session, &compound, res);
 	call->answer = NULL;
 	return nfc_said(session, ret, "READDIR");
 }

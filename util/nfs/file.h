@@ -39,14 +39,14 @@ int nfc_delegreturn(struct nfc_session *session, const struct nfc_handle *handle
 		    const stateid4 *stateid);
 
 /*
- * READ of one slot, by a Write chunk at buf, in two halves: finished are up to len bytes
- * and whether the file ends behind them. After a status of nfc_again it is to be started
+ * READ of one slot, by a Write chunk at buf, in two halves: finished are *got bytes and
+ * whether the file ends behind them. After a status of nfc_again it is to be started
  * again.
  */
 int nfc_read_start(struct nfc_session *session, unsigned int slot,
 		   const struct nfc_file *file, uint64_t offset, void *buf, uint32_t len);
-int nfc_read_finish(struct nfc_session *session, unsigned int slot, void *buf,
-		    uint32_t len, uint32_t *got, bool *eof);
+int nfc_read_finish(struct nfc_session *session, unsigned int slot, uint32_t *got,
+		    bool *eof);
 /* WRITE of up to len bytes, by a Read chunk; they are stable when it returns. */
 int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t offset,
 	      const void *buf, uint32_t len, uint32_t *done);

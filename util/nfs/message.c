@@ -119,8 +119,7 @@ static int parse_head(XDR *xdr, char *why)
 	return ret;
 }
 
-int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, size_t *used,
-		    char *why)
+int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *why)
 {
 	XDR xdr;
 	int ret;
@@ -135,7 +134,6 @@ int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, size_t 
 		snprintf(why, NFC_WHY, "the reply is malformed");
 		return -FI_EIO;
 	}
-	*used = xdr_getpos(&xdr);
 	return 0;
 }
 

@@ -36,12 +36,10 @@ nfs_argop4 *nfc_add(struct nfc_compound *compound, unsigned int op);
 size_t nfc_pack_call(uint8_t *at, size_t room, uint32_t xid,
 		     struct nfc_compound *compound);
 /*
- * The COMPOUND of a Reply. 0: *res is to be freed by nfc_free_reply, and *used are the
- * bytes parsed, behind which the data of a READ may be; else -FI_EIO, or -FI_EACCES
- * for credentials that were denied, and why (NFC_WHY bytes) says it.
+ * The COMPOUND of a Reply. 0: *res is to be freed by nfc_free_reply; else -FI_EIO, or
+ * -FI_EACCES for credentials that were denied, and why (NFC_WHY bytes) says it.
  */
-int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, size_t *used,
-		    char *why);
+int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *why);
 void nfc_free_reply(COMPOUND4res *res);
 
 /* A string as opaque bytes, still the caller's. */

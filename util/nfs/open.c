@@ -51,7 +51,6 @@ int nfc_open(struct nfc_session *session, const char *path, uint32_t access,
 	struct nfc_compound compound;
 	struct nfc_handle dir;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	memset(file, 0, sizeof(*file));
@@ -67,7 +66,7 @@ int nfc_open(struct nfc_session *session, const char *path, uint32_t access,
 	fill(session, &nfc_add(&compound, OP_OPEN)->nfs_argop4_u.open, access, name);
 	nfc_add(&compound, OP_GETFH);
 	nfc_add_getattr(&compound);
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (!ret)
 		return take(session, &res, file);
 	snprintf(what, sizeof(what), "\"%.100s\"", name);
@@ -78,13 +77,12 @@ int nfc_close(struct nfc_session *session, struct nfc_file *file)
 {
 	struct nfc_compound compound;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, true);
 	nfc_add_putfh(&compound, &file->handle);
 	nfc_add(&compound, OP_CLOSE)->nfs_argop4_u.close.stateid = file->stateid;
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (ret)
 		return nfc_said(session, ret, "CLOSE");
 	nfc_free_reply(&res);
@@ -99,13 +97,12 @@ int nfc_delegreturn(struct nfc_session *session, const struct nfc_handle *handle
 {
 	struct nfc_compound compound;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, true);
 	nfc_add_putfh(&compound, handle);
 	nfc_add(&compound, OP_DELEGRETURN)->nfs_argop4_u.delegreturn = *stateid;
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (!ret)
 		nfc_free_reply(&res);
 	return nfc_said(session, ret, "DELEGRETURN");

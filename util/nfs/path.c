@@ -76,7 +76,6 @@ static int step(struct nfc_session *session, struct nfc_handle *handle, const ch
 	nfs_resop4 *result;
 	COMPOUND4res res;
 	text4 *component;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, false);
@@ -89,7 +88,7 @@ static int step(struct nfc_session *session, struct nfc_handle *handle, const ch
 		nfc_add(&compound, OP_PUTROOTFH);
 	}
 	nfc_add(&compound, OP_GETFH);
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (ret)
 		return ret;
 	result = nfc_result(&res, compound.count - 1, OP_GETFH);
@@ -125,13 +124,12 @@ int nfc_attrs(struct nfc_session *session, const struct nfc_handle *handle,
 	struct nfc_compound compound;
 	nfs_resop4 *result;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, false);
 	nfc_add_putfh(&compound, handle);
 	nfc_add_getattr(&compound);
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (ret)
 		return nfc_said(session, ret, "GETATTR");
 	result = nfc_result(&res, 2, OP_GETATTR);

@@ -32,7 +32,6 @@ static int alone(struct nfc_session *session, struct nfc_compound *compound,
 {
 	struct nfc_conn *conn = &session->conn;
 	struct nfc_call *call = &conn->calls[NFC_SLOTS];
-	size_t used;
 	int ret;
 
 	call->xid = nfc_conn_xid(conn);
@@ -44,8 +43,7 @@ static int alone(struct nfc_session *session, struct nfc_compound *compound,
 	if (!ret)
 		ret = nfc_conn_wait(conn, call);
 	if (!ret)
-		ret = nfc_parse_reply(call->own, call->answer_len, res, &used,
-				      conn->link.why);
+		ret = nfc_parse_reply(call->own, call->answer_len, res, conn->link.why);
 	if (ret)
 		return ret;
 	ret = (int)res->status;
@@ -142,12 +140,11 @@ static int reclaim_complete(struct nfc_session *session)
 {
 	struct nfc_compound compound;
 	COMPOUND4res res;
-	size_t used;
 	int ret;
 
 	nfc_begin(session, &compound, true);
 	nfc_add(&compound, OP_RECLAIM_COMPLETE);
-	ret = nfc_run(session, &compound, &res, &used);
+	ret = nfc_run(session, &compound, &res);
 	if (!ret)
 		nfc_free_reply(&res);
 	return nfc_said(session, ret, "RECLAIM_COMPLETE");

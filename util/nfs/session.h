@@ -48,15 +48,14 @@ int nfc_submit(struct nfc_session *session, unsigned int slot,
 	       struct nfc_compound *compound);
 /*
  * Waits for the slot's Reply, and connects again if the connection ends before it. With
- * 0 *res is to be freed by nfc_free_reply; used: as of nfc_parse_reply.
+ * 0 *res is to be freed by nfc_free_reply.
  */
-int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res,
-	       size_t *used);
+int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res);
 /* A status after which the same compound is to be submitted once more. */
 bool nfc_again(int status);
 /* Submits and finishes in slot 0, until another status comes or the timeout is over. */
-int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res,
-	    size_t *used);
+int nfc_run(struct nfc_session *session, struct nfc_compound *compound,
+	    COMPOUND4res *res);
 
 /* Says WHAT and the status by name in link.why, keeps why after an FI_E*. Returns ret. */
 int nfc_said(struct nfc_session *session, int ret, const char *what);

@@ -85,8 +85,7 @@ static int check_sequence(struct nfc_session *session, unsigned int slot,
 	return (int)res->status;
 }
 
-int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res,
-	       size_t *used)
+int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res)
 {
 	struct nfc_call *call = &session->conn.calls[slot];
 	const uint8_t *bytes;
@@ -97,7 +96,7 @@ int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res
 	if (ret)
 		return ret;
 	bytes = call->answer ? call->answer : call->own;
-	ret = nfc_parse_reply(bytes, call->answer_len, res, used, session->conn.link.why);
+	ret = nfc_parse_reply(bytes, call->answer_len, res, session->conn.link.why);
 	if (ret)
 		return ret;
 	ret = check_sequence(session, slot, res);
@@ -116,8 +115,7 @@ bool nfc_again(int status)
 	       status == NFC_RETRY_UNCACHED_REP;
 }
 
-int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res,
-	    size_t *used)
+int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res)
 {
 	const uint64_t end =
 		nfc_now() + 1000u * (unsigned)session->conn.link.where->timeout;
@@ -126,7 +124,7 @@ int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND
 	for (;;) {
 		ret = nfc_submit(session, 0, compound);
 		if (!ret)
-			ret = nfc_finish(session, 0, res, used);
+			ret = nfc_finish(session, 0, res);
 		if (!nfc_again(ret) || nfc_now() > end)
 			return ret;
 		ret = nfc_conn_rest(&session->conn, REST_MS);
