@@ -6,7 +6,7 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_remotelog \
+	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_nfs fabtests/fuzz/fuzz_remotelog \
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_svb_cm \
 	fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
@@ -32,6 +32,10 @@ fabtests_fuzz_fuzz_declare_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 fabtests_fuzz_fuzz_key_attr_SOURCES = fabtests/fuzz/fuzz_key_attr.c $(fuzz_main)
 fabtests_fuzz_fuzz_key_attr_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_key_attr_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+
+fabtests_fuzz_fuzz_nfs_SOURCES = fabtests/fuzz/fuzz_nfs.c $(fuzz_main)
+fabtests_fuzz_fuzz_nfs_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
+fabtests_fuzz_fuzz_nfs_LDADD = util/nfs/libnfs.la
 
 fabtests_fuzz_fuzz_remotelog_SOURCES = fabtests/fuzz/fuzz_remotelog.c $(fuzz_main)
 fabtests_fuzz_fuzz_remotelog_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_remotelog
@@ -59,4 +63,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

@@ -46,7 +46,8 @@ static int hand_on(const READDIR4resok *ok, struct place *place,
 	place->end = ok->eof;
 	for (entry = ok->entries; entry && !ret; entry = entry->next) {
 		place->cookie = entry->cookie;
-		ret = each(arg, entry->name.text4_val, entry->name.text4_len);
+		if (entry->name.text4_len)
+			ret = each(arg, entry->name.text4_val, entry->name.text4_len);
 	}
 	return ret;
 }

@@ -43,7 +43,8 @@ int nfc_take_attrs(struct nfc_session *session, const fattr4 *from,
 void nfc_take_handle(struct nfc_handle *handle, const nfs_fh4 *from)
 {
 	handle->len = from->data.data_len;
-	memcpy(handle->bytes, from->data.data_val, handle->len);
+	if (handle->len)
+		memcpy(handle->bytes, from->data.data_val, handle->len);
 }
 
 void nfc_add_putfh(struct nfc_compound *compound, const struct nfc_handle *handle)
