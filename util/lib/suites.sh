@@ -506,6 +506,7 @@ suite_rpcrdma() {
 	local with=$top/fabtests/interop/with-build address
 
 	build_unit || return
+	step build-conformance 600 make -C "$top/build/unit" fabtests/conformance/fi_cairn_rpc || return
 	rpcrdma_over tcp 127.0.0.1
 	counted rpcrdma-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
 	address=$(host_address)
@@ -580,8 +581,8 @@ suite_install() {
 installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
-	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget bin/fi_remotelog \
-		share/man/man1/rdmavm.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
+	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget \
+		bin/fi_remotelog share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
 			return 1
