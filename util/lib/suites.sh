@@ -15,6 +15,7 @@ suites=(
 	simverbs host "the software device: pverbs, and other people's programs on Debian 12 and 13"
 	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
 	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
+	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -508,7 +509,6 @@ suite_rpcrdma() {
 	build_unit || return
 	step build-conformance 600 make -C "$top/build/unit" fabtests/conformance/fi_cairn_rpc || return
 	rpcrdma_over tcp 127.0.0.1
-	counted rpcrdma-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
 	address=$(host_address)
 	if [ -z "$address" ]; then
 		skip rpcrdma-pverbs "no interface has an address besides the loopback one"
@@ -543,9 +543,29 @@ rpcrdma_over() {
 		counted "rpcrdma-$1-many" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 			-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" many mesh
 	counted "rpcrdma-rows-$1" 300 rpcrdma_rows unit "$1" "$2" "${w[@]}"
-	counted "rpcrdma-clnt-$1" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/rpc/fi_cairn_clnt" -p "$stack" -s "$2"
-	step "rpcrdma-$1-example" 60 "$with" unit "$top/examples/rpc/test-count" "$top/build/unit" "$stack" "$2" "${w[@]}"
 	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
+}
+
+suite_rpc() {
+	local with=$top/fabtests/interop/with-build address
+
+	build_unit || return
+	rpc_over tcp 127.0.0.1
+	address=$(host_address)
+	if [ -n "$address" ]; then
+		rpc_over pverbs "$address" simverbs
+	else
+		skip rpc-pverbs "no interface has an address besides the loopback one"
+	fi
+	counted rpc-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
+}
+
+# rpc_over LOWER ADDRESS [WRAPPER]
+rpc_over() {
+	local with=$top/fabtests/interop/with-build stack="$1;rpcrdma" w=("${@:3}")
+
+	counted "rpc-clnt-$1" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/rpc/fi_cairn_clnt" -p "$stack" -s "$2"
+	step "rpc-$1-example" 60 "$with" unit "$top/examples/rpc/test-count" "$top/build/unit" "$stack" "$2" "${w[@]}"
 }
 
 # rpcrdma_rows BUILD LOWER ADDRESS [simverbs]: each row of the conformance tables by name. A crash leaves no count, which
