@@ -330,14 +330,12 @@ out:
 /* Nobody reads the server's completion queue meanwhile, which has no wait object. */
 int fct_cm_sread_polled(struct fct *t)
 {
-	struct fct_setup s = {.caps = FI_MSG};
+	struct fct_setup s = {.caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE};
 	struct fi_cq_data_entry done;
 	struct fct_ctx ctx = {0};
 	struct fct_event e;
 	struct fct_link l;
 	struct fct_mem m;
-	struct iovec iov;
-	struct fi_msg msg;
 	ssize_t n;
 	int ret;
 
@@ -353,11 +351,7 @@ int fct_cm_sread_polled(struct fct *t)
 		FCT_DO(taken(t, n, FI_SHUTDOWN, &e));
 		goto out;
 	}
-	iov = (struct iovec){.iov_base = m.buf, .iov_len = m.len};
-	msg = (struct fi_msg){
-		.msg_iov = &iov, .desc = &m.desc, .iov_count = 1, .context = &ctx};
-	FCT_POST(t, l.txcq,
-		 fi_sendmsg(l.c.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	FCT_POST(t, l.txcq, fi_send(l.c.ep, m.buf, m.len, m.desc, 0, &ctx));
 	FCT_DO(fct_comp(t, l.txcq, &ctx, FI_SEND | FI_MSG, &done,
 			"a message that the other end has received"));
 	FCT_CALL(t, fi_shutdown(l.c.ep, 0));
