@@ -57,6 +57,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/lower/test_choose.c \
 	fabtests/unit/common/lower/test_cq.c \
 	fabtests/unit/common/lower/test_eq.c \
+	fabtests/unit/common/lower/test_look.c \
 	fabtests/unit/common/lower/test_table.c \
 	fabtests/unit/common/lower/test_threads.c \
 	fabtests/unit/common/pass/test_pass.c \

@@ -120,6 +120,13 @@ int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
 
 /* ---- fabric ---- */
 
+/* prov/common/lower/look.c */
+struct crn_lower_look {
+	struct crn_wait_source source; /* of the layer's wait: the lower event queue */
+	_Atomic bool found;	       /* there is something in it */
+	_Atomic uint64_t last;	       /* when it was looked at, ms */
+};
+
 /*
  * A layer's fabric, embedded in its own. Domains, endpoints and whatever is opened over
  * `lower` are between the layer and the lower provider; its event queues are here.
@@ -142,10 +149,12 @@ struct crn_lower_fabric {
 	/*
 	 * Set by a layer after crn_lower_fabric_open whose event queues progress more
 	 * than events; NULL: they do not. progress is called without the lock before a
-	 * queue is read; wait is an object with a descriptor that every queue waits for.
+	 * queue is read; wait is an object with a descriptor that every queue waits for,
+	 * and the lower event queue is a source of it.
 	 */
 	void (*progress)(struct crn_lower_fabric *fabric);
 	struct crn_wait *wait;
+	struct crn_lower_look look; /* of a layer with wait */
 };
 
 /*
@@ -222,9 +231,10 @@ struct crn_lower_event {
 struct crn_lower_eq {
 	struct crn_eq eq;
 	struct crn_lower_fabric *fabric;
-	struct crn_list entry;	      /* of fabric->queues */
-	struct crn_wait_lower source; /* of eq.wait: the lower event queue */
-	struct crn_wait_inner inner;  /* of eq.wait: fabric->wait */
+	struct crn_list entry; /* of fabric->queues */
+	/* Of eq.wait, one of them: the lower event queue, or fabric->wait. */
+	struct crn_wait_lower source;
+	struct crn_wait_inner inner;
 	const struct fi_ops_eq *base; /* crn_eq's */
 	struct fi_ops_eq ops;
 };
@@ -238,6 +248,14 @@ struct crn_lower_eq {
  */
 int crn_lower_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		      struct fid_eq **eq, void *context);
+
+/*
+ * For a read of a completion queue or counter of a layer with wait: events go to the
+ * queues that they are for, and what they mean to the layer happens, though nobody reads
+ * an event queue. At once for who was woken by one, otherwise within 10 ms of reading.
+ * Called with no lock of the layer's.
+ */
+void crn_lower_look(struct crn_lower_fabric *fabric);
 
 /*
  * Binds a queue that crn_lower_eq_open gave to the layer's object, and the lower queue to

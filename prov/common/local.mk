@@ -32,6 +32,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/lower/fabric.c \
 	prov/common/lower/getinfo.c \
 	prov/common/lower/internal.h \
+	prov/common/lower/look.c \
 	prov/common/lower/name.c \
 	prov/common/lower/table.c \
 	prov/common/mr.c \

@@ -4,9 +4,16 @@
 #include <cairn/nosys.h>
 #include "objects.h"
 
+/* Events, too: a peer that has gone fails what is outstanding. */
+static void queue_progress(struct rpr_domain *domain)
+{
+	rpr_progress(domain);
+	crn_lower_look(&domain->fabric->lower);
+}
+
 static void cq_progress(struct crn_cq *cq)
 {
-	rpr_progress(crn_container_of(cq, struct rpr_cq, cq)->domain);
+	queue_progress(crn_container_of(cq, struct rpr_cq, cq)->domain);
 }
 
 static int cq_close(struct fid *fid)
@@ -85,7 +92,7 @@ err_free:
 
 static void cntr_progress(struct crn_cntr *cntr)
 {
-	rpr_progress(crn_container_of(cntr, struct rpr_cntr, cntr)->domain);
+	queue_progress(crn_container_of(cntr, struct rpr_cntr, cntr)->domain);
 }
 
 static int cntr_close(struct fid *fid)

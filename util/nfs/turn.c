@@ -5,7 +5,6 @@
 #include "conn.h"
 
 #define BATCH 16
-#define EVENTS_MS 100 /* between two looks at the event queue */
 
 static struct nfc_call *call_of(struct nfc_conn *conn, uint32_t xid)
 {
@@ -101,29 +100,6 @@ static int completed_badly(struct nfc_conn *conn)
 	return mark && mark->use == NFC_RECEIVE ? nfc_conn_receive(conn, mark) : 0;
 }
 
-/* The end of a connection comes as an event, which does not wake who waits for a queue.
- */
-static void look_at_events(struct nfc_conn *conn)
-{
-	struct fi_eq_err_entry error = {0};
-	struct fi_eq_cm_entry entry;
-	uint32_t event;
-	ssize_t ret;
-
-	ret = fi_eq_read(conn->link.eq, &event, &entry, sizeof(entry), 0);
-	if (ret == -FI_EAVAIL)
-		fi_eq_readerr(conn->link.eq, &error, 0);
-	if (ret > 0 && event == FI_SHUTDOWN && entry.fid == &conn->link.ep->fid)
-		nfc_conn_lose(conn);
-}
-
-static int slice(const struct nfc_conn *conn, int timeout_ms)
-{
-	if (conn->pending_len)
-		return 1;
-	return timeout_ms < EVENTS_MS ? timeout_ms : EVENTS_MS;
-}
-
 int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 {
 	struct fi_cq_data_entry entries[BATCH];
@@ -132,13 +108,12 @@ int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 	ret = send_pending(conn);
 	if (ret)
 		return nfc_failed(&conn->link, "cannot answer the server", ret);
-	ret = fi_cq_sread(conn->link.cq, entries, BATCH, NULL, slice(conn, timeout_ms));
+	ret = fi_cq_sread(conn->link.cq, entries, BATCH, NULL,
+			  conn->pending_len ? 1 : timeout_ms);
 	if (ret == -FI_EAVAIL)
 		return completed_badly(conn);
-	if (ret == -FI_EAGAIN || ret == -FI_EINTR || ret == -FI_ETIMEDOUT) {
-		look_at_events(conn);
+	if (ret == -FI_EAGAIN || ret == -FI_EINTR || ret == -FI_ETIMEDOUT)
 		return 0;
-	}
 	if (ret < 0)
 		return nfc_failed(&conn->link, "fi_cq_sread", ret);
 	for (i = 0; i < ret; i++) {

@@ -76,10 +76,19 @@ static int eq_lower_open(struct crn_lower_fabric *fabric)
 	if (!crn_list_empty(&fabric->queues))
 		return 0;
 	fabric->next = malloc(sizeof(*fabric->next));
-	ret = fabric->next ? fi_eq_open(fabric->lower, &attr, &fabric->eq, NULL)
-			   : -FI_ENOMEM;
+	if (!fabric->next)
+		return -FI_ENOMEM;
+	ret = fi_eq_open(fabric->lower, &attr, &fabric->eq, NULL);
 	if (ret)
-		free(fabric->next);
+		goto err_free;
+	ret = fabric->wait ? lower_look_add(fabric) : 0;
+	if (ret)
+		goto err_close;
+	return 0;
+err_close:
+	fi_close(&fabric->eq->fid);
+err_free:
+	free(fabric->next);
 	return ret;
 }
 
@@ -90,9 +99,12 @@ static int eq_lower_close(struct crn_lower_fabric *fabric)
 
 	if (!crn_list_empty(&fabric->queues))
 		return 0;
+	crn_wait_remove(&fabric->look.source);
 	ret = fi_close(&fabric->eq->fid);
 	if (!ret)
 		free(fabric->next);
+	else if (fabric->wait)
+		crn_wait_add(fabric->wait, &fabric->look.source);
 	return ret;
 }
 
@@ -103,19 +115,15 @@ static void eq_join(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
 		crn_wait_pause(&eq->source.source);
 }
 
-/* What it sleeps for: the lower queue, and what the layer has beside. */
-static int eq_sources(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
+/* What it sleeps for. */
+static int eq_source(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
 {
-	int ret = crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
-				     &fabric->eq->fid);
-
-	/* A queue without a descriptor has no sources. */
-	if (ret || !fabric->wait || eq->eq.wait.obj == FI_WAIT_NONE)
-		return ret;
-	ret = crn_wait_add_inner(&eq->eq.wait, &eq->inner, fabric->wait);
-	if (ret)
-		crn_wait_remove(&eq->source.source);
-	return ret;
+	/* A queue without a descriptor has no source. */
+	if (eq->eq.wait.obj == FI_WAIT_NONE)
+		return 0;
+	return fabric->wait ? crn_wait_add_inner(&eq->eq.wait, &eq->inner, fabric->wait)
+			    : crn_wait_add_lower(&eq->eq.wait, &eq->source, fabric->lower,
+						 &fabric->eq->fid);
 }
 
 static int eq_lower_get(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq)
@@ -126,7 +134,7 @@ static int eq_lower_get(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq
 	ret = crn_lower_opened(fabric, "event queue", eq_lower_open(fabric));
 	if (ret)
 		goto out;
-	ret = eq_sources(fabric, eq);
+	ret = eq_source(fabric, eq);
 	if (ret)
 		eq_lower_close(fabric);
 	else
@@ -146,9 +154,8 @@ static int eq_lower_put(struct crn_lower_fabric *fabric, struct crn_lower_eq *eq
 	crn_list_del(&eq->entry);
 	ret = eq_lower_close(fabric);
 	if (ret) { /* the queue is whole */
-		crn_wait_add(&eq->eq.wait, &eq->source.source);
-		if (fabric->wait)
-			crn_wait_add(&eq->eq.wait, &eq->inner.source);
+		crn_wait_add(&eq->eq.wait,
+			     fabric->wait ? &eq->inner.source : &eq->source.source);
 		eq_join(fabric, eq);
 	}
 	crn_unlock(&fabric->lock);

@@ -153,6 +153,10 @@ static void event_set_full(struct crn_lower_fabric *fabric, bool full)
 	if (fabric->full == full)
 		return;
 	fabric->full = full;
+	if (full)
+		crn_wait_pause(&fabric->look.source);
+	else
+		crn_wait_resume(&fabric->look.source);
 	crn_list_for_each (entry, &fabric->queues) {
 		eq = crn_container_of(entry, struct crn_lower_eq, entry);
 		if (full) {
@@ -164,13 +168,26 @@ static void event_set_full(struct crn_lower_fabric *fabric, bool full)
 	}
 }
 
+/* Who slept while a queue was full is not armed for what comes next; true: something
+ * came. */
+static bool event_rearm(struct crn_lower_fabric *fabric, bool *was_full)
+{
+	if (!*was_full || !fabric->wait)
+		return false;
+	*was_full = false;
+	return lower_look_arm(fabric) == -FI_EAGAIN;
+}
+
 int lower_events(struct crn_lower_fabric *fabric)
 {
 	struct crn_lower_event *event = fabric->next;
+	bool was_full = fabric->full;
 	ssize_t ret;
 
 	for (;;) {
 		ret = fabric->kept ? 1 : event_take(fabric, event);
+		if (!ret && event_rearm(fabric, &was_full))
+			continue;
 		if (ret <= 0)
 			return (int)ret;
 		fabric->kept = true;

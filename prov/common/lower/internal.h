@@ -104,4 +104,11 @@ int lower_events(struct crn_lower_fabric *fabric);
 struct fi_info *lower_events_forget(struct crn_lower_fabric *fabric,
 				    const struct crn_lower_obj *obj);
 
+/* ---- look.c: for a fabric with wait, while the lower queue is open ---- */
+
+/* Makes the lower queue a source of fabric->wait. 0 or a negative code. */
+int lower_look_add(struct crn_lower_fabric *fabric);
+/* As fi_trywait(3), of the lower queue. */
+int lower_look_arm(struct crn_lower_fabric *fabric);
+
 #endif

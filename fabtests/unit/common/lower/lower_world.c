@@ -101,6 +101,7 @@ static int lower_eq_open_op(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 
 static int lower_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
+	world->trywaits++;
 	return world->trywait_ret ? world->trywait_ret : crn_eq_trywait(&world->eq);
 }
 

@@ -53,6 +53,7 @@ struct lower_world {
 		attr;	 /* that it was opened with; the strings are not kept */
 	char opened[64]; /* its prov_name */
 	int fabric_ret, fabric_close_ret, eq_ret, trywait_ret;
+	unsigned int trywaits;
 	unsigned int open; /* lower fabrics and queues that are open */
 	struct crn_eq eq;  /* the lower provider's */
 	struct crn_lower_fabric fabric;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The connection ends while a message is read into its receive: that memory is the
- * program's again when the lower provider has said that the RDMA Read is over, and not
- * before.
+ * The connection ends. Who reads completions alone learns it by them; memory that a
+ * message is read into is the program's again when the lower provider has said that the
+ * RDMA Read is over, and not before.
  */
 #include <string.h>
+#include <cairn/wait.h>
 #include "ends.h"
 
 static struct ends e;
@@ -57,5 +58,25 @@ CT_TEST(rpcrdma_down, a_message_that_was_read_all_the_same_is_delivered)
 CT_TEST(rpcrdma_down, an_rdma_read_that_never_ends_keeps_nothing_open)
 {
 	down_while_reading();
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_down, who_reads_no_event_learns_it_by_the_completions)
+{
+	struct fi_cq_data_entry done;
+	struct pair_event event;
+	uint64_t start;
+
+	ends_begin();
+	CT_EXPECT_EQ(ends_up(&e, RPR_MODE_WRAP), 0);
+	ends_recv(&e.server, 0);
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_event(scr_fid(FI_CLASS_EP, 1), FI_SHUTDOWN, NULL, 0), 0);
+	start = crn_now_ms();
+	while (fi_cq_read(e.server.cq, &done, 1) == -FI_EAGAIN &&
+	       crn_timeout_left(start, 10000))
+		;
+	pair_failed(e.server.cq, e.server.got[0], FI_ECANCELED);
+	CT_EXPECT_EQ(pair_expect(e.server.eq, FI_SHUTDOWN, &event), 0);
 	ends_close(&e);
 }
