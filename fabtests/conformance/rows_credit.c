@@ -178,10 +178,12 @@ ROW_BOTH(RFC8166_3_3_1_limit)
 	CT_EXPECT_EQ(w.raw.arrived, 8);
 }
 
-/* The peer still has a Call that was given up: it counts until its Reply comes, and what
- * nobody asked for counts for nothing. */
+/* The peer still has a Call that was given up: it counts until its Reply comes, however
+ * malformed, and what nobody asked for counts for nothing. */
 ROW_BOTH(RFC8166_3_3_1_given_up)
 {
+	uint8_t reply[SAY_REPLY_MIN];
+	struct rpr_header header;
 	struct op *calls[3];
 	uint32_t i;
 
@@ -197,12 +199,21 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 	raw_reply_grants(10, 3);
 	EXPECT_SOON(stats().drop_xid == 1);
 	layer_fills(20, 1);
-	raw_reply_grants(11, 3);
-	raw_reply_grants(12, 3);
+	header = raw_header(11, RPR_MSG);
+	say_reply(reply, 0x1011, sizeof(reply));
+	raw_say(&w.raw, &header, reply, sizeof(reply));
+	EXPECT_SOON(stats().drop_reply == 1);
+	/* One whose XID is in use again, with a Read list. */
+	layer_fills(12, 1);
+	header = raw_header(12, RPR_MSG);
+	header.read_count = 1;
+	header.read[0] = (struct rpr_read){.seg = {.handle = 1, .length = 4}};
+	raw_reply_with(&header, SAY_REPLY_MIN);
+	EXPECT_SOON(stats().drop_reply == 2);
 	for (i = 0; i < 10; i++)
 		raw_reply_grants(100 + i, 3);
-	EXPECT_SOON(stats().drop_xid == 13);
-	layer_fills(30, 2);
+	EXPECT_SOON(stats().drop_xid == 11);
+	layer_fills(30, 1);
 }
 
 ROW_BOTH(RFC8166_3_3_1_requested)

@@ -62,6 +62,13 @@ static void inbound_late(struct rpr_ep *ep, struct rpr_rx *rx)
 	rpr_call_late(ep);
 }
 
+/* A malformed one: it may be that of a cancelled Call all the same. */
+static void inbound_bad_reply(struct rpr_ep *ep, struct rpr_rx *rx)
+{
+	inbound_drop(rx, &ep->stats.drop_reply);
+	rpr_call_late(ep);
+}
+
 /* RFC 8167 section 4.1: with no direction, the credit value means nothing. */
 static void inbound_error(struct rpr_ep *ep, struct rpr_rx *rx,
 			  const struct rpr_header *header)
@@ -86,7 +93,7 @@ static void inbound_reply(struct rpr_ep *ep, struct rpr_rx *rx,
 	if (!call)
 		inbound_late(ep, rx);
 	else if (header->read_count) /* RFC 8166 section 4.3.1: of Calls alone */
-		inbound_drop(rx, &ep->stats.drop_reply);
+		inbound_bad_reply(ep, rx);
 	else
 		rpr_call_reply(call, header, rx, bytes, len);
 }
@@ -121,7 +128,7 @@ static void inbound_msg(struct rpr_ep *ep, struct rpr_rx *rx,
 	if (xid == header->xid)
 		inbound_reply(ep, rx, header, bytes, len);
 	else
-		inbound_drop(rx, &ep->stats.drop_reply);
+		inbound_bad_reply(ep, rx);
 }
 
 /* The message is in a chunk, and with it what it is: only a Call has Read chunks, and
