@@ -101,6 +101,7 @@ int rpr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	crn_lock_init(&fabric->requests_lock, true);
 	crn_list_init(&fabric->domains);
 	crn_list_init(&fabric->requests);
+	crn_list_init(&fabric->peps);
 	fabric->lower.progress = fabric_progress;
 	fabric->lower.wait = &fabric->wait;
 	fabric->lower.fid.fid.ops = &fabric_fid_ops;

@@ -39,8 +39,9 @@ struct rpr_fabric {
 	struct rpr_tick tick;	       /* of wait */
 	struct crn_lock lock;	       /* guards what follows; taken first of all */
 	struct crn_list domains;       /* of struct rpr_domain */
-	struct crn_lock requests_lock; /* guards requests; nothing is taken inside */
+	struct crn_lock requests_lock; /* guards what follows; nothing is taken inside */
 	struct crn_list requests;      /* of struct rpr_request: not accepted yet */
+	struct crn_list peps;	       /* of struct rpr_pep: open */
 };
 
 /* What a connection request said, from its event to fi_accept or fi_reject. */
@@ -102,7 +103,8 @@ struct rpr_pep {
 	struct fid_pep *lower;
 	struct crn_lower_obj obj;
 	struct rpr_fabric *fabric;
-	struct fi_info *info; /* of the program */
+	struct crn_list entry; /* of fabric->peps */
+	struct fi_info *info;  /* of the program */
 	enum rpr_mode mode;
 };
 

@@ -15,6 +15,9 @@ static int pep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	rpr_requests_drop(pep);
+	crn_lock(&pep->fabric->requests_lock);
+	crn_list_del(&pep->entry);
+	crn_unlock(&pep->fabric->requests_lock);
 	atomic_fetch_sub(&pep->fabric->lower.refs, 1);
 	fi_freeinfo(pep->info);
 	free(pep);
@@ -85,6 +88,9 @@ int rpr_passive_ep(struct fid_fabric *fid, struct fi_info *info, struct fid_pep 
 		return ret;
 	}
 	atomic_fetch_add(&pep->fabric->lower.refs, 1);
+	crn_lock(&pep->fabric->requests_lock);
+	crn_list_add_tail(&pep->fabric->peps, &pep->entry);
+	crn_unlock(&pep->fabric->requests_lock);
 	pep->obj.fid = &pep->fid.fid;
 	pep->obj.info = pep->info;
 	pep->obj.event = rpr_pep_event;

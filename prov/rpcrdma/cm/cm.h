@@ -43,6 +43,9 @@ void rpr_cm_agree(struct rpr_ep *ep, const struct rpr_private *priv, int marker)
 /* 0 or -FI_ENOMEM. */
 int rpr_request_add(struct rpr_pep *pep, fid_t handle, const struct rpr_private *priv,
 		    int marker);
+/* The passive endpoint with that handle, if it is one: nothing is read through it, for it
+ * may be what is left of a request. */
+struct rpr_pep *rpr_request_pep(struct rpr_fabric *fabric, fid_t handle);
 /* What it said; false: there is none with that handle. */
 bool rpr_request_find(struct rpr_fabric *fabric, fid_t handle,
 		      struct rpr_request *request);

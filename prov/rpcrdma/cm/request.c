@@ -22,6 +22,22 @@ int rpr_request_add(struct rpr_pep *pep, fid_t handle, const struct rpr_private 
 	return 0;
 }
 
+struct rpr_pep *rpr_request_pep(struct rpr_fabric *fabric, fid_t handle)
+{
+	struct rpr_pep *pep = NULL;
+	struct crn_list *entry;
+
+	crn_lock(&fabric->requests_lock);
+	crn_list_for_each (entry, &fabric->peps) {
+		pep = crn_container_of(entry, struct rpr_pep, entry);
+		if (&pep->fid.fid == handle)
+			break;
+		pep = NULL;
+	}
+	crn_unlock(&fabric->requests_lock);
+	return pep;
+}
+
 static struct rpr_request *request_of(struct rpr_fabric *fabric, fid_t handle)
 {
 	struct rpr_request *request;

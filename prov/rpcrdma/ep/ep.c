@@ -252,25 +252,26 @@ static int ep_request(struct rpr_ep *ep, const struct fi_info *info)
 {
 	struct rpr_request request;
 
-	if (!info->handle || info->handle->fclass == FI_CLASS_PEP)
+	if (!info->handle)
 		return 0;
-	if (!rpr_request_find(ep->domain->fabric, info->handle, &request))
+	if (rpr_request_find(ep->domain->fabric, info->handle, &request))
+		rpr_cm_agree(ep, &request.priv, request.marker);
+	else if (!rpr_request_pep(ep->domain->fabric, info->handle))
 		return -FI_EINVAL;
-	rpr_cm_agree(ep, &request.priv, request.marker);
 	return 0;
 }
 
 static int ep_open_lower(struct rpr_ep *ep, const struct fi_info *info)
 {
 	struct rpr_fabric *fabric = ep->domain->fabric;
+	struct rpr_pep *pep = rpr_request_pep(fabric, info->handle);
 	struct fi_info *lower;
 	int ret = rpr_info_down(fabric, info, &lower);
 
 	if (ret)
 		return ret;
-	if (lower->handle && lower->handle->fclass == FI_CLASS_PEP)
-		lower->handle = &crn_container_of(lower->handle, struct rpr_pep, fid.fid)
-					 ->lower->fid;
+	if (pep)
+		lower->handle = &pep->lower->fid;
 	ret = crn_lower_opened(&fabric->lower, "endpoint",
 			       fi_endpoint(ep->domain->lower, lower, &ep->lower,
 					   &ep->obj));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A connection request: its endpoint may be asked for again until it is open. */
+#include <sys/mman.h>
+#include <unistd.h>
 #include "ends.h"
 
 static struct ends e;
@@ -72,4 +74,22 @@ CT_TEST(rpcrdma_request, an_endpoint_that_there_was_no_memory_for_may_be_tried_a
 	expect_up();
 	fi_freeinfo(request);
 	ends_close(&e);
+}
+
+/* What is left of a request that was answered may be anything. */
+CT_TEST(rpcrdma_request, nothing_is_read_through_a_handle_that_is_none)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *nothing = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fi_info *info;
+
+	CT_ASSERT_NE(nothing, MAP_FAILED);
+	ends_begin();
+	CT_ASSERT_EQ(ends_open(&e, RPR_MODE_RPC), 0);
+	info = fi_dupinfo(e.info);
+	info->handle = nothing;
+	CT_EXPECT_EQ(ends_endpoint(&e.server, info), -FI_EINVAL);
+	fi_freeinfo(info);
+	ends_close(&e);
+	munmap(nothing, size);
 }
