@@ -210,10 +210,11 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 	header.read[0] = (struct rpr_read){.seg = {.handle = 1, .length = 4}};
 	raw_reply_with(&header, SAY_REPLY_MIN);
 	EXPECT_SOON(stats().drop_reply == 2);
+	layer_fills(30, 1);
 	for (i = 0; i < 10; i++)
 		raw_reply_grants(100 + i, 3);
 	EXPECT_SOON(stats().drop_xid == 11);
-	layer_fills(30, 1);
+	CT_EXPECT_EQ(layer_call(40, SAY_CALL_MIN), -FI_EAGAIN);
 }
 
 ROW_BOTH(RFC8166_3_3_1_requested)
