@@ -16,6 +16,7 @@ fabtests_interop_mpi_check_SOURCES = \
 endif
 
 EXTRA_DIST += \
+	fabtests/interop/bench-nfs \
 	fabtests/interop/check-durable \
 	fabtests/interop/check-fi_info \
 	fabtests/interop/check-file \
@@ -25,6 +26,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
 	fabtests/interop/check-remotelog \
+	fabtests/interop/knfsd.sh \
 	fabtests/interop/local.mk \
 	fabtests/interop/net \
 	fabtests/interop/test-net \

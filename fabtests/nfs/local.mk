@@ -26,4 +26,10 @@ fabtests_nfs_fi_cairn_nfs_SOURCES = \
 fabtests_nfs_fi_cairn_nfs_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
 fabtests_nfs_fi_cairn_nfs_LDADD = util/nfs/libnfs.la
 
+# The same operations through the kernel's mount, for fabtests/interop/bench-nfs.
+noinst_PROGRAMS += fabtests/nfs/fi_cairn_nfs_speed
+fabtests_nfs_fi_cairn_nfs_speed_SOURCES = fabtests/nfs/fi_cairn_nfs_speed.c
+fabtests_nfs_fi_cairn_nfs_speed_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
+fabtests_nfs_fi_cairn_nfs_speed_LDADD = util/nfs/libnfs.la
+
 EXTRA_DIST += fabtests/nfs/local.mk
