@@ -103,3 +103,46 @@ CT_TEST(rpcrdma_reply, a_message_that_does_not_fit_is_a_call)
 	pair_done(e.server.cq, long_one, FI_SEND | FI_MSG);
 	ends_close(&e);
 }
+
+static size_t server_grant(void)
+{
+	size_t grant = 0, len = sizeof(grant);
+
+	CT_EXPECT_EQ(fi_getopt(&e.server.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RPC_GRANT,
+			       &grant, &len),
+		     0);
+	return grant;
+}
+
+/* The peer would wait for a credit while the server reads one message after the other. */
+CT_TEST(rpcrdma_reply, half_of_the_credits_are_not_held_back)
+{
+	unsigned int sends;
+	size_t half, i;
+
+	start();
+	half = server_grant() / 2;
+	CT_ASSERT_GT(half, 2);
+	for (i = 0; i < half; i++)
+		ends_recv(&e.server, 0);
+	for (i = 0; i < half; i++)
+		CT_EXPECT_EQ(fi_inject(e.client.ep, e.client.sent, ENDS_SHORT, 0), 0);
+	sends = scr_count(SCR_SEND);
+	pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + (unsigned int)half);
+	for (i = 1; i < half; i++)
+		pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+	/* One less are: the program may have a message for them. */
+	for (i = 1; i < half; i++)
+		ends_recv(&e.server, 0);
+	pair_nothing(e.client.cq);
+	for (i = 1; i < half; i++)
+		CT_EXPECT_EQ(fi_inject(e.client.ep, e.client.sent, ENDS_SHORT, 0), 0);
+	sends = scr_count(SCR_SEND);
+	for (i = 1; i < half; i++)
+		pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends);
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + (unsigned int)half - 1);
+	ends_close(&e);
+}
