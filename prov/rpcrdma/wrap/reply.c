@@ -60,7 +60,7 @@ void rpr_wrap_reply_all(struct rpr_ep *ep)
 
 void rpr_wrap_delivered(struct rpr_ep *ep, struct rpr_serve *serve)
 {
-	if (serve->urgent || 2 * ep->held_count >= ep->grant)
+	if (serve->urgent)
 		rpr_wrap_reply_all(ep);
 	else if (crn_list_empty(&ep->deferred))
 		crn_list_add_tail(&ep->domain->deferred, &ep->deferred);
