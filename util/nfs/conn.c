@@ -131,13 +131,18 @@ static ssize_t post_places(struct nfc_conn *conn, struct nfc_call *call)
 
 static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
 {
+	static uint8_t zeros[4];
+	const bool chunk = call->data && !call->whole;
 	const struct iovec iov[] = {
 		{.iov_base = call->bytes, .iov_len = call->len},
 		{.iov_base = (void *)call->data, .iov_len = call->data_len},
+		{.iov_base = zeros, .iov_len = -call->data_len & 3}, /* XDR's pad */
 	};
 	const struct fi_msg msg = {
 		.msg_iov = iov,
-		.iov_count = call->data ? 2 : 1,
+		.iov_count = !call->data		? 1
+			     : chunk || !iov[2].iov_len ? 2
+							: 3,
 		.context = &call->send,
 		.data = 1 << 1,
 	};
@@ -146,7 +151,7 @@ static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
 	if (ret)
 		return ret;
 	return fi_sendmsg(conn->link.ep, &msg,
-			  FI_COMPLETION | (call->data ? FI_CAIRN_RPC_DDP : 0));
+			  FI_COMPLETION | (chunk ? FI_CAIRN_RPC_DDP : 0));
 }
 
 /* Without a credit, or room: when something has completed there may be. */

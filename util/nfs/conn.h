@@ -38,6 +38,7 @@ struct nfc_call {
 	size_t len;
 	const void *data; /* a Read chunk's, or NULL */
 	size_t data_len;
+	bool whole;	 /* the data stay in the message, which may make it a Long Call */
 	void *result_at; /* a Write chunk's, or NULL */
 	size_t result_room, result_len;
 	uint8_t *answer; /* the Reply; the caller's own buffer makes a Reply chunk */

@@ -56,39 +56,79 @@ int nfc_read_finish(struct nfc_session *session, unsigned int slot, uint32_t *go
 	return 0;
 }
 
-int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t offset,
-	      const void *buf, uint32_t len, uint32_t *done)
+static void begin_write(struct nfc_session *session, struct nfc_compound *compound,
+			const struct nfc_file *file, uint64_t offset, uint32_t len)
 {
-	struct nfc_call *call = nfc_slot_call(session, 0);
-	struct nfc_compound compound;
-	nfs_resop4 *result;
 	WRITE4args *args;
-	COMPOUND4res res;
-	int ret;
 
-	if (len > session->request - AROUND)
-		len = session->request - AROUND;
-	nfc_begin(session, &compound, true);
-	nfc_add_putfh(&compound, &file->handle);
-	args = &nfc_add(&compound, OP_WRITE)->nfs_argop4_u.write;
+	nfc_begin(session, compound, true);
+	nfc_add_putfh(compound, &file->handle);
+	args = &nfc_add(compound, OP_WRITE)->nfs_argop4_u.write;
 	*args = (WRITE4args){
 		.stateid = file->stateid,
 		.offset = offset,
 		.stable = FILE_SYNC4,
 		.length = len,
 	};
+}
+
+/* ret: of the compound, *res as nfc_finish left it. */
+static int end_write(struct nfc_session *session, int ret, COMPOUND4res *res,
+		     uint32_t len, uint32_t *done)
+{
+	nfs_resop4 *result;
+
+	if (ret)
+		return nfc_said(session, ret, "WRITE");
+	result = nfc_result(res, 2, OP_WRITE);
+	if (!result)
+		return nfc_lacks(session, res);
+	*done = result->nfs_resop4_u.write.WRITE4res_u.ok.count;
+	nfc_free_reply(res);
+	return *done <= len ? 0
+			    : nfc_fail(&session->conn.link, -FI_EIO,
+				       "the server wrote more than it got");
+}
+
+int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t offset,
+	      const void *buf, uint32_t len, uint32_t *done)
+{
+	struct nfc_call *call = nfc_slot_call(session, 0);
+	struct nfc_compound compound;
+	COMPOUND4res res;
+	int ret;
+
+	if (len > session->request - AROUND)
+		len = session->request - AROUND;
+	begin_write(session, &compound, file, offset, len);
 	call->data = len ? buf : NULL;
 	call->data_len = len;
 	ret = nfc_run(session, &compound, &res);
 	call->data = NULL;
-	if (ret)
-		return nfc_said(session, ret, "WRITE");
-	result = nfc_result(&res, 2, OP_WRITE);
-	if (!result)
-		return nfc_lacks(session, &res);
-	*done = result->nfs_resop4_u.write.WRITE4res_u.ok.count;
-	nfc_free_reply(&res);
-	return *done <= len ? 0
-			    : nfc_fail(&session->conn.link, -FI_EIO,
-				       "the server wrote more than it got");
+	return end_write(session, ret, &res, len, done);
+}
+
+int nfc_write_start(struct nfc_session *session, unsigned int slot,
+		    const struct nfc_file *file, uint64_t offset, const void *buf,
+		    uint32_t len, bool whole)
+{
+	struct nfc_call *call = nfc_slot_call(session, slot);
+	struct nfc_compound compound;
+
+	begin_write(session, &compound, file, offset, len);
+	call->data = len ? buf : NULL;
+	call->data_len = len;
+	call->whole = whole;
+	return nfc_submit(session, slot, &compound);
+}
+
+int nfc_write_finish(struct nfc_session *session, unsigned int slot, uint32_t *done)
+{
+	struct nfc_call *call = &session->conn.calls[slot];
+	COMPOUND4res res;
+	int ret;
+
+	ret = nfc_finish(session, slot, &res);
+	call->data = NULL;
+	return end_write(session, ret, &res, (uint32_t)call->data_len, done);
 }

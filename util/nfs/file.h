@@ -50,6 +50,14 @@ int nfc_read_finish(struct nfc_session *session, unsigned int slot, uint32_t *go
 /* WRITE of up to len bytes, by a Read chunk; they are stable when it returns. */
 int nfc_write(struct nfc_session *session, const struct nfc_file *file, uint64_t offset,
 	      const void *buf, uint32_t len, uint32_t *done);
+/*
+ * The same in two halves, as of READ. whole: the data stay in the message; what is then
+ * too long for an inline one is a Long Call.
+ */
+int nfc_write_start(struct nfc_session *session, unsigned int slot,
+		    const struct nfc_file *file, uint64_t offset, const void *buf,
+		    uint32_t len, bool whole);
+int nfc_write_finish(struct nfc_session *session, unsigned int slot, uint32_t *done);
 
 /*
  * Calls each with the names of a directory, as long as it returns 0, whose value is

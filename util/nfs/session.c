@@ -27,16 +27,15 @@ int nfc_said(struct nfc_session *session, int ret, const char *what)
 /* ---- operations outside of a session ---- */
 
 /* One operation in one compound; 0, its status or an error. */
-static int alone(struct nfc_session *session, struct nfc_compound *compound,
-		 COMPOUND4res *res)
+static int alone(struct nfc_conn *conn, struct nfc_compound *compound, COMPOUND4res *res)
 {
-	struct nfc_conn *conn = &session->conn;
 	struct nfc_call *call = &conn->calls[NFC_SLOTS];
 	int ret;
 
 	call->xid = nfc_conn_xid(conn);
 	call->len = nfc_pack_call(call->bytes, sizeof(call->bytes), call->xid, compound);
 	call->data = NULL;
+	call->whole = false;
 	call->result_at = NULL;
 	call->answer = NULL;
 	ret = nfc_conn_send(conn, call);
@@ -72,7 +71,7 @@ static int exchange_id(struct nfc_session *session)
 		 (long long)now.tv_sec, now.tv_nsec);
 	memcpy(args->owner.verifier, &now.tv_nsec, sizeof(args->owner.verifier));
 	args->owner.ownerid = nfc_text(name);
-	ret = alone(session, &compound, &res);
+	ret = alone(&session->conn, &compound, &res);
 	if (ret)
 		return nfc_said(session, ret, "EXCHANGE_ID");
 	ok = &res.ops.ops_val[0].nfs_resop4_u.exchange_id.EXCHANGE_ID4res_u.ok;
@@ -123,7 +122,7 @@ static int create_session(struct nfc_session *session)
 	args->cb_program = NFS4_CALLBACK;
 	args->sec.sec_len = 1;
 	args->sec.sec_val = &none;
-	ret = alone(session, &compound, &res);
+	ret = alone(&session->conn, &compound, &res);
 	if (ret)
 		return nfc_said(session, ret, "CREATE_SESSION");
 	take_session(
@@ -159,6 +158,7 @@ int nfc_session_open(struct nfc_session *session, const struct nfc_where *where)
 	int ret;
 
 	memset(session, 0, sizeof(*session));
+	session->dir = CDFC4_FORE_OR_BOTH;
 	session->count = where->slots < NFC_SLOTS ? where->slots : NFC_SLOTS;
 	ret = nfc_conn_open(&session->conn, where);
 	if (ret)
@@ -184,14 +184,14 @@ static void end_at_server(struct nfc_session *session)
 		arg = nfc_add(&compound, OP_DESTROY_SESSION);
 		memcpy(arg->nfs_argop4_u.destroy_session, session->id,
 		       sizeof(session->id));
-		if (alone(session, &compound, &res))
+		if (alone(&session->conn, &compound, &res))
 			return;
 		nfc_free_reply(&res);
 	}
 	compound.count = 0;
 	arg = nfc_add(&compound, OP_DESTROY_CLIENTID);
 	arg->nfs_argop4_u.destroy_clientid = session->clientid;
-	if (!alone(session, &compound, &res))
+	if (!alone(&session->conn, &compound, &res))
 		nfc_free_reply(&res);
 }
 
@@ -208,24 +208,39 @@ void nfc_session_close(struct nfc_session *session)
 
 /* ---- another connection ---- */
 
-static int bind_conn(struct nfc_session *session)
+int nfc_bind(struct nfc_session *session, struct nfc_conn *conn, uint32_t dir,
+	     uint32_t *got)
 {
 	struct nfc_compound compound = {.count = 0};
 	conn_to_session4 *args =
 		&nfc_add(&compound, OP_BIND_CONN_TO_SESSION)->nfs_argop4_u.bind;
-	const conn_to_session4 *ok;
 	COMPOUND4res res;
 	int ret;
 
 	memcpy(args->sessionid, session->id, sizeof(session->id));
-	args->dir = CDFC4_FORE_OR_BOTH;
-	ret = alone(session, &compound, &res);
+	args->dir = dir;
+	ret = alone(conn, &compound, &res);
+	if (ret < 0 && conn != &session->conn)
+		nfc_fail(&session->conn.link, ret, "%s", conn->link.why);
 	if (ret)
-		return nfc_said(session, ret, "the session is lost") > 0 ? -FI_EIO : ret;
-	ok = &res.ops.ops_val[0].nfs_resop4_u.bind.BIND_CONN_TO_SESSION4res_u.ok;
-	session->back = ok->dir == CDFS4_BOTH;
+		return nfc_said(session, ret, "BIND_CONN_TO_SESSION");
+	*got = res.ops.ops_val[0].nfs_resop4_u.bind.BIND_CONN_TO_SESSION4res_u.ok.dir;
 	nfc_free_reply(&res);
 	return 0;
+}
+
+static int bind_again(struct nfc_session *session)
+{
+	uint32_t dir = 0;
+	int ret;
+
+	ret = nfc_bind(session, &session->conn, session->dir, &dir);
+	if (ret > 0) {
+		nfc_said(session, ret, "the session is lost");
+		return -FI_EIO;
+	}
+	session->back = dir & CDFS4_BACK;
+	return ret;
 }
 
 static bool lost_again(int ret)
@@ -257,7 +272,7 @@ int nfc_session_reconnect(struct nfc_session *session)
 	for (;;) {
 		ret = nfc_conn_connect(&session->conn);
 		if (!ret)
-			ret = bind_conn(session);
+			ret = bind_again(session);
 		if (!lost_again(ret) || nfc_now() > end)
 			break;
 		nanosleep(&pause, NULL);

@@ -25,12 +25,14 @@ struct nfc_session {
 	uint64_t clientid;
 	uint32_t create_sequence; /* of CREATE_SESSION */
 	sessionid4 id;
-	bool named;	     /* the server knows the client */
-	bool lasts;	     /* and the session */
-	bool back;	     /* which has a back channel on this connection */
-	uint32_t request;    /* bytes of the largest request */
-	uint32_t response;   /* and of the largest reply */
-	unsigned int losses; /* of the connection, since a compound has succeeded */
+	bool named;	       /* the server knows the client */
+	bool lasts;	       /* and the session */
+	uint32_t dir;	       /* CDFC4_*, asked for when another connection is bound */
+	bool back;	       /* the session has a back channel on this connection */
+	uint32_t status_flags; /* SEQ4_STATUS_*, of the last SEQUENCE */
+	uint32_t request;      /* bytes of the largest request */
+	uint32_t response;     /* and of the largest reply */
+	unsigned int losses;   /* of the connection, since a compound has succeeded */
 };
 
 /* Connects and makes a session; it has to be closed also after a failure. */
@@ -39,6 +41,12 @@ int nfc_session_open(struct nfc_session *session, const struct nfc_where *where)
 void nfc_session_close(struct nfc_session *session);
 /* Connects again and binds the connection to the session, for a while if need be. */
 int nfc_session_reconnect(struct nfc_session *session);
+/*
+ * BIND_CONN_TO_SESSION by conn, which is connected: dir is CDFC4_*, *got CDFS4_*. The
+ * sentence of an error is in session->conn.link.why in any case.
+ */
+int nfc_bind(struct nfc_session *session, struct nfc_conn *conn, uint32_t dir,
+	     uint32_t *got);
 
 /* An empty compound with SEQUENCE; kept: the server is to keep its Reply. */
 void nfc_begin(struct nfc_session *session, struct nfc_compound *compound, bool kept);

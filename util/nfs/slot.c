@@ -27,6 +27,7 @@ struct nfc_call *nfc_slot_call(struct nfc_session *session, unsigned int slot)
 	struct nfc_call *call = &session->conn.calls[slot];
 
 	call->data = NULL;
+	call->whole = false;
 	call->result_at = NULL;
 	call->answer = NULL;
 	return call;
@@ -82,6 +83,7 @@ static int check_sequence(struct nfc_session *session, unsigned int slot,
 	    memcmp(ok->sessionid, session->id, sizeof(session->id)) != 0)
 		return -FI_EIO;
 	session->slots[slot].sequence++;
+	session->status_flags = ok->status_flags;
 	return (int)res->status;
 }
 
