@@ -9,26 +9,11 @@
 
 static const struct {
 	const char *name;
-	unsigned int op;
-} ops[] = {
-	{"lookup", OP_LOOKUP},
-	{"open", OP_OPEN},
-	{"read", OP_READ},
-	{"write", OP_WRITE},
-	{"getattr", OP_GETATTR},
-	{"sequence", OP_SEQUENCE},
-	{"exchange_id", OP_EXCHANGE_ID},
-	{"create_session", OP_CREATE_SESSION},
-	{"bind", OP_BIND_CONN_TO_SESSION},
-};
-
-static const struct {
-	const char *name;
 	enum nfd_fault what;
 } faults[] = {
 	{"status", NFD_STATUS}, {"short", NFD_SHORT},	  {"drop", NFD_DROP},
 	{"mute", NFD_MUTE},	{"garbage", NFD_GARBAGE}, {"system_err", NFD_SYSTEM_ERR},
-	{"denied", NFD_DENIED}, {"change", NFD_CHANGE},
+	{"denied", NFD_DENIED}, {"change", NFD_CHANGE},	  {"hold", NFD_HOLD},
 };
 
 static struct {
@@ -50,9 +35,7 @@ bool nfd_fault_add(const char *text)
 		return false;
 	wanted[count].nth = nth;
 	wanted[count].value = value;
-	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (!strcmp(ops[i].name, op))
-			wanted[count].op = ops[i].op;
+	wanted[count].op = nfd_op_number(op);
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (!strcmp(faults[i].name, what))
 			wanted[count].what = faults[i].what;

@@ -21,10 +21,12 @@ static void usage(FILE *to)
 	      "  -P PORT   default: one that is free, which it prints\n"
 	      "  -i FAULT  OP:N:WHAT[=VALUE]: what the Nth operation OP does (0: all).\n"
 	      "            OP: sequence, lookup, open, read, write, getattr,\n"
-	      "            exchange_id, create_session, bind. WHAT: status=NUMBER,\n"
+	      "            exchange_id, create_session, bind, ... WHAT: status=NUMBER,\n"
 	      "            short=BYTES, drop (the connection), mute, garbage, "
 	      "system_err,\n"
-	      "            denied, change (of the file)\n",
+	      "            denied, change (of the file), hold (the Reply, until a Call\n"
+	      "            of the server is answered)\n"
+	      "At the end it prints how often each operation has come.\n",
 	      to);
 }
 
@@ -61,6 +63,7 @@ int main(int argc, char **argv)
 		ret = 1;
 	while (!ret && !over)
 		ret = !nfd_turn();
+	nfd_counts_print();
 	nfd_end();
 	return ret;
 }

@@ -2,6 +2,8 @@
 # A small NFSv4.1 server of ours, which errs on demand, for tests of util/nfs and fi_nfsget.
 noinst_PROGRAMS += fabtests/nfs/fi_cairn_nfs fabtests/nfs/fi_cairn_nfsd
 fabtests_nfs_fi_cairn_nfsd_SOURCES = \
+	fabtests/nfs/attrs.c \
+	fabtests/nfs/count.c \
 	fabtests/nfs/fault.c \
 	fabtests/nfs/fi_cairn_nfsd.c \
 	fabtests/nfs/nfd.h \

@@ -40,11 +40,29 @@ enum nfd_fault {
 	NFD_SYSTEM_ERR,
 	NFD_DENIED,
 	NFD_CHANGE, /* the file's change attribute is another one from now on */
+	NFD_HOLD,   /* the Reply waits until a Call in reverse is answered */
 };
 
 /* OP:N:WHAT[=VALUE]: what the Nth such operation does, all of them if N is 0. */
 bool nfd_fault_add(const char *text);
 enum nfd_fault nfd_fault_at(unsigned int op, uint32_t *value);
+
+/* ---- counts ---- */
+
+struct nfd_counts {
+	unsigned int null, unknown; /* Calls of NULL, operations that are not known */
+	unsigned int connections;
+	unsigned int callbacks, callbacks_answered; /* the latter with NFS4_OK */
+};
+
+extern struct nfd_counts nfd_counts;
+
+/* 0: there is none of that name. */
+unsigned int nfd_op_number(const char *name);
+/* Counts one; false: the server does not know it. */
+bool nfd_op_count(unsigned int op);
+/* A line for each that is not 0. */
+void nfd_counts_print(void);
 
 /* ---- the folder ---- */
 
@@ -76,6 +94,7 @@ struct nfd_session {
 	uint64_t clientid;
 	struct nfd_peer *peer; /* of the back channel, or NULL */
 	uint32_t back_sequence;
+	uint32_t back_flavor; /* NFC_AUTH_* */
 	struct nfd_slot slots[NFD_SLOTS];
 };
 
@@ -86,6 +105,8 @@ void nfd_sessions_leave(const struct nfd_peer *peer);
 
 struct nfd_request {
 	struct nfd_peer *peer;
+	const uint8_t *bytes; /* of the Call */
+	size_t len;
 	struct nfd_session *session;
 	struct nfd_slot *slot;
 	bool kept;
@@ -93,9 +114,9 @@ struct nfd_request {
 	struct nfd_node *node; /* the current file handle */
 	const uint8_t *behind; /* data of a WRITE, and bytes from there on */
 	size_t behind_len;
-	char fh[8]; /* of GETFH */
-	u_int mask; /* of GETATTR */
-	char values[64];
+	char fh[8];    /* of GETFH */
+	u_int mask[2]; /* of GETATTR */
+	char values[512];
 	uint8_t *data; /* of a READ: allocated */
 	uint32_t data_len;
 	enum nfd_fault fault; /* instead of a Reply */
@@ -109,12 +130,12 @@ uint32_t nfd_session_op(struct nfd_request *request, const nfs_argop4 *arg,
 uint32_t nfd_file_op(struct nfd_request *request, const nfs_argop4 *arg, nfs_resop4 *res);
 uint32_t nfd_state_op(struct nfd_request *request, const nfs_argop4 *arg,
 		      nfs_resop4 *res);
-/* It is one that was given. */
+/* It is one that was given, and was not closed. */
 bool nfd_stateid(const stateid4 *stateid);
 uint32_t nfd_readdir(struct nfd_request *request, const READDIR4args *args,
 		     READDIR4resok *ok);
 void nfd_fill_attrs(struct nfd_request *request, const bitmap4 *wanted,
-		    const struct nfd_node *node, const struct stat *st, fattr4 *attrs);
+		    const struct stat *st, fattr4 *attrs);
 /* Takes a Call apart and answers it. */
 void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len);
 
@@ -124,6 +145,12 @@ void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len);
 void nfd_send(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *data,
 	      size_t data_len);
 void nfd_drop(struct nfd_peer *peer);
+/* Instead of nfd_send: once a Call in reverse is answered. One at a time. */
+void nfd_hold(struct nfd_peer *peer, const uint8_t *head, size_t len);
+/* The peer takes Calls (RFC 8167 section 6). */
+void nfd_ready(struct nfd_peer *peer);
+/* The Reply to CB_RECALL. */
+void nfd_recalled(const uint8_t *bytes, size_t len);
 /* CB_SEQUENCE and CB_RECALL in the session's back channel. */
 void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh);
 bool nfd_listen(const char *provider, const char *host, const char *port);

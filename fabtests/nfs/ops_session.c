@@ -31,6 +31,7 @@ static uint32_t exchange_id(EXCHANGE_ID4resok *ok)
 {
 	ok->clientid = ++clients;
 	ok->sequenceid = 1;
+	ok->flags = EXCHGID4_FLAG_USE_NON_PNFS;
 	ok->owner.major_id = nfc_text("fi_cairn_nfsd");
 	ok->scope = nfc_text("test");
 	return NFC_OK;
@@ -45,6 +46,12 @@ static void limit(channel_attrs4 *channel)
 	channel->rdma_ird.rdma_ird_len = 0;
 }
 
+static void have_back(struct nfd_session *session, struct nfd_peer *peer)
+{
+	session->peer = peer;
+	nfd_ready(peer);
+}
+
 static uint32_t create_session(struct nfd_request *request,
 			       const CREATE_SESSION4args *args, CREATE_SESSION4resok *ok)
 {
@@ -54,7 +61,10 @@ static uint32_t create_session(struct nfd_request *request,
 	made++;
 	memcpy(session->id, &made, sizeof(made));
 	session->clientid = args->clientid;
-	session->peer = request->peer;
+	if (args->sec.sec_len)
+		session->back_flavor = args->sec.sec_val[0].flavor;
+	if (args->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN)
+		have_back(session, request->peer);
 	memcpy(ok->sessionid, session->id, sizeof(ok->sessionid));
 	ok->sequence = args->sequence;
 	ok->flags = args->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
@@ -72,9 +82,10 @@ static uint32_t bind_conn(struct nfd_request *request, const conn_to_session4 *a
 
 	if (!session)
 		return NFC_BADSESSION;
-	session->peer = request->peer;
 	*ok = *args;
-	ok->dir = CDFS4_BOTH;
+	ok->dir = args->dir & (CDFS4_FORE | CDFS4_BACK);
+	if (ok->dir & CDFS4_BACK)
+		have_back(session, request->peer);
 	return NFC_OK;
 }
 
@@ -105,6 +116,8 @@ static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
 	ok->sequenceid = args->sequenceid;
 	ok->slotid = args->slotid;
 	ok->highest_slotid = ok->target_highest_slotid = NFD_SLOTS - 1;
+	if (!request->session->peer)
+		ok->status_flags = SEQ4_STATUS_CB_PATH_DOWN_SESSION;
 	return NFC_OK;
 }
 

@@ -8,6 +8,8 @@
 #include "nfd.h"
 
 #define DELEGATIONS 8
+#define STATES 65536u
+#define CLAIM_FH 4u
 
 static struct {
 	struct nfd_session *session; /* NULL: free */
@@ -16,6 +18,7 @@ static struct {
 	bool recalled;
 } given[DELEGATIONS];
 static uint32_t states;
+static bool closed[STATES];
 
 static void new_stateid(stateid4 *stateid)
 {
@@ -25,14 +28,33 @@ static void new_stateid(stateid4 *stateid)
 	memcpy(stateid->other, &states, sizeof(states));
 }
 
-bool nfd_stateid(const stateid4 *stateid)
+/* 0: it was never given. */
+static uint32_t number_of(const stateid4 *stateid)
 {
 	static const char zeros[sizeof(stateid->other) - sizeof(states)];
 	uint32_t number;
 
 	memcpy(&number, stateid->other, sizeof(number));
-	return number && number <= states &&
-	       !memcmp(stateid->other + sizeof(number), zeros, sizeof(zeros));
+	if (number > states ||
+	    memcmp(stateid->other + sizeof(number), zeros, sizeof(zeros)) != 0)
+		return 0;
+	return number;
+}
+
+bool nfd_stateid(const stateid4 *stateid)
+{
+	const uint32_t number = number_of(stateid);
+
+	return number && !closed[number];
+}
+
+static uint32_t close_file(const stateid4 *stateid, stateid4 *ok)
+{
+	if (!nfd_stateid(stateid))
+		return NFC_BAD_STATEID;
+	closed[number_of(stateid)] = true;
+	*ok = *stateid;
+	return NFC_OK;
 }
 
 static void give(struct nfd_request *request, open_delegation4 *to)
@@ -79,8 +101,10 @@ static uint32_t open_file(struct nfd_request *request, const OPEN4args *args,
 	struct stat st;
 	uint32_t status;
 
-	status = nfd_lookup(request->node, &args->claim.open_claim4_u.file,
-			    args->openhow.create == 1, &request->node);
+	status = args->claim.claim == CLAIM_FH
+			 ? NFC_OK
+			 : nfd_lookup(request->node, &args->claim.open_claim4_u.file,
+				      args->openhow.create == 1, &request->node);
 	if (!status)
 		status = nfd_stat(request->node, &st);
 	if (status)
@@ -89,8 +113,10 @@ static uint32_t open_file(struct nfd_request *request, const OPEN4args *args,
 		return NFC_ISDIR;
 	if (access & OPEN4_SHARE_ACCESS_WRITE && conflict(request))
 		return NFC_DELAY;
+	if (states + 2 >= STATES)
+		return NFC_IO;
 	new_stateid(&ok->stateid);
-	if (access == OPEN4_SHARE_ACCESS_READ)
+	if (!(access & (OPEN4_SHARE_ACCESS_WRITE | OPEN4_SHARE_ACCESS_WANT_NO_DELEG)))
 		give(request, &ok->delegation);
 	return NFC_OK;
 }
@@ -116,8 +142,8 @@ uint32_t nfd_state_op(struct nfd_request *request, const nfs_argop4 *arg, nfs_re
 		return open_file(request, &arg->nfs_argop4_u.open,
 				 &res->nfs_resop4_u.open.OPEN4res_u.ok);
 	case OP_CLOSE:
-		res->nfs_resop4_u.close.CLOSE4res_u.ok = arg->nfs_argop4_u.close.stateid;
-		return NFC_OK;
+		return close_file(&arg->nfs_argop4_u.close.stateid,
+				  &res->nfs_resop4_u.close.CLOSE4res_u.ok);
 	default:
 		return delegreturn(&arg->nfs_argop4_u.delegreturn);
 	}

@@ -33,6 +33,11 @@ static struct fid_eq *eq;
 static struct fid_cq *cq;
 static struct fid_pep *pep;
 static struct nfd_peer *peers;
+static struct {
+	struct nfd_peer *peer; /* NULL: none */
+	size_t len;
+	uint8_t bytes[NFD_CACHED];
+} held;
 
 static bool failed(const char *what, ssize_t ret)
 {
@@ -105,11 +110,29 @@ void nfd_send(struct nfd_peer *peer, const uint8_t *head, size_t len, uint8_t *d
 	send_item(item, data_len);
 }
 
+void nfd_hold(struct nfd_peer *peer, const uint8_t *head, size_t len)
+{
+	held.peer = peer;
+	held.len = len < sizeof(held.bytes) ? len : sizeof(held.bytes);
+	memcpy(held.bytes, head, held.len);
+}
+
+void nfd_ready(struct nfd_peer *peer)
+{
+	const int ready = 1;
+
+	failed("FI_OPT_CAIRN_RPC_READY",
+	       fi_setopt(&peer->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RPC_READY, &ready,
+			 sizeof(ready)));
+}
+
 /* ---- connections ---- */
 
 void nfd_drop(struct nfd_peer *peer)
 {
 	nfd_sessions_leave(peer);
+	if (held.peer == peer)
+		held.peer = NULL;
 	if (peer->ep) {
 		fi_shutdown(peer->ep, 0);
 		fi_close(&peer->ep->fid);
@@ -126,6 +149,7 @@ static void accept_peer(struct fi_info *request)
 		abort();
 	peer->next = peers;
 	peers = peer;
+	nfd_counts.connections++;
 	ret = fi_endpoint(domain, request, &peer->ep, NULL);
 	if (!ret)
 		ret = fi_ep_bind(peer->ep, &eq->fid, 0);
@@ -163,6 +187,14 @@ static void look_at_events(void)
 	}
 }
 
+static void recalled(const uint8_t *bytes, size_t len)
+{
+	nfd_recalled(bytes, len);
+	if (held.peer)
+		nfd_send(held.peer, held.bytes, held.len, NULL, 0);
+	held.peer = NULL;
+}
+
 static void completed(struct item *item, size_t len)
 {
 	uint32_t xid;
@@ -172,8 +204,12 @@ static void completed(struct item *item, size_t len)
 		free_item(item);
 		return;
 	}
-	if (nfc_peek(item->bytes, len, &xid, &call) && call)
-		nfd_serve(item->peer, item->bytes, len);
+	if (nfc_peek(item->bytes, len, &xid, &call)) {
+		if (call)
+			nfd_serve(item->peer, item->bytes, len);
+		else
+			recalled(item->bytes, len);
+	}
 	post_receive(item);
 }
 

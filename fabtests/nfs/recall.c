@@ -6,6 +6,21 @@
 
 #define FIRST_XID 0x5e000000
 
+/* What the client wants to see, if it does not want AUTH_NONE. */
+static msg_auth root(char *body, u_int room)
+{
+	msg_unix unix_auth = {.machine = ""};
+	msg_auth auth = {.flavor = NFC_AUTH_SYS};
+	XDR xdr;
+
+	xdrmem_create(&xdr, body, room, XDR_ENCODE);
+	if (!xdr_msg_unix(&xdr, &unix_auth))
+		abort();
+	auth.body.body_len = xdr_getpos(&xdr);
+	auth.body.body_val = body;
+	return auth;
+}
+
 void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh)
 {
 	static uint32_t xid = FIRST_XID;
@@ -20,10 +35,13 @@ void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_
 		.proc = NFC_PROC_COMPOUND,
 	};
 	uint8_t bytes[1024];
+	char unix_auth[20];
 	XDR xdr;
 
 	if (!session->peer)
 		return;
+	if (session->back_flavor == NFC_AUTH_SYS)
+		call.cred = root(unix_auth, sizeof(unix_auth));
 	memcpy(sequence->sessionid, session->id, sizeof(sequence->sessionid));
 	sequence->sequenceid = ++session->back_sequence;
 	ops[1].nfs_cb_argop4_u.recall.stateid = *stateid;
@@ -34,4 +52,20 @@ void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_
 	if (!xdr_msg_call(&xdr, &call) || !xdr_CB_COMPOUND4args(&xdr, &args))
 		abort();
 	nfd_send(session->peer, bytes, xdr_getpos(&xdr), NULL, 0);
+	nfd_counts.callbacks++;
+}
+
+void nfd_recalled(const uint8_t *bytes, size_t len)
+{
+	msg_reply reply = {0};
+	CB_COMPOUND4res res = {0};
+	XDR xdr;
+
+	xdrmem_create(&xdr, (char *)bytes, (u_int)len, XDR_DECODE);
+	if (xdr_msg_reply(&xdr, &reply) && !reply.body.stat &&
+	    !reply.body.msg_reply_body_u.accepted.body.stat &&
+	    xdr_CB_COMPOUND4res(&xdr, &res) && !res.status)
+		nfd_counts.callbacks_answered++;
+	xdr_free((xdrproc_t)xdr_msg_reply, &reply);
+	xdr_free((xdrproc_t)xdr_CB_COMPOUND4res, &res);
 }

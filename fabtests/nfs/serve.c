@@ -32,6 +32,7 @@ static uint32_t execute(struct nfd_request *request, const nfs_argop4 *arg,
 	case OP_CLOSE:
 	case OP_DELEGRETURN:
 		return nfd_state_op(request, arg, res);
+	case OP_ACCESS:
 	case OP_LOOKUP:
 	case OP_PUTFH:
 	case OP_PUTROOTFH:
@@ -78,7 +79,9 @@ static uint32_t one(struct nfd_request *request, bool first, const nfs_argop4 *a
 	uint32_t status;
 
 	res->op = arg->op;
-	if (arg->op == OP_SEQUENCE && !first)
+	if (!nfd_op_count(arg->op))
+		status = NFC_NOTSUPP;
+	else if (arg->op == OP_SEQUENCE && !first)
 		status = NFC_SEQUENCE_POS;
 	else if (in_session(arg->op) && !request->session)
 		status = NFC_OP_NOT_IN_SESSION;
@@ -90,14 +93,40 @@ static uint32_t one(struct nfd_request *request, bool first, const nfs_argop4 *a
 	return status;
 }
 
-static void run(struct nfd_request *request, const COMPOUND4args *args, COMPOUND4res *res)
+/* Data of a WRITE are where the XDR stands; what follows is behind them and their pad. */
+static bool take_data(struct nfd_request *request, XDR *xdr, const nfs_argop4 *arg)
 {
+	const u_int at = xdr_getpos(xdr);
+
+	if (arg->op != OP_WRITE)
+		return true;
+	request->behind = request->bytes + at;
+	request->behind_len = request->len - at;
+	return arg->nfs_argop4_u.write.length <= request->behind_len &&
+	       xdr_setpos(xdr, at + RNDUP(arg->nfs_argop4_u.write.length));
+}
+
+/*
+ * Each operation is decoded when those before it have succeeded: behind one that is not
+ * known nobody could tell where the next one begins.
+ */
+static void run(struct nfd_request *request, XDR *xdr, u_int count, COMPOUND4res *res)
+{
+	nfs_argop4 arg;
 	u_int i;
 
-	for (i = 0; i < args->ops.ops_len && !res->status && !request->replay; i++) {
-		res->status =
-			one(request, i == 0, &args->ops.ops_val[i], &res->ops.ops_val[i]);
+	for (i = 0; i < count && !res->status && !request->replay; i++) {
+		nfs_resop4 *to = &res->ops.ops_val[i];
+
+		memset(&arg, 0, sizeof(arg));
+		if (!xdr_nfs_argop4(xdr, &arg) || !take_data(request, xdr, &arg)) {
+			to->op = arg.op;
+			to->nfs_resop4_u.status = res->status = NFC_BADXDR;
+		} else {
+			res->status = one(request, i == 0, &arg, to);
+		}
 		res->ops.ops_len++;
+		xdr_free((xdrproc_t)xdr_nfs_argop4, &arg);
 	}
 }
 
@@ -154,6 +183,10 @@ static void reply_with(struct nfd_request *request, uint32_t xid, COMPOUND4res *
 	keep(request, bytes, len);
 	if (request->fault == NFD_GARBAGE)
 		memset(bytes + 24, 0xa5, len - 24);
+	if (request->fault == NFD_HOLD) {
+		nfd_hold(request->peer, bytes, len);
+		return;
+	}
 	nfd_send(request->peer, bytes, len, request->data, request->data_len);
 	request->data = NULL;
 }
@@ -187,39 +220,41 @@ static void free_entries(entry4 *entry)
 	free(entry);
 }
 
-static void compound(struct nfd_request *request, uint32_t xid, const COMPOUND4args *args)
+static void compound(struct nfd_request *request, uint32_t xid, XDR *xdr)
 {
 	nfs_resop4 ops[NFS4_OPS_MAX] = {0};
 	COMPOUND4res res = {.ops.ops_val = ops};
+	u_int minor, count;
 
-	res.tag = args->tag;
-	run(request, args, &res);
-	answer(request, xid, &res);
+	if (!xdr_text4(xdr, &res.tag) || !xdr_u_int(xdr, &minor) ||
+	    !xdr_u_int(xdr, &count) || count > NFS4_OPS_MAX) {
+		refuse(request->peer, xid, GARBAGE_ARGS, false);
+	} else {
+		run(request, xdr, count, &res);
+		answer(request, xid, &res);
+	}
 	free_entries(request->entries);
 	free(request->data);
+	xdr_free((xdrproc_t)xdr_text4, &res.tag);
 }
 
 void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len)
 {
-	struct nfd_request request = {.peer = peer, .most = UINT32_MAX};
-	COMPOUND4args args = {0};
+	struct nfd_request request = {
+		.peer = peer, .most = UINT32_MAX, .bytes = bytes, .len = len};
 	msg_call call = {0};
 	XDR xdr;
 
 	xdrmem_create(&xdr, (char *)bytes, (u_int)len, XDR_DECODE);
-	if (!xdr_msg_call(&xdr, &call))
+	if (!xdr_msg_call(&xdr, &call)) {
 		nfd_drop(peer);
-	else if (call.prog != NFS4_PROGRAM || call.vers != NFS4_VERSION)
+	} else if (call.prog != NFS4_PROGRAM || call.vers != NFS4_VERSION) {
 		refuse(peer, call.xid, PROG_UNAVAIL, false);
-	else if (call.proc == NFC_PROC_NULL)
+	} else if (call.proc == NFC_PROC_NULL) {
+		nfd_counts.null++;
 		refuse(peer, call.xid, 0, false);
-	else if (!xdr_COMPOUND4args(&xdr, &args))
-		refuse(peer, call.xid, GARBAGE_ARGS, false);
-	else {
-		request.behind = bytes + xdr_getpos(&xdr);
-		request.behind_len = len - xdr_getpos(&xdr);
-		compound(&request, call.xid, &args);
+	} else {
+		compound(&request, call.xid, &xdr);
 	}
 	xdr_free((xdrproc_t)xdr_msg_call, &call);
-	xdr_free((xdrproc_t)xdr_COMPOUND4args, &args);
 }
