@@ -9,13 +9,22 @@ enum nfs_verdict { NFS_PASSED, NFS_FAILED, NFS_SKIPPED };
 
 struct nfs_place {
 	struct nfc_where where;
-	const char *folder; /* on the server */
+	const char *folder;   /* on the server */
+	const char *tcp_port; /* of the server, without RDMA */
+	/* A file system of the server that may be frozen: where it is on this host, NULL:
+	 * there is none, and its folder on the server. */
+	const char *frozen_at, *frozen_folder;
+	unsigned int idle, lease; /* s, of recall_idle */
+	unsigned int calls, losses;
 	char why[NFC_WHY + 64];
 };
 
 typedef enum nfs_verdict nfs_case(struct nfs_place *place);
 nfs_case nfs_case_write, nfs_case_read, nfs_case_list, nfs_case_list_chunk,
-	nfs_case_recall, nfs_case_reconnect, nfs_case_recall_reconnected;
+	nfs_case_long_call, nfs_case_calls, nfs_case_recall, nfs_case_reconnect,
+	nfs_case_recall_reconnected, nfs_case_recall_idle, nfs_case_blocked_recall,
+	nfs_case_blocked_lost, nfs_case_again, nfs_case_bind_back, nfs_case_bind_both,
+	nfs_case_bind_tcp;
 
 /* Says why, and is NFS_FAILED. */
 enum nfs_verdict nfs_failed(struct nfs_place *place, const char *format, ...)

@@ -21,10 +21,19 @@ fabtests_nfs_fi_cairn_nfsd_LDADD = util/nfs/libnfs.la
 fabtests_nfs_fi_cairn_nfs_SOURCES = \
 	fabtests/nfs/case.c \
 	fabtests/nfs/case.h \
+	fabtests/nfs/case_again.c \
+	fabtests/nfs/case_bind.c \
+	fabtests/nfs/case_blocked.c \
+	fabtests/nfs/case_calls.c \
 	fabtests/nfs/case_data.c \
 	fabtests/nfs/case_list.c \
+	fabtests/nfs/case_long.c \
 	fabtests/nfs/case_recall.c \
-	fabtests/nfs/fi_cairn_nfs.c
+	fabtests/nfs/contest.c \
+	fabtests/nfs/contest.h \
+	fabtests/nfs/fi_cairn_nfs.c \
+	fabtests/nfs/tcp.c \
+	fabtests/nfs/tcp.h
 fabtests_nfs_fi_cairn_nfs_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
 fabtests_nfs_fi_cairn_nfs_LDADD = util/nfs/libnfs.la
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Long Calls (RFC 8166 section 3.5.2): a WRITE whose data stay in the message, which is
+ * then a position-zero Read chunk as a whole. And many short ones.
+ */
+#include <string.h>
+
+#include "case.h"
+#include "status.h"
+
+#define MOST 60000u /* less than what rpcrdma copies of a Long Call */
+
+static uint8_t sent[MOST], got[MOST + 1];
+
+/* The pad is in the message, too: lengths with each of them. */
+static enum nfs_verdict write_whole(struct nfs_place *place, struct nfc_session *session,
+				    struct nfc_file *file, uint64_t offset, uint32_t len)
+{
+	uint32_t done, back;
+	bool eof;
+	int ret;
+
+	nfs_fill(sent, len, len + 1);
+	do {
+		ret = nfc_write_start(session, 0, file, offset, sent, len, true);
+		if (!ret)
+			ret = nfc_write_finish(session, 0, &done);
+	} while (nfc_again(ret));
+	if (ret)
+		return nfs_failed_in(place, session, "write");
+	if (done != len)
+		return nfs_failed(place, "%u bytes of %u were written", done, len);
+	if (nfs_read_once(session, file, offset, got, len, &back, &eof))
+		return nfs_failed_in(place, session, "read");
+	if (back != len || memcmp(sent, got, len) != 0)
+		return nfs_failed(place, "%u bytes: %u others come back", len, back);
+	return NFS_PASSED;
+}
+
+static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *session,
+				  struct nfc_file *file)
+{
+	static const uint32_t lengths[] = {100,	 4096, 4097,  4098,
+					   4099, 8192, 32771, MOST};
+	enum nfs_verdict verdict = NFS_PASSED;
+	uint64_t offset = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !verdict; i++) {
+		verdict = write_whole(place, session, file, offset, lengths[i]);
+		offset += lengths[i];
+	}
+	return verdict;
+}
+
+static enum nfs_verdict with_file(struct nfs_place *place, const char *name,
+				  enum nfs_verdict (*use)(struct nfs_place *place,
+							  struct nfc_session *session,
+							  struct nfc_file *file))
+{
+	static struct nfc_session session;
+	enum nfs_verdict verdict;
+	struct nfc_file file;
+
+	if (nfc_session_open(&session, &place->where))
+		verdict = nfs_failed_in(place, &session, "session");
+	else if (nfc_open(&session, nfs_path(place, name),
+			  OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE,
+			  &file))
+		verdict = nfs_failed_in(place, &session, "open");
+	else {
+		verdict = use(place, &session, &file);
+		if (nfc_close(&session, &file) && !verdict)
+			verdict = nfs_failed_in(place, &session, "close");
+	}
+	nfc_session_close(&session);
+	return verdict;
+}
+
+enum nfs_verdict nfs_case_long_call(struct nfs_place *place)
+{
+	return with_file(place, "long", write_all);
+}
