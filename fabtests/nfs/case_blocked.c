@@ -62,24 +62,38 @@ static enum nfs_verdict block(struct nfs_place *place, struct nfc_session *sessi
 	return place->frozen_at ? NFS_FAILED : NFS_SKIPPED;
 }
 
+/* As long as the server executes what came before the loss, it is sent again and again.
+ */
+static int finish(struct nfs_place *place, struct nfc_session *session, uint32_t *done)
+{
+	const uint64_t end = nfc_now() + 1000u * (unsigned)place->where.timeout;
+	struct nfc_call *call = &session->conn.calls[SLOT];
+	int ret = nfc_write_finish(session, SLOT, done);
+
+	while (ret == NFC_DELAY && nfc_now() < end) {
+		nfc_conn_rest(&session->conn, SETTLE_MS);
+		call->data = sent;
+		ret = nfc_conn_send(&session->conn, call);
+		if (!ret)
+			ret = nfc_write_finish(session, SLOT, done);
+	}
+	return ret;
+}
+
 /* Its Reply comes, and its data are there. */
 static enum nfs_verdict unblock(struct nfs_place *place, struct nfc_session *session,
 				const struct nfc_file *file)
 {
+	const uint32_t xid = session->conn.calls[SLOT].xid;
 	uint32_t done, back;
 	bool eof;
-	int ret;
 
 	if (!freeze(place, FITHAW))
 		return NFS_FAILED;
-	ret = nfc_write_finish(session, SLOT, &done);
-	while (nfc_again(ret)) { /* the one before the loss is not over */
-		ret = nfc_write_start(session, SLOT, file, 0, sent, LEN, false);
-		if (!ret)
-			ret = nfc_write_finish(session, SLOT, &done);
-	}
-	if (ret)
+	if (finish(place, session, &done))
 		return nfs_failed_in(place, session, "the blocked write");
+	if (session->conn.calls[SLOT].xid != xid)
+		return nfs_failed(place, "the blocked write had another XID");
 	memset(got, 0, LEN);
 	if (nfs_read_once(session, file, 0, got, LEN, &back, &eof))
 		return nfs_failed_in(place, session, "read");
@@ -110,19 +124,7 @@ static enum nfs_verdict recall(struct nfs_place *place, const struct nfc_file *f
 
 static enum nfs_verdict lose(struct nfs_place *place, const struct nfc_file *file)
 {
-	const uint32_t xid = contest.keeper.conn.calls[SLOT].xid;
-
-	if (nfs_lose(place, &contest.keeper, file))
-		return NFS_FAILED;
-	if (contest.keeper.conn.calls[SLOT].xid != xid)
-		return nfs_failed(place, "another XID");
-	return NFS_PASSED;
-}
-
-/* nfs_failed() would say why a second time. */
-static enum nfs_verdict worse(enum nfs_verdict first, enum nfs_verdict second)
-{
-	return first ? first : second;
+	return nfs_lose(place, &contest.keeper, file);
 }
 
 static enum nfs_verdict during(struct nfs_place *place, const char *name,
@@ -131,6 +133,7 @@ static enum nfs_verdict during(struct nfs_place *place, const char *name,
 {
 	enum nfs_verdict verdict = nfs_contest_open(place, &contest, name);
 	char why[sizeof(place->why)];
+	enum nfs_verdict after;
 	struct nfc_file file;
 
 	if (!verdict &&
@@ -142,10 +145,13 @@ static enum nfs_verdict during(struct nfs_place *place, const char *name,
 		verdict = block(place, &contest.keeper, &file);
 		if (!verdict)
 			verdict = what(place, &file);
+		/* Thawed in any case; the first reason is the one to tell. */
 		memcpy(why, place->why, sizeof(why));
-		verdict = worse(verdict, unblock(place, &contest.keeper, &file));
-		if (why[0])
+		after = unblock(place, &contest.keeper, &file);
+		if (verdict)
 			memcpy(place->why, why, sizeof(why));
+		else
+			verdict = after;
 		nfc_close(&contest.keeper, &file);
 	}
 	nfs_contest_close(&contest);

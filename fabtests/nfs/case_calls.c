@@ -56,10 +56,12 @@ static enum nfs_verdict call(struct nfs_place *place, const struct nfc_file *fil
 
 enum nfs_verdict nfs_case_calls(struct nfs_place *place)
 {
+	struct nfc_where where = place->where;
 	enum nfs_verdict verdict;
 	struct nfc_file file;
 
-	if (nfc_session_open(&session, &place->where))
+	where.slots = NFC_SLOTS;
+	if (nfc_session_open(&session, &where))
 		verdict = nfs_failed_in(place, &session, "session");
 	else if (nfc_open(&session, nfs_path(place, "called"),
 			  OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE, &file))
