@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Long Calls (RFC 8166 section 3.5.2): a WRITE whose data stay in the message, which is
- * then a position-zero Read chunk as a whole. And many short ones.
+ * then a position-zero Read chunk as a whole.
  */
 #include <string.h>
 
 #include "case.h"
+#include "ops.h"
 #include "status.h"
 
+#define NAME_BYTES 255
+#define STEPS 17    /* such names in one Call */
 #define MOST 60000u /* less than what rpcrdma copies of a Long Call */
 
 static uint8_t sent[MOST], got[MOST + 1];
@@ -53,6 +56,64 @@ static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *s
 	return verdict;
 }
 
+/*
+ * The same with a Read chunk of its own for the data (RFC 8166 section 3.5.3): what makes
+ * the Call long is that it walks to one file again and again.
+ */
+static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
+		     const char *name, struct nfc_file *file, uint32_t len)
+{
+	struct nfc_compound compound;
+	WRITE4args *args;
+	COMPOUND4res res;
+	int i, ret;
+
+	nfc_begin(session, &compound, true);
+	for (i = 0; i < STEPS; i++) {
+		nfc_add_putfh(&compound, dir);
+		nfc_add(&compound, OP_LOOKUP)->nfs_argop4_u.lookup = nfc_text(name);
+	}
+	nfc_add_putfh(&compound, &file->handle);
+	args = &nfc_add(&compound, OP_WRITE)->nfs_argop4_u.write;
+	*args = (WRITE4args){.stateid = file->stateid,
+			     .stable = FILE_SYNC4,
+			     .length = len};
+	nfc_slot_call(session, 0)->data = sent;
+	session->conn.calls[0].data_len = len;
+	ret = nfc_run(session, &compound, &res);
+	if (!ret)
+		nfc_free_reply(&res);
+	return nfc_said(session, ret, "WRITE");
+}
+
+static enum nfs_verdict write_beside(struct nfs_place *place, struct nfc_session *session,
+				     struct nfc_file *file)
+{
+	static char name[NAME_BYTES + 1];
+	struct nfc_handle dir;
+	struct nfc_file far;
+	uint32_t len, back;
+	bool eof;
+
+	memset(name, 'n', NAME_BYTES);
+	if (nfc_walk(session, place->folder, &dir) ||
+	    nfc_open(session, nfs_path(place, name),
+		     OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE, &far) ||
+	    nfc_close(session, &far))
+		return nfs_failed_in(place, session, "make the other file");
+	for (len = 5000; len < 5004; len++) {
+		nfs_fill(sent, len, len);
+		if (write_far(session, &dir, name, file, len))
+			return nfs_failed_in(place, session, "write");
+		if (nfs_read_once(session, file, 0, got, len, &back, &eof))
+			return nfs_failed_in(place, session, "read");
+		if (back != len || memcmp(sent, got, len) != 0)
+			return nfs_failed(place, "%u bytes: %u others come back", len,
+					  back);
+	}
+	return NFS_PASSED;
+}
+
 static enum nfs_verdict with_file(struct nfs_place *place, const char *name,
 				  enum nfs_verdict (*use)(struct nfs_place *place,
 							  struct nfc_session *session,
@@ -80,4 +141,9 @@ static enum nfs_verdict with_file(struct nfs_place *place, const char *name,
 enum nfs_verdict nfs_case_long_call(struct nfs_place *place)
 {
 	return with_file(place, "long", write_all);
+}
+
+enum nfs_verdict nfs_case_long_chunk(struct nfs_place *place)
+{
+	return with_file(place, "long", write_beside);
 }

@@ -12,7 +12,7 @@
 
 #define NFC_CALLS 33u	 /* of at most 32 slots, and one without */
 #define NFC_RECEIVES 48u /* posted: a Reply for each Call, and Calls of the server */
-#define NFC_CALL_BYTES 3072u
+#define NFC_CALL_BYTES 8192u
 #define NFC_ANSWER_BYTES 512u
 
 enum nfc_call_state {
