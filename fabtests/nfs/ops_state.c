@@ -7,7 +7,7 @@
 
 #include "nfd.h"
 
-#define DELEGATIONS 8
+#define DELEGATIONS 64
 #define STATES 65536u
 #define CLAIM_FH 4u
 
