@@ -232,9 +232,10 @@ struct fi_cairn_ops_rpc_stats {
 	 * Thread safe. */
 	int (*read)(struct fid_ep *ep, struct fi_cairn_rpc_stats *stats, size_t len);
 	/*
-	 * Writes the state of the connection as text: its state, sizes and credits, each
-	 * Call and what it waits for. Returns the bytes without the final NUL that all of
-	 * it has, as snprintf(3) does, or -FI_EINVAL. Thread safe.
+	 * Writes the state of the connection as text: its state, sizes and credits, the
+	 * counters, each Call, its age, chunks and what it waits for. Returns the bytes
+	 * without the final NUL that all of it has, as snprintf(3) does, or -FI_EINVAL.
+	 * Thread safe.
 	 */
 	ssize_t (*dump)(struct fid_ep *ep, char *text, size_t size);
 };

@@ -24,6 +24,7 @@ prov_rpcrdma_librpcrdma_objs_la_SOURCES = \
 	prov/rpcrdma/cq.c \
 	prov/rpcrdma/domain.c \
 	prov/rpcrdma/ep/conn.c \
+	prov/rpcrdma/ep/dump.c \
 	prov/rpcrdma/ep/ep.c \
 	prov/rpcrdma/ep/ep.h \
 	prov/rpcrdma/ep/opt.c \

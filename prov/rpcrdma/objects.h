@@ -9,6 +9,7 @@
 #define RPR_OBJECTS_H
 
 #include <netinet/in.h>
+#include <time.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -222,8 +223,6 @@ enum rpr_call_state {
 /* A result of a Call: a Write chunk. */
 struct rpr_result {
 	struct rpr_mem mem;
-	void *buf;
-	size_t len;
 	void *context;
 	bool report;
 };
@@ -249,6 +248,7 @@ struct rpr_call {
 	/* Memory that the peer may reach while the Call is outstanding. */
 	struct rpr_mem read[RPR_IOV_LIMIT];
 	uint32_t read_count;
+	uint32_t began; /* rpr_clock */
 	struct rpr_result result[RPR_WRITE_CHUNKS];
 	uint32_t result_count;
 	struct rpr_mem reply;
@@ -281,6 +281,7 @@ struct rpr_serve {
 	/* RDMA Writes of results. */
 	struct rpr_item *items;
 	uint32_t writing;
+	uint32_t began;			      /* rpr_clock */
 	struct rpr_mem source[RPR_IOV_LIMIT]; /* of the entry with that number */
 	struct rpr_mem body;		      /* of a Reply chunk */
 	bool posted;			      /* send is not over */
@@ -408,6 +409,15 @@ struct rpr_ep {
 	struct crn_list rmas_free;
 	struct fi_cairn_rpc_stats stats;
 };
+
+/* ms, for ages: exact to a tick of the kernel, a few ms, and cheap. */
+static inline uint32_t rpr_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint32_t)now.tv_sec * 1000u + (uint32_t)(now.tv_nsec / 1000000);
+}
 
 static inline struct rpr_ep *rpr_ep_of(struct fid_ep *ep)
 {

@@ -120,6 +120,7 @@ struct rpr_call *rpr_call_take(struct rpr_ep *ep, uint32_t xid)
 	call->send.desc = call->buf->desc;
 	call->state = RPR_CALL_PREPARED;
 	call->xid = xid;
+	call->began = rpr_clock();
 	call->pending = false;
 	call->at_reply = false;
 	call->sent = false;

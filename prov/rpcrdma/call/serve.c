@@ -35,6 +35,7 @@ struct rpr_serve *rpr_serve_take(struct rpr_ep *ep, struct rpr_rx *rx, uint32_t 
 	serve = crn_container_of(crn_list_pop(&ep->serves_free), struct rpr_serve, entry);
 	serve->state = RPR_SERVE_ARRIVED;
 	serve->xid = xid;
+	serve->began = rpr_clock();
 	serve->write_count = 0;
 	serve->has_reply = false;
 	serve->err = 0;

@@ -11,6 +11,11 @@
 int rpr_conn_make(struct rpr_ep *ep);
 void rpr_conn_free(struct rpr_ep *ep);
 
+/* ---- dump.c ---- */
+
+/* The state as text, as fi_cairn_ops_rpc_stats.dump; with the lock. */
+size_t rpr_dump(const struct rpr_ep *ep, char *buf, size_t size);
+
 /* ---- opt.c, stats.c ---- */
 
 extern struct fi_ops_ep rpr_ep_ops;
