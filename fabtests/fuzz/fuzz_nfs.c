@@ -16,7 +16,7 @@ static void check_reply(const uint8_t *data, size_t size)
 	struct nfc_attrs attrs;
 	COMPOUND4res res;
 	nfs_resop4 *op;
-	char why[NFC_WHY] = "";
+	char why[LNK_WHY] = "";
 	unsigned int i;
 
 	if (nfc_parse_reply(data, size, &res, why)) {

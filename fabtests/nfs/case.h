@@ -16,7 +16,7 @@ struct nfs_place {
 	const char *frozen_at, *frozen_folder;
 	unsigned int idle, lease; /* s, of recall_idle */
 	unsigned int calls, losses;
-	char why[NFC_WHY + 64];
+	char why[LNK_WHY + 64];
 };
 
 typedef enum nfs_verdict nfs_case(struct nfs_place *place);

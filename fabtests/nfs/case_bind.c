@@ -28,7 +28,7 @@ static enum nfs_verdict rebind(struct nfs_place *place, uint32_t dir, bool back)
 static enum nfs_verdict path_down(struct nfs_place *place, bool down)
 {
 	const uint32_t bits = SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
-	const uint64_t end = nfc_now() + 5000;
+	const uint64_t end = lnk_now_ms() + 5000;
 	struct nfc_attrs attrs;
 
 	do {
@@ -37,7 +37,7 @@ static enum nfs_verdict path_down(struct nfs_place *place, bool down)
 		if (!(contest.keeper.status_flags & bits) == !down)
 			return NFS_PASSED;
 		nfc_conn_rest(&contest.keeper.conn, 50);
-	} while (nfc_now() < end);
+	} while (lnk_now_ms() < end);
 	return nfs_failed(place, "the server %s a way for its Calls",
 			  down ? "believes to have" : "does not see");
 }
@@ -113,7 +113,7 @@ static int rest_tcp(void *arg, int ms)
 	/* What the fore channel may have to say meanwhile. */
 	nfc_conn_rest(&contest.keeper.conn, 0);
 	return nfs_tcp_serve(tcp, &contest.keeper.callbacks, ms) < 0
-		       ? nfc_fail(&contest.keeper.conn.link, -FI_ECONNRESET,
+		       ? lnk_fail(&contest.keeper.conn.link, -FI_ECONNRESET,
 				  "the TCP connection has ended")
 		       : 0;
 }

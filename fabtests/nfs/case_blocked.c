@@ -66,11 +66,11 @@ static enum nfs_verdict block(struct nfs_place *place, struct nfc_session *sessi
  */
 static int finish(struct nfs_place *place, struct nfc_session *session, uint32_t *done)
 {
-	const uint64_t end = nfc_now() + 1000u * (unsigned)place->where.timeout;
+	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)place->where.timeout;
 	struct nfc_call *call = &session->conn.calls[SLOT];
 	int ret = nfc_write_finish(session, SLOT, done);
 
-	while (ret == NFC_DELAY && nfc_now() < end) {
+	while (ret == NFC_DELAY && lnk_now_ms() < end) {
 		nfc_conn_rest(&session->conn, SETTLE_MS);
 		call->data = sent;
 		ret = nfc_conn_send(&session->conn, call);

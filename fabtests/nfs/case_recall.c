@@ -64,12 +64,12 @@ static int renew(struct nfc_session *session)
 static enum nfs_verdict idle(struct nfs_place *place)
 {
 	struct nfc_session *const both[] = {&contest.keeper, &contest.writer};
-	const uint64_t end = nfc_now() + 1000u * place->idle;
+	const uint64_t end = lnk_now_ms() + 1000u * place->idle;
 	const int slice_ms = (int)place->lease * 1000 / 3;
 	size_t i;
 	int left;
 
-	while ((left = (int)(end - nfc_now())) > 0) {
+	while ((left = (int)(end - lnk_now_ms())) > 0) {
 		if (nfc_conn_rest(&contest.keeper.conn,
 				  left < slice_ms ? left : slice_ms))
 			return nfs_failed_in(place, &contest.keeper, "idle");

@@ -61,7 +61,7 @@ enum nfs_verdict nfs_contest_recall(struct nfs_place *place, struct nfs_contest 
 	stateid4 wanted;
 	int i, ret = NFC_DELAY;
 
-	writer->conn.link.where = &contest->quick;
+	writer->conn.where = &contest->quick;
 	for (i = 0; i < TRIES && ret == NFC_DELAY; i++) {
 		ret = nfc_open(writer, nfs_path(place, contest->name),
 			       OPEN4_SHARE_ACCESS_WRITE, &file);

@@ -71,7 +71,7 @@ bool nfs_tcp_bind(struct nfs_tcp *tcp, const sessionid4 session, uint32_t dir,
 		&nfc_add(&compound, OP_BIND_CONN_TO_SESSION)->nfs_argop4_u.bind;
 	uint8_t bytes[MOST];
 	const nfs_resop4 *op;
-	char why[NFC_WHY];
+	char why[LNK_WHY];
 	COMPOUND4res res;
 	size_t len;
 	bool ok;

@@ -50,7 +50,7 @@ static int start(struct fetch *f, const struct piece *p, uint32_t done)
 static int finish(struct fetch *f, const struct piece *p)
 {
 	const uint64_t end =
-		nfc_now() + 1000u * (unsigned)f->session->conn.link.where->timeout;
+		lnk_now_ms() + 1000u * (unsigned)f->session->conn.where->timeout;
 	uint32_t done = 0, got;
 	bool eof;
 	int ret;
@@ -62,9 +62,9 @@ static int finish(struct fetch *f, const struct piece *p)
 		if (done == p->len || (ret && !nfc_again(ret)))
 			return ret;
 		if (!ret && (eof || !got))
-			return nfc_fail(&f->session->conn.link, -FI_EIO,
+			return lnk_fail(&f->session->conn.link, -FI_EIO,
 					"the file has become shorter");
-		if (ret && nfc_now() > end)
+		if (ret && lnk_now_ms() > end)
 			return ret;
 		if (ret)
 			ret = nfc_conn_rest(&f->session->conn, REST_MS);

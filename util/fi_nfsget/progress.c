@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "link.h"
+#include "link/link.h"
 #include "progress.h"
 
 #define EVERY_MS 200
@@ -17,13 +17,13 @@ void nfg_progress_begin(struct nfg_progress *progress, const char *name, uint64_
 	progress->name = slash ? slash + 1 : name;
 	progress->size = size;
 	progress->first = first;
-	progress->begin = nfc_now();
+	progress->begin = lnk_now_ms();
 	progress->drawn = 0;
 }
 
 static double seconds(const struct nfg_progress *progress)
 {
-	const uint64_t ms = nfc_now() - progress->begin;
+	const uint64_t ms = lnk_now_ms() - progress->begin;
 
 	return ms ? (double)ms / 1000 : 0.001;
 }
@@ -50,7 +50,7 @@ static void draw(const struct nfg_progress *progress, uint64_t have)
 
 void nfg_progress_show(struct nfg_progress *progress, uint64_t have)
 {
-	const uint64_t now = nfc_now();
+	const uint64_t now = lnk_now_ms();
 
 	if (!progress->bar || (now - progress->drawn < EVERY_MS && have < progress->size))
 		return;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <rdma/fi_ext_cairn.h>
 #include "conn.h"
+
+#define NFC_ENTRIES 1024
 
 int nfc_conn_open(struct nfc_conn *conn, const struct nfc_where *where)
 {
@@ -12,7 +14,11 @@ int nfc_conn_open(struct nfc_conn *conn, const struct nfc_where *where)
 	int ret;
 
 	memset(conn, 0, sizeof(*conn));
-	ret = nfc_link_open(&conn->link, where);
+	conn->where = where;
+	conn->link.refused = "no NFS over RDMA there";
+	snprintf(conn->link.peer, sizeof(conn->link.peer), "%s, port %s", where->host,
+		 where->port);
+	ret = lnk_rpc_open(&conn->link, where->provider, where->host, where->port, 0);
 	if (ret)
 		return ret;
 	/* XIDs that an earlier process of this host has not used lately. */
@@ -24,7 +30,7 @@ int nfc_conn_open(struct nfc_conn *conn, const struct nfc_where *where)
 
 void nfc_conn_close(struct nfc_conn *conn)
 {
-	nfc_link_close(&conn->link);
+	lnk_close(&conn->link);
 	free(conn->memory);
 	conn->memory = NULL;
 }
@@ -32,21 +38,21 @@ void nfc_conn_close(struct nfc_conn *conn)
 int nfc_conn_receive(struct nfc_conn *conn, struct nfc_mark *mark)
 {
 	const ssize_t ret =
-		fi_recv(conn->link.ep, mark->of, conn->link.inline_bytes, NULL, 0, mark);
+		fi_recv(conn->link.ep, mark->of, conn->inline_bytes, NULL, 0, mark);
 
-	return ret == -FI_ENOTCONN ? 0 : nfc_failed(&conn->link, "fi_recv", ret);
+	return ret == -FI_ENOTCONN ? 0 : lnk_failed(&conn->link, "fi_recv", ret);
 }
 
 static int make_memory(struct nfc_conn *conn)
 {
-	const size_t bytes = conn->link.inline_bytes;
+	const size_t bytes = conn->inline_bytes;
 	uint8_t *at;
 	size_t i;
 
 	if (!conn->memory)
 		conn->memory = malloc((NFC_CALLS + NFC_RECEIVES) * bytes);
 	if (!conn->memory)
-		return nfc_failed(&conn->link, "memory", -FI_ENOMEM);
+		return lnk_failed(&conn->link, "memory", -FI_ENOMEM);
 	at = conn->memory;
 	for (i = 0; i < NFC_CALLS; i++, at += bytes)
 		conn->calls[i].own = at;
@@ -71,19 +77,22 @@ void nfc_conn_lose(struct nfc_conn *conn)
 
 int nfc_conn_connect(struct nfc_conn *conn)
 {
+	const struct lnk_rpc wish = {.entries = NFC_ENTRIES};
+	struct fi_cairn_rpc_limits limits = {0};
 	size_t i;
 	int ret;
 
-	nfc_link_hang_up(&conn->link);
+	lnk_hang_up(&conn->link);
 	nfc_conn_lose(conn);
 	conn->pending_len = 0;
-	ret = nfc_link_endpoint(&conn->link);
+	ret = lnk_rpc_endpoint(&conn->link, conn->link.info, &wish, &limits);
+	conn->inline_bytes = limits.recv_inline;
 	if (!ret)
 		ret = make_memory(conn);
 	for (i = 0; !ret && i < NFC_RECEIVES; i++)
 		ret = nfc_conn_receive(conn, &conn->receives[i]);
 	if (!ret)
-		ret = nfc_link_connect(&conn->link);
+		ret = lnk_connect(&conn->link, conn->where->timeout);
 	conn->lost = ret != 0;
 	conn->connections += !ret;
 	return ret;
@@ -157,15 +166,15 @@ static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
 /* Without a credit, or room: when something has completed there may be. */
 int nfc_conn_send(struct nfc_conn *conn, struct nfc_call *call)
 {
-	const int timeout = conn->link.where->timeout;
-	const uint64_t end = nfc_now() + 1000u * (unsigned)timeout;
+	const int timeout = conn->where->timeout;
+	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)timeout;
 	ssize_t ret = 0;
 
 	call->result_len = call->answer_len = 0;
 	call->send = (struct nfc_mark){.use = NFC_SEND, .of = call};
 	while (!conn->lost && (ret = post_call(conn, call)) == -FI_EAGAIN) {
-		if (nfc_now() > end)
-			return nfc_fail(&conn->link, -FI_ETIMEDOUT,
+		if (lnk_now_ms() > end)
+			return lnk_fail(&conn->link, -FI_ETIMEDOUT,
 					"the server gives no credit for %d s", timeout);
 		ret = nfc_conn_turn(conn, 20);
 		if (ret)
@@ -177,7 +186,7 @@ int nfc_conn_send(struct nfc_conn *conn, struct nfc_call *call)
 		return 0;
 	}
 	if (ret)
-		return nfc_failed(&conn->link, "cannot send", ret);
+		return lnk_failed(&conn->link, "cannot send", ret);
 	call->state = NFC_SENT;
 	call->sending = true;
 	return 0;
@@ -186,36 +195,36 @@ int nfc_conn_send(struct nfc_conn *conn, struct nfc_call *call)
 /* The send, too: its bytes are the provider's until it has completed. */
 int nfc_conn_wait(struct nfc_conn *conn, struct nfc_call *call)
 {
-	const uint64_t end = nfc_now() + 1000u * (unsigned)conn->link.where->timeout;
+	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)conn->where->timeout;
 	uint64_t now;
 	int ret;
 
 	while (call->state == NFC_SENT || (call->sending && !conn->lost)) {
-		now = nfc_now();
+		now = lnk_now_ms();
 		if (now >= end)
-			return nfc_fail(&conn->link, -FI_ETIMEDOUT,
-					"no answer of %s in %d s", conn->link.where->host,
-					conn->link.where->timeout);
+			return lnk_fail(&conn->link, -FI_ETIMEDOUT,
+					"no answer of %s in %d s", conn->where->host,
+					conn->where->timeout);
 		ret = nfc_conn_turn(conn, (int)(end - now));
 		if (ret)
 			return ret;
 	}
 	if (call->state == NFC_LOST)
-		return nfc_fail(&conn->link, -FI_ECONNRESET, "%s ended the connection",
-				conn->link.where->host);
+		return lnk_fail(&conn->link, -FI_ECONNRESET, "%s ended the connection",
+				conn->where->host);
 	if (call->state == NFC_REFUSED)
-		return nfc_fail(&conn->link, -FI_EREMOTEIO,
+		return lnk_fail(&conn->link, -FI_EREMOTEIO,
 				"the server cannot take the request apart: RDMA_ERROR");
 	return 0;
 }
 
 int nfc_conn_rest(struct nfc_conn *conn, int ms)
 {
-	const uint64_t end = nfc_now() + (unsigned)ms;
+	const uint64_t end = lnk_now_ms() + (unsigned)ms;
 	uint64_t now;
 	int ret = 0;
 
-	while (!ret && !conn->lost && (now = nfc_now()) < end)
+	while (!ret && !conn->lost && (now = lnk_now_ms()) < end)
 		ret = nfc_conn_turn(conn, (int)(end - now));
 	return ret;
 }

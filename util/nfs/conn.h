@@ -8,12 +8,20 @@
 #ifndef NFC_CONN_H
 #define NFC_CONN_H
 
-#include "link.h"
+#include "link/rpc.h"
+#include "message.h"
 
 #define NFC_CALLS 33u	 /* of at most 32 slots, and one without */
 #define NFC_RECEIVES 48u /* posted: a Reply for each Call, and Calls of the server */
 #define NFC_CALL_BYTES 8192u
 #define NFC_ANSWER_BYTES 512u
+
+struct nfc_where {
+	const char *provider; /* a stack that ends with rpcrdma */
+	const char *host, *port;
+	int timeout;	/* s, of each wait */
+	unsigned slots; /* requests outstanding that are wanted */
+};
 
 enum nfc_call_state {
 	NFC_IDLE,
@@ -47,7 +55,9 @@ struct nfc_call {
 };
 
 struct nfc_conn {
-	struct nfc_link link;
+	const struct nfc_where *where;
+	struct lnk link;
+	size_t inline_bytes; /* of the longest message that comes inline */
 	struct nfc_call calls[NFC_CALLS];
 	struct nfc_mark receives[NFC_RECEIVES];
 	uint8_t *memory; /* of Replies and receives */

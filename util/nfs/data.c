@@ -50,7 +50,7 @@ int nfc_read_finish(struct nfc_session *session, unsigned int slot, uint32_t *go
 	*eof = ok->eof;
 	nfc_free_reply(&res);
 	if (*got != call->result_len)
-		return nfc_fail(&session->conn.link, -FI_EIO,
+		return lnk_fail(&session->conn.link, -FI_EIO,
 				"READ says %u bytes and wrote %zu", *got,
 				call->result_len);
 	return 0;
@@ -86,7 +86,7 @@ static int end_write(struct nfc_session *session, int ret, COMPOUND4res *res,
 	*done = result->nfs_resop4_u.write.WRITE4res_u.ok.count;
 	nfc_free_reply(res);
 	return *done <= len ? 0
-			    : nfc_fail(&session->conn.link, -FI_EIO,
+			    : lnk_fail(&session->conn.link, -FI_EIO,
 				       "the server wrote more than it got");
 }
 

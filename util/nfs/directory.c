@@ -75,7 +75,7 @@ static int list(struct nfc_session *session, const struct nfc_handle *dir, uint8
 			      each, arg);
 		nfc_free_reply(&res);
 		if (!any && !place.end)
-			ret = nfc_fail(&session->conn.link, -FI_EIO,
+			ret = lnk_fail(&session->conn.link, -FI_EIO,
 				       "READDIR without an entry and without the end");
 	}
 	return ret;
@@ -88,7 +88,7 @@ int nfc_list(struct nfc_session *session, const struct nfc_handle *dir, uint32_t
 	int ret;
 
 	if (!reply || room <= 2 * AROUND)
-		ret = nfc_failed(&session->conn.link, "READDIR", -FI_ENOMEM);
+		ret = lnk_failed(&session->conn.link, "READDIR", -FI_ENOMEM);
 	else
 		ret = list(session, dir, reply, room, each, arg);
 	free(reply);

@@ -24,8 +24,6 @@ util_nfs_libnfs_la_SOURCES = \
 	util/nfs/data.c \
 	util/nfs/directory.c \
 	util/nfs/file.h \
-	util/nfs/link.c \
-	util/nfs/link.h \
 	util/nfs/message.c \
 	util/nfs/message.h \
 	util/nfs/open.c \
@@ -37,8 +35,8 @@ util_nfs_libnfs_la_SOURCES = \
 	util/nfs/status.c \
 	util/nfs/status.h \
 	util/nfs/turn.c
-util_nfs_libnfs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/nfs -Iutil/nfs $(LIBFABRIC_CFLAGS) \
+util_nfs_libnfs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util -I$(top_srcdir)/util/nfs -Iutil/nfs $(LIBFABRIC_CFLAGS) \
 	$(TIRPC_CFLAGS)
-util_nfs_libnfs_la_LIBADD = util/nfs/libnfs41.la $(LIBFABRIC_LIBS)
+util_nfs_libnfs_la_LIBADD = util/nfs/libnfs41.la util/link/liblink.la $(LIBFABRIC_LIBS)
 
 EXTRA_DIST += util/nfs/local.mk util/nfs/nfs41.x

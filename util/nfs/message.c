@@ -90,16 +90,16 @@ static int refused(const msg_reply *reply, char *why)
 	const msg_rejected *rejected = &reply->body.msg_reply_body_u.rejected;
 
 	if (reply->body.stat == 0) {
-		snprintf(why, NFC_WHY, "%s",
+		snprintf(why, LNK_WHY, "%s",
 			 nfc_accept_text(
 				 reply->body.msg_reply_body_u.accepted.body.stat));
 		return -FI_EIO;
 	}
 	if (rejected->stat == 0) {
-		snprintf(why, NFC_WHY, "the server wants another version of RPC");
+		snprintf(why, LNK_WHY, "the server wants another version of RPC");
 		return -FI_EIO;
 	}
-	snprintf(why, NFC_WHY, "the server denies access: %s",
+	snprintf(why, LNK_WHY, "the server denies access: %s",
 		 nfc_auth_text(rejected->msg_rejected_u.why));
 	return -FI_EACCES;
 }
@@ -110,7 +110,7 @@ static int parse_head(XDR *xdr, char *why)
 	int ret = 0;
 
 	if (!xdr_msg_reply(xdr, &reply) || reply.mtype != NFC_REPLY) {
-		snprintf(why, NFC_WHY, "the reply is no RPC reply");
+		snprintf(why, LNK_WHY, "the reply is no RPC reply");
 		ret = -FI_EIO;
 	} else if (reply.body.stat || reply.body.msg_reply_body_u.accepted.body.stat) {
 		ret = refused(&reply, why);
@@ -131,7 +131,7 @@ int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *w
 		return ret;
 	if (!xdr_COMPOUND4res(&xdr, res)) {
 		nfc_free_reply(res);
-		snprintf(why, NFC_WHY, "the reply is malformed");
+		snprintf(why, LNK_WHY, "the reply is malformed");
 		return -FI_EIO;
 	}
 	return 0;

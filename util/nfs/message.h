@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "link/link.h"
 #include "nfs41.h"
 
 /* RFC 5531 section 9. */
@@ -18,9 +19,6 @@ enum { NFC_CALL, NFC_REPLY };
 #define NFC_PROC_COMPOUND 1u
 #define NFC_AUTH_NONE 0u
 #define NFC_AUTH_SYS 1u
-
-/* Bytes of error texts. */
-#define NFC_WHY 320
 
 struct nfc_compound {
 	nfs_argop4 ops[NFS4_OPS_MAX];
@@ -37,7 +35,7 @@ size_t nfc_pack_call(uint8_t *at, size_t room, uint32_t xid,
 		     struct nfc_compound *compound);
 /*
  * The COMPOUND of a Reply. 0: *res is to be freed by nfc_free_reply; else -FI_EIO, or
- * -FI_EACCES for credentials that were denied, and why (NFC_WHY bytes) says it.
+ * -FI_EACCES for credentials that were denied, and why (LNK_WHY bytes) says it.
  */
 int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *why);
 void nfc_free_reply(COMPOUND4res *res);

@@ -47,7 +47,7 @@ int nfc_open(struct nfc_session *session, const char *path, uint32_t access,
 	     struct nfc_file *file)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char folder[4096], what[NFC_WHY / 2];
+	char folder[4096], what[LNK_WHY / 2];
 	struct nfc_compound compound;
 	struct nfc_handle dir;
 	COMPOUND4res res;
@@ -55,7 +55,7 @@ int nfc_open(struct nfc_session *session, const char *path, uint32_t access,
 
 	memset(file, 0, sizeof(*file));
 	if (!*name || strlen(name) > NFS4_OPAQUE_LIMIT || strlen(path) > sizeof(folder))
-		return nfc_fail(&session->conn.link, -FI_EINVAL,
+		return lnk_fail(&session->conn.link, -FI_EINVAL,
 				"\"%.200s\" is no path of a file", path);
 	snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
 	ret = nfc_walk(session, folder, &dir);

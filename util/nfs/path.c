@@ -32,7 +32,7 @@ int nfc_take_attrs(struct nfc_session *session, const fattr4 *from,
 	if (!from->mask.bitmap4_len || from->mask.bitmap4_val[0] != wanted_bits[0] ||
 	    !xdr_u_int(&xdr, &type) || !xdr_u_quad_t(&xdr, &change) ||
 	    !xdr_u_quad_t(&xdr, &size) || !xdr_u_quad_t(&xdr, &fileid))
-		return nfc_fail(&session->conn.link, -FI_EIO,
+		return lnk_fail(&session->conn.link, -FI_EIO,
 				"the server does not say type, change, size and number "
 				"of the file");
 	*attrs = (struct nfc_attrs){
@@ -65,7 +65,7 @@ nfs_resop4 *nfc_result(COMPOUND4res *res, unsigned int index, unsigned int op)
 int nfc_lacks(struct nfc_session *session, COMPOUND4res *res)
 {
 	nfc_free_reply(res);
-	return nfc_fail(&session->conn.link, -FI_EIO,
+	return lnk_fail(&session->conn.link, -FI_EIO,
 			"the reply lacks an operation's result");
 }
 
@@ -102,7 +102,7 @@ static int step(struct nfc_session *session, struct nfc_handle *handle, const ch
 
 int nfc_walk(struct nfc_session *session, const char *path, struct nfc_handle *handle)
 {
-	char what[NFC_WHY / 2];
+	char what[LNK_WHY / 2];
 	size_t len;
 	int ret;
 
@@ -110,7 +110,7 @@ int nfc_walk(struct nfc_session *session, const char *path, struct nfc_handle *h
 	for (path += strspn(path, "/"); !ret && *path; path += strspn(path, "/")) {
 		len = strcspn(path, "/");
 		if (len > NFS4_OPAQUE_LIMIT)
-			return nfc_fail(&session->conn.link, -FI_EINVAL,
+			return lnk_fail(&session->conn.link, -FI_EINVAL,
 					"a name of the path is too long");
 		snprintf(what, sizeof(what), "\"%.*s\"", (int)len, path);
 		ret = nfc_said(session, step(session, handle, path, len), what);

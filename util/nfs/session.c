@@ -16,10 +16,10 @@
 
 int nfc_said(struct nfc_session *session, int ret, const char *what)
 {
-	char text[NFC_WHY / 2];
+	char text[LNK_WHY / 2];
 
 	if (ret > 0)
-		nfc_fail(&session->conn.link, ret, "%s: %s", what,
+		lnk_fail(&session->conn.link, ret, "%s: %s", what,
 			 nfc_status_text((uint32_t)ret, text, sizeof(text)));
 	return ret;
 }
@@ -48,7 +48,7 @@ static int alone(struct nfc_conn *conn, struct nfc_compound *compound, COMPOUND4
 	ret = (int)res->status;
 	if (!ret &&
 	    (res->ops.ops_len != 1 || res->ops.ops_val[0].op != compound->ops[0].op))
-		ret = nfc_fail(&conn->link, -FI_EIO, "the reply is to another request");
+		ret = lnk_fail(&conn->link, -FI_EIO, "the reply is to another request");
 	if (ret)
 		nfc_free_reply(res);
 	return ret;
@@ -130,7 +130,7 @@ static int create_session(struct nfc_session *session)
 		&res.ops.ops_val[0].nfs_resop4_u.create_session.CREATE_SESSION4res_u.ok);
 	nfc_free_reply(&res);
 	if (!session->count || session->response < CACHED_BYTES)
-		return nfc_fail(&session->conn.link, -FI_EIO,
+		return lnk_fail(&session->conn.link, -FI_EIO,
 				"the server's session has no room for a request");
 	return 0;
 }
@@ -197,7 +197,7 @@ static void end_at_server(struct nfc_session *session)
 
 void nfc_session_close(struct nfc_session *session)
 {
-	char why[NFC_WHY];
+	char why[LNK_WHY];
 
 	memcpy(why, session->conn.link.why, sizeof(why));
 	if (session->named && !session->conn.lost)
@@ -221,7 +221,7 @@ int nfc_bind(struct nfc_session *session, struct nfc_conn *conn, uint32_t dir,
 	args->dir = dir;
 	ret = alone(conn, &compound, &res);
 	if (ret < 0 && conn != &session->conn)
-		nfc_fail(&session->conn.link, ret, "%s", conn->link.why);
+		lnk_fail(&session->conn.link, ret, "%s", conn->link.why);
 	if (ret)
 		return nfc_said(session, ret, "BIND_CONN_TO_SESSION");
 	*got = res.ops.ops_val[0].nfs_resop4_u.bind.BIND_CONN_TO_SESSION4res_u.ok.dir;
@@ -266,14 +266,14 @@ int nfc_session_reconnect(struct nfc_session *session)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
 	const uint64_t end =
-		nfc_now() + 1000u * (unsigned)session->conn.link.where->timeout;
+		lnk_now_ms() + 1000u * (unsigned)session->conn.where->timeout;
 	int ret;
 
 	for (;;) {
 		ret = nfc_conn_connect(&session->conn);
 		if (!ret)
 			ret = bind_again(session);
-		if (!lost_again(ret) || nfc_now() > end)
+		if (!lost_again(ret) || lnk_now_ms() > end)
 			break;
 		nanosleep(&pause, NULL);
 	}

@@ -44,7 +44,7 @@ int nfc_submit(struct nfc_session *session, unsigned int slot,
 	call->xid = nfc_conn_xid(&session->conn);
 	call->len = nfc_pack_call(call->bytes, sizeof(call->bytes), call->xid, compound);
 	if (!call->len)
-		return nfc_fail(&session->conn.link, -FI_EMSGSIZE,
+		return lnk_fail(&session->conn.link, -FI_EMSGSIZE,
 				"the request is too long");
 	session->slots[slot].busy = true;
 	return nfc_conn_send(&session->conn, call);
@@ -103,7 +103,7 @@ int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res
 		return ret;
 	ret = check_sequence(session, slot, res);
 	if (ret == -FI_EIO)
-		nfc_fail(&session->conn.link, ret, "the reply is of another slot");
+		lnk_fail(&session->conn.link, ret, "the reply is of another slot");
 	if (ret)
 		nfc_free_reply(res);
 	else
@@ -120,14 +120,14 @@ bool nfc_again(int status)
 int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res)
 {
 	const uint64_t end =
-		nfc_now() + 1000u * (unsigned)session->conn.link.where->timeout;
+		lnk_now_ms() + 1000u * (unsigned)session->conn.where->timeout;
 	int ret;
 
 	for (;;) {
 		ret = nfc_submit(session, 0, compound);
 		if (!ret)
 			ret = nfc_finish(session, 0, res);
-		if (!nfc_again(ret) || nfc_now() > end)
+		if (!nfc_again(ret) || lnk_now_ms() > end)
 			return ret;
 		ret = nfc_conn_rest(&session->conn, REST_MS);
 		if (ret)

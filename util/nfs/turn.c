@@ -85,10 +85,10 @@ static int completed_badly(struct nfc_conn *conn)
 	struct nfc_call *call;
 
 	if (fi_cq_readerr(conn->link.cq, &error, 0) < 1)
-		return nfc_failed(&conn->link, "fi_cq_readerr", -FI_EOTHER);
+		return lnk_failed(&conn->link, "fi_cq_readerr", -FI_EOTHER);
 	if (error.err != FI_EREMOTEIO) {
 		if (error.err != FI_ECANCELED && error.err != FI_ESHUTDOWN)
-			nfc_fail(&conn->link, -error.err, "an operation failed: %s",
+			lnk_fail(&conn->link, -error.err, "an operation failed: %s",
 				 fi_strerror(error.err));
 		nfc_conn_lose(conn);
 		return 0;
@@ -107,7 +107,7 @@ int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 
 	ret = send_pending(conn);
 	if (ret)
-		return nfc_failed(&conn->link, "cannot answer the server", ret);
+		return lnk_failed(&conn->link, "cannot answer the server", ret);
 	ret = fi_cq_sread(conn->link.cq, entries, BATCH, NULL,
 			  conn->pending_len ? 1 : timeout_ms);
 	if (ret == -FI_EAVAIL)
@@ -115,13 +115,13 @@ int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 	if (ret == -FI_EAGAIN || ret == -FI_EINTR || ret == -FI_ETIMEDOUT)
 		return 0;
 	if (ret < 0)
-		return nfc_failed(&conn->link, "fi_cq_sread", ret);
+		return lnk_failed(&conn->link, "fi_cq_sread", ret);
 	for (i = 0; i < ret; i++) {
 		const int failed = completed(conn, &entries[i]);
 
 		if (failed)
 			return failed;
 	}
-	return (int)nfc_failed(&conn->link, "cannot answer the server",
+	return (int)lnk_failed(&conn->link, "cannot answer the server",
 			       send_pending(conn));
 }
