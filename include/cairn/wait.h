@@ -141,6 +141,8 @@ int crn_wait_control(struct crn_wait *wait, int command, void *arg);
 
 /* Milliseconds of CLOCK_MONOTONIC, for deadlines. */
 uint64_t crn_now_ms(void);
+/* The same, of the kernel's last tick (1 to 10 ms ago), which costs a fraction. */
+uint64_t crn_tick_ms(void);
 
 /*
  * What is left of timeout_ms (negative: no limit) since start_ms, for a wait that is

@@ -130,12 +130,22 @@ int crn_wait_control(struct crn_wait *wait, int command, void *arg)
 	}
 }
 
-uint64_t crn_now_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t crn_now_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+uint64_t crn_tick_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC_COARSE);
 }
 
 int crn_timeout_left(uint64_t start_ms, int timeout_ms)

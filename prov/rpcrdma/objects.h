@@ -9,7 +9,6 @@
 #define RPR_OBJECTS_H
 
 #include <netinet/in.h>
-#include <time.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -410,13 +409,10 @@ struct rpr_ep {
 	struct fi_cairn_rpc_stats stats;
 };
 
-/* ms, for ages: exact to a tick of the kernel, a few ms, and cheap. */
+/* Milliseconds, for ages: a Call is not to pay for an exact clock. */
 static inline uint32_t rpr_clock(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint32_t)now.tv_sec * 1000u + (uint32_t)(now.tv_nsec / 1000000);
+	return (uint32_t)crn_tick_ms();
 }
 
 static inline struct rpr_ep *rpr_ep_of(struct fid_ep *ep)

@@ -4,7 +4,6 @@
  * somebody who was about to sleep found something in it, and now and then while queues
  * are polled, for the look may be a system call.
  */
-#include <time.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include "internal.h"
@@ -37,18 +36,9 @@ int lower_look_add(struct crn_lower_fabric *fabric)
 	return ret ? ret : crn_wait_add(fabric->wait, &fabric->look.source);
 }
 
-/* Reading this clock costs a fraction of reading the exact one. */
-static uint64_t look_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void crn_lower_look(struct crn_lower_fabric *fabric)
 {
-	const uint64_t now = look_now_ms();
+	const uint64_t now = crn_tick_ms();
 
 	if (!atomic_load_explicit(&fabric->look.found, memory_order_relaxed) &&
 	    now - atomic_load_explicit(&fabric->look.last, memory_order_relaxed) <
