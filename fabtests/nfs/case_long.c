@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long Calls (RFC 8166 section 3.5.2): a WRITE whose data stay in the message, which is
+ * Long Calls (RFC 8166 section 3.5.3): a WRITE whose data stay in the message, which is
  * then a position-zero Read chunk as a whole.
  */
 #include <string.h>
@@ -57,7 +57,7 @@ static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *s
 }
 
 /*
- * The same with a Read chunk of its own for the data (RFC 8166 section 3.5.3): what makes
+ * The same with a Read chunk of its own for the data (the same section): what makes
  * the Call long is that it walks to one file again and again.
  */
 static int write_far(struct nfc_session *session, const struct nfc_handle *dir,

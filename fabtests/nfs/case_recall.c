@@ -6,8 +6,6 @@
  */
 #include "contest.h"
 
-/* Linux gives no delegation of a file again soon after it was recalled: each case has
- * one of its own. */
 static struct nfs_contest contest;
 
 static enum nfs_verdict lose(struct nfs_place *place)

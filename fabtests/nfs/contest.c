@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contest.h"
 #include "status.h"
@@ -14,7 +16,7 @@ enum nfs_verdict nfs_contest_open(struct nfs_place *place, struct nfs_contest *c
 	struct nfc_file *kept = &contest->kept;
 
 	memset(contest, 0, sizeof(*contest));
-	contest->name = name;
+	snprintf(contest->name, sizeof(contest->name), "%s-%d", name, (int)getpid());
 	/* A delayed OPEN comes back after a second, for the keeper's turn. */
 	contest->quick = place->where;
 	contest->quick.timeout = 1;
@@ -22,11 +24,12 @@ enum nfs_verdict nfs_contest_open(struct nfs_place *place, struct nfs_contest *c
 		return nfs_failed_in(place, keeper, "session");
 	if (nfc_session_open(writer, &place->where))
 		return nfs_failed_in(place, writer, "session");
-	if (nfc_open(writer, nfs_path(place, name), OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE,
-		     kept) ||
+	if (nfc_open(writer, nfs_path(place, contest->name),
+		     OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE, kept) ||
 	    nfc_close(writer, kept))
 		return nfs_failed_in(place, writer, "make the file");
-	if (nfc_open(keeper, nfs_path(place, name), OPEN4_SHARE_ACCESS_READ, kept))
+	if (nfc_open(keeper, nfs_path(place, contest->name), OPEN4_SHARE_ACCESS_READ,
+		     kept))
 		return nfs_failed_in(place, keeper, "open");
 	if (kept->delegation == OPEN_DELEGATE_READ)
 		return NFS_PASSED;

@@ -11,7 +11,9 @@
 struct nfs_contest {
 	struct nfc_session keeper, writer;
 	struct nfc_where quick;
-	const char *name; /* of the file */
+	/* Of the file, each run's own: Linux gives no delegation again soon after a
+	 * recall. */
+	char name[64];
 	struct nfc_file kept;
 	/* Serves the keeper's back channel for that long; NULL: it is its connection. */
 	int (*rest)(void *arg, int ms);
