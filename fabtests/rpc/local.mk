@@ -3,6 +3,7 @@
 noinst_PROGRAMS += fabtests/rpc/fi_cairn_clnt
 fabtests_rpc_fi_cairn_clnt_SOURCES = \
 	fabtests/rpc/back.c \
+	fabtests/rpc/busy.c \
 	fabtests/rpc/calls.c \
 	fabtests/rpc/ends.c \
 	fabtests/rpc/fi_cairn_clnt.c \

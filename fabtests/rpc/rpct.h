@@ -67,6 +67,8 @@ bool rpct_nested(struct rpct *t);
 bool rpct_threads(struct rpct *t);
 bool rpct_beside(struct rpct *t);
 bool rpct_own_loop(struct rpct *t);
+/* busy.c */
+bool rpct_busy_peer(struct rpct *t);
 /* ends.c */
 bool rpct_timeout(struct rpct *t);
 bool rpct_timeout_credit(struct rpct *t);

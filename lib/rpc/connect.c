@@ -62,17 +62,28 @@ static bool serve_over(struct fi_rpc *conn, void *arg)
 	return conn->queue || conn->state == CRPC_DOWN;
 }
 
+static int serve_count(const struct fi_rpc *conn)
+{
+	const struct crpc_buf *call;
+	int count = 0;
+
+	for (call = conn->queue; call; call = call->next)
+		count++;
+	return count;
+}
+
 int fi_rpc_serve(struct fi_rpc *conn, int timeout)
 {
 	struct timespec until;
-	int served = 0;
+	int served = 0, left;
 
 	/* A dispatch function may close the connection. */
 	crpc_get(conn);
 	crpc_deadline(&until, timeout);
 	pthread_mutex_lock(&conn->lock);
 	crpc_wait(conn, serve_over, NULL, &until, false);
-	while (crpc_svc_serve(conn))
+	/* What comes in meanwhile is the next call's: there may always be more. */
+	for (left = serve_count(conn); left && crpc_svc_serve(conn); left--)
 		served++;
 	if (!served && conn->state == CRPC_DOWN)
 		served = -FI_ENOTCONN;

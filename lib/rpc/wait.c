@@ -67,11 +67,10 @@ bool crpc_wait(struct fi_rpc *conn, bool (*over)(struct fi_rpc *conn, void *arg)
 	bool is_over;
 
 	crpc_progress(conn);
-	while (!(is_over = over(conn, arg))) {
+	/* The time is over also where the peer always has another Call. */
+	while (!(is_over = over(conn, arg)) && crpc_left(until)) {
 		if (serve && crpc_svc_serve(conn))
 			continue;
-		if (!crpc_left(until))
-			break;
 		if (conn->driven)
 			pthread_cond_timedwait(&conn->moved, &conn->lock, until);
 		else

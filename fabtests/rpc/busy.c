@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A peer that always has another Call. */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include "rpct.h"
+
+#define FLOOD 1 /* the procedure that calls NULLPROC for so long: */
+#define FLOOD_MS 2000
+#define SLOW_MS 5 /* of NULLPROC: Calls come in faster */
+#define WAIT_MS 200
+#define MOST_MS 1000
+
+/* Without waiting for the Replies: as many as there are credits. */
+static void flood(SVCXPRT *xprt)
+{
+	CLIENT *client = rpct_client(fi_rpc_of(xprt), OTHER_PROG, OTHER_VERS, 0);
+	const long begin = rpct_ms();
+	struct timeval none = {0};
+
+	while (rpct_ms() - begin < FLOOD_MS &&
+	       clnt_call(client, NULLPROC, (xdrproc_t)xdr_void, NULL, (xdrproc_t)xdr_void,
+			 NULL, none) == RPC_TIMEDOUT)
+		;
+	clnt_destroy(client);
+}
+
+static void dispatch(struct svc_req *request, SVCXPRT *xprt)
+{
+	if (request->rq_proc == FLOOD)
+		flood(xprt);
+	else
+		poll(NULL, 0, SLOW_MS);
+	svc_sendreply(xprt, (xdrproc_t)xdr_void, NULL);
+}
+
+static bool serve(struct fi_rpc *conn)
+{
+	return svc_register(svc_fi_create(conn), OTHER_PROG, OTHER_VERS, dispatch, 0);
+}
+
+static void *peer(void *arg)
+{
+	struct fi_rpc *conn;
+
+	if (rpct_connect(arg, NULL, &conn))
+		return NULL;
+	if (serve(conn))
+		while (fi_rpc_serve(conn, 10000) > 0)
+			;
+	fi_rpc_close(conn);
+	return NULL;
+}
+
+static bool in_time(struct fi_rpc *conn)
+{
+	CLIENT *client = rpct_client(conn, OTHER_PROG, OTHER_VERS, WAIT_MS);
+	struct timeval none = {0};
+	long begin = rpct_ms();
+
+	RPCT_CHECK(clnt_call(client, FLOOD, (xdrproc_t)xdr_void, NULL,
+			     (xdrproc_t)xdr_void, NULL, none) == RPC_TIMEDOUT);
+	RPCT_CHECK(rpct_ms() - begin < MOST_MS);
+	clnt_destroy(client);
+	begin = rpct_ms();
+	RPCT_CHECK(fi_rpc_serve(conn, WAIT_MS) > 0);
+	RPCT_CHECK(rpct_ms() - begin < MOST_MS);
+	return true;
+}
+
+bool rpct_busy_peer(struct rpct *t)
+{
+	struct fi_rpc_listener *listener;
+	struct rpct pair = *t;
+	struct sockaddr_in addr;
+	size_t len = sizeof(addr);
+	struct fi_rpc *conn;
+	pthread_t thread;
+	bool ok;
+
+	RPCT_CHECK(!fi_rpc_listen(t->stack, t->address, NULL, NULL, &listener));
+	RPCT_CHECK(!fi_rpc_getname(listener, (struct sockaddr *)&addr, &len));
+	snprintf(pair.server.port, sizeof(pair.server.port), "%d", ntohs(addr.sin_port));
+	RPCT_CHECK(!pthread_create(&thread, NULL, peer, &pair));
+	RPCT_CHECK(!fi_rpc_accept(listener, 10000, &conn));
+	RPCT_CHECK(serve(conn));
+	ok = in_time(conn);
+	fi_rpc_close(conn);
+	pthread_join(thread, NULL);
+	fi_rpc_listen_close(listener);
+	return ok;
+}
