@@ -15,6 +15,7 @@ struct run {
 	struct nfc_file file;
 	struct nfg_part part;
 	struct nfg_progress progress;
+	char source[PATH_MAX + 300]; /* PATH at HOST and PORT */
 	uint8_t *memory;
 };
 
@@ -57,13 +58,16 @@ static bool fetch(struct run *run)
 
 static bool fetch_open(struct run *run)
 {
+	const struct nfg_options *options = &run->options;
 	bool done;
 
+	snprintf(run->source, sizeof(run->source), "%s:%s%s", options->host,
+		 options->port, options->path);
 	if (nfc_open(&run->session, run->options.path,
 		     OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WANT_NO_DELEG,
 		     &run->file))
 		return failed(run);
-	done = nfg_part_open(&run->part, run->options.file, &run->file.attrs,
+	done = nfg_part_open(&run->part, run->options.file, run->source, &run->file.attrs,
 			     run->options.goes_on) &&
 	       fetch(run);
 	/* The bytes are here, whatever becomes of the server's state. */

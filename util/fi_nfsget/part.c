@@ -11,7 +11,7 @@
 
 #include "part.h"
 
-#define LINE 128
+#define LINE (PATH_MAX + 512)
 
 static bool failed(const char *path)
 {
@@ -19,11 +19,13 @@ static bool failed(const char *path)
 	return false;
 }
 
-/* What FILE.part.from holds for this version. */
-static void version(char *line, const struct nfc_attrs *attrs)
+/* What FILE.part.from holds for this version. Numbers are another file's elsewhere. */
+static void version(char *line, const struct nfg_part *part,
+		    const struct nfc_attrs *attrs)
 {
-	snprintf(line, LINE, "fileid %" PRIu64 " change %" PRIu64 " size %" PRIu64 "\n",
-		 attrs->fileid, attrs->change, attrs->size);
+	snprintf(line, LINE,
+		 "fileid %" PRIu64 " change %" PRIu64 " size %" PRIu64 " of %s\n",
+		 attrs->fileid, attrs->change, attrs->size, part->source);
 }
 
 static bool same_version(const struct nfg_part *part, const struct nfc_attrs *attrs)
@@ -34,7 +36,7 @@ static bool same_version(const struct nfg_part *part, const struct nfc_attrs *at
 
 	if (!from)
 		return false;
-	version(wanted, attrs);
+	version(wanted, part, attrs);
 	same = fgets(found, sizeof(found), from) && !strcmp(found, wanted);
 	fclose(from);
 	return same;
@@ -66,27 +68,50 @@ static bool begin(struct nfg_part *part, const struct nfc_attrs *attrs)
 
 	if (ftruncate(part->fd, 0))
 		return failed(part->path);
-	version(line, attrs);
-	from = fopen(part->from, "w");
+	version(line, part, attrs);
+	unlink(part->from); /* not through a link to something else */
+	from = fopen(part->from, "wx");
 	if (!from)
 		return failed(part->from);
 	fputs(line, from);
 	return fclose(from) ? failed(part->from) : true;
 }
 
-bool nfg_part_open(struct nfg_part *part, const char *file, const struct nfc_attrs *attrs,
-		   bool goes_on)
+/* Not through a link to something else, nor waiting for a reader of what is no file. */
+static bool take(struct nfg_part *part)
 {
-	*part = (struct nfg_part){.file = file};
-	snprintf(part->path, sizeof(part->path), "%.*s.part", PATH_MAX - 16, file);
-	snprintf(part->from, sizeof(part->from), "%.*s.part.from", PATH_MAX - 16, file);
-	part->fd = open(part->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	part->fd = open(part->path,
+			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (part->fd < 0)
 		return failed(part->path);
-	if (flock(part->fd, LOCK_EX | LOCK_NB)) {
-		fprintf(stderr, "fi_nfsget: another fi_nfsget writes %s\n", part->path);
-		return false;
-	}
+	if (!flock(part->fd, LOCK_EX | LOCK_NB))
+		return true;
+	if (errno != EWOULDBLOCK)
+		return failed(part->path);
+	fprintf(stderr, "fi_nfsget: another fi_nfsget writes %s\n", part->path);
+	return false;
+}
+
+/* Another run that has ended since it was opened has made it a FILE. */
+static bool still_there(const struct nfg_part *part)
+{
+	struct stat own, there;
+
+	return !fstat(part->fd, &own) && !lstat(part->path, &there) &&
+	       own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+bool nfg_part_open(struct nfg_part *part, const char *file, const char *source,
+		   const struct nfc_attrs *attrs, bool goes_on)
+{
+	*part = (struct nfg_part){.file = file, .source = source, .fd = -1};
+	snprintf(part->path, sizeof(part->path), "%.*s.part", PATH_MAX - 16, file);
+	snprintf(part->from, sizeof(part->from), "%.*s.part.from", PATH_MAX - 16, file);
+	do {
+		nfg_part_close(part);
+		if (!take(part))
+			return false;
+	} while (!still_there(part));
 	if (goes_on && !look(part, attrs))
 		return false;
 	if (!part->have && !begin(part, attrs))

@@ -15,14 +15,15 @@
 
 struct nfg_part {
 	const char *file;
+	const char *source; /* where it comes from */
 	char path[PATH_MAX], from[PATH_MAX];
 	int fd;
 	uint64_t have; /* bytes */
 };
 
-/* goes_on: with what is there, if it is of the same version. */
-bool nfg_part_open(struct nfg_part *part, const char *file, const struct nfc_attrs *attrs,
-		   bool goes_on);
+/* goes_on: with what is there, if it is of the same version of the same source. */
+bool nfg_part_open(struct nfg_part *part, const char *file, const char *source,
+		   const struct nfc_attrs *attrs, bool goes_on);
 bool nfg_part_write(struct nfg_part *part, const void *bytes, size_t len);
 /* It is complete: durable, and then under its name. */
 bool nfg_part_finish(struct nfg_part *part);
