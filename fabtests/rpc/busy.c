@@ -5,11 +5,12 @@
 #include <pthread.h>
 #include "rpct.h"
 
-#define FLOOD 1 /* the procedure that calls NULLPROC for so long: */
-#define FLOOD_MS 2000
+#define FLOOD 1 /* the procedure that calls NULLPROC until it is told to stop */
+#define MOST_MS 30000
 #define SLOW_MS 5 /* of NULLPROC: Calls come in faster */
 #define WAIT_MS 200
-#define MOST_MS 1000
+
+static _Atomic bool floods, stop;
 
 /* Without waiting for the Replies: as many as there are credits. */
 static void flood(SVCXPRT *xprt)
@@ -18,10 +19,12 @@ static void flood(SVCXPRT *xprt)
 	const long begin = rpct_ms();
 	struct timeval none = {0};
 
-	while (rpct_ms() - begin < FLOOD_MS &&
+	floods = true;
+	while (!stop && rpct_ms() - begin < MOST_MS &&
 	       clnt_call(client, NULLPROC, (xdrproc_t)xdr_void, NULL, (xdrproc_t)xdr_void,
 			 NULL, none) == RPC_TIMEDOUT)
 		;
+	floods = false;
 	clnt_destroy(client);
 }
 
@@ -52,19 +55,29 @@ static void *peer(void *arg)
 	return NULL;
 }
 
-static bool in_time(struct fi_rpc *conn)
+static enum clnt_stat call(CLIENT *client, rpcproc_t proc)
 {
-	CLIENT *client = rpct_client(conn, OTHER_PROG, OTHER_VERS, WAIT_MS);
-	struct timeval none = {0};
-	long begin = rpct_ms();
+	return clnt_call(client, proc, (xdrproc_t)xdr_void, NULL, (xdrproc_t)xdr_void,
+			 NULL, (struct timeval){0});
+}
 
-	RPCT_CHECK(clnt_call(client, FLOOD, (xdrproc_t)xdr_void, NULL,
-			     (xdrproc_t)xdr_void, NULL, none) == RPC_TIMEDOUT);
-	RPCT_CHECK(rpct_ms() - begin < MOST_MS);
-	clnt_destroy(client);
-	begin = rpct_ms();
+/* Both return while the peer goes on. */
+static bool returns(struct fi_rpc *conn)
+{
+	CLIENT *waits = rpct_client(conn, OTHER_PROG, OTHER_VERS, WAIT_MS);
+	CLIENT *starts = rpct_client(conn, OTHER_PROG, OTHER_VERS, 0);
+	const long begin = rpct_ms();
+
+	RPCT_CHECK(call(starts, FLOOD) == RPC_TIMEDOUT);
+	while (!floods && rpct_ms() - begin < MOST_MS)
+		fi_rpc_serve(conn, 1);
+	RPCT_CHECK(floods);
+	RPCT_CHECK(call(waits, FLOOD) == RPC_TIMEDOUT);
+	RPCT_CHECK(floods);
 	RPCT_CHECK(fi_rpc_serve(conn, WAIT_MS) > 0);
-	RPCT_CHECK(rpct_ms() - begin < MOST_MS);
+	RPCT_CHECK(floods);
+	clnt_destroy(starts);
+	clnt_destroy(waits);
 	return true;
 }
 
@@ -84,7 +97,9 @@ bool rpct_busy_peer(struct rpct *t)
 	RPCT_CHECK(!pthread_create(&thread, NULL, peer, &pair));
 	RPCT_CHECK(!fi_rpc_accept(listener, 10000, &conn));
 	RPCT_CHECK(serve(conn));
-	ok = in_time(conn);
+	floods = stop = false;
+	ok = returns(conn);
+	stop = true;
 	fi_rpc_close(conn);
 	pthread_join(thread, NULL);
 	fi_rpc_listen_close(listener);
