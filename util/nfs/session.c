@@ -12,7 +12,8 @@
 #define CACHED_BYTES 2048u
 /* Of the back channel: what is inline besides the transport header. */
 #define BACK_BYTES 4068u
-#define PAUSE_MS 200
+#define PAUSE_MS 200 /* between connections */
+#define REST_MS 50   /* before a request comes again */
 
 int nfc_said(struct nfc_session *session, int ret, const char *what)
 {
@@ -27,7 +28,8 @@ int nfc_said(struct nfc_session *session, int ret, const char *what)
 /* ---- operations outside of a session ---- */
 
 /* One operation in one compound; 0, its status or an error. */
-static int alone(struct nfc_conn *conn, struct nfc_compound *compound, COMPOUND4res *res)
+static int alone_once(struct nfc_conn *conn, struct nfc_compound *compound,
+		      COMPOUND4res *res)
 {
 	struct nfc_call *call = &conn->calls[NFC_SLOTS];
 	int ret;
@@ -51,6 +53,21 @@ static int alone(struct nfc_conn *conn, struct nfc_compound *compound, COMPOUND4
 		ret = lnk_fail(&conn->link, -FI_EIO, "the reply is to another request");
 	if (ret)
 		nfc_free_reply(res);
+	return ret;
+}
+
+/* As long as the server asks to try again later: the sequence number of CREATE_SESSION
+ * remains (RFC 8881 section 18.36.4). */
+static int alone(struct nfc_conn *conn, struct nfc_compound *compound, COMPOUND4res *res)
+{
+	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)conn->where->timeout;
+	int ret;
+
+	while (nfc_again(ret = alone_once(conn, compound, res)) && lnk_now_ms() <= end) {
+		ret = nfc_conn_rest(conn, REST_MS);
+		if (ret)
+			return ret;
+	}
 	return ret;
 }
 
@@ -184,14 +201,14 @@ static void end_at_server(struct nfc_session *session)
 		arg = nfc_add(&compound, OP_DESTROY_SESSION);
 		memcpy(arg->nfs_argop4_u.destroy_session, session->id,
 		       sizeof(session->id));
-		if (alone(&session->conn, &compound, &res))
+		if (alone_once(&session->conn, &compound, &res))
 			return;
 		nfc_free_reply(&res);
 	}
 	compound.count = 0;
 	arg = nfc_add(&compound, OP_DESTROY_CLIENTID);
 	arg->nfs_argop4_u.destroy_clientid = session->clientid;
-	if (!alone(&session->conn, &compound, &res))
+	if (!alone_once(&session->conn, &compound, &res))
 		nfc_free_reply(&res);
 }
 
