@@ -117,8 +117,9 @@ static int call_in_place(struct rpr_call *call, const struct rpc_message *messag
 
 /* RFC 8166 section 3.5.3. Before chunks of a position of their own. */
 static int call_long(struct rpr_call *call, const struct rpc_message *message,
-		     uint64_t mask, size_t len, struct rpr_header *header)
+		     uint64_t mask, struct rpr_header *header)
 {
+	const size_t len = rpc_body_len(message, mask);
 	const struct rpr_ep *ep = call->send.ep;
 
 	header->proc = RPR_NOMSG;
@@ -208,15 +209,14 @@ static bool call_short(struct rpr_call *call, const struct rpc_message *message)
 static int call_build(struct rpr_call *call, const struct rpc_message *message)
 {
 	struct rpr_ep *ep = call->send.ep;
-	const uint64_t reduced = call_reduced(ep, message);
-	const uint64_t rest = rpc_all(message) & ~reduced;
-	const size_t len = rpc_body_len(message, rest);
+	const uint64_t all = rpc_all(message);
+	uint64_t reduced = call_reduced(ep, message);
 	struct rpr_header header;
 	int ret;
 
 	if (crn_likely(call_short(call, message)))
 		return 0;
-	if (rpc_body_len(message, rpc_all(message)) > ep->max_msg)
+	if (rpc_body_len(message, all) > ep->max_msg)
 		return -FI_EMSGSIZE;
 	header.xid = message->xid;
 	header.vers = RPR_VERSION;
@@ -225,13 +225,17 @@ static int call_build(struct rpr_call *call, const struct rpc_message *message)
 	header.read_count = (uint32_t)__builtin_popcountll(reduced);
 	call_write_chunks(call, &header);
 	ret = call_reply_chunk(call, &header);
-	if (!ret && rpr_header_len(&header) + len > ep->send_inline) {
+	if (!ret && rpr_header_len(&header) + rpc_body_len(message, all & ~reduced) >
+			    ep->send_inline) {
+		/* Linux' server overlooks an item's chunk beside a Long Call. */
+		if (ep->chunks == FI_CAIRN_RPC_CHUNKS_LINUX)
+			reduced = 0;
 		header.read_count = 0;
-		ret = call_long(call, message, rest, len, &header);
+		ret = call_long(call, message, all & ~reduced, &header);
 	}
 	if (!ret)
 		ret = call_read_chunks(call, message, reduced, &header);
-	return ret ? ret : call_pack(call, message, rest, &header);
+	return ret ? ret : call_pack(call, message, all & ~reduced, &header);
 }
 
 /* What was prepared for this XID, or a slot; NULL: *ret says why not. */
