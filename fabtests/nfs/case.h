@@ -21,7 +21,7 @@ struct nfs_place {
 
 typedef enum nfs_verdict nfs_case(struct nfs_place *place);
 nfs_case nfs_case_write, nfs_case_read, nfs_case_list, nfs_case_list_chunk,
-	nfs_case_long_call, nfs_case_long_chunk, nfs_case_calls, nfs_case_recall,
+	nfs_case_long_call, nfs_case_long_item, nfs_case_calls, nfs_case_recall,
 	nfs_case_reconnect, nfs_case_recall_reconnected, nfs_case_recall_idle,
 	nfs_case_blocked_recall, nfs_case_blocked_lost, nfs_case_again,
 	nfs_case_bind_back, nfs_case_bind_both, nfs_case_bind_tcp;

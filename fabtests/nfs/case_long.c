@@ -57,8 +57,9 @@ static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *s
 }
 
 /*
- * The same with a Read chunk of its own for the data (the same section): what makes
- * the Call long is that it walks to one file again and again.
+ * The data are an item that may have a Read chunk of its own, but what is around them is
+ * too long, too, for the Call walks to one file again and again. Linux overlooks such a
+ * chunk beside a Long Call: all has to travel in one.
  */
 static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
 		     const char *name, struct nfc_file *file, uint32_t len)
@@ -143,7 +144,7 @@ enum nfs_verdict nfs_case_long_call(struct nfs_place *place)
 	return with_file(place, "long", write_all);
 }
 
-enum nfs_verdict nfs_case_long_chunk(struct nfs_place *place)
+enum nfs_verdict nfs_case_long_item(struct nfs_place *place)
 {
 	return with_file(place, "long", write_beside);
 }

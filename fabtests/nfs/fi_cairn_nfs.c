@@ -20,7 +20,7 @@ static const struct {
 	{"list", nfs_case_list},
 	{"list_chunk", nfs_case_list_chunk},
 	{"long_call", nfs_case_long_call},
-	{"long_chunk", nfs_case_long_chunk},
+	{"long_item", nfs_case_long_item},
 	{"calls", nfs_case_calls},
 	{"recall", nfs_case_recall},
 	{"reconnect", nfs_case_reconnect},

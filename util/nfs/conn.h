@@ -21,6 +21,7 @@ struct nfc_where {
 	const char *host, *port;
 	int timeout;	/* s, of each wait */
 	unsigned slots; /* requests outstanding that are wanted */
+	bool once;	/* a status of nfc_again is the caller's, who has more to do */
 };
 
 enum nfc_call_state {

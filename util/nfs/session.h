@@ -61,7 +61,10 @@ int nfc_submit(struct nfc_session *session, unsigned int slot,
 int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res);
 /* A status after which the same compound is to be submitted once more. */
 bool nfc_again(int status);
-/* Submits and finishes in slot 0, until another status comes or the timeout is over. */
+/*
+ * Submits and finishes in slot 0, until another status comes or the timeout is over, or
+ * once, if the connection's where says so.
+ */
 int nfc_run(struct nfc_session *session, struct nfc_compound *compound,
 	    COMPOUND4res *res);
 

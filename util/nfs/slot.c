@@ -127,7 +127,7 @@ int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND
 		ret = nfc_submit(session, 0, compound);
 		if (!ret)
 			ret = nfc_finish(session, 0, res);
-		if (!nfc_again(ret) || lnk_now_ms() > end)
+		if (!nfc_again(ret) || session->conn.where->once || lnk_now_ms() > end)
 			return ret;
 		ret = nfc_conn_rest(&session->conn, REST_MS);
 		if (ret)
