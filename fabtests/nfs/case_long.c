@@ -59,7 +59,8 @@ static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *s
 /*
  * The data are an item that may have a Read chunk of its own, but what is around them is
  * too long, too, for the Call walks to one file again and again. Linux overlooks such a
- * chunk beside a Long Call: all has to travel in one.
+ * chunk beside a Long Call: all has to travel in one. And it writes other bytes if those
+ * of a WRITE begin behind the first page of the message, so they come first.
  */
 static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
 		     const char *name, struct nfc_file *file, uint32_t len)
@@ -70,15 +71,16 @@ static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
 	int i, ret;
 
 	nfc_begin(session, &compound, true);
-	for (i = 0; i < STEPS; i++) {
-		nfc_add_putfh(&compound, dir);
-		nfc_add(&compound, OP_LOOKUP)->nfs_argop4_u.lookup = nfc_text(name);
-	}
 	nfc_add_putfh(&compound, &file->handle);
 	args = &nfc_add(&compound, OP_WRITE)->nfs_argop4_u.write;
 	*args = (WRITE4args){.stateid = file->stateid,
 			     .stable = FILE_SYNC4,
 			     .length = len};
+	compound.data_after = compound.count;
+	for (i = 0; i < STEPS; i++) {
+		nfc_add_putfh(&compound, dir);
+		nfc_add(&compound, OP_LOOKUP)->nfs_argop4_u.lookup = nfc_text(name);
+	}
 	nfc_slot_call(session, 0)->data = sent;
 	session->conn.calls[0].data_len = len;
 	ret = nfc_run(session, &compound, &res);

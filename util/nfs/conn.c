@@ -138,20 +138,34 @@ static ssize_t post_places(struct nfc_conn *conn, struct nfc_call *call)
 	return ret;
 }
 
-static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
+/* The pieces of a Call; the data are the second. */
+static size_t pieces(const struct nfc_call *call, struct iovec *iov)
 {
 	static uint8_t zeros[4];
-	const bool chunk = call->data && !call->whole;
-	const struct iovec iov[] = {
-		{.iov_base = call->bytes, .iov_len = call->len},
-		{.iov_base = (void *)call->data, .iov_len = call->data_len},
-		{.iov_base = zeros, .iov_len = -call->data_len & 3}, /* XDR's pad */
-	};
+	size_t count = 0;
+
+	if (!call->data) {
+		iov[count++] = (struct iovec){(void *)call->bytes, call->len};
+		return count;
+	}
+	iov[count++] = (struct iovec){(void *)call->bytes, call->data_at};
+	iov[count++] = (struct iovec){(void *)call->data, call->data_len};
+	/* XDR's pad, which the provider adds to what may leave the message. */
+	if (call->whole && call->data_len % 4)
+		iov[count++] = (struct iovec){zeros, 4 - call->data_len % 4};
+	if (call->data_at < call->len)
+		iov[count++] = (struct iovec){(void *)(call->bytes + call->data_at),
+					      call->len - call->data_at};
+	return count;
+}
+
+static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
+{
+	const bool item = call->data && !call->whole;
+	struct iovec iov[4];
 	const struct fi_msg msg = {
 		.msg_iov = iov,
-		.iov_count = !call->data		? 1
-			     : chunk || !iov[2].iov_len ? 2
-							: 3,
+		.iov_count = pieces(call, iov),
 		.context = &call->send,
 		.data = 1 << 1,
 	};
@@ -160,7 +174,7 @@ static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
 	if (ret)
 		return ret;
 	return fi_sendmsg(conn->link.ep, &msg,
-			  FI_COMPLETION | (chunk ? FI_CAIRN_RPC_DDP : 0));
+			  FI_COMPLETION | (item ? FI_CAIRN_RPC_DDP : 0));
 }
 
 /* Without a credit, or room: when something has completed there may be. */

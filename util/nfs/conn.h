@@ -45,8 +45,8 @@ struct nfc_call {
 	struct nfc_mark send, result, reply;
 	uint8_t bytes[NFC_CALL_BYTES];
 	size_t len;
-	const void *data; /* a Read chunk's, or NULL */
-	size_t data_len;
+	const void *data;	  /* a Read chunk's, or NULL */
+	size_t data_len, data_at; /* the latter: bytes of the Call before them */
 	bool whole;	 /* the data stay in the message, which may make it a Long Call */
 	void *result_at; /* a Write chunk's, or NULL */
 	size_t result_room, result_len;

@@ -23,6 +23,7 @@ enum { NFC_CALL, NFC_REPLY };
 struct nfc_compound {
 	nfs_argop4 ops[NFS4_OPS_MAX];
 	unsigned int count;
+	unsigned int data_after; /* operations before a Call's data; 0: all */
 };
 
 /* The XID of a message and whether it is a Call. False: it is neither. */

@@ -15,7 +15,7 @@ void nfc_begin(struct nfc_session *session, struct nfc_compound *compound, bool 
 {
 	SEQUENCE4args *args;
 
-	compound->count = 0;
+	compound->count = compound->data_after = 0;
 	args = &nfc_add(compound, OP_SEQUENCE)->nfs_argop4_u.sequence;
 	memcpy(args->sessionid, session->id, sizeof(args->sessionid));
 	args->highest_slotid = session->count - 1;
@@ -33,6 +33,21 @@ struct nfc_call *nfc_slot_call(struct nfc_session *session, unsigned int slot)
 	return call;
 }
 
+/* 0: all of them. */
+static size_t bytes_before_data(struct nfc_call *call, struct nfc_compound *compound)
+{
+	const unsigned int count = compound->count;
+	size_t len = 0;
+
+	if (compound->data_after) {
+		compound->count = compound->data_after;
+		len = nfc_pack_call(call->bytes, sizeof(call->bytes), call->xid,
+				    compound);
+		compound->count = count;
+	}
+	return len;
+}
+
 int nfc_submit(struct nfc_session *session, unsigned int slot,
 	       struct nfc_compound *compound)
 {
@@ -42,7 +57,10 @@ int nfc_submit(struct nfc_session *session, unsigned int slot,
 	args->slotid = slot;
 	args->sequenceid = session->slots[slot].sequence + 1;
 	call->xid = nfc_conn_xid(&session->conn);
+	call->data_at = bytes_before_data(call, compound);
 	call->len = nfc_pack_call(call->bytes, sizeof(call->bytes), call->xid, compound);
+	if (!call->data_at)
+		call->data_at = call->len;
 	if (!call->len)
 		return lnk_fail(&session->conn.link, -FI_EMSGSIZE,
 				"the request is too long");
