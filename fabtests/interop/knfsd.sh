@@ -3,6 +3,7 @@
 : "${export?}"
 knfsd_control=/proc/fs/nfsd knfsd_started='' knfsd_mountd=''
 
+# knfsd_start [COMMAND...]: COMMAND is run when the export is there and nobody is served yet.
 knfsd_start() {
 	knfsd_started=yes
 	modprobe nfsd && modprobe rpcrdma || return
@@ -11,7 +12,8 @@ knfsd_start() {
 	pgrep -x rpcbind >/dev/null || rpcbind || return
 	rpc.mountd --foreground >/dev/null 2>&1 &
 	knfsd_mountd=$!
-	exportfs -o rw,no_root_squash,no_subtree_check,insecure,fsid=0 "*:$export" || return
+	exportfs -o rw,no_root_squash,no_subtree_check,insecure,crossmnt,fsid=0 "*:$export" || return
+	[ $# = 0 ] || "$@" || return
 	# A READ of 1 MiB, whatever memory the guest has.
 	echo 1048576 >"$knfsd_control/max_block_size"
 	rpc.nfsd -N 3 -V 4.1 -V 4.2 4 || return

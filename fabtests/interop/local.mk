@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-file \
 	fabtests/interop/check-killed \
 	fabtests/interop/check-many \
+	fabtests/interop/check-mount \
 	fabtests/interop/check-nfs \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
