@@ -60,8 +60,8 @@ static void check_callback(const uint8_t *from, size_t size)
 		FUZZ_CHECK(callbacks.sequence <= 1);
 		if (!len)
 			continue;
-		FUZZ_CHECK(nfc_peek(answer, len, &xid, &call) && !call);
-		nfc_peek(data, size, &asked, &call);
+		FUZZ_CHECK(rpm_peek(answer, len, &xid, &call) && !call);
+		rpm_peek(data, size, &asked, &call);
 		FUZZ_CHECK(xid == asked);
 	}
 }

@@ -204,7 +204,7 @@ static void completed(struct item *item, size_t len)
 		free_item(item);
 		return;
 	}
-	if (nfc_peek(item->bytes, len, &xid, &call)) {
+	if (rpm_peek(item->bytes, len, &xid, &call)) {
 		if (call)
 			nfd_serve(item->peer, item->bytes, len);
 		else

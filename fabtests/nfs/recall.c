@@ -10,7 +10,7 @@
 static msg_auth root(char *body, u_int room)
 {
 	msg_unix unix_auth = {.machine = ""};
-	msg_auth auth = {.flavor = NFC_AUTH_SYS};
+	msg_auth auth = {.flavor = RPM_AUTH_SYS};
 	XDR xdr;
 
 	xdrmem_create(&xdr, body, room, XDR_ENCODE);
@@ -29,7 +29,7 @@ void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_
 	CB_COMPOUND4args args = {.minorversion = 1};
 	msg_call call = {
 		.xid = xid++,
-		.rpcvers = NFC_RPC_VERSION,
+		.rpcvers = RPM_VERSION,
 		.prog = NFS4_CALLBACK,
 		.vers = 1,
 		.proc = NFC_PROC_COMPOUND,
@@ -40,7 +40,7 @@ void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_
 
 	if (!session->peer)
 		return;
-	if (session->back_flavor == NFC_AUTH_SYS)
+	if (session->back_flavor == RPM_AUTH_SYS)
 		call.cred = root(unix_auth, sizeof(unix_auth));
 	memcpy(sequence->sessionid, session->id, sizeof(sequence->sessionid));
 	sequence->sequenceid = ++session->back_sequence;

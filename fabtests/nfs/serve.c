@@ -135,7 +135,7 @@ static void run(struct nfd_request *request, XDR *xdr, u_int count, COMPOUND4res
 /* An RPC error, without a result. */
 static void refuse(struct nfd_peer *peer, uint32_t xid, unsigned int stat, bool denied)
 {
-	msg_reply reply = {.xid = xid, .mtype = NFC_REPLY};
+	msg_reply reply = {.xid = xid, .mtype = RPM_REPLY};
 	char bytes[64];
 	XDR xdr;
 
@@ -170,12 +170,11 @@ static void reply_again(struct nfd_request *request, uint32_t xid)
 static void reply_with(struct nfd_request *request, uint32_t xid, COMPOUND4res *res)
 {
 	static uint8_t bytes[NFD_HEAD];
-	msg_reply reply = {.xid = xid, .mtype = NFC_REPLY};
 	size_t len;
 	XDR xdr;
 
 	xdrmem_create(&xdr, (char *)bytes, sizeof(bytes), XDR_ENCODE);
-	if (!xdr_msg_reply(&xdr, &reply) || !xdr_COMPOUND4res(&xdr, res)) {
+	if (!rpm_put_reply(&xdr, xid, 0) || !xdr_COMPOUND4res(&xdr, res)) {
 		refuse(request->peer, xid, SYSTEM_ERR, false);
 		return;
 	}
@@ -250,7 +249,7 @@ void nfd_serve(struct nfd_peer *peer, const uint8_t *bytes, size_t len)
 		nfd_drop(peer);
 	} else if (call.prog != NFS4_PROGRAM || call.vers != NFS4_VERSION) {
 		refuse(peer, call.xid, PROG_UNAVAIL, false);
-	} else if (call.proc == NFC_PROC_NULL) {
+	} else if (call.proc == RPM_PROC_NULL) {
 		nfd_counts.null++;
 		refuse(peer, call.xid, 0, false);
 	} else {

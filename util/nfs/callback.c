@@ -21,12 +21,10 @@ bool nfc_callback_recall(struct nfc_callbacks *callbacks, stateid4 *stateid)
 static size_t answer_with(uint8_t *at, size_t room, uint32_t xid, unsigned int stat,
 			  CB_COMPOUND4res *res)
 {
-	msg_reply reply = {.xid = xid, .mtype = NFC_REPLY};
 	XDR xdr;
 
-	reply.body.msg_reply_body_u.accepted.body.stat = stat;
 	xdrmem_create(&xdr, (char *)at, (u_int)room, XDR_ENCODE);
-	if (!xdr_msg_reply(&xdr, &reply) || (res && !xdr_CB_COMPOUND4res(&xdr, res)))
+	if (!rpm_put_reply(&xdr, xid, stat) || (res && !xdr_CB_COMPOUND4res(&xdr, res)))
 		return 0;
 	return xdr_getpos(&xdr);
 }
@@ -125,7 +123,7 @@ size_t nfc_callback_serve(void *arg, const uint8_t *bytes, size_t len, uint8_t *
 		got = 0;
 	else if (call.prog != NFS4_CALLBACK)
 		got = answer_with(answer, room, call.xid, PROG_UNAVAIL, NULL);
-	else if (call.proc == NFC_PROC_NULL)
+	else if (call.proc == RPM_PROC_NULL)
 		got = answer_with(answer, room, call.xid, 0, NULL);
 	else if (call.proc != NFC_PROC_COMPOUND)
 		got = answer_with(answer, room, call.xid, PROC_UNAVAIL, NULL);

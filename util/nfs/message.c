@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <rdma/fi_errno.h>
 #include "message.h"
-#include "status.h"
 
 #define GIDS 16
-
-bool nfc_peek(const uint8_t *bytes, size_t len, uint32_t *xid, bool *call)
-{
-	uint32_t words[2];
-
-	if (len < sizeof(words))
-		return false;
-	memcpy(words, bytes, sizeof(words));
-	*xid = ntohl(words[0]);
-	*call = ntohl(words[1]) == NFC_CALL;
-	return ntohl(words[1]) <= NFC_REPLY;
-}
 
 text4 nfc_text(const char *text)
 {
@@ -43,7 +29,7 @@ static bool pack_auth_sys(XDR *xdr)
 	u_int gids[GIDS];
 	gid_t groups[1024];
 	msg_unix unix_auth = {.machine = machine, .uid = geteuid(), .gid = getegid()};
-	msg_auth auth = {.flavor = NFC_AUTH_SYS};
+	msg_auth auth = {.flavor = RPM_AUTH_SYS};
 	int i, count = getgroups(1024, groups);
 	XDR inner;
 
@@ -64,11 +50,10 @@ size_t nfc_pack_call(uint8_t *at, size_t room, uint32_t xid,
 		     struct nfc_compound *compound)
 {
 	u_int head[] = {
-		xid,	      NFC_CALL,	    NFC_RPC_VERSION,
-		NFS4_PROGRAM, NFS4_VERSION, NFC_PROC_COMPOUND,
+		xid, RPM_CALL, RPM_VERSION, NFS4_PROGRAM, NFS4_VERSION, NFC_PROC_COMPOUND,
 	};
 	COMPOUND4args args = {.minorversion = 1};
-	msg_auth verf = {.flavor = NFC_AUTH_NONE};
+	msg_auth verf = {.flavor = RPM_AUTH_NONE};
 	size_t i;
 	XDR xdr;
 
@@ -84,41 +69,6 @@ size_t nfc_pack_call(uint8_t *at, size_t room, uint32_t xid,
 	return xdr_getpos(&xdr);
 }
 
-/* What RPC says in place of a result (RFC 5531 section 9). */
-static int refused(const msg_reply *reply, char *why)
-{
-	const msg_rejected *rejected = &reply->body.msg_reply_body_u.rejected;
-
-	if (reply->body.stat == 0) {
-		snprintf(why, LNK_WHY, "%s",
-			 nfc_accept_text(
-				 reply->body.msg_reply_body_u.accepted.body.stat));
-		return -FI_EIO;
-	}
-	if (rejected->stat == 0) {
-		snprintf(why, LNK_WHY, "the server wants another version of RPC");
-		return -FI_EIO;
-	}
-	snprintf(why, LNK_WHY, "the server denies access: %s",
-		 nfc_auth_text(rejected->msg_rejected_u.why));
-	return -FI_EACCES;
-}
-
-static int parse_head(XDR *xdr, char *why)
-{
-	msg_reply reply = {0};
-	int ret = 0;
-
-	if (!xdr_msg_reply(xdr, &reply) || reply.mtype != NFC_REPLY) {
-		snprintf(why, LNK_WHY, "the reply is no RPC reply");
-		ret = -FI_EIO;
-	} else if (reply.body.stat || reply.body.msg_reply_body_u.accepted.body.stat) {
-		ret = refused(&reply, why);
-	}
-	xdr_free((xdrproc_t)xdr_msg_reply, &reply);
-	return ret;
-}
-
 int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *why)
 {
 	XDR xdr;
@@ -126,7 +76,7 @@ int nfc_parse_reply(const uint8_t *bytes, size_t len, COMPOUND4res *res, char *w
 
 	memset(res, 0, sizeof(*res));
 	xdrmem_create(&xdr, (char *)bytes, (u_int)len, XDR_DECODE);
-	ret = parse_head(&xdr, why);
+	ret = rpm_take_reply(&xdr, why, LNK_WHY);
 	if (ret)
 		return ret;
 	if (!xdr_COMPOUND4res(&xdr, res)) {

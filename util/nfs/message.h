@@ -11,23 +11,15 @@
 #include <stdint.h>
 #include "link/link.h"
 #include "nfs41.h"
+#include "rpcmsg/head.h"
 
-/* RFC 5531 section 9. */
-enum { NFC_CALL, NFC_REPLY };
-#define NFC_RPC_VERSION 2u
-#define NFC_PROC_NULL 0u
 #define NFC_PROC_COMPOUND 1u
-#define NFC_AUTH_NONE 0u
-#define NFC_AUTH_SYS 1u
 
 struct nfc_compound {
 	nfs_argop4 ops[NFS4_OPS_MAX];
 	unsigned int count;
 	unsigned int data_after; /* operations before a Call's data; 0: all */
 };
-
-/* The XID of a message and whether it is a Call. False: it is neither. */
-bool nfc_peek(const uint8_t *bytes, size_t len, uint32_t *xid, bool *call);
 
 /* The next operation, its arguments zero; the pointers that are set stay the caller's. */
 nfs_argop4 *nfc_add(struct nfc_compound *compound, unsigned int op);

@@ -116,7 +116,7 @@ static int create_session(struct nfc_session *session)
 	struct nfc_compound compound = {.count = 0};
 	CREATE_SESSION4args *args =
 		&nfc_add(&compound, OP_CREATE_SESSION)->nfs_argop4_u.create_session;
-	callback_sec4 none = {.flavor = NFC_AUTH_NONE};
+	callback_sec4 none = {.flavor = RPM_AUTH_NONE};
 	COMPOUND4res res;
 	int ret;
 

@@ -86,33 +86,3 @@ const char *nfc_status_text(uint32_t status, char *text, size_t room)
 	snprintf(text, room, "NFS status %u", status);
 	return text;
 }
-
-const char *nfc_accept_text(uint32_t stat)
-{
-	static const char *const texts[] = {
-		"success",
-		"the server has no NFS program (PROG_UNAVAIL)",
-		"the server does not have NFS version 4 (PROG_MISMATCH)",
-		"the server does not know the procedure (PROC_UNAVAIL)",
-		"the server cannot decode the request (GARBAGE_ARGS)",
-		"the server has failed (SYSTEM_ERR)",
-	};
-
-	return stat < sizeof(texts) / sizeof(texts[0]) ? texts[stat]
-						       : "an unknown RPC status";
-}
-
-const char *nfc_auth_text(uint32_t stat)
-{
-	static const char *const texts[] = {
-		"no reason given (AUTH_OK)",
-		"bad credentials (AUTH_BADCRED)",
-		"rejected credentials (AUTH_REJECTEDCRED)",
-		"bad verifier (AUTH_BADVERF)",
-		"rejected verifier (AUTH_REJECTEDVERF)",
-		"the server wants a stronger flavor (AUTH_TOOWEAK)",
-	};
-
-	return stat < sizeof(texts) / sizeof(texts[0]) ? texts[stat]
-						       : "an unknown reason";
-}

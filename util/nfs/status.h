@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Status codes of NFSv4.1 and of RPC by name (RFC 8881 section 15.1, RFC 5531). */
+/* Status codes of NFSv4.1 by name (RFC 8881 section 15.1). */
 #ifndef NFC_STATUS_H
 #define NFC_STATUS_H
 
@@ -33,8 +33,5 @@ enum {
 
 /* "NFS4ERR_NOENT (no such file or directory)"; text is the caller's. Returns text. */
 const char *nfc_status_text(uint32_t status, char *text, size_t room);
-/* Of an accepted Reply and of a denied one. */
-const char *nfc_accept_text(uint32_t stat);
-const char *nfc_auth_text(uint32_t stat);
 
 #endif

@@ -35,7 +35,7 @@ static void arrived(struct nfc_conn *conn, const uint8_t *bytes, size_t len)
 	uint32_t xid;
 	bool is_call;
 
-	if (!nfc_peek(bytes, len, &xid, &is_call))
+	if (!rpm_peek(bytes, len, &xid, &is_call))
 		return;
 	if (is_call) {
 		if (conn->serve && !conn->pending_len)
