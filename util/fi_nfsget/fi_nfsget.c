@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 		.slots = run.options.reads,
 	};
 	run.part.fd = -1;
+	lnk_rpc_catch();
 	run.progress.quiet = run.options.quiet;
 	run.progress.bar =
 		!run.options.quiet && (run.options.progress || isatty(STDERR_FILENO));

@@ -5,7 +5,8 @@ util_link_liblink_la_SOURCES = \
 	util/link/link.c \
 	util/link/link.h \
 	util/link/rpc.c \
-	util/link/rpc.h
+	util/link/rpc.h \
+	util/link/state.c
 util_link_liblink_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 util_link_liblink_la_LIBADD = $(LIBFABRIC_LIBS)
 

@@ -3,8 +3,8 @@
 
 #include "rpc.h"
 
-int lnk_rpc_open(struct lnk *link, const char *provider, const char *host,
-		 const char *port, uint64_t flags)
+int lnk_rpc_open(struct lnk *link, const struct lnk_rpc *wish, const char *provider,
+		 const char *host, const char *port, uint64_t flags)
 {
 	struct fi_info *hints = fi_allocinfo();
 	int ret;
@@ -17,6 +17,8 @@ int lnk_rpc_open(struct lnk *link, const char *provider, const char *host,
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->domain_attr->mr_mode =
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	hints->tx_attr->size = wish->calls;
+	hints->rx_attr->size = wish->receives;
 	hints->fabric_attr->prov_name = strdup(provider);
 	ret = fi_getinfo(fi_version(), host, port, flags, hints, &link->info);
 	fi_freeinfo(hints);

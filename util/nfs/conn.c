@@ -6,7 +6,7 @@
 
 #include "conn.h"
 
-#define NFC_ENTRIES 1024
+static const struct lnk_rpc nfc_wish = {.entries = 1024};
 
 int nfc_conn_open(struct nfc_conn *conn, const struct nfc_where *where)
 {
@@ -18,7 +18,8 @@ int nfc_conn_open(struct nfc_conn *conn, const struct nfc_where *where)
 	conn->link.refused = "no NFS over RDMA there";
 	snprintf(conn->link.peer, sizeof(conn->link.peer), "%s, port %s", where->host,
 		 where->port);
-	ret = lnk_rpc_open(&conn->link, where->provider, where->host, where->port, 0);
+	ret = lnk_rpc_open(&conn->link, &nfc_wish, where->provider, where->host,
+			   where->port, 0);
 	if (ret)
 		return ret;
 	/* XIDs that an earlier process of this host has not used lately. */
@@ -77,7 +78,6 @@ void nfc_conn_lose(struct nfc_conn *conn)
 
 int nfc_conn_connect(struct nfc_conn *conn)
 {
-	const struct lnk_rpc wish = {.entries = NFC_ENTRIES};
 	struct fi_cairn_rpc_limits limits = {0};
 	size_t i;
 	int ret;
@@ -85,7 +85,7 @@ int nfc_conn_connect(struct nfc_conn *conn)
 	lnk_hang_up(&conn->link);
 	nfc_conn_lose(conn);
 	conn->pending_len = 0;
-	ret = lnk_rpc_endpoint(&conn->link, conn->link.info, &wish, &limits);
+	ret = lnk_rpc_endpoint(&conn->link, conn->link.info, &nfc_wish, &limits);
 	conn->inline_bytes = limits.recv_inline;
 	if (!ret)
 		ret = make_memory(conn);

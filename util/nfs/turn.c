@@ -105,6 +105,7 @@ int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 	struct fi_cq_data_entry entries[BATCH];
 	ssize_t i, ret;
 
+	lnk_rpc_show(&conn->link);
 	ret = send_pending(conn);
 	if (ret)
 		return lnk_failed(&conn->link, "cannot answer the server", ret);
