@@ -259,8 +259,10 @@ static struct clnt_ops clnt_ops = {
 CLIENT *clnt_fi_create(struct fi_rpc *conn, rpcprog_t prog, rpcvers_t vers)
 {
 	struct crpc_clnt *clnt = calloc(1, sizeof(*clnt));
+	AUTH *auth = clnt ? authnone_create() : NULL;
 
-	if (!clnt) {
+	if (!auth) {
+		free(clnt);
 		rpc_createerr.cf_stat = RPC_SYSTEMERROR;
 		rpc_createerr.cf_error.re_errno = ENOMEM;
 		return NULL;
@@ -273,6 +275,6 @@ CLIENT *clnt_fi_create(struct fi_rpc *conn, rpcprog_t prog, rpcvers_t vers)
 	clnt->reply_size = conn->reply_size;
 	clnt->client.cl_ops = &clnt_ops;
 	clnt->client.cl_private = clnt;
-	clnt->client.cl_auth = authnone_create();
+	clnt->client.cl_auth = auth;
 	return &clnt->client;
 }
