@@ -11,9 +11,11 @@ static const struct {
 	const char *name;
 	enum nfd_fault what;
 } faults[] = {
-	{"status", NFD_STATUS}, {"short", NFD_SHORT},	  {"drop", NFD_DROP},
-	{"mute", NFD_MUTE},	{"garbage", NFD_GARBAGE}, {"system_err", NFD_SYSTEM_ERR},
-	{"denied", NFD_DENIED}, {"change", NFD_CHANGE},	  {"hold", NFD_HOLD},
+	{"status", NFD_STATUS},	  {"short", NFD_SHORT},
+	{"drop", NFD_DROP},	  {"mute", NFD_MUTE},
+	{"garbage", NFD_GARBAGE}, {"system_err", NFD_SYSTEM_ERR},
+	{"denied", NFD_DENIED},	  {"change", NFD_CHANGE},
+	{"hold", NFD_HOLD},	  {"callbacks", NFD_CALLBACKS},
 };
 
 static struct {

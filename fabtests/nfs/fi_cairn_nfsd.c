@@ -24,9 +24,10 @@ static void usage(FILE *to)
 	      "            exchange_id, create_session, bind, ... WHAT: status=NUMBER,\n"
 	      "            short=BYTES, drop (the connection), mute, garbage, "
 	      "system_err,\n"
-	      "            denied, change (of the file), hold (the Reply, until a Call\n"
-	      "            of the server is answered)\n"
-	      "At the end it prints how often each operation has come.\n",
+	      "            denied, change (of the file), callbacks=NUMBER, hold (the\n"
+	      "            Reply, until a Call of the server is answered)\n"
+	      "At the end it prints how often each operation has come. The exit status\n"
+	      "is 1 if the client did not answer all callbacks.\n",
 	      to);
 }
 
@@ -64,6 +65,10 @@ int main(int argc, char **argv)
 	while (!ret && !over)
 		ret = !nfd_turn();
 	nfd_counts_print();
+	if (!ret && !nfd_callbacks_over()) {
+		fprintf(stderr, "fi_cairn_nfsd: callbacks without an answer\n");
+		ret = 1;
+	}
 	nfd_end();
 	return ret;
 }

@@ -39,8 +39,9 @@ enum nfd_fault {
 	NFD_GARBAGE,
 	NFD_SYSTEM_ERR,
 	NFD_DENIED,
-	NFD_CHANGE, /* the file's change attribute is another one from now on */
-	NFD_HOLD,   /* the Reply waits until a Call in reverse is answered */
+	NFD_CALLBACKS, /* as many CB_NULL at once */
+	NFD_CHANGE,    /* the file's change attribute is another one from now on */
+	NFD_HOLD,      /* the Reply waits until a Call in reverse is answered */
 };
 
 /* OP:N:WHAT[=VALUE]: what the Nth such operation does, all of them if N is 0. */
@@ -149,8 +150,12 @@ void nfd_drop(struct nfd_peer *peer);
 void nfd_hold(struct nfd_peer *peer, const uint8_t *head, size_t len);
 /* The peer takes Calls (RFC 8167 section 6). */
 void nfd_ready(struct nfd_peer *peer);
-/* The Reply to CB_RECALL. */
+/* The Reply to CB_RECALL or CB_NULL. */
 void nfd_recalled(const uint8_t *bytes, size_t len);
+/* CB_NULL, several at once. */
+void nfd_callbacks(struct nfd_peer *peer, uint32_t count);
+/* All CB_NULL have been answered. */
+bool nfd_callbacks_over(void);
 /* CB_SEQUENCE and CB_RECALL in the session's back channel. */
 void nfd_recall(struct nfd_session *session, const stateid4 *stateid, const nfs_fh4 *fh);
 bool nfd_listen(const char *provider, const char *host, const char *port);

@@ -62,6 +62,9 @@ static bool faulty(struct nfd_request *request, const nfs_argop4 *arg, uint32_t 
 	case NFD_CHANGE:
 		request->node->changes++;
 		return false;
+	case NFD_CALLBACKS:
+		nfd_callbacks(request->peer, value);
+		return false;
 	case NFD_SHORT:
 		request->most = value;
 		return false;

@@ -29,38 +29,42 @@ static ssize_t send_pending(struct nfc_conn *conn)
 	return ret == -FI_ENOTCONN ? 0 : ret;
 }
 
-static void arrived(struct nfc_conn *conn, const uint8_t *bytes, size_t len)
+static int arrived(struct nfc_conn *conn, const uint8_t *bytes, size_t len)
 {
 	struct nfc_call *call;
 	uint32_t xid;
 	bool is_call;
 
 	if (!rpm_peek(bytes, len, &xid, &is_call))
-		return;
+		return 0;
 	if (is_call) {
-		if (conn->serve && !conn->pending_len)
-			conn->pending_len =
-				conn->serve(conn->serve_arg, bytes, len, conn->pending,
-					    sizeof(conn->pending));
-		return;
+		if (!conn->serve || conn->pending_len)
+			return 0;
+		conn->pending_len = conn->serve(conn->serve_arg, bytes, len,
+						conn->pending, sizeof(conn->pending));
+		/* At once: the next Call may be in the same batch. */
+		return lnk_failed(&conn->link, "cannot answer the server",
+				  send_pending(conn));
 	}
 	call = call_of(conn, xid);
 	if (!call)
-		return;
+		return 0;
 	memcpy(call->own, bytes, len);
 	call->answer_len = len;
 	call->state = NFC_ANSWERED;
+	return 0;
 }
 
 static int completed(struct nfc_conn *conn, const struct fi_cq_data_entry *entry)
 {
 	struct nfc_mark *mark = entry->op_context;
 	struct nfc_call *call = mark->of;
+	int ret;
 
 	switch (mark->use) {
 	case NFC_RECEIVE:
-		arrived(conn, mark->of, entry->len);
-		return nfc_conn_receive(conn, mark);
+		ret = arrived(conn, mark->of, entry->len);
+		return ret ? ret : nfc_conn_receive(conn, mark);
 	case NFC_SEND:
 		call->sending = false;
 		break;
@@ -123,6 +127,5 @@ int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
 		if (failed)
 			return failed;
 	}
-	return (int)lnk_failed(&conn->link, "cannot answer the server",
-			       send_pending(conn));
+	return 0;
 }
