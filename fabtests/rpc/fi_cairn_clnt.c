@@ -32,6 +32,7 @@ static const struct {
 	{"threads", rpct_threads},
 	{"beside", rpct_beside},
 	{"own_loop", rpct_own_loop},
+	{"any_address", rpct_any_address},
 	{"busy_peer", rpct_busy_peer},
 	{"timeout", rpct_timeout},
 	{"timeout_credit", rpct_timeout_credit},

@@ -7,6 +7,7 @@ fabtests_rpc_fi_cairn_clnt_SOURCES = \
 	fabtests/rpc/calls.c \
 	fabtests/rpc/ends.c \
 	fabtests/rpc/fi_cairn_clnt.c \
+	fabtests/rpc/listen.c \
 	fabtests/rpc/rpct.h \
 	fabtests/rpc/services.c
 nodist_fabtests_rpc_fi_cairn_clnt_SOURCES = $(TRIAL_STUBS)

@@ -67,6 +67,8 @@ bool rpct_nested(struct rpct *t);
 bool rpct_threads(struct rpct *t);
 bool rpct_beside(struct rpct *t);
 bool rpct_own_loop(struct rpct *t);
+/* listen.c */
+bool rpct_any_address(struct rpct *t);
 /* busy.c */
 bool rpct_busy_peer(struct rpct *t);
 /* ends.c */

@@ -43,7 +43,8 @@ int fi_rpc_listen(const char *stack, const char *node, const char *service,
 	struct fi_info *info;
 	int ret;
 
-	ret = crpc_info(stack, node, service, FI_SOURCE, &info);
+	/* fi_getinfo(3): FI_SOURCE is about a node or a service. */
+	ret = crpc_info(stack, node, node || service ? service : "0", FI_SOURCE, &info);
 	if (ret)
 		return ret;
 	listener = calloc(1, sizeof(*listener));

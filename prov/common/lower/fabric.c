@@ -55,7 +55,7 @@ static int fabric_open_of(struct crn_lower_fabric *fabric, const char *prov_name
 }
 
 /* -FI_ENODATA: that provider does not have it. */
-static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
+static int fabric_ask(struct crn_lower_fabric *fabric, const char *prov_name,
 		      const struct lower_question *question, uint32_t api_version)
 {
 	struct fi_info *list, *info;
@@ -68,6 +68,22 @@ static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
 		   : -FI_ENODATA;
 	fi_freeinfo(list);
 	return ret;
+}
+
+/* tcp has a fabric for listening at any address, which it answers to FI_SOURCE alone. */
+static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
+		      struct lower_question *question, uint32_t api_version)
+{
+	int ret;
+
+	question->service = NULL;
+	question->flags = 0;
+	ret = fabric_ask(fabric, prov_name, question, api_version);
+	if (ret != -FI_ENODATA)
+		return ret;
+	question->service = "0";
+	question->flags = FI_SOURCE;
+	return fabric_ask(fabric, prov_name, question, api_version);
 }
 
 static int fabric_open(const struct lower_choice *choice,
