@@ -64,6 +64,46 @@ bool rpct_timeout_credit(struct rpct *t)
 	return true;
 }
 
+struct caller {
+	CLIENT *client;
+	enum clnt_stat stat;
+	_Atomic bool over;
+};
+
+static void *call_late(void *arg)
+{
+	struct caller *caller = arg;
+	delayed ask = {.ms = LATE_MS, .len = 10};
+	blob back = {.blob_val = NULL};
+
+	caller->stat = trial_late_3(&ask, &back, caller->client);
+	free(back.blob_val);
+	caller->over = true;
+	return NULL;
+}
+
+/* The call of another thread is under way when the CLIENT goes, and gets its Reply. */
+bool rpct_destroyed_in_call(struct rpct *t)
+{
+	struct caller caller = {.over = false};
+	uint32_t before = 0, xid;
+	struct fi_rpc *conn;
+	pthread_t thread;
+
+	RPCT_CHECK(!rpct_connect(t, NULL, &conn));
+	caller.client = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, 10000);
+	clnt_control(caller.client, CLGET_XID, (void *)&before);
+	RPCT_CHECK(!pthread_create(&thread, NULL, call_late, &caller));
+	do {
+		clnt_control(caller.client, CLGET_XID, (void *)&xid);
+	} while (xid == before && !caller.over);
+	clnt_destroy(caller.client);
+	pthread_join(thread, NULL);
+	RPCT_CHECK(caller.stat == RPC_SUCCESS);
+	fi_rpc_close(conn);
+	return true;
+}
+
 /* A dispatch function that does not answer costs no credit. */
 bool rpct_silent(struct rpct *t)
 {

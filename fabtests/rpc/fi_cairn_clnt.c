@@ -36,6 +36,7 @@ static const struct {
 	{"busy_peer", rpct_busy_peer},
 	{"timeout", rpct_timeout},
 	{"timeout_credit", rpct_timeout_credit},
+	{"destroyed_in_call", rpct_destroyed_in_call},
 	{"silent", rpct_silent},
 	{"killed", rpct_killed},
 	{"nobody", rpct_nobody},

@@ -72,6 +72,7 @@ bool rpct_any_address(struct rpct *t);
 /* busy.c */
 bool rpct_busy_peer(struct rpct *t);
 /* ends.c */
+bool rpct_destroyed_in_call(struct rpct *t);
 bool rpct_timeout(struct rpct *t);
 bool rpct_timeout_credit(struct rpct *t);
 bool rpct_silent(struct rpct *t);

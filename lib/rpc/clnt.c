@@ -190,6 +190,28 @@ static void clnt_time(struct clnt_try *try, struct timeval given)
 	crpc_deadline(&try->until, ms ? ms : WAIT_S * 1000);
 }
 
+/* The program may destroy it while another thread's call goes on. */
+static void clnt_keep(struct crpc_clnt *clnt)
+{
+	pthread_mutex_lock(&clnt->conn->lock);
+	clnt->refs++;
+	pthread_mutex_unlock(&clnt->conn->lock);
+}
+
+static void clnt_release(struct crpc_clnt *clnt)
+{
+	struct fi_rpc *conn = clnt->conn;
+	bool last;
+
+	pthread_mutex_lock(&conn->lock);
+	last = !--clnt->refs;
+	pthread_mutex_unlock(&conn->lock);
+	if (!last)
+		return;
+	free(clnt);
+	crpc_put(conn);
+}
+
 static enum clnt_stat clnt_fi_call(CLIENT *client, rpcproc_t proc, xdrproc_t xargs,
 				   void *args, xdrproc_t xres, void *res,
 				   struct timeval timeout)
@@ -206,6 +228,7 @@ static enum clnt_stat clnt_fi_call(CLIENT *client, rpcproc_t proc, xdrproc_t xar
 	int refreshes = REFRESHES;
 	bool again;
 
+	clnt_keep(try.clnt);
 	clnt_time(&try, timeout);
 	do {
 		again = false;
@@ -214,6 +237,7 @@ static enum clnt_stat clnt_fi_call(CLIENT *client, rpcproc_t proc, xdrproc_t xar
 			again = try_decode(&try, &refreshes);
 		try_end(&try);
 	} while (again);
+	clnt_release(try.clnt);
 	return try.err.re_status;
 }
 
@@ -239,12 +263,10 @@ static bool_t clnt_fi_freeres(CLIENT *client, xdrproc_t xres, void *res)
 static void clnt_fi_destroy(CLIENT *client)
 {
 	struct crpc_clnt *clnt = client->cl_private;
-	struct fi_rpc *conn = clnt->conn;
 
 	if (clnt->close)
-		fi_rpc_close(conn);
-	free(clnt);
-	crpc_put(conn);
+		fi_rpc_close(clnt->conn);
+	clnt_release(clnt);
 }
 
 static struct clnt_ops clnt_ops = {
@@ -269,6 +291,7 @@ CLIENT *clnt_fi_create(struct fi_rpc *conn, rpcprog_t prog, rpcvers_t vers)
 	}
 	crpc_get(conn);
 	clnt->conn = conn;
+	clnt->refs = 1;
 	clnt->prog = prog;
 	clnt->vers = vers;
 	clnt->wait.tv_sec = WAIT_S;

@@ -8,6 +8,7 @@
 struct crpc_clnt {
 	CLIENT client;
 	struct fi_rpc *conn;
+	unsigned int refs; /* the program, and each call that is under way */
 	rpcprog_t prog;
 	rpcvers_t vers;
 	struct timeval wait;
