@@ -15,7 +15,7 @@ suites=(
 	simverbs host "the software device: pverbs, and other people's programs on Debian 12 and 13"
 	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
 	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
-	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget"
+	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -200,6 +200,8 @@ functional_sanitized() {
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan"
+	[ "$1" != asan ] || counted asan-rpcping 300 "$top/fabtests/interop/with-build" asan \
+		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -559,6 +561,7 @@ suite_rpc() {
 		skip rpc-pverbs "no interface has an address besides the loopback one"
 	fi
 	counted rpc-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
+	counted rpc-rpcping 300 "$with" unit "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit"
 }
 
 # rpc_over LOWER ADDRESS [WRAPPER]
@@ -603,7 +606,7 @@ installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
 	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget \
-		bin/fi_remotelog share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
+		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
 			return 1

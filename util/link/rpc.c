@@ -47,6 +47,11 @@ int lnk_rpc_endpoint(struct lnk *link, struct fi_info *info, const struct lnk_rp
 	};
 	int ret;
 
+	/* That of a connection request has the provider's defaults. */
+	if (wish->calls)
+		info->tx_attr->size = wish->calls;
+	if (wish->receives)
+		info->rx_attr->size = wish->receives;
 	ret = lnk_endpoint(link, info, &attr, 0);
 	if (ret)
 		return ret;
