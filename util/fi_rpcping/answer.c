@@ -17,26 +17,11 @@ bool png_answer_head(struct png_receive *receive, XDR *xdr, uint32_t xid,
 /* -FI_EAGAIN is no error: it is sent later. */
 int png_answer_send(struct png_end *end, struct png_receive *receive)
 {
-	const size_t size = receive->data_len;
-	const bool chunk = size && png_in_chunk(end, size);
-	const struct iovec iov[] = {
-		{.iov_base = receive->head, .iov_len = receive->head_len},
-		{.iov_base = end->data,
-		 .iov_len = chunk ? size : (size + 3) & ~(size_t)3},
-	};
-	void *desc[] = {NULL, end->desc};
-	const struct fi_msg msg = {
-		.msg_iov = iov,
-		.desc = desc,
-		.iov_count = size ? 2 : 1,
-		.context = &receive->replied,
-		.data = 1 << 1,
-	};
 	ssize_t ret;
 
 	receive->replied = (struct png_mark){.use = PNG_REPLIED, .of = receive};
-	ret = fi_sendmsg(end->link.ep, &msg,
-			 FI_COMPLETION | (chunk ? FI_CAIRN_RPC_DDP : 0));
+	ret = png_send(end, receive->head, receive->head_len, receive->data_len,
+		       &receive->replied);
 	end->due += (uint32_t)(ret == -FI_EAGAIN) - (uint32_t)receive->due;
 	receive->due = ret == -FI_EAGAIN;
 	if (receive->due || ret == -FI_ENOTCONN)

@@ -75,28 +75,6 @@ static ssize_t post_result(struct png_end *end, struct png_call *call)
 	return fi_recvmsg(end->link.ep, &msg, FI_COMPLETION | FI_CAIRN_RPC_RESULT);
 }
 
-static ssize_t post_call(struct png_end *end, struct png_call *call, size_t size)
-{
-	const bool chunk = size && png_in_chunk(end, size);
-	const struct iovec iov[] = {
-		{.iov_base = call->head, .iov_len = call->head_len},
-		{.iov_base = end->data,
-		 .iov_len = chunk ? size : (size + 3) & ~(size_t)3},
-	};
-	void *desc[] = {NULL, end->desc};
-	const struct fi_msg msg = {
-		.msg_iov = iov,
-		.desc = desc,
-		.iov_count = size ? 2 : 1,
-		.context = &call->called,
-		.data = 1 << 1,
-	};
-
-	call->called = (struct png_mark){.use = PNG_CALLED, .of = call};
-	return fi_sendmsg(end->link.ep, &msg,
-			  FI_COMPLETION | (chunk ? FI_CAIRN_RPC_DDP : 0));
-}
-
 /* -FI_EAGAIN, or an error that is said. */
 static int start(struct png_end *end, struct png_call *call, size_t size, bool result)
 {
@@ -107,8 +85,10 @@ static int start(struct png_end *end, struct png_call *call, size_t size, bool r
 		ret = post_result(end, call);
 		call->result_posted = !ret;
 	}
-	if (!ret)
-		ret = post_call(end, call, size);
+	if (!ret) {
+		call->called = (struct png_mark){.use = PNG_CALLED, .of = call};
+		ret = png_send(end, call->head, call->head_len, size, &call->called);
+	}
 	if (ret == -FI_EAGAIN)
 		return -FI_EAGAIN;
 	if (ret == -FI_ENOTCONN)

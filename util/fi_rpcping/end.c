@@ -96,6 +96,28 @@ int png_receive(struct png_end *end, struct png_receive *receive)
 	return ret == -FI_ENOTCONN ? 0 : lnk_failed(&end->link, "fi_recv", ret);
 }
 
+/* RFC 4506: data inline have a pad; an item that leaves the message has none. */
+ssize_t png_send(struct png_end *end, uint8_t *head, size_t head_len, size_t size,
+		 struct png_mark *mark)
+{
+	const bool chunk = size && png_in_chunk(end, size);
+	const struct iovec iov[] = {
+		{.iov_base = head, .iov_len = head_len},
+		{.iov_base = end->data, .iov_len = chunk ? size : padded(size)},
+	};
+	void *desc[] = {NULL, end->desc};
+	const struct fi_msg msg = {
+		.msg_iov = iov,
+		.desc = desc,
+		.iov_count = size ? 2 : 1,
+		.context = mark,
+		.data = 1 << 1,
+	};
+
+	return fi_sendmsg(end->link.ep, &msg,
+			  FI_COMPLETION | (chunk ? FI_CAIRN_RPC_DDP : 0));
+}
+
 int png_end_prepare(struct png_end *end)
 {
 	uint32_t i;

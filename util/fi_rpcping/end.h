@@ -89,6 +89,9 @@ void png_end_release(struct png_end *end);
 /* Do so many bytes of data travel in a chunk? */
 bool png_in_chunk(const struct png_end *end, size_t size);
 int png_receive(struct png_end *end, struct png_receive *receive);
+/* fi_sendmsg of a head and so many bytes of data. */
+ssize_t png_send(struct png_end *end, uint8_t *head, size_t head_len, size_t size,
+		 struct png_mark *mark);
 struct ping_figures png_figures(const struct png_end *end);
 
 /* call.c: starts a measured Call. 1: it has; 0: there is no room or credit for it. */
