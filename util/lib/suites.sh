@@ -199,9 +199,9 @@ functional_sanitized() {
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
-		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan"
+		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
 	[ "$1" != asan ] || counted asan-rpcping 300 "$top/fabtests/interop/with-build" asan \
-		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan"
+		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
