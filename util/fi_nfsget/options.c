@@ -40,10 +40,12 @@ static long number(const char *what, const char *text, long least, long most)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
+	bool over = false;
 
 	if (*end && strchr("kM", *end) && !end[1])
-		value *= *end++ == 'k' ? 1024 : 1048576;
-	if (end != text && !*end && value >= least && value <= most)
+		over = __builtin_mul_overflow(value, *end++ == 'k' ? 1024 : 1048576,
+					      &value);
+	if (end != text && !*end && !over && value >= least && value <= most)
 		return value;
 	fprintf(stderr, "fi_nfsget: --%s is a number from %ld to %ld\n", what, least,
 		most);

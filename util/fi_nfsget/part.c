@@ -104,7 +104,13 @@ static bool still_there(const struct nfg_part *part)
 bool nfg_part_open(struct nfg_part *part, const char *file, const char *source,
 		   const struct nfc_attrs *attrs, bool goes_on)
 {
+	struct stat there;
+
 	*part = (struct nfg_part){.file = file, .source = source, .fd = -1};
+	if (!stat(file, &there) && S_ISDIR(there.st_mode)) {
+		errno = EISDIR;
+		return failed(file);
+	}
 	snprintf(part->path, sizeof(part->path), "%.*s.part", PATH_MAX - 16, file);
 	snprintf(part->from, sizeof(part->from), "%.*s.part.from", PATH_MAX - 16, file);
 	do {
