@@ -54,7 +54,7 @@ static int fabric_open_of(struct crn_lower_fabric *fabric, const char *prov_name
 	return ret;
 }
 
-/* -FI_ENODATA: that provider does not have it. */
+/* 1: no answer has that name. */
 static int fabric_ask(struct crn_lower_fabric *fabric, const char *prov_name,
 		      const struct lower_question *question, uint32_t api_version)
 {
@@ -65,12 +65,15 @@ static int fabric_ask(struct crn_lower_fabric *fabric, const char *prov_name,
 		return ret;
 	info = fabric_named(list, question->hints->fabric_attr->name);
 	ret = info ? fabric_open_of(fabric, prov_name, info->fabric_attr, api_version)
-		   : -FI_ENODATA;
+		   : 1;
 	fi_freeinfo(list);
 	return ret;
 }
 
-/* tcp has a fabric for listening at any address, which it answers to FI_SOURCE alone. */
+/*
+ * -FI_ENODATA: that provider does not have it. tcp has a fabric for listening at any
+ * address, which it answers to FI_SOURCE alone.
+ */
 static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
 		      struct lower_question *question, uint32_t api_version)
 {
@@ -79,11 +82,12 @@ static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
 	question->service = NULL;
 	question->flags = 0;
 	ret = fabric_ask(fabric, prov_name, question, api_version);
-	if (ret != -FI_ENODATA)
+	if (ret <= 0)
 		return ret;
 	question->service = "0";
 	question->flags = FI_SOURCE;
-	return fabric_ask(fabric, prov_name, question, api_version);
+	ret = fabric_ask(fabric, prov_name, question, api_version);
+	return ret > 0 ? -FI_ENODATA : ret;
 }
 
 static int fabric_open(const struct lower_choice *choice,
