@@ -56,14 +56,15 @@ static int fabric_open_of(struct crn_lower_fabric *fabric, const char *prov_name
 
 /* 1: no answer has that name. */
 static int fabric_ask(struct crn_lower_fabric *fabric, const char *prov_name,
-		      const struct lower_question *question, uint32_t api_version)
+		      const struct lower_question *question, const char *name,
+		      uint32_t api_version)
 {
 	struct fi_info *list, *info;
 	int ret = lower_ask(fabric->layer, question, prov_name, &list);
 
 	if (ret)
 		return ret;
-	info = fabric_named(list, question->hints->fabric_attr->name);
+	info = fabric_named(list, name);
 	ret = info ? fabric_open_of(fabric, prov_name, info->fabric_attr, api_version)
 		   : 1;
 	fi_freeinfo(list);
@@ -72,21 +73,23 @@ static int fabric_ask(struct crn_lower_fabric *fabric, const char *prov_name,
 
 /*
  * -FI_ENODATA: that provider does not have it. tcp has a fabric for listening at any
- * address, which it answers to FI_SOURCE alone.
+ * address, which it answers to FI_SOURCE alone, under any name that is asked for: it is
+ * asked for none.
  */
 static int fabric_try(struct crn_lower_fabric *fabric, const char *prov_name,
-		      struct lower_question *question, uint32_t api_version)
+		      const struct lower_question *question, uint32_t api_version)
 {
-	int ret;
+	char **hint = &question->hints->fabric_attr->name, *name = *hint;
+	struct lower_question listens = *question;
+	int ret = fabric_ask(fabric, prov_name, question, name, api_version);
 
-	question->service = NULL;
-	question->flags = 0;
-	ret = fabric_ask(fabric, prov_name, question, api_version);
 	if (ret <= 0)
 		return ret;
-	question->service = "0";
-	question->flags = FI_SOURCE;
-	ret = fabric_ask(fabric, prov_name, question, api_version);
+	listens.service = "0";
+	listens.flags = FI_SOURCE;
+	*hint = NULL;
+	ret = fabric_ask(fabric, prov_name, &listens, name, api_version);
+	*hint = name;
 	return ret > 0 ? -FI_ENODATA : ret;
 }
 
