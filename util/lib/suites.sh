@@ -703,8 +703,8 @@ suite_rpc-kernel() {
 
 	guest_up trixie || return
 	step rpc-kernel-image 60 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M || return
-	counted rpc-kernel-server 300 in_guest trixie 280 "${nfs[@]}" build/trixie 10.77.0.1
-	counted rpc-kernel-client 200 in_guest trixie 180 "${mount[@]}" build/trixie 10.77.0.1
+	counted rpc-kernel-server 500 in_guest trixie 480 "${nfs[@]}" build/trixie 10.77.0.1
+	counted rpc-kernel-client 400 in_guest trixie 380 "${mount[@]}" build/trixie 10.77.0.1
 	if full_only rpc-kernel-long "100,000 Calls each way, 100 lost connections, little memory, few credits, long silence"; then
 		counted rpc-kernel-server-long 2400 in_guest trixie 2380 "${nfs[@]}" --long build/trixie 10.77.0.1
 		counted rpc-kernel-client-long 1500 in_guest trixie 1480 "${mount[@]}" --long build/trixie 10.77.0.1
