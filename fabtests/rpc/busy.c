@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A peer that always has another Call. */
-#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include "rpct.h"
@@ -84,17 +83,13 @@ static bool returns(struct fi_rpc *conn)
 bool rpct_busy_peer(struct rpct *t)
 {
 	struct fi_rpc_listener *listener;
-	struct rpct pair = *t;
-	struct sockaddr_in addr;
-	size_t len = sizeof(addr);
+	struct rpct reached;
 	struct fi_rpc *conn;
 	pthread_t thread;
 	bool ok;
 
-	RPCT_CHECK(!fi_rpc_listen(t->stack, t->address, NULL, NULL, &listener));
-	RPCT_CHECK(!fi_rpc_getname(listener, (struct sockaddr *)&addr, &len));
-	snprintf(pair.server.port, sizeof(pair.server.port), "%d", ntohs(addr.sin_port));
-	RPCT_CHECK(!pthread_create(&thread, NULL, peer, &pair));
+	RPCT_CHECK(rpct_listen(t, t->address, &listener, &reached));
+	RPCT_CHECK(!pthread_create(&thread, NULL, peer, &reached));
 	RPCT_CHECK(!fi_rpc_accept(listener, 10000, &conn));
 	RPCT_CHECK(serve(conn));
 	floods = stop = false;

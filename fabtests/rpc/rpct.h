@@ -67,7 +67,10 @@ bool rpct_nested(struct rpct *t);
 bool rpct_threads(struct rpct *t);
 bool rpct_beside(struct rpct *t);
 bool rpct_own_loop(struct rpct *t);
-/* listen.c */
+/* listen.c: a listener of this process, at an address or, NULL, at any, and how it is
+ * reached. */
+bool rpct_listen(const struct rpct *t, const char *address,
+		 struct fi_rpc_listener **listener, struct rpct *reached);
 bool rpct_any_address(struct rpct *t);
 /* busy.c */
 bool rpct_busy_peer(struct rpct *t);
