@@ -91,8 +91,7 @@ static int events(struct png_end *end)
 
 	if (ret)
 		return ret == -FI_EAGAIN ? 0 : ret;
-	fi_reject(end->link.pep, entry.info->handle, NULL, 0);
-	fi_freeinfo(entry.info);
+	lnk_reject(&end->link, entry.info);
 	return 0;
 }
 

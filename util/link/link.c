@@ -146,7 +146,13 @@ static int event_error(struct lnk *link)
 						     : fi_strerror(error.err));
 }
 
-/* One look, -FI_EAGAIN: not what is wanted. */
+void lnk_reject(struct lnk *link, struct fi_info *request)
+{
+	fi_reject(link->pep, request->handle, NULL, 0);
+	fi_freeinfo(request);
+}
+
+/* One look, -FI_EAGAIN: not what is wanted. Who asks while another is answered is told. */
 static int event_once(struct lnk *link, uint32_t wanted, int timeout,
 		      struct fi_eq_cm_entry *entry)
 {
@@ -162,6 +168,8 @@ static int event_once(struct lnk *link, uint32_t wanted, int timeout,
 		return lnk_failed(link, "fi_eq_sread", ret);
 	if (event == wanted && (event == FI_CONNREQ || ours(link, entry->fid)))
 		return 0;
+	if (event == FI_CONNREQ)
+		lnk_reject(link, entry->info);
 	if (event == FI_SHUTDOWN && ours(link, entry->fid))
 		return lnk_fail(link, -FI_ESHUTDOWN, "%s ended the connection",
 				*link->peer ? link->peer : "the peer");
