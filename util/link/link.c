@@ -152,7 +152,8 @@ void lnk_reject(struct lnk *link, struct fi_info *request)
 	fi_freeinfo(request);
 }
 
-/* One look, -FI_EAGAIN: not what is wanted. Who asks while another is answered is told. */
+/* One look, -FI_EAGAIN: not what is wanted. Who asks while another is answered is told.
+ */
 static int event_once(struct lnk *link, uint32_t wanted, int timeout,
 		      struct fi_eq_cm_entry *entry)
 {

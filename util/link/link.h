@@ -60,8 +60,9 @@ void lnk_hang_up(struct lnk *link);
 
 /*
  * The next event of that kind, of this endpoint or a listener; others are skipped, for
- * endpoints that are closed leave some, and a request is rejected. -FI_EAGAIN: none came in time (ms; -1: no limit),
- * and link->why is as it was. -FI_ESHUTDOWN: the endpoint's connection has ended.
+ * endpoints that are closed leave some, and a request is rejected. -FI_EAGAIN: none came
+ * in time (ms; -1: no limit), and link->why is as it was. -FI_ESHUTDOWN: the endpoint's
+ * connection has ended.
  */
 int lnk_event(struct lnk *link, uint32_t wanted, int timeout,
 	      struct fi_eq_cm_entry *entry);
