@@ -53,6 +53,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/control/test_control_conn.c \
 	fabtests/unit/pverbs/persist/control/test_control_qp.c \
 	fabtests/unit/pverbs/persist/control/test_cookie.c \
+	fabtests/unit/pverbs/persist/control/test_thread.c \
 	fabtests/unit/pverbs/persist/control/test_tick.c \
 	fabtests/unit/pverbs/persist/control/test_window.c \
 	fabtests/unit/pverbs/persist/durable.c \
@@ -126,6 +127,7 @@ fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/uni
 # The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
 fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
 	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source -Wl,--wrap=crn_wait_clear \
-	-Wl,--wrap=fi_version -Wl,--wrap=pvb_adapter_detect
+	-Wl,--wrap=eventfd_read -Wl,--wrap=fi_version \
+	-Wl,--wrap=pvb_adapter_detect
 fabtests_unit_unit_pverbs_LDADD = fabtests/unit/libct.la \
 	prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(VERBS_LIBS)

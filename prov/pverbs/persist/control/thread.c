@@ -56,8 +56,11 @@ static void *pvb_control_run(void *arg)
 	};
 	eventfd_t kicks;
 
-	while (!atomic_load(&control->stopping)) {
+	for (;;) {
+		/* First: the kick that is taken here may be the last. */
 		eventfd_read(control->kick, &kicks);
+		if (atomic_load(&control->stopping))
+			break;
 		pvb_async_progress(control->domain);
 		/* The device was removed: there are no peers to serve, and its
 		 * descriptors stay readable. */
