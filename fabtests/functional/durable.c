@@ -47,6 +47,7 @@ out:
 
 int fct_durable_down(struct durable *d, int ret)
 {
+	fct_doing(d->l.t, "fi_close of the region");
 	if (d->mr && fi_close(&d->mr->fid))
 		ret = fct_fail_at(d->l.t, __FILE__, __LINE__, "fi_close of the region");
 	ret = fct_link_down(&d->l, ret);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #define FCT_MAX_CASES 64
 #define FCT_WHY_LEN 1024
@@ -84,6 +85,7 @@ struct fct {
 	const struct fct_prog *prog;
 	struct fct_opts opts;
 	enum fct_role role;
+	pid_t server;	    /* with --self, in the client's process; else 0 */
 	unsigned int scale; /* all waits are this many times longer (emulated machines) */
 
 	const struct fct_case *cur; /* running case, NULL between cases */
@@ -181,6 +183,7 @@ const char *fct_role_name(const struct fct *t);
 /* A libfabric call that must not fail; ret keeps its value. */
 #define FCT_CALL(t, call)                                              \
 	do {                                                           \
+		fct_doing(t, #call);                                   \
 		ret = (int)(call);                                     \
 		if (ret < 0)                                           \
 			FCT_FAIL(t, "%s returned %d (%s)", #call, ret, \
@@ -190,6 +193,7 @@ const char *fct_role_name(const struct fct *t);
 /* A libfabric call that must return exactly this error (0 is allowed). */
 #define FCT_ERR(t, call, want)                                                           \
 	do {                                                                             \
+		fct_doing(t, #call);                                                     \
 		ret = (int)(call);                                                       \
 		if (ret != (want))                                                       \
 			FCT_FAIL(t, "%s returned %d (%s), expected %s (%s)", #call, ret, \
@@ -201,6 +205,7 @@ const char *fct_role_name(const struct fct *t);
 /* A libfabric call that must fail, with whatever error. */
 #define FCT_REFUSED(t, call)                                                          \
 	do {                                                                          \
+		fct_doing(t, #call);                                                  \
 		ret = (int)(call);                                                    \
 		if (ret >= 0)                                                         \
 			FCT_FAIL(t, "%s returned %d, expected an error", #call, ret); \

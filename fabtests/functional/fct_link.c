@@ -237,17 +237,22 @@ int fct_conn_up(struct fct_link *l, struct fct_conn *c)
 
 static int close_fid(struct fct_link *l, fid_t fid, const char *what)
 {
-	int ret = fid ? fi_close(fid) : 0;
+	int ret;
+
+	if (!fid)
+		return 0;
+	fct_doing(l->t, what);
+	ret = fi_close(fid);
 
 	if (ret)
-		return fct_fail_at(l->t, NULL, 0, "fi_close of the %s returned %d (%s)",
-				   what, ret, fi_strerror(-ret));
+		return fct_fail_at(l->t, NULL, 0, "%s returned %d (%s)", what, ret,
+				   fi_strerror(-ret));
 	return 0;
 }
 
 int fct_conn_close(struct fct_link *l, struct fct_conn *c)
 {
-	int ret = close_fid(l, c->ep ? &c->ep->fid : NULL, "endpoint");
+	int ret = close_fid(l, c->ep ? &c->ep->fid : NULL, "fi_close of the endpoint");
 	struct fct_conn **p;
 
 	for (p = &l->conns; *p && *p != c; p = &(*p)->next)
@@ -302,17 +307,18 @@ int fct_link_down(struct fct_link *l, int ret)
 	while (l->mems)
 		if (fct_mem_unreg(l, l->mems))
 			ret = -1;
-	if (close_fid(l, l->pep ? &l->pep->fid : NULL, "passive endpoint"))
+	if (close_fid(l, l->pep ? &l->pep->fid : NULL,
+		      "fi_close of the passive endpoint"))
 		ret = -1;
 	while (l->n_kept)
-		if (close_fid(l, l->kept[--l->n_kept], "case's object"))
+		if (close_fid(l, l->kept[--l->n_kept], "fi_close of the case's object"))
 			ret = -1;
 	while (l->n_cqs)
-		if (close_fid(l, &l->cqs[--l->n_cqs]->fid, "CQ"))
+		if (close_fid(l, &l->cqs[--l->n_cqs]->fid, "fi_close of the CQ"))
 			ret = -1;
-	if (close_fid(l, l->domain ? &l->domain->fid : NULL, "domain") ||
-	    close_fid(l, l->eq ? &l->eq->fid : NULL, "EQ") ||
-	    close_fid(l, l->fabric ? &l->fabric->fid : NULL, "fabric"))
+	if (close_fid(l, l->domain ? &l->domain->fid : NULL, "fi_close of the domain") ||
+	    close_fid(l, l->eq ? &l->eq->fid : NULL, "fi_close of the EQ") ||
+	    close_fid(l, l->fabric ? &l->fabric->fid : NULL, "fi_close of the fabric"))
 		ret = -1;
 	fi_freeinfo(l->info);
 	l->info = NULL;

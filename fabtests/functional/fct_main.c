@@ -23,9 +23,6 @@ const char *__lsan_default_suppressions(void)
 }
 #endif
 
-/* With --self: the server's process, in the client's; 0 otherwise. */
-static pid_t child;
-
 /* Variables of one side alone, "NAME=VALUE": providers look at them when they are loaded.
  */
 static void set_own(const char *name)
@@ -50,7 +47,7 @@ int fct_enter_netns(const char *path)
 
 static int start_pair(struct fct *t)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), child;
 	int sv[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv)) {
@@ -69,8 +66,10 @@ static int start_pair(struct fct *t)
 	t->ctl = sv[child ? 0 : 1];
 	close(sv[child ? 1 : 0]);
 	set_own(child ? "FCT_CLIENT_ENV" : "FCT_SERVER_ENV");
-	if (child)
+	if (child) {
+		t->server = child;
 		return 0;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
@@ -140,10 +139,10 @@ int fct_stop(struct fct *t, int status)
 	int how;
 
 	fct_ctl_close(t);
-	if (!child)
+	if (!t->server)
 		return status;
 	fct_doing(t, "the server process to end");
-	while (waitpid(child, &how, 0) < 0 && errno == EINTR)
+	while (waitpid(t->server, &how, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(how)) {
 		printf("the server process was killed by signal %d (%s)\n", WTERMSIG(how),

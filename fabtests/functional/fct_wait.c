@@ -3,9 +3,11 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -18,12 +20,13 @@
 
 #define FCT_WAIT_MS 20000
 #define FCT_TCG_SCALE 10
+#define FCT_ASK_MS 2000 /* for an answer from the other side, at the end of the run */
 #define FCT_SPINS \
 	4000 /* then the processor is given away for up to a millisecond a turn */
 
 /* What the signal handler prints; one run a process. */
 static struct fct *watched;
-static const char *volatile watched_doing = "starting";
+static _Atomic(const char *) watched_doing = "starting";
 
 uint64_t fct_now_ns(void)
 {
@@ -64,7 +67,7 @@ unsigned int fct_time_scale(void)
 void fct_doing(struct fct *t, const char *what)
 {
 	(void)t;
-	watched_doing = what;
+	atomic_store_explicit(&watched_doing, what, memory_order_relaxed);
 }
 
 const char *fct_doing_what(void)
@@ -127,6 +130,38 @@ static void put_number(unsigned int n)
 }
 
 /* Only async-signal-safe calls: the process may be inside any library. */
+static void put_doing(void)
+{
+	put(watched_doing);
+	if (watched->result == FCT_FAIL) {
+		put(", after: ");
+		put(watched->why);
+	}
+}
+
+static void asked(int sig)
+{
+	(void)sig;
+	put_doing();
+	_exit(3);
+}
+
+/* Completes the line with what the other side, this process's child, says of itself. */
+static void put_other(void)
+{
+	const struct timespec step = {.tv_nsec = 10000000};
+	int i;
+
+	put("; server: waiting for ");
+	kill(watched->server, SIGUSR1);
+	for (i = 0; i < FCT_ASK_MS / 10; i++) {
+		if (waitpid(watched->server, NULL, WNOHANG))
+			return;
+		nanosleep(&step, NULL);
+	}
+	put("the kernel: it does not answer a signal");
+}
+
 static void expired(int sig)
 {
 	const struct fct *t = watched;
@@ -139,7 +174,9 @@ static void expired(int sig)
 	put(": deadline of ");
 	put_number(t->opts.seconds);
 	put(" s passed while waiting for ");
-	put(watched_doing);
+	put_doing();
+	if (t->server)
+		put_other();
 	put("\n");
 	if (fct_is_client(t)) {
 		put_number((unsigned int)t->passed);
@@ -165,6 +202,10 @@ void fct_watchdog(struct fct *t)
 		it.it_value.tv_sec += 2;
 	watched = t;
 	sigaction(SIGALRM, &sa, NULL);
+	if (fct_is_server(t)) {
+		sa.sa_handler = asked;
+		sigaction(SIGUSR1, &sa, NULL);
+	}
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
