@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <rdma/fi_errno.h>
+#include "world.h"
+
+static struct world w;
+
+/* 1 -R1- 2 -R2- 3, and a way around over 4 -R3- 5 -R4- that costs more. */
+static void chain(void)
+{
+	w = (struct world){0};
+	world_link(&w, 1, 1, 10);
+	world_link(&w, 1, 2, 10);
+	world_link(&w, 2, 2, 10);
+	world_link(&w, 2, 3, 10);
+	world_link(&w, 1, 4, 10);
+	world_link(&w, 3, 4, 10);
+	world_link(&w, 3, 5, 10);
+	world_link(&w, 2, 5, 10);
+	world_meet(&w);
+}
+
+static void expect_route(const char *text)
+{
+	struct rte_graph *graph = world_graph(&w, "bandwidth", false);
+	const uint32_t to = world_net(graph, "3");
+	struct rte_spf *spf = rte_spf_open(graph, world_net(graph, "1"));
+	struct rte_route route;
+
+	if (text) {
+		CT_EXPECT_EQ(rte_spf_best(spf, &to, 1, &route), 0);
+		CT_EXPECT_STREQ(world_route_text(graph, &route), text);
+	} else {
+		CT_EXPECT_EQ(rte_spf_best(spf, &to, 1, &route), -FI_ENOENT);
+	}
+	rte_spf_close(spf);
+	rte_graph_close(graph);
+}
+
+CT_TEST(graph, a_connection_needs_the_word_of_both_ends)
+{
+	chain();
+	expect_route("1,2,3");
+	world_blind(&w, 1, 2, 2);
+	expect_route("1,4,5,3");
+	chain();
+	world_blind(&w, 2, 1, 2);
+	expect_route("1,4,5,3");
+	world_blind(&w, 3, 1, 4);
+	expect_route(NULL);
+}
+
+CT_TEST(graph, a_subnet_is_never_crossed_twice)
+{
+	/* R1 and R2 do not see each other; R3 sees both. */
+	w = (struct world){0};
+	world_link(&w, 1, 1, 10);
+	world_link(&w, 1, 2, 10);
+	world_link(&w, 2, 2, 10);
+	world_link(&w, 2, 3, 10);
+	world_link(&w, 3, 2, 10);
+	world_meet(&w);
+	expect_route("1,2,3");
+	world_blind(&w, 1, 2, 2);
+	expect_route(NULL);
+}
+
+CT_TEST(graph, the_slower_of_two_devices_is_what_a_subnet_costs)
+{
+	struct rte_graph *graph;
+	struct rte_route route;
+	uint32_t to;
+
+	chain();
+	w.router[0].link[1].rate = 100 * WORLD_GBPS;
+	w.router[1].link[0].rate = 5 * WORLD_GBPS;
+	graph = world_graph(&w, "bandwidth", false);
+	to = world_net(graph, "3");
+	CT_ASSERT_EQ(rte_paths(graph, world_net(graph, "1"), &to, 1, &route, 1), 1);
+	CT_EXPECT_EQ(route.cost.part[0], 100000 + 200000 + 100000);
+	rte_graph_close(graph);
+}
+
+CT_TEST(graph, what_is_wrong_or_of_another_as_is_refused)
+{
+	struct rte_graph *graph;
+	struct rte_lsa lsa;
+
+	chain();
+	graph = world_graph(&w, "bandwidth", false);
+	lsa = world_lsa(&w.router[0]);
+	lsa.as = WORLD_AS + 1;
+	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), -FI_EINVAL);
+	lsa = world_lsa(&w.router[0]);
+	lsa.router = 0;
+	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), -FI_EINVAL);
+	CT_EXPECT_EQ(rte_graph_routers(graph), 3);
+	CT_EXPECT_EQ(rte_graph_net(graph, WORLD_AS, 77), RTE_NONE);
+	CT_EXPECT_EQ(rte_graph_router(graph, 77), RTE_NONE);
+	rte_graph_del(graph, 77);
+	rte_graph_close(graph);
+}
+
+/* Whatever allocation fails, nothing leaks, and the graph is whole but for the router. */
+CT_TEST(graph, goes_on_without_memory)
+{
+	struct rte_route routes[RTE_ALTERNATIVES];
+	struct rte_policy policy;
+	struct rte_graph *graph;
+	struct rte_spf *spf;
+	struct rte_lsa lsa;
+	const char *why;
+	uint32_t from, to, i;
+	unsigned int nth;
+	bool failed = true;
+	int ret;
+
+	chain();
+	CT_ASSERT_EQ(rte_policy_parse("bandwidth", &policy, &why), 0);
+	for (nth = 1; failed; nth++) {
+		ct_fail_alloc(nth);
+		graph = rte_graph_open(WORLD_AS, &policy);
+		spf = NULL;
+		ret = 0;
+		for (i = 0; graph && i < w.routers; i++) {
+			lsa = world_lsa(&w.router[i]);
+			ret = rte_graph_put(graph, &lsa);
+			if (ret)
+				CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		}
+		from = graph ? rte_graph_net(graph, WORLD_AS, 1) : RTE_NONE;
+		to = graph ? rte_graph_net(graph, WORLD_AS, 3) : RTE_NONE;
+		if (from != RTE_NONE && to != RTE_NONE) {
+			spf = rte_spf_open(graph, from);
+			if (spf) {
+				rte_graph_del(graph, 2);
+				lsa = world_lsa(&w.router[1]);
+				rte_graph_put(graph, &lsa);
+				ret = rte_spf_changed(spf, rte_graph_router(graph, 2));
+				CT_EXPECT_TRUE(!ret || ret == -FI_ENOMEM);
+				rte_spf_close(spf);
+			}
+			ret = rte_paths(graph, from, &to, 1, routes, RTE_ALTERNATIVES);
+			CT_EXPECT_TRUE(ret >= 0 || ret == -FI_ENOMEM);
+		}
+		failed = ct_alloc_failed();
+		if (!graph)
+			continue;
+		for (i = 0; i < w.routers; i++) {
+			lsa = world_lsa(&w.router[i]);
+			CT_EXPECT_EQ(rte_graph_put(graph, &lsa), 0);
+		}
+		to = rte_graph_net(graph, WORLD_AS, 3);
+		CT_EXPECT_EQ(rte_paths(graph, rte_graph_net(graph, WORLD_AS, 1), &to, 1,
+				       routes, RTE_ALTERNATIVES),
+			     2);
+		rte_graph_close(graph);
+	}
+	CT_EXPECT_GT(nth, 20);
+}

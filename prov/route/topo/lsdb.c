@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link-state database: an array in the order of (AS, router), which is also the order
+ * of a digest. Of each router the newest is kept until its life ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include "topo.h"
+
+#define RTE_LSDB_LEAST 16u
+
+struct rte_entry {
+	struct rte_lsa *lsa;
+	uint64_t ends; /* ms */
+};
+
+struct rte_lsdb {
+	struct rte_entry *entry;
+	size_t count;
+	size_t size;
+	uint64_t deadline; /* ms; no entry ends before */
+};
+
+struct rte_lsdb *rte_lsdb_open(void)
+{
+	struct rte_lsdb *db = calloc(1, sizeof(*db));
+
+	if (db)
+		db->deadline = UINT64_MAX;
+	return db;
+}
+
+void rte_lsdb_close(struct rte_lsdb *db)
+{
+	while (db->count)
+		free(db->entry[--db->count].lsa);
+	free(db->entry);
+	free(db);
+}
+
+/* The first entry that is not before it. */
+static size_t lsdb_place(const struct rte_lsdb *db, uint32_t as, uint64_t router)
+{
+	size_t low = 0, high = db->count, middle;
+	const struct rte_lsa *lsa;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		lsa = db->entry[middle].lsa;
+		if (lsa->as < as || (lsa->as == as && lsa->router < router))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool lsdb_is(const struct rte_lsdb *db, size_t at, uint32_t as, uint64_t router)
+{
+	return at < db->count && db->entry[at].lsa->as == as &&
+	       db->entry[at].lsa->router == router;
+}
+
+static int lsdb_room(struct rte_lsdb *db)
+{
+	const size_t size = db->size ? db->size * 2 : RTE_LSDB_LEAST;
+	struct rte_entry *entry;
+
+	if (db->count < db->size)
+		return 0;
+	entry = realloc(db->entry, size * sizeof(*entry));
+	if (!entry)
+		return -FI_ENOMEM;
+	db->entry = entry;
+	db->size = size;
+	return 0;
+}
+
+int rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
+{
+	const size_t at = lsdb_place(db, lsa->as, lsa->router);
+	const bool known = lsdb_is(db, at, lsa->as, lsa->router);
+	struct rte_lsa *copy;
+
+	if (rte_lsa_check(lsa))
+		return -FI_EINVAL;
+	if (!lsa->lifetime || (known && rte_lsa_compare(lsa, db->entry[at].lsa) <= 0))
+		return 0;
+	if (!known && lsdb_room(db))
+		return -FI_ENOMEM;
+	copy = rte_lsa_copy(lsa);
+	if (!copy)
+		return -FI_ENOMEM;
+	if (known) {
+		free(db->entry[at].lsa);
+	} else {
+		memmove(&db->entry[at + 1], &db->entry[at],
+			(db->count++ - at) * sizeof(*db->entry));
+	}
+	db->entry[at] = (struct rte_entry){.lsa = copy, .ends = now + lsa->lifetime};
+	db->deadline = CRN_MIN(db->deadline, db->entry[at].ends);
+	return 1;
+}
+
+/* Its lifetime is what is left of it. */
+static const struct rte_lsa *lsdb_show(struct rte_lsdb *db, size_t at, uint64_t now)
+{
+	struct rte_entry *entry = &db->entry[at];
+
+	entry->lsa->lifetime = entry->ends > now ? (uint32_t)(entry->ends - now) : 0;
+	return entry->lsa;
+}
+
+const struct rte_lsa *rte_lsdb_get(struct rte_lsdb *db, uint32_t as, uint64_t router,
+				   uint64_t now)
+{
+	const size_t at = lsdb_place(db, as, router);
+
+	return lsdb_is(db, at, as, router) ? lsdb_show(db, at, now) : NULL;
+}
+
+const struct rte_lsa *rte_lsdb_next(struct rte_lsdb *db, uint32_t as, uint64_t router,
+				    uint64_t now)
+{
+	size_t at = lsdb_place(db, as, router);
+
+	at += lsdb_is(db, at, as, router);
+	return at < db->count ? lsdb_show(db, at, now) : NULL;
+}
+
+bool rte_lsdb_age(struct rte_lsdb *db, uint64_t now, uint32_t *as, uint64_t *router)
+{
+	uint64_t deadline = UINT64_MAX;
+	size_t i;
+
+	if (now < db->deadline)
+		return false;
+	for (i = 0; i < db->count && db->entry[i].ends > now; i++)
+		deadline = CRN_MIN(deadline, db->entry[i].ends);
+	if (i == db->count) {
+		db->deadline = deadline;
+		return false;
+	}
+	*as = db->entry[i].lsa->as;
+	*router = db->entry[i].lsa->router;
+	free(db->entry[i].lsa);
+	memmove(&db->entry[i], &db->entry[i + 1], (--db->count - i) * sizeof(*db->entry));
+	return true;
+}
+
+uint64_t rte_lsdb_deadline(const struct rte_lsdb *db)
+{
+	return db->deadline;
+}
+
+size_t rte_lsdb_count(const struct rte_lsdb *db)
+{
+	return db->count;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The best few routes between two subnets, in order: beginnings of routes, the most
+ * promising first, by what they cost and the least that is missing (A*). What is missing
+ * is taken for each metric alone: never too much. Routes with a subnet twice, and those
+ * that contain a better one, are not followed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include "search.h"
+
+#define RTE_PATHS_LEAST 64u
+/* Beginnings that are looked at for one pair of subnets. Many routes of the same cost are
+ * no reason for more: their ids order them. */
+#define RTE_PATHS_LOOKS 100000u
+
+struct rte_begin {
+	struct rte_step step;  /* first: struct rte_steps */
+	struct rte_cost least; /* of the whole route */
+};
+
+struct rte_search {
+	const struct rte_graph *graph;
+	uint32_t from;
+	uint32_t to;
+	struct rte_cost *missing; /* of each router; hops UINT32_MAX: no way */
+	struct rte_begin *begin;
+	uint32_t begins;
+	uint32_t size;
+	struct rte_heap heap;
+	struct rte_route *routes;
+	uint32_t found;
+};
+
+static struct rte_steps search_steps(const struct rte_search *search)
+{
+	return (struct rte_steps){.base = (const char *)search->begin,
+				  .each = sizeof(*search->begin)};
+}
+
+static bool begin_before(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct rte_search *search = arg;
+	const struct rte_steps steps = search_steps(search);
+	const struct rte_begin *x = &search->begin[a], *y = &search->begin[b];
+	const int order = rte_cost_compare(&search->graph->policy, &x->least, &y->least);
+
+	if (order)
+		return order < 0;
+	return rte_step_compare(search->graph, &steps, &x->step, &y->step) < 0;
+}
+
+/* --- What is missing --- */
+
+/* One metric, or the hops behind them, of a cost. */
+static uint64_t cost_part(const struct rte_policy *policy, const struct rte_cost *cost,
+			  uint32_t part)
+{
+	return part < policy->metrics ? cost->part[part] : cost->hops;
+}
+
+static void cost_set(const struct rte_policy *policy, struct rte_cost *cost,
+		     uint32_t part, uint64_t value)
+{
+	if (part < policy->metrics)
+		cost->part[part] = value;
+	else
+		cost->hops = (uint32_t)value;
+}
+
+struct rte_missing {
+	const struct rte_search *search;
+	uint32_t part;
+};
+
+static bool missing_before(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct rte_missing *m = arg;
+	const struct rte_policy *policy = &m->search->graph->policy;
+
+	return cost_part(policy, &m->search->missing[a], m->part) <
+	       cost_part(policy, &m->search->missing[b], m->part);
+}
+
+/* One part of what is missing, of all routers: Dijkstra's algorithm, from the
+ * destination.
+ */
+static int missing_find(struct rte_search *search, uint32_t part, bool *seen)
+{
+	const struct rte_graph *graph = search->graph;
+	const struct rte_policy *policy = &graph->policy;
+	const struct rte_missing arg = {.search = search, .part = part};
+	const struct rte_net *net = &graph->net[search->to];
+	struct rte_heap heap = {.before = missing_before, .arg = &arg};
+	const struct rte_edge *edge;
+	struct rte_cost cost;
+	uint32_t i, at;
+	int ret = 0;
+
+	memset(seen, 0, graph->nodes * sizeof(*seen));
+	for (i = 0; i < net->members && !ret; i++) {
+		at = net->member[i];
+		cost = rte_node_port(&graph->node[at], search->to)->cost;
+		cost_set(policy, &search->missing[at], part,
+			 cost_part(policy, &cost, part));
+		seen[at] = true;
+		ret = rte_heap_add(&heap, at);
+	}
+	while (!ret && (at = rte_heap_take(&heap)) != RTE_NONE) {
+		for (i = 0; i < graph->node[at].edges && !ret; i++) {
+			edge = &graph->node[at].edge[i];
+			cost = rte_cost_add(policy, &search->missing[at], &edge->cost);
+			if (seen[edge->to] &&
+			    cost_part(policy, &search->missing[edge->to], part) <=
+				    cost_part(policy, &cost, part))
+				continue;
+			cost_set(policy, &search->missing[edge->to], part,
+				 cost_part(policy, &cost, part));
+			seen[edge->to] = true;
+			ret = rte_heap_add(&heap, edge->to);
+		}
+	}
+	free(heap.at);
+	return ret;
+}
+
+static int missing_all(struct rte_search *search)
+{
+	const uint32_t nodes = search->graph->nodes;
+	bool *seen = malloc((nodes + 1) * sizeof(*seen));
+	uint32_t part, i;
+	int ret = 0;
+
+	search->missing = calloc(nodes + 1, sizeof(*search->missing));
+	if (!seen || !search->missing)
+		ret = -FI_ENOMEM;
+	for (part = 0; part <= search->graph->policy.metrics && !ret; part++)
+		ret = missing_find(search, part, seen);
+	for (i = 0; i < nodes && !ret; i++)
+		if (!seen[i])
+			search->missing[i].hops = UINT32_MAX;
+	free(seen);
+	return ret;
+}
+
+/* --- The search --- */
+
+/*
+ * Does a route that begins so contain one that was found, and more? It ends with the same
+ * subnet; without it, all of the other's are there in their order, and others too.
+ */
+static bool step_contains(const struct rte_search *search, const struct rte_step *step,
+			  const struct rte_route *route)
+{
+	const struct rte_steps steps = search_steps(search);
+	uint32_t left = route->routers, more = 0;
+
+	for (;;) {
+		if (left && route->net[left - 1] == step->net)
+			left--;
+		else
+			more++;
+		if (step->parent == RTE_NONE)
+			return !left && more;
+		step = rte_step_at(&steps, step->parent);
+	}
+}
+
+static bool step_useless(const struct rte_search *search, const struct rte_step *step)
+{
+	uint32_t i;
+
+	for (i = 0; i < search->found; i++)
+		if (step_contains(search, step, &search->routes[i]))
+			return true;
+	return false;
+}
+
+static int search_enter(struct rte_search *search, const struct rte_begin *begin)
+{
+	const uint32_t size = search->size ? search->size * 2 : RTE_PATHS_LEAST;
+	struct rte_begin *grown;
+
+	if (search->begins == search->size) {
+		grown = realloc(search->begin, size * sizeof(*grown));
+		if (!grown)
+			return -FI_ENOMEM;
+		search->begin = grown;
+		search->size = size;
+	}
+	search->begin[search->begins] = *begin;
+	return rte_heap_add(&search->heap, search->begins++);
+}
+
+static int search_enter_node(struct rte_search *search, struct rte_begin *begin)
+{
+	const struct rte_cost *missing = &search->missing[begin->step.node];
+
+	if (missing->hops == UINT32_MAX)
+		return 0;
+	begin->least = rte_cost_add(&search->graph->policy, &begin->step.cost, missing);
+	return search_enter(search, begin);
+}
+
+static int search_seed(struct rte_search *search)
+{
+	const struct rte_net *net = &search->graph->net[search->from];
+	struct rte_begin begin = {.step = {.net = search->from, .parent = RTE_NONE}};
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < net->members && !ret; i++) {
+		begin.step.node = net->member[i];
+		begin.step.cost =
+			rte_node_port(&search->graph->node[begin.step.node], search->from)
+				->cost;
+		ret = search_enter_node(search, &begin);
+	}
+	return ret;
+}
+
+static int search_extend(struct rte_search *search, uint32_t at)
+{
+	const struct rte_policy *policy = &search->graph->policy;
+	const struct rte_step here = search->begin[at].step;
+	const struct rte_node *node = &search->graph->node[here.node];
+	const struct rte_port *port = rte_node_port(node, search->to);
+	struct rte_begin begin = {.step = {.parent = at}};
+	struct rte_steps steps;
+	uint32_t i;
+	int ret = 0;
+
+	if (port) {
+		begin.step.cost = rte_cost_add(policy, &here.cost, &port->cost);
+		begin.step.net = search->to;
+		begin.step.node = RTE_NONE;
+		begin.least = begin.step.cost;
+		ret = search_enter(search, &begin);
+	}
+	for (i = 0; i < node->edges && !ret; i++) {
+		steps = search_steps(search);
+		if (here.cost.hops == RTE_HOPS_MAX || node->edge[i].net == search->to ||
+		    rte_step_crosses(&steps, &here, node->edge[i].net))
+			continue;
+		begin.step.cost = rte_cost_add(policy, &here.cost, &node->edge[i].cost);
+		begin.step.net = node->edge[i].net;
+		begin.step.node = node->edge[i].to;
+		ret = search_enter_node(search, &begin);
+	}
+	return ret;
+}
+
+static int search_run(struct rte_search *search, uint32_t count)
+{
+	struct rte_steps steps;
+	const struct rte_step *step;
+	uint32_t at, looks;
+	int ret = search_seed(search);
+
+	for (looks = 0; !ret && search->found < count && looks < RTE_PATHS_LOOKS;
+	     looks++) {
+		at = rte_heap_take(&search->heap);
+		if (at == RTE_NONE)
+			break;
+		steps = search_steps(search);
+		step = &search->begin[at].step;
+		/* The last subnet is in both. */
+		if (step->node == RTE_NONE) {
+			if (!step_useless(search, rte_step_at(&steps, step->parent)))
+				rte_step_route(&steps, step,
+					       &search->routes[search->found++]);
+		} else if (!step_useless(search, step)) {
+			ret = search_extend(search, at);
+		}
+	}
+	return ret;
+}
+
+/* To one of them: their number, or -FI_ENOMEM. */
+static int paths_one(const struct rte_graph *graph, uint32_t from, uint32_t to,
+		     struct rte_route *routes, uint32_t count)
+{
+	struct rte_search search = {
+		.graph = graph,
+		.from = from,
+		.to = to,
+		.routes = routes,
+		.heap = {.before = begin_before},
+	};
+	int ret;
+
+	search.heap.arg = &search;
+	ret = missing_all(&search);
+	if (!ret)
+		ret = search_run(&search, count);
+	free(search.missing);
+	free(search.begin);
+	free(search.heap.at);
+	return ret ? ret : (int)search.found;
+}
+
+/* Puts it where it belongs among those that are there; the last may fall out. */
+static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *routes,
+			     uint32_t have, uint32_t count, const struct rte_route *route)
+{
+	uint32_t at = have;
+
+	while (at && rte_route_compare(graph, route, &routes[at - 1]) < 0)
+		at--;
+	if (at == count)
+		return have;
+	have = CRN_MIN(have + 1, count);
+	memmove(&routes[at + 1], &routes[at], (have - 1 - at) * sizeof(*routes));
+	routes[at] = *route;
+	return have;
+}
+
+int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
+	      uint32_t to_count, struct rte_route *routes, uint32_t count)
+{
+	struct rte_route *some = malloc((count + 1) * sizeof(*some));
+	uint32_t have = 0, i;
+	int found, n;
+
+	if (!some)
+		return -FI_ENOMEM;
+	for (i = 0; i < to_count; i++) {
+		if (!rte_graph_allows(graph, from, to[i]))
+			continue;
+		found = paths_one(graph, from, to[i], some, count);
+		if (found < 0) {
+			free(some);
+			return found;
+		}
+		for (n = 0; n < found; n++)
+			have = paths_insert(graph, routes, have, count, &some[n]);
+	}
+	free(some);
+	return (int)have;
+}
