@@ -13,6 +13,8 @@ fabtests_unit_unit_route_SOURCES = \
 	fabtests/unit/route/test_map.c \
 	fabtests/unit/route/test_metric.c \
 	fabtests/unit/route/test_random.c \
+	fabtests/unit/route/test_redirect.c \
+	fabtests/unit/route/test_static.c \
 	fabtests/unit/route/world.c \
 	fabtests/unit/route/world.h
 nodist_EXTRA_fabtests_unit_unit_route_SOURCES = fabtests/unit/dummy.cc

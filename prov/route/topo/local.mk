@@ -11,6 +11,7 @@ prov_route_topo_libtopo_la_SOURCES = \
 	prov/route/topo/map.h \
 	prov/route/topo/metric.c \
 	prov/route/topo/paths.c \
+	prov/route/topo/redirect.c \
 	prov/route/topo/search.c \
 	prov/route/topo/search.h \
 	prov/route/topo/spf.c \

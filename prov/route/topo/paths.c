@@ -25,6 +25,9 @@ struct rte_search {
 	const struct rte_graph *graph;
 	uint32_t from;
 	uint32_t to;
+	uint32_t first;	       /* the only router to begin with, or RTE_NONE: any */
+	const uint32_t *along; /* the only subnets, in this order; or NULL: any */
+	uint32_t along_count;
 	struct rte_cost *missing; /* of each router; hops UINT32_MAX: no way */
 	struct rte_begin *begin;
 	uint32_t begins;
@@ -204,6 +207,13 @@ static int search_enter_node(struct rte_search *search, struct rte_begin *begin)
 	return search_enter(search, begin);
 }
 
+/* May the subnet follow a beginning of that many? */
+static bool search_wants(const struct rte_search *search, uint32_t hops, uint32_t net)
+{
+	return !search->along ||
+	       (hops < search->along_count && search->along[hops] == net);
+}
+
 static int search_seed(struct rte_search *search)
 {
 	const struct rte_net *net = &search->graph->net[search->from];
@@ -212,6 +222,8 @@ static int search_seed(struct rte_search *search)
 	int ret = 0;
 
 	for (i = 0; i < net->members && !ret; i++) {
+		if (search->first != RTE_NONE && search->first != net->member[i])
+			continue;
 		begin.step.node = net->member[i];
 		begin.step.cost =
 			rte_node_port(&search->graph->node[begin.step.node], search->from)
@@ -232,7 +244,7 @@ static int search_extend(struct rte_search *search, uint32_t at)
 	uint32_t i;
 	int ret = 0;
 
-	if (port) {
+	if (port && search_wants(search, here.cost.hops, search->to)) {
 		begin.step.cost = rte_cost_add(policy, &here.cost, &port->cost);
 		begin.step.net = search->to;
 		begin.step.node = RTE_NONE;
@@ -242,6 +254,7 @@ static int search_extend(struct rte_search *search, uint32_t at)
 	for (i = 0; i < node->edges && !ret; i++) {
 		steps = search_steps(search);
 		if (here.cost.hops == RTE_HOPS_MAX || node->edge[i].net == search->to ||
+		    !search_wants(search, here.cost.hops, node->edge[i].net) ||
 		    rte_step_crosses(&steps, &here, node->edge[i].net))
 			continue;
 		begin.step.cost = rte_cost_add(policy, &here.cost, &node->edge[i].cost);
@@ -278,27 +291,38 @@ static int search_run(struct rte_search *search, uint32_t count)
 	return ret;
 }
 
-/* To one of them: their number, or -FI_ENOMEM. */
-static int paths_one(const struct rte_graph *graph, uint32_t from, uint32_t to,
-		     struct rte_route *routes, uint32_t count)
+/* The number of routes that are found, or -FI_ENOMEM. */
+static int search_do(struct rte_search *search, struct rte_route *routes, uint32_t count)
+{
+	int ret;
+
+	search->routes = routes;
+	search->heap.before = begin_before;
+	search->heap.arg = search;
+	ret = missing_all(search);
+	if (!ret)
+		ret = search_run(search, count);
+	free(search->missing);
+	free(search->begin);
+	free(search->heap.at);
+	return ret ? ret : (int)search->found;
+}
+
+int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_t count,
+		    struct rte_route *route)
 {
 	struct rte_search search = {
 		.graph = graph,
-		.from = from,
-		.to = to,
-		.routes = routes,
-		.heap = {.before = begin_before},
+		.first = RTE_NONE,
+		.along = nets,
+		.along_count = count,
 	};
-	int ret;
 
-	search.heap.arg = &search;
-	ret = missing_all(&search);
-	if (!ret)
-		ret = search_run(&search, count);
-	free(search.missing);
-	free(search.begin);
-	free(search.heap.at);
-	return ret ? ret : (int)search.found;
+	if (count < 2 || !rte_graph_allows(graph, nets[0], nets[count - 1]))
+		return 0;
+	search.from = nets[0];
+	search.to = nets[count - 1];
+	return search_do(&search, route, 1);
 }
 
 /* Puts it where it belongs among those that are there; the last may fall out. */
@@ -320,6 +344,14 @@ static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *ro
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
 	      uint32_t to_count, struct rte_route *routes, uint32_t count)
 {
+	return rte_paths_by(graph, RTE_NONE, from, to, to_count, routes, count);
+}
+
+int rte_paths_by(const struct rte_graph *graph, uint32_t first, uint32_t from,
+		 const uint32_t *to, uint32_t to_count, struct rte_route *routes,
+		 uint32_t count)
+{
+	struct rte_search search;
 	struct rte_route *some = malloc((count + 1) * sizeof(*some));
 	uint32_t have = 0, i;
 	int found, n;
@@ -329,7 +361,9 @@ int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
 	for (i = 0; i < to_count; i++) {
 		if (!rte_graph_allows(graph, from, to[i]))
 			continue;
-		found = paths_one(graph, from, to[i], some, count);
+		search = (struct rte_search){
+			.graph = graph, .first = first, .from = from, .to = to[i]};
+		found = search_do(&search, some, count);
 		if (found < 0) {
 			free(some);
 			return found;

@@ -239,5 +239,32 @@ int rte_spf_best(const struct rte_spf *spf, const uint32_t *to, uint32_t count,
  */
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
 	      uint32_t to_count, struct rte_route *routes, uint32_t count);
+/* The same, of those that begin with that router. */
+int rte_paths_by(const struct rte_graph *graph, uint32_t first, uint32_t from,
+		 const uint32_t *to, uint32_t to_count, struct rte_route *routes,
+		 uint32_t count);
+/*
+ * A static route (section IV.B.6): the best that crosses exactly these subnets, in this
+ * order. 1; 0: there is none now; -FI_ENOMEM.
+ */
+int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_t count,
+		    struct rte_route *route);
+
+/*
+ * What a router does with a connection from a subnet of its to one of these (redirect.c).
+ * Clients choose a router by chance, which may not be the one that leads there best
+ * (section VI). Ties are no reason to send a client away.
+ */
+enum rte_choice {
+	RTE_SERVE,    /* *route begins with this router, and none is better */
+	RTE_REDIRECT, /* *route begins with another: the client goes there */
+};
+/*
+ * Among equally good ones chance decides, with weights that fall with their load; random:
+ * any 32 bits. An enum rte_choice; -FI_ENOENT: nobody leads there; -FI_ENOMEM.
+ */
+int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
+		 const uint32_t *to, uint32_t to_count, uint32_t random,
+		 struct rte_route *route);
 
 #endif

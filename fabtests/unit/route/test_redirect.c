@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a router says to a client that has chosen it by chance. */
+#include <rdma/fi_errno.h>
+#include "world.h"
+
+static struct world w;
+
+/* Fig. 2: R1 goes to the WAN, R2 to AS 4, R3 to subnet 2, R4 to subnets 2 and 3. */
+static void figure2(void)
+{
+	w = (struct world){0};
+	world_link(&w, 1, 1, 10);
+	world_wan(&w, 1, RTE_AS_WAN, 0, 10);
+	world_link(&w, 2, 1, 10);
+	world_wan(&w, 2, 4, 40, 100);
+	world_link(&w, 3, 1, 10);
+	world_link(&w, 3, 2, 32);
+	world_link(&w, 4, 1, 10);
+	world_link(&w, 4, 2, 32);
+	world_link(&w, 4, 3, 64);
+	world_meet(&w);
+}
+
+static int ask(const struct rte_graph *graph, uint64_t me, const char *from,
+	       const char *to, uint32_t random, uint64_t *first)
+{
+	const uint32_t net = world_net(graph, to);
+	struct rte_route route = {0};
+	const int ret = rte_redirect(graph, rte_graph_router(graph, me),
+				     world_net(graph, from), &net, 1, random, &route);
+
+	*first = ret < 0 ? 0 : rte_graph_router_id(graph, route.router[0]);
+	return ret;
+}
+
+CT_TEST(redirect, a_client_that_lists_only_r1_reaches_subnet_3)
+{
+	struct rte_graph *graph;
+	uint64_t first;
+
+	figure2();
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(graph, 1, "1", "3", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(first, 4);
+	CT_EXPECT_EQ(ask(graph, 4, "1", "3", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(first, 4);
+	rte_graph_close(graph);
+	world_router(&w, 4)->flags = RTE_LSA_DRAIN;
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(graph, 1, "1", "2", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(first, 3);
+	CT_EXPECT_EQ(ask(graph, 1, "1", "1", 0, &first), -FI_ENOENT);
+	rte_graph_close(graph);
+}
+
+CT_TEST(redirect, equally_good_routers_serve)
+{
+	struct rte_graph *graph;
+	uint64_t first;
+
+	figure2();
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(graph, 3, "1", "2", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(first, 3);
+	CT_EXPECT_EQ(ask(graph, 4, "1", "2", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(first, 4);
+	rte_graph_close(graph);
+}
+
+CT_TEST(redirect, a_router_whose_way_is_longer_sends_the_client_on)
+{
+	struct rte_graph *graph;
+	uint64_t first;
+
+	/* R3 leads to subnet 3 over subnet 2 as well. */
+	figure2();
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(graph, 3, "1", "3", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(first, 4);
+	rte_graph_close(graph);
+}
+
+/* Of 1,000 even draws. */
+static unsigned int share(const struct rte_graph *graph, uint64_t router)
+{
+	unsigned int i, count = 0;
+	uint64_t first;
+
+	for (i = 0; i < 1000; i++) {
+		CT_EXPECT_EQ(ask(graph, 1, "1", "2", i * (UINT32_MAX / 999), &first),
+			     RTE_REDIRECT);
+		count += first == router;
+	}
+	return count;
+}
+
+CT_TEST(redirect, chance_decides_among_equals_by_their_load)
+{
+	struct world_router *router;
+	struct rte_graph *graph;
+	struct rte_lsa lsa;
+
+	figure2();
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(share(graph, 3), 500);
+	router = world_router(&w, 4);
+	router->seq++;
+	lsa = world_lsa(router);
+	lsa.load = 2;
+	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), 0);
+	CT_EXPECT_EQ(share(graph, 3), 750);
+	/* As busy as can be: others are chosen, as long as there are any. */
+	lsa.load = UINT32_MAX;
+	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), 0);
+	CT_EXPECT_GE(share(graph, 3), 999);
+	rte_graph_del(graph, 3);
+	CT_EXPECT_EQ(share(graph, 4), 1000);
+	rte_graph_close(graph);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Static routes: the subnets are given, the routers between them are found. */
+#include <rdma/fi_errno.h>
+#include "brute.h"
+
+static struct world w;
+
+/* Subnets 1 and 2 by R1 and R2, 2 and 3 by R3 and R4, 1 and 3 by R5. R2 is faster on 1.
+ */
+static void ladder(void)
+{
+	w = (struct world){0};
+	world_link(&w, 1, 1, 10);
+	world_link(&w, 1, 2, 10);
+	world_link(&w, 2, 1, 100);
+	world_link(&w, 2, 2, 10);
+	world_link(&w, 3, 2, 10);
+	world_link(&w, 3, 3, 10);
+	world_link(&w, 4, 2, 10);
+	world_link(&w, 4, 3, 10);
+	world_link(&w, 5, 1, 100);
+	world_link(&w, 5, 3, 100);
+	world_meet(&w);
+}
+
+static int along(const struct rte_graph *graph, const char *const *names, uint32_t count,
+		 struct rte_route *route)
+{
+	uint32_t nets[8], i;
+
+	for (i = 0; i < count; i++)
+		nets[i] = world_net(graph, names[i]);
+	return rte_paths_along(graph, nets, count, route);
+}
+
+CT_TEST(static_route, crosses_the_given_subnets_by_the_best_routers)
+{
+	const char *const list[] = {"1", "2", "3"};
+	struct rte_graph *graph;
+	struct rte_route route;
+
+	ladder();
+	graph = world_graph(&w, "bandwidth", false);
+	CT_ASSERT_EQ(along(graph, list, 3, &route), 1);
+	CT_EXPECT_STREQ(world_route_text(graph, &route), "1,2,3");
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[0]), 2);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[1]), 3);
+	CT_EXPECT_EQ(route.cost.part[0], 10000 + 100000 + 100000);
+	rte_graph_close(graph);
+}
+
+CT_TEST(static_route, is_not_there_when_a_part_of_it_is_not)
+{
+	const char *const list[] = {"1", "2", "3"}, *const back[] = {"3", "2", "1"},
+			  *const none[] = {"1", "3", "2"};
+	struct rte_graph *graph;
+	struct rte_route route;
+
+	ladder();
+	world_router(&w, 3)->flags = RTE_LSA_DRAIN;
+	world_blind(&w, 2, 4, 2);
+	graph = world_graph(&w, "bandwidth", false);
+	CT_ASSERT_EQ(along(graph, list, 3, &route), 1);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[0]), 1);
+	CT_ASSERT_EQ(along(graph, back, 3, &route), 1);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[1]), 1);
+	/* Over R5 and R4, which see each other. */
+	CT_EXPECT_EQ(along(graph, none, 3, &route), 1);
+	CT_EXPECT_EQ(along(graph, list, 1, &route), 0);
+	rte_graph_close(graph);
+	world_router(&w, 4)->flags = RTE_LSA_DRAIN;
+	graph = world_graph(&w, "bandwidth", false);
+	CT_EXPECT_EQ(along(graph, list, 3, &route), 0);
+	rte_graph_close(graph);
+}
+
+/* The best of all routes is the static one of its own subnets. */
+CT_TEST(static_route, of_the_best_routes_subnets_is_the_best_route)
+{
+	struct brute_random random = {.state = 3};
+	struct rte_route best, route;
+	struct rte_graph *graph;
+	uint32_t from, to, i;
+
+	for (i = 0; i < 100; i++) {
+		brute_world(&random, &w);
+		graph = world_graph(&w, brute_policy(&random), false);
+		for (from = 0; from < rte_graph_nets(graph); from++) {
+			for (to = 0; to < rte_graph_nets(graph); to++) {
+				if (rte_paths(graph, from, &to, 1, &best, 1) != 1)
+					continue;
+				CT_ASSERT_EQ(rte_paths_along(graph, best.net,
+							     best.routers + 1, &route),
+					     1);
+				CT_EXPECT_EQ(rte_route_compare(graph, &best, &route), 0);
+			}
+		}
+		rte_graph_close(graph);
+	}
+}
