@@ -54,6 +54,19 @@ fabtests_benchmarks_fi_cairn_beside_SOURCES = \
 	prov/pverbs/wire/private_data.c \
 	prov/pverbs/wire/message.c
 
+# The graph of route beside Boost's, if that is there.
+noinst_PROGRAMS += fabtests/benchmarks/fi_cairn_route
+fabtests_benchmarks_fi_cairn_route_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route/topo $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_route_LDADD = prov/route/topo/libtopo.la $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_route_SOURCES = \
+	fabtests/benchmarks/fi_cairn_route.c \
+	fabtests/benchmarks/route_boost.h
+if BOOST
+fabtests_benchmarks_fi_cairn_route_SOURCES += fabtests/benchmarks/route_boost.cc
+else
+fabtests_benchmarks_fi_cairn_route_SOURCES += fabtests/benchmarks/route_boost_none.c
+endif
+
 # Run by util/bench.
 noinst_PROGRAMS += fabtests/benchmarks/bench_local
 fabtests_benchmarks_bench_local_SOURCES = fabtests/benchmarks/bench_local.c

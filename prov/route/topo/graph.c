@@ -37,12 +37,14 @@ struct rte_graph *rte_graph_open(uint32_t as, const struct rte_policy *policy)
 
 void rte_graph_close(struct rte_graph *graph)
 {
-	uint32_t i;
+	uint32_t i, k;
 
 	for (i = 0; i < graph->nodes; i++) {
-		free(graph->node[i].lsa);
+		for (k = 0; k < graph->node[i].ports; k++)
+			free(graph->node[i].port[k].edge);
 		free(graph->node[i].port);
-		free(graph->node[i].edge);
+		free(graph->node[i].on);
+		free(graph->node[i].lsa);
 	}
 	for (i = 0; i < graph->nets; i++)
 		free(graph->net[i].member);
@@ -85,43 +87,87 @@ static uint32_t graph_net(struct rte_graph *graph, const struct rte_link *link)
 	return at;
 }
 
-const struct rte_port *rte_node_port(const struct rte_node *node, uint32_t net)
+static struct rte_port *node_port(const struct rte_node *node, uint32_t net)
 {
 	uint32_t i;
 
 	for (i = 0; i < node->ports; i++)
-		if (node->port[i].net == net)
+		if (node->on[i] == net)
 			return &node->port[i];
 	return NULL;
 }
 
-static int node_join(struct rte_node *node, const struct rte_edge *edge)
+const struct rte_port *rte_node_port(const struct rte_node *node, uint32_t net)
 {
-	int ret = graph_room(&node->edge, node->edges, &node->edges_size,
-			     sizeof(*node->edge));
+	return node_port(node, net);
+}
+
+static int port_join(struct rte_port *port, uint32_t to, const struct rte_cost *cost)
+{
+	int ret = graph_room(&port->edge, port->edges, &port->edges_size,
+			     sizeof(*port->edge));
 
 	if (!ret)
-		node->edge[node->edges++] = *edge;
+		port->edge[port->edges++] = (struct rte_edge){.to = to, .cost = *cost};
 	return ret;
 }
 
-static void node_part(struct rte_node *node, uint32_t to)
+static void port_part(struct rte_port *port, uint32_t to)
 {
-	uint32_t i, kept = 0;
+	uint32_t i;
 
-	for (i = 0; i < node->edges; i++)
-		if (node->edge[i].to != to)
-			node->edge[kept++] = node->edge[i];
-	node->edges = kept;
+	for (i = 0; i < port->edges; i++)
+		if (port->edge[i].to == to)
+			port->edge[i] = port->edge[--port->edges];
 }
 
-static void net_leave(struct rte_net *net, uint32_t member)
+static bool cost_is(const struct rte_cost *a, const struct rte_cost *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static void net_judge(struct rte_net *net)
+{
+	net->even = net->same == net->members && net->passing == net->members &&
+		    !rte_net_holed(net);
+}
+
+static void net_enter(struct rte_net *net, uint32_t member, const struct rte_port *port)
+{
+	if (!net->same)
+		net->cost = port->cost;
+	net->same += cost_is(&net->cost, &port->cost);
+	net->member[net->members++] = member;
+	net_judge(net);
+}
+
+/* Finds another cost, that of a member, when no member has the old one. */
+static void net_cost_anew(const struct rte_graph *graph, struct rte_net *net)
+{
+	const uint32_t at = (uint32_t)(net - graph->net);
+	uint32_t i;
+
+	if (!net->members)
+		return;
+	net->cost = rte_node_port(&graph->node[net->member[0]], at)->cost;
+	for (i = 0; i < net->members; i++)
+		net->same +=
+			cost_is(&net->cost,
+				&rte_node_port(&graph->node[net->member[i]], at)->cost);
+}
+
+static void net_leave(const struct rte_graph *graph, struct rte_net *net, uint32_t member,
+		      const struct rte_port *port)
 {
 	uint32_t i;
 
 	for (i = 0; i < net->members; i++)
 		if (net->member[i] == member)
 			net->member[i] = net->member[--net->members];
+	net->same -= cost_is(&net->cost, &port->cost);
+	if (!net->same)
+		net_cost_anew(graph, net);
+	net_judge(net);
 }
 
 /* What changes of a subnet changes how many have holes. */
@@ -132,6 +178,20 @@ static void net_count(struct rte_graph *graph, struct rte_net *net, int passing,
 	net->passing += (uint32_t)passing;
 	net->pairs += (uint32_t)pairs;
 	graph->holed += rte_net_holed(net);
+	net_judge(net);
+}
+
+/* Nobody is connected to the router over its device. */
+static void graph_part(struct rte_graph *graph, uint32_t at, struct rte_port *port)
+{
+	struct rte_net *net = &graph->net[port->net];
+	uint32_t i;
+
+	for (i = 0; i < port->edges; i++)
+		port_part(node_port(&graph->node[port->edge[i].to], port->net), at);
+	net_leave(graph, net, at, port);
+	net_count(graph, net, port->transit ? -1 : 0, -(int)port->edges);
+	free(port->edge);
 }
 
 static void graph_detach(struct rte_graph *graph, uint32_t at)
@@ -139,18 +199,12 @@ static void graph_detach(struct rte_graph *graph, uint32_t at)
 	struct rte_node *node = &graph->node[at];
 	uint32_t i;
 
-	for (i = 0; i < node->edges; i++) {
-		node_part(&graph->node[node->edge[i].to], at);
-		net_count(graph, &graph->net[node->edge[i].net], 0, -1);
-	}
-	node->edges = 0;
-	for (i = 0; i < node->ports; i++) {
-		net_leave(&graph->net[node->port[i].net], at);
-		if (node->port[i].transit)
-			net_count(graph, &graph->net[node->port[i].net], -1, 0);
-	}
+	for (i = 0; i < node->ports; i++)
+		graph_part(graph, at, &node->port[i]);
 	free(node->port);
+	free(node->on);
 	node->port = NULL;
+	node->on = NULL;
 	node->ports = 0;
 	free(node->lsa);
 	node->lsa = NULL;
@@ -173,29 +227,28 @@ static bool link_names(const struct rte_link *link, uint64_t router)
 }
 
 /* Both connected over it, if the other one names this one too. */
-static int graph_meet(struct rte_graph *graph, uint32_t at, const struct rte_port *port,
+static int graph_meet(struct rte_graph *graph, uint32_t at, struct rte_port *port,
 		      uint64_t neighbour)
 {
 	const uint32_t other_at = rte_map_get(&graph->node_of, 0, neighbour);
-	struct rte_node *node = &graph->node[at], *other;
 	struct rte_net *net = &graph->net[port->net];
-	const struct rte_port *others;
-	struct rte_edge edge = {.to = other_at, .net = port->net};
+	const struct rte_node *other;
+	struct rte_port *others;
+	struct rte_cost cost;
 
 	if (other_at == RTE_NONE || !graph->node[other_at].lsa)
 		return 0;
 	other = &graph->node[other_at];
-	others = rte_node_port(other, port->net);
+	others = node_port(other, port->net);
 	if (!others || !others->transit ||
 	    !link_names(rte_lsa_link(other->lsa, net->id.scope_as, net->id.subnet),
-			node->id))
+			graph->node[at].id))
 		return 0;
-	edge.cost = rte_cost_worse(&graph->policy, &port->cost, &others->cost);
-	if (node_join(node, &edge))
+	cost = rte_cost_worse(&graph->policy, &port->cost, &others->cost);
+	if (port_join(port, other_at, &cost))
 		return -FI_ENOMEM;
-	edge.to = at;
-	if (node_join(other, &edge)) {
-		node->edges--;
+	if (port_join(others, at, &cost)) {
+		port->edges--;
 		return -FI_ENOMEM;
 	}
 	net_count(graph, net, 0, 1);
@@ -217,7 +270,7 @@ static int graph_attach(struct rte_graph *graph, uint32_t at, const struct rte_l
 	if (graph_room(&net->member, net->members, &net->members_size,
 		       sizeof(*net->member)))
 		return -FI_ENOMEM;
-	net->member[net->members++] = at;
+	node->on[node->ports] = net_at;
 	port = &node->port[node->ports++];
 	*port = (struct rte_port){
 		.net = net_at,
@@ -226,6 +279,7 @@ static int graph_attach(struct rte_graph *graph, uint32_t at, const struct rte_l
 			link->scope_as == graph->as && !(link->caps & RTE_CAP_NOTRANSIT),
 		.cost = rte_link_cost(&graph->policy, link),
 	};
+	net_enter(net, at, port);
 	if (!port->transit)
 		return 0;
 	net_count(graph, net, 1, 0);
@@ -251,7 +305,8 @@ int rte_graph_put(struct rte_graph *graph, const struct rte_lsa *lsa)
 	node = &graph->node[at];
 	node->lsa = rte_lsa_copy(lsa);
 	node->port = malloc(lsa->links * sizeof(*node->port));
-	if (!node->lsa || !node->port)
+	node->on = malloc(lsa->links * sizeof(*node->on));
+	if (!node->lsa || !node->port || !node->on)
 		ret = -FI_ENOMEM;
 	for (i = 0; i < lsa->links && !ret; i++)
 		if (lsa->link[i].up)

@@ -6,10 +6,9 @@
 #include "map.h"
 #include "topo.h"
 
-/* From a router over a subnet to another. */
+/* Over a subnet to another router. */
 struct rte_edge {
 	uint32_t to;
-	uint32_t net;
 	struct rte_cost cost;
 };
 
@@ -18,16 +17,17 @@ struct rte_port {
 	uint32_t net;
 	bool transit;
 	struct rte_cost cost;
+	struct rte_edge *edge;
+	uint32_t edges;
+	uint32_t edges_size;
 };
 
 struct rte_node {
 	uint64_t id;
 	struct rte_lsa *lsa; /* NULL: it has gone, or takes no connections */
 	struct rte_port *port;
+	uint32_t *on; /* the subnet of each port, close together */
 	uint32_t ports;
-	struct rte_edge *edge;
-	uint32_t edges;
-	uint32_t edges_size;
 };
 
 struct rte_net {
@@ -35,8 +35,11 @@ struct rte_net {
 	uint32_t *member; /* routers */
 	uint32_t members;
 	uint32_t members_size;
-	uint32_t passing; /* members that pass it on... */
-	uint32_t pairs;	  /* ... and pairs of them that are connected */
+	uint32_t passing;     /* members that pass it on... */
+	uint32_t pairs;	      /* ... and pairs of them that are connected */
+	struct rte_cost cost; /* of one of the members... */
+	uint32_t same;	      /* ... and how many it is the same for */
+	bool even;	      /* from any member to any other at that cost */
 };
 
 struct rte_graph {

@@ -5,6 +5,8 @@ prov_route_topo_libtopo_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route/
 prov_route_topo_libtopo_la_SOURCES = \
 	prov/route/topo/graph.c \
 	prov/route/topo/graph.h \
+	prov/route/topo/label.c \
+	prov/route/topo/label.h \
 	prov/route/topo/lsa.c \
 	prov/route/topo/lsdb.c \
 	prov/route/topo/map.c \

@@ -22,6 +22,16 @@ const char *rte_metric_name(enum rte_metric metric)
 	return metrics[metric].name;
 }
 
+bool rte_policy_sums(const struct rte_policy *policy)
+{
+	uint32_t i;
+
+	for (i = 0; i < policy->metrics; i++)
+		if (metrics[policy->metric[i]].highest)
+			return false;
+	return true;
+}
+
 static bool policy_has(const struct rte_policy *policy, uint32_t metric)
 {
 	uint32_t i;

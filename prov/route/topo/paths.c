@@ -73,78 +73,84 @@ static void cost_set(const struct rte_policy *policy, struct rte_cost *cost,
 		cost->hops = (uint32_t)value;
 }
 
+/* Of all routers one part of what is missing, from the destination on. */
 struct rte_missing {
-	const struct rte_search *search;
+	struct rte_search *search;
 	uint32_t part;
+	bool *seen; /* of each router */
+	struct rte_heap heap;
 };
 
-static bool missing_before(const void *arg, uint32_t a, uint32_t b)
+/* Enters what a router misses, unless it misses no more than that already. */
+static int missing_enter(struct rte_missing *m, uint32_t at, const struct rte_cost *cost)
 {
-	const struct rte_missing *m = arg;
 	const struct rte_policy *policy = &m->search->graph->policy;
+	const uint64_t value = cost_part(policy, cost, m->part);
+	struct rte_cost *missing = &m->search->missing[at];
 
-	return cost_part(policy, &m->search->missing[a], m->part) <
-	       cost_part(policy, &m->search->missing[b], m->part);
+	if (m->seen[at] && cost_part(policy, missing, m->part) <= value)
+		return 0;
+	cost_set(policy, missing, m->part, value);
+	m->seen[at] = true;
+	return rte_heap_add(&m->heap, at, value, 0);
 }
 
-/* One part of what is missing, of all routers: Dijkstra's algorithm, from the
- * destination.
- */
-static int missing_find(struct rte_search *search, uint32_t part, bool *seen)
+static int missing_extend(struct rte_missing *m, uint32_t at, const struct rte_port *port)
 {
-	const struct rte_graph *graph = search->graph;
-	const struct rte_policy *policy = &graph->policy;
-	const struct rte_missing arg = {.search = search, .part = part};
-	const struct rte_net *net = &graph->net[search->to];
-	struct rte_heap heap = {.before = missing_before, .arg = &arg};
-	const struct rte_edge *edge;
+	const struct rte_search *search = m->search;
 	struct rte_cost cost;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < port->edges && !ret; i++) {
+		cost = rte_cost_add(&search->graph->policy, &search->missing[at],
+				    &port->edge[i].cost);
+		ret = missing_enter(m, port->edge[i].to, &cost);
+	}
+	return ret;
+}
+
+/* Dijkstra's algorithm. */
+static int missing_find(struct rte_missing *m)
+{
+	const struct rte_graph *graph = m->search->graph;
+	const uint32_t to = m->search->to;
+	const struct rte_net *net = &graph->net[to];
+	const struct rte_node *node;
 	uint32_t i, at;
 	int ret = 0;
 
-	memset(seen, 0, graph->nodes * sizeof(*seen));
+	memset(m->seen, 0, graph->nodes * sizeof(*m->seen));
 	for (i = 0; i < net->members && !ret; i++) {
-		at = net->member[i];
-		cost = rte_node_port(&graph->node[at], search->to)->cost;
-		cost_set(policy, &search->missing[at], part,
-			 cost_part(policy, &cost, part));
-		seen[at] = true;
-		ret = rte_heap_add(&heap, at);
+		node = &graph->node[net->member[i]];
+		ret = missing_enter(m, net->member[i], &rte_node_port(node, to)->cost);
 	}
-	while (!ret && (at = rte_heap_take(&heap)) != RTE_NONE) {
-		for (i = 0; i < graph->node[at].edges && !ret; i++) {
-			edge = &graph->node[at].edge[i];
-			cost = rte_cost_add(policy, &search->missing[at], &edge->cost);
-			if (seen[edge->to] &&
-			    cost_part(policy, &search->missing[edge->to], part) <=
-				    cost_part(policy, &cost, part))
-				continue;
-			cost_set(policy, &search->missing[edge->to], part,
-				 cost_part(policy, &cost, part));
-			seen[edge->to] = true;
-			ret = rte_heap_add(&heap, edge->to);
-		}
+	while (!ret && (at = rte_heap_take(&m->heap)) != RTE_NONE) {
+		node = &graph->node[at];
+		for (i = 0; i < node->ports && !ret; i++)
+			ret = missing_extend(m, at, &node->port[i]);
 	}
-	free(heap.at);
 	return ret;
 }
 
 static int missing_all(struct rte_search *search)
 {
 	const uint32_t nodes = search->graph->nodes;
-	bool *seen = malloc((nodes + 1) * sizeof(*seen));
-	uint32_t part, i;
+	struct rte_missing m = {.search = search};
+	uint32_t i;
 	int ret = 0;
 
+	m.seen = malloc((nodes + 1) * sizeof(*m.seen));
 	search->missing = calloc(nodes + 1, sizeof(*search->missing));
-	if (!seen || !search->missing)
+	if (!m.seen || !search->missing)
 		ret = -FI_ENOMEM;
-	for (part = 0; part <= search->graph->policy.metrics && !ret; part++)
-		ret = missing_find(search, part, seen);
+	for (; m.part <= search->graph->policy.metrics && !ret; m.part++)
+		ret = missing_find(&m);
 	for (i = 0; i < nodes && !ret; i++)
-		if (!seen[i])
+		if (!m.seen[i])
 			search->missing[i].hops = UINT32_MAX;
-	free(seen);
+	free(m.seen);
+	free(m.heap.entry);
 	return ret;
 }
 
@@ -194,7 +200,7 @@ static int search_enter(struct rte_search *search, const struct rte_begin *begin
 		search->size = size;
 	}
 	search->begin[search->begins] = *begin;
-	return rte_heap_add(&search->heap, search->begins++);
+	return rte_heap_add(&search->heap, search->begins++, begin->least.part[0], 0);
 }
 
 static int search_enter_node(struct rte_search *search, struct rte_begin *begin)
@@ -233,34 +239,55 @@ static int search_seed(struct rte_search *search)
 	return ret;
 }
 
-static int search_extend(struct rte_search *search, uint32_t at)
+/* On over a subnet that is not the last. */
+static int search_cross(struct rte_search *search, uint32_t at,
+			const struct rte_port *port)
 {
-	const struct rte_policy *policy = &search->graph->policy;
 	const struct rte_step here = search->begin[at].step;
-	const struct rte_node *node = &search->graph->node[here.node];
-	const struct rte_port *port = rte_node_port(node, search->to);
-	struct rte_begin begin = {.step = {.parent = at}};
-	struct rte_steps steps;
+	const struct rte_steps steps = search_steps(search);
+	struct rte_begin begin = {.step = {.parent = at, .net = port->net}};
 	uint32_t i;
 	int ret = 0;
 
-	if (port && search_wants(search, here.cost.hops, search->to)) {
-		begin.step.cost = rte_cost_add(policy, &here.cost, &port->cost);
-		begin.step.net = search->to;
-		begin.step.node = RTE_NONE;
-		begin.least = begin.step.cost;
-		ret = search_enter(search, &begin);
-	}
-	for (i = 0; i < node->edges && !ret; i++) {
-		steps = search_steps(search);
-		if (here.cost.hops == RTE_HOPS_MAX || node->edge[i].net == search->to ||
-		    !search_wants(search, here.cost.hops, node->edge[i].net) ||
-		    rte_step_crosses(&steps, &here, node->edge[i].net))
-			continue;
-		begin.step.cost = rte_cost_add(policy, &here.cost, &node->edge[i].cost);
-		begin.step.net = node->edge[i].net;
-		begin.step.node = node->edge[i].to;
+	if (here.cost.hops == RTE_HOPS_MAX ||
+	    !search_wants(search, here.cost.hops, port->net) ||
+	    rte_step_crosses(&steps, &here, port->net))
+		return 0;
+	for (i = 0; i < port->edges && !ret; i++) {
+		begin.step.cost = rte_cost_add(&search->graph->policy, &here.cost,
+					       &port->edge[i].cost);
+		begin.step.node = port->edge[i].to;
 		ret = search_enter_node(search, &begin);
+	}
+	return ret;
+}
+
+/* To the last subnet. */
+static int search_arrive(struct rte_search *search, uint32_t at,
+			 const struct rte_port *port)
+{
+	const struct rte_step *here = &search->begin[at].step;
+	struct rte_begin begin = {
+		.step = {.net = search->to, .node = RTE_NONE, .parent = at}};
+
+	if (!search_wants(search, here->cost.hops, search->to))
+		return 0;
+	begin.step.cost = rte_cost_add(&search->graph->policy, &here->cost, &port->cost);
+	begin.least = begin.step.cost;
+	return search_enter(search, &begin);
+}
+
+static int search_extend(struct rte_search *search, uint32_t at)
+{
+	const struct rte_node *node = &search->graph->node[search->begin[at].step.node];
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < node->ports && !ret; i++) {
+		if (node->port[i].net == search->to)
+			ret = search_arrive(search, at, &node->port[i]);
+		else
+			ret = search_cross(search, at, &node->port[i]);
 	}
 	return ret;
 }
@@ -304,7 +331,7 @@ static int search_do(struct rte_search *search, struct rte_route *routes, uint32
 		ret = search_run(search, count);
 	free(search->missing);
 	free(search->begin);
-	free(search->heap.at);
+	free(search->heap.entry);
 	return ret ? ret : (int)search->found;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <rdma/fi_errno.h>
+#include <cairn/compat.h>
 #include "search.h"
 
 #define RTE_HEAP_LEAST 64u
+#define RTE_HEAP_CHILDREN 4u /* flat: most that come are not the least */
 
 bool rte_step_crosses(const struct rte_steps *steps, const struct rte_step *step,
 		      uint32_t net)
@@ -102,44 +104,82 @@ void rte_step_route(const struct rte_steps *steps, const struct rte_step *last,
 	}
 }
 
-int rte_heap_add(struct rte_heap *heap, uint32_t at)
+static inline bool entry_before(const struct rte_heap *heap,
+				const struct rte_heap_entry *a,
+				const struct rte_heap_entry *b)
 {
+	if (a->key != b->key)
+		return a->key < b->key;
+	if (a->second != b->second)
+		return a->second < b->second;
+	return heap->before && heap->before(heap->arg, a->at, b->at);
+}
+
+static inline uint32_t entry_first(const struct rte_heap *heap, uint32_t a, uint32_t b)
+{
+	return entry_before(heap, &heap->entry[b], &heap->entry[a]) ? b : a;
+}
+
+/* Up from a hole, to where the entry belongs. */
+static inline void heap_rise(struct rte_heap *heap, uint32_t at,
+			     const struct rte_heap_entry *entry)
+{
+	uint32_t up;
+
+	for (; at; at = up) {
+		up = (at - 1) / RTE_HEAP_CHILDREN;
+		if (!entry_before(heap, entry, &heap->entry[up]))
+			break;
+		heap->entry[at] = heap->entry[up];
+	}
+	heap->entry[at] = *entry;
+}
+
+int rte_heap_add(struct rte_heap *heap, uint32_t at, uint64_t key, uint32_t second)
+{
+	const struct rte_heap_entry entry = {.key = key, .second = second, .at = at};
 	const uint32_t size = heap->size ? heap->size * 2 : RTE_HEAP_LEAST;
-	uint32_t i, up, *grown;
+	struct rte_heap_entry *grown;
 
 	if (heap->count == heap->size) {
-		grown = realloc(heap->at, size * sizeof(*grown));
+		grown = realloc(heap->entry, size * sizeof(*grown));
 		if (!grown)
 			return -FI_ENOMEM;
-		heap->at = grown;
+		heap->entry = grown;
 		heap->size = size;
 	}
-	for (i = heap->count++; i; i = up) {
-		up = (i - 1) / 2;
-		if (!heap->before(heap->arg, at, heap->at[up]))
-			break;
-		heap->at[i] = heap->at[up];
-	}
-	heap->at[i] = at;
+	heap_rise(heap, heap->count++, &entry);
 	return 0;
 }
 
+/* The least of the children of one, of which there are some. */
+static inline uint32_t heap_child(const struct rte_heap *heap, uint32_t at)
+{
+	const uint32_t first = at * RTE_HEAP_CHILDREN + 1;
+	uint32_t least = first, i;
+
+	if (first + RTE_HEAP_CHILDREN <= heap->count)
+		return entry_first(heap, entry_first(heap, first, first + 1),
+				   entry_first(heap, first + 2, first + 3));
+	for (i = first + 1; i < heap->count; i++)
+		least = entry_first(heap, least, i);
+	return least;
+}
+
+/* The hole sinks to the bottom, where the last entry most often belongs. */
 uint32_t rte_heap_take(struct rte_heap *heap)
 {
-	uint32_t first, last, i, down;
+	uint32_t first, hole = 0, down;
 
 	if (!heap->count)
 		return RTE_NONE;
-	first = heap->at[0];
-	last = heap->at[--heap->count];
-	for (i = 0; (down = 2 * i + 1) < heap->count; i = down) {
-		if (down + 1 < heap->count &&
-		    heap->before(heap->arg, heap->at[down + 1], heap->at[down]))
-			down++;
-		if (!heap->before(heap->arg, heap->at[down], last))
-			break;
-		heap->at[i] = heap->at[down];
+	first = heap->entry[0].at;
+	heap->count--;
+	while (hole * RTE_HEAP_CHILDREN + 1 < heap->count) {
+		down = heap_child(heap, hole);
+		heap->entry[hole] = heap->entry[down];
+		hole = down;
 	}
-	heap->at[i] = last;
+	heap_rise(heap, hole, &heap->entry[heap->count]);
 	return first;
 }

@@ -35,17 +35,24 @@ int rte_step_compare(const struct rte_graph *graph, const struct rte_steps *step
 void rte_step_route(const struct rte_steps *steps, const struct rte_step *last,
 		    struct rte_route *route);
 
-/* Indices; the least is taken first. */
+/* Indices with what orders them; the least is taken first. */
+struct rte_heap_entry {
+	uint64_t key;
+	uint32_t second;
+	uint32_t at;
+};
+
 struct rte_heap {
-	uint32_t *at;
+	struct rte_heap_entry *entry;
 	uint32_t count;
 	uint32_t size;
+	/* Among those of the same key and second; NULL: any order. */
 	bool (*before)(const void *arg, uint32_t a, uint32_t b);
 	const void *arg;
 };
 
 /* 0 or -FI_ENOMEM. */
-int rte_heap_add(struct rte_heap *heap, uint32_t at);
+int rte_heap_add(struct rte_heap *heap, uint32_t at, uint64_t key, uint32_t second);
 /* RTE_NONE: it is empty. */
 uint32_t rte_heap_take(struct rte_heap *heap);
 

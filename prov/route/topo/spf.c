@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dijkstra's algorithm over routers. With the metric "widest", and where a subnet has
- * holes, the best way to a router need not begin the best way through it: then a router
- * has several labels, of which none is as good as another whatever comes behind it.
+ * Dijkstra's algorithm over routers and subnets. With the metric "widest", and where a
+ * subnet has holes, the best way to a router need not begin the best way through it: then
+ * a router has several labels, of which none is as good as another whatever comes behind
+ * it.
+ *
+ * Where neither is the case, a subnet that leads from each of its routers to each other
+ * at one cost is crossed once, from the best label on it: what waits in the heap is the
+ * subnet. Elsewhere routers wait, and each connection is followed by itself.
  *
  * When a router changes, the labels that pass through it are taken away, and those that
  * they lost are found again from their neighbours.
@@ -10,58 +15,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
-#include "search.h"
+#include "label.h"
 
-#define RTE_SPF_LEAST 64u
+/* In the heap: a subnet; otherwise a label. */
+#define RTE_SPF_NET (1u << 31)
 
-struct rte_label {
-	struct rte_step step; /* first: struct rte_steps */
-	uint32_t next;	      /* of the same router; of those that are free or dead */
-	uint32_t child;	      /* the first that goes on from here */
-	uint32_t sibling;
-	bool dead;
+/* The best label on a subnet that is crossed once. */
+struct rte_offer {
+	uint32_t label; /* RTE_NONE: there was none since the last change */
+	uint32_t hops;	/* and key: in the heap */
+	uint64_t key;
+	uint64_t least; /* of the first metric the label has */
+	bool taken;	/* its members were reached from there */
+	bool once;	/* the subnet is crossed once */
 };
 
 struct rte_spf {
 	const struct rte_graph *graph;
 	uint32_t from;
-	struct rte_label *label;
-	uint32_t labels;
-	uint32_t size;
-	uint32_t free;
-	uint32_t dead; /* may still be in the heap */
-	/* Of each router; both have room for as many as nodes says. */
-	uint32_t *first;
-	bool *stale; /* it has lost labels */
-	uint32_t nodes;
-	/* Of each subnet, when the labels were made. */
-	bool *holed;
-	uint32_t nets;
+	bool sums; /* all metrics add up: of two labels of a router one is better */
+	struct rte_labels labels;
 	struct rte_heap heap;
+	/* Of each subnet. */
+	struct rte_offer *offer;
+	bool *holed; /* when the labels were made */
+	uint32_t nets;
 };
 
-static struct rte_steps spf_steps(const struct rte_spf *spf)
+static const struct rte_step *spf_step(const struct rte_spf *spf, uint32_t at)
 {
-	return (struct rte_steps){.base = (const char *)spf->label,
-				  .each = sizeof(*spf->label)};
+	return &spf->labels.label[at].step;
 }
 
-static bool label_before(const void *arg, uint32_t a, uint32_t b)
-{
-	const struct rte_spf *spf = arg;
-
-	return rte_cost_compare(&spf->graph->policy, &spf->label[a].step.cost,
-				&spf->label[b].step.cost) < 0;
-}
-
-/* Whatever the second can go on to, the first can, without crossing a subnet twice. */
+/* Whatever the second can go on to, the first can, without crossing a subnet twice. Where
+ * no subnet has holes that is always so. */
 static bool step_as_free(const struct rte_spf *spf, const struct rte_step *a,
 			 const struct rte_step *b)
 {
-	const struct rte_steps steps = spf_steps(spf);
+	const struct rte_steps steps = rte_labels_steps(&spf->labels);
 
-	if (!spf->graph->holed)
-		return true;
 	for (;;) {
 		if (rte_net_holed(&spf->graph->net[a->net]) &&
 		    !rte_step_crosses(&steps, b, a->net))
@@ -75,182 +67,250 @@ static bool step_as_free(const struct rte_spf *spf, const struct rte_step *a,
 static bool step_dominates(const struct rte_spf *spf, const struct rte_step *a,
 			   const struct rte_step *b)
 {
-	const struct rte_steps steps = spf_steps(spf);
+	const struct rte_steps steps = rte_labels_steps(&spf->labels);
+	enum rte_dominance dominance;
 
-	switch (rte_cost_dominance(&spf->graph->policy, &a->cost, &b->cost)) {
-	case RTE_DOMINATES:
-		return step_as_free(spf, a, b);
-	case RTE_DOMINATES_BY_IDS:
-		return rte_step_compare(spf->graph, &steps, a, b) <= 0 &&
-		       step_as_free(spf, a, b);
-	default:
+	if (a->cost.part[0] > b->cost.part[0])
 		return false;
+	if (!spf->sums || a->cost.part[0] == b->cost.part[0]) {
+		dominance = rte_cost_dominance(&spf->graph->policy, &a->cost, &b->cost);
+		if (dominance == RTE_DOMINATES_NOT ||
+		    (dominance == RTE_DOMINATES_BY_IDS &&
+		     rte_step_compare(spf->graph, &steps, a, b) > 0))
+			return false;
 	}
+	return !spf->graph->holed || step_as_free(spf, a, b);
 }
 
-/* With all that goes on from it. */
-static void label_kill(struct rte_spf *spf, uint32_t at)
+/* Among those of the same first part any order is right, and this one good. */
+static int spf_queue(struct rte_spf *spf, uint32_t at)
 {
-	struct rte_label *label = &spf->label[at];
-	uint32_t child, next, *place = &spf->first[label->step.node];
+	const struct rte_cost *cost = &spf_step(spf, at)->cost;
 
-	for (child = label->child; child != RTE_NONE; child = next) {
-		next = spf->label[child].sibling;
-		label_kill(spf, child);
-	}
-	while (*place != at)
-		place = &spf->label[*place].next;
-	*place = label->next;
-	spf->stale[label->step.node] = true;
-	label->dead = true;
-	label->next = spf->dead;
-	spf->dead = at;
+	spf->labels.label[at].followed = false;
+	return rte_heap_add(&spf->heap, at, cost->part[0], cost->hops);
 }
 
-static void label_remove(struct rte_spf *spf, uint32_t at)
+/* Enters one, unless another makes it useless, in place of those that it makes so. *at:
+ * the label, from which all is to be followed, or RTE_NONE. */
+static int spf_enter(struct rte_spf *spf, const struct rte_step *step, uint32_t *at)
 {
-	const struct rte_label *label = &spf->label[at];
-	uint32_t *place;
+	struct rte_labels *labels = &spf->labels;
+	uint32_t i, next;
 
-	if (label->step.parent != RTE_NONE) {
-		place = &spf->label[label->step.parent].child;
-		while (*place != at)
-			place = &spf->label[*place].sibling;
-		*place = label->sibling;
-	}
-	label_kill(spf, at);
-}
-
-/* RTE_NONE: no memory. */
-static uint32_t label_new(struct rte_spf *spf)
-{
-	const uint32_t size = spf->size ? spf->size * 2 : RTE_SPF_LEAST;
-	const uint32_t at = spf->free;
-	struct rte_label *grown;
-
-	if (at != RTE_NONE) {
-		spf->free = spf->label[at].next;
-		return at;
-	}
-	if (spf->labels == spf->size) {
-		grown = realloc(spf->label, size * sizeof(*grown));
-		if (!grown)
-			return RTE_NONE;
-		spf->label = grown;
-		spf->size = size;
-	}
-	return spf->labels++;
-}
-
-/* Enters one, unless another makes it useless, in place of those that it makes so. */
-static int spf_enter(struct rte_spf *spf, const struct rte_step *step)
-{
-	uint32_t at, next, *first = &spf->first[step->node];
-
-	for (at = *first; at != RTE_NONE; at = spf->label[at].next)
-		if (step_dominates(spf, &spf->label[at].step, step))
+	*at = RTE_NONE;
+	for (i = labels->first[step->node]; i != RTE_NONE; i = labels->label[i].next)
+		if (step_dominates(spf, spf_step(spf, i), step))
 			return 0;
-	for (at = *first; at != RTE_NONE; at = next) {
-		next = spf->label[at].next;
-		if (step_dominates(spf, step, &spf->label[at].step))
-			label_remove(spf, at);
+	for (i = labels->first[step->node]; i != RTE_NONE; i = next) {
+		next = labels->label[i].next;
+		if (!step_dominates(spf, step, spf_step(spf, i)))
+			continue;
+		if (*at == RTE_NONE && labels->label[i].child == RTE_NONE)
+			*at = i;
+		else
+			rte_labels_remove(labels, i);
 	}
-	at = label_new(spf);
-	if (at == RTE_NONE)
-		return -FI_ENOMEM;
-	spf->label[at] = (struct rte_label){
-		.step = *step, .next = *first, .child = RTE_NONE, .sibling = RTE_NONE};
-	*first = at;
-	if (step->parent != RTE_NONE) {
-		spf->label[at].sibling = spf->label[step->parent].child;
-		spf->label[step->parent].child = at;
-	}
-	return rte_heap_add(&spf->heap, at);
+	if (*at != RTE_NONE)
+		rte_labels_move(labels, *at, step);
+	else
+		*at = rte_labels_add(labels, step);
+	return *at == RTE_NONE ? -FI_ENOMEM : 0;
 }
 
-/* On from a label over an edge. */
-static int spf_extend(struct rte_spf *spf, uint32_t at, const struct rte_edge *edge)
+/* On from a label over a subnet to another router: *next, or RTE_NONE. */
+static int spf_extend(struct rte_spf *spf, uint32_t at, uint32_t net, uint32_t to,
+		      const struct rte_cost *cost, uint32_t *next)
 {
-	const struct rte_steps steps = spf_steps(spf);
-	const struct rte_step *here = &spf->label[at].step;
 	const struct rte_step step = {
-		.cost = rte_cost_add(&spf->graph->policy, &here->cost, &edge->cost),
-		.net = edge->net,
-		.node = edge->to,
-		.parent = at,
-	};
+		.cost = *cost, .net = net, .node = to, .parent = at};
 
-	/* Coming to a router again is useless: it has a better label of that route. */
-	if (here->cost.hops == RTE_HOPS_MAX || rte_step_crosses(&steps, here, edge->net))
+	return spf_enter(spf, &step, next);
+}
+
+/* Is the subnet crossed from a better one? */
+static bool offer_better(const struct rte_spf *spf, const struct rte_offer *offer,
+			 uint32_t at)
+{
+	const struct rte_step *here = spf_step(spf, at);
+
+	if (offer->least > here->cost.part[0] || offer->label == at ||
+	    offer->label == RTE_NONE || spf->labels.label[offer->label].dead)
+		return false;
+	return offer->least < here->cost.part[0] ||
+	       step_dominates(spf, spf_step(spf, offer->label), here);
+}
+
+/* The label is where a subnet is crossed from, unless a better one is. */
+static int spf_offer(struct rte_spf *spf, uint32_t at, uint32_t net)
+{
+	struct rte_offer *offer = &spf->offer[net];
+	const struct rte_step *here = spf_step(spf, at);
+	struct rte_cost cost;
+	bool queued;
+
+	if (offer_better(spf, offer, at))
 		return 0;
-	return spf_enter(spf, &step);
+	cost = rte_cost_add(&spf->graph->policy, &here->cost, &spf->graph->net[net].cost);
+	queued = offer->label != RTE_NONE && !offer->taken &&
+		 offer->key == cost.part[0] && offer->hops == cost.hops;
+	*offer = (struct rte_offer){
+		.label = at,
+		.hops = cost.hops,
+		.key = cost.part[0],
+		.least = here->cost.part[0],
+		.once = true,
+	};
+	return queued ? 0
+		      : rte_heap_add(&spf->heap, net | RTE_SPF_NET, offer->key,
+				     offer->hops);
+}
+
+/* Over a subnet to each router that is connected. */
+static int spf_connect(struct rte_spf *spf, uint32_t at, const struct rte_port *port)
+{
+	const struct rte_steps steps = rte_labels_steps(&spf->labels);
+	struct rte_cost cost;
+	uint32_t i, next;
+	int ret = 0;
+
+	/* Coming to a router again is useless: it has a better label of that route. So
+	 * is a subnet again, where there is a direct way over it. */
+	if (rte_net_holed(&spf->graph->net[port->net]) &&
+	    rte_step_crosses(&steps, spf_step(spf, at), port->net))
+		return 0;
+	for (i = 0; i < port->edges && !spf->labels.label[at].dead && !ret; i++) {
+		cost = rte_cost_add(&spf->graph->policy, &spf_step(spf, at)->cost,
+				    &port->edge[i].cost);
+		ret = spf_extend(spf, at, port->net, port->edge[i].to, &cost, &next);
+		if (!ret && next != RTE_NONE)
+			ret = spf_queue(spf, next);
+	}
+	return ret;
+}
+
+/* All that goes on from a label. */
+static int spf_follow(struct rte_spf *spf, uint32_t at)
+{
+	const struct rte_step *here = spf_step(spf, at);
+	const struct rte_node *node = &spf->graph->node[here->node];
+	const uint32_t last = here->net;
+	uint32_t i;
+	int ret = 0;
+
+	spf->labels.label[at].followed = true;
+	if (here->cost.hops == RTE_HOPS_MAX)
+		return 0;
+	for (i = 0; i < node->ports && !ret; i++) {
+		if (node->on[i] == last)
+			continue;
+		if (spf->offer[node->on[i]].once)
+			ret = spf_offer(spf, at, node->on[i]);
+		else
+			ret = spf_connect(spf, at, &node->port[i]);
+	}
+	return ret;
+}
+
+/* Most often a router has a label that costs less, and all metrics add up. */
+static inline bool spf_reached(const struct rte_spf *spf, uint32_t node, uint64_t cost)
+{
+	const uint32_t at = spf->labels.first[node];
+
+	return at != RTE_NONE && spf_step(spf, at)->cost.part[0] < cost;
+}
+
+/* To all routers on a subnet, from the best label on it. */
+static int spf_cross(struct rte_spf *spf, uint32_t net_at)
+{
+	const struct rte_net *net = &spf->graph->net[net_at];
+	const uint32_t at = spf->offer[net_at].label;
+	const struct rte_cost cost =
+		rte_cost_add(&spf->graph->policy, &spf_step(spf, at)->cost, &net->cost);
+	uint32_t i, next;
+	int ret = 0;
+
+	for (i = 0; i < net->members && !ret; i++) {
+		if (spf_reached(spf, net->member[i], cost.part[0]))
+			continue;
+		ret = spf_extend(spf, at, net_at, net->member[i], &cost, &next);
+		if (!ret && next != RTE_NONE)
+			ret = spf_follow(spf, next);
+	}
+	return ret;
 }
 
 static int spf_seed(struct rte_spf *spf, uint32_t node)
 {
 	const struct rte_port *port = rte_node_port(&spf->graph->node[node], spf->from);
 	struct rte_step step = {.net = spf->from, .node = node, .parent = RTE_NONE};
+	uint32_t at;
+	int ret;
 
 	if (!port)
 		return 0;
 	step.cost = port->cost;
-	return spf_enter(spf, &step);
+	ret = spf_enter(spf, &step, &at);
+	return ret || at == RTE_NONE ? ret : spf_queue(spf, at);
 }
 
-static void spf_bury(struct rte_spf *spf)
+/* What waits in the heap may have been done, or be useless since. */
+static int spf_take(struct rte_spf *spf, uint32_t at)
 {
-	uint32_t at, next;
+	struct rte_offer *offer;
 
-	for (at = spf->dead; at != RTE_NONE; at = next) {
-		next = spf->label[at].next;
-		spf->label[at].next = spf->free;
-		spf->free = at;
+	if (!(at & RTE_SPF_NET)) {
+		if (spf->labels.label[at].dead || spf->labels.label[at].followed)
+			return 0;
+		return spf_follow(spf, at);
 	}
-	spf->dead = RTE_NONE;
+	offer = &spf->offer[at & ~RTE_SPF_NET];
+	if (offer->taken || spf->labels.label[offer->label].dead)
+		return 0;
+	offer->taken = true;
+	return spf_cross(spf, at & ~RTE_SPF_NET);
 }
 
 static int spf_run(struct rte_spf *spf)
 {
-	const struct rte_node *node;
-	uint32_t at, i;
+	uint32_t at;
 	int ret;
 
 	while ((at = rte_heap_take(&spf->heap)) != RTE_NONE) {
-		node = &spf->graph->node[spf->label[at].step.node];
-		for (i = 0; i < node->edges && !spf->label[at].dead; i++) {
-			ret = spf_extend(spf, at, &node->edge[i]);
-			if (ret)
-				return ret;
-		}
+		ret = spf_take(spf, at);
+		if (ret)
+			return ret;
 	}
-	spf_bury(spf);
+	rte_labels_bury(&spf->labels);
 	return 0;
 }
 
-/* Room for routers and subnets that came since. */
+/* Room for routers and subnets that came since; there are no offers. */
 static int spf_fit(struct rte_spf *spf)
 {
 	const struct rte_graph *graph = spf->graph;
-	uint32_t *first = realloc(spf->first, (graph->nodes + 1) * sizeof(*first));
-	bool *stale, *holed;
+	struct rte_offer *offer;
+	uint32_t i;
+	bool *holed;
+	int ret = rte_labels_fit(&spf->labels, graph->nodes);
 
-	if (!first)
-		return -FI_ENOMEM;
-	spf->first = first;
-	stale = realloc(spf->stale, (graph->nodes + 1) * sizeof(*stale));
-	if (!stale)
-		return -FI_ENOMEM;
-	spf->stale = stale;
+	if (ret)
+		return ret;
 	holed = realloc(spf->holed, (graph->nets + 1) * sizeof(*holed));
 	if (!holed)
 		return -FI_ENOMEM;
 	spf->holed = holed;
-	for (; spf->nodes < graph->nodes; spf->nodes++) {
-		first[spf->nodes] = RTE_NONE;
-		stale[spf->nodes] = false;
-	}
+	offer = realloc(spf->offer, (graph->nets + 1) * sizeof(*offer));
+	if (!offer)
+		return -FI_ENOMEM;
+	spf->offer = offer;
 	for (; spf->nets < graph->nets; spf->nets++)
 		holed[spf->nets] = false;
+	for (i = 0; i < spf->nets; i++)
+		offer[i] = (struct rte_offer){
+			.label = RTE_NONE,
+			.once = spf->sums && !graph->holed && graph->net[i].even,
+		};
 	return 0;
 }
 
@@ -275,12 +335,8 @@ static int spf_compute(struct rte_spf *spf)
 	uint32_t i;
 	int ret = 0;
 
-	spf->labels = 0;
-	spf->free = RTE_NONE;
-	spf->dead = RTE_NONE;
+	rte_labels_clear(&spf->labels);
 	spf->heap.count = 0;
-	for (i = 0; i < spf->nodes; i++)
-		spf->first[i] = RTE_NONE;
 	for (i = 0; i < net->members && !ret; i++)
 		ret = spf_seed(spf, net->member[i]);
 	return ret ? ret : spf_run(spf);
@@ -295,8 +351,7 @@ struct rte_spf *rte_spf_open(const struct rte_graph *graph, uint32_t from)
 		return NULL;
 	spf->graph = graph;
 	spf->from = from;
-	spf->heap.before = label_before;
-	spf->heap.arg = spf;
+	spf->sums = rte_policy_sums(&graph->policy);
 	ret = spf_fit(spf);
 	if (!ret) {
 		spf_holes_moved(spf);
@@ -310,11 +365,10 @@ struct rte_spf *rte_spf_open(const struct rte_graph *graph, uint32_t from)
 
 void rte_spf_close(struct rte_spf *spf)
 {
-	free(spf->label);
-	free(spf->first);
-	free(spf->stale);
+	rte_labels_free(&spf->labels);
 	free(spf->holed);
-	free(spf->heap.at);
+	free(spf->offer);
+	free(spf->heap.entry);
 	free(spf);
 }
 
@@ -322,18 +376,23 @@ void rte_spf_close(struct rte_spf *spf)
 static int spf_restore(struct rte_spf *spf, uint32_t node)
 {
 	const struct rte_node *here = &spf->graph->node[node];
-	uint32_t i, at;
+	const struct rte_port *port;
+	uint32_t i, k, at;
 	int ret = spf_seed(spf, node);
 
-	for (i = 0; i < here->edges && !ret; i++)
-		for (at = spf->first[here->edge[i].to]; at != RTE_NONE && !ret;
-		     at = spf->label[at].next)
-			ret = rte_heap_add(&spf->heap, at);
+	for (i = 0; i < here->ports; i++) {
+		port = &here->port[i];
+		for (k = 0; k < port->edges; k++)
+			for (at = spf->labels.first[port->edge[k].to];
+			     at != RTE_NONE && !ret; at = spf->labels.label[at].next)
+				ret = spf_queue(spf, at);
+	}
 	return ret;
 }
 
 int rte_spf_changed(struct rte_spf *spf, uint32_t router)
 {
+	struct rte_labels *labels = &spf->labels;
 	uint32_t i;
 	int ret = spf_fit(spf);
 
@@ -342,12 +401,12 @@ int rte_spf_changed(struct rte_spf *spf, uint32_t router)
 	/* Which labels are useless hangs on them. */
 	if (spf_holes_moved(spf))
 		return spf_compute(spf);
-	memset(spf->stale, 0, spf->nodes * sizeof(*spf->stale));
-	while (spf->first[router] != RTE_NONE)
-		label_remove(spf, spf->first[router]);
-	spf->stale[router] = true;
-	for (i = 0; i < spf->nodes && !ret; i++)
-		if (spf->stale[i])
+	memset(labels->stale, 0, labels->nodes * sizeof(*labels->stale));
+	while (labels->first[router] != RTE_NONE)
+		rte_labels_remove(labels, labels->first[router]);
+	labels->stale[router] = true;
+	for (i = 0; i < labels->nodes && !ret; i++)
+		if (labels->stale[i])
 			ret = spf_restore(spf, i);
 	return ret ? ret : spf_run(spf);
 }
@@ -356,7 +415,7 @@ int rte_spf_changed(struct rte_spf *spf, uint32_t router)
  * already has ended there at less. */
 static void spf_best_to(const struct rte_spf *spf, uint32_t to, struct rte_route *route)
 {
-	const struct rte_steps steps = spf_steps(spf);
+	const struct rte_steps steps = rte_labels_steps(&spf->labels);
 	const struct rte_graph *graph = spf->graph;
 	const struct rte_net *net = &graph->net[to];
 	struct rte_route found;
@@ -364,11 +423,11 @@ static void spf_best_to(const struct rte_spf *spf, uint32_t to, struct rte_route
 	uint32_t i, at;
 
 	for (i = 0; i < net->members; i++) {
-		for (at = spf->first[net->member[i]]; at != RTE_NONE;
-		     at = spf->label[at].next) {
+		for (at = spf->labels.first[net->member[i]]; at != RTE_NONE;
+		     at = spf->labels.label[at].next) {
 			last.parent = at;
 			last.cost = rte_cost_add(
-				&graph->policy, &spf->label[at].step.cost,
+				&graph->policy, &spf_step(spf, at)->cost,
 				&rte_node_port(&graph->node[net->member[i]], to)->cost);
 			if (route->routers && rte_cost_compare(&graph->policy, &last.cost,
 							       &route->cost) > 0)

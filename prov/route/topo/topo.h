@@ -143,6 +143,8 @@ struct rte_cost {
  * that stays). */
 int rte_policy_parse(const char *text, struct rte_policy *policy, const char **why);
 const char *rte_metric_name(enum rte_metric metric);
+/* No metric is the highest of the subnets: all are sums. */
+bool rte_policy_sums(const struct rte_policy *policy);
 struct rte_cost rte_link_cost(const struct rte_policy *policy,
 			      const struct rte_link *link);
 /* To cross a subnet from one device of it to another: the worse of both. */
