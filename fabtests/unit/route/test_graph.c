@@ -104,7 +104,7 @@ CT_TEST(graph, what_is_wrong_or_of_another_as_is_refused)
 CT_TEST(graph, goes_on_without_memory)
 {
 	struct rte_route routes[RTE_ALTERNATIVES];
-	struct rte_policy policy;
+	struct rte_policy policy = {0};
 	struct rte_graph *graph;
 	struct rte_spf *spf;
 	struct rte_lsa lsa;

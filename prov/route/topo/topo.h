@@ -139,8 +139,8 @@ struct rte_cost {
 	uint32_t hops;		       /* subnets */
 };
 
-/* "bandwidth", or a list "native,latency": -FI_EINVAL, and what is wrong in why (text
- * that stays). */
+/* "bandwidth", or a list "native,latency", which sets all but doc_scale: -FI_EINVAL, and
+ * what is wrong in why (text that stays). */
 int rte_policy_parse(const char *text, struct rte_policy *policy, const char **why);
 const char *rte_metric_name(enum rte_metric metric);
 /* No metric is the highest of the subnets: all are sums. */
