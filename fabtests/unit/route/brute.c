@@ -311,13 +311,14 @@ uint32_t brute_paths(const struct world *w, const struct rte_graph *graph, uint3
 {
 	const struct rte_net_id a = rte_graph_net_id(graph, from),
 				b = rte_graph_net_id(graph, to);
-	struct trial t = {.w = w, .graph = graph, .to = {b.scope_as, b.subnet}};
+	static struct rte_route all[ROUTES];
+	struct trial t = {
+		.w = w, .graph = graph, .to = {b.scope_as, b.subnet}, .route = all};
 	const struct rte_link *link;
 	uint32_t i, k, kept = 0;
 
 	if (from == to || (a.scope_as != WORLD_AS && b.scope_as != WORLD_AS))
 		return 0;
-	t.route = malloc(ROUTES * sizeof(*t.route));
 	for (i = 0; i < w->routers; i++) {
 		link = link_on(&w->router[i], (struct brute_net){a.scope_as, a.subnet});
 		if (!link || w->router[i].flags)
@@ -335,6 +336,5 @@ uint32_t brute_paths(const struct world *w, const struct rte_graph *graph, uint3
 		if (k == kept)
 			routes[kept++] = t.route[i];
 	}
-	free(t.route);
 	return kept;
 }
