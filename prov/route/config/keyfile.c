@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <rdma/fi_errno.h>
+#include "errors.h"
+
+#define KEY_LEAST 16
+#define KEY_MOST 4096
+
+/* What is wrong with it, and what to do; NULL: nothing. */
+static const char *key_wrong(const struct stat *status, const char **hint)
+{
+	*hint = NULL;
+	if (!S_ISREG(status->st_mode))
+		return "is no regular file";
+	*hint = "chmod 600";
+	if (status->st_mode & 07077)
+		return "is open to others than its owner";
+	*hint = "chown";
+	if (status->st_uid != geteuid() && status->st_uid != 0)
+		return "belongs to another user";
+	*hint = "16 to 4096 bytes";
+	if (status->st_size < KEY_LEAST || status->st_size > KEY_MOST)
+		return "has the wrong size";
+	return NULL;
+}
+
+static void check_key(const struct rte_config *config, const struct rte_config_key *key,
+		      struct rte_config_errors *errors)
+{
+	/* A FIFO would wait for its other end. */
+	const int fd = open(key->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why, *hint = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status)) {
+		rte_error(errors, config->file, key->line, NULL,
+			  "%.100s cannot be read: %s", key->file, strerror(errno));
+	} else {
+		why = key_wrong(&status, &hint);
+		if (why)
+			rte_error(errors, config->file, key->line, hint, "%.100s %s",
+				  key->file, why);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+int rte_config_check_keys(const struct rte_config *config,
+			  struct rte_config_errors *errors)
+{
+	const uint32_t before = errors->errors;
+	uint32_t i, k;
+
+	for (i = 0; i < config->devices; i++)
+		for (k = 0; k < config->device[i].keys; k++)
+			check_key(config, &config->device[i].key[k], errors);
+	return errors->errors > before ? -FI_EINVAL : 0;
+}
