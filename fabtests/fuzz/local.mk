@@ -7,7 +7,7 @@ fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fuzz_cm_data \
 	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_nfs fabtests/fuzz/fuzz_remotelog \
-	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_svb_cm \
+	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_svb_cm \
 	fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -45,6 +45,10 @@ fabtests_fuzz_fuzz_replay_format_SOURCES = fabtests/fuzz/fuzz_replay_format.c $(
 fabtests_fuzz_fuzz_replay_format_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_replay_format_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 
+fabtests_fuzz_fuzz_route_config_SOURCES = fabtests/fuzz/fuzz_route_config.c $(fuzz_main)
+fabtests_fuzz_fuzz_route_config_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
+fabtests_fuzz_fuzz_route_config_LDADD = prov/route/config/librouteconfig.la prov/route/topo/libtopo.la
+
 fabtests_fuzz_fuzz_rpcrdma_SOURCES = fabtests/fuzz/fuzz_rpcrdma.c $(fuzz_main)
 fabtests_fuzz_fuzz_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/rpcrdma
 fabtests_fuzz_fuzz_rpcrdma_LDADD = prov/rpcrdma/libwire.la $(fuzz_ldadd)
@@ -63,4 +67,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
