@@ -31,4 +31,5 @@ EXTRA_DIST += \
 	fabtests/interop/local.mk \
 	fabtests/interop/net \
 	fabtests/interop/test-net \
+	fabtests/interop/topology \
 	fabtests/interop/with-build

@@ -16,6 +16,7 @@ suites=(
 	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
 	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
 	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
+	route-graph host "the graph of route: unit tests, simulated networks, the document's figures"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -40,7 +41,7 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma util/simverbs examples/layer"
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/simverbs examples/layer"
 	step style-pictures 60 pictures_current
 	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
 	counted check-itself 300 "$top/util/lib/test-check"
@@ -531,6 +532,12 @@ suite_rpcrdma() {
 	fi
 }
 
+suite_route-graph() {
+	build_unit || return
+	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
+	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
+}
+
 # What suits a layer that has connections, messages and RMA.
 rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end process file store)
 
@@ -606,7 +613,7 @@ installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
 	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget \
-		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
+		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 bin/fi_routectl share/man/man1/fi_routectl.1 share/man/man7/fi_route.7 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
 			return 1

@@ -18,4 +18,4 @@ prov_route_topo_libtopo_la_SOURCES = \
 	prov/route/topo/search.h \
 	prov/route/topo/spf.c \
 	prov/route/topo/topo.h
-EXTRA_DIST += prov/route/topo/local.mk
+EXTRA_DIST += prov/route/rooms prov/route/topo/local.mk

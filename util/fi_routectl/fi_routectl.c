@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_routectl(1): routes of a network before it is there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+
+#include "show.h"
+
+/* Reads all, and prints what is wrong with each and together: their number, or < 0. */
+static int read_configs(const struct rct_options *options, struct rte_config **configs,
+			uint32_t *count)
+{
+	static struct rte_config_errors errors;
+	int ret = 0, i, one;
+
+	*count = 0;
+	for (i = 0; i < options->files; i++) {
+		one = rte_config_read(options->file[i], &configs[*count], &errors);
+		if (one)
+			ret = one;
+		else
+			++*count;
+	}
+	if (!ret)
+		ret = rte_config_check_set(configs, *count, &errors);
+	rte_config_errors_print(&errors, stderr);
+	return ret;
+}
+
+static int print_configs(struct rte_config *const *configs, uint32_t count)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < count && !ret; i++)
+		ret = rte_config_write(stdout, configs[i]);
+	return ret;
+}
+
+static int run(const struct rct_options *options, struct rct_sim *sim)
+{
+	int ret = 0, i;
+
+	for (i = 0; i < options->fails && !ret; i++)
+		ret = rct_sim_fail(sim, options->fail[i]);
+	if (!ret)
+		ret = rct_sim_run(sim, options->has_policy ? &options->policy : NULL);
+	if (ret)
+		return ret;
+	switch (options->command) {
+	case RCT_CHECK:
+		return options->print ? print_configs(sim->config, sim->configs) : 0;
+	case RCT_SIMULATE:
+		return options->json ? rct_json(sim, options) : rct_sheet(sim, options);
+	default:
+		return rct_draw(sim, options);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct rct_options options;
+	struct rte_config **configs;
+	struct rct_sim sim = {0};
+	uint32_t count = 0, i;
+	int ret = -FI_ENOMEM;
+
+	rct_options(argc, argv, &options);
+	configs = calloc((size_t)options.files, sizeof(struct rte_config *));
+	if (configs)
+		ret = read_configs(&options, configs, &count);
+	if (!ret)
+		ret = rct_sim_open(&sim, configs, count);
+	if (!ret)
+		ret = run(&options, &sim);
+	if (ret == -FI_ENOMEM)
+		fprintf(stderr, "fi_routectl: no memory\n");
+	rct_sim_close(&sim);
+	for (i = 0; i < count; i++)
+		rte_config_free(configs[i]);
+	free(configs);
+	if (!ret && (fflush(stdout) || ferror(stdout))) {
+		perror("fi_routectl: standard output");
+		ret = -FI_EIO;
+	}
+	return ret ? 1 : 0;
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fi_routectl: routes of a network before it is there.
+bin_PROGRAMS += util/fi_routectl/fi_routectl
+util_fi_routectl_fi_routectl_SOURCES = \
+	util/fi_routectl/between.c \
+	util/fi_routectl/dot.c \
+	util/fi_routectl/draw.c \
+	util/fi_routectl/fail.c \
+	util/fi_routectl/fi_routectl.c \
+	util/fi_routectl/grid.c \
+	util/fi_routectl/grid.h \
+	util/fi_routectl/json.c \
+	util/fi_routectl/names.c \
+	util/fi_routectl/options.c \
+	util/fi_routectl/options.h \
+	util/fi_routectl/pair.c \
+	util/fi_routectl/progress.c \
+	util/fi_routectl/progress.h \
+	util/fi_routectl/sheet.c \
+	util/fi_routectl/sheet_between.c \
+	util/fi_routectl/sheet_clients.c \
+	util/fi_routectl/show.h \
+	util/fi_routectl/sim.c \
+	util/fi_routectl/sim.h
+util_fi_routectl_fi_routectl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS) \
+	$(JANSSON_CFLAGS)
+util_fi_routectl_fi_routectl_LDADD = prov/route/config/librouteconfig.la prov/route/topo/libtopo.la \
+	$(LIBFABRIC_LIBS) $(INIH_LIBS) $(JANSSON_LIBS)
+EXTRA_DIST += util/fi_routectl/local.mk util/fi_routectl/test-fi_routectl util/fi_routectl/golden
