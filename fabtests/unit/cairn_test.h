@@ -203,6 +203,14 @@ void ct_fds_restore(void);
 unsigned int ct_fds_open(void);
 
 /*
+ * For parsers: the last size bytes before memory that cannot be touched, at most
+ * CT_FENCE_SIZE; a copy of bytes there. The next call takes them again.
+ */
+#define CT_FENCE_SIZE 524288
+uint8_t *ct_fence_room(size_t size);
+const uint8_t *ct_fence_copy(const void *bytes, size_t len);
+
+/*
  * Time (CT_WRAP_TIME of local.mk makes it so): the clock of statically linked code, which
  * is CLOCK_MONOTONIC, poll's timeout and that of pthread_cond_timedwait on that clock. It
  * is the system's when a test begins.

@@ -19,6 +19,7 @@ fabtests_unit_libct_la_SOURCES = \
 	fabtests/unit/cairn_test.cc \
 	fabtests/unit/cairn_test.h \
 	fabtests/unit/ct_alloc.c \
+	fabtests/unit/ct_fence.c \
 	fabtests/unit/ct_fid.c \
 	fabtests/unit/ct_fid.h \
 	fabtests/unit/ct_log.c \

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
-#include <sys/mman.h>
 #include "headers.h"
 
 static void number_seg(struct rpr_seg *seg, uint32_t *number)
@@ -135,32 +133,9 @@ void expect_same(const struct rpr_header *a, const struct rpr_header *b)
 		expect_same_chunk(&a->reply, &b->reply);
 }
 
-uint8_t *fence_room(size_t size)
-{
-	static uint8_t *fence;
-
-	if (!fence) {
-		fence = mmap(NULL, 3 * FENCE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-			     -1, 0);
-		if (fence == MAP_FAILED ||
-		    mprotect(fence + FENCE_SIZE, FENCE_SIZE, PROT_READ | PROT_WRITE))
-			abort();
-	}
-	if (size > FENCE_SIZE)
-		abort();
-	return fence + 2 * FENCE_SIZE - size;
-}
-
-const uint8_t *fence_copy(const void *bytes, size_t len)
-{
-	uint8_t *room = fence_room(len);
-
-	return len ? memcpy(room, bytes, len) : room;
-}
-
 enum rpr_bad fence_parse(struct rpr_header *header, const void *bytes, size_t len,
 			 size_t *used)
 {
 	*used = 12345;
-	return rpr_header_parse(header, fence_copy(bytes, len), len, used);
+	return rpr_header_parse(header, ct_fence_copy(bytes, len), len, used);
 }

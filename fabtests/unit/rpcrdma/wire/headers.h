@@ -27,15 +27,7 @@ uint32_t random_below(uint64_t *state, uint32_t limit);
 /* What counts in them is the same. */
 void expect_same(const struct rpr_header *a, const struct rpr_header *b);
 
-/*
- * The last size bytes before memory that cannot be touched, at most FENCE_SIZE; a copy of
- * bytes there. The next call takes them again.
- */
-#define FENCE_SIZE 8192
-uint8_t *fence_room(size_t size);
-const uint8_t *fence_copy(const void *bytes, size_t len);
-
-/* Parses a copy at the fence. *used is 12345 if it is not set. */
+/* Parses a copy at ct_fence_copy. *used is 12345 if it is not set. */
 enum rpr_bad fence_parse(struct rpr_header *header, const void *bytes, size_t len,
 			 size_t *used);
 

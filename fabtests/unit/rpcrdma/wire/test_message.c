@@ -26,7 +26,7 @@ CT_TEST(rpr_message, begins_with_xid_and_direction)
 			bool known = rows[i].known && len >= 8;
 
 			CT_NOTE("row %zu, %zu bytes", i, len);
-			CT_EXPECT_EQ(rpr_message_parse(fence_copy(rows[i].bytes, len),
+			CT_EXPECT_EQ(rpr_message_parse(ct_fence_copy(rows[i].bytes, len),
 						       len, &xid, &direction),
 				     known);
 			if (!known)
@@ -72,7 +72,7 @@ CT_TEST(rpr_message, reducible_unless_protected)
 		for (size_t len = 0; len <= sizeof(calls[i].bytes); len++) {
 			CT_NOTE("%s, %zu bytes", calls[i].name, len);
 			CT_EXPECT_EQ(rpr_message_reducible(
-					     fence_copy(calls[i].bytes, len), len),
+					     ct_fence_copy(calls[i].bytes, len), len),
 				     calls[i].reducible && len >= calls[i].len);
 		}
 }

@@ -12,12 +12,13 @@ CT_TEST(rpr_pack, fits_its_length_and_nothing_less)
 	CT_EXPECT_EQ(rpr_header_len(&header), FULL_LEN);
 	for (size_t size = 0; size < FULL_LEN; size++) {
 		CT_NOTE("%zu bytes", size);
-		CT_EXPECT_EQ(rpr_header_pack(&header, fence_room(size), size),
+		CT_EXPECT_EQ(rpr_header_pack(&header, ct_fence_room(size), size),
 			     -FI_ETOOSMALL);
 	}
-	CT_EXPECT_EQ(rpr_header_pack(&header, fence_room(FULL_LEN), FULL_LEN), FULL_LEN);
+	CT_EXPECT_EQ(rpr_header_pack(&header, ct_fence_room(FULL_LEN), FULL_LEN),
+		     FULL_LEN);
 	/* More room changes nothing, and stays as it was. */
-	room = fence_room(FULL_LEN + 8);
+	room = ct_fence_room(FULL_LEN + 8);
 	memset(room, 0xa5, FULL_LEN + 8);
 	CT_EXPECT_EQ(rpr_header_pack(&header, room, FULL_LEN + 8), FULL_LEN);
 	for (size_t i = FULL_LEN; i < FULL_LEN + 8; i++)

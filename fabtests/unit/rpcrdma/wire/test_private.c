@@ -8,7 +8,7 @@
 static size_t find(struct rpr_private *priv, const void *bytes, size_t len, bool tail)
 {
 	memset(priv, 0xa5, sizeof(*priv));
-	return rpr_private_find(priv, fence_copy(bytes, len), len, tail);
+	return rpr_private_find(priv, ct_fence_copy(bytes, len), len, tail);
 }
 
 static void expect_message(const struct rpr_private *priv)
@@ -42,7 +42,7 @@ CT_TEST(rpr_private, sizes_are_rounded_down_to_what_can_be_said)
 	struct rpr_private priv;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
-		uint8_t *room = fence_room(RPR_PRIVATE_LEN);
+		uint8_t *room = ct_fence_room(RPR_PRIVATE_LEN);
 
 		CT_NOTE("%u bytes", rows[i].size);
 		priv = (struct rpr_private){.send_size = rows[i].size, .recv_size = 5120};

@@ -128,7 +128,7 @@ CT_TEST(rpr_random, nothing_is_too_strange)
 					   ? 0
 					   : (uint8_t)random_below(&state, 8);
 		check(bytes, len);
-		copy = fence_copy(bytes, len);
+		copy = ct_fence_copy(bytes, len);
 		rpr_message_parse(copy, len, &xid, &direction);
 		rpr_message_reducible(copy, len);
 		CT_EXPECT_LE(rpr_private_find(&priv, copy, len, i & 1), len);

@@ -7,7 +7,7 @@ CT_TEST(rpr_short, is_packed_as_any_other)
 {
 	const struct rpr_header header = {
 		.xid = 0x01020304, .vers = 1, .credit = 0x05060708, .proc = RPR_MSG};
-	uint8_t want[RPR_HEADER_MIN], *room = fence_room(RPR_HEADER_MIN);
+	uint8_t want[RPR_HEADER_MIN], *room = ct_fence_room(RPR_HEADER_MIN);
 
 	CT_ASSERT_EQ(rpr_header_pack(&header, want, sizeof(want)), RPR_HEADER_MIN);
 	memset(room, 0xa5, RPR_HEADER_MIN);
@@ -30,7 +30,7 @@ CT_TEST(rpr_short, is_known_by_five_words)
 		rpr_header_pack_short(bytes, 0x01020304, 0x05060708);
 		bytes[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 		xid = credit = 12345;
-		CT_EXPECT_EQ(rpr_header_is_short(fence_copy(bytes, sizeof(bytes)),
+		CT_EXPECT_EQ(rpr_header_is_short(ct_fence_copy(bytes, sizeof(bytes)),
 						 sizeof(bytes), &xid, &credit),
 			     free_word);
 		if (!free_word) {
@@ -52,7 +52,7 @@ CT_TEST(rpr_short, has_all_its_bytes_and_may_be_followed)
 	rpr_header_pack_short(bytes, 1, 2);
 	for (size_t len = 0; len <= sizeof(bytes); len++) {
 		CT_NOTE("%zu bytes", len);
-		CT_EXPECT_EQ(rpr_header_is_short(fence_copy(bytes, len), len, &xid,
+		CT_EXPECT_EQ(rpr_header_is_short(ct_fence_copy(bytes, len), len, &xid,
 						 &credit),
 			     len >= RPR_HEADER_MIN);
 	}
