@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Data, and what keeps it flowing. */
+#include <cairn/compat.h>
+#include "golden.h"
+
+/* clang-format off */
+/* All of a message, behind the header; an acknowledgement on the way. */
+static const uint8_t msg_bytes[] = {
+	HEAD(0x30, 0x2f, 72, 3),
+	0xff, 0xff, 0xff, 0xff, 0x14, 0x13, 0x12, 0x11,
+	3, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+	0x01, 0x80, 8, 0, 0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, ZERO4,
+	'a', 'b', 'c',
+};
+
+/* A part beyond 4 GiB, in slot 7. */
+static const uint8_t msg_slot_bytes[] = {
+	HEAD(0x30, 0, 56, 0x40000),
+	0x07, 0, 0, 0, 0x14, 0x13, 0x12, 0x11,
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x02, 0x01,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
+};
+
+static const uint8_t write_bytes[] = {
+	HEAD(0x31, 0xc6, 72, 0x1000),
+	0xff, 0x0f, 0, 0, 0x14, 0x13, 0x12, 0x11,
+	0x00, 0x18, 0, 0, 0, 0, 0, 0x01,
+	0x00, 0x08, 0, 0, 0, 0, 0, 0x01,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
+	0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41,
+	0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x51,
+};
+
+static const uint8_t read_req_bytes[] = {
+	HEAD(0x32, 0, 56, 0),
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
+	0x04, 0, 0, 0, 0x00, 0x00, 0x04, 0x00,
+};
+
+static const uint8_t read_frag_bytes[] = {
+	HEAD(0x33, 0x21, 56, 0x2000),
+	0x09, 0, 0, 0, 0x14, 0x13, 0x12, 0x11,
+	0x01, 0x20, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
+};
+
+static const uint8_t grant_bytes[] = {
+	HEAD(0x34, 0, 32, 48),
+	2, 0, 0, 0, 1, 0, 0, 0,
+	0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01,
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0xff, 0x0f, 0, 0, 0x00, 0x00, 0x04, 0x00,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
+	0x00, 0, 0, 0, 0x00, 0x00, 0x00, 0x01,
+};
+
+static const uint8_t ack_bytes[] = {
+	HEAD(0x35, 0, 32, 0),
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+};
+
+static const uint8_t nack_bytes[] = {
+	HEAD(0x36, 0x10, 64, 0),
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+	/* FI_EIO */ 5, 0, 0, 0, 0x34, 0x33, 0x32, 0x31,
+	0x05, 0x00, 7, 0, 'b', 'r', 'o', 'k', 'e', 'n', 0, 0, ZERO4,
+};
+
+static const uint8_t keepalive_bytes[] = {
+	HEAD(0x3a, 0x04, 40, 0),
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+};
+/* clang-format on */
+
+static void fill_msg(struct any *any)
+{
+	any->body.msg = (struct rte_msg){.slot = RTE_SLOT_NONE,
+					 .crc = 0x11121314,
+					 .length = 3,
+					 .cq_data = 0x2122232425262728};
+	any->packet.options.present = 1 << RTE_TLV_ACK;
+	any->packet.options.ack = 0x3132333435363738;
+	any->packet.payload = (const uint8_t *)"abc";
+}
+
+static void fill_msg_slot(struct any *any)
+{
+	any->body.msg = (struct rte_msg){.slot = 7,
+					 .crc = 0x11121314,
+					 .length = 0x1112131415161718,
+					 .offset = 0x0102232425262728,
+					 .cq_data = 0x3132333435363738};
+}
+
+static void fill_write(struct any *any)
+{
+	any->body.write = (struct rte_write){.slot = RTE_SLOTS_MAX - 1,
+					     .crc = 0x11121314,
+					     .length = 0x0100000000001800,
+					     .offset = 0x0100000000000800,
+					     .cq_data = 0x3132333435363738,
+					     .addr = 0x4142434445464748,
+					     .key = 0x5152535455565758};
+}
+
+static void fill_read_req(struct any *any)
+{
+	any->body.read_req = (struct rte_read_req){.length = 0x1112131415161718,
+						   .addr = 0x2122232425262728,
+						   .key = 0x3132333435363738,
+						   .window = 4,
+						   .frag = 262144};
+}
+
+static void fill_read_frag(struct any *any)
+{
+	any->body.read_frag = (struct rte_read_frag){.slot = 9,
+						     .crc = 0x11121314,
+						     .length = 0x2001,
+						     .request = 0x3132333435363738};
+}
+
+static void fill_grant(struct any *any)
+{
+	any->body.grant.count = 2;
+	any->body.grant.lane = RTE_RESPONSES;
+	any->body.grant.slot[0] =
+		(struct rte_slot){0x0102030405060708, 0x1112131415161718,
+				  RTE_SLOTS_MAX - 1, 262144};
+	any->body.grant.slot[1] = (struct rte_slot){0x2122232425262728,
+						    0x3132333435363738, 0, RTE_FRAG_MAX};
+}
+
+static void fill_ack(struct any *any)
+{
+	any->body.ack.request = 0x1112131415161718;
+}
+
+static void fill_nack(struct any *any)
+{
+	any->body.nack = (struct rte_nack){.request = 0x1112131415161718,
+					   .router = 0x2122232425262728,
+					   .status = 5,
+					   .prov_status = 0x31323334};
+	any->packet.options.present = 1 << RTE_TLV_WHY;
+	any->packet.options.text[RTE_TLV_WHY] = "broken";
+}
+
+static void fill_keepalive(struct any *any)
+{
+	any->body.keepalive =
+		(struct rte_keepalive){0x1112131415161718, 0x2122232425262728};
+}
+
+const struct golden golden_data[] = {
+	GOLDEN(msg, RTE_FIRST | RTE_LAST | RTE_ACKREQ | RTE_CQDATA | RTE_CRC, 3),
+	GOLDEN(msg_slot, 0, 0x40000),
+	GOLDEN(write, RTE_LAST | RTE_ACKREQ | RTE_COMMIT | RTE_DELIVER, 0x1000),
+	GOLDEN(read_req, 0, 0),
+	GOLDEN(read_frag, RTE_FIRST | RTE_CRC, 0x2000),
+	GOLDEN(grant, 0, 48),
+	GOLDEN(ack, 0, 0),
+	GOLDEN(nack, RTE_ERR, 0),
+	GOLDEN(keepalive, RTE_ACKREQ, 0),
+};
+
+const size_t golden_data_count = CRN_COUNT(golden_data);
