@@ -62,6 +62,18 @@ CT_TEST(lsa, two_of_one_number_are_told_apart_by_their_contents)
 	free(copy);
 }
 
+CT_TEST(lsa, a_link_names_its_neighbours_and_nobody_else)
+{
+	static const uint64_t ids[] = {2, 5, 9};
+	struct rte_link link = {.neighbours = 3, .neighbour = ids};
+	uint64_t id;
+
+	for (id = 0; id <= 10; id++)
+		CT_EXPECT_EQ(rte_link_names(&link, id), id == 2 || id == 5 || id == 9);
+	link.neighbours = 0;
+	CT_EXPECT_FALSE(rte_link_names(&link, 2));
+}
+
 CT_TEST(lsa, what_breaks_a_bound_is_wrong)
 {
 	static char uri[RTE_URI_MAX + 2];

@@ -151,6 +151,40 @@ CT_TEST(lsdb, the_order_in_which_they_come_changes_nothing)
 	rte_lsdb_close(first);
 }
 
+CT_TEST(lsdb, the_hash_tells_what_is_in_it)
+{
+	struct rte_lsdb *one = rte_lsdb_open(), *two = rte_lsdb_open();
+	struct rte_lsa a = short_lsa(3, 7, 1, 5), b = short_lsa(3, 8, 1, 1);
+	uint64_t router, hash;
+	uint32_t as;
+
+	CT_EXPECT_EQ(rte_lsdb_hash(one), 0);
+	rte_lsdb_put(one, &a, 0);
+	/* A value that other implementations have to agree on. */
+	CT_EXPECT_EQ(rte_lsdb_hash(one), 0xa75a24a491846342);
+	rte_lsdb_put(one, &b, 0);
+	a.seq = 4;
+	rte_lsdb_put(two, &b, 0);
+	rte_lsdb_put(two, &a, 0);
+	CT_EXPECT_NE(rte_lsdb_hash(one), rte_lsdb_hash(two));
+	a.seq = 5;
+	rte_lsdb_put(two, &a, 0);
+	hash = rte_lsdb_hash(two);
+	CT_EXPECT_EQ(rte_lsdb_hash(one), hash);
+	/* What is known already, or has no life left, changes nothing. */
+	rte_lsdb_put(two, &a, 1);
+	a.seq = 6;
+	a.lifetime = 0;
+	rte_lsdb_put(two, &a, 1);
+	CT_EXPECT_EQ(rte_lsdb_hash(two), hash);
+	while (rte_lsdb_age(two, WORLD_LIFE, &as, &router))
+		;
+	CT_EXPECT_EQ(rte_lsdb_count(two), 0);
+	CT_EXPECT_EQ(rte_lsdb_hash(two), 0);
+	rte_lsdb_close(one);
+	rte_lsdb_close(two);
+}
+
 CT_TEST(lsdb, goes_on_without_memory)
 {
 	struct rte_lsdb *db;

@@ -210,22 +210,6 @@ static void graph_detach(struct rte_graph *graph, uint32_t at)
 	node->lsa = NULL;
 }
 
-static bool link_names(const struct rte_link *link, uint64_t router)
-{
-	uint32_t low = 0, high = link->neighbours, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (link->neighbour[middle] == router)
-			return true;
-		if (link->neighbour[middle] < router)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
-}
-
 /* Both connected over it, if the other one names this one too. */
 static int graph_meet(struct rte_graph *graph, uint32_t at, struct rte_port *port,
 		      uint64_t neighbour)
@@ -241,8 +225,8 @@ static int graph_meet(struct rte_graph *graph, uint32_t at, struct rte_port *por
 	other = &graph->node[other_at];
 	others = node_port(other, port->net);
 	if (!others || !others->transit ||
-	    !link_names(rte_lsa_link(other->lsa, net->id.scope_as, net->id.subnet),
-			graph->node[at].id))
+	    !rte_link_names(rte_lsa_link(other->lsa, net->id.scope_as, net->id.subnet),
+			    graph->node[at].id))
 		return 0;
 	cost = rte_cost_worse(&graph->policy, &port->cost, &others->cost);
 	if (port_join(port, other_at, &cost))

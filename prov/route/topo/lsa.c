@@ -86,6 +86,22 @@ const struct rte_link *rte_lsa_link(const struct rte_lsa *lsa, uint32_t scope_as
 	return NULL;
 }
 
+bool rte_link_names(const struct rte_link *link, uint64_t router)
+{
+	uint32_t low = 0, high = link->neighbours, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (link->neighbour[middle] == router)
+			return true;
+		if (link->neighbour[middle] < router)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 static int number_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

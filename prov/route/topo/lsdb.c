@@ -21,6 +21,7 @@ struct rte_lsdb {
 	size_t count;
 	size_t size;
 	uint64_t deadline; /* ms; no entry ends before */
+	uint64_t hash;
 };
 
 struct rte_lsdb *rte_lsdb_open(void)
@@ -78,6 +79,26 @@ static int lsdb_room(struct rte_lsdb *db)
 	return 0;
 }
 
+/* Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014), section 4.
+ */
+static uint64_t splitmix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+uint64_t rte_key_hash(uint32_t as, uint64_t router, uint64_t epoch, uint64_t seq)
+{
+	return splitmix(splitmix(splitmix(splitmix(as) ^ router) ^ epoch) ^ seq);
+}
+
+static uint64_t lsa_hash(const struct rte_lsa *lsa)
+{
+	return rte_key_hash(lsa->as, lsa->router, lsa->epoch, lsa->seq);
+}
+
 int rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
 {
 	const size_t at = lsdb_place(db, lsa->as, lsa->router);
@@ -94,12 +115,14 @@ int rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
 	if (!copy)
 		return -FI_ENOMEM;
 	if (known) {
+		db->hash -= lsa_hash(db->entry[at].lsa);
 		free(db->entry[at].lsa);
 	} else {
 		memmove(&db->entry[at + 1], &db->entry[at],
 			(db->count++ - at) * sizeof(*db->entry));
 	}
 	db->entry[at] = (struct rte_entry){.lsa = copy, .ends = now + lsa->lifetime};
+	db->hash += lsa_hash(copy);
 	db->deadline = CRN_MIN(db->deadline, db->entry[at].ends);
 	return 1;
 }
@@ -145,6 +168,7 @@ bool rte_lsdb_age(struct rte_lsdb *db, uint64_t now, uint32_t *as, uint64_t *rou
 	}
 	*as = db->entry[i].lsa->as;
 	*router = db->entry[i].lsa->router;
+	db->hash -= lsa_hash(db->entry[i].lsa);
 	free(db->entry[i].lsa);
 	memmove(&db->entry[i], &db->entry[i + 1], (--db->count - i) * sizeof(*db->entry));
 	return true;
@@ -158,4 +182,9 @@ uint64_t rte_lsdb_deadline(const struct rte_lsdb *db)
 size_t rte_lsdb_count(const struct rte_lsdb *db)
 {
 	return db->count;
+}
+
+uint64_t rte_lsdb_hash(const struct rte_lsdb *db)
+{
+	return db->hash;
 }

@@ -80,6 +80,8 @@ int rte_lsa_compare(const struct rte_lsa *a, const struct rte_lsa *b);
 /* The link to that subnet, or NULL. */
 const struct rte_link *rte_lsa_link(const struct rte_lsa *lsa, uint32_t scope_as,
 				    uint32_t subnet);
+/* Is that router among the link's neighbours? */
+bool rte_link_names(const struct rte_link *link, uint64_t router);
 
 /* --- All that is known (lsdb.c) --- */
 
@@ -110,6 +112,14 @@ uint64_t rte_lsdb_deadline(const struct rte_lsdb *db);
 const struct rte_lsa *rte_lsdb_next(struct rte_lsdb *db, uint32_t as, uint64_t router,
 				    uint64_t now);
 size_t rte_lsdb_count(const struct rte_lsdb *db);
+/*
+ * Equal where databases hold the same, in whichever order it came; routers compare
+ * theirs. The sum of rte_key_hash of all entries, modulo 2^64.
+ */
+uint64_t rte_lsdb_hash(const struct rte_lsdb *db);
+/* h(h(h(h(as) ^ router) ^ epoch) ^ seq); h(x) is the first number that splitmix64 gives
+ * when it begins with x. */
+uint64_t rte_key_hash(uint32_t as, uint64_t router, uint64_t epoch, uint64_t seq);
 
 /* --- What a subnet costs (metric.c) --- */
 
