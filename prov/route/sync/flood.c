@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * LSAs are handed on once, when they are news: over each link each goes at most once each
+ * way. The document's routers forward all that is "newly received" (section VII.B); here
+ * that is what has a higher number than what is known.
+ */
+#include <rdma/fi_errno.h>
+#include "state.h"
+
+static void send_on(struct rte_sync *sync, const struct rte_lsa *lsa,
+		    const struct rte_adjacency *from)
+{
+	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = lsa};
+	struct rte_adjacency *to;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &sync->adjacencies) {
+		to = crn_container_of(entry, struct rte_adjacency, entry);
+		/* By whichever of its devices. */
+		if (!to->border && (!from || to->who.router != from->who.router))
+			rte_sync_send(sync, to, &message);
+	}
+}
+
+/* Or does it only live longer? */
+static bool says_something_else(struct rte_sync *sync, const struct rte_lsa *lsa,
+				uint64_t now)
+{
+	const struct rte_lsa *known = rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
+	struct rte_lsa same;
+
+	if (!known)
+		return true;
+	same = *lsa;
+	same.epoch = known->epoch;
+	same.seq = known->seq;
+	return rte_lsa_compare(&same, known) != 0;
+}
+
+int rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
+	      const struct rte_adjacency *from, uint64_t now)
+{
+	struct rte_sync_event event = {.what = RTE_SYNC_CHANGED,
+				       .router = lsa->router,
+				       .as = lsa->as};
+	bool changed;
+	int ret;
+
+	if (rte_lsa_check(lsa))
+		return -FI_EINVAL;
+	changed = says_something_else(sync, lsa, now);
+	ret = rte_lsdb_put(sync->db, lsa, now);
+	if (ret <= 0)
+		return ret;
+	event.lsa = rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
+	send_on(sync, event.lsa, from);
+	if (changed)
+		sync->ops.event(sync->context, &event);
+	return 1;
+}
+
+/* In this router's name: its own, or an older one, comes back in a loop; anything else is
+ * of an earlier start, or of another router with its id. */
+static void receive_own(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+{
+	const struct rte_lsa *own = rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
+
+	if (rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) < 0 ||
+	    (own && !rte_lsa_compare(lsa, own)))
+		sync->counters.known++;
+	else
+		rte_own_ahead(sync, lsa, now);
+}
+
+int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
+		      const struct rte_lsa *lsa, uint64_t now)
+{
+	int ret;
+
+	if (lsa->as != sync->options.as) {
+		sync->counters.foreign++;
+		return -FI_EACCES;
+	}
+	if (rte_lsa_check(lsa) || lsa->epoch == RTE_NUMBER_TOP ||
+	    lsa->seq == RTE_NUMBER_TOP)
+		return -FI_EINVAL;
+	rte_wanted_came(sync, lsa);
+	if (lsa->router == sync->options.router) {
+		receive_own(sync, lsa, now);
+		return 0;
+	}
+	if (rte_lsdb_count(sync->db) >= sync->options.routers_max &&
+	    !rte_lsdb_get(sync->db, lsa->as, lsa->router, now))
+		return -FI_ENOSPC;
+	ret = rte_flood(sync, lsa, from, now);
+	sync->counters.known += !ret;
+	return CRN_MIN(ret, 0);
+}

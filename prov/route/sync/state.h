@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this folder share. */
+#ifndef RTE_SYNC_STATE_H
+#define RTE_SYNC_STATE_H
+
+#include <cairn/compat.h>
+#include <cairn/list.h>
+#include "sync.h"
+
+struct rte_adjacency {
+	struct crn_list entry;
+	struct rte_sync_peer who;
+	void *peer; /* the caller's name of it */
+	bool border;
+	bool dead;	/* RTE_SYNC_LOST was told */
+	uint64_t heard; /* ms; moved by the lateness of ticks */
+	/* Of heartbeats in a row whose hash is another one: points, and how many of them
+	 * call for a repair. */
+	uint32_t differed, patience;
+	uint64_t their_hash, our_hash; /* at the last heartbeat */
+	/* Of the last AS_REACH of a border; (0, 0): none. */
+	uint64_t reach_epoch, reach_seq;
+};
+
+/* An LSA that was asked for. */
+struct rte_wanted {
+	uint64_t router;
+	uint64_t epoch, seq; /* at least */
+	uint64_t until;	     /* ms; it is asked for again after that */
+	struct rte_adjacency *from;
+};
+
+struct rte_sync {
+	struct rte_sync_options options;
+	struct rte_sync_ops ops;
+	void *context;
+	struct rte_lsdb *db;
+	struct rte_sync_counters counters;
+	bool over; /* rte_sync_bye */
+
+	/* own.c */
+	struct rte_lsa *self;		 /* without neighbours; NULL: nothing yet */
+	uint64_t epoch, seq;		 /* of what was originated last */
+	bool changed;			 /* to be said at hold_until */
+	uint64_t hold_until, refresh_at; /* ms */
+	uint32_t hold;
+
+	/* adjacency.c */
+	struct crn_list adjacencies;
+	uint32_t adjacency_count;
+	uint64_t beat_at; /* ms; heartbeats to all of them */
+
+	/* request.c; ascending by router */
+	struct rte_wanted *wanted;
+	uint32_t wanted_count;
+	uint32_t wanted_size;
+
+	/* reach.c */
+	struct rte_sync_reach *reach;
+	uint32_t reach_count;
+	uint64_t reach_seq; /* 0: nothing yet */
+};
+
+/* Lives of LSAs, in times of refresh. */
+#define RTE_LIVES 3u
+/* A heartbeat that differs has one point, and so many if neither end has moved since the
+ * last one: then nothing is on its way. */
+#define RTE_STILL 8u
+#define RTE_PATIENCE_LEAST RTE_STILL
+#define RTE_PATIENCE_MOST (8 * RTE_STILL)
+
+/* Nobody's epoch or seq: there would be nothing above it. */
+#define RTE_NUMBER_TOP UINT64_MAX
+
+/* < 0, 0, > 0: by (epoch, seq). */
+static inline int rte_number_compare(uint64_t epoch_a, uint64_t seq_a, uint64_t epoch_b,
+				     uint64_t seq_b)
+{
+	if (epoch_a != epoch_b)
+		return epoch_a < epoch_b ? -1 : 1;
+	return (seq_a > seq_b) - (seq_a < seq_b);
+}
+
+/* --- sync.c --- */
+
+/* Nothing, over one that was lost. */
+void rte_sync_send(struct rte_sync *sync, struct rte_adjacency *adjacency,
+		   const struct rte_sync_message *message);
+
+/* --- own.c: what this router says of itself --- */
+
+/* Something of it has changed. */
+void rte_own_changed(struct rte_sync *sync, uint64_t now);
+/* Originates what has changed, if its time has come. */
+void rte_own_tick(struct rte_sync *sync, uint64_t now);
+uint64_t rte_own_deadline(const struct rte_sync *sync);
+/* An LSA in its name that is newer than its own, or not the same: it goes above. */
+void rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now);
+void rte_own_withdraw(struct rte_sync *sync, uint64_t now);
+
+/* --- flood.c: LSAs --- */
+
+/*
+ * Takes an LSA of another router, or this one's, over to the database and to all
+ * neighbours but from, whom it comes from (NULL: nobody). 1, 0, -FI_E* as rte_lsdb_put.
+ */
+int rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
+	      const struct rte_adjacency *from, uint64_t now);
+int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
+		      const struct rte_lsa *lsa, uint64_t now);
+
+/* --- request.c: digests, and what is asked for after them --- */
+
+void rte_digest_send(struct rte_sync *sync, struct rte_adjacency *to, uint64_t now);
+int rte_digest_receive(struct rte_sync *sync, struct rte_adjacency *from,
+		       const struct rte_sync_message *message, uint64_t now);
+int rte_lsreq_receive(struct rte_sync *sync, struct rte_adjacency *from,
+		      const struct rte_sync_message *message, uint64_t now);
+/* It has come: nobody has to be asked any more. */
+void rte_wanted_came(struct rte_sync *sync, const struct rte_lsa *lsa);
+/* Another neighbour is asked in its place. */
+void rte_wanted_move(struct rte_sync *sync, const struct rte_adjacency *from,
+		     uint64_t now);
+
+/* --- reach.c: what borders tell each other --- */
+
+/* Nothing, if there is nothing to be told. */
+void rte_reach_tell(struct rte_sync *sync, struct rte_adjacency *to);
+/* What a heartbeat to that border says that we have of it; and what it should say. */
+uint64_t rte_reach_held(const struct rte_adjacency *from);
+uint64_t rte_reach_own(const struct rte_sync *sync);
+int rte_reach_receive(struct rte_sync *sync, struct rte_adjacency *from,
+		      const struct rte_sync_message *message);
+
+/* --- adjacency.c: who is alive --- */
+
+/* The peer has ended. */
+void rte_adjacency_lost(struct rte_sync *sync, struct rte_adjacency *adjacency, bool bye,
+			uint64_t now);
+void rte_heartbeat_receive(struct rte_sync *sync, struct rte_adjacency *from,
+			   const struct rte_sync_message *message, uint64_t now);
+/* late: ms by which this tick is. */
+void rte_adjacency_tick(struct rte_sync *sync, uint64_t late, uint64_t now);
+uint64_t rte_adjacency_deadline(const struct rte_sync *sync);
+
+#endif
