@@ -56,7 +56,7 @@ static int print_answers(const struct rct_as *as, const struct rct_router *route
 		if (ret == -FI_ENOMEM)
 			return ret;
 		printf(" %s", rct_net_title(to, as->as, title));
-		if (ret == RTE_REDIRECT)
+		if (ret == RTE_CHOICE_REDIRECT)
 			printf(" (sent to %s)",
 			       rct_as_router(as, route.router[0])->config->router.name);
 		else if (ret < 0)

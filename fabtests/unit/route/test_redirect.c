@@ -40,14 +40,14 @@ CT_TEST(redirect, a_client_that_lists_only_r1_reaches_subnet_3)
 
 	figure2();
 	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 1, "1", "3", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(ask(graph, 1, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
-	CT_EXPECT_EQ(ask(graph, 4, "1", "3", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(ask(graph, 4, "1", "3", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 4);
 	rte_graph_close(graph);
 	world_router(&w, 4)->flags = RTE_LSA_DRAIN;
 	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 1, "1", "2", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(ask(graph, 1, "1", "2", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 3);
 	CT_EXPECT_EQ(ask(graph, 1, "1", "1", 0, &first), -FI_ENOENT);
 	rte_graph_close(graph);
@@ -60,9 +60,9 @@ CT_TEST(redirect, equally_good_routers_serve)
 
 	figure2();
 	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 3, "1", "2", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(ask(graph, 3, "1", "2", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 3);
-	CT_EXPECT_EQ(ask(graph, 4, "1", "2", 0, &first), RTE_SERVE);
+	CT_EXPECT_EQ(ask(graph, 4, "1", "2", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 4);
 	rte_graph_close(graph);
 }
@@ -75,7 +75,7 @@ CT_TEST(redirect, a_router_whose_way_is_longer_sends_the_client_on)
 	/* R3 leads to subnet 3 over subnet 2 as well. */
 	figure2();
 	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 3, "1", "3", 0, &first), RTE_REDIRECT);
+	CT_EXPECT_EQ(ask(graph, 3, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
 	rte_graph_close(graph);
 }
@@ -88,7 +88,7 @@ static unsigned int share(const struct rte_graph *graph, uint64_t router)
 
 	for (i = 0; i < 1000; i++) {
 		CT_EXPECT_EQ(ask(graph, 1, "1", "2", i * (UINT32_MAX / 999), &first),
-			     RTE_REDIRECT);
+			     RTE_CHOICE_REDIRECT);
 		count += first == router;
 	}
 	return count;

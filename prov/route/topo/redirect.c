@@ -54,7 +54,7 @@ int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
 	if (ret < 0)
 		return ret;
 	if (ret && rte_cost_compare(&graph->policy, &route->cost, &best[0].cost) <= 0)
-		return RTE_SERVE;
+		return RTE_CHOICE_SERVE;
 	count = routes_equal(graph, best, count);
 	for (i = 0; i < count; i++)
 		sum += route_weight(graph, &best[i]);
@@ -62,5 +62,5 @@ int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
 	for (i = 0; i + 1 < count && at >= route_weight(graph, &best[i]); i++)
 		at -= route_weight(graph, &best[i]);
 	*route = best[i];
-	return RTE_REDIRECT;
+	return RTE_CHOICE_REDIRECT;
 }

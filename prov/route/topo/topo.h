@@ -268,8 +268,8 @@ int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_
  * (section VI). Ties are no reason to send a client away.
  */
 enum rte_choice {
-	RTE_SERVE,    /* *route begins with this router, and none is better */
-	RTE_REDIRECT, /* *route begins with another: the client goes there */
+	RTE_CHOICE_SERVE,    /* *route begins with this router, and none is better */
+	RTE_CHOICE_REDIRECT, /* *route begins with another: the client goes there */
 };
 /*
  * Among equally good ones chance decides, with weights that fall with their load; random:
