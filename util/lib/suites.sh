@@ -203,6 +203,7 @@ functional_sanitized() {
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
 	[ "$1" != asan ] || counted asan-rpcping 300 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
+	[ "$1" != asan ] || counted asan-routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -536,6 +537,10 @@ suite_route-graph() {
 	build_unit || return
 	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
 	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
+	# It ends with an error where Boost finds other costs.
+	step build-route-bench 300 make -C "$top/build/unit" fabtests/benchmarks/fi_cairn_route || return
+	step route-1000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -n 20
+	step route-10000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -s 10000 -n 3
 }
 
 # What suits a layer that has connections, messages and RMA.
