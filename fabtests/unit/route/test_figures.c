@@ -8,23 +8,6 @@
 
 static struct world w;
 
-/* Fig. 2: AS 3. SN1 is 10 Gb/s Ethernet, SN2 InfiniBand QDR, SN3 64 Gb/s; R1 goes to the
- * WAN, R2 to AS 4. */
-static void figure2(void)
-{
-	w = (struct world){0};
-	world_link(&w, 1, 1, 10);
-	world_wan(&w, 1, RTE_AS_WAN, 0, 10);
-	world_link(&w, 2, 1, 10);
-	world_wan(&w, 2, 4, 40, 100);
-	world_link(&w, 3, 1, 10);
-	world_link(&w, 3, 2, 32);
-	world_link(&w, 4, 1, 10);
-	world_link(&w, 4, 2, 32);
-	world_link(&w, 4, 3, 64);
-	world_meet(&w);
-}
-
 /* Fig. 3, Table II: subnets 1, 2, 8 and 1, 5, 6, 8. */
 static void figure3(void)
 {
@@ -99,7 +82,7 @@ CT_TEST(figures, table_1_has_one_list_of_subnets_in_each_cell)
 	uint32_t to;
 	int i, k, count;
 
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	for (i = 0; i < 25; i++) {
 		to = world_net(graph, names[i % 5]);
@@ -124,7 +107,7 @@ CT_TEST(figures, section_6_b_prefers_the_private_wan)
 	struct rte_spf *spf;
 	uint32_t to[2];
 
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	expect_best(graph, "3", "W*", "3,1,W*", 215 * UNIT);
 	expect_best(graph, "3", "W4", "3,1,W4", 125 * UNIT);
@@ -155,7 +138,7 @@ CT_TEST(figures, a_pruned_route_comes_back_when_a_router_leaves_a_subnet)
 {
 	struct rte_graph *graph;
 
-	figure2();
+	world_figure2(&w);
 	w.router[3].link[0].up = false;
 	world_meet(&w);
 	graph = world_graph(&w, "bandwidth", true);

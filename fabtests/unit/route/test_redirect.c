@@ -5,22 +5,6 @@
 
 static struct world w;
 
-/* Fig. 2: R1 goes to the WAN, R2 to AS 4, R3 to subnet 2, R4 to subnets 2 and 3. */
-static void figure2(void)
-{
-	w = (struct world){0};
-	world_link(&w, 1, 1, 10);
-	world_wan(&w, 1, RTE_AS_WAN, 0, 10);
-	world_link(&w, 2, 1, 10);
-	world_wan(&w, 2, 4, 40, 100);
-	world_link(&w, 3, 1, 10);
-	world_link(&w, 3, 2, 32);
-	world_link(&w, 4, 1, 10);
-	world_link(&w, 4, 2, 32);
-	world_link(&w, 4, 3, 64);
-	world_meet(&w);
-}
-
 static int ask(const struct rte_graph *graph, uint64_t me, const char *from,
 	       const char *to, uint32_t random, uint64_t *first)
 {
@@ -38,7 +22,7 @@ CT_TEST(redirect, a_client_that_lists_only_r1_reaches_subnet_3)
 	struct rte_graph *graph;
 	uint64_t first;
 
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	CT_EXPECT_EQ(ask(graph, 1, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
@@ -58,7 +42,7 @@ CT_TEST(redirect, equally_good_routers_serve)
 	struct rte_graph *graph;
 	uint64_t first;
 
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	CT_EXPECT_EQ(ask(graph, 3, "1", "2", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 3);
@@ -73,7 +57,7 @@ CT_TEST(redirect, a_router_whose_way_is_longer_sends_the_client_on)
 	uint64_t first;
 
 	/* R3 leads to subnet 3 over subnet 2 as well. */
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	CT_EXPECT_EQ(ask(graph, 3, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
@@ -100,7 +84,7 @@ CT_TEST(redirect, chance_decides_among_equals_by_their_load)
 	struct rte_graph *graph;
 	struct rte_lsa lsa;
 
-	figure2();
+	world_figure2(&w);
 	graph = world_graph(&w, "bandwidth", true);
 	CT_EXPECT_EQ(share(graph, 3), 500);
 	router = world_router(&w, 4);

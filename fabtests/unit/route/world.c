@@ -81,6 +81,21 @@ void world_meet(struct world *w)
 			world_meet_one(w, &w->router[i], at);
 }
 
+void world_figure2(struct world *w)
+{
+	*w = (struct world){0};
+	world_link(w, 1, 1, 10);
+	world_wan(w, 1, RTE_AS_WAN, 0, 10);
+	world_link(w, 2, 1, 10);
+	world_wan(w, 2, 4, 40, 100);
+	world_link(w, 3, 1, 10);
+	world_link(w, 3, 2, 32);
+	world_link(w, 4, 1, 10);
+	world_link(w, 4, 2, 32);
+	world_link(w, 4, 3, 64);
+	world_meet(w);
+}
+
 void world_blind(struct world *w, uint64_t b, uint64_t a, uint32_t subnet)
 {
 	struct world_router *router = world_router(w, b);

@@ -38,6 +38,9 @@ struct world_router *world_router(struct world *w, uint64_t id);
 void world_meet(struct world *w);
 /* The router sees all that are on one subnet of its. */
 void world_meet_one(struct world *w, struct world_router *router, uint32_t at);
+/* The document's Fig. 2, AS 3: SN1 is 10 Gb/s Ethernet, SN2 InfiniBand QDR, SN3 64 Gb/s;
+ * R1 goes to the WAN, R2 to AS 4. */
+void world_figure2(struct world *w);
 /* b says no more of a on that subnet. */
 void world_blind(struct world *w, uint64_t b, uint64_t a, uint32_t subnet);
 /* The router's LSA, which points into the world. */
