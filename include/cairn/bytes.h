@@ -176,4 +176,27 @@ CRN_BYTES_NUMBER(64, le, htole64, le64toh)
 
 #undef CRN_BYTES_NUMBER
 
+/* count numbers one after the other. */
+static inline void crn_put_le64s(uint8_t *at, const uint64_t *values, size_t count)
+{
+	size_t i;
+
+	if (htole64(1) == 1 && count)
+		memcpy(at, values, count * sizeof(*values));
+	else
+		for (i = 0; i < count; i++)
+			crn_put_le64(at + i * sizeof(*values), values[i]);
+}
+
+static inline void crn_get_le64s(const uint8_t *at, uint64_t *values, size_t count)
+{
+	size_t i;
+
+	if (htole64(1) == 1 && count)
+		memcpy(values, at, count * sizeof(*values));
+	else
+		for (i = 0; i < count; i++)
+			values[i] = crn_get_le64(at + i * sizeof(*values));
+}
+
 #endif

@@ -49,6 +49,26 @@ CT_TEST(bytes, numbers_have_their_order)
 	CT_EXPECT_TRUE(crn_unpack_done(&in));
 }
 
+CT_TEST(bytes, many_numbers_have_the_order_of_one)
+{
+	static const uint64_t values[] = {0x0f0e0d0c0b0a0908, 1, UINT64_MAX - 1};
+	uint64_t again[3];
+	uint8_t out[25], want[25];
+	size_t count, i;
+
+	for (count = 0; count <= 3; count++) {
+		memset(out, 0xa5, sizeof(out));
+		memset(want, 0xa5, sizeof(want));
+		memset(again, 0, sizeof(again));
+		for (i = 0; i < count; i++)
+			crn_put_le64(want + 1 + 8 * i, values[i]);
+		crn_put_le64s(out + 1, count ? values : NULL, count);
+		CT_EXPECT_MEMEQ(out, want, sizeof(out));
+		crn_get_le64s(out + 1, count ? again : NULL, count);
+		CT_EXPECT_MEMEQ(again, values, 8 * count);
+	}
+}
+
 /* In memory of exactly that size, for the sanitizer. */
 CT_TEST(bytes, no_bound_is_crossed_wherever_it_is)
 {
