@@ -66,7 +66,7 @@ static void check_message(const uint8_t *data, size_t size)
 
 	if (any_parse(&any, data, size) != RTE_OK)
 		return;
-	FUZZ_CHECK(rte_type_name(any.packet.head.type));
+	FUZZ_CHECK(rte_message_name(any.packet.head.type));
 	len = any_pack_all(&any, out, sizeof(out));
 	FUZZ_CHECK(len > 0 && (size_t)len <= size);
 	check_bytes(any.packet.head.type, data, out);

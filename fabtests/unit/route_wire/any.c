@@ -74,11 +74,10 @@
 DIFFER(head, RTE_HEAD_FIELDS)
 DIFFER(hop, RTE_HOP_FIELDS)
 MESSAGE(hello, RTE_HELLO_FIELDS)
-MESSAGE(auth, RTE_AUTH_FIELDS)
+MESSAGE(auth_proof, RTE_AUTH_FIELDS)
 MESSAGE(bye, RTE_BYE_FIELDS)
 MESSAGE(heartbeat, RTE_HEARTBEAT_FIELDS)
-LIST(digest, RTE_LIST_FIELDS, digest_entry, RTE_DIGEST_ENTRY_FIELDS, entry)
-LIST(lsreq, RTE_LIST_FIELDS, lsreq_entry, RTE_LSREQ_ENTRY_FIELDS, entry)
+LIST(lsa_keys, RTE_LSA_KEYS_FIELDS, lsa_key, RTE_LSA_KEY_FIELDS, key)
 LIST(reach, RTE_REACH_FIELDS, reach_entry, RTE_REACH_ENTRY_FIELDS, entry)
 MESSAGE(lsa_piece, RTE_LSA_PIECE_FIELDS)
 MESSAGE(conn_req, RTE_CONN_REQ_FIELDS)
@@ -89,7 +88,7 @@ MESSAGE(msg, RTE_MSG_FIELDS)
 MESSAGE(write, RTE_WRITE_FIELDS)
 MESSAGE(read_req, RTE_READ_REQ_FIELDS)
 MESSAGE(read_frag, RTE_READ_FRAG_FIELDS)
-LIST(grant, RTE_GRANT_FIELDS, slot, RTE_SLOT_FIELDS, slot)
+LIST(grant, RTE_GRANT_FIELDS, grant_slot, RTE_SLOT_FIELDS, slot)
 MESSAGE(ack, RTE_ACK_FIELDS)
 MESSAGE(nack, RTE_NACK_FIELDS)
 MESSAGE(keepalive, RTE_KEEPALIVE_FIELDS)
@@ -107,9 +106,9 @@ MESSAGE(mr_inval, RTE_MR_INVAL_FIELDS)
 const struct any_kind any_kinds[] = {
 	{KIND(RTE_HELLO, hello)},
 	{KIND(RTE_HELLO_ACK, hello)},
-	{KIND(RTE_AUTH, auth)},
-	{KIND(RTE_DIGEST, digest), ENTRY(digest_entry, RTE_DIGEST_ENTRY_FIELDS)},
-	{KIND(RTE_LSREQ, lsreq), ENTRY(lsreq_entry, RTE_LSREQ_ENTRY_FIELDS)},
+	{KIND(RTE_AUTH, auth_proof)},
+	{KIND(RTE_DIGEST, lsa_keys), ENTRY(lsa_key, RTE_LSA_KEY_FIELDS)},
+	{KIND(RTE_LSREQ, lsa_keys), ENTRY(lsa_key, RTE_LSA_KEY_FIELDS)},
 	{KIND(RTE_LSA, lsa_piece)},
 	{KIND(RTE_AS_REACH, reach), ENTRY(reach_entry, RTE_REACH_ENTRY_FIELDS)},
 	{KIND(RTE_HEARTBEAT, heartbeat)},
@@ -122,7 +121,7 @@ const struct any_kind any_kinds[] = {
 	{KIND(RTE_WRITE, write)},
 	{KIND(RTE_READ_REQ, read_req)},
 	{KIND(RTE_READ_FRAG, read_frag)},
-	{KIND(RTE_GRANT, grant), ENTRY(slot, RTE_SLOT_FIELDS)},
+	{KIND(RTE_GRANT, grant), ENTRY(grant_slot, RTE_SLOT_FIELDS)},
 	{KIND(RTE_ACK, ack)},
 	{KIND(RTE_NACK, nack)},
 	{KIND(RTE_MR_RESOLVE, mr_resolve)},

@@ -10,11 +10,10 @@ struct any {
 	struct rte_packet packet;
 	union {
 		struct rte_hello hello;
-		struct rte_auth auth;
+		struct rte_auth_proof auth_proof;
 		struct rte_bye bye;
 		struct rte_heartbeat heartbeat;
-		struct rte_digest digest;
-		struct rte_lsreq lsreq;
+		struct rte_lsa_keys lsa_keys;
 		struct rte_reach reach;
 		struct rte_lsa_piece lsa_piece;
 		struct rte_conn_req conn_req;
@@ -42,7 +41,7 @@ struct any_field {
 };
 
 struct any_kind {
-	uint8_t type; /* enum rte_type */
+	uint8_t type; /* enum rte_message */
 	const struct any_field *fields;
 	size_t count;
 	/* Of a list's entries; NULL: it is none. */

@@ -134,10 +134,11 @@ static void fill_grant(struct any *any)
 	any->body.grant.count = 2;
 	any->body.grant.lane = RTE_RESPONSES;
 	any->body.grant.slot[0] =
-		(struct rte_slot){0x0102030405060708, 0x1112131415161718,
-				  RTE_SLOTS_MAX - 1, 262144};
-	any->body.grant.slot[1] = (struct rte_slot){0x2122232425262728,
-						    0x3132333435363738, 0, RTE_FRAG_MAX};
+		(struct rte_grant_slot){0x0102030405060708, 0x1112131415161718,
+					RTE_SLOTS_MAX - 1, 262144};
+	any->body.grant.slot[1] =
+		(struct rte_grant_slot){0x2122232425262728, 0x3132333435363738, 0,
+					RTE_FRAG_MAX};
 }
 
 static void fill_ack(struct any *any)

@@ -42,7 +42,7 @@ static const uint8_t auth_bytes[] = {
 };
 
 static const uint8_t digest_bytes[] = {
-	HEAD(0x10, 0x01, 32, 64),
+	HEAD(0x10, 0x02, 32, 64),
 	0x02, 0, 0, 0, ZERO4,
 	0x03, 0, 0, 0, ZERO4, 0xff, 0, 0, 0, 0, 0, 0, 0x70,
 	0x31, 0, 0, 0, 0, 0, 0, 0x71, 0x32, 0, 0, 0, 0, 0, 0, 0x72,
@@ -51,10 +51,12 @@ static const uint8_t digest_bytes[] = {
 };
 
 static const uint8_t lsreq_bytes[] = {
-	HEAD(0x11, 0, 32, 32),
+	HEAD(0x11, 0, 32, 64),
 	0x02, 0, 0, 0, ZERO4,
 	0x03, 0, 0, 0, ZERO4, 0x07, 0, 0, 0, 0, 0, 0, 0,
+	0x31, 0, 0, 0, 0, 0, 0, 0x71, 0x32, 0, 0, 0, 0, 0, 0, 0x72,
 	0x03, 0, 0, 0, ZERO4, 0x00, 0x07, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
 
 /* Two links, one of them without anything. */
@@ -99,15 +101,14 @@ static const uint8_t lsa_piece_bytes[] = {
 };
 
 static const uint8_t reach_bytes[] = {
-	HEAD(0x13, 0, 64, 48),
-	0x03, 0, 0, 0, 0x04, 0, 0, 0,
+	HEAD(0x13, 0, 56, 48),
+	0x03, 0, 0, 0, 0x02, 0, 0, 0,
 	0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01,
 	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
 	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
-	0x60, 0xea, 0, 0, 0x02, 0, 0, 0,
-	ZERO4, 0x04, 0x01, 0, 0, 0xd8, 0x47, 0x03, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, ZERO4,
 	0x04, 0, 0, 0, 0x01, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0x03, 0, 0, 0, ZERO4,
+	ZERO4, 0x04, 0x01, 0, 0, 0xd8, 0x47, 0x03, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, ZERO4,
 };
 
 static const uint8_t heartbeat_bytes[] = {
@@ -154,28 +155,29 @@ static void fill_hello_ack(struct any *any)
 
 static void fill_auth(struct any *any)
 {
-	any->body.auth = (struct rte_auth){.key_id = 0x51525354, .step = 2};
+	any->body.auth_proof = (struct rte_auth_proof){.key_id = 0x51525354, .step = 2};
 	for (uint8_t i = 0; i < 32; i++)
-		any->body.auth.hmac[i] = 0x80 + i;
+		any->body.auth_proof.hmac[i] = 0x80 + i;
 }
 
 static void fill_digest(struct any *any)
 {
-	struct rte_digest *digest = &any->body.digest;
+	struct rte_lsa_keys *keys = &any->body.lsa_keys;
 
-	digest->count = 2;
-	digest->entry[0] =
-		(struct rte_digest_entry){3, 0x70000000000000ff, 0x7100000000000031,
-					  0x7200000000000032};
-	digest->entry[1] =
-		(struct rte_digest_entry){256, 1, 0x7300000000000033, 0x7400000000000034};
+	keys->count = 2;
+	keys->key[0] = (struct rte_lsa_key){3, 0x70000000000000ff, 0x7100000000000031,
+					    0x7200000000000032};
+	keys->key[1] =
+		(struct rte_lsa_key){256, 1, 0x7300000000000033, 0x7400000000000034};
 }
 
 static void fill_lsreq(struct any *any)
 {
-	any->body.lsreq.count = 2;
-	any->body.lsreq.entry[0] = (struct rte_lsreq_entry){3, 7};
-	any->body.lsreq.entry[1] = (struct rte_lsreq_entry){3, 0x700};
+	struct rte_lsa_keys *keys = &any->body.lsa_keys;
+
+	keys->count = 2;
+	keys->key[0] = (struct rte_lsa_key){3, 7, 0x7100000000000031, 0x7200000000000032};
+	keys->key[1] = (struct rte_lsa_key){.as = 3, .router = 0x700};
 }
 
 static const struct rte_lsa_piece piece = {.as = 3,
@@ -209,19 +211,17 @@ static void fill_reach(struct any *any)
 	struct rte_reach *reach = &any->body.reach;
 
 	*reach = (struct rte_reach){.as = 3,
-				    .flags = RTE_LSA_WITHDRAW,
 				    .router = 0x0102030405060708,
 				    .epoch = 0x1112131415161718,
 				    .seq = 0x2122232425262728,
-				    .lifetime = 60000,
 				    .count = 2};
-	reach->entry[0] = (struct rte_reach_entry){RTE_AS_WAN, 260, 215000, 2};
-	reach->entry[1] = (struct rte_reach_entry){4, 1, RTE_REACH_NONE, 3};
+	reach->entry[0] = (struct rte_reach_entry){4, 1, RTE_REACH_NONE, 3};
+	reach->entry[1] = (struct rte_reach_entry){RTE_AS_WAN, 260, 215000, 2};
 }
 
 static void fill_heartbeat(struct any *any)
 {
-	any->body.heartbeat = (struct rte_heartbeat){.sum = 0x0102030405060708,
+	any->body.heartbeat = (struct rte_heartbeat){.hash = 0x0102030405060708,
 						     .stamp = 0x1112131415161718,
 						     .echo = 0x2122232425262728,
 						     .held = 0x31323334,
@@ -239,8 +239,8 @@ const struct golden golden_peers[] = {
 	GOLDEN(hello, 0, 0),
 	GOLDEN(hello_ack, RTE_ERR, 0),
 	GOLDEN(auth, 0, 0),
-	GOLDEN(digest, RTE_FIRST, 64),
-	GOLDEN(lsreq, 0, 32),
+	GOLDEN(digest, RTE_LAST, 64),
+	GOLDEN(lsreq, 0, 64),
 	GOLDEN(lsa, RTE_FIRST | RTE_LAST, 136),
 	GOLDEN(lsa_piece, RTE_LAST, 8),
 	GOLDEN(reach, 0, 48),

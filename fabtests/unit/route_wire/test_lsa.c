@@ -13,7 +13,7 @@ static struct rte_lsa_room room;
 static struct rte_packet packet;
 static struct rte_lsa_piece piece;
 static struct rte_link link[RTE_LINKS_MAX + 1];
-static uint64_t neighbour[RTE_NEIGHBOURS_MAX + 1];
+static uint64_t neighbour[RTE_NEIGHBOURS_MAX + 1 + RTE_LINKS_MAX];
 static uint8_t bytes[WHOLE_MAX + 8], list[RTE_LSA_LIST_MAX];
 static char uri[RTE_URI_MAX + 2];
 
@@ -23,7 +23,7 @@ static struct rte_packet sent(void)
 		.head = {.type = RTE_LSA, .flags = RTE_FIRST | RTE_LAST}};
 }
 
-/* So many links, all alike but for their subnets. */
+/* So many links, alike but for their subnets, rates and neighbours. */
 static struct rte_lsa lsa_of(uint32_t links, uint16_t neighbours, size_t uri_len)
 {
 	uint32_t i;
@@ -37,7 +37,7 @@ static struct rte_lsa lsa_of(uint32_t links, uint16_t neighbours, size_t uri_len
 					    .scope_as = 3,
 					    .rate = 1 + i,
 					    .neighbours = neighbours,
-					    .neighbour = neighbour,
+					    .neighbour = neighbour + i,
 					    .uri = uri};
 	return (struct rte_lsa){.as = 3,
 				.router = 7,

@@ -214,13 +214,13 @@ CT_TEST(wire_packet, types_are_those_of_the_table)
 	for (type = 0; type < 256; type++) {
 		CT_NOTE("type %u", type);
 		if (i < CRN_COUNT(rows) && rows[i].type == type) {
-			CT_EXPECT_STREQ(rte_type_name((uint8_t)type), rows[i].name);
-			CT_EXPECT_EQ(rte_type_lane((uint8_t)type), rows[i].lane);
+			CT_EXPECT_STREQ(rte_message_name((uint8_t)type), rows[i].name);
+			CT_EXPECT_EQ(rte_message_lane((uint8_t)type), rows[i].lane);
 			i++;
 			continue;
 		}
-		CT_EXPECT_EQ(rte_type_name((uint8_t)type), NULL);
-		CT_EXPECT_EQ(rte_type_lane((uint8_t)type), RTE_LANES);
+		CT_EXPECT_EQ(rte_message_name((uint8_t)type), NULL);
+		CT_EXPECT_EQ(rte_message_lane((uint8_t)type), RTE_LANES);
 		CT_EXPECT_EQ(changed(golden, 2, type, 1), RTE_BAD_TYPE);
 	}
 	CT_EXPECT_EQ(i, CRN_COUNT(rows));

@@ -138,37 +138,26 @@ static void draw_list(uint8_t type)
 
 	switch (type) {
 	case RTE_DIGEST:
-		a.body.digest.count = up_to(RTE_DIGEST_MAX);
-		for (i = 0; i < a.body.digest.count; i++) {
-			a.body.digest.entry[i].as = 5 + i / 7;
-			a.body.digest.entry[i].router = key = later(key);
-		}
-		return;
 	case RTE_LSREQ:
-		a.body.lsreq.count = up_to(RTE_LSREQ_MAX);
-		for (i = 0; i < a.body.lsreq.count; i++) {
-			a.body.lsreq.entry[i].as = 5 + i / 7;
-			a.body.lsreq.entry[i].router = key = later(key);
+		a.body.lsa_keys.count = up_to(RTE_LSA_KEYS_MAX);
+		for (i = 0; i < a.body.lsa_keys.count; i++) {
+			a.body.lsa_keys.key[i].as = 5 + i / 7;
+			a.body.lsa_keys.key[i].router = key = later(key);
 		}
 		return;
 	case RTE_AS_REACH:
 		a.body.reach.as |= 1;
 		a.body.reach.router |= 1;
-		a.body.reach.lifetime = up_to(RTE_LIFETIME_MAX);
 		a.body.reach.count = up_to(RTE_REACH_MAX);
-		for (i = 0; i < a.body.reach.count; i++) {
-			a.body.reach.entry[i].scope_as = 5 + i / 7;
-			a.body.reach.entry[i].subnet = 7 * i;
-		}
 		return;
 	default:
 		a.body.grant.lane = (uint8_t)below(RTE_LANES);
 		a.body.grant.count = up_to(RTE_GRANT_MAX);
 		for (i = 0; i < a.body.grant.count; i++)
 			a.body.grant.slot[i] =
-				(struct rte_slot){draw() >> 1, draw(),
-						  below(RTE_SLOTS_MAX),
-						  1 + up_to(RTE_FRAG_MAX - 1)};
+				(struct rte_grant_slot){draw() >> 1, draw(),
+							below(RTE_SLOTS_MAX),
+							1 + up_to(RTE_FRAG_MAX - 1)};
 	}
 }
 
@@ -233,7 +222,7 @@ static void draw_rest(uint8_t type)
 {
 	switch (type) {
 	case RTE_AUTH:
-		a.body.auth.step = (uint8_t)(1 + below(2));
+		a.body.auth_proof.step = (uint8_t)(1 + below(2));
 		break;
 	case RTE_BYE:
 		a.body.bye.status = draw_status();
@@ -312,7 +301,7 @@ static void draw_message(uint8_t type)
 	else
 		draw_rest(type);
 	if (type == RTE_DIGEST)
-		a.packet.head.flags = (uint8_t)below(4);
+		a.packet.head.flags = below(2) ? RTE_LAST : 0;
 }
 
 static size_t pack(void)
@@ -333,7 +322,7 @@ CT_TEST(wire_random, what_is_packed_is_what_is_parsed)
 	draw_bytes(again, sizeof(again));
 	for (i = 0; i < MESSAGES && !ct_failed(); i++) {
 		draw_message(any_kinds[below((uint32_t)any_kind_count)].type);
-		CT_NOTE("message %u, %s", i, rte_type_name(a.packet.head.type));
+		CT_NOTE("message %u, %s", i, rte_message_name(a.packet.head.type));
 		len = pack();
 		memset(&b, 0xa5, sizeof(b));
 		CT_ASSERT_EQ(any_parse(&b, ct_fence_copy(bytes, len), len), RTE_OK);

@@ -190,18 +190,25 @@ CT_TEST(wire_tlv, a_text_has_an_end_and_a_beginning)
 	CT_EXPECT_EQ(one(RTE_TLV_SOURCE, text, RTE_TEXT_MAX + 2), RTE_BAD_TEXT);
 }
 
-/* It ends up in a log, or on a terminal. */
+/* It ends up in a log, or on a terminal. Of any length, anywhere, whatever is around. */
 CT_TEST(wire_tlv, a_text_has_no_control_characters)
 {
-	char text[4] = "abc";
+	static const uint8_t around[] = {'a', ' ', 0x7e, 0x80, 0xff};
+	char text[20] = {0};
+	size_t len, at, k;
 	unsigned int c;
 
-	for (c = 0; c < 256; c++) {
-		text[1] = (char)c;
-		CT_NOTE("character %u", c);
-		CT_EXPECT_EQ(one(RTE_TLV_SOURCE, text, 4),
-			     c < 32 || c == 127 ? RTE_BAD_TEXT : RTE_OK);
-	}
+	for (len = 1; len < sizeof(text); len++)
+		for (at = 0; at < len; at++)
+			for (c = 0; c < 256; c++) {
+				k = (len + at + c) % CRN_COUNT(around);
+				memset(text, around[k], len);
+				text[at] = (char)c;
+				CT_NOTE("character %u at %zu of %zu", c, at, len);
+				CT_EXPECT_EQ(one(RTE_TLV_SOURCE, text, len + 1),
+					     c < 32 || c == 127 ? RTE_BAD_TEXT : RTE_OK);
+				text[len] = 0;
+			}
 }
 
 static ssize_t pack(void)

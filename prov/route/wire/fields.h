@@ -59,36 +59,29 @@
 	F(28, Z4, )
 
 #define RTE_HEARTBEAT_FIELDS(F) \
-	F(24, U64, sum) \
+	F(24, U64, hash) \
 	F(32, U64, stamp) \
 	F(40, U64, echo) \
 	F(48, U32, held) \
 	F(52, U32, count)
 
-#define RTE_LIST_FIELDS(F) \
+#define RTE_LSA_KEYS_FIELDS(F) \
 	F(24, U32, count) \
 	F(28, Z4, )
 
-#define RTE_DIGEST_ENTRY_FIELDS(F) \
+#define RTE_LSA_KEY_FIELDS(F) \
 	F(0, U32, as) \
 	F(4, Z4, ) \
 	F(8, U64, router) \
 	F(16, U64, epoch) \
 	F(24, U64, seq)
 
-#define RTE_LSREQ_ENTRY_FIELDS(F) \
-	F(0, U32, as) \
-	F(4, Z4, ) \
-	F(8, U64, router)
-
 #define RTE_REACH_FIELDS(F) \
 	F(24, U32, as) \
-	F(28, U32, flags) \
+	F(28, U32, count) \
 	F(32, U64, router) \
 	F(40, U64, epoch) \
-	F(48, U64, seq) \
-	F(56, U32, lifetime) \
-	F(60, U32, count)
+	F(48, U64, seq)
 
 #define RTE_REACH_ENTRY_FIELDS(F) \
 	F(0, U32, scope_as) \

@@ -4,7 +4,7 @@
 
 static enum rte_bad grant_check(const struct rte_grant *grant)
 {
-	const struct rte_slot *slot;
+	const struct rte_grant_slot *slot;
 	uint32_t i;
 
 	if (grant->lane >= RTE_LANES)
@@ -25,8 +25,8 @@ static enum rte_bad nack_check(const struct rte_packet *packet,
 	return nack->status ? rte_status_check(packet, nack->status) : RTE_BAD_VALUE;
 }
 
-RTE_DEFINE_LIST(grant, type == RTE_GRANT, RTE_GRANT_FIELDS, slot, RTE_SLOT_FIELDS, slot,
-		grant_check(message))
+RTE_DEFINE_LIST(grant, type == RTE_GRANT, RTE_GRANT_FIELDS, grant_slot, RTE_SLOT_FIELDS,
+		slot, grant_check(message))
 RTE_DEFINE_MESSAGE(ack, type == RTE_ACK, RTE_ACK_FIELDS, RTE_OK)
 RTE_DEFINE_MESSAGE(nack, type == RTE_NACK, RTE_NACK_FIELDS, nack_check(packet, message))
 RTE_DEFINE_MESSAGE(keepalive, type == RTE_KEEPALIVE, RTE_KEEPALIVE_FIELDS, RTE_OK)

@@ -18,14 +18,14 @@ static enum rte_bad hello_check(const struct rte_packet *packet,
 	return rte_status_check(packet, hello->status);
 }
 
-static enum rte_bad auth_check(const struct rte_auth *auth)
+static enum rte_bad auth_check(const struct rte_auth_proof *auth)
 {
 	return auth->step == 1 || auth->step == 2 ? RTE_OK : RTE_BAD_VALUE;
 }
 
 RTE_DEFINE_MESSAGE(hello, type == RTE_HELLO || type == RTE_HELLO_ACK, RTE_HELLO_FIELDS,
 		   hello_check(packet, message))
-RTE_DEFINE_MESSAGE(auth, type == RTE_AUTH, RTE_AUTH_FIELDS, auth_check(message))
+RTE_DEFINE_MESSAGE(auth_proof, type == RTE_AUTH, RTE_AUTH_FIELDS, auth_check(message))
 RTE_DEFINE_MESSAGE(bye, type == RTE_BYE, RTE_BYE_FIELDS,
 		   rte_status_check(packet, message->status))
 RTE_DEFINE_MESSAGE(heartbeat, type == RTE_HEARTBEAT, RTE_HEARTBEAT_FIELDS, RTE_OK)

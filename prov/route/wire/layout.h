@@ -51,14 +51,18 @@
 #define RTE_SUM(fields) (0u fields(RTE_SUM_FIELD))
 
 /* put_X and get_X, from and to struct rte_X; at is the byte 0 that the list means. */
-#define RTE_FIELDS(name, fields)                                                      \
-	CRN_INLINE void put_##name(uint8_t *at,                                       \
-				   const struct rte_##name *m){fields(RTE_PUT_FIELD)} \
-                                                                                      \
-	CRN_INLINE void get_##name(const uint8_t *at, struct rte_##name *m)           \
-	{                                                                             \
-		fields(RTE_GET_FIELD)                                                 \
+/* clang-format off */
+#define RTE_FIELDS(name, fields)                                           \
+	CRN_INLINE void put_##name(uint8_t *at, const struct rte_##name *m) \
+	{                                                                  \
+		fields(RTE_PUT_FIELD)                                      \
+	}                                                                  \
+                                                                           \
+	CRN_INLINE void get_##name(const uint8_t *at, struct rte_##name *m) \
+	{                                                                  \
+		fields(RTE_GET_FIELD)                                      \
 	}
+/* clang-format on */
 
 /* What is true of all messages of a type (packet.c). */
 struct rte_form {

@@ -18,6 +18,14 @@ RTE_FIELDS(link_head, RTE_LINK_HEAD_FIELDS)
 
 #define LINK_HEAD RTE_SUM(RTE_LINK_HEAD_FIELDS)
 
+_Static_assert(RTE_LSA_NEIGHBOURS >= RTE_LINKS_MAX * RTE_NEIGHBOURS_MAX,
+	       "room for what rte_lsa_check accepts");
+_Static_assert(RTE_LSA_LIST_MAX >=
+		       RTE_LINKS_MAX *
+			       (LINK_HEAD + RTE_NEIGHBOURS_MAX * sizeof(uint64_t) +
+				RTE_URI_MAX + 1),
+	       "bytes for what rte_lsa_check accepts");
+
 /* With at least one 0 behind it. */
 static size_t uri_room(size_t uri_len)
 {
@@ -75,12 +83,11 @@ static void link_pack(uint8_t *at, const struct rte_link *link, size_t len,
 					   .neighbours = link->neighbours,
 					   .uri_len = (uint8_t)uri_len,
 					   .length = (uint32_t)len};
-	uint32_t i;
 
 	put_link_head(at, &head);
 	at += LINK_HEAD;
-	for (i = 0; i < link->neighbours; i++, at += sizeof(uint64_t))
-		crn_put_le64(at, link->neighbour[i]);
+	crn_put_le64s(at, link->neighbour, link->neighbours);
+	at += link->neighbours * sizeof(uint64_t);
 	crn_put_le64(at + uri_room(uri_len) - sizeof(uint64_t), 0);
 	memcpy(at, link->uri, uri_len);
 }
@@ -112,17 +119,15 @@ static enum rte_bad link_rest_parse(struct rte_link *link, uint64_t *neighbour,
 				    struct crn_unpack *in)
 {
 	const uint8_t *at = crn_unpack_ref(in, head->neighbours * sizeof(uint64_t));
-	uint32_t i;
 
 	link->neighbour = neighbour;
 	link->neighbours = head->neighbours;
-	for (i = 0; i < head->neighbours; i++)
-		neighbour[i] = crn_get_le64(at + i * sizeof(uint64_t));
+	crn_get_le64s(at, neighbour, head->neighbours);
 	link->uri = (const char *)crn_unpack_ref(in, uri_room(head->uri_len));
 	if (!uri_right(link->uri, head->uri_len))
 		return RTE_BAD_TEXT;
 	/* None is known. */
-	return rte_tlv_parse(NULL, 0, in);
+	return in->left ? rte_tlv_parse(NULL, 0, in) : RTE_OK;
 }
 
 static enum rte_bad link_parse(struct rte_link *link, uint64_t *neighbour,

@@ -53,12 +53,12 @@ RTE_MESSAGE(hello);
  * AUTH. The HMAC-SHA256 is over the preambles and HELLOs of both, as they were received,
  * so that nobody between has lowered a version or a feature.
  */
-struct rte_auth {
+struct rte_auth_proof {
 	uint32_t key_id;	    /* 24 */
 	uint8_t step;		    /* 28: 1: of who connected, 2: of who accepted */
 	uint8_t hmac[RTE_HMAC_LEN]; /* 32 */
 };
-RTE_MESSAGE(auth);
+RTE_MESSAGE(auth_proof);
 
 /* BYE: the lower connection ends. Flags: ERR. TLVs: WHY. */
 struct rte_bye {
@@ -66,20 +66,23 @@ struct rte_bye {
 };
 RTE_MESSAGE(bye);
 
-/* HEARTBEAT. The sum is of rte_digest_hash of all that is known: other than the
- * receiver's, a DIGEST is due. */
+/*
+ * HEARTBEAT. To a neighbour: rte_lsdb_hash of what the sender knows, and how many entries
+ * that is. To a border: rte_key_hash of the AS_REACH that the sender has from it, and 1;
+ * or 0 and 0.
+ */
 struct rte_heartbeat {
-	uint64_t sum;	/* 24 */
+	uint64_t hash;	/* 24 */
 	uint64_t stamp; /* 32: the sender's clock, ns */
 	uint64_t echo;	/* 40: the newest stamp that the sender received, and ... */
 	uint32_t held;	/* 48: ... us since then */
-	uint32_t count; /* 52: entries that the sum is of */
+	uint32_t count; /* 52 */
 };
 RTE_MESSAGE(heartbeat);
 
-/* --- What routers know (digest.c, reach.c) --- */
+/* --- What routers know (digest.c) --- */
 
-struct rte_digest_entry {
+struct rte_lsa_key {
 	uint32_t as;	 /* 0 */
 	uint64_t router; /* 8 */
 	uint64_t epoch;	 /* 16 */
@@ -87,31 +90,16 @@ struct rte_digest_entry {
 };
 
 /*
- * DIGEST: what of each router is known, in ascending order of (AS, router). Those from
- * RTE_FIRST to RTE_LAST are one list: of what is between two entries, and before the
- * first and after the last, the sender knows nothing. Flags: FIRST, LAST. The payload is
- * the entries.
+ * DIGEST: all that is known, in as many messages as it takes, the last of which has
+ * RTE_LAST. LSREQ: what is wanted; epoch and seq as the digest had them, or 0 and 0:
+ * whatever there is. In ascending order of (AS, router). Flags of a DIGEST: LAST. The
+ * payload is the keys.
  */
-struct rte_digest {
+struct rte_lsa_keys {
 	uint32_t count; /* 24 */
-	struct rte_digest_entry entry[RTE_DIGEST_MAX];
+	struct rte_lsa_key key[RTE_LSA_KEYS_MAX];
 };
-RTE_MESSAGE(digest);
-
-/* A part of a heartbeat's sum, which is modulo 2^64. */
-uint64_t rte_digest_hash(const struct rte_digest_entry *entry);
-
-struct rte_lsreq_entry {
-	uint32_t as;	 /* 0 */
-	uint64_t router; /* 8 */
-};
-
-/* LSREQ: asks for these LSAs; in ascending order. The payload is the entries. */
-struct rte_lsreq {
-	uint32_t count; /* 24 */
-	struct rte_lsreq_entry entry[RTE_LSREQ_MAX];
-};
-RTE_MESSAGE(lsreq);
+RTE_MESSAGE(lsa_keys);
 
 /* What it costs to come from a WAN into an AS, milli-units; or RTE_REACH_NONE. */
 struct rte_reach_entry {
@@ -121,16 +109,14 @@ struct rte_reach_entry {
 	uint32_t hops;	   /* 16 */
 };
 
-/* AS_REACH: a border router of its own AS, in ascending order of (scope_as, subnet). The
+/* AS_REACH: over which WANs a border router's own AS is reached; none: over none. The
  * newer of two has the higher (epoch, seq). The payload is the entries. */
 struct rte_reach {
-	uint32_t as;	   /* 24 */
-	uint32_t flags;	   /* 28: RTE_LSA_WITHDRAW or 0 */
-	uint64_t router;   /* 32 */
-	uint64_t epoch;	   /* 40 */
-	uint64_t seq;	   /* 48 */
-	uint32_t lifetime; /* 56: ms */
-	uint32_t count;	   /* 60 */
+	uint32_t as;	 /* 24 */
+	uint32_t count;	 /* 28 */
+	uint64_t router; /* 32 */
+	uint64_t epoch;	 /* 40 */
+	uint64_t seq;	 /* 48 */
 	struct rte_reach_entry entry[RTE_REACH_MAX];
 };
 RTE_MESSAGE(reach);
@@ -215,7 +201,7 @@ enum rte_bad rte_join_put(struct rte_join *join, const struct rte_lsa_piece *pie
 #define RTE_CONN_ID_LEN 16u
 
 /* An endpoint: what its FI_SOCKADDR_IN6 says. */
-struct rte_place {
+struct rte_end {
 	uint32_t as;	   /* 0 */
 	uint32_t subnet;   /* 4 */
 	uint32_t host;	   /* 8: IPv4 address 1.2.3.4: 0x01020304; or an alias */
@@ -230,8 +216,8 @@ struct rte_place {
  */
 struct rte_conn_req {
 	uint8_t id[RTE_CONN_ID_LEN]; /* 24: random */
-	struct rte_place source;     /* 40 */
-	struct rte_place target;     /* 56 */
+	struct rte_end source;	     /* 40 */
+	struct rte_end target;	     /* 56 */
 	uint8_t ttl;		     /* 72: routers that may still follow */
 	uint32_t frag;		     /* 76: bytes */
 	uint32_t eager;		     /* 80: bytes */
@@ -251,8 +237,8 @@ enum rte_verdict {
 
 /*
  * CONN_REP. Flags: ERR. TLVs: PATH, URI, WHY. The payload is the application's, at most
- * RTE_PARAM_MAX bytes. status is 0 with RTE_ACCEPTED alone, as what the path can do means
- * something with it alone.
+ * RTE_PARAM_MAX bytes. status is 0 with RTE_ACCEPTED alone, as what the path can do
+ * means something with it alone.
  */
 struct rte_conn_rep {
 	uint8_t id[RTE_CONN_ID_LEN]; /* 24: of the request */
@@ -336,7 +322,7 @@ RTE_MESSAGE(read_frag);
 
 /* --- Flow (flow.c) --- */
 
-struct rte_slot {
+struct rte_grant_slot {
 	uint64_t addr; /* 0: at the lower provider */
 	uint64_t key;  /* 8: at the lower provider */
 	uint32_t id;   /* 16: below RTE_SLOTS_MAX */
@@ -348,7 +334,7 @@ struct rte_slot {
 struct rte_grant {
 	uint32_t count; /* 24 */
 	uint8_t lane;	/* 28: enum rte_lane */
-	struct rte_slot slot[RTE_GRANT_MAX];
+	struct rte_grant_slot slot[RTE_GRANT_MAX];
 };
 RTE_MESSAGE(grant);
 

@@ -17,9 +17,9 @@ static const struct rte_form forms[RTE_TYPES] = {
 	[RTE_HELLO_ACK] = {"HELLO_ACK", SIZE(HELLO), NO_LANE, .flags = RTE_ERR,
 			   .tlvs = BIT(URI) | BIT(NAME) | BIT(WHY)},
 	[RTE_AUTH] = {"AUTH", SIZE(AUTH), NO_LANE},
-	[RTE_DIGEST] = {"DIGEST", SIZE(LIST), NO_LANE, .flags = PARTS,
-			ENTRIES(DIGEST_ENTRY, RTE_DIGEST_MAX)},
-	[RTE_LSREQ] = {"LSREQ", SIZE(LIST), NO_LANE, ENTRIES(LSREQ_ENTRY, RTE_LSREQ_MAX)},
+	[RTE_DIGEST] = {"DIGEST", SIZE(LSA_KEYS), NO_LANE, .flags = RTE_LAST,
+			ENTRIES(LSA_KEY, RTE_LSA_KEYS_MAX)},
+	[RTE_LSREQ] = {"LSREQ", SIZE(LSA_KEYS), NO_LANE, ENTRIES(LSA_KEY, RTE_LSA_KEYS_MAX)},
 	[RTE_LSA] = {"LSA", SIZE(LSA_PIECE), NO_LANE, .flags = PARTS,
 		     .payload_max = RTE_LSA_LIST_MAX},
 	[RTE_AS_REACH] = {"AS_REACH", SIZE(REACH), NO_LANE,
@@ -62,14 +62,14 @@ const struct rte_form *rte_form(uint8_t type)
 	return type < RTE_TYPES && forms[type].name ? &forms[type] : NULL;
 }
 
-const char *rte_type_name(uint8_t type)
+const char *rte_message_name(uint8_t type)
 {
 	const struct rte_form *form = rte_form(type);
 
 	return form ? form->name : NULL;
 }
 
-enum rte_lane rte_type_lane(uint8_t type)
+enum rte_lane rte_message_lane(uint8_t type)
 {
 	const struct rte_form *form = rte_form(type);
 
@@ -83,8 +83,9 @@ static bool flags_agree(uint8_t flags)
 }
 
 /* What follows the TLVs. */
-static enum rte_bad payload_parse(struct rte_packet *packet, const struct rte_form *form,
-				  const struct crn_unpack *in)
+CRN_INLINE enum rte_bad payload_parse(struct rte_packet *packet,
+				      const struct rte_form *form,
+				      const struct crn_unpack *in)
 {
 	const uint32_t plen = packet->head.plen;
 
@@ -100,24 +101,33 @@ static enum rte_bad payload_parse(struct rte_packet *packet, const struct rte_fo
 	return in->left > plen ? RTE_BAD_PLEN : RTE_OK;
 }
 
-static enum rte_bad rest_parse(struct rte_packet *packet, const struct rte_form *form,
-			       struct crn_unpack *in)
+/* Most have none. */
+static enum rte_bad tlvs_parse(struct rte_packet *packet, const struct rte_form *form,
+			       size_t len, struct crn_unpack *in)
+{
+	struct crn_unpack tlvs;
+
+	crn_unpack_part(in, len, &tlvs);
+	if (in->failed)
+		return RTE_BAD_SHORT;
+	return rte_tlv_parse(&packet->options, form->tlvs, &tlvs);
+}
+
+CRN_INLINE enum rte_bad rest_parse(struct rte_packet *packet, const struct rte_form *form,
+				   struct crn_unpack *in)
 {
 	const size_t body_end = RTE_HEAD_LEN + form->body, hlen = packet->head.hlen;
-	struct crn_unpack tlvs;
 	enum rte_bad bad;
 
 	if (hlen % 8 || hlen < body_end || hlen > RTE_HLEN_MAX)
 		return RTE_BAD_HLEN;
 	if (!flags_agree(packet->head.flags))
 		return RTE_BAD_FLAGS;
-	packet->options.present = 0;
-	crn_unpack_ref(in, form->body);
-	crn_unpack_part(in, hlen - body_end, &tlvs);
-	if (in->failed)
+	if (!crn_unpack_ref(in, form->body))
 		return RTE_BAD_SHORT;
-	if (tlvs.left) {
-		bad = rte_tlv_parse(&packet->options, form->tlvs, &tlvs);
+	packet->options.present = 0;
+	if (crn_unlikely(hlen > body_end)) {
+		bad = tlvs_parse(packet, form, hlen - body_end, in);
 		if (bad != RTE_OK)
 			return bad;
 	}
@@ -145,9 +155,9 @@ enum rte_bad rte_packet_parse(struct rte_packet *packet, const void *bytes, size
 	return rest_parse(packet, form, &in);
 }
 
-ssize_t rte_frame(const struct rte_packet *packet, size_t plen, void *buf, size_t size)
+CRN_INLINE ssize_t frame(const struct rte_packet *packet, const struct rte_form *form,
+			 size_t plen, uint8_t *buf, size_t size)
 {
-	const struct rte_form *form = rte_form(packet->head.type);
 	struct rte_head head = packet->head;
 	ssize_t tlvs = 0;
 	size_t len;
@@ -164,22 +174,28 @@ ssize_t rte_frame(const struct rte_packet *packet, size_t plen, void *buf, size_
 	len = head.hlen + (form->data ? 0 : plen);
 	if (len > size)
 		return -FI_ETOOSMALL;
-	*(uint8_t *)buf = RTE_HEAD_MAGIC;
+	*buf = RTE_HEAD_MAGIC;
 	put_head(buf, &head);
 	if (tlvs)
-		rte_tlv_pack(&packet->options, (uint8_t *)buf + head.hlen - tlvs);
+		rte_tlv_pack(&packet->options, buf + head.hlen - tlvs);
 	return (ssize_t)len;
+}
+
+ssize_t rte_frame(const struct rte_packet *packet, size_t plen, void *buf, size_t size)
+{
+	return frame(packet, rte_form(packet->head.type), plen, buf, size);
 }
 
 ssize_t rte_frame_payload(const struct rte_packet *packet, void *buf, size_t size)
 {
+	const struct rte_form *form = rte_form(packet->head.type);
 	const size_t plen = packet->head.plen;
-	const bool ours = plen && !rte_form(packet->head.type)->data;
+	const bool ours = plen && !form->data;
 	ssize_t len;
 
 	if (ours && !packet->payload)
 		return -FI_EINVAL;
-	len = rte_frame(packet, plen, buf, size);
+	len = frame(packet, form, plen, buf, size);
 	if (len > 0 && ours)
 		memcpy((uint8_t *)buf + (size_t)len - plen, packet->payload, plen);
 	return len;

@@ -19,16 +19,35 @@ static size_t padding(size_t len)
 	return -(TLV_HEAD + len) & 7;
 }
 
+/* Eight characters at a time: not 0 if one of them is below ' ', or DEL. */
+static uint64_t controls(uint64_t text)
+{
+	const uint64_t each = UINT64_MAX / 255;
+	const uint64_t del = text ^ each * 0x7f;
+
+	return (((text - each * ' ') & ~text) | ((del - each) & ~del)) & each * 0x80;
+}
+
 bool rte_text_right(const char *text, size_t size)
 {
-	bool control = false;
-	size_t i;
+	const size_t len = size - 1;
+	uint64_t word = 0, found = 0;
+	size_t at;
 
-	if (size < 2 || size > RTE_TEXT_MAX + 1 || text[size - 1])
+	if (size < 2 || size > RTE_TEXT_MAX + 1 || text[len])
 		return false;
-	for (i = 0; i < size - 1; i++)
-		control |= (uint8_t)text[i] < ' ' || text[i] == 0x7f;
-	return !control;
+	if (len < sizeof(word)) {
+		for (at = 0; at < len; at++)
+			found |= (uint8_t)text[at] < ' ' || text[at] == 0x7f;
+		return !found;
+	}
+	for (at = 0; at < len - sizeof(word); at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		found |= controls(word);
+	}
+	/* The last eight, some of them again. */
+	memcpy(&word, text + len - sizeof(word), sizeof(word));
+	return !(found | controls(word));
 }
 
 /* Bytes of a value, 0: it is wrong. */

@@ -53,8 +53,7 @@
 #define RTE_TEXT_MAX 255u	 /* bytes of a text, without the final 0 */
 #define RTE_TIME_MAX 3600000u	 /* ms */
 #define RTE_STATUS_MAX 4095u	 /* FI_E* */
-#define RTE_DIGEST_MAX 256u	 /* entries of a DIGEST */
-#define RTE_LSREQ_MAX 512u	 /* entries of an LSREQ */
+#define RTE_LSA_KEYS_MAX 256u	 /* entries of a DIGEST or an LSREQ */
 #define RTE_REACH_MAX 64u	 /* entries of an AS_REACH */
 #define RTE_GRANT_MAX 64u	 /* slots of a GRANT */
 #define RTE_LSA_LIST_MAX 327680u /* bytes of the links of an LSA */
@@ -121,7 +120,7 @@ uint8_t rte_preamble_minor(const struct rte_preamble *peer, uint8_t mine);
 
 /* --- Every message (packet.c, tlv.c) --- */
 
-enum rte_type {
+enum rte_message {
 	RTE_HELLO = 0x01,
 	RTE_HELLO_ACK = 0x02,
 	RTE_AUTH = 0x03,
@@ -171,7 +170,7 @@ enum rte_lane { RTE_REQUESTS, RTE_RESPONSES, RTE_LANES };
 /* Byte 0 is 0xc9. */
 struct rte_head {
 	uint8_t minor; /* 1: that was agreed on */
-	uint8_t type;  /* 2: enum rte_type */
+	uint8_t type;  /* 2: enum rte_message */
 	uint8_t flags; /* 3: enum rte_flag */
 	uint16_t hlen; /* 4: bytes before the payload; pack sets it */
 	/* 6: credits returned, of each lane: the sender has posted so many more receives
@@ -233,9 +232,9 @@ struct rte_packet {
 enum rte_bad rte_packet_parse(struct rte_packet *packet, const void *bytes, size_t len);
 
 /* "CONN_REQ"; NULL: there is no such type. */
-const char *rte_type_name(uint8_t type);
+const char *rte_message_name(uint8_t type);
 /* RTE_LANES: it belongs to no connection, or makes and ends one. */
-enum rte_lane rte_type_lane(uint8_t type);
+enum rte_lane rte_message_lane(uint8_t type);
 
 #include "messages.h"
 
