@@ -71,4 +71,10 @@ endif
 noinst_PROGRAMS += fabtests/benchmarks/bench_local
 fabtests_benchmarks_bench_local_SOURCES = fabtests/benchmarks/bench_local.c
 
+noinst_PROGRAMS += fabtests/benchmarks/fi_cairn_route_wire
+fabtests_benchmarks_fi_cairn_route_wire_SOURCES = fabtests/benchmarks/fi_cairn_route_wire.c
+fabtests_benchmarks_fi_cairn_route_wire_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route
+fabtests_benchmarks_fi_cairn_route_wire_LDADD = prov/route/wire/libroutewire.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) -lm
+
 EXTRA_DIST += fabtests/benchmarks/local.mk
