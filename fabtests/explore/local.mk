@@ -118,4 +118,19 @@ fabtests_explore_explore_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) $(SCRIPT_EX
 fabtests_explore_explore_rpcrdma_LDADD = fabtests/explore/libsearch.a \
 	prov/rpcrdma/librpcrdma-objs.la fabtests/unit/script/libscript.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) -lpthread
+
+# Flow control of routed connections, round a ring of routers.
+check_PROGRAMS += fabtests/explore/explore_route_credit
+fabtests_explore_explore_route_credit_SOURCES = \
+	fabtests/explore/route/credit.c \
+	fabtests/explore/route/credit.h \
+	fabtests/explore/route/credit_model.c \
+	fabtests/explore/route/credit_mutants.c \
+	fabtests/explore/route/run.c \
+	fabtests/explore/route/run.h
+fabtests_explore_explore_route_credit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
+	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
+fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_flow_lane,--wrap=rte_flow_needs \
+	-Wl,--wrap=rte_inlet_grant,--wrap=rte_inlet_empty,--wrap=rte_outlet_take,--wrap=rte_outlet_granted
+fabtests_explore_explore_route_credit_LDADD = fabtests/explore/libsearch.a prov/route/flow/libflow.la
 EXTRA_DIST += fabtests/explore/local.mk

@@ -7,7 +7,7 @@
 suites=(
 	style host "C formatting, shell scripts, manual pages, the order of rooms, pictures, util/check and run-functional themselves"
 	unit host "unit tests and fuzz targets"
-	explore host "the explorers: durable operations and power failures, rpcrdma, all states"
+	explore host "the explorers: durable operations and power failures, rpcrdma, route, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
 	asan host "the unit tests and functional programs under AddressSanitizer and UBSan"
 	tsan host "the unit tests and functional programs under ThreadSanitizer"
@@ -138,7 +138,8 @@ suite_unit() {
 	host_suite unit -- --disable-man
 }
 
-# rpcrdma in every order in which messages, completions, events and calls may happen, and with faults.
+# rpcrdma in every order in which messages, completions, events and calls may happen, and with faults; flow
+# control of routed connections in the same way.
 # Every state in which the power may fail; programs by chance, of seeds that are the same each time and
 # of one that is printed; each part of each plan left out, and faults of the provider.
 suite_explore() {
@@ -155,6 +156,10 @@ suite_explore() {
 		fabtests/unit/script/libscript-fi.la fabtests/unit/script/libtested-fi.la || return
 	step explore-rpcrdma 300 "${run[@]}"
 	step explore-rpcrdma-mutations 300 "${run[@]}" -m
+	run[2]=$top/build/unit/fabtests/explore/explore_route_credit
+	step build-explore-route 300 make -C "$top/build/unit" fabtests/explore/explore_route_credit || return
+	step explore-route-credit 120 "${run[@]}"
+	step explore-route-credit-mutations 120 "${run[@]}" -m
 }
 
 # plans_choice SUITE: sets the caller's filter, exported.
