@@ -59,6 +59,7 @@ pictures_current() (
 	}
 	util/lib/draw-rooms -c prov/pverbs doc/rooms-pverbs.svg || status=1
 	util/lib/draw-rooms -c prov/rpcrdma doc/rooms-rpcrdma.svg || status=1
+	util/lib/draw-rooms -c prov/route doc/rooms-route.svg || status=1
 	util/lib/draw-parts -c doc/parts.svg || status=1
 	exit $status
 )
