@@ -96,6 +96,8 @@ make_check() {
 	make -C "$dir" -j2 check "${@:2}"
 	rc=$?
 	for log in "$dir"/{fabtests,util}/*/*.log; do
+		# Of a part there are none in util/.
+		[ -e "$log" ] || continue
 		if grep -q '^\[==========\]' "$log"; then
 			n=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 			p=$((p + ${n:-0}))
@@ -542,6 +544,9 @@ suite_rpcrdma() {
 suite_route-graph() {
 	build_unit || return
 	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
+	counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_config
+		fabtests/unit/unit_route_flow fabtests/unit/unit_route_sync fabtests/unit/unit_route_wire
+		fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_lsdb fabtests/fuzz/fuzz_route_wire"
 	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
 	# It ends with an error where Boost finds other costs.
 	step build-route-bench 300 make -C "$top/build/unit" fabtests/benchmarks/fi_cairn_route || return
