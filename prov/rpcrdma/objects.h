@@ -127,6 +127,9 @@ struct rpr_item {
 	uint64_t addr; /* of the peer */
 	uint64_t key;
 	void *owner; /* of READ and WRITE: the arrival or serve */
+	/* Of SEND: nobody is told that it was sent. Where the lower provider may copy it,
+	 * it is over when it is given to it. */
+	bool quiet;
 	/* It is over: err is 0 or a positive FI_E* code. Called once, with the lock. */
 	void (*done)(struct rpr_item *item, int err);
 };
@@ -365,6 +368,7 @@ struct rpr_ep {
 	bool wants_srx; /* FI_SHARED_CONTEXT: it is not enabled without */
 	/* Bytes of an inline message each way, header included. */
 	size_t send_inline, recv_inline;
+	size_t lower_inject; /* bytes that the lower endpoint copies (fi_inject) */
 	struct crn_slab slab;
 	struct crn_list queue;	  /* of struct rpr_item: to be posted */
 	struct crn_list busy;	  /* of domain->busy */

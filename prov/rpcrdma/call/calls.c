@@ -150,6 +150,7 @@ static void call_send(struct rpr_call *call)
 	call->state = RPR_CALL_SENT;
 	call->posted = true;
 	call->sent = true;
+	call->send.quiet = !call->pending;
 	rpr_post(&call->send);
 }
 

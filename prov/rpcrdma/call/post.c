@@ -35,13 +35,23 @@ void rpr_item_init(struct rpr_ep *ep, struct rpr_item *item, enum rpr_item_kind 
 	crn_list_init(&item->entry);
 	item->ep = ep;
 	item->kind = kind;
+	item->quiet = false;
 	item->done = done;
+}
+
+/* Copied by the lower provider, which reports nothing of it: its failure is the
+ * connection's end, of which there is an event. */
+static bool item_is_injected(const struct rpr_item *item)
+{
+	return item->quiet && item->len <= item->ep->lower_inject;
 }
 
 static ssize_t item_post(struct rpr_item *item)
 {
 	struct fid_ep *lower = item->ep->lower;
 
+	if (item_is_injected(item))
+		return fi_inject(lower, item->buf, item->len, FI_ADDR_UNSPEC);
 	switch (item->kind) {
 	case RPR_ITEM_READ:
 		return fi_read(lower, item->buf, item->len, item->desc, FI_ADDR_UNSPEC,
@@ -53,6 +63,13 @@ static ssize_t item_post(struct rpr_item *item)
 		return fi_send(lower, item->buf, item->len, item->desc, FI_ADDR_UNSPEC,
 			       &item->op);
 	}
+}
+
+/* The lower provider has it; no list does. */
+static void item_given(struct rpr_item *item)
+{
+	if (item_is_injected(item))
+		item->done(item, 0);
 }
 
 static void ep_busy(struct rpr_ep *ep)
@@ -67,8 +84,10 @@ void rpr_post(struct rpr_item *item)
 
 	crn_lock_assert_held(rpr_lock_of(ep));
 	if (crn_likely(ep->state == RPR_EP_UP && crn_list_empty(&ep->queue)) &&
-	    crn_likely(!item_post(item)))
+	    crn_likely(!item_post(item))) {
+		item_given(item);
 		return;
+	}
 	/* What failed for good fails again, and is reported then. */
 	crn_list_add_tail(&ep->queue, &item->entry);
 	ep_busy(ep);
@@ -91,6 +110,8 @@ void rpr_kick(struct rpr_ep *ep)
 		if (ret) {
 			item->done(item, (int)-ret);
 			rpr_broken(ep, (int)-ret);
+		} else {
+			item_given(item);
 		}
 	}
 	rpr_rx_retry(ep);

@@ -227,6 +227,7 @@ void rpr_serve_reply(struct rpr_serve *serve)
 	serve->send.buf = serve->buf->data;
 	serve->send.desc = serve->buf->desc;
 	serve->send.len = len;
+	serve->send.quiet = !serve->pending;
 	serve->state = RPR_SERVE_REPLYING;
 	serve->posted = true;
 	ep->serving--;

@@ -275,6 +275,7 @@ static int ep_open_lower(struct rpr_ep *ep, const struct fi_info *info)
 	ret = crn_lower_opened(&fabric->lower, "endpoint",
 			       fi_endpoint(ep->domain->lower, lower, &ep->lower,
 					   &ep->obj));
+	ep->lower_inject = lower->tx_attr->inject_size;
 	fi_freeinfo(lower);
 	if (!ret)
 		rpr_cm_raw(&ep->lower->fid, ep->mode);

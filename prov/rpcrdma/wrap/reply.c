@@ -14,16 +14,18 @@ bool rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len)
 	       RPR_HEADER_MIN + WRAP_REPLY_LEN + 4 + padded(len) <= ep->send_inline;
 }
 
-static struct rpr_serve *reply_first(struct rpr_ep *ep, struct crn_pack *pack)
+struct rpr_serve *rpr_wrap_reply_due(struct rpr_ep *ep)
 {
-	struct rpr_serve *serve =
-		crn_container_of(ep->held.next, struct rpr_serve, entry);
+	return crn_container_of(ep->held.next, struct rpr_serve, entry);
+}
+
+static void reply_pack(struct rpr_ep *ep, struct rpr_serve *serve, struct crn_pack *pack)
+{
 	uint8_t *buf = serve->buf->data;
 
 	rpr_header_pack_short(buf, serve->xid, ep->grant);
 	crn_pack_init(pack, buf + RPR_HEADER_MIN, serve->buf->size - RPR_HEADER_MIN);
 	rpr_wrap_pack_reply(pack, serve->xid);
-	return serve;
 }
 
 static void reply_send(struct rpr_ep *ep, struct rpr_serve *serve,
@@ -35,15 +37,15 @@ static void reply_send(struct rpr_ep *ep, struct rpr_serve *serve,
 		crn_list_del(&ep->deferred);
 }
 
-struct rpr_serve *rpr_wrap_reply_with(struct rpr_ep *ep, const struct iovec *iov,
-				      size_t count, size_t len)
+void rpr_wrap_reply_with(struct rpr_serve *serve, const struct iovec *iov, size_t count,
+			 size_t len)
 {
+	struct rpr_ep *ep = serve->arrival.ep;
 	struct crn_pack pack;
-	struct rpr_serve *serve = reply_first(ep, &pack);
 
+	reply_pack(ep, serve, &pack);
 	rpr_wrap_pack_iov(&pack, iov, count, len);
 	reply_send(ep, serve, &pack);
-	return serve;
 }
 
 void rpr_wrap_reply_all(struct rpr_ep *ep)
@@ -52,7 +54,8 @@ void rpr_wrap_reply_all(struct rpr_ep *ep)
 	struct crn_pack pack;
 
 	while (ep->held_count && ep->state == RPR_EP_UP) {
-		serve = reply_first(ep, &pack);
+		serve = rpr_wrap_reply_due(ep);
+		reply_pack(ep, serve, &pack);
 		reply_send(ep, serve, &pack);
 	}
 	crn_list_del(&ep->deferred);

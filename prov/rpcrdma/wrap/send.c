@@ -185,9 +185,10 @@ static int message_send(struct rpr_ep *ep, const struct message *message)
 	if (message->flags & (FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE) ||
 	    !rpr_wrap_reply_takes(ep, message->len))
 		return message_call(ep, message);
-	serve = rpr_wrap_reply_with(ep, message->iov, message->count, message->len);
+	serve = rpr_wrap_reply_due(ep);
 	message_pending(ep, message, &serve->pending, &serve->report, &serve->flags,
 			&serve->context);
+	rpr_wrap_reply_with(serve, message->iov, message->count, message->len);
 	return 0;
 }
 

@@ -51,9 +51,11 @@ enum rpr_taken rpr_wrap_parse_reply(struct rpr_arrival *arrival);
 
 /* Can a message of len bytes travel in a Reply that is due? */
 bool rpr_wrap_reply_takes(const struct rpr_ep *ep, size_t len);
-/* It does. The message is copied. */
-struct rpr_serve *rpr_wrap_reply_with(struct rpr_ep *ep, const struct iovec *iov,
-				      size_t count, size_t len);
+/* The oldest of those. */
+struct rpr_serve *rpr_wrap_reply_due(struct rpr_ep *ep);
+/* Sends it with the message, which is copied. What the program waits for is in serve. */
+void rpr_wrap_reply_with(struct rpr_serve *serve, const struct iovec *iov, size_t count,
+			 size_t len);
 void rpr_wrap_delivered(struct rpr_ep *ep, struct rpr_serve *serve);
 /* All Replies that are due. */
 void rpr_wrap_reply_all(struct rpr_ep *ep);

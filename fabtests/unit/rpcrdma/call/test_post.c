@@ -4,11 +4,18 @@
 
 static struct ends e;
 
-static void start(void)
+/* The lower provider copies messages of so many bytes. */
+static void start_with(size_t inject_size)
 {
 	ends_begin();
+	scr_offer()->tx_attr->inject_size = inject_size;
 	CT_EXPECT_EQ(ends_up(&e, RPR_MODE_WRAP), 0);
 	ends_message(&e.client, &e.server);
+}
+
+static void start(void)
+{
+	start_with(64);
 }
 
 static void refuse(enum scr_call call, unsigned int times, int ret)
@@ -53,6 +60,49 @@ CT_TEST(rpcrdma_post, sends_without_room_go_in_order)
 	expect_byte('a');
 	expect_byte('b');
 	expect_byte('c');
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_post, copies_without_room_go_in_order_with_sends)
+{
+	start_with(256);
+	refuse(SCR_INJECT, 1, -FI_EAGAIN);
+	send_byte('a');
+	e.client.sent[0] = 'b';
+	send_of(ENDS_SHORT);
+	send_byte('c');
+	expect_byte('a');
+	expect_byte('b');
+	expect_byte('c');
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_post, what_nobody_waits_for_is_copied_by_the_lower_provider)
+{
+	unsigned int sends, copies;
+
+	start_with(256);
+	sends = scr_count(SCR_SEND);
+	copies = scr_count(SCR_INJECT);
+	send_byte('a');
+	CT_EXPECT_EQ(scr_count(SCR_INJECT), copies + 1);
+	expect_byte('a');
+	/* Nor is the Reply waited for, which the server sends when it finds no more. */
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_count(SCR_INJECT), copies + 2);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends);
+	send_of(ENDS_SHORT);
+	CT_EXPECT_EQ(scr_count(SCR_SEND), sends + 1);
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_post, what_the_lower_provider_does_not_copy_is_sent)
+{
+	start_with(8);
+	send_byte('a');
+	expect_byte('a');
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(scr_count(SCR_INJECT), 0);
 	ends_close(&e);
 }
 
