@@ -112,7 +112,7 @@ fabtests_explore_explore_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) $(SCRIPT_EX
 	-Wl,--wrap=scr_work_start,--wrap=scr_work_report \
 	-Wl,--wrap=crn_cq_write,--wrap=crn_cq_write_err,--wrap=rpr_conn_make \
 	-Wl,--wrap=rpr_call_reply,--wrap=rpr_call_cancel,--wrap=rpr_call_late,--wrap=rpr_inbound \
-	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put,--wrap=rpr_progress \
+	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put,--wrap=rpr_progress_locked \
 	-Wl,--wrap=rpr_flush,--wrap=rpr_serve_write,--wrap=rpr_serve_reply,--wrap=rpr_call_start \
 	-Wl,--wrap=rpr_call_over,--wrap=rpr_arrive
 fabtests_explore_explore_rpcrdma_LDADD = fabtests/explore/libsearch.a \

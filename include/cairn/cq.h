@@ -14,7 +14,8 @@
  * takes it.
  *
  * Any thread may write and read, any number may wait. Reserving takes no lock; writing
- * and reading take one; with `locked` false no call takes a lock.
+ * and reading take one; with `locked` false no call takes a lock. A provider that
+ * reserves and writes with a lock of its own held makes that the queue's: crn_cq_guard.
  */
 #ifndef CRN_CQ_H
 #define CRN_CQ_H
@@ -54,7 +55,8 @@ struct crn_cq {
 	struct fid_domain *domain; /* the domain of the queue */
 	_Atomic uint32_t room;	   /* entries that are neither reserved nor filled */
 	_Atomic uint32_t count;	   /* completions to be read; changed under the lock */
-	struct crn_lock lock;	   /* guards the fields below */
+	struct crn_lock *guard;	   /* guards the fields below: lock, or the provider's */
+	struct crn_lock lock;	   /* what writing takes; off with a guard of its own */
 	struct crn_cq_slot *ring;
 	uint32_t mask;	  /* slots of ring - 1: a power of two of them */
 	uint32_t head;	  /* the oldest completion */
@@ -86,6 +88,14 @@ struct crn_cq {
 	 * threads.
 	 */
 	void (*progress)(struct crn_cq *cq);
+	/*
+	 * Of a queue with crn_cq_guard, both or none: a read calls the first in place of
+	 * progress, with the guard held, and the second afterwards, without, when it
+	 * found nothing, and now and then.
+	 */
+	void (*progress_guarded)(struct crn_cq *cq);
+	void (*idle)(struct crn_cq *cq);
+	uint32_t reads; /* with progress_guarded */
 	/* fi_cq_strerror; NULL: prov_errno is an errno value of either sign. */
 	const char *(*strerror)(struct crn_cq *cq, int prov_errno, const void *err_data);
 };
@@ -99,6 +109,17 @@ struct crn_cq {
  */
 int crn_cq_init(struct crn_cq *cq, struct fid_domain *domain,
 		const struct fi_cq_attr *attr, bool locked, void *context);
+
+/*
+ * Right after crn_cq_init: lock guards the queue in place of its own. Whoever reserves,
+ * releases and writes holds it; all other calls are made without, and take it. It
+ * outlives the queue.
+ */
+static inline void crn_cq_guard(struct crn_cq *cq, struct crn_lock *lock)
+{
+	cq->guard = lock;
+	cq->lock.on = false;
+}
 
 /* Frees what the queue has; unread completions are lost. -FI_EBUSY: something is
  * attached, nothing was done. */

@@ -316,6 +316,8 @@ int crn_lower_cq_fini(struct crn_lower_cq *cq);
  * there were, or the lower provider's error.
  */
 ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq);
+/* The same with the lock held. */
+ssize_t crn_lower_cq_progress_locked(struct crn_lower_cq *cq);
 /* The same until there are none: of an endpoint that was closed, none is left. */
 void crn_lower_cq_drain(struct crn_lower_cq *cq);
 

@@ -16,6 +16,19 @@ static void cq_progress(struct crn_cq *cq)
 	queue_progress(crn_container_of(cq, struct rpr_cq, cq)->domain);
 }
 
+/* Completions are written with the domain's lock held, which is the queue's. */
+static void cq_progress_guarded(struct crn_cq *cq)
+{
+	rpr_progress_locked(crn_container_of(cq, struct rpr_cq, cq)->domain);
+}
+
+static void cq_idle(struct crn_cq *cq)
+{
+	struct rpr_domain *domain = crn_container_of(cq, struct rpr_cq, cq)->domain;
+
+	crn_lower_look(&domain->fabric->lower);
+}
+
 static int cq_close(struct fid *fid)
 {
 	struct rpr_cq *cq = crn_container_of(fid, struct rpr_cq, cq.fid.fid);
@@ -67,6 +80,7 @@ int rpr_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_cq *
 	ret = crn_cq_init(&cq->cq, fid, attr, true, context);
 	if (ret)
 		goto err_free;
+	crn_cq_guard(&cq->cq, &domain->cq.lock);
 	if (cq->cq.wait.obj != FI_WAIT_NONE) {
 		ret = crn_wait_add_inner(&cq->cq.wait, &cq->source,
 					 &domain->fabric->wait);
@@ -75,6 +89,8 @@ int rpr_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_cq *
 	}
 	cq->domain = domain;
 	cq->cq.progress = cq_progress;
+	cq->cq.progress_guarded = cq_progress_guarded;
+	cq->cq.idle = cq_idle;
 	cq->cq.strerror = cq_strerror;
 	cq->cq.api_version = domain->fabric->lower.fid.api_version;
 	cq->cq.fid.fid.ops = &cq_fid_ops;

@@ -470,6 +470,8 @@ void rpr_tick_fini(struct rpr_tick *tick);
 
 /* call/progress.c: moves on everything of the domain; without the lock. */
 void rpr_progress(struct rpr_domain *domain);
+/* The same with the lock. */
+void rpr_progress_locked(struct rpr_domain *domain);
 /* The lower queue for an endpoint; waited: some program sleeps until it has something. */
 int rpr_lower_queue(struct rpr_domain *domain, bool waited, struct fid_cq **fid);
 /* crn_lower_cq.progressed of a domain's queue. */

@@ -152,21 +152,19 @@ static bool is_replying(const struct rpr_ep *ep)
 	return false;
 }
 
-void __real_rpr_progress(struct rpr_domain *domain);
-void __wrap_rpr_progress(struct rpr_domain *domain);
+void __real_rpr_progress_locked(struct rpr_domain *domain);
+void __wrap_rpr_progress_locked(struct rpr_domain *domain);
 
 /* The Reply's Send is over. */
-void __wrap_rpr_progress(struct rpr_domain *domain)
+void __wrap_rpr_progress_locked(struct rpr_domain *domain)
 {
 	struct rpr_rx *late = xrp_mutant_state.late;
 
-	__real_rpr_progress(domain);
+	__real_rpr_progress_locked(domain);
 	if (!late || late->ep->domain != domain || is_replying(late->ep))
 		return;
 	xrp_mutant_state.late = NULL;
-	crn_lock(rpr_lock_of(late->ep));
 	__real_rpr_rx_put(late);
-	crn_unlock(rpr_lock_of(late->ep));
 }
 
 void __real_rpr_flush(struct rpr_ep *ep);

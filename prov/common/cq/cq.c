@@ -64,11 +64,11 @@ static int cq_grow(struct crn_cq *cq, uint64_t places)
 	ring = cq_ring_alloc(places, &slots);
 	if (!ring)
 		return -FI_ENOMEM;
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	/* Another thread may have been faster. */
 	if (slots > cq->mask + 1)
 		ring = cq_move(cq, ring, slots);
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	free(ring);
 	return 0;
 }
@@ -79,10 +79,10 @@ int crn_cq_attach(struct crn_cq *cq, uint32_t depth)
 	bool enough;
 	int ret;
 
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	pledged = cq->pledged += depth;
 	enough = pledged <= (uint64_t)cq->mask + 1;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	atomic_fetch_add(&cq->refs, 1);
 	ret = enough ? 0 : cq_grow(cq, pledged);
 	if (ret)
@@ -93,9 +93,9 @@ int crn_cq_attach(struct crn_cq *cq, uint32_t depth)
 /* The places stay: unread completions may be in them. */
 void crn_cq_detach(struct crn_cq *cq, uint32_t depth)
 {
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	cq->pledged -= depth;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	atomic_fetch_sub(&cq->refs, 1);
 }
 
@@ -179,6 +179,7 @@ int crn_cq_init(struct crn_cq *cq, struct fid_domain *domain,
 		crn_wait_fini(&cq->wait);
 		return ret;
 	}
+	cq->guard = &cq->lock;
 	cq->mask = slots - 1;
 	atomic_store(&cq->room, slots);
 	cq->wait_cond = attr->wait_cond;
@@ -197,10 +198,10 @@ int crn_cq_fini(struct crn_cq *cq)
 
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	for (i = 0; i < crn_cq_count(cq); i++)
 		free(crn_cq_slot(cq, i)->err_data);
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	free(cq->last_error);
 	free(cq->ring);
 	crn_lock_fini(&cq->lock);

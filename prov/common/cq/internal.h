@@ -33,14 +33,14 @@ static inline uint32_t crn_cq_count(struct crn_cq *cq)
 /* With the lock held. */
 static inline void crn_cq_set_count(struct crn_cq *cq, uint32_t count)
 {
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	atomic_store_explicit(&cq->count, count, memory_order_relaxed);
 }
 
 /* The nth oldest completion, with the lock held. */
 static inline struct crn_cq_slot *crn_cq_slot(struct crn_cq *cq, uint32_t nth)
 {
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	return &cq->ring[(cq->head + nth) & cq->mask];
 }
 

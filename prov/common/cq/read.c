@@ -35,7 +35,7 @@ CRN_INLINE void *cq_put(const struct crn_cq *cq, void *buf,
 /* The oldest ones are done with. Called with the lock held. */
 static void cq_pop(struct crn_cq *cq, uint32_t done)
 {
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	cq->head += done;
 	crn_cq_set_count(cq, crn_cq_count(cq) - done);
 	crn_cq_release(cq, done);
@@ -48,7 +48,7 @@ static ssize_t cq_take(struct crn_cq *cq, void *buf, size_t count, fi_addr_t *sr
 	const struct crn_cq_slot *slot;
 	uint32_t done;
 
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	for (done = 0; done < most; done++) {
 		slot = crn_cq_slot(cq, done);
 		if (crn_unlikely(slot->err))
@@ -70,10 +70,32 @@ static ssize_t cq_poke(struct crn_cq *cq)
 	ssize_t ret = -FI_EAGAIN;
 
 	crn_cq_progress(cq);
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	if (crn_cq_count(cq))
 		ret = crn_cq_slot(cq, 0)->err ? -FI_EAVAIL : 0;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
+	return ret;
+}
+
+/* Reads between two calls of idle for who always finds something. */
+#define CQ_READS 64u
+
+/* The guard is taken once for all of it. */
+static ssize_t cq_read_guarded(struct crn_cq *cq, void *buf, size_t count,
+			       fi_addr_t *src_addr)
+{
+	bool idle = false;
+	ssize_t ret;
+
+	crn_lock(cq->guard);
+	if (!crn_cq_count(cq)) {
+		cq->progress_guarded(cq);
+		idle = !crn_cq_count(cq) || ++cq->reads % CQ_READS == 0;
+	}
+	ret = cq_take(cq, buf, count, src_addr);
+	crn_unlock(cq->guard);
+	if (idle)
+		cq->idle(cq);
 	return ret;
 }
 
@@ -86,14 +108,16 @@ ssize_t crn_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *
 
 	if (crn_unlikely(!count))
 		return cq_poke(cq);
+	if (cq->progress_guarded)
+		return cq_read_guarded(cq, buf, count, src_addr);
 	if (!crn_cq_count(cq)) {
 		crn_cq_progress(cq);
 		if (!crn_cq_count(cq))
 			return -FI_EAGAIN;
 	}
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	ret = cq_take(cq, buf, count, src_addr);
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return ret;
 }
 
@@ -154,7 +178,7 @@ ssize_t crn_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 
 	if (flags)
 		return -FI_EBADFLAGS;
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	slot = crn_cq_slot(cq, 0);
 	if (crn_cq_count(cq) && slot->err) {
 		cq_give_error(cq, slot, entry);
@@ -163,7 +187,7 @@ ssize_t crn_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 		cq_pop(cq, 1);
 		ret = 1;
 	}
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	free(old);
 	return ret;
 }

@@ -12,13 +12,13 @@ static int cq_arm(struct crn_cq *cq)
 {
 	int ret = -FI_EAGAIN;
 
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	if (!crn_cq_count(cq) && !cq->owed) {
 		crn_wait_clear(&cq->wait);
 		cq->armed = true;
 		ret = 0;
 	}
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return ret;
 }
 
@@ -34,10 +34,10 @@ static bool cq_tell(struct crn_cq *cq)
 {
 	bool tell;
 
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	tell = cq->kept && !cq->told;
 	cq->told |= cq->kept;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return tell;
 }
 
@@ -55,7 +55,7 @@ int crn_cq_signal(struct fid_cq *fid)
 
 	if (cq->wait.obj == FI_WAIT_NONE)
 		return -FI_ENOSYS;
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	if (cq->sleepers) {
 		cq->signals++;
 		cq->owed = cq->sleepers;
@@ -64,7 +64,7 @@ int crn_cq_signal(struct fid_cq *fid)
 		cq->told = false;
 	}
 	crn_wait_signal(&cq->wait);
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static uint32_t cq_enter(struct crn_cq *cq)
 {
 	uint32_t seen;
 
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	cq->sleepers++;
 	seen = cq->signals;
 	if (cq->kept) {
@@ -81,7 +81,7 @@ static uint32_t cq_enter(struct crn_cq *cq)
 		cq->owed++;
 		seen--;
 	}
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return seen;
 }
 
@@ -89,19 +89,19 @@ static bool cq_signaled(struct crn_cq *cq, uint32_t seen)
 {
 	bool signaled;
 
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	signaled = cq->signals != seen;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 	return signaled;
 }
 
 static void cq_leave(struct crn_cq *cq, uint32_t seen)
 {
-	crn_lock(&cq->lock);
+	crn_lock(cq->guard);
 	cq->sleepers--;
 	if (cq->signals != seen)
 		cq->owed--;
-	crn_unlock(&cq->lock);
+	crn_unlock(cq->guard);
 }
 
 /*

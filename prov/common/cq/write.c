@@ -10,7 +10,7 @@ CRN_INLINE struct crn_cq_slot *cq_push(struct crn_cq *cq)
 {
 	const uint32_t count = crn_cq_count(cq);
 
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	assert(count <= cq->mask);
 	crn_cq_set_count(cq, count + 1);
 	return crn_cq_slot(cq, count);
@@ -22,7 +22,7 @@ CRN_INLINE struct crn_cq_slot *cq_push(struct crn_cq *cq)
  */
 CRN_INLINE void cq_wake(struct crn_cq *cq)
 {
-	crn_lock_assert_held(&cq->lock);
+	crn_lock_assert_held(cq->guard);
 	if (crn_likely(!cq->armed))
 		return;
 	cq->armed = false;

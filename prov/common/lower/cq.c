@@ -108,21 +108,30 @@ static ssize_t cq_all(struct fid_cq *cq, ssize_t *count)
 	return got < 0 && got != -FI_EAGAIN ? got : 0;
 }
 
-ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
+ssize_t crn_lower_cq_progress_locked(struct crn_lower_cq *cq)
 {
 	ssize_t count = 0, ret = 0, waited = 0;
 
-	crn_lock(&cq->lock);
+	crn_lock_assert_held(&cq->lock);
 	if (cq->polled)
 		ret = cq_all(cq->polled, &count);
 	if (cq->waited)
 		waited = cq_all(cq->waited, &count);
 	if (cq->progressed)
 		cq->progressed(cq, count);
-	crn_unlock(&cq->lock);
 	if (!ret)
 		ret = waited;
 	return ret ? ret : count;
+}
+
+ssize_t crn_lower_cq_progress(struct crn_lower_cq *cq)
+{
+	ssize_t ret;
+
+	crn_lock(&cq->lock);
+	ret = crn_lower_cq_progress_locked(cq);
+	crn_unlock(&cq->lock);
+	return ret;
 }
 
 void crn_lower_cq_drain(struct crn_lower_cq *cq)

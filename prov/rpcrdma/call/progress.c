@@ -49,9 +49,16 @@ int rpr_lower_queue(struct rpr_domain *domain, bool waited, struct fid_cq **fid)
 	return crn_lower_opened(&fabric->lower, "completion queue", ret);
 }
 
+void rpr_progress_locked(struct rpr_domain *domain)
+{
+	crn_lower_cq_progress_locked(&domain->cq);
+}
+
 void rpr_progress(struct rpr_domain *domain)
 {
-	crn_lower_cq_progress(&domain->cq);
+	crn_lock(&domain->cq.lock);
+	rpr_progress_locked(domain);
+	crn_unlock(&domain->cq.lock);
 }
 
 void rpr_fabric_progress(struct rpr_fabric *fabric)

@@ -319,6 +319,82 @@ CT_TEST(cq_read, progress_is_made_when_there_is_nothing_to_read_and_writes_to_th
 	close_cq(cq);
 }
 
+/* A layer that writes with a lock of its own held. */
+static struct crn_lock guard;
+static unsigned int idled;
+
+static bool guard_is_taken(void)
+{
+	return atomic_load(&guard.state) != CRN_LOCK_FREE;
+}
+
+static void progress_guarded(struct crn_cq *cq)
+{
+	CT_EXPECT_TRUE(guard_is_taken());
+	progress(cq);
+}
+
+static void idle(struct crn_cq *cq)
+{
+	CT_EXPECT_FALSE(guard_is_taken());
+	idled++;
+}
+
+static struct crn_cq *open_guarded(void)
+{
+	const struct fi_cq_attr attr = {.size = 4, .format = FI_CQ_FORMAT_TAGGED};
+	struct crn_cq *cq = open_cq_attr(&attr, true);
+
+	crn_lock_init(&guard, true);
+	crn_cq_guard(cq, &guard);
+	cq->progress_guarded = progress_guarded;
+	cq->idle = idle;
+	progressed = pending = idled = 0;
+	return cq;
+}
+
+/* The lock is not recursive: who writes holds it already. */
+CT_TEST(cq_read, a_guarded_queue_is_progressed_and_written_with_the_guard_held)
+{
+	struct crn_cq *cq = open_guarded();
+
+	CT_EXPECT_EQ(read_one(cq), -FI_EAGAIN);
+	CT_EXPECT_EQ(progressed, 1);
+	CT_EXPECT_EQ(idled, 1);
+	crn_lock(&guard);
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	crn_unlock(&guard);
+	pending = 2;
+	expect_comp(cq, 2);
+	CT_EXPECT_EQ(progressed, 2);
+	/* There is one more: nothing is moved on for it. */
+	expect_comp(cq, 1);
+	CT_EXPECT_EQ(progressed, 2);
+	CT_EXPECT_EQ(idled, 1);
+	CT_EXPECT_FALSE(guard_is_taken());
+	close_cq(cq);
+	crn_lock_fini(&guard);
+}
+
+/* Events of a layer are not to wait until nothing completes any more. */
+CT_TEST(cq_read, a_guarded_queue_is_idle_now_and_then_though_reads_find_something)
+{
+	struct crn_cq *cq = open_guarded();
+	unsigned int i;
+
+	for (i = 0; i < 1000 && !idled; i++) {
+		crn_lock(&guard);
+		CT_EXPECT_TRUE(crn_cq_reserve(cq));
+		crn_unlock(&guard);
+		pending = 1;
+		expect_comp(cq, 1);
+	}
+	CT_EXPECT_EQ(idled, 1);
+	close_cq(cq);
+	crn_lock_fini(&guard);
+}
+
 static const char *text_of(struct crn_cq *cq, int prov_errno, const void *err_data)
 {
 	return prov_errno == 5 && err_data ? "five" : "other";
