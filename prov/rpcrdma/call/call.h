@@ -148,6 +148,8 @@ bool rpr_call_cancel(struct rpr_ep *ep, void *context);
 
 /* ---- serve.c: Calls of the peer ---- */
 
+/* A slot that has its buffer. */
+void rpr_serve_init(struct rpr_ep *ep, struct rpr_serve *serve);
 /* The place of a Call that arrived. NULL: rx is taken care of; the Call waits for a
  * place, none are granted, or the connection is closed. */
 struct rpr_serve *rpr_serve_take(struct rpr_ep *ep, struct rpr_rx *rx, uint32_t xid);

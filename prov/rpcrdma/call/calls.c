@@ -103,6 +103,17 @@ static void call_sent(struct rpr_item *item, int err)
 	rpr_broken(item->ep, err);
 }
 
+/* The slot's buffer, when it is first taken. */
+static bool call_equip(struct rpr_ep *ep, struct rpr_call *call)
+{
+	if (crn_slab_get(&ep->slab, rpr_params.inline_size, &call->buf))
+		return false;
+	rpr_item_init(ep, &call->send, RPR_ITEM_SEND, call_sent);
+	call->send.buf = call->buf->data;
+	call->send.desc = call->buf->desc;
+	return true;
+}
+
 struct rpr_call *rpr_call_take(struct rpr_ep *ep, uint32_t xid)
 {
 	struct crn_list *entry = crn_list_pop(&ep->calls_free);
@@ -111,13 +122,10 @@ struct rpr_call *rpr_call_take(struct rpr_ep *ep, uint32_t xid)
 	if (!entry)
 		return NULL;
 	call = crn_container_of(entry, struct rpr_call, entry);
-	if (!call->buf && crn_slab_get(&ep->slab, rpr_params.inline_size, &call->buf)) {
+	if (crn_unlikely(!call->buf) && !call_equip(ep, call)) {
 		crn_list_add_tail(&ep->calls_free, &call->entry);
 		return NULL;
 	}
-	rpr_item_init(ep, &call->send, RPR_ITEM_SEND, call_sent);
-	call->send.buf = call->buf->data;
-	call->send.desc = call->buf->desc;
 	call->state = RPR_CALL_PREPARED;
 	call->xid = xid;
 	call->began = rpr_clock();
@@ -127,7 +135,6 @@ struct rpr_call *rpr_call_take(struct rpr_ep *ep, uint32_t xid)
 	call->context = NULL;
 	call->reply_recv = NULL;
 	call->reply.seg.length = 0;
-	crn_list_init(&call->wait);
 	crn_list_add_tail(call_bucket(ep, xid), &call->entry);
 	return call;
 }
@@ -171,6 +178,8 @@ static void calls_send_waiting(struct rpr_ep *ep)
 {
 	struct crn_list *entry;
 
+	if (crn_likely(crn_list_empty(&ep->calls_waiting)))
+		return;
 	while (ep->state == RPR_EP_UP && rpr_call_may_go(ep) &&
 	       (entry = crn_list_pop(&ep->calls_waiting)))
 		call_send(crn_container_of(entry, struct rpr_call, wait));

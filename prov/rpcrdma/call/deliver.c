@@ -106,6 +106,10 @@ static void recv_copy(const struct rpr_recv *recv, size_t at, const uint8_t *fro
 {
 	size_t i, part;
 
+	if (crn_likely(recv->iov_count == 1 && len)) {
+		memcpy((uint8_t *)recv->iov->iov_base + at, from, len);
+		return;
+	}
 	for (i = 0; i < recv->iov_count && len; i++) {
 		if (at >= recv->iov[i].iov_len) {
 			at -= recv->iov[i].iov_len;
@@ -211,6 +215,19 @@ static void arrival_protected(struct rpr_arrival *arrival)
 							 begin, sizeof(begin)));
 }
 
+/* The program has it; it is in no list. */
+static void deliver(struct rpr_arrival *arrival)
+{
+	if (arrival->direction == RPR_CALL) {
+		arrival_protected(arrival);
+		arrival_report(arrival);
+		rpr_serve_delivered(arrival_serve(arrival));
+	} else {
+		arrival_report(arrival);
+		rpr_call_over(arrival_call(arrival));
+	}
+}
+
 /* Those that are whole, up to one that is not. */
 static void deliver_whole(struct rpr_ep *ep)
 {
@@ -221,13 +238,7 @@ static void deliver_whole(struct rpr_ep *ep)
 		if (!arrival->whole)
 			return;
 		crn_list_del(&arrival->entry);
-		if (arrival->direction == RPR_CALL)
-			arrival_protected(arrival);
-		arrival_report(arrival);
-		if (arrival->direction == RPR_CALL)
-			rpr_serve_delivered(arrival_serve(arrival));
-		else
-			rpr_call_over(arrival_call(arrival));
+		deliver(arrival);
 	}
 }
 
@@ -459,8 +470,9 @@ static void arrival_start(struct rpr_arrival *arrival, struct rpr_recv *recv)
 	arrival->whole = true;
 }
 
-/* With the receive that it is for, if any. False: it waits. */
-static bool match_one(struct rpr_ep *ep, struct rpr_arrival *arrival)
+/* The receive that it is for, if any (NULL: it takes none). False: it waits. */
+static bool match_find(struct rpr_ep *ep, struct rpr_arrival *arrival,
+		       struct rpr_recv **found)
 {
 	struct rpr_rxq *rxq = rpr_rxq_of(ep);
 	const bool bare = arrival->flags & FI_RMA;
@@ -478,14 +490,42 @@ static bool match_one(struct rpr_ep *ep, struct rpr_arrival *arrival)
 			crn_ep_abandon(&ep->ep, CRN_EP_RX);
 		return false;
 	}
-	crn_list_del(&arrival->entry);
-	crn_list_add_tail(&ep->matched, &arrival->entry);
+	*found = recv;
+	return true;
+}
+
+static void match_start(struct rpr_arrival *arrival, struct rpr_recv *recv)
+{
 	if (recv) {
 		arrival_start(arrival, recv);
-		return true;
+		return;
 	}
 	arrival_release(arrival);
 	arrival->whole = true;
+}
+
+/* False: it waits. */
+static bool match_one(struct rpr_ep *ep, struct rpr_arrival *arrival)
+{
+	struct rpr_recv *recv;
+
+	if (!match_find(ep, arrival, &recv))
+		return false;
+	crn_list_del(&arrival->entry);
+	crn_list_add_tail(&ep->matched, &arrival->entry);
+	match_start(arrival, recv);
+	return true;
+}
+
+/* The same for one that is in no list; none is before it, and it is whole at once. */
+static bool match_now(struct rpr_ep *ep, struct rpr_arrival *arrival)
+{
+	struct rpr_recv *recv;
+
+	if (!match_find(ep, arrival, &recv))
+		return false;
+	match_start(arrival, recv);
+	deliver(arrival);
 	return true;
 }
 
@@ -547,7 +587,11 @@ void rpr_arrive(struct rpr_arrival *arrival)
 		return;
 	}
 	/* With a receive that waits for it, as most have. */
-	if (crn_list_empty(&ep->unmatched) && match_one(ep, arrival)) {
+	if (crn_likely(crn_list_empty(&ep->unmatched) && crn_list_empty(&ep->matched) &&
+		       !arrival->layout)) {
+		if (match_now(ep, arrival))
+			return;
+	} else if (crn_list_empty(&ep->unmatched) && match_one(ep, arrival)) {
 		deliver_whole(ep);
 		return;
 	}

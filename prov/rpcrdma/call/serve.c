@@ -194,6 +194,14 @@ static void serve_sent(struct rpr_item *item, int err)
 	serve_settle(serve);
 }
 
+void rpr_serve_init(struct rpr_ep *ep, struct rpr_serve *serve)
+{
+	rpr_item_init(ep, &serve->send, RPR_ITEM_SEND, serve_sent);
+	serve->send.buf = serve->buf->data;
+	serve->send.desc = serve->buf->desc;
+	serve->arrival.ep = ep;
+}
+
 static void serve_written(struct rpr_item *item, int err)
 {
 	struct rpr_serve *serve = item->owner;
@@ -217,16 +225,11 @@ void rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item)
 void rpr_serve_reply(struct rpr_serve *serve)
 {
 	struct rpr_ep *ep = serve->arrival.ep;
-	const size_t len = serve->send.len;
 
 	if (serve->state == RPR_SERVE_HELD) {
 		crn_list_del(&serve->entry);
 		ep->held_count--;
 	}
-	rpr_item_init(ep, &serve->send, RPR_ITEM_SEND, serve_sent);
-	serve->send.buf = serve->buf->data;
-	serve->send.desc = serve->buf->desc;
-	serve->send.len = len;
 	serve->send.quiet = !serve->pending;
 	serve->state = RPR_SERVE_REPLYING;
 	serve->posted = true;

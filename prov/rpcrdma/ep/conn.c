@@ -67,10 +67,10 @@ static int conn_serves(struct rpr_ep *ep)
 	int ret = 0;
 
 	for (i = 0; !ret && i < ep->serve_slots; i++) {
-		ep->serves[i].arrival.ep = ep;
-		ep->serves[i].send.ep = ep;
 		crn_list_add_tail(&ep->serves_free, &ep->serves[i].entry);
 		ret = crn_slab_get(&ep->slab, rpr_params.inline_size, &ep->serves[i].buf);
+		if (!ret)
+			rpr_serve_init(ep, &ep->serves[i]);
 	}
 	return ret;
 }

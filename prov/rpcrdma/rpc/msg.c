@@ -13,10 +13,18 @@
 /* The words that say which message it is. */
 #define BEGIN_LEN 8
 
+/* One buffer, as most messages are, and the mask has it; there is no pad. */
+static bool message_is_one(const struct rpc_message *message, uint64_t mask)
+{
+	return message->count == 1 && mask == 1 && !message->ddp && message->iov->iov_len;
+}
+
 size_t rpc_body_len(const struct rpc_message *message, uint64_t mask)
 {
 	size_t i, len = 0;
 
+	if (crn_likely(message_is_one(message, mask)))
+		return message->iov->iov_len;
 	for (i = 0; i < message->count; i++)
 		len += mask & (1ULL << i) ? rpc_padded(message, i) : 0;
 	return len;
@@ -26,6 +34,10 @@ void rpc_body_copy(const struct rpc_message *message, uint64_t mask, uint8_t *to
 {
 	size_t i, len;
 
+	if (crn_likely(message_is_one(message, mask))) {
+		memcpy(to, message->iov->iov_base, message->iov->iov_len);
+		return;
+	}
 	for (i = 0; i < message->count; i++) {
 		if (!(mask & (1ULL << i)))
 			continue;
@@ -42,6 +54,9 @@ static bool message_begin(struct rpc_message *message)
 	uint8_t begin[BEGIN_LEN];
 	size_t i, part, len = 0;
 
+	if (crn_likely(message->count && message->iov->iov_len >= sizeof(begin)))
+		return rpr_message_parse(message->iov->iov_base, sizeof(begin),
+					 &message->xid, &message->direction);
 	for (i = 0; i < message->count && len < sizeof(begin); i++) {
 		part = CRN_MIN(message->iov[i].iov_len, sizeof(begin) - len);
 		if (part)

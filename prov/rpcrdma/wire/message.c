@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
+#include <string.h>
 #include <cairn/bytes.h>
 #include "wire.h"
 
@@ -9,24 +11,17 @@
 #define RPCSEC_GSS_VERSION 1
 #define RPCSEC_GSS_SERVICE_NONE 1
 
-static bool message_begin(struct crn_unpack *in, uint32_t *xid,
-			  enum rpr_direction *direction)
-{
-	uint32_t type;
-
-	*xid = crn_unpack_be32(in);
-	type = crn_unpack_be32(in);
-	*direction = type == RPR_CALL ? RPR_CALL : RPR_REPLY;
-	return !in->failed && type <= RPR_REPLY;
-}
-
 bool rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
 		       enum rpr_direction *direction)
 {
-	struct crn_unpack in;
+	uint32_t words[2];
 
-	crn_unpack_init(&in, bytes, len);
-	return message_begin(&in, xid, direction);
+	if (len < sizeof(words))
+		return false;
+	memcpy(words, bytes, sizeof(words));
+	*xid = be32toh(words[0]);
+	*direction = words[1] ? RPR_REPLY : RPR_CALL;
+	return !words[1] || words[1] == htobe32(RPR_REPLY);
 }
 
 /* RFC 2203 section 5.3.1: version, procedure, sequence number, service, handle. */
@@ -45,9 +40,10 @@ bool rpr_message_reducible(const void *bytes, size_t len)
 	enum rpr_direction direction;
 	uint32_t xid, version, flavor;
 
-	crn_unpack_init(&in, bytes, len);
-	if (!message_begin(&in, &xid, &direction) || direction != RPR_CALL)
+	if (!rpr_message_parse(bytes, len, &xid, &direction) || direction != RPR_CALL)
 		return false;
+	crn_unpack_init(&in, bytes, len);
+	crn_unpack_ref(&in, 8);
 	version = crn_unpack_be32(&in);
 	crn_unpack_ref(&in, 12); /* program, version, procedure */
 	flavor = crn_unpack_be32(&in);
