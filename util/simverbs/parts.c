@@ -28,4 +28,7 @@ const struct svb_part svb_parts[SVB_PARTS] = {
 		.forget = svb_medium_forget,
 		.mapped = svb_medium_meet,
 	},
+	{
+		.forget = svb_mapped_forget,
+	},
 };

@@ -29,17 +29,45 @@ _Static_assert(sizeof(struct svb_procmap_query) == 104, "as the kernel has it");
 #define SVB_PROCMAP_READABLE 0x1u
 #define SVB_PROCMAP_WRITABLE 0x2u
 
+/* The table, kept open: to open it takes much longer than to ask it. -1: it is not. It is
+ * one of the process that opened it: a child of a fork has its own. */
+static int svb_maps = -1;
+
+void svb_mapped_forget(void)
+{
+	if (svb_maps >= 0)
+		close(svb_maps);
+	svb_maps = -1;
+}
+
+static int svb_maps_open(void)
+{
+	const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int kept = -1;
+
+	if (fd < 0 || __atomic_compare_exchange_n(&svb_maps, &kept, fd, false,
+						  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fd;
+	/* Another thread was faster. */
+	close(fd);
+	return kept;
+}
+
+/* An error that is no answer: the program closed the descriptor, which it does not know,
+ * and it may be one of its own by now. */
+static void svb_maps_lose(int fd)
+{
+	__atomic_compare_exchange_n(&svb_maps, &fd, -1, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
+}
+
 /* How far memory from there on is mapped so, without a gap up to last; at: not at all.
- * False: the kernel does not say. */
-static bool svb_mapped_ask(uintptr_t *at, uintptr_t last, bool writable)
+ * 0, ENOENT: no further, or an error that is no answer. */
+static int svb_mapped_query(int fd, uintptr_t *at, uintptr_t last, bool writable)
 {
 	struct svb_procmap_query query;
-	int err = 0, fd;
 
-	fd = svb_vg_runs() ? -1 : open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (!err && *at <= last) {
+	while (*at <= last) {
 		query = (struct svb_procmap_query){
 			.size = sizeof(query),
 			.query_flags = SVB_PROCMAP_READABLE |
@@ -47,12 +75,26 @@ static bool svb_mapped_ask(uintptr_t *at, uintptr_t last, bool writable)
 			.query_addr = *at,
 		};
 		if (ioctl(fd, SVB_PROCMAP_QUERY, &query))
-			err = errno;
-		else
-			*at = query.vma_end;
+			return errno;
+		*at = query.vma_end;
 	}
-	close(fd);
-	return !err || err == ENOENT;
+	return 0;
+}
+
+/* False: the kernel does not say. */
+static bool svb_mapped_ask(uintptr_t *at, uintptr_t last, bool writable)
+{
+	int fd = svb_vg_runs() ? -1 : __atomic_load_n(&svb_maps, __ATOMIC_ACQUIRE), err;
+	const bool kept = fd >= 0;
+
+	if (svb_vg_runs() || (!kept && (fd = svb_maps_open()) < 0))
+		return false;
+	err = svb_mapped_query(fd, at, last, writable);
+	if (!err || err == ENOENT)
+		return true;
+	svb_maps_lose(fd);
+	/* Once more with one that is it for certain. */
+	return kept && svb_mapped_ask(at, last, writable);
 }
 
 /* A line of the table: false when there is none any more. */

@@ -92,6 +92,8 @@ int svb_dealloc_mw(struct ibv_mw *mw);
 /* verbs/mapped.c: may every byte of it be read, and written if it is to be? Also true
  * where nobody can tell. */
 bool svb_mapped(const void *addr, size_t length, bool writable);
+/* Of a child of fork. */
+void svb_mapped_forget(void);
 
 /* verbs/pd.c: objects of a domain keep it from being freed. */
 static inline void svb_pd_hold(struct ibv_pd *pd)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/mr.c, engine/memory.c */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "engine/memory.h"
@@ -56,6 +59,95 @@ CT_TEST(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
 	CT_EXPECT_EQ(ibv_reg_mr(end.pd, at, 3 * page + 1, 0), NULL);
 	CT_EXPECT_EQ(errno, EFAULT);
 	munmap(at, 4 * page);
+	world_close(&end);
+}
+
+static bool registers(struct end *end, void *at, size_t len)
+{
+	struct ibv_mr *mr = ibv_reg_mr(end->pd, at, len, 0);
+
+	return mr && !ibv_dereg_mr(mr);
+}
+
+/* The descriptor of the table of mappings that the device keeps; -1: it has none. */
+static int maps_fd(void)
+{
+	char name[64], target[64];
+	ssize_t len;
+	int fd;
+
+	for (fd = 3; fd < 1024; fd++) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		len = readlink(name, target, sizeof(target) - 1);
+		if (len < 5)
+			continue;
+		target[len] = 0;
+		if (!strcmp(target + len - 5, "/maps"))
+			return fd;
+	}
+	return -1;
+}
+
+CT_TEST(mr, a_program_may_close_descriptors_that_it_does_not_know)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct end end;
+	int fd;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_EXPECT_TRUE(registers(&end, at, page));
+	fd = maps_fd();
+	if (fd < 0) { /* an old kernel is not asked */
+		world_close(&end);
+		return;
+	}
+	/* It is a file of the program's now, which stays open. */
+	CT_ASSERT_EQ(dup2(null, fd), fd);
+	CT_EXPECT_TRUE(registers(&end, at, page));
+	CT_EXPECT_EQ(fcntl(fd, F_GETFD), 0);
+	close(fd);
+	munmap(at, page);
+	CT_EXPECT_FALSE(registers(&end, at, page));
+	close(null);
+	world_close(&end);
+}
+
+static uint8_t *parents;
+
+/* Has a mapping less than the parent, and one more. */
+static int other_mappings(int fd)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *own = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct end end;
+
+	if (!world_open(&end, IBV_QPT_RC, false))
+		return 1;
+	if (!registers(&end, own, page))
+		return 2;
+	munmap(parents, page);
+	if (registers(&end, parents, page))
+		return 3;
+	world_close(&end);
+	return 0;
+}
+
+CT_TEST(mr, a_child_has_mappings_of_its_own)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct end end;
+	pid_t pid;
+	int fd;
+
+	parents = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_EXPECT_TRUE(registers(&end, parents, page));
+	fd = world_child(other_mappings, &pid);
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
+	munmap(parents, page);
 	world_close(&end);
 }
 
