@@ -30,15 +30,6 @@ void rpr_rxq_fini(struct rpr_rxq *rxq)
 	rxq->recvs = NULL;
 }
 
-static size_t iov_len(const struct iovec *iov, size_t count)
-{
-	size_t i, len = 0;
-
-	for (i = 0; i < count; i++)
-		len += iov[i].iov_len;
-	return len;
-}
-
 /* Fills a free one; NULL: there is none. */
 static struct rpr_recv *recv_fill(struct rpr_rxq *rxq, const struct fi_msg *msg,
 				  uint64_t flags, int takes)
@@ -51,12 +42,13 @@ static struct rpr_recv *recv_fill(struct rpr_rxq *rxq, const struct fi_msg *msg,
 		return NULL;
 	recv = crn_container_of(entry, struct rpr_recv, entry);
 	recv->context = msg->context;
+	recv->len = 0;
 	for (i = 0; i < msg->iov_count; i++) {
 		recv->iov[i] = msg->msg_iov[i];
 		recv->desc[i] = msg->desc ? msg->desc[i] : NULL;
+		recv->len += recv->iov[i].iov_len;
 	}
 	recv->iov_count = msg->iov_count;
-	recv->len = iov_len(msg->msg_iov, msg->iov_count);
 	recv->flags = flags;
 	recv->takes = takes;
 	return recv;
