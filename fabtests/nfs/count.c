@@ -59,6 +59,12 @@ bool nfd_op_count(unsigned int op)
 	return false;
 }
 
+void nfd_broken(const char *rule)
+{
+	nfd_counts.broken++;
+	fprintf(stderr, "fi_cairn_nfsd: not kept: %s\n", rule);
+}
+
 void nfd_counts_print(void)
 {
 	size_t i;
@@ -70,4 +76,5 @@ void nfd_counts_print(void)
 	printf("unknown %u\nconnections %u\ncallbacks %u\ncallbacks_answered %u\n",
 	       nfd_counts.unknown, nfd_counts.connections, nfd_counts.callbacks,
 	       nfd_counts.callbacks_answered);
+	printf("broken %u\n", nfd_counts.broken);
 }

@@ -26,8 +26,9 @@ static void usage(FILE *to)
 	      "system_err,\n"
 	      "            denied, change (of the file), callbacks=NUMBER, hold (the\n"
 	      "            Reply, until a Call of the server is answered)\n"
-	      "At the end it prints how often each operation has come. The exit status\n"
-	      "is 1 if the client did not answer all callbacks.\n",
+	      "At the end it prints how often each operation has come, and how often\n"
+	      "a client broke a rule of RFC 8881 (\"broken\"). The exit status is 1\n"
+	      "if the client did not answer all callbacks.\n",
 	      to);
 }
 

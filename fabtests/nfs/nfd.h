@@ -54,6 +54,7 @@ struct nfd_counts {
 	unsigned int null, unknown; /* Calls of NULL, operations that are not known */
 	unsigned int connections;
 	unsigned int callbacks, callbacks_answered; /* the latter with NFS4_OK */
+	unsigned int broken;			    /* rules that a client did not keep */
 };
 
 extern struct nfd_counts nfd_counts;
@@ -62,6 +63,8 @@ extern struct nfd_counts nfd_counts;
 unsigned int nfd_op_number(const char *name);
 /* Counts one; false: the server does not know it. */
 bool nfd_op_count(unsigned int op);
+/* A client does not keep a rule: which, and where it is. It is served all the same. */
+void nfd_broken(const char *rule);
 /* A line for each that is not 0. */
 void nfd_counts_print(void);
 
@@ -87,12 +90,15 @@ int nfd_file(const struct nfd_node *node, int flags);
 
 struct nfd_slot {
 	uint32_t sequence, cached_len;
+	uint32_t xid;	 /* of the last Call */
+	uint64_t digest; /* and of its bytes */
 	uint8_t cached[NFD_CACHED];
 };
 
 struct nfd_session {
 	sessionid4 id;
 	uint64_t clientid;
+	uint32_t slots_count;
 	struct nfd_peer *peer; /* of the back channel, or NULL */
 	uint32_t back_sequence;
 	uint32_t back_flavor; /* NFC_AUTH_* */

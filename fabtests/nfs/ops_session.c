@@ -72,6 +72,7 @@ static uint32_t create_session(struct nfd_request *request,
 	ok->back = args->back;
 	limit(&ok->fore);
 	limit(&ok->back);
+	session->slots_count = ok->fore.maxrequests;
 	return NFC_OK;
 }
 
@@ -89,6 +90,36 @@ static uint32_t bind_conn(struct nfd_request *request, const conn_to_session4 *a
 	return NFC_OK;
 }
 
+/* FNV-1a of the Call behind its XID, data included. */
+static uint64_t digest(const struct nfd_request *request)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+	size_t i;
+
+	for (i = sizeof(uint32_t); i < request->len; i++)
+		sum = (sum ^ request->bytes[i]) * 0x100000001b3;
+	return sum;
+}
+
+/* A Call that comes again is the same one (section 2.10.6.1.3.1, RFC 8167 section 5.4).
+ */
+static void judge_again(const struct nfd_request *request, const struct nfd_slot *slot)
+{
+	if (digest(request) != slot->digest)
+		nfd_broken("a slot's number is that of another Call (RFC 8881 section "
+			   "2.10.6.1.3.1)");
+	else if (memcmp(request->bytes, &slot->xid, sizeof(slot->xid)) != 0)
+		nfd_broken("a Call comes again with another XID (RFC 8167 section 5.4)");
+}
+
+static void judge_slots(const struct nfd_session *session, const SEQUENCE4args *args)
+{
+	if (args->highest_slotid >= session->slots_count)
+		nfd_broken("there is no such highest_slotid (RFC 8881 section 18.46.3)");
+	if (args->slotid > args->highest_slotid)
+		nfd_broken("the slot is above highest_slotid (RFC 8881 section 18.46.3)");
+}
+
 /* The next number of the slot, or the last one again (section 2.10.6.1.3). */
 static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
 			 SEQUENCE4resok *ok)
@@ -100,8 +131,10 @@ static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
 		return NFC_BADSESSION;
 	if (args->slotid >= NFD_SLOTS)
 		return NFC_BADSLOT;
+	judge_slots(request->session, args);
 	slot = &request->session->slots[args->slotid];
 	if (args->sequenceid == slot->sequence) {
+		judge_again(request, slot);
 		request->replay = slot->cached_len > 0;
 		request->slot = slot;
 		return request->replay ? NFC_OK : NFC_RETRY_UNCACHED_REP;
@@ -109,6 +142,8 @@ static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
 	if (args->sequenceid != slot->sequence + 1)
 		return NFC_SEQ_MISORDERED;
 	slot->sequence = args->sequenceid;
+	slot->digest = digest(request);
+	memcpy(&slot->xid, request->bytes, sizeof(slot->xid));
 	slot->cached_len = 0;
 	request->slot = slot;
 	request->kept = args->cachethis;

@@ -70,8 +70,9 @@ static bool fetch_open(struct run *run)
 	done = nfg_part_open(&run->part, run->options.file, run->source, &run->file.attrs,
 			     run->options.goes_on) &&
 	       fetch(run);
-	/* The bytes are here, whatever becomes of the server's state. */
-	if (!run->session.conn.lost)
+	/* The bytes are here, whatever becomes of the server's state. READs may be
+	 * outstanding: no slot is used before its Reply (RFC 8881 section 2.10.6.1). */
+	if (!nfc_settle(&run->session))
 		nfc_close(&run->session, &run->file);
 	return done && nfg_part_finish(&run->part);
 }

@@ -94,6 +94,7 @@ int nfc_conn_connect(struct nfc_conn *conn)
 	if (!ret)
 		ret = lnk_connect(&conn->link, conn->where->timeout);
 	conn->lost = ret != 0;
+	conn->silent = false;
 	conn->connections += !ret;
 	return ret;
 }
@@ -177,19 +178,24 @@ static ssize_t post_call(struct nfc_conn *conn, struct nfc_call *call)
 			  FI_COMPLETION | (item ? FI_CAIRN_RPC_DDP : 0));
 }
 
+static int timed_out(struct nfc_conn *conn, const char *what)
+{
+	conn->silent = true;
+	return lnk_fail(&conn->link, -FI_ETIMEDOUT, "%s of %s in %d s", what,
+			conn->where->host, conn->where->timeout);
+}
+
 /* Without a credit, or room: when something has completed there may be. */
 int nfc_conn_send(struct nfc_conn *conn, struct nfc_call *call)
 {
-	const int timeout = conn->where->timeout;
-	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)timeout;
+	const uint64_t end = lnk_now_ms() + 1000u * (unsigned)conn->where->timeout;
 	ssize_t ret = 0;
 
 	call->result_len = call->answer_len = 0;
 	call->send = (struct nfc_mark){.use = NFC_SEND, .of = call};
 	while (!conn->lost && (ret = post_call(conn, call)) == -FI_EAGAIN) {
 		if (lnk_now_ms() > end)
-			return lnk_fail(&conn->link, -FI_ETIMEDOUT,
-					"the server gives no credit for %d s", timeout);
+			return timed_out(conn, "no credit");
 		ret = nfc_conn_turn(conn, 20);
 		if (ret)
 			return (int)ret;
@@ -216,9 +222,7 @@ int nfc_conn_wait(struct nfc_conn *conn, struct nfc_call *call)
 	while (call->state == NFC_SENT || (call->sending && !conn->lost)) {
 		now = lnk_now_ms();
 		if (now >= end)
-			return lnk_fail(&conn->link, -FI_ETIMEDOUT,
-					"no answer of %s in %d s", conn->where->host,
-					conn->where->timeout);
+			return timed_out(conn, "no answer");
 		ret = nfc_conn_turn(conn, (int)(end - now));
 		if (ret)
 			return ret;

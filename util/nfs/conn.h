@@ -65,6 +65,7 @@ struct nfc_conn {
 	uint32_t next_xid;
 	unsigned int connections; /* made so far */
 	bool lost;
+	bool silent; /* the server let a wait for it pass: nothing more is asked of it */
 	/* A Call of the server: answer gets the Reply, its length is returned, 0: none.
 	 */
 	size_t (*serve)(void *arg, const uint8_t *bytes, size_t len, uint8_t *answer,

@@ -217,7 +217,7 @@ void nfc_session_close(struct nfc_session *session)
 	char why[LNK_WHY];
 
 	memcpy(why, session->conn.link.why, sizeof(why));
-	if (session->named && !session->conn.lost)
+	if (session->named && !session->conn.lost && !session->conn.silent)
 		end_at_server(session);
 	nfc_conn_close(&session->conn);
 	memcpy(session->conn.link.why, why, sizeof(why));

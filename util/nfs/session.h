@@ -59,6 +59,11 @@ int nfc_submit(struct nfc_session *session, unsigned int slot,
  * 0 *res is to be freed by nfc_free_reply.
  */
 int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res);
+/*
+ * Waits for the Replies of all slots, whatever they say, so that slot 0 is free again.
+ * -FI_ENOTCONN: there is no server to wait for.
+ */
+int nfc_settle(struct nfc_session *session);
 /* A status after which the same compound is to be submitted once more. */
 bool nfc_again(int status);
 /*

@@ -129,6 +129,24 @@ int nfc_finish(struct nfc_session *session, unsigned int slot, COMPOUND4res *res
 	return ret;
 }
 
+int nfc_settle(struct nfc_session *session)
+{
+	COMPOUND4res res;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < session->count && ret >= 0; i++) {
+		if (session->conn.lost || session->conn.silent)
+			return -FI_ENOTCONN;
+		if (!session->slots[i].busy)
+			continue;
+		ret = nfc_finish(session, i, &res);
+		if (!ret)
+			nfc_free_reply(&res);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 bool nfc_again(int status)
 {
 	return status == NFC_DELAY || status == NFC_GRACE ||
