@@ -84,6 +84,18 @@ static int wait_reply(struct nfc_session *session, unsigned int slot)
 	return ret;
 }
 
+/* Nothing of the compound was executed: the sentence is about SEQUENCE, whatever the
+ * caller has asked for. */
+static int refused(struct nfc_session *session, uint32_t status)
+{
+	const bool over = status == NFC_BADSESSION || status == NFC_DEADSESSION;
+
+	if (nfc_again((int)status))
+		return (int)status;
+	nfc_said(session, (int)status, over ? "the session is lost" : "SEQUENCE");
+	return -FI_EREMOTEIO;
+}
+
 /* SEQUENCE says what becomes of the slot. */
 static int check_sequence(struct nfc_session *session, unsigned int slot,
 			  const COMPOUND4res *res)
@@ -96,7 +108,7 @@ static int check_sequence(struct nfc_session *session, unsigned int slot,
 	if (sequence->status == NFC_RETRY_UNCACHED_REP)
 		session->slots[slot].sequence++;
 	if (sequence->status)
-		return (int)sequence->status;
+		return refused(session, sequence->status);
 	if (ok->slotid != slot || ok->sequenceid != session->slots[slot].sequence + 1 ||
 	    memcmp(ok->sessionid, session->id, sizeof(session->id)) != 0)
 		return -FI_EIO;

@@ -29,6 +29,7 @@ enum {
 	NFC_SEQUENCE_POS = 10064,
 	NFC_RETRY_UNCACHED_REP = 10068,
 	NFC_OP_NOT_IN_SESSION = 10071,
+	NFC_DEADSESSION = 10078,
 };
 
 /* "NFS4ERR_NOENT (no such file or directory)"; text is the caller's. Returns text. */
