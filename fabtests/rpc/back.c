@@ -93,7 +93,7 @@ static bool work(struct worker *w, CLIENT *client)
 static void *worker(void *arg)
 {
 	struct worker *w = arg;
-	CLIENT *client = rpct_client(w->t->conn, TRIAL_PROG, TRIAL_VERS, 10000);
+	CLIENT *client = rpct_client(w->t->conn, TRIAL_PROG, TRIAL_VERS, 10999);
 
 	w->ok = work(w, client);
 	clnt_destroy(client);
@@ -132,7 +132,7 @@ bool rpct_threads(struct rpct *t)
 static void *waiter(void *arg)
 {
 	struct worker *w = arg;
-	CLIENT *client = rpct_client(w->t->conn, TRIAL_PROG, TRIAL_VERS, 5000);
+	CLIENT *client = rpct_client(w->t->conn, TRIAL_PROG, TRIAL_VERS, 5999);
 	delayed ask = {.ms = 50, .len = 10};
 	blob back = {.blob_val = NULL};
 

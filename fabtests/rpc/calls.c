@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls to the end that listens. */
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,8 +97,10 @@ bool rpct_too_long(struct rpct *t)
 {
 	delayed ask = {.len = 100000};
 	blob back = {.blob_val = NULL}, sent;
-	size_t most = 50000, is = 0;
+	size_t most = 1u << 31, is = 0;
 
+	RPCT_CHECK(!clnt_control(t->trial, CLSET_FI_REPLY_SIZE, (void *)&most));
+	most = 50000;
 	RPCT_CHECK(clnt_control(t->trial, CLSET_FI_REPLY_SIZE, (void *)&most));
 	RPCT_CHECK(clnt_control(t->trial, CLGET_FI_REPLY_SIZE, (void *)&is) &&
 		   is == most);
@@ -136,7 +140,8 @@ bool rpct_control(struct rpct *t)
 {
 	struct timeval time = {.tv_sec = 3, .tv_usec = 1}, is;
 	uint32_t number = 0x12345678, got = 0;
-	struct sockaddr_storage addr;
+	struct sockaddr_storage addr, same = {.ss_family = 0};
+	struct netbuf netbuf = {.buf = &same, .maxlen = sizeof(same)};
 	int fd = -1;
 
 	RPCT_CHECK(clnt_control(t->trial, CLSET_TIMEOUT, (void *)&time));
@@ -155,11 +160,37 @@ bool rpct_control(struct rpct *t)
 		   fd == fi_rpc_fd(t->conn));
 	RPCT_CHECK(clnt_control(t->trial, CLGET_SERVER_ADDR, (void *)&addr));
 	RPCT_CHECK(addr.ss_family == AF_INET);
+	RPCT_CHECK(clnt_control(t->trial, CLGET_SVC_ADDR, (void *)&netbuf));
+	RPCT_CHECK(netbuf.len == sizeof(struct sockaddr_in) &&
+		   !memcmp(&addr, &same, netbuf.len));
 	got = 8;
 	RPCT_CHECK(clnt_control(t->trial, CLSET_VERS, (void *)&got));
 	RPCT_CHECK(call_nothing(t->trial, 0, &(struct rpc_err){.re_status = 0}) ==
 		   RPC_PROGVERSMISMATCH);
 	RPCT_CHECK(!clnt_control(t->trial, CLSET_RETRY_TIMEOUT, (void *)&is));
 	RPCT_CHECK(!clnt_control(t->trial, CLGET_VERS, NULL));
+	return true;
+}
+
+/* Calls that are outstanding have their XIDs to themselves. */
+bool rpct_xid(struct rpct *t)
+{
+	CLIENT *hasty = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, 100);
+	delayed ask = {.ms = 500, .len = 1};
+	blob back = {.blob_val = NULL};
+	struct rpc_err err;
+	uint32_t xid, got;
+
+	RPCT_CHECK(echo(t->trial, 4, 0));
+	RPCT_CHECK(clnt_control(t->trial, CLGET_XID, (void *)&xid));
+	xid++;
+	RPCT_CHECK(clnt_control(hasty, CLSET_XID, (void *)&xid));
+	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
+	RPCT_CHECK(clnt_control(hasty, CLSET_XID, (void *)&xid));
+	RPCT_CHECK(call_nothing(hasty, 0, &err) == RPC_CANTSEND);
+	RPCT_CHECK(err.re_errno == EALREADY);
+	RPCT_CHECK(echo(t->trial, 4, 0));
+	RPCT_CHECK(clnt_control(t->trial, CLGET_XID, (void *)&got) && got == xid + 1);
+	clnt_destroy(hasty);
 	return true;
 }

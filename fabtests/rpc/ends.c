@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls that are not answered in time or at all, and connections that end. */
-#include <pthread.h>
+#include <dirent.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "rpct.h"
 
 #define SHORT_MS 100
 #define LATE_MS 300
+#define REFUSED 600 /* Replies of 1 MiB */
 
 /* Replies that come late, a short one and one in a Reply chunk, are nobody's. */
 bool rpct_timeout(struct rpct *t)
@@ -32,6 +38,19 @@ bool rpct_timeout(struct rpct *t)
 		back.blob_val = NULL;
 	}
 	clnt_destroy(hasty);
+	return true;
+}
+
+/* A time of whole seconds is as long as that. */
+bool rpct_timeout_seconds(struct rpct *t)
+{
+	CLIENT *client = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, 8000);
+	delayed ask = {.ms = 1000, .len = 7};
+	blob back = {.blob_val = NULL};
+
+	RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_SUCCESS);
+	free(back.blob_val);
+	clnt_destroy(client);
 	return true;
 }
 
@@ -131,6 +150,7 @@ bool rpct_killed(struct rpct *t)
 	long begin = rpct_ms();
 	pthread_t thread;
 	enum clnt_stat stat;
+	struct rpc_err err;
 	CLIENT *client;
 
 	RPCT_CHECK(rpct_server_start(t, &other.server));
@@ -141,6 +161,8 @@ bool rpct_killed(struct rpct *t)
 	pthread_join(thread, NULL);
 	waitpid(other.server.pid, NULL, 0);
 	RPCT_CHECK(stat == RPC_CANTRECV);
+	clnt_geterr(client, &err);
+	RPCT_CHECK(err.re_errno == ECONNRESET);
 	RPCT_CHECK(rpct_ms() - begin < 20000);
 	RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_CANTSEND);
 	clnt_destroy(client);
@@ -164,6 +186,18 @@ bool rpct_nobody(struct rpct *t)
 	return true;
 }
 
+/* RFC 8166 section 9, and where the peer is. */
+static bool addressed(const struct rpct *t, const SVCXPRT *xprt)
+{
+	const struct sockaddr_in *in = xprt->xp_rtaddr.buf;
+
+	RPCT_CHECK(!strcmp(xprt->xp_netid, "rdma"));
+	RPCT_CHECK(in && in->sin_port == htons((uint16_t)atoi(t->server.port)));
+	RPCT_CHECK(!memcmp(&xprt->xp_raddr, in, sizeof(*in)));
+	RPCT_CHECK(xprt->xp_addrlen == sizeof(*in));
+	return true;
+}
+
 bool rpct_close_order(struct rpct *t)
 {
 	struct fi_rpc *conn;
@@ -175,7 +209,7 @@ bool rpct_close_order(struct rpct *t)
 		RPCT_CHECK(!rpct_connect(t, NULL, &conn));
 		client = rpct_client(conn, OTHER_PROG, OTHER_VERS, 5000);
 		xprt = svc_fi_create(conn);
-		RPCT_CHECK(client && xprt);
+		RPCT_CHECK(client && xprt && addressed(t, xprt));
 		RPCT_CHECK(other_next_1(&number, &number, client) == RPC_SUCCESS);
 		if (i % 3 == 1)
 			svc_destroy(xprt);
@@ -187,6 +221,87 @@ bool rpct_close_order(struct rpct *t)
 		RPCT_CHECK(other_next_1(&number, &number, client) == RPC_CANTSEND);
 		clnt_destroy(client);
 	}
+	return true;
+}
+
+/* CLSET_FD_CLOSE: with the CLIENT. */
+bool rpct_close_client(struct rpct *t)
+{
+	struct fi_rpc *conn;
+	CLIENT *first, *other;
+	int number = 1;
+
+	RPCT_CHECK(!rpct_connect(t, NULL, &conn));
+	first = rpct_client(conn, OTHER_PROG, OTHER_VERS, 5000);
+	other = rpct_client(conn, OTHER_PROG, OTHER_VERS, 5000);
+	RPCT_CHECK(clnt_control(first, CLSET_FD_CLOSE, NULL));
+	RPCT_CHECK(other_next_1(&number, &number, other) == RPC_SUCCESS);
+	clnt_destroy(first);
+	RPCT_CHECK(other_next_1(&number, &number, other) == RPC_CANTSEND);
+	clnt_destroy(other);
+	return true;
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* One connection more leaves none open. */
+bool rpct_descriptors(struct rpct *t)
+{
+	struct fi_rpc *conn;
+	int i, count = 0;
+
+	for (i = 0; i < 5; i++) {
+		RPCT_CHECK(!rpct_connect(t, NULL, &conn));
+		fi_rpc_close(conn);
+		if (!i)
+			count = descriptors();
+	}
+	RPCT_CHECK(count && descriptors() == count);
+	return true;
+}
+
+/* Pages of a process. */
+static long resident(pid_t pid)
+{
+	char path[64];
+	long all, pages = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%ld %ld", &all, &pages) != 2)
+		pages = 0;
+	fclose(file);
+	return pages;
+}
+
+/* A Reply that cannot be sent leaves no memory behind: with a sanitizer, which keeps some
+ * of what is free, less than all of them. */
+bool rpct_memory(struct rpct *t)
+{
+	const long most = RPCT_LONG / sysconf(_SC_PAGESIZE) * REFUSED * 3 / 4;
+	const long before = resident(t->server.pid);
+	delayed ask = {.len = RPCT_LONG};
+	blob back = {.blob_val = NULL};
+	size_t room = 50000;
+	int i;
+
+	RPCT_CHECK(clnt_control(t->trial, CLSET_FI_REPLY_SIZE, (void *)&room));
+	for (i = 0; i < REFUSED; i++)
+		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SYSTEMERROR);
+	RPCT_CHECK(before && resident(t->server.pid) - before < most);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 # libcairn-rpc with stubs of rpcgen, two processes.
 noinst_PROGRAMS += fabtests/rpc/fi_cairn_clnt
 fabtests_rpc_fi_cairn_clnt_SOURCES = \
+	fabtests/rpc/auth.c \
 	fabtests/rpc/back.c \
 	fabtests/rpc/busy.c \
 	fabtests/rpc/calls.c \

@@ -60,6 +60,13 @@ bool rpct_refused(struct rpct *t);
 bool rpct_too_long(struct rpct *t);
 bool rpct_auth(struct rpct *t);
 bool rpct_control(struct rpct *t);
+bool rpct_xid(struct rpct *t);
+/* auth.c */
+bool rpct_serve_sealed(void); /* the flavor that rpct_sealed has */
+bool rpct_rpc_version(struct rpct *t);
+bool rpct_refresh(struct rpct *t);
+bool rpct_gss(struct rpct *t);
+bool rpct_sealed(struct rpct *t);
 /* back.c */
 bool rpct_reverse(struct rpct *t);
 bool rpct_reverse_nobody(struct rpct *t);
@@ -77,11 +84,15 @@ bool rpct_busy_peer(struct rpct *t);
 /* ends.c */
 bool rpct_destroyed_in_call(struct rpct *t);
 bool rpct_timeout(struct rpct *t);
+bool rpct_timeout_seconds(struct rpct *t);
 bool rpct_timeout_credit(struct rpct *t);
 bool rpct_silent(struct rpct *t);
 bool rpct_killed(struct rpct *t);
 bool rpct_nobody(struct rpct *t);
 bool rpct_close_order(struct rpct *t);
+bool rpct_close_client(struct rpct *t);
+bool rpct_descriptors(struct rpct *t);
+bool rpct_memory(struct rpct *t);
 bool rpct_close_inside(struct rpct *t);
 bool rpct_close_waiting(struct rpct *t);
 

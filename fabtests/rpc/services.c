@@ -202,7 +202,8 @@ int rpct_serve(const char *stack, const char *address)
 		return 1;
 	}
 	xprt = svc_fi_listen(listener);
-	if (!xprt || !svc_register(xprt, TRIAL_PROG, TRIAL_VERS, trial_prog_3, 0) ||
+	if (!xprt || !rpct_serve_sealed() ||
+	    !svc_register(xprt, TRIAL_PROG, TRIAL_VERS, trial_prog_3, 0) ||
 	    !svc_register(xprt, OTHER_PROG, OTHER_VERS, other_prog_1, 0))
 		return 1;
 	signal(SIGTERM, serve_end);
