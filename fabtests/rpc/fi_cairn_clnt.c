@@ -38,6 +38,7 @@ static const struct {
 	{"beside", rpct_beside},
 	{"own_loop", rpct_own_loop},
 	{"any_address", rpct_any_address},
+	{"many", rpct_many},
 	{"busy_peer", rpct_busy_peer},
 	{"timeout", rpct_timeout},
 	{"timeout_seconds", rpct_timeout_seconds},

@@ -79,6 +79,7 @@ bool rpct_own_loop(struct rpct *t);
 bool rpct_listen(const struct rpct *t, const char *address,
 		 struct fi_rpc_listener **listener, struct rpct *reached);
 bool rpct_any_address(struct rpct *t);
+bool rpct_many(struct rpct *t);
 /* busy.c */
 bool rpct_busy_peer(struct rpct *t);
 /* ends.c */

@@ -35,8 +35,8 @@ static int conn_queues(struct fi_rpc *conn, const struct fi_info *info)
 	ret = fi_eq_open(conn->fabric->fabric, &eq_attr, &conn->eq, NULL);
 	if (ret)
 		return ret;
-	ret = crpc_wait_fd(&conn->cq->fid, conn->inner);
-	return ret ? ret : crpc_wait_fd(&conn->eq->fid, conn->inner);
+	ret = crpc_wait_fd(&conn->cq->fid, conn->fd, &conn->cq_fd);
+	return ret ? ret : crpc_wait_fd(&conn->eq->fid, conn->fd, &conn->eq_fd);
 }
 
 static int conn_ep(struct fi_rpc *conn, struct fi_info *info,
@@ -63,13 +63,10 @@ static int conn_descriptors(struct fi_rpc *conn)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
-	conn->inner = epoll_create1(EPOLL_CLOEXEC);
 	conn->fd = epoll_create1(EPOLL_CLOEXEC);
 	conn->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	conn->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (conn->inner < 0 || conn->fd < 0 || conn->bell < 0 || conn->kick < 0 ||
-	    epoll_ctl(conn->inner, EPOLL_CTL_ADD, conn->kick, &event) ||
-	    epoll_ctl(conn->fd, EPOLL_CTL_ADD, conn->inner, &event) ||
+	if (conn->fd < 0 || conn->bell < 0 || conn->kick < 0 ||
 	    epoll_ctl(conn->fd, EPOLL_CTL_ADD, conn->bell, &event))
 		return -errno;
 	return 0;
@@ -96,7 +93,7 @@ static struct fi_rpc *conn_alloc(void)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&conn->moved, &attr);
 	pthread_condattr_destroy(&attr);
-	conn->inner = conn->fd = conn->bell = conn->kick = -1;
+	conn->fd = conn->bell = conn->kick = -1;
 	conn->refs = 1;
 	conn->next_xid = conn_first_xid();
 	return conn;
@@ -154,7 +151,6 @@ static void conn_free(struct fi_rpc *conn)
 	conn_close_fid(conn->domain ? &conn->domain->fid : NULL);
 	crpc_fabric_put(conn->fabric);
 	conn_close_fd(conn->fd);
-	conn_close_fd(conn->inner);
 	conn_close_fd(conn->bell);
 	conn_close_fd(conn->kick);
 	crpc_call_free_all(conn);

@@ -85,10 +85,14 @@ struct fi_rpc {
 	struct fid_ep *ep;
 	struct fid_cq *cq;
 	struct fid_eq *eq;
-	int inner; /* epoll: the queues and kick */
-	int kick;  /* eventfd: another thread has moved the connection on */
-	int fd;	   /* epoll: inner and bell */
-	int bell;  /* eventfd: there is something to serve, and nobody does */
+	/* Of cq and eq, theirs. */
+	int cq_fd, eq_fd;
+	int kick; /* eventfd: another thread has moved the connection on */
+	/* epoll: cq_fd, eq_fd and bell. The kernel bounds how many of them what the
+	 * connections of a listener share may be in, and by how deep it is: epoll_ctl(2)
+	 * fails then. So nothing is in between. */
+	int fd;
+	int bell; /* eventfd: there is something to serve, and nobody does */
 
 	size_t max_msg;	    /* bytes */
 	size_t reply_size;  /* bytes of a Reply, what CLIENTs begin with */
@@ -109,7 +113,8 @@ int crpc_info(const char *stack, const char *node, const char *service, uint64_t
 	      struct fi_info **info);
 int crpc_fabric_open(struct fi_info *info, struct crpc_fabric **fabric);
 void crpc_fabric_put(struct crpc_fabric *fabric);
-int crpc_wait_fd(struct fid *fid, int epoll);
+/* The descriptor of a queue, in epoll from now on. */
+int crpc_wait_fd(struct fid *fid, int epoll, int *fd);
 
 /* conn.c: a connection that is not connected yet, with receives posted. The first
  * reference is the caller's. */

@@ -56,13 +56,16 @@ void crpc_fabric_put(struct crpc_fabric *fabric)
 	free(fabric);
 }
 
-int crpc_wait_fd(struct fid *fid, int epoll)
+int crpc_wait_fd(struct fid *fid, int epoll, int *fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	int fd, ret;
+	int ret;
 
-	ret = fi_control(fid, FI_GETWAIT, &fd);
+	ret = fi_control(fid, FI_GETWAIT, fd);
 	if (ret)
 		return ret;
-	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	if (!epoll_ctl(epoll, EPOLL_CTL_ADD, *fd, &event))
+		return 0;
+	/* Beside wrong use, which this is not: in too many others already. */
+	return errno == EINVAL ? -FI_EMFILE : -errno;
 }

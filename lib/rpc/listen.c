@@ -19,7 +19,7 @@ struct fi_rpc_listener {
 static int listen_open(struct fi_rpc_listener *listener, struct fi_info *info)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
-	int ret;
+	int ret, eq_fd;
 
 	listener->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (listener->fd < 0)
@@ -28,7 +28,7 @@ static int listen_open(struct fi_rpc_listener *listener, struct fi_info *info)
 	if (!ret)
 		ret = fi_eq_open(listener->fabric->fabric, &attr, &listener->eq, NULL);
 	if (!ret)
-		ret = crpc_wait_fd(&listener->eq->fid, listener->fd);
+		ret = crpc_wait_fd(&listener->eq->fid, listener->fd, &eq_fd);
 	if (!ret)
 		ret = fi_passive_ep(listener->fabric->fabric, info, &listener->pep, NULL);
 	if (!ret)

@@ -49,12 +49,16 @@ void crpc_wake(struct fi_rpc *conn)
 
 static void wait_drive(struct fi_rpc *conn, const struct timespec *until)
 {
-	struct pollfd fd = {.fd = conn->inner, .events = POLLIN};
+	struct pollfd fds[] = {
+		{.fd = conn->cq_fd, .events = POLLIN},
+		{.fd = conn->eq_fd, .events = POLLIN},
+		{.fd = conn->kick, .events = POLLIN},
+	};
 	eventfd_t kicks;
 
 	conn->driven = true;
 	pthread_mutex_unlock(&conn->lock);
-	poll(&fd, 1, crpc_left(until));
+	poll(fds, 3, crpc_left(until));
 	pthread_mutex_lock(&conn->lock);
 	conn->driven = false;
 	eventfd_read(conn->kick, &kicks);
