@@ -34,6 +34,10 @@ CT_TEST(rpcping_histogram, short_times_are_exact)
 	CT_EXPECT_EQ(times.least, 1);
 	CT_EXPECT_EQ(times.most, 200);
 	CT_EXPECT_EQ(png_mean(&times), 100);
+	begin();
+	png_histogram_add(&times, 1000);
+	png_histogram_add(&times, 4000);
+	CT_EXPECT_EQ(png_mean(&times), 2500);
 }
 
 /* Of any time, alone below one that is larger: never too low, 1/128 too high at most. */
