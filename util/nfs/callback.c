@@ -104,9 +104,28 @@ static size_t answer_again(const struct nfc_callbacks *callbacks, uint32_t xid,
 static bool again(const struct nfc_callbacks *callbacks, const CB_COMPOUND4args *args)
 {
 	const nfs_cb_argop4 *first = args->ops.ops_val;
+	const CB_SEQUENCE4args *sequence;
 
-	return callbacks->last_len && args->ops.ops_len && first->op == OP_CB_SEQUENCE &&
-	       first->nfs_cb_argop4_u.sequence.sequenceid == callbacks->sequence;
+	if (!callbacks->last_len || !args->ops.ops_len || first->op != OP_CB_SEQUENCE)
+		return false;
+	sequence = &first->nfs_cb_argop4_u.sequence;
+	return sequence->sequenceid == callbacks->sequence && !sequence->slotid &&
+	       !memcmp(sequence->sessionid, callbacks->sessionid,
+		       sizeof(sequence->sessionid));
+}
+
+/* Its Reply is kept if the slot has executed it. */
+static size_t execute(struct nfc_callbacks *callbacks, uint32_t xid,
+		      const CB_COMPOUND4args *args, uint8_t *answer, size_t room)
+{
+	const uint32_t before = callbacks->sequence;
+	const size_t len = compound(callbacks, xid, args, answer, room);
+
+	if (callbacks->sequence != before) {
+		callbacks->last_len = len <= sizeof(callbacks->last) ? len : 0;
+		memcpy(callbacks->last, answer, callbacks->last_len);
+	}
+	return len;
 }
 
 size_t nfc_callback_serve(void *arg, const uint8_t *bytes, size_t len, uint8_t *answer,
@@ -131,11 +150,8 @@ size_t nfc_callback_serve(void *arg, const uint8_t *bytes, size_t len, uint8_t *
 		got = answer_with(answer, room, call.xid, GARBAGE_ARGS, NULL);
 	else if (again(callbacks, &args) && callbacks->last_len <= room)
 		got = answer_again(callbacks, call.xid, answer);
-	else {
-		got = compound(callbacks, call.xid, &args, answer, room);
-		callbacks->last_len = got <= sizeof(callbacks->last) ? got : 0;
-		memcpy(callbacks->last, answer, callbacks->last_len);
-	}
+	else
+		got = execute(callbacks, call.xid, &args, answer, room);
 	xdr_free((xdrproc_t)xdr_msg_call, &call);
 	xdr_free((xdrproc_t)xdr_CB_COMPOUND4args, &args);
 	return got;
