@@ -16,6 +16,8 @@ static const struct {
 	{"garbage", NFD_GARBAGE}, {"system_err", NFD_SYSTEM_ERR},
 	{"denied", NFD_DENIED},	  {"change", NFD_CHANGE},
 	{"hold", NFD_HOLD},	  {"callbacks", NFD_CALLBACKS},
+	{"eof", NFD_EOF},	  {"more", NFD_MORE},
+	{"other", NFD_OTHER},
 };
 
 static struct {

@@ -25,7 +25,9 @@ static void usage(FILE *to)
 	      "            short=BYTES, drop (the connection), mute, garbage, "
 	      "system_err,\n"
 	      "            denied, change (of the file), callbacks=NUMBER, hold (the\n"
-	      "            Reply, until a Call of the server is answered)\n"
+	      "            Reply, until a Call of the server is answered), eof=BYTES\n"
+	      "            (short, and the end), more (a byte, says READ or WRITE),\n"
+	      "            other (slot, says SEQUENCE)\n"
 	      "At the end it prints how often each operation has come, and how often\n"
 	      "a client broke a rule of RFC 8881 (\"broken\"). The exit status is 1\n"
 	      "if the client did not answer all callbacks.\n",

@@ -34,6 +34,9 @@ enum nfd_fault {
 	NFD_NONE,
 	NFD_STATUS, /* the operation's status is the value */
 	NFD_SHORT,  /* READ gives at most so many bytes */
+	NFD_EOF,    /* and says that the file ends there */
+	NFD_MORE,   /* READ or WRITE says one byte more than it was */
+	NFD_OTHER,  /* SEQUENCE names another slot */
 	NFD_DROP,   /* the connection ends in place of a Reply */
 	NFD_MUTE,   /* no Reply */
 	NFD_GARBAGE,

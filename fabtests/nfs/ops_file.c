@@ -40,8 +40,9 @@ static uint32_t read_file(struct nfd_request *request, const READ4args *args,
 	close(fd);
 	if (got < 0)
 		return NFC_IO;
-	request->data_len = ok->length = (uint32_t)got;
-	ok->eof = args->offset + (u64)got >= (u64)st.st_size;
+	request->data_len = (uint32_t)got;
+	ok->length = (uint32_t)got + (request->fault == NFD_MORE);
+	ok->eof = args->offset + (u64)got >= (u64)st.st_size || request->fault == NFD_EOF;
 	return NFC_OK;
 }
 
@@ -62,7 +63,7 @@ static uint32_t write_file(struct nfd_request *request, const WRITE4args *args,
 	close(fd);
 	if (done < 0)
 		return NFC_IO;
-	ok->count = (u_int)done;
+	ok->count = (u_int)done + (request->fault == NFD_MORE);
 	ok->committed = FILE_SYNC4;
 	return NFC_OK;
 }

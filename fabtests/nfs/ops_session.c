@@ -149,7 +149,7 @@ static uint32_t sequence(struct nfd_request *request, const SEQUENCE4args *args,
 	request->kept = args->cachethis;
 	memcpy(ok->sessionid, args->sessionid, sizeof(ok->sessionid));
 	ok->sequenceid = args->sequenceid;
-	ok->slotid = args->slotid;
+	ok->slotid = args->slotid + (request->fault == NFD_OTHER);
 	ok->highest_slotid = ok->target_highest_slotid = NFD_SLOTS - 1;
 	if (!request->session->peer)
 		ok->status_flags = SEQ4_STATUS_CB_PATH_DOWN_SESSION;

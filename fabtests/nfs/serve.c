@@ -65,6 +65,10 @@ static bool faulty(struct nfd_request *request, const nfs_argop4 *arg, uint32_t 
 	case NFD_CALLBACKS:
 		nfd_callbacks(request->peer, value);
 		return false;
+	case NFD_EOF:
+		request->fault = fault;
+		request->most = value;
+		return false;
 	case NFD_SHORT:
 		request->most = value;
 		return false;

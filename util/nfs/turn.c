@@ -81,12 +81,28 @@ static int completed(struct nfc_conn *conn, const struct fi_cq_data_entry *entry
 	return 0;
 }
 
+/* RDMA_ERROR ends each operation of its Call, and one receive names the Call. */
+static int refused(struct nfc_conn *conn, struct nfc_mark *mark, uint32_t xid)
+{
+	struct nfc_call *call;
+
+	if (mark && mark->use != NFC_RECEIVE) {
+		call = mark->of;
+		call->sending &= mark->use != NFC_SEND;
+		call->result_posted &= mark->use != NFC_RESULT;
+		call->reply_posted &= mark->use != NFC_OWN_REPLY;
+	} else {
+		call = call_of(conn, xid);
+	}
+	if (call && call->state == NFC_SENT)
+		call->state = NFC_REFUSED;
+	return mark && mark->use == NFC_RECEIVE ? nfc_conn_receive(conn, mark) : 0;
+}
+
 /* RDMA_ERROR is about one Call; anything else means that the connection has ended. */
 static int completed_badly(struct nfc_conn *conn)
 {
 	struct fi_cq_err_entry error = {0};
-	struct nfc_mark *mark;
-	struct nfc_call *call;
 
 	if (fi_cq_readerr(conn->link.cq, &error, 0) < 1)
 		return lnk_failed(&conn->link, "fi_cq_readerr", -FI_EOTHER);
@@ -97,11 +113,7 @@ static int completed_badly(struct nfc_conn *conn)
 		nfc_conn_lose(conn);
 		return 0;
 	}
-	mark = error.op_context;
-	call = call_of(conn, (uint32_t)error.data);
-	if (call)
-		call->state = NFC_REFUSED;
-	return mark && mark->use == NFC_RECEIVE ? nfc_conn_receive(conn, mark) : 0;
+	return refused(conn, error.op_context, (uint32_t)error.data);
 }
 
 int nfc_conn_turn(struct nfc_conn *conn, int timeout_ms)
