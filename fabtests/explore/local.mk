@@ -133,4 +133,23 @@ fabtests_explore_explore_route_credit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/
 fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_flow_lane,--wrap=rte_flow_needs \
 	-Wl,--wrap=rte_inlet_grant,--wrap=rte_inlet_empty,--wrap=rte_outlet_take,--wrap=rte_outlet_granted
 fabtests_explore_explore_route_credit_LDADD = fabtests/explore/libsearch.a prov/route/flow/libflow.la
+
+# The link-state exchange of three or four routers.
+check_PROGRAMS += fabtests/explore/explore_route_flood
+fabtests_explore_explore_route_flood_SOURCES = \
+	fabtests/explore/route/flood.c \
+	fabtests/explore/route/flood.h \
+	fabtests/explore/route/flood_check.c \
+	fabtests/explore/route/flood_model.c \
+	fabtests/explore/route/flood_mutants.c \
+	fabtests/explore/route/flood_world.c \
+	fabtests/explore/route/run.c \
+	fabtests/explore/route/run.h
+fabtests_explore_explore_route_flood_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
+	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
+fabtests_explore_explore_route_flood_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) \
+	-Wl,--wrap=rte_lsa_compare,--wrap=rte_lsdb_put,--wrap=rte_flood,--wrap=rte_flood_receive,--wrap=rte_link_names \
+	-Wl,--wrap=rte_reach_receive,--wrap=rte_own_ahead,--wrap=rte_digest_send,--wrap=rte_lsreq_receive \
+	-Wl,--wrap=rte_heartbeat_receive,--wrap=rte_lsdb_hash,--wrap=rte_own_changed,--wrap=rte_own_withdraw
+fabtests_explore_explore_route_flood_LDADD = fabtests/explore/libsearch.a prov/route/sync/libsync.la
 EXTRA_DIST += fabtests/explore/local.mk

@@ -142,7 +142,7 @@ suite_unit() {
 }
 
 # rpcrdma in every order in which messages, completions, events and calls may happen, and with faults; flow
-# control of routed connections in the same way.
+# control of routed connections and the exchange of routers in the same way.
 # Every state in which the power may fail; programs by chance, of seeds that are the same each time and
 # of one that is printed; each part of each plan left out, and faults of the provider.
 suite_explore() {
@@ -160,9 +160,13 @@ suite_explore() {
 	step explore-rpcrdma 300 "${run[@]}"
 	step explore-rpcrdma-mutations 300 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_route_credit
-	step build-explore-route 300 make -C "$top/build/unit" fabtests/explore/explore_route_credit || return
+	step build-explore-route 300 make -C "$top/build/unit" fabtests/explore/explore_route_credit \
+		fabtests/explore/explore_route_flood || return
 	step explore-route-credit 120 "${run[@]}"
 	step explore-route-credit-mutations 120 "${run[@]}" -m
+	run[2]=$top/build/unit/fabtests/explore/explore_route_flood
+	step explore-route-flood 120 "${run[@]}"
+	step explore-route-flood-mutations 120 "${run[@]}" -m
 }
 
 # plans_choice SUITE: sets the caller's filter, exported.
