@@ -129,7 +129,7 @@ static bool cost_is(const struct rte_cost *a, const struct rte_cost *b)
 static void net_judge(struct rte_net *net)
 {
 	net->even = net->same == net->members && net->passing == net->members &&
-		    !rte_net_holed(net);
+		    net->pairs == rte_net_pairs(net->members);
 }
 
 static void net_enter(struct rte_net *net, uint32_t member, const struct rte_port *port)
@@ -138,6 +138,7 @@ static void net_enter(struct rte_net *net, uint32_t member, const struct rte_por
 		net->cost = port->cost;
 	net->same += cost_is(&net->cost, &port->cost);
 	net->member[net->members++] = member;
+	net->passing += port->transit;
 	net_judge(net);
 }
 
@@ -164,6 +165,7 @@ static void net_leave(const struct rte_graph *graph, struct rte_net *net, uint32
 	for (i = 0; i < net->members; i++)
 		if (net->member[i] == member)
 			net->member[i] = net->member[--net->members];
+	net->passing -= port->transit;
 	net->same -= cost_is(&net->cost, &port->cost);
 	if (!net->same)
 		net_cost_anew(graph, net);
@@ -171,11 +173,10 @@ static void net_leave(const struct rte_graph *graph, struct rte_net *net, uint32
 }
 
 /* What changes of a subnet changes how many have holes. */
-static void net_count(struct rte_graph *graph, struct rte_net *net, int passing,
-		      int pairs)
+static void net_count(struct rte_graph *graph, struct rte_net *net, int linked, int pairs)
 {
 	graph->holed -= rte_net_holed(net);
-	net->passing += (uint32_t)passing;
+	net->linked += (uint32_t)linked;
 	net->pairs += (uint32_t)pairs;
 	graph->holed += rte_net_holed(net);
 	net_judge(net);
@@ -185,12 +186,17 @@ static void net_count(struct rte_graph *graph, struct rte_net *net, int passing,
 static void graph_part(struct rte_graph *graph, uint32_t at, struct rte_port *port)
 {
 	struct rte_net *net = &graph->net[port->net];
+	struct rte_port *others;
+	int linked = port->edges ? -1 : 0;
 	uint32_t i;
 
-	for (i = 0; i < port->edges; i++)
-		port_part(node_port(&graph->node[port->edge[i].to], port->net), at);
+	for (i = 0; i < port->edges; i++) {
+		others = node_port(&graph->node[port->edge[i].to], port->net);
+		port_part(others, at);
+		linked -= !others->edges;
+	}
 	net_leave(graph, net, at, port);
-	net_count(graph, net, port->transit ? -1 : 0, -(int)port->edges);
+	net_count(graph, net, linked, -(int)port->edges);
 	free(port->edge);
 }
 
@@ -235,7 +241,7 @@ static int graph_meet(struct rte_graph *graph, uint32_t at, struct rte_port *por
 		port->edges--;
 		return -FI_ENOMEM;
 	}
-	net_count(graph, net, 0, 1);
+	net_count(graph, net, (port->edges == 1) + (others->edges == 1), 1);
 	return 0;
 }
 
@@ -266,7 +272,6 @@ static int graph_attach(struct rte_graph *graph, uint32_t at, const struct rte_l
 	net_enter(net, at, port);
 	if (!port->transit)
 		return 0;
-	net_count(graph, net, 1, 0);
 	for (i = 0; i < link->neighbours && !ret; i++)
 		ret = graph_meet(graph, at, port, link->neighbour[i]);
 	return ret;

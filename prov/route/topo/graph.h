@@ -35,8 +35,9 @@ struct rte_net {
 	uint32_t *member; /* routers */
 	uint32_t members;
 	uint32_t members_size;
-	uint32_t passing;     /* members that pass it on... */
-	uint32_t pairs;	      /* ... and pairs of them that are connected */
+	uint32_t passing;     /* members that pass it on */
+	uint32_t linked;      /* members that are connected to another... */
+	uint32_t pairs;	      /* ... and pairs of them that are */
 	struct rte_cost cost; /* of one of the members... */
 	uint32_t same;	      /* ... and how many it is the same for */
 	bool even;	      /* from any member to any other at that cost */
@@ -53,14 +54,21 @@ struct rte_graph {
 	uint32_t nets;
 	uint32_t nets_size;
 	struct rte_map net_of; /* (scope_as, subnet) */
-	/* Subnets where not every two that pass it on are connected. Elsewhere the best
-	 * route never comes twice, for it has a shorter way. */
+	/* Subnets with holes: not every two that are connected to any are connected to
+	 * each other. Elsewhere the best route never comes twice, for it has a shorter
+	 * way. */
 	uint32_t holed;
 };
 
+/* Pairs of so many. */
+static inline uint64_t rte_net_pairs(uint32_t members)
+{
+	return members ? (uint64_t)members * (members - 1) / 2 : 0;
+}
+
 static inline bool rte_net_holed(const struct rte_net *net)
 {
-	return net->pairs < net->passing * (net->passing - 1) / 2;
+	return net->pairs < rte_net_pairs(net->linked);
 }
 
 /* False: they are the same, or both lie outside: nothing passes through an AS (section

@@ -19,6 +19,10 @@
 
 /* In the heap: a subnet; otherwise a label. */
 #define RTE_SPF_NET (1u << 31)
+/* Of a router. Subnets with holes could make as many as there are ways to it, two for
+ * each pair of such subnets beside each other. The best stay: routes may then be worse
+ * than the best, but none is wrong. */
+#define RTE_SPF_LABELS 32u
 
 /* The best label on a subnet that is crossed once. */
 struct rte_offer {
@@ -34,6 +38,7 @@ struct rte_spf {
 	const struct rte_graph *graph;
 	uint32_t from;
 	bool sums; /* all metrics add up: of two labels of a router one is better */
+	bool cut;  /* a router had too many labels */
 	struct rte_labels labels;
 	struct rte_heap heap;
 	/* Of each subnet. */
@@ -91,6 +96,38 @@ static int spf_queue(struct rte_spf *spf, uint32_t at)
 	return rte_heap_add(&spf->heap, at, cost->part[0], cost->hops);
 }
 
+static bool step_before(const struct rte_spf *spf, const struct rte_step *a,
+			const struct rte_step *b)
+{
+	const struct rte_steps steps = rte_labels_steps(&spf->labels);
+	const int order = rte_cost_compare(&spf->graph->policy, &a->cost, &b->cost);
+
+	return order ? order < 0 : rte_step_compare(spf->graph, &steps, a, b) < 0;
+}
+
+/* Has its router room for one more? If not, *at is the worst label from which nothing
+ * goes on, if that one is better, or RTE_NONE. */
+static bool spf_room(struct rte_spf *spf, const struct rte_step *step, uint32_t *at)
+{
+	const struct rte_labels *labels = &spf->labels;
+	uint32_t count = 0, worst = RTE_NONE, i;
+
+	*at = RTE_NONE;
+	for (i = labels->first[step->node]; i != RTE_NONE; i = labels->label[i].next) {
+		count++;
+		if (labels->label[i].child == RTE_NONE &&
+		    (worst == RTE_NONE ||
+		     step_before(spf, spf_step(spf, worst), spf_step(spf, i))))
+			worst = i;
+	}
+	if (count < RTE_SPF_LABELS)
+		return true;
+	spf->cut = true;
+	if (worst != RTE_NONE && step_before(spf, step, spf_step(spf, worst)))
+		*at = worst;
+	return false;
+}
+
 /* Enters one, unless another makes it useless, in place of those that it makes so. *at:
  * the label, from which all is to be followed, or RTE_NONE. */
 static int spf_enter(struct rte_spf *spf, const struct rte_step *step, uint32_t *at)
@@ -111,11 +148,13 @@ static int spf_enter(struct rte_spf *spf, const struct rte_step *step, uint32_t 
 		else
 			rte_labels_remove(labels, i);
 	}
+	if (*at == RTE_NONE && spf_room(spf, step, at)) {
+		*at = rte_labels_add(labels, step);
+		return *at == RTE_NONE ? -FI_ENOMEM : 0;
+	}
 	if (*at != RTE_NONE)
 		rte_labels_move(labels, *at, step);
-	else
-		*at = rte_labels_add(labels, step);
-	return *at == RTE_NONE ? -FI_ENOMEM : 0;
+	return 0;
 }
 
 /* On from a label over a subnet to another router: *next, or RTE_NONE. */
@@ -335,6 +374,7 @@ static int spf_compute(struct rte_spf *spf)
 	uint32_t i;
 	int ret = 0;
 
+	spf->cut = false;
 	rte_labels_clear(&spf->labels);
 	spf->heap.count = 0;
 	for (i = 0; i < net->members && !ret; i++)
@@ -398,8 +438,8 @@ int rte_spf_changed(struct rte_spf *spf, uint32_t router)
 
 	if (ret)
 		return ret;
-	/* Which labels are useless hangs on them. */
-	if (spf_holes_moved(spf))
+	/* Which labels are useless hangs on the holes; which were cut is forgotten. */
+	if (spf_holes_moved(spf) || spf->cut)
 		return spf_compute(spf);
 	memset(labels->stale, 0, labels->nodes * sizeof(*labels->stale));
 	while (labels->first[router] != RTE_NONE)
@@ -408,7 +448,9 @@ int rte_spf_changed(struct rte_spf *spf, uint32_t router)
 	for (i = 0; i < labels->nodes && !ret; i++)
 		if (labels->stale[i])
 			ret = spf_restore(spf, i);
-	return ret ? ret : spf_run(spf);
+	if (!ret)
+		ret = spf_run(spf);
+	return !ret && spf->cut ? spf_compute(spf) : ret;
 }
 
 /* In place of *route, if that has no routers or is worse. One that crossed the subnet
