@@ -157,3 +157,35 @@ CT_TEST(graph, goes_on_without_memory)
 	}
 	CT_EXPECT_GT(nth, 20);
 }
+
+CT_TEST(graph, no_route_leads_to_what_is_unknown)
+{
+	const uint32_t none = RTE_NONE;
+	struct rte_route routes[RTE_ALTERNATIVES];
+	struct rte_graph *graph;
+	uint32_t nets[3], from;
+	struct rte_spf *spf;
+
+	chain();
+	graph = world_graph(&w, "bandwidth", false);
+	from = world_net(graph, "1");
+	nets[0] = none;
+	nets[1] = world_net(graph, "3");
+	nets[2] = nets[1];
+	CT_EXPECT_EQ(rte_paths(graph, none, nets, 3, routes, RTE_ALTERNATIVES), 0);
+	CT_EXPECT_EQ(rte_paths(graph, from, &none, 1, routes, RTE_ALTERNATIVES), 0);
+	/* What is named twice has no more routes than once. */
+	CT_EXPECT_EQ(rte_paths(graph, from, nets, 3, routes, RTE_ALTERNATIVES), 2);
+	CT_EXPECT_EQ(rte_paths_along(graph, nets, 2, routes), 0);
+	spf = rte_spf_open(graph, from);
+	CT_EXPECT_EQ(rte_spf_changed(spf, none), 0);
+	CT_EXPECT_EQ(rte_spf_best(spf, &none, 1, routes), -FI_ENOENT);
+	CT_EXPECT_EQ(rte_spf_best(spf, nets, 3, routes), 0);
+	rte_spf_close(spf);
+	spf = rte_spf_open(graph, none);
+	CT_ASSERT_NE(spf, NULL);
+	CT_EXPECT_EQ(rte_spf_best(spf, nets, 3, routes), -FI_ENOENT);
+	CT_EXPECT_EQ(rte_spf_changed(spf, 0), 0);
+	rte_spf_close(spf);
+	rte_graph_close(graph);
+}

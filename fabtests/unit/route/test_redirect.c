@@ -64,6 +64,19 @@ CT_TEST(redirect, a_router_whose_way_is_longer_sends_the_client_on)
 	rte_graph_close(graph);
 }
 
+/* It has not said anything of itself, or there was no memory for it. */
+CT_TEST(redirect, a_router_that_is_unknown_serves_nobody)
+{
+	struct rte_graph *graph;
+	uint64_t first;
+
+	world_figure2(&w);
+	graph = world_graph(&w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(graph, 77, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
+	CT_EXPECT_EQ(first, 4);
+	rte_graph_close(graph);
+}
+
 /* Of 1,000 even draws. */
 static unsigned int share(const struct rte_graph *graph, uint64_t router)
 {

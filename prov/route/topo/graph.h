@@ -71,13 +71,14 @@ static inline bool rte_net_holed(const struct rte_net *net)
 	return net->pairs < rte_net_pairs(net->linked);
 }
 
-/* False: they are the same, or both lie outside: nothing passes through an AS (section
- * IV.C.3). */
+/* False: they are the same, one is unknown (RTE_NONE), or both lie outside: nothing
+ * passes through an AS (section IV.C.3). */
 static inline bool rte_graph_allows(const struct rte_graph *graph, uint32_t from,
 				    uint32_t to)
 {
-	return from != to && (graph->net[from].id.scope_as == graph->as ||
-			      graph->net[to].id.scope_as == graph->as);
+	return from != to && from < graph->nets && to < graph->nets &&
+	       (graph->net[from].id.scope_as == graph->as ||
+		graph->net[to].id.scope_as == graph->as);
 }
 
 /* The router's port on it, or NULL. */

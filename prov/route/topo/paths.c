@@ -352,7 +352,8 @@ int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_
 	return search_do(&search, route, 1);
 }
 
-/* Puts it where it belongs among those that are there; the last may fall out. */
+/* Puts it where it belongs among those that are there, if it is not one of them; the last
+ * may fall out. */
 static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *routes,
 			     uint32_t have, uint32_t count, const struct rte_route *route)
 {
@@ -360,7 +361,7 @@ static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *ro
 
 	while (at && rte_route_compare(graph, route, &routes[at - 1]) < 0)
 		at--;
-	if (at == count)
+	if (at == count || (at && !rte_route_compare(graph, route, &routes[at - 1])))
 		return have;
 	have = CRN_MIN(have + 1, count);
 	memmove(&routes[at + 1], &routes[at], (have - 1 - at) * sizeof(*routes));

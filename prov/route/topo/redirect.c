@@ -50,7 +50,8 @@ int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
 	if (ret <= 0)
 		return ret ? ret : -FI_ENOENT;
 	count = (uint32_t)ret;
-	ret = rte_paths_by(graph, me, from, to, to_count, route, 1);
+	/* To rte_paths_by, RTE_NONE is any router. */
+	ret = me == RTE_NONE ? 0 : rte_paths_by(graph, me, from, to, to_count, route, 1);
 	if (ret < 0)
 		return ret;
 	if (ret && rte_cost_compare(&graph->policy, &route->cost, &best[0].cost) <= 0)

@@ -370,15 +370,16 @@ static bool spf_holes_moved(struct rte_spf *spf)
 /* All of them. */
 static int spf_compute(struct rte_spf *spf)
 {
-	const struct rte_net *net = &spf->graph->net[spf->from];
+	const struct rte_graph *graph = spf->graph;
 	uint32_t i;
 	int ret = 0;
 
 	spf->cut = false;
 	rte_labels_clear(&spf->labels);
 	spf->heap.count = 0;
-	for (i = 0; i < net->members && !ret; i++)
-		ret = spf_seed(spf, net->member[i]);
+	for (i = 0; spf->from < graph->nets && i < graph->net[spf->from].members && !ret;
+	     i++)
+		ret = spf_seed(spf, graph->net[spf->from].member[i]);
 	return ret ? ret : spf_run(spf);
 }
 
@@ -434,8 +435,12 @@ int rte_spf_changed(struct rte_spf *spf, uint32_t router)
 {
 	struct rte_labels *labels = &spf->labels;
 	uint32_t i;
-	int ret = spf_fit(spf);
+	int ret;
 
+	/* It never became known. */
+	if (router >= spf->graph->nodes)
+		return 0;
+	ret = spf_fit(spf);
 	if (ret)
 		return ret;
 	/* Which labels are useless hangs on the holes; which were cut is forgotten. */

@@ -180,7 +180,11 @@ enum rte_dominance rte_cost_dominance(const struct rte_policy *policy,
 
 #define RTE_NONE UINT32_MAX
 
-/* An index below RTE_NONE stays the same for as long as the graph lives. */
+/*
+ * An index below RTE_NONE stays the same for as long as the graph lives. RTE_NONE stands
+ * for what is unknown: functions that take indices of subnets, and rte_spf_changed and
+ * rte_redirect, accept it, and no route leads there.
+ */
 struct rte_graph;
 
 /* The policy is copied. NULL: no memory. */
