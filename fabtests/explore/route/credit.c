@@ -2,15 +2,15 @@
 #include <stddef.h>
 #include "credit.h"
 
-#define READ (1u << RTE_FLOW_READ_REQ)
-#define ALL (READ | 1u << RTE_FLOW_MSG | 1u << RTE_FLOW_WRITE)
+#define READ (CREDIT_KIND(RTE_READ_REQ))
+#define ALL (READ | CREDIT_KIND(RTE_MSG) | CREDIT_KIND(RTE_WRITE))
 
 static const struct credit_run both_ways = {.conns = CREDIT_CONNS,
 					    .requests = {2, 1},
 					    .kinds = ALL};
 static const struct credit_run two_each = {.conns = 1, .requests = {2, 2}, .kinds = ALL};
 /* The lanes of responses are full while both last routers ask for a key. */
-static const uint8_t key_last[] = {RTE_FLOW_MSG, RTE_FLOW_MSG, RTE_FLOW_WRITE};
+static const uint8_t key_last[] = {RTE_MSG, RTE_MSG, RTE_WRITE};
 static const struct credit_run keys = {.conns = 1,
 				       .requests = {3, 3},
 				       .script = key_last};

@@ -40,11 +40,13 @@ enum credit_wrong {
 	CREDIT_KEY = 1 << 4,
 };
 
+#define CREDIT_KIND(request) (1u << ((request)-RTE_MSG))
+
 struct credit_run {
 	unsigned int conns;	  /* 0 to 3 go one way round, 4 to 7 the other */
 	unsigned int first;	  /* of them */
 	unsigned int requests[2]; /* of each end */
-	unsigned int kinds;	  /* 1 << RTE_FLOW_MSG, ...: any of them */
+	unsigned int kinds;	  /* CREDIT_KIND(RTE_MSG), ...: any of them */
 	const uint8_t *script;	  /* the kind of each; or NULL */
 	unsigned int pool;	  /* of each router; a lane's share is 1 */
 	bool on_demand; /* the pool's slots are for lanes whose escape slot is filled */

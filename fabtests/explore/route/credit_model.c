@@ -4,7 +4,7 @@
 #include "credit.h"
 
 /* What an ACK is about: a kind of request, or this: a receive of the target. */
-#define ABOUT_DELIVERY RTE_FLOW_KINDS
+#define ABOUT_DELIVERY UINT8_MAX
 
 struct item {
 	uint8_t kind, about, room, pad;
@@ -20,7 +20,7 @@ struct lane {
 
 /* One direction of a connection. */
 struct way {
-	struct lane lane[RTE_FLOW_LANES][CREDIT_POSITIONS];
+	struct lane lane[RTE_LANES][CREDIT_POSITIONS];
 	struct item answer; /* at the last router, to go the other way, ... */
 	uint8_t answers;    /* ... if there is one */
 	uint8_t key, resolving, info;
@@ -61,10 +61,9 @@ static struct rte_pool *pool_at(uint32_t conn, uint32_t dir, uint32_t at)
 			 CREDIT_RING];
 }
 
-static struct lane *lane_of(uint32_t conn, uint32_t dir, enum rte_flow_kind kind,
-			    uint32_t at)
+static struct lane *lane_of(uint32_t conn, uint32_t dir, uint8_t kind, uint32_t at)
 {
-	return &now.way[conn][dir].lane[rte_flow_lane(kind)][at];
+	return &now.way[conn][dir].lane[rte_message_lane(kind)][at];
 }
 
 static bool has_slot(const struct lane *lane)
@@ -120,25 +119,25 @@ static bool may_leave(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
 
 	if (!way->lane[lane][at].items)
 		return false;
-	needs = rte_flow_needs((enum rte_flow_kind)item->kind, place_of(at));
+	needs = rte_flow_needs(item->kind, place_of(at));
 	return !(needs & RTE_FLOW_SLOT && !has_slot(&way->lane[lane][at + 1])) &&
 	       !(needs & RTE_FLOW_RECEIVE && !has_receive(conn, dir)) &&
 	       !(needs & RTE_FLOW_ANSWER && way->answers == RTE_FLOW_ANSWERS) &&
 	       !(needs & RTE_FLOW_KEY && !way->key) &&
 	       !(needs & CREDIT_SLOT_BACK &&
-		 !has_slot(lane_of(conn, !dir, RTE_FLOW_MR_INFO, 0)));
+		 !has_slot(lane_of(conn, !dir, RTE_MR_INFO, 0)));
 }
 
 static void answer(struct way *way, const struct item *item)
 {
-	const bool is_read = item->kind == RTE_FLOW_READ_REQ;
+	const bool is_read = item->kind == RTE_READ_REQ;
 
 	if (way->answers == RTE_FLOW_ANSWERS)
 		now.wrong |= CREDIT_LOST;
-	if (item->kind != RTE_FLOW_MSG && !way->key)
+	if (item->kind != RTE_MSG && !way->key)
 		now.wrong |= CREDIT_KEY;
 	way->answers = 1;
-	way->answer = (struct item){.kind = is_read ? RTE_FLOW_READ_FRAG : RTE_FLOW_ACK,
+	way->answer = (struct item){.kind = is_read ? RTE_READ_FRAG : RTE_ACK,
 				    .about = item->kind};
 }
 
@@ -148,17 +147,17 @@ static void arrive(uint32_t conn, uint32_t dir, const struct item *item)
 	struct way *way = &now.way[conn][dir], *back = &now.way[conn][!dir];
 
 	switch (item->kind) {
-	case RTE_FLOW_MSG:
+	case RTE_MSG:
 		way->delivered = 1;
 		break;
-	case RTE_FLOW_READ_FRAG:
-	case RTE_FLOW_ACK:
-		if (item->about == RTE_FLOW_MSG)
+	case RTE_READ_FRAG:
+	case RTE_ACK:
+		if (item->about == RTE_MSG)
 			back->messages--;
 		else if (item->about != ABOUT_DELIVERY)
 			back->rma--;
 		break;
-	case RTE_FLOW_MR_RESOLVE:
+	case RTE_MR_RESOLVE:
 		if (way->info)
 			now.wrong |= CREDIT_LOST;
 		way->info = 1;
@@ -174,20 +173,20 @@ static void leave(uint32_t conn, uint32_t dir, uint32_t at_lane, uint32_t at)
 	struct way *way = &now.way[conn][dir];
 	struct lane *lane = &way->lane[at_lane][at];
 	const struct item item = lane->item[0];
-	const bool is_request = item.kind <= RTE_FLOW_READ_REQ;
+	const bool is_request = item.kind <= RTE_READ_REQ;
 
 	lane->items--;
 	memmove(&lane->item[0], &lane->item[1], sizeof(item) * (CREDIT_ITEMS - 1));
 	lane->item[CREDIT_ITEMS - 1] = (struct item){0};
 	rte_inlet_empty(&lane->inlet, (enum rte_room)item.room, pool_at(conn, dir, at));
-	if (at == CREDIT_END || item.kind == RTE_FLOW_MR_INFO) {
+	if (at == CREDIT_END || item.kind == RTE_MR_INFO) {
 		arrive(conn, dir, &item);
 		return;
 	}
 	if (at == CREDIT_LAST && is_request)
 		answer(way, &item);
-	if (at < CREDIT_LAST || item.kind == RTE_FLOW_MSG || !is_request)
-		put(lane_of(conn, dir, (enum rte_flow_kind)item.kind, at + 1), item);
+	if (at < CREDIT_LAST || item.kind == RTE_MSG || !is_request)
+		put(lane_of(conn, dir, item.kind, at + 1), item);
 }
 
 /* What leaves at once does, and escape slots are granted again: nobody else sees it. */
@@ -206,8 +205,7 @@ static void settle(uint32_t conn)
 				    !lane->inlet.escape_filled)
 					grant(lane, pool_at(conn, i / 2, at));
 				if (!lane->items ||
-				    rte_flow_needs((enum rte_flow_kind)lane->item[0].kind,
-						   place_of(at)))
+				    rte_flow_needs(lane->item[0].kind, place_of(at)))
 					continue;
 				leave(conn, i / 2, i % 2, at);
 				moved = true;
@@ -247,45 +245,42 @@ static void list_add(struct list *list, enum action action, uint32_t conn, uint3
 
 static bool wants_key(const struct way *way)
 {
-	const struct lane *lane = &way->lane[rte_flow_lane(RTE_FLOW_WRITE)][CREDIT_LAST];
+	const struct lane *lane = &way->lane[rte_message_lane(RTE_WRITE)][CREDIT_LAST];
 
 	return lane->items &&
-	       rte_flow_needs((enum rte_flow_kind)lane->item[0].kind, RTE_FLOW_LAST) &
-		       RTE_FLOW_KEY &&
+	       rte_flow_needs(lane->item[0].kind, RTE_FLOW_LAST) & RTE_FLOW_KEY &&
 	       !way->key && !way->resolving;
 }
 
-static bool may_issue(const struct way *way, uint32_t dir, uint32_t kind)
+static bool may_issue(const struct way *way, uint32_t dir, uint8_t kind)
 {
 	if (!way->left)
 		return false;
 	if (running->script)
 		return running->script[running->requests[dir] - way->left] == kind;
-	return running->kinds & 1u << kind;
+	return running->kinds & CREDIT_KIND(kind);
 }
 
 static void list_way(struct list *list, uint32_t conn, uint32_t dir)
 {
 	const struct way *way = &now.way[conn][dir];
-	uint32_t kind, lane, at;
+	uint32_t lane, at;
+	uint8_t kind;
 
-	for (kind = RTE_FLOW_MSG; kind <= RTE_FLOW_READ_REQ; kind++)
-		if (may_issue(way, dir, kind) &&
-		    has_slot(lane_of(conn, dir, (enum rte_flow_kind)kind, 0)))
+	for (kind = RTE_MSG; kind <= RTE_READ_REQ; kind++)
+		if (may_issue(way, dir, kind) && has_slot(lane_of(conn, dir, kind, 0)))
 			list_add(list, ISSUE, conn, dir, kind, 0);
-	for (lane = 0; lane < RTE_FLOW_LANES; lane++)
+	for (lane = 0; lane < RTE_LANES; lane++)
 		for (at = 0; at < CREDIT_POSITIONS; at++)
 			if (may_leave(conn, dir, lane, at))
 				list_add(list, LEAVE, conn, dir, lane, at);
-	if (way->answers &&
-	    has_slot(lane_of(conn, !dir, (enum rte_flow_kind)way->answer.kind, 1)))
+	if (way->answers && has_slot(lane_of(conn, !dir, way->answer.kind, 1)))
 		list_add(list, ANSWER, conn, dir, 0, 0);
-	if (wants_key(way) &&
-	    has_slot(lane_of(conn, dir, RTE_FLOW_MR_RESOLVE, CREDIT_END)))
+	if (wants_key(way) && has_slot(lane_of(conn, dir, RTE_MR_RESOLVE, CREDIT_END)))
 		list_add(list, RESOLVE, conn, dir, 0, 0);
-	if (way->info && has_slot(lane_of(conn, !dir, RTE_FLOW_MR_INFO, 0)))
+	if (way->info && has_slot(lane_of(conn, !dir, RTE_MR_INFO, 0)))
 		list_add(list, INFO, conn, dir, 0, 0);
-	if (way->delivered && has_slot(lane_of(conn, !dir, RTE_FLOW_ACK, 0)))
+	if (way->delivered && has_slot(lane_of(conn, !dir, RTE_ACK, 0)))
 		list_add(list, DELIVERED, conn, dir, 0, 0);
 }
 
@@ -294,7 +289,7 @@ static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 	const struct lane *lane;
 	uint32_t i, at;
 
-	for (i = 0; i < RTE_FLOW_LANES; i++)
+	for (i = 0; i < RTE_LANES; i++)
 		for (at = 0; at < CREDIT_END; at++) {
 			lane = &now.way[conn][dir].lane[i][at];
 			if (running->on_demand && !lane->inlet.escape_filled)
@@ -323,18 +318,18 @@ static uint32_t choices(struct xpl_choice *to, uint32_t max)
 	return list.count;
 }
 
-static void issue(uint32_t conn, uint32_t dir, enum rte_flow_kind kind)
+static void issue(uint32_t conn, uint32_t dir, uint8_t kind)
 {
 	struct way *way = &now.way[conn][dir];
 
 	way->left--;
-	if (kind == RTE_FLOW_MSG) {
+	if (kind == RTE_MSG) {
 		way->messages++;
 		way->has_sent_message = 1;
 	} else {
 		way->rma++;
 	}
-	put(lane_of(conn, dir, kind, 0), (struct item){.kind = (uint8_t)kind});
+	put(lane_of(conn, dir, kind, 0), (struct item){.kind = kind});
 }
 
 static void apply(const struct xpl_choice *choice)
@@ -345,31 +340,30 @@ static void apply(const struct xpl_choice *choice)
 
 	switch ((enum action)choice->word[0]) {
 	case ISSUE:
-		issue(conn, dir, (enum rte_flow_kind)what);
+		issue(conn, dir, (uint8_t)what);
 		break;
 	case LEAVE:
 		leave(conn, dir, what, at);
 		break;
 	case ANSWER:
-		put(lane_of(conn, !dir, (enum rte_flow_kind)way->answer.kind, 1),
-		    way->answer);
+		put(lane_of(conn, !dir, way->answer.kind, 1), way->answer);
 		way->answer = (struct item){0};
 		way->answers = 0;
 		break;
 	case RESOLVE:
 		way->resolving = 1;
-		put(lane_of(conn, dir, RTE_FLOW_MR_RESOLVE, CREDIT_END),
-		    (struct item){.kind = RTE_FLOW_MR_RESOLVE});
+		put(lane_of(conn, dir, RTE_MR_RESOLVE, CREDIT_END),
+		    (struct item){.kind = RTE_MR_RESOLVE});
 		break;
 	case INFO:
 		way->info = 0;
-		put(lane_of(conn, !dir, RTE_FLOW_MR_INFO, 0),
-		    (struct item){.kind = RTE_FLOW_MR_INFO});
+		put(lane_of(conn, !dir, RTE_MR_INFO, 0),
+		    (struct item){.kind = RTE_MR_INFO});
 		break;
 	case DELIVERED:
 		way->delivered = 0;
-		put(lane_of(conn, !dir, RTE_FLOW_ACK, 0),
-		    (struct item){.kind = RTE_FLOW_ACK, .about = ABOUT_DELIVERY});
+		put(lane_of(conn, !dir, RTE_ACK, 0),
+		    (struct item){.kind = RTE_ACK, .about = ABOUT_DELIVERY});
 		break;
 	case GRANT:
 		grant(&way->lane[what][at], pool_at(conn, dir, at));
@@ -416,7 +410,7 @@ static unsigned int begin(const void *run)
 		for (dir = 0; dir < 2; dir++) {
 			way = &now.way[i][dir];
 			way->left = (uint8_t)running->requests[dir];
-			for (k = 0; k < RTE_FLOW_LANES; k++)
+			for (k = 0; k < RTE_LANES; k++)
 				for (at = 0; at < CREDIT_POSITIONS; at++) {
 					rte_inlet_open(&way->lane[k][at].inlet, 1);
 					rte_outlet_open(&way->lane[k][at].outlet, 1);
@@ -477,14 +471,13 @@ static void tell(const struct xpl_choice *choice)
 					      "a key is told",
 					      "a delivery is acknowledged",
 					      "is granted a slot of the pool"};
-	static const char *const kinds[] = {"MSG", "WRITE", "READ_REQ"};
 	static const char *const lanes[] = {"request lane", "response lane"};
 	const uint64_t action = choice->word[0], dir = choice->word[1] % 2;
 
 	printf("    connection %d, from end %d: %s", (int)(choice->word[1] / 2), (int)dir,
 	       actions[action]);
 	if (action == ISSUE)
-		printf(" %s", kinds[choice->word[2]]);
+		printf(" %s", rte_message_name((uint8_t)choice->word[2]));
 	if (action == LEAVE || action == GRANT)
 		printf(" %s, position %d", lanes[choice->word[2]], (int)choice->word[3]);
 	printf("\n");

@@ -25,24 +25,24 @@ static bool is(enum mutant which)
 	return mutant == which;
 }
 
-enum rte_flow_lane __real_rte_flow_lane(enum rte_flow_kind kind);
-enum rte_flow_lane __wrap_rte_flow_lane(enum rte_flow_kind kind);
+enum rte_lane __real_rte_message_lane(uint8_t kind);
+enum rte_lane __wrap_rte_message_lane(uint8_t kind);
 
-enum rte_flow_lane __wrap_rte_flow_lane(enum rte_flow_kind kind)
+enum rte_lane __wrap_rte_message_lane(uint8_t kind)
 {
-	return is(ONE_LANE) ? RTE_FLOW_REQUESTS : __real_rte_flow_lane(kind);
+	return is(ONE_LANE) ? RTE_REQUESTS : __real_rte_message_lane(kind);
 }
 
-unsigned int __real_rte_flow_needs(enum rte_flow_kind kind, enum rte_flow_place place);
-unsigned int __wrap_rte_flow_needs(enum rte_flow_kind kind, enum rte_flow_place place);
+unsigned int __real_rte_flow_needs(uint8_t kind, enum rte_flow_place place);
+unsigned int __wrap_rte_flow_needs(uint8_t kind, enum rte_flow_place place);
 
-unsigned int __wrap_rte_flow_needs(enum rte_flow_kind kind, enum rte_flow_place place)
+unsigned int __wrap_rte_flow_needs(uint8_t kind, enum rte_flow_place place)
 {
 	unsigned int needs = __real_rte_flow_needs(kind, place);
 
-	if (is(RESPONSE_WAITS) && kind == RTE_FLOW_READ_FRAG && place == RTE_FLOW_END)
+	if (is(RESPONSE_WAITS) && kind == RTE_READ_FRAG && place == RTE_FLOW_END)
 		needs |= RTE_FLOW_RECEIVE;
-	if (is(RESOLVE_WAITS) && kind == RTE_FLOW_MR_RESOLVE && place == RTE_FLOW_END)
+	if (is(RESOLVE_WAITS) && kind == RTE_MR_RESOLVE && place == RTE_FLOW_END)
 		needs |= CREDIT_SLOT_BACK;
 	if (is(NO_PLACE))
 		needs &= ~(unsigned int)RTE_FLOW_ANSWER;

@@ -18,8 +18,7 @@
 #ifndef RTE_FLOW_H
 #define RTE_FLOW_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "wire/wire.h"
 
 /* --- The receiving end of a lane (credit.c) --- */
 
@@ -68,20 +67,7 @@ int rte_outlet_granted(struct rte_outlet *outlet, enum rte_room room);
 /* A slot to send into, the pool's first: they are larger. NONE: it has to wait. */
 enum rte_room rte_outlet_take(struct rte_outlet *outlet);
 
-/* --- What goes in which lane, and waits for what (rules.c) --- */
-
-enum rte_flow_lane { RTE_FLOW_REQUESTS, RTE_FLOW_RESPONSES, RTE_FLOW_LANES };
-
-enum rte_flow_kind {
-	RTE_FLOW_MSG,
-	RTE_FLOW_WRITE,
-	RTE_FLOW_READ_REQ,
-	RTE_FLOW_READ_FRAG,
-	RTE_FLOW_ACK,
-	RTE_FLOW_MR_RESOLVE,
-	RTE_FLOW_MR_INFO,
-	RTE_FLOW_KINDS,
-};
+/* --- What waits for what (rules.c); in which lane: rte_message_lane --- */
 
 enum rte_flow_place {
 	RTE_FLOW_ROUTER, /* not the last one */
@@ -98,9 +84,8 @@ enum rte_flow_need {
 	RTE_FLOW_KEY = 1 << 3,	   /* of the target's region */
 };
 
-enum rte_flow_lane rte_flow_lane(enum rte_flow_kind kind);
-/* enum rte_flow_need. 0: it leaves at once. */
-unsigned int rte_flow_needs(enum rte_flow_kind kind, enum rte_flow_place place);
+/* enum rte_flow_need, of a message of that type (enum rte_type). 0: it leaves at once. */
+unsigned int rte_flow_needs(uint8_t type, enum rte_flow_place place);
 
 /*
  * Places for answers. What is answered leaves its slot first, so each answer has a place
