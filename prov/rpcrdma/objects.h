@@ -121,15 +121,15 @@ struct rpr_item {
 	struct crn_list entry; /* of rpr_ep.queue */
 	struct rpr_ep *ep;
 	enum rpr_item_kind kind;
+	/* Of SEND: nobody is told that it was sent. Where the lower provider may copy it,
+	 * it is over when it is given to it. */
+	bool quiet;
 	void *buf;
 	size_t len;
 	void *desc;
 	uint64_t addr; /* of the peer */
 	uint64_t key;
 	void *owner; /* of READ and WRITE: the arrival or serve */
-	/* Of SEND: nobody is told that it was sent. Where the lower provider may copy it,
-	 * it is over when it is given to it. */
-	bool quiet;
 	/* It is over: err is 0 or a positive FI_E* code. Called once, with the lock. */
 	void (*done)(struct rpr_item *item, int err);
 };
