@@ -84,15 +84,16 @@ static ssize_t cq_poke(struct crn_cq *cq)
 static ssize_t cq_read_guarded(struct crn_cq *cq, void *buf, size_t count,
 			       fi_addr_t *src_addr)
 {
+	ssize_t ret = -FI_EAGAIN;
 	bool idle = false;
-	ssize_t ret;
 
 	crn_lock(cq->guard);
 	if (!crn_cq_count(cq)) {
 		cq->progress_guarded(cq);
 		idle = !crn_cq_count(cq) || ++cq->reads % CQ_READS == 0;
 	}
-	ret = cq_take(cq, buf, count, src_addr);
+	if (crn_cq_count(cq))
+		ret = cq_take(cq, buf, count, src_addr);
 	crn_unlock(cq->guard);
 	if (idle)
 		cq->idle(cq);
