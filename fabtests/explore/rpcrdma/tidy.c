@@ -33,6 +33,14 @@ static void sort(struct crn_list *list)
 		crn_list_add_tail(list, entry);
 }
 
+/* A slot keeps what it was equipped with when it got its buffer. */
+static void tidy_send(struct rpr_item *send, const struct rpr_item *old)
+{
+	*send = *old;
+	send->len = 0;
+	send->quiet = false;
+}
+
 static void tidy_calls(struct rpr_ep *ep)
 {
 	struct crn_list *pos;
@@ -44,7 +52,7 @@ static void tidy_calls(struct rpr_ep *ep)
 		old = *call;
 		memset(call, 0, sizeof(*call));
 		call->entry = old.entry;
-		call->send.ep = ep;
+		tidy_send(&call->send, &old.send);
 		call->buf = old.buf;
 		crn_list_init(&call->wait);
 		if (call->buf)
@@ -64,7 +72,7 @@ static void tidy_serves(struct rpr_ep *ep)
 		memset(serve, 0, sizeof(*serve));
 		serve->entry = old.entry;
 		serve->arrival.ep = ep;
-		serve->send.ep = ep;
+		tidy_send(&serve->send, &old.send);
 		serve->buf = old.buf;
 		clear(serve->buf->data, serve->buf->size);
 	}
@@ -130,6 +138,7 @@ static void tidy_posted(struct scr_ep *lower)
 
 static void tidy_queue(struct crn_cq *cq)
 {
+	cq->reads = 0;
 	if (cq->count)
 		return;
 	memset(cq->ring, 0, cq->head * sizeof(*cq->ring));
