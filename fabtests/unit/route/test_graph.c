@@ -189,3 +189,25 @@ CT_TEST(graph, no_route_leads_to_what_is_unknown)
 	rte_spf_close(spf);
 	rte_graph_close(graph);
 }
+
+CT_TEST(graph, among_equals_the_public_wan_comes_before_private_ones)
+{
+	struct rte_graph *graph;
+	struct rte_route route[3];
+	uint32_t to[3];
+
+	w = (struct world){0};
+	world_link(&w, 1, 1, 10);
+	world_wan(&w, 1, 9, 7, 10);
+	world_wan(&w, 1, 4, 40, 10);
+	world_wan(&w, 1, RTE_AS_WAN, 50, 10);
+	graph = world_graph(&w, "bandwidth", false);
+	to[0] = rte_graph_net(graph, 9, 7);
+	to[1] = rte_graph_net(graph, 4, 40);
+	to[2] = rte_graph_net(graph, RTE_AS_WAN, 50);
+	CT_ASSERT_EQ(rte_paths(graph, world_net(graph, "1"), to, 3, route, 3), 3);
+	CT_EXPECT_EQ(rte_graph_net_id(graph, route[0].net[1]).scope_as, RTE_AS_WAN);
+	CT_EXPECT_EQ(rte_graph_net_id(graph, route[1].net[1]).scope_as, 4);
+	CT_EXPECT_EQ(rte_graph_net_id(graph, route[2].net[1]).scope_as, 9);
+	rte_graph_close(graph);
+}

@@ -66,6 +66,23 @@ CT_TEST(lsdb, forgets_when_a_life_ends)
 	rte_lsdb_close(db);
 }
 
+CT_TEST(lsdb, the_first_life_that_ends_is_not_hidden_by_those_that_came_later)
+{
+	struct rte_lsdb *db = rte_lsdb_open();
+	struct rte_lsa a = short_lsa(3, 7, 1, 1), b = short_lsa(3, 8, 1, 1);
+	uint64_t router;
+	uint32_t as;
+
+	CT_EXPECT_EQ(rte_lsdb_put(db, &a, 0), 1);
+	CT_EXPECT_EQ(rte_lsdb_put(db, &b, 1000), 1);
+	CT_EXPECT_EQ(rte_lsdb_deadline(db), WORLD_LIFE);
+	CT_EXPECT_TRUE(rte_lsdb_age(db, WORLD_LIFE, &as, &router));
+	CT_EXPECT_EQ(router, 7);
+	CT_EXPECT_FALSE(rte_lsdb_age(db, WORLD_LIFE, &as, &router));
+	CT_EXPECT_EQ(rte_lsdb_deadline(db), 1000 + WORLD_LIFE);
+	rte_lsdb_close(db);
+}
+
 CT_TEST(lsdb, a_withdrawal_keeps_the_dead_dead)
 {
 	struct rte_lsdb *db = rte_lsdb_open();

@@ -114,3 +114,14 @@ CT_TEST(redirect, chance_decides_among_equals_by_their_load)
 	CT_EXPECT_EQ(share(graph, 4), 1000);
 	rte_graph_close(graph);
 }
+
+CT_TEST(redirect, chance_does_not_choose_what_costs_more)
+{
+	struct rte_graph *graph;
+
+	world_figure2(&w);
+	world_router(&w, 4)->link[1].rate = 31 * WORLD_GBPS;
+	graph = world_graph(&w, "bandwidth", false);
+	CT_EXPECT_EQ(share(graph, 3), 1000);
+	rte_graph_close(graph);
+}
