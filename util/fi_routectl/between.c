@@ -1,46 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
 #include <rdma/fi_errno.h>
+#include <cairn/compat.h>
 
 #include "sim.h"
 
-/* Does a router of the AS see that device on its WAN? */
-static bool as_meets(const struct rct_sim *sim, const struct rct_as *as,
-		     const struct rte_config_device *device)
+/* The router's device on that WAN, if it works; or NULL. */
+static const struct rte_config_device *port_on(const struct rct_sim *sim,
+					       const struct rct_as *as,
+					       const struct rct_router *router,
+					       const struct rct_net *net)
 {
-	const struct rte_config_device *its;
-	uint32_t i, k;
+	const struct rte_config *config = router->config;
+	uint32_t i;
 
-	for (i = 0; i < as->routers; i++) {
-		for (k = 0; k < as->router[i]->config->devices; k++) {
-			its = &as->router[i]->config->device[k];
-			if (its->at.as == RTE_AS_WAN &&
-			    its->at.subnet == device->at.subnet &&
-			    rct_port_up(sim, as->router[i], k) &&
-			    rct_ports_meet(device, its))
-				return true;
-		}
-	}
-	return false;
+	for (i = 0; i < config->devices; i++)
+		if (rct_port_up(sim, router, i) &&
+		    rct_as_net(as, rct_net_id(&config->device[i])) == net)
+			return &config->device[i];
+	return NULL;
 }
 
-/* Do border routers of both see each other on this WAN of the first? */
-static bool borders_meet(const struct rct_sim *sim, const struct rct_as *as,
-			 const struct rct_as *other, const struct rct_net *net)
+/* Routers of the AS that are connected with that device on a WAN, most at most: indices
+ * in the graph. */
+static uint32_t borders_of(const struct rct_sim *sim, const struct rct_as *as,
+			   const struct rct_net *net,
+			   const struct rte_config_device *other, uint32_t *border,
+			   uint32_t most)
 {
 	const struct rte_config_device *device;
-	uint32_t i, k;
+	uint32_t i, count = 0;
 
-	for (i = 0; i < as->routers; i++) {
-		for (k = 0; k < as->router[i]->config->devices; k++) {
-			device = &as->router[i]->config->device[k];
-			if (device->routable &&
-			    rct_as_net(as, rct_net_id(device)) == net &&
-			    rct_port_up(sim, as->router[i], k) &&
-			    as_meets(sim, other, device))
-				return true;
-		}
+	for (i = 0; i < as->routers && count < most; i++) {
+		device = port_on(sim, as, as->router[i], net);
+		if (device && rct_ports_meet(device, other))
+			border[count++] =
+				rte_graph_router(as->graph,
+						 as->router[i]->config->router.id);
 	}
-	return false;
+	return count;
 }
 
 /* The same WAN as the other AS names it, if traffic between the two may cross it. */
@@ -57,14 +56,92 @@ static const struct rct_net *net_of_other(const struct rct_as *as,
 	return rct_as_net(other, id);
 }
 
+/* Routers that are connected over the WAN with some of the other AS. */
+static uint32_t borders_to(const struct rct_between *between, const struct rct_sim *sim,
+			   const struct rct_net *net, uint32_t *border)
+{
+	const struct rct_as *as = between->from_as, *other = between->to_as;
+	const struct rct_net *its = net_of_other(as, other, net);
+	const struct rte_config_device *device;
+	uint32_t i, any, count = 0;
+
+	for (i = 0; its && i < as->routers; i++) {
+		device = port_on(sim, as, as->router[i], net);
+		if (device && borders_of(sim, other, its, device, &any, 1))
+			border[count++] =
+				rte_graph_router(as->graph,
+						 as->router[i]->config->router.id);
+	}
+	return count;
+}
+
+/* The best of those that are there and others, which are in order. */
+static void merge(struct rct_pair *pair, const struct rte_route *route, uint32_t routes,
+		  uint32_t count)
+{
+	uint32_t i, at;
+
+	for (i = 0; i < routes; i++) {
+		for (at = pair->routes; at; at--)
+			if (rte_route_compare(pair->as->graph, &pair->route[at - 1],
+					      &route[i]) < 0)
+				break;
+		if (at == count)
+			return;
+		pair->routes = CRN_MIN(pair->routes + 1, count);
+		memmove(&pair->route[at + 1], &pair->route[at],
+			(pair->routes - 1 - at) * sizeof(*route));
+		pair->route[at] = route[i];
+	}
+}
+
+/* Over one WAN; *fixed: the best static route over this and those before. */
+static int find_out(struct rct_between *between, const struct rct_net *net,
+		    const struct rte_ends *ends, uint32_t count, struct rte_route *fixed)
+{
+	const struct rct_as *as = between->from_as;
+	struct rte_route route[RTE_ALTERNATIVES];
+	int ret = rte_paths_by(as->graph, ends, between->from->at, &net->at, 1, route,
+			       count);
+
+	if (ret < 0)
+		return ret;
+	merge(&between->out, route, (uint32_t)ret, count);
+	ret = rct_static_find(as, ends, between->from, net, route);
+	if (ret <= 0)
+		return ret;
+	if (!fixed->routers || rte_route_compare(as->graph, route, fixed) < 0)
+		*fixed = *route;
+	return 0;
+}
+
+/* On from the router that the way out ends with, by those that it is connected with. */
+static int find_in(struct rct_between *between, const struct rct_sim *sim,
+		   uint32_t *border)
+{
+	const struct rct_as *as = between->from_as, *other = between->to_as;
+	const struct rte_route *out = between->out.route;
+	const struct rct_net *net = rct_as_net_at(as, out->net[out->routers]);
+	const struct rct_net *its = net_of_other(as, other, net);
+	const struct rct_router *last = rct_as_router(as, out->router[out->routers - 1]);
+	const struct rte_ends ends = {
+		.first = border,
+		.firsts = borders_of(sim, other, its, port_on(sim, as, last, net), border,
+				     other->routers),
+	};
+
+	return rct_pair_find(other, &ends, its, between->to, NULL, 1, &between->in);
+}
+
 int rct_between_find(const struct rct_sim *sim, const struct rct_as *from_as,
 		     const struct rct_net *from, const struct rct_as *to_as,
 		     const struct rct_net *to, uint32_t count,
 		     struct rct_between *between)
 {
-	uint32_t exits[RTE_LINKS_MAX], exit_count = 0, i;
-	const struct rct_net *last;
-	int ret;
+	uint32_t *border = malloc((sim->routers + 1) * sizeof(*border)), i;
+	struct rte_ends ends = {.last = border};
+	struct rte_route fixed = {.routers = 0};
+	int ret = border ? 0 : -FI_ENOMEM;
 
 	*between = (struct rct_between){
 		.from_as = from_as,
@@ -74,20 +151,15 @@ int rct_between_find(const struct rct_sim *sim, const struct rct_as *from_as,
 		.out = {.as = from_as, .from = from},
 		.in = {.as = to_as, .to = to},
 	};
-	for (i = 0; i < from_as->nets && exit_count < RTE_LINKS_MAX; i++)
-		if (from_as->net[i].at != RTE_NONE &&
-		    net_of_other(from_as, to_as, &from_as->net[i]) &&
-		    borders_meet(sim, from_as, to_as, &from_as->net[i]))
-			exits[exit_count++] = from_as->net[i].at;
-	if (from->at == RTE_NONE || !exit_count)
-		return 0;
-	ret = rte_paths(from_as->graph, from->at, exits, exit_count, between->out.route,
-			count);
-	if (ret <= 0)
-		return ret;
-	between->out.routes = (uint32_t)ret;
-	last = rct_as_net_at(from_as,
-			     between->out.route[0].net[between->out.route[0].routers]);
-	return rct_pair_find(to_as, net_of_other(from_as, to_as, last), to, NULL, 1,
-			     &between->in);
+	for (i = 0; i < from_as->nets && from->at != RTE_NONE && !ret; i++) {
+		ends.lasts = borders_to(between, sim, &from_as->net[i], border);
+		if (ends.lasts)
+			ret = find_out(between, &from_as->net[i], &ends, count, &fixed);
+	}
+	if (!ret && fixed.routers)
+		rct_pair_fix(&between->out, &fixed, count);
+	if (!ret && between->out.routes)
+		ret = find_in(between, sim, border);
+	free(border);
+	return ret;
 }

@@ -31,7 +31,7 @@ static const struct rct_net *find_net(const struct rct_as *as, struct rte_subnet
 static int mark_one(struct marked *marked, const struct rct_as *as,
 		    const struct rct_net *from, const struct rct_net *to)
 {
-	const int ret = rct_pair_find(as, from, to, NULL, 1, &marked->pair[0]);
+	const int ret = rct_pair_find(as, NULL, from, to, NULL, 1, &marked->pair[0]);
 
 	marked->pairs = !ret && marked->pair[0].routes;
 	return ret;

@@ -118,7 +118,7 @@ static int add_pairs(json_t *pairs, const struct rct_as *as,
 					&as->net[i]) ||
 			    !rct_wanted(options->has_to, options->to, as, &as->net[k]))
 				continue;
-			ret = rct_pair_find(as, &as->net[i], &as->net[k], NULL,
+			ret = rct_pair_find(as, NULL, &as->net[i], &as->net[k], NULL,
 					    options->alternatives, &pair);
 			if (!ret)
 				json_array_append_new(pairs, pair_json(&pair));

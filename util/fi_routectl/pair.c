@@ -33,9 +33,9 @@ static bool static_nets(const struct rct_as *as, const struct rte_config_static 
 	return true;
 }
 
-/* 1: there is a static route; 0, -FI_ENOMEM. */
-static int static_find(const struct rct_as *as, const struct rct_net *from,
-		       const struct rct_net *to, struct rte_route *route)
+int rct_static_find(const struct rct_as *as, const struct rte_ends *ends,
+		    const struct rct_net *from, const struct rct_net *to,
+		    struct rte_route *route)
 {
 	const struct rte_config_router *router;
 	uint32_t nets[RTE_HOPS_MAX + 1], i, k, count;
@@ -47,14 +47,14 @@ static int static_find(const struct rct_as *as, const struct rct_net *from,
 			count = router->route[k].subnets;
 			if (static_nets(as, &router->route[k], nets) &&
 			    nets[0] == from->at && nets[count - 1] == to->at)
-				ret = rte_paths_along(as->graph, nets, count, route);
+				ret = rte_paths_along(as->graph, ends, nets, count,
+						      route);
 		}
 	}
 	return ret;
 }
 
-/* The static route comes first; the same among the computed ones is left out. */
-static void pair_fix(struct rct_pair *pair, const struct rte_route *fixed, uint32_t count)
+void rct_pair_fix(struct rct_pair *pair, const struct rte_route *fixed, uint32_t count)
 {
 	uint32_t at = 0;
 
@@ -70,9 +70,9 @@ static void pair_fix(struct rct_pair *pair, const struct rte_route *fixed, uint3
 	pair->fixed = true;
 }
 
-int rct_pair_find(const struct rct_as *as, const struct rct_net *from,
-		  const struct rct_net *to, const struct rte_spf *spf, uint32_t count,
-		  struct rct_pair *pair)
+int rct_pair_find(const struct rct_as *as, const struct rte_ends *ends,
+		  const struct rct_net *from, const struct rct_net *to,
+		  const struct rte_spf *spf, uint32_t count, struct rct_pair *pair)
 {
 	struct rte_route fixed;
 	int ret;
@@ -88,13 +88,14 @@ int rct_pair_find(const struct rct_as *as, const struct rct_net *from,
 	if (spf)
 		ret = !rte_spf_best(spf, &to->at, 1, pair->route);
 	else
-		ret = rte_paths(as->graph, from->at, &to->at, 1, pair->route, count);
+		ret = rte_paths_by(as->graph, ends, from->at, &to->at, 1, pair->route,
+				   count);
 	if (ret < 0)
 		return ret;
 	pair->routes = (uint32_t)ret;
-	ret = static_find(as, from, to, &fixed);
+	ret = rct_static_find(as, ends, from, to, &fixed);
 	if (ret > 0)
-		pair_fix(pair, &fixed, count);
+		rct_pair_fix(pair, &fixed, count);
 	return ret < 0 ? ret : 0;
 }
 

@@ -68,7 +68,8 @@ static int print_table(const struct rct_as *as)
 	for (i = 0; i < as->nets && !ret; i++) {
 		rct_grid_add(&grid, rct_net_title(&as->net[i], as->as, text));
 		for (k = 0; k < as->nets && !ret; k++) {
-			ret = rct_pair_find(as, &as->net[i], &as->net[k], NULL, 1, &pair);
+			ret = rct_pair_find(as, NULL, &as->net[i], &as->net[k], NULL, 1,
+					    &pair);
 			if (!rct_pair_makes_sense(as, &as->net[i], &as->net[k]))
 				rct_grid_add(&grid, "-");
 			else if (!pair.routes)
@@ -132,8 +133,8 @@ static int print_pairs_from(const struct rct_as *as, const struct rct_net *from,
 		rct_progress_step(progress);
 		if (!to_wanted(options, as, &as->net[i]))
 			continue;
-		ret = rct_pair_find(as, from, &as->net[i], spf, options->alternatives,
-				    &pair);
+		ret = rct_pair_find(as, NULL, from, &as->net[i], spf,
+				    options->alternatives, &pair);
 		if (!ret)
 			add_pair(grid, &pair);
 	}
@@ -184,7 +185,7 @@ static int print_none(const struct rct_as *as, const struct rct_options *options
 			    !to_wanted(options, as, to) ||
 			    !rct_pair_makes_sense(as, from, to))
 				continue;
-			ret = rct_pair_find(as, from, to, NULL, 1, &pair);
+			ret = rct_pair_find(as, NULL, from, to, NULL, 1, &pair);
 			if (ret)
 				return ret;
 			if (pair.routes)

@@ -121,12 +121,20 @@ struct rct_pair {
 bool rct_pair_makes_sense(const struct rct_as *as, const struct rct_net *from,
 			  const struct rct_net *to);
 /*
- * At most so many routes, 1 to RTE_ALTERNATIVES; none is no error. -FI_ENOMEM. spf: for
- * one route of many from the same subnet, or NULL.
+ * At most so many routes, 1 to RTE_ALTERNATIVES; none is no error. -FI_ENOMEM. ends: of
+ * the routes, or NULL. spf: for one route of many from the same subnet with any ends, or
+ * NULL.
  */
-int rct_pair_find(const struct rct_as *as, const struct rct_net *from,
-		  const struct rct_net *to, const struct rte_spf *spf, uint32_t count,
-		  struct rct_pair *pair);
+int rct_pair_find(const struct rct_as *as, const struct rte_ends *ends,
+		  const struct rct_net *from, const struct rct_net *to,
+		  const struct rte_spf *spf, uint32_t count, struct rct_pair *pair);
+/* The static route between two subnets that are in the graph: 1; 0: there is none;
+ * -FI_ENOMEM. */
+int rct_static_find(const struct rct_as *as, const struct rte_ends *ends,
+		    const struct rct_net *from, const struct rct_net *to,
+		    struct rte_route *route);
+/* The static route comes first; the same among the computed ones is left out. */
+void rct_pair_fix(struct rct_pair *pair, const struct rte_route *fixed, uint32_t count);
 /* The slowest subnet of it, the first of several. */
 const struct rct_net *rct_route_bottleneck(const struct rct_as *as,
 					   const struct rte_route *route);
@@ -136,7 +144,8 @@ const char *rct_pair_why_not(const struct rct_as *as, const struct rct_net *from
 
 /* --- Between two AS (between.c) --- */
 
-/* The way out of one AS by its own policy, and on into the other by that one's. */
+/* The way out of one AS by its own policy, and on into the other by that one's, with
+ * routers on the WAN between that are connected. */
 struct rct_between {
 	const struct rct_as *from_as, *to_as;
 	const struct rct_net *from, *to;

@@ -176,7 +176,7 @@ CT_TEST(graph, no_route_leads_to_what_is_unknown)
 	CT_EXPECT_EQ(rte_paths(graph, from, &none, 1, routes, RTE_ALTERNATIVES), 0);
 	/* What is named twice has no more routes than once. */
 	CT_EXPECT_EQ(rte_paths(graph, from, nets, 3, routes, RTE_ALTERNATIVES), 2);
-	CT_EXPECT_EQ(rte_paths_along(graph, nets, 2, routes), 0);
+	CT_EXPECT_EQ(rte_paths_along(graph, NULL, nets, 2, routes), 0);
 	spf = rte_spf_open(graph, from);
 	CT_EXPECT_EQ(rte_spf_changed(spf, none), 0);
 	CT_EXPECT_EQ(rte_spf_best(spf, &none, 1, routes), -FI_ENOENT);

@@ -30,7 +30,7 @@ static int along(const struct rte_graph *graph, const char *const *names, uint32
 
 	for (i = 0; i < count; i++)
 		nets[i] = world_net(graph, names[i]);
-	return rte_paths_along(graph, nets, count, route);
+	return rte_paths_along(graph, NULL, nets, count, route);
 }
 
 CT_TEST(static_route, crosses_the_given_subnets_by_the_best_routers)
@@ -89,7 +89,7 @@ CT_TEST(static_route, of_the_best_routes_subnets_is_the_best_route)
 			for (to = 0; to < rte_graph_nets(graph); to++) {
 				if (rte_paths(graph, from, &to, 1, &best, 1) != 1)
 					continue;
-				CT_ASSERT_EQ(rte_paths_along(graph, best.net,
+				CT_ASSERT_EQ(rte_paths_along(graph, NULL, best.net,
 							     best.routers + 1, &route),
 					     1);
 				CT_EXPECT_EQ(rte_route_compare(graph, &best, &route), 0);
@@ -97,4 +97,37 @@ CT_TEST(static_route, of_the_best_routes_subnets_is_the_best_route)
 		}
 		rte_graph_close(graph);
 	}
+}
+
+/* A router of the other AS is seen by some of those on a WAN alone. */
+CT_TEST(static_route, has_the_ends_that_are_asked_for)
+{
+	const char *const list[] = {"1", "2", "3"};
+	struct rte_graph *graph;
+	struct rte_route route;
+	struct rte_ends ends;
+	uint32_t nets[3], first[2], last, i;
+
+	ladder();
+	graph = world_graph(&w, "bandwidth", false);
+	for (i = 0; i < 3; i++)
+		nets[i] = world_net(graph, list[i]);
+	first[0] = rte_graph_router(graph, 1);
+	first[1] = rte_graph_router(graph, 5);
+	last = rte_graph_router(graph, 4);
+	ends = (struct rte_ends){.first = first, .firsts = 2};
+	CT_ASSERT_EQ(rte_paths_along(graph, &ends, nets, 3, &route), 1);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[0]), 1);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[1]), 3);
+	ends = (struct rte_ends){.last = &last, .lasts = 1};
+	CT_ASSERT_EQ(rte_paths_along(graph, &ends, nets, 3, &route), 1);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[0]), 2);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[1]), 4);
+	/* The direct way by R5 does not end so, and prunes nothing. */
+	CT_ASSERT_EQ(rte_paths_by(graph, &ends, nets[0], &nets[2], 1, &route, 1), 1);
+	CT_EXPECT_STREQ(world_route_text(graph, &route), "1,2,3");
+	CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[1]), 4);
+	ends = (struct rte_ends){.first = &first[1], .firsts = 1};
+	CT_EXPECT_EQ(rte_paths_along(graph, &ends, nets, 3, &route), 0);
+	rte_graph_close(graph);
 }

@@ -25,7 +25,7 @@ struct rte_search {
 	const struct rte_graph *graph;
 	uint32_t from;
 	uint32_t to;
-	uint32_t first;	       /* the only router to begin with, or RTE_NONE: any */
+	struct rte_ends ends;
 	const uint32_t *along; /* the only subnets, in this order; or NULL: any */
 	uint32_t along_count;
 	struct rte_cost *missing; /* of each router; hops UINT32_MAX: no way */
@@ -220,6 +220,17 @@ static bool search_wants(const struct rte_search *search, uint32_t hops, uint32_
 	       (hops < search->along_count && search->along[hops] == net);
 }
 
+/* Is it one of these? If there are none, it is. */
+static bool router_among(const uint32_t *routers, uint32_t count, uint32_t router)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (routers[i] == router)
+			return true;
+	return !count;
+}
+
 static int search_seed(struct rte_search *search)
 {
 	const struct rte_net *net = &search->graph->net[search->from];
@@ -228,7 +239,8 @@ static int search_seed(struct rte_search *search)
 	int ret = 0;
 
 	for (i = 0; i < net->members && !ret; i++) {
-		if (search->first != RTE_NONE && search->first != net->member[i])
+		if (!router_among(search->ends.first, search->ends.firsts,
+				  net->member[i]))
 			continue;
 		begin.step.node = net->member[i];
 		begin.step.cost =
@@ -270,7 +282,8 @@ static int search_arrive(struct rte_search *search, uint32_t at,
 	struct rte_begin begin = {
 		.step = {.net = search->to, .node = RTE_NONE, .parent = at}};
 
-	if (!search_wants(search, here->cost.hops, search->to))
+	if (!search_wants(search, here->cost.hops, search->to) ||
+	    !router_among(search->ends.last, search->ends.lasts, here->node))
 		return 0;
 	begin.step.cost = rte_cost_add(&search->graph->policy, &here->cost, &port->cost);
 	begin.least = begin.step.cost;
@@ -335,12 +348,12 @@ static int search_do(struct rte_search *search, struct rte_route *routes, uint32
 	return ret ? ret : (int)search->found;
 }
 
-int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_t count,
-		    struct rte_route *route)
+int rte_paths_along(const struct rte_graph *graph, const struct rte_ends *ends,
+		    const uint32_t *nets, uint32_t count, struct rte_route *route)
 {
 	struct rte_search search = {
 		.graph = graph,
-		.first = RTE_NONE,
+		.ends = ends ? *ends : (struct rte_ends){0},
 		.along = nets,
 		.along_count = count,
 	};
@@ -372,12 +385,12 @@ static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *ro
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
 	      uint32_t to_count, struct rte_route *routes, uint32_t count)
 {
-	return rte_paths_by(graph, RTE_NONE, from, to, to_count, routes, count);
+	return rte_paths_by(graph, NULL, from, to, to_count, routes, count);
 }
 
-int rte_paths_by(const struct rte_graph *graph, uint32_t first, uint32_t from,
-		 const uint32_t *to, uint32_t to_count, struct rte_route *routes,
-		 uint32_t count)
+int rte_paths_by(const struct rte_graph *graph, const struct rte_ends *ends,
+		 uint32_t from, const uint32_t *to, uint32_t to_count,
+		 struct rte_route *routes, uint32_t count)
 {
 	struct rte_search search;
 	struct rte_route *some = malloc((count + 1) * sizeof(*some));
@@ -389,8 +402,9 @@ int rte_paths_by(const struct rte_graph *graph, uint32_t first, uint32_t from,
 	for (i = 0; i < to_count; i++) {
 		if (!rte_graph_allows(graph, from, to[i]))
 			continue;
-		search = (struct rte_search){
-			.graph = graph, .first = first, .from = from, .to = to[i]};
+		search = (struct rte_search){.graph = graph, .from = from, .to = to[i]};
+		if (ends)
+			search.ends = *ends;
 		found = search_do(&search, some, count);
 		if (found < 0) {
 			free(some);

@@ -42,6 +42,7 @@ int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
 		 const uint32_t *to, uint32_t to_count, uint32_t random,
 		 struct rte_route *route)
 {
+	const struct rte_ends mine = {.first = &me, .firsts = 1};
 	struct rte_route best[RTE_ALTERNATIVES];
 	uint64_t sum = 0, at;
 	uint32_t count, i;
@@ -50,8 +51,7 @@ int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
 	if (ret <= 0)
 		return ret ? ret : -FI_ENOENT;
 	count = (uint32_t)ret;
-	/* To rte_paths_by, RTE_NONE is any router. */
-	ret = me == RTE_NONE ? 0 : rte_paths_by(graph, me, from, to, to_count, route, 1);
+	ret = rte_paths_by(graph, &mine, from, to, to_count, route, 1);
 	if (ret < 0)
 		return ret;
 	if (ret && rte_cost_compare(&graph->policy, &route->cost, &best[0].cost) <= 0)

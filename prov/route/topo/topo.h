@@ -255,16 +255,23 @@ int rte_spf_best(const struct rte_spf *spf, const uint32_t *to, uint32_t count,
  */
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
 	      uint32_t to_count, struct rte_route *routes, uint32_t count);
-/* The same, of those that begin with that router. */
-int rte_paths_by(const struct rte_graph *graph, uint32_t first, uint32_t from,
-		 const uint32_t *to, uint32_t to_count, struct rte_route *routes,
-		 uint32_t count);
+/* Routers that routes begin with, and those that they end with. */
+struct rte_ends {
+	const uint32_t *first;
+	uint32_t firsts; /* 0: any */
+	const uint32_t *last;
+	uint32_t lasts; /* 0: any */
+};
+/* The same, of those with such ends; NULL: any. */
+int rte_paths_by(const struct rte_graph *graph, const struct rte_ends *ends,
+		 uint32_t from, const uint32_t *to, uint32_t to_count,
+		 struct rte_route *routes, uint32_t count);
 /*
  * A static route (section IV.B.6): the best that crosses exactly these subnets, in this
- * order. 1; 0: there is none now; -FI_ENOMEM.
+ * order, and has such ends. 1; 0: there is none now; -FI_ENOMEM.
  */
-int rte_paths_along(const struct rte_graph *graph, const uint32_t *nets, uint32_t count,
-		    struct rte_route *route);
+int rte_paths_along(const struct rte_graph *graph, const struct rte_ends *ends,
+		    const uint32_t *nets, uint32_t count, struct rte_route *route);
 
 /*
  * What a router does with a connection from a subnet of its to one of these (redirect.c).
