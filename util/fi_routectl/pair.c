@@ -33,6 +33,7 @@ static bool static_nets(const struct rct_as *as, const struct rte_config_static 
 	return true;
 }
 
+/* Of routers that have failed nobody knows the static routes. */
 int rct_static_find(const struct rct_as *as, const struct rte_ends *ends,
 		    const struct rct_net *from, const struct rct_net *to,
 		    struct rte_route *route)
@@ -43,7 +44,7 @@ int rct_static_find(const struct rct_as *as, const struct rte_ends *ends,
 
 	for (i = 0; i < as->routers && !ret; i++) {
 		router = &as->router[i]->config->router;
-		for (k = 0; k < router->routes && !ret; k++) {
+		for (k = 0; k < router->routes && !as->router[i]->down && !ret; k++) {
 			count = router->route[k].subnets;
 			if (static_nets(as, &router->route[k], nets) &&
 			    nets[0] == from->at && nets[count - 1] == to->at)

@@ -26,16 +26,40 @@ static const struct rct_router *router_at(const struct rct_sim *sim,
 	return NULL;
 }
 
+/* The static route holds: an enum rte_choice; -FI_ENOENT: there is none; -FI_ENOMEM. */
+static int ask_static(const struct rct_as *as, uint32_t router,
+		      const struct rct_net *from, const struct rct_net *to,
+		      struct rte_route *route)
+{
+	const struct rte_ends ends = {.first = &router, .firsts = 1};
+	struct rte_route its;
+	int ret = rct_static_find(as, NULL, from, to, route);
+
+	if (ret <= 0)
+		return ret ? ret : -FI_ENOENT;
+	ret = rct_static_find(as, &ends, from, to, &its);
+	if (ret < 0)
+		return ret;
+	return ret && !rte_cost_compare(&as->policy, &its.cost, &route->cost)
+		       ? RTE_CHOICE_SERVE
+		       : RTE_CHOICE_REDIRECT;
+}
+
 /* An enum rte_choice, or -FI_ENOENT, -FI_ENOMEM. */
 static int ask(const struct rct_as *as, const struct rct_router *router,
 	       const struct rct_net *from, const struct rct_net *to,
 	       struct rte_route *route)
 {
+	uint32_t at;
+	int ret;
+
 	if (from->at == RTE_NONE || to->at == RTE_NONE)
 		return -FI_ENOENT;
-	return rte_redirect(as->graph,
-			    rte_graph_router(as->graph, router->config->router.id),
-			    from->at, &to->at, 1, 0, route);
+	at = rte_graph_router(as->graph, router->config->router.id);
+	ret = ask_static(as, at, from, to, route);
+	if (ret != -FI_ENOENT)
+		return ret;
+	return rte_redirect(as->graph, at, from->at, &to->at, 1, 0, route);
 }
 
 static int print_answers(const struct rct_as *as, const struct rct_router *router,
