@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A peer that always has another Call. */
+/* A peer that always has another Call, and one that is gone. */
 #include <poll.h>
 #include <pthread.h>
 #include "rpct.h"
@@ -10,6 +10,7 @@
 #define WAIT_MS 200
 
 static _Atomic bool floods, stop;
+static _Atomic int dispatched;
 
 /* Without waiting for the Replies: as many as there are credits. */
 static void flood(SVCXPRT *xprt)
@@ -29,6 +30,7 @@ static void flood(SVCXPRT *xprt)
 
 static void dispatch(struct svc_req *request, SVCXPRT *xprt)
 {
+	dispatched++;
 	if (request->rq_proc == FLOOD)
 		flood(xprt);
 	else
@@ -99,4 +101,62 @@ bool rpct_busy_peer(struct rpct *t)
 	pthread_join(thread, NULL);
 	fi_rpc_listen_close(listener);
 	return ok;
+}
+
+/* ---- the last Calls ---- */
+
+#define LAST 3
+#define LAST_MS 10000
+
+/* The first Reply brings the credits; no other is waited for. */
+static void *leaver(void *arg)
+{
+	struct timeval none = {0};
+	struct fi_rpc *conn;
+	CLIENT *client;
+	int i;
+
+	if (rpct_connect(arg, NULL, &conn))
+		return NULL;
+	client = rpct_client(conn, OTHER_PROG, OTHER_VERS, 10000);
+	call(client, NULLPROC);
+	clnt_control(client, CLSET_TIMEOUT, (void *)&none);
+	for (i = 0; i < LAST; i++)
+		call(client, NULLPROC);
+	clnt_destroy(client);
+	fi_rpc_close(conn);
+	return NULL;
+}
+
+/* As svc_run does it. */
+static void run(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLIN};
+	const long begin = rpct_ms();
+
+	while (dispatched <= LAST && rpct_ms() - begin < LAST_MS)
+		if (poll(&polled, 1, LAST_MS) > 0)
+			svc_getreq_common(fd);
+}
+
+/* What came in before the connection ended is dispatched. */
+bool rpct_last_calls(struct rpct *t)
+{
+	struct fi_rpc_listener *listener;
+	struct rpct reached;
+	struct fi_rpc *conn;
+	pthread_t thread;
+
+	RPCT_CHECK(rpct_listen(t, t->address, &listener, &reached));
+	RPCT_CHECK(!pthread_create(&thread, NULL, leaver, &reached));
+	RPCT_CHECK(!fi_rpc_accept(listener, 10000, &conn));
+	RPCT_CHECK(serve(conn));
+	dispatched = 0;
+	RPCT_CHECK(fi_rpc_serve(conn, 10000) == 1);
+	pthread_join(thread, NULL);
+	run(fi_rpc_fd(conn));
+	RPCT_CHECK(dispatched == LAST + 1);
+	fi_rpc_close(conn);
+	fi_rpc_listen_close(listener);
+	return true;
 }

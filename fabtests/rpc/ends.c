@@ -14,7 +14,25 @@
 
 #define SHORT_MS 100
 #define LATE_MS 300
-#define REFUSED 600 /* Replies of 1 MiB */
+#define KEPT 600 /* Replies of 1 MiB, none of which may stay */
+#define MOST_PAGES (RPCT_LONG / sysconf(_SC_PAGESIZE) * KEPT * 3 / 4)
+
+/* Pages of a process, in all (0) or in memory (1); 0: it does not say. */
+static long pages(pid_t pid, int which)
+{
+	long found[2] = {0};
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%ld %ld", &found[0], &found[1]) != 2)
+		found[which] = 0;
+	fclose(file);
+	return found[which];
+}
 
 /* Replies that come late, a short one and one in a Reply chunk, are nobody's. */
 bool rpct_timeout(struct rpct *t)
@@ -59,10 +77,11 @@ bool rpct_timeout_credit(struct rpct *t)
 {
 	const struct fi_rpc_attr attr = {.calls = 1};
 	struct timeval instant = {.tv_usec = 1000};
-	delayed ask = {.ms = 2 * LATE_MS, .len = 100};
+	delayed ask = {.ms = 2 * KEPT + LATE_MS, .len = 100};
 	blob back = {.blob_val = NULL};
 	struct fi_rpc *conn;
 	CLIENT *hasty, *patient;
+	long before;
 	int i;
 
 	RPCT_CHECK(!rpct_connect(t, &attr, &conn));
@@ -71,8 +90,11 @@ bool rpct_timeout_credit(struct rpct *t)
 	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 	/* More than there are slots for Calls: what was never sent keeps none. */
 	RPCT_CHECK(clnt_control(hasty, CLSET_TIMEOUT, (void *)&instant));
-	for (i = 0; i < 100; i++)
+	ask.ms = LATE_MS;
+	before = pages(getpid(), 0);
+	for (i = 0; i < KEPT; i++)
 		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
+	RPCT_CHECK(before && pages(getpid(), 0) - before < MOST_PAGES);
 	ask = (delayed){.len = 10};
 	RPCT_CHECK(trial_late_3(&ask, &back, patient) == RPC_SUCCESS);
 	RPCT_CHECK(rpct_blob_is(&back, 10, 0));
@@ -270,38 +292,20 @@ bool rpct_descriptors(struct rpct *t)
 	return true;
 }
 
-/* Pages of a process. */
-static long resident(pid_t pid)
-{
-	char path[64];
-	long all, pages = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%ld %ld", &all, &pages) != 2)
-		pages = 0;
-	fclose(file);
-	return pages;
-}
-
 /* A Reply that cannot be sent leaves no memory behind: with a sanitizer, which keeps some
  * of what is free, less than all of them. */
 bool rpct_memory(struct rpct *t)
 {
-	const long most = RPCT_LONG / sysconf(_SC_PAGESIZE) * REFUSED * 3 / 4;
-	const long before = resident(t->server.pid);
+	const long before = pages(t->server.pid, 1);
 	delayed ask = {.len = RPCT_LONG};
 	blob back = {.blob_val = NULL};
 	size_t room = 50000;
 	int i;
 
 	RPCT_CHECK(clnt_control(t->trial, CLSET_FI_REPLY_SIZE, (void *)&room));
-	for (i = 0; i < REFUSED; i++)
+	for (i = 0; i < KEPT; i++)
 		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SYSTEMERROR);
-	RPCT_CHECK(before && resident(t->server.pid) - before < most);
+	RPCT_CHECK(before && pages(t->server.pid, 1) - before < MOST_PAGES);
 	return true;
 }
 

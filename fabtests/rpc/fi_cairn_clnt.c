@@ -40,6 +40,7 @@ static const struct {
 	{"any_address", rpct_any_address},
 	{"many", rpct_many},
 	{"busy_peer", rpct_busy_peer},
+	{"last_calls", rpct_last_calls},
 	{"timeout", rpct_timeout},
 	{"timeout_seconds", rpct_timeout_seconds},
 	{"timeout_credit", rpct_timeout_credit},

@@ -82,6 +82,7 @@ bool rpct_any_address(struct rpct *t);
 bool rpct_many(struct rpct *t);
 /* busy.c */
 bool rpct_busy_peer(struct rpct *t);
+bool rpct_last_calls(struct rpct *t);
 /* ends.c */
 bool rpct_destroyed_in_call(struct rpct *t);
 bool rpct_timeout(struct rpct *t);

@@ -5,6 +5,7 @@ TESTS += fabtests/unit/unit_nfs
 fabtests_unit_unit_nfs_SOURCES = \
 	fabtests/unit/nfs/test_callback.c \
 	fabtests/unit/nfs/test_part.c \
+	fabtests/unit/nfs/test_turn.c \
 	util/fi_nfsget/part.c
 nodist_EXTRA_fabtests_unit_unit_nfs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_nfs_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/util/fi_nfsget

@@ -7,7 +7,8 @@ fabtests_unit_unit_rpcping_SOURCES = \
 	fabtests/unit/rpcping/test_histogram.c \
 	fabtests/unit/rpcping/test_report.c \
 	util/fi_rpcping/answer.c \
-	util/fi_rpcping/report.c
+	util/fi_rpcping/report.c \
+	util/fi_rpcping/turn.c
 nodist_EXTRA_fabtests_unit_unit_rpcping_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_rpcping_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/util/fi_rpcping \
 	$(util_fi_rpcping_fi_rpcping_CPPFLAGS)

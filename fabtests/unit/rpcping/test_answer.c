@@ -13,16 +13,40 @@
 static struct png_receive receive;
 static uint8_t call[128];
 static size_t call_len;
-static int sent;
+static int sent, full; /* full: so often there is no room */
 static size_t sent_data;
 
 /* In place of a connection. */
 ssize_t png_send(struct png_end *end, uint8_t *head, size_t head_len, size_t size,
 		 struct png_mark *mark)
 {
+	if (full) {
+		full--;
+		return -FI_EAGAIN;
+	}
 	sent++;
 	sent_data = size;
 	return 0;
+}
+
+/* Nothing completes here. */
+int png_receive(struct png_end *end, struct png_receive *again)
+{
+	return 0;
+}
+
+int png_reply(struct png_end *end, const uint8_t *bytes, size_t len, uint64_t now)
+{
+	return 0;
+}
+
+void png_call_settle(struct png_end *end, struct png_call *settled)
+{
+}
+
+static ssize_t nothing(struct fid_cq *cq, void *buf, size_t count)
+{
+	return -FI_EAGAIN;
 }
 
 static void put(uint32_t word)
@@ -150,4 +174,33 @@ CT_TEST(rpcping_answer, what_is_no_call_ends_the_connection)
 	call_len -= 4;
 	CT_EXPECT_EQ(answer(true), -FI_EIO);
 	CT_EXPECT_EQ(sent, 0);
+}
+
+CT_TEST(rpcping_answer, a_reply_that_finds_no_room_is_sent_later)
+{
+	const struct png_options options = {.timeout = 10};
+	struct fi_ops_cq ops = {.size = sizeof(ops), .read = nothing};
+	struct fid_cq cq = {.ops = &ops};
+	struct png_end end = {
+		.options = &options,
+		.link.cq = &cq,
+		.plan = {.size = SIZE, .reply_size = REPLY_SIZE},
+		.serves = true,
+		.receives = &receive,
+		.receive_count = 1,
+	};
+
+	begin_ping(REPLY_SIZE, SIZE);
+	receive = (struct png_receive){.bytes = call};
+	sent = 0;
+	full = 2;
+	CT_EXPECT_EQ(png_answer(&end, &receive, call_len), 0);
+	CT_EXPECT_EQ(end.due, 1);
+	CT_EXPECT_EQ(png_turn(&end), 0);
+	CT_EXPECT_EQ(sent, 0);
+	CT_EXPECT_EQ(png_turn(&end), 0);
+	ANSWERED(0, REPLY_SIZE);
+	CT_EXPECT_EQ(end.due, 0);
+	CT_EXPECT_EQ(png_turn(&end), 0);
+	CT_EXPECT_EQ(sent, 1);
 }
