@@ -211,3 +211,58 @@ CT_TEST(graph, among_equals_the_public_wan_comes_before_private_ones)
 	CT_EXPECT_EQ(rte_graph_net_id(graph, route[2].net[1]).scope_as, 9);
 	rte_graph_close(graph);
 }
+
+#define SIDE 11u
+
+/* A link of the square: to the right of a router, or below it. */
+static void square_link(uint32_t at, uint32_t to, uint32_t subnet)
+{
+	world_link(&w, 1 + at, subnet, 10);
+	world_link(&w, 1 + to, subnet, 10);
+}
+
+/*
+ * Routers in a square, each connected to those beside it, from a corner to the opposite
+ * one: there are a great many ways. Subnet 3 is a short one, which is the narrowest.
+ */
+static void square(void)
+{
+	uint32_t at;
+
+	w = (struct world){0};
+	for (at = 0; at < SIDE * SIDE; at++) {
+		if (at % SIDE + 1 < SIDE)
+			square_link(at, at + 1, 1000 + at);
+		if (at + SIDE < SIDE * SIDE)
+			square_link(at, at + SIDE, 2000 + at);
+	}
+	world_link(&w, 1, 1, 10);
+	world_link(&w, SIDE * SIDE, 2, 10);
+	world_link(&w, 1, 3, 1);
+	world_link(&w, SIDE * SIDE, 3, 1);
+	world_meet(&w);
+}
+
+CT_TEST(graph, the_best_route_is_found_among_many_ways)
+{
+	struct rte_route routes[RTE_ALTERNATIVES], best;
+	struct rte_ends ends = {.firsts = 1};
+	struct rte_graph *graph;
+	struct rte_spf *spf;
+	uint32_t from, to;
+
+	square();
+	graph = world_graph(&w, "widest", false);
+	from = world_net(graph, "1");
+	to = world_net(graph, "2");
+	spf = rte_spf_open(graph, from);
+	CT_ASSERT_EQ(rte_spf_best(spf, &to, 1, &best), 0);
+	CT_EXPECT_EQ(best.cost.hops, 2 * SIDE);
+	CT_ASSERT_GE(rte_paths(graph, from, &to, 1, routes, RTE_ALTERNATIVES), 1);
+	CT_EXPECT_EQ(rte_route_compare(graph, &routes[0], &best), 0);
+	ends.first = &best.router[0];
+	CT_ASSERT_EQ(rte_paths_by(graph, &ends, from, &to, 1, routes, 1), 1);
+	CT_EXPECT_EQ(rte_route_compare(graph, &routes[0], &best), 0);
+	rte_spf_close(spf);
+	rte_graph_close(graph);
+}

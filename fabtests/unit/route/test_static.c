@@ -131,3 +131,31 @@ CT_TEST(static_route, has_the_ends_that_are_asked_for)
 	CT_EXPECT_EQ(rte_paths_along(graph, &ends, nets, 3, &route), 0);
 	rte_graph_close(graph);
 }
+
+#define ROWS 20u
+
+/* Three routers side by side between each two subnets: 3^20 ways, and a short one beside
+ * them, over which less seems to be missing than is. */
+CT_TEST(static_route, is_found_among_many_ways)
+{
+	struct rte_graph *graph;
+	struct rte_route route;
+	uint32_t nets[ROWS + 1], i;
+
+	w = (struct world){0};
+	for (i = 0; i < 3 * ROWS; i++) {
+		world_link(&w, 1 + i, 1 + i / 3, 10);
+		world_link(&w, 1 + i, 2 + i / 3, i % 3 ? 10 : 20);
+	}
+	world_link(&w, 1000, 1, 100);
+	world_link(&w, 1000, 1 + ROWS, 100);
+	world_meet(&w);
+	graph = world_graph(&w, "bandwidth", false);
+	for (i = 0; i <= ROWS; i++)
+		nets[i] = rte_graph_net(graph, WORLD_AS, 1 + i);
+	CT_ASSERT_EQ(rte_paths_along(graph, NULL, nets, ROWS + 1, &route), 1);
+	for (i = 0; i < ROWS; i++)
+		CT_EXPECT_EQ(rte_graph_router_id(graph, route.router[i]), 1 + 3 * i);
+	CT_EXPECT_EQ(route.cost.part[0], ROWS * 100000 + 50000);
+	rte_graph_close(graph);
+}

@@ -12,13 +12,16 @@
 #include "search.h"
 
 #define RTE_PATHS_LEAST 64u
-/* Beginnings that are looked at for one pair of subnets. Many routes of the same cost are
- * no reason for more: their ids order them. */
-#define RTE_PATHS_LOOKS 100000u
+/* Beginnings that are followed from one router, and that are kept for one pair of
+ * subnets. Beyond these the best route is the one of rte_spf, and others may be missing.
+ */
+#define RTE_PATHS_FOLLOWED 32u
+#define RTE_PATHS_MOST (1u << 18)
 
 struct rte_begin {
 	struct rte_step step;  /* first: struct rte_steps */
 	struct rte_cost least; /* of the whole route */
+	uint32_t next;	       /* of the same router, or RTE_NONE */
 };
 
 struct rte_search {
@@ -33,6 +36,11 @@ struct rte_search {
 	uint32_t begins;
 	uint32_t size;
 	struct rte_heap heap;
+	/* Of each router: how many of its beginnings were followed, and the last that
+	 * came, from which the others hang. */
+	uint32_t *followed;
+	uint32_t *last;
+	bool cut; /* there were too many beginnings */
 	struct rte_route *routes;
 	uint32_t found;
 };
@@ -187,11 +195,42 @@ static bool step_useless(const struct rte_search *search, const struct rte_step 
 	return false;
 }
 
+/*
+ * Where the subnets are given, all that matters of a beginning is its router and how far
+ * it has come: is another one as good?
+ */
+static bool search_beaten(const struct rte_search *search, const struct rte_step *step)
+{
+	const struct rte_steps steps = search_steps(search);
+	const struct rte_step *other;
+	enum rte_dominance dominance;
+	uint32_t at;
+
+	for (at = search->last[step->node]; search->along && at != RTE_NONE;
+	     at = search->begin[at].next) {
+		other = &search->begin[at].step;
+		if (other == step || other->cost.hops != step->cost.hops)
+			continue;
+		dominance = rte_cost_dominance(&search->graph->policy, &other->cost,
+					       &step->cost);
+		if (dominance == RTE_DOMINATES ||
+		    (dominance == RTE_DOMINATES_BY_IDS &&
+		     rte_step_compare(search->graph, &steps, other, step) < 0))
+			return true;
+	}
+	return false;
+}
+
+/* Takes over the beginning. */
 static int search_enter(struct rte_search *search, const struct rte_begin *begin)
 {
 	const uint32_t size = search->size ? search->size * 2 : RTE_PATHS_LEAST;
 	struct rte_begin *grown;
 
+	if (search->begins == RTE_PATHS_MOST) {
+		search->cut = true;
+		return 0;
+	}
 	if (search->begins == search->size) {
 		grown = realloc(search->begin, size * sizeof(*grown));
 		if (!grown)
@@ -203,14 +242,29 @@ static int search_enter(struct rte_search *search, const struct rte_begin *begin
 	return rte_heap_add(&search->heap, search->begins++, begin->least.part[0], 0);
 }
 
+/* Is one more beginning of that router followed? */
+static bool search_follows(struct rte_search *search, uint32_t node)
+{
+	if (search->along || search->followed[node] < RTE_PATHS_FOLLOWED)
+		return true;
+	search->cut = true;
+	return false;
+}
+
 static int search_enter_node(struct rte_search *search, struct rte_begin *begin)
 {
 	const struct rte_cost *missing = &search->missing[begin->step.node];
+	int ret;
 
-	if (missing->hops == UINT32_MAX)
+	if (missing->hops == UINT32_MAX || search_beaten(search, &begin->step) ||
+	    !search_follows(search, begin->step.node))
 		return 0;
 	begin->least = rte_cost_add(&search->graph->policy, &begin->step.cost, missing);
-	return search_enter(search, begin);
+	begin->next = search->last[begin->step.node];
+	ret = search_enter(search, begin);
+	if (!ret && !search->cut)
+		search->last[begin->step.node] = search->begins - 1;
+	return ret;
 }
 
 /* May the subnet follow a beginning of that many? */
@@ -218,17 +272,6 @@ static bool search_wants(const struct rte_search *search, uint32_t hops, uint32_
 {
 	return !search->along ||
 	       (hops < search->along_count && search->along[hops] == net);
-}
-
-/* Is it one of these? If there are none, it is. */
-static bool router_among(const uint32_t *routers, uint32_t count, uint32_t router)
-{
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
-		if (routers[i] == router)
-			return true;
-	return !count;
 }
 
 static int search_seed(struct rte_search *search)
@@ -239,8 +282,8 @@ static int search_seed(struct rte_search *search)
 	int ret = 0;
 
 	for (i = 0; i < net->members && !ret; i++) {
-		if (!router_among(search->ends.first, search->ends.firsts,
-				  net->member[i]))
+		if (!rte_router_among(search->ends.first, search->ends.firsts,
+				      net->member[i]))
 			continue;
 		begin.step.node = net->member[i];
 		begin.step.cost =
@@ -283,7 +326,7 @@ static int search_arrive(struct rte_search *search, uint32_t at,
 		.step = {.net = search->to, .node = RTE_NONE, .parent = at}};
 
 	if (!search_wants(search, here->cost.hops, search->to) ||
-	    !router_among(search->ends.last, search->ends.lasts, here->node))
+	    !rte_router_among(search->ends.last, search->ends.lasts, here->node))
 		return 0;
 	begin.step.cost = rte_cost_add(&search->graph->policy, &here->cost, &port->cost);
 	begin.least = begin.step.cost;
@@ -309,11 +352,10 @@ static int search_run(struct rte_search *search, uint32_t count)
 {
 	struct rte_steps steps;
 	const struct rte_step *step;
-	uint32_t at, looks;
+	uint32_t at;
 	int ret = search_seed(search);
 
-	for (looks = 0; !ret && search->found < count && looks < RTE_PATHS_LOOKS;
-	     looks++) {
+	while (!ret && search->found < count) {
 		at = rte_heap_take(&search->heap);
 		if (at == RTE_NONE)
 			break;
@@ -324,11 +366,78 @@ static int search_run(struct rte_search *search, uint32_t count)
 			if (!step_useless(search, rte_step_at(&steps, step->parent)))
 				rte_step_route(&steps, step,
 					       &search->routes[search->found++]);
-		} else if (!step_useless(search, step)) {
+		} else if (!step_useless(search, step) && !search_beaten(search, step) &&
+			   search_follows(search, step->node)) {
+			search->followed[step->node]++;
 			ret = search_extend(search, at);
 		}
 	}
 	return ret;
+}
+
+/* Puts it where it belongs among those that are there, if it is not one of them; the last
+ * may fall out. */
+static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *routes,
+			     uint32_t have, uint32_t count, const struct rte_route *route)
+{
+	uint32_t at = have;
+
+	while (at && rte_route_compare(graph, route, &routes[at - 1]) < 0)
+		at--;
+	if (at == count || (at && !rte_route_compare(graph, route, &routes[at - 1])))
+		return have;
+	have = CRN_MIN(have + 1, count);
+	memmove(&routes[at + 1], &routes[at], (have - 1 - at) * sizeof(*routes));
+	routes[at] = *route;
+	return have;
+}
+
+/* All subnets of the other, in their order, and more. */
+static bool route_contains(const struct rte_route *route, const struct rte_route *other)
+{
+	uint32_t i, k = 0;
+
+	for (i = 0; i <= route->routers && k <= other->routers; i++)
+		k += route->net[i] == other->net[k];
+	return k > other->routers && route->routers > other->routers;
+}
+
+/* Adds the best route, which may be missing where beginnings were cut. */
+static int search_complete(struct rte_search *search, uint32_t count)
+{
+	struct rte_spf *spf = rte_spf_open_by(search->graph, &search->ends, search->from);
+	struct rte_route best;
+	uint32_t i, k, kept = 0;
+
+	if (!spf)
+		return -FI_ENOMEM;
+	if (!rte_spf_best(spf, &search->to, 1, &best))
+		search->found = paths_insert(search->graph, search->routes, search->found,
+					     count, &best);
+	rte_spf_close(spf);
+	for (i = 0; i < search->found; i++) {
+		for (k = 0; k < kept; k++)
+			if (route_contains(&search->routes[i], &search->routes[k]))
+				break;
+		if (k == kept)
+			search->routes[kept++] = search->routes[i];
+	}
+	search->found = kept;
+	return 0;
+}
+
+static int search_open(struct rte_search *search)
+{
+	const uint32_t nodes = search->graph->nodes;
+	uint32_t i;
+
+	search->followed = calloc(nodes + 1, sizeof(*search->followed));
+	search->last = malloc((nodes + 1) * sizeof(*search->last));
+	if (!search->followed || !search->last)
+		return -FI_ENOMEM;
+	for (i = 0; i < nodes; i++)
+		search->last[i] = RTE_NONE;
+	return missing_all(search);
 }
 
 /* The number of routes that are found, or -FI_ENOMEM. */
@@ -339,10 +448,14 @@ static int search_do(struct rte_search *search, struct rte_route *routes, uint32
 	search->routes = routes;
 	search->heap.before = begin_before;
 	search->heap.arg = search;
-	ret = missing_all(search);
+	ret = search_open(search);
 	if (!ret)
 		ret = search_run(search, count);
+	if (!ret && search->cut && !search->along)
+		ret = search_complete(search, count);
 	free(search->missing);
+	free(search->followed);
+	free(search->last);
 	free(search->begin);
 	free(search->heap.entry);
 	return ret ? ret : (int)search->found;
@@ -363,23 +476,6 @@ int rte_paths_along(const struct rte_graph *graph, const struct rte_ends *ends,
 	search.from = nets[0];
 	search.to = nets[count - 1];
 	return search_do(&search, route, 1);
-}
-
-/* Puts it where it belongs among those that are there, if it is not one of them; the last
- * may fall out. */
-static uint32_t paths_insert(const struct rte_graph *graph, struct rte_route *routes,
-			     uint32_t have, uint32_t count, const struct rte_route *route)
-{
-	uint32_t at = have;
-
-	while (at && rte_route_compare(graph, route, &routes[at - 1]) < 0)
-		at--;
-	if (at == count || (at && !rte_route_compare(graph, route, &routes[at - 1])))
-		return have;
-	have = CRN_MIN(have + 1, count);
-	memmove(&routes[at + 1], &routes[at], (have - 1 - at) * sizeof(*routes));
-	routes[at] = *route;
-	return have;
 }
 
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,

@@ -35,6 +35,25 @@ int rte_step_compare(const struct rte_graph *graph, const struct rte_steps *step
 void rte_step_route(const struct rte_steps *steps, const struct rte_step *last,
 		    struct rte_route *route);
 
+/* Is it one of these? If there are none, it is. */
+static inline bool rte_router_among(const uint32_t *routers, uint32_t count,
+				    uint32_t router)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (routers[i] == router)
+			return true;
+	return !count;
+}
+
+/*
+ * As rte_spf_open, of routes with such ends; what they point to is there for as long as
+ * the object. Last routers mean something on a subnet that no route crosses alone: a WAN.
+ */
+struct rte_spf *rte_spf_open_by(const struct rte_graph *graph,
+				const struct rte_ends *ends, uint32_t from);
+
 /* Indices with what orders them; the least is taken first. */
 struct rte_heap_entry {
 	uint64_t key;

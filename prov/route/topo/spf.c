@@ -37,6 +37,7 @@ struct rte_offer {
 struct rte_spf {
 	const struct rte_graph *graph;
 	uint32_t from;
+	struct rte_ends ends; /* of the routes; what they point to stays the caller's */
 	bool sums; /* all metrics add up: of two labels of a router one is better */
 	bool cut;  /* a router had too many labels */
 	struct rte_labels labels;
@@ -241,7 +242,7 @@ static int spf_follow(struct rte_spf *spf, uint32_t at)
 	if (here->cost.hops == RTE_HOPS_MAX)
 		return 0;
 	for (i = 0; i < node->ports && !ret; i++) {
-		if (node->on[i] == last)
+		if (node->on[i] == last || node->on[i] == spf->from)
 			continue;
 		if (spf->offer[node->on[i]].once)
 			ret = spf_offer(spf, at, node->on[i]);
@@ -286,7 +287,7 @@ static int spf_seed(struct rte_spf *spf, uint32_t node)
 	uint32_t at;
 	int ret;
 
-	if (!port)
+	if (!port || !rte_router_among(spf->ends.first, spf->ends.firsts, node))
 		return 0;
 	step.cost = port->cost;
 	ret = spf_enter(spf, &step, &at);
@@ -385,6 +386,12 @@ static int spf_compute(struct rte_spf *spf)
 
 struct rte_spf *rte_spf_open(const struct rte_graph *graph, uint32_t from)
 {
+	return rte_spf_open_by(graph, &(struct rte_ends){0}, from);
+}
+
+struct rte_spf *rte_spf_open_by(const struct rte_graph *graph,
+				const struct rte_ends *ends, uint32_t from)
+{
 	struct rte_spf *spf = calloc(1, sizeof(*spf));
 	int ret;
 
@@ -392,6 +399,7 @@ struct rte_spf *rte_spf_open(const struct rte_graph *graph, uint32_t from)
 		return NULL;
 	spf->graph = graph;
 	spf->from = from;
+	spf->ends = *ends;
 	spf->sums = rte_policy_sums(&graph->policy);
 	ret = spf_fit(spf);
 	if (!ret) {
@@ -470,6 +478,8 @@ static void spf_best_to(const struct rte_spf *spf, uint32_t to, struct rte_route
 	uint32_t i, at;
 
 	for (i = 0; i < net->members; i++) {
+		if (!rte_router_among(spf->ends.last, spf->ends.lasts, net->member[i]))
+			continue;
 		for (at = spf->labels.first[net->member[i]]; at != RTE_NONE;
 		     at = spf->labels.label[at].next) {
 			last.parent = at;
