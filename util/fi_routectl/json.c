@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The same as JSON: fi_routectl(1) names the members. */
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <rdma/fi_errno.h>
 
 #include "progress.h"
 #include "show.h"
+
+/* An array or object takes no notice of a member that there was no memory for. */
+static bool no_memory;
+
+static void *json_alloc(size_t size)
+{
+	void *memory = malloc(size);
+
+	no_memory |= !memory;
+	return memory;
+}
+
+/* A number, which to jansson is signed; text, if it is higher. */
+static json_t *id_json(uint64_t id)
+{
+	return id > INT64_MAX ? json_sprintf("%" PRIu64, id)
+			      : json_integer((json_int_t)id);
+}
 
 /* "3:1", or "0:40" for a WAN. */
 static json_t *net_json(const struct rct_as *as, const struct rct_net *net)
@@ -77,11 +97,11 @@ static json_t *routers_json(const struct rct_as *as)
 	uint32_t i;
 
 	for (i = 0; i < as->routers; i++)
-		json_array_append_new(
-			routers, json_pack("{s:s, s:I, s:b}", "name",
-					   as->router[i]->config->router.name, "id",
-					   (json_int_t)as->router[i]->config->router.id,
-					   "failed", as->router[i]->down));
+		json_array_append_new(routers,
+				      json_pack("{s:s, s:o, s:b}", "name",
+						as->router[i]->config->router.name, "id",
+						id_json(as->router[i]->config->router.id),
+						"failed", as->router[i]->down));
 	return routers;
 }
 
@@ -182,10 +202,13 @@ static int add_between(json_t *array, const struct rct_sim *sim,
 
 int rct_json(const struct rct_sim *sim, const struct rct_options *options)
 {
-	json_t *ases = json_array(), *between = json_array(), *whole;
+	json_t *ases, *between, *whole;
 	uint32_t i, k;
 	int ret = 0;
 
+	json_set_alloc_funcs(json_alloc, free);
+	ases = json_array();
+	between = json_array();
 	for (i = 0; i < sim->ases && !ret; i++)
 		ret = add_as(ases, &sim->as[i], options);
 	for (i = 0; i < sim->ases; i++)
@@ -194,7 +217,10 @@ int rct_json(const struct rct_sim *sim, const struct rct_options *options)
 				ret = add_between(between, sim, &sim->as[i], &sim->as[k],
 						  options);
 	whole = json_pack("{s:o, s:o}", "as", ases, "between", between);
-	if (!ret && (!whole || json_dumpf(whole, stdout, JSON_INDENT(2))))
+	if (!ret && !no_memory)
+		json_dumpf(whole, stdout, JSON_INDENT(2));
+	/* What cannot be written is told where standard output ends. */
+	if (!ret && no_memory)
 		ret = -FI_ENOMEM;
 	putchar('\n');
 	json_decref(whole);
