@@ -12,6 +12,7 @@ prov_route_topo_libtopo_la_SOURCES = \
 	prov/route/topo/map.c \
 	prov/route/topo/map.h \
 	prov/route/topo/metric.c \
+	prov/route/topo/missing.c \
 	prov/route/topo/paths.c \
 	prov/route/topo/redirect.c \
 	prov/route/topo/search.c \

@@ -63,107 +63,6 @@ static bool begin_before(const void *arg, uint32_t a, uint32_t b)
 	return rte_step_compare(search->graph, &steps, &x->step, &y->step) < 0;
 }
 
-/* --- What is missing --- */
-
-/* One metric, or the hops behind them, of a cost. */
-static uint64_t cost_part(const struct rte_policy *policy, const struct rte_cost *cost,
-			  uint32_t part)
-{
-	return part < policy->metrics ? cost->part[part] : cost->hops;
-}
-
-static void cost_set(const struct rte_policy *policy, struct rte_cost *cost,
-		     uint32_t part, uint64_t value)
-{
-	if (part < policy->metrics)
-		cost->part[part] = value;
-	else
-		cost->hops = (uint32_t)value;
-}
-
-/* Of all routers one part of what is missing, from the destination on. */
-struct rte_missing {
-	struct rte_search *search;
-	uint32_t part;
-	bool *seen; /* of each router */
-	struct rte_heap heap;
-};
-
-/* Enters what a router misses, unless it misses no more than that already. */
-static int missing_enter(struct rte_missing *m, uint32_t at, const struct rte_cost *cost)
-{
-	const struct rte_policy *policy = &m->search->graph->policy;
-	const uint64_t value = cost_part(policy, cost, m->part);
-	struct rte_cost *missing = &m->search->missing[at];
-
-	if (m->seen[at] && cost_part(policy, missing, m->part) <= value)
-		return 0;
-	cost_set(policy, missing, m->part, value);
-	m->seen[at] = true;
-	return rte_heap_add(&m->heap, at, value, 0);
-}
-
-static int missing_extend(struct rte_missing *m, uint32_t at, const struct rte_port *port)
-{
-	const struct rte_search *search = m->search;
-	struct rte_cost cost;
-	uint32_t i;
-	int ret = 0;
-
-	for (i = 0; i < port->edges && !ret; i++) {
-		cost = rte_cost_add(&search->graph->policy, &search->missing[at],
-				    &port->edge[i].cost);
-		ret = missing_enter(m, port->edge[i].to, &cost);
-	}
-	return ret;
-}
-
-/* Dijkstra's algorithm. */
-static int missing_find(struct rte_missing *m)
-{
-	const struct rte_graph *graph = m->search->graph;
-	const uint32_t to = m->search->to;
-	const struct rte_net *net = &graph->net[to];
-	const struct rte_node *node;
-	uint32_t i, at;
-	int ret = 0;
-
-	memset(m->seen, 0, graph->nodes * sizeof(*m->seen));
-	for (i = 0; i < net->members && !ret; i++) {
-		node = &graph->node[net->member[i]];
-		ret = missing_enter(m, net->member[i], &rte_node_port(node, to)->cost);
-	}
-	while (!ret && (at = rte_heap_take(&m->heap)) != RTE_NONE) {
-		node = &graph->node[at];
-		for (i = 0; i < node->ports && !ret; i++)
-			ret = missing_extend(m, at, &node->port[i]);
-	}
-	return ret;
-}
-
-static int missing_all(struct rte_search *search)
-{
-	const uint32_t nodes = search->graph->nodes;
-	struct rte_missing m = {.search = search};
-	uint32_t i;
-	int ret = 0;
-
-	m.seen = malloc((nodes + 1) * sizeof(*m.seen));
-	search->missing = calloc(nodes + 1, sizeof(*search->missing));
-	if (!m.seen || !search->missing)
-		ret = -FI_ENOMEM;
-	for (; m.part <= search->graph->policy.metrics && !ret; m.part++)
-		ret = missing_find(&m);
-	for (i = 0; i < nodes && !ret; i++)
-		if (!m.seen[i])
-			search->missing[i].hops = UINT32_MAX;
-	free(m.seen);
-	free(m.heap.entry);
-	return ret;
-}
-
-/* --- The search --- */
-
 /*
  * Does a route that begins so contain one that was found, and more? It ends with the same
  * subnet; without it, all of the other's are there in their order, and others too.
@@ -437,7 +336,8 @@ static int search_open(struct rte_search *search)
 		return -FI_ENOMEM;
 	for (i = 0; i < nodes; i++)
 		search->last[i] = RTE_NONE;
-	return missing_all(search);
+	search->missing = rte_missing_find(search->graph, search->to);
+	return search->missing ? 0 : -FI_ENOMEM;
 }
 
 /* The number of routes that are found, or -FI_ENOMEM. */

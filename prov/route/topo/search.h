@@ -75,4 +75,10 @@ int rte_heap_add(struct rte_heap *heap, uint32_t at, uint64_t key, uint32_t seco
 /* RTE_NONE: it is empty. */
 uint32_t rte_heap_take(struct rte_heap *heap);
 
+/*
+ * What is missing from each router to that subnet, of each metric alone: never too much
+ * (missing.c). hops UINT32_MAX: there is no way. The caller frees it; NULL: no memory.
+ */
+struct rte_cost *rte_missing_find(const struct rte_graph *graph, uint32_t to);
+
 #endif
