@@ -250,8 +250,8 @@ int rte_spf_best(const struct rte_spf *spf, const uint32_t *to, uint32_t count,
 
 /*
  * The best routes from a subnet to any of these, best first (paths.c): their number, at
- * most count, or -FI_ENOMEM. Routes that contain the subnets of another, and more, are
- * left out (section VI.A.3). In a network with a great many ways alternatives may be
+ * most count, or -FI_ENOMEM. Routes that contain the subnets of a better one, and more,
+ * are left out (section VI.A.3). In a network with a great many ways alternatives may be
  * missing, but not the best.
  */
 int rte_paths(const struct rte_graph *graph, uint32_t from, const uint32_t *to,
