@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <rdma/fi_errno.h>
 
 #include "show.h"
@@ -17,14 +19,25 @@ static int wrong(const char *what, const char *why)
 	return -FI_EIO;
 }
 
-/* Runs dot(1) on a file of DOT. */
-static int run_dot(const char *from, const char *to)
+/* Runs dot(1) on the file of DOT, from its beginning. */
+static int run_dot(int from, const char *to)
 {
-	const char *argv[] = {"dot", "-Tsvg", "-o", to, from, NULL};
+	const char *argv[] = {"dot", "-Tsvg", "-o", to, NULL};
+	posix_spawn_file_actions_t actions;
 	int status;
 	pid_t pid;
-	int ret = posix_spawnp(&pid, "dot", NULL, NULL, (char *const *)argv, environ);
+	int ret;
 
+	if (lseek(from, 0, SEEK_SET) < 0)
+		return wrong("dot", strerror(errno));
+	ret = posix_spawn_file_actions_init(&actions);
+	if (ret)
+		return wrong("dot", strerror(ret));
+	ret = posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
+	if (!ret)
+		ret = posix_spawnp(&pid, "dot", &actions, NULL, (char *const *)argv,
+				   environ);
+	posix_spawn_file_actions_destroy(&actions);
 	if (ret)
 		return wrong("dot", ret == ENOENT ? "not found: install graphviz"
 						  : strerror(ret));
@@ -36,31 +49,36 @@ static int run_dot(const char *from, const char *to)
 	return 0;
 }
 
+/* All that was written has arrived there. */
 static int draw_to(const struct rct_sim *sim, const struct rct_options *options,
 		   FILE *out, const char *name)
 {
-	int ret = rct_dot(sim, options, out);
+	const int ret = rct_dot(sim, options, out);
 
 	if (ret == -FI_ENOENT)
-		wrong("graph", "there is no route from --from to --to");
-	if (fclose(out) && !ret)
-		ret = wrong(name, strerror(errno));
+		return wrong("graph", "there is no route from --from to --to");
+	if (!ret && (fflush(out) || ferror(out)))
+		return wrong(name, strerror(errno));
 	return ret;
 }
 
+/* In memory: nothing is left behind, whenever the program ends. */
 static int draw_svg(const struct rct_sim *sim, const struct rct_options *options)
 {
-	char name[] = "/tmp/fi_routectl.XXXXXX";
-	const int fd = mkstemp(name);
+	const int fd = memfd_create("fi_routectl", MFD_CLOEXEC);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	int ret;
 
-	if (!out)
-		return wrong(name, strerror(errno));
-	ret = draw_to(sim, options, out, name);
+	if (!out) {
+		ret = wrong("memory for dot", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	ret = draw_to(sim, options, out, "memory for dot");
 	if (!ret)
-		ret = run_dot(name, options->out);
-	remove(name);
+		ret = run_dot(fd, options->out);
+	fclose(out);
 	return ret;
 }
 
@@ -68,6 +86,7 @@ int rct_draw(const struct rct_sim *sim, const struct rct_options *options)
 {
 	const char *ending = options->out ? strrchr(options->out, '.') : NULL;
 	FILE *out;
+	int ret;
 
 	if (!options->out)
 		return draw_to(sim, options, stdout, "standard output");
@@ -78,5 +97,8 @@ int rct_draw(const struct rct_sim *sim, const struct rct_options *options)
 	out = fopen(options->out, "w");
 	if (!out)
 		return wrong(options->out, strerror(errno));
-	return draw_to(sim, options, out, options->out);
+	ret = draw_to(sim, options, out, options->out);
+	if (fclose(out) && !ret)
+		ret = wrong(options->out, strerror(errno));
+	return ret;
 }
