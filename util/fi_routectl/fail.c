@@ -116,13 +116,25 @@ static struct rct_router *router_find(struct rct_sim *sim, const char *what, siz
 	return found;
 }
 
+/* Names may hold / and : as well. */
+static bool is_name(const struct rct_sim *sim, const char *what)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->routers; i++)
+		if (!strcmp(sim->router[i].config->router.name, what))
+			return true;
+	return false;
+}
+
 int rct_sim_fail(struct rct_sim *sim, const char *what)
 {
-	const char *slash = strrchr(what, '/');
+	const bool name = is_name(sim, what);
+	const char *slash = name ? NULL : strrchr(what, '/');
 	struct rct_router *router;
 	struct rte_subnet at;
 
-	if (!slash && strchr(what, ':')) {
+	if (!name && !slash && strchr(what, ':')) {
 		if (subnet(what, 0, &at) && fail_net(sim, &at))
 			return 0;
 		return wrong(what, "there is no router on such a subnet (AS:SUBNET, AS 0 "
