@@ -25,6 +25,7 @@
 #include <rdma/fi_eq.h>
 #include <cairn/addr.h>
 #include <cairn/deadline.h>
+#include <cairn/bytes.h>
 #include <cairn/list.h>
 #include "config/config.h"
 #include "flow/flow.h"
@@ -130,11 +131,12 @@ struct rte_port {
 	bool mr_local, virt_addr, prov_key; /* FI_MR_LOCAL, ... of the lower provider */
 	uint64_t next_key;
 	size_t lower_inject;
-	struct crn_list peers;	 /* of struct rte_peer */
-	struct crn_list zombies; /* closed, not freed yet */
-	struct crn_list ready;	 /* peers to be told that they may send */
-	unsigned int depth;	 /* of progress */
-	uint64_t tick;		 /* ms: when progress was made last */
+	struct crn_list peers;	  /* of struct rte_peer */
+	struct crn_list zombies;  /* closed, not freed yet */
+	struct crn_list ready;	  /* peers to be told something */
+	struct crn_list due;	  /* peers with messages of their own to send */
+	struct crn_deadline kick; /* there is something to do that no descriptor tells */
+	unsigned int depth;	  /* of progress */
 };
 
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port);
@@ -196,7 +198,7 @@ struct rte_peer_ops {
 	/*
 	 * It is over, err is a positive FI_E*: FI_ECONNABORTED for the peer's orderly end
 	 * (FI_SHUTDOWN, BYE), FI_ETIMEDOUT for silence or a connection that did not come
-	 * about, FI_ECONNREFUSED, FI_EPROTO, ... Nothing is received or sent any more.
+	 * about, FI_ECONNREFUSED, FI_EIO, ... Nothing is received or sent any more.
 	 * Called once, and not for one that was closed; rte_peer_close has to follow.
 	 */
 	void (*down)(struct rte_peer *peer, int err);
@@ -239,13 +241,15 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
 int rte_peer_accept(struct rte_port *port, struct rte_request *request,
 		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer);
 /*
- * Ends it: what was posted is sent if it can be, its done is called, with 0 or
- * FI_ECANCELED, before the next rte_port_progress ends; no other callback is called. What
- * it received may be kept for longer. status: 0, or FI_E* that BYE tells the peer.
+ * Ends it. done of what was posted is called in here, with FI_ECANCELED: messages that
+ * have no data beside their bytes are still sent if they can be, others are given up. No
+ * other callback is called, and memory of the owner's is not touched after it, or, in a
+ * callback, after rte_port_progress. What it received may be kept for longer. status: 0,
+ * or FI_E* that BYE tells the peer.
  */
 void rte_peer_close(struct rte_peer *peer, int status);
 /* Within a callback for it: the peer has broken the protocol. ops->down follows with
- * FI_EPROTO; what: for the log. */
+ * FI_EIO; what: for the log. */
 void rte_peer_bad(struct rte_peer *peer, const char *what);
 
 /* --- What arrives (receive.c) --- */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* HELLO and HELLO_ACK: what each end has room for. */
+#include <stdio.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include "inside.h"
+
+static void hello_fill(struct rte_peer *peer, struct rte_hello *hello)
+{
+	const struct rte_peer_inside *in = peer->in;
+	const struct rte_port *port = peer->port;
+	int lane;
+
+	memset(hello, 0, sizeof(*hello));
+	hello->features = RTE_FEATURE_DELIVER;
+	hello->epoch = port->attr.self.epoch;
+	hello->frag_max = (uint32_t)arena_land_size(port->arena);
+	hello->eager_max = RTE_EAGER;
+	for (lane = 0; lane < RTE_LANES; lane++) {
+		hello->recv_slots[lane] = in->inlet[lane].receives;
+		hello->land_slots[lane] = (uint16_t)in->inlet[lane].share;
+	}
+	hello->hb_ms = port->attr.routing->heartbeat;
+}
+
+void hello_send(struct rte_peer *peer, uint8_t type)
+{
+	const char *name = peer->port->attr.self.name;
+	struct rte_packet packet = {.head.type = type};
+	struct rte_tx *tx = send_control(peer);
+	struct rte_hello hello;
+	ssize_t len;
+
+	if (!tx) {
+		peer_fail(peer, FI_ENOMEM);
+		return;
+	}
+	if (name) {
+		packet.options.present = 1u << RTE_TLV_NAME;
+		packet.options.text[RTE_TLV_NAME] = name;
+	}
+	hello_fill(peer, &hello);
+	len = rte_hello_pack(&packet, &hello, tx->bytes, tx->room);
+	if (len < 0) {
+		rte_tx_drop(tx);
+		peer_fail(peer, FI_EINVAL);
+		return;
+	}
+	tx->len = (size_t)len;
+	rte_tx_post(tx);
+}
+
+static void hello_name(struct rte_peer *peer, const struct rte_options *options)
+{
+	char text[CRN_ADDR_STRLEN];
+
+	if (options->present & (1u << RTE_TLV_NAME))
+		snprintf(peer->in->name, sizeof(peer->in->name), "%s",
+			 options->text[RTE_TLV_NAME]);
+	if (peer->in->name[0])
+		snprintf(peer->text, sizeof(peer->text), "%.40s (%.52s)", peer->in->name,
+			 crn_addr_str(&peer->address.sa, text));
+}
+
+void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	struct rte_hello *hello = &peer->hello;
+	enum rte_bad bad = rte_hello_parse(hello, packet);
+	const uint8_t awaited = peer->active ? RTE_HELLO_ACK : RTE_HELLO;
+	int lane;
+
+	if (bad != RTE_OK || packet->head.type != awaited ||
+	    peer->state != RTE_PEER_GREETING || !hello->recv_slots[RTE_REQUESTS] ||
+	    !hello->recv_slots[RTE_RESPONSES]) {
+		rte_peer_bad(peer,
+			     bad != RTE_OK ? rte_bad_text(bad) : "HELLO out of turn");
+		return;
+	}
+	if (hello->status) {
+		peer_fail(peer, (int)hello->status);
+		return;
+	}
+	hello_name(peer, &packet->options);
+	peer->eager_max = CRN_MIN(hello->eager_max, RTE_EAGER);
+	peer->frag_max = hello->frag_max;
+	for (lane = 0; lane < RTE_LANES; lane++)
+		peer->in->outlet[lane].credits = hello->recv_slots[lane];
+	if (!peer->active)
+		hello_send(peer, RTE_HELLO_ACK);
+	if (peer->state != RTE_PEER_GREETING)
+		return;
+	peer->state = RTE_PEER_UP;
+	life_begin(peer);
+	if (peer->ops->up)
+		peer->ops->up(peer);
+}

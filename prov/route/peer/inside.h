@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this room know of each other. */
+#ifndef RTE_PEER_INSIDE_H
+#define RTE_PEER_INSIDE_H
+
+#include "peer.h"
+
+/* Whose context a lower object or operation has. */
+enum inside_kind { INSIDE_LISTENER, INSIDE_PEER, INSIDE_RX, INSIDE_TX, INSIDE_DATA };
+
+/* Of an operation of the lower provider; begins with what FI_CONTEXT2 asks for. */
+struct inside_op {
+	struct fi_context2 context;
+	enum inside_kind kind;
+};
+
+/* --- arena.c --- */
+
+enum arena_class { ARENA_SMALL, ARENA_MESSAGE, ARENA_LAND, ARENA_CLASSES };
+
+struct arena_chunk;
+
+struct arena_buf {
+	uint8_t *data;
+	struct arena_chunk *chunk;
+	struct arena_buf *next; /* free ones */
+};
+
+/* A lane that has been promised less than it could use; of rte_arena.hungry. */
+struct arena_hunger {
+	struct crn_list entry;
+	void (*feed)(struct arena_hunger *hunger);
+};
+
+/* 0; -FI_ENOSPC: too many ports; what registering returned. */
+int arena_join(struct rte_arena *arena, struct rte_port *port);
+/* Nothing of it is used at that port any more. */
+void arena_leave(struct rte_arena *arena, struct rte_port *port);
+/* NULL: none is free, or there is no memory. */
+struct arena_buf *arena_get(struct rte_arena *arena, enum arena_class class);
+void arena_put(struct rte_arena *arena, enum arena_class class, struct arena_buf *buf);
+void *arena_desc(const struct arena_buf *buf, const struct rte_port *port);
+/* Where the lower provider of that port finds it. */
+void arena_remote(const struct arena_buf *buf, const struct rte_port *port,
+		  uint64_t *addr, uint64_t *key);
+size_t arena_land_size(const struct rte_arena *arena);
+/* More than half of the landing slots are free. */
+bool arena_is_roomy(const struct rte_arena *arena);
+void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger);
+/* Of the class ARENA_SMALL or ARENA_MESSAGE: told when one is free again. */
+void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger);
+
+/* --- objects --- */
+
+struct rte_listener {
+	enum inside_kind kind;
+	struct rte_port *port;
+	struct fid_pep *pep;
+	void (*request)(struct rte_request *request, void *context);
+	void *context;
+};
+
+struct rte_rx_inside {
+	struct inside_op op;
+	struct rte_rx rx;
+	struct arena_buf *buf;
+	struct arena_buf *land; /* NULL: the payload is in buf */
+	size_t len;
+	struct crn_list entry; /* of rte_peer_inside.unposted */
+	bool held;	       /* by the owner */
+};
+
+struct rte_tx_inside {
+	struct inside_op op;
+	struct inside_op data_op;
+	struct rte_tx tx;
+	struct crn_list entry; /* free, sent or stuck */
+	struct arena_buf *buf;
+	enum arena_class class;
+	struct rte_grant_slot slot;
+	bool written; /* into the slot: the message is next */
+	bool posted;
+};
+
+/* Landing slots that were promised to the peer, or that it promised. */
+#define PEER_LANDS 16u
+
+enum land_state { LAND_NONE, LAND_GRANTED, LAND_FILLED };
+
+struct peer_inlet {
+	uint16_t receives; /* posted for the lane */
+	uint32_t due;	   /* posted again, which the peer has not been told */
+	uint32_t share;	   /* landing slots at most */
+	uint32_t granted;  /* and not filled */
+	uint32_t used;	   /* granted or filled */
+	uint64_t want;	   /* bytes that are still to come */
+	bool warm;	   /* large operations come one after the other */
+	struct {
+		enum land_state state;
+		bool told; /* the peer knows of it */
+		struct arena_buf *buf;
+	} land[PEER_LANDS];
+	struct arena_hunger hunger;
+	struct rte_peer *peer;
+	enum rte_lane lane;
+};
+
+struct peer_outlet {
+	uint32_t credits; /* receives of the peer */
+	uint32_t slots, first;
+	struct rte_grant_slot slot[PEER_LANDS]; /* a ring */
+};
+
+/* Messages of one's own that need no credit: KEEPALIVE, GRANT, HELLO, BYE. */
+#define PEER_TXS_CONTROL 8u
+
+struct rte_peer_inside {
+	enum inside_kind kind;
+	struct rte_peer peer;
+	struct fid_ep *ep;
+	struct crn_list entry; /* of port->peers or zombies */
+	struct crn_list ready; /* of port->ready */
+	struct crn_list due;   /* of port->due */
+	struct crn_deadline deadline;
+	struct rte_rx_inside *rx;
+	uint32_t rxs;
+	struct crn_list unposted; /* receives that the lower provider had no room for */
+	struct rte_tx_inside *tx;
+	uint32_t txs, txs_used;
+	struct crn_list txs_free, sent, stuck;
+	bool waits[RTE_LANES + 1];  /* rte_tx_get had nothing */
+	struct arena_hunger hunger; /* for a buffer to send */
+	struct peer_inlet inlet[RTE_LANES];
+	struct peer_outlet outlet[RTE_LANES];
+	uint32_t held;	    /* rte_rx of the owner */
+	bool heard;	    /* something since the last look */
+	uint32_t silent;    /* looks without */
+	uint64_t next_look; /* ms, when it was due */
+	bool answer;	    /* a KEEPALIVE is due */
+	uint64_t echo;
+	int failed;	 /* to be told with ops->down */
+	bool closed;	 /* by the owner */
+	bool ended;	 /* the lower endpoint is closed */
+	uint64_t linger; /* ms, until when it may still send */
+	char name[64];
+};
+
+static inline struct rte_peer_inside *inside_of(struct rte_peer *peer)
+{
+	return peer->in;
+}
+
+void port_log(struct rte_port *port, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The port's descriptors become readable: there is something to do. */
+void port_kick(struct rte_port *port);
+void port_drain(struct rte_port *port);
+
+/* --- peer.c --- */
+
+/* The end of it, from wherever it is noticed: ops->down is called by progress. */
+void peer_fail(struct rte_peer *peer, int err);
+/* Events of the lower provider. */
+void peer_connected(struct rte_peer *peer, const void *data, size_t len);
+/* Tells the owner what peer_fail said. */
+void peer_tell(struct rte_peer *peer);
+/* Frees a closed one, if nothing of it is outstanding. False: later. */
+bool peer_reap(struct rte_peer *peer, bool now);
+
+/* --- hello.c --- */
+
+void hello_send(struct rte_peer *peer, uint8_t type);
+/* HELLO or HELLO_ACK arrived. */
+void hello_take(struct rte_peer *peer, const struct rte_packet *packet);
+
+/* --- life.c --- */
+
+/* Once it is up. */
+void life_begin(struct rte_peer *peer);
+/* Until it is up. */
+void life_wait(struct rte_peer *peer);
+void life_take(struct rte_peer *peer, const struct rte_packet *packet);
+
+/* --- grant.c --- */
+
+void grant_open(struct rte_peer *peer);
+void grant_close(struct rte_peer *peer);
+/* GRANT of the peer. */
+void grant_take(struct rte_peer *peer, const struct rte_packet *packet);
+/* The slot of a message: its buffer, or NULL: it was never granted. */
+struct arena_buf *grant_fill(struct rte_peer *peer, enum rte_lane lane, uint32_t id);
+void grant_empty(struct rte_peer *peer, enum rte_lane lane, struct arena_buf *land);
+/* What a message says of those that follow. */
+void grant_announced(struct rte_peer *peer, const struct rte_rx *rx);
+/* Slots that the peer does not know of yet are told. False: later. */
+bool grant_send(struct rte_peer *peer);
+
+/* --- receive.c --- */
+
+int receive_start(struct rte_peer *peer);
+void receive_again(struct rte_peer *peer);
+void receive_done(struct rte_rx_inside *in, size_t len);
+void receive_failed(struct rte_rx_inside *in, int err);
+
+/* --- send.c --- */
+
+void send_done(struct rte_tx_inside *in, int err);
+/* What the lower provider had no room for. */
+void send_again(struct rte_peer *peer);
+/* The owner may try again, if it could not. lane: RTE_LANES: any. */
+void send_ready(struct rte_peer *peer, enum rte_lane lane);
+/* One for this room's own messages, though the peer is not up. */
+struct rte_tx *send_control(struct rte_peer *peer);
+/* The hop's own messages that are due: credits, grants, answers. */
+void send_due(struct rte_peer *peer);
+/* Those that were not sent are free. */
+void send_forget(struct rte_peer *peer);
+/* Has send_due something to do? Then by the end of progress. */
+void send_note(struct rte_peer *peer);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Signs of life. A router is looked after: who hears nothing of it asks (KEEPALIVE with
+ * RTE_ACKREQ), and gives it up when nothing comes. A router gives up no endpoint: a
+ * program that computes makes no progress.
+ */
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "inside.h"
+
+static void life_look(struct crn_deadline *deadline);
+
+static void life_again(struct rte_peer *peer, uint64_t now)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	in->next_look = now + peer->port->attr.routing->heartbeat;
+	in->deadline.expired = life_look;
+	crn_deadline_add(&peer->port->deadlines, &in->deadline, in->next_look);
+}
+
+static void life_ask(struct rte_peer *peer)
+{
+	const struct rte_keepalive keepalive = {.stamp = crn_now_ms() * 1000000};
+	struct rte_packet packet = {
+		.head = {.type = RTE_KEEPALIVE, .flags = RTE_ACKREQ},
+	};
+	struct rte_tx *tx = send_control(peer);
+	ssize_t len;
+
+	if (!tx)
+		return;
+	len = rte_keepalive_pack(&packet, &keepalive, tx->bytes, tx->room);
+	tx->len = (size_t)len;
+	rte_tx_post(tx);
+}
+
+/* A look that comes late says nothing: this end had no time to hear the peer. */
+static void life_look(struct crn_deadline *deadline)
+{
+	struct rte_peer_inside *in =
+		crn_container_of(deadline, struct rte_peer_inside, deadline);
+	struct rte_peer *peer = &in->peer;
+	const struct rte_config_routing *routing = peer->port->attr.routing;
+	const uint64_t now = crn_now_ms();
+	const bool late = now > in->next_look + routing->heartbeat / 2;
+
+	if (in->heard || late) {
+		in->silent = 0;
+	} else if (++in->silent > routing->heartbeat_loss) {
+		port_log(peer->port, "%s is silent: its connection is given up",
+			 peer->text);
+		peer_fail(peer, FI_ETIMEDOUT);
+		return;
+	}
+	if (!in->heard)
+		life_ask(peer);
+	in->heard = false;
+	life_again(peer, now);
+}
+
+void life_begin(struct rte_peer *peer)
+{
+	crn_deadline_remove(&peer->port->deadlines, &peer->in->deadline);
+	if (peer->remote.role == RTE_ROUTER && peer->port->attr.routing->heartbeat)
+		life_again(peer, crn_now_ms());
+}
+
+static void life_too_late(struct crn_deadline *deadline)
+{
+	struct rte_peer_inside *in =
+		crn_container_of(deadline, struct rte_peer_inside, deadline);
+
+	peer_fail(&in->peer, FI_ETIMEDOUT);
+}
+
+void life_wait(struct rte_peer *peer)
+{
+	peer->in->deadline.expired = life_too_late;
+	crn_deadline_add(&peer->port->deadlines, &peer->in->deadline,
+			 crn_now_ms() + peer->port->attr.routing->connect_timeout);
+}
+
+void life_take(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	struct rte_keepalive keepalive;
+	enum rte_bad bad = rte_keepalive_parse(&keepalive, packet);
+
+	if (bad != RTE_OK) {
+		rte_peer_bad(peer, rte_bad_text(bad));
+		return;
+	}
+	if (!(packet->head.flags & RTE_ACKREQ))
+		return;
+	peer->in->answer = true;
+	peer->in->echo = keepalive.stamp;
+	send_note(peer);
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Peers alone, as a convenience library: the provider, the daemon and unit tests are linked with it.
+noinst_LTLIBRARIES += prov/route/peer/libpeer.la
+prov_route_peer_libpeer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
+prov_route_peer_libpeer_la_SOURCES = \
+	prov/route/peer/arena.c \
+	prov/route/peer/grant.c \
+	prov/route/peer/hello.c \
+	prov/route/peer/inside.h \
+	prov/route/peer/life.c \
+	prov/route/peer/listen.c \
+	prov/route/peer/net.c \
+	prov/route/peer/peer.c \
+	prov/route/peer/peer.h \
+	prov/route/peer/port.c \
+	prov/route/peer/receive.c \
+	prov/route/peer/send.c
+prov_route_peer_libpeer_la_LIBADD = prov/route/config/librouteconfig.la prov/route/wire/libroutewire.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+EXTRA_DIST += prov/route/peer/local.mk

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include "inside.h"
+
+/*
+ * Flags of fi_getinfo that libfabric's utility providers use, the same in 1.17 and 2.x:
+ * core providers only, and those too that FI_PROVIDER hides.
+ */
+#define NET_CORE_ONLY (1ULL << 59)
+#define NET_HIDDEN (1ULL << 60)
+
+#define NET_CAPS                                                                     \
+	(FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | \
+	 FI_REMOTE_WRITE)
+
+static struct fi_info *net_hints(const struct rte_config_device *device, const char *prov)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = NET_CAPS;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode =
+		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	/* A message follows what was written into its slot. */
+	hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
+	hints->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
+	hints->fabric_attr->prov_name = strdup(prov);
+	if (device->fabric)
+		hints->fabric_attr->name = strdup(device->fabric);
+	if (device->domain)
+		hints->domain_attr->name = strdup(device->domain);
+	if (!hints->fabric_attr->prov_name ||
+	    (device->fabric && !hints->fabric_attr->name) ||
+	    (device->domain && !hints->domain_attr->name)) {
+		fi_freeinfo(hints);
+		return NULL;
+	}
+	return hints;
+}
+
+/* Where to look: an address of the device itself, or whom it has to reach. */
+static const struct rte_uri *net_node(const struct rte_config_device *device,
+				      uint64_t *flags)
+{
+	if (device->uri.text) {
+		*flags |= FI_SOURCE;
+		return &device->uri.uri;
+	}
+	return device->routers ? &device->router[0].uri : NULL;
+}
+
+static int net_ask(const struct rte_config_device *device, const char *prov,
+		   struct fi_info **info)
+{
+	uint64_t flags = NET_HIDDEN;
+	const struct rte_uri *node = net_node(device, &flags);
+	struct fi_info *hints = net_hints(device, prov);
+	char service[8];
+	int ret;
+
+	if (!hints)
+		return -FI_ENOMEM;
+	if (!strchr(prov, ';'))
+		flags |= NET_CORE_ONLY;
+	if (node)
+		snprintf(service, sizeof(service), "%u", node->port);
+	ret = fi_getinfo(FI_VERSION(1, 17), node ? node->host : NULL,
+			 node ? service : NULL, flags, hints, info);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static int net_find(const struct rte_config_device *device, const char *lower,
+		    struct fi_info **info, char why[256])
+{
+	const struct rte_transport_attr *attr = rte_transport_attr(device->transport);
+	const char *names[RTE_LOWER_MAX] = {lower};
+	int i, ret = -FI_ENODATA;
+
+	if (!lower)
+		memcpy(names, attr->lower, sizeof(names));
+	for (i = 0; i < RTE_LOWER_MAX && names[i] && ret; i++)
+		ret = net_ask(device, names[i], info);
+	if (ret)
+		snprintf(why, 256, "no provider for transport %s%s%s: %s", attr->name,
+			 lower ? ", not even " : "", lower ? lower : "",
+			 fi_strerror(-ret));
+	return ret;
+}
+
+/* What is opened from it has no destination yet, and no port. */
+static struct fi_info *net_template(const struct fi_info *answer)
+{
+	struct fi_info *info = fi_dupinfo(answer);
+
+	if (!info)
+		return NULL;
+	free(info->dest_addr);
+	info->dest_addr = NULL;
+	info->dest_addrlen = 0;
+	if (info->src_addr)
+		crn_addr_set_port(info->src_addr, 0);
+	info->tx_attr->op_flags = 0;
+	info->rx_attr->op_flags = 0;
+	return info;
+}
+
+int rte_net_open(const struct rte_config_device *device, const char *lower,
+		 struct rte_net **out, char why[256])
+{
+	struct rte_net *net = calloc(1, sizeof(*net));
+	struct fi_info *answer = NULL;
+	int ret;
+
+	*why = 0;
+	if (!net)
+		return -FI_ENOMEM;
+	net->device = device;
+	ret = net_find(device, lower, &answer, why);
+	if (ret)
+		goto err;
+	snprintf(net->prov, sizeof(net->prov), "%s", answer->fabric_attr->prov_name);
+	net->info = net_template(answer);
+	ret = net->info ? fi_fabric(net->info->fabric_attr, &net->fabric, NULL)
+			: -FI_ENOMEM;
+	fi_freeinfo(answer);
+	if (ret) {
+		snprintf(why, 256, "fabric of %s: %s", net->prov, fi_strerror(-ret));
+		goto err;
+	}
+	*out = net;
+	return 0;
+err:
+	fi_freeinfo(net->info);
+	free(net);
+	return ret;
+}
+
+void rte_net_close(struct rte_net *net)
+{
+	fi_close(&net->fabric->fid);
+	fi_freeinfo(net->info);
+	free(net);
+}
+
+int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
+		    union crn_addr *addr)
+{
+	char service[8];
+	int family = AF_UNSPEC;
+
+	if (uri->kind == RTE_HOST_MAC)
+		return -FI_ENODATA;
+	if (net->info->addr_format == FI_SOCKADDR_IN)
+		family = AF_INET;
+	else if (net->info->addr_format == FI_SOCKADDR_IN6)
+		family = AF_INET6;
+	snprintf(service, sizeof(service), "%u", uri->port);
+	return crn_addr_resolve(uri->host, service, family, false,
+				uri->kind != RTE_HOST_NAME, addr);
+}
+
+void rte_net_uri(const struct rte_net *net, const struct sockaddr *addr,
+		 struct rte_uri *uri)
+{
+	const union crn_addr *any = (const union crn_addr *)addr;
+
+	memset(uri, 0, sizeof(*uri));
+	uri->transport = net->device->transport;
+	uri->port = crn_addr_port(addr);
+	if (addr->sa_family == AF_INET6) {
+		uri->kind = RTE_HOST_IN6;
+		memcpy(uri->addr, &any->in6.sin6_addr, 16);
+		inet_ntop(AF_INET6, uri->addr, uri->host, sizeof(uri->host));
+	} else {
+		uri->kind = RTE_HOST_IN;
+		memcpy(uri->addr, &any->in.sin_addr, 4);
+		inet_ntop(AF_INET, uri->addr, uri->host, sizeof(uri->host));
+	}
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A peer from the first step of its connection to the last one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "inside.h"
+
+/* Receives for each lane, and for what needs no credit. */
+#define PEER_REQUESTS 12u
+#define PEER_RESPONSES 6u
+#define PEER_SPARE 4u
+#define PEER_LANDS_DEFAULT 8u
+#define PEER_TXS 32u
+/* ms that a closed peer has to send what it still has. */
+#define PEER_LINGER 1000u
+
+static const struct rte_peer_ops no_ops;
+
+static uint64_t peer_nonce(void)
+{
+	uint64_t nonce = 0;
+
+	/* It may not block, and need not be secret. */
+	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
+		nonce = crn_now_ms();
+	return nonce ? nonce : 1;
+}
+
+static enum rte_role peer_role(const struct rte_port *port, bool active)
+{
+	if (port->attr.self.role == RTE_ROUTER)
+		return RTE_ROUTER;
+	return active ? RTE_CLIENT : RTE_TARGET;
+}
+
+static void peer_preamble(struct rte_peer *peer)
+{
+	const struct rte_port *port = peer->port;
+
+	peer->local = (struct rte_preamble){
+		.major = RTE_MAJOR,
+		.minor_max = RTE_MINOR,
+		.role = peer_role(port, peer->active),
+		.node = port->attr.self.node,
+		.nonce = peer_nonce(),
+		.as = port->net->device->at.as,
+		.subnet = port->net->device->at.subnet,
+	};
+}
+
+static uint16_t or_default(uint16_t wish, uint32_t preset)
+{
+	return wish ? wish : (uint16_t)preset;
+}
+
+static void peer_numbers(struct rte_peer_inside *in)
+{
+	static const uint32_t presets[RTE_LANES] = {PEER_REQUESTS, PEER_RESPONSES};
+	const struct rte_port_attr *attr = &in->peer.port->attr;
+	uint32_t share;
+	int lane;
+
+	in->rxs = PEER_SPARE;
+	for (lane = 0; lane < RTE_LANES; lane++) {
+		in->inlet[lane].receives =
+			or_default(attr->receives[lane], presets[lane]);
+		share = or_default(attr->lands[lane], PEER_LANDS_DEFAULT);
+		in->inlet[lane].share = CRN_MIN(share, PEER_LANDS);
+		in->rxs += in->inlet[lane].receives;
+	}
+	/* A message with a slot takes two operations of the lower provider. */
+	in->txs = (uint32_t)CRN_MIN((size_t)PEER_TXS + PEER_TXS_CONTROL,
+				    in->peer.port->net->info->tx_attr->size / 2);
+}
+
+static void peer_lists(struct rte_peer_inside *in)
+{
+	crn_list_init(&in->entry);
+	crn_list_init(&in->ready);
+	crn_list_init(&in->due);
+	crn_list_init(&in->unposted);
+	crn_list_init(&in->txs_free);
+	crn_list_init(&in->sent);
+	crn_list_init(&in->stuck);
+	crn_list_init(&in->hunger.entry);
+}
+
+static void peer_free(struct rte_peer_inside *in)
+{
+	struct rte_arena *arena = in->peer.port->arena;
+	uint32_t i;
+
+	for (i = 0; in->rx && i < in->rxs; i++)
+		if (in->rx[i].buf)
+			arena_put(arena, ARENA_MESSAGE, in->rx[i].buf);
+	free(in->rx);
+	free(in->tx);
+	free(in);
+}
+
+static void feed_sender(struct arena_hunger *hunger)
+{
+	struct rte_peer_inside *in =
+		crn_container_of(hunger, struct rte_peer_inside, hunger);
+
+	send_ready(&in->peer, RTE_LANES);
+}
+
+static bool peer_alloc(struct rte_peer_inside *in)
+{
+	struct rte_peer *peer = &in->peer;
+	uint32_t i;
+
+	in->rx = calloc(in->rxs, sizeof(*in->rx));
+	in->tx = calloc(in->txs, sizeof(*in->tx));
+	if (!in->rx || !in->tx)
+		return false;
+	for (i = 0; i < in->txs; i++) {
+		in->tx[i].op.kind = INSIDE_TX;
+		in->tx[i].data_op.kind = INSIDE_DATA;
+		in->tx[i].tx.peer = peer;
+		in->tx[i].tx.in = &in->tx[i];
+		crn_list_add_tail(&in->txs_free, &in->tx[i].entry);
+	}
+	for (i = 0; i < in->rxs; i++) {
+		in->rx[i].op.kind = INSIDE_RX;
+		in->rx[i].rx.peer = peer;
+		in->rx[i].rx.in = &in->rx[i];
+		crn_list_init(&in->rx[i].entry);
+		in->rx[i].buf = arena_get(peer->port->arena, ARENA_MESSAGE);
+		if (!in->rx[i].buf)
+			return false;
+	}
+	return true;
+}
+
+static struct rte_peer_inside *peer_make(struct rte_port *port, bool active,
+					 const struct rte_peer_ops *ops, void *user)
+{
+	struct rte_peer_inside *in = calloc(1, sizeof(*in));
+	struct rte_peer *peer;
+
+	if (!in)
+		return NULL;
+	peer = &in->peer;
+	peer->in = in;
+	peer->port = port;
+	peer->ops = ops;
+	peer->user = user;
+	peer->active = active;
+	in->kind = INSIDE_PEER;
+	in->hunger.feed = feed_sender;
+	peer_preamble(peer);
+	peer_lists(in);
+	peer_numbers(in);
+	if (!peer_alloc(in)) {
+		peer_free(in);
+		return NULL;
+	}
+	grant_open(peer);
+	return in;
+}
+
+static int peer_endpoint(struct rte_peer_inside *in, struct fi_info *info)
+{
+	struct rte_port *port = in->peer.port;
+	int ret = fi_endpoint(port->domain, info, &in->ep, in);
+
+	if (ret) {
+		in->ep = NULL;
+		return ret;
+	}
+	ret = fi_ep_bind(in->ep, &port->eq->fid, 0);
+	if (!ret)
+		ret = fi_ep_bind(in->ep, &port->cq->fid,
+				 FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+	if (!ret)
+		ret = fi_ep_bind(in->ep, &port->cq->fid, FI_RECV);
+	if (!ret)
+		ret = fi_enable(in->ep);
+	return ret ? ret : receive_start(&in->peer);
+}
+
+/* It never was. */
+static void peer_undo(struct rte_peer_inside *in)
+{
+	struct rte_port *port = in->peer.port;
+
+	in->closed = true;
+	in->peer.ops = &no_ops;
+	crn_list_add_tail(&port->zombies, &in->entry);
+	peer_reap(&in->peer, true);
+}
+
+static void peer_joins(struct rte_peer_inside *in)
+{
+	crn_list_add_tail(&in->peer.port->peers, &in->entry);
+	life_wait(&in->peer);
+}
+
+static struct fi_info *peer_info(const struct rte_port *port, const struct sockaddr *addr)
+{
+	struct fi_info *info = fi_dupinfo(port->net->info);
+
+	if (!info)
+		return NULL;
+	info->dest_addr = crn_addr_dup(addr);
+	info->dest_addrlen = crn_addr_len(addr);
+	info->addr_format = crn_addr_format(addr);
+	if (info->dest_addr)
+		return info;
+	fi_freeinfo(info);
+	return NULL;
+}
+
+static void peer_address(struct rte_peer *peer, const struct sockaddr *addr)
+{
+	char text[CRN_ADDR_STRLEN];
+
+	memcpy(&peer->address, addr, crn_addr_len(addr));
+	snprintf(peer->text, sizeof(peer->text), "%s", crn_addr_str(addr, text));
+}
+
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
+{
+	struct rte_peer_inside *in = peer_make(port, true, ops, user);
+	uint8_t preamble[RTE_PREAMBLE_LEN];
+	struct fi_info *info;
+	int ret;
+
+	if (!in)
+		return -FI_ENOMEM;
+	peer_address(&in->peer, addr);
+	info = peer_info(port, addr);
+	ret = info ? peer_endpoint(in, info) : -FI_ENOMEM;
+	fi_freeinfo(info);
+	if (!ret) {
+		rte_preamble_pack(&in->peer.local, preamble);
+		ret = fi_connect(in->ep, addr, preamble, sizeof(preamble));
+	}
+	if (ret) {
+		peer_undo(in);
+		return ret;
+	}
+	peer_joins(in);
+	*peer = &in->peer;
+	return 0;
+}
+
+static bool peer_knows(struct rte_peer *peer, const struct rte_preamble *remote)
+{
+	if (remote->major != RTE_MAJOR)
+		return false;
+	peer->remote = *remote;
+	peer->minor = rte_preamble_minor(remote, RTE_MINOR);
+	return true;
+}
+
+int rte_peer_accept(struct rte_port *port, struct rte_request *request,
+		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
+{
+	struct rte_peer_inside *in = peer_make(port, false, ops, user);
+	uint8_t preamble[RTE_PREAMBLE_LEN];
+	int ret = -FI_ENOMEM;
+
+	if (!in)
+		goto refuse;
+	peer_address(&in->peer, &request->address.sa);
+	peer_knows(&in->peer, &request->preamble);
+	ret = peer_endpoint(in, request->info);
+	if (!ret) {
+		rte_preamble_pack(&in->peer.local, preamble);
+		ret = fi_accept(in->ep, preamble, sizeof(preamble));
+	}
+	if (ret)
+		goto undo;
+	peer_joins(in);
+	*peer = &in->peer;
+	fi_freeinfo(request->info);
+	free(request);
+	return 0;
+undo:
+	/* With an endpoint the request is that one's. */
+	if (in->ep) {
+		peer_undo(in);
+		fi_freeinfo(request->info);
+		free(request);
+		return ret;
+	}
+	peer_undo(in);
+refuse:
+	rte_request_reject(request);
+	return ret;
+}
+
+void peer_connected(struct rte_peer *peer, const void *data, size_t len)
+{
+	struct rte_preamble remote;
+	enum rte_bad bad;
+
+	if (peer->state != RTE_PEER_CONNECTING)
+		return;
+	if (peer->active) {
+		bad = rte_preamble_parse(&remote, data, len);
+		if (bad != RTE_OK || !peer_knows(peer, &remote)) {
+			rte_peer_bad(peer, rte_bad_text(bad));
+			return;
+		}
+	}
+	peer->state = RTE_PEER_GREETING;
+	if (peer->active)
+		hello_send(peer, RTE_HELLO);
+}
+
+/* --- The end --- */
+
+void peer_fail(struct rte_peer *peer, int err)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	if (in->failed || peer->state == RTE_PEER_DOWN || in->closed)
+		return;
+	in->failed = err;
+	peer->state = RTE_PEER_DOWN;
+	crn_deadline_remove(&peer->port->deadlines, &in->deadline);
+	if (crn_list_empty(&in->ready))
+		crn_list_add_tail(&peer->port->ready, &in->ready);
+	port_kick(peer->port);
+}
+
+void rte_peer_bad(struct rte_peer *peer, const char *what)
+{
+	if (!peer->in->failed && !peer->in->closed)
+		port_log(peer->port, "%s breaks the protocol and is left: %s", peer->text,
+			 what);
+	peer_fail(peer, FI_EIO);
+}
+
+void peer_tell(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	const int err = in->failed;
+
+	if (in->closed)
+		return;
+	if (!err) {
+		if (peer->ops->ready)
+			peer->ops->ready(peer);
+		return;
+	}
+	if (peer->ops->down)
+		peer->ops->down(peer, err);
+}
+
+/* Nothing of it reaches the owner any more. True: what is left may still be sent. */
+static bool peer_let_go(struct rte_peer_inside *in)
+{
+	struct rte_tx_inside *tx;
+	bool alone = true;
+	uint32_t i;
+
+	for (i = 0; i < in->txs; i++) {
+		tx = &in->tx[i];
+		if (!tx->posted)
+			continue;
+		alone = alone && !tx->tx.data_len;
+		if (tx->tx.done)
+			tx->tx.done(&tx->tx, FI_ECANCELED);
+		tx->tx.done = NULL;
+	}
+	return alone;
+}
+
+static void peer_bye(struct rte_peer *peer, int status)
+{
+	const struct rte_bye bye = {.status = (uint32_t)status};
+	struct rte_packet packet = {
+		.head = {.type = RTE_BYE, .flags = status ? RTE_ERR : 0},
+	};
+	struct rte_tx *tx = send_control(peer);
+	ssize_t len;
+
+	if (!tx)
+		return;
+	len = rte_bye_pack(&packet, &bye, tx->bytes, tx->room);
+	tx->len = (size_t)len;
+	rte_tx_post(tx);
+}
+
+void rte_peer_close(struct rte_peer *peer, int status)
+{
+	struct rte_peer_inside *in = peer->in;
+	struct rte_port *port = peer->port;
+	const bool up = peer->state == RTE_PEER_UP;
+
+	peer->ops = &no_ops;
+	crn_deadline_remove(&port->deadlines, &in->deadline);
+	crn_list_del(&in->ready);
+	crn_list_del(&in->hunger.entry);
+	if (peer_let_go(in) && up) {
+		peer_bye(peer, status);
+		in->linger = crn_now_ms() + PEER_LINGER;
+	}
+	in->closed = true;
+	peer->state = RTE_PEER_DOWN;
+	crn_list_del(&in->due);
+	crn_list_del(&in->entry);
+	crn_list_add_tail(&port->zombies, &in->entry);
+	if (port->depth)
+		return;
+	/* Who closes may never make progress again. */
+	rte_port_progress(port);
+	port_kick(port);
+}
+
+/* The lower endpoint goes, and with it what it had. */
+static void peer_end(struct rte_peer_inside *in)
+{
+	struct rte_port *port = in->peer.port;
+
+	in->ended = true;
+	crn_deadline_remove(&port->deadlines, &in->deadline);
+	if (in->ep) {
+		fi_close(&in->ep->fid);
+		port_drain(port);
+	}
+	send_forget(&in->peer);
+	grant_close(&in->peer);
+}
+
+bool peer_reap(struct rte_peer *peer, bool now)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	if (!in->ended) {
+		if (!now && in->txs_used && crn_now_ms() < in->linger) {
+			send_again(peer);
+			return false;
+		}
+		peer_end(in);
+	}
+	if (in->held)
+		return false;
+	crn_list_del(&in->entry);
+	peer_free(in);
+	return true;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "inside.h"
+
+#define PORT_CQ_SIZE 8192u
+#define PORT_CQ_BATCH 16
+/* Rounds of one call, so that one device does not keep its owner for ever. */
+#define PORT_ROUNDS 4
+/* ms that closed peers have to send what they still have, when the port is closed. */
+#define PORT_LINGER 200u
+
+void port_log(struct rte_port *port, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (!port->attr.log)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	port->attr.log(port->attr.context, text);
+}
+
+static void kick_over(struct crn_deadline *deadline)
+{
+}
+
+void port_kick(struct rte_port *port)
+{
+	if (!port->depth && !crn_deadline_pending(&port->kick))
+		crn_deadline_add(&port->deadlines, &port->kick, crn_now_ms());
+}
+
+/* --- Opening --- */
+
+static void port_modes(struct rte_port *port)
+{
+	const struct fi_info *info = port->net->info;
+	const int mode = info->domain_attr->mr_mode;
+
+	port->mr_local = mode & FI_MR_LOCAL;
+	port->virt_addr = mode & FI_MR_VIRT_ADDR;
+	port->prov_key = mode & FI_MR_PROV_KEY;
+	port->lower_inject = info->tx_attr->inject_size;
+	port->next_key = 1;
+}
+
+static int port_queues(struct rte_port *port)
+{
+	struct fi_eq_attr eq_attr = {.size = 1024, .wait_obj = FI_WAIT_FD};
+	struct fi_cq_attr cq_attr = {
+		.size = port->attr.cq_size ? port->attr.cq_size : PORT_CQ_SIZE,
+		.format = FI_CQ_FORMAT_MSG,
+		.wait_obj = FI_WAIT_FD,
+	};
+	int ret = fi_eq_open(port->net->fabric, &eq_attr, &port->eq, NULL);
+
+	return ret ? ret : fi_cq_open(port->domain, &cq_attr, &port->cq, NULL);
+}
+
+static int port_make(struct rte_port *port)
+{
+	int ret = crn_deadlines_init(&port->deadlines);
+
+	if (ret)
+		return ret;
+	ret = fi_domain(port->net->fabric, port->net->info, &port->domain, NULL);
+	if (!ret)
+		ret = port_queues(port);
+	return ret ? ret : arena_join(port->arena, port);
+}
+
+static int close_fid(struct fid *fid)
+{
+	return fid ? fi_close(fid) : 0;
+}
+
+static void port_free(struct rte_port *port)
+{
+	close_fid(port->cq ? &port->cq->fid : NULL);
+	close_fid(port->eq ? &port->eq->fid : NULL);
+	close_fid(port->domain ? &port->domain->fid : NULL);
+	crn_deadline_remove(&port->deadlines, &port->kick);
+	crn_deadlines_fini(&port->deadlines);
+	free(port);
+}
+
+int rte_port_open(const struct rte_port_attr *attr, struct rte_port **out)
+{
+	struct rte_port *port = calloc(1, sizeof(*port));
+	int ret;
+
+	if (!port)
+		return -FI_ENOMEM;
+	port->attr = *attr;
+	port->net = attr->net;
+	port->arena = attr->arena;
+	port->kick.expired = kick_over;
+	port->deadlines.fd = -1;
+	crn_list_init(&port->peers);
+	crn_list_init(&port->zombies);
+	crn_list_init(&port->ready);
+	crn_list_init(&port->due);
+	port_modes(port);
+	ret = port_make(port);
+	if (ret) {
+		port_free(port);
+		return ret;
+	}
+	*out = port;
+	return 0;
+}
+
+/* --- What happens --- */
+
+static void port_done(const struct fi_cq_msg_entry *entry)
+{
+	struct inside_op *op = entry->op_context;
+
+	if (!op)
+		return;
+	if (op->kind == INSIDE_RX)
+		receive_done(crn_container_of(op, struct rte_rx_inside, op), entry->len);
+	else if (op->kind == INSIDE_TX)
+		send_done(crn_container_of(op, struct rte_tx_inside, op), 0);
+}
+
+static void port_failed(const struct fi_cq_err_entry *err)
+{
+	struct inside_op *op = err->op_context;
+	const int code = err->err ? err->err : FI_EIO;
+
+	if (!op)
+		return;
+	if (op->kind == INSIDE_RX)
+		receive_failed(crn_container_of(op, struct rte_rx_inside, op), code);
+	else if (op->kind == INSIDE_TX)
+		send_done(crn_container_of(op, struct rte_tx_inside, op), code);
+	else
+		peer_fail(crn_container_of(op, struct rte_tx_inside, data_op)->tx.peer,
+			  code);
+}
+
+static ssize_t port_completions(struct rte_port *port)
+{
+	struct fi_cq_msg_entry entries[PORT_CQ_BATCH];
+	struct fi_cq_err_entry err = {0};
+	ssize_t got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH), i;
+
+	if (got == -FI_EAVAIL) {
+		if (fi_cq_readerr(port->cq, &err, 0) < 0)
+			return 0;
+		port_failed(&err);
+		return PORT_CQ_BATCH;
+	}
+	for (i = 0; i < got; i++)
+		port_done(&entries[i]);
+	return got > 0 ? got : 0;
+}
+
+/* What came before an event is delivered before it. */
+void port_drain(struct rte_port *port)
+{
+	while (port_completions(port) == PORT_CQ_BATCH)
+		;
+}
+
+static void peer_event(struct rte_port *port, uint32_t event,
+		       const struct fi_eq_cm_entry *entry, size_t len)
+{
+	struct rte_peer_inside *in = entry->fid ? entry->fid->context : NULL;
+
+	if (!in || in->kind != INSIDE_PEER || in->closed)
+		return;
+	if (event == FI_CONNECTED) {
+		peer_connected(&in->peer, entry->data, len - sizeof(*entry));
+	} else if (event == FI_SHUTDOWN) {
+		port_drain(port);
+		peer_fail(&in->peer, FI_ECONNABORTED);
+	}
+}
+
+void listener_event(struct fi_eq_cm_entry *entry, size_t len);
+
+static void event_failed(struct rte_port *port)
+{
+	struct fi_eq_err_entry err = {0};
+	struct rte_peer_inside *in;
+
+	if (fi_eq_readerr(port->eq, &err, 0) < 0)
+		return;
+	in = err.fid ? err.fid->context : NULL;
+	if (in && in->kind == INSIDE_PEER && !in->closed)
+		peer_fail(&in->peer, err.err ? err.err : FI_EIO);
+}
+
+#define EVENT_DATA 512
+
+/* False: there is none. */
+static bool port_event(struct rte_port *port)
+{
+	union {
+		struct fi_eq_cm_entry cm;
+		uint8_t bytes[sizeof(struct fi_eq_cm_entry) + EVENT_DATA];
+	} entry;
+	uint32_t event;
+	ssize_t len = fi_eq_read(port->eq, &event, &entry, sizeof(entry), 0);
+
+	if (len == -FI_EAVAIL) {
+		event_failed(port);
+		return true;
+	}
+	if (len < (ssize_t)sizeof(entry.cm))
+		return false;
+	if (event == FI_CONNREQ)
+		listener_event(&entry.cm, (size_t)len);
+	else
+		peer_event(port, event, &entry.cm, (size_t)len);
+	return true;
+}
+
+static struct rte_peer_inside *ready_pop(struct rte_port *port)
+{
+	struct crn_list *entry = crn_list_pop(&port->ready);
+
+	return entry ? crn_container_of(entry, struct rte_peer_inside, ready) : NULL;
+}
+
+/* Those that are there at the beginning: what they add waits for the next round. */
+static ssize_t port_tell(struct rte_port *port)
+{
+	struct crn_list now, *entry;
+	struct rte_peer_inside *in;
+	ssize_t count = 0;
+
+	crn_list_init(&now);
+	while ((in = ready_pop(port)))
+		crn_list_add_tail(&now, &in->ready);
+	while ((entry = crn_list_pop(&now))) {
+		in = crn_container_of(entry, struct rte_peer_inside, ready);
+		peer_tell(&in->peer);
+		count++;
+	}
+	return count;
+}
+
+static void port_send_due(struct rte_port *port)
+{
+	struct crn_list now, *entry;
+
+	crn_list_init(&now);
+	while ((entry = crn_list_pop(&port->due)))
+		crn_list_add_tail(&now, entry);
+	while ((entry = crn_list_pop(&now)))
+		send_due(&crn_container_of(entry, struct rte_peer_inside, due)->peer);
+}
+
+static void port_reap(struct rte_port *port, bool now)
+{
+	struct crn_list *entry, *next;
+
+	crn_list_for_each_safe (entry, next, &port->zombies)
+		peer_reap(&crn_container_of(entry, struct rte_peer_inside, entry)->peer,
+			  now);
+}
+
+ssize_t rte_port_progress(struct rte_port *port)
+{
+	ssize_t count = 0, got;
+	int rounds;
+
+	if (port->depth)
+		return 0;
+	port->depth++;
+	for (rounds = 0; rounds < PORT_ROUNDS; rounds++) {
+		got = port_completions(port);
+		while (!rounds && port_event(port))
+			got++;
+		got += port_tell(port);
+		if (!crn_list_empty(&port->due))
+			port_send_due(port);
+		count += got;
+		if (!got)
+			break;
+	}
+	count += crn_deadlines_run(&port->deadlines);
+	if (!crn_list_empty(&port->zombies))
+		port_reap(port, false);
+	port->depth--;
+	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
+		port_kick(port);
+	return count;
+}
+
+int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
+{
+	int ret = fi_control(&port->eq->fid, FI_GETWAIT, &fd[0]);
+
+	if (!ret)
+		ret = fi_control(&port->cq->fid, FI_GETWAIT, &fd[1]);
+	fd[2] = port->deadlines.fd;
+	return ret;
+}
+
+int rte_port_trywait(struct rte_port *port)
+{
+	struct fid *fids[] = {&port->eq->fid, &port->cq->fid};
+
+	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
+		return -FI_EAGAIN;
+	return fi_trywait(port->net->fabric, fids, CRN_COUNT(fids));
+}
+
+static void port_linger(struct rte_port *port)
+{
+	const uint64_t end = crn_now_ms() + PORT_LINGER;
+
+	while (!crn_list_empty(&port->zombies) && crn_now_ms() < end)
+		rte_port_progress(port);
+	port_reap(port, true);
+}
+
+int rte_port_close(struct rte_port *port)
+{
+	if (!crn_list_empty(&port->peers))
+		return -FI_EBUSY;
+	port_linger(port);
+	if (!crn_list_empty(&port->zombies))
+		return -FI_EBUSY;
+	arena_leave(port->arena, port);
+	port_free(port);
+	return 0;
+}

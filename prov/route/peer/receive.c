@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What arrives, from the lower provider's receive to the owner and back. */
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include "inside.h"
+
+static void receive_post(struct rte_rx_inside *in)
+{
+	struct rte_peer *peer = in->rx.peer;
+	ssize_t ret;
+
+	if (peer->in->ended || peer->in->closed)
+		return;
+	ret = fi_recv(peer->in->ep, in->buf->data, RTE_SEND_ROOM,
+		      arena_desc(in->buf, peer->port), FI_ADDR_UNSPEC, &in->op);
+	if (ret == -FI_EAGAIN) {
+		crn_list_add_tail(&peer->in->unposted, &in->entry);
+		send_note(peer);
+	} else if (ret) {
+		peer_fail(peer, (int)-ret);
+	}
+}
+
+int receive_start(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	ssize_t ret = 0;
+	uint32_t i;
+
+	for (i = 0; i < in->rxs && !ret; i++)
+		ret = fi_recv(in->ep, in->rx[i].buf->data, RTE_SEND_ROOM,
+			      arena_desc(in->rx[i].buf, peer->port), FI_ADDR_UNSPEC,
+			      &in->rx[i].op);
+	return (int)ret;
+}
+
+void receive_again(struct rte_peer *peer)
+{
+	struct crn_list again, *entry;
+
+	crn_list_init(&again);
+	while ((entry = crn_list_pop(&peer->in->unposted)))
+		crn_list_add_tail(&again, entry);
+	while ((entry = crn_list_pop(&again)))
+		receive_post(crn_container_of(entry, struct rte_rx_inside, entry));
+}
+
+/* Messages of the hop itself need no credit: of all others the lane is known. */
+static enum rte_lane counted_lane(uint8_t type)
+{
+	return type == RTE_GRANT || type == RTE_KEEPALIVE ? RTE_LANES
+							  : rte_message_lane(type);
+}
+
+static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
+{
+	struct peer_outlet *outlet;
+	int lane;
+
+	for (lane = 0; lane < RTE_LANES; lane++) {
+		if (!head->credit[lane])
+			continue;
+		outlet = &peer->in->outlet[lane];
+		outlet->credits += head->credit[lane];
+		if (outlet->credits > peer->hello.recv_slots[lane]) {
+			rte_peer_bad(peer, "it returns more credits than there are");
+			return;
+		}
+		send_ready(peer, (enum rte_lane)lane);
+	}
+}
+
+/* Where the payload of MSG, WRITE and READ_FRAG is. */
+static bool receive_payload(struct rte_rx_inside *in)
+{
+	struct rte_rx *rx = &in->rx;
+	const uint32_t plen = rx->packet.head.plen;
+
+	rx->payload = (uint8_t *)rx->packet.payload;
+	if (rx->payload)
+		return true;
+	in->land = grant_fill(rx->peer, rx->lane,
+			      crn_get_le32(rx->packet.bytes + RTE_HEAD_LEN));
+	if (!in->land || plen > arena_land_size(rx->peer->port->arena))
+		return false;
+	rx->payload = in->land->data;
+	return true;
+}
+
+static bool carries_data(uint8_t type)
+{
+	return type == RTE_MSG || type == RTE_WRITE || type == RTE_READ_FRAG;
+}
+
+static void receive_owner(struct rte_rx_inside *in)
+{
+	struct rte_peer *peer = in->rx.peer;
+
+	in->held = true;
+	peer->in->held++;
+	if (peer->ops->message)
+		peer->ops->message(peer, &in->rx);
+	else
+		rte_rx_put(&in->rx);
+}
+
+/* True: it was this room's. */
+static bool receive_own(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	switch (packet->head.type) {
+	case RTE_HELLO:
+	case RTE_HELLO_ACK:
+		hello_take(peer, packet);
+		return true;
+	case RTE_GRANT:
+		grant_take(peer, packet);
+		return true;
+	case RTE_KEEPALIVE:
+		life_take(peer, packet);
+		return true;
+	case RTE_BYE:
+		peer_fail(peer, FI_ECONNABORTED);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void receive_message(struct rte_rx_inside *in)
+{
+	struct rte_peer *peer = in->rx.peer;
+	struct rte_packet *packet = &in->rx.packet;
+
+	if (peer->state == RTE_PEER_UP)
+		receive_credits(peer, &packet->head);
+	if (receive_own(peer, packet)) {
+		receive_post(in);
+		return;
+	}
+	if (peer->state != RTE_PEER_UP) {
+		rte_peer_bad(peer, "it begins without HELLO");
+		return;
+	}
+	in->rx.lane = counted_lane(packet->head.type);
+	if (carries_data(packet->head.type)) {
+		if (!receive_payload(in)) {
+			rte_peer_bad(peer, "it fills a slot that it has not");
+			return;
+		}
+		grant_announced(peer, &in->rx);
+		peer->stats_rx_bytes += packet->head.plen;
+	} else {
+		in->rx.payload = (uint8_t *)packet->payload;
+	}
+	peer->stats_rx++;
+	receive_owner(in);
+}
+
+void receive_done(struct rte_rx_inside *in, size_t len)
+{
+	struct rte_peer *peer = in->rx.peer;
+	enum rte_bad bad;
+
+	if (peer->in->closed || peer->in->failed)
+		return;
+	/* The peer sends when it is told that it is connected, which may be before the
+	 * event is read here. */
+	if (peer->state == RTE_PEER_CONNECTING && !peer->active)
+		peer_connected(peer, NULL, 0);
+	peer->in->heard = true;
+	in->land = NULL;
+	bad = rte_packet_parse(&in->rx.packet, in->buf->data, len);
+	if (bad != RTE_OK)
+		rte_peer_bad(peer, rte_bad_text(bad));
+	else
+		receive_message(in);
+}
+
+void receive_failed(struct rte_rx_inside *in, int err)
+{
+	/* What is cancelled follows from an event that says more. */
+	if (err != FI_ECANCELED)
+		peer_fail(in->rx.peer, err == FI_ETRUNC ? FI_EIO : err);
+}
+
+void rte_rx_put(struct rte_rx *rx)
+{
+	struct rte_rx_inside *in = rx->in;
+	struct rte_peer *peer = rx->peer;
+	struct peer_inlet *inlet;
+
+	in->held = false;
+	peer->in->held--;
+	if (in->land)
+		grant_empty(peer, rx->lane, in->land);
+	in->land = NULL;
+	if (peer->in->ended) {
+		if (!peer->in->held)
+			port_kick(peer->port);
+		return;
+	}
+	receive_post(in);
+	if (rx->lane == RTE_LANES)
+		return;
+	inlet = &peer->in->inlet[rx->lane];
+	inlet->due++;
+	if (inlet->due >= CRN_MAX(inlet->receives / 2u, 1u))
+		send_note(peer);
+}
+
+void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
+{
+	return arena_desc(rx->in->land ? rx->in->land : rx->in->buf, port);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is sent: the owner's messages within the peer's credits, and the hop's own. */
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include "inside.h"
+
+/* Offsets in a message (wire.h). */
+#define AT_MINOR 1
+#define AT_TYPE 2
+#define AT_CREDIT 6
+#define AT_VC 8
+
+/* Of connections; the link-state exchange belongs to none. */
+#define FIRST_OF_CONNECTIONS RTE_CONN_REQ
+
+static struct rte_tx *tx_take(struct rte_peer *peer, size_t room)
+{
+	struct rte_peer_inside *in = peer->in;
+	const enum arena_class class =
+		room <= RTE_SMALL_ROOM ? ARENA_SMALL : ARENA_MESSAGE;
+	struct arena_buf *buf = arena_get(peer->port->arena, class);
+	struct rte_tx_inside *tx;
+
+	if (!buf)
+		return NULL;
+	tx = crn_container_of(crn_list_pop(&in->txs_free), struct rte_tx_inside, entry);
+	in->txs_used++;
+	tx->buf = buf;
+	tx->class = class;
+	tx->slot.len = 0;
+	tx->written = false;
+	tx->tx.bytes = buf->data;
+	tx->tx.room = class == ARENA_SMALL ? RTE_SMALL_ROOM : RTE_SEND_ROOM;
+	tx->tx.len = 0;
+	tx->tx.data_len = 0;
+	tx->tx.data = NULL;
+	tx->tx.desc = NULL;
+	tx->tx.slot_len = 0;
+	tx->tx.done = NULL;
+	return &tx->tx;
+}
+
+static void tx_free(struct rte_tx_inside *tx)
+{
+	struct rte_peer *peer = tx->tx.peer;
+
+	tx->posted = false;
+	crn_list_add_tail(&peer->in->txs_free, &tx->entry);
+	peer->in->txs_used--;
+	arena_put(peer->port->arena, tx->class, tx->buf);
+	tx->buf = NULL;
+}
+
+struct rte_tx *send_control(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	struct rte_tx *tx;
+
+	if (crn_list_empty(&in->txs_free) || in->ended)
+		return NULL;
+	/* A GRANT of all slots is the longest. */
+	tx = tx_take(peer, RTE_SEND_ROOM);
+	if (tx)
+		tx->lane = RTE_LANES;
+	return tx;
+}
+
+bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	if (peer->state != RTE_PEER_UP)
+		return false;
+	if (lane < RTE_LANES && !in->outlet[lane].credits) {
+		in->waits[lane] = true;
+		return false;
+	}
+	if (in->txs_used + PEER_TXS_CONTROL < in->txs)
+		return true;
+	in->waits[lane] = true;
+	return false;
+}
+
+struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
+{
+	struct rte_peer_inside *in = peer->in;
+	struct rte_tx *tx;
+
+	if (!rte_tx_may(peer, lane)) {
+		if (lane < RTE_LANES)
+			peer->stalls[lane]++;
+		return NULL;
+	}
+	tx = tx_take(peer, room);
+	if (!tx) {
+		in->waits[lane] = true;
+		arena_starving(peer->port->arena, &in->hunger);
+		return NULL;
+	}
+	tx->lane = lane;
+	if (lane < RTE_LANES)
+		in->outlet[lane].credits--;
+	return tx;
+}
+
+bool rte_tx_slot(struct rte_tx *tx)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+	struct peer_outlet *outlet = &in->outlet[tx->lane];
+
+	if (!outlet->slots) {
+		in->waits[tx->lane] = true;
+		return false;
+	}
+	tx->in->slot = outlet->slot[outlet->first];
+	outlet->first = (outlet->first + 1) % PEER_LANDS;
+	outlet->slots--;
+	tx->slot_len = tx->in->slot.len;
+	return true;
+}
+
+void rte_tx_drop(struct rte_tx *tx)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+	struct peer_outlet *outlet;
+
+	if (tx->lane < RTE_LANES) {
+		outlet = &in->outlet[tx->lane];
+		outlet->credits++;
+		if (tx->slot_len) {
+			outlet->first = (outlet->first + PEER_LANDS - 1) % PEER_LANDS;
+			outlet->slot[outlet->first] = tx->in->slot;
+			outlet->slots++;
+		}
+	}
+	tx_free(tx->in);
+}
+
+/* --- To the lower provider --- */
+
+static void tx_fields(struct rte_tx *tx)
+{
+	struct rte_peer *peer = tx->peer;
+	struct peer_inlet *inlet;
+	uint32_t due;
+	int lane;
+
+	tx->bytes[AT_MINOR] = peer->minor;
+	crn_put_le32(tx->bytes + AT_VC, tx->bytes[AT_TYPE] >= FIRST_OF_CONNECTIONS);
+	for (lane = 0; lane < RTE_LANES; lane++) {
+		inlet = &peer->in->inlet[lane];
+		due = CRN_MIN(inlet->due, (uint32_t)UINT8_MAX);
+		/* Before HELLO nobody counts. */
+		if (peer->state != RTE_PEER_UP)
+			due = 0;
+		tx->bytes[AT_CREDIT + lane] = (uint8_t)due;
+		inlet->due -= due;
+	}
+	if (tx->slot_len)
+		crn_put_le32(tx->bytes + RTE_HEAD_LEN, tx->in->slot.id);
+}
+
+static ssize_t tx_write(struct rte_tx_inside *in)
+{
+	struct rte_tx *tx = &in->tx;
+	struct iovec iov = {(void *)tx->data, tx->data_len};
+	struct fi_rma_iov rma = {in->slot.addr, tx->data_len, in->slot.key};
+	struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &tx->desc,
+		.iov_count = 1,
+		.rma_iov = &rma,
+		.rma_iov_count = 1,
+		.context = &in->data_op,
+	};
+
+	return fi_writemsg(tx->peer->in->ep, &msg, 0);
+}
+
+static ssize_t tx_send(struct rte_tx_inside *in)
+{
+	struct rte_tx *tx = &in->tx;
+	struct iovec iov[2] = {{tx->bytes, tx->len}, {(void *)tx->data, tx->data_len}};
+	void *desc[2] = {arena_desc(in->buf, tx->peer->port), tx->desc};
+	struct fi_msg msg = {
+		.msg_iov = iov,
+		.desc = desc,
+		.iov_count = tx->data_len && !tx->slot_len ? 2 : 1,
+		.context = &in->op,
+	};
+
+	return fi_sendmsg(tx->peer->in->ep, &msg, FI_COMPLETION);
+}
+
+/* 0; -FI_EAGAIN: to be done again; or a code that ends the connection. */
+static ssize_t tx_give(struct rte_tx_inside *in)
+{
+	ssize_t ret;
+
+	if (in->tx.slot_len && in->tx.data_len && !in->written) {
+		ret = tx_write(in);
+		if (ret)
+			return ret;
+		in->written = true;
+	}
+	return tx_send(in);
+}
+
+void rte_tx_post(struct rte_tx *tx)
+{
+	struct rte_tx_inside *in = tx->in;
+	struct rte_peer *peer = tx->peer;
+	ssize_t ret = -FI_EAGAIN;
+
+	tx_fields(tx);
+	peer->stats_tx++;
+	peer->stats_tx_bytes += tx->data_len;
+	in->posted = true;
+	if (crn_list_empty(&peer->in->stuck))
+		ret = tx_give(in);
+	if (!ret) {
+		crn_list_add_tail(&peer->in->sent, &in->entry);
+		return;
+	}
+	/* Its end is told with that of the peer. */
+	crn_list_add_tail(&peer->in->stuck, &in->entry);
+	if (ret == -FI_EAGAIN)
+		send_note(peer);
+	else
+		peer_fail(peer, (int)-ret);
+}
+
+void send_again(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	struct rte_tx_inside *tx;
+	ssize_t ret;
+
+	while (!crn_list_empty(&in->stuck)) {
+		tx = crn_container_of(in->stuck.next, struct rte_tx_inside, entry);
+		ret = tx_give(tx);
+		if (ret == -FI_EAGAIN)
+			return;
+		if (ret) {
+			peer_fail(peer, (int)-ret);
+			return;
+		}
+		crn_list_del(&tx->entry);
+		crn_list_add_tail(&in->sent, &tx->entry);
+	}
+}
+
+void send_done(struct rte_tx_inside *tx, int err)
+{
+	struct rte_peer *peer = tx->tx.peer;
+	void (*done)(struct rte_tx *, int) = tx->tx.done;
+
+	if (!tx->posted)
+		return;
+	crn_list_del(&tx->entry);
+	tx->tx.done = NULL;
+	if (done)
+		done(&tx->tx, err);
+	tx_free(tx);
+	if (crn_unlikely(err)) {
+		if (err != FI_ECANCELED)
+			peer_fail(peer, err);
+		return;
+	}
+	if (!crn_list_empty(&peer->in->stuck))
+		send_again(peer);
+	if (!peer->in->closed)
+		send_ready(peer, RTE_LANES);
+}
+
+void send_forget(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	uint32_t i;
+
+	for (i = 0; i < in->txs; i++) {
+		if (!in->tx[i].buf)
+			continue;
+		crn_list_del(&in->tx[i].entry);
+		tx_free(&in->tx[i]);
+	}
+}
+
+void send_ready(struct rte_peer *peer, enum rte_lane lane)
+{
+	struct rte_peer_inside *in = peer->in;
+	bool any = false;
+	int i;
+
+	for (i = 0; i <= RTE_LANES; i++) {
+		if (!in->waits[i] || (lane != RTE_LANES && lane != (enum rte_lane)i))
+			continue;
+		in->waits[i] = false;
+		any = true;
+	}
+	if (!any || in->closed)
+		return;
+	if (crn_list_empty(&in->ready))
+		crn_list_add_tail(&peer->port->ready, &in->ready);
+	port_kick(peer->port);
+}
+
+/* --- The hop's own messages --- */
+
+static bool keepalive_due(const struct rte_peer_inside *in)
+{
+	const struct peer_inlet *inlet;
+	int lane;
+
+	for (lane = 0; lane < RTE_LANES; lane++) {
+		inlet = &in->inlet[lane];
+		if (inlet->due >= CRN_MAX(inlet->receives / 2u, 1u))
+			return true;
+	}
+	return in->answer;
+}
+
+static bool keepalive_send(struct rte_peer *peer)
+{
+	struct rte_keepalive keepalive = {.echo = peer->in->echo};
+	struct rte_packet packet = {.head.type = RTE_KEEPALIVE};
+	struct rte_tx *tx = send_control(peer);
+
+	if (!tx)
+		return false;
+	tx->len = (size_t)rte_keepalive_pack(&packet, &keepalive, tx->bytes, tx->room);
+	peer->in->answer = false;
+	rte_tx_post(tx);
+	return true;
+}
+
+void send_note(struct rte_peer *peer)
+{
+	struct rte_port *port = peer->port;
+
+	if (peer->in->closed || !crn_list_empty(&peer->in->due))
+		return;
+	if (!port->depth) {
+		send_due(peer);
+		return;
+	}
+	crn_list_add_tail(&port->due, &peer->in->due);
+}
+
+void send_due(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	bool all;
+
+	if (in->closed || in->ended)
+		return;
+	if (!crn_list_empty(&in->unposted))
+		receive_again(peer);
+	send_again(peer);
+	all = crn_list_empty(&in->stuck) && crn_list_empty(&in->unposted);
+	if (peer->state == RTE_PEER_UP) {
+		all = grant_send(peer) && all;
+		if (keepalive_due(in))
+			all = keepalive_send(peer) && all;
+	}
+	if (!all && crn_list_empty(&in->due)) {
+		crn_list_add_tail(&peer->port->due, &in->due);
+		port_kick(peer->port);
+	}
+}
