@@ -296,6 +296,8 @@ void send_ready(struct rte_peer *peer, enum rte_lane lane)
 	for (i = 0; i <= RTE_LANES; i++) {
 		if (!in->waits[i] || (lane != RTE_LANES && lane != (enum rte_lane)i))
 			continue;
+		if (i < RTE_LANES && !in->outlet[i].credits)
+			continue;
 		in->waits[i] = false;
 		any = true;
 	}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two ports over provider tcp in one process, and a connection between them. */
+#ifndef RTE_TEST_PAIR_H
+#define RTE_TEST_PAIR_H
+
+#include "peer/peer.h"
+
+enum { PAIR_A, PAIR_B, PAIR_ENDS }; /* A connects, B listens */
+
+struct pair_end {
+	struct rte_config *config;
+	struct rte_net *net;
+	struct rte_arena *arena;
+	struct rte_port *port;
+	struct rte_peer *peer;
+	unsigned int ups, downs, readies;
+	int err; /* of ops->down */
+	/* What arrived and was not put. */
+	struct crn_list rxs;
+	unsigned int messages;
+	char log[512]; /* the last line */
+};
+
+struct pair {
+	struct pair_end end[PAIR_ENDS];
+	struct rte_listener *listener;
+	union crn_addr address;
+	bool refuse;
+};
+
+struct pair_attr {
+	enum rte_role role[PAIR_ENDS]; /* 0: CLIENT and TARGET */
+	uint32_t lands;		       /* of each arena; 0: none */
+	uint32_t messages;	       /* 0: enough */
+	uint16_t receives[RTE_LANES];
+	unsigned int heartbeat; /* ms; 0: 1 s */
+};
+
+/* Ports and a listener; ends the test if there are none. */
+void pair_open(struct pair *pair, const struct pair_attr *attr);
+/* A connects. */
+void pair_begin(struct pair *pair);
+/* And both are up. */
+void pair_connect(struct pair *pair);
+/* One round of progress of both. */
+void pair_turn(struct pair *pair);
+/* Rounds until it is so, for at most 10 s. */
+#define PAIR_UNTIL(pair, condition)                                                \
+	do {                                                                       \
+		const uint64_t end_ = crn_now_ms() + 10000;                        \
+		bool so_;                                                          \
+		while (!(so_ = (condition)) && crn_now_ms() < end_)                \
+			pair_turn(pair);                                           \
+		CT_OR_RETURN(ct_truth(__FILE__, __LINE__, #condition, so_, true)); \
+	} while (0)
+/* Everything that arrived is put. */
+void pair_put_all(struct pair_end *end);
+void pair_close(struct pair *pair);
+
+/* piece bytes at offset of a message of len bytes of data. */
+struct pair_message {
+	uint64_t seq;
+	const void *data;
+	size_t len, offset, piece;
+	bool slot; /* through a landing slot */
+};
+
+/* False: not now. */
+bool pair_send(struct pair_end *end, const struct pair_message *message,
+	       void (*done)(struct rte_tx *tx, int err), void *user);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Peers over provider tcp: prov/route/peer. */
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+#include "pair.h"
+
+static const struct pair_attr plain = {.lands = 32};
+
+static struct rte_rx *first_of(struct pair_end *end)
+{
+	return crn_list_empty(&end->rxs)
+		       ? NULL
+		       : crn_container_of(end->rxs.next, struct rte_rx, entry);
+}
+
+static void count_done(struct rte_tx *tx, int err)
+{
+	int *counts = tx->user;
+
+	counts[err ? 1 : 0]++;
+}
+
+CT_TEST(peer, each_end_learns_who_the_other_is)
+{
+	const struct pair_attr attr = {.role = {RTE_CLIENT, RTE_ROUTER}, .lands = 32};
+	struct pair pair;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	CT_EXPECT_EQ(pair.end[PAIR_A].peer->remote.role, RTE_ROUTER);
+	CT_EXPECT_EQ(pair.end[PAIR_A].peer->remote.node, 78);
+	CT_EXPECT_EQ(pair.end[PAIR_B].peer->remote.role, RTE_CLIENT);
+	CT_EXPECT_EQ(pair.end[PAIR_B].peer->remote.node, 77);
+	CT_EXPECT_EQ(pair.end[PAIR_B].peer->hello.epoch, 5);
+	CT_EXPECT_EQ(pair.end[PAIR_A].peer->frag_max, 65536);
+	CT_EXPECT_STRSTR(pair.end[PAIR_B].peer->text, "first");
+	pair_close(&pair);
+}
+
+CT_TEST(peer, a_refused_connection_is_told_once)
+{
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair.refuse = true;
+	pair_begin(&pair);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_A].err, FI_ECONNREFUSED);
+	pair_turn(&pair);
+	CT_EXPECT_EQ(pair.end[PAIR_A].downs, 1);
+	CT_EXPECT_EQ(pair.end[PAIR_A].ups, 0);
+	pair_close(&pair);
+}
+
+CT_TEST(peer, a_message_arrives_as_it_was_sent)
+{
+	static const char data[] = "what a message says";
+	const struct pair_message message = {
+		.seq = 1, .data = data, .len = sizeof(data), .piece = sizeof(data)};
+	int counts[2] = {0};
+	struct pair pair;
+	struct rte_rx *rx;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, count_done, counts));
+	PAIR_UNTIL(&pair, counts[0] && pair.end[PAIR_B].messages);
+	rx = first_of(&pair.end[PAIR_B]);
+	CT_EXPECT_EQ(rx->lane, RTE_REQUESTS);
+	CT_EXPECT_EQ(rx->packet.head.seq, 1);
+	CT_EXPECT_EQ(rx->packet.head.vc, 1);
+	CT_EXPECT_EQ(rx->packet.head.plen, sizeof(data));
+	CT_EXPECT_MEMEQ(rx->payload, data, sizeof(data));
+	CT_EXPECT_EQ(counts[1], 0);
+	pair_close(&pair);
+}
+
+/* A lane that is not emptied takes as many as it has receives, and the other one goes on.
+ */
+CT_TEST(peer, a_full_lane_stops_its_sender_alone)
+{
+	const struct pair_attr attr = {.lands = 32, .receives = {3, 2}};
+	struct pair_message message = {.data = "x", .len = 1, .piece = 1};
+	struct pair pair;
+	int i;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	for (i = 0; i < 3; i++) {
+		message.seq++;
+		CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	}
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == 3);
+	for (i = 0; i < 100; i++)
+		pair_turn(&pair);
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	CT_EXPECT_TRUE(rte_tx_may(pair.end[PAIR_A].peer, RTE_RESPONSES));
+	CT_EXPECT_EQ(pair.end[PAIR_A].readies, 0);
+	pair_put_all(&pair.end[PAIR_B]);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].readies);
+	CT_EXPECT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == 4);
+	pair_close(&pair);
+}
+
+/* A long message is announced by its first piece, and gets slots for the others. */
+CT_TEST(peer, a_long_message_goes_through_landing_slots)
+{
+	static uint8_t data[300000];
+	struct pair_message message = {
+		.seq = 1, .data = data, .len = sizeof(data), .piece = 8192};
+	struct pair pair;
+	struct rte_rx *rx;
+	size_t i, got = 0;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + i / 251);
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	message.slot = true;
+	while (message.offset + message.piece < message.len) {
+		message.offset += message.piece;
+		message.piece = CRN_MIN(message.len - message.offset, (size_t)65536);
+		PAIR_UNTIL(&pair, pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	}
+	while (got < sizeof(data)) {
+		PAIR_UNTIL(&pair, first_of(&pair.end[PAIR_B]));
+		rx = first_of(&pair.end[PAIR_B]);
+		CT_EXPECT_MEMEQ(rx->payload, data + got, rx->packet.head.plen);
+		got += rx->packet.head.plen;
+		crn_list_del(&rx->entry);
+		rte_rx_put(rx);
+	}
+	pair_close(&pair);
+}
+
+CT_TEST(peer, without_landing_slots_there_are_messages)
+{
+	static uint8_t data[40000];
+	const struct pair_attr attr = {.lands = 0};
+	struct pair_message message = {
+		.seq = 1, .data = data, .len = sizeof(data), .piece = 8000};
+	struct pair pair;
+	int i;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages);
+	for (i = 0; i < 100; i++)
+		pair_turn(&pair);
+	message.offset = 8000;
+	message.slot = true;
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	message.slot = false;
+	CT_EXPECT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	pair_close(&pair);
+}
+
+CT_TEST(peer, what_breaks_the_protocol_is_left)
+{
+	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	struct rte_tx *tx;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	tx = rte_tx_get(pair.end[PAIR_A].peer, RTE_REQUESTS, RTE_SMALL_ROOM);
+	CT_ASSERT_NE(tx, NULL);
+	memset(tx->bytes, 0xff, 64);
+	tx->len = 64;
+	rte_tx_post(tx);
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EIO);
+	CT_EXPECT_EQ(pair.end[PAIR_B].messages, 1);
+	CT_EXPECT_STRSTR(pair.end[PAIR_B].log, "breaks the protocol");
+	pair_put_all(&pair.end[PAIR_B]);
+	rte_peer_close(pair.end[PAIR_B].peer, 0);
+	pair.end[PAIR_B].peer = NULL;
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].downs);
+	pair_close(&pair);
+}
+
+CT_TEST(peer, who_closes_is_missed_after_its_last_message)
+{
+	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	int counts[2] = {0};
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, count_done, counts));
+	PAIR_UNTIL(&pair, counts[0]);
+	rte_peer_close(pair.end[PAIR_A].peer, 0);
+	pair.end[PAIR_A].peer = NULL;
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_B].messages, 1);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_ECONNABORTED);
+	CT_EXPECT_EQ(pair.end[PAIR_A].downs, 0);
+	pair_close(&pair);
+}
+
+/* What is kept outlives the connection. */
+CT_TEST(peer, what_arrived_stays_until_it_is_put)
+{
+	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	struct pair pair;
+	struct rte_rx *rx;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages);
+	rte_peer_close(pair.end[PAIR_B].peer, 0);
+	pair.end[PAIR_B].peer = NULL;
+	pair_turn(&pair);
+	CT_EXPECT_EQ(rte_port_close(pair.end[PAIR_B].port), -FI_EBUSY);
+	rx = first_of(&pair.end[PAIR_B]);
+	CT_EXPECT_MEMEQ(rx->payload, "abc", 3);
+	pair_close(&pair);
+}
+
+/* done comes once for each message that was posted, whatever becomes of it. */
+CT_TEST(peer, closing_ends_what_was_posted)
+{
+	static uint8_t data[8000];
+	struct pair_message message = {.data = data,
+				       .len = sizeof(data),
+				       .piece = sizeof(data)};
+	int counts[2] = {0}, sent = 0;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	for (message.seq = 1; message.seq < 9; message.seq++)
+		sent += pair_send(&pair.end[PAIR_A], &message, count_done, counts);
+	rte_peer_close(pair.end[PAIR_A].peer, 0);
+	pair.end[PAIR_A].peer = NULL;
+	CT_EXPECT_EQ(counts[0] + counts[1], sent);
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(counts[0] + counts[1], sent);
+	pair_close(&pair);
+}
+
+/* A router that says nothing any more is given up; a client never is. */
+CT_TEST(peer, a_silent_router_is_given_up)
+{
+	const struct pair_attr attr = {.role = {RTE_CLIENT, RTE_ROUTER},
+				       .lands = 32,
+				       .heartbeat = 20};
+	const uint64_t begin = crn_now_ms();
+	struct pair pair;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	while (crn_now_ms() < begin + 300)
+		pair_turn(&pair);
+	CT_EXPECT_EQ(pair.end[PAIR_A].downs, 0);
+	CT_ASSERT_SOON(
+		(rte_port_progress(pair.end[PAIR_A].port), pair.end[PAIR_A].downs));
+	CT_EXPECT_EQ(pair.end[PAIR_A].err, FI_ETIMEDOUT);
+	CT_EXPECT_EQ(pair.end[PAIR_B].downs, 0);
+	pair_close(&pair);
+}
+
+CT_TEST(peer, who_sleeps_is_woken)
+{
+	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	int fd[RTE_PORT_FDS];
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	CT_ASSERT_EQ(rte_port_fds(pair.end[PAIR_B].port, fd), 0);
+	while (rte_port_progress(pair.end[PAIR_B].port) > 0)
+		;
+	CT_ASSERT_EQ(rte_port_trywait(pair.end[PAIR_B].port), 0);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	CT_EXPECT_SOON(rte_port_trywait(pair.end[PAIR_B].port) == -FI_EAGAIN);
+	pair_close(&pair);
+}
+
+CT_TEST(arena, has_bounds_and_serves_who_waits)
+{
+	const struct pair_attr attr = {.lands = 32, .messages = 50};
+	struct pair_message message = {.data = "x", .len = 1, .piece = 1};
+	struct rte_arena_use use;
+	struct pair pair;
+	int sent = 0;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	for (message.seq = 1; pair_send(&pair.end[PAIR_A], &message, NULL, NULL);)
+		message.seq++, sent++;
+	rte_arena_use(pair.end[PAIR_A].arena, &use);
+	CT_EXPECT_LE(use.messages, 50);
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == (unsigned int)sent);
+	pair_put_all(&pair.end[PAIR_B]);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].readies);
+	pair_close(&pair);
+}
