@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The router daemon's state: what it has read, its devices, what it knows of its network,
+ * and the questions that its parts ask of it. One thread, no locks.
+ *
+ * Who calls whom: the loop (serve.h) calls everybody; parts above this one ask frt_route
+ * (route.h) and tell frt_node_*; this one calls transit through struct frt_transit_ops
+ * alone.
+ */
+#ifndef FRT_NODE_H
+#define FRT_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cairn/addr.h>
+#include <cairn/list.h>
+#include "config/config.h"
+#include "peer/peer.h"
+#include "sync/sync.h"
+#include "topo/topo.h"
+#include "wire/wire.h"
+
+struct frt_node;
+struct frt_routes; /* route.c */
+
+/* A file that was read; devices that were opened with it hold it. */
+struct frt_file {
+	struct rte_config *config;
+	uint32_t users;
+};
+
+/* --- Devices --- */
+
+struct frt_device {
+	struct frt_node *node;
+	struct frt_file *file; /* that it was opened with */
+	/* In node->file, or what it was while the device is closed. */
+	const struct rte_config_device *config;
+	struct rte_net_id id; /* as the AS calls the subnet; also WANs */
+	struct rte_net *net;
+	struct rte_port *port; /* NULL: it does not work now */
+	struct rte_listener *listener;
+	struct rte_uri uri; /* where others reach it; as text: */
+	char uri_text[RTE_URI_SIZE];
+	uint64_t rate;	 /* bit/s, never 0 */
+	bool up;	 /* it listens: the LSA says so */
+	bool foreign;	 /* a WAN: on it are routers of other AS */
+	uint64_t try_at; /* ms: when it is opened again */
+	uint32_t tries;
+	int fd[RTE_PORT_FDS]; /* in the loop's epoll; -1: not */
+	/* Of struct frt_adjacency (adjacency.h): connections to other routers. */
+	struct crn_list adjacencies;
+};
+
+/* --- Clients: hosts that programs connect from (client.c) --- */
+
+/* One host; two subnets may have hosts of one address. */
+struct frt_client {
+	struct crn_list entry;
+	const struct frt_device *device;
+	union crn_addr address; /* its port means nothing */
+	uint32_t peers;		/* connections, among them those that have just begun */
+};
+
+/* --- Transit: connections that are passed on (transit.h) --- */
+
+/*
+ * How the node calls transit. All are called in the loop, outside of frt_route; those
+ * that are called in a callback of a peer say so.
+ */
+struct frt_transit_ops {
+	/* Sets node->transit_state. Before any device is opened. */
+	int (*open)(struct frt_node *node);
+	/* All its peers have been closed by device_gone. */
+	void (*close)(struct frt_node *node);
+	/*
+	 * A peer of role CLIENT, or of role ROUTER that begins no adjacency, has sent its
+	 * first CONN_REQ: rx, which is transit's to put. In the peer's callback. The peer
+	 * is transit's: it sets its ops and user, and closes it. client: NULL, or to be
+	 * given back with frt_client_put once the peer has been closed.
+	 */
+	void (*request)(struct frt_node *node, struct frt_device *device,
+			struct rte_peer *peer, struct frt_client *client,
+			struct rte_rx *rx);
+	/* Closes all its peers of the device, whose port is closed next. status: for
+	 * SHUTDOWN and BYE. */
+	void (*device_gone)(struct frt_node *node, struct frt_device *device, int status);
+};
+
+/* --- Questions --- */
+
+/* A CONN_REQ: which way does it go? */
+struct frt_question {
+	const struct frt_device *in; /* that it has come over */
+	const struct rte_peer *from;
+	const struct frt_client *client; /* of from; NULL: a router */
+	const struct rte_conn_req *req;
+	const struct rte_options *options; /* of its packet */
+};
+
+enum frt_what {
+	FRT_REFUSE,
+	/* The target is on the subnet of that device: a peer to address is connected. */
+	FRT_DELIVER,
+	FRT_FORWARD, /* to the next router, at address */
+	/* The client is told of uri, where a better router listens. */
+	FRT_REDIRECT,
+};
+
+#define FRT_TEXT_SIZE 160u
+
+struct frt_answer {
+	enum frt_what what;
+	/* DELIVER, FORWARD. */
+	struct frt_device *device;
+	union crn_addr address;
+	/*
+	 * What goes into the CONN_REQ beside ttl - 1 (of FORWARD) and what is narrowed:
+	 * source (a client's is what this router has seen of it), and the path: 1 to
+	 * RTE_TTL_MAX entries. On a path a WAN is of AS 0, also a private one.
+	 */
+	struct rte_end source;
+	uint32_t hops;
+	struct rte_hop path[RTE_TTL_MAX];
+	uint64_t rate;	  /* bit/s of device */
+	uint32_t latency; /* ns of device; 0: unknown */
+	/* FORWARD: the next router, which is of that AS; REDIRECT: that one. */
+	uint32_t as;
+	uint64_t router;
+	char uri[RTE_URI_SIZE]; /* FORWARD, REDIRECT: as others write it */
+	/* REFUSE: FI_EHOSTUNREACH, FI_ENETUNREACH: no way there now; FI_EACCES; FI_ELOOP;
+	 * FI_ENOBUFS: the client has too many connections; FI_ENOMEM. */
+	int status;
+	char text[FRT_TEXT_SIZE]; /* REFUSE: why, for WHY and the log */
+};
+
+/* route.c. Pure but for a cache; the answer is the caller's memory. */
+void frt_route(struct frt_node *node, const struct frt_question *question,
+	       struct frt_answer *answer);
+
+/* --- The node (node.c) --- */
+
+struct frt_counters {
+	uint64_t requests; /* for connections, of clients and routers */
+	uint64_t delivered, forwarded, redirected, refused; /* answers of frt_route */
+	uint64_t accepted; /* connections of the lower providers */
+	uint64_t rejected; /* of them: not accepted */
+	uint64_t silent;   /* of them: no first message in time */
+	uint64_t adjacencies_up, adjacencies_down;
+	uint64_t malformed;  /* messages of the exchange that could not be read */
+	uint64_t queue_full; /* adjacencies that were closed: they did not read */
+};
+
+struct frt_node {
+	const char *path;  /* of the configuration */
+	const char *lower; /* a provider in place of the transports'; NULL: none */
+	struct frt_file *file;
+	uint64_t epoch; /* of the start: ns of the time of day */
+	struct rte_arena *arena;
+	struct frt_device *device[RTE_CONFIG_DEVICES_MAX];
+	uint32_t devices;
+	struct rte_sync *sync;
+	struct frt_routes *routes;
+	const struct frt_transit_ops *transit;
+	void *transit_state;
+	struct crn_list clients; /* of struct frt_client */
+	struct frt_counters counters;
+	uint32_t load; /* connections, as frt_node_load has it */
+	bool drain;    /* takes no new clients; frt_node_drain */
+	bool changed;  /* the LSA is to be made anew, before the loop sleeps */
+	bool stopping; /* nothing is begun any more */
+	unsigned int verbose;
+};
+
+static inline const struct rte_config *frt_config(const struct frt_node *node)
+{
+	return node->file->config;
+}
+
+/* Transit has so many connections. Rounded before others are told. */
+void frt_node_load(struct frt_node *node, uint32_t connections);
+/* No new connections of clients; others are told. */
+void frt_node_drain(struct frt_node *node, bool drain);
+/* The device on that subnet, as the AS calls it; NULL: there is none. */
+struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,
+				   uint32_t subnet);
+
+/* NULL: no memory. */
+struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
+				  const union crn_addr *address);
+/* One connection less. NULL is allowed. */
+void frt_client_put(struct frt_node *node, struct frt_client *client);
+
+#endif
