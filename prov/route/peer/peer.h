@@ -103,6 +103,11 @@ struct rte_self {
 	uint64_t node;	    /* the router's id, or a random one */
 	uint64_t epoch;	    /* of its start */
 	const char *name;   /* for people; NULL: none */
+	/* Of a router, also on a WAN, which the preamble tells; 0: that of the device. */
+	uint32_t as;
+	/* Where it listens, for HELLO: the owner's text, which may be filled in later;
+	 * NULL or "": it does not say. */
+	const char *uri;
 };
 
 struct rte_port_attr {
@@ -221,6 +226,8 @@ struct rte_peer {
 	bool active; /* this end connected */
 	union crn_addr address;
 	char text[RTE_PEER_TEXT]; /* address and, once it is known, name */
+	/* Where it listens, as its HELLO says; "": it does not say. */
+	char uri[RTE_TEXT_MAX + 1];
 	struct rte_preamble local, remote;
 	uint8_t minor;		     /* that is spoken */
 	struct rte_hello hello;	     /* of the peer */
