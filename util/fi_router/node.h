@@ -53,7 +53,7 @@ struct frt_device {
 	struct crn_list adjacencies;
 };
 
-/* --- Clients: hosts that programs connect from (client.c) --- */
+/* --- Clients: hosts that programs connect from --- */
 
 /* One host; two subnets may have hosts of one address. */
 struct frt_client {
@@ -77,7 +77,7 @@ struct frt_transit_ops {
 	/*
 	 * A peer of role CLIENT, or of role ROUTER that begins no adjacency, has sent its
 	 * first CONN_REQ: rx, which is transit's to put. In the peer's callback. The peer
-	 * is transit's: it sets its ops and user, and closes it. client: NULL, or to be
+	 * is transit's: it sets its ops and user, and closes it. client: of a peer of role CLIENT, to be
 	 * given back with frt_client_put once the peer has been closed.
 	 */
 	void (*request)(struct frt_node *node, struct frt_device *device,
@@ -129,7 +129,7 @@ struct frt_answer {
 	uint32_t as;
 	uint64_t router;
 	char uri[RTE_URI_SIZE]; /* FORWARD, REDIRECT: as others write it */
-	/* REFUSE: FI_EHOSTUNREACH, FI_ENETUNREACH: no way there now; FI_EACCES; FI_ELOOP;
+	/* REFUSE: FI_EHOSTUNREACH, FI_ENETUNREACH: no way there now; FI_EACCES; ELOOP;
 	 * FI_ENOBUFS: the client has too many connections; FI_ENOMEM. */
 	int status;
 	char text[FRT_TEXT_SIZE]; /* REFUSE: why, for WHY and the log */
@@ -180,11 +180,21 @@ static inline const struct rte_config *frt_config(const struct frt_node *node)
 
 /* Transit has so many connections. Rounded before others are told. */
 void frt_node_load(struct frt_node *node, uint32_t connections);
+/* What others are told. */
+uint32_t frt_node_load_told(const struct frt_node *node);
 /* No new connections of clients; others are told. */
 void frt_node_drain(struct frt_node *node, bool drain);
 /* The device on that subnet, as the AS calls it; NULL: there is none. */
 struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,
 				   uint32_t subnet);
+
+/* How the AS calls the subnet of a device. */
+struct rte_net_id frt_net_id(const struct rte_config_device *device);
+
+/* Takes the configuration over. NULL: no memory. */
+struct frt_file *frt_file_new(struct rte_config *config);
+struct frt_file *frt_file_use(struct frt_file *file);
+void frt_file_put(struct frt_file *file);
 
 /* NULL: no memory. */
 struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,

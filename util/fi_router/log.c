@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "log.h"
+
+#define LINE_SIZE 1024u
+#define BURST 200u
+#define EACH_SECOND 20u
+
+static struct {
+	bool journal;
+	enum frt_level most;
+	uint32_t tokens;  /* lines that may be written */
+	uint32_t dropped; /* since the last one that was */
+	uint64_t filled;  /* ms */
+} logs = {.most = FRT_INFO, .tokens = BURST};
+
+/* sd-daemon(3). */
+static const char *const priorities[] = {"<3>", "<4>", "<6>", "<7>"};
+static const char *const names[] = {"error: ", "warning: ", "", ""};
+
+void frt_log_open(unsigned int verbose)
+{
+	logs.journal = getenv("JOURNAL_STREAM") && !isatty(STDERR_FILENO);
+	logs.most = verbose ? FRT_DEBUG : FRT_INFO;
+	logs.filled = crn_now_ms();
+}
+
+static bool may_write(void)
+{
+	const uint64_t now = crn_now_ms();
+	const uint64_t more = (now - logs.filled) * EACH_SECOND / 1000;
+
+	if (more) {
+		logs.tokens = (uint32_t)CRN_MIN(logs.tokens + more, (uint64_t)BURST);
+		logs.filled = now;
+	}
+	if (!logs.tokens) {
+		logs.dropped++;
+		return false;
+	}
+	logs.tokens--;
+	return true;
+}
+
+static void begin(enum frt_level level)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[32];
+
+	if (logs.journal) {
+		fputs(priorities[level], stderr);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	fprintf(stderr, "%s.%03ld fi_router: %s", text, now.tv_nsec / 1000000,
+		names[level]);
+}
+
+void frt_log(enum frt_level level, const char *format, ...)
+{
+	char line[LINE_SIZE];
+	va_list args;
+
+	if (level > logs.most || !may_write())
+		return;
+	if (logs.dropped) {
+		begin(FRT_WARN);
+		fprintf(stderr, "%u lines were left out: there were too many\n",
+			logs.dropped);
+		logs.dropped = 0;
+	}
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	begin(level);
+	fputs(line, stderr);
+	fputc('\n', stderr);
+}

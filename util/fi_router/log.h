@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines on the standard error: what has happened, with whom, and what to do about it. */
+#ifndef FRT_LOG_H
+#define FRT_LOG_H
+
+enum frt_level {
+	FRT_ERROR, /* something does not work and stays so */
+	FRT_WARN,  /* something is wrong, and the daemon goes on */
+	FRT_INFO,
+	FRT_DEBUG, /* -v */
+};
+
+/* verbose: -v so many times. Under systemd lines have a priority in place of the time. */
+void frt_log_open(unsigned int verbose);
+/* No more than a burst of lines, and then a few each second: peers may cause them. */
+void frt_log(enum frt_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

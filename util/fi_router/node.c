@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <cairn/compat.h>
+
+#include "node.h"
+
+/* Loads up to this are told as they are; of others three bits are. */
+#define LOAD_EXACT 8u
+
+static uint32_t load_round(uint32_t connections)
+{
+	uint32_t unit = 1;
+
+	while (connections / unit >= LOAD_EXACT)
+		unit *= 2;
+	return connections / unit * unit;
+}
+
+void frt_node_load(struct frt_node *node, uint32_t connections)
+{
+	if (load_round(connections) != load_round(node->load))
+		node->changed = true;
+	node->load = connections;
+}
+
+uint32_t frt_node_load_told(const struct frt_node *node)
+{
+	return load_round(node->load);
+}
+
+void frt_node_drain(struct frt_node *node, bool drain)
+{
+	node->changed |= drain != node->drain;
+	node->drain = drain;
+}
+
+struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,
+				   uint32_t subnet)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		if (node->device[i]->id.scope_as == scope_as &&
+		    node->device[i]->id.subnet == subnet)
+			return node->device[i];
+	return NULL;
+}
+
+struct rte_net_id frt_net_id(const struct rte_config_device *device)
+{
+	struct rte_net_id id = {.scope_as = device->at.as, .subnet = device->at.subnet};
+
+	if (id.scope_as == RTE_AS_WAN && device->peer_as)
+		id.scope_as = device->peer_as;
+	return id;
+}
+
+/* --- Clients --- */
+
+struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
+				  const union crn_addr *address)
+{
+	struct frt_client *client;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &node->clients) {
+		client = crn_container_of(entry, struct frt_client, entry);
+		if (client->device == device &&
+		    crn_addr_same_host(&client->address.sa, &address->sa)) {
+			client->peers++;
+			return client;
+		}
+	}
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		return NULL;
+	client->device = device;
+	client->address = *address;
+	client->peers = 1;
+	crn_list_add_tail(&node->clients, &client->entry);
+	return client;
+}
+
+void frt_client_put(struct frt_node *node, struct frt_client *client)
+{
+	(void)node;
+	if (!client || --client->peers)
+		return;
+	crn_list_del(&client->entry);
+	free(client);
+}
+
+/* --- Files --- */
+
+struct frt_file *frt_file_new(struct rte_config *config)
+{
+	struct frt_file *file = calloc(1, sizeof(*file));
+
+	if (file) {
+		file->config = config;
+		file->users = 1;
+	}
+	return file;
+}
+
+struct frt_file *frt_file_use(struct frt_file *file)
+{
+	file->users++;
+	return file;
+}
+
+void frt_file_put(struct frt_file *file)
+{
+	if (!file || --file->users)
+		return;
+	rte_config_free(file->config);
+	free(file);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this folder share. */
+#ifndef FRT_ROUTE_INSIDE_H
+#define FRT_ROUTE_INSIDE_H
+
+#include "route.h"
+
+/* Ways that were computed, until the graph changes. A power of two. */
+#define FRT_WAYS 512u
+
+/* From a subnet to another, through this AS. */
+struct frt_way_key {
+	uint32_t from; /* index in the graph */
+	bool client;   /* who asks */
+	struct rte_subnet to;
+};
+
+struct frt_way {
+	uint64_t generation; /* 0: nothing is here */
+	struct frt_way_key key;
+	uint32_t hops;
+	struct rte_hop hop[RTE_TTL_MAX];
+};
+
+struct frt_routes {
+	struct rte_graph *graph;
+	struct rte_lsdb *db;
+	uint64_t generation;
+	uint64_t random;
+	struct crn_list borders; /* of struct frt_border */
+	struct frt_way way[FRT_WAYS];
+};
+
+/* Ends the answer: FRT_REFUSE. Returns status. */
+int frt_refuse(struct frt_answer *answer, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- routes.c --- */
+
+/* The best of that AS on the device: the cheapest, then the lowest id; NULL: none. */
+const struct frt_border *frt_border_best(const struct frt_node *node,
+					 const struct frt_device *device, uint32_t as);
+/* What a router of this AS says of its device on that subnet; NULL: nothing. */
+const struct rte_link *frt_route_link(const struct frt_node *node, uint64_t router,
+				      struct rte_net_id id);
+/* How the AS calls the subnet of a path's entry: -FI_ENOENT: this router is not on it. */
+struct frt_device *frt_route_device(const struct frt_node *node,
+				    const struct rte_hop *hop);
+
+/* --- way.c --- */
+
+/*
+ * The way from a subnet of this router to the target, or out of the AS toward it, behind
+ * what is in answer->path. 0; else the answer is there: FRT_REFUSE, or FRT_REDIRECT.
+ */
+int frt_way(struct frt_node *node, const struct frt_question *question,
+	    struct frt_answer *answer);
+
+#endif

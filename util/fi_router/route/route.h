@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which way a connection goes: the graph of the AS, what borders say of other AS, and
+ * frt_route (node.h), which answers a CONN_REQ. As fi_routectl(1) simulates it.
+ *
+ * The first router of an AS, whom a client or another AS asks, chooses the whole way
+ * through its AS and writes it down; those behind it follow what is written.
+ */
+#ifndef FRT_ROUTE_H
+#define FRT_ROUTE_H
+
+#include "node.h"
+
+/* The graph has the policy of the node's file. db: where addresses of routers are found;
+ * the caller's. Sets node->routes. */
+int frt_routes_open(struct frt_node *node, struct rte_lsdb *db);
+void frt_routes_close(struct frt_node *node);
+/* A router says something else, or has gone. Others of the AS are passed over. */
+void frt_routes_put(struct frt_node *node, const struct rte_lsa *lsa);
+void frt_routes_del(struct frt_node *node, uint32_t as, uint64_t router);
+/* The policy is another one: all is computed anew. -FI_ENOMEM: as it was. */
+int frt_routes_policy(struct frt_node *node);
+/* Something else has changed that answers depend on. */
+void frt_routes_forget(struct frt_node *node);
+
+/* A router of another AS that is met on a WAN; its owner embeds it. */
+struct frt_border {
+	struct crn_list entry;
+	const struct frt_device *device;
+	uint32_t as;
+	uint64_t router;
+	/* Where it listens; "": unknown, and nothing can be sent there. */
+	char uri[RTE_URI_SIZE];
+	/* What it costs its AS to come from that WAN, as it says; 0: it has said nothing.
+	 */
+	uint64_t cost;
+};
+
+void frt_border_add(struct frt_node *node, struct frt_border *border);
+void frt_border_del(struct frt_node *node, struct frt_border *border);
+/* Is there one of that AS on the device? as: 0: of any. */
+bool frt_border_any(const struct frt_node *node, const struct frt_device *device,
+		    uint32_t as);
+
+/*
+ * An address as the device's lower provider takes it, without a look at name servers,
+ * which would take time: -FI_ENODATA for a name.
+ */
+int frt_route_address(const struct frt_device *device, const char *uri,
+		      union crn_addr *addr);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the first router of an AS computes: the way through it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "inside.h"
+
+#define NETS_MAX (2 * RTE_LINKS_MAX)
+
+/* What the search begins with. */
+struct frt_search {
+	struct frt_node *node;
+	struct rte_graph *graph;
+	uint32_t me;   /* index of this router; RTE_NONE: it is not in the graph */
+	uint32_t from; /* index of a subnet; so is each of to */
+	uint32_t to[NETS_MAX];
+	uint32_t to_count;
+	struct rte_subnet target;
+	bool client;
+};
+
+static uint32_t random32(struct frt_routes *routes)
+{
+	/* xorshift64*. */
+	routes->random ^= routes->random >> 12;
+	routes->random ^= routes->random << 25;
+	routes->random ^= routes->random >> 27;
+	return (uint32_t)(routes->random * 0x2545f4914f6cdd1dull >> 32);
+}
+
+/* --- Where to --- */
+
+/* Another router of the AS is on that subnet. */
+static bool others_on(const struct frt_node *node, struct rte_net_id id)
+{
+	const struct rte_config_router *self = &frt_config(node)->router;
+	const struct rte_link *link;
+	const struct rte_lsa *lsa;
+	uint64_t router = 0;
+
+	while ((lsa = rte_lsdb_next(node->routes->db, self->as, router, crn_now_ms())) &&
+	       lsa->as == self->as) {
+		router = lsa->router;
+		link = rte_lsa_link(lsa, id.scope_as, id.subnet);
+		if (router != self->id && link && link->up)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A WAN by which that AS may be reached. Of other borders it is not known with whom they
+ * are connected over a public one; one that is not says so when it is asked.
+ */
+static bool leads_to(const struct frt_node *node, struct rte_net_id id, uint32_t as)
+{
+	const struct frt_device *mine;
+
+	if (id.scope_as != RTE_AS_WAN && id.scope_as != as)
+		return false;
+	mine = frt_node_device(node, id.scope_as, id.subnet);
+	return (mine && frt_border_any(node, mine, as)) || others_on(node, id);
+}
+
+static void search_to(struct frt_search *search)
+{
+	const uint32_t mine = frt_config(search->node)->router.as;
+	const uint32_t nets = rte_graph_nets(search->graph);
+	struct rte_net_id id;
+	uint32_t at;
+
+	if (search->target.as == mine) {
+		at = rte_graph_net(search->graph, mine, search->target.subnet);
+		if (at != RTE_NONE)
+			search->to[search->to_count++] = at;
+		return;
+	}
+	for (at = 0; at < nets && search->to_count < NETS_MAX; at++) {
+		id = rte_graph_net_id(search->graph, at);
+		if (id.scope_as != mine && at != search->from &&
+		    leads_to(search->node, id, search->target.as))
+			search->to[search->to_count++] = at;
+	}
+}
+
+/* --- Static routes --- */
+
+/* A subnet of it in the graph: RTE_NONE: it is not there now. */
+static uint32_t static_net(const struct frt_search *search, struct rte_subnet subnet)
+{
+	const struct frt_node *node = search->node;
+	const uint32_t nets = rte_graph_nets(search->graph);
+	struct rte_net_id id;
+	uint32_t at;
+
+	if (subnet.as != RTE_AS_WAN)
+		return rte_graph_net(search->graph, subnet.as, subnet.subnet);
+	/* Ids of WANs are the same for everybody. */
+	for (at = 0; at < nets; at++) {
+		id = rte_graph_net_id(search->graph, at);
+		if (id.scope_as != frt_config(node)->router.as &&
+		    id.subnet == subnet.subnet)
+			return at;
+	}
+	return RTE_NONE;
+}
+
+static bool static_fits(const struct frt_search *search,
+			const struct rte_config_static *fixed,
+			uint32_t nets[RTE_HOPS_MAX + 1])
+{
+	const uint32_t last = fixed->subnets - 1;
+	uint32_t i;
+
+	for (i = 0; i < fixed->subnets; i++) {
+		nets[i] = static_net(search, fixed->subnet[i]);
+		if (nets[i] == RTE_NONE)
+			return false;
+	}
+	for (i = 0; nets[0] == search->from && i < search->to_count; i++)
+		if (search->to[i] == nets[last])
+			return true;
+	return false;
+}
+
+/* The best of this router's own file with such a beginning: 1, 0, -FI_ENOMEM. */
+static int static_best(const struct frt_search *search, const struct rte_ends *ends,
+		       struct rte_route *route)
+{
+	const struct rte_config_router *router = &frt_config(search->node)->router;
+	uint32_t nets[RTE_HOPS_MAX + 1], i;
+	struct rte_route one;
+	int ret, found = 0;
+
+	for (i = 0; i < router->routes; i++) {
+		if (!static_fits(search, &router->route[i], nets))
+			continue;
+		ret = rte_paths_along(search->graph, ends, nets, router->route[i].subnets,
+				      &one);
+		if (ret < 0)
+			return ret;
+		if (ret && (!found || rte_route_compare(search->graph, &one, route) < 0))
+			*route = one;
+		found |= ret;
+	}
+	return found;
+}
+
+/* As rte_redirect chooses, of static routes. -FI_ENOENT: there are none now. */
+static int static_choose(const struct frt_search *search, struct rte_route *route)
+{
+	const struct rte_ends mine = {.first = &search->me, .firsts = 1};
+	struct rte_route best;
+	int any, ret;
+
+	any = static_best(search, search->client ? NULL : &mine, &best);
+	if (any <= 0)
+		return any ? any : -FI_ENOENT;
+	ret = search->client ? static_best(search, &mine, route) : 1;
+	if (ret < 0)
+		return ret;
+	if (!search->client)
+		*route = best;
+	if (ret && rte_cost_compare(rte_graph_policy(search->graph), &route->cost,
+				    &best.cost) <= 0)
+		return RTE_CHOICE_SERVE;
+	*route = best;
+	return RTE_CHOICE_REDIRECT;
+}
+
+/* --- The choice --- */
+
+/* Of the routes that begin with this router, the best. */
+static int own_best(const struct frt_search *search, struct rte_route *route)
+{
+	const struct rte_ends mine = {.first = &search->me, .firsts = 1};
+	int ret = rte_paths_by(search->graph, &mine, search->from, search->to,
+			       search->to_count, route, 1);
+
+	return ret <= 0 ? (ret ? ret : -FI_ENOENT) : RTE_CHOICE_SERVE;
+}
+
+static int choose(const struct frt_search *search, struct rte_route *route)
+{
+	int ret = -FI_ENOENT;
+
+	if (search->me != RTE_NONE || search->client)
+		ret = static_choose(search, route);
+	if (ret != -FI_ENOENT)
+		return ret;
+	if (search->client)
+		return rte_redirect(search->graph, search->me, search->from, search->to,
+				    search->to_count, random32(search->node->routes),
+				    route);
+	return search->me == RTE_NONE ? -FI_ENOENT : own_best(search, route);
+}
+
+static int no_way(const struct frt_search *search, struct frt_answer *answer, int err)
+{
+	const struct rte_subnet *to = &search->target;
+
+	if (err != -FI_ENOENT)
+		return frt_refuse(answer, FI_ENOMEM, "no memory for a route");
+	if (search->to_count)
+		return frt_refuse(answer, FI_EHOSTUNREACH,
+				  "no routers lead to %" PRIu32 ":%" PRIu32 " now",
+				  to->as, to->subnet);
+	if (to->as != frt_config(search->node)->router.as)
+		return frt_refuse(answer, FI_ENETUNREACH, "no WAN leads to AS %" PRIu32,
+				  to->as);
+	return frt_refuse(answer, FI_ENETUNREACH, "no router is on %" PRIu32 ":%" PRIu32,
+			  to->as, to->subnet);
+}
+
+/* The client is told of the first router, by its address on the client's subnet. */
+static int send_away(const struct frt_search *search, const struct frt_device *in,
+		     const struct rte_route *route, struct frt_answer *answer)
+{
+	const uint64_t router = rte_graph_router_id(search->graph, route->router[0]);
+	const struct rte_link *link = frt_route_link(search->node, router, in->id);
+
+	if (router == frt_config(search->node)->router.id)
+		return frt_refuse(answer, FI_EHOSTUNREACH,
+				  "this router takes no new connections");
+	if (!link || !*link->uri)
+		return frt_refuse(answer, FI_EHOSTUNREACH,
+				  "router %" PRIu64
+				  " leads there, and its address is unknown",
+				  router);
+	answer->what = FRT_REDIRECT;
+	answer->as = frt_config(search->node)->router.as;
+	answer->router = router;
+	snprintf(answer->uri, sizeof(answer->uri), "%s", link->uri);
+	return 1;
+}
+
+/* On a path a WAN is of AS 0. */
+static struct rte_hop hop_of(const struct frt_search *search,
+			     const struct rte_route *route, uint32_t at)
+{
+	const uint32_t mine = frt_config(search->node)->router.as;
+	const struct rte_net_id id = rte_graph_net_id(search->graph, route->net[at + 1]);
+
+	return (struct rte_hop){
+		.router = rte_graph_router_id(search->graph, route->router[at]),
+		.scope_as = id.scope_as == mine ? mine : RTE_AS_WAN,
+		.subnet = id.subnet,
+	};
+}
+
+/* --- Ways that were computed before --- */
+
+static struct frt_way *way_place(struct frt_routes *routes, const struct frt_way_key *key)
+{
+	uint64_t hash = key->from * 2u + key->client;
+
+	hash = (hash << 32 ^ key->to.as) * 0x9e3779b97f4a7c15ull;
+	hash = (hash ^ key->to.subnet) * 0x9e3779b97f4a7c15ull;
+	return &routes->way[hash >> 32 & (FRT_WAYS - 1)];
+}
+
+static bool way_is(const struct frt_routes *routes, const struct frt_way *way,
+		   const struct frt_way_key *key)
+{
+	return way->generation == routes->generation && way->key.from == key->from &&
+	       way->key.client == key->client && way->key.to.as == key->to.as &&
+	       way->key.to.subnet == key->to.subnet;
+}
+
+static int compute(struct frt_search *search, const struct frt_device *in,
+		   struct frt_way *way, struct frt_answer *answer)
+{
+	struct rte_route route;
+	uint32_t i;
+	int ret;
+
+	search_to(search);
+	ret = search->to_count && search->from != RTE_NONE ? choose(search, &route)
+							   : -FI_ENOENT;
+	if (ret < 0)
+		return no_way(search, answer, ret);
+	if (ret == RTE_CHOICE_REDIRECT)
+		return send_away(search, in, &route, answer);
+	if (route.routers > RTE_TTL_MAX)
+		return frt_refuse(answer, FI_EHOSTUNREACH,
+				  "the way there has %" PRIu32 " routers, more than %u",
+				  route.routers, RTE_TTL_MAX);
+	way->hops = route.routers;
+	for (i = 0; i < route.routers; i++)
+		way->hop[i] = hop_of(search, &route, i);
+	return 0;
+}
+
+int frt_way(struct frt_node *node, const struct frt_question *question,
+	    struct frt_answer *answer)
+{
+	const struct rte_config_router *self = &frt_config(node)->router;
+	const struct rte_net_id from = question->in->id;
+	struct frt_routes *routes = node->routes;
+	struct frt_search search = {
+		.node = node,
+		.graph = routes->graph,
+		.me = node->drain ? RTE_NONE : rte_graph_router(routes->graph, self->id),
+		.from = rte_graph_net(routes->graph, from.scope_as, from.subnet),
+		.target = {.as = question->req->target.as,
+			   .subnet = question->req->target.subnet},
+		.client = question->client,
+	};
+	const struct frt_way_key key = {.from = search.from,
+					.client = search.client,
+					.to = search.target};
+	struct frt_way *way = way_place(routes, &key);
+	int ret;
+
+	if (!way_is(routes, way, &key)) {
+		way->generation = 0;
+		ret = compute(&search, question->in, way, answer);
+		if (ret)
+			return ret;
+		way->key = key;
+		way->generation = routes->generation;
+	}
+	if (answer->hops + way->hops > RTE_TTL_MAX)
+		return frt_refuse(answer, ELOOP,
+				  "the way there has more than %u routers", RTE_TTL_MAX);
+	memcpy(&answer->path[answer->hops], way->hop, way->hops * sizeof(*way->hop));
+	answer->hops += way->hops;
+	return 0;
+}
