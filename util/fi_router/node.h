@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cairn/addr.h>
+#include <cairn/deadline.h>
 #include <cairn/list.h>
 #include "config/config.h"
 #include "peer/peer.h"
@@ -38,19 +39,25 @@ struct frt_device {
 	/* In node->file, or what it was while the device is closed. */
 	const struct rte_config_device *config;
 	struct rte_net_id id; /* as the AS calls the subnet; also WANs */
+	/* NULL: it does not work now; so are the next two. */
 	struct rte_net *net;
-	struct rte_port *port; /* NULL: it does not work now */
+	struct rte_port *port;
 	struct rte_listener *listener;
 	struct rte_uri uri; /* where others reach it; as text: */
 	char uri_text[RTE_URI_SIZE];
-	uint64_t rate;	 /* bit/s, never 0 */
-	bool up;	 /* it listens: the LSA says so */
-	bool foreign;	 /* a WAN: on it are routers of other AS */
-	uint64_t try_at; /* ms: when it is opened again */
-	uint32_t tries;
+	uint64_t rate;	      /* bit/s, never 0 */
+	bool up;	      /* it listens: the LSA says so */
+	bool foreign;	      /* a WAN: on it are routers of other AS */
 	int fd[RTE_PORT_FDS]; /* in the loop's epoll; -1: not */
 	/* Of struct frt_adjacency (adjacency.h): connections to other routers. */
 	struct crn_list adjacencies;
+	/* Of struct frt_target: routers to connect to. */
+	struct crn_list targets;
+	uint32_t target_count;
+	/* Of struct frt_guest (device/): who has connected and said nothing yet. */
+	struct crn_list guests;
+	struct crn_deadline again; /* when it is opened again */
+	uint32_t tries;		   /* without success */
 };
 
 /* --- Clients: hosts that programs connect from --- */
@@ -77,8 +84,9 @@ struct frt_transit_ops {
 	/*
 	 * A peer of role CLIENT, or of role ROUTER that begins no adjacency, has sent its
 	 * first CONN_REQ: rx, which is transit's to put. In the peer's callback. The peer
-	 * is transit's: it sets its ops and user, and closes it. client: of a peer of role CLIENT, to be
-	 * given back with frt_client_put once the peer has been closed.
+	 * is transit's: it sets its ops and user, and closes it. client: of a peer of
+	 * role CLIENT, to be given back with frt_client_put once the peer has been
+	 * closed.
 	 */
 	void (*request)(struct frt_node *node, struct frt_device *device,
 			struct rte_peer *peer, struct frt_client *client,
@@ -168,9 +176,15 @@ struct frt_node {
 	struct frt_counters counters;
 	uint32_t load; /* connections, as frt_node_load has it */
 	bool drain;    /* takes no new clients; frt_node_drain */
-	bool changed;  /* the LSA is to be made anew, before the loop sleeps */
-	bool stopping; /* nothing is begun any more */
-	unsigned int verbose;
+	/* To be done before the loop sleeps: */
+	bool changed;			/* the LSA is to be made anew */
+	bool retarget;			/* other routers may have to be connected to */
+	bool news;			/* link states have changed */
+	struct crn_deadlines deadlines; /* all but the ports' own */
+	struct crn_deadline tick;	/* of sync */
+	uint32_t guests;		/* of all devices */
+	int epfd;			/* what the loop sleeps on */
+	bool stopping;			/* nothing is begun any more */
 };
 
 static inline const struct rte_config *frt_config(const struct frt_node *node)

@@ -206,8 +206,7 @@ static int forward_out(struct frt_node *node, const struct frt_question *questio
 	const struct frt_border *border = frt_border_best(node, out, as);
 
 	if (!out->foreign)
-		return frt_refuse(answer, ELOOP, "the path ends before AS %" PRIu32,
-				  as);
+		return frt_refuse(answer, ELOOP, "the path ends before AS %" PRIu32, as);
 	if (!border)
 		return frt_refuse(answer, FI_ENETUNREACH,
 				  "no router of AS %" PRIu32

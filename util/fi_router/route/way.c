@@ -326,8 +326,8 @@ int frt_way(struct frt_node *node, const struct frt_question *question,
 		way->generation = routes->generation;
 	}
 	if (answer->hops + way->hops > RTE_TTL_MAX)
-		return frt_refuse(answer, ELOOP,
-				  "the way there has more than %u routers", RTE_TTL_MAX);
+		return frt_refuse(answer, ELOOP, "the way there has more than %u routers",
+				  RTE_TTL_MAX);
 	memcpy(&answer->path[answer->hops], way->hop, way->hops * sizeof(*way->hop));
 	answer->hops += way->hops;
 	return 0;

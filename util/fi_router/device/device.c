@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "adjacency/adjacency.h"
+#include "inside.h"
+#include "log.h"
+#include "route/route.h"
+
+/* ms until it is opened again: at first, and at most. */
+#define AGAIN_FIRST 1000u
+#define AGAIN_LAST 30000u
+
+static void on_log(void *context, const char *text)
+{
+	const struct frt_device *device = context;
+
+	frt_log(FRT_WARN, "%s: %s", device->config->name, text);
+}
+
+/* --- What the loop waits for --- */
+
+static int watch(struct frt_device *device)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int ret = rte_port_fds(device->port, device->fd), i;
+
+	for (i = 0; i < RTE_PORT_FDS && !ret; i++)
+		if (device->fd[i] >= 0 &&
+		    epoll_ctl(device->node->epfd, EPOLL_CTL_ADD, device->fd[i], &event))
+			ret = -errno;
+	return ret;
+}
+
+static void unwatch(struct frt_device *device)
+{
+	int i;
+
+	for (i = 0; i < RTE_PORT_FDS; i++) {
+		if (device->fd[i] >= 0)
+			epoll_ctl(device->node->epfd, EPOLL_CTL_DEL, device->fd[i], NULL);
+		device->fd[i] = -1;
+	}
+}
+
+/* --- Opening --- */
+
+static int open_port(struct frt_device *device)
+{
+	struct frt_node *node = device->node;
+	const struct rte_config *config = frt_config(node);
+	const struct rte_port_attr attr = {
+		.net = device->net,
+		.arena = node->arena,
+		.self = {.role = RTE_ROUTER,
+			 .node = config->router.id,
+			 .epoch = node->epoch,
+			 .name = device->file->config->router.name,
+			 .as = config->router.as,
+			 .uri = device->uri_text},
+		.routing = &device->file->config->routing,
+		.log = on_log,
+		.context = device,
+	};
+
+	return rte_port_open(&attr, &device->port);
+}
+
+static int listen_at(struct frt_device *device, const struct sockaddr *addr)
+{
+	return rte_listen(device->port, addr, frt_guest_request, device,
+			  &device->listener);
+}
+
+/* A port of those that the file allows, at the device's own address. */
+static int listen_somewhere(struct frt_device *device)
+{
+	const struct rte_config_routing *routing = &frt_config(device->node)->routing;
+	const struct fi_info *info = device->net->info;
+	union crn_addr addr = {.ss = {.ss_family = AF_UNSPEC}};
+	uint32_t port;
+	int ret = -FI_EADDRINUSE;
+
+	if (!routing->port_first || !info->src_addr || info->src_addrlen > sizeof(addr) ||
+	    !crn_addr_len((const struct sockaddr *)info->src_addr))
+		return listen_at(device, NULL);
+	memcpy(&addr, info->src_addr, info->src_addrlen);
+	for (port = routing->port_first; ret && port <= routing->port_last; port++) {
+		crn_addr_set_port(&addr.sa, (uint16_t)port);
+		ret = listen_at(device, &addr.sa);
+	}
+	return ret;
+}
+
+/* Others are told of numbers: names may mean something else to them. */
+static int open_listener(struct frt_device *device)
+{
+	const struct rte_config_uri *uri = &device->config->uri;
+	union crn_addr addr;
+	int ret;
+
+	if (uri->text) {
+		ret = rte_net_resolve(device->net, &uri->uri, &addr);
+		if (!ret)
+			ret = listen_at(device, &addr.sa);
+	} else {
+		ret = listen_somewhere(device);
+	}
+	if (ret)
+		return ret;
+	if (uri->text && uri->uri.kind != RTE_HOST_NAME) {
+		device->uri = uri->uri;
+	} else {
+		ret = rte_listener_name(device->listener, &addr);
+		if (!ret)
+			rte_net_uri(device->net, &addr.sa, &device->uri);
+	}
+	rte_uri_print(&device->uri, device->uri_text);
+	return ret;
+}
+
+static void close_all(struct frt_device *device)
+{
+	int ret;
+
+	if (device->listener)
+		rte_listener_close(device->listener);
+	if (device->port) {
+		unwatch(device);
+		ret = rte_port_close(device->port);
+		if (ret)
+			frt_log(FRT_ERROR, "%s: its port cannot be closed: %s",
+				device->config->name, fi_strerror(-ret));
+	}
+	if (device->net)
+		rte_net_close(device->net);
+	device->listener = NULL;
+	device->port = NULL;
+	device->net = NULL;
+	frt_file_put(device->file);
+	device->file = NULL;
+}
+
+static void set_rate(struct frt_device *device)
+{
+	const char *from = "of its section";
+
+	device->rate = device->config->rate;
+	if (!device->rate)
+		device->rate = frt_device_rate(device->net, &from);
+	frt_log(FRT_INFO, "%s: %" PRIu32 ":%" PRIu32 ", %s over %s, %.6g Gb/s (%s)",
+		device->config->name, device->config->at.as, device->config->at.subnet,
+		device->uri_text, device->net->prov, (double)device->rate / 1e9, from);
+}
+
+static void open_device(struct frt_device *device)
+{
+	struct frt_node *node = device->node;
+	const char *what = "no provider";
+	char why[256] = "";
+	uint64_t wait;
+	int ret;
+
+	device->file = frt_file_use(node->file);
+	ret = rte_net_open(device->config, node->lower, &device->net, why);
+	if (!ret) {
+		what = "it cannot be opened";
+		ret = open_port(device);
+	}
+	if (!ret)
+		ret = watch(device);
+	if (!ret) {
+		what = device->config->uri.text ? device->config->uri.text
+						: "no port to listen on";
+		ret = open_listener(device);
+	}
+	if (!ret) {
+		device->tries = 0;
+		device->up = true;
+		node->changed = node->retarget = true;
+		set_rate(device);
+		return;
+	}
+	close_all(device);
+	wait = CRN_MIN(AGAIN_FIRST << CRN_MIN(device->tries, 5u), AGAIN_LAST);
+	frt_log(device->tries ? FRT_DEBUG : FRT_ERROR, "%s: %s: %s; trying again",
+		device->config->name, *why ? why : what, fi_strerror(-ret));
+	device->tries++;
+	crn_deadline_add(&node->deadlines, &device->again, crn_now_ms() + wait);
+}
+
+static void on_again(struct crn_deadline *deadline)
+{
+	struct frt_device *device = crn_container_of(deadline, struct frt_device, again);
+
+	if (!device->node->stopping)
+		open_device(device);
+}
+
+int frt_device_add(struct frt_node *node, const struct rte_config_device *config)
+{
+	struct frt_device *device = calloc(1, sizeof(*device));
+	int i;
+
+	if (!device)
+		return -FI_ENOMEM;
+	device->node = node;
+	device->config = config;
+	device->id = frt_net_id(config);
+	device->foreign = config->at.as == RTE_AS_WAN;
+	device->rate = config->rate ? config->rate : 1;
+	for (i = 0; i < RTE_PORT_FDS; i++)
+		device->fd[i] = -1;
+	device->again.expired = on_again;
+	crn_list_init(&device->adjacencies);
+	crn_list_init(&device->targets);
+	crn_list_init(&device->guests);
+	node->device[node->devices++] = device;
+	open_device(device);
+	return 0;
+}
+
+/* --- The end --- */
+
+static void down(struct frt_device *device, int status)
+{
+	struct frt_node *node = device->node;
+
+	device->up = false;
+	node->changed = true;
+	crn_deadline_remove(&node->deadlines, &device->again);
+	if (!device->port)
+		return;
+	node->transit->device_gone(node, device, status);
+	frt_adjacencies_close(device, status);
+	frt_guests_close(device, status);
+	close_all(device);
+}
+
+void frt_device_remove(struct frt_device *device, int status)
+{
+	struct frt_node *node = device->node;
+	uint32_t i;
+
+	down(device, status);
+	for (i = 0; node->device[i] != device; i++)
+		;
+	node->device[i] = node->device[--node->devices];
+	frt_routes_forget(node);
+	free(device);
+}
+
+void frt_device_failed(struct frt_device *device, int err)
+{
+	frt_log(FRT_ERROR, "%s: it does not work any more: %s; it is opened again",
+		device->config->name, fi_strerror(-err));
+	down(device, FI_EHOSTUNREACH);
+	crn_deadline_add(&device->node->deadlines, &device->again,
+			 crn_now_ms() + AGAIN_FIRST);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Those who connect, until their first message says what they want. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "adjacency/adjacency.h"
+#include "inside.h"
+#include "log.h"
+
+/* Of all devices. */
+#define GUESTS_MOST 4096u
+/* A client that has too many connections is told so over so many more. */
+#define CLIENT_SPARE 16u
+
+struct frt_guest {
+	struct crn_list entry; /* of device->guests */
+	struct frt_device *device;
+	struct rte_peer *peer;
+	struct frt_client *client; /* NULL: a router */
+	struct crn_deadline deadline;
+};
+
+/* The peer is somebody else's from now on, or was closed. */
+static struct frt_client *guest_free(struct frt_guest *guest)
+{
+	struct frt_client *client = guest->client;
+	struct frt_node *node = guest->device->node;
+
+	crn_deadline_remove(&node->deadlines, &guest->deadline);
+	crn_list_del(&guest->entry);
+	node->guests--;
+	free(guest);
+	return client;
+}
+
+static void guest_close(struct frt_guest *guest, int status)
+{
+	struct frt_node *node = guest->device->node;
+
+	rte_peer_close(guest->peer, status);
+	frt_client_put(node, guest_free(guest));
+}
+
+static void on_expired(struct crn_deadline *deadline)
+{
+	struct frt_guest *guest = crn_container_of(deadline, struct frt_guest, deadline);
+
+	guest->device->node->counters.silent++;
+	frt_log(FRT_INFO, "%s: %s has connected and says nothing: it is closed",
+		guest->device->config->name, guest->peer->text);
+	guest_close(guest, FI_ETIMEDOUT);
+}
+
+static void on_message(struct rte_peer *peer, struct rte_rx *rx)
+{
+	struct frt_guest *guest = peer->user;
+	struct frt_device *device = guest->device;
+	struct frt_node *node = device->node;
+	const uint8_t type = rx->packet.head.type;
+	struct frt_client *client;
+
+	if (type == RTE_CONN_REQ) {
+		client = guest_free(guest);
+		node->transit->request(node, device, peer, client, rx);
+	} else if (!guest->client && frt_adjacency_first(type)) {
+		guest_free(guest);
+		frt_adjacency_accept(device, peer, rx);
+	} else {
+		rte_rx_put(rx);
+		rte_peer_bad(peer, "a first message that begins nothing");
+	}
+}
+
+static void on_down(struct rte_peer *peer, int err)
+{
+	struct frt_guest *guest = peer->user;
+
+	frt_log(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
+		guest->device->config->name, peer->text, fi_strerror(err));
+	guest_close(guest, 0);
+}
+
+static const struct rte_peer_ops ops = {.message = on_message, .down = on_down};
+
+/* --- Who may connect --- */
+
+/* NULL, or why not. */
+static const char *why_not(const struct frt_device *device, const struct rte_preamble *it)
+{
+	const struct rte_config_device *config = device->config;
+	const uint32_t own_as = frt_config(device->node)->router.as;
+
+	if (device->node->stopping)
+		return "this router is ending";
+	if (device->node->guests >= GUESTS_MOST)
+		return "too many have connected and said nothing yet";
+	if (it->role == RTE_TARGET)
+		return "it is a target";
+	if (it->subnet != config->at.subnet)
+		return "it calls this subnet otherwise";
+	if (it->role == RTE_CLIENT)
+		return device->foreign	  ? "it is a client, on a WAN"
+		       : it->as != own_as ? "it calls this subnet's AS otherwise"
+					  : NULL;
+	if (!it->as)
+		return "it does not say its AS";
+	if (it->as == own_as)
+		return NULL;
+	if (!device->foreign)
+		return "it is of another AS, and this is no WAN";
+	return config->peer_as && it->as != config->peer_as
+		       ? "this WAN is private to another AS"
+		       : NULL;
+}
+
+static struct frt_guest *guest_new(struct frt_device *device,
+				   const struct rte_request *request)
+{
+	struct frt_node *node = device->node;
+	const struct rte_config *config = frt_config(node);
+	struct frt_guest *guest = calloc(1, sizeof(*guest));
+
+	if (!guest)
+		return NULL;
+	guest->device = device;
+	guest->deadline.expired = on_expired;
+	crn_list_add_tail(&device->guests, &guest->entry);
+	node->guests++;
+	/* For the connection, and for the first message. */
+	crn_deadline_add(&node->deadlines, &guest->deadline,
+			 crn_now_ms() + 2 * (uint64_t)config->routing.connect_timeout);
+	if (request->preamble.role != RTE_CLIENT)
+		return guest;
+	guest->client = frt_client_get(node, device, &request->address);
+	if (guest->client &&
+	    guest->client->peers <= config->router.connections + CLIENT_SPARE)
+		return guest;
+	frt_client_put(node, guest_free(guest));
+	return NULL;
+}
+
+void frt_guest_request(struct rte_request *request, void *context)
+{
+	struct frt_device *device = context;
+	struct frt_node *node = device->node;
+	const char *why = why_not(device, &request->preamble);
+	struct frt_guest *guest = NULL;
+	char from[CRN_ADDR_STRLEN];
+
+	if (!why) {
+		guest = guest_new(device, request);
+		why = "it has too many connections, or there is no memory";
+	}
+	if (!guest) {
+		node->counters.rejected++;
+		frt_log(FRT_WARN, "%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s",
+			device->config->name, crn_addr_str(&request->address.sa, from),
+			request->preamble.as, request->preamble.subnet, why);
+		rte_request_reject(request);
+		return;
+	}
+	node->counters.accepted++;
+	if (rte_peer_accept(device->port, request, &ops, guest, &guest->peer)) {
+		node->counters.rejected++;
+		frt_client_put(node, guest_free(guest));
+	}
+}
+
+void frt_guests_close(struct frt_device *device, int status)
+{
+	while (!crn_list_empty(&device->guests))
+		guest_close(crn_container_of(device->guests.next, struct frt_guest,
+					     entry),
+			    status);
+}

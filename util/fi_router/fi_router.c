@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_router(8): passes connections on between networks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+
+#include "adjacency/adjacency.h"
+#include "device/device.h"
+#include "log.h"
+#include "notify.h"
+#include "options.h"
+#include "refuse.h"
+#include "reload.h"
+#include "serve.h"
+
+/* Bytes of landing slots at most, and at least so many of them; buffers for messages. */
+#define LAND_BYTES (256u << 20)
+#define LANDS_LEAST 64u
+#define LANDS_MOST 4096u
+#define MESSAGES 16384u
+
+static int open_arena(struct frt_node *node)
+{
+	const struct rte_config *config = frt_config(node);
+	struct rte_arena_attr attr = {.land_size = RTE_FRAG_MIN, .messages = MESSAGES};
+	uint32_t i;
+
+	for (i = 0; i < config->devices; i++)
+		attr.land_size = CRN_MAX(attr.land_size, (size_t)config->device[i].frag);
+	attr.lands = (uint32_t)CRN_MIN(LAND_BYTES / attr.land_size, (size_t)LANDS_MOST);
+	attr.lands = CRN_MAX(attr.lands, LANDS_LEAST);
+	return rte_arena_open(&attr, &node->arena);
+}
+
+static uint64_t time_of_day(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int open_node(struct frt_node *node)
+{
+	int ret;
+
+	node->epoch = time_of_day();
+	ret = open_arena(node);
+	if (!ret)
+		ret = frt_sync_open(node);
+	if (!ret)
+		ret = node->transit->open(node);
+	return ret;
+}
+
+static int open_devices(struct frt_node *node)
+{
+	const struct rte_config *config = frt_config(node);
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < config->devices && !ret; i++)
+		if (config->device[i].routable)
+			ret = frt_device_add(node, &config->device[i]);
+	return ret;
+}
+
+static void close_node(struct frt_node *node)
+{
+	while (node->devices)
+		frt_device_remove(node->device[0], FI_ESHUTDOWN);
+	if (node->sync)
+		node->transit->close(node);
+	frt_sync_close(node);
+	if (node->arena)
+		rte_arena_close(node->arena);
+	frt_file_put(node->file);
+}
+
+static void say_what_is_served(const struct frt_node *node)
+{
+	const struct rte_config_router *router = &frt_config(node)->router;
+	char state[128];
+	uint32_t up = 0, i;
+
+	for (i = 0; i < node->devices; i++)
+		up += node->device[i]->up;
+	snprintf(state, sizeof(state),
+		 "READY=1\nSTATUS=%" PRIu32 " of %" PRIu32 " networks", up,
+		 node->devices);
+	frt_log(FRT_INFO,
+		"%s, router %" PRIu64 " of AS %" PRIu32 ", serves %" PRIu32 " of %" PRIu32
+		" networks of %s",
+		router->name, router->id, router->as, up, node->devices, node->path);
+	frt_notify(state);
+}
+
+static int run(struct frt_node *node, const struct frt_options *options)
+{
+	struct frt_serve serve;
+	int ret = crn_deadlines_init(&node->deadlines);
+
+	if (ret)
+		return ret;
+	ret = frt_serve_open(&serve, node, options->busy);
+	if (!ret)
+		ret = open_node(node);
+	if (!ret)
+		ret = open_devices(node);
+	if (!ret) {
+		say_what_is_served(node);
+		frt_serve(&serve);
+	}
+	close_node(node);
+	frt_serve_close(&serve);
+	crn_deadlines_fini(&node->deadlines);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static struct frt_node node;
+	struct frt_options options;
+	struct rte_config *config;
+	int ret;
+
+	frt_options(argc, argv, &options);
+	frt_log_open(options.verbose);
+	config = frt_config_read(options.config);
+	if (!config)
+		return 1;
+	if (options.check) {
+		rte_config_free(config);
+		return 0;
+	}
+	node.path = options.config;
+	node.lower = getenv("FI_ROUTE_LOWER");
+	node.transit = &frt_refuse_ops;
+	node.file = frt_file_new(config);
+	crn_list_init(&node.clients);
+	ret = node.file ? run(&node, &options) : -FI_ENOMEM;
+	if (ret)
+		frt_log(FRT_ERROR, "it cannot run: %s", fi_strerror(-ret));
+	return ret ? 1 : 0;
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fi_router: the router daemon. All but its main function is a convenience library, for unit tests.
+noinst_LTLIBRARIES += util/fi_router/libfirouter.la
+util_fi_router_libfirouter_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_router -I$(top_srcdir)/prov/route \
+	$(LIBFABRIC_CFLAGS)
+util_fi_router_libfirouter_la_SOURCES = \
+	util/fi_router/adjacency/adjacency.c \
+	util/fi_router/adjacency/adjacency.h \
+	util/fi_router/adjacency/exchange.c \
+	util/fi_router/adjacency/hear.c \
+	util/fi_router/adjacency/inside.h \
+	util/fi_router/adjacency/queue.c \
+	util/fi_router/adjacency/target.c \
+	util/fi_router/convert.c \
+	util/fi_router/convert.h \
+	util/fi_router/device/device.c \
+	util/fi_router/device/device.h \
+	util/fi_router/device/guest.c \
+	util/fi_router/device/inside.h \
+	util/fi_router/device/rate.c \
+	util/fi_router/log.c \
+	util/fi_router/log.h \
+	util/fi_router/node.c \
+	util/fi_router/node.h \
+	util/fi_router/notify.c \
+	util/fi_router/notify.h \
+	util/fi_router/options.c \
+	util/fi_router/options.h \
+	util/fi_router/refuse.c \
+	util/fi_router/refuse.h \
+	util/fi_router/reload.c \
+	util/fi_router/reload.h \
+	util/fi_router/route/ask.c \
+	util/fi_router/route/inside.h \
+	util/fi_router/route/route.h \
+	util/fi_router/route/routes.c \
+	util/fi_router/route/way.c \
+	util/fi_router/self.c \
+	util/fi_router/self.h \
+	util/fi_router/serve.c \
+	util/fi_router/serve.h
+util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
+	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+EXTRA_DIST += util/fi_router/local.mk util/fi_router/rooms

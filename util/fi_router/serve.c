@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+
+#include "adjacency/adjacency.h"
+#include "device/device.h"
+#include "log.h"
+#include "notify.h"
+#include "reload.h"
+#include "serve.h"
+
+/* ms after SIGTERM. */
+#define END_MOST 1000u
+/* Turns with work in a row after which signals are looked for. */
+#define TURNS 256u
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* --- Signals --- */
+
+static void stop(struct frt_serve *serve)
+{
+	struct frt_node *node = serve->node;
+	uint32_t i;
+
+	if (serve->ends) {
+		frt_log(FRT_WARN, "the second signal: it ends at once");
+		_exit(1);
+	}
+	frt_log(FRT_INFO, "it ends: others are told");
+	frt_notify("STOPPING=1");
+	serve->ends = crn_now_ms() + END_MOST;
+	node->stopping = true;
+	for (i = 0; i < node->devices; i++)
+		node->transit->device_gone(node, node->device[i], FI_ESHUTDOWN);
+	frt_sync_bye(node, crn_now_ms());
+}
+
+static void reload(struct frt_serve *serve)
+{
+	char state[64];
+
+	if (serve->node->stopping)
+		return;
+	/* systemd.service(5), Type=notify-reload. */
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+		 now_ns() / 1000);
+	frt_notify(state);
+	frt_reload(serve->node);
+	frt_notify("READY=1");
+}
+
+static void take_signals(struct frt_serve *serve)
+{
+	struct signalfd_siginfo info;
+
+	while (read(serve->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			reload(serve);
+		else
+			stop(serve);
+	}
+}
+
+/* --- Turns --- */
+
+/* How much there was to do. */
+static size_t turn(struct frt_serve *serve)
+{
+	struct frt_node *node = serve->node;
+	size_t work = 0;
+	ssize_t ret;
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++) {
+		if (!node->device[i]->port)
+			continue;
+		ret = rte_port_progress(node->device[i]->port);
+		if (ret < 0)
+			frt_device_failed(node->device[i], (int)ret);
+		work += ret != 0;
+	}
+	/* What has arrived is handed over before time passes for rte_sync. */
+	work += crn_deadlines_run(&node->deadlines);
+	if (work || node->changed || node->retarget || node->stopping)
+		frt_sync_turn(node, crn_now_ms());
+	return work;
+}
+
+static bool may_sleep(const struct frt_node *node)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		if (node->device[i]->port && rte_port_trywait(node->device[i]->port))
+			return false;
+	return true;
+}
+
+static void sleep_for_work(struct frt_serve *serve, int timeout)
+{
+	struct epoll_event events[16];
+
+	epoll_wait(serve->node->epfd, events, 16, timeout);
+}
+
+/* Everything that was to be sent is, or nobody takes it any more. */
+static bool is_over(const struct frt_serve *serve)
+{
+	const struct frt_node *node = serve->node;
+	uint32_t i;
+
+	if (!serve->ends)
+		return false;
+	if (crn_now_ms() >= serve->ends)
+		return true;
+	if (!frt_sync_silent(node))
+		return false;
+	for (i = 0; i < node->devices; i++)
+		if (node->device[i]->port &&
+		    !crn_list_empty(&node->device[i]->port->zombies))
+			return false;
+	return true;
+}
+
+void frt_serve(struct frt_serve *serve)
+{
+	struct frt_node *node = serve->node;
+	uint64_t last = now_ns();
+
+	while (!is_over(serve)) {
+		if (turn(serve)) {
+			last = now_ns();
+			if (++serve->turns % TURNS == 0)
+				take_signals(serve);
+			continue;
+		}
+		if (now_ns() - last < serve->busy)
+			continue;
+		if (may_sleep(node))
+			sleep_for_work(serve, serve->ends ? 10 : -1);
+		take_signals(serve);
+		last = 0;
+	}
+}
+
+/* --- Begin and end --- */
+
+static int watch(struct frt_serve *serve, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(serve->node->epfd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+int frt_serve_open(struct frt_serve *serve, struct frt_node *node, uint32_t busy_us)
+{
+	sigset_t set;
+	int ret;
+
+	*serve = (struct frt_serve){.node = node,
+				    .busy = (uint64_t)busy_us * 1000,
+				    .signals = -1};
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	node->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (node->epfd >= 0)
+		serve->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (serve->signals < 0)
+		return -errno;
+	ret = watch(serve, serve->signals);
+	return ret ? ret : watch(serve, node->deadlines.fd);
+}
+
+void frt_serve_close(struct frt_serve *serve)
+{
+	if (serve->signals >= 0)
+		close(serve->signals);
+	if (serve->node->epfd >= 0)
+		close(serve->node->epfd);
+	serve->signals = serve->node->epfd = -1;
+}
