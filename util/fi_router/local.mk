@@ -38,7 +38,17 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/self.c \
 	util/fi_router/self.h \
 	util/fi_router/serve.c \
-	util/fi_router/serve.h
+	util/fi_router/serve.h \
+	util/fi_router/transit/ack.c \
+	util/fi_router/transit/end.c \
+	util/fi_router/transit/forward.c \
+	util/fi_router/transit/forward.h \
+	util/fi_router/transit/inside.h \
+	util/fi_router/transit/repack.c \
+	util/fi_router/transit/say.c \
+	util/fi_router/transit/setup.c \
+	util/fi_router/transit/transit.c \
+	util/fi_router/transit/transit.h
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 EXTRA_DIST += util/fi_router/local.mk util/fi_router/rooms

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a connection ends. Of one that was established, what the end that is over had sent
+ * goes on first, then the other one is told; neither waits for longer than its deadline.
+ */
+#include <errno.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+
+#include "inside.h"
+#include "log.h"
+
+static void ending(struct frt_transit *transit)
+{
+	transit->state = FRT_ENDING;
+	frt_transit_deadline(transit, FRT_END_MS);
+	frt_transit_go(transit);
+}
+
+/* --- What goes on, and closes --- */
+
+static bool forward_both(struct frt_transit *transit)
+{
+	enum frt_from from;
+
+	for (from = 0; from < FRT_SIDES; from++) {
+		if (frt_forward(transit, from) != RTE_OK) {
+			frt_log(FRT_WARN, "%s: a malformed message",
+				transit->side[from].text);
+			frt_transit_lost(transit, from, EPROTO);
+			return false;
+		}
+	}
+	for (from = 0; from < FRT_SIDES; from++)
+		frt_forward_ack(transit, from);
+	return true;
+}
+
+static void drain(struct frt_transit *transit)
+{
+	const enum frt_from over = transit->over;
+	struct frt_side *to = &transit->side[frt_other(over)];
+
+	/* Nobody is there to be told that a message was malformed. */
+	if (frt_forward(transit, over) == RTE_OK && !frt_forward_empty(transit, over))
+		return;
+	to->say |= FRT_SAY_SHUTDOWN;
+	ending(transit);
+}
+
+void frt_transit_go(struct frt_transit *transit)
+{
+	struct frt_side *in = &transit->side[FRT_IN], *out = &transit->side[FRT_OUT];
+
+	frt_say_words(in);
+	frt_say_words(out);
+	switch (transit->state) {
+	case FRT_REACHING:
+	case FRT_ASKING:
+	case FRT_ANSWERED:
+	case FRT_CLOSED:
+	case FRT_TRANSIT_STATES:
+		break;
+	case FRT_OPEN:
+		forward_both(transit);
+		break;
+	case FRT_DRAINING:
+		drain(transit);
+		break;
+	case FRT_ENDING:
+		if (!in->say && !out->say)
+			frt_transit_close(transit, 0);
+		break;
+	}
+}
+
+/* --- Why it ends --- */
+
+/* What has been sent by that end goes on first. */
+static void over(struct frt_transit *transit, enum frt_from from)
+{
+	transit->over = from;
+	transit->state = FRT_DRAINING;
+	frt_transit_deadline(transit, FRT_DRAIN_MS);
+	frt_transit_go(transit);
+}
+
+void frt_transit_give_up(struct frt_transit *transit)
+{
+	struct frt_side *out = &transit->side[FRT_OUT];
+	const bool asked = transit->state != FRT_REACHING && !(out->say & FRT_SAY_REQ);
+
+	transit->side[FRT_IN].say = 0;
+	if (asked && out->peer)
+		out->say = FRT_SAY_ACK;
+	else
+		frt_side_close(out, 0);
+	ending(transit);
+}
+
+/* The target, or the way to it, is lost before it has answered. */
+static void unreached(struct frt_transit *transit, int err)
+{
+	const struct frt_side *out = &transit->side[FRT_OUT];
+	int status = FI_EHOSTUNREACH;
+
+	if (transit->next) {
+		frt_reason_set(transit, status, transit->next, "router %s: %s", out->text,
+			       fi_strerror(err));
+	} else {
+		if (err == FI_ECONNREFUSED || err == FI_ETIMEDOUT || err == EPROTO)
+			status = err;
+		frt_reason_set(transit, status, frt_own_id(transit), "target %s: %s",
+			       out->text, fi_strerror(err));
+	}
+	frt_transit_refuse(transit, RTE_FAILED);
+}
+
+void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err)
+{
+	struct frt_side *side = &transit->side[from];
+
+	frt_side_close(side, err == EPROTO ? err : 0);
+	switch (transit->state) {
+	case FRT_REACHING:
+	case FRT_ASKING:
+		if (from == FRT_OUT) {
+			unreached(transit, err);
+			return;
+		}
+		frt_reason_set(transit, err, frt_own_id(transit), "%s: %s", side->text,
+			       fi_strerror(err));
+		frt_transit_give_up(transit);
+		return;
+	case FRT_ANSWERED:
+	case FRT_OPEN:
+		frt_reason_set(transit, err, frt_own_id(transit), "%s: %s", side->text,
+			       fi_strerror(err));
+		if (transit->state == FRT_ANSWERED && from == FRT_IN)
+			frt_transit_give_up(transit);
+		else
+			over(transit, from);
+		return;
+	case FRT_DRAINING:
+		/* The one that is over may go; nobody is left without the other. */
+		if (from != transit->over)
+			frt_transit_close(transit, 0);
+		return;
+	case FRT_ENDING:
+		frt_transit_go(transit);
+		return;
+	case FRT_CLOSED:
+	case FRT_TRANSIT_STATES:
+		return;
+	}
+}
+
+void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
+			  struct rte_rx *rx)
+{
+	const char *why = rx->packet.options.text[RTE_TLV_WHY];
+	struct rte_shutdown shutdown;
+
+	if (rte_shutdown_parse(&shutdown, &rx->packet) != RTE_OK ||
+	    memcmp(shutdown.id, transit->req.id, sizeof(shutdown.id))) {
+		rte_rx_put(rx);
+		rte_peer_bad(transit->side[from].peer, "a malformed SHUTDOWN");
+		return;
+	}
+	if (!(rx->packet.options.present & 1u << RTE_TLV_WHY))
+		why = "";
+	frt_reason_set(transit, (int)shutdown.status, shutdown.router, "%s", why);
+	rte_rx_put(rx);
+	if (transit->state == FRT_OPEN ||
+	    (transit->state == FRT_ANSWERED && from == FRT_OUT)) {
+		over(transit, from);
+		return;
+	}
+	/* A refusal has a status. */
+	if (!transit->reason.status)
+		transit->reason.status = FI_ECONNABORTED;
+	if (from == FRT_IN) {
+		frt_transit_give_up(transit);
+		return;
+	}
+	frt_side_close(&transit->side[FRT_OUT], 0);
+	frt_transit_refuse(transit, RTE_FAILED);
+}
+
+void frt_transit_expired(struct frt_transit *transit)
+{
+	switch (transit->state) {
+	case FRT_REACHING:
+	case FRT_ASKING:
+		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
+			       "%s has not answered in time",
+			       transit->side[FRT_OUT].text);
+		frt_transit_refuse(transit, RTE_FAILED);
+		return;
+	case FRT_ANSWERED:
+		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
+			       "the client has not answered in time");
+		transit->side[FRT_OUT].say = FRT_SAY_ACK;
+		transit->side[FRT_IN].say = FRT_SAY_SHUTDOWN;
+		ending(transit);
+		return;
+	case FRT_DRAINING:
+		transit->side[frt_other(transit->over)].say = FRT_SAY_SHUTDOWN;
+		ending(transit);
+		return;
+	case FRT_OPEN:
+	case FRT_ENDING:
+	case FRT_CLOSED:
+	case FRT_TRANSIT_STATES:
+		frt_transit_close(transit, 0);
+		return;
+	}
+}
+
+void frt_transit_abort(struct frt_transit *transit, int status)
+{
+	struct frt_side *in = &transit->side[FRT_IN], *out = &transit->side[FRT_OUT];
+
+	frt_reason_set(transit, status, frt_own_id(transit), "the router closes %s",
+		       in->text);
+	switch (transit->state) {
+	case FRT_REACHING:
+	case FRT_ASKING:
+		/* A refusal has a status. */
+		if (!status)
+			transit->reason.status = FI_ECONNABORTED;
+		transit->verdict = RTE_FAILED;
+		in->say = FRT_SAY_REP;
+		out->say = transit->state == FRT_ASKING && !(out->say & FRT_SAY_REQ)
+				   ? FRT_SAY_ACK
+				   : 0;
+		break;
+	case FRT_ANSWERED:
+	case FRT_OPEN:
+		in->say |= FRT_SAY_SHUTDOWN;
+		out->say |= FRT_SAY_SHUTDOWN;
+		break;
+	case FRT_DRAINING:
+	case FRT_ENDING:
+	case FRT_CLOSED:
+	case FRT_TRANSIT_STATES:
+		break;
+	}
+	frt_say_words(in);
+	frt_say_words(out);
+	frt_transit_close(transit, status);
+}

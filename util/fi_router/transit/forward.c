@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include <cairn/compat.h>
+
+#include "inside.h"
+
+/* Bytes of a header without texts: 24, a body of at most 72, an ACK in a TLV. */
+#define HEAD 128u
+
+void frt_lane_open(struct frt_lane *lane)
+{
+	crn_list_init(&lane->queue);
+}
+
+static struct rte_rx *lane_first(const struct frt_lane *lane)
+{
+	return crn_container_of(lane->queue.next, struct rte_rx, entry);
+}
+
+/* rx->user is how many need it: the queue, and messages with its payload. */
+static void rx_let_go(struct rte_rx *rx)
+{
+	if (!--rx->user)
+		rte_rx_put(rx);
+}
+
+static void lane_pop(struct frt_lane *lane)
+{
+	struct rte_rx *rx = lane_first(lane);
+
+	crn_list_del(&rx->entry);
+	lane->queued--;
+	lane->parsed = false;
+	lane->gone = 0;
+	rx_let_go(rx);
+}
+
+void frt_lane_drop(struct frt_lane *lane)
+{
+	while (!crn_list_empty(&lane->queue))
+		lane_pop(lane);
+	lane->stall_at = 0;
+}
+
+/* --- Who waits for whom --- */
+
+static void stall_begin(struct frt_lane *lane)
+{
+	if (lane->stall_at)
+		return;
+	lane->stall_at = frt_now_ns();
+	lane->stalls++;
+}
+
+static void stall_end(struct frt_lane *lane)
+{
+	if (!lane->stall_at)
+		return;
+	lane->stall_ns += frt_now_ns() - lane->stall_at;
+	lane->stall_at = 0;
+}
+
+uint64_t frt_lane_stalled(const struct frt_lane *lane, uint64_t now)
+{
+	const bool stalls = lane->stall_at && now > lane->stall_at;
+
+	return lane->stall_ns + (stalls ? now - lane->stall_at : 0);
+}
+
+/* --- Acknowledgement --- */
+
+/* The end has been sent requests up to that one, as far as the lower provider knows. */
+static void sent_to_end(struct rte_tx *tx, int err)
+{
+	struct frt_side *to = tx->peer->user;
+	struct frt_transit *transit = to->transit;
+	const enum frt_from from = frt_other(frt_which(to));
+	struct frt_ack *ack = &transit->side[from].ack;
+
+	if (!err && transit->state == FRT_OPEN) {
+		ack->sent = CRN_MAX(ack->sent, tx->number);
+		frt_forward_ack(transit, from);
+	}
+}
+
+static void done(struct rte_tx *tx, int err)
+{
+	if (tx->user)
+		rx_let_go(tx->user);
+	if (tx->number)
+		sent_to_end(tx, err);
+	frt_transit_done(tx, err);
+}
+
+void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
+{
+	struct frt_side *side = &transit->side[from];
+	const struct rte_ack ack = {.request = frt_ack_due(&side->ack)};
+	struct rte_packet packet;
+	struct rte_tx *tx;
+	ssize_t len;
+
+	if (!ack.request || !side->peer || side->say)
+		return;
+	tx = rte_tx_get(side->peer, RTE_RESPONSES, HEAD);
+	if (!tx)
+		return;
+	packet.head = (struct rte_head){.type = RTE_ACK};
+	packet.options.present = 0;
+	len = rte_ack_pack(&packet, &ack, tx->bytes, tx->room);
+	if (len < 0) {
+		rte_tx_drop(tx);
+		return;
+	}
+	tx->len = (size_t)len;
+	tx->data_len = 0;
+	tx->done = frt_transit_done;
+	frt_transit_post(transit, tx);
+	side->ack.told = ack.request;
+}
+
+/*
+ * What to is told of its own requests with that message: what the other end has said with
+ * it, or more that this router can say. 0: nothing.
+ */
+static uint64_t ack_take(struct frt_side *to, const struct frt_side *from,
+			 const struct rte_packet *packet, const union frt_body *body)
+{
+	const uint8_t type = packet->head.type;
+	uint64_t said = 0, due;
+
+	if (type == RTE_ACK)
+		said = body->ack.request;
+	else if (packet->options.present & 1u << RTE_TLV_ACK)
+		said = packet->options.ack;
+	else if (type == RTE_NACK && from->end)
+		frt_ack_answered(&to->ack, body->nack.request, false);
+	if (said && from->end)
+		frt_ack_answered(&to->ack, said, true);
+	if (type != RTE_ACK && type != RTE_READ_REQ && !frt_has_payload(type))
+		return 0;
+	due = frt_ack_due(&to->ack);
+	to->ack.told = CRN_MAX(to->ack.told, due);
+	return CRN_MAX(said, due);
+}
+
+/*
+ * Who acknowledges the request whose last piece goes to an end? Flags that the end sees;
+ * *mine: its seq, if it is this router once the piece has been sent, otherwise 0. The end
+ * is asked for more than was wanted where it owes one before, of which nobody wants to
+ * know: then nothing could be said of this one.
+ */
+static uint8_t ack_who(struct frt_ack *ack, const struct rte_head *head, uint64_t *mine)
+{
+	uint8_t flags = head->flags;
+
+	*mine = 0;
+	if (!(flags & RTE_LAST))
+		return flags;
+	if (head->type == RTE_MSG && (flags & RTE_ACKREQ) &&
+	    !(flags & (RTE_DELIVER | RTE_COMMIT))) {
+		if (!frt_ack_stuck(ack)) {
+			*mine = head->seq;
+			return flags & (uint8_t)~RTE_ACKREQ;
+		}
+		flags |= RTE_DELIVER;
+	}
+	if (head->type == RTE_WRITE ||
+	    (head->type == RTE_MSG && (flags & (RTE_DELIVER | RTE_COMMIT))))
+		frt_ack_owed(ack, head->seq, flags & RTE_ACKREQ);
+	return flags;
+}
+
+/* --- One piece --- */
+
+/*
+ * A message for what is left of the payload, or as much of it as goes in one: a Send, or
+ * a landing slot if what is left is too long for a Send and the slot holds more than one.
+ */
+static struct rte_tx *piece_room(struct rte_peer *peer, enum rte_lane lane, size_t room,
+				 uint32_t left, struct frt_piece *piece)
+{
+	struct rte_tx *tx = rte_tx_get(peer, lane, room);
+
+	piece->slot = false;
+	piece->len = CRN_MIN(left, peer->eager_max);
+	if (!tx || left <= peer->eager_max || !rte_tx_slot(tx))
+		return tx;
+	if (tx->slot_len > peer->eager_max) {
+		piece->slot = true;
+		piece->len = (uint32_t)CRN_MIN((size_t)left, tx->slot_len);
+		return tx;
+	}
+	rte_tx_drop(tx);
+	return rte_tx_get(peer, lane, room);
+}
+
+/* The payload of a piece: behind the header, or where it was received. */
+static void piece_payload(struct rte_tx *tx, struct rte_rx *rx,
+			  const struct frt_piece *piece, bool copied)
+{
+	const uint8_t *payload = rx->payload + piece->gone;
+
+	tx->user = NULL;
+	tx->data = NULL;
+	tx->data_len = 0;
+	if (!piece->len)
+		return;
+	if (copied) {
+		memcpy(tx->bytes + tx->len, payload, piece->len);
+		tx->len += piece->len;
+		return;
+	}
+	tx->data = payload;
+	tx->data_len = piece->len;
+	tx->desc = rte_rx_desc(rx, tx->peer->port);
+	tx->user = rx;
+	rx->user++;
+}
+
+static size_t piece_head(const struct rte_packet *packet)
+{
+	return packet->options.present & 1u << RTE_TLV_WHY ? HEAD + RTE_TEXT_MAX + 8
+							   : HEAD;
+}
+
+/*
+ * Sends the next piece of the first message. RTE_MORE: there is none, or there is no room
+ * for it now; RTE_OK; or what is wrong with the message.
+ */
+static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
+			       struct frt_side *to)
+{
+	struct frt_lane *lane = &from->lane[at];
+	struct rte_rx *rx = lane_first(lane);
+	const struct rte_packet *packet = &rx->packet;
+	const bool payload = frt_has_payload(packet->head.type);
+	const uint32_t left = payload ? packet->head.plen - lane->gone : 0;
+	const bool copied = left <= CRN_MIN(FRT_COPY, to->peer->eager_max);
+	const size_t room = piece_head(packet) + (copied ? left : 0);
+	struct frt_piece piece = {.gone = lane->gone};
+	uint64_t mine = 0;
+	struct rte_tx *tx;
+	ssize_t len;
+
+	tx = piece_room(to->peer, at, room, left, &piece);
+	if (!tx) {
+		stall_begin(lane);
+		return RTE_MORE;
+	}
+	stall_end(lane);
+	piece.flags = packet->head.flags;
+	if (to->end && piece.len == left)
+		piece.flags = ack_who(&from->ack, &packet->head, &mine);
+	if (!lane->gone)
+		piece.ack = ack_take(to, from, packet, &lane->body);
+	len = frt_piece_pack(&piece, packet, &lane->body, tx->bytes, tx->room);
+	if (len < 0) {
+		rte_tx_drop(tx);
+		return RTE_BAD_VALUE;
+	}
+	tx->len = (size_t)len;
+	piece_payload(tx, rx, &piece, copied);
+	tx->number = mine;
+	tx->done = done;
+	frt_transit_post(from->transit, tx);
+	lane->pieces++;
+	lane->bytes += piece.len;
+	lane->gone += piece.len;
+	if (piece.len == left)
+		lane_pop(lane);
+	return RTE_OK;
+}
+
+/* --- A lane --- */
+
+static enum rte_bad lane_parse(struct frt_lane *lane)
+{
+	enum rte_bad bad;
+
+	if (lane->parsed)
+		return RTE_OK;
+	bad = frt_body_parse(&lane->body, &lane_first(lane)->packet);
+	lane->parsed = bad == RTE_OK;
+	return bad;
+}
+
+static enum rte_bad lane_send(struct frt_side *from, enum rte_lane at,
+			      struct frt_side *to)
+{
+	struct frt_lane *lane = &from->lane[at];
+	enum rte_bad bad = RTE_OK;
+
+	while (bad == RTE_OK && !crn_list_empty(&lane->queue)) {
+		bad = lane_parse(lane);
+		if (bad == RTE_OK)
+			bad = send_piece(from, at, to);
+	}
+	return bad == RTE_MORE ? RTE_OK : bad;
+}
+
+enum rte_bad frt_forward(struct frt_transit *transit, enum frt_from from)
+{
+	struct frt_side *to = &transit->side[frt_other(from)];
+	enum rte_bad bad = RTE_OK;
+	enum rte_lane at;
+
+	if (!to->peer || to->say)
+		return RTE_OK;
+	for (at = 0; at < RTE_LANES && bad == RTE_OK; at++)
+		bad = lane_send(&transit->side[from], at, to);
+	return bad;
+}
+
+void frt_forward_message(struct frt_transit *transit, enum frt_from from,
+			 struct rte_rx *rx)
+{
+	struct frt_lane *lane = &transit->side[from].lane[rx->lane];
+
+	lane->messages++;
+	lane->queued++;
+	rx->user = 1;
+	crn_list_add_tail(&lane->queue, &rx->entry);
+}
+
+bool frt_forward_empty(const struct frt_transit *transit, enum frt_from from)
+{
+	const struct frt_lane *lane = transit->side[from].lane;
+
+	return crn_list_empty(&lane[RTE_REQUESTS].queue) &&
+	       crn_list_empty(&lane[RTE_RESPONSES].queue);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data path of a connection that is passed on: what one peer has sent goes to the
+ * other, lane by lane. What is received stays where it is until it has been sent on, so
+ * receives and landing slots bound it; there is no other queue, and no allocation.
+ */
+#ifndef FRT_FORWARD_H
+#define FRT_FORWARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cairn/list.h>
+#include "peer/peer.h"
+
+struct frt_transit;
+
+/* Bytes of a payload that are copied, so that its receive is free at once. */
+#define FRT_COPY 512u
+/* A peer that takes less in a Send is no use: one landing slot would become too many
+ * messages. */
+#define FRT_EAGER_MIN 256u
+
+/* The body of any message of a lane. Those with a payload begin alike: slot, crc, length
+ * and offset are msg's for each of them. */
+union frt_body {
+	struct rte_msg msg;
+	struct rte_write write;
+	struct rte_read_frag read_frag;
+	struct rte_read_req read_req;
+	struct rte_ack ack;
+	struct rte_nack nack;
+	struct rte_mr_resolve mr_resolve;
+	struct rte_mr_info mr_info;
+	struct rte_mr_inval mr_inval;
+};
+
+/* What one peer has sent in one lane, and the other has not been sent yet. */
+struct frt_lane {
+	struct crn_list queue; /* of struct rte_rx */
+	uint32_t queued;
+	/* Of the first one. */
+	bool parsed;
+	union frt_body body;
+	uint32_t gone; /* bytes of its payload that have been sent on, in pieces */
+	/* Counters. */
+	uint64_t messages; /* that came */
+	uint64_t pieces;   /* that went on */
+	uint64_t bytes;	   /* of payload, the same */
+	uint64_t stalls;   /* times that the other peer gave no credit */
+	uint64_t stall_ns; /* how long, but for the one now */
+	uint64_t stall_at; /* ns: since when; 0: it has not stalled */
+};
+
+/* --- Acknowledgement of one peer's requests (ack.c) --- */
+
+/*
+ * ACK{n} speaks for all requests up to n. The end answers some of them itself (WRITE, MSG
+ * with RTE_DELIVER), and the last router answers the others: it does not say n while the
+ * end owes an answer to one below n. The end decides in the order of its requests, so
+ * whatever it answers speaks for those before. Reads are answered by their data, not by
+ * ACKs.
+ */
+struct frt_ack {
+	uint64_t sent;	      /* the last request that the end has been sent whole */
+	uint64_t told;	      /* the highest that the peer was told, by whom ever */
+	uint64_t first, last; /* requests that the end answers; first > last: none */
+	bool asked;	      /* the last of them has RTE_ACKREQ: an answer comes */
+};
+
+void frt_ack_open(struct frt_ack *ack);
+/* The end is sent a request that it answers itself. */
+void frt_ack_owed(struct frt_ack *ack, uint64_t request, bool asked);
+/* An answer to it goes back; told: as an ACK, which speaks to the peer. */
+void frt_ack_answered(struct frt_ack *ack, uint64_t request, bool told);
+/* Would an answer to the next request be held back for one that may never come? */
+bool frt_ack_stuck(const struct frt_ack *ack);
+/* What the peer can be told now, that it has not been told; 0: nothing. */
+uint64_t frt_ack_due(const struct frt_ack *ack);
+
+/* --- Messages (repack.c) --- */
+
+/* RTE_BAD_TYPE: it has no lane, or is the peers' own. */
+enum rte_bad frt_body_parse(union frt_body *body, const struct rte_packet *packet);
+ssize_t frt_body_pack(const union frt_body *body, const struct rte_packet *packet,
+		      void *bytes, size_t size);
+/* Has it a payload? */
+bool frt_has_payload(uint8_t type);
+
+/* How a message, or the next piece of it, goes on. */
+struct frt_piece {
+	uint32_t gone; /* bytes of the payload before it */
+	uint32_t len;
+	uint8_t flags;
+	bool slot;    /* in a landing slot */
+	uint64_t ack; /* TLV; 0: none */
+};
+
+/* The header of a piece of a message whose body is that one. */
+ssize_t frt_piece_pack(const struct frt_piece *piece, const struct rte_packet *packet,
+		       const union frt_body *body, void *bytes, size_t size);
+
+/* --- Lanes (forward.c); from: the peer that has sent it --- */
+
+enum frt_from { FRT_IN, FRT_OUT, FRT_SIDES };
+
+void frt_lane_open(struct frt_lane *lane);
+/* What is queued is given up. */
+void frt_lane_drop(struct frt_lane *lane);
+/* ns that it has been waiting, the stall that is now among them. */
+uint64_t frt_lane_stalled(const struct frt_lane *lane, uint64_t now);
+
+/* Takes rx over. */
+void frt_forward_message(struct frt_transit *transit, enum frt_from from,
+			 struct rte_rx *rx);
+/*
+ * Sends on what can be sent. RTE_OK, or what is wrong with a message of that peer, of
+ * which nothing more is sent.
+ */
+enum rte_bad frt_forward(struct frt_transit *transit, enum frt_from from);
+/* Nothing of that peer is queued any more. */
+bool frt_forward_empty(const struct frt_transit *transit, enum frt_from from);
+/* Tells the peer at once what can be acknowledged of its requests. */
+void frt_forward_ack(struct frt_transit *transit, enum frt_from from);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this folder share. */
+#ifndef FRT_TRANSIT_INSIDE_H
+#define FRT_TRANSIT_INSIDE_H
+
+#include "transit.h"
+
+struct frt_transits {
+	struct crn_list open, closed;  /* of struct frt_transit */
+	uint32_t count;		       /* of those that are open */
+	const struct frt_device *gone; /* is being closed: nothing begins on it */
+};
+
+static inline enum frt_from frt_other(enum frt_from from)
+{
+	return from == FRT_IN ? FRT_OUT : FRT_IN;
+}
+
+static inline enum frt_from frt_which(const struct frt_side *side)
+{
+	return side == &side->transit->side[FRT_IN] ? FRT_IN : FRT_OUT;
+}
+
+static inline uint64_t frt_own_id(const struct frt_transit *transit)
+{
+	return frt_config(transit->node)->router.id;
+}
+
+/* --- The object (transit.c) --- */
+
+extern const struct rte_peer_ops frt_transit_peer_ops;
+
+/* ns */
+uint64_t frt_now_ns(void);
+void frt_reason_set(struct frt_transit *transit, int status, uint64_t router,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+void frt_transit_deadline(struct frt_transit *transit, uint64_t ms);
+/* Counts a message that was posted: its done is frt_transit_done, or ends with it. */
+void frt_transit_post(struct frt_transit *transit, struct rte_tx *tx);
+void frt_transit_done(struct rte_tx *tx, int err);
+/* Closes that peer. status: for BYE. */
+void frt_side_close(struct frt_side *side, int status);
+/* Closes both, and lets go of everything. The transit may be no more afterwards. */
+void frt_transit_close(struct frt_transit *transit, int status);
+
+/* --- Words (say.c) --- */
+
+/* Says what is to be said to that side, as far as there is memory. */
+void frt_say_words(struct frt_side *side);
+
+/* --- How it comes about (setup.c); rx is theirs --- */
+
+void frt_transit_ask(struct frt_transit *transit, struct rte_rx *rx);
+void frt_transit_up(struct frt_transit *transit);
+void frt_transit_rep(struct frt_transit *transit, struct rte_rx *rx);
+void frt_transit_ack(struct frt_transit *transit, struct rte_rx *rx);
+/* It does not come about: in is told so with CONN_REP, and out is told no more. reason
+ * has been set. */
+void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict);
+
+/* --- How it ends (end.c) --- */
+
+void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
+			  struct rte_rx *rx);
+/* The client wants it no more, and reason says why: out is told so. */
+void frt_transit_give_up(struct frt_transit *transit);
+/* The lower connection of that side is over, or it has broken the protocol. */
+void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err);
+void frt_transit_expired(struct frt_transit *transit);
+/* Something was said, or sent on: goes on with what waited for that, and may close. */
+void frt_transit_go(struct frt_transit *transit);
+/* The node says so. */
+void frt_transit_abort(struct frt_transit *transit, int status);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections as objects: how many there may be, their peers' events, their memory. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "inside.h"
+#include "log.h"
+
+uint64_t frt_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+const char *frt_transit_state_name(enum frt_transit_state state)
+{
+	static const char *const names[FRT_TRANSIT_STATES] = {
+		[FRT_REACHING] = "reaching", [FRT_ASKING] = "asking",
+		[FRT_ANSWERED] = "answered", [FRT_OPEN] = "open",
+		[FRT_DRAINING] = "draining", [FRT_ENDING] = "ending",
+		[FRT_CLOSED] = "closed",
+	};
+
+	return names[state];
+}
+
+void frt_reason_set(struct frt_transit *transit, int status, uint64_t router,
+		    const char *format, ...)
+{
+	struct frt_reason *reason = &transit->reason;
+	va_list args;
+
+	reason->status = (uint32_t)status;
+	reason->router = router;
+	va_start(args, format);
+	vsnprintf(reason->why, sizeof(reason->why), format, args);
+	va_end(args);
+}
+
+/* --- Messages that the lower providers have --- */
+
+void frt_transit_post(struct frt_transit *transit, struct rte_tx *tx)
+{
+	transit->sends++;
+	rte_tx_post(tx);
+}
+
+static void transit_free(struct frt_transit *transit)
+{
+	crn_list_del(&transit->entry);
+	free(transit);
+}
+
+void frt_transit_done(struct rte_tx *tx, int err)
+{
+	const struct frt_side *side = tx->peer->user;
+	struct frt_transit *transit = side->transit;
+
+	(void)err; /* The peer's down tells. */
+	if (!--transit->sends && transit->state == FRT_CLOSED)
+		transit_free(transit);
+}
+
+/* --- The end of it --- */
+
+void frt_side_close(struct frt_side *side, int status)
+{
+	struct rte_peer *peer = side->peer;
+
+	side->peer = NULL;
+	side->say = 0;
+	if (peer)
+		rte_peer_close(peer, status);
+}
+
+static void side_drop(struct frt_side *side)
+{
+	enum rte_lane at;
+
+	for (at = 0; at < RTE_LANES; at++)
+		frt_lane_drop(&side->lane[at]);
+}
+
+void frt_transit_close(struct frt_transit *transit, int status)
+{
+	struct frt_transits *transits = transit->node->transit_state;
+
+	crn_deadline_remove(&transit->node->deadlines, &transit->deadline);
+	frt_side_close(&transit->side[FRT_IN], status);
+	frt_side_close(&transit->side[FRT_OUT], status);
+	side_drop(&transit->side[FRT_IN]);
+	side_drop(&transit->side[FRT_OUT]);
+	if (transit->rx)
+		rte_rx_put(transit->rx);
+	transit->rx = NULL;
+	frt_client_put(transit->node, transit->client);
+	transit->client = NULL;
+	transit->state = FRT_CLOSED;
+	crn_list_del(&transit->entry);
+	crn_list_add_tail(&transits->closed, &transit->entry);
+	frt_node_load(transit->node, --transits->count);
+	if (!transit->sends)
+		transit_free(transit);
+}
+
+static void expired(struct crn_deadline *deadline)
+{
+	frt_transit_expired(crn_container_of(deadline, struct frt_transit, deadline));
+}
+
+void frt_transit_deadline(struct frt_transit *transit, uint64_t ms)
+{
+	transit->deadline.expired = expired;
+	crn_deadline_add(&transit->node->deadlines, &transit->deadline,
+			 crn_now_ms() + ms);
+}
+
+/* --- What peers tell --- */
+
+static void peer_up(struct rte_peer *peer)
+{
+	const struct frt_side *side = peer->user;
+
+	frt_transit_up(side->transit);
+}
+
+static void peer_message(struct rte_peer *peer, struct rte_rx *rx)
+{
+	const struct frt_side *side = peer->user;
+	struct frt_transit *transit = side->transit;
+	const enum frt_from from = frt_which(side);
+	const uint8_t type = rx->packet.head.type;
+
+	if (rx->lane < RTE_LANES && transit->state == FRT_OPEN) {
+		frt_forward_message(transit, from, rx);
+		frt_transit_go(transit);
+	} else if (transit->state >= FRT_DRAINING) {
+		/* What the other end can be sent no more. */
+		rte_rx_put(rx);
+	} else if (type == RTE_CONN_REP && from == FRT_OUT) {
+		frt_transit_rep(transit, rx);
+	} else if (type == RTE_CONN_ACK && from == FRT_IN) {
+		frt_transit_ack(transit, rx);
+	} else if (type == RTE_SHUTDOWN) {
+		frt_transit_shutdown(transit, from, rx);
+	} else {
+		rte_rx_put(rx);
+		rte_peer_bad(peer, "a message that does not belong here");
+	}
+}
+
+static void peer_ready(struct rte_peer *peer)
+{
+	const struct frt_side *side = peer->user;
+
+	frt_transit_go(side->transit);
+}
+
+static void peer_down(struct rte_peer *peer, int err)
+{
+	const struct frt_side *side = peer->user;
+
+	frt_transit_lost(side->transit, frt_which(side), err);
+}
+
+const struct rte_peer_ops frt_transit_peer_ops = {
+	.up = peer_up,
+	.message = peer_message,
+	.ready = peer_ready,
+	.down = peer_down,
+};
+
+/* --- What the node tells --- */
+
+static int transits_open(struct frt_node *node)
+{
+	struct frt_transits *transits = calloc(1, sizeof(*transits));
+
+	if (!transits)
+		return -FI_ENOMEM;
+	crn_list_init(&transits->open);
+	crn_list_init(&transits->closed);
+	node->transit_state = transits;
+	return 0;
+}
+
+static void transits_close(struct frt_node *node)
+{
+	struct frt_transits *transits = node->transit_state;
+
+	if (!transits)
+		return;
+	/* Their ports are closed: nobody calls back for them. */
+	while (!crn_list_empty(&transits->closed))
+		transit_free(crn_container_of(transits->closed.next, struct frt_transit,
+					      entry));
+	free(transits);
+	node->transit_state = NULL;
+}
+
+static void side_open(struct frt_transit *transit, enum frt_from from,
+		      struct frt_device *device)
+{
+	struct frt_side *side = &transit->side[from];
+	enum rte_lane at;
+
+	side->transit = transit;
+	side->device = device;
+	frt_ack_open(&side->ack);
+	for (at = 0; at < RTE_LANES; at++)
+		frt_lane_open(&side->lane[at]);
+}
+
+static struct frt_transit *transit_new(struct frt_node *node, struct frt_device *device,
+				       struct frt_client *client)
+{
+	struct frt_transits *transits = node->transit_state;
+	struct frt_transit *transit;
+
+	if (transits->count >= FRT_TRANSITS_MAX || transits->gone == device)
+		return NULL;
+	transit = calloc(1, sizeof(*transit));
+	if (!transit)
+		return NULL;
+	transit->node = node;
+	transit->client = client;
+	transit->began = crn_now_ms();
+	side_open(transit, FRT_IN, device);
+	side_open(transit, FRT_OUT, NULL);
+	crn_list_add_tail(&transits->open, &transit->entry);
+	frt_node_load(node, ++transits->count);
+	return transit;
+}
+
+/* There is no room for a connection, not even for one that is refused. */
+static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_rx *rx)
+{
+	struct rte_packet packet = {.head = {.type = RTE_CONN_REP, .flags = RTE_ERR}};
+	struct rte_conn_rep rep = {.status = FI_ENOBUFS,
+				   .verdict = RTE_FAILED,
+				   .router = frt_config(node)->router.id};
+	struct rte_conn_req req;
+	struct rte_tx *tx = NULL;
+	ssize_t len;
+
+	frt_log(FRT_WARN, "%s: no room for another connection", peer->text);
+	if (rte_conn_req_parse(&req, &rx->packet) == RTE_OK)
+		tx = rte_tx_get(peer, RTE_LANES, RTE_SMALL_ROOM);
+	rte_rx_put(rx);
+	if (tx) {
+		memcpy(rep.id, req.id, sizeof(rep.id));
+		len = rte_conn_rep_pack(&packet, &rep, tx->bytes, tx->room);
+		tx->len = (size_t)CRN_MAX(len, 0);
+		tx->data_len = 0;
+		tx->done = NULL;
+		if (len > 0)
+			rte_tx_post(tx);
+		else
+			rte_tx_drop(tx);
+	}
+	rte_peer_close(peer, FI_ENOBUFS);
+}
+
+static void request(struct frt_node *node, struct frt_device *device,
+		    struct rte_peer *peer, struct frt_client *client, struct rte_rx *rx)
+{
+	struct frt_transit *transit = transit_new(node, device, client);
+	struct frt_side *in;
+
+	if (!transit) {
+		turn_away(node, peer, rx);
+		frt_client_put(node, client);
+		return;
+	}
+	in = &transit->side[FRT_IN];
+	in->peer = peer;
+	in->end = peer->remote.role != RTE_ROUTER;
+	snprintf(in->text, sizeof(in->text), "%s", peer->text);
+	peer->ops = &frt_transit_peer_ops;
+	peer->user = in;
+	frt_transit_ask(transit, rx);
+}
+
+static bool uses(const struct frt_transit *transit, const struct frt_device *device)
+{
+	return transit->side[FRT_IN].device == device ||
+	       transit->side[FRT_OUT].device == device;
+}
+
+static bool closing(const struct frt_transits *transits, const struct frt_device *device)
+{
+	const struct crn_list *entry;
+
+	crn_list_for_each (entry, &transits->closed)
+		if (uses(crn_container_of(entry, struct frt_transit, entry), device))
+			return true;
+	return false;
+}
+
+static void ports_progress(const struct frt_node *node)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		if (node->device[i]->port && !node->device[i]->port->depth)
+			rte_port_progress(node->device[i]->port);
+}
+
+/*
+ * What other ports still send may be payload that this one has received, which has to be
+ * given back before it is closed.
+ */
+static void device_gone(struct frt_node *node, struct frt_device *device, int status)
+{
+	struct frt_transits *transits = node->transit_state;
+	struct frt_transit *transit;
+	struct crn_list *entry, *next;
+
+	transits->gone = device;
+	crn_list_for_each_safe (entry, next, &transits->open) {
+		transit = crn_container_of(entry, struct frt_transit, entry);
+		if (uses(transit, device))
+			frt_transit_abort(transit, status);
+	}
+	if (closing(transits, device))
+		ports_progress(node);
+	transits->gone = NULL;
+}
+
+const struct frt_transit_ops frt_transit_ops = {
+	.open = transits_open,
+	.close = transits_close,
+	.request = request,
+	.device_gone = device_gone,
+};
+
+/* --- For show --- */
+
+void frt_transit_each(const struct frt_node *node,
+		      void (*each)(const struct frt_transit *transit, void *context),
+		      void *context)
+{
+	const struct frt_transits *transits = node->transit_state;
+	const struct crn_list *entry;
+
+	if (!transits)
+		return;
+	crn_list_for_each (entry, &transits->open)
+		each(crn_container_of(entry, struct frt_transit, entry), context);
+}
+
+uint32_t frt_transit_count(const struct frt_node *node)
+{
+	const struct frt_transits *transits = node->transit_state;
+
+	return transits ? transits->count : 0;
+}

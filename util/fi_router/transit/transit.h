@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections that the router passes on. Each has two peers: in, who asked for it, and
+ * out, who leads to the target or is it. CONN_REQ goes out, CONN_REP comes back, CONN_ACK
+ * goes out; then messages of both go on (forward.h) until SHUTDOWN, or until a lower
+ * connection ends.
+ *
+ * What ends a connection ends that one alone. What a router says of its own:
+ *
+ *	FI_ECONNREFUSED	 the target's host refused the lower connection: nobody listens
+ *			 there. (The application's own refusal is RTE_REJECTED.)
+ *	FI_EHOSTUNREACH	 the next router, whose id it tells, cannot be reached or was lost
+ *			 before it answered; or the target's host cannot
+ *	FI_ETIMEDOUT	 no answer within the request's time
+ *	FI_ENOBUFS	 too many connections, or no memory
+ *	EPROTO	 a neighbour has broken the protocol
+ *	and what frt_route and ends of lower connections say
+ */
+#ifndef FRT_TRANSIT_H
+#define FRT_TRANSIT_H
+
+#include <cairn/deadline.h>
+#include "forward.h"
+#include "node.h"
+
+/* Connections of all clients at most. */
+#define FRT_TRANSITS_MAX 65536u
+/* ms: how long messages that were queued have when their sender has ended. */
+#define FRT_DRAIN_MS 5000u
+/* ms: to tell both ends that it is over, when there is no memory to do so. */
+#define FRT_END_MS 1000u
+
+/* How to call it: node->transit. */
+extern const struct frt_transit_ops frt_transit_ops;
+
+enum frt_transit_state {
+	FRT_REACHING, /* out connects, and HELLOs are exchanged */
+	FRT_ASKING,   /* CONN_REQ goes on; CONN_REP is awaited */
+	FRT_ANSWERED, /* accepted: CONN_ACK is awaited */
+	FRT_OPEN,
+	FRT_DRAINING, /* one end is over; what it has sent goes on first */
+	FRT_ENDING,   /* what is left to say is said, then both are closed */
+	FRT_CLOSED,   /* the lower provider still has messages of it */
+	FRT_TRANSIT_STATES,
+};
+
+/* Messages that are to be sent to a peer as soon as there is memory, in this order. */
+enum frt_word {
+	FRT_SAY_REQ = 1 << 0,
+	FRT_SAY_REP = 1 << 1,
+	FRT_SAY_ACK = 1 << 2,
+	FRT_SAY_SHUTDOWN = 1 << 3,
+};
+
+struct frt_side {
+	struct frt_transit *transit;
+	struct frt_device *device;
+	struct rte_peer *peer; /* NULL: closed, or none yet */
+	char text[RTE_PEER_TEXT];
+	bool end;     /* a program's: this is its first or last router */
+	uint32_t say; /* enum frt_word: to it */
+	struct frt_lane lane[RTE_LANES]; /* from it */
+	struct frt_ack ack;		 /* of its requests */
+};
+
+/* Why it ends, for CONN_REP, CONN_ACK and SHUTDOWN. */
+struct frt_reason {
+	uint32_t status; /* FI_E*; 0: in order */
+	uint64_t router; /* where; 0: at an end */
+	char why[FRT_TEXT_SIZE];
+};
+
+struct frt_transit {
+	struct crn_list entry; /* of all, or of those that are closed */
+	struct frt_node *node;
+	enum frt_transit_state state;
+	struct frt_side side[FRT_SIDES];
+	struct frt_client *client; /* NULL: a router asked */
+	uint64_t began;		   /* ms */
+	uint64_t opened;	   /* ms; 0: it was not */
+	struct crn_deadline deadline;
+	uint32_t sends; /* messages that the lower providers have */
+
+	/* The request; what this router changes in it has been changed. */
+	struct rte_conn_req req;
+	struct rte_rx *rx; /* CONN_REQ or CONN_REP until it goes on; NULL: none */
+	uint8_t verdict;   /* enum rte_verdict of a CONN_REP of our own; 0: none */
+	uint64_t next;	   /* the next router's id; 0: out is the target */
+	uint32_t hops;
+	struct rte_hop path[RTE_TTL_MAX];
+	char uri[RTE_URI_SIZE]; /* of the better router; "": none */
+	struct frt_reason reason;
+	enum frt_from over; /* DRAINING: whose end is over */
+};
+
+const char *frt_transit_state_name(enum frt_transit_state state);
+
+/* Every connection but closed ones, for show and counters. each may not end any. */
+void frt_transit_each(const struct frt_node *node,
+		      void (*each)(const struct frt_transit *transit, void *context),
+		      void *context);
+uint32_t frt_transit_count(const struct frt_node *node);
+
+#endif
