@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/bytes.h>
+#include <cairn/compat.h>
+
+#include "fake_peer.h"
+
+struct fake fake;
+
+struct rte_rx_inside {
+	uint8_t *bytes, *payload;
+	size_t len, plen;
+};
+
+struct rte_tx_inside {
+	struct fake_message *message; /* NULL: not posted */
+	bool slot;
+	uint8_t bytes[RTE_SEND_ROOM];
+};
+
+static void rule(bool kept, const char *what)
+{
+	if (!kept && !fake.wrong)
+		fake.wrong = what;
+}
+
+void fake_begin(void)
+{
+	fake = (struct fake){0};
+	crn_list_init(&fake.peers);
+}
+
+void fake_port(struct rte_port *port)
+{
+	*port = (struct rte_port){0};
+	crn_list_init(&port->peers);
+	crn_list_init(&port->zombies);
+	crn_list_init(&port->ready);
+}
+
+/* --- Peers --- */
+
+static struct rte_peer *peer_new(struct rte_port *port)
+{
+	struct rte_peer *peer = calloc(1, sizeof(*peer) + sizeof(*peer->in));
+
+	peer->in = (struct rte_peer_inside *)(peer + 1);
+	peer->port = port;
+	peer->eager_max = RTE_EAGER;
+	peer->frag_max = 65536;
+	crn_list_init(&peer->in->messages);
+	crn_list_add_tail(&fake.peers, &peer->in->entry);
+	return peer;
+}
+
+static void peer_up(struct rte_peer *peer, enum rte_role role, uint64_t node)
+{
+	peer->state = RTE_PEER_UP;
+	peer->remote.role = (uint8_t)role;
+	peer->remote.node = node;
+	snprintf(peer->text, sizeof(peer->text), "peer %u of role %u", (unsigned int)node,
+		 (unsigned int)role);
+}
+
+struct rte_peer *fake_peer(struct rte_port *port, enum rte_role role, uint64_t node)
+{
+	struct rte_peer *peer = peer_new(port);
+
+	peer->address.in = (struct sockaddr_in){.sin_family = AF_INET,
+						.sin_addr.s_addr = htonl(0x0a000001),
+						.sin_port = htons(999)};
+	peer_up(peer, role, node);
+	return peer;
+}
+
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
+{
+	if (fake.connect_ret)
+		return fake.connect_ret;
+	memcpy(&fake.connected, addr, crn_addr_len(addr));
+	fake.last = peer_new(port);
+	fake.last->active = true;
+	fake.last->ops = ops;
+	fake.last->user = user;
+	fake.last->address = fake.connected;
+	*peer = fake.last;
+	return 0;
+}
+
+void fake_up(struct rte_peer *peer, enum rte_role role, uint64_t node)
+{
+	peer_up(peer, role, node);
+	peer->ops->up(peer);
+}
+
+void fake_down(struct rte_peer *peer, int err)
+{
+	rule(!peer->in->closed && peer->state != RTE_PEER_DOWN, "down twice");
+	peer->state = RTE_PEER_DOWN;
+	peer->ops->down(peer, err);
+	rule(peer->in->closed, "a peer is down and was not closed");
+}
+
+void rte_peer_close(struct rte_peer *peer, int status)
+{
+	rule(!peer->in->closed, "rte_peer_close twice");
+	peer->in->closed = true;
+	peer->in->status = status;
+	peer->state = RTE_PEER_DOWN;
+}
+
+void rte_peer_bad(struct rte_peer *peer, const char *what)
+{
+	rule(!peer->in->closed, "rte_peer_bad of one that is closed");
+	peer->in->bad = true;
+	peer->in->what = what;
+}
+
+static void peer_bad(struct rte_peer *peer)
+{
+	if (!peer->in->bad || peer->in->closed)
+		return;
+	peer->in->bad = false;
+	fake_down(peer, EPROTO);
+}
+
+static void peer_ready(struct rte_peer *peer)
+{
+	if (!peer->in->wants_ready || peer->in->closed)
+		return;
+	peer->in->wants_ready = false;
+	peer->ops->ready(peer);
+	peer_bad(peer);
+}
+
+void fake_credit(struct rte_peer *peer, enum rte_lane lane, uint32_t credit)
+{
+	peer->in->credit[lane] += credit;
+	peer_ready(peer);
+}
+
+void fake_memory(struct rte_peer *peer, bool there)
+{
+	peer->in->no_memory = !there;
+	if (there)
+		peer_ready(peer);
+}
+
+/* --- What arrives --- */
+
+static void *copy(const void *bytes, size_t len)
+{
+	void *to = malloc(len ? len : 1);
+
+	memcpy(to, bytes, len);
+	return to;
+}
+
+void fake_say(struct rte_peer *peer, const void *bytes, size_t len, const void *payload)
+{
+	struct rte_rx *rx = calloc(1, sizeof(*rx) + sizeof(*rx->in));
+
+	rx->in = (struct rte_rx_inside *)(rx + 1);
+	rx->in->bytes = copy(bytes, len);
+	rx->in->len = len;
+	rx->peer = peer;
+	crn_list_init(&rx->entry);
+	rule(rte_packet_parse(&rx->packet, rx->in->bytes, len) == RTE_OK,
+	     "the test says what is no message");
+	rx->lane = rte_message_lane(rx->packet.head.type);
+	rx->payload = (uint8_t *)rx->packet.payload;
+	if (payload) {
+		rx->in->plen = rx->packet.head.plen;
+		rx->in->payload = rx->payload = copy(payload, rx->in->plen);
+	}
+	peer->in->receives++;
+	peer->ops->message(peer, rx);
+	peer_bad(peer);
+}
+
+/* Whoever still reads it sees that it is gone. */
+void rte_rx_put(struct rte_rx *rx)
+{
+	struct rte_rx_inside *in = rx->in;
+
+	rule(rx->peer->in->receives, "rte_rx_put of more than there was");
+	rx->peer->in->receives--;
+	memset(in->bytes, 0xdd, in->len);
+	if (in->payload)
+		memset(in->payload, 0xdd, in->plen);
+	free(in->bytes);
+	free(in->payload);
+	free(rx);
+}
+
+void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
+{
+	return (char *)rx->in + port->index;
+}
+
+void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes)
+{
+	(void)peer;
+	(void)lane;
+	(void)bytes;
+}
+
+/* --- What is sent --- */
+
+bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
+{
+	struct rte_peer_inside *in = peer->in;
+	const bool may = peer->state == RTE_PEER_UP && !in->no_memory &&
+			 (lane == RTE_LANES || in->credit[lane]);
+
+	rule(!in->closed, "a message for a peer that is closed");
+	in->wants_ready |= !may;
+	return may;
+}
+
+struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
+{
+	struct rte_tx *tx;
+
+	rule(room <= RTE_SEND_ROOM, "more room than a message has");
+	if (!rte_tx_may(peer, lane))
+		return NULL;
+	tx = malloc(sizeof(*tx) + sizeof(*tx->in));
+	memset(tx, 0xa5, sizeof(*tx) + sizeof(*tx->in));
+	tx->in = (struct rte_tx_inside *)(tx + 1);
+	tx->in->message = NULL;
+	tx->in->slot = false;
+	tx->peer = peer;
+	tx->lane = lane;
+	tx->bytes = tx->in->bytes;
+	tx->room = room;
+	tx->slot_len = 0;
+	tx->data_len = 0;
+	tx->done = NULL;
+	tx->number = 0;
+	tx->user = NULL;
+	if (lane != RTE_LANES)
+		peer->in->credit[lane]--;
+	peer->in->taken++;
+	return tx;
+}
+
+bool rte_tx_slot(struct rte_tx *tx)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+
+	rule(!tx->in->slot, "two slots for one message");
+	if (!in->slots[tx->lane])
+		return false;
+	in->slots[tx->lane]--;
+	tx->slot_len = in->slot_len;
+	tx->in->slot = true;
+	return true;
+}
+
+void rte_tx_drop(struct rte_tx *tx)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+
+	rule(!tx->in->message, "a message that was posted is dropped");
+	if (tx->lane != RTE_LANES)
+		in->credit[tx->lane]++;
+	if (tx->in->slot)
+		in->slots[tx->lane]++;
+	in->taken--;
+	free(tx);
+}
+
+/* Byte 24 of those that have a payload: its slot. */
+#define SLOT_AT 24
+
+static struct fake_message *arrive(struct rte_tx *tx)
+{
+	struct fake_message *message = malloc(sizeof(*message) + tx->len + tx->data_len);
+	size_t len = tx->len;
+
+	memcpy(message->bytes, tx->bytes, tx->len);
+	if (tx->data_len)
+		memcpy(message->bytes + tx->len, tx->data, tx->data_len);
+	message->slot = tx->in->slot;
+	message->tx = tx;
+	message->len = tx->len + tx->data_len;
+	if (message->slot)
+		crn_put_le32(message->bytes + SLOT_AT, 7);
+	else
+		len = message->len;
+	rule(rte_packet_parse(&message->packet, message->bytes, len) == RTE_OK,
+	     "what is posted is no message");
+	message->payload =
+		message->slot ? message->bytes + tx->len : message->packet.payload;
+	return message;
+}
+
+void rte_tx_post(struct rte_tx *tx)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+	struct fake_message *message = arrive(tx);
+
+	rule(!in->closed, "rte_tx_post to a peer that is closed");
+	rule(tx->len <= tx->room, "more was packed than there is room for");
+	rule(!tx->in->message, "rte_tx_post twice");
+	rule(!tx->in->slot || tx->data_len <= tx->slot_len, "more than the slot holds");
+	rule(tx->in->slot || message->packet.head.plen <= RTE_EAGER_MAX,
+	     "more than a Send holds");
+	rule(rte_message_lane(message->packet.head.type) == tx->lane ||
+		     tx->lane == RTE_LANES,
+	     "a message in the lane of others");
+	tx->in->message = message;
+	crn_list_add_tail(&in->messages, &message->entry);
+	in->taken--;
+	in->posted++;
+}
+
+struct fake_message *fake_next(struct rte_peer *peer)
+{
+	struct crn_list *entry;
+	uint32_t i = 0;
+
+	crn_list_for_each (entry, &peer->in->messages) {
+		if (i++ != peer->in->read)
+			continue;
+		peer->in->read++;
+		return crn_container_of(entry, struct fake_message, entry);
+	}
+	return NULL;
+}
+
+static void complete(struct fake_message *message, int err)
+{
+	struct rte_tx *tx = message->tx;
+
+	message->tx = NULL;
+	tx->peer->in->posted--;
+	rule(!tx->data_len || !memcmp(message->bytes + message->len - tx->data_len,
+				      tx->data, tx->data_len),
+	     "a payload was touched before its done");
+	if (tx->done)
+		tx->done(tx, err);
+	free(tx);
+}
+
+void fake_done(struct rte_peer *peer, uint32_t count, int err)
+{
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &peer->in->messages) {
+		struct fake_message *message =
+			crn_container_of(entry, struct fake_message, entry);
+
+		if (!message->tx || !count)
+			continue;
+		complete(message, err);
+		count--;
+	}
+	rule(!count, "the test completes more than there is");
+}
+
+/* What closed peers had posted is over; nothing else happens by itself. */
+ssize_t rte_port_progress(struct rte_port *port)
+{
+	struct crn_list *entry;
+	ssize_t work = 0;
+
+	crn_list_for_each (entry, &fake.peers) {
+		struct rte_peer_inside *in =
+			crn_container_of(entry, struct rte_peer_inside, entry);
+		struct rte_peer *peer = (struct rte_peer *)in - 1;
+
+		if (peer->port != port || !in->closed)
+			continue;
+		work += in->posted;
+		fake_done(peer, in->posted, 0);
+	}
+	return work;
+}
+
+/* --- The end --- */
+
+static void peer_free(struct rte_peer *peer)
+{
+	struct crn_list *entry;
+
+	rule(peer->in->closed, "a peer was not closed");
+	rule(!peer->in->receives, "a receive was not put");
+	rule(!peer->in->taken, "a message was neither posted nor dropped");
+	rule(!peer->in->posted, "the test has not completed a message");
+	while ((entry = crn_list_pop(&peer->in->messages)))
+		free(crn_container_of(entry, struct fake_message, entry));
+	free(peer);
+}
+
+const char *fake_end(void)
+{
+	struct crn_list *entry;
+
+	while ((entry = crn_list_pop(&fake.peers)))
+		peer_free((struct rte_peer *)crn_container_of(entry,
+							      struct rte_peer_inside,
+							      entry) -
+			  1);
+	return fake.wrong;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions of peer.h without a network, for who stands on them: peers that do what
+ * the test says. What is posted is kept as it would arrive, and stays with the "lower
+ * provider" until the test says done.
+ *
+ * Checked as it goes: a payload is not touched before its done, a receive is put once, a
+ * message is posted or dropped once, a peer is closed once, and nothing is called with
+ * one that is closed. fake_end checks that all has been given back.
+ */
+#ifndef FAKE_PEER_H
+#define FAKE_PEER_H
+
+#include "peer/peer.h"
+
+/* A message that was posted, as it arrives. */
+struct fake_message {
+	struct crn_list entry;
+	struct rte_tx *tx; /* NULL: its done was called */
+	bool slot;	   /* the payload went into a landing slot */
+	struct rte_packet packet;
+	const uint8_t *payload; /* packet.head.plen bytes */
+	size_t len;
+	uint8_t bytes[];
+};
+
+struct rte_peer_inside {
+	struct crn_list entry; /* of all */
+	uint32_t credit[RTE_LANES];
+	uint32_t slots[RTE_LANES];
+	size_t slot_len;
+	bool no_memory;
+	bool wants_ready;
+	bool closed, bad;
+	int status;	   /* of rte_peer_close */
+	const char *what;  /* of rte_peer_bad */
+	uint32_t receives; /* not put yet */
+	uint32_t taken;	   /* rte_tx_get: neither posted nor dropped */
+	uint32_t posted;   /* done has not been called */
+	uint32_t read;	   /* messages that fake_next has returned */
+	struct crn_list messages;
+};
+
+struct fake {
+	struct crn_list peers;
+	int connect_ret;	  /* of rte_peer_connect */
+	union crn_addr connected; /* where the last one went */
+	struct rte_peer *last;	  /* the last that rte_peer_connect made */
+	const char *wrong;	  /* the first broken rule; NULL: none */
+};
+
+extern struct fake fake;
+
+void fake_begin(void);
+/* NULL, or which rule was broken, or what was not given back; frees all. */
+const char *fake_end(void);
+
+void fake_port(struct rte_port *port);
+/* One that has connected, and is up. */
+struct rte_peer *fake_peer(struct rte_port *port, enum rte_role role, uint64_t node);
+/* What rte_peer_connect began comes about; fields of *peer that the test has not set are
+ * RTE_EAGER, 65536 bytes for fragments. */
+void fake_up(struct rte_peer *peer, enum rte_role role, uint64_t node);
+void fake_down(struct rte_peer *peer, int err);
+/* More credit, or memory again: ready is called if it was wanted. */
+void fake_credit(struct rte_peer *peer, enum rte_lane lane, uint32_t credit);
+void fake_memory(struct rte_peer *peer, bool there);
+
+/* The peer says that. payload: in a landing slot; NULL: it is in bytes. */
+void fake_say(struct rte_peer *peer, const void *bytes, size_t len, const void *payload);
+/* The next message to the peer, or NULL. Valid until fake_end. */
+struct fake_message *fake_next(struct rte_peer *peer);
+/* Completes the oldest count messages that were posted. */
+void fake_done(struct rte_peer *peer, uint32_t count, int err);
+
+#endif

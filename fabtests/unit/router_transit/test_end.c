@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How connections end. */
+#include <rdma/fi_errno.h>
+
+#include "world.h"
+
+#define WHOLE (RTE_FIRST | RTE_LAST)
+
+static const struct piece small = {.flags = WHOLE, .seq = 1, .len = 10};
+static const struct piece large = {.flags = WHOLE, .seq = 2, .len = 900};
+
+static void expect_closed(void)
+{
+	CT_EXPECT_TRUE(world.in->in->closed);
+	CT_EXPECT_TRUE(world.out->in->closed);
+}
+
+static void pass(unsigned int ms)
+{
+	ct_time_pass(ms);
+	crn_deadlines_run(&world.node.deadlines);
+}
+
+CT_TEST(end, shutdown_goes_on)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_shutdown(world.in, 0);
+	world_expect_shutdown(world.out, 0, 0);
+	expect_closed();
+	world_end();
+
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_shutdown(world.out, FI_EIO);
+	world_expect_shutdown(world.in, FI_EIO, 0);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, what_was_sent_before_goes_on_first)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_say(world.in, &large);
+	world_shutdown(world.in, 0);
+	world_expect_nothing(world.out);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect(world.out, &small);
+	world_expect_nothing(world.out);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect(world.out, &large);
+	world_expect_shutdown(world.out, 0, 0);
+	expect_closed();
+	/* Its payload is still with the lower provider. */
+	CT_EXPECT_EQ(world.in->in->receives, 1);
+	rte_port_progress(&world.port[1]);
+	CT_EXPECT_EQ(world.in->in->receives, 0);
+	world_end();
+}
+
+CT_TEST(end, the_same_when_the_lower_connection_ends)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	fake_down(world.in, FI_ECONNRESET);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect(world.out, &small);
+	world_expect_shutdown(world.out, FI_ECONNRESET, WORLD_ID);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, a_sender_that_goes_after_its_shutdown_loses_nothing)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	fake_down(world.in, FI_ECONNABORTED);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect(world.out, &small);
+	world_expect_shutdown(world.out, 0, 0);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, nobody_waits_longer_than_the_deadline)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	pass(FRT_DRAIN_MS - 1);
+	CT_EXPECT_FALSE(world.out->in->closed);
+	pass(1);
+	world_expect_shutdown(world.out, 0, 0);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, when_both_are_over_nothing_is_waited_for)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	fake_down(world.out, FI_ECONNABORTED);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, what_comes_for_an_end_that_is_over_is_dropped)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	world_say(world.out, &small);
+	CT_EXPECT_EQ(world.out->in->receives, 0);
+	pass(FRT_DRAIN_MS);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, another_connections_shutdown_breaks_the_protocol)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world.req.id[3] ^= 1;
+	world_shutdown(world.in, 0);
+	world.req.id[3] ^= 1;
+	CT_EXPECT_NE(world.in->in->status, 0);
+	expect_closed();
+	world_end();
+}
+
+/* A payload that another port still sends is given back before this one is closed. */
+CT_TEST(end, a_device_that_goes_takes_its_connections_along)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_say(world.in, &large);
+	world_say(world.in, &small);
+	CT_EXPECT_EQ(world.in->in->receives, 2);
+	frt_transit_ops.device_gone(&world.node, &world.device[0], FI_ESHUTDOWN);
+	CT_EXPECT_EQ(world.in->in->receives, 0);
+	world_expect_shutdown(world.in, FI_ESHUTDOWN, WORLD_ID);
+	world_expect(world.out, &large);
+	world_expect_shutdown(world.out, FI_ESHUTDOWN, WORLD_ID);
+	expect_closed();
+	CT_EXPECT_EQ(world.out->in->status, FI_ESHUTDOWN);
+	world_end();
+}
+
+CT_TEST(end, a_device_that_goes_ends_what_has_just_begun)
+{
+	world_begin();
+	world_ask(RTE_CLIENT);
+	frt_transit_ops.device_gone(&world.node, &world.device[1], FI_ESHUTDOWN);
+	world_expect_failed(FI_ESHUTDOWN, WORLD_ID, NULL);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(end, other_devices_are_not_touched)
+{
+	struct frt_device other = {0};
+
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	frt_transit_ops.device_gone(&world.node, &other, FI_ESHUTDOWN);
+	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
+	world_shut();
+	world_end();
+}
+
+CT_TEST(end, messages_that_were_posted_outlive_the_connection)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.out, RTE_REQUESTS, 3);
+	world_say(world.in, &large);
+	fake_down(world.in, FI_ECONNRESET);
+	expect_closed();
+	CT_EXPECT_EQ(frt_transit_count(&world.node), 0);
+	fake_done(world.out, 1, FI_ECANCELED);
+	CT_EXPECT_EQ(world.in->in->receives, 0);
+	world_end();
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A router with two devices among peers that do what the test says. */
+#ifndef TRANSIT_WORLD_H
+#define TRANSIT_WORLD_H
+
+#include "cairn_test.h"
+#include "route_fake/fake_peer.h"
+#include "transit/transit.h"
+
+#define WORLD_ID 77u	 /* of the router */
+#define WORLD_NEXT 88u	 /* of the next one */
+#define WORLD_EAGER 1000 /* bytes that out takes in a Send */
+
+struct world {
+	struct frt_node node;
+	struct frt_file file;
+	struct rte_config config;
+	struct rte_config_device config_device[2];
+	struct frt_device device[2];
+	struct rte_port port[2];
+	struct frt_answer answer; /* of frt_route */
+	struct rte_peer *in, *out;
+	struct rte_conn_req req; /* as it is asked */
+	uint32_t load;		 /* connections */
+};
+
+extern struct world world;
+
+/* The answer is DELIVER; the rest of it and the request may be changed. */
+void world_begin(void);
+/* All has been given back. */
+void world_end(void);
+
+/* Who asks: CLIENT or ROUTER. */
+void world_ask(enum rte_role role);
+/* The other peer is there, and has been sent CONN_REQ. */
+void world_reach(enum rte_role in);
+/* A connection from in to out, of those roles. Nothing that was said is left. */
+void world_open(enum rte_role in, enum rte_role out);
+/* Both programs have closed. */
+void world_shut(void);
+
+void world_rep(enum rte_verdict verdict, int status);
+void world_ack(int status);
+void world_shutdown(struct rte_peer *peer, int status);
+
+/* Bytes that differ from place to place. */
+const uint8_t *world_bytes(size_t from);
+
+/* A piece of an operation; what is 0 is what is usual: length is that of the payload. */
+struct piece {
+	uint8_t type; /* RTE_MSG */
+	uint8_t flags;
+	uint64_t seq;
+	uint64_t length, offset;
+	uint32_t len;
+	bool slot;
+	uint64_t ack; /* TLV */
+};
+void world_say(struct rte_peer *peer, const struct piece *piece);
+void world_say_ack(struct rte_peer *peer, uint64_t request);
+
+/* The next message to the peer is a piece like that, of world_bytes(offset). */
+void world_expect(struct rte_peer *peer, const struct piece *piece);
+void world_expect_ack(struct rte_peer *peer, uint64_t request);
+void world_expect_nothing(struct rte_peer *peer);
+
+/* The next message to the peer, of that type, or NULL and a failed test. */
+struct fake_message *world_next(struct rte_peer *peer, uint8_t type);
+/* CONN_REP of a failure. */
+void world_expect_failed(int status, uint64_t router, const char *why);
+void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router);
+
+#endif
