@@ -45,7 +45,7 @@ static void drain(struct frt_transit *transit)
 	/* Nobody is there to be told that a message was malformed. */
 	if (frt_forward(transit, over) == RTE_OK && !frt_forward_empty(transit, over))
 		return;
-	to->say |= FRT_SAY_SHUTDOWN;
+	frt_say_then(to, FRT_SAY_SHUTDOWN);
 	ending(transit);
 }
 
@@ -92,8 +92,8 @@ void frt_transit_give_up(struct frt_transit *transit)
 	const bool asked = transit->state != FRT_REACHING && !(out->say & FRT_SAY_REQ);
 
 	transit->side[FRT_IN].say = 0;
-	if (asked && out->peer)
-		out->say = FRT_SAY_ACK;
+	if (asked)
+		frt_say_only(out, FRT_SAY_ACK);
 	else
 		frt_side_close(out, 0);
 	ending(transit);
@@ -201,12 +201,12 @@ void frt_transit_expired(struct frt_transit *transit)
 	case FRT_ANSWERED:
 		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
 			       "the client has not answered in time");
-		transit->side[FRT_OUT].say = FRT_SAY_ACK;
-		transit->side[FRT_IN].say = FRT_SAY_SHUTDOWN;
+		frt_say_only(&transit->side[FRT_OUT], FRT_SAY_ACK);
+		frt_say_only(&transit->side[FRT_IN], FRT_SAY_SHUTDOWN);
 		ending(transit);
 		return;
 	case FRT_DRAINING:
-		transit->side[frt_other(transit->over)].say = FRT_SAY_SHUTDOWN;
+		frt_say_only(&transit->side[frt_other(transit->over)], FRT_SAY_SHUTDOWN);
 		ending(transit);
 		return;
 	case FRT_OPEN:
@@ -231,15 +231,16 @@ void frt_transit_abort(struct frt_transit *transit, int status)
 		if (!status)
 			transit->reason.status = FI_ECONNABORTED;
 		transit->verdict = RTE_FAILED;
-		in->say = FRT_SAY_REP;
-		out->say = transit->state == FRT_ASKING && !(out->say & FRT_SAY_REQ)
-				   ? FRT_SAY_ACK
-				   : 0;
+		frt_say_only(in, FRT_SAY_REP);
+		if (transit->state == FRT_ASKING && !(out->say & FRT_SAY_REQ))
+			frt_say_only(out, FRT_SAY_ACK);
+		else
+			out->say = 0;
 		break;
 	case FRT_ANSWERED:
 	case FRT_OPEN:
-		in->say |= FRT_SAY_SHUTDOWN;
-		out->say |= FRT_SAY_SHUTDOWN;
+		frt_say_then(in, FRT_SAY_SHUTDOWN);
+		frt_say_then(out, FRT_SAY_SHUTDOWN);
 		break;
 	case FRT_DRAINING:
 	case FRT_ENDING:

@@ -45,6 +45,18 @@ void frt_transit_close(struct frt_transit *transit, int status);
 
 /* --- Words (say.c) --- */
 
+/* That word, and none that was waiting before; nobody hears it when it is closed. */
+static inline void frt_say_only(struct frt_side *side, uint32_t word)
+{
+	side->say = side->peer ? word : 0;
+}
+
+/* That word after those that wait. */
+static inline void frt_say_then(struct frt_side *side, enum frt_word word)
+{
+	frt_say_only(side, side->say | word);
+}
+
 /* Says what is to be said to that side, as far as there is memory. */
 void frt_say_words(struct frt_side *side);
 

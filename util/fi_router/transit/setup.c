@@ -40,11 +40,11 @@ void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict)
 		rte_rx_put(transit->rx);
 	transit->rx = NULL;
 	if (transit->state == FRT_ASKING && !(out->say & FRT_SAY_REQ))
-		out->say = FRT_SAY_ACK;
+		frt_say_only(out, FRT_SAY_ACK);
 	else
 		frt_side_close(out, 0);
 	transit->verdict = (uint8_t)verdict;
-	transit->side[FRT_IN].say = FRT_SAY_REP;
+	frt_say_only(&transit->side[FRT_IN], FRT_SAY_REP);
 	transit->state = FRT_ENDING;
 	frt_transit_deadline(transit, FRT_END_MS);
 	frt_transit_go(transit);
@@ -204,7 +204,7 @@ void frt_transit_up(struct frt_transit *transit)
 	}
 	out->end = !transit->next;
 	narrow(transit);
-	out->say |= FRT_SAY_REQ;
+	frt_say_then(out, FRT_SAY_REQ);
 	transit->state = FRT_ASKING;
 	frt_transit_go(transit);
 }
@@ -227,7 +227,7 @@ static void answered(struct frt_transit *transit, const struct rte_conn_rep *rep
 		return;
 	}
 	transit->rx = rx;
-	in->say |= FRT_SAY_REP;
+	frt_say_then(in, FRT_SAY_REP);
 	if (rep->verdict == RTE_ACCEPTED) {
 		transit->state = FRT_ANSWERED;
 	} else {
@@ -278,6 +278,6 @@ void frt_transit_ack(struct frt_transit *transit, struct rte_rx *rx)
 	crn_deadline_remove(&transit->node->deadlines, &transit->deadline);
 	transit->opened = crn_now_ms();
 	transit->state = FRT_OPEN;
-	transit->side[FRT_OUT].say |= FRT_SAY_ACK;
+	frt_say_then(&transit->side[FRT_OUT], FRT_SAY_ACK);
 	frt_transit_go(transit);
 }
