@@ -146,7 +146,7 @@ void fake_credit(struct rte_peer *peer, enum rte_lane lane, uint32_t credit)
 
 void fake_memory(struct rte_peer *peer, bool there)
 {
-	peer->in->no_memory = !there;
+	peer->in->no_memory = peer->in->no_words = !there;
 	if (there)
 		peer_ready(peer);
 }
@@ -216,7 +216,7 @@ bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
 {
 	struct rte_peer_inside *in = peer->in;
 	const bool may = peer->state == RTE_PEER_UP && !in->no_memory &&
-			 (lane == RTE_LANES || in->credit[lane]);
+			 (lane == RTE_LANES ? !in->no_words : in->credit[lane] > 0);
 
 	rule(!in->closed, "a message for a peer that is closed");
 	in->wants_ready |= !may;

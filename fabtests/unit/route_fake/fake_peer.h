@@ -30,6 +30,7 @@ struct rte_peer_inside {
 	uint32_t slots[RTE_LANES];
 	size_t slot_len;
 	bool no_memory;
+	bool no_words; /* no memory for what belongs to no lane */
 	bool wants_ready;
 	bool closed, bad;
 	int status;	   /* of rte_peer_close */

@@ -92,6 +92,18 @@ CT_TEST(ack, the_last_piece_decides)
 	shut();
 }
 
+CT_TEST(ack, what_is_not_the_last_asks_for_nothing)
+{
+	const struct piece piece = {
+		.flags = RTE_FIRST | RTE_ACKREQ, .seq = 4, .len = 10, .length = 20};
+
+	open_ends(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &piece);
+	fake_done(world.out, 1, 0);
+	world_expect_nothing(world.in);
+	shut();
+}
+
 CT_TEST(ack, delivery_and_writes_are_the_targets_to_acknowledge)
 {
 	open_ends(RTE_CLIENT, RTE_TARGET);
@@ -242,6 +254,12 @@ CT_TEST(ack, numbers)
 	frt_ack_answered(&ack, 8, false);
 	CT_EXPECT_EQ(frt_ack_due(&ack), 9);
 	CT_EXPECT_FALSE(frt_ack_stuck(&ack));
+	/* A refusal does not tell of those before it. */
+	frt_ack_open(&ack);
+	frt_ack_owed(&ack, 2, true);
+	frt_ack_answered(&ack, 2, false);
+	ack.sent = 1;
+	CT_EXPECT_EQ(frt_ack_due(&ack), 1);
 	/* Nonsense ends nothing but its own connection's acknowledgements. */
 	frt_ack_answered(&ack, UINT64_MAX, true);
 	CT_EXPECT_EQ(frt_ack_due(&ack), 0);

@@ -120,6 +120,7 @@ CT_TEST(end, what_comes_for_an_end_that_is_over_is_dropped)
 	world_shutdown(world.in, 0);
 	world_say(world.out, &small);
 	CT_EXPECT_EQ(world.out->in->receives, 0);
+	CT_EXPECT_FALSE(world.out->in->closed);
 	pass(FRT_DRAIN_MS);
 	expect_closed();
 	world_end();
@@ -166,6 +167,17 @@ CT_TEST(end, a_device_that_goes_ends_what_has_just_begun)
 	world_end();
 }
 
+CT_TEST(end, a_device_that_goes_does_not_wait_for_who_drains)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	frt_transit_ops.device_gone(&world.node, &world.device[1], FI_ESHUTDOWN);
+	expect_closed();
+	world_end();
+}
+
 CT_TEST(end, other_devices_are_not_touched)
 {
 	struct frt_device other = {0};
@@ -184,9 +196,12 @@ CT_TEST(end, messages_that_were_posted_outlive_the_connection)
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &large);
+	world_say(world.in, &large);
 	fake_down(world.in, FI_ECONNRESET);
 	expect_closed();
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 0);
+	fake_done(world.out, 1, 0);
+	CT_EXPECT_EQ(world.in->in->receives, 1);
 	fake_done(world.out, 1, FI_ECANCELED);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
 	world_end();

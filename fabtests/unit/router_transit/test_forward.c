@@ -317,13 +317,15 @@ CT_TEST(forward, who_waits_and_for_how_long_is_counted)
 	now = lane->stall_at + 20000000;
 	CT_EXPECT_EQ(lane->stall_ns, 0);
 	CT_EXPECT_EQ(frt_lane_stalled(lane, now), 20000000);
-	fake_credit(world.in, RTE_REQUESTS, 1);
+	/* Another one waits with it. */
+	world_say(world.out, &piece);
+	fake_credit(world.in, RTE_REQUESTS, 2);
 	CT_EXPECT_EQ(lane->stall_ns, 20000000);
 	CT_EXPECT_EQ(frt_lane_stalled(lane, now + 1), 20000000);
 	CT_EXPECT_EQ(lane->stalls, 1);
 	/* The other way nobody has waited. */
 	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->stalls, 0);
-	fake_done(world.in, 1, 0);
+	fake_done(world.in, 2, 0);
 	shut();
 }
 

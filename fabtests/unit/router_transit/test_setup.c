@@ -80,7 +80,9 @@ CT_TEST(setup, the_own_device_bounds_a_piece)
 
 	world_begin();
 	world.config_device[0].frag = 8192;
-	world_reach(RTE_CLIENT);
+	world_ask(RTE_CLIENT);
+	world.in->eager_max = world.out->eager_max = 60000;
+	fake_up(world.out, RTE_TARGET, 3);
 	message = world_next(world.out, RTE_CONN_REQ);
 	CT_ASSERT_NE(message, NULL);
 	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
@@ -465,11 +467,89 @@ CT_TEST(setup, a_failure_is_told_when_there_is_memory_but_not_for_ever)
 	world_end();
 
 	world_begin();
+	world.req.timeout = 60000;
 	world_ask(RTE_CLIENT);
 	world.in->in->no_memory = true;
 	fake_down(world.out, FI_ECONNREFUSED);
 	pass(FRT_END_MS);
 	expect_closed();
+	world_end();
+}
+
+CT_TEST(setup, so_is_a_client_that_leaves)
+{
+	world_begin();
+	world.req.timeout = 60000;
+	world_reach(RTE_CLIENT);
+	world_next(world.out, RTE_CONN_REQ);
+	world.out->in->no_memory = true;
+	fake_down(world.in, FI_ECONNRESET);
+	CT_EXPECT_FALSE(world.out->in->closed);
+	fake_memory(world.out, true);
+	expect_given_up(FI_ECONNRESET);
+	expect_closed();
+	world_end();
+
+	world_begin();
+	world.req.timeout = 60000;
+	world_reach(RTE_CLIENT);
+	world.out->in->no_memory = true;
+	fake_down(world.in, FI_ECONNRESET);
+	pass(FRT_END_MS);
+	expect_closed();
+	world_end();
+}
+
+/* Nobody is told of what he was not asked. */
+CT_TEST(setup, a_request_that_was_never_said_is_not_taken_back)
+{
+	world_begin();
+	world_ask(RTE_CLIENT);
+	world.out->in->no_memory = true;
+	fake_up(world.out, RTE_TARGET, 3);
+	fake_down(world.in, FI_ECONNRESET);
+	expect_closed();
+	world_expect_nothing(world.out);
+	world_end();
+
+	world_begin();
+	world_ask(RTE_CLIENT);
+	world.out->in->no_memory = true;
+	fake_up(world.out, RTE_TARGET, 3);
+	pass(1000);
+	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
+	expect_closed();
+	world_expect_nothing(world.out);
+	world_end();
+}
+
+CT_TEST(setup, a_target_that_closes_in_place_of_an_answer)
+{
+	world_begin();
+	world_reach(RTE_CLIENT);
+	world_shutdown(world.out, 0);
+	world_expect_failed(FI_ECONNABORTED, 0, NULL);
+	expect_closed();
+	world_end();
+}
+
+CT_TEST(setup, data_wait_for_the_confirmation)
+{
+	const struct piece piece = {.flags = RTE_FIRST | RTE_LAST, .seq = 1, .len = 3};
+
+	world_begin();
+	world_reach(RTE_CLIENT);
+	world_rep(RTE_ACCEPTED, 0);
+	world_next(world.out, RTE_CONN_REQ);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world.out->in->no_words = true;
+	world_ack(0);
+	world_say(world.in, &piece);
+	world_expect_nothing(world.out);
+	fake_memory(world.out, true);
+	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_ACK) != NULL);
+	world_expect(world.out, &piece);
+	world_shut();
 	world_end();
 }
 
