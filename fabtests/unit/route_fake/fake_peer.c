@@ -205,9 +205,8 @@ void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
 
 void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes)
 {
-	(void)peer;
-	(void)lane;
-	(void)bytes;
+	rule(lane == RTE_RESPONSES, "what is expected comes as responses");
+	peer->in->expected += bytes;
 }
 
 /* --- What is sent --- */

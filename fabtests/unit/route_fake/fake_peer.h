@@ -35,6 +35,7 @@ struct rte_peer_inside {
 	bool closed, bad;
 	int status;	   /* of rte_peer_close */
 	const char *what;  /* of rte_peer_bad */
+	uint64_t expected; /* bytes, of rte_peer_expect */
 	uint32_t receives; /* not put yet */
 	uint32_t taken;	   /* rte_tx_get: neither posted nor dropped */
 	uint32_t posted;   /* done has not been called */

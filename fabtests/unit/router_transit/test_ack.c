@@ -118,59 +118,34 @@ CT_TEST(ack, delivery_and_writes_are_the_targets_to_acknowledge)
 	shut();
 }
 
-/* ACK{3} would say that 2 has been written. */
-CT_TEST(ack, none_overtakes_what_the_target_owes)
+/* Who asked knows which are whose. */
+CT_TEST(ack, neither_waits_for_the_others_or_speaks_for_them)
 {
 	open_ends(RTE_CLIENT, RTE_TARGET);
-	say(world.in, RTE_MSG, 1, ASKS);
-	say(world.in, RTE_WRITE, 2, ASKS);
-	say(world.in, RTE_MSG, 3, ASKS);
+	say(world.in, RTE_WRITE, 1, ASKS);
+	say(world.in, RTE_MSG, 2, ASKS);
+	say(world.in, RTE_MSG, 3, DELIVERS);
+	world.in->in->credit[RTE_RESPONSES] = 0;
 	fake_done(world.out, 3, 0);
+	world_say_ack(world.out, 1);
+	fake_credit(world.in, RTE_RESPONSES, 3);
 	world_expect_ack(world.in, 1);
+	world_expect_ack(world.in, 2);
 	world_expect_nothing(world.in);
-	/* What it says and what it allows are one message. */
-	world_say_ack(world.out, 2);
+	world_say_ack(world.out, 3);
 	world_expect_ack(world.in, 3);
-	world_expect_nothing(world.in);
 	shut();
 }
 
-CT_TEST(ack, a_refusal_is_an_answer)
+CT_TEST(ack, a_refusal_goes_on)
 {
 	const struct piece nack = {.type = RTE_NACK, .flags = RTE_ERR, .seq = 1};
 
 	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_WRITE, 1, ASKS);
-	say(world.in, RTE_MSG, 2, ASKS);
-	fake_done(world.out, 2, 0);
-	world_expect_nothing(world.in);
+	fake_done(world.out, 1, 0);
 	world_say(world.out, &nack);
 	world_expect(world.in, &nack);
-	world_expect_ack(world.in, 2);
-	shut();
-}
-
-/* A write that nobody asks about may never be acknowledged by itself. */
-CT_TEST(ack, behind_a_write_that_is_not_asked_about_the_target_is)
-{
-	open_ends(RTE_CLIENT, RTE_TARGET);
-	say(world.in, RTE_WRITE, 1, WHOLE);
-	say(world.in, RTE_MSG, 2, ASKS);
-	expect(world.out, RTE_WRITE, 1, WHOLE);
-	expect(world.out, RTE_MSG, 2, DELIVERS);
-	fake_done(world.out, 2, 0);
-	world_expect_nothing(world.in);
-	world_say_ack(world.out, 2);
-	world_expect_ack(world.in, 2);
-	shut();
-}
-
-CT_TEST(ack, reads_are_answered_by_their_data)
-{
-	open_ends(RTE_CLIENT, RTE_TARGET);
-	say(world.in, RTE_MSG, 2, ASKS);
-	fake_done(world.out, 1, 0);
-	world_expect_ack(world.in, 2);
 	shut();
 }
 
@@ -230,37 +205,98 @@ CT_TEST(ack, between_routers_all_is_handed_on)
 	shut();
 }
 
-/* --- The rule alone --- */
-
-CT_TEST(ack, numbers)
+/* Requests wait for receives, which the application may post only once it knows. */
+CT_TEST(ack, it_does_not_ride_on_what_may_have_to_wait)
 {
-	struct frt_ack ack;
+	const struct piece message = {.flags = WHOLE, .seq = 1, .len = 10};
+	struct piece data = {.type = RTE_READ_FRAG, .flags = WHOLE, .seq = 1, .len = 10};
 
-	frt_ack_open(&ack);
-	CT_EXPECT_EQ(frt_ack_due(&ack), 0);
-	CT_EXPECT_FALSE(frt_ack_stuck(&ack));
-	ack.sent = 4;
-	CT_EXPECT_EQ(frt_ack_due(&ack), 4);
-	ack.told = 4;
-	CT_EXPECT_EQ(frt_ack_due(&ack), 0);
-	frt_ack_owed(&ack, 5, true);
-	frt_ack_owed(&ack, 8, false);
-	CT_EXPECT_TRUE(frt_ack_stuck(&ack));
-	ack.sent = 9;
-	CT_EXPECT_EQ(frt_ack_due(&ack), 0);
-	/* There may be more that it owes up to 8. */
-	frt_ack_answered(&ack, 5, true);
-	CT_EXPECT_EQ(frt_ack_due(&ack), 0);
-	frt_ack_answered(&ack, 8, false);
-	CT_EXPECT_EQ(frt_ack_due(&ack), 9);
-	CT_EXPECT_FALSE(frt_ack_stuck(&ack));
-	/* A refusal does not tell of those before it. */
-	frt_ack_open(&ack);
-	frt_ack_owed(&ack, 2, true);
-	frt_ack_answered(&ack, 2, false);
-	ack.sent = 1;
-	CT_EXPECT_EQ(frt_ack_due(&ack), 1);
-	/* Nonsense ends nothing but its own connection's acknowledgements. */
-	frt_ack_answered(&ack, UINT64_MAX, true);
-	CT_EXPECT_EQ(frt_ack_due(&ack), 0);
+	open_ends(RTE_ROUTER, RTE_TARGET);
+	world.in->in->credit[RTE_RESPONSES] = 0;
+	say(world.in, RTE_MSG, 1, ASKS);
+	fake_done(world.out, 1, 0);
+	world_say(world.out, &message);
+	world_expect(world.in, &message);
+	world_say(world.out, &data);
+	fake_credit(world.in, RTE_RESPONSES, 1);
+	data.ack = 1;
+	world_expect(world.in, &data);
+	shut();
+}
+
+CT_TEST(ack, what_the_target_says_with_a_message_stays)
+{
+	const struct piece piece = {.flags = WHOLE, .seq = 1, .len = 10, .ack = 1};
+
+	open_ends(RTE_CLIENT, RTE_TARGET);
+	world.in->in->credit[RTE_RESPONSES] = 0;
+	say(world.in, RTE_WRITE, 1, ASKS);
+	say(world.in, RTE_MSG, 2, ASKS);
+	fake_done(world.out, 2, 0);
+	world_say(world.out, &piece);
+	world_expect(world.in, &piece);
+	fake_credit(world.in, RTE_RESPONSES, 1);
+	world_expect_ack(world.in, 2);
+	shut();
+}
+
+/* The target has closed, and what was sent to it before is known to have been. */
+CT_TEST(ack, it_is_told_before_the_end)
+{
+	open_ends(RTE_CLIENT, RTE_TARGET);
+	say(world.in, RTE_MSG, 1, ASKS);
+	say(world.in, RTE_MSG, 2, ASKS);
+	world_shutdown(world.out, 0);
+	world_expect_nothing(world.in);
+	fake_done(world.out, 1, 0);
+	world_expect_ack(world.in, 1);
+	world.in->in->credit[RTE_RESPONSES] = 0;
+	fake_done(world.out, 1, 0);
+	world_expect_nothing(world.in);
+	fake_credit(world.in, RTE_RESPONSES, 1);
+	world_expect_ack(world.in, 2);
+	world_expect_shutdown(world.in, 0, 0);
+	CT_EXPECT_TRUE(world.in->in->closed);
+	world_end();
+
+	/* Or its lower connection has ended. */
+	open_ends(RTE_CLIENT, RTE_TARGET);
+	say(world.in, RTE_MSG, 1, ASKS);
+	say(world.in, RTE_MSG, 2, ASKS);
+	fake_down(world.out, FI_ECONNRESET);
+	world_expect_nothing(world.in);
+	fake_done(world.out, 1, 0);
+	fake_done(world.out, 1, FI_ECANCELED);
+	world_expect_ack(world.in, 1);
+	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
+	CT_EXPECT_TRUE(world.in->in->closed);
+	world_end();
+}
+
+CT_TEST(ack, of_which_requests)
+{
+	static const struct {
+		uint8_t type, flags;
+		bool mine;
+	} rows[] = {
+		{RTE_MSG, ASKS, true},
+		{RTE_MSG, RTE_LAST | RTE_ACKREQ | RTE_CQDATA, true},
+		{RTE_MSG, RTE_FIRST | RTE_ACKREQ, false},
+		{RTE_MSG, WHOLE, false},
+		{RTE_MSG, DELIVERS, false},
+		{RTE_MSG, ASKS | RTE_COMMIT, false},
+		{RTE_WRITE, ASKS, false},
+		{RTE_READ_REQ, 0, false},
+	};
+	struct rte_head head = {.seq = 1};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		CT_NOTE("row %zu", i);
+		head.type = rows[i].type;
+		head.flags = rows[i].flags;
+		CT_EXPECT_EQ(frt_ack_mine(&head), rows[i].mine);
+	}
+	head = (struct rte_head){.type = RTE_MSG, .flags = ASKS};
+	CT_EXPECT_FALSE(frt_ack_mine(&head));
 }

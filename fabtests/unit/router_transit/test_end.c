@@ -174,6 +174,7 @@ CT_TEST(end, a_device_that_goes_does_not_wait_for_who_drains)
 	world_say(world.in, &small);
 	world_shutdown(world.in, 0);
 	frt_transit_ops.device_gone(&world.node, &world.device[1], FI_ESHUTDOWN);
+	world_expect_shutdown(world.out, 0, 0);
 	expect_closed();
 	world_end();
 }

@@ -94,6 +94,9 @@ CT_TEST(forward, both_ways)
 		world_say(world.out, &pieces[i]);
 		world_expect(world.in, &pieces[i]);
 	}
+	/* Data that were asked for. */
+	CT_EXPECT_EQ(world.out->in->expected, 99);
+	CT_EXPECT_EQ(world.in->in->expected, 99);
 	fake_done(world.out, 5, 0);
 	fake_done(world.in, 5, 0);
 	shut();

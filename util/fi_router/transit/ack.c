@@ -3,41 +3,35 @@
 
 #include "forward.h"
 
-void frt_ack_open(struct frt_ack *ack)
+bool frt_ack_mine(const struct rte_head *head)
 {
-	*ack = (struct frt_ack){.first = 1};
+	return head->type == RTE_MSG && head->seq && (head->flags & RTE_LAST) &&
+	       (head->flags & (RTE_ACKREQ | RTE_DELIVER | RTE_COMMIT)) == RTE_ACKREQ;
 }
 
-static bool owes(const struct frt_ack *ack)
+void frt_ack_flies(struct frt_ack *ack)
 {
-	return ack->first <= ack->last;
+	ack->flying++;
 }
 
-void frt_ack_owed(struct frt_ack *ack, uint64_t request, bool asked)
+void frt_ack_landed(struct frt_ack *ack, uint64_t request, bool sent)
 {
-	if (!owes(ack))
-		ack->first = request;
-	ack->last = request;
-	ack->asked = asked;
-}
-
-/* Which of those above it the end owes is not known, but the last. */
-void frt_ack_answered(struct frt_ack *ack, uint64_t request, bool told)
-{
-	if (request >= ack->first)
-		ack->first = request == UINT64_MAX ? request : request + 1;
-	if (told)
-		ack->told = CRN_MAX(ack->told, request);
-}
-
-bool frt_ack_stuck(const struct frt_ack *ack)
-{
-	return owes(ack) && !ack->asked;
+	ack->flying--;
+	if (sent)
+		ack->sent = CRN_MAX(ack->sent, request);
 }
 
 uint64_t frt_ack_due(const struct frt_ack *ack)
 {
-	const uint64_t most = owes(ack) ? CRN_MIN(ack->sent, ack->first - 1) : ack->sent;
+	return ack->sent > ack->told ? ack->sent : 0;
+}
 
-	return most > ack->told ? most : 0;
+bool frt_ack_rides(const struct rte_packet *packet, bool to_end)
+{
+	const uint8_t type = packet->head.type;
+
+	if (packet->options.present & 1u << RTE_TLV_ACK)
+		return false;
+	return type == RTE_READ_FRAG ||
+	       (to_end && (type == RTE_MSG || type == RTE_WRITE || type == RTE_READ_REQ));
 }

@@ -37,13 +37,27 @@ static bool forward_both(struct frt_transit *transit)
 	return true;
 }
 
-static void drain(struct frt_transit *transit)
+/*
+ * What the end that is over has sent goes to the other one. That one is also told what of
+ * its own requests was sent in time, as far as the lower provider has said so.
+ */
+static bool drained(struct frt_transit *transit)
 {
-	const enum frt_from over = transit->over;
-	struct frt_side *to = &transit->side[frt_other(over)];
+	const enum frt_from over = transit->over, left = frt_other(over);
+	const struct frt_ack *ack = &transit->side[left].ack;
 
 	/* Nobody is there to be told that a message was malformed. */
 	if (frt_forward(transit, over) == RTE_OK && !frt_forward_empty(transit, over))
+		return false;
+	frt_forward_ack(transit, left);
+	return !ack->flying && !frt_ack_due(ack);
+}
+
+static void drain(struct frt_transit *transit)
+{
+	struct frt_side *to = &transit->side[frt_other(transit->over)];
+
+	if (!drained(transit))
 		return;
 	frt_say_then(to, FRT_SAY_SHUTDOWN);
 	ending(transit);
@@ -218,15 +232,20 @@ void frt_transit_expired(struct frt_transit *transit)
 	}
 }
 
+static void closes(struct frt_transit *transit, int status)
+{
+	frt_reason_set(transit, status, frt_own_id(transit), "the router closes %s",
+		       transit->side[FRT_IN].text);
+}
+
 void frt_transit_abort(struct frt_transit *transit, int status)
 {
 	struct frt_side *in = &transit->side[FRT_IN], *out = &transit->side[FRT_OUT];
 
-	frt_reason_set(transit, status, frt_own_id(transit), "the router closes %s",
-		       in->text);
 	switch (transit->state) {
 	case FRT_REACHING:
 	case FRT_ASKING:
+		closes(transit, status);
 		/* A refusal has a status. */
 		if (!status)
 			transit->reason.status = FI_ECONNABORTED;
@@ -239,10 +258,13 @@ void frt_transit_abort(struct frt_transit *transit, int status)
 		break;
 	case FRT_ANSWERED:
 	case FRT_OPEN:
+		closes(transit, status);
 		frt_say_then(in, FRT_SAY_SHUTDOWN);
 		frt_say_then(out, FRT_SAY_SHUTDOWN);
 		break;
 	case FRT_DRAINING:
+		frt_say_then(&transit->side[frt_other(transit->over)], FRT_SAY_SHUTDOWN);
+		break;
 	case FRT_ENDING:
 	case FRT_CLOSED:
 	case FRT_TRANSIT_STATES:

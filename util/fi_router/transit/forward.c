@@ -4,8 +4,8 @@
 
 #include "inside.h"
 
-/* Bytes of a header without texts: 24, a body of at most 72, an ACK in a TLV. */
-#define HEAD 128u
+/* Bytes of a header without texts: 24, a body of at most 56, an ACK in a TLV: 16. */
+#define HEAD 96u
 
 void frt_lane_open(struct frt_lane *lane)
 {
@@ -67,20 +67,17 @@ uint64_t frt_lane_stalled(const struct frt_lane *lane, uint64_t now)
 	return lane->stall_ns + (stalls ? now - lane->stall_at : 0);
 }
 
-/* --- Acknowledgement --- */
+/* --- What the lower provider has no more --- */
 
-/* The end has been sent requests up to that one, as far as the lower provider knows. */
-static void sent_to_end(struct rte_tx *tx, int err)
+/* A request that this router acknowledges was sent to the end, or was not. */
+static void landed(struct rte_tx *tx, int err)
 {
-	struct frt_side *to = tx->peer->user;
+	const struct frt_side *to = tx->peer->user;
 	struct frt_transit *transit = to->transit;
 	const enum frt_from from = frt_other(frt_which(to));
-	struct frt_ack *ack = &transit->side[from].ack;
 
-	if (!err && transit->state == FRT_OPEN) {
-		ack->sent = CRN_MAX(ack->sent, tx->number);
-		frt_forward_ack(transit, from);
-	}
+	frt_ack_landed(&transit->side[from].ack, tx->number, !err);
+	frt_forward_ack(transit, from);
 }
 
 static void done(struct rte_tx *tx, int err)
@@ -88,7 +85,7 @@ static void done(struct rte_tx *tx, int err)
 	if (tx->user)
 		rx_let_go(tx->user);
 	if (tx->number)
-		sent_to_end(tx, err);
+		landed(tx, err);
 	frt_transit_done(tx, err);
 }
 
@@ -117,58 +114,6 @@ void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
 	tx->done = frt_transit_done;
 	frt_transit_post(transit, tx);
 	side->ack.told = ack.request;
-}
-
-/*
- * What to is told of its own requests with that message: what the other end has said with
- * it, or more that this router can say. 0: nothing.
- */
-static uint64_t ack_take(struct frt_side *to, const struct frt_side *from,
-			 const struct rte_packet *packet, const union frt_body *body)
-{
-	const uint8_t type = packet->head.type;
-	uint64_t said = 0, due;
-
-	if (type == RTE_ACK)
-		said = body->ack.request;
-	else if (packet->options.present & 1u << RTE_TLV_ACK)
-		said = packet->options.ack;
-	else if (type == RTE_NACK && from->end)
-		frt_ack_answered(&to->ack, body->nack.request, false);
-	if (said && from->end)
-		frt_ack_answered(&to->ack, said, true);
-	if (type != RTE_ACK && type != RTE_READ_REQ && !frt_has_payload(type))
-		return 0;
-	due = frt_ack_due(&to->ack);
-	to->ack.told = CRN_MAX(to->ack.told, due);
-	return CRN_MAX(said, due);
-}
-
-/*
- * Who acknowledges the request whose last piece goes to an end? Flags that the end sees;
- * *mine: its seq, if it is this router once the piece has been sent, otherwise 0. The end
- * is asked for more than was wanted where it owes one before, of which nobody wants to
- * know: then nothing could be said of this one.
- */
-static uint8_t ack_who(struct frt_ack *ack, const struct rte_head *head, uint64_t *mine)
-{
-	uint8_t flags = head->flags;
-
-	*mine = 0;
-	if (!(flags & RTE_LAST))
-		return flags;
-	if (head->type == RTE_MSG && (flags & RTE_ACKREQ) &&
-	    !(flags & (RTE_DELIVER | RTE_COMMIT))) {
-		if (!frt_ack_stuck(ack)) {
-			*mine = head->seq;
-			return flags & (uint8_t)~RTE_ACKREQ;
-		}
-		flags |= RTE_DELIVER;
-	}
-	if (head->type == RTE_WRITE ||
-	    (head->type == RTE_MSG && (flags & (RTE_DELIVER | RTE_COMMIT))))
-		frt_ack_owed(ack, head->seq, flags & RTE_ACKREQ);
-	return flags;
 }
 
 /* --- One piece --- */
@@ -239,7 +184,7 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	const bool copied = left <= CRN_MIN(FRT_COPY, to->peer->eager_max);
 	const size_t room = piece_head(packet) + (copied ? left : 0);
 	struct frt_piece piece = {.gone = lane->gone};
-	uint64_t mine = 0;
+	bool mine;
 	struct rte_tx *tx;
 	ssize_t len;
 
@@ -250,10 +195,11 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	}
 	stall_end(lane);
 	piece.flags = packet->head.flags;
-	if (to->end && piece.len == left)
-		piece.flags = ack_who(&from->ack, &packet->head, &mine);
-	if (!lane->gone)
-		piece.ack = ack_take(to, from, packet, &lane->body);
+	mine = to->end && piece.len == left && frt_ack_mine(&packet->head);
+	if (mine)
+		piece.flags &= (uint8_t)~RTE_ACKREQ;
+	if (!lane->gone && frt_ack_rides(packet, to->end))
+		piece.ack = frt_ack_due(&to->ack);
 	len = frt_piece_pack(&piece, packet, &lane->body, tx->bytes, tx->room);
 	if (len < 0) {
 		rte_tx_drop(tx);
@@ -261,9 +207,15 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	}
 	tx->len = (size_t)len;
 	piece_payload(tx, rx, &piece, copied);
-	tx->number = mine;
+	tx->number = mine ? packet->head.seq : 0;
 	tx->done = done;
 	frt_transit_post(from->transit, tx);
+	if (mine)
+		frt_ack_flies(&from->ack);
+	if (piece.ack)
+		to->ack.told = piece.ack;
+	if (packet->head.type == RTE_READ_REQ)
+		rte_peer_expect(to->peer, RTE_RESPONSES, lane->body.read_req.length);
 	lane->pieces++;
 	lane->bytes += piece.len;
 	lane->gone += piece.len;

@@ -55,28 +55,30 @@ struct frt_lane {
 /* --- Acknowledgement of one peer's requests (ack.c) --- */
 
 /*
- * ACK{n} speaks for all requests up to n. The end answers some of them itself (WRITE, MSG
- * with RTE_DELIVER), and the last router answers the others: it does not say n while the
- * end owes an answer to one below n. The end decides in the order of its requests, so
- * whatever it answers speaks for those before. Reads are answered by their data, not by
- * ACKs.
+ * This is the last router before an end: it acknowledges messages that ask for no more
+ * than to be sent there, as soon as they have been. The end acknowledges the others. Who
+ * asked knows which are whose, so an ACK of one says nothing of the other's, and neither
+ * is lost in a higher one.
  */
 struct frt_ack {
-	uint64_t sent;	      /* the last request that the end has been sent whole */
-	uint64_t told;	      /* the highest that the peer was told, by whom ever */
-	uint64_t first, last; /* requests that the end answers; first > last: none */
-	bool asked;	      /* the last of them has RTE_ACKREQ: an answer comes */
+	uint64_t sent; /* the last request that has been sent and is to be acknowledged */
+	uint64_t told; /* and has been */
+	uint32_t flying; /* those that the lower provider has */
 };
 
-void frt_ack_open(struct frt_ack *ack);
-/* The end is sent a request that it answers itself. */
-void frt_ack_owed(struct frt_ack *ack, uint64_t request, bool asked);
-/* An answer to it goes back; told: as an ACK, which speaks to the peer. */
-void frt_ack_answered(struct frt_ack *ack, uint64_t request, bool told);
-/* Would an answer to the next request be held back for one that may never come? */
-bool frt_ack_stuck(const struct frt_ack *ack);
-/* What the peer can be told now, that it has not been told; 0: nothing. */
+/* Is it this router that acknowledges that request? */
+bool frt_ack_mine(const struct rte_head *head);
+/* Its last piece has been given to the lower provider, or, if sent, is on its way. */
+void frt_ack_flies(struct frt_ack *ack);
+void frt_ack_landed(struct frt_ack *ack, uint64_t request, bool sent);
+/* What the peer can be told, and has not been told; 0: nothing. */
 uint64_t frt_ack_due(const struct frt_ack *ack);
+/*
+ * May that message, which goes to the peer, or to a router before it, tell? Not if
+ * somebody has said something else with it, or if it may have to wait for receives of the
+ * application, which may be posted only once this is known.
+ */
+bool frt_ack_rides(const struct rte_packet *packet, bool to_end);
 
 /* --- Messages (repack.c) --- */
 
@@ -93,7 +95,7 @@ struct frt_piece {
 	uint32_t len;
 	uint8_t flags;
 	bool slot;    /* in a landing slot */
-	uint64_t ack; /* TLV; 0: none */
+	uint64_t ack; /* TLV of our own; 0: none */
 };
 
 /* The header of a piece of a message whose body is that one. */

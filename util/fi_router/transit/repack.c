@@ -59,9 +59,12 @@ static void options_set(struct rte_options *options, const struct frt_piece *pie
 			const struct rte_packet *packet)
 {
 	options->present = 0;
-	if (piece->ack && packet->head.type != RTE_ACK) {
+	if (piece->ack) {
 		options->present |= 1u << RTE_TLV_ACK;
 		options->ack = piece->ack;
+	} else if (!piece->gone && (packet->options.present & 1u << RTE_TLV_ACK)) {
+		options->present |= 1u << RTE_TLV_ACK;
+		options->ack = packet->options.ack;
 	}
 	if (packet->options.present & 1u << RTE_TLV_WHY) {
 		options->present |= 1u << RTE_TLV_WHY;
@@ -100,7 +103,5 @@ ssize_t frt_piece_pack(const struct frt_piece *piece, const struct rte_packet *p
 	options_set(&out.options, piece, packet);
 	if (frt_has_payload(packet->head.type))
 		part_set(&out, &part, piece, packet->head.plen);
-	else if (packet->head.type == RTE_ACK && piece->ack)
-		part.ack.request = piece->ack;
 	return frt_body_pack(&part, &out, bytes, size);
 }

@@ -64,7 +64,10 @@ void frt_transit_done(struct rte_tx *tx, int err)
 	struct frt_transit *transit = side->transit;
 
 	(void)err; /* The peer's down tells. */
-	if (!--transit->sends && transit->state == FRT_CLOSED)
+	transit->sends--;
+	if (transit->state == FRT_DRAINING)
+		frt_transit_go(transit);
+	else if (transit->state == FRT_CLOSED && !transit->sends)
 		transit_free(transit);
 }
 
@@ -213,7 +216,6 @@ static void side_open(struct frt_transit *transit, enum frt_from from,
 
 	side->transit = transit;
 	side->device = device;
-	frt_ack_open(&side->ack);
 	for (at = 0; at < RTE_LANES; at++)
 		frt_lane_open(&side->lane[at]);
 }
