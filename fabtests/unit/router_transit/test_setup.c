@@ -280,6 +280,14 @@ CT_TEST(setup, a_neighbour_that_takes_next_to_nothing_is_refused)
 	world_expect_failed(EPROTO, WORLD_ID, NULL);
 	expect_closed();
 	world_end();
+	/* So is a client that does. */
+	world_begin();
+	world_ask(RTE_CLIENT);
+	world.in->eager_max = FRT_EAGER_MIN - 1;
+	fake_up(world.out, RTE_TARGET, 3);
+	world_expect_failed(EPROTO, WORLD_ID, NULL);
+	expect_closed();
+	world_end();
 }
 
 static void pass(unsigned int ms)
