@@ -12,9 +12,9 @@
 #include "log.h"
 #include "notify.h"
 #include "options.h"
-#include "refuse.h"
 #include "reload.h"
 #include "serve.h"
+#include "transit/transit.h"
 
 /* Bytes of landing slots at most, and at least so many of them; buffers for messages. */
 #define LAND_BYTES (256u << 20)
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	}
 	node.path = options.config;
 	node.lower = getenv("FI_ROUTE_LOWER");
-	node.transit = &frt_refuse_ops;
+	node.transit = &frt_transit_ops;
 	node.file = frt_file_new(config);
 	crn_list_init(&node.clients);
 	ret = node.file ? run(&node, &options) : -FI_ENOMEM;

@@ -26,8 +26,6 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/notify.h \
 	util/fi_router/options.c \
 	util/fi_router/options.h \
-	util/fi_router/refuse.c \
-	util/fi_router/refuse.h \
 	util/fi_router/reload.c \
 	util/fi_router/reload.h \
 	util/fi_router/route/ask.c \
