@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data path of a routed connection at one of its ends: operations of the program
+ * become messages of messages.h, and messages become completions. Over a peer that is up,
+ * and knowing neither objects of libfabric nor how connections come about.
+ *
+ * A struct rte_vc is embedded in its endpoint. All functions are called with the lock of
+ * the peer's port held, those with a peer while it has not been closed. Those that post
+ * return 0, or
+ *	-FI_EAGAIN: the queue, or the completion queue, is full
+ *	-FI_ENOTCONN: not started yet, or stopped
+ *	-FI_EMSGSIZE, -FI_EINVAL (parts), -FI_EBADFLAGS
+ *	-FI_EOPNOTSUPP: FI_COMMIT_COMPLETE
+ * and nothing is kept of what was refused.
+ *
+ * In order to be freed:
+ *	rte_vc_stop	  nothing is accepted any more, all that can end does
+ *	rte_peer_close
+ *	rte_port_progress calls back for what the lower provider still had
+ *	rte_vc_fini	  once rte_vc_idle
+ */
+#ifndef RTE_VC_H
+#define RTE_VC_H
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+#include <cairn/ep.h>
+#include <cairn/list.h>
+#include <cairn/mr.h>
+#include "peer/peer.h"
+
+#define RTE_VC_IOV 4u			   /* parts of a local buffer */
+#define RTE_VC_READS 16u		   /* of the other end, in service */
+#define RTE_VC_WINDOW 64u		   /* fragments of them outstanding */
+#define RTE_VC_MSG_MAX (UINT64_C(1) << 40) /* bytes of an operation */
+
+struct rte_vc;
+
+struct rte_vc_attr {
+	struct crn_ep *ep;	   /* completions and counters; outlives the vc */
+	struct crn_mr_map *map;	   /* the program's regions; NULL: it has none */
+	uint32_t tx_size, rx_size; /* operations outstanding; not 0 */
+	size_t inject_size;	   /* bytes */
+	size_t max_msg_size;	   /* bytes; at most RTE_VC_MSG_MAX */
+	/*
+	 * An operation that never has a completion (rte_vc_inject_write) failed with that
+	 * FI_E*: the connection has to end for the program to hear of it. Within any
+	 * function below; rte_vc_stop may be called there. NULL: nobody listens.
+	 */
+	void (*broken)(struct rte_vc *vc, int err);
+};
+
+/* What the connection's way can do, as CONN_REP says. */
+struct rte_vc_path {
+	uint32_t frag;	/* bytes of a payload in a landing slot, at most */
+	uint32_t eager; /* bytes of a payload in a Send, at most; not 0 */
+	bool direct;	/* the peer is the other end */
+};
+
+/* What has to be known before an operation has ended well. */
+enum rte_vc_level {
+	RTE_VC_HANDED,	 /* its buffer is the program's again */
+	RTE_VC_SENT,	 /* the lower provider has sent the last of it */
+	RTE_VC_ROUTED,	 /* the last router has said so of its own */
+	RTE_VC_REACHED,	 /* the target has said so */
+	RTE_VC_ANSWERED, /* a read: its data are here */
+};
+
+/* An operation of the program. */
+struct rte_vc_op {
+	uint8_t type;  /* RTE_MSG, RTE_WRITE, RTE_READ_REQ */
+	uint8_t level; /* enum rte_vc_level */
+	bool silent;   /* fi_inject: never has an entry */
+	bool report;   /* has one if it ends well */
+	bool fence;
+	bool has_data;	 /* cq_data */
+	bool ask;	 /* RTE_ACKREQ with the last fragment */
+	bool posted;	 /* all of it has been given to the peer */
+	bool reached;	 /* what level asks for has come true */
+	bool copied;	 /* its data are in the inject buffer of its place */
+	uint32_t lower;	 /* messages that the lower provider reads from its buffers, or
+			    whose completion level waits for */
+	int err;	 /* FI_E*: it has failed */
+	uint64_t router; /* where; 0: not at a router */
+	void *context;
+	uint64_t cq_data;
+	uint64_t addr, key; /* of the target's region */
+	uint64_t length;
+	uint64_t offset;	    /* sent; of a read: here */
+	uint32_t iov_count, iov_at; /* parts; the one that offset is in, ... */
+	size_t iov_offset;	    /* ... and where in it */
+	struct iovec iov[RTE_VC_IOV];
+	void *desc[RTE_VC_IOV];
+};
+
+/* A receive of the program. */
+struct rte_vc_recv {
+	struct crn_list entry; /* of posted or free */
+	void *context;
+	uint64_t flags;
+	size_t len;
+	uint32_t iov_count;
+	struct iovec iov[RTE_VC_IOV];
+};
+
+/* A read of the other end. */
+struct rte_vc_serve {
+	uint64_t seq;
+	uint64_t addr, key, length;
+	uint64_t offset; /* answered so far */
+	uint32_t window, frag;
+};
+
+enum rte_vc_state { RTE_VC_NEW, RTE_VC_UP, RTE_VC_STOPPED };
+
+struct rte_vc {
+	struct rte_vc_attr attr;
+	struct rte_vc_path path;
+	struct rte_peer *peer;
+	enum rte_vc_state state;
+	bool pumping;	 /* in rte_vc_ready: it is not called again inside */
+	int err;	 /* of rte_vc_stop */
+	uint64_t router; /* the same */
+
+	/* Operations by seq, the number that they have on the wire: those from head up
+	 * to tail - 1 are outstanding, those from next on have not been sent whole. */
+	struct rte_vc_op *ops;
+	uint32_t mask;
+	uint64_t head, next, tail;
+	uint32_t unasked; /* writes sent since one asked for an ACK */
+	uint8_t *inject;  /* inject_size bytes for each of ops */
+	uint32_t lower;	  /* messages whose done has not been called yet */
+
+	/* Receives. */
+	struct rte_vc_recv *recvs;
+	struct crn_list posted, free;
+
+	/* Requests of the other end: those that have to wait, and where arrival is. */
+	struct crn_list waiting; /* of struct rte_rx */
+	struct {
+		uint64_t seq;  /* of the operation that arrived last, or does */
+		bool open;     /* more fragments of it are to come */
+		uint8_t type;  /* RTE_MSG, RTE_WRITE */
+		uint8_t flags; /* that all fragments share */
+		uint64_t length, offset;
+		uint64_t cq_data, addr, key;
+	} in;
+	struct rte_vc_recv *recv; /* of the message that is being copied; NULL: none */
+	bool refused;		  /* the write that is being placed was */
+
+	/* What the other end is to be told. */
+	uint64_t ack_due;  /* seq; 0: nothing */
+	uint64_t nack_due; /* the same, of a write */
+	int nack_status;
+	struct rte_vc_serve serves[RTE_VC_READS];
+	uint32_t serve_head, serve_count;
+	uint32_t answers; /* READ_FRAGs whose done has not been called yet */
+};
+
+/* Takes all the memory that there will be. 0, -FI_ENOMEM, -FI_EINVAL. */
+int rte_vc_init(struct rte_vc *vc, const struct rte_vc_attr *attr);
+void rte_vc_fini(struct rte_vc *vc);
+
+/* The connection has been established. Receives may be posted before. */
+void rte_vc_start(struct rte_vc *vc, struct rte_peer *peer,
+		  const struct rte_vc_path *path);
+/* MSG, WRITE, READ_REQ, READ_FRAG, ACK, NACK; it takes rx over. */
+void rte_vc_message(struct rte_vc *vc, struct rte_rx *rx);
+/* From rte_peer_ops.ready: sends what waits. */
+void rte_vc_ready(struct rte_vc *vc);
+/*
+ * The connection is over. err: FI_E* of operations outstanding, router: where it failed,
+ * or 0. Receives end with FI_ECANCELED, but for those of messages that are here whole. An
+ * operation whose buffers the lower provider still has ends when it has them no more.
+ */
+void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router);
+/* No message of it is with the lower provider. */
+static inline bool rte_vc_idle(const struct rte_vc *vc)
+{
+	return !vc->lower;
+}
+/* Before SHUTDOWN: is there something to be sent still, requests or acknowledgements?
+ * What rte_vc_message, rte_vc_ready and callbacks of the lower provider change. */
+bool rte_vc_unsent(const struct rte_vc *vc);
+
+/* flags: of the call, or op_flags of the endpoint for calls without. */
+ssize_t rte_vc_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags);
+ssize_t rte_vc_write(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t flags);
+ssize_t rte_vc_read(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t flags);
+ssize_t rte_vc_recv(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags);
+/* flags: 0 or FI_REMOTE_CQ_DATA. There is no completion. */
+ssize_t rte_vc_inject(struct rte_vc *vc, const void *buf, size_t len, uint64_t flags,
+		      uint64_t data);
+ssize_t rte_vc_inject_write(struct rte_vc *vc, const void *buf, size_t len, uint64_t addr,
+			    uint64_t key, uint64_t flags, uint64_t data);
+/* fi_cancel of a receive that has not been matched: 0, or -FI_ENOENT. */
+int rte_vc_cancel(struct rte_vc *vc, void *context);
+
+/* fi_tx_size_left, fi_rx_size_left. */
+static inline uint32_t rte_vc_tx_left(const struct rte_vc *vc)
+{
+	return vc->attr.tx_size - (uint32_t)(vc->tail - vc->head);
+}
+
+#endif
