@@ -33,6 +33,15 @@
 #define RTE_VC_READS 16u		   /* of the other end, in service */
 #define RTE_VC_WINDOW 64u		   /* fragments of them outstanding */
 #define RTE_VC_MSG_MAX (UINT64_C(1) << 40) /* bytes of an operation */
+#define RTE_VC_SIZE_MAX 65536u		   /* operations outstanding */
+
+/* What a call accepts; the bits of RTE_VC_NOT_FOR_READS are to be left out of op_flags
+ * for reads. */
+#define RTE_VC_SEND_FLAGS                                                        \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
+#define RTE_VC_NOT_FOR_READS ((uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA))
+#define RTE_VC_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 struct rte_vc;
 
@@ -48,6 +57,9 @@ struct rte_vc_attr {
 	 * function below; rte_vc_stop may be called there. NULL: nobody listens.
 	 */
 	void (*broken)(struct rte_vc *vc, int err);
+	/* rte_vc_unsent said that there is something; there is nothing any more. Within
+	 * any function below, or a callback of the lower provider. NULL: the same. */
+	void (*drained)(struct rte_vc *vc);
 };
 
 /* What the connection's way can do, as CONN_REP says. */
@@ -73,22 +85,23 @@ struct rte_vc_op {
 	bool silent;   /* fi_inject: never has an entry */
 	bool report;   /* has one if it ends well */
 	bool fence;
-	bool has_data;	 /* cq_data */
 	bool ask;	 /* RTE_ACKREQ with the last fragment */
-	bool posted;	 /* all of it has been given to the peer */
-	bool reached;	 /* what level asks for has come true */
-	bool copied;	 /* its data are in the inject buffer of its place */
-	uint32_t lower;	 /* messages that the lower provider reads from its buffers, or
-			    whose completion level waits for */
-	int err;	 /* FI_E*: it has failed */
+	bool has_data;	 /* cq_data */
+	bool copy;	 /* FI_INJECT: its buffers are the program's after the call */
+	bool begun;	 /* a fragment of it has been posted */
+	bool lost;	 /* the lower provider failed to send; rte_vc_stop follows */
+	uint32_t lower;	 /* messages with the lower provider that it waits for */
+	int err;	 /* FI_E*: it has failed; 0: not that we know */
 	uint64_t router; /* where; 0: not at a router */
-	void *context;
+	uint64_t flags;	 /* of the completion */
+	void *context;	 /* the same */
 	uint64_t cq_data;
 	uint64_t addr, key; /* of the target's region */
-	uint64_t length;
-	uint64_t offset;	    /* sent; of a read: here */
-	uint32_t iov_count, iov_at; /* parts; the one that offset is in, ... */
-	size_t iov_offset;	    /* ... and where in it */
+	uint64_t length;    /* bytes */
+	uint64_t offset;    /* that are sent, or of a read have come */
+	/* The part of the local buffer where offset is, and the bytes of it before. */
+	uint32_t iov_count, iov_at;
+	size_t iov_offset;
 	struct iovec iov[RTE_VC_IOV];
 	void *desc[RTE_VC_IOV];
 };
@@ -118,7 +131,9 @@ struct rte_vc {
 	struct rte_vc_path path;
 	struct rte_peer *peer;
 	enum rte_vc_state state;
-	bool pumping;	 /* in rte_vc_ready: it is not called again inside */
+	bool pumping;	 /* operations are being sent: not begun again inside */
+	bool watched;	 /* rte_vc_unsent said true */
+	int broken;	 /* FI_E* for attr.broken; 0: nothing */
 	int err;	 /* of rte_vc_stop */
 	uint64_t router; /* the same */
 
@@ -127,7 +142,9 @@ struct rte_vc {
 	struct rte_vc_op *ops;
 	uint32_t mask;
 	uint64_t head, next, tail;
-	uint32_t unasked; /* writes sent since one asked for an ACK */
+	uint64_t routed;  /* the newest ACK of a router, ... */
+	uint64_t reached; /* ... and of the target */
+	uint32_t unasked; /* operations since one that the target acknowledges */
 	uint8_t *inject;  /* inject_size bytes for each of ops */
 	uint32_t lower;	  /* messages whose done has not been called yet */
 
@@ -138,10 +155,10 @@ struct rte_vc {
 	/* Requests of the other end: those that have to wait, and where arrival is. */
 	struct crn_list waiting; /* of struct rte_rx */
 	struct {
-		uint64_t seq;  /* of the operation that arrived last, or does */
-		bool open;     /* more fragments of it are to come */
-		uint8_t type;  /* RTE_MSG, RTE_WRITE */
-		uint8_t flags; /* that all fragments share */
+		uint64_t seq; /* of the operation that arrived last, or does */
+		bool open;    /* more fragments of it are to come */
+		uint8_t type; /* RTE_MSG, RTE_WRITE */
+		bool has_data;
 		uint64_t length, offset;
 		uint64_t cq_data, addr, key;
 	} in;
@@ -180,8 +197,8 @@ static inline bool rte_vc_idle(const struct rte_vc *vc)
 	return !vc->lower;
 }
 /* Before SHUTDOWN: is there something to be sent still, requests or acknowledgements?
- * What rte_vc_message, rte_vc_ready and callbacks of the lower provider change. */
-bool rte_vc_unsent(const struct rte_vc *vc);
+ * If so, attr.drained follows, or rte_vc_stop. */
+bool rte_vc_unsent(struct rte_vc *vc);
 
 /* flags: of the call, or op_flags of the endpoint for calls without. */
 ssize_t rte_vc_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags);
