@@ -85,7 +85,7 @@ struct rte_vc_op {
 	bool silent;   /* fi_inject: never has an entry */
 	bool report;   /* has one if it ends well */
 	bool fence;
-	bool ask;	 /* RTE_ACKREQ with the last fragment */
+
 	bool has_data;	 /* cq_data */
 	bool copy;	 /* FI_INJECT: its buffers are the program's after the call */
 	bool begun;	 /* a fragment of it has been posted */
@@ -144,9 +144,9 @@ struct rte_vc {
 	uint64_t head, next, tail;
 	uint64_t routed;  /* the newest ACK of a router, ... */
 	uint64_t reached; /* ... and of the target */
-	uint32_t unasked; /* operations since one that the target acknowledges */
-	uint8_t *inject;  /* inject_size bytes for each of ops */
-	uint32_t lower;	  /* messages whose done has not been called yet */
+
+	uint8_t *inject; /* inject_size bytes for each of ops */
+	uint32_t lower;	 /* messages whose done has not been called yet */
 
 	/* Receives. */
 	struct rte_vc_recv *recvs;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this room share. */
+#ifndef RTE_XFER_OPS_H
+#define RTE_XFER_OPS_H
+
+#include <assert.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include "vc.h"
+
+/* --- Operations, in order (tx.c) --- */
+
+CRN_INLINE struct rte_vc_op *rte_vc_op(const struct rte_vc *vc, uint64_t seq)
+{
+	return &vc->ops[seq & vc->mask];
+}
+
+/* Takes the next number. 0 and *op, zeroed but for the local buffer, or why not. Call
+ * rte_vc_op_post once it is filled. */
+ssize_t rte_vc_op_take(struct rte_vc *vc, bool silent, struct rte_vc_op **op);
+/* It is sent as far as possible now. */
+void rte_vc_op_post(struct rte_vc *vc, struct rte_vc_op *op);
+/* The local buffer. 0 and *len, or -FI_EINVAL, -FI_EMSGSIZE. */
+ssize_t rte_vc_iov_len(const struct rte_vc *vc, const struct iovec *iov, size_t count,
+		       uint64_t *len);
+void rte_vc_op_iov(struct rte_vc_op *op, const struct iovec *iov, void *const *desc,
+		   size_t count);
+/* 0, or why a call with these flags is refused. */
+ssize_t rte_vc_flags(uint64_t flags, uint64_t known);
+/* Is there a counter of these operations? */
+bool rte_vc_counted(const struct rte_vc *vc, uint64_t flags);
+/* Ends all that has come to its end, oldest first. */
+void rte_vc_retire(struct rte_vc *vc);
+
+/* The end of each function of vc.h, and of callbacks of the lower provider: does what has
+ * become possible. */
+void rte_vc_settle(struct rte_vc *vc);
+
+/* --- Buffers of several parts (iov.c) --- */
+
+/* Copies the next bytes of it out, or into it. */
+void rte_vc_gather(struct rte_vc_op *op, uint8_t *to, size_t len);
+void rte_vc_scatter(struct rte_vc_op *op, const uint8_t *from, size_t len);
+/* The next bytes that lie in one part. */
+size_t rte_vc_part(struct rte_vc_op *op, uint8_t **at, void **desc);
+void rte_vc_skip(struct rte_vc_op *op, size_t len);
+/* Copies to the bytes from at on, as far as there are. */
+void rte_vc_recv_copy(const struct rte_vc_recv *recv, uint64_t at, const uint8_t *from,
+		      size_t len);
+
+/* --- Fragments (send.c) --- */
+
+/* Sends of what waits as much as can be. */
+void rte_vc_pump(struct rte_vc *vc);
+/* tx is waited for by the operation. */
+void rte_vc_follow(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
+		   struct rte_tx *tx);
+
+/* --- Receives (recv.c) --- */
+
+/* The oldest that is posted; NULL: there is none. */
+struct rte_vc_recv *rte_vc_recv_take(struct rte_vc *vc);
+void rte_vc_recv_done(struct rte_vc *vc, struct rte_vc_recv *recv, uint64_t len,
+		      uint64_t flags, uint64_t data);
+/* len: bytes in the buffer; olen: those that were too many. */
+void rte_vc_recv_failed(struct rte_vc *vc, struct rte_vc_recv *recv, int err, size_t len,
+			size_t olen);
+
+/* --- What arrives (arrive.c, place.c, serve.c, read.c, ack.c) --- */
+
+/* Ends the connection because of the message, which is put back. */
+void rte_vc_bad(struct rte_vc *vc, struct rte_rx *rx, const char *what);
+/* Takes requests of the other end that wait, while they can be. False: none. */
+bool rte_vc_drain(struct rte_vc *vc);
+/* Can it be taken now? Then it is, but for rte_rx_put. */
+bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
+		  const struct rte_write *write);
+bool rte_vc_serve_take(struct rte_vc *vc, const struct rte_rx *rx,
+		       const struct rte_read_req *req);
+/* Answers reads as far as possible. */
+void rte_vc_serve(struct rte_vc *vc);
+/* Messages of lane RESPONSES. NULL, or what is wrong. */
+const char *rte_vc_answer(struct rte_vc *vc, const struct rte_rx *rx);
+const char *rte_vc_acked(struct rte_vc *vc, uint64_t seq);
+const char *rte_vc_nacked(struct rte_vc *vc, const struct rte_nack *nack);
+
+/* --- What the other end is told (ack.c) --- */
+
+/* Header of a message to be packed. rides: with the ACK that is due, if there is one and
+ * nothing may hold the message up; rte_vc_rode once it is posted. */
+void rte_vc_head(const struct rte_vc *vc, struct rte_packet *packet, uint8_t type,
+		 uint64_t seq, bool rides);
+void rte_vc_rode(struct rte_vc *vc, const struct rte_packet *packet);
+/* Sends what is due. */
+void rte_vc_tell(struct rte_vc *vc);
+/* Makes a NACK of tx, and posts it. */
+void rte_vc_nack(struct rte_vc *vc, struct rte_tx *tx, uint64_t seq, int status);
+
+#endif

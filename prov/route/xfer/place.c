@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes of the other end. The region is looked up for each fragment, since the program
+ * may close it at any time. One that is refused gets a NACK, and the rest of it is
+ * dropped.
+ */
+#include "ops.h"
+
+static int region_copy(struct rte_vc *vc, const struct rte_write *write,
+		       const uint8_t *from, size_t len)
+{
+	struct crn_mr_map *map = vc->attr.map;
+	const size_t rest = (size_t)(write->length - write->offset);
+	void *at;
+	int ret;
+
+	/* As with verbs, a write of nothing looks at no key. */
+	if (!write->length)
+		return 0;
+	if (!map)
+		return -FI_EKEYREJECTED;
+	crn_mr_begin(map);
+	ret = crn_mr_find(map, write->key, write->addr + write->offset, rest,
+			  FI_REMOTE_WRITE, &at, NULL);
+	if (!ret)
+		memcpy(at, from, len);
+	crn_mr_end(map);
+	return ret;
+}
+
+/* There is one place for a NACK: it has to be free before the write is looked at. */
+static bool must_wait(const struct rte_vc *vc, const struct rte_head *head)
+{
+	const bool tells = (head->flags & RTE_LAST) && (head->flags & RTE_CQDATA);
+
+	return vc->nack_due || (tells && crn_list_empty(&vc->posted));
+}
+
+static void write_end(struct rte_vc *vc, const struct rte_head *head,
+		      const struct rte_write *write)
+{
+	const uint64_t flags = FI_RMA | FI_REMOTE_WRITE;
+
+	if (head->flags & RTE_CQDATA)
+		rte_vc_recv_done(vc, rte_vc_recv_take(vc), write->length,
+				 flags | FI_REMOTE_CQ_DATA, write->cq_data);
+	else
+		crn_ep_count(vc->attr.ep, flags, false);
+	if (head->flags & RTE_ACKREQ)
+		vc->ack_due = head->seq;
+}
+
+bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
+		  const struct rte_write *write)
+{
+	const struct rte_head *head = &rx->packet.head;
+	int ret;
+
+	if (head->flags & RTE_FIRST)
+		vc->refused = false;
+	if (vc->refused)
+		return true;
+	if (must_wait(vc, head))
+		return false;
+	ret = region_copy(vc, write, rx->payload, head->plen);
+	if (ret) {
+		vc->refused = true;
+		vc->nack_due = head->seq;
+		vc->nack_status = -ret;
+	} else if (head->flags & RTE_LAST) {
+		write_end(vc, head, write);
+	}
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What comes back in lane RESPONSES: the data of reads, ACK and NACK. */
+#include "ops.h"
+
+static const char *frag_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_read_frag frag;
+	const enum rte_bad bad = rte_read_frag_parse(&frag, &rx->packet);
+	const size_t len = rx->packet.head.plen;
+	struct rte_vc_op *op;
+
+	if (bad != RTE_OK)
+		return rte_bad_text(bad);
+	if (frag.request < vc->head || frag.request >= vc->next)
+		return "the data of a read that is not outstanding";
+	op = rte_vc_op(vc, frag.request);
+	if (op->type != RTE_READ_REQ || op->err)
+		return "the data of a read that is not outstanding";
+	if (frag.length != op->length || frag.offset != op->offset)
+		return "the data of a read out of order";
+	rte_vc_scatter(op, rx->payload, len);
+	op->offset += len;
+	return NULL;
+}
+
+static const char *ack_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_ack ack;
+	const enum rte_bad bad = rte_ack_parse(&ack, &rx->packet);
+
+	return bad == RTE_OK ? rte_vc_acked(vc, ack.request) : rte_bad_text(bad);
+}
+
+static const char *nack_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_nack nack;
+	const enum rte_bad bad = rte_nack_parse(&nack, &rx->packet);
+
+	return bad == RTE_OK ? rte_vc_nacked(vc, &nack) : rte_bad_text(bad);
+}
+
+const char *rte_vc_answer(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	switch (rx->packet.head.type) {
+	case RTE_READ_FRAG:
+		return frag_arrives(vc, rx);
+	case RTE_ACK:
+		return ack_arrives(vc, rx);
+	case RTE_NACK:
+		return nack_arrives(vc, rx);
+	default:
+		return "a message that has no place on a connection";
+	}
+}

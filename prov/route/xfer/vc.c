@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The beginning and the end of a connection's data path. */
+#include <stdlib.h>
+#include "ops.h"
+
+static int attr_check(const struct rte_vc_attr *attr)
+{
+	return !attr->ep || !attr->tx_size || attr->tx_size > RTE_VC_SIZE_MAX ||
+			       !attr->rx_size || attr->rx_size > RTE_VC_SIZE_MAX ||
+			       attr->max_msg_size > RTE_VC_MSG_MAX
+		       ? -FI_EINVAL
+		       : 0;
+}
+
+int rte_vc_init(struct rte_vc *vc, const struct rte_vc_attr *attr)
+{
+	const uint32_t places = crn_roundup_pow2(attr->tx_size);
+	uint32_t i;
+
+	memset(vc, 0, sizeof(*vc));
+	vc->attr = *attr;
+	crn_list_init(&vc->posted);
+	crn_list_init(&vc->free);
+	crn_list_init(&vc->waiting);
+	if (attr_check(attr))
+		return -FI_EINVAL;
+	vc->mask = places - 1;
+	vc->head = vc->next = vc->tail = 1;
+	vc->ops = calloc(places, sizeof(*vc->ops));
+	vc->recvs = calloc(attr->rx_size, sizeof(*vc->recvs));
+	if (attr->inject_size)
+		vc->inject = calloc(places, attr->inject_size);
+	if (!vc->ops || !vc->recvs || (attr->inject_size && !vc->inject)) {
+		rte_vc_fini(vc);
+		return -FI_ENOMEM;
+	}
+	for (i = 0; i < attr->rx_size; i++)
+		crn_list_add_tail(&vc->free, &vc->recvs[i].entry);
+	return 0;
+}
+
+void rte_vc_fini(struct rte_vc *vc)
+{
+	assert(rte_vc_idle(vc));
+	free(vc->ops);
+	free(vc->recvs);
+	free(vc->inject);
+	vc->ops = NULL;
+	vc->recvs = NULL;
+	vc->inject = NULL;
+}
+
+/* A Send has room for RTE_EAGER bytes at most, whatever the path could do. */
+void rte_vc_start(struct rte_vc *vc, struct rte_peer *peer,
+		  const struct rte_vc_path *path)
+{
+	assert(vc->state == RTE_VC_NEW && path->eager);
+	vc->peer = peer;
+	vc->path = *path;
+	vc->path.eager = CRN_MIN(vc->path.eager, RTE_EAGER);
+	vc->state = RTE_VC_UP;
+}
+
+static void requests_drop(struct rte_vc *vc)
+{
+	struct crn_list *entry;
+
+	while ((entry = crn_list_pop(&vc->waiting)))
+		rte_rx_put(crn_container_of(entry, struct rte_rx, entry));
+}
+
+static void receives_cancel(struct rte_vc *vc)
+{
+	struct rte_vc_recv *recv = vc->recv;
+
+	vc->recv = NULL;
+	for (; recv || (recv = rte_vc_recv_take(vc)); recv = NULL)
+		rte_vc_recv_failed(vc, recv, FI_ECANCELED, 0, 0);
+}
+
+void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
+{
+	if (vc->state == RTE_VC_STOPPED)
+		return;
+	vc->state = RTE_VC_STOPPED;
+	vc->err = err ? err : FI_ECANCELED;
+	vc->router = router;
+	vc->ack_due = vc->nack_due = 0;
+	vc->serve_count = 0;
+	rte_vc_drain(vc);
+	requests_drop(vc);
+	receives_cancel(vc);
+	rte_vc_retire(vc);
+}
+
+bool rte_vc_unsent(struct rte_vc *vc)
+{
+	vc->watched = vc->state == RTE_VC_UP &&
+		      (vc->next < vc->tail || vc->ack_due || vc->nack_due);
+	return vc->watched;
+}
+
+/* Callbacks come last: they may stop the connection. */
+static void tell_owner(struct rte_vc *vc)
+{
+	const int err = vc->broken;
+
+	if (crn_unlikely(err)) {
+		vc->broken = 0;
+		if (vc->attr.broken)
+			vc->attr.broken(vc, err);
+	}
+	if (crn_unlikely(vc->watched) && vc->state == RTE_VC_UP && !rte_vc_unsent(vc) &&
+	    vc->attr.drained)
+		vc->attr.drained(vc);
+}
+
+void rte_vc_settle(struct rte_vc *vc)
+{
+	do {
+		rte_vc_retire(vc);
+		if (vc->state != RTE_VC_UP)
+			break;
+		rte_vc_pump(vc);
+		rte_vc_tell(vc);
+		rte_vc_serve(vc);
+	} while (rte_vc_drain(vc));
+	rte_vc_retire(vc);
+	tell_owner(vc);
+}
+
+void rte_vc_ready(struct rte_vc *vc)
+{
+	if (vc->state == RTE_VC_UP)
+		rte_vc_settle(vc);
+}
