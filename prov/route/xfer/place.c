@@ -28,12 +28,11 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 	return ret;
 }
 
-/* There is one place for a NACK: it has to be free before the write is looked at. */
-static bool must_wait(const struct rte_vc *vc, const struct rte_head *head)
+/* Data for the completion queue take a receive. */
+static bool lacks_receive(const struct rte_vc *vc, const struct rte_head *head)
 {
-	const bool tells = (head->flags & RTE_LAST) && (head->flags & RTE_CQDATA);
-
-	return vc->nack_due || (tells && crn_list_empty(&vc->posted));
+	return (head->flags & RTE_LAST) && (head->flags & RTE_CQDATA) &&
+	       crn_list_empty(&vc->posted);
 }
 
 static void write_end(struct rte_vc *vc, const struct rte_head *head,
@@ -54,19 +53,25 @@ bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
 		  const struct rte_write *write)
 {
 	const struct rte_head *head = &rx->packet.head;
+	bool waits;
 	int ret;
 
 	if (head->flags & RTE_FIRST)
 		vc->refused = false;
 	if (vc->refused)
 		return true;
-	if (must_wait(vc, head))
+	/* There is one place for a NACK: it has to be free before the write is looked
+	 * at. */
+	if (vc->nack_due)
 		return false;
-	ret = region_copy(vc, write, rx->payload, head->plen);
+	waits = lacks_receive(vc, head);
+	ret = region_copy(vc, write, rx->payload, waits ? 0 : head->plen);
 	if (ret) {
 		vc->refused = true;
 		vc->nack_due = head->seq;
 		vc->nack_status = -ret;
+	} else if (waits) {
+		return false;
 	} else if (head->flags & RTE_LAST) {
 		write_end(vc, head, write);
 	}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "fake.h"
+
+#define READ (FI_RMA | FI_READ)
+#define KEY 0x77
+#define LEN 20000
+
+static struct fake fake;
+static uint8_t memory[LEN], into[LEN + 1];
+static struct crn_mr mr;
+static int context[64];
+
+static void begin(bool direct)
+{
+	fake_open(&fake, direct, false);
+	fake_region(&fake.b, &mr, memory, LEN, KEY, FI_REMOTE_READ);
+	fake_count(&fake.b, FI_REMOTE_READ);
+	fake_pattern(memory, sizeof(memory), 9);
+	memset(into, 0, sizeof(into));
+	fake_start(&fake);
+}
+
+static void end(void)
+{
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_close(&fake);
+}
+
+CT_TEST(read, bytes_of_all_lengths)
+{
+	static const size_t sizes[] = {1, FAKE_EAGER, FAKE_EAGER + 1, 5000, LEN - 100};
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(sizes); i++) {
+		CT_NOTE("%zu bytes", sizes[i]);
+		begin(i % 2);
+		CT_EXPECT_EQ(fake_read(&fake.a, into, sizes[i], 100, KEY, into), 0);
+		CT_EXPECT_EQ(fake.a.expected, sizes[i]);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, into, READ, 0);
+		CT_EXPECT_MEMEQ(into, memory + 100, sizes[i]);
+		CT_EXPECT_EQ(into[sizes[i]], 0);
+		CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 1);
+		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
+		end();
+	}
+}
+
+CT_TEST(read, into_several_parts)
+{
+	const struct iovec iov[] = {
+		{into, 1}, {into + 1, 3000}, {into, 0}, {into + 3001, 99}};
+	const struct fi_rma_iov range = {50, 3100, KEY};
+	const struct fi_msg_rma msg = {
+		.msg_iov = iov,
+		.iov_count = 4,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.context = into,
+	};
+
+	begin(true);
+	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, FI_DELIVERY_COMPLETE), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, into, READ, 0);
+	CT_EXPECT_MEMEQ(into, memory + 50, 3100);
+	end();
+}
+
+CT_TEST(read, of_nothing)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 0, 0, KEY, into), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, into, READ, 0);
+	end();
+}
+
+CT_TEST(read, what_is_refused)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY + 1, &context[0]), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, LEN - 9, KEY, &context[1]), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, LEN, 1, KEY, &context[2]), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, LEN - 10, KEY, &context[3]), 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &context[0], READ, FI_EKEYREJECTED);
+	fake_expect_err(&fake.a.tx_cq, &context[1], READ, FI_EACCES);
+	fake_expect_err(&fake.a.tx_cq, &context[2], READ, FI_EACCES);
+	fake_expect(&fake.a.tx_cq, &context[3], READ, 0);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 1);
+	mr.access = FI_REMOTE_WRITE;
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY, &context[4]), 0);
+	fake.b.vc.attr.map = NULL;
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &context[4], READ, FI_EKEYREJECTED);
+	end();
+}
+
+CT_TEST(read, a_region_that_is_closed_meanwhile)
+{
+	begin(true);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 5000, 0, KEY, into), 0);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_EQ(fake.b.out_count, 1);
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, into, READ, FI_EKEYREJECTED);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 1);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
+	CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 0);
+	fake_close(&fake);
+}
+
+/* Those that are too many keep their place in the lane. */
+CT_TEST(read, so_many_are_in_service)
+{
+	struct rte_read_req req = {
+		.length = 10,
+		.key = KEY,
+		.window = 1,
+		.frag = 10,
+	};
+	struct rte_packet packet = {.head = {.type = RTE_READ_REQ}};
+	uint8_t bytes[128];
+	uint64_t seq;
+	ssize_t len;
+
+	begin(true);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	for (seq = 1; seq <= RTE_VC_READS + 3; seq++) {
+		packet.head.seq = seq;
+		len = rte_read_req_pack(&packet, &req, bytes, sizeof(bytes));
+		fake_inject(&fake.b, bytes, (size_t)len);
+	}
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 3);
+	CT_EXPECT_EQ(fake.b.vc.serve_count, RTE_VC_READS);
+	fake.b.credits[RTE_RESPONSES] = 2;
+	fake.b.hold_done = true;
+	rte_vc_ready(&fake.b.vc);
+	/* A window of one: the first has to be sent before the second is answered. */
+	CT_EXPECT_EQ(fake.b.out_count, 1);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 2);
+	CT_EXPECT_EQ(fake.b.bad, NULL);
+	end();
+}
+
+CT_TEST(read, operations_are_reported_in_order)
+{
+	begin(true);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 5000, 0, KEY, &context[0]), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, memory, 10, &context[1], 0), 0);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	fake_done(&fake.a);
+	fake_expect_none(&fake.a.tx_cq);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], READ, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
+	end();
+}
+
+/* And the data of one carry what is to be acknowledged, through routers as well. */
+CT_TEST(read, goes_on_whatever_the_messages_wait_for)
+{
+	begin(false);
+	CT_EXPECT_EQ(fake_send(&fake.a, memory, 10, &context[0], FI_DELIVERY_COMPLETE),
+		     0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 3000, 0, KEY, &context[1]), 0);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	CT_EXPECT_EQ(fake_recv(&fake.b, into + 5000, 10, into), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake.b.vc.serve_count, 1);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	rte_vc_ready(&fake.b.vc);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], READ, 0);
+	CT_EXPECT_MEMEQ(into, memory, 3000);
+	end();
+}
+
+CT_TEST(read, a_fence_waits_for_the_data)
+{
+	begin(true);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 3000, 0, KEY, &context[0]), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, into, 3000, &context[1], FI_FENCE), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into + 10000, 3000, into), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake.a.seen_count, 1);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	rte_vc_ready(&fake.b.vc);
+	fake_run(&fake);
+	CT_EXPECT_MEMEQ(into + 10000, memory, 3000);
+	end();
+}

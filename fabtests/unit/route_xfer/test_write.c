@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "fake.h"
+
+#define WRITTEN (FI_RMA | FI_WRITE)
+#define PLACED (FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA)
+#define KEY 0x77
+#define LEN 20000
+
+static struct fake fake;
+static uint8_t from[LEN], memory[LEN + 1];
+static struct crn_mr mr;
+static int context[32];
+
+static void begin_as(bool direct, bool selective)
+{
+	fake_open(&fake, direct, selective);
+	fake_region(&fake.b, &mr, memory, LEN, KEY, FI_REMOTE_WRITE);
+	fake_pattern(from, sizeof(from), 5);
+	memset(memory, 0, sizeof(memory));
+}
+
+static void begin(bool direct)
+{
+	begin_as(direct, false);
+	fake_start(&fake);
+}
+
+static void end(void)
+{
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_close(&fake);
+}
+
+CT_TEST(write, bytes_go_to_their_place)
+{
+	static const size_t sizes[] = {1, FAKE_EAGER, FAKE_EAGER + 1, 4999, 13000};
+	size_t i;
+	int direct;
+
+	for (direct = 0; direct < 2; direct++) {
+		for (i = 0; i < CRN_COUNT(sizes); i++) {
+			begin(direct);
+			CT_NOTE("%zu bytes", sizes[i]);
+			CT_EXPECT_EQ(fake_write(&fake.a, from, sizes[i], 100, KEY, from,
+						0),
+				     0);
+			fake_run(&fake);
+			fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+			CT_EXPECT_MEMEQ(memory + 100, from, sizes[i]);
+			CT_EXPECT_EQ(memory[99], 0);
+			CT_EXPECT_EQ(memory[100 + sizes[i]], 0);
+			fake_expect_none(&fake.b.rx_cq);
+			end();
+		}
+	}
+}
+
+CT_TEST(write, completes_when_the_target_has_it)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, FI_INJECT_COMPLETE), 0);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	fake_done(&fake.a);
+	fake_expect_none(&fake.a.tx_cq);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	end();
+}
+
+/* The lower provider may still read the program's memory when the ACK is here. */
+CT_TEST(write, completes_when_the_lower_provider_has_done_with_its_buffer)
+{
+	begin(true);
+	fake.a.hold_done = true;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 5000, 0, KEY, from, 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
+	fake_expect_none(&fake.a.tx_cq);
+	fake_done(&fake.a);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	end();
+}
+
+CT_TEST(write, what_is_refused_gets_one_nack)
+{
+	static const struct {
+		const char *what;
+		size_t len;
+		uint64_t addr, key;
+		int err;
+	} rows[] = {
+		{"unknown key", 10, 0, KEY + 1, FI_EKEYREJECTED},
+		{"unknown key, in fragments", 9000, 0, KEY + 1, FI_EKEYREJECTED},
+		{"ends one byte too late", LEN, 1, KEY, FI_EACCES},
+		{"begins behind the region", 1, LEN, KEY, FI_EACCES},
+		{"far away", 1, UINT64_MAX - 1, KEY, FI_EACCES},
+	};
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s", rows[i].what);
+		begin(true);
+		CT_EXPECT_EQ(fake_write(&fake.a, from, rows[i].len, rows[i].addr,
+					rows[i].key, &context[0], FI_REMOTE_CQ_DATA),
+			     0);
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 5, 0, KEY, &context[1], 0), 0);
+		fake_run(&fake);
+		fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, rows[i].err);
+		fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
+		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
+		CT_EXPECT_MEMEQ(memory, from, 5);
+		CT_EXPECT_EQ(memory[5], 0);
+		end();
+	}
+}
+
+CT_TEST(write, a_region_that_is_only_read_is_not_written)
+{
+	begin(true);
+	mr.access = FI_REMOTE_READ;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EACCES);
+	CT_EXPECT_EQ(memory[0], 0);
+	end();
+}
+
+CT_TEST(write, without_regions_every_key_is_unknown)
+{
+	begin(true);
+	fake.b.vc.attr.map = NULL;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
+	end();
+}
+
+CT_TEST(write, a_region_that_is_closed_meanwhile)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 13000, 0, KEY, from, 0), 0);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_NE(memory[FAKE_SLOT_LEN - 1], 0);
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
+	CT_EXPECT_EQ(memory[FAKE_SLOT_LEN], 0);
+	fake_close(&fake);
+}
+
+/* Nothing of the next one is looked at before the NACK of the first is on its way. */
+CT_TEST(write, nacks_wait_for_a_credit_one_at_a_time)
+{
+	begin(true);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, LEN, KEY, &context[1], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[2], 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 2);
+	CT_EXPECT_EQ(memory[0], 0);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	rte_vc_ready(&fake.b.vc);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, FI_EKEYREJECTED);
+	fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_EACCES);
+	fake_expect(&fake.a.tx_cq, &context[2], WRITTEN, 0);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 2);
+	end();
+}
+
+CT_TEST(write, data_for_the_completion_queue_takes_a_receive)
+{
+	int i;
+
+	begin(true);
+	for (i = 0; i < 2; i++)
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 5000, 0, KEY, &context[i],
+					FI_REMOTE_CQ_DATA),
+			     0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, from, 7, &context[10]), 0);
+	fake_run(&fake);
+	fake_expect_data(&fake.b.rx_cq, &context[10], PLACED, 5000, 0x1122334455667788);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect_none(&fake.a.tx_cq);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 1);
+	CT_EXPECT_EQ(fake_recv(&fake.b, from, 7, &context[11]), 0);
+	fake_run(&fake);
+	fake_expect_data(&fake.b.rx_cq, &context[11], PLACED, 5000, 0x1122334455667788);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	CT_EXPECT_MEMEQ(memory, from, 5000);
+	end();
+}
+
+CT_TEST(write, data_is_reported_with_selective_completion_and_counted)
+{
+	begin_as(true, true);
+	fake_count(&fake.b, FI_REMOTE_WRITE);
+	fake_start(&fake);
+	CT_EXPECT_EQ(fake_recv(&fake.b, from, 7, &context[10]), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, FI_REMOTE_CQ_DATA), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 3000, 0, KEY, from, 0), 0);
+	fake_run(&fake);
+	fake_expect_data(&fake.b.rx_cq, &context[10], PLACED, 10, 0x1122334455667788);
+	fake_expect_none(&fake.b.rx_cq);
+	fake_expect_none(&fake.a.tx_cq);
+	CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 2);
+	/* Its place is free again all the same. */
+	CT_EXPECT_EQ(rte_vc_tx_left(&fake.a.vc), FAKE_TX);
+	end();
+}
+
+CT_TEST(write, one_without_a_completion_reports_that_it_failed)
+{
+	begin_as(true, true);
+	fake_start(&fake);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, from, 0), 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
+	CT_EXPECT_EQ(fake.a.broken, 0);
+	end();
+}
+
+CT_TEST(write, an_injected_one)
+{
+	begin_as(true, false);
+	fake_count(&fake.a, FI_WRITE);
+	fake_start(&fake);
+	CT_EXPECT_EQ(fake_recv(&fake.b, from, 7, &context[10]), 0);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, 10, 5, KEY, 0, 0), 0);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, 3, 0, KEY, FI_REMOTE_CQ_DATA,
+					 99),
+		     0);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, 3, 0, KEY, FI_FENCE, 0),
+		     -FI_EBADFLAGS);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, FAKE_INJECT + 1, 0, KEY, 0, 0),
+		     -FI_EMSGSIZE);
+	fake_run(&fake);
+	CT_EXPECT_MEMEQ(memory + 5, from, 10);
+	fake_expect_data(&fake.b.rx_cq, &context[10], PLACED, 3, 99);
+	fake_expect_none(&fake.a.tx_cq);
+	CT_EXPECT_EQ(fi_cntr_read(&fake.a.cntr.fid), 2);
+	end();
+}
+
+/* It has no entry to say so with, so the connection ends. */
+CT_TEST(write, an_injected_one_that_fails_breaks_the_connection)
+{
+	begin_as(true, false);
+	fake_count(&fake.a, FI_WRITE);
+	fake_start(&fake);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, 10, LEN, KEY, 0, 0), 0);
+	fake_run(&fake);
+	fake_expect_none(&fake.a.tx_cq);
+	CT_EXPECT_EQ(fake.a.broken, FI_EACCES);
+	CT_EXPECT_EQ(fi_cntr_readerr(&fake.a.cntr.fid), 1);
+	end();
+}
+
+CT_TEST(write, nothing_is_written_with_any_key)
+{
+	const struct fi_msg_rma none = {.context = &context[1]};
+
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY + 1, &context[0], 0), 0);
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &none, 0), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	end();
+}
+
+CT_TEST(write, what_is_refused_at_once)
+{
+	const struct iovec iov[] = {{from, 10}, {from, 10}};
+	struct fi_rma_iov range[] = {{0, 20, KEY}, {0, 20, KEY}};
+	struct fi_msg_rma msg = {
+		.msg_iov = iov,
+		.iov_count = 2,
+		.rma_iov = range,
+		.rma_iov_count = 2,
+	};
+
+	begin(true);
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
+	msg.rma_iov_count = 1;
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, FI_INJECT), -FI_EBADFLAGS);
+	range[0].len = 19;
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
+	range[0].len = 20;
+	range[0].addr = UINT64_MAX;
+	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fake.a.vc.tail, 1);
+	end();
+}
+
+CT_TEST(write, a_router_says_nothing_of_a_write_before_its_message)
+{
+	begin(false);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[1], 0), 0);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	fake_run(&fake);
+	fake_expect_none(&fake.a.tx_cq);
+	fake.b.credits[RTE_RESPONSES] = 1;
+	rte_vc_ready(&fake.b.vc);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
+	end();
+}
