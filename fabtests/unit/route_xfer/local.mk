@@ -5,6 +5,8 @@ TESTS += fabtests/unit/unit_route_xfer
 fabtests_unit_unit_route_xfer_SOURCES = \
 	fabtests/unit/route_xfer/fake.c \
 	fabtests/unit/route_xfer/fake.h \
+	fabtests/unit/route_xfer/test_bad.c \
+	fabtests/unit/route_xfer/test_random.c \
 	fabtests/unit/route_xfer/test_read.c \
 	fabtests/unit/route_xfer/test_recv.c \
 	fabtests/unit/route_xfer/test_send.c \
