@@ -246,10 +246,26 @@ CT_TEST(bad, messages_whose_body_is_wrong)
 
 	begin();
 	len = rte_write_pack(&packet, &body, bytes, sizeof(bytes));
-	bytes[32] = 3; /* the length */
+	bytes[32] = 3; /* of the length */
 	fake_inject(&fake.a, bytes, (size_t)len + 4);
 	CT_EXPECT_STREQ(fake.a.bad, rte_bad_text(RTE_BAD_RANGE));
 	say(&fake.a, &write);
 	CT_EXPECT_EQ(memory[0], 0);
+	end();
+}
+
+CT_TEST(bad, answers_whose_body_is_wrong)
+{
+	struct rte_packet packet = {
+		.head = {.type = RTE_READ_FRAG, .flags = WHOLE, .plen = 2000}};
+	struct rte_read_frag body = {.slot = RTE_SLOT_NONE, .length = 2000, .request = 3};
+	uint8_t bytes[4096] = {0};
+	ssize_t len;
+
+	begin();
+	len = rte_read_frag_pack(&packet, &body, bytes, 256);
+	bytes[40] = 1; /* of the offset */
+	fake_inject(&fake.a, bytes, (size_t)len + 2000);
+	CT_EXPECT_STREQ(fake.a.bad, rte_bad_text(RTE_BAD_RANGE));
 	end();
 }
