@@ -30,6 +30,8 @@ EXTRA_DIST += \
 	fabtests/interop/knfsd.sh \
 	fabtests/interop/local.mk \
 	fabtests/interop/net \
+	fabtests/interop/route-net \
 	fabtests/interop/test-net \
+	fabtests/interop/test-route-net \
 	fabtests/interop/topology \
 	fabtests/interop/with-build
