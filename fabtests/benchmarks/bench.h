@@ -5,25 +5,29 @@
 
 #include "fct_fabric.h"
 
-enum bench_mode { BENCH_PINGPONG, BENCH_STREAM, BENCH_WRITE };
+enum bench_mode { BENCH_PINGPONG, BENCH_STREAM, BENCH_WRITE, BENCH_READ, BENCH_CONNECT };
+
+extern const char *const bench_mode_names[];
 
 /* The client's choice, told to the server before the connection is made. */
 struct bench_job {
 	uint32_t mode;
 	uint32_t inject;     /* messages by fi_inject */
 	uint64_t size;	     /* bytes of a message or a write */
-	uint64_t iterations; /* round trips, messages or writes that count */
+	uint64_t iterations; /* what counts: round trips, messages, ... */
 	uint64_t warmup;     /* the same before the clock starts */
 	uint64_t batch;	     /* ping-pong: round trips between two looks at the clock */
-	uint32_t window;     /* stream, write: operations in flight */
-	uint32_t signal;     /* stream, write: every so many makes a completion */
+	uint32_t window;     /* stream, write, read: operations in flight */
+	uint32_t signal;     /* the same: every so many makes a completion */
+	uint32_t sleep;	     /* ping-pong: both sides sleep until something arrives */
+	uint32_t unused;
 };
 
 struct bench {
 	struct fct_link l;
 	struct bench_job job;
 	struct fct_mem tx, rx, acks;
-	struct fct_target peer; /* write: the server's region */
+	struct fct_target peer; /* write, read: the server's region */
 	struct fct_ctx *tx_ctx, *rx_ctx;
 	struct fct_wait idle;	  /* since the last completion, roughly */
 	uint64_t sent, completed; /* transmit completions */
@@ -40,6 +44,8 @@ int bench_send(struct bench *b);
 /* bench_lat.c, bench_bw.c: both sides, from connected to done; the client prints. */
 int bench_pingpong(struct bench *b);
 int bench_stream(struct bench *b);
-int bench_write(struct bench *b);
+int bench_transfer(struct bench *b);
+/* bench_conn.c */
+int bench_connect(struct bench *b);
 
 #endif

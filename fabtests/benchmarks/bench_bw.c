@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Streams of messages and of writes. The client keeps a window of them in flight; time
- * ends when the server has acknowledged the last one, so that a provider whose
- * completions only mean "has left" is not flattered.
+ * Streams of messages, of writes and of reads. The client keeps a window of them in
+ * flight; time ends when the server has acknowledged the last one, so that a provider
+ * whose completions only mean "has left" is not flattered.
  */
 #include "bench.h"
 
@@ -34,12 +34,28 @@ static uint64_t acked(struct bench *b, uint64_t seen, uint64_t have)
 
 /*
  * Every `signal`-th operation of a run makes a completion, and the last one. All writes
- * have one buffer and one target, as perftest's have.
+ * or reads have one buffer and one target, as perftest's have.
  */
+static ssize_t post_rma(struct bench *b, const struct fi_msg_rma *rma, bool signal)
+{
+	const struct iovec *iov = rma->msg_iov;
+	const struct fi_rma_iov *at = rma->rma_iov;
+	bool write = b->job.mode == BENCH_WRITE;
+	uint64_t flags = signal ? FI_COMPLETION : 0;
+
+	if (b->job.signal > 1)
+		return write ? fi_writemsg(b->l.c.ep, rma, flags)
+			     : fi_readmsg(b->l.c.ep, rma, flags);
+	return write ? fi_write(b->l.c.ep, iov->iov_base, iov->iov_len, rma->desc[0], 0,
+				at->addr, at->key, rma->context)
+		     : fi_read(b->l.c.ep, iov->iov_base, iov->iov_len, rma->desc[0], 0,
+			       at->addr, at->key, rma->context);
+}
+
 static ssize_t post_one(struct bench *b, uint64_t first, uint64_t end)
 {
 	uint64_t slot = b->sent % b->job.window;
-	uint64_t at = b->job.mode == BENCH_WRITE ? 0 : slot * b->job.size;
+	uint64_t at = b->job.mode == BENCH_STREAM ? slot * b->job.size : 0;
 	uint8_t *buf = b->tx.buf + at;
 	bool signal = b->sent + 1 == end || (b->sent + 1 - first) % b->job.signal == 0;
 	struct iovec iov = {.iov_base = buf, .iov_len = b->job.size};
@@ -57,15 +73,11 @@ static ssize_t post_one(struct bench *b, uint64_t first, uint64_t end)
 			     .iov_count = 1,
 			     .context = &b->tx_ctx[slot]};
 
+	if (b->job.mode != BENCH_STREAM)
+		return post_rma(b, &rma, signal);
 	if (b->job.signal > 1)
-		return b->job.mode == BENCH_WRITE
-			       ? fi_writemsg(b->l.c.ep, &rma, signal ? FI_COMPLETION : 0)
-			       : fi_sendmsg(b->l.c.ep, &msg, signal ? FI_COMPLETION : 0);
-	return b->job.mode == BENCH_WRITE
-		       ? fi_write(b->l.c.ep, buf, b->job.size, b->tx.desc, 0,
-				  rma_iov.addr, rma_iov.key, &b->tx_ctx[slot])
-		       : fi_send(b->l.c.ep, buf, b->job.size, b->tx.desc, 0,
-				 &b->tx_ctx[slot]);
+		return fi_sendmsg(b->l.c.ep, &msg, signal ? FI_COMPLETION : 0);
+	return fi_send(b->l.c.ep, buf, b->job.size, b->tx.desc, 0, &b->tx_ctx[slot]);
 }
 
 /* With one completion for `signal` operations, that many are done when one is read. */
@@ -132,16 +144,16 @@ static void print(const struct bench *b, uint64_t ns)
 
 	printf("%s provider=%s size=%llu iterations=%llu window=%u signal=%u "
 	       "MB_per_s=%.2f msg_per_s=%.0f\n",
-	       b->job.mode == BENCH_WRITE ? "write" : "stream",
-	       b->l.c.info->fabric_attr->prov_name, (unsigned long long)b->job.size,
-	       (unsigned long long)b->job.iterations, b->job.window, b->job.signal,
-	       bytes * 1e3 / (double)ns, (double)b->job.iterations * 1e9 / (double)ns);
+	       bench_mode_names[b->job.mode], b->l.c.info->fabric_attr->prov_name,
+	       (unsigned long long)b->job.size, (unsigned long long)b->job.iterations,
+	       b->job.window, b->job.signal, bytes * 1e3 / (double)ns,
+	       (double)b->job.iterations * 1e9 / (double)ns);
 }
 
 /*
- * Writes are acknowledged by one message back after one message behind them. The server
- * sleeps until then: the target of writes is passive, and a processor that it kept busy
- * would be missing where the device is software.
+ * Writes are acknowledged by one message back after one message behind them, and reads
+ * the same way. The server sleeps until then: their target is passive, and a processor
+ * that it kept busy would be missing where the device is software.
  */
 static int flush(struct bench *b, uint64_t *acks_seen)
 {
@@ -196,7 +208,7 @@ int bench_stream(struct bench *b)
 	return run(b);
 }
 
-int bench_write(struct bench *b)
+int bench_transfer(struct bench *b)
 {
 	return run(b);
 }

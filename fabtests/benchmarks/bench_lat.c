@@ -7,10 +7,13 @@
 static int await_message(struct bench *b, uint64_t n)
 {
 	unsigned int unlucky = 0;
+	struct fct_wait w;
 	int ret = 0;
 
+	if (b->job.sleep)
+		fct_wait_init(&w, b->l.t, "the next message");
 	while (b->received < n && !ret)
-		ret = bench_reap(b, &unlucky);
+		ret = b->job.sleep ? bench_doze(b, &w) : bench_reap(b, &unlucky);
 	return ret;
 }
 
@@ -53,12 +56,12 @@ static void print(const struct bench *b, double *usec, uint64_t batches)
 
 	qsort(usec, batches, sizeof(usec[0]), by_value);
 	printf("pingpong provider=%s op=%s size=%llu iterations=%llu batch=%llu "
-	       "half_rtt_usec=%.3f min=%.3f p90=%.3f\n",
+	       "half_rtt_usec=%.3f min=%.3f p90=%.3f p99=%.3f\n",
 	       info->fabric_attr->prov_name, b->job.inject ? "inject" : "send",
 	       (unsigned long long)b->job.size,
 	       (unsigned long long)(batches * b->job.batch),
 	       (unsigned long long)b->job.batch, usec[batches / 2], usec[0],
-	       usec[batches * 9 / 10]);
+	       usec[batches * 9 / 10], usec[batches * 99 / 100]);
 }
 
 int bench_pingpong(struct bench *b)

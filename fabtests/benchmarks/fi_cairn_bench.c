@@ -11,10 +11,11 @@
 #define REAP 16u    /* completions read at once */
 #define DOZE_MS 250 /* between two looks at the deadline */
 
-static const char *const mode_names[] = {"pingpong", "stream", "write"};
+const char *const bench_mode_names[] = {"pingpong", "stream", "write", "read", "connect"};
+#define MODES (sizeof(bench_mode_names) / sizeof(bench_mode_names[0]))
 
 static struct bench_job job = {.signal = 1};
-static bool plain_send;
+static bool plain_send, sleeps;
 
 static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
@@ -60,15 +61,19 @@ static int option(int val, const char *arg)
 	case 'N':
 		plain_send = true;
 		return 0;
+	case 'W':
+		sleeps = true;
+		return 0;
 	default:
-		for (i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
-			if (!strcmp(arg, mode_names[i])) {
+		for (i = 0; i < MODES; i++) {
+			if (!strcmp(arg, bench_mode_names[i])) {
 				job.mode = i;
 				return 0;
 			}
 		}
 		fprintf(stderr,
-			"fi_cairn_bench: mode '%s' is none of pingpong, stream, write\n",
+			"fi_cairn_bench: mode '%s' is none of pingpong, stream, write, "
+			"read, connect\n",
 			arg);
 		return -1;
 	}
@@ -76,12 +81,14 @@ static int option(int val, const char *arg)
 
 static void defaults(void)
 {
-	bool pingpong = job.mode == BENCH_PINGPONG;
+	bool pingpong = job.mode == BENCH_PINGPONG || job.mode == BENCH_CONNECT;
 
 	if (!job.size)
 		job.size = pingpong ? 64 : 65536;
 	if (!job.iterations)
-		job.iterations = pingpong ? 10000 : 2000;
+		job.iterations = job.mode == BENCH_CONNECT ? 200
+				 : pingpong		   ? 10000
+							   : 2000;
 	if (!job.batch)
 		job.batch = 100;
 	if (!job.window)
@@ -90,6 +97,7 @@ static void defaults(void)
 		job.signal = job.window;
 	job.warmup = job.iterations / 10 + 1;
 	job.inject = pingpong && !plain_send;
+	job.sleep = job.mode == BENCH_PINGPONG && sleeps;
 }
 
 int bench_post_recv(struct bench *b, uint64_t n)
@@ -177,6 +185,11 @@ static int agree(struct bench *b, struct fct *t)
 	return fct_tell(t, "job", &b->job, sizeof(b->job));
 }
 
+static bool is_rma(const struct bench *b)
+{
+	return b->job.mode == BENCH_WRITE || b->job.mode == BENCH_READ;
+}
+
 static int prepare(struct bench *b)
 {
 	struct fct_target mine = {.addr = 0};
@@ -194,12 +207,12 @@ static int prepare(struct bench *b)
 	b->tx_ctx = calloc(b->job.window, sizeof(*b->tx_ctx));
 	b->rx_ctx = calloc(b->job.window, sizeof(*b->rx_ctx));
 	FCT_TRUE(t, b->tx_ctx && b->rx_ctx);
-	FCT_DO(fct_mem_alloc(l, &b->tx, len, FI_SEND | FI_WRITE));
+	FCT_DO(fct_mem_alloc(l, &b->tx, len, FI_SEND | FI_WRITE | FI_READ));
 	FCT_DO(fct_mem_alloc(l, &b->rx, len,
 			     FI_RECV |
-				     (b->job.mode == BENCH_WRITE ? FI_REMOTE_WRITE : 0)));
+				     (is_rma(b) ? FI_REMOTE_WRITE | FI_REMOTE_READ : 0)));
 	FCT_DO(fct_mem_alloc(l, &b->acks, 64, FI_SEND));
-	if (b->job.mode == BENCH_WRITE)
+	if (is_rma(b))
 		mine = fct_mem_target(l, &b->rx);
 	FCT_DO(fct_exchange(t, "region", &mine, &b->peer, sizeof(mine)));
 	for (i = 0; i < b->job.window; i++)
@@ -212,7 +225,8 @@ out:
 static int measure(struct bench *b, struct fct *t)
 {
 	static int (*const modes[])(struct bench * b) = {bench_pingpong, bench_stream,
-							 bench_write};
+							 bench_transfer, bench_transfer,
+							 bench_connect};
 	struct fct_setup s = {.caps = FI_MSG,
 			      .format = FI_CQ_FORMAT_CONTEXT,
 			      .threading = FI_THREAD_DOMAIN};
@@ -220,14 +234,13 @@ static int measure(struct bench *b, struct fct *t)
 
 	if (agree(b, t))
 		return -1;
-	if (b->job.mode > BENCH_WRITE || !b->job.window || !b->job.signal ||
-	    !b->job.batch)
+	if (b->job.mode >= MODES || !b->job.window || !b->job.signal || !b->job.batch)
 		return fct_fail_at(t, NULL, 0,
 				   "the client asked for an unknown measurement");
-	if (b->job.mode == BENCH_WRITE) {
+	if (is_rma(b))
 		s.caps |= FI_RMA;
+	if (is_rma(b) || b->job.sleep)
 		s.cq_wait = FI_WAIT_UNSPEC;
-	}
 	if (b->job.signal > 1)
 		s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_size = b->job.window + 1;
@@ -267,6 +280,7 @@ int main(int argc, char **argv)
 		{"window", required_argument, NULL, 'w'},
 		{"signal", required_argument, NULL, 'q'},
 		{"no-inject", no_argument, NULL, 'N'},
+		{"wait", no_argument, NULL, 'W'},
 		{0},
 	};
 	static const struct fct_prog prog = {
@@ -276,19 +290,24 @@ int main(int argc, char **argv)
 		.options = options,
 		.option = option,
 		.help = "The client chooses:\n"
-			"  -m, --mode=MODE         pingpong (default), stream (fi_send) "
-			"or write (fi_write)\n"
-			"  -z, --size=BYTES        of a message or write (default 64; "
-			"stream, write: 64K)\n"
+			"  -m, --mode=MODE         pingpong (default), stream "
+			"(fi_send), write (fi_write), "
+			"read (fi_read),\n"
+			"                          or connect (connections, one after "
+			"the other)\n"
+			"  -z, --size=BYTES        of an operation (default 64; stream, "
+			"write, read: 64K)\n"
 			"  -n, --iterations=COUNT  after a warm-up of a tenth (default "
-			"10000; 2000)\n"
+			"10000; 2000; connect: 200)\n"
 			"  -b, --batch=COUNT       pingpong: round trips per sample "
 			"(default 100)\n"
 			"  -N, --no-inject         pingpong: fi_send also where "
 			"fi_inject would do\n"
-			"  -w, --window=COUNT      stream, write: operations in flight "
-			"(default 64)\n"
-			"  -q, --signal=COUNT      stream, write: a completion for every "
+			"  -W, --wait              pingpong: both sides wait in "
+			"fi_cq_sread instead of polling\n"
+			"  -w, --window=COUNT      stream, write, read: operations in "
+			"flight (default 64)\n"
+			"  -q, --signal=COUNT      the same: a completion for every "
 			"COUNT (default 1)\n",
 	};
 	static struct bench bench;

@@ -6,6 +6,7 @@ fabtests_benchmarks_fi_cairn_bench_LDADD = $(FCT_LDADD)
 fabtests_benchmarks_fi_cairn_bench_SOURCES = \
 	fabtests/benchmarks/bench.h \
 	fabtests/benchmarks/bench_bw.c \
+	fabtests/benchmarks/bench_conn.c \
 	fabtests/benchmarks/bench_lat.c \
 	fabtests/benchmarks/fi_cairn_bench.c
 
@@ -70,6 +71,11 @@ endif
 # Run by util/bench.
 noinst_PROGRAMS += fabtests/benchmarks/bench_local
 fabtests_benchmarks_bench_local_SOURCES = fabtests/benchmarks/bench_local.c
+
+# Run by route-bench.
+noinst_PROGRAMS += fabtests/benchmarks/tcp_relay
+fabtests_benchmarks_tcp_relay_SOURCES = fabtests/benchmarks/tcp_relay.c
+fabtests_benchmarks_tcp_relay_LDADD = -lpthread
 
 noinst_PROGRAMS += fabtests/benchmarks/fi_cairn_route_wire
 fabtests_benchmarks_fi_cairn_route_wire_SOURCES = fabtests/benchmarks/fi_cairn_route_wire.c
