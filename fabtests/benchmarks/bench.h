@@ -29,6 +29,7 @@ struct bench {
 	struct fct_mem tx, rx, acks;
 	struct fct_target peer; /* write, read: the server's region */
 	struct fct_ctx *tx_ctx, *rx_ctx;
+	struct fct_conn *conns;	  /* connect: the server's, until fct_link_down */
 	struct fct_wait idle;	  /* since the last completion, roughly */
 	uint64_t sent, completed; /* transmit completions */
 	uint64_t received;

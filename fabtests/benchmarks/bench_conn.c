@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections: made and closed, one after the other. */
+/* Connections: made and closed by the client, one after the other. */
+#include <stdlib.h>
+
 #include "bench.h"
 
-/* The client's end is closed first, and the next request says that it is. */
-static int one(struct bench *b)
+static int connect_one(struct bench *b)
 {
 	struct fct_conn c = {.ep = NULL};
 	int ret = fct_conn_open(&b->l, &c);
@@ -15,41 +16,70 @@ static int one(struct bench *b)
 	return ret;
 }
 
-static int server_one(struct bench *b)
+static int close_ended(struct fct_link *l, fid_t fid)
 {
-	struct fct_conn c = {.ep = NULL};
+	struct fct_conn *c;
+
+	for (c = l->conns; c && &c->ep->fid != fid; c = c->next)
+		;
+	return c ? fct_conn_close(l, c) : 0;
+}
+
+/*
+ * A connection's end may be told after the next one's request, and by some providers
+ * later still: fct_link_down closes who is left.
+ */
+static int serve(struct bench *b, struct fct_conn *conns, uint64_t count)
+{
+	uint64_t asked = 0, connected = 0;
 	struct fct_link *l = &b->l;
 	struct fct *t = l->t;
 	struct fct_event e;
-	int ret;
+	int ret = 0;
 
-	FCT_DO(fct_conn_open(l, &c));
-	FCT_DO(fct_conn_finish(l, &c));
-	FCT_DO(fct_eq_expect(t, l->eq, FI_SHUTDOWN, &c.ep->fid, &e));
+	while (connected < count) {
+		ret = fct_eq_next(t, l->eq, &e, "the next connection");
+		if (ret)
+			FCT_FAIL(t, "a connection failed");
+		if (e.event == FI_CONNREQ) {
+			FCT_TRUE(t, asked < count);
+			conns[asked].info = e.cm.info;
+			FCT_DO(fct_ep_open(l, &conns[asked], e.cm.info));
+			FCT_CALL(t, fi_accept(conns[asked++].ep, NULL, 0));
+		} else if (e.event == FI_SHUTDOWN) {
+			FCT_DO(close_ended(l, e.cm.fid));
+		} else {
+			connected++;
+		}
+	}
 out:
-	if (fct_conn_close(l, &c))
-		ret = -1;
 	return ret;
 }
 
-static int some(struct bench *b, uint64_t count)
+static int some(struct bench *b, struct fct_conn *conns, uint64_t count)
 {
 	int ret = 0;
 
+	if (fct_is_server(b->l.t))
+		return serve(b, conns, count);
 	for (; count && !ret; count--)
-		ret = fct_is_client(b->l.t) ? one(b) : server_one(b);
+		ret = connect_one(b);
 	return ret;
 }
 
 int bench_connect(struct bench *b)
 {
+	struct fct_conn *conns =
+		calloc(b->job.warmup + b->job.iterations, sizeof(*conns));
 	struct fct *t = b->l.t;
 	uint64_t start;
 	int ret;
 
-	FCT_DO(some(b, b->job.warmup));
+	FCT_TRUE(t, conns);
+	b->conns = conns;
+	FCT_DO(some(b, conns, b->job.warmup));
 	start = fct_now_ns();
-	FCT_DO(some(b, b->job.iterations));
+	FCT_DO(some(b, conns + b->job.warmup, b->job.iterations));
 	if (fct_is_client(t))
 		printf("connect provider=%s iterations=%llu per_s=%.1f\n",
 		       b->l.c.info->fabric_attr->prov_name,

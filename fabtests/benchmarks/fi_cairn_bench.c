@@ -252,6 +252,7 @@ out:
 	ret = fct_link_down(&b->l, ret);
 	free(b->tx_ctx);
 	free(b->rx_ctx);
+	free(b->conns);
 	return ret;
 }
 

@@ -83,4 +83,6 @@ fabtests_benchmarks_fi_cairn_route_wire_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir
 fabtests_benchmarks_fi_cairn_route_wire_LDADD = prov/route/wire/libroutewire.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) -lm
 
-EXTRA_DIST += fabtests/benchmarks/local.mk
+EXTRA_DIST += \
+	fabtests/benchmarks/local.mk \
+	fabtests/benchmarks/route-bench
