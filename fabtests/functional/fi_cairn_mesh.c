@@ -28,6 +28,26 @@ struct job {
 	const char *followed;  /* why a peer failed that only follows; NULL: none */
 };
 
+/* FCT_HOST_ENV, "NAME=VALUE": a variable of this process, with the host's name for "@".
+ */
+static int set_own(struct fct *t, const char *netns)
+{
+	const char *text = getenv("FCT_HOST_ENV"), *host = strrchr(netns, '/') + 1;
+	const char *value = text ? strchr(text, '=') : NULL, *at;
+	char name[64], now[512];
+
+	if (!value)
+		return 0;
+	at = strchr(++value, '@');
+	snprintf(name, sizeof(name), "%.*s", (int)(value - 1 - text), text);
+	if (at)
+		snprintf(now, sizeof(now), "%.*s%s%s", (int)(at - value), value, host,
+			 at + 1);
+	else
+		snprintf(now, sizeof(now), "%s", value);
+	return setenv(name, now, 1) ? fct_fail_at(t, NULL, 0, "setenv: %s", name) : 0;
+}
+
 static int run(struct fct *t, struct job *job, uint32_t self)
 {
 	const struct host *host = &hosts[self % (host_count ? host_count : 1)];
@@ -43,6 +63,8 @@ static int run(struct fct *t, struct job *job, uint32_t self)
 		t->opts.src = "127.0.0.1";
 	if (host->netns && fct_enter_netns(host->netns))
 		FCT_FAIL(t, "no host %s", host->netns);
+	if (host->netns)
+		FCT_DO(set_own(t, host->netns));
 	FCT_DO(fct_mesh_up(m, t, job->shared, self, job->caps));
 	ret = job->use(m);
 out:
