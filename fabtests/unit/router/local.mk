@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The router daemon: its decisions, and what it exchanges with others, over peers that are made up.
+check_PROGRAMS += fabtests/unit/unit_router
+TESTS += fabtests/unit/unit_router
+fabtests_unit_unit_router_SOURCES = \
+	fabtests/unit/route_config/conf.c \
+	fabtests/unit/route_config/conf.h \
+	fabtests/unit/router/fake_peer.c \
+	fabtests/unit/router/fake_peer.h \
+	fabtests/unit/router/test_figures.c \
+	fabtests/unit/router/world.c \
+	fabtests/unit/router/world.h \
+	util/fi_routectl/between.c \
+	util/fi_routectl/fail.c \
+	util/fi_routectl/pair.c \
+	util/fi_routectl/sim.c
+nodist_EXTRA_fabtests_unit_unit_router_SOURCES = fabtests/unit/dummy.cc
+fabtests_unit_unit_router_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
+	-I$(top_srcdir)/util/fi_router $(LIBFABRIC_CFLAGS)
+fabtests_unit_unit_router_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_router_LDADD = fabtests/unit/libct.la util/fi_router/libfirouter.la $(LIBFABRIC_LIBS)
+EXTRA_DIST += fabtests/unit/router/local.mk
