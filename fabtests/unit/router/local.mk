@@ -7,6 +7,12 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/route_config/conf.h \
 	fabtests/unit/router/fake_peer.c \
 	fabtests/unit/router/fake_peer.h \
+	fabtests/unit/router/one.c \
+	fabtests/unit/router/one.h \
+	fabtests/unit/router/test_adjacency.c \
+	fabtests/unit/router/test_ask.c \
+	fabtests/unit/router/test_convert.c \
+	fabtests/unit/router/test_device.c \
 	fabtests/unit/router/test_figures.c \
 	fabtests/unit/router/world.c \
 	fabtests/unit/router/world.h \
@@ -17,6 +23,6 @@ fabtests_unit_unit_router_SOURCES = \
 nodist_EXTRA_fabtests_unit_unit_router_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_router_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
 	-I$(top_srcdir)/util/fi_router $(LIBFABRIC_CFLAGS)
-fabtests_unit_unit_router_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_router_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) $(CT_WRAP_TIME)
 fabtests_unit_unit_router_LDADD = fabtests/unit/libct.la util/fi_router/libfirouter.la $(LIBFABRIC_LIBS)
 EXTRA_DIST += fabtests/unit/router/local.mk

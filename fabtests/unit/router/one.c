@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+#include "adjacency/inside.h"
+#include "one.h"
+#include "route_config/conf.h"
+
+static struct one *current;
+
+static int transit_open(struct frt_node *node)
+{
+	(void)node;
+	return 0;
+}
+
+static void transit_close(struct frt_node *node)
+{
+	(void)node;
+}
+
+static void transit_request(struct frt_node *node, struct frt_device *device,
+			    struct rte_peer *peer, struct frt_client *client,
+			    struct rte_rx *rx)
+{
+	(void)device;
+	CT_EXPECT_EQ(node, &current->node);
+	current->requests++;
+	current->peer = peer;
+	current->client = client;
+	current->rx = rx;
+}
+
+static void transit_gone(struct frt_node *node, struct frt_device *device, int status)
+{
+	(void)node;
+	(void)device;
+	(void)status;
+	current->gone++;
+}
+
+static const struct frt_transit_ops transit = {
+	.open = transit_open,
+	.close = transit_close,
+	.request = transit_request,
+	.device_gone = transit_gone,
+};
+
+void one_open(struct one *one, const char *text)
+{
+	struct frt_node *node = &one->node;
+	struct rte_config *config = conf_parse(text ? text : ONE_TEXT(""));
+	uint32_t i;
+
+	ct_time_stop();
+	memset(one, 0, sizeof(*one));
+	current = one;
+	node->epfd = -1;
+	node->epoch = 100;
+	node->transit = &transit;
+	node->file = frt_file_new(config);
+	crn_list_init(&node->clients);
+	CT_EXPECT_EQ(crn_deadlines_init(&node->deadlines), 0);
+	CT_EXPECT_EQ(frt_sync_open(node), 0);
+	for (i = 0; i < config->devices; i++)
+		CT_EXPECT_EQ(frt_device_add(node, &config->device[i]), 0);
+	one_turn(one);
+}
+
+void one_close(struct one *one)
+{
+	struct frt_node *node = &one->node;
+
+	if (one->rx)
+		rte_rx_put(one->rx);
+	frt_client_put(node, one->client);
+	while (node->devices)
+		frt_device_remove(node->device[0], 0);
+	frt_sync_close(node);
+	frt_file_put(node->file);
+	CT_EXPECT_TRUE(crn_list_empty(&node->clients));
+	CT_EXPECT_EQ(node->guests, 0);
+	crn_deadlines_fini(&node->deadlines);
+	fake_peers_free();
+}
+
+void one_turn(struct one *one)
+{
+	/* What the first turn has begun at once, too. */
+	frt_sync_turn(&one->node, crn_now_ms());
+	crn_deadlines_run(&one->node.deadlines);
+	frt_sync_turn(&one->node, crn_now_ms());
+}
+
+void one_passes(struct one *one, unsigned int ms)
+{
+	unsigned int at;
+
+	for (at = 0; at < ms; at += 10) {
+		ct_time_pass(10);
+		one_turn(one);
+	}
+}
+
+struct frt_device *one_device(struct one *one, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < one->node.devices; i++)
+		if (!strcmp(one->node.device[i]->config->name, name))
+			return one->node.device[i];
+	return NULL;
+}
+
+struct fake_peer *one_adjacent(struct one *one, uint64_t router)
+{
+	struct frt_adjacency *adjacency =
+		frt_adjacency_find(one_device(one, "a"), 3, router);
+
+	return adjacency ? fake_of(adjacency->peer) : NULL;
+}
+
+void one_heartbeat(struct fake_peer *fake)
+{
+	const struct rte_packet packet = {.head.type = RTE_HEARTBEAT};
+	const struct rte_heartbeat beat = {.stamp = 1};
+	uint8_t bytes[256];
+	const ssize_t len = rte_heartbeat_pack(&packet, &beat, bytes, sizeof(bytes));
+
+	CT_ASSERT_GT(len, 0);
+	fake_hears(fake, bytes, (size_t)len);
+}
+
+void one_conn_req(struct fake_peer *fake)
+{
+	const struct rte_packet packet = {.head.type = RTE_CONN_REQ};
+	const struct rte_conn_req req = {.source = {.as = 3, .subnet = 1, .transport = 1},
+					 .target = {.as = 3, .subnet = 2, .transport = 1},
+					 .ttl = 16,
+					 .frag = RTE_FRAG_MIN,
+					 .eager = 512,
+					 .timeout = 1000};
+	uint8_t bytes[512];
+	const ssize_t len = rte_conn_req_pack(&packet, &req, bytes, sizeof(bytes));
+
+	CT_ASSERT_GT(len, 0);
+	fake_hears(fake, bytes, (size_t)len);
+}
+
+struct fake_peer *one_visitor(struct one *one, uint64_t router, uint64_t epoch)
+{
+	struct fake_peer *fake = fake_arrives(one_device(one, "a")->listener, RTE_ROUTER,
+					      3, 1, router, "10.0.1.9");
+
+	if (!fake)
+		return NULL;
+	fake_up(fake, 3, 1, router, epoch);
+	one_heartbeat(fake);
+	return fake;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A router of AS 3 on peers that are made up: id 5, on 3:1 and 3:2, and on WAN 7. */
+#ifndef ROUTER_ONE_H
+#define ROUTER_ONE_H
+
+#include "adjacency/adjacency.h"
+#include "device/device.h"
+#include "world.h"
+
+#define ONE_DEVICE(name, as, sn, more)                             \
+	"[" name "]\ntransport = tcp\nas = " #as "\nsubnet = " #sn \
+	"\nuri = tcp://10.0." #sn ".5:7000\nrate = 1G\n" more
+#define ONE_TEXT(more)                                                                 \
+	"[router]\nid = 5\nconnections = 2\nname = five\n" ONE_DEVICE("a", 3, 1, more) \
+		ONE_DEVICE("b", 3, 2, "")                                              \
+			ONE_DEVICE("w", 0, 7, "key_file = /k\nkey_id = 1\n")
+
+struct one {
+	struct frt_node node;
+	/* Of what transit was given. */
+	uint32_t requests, gone;
+	struct rte_peer *peer;
+	struct frt_client *client;
+	struct rte_rx *rx;
+};
+
+/* Time stands still from here on. text: NULL: ONE_TEXT(""). */
+void one_open(struct one *one, const char *text);
+void one_close(struct one *one);
+/* What the loop does once. */
+void one_turn(struct one *one);
+/* ms, in steps of 10. */
+void one_passes(struct one *one, unsigned int ms);
+/* A device by name. */
+struct frt_device *one_device(struct one *one, const char *name);
+/* The adjacency with that router on device a; NULL: there is none. Its peer. */
+struct fake_peer *one_adjacent(struct one *one, uint64_t router);
+/* A heartbeat, which begins an adjacency; CONN_REQ. */
+void one_heartbeat(struct fake_peer *fake);
+void one_conn_req(struct fake_peer *fake);
+/* A router connects to device a, and says a heartbeat. */
+struct fake_peer *one_visitor(struct one *one, uint64_t router, uint64_t epoch);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/adjacency: who is connected with whom. */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "one.h"
+
+static struct one one;
+
+#define NAMES "router = tcp://10.0.1.9:7000\n"
+
+CT_TEST(adjacency, connects_to_those_that_the_file_names_and_begins_with_a_digest)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, ONE_TEXT(NAMES));
+	CT_ASSERT_EQ(fake_peers_count, 1);
+	fake = fake_last();
+	CT_EXPECT_EQ(ntohl(fake->peer.address.in.sin_addr.s_addr), 0x0a000109);
+	CT_EXPECT_EQ(ntohs(fake->peer.address.in.sin_port), 7000);
+	fake_up(fake, 3, 1, 9, 50);
+	one_turn(&one);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, tries_again_less_and_less_often)
+{
+	uint32_t count, i;
+
+	one_open(&one, ONE_TEXT(NAMES));
+	for (i = 0; i < 6; i++) {
+		fake_down(fake_last(), FI_ECONNREFUSED);
+		count = fake_peers_count;
+		one_passes(&one, 150);
+		CT_EXPECT_EQ(fake_peers_count, count);
+		one_passes(&one, i < 5 ? 250u << i : 6300);
+		CT_EXPECT_EQ(fake_peers_count, count + 1);
+	}
+	/* In the end every 5 s. */
+	fake_down(fake_last(), FI_ECONNREFUSED);
+	count = fake_peers_count;
+	one_passes(&one, 4900);
+	CT_EXPECT_EQ(fake_peers_count, count);
+	one_passes(&one, 1500);
+	CT_EXPECT_EQ(fake_peers_count, count + 1);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, a_visitor_s_first_message_makes_it_one)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	CT_ASSERT_NE(fake, NULL);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
+	CT_EXPECT_EQ(one.node.guests, 0);
+	fake_down(fake, FI_ECONNABORTED);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, of_two_that_both_began_what_the_lower_id_began_stays)
+{
+	struct fake_peer *mine, *theirs;
+
+	/* This is 5. With 9: its own stays, in whichever order they come. */
+	one_open(&one, ONE_TEXT(NAMES));
+	mine = fake_last();
+	fake_up(mine, 3, 1, 9, 50);
+	theirs = one_visitor(&one, 9, 50);
+	CT_EXPECT_TRUE(theirs->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), mine);
+	one_close(&one);
+	one_open(&one, ONE_TEXT(NAMES));
+	mine = fake_last();
+	theirs = one_visitor(&one, 9, 50);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), theirs);
+	fake_up(mine, 3, 1, 9, 50);
+	CT_EXPECT_TRUE(theirs->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), mine);
+	one_close(&one);
+	/* With 2: what that began. */
+	one_open(&one, ONE_TEXT(NAMES));
+	mine = fake_last();
+	fake_up(mine, 3, 1, 2, 50);
+	theirs = one_visitor(&one, 2, 50);
+	CT_EXPECT_TRUE(mine->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 2), theirs);
+	/* And nothing is tried while it lasts. */
+	one_passes(&one, 2000);
+	CT_EXPECT_EQ(fake_peers_count, 2);
+	fake_down(theirs, FI_ECONNABORTED);
+	one_passes(&one, 6000);
+	CT_EXPECT_EQ(fake_peers_count, 3);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, one_that_has_begun_anew_takes_the_place_of_the_old_one)
+{
+	struct fake_peer *old, *new, *older;
+
+	one_open(&one, NULL);
+	old = one_visitor(&one, 9, 50);
+	new = one_visitor(&one, 9, 51);
+	CT_EXPECT_TRUE(old->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
+	/* Of two with one id the later stays, and the other is not heard any more. */
+	older = one_visitor(&one, 9, 50);
+	CT_EXPECT_TRUE(older->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
+	/* Its end has lost the old one: this one has not noticed. */
+	old = new;
+	new = one_visitor(&one, 9, 51);
+	CT_EXPECT_TRUE(old->closed);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, a_router_with_two_addresses_is_connected_with_once)
+{
+	struct fake_peer *first, *second;
+
+	one_open(&one, ONE_TEXT(NAMES "router = tcp://10.0.1.10:7000\n"));
+	CT_ASSERT_EQ(fake_peers_count, 2);
+	first = fake_peers[0];
+	second = fake_peers[1];
+	fake_up(first, 3, 1, 9, 50);
+	fake_up(second, 3, 1, 9, 50);
+	CT_EXPECT_TRUE(second->closed);
+	CT_EXPECT_FALSE(first->closed);
+	CT_EXPECT_EQ(second->sent, 0);
+	one_passes(&one, 900);
+	CT_EXPECT_EQ(fake_peers_count, 2);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, who_does_not_belong_here_is_refused)
+{
+	static const struct {
+		uint32_t as, subnet;
+		uint64_t node;
+	} wrong[] = {{4, 1, 9}, {3, 2, 9}, {3, 1, 5}, {0, 1, 9}};
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CT_NOTE("%zu", i);
+		one_open(&one, ONE_TEXT(NAMES));
+		fake_up(fake_last(), wrong[i].as, wrong[i].subnet, wrong[i].node, 50);
+		CT_EXPECT_TRUE(fake_last()->closed);
+		CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+		one_close(&one);
+	}
+	/* A program that listens there. */
+	one_open(&one, ONE_TEXT(NAMES));
+	fake_last()->peer.remote.role = RTE_TARGET;
+	fake_up(fake_last(), 3, 1, 9, 50);
+	CT_EXPECT_TRUE(fake_last()->closed);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
+{
+	struct frt_device *wan;
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	wan = one_device(&one, "w");
+	/* Its own AS is reached over nothing yet. */
+	CT_EXPECT_FALSE(frt_border_any(&one.node, wan, 0));
+	fake = fake_arrives(wan->listener, RTE_ROUTER, 4, 7, 5, "10.0.7.9");
+	CT_ASSERT_NE(fake, NULL);
+	strcpy(fake->peer.uri, "tcp://10.0.7.9:7000");
+	/* The id is that of this one, in another AS. */
+	fake_up(fake, 4, 7, 5, 50);
+	one_heartbeat(fake);
+	CT_EXPECT_TRUE(frt_border_any(&one.node, wan, 4));
+	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 0);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_AS_REACH), 1);
+	/* The WAN leads somewhere now, and that is told. */
+	one_passes(&one, 200);
+	CT_EXPECT_TRUE(
+		rte_lsa_link(rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms()),
+			     0, 7)
+			->up);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_AS_REACH), 2);
+	fake_down(fake, FI_ECONNABORTED);
+	one_passes(&one, 200);
+	CT_EXPECT_FALSE(
+		rte_lsa_link(rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms()),
+			     0, 7)
+			->up);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, what_is_wrong_ends_it)
+{
+	uint8_t bytes[512] = {0};
+	struct rte_packet packet = {.head.type = RTE_AS_REACH};
+	struct rte_reach reach = {.as = 3, .router = 9};
+	struct fake_peer *fake;
+	ssize_t len;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	/* Of no AS: rte_reach_parse refuses it. */
+	len = rte_reach_pack(&packet, &reach, bytes, sizeof(bytes));
+	memset(bytes + 24, 0, 4);
+	fake_hears(fake, bytes, (size_t)len);
+	CT_EXPECT_FALSE(fake->closed);
+	one_turn(&one);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(fake->status, EPROTO);
+	CT_EXPECT_EQ(one.node.counters.malformed, 1);
+	/* What is none between routers. */
+	fake = one_visitor(&one, 9, 50);
+	one_conn_req(fake);
+	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_EQ(one.requests, 0);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, silence_ends_it)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	one_passes(&one, 2500);
+	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_GE(fake_sent(fake, RTE_HEARTBEAT), 2);
+	one_passes(&one, 2000);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(fake->status, FI_ETIMEDOUT);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, what_a_peer_does_not_take_waits_in_order)
+{
+	struct fake_peer *fake;
+	uint32_t before;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	one_turn(&one);
+	before = fake->sent;
+	fake->stuck = true;
+	frt_node_load(&one.node, 1);
+	one_passes(&one, 2000);
+	CT_EXPECT_EQ(fake->sent, before);
+	fake->stuck = false;
+	fake->peer.ops->ready(&fake->peer);
+	CT_EXPECT_GT(fake->sent, before);
+	/* The LSA was first. */
+	CT_EXPECT_EQ(fake->message[before].bytes[2], RTE_LSA);
+	CT_EXPECT_EQ(fake->message[fake->sent - 1].bytes[2], RTE_HEARTBEAT);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, at_the_end_all_are_told_first)
+{
+	struct fake_peer *fake;
+	uint32_t before;
+
+	one_open(&one, ONE_TEXT("router = tcp://10.0.1.8:7000\n"));
+	fake = one_visitor(&one, 9, 50);
+	one_turn(&one);
+	before = fake_sent(fake, RTE_LSA);
+	fake->stuck = true;
+	one.node.stopping = true;
+	frt_sync_bye(&one.node, crn_now_ms());
+	one_turn(&one);
+	/* Who was only tried is left alone. */
+	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(frt_sync_silent(&one.node));
+	fake->stuck = false;
+	fake->peer.ops->ready(&fake->peer);
+	one_turn(&one);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_LSA), before + 1);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(fake->status, 0);
+	CT_EXPECT_TRUE(frt_sync_silent(&one.node));
+	one_close(&one);
+}

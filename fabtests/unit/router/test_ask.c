@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/route: the answers to single questions. */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include "world.h"
+
+#define HEAD(id, more) "[router]\nid = " #id "\n" more
+#define DEVICE(name, as, sn, host, more)                           \
+	"[" name "]\ntransport = tcp\nas = " #as "\nsubnet = " #sn \
+	"\nuri = tcp://10." #as "." #sn "." #host ":7000\nrate = 10G\n" more
+#define WAN(name, sn, host, more)                                                      \
+	"[" name "]\ntransport = tcp\nas = 0\nsubnet = " #sn "\nuri = tcp://10.0." #sn \
+	"." #host ":7000\nrate = 10G\n"                                                \
+	"key_file = /k\nkey_id = 1\n" more
+
+/* 3:1 -R1- 3:2 -R2- 3:3, R1 and R4 from 3:1 to WAN 40, and there AS 4's R1 to 4:1; R3
+ * leads from 3:1 to 3:5. */
+static const char *const texts[] = {
+	HEAD(1, "") DEVICE("a", 3, 1, 1, "") DEVICE("b", 3, 2, 1, "")
+		WAN("w", 40, 31, "peer_as = 4\nrouter = tcp://10.0.40.41:7000\n"),
+	HEAD(2, "") DEVICE("a", 3, 2, 2, "") DEVICE("b", 3, 3, 2, ""),
+	HEAD(3, "") DEVICE("a", 3, 1, 3, "") DEVICE("b", 3, 5, 3, ""),
+	HEAD(1, "") DEVICE("a", 4, 1, 1, "") WAN("w", 40, 41, "peer_as = 3\n"),
+};
+
+static const struct rte_subnet sn1 = {3, 1}, sn2 = {3, 2}, sn3 = {3, 3}, sn5 = {3, 5},
+			       w40 = {0, 40}, sn41 = {4, 1};
+static struct world world;
+static struct ask a;
+
+static void open_world(void)
+{
+	world_open_texts(&world, texts, 4);
+}
+
+CT_TEST(ask, the_first_router_writes_the_path_and_forwards_to_the_next)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, sn3);
+	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.router, 2);
+	CT_EXPECT_EQ(a.answer.as, 3);
+	CT_EXPECT_STREQ(a.answer.uri, "tcp://10.3.2.2:7000");
+	CT_EXPECT_EQ(ntohl(a.answer.address.in.sin_addr.s_addr), 0x0a030202);
+	CT_EXPECT_EQ(ntohs(a.answer.address.in.sin_port), 7000);
+	CT_EXPECT_EQ(a.answer.device, world_device(&world, 0, 3, 2));
+	CT_ASSERT_EQ(a.answer.hops, 2);
+	CT_EXPECT_EQ(a.answer.path[0].router, 1);
+	CT_EXPECT_EQ(a.answer.path[0].subnet, 2);
+	CT_EXPECT_EQ(a.answer.path[1].router, 2);
+	CT_EXPECT_EQ(a.answer.path[1].subnet, 3);
+	CT_EXPECT_EQ(a.answer.path[1].scope_as, 3);
+	CT_EXPECT_EQ(a.answer.rate, 10000000000);
+	/* What a client says of where it is does not count. */
+	ask_client(&a, &world, 0, sn1, sn3);
+	a.req.source.as = 9;
+	a.req.source.subnet = 9;
+	ask(&a, &world, 0);
+	CT_EXPECT_EQ(a.answer.source.as, 3);
+	CT_EXPECT_EQ(a.answer.source.subnet, 1);
+	CT_EXPECT_EQ(a.answer.source.host, 0x0a00000a);
+	world_close(&world);
+}
+
+CT_TEST(ask, the_last_router_delivers_to_the_target_s_host_and_port)
+{
+	const struct rte_hop path[] = {{1, 3, 2}, {2, 3, 3}};
+
+	open_world();
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, path, 2);
+	a.req.ttl = 0;
+	CT_ASSERT_EQ(ask(&a, &world, 1), FRT_DELIVER);
+	CT_EXPECT_EQ(a.answer.device, world_device(&world, 1, 3, 3));
+	CT_EXPECT_EQ(ntohl(a.answer.address.in.sin_addr.s_addr), 0x0a000002);
+	CT_EXPECT_EQ(ntohs(a.answer.address.in.sin_port), 4711);
+	/* An alias: the address that it stands for. */
+	a.options.present |= 1u << RTE_TLV_TARGET;
+	a.options.text[RTE_TLV_TARGET] = "tcp://[fd00::7]:1";
+	CT_ASSERT_EQ(ask(&a, &world, 1), FRT_DELIVER);
+	CT_EXPECT_EQ(a.answer.address.sa.sa_family, AF_INET6);
+	CT_EXPECT_EQ(a.answer.address.in6.sin6_addr.s6_addr[15], 7);
+	CT_EXPECT_EQ(ntohs(a.answer.address.in6.sin6_port), 4711);
+	/* Names are not looked up for a peer. */
+	a.options.text[RTE_TLV_TARGET] = "tcp://somewhere.example:1";
+	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_REFUSE);
+	CT_EXPECT_EQ(a.answer.status, FI_EHOSTUNREACH);
+	world_close(&world);
+}
+
+static void expect_refused(uint32_t router, int status, const char *text)
+{
+	CT_EXPECT_EQ(ask(&a, &world, router), FRT_REFUSE);
+	CT_EXPECT_EQ(a.answer.status, status);
+	CT_EXPECT_STRSTR(a.answer.text, text);
+}
+
+CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
+{
+	const struct rte_hop other[] = {{1, 3, 2}, {7, 3, 3}};
+	const struct rte_hop twice[] = {{1, 3, 2}, {2, 3, 3}, {9, 3, 2}};
+	const struct rte_hop back[] = {{1, 3, 2}, {2, 3, 1}};
+	const struct rte_hop early[] = {{1, 3, 2}};
+	const struct rte_hop beyond[] = {{1, 3, 2}, {2, 3, 3}, {9, 3, 9}};
+	const struct rte_hop nowhere[] = {{1, 3, 2}, {2, 3, 8}};
+
+	open_world();
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, other, 2);
+	expect_refused(1, ELOOP, "does not lead over this router");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, NULL, 0);
+	expect_refused(1, ELOOP, "does not lead over this router");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, twice, 3);
+	expect_refused(1, ELOOP, "crosses 3:2 twice");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, back, 2);
+	expect_refused(1, ELOOP, "crosses 3:1 twice");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, early, 1);
+	expect_refused(1, ELOOP, "does not lead over this router");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, beyond, 3);
+	expect_refused(1, ELOOP, "goes on behind the target");
+	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, nowhere, 2);
+	expect_refused(1, ELOOP, "does not lead anywhere from here");
+	/* It comes over a subnet that the path does not name there. */
+	ask_router(&a, &world, 1, 3, sn3, sn1, sn3, twice, 2);
+	expect_refused(1, ELOOP, "does not lead over this router");
+	/* It ends on a subnet that is not the target's. */
+	ask_router(&a, &world, 0, 3, sn1, sn5, sn3,
+		   (const struct rte_hop[]){{3, 3, 1}, {1, 3, 2}}, 2);
+	expect_refused(0, ELOOP, "");
+	world_close(&world);
+}
+
+CT_TEST(ask, no_more_routers_follow_than_may)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, sn3);
+	a.req.ttl = 0;
+	expect_refused(0, ELOOP, "no more routers");
+	a.req.ttl = 1;
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	world_close(&world);
+}
+
+CT_TEST(ask, who_is_asked_in_vain_names_the_router_that_leads_there)
+{
+	open_world();
+	ask_client(&a, &world, 2, sn1, sn3);
+	CT_ASSERT_EQ(ask(&a, &world, 2), FRT_REDIRECT);
+	CT_EXPECT_EQ(a.answer.router, 1);
+	CT_EXPECT_STREQ(a.answer.uri, "tcp://10.3.1.1:7000");
+	/* A router is never sent elsewhere. */
+	ask_router(&a, &world, 2, 3, sn1, sn5, sn3, NULL, 0);
+	CT_EXPECT_EQ(ask(&a, &world, 2), FRT_REFUSE);
+	world_close(&world);
+}
+
+CT_TEST(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, 9});
+	expect_refused(0, FI_ENETUNREACH, "no router is on 3:9");
+	ask_client(&a, &world, 0, sn1, (struct rte_subnet){9, 1});
+	expect_refused(0, FI_ENETUNREACH, "no WAN leads to AS 9");
+	ask_client(&a, &world, 0, sn1, w40);
+	expect_refused(0, FI_ENETUNREACH, "routers alone");
+	ask_client(&a, &world, 0, sn1, sn1);
+	expect_refused(0, ELOOP, "client's own subnet");
+	/* R1 has no device on 3:2 any more: 3:3 is an island. */
+	world_device(&world, 0, 3, 2)->up = false;
+	world_tell(&world);
+	ask_client(&a, &world, 0, sn1, sn3);
+	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3");
+	world_close(&world);
+}
+
+CT_TEST(ask, an_answer_holds_until_something_changes)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, sn3);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.hops, 2);
+	world.down[1] = true;
+	world_tell(&world);
+	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3 now");
+	world.down[1] = false;
+	world_tell(&world);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	world_close(&world);
+}
+
+CT_TEST(ask, another_as_is_reached_by_its_border)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, sn41);
+	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.as, 4);
+	CT_EXPECT_EQ(a.answer.router, 1);
+	CT_EXPECT_STREQ(a.answer.uri, "tcp://10.0.40.41:7000");
+	CT_ASSERT_EQ(a.answer.hops, 1);
+	/* A private WAN, too, is of AS 0 on a path. */
+	CT_EXPECT_EQ(a.answer.path[0].scope_as, 0);
+	CT_EXPECT_EQ(a.answer.path[0].subnet, 40);
+	/* There it goes on, behind what has been written; the ids of both are the same.
+	 */
+	ask_router(&a, &world, 3, 3, w40, sn1, sn41, a.answer.path, 1);
+	CT_ASSERT_EQ(ask(&a, &world, 3), FRT_DELIVER);
+	CT_ASSERT_EQ(a.answer.hops, 2);
+	CT_EXPECT_EQ(a.answer.path[1].router, 1);
+	CT_EXPECT_EQ(a.answer.path[1].scope_as, 4);
+	world_close(&world);
+}
+
+CT_TEST(ask, nothing_passes_through_an_as)
+{
+	const struct rte_subnet sn91 = {9, 1};
+
+	open_world();
+	ask_router(&a, &world, 0, 4, w40, sn41, sn91, NULL, 0);
+	expect_refused(0, FI_EACCES, "not passed");
+	ask_router(&a, &world, 0, 3, sn1, sn91, sn41, NULL, 0);
+	expect_refused(0, FI_EACCES, "not passed");
+	/* Another AS sends what is its own alone. */
+	ask_router(&a, &world, 0, 4, w40, sn91, sn3, NULL, 0);
+	expect_refused(0, FI_EACCES, "AS 4 sends what is from 9");
+	ask_router(&a, &world, 0, 4, w40, sn1, sn3, NULL, 0);
+	expect_refused(0, FI_EACCES, "AS 4 sends");
+	ask_router(&a, &world, 0, 4, w40, sn41, sn3, NULL, 0);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	/* On a WAN alone. */
+	ask_router(&a, &world, 0, 4, sn1, sn41, sn3, NULL, 0);
+	expect_refused(0, FI_EACCES, "AS 4 sends");
+	world_close(&world);
+}
+
+CT_TEST(ask, a_client_has_as_many_connections_as_the_file_says)
+{
+	open_world();
+	ask_client(&a, &world, 0, sn1, sn3);
+	a.client.peers = 1024;
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	a.client.peers = 1025;
+	expect_refused(0, FI_ENOBUFS, "1024 connections");
+	world_close(&world);
+}
+
+CT_TEST(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
+{
+	const struct rte_hop path[] = {{3, 3, 1}, {1, 3, 2}};
+
+	open_world();
+	frt_node_drain(&world.node[0], true);
+	CT_EXPECT_TRUE(world.node[0].changed);
+	/* Nobody has heard of it yet, and nobody else leads there. */
+	ask_client(&a, &world, 0, sn1, sn3);
+	expect_refused(0, FI_EHOSTUNREACH, "");
+	ask_router(&a, &world, 0, 3, sn1, sn5, sn2, path, 2);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
+	world_tell(&world);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
+	world_close(&world);
+}
+
+CT_TEST(ask, an_acl_allows_what_it_names)
+{
+	static const char *const with[] = {
+		HEAD(1, "acl = 3:1 -> 3:2\n") DEVICE("a", 3, 1, 1, "")
+			DEVICE("b", 3, 2, 1, "") DEVICE("c", 3, 3, 1, "")};
+
+	world_open_texts(&world, with, 1);
+	ask_client(&a, &world, 0, sn1, sn2);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
+	ask_client(&a, &world, 0, sn2, sn1);
+	expect_refused(0, FI_EACCES, "no acl allows 3:2 -> 3:1");
+	ask_client(&a, &world, 0, sn1, sn3);
+	expect_refused(0, FI_EACCES, "no acl allows");
+	world_close(&world);
+}
+
+CT_TEST(ask, a_static_route_comes_before_a_better_one)
+{
+	/* 3:1 to 3:3 directly by R2, and over 3:2 by R1 and R3. */
+	static const char *const with[] = {
+		HEAD(1, "static = 1,2,3\n") DEVICE("a", 3, 1, 1, "")
+			DEVICE("b", 3, 2, 1, ""),
+		HEAD(2, "static = 1,2,3\n") DEVICE("a", 3, 1, 2, "")
+			DEVICE("b", 3, 3, 2, ""),
+		HEAD(3, "") DEVICE("a", 3, 2, 3, "") DEVICE("b", 3, 3, 3, ""),
+	};
+	char text[WORLD_TEXT];
+
+	world_open_texts(&world, with, 3);
+	CT_EXPECT_STREQ(world_ask(&world, 0, sn1, sn3, text), "R1,R3: 1,2,3");
+	/* The other one says so as well. */
+	ask_client(&a, &world, 1, sn1, sn3);
+	CT_ASSERT_EQ(ask(&a, &world, 1), FRT_REDIRECT);
+	CT_EXPECT_EQ(a.answer.router, 1);
+	/* It holds while its routers are there. */
+	world.down[2] = true;
+	world_tell(&world);
+	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, sn3, text), "R2: 1,3");
+	world_close(&world);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/device: devices, and who connects to them. */
+#include <rdma/fi_errno.h>
+#include "one.h"
+#include "route_config/conf.h"
+#include "reload.h"
+
+static struct one one;
+
+CT_TEST(device, one_that_cannot_be_opened_is_tried_again)
+{
+	fake_listen_fails = -FI_EADDRINUSE;
+	one_open(&one, NULL);
+	CT_EXPECT_FALSE(one_device(&one, "a")->up);
+	CT_EXPECT_EQ(one_device(&one, "a")->port, NULL);
+	fake_listen_fails = 0;
+	one_passes(&one, 1100);
+	CT_EXPECT_TRUE(one_device(&one, "a")->up);
+	CT_EXPECT_STREQ(one_device(&one, "a")->uri_text, "tcp://10.0.1.5:7000");
+	one_close(&one);
+}
+
+CT_TEST(device, one_that_fails_is_opened_again)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	frt_device_failed(one_device(&one, "a"), -FI_EIO);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(one.gone, 1);
+	CT_EXPECT_FALSE(one_device(&one, "a")->up);
+	one_passes(&one, 1100);
+	CT_EXPECT_TRUE(one_device(&one, "a")->up);
+	one_close(&one);
+}
+
+CT_TEST(device, a_client_s_request_is_transit_s_with_the_client)
+{
+	struct frt_device *a;
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a");
+	fake = fake_arrives(a->listener, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
+	CT_ASSERT_NE(fake, NULL);
+	CT_EXPECT_EQ(one.node.guests, 1);
+	fake_up(fake, 3, 1, 77, 0);
+	one_conn_req(fake);
+	CT_EXPECT_EQ(one.requests, 1);
+	CT_EXPECT_EQ(one.peer, &fake->peer);
+	CT_ASSERT_NE(one.client, NULL);
+	CT_EXPECT_EQ(one.client->peers, 1);
+	CT_EXPECT_EQ(one.node.guests, 0);
+	one_close(&one);
+}
+
+CT_TEST(device, a_router_s_request_has_no_client)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 9,
+			    "10.0.1.9");
+	fake_up(fake, 3, 1, 9, 50);
+	one_conn_req(fake);
+	CT_EXPECT_EQ(one.requests, 1);
+	CT_EXPECT_EQ(one.client, NULL);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	one_close(&one);
+}
+
+CT_TEST(device, who_may_not_connect_is_rejected)
+{
+	struct rte_listener *a, *w;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	w = one_device(&one, "w")->listener;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_TARGET, 3, 1, 9, "10.0.1.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 2, 9, "10.0.1.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 4, 1, 9, "10.0.1.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 4, 1, 9, "10.0.1.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(w, RTE_CLIENT, 0, 7, 9, "10.0.7.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 0, 7, 9, "10.0.7.9"), NULL);
+	CT_EXPECT_NE(fake_arrives(w, RTE_ROUTER, 3, 7, 9, "10.0.7.9"), NULL);
+	one.node.stopping = true;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
+	CT_EXPECT_EQ(one.node.counters.rejected, 7);
+	one_close(&one);
+}
+
+CT_TEST(device, one_host_has_so_many_connections_and_some_to_be_told_so)
+{
+	struct rte_listener *a;
+	uint32_t i;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	/* 2 of the file, and 16. */
+	for (i = 0; i < 18; i++)
+		CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, i + 1, "10.0.1.20"), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.20"), NULL);
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.21"), NULL);
+	/* One that goes makes room. */
+	fake_down(fake_peers[0], FI_ECONNABORTED);
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.20"), NULL);
+	one_close(&one);
+}
+
+CT_TEST(device, who_says_nothing_or_what_begins_nothing_is_closed)
+{
+	struct rte_listener *a;
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
+	one_passes(&one, 9900);
+	CT_EXPECT_FALSE(fake->closed);
+	one_passes(&one, 200);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(fake->status, FI_ETIMEDOUT);
+	CT_EXPECT_EQ(one.node.counters.silent, 1);
+	/* A client is no neighbour. */
+	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
+	fake_up(fake, 3, 1, 77, 0);
+	one_heartbeat(fake);
+	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	one_close(&one);
+}
+
+/* --- Another file --- */
+
+CT_TEST(reload, connections_stay_where_devices_do)
+{
+	struct fake_peer *fake;
+	struct frt_device *a;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a");
+	fake = one_visitor(&one, 9, 50);
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(ONE_TEXT(
+							"cost = 7\ntransit = no\n"
+							"router = tcp://10.0.1.33:1\n"))),
+		     0);
+	one_turn(&one);
+	CT_EXPECT_EQ(one_device(&one, "a"), a);
+	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_EQ(a->config->cost, 7000);
+	CT_EXPECT_EQ(a->net->device, a->config);
+	CT_EXPECT_EQ(a->file, one.node.file);
+	/* The new router is tried. */
+	CT_EXPECT_EQ(fake_last()->peer.address.in.sin_port, htons(1));
+	/* And no more once it is left out. */
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(ONE_TEXT(""))), 0);
+	one_turn(&one);
+	CT_EXPECT_TRUE(fake_last()->closed);
+	CT_EXPECT_FALSE(fake->closed);
+	one_close(&one);
+}
+
+CT_TEST(reload, devices_come_go_and_change)
+{
+	static const char other[] =
+		"[router]\nid = 5\n" ONE_DEVICE("a", 3, 1, "frag = 4K\n")
+			ONE_DEVICE("c", 3, 3, "");
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(other)), 0);
+	one_turn(&one);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(one.node.devices, 2);
+	CT_EXPECT_EQ(one_device(&one, "b"), NULL);
+	CT_EXPECT_EQ(one_device(&one, "w"), NULL);
+	CT_ASSERT_NE(one_device(&one, "a"), NULL);
+	CT_EXPECT_TRUE(one_device(&one, "a")->up);
+	CT_EXPECT_EQ(one_device(&one, "a")->config->frag, 4096);
+	CT_EXPECT_TRUE(one_device(&one, "c")->up);
+	one_close(&one);
+}
+
+CT_TEST(reload, the_policy_changes_and_the_identity_does_not)
+{
+	static const char policy[] =
+		"[router]\nid = 5\nmetric = hops\n" ONE_DEVICE("a", 3, 1, "")
+			ONE_DEVICE("b", 3, 2, "");
+	static const char id[] =
+		"[router]\nid = 6\n" ONE_DEVICE("a", 3, 1, "") ONE_DEVICE("b", 3, 2, "");
+	struct frt_file *file;
+
+	one_open(&one, NULL);
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(policy)), 0);
+	CT_EXPECT_EQ(one.node.file->config->router.policy.metric[0], RTE_HOPS);
+	file = one.node.file;
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(id)), -FI_EINVAL);
+	CT_EXPECT_EQ(one.node.file, file);
+	one.node.path = "/nowhere";
+	CT_EXPECT_NE(frt_reload(&one.node), 0);
+	CT_EXPECT_EQ(one.node.file, file);
+	one_close(&one);
+}
