@@ -117,7 +117,7 @@ CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, beyond, 3);
 	expect_refused(1, ELOOP, "goes on behind the target");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, nowhere, 2);
-	expect_refused(1, ELOOP, "does not lead anywhere from here");
+	expect_refused(1, ELOOP, "where this router is not");
 	/* It comes over a subnet that the path does not name there. */
 	ask_router(&a, &world, 1, 3, sn3, sn1, sn3, twice, 2);
 	expect_refused(1, ELOOP, "does not lead over this router");
@@ -206,6 +206,29 @@ CT_TEST(ask, another_as_is_reached_by_its_border)
 	CT_ASSERT_EQ(a.answer.hops, 2);
 	CT_EXPECT_EQ(a.answer.path[1].router, 1);
 	CT_EXPECT_EQ(a.answer.path[1].scope_as, 4);
+	world_close(&world);
+}
+
+CT_TEST(ask, of_several_borders_the_one_with_the_cheapest_way_on_is_next)
+{
+	struct frt_border other = {.as = 4, .router = 9, .uri = "tcp://10.0.40.49:7000"};
+
+	open_world();
+	other.device = world_device(&world, 0, 0, 40);
+	frt_border_add(&world.node[0], &other);
+	ask_client(&a, &world, 0, sn1, sn41);
+	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.router, 1);
+	world.border[0].cost = world.border[1].cost = 2000;
+	other.cost = 1000;
+	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.router, 9);
+	CT_EXPECT_STREQ(a.answer.uri, other.uri);
+	/* Nobody knows where it listens. */
+	*other.uri = 0;
+	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.router, 1);
+	frt_border_del(&world.node[0], &other);
 	world_close(&world);
 }
 

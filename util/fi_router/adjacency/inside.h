@@ -41,9 +41,8 @@ struct frt_target {
 	struct frt_device *device;
 	struct rte_uri uri;
 	char text[RTE_URI_SIZE];
-	bool wanted;  /* the file or an LSA names it: looked at by frt_targets_update */
-	bool named;   /* the file does */
-	bool is_self; /* it is this router, or one with its id */
+	bool wanted; /* the file or an LSA names it: looked at by frt_targets_update */
+	bool named;  /* the file does */
 	/* Who that is: known from its LSA, or once it was connected. 0: not yet. */
 	uint32_t as;
 	uint64_t router;

@@ -66,7 +66,6 @@ static void on_up(struct rte_peer *peer)
 		return;
 	}
 	if (ret == -FI_EADDRINUSE) {
-		target->is_self = true;
 		frt_log(peer->hello.epoch == target->device->node->epoch ? FRT_DEBUG
 									 : FRT_ERROR,
 			"%s: router %s has this router's id: give each its own",

@@ -223,10 +223,10 @@ static int go_on(struct frt_node *node, const struct frt_question *question, uin
 	struct frt_device *out = frt_route_device(node, hop);
 	const struct rte_link *link;
 
-	if (!out || out == question->in)
+	if (!out)
 		return frt_refuse(answer, ELOOP,
 				  "the path goes on over %" PRIu32 ":%" PRIu32
-				  ", which does not lead anywhere from here",
+				  ", where this router is not",
 				  hop->scope_as, hop->subnet);
 	if (!out->up)
 		return frt_refuse(answer, FI_EHOSTUNREACH, "%s does not work now",
