@@ -8,13 +8,14 @@ MAN_MD = \
 	man/fi_remotelog.1.md \
 	man/fi_route.7.md \
 	man/fi_routectl.1.md \
+	man/fi_router.8.md \
 	man/fi_rpcping.1.md \
 	man/fi_rpcrdma.7.md \
 	man/rdmavm.1.md \
 	man/simverbs.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
-nodist_man_MANS = man/fi_cairn.7 man/fi_cairn_rpc.3 man/fi_nfsget.1 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_route.7 man/fi_routectl.1 man/fi_rpcping.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
+nodist_man_MANS = man/fi_cairn.7 man/fi_cairn_rpc.3 man/fi_nfsget.1 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_route.7 man/fi_routectl.1 man/fi_router.8 man/fi_rpcping.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
 CLEANFILES += $(nodist_man_MANS)
 endif
 
@@ -36,6 +37,8 @@ man/fi_route.7: man/fi_route.7.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_route.7.md
 man/fi_routectl.1: man/fi_routectl.1.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_routectl.1.md
+man/fi_router.8: man/fi_router.8.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_router.8.md
 man/fi_rpcping.1: man/fi_rpcping.1.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_rpcping.1.md
 man/fi_rpcrdma.7: man/fi_rpcrdma.7.md
