@@ -49,4 +49,14 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/transit.h
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
-EXTRA_DIST += util/fi_router/local.mk util/fi_router/rooms
+
+systemdsystemunitdir = $(prefix)/lib/systemd/system
+nodist_systemdsystemunit_DATA = util/fi_router/fi_router@.service
+CLEANFILES += util/fi_router/fi_router@.service
+util/fi_router/fi_router@.service: util/fi_router/fi_router@.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) util/fi_router && \
+		sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/util/fi_router/fi_router@.service.in >$@
+sysusersdir = $(prefix)/lib/sysusers.d
+dist_sysusers_DATA = util/fi_router/cairn.conf
+
+EXTRA_DIST += util/fi_router/fi_router@.service.in util/fi_router/local.mk util/fi_router/rooms util/fi_router/test-fi_router

@@ -31,6 +31,35 @@ static struct rte_link link_of(const struct frt_node *node,
 	};
 }
 
+/*
+ * Over a public WAN some AS are reached from here, and others not: each of them is a link
+ * of its own, as if the WAN were private to that AS. So all routers of this AS know which
+ * border leads there.
+ */
+static void add_reached(const struct frt_node *node, const struct frt_device *device,
+			struct frt_self *self)
+{
+	uint32_t as = 0;
+	struct rte_link link;
+
+	if (!device->foreign || device->config->peer_as || !device->up)
+		return;
+	while ((as = frt_border_next(node, device, as))) {
+		link = link_of(node, device);
+		link.scope_as = as;
+		link.uri = "";
+		if (rte_lsa_link(&self->lsa, as, link.subnet))
+			continue;
+		if (self->lsa.links == RTE_LINKS_MAX) {
+			frt_log(FRT_ERROR,
+				"%s: too many AS are reached for all to be told",
+				device->config->name);
+			return;
+		}
+		self->link[self->lsa.links++] = link;
+	}
+}
+
 void frt_self_lsa(const struct frt_node *node, struct frt_self *self)
 {
 	uint32_t i;
@@ -46,6 +75,8 @@ void frt_self_lsa(const struct frt_node *node, struct frt_self *self)
 		if (node->device[i]->foreign)
 			self->lsa.flags |= RTE_LSA_BORDER;
 	}
+	for (i = 0; i < node->devices; i++)
+		add_reached(node, node->device[i], self);
 }
 
 /* --- WANs --- */

@@ -232,6 +232,52 @@ CT_TEST(ask, of_several_borders_the_one_with_the_cheapest_way_on_is_next)
 	world_close(&world);
 }
 
+/* The public WAN 7 costs less and leads to AS 4 from R2 alone; R1 reaches AS 9 there. */
+static const char *const public_wan[] = {
+	HEAD(1, "") DEVICE("a", 3, 1, 1, "") WAN("w", 7, 31, "cost = 1\n"),
+	HEAD(2, "") DEVICE("a", 3, 1, 2, "") WAN("w", 7, 32, ""),
+	HEAD(1, "") DEVICE("a", 4, 1, 1, "")
+		WAN("w", 7, 41, "router = tcp://10.0.7.32:7000\n"),
+	HEAD(1, "") DEVICE("a", 9, 1, 1, "")
+		WAN("w", 7, 91, "router = tcp://10.0.7.31:7000\n"),
+};
+
+CT_TEST(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
+{
+	char text[WORLD_TEXT];
+
+	world_open_texts(&world, public_wan, 4);
+	CT_EXPECT_STREQ(world_ask(&world, 0, sn1, sn41, text), "R2,R1: 1,W7,1");
+	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, sn41, text), "R2,R1: 1,W7,1");
+	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, (struct rte_subnet){9, 1}, text),
+			"R1,R1: 1,W7,1");
+	CT_EXPECT_STREQ(world_ask(&world, 2, sn41, sn1, text), "R1,R2: 1,W7,1");
+	/* Not through AS 3. */
+	CT_EXPECT_STRSTR(world_ask(&world, 2, sn41, (struct rte_subnet){9, 1}, text),
+			 "refuses with 101");
+	world_device(&world, 1, 0, 7)->up = false;
+	world_tell(&world);
+	CT_EXPECT_STRSTR(world_ask(&world, 0, sn1, sn41, text), "refuses with 113");
+	world_close(&world);
+}
+
+CT_TEST(ask, a_static_route_ends_on_a_wan_as_well)
+{
+	static const char *const with[] = {
+		HEAD(1, "static = 1,0:7\n") DEVICE("a", 3, 1, 1, "") WAN("w", 7, 31, ""),
+		HEAD(2, "") DEVICE("a", 3, 1, 2, "") WAN("w", 40, 31, "peer_as = 4\n"),
+		HEAD(1, "") DEVICE("a", 4, 1, 1,
+				   "") WAN("w", 7, 41, "router = tcp://10.0.7.31:7000\n")
+			WAN("v", 40, 41, "peer_as = 3\nrouter = tcp://10.0.40.31:7000\n"),
+	};
+	char text[WORLD_TEXT];
+
+	world_open_texts(&world, with, 3);
+	CT_EXPECT_STREQ(world_ask(&world, 0, sn1, sn41, text), "R1,R1: 1,W7,1");
+	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, sn41, text), "R2,R1: 1,W40,1");
+	world_close(&world);
+}
+
 CT_TEST(ask, nothing_passes_through_an_as)
 {
 	const struct rte_subnet sn91 = {9, 1};

@@ -83,7 +83,7 @@ static void borders_meet(struct world *world, uint32_t a, uint32_t b)
 static void tell(struct world *world, uint32_t at)
 {
 	const uint32_t as = world->config[at]->router.as;
-	static uint64_t id[8][WORLD_ROUTERS];
+	static uint64_t id[RTE_LINKS_MAX][WORLD_ROUTERS];
 	struct frt_self self;
 	struct frt_device *device;
 	uint32_t i, k, m;

@@ -38,6 +38,9 @@ struct frt_border {
 
 void frt_border_add(struct frt_node *node, struct frt_border *border);
 void frt_border_del(struct frt_node *node, struct frt_border *border);
+/* The AS above that of which there is one on the device; 0: there is none. */
+uint32_t frt_border_next(const struct frt_node *node, const struct frt_device *device,
+			 uint32_t as);
 /* Is there one of that AS on the device? as: 0: of any. */
 bool frt_border_any(const struct frt_node *node, const struct frt_device *device,
 		    uint32_t as);

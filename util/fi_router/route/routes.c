@@ -108,6 +108,22 @@ bool frt_border_any(const struct frt_node *node, const struct frt_device *device
 	return false;
 }
 
+uint32_t frt_border_next(const struct frt_node *node, const struct frt_device *device,
+			 uint32_t as)
+{
+	const struct frt_border *border;
+	const struct crn_list *entry;
+	uint32_t next = 0;
+
+	crn_list_for_each (entry, &node->routes->borders) {
+		border = crn_container_of(entry, const struct frt_border, entry);
+		if (border->device == device && border->as > as &&
+		    (!next || border->as < next))
+			next = border->as;
+	}
+	return next;
+}
+
 static bool border_before(const struct frt_border *a, const struct frt_border *b)
 {
 	return a->cost != b->cost ? a->cost < b->cost : a->router < b->router;

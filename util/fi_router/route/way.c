@@ -6,7 +6,6 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
-#include <cairn/wait.h>
 
 #include "inside.h"
 
@@ -35,43 +34,10 @@ static uint32_t random32(struct frt_routes *routes)
 
 /* --- Where to --- */
 
-/* Another router of the AS is on that subnet. */
-static bool others_on(const struct frt_node *node, struct rte_net_id id)
-{
-	const struct rte_config_router *self = &frt_config(node)->router;
-	const struct rte_link *link;
-	const struct rte_lsa *lsa;
-	uint64_t router = 0;
-
-	while ((lsa = rte_lsdb_next(node->routes->db, self->as, router, crn_now_ms())) &&
-	       lsa->as == self->as) {
-		router = lsa->router;
-		link = rte_lsa_link(lsa, id.scope_as, id.subnet);
-		if (router != self->id && link && link->up)
-			return true;
-	}
-	return false;
-}
-
-/*
- * A WAN by which that AS may be reached. Of other borders it is not known with whom they
- * are connected over a public one; one that is not says so when it is asked.
- */
-static bool leads_to(const struct frt_node *node, struct rte_net_id id, uint32_t as)
-{
-	const struct frt_device *mine;
-
-	if (id.scope_as != RTE_AS_WAN && id.scope_as != as)
-		return false;
-	mine = frt_node_device(node, id.scope_as, id.subnet);
-	return (mine && frt_border_any(node, mine, as)) || others_on(node, id);
-}
-
 static void search_to(struct frt_search *search)
 {
 	const uint32_t mine = frt_config(search->node)->router.as;
 	const uint32_t nets = rte_graph_nets(search->graph);
-	struct rte_net_id id;
 	uint32_t at;
 
 	if (search->target.as == mine) {
@@ -80,36 +46,26 @@ static void search_to(struct frt_search *search)
 			search->to[search->to_count++] = at;
 		return;
 	}
-	for (at = 0; at < nets && search->to_count < NETS_MAX; at++) {
-		id = rte_graph_net_id(search->graph, at);
-		if (id.scope_as != mine && at != search->from &&
-		    leads_to(search->node, id, search->target.as))
+	/* WANs by which that AS is reached, as their borders say (self.c). */
+	for (at = 0; at < nets && search->to_count < NETS_MAX; at++)
+		if (rte_graph_net_id(search->graph, at).scope_as == search->target.as)
 			search->to[search->to_count++] = at;
-	}
 }
 
 /* --- Static routes --- */
 
-/* A subnet of it in the graph: RTE_NONE: it is not there now. */
-static uint32_t static_net(const struct frt_search *search, struct rte_subnet subnet)
+/* Ids of WANs are the same for everybody. */
+static bool static_is(const struct frt_search *search, uint32_t net,
+		      struct rte_subnet subnet)
 {
-	const struct frt_node *node = search->node;
-	const uint32_t nets = rte_graph_nets(search->graph);
-	struct rte_net_id id;
-	uint32_t at;
+	const struct rte_net_id id = rte_graph_net_id(search->graph, net);
+	const uint32_t mine = frt_config(search->node)->router.as;
 
-	if (subnet.as != RTE_AS_WAN)
-		return rte_graph_net(search->graph, subnet.as, subnet.subnet);
-	/* Ids of WANs are the same for everybody. */
-	for (at = 0; at < nets; at++) {
-		id = rte_graph_net_id(search->graph, at);
-		if (id.scope_as != frt_config(node)->router.as &&
-		    id.subnet == subnet.subnet)
-			return at;
-	}
-	return RTE_NONE;
+	return id.subnet == subnet.subnet &&
+	       (id.scope_as == mine) == (subnet.as != RTE_AS_WAN);
 }
 
+/* It begins and ends where the search does, and its subnets are there. */
 static bool static_fits(const struct frt_search *search,
 			const struct rte_config_static *fixed,
 			uint32_t nets[RTE_HOPS_MAX + 1])
@@ -117,14 +73,20 @@ static bool static_fits(const struct frt_search *search,
 	const uint32_t last = fixed->subnets - 1;
 	uint32_t i;
 
-	for (i = 0; i < fixed->subnets; i++) {
-		nets[i] = static_net(search, fixed->subnet[i]);
+	if (!static_is(search, search->from, fixed->subnet[0]))
+		return false;
+	nets[0] = search->from;
+	for (i = 1; i < last; i++) {
+		nets[i] = rte_graph_net(search->graph, fixed->subnet[i].as,
+					fixed->subnet[i].subnet);
 		if (nets[i] == RTE_NONE)
 			return false;
 	}
-	for (i = 0; nets[0] == search->from && i < search->to_count; i++)
-		if (search->to[i] == nets[last])
+	for (i = 0; i < search->to_count; i++)
+		if (static_is(search, search->to[i], fixed->subnet[last])) {
+			nets[last] = search->to[i];
 			return true;
+		}
 	return false;
 }
 
