@@ -238,6 +238,53 @@ CT_TEST(adjacency, what_is_wrong_ends_it)
 	one_close(&one);
 }
 
+CT_TEST(adjacency, two_come_to_know_the_same)
+{
+	static const char other[] =
+		"[router]\nid = 9\n" ONE_DEVICE("a", 3, 1, "") ONE_DEVICE("c", 3, 3, "");
+	struct fake_peer *here, *there;
+	uint32_t to = 0, from = 0, before;
+	static struct one two;
+	struct ask question;
+
+	one_open(&one, ONE_TEXT(NAMES));
+	here = fake_last();
+	one_open(&two, other);
+	there = fake_arrives(one_device(&two, "a")->listener, RTE_ROUTER, 3, 1, 5,
+			     "10.0.1.5");
+	fake_up(there, 3, 1, 5, 100);
+	fake_up(here, 3, 1, 9, 100);
+	do {
+		before = here->sent + there->sent;
+		to = fake_carries(here, to, there);
+		from = fake_carries(there, from, here);
+		one_passes(&one, 100);
+		one_turn(&two);
+	} while (here->sent + there->sent != before && here->sent < 100);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.node.sync)), 2);
+	CT_EXPECT_EQ(rte_lsdb_hash(rte_sync_db(one.node.sync)),
+		     rte_lsdb_hash(rte_sync_db(two.node.sync)));
+	CT_EXPECT_EQ(one_adjacent(&one, 9), here);
+	CT_EXPECT_EQ(one_adjacent(&two, 5), there);
+	/* And the way from 3:2 to 3:3. */
+	memset(&question, 0, sizeof(question));
+	question.req.target = (struct rte_end){.as = 3, .subnet = 3};
+	question.req.ttl = 1;
+	question.client.peers = 1;
+	question.question = (struct frt_question){.in = one_device(&one, "b"),
+						  .from = &question.from,
+						  .client = &question.client,
+						  .req = &question.req,
+						  .options = &question.options};
+	frt_route(&one.node, &question.question, &question.answer);
+	CT_EXPECT_EQ(question.answer.what, FRT_FORWARD);
+	CT_EXPECT_EQ(question.answer.router, 9);
+	CT_EXPECT_STREQ(question.answer.uri, "tcp://10.0.1.5:7000");
+	frt_adjacencies_close(one_device(&two, "a"), 0);
+	one_close(&one);
+	one_close(&two);
+}
+
 CT_TEST(adjacency, silence_ends_it)
 {
 	struct fake_peer *fake;
