@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
+#include "adjacency/inside.h"
 #include "one.h"
 
 static struct one one;
@@ -321,6 +322,95 @@ CT_TEST(adjacency, what_a_peer_does_not_take_waits_in_order)
 	/* The LSA was first. */
 	CT_EXPECT_EQ(fake->message[before].bytes[2], RTE_LSA);
 	CT_EXPECT_EQ(fake->message[fake->sent - 1].bytes[2], RTE_HEARTBEAT);
+	one_close(&one);
+}
+
+/* LSAs of some 100 KiB, as many as are asked for. */
+static void say_much(struct frt_adjacency *adjacency, uint32_t count)
+{
+	struct rte_sync_message message = {.type = RTE_SYNC_LSA};
+	static struct rte_link link[RTE_LINKS_MAX];
+	static uint64_t neighbour[200];
+	struct rte_lsa lsa = {.as = 3,
+			      .router = 77,
+			      .epoch = 1,
+			      .seq = 1,
+			      .lifetime = 1000,
+			      .links = RTE_LINKS_MAX,
+			      .link = link};
+	uint32_t i;
+
+	for (i = 0; i < 200; i++)
+		neighbour[i] = i + 1;
+	for (i = 0; i < RTE_LINKS_MAX; i++)
+		link[i] = (struct rte_link){.subnet = i,
+					    .scope_as = 3,
+					    .rate = 1,
+					    .neighbours = 200,
+					    .neighbour = neighbour,
+					    .uri = ""};
+	message.lsa = &lsa;
+	for (i = 0; i < count; i++)
+		frt_queue_say(adjacency, &message);
+}
+
+CT_TEST(adjacency, what_is_answered_at_length_waits_while_much_is_to_be_sent)
+{
+	const struct rte_packet packet = {.head.type = RTE_LSREQ};
+	const struct rte_lsa_keys keys = {.count = 1, .key = {{.as = 3, .router = 5}}};
+	struct fake_peer *fake;
+	uint8_t bytes[512];
+	uint32_t before, i;
+	ssize_t len;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	one_turn(&one);
+	len = rte_lsa_keys_pack(&packet, &keys, bytes, sizeof(bytes));
+	CT_ASSERT_GT(len, 0);
+	before = fake_sent(fake, RTE_LSA);
+	fake_hears(fake, bytes, (size_t)len);
+	CT_EXPECT_EQ(fake_sent(fake, RTE_LSA), before + 1);
+	fake->stuck = true;
+	say_much(fake->peer.user, 3);
+	fake_hears(fake, bytes, (size_t)len);
+	CT_EXPECT_EQ(fake_rx_held, 1);
+	/* Signs of life are heard all the same. */
+	one_heartbeat(fake);
+	CT_EXPECT_EQ(fake_rx_held, 1);
+	/* So many wait, and no more. */
+	for (i = 0; i < 30; i++)
+		fake_hears(fake, bytes, (size_t)len);
+	CT_EXPECT_EQ(fake_rx_held, 16);
+	before = fake->sent;
+	fake->stuck = false;
+	fake->peer.ops->ready(&fake->peer);
+	CT_EXPECT_EQ(fake_rx_held, 0);
+	CT_EXPECT_GE(fake->sent, before + 16 + 3 * 11);
+	/* Those that wait are given back at its end. */
+	fake->stuck = true;
+	say_much(fake->peer.user, 3);
+	fake_hears(fake, bytes, (size_t)len);
+	fake_down(fake, FI_ECONNABORTED);
+	CT_EXPECT_EQ(fake_rx_held, 0);
+	one_close(&one);
+}
+
+CT_TEST(adjacency, one_that_never_reads_is_given_up)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, NULL);
+	fake = one_visitor(&one, 9, 50);
+	fake->stuck = true;
+	say_much(fake->peer.user, 100);
+	one_turn(&one);
+	CT_EXPECT_FALSE(fake->closed);
+	say_much(fake->peer.user, 100);
+	one_turn(&one);
+	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_EQ(fake->status, FI_ENOBUFS);
+	CT_EXPECT_EQ(one.node.counters.queue_full, 1);
 	one_close(&one);
 }
 
