@@ -23,9 +23,16 @@ static void hello_fill(struct rte_peer *peer, struct rte_hello *hello)
 	hello->hb_ms = port->attr.routing->heartbeat;
 }
 
+static void hello_say(struct rte_options *options, uint32_t tlv, const char *text)
+{
+	if (!text || !*text || strlen(text) > RTE_TEXT_MAX)
+		return;
+	options->present |= 1u << tlv;
+	options->text[tlv] = text;
+}
+
 void hello_send(struct rte_peer *peer, uint8_t type)
 {
-	const char *name = peer->port->attr.self.name;
 	struct rte_packet packet = {.head.type = type};
 	struct rte_tx *tx = send_control(peer);
 	struct rte_hello hello;
@@ -35,10 +42,8 @@ void hello_send(struct rte_peer *peer, uint8_t type)
 		peer_fail(peer, FI_ENOMEM);
 		return;
 	}
-	if (name) {
-		packet.options.present = 1u << RTE_TLV_NAME;
-		packet.options.text[RTE_TLV_NAME] = name;
-	}
+	hello_say(&packet.options, RTE_TLV_NAME, peer->port->attr.self.name);
+	hello_say(&packet.options, RTE_TLV_URI, peer->port->attr.self.uri);
 	hello_fill(peer, &hello);
 	len = rte_hello_pack(&packet, &hello, tx->bytes, tx->room);
 	if (len < 0) {
@@ -81,6 +86,9 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 		return;
 	}
 	hello_name(peer, &packet->options);
+	if (packet->options.present & (1u << RTE_TLV_URI))
+		snprintf(peer->uri, sizeof(peer->uri), "%s",
+			 packet->options.text[RTE_TLV_URI]);
 	peer->eager_max = CRN_MIN(hello->eager_max, RTE_EAGER);
 	peer->frag_max = hello->frag_max;
 	for (lane = 0; lane < RTE_LANES; lane++)

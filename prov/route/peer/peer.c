@@ -46,7 +46,7 @@ static void peer_preamble(struct rte_peer *peer)
 		.role = peer_role(port, peer->active),
 		.node = port->attr.self.node,
 		.nonce = peer_nonce(),
-		.as = port->net->device->at.as,
+		.as = port->attr.self.as ? port->attr.self.as : port->net->device->at.as,
 		.subnet = port->net->device->at.subnet,
 	};
 }
