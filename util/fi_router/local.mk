@@ -50,6 +50,11 @@ util_fi_router_libfirouter_la_SOURCES = \
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
+sbin_PROGRAMS += util/fi_router/fi_router
+util_fi_router_fi_router_SOURCES = util/fi_router/fi_router.c
+util_fi_router_fi_router_CPPFLAGS = $(util_fi_router_libfirouter_la_CPPFLAGS)
+util_fi_router_fi_router_LDADD = util/fi_router/libfirouter.la prov/route/peer/libpeer.la
+
 systemdsystemunitdir = $(prefix)/lib/systemd/system
 nodist_systemdsystemunit_DATA = util/fi_router/fi_router@.service
 CLEANFILES += util/fi_router/fi_router@.service
