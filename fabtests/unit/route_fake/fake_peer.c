@@ -102,16 +102,8 @@ void fake_down(struct rte_peer *peer, int err)
 {
 	rule(!peer->in->closed && peer->state != RTE_PEER_DOWN, "down twice");
 	peer->state = RTE_PEER_DOWN;
-	peer->ops->down(peer, err);
-	rule(peer->in->closed, "a peer is down and was not closed");
-}
-
-void rte_peer_close(struct rte_peer *peer, int status)
-{
-	rule(!peer->in->closed, "rte_peer_close twice");
-	peer->in->closed = true;
-	peer->in->status = status;
-	peer->state = RTE_PEER_DOWN;
+	if (peer->ops->down)
+		peer->ops->down(peer, err);
 }
 
 void rte_peer_bad(struct rte_peer *peer, const char *what)
@@ -362,6 +354,18 @@ void fake_done(struct rte_peer *peer, uint32_t count, int err)
 		count--;
 	}
 	rule(!count, "the test completes more than there is");
+}
+
+void rte_peer_close(struct rte_peer *peer, int status)
+{
+	rule(!peer->in->closed, "rte_peer_close twice");
+	peer->in->closed = true;
+	peer->in->status = status;
+	peer->state = RTE_PEER_DOWN;
+	if (fake.done_at_close)
+		fake_done(peer, peer->in->posted, FI_ECANCELED);
+	if (fake.at_close)
+		fake.at_close(peer);
 }
 
 /* What closed peers had posted is over; nothing else happens by itself. */

@@ -48,7 +48,10 @@ struct fake {
 	int connect_ret;	  /* of rte_peer_connect */
 	union crn_addr connected; /* where the last one went */
 	struct rte_peer *last;	  /* the last that rte_peer_connect made */
-	const char *wrong;	  /* the first broken rule; NULL: none */
+	bool done_at_close;	  /* and not with the next progress */
+	void (*at_close)(
+		struct rte_peer *peer); /* within rte_peer_close; NULL: nothing */
+	const char *wrong;		/* the first broken rule; NULL: none */
 };
 
 extern struct fake fake;

@@ -256,7 +256,7 @@ CT_TEST(ack, it_is_told_before_the_end)
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	world_expect_ack(world.in, 2);
 	world_expect_shutdown(world.in, 0, 0);
-	CT_EXPECT_TRUE(world.in->in->closed);
+	world_expect_closed();
 	world_end();
 
 	/* Or its lower connection has ended. */
@@ -269,7 +269,7 @@ CT_TEST(ack, it_is_told_before_the_end)
 	fake_done(world.out, 1, FI_ECANCELED);
 	world_expect_ack(world.in, 1);
 	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
-	CT_EXPECT_TRUE(world.in->in->closed);
+	world_expect_closed();
 	world_end();
 }
 

@@ -9,12 +9,6 @@
 static const struct piece small = {.flags = WHOLE, .seq = 1, .len = 10};
 static const struct piece large = {.flags = WHOLE, .seq = 2, .len = 900};
 
-static void expect_closed(void)
-{
-	CT_EXPECT_TRUE(world.in->in->closed);
-	CT_EXPECT_TRUE(world.out->in->closed);
-}
-
 static void pass(unsigned int ms)
 {
 	ct_time_pass(ms);
@@ -27,14 +21,14 @@ CT_TEST(end, shutdown_goes_on)
 	world_open(RTE_CLIENT, RTE_TARGET);
 	world_shutdown(world.in, 0);
 	world_expect_shutdown(world.out, 0, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 
 	world_begin();
 	world_open(RTE_CLIENT, RTE_TARGET);
 	world_shutdown(world.out, FI_EIO);
 	world_expect_shutdown(world.in, FI_EIO, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -52,11 +46,14 @@ CT_TEST(end, what_was_sent_before_goes_on_first)
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect(world.out, &large);
 	world_expect_shutdown(world.out, 0, 0);
-	expect_closed();
-	/* Its payload is still with the lower provider. */
+	/* Who is closed may lose what it has not sent. */
+	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 1);
-	rte_port_progress(&world.port[1]);
+	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
+	CT_EXPECT_FALSE(world.out->in->closed);
+	fake_done(world.out, 1, 0);
+	world_expect_closed();
 	world_end();
 }
 
@@ -69,7 +66,7 @@ CT_TEST(end, the_same_when_the_lower_connection_ends)
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect(world.out, &small);
 	world_expect_shutdown(world.out, FI_ECONNRESET, WORLD_ID);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -83,7 +80,7 @@ CT_TEST(end, a_sender_that_goes_after_its_shutdown_loses_nothing)
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect(world.out, &small);
 	world_expect_shutdown(world.out, 0, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -97,7 +94,7 @@ CT_TEST(end, nobody_waits_longer_than_the_deadline)
 	CT_EXPECT_FALSE(world.out->in->closed);
 	pass(1);
 	world_expect_shutdown(world.out, 0, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -108,7 +105,7 @@ CT_TEST(end, when_both_are_over_nothing_is_waited_for)
 	world_say(world.in, &small);
 	world_shutdown(world.in, 0);
 	fake_down(world.out, FI_ECONNABORTED);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -122,7 +119,7 @@ CT_TEST(end, what_comes_for_an_end_that_is_over_is_dropped)
 	CT_EXPECT_EQ(world.out->in->receives, 0);
 	CT_EXPECT_FALSE(world.out->in->closed);
 	pass(FRT_DRAIN_MS);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -134,7 +131,7 @@ CT_TEST(end, another_connections_shutdown_breaks_the_protocol)
 	world_shutdown(world.in, 0);
 	world.req.id[3] ^= 1;
 	CT_EXPECT_NE(world.in->in->status, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -152,7 +149,7 @@ CT_TEST(end, a_device_that_goes_takes_its_connections_along)
 	world_expect_shutdown(world.in, FI_ESHUTDOWN, WORLD_ID);
 	world_expect(world.out, &large);
 	world_expect_shutdown(world.out, FI_ESHUTDOWN, WORLD_ID);
-	expect_closed();
+	world_expect_closed();
 	CT_EXPECT_EQ(world.out->in->status, FI_ESHUTDOWN);
 	world_end();
 }
@@ -163,7 +160,7 @@ CT_TEST(end, a_device_that_goes_ends_what_has_just_begun)
 	world_ask(RTE_CLIENT);
 	frt_transit_ops.device_gone(&world.node, &world.device[1], FI_ESHUTDOWN);
 	world_expect_failed(FI_ESHUTDOWN, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -175,7 +172,7 @@ CT_TEST(end, a_device_that_goes_does_not_wait_for_who_drains)
 	world_shutdown(world.in, 0);
 	frt_transit_ops.device_gone(&world.node, &world.device[1], FI_ESHUTDOWN);
 	world_expect_shutdown(world.out, 0, 0);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -191,19 +188,104 @@ CT_TEST(end, other_devices_are_not_touched)
 	world_end();
 }
 
-CT_TEST(end, messages_that_were_posted_outlive_the_connection)
+/* What is posted when a peer is closed may be over then, or later. */
+static void lose_both(bool done_at_close)
 {
 	world_begin();
+	fake.done_at_close = done_at_close;
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &large);
 	world_say(world.in, &large);
+	fake_down(world.out, FI_ECONNRESET);
 	fake_down(world.in, FI_ECONNRESET);
-	expect_closed();
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 0);
-	fake_done(world.out, 1, 0);
-	CT_EXPECT_EQ(world.in->in->receives, 1);
-	fake_done(world.out, 1, FI_ECANCELED);
+	if (!done_at_close) {
+		CT_EXPECT_EQ(world.in->in->receives, 2);
+		fake_done(world.out, 1, 0);
+		CT_EXPECT_EQ(world.in->in->receives, 1);
+		fake_done(world.out, 1, FI_ECANCELED);
+	}
 	CT_EXPECT_EQ(world.in->in->receives, 0);
+	world_end();
+}
+
+CT_TEST(end, messages_that_were_posted_outlive_the_connection)
+{
+	lose_both(false);
+	lose_both(true);
+}
+
+CT_TEST(end, what_is_over_with_the_peer_goes_on_at_once)
+{
+	world_begin();
+	fake.done_at_close = true;
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.out, RTE_REQUESTS, 3);
+	world_say(world.in, &large);
+	fake_down(world.out, FI_ECONNRESET);
+	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
+	world_expect_closed();
+	world_end();
+
+	/* The other way round: a client that is closed while it is drained. */
+	world_begin();
+	fake.done_at_close = true;
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.in, RTE_REQUESTS, 3);
+	world_say(world.in, &small);
+	world_say(world.out, &large);
+	world_shutdown(world.in, 0);
+	fake_down(world.in, FI_ECONNABORTED);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect(world.out, &small);
+	world_expect_shutdown(world.out, 0, 0);
+	world_expect_closed();
+	world_end();
+}
+
+CT_TEST(end, a_message_that_is_never_sent_is_not_waited_for)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_say(world.in, &large);
+	world_shutdown(world.in, 0);
+	pass(FRT_DRAIN_MS);
+	CT_EXPECT_TRUE(world.out->in->closed);
+	CT_EXPECT_TRUE(world.in->in->closed);
+	world_end();
+}
+
+static void other_goes_too(struct rte_peer *peer)
+{
+	fake.at_close = NULL;
+	fake_down(peer == world.out ? world.in : world.out, FI_ECONNRESET);
+}
+
+/* Closing a peer may make progress on its port, and that on others. */
+CT_TEST(end, while_one_is_closed_the_other_may_go)
+{
+	world_begin();
+	world_ask(RTE_CLIENT);
+	fake.at_close = other_goes_too;
+	fake_down(world.out, FI_ECONNREFUSED);
+	world_expect_closed();
+	world_end();
+
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_say(world.in, &large);
+	world_say(world.in, &large);
+	fake.at_close = other_goes_too;
+	fake_down(world.in, FI_ECONNRESET);
+	world_expect_closed();
+	world_end();
+
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake.at_close = other_goes_too;
+	frt_transit_ops.device_gone(&world.node, &world.device[0], FI_ESHUTDOWN);
 	world_end();
 }

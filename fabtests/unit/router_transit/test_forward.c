@@ -349,7 +349,7 @@ CT_TEST(forward, a_malformed_message_is_its_connections_end_alone)
 	fake_say(world.in, buf, (size_t)len + 8, NULL);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
 	world_expect_shutdown(world.out, EPROTO, WORLD_ID);
-	CT_EXPECT_TRUE(world.out->in->closed);
+	world_expect_closed();
 	world_end();
 }
 

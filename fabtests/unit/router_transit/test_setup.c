@@ -5,13 +5,6 @@
 
 #include "world.h"
 
-static void expect_closed(void)
-{
-	CT_EXPECT_TRUE(world.in->in->closed);
-	if (world.out)
-		CT_EXPECT_TRUE(world.out->in->closed);
-}
-
 CT_TEST(setup, a_request_goes_on_with_what_this_router_knows)
 {
 	struct fake_message *message;
@@ -155,7 +148,7 @@ CT_TEST(setup, the_application_refuses)
 	CT_EXPECT_EQ(rep.status, FI_ECONNREFUSED);
 	CT_EXPECT_EQ(rep.router, 0);
 	CT_EXPECT_MEMEQ(message->packet.payload, "yes", 3);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -168,7 +161,7 @@ CT_TEST(setup, what_the_way_does_not_allow_is_answered_at_once)
 	world_ask(RTE_CLIENT);
 	world_expect_failed(FI_EACCES, WORLD_ID, "no acl allows it");
 	CT_EXPECT_TRUE(world.out == NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -186,7 +179,7 @@ CT_TEST(setup, a_better_router_is_named)
 	CT_ASSERT_EQ(rte_conn_rep_parse(&rep, &message->packet), RTE_OK);
 	CT_EXPECT_EQ(rep.verdict, RTE_REDIRECT);
 	CT_EXPECT_STREQ(message->packet.options.text[RTE_TLV_URI], "tcp://r2:7");
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -199,7 +192,7 @@ CT_TEST(setup, a_redirect_of_another_router_is_no_way)
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_REDIRECT, FI_EHOSTUNREACH);
 	world_expect_failed(FI_EHOSTUNREACH, WORLD_NEXT, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -234,7 +227,7 @@ CT_TEST(setup, who_cannot_be_reached_is_told_with_the_router_that_failed)
 				world_ask(RTE_CLIENT);
 			fake_down(world.out, losses[i].err);
 			world_expect_failed(losses[i].status, losses[i].router, NULL);
-			expect_closed();
+			world_expect_closed();
 			world_end();
 		}
 	}
@@ -266,7 +259,7 @@ CT_TEST(setup, somebody_else_at_the_address_is_not_asked)
 		world_expect_failed(FI_EHOSTUNREACH,
 				    rows[i].forward ? WORLD_NEXT : WORLD_ID,
 				    "somebody else");
-		expect_closed();
+		world_expect_closed();
 		world_end();
 	}
 }
@@ -278,7 +271,7 @@ CT_TEST(setup, a_neighbour_that_takes_next_to_nothing_is_refused)
 	world.out->eager_max = FRT_EAGER_MIN - 1;
 	fake_up(world.out, RTE_TARGET, 3);
 	world_expect_failed(EPROTO, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 	/* So is a client that does. */
 	world_begin();
@@ -286,7 +279,7 @@ CT_TEST(setup, a_neighbour_that_takes_next_to_nothing_is_refused)
 	world.in->eager_max = FRT_EAGER_MIN - 1;
 	fake_up(world.out, RTE_TARGET, 3);
 	world_expect_failed(EPROTO, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -304,7 +297,7 @@ CT_TEST(setup, it_ends_when_the_requests_time_is_over)
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
 	pass(1);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -327,7 +320,7 @@ CT_TEST(setup, a_target_that_was_asked_hears_that_nobody_waits_any_more)
 	pass(1000);
 	expect_given_up(FI_ETIMEDOUT);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -341,7 +334,7 @@ CT_TEST(setup, a_client_that_never_confirms_is_let_go)
 	pass(1000);
 	expect_given_up(FI_ETIMEDOUT);
 	world_expect_shutdown(world.in, FI_ETIMEDOUT, WORLD_ID);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -372,7 +365,7 @@ CT_TEST(setup, a_client_that_leaves_takes_the_target_with_it)
 		world_ask(RTE_CLIENT);
 		leave(how);
 		world_expect_nothing(world.out);
-		expect_closed();
+		world_expect_closed();
 		world_end();
 
 		world_begin();
@@ -380,7 +373,7 @@ CT_TEST(setup, a_client_that_leaves_takes_the_target_with_it)
 		world_next(world.out, RTE_CONN_REQ);
 		status = leave(how);
 		expect_given_up(status);
-		expect_closed();
+		world_expect_closed();
 		world_end();
 
 		world_begin();
@@ -389,7 +382,7 @@ CT_TEST(setup, a_client_that_leaves_takes_the_target_with_it)
 		world_next(world.out, RTE_CONN_REQ);
 		status = leave(how);
 		expect_given_up(status);
-		expect_closed();
+		world_expect_closed();
 		world_end();
 	}
 }
@@ -402,7 +395,7 @@ CT_TEST(setup, a_target_that_is_lost_after_its_answer_ends_it)
 	world_next(world.in, RTE_CONN_REP);
 	fake_down(world.out, FI_ECONNRESET);
 	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -471,7 +464,7 @@ CT_TEST(setup, a_failure_is_told_when_there_is_memory_but_not_for_ever)
 	CT_EXPECT_FALSE(world.in->in->closed);
 	fake_memory(world.in, true);
 	world_expect_failed(FI_ECONNREFUSED, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 
 	world_begin();
@@ -480,7 +473,7 @@ CT_TEST(setup, a_failure_is_told_when_there_is_memory_but_not_for_ever)
 	world.in->in->no_memory = true;
 	fake_down(world.out, FI_ECONNREFUSED);
 	pass(FRT_END_MS);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -495,7 +488,7 @@ CT_TEST(setup, so_is_a_client_that_leaves)
 	CT_EXPECT_FALSE(world.out->in->closed);
 	fake_memory(world.out, true);
 	expect_given_up(FI_ECONNRESET);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 
 	world_begin();
@@ -504,7 +497,7 @@ CT_TEST(setup, so_is_a_client_that_leaves)
 	world.out->in->no_memory = true;
 	fake_down(world.in, FI_ECONNRESET);
 	pass(FRT_END_MS);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -516,7 +509,7 @@ CT_TEST(setup, a_request_that_was_never_said_is_not_taken_back)
 	world.out->in->no_memory = true;
 	fake_up(world.out, RTE_TARGET, 3);
 	fake_down(world.in, FI_ECONNRESET);
-	expect_closed();
+	world_expect_closed();
 	world_expect_nothing(world.out);
 	world_end();
 
@@ -526,7 +519,7 @@ CT_TEST(setup, a_request_that_was_never_said_is_not_taken_back)
 	fake_up(world.out, RTE_TARGET, 3);
 	pass(1000);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_expect_nothing(world.out);
 	world_end();
 }
@@ -537,7 +530,7 @@ CT_TEST(setup, a_target_that_closes_in_place_of_an_answer)
 	world_reach(RTE_CLIENT);
 	world_shutdown(world.out, 0);
 	world_expect_failed(FI_ECONNABORTED, 0, NULL);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }
 
@@ -571,7 +564,7 @@ CT_TEST(setup, no_room_is_enobufs)
 		fake.connect_ret = rets[i];
 		world_ask(RTE_CLIENT);
 		world_expect_failed(FI_ENOBUFS, WORLD_ID, NULL);
-		expect_closed();
+		world_expect_closed();
 		world_end();
 	}
 	world_begin();
@@ -602,6 +595,6 @@ CT_TEST(setup, no_memory_is_enobufs)
 	fake_say(world.in, buf, (size_t)len, NULL);
 	world_expect_failed(FI_ENOBUFS, WORLD_ID, NULL);
 	CT_EXPECT_EQ(world.in->in->status, FI_ENOBUFS);
-	expect_closed();
+	world_expect_closed();
 	world_end();
 }

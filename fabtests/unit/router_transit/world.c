@@ -76,10 +76,18 @@ void world_begin(void)
 	memcpy(world.req.id, id, sizeof(id));
 }
 
+static void settle(struct rte_peer *peer)
+{
+	if (peer)
+		fake_done(peer, peer->in->posted, 0);
+}
+
 void world_end(void)
 {
 	size_t i;
 
+	settle(world.in);
+	settle(world.out);
 	for (i = 0; i < 2; i++)
 		rte_port_progress(&world.port[i]);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 0);
@@ -204,9 +212,12 @@ void world_open(enum rte_role in, enum rte_role out)
 void world_shut(void)
 {
 	world_shutdown(world.in, 0);
+	settle(world.in);
+	settle(world.out);
 	/* What the test has left queued goes nowhere. */
 	ct_time_pass(FRT_DRAIN_MS);
 	crn_deadlines_run(&world.node.deadlines);
+	world_expect_closed();
 }
 
 /* --- Data --- */
@@ -315,6 +326,15 @@ void world_expect_ack(struct rte_peer *peer, uint64_t request)
 		return;
 	CT_ASSERT_EQ(rte_ack_parse(&ack, &message->packet), RTE_OK);
 	CT_EXPECT_EQ(ack.request, request);
+}
+
+void world_expect_closed(void)
+{
+	settle(world.in);
+	settle(world.out);
+	CT_EXPECT_TRUE(world.in->in->closed);
+	if (world.out)
+		CT_EXPECT_TRUE(world.out->in->closed);
 }
 
 void world_expect_nothing(struct rte_peer *peer)

@@ -65,6 +65,9 @@ void world_expect(struct rte_peer *peer, const struct piece *piece);
 void world_expect_ack(struct rte_peer *peer, uint64_t request);
 void world_expect_nothing(struct rte_peer *peer);
 
+/* All that was posted is done; then both are closed. */
+void world_expect_closed(void);
+
 /* The next message to the peer, of that type, or NULL and a failed test. */
 struct fake_message *world_next(struct rte_peer *peer, uint8_t type);
 /* CONN_REP of a failure. */

@@ -83,7 +83,9 @@ void frt_transit_go(struct frt_transit *transit)
 		drain(transit);
 		break;
 	case FRT_ENDING:
-		if (!in->say && !out->say)
+		/* Who is closed may lose what the lower provider still has of it. */
+		if (!in->say && !out->say &&
+		    (!transit->sends || (!in->peer && !out->peer)))
 			frt_transit_close(transit, 0);
 		break;
 	}

@@ -82,11 +82,16 @@ static void landed(struct rte_tx *tx, int err)
 
 static void done(struct rte_tx *tx, int err)
 {
+	const struct frt_side *side = tx->peer->user;
+	struct frt_transit *transit = side->transit;
+
+	frt_transit_enter(transit);
 	if (tx->user)
 		rx_let_go(tx->user);
 	if (tx->number)
 		landed(tx, err);
 	frt_transit_done(tx, err);
+	frt_transit_leave(transit);
 }
 
 void frt_forward_ack(struct frt_transit *transit, enum frt_from from)

@@ -38,9 +38,18 @@ void frt_transit_deadline(struct frt_transit *transit, uint64_t ms);
 /* Counts a message that was posted: its done is frt_transit_done, or ends with it. */
 void frt_transit_post(struct frt_transit *transit, struct rte_tx *tx);
 void frt_transit_done(struct rte_tx *tx, int err);
-/* Closes that peer. status: for BYE. */
+
+/*
+ * Around whatever works on a transit because of an event: it is there until the outermost
+ * leave, which closes peers and may free it. So a peer whose closing calls back finds a
+ * transit in one state or another, and not on its way between two.
+ */
+void frt_transit_enter(struct frt_transit *transit);
+void frt_transit_leave(struct frt_transit *transit);
+
+/* That peer is closed, and says nothing any more. status: for BYE. */
 void frt_side_close(struct frt_side *side, int status);
-/* Closes both, and lets go of everything. The transit may be no more afterwards. */
+/* Closes both, and lets go of everything. */
 void frt_transit_close(struct frt_transit *transit, int status);
 
 /* --- Words (say.c) --- */

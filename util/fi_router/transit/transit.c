@@ -52,35 +52,71 @@ void frt_transit_post(struct frt_transit *transit, struct rte_tx *tx)
 	rte_tx_post(tx);
 }
 
-static void transit_free(struct frt_transit *transit)
-{
-	crn_list_del(&transit->entry);
-	free(transit);
-}
-
 void frt_transit_done(struct rte_tx *tx, int err)
 {
 	const struct frt_side *side = tx->peer->user;
 	struct frt_transit *transit = side->transit;
 
 	(void)err; /* The peer's down tells. */
+	frt_transit_enter(transit);
 	transit->sends--;
-	if (transit->state == FRT_DRAINING)
+	if (transit->state == FRT_DRAINING || transit->state == FRT_ENDING)
 		frt_transit_go(transit);
-	else if (transit->state == FRT_CLOSED && !transit->sends)
-		transit_free(transit);
+	frt_transit_leave(transit);
 }
 
 /* --- The end of it --- */
 
+static void drop_message(struct rte_peer *peer, struct rte_rx *rx)
+{
+	(void)peer;
+	rte_rx_put(rx);
+}
+
+static const struct rte_peer_ops closing_ops = {.message = drop_message};
+
 void frt_side_close(struct frt_side *side, int status)
 {
-	struct rte_peer *peer = side->peer;
-
-	side->peer = NULL;
 	side->say = 0;
+	if (!side->peer)
+		return;
+	side->peer->ops = &closing_ops;
+	side->closing = side->peer;
+	side->status = status;
+	side->peer = NULL;
+}
+
+static bool close_peer(struct frt_side *side)
+{
+	struct rte_peer *peer = side->closing;
+
+	side->closing = NULL;
 	if (peer)
-		rte_peer_close(peer, status);
+		rte_peer_close(peer, side->status);
+	return peer;
+}
+
+static void transit_free(struct frt_transit *transit)
+{
+	crn_list_del(&transit->entry);
+	free(transit);
+}
+
+void frt_transit_enter(struct frt_transit *transit)
+{
+	transit->uses++;
+}
+
+void frt_transit_leave(struct frt_transit *transit)
+{
+	bool closed = transit->uses == 1;
+
+	while (closed)
+		closed = close_peer(&transit->side[FRT_OUT]) ||
+			 close_peer(&transit->side[FRT_IN]);
+	transit->uses--;
+	if (!transit->uses && !transit->sends && transit->state == FRT_CLOSED)
+		transit_free(transit);
 }
 
 static void side_drop(struct frt_side *side)
@@ -109,13 +145,16 @@ void frt_transit_close(struct frt_transit *transit, int status)
 	crn_list_del(&transit->entry);
 	crn_list_add_tail(&transits->closed, &transit->entry);
 	frt_node_load(transit->node, --transits->count);
-	if (!transit->sends)
-		transit_free(transit);
 }
 
 static void expired(struct crn_deadline *deadline)
 {
-	frt_transit_expired(crn_container_of(deadline, struct frt_transit, deadline));
+	struct frt_transit *transit =
+		crn_container_of(deadline, struct frt_transit, deadline);
+
+	frt_transit_enter(transit);
+	frt_transit_expired(transit);
+	frt_transit_leave(transit);
 }
 
 void frt_transit_deadline(struct frt_transit *transit, uint64_t ms)
@@ -131,7 +170,9 @@ static void peer_up(struct rte_peer *peer)
 {
 	const struct frt_side *side = peer->user;
 
+	frt_transit_enter(side->transit);
 	frt_transit_up(side->transit);
+	frt_transit_leave(side->transit);
 }
 
 static void peer_message(struct rte_peer *peer, struct rte_rx *rx)
@@ -141,6 +182,7 @@ static void peer_message(struct rte_peer *peer, struct rte_rx *rx)
 	const enum frt_from from = frt_which(side);
 	const uint8_t type = rx->packet.head.type;
 
+	frt_transit_enter(transit);
 	if (rx->lane < RTE_LANES && transit->state == FRT_OPEN) {
 		frt_forward_message(transit, from, rx);
 		frt_transit_go(transit);
@@ -157,20 +199,25 @@ static void peer_message(struct rte_peer *peer, struct rte_rx *rx)
 		rte_rx_put(rx);
 		rte_peer_bad(peer, "a message that does not belong here");
 	}
+	frt_transit_leave(transit);
 }
 
 static void peer_ready(struct rte_peer *peer)
 {
 	const struct frt_side *side = peer->user;
 
+	frt_transit_enter(side->transit);
 	frt_transit_go(side->transit);
+	frt_transit_leave(side->transit);
 }
 
 static void peer_down(struct rte_peer *peer, int err)
 {
 	const struct frt_side *side = peer->user;
 
+	frt_transit_enter(side->transit);
 	frt_transit_lost(side->transit, frt_which(side), err);
+	frt_transit_leave(side->transit);
 }
 
 const struct rte_peer_ops frt_transit_peer_ops = {
@@ -287,7 +334,9 @@ static void request(struct frt_node *node, struct frt_device *device,
 	snprintf(in->text, sizeof(in->text), "%s", peer->text);
 	peer->ops = &frt_transit_peer_ops;
 	peer->user = in;
+	frt_transit_enter(transit);
 	frt_transit_ask(transit, rx);
+	frt_transit_leave(transit);
 }
 
 static bool uses(const struct frt_transit *transit, const struct frt_device *device)
@@ -296,14 +345,18 @@ static bool uses(const struct frt_transit *transit, const struct frt_device *dev
 	       transit->side[FRT_OUT].device == device;
 }
 
-static bool closing(const struct frt_transits *transits, const struct frt_device *device)
+static struct frt_transit *find(const struct crn_list *list,
+				const struct frt_device *device)
 {
+	struct frt_transit *transit;
 	const struct crn_list *entry;
 
-	crn_list_for_each (entry, &transits->closed)
-		if (uses(crn_container_of(entry, struct frt_transit, entry), device))
-			return true;
-	return false;
+	crn_list_for_each (entry, list) {
+		transit = crn_container_of(entry, struct frt_transit, entry);
+		if (uses(transit, device))
+			return transit;
+	}
+	return NULL;
 }
 
 static void ports_progress(const struct frt_node *node)
@@ -323,15 +376,14 @@ static void device_gone(struct frt_node *node, struct frt_device *device, int st
 {
 	struct frt_transits *transits = node->transit_state;
 	struct frt_transit *transit;
-	struct crn_list *entry, *next;
 
 	transits->gone = device;
-	crn_list_for_each_safe (entry, next, &transits->open) {
-		transit = crn_container_of(entry, struct frt_transit, entry);
-		if (uses(transit, device))
-			frt_transit_abort(transit, status);
+	while ((transit = find(&transits->open, device))) {
+		frt_transit_enter(transit);
+		frt_transit_abort(transit, status);
+		frt_transit_leave(transit);
 	}
-	if (closing(transits, device))
+	if (find(&transits->closed, device))
 		ports_progress(node);
 	transits->gone = NULL;
 }

@@ -55,7 +55,9 @@ enum frt_word {
 struct frt_side {
 	struct frt_transit *transit;
 	struct frt_device *device;
-	struct rte_peer *peer; /* NULL: closed, or none yet */
+	struct rte_peer *peer;	  /* NULL: closed, or none yet */
+	struct rte_peer *closing; /* is closed when nothing works on the transit */
+	int status;		  /* for its BYE */
 	char text[RTE_PEER_TEXT];
 	bool end;     /* a program's: this is its first or last router */
 	uint32_t say; /* enum frt_word: to it */
@@ -80,6 +82,7 @@ struct frt_transit {
 	uint64_t opened;	   /* ms; 0: it was not */
 	struct crn_deadline deadline;
 	uint32_t sends; /* messages that the lower providers have */
+	uint32_t uses;	/* functions that work on it */
 
 	/* The request; what this router changes in it has been changed. */
 	struct rte_conn_req req;
