@@ -67,20 +67,11 @@ void frt_transit_done(struct rte_tx *tx, int err)
 
 /* --- The end of it --- */
 
-static void drop_message(struct rte_peer *peer, struct rte_rx *rx)
-{
-	(void)peer;
-	rte_rx_put(rx);
-}
-
-static const struct rte_peer_ops closing_ops = {.message = drop_message};
-
 void frt_side_close(struct frt_side *side, int status)
 {
 	side->say = 0;
 	if (!side->peer)
 		return;
-	side->peer->ops = &closing_ops;
 	side->closing = side->peer;
 	side->status = status;
 	side->peer = NULL;
