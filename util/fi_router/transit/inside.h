@@ -40,9 +40,9 @@ void frt_transit_post(struct frt_transit *transit, struct rte_tx *tx);
 void frt_transit_done(struct rte_tx *tx, int err);
 
 /*
- * Around whatever works on a transit because of an event: it is there until the outermost
- * leave, which closes peers and may free it. So a peer whose closing calls back finds a
- * transit in one state or another, and not on its way between two.
+ * Around whatever works on a transit because of an event: leave, the last thing that is
+ * done, closes peers, and what calls back because of that finds a transit in one state or
+ * another, and not on its way between two. The outermost leave may free it.
  */
 void frt_transit_enter(struct frt_transit *transit);
 void frt_transit_leave(struct frt_transit *transit);

@@ -100,11 +100,8 @@ void frt_transit_enter(struct frt_transit *transit)
 
 void frt_transit_leave(struct frt_transit *transit)
 {
-	bool closed = transit->uses == 1;
-
-	while (closed)
-		closed = close_peer(&transit->side[FRT_OUT]) ||
-			 close_peer(&transit->side[FRT_IN]);
+	while (close_peer(&transit->side[FRT_OUT]) || close_peer(&transit->side[FRT_IN]))
+		;
 	transit->uses--;
 	if (!transit->uses && !transit->sends && transit->state == FRT_CLOSED)
 		transit_free(transit);
