@@ -391,6 +391,11 @@ static void peer_bye(struct rte_peer *peer, int status)
 	rte_tx_post(tx);
 }
 
+/* The owner is woken, and its progress does the rest. */
+static void linger_over(struct crn_deadline *deadline)
+{
+}
+
 void rte_peer_close(struct rte_peer *peer, int status)
 {
 	struct rte_peer_inside *in = peer->in;
@@ -404,6 +409,8 @@ void rte_peer_close(struct rte_peer *peer, int status)
 	if (peer_let_go(in) && up) {
 		peer_bye(peer, status);
 		in->linger = crn_now_ms() + PEER_LINGER;
+		in->deadline.expired = linger_over;
+		crn_deadline_add(&port->deadlines, &in->deadline, in->linger);
 	}
 	in->closed = true;
 	peer->state = RTE_PEER_DOWN;

@@ -147,16 +147,22 @@ static void port_failed(const struct fi_cq_err_entry *err)
 			  code);
 }
 
+/* The lower provider may be newer than the headers, and its entry longer. */
+union port_err {
+	struct fi_cq_err_entry entry;
+	uint8_t room[256];
+};
+
 static ssize_t port_completions(struct rte_port *port)
 {
 	struct fi_cq_msg_entry entries[PORT_CQ_BATCH];
-	struct fi_cq_err_entry err = {0};
+	union port_err err = {0};
 	ssize_t got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH), i;
 
 	if (got == -FI_EAVAIL) {
-		if (fi_cq_readerr(port->cq, &err, 0) < 0)
+		if (fi_cq_readerr(port->cq, &err.entry, 0) < 0)
 			return 0;
-		port_failed(&err);
+		port_failed(&err.entry);
 		return PORT_CQ_BATCH;
 	}
 	for (i = 0; i < got; i++)
