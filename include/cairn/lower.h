@@ -118,6 +118,13 @@ int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
 		      const char *node, const char *service, uint64_t flags,
 		      const struct fi_info *hints, struct fi_info **info);
 
+/*
+ * Is the provider asked for, by the prov_name of hints (NULL: none) or in FI_PROVIDER? Of
+ * a provider that answers nobody else, and chooses what it runs over by itself: with a
+ * LOWER in front of its name it is not.
+ */
+bool crn_lower_named(const struct fi_provider *prov, const char *prov_name);
+
 /* ---- fabric ---- */
 
 /* prov/common/lower/look.c */

@@ -193,6 +193,32 @@ static int choose_check_only(const struct lower_choice *choice, const char *filt
 	return 0;
 }
 
+/* Does anything but exclusions stand before the name, at `own`? */
+static bool choose_has_lower(const char *prov_name, const char *own)
+{
+	const char *at;
+
+	for (at = prov_name; at < own; at += strcspn(at, ";") + 1) {
+		if (*at != '^')
+			return true;
+	}
+	return false;
+}
+
+bool crn_lower_named(const struct fi_provider *prov, const char *prov_name)
+{
+	const char *own = prov_name ? choose_find(prov_name, ';', "", prov->name) : NULL;
+
+	if (!own)
+		return choose_listed(choose_filter(), prov->name);
+	if (!choose_has_lower(prov_name, own))
+		return true;
+	FI_WARN(prov, FI_LOG_CORE,
+		"%s: what %s runs over is not chosen by the name of the provider\n",
+		prov_name, prov->name);
+	return false;
+}
+
 int lower_choose(const struct crn_lower_layer *layer, const char *prov_name,
 		 const char *fabric, bool asked, struct lower_choice *choice)
 {

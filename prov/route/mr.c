@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fi_mr(3): regions that the other end of a connection reads and writes are copied to and
+ * from by this provider, by routed keys of the domain. The lower provider has a region of
+ * its own where it wants one for what it sends.
+ */
+#include <stdlib.h>
+#include <sys/random.h>
+#include <cairn/nosys.h>
+#include "objects.h"
+
+static struct rte_mr *mr_of(struct fid *fid)
+{
+	return crn_container_of(fid, struct rte_mr, fid.fid);
+}
+
+static int mr_close(struct fid *fid)
+{
+	struct rte_mr *mr = mr_of(fid);
+	struct rte_domain *domain = mr->domain;
+	int ret = mr->lower ? fi_close(&mr->lower->fid) : 0;
+
+	if (ret)
+		return ret;
+	/* Placing data holds the device's lock, and looks each key up. */
+	crn_lock(&domain->device->lock);
+	crn_mr_remove(&domain->map, &mr->mr);
+	crn_unlock(&domain->device->lock);
+	free(mr);
+	return 0;
+}
+
+/* Regions are of use at once: there is nothing to bind or enable. */
+static int mr_control(struct fid *fid, int command, void *arg)
+{
+	return command == FI_ENABLE ? 0 : -FI_ENOSYS;
+}
+
+static struct fi_ops mr_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = mr_close,
+	.bind = crn_nosys_bind,
+	.control = mr_control,
+	.ops_open = crn_nosys_ops_open,
+	.tostr = crn_nosys_tostr,
+	.ops_set = crn_nosys_ops_set,
+};
+
+static int mr_key(struct rte_mr *mr, uint64_t requested)
+{
+	struct rte_domain *domain = mr->domain;
+	int ret;
+
+	if (!domain->prov_key)
+		return crn_mr_add(&domain->map, &mr->mr, requested);
+	do {
+		if (getrandom(&requested, sizeof(requested), 0) < 0)
+			return -FI_EIO;
+		ret = crn_mr_add(&domain->map, &mr->mr, requested);
+	} while (ret == -FI_ENOKEY || ret == -FI_EKEYREJECTED);
+	return ret;
+}
+
+#define MR_LOCAL_ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE)
+
+static int mr_lower(struct rte_mr *mr)
+{
+	struct rte_port *port = mr->domain->device->port;
+	uint64_t key = 0;
+
+	if (!port->mr_local || !(mr->mr.access & MR_LOCAL_ACCESS) || !mr->mr.len)
+		return 0;
+	if (!port->prov_key) {
+		crn_lock(&mr->domain->device->lock);
+		key = port->next_key++;
+		crn_unlock(&mr->domain->device->lock);
+	}
+	return fi_mr_reg(port->domain, mr->mr.buf, mr->mr.len, FI_SEND | FI_WRITE, 0, key,
+			 0, &mr->lower, NULL);
+}
+
+static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
+		   struct fid_mr **fid)
+{
+	struct rte_mr *mr = calloc(1, sizeof(*mr));
+	int ret;
+
+	if (!mr)
+		return -FI_ENOMEM;
+	mr->domain = domain;
+	mr->mr.buf = attr->mr_iov->iov_base;
+	mr->mr.len = attr->mr_iov->iov_len;
+	mr->mr.access = attr->access;
+	ret = mr_lower(mr);
+	if (!ret)
+		ret = mr_key(mr, attr->requested_key);
+	if (ret) {
+		if (mr->lower)
+			fi_close(&mr->lower->fid);
+		free(mr);
+		return ret;
+	}
+	mr->fid.fid.fclass = FI_CLASS_MR;
+	mr->fid.fid.context = attr->context;
+	mr->fid.fid.ops = &mr_fid_ops;
+	mr->fid.key = mr->mr.key;
+	mr->fid.mem_desc = mr->lower ? fi_mr_desc(mr->lower) : NULL;
+	*fid = &mr->fid;
+	return 0;
+}
+
+/* Layers pass flags of their own down (ofi_rxm: bit 60). */
+#define MR_REFUSED_FLAGS (FI_RMA_EVENT | FI_RMA_PMEM)
+
+static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
+		      struct fid_mr **mr)
+{
+	struct rte_domain *domain = crn_container_of(fid, struct rte_domain, fid.fid);
+
+	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !attr->mr_iov ||
+	    attr->iov_count != 1 || attr->offset)
+		return -FI_EINVAL;
+	return flags & MR_REFUSED_FLAGS ? -FI_EBADFLAGS : mr_open(domain, attr, mr);
+}
+
+static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
+		   uint64_t access, uint64_t offset, uint64_t requested_key,
+		   uint64_t flags, struct fid_mr **mr, void *context)
+{
+	const struct fi_mr_attr attr = {
+		.mr_iov = iov,
+		.iov_count = count,
+		.access = access,
+		.offset = offset,
+		.requested_key = requested_key,
+		.context = context,
+	};
+
+	return mr_regattr(fid, &attr, flags, mr);
+}
+
+static int mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
+		  uint64_t offset, uint64_t requested_key, uint64_t flags,
+		  struct fid_mr **mr, void *context)
+{
+	const struct iovec iov = {.iov_base = (void *)buf, .iov_len = len};
+
+	return mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
+}
+
+struct fi_ops_mr rte_mr_ops = {
+	.size = sizeof(struct fi_ops_mr),
+	.reg = mr_reg,
+	.regv = mr_regv,
+	.regattr = mr_regattr,
+};
