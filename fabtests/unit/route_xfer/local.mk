@@ -5,6 +5,9 @@ TESTS += fabtests/unit/unit_route_xfer
 fabtests_unit_unit_route_xfer_SOURCES = \
 	fabtests/unit/route_xfer/fake.c \
 	fabtests/unit/route_xfer/fake.h \
+	fabtests/unit/route_xfer/say.c \
+	fabtests/unit/route_xfer/say.h \
+	fabtests/unit/route_xfer/test_answer.c \
 	fabtests/unit/route_xfer/test_bad.c \
 	fabtests/unit/route_xfer/test_random.c \
 	fabtests/unit/route_xfer/test_read.c \

@@ -3,73 +3,13 @@
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
 #include "fake.h"
+#include "say.h"
 
 #define KEY 0x77
 
 static struct fake fake;
 static uint8_t memory[5000];
 static struct crn_mr mr;
-
-/* A message that the other end might send; type 0: there are no more. */
-struct said {
-	uint8_t type, flags;
-	uint64_t seq, length, offset, request, key, cq_data;
-	uint32_t plen;
-	uint64_t ack; /* 0: no TLV */
-};
-
-#define WHOLE (RTE_FIRST | RTE_LAST)
-
-static void say(struct fake_end *to, const struct said *said)
-{
-	struct rte_packet packet = {.head = {.type = said->type,
-					     .flags = said->flags,
-					     .seq = said->seq,
-					     .plen = said->plen}};
-	struct rte_msg msg = {RTE_SLOT_NONE, 0, said->length, said->offset,
-			      said->cq_data};
-	struct rte_write write = {RTE_SLOT_NONE, 0, said->length, said->offset,
-				  said->cq_data, 0, said->key};
-	struct rte_read_req req = {said->length, 0, said->key, 1, 100};
-	struct rte_read_frag frag = {RTE_SLOT_NONE, 0, said->length, said->offset,
-				     said->request};
-	struct rte_ack ack = {said->request};
-	struct rte_nack nack = {said->request, 0, FI_EIO, 0};
-	uint8_t bytes[4096] = {0};
-	ssize_t len = 0;
-
-	if (said->ack) {
-		packet.options.present = 1u << RTE_TLV_ACK;
-		packet.options.ack = said->ack;
-	}
-	switch (said->type) {
-	case RTE_MSG:
-		len = rte_msg_pack(&packet, &msg, bytes, 256);
-		break;
-	case RTE_WRITE:
-		len = rte_write_pack(&packet, &write, bytes, 256);
-		break;
-	case RTE_READ_REQ:
-		len = rte_read_req_pack(&packet, &req, bytes, 256);
-		break;
-	case RTE_READ_FRAG:
-		len = rte_read_frag_pack(&packet, &frag, bytes, 256);
-		break;
-	case RTE_ACK:
-		len = rte_ack_pack(&packet, &ack, bytes, 256);
-		break;
-	case RTE_NACK:
-		packet.head.flags |= RTE_ERR;
-		len = rte_nack_pack(&packet, &nack, bytes, 256);
-		break;
-	case RTE_MR_RESOLVE:
-		len = rte_mr_resolve_pack(&packet, &(struct rte_mr_resolve){1}, bytes,
-					  256);
-		break;
-	}
-	CT_ASSERT_GT(len, 0);
-	fake_inject(to, bytes, (size_t)len + said->plen);
-}
 
 /* It has sent: 1: a message, 2: a write, 3: a read of 2000 bytes, all of them; and 4: a
  * long write, of which one fragment, 5: a message, nothing. */
@@ -161,6 +101,11 @@ static const struct {
 	 {{RTE_WRITE, RTE_FIRST, .seq = 1, .length = 10, .plen = 4, .key = KEY},
 	  {RTE_WRITE, RTE_LAST, .seq = 1, .length = 10, .offset = 4, .plen = 6,
 	   .key = KEY + 1}},
+	 false},
+	{"another place",
+	 {{RTE_WRITE, RTE_FIRST, .seq = 1, .length = 10, .plen = 4, .key = KEY},
+	  {RTE_WRITE, RTE_LAST, .seq = 1, .length = 10, .offset = 4, .plen = 6,
+	   .key = KEY, .addr = 1}},
 	 false},
 	{"one begins in another",
 	 {{RTE_MSG, RTE_FIRST, .seq = 1, .length = 10, .plen = 4},

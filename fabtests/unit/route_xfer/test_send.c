@@ -242,6 +242,54 @@ CT_TEST(send, what_a_router_acknowledges_says_nothing_of_a_delivery_before_it)
 	fake_close(&fake);
 }
 
+/* The target knows of what was before. */
+CT_TEST(send, a_delivery_says_that_what_was_sent_before_has_arrived)
+{
+	begin(false);
+	fake.router_acks = false;
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[1], FI_DELIVERY_COMPLETE), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], SENT, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], SENT, 0);
+	fake_close(&fake);
+}
+
+CT_TEST(send, a_fragment_may_end_in_another_part_than_it_begins)
+{
+	const struct iovec in[] = {{into, 1500}, {into + 1500, 30}, {into + 1530, 9000}};
+	const struct fi_msg msg = {.msg_iov = in, .iov_count = 3, .context = into};
+
+	begin(true);
+	fake.a.slots[RTE_REQUESTS] = 0;
+	CT_EXPECT_EQ(rte_vc_recv(&fake.b.vc, &msg, 0), 0);
+	memset(into, 0xee, 12000);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8000, from, 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_MEMEQ(into, from, 8000);
+	CT_EXPECT_EQ(into[8000], 0xee);
+	fake_close(&fake);
+}
+
+CT_TEST(send, a_send_has_room_for_so_much_whatever_the_path_says)
+{
+	const struct rte_vc_path path = {.frag = 100000,
+					 .eager = RTE_EAGER_MAX,
+					 .direct = true};
+
+	fake_open(&fake, true, false);
+	rte_vc_start(&fake.a.vc, &fake.a.peer, &path);
+	rte_vc_start(&fake.b.vc, &fake.b.peer, &path);
+	fake_pattern(from, sizeof(from), 1);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, sizeof(into), into), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 20000, from, 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_MEMEQ(into, from, 20000);
+	fake_close(&fake);
+}
+
 CT_TEST(send, injected_bytes_are_the_programs_again_when_the_call_returns)
 {
 	int i;

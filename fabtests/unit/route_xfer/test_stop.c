@@ -77,13 +77,18 @@ CT_TEST(stop, a_buffer_stays_with_the_lower_provider_until_it_is_done)
 	begin();
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 5000, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[1], 0), 0);
+	fake.a.credits[RTE_REQUESTS] = 0;
+	CT_EXPECT_EQ(rte_vc_inject(&fake.a.vc, from, 10, 0, 0), 0);
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
 	CT_EXPECT_FALSE(rte_vc_idle(&fake.a.vc));
 	fake_expect_none(&fake.a.tx_cq);
+	rte_vc_stop(&fake.a.vc, FI_EIO, 0);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, &context[0], SENT, FI_ECONNABORTED);
 	fake_expect_err(&fake.a.tx_cq, &context[1], SENT, FI_ECONNABORTED);
 	CT_EXPECT_TRUE(rte_vc_idle(&fake.a.vc));
+	/* Nobody is told what is known. */
+	CT_EXPECT_EQ(fake.a.broken, 0);
 	end();
 }
 

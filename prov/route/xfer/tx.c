@@ -153,6 +153,4 @@ void rte_vc_retire(struct rte_vc *vc)
 {
 	while (vc->head < vc->tail && op_ends(vc, rte_vc_op(vc, vc->head), vc->head))
 		vc->head++;
-	if (vc->next < vc->head)
-		vc->next = vc->head;
 }

@@ -85,8 +85,7 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 	vc->state = RTE_VC_STOPPED;
 	vc->err = err ? err : FI_ECANCELED;
 	vc->router = router;
-	vc->ack_due = vc->nack_due = 0;
-	vc->serve_count = 0;
+
 	rte_vc_drain(vc);
 	requests_drop(vc);
 	receives_cancel(vc);
