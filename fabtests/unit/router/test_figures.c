@@ -139,7 +139,7 @@ CT_TEST(figures, routers_of_figures_1_and_2_decide_as_simulated)
 
 CT_TEST(figures, and_those_of_figure_3_whichever_has_failed)
 {
-	char what[8];
+	char what[16];
 	uint32_t i;
 
 	world_open(&world, fig3, sizeof(fig3) / sizeof(fig3[0]));
