@@ -20,6 +20,8 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/device/rate.c \
 	util/fi_router/log.c \
 	util/fi_router/log.h \
+	util/fi_router/lookup.c \
+	util/fi_router/lookup.h \
 	util/fi_router/node.c \
 	util/fi_router/node.h \
 	util/fi_router/notify.c \

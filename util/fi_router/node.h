@@ -182,9 +182,12 @@ struct frt_node {
 	bool news;			/* link states have changed */
 	struct crn_deadlines deadlines; /* all but the ports' own */
 	struct crn_deadline tick;	/* of sync */
-	uint32_t guests;		/* of all devices */
-	int epfd;			/* what the loop sleeps on */
-	bool stopping;			/* nothing is begun any more */
+	struct crn_list lookups;	/* of struct frt_lookup (lookup.c) */
+	uint32_t lookup_count;
+	int wake;	 /* an eventfd: one of them is over */
+	uint32_t guests; /* of all devices */
+	int epfd;	 /* what the loop sleeps on */
+	bool stopping;	 /* nothing is begun any more */
 };
 
 static inline const struct rte_config *frt_config(const struct frt_node *node)

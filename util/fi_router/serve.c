@@ -13,6 +13,7 @@
 #include "adjacency/adjacency.h"
 #include "device/device.h"
 #include "log.h"
+#include "lookup.h"
 #include "notify.h"
 #include "reload.h"
 #include "serve.h"
@@ -96,6 +97,7 @@ static size_t turn(struct frt_serve *serve)
 	}
 	/* What has arrived is handed over before time passes for rte_sync. */
 	work += crn_deadlines_run(&node->deadlines);
+	frt_lookups_run(node);
 	if (work || node->changed || node->retarget || node->stopping)
 		frt_sync_turn(node, crn_now_ms());
 	return work;
@@ -186,12 +188,17 @@ int frt_serve_open(struct frt_serve *serve, struct frt_node *node, uint32_t busy
 		serve->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (serve->signals < 0)
 		return -errno;
-	ret = watch(serve, serve->signals);
+	ret = frt_lookups_open(node);
+	if (!ret)
+		ret = watch(serve, node->wake);
+	if (!ret)
+		ret = watch(serve, serve->signals);
 	return ret ? ret : watch(serve, node->deadlines.fd);
 }
 
 void frt_serve_close(struct frt_serve *serve)
 {
+	frt_lookups_close(serve->node);
 	if (serve->signals >= 0)
 		close(serve->signals);
 	if (serve->node->epfd >= 0)

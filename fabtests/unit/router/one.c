@@ -61,6 +61,7 @@ void one_open(struct one *one, const char *text)
 	node->file = frt_file_new(config);
 	crn_list_init(&node->clients);
 	CT_EXPECT_EQ(crn_deadlines_init(&node->deadlines), 0);
+	CT_EXPECT_EQ(frt_lookups_open(node), 0);
 	CT_EXPECT_EQ(frt_sync_open(node), 0);
 	for (i = 0; i < config->devices; i++)
 		CT_EXPECT_EQ(frt_device_add(node, &config->device[i]), 0);
@@ -81,6 +82,7 @@ void one_close(struct one *one)
 	CT_EXPECT_TRUE(crn_list_empty(&node->clients));
 	CT_EXPECT_EQ(node->guests, 0);
 	crn_deadlines_fini(&node->deadlines);
+	frt_lookups_close(node);
 	fake_peers_free();
 }
 

@@ -5,6 +5,8 @@
 #include <cairn/wait.h>
 #include "adjacency/inside.h"
 #include "one.h"
+#include "reload.h"
+#include "route_config/conf.h"
 
 static struct one one;
 
@@ -24,6 +26,37 @@ CT_TEST(adjacency, connects_to_those_that_the_file_names_and_begins_with_a_diges
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
+	one_close(&one);
+}
+
+static bool looked_up(void)
+{
+	frt_lookups_run(&one.node);
+	return crn_list_empty(&one.node.lookups);
+}
+
+CT_TEST(adjacency, names_are_looked_up_while_the_loop_goes_on)
+{
+	one_open(&one, ONE_TEXT("router = tcp://localhost:7009\n"));
+	CT_EXPECT_EQ(one.node.lookup_count, 1);
+	CT_EXPECT_EQ(fake_peers_count, 0);
+	CT_ASSERT_SOON(looked_up());
+	CT_ASSERT_EQ(fake_peers_count, 1);
+	CT_EXPECT_TRUE(crn_addr_is_loopback(&fake_last()->peer.address.sa));
+	CT_EXPECT_EQ(crn_addr_port(&fake_last()->peer.address.sa), 7009);
+	one_close(&one);
+	/* One that has none is tried again. */
+	one_open(&one, ONE_TEXT("router = tcp://nobody.invalid:7009\n"));
+	CT_ASSERT_SOON(looked_up());
+	CT_EXPECT_EQ(fake_peers_count, 0);
+	one_passes(&one, 300);
+	CT_EXPECT_EQ(one.node.lookup_count, 1);
+	/* Who asked may be gone before the answer comes. */
+	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(ONE_TEXT(""))), 0);
+	one_turn(&one);
+	CT_EXPECT_TRUE(crn_list_empty(&one_device(&one, "a")->targets));
+	CT_ASSERT_SOON(looked_up());
+	CT_EXPECT_EQ(fake_peers_count, 0);
 	one_close(&one);
 }
 

@@ -5,6 +5,7 @@
 
 #include "adjacency.h"
 #include "convert.h"
+#include "lookup.h"
 #include "route/route.h"
 
 struct frt_target;
@@ -46,6 +47,7 @@ struct frt_target {
 	/* Who that is: known from its LSA, or once it was connected. 0: not yet. */
 	uint32_t as;
 	uint64_t router;
+	struct frt_lookup *lookup;	 /* of its name; NULL: none */
 	struct rte_peer *peer;		 /* that is connecting; NULL: none */
 	struct frt_adjacency *adjacency; /* that came of it; NULL: none */
 	struct crn_deadline retry;

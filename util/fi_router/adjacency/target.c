@@ -98,26 +98,6 @@ static const struct rte_peer_ops ops = {
 	.down = on_down,
 };
 
-static void connect_to(struct frt_target *target)
-{
-	struct frt_device *device = target->device;
-	union crn_addr addr;
-	int ret;
-
-	/* Only what the file says is looked up: that takes time. */
-	ret = target->named ? rte_net_resolve(device->net, &target->uri, &addr)
-			    : frt_route_address(device, target->text, &addr);
-	if (ret) {
-		unreachable(target, "there is no such address");
-		return;
-	}
-	ret = rte_peer_connect(device->port, &addr.sa, &ops, target, &target->peer);
-	if (ret) {
-		target->peer = NULL;
-		unreachable(target, fi_strerror(-ret));
-	}
-}
-
 static bool is_met(const struct frt_target *target)
 {
 	return target->adjacency ||
@@ -125,13 +105,64 @@ static bool is_met(const struct frt_target *target)
 		frt_adjacency_find(target->device, target->as, target->router));
 }
 
+/* Whom an adjacency is lost with is looked at again then. */
+static bool may_connect(const struct frt_target *target)
+{
+	return !target->peer && !target->lookup && !is_met(target) &&
+	       target->device->up && !target->device->node->stopping;
+}
+
+static void connect_at(struct frt_target *target, const union crn_addr *addr)
+{
+	int ret = rte_peer_connect(target->device->port, &addr->sa, &ops, target,
+				   &target->peer);
+
+	if (ret) {
+		target->peer = NULL;
+		unreachable(target, fi_strerror(-ret));
+	}
+}
+
+static void on_looked_up(void *context, int ret, const union crn_addr *addr)
+{
+	struct frt_target *target = context;
+
+	target->lookup = NULL;
+	if (ret)
+		unreachable(target, "its name has no address");
+	else if (may_connect(target))
+		connect_at(target, addr);
+	else
+		retry_later(target);
+}
+
+static void connect_to(struct frt_target *target)
+{
+	struct frt_device *device = target->device;
+	union crn_addr addr;
+	int ret;
+
+	/* Only names that the file has are looked up. */
+	if (target->named && target->uri.kind == RTE_HOST_NAME) {
+		ret = frt_lookup_start(device->node, device->net, &target->uri,
+				       on_looked_up, target, &target->lookup);
+		if (ret) {
+			target->lookup = NULL;
+			unreachable(target, fi_strerror(-ret));
+		}
+		return;
+	}
+	if (frt_route_address(device, target->text, &addr))
+		unreachable(target, "there is no such address");
+	else
+		connect_at(target, &addr);
+}
+
 static void on_retry(struct crn_deadline *deadline)
 {
 	struct frt_target *target = crn_container_of(deadline, struct frt_target, retry);
 
-	/* Whom an adjacency is lost with is looked at again then. */
-	if (!target->peer && !is_met(target) && target->device->up &&
-	    !target->device->node->stopping)
+	if (may_connect(target))
 		connect_to(target);
 }
 
@@ -206,6 +237,8 @@ static void target_free(struct frt_target *target)
 	crn_deadline_remove(&device->node->deadlines, &target->retry);
 	if (target->peer)
 		rte_peer_close(target->peer, 0);
+	if (target->lookup)
+		frt_lookup_cancel(target->lookup);
 	/* What came of it stays, as if the other end had connected. */
 	if (target->adjacency)
 		target->adjacency->target = NULL;
@@ -238,8 +271,7 @@ void frt_targets_update(struct frt_device *device)
 		target = target_of(entry);
 		if (!target->wanted)
 			target_free(target);
-		else if (!target->peer && !is_met(target) &&
-			 !crn_deadline_pending(&target->retry))
+		else if (may_connect(target) && !crn_deadline_pending(&target->retry))
 			crn_deadline_add(&device->node->deadlines, &target->retry,
 					 crn_now_ms());
 	}
