@@ -27,9 +27,11 @@ EXTRA_DIST += \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
 	fabtests/interop/check-remotelog \
+	fabtests/interop/check-route \
 	fabtests/interop/knfsd.sh \
 	fabtests/interop/local.mk \
 	fabtests/interop/net \
+	fabtests/interop/route-agent \
 	fabtests/interop/route-net \
 	fabtests/interop/test-net \
 	fabtests/interop/test-route-net \

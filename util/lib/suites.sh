@@ -17,6 +17,7 @@ suites=(
 	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
 	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 	route-graph host "the graph of route: unit tests, simulated networks, the document's figures"
+	route host "programs over route through routers, each in a network of its own: ours, libfabric's, Open MPI"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -210,6 +211,7 @@ functional_sanitized() {
 	# libfabric's tcp leaks a request that nobody answers.
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
+	counted "$1-route" 300 "$top/fabtests/interop/check-route" -b "$1" -s -n 1 functional rdm mesh
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
@@ -556,6 +558,26 @@ suite_route-graph() {
 	step build-route-bench 300 make -C "$top/build/unit" fabtests/benchmarks/fi_cairn_route || return
 	step route-1000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -n 20
 	step route-10000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -s 10000 -n 3
+}
+
+# All programs with one router; with none and with two a choice, as long as the day is short.
+suite_route() {
+	local check=("$top/fabtests/interop/check-route" -b unit)
+
+	build_unit || return
+	step build-router 600 make -C "$top/build/unit" util/fi_router/fi_router util/fi_routectl/fi_routectl || return
+	counted route-net-itself 120 "$top/fabtests/interop/test-route-net"
+	counted route-pingpong 120 "${check[@]}" pingpong
+	counted route-functional 300 "${check[@]}" -n 1 functional local
+	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
+	! full_only route-functional-all "all programs with 0, 2, 3 and 5 routers" ||
+		counted route-functional-all 1500 "${check[@]}" -n 0,2,3,5 functional
+	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
+	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
+	counted route-verbs 300 "${check[@]}" verbs
+	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
+	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
+	step route-bench 200 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
 }
 
 # What suits a layer that has connections, messages and RMA.
