@@ -142,6 +142,7 @@ static int device_new(struct rte_fabric *fabric, const struct rte_config_device 
 	device->config = config;
 	crn_list_init(&device->entry);
 	crn_list_init(&device->incoming);
+	crn_list_init(&device->peps);
 	crn_list_init(&device->untold);
 	crn_lock_init(&device->lock, true);
 	ret = device_open(device);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_fabric(3): a configuration, and all its devices that are in use. */
 #include <stdlib.h>
+#include <string.h>
 #include <cairn/nosys.h>
 #include "info.h"
 #include "objects.h"
@@ -80,6 +81,10 @@ int rte_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 
 	if (!fabric)
 		return -FI_ENOMEM;
+	if (attr->name && strcmp(attr->name, RTE_NAME) != 0) {
+		free(fabric);
+		return -FI_ENODATA;
+	}
 	ret = rte_info_config(&fabric->config);
 	if (!ret)
 		ret = crn_wait_init(&fabric->wait, FI_WAIT_FD);

@@ -110,6 +110,7 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 }
 
 /* Layers pass flags of their own down (ofi_rxm: bit 60). */
+#define MR_ACCESS (MR_LOCAL_ACCESS | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define MR_REFUSED_FLAGS (FI_RMA_EVENT | FI_RMA_PMEM)
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
@@ -118,7 +119,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t f
 	struct rte_domain *domain = crn_container_of(fid, struct rte_domain, fid.fid);
 
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !attr->mr_iov ||
-	    attr->iov_count != 1 || attr->offset)
+	    attr->iov_count != 1 || attr->offset || (attr->access & ~MR_ACCESS))
 		return -FI_EINVAL;
 	return flags & MR_REFUSED_FLAGS ? -FI_EBADFLAGS : mr_open(domain, attr, mr);
 }

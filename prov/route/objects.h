@@ -67,6 +67,7 @@ struct rte_device {
 	struct rte_device_source sources[RTE_PORT_FDS];
 	struct crn_lock lock;	  /* guards port and what follows */
 	struct crn_list incoming; /* of struct rte_incoming */
+	struct crn_list peps;	  /* of struct rte_pep: open */
 	struct crn_list untold;	  /* rte_ep.untold: events that had no room */
 	struct rte_redirect redirect[RTE_REDIRECTS]; /* a ring */
 	uint32_t redirects;			     /* ever added */
@@ -108,6 +109,7 @@ struct rte_cntr {
 
 struct rte_pep {
 	struct fid_pep fid;
+	struct crn_list entry; /* of device->peps */
 	struct rte_fabric *fabric;
 	struct rte_device *device;
 	struct fi_info *info; /* of the program */

@@ -15,6 +15,7 @@ static struct rte_pep *pep_of(struct fid *fid)
 static void pep_unlisten(struct rte_pep *pep)
 {
 	crn_lock(&pep->device->lock);
+	crn_list_del(&pep->entry);
 	rte_incoming_unlisten(pep);
 	if (pep->listener)
 		rte_listener_close(pep->listener);
@@ -127,6 +128,9 @@ int rte_passive_ep(struct fid_fabric *fid, struct fi_info *info, struct fid_pep 
 		return ret;
 	}
 	pep->backlog = RTE_BACKLOG;
+	crn_lock(&pep->device->lock);
+	crn_list_add_tail(&pep->device->peps, &pep->entry);
+	crn_unlock(&pep->device->lock);
 	atomic_fetch_add(&pep->fabric->refs, 1);
 	pep->fid.fid.fclass = FI_CLASS_PEP;
 	pep->fid.fid.context = context;

@@ -101,6 +101,13 @@ static void connect_random(void *to, size_t len)
 		memcpy(to, &(uint64_t){crn_now_ms()}, CRN_MIN(len, sizeof(uint64_t)));
 }
 
+/* Nobody can connect to an endpoint that connects; programs that print its address, or
+ * tell connections apart by it, expect a port. From those of RFC 6335 section 6. */
+static uint16_t connect_port(const uint8_t id[RTE_CONN_ID_LEN])
+{
+	return (uint16_t)(0xc000 | id[0] << 8 | id[1]);
+}
+
 static void connect_begin(struct rte_ep *ep, const struct rte_end *target)
 {
 	const struct rte_failure nobody = {
@@ -112,6 +119,8 @@ static void connect_begin(struct rte_ep *ep, const struct rte_end *target)
 	ep->other = *target;
 	ep->has_other = true;
 	connect_random(ep->id, sizeof(ep->id));
+	if (!ep->self.port)
+		ep->self.port = connect_port(ep->id);
 	connect_random(&ep->router, sizeof(ep->router));
 	if (ep->device->config->routers)
 		ep->router %= ep->device->config->routers;

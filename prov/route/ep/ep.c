@@ -136,20 +136,42 @@ static void ep_limits(struct rte_ep *ep, const struct fi_info *info)
 	ep->ep.queues[CRN_EP_RX].known_flags = FI_COMPLETION | FI_MORE;
 }
 
-/* The request, which is answered by way of this endpoint alone from here on. */
-static int ep_request(struct rte_ep *ep, const struct fi_info *info)
+static struct rte_pep *ep_find_pep(struct rte_ep *ep, fid_t handle)
+{
+	struct rte_pep *pep;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &ep->device->peps) {
+		pep = crn_container_of(entry, struct rte_pep, entry);
+		if (&pep->fid.fid == handle)
+			return pep;
+	}
+	return NULL;
+}
+
+/*
+ * What the handle of an info stands for: a request, which is answered by way of this
+ * endpoint alone from here on, or a passive endpoint, whose name it takes (fi_cm(3)).
+ * Nothing is read through it: what it was may be gone.
+ */
+static int ep_handle(struct rte_ep *ep, fid_t handle)
 {
 	struct rte_incoming *incoming;
-	int ret = -FI_EINVAL;
+	struct rte_pep *pep;
+	int ret = 0;
 
 	crn_lock(rte_lock_of(ep));
-	incoming = rte_incoming_find(ep->device, info->handle);
+	incoming = rte_incoming_find(ep->device, handle);
+	pep = ep_find_pep(ep, handle);
 	if (incoming && incoming->state == RTE_INCOMING_ASKED && !incoming->taken) {
 		incoming->taken = true;
 		ep->incoming = incoming;
 		ep->other = incoming->req.source;
 		ep->has_other = true;
-		ret = 0;
+	} else if (pep && !pep->listener) {
+		ep->self = pep->name;
+	} else {
+		ret = -FI_EINVAL;
 	}
 	crn_unlock(rte_lock_of(ep));
 	return ret;
@@ -162,9 +184,7 @@ static int ep_names(struct rte_ep *ep, const struct fi_info *info)
 	    (!crn_addr_valid(info->src_addr, info->src_addrlen, FI_FORMAT_UNSPEC) ||
 	     !rte_addr_own(&ep->device->view, info->src_addr, &ep->self)))
 		return -FI_EINVAL;
-	if (info->handle && info->handle->fclass == FI_CLASS_CONNREQ)
-		return ep_request(ep, info);
-	return info->handle ? -FI_EINVAL : 0;
+	return info->handle ? ep_handle(ep, info->handle) : 0;
 }
 
 static void ep_tables(struct rte_ep *ep, void *context)
