@@ -23,7 +23,7 @@
 /* FI_ORDER_STRICT of comp_order; deprecated in libfabric 2.x. */
 #define FCT_ORDER_STRICT 0x1FFULL
 #define FCT_MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
-#define FCT_CM_DATA_MAX 512
+#define FCT_CM_DATA_MAX 1024
 #define FCT_MAX_CQS 8
 #define FCT_MAX_KEPT 8
 
