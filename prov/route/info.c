@@ -11,7 +11,7 @@
 #include "info.h"
 #include "xfer/vc.h"
 
-#define INFO_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
+#define INFO_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define INFO_RX_CAPS (FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define INFO_CAPS (INFO_TX_CAPS | INFO_RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM)
 
@@ -93,6 +93,7 @@ static void offer_queues(struct fi_info *info)
 	};
 	*info->rx_attr = (struct fi_rx_attr){
 		.caps = INFO_RX_CAPS,
+		.mode = FI_RX_CQ_DATA,
 		.op_flags = FI_COMPLETION,
 		.msg_order = INFO_ORDER,
 		.comp_order = CRN_ORDER_STRICT | CRN_ORDER_DATA,
@@ -170,6 +171,24 @@ static struct fi_info *offer_make(const struct info_question *question,
 	return NULL;
 }
 
+/*
+ * A write with data takes a receive, whether the program expects that or not. One whose
+ * hints have the mode, in the info or in rx_attr, gets it in both; others in rx_attr
+ * alone: an info has no mode bit that the hints lack (fi_getinfo(3)).
+ */
+static void offer_cq_data(struct fi_info *info, const struct fi_info *hints)
+{
+	uint64_t able = hints ? hints->mode : FI_RX_CQ_DATA;
+
+	if (hints && hints->rx_attr)
+		able |= hints->rx_attr->mode;
+	info->rx_attr->mode = 0;
+	if (!(info->caps & FI_REMOTE_WRITE))
+		return;
+	info->rx_attr->mode = FI_RX_CQ_DATA;
+	info->mode |= able & FI_RX_CQ_DATA;
+}
+
 /* Sizes that the hints leave open get small defaults. */
 static void offer_defaults(struct fi_info *info, const struct fi_info *hints)
 {
@@ -179,6 +198,7 @@ static void offer_defaults(struct fi_info *info, const struct fi_info *hints)
 		info->rx_attr->size = RTE_SIZE;
 	if (!hints || !hints->tx_attr || !hints->tx_attr->op_flags)
 		info->tx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+	offer_cq_data(info, hints);
 }
 
 /* ---- addresses ---- */

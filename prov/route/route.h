@@ -18,8 +18,10 @@
 #define RTE_SIZE_MAX 1024
 /* Bytes that fi_inject takes: what goes in one Send. */
 #define RTE_INJECT_SIZE 4096
-/* Connection requests that wait for the program: without FI_BACKLOG. */
-#define RTE_BACKLOG 128
+/* Connection requests that wait for the program: without FI_BACKLOG; and those more that
+ * are told so. */
+#define RTE_BACKLOG 4096
+#define RTE_BACKLOG_MORE 64
 /* ms that an endpoint which closes has to send what the program has posted. */
 #define RTE_LINGER 500u
 

@@ -161,7 +161,8 @@ static void incoming_asked(struct rte_incoming *incoming, const struct rte_packe
 	incoming_source(incoming);
 	if (!rte_addr_near(&incoming->req.target, &incoming->device->view.own))
 		status = FI_ENETUNREACH;
-	else if (incoming_report(incoming, packet))
+	else if (incoming->pep->waiting > incoming->pep->backlog ||
+		 incoming_report(incoming, packet))
 		status = FI_ENOBUFS;
 	if (status)
 		rte_incoming_refuse(incoming, RTE_FAILED, status, NULL, 0);
@@ -214,7 +215,8 @@ void rte_incoming_request(struct rte_request *request, void *context)
 	struct rte_device *device = pep->device;
 	struct rte_incoming *incoming = NULL;
 
-	if (pep->waiting < pep->backlog && request->preamble.role != RTE_TARGET)
+	if (pep->waiting < pep->backlog + RTE_BACKLOG_MORE &&
+	    request->preamble.role != RTE_TARGET)
 		incoming = calloc(1, sizeof(*incoming));
 	if (!incoming) {
 		rte_request_reject(request);

@@ -132,7 +132,7 @@ static void ep_limits(struct rte_ep *ep, const struct fi_info *info)
 	ep->max_msg_size = CRN_MIN(info->ep_attr->max_msg_size, RTE_VC_MSG_MAX);
 	ep->ep.queues[CRN_EP_TX].known_flags = FI_COMPLETION | FI_INJECT |
 					       FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
-					       FI_DELIVERY_COMPLETE | FI_MORE;
+					       FI_DELIVERY_COMPLETE | FI_MORE | FI_FENCE;
 	ep->ep.queues[CRN_EP_RX].known_flags = FI_COMPLETION | FI_MORE;
 }
 
