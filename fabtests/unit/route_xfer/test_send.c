@@ -259,17 +259,21 @@ CT_TEST(send, a_delivery_says_that_what_was_sent_before_has_arrived)
 
 CT_TEST(send, a_fragment_may_end_in_another_part_than_it_begins)
 {
-	const struct iovec in[] = {{into, 1500}, {into + 1500, 30}, {into + 1530, 9000}};
+	const struct iovec in[] = {{into, 1500}, {into + 2000, 30}, {into + 3000, 9000}};
 	const struct fi_msg msg = {.msg_iov = in, .iov_count = 3, .context = into};
 
 	begin(true);
 	fake.a.slots[RTE_REQUESTS] = 0;
 	CT_EXPECT_EQ(rte_vc_recv(&fake.b.vc, &msg, 0), 0);
-	memset(into, 0xee, 12000);
+	memset(into, 0xee, 20000);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8000, from, 0), 0);
 	fake_run(&fake);
-	CT_EXPECT_MEMEQ(into, from, 8000);
-	CT_EXPECT_EQ(into[8000], 0xee);
+	CT_EXPECT_MEMEQ(into, from, 1500);
+	CT_EXPECT_EQ(into[1500], 0xee);
+	CT_EXPECT_MEMEQ(into + 2000, from + 1500, 30);
+	CT_EXPECT_EQ(into[2030], 0xee);
+	CT_EXPECT_MEMEQ(into + 3000, from + 1530, 8000 - 1530);
+	CT_EXPECT_EQ(into[3000 + 8000 - 1530], 0xee);
 	fake_close(&fake);
 }
 

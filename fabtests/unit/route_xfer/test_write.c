@@ -9,7 +9,7 @@
 #define LEN 20000
 
 static struct fake fake;
-static uint8_t from[LEN], memory[LEN + 1];
+static uint8_t from[LEN], memory[LEN + 1], into[10];
 static struct crn_mr mr;
 static int context[32];
 
@@ -189,14 +189,23 @@ CT_TEST(write, data_for_the_completion_queue_takes_a_receive)
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect_none(&fake.a.tx_cq);
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 1);
-	/* Nothing of its last fragment is there before. */
-	memset(memory, 0, sizeof(memory));
+
 	CT_EXPECT_EQ(fake_recv(&fake.b, from + 6000, 7, &context[11]), 0);
 	fake_run(&fake);
 	fake_expect_data(&fake.b.rx_cq, &context[11], PLACED, 5000, 0x1122334455667788);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
-	CT_EXPECT_MEMEQ(memory + FAKE_SLOT_LEN, from + FAKE_SLOT_LEN,
-			5000 - FAKE_SLOT_LEN);
+	CT_EXPECT_MEMEQ(memory, from, 5000);
+	end();
+}
+
+CT_TEST(write, nothing_is_placed_twice)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, FI_REMOTE_CQ_DATA), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(memory[0], 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 7, into), 0);
+	CT_EXPECT_MEMEQ(memory, from, 10);
 	end();
 }
 
