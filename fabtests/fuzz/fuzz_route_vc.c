@@ -42,7 +42,7 @@ static struct {
 	struct crn_mr_map map;
 	struct crn_mr mr;
 	bool has_mr, bad;
-	unsigned int credits[RTE_LANES], slots;
+	unsigned int credits[RTE_LANES], slots, holds;
 	struct rte_tx_inside tx[TXS];
 	struct rte_rx_inside rx[RXS];
 	unsigned int begun, ended; /* operations with an entry */
@@ -71,6 +71,13 @@ struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room
 	in->taken = true;
 	in->posted = false;
 	return &in->tx;
+}
+
+void rte_tx_drop(struct rte_tx *tx)
+{
+	FUZZ_CHECK(!tx->in->posted);
+	world.credits[tx->lane]++;
+	tx->in->taken = false;
 }
 
 bool rte_tx_slot(struct rte_tx *tx)
@@ -137,6 +144,19 @@ static void broken(struct rte_vc *vc, int err)
 {
 	FUZZ_CHECK(err > 0);
 	stop(err);
+}
+
+static bool hold(struct rte_vc *vc, struct crn_mr *mr, void **desc)
+{
+	*desc = NULL;
+	world.holds++;
+	return true;
+}
+
+static void release(struct rte_vc *vc, struct crn_mr *mr)
+{
+	FUZZ_CHECK(mr == &world.mr && world.holds);
+	world.holds--;
 }
 
 /* The lower provider is done with one. */
@@ -375,6 +395,8 @@ static void begin(bool direct)
 		.inject_size = 64,
 		.max_msg_size = 2000,
 		.broken = broken,
+		.hold = hold,
+		.release = release,
 	};
 
 	memset(&world, 0, sizeof(world));
@@ -401,7 +423,7 @@ static void end(void)
 		send_one(i);
 	read_queue();
 	FUZZ_CHECK(rte_vc_idle(&world.vc));
-	FUZZ_CHECK(world.vc.head == world.vc.tail);
+	FUZZ_CHECK(world.vc.head == world.vc.tail && !world.holds);
 	for (i = 0; i < RXS; i++)
 		FUZZ_CHECK(!world.rx[i].taken);
 	/* Those without an entry for a success are not counted as ended. */

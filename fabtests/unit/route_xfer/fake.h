@@ -75,6 +75,8 @@ struct fake_end {
 
 	const char *bad; /* what rte_peer_bad was told */
 	uint64_t expected;
+	bool refuses;	    /* to hold a region */
+	unsigned int holds; /* of regions */
 	int broken;
 	unsigned int drained;
 	struct fake_seen seen[FAKE_LOG]; /* that this end has sent */

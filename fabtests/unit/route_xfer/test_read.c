@@ -48,6 +48,53 @@ CT_TEST(read, bytes_of_all_lengths)
 	}
 }
 
+/* With and without landing slots, from memory that is held and from copies. */
+CT_TEST(read, a_region_is_read_where_it_is)
+{
+	unsigned int refuses, slots;
+
+	for (refuses = 0; refuses < 2; refuses++) {
+		for (slots = 0; slots < 4; slots = 2 * slots + 1) {
+			CT_NOTE("refuses %u, slots %u", refuses, slots);
+			begin(true);
+			fake.b.port.mr_local = true;
+			fake.b.refuses = refuses;
+			fake.b.slots[RTE_RESPONSES] = slots;
+			CT_EXPECT_EQ(fake_read(&fake.a, into, 15000, 100, KEY, into), 0);
+			CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+			CT_EXPECT_EQ(fake.b.out[0]->tx.data_len, refuses ? 0
+								 : slots ? FAKE_SLOT_LEN
+									 : FAKE_EAGER);
+			CT_EXPECT_EQ(fake.b.holds != 0, !refuses);
+			fake_run(&fake);
+			CT_EXPECT_EQ(fake.b.holds, 0);
+			fake_expect(&fake.a.tx_cq, into, READ, 0);
+			CT_EXPECT_MEMEQ(into, memory + 100, 15000);
+			CT_EXPECT_EQ(fake.b.seen[0].slotted, slots && !refuses);
+			CT_EXPECT_EQ(fake.b.seen[0].flags, RTE_FIRST);
+			end();
+		}
+	}
+}
+
+CT_TEST(read, a_fragment_is_no_longer_than_the_path_can_or_it_asked)
+{
+	const uint32_t frags[][2] = {{3000, 8192}, {8192, 3000}};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		begin(true);
+		fake.b.vc.path.frag = frags[i][0];
+		fake.a.vc.path.frag = frags[i][1];
+		CT_EXPECT_EQ(fake_read(&fake.a, into, 10000, 0, KEY, into), 0);
+		fake_run(&fake);
+		CT_EXPECT_EQ(fake.b.seen[0].plen, 3000);
+		CT_EXPECT_EQ(fake.b.seen[3].plen, 1000);
+		CT_EXPECT_MEMEQ(into, memory, 10000);
+		end();
+	}
+}
+
 CT_TEST(read, into_several_parts)
 {
 	const struct iovec iov[] = {
@@ -106,9 +153,11 @@ CT_TEST(read, a_region_that_is_closed_meanwhile)
 {
 	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 1;
+	fake.b.slots[RTE_RESPONSES] = 1;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 5000, 0, KEY, into), 0);
 	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
 	CT_EXPECT_EQ(fake.b.out_count, 1);
+	CT_EXPECT_EQ(fake.b.holds, 1);
 	crn_mr_remove(&fake.b.map, &mr);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, into, READ, FI_EKEYREJECTED);

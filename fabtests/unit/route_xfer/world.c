@@ -14,6 +14,27 @@ static void drained(struct rte_vc *vc)
 	crn_container_of(vc, struct fake_end, vc)->drained++;
 }
 
+static int desc;
+
+static bool hold(struct rte_vc *vc, struct crn_mr *mr, void **to)
+{
+	struct fake_end *end = crn_container_of(vc, struct fake_end, vc);
+
+	*to = &desc;
+	if (!end->refuses)
+		end->holds++;
+	return !end->refuses;
+}
+
+static void release(struct rte_vc *vc, struct crn_mr *mr)
+{
+	struct fake_end *end = crn_container_of(vc, struct fake_end, vc);
+
+	CT_EXPECT_GT(end->holds, 0);
+	CT_EXPECT_GT(mr->len, 0);
+	end->holds--;
+}
+
 static void end_bind(struct fake_end *end, struct crn_cq *cq, uint64_t flags)
 {
 	const struct fi_cq_attr attr = {.size = 16, .format = FI_CQ_FORMAT_DATA};
@@ -36,6 +57,8 @@ static void end_open(struct fake_end *end, struct fake_end *other, bool selectiv
 		.max_msg_size = FAKE_MAX,
 		.broken = broken,
 		.drained = drained,
+		.hold = hold,
+		.release = release,
 	};
 	struct fi_info *info = fi_allocinfo();
 
@@ -93,6 +116,7 @@ static void end_stop(struct fake_end *end)
 	}
 	fake_done(end);
 	CT_EXPECT_TRUE(rte_vc_idle(&end->vc));
+	CT_EXPECT_EQ(end->holds, 0);
 	CT_EXPECT_EQ(end->vc.head, end->vc.tail);
 	CT_EXPECT_EQ(fake_rx_kept(end), 0);
 	rte_vc_fini(&end->vc);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads of the other end: answered one after the other, each in fragments that are copied
- * from the region into a Send. The region is looked up for each of them, since the
- * program may close it meanwhile.
+ * from the region into a Send, or sent from a region that is held for so long. It is
+ * looked up for each of them, since the program may close it meanwhile.
  */
 #include "ops.h"
 
@@ -35,39 +35,71 @@ static void serve_end(struct rte_vc *vc)
 	vc->serve_count--;
 }
 
+/* number: the region that is held, or 0. */
 static void answered(struct rte_tx *tx, int err)
 {
 	struct rte_vc *vc = tx->user;
 
+	if (tx->number)
+		vc->attr.release(vc, (struct crn_mr *)(uintptr_t)tx->number);
 	vc->lower--;
 	vc->answers--;
 	rte_vc_settle(vc);
 }
 
+/* The next bytes in the region: looked at between crn_mr_begin and crn_mr_end. */
+static int region_find(struct rte_vc *vc, const struct rte_vc_serve *serve, void **at,
+		       struct crn_mr **mr)
+{
+	return crn_mr_find(vc->attr.map, serve->key, serve->addr + serve->offset,
+			   (size_t)(serve->length - serve->offset), FI_REMOTE_READ, at,
+			   mr);
+}
+
 static int region_copy(struct rte_vc *vc, const struct rte_vc_serve *serve, uint8_t *to,
 		       size_t len)
 {
-	struct crn_mr_map *map = vc->attr.map;
-	const size_t rest = (size_t)(serve->length - serve->offset);
 	void *at;
 	int ret;
 
-	if (!map)
+	if (!vc->attr.map)
 		return -FI_EKEYREJECTED;
-	crn_mr_begin(map);
-	ret = crn_mr_find(map, serve->key, serve->addr + serve->offset, rest,
-			  FI_REMOTE_READ, &at, NULL);
+	crn_mr_begin(vc->attr.map);
+	ret = region_find(vc, serve, &at, NULL);
 	if (!ret)
 		memcpy(to, at, len);
-	crn_mr_end(map);
+	crn_mr_end(vc->attr.map);
 	return ret;
 }
 
+/* 0: tx is to send from it; -FI_EAGAIN: its bytes have to be copied. */
+static int region_hold(struct rte_vc *vc, const struct rte_vc_serve *serve,
+		       struct rte_tx *tx)
+{
+	struct crn_mr *mr;
+	void *at;
+	int ret;
+
+	if (!vc->attr.map)
+		return -FI_EKEYREJECTED;
+	crn_mr_begin(vc->attr.map);
+	ret = region_find(vc, serve, &at, &mr);
+	if (!ret && !vc->attr.hold(vc, mr, &tx->desc))
+		ret = -FI_EAGAIN;
+	crn_mr_end(vc->attr.map);
+	if (ret)
+		return ret;
+	tx->data = at;
+	tx->number = (uintptr_t)mr;
+	return 0;
+}
+
+/* The slot is filled in by rte_tx_post. */
 static size_t frag_pack(struct rte_vc *vc, const struct rte_vc_serve *serve,
 			struct rte_tx *tx, size_t len)
 {
 	const struct rte_read_frag frag = {
-		.slot = RTE_SLOT_NONE,
+		.slot = tx->slot_len ? 0 : RTE_SLOT_NONE,
 		.length = serve->length,
 		.offset = serve->offset,
 		.request = serve->seq,
@@ -86,8 +118,32 @@ static size_t frag_pack(struct rte_vc *vc, const struct rte_vc_serve *serve,
 	return (size_t)head;
 }
 
-/* False: there is no credit or memory for it now. */
-static bool serve_step(struct rte_vc *vc, struct rte_vc_serve *serve)
+static void serve_post(struct rte_vc *vc, struct rte_vc_serve *serve, struct rte_tx *tx,
+		       size_t len)
+{
+	tx->done = answered;
+	tx->user = vc;
+	vc->lower++;
+	vc->answers++;
+	serve->offset += len;
+	if (serve->offset == serve->length) {
+		crn_ep_count(vc->attr.ep, FI_RMA | FI_REMOTE_READ, false);
+		serve_end(vc);
+	}
+	rte_tx_post(tx);
+}
+
+static void serve_refuse(struct rte_vc *vc, const struct rte_vc_serve *serve,
+			 struct rte_tx *tx, int err)
+{
+	const uint64_t seq = serve->seq;
+
+	serve_end(vc);
+	rte_vc_nack(vc, tx, seq, -err);
+}
+
+/* These return false when there is no credit or memory now. */
+static bool serve_copied(struct rte_vc *vc, struct rte_vc_serve *serve)
 {
 	const size_t most = CRN_MIN(serve->frag, vc->path.eager);
 	const size_t len = CRN_MIN(serve->length - serve->offset, most);
@@ -99,24 +155,50 @@ static bool serve_step(struct rte_vc *vc, struct rte_vc_serve *serve)
 	/* Packed last: what cannot be read gets a NACK in place of it. */
 	ret = region_copy(vc, serve, tx->bytes + FRAG_HEAD, len);
 	if (ret) {
-		serve_end(vc);
-		rte_vc_nack(vc, tx, serve->seq, -ret);
+		serve_refuse(vc, serve, tx, ret);
 		return true;
 	}
 	tx->len = frag_pack(vc, serve, tx, len);
 	memmove(tx->bytes + tx->len, tx->bytes + FRAG_HEAD, len);
 	tx->len += len;
-	tx->done = answered;
-	tx->user = vc;
-	vc->lower++;
-	vc->answers++;
-	serve->offset += len;
-	if (serve->offset == serve->length) {
-		crn_ep_count(vc->attr.ep, FI_RMA | FI_REMOTE_READ, false);
-		serve_end(vc);
-	}
-	rte_tx_post(tx);
+	tx->number = 0;
+	serve_post(vc, serve, tx, len);
 	return true;
+}
+
+static bool serve_direct(struct rte_vc *vc, struct rte_vc_serve *serve)
+{
+	struct rte_tx *tx = rte_tx_get(vc->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
+	size_t most = vc->path.eager;
+	int ret;
+
+	if (!tx)
+		return false;
+	ret = region_hold(vc, serve, tx);
+	if (ret == -FI_EAGAIN) {
+		rte_tx_drop(tx);
+		return serve_copied(vc, serve);
+	}
+	if (ret) {
+		serve_refuse(vc, serve, tx, ret);
+		return true;
+	}
+	if (rte_tx_slot(tx))
+		most = CRN_MIN(tx->slot_len, CRN_MIN(vc->path.frag, serve->frag));
+	tx->data_len = CRN_MIN(serve->length - serve->offset, most);
+	tx->len = frag_pack(vc, serve, tx, tx->data_len);
+	serve_post(vc, serve, tx, tx->data_len);
+	return true;
+}
+
+static bool serve_step(struct rte_vc *vc, struct rte_vc_serve *serve)
+{
+	const size_t most = CRN_MIN(serve->frag, vc->path.frag);
+
+	return vc->attr.hold && most > vc->path.eager &&
+			       serve->length - serve->offset > vc->path.eager
+		       ? serve_direct(vc, serve)
+		       : serve_copied(vc, serve);
 }
 
 void rte_vc_serve(struct rte_vc *vc)
@@ -125,7 +207,6 @@ void rte_vc_serve(struct rte_vc *vc)
 
 	while (vc->serve_count && vc->state == RTE_VC_UP && !vc->nack_due) {
 		serve = &vc->serves[vc->serve_head];
-
 		if (vc->answers >= serve->window || !serve_step(vc, serve))
 			break;
 	}

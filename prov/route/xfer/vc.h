@@ -60,6 +60,13 @@ struct rte_vc_attr {
 	/* rte_vc_unsent said that there is something; there is nothing any more. Within
 	 * any function below, or a callback of the lower provider. NULL: the same. */
 	void (*drained)(struct rte_vc *vc);
+	/*
+	 * Of a region that the other end reads, between crn_mr_begin and crn_mr_end: may
+	 * the lower provider read its memory after that, until release? *desc: what it
+	 * wants for it. A region that is held is not closed. NULL: its bytes are copied.
+	 */
+	bool (*hold)(struct rte_vc *vc, struct crn_mr *mr, void **desc);
+	void (*release)(struct rte_vc *vc, struct crn_mr *mr);
 };
 
 /* What the connection's way can do, as CONN_REP says. */
