@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <cairn/nosys.h>
+#include <cairn/wait.h>
+#include "device.h"
 #include "objects.h"
 
 static struct rte_mr *mr_of(struct fid *fid)
@@ -14,20 +16,61 @@ static struct rte_mr *mr_of(struct fid *fid)
 	return crn_container_of(fid, struct rte_mr, fid.fid);
 }
 
+static struct rte_mr *mr_held(struct crn_mr *mr)
+{
+	return crn_container_of(mr, struct rte_mr, mr);
+}
+
+bool rte_mr_hold(struct rte_vc *vc, struct crn_mr *region, void **desc)
+{
+	struct rte_mr *mr = mr_held(region);
+
+	if (mr->domain->device->port->mr_local && !mr->lower)
+		return false;
+	*desc = mr->fid.mem_desc;
+	mr->holds++;
+	return true;
+}
+
+void rte_mr_release(struct rte_vc *vc, struct crn_mr *region)
+{
+	mr_held(region)->holds--;
+}
+
+/* ms at most until the lower provider has sent what it reads from a region. */
+#define MR_CLOSE_MS 2000u
+
+/* Placing data holds the device's lock, and looks each key up. */
+static int mr_leave(struct rte_mr *mr)
+{
+	struct rte_domain *domain = mr->domain;
+	const uint64_t end = crn_now_ms() + MR_CLOSE_MS;
+	int ret;
+
+	crn_mr_remove(&domain->map, &mr->mr);
+	while (mr->holds && crn_now_ms() < end)
+		rte_device_progress(domain->device);
+	ret = mr->holds ? -FI_EBUSY : 0;
+	if (!ret && mr->lower)
+		ret = fi_close(&mr->lower->fid);
+	/* It is as it was: the key was in use a moment ago. */
+	if (ret)
+		crn_mr_add(&domain->map, &mr->mr, mr->mr.key);
+	return ret;
+}
+
 static int mr_close(struct fid *fid)
 {
 	struct rte_mr *mr = mr_of(fid);
-	struct rte_domain *domain = mr->domain;
-	int ret = mr->lower ? fi_close(&mr->lower->fid) : 0;
+	struct crn_lock *lock = &mr->domain->device->lock;
+	int ret;
 
-	if (ret)
-		return ret;
-	/* Placing data holds the device's lock, and looks each key up. */
-	crn_lock(&domain->device->lock);
-	crn_mr_remove(&domain->map, &mr->mr);
-	crn_unlock(&domain->device->lock);
-	free(mr);
-	return 0;
+	crn_lock(lock);
+	ret = mr_leave(mr);
+	crn_unlock(lock);
+	if (!ret)
+		free(mr);
+	return ret;
 }
 
 /* Regions are of use at once: there is nothing to bind or enable. */
@@ -61,7 +104,8 @@ static int mr_key(struct rte_mr *mr, uint64_t requested)
 	return ret;
 }
 
-#define MR_LOCAL_ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE)
+/* What the lower provider sends from. */
+#define MR_LOCAL_ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ)
 
 static int mr_lower(struct rte_mr *mr)
 {

@@ -87,6 +87,7 @@ struct rte_mr {
 	struct crn_mr mr;
 	struct rte_domain *domain;
 	struct fid_mr *lower; /* NULL: the lower provider needs none */
+	uint32_t holds;	      /* messages that the lower provider reads from it */
 };
 
 struct rte_eq {
@@ -231,5 +232,8 @@ int rte_passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_p
 int rte_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
 extern struct fi_ops_mr rte_mr_ops;
+/* Of struct rte_vc_attr; with the device's lock. */
+bool rte_mr_hold(struct rte_vc *vc, struct crn_mr *region, void **desc);
+void rte_mr_release(struct rte_vc *vc, struct crn_mr *region);
 
 #endif

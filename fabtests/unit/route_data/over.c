@@ -25,6 +25,17 @@ static const struct rte_peer_ops over_ops = {
 	.down = over_down,
 };
 
+/* Nothing closes a region before the end. */
+static bool hold(struct rte_vc *vc, struct crn_mr *mr, void **desc)
+{
+	*desc = NULL;
+	return true;
+}
+
+static void release(struct rte_vc *vc, struct crn_mr *mr)
+{
+}
+
 static void end_bind(struct over_end *end, struct crn_cq *cq, uint64_t flags)
 {
 	const struct fi_cq_attr attr = {.size = 256, .format = FI_CQ_FORMAT_DATA};
@@ -49,6 +60,8 @@ static void end_open(struct over_end *end, struct rte_peer *peer)
 		.rx_size = OVER_SIZE,
 		.inject_size = 64,
 		.max_msg_size = OVER_MAX,
+		.hold = hold,
+		.release = release,
 	};
 	struct fi_info *info = fi_allocinfo();
 

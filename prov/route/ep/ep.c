@@ -30,6 +30,8 @@ static int ep_open_vc(struct rte_ep *ep)
 		.max_msg_size = ep->max_msg_size,
 		.broken = rte_conn_broken,
 		.drained = rte_conn_drained,
+		.hold = rte_mr_hold,
+		.release = rte_mr_release,
 	};
 
 	return rte_vc_init(&ep->vc, &attr);
