@@ -49,6 +49,7 @@ struct frt_device {
 	bool up;	      /* it listens: the LSA says so */
 	bool foreign;	      /* a WAN: on it are routers of other AS */
 	int fd[RTE_PORT_FDS]; /* in the loop's epoll; -1: not */
+	uint32_t quiet; /* turns of the loop in a row in which nothing happened here */
 	/* Of struct frt_adjacency (adjacency.h): connections to other routers. */
 	struct crn_list adjacencies;
 	/* Of struct frt_target: routers to connect to. */
@@ -177,6 +178,7 @@ struct frt_node {
 	uint32_t load; /* connections, as frt_node_load has it */
 	bool drain;    /* takes no new clients; frt_node_drain */
 	/* To be done before the loop sleeps: */
+	bool moved;			/* the exchange has gone on: frt_sync_turn */
 	bool changed;			/* the LSA is to be made anew */
 	bool retarget;			/* other routers may have to be connected to */
 	bool news;			/* link states have changed */

@@ -79,26 +79,46 @@ static void take_signals(struct frt_serve *serve)
 
 /* --- Turns --- */
 
+/* A device at which nothing has happened for so many turns is looked at less often while
+ * others are busy: each look is a system call or two. */
+#define QUIET 64u
+#define QUIET_LOOK 16u
+
+static size_t progress(struct frt_serve *serve, struct frt_device *device)
+{
+	ssize_t ret;
+
+	if (!device->port || (device->quiet > QUIET && serve->turns % QUIET_LOOK))
+		return 0;
+	ret = rte_port_progress(device->port);
+	if (ret < 0)
+		frt_device_failed(device, (int)ret);
+	device->quiet = ret ? 0 : device->quiet + 1;
+	return ret != 0;
+}
+
+static void look_at_all(struct frt_node *node)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		node->device[i]->quiet = 0;
+}
+
 /* How much there was to do. */
 static size_t turn(struct frt_serve *serve)
 {
 	struct frt_node *node = serve->node;
 	size_t work = 0;
-	ssize_t ret;
 	uint32_t i;
 
-	for (i = 0; i < node->devices; i++) {
-		if (!node->device[i]->port)
-			continue;
-		ret = rte_port_progress(node->device[i]->port);
-		if (ret < 0)
-			frt_device_failed(node->device[i], (int)ret);
-		work += ret != 0;
-	}
+	serve->turns++;
+	for (i = 0; i < node->devices; i++)
+		work += progress(serve, node->device[i]);
 	/* What has arrived is handed over before time passes for rte_sync. */
 	work += crn_deadlines_run(&node->deadlines);
 	frt_lookups_run(node);
-	if (work || node->changed || node->retarget || node->stopping)
+	if (node->moved || node->changed || node->retarget || node->stopping)
 		frt_sync_turn(node, crn_now_ms());
 	return work;
 }
@@ -107,6 +127,8 @@ static bool may_sleep(const struct frt_node *node)
 {
 	uint32_t i;
 
+	if (node->moved || node->changed || node->retarget)
+		return false;
 	for (i = 0; i < node->devices; i++)
 		if (node->device[i]->port && rte_port_trywait(node->device[i]->port))
 			return false;
@@ -147,7 +169,7 @@ void frt_serve(struct frt_serve *serve)
 	while (!is_over(serve)) {
 		if (turn(serve)) {
 			last = now_ns();
-			if (++serve->turns % TURNS == 0)
+			if (serve->turns % TURNS == 0)
 				take_signals(serve);
 			continue;
 		}
@@ -156,6 +178,7 @@ void frt_serve(struct frt_serve *serve)
 		if (may_sleep(node))
 			sleep_for_work(serve, serve->ends ? 10 : -1);
 		take_signals(serve);
+		look_at_all(node);
 		last = 0;
 	}
 }

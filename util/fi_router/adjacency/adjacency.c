@@ -249,6 +249,7 @@ int frt_adjacency_begin(struct frt_device *device, struct rte_peer *peer,
 		rte_peer_close(peer, -ret);
 		return ret;
 	}
+	device->node->moved = true;
 	device->node->counters.adjacencies_up++;
 	frt_log(FRT_INFO, "%s: router %s (AS %" PRIu32 ", id %" PRIu64 ") is connected",
 		device->config->name, peer->text, (*out)->as, (*out)->router);
@@ -274,7 +275,7 @@ void frt_adjacency_end(struct frt_adjacency *adjacency, int status)
 		frt_target_lost(adjacency->target);
 	}
 	/* Others lead to the same router, and wait for nothing else. */
-	node->retarget = true;
+	node->retarget = node->moved = true;
 	free(adjacency);
 }
 

@@ -60,6 +60,7 @@ static void on_tick(struct crn_deadline *deadline)
 {
 	struct frt_node *node = crn_container_of(deadline, struct frt_node, tick);
 
+	node->moved = true;
 	rte_sync_tick(node->sync, crn_now_ms());
 }
 
@@ -132,6 +133,7 @@ void frt_sync_turn(struct frt_node *node, uint64_t now)
 {
 	uint32_t i;
 
+	node->moved = false;
 	for (i = 0; i < node->devices; i++)
 		end_those_that_failed(node->device[i]);
 	if (node->changed && !node->stopping) {
@@ -159,6 +161,7 @@ void frt_sync_bye(struct frt_node *node, uint64_t now)
 	for (i = 0; i < node->devices; i++)
 		frt_targets_close(node->device[i]);
 	rte_sync_bye(node->sync, now);
+	node->moved = true;
 }
 
 bool frt_sync_silent(const struct frt_node *node)

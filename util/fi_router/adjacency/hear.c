@@ -30,6 +30,7 @@ static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packe
 		frt_hear(&heard, &adjacency->join, &adjacency->stamps, now_ns(), packet);
 	int ret;
 
+	node->moved = true;
 	if (bad == RTE_MORE)
 		return;
 	if (bad == RTE_OK) {

@@ -70,6 +70,7 @@ void frt_queue_say(struct frt_adjacency *adjacency,
 
 	if (adjacency->failed || adjacency->ending)
 		return;
+	node->moved = true;
 	if (message->type == RTE_SYNC_BYE) {
 		adjacency->ending = true;
 		return;
@@ -91,6 +92,7 @@ void frt_queue_send(struct frt_adjacency *adjacency)
 {
 	struct frt_queued *queued;
 
+	adjacency->device->node->moved = true;
 	while (!crn_list_empty(&adjacency->queue)) {
 		queued =
 			crn_container_of(adjacency->queue.next, struct frt_queued, entry);
