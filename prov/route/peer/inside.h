@@ -141,7 +141,8 @@ struct rte_peer_inside {
 	int failed;	 /* to be told with ops->down */
 	bool closed;	 /* by the owner */
 	bool ended;	 /* the lower endpoint is closed */
-	uint64_t linger; /* ms, until when it may still send */
+	bool parted;	 /* the other end has said its last */
+	uint64_t linger; /* ms, until when it waits for the other end's last */
 	char name[64];
 };
 

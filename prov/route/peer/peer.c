@@ -444,7 +444,9 @@ bool peer_reap(struct rte_peer *peer, bool now)
 	struct rte_peer_inside *in = peer->in;
 
 	if (!in->ended) {
-		if (!now && in->txs_used && crn_now_ms() < in->linger) {
+		/* Who closes with something unread makes TCP throw away what the other
+		 * end has not read. */
+		if (!now && (in->txs_used || !in->parted) && crn_now_ms() < in->linger) {
 			send_again(peer);
 			return false;
 		}

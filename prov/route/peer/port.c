@@ -182,8 +182,12 @@ static void peer_event(struct rte_port *port, uint32_t event,
 {
 	struct rte_peer_inside *in = entry->fid ? entry->fid->context : NULL;
 
-	if (!in || in->kind != INSIDE_PEER || in->closed)
+	if (!in || in->kind != INSIDE_PEER)
 		return;
+	if (in->closed) {
+		in->parted |= event == FI_SHUTDOWN;
+		return;
+	}
 	if (event == FI_CONNECTED) {
 		peer_connected(&in->peer, entry->data, len - sizeof(*entry));
 	} else if (event == FI_SHUTDOWN) {
@@ -202,7 +206,11 @@ static void event_failed(struct rte_port *port)
 	if (fi_eq_readerr(port->eq, &err, 0) < 0)
 		return;
 	in = err.fid ? err.fid->context : NULL;
-	if (in && in->kind == INSIDE_PEER && !in->closed)
+	if (!in || in->kind != INSIDE_PEER)
+		return;
+	if (in->closed)
+		in->parted = true;
+	else
 		peer_fail(&in->peer, err.err ? err.err : FI_EIO);
 }
 

@@ -9,7 +9,7 @@ static void receive_post(struct rte_rx_inside *in)
 	struct rte_peer *peer = in->rx.peer;
 	ssize_t ret;
 
-	if (peer->in->ended || peer->in->closed)
+	if (peer->in->ended)
 		return;
 	ret = fi_recv(peer->in->ep, in->buf->data, RTE_SEND_ROOM,
 		      arena_desc(in->buf, peer->port), FI_ADDR_UNSPEC, &in->op);
@@ -156,12 +156,26 @@ static void receive_message(struct rte_rx_inside *in)
 	receive_owner(in);
 }
 
+/* This end is closed, and waits for the other one's last word. */
+static void receive_last(struct rte_rx_inside *in, size_t len)
+{
+	const uint8_t *bytes = in->buf->data;
+
+	if (len > 2 && bytes[2] == RTE_BYE)
+		in->rx.peer->in->parted = true;
+	receive_post(in);
+}
+
 void receive_done(struct rte_rx_inside *in, size_t len)
 {
 	struct rte_peer *peer = in->rx.peer;
 	enum rte_bad bad;
 
-	if (peer->in->closed || peer->in->failed)
+	if (peer->in->closed) {
+		receive_last(in, len);
+		return;
+	}
+	if (peer->in->failed)
 		return;
 	/* The peer sends when it is told that it is connected, which may be before the
 	 * event is read here. */
