@@ -5,4 +5,4 @@ examples_replicated_log_SOURCES = examples/replicated_log.c
 examples_replicated_log_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 examples_replicated_log_LDADD = $(LIBFABRIC_LIBS)
 dist_doc_DATA += examples/replicated_log.c
-EXTRA_DIST += examples/local.mk examples/route/README.md examples/route/fig1 examples/route/fig2 examples/route/fig3 examples/test-replicated_log
+EXTRA_DIST += examples/local.mk examples/route/README.md examples/route/fig1 examples/route/fig2 examples/route/fig3 examples/route/one-machine examples/test-replicated_log
