@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "options.h"
 
 #define CONFIG "/etc/cairn/fi_router.conf"
+/* us; where there are fewer processors it keeps those from working that it waits for. */
 #define BUSY 50u
+#define BUSY_PROCESSORS 4
 #define BUSY_MOST 1000000u
 
 enum { CHECK = 1 };
@@ -21,7 +24,8 @@ static const char usage[] =
 	"  -c, --config FILE     the configuration (default: " CONFIG ")\n"
 	"      --check           says what is wrong with it, and ends\n"
 	"  -b, --busy-poll US    looks for work so long before it sleeps, in us, up to\n"
-	"                        1000000 (default: 50)\n"
+	"                        1000000 (default: 50 with 4 processors or more, else "
+	"0)\n"
 	"  -v, --verbose         tells more\n"
 	"  -V, --version\n"
 	"  -h, --help\n";
@@ -35,6 +39,16 @@ static const struct option longs[] = {
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
+
+static uint32_t busy_default(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) &&
+			       CPU_COUNT(&set) >= BUSY_PROCESSORS
+		       ? BUSY
+		       : 0;
+}
 
 static uint32_t microseconds(const char *text)
 {
@@ -55,7 +69,7 @@ void frt_options(int argc, char **argv, struct frt_options *options)
 {
 	int option;
 
-	*options = (struct frt_options){.config = CONFIG, .busy = BUSY};
+	*options = (struct frt_options){.config = CONFIG, .busy = busy_default()};
 	while ((option = getopt_long(argc, argv, "c:b:vVh", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -173,8 +174,11 @@ void frt_serve(struct frt_serve *serve)
 				take_signals(serve);
 			continue;
 		}
-		if (now_ns() - last < serve->busy)
+		if (now_ns() - last < serve->busy) {
+			/* What it waits for may need this processor. */
+			sched_yield();
 			continue;
+		}
 		if (may_sleep(node))
 			sleep_for_work(serve, serve->ends ? 10 : -1);
 		take_signals(serve);
