@@ -2,6 +2,7 @@
 /* fi_domain(3): what a program has of a device. */
 #include <stdlib.h>
 #include <cairn/nosys.h>
+#include "auto.h"
 #include "device.h"
 
 static int domain_close(struct fid *fid)
@@ -14,6 +15,8 @@ static int domain_close(struct fid *fid)
 	ret = crn_mr_map_fini(&domain->map);
 	if (ret)
 		return ret;
+	if (domain->automatic)
+		rte_auto_put(domain->device);
 	rte_device_put(domain->device);
 	atomic_fetch_sub(&domain->fabric->refs, 1);
 	free(domain);
@@ -51,6 +54,19 @@ static struct fi_ops_domain domain_ops = {
 	.endpoint2 = domain_endpoint2,
 };
 
+static int domain_progress(struct rte_domain *domain, const struct fi_info *info)
+{
+	const struct fi_domain_attr *attr = info->domain_attr;
+	int ret;
+
+	if (attr->data_progress != FI_PROGRESS_AUTO &&
+	    attr->control_progress != FI_PROGRESS_AUTO)
+		return 0;
+	ret = rte_auto_get(domain->device);
+	domain->automatic = !ret;
+	return ret;
+}
+
 /* Keys are chosen by mr.c, where they are: nobody guesses them. */
 static int domain_map(struct rte_domain *domain, const struct fi_info *info)
 {
@@ -80,6 +96,9 @@ int rte_domain_open(struct fid_fabric *fid, struct fi_info *info,
 	ret = domain_map(domain, info);
 	if (ret)
 		goto err_device;
+	ret = domain_progress(domain, info);
+	if (ret)
+		goto err_map;
 	atomic_fetch_add(&domain->fabric->refs, 1);
 	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
 	domain->fid.fid.context = context;
@@ -88,6 +107,8 @@ int rte_domain_open(struct fid_fabric *fid, struct fi_info *info,
 	domain->fid.mr = &rte_mr_ops;
 	*domain_fid = &domain->fid;
 	return 0;
+err_map:
+	crn_mr_map_fini(&domain->map);
 err_device:
 	rte_device_put(domain->device);
 err_free:

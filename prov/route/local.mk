@@ -9,6 +9,8 @@ prov_route_libroute_objs_la_SOURCES = \
 	prov/route/addr/addr.h \
 	prov/route/addr/pack.c \
 	prov/route/addr/place.c \
+	prov/route/auto.c \
+	prov/route/auto.h \
 	prov/route/cm/calls.c \
 	prov/route/cm/cm.h \
 	prov/route/cm/conn.c \

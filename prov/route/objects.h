@@ -71,6 +71,8 @@ struct rte_device {
 	struct crn_list untold;	  /* rte_ep.untold: events that had no room */
 	struct rte_redirect redirect[RTE_REDIRECTS]; /* a ring */
 	uint32_t redirects;			     /* ever added */
+	struct rte_auto
+		*automatic; /* of fabric->lock; NULL: the program makes progress */
 };
 
 struct rte_domain {
@@ -79,6 +81,7 @@ struct rte_domain {
 	struct rte_device *device;
 	_Atomic unsigned int refs; /* queues, counters, endpoints */
 	bool prov_key;		   /* FI_MR_PROV_KEY */
+	bool automatic;		   /* FI_PROGRESS_AUTO */
 	struct crn_mr_map map;	   /* has a lock of its own */
 };
 
