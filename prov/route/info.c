@@ -9,7 +9,7 @@
 #include <cairn/lower.h>
 #include "addr/addr.h"
 #include "info.h"
-#include "xfer/vc.h"
+#include "xfer/xfer.h"
 
 #define INFO_TX_CAPS (FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define INFO_RX_CAPS (FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)

@@ -27,7 +27,7 @@
 #include "config/config.h"
 #include "peer/peer.h"
 #include "route.h"
-#include "xfer/vc.h"
+#include "xfer/xfer.h"
 
 struct rte_fabric {
 	struct fid_fabric fid;
