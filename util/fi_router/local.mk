@@ -48,7 +48,8 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/say.c \
 	util/fi_router/transit/setup.c \
 	util/fi_router/transit/transit.c \
-	util/fi_router/transit/transit.h
+	util/fi_router/transit/transit.h \
+	util/fi_router/transit/transits.c
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 

@@ -13,6 +13,7 @@
 
 #define CHAIN_ROUTERS 3
 #define CHAIN_CONNS 4
+#define CHAIN_LAND 65536u /* bytes of a landing slot */
 /* The id of the first router; then one more for each. */
 #define CHAIN_ID 100u
 
@@ -69,6 +70,8 @@ void chain_open(uint32_t routers);
 struct chain_end *chain_connect(void);
 /* And it is open at both ends; the target of client[i] is target[i]. */
 struct chain_end *chain_join(void);
+/* All is given back. */
+void chain_close(void);
 /* Progress of all. */
 void chain_turn(void);
 /* Turns until it is so, for at most 20 s. */
@@ -80,9 +83,14 @@ void chain_turn(void);
 			chain_turn();                                              \
 		CT_OR_RETURN(ct_truth(__FILE__, __LINE__, #condition, so_, true)); \
 	} while (0)
+
+/* --- Ends (chain_end.c) --- */
+
+extern const struct rte_peer_ops chain_end_ops;
+void chain_end_begin(void);
+/* Sends what can be sent. */
+void chain_pump(struct chain_end *end);
 /* What an end has held is put, and nothing is held any more. */
 void chain_let_go(struct chain_end *end);
-/* All is given back. */
-void chain_close(void);
 
 #endif

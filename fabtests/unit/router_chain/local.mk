@@ -5,6 +5,7 @@ TESTS += fabtests/unit/unit_router_chain
 fabtests_unit_unit_router_chain_SOURCES = \
 	fabtests/unit/router_chain/chain.c \
 	fabtests/unit/router_chain/chain.h \
+	fabtests/unit/router_chain/chain_end.c \
 	fabtests/unit/router_chain/test_chain.c
 nodist_EXTRA_fabtests_unit_unit_router_chain_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_router_chain_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \

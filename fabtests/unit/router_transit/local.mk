@@ -8,6 +8,8 @@ fabtests_unit_unit_router_transit_SOURCES = \
 	fabtests/unit/router_transit/test_ack.c \
 	fabtests/unit/router_transit/test_end.c \
 	fabtests/unit/router_transit/test_forward.c \
+	fabtests/unit/router_transit/test_memory.c \
+	fabtests/unit/router_transit/test_refuse.c \
 	fabtests/unit/router_transit/test_setup.c \
 	fabtests/unit/router_transit/world.c \
 	fabtests/unit/router_transit/world.h

@@ -9,12 +9,6 @@
 static const struct piece small = {.flags = WHOLE, .seq = 1, .len = 10};
 static const struct piece large = {.flags = WHOLE, .seq = 2, .len = 900};
 
-static void pass(unsigned int ms)
-{
-	ct_time_pass(ms);
-	crn_deadlines_run(&world.node.deadlines);
-}
-
 CT_TEST(end, shutdown_goes_on)
 {
 	world_begin();
@@ -90,9 +84,9 @@ CT_TEST(end, nobody_waits_longer_than_the_deadline)
 	world_open(RTE_CLIENT, RTE_TARGET);
 	world_say(world.in, &small);
 	world_shutdown(world.in, 0);
-	pass(FRT_DRAIN_MS - 1);
+	world_pass(FRT_DRAIN_MS - 1);
 	CT_EXPECT_FALSE(world.out->in->closed);
-	pass(1);
+	world_pass(1);
 	world_expect_shutdown(world.out, 0, 0);
 	world_expect_closed();
 	world_end();
@@ -118,7 +112,7 @@ CT_TEST(end, what_comes_for_an_end_that_is_over_is_dropped)
 	world_say(world.out, &small);
 	CT_EXPECT_EQ(world.out->in->receives, 0);
 	CT_EXPECT_FALSE(world.out->in->closed);
-	pass(FRT_DRAIN_MS);
+	world_pass(FRT_DRAIN_MS);
 	world_expect_closed();
 	world_end();
 }
@@ -251,7 +245,7 @@ CT_TEST(end, a_message_that_is_never_sent_is_not_waited_for)
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_say(world.in, &large);
 	world_shutdown(world.in, 0);
-	pass(FRT_DRAIN_MS);
+	world_pass(FRT_DRAIN_MS);
 	CT_EXPECT_TRUE(world.out->in->closed);
 	CT_EXPECT_TRUE(world.in->in->closed);
 	world_end();

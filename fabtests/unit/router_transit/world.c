@@ -175,6 +175,12 @@ void world_ack(int status)
 	fake_say(world.in, buf, (size_t)len, NULL);
 }
 
+void world_pass(unsigned int ms)
+{
+	ct_time_pass(ms);
+	crn_deadlines_run(&world.node.deadlines);
+}
+
 void world_shutdown(struct rte_peer *peer, int status)
 {
 	struct rte_packet packet = {.head = {.type = RTE_SHUTDOWN}};
@@ -215,8 +221,7 @@ void world_shut(void)
 	settle(world.in);
 	settle(world.out);
 	/* What the test has left queued goes nowhere. */
-	ct_time_pass(FRT_DRAIN_MS);
-	crn_deadlines_run(&world.node.deadlines);
+	world_pass(FRT_DRAIN_MS);
 	world_expect_closed();
 }
 
@@ -374,4 +379,15 @@ void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router)
 	CT_EXPECT_EQ(shutdown.status, status);
 	CT_EXPECT_EQ(shutdown.router, router);
 	CT_EXPECT_MEMEQ(shutdown.id, id, sizeof(id));
+}
+
+void world_expect_given_up(int status)
+{
+	struct fake_message *message = world_next(world.out, RTE_CONN_ACK);
+	struct rte_conn_ack ack;
+
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_EQ(rte_conn_ack_parse(&ack, &message->packet), RTE_OK);
+	CT_EXPECT_EQ(ack.status, status);
+	CT_EXPECT_MEMEQ(ack.id, world.req.id, sizeof(ack.id));
 }

@@ -40,6 +40,8 @@ void world_open(enum rte_role in, enum rte_role out);
 /* Both programs have closed. */
 void world_shut(void);
 
+/* Time, and what it brings. */
+void world_pass(unsigned int ms);
 void world_rep(enum rte_verdict verdict, int status);
 void world_ack(int status);
 void world_shutdown(struct rte_peer *peer, int status);
@@ -72,6 +74,8 @@ void world_expect_closed(void);
 struct fake_message *world_next(struct rte_peer *peer, uint8_t type);
 /* CONN_REP of a failure. */
 void world_expect_failed(int status, uint64_t router, const char *why);
+/* CONN_ACK to out, with that status. */
+void world_expect_given_up(int status);
 void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router);
 
 #endif

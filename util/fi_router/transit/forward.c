@@ -174,9 +174,37 @@ static size_t piece_head(const struct rte_packet *packet)
 							   : HEAD;
 }
 
+/* Whom it asks for an acknowledgement, and which one it brings. */
+static void piece_words(struct frt_piece *piece, const struct rte_packet *packet,
+			const struct frt_side *to, bool mine)
+{
+	piece->flags = packet->head.flags;
+	if (mine)
+		piece->flags &= (uint8_t)~RTE_ACKREQ;
+	if (!piece->gone && frt_ack_rides(packet, to->end))
+		piece->ack = frt_ack_due(&to->ack);
+}
+
+/* What follows from a piece that is on its way; last: nothing of the message is left. */
+static void piece_left(struct frt_lane *lane, struct frt_side *to,
+		       const struct frt_piece *piece, bool last)
+{
+	const struct rte_rx *rx = lane_first(lane);
+
+	if (piece->ack)
+		to->ack.told = piece->ack;
+	if (rx->packet.head.type == RTE_READ_REQ)
+		rte_peer_expect(to->peer, RTE_RESPONSES, lane->body.read_req.length);
+	lane->pieces++;
+	lane->bytes += piece->len;
+	lane->gone += piece->len;
+	if (last)
+		lane_pop(lane);
+}
+
 /*
- * Sends the next piece of the first message. RTE_MORE: there is none, or there is no room
- * for it now; RTE_OK; or what is wrong with the message.
+ * Sends the next piece of the first message. RTE_MORE: there is no room for it now;
+ * RTE_OK; or what is wrong with the message.
  */
 static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 			       struct frt_side *to)
@@ -189,22 +217,17 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	const bool copied = left <= CRN_MIN(FRT_COPY, to->peer->eager_max);
 	const size_t room = piece_head(packet) + (copied ? left : 0);
 	struct frt_piece piece = {.gone = lane->gone};
+	struct rte_tx *tx = piece_room(to->peer, at, room, left, &piece);
 	bool mine;
-	struct rte_tx *tx;
 	ssize_t len;
 
-	tx = piece_room(to->peer, at, room, left, &piece);
 	if (!tx) {
 		stall_begin(lane);
 		return RTE_MORE;
 	}
 	stall_end(lane);
-	piece.flags = packet->head.flags;
 	mine = to->end && piece.len == left && frt_ack_mine(&packet->head);
-	if (mine)
-		piece.flags &= (uint8_t)~RTE_ACKREQ;
-	if (!lane->gone && frt_ack_rides(packet, to->end))
-		piece.ack = frt_ack_due(&to->ack);
+	piece_words(&piece, packet, to, mine);
 	len = frt_piece_pack(&piece, packet, &lane->body, tx->bytes, tx->room);
 	if (len < 0) {
 		rte_tx_drop(tx);
@@ -214,18 +237,10 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	piece_payload(tx, rx, &piece, copied);
 	tx->number = mine ? packet->head.seq : 0;
 	tx->done = done;
-	frt_transit_post(from->transit, tx);
 	if (mine)
 		frt_ack_flies(&from->ack);
-	if (piece.ack)
-		to->ack.told = piece.ack;
-	if (packet->head.type == RTE_READ_REQ)
-		rte_peer_expect(to->peer, RTE_RESPONSES, lane->body.read_req.length);
-	lane->pieces++;
-	lane->bytes += piece.len;
-	lane->gone += piece.len;
-	if (piece.len == left)
-		lane_pop(lane);
+	frt_transit_post(from->transit, tx);
+	piece_left(lane, to, &piece, piece.len == left);
 	return RTE_OK;
 }
 

@@ -52,6 +52,9 @@ void frt_side_close(struct frt_side *side, int status);
 /* Closes both, and lets go of everything. */
 void frt_transit_close(struct frt_transit *transit, int status);
 
+/* Nobody calls back for it any more. */
+void frt_transit_free(struct frt_transit *transit);
+
 /* --- Words (say.c) --- */
 
 /* That word, and none that was waiting before; nobody hears it when it is closed. */

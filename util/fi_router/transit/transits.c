@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All connections of a router: how many there may be, where they begin, and when a device
+ * takes them along. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <cairn/wait.h>
+
+#include "inside.h"
+#include "log.h"
+
+/* --- What the node tells --- */
+
+static int transits_open(struct frt_node *node)
+{
+	struct frt_transits *transits = calloc(1, sizeof(*transits));
+
+	if (!transits)
+		return -FI_ENOMEM;
+	crn_list_init(&transits->open);
+	crn_list_init(&transits->closed);
+	node->transit_state = transits;
+	return 0;
+}
+
+static void transits_close(struct frt_node *node)
+{
+	struct frt_transits *transits = node->transit_state;
+
+	if (!transits)
+		return;
+	/* Their ports are closed: nobody calls back for them. */
+	while (!crn_list_empty(&transits->closed))
+		frt_transit_free(crn_container_of(transits->closed.next,
+						  struct frt_transit, entry));
+	free(transits);
+	node->transit_state = NULL;
+}
+
+static void side_open(struct frt_transit *transit, enum frt_from from,
+		      struct frt_device *device)
+{
+	struct frt_side *side = &transit->side[from];
+	enum rte_lane at;
+
+	side->transit = transit;
+	side->device = device;
+	for (at = 0; at < RTE_LANES; at++)
+		frt_lane_open(&side->lane[at]);
+}
+
+static struct frt_transit *transit_new(struct frt_node *node, struct frt_device *device,
+				       struct frt_client *client)
+{
+	struct frt_transits *transits = node->transit_state;
+	struct frt_transit *transit;
+
+	if (transits->count >= FRT_TRANSITS_MAX || transits->gone == device)
+		return NULL;
+	transit = calloc(1, sizeof(*transit));
+	if (!transit)
+		return NULL;
+	transit->node = node;
+	transit->client = client;
+	transit->began = crn_now_ms();
+	side_open(transit, FRT_IN, device);
+	side_open(transit, FRT_OUT, NULL);
+	crn_list_add_tail(&transits->open, &transit->entry);
+	frt_node_load(node, ++transits->count);
+	return transit;
+}
+
+/* There is no room for a connection, not even for one that is refused. */
+static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_rx *rx)
+{
+	struct rte_packet packet = {.head = {.type = RTE_CONN_REP, .flags = RTE_ERR}};
+	struct rte_conn_rep rep = {.status = FI_ENOBUFS,
+				   .verdict = RTE_FAILED,
+				   .router = frt_config(node)->router.id};
+	struct rte_conn_req req;
+	struct rte_tx *tx = NULL;
+	ssize_t len;
+
+	frt_log(FRT_WARN, "%s: no room for another connection", peer->text);
+	if (rte_conn_req_parse(&req, &rx->packet) == RTE_OK)
+		tx = rte_tx_get(peer, RTE_LANES, RTE_SMALL_ROOM);
+	rte_rx_put(rx);
+	if (tx) {
+		memcpy(rep.id, req.id, sizeof(rep.id));
+		len = rte_conn_rep_pack(&packet, &rep, tx->bytes, tx->room);
+		tx->len = (size_t)CRN_MAX(len, 0);
+		tx->data_len = 0;
+		tx->done = NULL;
+		if (len > 0)
+			rte_tx_post(tx);
+		else
+			rte_tx_drop(tx);
+	}
+	rte_peer_close(peer, FI_ENOBUFS);
+}
+
+static void request(struct frt_node *node, struct frt_device *device,
+		    struct rte_peer *peer, struct frt_client *client, struct rte_rx *rx)
+{
+	struct frt_transit *transit = transit_new(node, device, client);
+	struct frt_side *in;
+
+	if (!transit) {
+		turn_away(node, peer, rx);
+		frt_client_put(node, client);
+		return;
+	}
+	in = &transit->side[FRT_IN];
+	in->peer = peer;
+	in->end = peer->remote.role != RTE_ROUTER;
+	snprintf(in->text, sizeof(in->text), "%s", peer->text);
+	peer->ops = &frt_transit_peer_ops;
+	peer->user = in;
+	frt_transit_enter(transit);
+	frt_transit_ask(transit, rx);
+	frt_transit_leave(transit);
+}
+
+static bool uses(const struct frt_transit *transit, const struct frt_device *device)
+{
+	return transit->side[FRT_IN].device == device ||
+	       transit->side[FRT_OUT].device == device;
+}
+
+static struct frt_transit *find(const struct crn_list *list,
+				const struct frt_device *device)
+{
+	struct frt_transit *transit;
+	const struct crn_list *entry;
+
+	crn_list_for_each (entry, list) {
+		transit = crn_container_of(entry, struct frt_transit, entry);
+		if (uses(transit, device))
+			return transit;
+	}
+	return NULL;
+}
+
+static void ports_progress(const struct frt_node *node)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		if (node->device[i]->port && !node->device[i]->port->depth)
+			rte_port_progress(node->device[i]->port);
+}
+
+/*
+ * What other ports still send may be payload that this one has received, which has to be
+ * given back before it is closed.
+ */
+static void device_gone(struct frt_node *node, struct frt_device *device, int status)
+{
+	struct frt_transits *transits = node->transit_state;
+	struct frt_transit *transit;
+
+	transits->gone = device;
+	while ((transit = find(&transits->open, device))) {
+		frt_transit_enter(transit);
+		frt_transit_abort(transit, status);
+		frt_transit_leave(transit);
+	}
+	if (find(&transits->closed, device))
+		ports_progress(node);
+	transits->gone = NULL;
+}
+
+const struct frt_transit_ops frt_transit_ops = {
+	.open = transits_open,
+	.close = transits_close,
+	.request = request,
+	.device_gone = device_gone,
+};
+
+/* --- For show --- */
+
+void frt_transit_each(const struct frt_node *node,
+		      void (*each)(const struct frt_transit *transit, void *context),
+		      void *context)
+{
+	const struct frt_transits *transits = node->transit_state;
+	const struct crn_list *entry;
+
+	if (!transits)
+		return;
+	crn_list_for_each (entry, &transits->open)
+		each(crn_container_of(entry, struct frt_transit, entry), context);
+}
+
+uint32_t frt_transit_count(const struct frt_node *node)
+{
+	const struct frt_transits *transits = node->transit_state;
+
+	return transits ? transits->count : 0;
+}
