@@ -37,6 +37,7 @@ struct side {
 
 static struct fake fake;
 static struct side sides[2];
+static bool refusals; /* now and then the key is wrong */
 static uint64_t state;
 
 static unsigned int random_below(unsigned int limit)
@@ -81,7 +82,7 @@ static void side_post(struct side *side)
 	op->kind = (enum kind)random_below(4);
 	op->len = random_len();
 	op->seed = side->posted;
-	op->fails = op->kind > INJECT && op->len && !random_below(8);
+	op->fails = refusals && op->kind > INJECT && op->len && !random_below(30);
 	fake_pattern(op->bytes, LEN, op->kind == READ ? 99 : op->seed);
 	switch (op->kind) {
 	case SEND:
@@ -125,7 +126,7 @@ static void op_check(struct side *side, struct op *op, int err, uint8_t *expecte
 		next++;
 	CT_EXPECT_EQ(op, next);
 	side->reported = (unsigned int)(next - side->ops) + 1;
-	if (side->stopped && err == FI_ECONNABORTED)
+	if (side->stopped && (err == FI_ECONNABORTED || err == FI_ECANCELED))
 		return;
 	CT_EXPECT_EQ(err, op->fails ? FI_EKEYREJECTED : 0);
 	if (op->kind == READ && !err) {
@@ -177,6 +178,8 @@ static void side_check(struct side *side, struct side *other)
 			      expected);
 }
 
+static void stop_all(void);
+
 static void step(struct side *side, struct side *other)
 {
 	switch (random_below(6)) {
@@ -200,6 +203,8 @@ static void step(struct side *side, struct side *other)
 		}
 	}
 	side_check(side, other);
+	if ((side->end->broken || other->end->broken) && !side->stopped)
+		stop_all();
 }
 
 static void finish(void)
@@ -239,6 +244,7 @@ static void traffic(unsigned int seed, bool stops)
 
 	state = seed * 0x9e3779b97f4a7c15 + 1;
 	CT_NOTE("seed %u", seed);
+	refusals = stops && random_below(2);
 	fake_open(&fake, random_below(2), false);
 	fake_start(&fake);
 	for (j = 0; j < 2; j++)
@@ -247,7 +253,7 @@ static void traffic(unsigned int seed, bool stops)
 		j = (int)random_below(2);
 		step(&sides[j], &sides[!j]);
 	}
-	if (stops)
+	if (stops && !sides[0].stopped)
 		stop_all();
 	finish();
 	for (j = 0; j < 2; j++) {

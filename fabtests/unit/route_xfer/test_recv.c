@@ -175,27 +175,6 @@ CT_TEST(recv, acknowledgements_do_not_ride_on_messages_through_routers)
 	fake_close(&fake);
 }
 
-/* It would say that the write had arrived. */
-CT_TEST(recv, an_ack_does_not_overtake_a_nack)
-{
-	begin(false);
-	fake.b.credits[RTE_RESPONSES] = 0;
-	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
-	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, 1, &context[0], 0), 0);
-	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[1], FI_DELIVERY_COMPLETE), 0);
-	fake_run(&fake);
-	CT_EXPECT_EQ(fake_send(&fake.b, from, 10, from, 0), 0);
-	fake_run(&fake);
-	CT_EXPECT_FALSE(fake.b.seen[0].rode);
-	fake_expect_none(&fake.a.tx_cq);
-	fake.b.credits[RTE_RESPONSES] = 1;
-	rte_vc_ready(&fake.b.vc);
-	fake_run(&fake);
-	fake_expect_err(&fake.a.tx_cq, &context[0], FI_RMA | FI_WRITE, FI_EKEYREJECTED);
-	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
-	fake_close(&fake);
-}
-
 CT_TEST(recv, one_ack_says_that_all_before_has_arrived)
 {
 	int i;

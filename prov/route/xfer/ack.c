@@ -21,8 +21,7 @@ void rte_vc_head(const struct rte_vc *vc, struct rte_packet *packet, uint8_t typ
 	packet->head.seq = seq;
 	packet->payload = NULL;
 	packet->options.present = 0;
-	/* A NACK that is due goes first: the ACK may say more than is true without. */
-	if (rides && vc->ack_due && !vc->nack_due) {
+	if (rides && vc->ack_due) {
 		packet->options.present = 1u << RTE_TLV_ACK;
 		packet->options.ack = vc->ack_due;
 	}
@@ -34,9 +33,20 @@ void rte_vc_rode(struct rte_vc *vc, const struct rte_packet *packet)
 		vc->ack_due = 0;
 }
 
-void rte_vc_nack(struct rte_vc *vc, struct rte_tx *tx, uint64_t seq, int status)
+/* The first one ends the connection. */
+void rte_vc_refuse(struct rte_vc *vc, uint64_t seq, int status)
 {
-	const struct rte_nack nack = {.request = seq, .status = (uint32_t)status};
+	vc->deaf = true;
+	vc->nack_due = seq;
+	vc->nack_status = status;
+}
+
+static void nack_post(struct rte_vc *vc, struct rte_tx *tx)
+{
+	const struct rte_nack nack = {
+		.request = vc->nack_due,
+		.status = (uint32_t)vc->nack_status,
+	};
 	struct rte_packet packet;
 	ssize_t len;
 
@@ -45,6 +55,7 @@ void rte_vc_nack(struct rte_vc *vc, struct rte_tx *tx, uint64_t seq, int status)
 	len = rte_nack_pack(&packet, &nack, tx->bytes, tx->room);
 	assert(len > 0);
 	tx->len = (size_t)len;
+	vc->nack_due = 0;
 	rte_tx_post(tx);
 }
 
@@ -65,18 +76,15 @@ static void ack_post(struct rte_vc *vc, struct rte_tx *tx)
 void rte_vc_tell(struct rte_vc *vc)
 {
 	struct rte_tx *tx;
-	uint64_t seq;
 
 	while (vc->nack_due || vc->ack_due) {
 		tx = rte_tx_get(vc->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
 		if (!tx)
 			return;
-		seq = vc->nack_due;
-		vc->nack_due = 0;
-		if (seq)
-			rte_vc_nack(vc, tx, seq, vc->nack_status);
-		else
+		if (vc->ack_due)
 			ack_post(vc, tx);
+		else
+			nack_post(vc, tx);
 	}
 }
 

@@ -94,7 +94,7 @@ void rte_vc_head(const struct rte_vc *vc, struct rte_packet *packet, uint8_t typ
 void rte_vc_rode(struct rte_vc *vc, const struct rte_packet *packet);
 /* Sends what is due. */
 void rte_vc_tell(struct rte_vc *vc);
-/* Makes a NACK of tx, and posts it. */
-void rte_vc_nack(struct rte_vc *vc, struct rte_tx *tx, uint64_t seq, int status);
+/* Refuses a request of the other end: it gets a NACK, and nothing behind it is taken. */
+void rte_vc_refuse(struct rte_vc *vc, uint64_t seq, int status);
 
 #endif

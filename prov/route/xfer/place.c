@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes of the other end. The region is looked up for each fragment, since the program
- * may close it at any time. One that is refused gets a NACK, and the rest of it is
- * dropped.
+ * may close it at any time.
  */
 #include "ops.h"
 
@@ -56,20 +55,10 @@ bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
 	bool waits;
 	int ret;
 
-	if (head->flags & RTE_FIRST)
-		vc->refused = false;
-	if (vc->refused)
-		return true;
-	/* There is one place for a NACK: it has to be free before the write is looked
-	 * at. */
-	if (vc->nack_due)
-		return false;
 	waits = lacks_receive(vc, head);
 	ret = region_copy(vc, write, rx->payload, waits ? 0 : head->plen);
 	if (ret) {
-		vc->refused = true;
-		vc->nack_due = head->seq;
-		vc->nack_status = -ret;
+		rte_vc_refuse(vc, head->seq, -ret);
 	} else if (waits) {
 		return false;
 	} else if (head->flags & RTE_LAST) {

@@ -205,7 +205,8 @@ void rte_vc_pump(struct rte_vc *vc)
 	if (vc->pumping)
 		return;
 	vc->pumping = true;
-	while (vc->next < vc->tail && vc->state == RTE_VC_UP && op_send(vc))
+	while (vc->next < vc->tail && vc->state == RTE_VC_UP && !vc->failed &&
+	       op_send(vc))
 		;
 	vc->pumping = false;
 }

@@ -2,32 +2,13 @@
 /*
  * Reads of the other end: answered one after the other, each in fragments that are copied
  * from the region into a Send, or sent from a region that is held for so long. It is
- * looked up for each of them, since the program may close it meanwhile.
+ * looked up when the read arrives, so that nothing behind one that is refused is taken,
+ * and for each fragment, since the program may close it meanwhile.
  */
 #include "ops.h"
 
 /* Of a READ_FRAG, with an ACK. */
 #define FRAG_HEAD 96u
-
-bool rte_vc_serve_take(struct rte_vc *vc, const struct rte_rx *rx,
-		       const struct rte_read_req *req)
-{
-	struct rte_vc_serve *serve;
-
-	if (vc->state != RTE_VC_UP)
-		return true;
-	if (vc->serve_count == RTE_VC_READS)
-		return false;
-	serve = &vc->serves[(vc->serve_head + vc->serve_count++) % RTE_VC_READS];
-	serve->seq = rx->packet.head.seq;
-	serve->addr = req->addr;
-	serve->key = req->key;
-	serve->length = req->length;
-	serve->offset = 0;
-	serve->window = CRN_MIN(req->window, RTE_VC_WINDOW);
-	serve->frag = req->frag;
-	return true;
-}
 
 static void serve_end(struct rte_vc *vc)
 {
@@ -56,14 +37,51 @@ static int region_find(struct rte_vc *vc, const struct rte_vc_serve *serve, void
 			   mr);
 }
 
-static int region_copy(struct rte_vc *vc, const struct rte_vc_serve *serve, uint8_t *to,
-		       size_t len)
+static int region_check(struct rte_vc *vc, const struct rte_vc_serve *serve)
 {
 	void *at;
 	int ret;
 
 	if (!vc->attr.map)
 		return -FI_EKEYREJECTED;
+	crn_mr_begin(vc->attr.map);
+	ret = region_find(vc, serve, &at, NULL);
+	crn_mr_end(vc->attr.map);
+	return ret;
+}
+
+bool rte_vc_serve_take(struct rte_vc *vc, const struct rte_rx *rx,
+		       const struct rte_read_req *req)
+{
+	struct rte_vc_serve *serve;
+	int ret;
+
+	if (vc->state != RTE_VC_UP)
+		return true;
+	if (vc->serve_count == RTE_VC_READS)
+		return false;
+	serve = &vc->serves[(vc->serve_head + vc->serve_count) % RTE_VC_READS];
+	serve->seq = rx->packet.head.seq;
+	serve->addr = req->addr;
+	serve->key = req->key;
+	serve->length = req->length;
+	serve->offset = 0;
+	serve->window = CRN_MIN(req->window, RTE_VC_WINDOW);
+	serve->frag = req->frag;
+	ret = region_check(vc, serve);
+	if (ret)
+		rte_vc_refuse(vc, serve->seq, -ret);
+	else
+		vc->serve_count++;
+	return true;
+}
+
+static int region_copy(struct rte_vc *vc, const struct rte_vc_serve *serve, uint8_t *to,
+		       size_t len)
+{
+	void *at;
+	int ret;
+
 	crn_mr_begin(vc->attr.map);
 	ret = region_find(vc, serve, &at, NULL);
 	if (!ret)
@@ -80,8 +98,6 @@ static int region_hold(struct rte_vc *vc, const struct rte_vc_serve *serve,
 	void *at;
 	int ret;
 
-	if (!vc->attr.map)
-		return -FI_EKEYREJECTED;
 	crn_mr_begin(vc->attr.map);
 	ret = region_find(vc, serve, &at, &mr);
 	if (!ret && !vc->attr.hold(vc, mr, &tx->desc))
@@ -133,13 +149,13 @@ static void serve_post(struct rte_vc *vc, struct rte_vc_serve *serve, struct rte
 	rte_tx_post(tx);
 }
 
+/* The region has been closed: those behind it are not answered either. */
 static void serve_refuse(struct rte_vc *vc, const struct rte_vc_serve *serve,
 			 struct rte_tx *tx, int err)
 {
-	const uint64_t seq = serve->seq;
-
-	serve_end(vc);
-	rte_vc_nack(vc, tx, seq, -err);
+	rte_tx_drop(tx);
+	vc->serve_count = 0;
+	rte_vc_refuse(vc, serve->seq, -err);
 }
 
 /* These return false when there is no credit or memory now. */
@@ -152,7 +168,7 @@ static bool serve_copied(struct rte_vc *vc, struct rte_vc_serve *serve)
 
 	if (!tx)
 		return false;
-	/* Packed last: what cannot be read gets a NACK in place of it. */
+	/* Packed last: a region that has been closed leaves nothing to be packed. */
 	ret = region_copy(vc, serve, tx->bytes + FRAG_HEAD, len);
 	if (ret) {
 		serve_refuse(vc, serve, tx, ret);
@@ -205,7 +221,7 @@ void rte_vc_serve(struct rte_vc *vc)
 {
 	struct rte_vc_serve *serve;
 
-	while (vc->serve_count && vc->state == RTE_VC_UP && !vc->nack_due) {
+	while (vc->serve_count && vc->state == RTE_VC_UP) {
 		serve = &vc->serves[vc->serve_head];
 		if (vc->answers >= serve->window || !serve_step(vc, serve))
 			break;

@@ -109,13 +109,14 @@ static void op_failed(struct rte_vc *vc, const struct rte_vc_op *op, int err,
 		.err_data_size = router ? sizeof(router) : 0,
 	};
 
-	if (!op->silent) {
+	if (op->silent)
+		crn_ep_count(vc->attr.ep, op->flags, true);
+	else
 		crn_ep_fail(vc->attr.ep, CRN_EP_TX, &entry, FI_ADDR_NOTAVAIL);
-		return;
-	}
-	crn_ep_count(vc->attr.ep, op->flags, true);
-	if (vc->state == RTE_VC_UP)
+	if (vc->state == RTE_VC_UP) {
 		vc->broken = err;
+		vc->failed = true;
+	}
 }
 
 static void op_done(struct rte_vc *vc, const struct rte_vc_op *op)
@@ -136,11 +137,11 @@ static bool op_ends(struct rte_vc *vc, const struct rte_vc_op *op, uint64_t seq)
 {
 	const bool sent = seq < vc->next;
 
-	if (op->lower || (vc->state == RTE_VC_UP && !sent))
+	if (op->lower || (vc->state == RTE_VC_UP && (vc->failed || !sent)))
 		return false;
 	if (op->err)
 		op_failed(vc, op, op->err, op->router);
-	else if (sent && op_reached(vc, op, seq))
+	else if (!vc->failed && sent && op_reached(vc, op, seq))
 		op_done(vc, op);
 	else if (vc->state == RTE_VC_STOPPED)
 		op_failed(vc, op, vc->err, vc->router);

@@ -83,8 +83,8 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 	if (vc->state == RTE_VC_STOPPED)
 		return;
 	vc->state = RTE_VC_STOPPED;
-	vc->err = err ? err : FI_ECANCELED;
-	vc->router = router;
+	vc->err = err && !vc->failed ? err : FI_ECANCELED;
+	vc->router = vc->failed ? 0 : router;
 
 	rte_vc_drain(vc);
 	requests_drop(vc);
@@ -121,8 +121,8 @@ void rte_vc_settle(struct rte_vc *vc)
 		if (vc->state != RTE_VC_UP)
 			break;
 		rte_vc_pump(vc);
-		rte_vc_tell(vc);
 		rte_vc_serve(vc);
+		rte_vc_tell(vc);
 	} while (rte_vc_drain(vc));
 	rte_vc_retire(vc);
 	tell_owner(vc);

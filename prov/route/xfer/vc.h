@@ -52,9 +52,10 @@ struct rte_vc_attr {
 	size_t inject_size;	   /* bytes */
 	size_t max_msg_size;	   /* bytes; at most RTE_VC_MSG_MAX */
 	/*
-	 * An operation that never has a completion (rte_vc_inject_write) failed with that
-	 * FI_E*: the connection has to end for the program to hear of it. Within any
-	 * function below; rte_vc_stop may be called there. NULL: nobody listens.
+	 * The target, or a router, refused an operation, which ended with that FI_E*: so
+	 * does the connection, as with verbs. What is behind it fails in rte_vc_stop,
+	 * which has to follow. Within any function below; rte_vc_stop may be called
+	 * there. NULL: nobody listens.
 	 */
 	void (*broken)(struct rte_vc *vc, int err);
 	/* rte_vc_unsent said that there is something; there is nothing any more. Within
@@ -140,6 +141,8 @@ struct rte_vc {
 	enum rte_vc_state state;
 	bool pumping;	 /* operations are being sent: not begun again inside */
 	bool watched;	 /* rte_vc_unsent said true */
+	bool failed;	 /* an operation was refused: those behind it fail */
+	bool deaf;	 /* one of the other end was: nothing behind it is taken */
 	int broken;	 /* FI_E* for attr.broken; 0: nothing */
 	int err;	 /* of rte_vc_stop */
 	uint64_t router; /* the same */
@@ -170,11 +173,10 @@ struct rte_vc {
 		uint64_t cq_data, addr, key;
 	} in;
 	struct rte_vc_recv *recv; /* of the message that is being copied; NULL: none */
-	bool refused;		  /* the write that is being placed was */
 
 	/* What the other end is to be told. */
 	uint64_t ack_due;  /* seq; 0: nothing */
-	uint64_t nack_due; /* the same, of a write */
+	uint64_t nack_due; /* the same, of what was refused */
 	int nack_status;
 	struct rte_vc_serve serves[RTE_VC_READS];
 	uint32_t serve_head, serve_count;
