@@ -98,6 +98,7 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	if (peer->state != RTE_PEER_GREETING)
 		return;
 	peer->state = RTE_PEER_UP;
+	peer_settled(peer->in);
 	life_begin(peer);
 	if (peer->ops->up)
 		peer->ops->up(peer);

@@ -139,6 +139,7 @@ struct rte_peer_inside {
 	bool answer;	    /* a KEEPALIVE is due */
 	uint64_t echo;
 	int failed;	 /* to be told with ops->down */
+	bool unsettled;	 /* it counts in port->unsettled */
 	bool closed;	 /* by the owner */
 	bool ended;	 /* the lower endpoint is closed */
 	bool parted;	 /* the other end has said its last */
@@ -165,6 +166,8 @@ void peer_fail(struct rte_peer *peer, int err);
 void peer_connected(struct rte_peer *peer, const void *data, size_t len);
 /* Tells the owner what peer_fail said. */
 void peer_tell(struct rte_peer *peer);
+/* It is up, or never will be. */
+void peer_settled(struct rte_peer_inside *in);
 /* Frees a closed one, if nothing of it is outstanding. False: later. */
 bool peer_reap(struct rte_peer *peer, bool now);
 

@@ -198,6 +198,8 @@ static void peer_undo(struct rte_peer_inside *in)
 static void peer_joins(struct rte_peer_inside *in)
 {
 	crn_list_add_tail(&in->peer.port->peers, &in->entry);
+	in->unsettled = true;
+	in->peer.port->unsettled++;
 	life_wait(&in->peer);
 }
 
@@ -316,6 +318,13 @@ void peer_connected(struct rte_peer *peer, const void *data, size_t len)
 		hello_send(peer, RTE_HELLO);
 }
 
+void peer_settled(struct rte_peer_inside *in)
+{
+	if (in->unsettled)
+		in->peer.port->unsettled--;
+	in->unsettled = false;
+}
+
 /* --- The end --- */
 
 void peer_fail(struct rte_peer *peer, int err)
@@ -326,6 +335,7 @@ void peer_fail(struct rte_peer *peer, int err)
 		return;
 	in->failed = err;
 	peer->state = RTE_PEER_DOWN;
+	peer_settled(in);
 	crn_deadline_remove(&peer->port->deadlines, &in->deadline);
 	if (crn_list_empty(&in->ready))
 		crn_list_add_tail(&peer->port->ready, &in->ready);
@@ -414,6 +424,7 @@ void rte_peer_close(struct rte_peer *peer, int status)
 	}
 	in->closed = true;
 	peer->state = RTE_PEER_DOWN;
+	peer_settled(in);
 	crn_list_del(&in->due);
 	crn_list_del(&in->entry);
 	crn_list_add_tail(&port->zombies, &in->entry);

@@ -142,6 +142,9 @@ struct rte_port {
 	struct crn_list due;	  /* peers with messages of their own to send */
 	struct crn_deadline kick; /* there is something to do that no descriptor tells */
 	unsigned int depth;	  /* of progress */
+	unsigned int unsettled;	  /* peers that are not up yet */
+	bool event;		  /* there may be one */
+	uint64_t looked;	  /* ms: when events were looked for */
 };
 
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port);

@@ -285,24 +285,40 @@ static void port_reap(struct rte_port *port, bool now)
 			  now);
 }
 
+/*
+ * Events are rare, and to look for them costs a system call: while connections come
+ * about, when whoever wants to sleep has seen one, and now and then.
+ */
+static bool port_looks(struct rte_port *port)
+{
+	const uint64_t tick = crn_tick_ms();
+	const bool looks = port->unsettled || port->event || tick != port->looked;
+
+	port->event = false;
+	port->looked = tick;
+	return looks;
+}
+
 ssize_t rte_port_progress(struct rte_port *port)
 {
 	ssize_t count = 0, got;
+	bool more = true, looks;
 	int rounds;
 
 	if (port->depth)
 		return 0;
 	port->depth++;
-	for (rounds = 0; rounds < PORT_ROUNDS; rounds++) {
+	looks = port_looks(port);
+	for (rounds = 0; more && rounds < PORT_ROUNDS; rounds++) {
 		got = port_completions(port);
-		while (!rounds && port_event(port))
+		more = got == PORT_CQ_BATCH;
+		while (!rounds && looks && port_event(port))
 			got++;
 		got += port_tell(port);
 		if (!crn_list_empty(&port->due))
 			port_send_due(port);
 		count += got;
-		if (!got)
-			break;
+		more = more || !crn_list_empty(&port->ready);
 	}
 	count += crn_deadlines_run(&port->deadlines);
 	if (!crn_list_empty(&port->zombies))
@@ -326,10 +342,13 @@ int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
 int rte_port_trywait(struct rte_port *port)
 {
 	struct fid *fids[] = {&port->eq->fid, &port->cq->fid};
+	int ret;
 
 	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
 		return -FI_EAGAIN;
-	return fi_trywait(port->net->fabric, fids, CRN_COUNT(fids));
+	ret = fi_trywait(port->net->fabric, fids, CRN_COUNT(fids));
+	port->event = ret;
+	return ret;
 }
 
 static void port_linger(struct rte_port *port)
