@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections on the device's own subnet: both ends are this process. */
+#include "ends.h"
+
+#define ROUTER "router = tcp://127.0.0.1:1\n"
+
+struct both {
+	struct ends ends;
+	struct fid_ep *active, *passive;
+	struct fi_info *request;
+};
+
+static void both_open(struct both *both)
+{
+	memset(both, 0, sizeof(*both));
+	ends_config(ROUTER, "");
+	ends_open(&both->ends);
+	ends_listen(&both->ends);
+	both->active = ends_ep(&both->ends, both->ends.info);
+}
+
+static void both_close(struct both *both)
+{
+	if (both->active)
+		CT_EXPECT_EQ(fi_close(&both->active->fid), 0);
+	if (both->passive)
+		CT_EXPECT_EQ(fi_close(&both->passive->fid), 0);
+	fi_freeinfo(both->request);
+	ends_close(&both->ends);
+}
+
+/* Up to the request. */
+static void both_ask(struct both *both, const void *param, size_t len,
+		     struct ends_event *event)
+{
+	CT_ASSERT_EQ(ends_connect(both->active, &both->ends.target, param, len), 0);
+	CT_ASSERT_TRUE(ends_expect(&both->ends, FI_CONNREQ, &both->ends.pep->fid, event));
+	both->request = event->cm.info;
+}
+
+static void both_connect(struct both *both)
+{
+	struct ends_event event;
+
+	both_ask(both, NULL, 0, &event);
+	both->passive = ends_ep(&both->ends, both->request);
+	CT_ASSERT_EQ(fi_accept(both->passive, NULL, 0), 0);
+	CT_ASSERT_TRUE(
+		ends_expect(&both->ends, FI_CONNECTED, &both->active->fid, &event));
+	CT_ASSERT_TRUE(
+		ends_expect(&both->ends, FI_CONNECTED, &both->passive->fid, &event));
+}
+
+static struct rte_end name_of(const void *addr)
+{
+	struct rte_end end = {0};
+
+	CT_EXPECT_TRUE(addr && rte_addr_parse(addr, &end));
+	return end;
+}
+
+CT_TEST(connect, data_travel_both_ways_whole)
+{
+	uint8_t data[RTE_PARAM_MAX];
+	struct ends_event event;
+	struct both both;
+	size_t i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	both_open(&both);
+	both_ask(&both, data, sizeof(data), &event);
+	CT_EXPECT_EQ(event.data, sizeof(data));
+	CT_EXPECT_MEMEQ(event.cm.data, data, sizeof(data));
+	both.passive = ends_ep(&both.ends, both.request);
+	CT_ASSERT_EQ(fi_accept(both.passive, data + 1, sizeof(data) - 1), 0);
+	CT_ASSERT_TRUE(ends_expect(&both.ends, FI_CONNECTED, &both.active->fid, &event));
+	CT_EXPECT_EQ(event.data, sizeof(data) - 1);
+	CT_EXPECT_MEMEQ(event.cm.data, data + 1, sizeof(data) - 1);
+	CT_ASSERT_TRUE(ends_expect(&both.ends, FI_CONNECTED, &both.passive->fid, &event));
+	CT_EXPECT_EQ(event.data, (size_t)0);
+	both_close(&both);
+}
+
+CT_TEST(connect, more_data_than_fit_are_refused)
+{
+	static const uint8_t data[RTE_PARAM_MAX + 1];
+	struct both both;
+
+	both_open(&both);
+	CT_EXPECT_EQ(ends_connect(both.active, &both.ends.target, data, sizeof(data)),
+		     -FI_EINVAL);
+	both_close(&both);
+}
+
+CT_TEST(connect, a_request_names_both_ends)
+{
+	struct ends_event event;
+	struct rte_end end;
+	struct both both;
+
+	both_open(&both);
+	both_ask(&both, NULL, 0, &event);
+	end = name_of(both.request->src_addr);
+	CT_EXPECT_EQ(end.port, both.ends.target.port);
+	CT_EXPECT_EQ(end.host, ENDS_TARGET);
+	end = name_of(both.request->dest_addr);
+	CT_EXPECT_EQ(end.as, 3u);
+	CT_EXPECT_EQ(end.subnet, 1u);
+	CT_EXPECT_EQ(end.host, ENDS_TARGET);
+	CT_EXPECT_GE(end.port, 0xc000);
+	both_close(&both);
+}
+
+CT_TEST(connect, a_reject_is_the_programs_with_its_data)
+{
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	both_ask(&both, NULL, 0, &event);
+	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, "no", 2), 0);
+	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, "no", 2), -FI_EINVAL);
+	CT_ASSERT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
+				       &event, NULL));
+	CT_EXPECT_EQ(event.err.err_data_size, (size_t)2);
+	CT_EXPECT_MEMEQ(event.err.err_data, "no", 2);
+	both_close(&both);
+}
+
+CT_TEST(connect, nobody_listens)
+{
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	CT_EXPECT_EQ(fi_close(&both.ends.pep->fid), 0);
+	both.ends.pep = NULL;
+	CT_ASSERT_EQ(ends_connect(both.active, &both.ends.target, NULL, 0), 0);
+	CT_ASSERT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
+				       &event, NULL));
+	/* No router, and a text. */
+	CT_EXPECT_GT(event.err.err_data_size, (size_t)8);
+	CT_EXPECT_MEMEQ(event.err.err_data, "\0\0\0\0\0\0\0\0", 8);
+	CT_EXPECT_STRSTR((char *)event.err.err_data + 8, "127.0.0.1");
+	both_close(&both);
+}
+
+CT_TEST(connect, a_handle_is_good_for_one_endpoint)
+{
+	struct fid_ep *second = NULL;
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	both_ask(&both, NULL, 0, &event);
+	both.passive = ends_ep(&both.ends, both.request);
+	CT_EXPECT_EQ(fi_endpoint(both.ends.domain, both.request, &second, NULL),
+		     -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, NULL, 0), -FI_EINVAL);
+	both_close(&both);
+}
+
+CT_TEST(connect, an_endpoint_that_never_accepts_rejects_when_it_closes)
+{
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	both_ask(&both, NULL, 0, &event);
+	both.passive = ends_ep(&both.ends, both.request);
+	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
+	both.passive = NULL;
+	CT_EXPECT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
+				       &event, NULL));
+	both_close(&both);
+}
+
+CT_TEST(connect, shutdown_is_told_to_the_other_end_once)
+{
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	both_connect(&both);
+	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
+	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
+	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
+	ends_quiet(&both.ends);
+	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
+	both.active = NULL;
+	ends_quiet(&both.ends);
+	both_close(&both);
+}
+
+CT_TEST(connect, close_is_a_shutdown_for_the_other_end)
+{
+	struct ends_event event;
+	struct both both;
+
+	both_open(&both);
+	both_connect(&both);
+	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
+	both.passive = NULL;
+	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.active->fid, &event));
+	ends_quiet(&both.ends);
+	both_close(&both);
+}
+
+CT_TEST(connect, what_was_injected_arrives_before_the_close)
+{
+	struct fi_cq_data_entry entry;
+	struct ends_event event;
+	struct both both;
+	char buf[3][8];
+	int i;
+
+	both_open(&both);
+	both_connect(&both);
+	for (i = 0; i < 3; i++)
+		CT_EXPECT_EQ(fi_recv(both.passive, buf[i], 8, NULL, 0, NULL), 0);
+	for (i = 0; i < 3; i++)
+		CT_EXPECT_EQ(fi_inject(both.active, &"abc"[i], 1, 0), 0);
+	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
+	both.active = NULL;
+	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
+	for (i = 0; i < 3; i++) {
+		CT_EXPECT_EQ(fi_cq_read(both.ends.cq, &entry, 1), 1);
+		CT_EXPECT_EQ(buf[i][0], "abc"[i]);
+	}
+	both_close(&both);
+}
+
+CT_TEST(connect, objects_that_are_in_use_do_not_close)
+{
+	struct both both;
+
+	both_open(&both);
+	CT_EXPECT_EQ(fi_close(&both.ends.domain->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&both.ends.cq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&both.ends.eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&both.ends.fabric->fid), -FI_EBUSY);
+	both_close(&both);
+}
