@@ -130,6 +130,15 @@ err_net:
 	return ret;
 }
 
+/* Who sleeps already has not armed it. */
+static void device_announce(struct rte_fabric *fabric)
+{
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &fabric->eqs)
+		crn_eq_wake(&crn_container_of(entry, struct rte_eq, entry)->eq);
+}
+
 static int device_new(struct rte_fabric *fabric, const struct rte_config_device *config,
 		      struct rte_device **out)
 {
@@ -151,6 +160,7 @@ static int device_new(struct rte_fabric *fabric, const struct rte_config_device 
 		return ret;
 	}
 	crn_list_add_tail(&fabric->devices, &device->entry);
+	device_announce(fabric);
 	*out = device;
 	return 0;
 }

@@ -16,6 +16,9 @@ static int eq_close(struct fid *fid)
 
 	if (atomic_load(&eq->eq.refs))
 		return -FI_EBUSY;
+	crn_lock(&eq->fabric->lock);
+	crn_list_del(&eq->entry);
+	crn_unlock(&eq->fabric->lock);
 	crn_wait_remove(&eq->source.source);
 	crn_eq_fini(&eq->eq);
 	atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -54,6 +57,9 @@ int rte_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr, struct fid_eq *
 	eq->eq.api_version = fid->api_version;
 	eq->eq.fid.fid.ops = &eq_fid_ops;
 	atomic_fetch_add(&eq->fabric->refs, 1);
+	crn_lock(&eq->fabric->lock);
+	crn_list_add_tail(&eq->fabric->eqs, &eq->entry);
+	crn_unlock(&eq->fabric->lock);
 	*eq_fid = &eq->eq.fid;
 	return 0;
 err_fini:

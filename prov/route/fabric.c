@@ -95,6 +95,7 @@ int rte_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid, void *
 	}
 	crn_lock_init(&fabric->lock, true);
 	crn_list_init(&fabric->devices);
+	crn_list_init(&fabric->eqs);
 	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fid.fid.context = context;
 	fabric->fid.fid.ops = &fabric_fid_ops;

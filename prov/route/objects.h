@@ -36,6 +36,7 @@ struct rte_fabric {
 	struct crn_wait wait;	   /* for whatever happens on any device */
 	struct crn_lock lock;	   /* guards what follows; taken first of all */
 	struct crn_list devices;   /* of struct rte_device: those in use */
+	struct crn_list eqs;	   /* of struct rte_eq: open */
 };
 
 /* A descriptor of a device's port, among those of fabric->wait. */
@@ -95,6 +96,7 @@ struct rte_mr {
 
 struct rte_eq {
 	struct crn_eq eq;
+	struct crn_list entry; /* of fabric->eqs */
 	struct rte_fabric *fabric;
 	struct crn_wait_inner source;
 };

@@ -231,6 +231,54 @@ CT_TEST(connect, what_was_injected_arrives_before_the_close)
 	both_close(&both);
 }
 
+#define MANY 200
+
+CT_TEST(connect, a_close_waits_for_what_the_peer_has_no_credit_for_yet)
+{
+	struct fi_cq_data_entry entry;
+	struct ends_event event;
+	static char buf[MANY];
+	struct both both;
+	int i;
+
+	both_open(&both);
+	both_connect(&both);
+	for (i = 0; i < MANY; i++)
+		CT_ASSERT_EQ(fi_recv(both.passive, &buf[i], 1, NULL, 0, NULL), 0);
+	for (i = 0; i < MANY; i++) {
+		char one = (char)i;
+
+		CT_ASSERT_EQ(fi_inject(both.active, &one, 1, 0), 0);
+	}
+	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
+	both.active = NULL;
+	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
+	for (i = 0; i < MANY; i++) {
+		CT_ASSERT_EQ(fi_cq_read(both.ends.cq, &entry, 1), 1);
+		CT_EXPECT_EQ(buf[i], (char)i);
+	}
+	both_close(&both);
+}
+
+CT_TEST(connect, who_has_shut_it_down_is_not_told_that_the_other_end_has)
+{
+	struct both both;
+	char buf[8] = "";
+	int i;
+
+	both_open(&both);
+	both_connect(&both);
+	/* More than the peer takes without receives: the shutdown has to wait. */
+	for (i = 0; i < MANY; i++)
+		CT_ASSERT_EQ(fi_inject(both.active, buf, sizeof(buf), 0), 0);
+	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
+	CT_EXPECT_EQ(fi_inject(both.active, buf, sizeof(buf), 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
+	both.passive = NULL;
+	ends_quiet(&both.ends);
+	both_close(&both);
+}
+
 CT_TEST(connect, objects_that_are_in_use_do_not_close)
 {
 	struct both both;

@@ -253,6 +253,7 @@ CT_TEST(listen, an_accepted_one_that_never_acknowledges_ends)
 
 CT_TEST(listen, ports_are_those_of_the_configuration)
 {
+	struct fid_pep *second;
 	struct ends ends;
 
 	ends_config(ROUTER, "ports = 47801-47809\n");
@@ -260,5 +261,10 @@ CT_TEST(listen, ports_are_those_of_the_configuration)
 	ends_listen(&ends);
 	CT_EXPECT_GE(ends.target.port, 47801);
 	CT_EXPECT_LE(ends.target.port, 47809);
+	CT_NOTE("a second one");
+	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
+	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_listen(second), 0);
+	CT_EXPECT_EQ(fi_close(&second->fid), 0);
 	ends_close(&ends);
 }

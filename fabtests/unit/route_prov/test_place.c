@@ -145,6 +145,10 @@ CT_TEST(place, a_devices_own_addresses)
 	named = view.own;
 	rte_addr_pack(&named, &addr.in6);
 	CT_EXPECT_TRUE(rte_addr_own(&view, &addr.sa, &end));
+	named.host++;
+	rte_addr_pack(&named, &addr.in6);
+	CT_EXPECT_FALSE(rte_addr_own(&view, &addr.sa, &end));
+	named.host--;
 	named.subnet++;
 	rte_addr_pack(&named, &addr.in6);
 	CT_EXPECT_FALSE(rte_addr_own(&view, &addr.sa, &end));
