@@ -357,6 +357,19 @@ static int answer_net(const struct rte_config_device *device, struct rte_net **n
 	return ret;
 }
 
+/* What people have to change. */
+static void answer_nowhere(const struct info_question *question,
+			   const struct rte_config_device *device, int ret)
+{
+	if (ret == -FI_EHOSTUNREACH)
+		RTE_INFO(FI_LOG_CORE,
+			 "device %s: no \"prefix\" of FI_ROUTE_CONFIG says where %s is\n",
+			 device->name, question->node ? question->node : "the target");
+	else if (ret == -FI_EADDRNOTAVAIL)
+		RTE_INFO(FI_LOG_CORE, "device %s: %s has no IPv4 address\n", device->name,
+			 question->node ? question->node : "the target");
+}
+
 static int answer_device(const struct info_question *question,
 			 const struct rte_config_device *device, struct fi_info **info,
 			 bool *near)
@@ -371,6 +384,7 @@ static int answer_device(const struct info_question *question,
 	ret = rte_addr_see(question->config, net, &view);
 	if (!ret)
 		ret = ends_find(question, &view, &ends);
+	answer_nowhere(question, device, ret);
 	if (!ret)
 		ret = answer_make(question, net, &ends, info);
 	if (!ret)

@@ -147,6 +147,8 @@ CT_TEST(info, targets_may_be_written_in_many_ways)
 	expect_dest(ask(NULL, NULL, 0, hints), 3, 2, 0x0a000208);
 	CT_NOTE("nowhere");
 	expect_none(ask("10.0.3.7", "70", 0, ends_hints(FI_MSG)));
+	CT_EXPECT_STRSTR(ct_log_last(), "prefix");
+	CT_EXPECT_STRSTR(ct_log_last(), "10.0.3.7");
 }
 
 CT_TEST(info, text_in_the_hints_ends)

@@ -259,7 +259,7 @@ CT_TEST(routers, a_connection_that_a_router_ends_is_shut_down_once)
 {
 	struct fi_cq_err_entry err = {0};
 	struct scene scene;
-	char buf[8];
+	char buf[8] = "";
 
 	begin(&scene, false, "");
 	one.answer = ROUTER_ACCEPTS;

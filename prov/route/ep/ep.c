@@ -71,6 +71,14 @@ static int ep_control(struct fid *fid, int command, void *arg)
 
 /* ---- close ---- */
 
+/* Other threads have their turn. */
+static void ep_turn(struct rte_ep *ep)
+{
+	rte_device_progress(ep->device);
+	crn_unlock(rte_lock_of(ep));
+	crn_lock(rte_lock_of(ep));
+}
+
 /* What the program has been told is over goes out, as long as the other end takes it. */
 static void ep_linger(struct rte_ep *ep)
 {
@@ -78,7 +86,7 @@ static void ep_linger(struct rte_ep *ep)
 
 	while ((ep->state == RTE_EP_UP || ep->state == RTE_EP_CLOSING) && !ep->broken &&
 	       rte_vc_unsent(&ep->vc) && crn_now_ms() < end)
-		rte_device_progress(ep->device);
+		ep_turn(ep);
 }
 
 static void ep_leave(struct rte_ep *ep)
@@ -89,7 +97,7 @@ static void ep_leave(struct rte_ep *ep)
 		ep_linger(ep);
 		rte_conn_end(ep);
 		while (!rte_vc_idle(&ep->vc) && crn_now_ms() < end)
-			rte_device_progress(ep->device);
+			ep_turn(ep);
 		rte_device_progress(ep->device);
 		rte_vc_fini(&ep->vc);
 	}

@@ -175,6 +175,42 @@ CT_TEST(lower, answers_who_names_it_and_runs_over_what_is_not_excluded)
 	}
 }
 
+CT_TEST(lower, a_provider_of_its_own_choice_is_named_without_a_lower_one)
+{
+	static const struct {
+		const char *filter, *prov_name;
+		bool named;
+	} rows[] = {
+		{NULL, NULL, false},
+		{NULL, "lay", true},
+		{NULL, "LAY", true},
+		{NULL, "layer", false},
+		{NULL, "lay;ofi_rxm", true},
+		{NULL, "lay;^ofi_rxm", true},
+		{NULL, "^verbs;lay", true},
+		{NULL, "tcp;lay", false},
+		{NULL, "^verbs;tcp;lay", false},
+		{"lay", NULL, true},
+		{"tcp,lay", NULL, true},
+		{"^lay", NULL, false},
+		{"tcp", NULL, false},
+		{"lay", "tcp", false},
+	};
+	struct lower_world w;
+	size_t i;
+
+	open_world(&w);
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("FI_PROVIDER %s, prov_name %s",
+			rows[i].filter ? rows[i].filter : "none",
+			rows[i].prov_name ? rows[i].prov_name : "none");
+		lower_filter(rows[i].filter);
+		CT_EXPECT_EQ(crn_lower_named(&w.prov, rows[i].prov_name), rows[i].named);
+	}
+	lower_filter(NULL);
+	lower_world_close(&w);
+}
+
 CT_TEST(lower, an_exclusion_as_the_parameter_names_nobody)
 {
 	struct lower_world w;
