@@ -574,6 +574,7 @@ suite_route() {
 		counted route-functional-all 1500 "${check[@]}" -n 0,2,3,5 functional
 	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
+	counted route-figure 200 "${check[@]}" figure
 	counted route-verbs 300 "${check[@]}" verbs
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
