@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_cq(3) and fi_cntr(3): in memory. Completions are written with the device's lock
  * held, which is the queue's. */
+#include <sched.h>
 #include <stdlib.h>
 #include <cairn/nosys.h>
 #include "device.h"
@@ -20,9 +21,12 @@ static void cq_progress_guarded(struct crn_cq *cq)
 	rte_device_progress(domain_of(cq)->device);
 }
 
+/* Who polls in vain lets others run: the router that it waits for may need this
+ * processor. */
 static void cq_idle(struct crn_cq *cq)
 {
 	rte_fabric_progress(domain_of(cq)->fabric, domain_of(cq)->device);
+	sched_yield();
 }
 
 static int cq_close(struct fid *fid)
