@@ -45,6 +45,7 @@ struct fct_setup {
 	size_t cq_size;		  /* 0: what the endpoint can have outstanding */
 	enum fi_cq_format format; /* 0: FI_CQ_FORMAT_DATA */
 	enum fi_wait_obj cq_wait; /* 0: FI_WAIT_NONE */
+	int without_mr_mode;	  /* of FCT_MR_MODE, what the case does not do */
 	bool shared_rx;		  /* receives are posted to a shared context */
 	/* Opens what the case has besides queues, on l->domain: fct_keep. 0, or < 0 after
 	 * fct_fail or fct_skip. */

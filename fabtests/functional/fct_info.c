@@ -54,7 +54,7 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	hints->caps = s->caps ? s->caps : FI_MSG;
 	hints->mode = s->mode | t->extra_mode;
 	hints->ep_attr->type = ep_type(t);
-	hints->domain_attr->mr_mode = FCT_MR_MODE;
+	hints->domain_attr->mr_mode = FCT_MR_MODE & ~s->without_mr_mode;
 	hints->domain_attr->threading = s->threading;
 	hints->domain_attr->cq_data_size = s->cq_data_size;
 	hints->domain_attr->data_progress = s->data_progress;

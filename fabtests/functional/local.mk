@@ -258,6 +258,19 @@ fabtests_functional_fi_cairn_rma_SOURCES = \
 	fabtests/functional/rma_forms.c \
 	fabtests/functional/rma_order.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_routed
+fabtests_functional_fi_cairn_routed_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_routed_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_routed_SOURCES = \
+	fabtests/functional/fi_cairn_routed.c \
+	fabtests/functional/routed.c \
+	fabtests/functional/routed.h \
+	fabtests/functional/routed_flow.c \
+	fabtests/functional/routed_keys.c \
+	fabtests/functional/routed_lost.c \
+	fabtests/functional/routed_mixed.c \
+	fabtests/functional/routed_share.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_rxm
 fabtests_functional_fi_cairn_rxm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_rxm_LDADD = $(FCT_LDADD)

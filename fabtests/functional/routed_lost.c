@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Somebody is killed in the middle of transfers: a router by a command, an end by itself.
+ * Who is left hears of it in time, once; and each of its operations ends, once.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "routed.h"
+
+#define CONNS 4u
+#define OPS 512u
+#define LEN ((size_t)100000)
+#define AHEAD 24u    /* of each connection, to begin with */
+#define RECEIVES 12u /* of each connection; more is sent */
+/* Operations that have ended well before somebody dies. */
+#define BEFORE 400u
+/* ms: three heartbeats, and to do something about it. */
+#define IN_TIME 5000u
+
+struct lost_end {
+	struct routed r;
+	uint64_t well;		/* operations */
+	bool refused;		/* a call has said that a connection is over */
+	uint64_t killed, heard; /* ms */
+	pid_t command;
+};
+
+static int lost_ended(struct routed *r, struct routed_op *op, int err)
+{
+	struct lost_end *e = r->user;
+
+	e->well += !err;
+	/* A receive that has ended well makes room for another. */
+	if (op->receives && !err)
+		fct_routed_recv(r, op->conn, r->local.buf + LEN, LEN, 0);
+	return 0;
+}
+
+static ssize_t post_next(struct lost_end *e, struct routed_conn *conn)
+{
+	struct routed *r = &e->r;
+
+	switch (conn->posted % 3) {
+	case 0:
+		return fct_routed_send(r, conn, r->local.buf, LEN, conn->posted);
+	case 1:
+		return fct_routed_write(r, conn, r->local.buf, LEN, &r->peer,
+					conn->posted);
+	default:
+		return fct_routed_read(r, conn, r->local.buf + 2 * LEN, LEN, &r->peer,
+				       conn->posted);
+	}
+}
+
+static int post_some(struct lost_end *e)
+{
+	struct fct *t = e->r.l.t;
+	uint32_t i;
+	ssize_t n;
+	int ret = 0;
+
+	for (i = 0; i < e->r.count; i++) {
+		n = -FI_EAGAIN;
+		if (!e->r.conn[i].shutdowns && e->r.conn[i].busy < AHEAD)
+			n = post_next(e, &e->r.conn[i]);
+		if (n == -FI_ENOTCONN || n == -FI_ESHUTDOWN)
+			e->refused = true;
+		else if (n != -FI_EAGAIN)
+			FCT_CALL(t, n);
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+static int step(struct lost_end *e)
+{
+	int ret;
+
+	FCT_DO(post_some(e));
+	FCT_DO(fct_routed_look(&e->r));
+	ret = fct_routed_event(&e->r);
+out:
+	return ret;
+}
+
+static int up(struct lost_end *e, struct fct *t)
+{
+	const struct routed_size size = {.connections = CONNS,
+					 .ops = OPS,
+					 .tx = 64,
+					 .rx = 64,
+					 .exposed = LEN,
+					 .local = 3 * LEN};
+	uint32_t i, n;
+	int ret;
+
+	e->r.l.t = t;
+	e->r.user = e;
+	e->r.ended = lost_ended;
+	FCT_DO(fct_routed_up(&e->r, t, &size));
+	for (i = 0; i < CONNS; i++)
+		for (n = 0; n < RECEIVES; n++)
+			FCT_CALL(t, fct_routed_recv(&e->r, &e->r.conn[i],
+						    e->r.local.buf + LEN, LEN, 0));
+	ret = fct_barrier(t, "receives");
+out:
+	return ret;
+}
+
+/* --- Who is left --- */
+
+static bool all_heard(const struct lost_end *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->r.count && e->r.conn[i].shutdowns; i++)
+		;
+	return i == e->r.count;
+}
+
+static int hear_of_it(struct lost_end *e)
+{
+	struct fct *t = e->r.l.t;
+	struct fct_wait w;
+	unsigned int i;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "FI_SHUTDOWN of every connection");
+	while (!all_heard(e)) {
+		FCT_DO(step(e));
+		if (!ret && ++w.spins % 256 == 0)
+			FCT_DO(fct_wait_check(&w));
+	}
+	e->heard = fct_now_ms();
+	FCT_DO(fct_routed_await(&e->r, 0, "the end of every operation"));
+	FCT_TRUE(t, e->r.failed);
+	for (i = 0; i < 1000; i++) {
+		FCT_DO(fct_routed_look(&e->r));
+		FCT_EQ(t, ret, 0);
+		FCT_DO(fct_routed_event(&e->r));
+		FCT_EQ(t, ret, 0);
+	}
+out:
+	return ret;
+}
+
+static int check_time(struct lost_end *e, const char *who)
+{
+	struct fct *t = e->r.l.t;
+	const uint64_t ms = e->heard > e->killed ? e->heard - e->killed : 0;
+	int ret = 0;
+
+	printf("#   %s: the %s hears of it within %llu ms, %llu operations ended in "
+	       "error\n",
+	       t->cur->name, who, (unsigned long long)ms,
+	       (unsigned long long)e->r.failed);
+	fflush(stdout);
+	if (ms > (uint64_t)IN_TIME * t->scale)
+		FCT_FAIL(t, "the %s has heard of it after %llu ms", who,
+			 (unsigned long long)ms);
+out:
+	return ret;
+}
+
+/* --- A router --- */
+
+static int begin(struct lost_end *e, uint64_t well)
+{
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, e->r.l.t, "transfers");
+	while (e->well < well) {
+		FCT_DO(step(e));
+		if (!ret && ++w.spins % 256 == 0)
+			FCT_DO(fct_wait_check(&w));
+	}
+out:
+	return ret;
+}
+
+static int run_command(struct lost_end *e)
+{
+	struct fct *t = e->r.l.t;
+	int ret = 0;
+
+	e->killed = fct_now_ms();
+	e->command = fork();
+	if (!e->command) {
+		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
+		_exit(127);
+	}
+	FCT_TRUE(t, e->command > 0);
+out:
+	return ret;
+}
+
+static int command_ended(struct lost_end *e)
+{
+	struct fct *t = e->r.l.t;
+	int how, ret = 0;
+
+	FCT_TRUE(t, waitpid(e->command, &how, 0) == e->command);
+	if (!WIFEXITED(how) || WEXITSTATUS(how))
+		FCT_FAIL(t, "%s: status 0x%x", fct_routed.end, how);
+out:
+	return ret;
+}
+
+int fct_routed_router_lost(struct fct *t)
+{
+	struct lost_end e = {.r.l.t = t};
+	uint64_t when;
+	int ret;
+
+	if (!fct_routed.end)
+		return fct_skip(t, "--end names no command that ends a router");
+	FCT_DO(up(&e, t));
+	/* The other side may be in the midst of it then. */
+	FCT_DO(begin(&e, fct_is_client(t) ? BEFORE : BEFORE / 4));
+	if (fct_is_client(t))
+		FCT_DO(run_command(&e));
+	FCT_DO(hear_of_it(&e));
+	if (fct_is_client(t))
+		FCT_DO(command_ended(&e));
+	FCT_DO(fct_exchange(t, "killed", &e.killed, &when, sizeof(when)));
+	e.killed = fct_is_client(t) ? e.killed : when;
+	ret = check_time(&e, fct_role_name(t));
+out:
+	return fct_routed_down(&e.r, ret);
+}
+
+/* --- An end --- */
+
+static _Noreturn void die_between(struct fct *t, pid_t parent)
+{
+	struct lost_end e = {.r.l.t = t};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	if (!up(&e, t) && !begin(&e, BEFORE))
+		kill(getpid(), SIGKILL);
+	fprintf(stderr, "who was to be killed: %s\n", t->why);
+	_exit(1);
+}
+
+static int doomed(struct fct *t)
+{
+	const pid_t parent = getpid();
+	uint64_t when;
+	pid_t pid;
+	int how, ret = 0;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		die_between(t, parent);
+	FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+	if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGKILL)
+		FCT_FAIL(t, "the process that was to be killed ended otherwise: 0x%x",
+			 how);
+	when = fct_now_ms();
+	FCT_DO(fct_tell(t, "killed", &when, sizeof(when)));
+	ret = fct_barrier(t, "closing");
+out:
+	return ret;
+}
+
+static int survivor(struct fct *t)
+{
+	struct lost_end e = {.r.l.t = t};
+	int ret;
+
+	FCT_DO(up(&e, t));
+	FCT_DO(hear_of_it(&e));
+	FCT_DO(fct_hear(t, "killed", &e.killed, sizeof(e.killed)));
+	ret = check_time(&e, fct_role_name(t));
+out:
+	return fct_routed_down(&e.r, ret);
+}
+
+int fct_routed_target_lost(struct fct *t)
+{
+	return fct_is_server(t) ? doomed(t) : survivor(t);
+}
+
+int fct_routed_client_lost(struct fct *t)
+{
+	return fct_is_client(t) ? doomed(t) : survivor(t);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages, writes and reads of all sizes, both ways at once; every byte is compared when
+ * a completion says that it is there.
+ *
+ * Each side sends items, which the other one knows by their number. An item is a message,
+ * a write and an empty message behind it, or a write with data: each takes one receive,
+ * so the next completion of a receive is the next item. How many have been compared is
+ * written into a word of the sender's, who has no more than WINDOW on the way.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "routed.h"
+
+#define WINDOW 8u
+#define MOST ((size_t)4 << 20) /* bytes of an item */
+#define ROOM (MOST + 64)       /* with bytes behind it that stay */
+#define READS 4u
+
+enum item { MESSAGE, NOTED, WITH_DATA, ITEMS };
+enum kind { ITEM, READ };
+
+/* Exposed: a word, slots for writes, what is read. */
+#define SLOTS_AT ((size_t)4096)
+#define FIXED_AT (SLOTS_AT + WINDOW * ROOM)
+#define EXPOSED (FIXED_AT + MOST)
+/* Local: receives, items, reads. */
+#define ITEMS_AT (WINDOW * ROOM)
+#define READS_AT (ITEMS_AT + WINDOW * ROOM)
+#define LOCAL (READS_AT + READS * ROOM)
+
+#define FIXED_SEED 99u
+
+struct mixed {
+	struct routed r;
+	uint64_t all, sent, got, told;
+	uint32_t item_busy[WINDOW];
+	bool read_busy[READS];
+	bool noted; /* the write of the next item has been posted */
+	uint64_t reads, read_turn;
+	uint64_t bytes;
+};
+
+/* splitmix64 */
+static uint64_t chance(uint64_t n)
+{
+	n += 0x9e3779b97f4a7c15;
+	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9;
+	n = (n ^ n >> 27) * 0x94d049bb133111eb;
+	return n ^ n >> 31;
+}
+
+static size_t size_of(uint64_t by)
+{
+	static const size_t edges[] = {0,      1,      4096,	 4097,	 8191,
+				       8192,   8193,   65536,	 262143, 262144,
+				       262145, 524289, MOST - 1, MOST};
+	static const size_t below[] = {64,   64,   64,	  64,	 8192,
+				       8192, 8192, 65536, 65536, 65536};
+	const unsigned int kind = (unsigned int)(by % 100);
+
+	by >>= 8;
+	if (kind < 10)
+		return edges[by % (sizeof(edges) / sizeof(edges[0]))];
+	if (kind == 10)
+		return by % MOST;
+	if (kind < 18)
+		return by % (MOST / 8);
+	return by % below[kind % 10];
+}
+
+/* Of the client's items and the server's. */
+static uint64_t seed(bool client, uint64_t n)
+{
+	return n * 2 + client;
+}
+
+static size_t item_size(bool client, uint64_t n)
+{
+	return size_of(chance(seed(client, n) ^ 0x5a17));
+}
+
+static enum item item_kind(bool client, uint64_t n)
+{
+	const uint64_t by = chance(seed(client, n) ^ 0xc0de) % 10;
+
+	return by < 6 ? MESSAGE : by < 8 ? NOTED : WITH_DATA;
+}
+
+static uint8_t *receive_at(struct mixed *m, uint64_t n)
+{
+	return m->r.local.buf + n % WINDOW * ROOM;
+}
+
+static volatile uint64_t *compared(struct mixed *m)
+{
+	return (volatile uint64_t *)m->r.exposed.buf;
+}
+
+/* --- What arrives --- */
+
+static int post_receive(struct mixed *m, uint64_t n)
+{
+	uint8_t *at = receive_at(m, n);
+	struct fct *t = m->r.l.t;
+	int ret;
+
+	memset(at, 0xee, 64);
+	FCT_CALL(t, fct_routed_recv(&m->r, &m->r.conn[0], at, MOST, n));
+out:
+	return ret;
+}
+
+static int item_arrived(struct mixed *m, const struct routed_op *op)
+{
+	const bool client = !fct_is_client(m->r.l.t);
+	const uint64_t n = m->got++;
+	const enum item kind = item_kind(client, n);
+	const size_t len = item_size(client, n);
+	const struct fi_cq_data_entry *e = &m->r.entry;
+	struct fct *t = m->r.l.t;
+	uint8_t *at = receive_at(m, n);
+	int ret = 0;
+
+	if (op->number != n)
+		FCT_FAIL(t, "receive %llu has ended before receive %llu",
+			 (unsigned long long)op->number, (unsigned long long)n);
+	if (kind == MESSAGE)
+		FCT_EQ(t, e->len, len);
+	if (kind == NOTED)
+		FCT_EQ(t, e->len, 0);
+	if (kind == WITH_DATA) {
+		FCT_TRUE(t, e->flags & FI_REMOTE_CQ_DATA);
+		FCT_EQ(t, e->data, n);
+	}
+	if (kind != MESSAGE) {
+		FCT_TRUE(t, fct_all(at, 64, 0xee));
+		at = m->r.exposed.buf + SLOTS_AT + n % WINDOW * ROOM;
+	}
+	if (fct_compare(t, at, len, seed(client, n), 0, "an item"))
+		FCT_FAIL(t, "item %llu, of kind %d and %zu bytes: %s",
+			 (unsigned long long)n, kind, len, t->why);
+	memset(at, 0x11, len);
+	m->bytes += len;
+	if (n + WINDOW < m->all)
+		FCT_DO(post_receive(m, n + WINDOW));
+out:
+	return ret;
+}
+
+static int read_ended(struct mixed *m, const struct routed_op *op)
+{
+	const uint32_t slot = (uint32_t)(op->number % READS);
+	const uint64_t at = op->number / READS;
+
+	m->read_busy[slot] = false;
+	m->bytes += op->len;
+	return fct_compare(m->r.l.t, m->r.local.buf + READS_AT + slot * ROOM, op->len,
+			   FIXED_SEED, at, "a read");
+}
+
+static int mixed_ended(struct routed *r, struct routed_op *op, int err)
+{
+	struct mixed *m = r->user;
+
+	if (err)
+		return fct_fail_at(r->l.t, NULL, 0, "%s %llu: %s",
+				   op->receives ? "receive" : "operation",
+				   (unsigned long long)op->number, fi_strerror(err));
+	if (op->receives)
+		return item_arrived(m, op);
+	if (op->kind == READ)
+		return read_ended(m, op);
+	m->item_busy[op->number % WINDOW]--;
+	return 0;
+}
+
+/* --- What is sent: these return libfabric's codes --- */
+
+static ssize_t post_write(struct mixed *m, struct routed_op *op, const uint8_t *from,
+			  bool with_data)
+{
+	struct fid_ep *ep = m->r.conn[0].c.ep;
+	void *desc = m->r.local.desc;
+	const uint64_t at = m->r.peer.addr + SLOTS_AT + op->number % WINDOW * ROOM;
+
+	return with_data ? fi_writedata(ep, from, op->len, desc, op->number, 0, at,
+					m->r.peer.key, &op->ctx)
+			 : fi_write(ep, from, op->len, desc, 0, at, m->r.peer.key,
+				    &op->ctx);
+}
+
+static ssize_t post_piece(struct mixed *m, uint64_t n, enum item kind, bool note)
+{
+	const size_t len = note ? 0 : item_size(fct_is_client(m->r.l.t), n);
+	const uint8_t *from = m->r.local.buf + ITEMS_AT + n % WINDOW * ROOM;
+	struct routed_op *op = fct_routed_take(&m->r, &m->r.conn[0]);
+	ssize_t ret;
+
+	if (!op)
+		return -FI_EAGAIN;
+	op->kind = ITEM;
+	op->number = n;
+	op->len = len;
+	if (note || kind == MESSAGE)
+		ret = fi_send(m->r.conn[0].c.ep, from, len, m->r.local.desc, 0, &op->ctx);
+	else
+		ret = post_write(m, op, from, kind == WITH_DATA);
+	if (ret)
+		fct_routed_give(&m->r, op);
+	else
+		m->item_busy[n % WINDOW]++;
+	return ret;
+}
+
+static ssize_t send_item(struct mixed *m)
+{
+	const bool client = fct_is_client(m->r.l.t);
+	const uint64_t n = m->sent;
+	const enum item kind = item_kind(client, n);
+	ssize_t ret;
+
+	if (!m->noted) {
+		if (n == m->all || n - *compared(m) >= WINDOW || m->item_busy[n % WINDOW])
+			return -FI_EAGAIN;
+		fct_fill(m->r.local.buf + ITEMS_AT + n % WINDOW * ROOM,
+			 item_size(client, n), seed(client, n));
+		ret = post_piece(m, n, kind, false);
+		if (ret)
+			return ret;
+		m->noted = kind == NOTED;
+	}
+	if (m->noted) {
+		ret = post_piece(m, n, kind, true);
+		if (ret)
+			return ret;
+	}
+	m->noted = false;
+	m->sent++;
+	return 0;
+}
+
+static ssize_t send_read(struct mixed *m)
+{
+	const uint64_t by = chance(m->reads ^ 0xeead);
+	const uint32_t slot = (uint32_t)(m->reads % READS);
+	const size_t len = size_of(by), at = (size_t)(chance(by) % (MOST - len + 1));
+	struct fct_target from = m->r.peer;
+	struct routed_op *op;
+	uint8_t *to = m->r.local.buf + READS_AT + slot * ROOM;
+	ssize_t ret;
+
+	/* About one for three items. */
+	if (m->reads * 3 > m->sent || m->sent == m->all || m->read_busy[slot])
+		return -FI_EAGAIN;
+	op = fct_routed_take(&m->r, &m->r.conn[0]);
+	if (!op)
+		return -FI_EAGAIN;
+	op->kind = READ;
+	op->number = (uint64_t)at * READS + slot;
+	op->len = len;
+	memset(to, 0x11, len);
+	ret = fi_read(m->r.conn[0].c.ep, to, len, m->r.local.desc, 0,
+		      from.addr + FIXED_AT + at, from.key, &op->ctx);
+	if (ret) {
+		fct_routed_give(&m->r, op);
+		return ret;
+	}
+	m->read_busy[slot] = true;
+	m->reads++;
+	return 0;
+}
+
+static ssize_t send_word(struct mixed *m)
+{
+	const uint64_t word = m->got;
+	ssize_t ret;
+
+	if (word < m->told + 2 && (word < m->all || m->told == word))
+		return -FI_EAGAIN;
+	ret = fi_inject_write(m->r.conn[0].c.ep, &word, sizeof(word), 0, m->r.peer.addr,
+			      m->r.peer.key);
+	if (!ret)
+		m->told = word;
+	return ret;
+}
+
+static int send_some(struct mixed *m)
+{
+	ssize_t (*const sends[])(struct mixed * m) = {send_word, send_item, send_read};
+	struct fct *t = m->r.l.t;
+	size_t i;
+	ssize_t n;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(sends) / sizeof(sends[0]); i++) {
+		n = sends[i](m);
+		if (n != -FI_EAGAIN)
+			FCT_CALL(t, n);
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+static bool mixed_over(struct mixed *m)
+{
+	return m->sent == m->all && m->got == m->all && m->told == m->all &&
+	       *compared(m) == m->all && !m->r.busy;
+}
+
+static int mix(struct mixed *m)
+{
+	struct fct *t = m->r.l.t;
+	struct fct_wait w;
+	uint64_t seen = 0;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "the next item");
+	while (!mixed_over(m)) {
+		FCT_DO(send_some(m));
+		FCT_DO(fct_routed_look(&m->r));
+		if (ret)
+			continue;
+		if (seen != m->got)
+			fct_wait_init(&w, t, "the next item");
+		seen = m->got;
+		FCT_DO(fct_wait_again(&w));
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+int fct_routed_mixed(struct fct *t)
+{
+	const struct routed_size size = {.connections = 1,
+					 .ops = 4 * WINDOW,
+					 .tx = 4 * WINDOW,
+					 .rx = 2 * WINDOW,
+					 .exposed = EXPOSED,
+					 .local = LOCAL};
+	struct mixed m = {.all = fct_routed.iterations};
+	uint64_t begun = fct_now_ms();
+	uint64_t n;
+	int ret;
+
+	m.r.user = &m;
+	m.r.ended = mixed_ended;
+	FCT_DO(fct_routed_up(&m.r, t, &size));
+	fct_fill(m.r.exposed.buf + FIXED_AT, MOST, FIXED_SEED);
+	for (n = 0; n < WINDOW && n < m.all; n++)
+		FCT_DO(post_receive(&m, n));
+	FCT_DO(fct_barrier(t, "ready"));
+	FCT_DO(mix(&m));
+	if (fct_is_client(t))
+		fct_routed_say(&m.r,
+			       "%llu items each way and %llu reads, %llu MB, %llu ms",
+			       (unsigned long long)m.all, (unsigned long long)m.reads,
+			       (unsigned long long)m.bytes / 1000000,
+			       (unsigned long long)(fct_now_ms() - begun));
+out:
+	return fct_routed_down(&m.r, ret);
+}
+
+/* --- More than 4 GiB --- */
+
+#define EDGE ((size_t)2 << 20)
+#define FOLD ((size_t)64 << 20)
+#define MIDDLE ((size_t)4 << 30)
+#define HUGE_LEN (EDGE + MIDDLE + EDGE - 13)
+
+/*
+ * Its middle is the same memory again and again, so that it fits; both ends of it are
+ * not: what went there by an offset cut short would show.
+ */
+static uint8_t *map_huge(void)
+{
+	int fd = memfd_create("middle", 0);
+	uint8_t *at = mmap(NULL, 2 * EDGE + MIDDLE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t fold;
+	bool well = fd >= 0 && at != MAP_FAILED && !ftruncate(fd, FOLD);
+
+	for (fold = 0; fold < MIDDLE && well; fold += FOLD)
+		well = mmap(at + EDGE + fold, FOLD, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+	if (fd >= 0)
+		close(fd);
+	if (well)
+		return at;
+	if (at != MAP_FAILED)
+		munmap(at, 2 * EDGE + MIDDLE);
+	return NULL;
+}
+
+static void fill_huge(uint8_t *at, uint64_t by)
+{
+	fct_fill(at, EDGE, by);
+	fct_fill(at + EDGE, FOLD, by + 1);
+	fct_fill(at + EDGE + MIDDLE, EDGE, by + 2);
+}
+
+static int compare_huge(struct fct *t, const uint8_t *at, uint64_t by, const char *what)
+{
+	if (fct_compare(t, at, EDGE, by, 0, what) ||
+	    fct_compare(t, at + EDGE, FOLD, by + 1, 0, what))
+		return -1;
+	return fct_compare(t, at + EDGE + MIDDLE, EDGE - 13, by + 2, 0, what);
+}
+
+static int wait_long(struct routed *r, const char *what)
+{
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, r->l.t, what);
+	w.end_ms = UINT64_MAX; /* the run's deadline holds */
+	while (r->busy) {
+		FCT_DO(fct_routed_look(r));
+		if (!ret && ++w.spins % 1024 == 0)
+			FCT_DO(fct_wait_check(&w));
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+static int use_huge(struct routed *r, struct fct_mem *m)
+{
+	struct routed_conn *conn = &r->conn[0];
+	struct fct *t = r->l.t;
+	int ret;
+
+	r->local.desc = m->desc;
+	if (fct_is_server(t)) {
+		FCT_CALL(t, fct_routed_recv(r, conn, m->buf, HUGE_LEN, 0));
+		FCT_DO(fct_barrier(t, "receive"));
+		FCT_DO(wait_long(r, "a message of more than 4 GiB"));
+		FCT_DO(compare_huge(t, m->buf, 1, "the message"));
+		fill_huge(m->buf, 5);
+		FCT_CALL(t, fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
+		FCT_DO(fct_barrier(t, "read"));
+		FCT_DO(wait_long(r, "a read of more than 4 GiB"));
+		FCT_CALL(t, fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
+		FCT_DO(fct_barrier(t, "write"));
+		FCT_DO(wait_long(r, "a write of more than 4 GiB"));
+		return compare_huge(t, m->buf, 9, "the write");
+	}
+	fill_huge(m->buf, 1);
+	FCT_DO(fct_barrier(t, "receive"));
+	FCT_CALL(t, fct_routed_send(r, conn, m->buf, HUGE_LEN, 0));
+	FCT_DO(wait_long(r, "a message of more than 4 GiB"));
+	FCT_DO(fct_barrier(t, "read"));
+	FCT_CALL(t, fct_routed_read(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
+	FCT_DO(wait_long(r, "a read of more than 4 GiB"));
+	FCT_DO(compare_huge(t, m->buf, 5, "the read"));
+	FCT_DO(fct_routed_stop(r));
+	fill_huge(m->buf, 9);
+	FCT_DO(fct_barrier(t, "write"));
+	FCT_CALL(t, fct_routed_write(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
+	FCT_CALL(t, fct_routed_send(r, conn, m->buf, 1, 0));
+	ret = wait_long(r, "a write of more than 4 GiB");
+out:
+	return ret;
+}
+
+int fct_routed_huge(struct fct *t)
+{
+	const struct routed_size size = {
+		.connections = 1, .ops = 8, .tx = 16, .rx = 16, .local = 4096};
+	struct routed r = {.l.t = t};
+	struct fct_target mine;
+	struct fct_mem m = {0};
+	uint8_t *at = NULL;
+	int ret;
+
+	if (!fct_routed.full)
+		return fct_skip(t, "takes long: with --full");
+	FCT_DO(fct_routed_up(&r, t, &size));
+	if (r.l.info->ep_attr->max_msg_size < HUGE_LEN)
+		FCT_FAIL(t, "messages of %zu bytes at most",
+			 r.l.info->ep_attr->max_msg_size);
+	at = map_huge();
+	FCT_TRUE(t, at);
+	FCT_DO(fct_mem_reg(&r.l, &m, at, 2 * EDGE + MIDDLE,
+			   FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+				   FI_REMOTE_WRITE));
+	mine = fct_mem_target(&r.l, &m);
+	FCT_DO(fct_exchange(t, "huge", &mine, &r.peer, sizeof(mine)));
+	ret = use_huge(&r, &m);
+out:
+	ret = fct_routed_down(&r, ret);
+	if (at)
+		munmap(at, 2 * EDGE + MIDDLE);
+	return ret;
+}

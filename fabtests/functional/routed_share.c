@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections over one router beside each other: what one waits for is not the others'
+ * business. */
+#include <errno.h>
+#include <stdlib.h>
+#include <cairn/bytes.h>
+
+#include "routed.h"
+
+/* --- One target stalls --- */
+
+#define LEN ((size_t)65536) /* bytes of a message */
+#define WINDOW 4u	    /* of each connection */
+#define WORK 24u	    /* messages of each connection in a turn */
+#define TURNS 5u	    /* of either kind */
+#define STALL_TX 64u
+#define STALL_LEN ((size_t)1 << 20)
+
+struct share {
+	struct routed r;
+	bool repost;
+	uint64_t arrived; /* of those that work */
+};
+
+static uint8_t *slot(struct share *s, uint32_t conn, uint64_t number)
+{
+	return s->r.local.buf + STALL_LEN + (conn * WINDOW + number % WINDOW) * LEN;
+}
+
+static uint64_t first_word(uint32_t conn, uint64_t number)
+{
+	return (uint64_t)conn << 32 | number;
+}
+
+static int share_arrived(struct share *s, const struct routed_op *op)
+{
+	struct routed_conn *conn = op->conn;
+	struct fct *t = s->r.l.t;
+	uint8_t *at = slot(s, conn->index, op->number);
+	uint64_t word;
+	int ret = 0;
+
+	if (!conn->index)
+		return 0;
+	s->arrived++;
+	memcpy(&word, at, sizeof(word));
+	FCT_EQ(t, word, first_word(conn->index, op->number));
+	memcpy(&word, at + LEN - sizeof(word), sizeof(word));
+	FCT_EQ(t, word, first_word(conn->index, op->number));
+	if (s->repost)
+		FCT_CALL(t, fct_routed_recv(&s->r, conn, at, LEN, op->number + WINDOW));
+out:
+	return ret;
+}
+
+static int share_ended(struct routed *r, struct routed_op *op, int err)
+{
+	struct share *s = r->user;
+
+	if (err)
+		return fct_fail_at(r->l.t, NULL, 0, "message %llu of connection %u: %s",
+				   (unsigned long long)op->number, op->conn->index,
+				   fi_strerror(err));
+	return op->receives ? share_arrived(s, op) : 0;
+}
+
+static int send_one(struct share *s, struct routed_conn *conn, uint64_t number)
+{
+	const uint64_t word = first_word(conn->index, number);
+	uint8_t *at = slot(s, conn->index, number);
+
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + LEN - sizeof(word), &word, sizeof(word));
+	return fct_routed_send(&s->r, conn, at, LEN, number);
+}
+
+/* Every connection but the first sends that many more; all of it completes. */
+static int work(struct share *s, uint64_t until)
+{
+	struct routed *r = &s->r;
+	struct fct *t = r->l.t;
+	struct fct_wait w;
+	uint32_t i, left;
+	int ret;
+
+	fct_wait_init(&w, t, "the others' messages, while one target stalls");
+	w.end_ms += 40000u * t->scale;
+	do {
+		left = 0;
+		for (i = 1; i < r->count; i++) {
+			struct routed_conn *conn = &r->conn[i];
+
+			ret = 0;
+			while (!ret && conn->posted < until && conn->busy < WINDOW)
+				ret = send_one(s, conn, conn->posted);
+			if (ret != -FI_EAGAIN)
+				FCT_CALL(t, ret);
+			left += conn->done < until;
+		}
+		do
+			ret = fct_routed_look(r);
+		while (ret > 0);
+		FCT_CALL(t, ret);
+		FCT_DO(fct_wait_check(&w));
+	} while (left);
+out:
+	return ret;
+}
+
+static int take_work(struct share *s, uint64_t until)
+{
+	const uint64_t all = until * (s->r.count - 1);
+	struct fct *t = s->r.l.t;
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "the others' messages, while one target stalls");
+	w.end_ms += 40000u * t->scale;
+	while (s->arrived < all) {
+		FCT_DO(fct_routed_look(&s->r));
+		if (!ret && ++w.spins % 256 == 0)
+			FCT_DO(fct_wait_check(&w));
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+/* The first connection has sent what it may, and nobody takes it. */
+static int stall(struct share *s)
+{
+	struct fct *t = s->r.l.t;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < STALL_TX; i++)
+		FCT_CALL(t, fct_routed_send(&s->r, &s->r.conn[0], s->r.local.buf,
+					    STALL_LEN, i));
+	ret = 0;
+out:
+	return ret;
+}
+
+static int unstall(struct share *s)
+{
+	const uint64_t until = s->r.conn[0].arrived + STALL_TX;
+	struct fct *t = s->r.l.t;
+	struct fct_wait w;
+	uint64_t posted = 0;
+	int ret;
+
+	/* Nothing may have come before there was a receive. */
+	FCT_EQ(t, s->r.conn[0].arrived % STALL_TX, 0);
+	fct_wait_init(&w, t, "what the stalled target was sent");
+	while (s->r.conn[0].arrived < until) {
+		for (; posted < STALL_TX; posted++)
+			FCT_CALL(t, fct_routed_recv(&s->r, &s->r.conn[0], s->r.local.buf,
+						    STALL_LEN, posted));
+		FCT_DO(fct_routed_look(&s->r));
+		if (!ret)
+			FCT_DO(fct_wait_again(&w));
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+static int await_sent(struct share *s)
+{
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, s->r.l.t, "what was sent to the stalled target");
+	while (s->r.conn[0].busy) {
+		FCT_DO(fct_routed_look(&s->r));
+		if (!ret)
+			FCT_DO(fct_wait_again(&w));
+	}
+	ret = 0;
+out:
+	return ret;
+}
+
+static int turn(struct share *s, unsigned int n, uint64_t *ns)
+{
+	const bool client = fct_is_client(s->r.l.t), stalls = n % 2;
+	const uint64_t until = (uint64_t)WORK * (n + 1);
+	struct fct *t = s->r.l.t;
+	uint64_t begun;
+	int ret;
+
+	if (client && stalls)
+		FCT_DO(stall(s));
+	FCT_DO(fct_barrier(t, "the turn begins"));
+	begun = fct_now_ns();
+	FCT_DO(client ? work(s, until) : take_work(s, until));
+	*ns = fct_now_ns() - begun;
+	if (stalls)
+		FCT_TRUE(t, !client || s->r.conn[0].busy);
+	FCT_DO(fct_barrier(t, "the turn ends"));
+	if (stalls)
+		FCT_DO(client ? await_sent(s) : unstall(s));
+	ret = fct_barrier(t, "nobody stalls");
+out:
+	return ret;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void say_ratio(const struct share *s, uint64_t free_ns[TURNS],
+		      uint64_t stalled_ns[TURNS])
+{
+	const uint64_t bytes = (uint64_t)(s->r.count - 1) * WORK * LEN;
+
+	qsort(free_ns, TURNS, sizeof(*free_ns), by_value);
+	qsort(stalled_ns, TURNS, sizeof(*stalled_ns), by_value);
+	fct_routed_say(&s->r,
+		       "%u connections: %.0f MB/s; beside a stalled one %.0f MB/s: "
+		       "ratio %.2f",
+		       s->r.count - 1, (double)bytes * 1e3 / (double)free_ns[TURNS / 2],
+		       (double)bytes * 1e3 / (double)stalled_ns[TURNS / 2],
+		       (double)free_ns[TURNS / 2] / (double)stalled_ns[TURNS / 2]);
+}
+
+static int post_windows(struct share *s)
+{
+	struct fct *t = s->r.l.t;
+	uint32_t i, n;
+	int ret = 0;
+
+	for (i = 1; i < s->r.count; i++)
+		for (n = 0; n < WINDOW; n++)
+			FCT_CALL(t, fct_routed_recv(&s->r, &s->r.conn[i], slot(s, i, n),
+						    LEN, n));
+out:
+	return ret;
+}
+
+int fct_routed_stalled(struct fct *t)
+{
+	const uint32_t count = fct_routed.connections;
+	const struct routed_size size = {
+		.connections = count,
+		.ops = count * WINDOW + 2 * STALL_TX,
+		.tx = STALL_TX,
+		.rx = STALL_TX,
+		.local = STALL_LEN + (size_t)count * WINDOW * LEN,
+	};
+	uint64_t ns[2][TURNS];
+	struct share s = {.repost = true};
+	unsigned int n;
+	int ret;
+
+	s.r.user = &s;
+	s.r.ended = share_ended;
+	FCT_DO(fct_routed_up(&s.r, t, &size));
+	if (fct_is_server(t))
+		FCT_DO(post_windows(&s));
+	for (n = 0; n < 2 * TURNS; n++)
+		FCT_DO(turn(&s, n, &ns[n % 2][n / 2]));
+	if (fct_is_client(t))
+		say_ratio(&s, ns[0], ns[1]);
+out:
+	return fct_routed_down(&s.r, ret);
+}
+
+/* --- Readers of one target --- */
+
+#define READERS 32u
+#define READ_LEN ((size_t)65536)
+#define READ_WINDOW 4u
+#define READ_MS 2000u
+#define FAIR 0.95
+
+static int read_ended(struct routed *r, struct routed_op *op, int err)
+{
+	struct fct *t = r->l.t;
+	int ret = 0;
+
+	if (err)
+		FCT_FAIL(t, "a read of connection %u: %s", op->conn->index,
+			 fi_strerror(err));
+	op->conn->bytes += op->len;
+out:
+	return ret;
+}
+
+static int read_on(struct routed *r, struct routed_conn *conn)
+{
+	struct fct_target from = r->peer;
+	struct fct *t = r->l.t;
+	uint8_t *to;
+	int ret = 0;
+
+	while (conn->busy < READ_WINDOW) {
+		to = r->local.buf +
+		     (conn->index * READ_WINDOW + conn->posted % READ_WINDOW) * READ_LEN;
+		FCT_CALL(t, fct_routed_read(r, conn, to, READ_LEN, &from, conn->posted));
+	}
+out:
+	return ret;
+}
+
+/* (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe, DEC-TR-301. */
+static double jain(const struct routed *r)
+{
+	double sum = 0, squares = 0, x;
+	uint32_t i;
+
+	for (i = 0; i < r->count; i++) {
+		x = (double)r->conn[i].bytes;
+		sum += x;
+		squares += x * x;
+	}
+	return squares > 0 ? sum * sum / (r->count * squares) : 0;
+}
+
+static int read_fairly(struct routed *r)
+{
+	struct fct *t = r->l.t;
+	uint64_t end = fct_now_ms() + (uint64_t)READ_MS * t->scale, least, most;
+	double index;
+	uint32_t i;
+	int ret;
+
+	while (fct_now_ms() < end) {
+		for (i = 0; i < r->count; i++)
+			FCT_DO(read_on(r, &r->conn[i]));
+		FCT_DO(fct_routed_look(r));
+	}
+	index = jain(r);
+	least = most = r->conn[0].bytes;
+	for (i = 1; i < r->count; i++) {
+		least = least < r->conn[i].bytes ? least : r->conn[i].bytes;
+		most = most > r->conn[i].bytes ? most : r->conn[i].bytes;
+	}
+	fct_routed_say(r, "%u readers: %llu to %llu MB each, Jain index %.3f", r->count,
+		       (unsigned long long)least / 1000000,
+		       (unsigned long long)most / 1000000, index);
+	FCT_DO(fct_routed_await(r, 0, "the last reads"));
+	if (index < FAIR)
+		FCT_FAIL(t, "Jain index %.3f", index);
+	ret = fct_routed_stop(r);
+out:
+	return ret;
+}
+
+int fct_routed_fair(struct fct *t)
+{
+	const struct routed_size size = {
+		.connections = READERS,
+		.ops = READERS * READ_WINDOW + 1,
+		.tx = 16,
+		.rx = 16,
+		.exposed = READ_LEN,
+		.local = READERS * READ_WINDOW * READ_LEN,
+	};
+	struct routed r = {.ended = read_ended};
+	int ret;
+
+	FCT_DO(fct_routed_up(&r, t, &size));
+	if (fct_is_server(t))
+		FCT_DO(fct_routed_stop_arm(&r));
+	FCT_DO(fct_barrier(t, "reading begins"));
+	FCT_DO(fct_is_client(t) ? read_fairly(&r) : fct_routed_until_stop(&r));
+out:
+	return fct_routed_down(&r, ret);
+}
+
+/* --- More connections than a client may have --- */
+
+static int connect_one(struct routed *r, struct routed_conn *conn)
+{
+	struct fct *t = r->l.t;
+	int ret;
+
+	conn->c.info = fi_dupinfo(r->l.info);
+	FCT_TRUE(t, conn->c.info);
+	FCT_DO(fct_ep_open(&r->l, &conn->c, conn->c.info));
+	FCT_CALL(t, fi_connect(conn->c.ep, r->l.info->dest_addr, NULL, 0));
+out:
+	return ret;
+}
+
+/* FI_ENOBUFS, and which router says so, for people as well. */
+static int expect_full(struct routed *r, struct routed_conn *conn)
+{
+	struct fct *t = r->l.t;
+	struct fct_event e;
+	int ret;
+
+	FCT_DO(connect_one(r, conn));
+	FCT_DO(fct_eq_expect_err(t, r->l.eq, &conn->c.ep->fid, &e));
+	if (e.err.err != FI_ENOBUFS)
+		FCT_FAIL(t, "connection %u: %d (%s), not FI_ENOBUFS", conn->index,
+			 e.err.err, fi_strerror(e.err.err));
+	FCT_TRUE(t, e.err.err_data_size > sizeof(uint64_t));
+	FCT_EQ(t, crn_get_le64(e.err.err_data), fct_routed.quota_router);
+	fct_note(t, "%s", (const char *)e.err.err_data + sizeof(uint64_t));
+	FCT_DO(fct_conn_close(&r->l, &conn->c));
+out:
+	return ret;
+}
+
+/* The router hears of a closed connection in its own time. */
+static int connect_again(struct routed *r, struct routed_conn *conn)
+{
+	struct fct *t = r->l.t;
+	struct fct_event e;
+	struct fct_wait w;
+	int ret;
+
+	fct_wait_init(&w, t, "room for a connection in place of a closed one");
+	for (;;) {
+		FCT_DO(connect_one(r, conn));
+		ret = fct_eq_next(t, r->l.eq, &e, "an answer");
+		if (ret != 1)
+			break;
+		FCT_EQ(t, e.err.err, FI_ENOBUFS);
+		FCT_DO(fct_conn_close(&r->l, &conn->c));
+		FCT_DO(fct_wait_again(&w));
+	}
+	FCT_CALL(t, ret);
+	FCT_EQ(t, e.event, FI_CONNECTED);
+	FCT_TRUE(t, e.cm.fid == &conn->c.ep->fid);
+out:
+	return ret;
+}
+
+static int quota_client(struct routed *r, uint32_t quota)
+{
+	struct fct *t = r->l.t;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < 3; i++)
+		FCT_DO(expect_full(r, &r->conn[quota]));
+	FCT_DO(fct_barrier(t, "refused"));
+	FCT_DO(fct_conn_close(&r->l, &r->conn[0].c));
+	FCT_DO(connect_again(r, &r->conn[0]));
+	FCT_DO(fct_barrier(t, "another one"));
+	FCT_DO(expect_full(r, &r->conn[quota]));
+	for (i = 0; i < quota; i++)
+		FCT_CALL(t, fct_routed_send(r, &r->conn[i], r->local.buf, 64, i));
+	ret = fct_routed_await(r, 0, "messages on all connections");
+out:
+	return ret;
+}
+
+static int quota_server(struct routed *r, uint32_t quota)
+{
+	struct fct *t = r->l.t;
+	struct fct_event e;
+	uint32_t i;
+	int ret;
+
+	FCT_DO(fct_barrier(t, "refused"));
+	FCT_DO(fct_eq_expect(t, r->l.eq, FI_SHUTDOWN, &r->conn[0].c.ep->fid, &e));
+	FCT_DO(fct_conn_close(&r->l, &r->conn[0].c));
+	FCT_DO(fct_conn_open(&r->l, &r->conn[0].c));
+	FCT_DO(fct_conn_finish(&r->l, &r->conn[0].c));
+	for (i = 0; i < quota; i++)
+		FCT_CALL(t, fct_routed_recv(r, &r->conn[i], r->local.buf, 64, i));
+	FCT_DO(fct_barrier(t, "another one"));
+	ret = fct_routed_await(r, 0, "messages on all connections");
+out:
+	return ret;
+}
+
+int fct_routed_quota(struct fct *t)
+{
+	const uint32_t quota = fct_routed.quota;
+	const struct routed_size size = {
+		.connections = quota + 1, .ops = quota, .tx = 8, .rx = 8, .local = 4096};
+	struct routed r = {.l.t = t};
+	uint32_t i;
+	int ret;
+
+	if (!quota)
+		return fct_skip(t, "--quota says what a client may have");
+	FCT_DO(fct_routed_open(&r, t, &size));
+	for (i = 0; i < quota; i++)
+		FCT_DO(fct_conn_up(&r.l, &r.conn[i].c));
+	FCT_DO(fct_is_client(t) ? quota_client(&r, quota) : quota_server(&r, quota));
+out:
+	return fct_routed_down(&r, ret);
+}
