@@ -29,6 +29,7 @@ struct arena_shelf {
 struct rte_arena {
 	struct arena_shelf shelf[ARENA_CLASSES];
 	struct arena_chunk *chunks;
+	uint32_t warm; /* lanes */
 	struct rte_port *port[ARENA_PORTS];
 	struct crn_list hungry;	  /* of struct arena_hunger: landing slots */
 	struct crn_list starving; /* of struct arena_hunger: buffers to send */
@@ -238,9 +239,16 @@ size_t arena_land_size(const struct rte_arena *arena)
 	return arena->shelf[ARENA_LAND].size;
 }
 
-bool arena_is_roomy(const struct rte_arena *arena)
+void arena_warm(struct rte_arena *arena, int lanes)
 {
-	return arena->shelf[ARENA_LAND].taken < arena->shelf[ARENA_LAND].limit / 2;
+	arena->warm += (uint32_t)lanes;
+}
+
+uint32_t arena_fair(const struct rte_arena *arena)
+{
+	const uint32_t half = arena->shelf[ARENA_LAND].limit / 2;
+
+	return CRN_MAX(half / CRN_MAX(arena->warm, 1u), 1u);
 }
 
 void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger)

@@ -29,6 +29,13 @@ void grant_open(struct rte_peer *peer)
 	}
 }
 
+static void inlet_warm(struct peer_inlet *inlet, bool warm)
+{
+	if (warm != inlet->warm)
+		arena_warm(inlet->peer->port->arena, warm ? 1 : -1);
+	inlet->warm = warm;
+}
+
 /* Slots that were filled are the owner's until it puts them. */
 void grant_close(struct rte_peer *peer)
 {
@@ -38,6 +45,7 @@ void grant_close(struct rte_peer *peer)
 
 	for (lane = 0; lane < RTE_LANES; lane++) {
 		inlet = &peer->in->inlet[lane];
+		inlet_warm(inlet, false);
 		crn_list_del(&inlet->hunger.entry);
 		for (i = 0; i < PEER_LANDS; i++) {
 			if (inlet->land[i].state != LAND_GRANTED)
@@ -48,15 +56,16 @@ void grant_close(struct rte_peer *peer)
 	}
 }
 
-/* How many slots what is still to come would fill. */
+/* How many slots what is still to come would fill; of more, what it may have in advance.
+ */
 static uint32_t inlet_wish(const struct peer_inlet *inlet)
 {
 	const struct rte_arena *arena = inlet->peer->port->arena;
 	const size_t size = arena_land_size(arena);
 	uint64_t wish = 0;
 
-	if (inlet->warm && arena_is_roomy(arena))
-		return inlet->share;
+	if (inlet->warm)
+		return CRN_MIN(arena_fair(arena), inlet->share);
 	if (inlet->want > RTE_EAGER)
 		wish = (inlet->want + size - 1) / size;
 	return (uint32_t)CRN_MIN(wish, (uint64_t)inlet->share);
@@ -119,7 +128,7 @@ void grant_announced(struct rte_peer *peer, const struct rte_rx *rx)
 		inlet->want = CRN_MAX(rest, inlet->want > rx->packet.head.plen
 						    ? inlet->want - rx->packet.head.plen
 						    : 0);
-	inlet->warm = length > 2 * (uint64_t)RTE_EAGER;
+	inlet_warm(inlet, length > 2 * (uint64_t)RTE_EAGER);
 	inlet_grant(inlet);
 }
 

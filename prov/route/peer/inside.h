@@ -44,8 +44,13 @@ void *arena_desc(const struct arena_buf *buf, const struct rte_port *port);
 void arena_remote(const struct arena_buf *buf, const struct rte_port *port,
 		  uint64_t *addr, uint64_t *key);
 size_t arena_land_size(const struct rte_arena *arena);
-/* More than half of the landing slots are free. */
-bool arena_is_roomy(const struct rte_arena *arena);
+/*
+ * Half of the landing slots are for lanes in which large operations come one after the
+ * other (one more: 1, one less: -1), each of which may have arena_fair of them in
+ * advance, so that those that came first do not keep them all.
+ */
+void arena_warm(struct rte_arena *arena, int lanes);
+uint32_t arena_fair(const struct rte_arena *arena);
 void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger);
 /* Of the class ARENA_SMALL or ARENA_MESSAGE: told when one is free again. */
 void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger);
