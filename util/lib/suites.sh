@@ -17,7 +17,7 @@ suites=(
 	rpcrdma host "programs over rpcrdma, on libfabric's tcp, and on pverbs and stock verbs and the software device"
 	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 	route-graph host "the graph of route: unit tests, simulated networks, the document's figures"
-	route host "programs over route through routers, each in a network of its own: ours, libfabric's, Open MPI"
+	route host "the data path of route and its router; programs through routers, each in a network of its own: ours, libfabric's, Open MPI"
 	install host "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -42,7 +42,8 @@ suite_style() {
 	done)
 	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/simverbs examples/layer"
+	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/fi_router \
+		util/simverbs examples/layer"
 	step style-pictures 60 pictures_current
 	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
 	counted check-itself 300 "$top/util/lib/test-check"
@@ -61,6 +62,7 @@ pictures_current() (
 	util/lib/draw-rooms -c prov/pverbs doc/rooms-pverbs.svg || status=1
 	util/lib/draw-rooms -c prov/rpcrdma doc/rooms-rpcrdma.svg || status=1
 	util/lib/draw-rooms -c prov/route doc/rooms-route.svg || status=1
+	util/lib/draw-rooms -c util/fi_router doc/rooms-fi_router.svg || status=1
 	util/lib/draw-parts -c doc/parts.svg || status=1
 	exit $status
 )
@@ -218,6 +220,8 @@ functional_sanitized() {
 	[ "$1" != asan ] || counted asan-rpcping 300 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
 	[ "$1" != asan ] || counted asan-routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
+	[ "$1" != asan ] || counted asan-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
+		check alone two borders reload
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -566,6 +570,10 @@ suite_route() {
 
 	build_unit || return
 	step build-router 600 make -C "$top/build/unit" util/fi_router/fi_router util/fi_routectl/fi_routectl || return
+	counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
+		fabtests/unit/unit_route_xfer fabtests/unit/unit_router fabtests/unit/unit_router_chain
+		fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_vc"
+	counted route-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	counted route-net-itself 120 "$top/fabtests/interop/test-route-net"
 	counted route-pingpong 120 "${check[@]}" pingpong
 	counted route-functional 300 "${check[@]}" -n 1 functional local

@@ -73,7 +73,7 @@ CT_TEST(data, writes_and_reads_of_all_sizes)
 /* More than all queues and credits hold. */
 CT_TEST(data, a_stream_in_both_directions)
 {
-		enum { COUNT = 3000 };
+	enum { COUNT = 3000 };
 	const uint64_t deadline = crn_now_ms() + 60000;
 	unsigned int posted[PAIR_ENDS] = {0}, expected[PAIR_ENDS] = {0};
 	int i;
@@ -93,7 +93,7 @@ CT_TEST(data, a_stream_in_both_directions)
 				expected[i]++;
 		}
 		over_turn(&over);
-				CT_ASSERT_EQ(a->failed + b->failed + a->cancelled + b->cancelled, 0);
+		CT_ASSERT_EQ(a->failed + b->failed + a->cancelled + b->cancelled, 0);
 		CT_ASSERT_LT(crn_now_ms(), deadline);
 	}
 	CT_EXPECT_EQ(a->bytes, b->bytes);
