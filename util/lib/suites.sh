@@ -664,7 +664,8 @@ installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
 	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget \
-		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 bin/fi_routectl share/man/man1/fi_routectl.1 share/man/man7/fi_route.7 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
+		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 bin/fi_routectl share/man/man1/fi_routectl.1 sbin/fi_router \
+		share/man/man8/fi_router.8 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"
 			return 1
