@@ -130,8 +130,8 @@ fabtests_explore_explore_route_credit_SOURCES = \
 	fabtests/explore/route/run.h
 fabtests_explore_explore_route_credit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
 	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
-fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_message_lane,--wrap=rte_flow_needs \
-	-Wl,--wrap=rte_inlet_grant,--wrap=rte_inlet_empty,--wrap=rte_outlet_take,--wrap=rte_outlet_granted
+fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_message_lane,--wrap=rte_inlet_empty \
+	-Wl,--wrap=rte_inlet_tell,--wrap=rte_inlet_overdue,--wrap=rte_outlet_take
 fabtests_explore_explore_route_credit_LDADD = fabtests/explore/libsearch.a prov/route/flow/libflow.la \
 	prov/route/wire/libroutewire.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 

@@ -2,37 +2,58 @@
 #include <stddef.h>
 #include "credit.h"
 
-#define READ (CREDIT_KIND(RTE_READ_REQ))
-#define ALL (READ | CREDIT_KIND(RTE_MSG) | CREDIT_KIND(RTE_WRITE))
+#define RMA (1u << CREDIT_WRITE | 1u << CREDIT_READ)
+#define ALL ((1u << CREDIT_KINDS) - 1)
 
 static const struct credit_run both_ways = {.conns = CREDIT_CONNS,
 					    .requests = {2, 1},
-					    .kinds = ALL};
-static const struct credit_run two_each = {.conns = 1, .requests = {2, 2}, .kinds = ALL};
-/* The lanes of responses are full while both last routers ask for a key. */
-static const uint8_t key_last[] = {RTE_MSG, RTE_MSG, RTE_WRITE};
-static const struct credit_run keys = {.conns = 1,
-				       .requests = {3, 3},
-				       .script = key_last};
-static const struct credit_run pool_round = {
-	.conns = 3, .requests = {1, 0}, .pool = 1, .on_demand = true, .kinds = READ};
-static const struct credit_run pool_against = {
-	.conns = 2, .first = 3, .requests = {1, 0}, .pool = 1, .kinds = READ};
-static const struct credit_run pool_chance = {
-	.conns = CREDIT_CONNS, .requests = {3, 3}, .pool = 2, .kinds = ALL};
+					    .kinds = ALL,
+					    .receives = 1,
+					    .parts = 1};
+static const struct credit_run in_parts = {
+	.conns = 1, .requests = {2, 1}, .kinds = ALL, .receives = 1, .parts = 2};
+static const struct credit_run two_each = {
+	.conns = 1, .requests = {2, 2}, .kinds = ALL, .receives = 1, .parts = 1};
+static const struct credit_run two_receives = {
+	.conns = 1, .requests = {3, 1}, .kinds = ALL, .receives = 2, .parts = 1};
+static const struct credit_run many_receives = {.conns = CREDIT_CONNS,
+						.requests = {9, 9},
+						.kinds = ALL,
+						.receives = CREDIT_RECEIVES,
+						.parts = 2};
+static const struct credit_run pool_round = {.conns = 4,
+					     .requests = {1, 0},
+					     .kinds = 1u << CREDIT_WRITE,
+					     .receives = 1,
+					     .parts = 2,
+					     .pool = 1};
+static const struct credit_run pool_against = {.conns = 2,
+					       .first = 3,
+					       .requests = {1, 0},
+					       .kinds = RMA,
+					       .receives = 1,
+					       .parts = 2,
+					       .pool = 1};
+static const struct credit_run pool_chance = {.conns = CREDIT_CONNS,
+					      .requests = {3, 3},
+					      .kinds = ALL,
+					      .receives = 2,
+					      .parts = 2,
+					      .pool = 2};
 
 static const struct xrt_run runs[] = {
 	{"no pool, both ways round the ring", &both_ways, 0},
+	{"no pool, requests in parts", &in_parts, 0},
 	{"no pool, more requests", &two_each, 0},
-	{"no pool, keys are wanted late", &keys, 0},
+	{"no pool, two receives", &two_receives, 0},
+	{"no pool, four receives, by chance", &many_receives, 300},
 	{"a pool of one, round the ring", &pool_round, 0},
 	{"a pool of one, against each other", &pool_against, 0},
 	{"a pool of two, both ways, by chance", &pool_chance, 300},
 };
 
-static const char *const wrong[] = {"a deadlock",	 "a slot that was not granted",
-				    "an answer is lost", "the pool's slots do not add up",
-				    "RMA without a key", NULL};
+static const char *const wrong[] = {"a deadlock", "a message without a receive",
+				    "credits do not add up", NULL};
 
 int main(int argc, char **argv)
 {

@@ -3,42 +3,47 @@
 #include <string.h>
 #include "credit.h"
 
-/* What an ACK is about: a kind of request, or this: a receive of the target. */
-#define ABOUT_DELIVERY UINT8_MAX
-
 struct item {
-	uint8_t kind, about, room, pad;
+	uint8_t type;  /* enum rte_message */
+	uint8_t flags; /* RTE_FIRST, RTE_LAST, RTE_DELIVER */
+	uint8_t parts; /* in it, that have not gone on */
+	uint8_t slot;  /* they are in a landing slot */
+	/* Of requests that went the other way, it acknowledges so many. */
+	uint8_t messages, writes;
 };
 
 /* Of one lane, at one node. */
 struct lane {
 	struct rte_inlet inlet;
 	struct rte_outlet outlet; /* the node before has it */
-	struct item item[CREDIT_ITEMS];
-	uint32_t items;
+	struct item item[CREDIT_RECEIVES];
+	uint8_t items;
+	uint8_t slots; /* granted, and not filled */
+	uint8_t pad[2];
 };
 
 /* One direction of a connection. */
 struct way {
 	struct lane lane[RTE_LANES][CREDIT_POSITIONS];
-	struct item answer; /* at the last router, to go the other way, ... */
-	uint8_t answers;    /* ... if there is one */
-	uint8_t key, resolving, info;
-	/* Of the sending end. */
+	/* Of the sending end: requests that are left, and outstanding ones; what is left
+	 * of the one that is being sent. */
 	uint8_t left, rma, messages, has_sent_message;
-	/* Of the receiving end: there is a delivery to be acknowledged. */
-	uint8_t delivered, pad[7];
+	uint8_t kind, parts;
+	/* Of the last router, and of the receiving end: to be acknowledged. */
+	uint8_t routed, delivered, written;
+	/* Of the receiving end: reads in service; what is left of the first. */
+	uint8_t reads, read_parts, pad;
 };
 
 static struct {
 	struct way way[CREDIT_CONNS][2];
-	struct rte_pool pool[CREDIT_RING];
+	uint32_t pool[CREDIT_RING]; /* landing slots that are free */
 	uint32_t wrong;
 } now;
 
 static const struct credit_run *running;
 
-enum action { ISSUE, LEAVE, ANSWER, RESOLVE, INFO, DELIVERED, GRANT };
+enum action { SEND, LEAVE, ROUTED, REACHED, ANSWER, GRANT };
 
 /* A choice's words: action, connection and direction, lane or kind, position. */
 static struct xpl_choice choice_of(enum action action, uint32_t conn, uint32_t dir,
@@ -47,60 +52,79 @@ static struct xpl_choice choice_of(enum action action, uint32_t conn, uint32_t d
 	return (struct xpl_choice){.word = {action, conn * 2 + dir, what, at}};
 }
 
-/* ---- the ring ---- */
+/* ---- a hop ---- */
 
-/* The router at a position, or the end, which has no pool. */
-static struct rte_pool *pool_at(uint32_t conn, uint32_t dir, uint32_t at)
+/* The pool of the router at a position. */
+static uint32_t *pool_at(uint32_t conn, uint32_t dir, uint32_t at)
 {
-	static struct rte_pool none;
 	const uint32_t from = dir ? CREDIT_LAST - at : at;
 
-	if (at == CREDIT_END)
-		return &none;
 	return &now.pool[(conn < CREDIT_RING ? conn + from : conn + CREDIT_RING - from) %
 			 CREDIT_RING];
 }
 
-static struct lane *lane_of(uint32_t conn, uint32_t dir, uint8_t kind, uint32_t at)
+static struct lane *lane_of(uint32_t conn, uint32_t dir, uint8_t type, uint32_t at)
 {
-	return &now.way[conn][dir].lane[rte_message_lane(kind)][at];
+	return &now.way[conn][dir].lane[rte_message_lane(type)][at];
 }
 
-static bool has_slot(const struct lane *lane)
+/* May something of so many parts be sent to that position, at least the first of them? */
+static bool may_send(const struct lane *lane, uint32_t parts, uint32_t at)
 {
 	struct rte_outlet outlet = lane->outlet;
 
-	return rte_outlet_take(&outlet) != RTE_ROOM_NONE;
+	return rte_outlet_take(&outlet) &&
+	       (parts < 2 || lane->slots || at == CREDIT_END ||
+		credit_holds(CREDIT_SENDS));
 }
 
-static void put(struct lane *lane, struct item item)
+static void tell(struct lane *lane)
 {
-	const enum rte_room room = rte_outlet_take(&lane->outlet);
-
-	item.room = (uint8_t)room;
-	if (rte_inlet_fill(&lane->inlet, room) || lane->items == CREDIT_ITEMS) {
+	if (!rte_outlet_told(&lane->outlet, rte_inlet_tell(&lane->inlet)))
 		now.wrong |= CREDIT_OVERRUN;
-		return;
+}
+
+static void acknowledged(struct way *way, const struct item *item)
+{
+	way->messages -= item->messages;
+	way->rma -= item->writes;
+}
+
+/*
+ * Sends the first of what is left of something, or all of it where there is a landing
+ * slot, and returns how many parts that were. The header tells of receives that are free
+ * at the sender, in both lanes of the other direction.
+ */
+static uint8_t put(uint32_t conn, uint32_t dir, uint32_t at, const struct item *from)
+{
+	struct lane *lane = lane_of(conn, dir, from->type, at);
+	struct item item = *from;
+	uint32_t i;
+
+	for (i = 0; i < RTE_LANES; i++)
+		tell(&now.way[conn][!dir].lane[i][CREDIT_END - at]);
+	rte_outlet_take(&lane->outlet);
+	if (lane->items == running->receives) {
+		now.wrong |= CREDIT_OVERRUN;
+		return from->parts;
+	}
+	item.slot = item.parts > 1 && lane->slots;
+	if (item.slot) {
+		lane->slots--;
+	} else if (item.parts > 1) {
+		item.parts = 1;
+		item.flags &= (uint8_t)~RTE_LAST;
+	}
+	/* Whatever the request waits for. */
+	if (at == CREDIT_END && item.type != RTE_ACK) {
+		acknowledged(&now.way[conn][!dir], &item);
+		item.messages = item.writes = 0;
 	}
 	lane->item[lane->items++] = item;
+	return item.parts;
 }
 
-static void grant(struct lane *lane, struct rte_pool *pool)
-{
-	const enum rte_room room = rte_inlet_grant(&lane->inlet, pool);
-
-	if (room != RTE_ROOM_NONE && rte_outlet_granted(&lane->outlet, room))
-		now.wrong |= CREDIT_OVERRUN;
-}
-
-/* ---- what leaves its slot ---- */
-
-static enum rte_flow_place place_of(uint32_t at)
-{
-	return at == CREDIT_END	   ? RTE_FLOW_END
-	       : at == CREDIT_LAST ? RTE_FLOW_LAST
-				   : RTE_FLOW_ROUTER;
-}
+/* ---- what leaves its receive ---- */
 
 /* The program that gets this direction's messages waits for nothing that it began with.
  */
@@ -111,85 +135,102 @@ static bool has_receive(uint32_t conn, uint32_t dir)
 	return !own->rma || own->has_sent_message;
 }
 
+/* At the end: what does not wait for the program leaves at once. */
+static bool waits(uint32_t conn, uint32_t dir, const struct item *item)
+{
+	switch (item->type) {
+	case RTE_MSG:
+		return item->flags & RTE_FIRST && !has_receive(conn, dir);
+	case RTE_READ_REQ:
+		return now.way[conn][dir].reads == CREDIT_READS &&
+		       credit_holds(CREDIT_SERVICE);
+	case RTE_READ_FRAG:
+		return !credit_holds(CREDIT_ANSWERS) && !has_receive(conn, dir);
+	default:
+		return false;
+	}
+}
+
 static bool may_leave(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
 {
 	const struct way *way = &now.way[conn][dir];
 	const struct item *item = &way->lane[lane][at].item[0];
-	unsigned int needs;
 
 	if (!way->lane[lane][at].items)
 		return false;
-	needs = rte_flow_needs(item->kind, place_of(at));
-	return !(needs & RTE_FLOW_SLOT && !has_slot(&way->lane[lane][at + 1])) &&
-	       !(needs & RTE_FLOW_RECEIVE && !has_receive(conn, dir)) &&
-	       !(needs & RTE_FLOW_ANSWER && way->answers == RTE_FLOW_ANSWERS) &&
-	       !(needs & RTE_FLOW_KEY && !way->key) &&
-	       !(needs & CREDIT_SLOT_BACK &&
-		 !has_slot(lane_of(conn, !dir, RTE_MR_INFO, 0)));
-}
-
-static void answer(struct way *way, const struct item *item)
-{
-	const bool is_read = item->kind == RTE_READ_REQ;
-
-	if (way->answers == RTE_FLOW_ANSWERS)
-		now.wrong |= CREDIT_LOST;
-	if (item->kind != RTE_MSG && !way->key)
-		now.wrong |= CREDIT_KEY;
-	way->answers = 1;
-	way->answer = (struct item){.kind = is_read ? RTE_READ_FRAG : RTE_ACK,
-				    .about = item->kind};
+	if (at == CREDIT_END)
+		return !waits(conn, dir, item);
+	return may_send(&way->lane[lane][at + 1], item->parts, at + 1);
 }
 
 /* It has come to its end. */
 static void arrive(uint32_t conn, uint32_t dir, const struct item *item)
 {
 	struct way *way = &now.way[conn][dir], *back = &now.way[conn][!dir];
+	const bool is_last = item->flags & RTE_LAST;
 
-	switch (item->kind) {
+	switch (item->type) {
 	case RTE_MSG:
-		way->delivered = 1;
+		way->delivered += is_last && item->flags & RTE_DELIVER;
+		break;
+	case RTE_WRITE:
+		way->written += is_last;
+		break;
+	case RTE_READ_REQ:
+		if (way->reads == CREDIT_READS)
+			break;
+		way->reads++;
+		way->read_parts = (uint8_t)running->parts;
 		break;
 	case RTE_READ_FRAG:
-	case RTE_ACK:
-		if (item->about == RTE_MSG)
-			back->messages--;
-		else if (item->about != ABOUT_DELIVERY)
-			back->rma--;
+		back->rma -= is_last;
 		break;
-	case RTE_MR_RESOLVE:
-		if (way->info)
-			now.wrong |= CREDIT_LOST;
-		way->info = 1;
-		break;
-	default: /* MR_INFO, at the last router of the other direction */
-		back->key = 1;
-		back->resolving = 0;
+	default:
+		acknowledged(back, item);
 	}
+}
+
+/* The last of a message has been sent to the end. */
+static void routed(struct way *way)
+{
+	way->routed = credit_holds(CREDIT_UP_TO) ? way->routed + 1 : 1;
+}
+
+static void pop(uint32_t conn, uint32_t dir, uint32_t at, struct lane *lane)
+{
+	if (lane->item[0].slot)
+		++*pool_at(conn, dir, at);
+	lane->items--;
+	memmove(&lane->item[0], &lane->item[1],
+		sizeof(lane->item[0]) * (CREDIT_RECEIVES - 1));
+	lane->item[CREDIT_RECEIVES - 1] = (struct item){0};
+	rte_inlet_empty(&lane->inlet);
 }
 
 static void leave(uint32_t conn, uint32_t dir, uint32_t at_lane, uint32_t at)
 {
 	struct way *way = &now.way[conn][dir];
 	struct lane *lane = &way->lane[at_lane][at];
-	const struct item item = lane->item[0];
-	const bool is_request = item.kind <= RTE_READ_REQ;
+	struct item *item = &lane->item[0];
 
-	lane->items--;
-	memmove(&lane->item[0], &lane->item[1], sizeof(item) * (CREDIT_ITEMS - 1));
-	lane->item[CREDIT_ITEMS - 1] = (struct item){0};
-	rte_inlet_empty(&lane->inlet, (enum rte_room)item.room, pool_at(conn, dir, at));
-	if (at == CREDIT_END || item.kind == RTE_MR_INFO) {
-		arrive(conn, dir, &item);
+	if (at == CREDIT_END) {
+		arrive(conn, dir, item);
+		pop(conn, dir, at, lane);
 		return;
 	}
-	if (at == CREDIT_LAST && is_request)
-		answer(way, &item);
-	if (at < CREDIT_LAST || item.kind == RTE_MSG || !is_request)
-		put(lane_of(conn, dir, item.kind, at + 1), item);
+	item->parts -= put(conn, dir, at + 1, item);
+	item->flags &= (uint8_t)~RTE_FIRST;
+	item->messages = item->writes = 0;
+	if (item->parts)
+		return;
+	if (at == CREDIT_LAST && item->type == RTE_MSG &&
+	    (item->flags & (RTE_LAST | RTE_DELIVER)) == RTE_LAST)
+		routed(way);
+	pop(conn, dir, at, lane);
 }
 
-/* What leaves at once does, and escape slots are granted again: nobody else sees it. */
+/* What waits for nothing, and nobody else sees: what leaves at the end at once does, and
+ * KEEPALIVEs tell of credits. */
 static void settle(uint32_t conn)
 {
 	struct lane *lane;
@@ -198,25 +239,27 @@ static void settle(uint32_t conn)
 
 	while (moved) {
 		moved = false;
-		for (i = 0; i < 4; i++)
+		for (i = 0; i < 4; i++) {
 			for (at = 0; at < CREDIT_POSITIONS; at++) {
 				lane = &now.way[conn][i / 2].lane[i % 2][at];
-				if (!lane->inlet.escape_granted &&
-				    !lane->inlet.escape_filled)
-					grant(lane, pool_at(conn, i / 2, at));
-				if (!lane->items ||
-				    rte_flow_needs(lane->item[0].kind, place_of(at)))
-					continue;
-				leave(conn, i / 2, i % 2, at);
-				moved = true;
+				if (rte_inlet_overdue(&lane->inlet))
+					tell(lane);
 			}
+			/* The program takes a message when it likes. */
+			lane = &now.way[conn][i / 2].lane[i % 2][CREDIT_END];
+			if (!lane->items || lane->item[0].type == RTE_MSG ||
+			    waits(conn, i / 2, &lane->item[0]))
+				continue;
+			leave(conn, i / 2, i % 2, CREDIT_END);
+			moved = true;
+		}
 	}
 }
 
 static bool is_over(const struct way *way)
 {
-	return !way->left && !way->rma && !way->messages && !way->answers && !way->info &&
-	       !way->delivered;
+	return !way->left && !way->parts && !way->rma && !way->messages && !way->routed &&
+	       !way->delivered && !way->written && !way->reads;
 }
 
 /* What a connection was like makes no difference once it is over. */
@@ -227,7 +270,7 @@ static void forget(uint32_t conn)
 
 	if (is_over(&way[0]) && is_over(&way[1]))
 		for (i = 0; i < 2; i++)
-			way[i].key = way[i].has_sent_message = 0;
+			way[i].kind = way[i].has_sent_message = 0;
 }
 
 /* ---- choices ---- */
@@ -243,61 +286,73 @@ static void list_add(struct list *list, enum action action, uint32_t conn, uint3
 	list->to[list->count++] = choice_of(action, conn, dir, what, at);
 }
 
-static bool wants_key(const struct way *way)
+static uint8_t type_of(uint32_t kind)
 {
-	const struct lane *lane = &way->lane[rte_message_lane(RTE_WRITE)][CREDIT_LAST];
-
-	return lane->items &&
-	       rte_flow_needs(lane->item[0].kind, RTE_FLOW_LAST) & RTE_FLOW_KEY &&
-	       !way->key && !way->resolving;
+	return kind == CREDIT_READ ? RTE_READ_REQ
+				   : (kind == CREDIT_WRITE ? RTE_WRITE : RTE_MSG);
 }
 
-static bool may_issue(const struct way *way, uint32_t dir, uint8_t kind)
+static uint32_t parts_of(uint32_t kind)
 {
-	if (!way->left)
-		return false;
-	if (running->script)
-		return running->script[running->requests[dir] - way->left] == kind;
-	return running->kinds & CREDIT_KIND(kind);
+	return kind == CREDIT_READ ? 1 : running->parts;
+}
+
+/* Of that kind, the rest of a request that has begun, or another one. */
+static uint32_t sendable(const struct way *way, uint32_t kind)
+{
+	if (way->parts)
+		return way->kind == kind ? way->parts : 0;
+	return way->left && running->kinds & 1u << kind ? parts_of(kind) : 0;
 }
 
 static void list_way(struct list *list, uint32_t conn, uint32_t dir)
 {
 	const struct way *way = &now.way[conn][dir];
-	uint32_t lane, at;
-	uint8_t kind;
+	uint32_t lane, at, kind, parts;
 
-	for (kind = RTE_MSG; kind <= RTE_READ_REQ; kind++)
-		if (may_issue(way, dir, kind) && has_slot(lane_of(conn, dir, kind, 0)))
-			list_add(list, ISSUE, conn, dir, kind, 0);
+	for (kind = 0; kind < CREDIT_KINDS; kind++) {
+		parts = sendable(way, kind);
+		if (parts && may_send(lane_of(conn, dir, type_of(kind), 0), parts, 0))
+			list_add(list, SEND, conn, dir, kind, 0);
+	}
 	for (lane = 0; lane < RTE_LANES; lane++)
 		for (at = 0; at < CREDIT_POSITIONS; at++)
 			if (may_leave(conn, dir, lane, at))
 				list_add(list, LEAVE, conn, dir, lane, at);
-	if (way->answers && has_slot(lane_of(conn, !dir, way->answer.kind, 1)))
+	if (way->routed && may_send(lane_of(conn, !dir, RTE_ACK, 1), 1, 1))
+		list_add(list, ROUTED, conn, dir, 0, 0);
+	if ((way->delivered || way->written) &&
+	    may_send(lane_of(conn, !dir, RTE_ACK, 0), 1, 0))
+		list_add(list, REACHED, conn, dir, 0, 0);
+	if (way->reads &&
+	    may_send(lane_of(conn, !dir, RTE_READ_FRAG, 0), way->read_parts, 0))
 		list_add(list, ANSWER, conn, dir, 0, 0);
-	if (wants_key(way) && has_slot(lane_of(conn, dir, RTE_MR_RESOLVE, CREDIT_END)))
-		list_add(list, RESOLVE, conn, dir, 0, 0);
-	if (way->info && has_slot(lane_of(conn, !dir, RTE_MR_INFO, 0)))
-		list_add(list, INFO, conn, dir, 0, 0);
-	if (way->delivered && has_slot(lane_of(conn, !dir, RTE_ACK, 0)))
-		list_add(list, DELIVERED, conn, dir, 0, 0);
+}
+
+/* How many parts who sends into that lane has for it. */
+static uint32_t wanted(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
+{
+	const struct way *way = &now.way[conn][dir], *back = &now.way[conn][!dir];
+
+	if (at)
+		return way->lane[lane][at - 1].items
+			       ? way->lane[lane][at - 1].item[0].parts
+			       : 0;
+	if (lane == RTE_RESPONSES)
+		return back->reads ? back->read_parts : 0;
+	return way->parts ? way->parts : (way->left ? running->parts : 0);
 }
 
 static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 {
-	const struct lane *lane;
 	uint32_t i, at;
 
 	for (i = 0; i < RTE_LANES; i++)
-		for (at = 0; at < CREDIT_END; at++) {
-			lane = &now.way[conn][dir].lane[i][at];
-			if (running->on_demand && !lane->inlet.escape_filled)
-				continue;
-			if (pool_at(conn, dir, at)->free &&
-			    lane->inlet.granted + lane->inlet.filled < lane->inlet.share)
+		for (at = 0; at < CREDIT_END; at++)
+			if (*pool_at(conn, dir, at) &&
+			    !now.way[conn][dir].lane[i][at].slots &&
+			    wanted(conn, dir, i, at) > 1)
 				list_add(list, GRANT, conn, dir, i, at);
-		}
 }
 
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
@@ -318,18 +373,63 @@ static uint32_t choices(struct xpl_choice *to, uint32_t max)
 	return list.count;
 }
 
-static void issue(uint32_t conn, uint32_t dir, uint8_t kind)
+static void request_begin(struct way *way, uint32_t kind)
 {
-	struct way *way = &now.way[conn][dir];
-
 	way->left--;
-	if (kind == RTE_MSG) {
+	way->kind = (uint8_t)kind;
+	way->parts = (uint8_t)parts_of(kind);
+	if (type_of(kind) == RTE_MSG) {
 		way->messages++;
 		way->has_sent_message = 1;
 	} else {
 		way->rma++;
 	}
-	put(lane_of(conn, dir, kind, 0), (struct item){.kind = kind});
+}
+
+static void request_send(uint32_t conn, uint32_t dir, uint32_t kind)
+{
+	struct way *way = &now.way[conn][dir], *back = &now.way[conn][!dir];
+	struct item item = {.type = type_of(kind), .flags = RTE_LAST};
+
+	if (!way->parts) {
+		request_begin(way, kind);
+		item.flags |= RTE_FIRST;
+	}
+	if (kind == CREDIT_DELIVER)
+		item.flags |= RTE_DELIVER;
+	if (!credit_holds(CREDIT_APART)) {
+		item.messages = back->delivered;
+		item.writes = back->written;
+		back->delivered = back->written = 0;
+	}
+	item.parts = way->parts;
+	way->parts -= put(conn, dir, 0, &item);
+}
+
+static void answer_send(uint32_t conn, uint32_t dir)
+{
+	struct way *way = &now.way[conn][dir];
+	const struct item item = {.type = RTE_READ_FRAG,
+				  .flags = RTE_LAST,
+				  .parts = way->read_parts};
+
+	way->read_parts -= put(conn, !dir, 0, &item);
+	if (way->read_parts)
+		return;
+	way->reads--;
+	way->read_parts = way->reads ? (uint8_t)running->parts : 0;
+}
+
+static void ack_send(uint32_t conn, uint32_t dir, uint32_t at, uint8_t messages,
+		     uint8_t writes)
+{
+	const struct item item = {.type = RTE_ACK,
+				  .flags = RTE_FIRST | RTE_LAST,
+				  .parts = 1,
+				  .messages = messages,
+				  .writes = writes};
+
+	put(conn, !dir, at, &item);
 }
 
 static void apply(const struct xpl_choice *choice)
@@ -339,34 +439,26 @@ static void apply(const struct xpl_choice *choice)
 	struct way *way = &now.way[conn][dir];
 
 	switch ((enum action)choice->word[0]) {
-	case ISSUE:
-		issue(conn, dir, (uint8_t)what);
+	case SEND:
+		request_send(conn, dir, what);
 		break;
 	case LEAVE:
 		leave(conn, dir, what, at);
 		break;
+	case ROUTED:
+		ack_send(conn, dir, 1, way->routed, 0);
+		way->routed = 0;
+		break;
+	case REACHED:
+		ack_send(conn, dir, 0, way->delivered, way->written);
+		way->delivered = way->written = 0;
+		break;
 	case ANSWER:
-		put(lane_of(conn, !dir, way->answer.kind, 1), way->answer);
-		way->answer = (struct item){0};
-		way->answers = 0;
-		break;
-	case RESOLVE:
-		way->resolving = 1;
-		put(lane_of(conn, dir, RTE_MR_RESOLVE, CREDIT_END),
-		    (struct item){.kind = RTE_MR_RESOLVE});
-		break;
-	case INFO:
-		way->info = 0;
-		put(lane_of(conn, !dir, RTE_MR_INFO, 0),
-		    (struct item){.kind = RTE_MR_INFO});
-		break;
-	case DELIVERED:
-		way->delivered = 0;
-		put(lane_of(conn, !dir, RTE_ACK, 0),
-		    (struct item){.kind = RTE_ACK, .about = ABOUT_DELIVERY});
+		answer_send(conn, dir);
 		break;
 	case GRANT:
-		grant(&way->lane[what][at], pool_at(conn, dir, at));
+		--*pool_at(conn, dir, at);
+		way->lane[what][at].slots++;
 		break;
 	}
 	settle(conn);
@@ -398,42 +490,38 @@ static void restore(const void *from)
 
 static unsigned int begin(const void *run)
 {
-	uint32_t i, dir, at, k;
-	struct way *way;
+	uint32_t i, at, k;
+	struct lane *lane;
 
 	memset(&now, 0, sizeof(now));
 	running = run;
 	for (i = 0; i < CREDIT_RING; i++)
-		now.pool[i] =
-			(struct rte_pool){.size = running->pool, .free = running->pool};
-	for (i = running->first; i < running->first + running->conns; i++) {
-		for (dir = 0; dir < 2; dir++) {
-			way = &now.way[i][dir];
-			way->left = (uint8_t)running->requests[dir];
-			for (k = 0; k < RTE_LANES; k++)
-				for (at = 0; at < CREDIT_POSITIONS; at++) {
-					rte_inlet_open(&way->lane[k][at].inlet, 1);
-					rte_outlet_open(&way->lane[k][at].outlet, 1);
-				}
-		}
-		settle(i);
+		now.pool[i] = running->pool;
+	for (i = running->first * 2; i < (running->first + running->conns) * 2; i++) {
+		now.way[i / 2][i % 2].left = (uint8_t)running->requests[i % 2];
+		for (k = 0; k < RTE_LANES; k++)
+			for (at = 0; at < CREDIT_POSITIONS; at++) {
+				lane = &now.way[i / 2][i % 2].lane[k][at];
+				rte_inlet_open(&lane->inlet, running->receives);
+				rte_outlet_open(&lane->outlet, running->receives);
+			}
 	}
 	return now.wrong;
 }
 
-/* The slots of a router's pool: those that are out, by lane. */
-static uint32_t slots_out(const struct rte_pool *pool)
+/* Each receive is free, or filled, or free and the sender does not know it. */
+static bool adds_up(const struct way *way)
 {
-	const struct rte_inlet *inlet;
-	uint32_t i, at, out = 0;
+	const struct lane *lane;
+	uint32_t i;
 
-	for (i = 0; i < CREDIT_CONNS * 4; i++)
-		for (at = 0; at < CREDIT_END; at++) {
-			inlet = &now.way[i / 4][i / 2 % 2].lane[i % 2][at].inlet;
-			if (pool_at(i / 4, i / 2 % 2, at) == pool)
-				out += inlet->granted + inlet->filled;
-		}
-	return out;
+	for (i = 0; i < RTE_LANES * CREDIT_POSITIONS; i++) {
+		lane = &way->lane[i / CREDIT_POSITIONS][i % CREDIT_POSITIONS];
+		if (lane->outlet.credits + lane->items + lane->inlet.due !=
+		    lane->inlet.receives)
+			return false;
+	}
+	return true;
 }
 
 static unsigned int check(void (*each)(const void *outcome))
@@ -441,9 +529,9 @@ static unsigned int check(void (*each)(const void *outcome))
 	unsigned int wrong = now.wrong;
 	uint32_t i;
 
-	for (i = 0; i < CREDIT_RING; i++)
-		if (now.pool[i].free + slots_out(&now.pool[i]) != now.pool[i].size)
-			wrong |= CREDIT_POOL;
+	for (i = 0; i < CREDIT_CONNS * 2; i++)
+		if (!adds_up(&now.way[i / 2][i % 2]))
+			wrong |= CREDIT_SUM;
 	return wrong;
 }
 
@@ -462,22 +550,22 @@ static uint64_t outcome_hash(const void *outcome)
 	return 0;
 }
 
-static void tell(const struct xpl_choice *choice)
+static void tell_choice(const struct xpl_choice *choice)
 {
-	static const char *const actions[] = {"posts",
-					      "leaves its slot:",
-					      "the last router answers",
-					      "a key is wanted",
-					      "a key is told",
-					      "a delivery is acknowledged",
-					      "is granted a slot of the pool"};
+	static const char *const actions[] = {"sends",
+					      "goes on:",
+					      "the last router acknowledges",
+					      "the end acknowledges",
+					      "a read is answered",
+					      "is granted a landing slot:"};
 	static const char *const lanes[] = {"request lane", "response lane"};
 	const uint64_t action = choice->word[0], dir = choice->word[1] % 2;
 
 	printf("    connection %d, from end %d: %s", (int)(choice->word[1] / 2), (int)dir,
 	       actions[action]);
-	if (action == ISSUE)
-		printf(" %s", rte_message_name((uint8_t)choice->word[2]));
+	if (action == SEND)
+		printf(" %s%s", rte_message_name(type_of((uint32_t)choice->word[2])),
+		       choice->word[2] == CREDIT_DELIVER ? " with DELIVER" : "");
 	if (action == LEAVE || action == GRANT)
 		printf(" %s, position %d", lanes[choice->word[2]], (int)choice->word[3]);
 	printf("\n");
@@ -492,5 +580,5 @@ const struct xpl_model credit_model = {
 	.check = check,
 	.check_end = check_end,
 	.outcome_hash = outcome_hash,
-	.tell = tell,
+	.tell = tell_choice,
 };

@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Faults of flow control: the linker puts these where the model calls it. */
+/* Faults of flow control: rules that the model leaves out, and others that the linker
+ * puts where the model calls the code. */
 #include "credit.h"
 
 enum mutant {
-	ONE_LANE,
+	WAITS_FOR_SLOT,
 	RESPONSE_WAITS,
-	RESOLVE_WAITS,
-	NO_ESCAPE,
-	NO_PLACE,
-	NO_KEY,
-	GIVES_TWICE,
-	NEVER_GIVES,
+	ACK_RIDES,
+	ACK_OF_ONE,
+	READ_DROPPED,
+	ONE_LANE,
+	TOLD_TWICE,
+	NEVER_TOLD,
+	NO_KEEPALIVE,
 	NO_CREDIT,
-	GRANT_LOST,
 	MUTANTS
 };
-
-#define SEEN 77u /* a share that says: one was granted */
 
 static enum mutant mutant = MUTANTS; /* MUTANTS: none */
 
 static bool is(enum mutant which)
 {
 	return mutant == which;
+}
+
+bool credit_holds(enum credit_rule rule)
+{
+	static const enum mutant without[] = {
+		[CREDIT_SENDS] = WAITS_FOR_SLOT, [CREDIT_ANSWERS] = RESPONSE_WAITS,
+		[CREDIT_APART] = ACK_RIDES,	 [CREDIT_UP_TO] = ACK_OF_ONE,
+		[CREDIT_SERVICE] = READ_DROPPED,
+	};
+
+	return !is(without[rule]);
 }
 
 enum rte_lane __real_rte_message_lane(uint8_t kind);
@@ -33,89 +43,53 @@ enum rte_lane __wrap_rte_message_lane(uint8_t kind)
 	return is(ONE_LANE) ? RTE_REQUESTS : __real_rte_message_lane(kind);
 }
 
-unsigned int __real_rte_flow_needs(uint8_t kind, enum rte_flow_place place);
-unsigned int __wrap_rte_flow_needs(uint8_t kind, enum rte_flow_place place);
+void __real_rte_inlet_empty(struct rte_inlet *inlet);
+void __wrap_rte_inlet_empty(struct rte_inlet *inlet);
 
-unsigned int __wrap_rte_flow_needs(uint8_t kind, enum rte_flow_place place)
+void __wrap_rte_inlet_empty(struct rte_inlet *inlet)
 {
-	unsigned int needs = __real_rte_flow_needs(kind, place);
-
-	if (is(RESPONSE_WAITS) && kind == RTE_READ_FRAG && place == RTE_FLOW_END)
-		needs |= RTE_FLOW_RECEIVE;
-	if (is(RESOLVE_WAITS) && kind == RTE_MR_RESOLVE && place == RTE_FLOW_END)
-		needs |= CREDIT_SLOT_BACK;
-	if (is(NO_PLACE))
-		needs &= ~(unsigned int)RTE_FLOW_ANSWER;
-	if (is(NO_KEY))
-		needs &= ~(unsigned int)RTE_FLOW_KEY;
-	return needs;
+	__real_rte_inlet_empty(inlet);
+	if (is(TOLD_TWICE))
+		__real_rte_inlet_empty(inlet);
 }
 
-enum rte_room __real_rte_inlet_grant(struct rte_inlet *inlet, struct rte_pool *pool);
-enum rte_room __wrap_rte_inlet_grant(struct rte_inlet *inlet, struct rte_pool *pool);
+uint8_t __real_rte_inlet_tell(struct rte_inlet *inlet);
+uint8_t __wrap_rte_inlet_tell(struct rte_inlet *inlet);
 
-/* Ends, which have no pool, keep theirs. */
-enum rte_room __wrap_rte_inlet_grant(struct rte_inlet *inlet, struct rte_pool *pool)
+uint8_t __wrap_rte_inlet_tell(struct rte_inlet *inlet)
 {
-	enum rte_room room;
+	const uint8_t credits = __real_rte_inlet_tell(inlet);
 
-	if (!is(NO_ESCAPE) || !pool->size)
-		return __real_rte_inlet_grant(inlet, pool);
-	inlet->escape_filled = true;
-	room = __real_rte_inlet_grant(inlet, pool);
-	inlet->escape_filled = false;
-	return room;
+	return is(NEVER_TOLD) ? 0 : credits;
 }
 
-void __real_rte_inlet_empty(struct rte_inlet *inlet, enum rte_room room,
-			    struct rte_pool *pool);
-void __wrap_rte_inlet_empty(struct rte_inlet *inlet, enum rte_room room,
-			    struct rte_pool *pool);
+bool __real_rte_inlet_overdue(const struct rte_inlet *inlet);
+bool __wrap_rte_inlet_overdue(const struct rte_inlet *inlet);
 
-void __wrap_rte_inlet_empty(struct rte_inlet *inlet, enum rte_room room,
-			    struct rte_pool *pool)
+bool __wrap_rte_inlet_overdue(const struct rte_inlet *inlet)
 {
-	if (is(NEVER_GIVES) && room == RTE_ROOM_ESCAPE)
-		return;
-	__real_rte_inlet_empty(inlet, room, pool);
-	if (is(GIVES_TWICE) && room == RTE_ROOM_POOL)
-		pool->free++;
+	return !is(NO_KEEPALIVE) && __real_rte_inlet_overdue(inlet);
 }
 
-enum rte_room __real_rte_outlet_take(struct rte_outlet *outlet);
-enum rte_room __wrap_rte_outlet_take(struct rte_outlet *outlet);
+bool __real_rte_outlet_take(struct rte_outlet *outlet);
+bool __wrap_rte_outlet_take(struct rte_outlet *outlet);
 
-enum rte_room __wrap_rte_outlet_take(struct rte_outlet *outlet)
+bool __wrap_rte_outlet_take(struct rte_outlet *outlet)
 {
-	const enum rte_room room = __real_rte_outlet_take(outlet);
-
-	return is(NO_CREDIT) && room == RTE_ROOM_NONE ? RTE_ROOM_ESCAPE : room;
-}
-
-int __real_rte_outlet_granted(struct rte_outlet *outlet, enum rte_room room);
-int __wrap_rte_outlet_granted(struct rte_outlet *outlet, enum rte_room room);
-
-/* The second one, of the escape slot. */
-int __wrap_rte_outlet_granted(struct rte_outlet *outlet, enum rte_room room)
-{
-	if (is(GRANT_LOST) && room == RTE_ROOM_ESCAPE && outlet->share == SEEN)
-		return 0;
-	if (is(GRANT_LOST) && room == RTE_ROOM_ESCAPE)
-		outlet->share = SEEN;
-	return __real_rte_outlet_granted(outlet, room);
+	return __real_rte_outlet_take(outlet) || is(NO_CREDIT);
 }
 
 static const char *const names[MUTANTS] = {
-	[ONE_LANE] = "requests and responses share a lane",
+	[WAITS_FOR_SLOT] = "what is longer than a Send waits for a landing slot",
 	[RESPONSE_WAITS] = "responses wait for a receive of the application",
-	[RESOLVE_WAITS] = "a question for a key keeps its slot until it is answered",
-	[NO_ESCAPE] = "all slots are of the pool",
-	[NO_PLACE] = "the last router acts without a place for its answer",
-	[NO_KEY] = "the last router acts without a key",
-	[GIVES_TWICE] = "a slot goes back to the pool twice",
-	[NEVER_GIVES] = "an escape slot is granted once",
-	[NO_CREDIT] = "senders do not wait for slots",
-	[GRANT_LOST] = "a grant is lost",
+	[ACK_RIDES] = "an ACK rides on a request that goes through routers",
+	[ACK_OF_ONE] = "the last router acknowledges one message and forgets another",
+	[READ_DROPPED] = "a read beyond those in service is dropped",
+	[ONE_LANE] = "requests and responses share a lane",
+	[TOLD_TWICE] = "a receive is told of twice",
+	[NEVER_TOLD] = "credits are lost",
+	[NO_KEEPALIVE] = "credits wait for a message that goes their way",
+	[NO_CREDIT] = "senders do not wait for credits",
 };
 
 const char *credit_mutant(unsigned int number)
@@ -127,15 +101,7 @@ bool credit_mutant_fits(unsigned int number, const void *of)
 {
 	const struct credit_run *run = of;
 
-	switch ((enum mutant)number) {
-	case NO_ESCAPE:
-	case GIVES_TWICE:
-		return run->pool;
-	case RESOLVE_WAITS:
-		return run->script;
-	default:
-		return !run->pool;
-	}
+	return !run->pool == (number != WAITS_FOR_SLOT);
 }
 
 void credit_mutant_use(unsigned int number)

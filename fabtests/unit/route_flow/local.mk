@@ -3,8 +3,7 @@
 check_PROGRAMS += fabtests/unit/unit_route_flow
 TESTS += fabtests/unit/unit_route_flow
 fabtests_unit_unit_route_flow_SOURCES = \
-	fabtests/unit/route_flow/test_credit.c \
-	fabtests/unit/route_flow/test_rules.c
+	fabtests/unit/route_flow/test_credit.c
 nodist_EXTRA_fabtests_unit_unit_route_flow_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_flow_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
 	$(LIBFABRIC_CFLAGS)

@@ -1,82 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
 #include "flow.h"
 
-void rte_inlet_open(struct rte_inlet *inlet, uint32_t share)
+void rte_inlet_open(struct rte_inlet *inlet, uint32_t receives)
 {
-	*inlet = (struct rte_inlet){.share = share};
+	*inlet = (struct rte_inlet){.receives = receives};
 }
 
-void rte_inlet_close(struct rte_inlet *inlet, struct rte_pool *pool)
+void rte_inlet_empty(struct rte_inlet *inlet)
 {
-	pool->free += inlet->granted + inlet->filled;
-	*inlet = (struct rte_inlet){0};
+	inlet->due++;
 }
 
-enum rte_room rte_inlet_grant(struct rte_inlet *inlet, struct rte_pool *pool)
+uint8_t rte_inlet_tell(struct rte_inlet *inlet)
 {
-	if (!inlet->escape_granted && !inlet->escape_filled) {
-		inlet->escape_granted = true;
-		return RTE_ROOM_ESCAPE;
-	}
-	if (!pool->free || inlet->granted + inlet->filled >= inlet->share)
-		return RTE_ROOM_NONE;
-	pool->free--;
-	inlet->granted++;
-	return RTE_ROOM_POOL;
+	const uint32_t due = CRN_MIN(inlet->due, (uint32_t)UINT8_MAX);
+
+	inlet->due -= due;
+	return (uint8_t)due;
 }
 
-int rte_inlet_fill(struct rte_inlet *inlet, enum rte_room room)
+/* Half of them: a sender that had all of them goes on with the others meanwhile. */
+bool rte_inlet_overdue(const struct rte_inlet *inlet)
 {
-	if (room == RTE_ROOM_ESCAPE && inlet->escape_granted) {
-		inlet->escape_granted = false;
-		inlet->escape_filled = true;
-		return 0;
-	}
-	if (room == RTE_ROOM_POOL && inlet->granted) {
-		inlet->granted--;
-		inlet->filled++;
-		return 0;
-	}
-	return -FI_EOVERRUN;
+	return inlet->due && inlet->due >= inlet->receives / 2;
 }
 
-void rte_inlet_empty(struct rte_inlet *inlet, enum rte_room room, struct rte_pool *pool)
+void rte_outlet_open(struct rte_outlet *outlet, uint32_t receives)
 {
-	if (room == RTE_ROOM_ESCAPE) {
-		inlet->escape_filled = false;
-		return;
-	}
-	inlet->filled--;
-	pool->free++;
+	*outlet = (struct rte_outlet){.receives = receives, .credits = receives};
 }
 
-void rte_outlet_open(struct rte_outlet *outlet, uint32_t share)
+bool rte_outlet_take(struct rte_outlet *outlet)
 {
-	*outlet = (struct rte_outlet){.share = share};
+	if (!outlet->credits)
+		return false;
+	outlet->credits--;
+	return true;
 }
 
-int rte_outlet_granted(struct rte_outlet *outlet, enum rte_room room)
+void rte_outlet_undo(struct rte_outlet *outlet)
 {
-	if (room == RTE_ROOM_ESCAPE && !outlet->escape) {
-		outlet->escape = true;
-		return 0;
-	}
-	if (room == RTE_ROOM_POOL && outlet->pool < outlet->share) {
-		outlet->pool++;
-		return 0;
-	}
-	return -FI_EOVERRUN;
+	outlet->credits++;
 }
 
-enum rte_room rte_outlet_take(struct rte_outlet *outlet)
+bool rte_outlet_told(struct rte_outlet *outlet, uint8_t credits)
 {
-	if (outlet->pool) {
-		outlet->pool--;
-		return RTE_ROOM_POOL;
-	}
-	if (!outlet->escape)
-		return RTE_ROOM_NONE;
-	outlet->escape = false;
-	return RTE_ROOM_ESCAPE;
+	if (credits > outlet->receives - outlet->credits)
+		return false;
+	outlet->credits += credits;
+	return true;
 }

@@ -17,7 +17,7 @@ static void hello_fill(struct rte_peer *peer, struct rte_hello *hello)
 	hello->frag_max = (uint32_t)arena_land_size(port->arena);
 	hello->eager_max = RTE_EAGER;
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		hello->recv_slots[lane] = in->inlet[lane].receives;
+		hello->recv_slots[lane] = (uint16_t)in->inlet[lane].flow.receives;
 		hello->land_slots[lane] = (uint16_t)in->inlet[lane].share;
 	}
 	hello->hb_ms = port->attr.routing->heartbeat;
@@ -92,7 +92,7 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	peer->eager_max = CRN_MIN(hello->eager_max, RTE_EAGER);
 	peer->frag_max = hello->frag_max;
 	for (lane = 0; lane < RTE_LANES; lane++)
-		peer->in->outlet[lane].credits = hello->recv_slots[lane];
+		rte_outlet_open(&peer->in->outlet[lane].flow, hello->recv_slots[lane]);
 	if (!peer->active)
 		hello_send(peer, RTE_HELLO_ACK);
 	if (peer->state != RTE_PEER_GREETING)

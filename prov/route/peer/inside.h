@@ -3,6 +3,7 @@
 #ifndef RTE_PEER_INSIDE_H
 #define RTE_PEER_INSIDE_H
 
+#include "flow/flow.h"
 #include "peer.h"
 
 /* Whose context a lower object or operation has. */
@@ -93,13 +94,12 @@ struct rte_tx_inside {
 enum land_state { LAND_NONE, LAND_GRANTED, LAND_FILLED };
 
 struct peer_inlet {
-	uint16_t receives; /* posted for the lane */
-	uint32_t due;	   /* posted again, which the peer has not been told */
-	uint32_t share;	   /* landing slots at most */
-	uint32_t granted;  /* and not filled */
-	uint32_t used;	   /* granted or filled */
-	uint64_t want;	   /* bytes that are still to come */
-	bool warm;	   /* large operations come one after the other */
+	struct rte_inlet flow;
+	uint32_t share;	  /* landing slots at most */
+	uint32_t granted; /* and not filled */
+	uint32_t used;	  /* granted or filled */
+	uint64_t want;	  /* bytes that are still to come */
+	bool warm;	  /* large operations come one after the other */
 	struct {
 		enum land_state state;
 		bool told; /* the peer knows of it */
@@ -111,7 +111,7 @@ struct peer_inlet {
 };
 
 struct peer_outlet {
-	uint32_t credits; /* receives of the peer */
+	struct rte_outlet flow;
 	uint32_t slots, first;
 	struct rte_grant_slot slot[PEER_LANDS]; /* a ring */
 };

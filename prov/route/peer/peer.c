@@ -60,16 +60,16 @@ static void peer_numbers(struct rte_peer_inside *in)
 {
 	static const uint32_t presets[RTE_LANES] = {PEER_REQUESTS, PEER_RESPONSES};
 	const struct rte_port_attr *attr = &in->peer.port->attr;
-	uint32_t share;
+	uint32_t receives, share;
 	int lane;
 
 	in->rxs = PEER_SPARE;
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		in->inlet[lane].receives =
-			or_default(attr->receives[lane], presets[lane]);
+		receives = or_default(attr->receives[lane], presets[lane]);
+		rte_inlet_open(&in->inlet[lane].flow, receives);
 		share = or_default(attr->lands[lane], PEER_LANDS_DEFAULT);
 		in->inlet[lane].share = CRN_MIN(share, PEER_LANDS);
-		in->rxs += in->inlet[lane].receives;
+		in->rxs += receives;
 	}
 	/* A message with a slot takes two operations of the lower provider. */
 	in->txs = (uint32_t)CRN_MIN((size_t)PEER_TXS + PEER_TXS_CONTROL,

@@ -28,7 +28,6 @@
 #include <cairn/bytes.h>
 #include <cairn/list.h>
 #include "config/config.h"
-#include "flow/flow.h"
 #include "wire/wire.h"
 
 /* Bytes of a message in front of its eager payload: the longest header is that of a

@@ -54,15 +54,12 @@ static enum rte_lane counted_lane(uint8_t type)
 
 static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
 {
-	struct peer_outlet *outlet;
 	int lane;
 
 	for (lane = 0; lane < RTE_LANES; lane++) {
 		if (!head->credit[lane])
 			continue;
-		outlet = &peer->in->outlet[lane];
-		outlet->credits += head->credit[lane];
-		if (outlet->credits > peer->hello.recv_slots[lane]) {
+		if (!rte_outlet_told(&peer->in->outlet[lane].flow, head->credit[lane])) {
 			rte_peer_bad(peer, "it returns more credits than there are");
 			return;
 		}
@@ -201,7 +198,7 @@ void rte_rx_put(struct rte_rx *rx)
 {
 	struct rte_rx_inside *in = rx->in;
 	struct rte_peer *peer = rx->peer;
-	struct peer_inlet *inlet;
+	struct rte_inlet *inlet;
 
 	in->held = false;
 	peer->in->held--;
@@ -216,9 +213,9 @@ void rte_rx_put(struct rte_rx *rx)
 	receive_post(in);
 	if (rx->lane == RTE_LANES)
 		return;
-	inlet = &peer->in->inlet[rx->lane];
-	inlet->due++;
-	if (inlet->due >= CRN_MAX(inlet->receives / 2u, 1u))
+	inlet = &peer->in->inlet[rx->lane].flow;
+	rte_inlet_empty(inlet);
+	if (rte_inlet_overdue(inlet))
 		send_note(peer);
 }
 

@@ -72,7 +72,7 @@ bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
 
 	if (peer->state != RTE_PEER_UP)
 		return false;
-	if (lane < RTE_LANES && !in->outlet[lane].credits) {
+	if (lane < RTE_LANES && !in->outlet[lane].flow.credits) {
 		in->waits[lane] = true;
 		return false;
 	}
@@ -100,7 +100,7 @@ struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room
 	}
 	tx->lane = lane;
 	if (lane < RTE_LANES)
-		in->outlet[lane].credits--;
+		rte_outlet_take(&in->outlet[lane].flow);
 	return tx;
 }
 
@@ -127,7 +127,7 @@ void rte_tx_drop(struct rte_tx *tx)
 
 	if (tx->lane < RTE_LANES) {
 		outlet = &in->outlet[tx->lane];
-		outlet->credits++;
+		rte_outlet_undo(&outlet->flow);
 		if (tx->slot_len) {
 			outlet->first = (outlet->first + PEER_LANDS - 1) % PEER_LANDS;
 			outlet->slot[outlet->first] = tx->in->slot;
@@ -142,20 +142,16 @@ void rte_tx_drop(struct rte_tx *tx)
 static void tx_fields(struct rte_tx *tx)
 {
 	struct rte_peer *peer = tx->peer;
-	struct peer_inlet *inlet;
-	uint32_t due;
 	int lane;
 
 	tx->bytes[AT_MINOR] = peer->minor;
 	crn_put_le32(tx->bytes + AT_VC, tx->bytes[AT_TYPE] >= FIRST_OF_CONNECTIONS);
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		inlet = &peer->in->inlet[lane];
-		due = CRN_MIN(inlet->due, (uint32_t)UINT8_MAX);
 		/* Before HELLO nobody counts. */
-		if (peer->state != RTE_PEER_UP)
-			due = 0;
-		tx->bytes[AT_CREDIT + lane] = (uint8_t)due;
-		inlet->due -= due;
+		tx->bytes[AT_CREDIT + lane] =
+			peer->state == RTE_PEER_UP
+				? rte_inlet_tell(&peer->in->inlet[lane].flow)
+				: 0;
 	}
 	if (tx->slot_len)
 		crn_put_le32(tx->bytes + RTE_HEAD_LEN, tx->in->slot.id);
@@ -296,7 +292,7 @@ void send_ready(struct rte_peer *peer, enum rte_lane lane)
 	for (i = 0; i <= RTE_LANES; i++) {
 		if (!in->waits[i] || (lane != RTE_LANES && lane != (enum rte_lane)i))
 			continue;
-		if (i < RTE_LANES && !in->outlet[i].credits)
+		if (i < RTE_LANES && !in->outlet[i].flow.credits)
 			continue;
 		in->waits[i] = false;
 		any = true;
@@ -312,12 +308,10 @@ void send_ready(struct rte_peer *peer, enum rte_lane lane)
 
 static bool keepalive_due(const struct rte_peer_inside *in)
 {
-	const struct peer_inlet *inlet;
 	int lane;
 
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		inlet = &in->inlet[lane];
-		if (inlet->due >= CRN_MAX(inlet->receives / 2u, 1u))
+		if (rte_inlet_overdue(&in->inlet[lane].flow))
 			return true;
 	}
 	return in->answer;

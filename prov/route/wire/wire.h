@@ -180,8 +180,8 @@ struct rte_head {
 	/* 12: bytes of payload, which follow or are in a slot; pack sets it where it
 	 * packs the payload itself */
 	uint32_t plen;
-	/* 16: number of the message on its connection, direction and lane, from end to
-	 * end: routers hand it on; 0: it has none */
+	/* 16: number of the request on its connection and direction, 1, 2, ...: all parts
+	 * of it have the same, and routers hand it on; 0: it is none */
 	uint64_t seq;
 };
 
