@@ -8,6 +8,7 @@
 #include <cairn/compat.h>
 
 #include "adjacency/adjacency.h"
+#include "control/control.h"
 #include "device/device.h"
 #include "log.h"
 #include "notify.h"
@@ -111,8 +112,11 @@ static int run(struct frt_node *node, const struct frt_options *options)
 	if (!ret)
 		ret = open_devices(node);
 	if (!ret) {
+		/* It serves as well without anybody who asks. */
+		frt_control_open(node, &serve.control);
 		say_what_is_served(node);
 		frt_serve(&serve);
+		frt_control_close(serve.control);
 	}
 	close_node(node);
 	frt_serve_close(&serve);

@@ -2,7 +2,7 @@
 # fi_router: the router daemon. All but its main function is a convenience library, for unit tests.
 noinst_LTLIBRARIES += util/fi_router/libfirouter.la
 util_fi_router_libfirouter_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_router -I$(top_srcdir)/prov/route \
-	$(LIBFABRIC_CFLAGS)
+	$(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS)
 util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/adjacency/adjacency.c \
 	util/fi_router/adjacency/adjacency.h \
@@ -11,6 +11,15 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/adjacency/inside.h \
 	util/fi_router/adjacency/queue.c \
 	util/fi_router/adjacency/target.c \
+	util/fi_router/control/connections.c \
+	util/fi_router/control/control.c \
+	util/fi_router/control/control.h \
+	util/fi_router/control/inside.h \
+	util/fi_router/control/listen.c \
+	util/fi_router/control/request.c \
+	util/fi_router/control/request.h \
+	util/fi_router/control/show.c \
+	util/fi_router/control/words.c \
 	util/fi_router/convert.c \
 	util/fi_router/convert.h \
 	util/fi_router/device/device.c \
@@ -32,6 +41,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/reload.h \
 	util/fi_router/route/ask.c \
 	util/fi_router/route/inside.h \
+	util/fi_router/route/own.c \
 	util/fi_router/route/route.h \
 	util/fi_router/route/routes.c \
 	util/fi_router/route/way.c \
@@ -44,6 +54,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/forward.c \
 	util/fi_router/transit/forward.h \
 	util/fi_router/transit/inside.h \
+	util/fi_router/transit/probe.c \
 	util/fi_router/transit/repack.c \
 	util/fi_router/transit/say.c \
 	util/fi_router/transit/setup.c \
@@ -51,7 +62,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/transit.h \
 	util/fi_router/transit/transits.c
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
-	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
 
 sbin_PROGRAMS += util/fi_router/fi_router
 util_fi_router_fi_router_SOURCES = util/fi_router/fi_router.c

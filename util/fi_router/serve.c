@@ -12,6 +12,7 @@
 #include <cairn/wait.h>
 
 #include "adjacency/adjacency.h"
+#include "control/control.h"
 #include "device/device.h"
 #include "log.h"
 #include "lookup.h"
@@ -166,12 +167,15 @@ void frt_serve(struct frt_serve *serve)
 {
 	struct frt_node *node = serve->node;
 	uint64_t last = now_ns();
+	int timeout = -1;
 
 	while (!is_over(serve)) {
 		if (turn(serve)) {
 			last = now_ns();
-			if (serve->turns % TURNS == 0)
+			if (serve->turns % TURNS == 0) {
 				take_signals(serve);
+				frt_control_run(serve->control);
+			}
 			continue;
 		}
 		if (now_ns() - last < serve->busy) {
@@ -180,8 +184,9 @@ void frt_serve(struct frt_serve *serve)
 			continue;
 		}
 		if (may_sleep(node))
-			sleep_for_work(serve, serve->ends ? 10 : -1);
+			sleep_for_work(serve, serve->ends ? 10 : timeout);
 		take_signals(serve);
+		timeout = frt_control_run(serve->control) ? 0 : -1;
 		look_at_all(node);
 		last = 0;
 	}

@@ -3,6 +3,7 @@
 #ifndef FRT_SERVE_H
 #define FRT_SERVE_H
 
+#include "control/control.h"
 #include "node.h"
 
 struct frt_serve {
@@ -11,6 +12,7 @@ struct frt_serve {
 	int signals;   /* signalfd(2) */
 	uint64_t ends; /* ms: when it ends, whatever is left; 0: it goes on */
 	uint32_t turns;
+	struct frt_control *control; /* the owner's; NULL: nobody can ask */
 };
 
 /* SIGTERM, SIGINT and SIGHUP are the loop's from now on. Sets node->epfd. */

@@ -72,10 +72,18 @@ void rte_arena_close(struct rte_arena *arena)
 
 void rte_arena_use(const struct rte_arena *arena, struct rte_arena_use *use)
 {
+	size_t i;
+
 	use->lands = arena->shelf[ARENA_LAND].total;
 	use->lands_taken = arena->shelf[ARENA_LAND].taken;
 	use->messages = arena->shelf[ARENA_MESSAGE].total;
 	use->messages_taken = arena->shelf[ARENA_MESSAGE].taken;
+	use->bytes = use->bytes_taken = 0;
+	for (i = 0; i < CRN_COUNT(arena->shelf); i++) {
+		use->bytes += (uint64_t)arena->shelf[i].total * arena->shelf[i].size;
+		use->bytes_taken +=
+			(uint64_t)arena->shelf[i].taken * arena->shelf[i].size;
+	}
 }
 
 /* A lower provider that neither wants its own buffers registered nor is to write into

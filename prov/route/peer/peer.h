@@ -91,6 +91,7 @@ void rte_arena_close(struct rte_arena *arena);
 struct rte_arena_use {
 	uint32_t lands, lands_taken;
 	uint32_t messages, messages_taken;
+	uint64_t bytes, bytes_taken; /* of all of it, small messages as well */
 };
 void rte_arena_use(const struct rte_arena *arena, struct rte_arena_use *use);
 

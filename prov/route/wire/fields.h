@@ -35,6 +35,11 @@
 	F(8, U32, scope_as) \
 	F(12, U32, subnet)
 
+#define RTE_PROBE_FIELDS(F) \
+	F(0, U32, queued) \
+	F(4, U32, connections) \
+	F(8, U64, arena)
+
 #define RTE_HELLO_FIELDS(F) \
 	F(24, U64, features) \
 	F(32, U64, epoch) \

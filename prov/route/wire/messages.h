@@ -32,6 +32,13 @@ enum rte_feature {
 	RTE_FEATURE_CRC = 1 << 1,     /* fragments have a CRC32C */
 	RTE_FEATURE_COMMIT = 1 << 2,  /* RTE_COMMIT */
 	RTE_FEATURE_DELIVER = 1 << 3, /* RTE_DELIVER */
+	/*
+	 * Of a CONN_REQ alone: nothing is to be connected. The router that would deliver
+	 * it to the target answers RTE_ACCEPTED, the one that its ttl ends at RTE_FAILED
+	 * with ETIME; each answer of a router has TLV PROBE. Its target's port is 0, so
+	 * that routers which know no probes do not reach anybody either.
+	 */
+	RTE_FEATURE_PROBE = 1 << 4,
 };
 
 /* HELLO, HELLO_ACK. Flags: ERR. TLVs: URI, NAME, WHY. */
@@ -236,20 +243,20 @@ enum rte_verdict {
 };
 
 /*
- * CONN_REP. Flags: ERR. TLVs: PATH, URI, WHY. The payload is the application's, at most
- * RTE_PARAM_MAX bytes. status is 0 with RTE_ACCEPTED alone, as what the path can do
+ * CONN_REP. Flags: ERR. TLVs: PATH, URI, WHY, PROBE. The payload is the application's, at
+ * most RTE_PARAM_MAX bytes. status is 0 with RTE_ACCEPTED alone, as what the path can do
  * means something with it alone.
  */
 struct rte_conn_rep {
 	uint8_t id[RTE_CONN_ID_LEN]; /* 24: of the request */
 	uint32_t status;	     /* 40 */
 	uint8_t verdict;	     /* 44: enum rte_verdict */
-	uint64_t router;	     /* 48: who failed or redirects; 0: the target */
-	uint64_t features;	     /* 56 */
-	uint64_t rate;		     /* 64: bit/s */
-	uint32_t latency;	     /* 72: ns */
-	uint32_t frag;		     /* 76: bytes */
-	uint32_t eager;		     /* 80: bytes */
+	uint64_t router;   /* 48: who failed, redirects, answers a probe; 0: the target */
+	uint64_t features; /* 56 */
+	uint64_t rate;	   /* 64: bit/s */
+	uint32_t latency;  /* 72: ns */
+	uint32_t frag;	   /* 76: bytes */
+	uint32_t eager;	   /* 80: bytes */
 };
 RTE_MESSAGE(conn_rep);
 

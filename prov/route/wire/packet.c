@@ -29,7 +29,7 @@ static const struct rte_form forms[RTE_TYPES] = {
 	[RTE_CONN_REQ] = {"CONN_REQ", SIZE(CONN_REQ), NO_LANE, .payload_max = RTE_PARAM_MAX,
 			  .tlvs = BIT(PATH) | BIT(SOURCE) | BIT(TARGET)},
 	[RTE_CONN_REP] = {"CONN_REP", SIZE(CONN_REP), NO_LANE, .payload_max = RTE_PARAM_MAX,
-			  .flags = RTE_ERR, .tlvs = BIT(PATH) | BIT(URI) | BIT(WHY)},
+			  .flags = RTE_ERR, .tlvs = BIT(PATH) | BIT(URI) | BIT(WHY) | BIT(PROBE)},
 	[RTE_CONN_ACK] = {"CONN_ACK", SIZE(CONN_ACK), NO_LANE, .flags = RTE_ERR},
 	[RTE_SHUTDOWN] = {"SHUTDOWN", SIZE(SHUTDOWN), NO_LANE, .flags = RTE_ERR,
 			  .tlvs = BIT(WHY)},

@@ -11,6 +11,9 @@ static const uint32_t critical = 1u << RTE_TLV_ACK | 1u << RTE_TLV_PATH |
 
 RTE_FIELDS(hop, RTE_HOP_FIELDS)
 
+RTE_FIELDS(probe, RTE_PROBE_FIELDS)
+
+#define PROBE_LEN RTE_SUM(RTE_PROBE_FIELDS)
 #define HOP_LEN RTE_SUM(RTE_HOP_FIELDS)
 
 /* Bytes of zeros behind a TLV whose value has len bytes. */
@@ -61,6 +64,8 @@ static size_t value_len(const struct rte_options *options, uint32_t tlv)
 		return sizeof(options->ack);
 	case RTE_TLV_PATH:
 		return options->hops > RTE_TTL_MAX ? 0 : options->hops * HOP_LEN;
+	case RTE_TLV_PROBE:
+		return PROBE_LEN;
 	default:
 		text = options->text[tlv];
 		size = text ? strnlen(text, RTE_TEXT_MAX + 1) + 1 : 0;
@@ -98,6 +103,9 @@ static void value_pack(const struct rte_options *options, uint32_t tlv, uint8_t 
 	case RTE_TLV_PATH:
 		for (i = 0; i < options->hops; i++)
 			put_hop(at + i * HOP_LEN, &options->hop[i]);
+		return;
+	case RTE_TLV_PROBE:
+		put_probe(at, &options->probe);
 		return;
 	default:
 		memcpy(at, options->text[tlv], len);
@@ -140,6 +148,11 @@ static enum rte_bad value_parse(struct rte_options *options, uint32_t tlv,
 		options->hops = (uint32_t)(len / HOP_LEN);
 		for (i = 0; i < options->hops; i++)
 			get_hop(value + i * HOP_LEN, &options->hop[i]);
+		return RTE_OK;
+	case RTE_TLV_PROBE:
+		if (len != PROBE_LEN)
+			return RTE_BAD_TLV;
+		get_probe(value, &options->probe);
 		return RTE_OK;
 	default:
 		options->text[tlv] = (const char *)value;

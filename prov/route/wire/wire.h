@@ -198,7 +198,15 @@ enum rte_tlv {
 	RTE_TLV_WHY = 5,    /* text: what happened, for people */
 	RTE_TLV_SOURCE = 6, /* critical. Text: the address that host is an alias of */
 	RTE_TLV_TARGET = 7, /* critical. Text: the same, of the target */
-	RTE_TLVS = 8,
+	RTE_TLV_PROBE = 8,  /* struct rte_probe: who answers a probe */
+	RTE_TLVS = 9,
+};
+
+/* How a router is that answers a probe. */
+struct rte_probe {
+	uint32_t queued;      /* 0: messages that wait to be sent on */
+	uint32_t connections; /* 4 */
+	uint64_t arena;	      /* 8: bytes of its memory for messages that are in use */
 };
 
 /* A router of a path, and the subnet on which it goes on. */
@@ -215,6 +223,7 @@ struct rte_options {
 	uint64_t ack;
 	const char *text[RTE_TLVS]; /* RTE_TLV_URI, ... */
 	struct rte_hop hop[RTE_TTL_MAX];
+	struct rte_probe probe;
 };
 
 /* A message but for its body. */

@@ -30,6 +30,40 @@ struct frt_adjacency *frt_adjacency_find(const struct frt_device *device, uint32
 	return NULL;
 }
 
+static void view(const struct frt_adjacency *adjacency,
+		 void (*each)(const struct frt_adjacency_view *view, void *context),
+		 void *context)
+{
+	const struct frt_adjacency_view view = {
+		.device = adjacency->device,
+		.peer = adjacency->peer,
+		.as = adjacency->as,
+		.router = adjacency->router,
+		.since = adjacency->since,
+		.trip = adjacency->stamps.trip,
+		.queued = adjacency->queued,
+		.began = adjacency->target,
+		.uri = adjacency->is_border ? adjacency->border.uri : NULL,
+		.cost = adjacency->is_border ? adjacency->border.cost : 0,
+	};
+
+	each(&view, context);
+}
+
+void frt_adjacencies_each(const struct frt_node *node,
+			  void (*each)(const struct frt_adjacency_view *view,
+				       void *context),
+			  void *context)
+{
+	const struct crn_list *entry;
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++)
+		crn_list_for_each (entry, &node->device[i]->adjacencies)
+			view(crn_container_of(entry, const struct frt_adjacency, entry),
+			     each, context);
+}
+
 uint32_t frt_adjacencies_count(const struct frt_node *node)
 {
 	const struct crn_list *entry;

@@ -29,6 +29,24 @@ void frt_adjacencies_close(struct frt_device *device, int status);
 /* Adjacencies that are up. */
 uint32_t frt_adjacencies_count(const struct frt_node *node);
 
+/* One of them, to show. */
+struct frt_adjacency_view {
+	const struct frt_device *device;
+	const struct rte_peer *peer;
+	uint32_t as;
+	uint64_t router;
+	uint64_t since;	 /* ms */
+	uint64_t trip;	 /* ns; 0: unknown */
+	size_t queued;	 /* bytes to be sent */
+	bool began;	 /* this router connected */
+	const char *uri; /* of a border: where it listens; else NULL */
+	uint64_t cost;	 /* of a border: to come from there into its AS; 0: unknown */
+};
+void frt_adjacencies_each(const struct frt_node *node,
+			  void (*each)(const struct frt_adjacency_view *view,
+				       void *context),
+			  void *context);
+
 /* A first message that begins an adjacency. */
 bool frt_adjacency_first(uint8_t type);
 /* In the callback of who connected and sent it; takes peer and rx over. */

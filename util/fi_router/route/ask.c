@@ -180,11 +180,14 @@ static int deliver(const struct frt_question *question, struct frt_device *out,
 	return 0;
 }
 
-static int forward(const struct frt_question *question, uint32_t as, uint64_t router,
+int frt_forward_to(const struct frt_question *question, uint32_t as, uint64_t router,
 		   const char *uri, struct frt_answer *answer)
 {
 	if (!question->req->ttl)
-		return frt_refuse(answer, ELOOP, "no more routers may follow");
+		return frt_refuse(answer,
+				  question->req->features & RTE_FEATURE_PROBE ? ETIME
+									      : ELOOP,
+				  "no more routers may follow");
 	snprintf(answer->uri, sizeof(answer->uri), "%s", uri);
 	if (!*uri || frt_route_address(answer->device, uri, &answer->address))
 		return frt_refuse(
@@ -212,11 +215,11 @@ static int forward_out(struct frt_node *node, const struct frt_question *questio
 				  "no router of AS %" PRIu32
 				  " is connected on WAN %" PRIu32,
 				  as, out->config->at.subnet);
-	return forward(question, as, border->router, border->uri, answer);
+	return frt_forward_to(question, as, border->router, border->uri, answer);
 }
 
-static int go_on(struct frt_node *node, const struct frt_question *question, uint32_t at,
-		 struct frt_answer *answer)
+int frt_go_on(struct frt_node *node, const struct frt_question *question, uint32_t at,
+	      struct frt_answer *answer)
 {
 	const struct rte_hop *hop = &answer->path[at], *next = hop + 1;
 	const struct rte_end *target = &question->req->target;
@@ -246,7 +249,7 @@ static int go_on(struct frt_node *node, const struct frt_question *question, uin
 		return frt_refuse(answer, FI_EHOSTUNREACH,
 				  "router %" PRIu64 " is next, and is not there now",
 				  next->router);
-	return forward(question, own_as(node), next->router, link->uri, answer);
+	return frt_forward_to(question, own_as(node), next->router, link->uri, answer);
 }
 
 /* --- All of it --- */
@@ -274,7 +277,7 @@ static int ask(struct frt_node *node, const struct frt_question *question,
 		return frt_refuse(answer, ELOOP,
 				  "the path does not lead over this router");
 	ret = check_path(answer);
-	return ret ? ret : go_on(node, question, (uint32_t)at, answer);
+	return ret ? ret : frt_go_on(node, question, (uint32_t)at, answer);
 }
 
 void frt_route(struct frt_node *node, const struct frt_question *question,

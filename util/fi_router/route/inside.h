@@ -55,5 +55,20 @@ struct frt_device *frt_route_device(const struct frt_node *node,
  */
 int frt_way(struct frt_node *node, const struct frt_question *question,
 	    struct frt_answer *answer);
+/*
+ * The best way from any subnet of this router, which is answer->path; the device of its
+ * first subnet. NULL: FRT_REFUSE.
+ */
+struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
+			       struct frt_answer *answer);
+
+/* --- ask.c --- */
+
+/* Where a request goes on behind entry at of the path, which is this router's. */
+int frt_go_on(struct frt_node *node, const struct frt_question *question, uint32_t at,
+	      struct frt_answer *answer);
+/* To that router, over answer->device. */
+int frt_forward_to(const struct frt_question *question, uint32_t as, uint64_t router,
+		   const char *uri, struct frt_answer *answer);
 
 #endif

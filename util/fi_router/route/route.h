@@ -23,6 +23,22 @@ int frt_routes_policy(struct frt_node *node);
 /* Something else has changed that answers depend on. */
 void frt_routes_forget(struct frt_node *node);
 
+/* To read: the graph that answers are found in. */
+const struct rte_graph *frt_routes_graph(const struct frt_node *node);
+/*
+ * The best routes to a subnet of the graph from any of this router's, which each begins
+ * with: the way on from here. Their number, at most count; 0: there is none, or it is one
+ * of its own; -FI_ENOMEM.
+ */
+int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *routes,
+		    uint32_t count);
+/*
+ * The way of what this router asks for itself, a probe: FRT_FORWARD, FRT_DELIVER without
+ * an address, or FRT_REFUSE. Sets answer->source; req->ttl is that of the router itself.
+ */
+void frt_route_own(struct frt_node *node, const struct rte_conn_req *req,
+		   struct frt_answer *answer);
+
 /* A router of another AS that is met on a WAN; its owner embeds it. */
 struct frt_border {
 	struct crn_list entry;

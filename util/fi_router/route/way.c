@@ -294,3 +294,58 @@ int frt_way(struct frt_node *node, const struct frt_question *question,
 	answer->hops += way->hops;
 	return 0;
 }
+
+/* --- What this router asks for itself --- */
+
+static bool may_begin_on(const struct frt_node *node, const struct frt_device *device)
+{
+	return device->up && device->id.scope_as == frt_config(node)->router.as;
+}
+
+/* As for a client on the subnet, but for what makes it ask another router. */
+static int way_from(struct frt_node *node, const struct frt_device *device,
+		    struct frt_search *search, struct rte_route *route)
+{
+	const struct rte_net_id from = device->id;
+
+	search->node = node;
+	search->graph = node->routes->graph;
+	search->me = rte_graph_router(search->graph, frt_config(node)->router.id);
+	search->from = rte_graph_net(search->graph, from.scope_as, from.subnet);
+	search->client = true;
+	search_to(search);
+	return search->to_count && search->from != RTE_NONE ? choose(search, route)
+							    : -FI_ENOENT;
+}
+
+struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
+			       struct frt_answer *answer)
+{
+	struct frt_device *device = NULL;
+	struct frt_search search = {.node = node, .target = target};
+	struct rte_route best, route;
+	int ret, err = -FI_ENOENT;
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++) {
+		if (!may_begin_on(node, node->device[i]))
+			continue;
+		search = (struct frt_search){.target = target};
+		ret = way_from(node, node->device[i], &search, &route);
+		if (ret < 0 && ret != -FI_ENOENT)
+			err = ret;
+		if (ret < 0 || route.routers > RTE_TTL_MAX ||
+		    (device && rte_route_compare(search.graph, &route, &best) >= 0))
+			continue;
+		best = route;
+		device = node->device[i];
+	}
+	if (!device) {
+		no_way(&search, answer, err);
+		return NULL;
+	}
+	answer->hops = best.routers;
+	for (i = 0; i < best.routers; i++)
+		answer->path[i] = hop_of(&search, &best, i);
+	return device;
+}

@@ -7,6 +7,7 @@
 
 struct frt_transits {
 	struct crn_list open, closed;  /* of struct frt_transit */
+	struct crn_list probes;	       /* of struct frt_probe */
 	uint32_t count;		       /* of those that are open */
 	const struct frt_device *gone; /* is being closed: nothing begins on it */
 };
@@ -71,6 +72,19 @@ static inline void frt_say_then(struct frt_side *side, enum frt_word word)
 
 /* Says what is to be said to that side, as far as there is memory. */
 void frt_say_words(struct frt_side *side);
+
+/* --- Probes (probe.c) --- */
+
+/* The connection is one that is asked about, and that nobody has. */
+static inline bool frt_is_probe(const struct frt_transit *transit)
+{
+	return transit->req.features & RTE_FEATURE_PROBE;
+}
+
+/* Adds TLV PROBE to an answer. */
+void frt_probe_set(struct rte_options *options, const struct frt_node *node);
+/* Those that go over the device, or all: NULL. */
+void frt_probes_end(struct frt_node *node, const struct frt_device *device);
 
 /* --- How it comes about (setup.c); rx is theirs --- */
 

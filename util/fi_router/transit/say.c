@@ -92,6 +92,13 @@ static ssize_t rep_own(struct frt_transit *transit, void *bytes, size_t size)
 	memcpy(rep.id, transit->req.id, sizeof(rep.id));
 	why_set(&packet.options, reason);
 	path_set(&packet.options, transit);
+	if (transit->verdict == RTE_ACCEPTED) {
+		packet.head.flags = 0;
+		rep.frag = transit->req.frag;
+		rep.eager = transit->req.eager;
+	}
+	if (frt_is_probe(transit))
+		frt_probe_set(&packet.options, transit->node);
 	if (transit->verdict == RTE_REDIRECT) {
 		packet.options.present |= 1u << RTE_TLV_URI;
 		packet.options.text[RTE_TLV_URI] = transit->uri;

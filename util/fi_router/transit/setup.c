@@ -13,7 +13,8 @@
 #include "log.h"
 
 /* What connections over this router can have. Not CRCs: it cuts what has one. */
-#define FEATURES (RTE_FEATURE_RMA | RTE_FEATURE_COMMIT | RTE_FEATURE_DELIVER)
+#define FEATURES \
+	(RTE_FEATURE_RMA | RTE_FEATURE_COMMIT | RTE_FEATURE_DELIVER | RTE_FEATURE_PROBE)
 
 static bool same_id(const struct frt_transit *transit, const uint8_t *id)
 {
@@ -32,9 +33,9 @@ void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict)
 	struct frt_side *out = &transit->side[FRT_OUT];
 	const struct frt_reason *reason = &transit->reason;
 
-	frt_log(FRT_INFO, "%s to %" PRIu32 ":%" PRIu32 ": %s (%s)",
-		transit->side[FRT_IN].text, transit->req.target.as,
-		transit->req.target.subnet, reason->why,
+	frt_log(frt_is_probe(transit) ? FRT_DEBUG : FRT_INFO,
+		"%s to %" PRIu32 ":%" PRIu32 ": %s (%s)", transit->side[FRT_IN].text,
+		transit->req.target.as, transit->req.target.subnet, reason->why,
 		fi_strerror((int)reason->status));
 	if (transit->rx)
 		rte_rx_put(transit->rx);
@@ -82,14 +83,19 @@ static void reach(struct frt_transit *transit, struct frt_answer *answer)
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
+static void path_keep(struct frt_transit *transit, const struct frt_answer *answer)
+{
+	transit->hops = CRN_MIN(answer->hops, RTE_TTL_MAX);
+	memcpy(transit->path, answer->path, transit->hops * sizeof(*answer->path));
+}
+
 /* What was answered stays, as far as it is needed. */
 static void follow(struct frt_transit *transit, struct frt_answer *answer)
 {
 	struct rte_conn_req *req = &transit->req;
 	const struct frt_device *in = transit->side[FRT_IN].device;
 
-	transit->hops = CRN_MIN(answer->hops, RTE_TTL_MAX);
-	memcpy(transit->path, answer->path, transit->hops * sizeof(*answer->path));
+	path_keep(transit, answer);
 	req->source = answer->source;
 	/* Clients do not know what their subnet can do. */
 	if (transit->client) {
@@ -104,6 +110,12 @@ static void follow(struct frt_transit *transit, struct frt_answer *answer)
 
 static void decide(struct frt_transit *transit, struct frt_answer *answer)
 {
+	if (answer->what == FRT_DELIVER && frt_is_probe(transit)) {
+		path_keep(transit, answer);
+		frt_reason_set(transit, 0, frt_own_id(transit), "%s", "");
+		frt_transit_refuse(transit, RTE_ACCEPTED);
+		return;
+	}
 	switch (answer->what) {
 	case FRT_DELIVER:
 	case FRT_FORWARD:
@@ -117,6 +129,9 @@ static void decide(struct frt_transit *transit, struct frt_answer *answer)
 		frt_transit_refuse(transit, RTE_REDIRECT);
 		return;
 	case FRT_REFUSE:
+		/* For people who trace it. */
+		if (frt_is_probe(transit))
+			path_keep(transit, answer);
 		frt_reason_set(transit, answer->status, frt_own_id(transit), "%s",
 			       answer->text);
 		frt_transit_refuse(transit, RTE_FAILED);
@@ -228,7 +243,7 @@ static void answered(struct frt_transit *transit, const struct rte_conn_rep *rep
 	}
 	transit->rx = rx;
 	frt_say_then(in, FRT_SAY_REP);
-	if (rep->verdict == RTE_ACCEPTED) {
+	if (rep->verdict == RTE_ACCEPTED && !frt_is_probe(transit)) {
 		transit->state = FRT_ANSWERED;
 	} else {
 		frt_side_close(&transit->side[FRT_OUT], 0);

@@ -96,6 +96,41 @@ struct frt_transit {
 	enum frt_from over; /* DRAINING: whose end is over */
 };
 
+/* --- Probes (probe.c): what would become of a connection --- */
+
+struct frt_probe;
+
+struct frt_probed {
+	/* 0: the last router has answered, which would connect to the target. ETIME: the
+	 * one that the ttl ends at. Another FI_E*: as of a connection. */
+	int status;
+	uint64_t router; /* who answers, or cannot be reached */
+	const char *why;
+	uint64_t ns; /* from the request to the answer, between routers */
+	uint32_t hops;
+	const struct rte_hop *path;
+	bool has_probe;
+	struct rte_probe probe; /* how that router is */
+};
+
+struct frt_probe_attr {
+	struct rte_uri target; /* routed, an IPv4 or IPv6 address */
+	uint32_t ttl;	       /* routers behind this one: 0 to RTE_TTL_MAX */
+	uint32_t timeout;      /* ms */
+	/* Once. What probed points to is valid in it. */
+	void (*done)(void *context, const struct frt_probed *probed);
+	void *context;
+};
+
+/* Outside of callbacks. NULL: it is over already, and done has been called. */
+struct frt_probe *frt_probe_begin(struct frt_node *node,
+				  const struct frt_probe_attr *attr);
+/* done is not called any more. NULL is allowed. */
+void frt_probe_cancel(struct frt_probe *probe);
+
+/* Messages that wait to be sent on, of all connections. */
+uint32_t frt_transits_queued(const struct frt_node *node);
+
 const char *frt_transit_state_name(enum frt_transit_state state);
 
 /* Every connection but closed ones, for show and counters. each may not end any. */

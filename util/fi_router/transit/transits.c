@@ -21,6 +21,7 @@ static int transits_open(struct frt_node *node)
 		return -FI_ENOMEM;
 	crn_list_init(&transits->open);
 	crn_list_init(&transits->closed);
+	crn_list_init(&transits->probes);
 	node->transit_state = transits;
 	return 0;
 }
@@ -31,6 +32,7 @@ static void transits_close(struct frt_node *node)
 
 	if (!transits)
 		return;
+	frt_probes_end(node, NULL);
 	/* Their ports are closed: nobody calls back for them. */
 	while (!crn_list_empty(&transits->closed))
 		frt_transit_free(crn_container_of(transits->closed.next,
@@ -162,6 +164,7 @@ static void device_gone(struct frt_node *node, struct frt_device *device, int st
 	struct frt_transit *transit;
 
 	transits->gone = device;
+	frt_probes_end(node, device);
 	while ((transit = find(&transits->open, device))) {
 		frt_transit_enter(transit);
 		frt_transit_abort(transit, status);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is asked at the control socket:
+ *
+ *	{"command": "show", "what": "topology"}
+ *		also routes, connections, counters, adjacencies
+ *	{"command": "probe", "target": "3:2:10.0.2.7", "ttl": 16, "timeout": 1000}
+ *		ttl: routers behind this one, 0: none; timeout: ms
+ *
+ * Pure: no I/O.
+ */
+#ifndef FRT_REQUEST_H
+#define FRT_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "config/uri.h"
+
+/* Bytes of a request at most, with the end of its line. */
+#define FRT_REQUEST_MAX 1024u
+#define FRT_PROBE_MS 1000u
+#define FRT_PROBE_MS_MAX 10000u
+
+enum frt_command { FRT_SHOW, FRT_PROBE, FRT_COMMANDS };
+
+enum frt_show {
+	FRT_TOPOLOGY,
+	FRT_ROUTES,
+	FRT_CONNECTIONS,
+	FRT_COUNTERS,
+	FRT_ADJACENCIES,
+	FRT_SHOWS,
+};
+
+struct frt_request {
+	enum frt_command command;
+	enum frt_show what;    /* SHOW */
+	struct rte_uri target; /* PROBE: routed, an IPv4 or IPv6 address */
+	uint32_t ttl;	       /* PROBE: 0 to RTE_TTL_MAX */
+	uint32_t timeout;      /* PROBE: ms, 1 to FRT_PROBE_MS_MAX */
+};
+
+/* NULL; or what is wrong with it, text that stays. */
+const char *frt_request_parse(struct frt_request *request, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <inttypes.h>
+
+#include "inside.h"
+
+json_t *frt_json_id(uint64_t id)
+{
+	return id > INT64_MAX ? json_sprintf("%" PRIu64, id)
+			      : json_integer((json_int_t)id);
+}
+
+json_t *frt_json_count(uint64_t count)
+{
+	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *frt_json_net(const struct frt_node *node, struct rte_net_id id)
+{
+	const uint32_t as = frt_config(node)->router.as;
+
+	return json_sprintf("%" PRIu32 ":%" PRIu32,
+			    id.scope_as == as ? as : (uint32_t)RTE_AS_WAN, id.subnet);
+}
+
+json_t *frt_json_end(const struct rte_end *end)
+{
+	const struct in_addr host = {.s_addr = htonl(end->host)};
+	char text[INET_ADDRSTRLEN];
+
+	return json_sprintf("%" PRIu32 ":%" PRIu32 ":%s:%u", end->as, end->subnet,
+			    inet_ntop(AF_INET, &host, text, sizeof(text)), end->port);
+}
+
+json_t *frt_json_self(const struct frt_node *node)
+{
+	const struct rte_config_router *router = &frt_config(node)->router;
+
+	return json_pack("{s:I, s:o, s:s}", "as", (json_int_t)router->as, "router",
+			 frt_json_id(router->id), "name", router->name);
+}
