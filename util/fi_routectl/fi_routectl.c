@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fi_routectl(1): routes of a network before it is there. */
+/* fi_routectl(1): routes of a network before it is there, and what a running router says.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <rdma/fi_errno.h>
 
+#include "live/live.h"
 #include "show.h"
 
 /* Reads all, and prints what is wrong with each and together: their number, or < 0. */
@@ -57,6 +59,16 @@ static int run(const struct rct_options *options, struct rct_sim *sim)
 	}
 }
 
+static int live(int argc, char **argv)
+{
+	const int status = rct_live(argc, argv);
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	perror("fi_routectl: standard output");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	static struct rct_options options;
@@ -65,6 +77,8 @@ int main(int argc, char **argv)
 	uint32_t count = 0, i;
 	int ret = -FI_ENOMEM;
 
+	if (argc > 1 && rct_live_is(argv[1]))
+		return live(argc - 1, argv + 1);
 	rct_options(argc, argv, &options);
 	configs = calloc((size_t)options.files, sizeof(struct rte_config *));
 	if (configs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# fi_routectl: routes of a network before it is there.
+# fi_routectl: routes of a network before it is there, and what a running router says.
 bin_PROGRAMS += util/fi_routectl/fi_routectl
 util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/between.c \
@@ -10,6 +10,13 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/grid.c \
 	util/fi_routectl/grid.h \
 	util/fi_routectl/json.c \
+	util/fi_routectl/live/ask.c \
+	util/fi_routectl/live/connections.c \
+	util/fi_routectl/live/live.h \
+	util/fi_routectl/live/members.c \
+	util/fi_routectl/live/options.c \
+	util/fi_routectl/live/probe.c \
+	util/fi_routectl/live/show.c \
 	util/fi_routectl/names.c \
 	util/fi_routectl/options.c \
 	util/fi_routectl/options.h \
@@ -22,7 +29,8 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/show.h \
 	util/fi_routectl/sim.c \
 	util/fi_routectl/sim.h
-util_fi_routectl_fi_routectl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS) \
+util_fi_routectl_fi_routectl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route \
+	-I$(top_srcdir)/util/fi_routectl $(LIBFABRIC_CFLAGS) \
 	$(JANSSON_CFLAGS)
 util_fi_routectl_fi_routectl_LDADD = prov/route/config/librouteconfig.la prov/route/topo/libtopo.la \
 	$(LIBFABRIC_LIBS) $(INIH_LIBS) $(JANSSON_LIBS)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a running router says at its control socket (fi_router(8)), for people and for
+ * programs. Functions return the exit status of the process. */
+#ifndef RCT_LIVE_H
+#define RCT_LIVE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rct_live_command { RCT_SHOW, RCT_PING, RCT_TRACE };
+
+struct rct_live_options {
+	enum rct_live_command command;
+	const char *what;	     /* SHOW: "topology"; the others: a target */
+	const char *socket, *config; /* at most one of them */
+	bool json, dot;
+	uint32_t count;	  /* PING */
+	uint32_t timeout; /* ms */
+};
+
+/* Is it one of those commands? */
+bool rct_live_is(const char *command);
+/* All of it: argv[0] is the command. */
+int rct_live(int argc, char **argv);
+
+/* --- options.c; ends the process where the line is wrong --- */
+
+void rct_live_options(int argc, char **argv, struct rct_live_options *options);
+
+/* --- ask.c --- */
+
+/*
+ * The path of the socket, in memory that stays; NULL: it has been printed why not.
+ */
+const char *rct_live_path(const struct rct_live_options *options);
+/*
+ * Asks the router, which has so many ms to say something. The request is taken over.
+ * NULL: it has been printed why not.
+ */
+json_t *rct_ask(const char *path, json_t *request, uint32_t timeout);
+
+/* --- show*.c, probe.c --- */
+
+int rct_live_show(const struct rct_live_options *options, const char *path);
+int rct_live_ping(const struct rct_live_options *options, const char *path);
+int rct_live_trace(const struct rct_live_options *options, const char *path);
+
+/* 0 or -FI_ENOMEM. */
+int rct_sheet_topology(const json_t *document);
+int rct_sheet_routes(const json_t *document);
+int rct_sheet_connections(const json_t *document);
+int rct_sheet_counters(const json_t *document);
+int rct_sheet_adjacencies(const json_t *document);
+void rct_dot_topology(const json_t *document);
+
+/* --- members.c: of an object that may lack them --- */
+
+const char *rct_text(const json_t *object, const char *member);
+/* A number, also one that is written as text, as it is printed. */
+const char *rct_number(const json_t *object, const char *member, char text[32]);
+uint64_t rct_count(const json_t *object, const char *member);
+bool rct_true(const json_t *object, const char *member);
+/* "1.5 s", "3 min", of ms. */
+const char *rct_age(uint64_t ms, char text[32]);
+/* Elements with a comma between, or "-". */
+const char *rct_list(const json_t *array, char *text, size_t size);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live.h"
+
+#define CONFIG "/etc/cairn/fi_router.conf"
+#define COUNT 4u
+#define COUNT_MOST 1000000u
+#define TIMEOUT 1000u
+#define TIMEOUT_MOST 10000u
+
+enum { JSON = 1, DOT };
+
+static const char usage[] =
+	"Usage: fi_routectl show WHAT [OPTION...]\n"
+	"       fi_routectl ping AS:SUBNET:ADDRESS [OPTION...]\n"
+	"       fi_routectl trace AS:SUBNET:ADDRESS [OPTION...]\n"
+	"What a running router says.\n"
+	"show      topology, routes, connections, counters or adjacencies\n"
+	"ping      asks the last router before the target how it is\n"
+	"trace     asks each router on the way there\n"
+	"  -s, --socket SOCKET     its control socket\n"
+	"  -c, --config CONFIG     its configuration, which names that\n"
+	"                          (default: " CONFIG ")\n"
+	"      --json              what it has said, as JSON\n"
+	"      --dot               topology: a picture, for dot(1)\n"
+	"  -n, --count N           ping: so many times (default: 4)\n"
+	"  -w, --timeout MS        ping, trace: for each answer, up to 10000\n"
+	"                          (default: 1000)\n";
+
+static const struct option longs[] = {
+	{"socket", required_argument, NULL, 's'},
+	{"config", required_argument, NULL, 'c'},
+	{"json", no_argument, NULL, JSON},
+	{"dot", no_argument, NULL, DOT},
+	{"count", required_argument, NULL, 'n'},
+	{"timeout", required_argument, NULL, 'w'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const struct {
+	const char *name;
+	const char *options;
+} commands[] = {
+	[RCT_SHOW] = {"show", "sc\001\002"},
+	[RCT_PING] = {"ping", "scnw\001"},
+	[RCT_TRACE] = {"trace", "scw\001"},
+};
+
+static const char *const shows[] = {
+	"topology", "routes", "connections", "counters", "adjacencies",
+};
+
+__attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("fi_routectl: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	exit(2);
+}
+
+static size_t command_find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < sizeof(commands) / sizeof(*commands) && strcmp(name, commands[i].name))
+		i++;
+	return i;
+}
+
+bool rct_live_is(const char *command)
+{
+	return command_find(command) < sizeof(commands) / sizeof(*commands);
+}
+
+static uint32_t number(const char *option, const char *text, uint32_t most)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || !value || value > most)
+		wrong("%s is a number from 1 to %u", option, most);
+	return (uint32_t)value;
+}
+
+static void take(struct rct_live_options *options, int option)
+{
+	switch (option) {
+	case 's':
+		options->socket = optarg;
+		break;
+	case 'c':
+		options->config = optarg;
+		break;
+	case JSON:
+		options->json = true;
+		break;
+	case DOT:
+		options->dot = true;
+		break;
+	case 'n':
+		options->count = number("--count", optarg, COUNT_MOST);
+		break;
+	case 'w':
+		options->timeout = number("--timeout", optarg, TIMEOUT_MOST);
+		break;
+	}
+}
+
+static void check_what(const struct rct_live_options *options)
+{
+	size_t i;
+
+	if (options->command != RCT_SHOW)
+		return;
+	for (i = 0; i < sizeof(shows) / sizeof(*shows); i++)
+		if (!strcmp(options->what, shows[i]))
+			break;
+	if (i == sizeof(shows) / sizeof(*shows))
+		wrong("show what? topology, routes, connections, counters or "
+		      "adjacencies");
+	if (options->dot && i)
+		wrong("--dot is for the topology alone");
+	if (options->dot && options->json)
+		wrong("--dot or --json, not both");
+}
+
+void rct_live_options(int argc, char **argv, struct rct_live_options *options)
+{
+	int option;
+
+	*options = (struct rct_live_options){
+		.command = (enum rct_live_command)command_find(argv[0]),
+		.count = COUNT,
+		.timeout = TIMEOUT,
+	};
+	while ((option = getopt_long(argc, argv, "s:c:n:w:h", longs, NULL)) != -1) {
+		if (option == 'h' || option == '?') {
+			fputs(usage, option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? 0 : 2);
+		}
+		if (!strchr(commands[options->command].options, option))
+			wrong("%s takes no such option: %s", argv[0], argv[optind - 1]);
+		take(options, option);
+	}
+	if (argc - optind != 1)
+		wrong("%s takes one word: --help tells more", argv[0]);
+	options->what = argv[optind];
+	if (options->socket && options->config)
+		wrong("--socket or --config, not both");
+	if (!options->socket && !options->config)
+		options->config = CONFIG;
+	check_what(options);
+}
