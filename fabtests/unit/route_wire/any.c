@@ -180,7 +180,12 @@ static const char *differ_options(const struct rte_options *a,
 		return "present";
 	if ((a->present >> RTE_TLV_ACK & 1) && a->ack != b->ack)
 		return "ack";
-	for (tlv = RTE_TLV_URI; tlv < RTE_TLVS; tlv++)
+	if ((a->present >> RTE_TLV_PROBE & 1) &&
+	    (a->probe.queued != b->probe.queued ||
+	     a->probe.connections != b->probe.connections ||
+	     a->probe.arena != b->probe.arena))
+		return "probe";
+	for (tlv = RTE_TLV_URI; tlv < RTE_TLV_PROBE; tlv++)
 		if ((a->present >> tlv & 1) && strcmp(a->text[tlv], b->text[tlv]))
 			return "text";
 	if (!(a->present >> RTE_TLV_PATH & 1))

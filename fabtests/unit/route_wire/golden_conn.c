@@ -53,6 +53,20 @@ static const uint8_t conn_rep_redirect_bytes[] = {
 	0x03, 0x80, 11, 0, 't', 'c', 'p', ':', '/', '/', 'r', '3', ':', '7', 0, 0,
 };
 
+static const uint8_t conn_rep_probe_bytes[] = {
+	HEAD(0x21, 0x10, 112, 0),
+	ID,
+	/* ETIME */ 62, 0, 0, 0, 3, 0, 0, 0,
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	0x10, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0,
+	ZERO4, ZERO4, ZERO4, ZERO4,
+	/* 88: PROBE, 16 bytes */
+	0x08, 0x00, 16, 0,
+	0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06, 0x05,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, ZERO4,
+};
+
 static const uint8_t conn_ack_bytes[] = {
 	HEAD(0x22, 0x10, 48, 0),
 	ID,
@@ -151,6 +165,20 @@ static void fill_conn_rep_redirect(struct any *any)
 	any->packet.options.text[RTE_TLV_URI] = "tcp://r3:7";
 }
 
+static void fill_conn_rep_probe(struct any *any)
+{
+	struct rte_conn_rep *rep = &any->body.conn_rep;
+
+	*rep = (struct rte_conn_rep){.status = 62,
+				     .verdict = RTE_FAILED,
+				     .router = 0x1112131415161718,
+				     .features = RTE_FEATURE_PROBE};
+	fill_id(rep->id);
+	any->packet.options.present = 1 << RTE_TLV_PROBE;
+	any->packet.options.probe =
+		(struct rte_probe){0x01020304, 0x05060708, 0x2122232425262728};
+}
+
 static void fill_conn_ack(struct any *any)
 {
 	any->body.conn_ack.status = 125;
@@ -191,6 +219,7 @@ const struct golden golden_conn[] = {
 	GOLDEN(conn_req, 0, 5),
 	GOLDEN(conn_rep, 0, 3),
 	GOLDEN(conn_rep_redirect, RTE_ERR, 0),
+	GOLDEN(conn_rep_probe, RTE_ERR, 0),
 	GOLDEN(conn_ack, RTE_ERR, 0),
 	GOLDEN(shutdown, 0, 0),
 	GOLDEN(mr_resolve, 0, 0),

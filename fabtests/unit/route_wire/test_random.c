@@ -63,6 +63,7 @@ static void draw_options(struct rte_options *options, uint32_t allowed)
 	draw_bytes(options->hop, sizeof(options->hop));
 	for (i = 0; i < RTE_TLVS; i++)
 		options->text[i] = draw_text();
+	draw_bytes(&options->probe, sizeof(options->probe));
 }
 
 /* Ascending keys from random ones. */
@@ -267,7 +268,8 @@ static uint32_t tlvs_of(uint8_t type)
 	case RTE_CONN_REQ:
 		return 1 << RTE_TLV_PATH | 1 << RTE_TLV_SOURCE | 1 << RTE_TLV_TARGET;
 	case RTE_CONN_REP:
-		return 1 << RTE_TLV_PATH | 1 << RTE_TLV_URI | 1 << RTE_TLV_WHY;
+		return 1 << RTE_TLV_PATH | 1 << RTE_TLV_URI | 1 << RTE_TLV_WHY |
+		       1 << RTE_TLV_PROBE;
 	case RTE_MSG:
 	case RTE_WRITE:
 	case RTE_READ_REQ:

@@ -85,7 +85,7 @@ CT_TEST(wire_tlv, that_is_unknown_and_critical_is_refused)
 CT_TEST(wire_tlv, that_does_not_belong_there_is_unknown)
 {
 	static const uint16_t other[] = {RTE_TLV_ACK, RTE_TLV_URI, RTE_TLV_NAME,
-					 RTE_TLV_WHY};
+					 RTE_TLV_WHY, RTE_TLV_PROBE};
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(other); i++) {

@@ -90,6 +90,10 @@ static const struct row rows[] = {
 	{"conn_rep_redirect", 44, 1, RTE_REJECTED, RTE_BAD_VALUE},
 	{"conn_rep_redirect", 44, 1, RTE_FAILED, RTE_BAD_VALUE},
 	{"conn_rep_redirect", 76, 4, 4095, RTE_OK},
+	/* The length of PROBE; a type that nobody knows is passed over. */
+	{"conn_rep_probe", 90, 2, 15, RTE_BAD_TLV},
+	{"conn_rep_probe", 90, 2, 17, RTE_BAD_TLV},
+	{"conn_rep_probe", 88, 2, 9, RTE_OK},
 	/* LSA: lifetime, total, offset, links, as, router */
 	{"lsa", 56, 4, 3600000, RTE_OK},
 	{"lsa", 56, 4, 3600001, RTE_BAD_LIMIT},

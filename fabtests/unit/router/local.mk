@@ -11,9 +11,12 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/one.h \
 	fabtests/unit/router/test_adjacency.c \
 	fabtests/unit/router/test_ask.c \
+	fabtests/unit/router/test_control.c \
 	fabtests/unit/router/test_convert.c \
 	fabtests/unit/router/test_device.c \
 	fabtests/unit/router/test_figures.c \
+	fabtests/unit/router/test_own.c \
+	fabtests/unit/router/test_request.c \
 	fabtests/unit/router/world.c \
 	fabtests/unit/router/world.h \
 	util/fi_routectl/between.c \
@@ -22,7 +25,7 @@ fabtests_unit_unit_router_SOURCES = \
 	util/fi_routectl/sim.c
 nodist_EXTRA_fabtests_unit_unit_router_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_router_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
-	-I$(top_srcdir)/util/fi_router $(LIBFABRIC_CFLAGS)
+	-I$(top_srcdir)/util/fi_router $(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS)
 fabtests_unit_unit_router_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) $(CT_WRAP_TIME)
-fabtests_unit_unit_router_LDADD = fabtests/unit/libct.la util/fi_router/libfirouter.la $(LIBFABRIC_LIBS)
+fabtests_unit_unit_router_LDADD = fabtests/unit/libct.la util/fi_router/libfirouter.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
 EXTRA_DIST += fabtests/unit/router/local.mk

@@ -22,6 +22,7 @@ struct world {
 	struct rte_peer *in, *out;
 	struct rte_conn_req req; /* as it is asked */
 	uint32_t load;		 /* connections */
+	uint32_t own_ttl;	 /* that frt_route_own was asked with */
 };
 
 extern struct world world;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/control: what is asked. */
+#include <stdio.h>
+#include <string.h>
+#include "cairn_test.h"
+#include "control/request.h"
+
+static struct frt_request request;
+
+/* NULL: it is right. */
+static const char *parse(const char *text)
+{
+	return frt_request_parse(&request, text, strlen(text));
+}
+
+CT_TEST(request, names_what_is_to_be_shown)
+{
+	static const char *const names[FRT_SHOWS] = {"topology", "routes", "connections",
+						     "counters", "adjacencies"};
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < FRT_SHOWS; i++) {
+		snprintf(text, sizeof(text), "{\"command\": \"show\", \"what\": \"%s\"}",
+			 names[i]);
+		CT_EXPECT_EQ(parse(text), NULL);
+		CT_EXPECT_EQ(request.command, FRT_SHOW);
+		CT_EXPECT_EQ(request.what, i);
+	}
+}
+
+CT_TEST(request, has_a_target_and_what_is_usual)
+{
+	CT_EXPECT_EQ(parse("{\"command\":\"probe\",\"target\":\"3:2:10.0.2.7\"}"), NULL);
+	CT_EXPECT_EQ(request.command, FRT_PROBE);
+	CT_EXPECT_EQ(request.target.as, 3);
+	CT_EXPECT_EQ(request.target.subnet, 2);
+	CT_EXPECT_EQ(request.target.kind, RTE_HOST_IN);
+	CT_EXPECT_STREQ(request.target.host, "10.0.2.7");
+	CT_EXPECT_EQ(request.ttl, 16);
+	CT_EXPECT_EQ(request.timeout, FRT_PROBE_MS);
+	CT_EXPECT_EQ(parse("{\"ttl\":0,\"target\":\"3:2:[fe80::7]\",\"timeout\":10000,"
+			   "\"command\":\"probe\"}"),
+		     NULL);
+	CT_EXPECT_EQ(request.target.kind, RTE_HOST_IN6);
+	CT_EXPECT_EQ(request.ttl, 0);
+	CT_EXPECT_EQ(request.timeout, 10000);
+}
+
+CT_TEST(request, that_is_wrong_is_told_why)
+{
+	static const struct {
+		const char *text, *why;
+	} wrong[] = {
+		{"", "no JSON object"},
+		{"[]", "no JSON object"},
+		{"null", "no JSON object"},
+		{"{\"command\":\"show\"} x", "no JSON object"},
+		{"{\"command\":\"show\",\"command\":\"show\"}", "no JSON object"},
+		{"{}", "no command"},
+		{"{\"command\":7}", "no command"},
+		{"{\"command\":\"stop\"}", "neither show nor probe"},
+		{"{\"command\":\"show\"}", "what is none"},
+		{"{\"command\":\"show\",\"what\":\"top\"}", "what is none"},
+		{"{\"command\":\"show\",\"what\":\"routes\",\"ttl\":1}", "a member that"},
+		{"{\"command\":\"probe\"}", "target is"},
+		{"{\"command\":\"probe\",\"target\":\"10.0.0.1\"}", "target is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:host\"}", "target is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4:5\"}", "target is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"ttl\":17}",
+		 "ttl is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"ttl\":-1}",
+		 "ttl is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"ttl\":1.5}",
+		 "ttl is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"timeout\":0}",
+		 "timeout is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"timeout\":10001}",
+		 "timeout is"},
+		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"what\":\"routes\"}",
+		 "a member that"},
+	};
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		CT_NOTE("%s", wrong[i].text);
+		why = parse(wrong[i].text);
+		CT_ASSERT_NE(why, NULL);
+		CT_EXPECT_STRSTR(why, wrong[i].why);
+	}
+}
