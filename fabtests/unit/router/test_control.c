@@ -367,3 +367,68 @@ CT_TEST(control, who_goes_before_the_answer_leaves_nothing_behind)
 	CT_EXPECT_FALSE(frt_control_run(control));
 	end();
 }
+
+/* More subnets than are looked at before the loop goes on. */
+static int ask_many_routes(void)
+{
+	static struct rte_link link[60];
+	struct rte_lsa lsa = {.as = 3, .epoch = 1, .seq = 1, .links = 60, .link = link};
+	const char *request = "{\"command\":\"show\",\"what\":\"routes\"}\n";
+	uint32_t i;
+	int fd;
+
+	for (lsa.router = 1000; lsa.router < 1010; lsa.router++) {
+		for (i = 0; i < 60; i++)
+			link[i] = (struct rte_link){
+				.subnet = (uint32_t)lsa.router * 100 + i,
+				.scope_as = 3,
+				.rate = 1000000000,
+				.frag_max = 4096,
+				.up = true,
+				.uri = "",
+			};
+		frt_routes_put(&one.node, &lsa);
+	}
+	CT_EXPECT_GE(rte_graph_nets(frt_routes_graph(&one.node)), 600);
+	CT_EXPECT_EQ(frt_control_open(&one.node, &control), 0);
+	fd = connect_to();
+	CT_EXPECT_GT(send(fd, request, strlen(request), 0), 0);
+	/* There is more to do at once. */
+	CT_EXPECT_TRUE(frt_control_run(control));
+	CT_EXPECT_TRUE(frt_control_run(control));
+	return fd;
+}
+
+CT_TEST(control, routes_are_computed_a_few_at_a_time)
+{
+	static char buf[1u << 20];
+	unsigned int runs = 0;
+	size_t len = 0;
+	json_t *answer;
+	int fd;
+
+	begin();
+	fd = ask_many_routes();
+	while (frt_control_run(control))
+		runs++;
+	CT_EXPECT_GT(runs, 20);
+	while (read_some(fd, buf, sizeof(buf), &len))
+		run();
+	answer = json_loadb(buf, len, 0, NULL);
+	CT_EXPECT_EQ(json_array_size(json_object_get(answer, "routes")),
+		     rte_graph_nets(frt_routes_graph(&one.node)));
+	json_decref(answer);
+	close(fd);
+	end();
+}
+
+CT_TEST(control, who_goes_while_routes_are_computed_makes_no_more_work)
+{
+	int fd;
+
+	begin();
+	fd = ask_many_routes();
+	close(fd);
+	CT_EXPECT_FALSE(frt_control_run(control));
+	end();
+}

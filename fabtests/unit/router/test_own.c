@@ -10,12 +10,11 @@
 	":7000\nrate = 10G\n[b]\ntransport = tcp\nas = "                     \
 	"3\nsubnet = " #b "\nuri = tcp://10.3." #b "." #id ":7000\nrate = 10G\n"
 
-/* 3:1 -R1- 3:2 -R2- 3:3 -R3- 3:4, and from 3:2 to 3:3 also R5. */
+/* 3:1 -R1- 3:2 -R2- 3:3 -R3- 3:4, and from 3:2 to 3:3 also R5,
+ * from 3:1 to 3:2 also R6. */
 static const char *const texts[] = {
-	ROUTER(1, 1, 2),
-	ROUTER(2, 2, 3),
-	ROUTER(3, 3, 4),
-	ROUTER(5, 2, 3),
+	ROUTER(1, 1, 2), ROUTER(2, 2, 3), ROUTER(3, 3, 4),
+	ROUTER(5, 2, 3), ROUTER(6, 1, 2),
 };
 
 static struct world world;
@@ -34,7 +33,7 @@ CT_TEST(own, a_way_begins_with_the_next_router)
 {
 	const char *why;
 
-	world_open_texts(&world, texts, 4);
+	world_open_texts(&world, texts, 5);
 	CT_EXPECT_EQ(rte_uri_parse("tcp://10.3.2.1:7000",
 				   &world_device(&world, 0, 3, 2)->uri, &why),
 		     0);
@@ -55,7 +54,7 @@ CT_TEST(own, a_way_begins_with_the_next_router)
 
 CT_TEST(own, a_target_on_its_own_subnet_needs_no_router)
 {
-	world_open_texts(&world, texts, 4);
+	world_open_texts(&world, texts, 5);
 	own(1, 5);
 	CT_EXPECT_EQ(answer.what, FRT_DELIVER);
 	CT_EXPECT_EQ(answer.hops, 0);
@@ -64,7 +63,7 @@ CT_TEST(own, a_target_on_its_own_subnet_needs_no_router)
 
 CT_TEST(own, what_nobody_is_on_is_refused)
 {
-	world_open_texts(&world, texts, 4);
+	world_open_texts(&world, texts, 5);
 	own(9, 5);
 	CT_EXPECT_EQ(answer.what, FRT_REFUSE);
 	CT_EXPECT_EQ(answer.status, FI_ENETUNREACH);
@@ -79,7 +78,7 @@ CT_TEST(own, routes_are_told_best_first)
 	struct rte_route routes[RTE_ALTERNATIVES];
 	const struct rte_graph *graph;
 
-	world_open_texts(&world, texts, 4);
+	world_open_texts(&world, texts, 5);
 	graph = frt_routes_graph(&world.node[0]);
 	CT_ASSERT_EQ(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 3), routes,
 				     RTE_ALTERNATIVES),
@@ -93,6 +92,9 @@ CT_TEST(own, routes_are_told_best_first)
 		     1);
 	CT_EXPECT_EQ(rte_graph_router_id(graph, routes[0].router[0]), 2);
 	CT_EXPECT_EQ(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 1), routes,
+				     RTE_ALTERNATIVES),
+		     0);
+	CT_EXPECT_EQ(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 2), routes,
 				     RTE_ALTERNATIVES),
 		     0);
 	world_close(&world);

@@ -30,24 +30,31 @@ static void insert(const struct rte_graph *graph, struct rte_route *routes,
 	routes[at] = *route;
 }
 
-static bool is_own(const struct frt_node *node, struct rte_net_id id)
+/* One that crosses another subnet of this router contains a better one, which begins
+ * there (section VI.A.3); one that begins with this router does as well. */
+static bool comes_back(const struct frt_node *node, const struct rte_route *route)
 {
-	const struct frt_device *device = frt_node_device(node, id.scope_as, id.subnet);
+	const struct frt_device *device;
+	struct rte_net_id id;
+	uint32_t i;
 
-	return device && device->up;
+	for (i = 1; i <= route->routers; i++) {
+		id = rte_graph_net_id(node->routes->graph, route->net[i]);
+		device = frt_node_device(node, id.scope_as, id.subnet);
+		if (device && device->up)
+			return true;
+	}
+	return false;
 }
 
 int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *routes,
 		    uint32_t count)
 {
 	const struct rte_graph *graph = node->routes->graph;
-	const uint32_t me = rte_graph_router(graph, frt_config(node)->router.id);
 	struct rte_route some[RTE_ALTERNATIVES];
 	uint32_t have = 0, from, i;
 	int ret, k;
 
-	if (is_own(node, rte_graph_net_id(graph, to)))
-		return 0;
 	for (i = 0; i < node->devices; i++) {
 		if (!node->device[i]->up)
 			continue;
@@ -59,7 +66,7 @@ int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *
 		if (ret < 0)
 			return ret;
 		for (k = 0; k < ret; k++)
-			if (some[k].router[0] != me)
+			if (!comes_back(node, &some[k]))
 				insert(graph, routes, count, &have, &some[k]);
 	}
 	return (int)have;
