@@ -18,13 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A region; embedded in the provider's own. Filled by the provider but for key and next.
- */
+/* A region; embedded in the provider's own. Filled by the provider but for key, number
+ * and next. */
 struct crn_mr {
 	void *buf;	     /* the application's */
 	size_t len;	     /* bytes */
 	uint64_t access;     /* FI_REMOTE_READ and the like, what fi_mr_reg was given */
 	uint64_t key;	     /* fi_mr_key */
+	uint64_t number;     /* no other region of the map ever has the same */
 	struct crn_mr *next; /* of the same bucket */
 };
 
@@ -38,6 +39,7 @@ struct crn_mr_map {
 	struct crn_mr **buckets;
 	size_t bucket_count; /* a power of two, or 0 */
 	size_t count;	     /* regions */
+	uint64_t numbers;    /* that have been given */
 };
 
 /*
@@ -50,9 +52,9 @@ int crn_mr_map_init(struct crn_mr_map *map, uint64_t mr_mode, size_t key_size,
 int crn_mr_map_fini(struct crn_mr_map *map);
 
 /*
- * Sets mr->key and makes the region known. requested_key is ignored with FI_MR_PROV_KEY.
- * Errors as fi_mr(3): -FI_ENOKEY (in use), -FI_EKEYREJECTED (too large, or
- * FI_KEY_NOTAVAIL; with FI_MR_PROV_KEY: no key is left), -FI_ENOMEM.
+ * Sets mr->key and mr->number, and makes the region known. requested_key is ignored with
+ * FI_MR_PROV_KEY. Errors as fi_mr(3): -FI_ENOKEY (in use), -FI_EKEYREJECTED (too large,
+ * or FI_KEY_NOTAVAIL; with FI_MR_PROV_KEY: no key is left), -FI_ENOMEM.
  */
 int crn_mr_add(struct crn_mr_map *map, struct crn_mr *mr, uint64_t requested_key);
 

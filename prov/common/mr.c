@@ -155,6 +155,7 @@ int crn_mr_add(struct crn_mr_map *map, struct crn_mr *mr, uint64_t requested_key
 		ret = map->prov_key ? mr_choose_key(map, &mr->key)
 				    : mr_check_key(map, requested_key);
 	if (!ret) {
+		mr->number = ++map->numbers;
 		mr->next = NULL;
 		*mr_link(map, mr->key) = mr;
 		map->count++;

@@ -10,6 +10,7 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 {
 	struct crn_mr_map *map = vc->attr.map;
 	const size_t rest = (size_t)(write->length - write->offset);
+	struct crn_mr *mr;
 	void *at;
 	int ret;
 
@@ -20,7 +21,12 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 		return -FI_EKEYREJECTED;
 	crn_mr_begin(map);
 	ret = crn_mr_find(map, write->key, write->addr + write->offset, rest,
-			  FI_REMOTE_WRITE, &at, NULL);
+			  FI_REMOTE_WRITE, &at, &mr);
+	if (!ret && !write->offset)
+		vc->in.region = mr->number;
+	/* Another region has the key now: what was begun goes to no other. */
+	else if (!ret && vc->in.region != mr->number)
+		ret = -FI_EKEYREJECTED;
 	if (!ret)
 		memcpy(at, from, len);
 	crn_mr_end(map);

@@ -28,24 +28,34 @@ static void answered(struct rte_tx *tx, int err)
 	rte_vc_settle(vc);
 }
 
-/* The next bytes in the region: looked at between crn_mr_begin and crn_mr_end. */
-static int region_find(struct rte_vc *vc, const struct rte_vc_serve *serve, void **at,
+/*
+ * The next bytes in the region: looked at between crn_mr_begin and crn_mr_end. What was
+ * begun is not answered from another one that has the key now.
+ */
+static int region_find(struct rte_vc *vc, struct rte_vc_serve *serve, void **at,
 		       struct crn_mr **mr)
 {
-	return crn_mr_find(vc->attr.map, serve->key, serve->addr + serve->offset,
-			   (size_t)(serve->length - serve->offset), FI_REMOTE_READ, at,
-			   mr);
+	int ret = crn_mr_find(vc->attr.map, serve->key, serve->addr + serve->offset,
+			      (size_t)(serve->length - serve->offset), FI_REMOTE_READ, at,
+			      mr);
+
+	if (ret)
+		return ret;
+	if (!serve->offset)
+		serve->region = (*mr)->number;
+	return serve->region == (*mr)->number ? 0 : -FI_EKEYREJECTED;
 }
 
-static int region_check(struct rte_vc *vc, const struct rte_vc_serve *serve)
+static int region_check(struct rte_vc *vc, struct rte_vc_serve *serve)
 {
+	struct crn_mr *mr;
 	void *at;
 	int ret;
 
 	if (!vc->attr.map)
 		return -FI_EKEYREJECTED;
 	crn_mr_begin(vc->attr.map);
-	ret = region_find(vc, serve, &at, NULL);
+	ret = region_find(vc, serve, &at, &mr);
 	crn_mr_end(vc->attr.map);
 	return ret;
 }
@@ -76,14 +86,15 @@ bool rte_vc_serve_take(struct rte_vc *vc, const struct rte_rx *rx,
 	return true;
 }
 
-static int region_copy(struct rte_vc *vc, const struct rte_vc_serve *serve, uint8_t *to,
+static int region_copy(struct rte_vc *vc, struct rte_vc_serve *serve, uint8_t *to,
 		       size_t len)
 {
+	struct crn_mr *mr;
 	void *at;
 	int ret;
 
 	crn_mr_begin(vc->attr.map);
-	ret = region_find(vc, serve, &at, NULL);
+	ret = region_find(vc, serve, &at, &mr);
 	if (!ret)
 		memcpy(to, at, len);
 	crn_mr_end(vc->attr.map);
@@ -91,8 +102,7 @@ static int region_copy(struct rte_vc *vc, const struct rte_vc_serve *serve, uint
 }
 
 /* 0: tx is to send from it; -FI_EAGAIN: its bytes have to be copied. */
-static int region_hold(struct rte_vc *vc, const struct rte_vc_serve *serve,
-		       struct rte_tx *tx)
+static int region_hold(struct rte_vc *vc, struct rte_vc_serve *serve, struct rte_tx *tx)
 {
 	struct crn_mr *mr;
 	void *at;

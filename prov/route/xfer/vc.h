@@ -128,6 +128,7 @@ struct rte_vc_recv {
 struct rte_vc_serve {
 	uint64_t seq;
 	uint64_t addr, key, length;
+	uint64_t region; /* crn_mr.number, once something has been answered */
 	uint64_t offset; /* answered so far */
 	uint32_t window, frag;
 };
@@ -171,6 +172,7 @@ struct rte_vc {
 		bool has_data;
 		uint64_t length, offset;
 		uint64_t cq_data, addr, key;
+		uint64_t region; /* crn_mr.number, of a write that has begun */
 	} in;
 	struct rte_vc_recv *recv; /* of the message that is being copied; NULL: none */
 
