@@ -387,22 +387,42 @@ out:
 	return ret;
 }
 
-/* FI_ENOBUFS, and which router says so, for people as well. */
-static int expect_full(struct routed *r, struct routed_conn *conn)
+/* More than a router tells of its own are asked for at once. */
+#define CROWD 40u
+
+static struct routed_conn *conn_of(struct routed *r, fid_t fid)
 {
+	uint32_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->conn[i].c.ep && &r->conn[i].c.ep->fid == fid)
+			return &r->conn[i];
+	return NULL;
+}
+
+/* FI_ENOBUFS, and which router says so, for people as well. */
+static int expect_full(struct routed *r, struct routed_conn *first, uint32_t count)
+{
+	struct routed_conn *conn;
 	struct fct *t = r->l.t;
 	struct fct_event e;
+	uint32_t i;
 	int ret;
 
-	FCT_DO(connect_one(r, conn));
-	FCT_DO(fct_eq_expect_err(t, r->l.eq, &conn->c.ep->fid, &e));
-	if (e.err.err != FI_ENOBUFS)
-		FCT_FAIL(t, "connection %u: %d (%s), not FI_ENOBUFS", conn->index,
-			 e.err.err, fi_strerror(e.err.err));
-	FCT_TRUE(t, e.err.err_data_size > sizeof(uint64_t));
-	FCT_EQ(t, crn_get_le64(e.err.err_data), fct_routed.quota_router);
-	fct_note(t, "%s", (const char *)e.err.err_data + sizeof(uint64_t));
-	FCT_DO(fct_conn_close(&r->l, &conn->c));
+	for (i = 0; i < count; i++)
+		FCT_DO(connect_one(r, &first[i]));
+	for (i = 0; i < count; i++) {
+		FCT_DO(fct_eq_expect_err(t, r->l.eq, NULL, &e));
+		conn = conn_of(r, e.err.fid);
+		FCT_TRUE(t, conn >= first && conn < first + count);
+		if (e.err.err != FI_ENOBUFS)
+			FCT_FAIL(t, "%u of %u too many: %d (%s), not FI_ENOBUFS", i + 1,
+				 count, e.err.err, fi_strerror(e.err.err));
+		FCT_TRUE(t, e.err.err_data_size > sizeof(uint64_t));
+		FCT_EQ(t, crn_get_le64(e.err.err_data), fct_routed.quota_router);
+		fct_note(t, "%s", (const char *)e.err.err_data + sizeof(uint64_t));
+		FCT_DO(fct_conn_close(&r->l, &conn->c));
+	}
 out:
 	return ret;
 }
@@ -438,13 +458,13 @@ static int quota_client(struct routed *r, uint32_t quota)
 	uint32_t i;
 	int ret;
 
-	for (i = 0; i < 3; i++)
-		FCT_DO(expect_full(r, &r->conn[quota]));
+	FCT_DO(expect_full(r, &r->conn[quota], 1));
+	FCT_DO(expect_full(r, &r->conn[quota], CROWD));
 	FCT_DO(fct_barrier(t, "refused"));
 	FCT_DO(fct_conn_close(&r->l, &r->conn[0].c));
 	FCT_DO(connect_again(r, &r->conn[0]));
 	FCT_DO(fct_barrier(t, "another one"));
-	FCT_DO(expect_full(r, &r->conn[quota]));
+	FCT_DO(expect_full(r, &r->conn[quota], 1));
 	for (i = 0; i < quota; i++)
 		FCT_CALL(t, fct_routed_send(r, &r->conn[i], r->local.buf, 64, i));
 	ret = fct_routed_await(r, 0, "messages on all connections");
@@ -475,8 +495,11 @@ out:
 int fct_routed_quota(struct fct *t)
 {
 	const uint32_t quota = fct_routed.quota;
-	const struct routed_size size = {
-		.connections = quota + 1, .ops = quota, .tx = 8, .rx = 8, .local = 4096};
+	const struct routed_size size = {.connections = quota + CROWD,
+					 .ops = quota,
+					 .tx = 8,
+					 .rx = 8,
+					 .local = 4096};
 	struct routed r = {.l.t = t};
 	uint32_t i;
 	int ret;
