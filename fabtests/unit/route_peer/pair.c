@@ -98,6 +98,8 @@ static void pair_request(struct rte_request *request, void *context)
 
 	if (pair->refuse)
 		rte_request_reject(request);
+	else if (pair->full)
+		rte_request_full(request);
 	else
 		CT_EXPECT_EQ(rte_peer_accept(end->port, request, &end_ops, end,
 					     &end->peer),

@@ -25,7 +25,7 @@ struct pair {
 	struct pair_end end[PAIR_ENDS];
 	struct rte_listener *listener;
 	union crn_addr address;
-	bool refuse;
+	bool refuse, full;
 };
 
 struct pair_attr {

@@ -54,6 +54,20 @@ CT_TEST(peer, a_refused_connection_is_told_once)
 	pair_close(&pair);
 }
 
+CT_TEST(peer, who_has_no_room_says_so_and_who_it_is)
+{
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair.full = true;
+	pair_begin(&pair);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_A].err, FI_ENOBUFS);
+	CT_EXPECT_EQ(pair.end[PAIR_A].peer->remote.node,
+		     pair.end[PAIR_B].port->attr.self.node);
+	pair_close(&pair);
+}
+
 CT_TEST(peer, a_message_arrives_as_it_was_sent)
 {
 	static const char data[] = "what a message says";

@@ -210,6 +210,11 @@ void rte_request_reject(struct rte_request *request)
 	fake_rejected = true;
 }
 
+void rte_request_full(struct rte_request *request)
+{
+	rte_request_reject(request);
+}
+
 void rte_peer_close(struct rte_peer *peer, int status)
 {
 	CT_EXPECT_FALSE(fake_of(peer)->closed);

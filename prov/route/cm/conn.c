@@ -242,7 +242,8 @@ static void conn_down(struct rte_peer *peer, int err)
 	switch (ep->state) {
 	case RTE_EP_CONNECTING:
 	case RTE_EP_ASKING:
-		strncpy(failure.why, peer->text, sizeof(failure.why) - 1);
+		snprintf(failure.why, sizeof(failure.why), "%s%s", peer->text,
+			 err == FI_ENOBUFS ? " has no room for it" : "");
 		rte_conn_try(ep, &failure);
 		break;
 	case RTE_EP_ACCEPTING:

@@ -165,10 +165,12 @@ void port_drain(struct rte_port *port);
 
 /* --- peer.c --- */
 
+struct rte_preamble port_preamble(const struct rte_port *port, enum rte_role role);
 /* The end of it, from wherever it is noticed: ops->down is called by progress. */
 void peer_fail(struct rte_peer *peer, int err);
 /* Events of the lower provider. */
 void peer_connected(struct rte_peer *peer, const void *data, size_t len);
+void peer_refused(struct rte_peer *peer, int err, const void *data, size_t len);
 /* Tells the owner what peer_fail said. */
 void peer_tell(struct rte_peer *peer);
 /* It is up, or never will be. */

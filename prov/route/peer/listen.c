@@ -26,6 +26,18 @@ void rte_request_reject(struct rte_request *request)
 	request_free(request);
 }
 
+void rte_request_full(struct rte_request *request)
+{
+	const struct rte_port *port = request->listener->port;
+	struct rte_preamble preamble = port_preamble(port, port->attr.self.role);
+	uint8_t bytes[RTE_PREAMBLE_LEN];
+
+	preamble.flags |= RTE_PREAMBLE_FULL;
+	rte_preamble_pack(&preamble, bytes);
+	fi_reject(request->listener->pep, request->info->handle, bytes, sizeof(bytes));
+	request_free(request);
+}
+
 /* Somebody asks. Only who knows the protocol is heard of. */
 void listener_event(struct fi_eq_cm_entry *entry, size_t len)
 {

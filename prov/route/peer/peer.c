@@ -36,14 +36,12 @@ static enum rte_role peer_role(const struct rte_port *port, bool active)
 	return active ? RTE_CLIENT : RTE_TARGET;
 }
 
-static void peer_preamble(struct rte_peer *peer)
+struct rte_preamble port_preamble(const struct rte_port *port, enum rte_role role)
 {
-	const struct rte_port *port = peer->port;
-
-	peer->local = (struct rte_preamble){
+	return (struct rte_preamble){
 		.major = RTE_MAJOR,
 		.minor_max = RTE_MINOR,
-		.role = peer_role(port, peer->active),
+		.role = (uint8_t)role,
 		.node = port->attr.self.node,
 		.nonce = peer_nonce(),
 		.as = port->attr.self.as ? port->attr.self.as : port->net->device->at.as,
@@ -153,7 +151,7 @@ static struct rte_peer_inside *peer_make(struct rte_port *port, bool active,
 	peer->active = active;
 	in->kind = INSIDE_PEER;
 	in->hunger.feed = feed_sender;
-	peer_preamble(peer);
+	peer->local = port_preamble(port, peer_role(port, peer->active));
 	peer_lists(in);
 	peer_numbers(in);
 	if (!peer_alloc(in)) {
@@ -326,6 +324,19 @@ void peer_settled(struct rte_peer_inside *in)
 }
 
 /* --- The end --- */
+
+void peer_refused(struct rte_peer *peer, int err, const void *data, size_t len)
+{
+	struct rte_preamble remote;
+
+	if (peer->active && peer->state == RTE_PEER_CONNECTING &&
+	    rte_preamble_parse(&remote, data, len) == RTE_OK &&
+	    (remote.flags & RTE_PREAMBLE_FULL)) {
+		peer->remote = remote;
+		err = FI_ENOBUFS;
+	}
+	peer_fail(peer, err);
+}
 
 void peer_fail(struct rte_peer *peer, int err)
 {

@@ -185,6 +185,9 @@ int rte_listen(struct rte_port *port, const struct sockaddr *addr,
 int rte_listener_name(struct rte_listener *listener, union crn_addr *addr);
 void rte_listener_close(struct rte_listener *listener);
 void rte_request_reject(struct rte_request *request);
+/* The same, and who asked learns who rejects it (remote), and that it has no room now:
+ * its down is called with FI_ENOBUFS. */
+void rte_request_full(struct rte_request *request);
 
 /* --- Peers (peer.c, hello.c, life.c) --- */
 

@@ -199,9 +199,13 @@ static void peer_event(struct rte_port *port, uint32_t event,
 
 void listener_event(struct fi_eq_cm_entry *entry, size_t len);
 
+/* Bytes of data that come with an event. */
+#define EVENT_DATA 512
+
 static void event_failed(struct rte_port *port)
 {
-	struct fi_eq_err_entry err = {0};
+	uint8_t data[EVENT_DATA];
+	struct fi_eq_err_entry err = {.err_data = data, .err_data_size = sizeof(data)};
 	struct rte_peer_inside *in;
 
 	if (fi_eq_readerr(port->eq, &err, 0) < 0)
@@ -212,10 +216,9 @@ static void event_failed(struct rte_port *port)
 	if (in->closed)
 		in->parted = true;
 	else
-		peer_fail(&in->peer, err.err ? err.err : FI_EIO);
+		peer_refused(&in->peer, err.err ? err.err : FI_EIO, err.err_data,
+			     CRN_MIN(err.err_data_size, sizeof(data)));
 }
-
-#define EVENT_DATA 512
 
 /* False: there is none. */
 static bool port_event(struct rte_port *port)

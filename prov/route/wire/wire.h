@@ -87,7 +87,8 @@ enum rte_bad {
 /* For a log: "it ends too early". */
 const char *rte_bad_text(enum rte_bad bad);
 
-/* --- The preamble (preamble.c): private data of a lower connection, both ways --- */
+/* --- The preamble (preamble.c): private data of a lower connection, both ways, and of a
+ * reject that says more than that it is one --- */
 
 #define RTE_PREAMBLE_LEN 32u
 
@@ -95,6 +96,7 @@ enum rte_role { RTE_CLIENT = 1, RTE_ROUTER = 2, RTE_TARGET = 3 };
 
 enum rte_preamble_flag {
 	RTE_PREAMBLE_AUTH = 1 << 0, /* speaks to nobody who does not send AUTH */
+	RTE_PREAMBLE_FULL = 1 << 1, /* of who rejects: it has no room now */
 };
 
 /* Bytes 0 to 3 are "FRT1". */

@@ -147,10 +147,11 @@ void frt_guest_request(struct rte_request *request, void *context)
 	struct frt_device *device = context;
 	struct frt_node *node = device->node;
 	const char *why = why_not(device, &request->preamble);
+	const bool full = !why;
 	struct frt_guest *guest = NULL;
 	char from[CRN_ADDR_STRLEN];
 
-	if (!why) {
+	if (full) {
 		guest = guest_new(device, request);
 		why = "it has too many connections, or there is no memory";
 	}
@@ -159,7 +160,10 @@ void frt_guest_request(struct rte_request *request, void *context)
 		frt_log(FRT_WARN, "%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s",
 			device->config->name, crn_addr_str(&request->address.sa, from),
 			request->preamble.as, request->preamble.subnet, why);
-		rte_request_reject(request);
+		if (full)
+			rte_request_full(request);
+		else
+			rte_request_reject(request);
 		return;
 	}
 	node->counters.accepted++;
