@@ -11,11 +11,21 @@
 
 static void life_look(struct crn_deadline *deadline);
 
+/* ms. There is a look to ask, and one for each answer that may be missing, in the time of
+ * heartbeat_loss heartbeats. */
+static uint64_t life_interval(const struct rte_peer *peer)
+{
+	const struct rte_config_routing *routing = peer->port->attr.routing;
+	const uint64_t all = (uint64_t)routing->heartbeat * routing->heartbeat_loss;
+
+	return CRN_MAX(all / (routing->heartbeat_loss + 1), 1u);
+}
+
 static void life_again(struct rte_peer *peer, uint64_t now)
 {
 	struct rte_peer_inside *in = peer->in;
 
-	in->next_look = now + peer->port->attr.routing->heartbeat;
+	in->next_look = now + life_interval(peer);
 	in->deadline.expired = life_look;
 	crn_deadline_add(&peer->port->deadlines, &in->deadline, in->next_look);
 }
@@ -44,7 +54,7 @@ static void life_look(struct crn_deadline *deadline)
 	struct rte_peer *peer = &in->peer;
 	const struct rte_config_routing *routing = peer->port->attr.routing;
 	const uint64_t now = crn_now_ms();
-	const bool late = now > in->next_look + routing->heartbeat / 2;
+	const bool late = now > in->next_look + life_interval(peer) / 2;
 
 	if (in->heard || late) {
 		in->silent = 0;
