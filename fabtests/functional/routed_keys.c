@@ -33,6 +33,8 @@ static const struct refusal refusals[] = {
 	{"a large write beyond the end", FREE, false, false, 1, LARGE},
 	{"a large read beyond the end", FREE, true, false, 1, LARGE},
 	{"a write behind the end", FREE, false, false, LARGE, 1},
+	{"a write that begins before the region", FREE, false, false, UINT64_MAX - 7, 16},
+	{"a read that begins before the region", FREE, true, false, UINT64_MAX - 7, 16},
 	{"a write whose end wraps", FREE, false, false, UINT64_MAX - PART, PART},
 	{"a read whose end wraps", FREE, true, false, UINT64_MAX - PART, PART},
 	{"a write whose end is beyond 2^64", FREE, false, false, UINT64_MAX - 7, PART},

@@ -213,7 +213,7 @@ functional_sanitized() {
 	# libfabric's tcp leaks a request that nobody answers.
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
-	counted "$1-route" 300 "$top/fabtests/interop/check-route" -b "$1" -s -n 1 functional rdm mesh
+	counted "$1-route" 300 "$top/fabtests/interop/check-route" -b "$1" -s -n 1 functional rdm mesh limits
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
 	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
@@ -583,6 +583,9 @@ suite_route() {
 	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	counted route-figure 200 "${check[@]}" figure
+	counted route-limits 400 "${check[@]}" limits
+	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
+		counted route-limits-long 21600 "${check[@]}" -f limits
 	counted route-verbs 300 "${check[@]}" verbs
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
