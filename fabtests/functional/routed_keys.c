@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys that allow nothing, or no longer: the operation ends in an error, and nothing else
- * does. Memory that was closed is not touched any more.
+ * Keys that allow nothing, or no longer: the operation ends in an error that says so,
+ * what is behind it is cancelled, since it may rely on what is missing, and so ends the
+ * connection; other connections go on. Memory that was closed is not touched any more.
  */
 #include "routed.h"
 
@@ -9,7 +10,6 @@
 
 #define PART ((size_t)4096)
 #define LARGE ((size_t)300000)
-#define ROUNDS 16u
 
 enum region { FREE, READABLE, WRITABLE, REGIONS };
 
@@ -47,7 +47,10 @@ static const struct refusal refusals[] = {
 
 #define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 
-enum kind { GOOD, BAD };
+enum kind { GOOD, BAD, BEHIND };
+
+/* The connection that is never in trouble. */
+#define SAFE 0u
 
 struct keys {
 	struct routed r;
@@ -68,6 +71,12 @@ static int keys_ended(struct routed *r, struct routed_op *op, int err)
 				 refusals[op->number % REFUSALS].what, fi_strerror(err));
 		return 0;
 	}
+	if (op->kind == BEHIND) {
+		if (err != FI_ECANCELED)
+			FCT_FAIL(t, "what is behind %s: %d (%s)",
+				 refusals[op->number].what, err, fi_strerror(err));
+		return 0;
+	}
 	k->errors++;
 	if (!err)
 		FCT_FAIL(t, "%s has succeeded", refusals[op->number].what);
@@ -82,7 +91,7 @@ out:
 static int post_refusal(struct keys *k, unsigned int which, uint64_t *accepted)
 {
 	const struct refusal *f = &refusals[which];
-	struct routed_conn *conn = &k->r.conn[0];
+	struct routed_conn *conn = &k->r.conn[1 + which];
 	struct fct_target to = k->target[f->region];
 	struct fct *t = k->r.l.t;
 	struct routed_op *op;
@@ -112,26 +121,65 @@ out:
 	return ret;
 }
 
-/* Before it a write that succeeds, behind it a read of that. */
-static int refuse_between(struct keys *k, unsigned int round, uint64_t *accepted)
+/* A read that comes too late, if the connection's end was not faster. */
+static int post_behind(struct keys *k, unsigned int which)
 {
-	const unsigned int which = round % REFUSALS;
-	const size_t len = round % 3 ? PART : LARGE;
-	struct routed_conn *conn = &k->r.conn[0];
+	struct routed_conn *conn = &k->r.conn[1 + which];
+	struct routed_op *op = fct_routed_take(&k->r, conn);
+	struct fct *t = k->r.l.t;
+	ssize_t n;
+	int ret = 0;
+
+	FCT_TRUE(t, op);
+	op->kind = BEHIND;
+	op->number = which;
+	n = fi_read(conn->c.ep, k->r.local.buf + 2 * LARGE, PART, k->r.local.desc, 0,
+		    k->target[FREE].addr, k->target[FREE].key, &op->ctx);
+	if (n)
+		fct_routed_give(&k->r, op);
+	if (n != -FI_ENOTCONN)
+		FCT_CALL(t, n);
+	ret = 0;
+out:
+	return ret;
+}
+
+/* A write, and a read of that, which succeed. */
+static int beside(struct keys *k, struct routed_conn *conn, unsigned int which)
+{
+	const size_t len = which % 3 ? PART : LARGE;
 	uint8_t *local = k->r.local.buf;
 	struct fct *t = k->r.l.t;
 	int ret;
 
-	fct_fill(local, len, round);
+	fct_fill(local, len, which);
 	memset(local + LARGE, 0, len);
-	memset(local + 2 * LARGE, 0x11, LARGE);
 	FCT_CALL(t, fct_routed_write(&k->r, conn, local, len, &k->target[FREE], which));
-	FCT_DO(post_refusal(k, which, accepted));
 	FCT_CALL(t, fct_routed_read(&k->r, conn, local + LARGE, len, &k->target[FREE],
 				    which));
+	FCT_DO(fct_routed_await(&k->r, 0, "what is not refused"));
+	FCT_DATA(t, local + LARGE, len, which);
+out:
+	return ret;
+}
+
+static int refuse(struct keys *k, unsigned int which, uint64_t *accepted)
+{
+	struct routed_conn *conn = &k->r.conn[1 + which];
+	uint8_t *local = k->r.local.buf;
+	const uint64_t before = *accepted;
+	struct fct *t = k->r.l.t;
+	int ret;
+
+	memset(local + 2 * LARGE, 0x11, LARGE);
+	FCT_DO(beside(k, conn, which));
+	FCT_DO(post_refusal(k, which, accepted));
+	if (*accepted == before)
+		goto out;
+	FCT_DO(post_behind(k, which));
 	FCT_DO(fct_routed_await(&k->r, 0, refusals[which].what));
-	FCT_DATA(t, local + LARGE, len, round);
 	FCT_TRUE(t, fct_all(local + 2 * LARGE, LARGE, 0x11));
+	ret = beside(k, &k->r.conn[SAFE], which);
 out:
 	return ret;
 }
@@ -159,11 +207,14 @@ out:
 
 int fct_routed_refused(struct fct *t)
 {
-	const struct routed_size size = {
-		.connections = 1, .ops = 16, .tx = 16, .rx = 16, .local = 4 * LARGE};
+	const struct routed_size size = {.connections = 1 + REFUSALS,
+					 .ops = 64,
+					 .tx = 16,
+					 .rx = 16,
+					 .local = 4 * LARGE};
 	struct keys k = {.r.l.t = t};
 	uint64_t accepted = 0;
-	unsigned int round;
+	unsigned int which;
 	int ret;
 
 	k.r.user = &k;
@@ -178,8 +229,8 @@ int fct_routed_refused(struct fct *t)
 		FCT_TRUE(t, fct_all(k.region[READABLE].buf, LARGE, 0x22));
 		FCT_TRUE(t, fct_all(k.region[WRITABLE].buf, LARGE, 0x22));
 	} else {
-		for (round = 0; round < ROUNDS * REFUSALS; round++)
-			FCT_DO(refuse_between(&k, round, &accepted));
+		for (which = 0; which < REFUSALS; which++)
+			FCT_DO(refuse(&k, which, &accepted));
 		FCT_EQ(t, k.errors, accepted);
 		FCT_DO(fct_routed_stop(&k.r));
 	}
@@ -204,6 +255,7 @@ struct anew {
 	struct fct_target target, beside;
 	uint8_t outcome[SLOTS];
 	bool reads, again;
+	unsigned int time; /* each has a connection of its own */
 };
 
 static int anew_ended(struct routed *r, struct routed_op *op, int err)
@@ -220,22 +272,30 @@ static int anew_ended(struct routed *r, struct routed_op *op, int err)
 
 static int post_slot(struct anew *a, uint32_t n)
 {
-	struct routed_conn *conn = &a->r.conn[0];
+	struct routed_conn *conn = &a->r.conn[1 + a->time];
 	const uint64_t at = a->target.addr + n * SLOT;
 	struct routed_op *op = fct_routed_take(&a->r, conn);
 	uint8_t *local = a->r.local.buf + n * SLOT;
 	struct fct *t = a->r.l.t;
+	ssize_t posted;
 	int ret;
 
 	FCT_TRUE(t, op);
 	op->kind = BAD;
 	op->number = n;
 	if (a->reads)
-		FCT_CALL(t, fi_read(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
-				    a->target.key, &op->ctx));
+		posted = fi_read(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
+				 a->target.key, &op->ctx);
 	else
-		FCT_CALL(t, fi_write(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
-				     a->target.key, &op->ctx));
+		posted = fi_write(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
+				  a->target.key, &op->ctx);
+	ret = 0;
+	if (posted == -FI_ENOTCONN) {
+		fct_routed_give(&a->r, op);
+		a->outcome[n] = FAILED;
+		goto out;
+	}
+	FCT_CALL(t, posted);
 out:
 	return ret;
 }
@@ -256,7 +316,7 @@ static int use_slots(struct anew *a)
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	} while (a->r.busy);
-	FCT_CALL(t, fct_routed_write(&a->r, &a->r.conn[0], a->r.local.buf, PART,
+	FCT_CALL(t, fct_routed_write(&a->r, &a->r.conn[SAFE], a->r.local.buf, PART,
 				     &a->beside, 0));
 	ret = fct_routed_await(&a->r, 0, "another region");
 out:
@@ -405,6 +465,7 @@ static int close_once(struct anew *a, unsigned int time)
 	struct fct *t = a->r.l.t;
 	int ret;
 
+	a->time = time;
 	FCT_DO(prepare(a));
 	FCT_DO(fct_barrier(t, "ready"));
 	if (fct_is_client(t)) {
@@ -429,8 +490,8 @@ out:
 static int closing(struct fct *t, bool reads, bool again)
 {
 	struct routed_size size = {
-		.connections = 1,
-		.ops = 2 * AHEAD,
+		.connections = 1 + TIMES,
+		.ops = 4 * AHEAD,
 		.tx = 16,
 		.rx = 16,
 		.local = SLOTS * SLOT,
