@@ -572,7 +572,8 @@ suite_route() {
 	step build-router 600 make -C "$top/build/unit" util/fi_router/fi_router util/fi_routectl/fi_routectl || return
 	counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
 		fabtests/unit/unit_route_prov fabtests/unit/unit_route_xfer fabtests/unit/unit_router
-		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_vc"
+		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
+		fabtests/fuzz/fuzz_route_vc"
 	counted route-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	counted route-net-itself 120 "$top/fabtests/interop/test-route-net"
 	counted route-pingpong 120 "${check[@]}" pingpong
