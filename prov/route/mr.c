@@ -109,18 +109,26 @@ static int mr_key(struct rte_mr *mr, uint64_t requested)
 
 static int mr_lower(struct rte_mr *mr)
 {
-	struct rte_port *port = mr->domain->device->port;
-	uint64_t key = 0;
+	struct rte_device *device = mr->domain->device;
+	struct rte_port *port = device->port;
+	int ret;
 
 	if (!port->mr_local || !(mr->mr.access & MR_LOCAL_ACCESS) || !mr->mr.len)
 		return 0;
-	if (!port->prov_key) {
-		crn_lock(&mr->domain->device->lock);
-		key = port->next_key++;
-		crn_unlock(&mr->domain->device->lock);
-	}
-	return fi_mr_reg(port->domain, mr->mr.buf, mr->mr.len, FI_SEND | FI_WRITE, 0, key,
-			 0, &mr->lower, NULL);
+	crn_lock(&device->lock);
+	ret = fi_mr_reg(port->domain, mr->mr.buf, mr->mr.len, FI_SEND | FI_WRITE, 0,
+			port->prov_key ? 0 : port->next_key++, 0, &mr->lower, NULL);
+	crn_unlock(&device->lock);
+	return ret;
+}
+
+static void mr_lower_close(struct rte_mr *mr)
+{
+	if (!mr->lower)
+		return;
+	crn_lock(&mr->domain->device->lock);
+	fi_close(&mr->lower->fid);
+	crn_unlock(&mr->domain->device->lock);
 }
 
 static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
@@ -139,8 +147,7 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 	if (!ret)
 		ret = mr_key(mr, attr->requested_key);
 	if (ret) {
-		if (mr->lower)
-			fi_close(&mr->lower->fid);
+		mr_lower_close(mr);
 		free(mr);
 		return ret;
 	}

@@ -28,6 +28,8 @@ static struct fi_info *net_hints(const struct rte_config_device *device, const c
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode =
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	/* All of a port's objects are guarded by one lock of its owner's. */
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	/* A message follows what was written into its slot. */
 	hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
 	hints->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;

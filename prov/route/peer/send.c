@@ -189,6 +189,16 @@ static ssize_t tx_send(struct rte_tx_inside *in)
 	return fi_sendmsg(tx->peer->in->ep, &msg, FI_COMPLETION);
 }
 
+/*
+ * A short message whose end nobody asks for: the lower provider copies it and says
+ * nothing more of it. Not the last one, upon which the endpoint is closed.
+ */
+static bool tx_injects(const struct rte_tx *tx)
+{
+	return !tx->done && !tx->data_len && tx->len <= tx->peer->port->lower_inject &&
+	       tx->bytes[AT_TYPE] != RTE_BYE;
+}
+
 /* 0; -FI_EAGAIN: to be done again; or a code that ends the connection. */
 static ssize_t tx_give(struct rte_tx_inside *in)
 {
@@ -207,14 +217,21 @@ void rte_tx_post(struct rte_tx *tx)
 {
 	struct rte_tx_inside *in = tx->in;
 	struct rte_peer *peer = tx->peer;
+	const bool injects = tx_injects(tx);
 	ssize_t ret = -FI_EAGAIN;
 
 	tx_fields(tx);
 	peer->stats_tx++;
 	peer->stats_tx_bytes += tx->data_len;
-	in->posted = true;
 	if (crn_list_empty(&peer->in->stuck))
-		ret = tx_give(in);
+		ret = injects ? fi_inject(peer->in->ep, tx->bytes, tx->len,
+					  FI_ADDR_UNSPEC)
+			      : tx_give(in);
+	if (!ret && injects) {
+		tx_free(in);
+		return;
+	}
+	in->posted = true;
 	if (!ret) {
 		crn_list_add_tail(&peer->in->sent, &in->entry);
 		return;

@@ -116,8 +116,7 @@ void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
 	}
 	tx->len = (size_t)len;
 	tx->data_len = 0;
-	tx->done = frt_transit_done;
-	frt_transit_post(transit, tx);
+	rte_tx_post(tx);
 	side->ack.told = ack.request;
 }
 
@@ -166,6 +165,21 @@ static void piece_payload(struct rte_tx *tx, struct rte_rx *rx,
 	tx->desc = rte_rx_desc(rx, tx->peer->port);
 	tx->user = rx;
 	rx->user++;
+}
+
+/* request: whose acknowledgement waits for it; 0: none. Of one that was copied whole
+ * nobody has to know when it has been sent. */
+static void piece_post(struct frt_side *from, struct rte_tx *tx, uint64_t request)
+{
+	tx->number = request;
+	if (request)
+		frt_ack_flies(&from->ack);
+	if (!request && !tx->user) {
+		rte_tx_post(tx);
+		return;
+	}
+	tx->done = done;
+	frt_transit_post(from->transit, tx);
 }
 
 static size_t piece_head(const struct rte_packet *packet)
@@ -235,11 +249,7 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	}
 	tx->len = (size_t)len;
 	piece_payload(tx, rx, &piece, copied);
-	tx->number = mine ? packet->head.seq : 0;
-	tx->done = done;
-	if (mine)
-		frt_ack_flies(&from->ack);
-	frt_transit_post(from->transit, tx);
+	piece_post(from, tx, mine ? packet->head.seq : 0);
 	piece_left(lane, to, &piece, piece.len == left);
 	return RTE_OK;
 }
