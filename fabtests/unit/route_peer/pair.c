@@ -151,6 +151,7 @@ void pair_put_all(struct pair_end *end)
 
 void pair_close(struct pair *pair)
 {
+	struct rte_arena_use use;
 	struct pair_end *end;
 	int i;
 
@@ -165,6 +166,9 @@ void pair_close(struct pair *pair)
 	for (i = 0; i < PAIR_ENDS; i++) {
 		end = &pair->end[i];
 		CT_EXPECT_EQ(rte_port_close(end->port), 0);
+		rte_arena_use(end->arena, &use);
+		CT_EXPECT_EQ(use.lands_taken, 0);
+		CT_EXPECT_EQ(use.messages_taken, 0);
 		rte_arena_close(end->arena);
 		rte_net_close(end->net);
 		rte_config_free(end->config);

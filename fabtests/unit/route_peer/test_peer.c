@@ -200,6 +200,39 @@ CT_TEST(peer, what_breaks_the_protocol_is_left)
 	pair_close(&pair);
 }
 
+/* The slot is there again when the connection is over: pair_close looks. */
+CT_TEST(peer, more_than_a_landing_slot_has_room_for_is_refused)
+{
+	static uint8_t data[RTE_EAGER];
+	const struct pair_message message = {
+		.seq = 1, .data = data, .len = 1 << 20, .piece = sizeof(data)};
+	struct pair_end *a;
+	struct rte_packet packet = {
+		.head = {.type = RTE_MSG, .plen = 65536 + 8, .seq = 1}};
+	const struct rte_msg msg = {.length = 1 << 20, .offset = sizeof(data)};
+	struct rte_tx *tx = NULL;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	a = &pair.end[PAIR_A];
+	CT_ASSERT_TRUE(pair_send(a, &message, NULL, NULL));
+	while (!tx) {
+		pair_turn(&pair);
+		tx = rte_tx_get(a->peer, RTE_REQUESTS, RTE_SMALL_ROOM);
+		if (tx && !rte_tx_slot(tx)) {
+			rte_tx_drop(tx);
+			tx = NULL;
+		}
+	}
+	tx->len = (size_t)rte_msg_pack(&packet, &msg, tx->bytes, tx->room);
+	rte_tx_post(tx);
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EIO);
+	CT_EXPECT_EQ(pair.end[PAIR_B].messages, 1);
+	pair_close(&pair);
+}
+
 CT_TEST(peer, who_closes_is_missed_after_its_last_message)
 {
 	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};

@@ -76,9 +76,12 @@ static bool receive_payload(struct rte_rx_inside *in)
 	rx->payload = (uint8_t *)rx->packet.payload;
 	if (rx->payload)
 		return true;
+	/* What is refused has filled nothing: its slot goes with the peer. */
+	if (plen > arena_land_size(rx->peer->port->arena))
+		return false;
 	in->land = grant_fill(rx->peer, rx->lane,
 			      crn_get_le32(rx->packet.bytes + RTE_HEAD_LEN));
-	if (!in->land || plen > arena_land_size(rx->peer->port->arena))
+	if (!in->land)
 		return false;
 	rx->payload = in->land->data;
 	return true;
