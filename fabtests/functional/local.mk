@@ -265,10 +265,13 @@ fabtests_functional_fi_cairn_routed_SOURCES = \
 	fabtests/functional/fi_cairn_routed.c \
 	fabtests/functional/routed.c \
 	fabtests/functional/routed.h \
+	fabtests/functional/routed_anew.c \
 	fabtests/functional/routed_flow.c \
+	fabtests/functional/routed_huge.c \
 	fabtests/functional/routed_keys.c \
 	fabtests/functional/routed_lost.c \
 	fabtests/functional/routed_mixed.c \
+	fabtests/functional/routed_quota.c \
 	fabtests/functional/routed_share.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rxm

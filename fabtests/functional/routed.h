@@ -124,10 +124,14 @@ int fct_routed_unposted_inject(struct fct *t);
 /* routed_share.c: connections beside each other */
 int fct_routed_stalled(struct fct *t);
 int fct_routed_fair(struct fct *t);
+
+/* routed_quota.c: more of them than a client may have */
 int fct_routed_quota(struct fct *t);
 
-/* routed_keys.c: regions */
+/* routed_keys.c: what they do not allow */
 int fct_routed_refused(struct fct *t);
+
+/* routed_anew.c: regions that are closed, and keys of others then */
 int fct_routed_closed_writing(struct fct *t);
 int fct_routed_closed_reading(struct fct *t);
 int fct_routed_anew_writing(struct fct *t);
@@ -135,6 +139,8 @@ int fct_routed_anew_reading(struct fct *t);
 
 /* routed_mixed.c: every byte */
 int fct_routed_mixed(struct fct *t);
+
+/* routed_huge.c: more than 4 GiB */
 int fct_routed_huge(struct fct *t);
 
 /* routed_lost.c: somebody is killed */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions that are closed while they are used, and others that get their keys: memory
+ * that was closed is not touched any more, and no operation is in two regions.
+ */
+#include "routed.h"
+
+#define PART ((size_t)4096)
+#define SLOTS 48u
+#define SLOT ((size_t)700000) /* some fragments */
+#define AHEAD 8u	      /* operations outstanding */
+#define KEY 4711u
+#define TIMES 8u
+/* The connection that is never in trouble. */
+#define SAFE 0u
+
+enum kind { BESIDE, SLOTTED };
+enum outcome { NOT_POSTED, SUCCEEDED, FAILED };
+
+struct anew {
+	struct routed r;
+	struct fct_mem old, new, other;
+	struct fid_mr *mr;
+	struct fct_target target, beside;
+	uint8_t outcome[SLOTS];
+	bool reads, again;
+	unsigned int time; /* each has a connection of its own */
+};
+
+static int anew_ended(struct routed *r, struct routed_op *op, int err)
+{
+	struct anew *a = r->user;
+
+	if (op->kind == SLOTTED)
+		a->outcome[op->number] = err ? FAILED : SUCCEEDED;
+	else if (err)
+		return fct_fail_at(r->l.t, NULL, 0, "beside a closed region: %s",
+				   fi_strerror(err));
+	return 0;
+}
+
+static int post_slot(struct anew *a, uint32_t n)
+{
+	struct routed_conn *conn = &a->r.conn[1 + a->time];
+	const uint64_t at = a->target.addr + n * SLOT;
+	struct routed_op *op = fct_routed_take(&a->r, conn);
+	uint8_t *local = a->r.local.buf + n * SLOT;
+	struct fct *t = a->r.l.t;
+	ssize_t posted;
+	int ret;
+
+	FCT_TRUE(t, op);
+	op->kind = SLOTTED;
+	op->number = n;
+	if (a->reads)
+		posted = fi_read(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
+				 a->target.key, &op->ctx);
+	else
+		posted = fi_write(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
+				  a->target.key, &op->ctx);
+	ret = 0;
+	if (posted == -FI_ENOTCONN) {
+		fct_routed_give(&a->r, op);
+		a->outcome[n] = FAILED;
+		goto out;
+	}
+	FCT_CALL(t, posted);
+out:
+	return ret;
+}
+
+/* Slot by slot; what is still posted after the close says so. */
+static int use_slots(struct anew *a)
+{
+	struct fct *t = a->r.l.t;
+	struct fct_wait w;
+	uint32_t next = 0;
+	int ret;
+
+	fct_wait_init(&w, t, "operations while their region is closed");
+	do {
+		while (next < SLOTS && a->r.busy < AHEAD)
+			FCT_DO(post_slot(a, next++));
+		FCT_DO(fct_routed_look(&a->r));
+		if (!ret)
+			FCT_DO(fct_wait_again(&w));
+	} while (a->r.busy);
+	FCT_CALL(t, fct_routed_write(&a->r, &a->r.conn[SAFE], a->r.local.buf, PART,
+				     &a->beside, 0));
+	ret = fct_routed_await(&a->r, 0, "another region");
+out:
+	return ret;
+}
+
+static int reg(struct anew *a, struct fct_mem *m)
+{
+	struct fct *t = a->r.l.t;
+	int ret;
+
+	FCT_CALL(t, fi_mr_reg(a->r.l.domain, m->buf, m->len,
+			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0, &a->mr, NULL));
+out:
+	return ret;
+}
+
+/* In the middle of them: once the first bytes of a slot are there. */
+static int close_between(struct anew *a, unsigned int time)
+{
+	const volatile uint8_t *byte = a->old.buf + (3 + time) * SLOT;
+	uint64_t later = fct_now_ns();
+	struct fct *t = a->r.l.t;
+	struct fct_wait w;
+	int ret = 0;
+
+	fct_wait_init(&w, t, "the first of the operations");
+	if (a->reads) {
+		/* Nothing tells who is read: after a while. */
+		later += (500 + 700 * (uint64_t)time) * 1000;
+		do
+			FCT_DO(fct_routed_look(&a->r));
+		while (fct_now_ns() < later);
+	} else {
+		while (*byte == 0x77 && !ret) {
+			FCT_DO(fct_routed_look(&a->r));
+			FCT_DO(fct_wait_check(&w));
+		}
+	}
+	FCT_CALL(t, fi_close(&a->mr->fid));
+	a->mr = NULL;
+	if (a->again)
+		FCT_DO(reg(a, &a->new));
+	else
+		memset(a->old.buf, 0x55, a->old.len);
+	ret = fct_routed_until_stop(&a->r);
+out:
+	return ret;
+}
+
+static bool whole(const uint8_t *at, uint32_t n)
+{
+	return fct_all(at + n * SLOT, SLOT, (uint8_t)(n + 1));
+}
+
+/* What has succeeded is in one of both regions, whole. */
+static int check_written(struct anew *a)
+{
+	struct fct *t = a->r.l.t;
+	uint32_t n;
+	int ret = 0;
+
+	for (n = 0; n < SLOTS; n++) {
+		if (a->again && a->outcome[n] == SUCCEEDED && !whole(a->old.buf, n) &&
+		    !whole(a->new.buf, n))
+			FCT_FAIL(t, "write %u has succeeded and is in neither region", n);
+		if (a->again && a->outcome[n] == FAILED &&
+		    !fct_all(a->new.buf + n *SLOT, SLOT, 0x77))
+			FCT_FAIL(t, "write %u has failed and is in the new region", n);
+	}
+	if (!a->again && !fct_all(a->old.buf, a->old.len, 0x55))
+		FCT_FAIL(t, "a region was written to that was closed");
+out:
+	return ret;
+}
+
+static int check_read(struct anew *a)
+{
+	struct fct *t = a->r.l.t;
+	const uint8_t *at;
+	uint32_t n;
+	int ret = 0;
+
+	for (n = 0; n < SLOTS; n++) {
+		at = a->r.local.buf + n * SLOT;
+		if (a->outcome[n] == SUCCEEDED && !fct_all(at, SLOT, 0x77) &&
+		    !fct_all(at, SLOT, 0x33))
+			FCT_FAIL(t, "read %u has brought something of both regions", n);
+	}
+out:
+	return ret;
+}
+
+static int exchange_outcomes(struct anew *a)
+{
+	struct fct *t = a->r.l.t;
+	unsigned int failed = 0, n;
+	int ret;
+
+	if (fct_is_server(t))
+		return fct_hear(t, "outcomes", a->outcome, sizeof(a->outcome));
+	for (n = 0; n < SLOTS; n++) {
+		FCT_TRUE(t, a->outcome[n] != NOT_POSTED);
+		failed += a->outcome[n] == FAILED;
+	}
+	fct_note(t, "%u of %u failed", failed, SLOTS);
+	/* After the close there is nothing any more but errors. */
+	for (n = 1; n < SLOTS && !a->again; n++)
+		FCT_TRUE(t, a->outcome[n - 1] == SUCCEEDED || a->outcome[n] == FAILED);
+	ret = fct_tell(t, "outcomes", a->outcome, sizeof(a->outcome));
+out:
+	return ret;
+}
+
+static int prepare(struct anew *a)
+{
+	struct fct_target mine[2] = {{.key = KEY, .len = SLOTS * SLOT}}, theirs[2];
+	struct fct *t = a->r.l.t;
+	uint32_t n;
+	int ret;
+
+	memset(a->outcome, NOT_POSTED, sizeof(a->outcome));
+	if (fct_is_server(t)) {
+		memset(a->old.buf, 0x77, a->old.len);
+		memset(a->new.buf, a->reads ? 0x33 : 0x77, a->new.len);
+		FCT_DO(reg(a, &a->old));
+		if (a->r.l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+			mine[0].addr = (uintptr_t)a->old.buf;
+		mine[0].key = fi_mr_key(a->mr);
+		mine[1] = fct_mem_target(&a->r.l, &a->other);
+		FCT_DO(fct_routed_stop_arm(&a->r));
+	} else {
+		for (n = 0; n < SLOTS; n++)
+			memset(a->r.local.buf + n * SLOT, (int)n + 1, SLOT);
+	}
+	FCT_DO(fct_exchange(t, "regions", mine, theirs, sizeof(mine)));
+	a->target = theirs[0];
+	a->beside = theirs[1];
+	ret = 0;
+out:
+	return ret;
+}
+
+static int close_once(struct anew *a, unsigned int time)
+{
+	struct fct *t = a->r.l.t;
+	int ret;
+
+	a->time = time;
+	FCT_DO(prepare(a));
+	FCT_DO(fct_barrier(t, "ready"));
+	if (fct_is_client(t)) {
+		FCT_DO(use_slots(a));
+		FCT_DO(fct_routed_stop(&a->r));
+	} else {
+		FCT_DO(close_between(a, time));
+	}
+	FCT_DO(exchange_outcomes(a));
+	if (fct_is_server(t) && !a->reads)
+		FCT_DO(check_written(a));
+	if (fct_is_client(t) && a->reads)
+		FCT_DO(check_read(a));
+	if (a->mr)
+		FCT_CALL(t, fi_close(&a->mr->fid));
+	a->mr = NULL;
+	ret = fct_barrier(t, "checked");
+out:
+	return ret;
+}
+
+static int closing(struct fct *t, bool reads, bool again)
+{
+	struct routed_size size = {
+		.connections = 1 + TIMES,
+		.ops = 4 * AHEAD,
+		.tx = 16,
+		.rx = 16,
+		.local = SLOTS * SLOT,
+		.own_keys = again,
+	};
+	struct anew a = {.reads = reads, .again = again};
+	unsigned int time;
+	int ret;
+
+	a.r.user = &a;
+	a.r.ended = anew_ended;
+	FCT_DO(fct_routed_up(&a.r, t, &size));
+	if (fct_is_server(t)) {
+		FCT_DO(fct_mem_alloc(&a.r.l, &a.old, SLOTS * SLOT, FI_SEND));
+		FCT_DO(fct_mem_alloc(&a.r.l, &a.new, SLOTS * SLOT, FI_SEND));
+	}
+	FCT_DO(fct_mem_alloc(&a.r.l, &a.other, PART, FI_REMOTE_READ | FI_REMOTE_WRITE));
+	for (time = 0; time < TIMES; time++)
+		FCT_DO(close_once(&a, time));
+out:
+	if (a.mr)
+		fi_close(&a.mr->fid);
+	return fct_routed_down(&a.r, ret);
+}
+
+int fct_routed_closed_writing(struct fct *t)
+{
+	return closing(t, false, false);
+}
+
+int fct_routed_closed_reading(struct fct *t)
+{
+	return closing(t, true, false);
+}
+
+int fct_routed_anew_writing(struct fct *t)
+{
+	return closing(t, false, true);
+}
+
+int fct_routed_anew_reading(struct fct *t)
+{
+	return closing(t, true, true);
+}
