@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	fabtests/interop/local.mk \
 	fabtests/interop/net \
 	fabtests/interop/route-agent \
+	fabtests/interop/route-agreed \
 	fabtests/interop/route-net \
 	fabtests/interop/test-net \
 	fabtests/interop/test-route-net \
