@@ -2,6 +2,22 @@
 #include "cairn_test.h"
 #include "flow/flow.h"
 
+CT_TEST(inlet, takes_what_its_sender_has_credits_for)
+{
+	struct rte_inlet inlet;
+
+	rte_inlet_open(&inlet, 2);
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	CT_EXPECT_FALSE(rte_inlet_fill(&inlet));
+	rte_inlet_empty(&inlet);
+	/* It has not been told yet. */
+	CT_EXPECT_FALSE(rte_inlet_fill(&inlet));
+	CT_EXPECT_EQ(rte_inlet_tell(&inlet), 1);
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	CT_EXPECT_FALSE(rte_inlet_fill(&inlet));
+}
+
 CT_TEST(credit, a_sender_sends_what_there_are_receives_for)
 {
 	struct rte_outlet outlet;

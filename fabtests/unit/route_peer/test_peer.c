@@ -5,6 +5,7 @@
 #include <cairn/wait.h>
 #include "cairn_test.h"
 #include "pair.h"
+#include "peer/inside.h"
 
 static const struct pair_attr plain = {.lands = 32};
 
@@ -230,6 +231,27 @@ CT_TEST(peer, more_than_a_landing_slot_has_room_for_is_refused)
 	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
 	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EIO);
 	CT_EXPECT_EQ(pair.end[PAIR_B].messages, 1);
+	pair_close(&pair);
+}
+
+/* Its requests are all kept, and its end is noticed nevertheless. */
+CT_TEST(peer, more_messages_than_credits_are_refused)
+{
+	const struct pair_attr attr = {.lands = 32, .receives = {3, 3}};
+	struct pair_message message = {.data = "x", .len = 1, .piece = 1};
+	struct pair pair;
+
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	for (message.seq = 1; message.seq <= 3; message.seq++)
+		CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == 3);
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	pair.end[PAIR_A].peer->in->outlet[RTE_REQUESTS].flow.credits = 1;
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EIO);
+	CT_EXPECT_EQ(pair.end[PAIR_B].messages, 3);
 	pair_close(&pair);
 }
 

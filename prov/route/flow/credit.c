@@ -4,7 +4,15 @@
 
 void rte_inlet_open(struct rte_inlet *inlet, uint32_t receives)
 {
-	*inlet = (struct rte_inlet){.receives = receives};
+	*inlet = (struct rte_inlet){.receives = receives, .credits = receives};
+}
+
+bool rte_inlet_fill(struct rte_inlet *inlet)
+{
+	if (!inlet->credits)
+		return false;
+	inlet->credits--;
+	return true;
 }
 
 void rte_inlet_empty(struct rte_inlet *inlet)
@@ -17,6 +25,7 @@ uint8_t rte_inlet_tell(struct rte_inlet *inlet)
 	const uint32_t due = CRN_MIN(inlet->due, (uint32_t)UINT8_MAX);
 
 	inlet->due -= due;
+	inlet->credits += due;
 	return (uint8_t)due;
 }
 

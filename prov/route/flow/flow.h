@@ -28,10 +28,13 @@
 
 struct rte_inlet {
 	uint32_t receives;
-	uint32_t due; /* that are free again, which the sender has not been told */
+	uint32_t due;	  /* that are free again, which the sender has not been told */
+	uint32_t credits; /* messages that the sender may still send */
 };
 
 void rte_inlet_open(struct rte_inlet *inlet, uint32_t receives);
+/* A message has come. False: the sender had no credit for it. */
+bool rte_inlet_fill(struct rte_inlet *inlet);
 /* What was in one of them has gone on. */
 void rte_inlet_empty(struct rte_inlet *inlet);
 /* For the header of a message to the sender: credits that it is told of. */

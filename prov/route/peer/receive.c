@@ -67,6 +67,15 @@ static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
 	}
 }
 
+/*
+ * Receives that no lane may take are always posted: with all of them taken, nothing would
+ * be read any more, and nobody told that the peer has ended.
+ */
+static bool receive_counts(struct rte_peer *peer, enum rte_lane lane)
+{
+	return lane == RTE_LANES || rte_inlet_fill(&peer->in->inlet[lane].flow);
+}
+
 /* Where the payload of MSG, WRITE and READ_FRAG is. */
 static bool receive_payload(struct rte_rx_inside *in)
 {
@@ -142,6 +151,10 @@ static void receive_message(struct rte_rx_inside *in)
 		return;
 	}
 	in->rx.lane = counted_lane(packet->head.type);
+	if (!receive_counts(peer, in->rx.lane)) {
+		rte_peer_bad(peer, "it sends more than it has credits for");
+		return;
+	}
 	if (carries_data(packet->head.type)) {
 		if (!receive_payload(in)) {
 			rte_peer_bad(peer, "it fills a slot that it has not");
