@@ -49,6 +49,7 @@ struct frt_device {
 	bool up;	      /* it listens: the LSA says so */
 	bool foreign;	      /* a WAN: on it are routers of other AS */
 	int fd[RTE_PORT_FDS]; /* in the loop's epoll; -1: not */
+	bool fired;	      /* something has happened, or may have: for the next turn */
 	uint32_t quiet; /* turns of the loop in a row in which nothing happened here */
 	/* Of struct frt_adjacency (adjacency.h): connections to other routers. */
 	struct crn_list adjacencies;

@@ -22,8 +22,12 @@
 
 /* ms after SIGTERM. */
 #define END_MOST 1000u
+/* ms between looks meanwhile. */
+#define END_LOOK 10
 /* Turns with work in a row after which signals are looked for. */
 #define TURNS 256u
+/* Taken at once. */
+#define EVENTS 16
 
 static uint64_t now_ns(void)
 {
@@ -86,11 +90,13 @@ static void take_signals(struct frt_serve *serve)
 #define QUIET 64u
 #define QUIET_LOOK 16u
 
-static size_t progress(struct frt_serve *serve, struct frt_device *device)
+/* How much there was to do. */
+static size_t progress(struct frt_device *device)
 {
 	ssize_t ret;
 
-	if (!device->port || (device->quiet > QUIET && serve->turns % QUIET_LOOK))
+	device->fired = false;
+	if (!device->port)
 		return 0;
 	ret = rte_port_progress(device->port);
 	if (ret < 0)
@@ -99,15 +105,6 @@ static size_t progress(struct frt_serve *serve, struct frt_device *device)
 	return ret != 0;
 }
 
-static void look_at_all(struct frt_node *node)
-{
-	uint32_t i;
-
-	for (i = 0; i < node->devices; i++)
-		node->device[i]->quiet = 0;
-}
-
-/* How much there was to do. */
 static size_t turn(struct frt_serve *serve)
 {
 	struct frt_node *node = serve->node;
@@ -116,7 +113,8 @@ static size_t turn(struct frt_serve *serve)
 
 	serve->turns++;
 	for (i = 0; i < node->devices; i++)
-		work += progress(serve, node->device[i]);
+		if (node->device[i]->fired)
+			work += progress(node->device[i]);
 	/* What has arrived is handed over before time passes for rte_sync. */
 	work += crn_deadlines_run(&node->deadlines);
 	frt_lookups_run(node);
@@ -125,23 +123,79 @@ static size_t turn(struct frt_serve *serve)
 	return work;
 }
 
-static bool may_sleep(const struct frt_node *node)
+/* --- Who looks before it sleeps --- */
+
+static void look_at_all(struct frt_serve *serve)
 {
+	struct frt_node *node = serve->node;
+	struct frt_device *device;
 	uint32_t i;
 
-	if (node->moved || node->changed || node->retarget)
+	for (i = 0; i < node->devices; i++) {
+		device = node->device[i];
+		device->fired = device->quiet <= QUIET || serve->turns % QUIET_LOOK == 0;
+	}
+}
+
+/* Is there to be another turn at once? */
+static bool goes_on(struct frt_serve *serve, size_t work)
+{
+	if (!serve->busy)
 		return false;
-	for (i = 0; i < node->devices; i++)
-		if (node->device[i]->port && rte_port_trywait(node->device[i]->port))
-			return false;
+	if (work)
+		serve->last = now_ns();
+	else if (now_ns() - serve->last >= serve->busy)
+		return false;
+	else
+		sched_yield(); /* What it waits for may need this processor. */
+	if (serve->turns % TURNS == 0) {
+		take_signals(serve);
+		frt_control_run(serve->control);
+	}
+	look_at_all(serve);
 	return true;
 }
 
-static void sleep_for_work(struct frt_serve *serve, int timeout)
-{
-	struct epoll_event events[16];
+/* --- Who sleeps --- */
 
-	epoll_wait(serve->node->epfd, events, 16, timeout);
+/* Devices with something to do count as fired, all others can be waited for. */
+static bool may_sleep(struct frt_serve *serve)
+{
+	const struct frt_node *node = serve->node;
+	struct frt_device *device;
+	bool may = !node->moved && !node->changed && !node->retarget;
+	uint32_t i;
+
+	for (i = 0; i < node->devices; i++) {
+		device = node->device[i];
+		device->fired = device->port && rte_port_trywait(device->port);
+		may = may && !device->fired;
+		/* What closes lingers, of which no descriptor tells. */
+		device->fired |= serve->ends != 0;
+	}
+	return may;
+}
+
+/* Those at which something has happened, also while others keep it busy. */
+static void wait_for_work(struct frt_serve *serve, int timeout)
+{
+	struct epoll_event events[EVENTS];
+	struct frt_device *device;
+	int count = epoll_wait(serve->node->epfd, events, EVENTS, timeout), i;
+	bool signals = false;
+
+	for (i = 0; i < count; i++) {
+		device = events[i].data.ptr;
+		signals |= events[i].data.ptr == serve;
+		/* Whatever else wakes the loop may be somebody who asks. */
+		serve->asked |= !device;
+		if (!device || events[i].data.ptr == serve)
+			continue;
+		device->fired = true;
+		device->quiet = 0;
+	}
+	if (signals)
+		take_signals(serve);
 }
 
 /* Everything that was to be sent is, or nobody takes it any more. */
@@ -165,38 +219,24 @@ static bool is_over(const struct frt_serve *serve)
 
 void frt_serve(struct frt_serve *serve)
 {
-	struct frt_node *node = serve->node;
-	uint64_t last = now_ns();
-	int timeout = -1;
-
 	while (!is_over(serve)) {
-		if (turn(serve)) {
-			last = now_ns();
-			if (serve->turns % TURNS == 0) {
-				take_signals(serve);
-				frt_control_run(serve->control);
-			}
+		if (goes_on(serve, turn(serve)))
 			continue;
-		}
-		if (now_ns() - last < serve->busy) {
-			/* What it waits for may need this processor. */
-			sched_yield();
-			continue;
-		}
-		if (may_sleep(node))
-			sleep_for_work(serve, serve->ends ? 10 : timeout);
-		take_signals(serve);
-		timeout = frt_control_run(serve->control) ? 0 : -1;
-		look_at_all(node);
-		last = 0;
+		if (!may_sleep(serve) || serve->asked)
+			wait_for_work(serve, 0);
+		else
+			wait_for_work(serve, serve->ends ? END_LOOK : -1);
+		if (serve->asked)
+			serve->asked = frt_control_run(serve->control);
 	}
 }
 
 /* --- Begin and end --- */
 
-static int watch(struct frt_serve *serve, int fd)
+/* who: serve for signals; NULL: to be woken is enough. */
+static int watch(struct frt_serve *serve, int fd, void *who)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = who};
 
 	return epoll_ctl(serve->node->epfd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
@@ -222,10 +262,10 @@ int frt_serve_open(struct frt_serve *serve, struct frt_node *node, uint32_t busy
 		return -errno;
 	ret = frt_lookups_open(node);
 	if (!ret)
-		ret = watch(serve, node->wake);
+		ret = watch(serve, node->wake, NULL);
 	if (!ret)
-		ret = watch(serve, serve->signals);
-	return ret ? ret : watch(serve, node->deadlines.fd);
+		ret = watch(serve, serve->signals, serve);
+	return ret ? ret : watch(serve, node->deadlines.fd, NULL);
 }
 
 void frt_serve_close(struct frt_serve *serve)

@@ -144,6 +144,8 @@ struct rte_port {
 	unsigned int depth;	  /* of progress */
 	unsigned int unsettled;	  /* peers that are not up yet */
 	bool event;		  /* there may be one */
+	bool slept;		  /* rte_port_trywait allowed it */
+	bool eq_armed, cq_armed;  /* and nobody has read from it since */
 	uint64_t looked;	  /* ms: when events were looked for */
 };
 
@@ -156,7 +158,8 @@ int rte_port_close(struct rte_port *port);
 ssize_t rte_port_progress(struct rte_port *port);
 /*
  * For an owner that sleeps: the descriptors of eq, cq and deadlines may be polled after 0
- * (fi_trywait(3)); -FI_EAGAIN: there is something to do.
+ * (fi_trywait(3)), until the next rte_port_progress; -FI_EAGAIN: there is something to
+ * do.
  */
 #define RTE_PORT_FDS 3
 int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS]);

@@ -157,8 +157,10 @@ static ssize_t port_completions(struct rte_port *port)
 {
 	struct fi_cq_msg_entry entries[PORT_CQ_BATCH];
 	union port_err err = {0};
-	ssize_t got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH), i;
+	ssize_t got, i;
 
+	port->cq_armed = false;
+	got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH);
 	if (got == -FI_EAVAIL) {
 		if (fi_cq_readerr(port->cq, &err.entry, 0) < 0)
 			return 0;
@@ -228,8 +230,10 @@ static bool port_event(struct rte_port *port)
 		uint8_t bytes[sizeof(struct fi_eq_cm_entry) + EVENT_DATA];
 	} entry;
 	uint32_t event;
-	ssize_t len = fi_eq_read(port->eq, &event, &entry, sizeof(entry), 0);
+	ssize_t len;
 
+	port->eq_armed = false;
+	len = fi_eq_read(port->eq, &event, &entry, sizeof(entry), 0);
 	if (len == -FI_EAVAIL) {
 		event_failed(port);
 		return true;
@@ -290,14 +294,16 @@ static void port_reap(struct rte_port *port, bool now)
 
 /*
  * Events are rare, and to look for them costs a system call: while connections come
- * about, when whoever wants to sleep has seen one, and now and then.
+ * about, when whoever wants to sleep has seen one, when whoever slept finds nothing else,
+ * and now and then. got: completions.
  */
-static bool port_looks(struct rte_port *port)
+static bool port_looks(struct rte_port *port, ssize_t got)
 {
 	const uint64_t tick = crn_tick_ms();
-	const bool looks = port->unsettled || port->event || tick != port->looked;
+	const bool looks = port->unsettled || port->event || tick != port->looked ||
+			   (port->slept && !got);
 
-	port->event = false;
+	port->event = port->slept = false;
 	port->looked = tick;
 	return looks;
 }
@@ -305,18 +311,18 @@ static bool port_looks(struct rte_port *port)
 ssize_t rte_port_progress(struct rte_port *port)
 {
 	ssize_t count = 0, got;
-	bool more = true, looks;
+	bool more = true;
 	int rounds;
 
 	if (port->depth)
 		return 0;
 	port->depth++;
-	looks = port_looks(port);
 	for (rounds = 0; more && rounds < PORT_ROUNDS; rounds++) {
 		got = port_completions(port);
 		more = got == PORT_CQ_BATCH;
-		while (!rounds && looks && port_event(port))
-			got++;
+		if (!rounds && port_looks(port, got))
+			while (port_event(port))
+				got++;
 		got += port_tell(port);
 		if (!crn_list_empty(&port->due))
 			port_send_due(port);
@@ -342,15 +348,26 @@ int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
 	return ret;
 }
 
+/* A queue that may be slept on is one until it is read: its descriptor tells. */
+static int port_arm(struct rte_port *port, struct fid *fid, bool *armed)
+{
+	int ret = *armed ? 0 : fi_trywait(port->net->fabric, &fid, 1);
+
+	*armed = !ret;
+	return ret;
+}
+
 int rte_port_trywait(struct rte_port *port)
 {
-	struct fid *fids[] = {&port->eq->fid, &port->cq->fid};
 	int ret;
 
 	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
 		return -FI_EAGAIN;
-	ret = fi_trywait(port->net->fabric, fids, CRN_COUNT(fids));
+	ret = port_arm(port, &port->eq->fid, &port->eq_armed);
 	port->event = ret;
+	if (!ret)
+		ret = port_arm(port, &port->cq->fid, &port->cq_armed);
+	port->slept = !ret;
 	return ret;
 }
 

@@ -29,7 +29,7 @@ static void on_log(void *context, const char *text)
 
 static int watch(struct frt_device *device)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = device};
 	int ret = rte_port_fds(device->port, device->fd), i;
 
 	for (i = 0; i < RTE_PORT_FDS && !ret; i++)
