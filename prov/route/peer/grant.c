@@ -86,6 +86,7 @@ static bool inlet_add(struct peer_inlet *inlet)
 	inlet->land[i].state = LAND_GRANTED;
 	inlet->land[i].told = false;
 	inlet->land[i].buf = buf;
+	inlet->untold++;
 	inlet->granted++;
 	inlet->used++;
 	return true;
@@ -183,6 +184,7 @@ static void grant_told(struct peer_inlet *inlet)
 {
 	uint32_t i;
 
+	inlet->untold = 0;
 	for (i = 0; i < PEER_LANDS; i++)
 		inlet->land[i].told = true;
 }
@@ -194,7 +196,7 @@ static bool grant_send_lane(struct peer_inlet *inlet)
 	struct rte_tx *tx;
 	ssize_t len;
 
-	if (!grant_fill_message(inlet, &grant))
+	if (!inlet->untold || !grant_fill_message(inlet, &grant))
 		return true;
 	tx = send_control(inlet->peer);
 	if (!tx)

@@ -98,6 +98,7 @@ struct peer_inlet {
 	uint32_t share;	  /* landing slots at most */
 	uint32_t granted; /* and not filled */
 	uint32_t used;	  /* granted or filled */
+	uint32_t untold;  /* granted, and the peer does not know */
 	uint64_t want;	  /* bytes that are still to come */
 	bool warm;	  /* large operations come one after the other */
 	struct {

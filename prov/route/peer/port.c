@@ -11,6 +11,8 @@
 #define PORT_CQ_BATCH 16
 /* Rounds of one call, so that one device does not keep its owner for ever. */
 #define PORT_ROUNDS 4
+/* ms that crn_tick_ms may be late at most: what is due later is not due yet. */
+#define PORT_TICK 12u
 /* ms that closed peers have to send what they still have, when the port is closed. */
 #define PORT_LINGER 200u
 
@@ -329,7 +331,8 @@ ssize_t rte_port_progress(struct rte_port *port)
 		count += got;
 		more = more || !crn_list_empty(&port->ready);
 	}
-	count += crn_deadlines_run(&port->deadlines);
+	if (port->deadlines.set_to <= port->looked + PORT_TICK)
+		count += crn_deadlines_run(&port->deadlines);
 	if (!crn_list_empty(&port->zombies))
 		port_reap(port, false);
 	port->depth--;

@@ -114,18 +114,25 @@ static void tell_owner(struct rte_vc *vc)
 		vc->attr.drained(vc);
 }
 
+/* Most calls have one of these things to do. */
 void rte_vc_settle(struct rte_vc *vc)
 {
 	do {
-		rte_vc_retire(vc);
+		if (vc->head < vc->next)
+			rte_vc_retire(vc);
 		if (vc->state != RTE_VC_UP)
 			break;
-		rte_vc_pump(vc);
-		rte_vc_serve(vc);
-		rte_vc_tell(vc);
-	} while (rte_vc_drain(vc));
-	rte_vc_retire(vc);
-	tell_owner(vc);
+		if (vc->next < vc->tail)
+			rte_vc_pump(vc);
+		if (vc->serve_count)
+			rte_vc_serve(vc);
+		if (vc->ack_due || vc->nack_due)
+			rte_vc_tell(vc);
+	} while (!crn_list_empty(&vc->waiting) && rte_vc_drain(vc));
+	if (vc->head < vc->tail)
+		rte_vc_retire(vc);
+	if (crn_unlikely(vc->broken || vc->watched))
+		tell_owner(vc);
 }
 
 void rte_vc_ready(struct rte_vc *vc)
