@@ -220,6 +220,13 @@ bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
 	return may;
 }
 
+bool rte_peer_later(struct rte_peer *peer)
+{
+	rule(!peer->in->closed, "a message for a peer that is closed");
+	peer->in->wants_ready |= peer->port->more;
+	return peer->port->more;
+}
+
 struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
 {
 	struct rte_tx *tx;

@@ -10,6 +10,12 @@ static struct fake_end *end_of(struct rte_peer *peer)
 	return crn_container_of(peer, struct fake_end, peer);
 }
 
+bool rte_peer_later(struct rte_peer *peer)
+{
+	end_of(peer)->hungry |= peer->port->more;
+	return peer->port->more;
+}
+
 struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
 {
 	struct fake_end *end = end_of(peer);

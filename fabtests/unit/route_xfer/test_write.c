@@ -70,6 +70,50 @@ CT_TEST(write, completes_when_the_target_has_it)
 }
 
 /* The lower provider may still read the program's memory when the ACK is here. */
+CT_TEST(write, one_ack_tells_of_all_that_arrive_at_once)
+{
+	int i;
+
+	begin(true);
+	for (i = 0; i < 3; i++)
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[i], 0), 0);
+	for (i = 0; i < 2; i++) {
+		fake.b.port.more = 2 - (unsigned int)i;
+		CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	}
+	CT_EXPECT_EQ(fake.b.out_count, 0);
+	fake.b.port.more = 0;
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_EQ(fake.b.out_count, 1);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
+	for (i = 0; i < 3; i++)
+		fake_expect(&fake.a.tx_cq, &context[i], WRITTEN, 0);
+
+	/* What is behind it may be another one's: then it is told at the end. */
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
+	fake.b.port.more = 1;
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_EQ(fake.b.out_count, 0);
+	fake.b.port.more = 0;
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	end();
+}
+
+CT_TEST(write, what_was_to_be_told_later_is_told_before_the_end)
+{
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
+	fake.b.port.more = 1;
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
+	fake.b.port.more = 0;
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	end();
+}
+
 CT_TEST(write, completes_when_the_lower_provider_has_done_with_its_buffer)
 {
 	begin(true);

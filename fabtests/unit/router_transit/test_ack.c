@@ -50,6 +50,30 @@ CT_TEST(ack, what_has_left_for_the_target_is_acknowledged)
 	shut();
 }
 
+CT_TEST(ack, one_tells_of_all_that_have_left_at_once)
+{
+	open_ends(RTE_CLIENT, RTE_TARGET);
+	say(world.in, RTE_MSG, 1, ASKS);
+	say(world.in, RTE_MSG, 2, ASKS);
+	say(world.in, RTE_MSG, 3, ASKS);
+	world.out->port->more = 1;
+	fake_done(world.out, 2, 0);
+	world_expect_nothing(world.in);
+	world.out->port->more = 0;
+	fake_done(world.out, 1, 0);
+	world_expect_ack(world.in, 3);
+	world_expect_nothing(world.in);
+	/* What is behind it may be another one's: then it is told at the end. */
+	say(world.in, RTE_MSG, 4, ASKS);
+	world.out->port->more = 1;
+	fake_done(world.out, 1, 0);
+	world_expect_nothing(world.in);
+	world.out->port->more = 0;
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_expect_ack(world.in, 4);
+	shut();
+}
+
 CT_TEST(ack, what_was_not_sent_is_not_acknowledged)
 {
 	open_ends(RTE_CLIENT, RTE_TARGET);

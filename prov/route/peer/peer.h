@@ -142,6 +142,7 @@ struct rte_port {
 	struct crn_list due;	  /* peers with messages of their own to send */
 	struct crn_deadline kick; /* there is something to do that no descriptor tells */
 	unsigned int depth;	  /* of progress */
+	unsigned int more;	  /* completions that were read, and not told yet */
 	unsigned int unsettled;	  /* peers that are not up yet */
 	bool event;		  /* there may be one */
 	bool slept;		  /* rte_port_trywait allowed it */
@@ -331,6 +332,11 @@ struct rte_tx {
 struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room);
 /* Would rte_tx_get give one? If not, ops->ready follows. */
 bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane);
+/*
+ * May what the other end is to be told wait, since more of its kind may follow at once?
+ * True: within progress, and ops->ready follows before it ends; false: now is the time.
+ */
+bool rte_peer_later(struct rte_peer *peer);
 /* Takes a landing slot of the lane, into which data goes: slot_len is its bytes. False:
  * there is none now. */
 bool rte_tx_slot(struct rte_tx *tx);

@@ -169,8 +169,10 @@ static ssize_t port_completions(struct rte_port *port)
 		port_failed(&err.entry);
 		return PORT_CQ_BATCH;
 	}
-	for (i = 0; i < got; i++)
+	for (i = 0; i < got; i++) {
+		port->more = (unsigned int)(got - i - 1);
 		port_done(&entries[i]);
+	}
 	return got > 0 ? got : 0;
 }
 

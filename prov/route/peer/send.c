@@ -321,6 +321,18 @@ void send_ready(struct rte_peer *peer, enum rte_lane lane)
 	port_kick(peer->port);
 }
 
+bool rte_peer_later(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	if (!peer->port->more || peer->state != RTE_PEER_UP)
+		return false;
+	if (crn_list_empty(&in->ready))
+		crn_list_add_tail(&peer->port->ready, &in->ready);
+	port_kick(peer->port);
+	return true;
+}
+
 /* --- The hop's own messages --- */
 
 static bool keepalive_due(const struct rte_peer_inside *in)

@@ -82,6 +82,9 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 {
 	if (vc->state == RTE_VC_STOPPED)
 		return;
+	/* What was to be told a little later. */
+	if (vc->state == RTE_VC_UP && vc->ack_due)
+		rte_vc_tell(vc);
 	vc->state = RTE_VC_STOPPED;
 	vc->err = err && !vc->failed ? err : FI_ECANCELED;
 	vc->router = vc->failed ? 0 : router;
@@ -126,7 +129,7 @@ void rte_vc_settle(struct rte_vc *vc)
 			rte_vc_pump(vc);
 		if (vc->serve_count)
 			rte_vc_serve(vc);
-		if (vc->ack_due || vc->nack_due)
+		if (vc->nack_due || (vc->ack_due && !rte_peer_later(vc->peer)))
 			rte_vc_tell(vc);
 	} while (!crn_list_empty(&vc->waiting) && rte_vc_drain(vc));
 	if (vc->head < vc->tail)

@@ -77,7 +77,9 @@ static void landed(struct rte_tx *tx, int err)
 	const enum frt_from from = frt_other(frt_which(to));
 
 	frt_ack_landed(&transit->side[from].ack, tx->number, !err);
-	frt_forward_ack(transit, from);
+	/* One ACK tells of all that were sent meanwhile. */
+	if (transit->state != FRT_OPEN || !rte_peer_later(tx->peer))
+		frt_forward_ack(transit, from);
 }
 
 static void done(struct rte_tx *tx, int err)
