@@ -130,7 +130,8 @@ void grant_announced(struct rte_peer *peer, const struct rte_rx *rx)
 						    ? inlet->want - rx->packet.head.plen
 						    : 0);
 	inlet_warm(inlet, length > 2 * (uint64_t)RTE_EAGER);
-	inlet_grant(inlet);
+	if (inlet->warm || inlet->want > RTE_EAGER)
+		inlet_grant(inlet);
 }
 
 struct arena_buf *grant_fill(struct rte_peer *peer, enum rte_lane lane, uint32_t id)

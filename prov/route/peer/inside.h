@@ -134,7 +134,7 @@ struct rte_peer_inside {
 	struct rte_tx_inside *tx;
 	uint32_t txs, txs_used;
 	struct crn_list txs_free, sent, stuck;
-	bool waits[RTE_LANES + 1];  /* rte_tx_get had nothing */
+	uint32_t waits;		    /* 1 << lane, or RTE_LANES: rte_tx_get had nothing */
 	struct arena_hunger hunger; /* for a buffer to send */
 	struct peer_inlet inlet[RTE_LANES];
 	struct peer_outlet outlet[RTE_LANES];

@@ -73,12 +73,12 @@ bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
 	if (peer->state != RTE_PEER_UP)
 		return false;
 	if (lane < RTE_LANES && !in->outlet[lane].flow.credits) {
-		in->waits[lane] = true;
+		in->waits |= 1u << lane;
 		return false;
 	}
 	if (in->txs_used + PEER_TXS_CONTROL < in->txs)
 		return true;
-	in->waits[lane] = true;
+	in->waits |= 1u << lane;
 	return false;
 }
 
@@ -94,7 +94,7 @@ struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room
 	}
 	tx = tx_take(peer, room);
 	if (!tx) {
-		in->waits[lane] = true;
+		in->waits |= 1u << lane;
 		arena_starving(peer->port->arena, &in->hunger);
 		return NULL;
 	}
@@ -110,7 +110,7 @@ bool rte_tx_slot(struct rte_tx *tx)
 	struct peer_outlet *outlet = &in->outlet[tx->lane];
 
 	if (!outlet->slots) {
-		in->waits[tx->lane] = true;
+		in->waits |= 1u << tx->lane;
 		return false;
 	}
 	tx->in->slot = outlet->slot[outlet->first];
@@ -303,18 +303,18 @@ void send_forget(struct rte_peer *peer)
 void send_ready(struct rte_peer *peer, enum rte_lane lane)
 {
 	struct rte_peer_inside *in = peer->in;
-	bool any = false;
+	uint32_t may = in->waits;
 	int i;
 
-	for (i = 0; i <= RTE_LANES; i++) {
-		if (!in->waits[i] || (lane != RTE_LANES && lane != (enum rte_lane)i))
-			continue;
-		if (i < RTE_LANES && !in->outlet[i].flow.credits)
-			continue;
-		in->waits[i] = false;
-		any = true;
-	}
-	if (!any || in->closed)
+	if (crn_likely(!may))
+		return;
+	if (lane != RTE_LANES)
+		may &= 1u << lane;
+	for (i = 0; i < RTE_LANES; i++)
+		if (!in->outlet[i].flow.credits)
+			may &= ~(1u << i);
+	in->waits &= ~may;
+	if (!may || in->closed)
 		return;
 	if (crn_list_empty(&in->ready))
 		crn_list_add_tail(&peer->port->ready, &in->ready);
