@@ -343,22 +343,76 @@ CT_TEST(peer, who_sleeps_is_woken)
 	struct pair_message message = {.seq = 1, .data = "abc", .len = 3, .piece = 3};
 	struct pollfd fds[RTE_PORT_FDS];
 	int fd[RTE_PORT_FDS], i;
+	struct pair_end *b;
 	struct pair pair;
 
 	pair_open(&pair, &plain);
 	pair_connect(&pair);
-	CT_ASSERT_EQ(rte_port_fds(pair.end[PAIR_B].port, fd), 0);
-	while (rte_port_progress(pair.end[PAIR_B].port) > 0)
-		;
-	CT_ASSERT_EQ(rte_port_trywait(pair.end[PAIR_B].port), 0);
-	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	b = &pair.end[PAIR_B];
+	CT_ASSERT_EQ(rte_port_fds(b->port, fd), 0);
 	for (i = 0; i < RTE_PORT_FDS; i++)
 		fds[i] = (struct pollfd){.fd = fd[i], .events = POLLIN};
+	while (rte_port_progress(b->port) > 0)
+		;
+	CT_ASSERT_EQ(rte_port_trywait(b->port), 0);
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
 	/* Asked again, it has not forgotten. */
-	CT_EXPECT_EQ(rte_port_trywait(pair.end[PAIR_B].port), 0);
+	CT_EXPECT_EQ(rte_port_trywait(b->port), 0);
 	CT_EXPECT_TRUE(poll(fds, RTE_PORT_FDS, 5000) > 0);
-	CT_EXPECT_SOON(
-		(rte_port_progress(pair.end[PAIR_B].port), pair.end[PAIR_B].messages));
+	CT_EXPECT_SOON((rte_port_progress(b->port), b->messages));
+	/* Who has looked meanwhile has to ask. */
+	message.seq = 2;
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	CT_EXPECT_SOON(rte_port_trywait(b->port) == -FI_EAGAIN ||
+		       (rte_port_progress(b->port), false));
+	pair_close(&pair);
+}
+
+/* What was put off in a callback, and how often. */
+static bool put_off;
+static unsigned int puts_off;
+
+static void message_later(struct rte_peer *peer, struct rte_rx *rx)
+{
+	rte_rx_put(rx);
+	put_off = rte_peer_later(peer);
+	puts_off += put_off;
+}
+
+static void ready_now(struct rte_peer *peer)
+{
+	put_off = false;
+}
+
+CT_TEST(peer, what_is_put_off_is_asked_for_in_the_same_round)
+{
+	static const struct rte_peer_ops ops = {.message = message_later,
+						.ready = ready_now};
+	struct pair_message message = {.data = "abc", .len = 3, .piece = 3};
+	const struct rte_peer_ops *before;
+	struct pair_end *a, *b;
+	struct pair pair;
+	int i;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	a = &pair.end[PAIR_A];
+	b = &pair.end[PAIR_B];
+	before = b->peer->ops;
+	b->peer->ops = &ops;
+	for (i = 0; i < 1000 && puts_off < 3; i++) {
+		message.seq++;
+		pair_send(a, &message, NULL, NULL);
+		if (i % 4)
+			continue;
+		rte_port_progress(b->port);
+		CT_EXPECT_EQ(put_off, false);
+		rte_port_progress(a->port);
+	}
+	CT_EXPECT_TRUE(puts_off >= 3);
+	/* Nothing else is under way outside of progress. */
+	CT_EXPECT_EQ(rte_peer_later(b->peer), false);
+	b->peer->ops = before;
 	pair_close(&pair);
 }
 
