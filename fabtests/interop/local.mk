@@ -15,6 +15,19 @@ fabtests_interop_mpi_check_SOURCES = \
 	fabtests/interop/mpi_rma.c
 endif
 
+# Peers of route that keep no rules.
+noinst_PROGRAMS += fabtests/interop/fi_cairn_rawroute
+fabtests_interop_fi_cairn_rawroute_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_interop_fi_cairn_rawroute_LDADD = $(LIBFABRIC_LIBS)
+fabtests_interop_fi_cairn_rawroute_SOURCES = \
+	fabtests/interop/raw/attack.c \
+	fabtests/interop/raw/bytes.c \
+	fabtests/interop/raw/evil.c \
+	fabtests/interop/raw/fi_cairn_rawroute.c \
+	fabtests/interop/raw/honest.c \
+	fabtests/interop/raw/raw.c \
+	fabtests/interop/raw/raw.h
+
 EXTRA_DIST += \
 	fabtests/interop/bench-nfs \
 	fabtests/interop/check-durable \

@@ -69,6 +69,20 @@ static int open_devices(struct frt_node *node)
 	return ret;
 }
 
+/* Nobody uses it any more: what is still taken was lost. */
+static void close_arena(struct rte_arena *arena)
+{
+	struct rte_arena_use use;
+
+	rte_arena_use(arena, &use);
+	if (use.lands_taken || use.messages_taken)
+		frt_log(FRT_ERROR,
+			"%" PRIu32 " landing slots and %" PRIu32
+			" messages were not given back",
+			use.lands_taken, use.messages_taken);
+	rte_arena_close(arena);
+}
+
 static void close_node(struct frt_node *node)
 {
 	while (node->devices)
@@ -77,7 +91,7 @@ static void close_node(struct frt_node *node)
 		node->transit->close(node);
 	frt_sync_close(node);
 	if (node->arena)
-		rte_arena_close(node->arena);
+		close_arena(node->arena);
 	frt_file_put(node->file);
 }
 

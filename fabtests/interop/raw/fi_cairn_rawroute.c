@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Peers of route that keep no rules, and what becomes of those that do. */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "raw.h"
+
+static void usage(FILE *to)
+{
+	fputs("Usage: fi_cairn_rawroute [OPTION...] serve NODE PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] evil ADDRESS PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] attack ADDRESS PORT NODE PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] suffer NODE PORT\n"
+	      "serve: a program of route that sends back what it is sent\n"
+	      "evil: in a router's place, answers what makes no sense\n"
+	      "attack: who listens there, a router or a program. NODE and PORT: "
+	      "serve's,\n"
+	      "        with whom connections have to work all the time\n"
+	      "suffer: connects over an evil router again and again\n"
+	      "  -P PID     of who is attacked: has to live, and to keep no descriptors\n"
+	      "  -s SEED    of what is random (default 1)\n"
+	      "  -n ROUNDS  of conversations that are random (default 100)\n"
+	      "  -t CASE    only that case; repeatable\n"
+	      "  -l         lists the cases\n",
+	      to);
+}
+
+static long pid;
+static unsigned int rounds = 100;
+static const char *only[32];
+static int only_count;
+static const char *node, *port;
+static struct honest *steady;
+static int failed;
+
+/* --- Who is attacked --- */
+
+static int descriptors(void)
+{
+	char path[64];
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* KiB */
+static long resident(void)
+{
+	char path[64], line[128];
+	long kib = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmRSS: %ld", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* Those of connections that were open are gone after a while. */
+static bool gives_back(int before)
+{
+	const uint64_t end = raw_now() + 15000;
+
+	while (descriptors() > before && raw_now() < end)
+		usleep(20000);
+	return descriptors() <= before;
+}
+
+/* --- Who keeps the rules --- */
+
+static int steps(struct honest *honest)
+{
+	static const size_t lens[] = {1, 9000, 200000};
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < 3 && !ret; i++)
+		ret = honest_echo(honest, lens[i], 5000);
+	return ret ? ret : honest_rma(honest, 100000, 5000);
+}
+
+static void complain(const char *what, int ret)
+{
+	printf("# %s: %s\n", what, fi_strerror(-ret));
+	failed = 1;
+}
+
+static void look(void)
+{
+	struct honest *honest;
+	int ret = steps(steady);
+
+	if (ret)
+		complain("the connection that was there before", ret);
+	honest = honest_connect(node, port, 6000, &ret);
+	if (!honest) {
+		complain("a new connection", ret);
+		return;
+	}
+	ret = steps(honest);
+	if (ret)
+		complain("a new connection's data", ret);
+	honest_close(honest);
+}
+
+/* --- All of it --- */
+
+static bool chosen(const char *name)
+{
+	int i;
+
+	for (i = 0; i < only_count; i++)
+		if (!strcmp(only[i], name))
+			return true;
+	return !only_count;
+}
+
+static void attack_one(struct raw_attack *attack, const struct raw_case *it)
+{
+	const int before = pid ? descriptors() : 0;
+	const long memory = pid ? resident() : 0;
+	const uint64_t began = raw_now();
+
+	failed = 0;
+	it->run(attack);
+	look();
+	if (pid && kill((pid_t)pid, 0)) {
+		printf("# it is dead\n");
+		failed = 1;
+	} else if (pid && !gives_back(before)) {
+		printf("# it has %d descriptors, and had %d\n", descriptors(), before);
+		failed = 1;
+	}
+	printf("%s %s (%.1f s, %ld -> %ld KiB)\n", failed ? "not ok" : "ok", it->name,
+	       (double)(raw_now() - began) / 1000, memory, pid ? resident() : 0);
+	fflush(stdout);
+}
+
+static struct sockaddr_in address(const char *host, const char *service)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)atoi(service))};
+
+	if (inet_pton(AF_INET, host, &at.sin_addr) != 1) {
+		usage(stderr);
+		exit(2);
+	}
+	return at;
+}
+
+/* Test networks: subnet N of AS 1 is 10.0.N.0/24. */
+static struct raw_place place(const struct sockaddr_in *at)
+{
+	const uint32_t host = ntohl(at->sin_addr.s_addr);
+
+	return (struct raw_place){.as = 1,
+				  .subnet = host >> 8 & 255,
+				  .host = host,
+				  .port = ntohs(at->sin_port)};
+}
+
+static void count(int good, int bad)
+{
+	printf("%d passed, %d failed, 0 skipped\n", good, bad);
+}
+
+static int attack(char **args)
+{
+	struct raw_attack attack = {.at = address(args[0], args[1]),
+				    .rounds = rounds,
+				    .meanwhile = look};
+	const struct sockaddr_in to = address(args[2], args[3]);
+	int ret, good = 0, bad = 0;
+	size_t i;
+
+	node = args[2];
+	port = args[3];
+	attack.to = place(&to);
+	attack.from = place(&attack.at);
+	if (raw_open(&attack.raw, NULL))
+		return 1;
+	steady = honest_connect(node, port, 6000, &ret);
+	if (!steady) {
+		complain("the first connection", ret);
+		return 1;
+	}
+	for (i = 0; i < raw_cases_count; i++) {
+		if (!chosen(raw_cases[i].name))
+			continue;
+		attack_one(&attack, &raw_cases[i]);
+		bad += failed;
+		good += !failed;
+	}
+	honest_close(steady);
+	raw_close(&attack.raw);
+	count(good, bad);
+	return bad != 0;
+}
+
+/* Every attempt ends, one way or another. */
+static int suffer(char **args)
+{
+	unsigned int i, up = 0;
+	struct honest *honest;
+	uint64_t began;
+	int ret, bad = 0;
+
+	for (i = 0; i < rounds; i++) {
+		began = raw_now();
+		honest = honest_connect(args[0], args[1], 10000, &ret);
+		if (honest) {
+			up++;
+			honest_echo(honest, 100, 300);
+			honest_rma(honest, 100000, 300);
+			honest_close(honest);
+		}
+		if (ret == -FI_ETIMEDOUT && raw_now() - began >= 10000) {
+			printf("# an attempt has no end\n");
+			bad = 1;
+		}
+	}
+	printf("%u attempts, %u connections\n", i, up);
+	count(!bad, bad);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in at;
+	struct raw_place on;
+	int option;
+	size_t i;
+
+	while ((option = getopt(argc, argv, "P:s:n:t:lh")) != -1) {
+		switch (option) {
+		case 'P':
+			pid = atol(optarg);
+			break;
+		case 's':
+			raw_seed = strtoull(optarg, NULL, 0) * 0x9e3779b97f4a7c15 | 1;
+			break;
+		case 'n':
+			rounds = (unsigned int)atoi(optarg);
+			break;
+		case 't':
+			if (only_count < 32)
+				only[only_count++] = optarg;
+			break;
+		case 'l':
+			for (i = 0; i < raw_cases_count; i++)
+				puts(raw_cases[i].name);
+			return 0;
+		default:
+			usage(option == 'h' ? stdout : stderr);
+			return option == 'h' ? 0 : 2;
+		}
+	}
+	argc -= optind;
+	argv += optind;
+	if (argc == 3 && !strcmp(argv[0], "serve"))
+		return honest_serve(argv[1], argv[2]);
+	if (argc == 3 && !strcmp(argv[0], "suffer"))
+		return suffer(argv + 1);
+	if (argc == 5 && !strcmp(argv[0], "attack"))
+		return attack(argv + 1);
+	if (argc == 3 && !strcmp(argv[0], "evil")) {
+		at = address(argv[1], argv[2]);
+		on = place(&at);
+		return raw_evil(&at, &on);
+	}
+	usage(stderr);
+	return 2;
+}
