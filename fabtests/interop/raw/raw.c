@@ -202,9 +202,11 @@ static struct raw_conn *conn_new(struct raw *raw, struct fi_info *info)
 	unsigned int i;
 
 	conn->raw = raw;
+	raw->conns++;
 	for (i = 0; i < sizeof(conn->id); i++)
 		conn->id[i] = (uint8_t)raw_random();
 	if (fi_endpoint(raw->domain, info, &conn->ep, conn)) {
+		raw->conns--;
 		free(conn);
 		return NULL;
 	}
@@ -223,6 +225,7 @@ static struct raw_conn *settle(struct raw_conn *conn, bool wait)
 
 	while (wait && !conn->up && !conn->over && raw_now() < end)
 		raw_progress(conn->raw);
+	conn->raw->mute = wait && !conn->up && !conn->over;
 	if (!conn->over && (!wait || conn->up))
 		return conn;
 	raw_end(conn);
@@ -266,6 +269,7 @@ void raw_end(struct raw_conn *conn)
 
 	fi_close(&conn->ep->fid);
 	raw_progress(conn->raw);
+	conn->raw->conns--;
 	while ((op = conn->ops)) {
 		conn->ops = op->next;
 		free(op->buf);

@@ -119,6 +119,8 @@ struct raw {
 	struct fid_cq *cq;
 	struct fid_pep *pep;
 	struct fi_info *asks; /* of a listener: who asks; NULL: nobody */
+	unsigned int conns;
+	bool mute; /* a connection had no answer of any kind */
 };
 
 struct raw_slot {
