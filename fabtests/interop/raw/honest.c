@@ -204,6 +204,7 @@ int honest_serve(const char *node, const char *port)
 {
 	struct server server = {.key = RAW_KEY};
 	int ret = open_server(&server, node, port);
+	uint64_t end = 0;
 
 	if (ret) {
 		fprintf(stderr, "cannot serve: %s\n", fi_strerror(-ret));
@@ -212,7 +213,10 @@ int honest_serve(const char *node, const char *port)
 	signal(SIGTERM, on_term);
 	puts("serves");
 	fflush(stdout);
-	while (!stop) {
+	/* Those who have just ended are heard of. */
+	while (!stop || (server.conns && raw_now() < end)) {
+		if (!stop)
+			end = raw_now() + 10000;
 		server_completions(&server);
 		server_events(&server);
 	}
