@@ -361,10 +361,12 @@ CT_TEST(peer, who_sleeps_is_woken)
 	CT_EXPECT_TRUE(poll(fds, RTE_PORT_FDS, 5000) > 0);
 	CT_EXPECT_SOON((rte_port_progress(b->port), b->messages));
 	/* Who has looked meanwhile has to ask. */
-	message.seq = 2;
-	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
-	CT_EXPECT_SOON(rte_port_trywait(b->port) == -FI_EAGAIN ||
-		       (rte_port_progress(b->port), false));
+	for (i = 0; i < 8 && rte_port_trywait(b->port) != -FI_EAGAIN; i++) {
+		rte_port_progress(b->port);
+		message.seq++;
+		CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, NULL, NULL));
+	}
+	CT_EXPECT_TRUE(i < 8);
 	pair_close(&pair);
 }
 
