@@ -377,8 +377,10 @@ static unsigned int puts_off;
 static void message_later(struct rte_peer *peer, struct rte_rx *rx)
 {
 	rte_rx_put(rx);
-	put_off = rte_peer_later(peer);
-	puts_off += put_off;
+	if (!rte_peer_later(peer))
+		return;
+	put_off = true;
+	puts_off++;
 }
 
 static void ready_now(struct rte_peer *peer)
