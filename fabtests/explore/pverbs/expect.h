@@ -46,6 +46,8 @@ bool fits_answered_data(const struct machine *m);
 #define A 0
 #define B 512
 #define FAR 8192 /* SPECIAL_WIDE: not taken together with what is below B */
+/* No region has it. The device does not look where nothing is written. */
+#define OUTSIDE (2 * PM_WIDE)
 #define LINE 64
 #define BIT(number) (1u << (number))
 

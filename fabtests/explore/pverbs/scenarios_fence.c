@@ -86,6 +86,27 @@ const struct scenario scenarios_fence[] = {
 	 },
 	 .fits = fits_has_atomics,
 	 .expect = expect_durable},
+	{"durable compound, a an fi_write of nothing",
+	 {
+		 CALL(WRITE, A, 0),
+		 CALL(WRITE, B, 8, LAST),
+	 },
+	 BOTH,
+	 .expect = expect_durable},
+	{"durable compound, a an fi_write of nothing, outside",
+	 {
+		 CALL(WRITE, OUTSIDE, 0),
+		 CALL(WRITE, B, 8, LAST),
+	 },
+	 BOTH,
+	 .expect = expect_durable},
+	{"durable compound, a an fi_write of nothing, outside and quiet",
+	 {
+		 CALL(WRITE, OUTSIDE, 0, DURABLE, .quiet = true),
+		 CALL(WRITE, B, 8, LAST),
+	 },
+	 BOTH,
+	 .expect = expect_durable},
 	{"durable compound, a an fi_send that is not durable",
 	 {
 		 CALL(SEND, 0, 24),
@@ -109,6 +130,13 @@ const struct scenario scenarios_fence[] = {
 	{"durable compound, a an fi_writedata that is not durable",
 	 {
 		 CALL(WRITEDATA, A, LINE),
+		 CALL(WRITE, B, 8, LAST),
+	 },
+	 .fits = fits_has_data,
+	 .expect = expect_durable},
+	{"durable compound, a an fi_writedata of nothing, outside",
+	 {
+		 CALL(WRITEDATA, OUTSIDE, 0),
 		 CALL(WRITE, B, 8, LAST),
 	 },
 	 .fits = fits_has_data,

@@ -17,6 +17,13 @@ const struct scenario scenarios_message[] = {
 	 },
 	 .expect = expect_durable,
 	 .fits = fits_has_data},
+	{"durable fi_writedata of nothing, outside",
+	 {
+		 CALL(WRITEDATA, OUTSIDE, 0, DURABLE),
+	 },
+	 .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_MESSAGE),
+	 .expect = expect_durable,
+	 .fits = fits_has_data},
 	{"durable fi_writedata, compound",
 	 {
 		 CALL(WRITE, A, LINE, DURABLE),

@@ -67,7 +67,7 @@ bool xpv_world_requests(void);
 /* The region that has an offset of persistent memory. */
 static inline struct fid_mr *world_region(size_t at)
 {
-	return xpv_world.pm_mr[at >= xpv_world.second];
+	return xpv_world.pm_mr[xpv_world.pm_mr[1] && at >= xpv_world.second];
 }
 /* The target posts a receive, by number. */
 void xpv_world_receive(unsigned int number);

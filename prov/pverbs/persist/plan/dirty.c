@@ -53,6 +53,10 @@ int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
 	uint64_t gap = 0;
 	int ret;
 
+	/* Nobody checks the key and the address of a write of nothing, so a flush there
+	 * may fail. */
+	if (range.from == range.to)
+		return 0;
 	near = pvb_dirty_nearest(dirty, &range, &gap);
 	if (near && (gap <= PVB_DIRTY_NEAR || dirty->count >= PVB_DIRTY_APART)) {
 		near->from = CRN_MIN(near->from, range.from);

@@ -38,7 +38,7 @@ struct pvb_dirty {
 
 /* Room for one more: 0, and the next pvb_dirty_add cannot fail, or -FI_ENOMEM. */
 int pvb_dirty_reserve(struct pvb_dirty *dirty);
-/* 0 or -FI_ENOMEM. */
+/* 0 or -FI_ENOMEM. Of a range of no bytes nothing is remembered. */
 int pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
 void pvb_dirty_remove(struct pvb_dirty *dirty, size_t at);
 /* Range at was made durable up to an address. */

@@ -45,11 +45,14 @@ int pvb_bufs_note(struct pvb_wq *wq, const struct pvb_slot *slot,
 		       : 0;
 }
 
-/* A write with data has the place that its initiator names. */
+/* A write with data has the place that its initiator names; one of nothing has none,
+ * wherever that is. */
 static int pvb_message_ring_written(struct pvb_control *control,
 				    const struct pvb_wire_range *range,
 				    struct pvb_places *places)
 {
+	if (!range->len)
+		return 0;
 	if (!pvb_pmem_region_find(control, range))
 		return FI_EKEYREJECTED;
 	if (range->len > PVB_FLUSH_LIMIT)

@@ -45,6 +45,24 @@ CT_TEST(dirty, regions_are_never_one_range)
 	pvb_dirty_fini(&dirty);
 }
 
+CT_TEST(dirty, nothing_written_leaves_nothing_dirty)
+{
+	struct pvb_dirty_range owed = range(FAR, FAR, 1);
+	struct pvb_dirty dirty = {0};
+	uint64_t i;
+
+	owed.owed = true;
+	CT_EXPECT_EQ(pvb_dirty_add(&dirty, owed), 0);
+	CT_EXPECT_EQ(dirty.count, 0);
+	/* Nor does it make a range longer. */
+	for (i = 1; i <= PVB_DIRTY_APART; i++)
+		CT_EXPECT_EQ(pvb_dirty_add(&dirty, range(i * FAR, i * FAR + 8, 1)), 0);
+	CT_EXPECT_EQ(pvb_dirty_add(&dirty, range(0, 0, 1)), 0);
+	CT_EXPECT_EQ(dirty.range[0].from, FAR);
+	CT_EXPECT_EQ(dirty.count, PVB_DIRTY_APART);
+	pvb_dirty_fini(&dirty);
+}
+
 CT_TEST(dirty, with_too_many_ranges_none_is_forgotten)
 {
 	struct pvb_dirty dirty = {0};
