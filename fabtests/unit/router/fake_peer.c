@@ -274,6 +274,12 @@ void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
 	return NULL;
 }
 
+bool rte_peer_later(struct rte_peer *peer)
+{
+	(void)peer;
+	return false;
+}
+
 void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes)
 {
 	(void)peer;
