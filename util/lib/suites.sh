@@ -576,9 +576,9 @@ suite_route() {
 		fabtests/unit/unit_route_prov fabtests/unit/unit_route_xfer fabtests/unit/unit_router
 		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
 		fabtests/fuzz/fuzz_route_vc"
-	counted route-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
-	counted route-net-itself 120 "$top/fabtests/interop/test-route-net"
-	counted route-pingpong 120 "${check[@]}" pingpong
+	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
+	counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
+	counted route-pingpong 200 "${check[@]}" pingpong
 	counted route-functional 300 "${check[@]}" -n 1 functional local
 	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
 	! full_only route-functional-all "all programs with 0, 2, 3 and 5 routers" ||
