@@ -579,14 +579,14 @@ suite_route() {
 	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
 	counted route-pingpong 200 "${check[@]}" pingpong
-	counted route-functional 300 "${check[@]}" -n 1 functional local
+	counted route-functional 300 "${check[@]}" -x stress.domain -x stress.reopen_domain -n 1 functional local
 	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
-	! full_only route-functional-all "all programs with 0, 2, 3 and 5 routers" ||
-		counted route-functional-all 1500 "${check[@]}" -n 0,2,3,5 functional
+	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
+		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	counted route-figure 200 "${check[@]}" figure
-	counted route-limits 400 "${check[@]}" limits
+	counted route-limits 200 "${check[@]}" -n 1 limits
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
 		counted route-limits-long 21600 "${check[@]}" -f limits
 	counted route-verbs 300 "${check[@]}" verbs
