@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "random.h"
 
 static uint64_t state;
@@ -147,6 +148,8 @@ static void device(FILE *out, uint32_t index, bool of_router)
 		uri(out, "router", transport, i);
 	if (of_router)
 		device_of_router(out, transport, index, wan);
+	if (maybe() && !strcmp(transport, "verbs"))
+		fprintf(out, "provider = %s\n", ONE_OF("pverbs", "verbs"));
 	if (maybe())
 		fprintf(out, "fabric = %s\n", ONE_OF("IB-0xfe80", "10.0.0.0/8", "#x"));
 	if (maybe())

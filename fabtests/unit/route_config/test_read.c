@@ -61,6 +61,7 @@ static void expect_device(const struct rte_config_device *eth0)
 	CT_EXPECT_EQ(eth0->uri.line, 33);
 	CT_EXPECT_STREQ(eth0->fabric, "10.3.1.0/24");
 	CT_EXPECT_STREQ(eth0->domain, "mlx5_0");
+	CT_EXPECT_STREQ(eth0->provider, "verbs");
 	CT_EXPECT_FALSE(eth0->transit);
 	CT_EXPECT_EQ(eth0->rate, 2500000000);
 	CT_EXPECT_EQ(eth0->latency, 2500);
@@ -73,7 +74,7 @@ static void expect_device(const struct rte_config_device *eth0)
 	CT_EXPECT_EQ(eth0->key[0].id, 7);
 	CT_EXPECT_STREQ(eth0->key[1].file, "/etc/cairn/b.key");
 	CT_EXPECT_EQ(eth0->key[1].id, 8);
-	CT_EXPECT_EQ(eth0->key[1].line, 46);
+	CT_EXPECT_EQ(eth0->key[1].line, 47);
 }
 
 static void expect_router(const struct rte_config_router *router)

@@ -36,6 +36,7 @@ static void same_device(const struct rte_config_device *a,
 	CT_ASSERT_EQ(a->routers, b->routers);
 	for (i = 0; i < a->routers; i++)
 		same_uri(&a->router[i], &b->router[i]);
+	same_text(a->provider, b->provider);
 	same_text(a->fabric, b->fabric);
 	same_text(a->domain, b->domain);
 	CT_EXPECT_EQ(a->frag, b->frag);

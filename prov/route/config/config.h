@@ -125,6 +125,7 @@ struct rte_config_device {
 	bool routable;
 	struct rte_config_uri *router; /* those to connect to */
 	uint32_t routers;
+	char *provider;	       /* one of those of the transport; NULL: the first there */
 	char *fabric, *domain; /* names of the lower provider's; NULL: any */
 	uint32_t frag;	       /* bytes at most of a piece of an operation */
 	enum rte_transfer transfer;

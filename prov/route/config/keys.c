@@ -73,6 +73,7 @@ static const struct rte_key device_keys[] = {
 	{.name = "router", .type = &rte_type_uri,
 	 LIST(device, router, routers, struct rte_config_uri, RTE_CONFIG_ROUTERS_MAX)},
 	{.name = "uri", .type = &rte_type_uri, AT(device, uri), .of_router = true},
+	{.name = "provider", .type = &rte_type_text, AT(device, provider)},
 	{.name = "fabric", .type = &rte_type_text, AT(device, fabric)},
 	{.name = "domain", .type = &rte_type_text, AT(device, domain)},
 	{.name = "peer_as", NUMBER(device, peer_as, rte_units_none, 1, UINT32_MAX - 1),

@@ -58,6 +58,28 @@ static void rule_transport(struct rte_reader *reader, const struct rte_said *sai
 		   device->name);
 }
 
+/* One of those that its transport can run over. */
+static void rule_provider(struct rte_reader *reader, const struct rte_said *said,
+			  const struct rte_config_device *device)
+{
+	const struct rte_transport_attr *attr = rte_transport_attr(device->transport);
+	char hint[64] = "";
+	size_t len = 0;
+	int i;
+
+	if (!device->provider || device->transport == RTE_TRANSPORT_ANY)
+		return;
+	for (i = 0; i < RTE_LOWER_MAX && attr->lower[i]; i++) {
+		if (!strcmp(attr->lower[i], device->provider))
+			return;
+		len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s%s",
+					i ? " or " : "", attr->lower[i]);
+	}
+	RULE_ERROR(reader, device_line(said, "provider"), hint,
+		   "provider %.60s does not suit transport %s", device->provider,
+		   attr->name);
+}
+
 static void rule_suits(struct rte_reader *reader, const struct rte_config_device *device,
 		       const struct rte_config_uri *uri)
 {
@@ -150,6 +172,7 @@ static void rules_device(struct rte_reader *reader, const struct rte_said *said,
 	if (said->wrong)
 		return;
 	rule_transport(reader, said, device);
+	rule_provider(reader, said, device);
 	rule_uris(reader, said, device);
 	rule_wan(reader, said, device);
 	rule_auth(reader, said, device);

@@ -83,16 +83,19 @@ static int net_find(const struct rte_config_device *device, const char *lower,
 		    struct fi_info **info, char why[256])
 {
 	const struct rte_transport_attr *attr = rte_transport_attr(device->transport);
-	const char *names[RTE_LOWER_MAX] = {lower};
+	const char *names[RTE_LOWER_MAX] = {NULL};
 	int i, ret = -FI_ENODATA;
 
+	if (!lower)
+		lower = device->provider;
+	names[0] = lower;
 	if (!lower)
 		memcpy(names, attr->lower, sizeof(names));
 	for (i = 0; i < RTE_LOWER_MAX && names[i] && ret; i++)
 		ret = net_ask(device, names[i], info);
 	if (ret)
-		snprintf(why, 256, "no provider for transport %s%s%s: %s", attr->name,
-			 lower ? ", not even " : "", lower ? lower : "",
+		snprintf(why, 256, "no provider%s%s for transport %s: %s",
+			 lower ? " " : "", lower ? lower : "", attr->name,
 			 fi_strerror(-ret));
 	return ret;
 }

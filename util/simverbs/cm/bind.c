@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <string.h>
+#include <unistd.h>
 #include "cm.h"
 
 static struct sockaddr *svb_cm_src(struct svb_cm_id *id)
@@ -110,13 +111,40 @@ SVB_API int rdma_listen(struct rdma_cm_id *cm_id, int backlog)
 	return svb_cm_result(ret);
 }
 
-/* The program left the source open: the system would choose the destination's own. */
+/* The address from which this process's network reaches dst. */
+static bool svb_cm_routed_src(const struct sockaddr *dst, struct sockaddr_storage *src)
+{
+	socklen_t len = sizeof(*src);
+	int fd = socket(dst->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool ok = fd >= 0 && !connect(fd, dst, svb_cm_addr_len(dst)) &&
+		  !getsockname(fd, (struct sockaddr *)src, &len);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/*
+ * The program left the source open. The system chooses the address from which it sends
+ * to the destination; where that is no device's, the destination's own will do.
+ */
 static int svb_cm_choose_src(struct svb_cm_id *id, const struct svb_port *port,
 			     uint32_t gid)
 {
 	uint16_t number = svb_cm_addr_port(svb_cm_src(id));
+	const struct sockaddr *from = svb_cm_dst(id);
+	const struct svb_port *own = NULL;
+	struct sockaddr_storage src;
+	uint32_t own_gid;
 
-	memcpy(svb_cm_src(id), svb_cm_dst(id), svb_cm_addr_len(svb_cm_dst(id)));
+	if (svb_cm_routed_src(svb_cm_dst(id), &src))
+		own = svb_cm_addr_find((struct sockaddr *)&src, &own_gid);
+	if (own) {
+		from = (struct sockaddr *)&src;
+		port = own;
+		gid = own_gid;
+	}
+	memcpy(svb_cm_src(id), from, svb_cm_addr_len(from));
 	svb_cm_addr_set_port(svb_cm_src(id), number);
 	return svb_cm_attach(id, port, gid);
 }
