@@ -1,22 +1,46 @@
 # shellcheck shell=bash
 # Lanes run side by side: each is a shell of its own, "util/check --lane NAME SUITE...", in a session of its own, that runs
-# its suites one after the other. What several of them need is made once.
+# its suites one after the other, and then those that any lane may run. What several of them need is made once.
 # Expects $top, $logs, $results and the functions of setup.sh and results.sh.
 : "${top:?}" "${logs:?}" "${results:?}"
 
 declare -A lane_pid lane_printer
 
-# run_lane SUITE...: the lane's own shell. A suite that says nothing about any test has failed.
+# run_lane SUITE...: the lane's own shell.
 run_lane() {
-	local suite before
+	local suite
 	for suite in "$@"; do
-		say "$suite"
-		before=$(steps_recorded)
-		"suite_$suite"
-		[ "$(steps_recorded)" != "$before" ] ||
-			step "suite-$suite" 1 sh -c 'echo "the suite ran no test"; exit 1'
+		run_suite "$suite"
+	done
+	while suite=$(take_suite) && [ -n "$suite" ]; do
+		run_suite "$suite"
 	done
 	record end
+}
+
+# A suite that says nothing about any test has failed.
+run_suite() {
+	local before
+	say "$1"
+	before=$(steps_recorded)
+	"suite_$1"
+	[ "$(steps_recorded)" != "$before" ] ||
+		step "suite-$1" 1 sh -c 'echo "the suite ran no test"; exit 1'
+}
+
+# offer_suites SUITE...: to whichever lane has nothing else to do.
+offer_suites() {
+	: >"$results/offered"
+	[ $# = 0 ] || printf '%s\n' "$@" >"$results/offered"
+}
+
+# The next one that was offered; nothing when there is none.
+take_suite() {
+	(
+		flock 9
+		sed -n 1p "$results/offered"
+		sed -i 1d "$results/offered"
+	) 9>"$results/offered.lock"
 }
 
 # once NAME COMMAND...: runs the command unless a lane has done so, and returns its status; a lane that comes meanwhile

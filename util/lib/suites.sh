@@ -2,15 +2,16 @@
 # The suites of util/check. A suite is a function suite_NAME and a line in "suites".
 : "${top:?}" "${patience:?}"
 
-# NAME LANE TEXT; a lane runs them in this order.
+# NAME LANE TEXT; a lane runs its own in this order, and then those of any lane: nothing that another one uses at that time,
+# such as a port or a folder of a build, is theirs.
 # shellcheck disable=SC2034 # read by util/check
 suites=(
 	style host "C formatting, shell scripts, manual pages, the order of rooms, pictures, util/check and run-functional themselves"
 	unit host "unit tests and fuzz targets"
 	explore host "the explorers: durable operations and power failures, rpcrdma, route, all states"
 	tcp host "functional programs over libfabric's tcp provider: are the tests themselves right?"
-	asan host "the unit tests and functional programs under AddressSanitizer and UBSan"
-	tsan host "the unit tests and functional programs under ThreadSanitizer"
+	asan any "the unit tests and functional programs under AddressSanitizer and UBSan"
+	tsan any "the unit tests and functional programs under ThreadSanitizer"
 	valgrind host "the unit tests under valgrind"
 	simverbs host "the software device: pverbs, and other people's programs on Debian 12 and 13"
 	layer host "programs over the example layer, on libfabric's tcp and on pverbs and the software device"
@@ -18,7 +19,7 @@ suites=(
 	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 	route-graph host "the graph of route: unit tests, simulated networks, the document's figures"
 	route host "the data path of route and its router; programs through routers, each in a network of its own: ours, libfabric's, Open MPI"
-	install host "make install, man pages, distcheck"
+	install any "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
 	rpc-kernel guest "rpcrdma and the Linux kernel: its NFS server with our client, its NFS client with our server"
