@@ -138,7 +138,7 @@ static int stream_server(struct bench *b, uint64_t count)
 	return ret;
 }
 
-static void print(const struct bench *b, uint64_t ns)
+void bench_print_bw(const struct bench *b, uint64_t ns)
 {
 	double bytes = (double)b->job.iterations * (double)b->job.size;
 
@@ -198,7 +198,7 @@ static int run(struct bench *b)
 	start = fct_now_ns();
 	FCT_DO(client(b, b->job.iterations, &acks_seen, &have));
 	FCT_DO(flush(b, &acks_seen));
-	print(b, fct_now_ns() - start);
+	bench_print_bw(b, fct_now_ns() - start);
 out:
 	return ret;
 }

@@ -11,7 +11,8 @@
 #define REAP 16u    /* completions read at once */
 #define DOZE_MS 250 /* between two looks at the deadline */
 
-const char *const bench_mode_names[] = {"pingpong", "stream", "write", "read", "connect"};
+const char *const bench_mode_names[] = {"pingpong", "stream", "write", "read",
+					"connect",  "push",   "pull"};
 #define MODES (sizeof(bench_mode_names) / sizeof(bench_mode_names[0]))
 
 static struct bench_job job = {.signal = 1};
@@ -73,7 +74,7 @@ static int option(int val, const char *arg)
 		}
 		fprintf(stderr,
 			"fi_cairn_bench: mode '%s' is none of pingpong, stream, write, "
-			"read, connect\n",
+			"read, connect, push, pull\n",
 			arg);
 		return -1;
 	}
@@ -190,6 +191,31 @@ static bool is_rma(const struct bench *b)
 	return b->job.mode == BENCH_WRITE || b->job.mode == BENCH_READ;
 }
 
+static bool is_hop(const struct bench *b)
+{
+	return b->job.mode == BENCH_PUSH || b->job.mode == BENCH_PULL;
+}
+
+/* What the peer writes or reads here. */
+static int prepare_target(struct bench *b, struct fct_target *mine)
+{
+	struct fct_link *l = &b->l;
+	int ret = 0;
+
+	if (is_rma(b))
+		*mine = fct_mem_target(l, &b->rx);
+	else if (b->job.mode == BENCH_PULL && fct_is_client(l->t))
+		*mine = fct_mem_target(l, &b->tx);
+	if (!is_hop(b) || fct_is_client(l->t))
+		goto out;
+	FCT_DO(fct_mem_alloc(l, &b->land, b->job.size * b->job.window,
+			     FI_READ | FI_REMOTE_WRITE));
+	if (b->job.mode == BENCH_PUSH)
+		*mine = fct_mem_target(l, &b->land);
+out:
+	return ret;
+}
+
 static int prepare(struct bench *b)
 {
 	struct fct_target mine = {.addr = 0};
@@ -207,13 +233,14 @@ static int prepare(struct bench *b)
 	b->tx_ctx = calloc(b->job.window, sizeof(*b->tx_ctx));
 	b->rx_ctx = calloc(b->job.window, sizeof(*b->rx_ctx));
 	FCT_TRUE(t, b->tx_ctx && b->rx_ctx);
-	FCT_DO(fct_mem_alloc(l, &b->tx, len, FI_SEND | FI_WRITE | FI_READ));
+	FCT_DO(fct_mem_alloc(l, &b->tx, len,
+			     FI_SEND | FI_WRITE | FI_READ |
+				     (b->job.mode == BENCH_PULL ? FI_REMOTE_READ : 0)));
 	FCT_DO(fct_mem_alloc(l, &b->rx, len,
 			     FI_RECV |
 				     (is_rma(b) ? FI_REMOTE_WRITE | FI_REMOTE_READ : 0)));
 	FCT_DO(fct_mem_alloc(l, &b->acks, 64, FI_SEND));
-	if (is_rma(b))
-		mine = fct_mem_target(l, &b->rx);
+	FCT_DO(prepare_target(b, &mine));
 	FCT_DO(fct_exchange(t, "region", &mine, &b->peer, sizeof(mine)));
 	for (i = 0; i < b->job.window; i++)
 		FCT_DO(bench_post_recv(b, i));
@@ -226,7 +253,8 @@ static int measure(struct bench *b, struct fct *t)
 {
 	static int (*const modes[])(struct bench * b) = {bench_pingpong, bench_stream,
 							 bench_transfer, bench_transfer,
-							 bench_connect};
+							 bench_connect,	 bench_hop,
+							 bench_hop};
 	struct fct_setup s = {.caps = FI_MSG,
 			      .format = FI_CQ_FORMAT_CONTEXT,
 			      .threading = FI_THREAD_DOMAIN};
@@ -237,13 +265,13 @@ static int measure(struct bench *b, struct fct *t)
 	if (b->job.mode >= MODES || !b->job.window || !b->job.signal || !b->job.batch)
 		return fct_fail_at(t, NULL, 0,
 				   "the client asked for an unknown measurement");
-	if (is_rma(b))
+	if (is_rma(b) || is_hop(b))
 		s.caps |= FI_RMA;
 	if (is_rma(b) || b->job.sleep)
 		s.cq_wait = FI_WAIT_UNSPEC;
 	if (b->job.signal > 1)
 		s.tx_bind = FI_SELECTIVE_COMPLETION;
-	s.tx_size = b->job.window + 1;
+	s.tx_size = b->job.window * (is_hop(b) ? 2 : 1) + 1;
 	s.rx_size = b->job.window;
 	FCT_DO(fct_link_up(&b->l, t, &s));
 	FCT_DO(prepare(b));
@@ -294,10 +322,12 @@ int main(int argc, char **argv)
 			"  -m, --mode=MODE         pingpong (default), stream "
 			"(fi_send), write (fi_write), "
 			"read (fi_read),\n"
-			"                          or connect (connections, one after "
-			"the other)\n"
-			"  -z, --size=BYTES        of an operation (default 64; stream, "
-			"write, read: 64K)\n"
+			"                          connect (connections, one after "
+			"the other), push (a write and a message\n"
+			"                          behind it) or pull (a message, and a "
+			"read by who gets it)\n"
+			"  -z, --size=BYTES        of an operation (default 64; all but "
+			"pingpong and connect: 64K)\n"
 			"  -n, --iterations=COUNT  after a warm-up of a tenth (default "
 			"10000; 2000; connect: 200)\n"
 			"  -b, --batch=COUNT       pingpong: round trips per sample "
@@ -306,8 +336,9 @@ int main(int argc, char **argv)
 			"fi_inject would do\n"
 			"  -W, --wait              pingpong: both sides wait in "
 			"fi_cq_sread instead of polling\n"
-			"  -w, --window=COUNT      stream, write, read: operations in "
-			"flight (default 64)\n"
+			"  -w, --window=COUNT      all but pingpong and connect: "
+			"operations "
+			"in flight (default 64)\n"
 			"  -q, --signal=COUNT      the same: a completion for every "
 			"COUNT (default 1)\n",
 	};

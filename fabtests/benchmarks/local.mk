@@ -7,6 +7,7 @@ fabtests_benchmarks_fi_cairn_bench_SOURCES = \
 	fabtests/benchmarks/bench.h \
 	fabtests/benchmarks/bench_bw.c \
 	fabtests/benchmarks/bench_conn.c \
+	fabtests/benchmarks/bench_hop.c \
 	fabtests/benchmarks/bench_lat.c \
 	fabtests/benchmarks/fi_cairn_bench.c
 
