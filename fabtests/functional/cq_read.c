@@ -219,7 +219,7 @@ out:
  */
 static int mixed_server(struct cq_side *s, struct fct_conn *other)
 {
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e[8];
 	struct fct *t = s->l.t;
 	int n, i, total = 0, seen[11] = {0};

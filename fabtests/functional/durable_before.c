@@ -146,7 +146,7 @@ out:
 static int pair_down(struct before *b)
 {
 	struct fct_link *l = &b->d.l;
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct fct *t = l->t;
 	int ret;

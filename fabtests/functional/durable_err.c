@@ -64,7 +64,7 @@ out:
 int fct_durable_closed_region(struct fct *t)
 {
 	struct fct_setup s = fct_durable_setup();
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = {0};
 	struct durable d;
 	int ret;
 

@@ -110,7 +110,7 @@ out:
 static int read_cancelled(struct side *s, bool exact)
 {
 	bool seen[RECVS] = {false};
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct fct *t = s->l.t;
 	unsigned int n, i;

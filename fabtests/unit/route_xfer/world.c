@@ -122,18 +122,25 @@ static void end_stop(struct fake_end *end)
 	rte_vc_fini(&end->vc);
 }
 
-static void end_close(struct fake_end *end)
+static void cq_drain(struct crn_cq *cq)
 {
 	struct fi_cq_data_entry entry;
 	struct fi_cq_err_entry err;
+
+	while (fi_cq_read(&cq->fid, &entry, 1) != -FI_EAGAIN) {
+		err = (struct fi_cq_err_entry){0};
+		fi_cq_readerr(&cq->fid, &err, 0);
+	}
+}
+
+static void end_close(struct fake_end *end)
+{
 	uint32_t i;
 
 	for (i = 0; i < FAKE_POOL; i++)
 		CT_EXPECT_FALSE(end->tx[i].taken);
-	while (fi_cq_read(&end->tx_cq.fid, &entry, 1) != -FI_EAGAIN)
-		fi_cq_readerr(&end->tx_cq.fid, &err, 0);
-	while (fi_cq_read(&end->rx_cq.fid, &entry, 1) != -FI_EAGAIN)
-		fi_cq_readerr(&end->rx_cq.fid, &err, 0);
+	cq_drain(&end->tx_cq);
+	cq_drain(&end->rx_cq);
 	/* Each reservation was used or given back. */
 	CT_EXPECT_EQ(atomic_load(&end->tx_cq.room), end->tx_cq.mask + 1);
 	CT_EXPECT_EQ(atomic_load(&end->rx_cq.room), end->rx_cq.mask + 1);
