@@ -12,10 +12,10 @@
  *	end 0 -> router 0 -> router 1 -> router 2 (last) -> end 1
  *	end 0 <- router 2 (last) <- router 1 <- router 0 <- end 1
  *
- * In a final state nothing is left: otherwise it is a deadlock. Without landing slots
- * connections share nothing, so that of what they do in one state only one connection's
- * is tried. Buffers to send from are no part of it, although all connections share them:
- * with a credit the lower provider sends what is in one, and it is free again.
+ * In a final state nothing is left: otherwise it is a deadlock. Connections share nothing
+ * but landing slots: what one does that wants none is tried against nothing that others
+ * do (choices). Buffers to send from are no part of it, although all connections share
+ * them: with a credit the lower provider sends what is in one, and it is free again.
  */
 #ifndef XRT_CREDIT_H
 #define XRT_CREDIT_H

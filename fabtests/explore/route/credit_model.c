@@ -343,33 +343,64 @@ static uint32_t wanted(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
 	return way->parts ? way->parts : (way->left ? running->parts : 0);
 }
 
+/* A slot of that router's would be granted, if one is free. */
+static bool is_wanted(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
+{
+	return !now.way[conn][dir].lane[lane][at].slots &&
+	       wanted(conn, dir, lane, at) > 1;
+}
+
 static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 {
 	uint32_t i, at;
 
 	for (i = 0; i < RTE_LANES; i++)
 		for (at = 0; at < CREDIT_END; at++)
-			if (*pool_at(conn, dir, at) &&
-			    !now.way[conn][dir].lane[i][at].slots &&
-			    wanted(conn, dir, i, at) > 1)
+			if (*pool_at(conn, dir, at) && is_wanted(conn, dir, i, at))
 				list_add(list, GRANT, conn, dir, i, at);
 }
 
+static bool wants_slot(uint32_t conn)
+{
+	uint32_t i, at;
+
+	for (i = 0; running->pool && i < 2 * RTE_LANES; i++)
+		for (at = 0; at < CREDIT_END; at++)
+			if (is_wanted(conn, i / RTE_LANES, i % RTE_LANES, at))
+				return true;
+	return false;
+}
+
+static void list_conn(struct list *list, uint32_t conn)
+{
+	uint32_t dir;
+
+	for (dir = 0; dir < 2; dir++) {
+		list_way(list, conn, dir);
+		if (running->pool)
+			list_grants(list, conn, dir);
+	}
+}
+
+/*
+ * A connection takes from others what they may do only where it is granted a slot: what
+ * else it does leaves them their choices, and gives slots back. So one that would take
+ * none, however many there were, is tried alone; others cannot make it want one.
+ */
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
 {
 	struct list list = {.to = to};
-	uint32_t i, dir;
+	uint32_t i;
 
 	for (i = running->first; i < running->first + running->conns; i++) {
-		for (dir = 0; dir < 2; dir++) {
-			list_way(&list, i, dir);
-			if (running->pool)
-				list_grants(&list, i, dir);
-		}
-		/* They share nothing. */
-		if (list.count && !running->pool)
-			break;
+		if (wants_slot(i))
+			continue;
+		list_conn(&list, i);
+		if (list.count)
+			return list.count;
 	}
+	for (i = running->first; i < running->first + running->conns; i++)
+		list_conn(&list, i);
 	return list.count;
 }
 
