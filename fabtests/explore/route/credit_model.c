@@ -104,7 +104,7 @@ static uint8_t put(uint32_t conn, uint32_t dir, uint32_t at, const struct item *
 	for (i = 0; i < RTE_LANES; i++)
 		tell(&now.way[conn][!dir].lane[i][CREDIT_END - at]);
 	rte_outlet_take(&lane->outlet);
-	if (lane->items == running->receives) {
+	if (!rte_inlet_fill(&lane->inlet) || lane->items == running->receives) {
 		now.wrong |= CREDIT_OVERRUN;
 		return from->parts;
 	}
@@ -540,7 +540,8 @@ static unsigned int begin(const void *run)
 	return now.wrong;
 }
 
-/* Each receive is free, or filled, or free and the sender does not know it. */
+/* Each receive is free, or filled, or free and the sender does not know it; both ends
+ * count the same. */
 static bool adds_up(const struct way *way)
 {
 	const struct lane *lane;
@@ -548,8 +549,9 @@ static bool adds_up(const struct way *way)
 
 	for (i = 0; i < RTE_LANES * CREDIT_POSITIONS; i++) {
 		lane = &way->lane[i / CREDIT_POSITIONS][i % CREDIT_POSITIONS];
-		if (lane->outlet.credits + lane->items + lane->inlet.due !=
-		    lane->inlet.receives)
+		if (lane->inlet.credits != lane->outlet.credits ||
+		    lane->outlet.credits + lane->items + lane->inlet.due !=
+			    lane->inlet.receives)
 			return false;
 	}
 	return true;
