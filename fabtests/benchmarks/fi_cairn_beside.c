@@ -167,8 +167,8 @@ static int reach(const struct told *told)
 {
 	const struct pvb_wire_range range = {told->addr, 8, (uint32_t)told->key};
 	struct raw_peer one, other;
-	enum ibv_wc_status status;
-	int answer;
+	enum ibv_wc_status status, own;
+	int answer, durable;
 
 	bench_raw_open(&one, PROGRAM, b.address, told->port);
 	bench_raw_open(&other, PROGRAM, b.address, told->port);
@@ -177,10 +177,12 @@ static int reach(const struct told *told)
 	answer = bench_raw_answer(&one, 200);
 	printf("beside reach other=\"%s\" answer=%s\n", ibv_wc_status_str(status),
 	       answer < 0 ? "none" : "durable");
-	if (bench_raw_add(&one, &one.peer.word, 1) != IBV_WC_SUCCESS ||
-	    bench_raw_answer(&one, 5000)) {
-		printf("beside reach: the connection's own sequence word is out of "
-		       "reach\n");
+	own = bench_raw_add(&one, &one.peer.word, 1);
+	durable = bench_raw_answer(&one, 5000);
+	if (own != IBV_WC_SUCCESS || durable) {
+		printf("beside reach own=\"%s\" answer=%d: the connection's own "
+		       "sequence word is out of reach\n",
+		       ibv_wc_status_str(own), durable);
 		return 1;
 	}
 	bench_raw_close(&other);

@@ -11,6 +11,10 @@
 #define PATIENCE_MS 5000
 #define QUEUE (2 * RAW_CREDITS)
 #define PSN 0x1234u
+/* Receives, sends, and what an atomic fetched: its response comes over another queue pair
+ * than an answer, and may be the later one. */
+#define FETCHED ((size_t)2 * QUEUE * PVB_WIRE_SIZE)
+#define BUF_SIZE (FETCHED + sizeof(uint64_t))
 
 static void need(const struct raw_peer *p, bool well, const char *what)
 {
@@ -78,10 +82,9 @@ static void open_queues(struct raw_peer *p)
 	attr.send_cq = attr.recv_cq = p->control_cq;
 	p->control = ibv_create_qp(p->pd, &attr);
 	need(p, p->control, "ibv_create_qp");
-	p->buf = calloc(2 * QUEUE, PVB_WIRE_SIZE);
+	p->buf = calloc(1, BUF_SIZE);
 	need(p, p->buf, "memory");
-	p->mr = ibv_reg_mr(p->pd, p->buf, (size_t)2 * QUEUE * PVB_WIRE_SIZE,
-			   IBV_ACCESS_LOCAL_WRITE);
+	p->mr = ibv_reg_mr(p->pd, p->buf, BUF_SIZE, IBV_ACCESS_LOCAL_WRITE);
 	need(p, p->mr, "ibv_reg_mr");
 }
 
@@ -227,8 +230,8 @@ int bench_raw_answer(struct raw_peer *p, int ms)
 enum ibv_wc_status bench_raw_add(struct raw_peer *p, const struct pvb_cm_word *word,
 				 uint64_t add)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)p->buf,
-			      .length = 8,
+	struct ibv_sge sge = {.addr = (uintptr_t)(p->buf + FETCHED),
+			      .length = sizeof(uint64_t),
 			      .lkey = p->mr->lkey};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,

@@ -23,7 +23,8 @@ struct raw_peer {
 	struct ibv_cq *cq, *control_cq;
 	struct ibv_qp *control;
 	struct pvb_cm_data peer; /* what the target told */
-	uint8_t *buf;		 /* receives, then sends, PVB_WIRE_SIZE each */
+	/* Receives, then sends, PVB_WIRE_SIZE each; then what an atomic fetched. */
+	uint8_t *buf;
 	struct ibv_mr *mr;
 	uint32_t asked, answered;
 };
