@@ -30,7 +30,7 @@ static void things_of(struct scene *s, fid_t thing[THINGS])
 {
 	thing[EP] = s->active.ep ? &s->active.ep->fid : NULL;
 	thing[PASSIVE] = s->passive.ep ? &s->passive.ep->fid : NULL;
-	thing[SRX] = &s->srx->fid;
+	thing[SRX] = s->srx ? &s->srx->fid : NULL;
 	thing[PEP] = &s->pep->fid;
 	thing[MR] = &s->mr->fid;
 	thing[CNTR] = &s->cntr->fid;

@@ -62,13 +62,14 @@ struct scene_end {
 
 struct scene {
 	struct fct *t;
+	const struct fct_setup *setup; /* of those that a provider may offer, the best */
 	struct fi_info *here, *there, *request;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 	struct fid_eq *eq;
 	struct fid_cq *cq;
 	struct fid_cntr *cntr;
-	struct fid_ep *srx;
+	struct fid_ep *srx; /* NULL: none is offered */
 	struct fid_mr *mr;
 	struct fid_pep *pep;
 	struct scene_end active, passive, refused;

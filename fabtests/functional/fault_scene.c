@@ -8,10 +8,12 @@
 #define SCENE_WAIT_MS 5000
 #define MESSAGE 64u /* bytes; words[] begins with the source, goes on with the target */
 
-static struct fct_setup scene_setup(uint64_t caps)
-{
-	return (struct fct_setup){.caps = FI_MSG | FI_RMA | caps, .shared_rx = true};
-}
+/* What a scene asks for, and goes without where it is not offered. */
+static const struct fct_setup setups[] = {
+	{.caps = FI_MSG | FI_RMA | FI_ATOMIC, .shared_rx = true},
+	{.caps = FI_MSG | FI_RMA, .shared_rx = true},
+	{.caps = FI_MSG | FI_RMA},
+};
 
 static int scene_fails(struct scene *s, const char *doing, int err)
 {
@@ -179,23 +181,24 @@ static bool scene_turned_down(const struct scene *s)
 
 /*
  * A peer that cannot answer a disconnection leaves it to the asking side's device to give
- * up, after as many retries as a connection manager makes: a minute.
+ * up, after as many retries as a connection manager makes: a minute. Who asks a router
+ * for it is told nothing of it.
  */
 static bool scene_shut(const struct scene *s)
 {
 	const char *failed = fct_fault_failed();
 
-	return s->passive.shut &&
-	       (s->active.shut || (failed && !strcmp(failed, "rdma_disconnect")));
+	return s->passive.shut && (s->active.shut || !strcmp(s->t->opts.prov, "route") ||
+				   (failed && !strcmp(failed, "rdma_disconnect")));
 }
 
 /* ---- the scene ---- */
 
-static int scene_ask_caps(struct scene *s, const char *node, const char *service,
-			  uint64_t flags, uint64_t caps, struct fi_info **info)
+static int scene_ask_for(struct scene *s, const char *node, const char *service,
+			 uint64_t flags, const struct fct_setup *setup,
+			 struct fi_info **info)
 {
-	const struct fct_setup setup = scene_setup(caps);
-	struct fi_info *hints = fct_hints(s->t, &setup);
+	struct fi_info *hints = fct_hints(s->t, setup);
 	int ret = hints ? fi_getinfo(FCT_API, node, service, flags, hints, info)
 			: -FI_ENOMEM;
 
@@ -203,22 +206,34 @@ static int scene_ask_caps(struct scene *s, const char *node, const char *service
 	return ret;
 }
 
-/* Atomics where there are any. */
+/* The first scene, in which nothing fails, finds out what there is. */
 static int scene_ask(struct scene *s, const char *node, const char *service,
 		     uint64_t flags, struct fi_info **info)
 {
-	int ret = scene_ask_caps(s, node, service, flags, FI_ATOMIC, info);
+	static const struct fct_setup *offered;
+	const struct fct_setup *last = &setups[sizeof(setups) / sizeof(setups[0]) - 1];
+	int ret;
 
-	return ret == -FI_ENODATA && !fct_fault_failed()
-		       ? scene_ask_caps(s, node, service, flags, 0, info)
-		       : ret;
+	s->setup = offered ? offered : setups;
+	ret = scene_ask_for(s, node, service, flags, s->setup, info);
+	while (!offered && ret == -FI_ENODATA && s->setup < last)
+		ret = scene_ask_for(s, node, service, flags, ++s->setup, info);
+	if (!ret)
+		offered = s->setup;
+	return ret;
 }
 
 /* A layer's context may have no queue of its own. */
 static int scene_srx(struct scene *s)
 {
-	int ret = fi_ep_bind(s->srx, &s->cq->fid, FI_RECV);
+	int ret;
 
+	if (!s->setup->shared_rx)
+		return 0;
+	ret = fi_srx_context(s->domain, s->here->rx_attr, &s->srx, NULL);
+	if (ret)
+		return ret;
+	ret = fi_ep_bind(s->srx, &s->cq->fid, FI_RECV);
 	s->srx_silent = ret == -FI_ENOSYS && s->t->opts.lower;
 	if (s->srx_silent)
 		return 0;
@@ -237,7 +252,6 @@ static int scene_objects(struct scene *s)
 	STEP(s, fi_domain(s->fabric, s->here, &s->domain, NULL));
 	STEP(s, fi_cq_open(s->domain, &cq, &s->cq, NULL));
 	STEP(s, fi_cntr_open(s->domain, &cntr, &s->cntr, NULL));
-	STEP(s, fi_srx_context(s->domain, s->here->rx_attr, &s->srx, NULL));
 	STEP(s, scene_srx(s));
 	STEP(s, fi_mr_reg(s->domain, s->words, sizeof(s->words),
 			  FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
@@ -269,7 +283,8 @@ static int scene_ep(struct scene *s, struct fi_info *info, struct scene_end *end
 	STEP(s, fi_ep_bind(end->ep, &s->eq->fid, 0));
 	STEP(s, fi_ep_bind(end->ep, &s->cq->fid, FI_TRANSMIT | FI_RECV));
 	STEP(s, fi_ep_bind(end->ep, &s->cntr->fid, FI_SEND | FI_WRITE | FI_READ));
-	STEP(s, fi_ep_bind(end->ep, &s->srx->fid, 0));
+	if (s->srx)
+		STEP(s, fi_ep_bind(end->ep, &s->srx->fid, 0));
 	STEP(s, fi_enable(end->ep));
 	return s->err;
 }
@@ -355,6 +370,12 @@ enum {
 	OP_PROVED
 };
 
+/* Whom receives are posted to. */
+static struct fid_ep *scene_rx(const struct scene *s)
+{
+	return s->srx ? s->srx : s->passive.ep;
+}
+
 int fct_scene_message(struct scene *s)
 {
 	const size_t half = sizeof(s->words) / 2;
@@ -362,7 +383,7 @@ int fct_scene_message(struct scene *s)
 	void *desc = fi_mr_desc(s->mr);
 
 	fct_fill(s->words, half, ++s->seed);
-	POST(s, OP_RECV, fi_recv(s->srx, to, half, desc, 0, &s->op[OP_RECV]));
+	POST(s, OP_RECV, fi_recv(scene_rx(s), to, half, desc, 0, &s->op[OP_RECV]));
 	POST(s, OP_SEND,
 	     fi_send(s->active.ep, s->words, MESSAGE, desc, 0, &s->op[OP_SEND]));
 	if (scene_until(s, "a message", scene_ended))
@@ -395,7 +416,7 @@ int fct_scene_transfers(struct scene *s)
 	struct fid_ep *ep = s->active.ep;
 
 	POST(s, OP_RECV_INJECT,
-	     fi_recv(s->srx, to + 16, MESSAGE, desc, 0, &s->op[OP_RECV_INJECT]));
+	     fi_recv(scene_rx(s), to + 16, MESSAGE, desc, 0, &s->op[OP_RECV_INJECT]));
 	POST(s, OP_WRITE,
 	     fi_write(ep, s->words, MESSAGE, desc, 0, addr, key, &s->op[OP_WRITE]));
 	POST(s, OP_READ,

@@ -260,3 +260,20 @@ void rte_fabric_progress(struct rte_fabric *fabric, const struct rte_device *but
 	}
 	crn_unlock(&fabric->lock);
 }
+
+bool rte_fabric_keeps(struct rte_fabric *fabric, const struct crn_eq *eq)
+{
+	struct rte_device *device;
+	struct crn_list *entry;
+	bool keeps = false;
+
+	crn_lock(&fabric->lock);
+	crn_list_for_each (entry, &fabric->devices) {
+		device = crn_container_of(entry, struct rte_device, entry);
+		crn_lock(&device->lock);
+		keeps = keeps || rte_news_kept(device, eq);
+		crn_unlock(&device->lock);
+	}
+	crn_unlock(&fabric->lock);
+	return keeps;
+}

@@ -15,5 +15,7 @@ void rte_device_put(struct rte_device *device);
 void rte_device_progress(struct rte_device *device);
 /* All devices but that one, or all; without any lock. */
 void rte_fabric_progress(struct rte_fabric *fabric, const struct rte_device *but);
+/* rte_news_kept of any device; without any lock. */
+bool rte_fabric_keeps(struct rte_fabric *fabric, const struct crn_eq *eq);
 
 #endif

@@ -4,10 +4,14 @@
 #include <cairn/nosys.h>
 #include "device.h"
 
+/* What the program reads, when it is not told an event for want of memory. A queue that
+ * is full has something to be read. */
 static int eq_progress(struct crn_eq *eq)
 {
-	rte_fabric_progress(crn_container_of(eq, struct rte_eq, eq)->fabric, NULL);
-	return 0;
+	struct rte_fabric *fabric = crn_container_of(eq, struct rte_eq, eq)->fabric;
+
+	rte_fabric_progress(fabric, NULL);
+	return rte_fabric_keeps(fabric, eq) ? -FI_ENOMEM : 0;
 }
 
 static int eq_close(struct fid *fid)

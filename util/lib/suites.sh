@@ -582,6 +582,7 @@ suite_route() {
 	counted route-pingpong 200 "${check[@]}" pingpong
 	counted route-functional 300 "${check[@]}" -x stress.domain -x stress.reopen_domain -n 1 functional local
 	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
+	counted route-fault 300 "${check[@]}" -s fault
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh

@@ -92,5 +92,7 @@ void rte_conn_try(struct rte_ep *ep, const struct rte_failure *failure);
 /* Tells the program now, or as soon as its event queue has room. */
 void rte_news(struct rte_ep *ep, enum rte_ep_news news);
 void rte_news_again(struct rte_device *device);
+/* Is there any for that queue, which would have room? There was no memory for it. */
+bool rte_news_kept(const struct rte_device *device, const struct crn_eq *eq);
 
 #endif

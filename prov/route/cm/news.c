@@ -86,3 +86,14 @@ void rte_news_again(struct rte_device *device)
 	while ((entry = crn_list_pop(&now)))
 		news_all(crn_container_of(entry, struct rte_ep, untold));
 }
+
+bool rte_news_kept(const struct rte_device *device, const struct crn_eq *eq)
+{
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &device->untold) {
+		if (crn_container_of(entry, struct rte_ep, untold)->ep.eq == eq)
+			return true;
+	}
+	return false;
+}

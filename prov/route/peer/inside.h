@@ -83,6 +83,7 @@ struct rte_tx_inside {
 	struct crn_list entry; /* free, sent or stuck */
 	struct arena_buf *buf;
 	enum arena_class class;
+	bool last; /* buf is the peer's last */
 	struct rte_grant_slot slot;
 	bool written; /* into the slot: the message is next */
 	bool posted;
@@ -133,6 +134,9 @@ struct rte_peer_inside {
 	struct crn_list unposted; /* receives that the lower provider had no room for */
 	struct rte_tx_inside *tx;
 	uint32_t txs, txs_used;
+	/* To send from when the arena has none; NULL: in use. With it the peer goes on,
+	 * one message at a time, whoever has the others. */
+	struct arena_buf *last;
 	struct crn_list txs_free, sent, stuck;
 	uint32_t waits;		    /* 1 << lane, or RTE_LANES: rte_tx_get had nothing */
 	struct arena_hunger hunger; /* for a buffer to send */

@@ -94,6 +94,8 @@ static void peer_free(struct rte_peer_inside *in)
 	for (i = 0; in->rx && i < in->rxs; i++)
 		if (in->rx[i].buf)
 			arena_put(arena, ARENA_MESSAGE, in->rx[i].buf);
+	if (in->last)
+		arena_put(arena, ARENA_MESSAGE, in->last);
 	free(in->rx);
 	free(in->tx);
 	free(in);
@@ -114,7 +116,8 @@ static bool peer_alloc(struct rte_peer_inside *in)
 
 	in->rx = calloc(in->rxs, sizeof(*in->rx));
 	in->tx = calloc(in->txs, sizeof(*in->tx));
-	if (!in->rx || !in->tx)
+	in->last = arena_get(peer->port->arena, ARENA_MESSAGE);
+	if (!in->rx || !in->tx || !in->last)
 		return false;
 	for (i = 0; i < in->txs; i++) {
 		in->tx[i].op.kind = INSIDE_TX;

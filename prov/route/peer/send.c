@@ -17,17 +17,23 @@
 static struct rte_tx *tx_take(struct rte_peer *peer, size_t room)
 {
 	struct rte_peer_inside *in = peer->in;
-	const enum arena_class class =
-		room <= RTE_SMALL_ROOM ? ARENA_SMALL : ARENA_MESSAGE;
+	enum arena_class class = room <= RTE_SMALL_ROOM ? ARENA_SMALL : ARENA_MESSAGE;
 	struct arena_buf *buf = arena_get(peer->port->arena, class);
+	const bool last = !buf;
 	struct rte_tx_inside *tx;
 
+	if (last) {
+		class = ARENA_MESSAGE;
+		buf = in->last;
+		in->last = NULL;
+	}
 	if (!buf)
 		return NULL;
 	tx = crn_container_of(crn_list_pop(&in->txs_free), struct rte_tx_inside, entry);
 	in->txs_used++;
 	tx->buf = buf;
 	tx->class = class;
+	tx->last = last;
 	tx->slot.len = 0;
 	tx->written = false;
 	tx->tx.bytes = buf->data;
@@ -48,7 +54,10 @@ static void tx_free(struct rte_tx_inside *tx)
 	tx->posted = false;
 	crn_list_add_tail(&peer->in->txs_free, &tx->entry);
 	peer->in->txs_used--;
-	arena_put(peer->port->arena, tx->class, tx->buf);
+	if (tx->last)
+		peer->in->last = tx->buf;
+	else
+		arena_put(peer->port->arena, tx->class, tx->buf);
 	tx->buf = NULL;
 }
 
