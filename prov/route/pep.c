@@ -12,9 +12,27 @@ static struct rte_pep *pep_of(struct fid *fid)
 	return crn_container_of(fid, struct rte_pep, fid.fid);
 }
 
+/* To accept a socket and to read what it asks for are two looks of libfabric's tcp. */
+#define PEP_LOOKS 4
+
+/*
+ * Whoever has asked by now is heard, to be refused. A lower listener that is closed over
+ * requests lets them wait for their time to be over, and tcp's keeps their sockets.
+ */
+static void pep_hear(struct rte_pep *pep)
+{
+	int i;
+
+	for (i = 0; pep->listener && i < PEP_LOOKS; i++) {
+		pep->device->port->event = true;
+		rte_device_progress(pep->device);
+	}
+}
+
 static void pep_unlisten(struct rte_pep *pep)
 {
 	crn_lock(&pep->device->lock);
+	pep_hear(pep);
 	crn_list_del(&pep->entry);
 	rte_incoming_unlisten(pep);
 	if (pep->listener)
