@@ -18,14 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A region; embedded in the provider's own. Filled by the provider but for key, number
- * and next. */
+/* A region; embedded in the provider's own. Filled by the provider but for key, number,
+ * hidden and next. */
 struct crn_mr {
 	void *buf;	     /* the application's */
 	size_t len;	     /* bytes */
 	uint64_t access;     /* FI_REMOTE_READ and the like, what fi_mr_reg was given */
 	uint64_t key;	     /* fi_mr_key */
 	uint64_t number;     /* no other region of the map ever has the same */
+	bool hidden;	     /* crn_mr_hide */
 	struct crn_mr *next; /* of the same bucket */
 };
 
@@ -62,6 +63,9 @@ int crn_mr_add(struct crn_mr_map *map, struct crn_mr *mr, uint64_t requested_key
  * Removes the region. Returns when no access to it is in progress; there is none later.
  */
 void crn_mr_remove(struct crn_mr_map *map, struct crn_mr *mr);
+/* A region that is hidden is not found, and its key is still in use: for one that may
+ * have to stay. Excludes access as crn_mr_remove does. */
+void crn_mr_hide(struct crn_mr_map *map, struct crn_mr *mr, bool hidden);
 
 /* Regions found between these two calls stay valid. */
 void crn_mr_begin(struct crn_mr_map *map);

@@ -156,6 +156,7 @@ int crn_mr_add(struct crn_mr_map *map, struct crn_mr *mr, uint64_t requested_key
 				    : mr_check_key(map, requested_key);
 	if (!ret) {
 		mr->number = ++map->numbers;
+		mr->hidden = false;
 		mr->next = NULL;
 		*mr_link(map, mr->key) = mr;
 		map->count++;
@@ -172,13 +173,20 @@ void crn_mr_remove(struct crn_mr_map *map, struct crn_mr *mr)
 	mr_unlock(map);
 }
 
+void crn_mr_hide(struct crn_mr_map *map, struct crn_mr *mr, bool hidden)
+{
+	mr_lock(map);
+	mr->hidden = hidden;
+	mr_unlock(map);
+}
+
 int crn_mr_find(struct crn_mr_map *map, uint64_t key, uint64_t addr, size_t len,
 		uint64_t access, void **at, struct crn_mr **region)
 {
 	struct crn_mr *mr = map->count ? *mr_link(map, key) : NULL;
 	uint64_t offset;
 
-	if (!mr)
+	if (!mr || mr->hidden)
 		return -FI_EKEYREJECTED;
 	/* An address below the region is an offset beyond its end. */
 	offset = map->virt_addr ? addr - (uintptr_t)mr->buf : addr;

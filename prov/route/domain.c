@@ -84,9 +84,12 @@ static int domain_map(struct rte_domain *domain, const struct fi_info *info)
 int rte_domain_open(struct fid_fabric *fid, struct fi_info *info,
 		    struct fid_domain **domain_fid, void *context)
 {
-	struct rte_domain *domain = calloc(1, sizeof(*domain));
+	struct rte_domain *domain;
 	int ret;
 
+	if (!info || !info->domain_attr)
+		return -FI_EINVAL;
+	domain = calloc(1, sizeof(*domain));
 	if (!domain)
 		return -FI_ENOMEM;
 	domain->fabric = crn_container_of(fid, struct rte_fabric, fid);

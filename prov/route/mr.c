@@ -40,6 +40,14 @@ void rte_mr_release(struct rte_vc *vc, struct crn_mr *region)
 /* ms at most until the lower provider has sent what it reads from a region. */
 #define MR_CLOSE_MS 2000u
 
+/* Other threads have their turn. */
+static void mr_turn(struct rte_device *device)
+{
+	rte_device_progress(device);
+	crn_unlock(&device->lock);
+	crn_lock(&device->lock);
+}
+
 /* Placing data holds the device's lock, and looks each key up. */
 static int mr_leave(struct rte_mr *mr)
 {
@@ -47,15 +55,16 @@ static int mr_leave(struct rte_mr *mr)
 	const uint64_t end = crn_now_ms() + MR_CLOSE_MS;
 	int ret;
 
-	crn_mr_remove(&domain->map, &mr->mr);
+	crn_mr_hide(&domain->map, &mr->mr, true);
 	while (mr->holds && crn_now_ms() < end)
-		rte_device_progress(domain->device);
+		mr_turn(domain->device);
 	ret = mr->holds ? -FI_EBUSY : 0;
 	if (!ret && mr->lower)
 		ret = fi_close(&mr->lower->fid);
-	/* It is as it was: the key was in use a moment ago. */
 	if (ret)
-		crn_mr_add(&domain->map, &mr->mr, mr->mr.key);
+		crn_mr_hide(&domain->map, &mr->mr, false);
+	else
+		crn_mr_remove(&domain->map, &mr->mr);
 	return ret;
 }
 
@@ -143,19 +152,21 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 	mr->mr.buf = attr->mr_iov->iov_base;
 	mr->mr.len = attr->mr_iov->iov_len;
 	mr->mr.access = attr->access;
+	mr->fid.fid.fclass = FI_CLASS_MR;
+	mr->fid.fid.context = attr->context;
+	mr->fid.fid.ops = &mr_fid_ops;
 	ret = mr_lower(mr);
-	if (!ret)
+	if (!ret) {
+		/* Once it has a key, peers may read it. */
+		mr->fid.mem_desc = mr->lower ? fi_mr_desc(mr->lower) : NULL;
 		ret = mr_key(mr, attr->requested_key);
+	}
 	if (ret) {
 		mr_lower_close(mr);
 		free(mr);
 		return ret;
 	}
-	mr->fid.fid.fclass = FI_CLASS_MR;
-	mr->fid.fid.context = attr->context;
-	mr->fid.fid.ops = &mr_fid_ops;
 	mr->fid.key = mr->mr.key;
-	mr->fid.mem_desc = mr->lower ? fi_mr_desc(mr->lower) : NULL;
 	*fid = &mr->fid;
 	return 0;
 }

@@ -247,6 +247,23 @@ CT_TEST(mr, an_empty_map_knows_no_key)
 
 #define MANY 1000
 
+CT_TEST(mr, a_hidden_region_is_not_found_and_keeps_its_key)
+{
+	struct crn_mr mr = region_of(memory, 16, RIGHTS), other = mr;
+	struct crn_mr_map map;
+	void *at;
+
+	CT_EXPECT_EQ(crn_mr_map_init(&map, 0, 8, true), 0);
+	CT_EXPECT_EQ(crn_mr_add(&map, &mr, 7), 0);
+	crn_mr_hide(&map, &mr, true);
+	CT_EXPECT_EQ(find(&map, 7, 3, 4, RIGHTS, &at), -FI_EKEYREJECTED);
+	CT_EXPECT_EQ(crn_mr_add(&map, &other, 7), -FI_ENOKEY);
+	crn_mr_hide(&map, &mr, false);
+	CT_EXPECT_EQ(find(&map, 7, 3, 4, RIGHTS, &at), 0);
+	crn_mr_remove(&map, &mr);
+	CT_EXPECT_EQ(crn_mr_map_fini(&map), 0);
+}
+
 CT_TEST(mr, many_regions_are_found_and_removed_in_any_order)
 {
 	static struct crn_mr mrs[MANY];

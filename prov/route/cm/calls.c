@@ -142,7 +142,7 @@ static int ep_prepare(struct rte_ep *ep, size_t paramlen)
 {
 	if (paramlen > RTE_PARAM_MAX)
 		return -FI_EINVAL;
-	return ep->state == RTE_EP_OPEN ? fi_enable(&ep->fid) : 0;
+	return fi_enable(&ep->fid);
 }
 
 static int ep_connect(struct fid_ep *fid, const void *addr, const void *param,

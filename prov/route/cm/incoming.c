@@ -55,8 +55,11 @@ struct rte_incoming *rte_incoming_find(struct rte_device *device, fid_t handle)
 	return NULL;
 }
 
+/* An endpoint may have it, though the program has only peeked at its event. */
 static bool incoming_unread(const struct rte_incoming *incoming)
 {
+	if (incoming->taken)
+		return false;
 	return incoming->state == RTE_INCOMING_NEW || !incoming->pep->eq ||
 	       crn_eq_has_request(&incoming->pep->eq->eq, &incoming->handle);
 }

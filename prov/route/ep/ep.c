@@ -39,19 +39,18 @@ static int ep_open_vc(struct rte_ep *ep)
 
 static int ep_enable(struct rte_ep *ep)
 {
-	int ret;
+	int ret = 0;
 
-	if (ep->state != RTE_EP_OPEN)
-		return 0;
-	ret = crn_ep_enable(&ep->ep);
-	if (!ret)
-		ret = ep_open_vc(ep);
-	if (ret)
-		return ret;
 	crn_lock(rte_lock_of(ep));
-	ep->state = RTE_EP_ENABLED;
+	if (ep->state == RTE_EP_OPEN) {
+		ret = crn_ep_enable(&ep->ep);
+		if (!ret)
+			ret = ep_open_vc(ep);
+		if (!ret)
+			ep->state = RTE_EP_ENABLED;
+	}
 	crn_unlock(rte_lock_of(ep));
-	return 0;
+	return ret;
 }
 
 static int ep_control(struct fid *fid, int command, void *arg)

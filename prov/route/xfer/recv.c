@@ -50,6 +50,17 @@ void rte_vc_recv_failed(struct rte_vc *vc, struct rte_vc_recv *recv, int err, si
 	crn_ep_fail(vc->attr.ep, CRN_EP_RX, &entry, FI_ADDR_NOTAVAIL);
 }
 
+/* Its length is a number. */
+static bool recv_ends(const struct fi_msg *msg)
+{
+	size_t len = 0, i;
+
+	for (i = 0; i < msg->iov_count; i++)
+		if (__builtin_add_overflow(len, msg->msg_iov[i].iov_len, &len))
+			return false;
+	return true;
+}
+
 static void recv_fill(struct rte_vc_recv *recv, const struct fi_msg *msg, uint64_t flags)
 {
 	size_t i;
@@ -71,7 +82,7 @@ ssize_t rte_vc_recv(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags)
 
 	if (ret)
 		return ret;
-	if (msg->iov_count > RTE_VC_IOV)
+	if (msg->iov_count > RTE_VC_IOV || !recv_ends(msg))
 		return -FI_EINVAL;
 	if (vc->state == RTE_VC_STOPPED)
 		return -FI_ENOTCONN;

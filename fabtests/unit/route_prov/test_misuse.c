@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What programs do at the wrong time, or with two threads. */
+#include <pthread.h>
+#include "ends.h"
+
+#define ROUTER "router = tcp://127.0.0.1:1\n"
+
+static struct fi_info *peek_request(struct ends *ends)
+{
+	struct ends_event event;
+	ssize_t len;
+
+	do
+		len = fi_eq_read(ends->eq, &event.event, event.room, sizeof(event.room),
+				 FI_PEEK);
+	while (len == -FI_EAGAIN);
+	CT_EXPECT_TRUE(len > 0 && event.event == FI_CONNREQ);
+	return fi_dupinfo(event.cm.info);
+}
+
+/* An endpoint has the request, though its event is still in the queue. */
+CT_TEST(misuse, a_request_that_was_only_peeked_at_outlives_its_listener)
+{
+	struct ends_event event;
+	struct fid_ep *active, *passive;
+	struct fi_info *request;
+	struct ends ends = {0};
+
+	ends_config(ROUTER, "");
+	ends_open(&ends);
+	ends_listen(&ends);
+	active = ends_ep(&ends, ends.info);
+	CT_ASSERT_EQ(ends_connect(active, &ends.target, NULL, 0), 0);
+	request = peek_request(&ends);
+	passive = ends_ep(&ends, request);
+	CT_EXPECT_EQ(fi_close(&ends.pep->fid), 0);
+	ends.pep = NULL;
+	CT_EXPECT_EQ(fi_accept(passive, NULL, 0), 0);
+	CT_EXPECT_TRUE(ends_expect(&ends, FI_CONNECTED, &active->fid, &event));
+	CT_EXPECT_TRUE(ends_expect(&ends, FI_CONNECTED, &passive->fid, &event));
+	CT_EXPECT_EQ(fi_close(&active->fid), 0);
+	CT_EXPECT_EQ(fi_close(&passive->fid), 0);
+	fi_freeinfo(request);
+	ends_close(&ends);
+}
+
+#define KEY 7
+
+/* A region whose key the program has chosen, and from which the lower provider sends. */
+struct held {
+	struct ends ends;
+	struct fid_domain *domain;
+	struct fid_mr *mr;
+	pthread_t closes;
+	uint8_t memory[64];
+};
+
+static int held_reg(struct held *held, struct fid_mr **mr)
+{
+	return fi_mr_reg(held->domain, held->memory, sizeof(held->memory), FI_REMOTE_READ,
+			 0, KEY, 0, mr, NULL);
+}
+
+static struct rte_mr *held_mr(const struct held *held)
+{
+	return crn_container_of(held->mr, struct rte_mr, fid);
+}
+
+static void held_open(struct held *held)
+{
+	memset(held, 0, sizeof(*held));
+	ends_config(ROUTER, "");
+	ends_open(&held->ends);
+	held->ends.info->domain_attr->mr_mode = 0;
+	CT_ASSERT_EQ(fi_domain(held->ends.fabric, held->ends.info, &held->domain, NULL),
+		     0);
+	CT_ASSERT_EQ(held_reg(held, &held->mr), 0);
+	held_mr(held)->holds++;
+}
+
+static bool held_found(const struct held *held)
+{
+	struct crn_mr_map *map = &held_mr(held)->domain->map;
+	void *at;
+	int ret;
+
+	crn_mr_begin(map);
+	ret = crn_mr_find(map, KEY, 0, 1, FI_REMOTE_READ, &at, NULL);
+	crn_mr_end(map);
+	return !ret;
+}
+
+static void *held_close_mr(void *arg)
+{
+	struct held *held = arg;
+
+	return (void *)(intptr_t)fi_close(&held->mr->fid);
+}
+
+/* Another thread does, in vain. */
+static void held_try_to_close(struct held *held)
+{
+	CT_EXPECT_TRUE(held_found(held));
+	CT_ASSERT_EQ(pthread_create(&held->closes, NULL, held_close_mr, held), 0);
+	while (held_found(held))
+		;
+}
+
+static void held_close(struct held *held)
+{
+	void *ret;
+
+	pthread_join(held->closes, &ret);
+	CT_EXPECT_EQ((int)(intptr_t)ret, -FI_EBUSY);
+	CT_EXPECT_TRUE(held_found(held));
+	held_mr(held)->holds--;
+	CT_EXPECT_EQ(fi_close(&held->mr->fid), 0);
+	CT_EXPECT_EQ(fi_close(&held->domain->fid), 0);
+	ends_close(&held->ends);
+}
+
+CT_TEST(misuse, the_key_of_a_region_that_cannot_close_yet_is_nobody_elses)
+{
+	struct fid_mr *other = NULL;
+	struct held held;
+
+	held_open(&held);
+	held_try_to_close(&held);
+	CT_EXPECT_EQ(held_reg(&held, &other), -FI_ENOKEY);
+	held_close(&held);
+}
+
+CT_TEST(misuse, who_waits_for_a_region_to_close_stops_no_other_thread)
+{
+	struct fi_cq_entry entry;
+	struct held held;
+	uint64_t start;
+
+	held_open(&held);
+	held_try_to_close(&held);
+	start = crn_now_ms();
+	CT_EXPECT_EQ(fi_cq_read(held.ends.cq, &entry, 1), -FI_EAGAIN);
+	CT_EXPECT_TRUE(crn_now_ms() - start < 1000);
+	held_close(&held);
+}
+
+struct starter {
+	struct ends *ends;
+	struct fid_ep *ep;
+	pthread_barrier_t *barrier;
+	pthread_t thread;
+};
+
+static void *start_ep(void *arg)
+{
+	struct starter *own = arg;
+
+	pthread_barrier_wait(own->barrier);
+	return (void *)(intptr_t)ends_connect(own->ep, &own->ends->target, NULL, 0);
+}
+
+static struct fid_ep *bound_ep(struct ends *ends)
+{
+	struct fid_ep *ep = NULL;
+
+	CT_EXPECT_EQ(fi_endpoint(ends->domain, ends->info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &ends->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &ends->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	return ep;
+}
+
+/* fi_connect enables it, once: a leak checker and TSan look at the rest. */
+CT_TEST(misuse, of_two_threads_that_connect_an_endpoint_one_does)
+{
+	pthread_barrier_t barrier;
+	struct starter two[2];
+	struct ends ends = {0};
+	int i, round;
+	void *ret[2];
+
+	ends_config(ROUTER, "");
+	ends_open(&ends);
+	ends.target =
+		(struct rte_end){.as = 3, .subnet = 1, .host = ENDS_TARGET, .port = 1};
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (round = 0; round < 50; round++) {
+		struct fid_ep *ep = bound_ep(&ends);
+
+		for (i = 0; i < 2; i++) {
+			two[i] = (struct starter){&ends, ep, &barrier, 0};
+			CT_ASSERT_EQ(pthread_create(&two[i].thread, NULL, start_ep,
+						    &two[i]),
+				     0);
+		}
+		for (i = 0; i < 2; i++)
+			pthread_join(two[i].thread, &ret[i]);
+		CT_EXPECT_EQ((int)((intptr_t)ret[0] + (intptr_t)ret[1]), -FI_EOPBADSTATE);
+		CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	}
+	pthread_barrier_destroy(&barrier);
+	ends_close(&ends);
+}
+
+/* Lengths that add up to more than there are bytes. */
+CT_TEST(misuse, a_receive_of_endless_parts_is_refused)
+{
+	struct iovec iov[2] = {{NULL, SIZE_MAX - 1}, {NULL, 100}};
+	struct fid_ep *ep;
+	struct ends ends = {0};
+
+	ends_config(ROUTER, "");
+	ends_open(&ends);
+	ep = ends_ep(&ends, ends.info);
+	CT_EXPECT_EQ(fi_recvv(ep, iov, NULL, 2, 0, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recvv(ep, iov, NULL, 1, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	ends_close(&ends);
+}
+
+CT_TEST(misuse, a_domain_of_no_name_is_refused)
+{
+	struct fid_domain *domain = NULL;
+	struct fi_domain_attr *attr;
+	struct ends ends = {0};
+
+	ends_config(ROUTER, "");
+	ends_open(&ends);
+	attr = ends.info->domain_attr;
+	ends.info->domain_attr = NULL;
+	CT_EXPECT_EQ(fi_domain(ends.fabric, ends.info, &domain, NULL), -FI_EINVAL);
+	ends.info->domain_attr = attr;
+	CT_EXPECT_EQ(fi_domain(ends.fabric, NULL, &domain, NULL), -FI_EINVAL);
+	ends_close(&ends);
+}
