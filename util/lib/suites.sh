@@ -215,6 +215,7 @@ functional_sanitized() {
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
 	[ "$1" != asan ] || counted asan-route 600 "$top/fabtests/interop/check-route" -b asan -s -n 1 functional mesh limits
+	[ "$1" != tsan ] || counted tsan-route 300 "$top/fabtests/interop/check-route" -b tsan -s -n 1 functional mesh
 	# LeakSanitizer cannot stop the threads of these processes at their end.
 	[ "$1" != asan ] || ASAN_OPTIONS=detect_leaks=0 counted asan-route-rdm 120 "$top/fabtests/interop/check-route" -b asan -s -n 1 rdm
 	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
+#include <cairn/tsan.h>
 #include <cairn/wait.h>
 #include "inside.h"
 
@@ -162,7 +163,9 @@ static ssize_t port_completions(struct rte_port *port)
 	ssize_t got, i;
 
 	port->cq_armed = false;
+	crn_tsan_peer_begins();
 	got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH);
+	crn_tsan_peer_ends();
 	if (got == -FI_EAVAIL) {
 		if (fi_cq_readerr(port->cq, &err.entry, 0) < 0)
 			return 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <cairn/tsan.h>
 #include "inside.h"
 
 /* Offsets in a message (wire.h). */
@@ -208,8 +209,7 @@ static bool tx_injects(const struct rte_tx *tx)
 	       tx->bytes[AT_TYPE] != RTE_BYE;
 }
 
-/* 0; -FI_EAGAIN: to be done again; or a code that ends the connection. */
-static ssize_t tx_give(struct rte_tx_inside *in)
+static ssize_t tx_write_and_send(struct rte_tx_inside *in)
 {
 	ssize_t ret;
 
@@ -220,6 +220,17 @@ static ssize_t tx_give(struct rte_tx_inside *in)
 		in->written = true;
 	}
 	return tx_send(in);
+}
+
+/* 0; -FI_EAGAIN: to be done again; or a code that ends the connection. */
+static ssize_t tx_give(struct rte_tx_inside *in)
+{
+	ssize_t ret;
+
+	crn_tsan_peer_begins();
+	ret = tx_write_and_send(in);
+	crn_tsan_peer_ends();
+	return ret;
 }
 
 void rte_tx_post(struct rte_tx *tx)

@@ -3,6 +3,7 @@
  * Writes of the other end. The region is looked up for each fragment, since the program
  * may close it at any time.
  */
+#include <cairn/tsan.h>
 #include "ops.h"
 
 static int region_copy(struct rte_vc *vc, const struct rte_write *write,
@@ -27,8 +28,10 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 	/* Another region has the key now: what was begun goes to no other. */
 	else if (!ret && vc->in.region != mr->number)
 		ret = -FI_EKEYREJECTED;
+	crn_tsan_peer_begins();
 	if (!ret)
 		memcpy(at, from, len);
+	crn_tsan_peer_ends();
 	crn_mr_end(map);
 	return ret;
 }

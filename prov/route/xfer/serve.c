@@ -5,6 +5,7 @@
  * looked up when the read arrives, so that nothing behind one that is refused is taken,
  * and for each fragment, since the program may close it meanwhile.
  */
+#include <cairn/tsan.h>
 #include "ops.h"
 
 /* Of a READ_FRAG, with an ACK. */
@@ -95,8 +96,10 @@ static int region_copy(struct rte_vc *vc, struct rte_vc_serve *serve, uint8_t *t
 
 	crn_mr_begin(vc->attr.map);
 	ret = region_find(vc, serve, &at, &mr);
+	crn_tsan_peer_begins();
 	if (!ret)
 		memcpy(to, at, len);
+	crn_tsan_peer_ends();
 	crn_mr_end(vc->attr.map);
 	return ret;
 }
