@@ -12,7 +12,7 @@ static void check(uint64_t key)
 	switch (ret) {
 	case 0:
 		/* Only what we would say ourselves is understood. */
-		FUZZ_CHECK(attr.persistent && attr.domain <= PVB_WSP);
+		FUZZ_CHECK(attr.persistent && attr.domain <= CRN_WSP);
 		FUZZ_CHECK(pvb_key_pack((uint32_t)key, &attr) == key);
 		FUZZ_CHECK(key != UINT64_MAX);
 		break;
@@ -28,7 +28,7 @@ static void check(uint64_t key)
 static void round_trip(uint64_t bits)
 {
 	const struct pvb_key_attr attr = {
-		.domain = (enum pvb_persistence)(bits % 3),
+		.domain = (enum crn_persistence)(bits % 3),
 		.ddio = bits & 4,
 		.persistent = bits & 8,
 		.flush = bits & 16,

@@ -62,6 +62,12 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/lower/test_table.c \
 	fabtests/unit/common/lower/test_threads.c \
 	fabtests/unit/common/pass/test_pass.c \
+	fabtests/unit/common/pmem/test_declare.c \
+	fabtests/unit/common/pmem/test_facts.c \
+	fabtests/unit/common/pmem/test_mapping.c \
+	fabtests/unit/common/pmem/test_region.c \
+	fabtests/unit/common/pmem/tree.c \
+	fabtests/unit/common/pmem/tree.h \
 	fabtests/unit/common/test_addr.c \
 	fabtests/unit/common/test_attr.c \
 	fabtests/unit/common/test_attr_caps.c \
@@ -98,4 +104,4 @@ fabtests_unit_unit_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/uni
 fabtests_unit_unit_common_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
 	$(CT_WRAP_TIME) $(CT_WRAP_LOWER) -Wl,--wrap=timerfd_settime
 fabtests_unit_unit_common_LDADD = fabtests/unit/libct.la \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+	prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)

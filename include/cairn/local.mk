@@ -18,6 +18,7 @@ noinst_HEADERS = \
 	include/cairn/opt.h \
 	include/cairn/param.h \
 	include/cairn/pass.h \
+	include/cairn/pmem.h \
 	include/cairn/ring.h \
 	include/cairn/slab.h \
 	include/cairn/thread.h \

@@ -49,3 +49,15 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/wait.c \
 	prov/common/wait_source.c
 prov_common_libcairn_common_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+
+# Persistent memory of this machine, for providers that make operations durable.
+noinst_LTLIBRARIES += prov/common/pmem/libcairn-pmem.la
+prov_common_pmem_libcairn_pmem_la_SOURCES = \
+	prov/common/pmem/declare.c \
+	prov/common/pmem/facts.c \
+	prov/common/pmem/flush.c \
+	prov/common/pmem/host.c \
+	prov/common/pmem/mapping.c \
+	prov/common/pmem/region.c
+prov_common_pmem_libcairn_pmem_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(INIH_CFLAGS) $(PMEM_CFLAGS)
+prov_common_pmem_libcairn_pmem_la_LIBADD = $(LIBFABRIC_LIBS) $(INIH_LIBS) $(PMEM_LIBS)

@@ -1,9 +1,10 @@
 # The provider, as objects of a convenience library so that unit tests reach them.
 noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
-	$(INIH_CFLAGS) $(PMEM_CFLAGS) $(ISAL_CFLAGS)
+	$(PMEM_CFLAGS) $(ISAL_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) $(INIH_LIBS) $(PMEM_LIBS) $(ISAL_LIBS)
+	prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) \
+	$(PMEM_LIBS) $(ISAL_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cm/channel.c \
 	prov/pverbs/cm/cm.h \
@@ -30,8 +31,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/device/device.c \
 	prov/pverbs/device/device.h \
 	prov/pverbs/device/errmap.c \
-	prov/pverbs/device/host.c \
-	prov/pverbs/device/host.h \
+	prov/pverbs/device/adapter.h \
 	prov/pverbs/device/internal.h \
 	prov/pverbs/device/memlock.c \
 	prov/pverbs/device/native.c \
@@ -74,13 +74,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/control/tick.c \
 	prov/pverbs/persist/control/window.c \
 	prov/pverbs/persist/durable.c \
-	prov/pverbs/persist/facts/declare.c \
-	prov/pverbs/persist/facts/declare.h \
-	prov/pverbs/persist/facts/detect.h \
 	prov/pverbs/persist/facts/facts.c \
 	prov/pverbs/persist/facts/facts.h \
-	prov/pverbs/persist/facts/mapping.c \
-	prov/pverbs/persist/facts/region.c \
 	prov/pverbs/persist/initiator/batch.c \
 	prov/pverbs/persist/initiator/batch.h \
 	prov/pverbs/persist/initiator/commit.c \

@@ -82,11 +82,13 @@ static void pvb_mr_tell(const struct pvb_mr *mr, size_t len,
 			const struct pvb_facts *facts)
 {
 	PVB_INFO(FI_LOG_MR, "%zu bytes of %s (%s, %s): %s (%s), DDIO %s (%s), FLUSH %s\n",
-		 len, facts->where, facts->kind,
-		 pvb_source_name(facts->persistent_source),
-		 pvb_persistence_name(mr->key_attr.domain),
-		 pvb_source_name(facts->domain_source), mr->key_attr.ddio ? "on" : "off",
-		 pvb_source_name(facts->ddio_source), mr->key_attr.flush ? "yes" : "no");
+		 len, facts->mem.where, facts->mem.kind,
+		 crn_pmem_source_name(facts->mem.persistent_source),
+		 crn_persistence_name(mr->key_attr.domain),
+		 crn_pmem_source_name(facts->mem.domain_source),
+		 mr->key_attr.ddio ? "on" : "off",
+		 crn_pmem_source_name(facts->ddio_source),
+		 mr->key_attr.flush ? "yes" : "no");
 }
 
 /*
@@ -127,7 +129,7 @@ static int pvb_mr_on_demand(struct pvb_mr *mr, const void *buf, size_t len, int 
 		FI_LOG_MR,
 		"%s (%s) cannot be registered with %s: files of a DAX file system need a "
 		"device with on-demand paging; a devdax does not\n",
-		facts->where, facts->kind, pvb_domain_device(mr->domain));
+		facts->mem.where, facts->mem.kind, pvb_domain_device(mr->domain));
 	return -FI_EOPNOTSUPP;
 }
 
@@ -150,7 +152,8 @@ static int pvb_mr_pmem(struct pvb_mr *mr, const void *buf, size_t len, int right
 			 "devdax, or a file of a DAX file system with MAP_SYNC; or "
 			 "declare what is mapped, if you know better: \"persistent = "
 			 "yes\" in FI_PVERBS_PMEM_CONFIG, fi_pverbs(7)\n",
-			 len, buf, *facts.where ? facts.where : "it", " ", facts.kind);
+			 len, buf, *facts.mem.where ? facts.mem.where : "it", " ",
+			 facts.mem.kind);
 		return -FI_EOPNOTSUPP;
 	}
 	mr->key_attr = facts.key_attr;
@@ -174,7 +177,7 @@ static struct pvb_pmem_region pvb_mr_pmem_region(const struct pvb_mr *mr, int ri
 		.len = mr->mr->length,
 		.rkey = mr->mr->rkey,
 		.write = rights & IBV_ACCESS_REMOTE_WRITE,
-		.flush = mr->key_attr.domain == PVB_DMP,
+		.flush = mr->key_attr.domain == CRN_DMP,
 	};
 }
 

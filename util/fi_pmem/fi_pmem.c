@@ -25,7 +25,7 @@ struct fi_provider *fi_prov_ini(void);
 static struct pmem_device devices[PMEM_DEVICES];
 static unsigned int device_count;
 static unsigned int memory_count;
-static struct pvb_declarations *declared;
+static struct crn_pmem_declarations *declared;
 
 static const char legend[] =
 	"Notation: W write, WI write with data, S send, AT atomic, ! fenced; F 1-byte "
@@ -58,7 +58,7 @@ static void device_open(struct ibv_device *ibv)
 	device->name = ibv_get_device_name(ibv);
 	device->iwarp = ibv->transport_type != IBV_TRANSPORT_IB;
 	device->atomics = !device->iwarp && attr.atomic_cap != IBV_ATOMIC_NONE;
-	pvb_adapter_detect(&pvb_host, device->name, pvb_facts_library(device->verbs),
+	pvb_adapter_detect(&crn_host, device->name, pvb_facts_library(device->verbs),
 			   &device->adapter);
 	pvb_native_offer(device->verbs, &device->native);
 	printf("  %-10s %s, %s%s; FLUSH %s, ATOMIC WRITE %s, atomics %s\n", device->name,
@@ -92,15 +92,16 @@ static void facts_show(const struct pmem_device *device, const struct pvb_facts 
 
 	printf("  through %s: %s (%s, %s)", device->name,
 	       attr->persistent ? "persistent" : "NOT persistent",
-	       pvb_source_name(facts->persistent_source), facts->kind);
+	       crn_pmem_source_name(facts->mem.persistent_source), facts->mem.kind);
 	if (!attr->persistent) {
 		printf("\n");
 		return;
 	}
 	printf(", %s (%s), DDIO %s (%s), FLUSH %s, receives %s\n",
-	       pvb_persistence_name(attr->domain), pvb_source_name(facts->domain_source),
-	       attr->ddio ? "on" : "off", pvb_source_name(facts->ddio_source),
-	       attr->flush ? "yes" : "no", facts->replay ? "replayed" : "copied");
+	       crn_persistence_name(attr->domain),
+	       crn_pmem_source_name(facts->mem.domain_source), attr->ddio ? "on" : "off",
+	       crn_pmem_source_name(facts->ddio_source), attr->flush ? "yes" : "no",
+	       facts->replay ? "replayed" : "copied");
 	pmem_methods(device, facts);
 }
 
@@ -179,11 +180,11 @@ static bool file_alone(void *mem, size_t len)
 	const struct pvb_adapter none = {.ddio = true};
 	struct pvb_facts facts;
 
-	if (pvb_facts_range(&pvb_host, &none, declared, (uintptr_t)mem, len, &facts))
+	if (pvb_facts_range(&crn_host, &none, declared, (uintptr_t)mem, len, &facts))
 		return false;
 	printf("  %s (%s, %s)\n",
 	       facts.key_attr.persistent ? "persistent" : "NOT persistent",
-	       pvb_source_name(facts.persistent_source), facts.kind);
+	       crn_pmem_source_name(facts.mem.persistent_source), facts.mem.kind);
 	return facts.key_attr.persistent;
 }
 
@@ -225,7 +226,7 @@ static int host_show(void)
 {
 	printf("\nPersistent memory\n");
 	simverbs_show();
-	pmem_memories(&pvb_host, declared, memory_show, NULL);
+	pmem_memories(&crn_host, declared, memory_show, NULL);
 	if (!memory_count)
 		printf("  none: no devdax, no file system on persistent memory, nothing "
 		       "declared\n");
@@ -250,7 +251,7 @@ static int run(const char *path)
 	int ret;
 
 	parameters_read();
-	if (pvb_declare(&declared)) {
+	if (pvb_facts_declare(&declared)) {
 		fprintf(stderr, "fi_pmem: FI_PVERBS_PMEM_CONFIG cannot be used; "
 				"FI_LOG_LEVEL=warn says why\n");
 		return 1;

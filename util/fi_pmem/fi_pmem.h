@@ -3,8 +3,7 @@
 #ifndef FI_PMEM_H
 #define FI_PMEM_H
 
-#include "persist/facts/declare.h"
-#include "persist/facts/detect.h"
+#include <cairn/pmem.h>
 #include "persist/facts/facts.h"
 
 /* A verbs device, open. */
@@ -19,12 +18,13 @@ struct pmem_device {
 /* A piece of memory that is persistent, or would be if it were used well. */
 struct pmem_memory {
 	char name[PATH_MAX];
-	struct pvb_found found;
+	struct crn_pmem_found found;
 };
 
 /* memory.c: calls each for devdax, mounted file systems on persistent memory, and what
  * is declared persistent. */
-void pmem_memories(const struct pvb_host *host, const struct pvb_declarations *declared,
+void pmem_memories(const struct crn_host *host,
+		   const struct crn_pmem_declarations *declared,
 		   void (*each)(const struct pmem_memory *memory, void *arg), void *arg);
 
 /* methods.c: prints a line for each kind of operation on memory with these facts, and why

@@ -7,23 +7,24 @@
 
 #define DAX "/sys/bus/dax/devices"
 
-static void pmem_devdax(const struct pvb_host *host, const char *name,
+static void pmem_devdax(const struct crn_host *host, const char *name,
 			struct pmem_memory *memory)
 {
-	struct pvb_region region;
+	struct crn_pmem_region region;
 	unsigned int major, minor;
 	char path[PATH_MAX], line[32];
 
 	snprintf(memory->name, sizeof(memory->name), "/dev/%s", name);
-	memory->found = (struct pvb_found){.kind = "a DAX device of ordinary memory"};
+	memory->found =
+		(struct crn_pmem_found){.kind = "a DAX device of ordinary memory"};
 	snprintf(path, sizeof(path), DAX "/%s/dev", name);
-	if (pvb_host_line(host, path, line, sizeof(line)) &&
+	if (crn_host_line(host, path, line, sizeof(line)) &&
 	    sscanf(line, "%u:%u", &major, &minor) == 2 &&
-	    pvb_region_of(host, false, major, minor, &region))
-		pvb_region_found(&region, "devdax", &memory->found);
+	    crn_pmem_region_of(host, false, major, minor, &region))
+		crn_pmem_region_found(&region, "devdax", &memory->found);
 }
 
-static void pmem_devdaxes(const struct pvb_host *host,
+static void pmem_devdaxes(const struct crn_host *host,
 			  void (*each)(const struct pmem_memory *memory, void *arg),
 			  void *arg)
 {
@@ -45,17 +46,17 @@ static void pmem_devdaxes(const struct pvb_host *host,
 }
 
 /* A line of mountinfo (proc_pid_mountinfo(5)); false: no persistent memory. */
-static bool pmem_mount(const struct pvb_host *host, const char *line,
+static bool pmem_mount(const struct crn_host *host, const char *line,
 		       struct pmem_memory *memory)
 {
-	struct pvb_region region;
+	struct crn_pmem_region region;
 	unsigned int major, minor;
 
 	if (sscanf(line, "%*u %*u %u:%u %*s %4095s", &major, &minor, memory->name) != 3 ||
-	    !pvb_region_of(host, true, major, minor, &region))
+	    !crn_pmem_region_of(host, true, major, minor, &region))
 		return false;
-	pvb_region_found(&region, "fsdax, for files that are mapped with MAP_SYNC",
-			 &memory->found);
+	crn_pmem_region_found(&region, "fsdax, for files that are mapped with MAP_SYNC",
+			      &memory->found);
 	if (!strstr(line, "dax") && !memory->found.refused) {
 		memory->found.persistent = false;
 		memory->found.kind = "a file system on persistent memory, without DAX";
@@ -63,7 +64,7 @@ static bool pmem_mount(const struct pvb_host *host, const char *line,
 	return true;
 }
 
-static void pmem_mounts(const struct pvb_host *host,
+static void pmem_mounts(const struct crn_host *host,
 			void (*each)(const struct pmem_memory *memory, void *arg),
 			void *arg)
 {
@@ -81,7 +82,8 @@ static void pmem_mounts(const struct pvb_host *host,
 		fclose(file);
 }
 
-void pmem_memories(const struct pvb_host *host, const struct pvb_declarations *declared,
+void pmem_memories(const struct crn_host *host,
+		   const struct crn_pmem_declarations *declared,
 		   void (*each)(const struct pmem_memory *memory, void *arg), void *arg)
 {
 	struct pmem_memory memory;
@@ -93,7 +95,7 @@ void pmem_memories(const struct pvb_host *host, const struct pvb_declarations *d
 		if (!declared->path[i].said.persistent)
 			continue;
 		snprintf(memory.name, sizeof(memory.name), "%s", declared->path[i].name);
-		memory.found = (struct pvb_found){.kind = "only declared"};
+		memory.found = (struct crn_pmem_found){.kind = "only declared"};
 		each(&memory, arg);
 	}
 }

@@ -235,7 +235,7 @@ int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 	if (ret || xpv_world.machine->special != SPECIAL_MIXED ||
 	    addr != xpv_world.pm + xpv_world.second)
 		return ret;
-	facts->key_attr.domain = PVB_DMP;
+	facts->key_attr.domain = CRN_DMP;
 	facts->key_attr.ddio = true;
 	facts->key_attr.flush = facts->key_attr.atomic_write = false;
 	return 0;

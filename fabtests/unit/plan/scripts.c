@@ -100,7 +100,7 @@ static void answer_data(struct part *part, const struct pvb_plan_query *query, c
 
 static bool make_part(struct part *part, const struct pvb_plan_query *query, char which)
 {
-	bool dmp = query->target.domain == PVB_DMP;
+	bool dmp = query->target.domain == CRN_DMP;
 	uint32_t i;
 
 	memset(part, 0, sizeof(*part));
@@ -281,7 +281,7 @@ static void find_all(void)
 		left = number;
 		for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 			*flags[i] = take(&left, 2);
-		query.target.domain = (enum pvb_persistence)take(&left, 3);
+		query.target.domain = (enum crn_persistence)take(&left, 3);
 		query.op = (enum pvb_plan_op)left;
 		add_all(&query);
 	}

@@ -23,7 +23,7 @@ struct plan_script {
 	bool at_b;	  /* and that it changes b where b is */
 	bool small;	  /* a is of eight bytes */
 	bool rq_pm, weak, ddio;
-	enum pvb_persistence domain;
+	enum crn_persistence domain;
 };
 
 /* Every different one of every query, singleton or pair, in any order. Valid until the

@@ -24,7 +24,7 @@ struct step {
 static bool is_atomics_read(const struct plan_script *script, const struct step *step)
 {
 	return *step->word == 'F' && (*step->before == 'X' || *step->behind == 'X') &&
-	       (script->domain != PVB_DMP || strstr(script->requester, "C M"));
+	       (script->domain != CRN_DMP || strstr(script->requester, "C M"));
 }
 
 static bool is_atomics_fence(const struct plan_script *script, const struct step *step)
@@ -37,7 +37,7 @@ static bool is_forced(const struct plan_script *script, const struct step *step)
 {
 	return strstr(script->requester, "FP C M") ||
 	       (strstr(script->requester, "F C M") &&
-		(script->domain != PVB_DMP || !script->ddio));
+		(script->domain != CRN_DMP || !script->ddio));
 }
 
 static const struct {

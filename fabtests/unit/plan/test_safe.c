@@ -40,7 +40,7 @@ static void note(const struct plan_script *script, const char *requester)
 /* In MHP and WSP DDIO makes no difference; what is seldom different is tried once. */
 static bool is_seldom(const struct plan_script *script)
 {
-	return script->domain != PVB_DMP && !script->ddio;
+	return script->domain != CRN_DMP && !script->ddio;
 }
 
 static void check_safe(const struct plan_script *script, const struct machine_kind *kind,

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
-#include "device/host.h"
+#include "device/adapter.h"
 #include "fake_queue.h"
 
 /* The header's macros wrap functions of the same name. */
@@ -23,11 +23,11 @@ atomic_int fake_objects;
 static int device_count;
 static atomic_uint next_number;
 
-void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+void __wrap_pvb_adapter_detect(const struct crn_host *host, const char *device,
 			       const char *library, struct pvb_adapter *adapter);
-void __real_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+void __real_pvb_adapter_detect(const struct crn_host *host, const char *device,
 			       const char *library, struct pvb_adapter *adapter);
-void __wrap_pvb_adapter_detect(const struct pvb_host *host, const char *device,
+void __wrap_pvb_adapter_detect(const struct crn_host *host, const char *device,
 			       const char *library, struct pvb_adapter *adapter)
 {
 	__real_pvb_adapter_detect(host, device, library, adapter);

@@ -58,11 +58,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/persist/control/test_window.c \
 	fabtests/unit/pverbs/persist/durable.c \
 	fabtests/unit/pverbs/persist/durable.h \
-	fabtests/unit/pverbs/persist/facts/test_declare.c \
 	fabtests/unit/pverbs/persist/facts/test_facts.c \
-	fabtests/unit/pverbs/persist/facts/test_mapping.c \
 	fabtests/unit/pverbs/persist/facts/test_pmem_mr.c \
-	fabtests/unit/pverbs/persist/facts/test_region.c \
 	fabtests/unit/pverbs/persist/fake_pmem.c \
 	fabtests/unit/pverbs/persist/fake_pmem.h \
 	fabtests/unit/pverbs/persist/initiator/test_batch.c \
@@ -104,8 +101,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_init.c \
 	fabtests/unit/pverbs/test_mr.c \
 	fabtests/unit/pverbs/test_threads.c \
-	fabtests/unit/pverbs/tree.c \
-	fabtests/unit/pverbs/tree.h \
+	fabtests/unit/common/pmem/tree.c \
+	fabtests/unit/common/pmem/tree.h \
 	fabtests/unit/pverbs/wire/test_key.c \
 	fabtests/unit/pverbs/wire/test_message.c \
 	fabtests/unit/pverbs/wire/test_private_data.c \

@@ -11,31 +11,30 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "wire/wire.h"
-#include "host.h"
+#include "adapter.h"
 
 #define PVB_ADAPTER_PATH "/sys/class/infiniband/%.64s/%s"
 
-static bool pvb_adapter_line(const struct pvb_host *host, const char *device,
+static bool pvb_adapter_line(const struct crn_host *host, const char *device,
 			     const char *name, char *line, size_t size)
 {
 	char path[160];
 
 	snprintf(path, sizeof(path), PVB_ADAPTER_PATH, device, name);
-	return pvb_host_line(host, path, line, size);
+	return crn_host_line(host, path, line, size);
 }
 
-static bool pvb_adapter_has(const struct pvb_host *host, const char *device,
+static bool pvb_adapter_has(const struct crn_host *host, const char *device,
 			    const char *name)
 {
 	char path[160];
 
 	snprintf(path, sizeof(path), PVB_ADAPTER_PATH, device, name);
-	return pvb_host_exists(host, path);
+	return crn_host_exists(host, path);
 }
 
 /* Words of simverbs(1), PERSISTENT MEMORY. */
-static bool pvb_adapter_simverbs(const struct pvb_host *host, const char *device,
+static bool pvb_adapter_simverbs(const struct crn_host *host, const char *device,
 				 struct pvb_adapter *adapter)
 {
 	static const char *const domains[] = {"dmp", "mhp", "wsp"};
@@ -49,7 +48,7 @@ static bool pvb_adapter_simverbs(const struct pvb_host *host, const char *device
 	for (i = 0; i < 3; i++) {
 		if (!strcmp(word, domains[i])) {
 			adapter->domain_known = true;
-			adapter->domain = (enum pvb_persistence)i;
+			adapter->domain = (enum crn_persistence)i;
 		}
 	}
 	pvb_adapter_line(host, device, "simverbs/ddio", word, sizeof(word));
@@ -81,7 +80,7 @@ static bool pvb_adapter_library(const char *library, struct pvb_adapter *adapter
 	return false;
 }
 
-void pvb_adapter_detect(const struct pvb_host *host, const char *device,
+void pvb_adapter_detect(const struct crn_host *host, const char *device,
 			const char *library, struct pvb_adapter *adapter)
 {
 	char path[160], real[PATH_MAX];
@@ -100,7 +99,7 @@ void pvb_adapter_detect(const struct pvb_host *host, const char *device,
 		return;
 	}
 	snprintf(path, sizeof(path), PVB_ADAPTER_PATH, device, "device/driver");
-	if (pvb_host_resolve(host, path, real))
+	if (crn_host_resolve(host, path, real))
 		snprintf(adapter->driver, sizeof(adapter->driver), "%.31s",
 			 strrchr(real, '/') + 1);
 	adapter->software = !*adapter->driver;

@@ -5,7 +5,7 @@
 #ifndef PVB_DEVICE_DEVICE_H
 #define PVB_DEVICE_DEVICE_H
 
-#include "host.h"
+#include "adapter.h"
 #include "native.h"
 #include "pverbs.h"
 

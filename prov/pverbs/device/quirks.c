@@ -43,7 +43,7 @@ uint32_t pvb_device_quirks(struct ibv_context *verbs)
 {
 	struct pvb_adapter adapter;
 
-	pvb_adapter_detect(&pvb_host, ibv_get_device_name(verbs->device),
+	pvb_adapter_detect(&crn_host, ibv_get_device_name(verbs->device),
 			   pvb_facts_library(verbs), &adapter);
 	return pvb_quirks(adapter.driver, verbs->device->transport_type);
 }

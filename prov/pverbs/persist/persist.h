@@ -112,9 +112,4 @@ void pvb_replay_announce(struct pvb_ep *ep);
 int pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
 		 struct pvb_facts *facts);
 
-/* "default", "detected", "declared" */
-const char *pvb_source_name(enum pvb_source source);
-/* "DMP", "MHP", "WSP" */
-const char *pvb_persistence_name(enum pvb_persistence domain);
-
 #endif

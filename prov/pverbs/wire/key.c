@@ -58,10 +58,10 @@ int pvb_key_parse(uint64_t key, struct pvb_key_attr *attr)
 		return -FI_EOPNOTSUPP;
 	if ((key >> PVB_KEY_VERSION_AT & 0xf) != PVB_KEY_VERSION ||
 	    key >> PVB_KEY_CHECK_AT != pvb_key_check(key) || (key & PVB_KEY_RESERVED) ||
-	    !(key & PVB_KEY_PERSISTENT) || domain > PVB_WSP)
+	    !(key & PVB_KEY_PERSISTENT) || domain > CRN_WSP)
 		return -FI_EKEYREJECTED;
 	*attr = (struct pvb_key_attr){
-		.domain = (enum pvb_persistence)domain,
+		.domain = (enum crn_persistence)domain,
 		.ddio = key & PVB_KEY_DDIO,
 		.persistent = true,
 		.flush = key & PVB_KEY_FLUSH,

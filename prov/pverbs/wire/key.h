@@ -6,7 +6,7 @@
  *
  *   bits 0-31   rkey
  *   bits 32-35  version, 1
- *   bits 36-37  persistence domain: enum pvb_persistence
+ *   bits 36-37  persistence domain: enum crn_persistence
  *   bit  38     DDIO: incoming data goes to a processor cache
  *   bit  39     the region is persistent memory
  *   bit  40     native FLUSH may be used on it
@@ -24,16 +24,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What of a machine survives a power failure (the taxonomy of remote persistence). */
-enum pvb_persistence {
-	PVB_DMP, /* memory modules and memory controllers */
-	PVB_MHP, /* processor caches as well */
-	PVB_WSP, /* the whole system, adapters as well */
-};
+#include <cairn/pmem.h>
 
 struct pvb_key_attr {
-	enum pvb_persistence domain;
+	enum crn_persistence domain;
 	bool ddio;
 	bool persistent;
 	bool flush;

@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <cairn/compat.h>
 #include "cairn_test.h"
-#include "../tree.h"
+#include "common/pmem/tree.h"
+#include "device/adapter.h"
 
 #define IB "/sys/class/infiniband/"
 
@@ -77,12 +78,12 @@ CT_TEST(adapter, simverbs_says_what_it_models)
 	static const struct {
 		const char *word;
 		bool known;
-		enum pvb_persistence domain;
+		enum crn_persistence domain;
 	} rows[] = {
-		{"dmp\n", true, PVB_DMP},
-		{"mhp\n", true, PVB_MHP},
-		{"wsp\n", true, PVB_WSP},
-		{"other\n", false, PVB_DMP},
+		{"dmp\n", true, CRN_DMP},
+		{"mhp\n", true, CRN_MHP},
+		{"wsp\n", true, CRN_WSP},
+		{"other\n", false, CRN_DMP},
 	};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {

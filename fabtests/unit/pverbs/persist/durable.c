@@ -3,7 +3,7 @@
 
 static char payload[8192];
 
-uint64_t durable_key(enum pvb_persistence domain, bool ddio)
+uint64_t durable_key(enum crn_persistence domain, bool ddio)
 {
 	const struct pvb_key_attr attr = {
 		.domain = domain,

@@ -23,11 +23,11 @@ struct durable {
 };
 
 /* Regions of a target whose processor is needed, of one that a read flushes to, ... */
-#define KEY_REQUESTS durable_key(PVB_DMP, true)
-#define KEY_READS durable_key(PVB_DMP, false)
-#define KEY_VISIBLE durable_key(PVB_MHP, true)
-#define KEY_ARRIVED durable_key(PVB_WSP, true)
-uint64_t durable_key(enum pvb_persistence domain, bool ddio);
+#define KEY_REQUESTS durable_key(CRN_DMP, true)
+#define KEY_READS durable_key(CRN_DMP, false)
+#define KEY_VISIBLE durable_key(CRN_MHP, true)
+#define KEY_ARRIVED durable_key(CRN_WSP, true)
+uint64_t durable_key(enum crn_persistence domain, bool ddio);
 
 /* opts may be NULL: 64 operations. Begins with world_reset. */
 bool durable_open(struct durable *d, const struct world_opts *opts);

@@ -12,7 +12,7 @@ static const uint32_t rkeys[] = {0, 1, 0x100, 0x1234, 0x80000000, 0xffffffff};
 static struct pvb_key_attr nth(unsigned int n)
 {
 	const struct pvb_key_attr attr = {
-		.domain = (enum pvb_persistence)(n / 32),
+		.domain = (enum crn_persistence)(n / 32),
 		.ddio = n & 1,
 		.persistent = true,
 		.flush = n & 2,
@@ -61,8 +61,8 @@ CT_TEST(key_attr, each_fact_has_the_bits_that_the_header_words)
 		uint64_t bits;
 	} rows[] = {
 		{{.persistent = true}, 0},
-		{{.persistent = true, .domain = PVB_MHP}, 1ull << 36},
-		{{.persistent = true, .domain = PVB_WSP}, 2ull << 36},
+		{{.persistent = true, .domain = CRN_MHP}, 1ull << 36},
+		{{.persistent = true, .domain = CRN_WSP}, 2ull << 36},
 		{{.persistent = true, .ddio = true}, 1ull << 38},
 		{{.persistent = true, .flush = true}, 1ull << 40},
 		{{.persistent = true, .atomic_write = true}, 1ull << 41},
@@ -94,7 +94,7 @@ CT_TEST(key_attr, the_lower_half_of_a_key_is_the_rkey)
 
 CT_TEST(key_attr, volatile_memory_has_its_rkey_as_key)
 {
-	const struct pvb_key_attr attr = {.domain = PVB_WSP,
+	const struct pvb_key_attr attr = {.domain = CRN_WSP,
 					  .ddio = true,
 					  .readable = true};
 	struct pvb_key_attr got;

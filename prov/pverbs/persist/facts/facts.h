@@ -1,45 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts about this machine's own persistent memory, and the source of each. Three
- * sources, in this order: declared by the administrator (a configuration file, or
- * FI_PVERBS_*), detected (sysfs, the kind of mapping, the kind of device), and the safe
- * default. Only the target of an operation knows the facts of its memory; an initiator
- * never changes them.
+ * Facts about this machine's own persistent memory as a verbs device sees it: those of
+ * the memory (cairn/pmem.h), and of the device's way to it.
  */
 #ifndef PVB_PERSIST_FACTS_FACTS_H
 #define PVB_PERSIST_FACTS_FACTS_H
 
 #include <stddef.h>
 #include <infiniband/verbs.h>
+#include <cairn/pmem.h>
 #include "device/device.h"
 #include "wire/wire.h"
 
-struct pvb_declarations;
-struct pvb_found;
-
-enum pvb_source { PVB_SOURCE_DEFAULT, PVB_SOURCE_DETECTED, PVB_SOURCE_DECLARED };
-
 struct pvb_facts {
+	struct crn_pmem_facts mem;
 	struct pvb_key_attr key_attr;
 	/* What lies in receive buffers there is applied again by recovery; never without
 	 * a declaration. */
 	bool replay;
 	struct pvb_native native; /* of the device */
-	enum pvb_source domain_source, ddio_source, persistent_source, software_source;
-	const char *kind; /* of memory, for messages: "fsdax, MAP_SYNC"; static */
-	char where[64];	  /* of the memory: "/dev/dax0.0", a file's name, "" when it is
-			   * anonymous; the end of a long one */
+	enum crn_pmem_source ddio_source, software_source;
 };
 
 /* facts.c */
+
+/* What the environment declares. As crn_pmem_declare. */
+int pvb_facts_declare(struct crn_pmem_declarations **declared);
 
 /*
  * The same from what is known already, without flush and atomic_write, and for any
  * machine.
  */
-int pvb_facts_range(const struct pvb_host *host, const struct pvb_adapter *adapter,
-		    const struct pvb_declarations *declared, uintptr_t begin, size_t len,
-		    struct pvb_facts *facts);
+int pvb_facts_range(const struct crn_host *host, const struct pvb_adapter *adapter,
+		    const struct crn_pmem_declarations *declared, uintptr_t begin,
+		    size_t len, struct pvb_facts *facts);
 
 /*
  * Facts of one piece of memory with that name: declared before detected before the safe
@@ -47,8 +41,8 @@ int pvb_facts_range(const struct pvb_host *host, const struct pvb_adapter *adapt
  * in the log.
  */
 void pvb_facts_combine(const struct pvb_adapter *adapter,
-		       const struct pvb_declarations *declared,
-		       const struct pvb_found *found, const char *name,
+		       const struct crn_pmem_declarations *declared,
+		       const struct crn_pmem_found *found, const char *name,
 		       struct pvb_facts *facts);
 
 #endif

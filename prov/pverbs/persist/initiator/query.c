@@ -46,7 +46,7 @@ enum pvb_plan_op pvb_plan_op_of(const struct pvb_op *op)
  * The initiator does not know where a message is received; its target makes it durable.
  */
 const struct pvb_key_attr pvb_key_attr_message = {
-	.domain = PVB_DMP,
+	.domain = CRN_DMP,
 	.ddio = true,
 	.persistent = true,
 };

@@ -30,9 +30,9 @@ int pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
 static bool pvb_upgrade_spared(const struct pvb_plan_query *query,
 			       const struct pvb_dirty_range *range, uint32_t attr_bits)
 {
-	const enum pvb_persistence domain = range->key_attr.domain;
+	const enum crn_persistence domain = range->key_attr.domain;
 
-	return (domain == PVB_WSP || (domain == PVB_MHP && !query->weak)) &&
+	return (domain == CRN_WSP || (domain == CRN_MHP && !query->weak)) &&
 	       range->attr_bits == attr_bits && !query->force_message;
 }
 

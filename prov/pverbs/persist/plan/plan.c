@@ -27,9 +27,9 @@ enum pvb_kind {
 
 /* By domain, weak, ddio. */
 static const uint8_t pvb_kinds[3][2][2] = {
-	[PVB_DMP] = {{PVB_DRAINED, PVB_CACHED}, {PVB_DRAINED, PVB_CACHED}},
-	[PVB_MHP] = {{PVB_VISIBLE, PVB_VISIBLE}, {PVB_VISIBLE_LOOSE, PVB_VISIBLE_LOOSE}},
-	[PVB_WSP] = {{PVB_ARRIVED, PVB_ARRIVED}, {PVB_ARRIVED_LOOSE, PVB_ARRIVED_LOOSE}},
+	[CRN_DMP] = {{PVB_DRAINED, PVB_CACHED}, {PVB_DRAINED, PVB_CACHED}},
+	[CRN_MHP] = {{PVB_VISIBLE, PVB_VISIBLE}, {PVB_VISIBLE_LOOSE, PVB_VISIBLE_LOOSE}},
+	[CRN_WSP] = {{PVB_ARRIVED, PVB_ARRIVED}, {PVB_ARRIVED_LOOSE, PVB_ARRIVED_LOOSE}},
 };
 
 #define PVB_KINDS 6
@@ -323,7 +323,7 @@ int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 	unsigned int kind, column, have, way = PVB_WAY_NONE;
 	enum pvb_how how = PVB_HOW_PIPELINED;
 
-	if (!target->persistent || (unsigned int)target->domain > PVB_WSP)
+	if (!target->persistent || (unsigned int)target->domain > CRN_WSP)
 		return -FI_EOPNOTSUPP;
 	/* Software places data with the processor, whatever the machine's DDIO. */
 	kind = pvb_kinds[target->domain][query->weak][target->ddio | target->software];
@@ -340,7 +340,7 @@ int pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
 				   pvb_have_behind(query, way));
 	if (how == PVB_HOW_WRONG)
 		return -FI_EINVAL;
-	pvb_plan_singleton(plan, way, query->op, target->domain == PVB_DMP);
+	pvb_plan_singleton(plan, way, query->op, target->domain == CRN_DMP);
 	if (how != PVB_HOW_PIPELINED)
 		pvb_plan_behind(plan, how);
 	return 0;

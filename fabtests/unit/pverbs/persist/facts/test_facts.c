@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include "../../world.h"
-#include "persist/facts/declare.h"
-#include "persist/facts/detect.h"
 #include "persist/initiator/initiator.h"
 #include "persist/persist.h"
 #include "persist/target/target.h"
-#include "../../tree.h"
+#include "common/pmem/tree.h"
 
 static const struct pvb_adapter hardware = {.driver = "mlx5_core", .ddio = true};
 static const struct pvb_adapter software = {.driver = "rxe",
@@ -14,31 +12,32 @@ static const struct pvb_adapter software = {.driver = "rxe",
 					    .ddio = true};
 static const struct pvb_adapter unknown = {.software = true, .ddio = true};
 
-static const struct pvb_found dmp = {.persistent = true,
-				     .kind = "devdax",
-				     .domain_known = true,
-				     .domain = PVB_DMP,
-				     .reported = "memory_controller"};
-static const struct pvb_found mhp = {.persistent = true,
-				     .kind = "devdax",
-				     .domain_known = true,
-				     .domain = PVB_MHP,
-				     .reported = "cpu_cache"};
-static const struct pvb_found blank = {.persistent = true, .kind = "devdax"};
-static const struct pvb_found nothing = {.kind = "anonymous memory"};
-static const struct pvb_found refused = {.refused = true, .kind = "a private mapping"};
+static const struct crn_pmem_found dmp = {.persistent = true,
+					  .kind = "devdax",
+					  .domain_known = true,
+					  .domain = CRN_DMP,
+					  .reported = "memory_controller"};
+static const struct crn_pmem_found mhp = {.persistent = true,
+					  .kind = "devdax",
+					  .domain_known = true,
+					  .domain = CRN_MHP,
+					  .reported = "cpu_cache"};
+static const struct crn_pmem_found blank = {.persistent = true, .kind = "devdax"};
+static const struct crn_pmem_found nothing = {.kind = "anonymous memory"};
+static const struct crn_pmem_found refused = {.refused = true,
+					      .kind = "a private mapping"};
 
-static struct pvb_declarations declared;
+static struct crn_pmem_declarations declared;
 static struct pvb_facts facts;
 
-static void combine(const struct pvb_adapter *adapter, const struct pvb_found *found,
+static void combine(const struct pvb_adapter *adapter, const struct crn_pmem_found *found,
 		    const char *config)
 {
 	char error[160];
 
 	memset(&declared, 0, sizeof(declared));
-	CT_ASSERT_EQ(pvb_declare_parse(config, strlen(config), &declared, error,
-				       sizeof(error)),
+	CT_ASSERT_EQ(crn_pmem_declare_parse(config, strlen(config), &declared, error,
+					    sizeof(error)),
 		     0);
 	ct_log_reset();
 	memset(&facts, 0xff, sizeof(facts));
@@ -49,46 +48,46 @@ CT_TEST(facts, nobody_knows_anything_is_dmp_with_ddio_and_volatile)
 {
 	combine(&hardware, &nothing, "");
 	CT_EXPECT_FALSE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_DMP);
 	CT_EXPECT_TRUE(facts.key_attr.ddio);
 	CT_EXPECT_FALSE(facts.replay || facts.key_attr.readable || facts.key_attr.flush);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DEFAULT);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DEFAULT);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DEFAULT);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DEFAULT);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DEFAULT);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DEFAULT);
 }
 
 CT_TEST(facts, what_is_detected_counts_and_says_so)
 {
 	combine(&hardware, &mhp, "");
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DETECTED);
-	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DETECTED);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_MHP);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DETECTED);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DETECTED);
+	CT_EXPECT_EQ(facts.software_source, CRN_PMEM_DETECTED);
 	CT_EXPECT_FALSE(facts.key_attr.software);
-	CT_EXPECT_STREQ(facts.where, "/dev/dax0.0");
-	CT_EXPECT_STREQ(facts.kind, "devdax");
+	CT_EXPECT_STREQ(facts.mem.where, "/dev/dax0.0");
+	CT_EXPECT_STREQ(facts.mem.kind, "devdax");
 	combine(&hardware, &blank, "");
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DEFAULT);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_DMP);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DEFAULT);
 }
 
 CT_TEST(facts, a_software_device_has_ddio_on)
 {
 	combine(&software, &dmp, "");
 	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DETECTED);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DETECTED);
 	combine(&unknown, &dmp, "");
 	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DEFAULT);
+	CT_EXPECT_EQ(facts.software_source, CRN_PMEM_DEFAULT);
 }
 
 CT_TEST(facts, declarations_of_a_software_device_cannot_switch_ddio_off)
 {
 	combine(&software, &dmp, "[host]\nddio=off\n");
 	CT_EXPECT_TRUE(facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DETECTED);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DETECTED);
 	CT_EXPECT_STRSTR(ct_log_last(), "the declaration is ignored");
 	combine(&software, &dmp, "[host]\nddio=on\n");
 	CT_EXPECT_TRUE(facts.key_attr.ddio);
@@ -98,17 +97,17 @@ CT_TEST(facts, declarations_of_a_software_device_cannot_switch_ddio_off)
 CT_TEST(facts, declared_counts_before_detected)
 {
 	static const struct {
-		const struct pvb_found *found;
+		const struct crn_pmem_found *found;
 		const char *word;
-		enum pvb_persistence domain;
+		enum crn_persistence domain;
 		const char *log;
 	} rows[] = {
-		{&dmp, "mhp", PVB_MHP, "the machine reports memory_controller"},
-		{&dmp, "wsp", PVB_WSP, "the machine reports memory_controller"},
-		{&mhp, "wsp", PVB_WSP, "the machine reports cpu_cache"},
-		{&mhp, "dmp", PVB_DMP, "declared DMP, less than"},
-		{&mhp, "mhp", PVB_MHP, ""},
-		{&blank, "wsp", PVB_WSP, ""},
+		{&dmp, "mhp", CRN_MHP, "the machine reports memory_controller"},
+		{&dmp, "wsp", CRN_WSP, "the machine reports memory_controller"},
+		{&mhp, "wsp", CRN_WSP, "the machine reports cpu_cache"},
+		{&mhp, "dmp", CRN_DMP, "declared DMP, less than"},
+		{&mhp, "mhp", CRN_MHP, ""},
+		{&blank, "wsp", CRN_WSP, ""},
 	};
 	char config[100];
 
@@ -118,13 +117,13 @@ CT_TEST(facts, declared_counts_before_detected)
 			 rows[i].word);
 		combine(&hardware, rows[i].found, config);
 		CT_EXPECT_EQ(facts.key_attr.domain, rows[i].domain);
-		CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DECLARED);
+		CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DECLARED);
 		CT_EXPECT_STRSTR(ct_log_last(), rows[i].log);
 		CT_EXPECT_EQ(ct_log_count(), *rows[i].log ? 1 : 0);
 	}
 	combine(&hardware, &dmp, "[host]\nddio=off\nreceive=replay\n");
 	CT_EXPECT_FALSE(facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DECLARED);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DECLARED);
 	CT_EXPECT_TRUE(facts.replay);
 	CT_EXPECT_EQ(ct_log_count(), 0);
 }
@@ -135,21 +134,21 @@ CT_TEST(facts, memory_may_be_declared_persistent_but_not_what_cannot_be)
 
 	combine(&hardware, &nothing, yes);
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DECLARED);
 	CT_EXPECT_STRSTR(ct_log_last(), "only because it is declared so");
 	combine(&hardware, &refused, yes);
 	CT_EXPECT_FALSE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DEFAULT);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DEFAULT);
 	CT_EXPECT_STRSTR(ct_log_last(), "is a private mapping: the declaration is");
 	combine(&hardware, &dmp, yes);
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
 	CT_EXPECT_EQ(ct_log_count(), 0);
 	combine(&hardware, &dmp, "[path /dev]\npersistent=no\n");
 	CT_EXPECT_FALSE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DECLARED);
 }
 
-static struct pvb_adapter simverbs(enum pvb_persistence domain, bool ddio)
+static struct pvb_adapter simverbs(enum crn_persistence domain, bool ddio)
 {
 	struct pvb_adapter adapter = {
 		.driver = "simverbs",
@@ -165,29 +164,29 @@ static struct pvb_adapter simverbs(enum pvb_persistence domain, bool ddio)
 
 CT_TEST(facts, of_its_file_simverbs_declares_the_machine)
 {
-	struct pvb_adapter adapter = simverbs(PVB_MHP, false);
+	struct pvb_adapter adapter = simverbs(CRN_MHP, false);
 
 	combine(&adapter, &nothing, "");
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
 	CT_EXPECT_FALSE(facts.key_attr.ddio || facts.key_attr.software);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
-	CT_EXPECT_EQ(facts.persistent_source, PVB_SOURCE_DECLARED);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DECLARED);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DECLARED);
-	CT_EXPECT_EQ(facts.software_source, PVB_SOURCE_DECLARED);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_MHP);
+	CT_EXPECT_EQ(facts.mem.persistent_source, CRN_PMEM_DECLARED);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DECLARED);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DECLARED);
+	CT_EXPECT_EQ(facts.software_source, CRN_PMEM_DECLARED);
 	combine(&adapter, &refused, "");
 	CT_EXPECT_FALSE(facts.key_attr.persistent);
 }
 
 CT_TEST(facts, toward_other_memory_simverbs_is_software)
 {
-	struct pvb_adapter adapter = simverbs(PVB_WSP, false);
+	struct pvb_adapter adapter = simverbs(CRN_WSP, false);
 
 	strcpy(adapter.mapping, "/tmp/other");
 	combine(&adapter, &dmp, "[host]\nddio=off\n");
 	CT_EXPECT_TRUE(facts.key_attr.software && facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_DMP);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DETECTED);
 	CT_EXPECT_STRSTR(ct_log_last(), "ignored");
 	strcpy(adapter.mapping, "");
 	combine(&adapter, &nothing, "");
@@ -196,13 +195,13 @@ CT_TEST(facts, toward_other_memory_simverbs_is_software)
 
 CT_TEST(facts, a_declaration_over_what_simverbs_models_is_said)
 {
-	struct pvb_adapter adapter = simverbs(PVB_DMP, true);
+	struct pvb_adapter adapter = simverbs(CRN_DMP, true);
 
 	combine(&adapter, &nothing, "[host]\nddio=off\n");
 	CT_EXPECT_FALSE(facts.key_attr.ddio);
 	CT_EXPECT_STRSTR(ct_log_last(), "the device says on");
 	combine(&adapter, &nothing, "[host]\npersistence=wsp\n");
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_WSP);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_WSP);
 	CT_EXPECT_STRSTR(ct_log_last(), "the machine reports DMP");
 }
 
@@ -214,9 +213,9 @@ CT_TEST(facts, a_long_name_keeps_its_end)
 	strcpy(name + 151, "/the-log");
 	memset(&declared, 0, sizeof(declared));
 	pvb_facts_combine(&hardware, &declared, &dmp, name, &facts);
-	CT_EXPECT_EQ(strlen(facts.where), 63);
+	CT_EXPECT_EQ(strlen(facts.mem.where), 63);
 	snprintf(wanted, sizeof(wanted), "...%s", name + strlen(name) - 60);
-	CT_EXPECT_STREQ(facts.where, wanted);
+	CT_EXPECT_STREQ(facts.mem.where, wanted);
 }
 
 /* Three mappings side by side: devdax in a region, another one, and the heap. */
@@ -235,8 +234,8 @@ static int range(const struct pvb_adapter *adapter, const char *config, uintptr_
 	int ret;
 
 	memset(&declared, 0, sizeof(declared));
-	CT_EXPECT_EQ(pvb_declare_parse(config, strlen(config), &declared, error,
-				       sizeof(error)),
+	CT_EXPECT_EQ(crn_pmem_declare_parse(config, strlen(config), &declared, error,
+					    sizeof(error)),
 		     0);
 	tree_open(&tree, stats);
 	tree_file(&tree, "/proc/self/maps",
@@ -256,16 +255,16 @@ static int range(const struct pvb_adapter *adapter, const char *config, uintptr_
 CT_TEST(facts, a_range_is_like_the_weakest_of_its_mappings)
 {
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x1000), 0);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_MHP);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_MHP);
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x1001), 0);
 	CT_EXPECT_TRUE(facts.key_attr.persistent);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
-	CT_EXPECT_STREQ(facts.where, "/dev/dax0.0");
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_DMP);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DETECTED);
+	CT_EXPECT_STREQ(facts.mem.where, "/dev/dax0.0");
 	CT_EXPECT_EQ(range(&hardware, "", 0x10000, 0x2001), 0);
 	CT_EXPECT_FALSE(facts.key_attr.persistent);
-	CT_EXPECT_STREQ(facts.where, "[heap]");
-	CT_EXPECT_STREQ(facts.kind, "anonymous memory");
+	CT_EXPECT_STREQ(facts.mem.where, "[heap]");
+	CT_EXPECT_STREQ(facts.mem.kind, "anonymous memory");
 }
 
 CT_TEST(facts, a_declaration_about_a_part_counts_for_the_part)
@@ -275,10 +274,10 @@ CT_TEST(facts, a_declaration_about_a_part_counts_for_the_part)
 			   "receive=replay\n",
 			   0x10000, 0x2000),
 		     0);
-	CT_EXPECT_EQ(facts.key_attr.domain, PVB_DMP);
-	CT_EXPECT_EQ(facts.domain_source, PVB_SOURCE_DETECTED);
+	CT_EXPECT_EQ(facts.key_attr.domain, CRN_DMP);
+	CT_EXPECT_EQ(facts.mem.domain_source, CRN_PMEM_DETECTED);
 	CT_EXPECT_TRUE(facts.key_attr.ddio);
-	CT_EXPECT_EQ(facts.ddio_source, PVB_SOURCE_DEFAULT);
+	CT_EXPECT_EQ(facts.ddio_source, CRN_PMEM_DEFAULT);
 	CT_EXPECT_FALSE(facts.replay);
 }
 

@@ -72,7 +72,7 @@ CT_TEST(pmem_mr, the_key_says_what_the_memory_is_like)
 	attr = key_attr_of(pm.mr);
 	CT_EXPECT_TRUE(attr.persistent && attr.readable && attr.ddio && attr.software);
 	CT_EXPECT_FALSE(attr.flush || attr.atomic_write);
-	CT_EXPECT_EQ(attr.domain, PVB_MHP);
+	CT_EXPECT_EQ(attr.domain, CRN_MHP);
 	CT_EXPECT_EQ((uint32_t)fi_mr_key(pm.mr),
 		     crn_container_of(pm.mr, struct pvb_mr, fid)->mr->rkey);
 	CT_EXPECT_TRUE(crn_container_of(pm.mr, struct pvb_mr, fid)->replay);

@@ -189,7 +189,7 @@ CT_TEST(batch_native, what_the_device_refuses_never_began)
 /* fi_writemsg of registered data to a region that takes FLUSH and ATOMIC WRITE. */
 static ssize_t write_at(struct durable *d, uintptr_t number, uint64_t at, uint64_t flags)
 {
-	const struct pvb_key_attr attr = {.domain = PVB_DMP,
+	const struct pvb_key_attr attr = {.domain = CRN_DMP,
 					  .ddio = true,
 					  .persistent = true,
 					  .flush = true,

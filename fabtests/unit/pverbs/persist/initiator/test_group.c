@@ -19,7 +19,7 @@ static const struct world_opts deep = {.tx_size = DEPTH};
 static uint64_t other_key(bool flush)
 {
 	const struct pvb_key_attr attr = {
-		.domain = PVB_DMP,
+		.domain = CRN_DMP,
 		.persistent = true,
 		.readable = !flush,
 		.flush = flush,

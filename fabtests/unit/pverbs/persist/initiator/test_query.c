@@ -25,7 +25,7 @@ CT_TEST(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
 	CT_EXPECT_EQ(query.inline_max, PVB_WIRE_INLINE);
 	CT_EXPECT_FALSE(query.weak || query.native_flush || query.native_write ||
 			query.force_message || query.rq_pm);
-	CT_EXPECT_EQ(query.target.domain, PVB_DMP);
+	CT_EXPECT_EQ(query.target.domain, CRN_DMP);
 	CT_EXPECT_TRUE(query.target.ddio);
 	/* Either side may be without. */
 	ep_of(d.w.ep)->domain->seq_atomics = false;

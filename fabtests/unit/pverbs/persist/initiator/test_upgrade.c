@@ -11,7 +11,7 @@
 /* As KEY_READS. */
 static uint64_t other_region(void)
 {
-	const struct pvb_key_attr attr = {.domain = PVB_DMP,
+	const struct pvb_key_attr attr = {.domain = CRN_DMP,
 					  .persistent = true,
 					  .readable = true};
 

@@ -14,7 +14,7 @@
 static inline struct pvb_plan_query plain_query(enum pvb_plan_op op)
 {
 	return (struct pvb_plan_query){
-		.target = {.domain = PVB_DMP,
+		.target = {.domain = CRN_DMP,
 			   .ddio = true,
 			   .persistent = true,
 			   .readable = true},

@@ -14,9 +14,9 @@ static struct pvb_plan_query cell_query(const struct cell *cell)
 	struct pvb_plan_query query = plain_query(cell->op);
 	bool ib = cell->wire == V_IB;
 
-	query.target.domain = cell->domain & V_DMP   ? PVB_DMP
-			      : cell->domain & V_MHP ? PVB_MHP
-						     : PVB_WSP;
+	query.target.domain = cell->domain & V_DMP   ? CRN_DMP
+			      : cell->domain & V_MHP ? CRN_MHP
+						     : CRN_WSP;
 	query.target.ddio = cell->domain & (V_DMP_D | V_MHP_D | V_WSP_D);
 	query.target.flush = query.native_flush = cell->native & (V_FLUSH | V_BOTH);
 	query.target.atomic_write = query.native_write =

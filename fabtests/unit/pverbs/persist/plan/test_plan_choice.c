@@ -19,7 +19,7 @@ CT_TEST(plan_choice, an_unknown_domain_is_refused)
 {
 	struct pvb_plan_query query = plain_query(PVB_PLAN_WRITE);
 
-	query.target.domain = (enum pvb_persistence)3;
+	query.target.domain = (enum crn_persistence)3;
 	CT_EXPECT_STREQ(text_of(&query), "unsupported");
 }
 
@@ -96,7 +96,7 @@ CT_TEST(plan_choice, the_message_method_can_be_forced)
 	for (i = 0; i < CRN_COUNT(cases); i++) {
 		query = plain_query(cases[i].op);
 		query.force_message = query.rq_pm = true;
-		query.target.domain = PVB_WSP;
+		query.target.domain = CRN_WSP;
 		query.target.flush = query.native_flush = true;
 		CT_EXPECT_STREQ(text_of(&query), cases[i].text);
 		query.weak = true;
@@ -111,7 +111,7 @@ CT_TEST(plan_choice, a_forced_message_needs_a_control_queue_pair)
 
 	query.force_message = true;
 	query.control = false;
-	query.target.domain = PVB_MHP;
+	query.target.domain = CRN_MHP;
 	CT_EXPECT_STREQ(text_of(&query), "W F C");
 }
 
@@ -128,13 +128,13 @@ CT_TEST(plan_choice, a_message_without_seq_word_and_read_waits_for_the_flush)
 CT_TEST(plan_choice, an_atomic_is_made_durable_as_a_write_and_holds_what_could_pass_it)
 {
 	static const struct {
-		enum pvb_persistence domain;
+		enum crn_persistence domain;
 		bool ddio, flush;
 		const char *text;
 	} cases[] = {
-		{PVB_DMP, true, false, "AT D M A"}, {PVB_DMP, true, true, "AT FP C"},
-		{PVB_DMP, false, false, "AT F C"},  {PVB_MHP, true, false, "AT F C"},
-		{PVB_WSP, true, false, "AT C"},
+		{CRN_DMP, true, false, "AT D M A"}, {CRN_DMP, true, true, "AT FP C"},
+		{CRN_DMP, false, false, "AT F C"},  {CRN_MHP, true, false, "AT F C"},
+		{CRN_WSP, true, false, "AT C"},
 	};
 	struct pvb_plan_query query = plain_query(PVB_PLAN_ATOMIC);
 	struct pvb_plan plan;
@@ -154,16 +154,16 @@ CT_TEST(plan_choice, an_atomic_is_made_durable_as_a_write_and_holds_what_could_p
 CT_TEST(plan_choice, what_was_written_at_a_lower_level_can_be_upgraded)
 {
 	static const struct {
-		enum pvb_persistence domain;
+		enum crn_persistence domain;
 		bool ddio, flush;
 		const char *text;
 		unsigned int pending;
 	} cases[] = {
-		{PVB_DMP, true, false, "D M A", PVB_PENDING_MESSAGE},
-		{PVB_DMP, true, true, "FP C", PVB_PENDING_FLUSH},
-		{PVB_DMP, false, false, "F C", PVB_PENDING_READ},
-		{PVB_MHP, true, false, "F C", PVB_PENDING_READ},
-		{PVB_WSP, true, false, "C", PVB_PENDING_PLACED},
+		{CRN_DMP, true, false, "D M A", PVB_PENDING_MESSAGE},
+		{CRN_DMP, true, true, "FP C", PVB_PENDING_FLUSH},
+		{CRN_DMP, false, false, "F C", PVB_PENDING_READ},
+		{CRN_MHP, true, false, "F C", PVB_PENDING_READ},
+		{CRN_WSP, true, false, "C", PVB_PENDING_PLACED},
 	};
 	struct pvb_plan_query query = plain_query(PVB_PLAN_UPGRADE);
 	struct pvb_plan plan;
@@ -209,7 +209,7 @@ CT_TEST(plan_choice, a_control_message_takes_what_fits)
 	CT_EXPECT_STREQ(text_of(&query), "after W D M A");
 }
 
-static const char *text_behind(unsigned int before, enum pvb_persistence domain,
+static const char *text_behind(unsigned int before, enum crn_persistence domain,
 			       bool ddio, enum pvb_plan_op op)
 {
 	struct pvb_plan_query query = plain_query(op);
@@ -222,26 +222,26 @@ static const char *text_behind(unsigned int before, enum pvb_persistence domain,
 
 CT_TEST(plan_choice, nothing_goes_behind_what_gives_no_order)
 {
-	enum pvb_persistence domain;
+	enum crn_persistence domain;
 
-	for (domain = PVB_DMP; domain <= PVB_WSP; domain++)
+	for (domain = CRN_DMP; domain <= CRN_WSP; domain++)
 		CT_EXPECT_STRSTR(text_behind(PVB_PENDING_UNKNOWN, domain, true,
 					     PVB_PLAN_WRITE),
 				 "after ");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_UNKNOWN, PVB_DMP,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_UNKNOWN, CRN_DMP,
 				    false, PVB_PLAN_WRITE),
 			"after W F C");
 }
 
 CT_TEST(plan_choice, writes_stay_behind_atomics_by_a_fence)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED | PVB_PENDING_ATOMIC, PVB_WSP,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED | PVB_PENDING_ATOMIC, CRN_WSP,
 				    true, PVB_PLAN_WRITE),
 			"W! C");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, PVB_MHP, true,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, CRN_MHP, true,
 				    PVB_PLAN_WRITE),
 			"W! F C");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, PVB_DMP, false,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ | PVB_PENDING_ATOMIC, CRN_DMP, false,
 				    PVB_PLAN_SEND),
 			"SLOT S! A");
 }
@@ -249,17 +249,17 @@ CT_TEST(plan_choice, writes_stay_behind_atomics_by_a_fence)
 /* IBA 10.8.3.3: an atomic behind a read needs the fence; behind a write it does not. */
 CT_TEST(plan_choice, atomics_stay_behind_reads_by_a_fence)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, PVB_DMP, false, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, CRN_DMP, false, PVB_PLAN_ATOMIC),
 			"AT! F C");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_WSP, false, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, CRN_WSP, false, PVB_PLAN_ATOMIC),
 			"AT C");
 }
 
 CT_TEST(plan_choice, a_fence_does_not_wait_for_a_flush)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH, PVB_DMP, false, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH, CRN_DMP, false, PVB_PLAN_WRITE),
 			"after W F C");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH | PVB_PENDING_READ, PVB_DMP, false,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_FLUSH | PVB_PENDING_READ, CRN_DMP, false,
 				    PVB_PLAN_WRITE),
 			"after W F C");
 }
@@ -267,23 +267,23 @@ CT_TEST(plan_choice, a_fence_does_not_wait_for_a_flush)
 /* The target handles messages one by one, but data does not wait for it. */
 CT_TEST(plan_choice, only_a_message_stays_behind_a_message)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, PVB_DMP, true,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, CRN_DMP, true,
 				    PVB_PLAN_WRITE_IMM),
 			"after SLOT WI A");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, PVB_DMP, true, PVB_PLAN_ATOMIC),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE, CRN_DMP, true, PVB_PLAN_ATOMIC),
 			"after AT D M A");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE | PVB_PENDING_FLUSH, PVB_DMP,
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_MESSAGE | PVB_PENDING_FLUSH, CRN_DMP,
 				    true, PVB_PLAN_WRITE),
 			"after W D M A");
 }
 
 CT_TEST(plan_choice, what_would_not_be_durable_is_not_waited_for)
 {
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_DMP, false, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, CRN_DMP, false, PVB_PLAN_WRITE),
 			"invalid");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, PVB_DMP, true, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_PLACED, CRN_DMP, true, PVB_PLAN_WRITE),
 			"invalid");
-	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, PVB_DMP, true, PVB_PLAN_WRITE),
+	CT_EXPECT_STREQ(text_behind(PVB_PENDING_READ, CRN_DMP, true, PVB_PLAN_WRITE),
 			"invalid");
 }
 

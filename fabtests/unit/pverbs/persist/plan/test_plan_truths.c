@@ -75,22 +75,22 @@ static const char *broken_safety(const struct pvb_plan_query *query,
 				 const struct pvb_plan *plan)
 {
 	const struct pvb_key_attr *target = &query->target;
-	bool cached = target->domain == PVB_DMP && (target->ddio || target->software);
+	bool cached = target->domain == CRN_DMP && (target->ddio || target->software);
 	bool flush = count_act(plan, PVB_ACT_FLUSH);
 	bool bare = plan->end == PVB_END_COMPLETION && !flush &&
 		    !count_act(plan, PVB_ACT_READ);
 
 	if (cached && plan->end == PVB_END_COMPLETION && !flush)
 		return "no read as the only flush in a cache";
-	if (bare && (target->domain != PVB_WSP || query->weak))
+	if (bare && (target->domain != CRN_WSP || query->weak))
 		return "a completion alone only under WSP";
-	if (query->op == PVB_PLAN_WRITE_IMM && target->domain == PVB_DMP &&
+	if (query->op == PVB_PLAN_WRITE_IMM && target->domain == CRN_DMP &&
 	    plan->end == PVB_END_COMPLETION)
 		return "nothing reported at the target before it is durable";
 	if (query->before & PVB_PENDING_UNKNOWN && query->op != PVB_PLAN_UPGRADE &&
 	    !plan->after)
 		return "after what gives no order";
-	if (query->before & PVB_PENDING_FLUSH && target->domain == PVB_DMP &&
+	if (query->before & PVB_PENDING_FLUSH && target->domain == CRN_DMP &&
 	    query->op != PVB_PLAN_UPGRADE && !plan->after &&
 	    !count_act(plan, PVB_ACT_ATOMIC_WRITE))
 		return "no fence behind a flush";
@@ -142,7 +142,7 @@ static struct pvb_plan_query numbered_query(uint32_t number)
 	i = take(&number, 3);
 	query.addr = parts[i].addr;
 	query.len = parts[i].len;
-	query.target.domain = (enum pvb_persistence)take(&number, 3);
+	query.target.domain = (enum crn_persistence)take(&number, 3);
 	query.op = (enum pvb_plan_op)number;
 	return query;
 }

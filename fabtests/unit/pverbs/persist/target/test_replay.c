@@ -313,16 +313,16 @@ static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
 CT_TEST(replay, a_send_to_a_peer_that_replays_is_like_a_write)
 {
 	static const struct {
-		enum pvb_persistence domain;
+		enum crn_persistence domain;
 		bool ddio;
 		unsigned int posted;
 		enum ibv_wr_opcode second;
 	} rows[] = {
-		{PVB_WSP, true, 1, IBV_WR_SEND},
-		{PVB_MHP, true, 2, IBV_WR_RDMA_READ},
-		{PVB_DMP, false, 2, IBV_WR_RDMA_READ},
+		{CRN_WSP, true, 1, IBV_WR_SEND},
+		{CRN_MHP, true, 2, IBV_WR_RDMA_READ},
+		{CRN_DMP, false, 2, IBV_WR_RDMA_READ},
 		/* Its processor is needed all the same: entry and send. */
-		{PVB_DMP, true, 2, IBV_WR_SEND},
+		{CRN_DMP, true, 2, IBV_WR_SEND},
 	};
 	const struct fake_wr *wr;
 	struct durable d;
@@ -341,7 +341,7 @@ CT_TEST(replay, a_send_to_a_peer_that_replays_is_like_a_write)
 			CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_SEND);
 		}
 		durable_complete(&d);
-		if (rows[i].domain == PVB_DMP && rows[i].ddio)
+		if (rows[i].domain == CRN_DMP && rows[i].ddio)
 			expect_no_comp(d.w.cq);
 		else
 			expect_comp(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
@@ -359,7 +359,7 @@ CT_TEST(replay, until_it_is_known_the_peer_is_asked)
 	CT_EXPECT_EQ(durable_send(&d, 1), 0);
 	CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_RDMA_WRITE);
 	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_SEND);
-	learn(&d, 0x9000, durable_key(PVB_MHP, true));
+	learn(&d, 0x9000, durable_key(CRN_MHP, true));
 	CT_EXPECT_EQ(durable_send(&d, 2), 0);
 	CT_EXPECT_EQ(opcode(&d, 2), IBV_WR_SEND);
 	CT_EXPECT_EQ(opcode(&d, 3), IBV_WR_RDMA_READ);
@@ -379,8 +379,8 @@ CT_TEST(replay, what_is_said_again_is_not_heard)
 	struct durable d;
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	learn(&d, 0x9000, durable_key(PVB_MHP, true));
-	learn(&d, 0xa000, durable_key(PVB_WSP, true));
+	learn(&d, 0x9000, durable_key(CRN_MHP, true));
+	learn(&d, 0xa000, durable_key(CRN_WSP, true));
 	CT_EXPECT_EQ(durable_send(&d, 1), 0);
 	CT_EXPECT_EQ(fake_newest(&d.w.qp->sq)->opcode, IBV_WR_RDMA_READ);
 	CT_EXPECT_EQ(fake_newest(&d.w.qp->sq)->remote_addr, 0x9000);
@@ -390,8 +390,8 @@ CT_TEST(replay, what_is_said_again_is_not_heard)
 CT_TEST(replay, a_key_that_promises_nothing_is_none)
 {
 	const uint64_t keys[] = {0, 0x4000, UINT64_MAX,
-				 durable_key(PVB_WSP, true) ^ 1ull << 40,
-				 durable_key(PVB_WSP, true) ^ 1ull << 63};
+				 durable_key(CRN_WSP, true) ^ 1ull << 40,
+				 durable_key(CRN_WSP, true) ^ 1ull << 63};
 	struct durable d;
 
 	for (size_t i = 0; i < CRN_COUNT(keys); i++) {

@@ -6,22 +6,20 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <rdma/fi_errno.h>
-#include "device/device.h"
-#include "detect.h"
+#include <cairn/pmem.h>
 
 /* More than the kernel has of a process: 65,530 mappings (vm.max_map_count) of 30 lines
  * each, and some. */
-#define PVB_MAPS_LINES (1u << 22)
+#define MAPS_LINES (1u << 22)
 
 /* A file of the process' mappings, read line after line. */
-struct pvb_maps {
+struct maps {
 	FILE *file;
 	unsigned int lines;
 	char line[PATH_MAX + 128];
 };
 
-static bool pvb_maps_open(struct pvb_maps *maps, const struct pvb_host *host,
-			  const char *name)
+static bool maps_open(struct maps *maps, const struct crn_host *host, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -36,12 +34,12 @@ static bool pvb_maps_open(struct pvb_maps *maps, const struct pvb_host *host,
 }
 
 /* A line that is too long is cut. */
-static bool pvb_maps_next(struct pvb_maps *maps)
+static bool maps_next(struct maps *maps)
 {
 	size_t len;
 	int c = 0;
 
-	if (maps->lines++ == PVB_MAPS_LINES ||
+	if (maps->lines++ == MAPS_LINES ||
 	    !fgets(maps->line, sizeof(maps->line), maps->file))
 		return false;
 	len = strcspn(maps->line, "\n");
@@ -53,13 +51,13 @@ static bool pvb_maps_next(struct pvb_maps *maps)
 }
 
 /* proc_pid_maps(5): address, rights, offset, device, inode, name. */
-static bool pvb_maps_parse(const char *line, struct pvb_mapping *mapping)
+static bool maps_parse(const char *line, struct crn_pmem_mapping *mapping)
 {
 	uint64_t begin, end;
 	char rights[5];
 	int name = 0;
 
-	memset(mapping, 0, offsetof(struct pvb_mapping, name) + 1);
+	memset(mapping, 0, offsetof(struct crn_pmem_mapping, name) + 1);
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %lu %n", &begin, &end,
 		   rights, &mapping->major, &mapping->minor, &mapping->inode,
 		   &name) != 6 ||
@@ -72,18 +70,19 @@ static bool pvb_maps_parse(const char *line, struct pvb_mapping *mapping)
 	return true;
 }
 
-int pvb_mappings(const struct pvb_host *host, uintptr_t begin, uintptr_t end,
-		 int (*each)(const struct pvb_mapping *mapping, void *arg), void *arg)
+int crn_pmem_mappings(const struct crn_host *host, uintptr_t begin, uintptr_t end,
+		      int (*each)(const struct crn_pmem_mapping *mapping, void *arg),
+		      void *arg)
 {
-	struct pvb_mapping mapping;
-	struct pvb_maps maps;
+	struct crn_pmem_mapping mapping;
+	struct maps maps;
 	int ret = 0;
 
-	if (!pvb_maps_open(&maps, host, "maps"))
+	if (!maps_open(&maps, host, "maps"))
 		return -errno;
 	/* They stand in the order of their addresses. */
-	while (!ret && begin < end && pvb_maps_next(&maps)) {
-		if (!pvb_maps_parse(maps.line, &mapping) || mapping.end <= begin)
+	while (!ret && begin < end && maps_next(&maps)) {
+		if (!maps_parse(maps.line, &mapping) || mapping.end <= begin)
 			continue;
 		if (mapping.begin > begin)
 			break;
@@ -97,7 +96,7 @@ int pvb_mappings(const struct pvb_host *host, uintptr_t begin, uintptr_t end,
 }
 
 /* A flag is two letters and a blank. */
-static bool pvb_maps_flag(const char *line, const char *flag)
+static bool maps_flag(const char *line, const char *flag)
 {
 	const char *at;
 
@@ -108,23 +107,24 @@ static bool pvb_maps_flag(const char *line, const char *flag)
 	return false;
 }
 
-bool pvb_mapping_sync(const struct pvb_host *host, const struct pvb_mapping *mapping)
+bool crn_pmem_mapping_sync(const struct crn_host *host,
+			   const struct crn_pmem_mapping *mapping)
 {
-	struct pvb_mapping at, found = {0};
-	struct pvb_maps maps;
+	struct crn_pmem_mapping at, found = {0};
+	struct maps maps;
 	bool sync = false;
 
-	if (!pvb_maps_open(&maps, host, "smaps"))
+	if (!maps_open(&maps, host, "smaps"))
 		return false;
-	while (found.begin <= mapping->begin && pvb_maps_next(&maps)) {
-		if (pvb_maps_parse(maps.line, &at)) {
+	while (found.begin <= mapping->begin && maps_next(&maps)) {
+		if (maps_parse(maps.line, &at)) {
 			found = at;
 		} else if (found.begin == mapping->begin &&
 			   !strncmp(maps.line, "VmFlags:", 8)) {
 			sync = found.inode == mapping->inode &&
 			       found.major == mapping->major &&
 			       found.minor == mapping->minor &&
-			       pvb_maps_flag(maps.line, "sf");
+			       maps_flag(maps.line, "sf");
 			break;
 		}
 	}
@@ -132,7 +132,7 @@ bool pvb_mapping_sync(const struct pvb_host *host, const struct pvb_mapping *map
 	return sync;
 }
 
-static bool pvb_mapping_deleted(const char *name)
+static bool mapping_deleted(const char *name)
 {
 	static const char deleted[] = " (deleted)";
 	const size_t len = strlen(name), end = sizeof(deleted) - 1;
@@ -141,26 +141,28 @@ static bool pvb_mapping_deleted(const char *name)
 }
 
 /* A character device: that of persistent memory belongs to a region. */
-static void pvb_mapping_devdax(const struct pvb_host *host, const struct stat *st,
-			       struct pvb_found *found)
+static void mapping_devdax(const struct crn_host *host, const struct stat *st,
+			   struct crn_pmem_found *found)
 {
-	struct pvb_region region;
+	struct crn_pmem_region region;
 
-	if (pvb_region_of(host, false, major(st->st_rdev), minor(st->st_rdev), &region))
-		pvb_region_found(&region, "devdax", found);
+	if (crn_pmem_region_of(host, false, major(st->st_rdev), minor(st->st_rdev),
+			       &region))
+		crn_pmem_region_found(&region, "devdax", found);
 	else
 		found->kind = "a device that belongs to no nvdimm region";
 }
 
 /* A file: only MAP_SYNC promises that its blocks stay where they are (mmap(2)). */
-static void pvb_mapping_file(const struct pvb_host *host,
-			     const struct pvb_mapping *mapping, struct pvb_found *found)
+static void mapping_file(const struct crn_host *host,
+			 const struct crn_pmem_mapping *mapping,
+			 struct crn_pmem_found *found)
 {
-	const bool sync = pvb_mapping_sync(host, mapping);
-	struct pvb_region region;
+	const bool sync = crn_pmem_mapping_sync(host, mapping);
+	struct crn_pmem_region region;
 
-	if (pvb_region_of(host, true, mapping->major, mapping->minor, &region)) {
-		pvb_region_found(&region, "fsdax, MAP_SYNC", found);
+	if (crn_pmem_region_of(host, true, mapping->major, mapping->minor, &region)) {
+		crn_pmem_region_found(&region, "fsdax, MAP_SYNC", found);
 		if (!sync && !found->refused)
 			found->kind = "a file on persistent memory, without MAP_SYNC";
 		found->persistent &= sync;
@@ -171,15 +173,16 @@ static void pvb_mapping_file(const struct pvb_host *host,
 		sync ? "fsdax, MAP_SYNC" : "a file that is not in persistent memory";
 }
 
-void pvb_mapping_detect(const struct pvb_host *host, const struct pvb_mapping *mapping,
-			struct pvb_found *found)
+void crn_pmem_mapping_detect(const struct crn_host *host,
+			     const struct crn_pmem_mapping *mapping,
+			     struct crn_pmem_found *found)
 {
 	struct stat st;
 
-	*found = (struct pvb_found){.kind = "anonymous memory"};
+	*found = (struct crn_pmem_found){.kind = "anonymous memory"};
 	if (*mapping->name != '/')
 		return;
-	if (!mapping->shared || pvb_mapping_deleted(mapping->name)) {
+	if (!mapping->shared || mapping_deleted(mapping->name)) {
 		found->refused = true;
 		found->kind = mapping->shared ? "a deleted file" : "a private mapping";
 		return;
@@ -187,7 +190,7 @@ void pvb_mapping_detect(const struct pvb_host *host, const struct pvb_mapping *m
 	/* Another file may have the name by now; of a device the number decides. */
 	if (!host->stat(mapping->name, &st) && st.st_ino == mapping->inode &&
 	    S_ISCHR(st.st_mode))
-		pvb_mapping_devdax(host, &st, found);
+		mapping_devdax(host, &st, found);
 	else
-		pvb_mapping_file(host, mapping, found);
+		mapping_file(host, mapping, found);
 }

@@ -3,30 +3,13 @@
  * What sysfs and procfs say about RDMA devices. Every function reads a bounded number
  * of bytes of files below the host's root.
  */
-#ifndef PVB_DEVICE_HOST_H
-#define PVB_DEVICE_HOST_H
+#ifndef PVB_DEVICE_ADAPTER_H
+#define PVB_DEVICE_ADAPTER_H
 
 #include <limits.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <infiniband/verbs.h>
-#include "wire/wire.h"
-
-/* Where a machine describes itself. */
-struct pvb_host {
-	const char *root; /* in front of /proc and /sys: "", or a test's folder */
-	int (*stat)(const char *path, struct stat *st); /* of what is mapped: stat(2) */
-};
-
-/* This one. */
-extern const struct pvb_host pvb_host;
-
-/* The first line of a file of /proc or /sys without its end; false: there is none. */
-bool pvb_host_line(const struct pvb_host *host, const char *path, char *line,
-		   size_t size);
-bool pvb_host_exists(const struct pvb_host *host, const char *path);
-/* The path below the root without links; false: it does not exist. */
-bool pvb_host_resolve(const struct pvb_host *host, const char *path, char out[PATH_MAX]);
+#include <cairn/pmem.h>
 
 /* An RDMA device, as far as its way to memory matters. */
 struct pvb_adapter {
@@ -35,7 +18,7 @@ struct pvb_adapter {
 	bool simverbs;	 /* simverbs, which says what machine it models; the fields below
 			    are about that */
 	bool domain_known; /* of its persistent file */
-	enum pvb_persistence domain;
+	enum crn_persistence domain;
 	bool ddio;
 	char mapping[PATH_MAX]; /* the file's name in /proc/self/maps; "": none */
 };
@@ -45,7 +28,7 @@ struct pvb_adapter {
  * device that has no other trace of it (rdma_rxe and siw have no device/driver in sysfs,
  * or that of the network card below them); NULL: not known.
  */
-void pvb_adapter_detect(const struct pvb_host *host, const char *device,
+void pvb_adapter_detect(const struct crn_host *host, const char *device,
 			const char *library, struct pvb_adapter *adapter);
 
 /* The library that the device's functions are in; NULL: not known. */

@@ -2,21 +2,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "../../world.h"
-#include "persist/facts/declare.h"
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include <rdma/providers/fi_prov.h>
+#include <cairn/pmem.h>
+#include "cairn_test.h"
 
+static const struct fi_provider prov = {.name = "test"};
+static struct crn_pmem_params params;
 static char error[160];
 
-static int parse(const char *text, struct pvb_declarations *out)
+static int parse(const char *text, struct crn_pmem_declarations *out)
 {
 	memset(out, 0, sizeof(*out));
-	return pvb_declare_parse(text, strlen(text), out, error, sizeof(error));
+	return crn_pmem_declare_parse(text, strlen(text), out, error, sizeof(error));
 }
 
 CT_TEST(declare, a_file_says_things_of_the_host_and_of_paths)
 {
-	static struct pvb_declarations all;
-	struct pvb_declared said;
+	static struct crn_pmem_declarations all;
+	struct crn_pmem_declared said;
 
 	CT_ASSERT_EQ(parse("# what we bought\n"
 			   "[host]\n"
@@ -30,19 +35,19 @@ CT_TEST(declare, a_file_says_things_of_the_host_and_of_paths)
 			   "persistent = yes\r\n",
 			   &all),
 		     0);
-	said = pvb_declared_of(&all, "");
+	said = crn_pmem_declared_of(&all, "");
 	CT_EXPECT_TRUE(said.has_domain && said.has_ddio);
 	CT_EXPECT_FALSE(said.has_persistent || said.has_replay);
-	CT_EXPECT_EQ(said.domain, PVB_MHP);
+	CT_EXPECT_EQ(said.domain, CRN_MHP);
 	CT_EXPECT_FALSE(said.ddio);
 
-	said = pvb_declared_of(&all, "/dev/dax0.0");
-	CT_EXPECT_EQ(said.domain, PVB_WSP);
+	said = crn_pmem_declared_of(&all, "/dev/dax0.0");
+	CT_EXPECT_EQ(said.domain, CRN_WSP);
 	CT_EXPECT_TRUE(said.has_ddio && !said.ddio);
 	CT_EXPECT_TRUE(said.has_replay && said.replay);
 
-	said = pvb_declared_of(&all, "/mnt/battery/log");
-	CT_EXPECT_EQ(said.domain, PVB_MHP);
+	said = crn_pmem_declared_of(&all, "/mnt/battery/log");
+	CT_EXPECT_EQ(said.domain, CRN_MHP);
 	CT_EXPECT_TRUE(said.has_persistent && said.persistent);
 }
 
@@ -58,7 +63,7 @@ CT_TEST(declare, a_path_is_a_file_or_a_folder_and_all_below_it)
 		{"/mnt/pm", "/mnt", false},	  {"/mnt/pm", "", false},
 		{"/", "/mnt/pm", true},		  {"/", "[heap]", false},
 	};
-	static struct pvb_declarations all;
+	static struct crn_pmem_declarations all;
 	char text[200];
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
@@ -66,15 +71,15 @@ CT_TEST(declare, a_path_is_a_file_or_a_folder_and_all_below_it)
 		snprintf(text, sizeof(text), "[path %s]\npersistent = yes\n",
 			 rows[i].path);
 		CT_ASSERT_EQ(parse(text, &all), 0);
-		CT_EXPECT_EQ(pvb_declared_of(&all, rows[i].name).has_persistent,
+		CT_EXPECT_EQ(crn_pmem_declared_of(&all, rows[i].name).has_persistent,
 			     rows[i].covered);
 	}
 }
 
 CT_TEST(declare, the_longest_path_counts_before_the_shorter_ones_and_they_before_the_host)
 {
-	static struct pvb_declarations all;
-	struct pvb_declared said;
+	static struct crn_pmem_declarations all;
+	struct crn_pmem_declared said;
 
 	CT_ASSERT_EQ(parse("[path /mnt/pm/log/old]\nddio = on\n"
 			   "[path /mnt]\npersistence = wsp\nddio = off\n"
@@ -82,14 +87,14 @@ CT_TEST(declare, the_longest_path_counts_before_the_shorter_ones_and_they_before
 			   "[host]\npersistence = mhp\n",
 			   &all),
 		     0);
-	said = pvb_declared_of(&all, "/mnt/pm/log/old/1");
-	CT_EXPECT_EQ(said.domain, PVB_DMP);
+	said = crn_pmem_declared_of(&all, "/mnt/pm/log/old/1");
+	CT_EXPECT_EQ(said.domain, CRN_DMP);
 	CT_EXPECT_TRUE(said.ddio);
-	said = pvb_declared_of(&all, "/mnt/pm/log/new");
-	CT_EXPECT_EQ(said.domain, PVB_DMP);
+	said = crn_pmem_declared_of(&all, "/mnt/pm/log/new");
+	CT_EXPECT_EQ(said.domain, CRN_DMP);
 	CT_EXPECT_FALSE(said.ddio);
-	CT_EXPECT_EQ(pvb_declared_of(&all, "/mnt/x").domain, PVB_WSP);
-	CT_EXPECT_EQ(pvb_declared_of(&all, "/srv").domain, PVB_MHP);
+	CT_EXPECT_EQ(crn_pmem_declared_of(&all, "/mnt/x").domain, CRN_WSP);
+	CT_EXPECT_EQ(crn_pmem_declared_of(&all, "/srv").domain, CRN_MHP);
 
 	/* In whatever order they stand. */
 	CT_ASSERT_EQ(parse("[path /a]\npersistence = mhp\nddio = off\n"
@@ -97,8 +102,8 @@ CT_TEST(declare, the_longest_path_counts_before_the_shorter_ones_and_they_before
 			   "[path /a/b/c]\nreceive = replay\n",
 			   &all),
 		     0);
-	said = pvb_declared_of(&all, "/a/b/c/d");
-	CT_EXPECT_EQ(said.domain, PVB_DMP);
+	said = crn_pmem_declared_of(&all, "/a/b/c/d");
+	CT_EXPECT_EQ(said.domain, CRN_DMP);
 	CT_EXPECT_TRUE(said.has_ddio && !said.ddio && said.replay);
 }
 
@@ -122,7 +127,7 @@ CT_TEST(declare, a_line_that_says_nothing_is_an_error_that_names_it)
 		{"[host]\nddio\n", "line 2: neither"},
 		{"[host]\nddio = off\n  on\n", "line 3: neither"},
 	};
-	static struct pvb_declarations all;
+	static struct crn_pmem_declarations all;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
@@ -133,13 +138,13 @@ CT_TEST(declare, a_line_that_says_nothing_is_an_error_that_names_it)
 
 CT_TEST(declare, a_path_is_never_cut)
 {
-	static struct pvb_declarations all;
-	char text[400], path[PVB_DECLARE_PATH];
+	static struct crn_pmem_declarations all;
+	char text[400], path[CRN_PMEM_DECLARE_PATH];
 
 	memset(path, 'x', sizeof(path));
 	path[0] = '/';
 	/* As long as a line may be with "[path ]" around it. */
-	path[PVB_DECLARE_PATH - 8] = '\0';
+	path[CRN_PMEM_DECLARE_PATH - 8] = '\0';
 	snprintf(text, sizeof(text), "[path %s]\npersistent = yes\n", path);
 	CT_ASSERT_EQ(parse(text, &all), 0);
 	CT_EXPECT_STREQ(all.path[0].name, path);
@@ -150,14 +155,14 @@ CT_TEST(declare, a_path_is_never_cut)
 
 CT_TEST(declare, only_so_many_paths_fit)
 {
-	static struct pvb_declarations all;
-	static char text[PVB_DECLARE_PATHS * 20];
+	static struct crn_pmem_declarations all;
+	static char text[CRN_PMEM_DECLARE_PATHS * 20];
 	size_t at = 0;
 
-	for (int i = 0; i < PVB_DECLARE_PATHS; i++)
+	for (int i = 0; i < CRN_PMEM_DECLARE_PATHS; i++)
 		at += (size_t)sprintf(text + at, "[path /%d]\nddio=on\n", i);
 	CT_EXPECT_EQ(parse(text, &all), 0);
-	CT_EXPECT_EQ(all.count, PVB_DECLARE_PATHS);
+	CT_EXPECT_EQ(all.count, CRN_PMEM_DECLARE_PATHS);
 	sprintf(text + at, "[path /0]\n");
 	CT_EXPECT_EQ(parse(text, &all), 0);
 	sprintf(text + at, "[path /a]\n");
@@ -167,12 +172,13 @@ CT_TEST(declare, only_so_many_paths_fit)
 
 CT_TEST(declare, bytes_that_are_no_text_are_refused)
 {
-	static struct pvb_declarations all;
+	static struct crn_pmem_declarations all;
 
-	CT_EXPECT_EQ(pvb_declare_parse("[host]\n\0\n", 9, &all, error, sizeof(error)),
+	CT_EXPECT_EQ(crn_pmem_declare_parse("[host]\n\0\n", 9, &all, error,
+					    sizeof(error)),
 		     -FI_EINVAL);
 	CT_EXPECT_STRSTR(error, "line 2: not a text");
-	CT_EXPECT_EQ(pvb_declare_parse("", 0, &all, error, sizeof(error)), 0);
+	CT_EXPECT_EQ(crn_pmem_declare_parse("", 0, &all, error, sizeof(error)), 0);
 }
 
 /* A file with that text. */
@@ -180,7 +186,7 @@ static void put(char path[64], const char *text, size_t len)
 {
 	int fd;
 
-	snprintf(path, 64, "pvb_declare.XXXXXX");
+	snprintf(path, 64, "crn_pmem_declare.XXXXXX");
 	fd = mkstemp(path);
 	CT_ASSERT_GE(fd, 0);
 	CT_EXPECT_EQ(write(fd, text, len), (ssize_t)len);
@@ -191,29 +197,29 @@ CT_TEST(declare, variables_count_before_the_host_and_after_paths)
 {
 	static const char text[] = "[host]\npersistence=mhp\nddio=off\n"
 				   "[path /a]\npersistence=dmp\n";
-	struct pvb_declarations *all;
+	struct crn_pmem_declarations *all;
 	char path[64];
 
-	world_reset();
+	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
 	put(path, text, strlen(text));
-	pvb_params.pmem_config = path;
-	pvb_params.persistence = "wsp";
-	CT_ASSERT_EQ(pvb_declare(&all), 0);
-	CT_EXPECT_EQ(pvb_declared_of(all, "").domain, PVB_WSP);
-	CT_EXPECT_FALSE(pvb_declared_of(all, "").ddio);
-	CT_EXPECT_EQ(pvb_declared_of(all, "/a").domain, PVB_DMP);
+	params.config = path;
+	params.persistence = "wsp";
+	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
+	CT_EXPECT_EQ(crn_pmem_declared_of(all, "").domain, CRN_WSP);
+	CT_EXPECT_FALSE(crn_pmem_declared_of(all, "").ddio);
+	CT_EXPECT_EQ(crn_pmem_declared_of(all, "/a").domain, CRN_DMP);
 	free(all);
 	unlink(path);
 }
 
 CT_TEST(declare, without_variables_nothing_is_declared)
 {
-	struct pvb_declarations *all;
-	struct pvb_declared said;
+	struct crn_pmem_declarations *all;
+	struct crn_pmem_declared said;
 
-	world_reset();
-	CT_ASSERT_EQ(pvb_declare(&all), 0);
-	said = pvb_declared_of(all, "/dev/dax0.0");
+	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
+	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
+	said = crn_pmem_declared_of(all, "/dev/dax0.0");
 	CT_EXPECT_FALSE(said.has_domain || said.has_ddio || said.has_persistent ||
 			said.has_replay);
 	free(all);
@@ -221,56 +227,56 @@ CT_TEST(declare, without_variables_nothing_is_declared)
 
 CT_TEST(declare, a_variable_that_says_nothing_is_ignored_with_a_warning)
 {
-	struct pvb_declarations *all;
+	struct crn_pmem_declarations *all;
 
-	world_reset();
-	pvb_params.ddio = "disabled";
-	CT_ASSERT_EQ(pvb_declare(&all), 0);
-	CT_EXPECT_FALSE(pvb_declared_of(all, "").has_ddio);
-	CT_EXPECT_STRSTR(ct_log_last(), "FI_PVERBS_DDIO cannot be \"disabled\"");
+	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
+	params.ddio = "disabled";
+	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
+	CT_EXPECT_FALSE(crn_pmem_declared_of(all, "").has_ddio);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO cannot be \"disabled\"");
 	free(all);
 }
 
 CT_TEST(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
 {
-	static char large[PVB_DECLARE_FILE + 1];
-	struct pvb_declarations *all;
+	static char large[CRN_PMEM_DECLARE_FILE + 1];
+	struct crn_pmem_declarations *all;
 	char path[64];
 
-	world_reset();
-	pvb_params.pmem_config = "pvb_declare.missing";
-	CT_EXPECT_EQ(pvb_declare(&all), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "pvb_declare.missing: cannot be read");
+	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
+	params.config = "crn_pmem_declare.missing";
+	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
+	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing: cannot be read");
 
 	put(path, "[host]\nddio=no\n", 15);
-	pvb_params.pmem_config = path;
-	CT_EXPECT_EQ(pvb_declare(&all), -FI_EINVAL);
+	params.config = path;
+	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
 	CT_EXPECT_STRSTR(ct_log_last(), "line 2: ddio cannot be \"no\"");
 	unlink(path);
 
 	memset(large, '\n', sizeof(large));
 	put(path, large, sizeof(large));
-	CT_EXPECT_EQ(pvb_declare(&all), -FI_EINVAL);
+	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
 	CT_EXPECT_STRSTR(ct_log_last(), "larger than 65536 bytes");
 	unlink(path);
 	put(path, large, sizeof(large) - 1);
-	CT_EXPECT_EQ(pvb_declare(&all), 0);
+	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), 0);
 	free(all);
 	unlink(path);
 }
 
 CT_TEST(declare, memory_that_runs_out_is_an_error)
 {
-	struct pvb_declarations *all;
+	struct crn_pmem_declarations *all;
 	char path[64];
 
-	world_reset();
+	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
 	put(path, "[host]\nddio=on\n", 15);
-	pvb_params.pmem_config = path;
+	params.config = path;
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		CT_NOTE("allocation %u", nth);
 		ct_fail_alloc(nth);
-		CT_EXPECT_EQ(pvb_declare(&all), -FI_ENOMEM);
+		CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_ENOMEM);
 		CT_EXPECT_TRUE(ct_alloc_failed());
 	}
 	unlink(path);

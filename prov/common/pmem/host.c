@@ -3,25 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "host.h"
+#include <cairn/pmem.h>
 
-static int pvb_host_stat(const char *path, struct stat *st)
+static int host_stat(const char *path, struct stat *st)
 {
 	return stat(path, st);
 }
 
-const struct pvb_host pvb_host = {.root = "", .stat = pvb_host_stat};
+const struct crn_host crn_host = {.root = "", .stat = host_stat};
 
-static bool pvb_host_path(const struct pvb_host *host, const char *path,
-			  char out[PATH_MAX])
+static bool host_path(const struct crn_host *host, const char *path, char out[PATH_MAX])
 {
 	return snprintf(out, PATH_MAX, "%s%s", host->root, path) < PATH_MAX;
 }
 
-bool pvb_host_line(const struct pvb_host *host, const char *path, char *line, size_t size)
+bool crn_host_line(const struct crn_host *host, const char *path, char *line, size_t size)
 {
 	char full[PATH_MAX];
-	FILE *file = pvb_host_path(host, path, full) ? fopen(full, "re") : NULL;
+	FILE *file = host_path(host, path, full) ? fopen(full, "re") : NULL;
 	bool ok;
 
 	*line = '\0';
@@ -33,19 +32,19 @@ bool pvb_host_line(const struct pvb_host *host, const char *path, char *line, si
 	return ok;
 }
 
-bool pvb_host_exists(const struct pvb_host *host, const char *path)
+bool crn_host_exists(const struct crn_host *host, const char *path)
 {
 	char full[PATH_MAX];
 
-	return pvb_host_path(host, path, full) && !access(full, F_OK);
+	return host_path(host, path, full) && !access(full, F_OK);
 }
 
-bool pvb_host_resolve(const struct pvb_host *host, const char *path, char out[PATH_MAX])
+bool crn_host_resolve(const struct crn_host *host, const char *path, char out[PATH_MAX])
 {
 	char full[PATH_MAX], real[PATH_MAX], root[PATH_MAX] = "";
 	size_t len;
 
-	if (!pvb_host_path(host, path, full) || !realpath(full, real) ||
+	if (!host_path(host, path, full) || !realpath(full, real) ||
 	    (*host->root && !realpath(host->root, root)))
 		return false;
 	len = strlen(root);

@@ -30,9 +30,9 @@ static int tree_stat(const char *path, struct stat *st)
 
 void tree_open(struct tree *tree, const struct tree_stat *stats)
 {
-	snprintf(tree->root, sizeof(tree->root), "./pvb_tree.XXXXXX");
+	snprintf(tree->root, sizeof(tree->root), "./crn_tree.XXXXXX");
 	CT_ASSERT_NE(mkdtemp(tree->root), NULL);
-	tree->host = (struct pvb_host){.root = tree->root, .stat = tree_stat};
+	tree->host = (struct crn_host){.root = tree->root, .stat = tree_stat};
 	known = stats;
 }
 

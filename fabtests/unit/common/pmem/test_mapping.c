@@ -2,9 +2,9 @@
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include <stdio.h>
+#include <cairn/pmem.h>
 #include "cairn_test.h"
-#include "persist/facts/detect.h"
-#include "../../tree.h"
+#include "tree.h"
 
 static struct tree tree;
 
@@ -26,11 +26,11 @@ static const char maps[] =
 
 struct seen {
 	unsigned int count;
-	struct pvb_mapping last;
+	struct crn_pmem_mapping last;
 	int stop;
 };
 
-static int see(const struct pvb_mapping *mapping, void *arg)
+static int see(const struct crn_pmem_mapping *mapping, void *arg)
 {
 	struct seen *seen = arg;
 
@@ -42,7 +42,7 @@ static int see(const struct pvb_mapping *mapping, void *arg)
 static int walk(uintptr_t begin, uintptr_t end, struct seen *seen)
 {
 	seen->count = 0;
-	return pvb_mappings(&tree.host, begin, end, see, seen);
+	return crn_pmem_mappings(&tree.host, begin, end, see, seen);
 }
 
 CT_TEST(mapping, those_that_have_bytes_of_a_range_are_found)
@@ -123,8 +123,8 @@ CT_TEST(mapping, this_process_has_mappings)
 	static struct seen seen;
 	int local = 0;
 
-	CT_EXPECT_EQ(pvb_mappings(&pvb_host, (uintptr_t)&local, (uintptr_t)(&local + 1),
-				  see, &seen),
+	CT_EXPECT_EQ(crn_pmem_mappings(&crn_host, (uintptr_t)&local,
+				       (uintptr_t)(&local + 1), see, &seen),
 		     0);
 	CT_EXPECT_EQ(seen.count, 1);
 	CT_EXPECT_FALSE(seen.last.shared);
@@ -145,7 +145,7 @@ static const char smaps[] = "10000-12000 rw-s 00000000 00:05 500 /dev/dax0.0\n"
 			    "13000-14000 rw-s 00001000 103:01 77 /mnt/pm/a\n"
 			    "VmFlags: rd wr sh mr mw me ms sf \n";
 
-static bool sync_with(const char *flags, const struct pvb_mapping *mapping)
+static bool sync_with(const char *flags, const struct crn_pmem_mapping *mapping)
 {
 	char text[1000];
 	bool sync;
@@ -153,15 +153,15 @@ static bool sync_with(const char *flags, const struct pvb_mapping *mapping)
 	snprintf(text, sizeof(text), smaps, flags);
 	tree_open(&tree, stats);
 	tree_file(&tree, "/proc/self/smaps", text);
-	sync = pvb_mapping_sync(&tree.host, mapping);
+	sync = crn_pmem_mapping_sync(&tree.host, mapping);
 	tree_close(&tree);
 	return sync;
 }
 
 CT_TEST(mapping, sf_among_the_flags_of_a_mapping_is_map_sync)
 {
-	static struct pvb_mapping mapping = PMEM_FILE;
-	static struct pvb_mapping other = PMEM_FILE;
+	static struct crn_pmem_mapping mapping = PMEM_FILE;
+	static struct crn_pmem_mapping other = PMEM_FILE;
 
 	CT_EXPECT_TRUE(sync_with(" sf ", &mapping));
 	CT_EXPECT_TRUE(sync_with(" sf", &mapping));
@@ -173,10 +173,10 @@ CT_TEST(mapping, sf_among_the_flags_of_a_mapping_is_map_sync)
 }
 
 /* What is found of a mapping on a machine with a region that reports domain. */
-static struct pvb_found detect(const struct pvb_mapping *mapping, const char *domain,
-			       const char *flags)
+static struct crn_pmem_found detect(const struct crn_pmem_mapping *mapping,
+				    const char *domain, const char *flags)
 {
-	struct pvb_found found;
+	struct crn_pmem_found found;
 	char text[1000];
 
 	snprintf(text, sizeof(text), smaps, flags);
@@ -184,7 +184,7 @@ static struct pvb_found detect(const struct pvb_mapping *mapping, const char *do
 	tree_region(&tree, domain);
 	tree_devices(&tree);
 	tree_file(&tree, "/proc/self/smaps", text);
-	pvb_mapping_detect(&tree.host, mapping, &found);
+	crn_pmem_mapping_detect(&tree.host, mapping, &found);
 	tree_close(&tree);
 	return found;
 }
@@ -192,7 +192,7 @@ static struct pvb_found detect(const struct pvb_mapping *mapping, const char *do
 CT_TEST(mapping, only_devdax_and_fsdax_with_map_sync_are_persistent)
 {
 	static const struct {
-		struct pvb_mapping mapping;
+		struct crn_pmem_mapping mapping;
 		const char *flags;
 		bool persistent, refused;
 		const char *kind;
@@ -238,7 +238,7 @@ CT_TEST(mapping, only_devdax_and_fsdax_with_map_sync_are_persistent)
 		{{.name = ""}, "", false, false, "anonymous"},
 		{{.name = "[heap]"}, "", false, false, "anonymous"},
 	};
-	struct pvb_found found;
+	struct crn_pmem_found found;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
@@ -246,42 +246,42 @@ CT_TEST(mapping, only_devdax_and_fsdax_with_map_sync_are_persistent)
 		CT_EXPECT_EQ(found.persistent, rows[i].persistent);
 		CT_EXPECT_EQ(found.refused, rows[i].refused);
 		CT_EXPECT_STRSTR(found.kind, rows[i].kind);
-		CT_EXPECT_TRUE(!found.persistent || found.domain == PVB_MHP);
+		CT_EXPECT_TRUE(!found.persistent || found.domain == CRN_MHP);
 	}
 }
 
 CT_TEST(mapping, the_region_says_the_domain)
 {
-	static const struct pvb_mapping file = PMEM_FILE;
-	static const struct pvb_mapping dax = {.shared = true,
-					       .inode = 500,
-					       .name = "/dev/dax0.0"};
-	struct pvb_found found;
+	static const struct crn_pmem_mapping file = PMEM_FILE;
+	static const struct crn_pmem_mapping dax = {.shared = true,
+						    .inode = 500,
+						    .name = "/dev/dax0.0"};
+	struct crn_pmem_found found;
 
 	found = detect(&file, "cpu_cache", " sf");
-	CT_EXPECT_TRUE(found.domain_known && found.domain == PVB_MHP);
+	CT_EXPECT_TRUE(found.domain_known && found.domain == CRN_MHP);
 	CT_EXPECT_STREQ(found.reported, "cpu_cache");
 	found = detect(&dax, "memory_controller", "");
-	CT_EXPECT_TRUE(found.domain_known && found.domain == PVB_DMP);
+	CT_EXPECT_TRUE(found.domain_known && found.domain == CRN_DMP);
 	found = detect(&dax, "", "");
 	CT_EXPECT_TRUE(found.persistent && !found.domain_known);
-	CT_EXPECT_EQ(found.domain, PVB_DMP);
+	CT_EXPECT_EQ(found.domain, CRN_DMP);
 }
 
 CT_TEST(mapping, virtio_pmem_is_refused)
 {
 	static const char region[] = "/sys/devices/virtio1/ndbus0/region0";
-	static const struct pvb_mapping dax = {.shared = true,
-					       .inode = 500,
-					       .name = "/dev/dax0.0"};
-	struct pvb_found found;
+	static const struct crn_pmem_mapping dax = {.shared = true,
+						    .inode = 500,
+						    .name = "/dev/dax0.0"};
+	struct crn_pmem_found found;
 	char path[100];
 
 	tree_open(&tree, stats);
 	snprintf(path, sizeof(path), "%s/persistence_domain", region);
 	tree_file(&tree, path, "\n");
 	tree_link(&tree, "/sys/dev/char/251:7", region);
-	pvb_mapping_detect(&tree.host, &dax, &found);
+	crn_pmem_mapping_detect(&tree.host, &dax, &found);
 	CT_EXPECT_TRUE(found.refused && !found.persistent);
 	CT_EXPECT_STRSTR(found.kind, "virtio-pmem");
 	tree_close(&tree);

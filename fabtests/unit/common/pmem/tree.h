@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A made-up /proc and /sys in a temporary folder. */
-#ifndef PVB_TEST_TREE_H
-#define PVB_TEST_TREE_H
+#ifndef CRN_TEST_TREE_H
+#define CRN_TEST_TREE_H
 
-#include "device/host.h"
+#include <cairn/pmem.h>
 
 struct tree {
 	char root[64];
-	struct pvb_host host;
+	struct crn_host host;
 };
 
 /* What a test says that stat(2) finds; a path that is not among them does not exist. */
