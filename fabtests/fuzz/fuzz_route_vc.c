@@ -42,6 +42,7 @@ static struct {
 	struct crn_mr_map map;
 	struct crn_mr mr;
 	bool has_mr, bad;
+	bool pmem; /* the region is persistent */
 	unsigned int credits[RTE_LANES], slots, holds;
 	struct rte_tx_inside tx[TXS];
 	struct rte_rx_inside rx[RXS];
@@ -165,6 +166,18 @@ static void release(struct rte_vc *vc, struct crn_mr *mr)
 	world.holds--;
 }
 
+static bool persistent(struct rte_vc *vc, struct crn_mr *mr)
+{
+	return world.pmem;
+}
+
+static void persist(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t len)
+{
+	FUZZ_CHECK(world.pmem && mr == &world.mr && len);
+	FUZZ_CHECK((const uint8_t *)at >= world.region &&
+		   (const uint8_t *)at + len <= world.region + sizeof(world.region));
+}
+
 /* The lower provider is done with one. */
 static void send_one(unsigned int which)
 {
@@ -233,7 +246,7 @@ static void arrive_near(struct crn_unpack *input)
 	ssize_t len = -1;
 
 	if (type == RTE_MSG || type == RTE_WRITE)
-		packet.head.flags |= flags & (RTE_ACKREQ | RTE_DELIVER);
+		packet.head.flags |= flags & (RTE_ACKREQ | RTE_DELIVER | RTE_COMMIT);
 	if (flags & RTE_FIRST || type == RTE_READ_REQ)
 		world.seq++;
 	packet.head.seq = near == 0xff ? request : world.seq;
@@ -281,9 +294,15 @@ static void arrive_raw(struct crn_unpack *input)
 
 /* --- The program --- */
 
-static const uint64_t levels[] = {
-	0,	   FI_DELIVERY_COMPLETE, FI_INJECT_COMPLETE, FI_FENCE,
-	FI_INJECT, FI_COMPLETION,	 FI_REMOTE_CQ_DATA,  FI_COMMIT_COMPLETE};
+static const uint64_t levels[] = {0,
+				  FI_DELIVERY_COMPLETE,
+				  FI_INJECT_COMPLETE,
+				  FI_FENCE,
+				  FI_INJECT,
+				  FI_COMPLETION,
+				  FI_REMOTE_CQ_DATA,
+				  FI_COMMIT_COMPLETE,
+				  FI_COMMIT_COMPLETE | FI_FENCE};
 
 static void call(struct crn_unpack *input)
 {
@@ -389,9 +408,14 @@ static void step(struct crn_unpack *input)
 
 /* --- From the beginning to the end --- */
 
-static void begin(bool direct)
+static void begin(uint8_t how)
 {
-	const struct rte_vc_path path = {.frag = 300, .eager = 100, .direct = direct};
+	const struct rte_vc_path path = {
+		.frag = 300,
+		.eager = 100,
+		.direct = how & 1,
+		.commit = !(how & 2),
+	};
 	const struct fi_cq_attr cq = {.size = 16, .format = FI_CQ_FORMAT_DATA};
 	const struct rte_vc_attr attr = {
 		.ep = &world.ep,
@@ -403,10 +427,13 @@ static void begin(bool direct)
 		.broken = broken,
 		.hold = hold,
 		.release = release,
+		.persistent = persistent,
+		.persist = persist,
 	};
 
 	memset(&world, 0, sizeof(world));
 	world.ep.queues[CRN_EP_TX].cq = world.ep.queues[CRN_EP_RX].cq = &world.cq;
+	world.pmem = how & 4;
 	world.peer.port = &world.port;
 	world.credits[RTE_REQUESTS] = world.credits[RTE_RESPONSES] = 2;
 	world.mr.buf = world.region;
@@ -446,7 +473,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct crn_unpack input;
 
 	crn_unpack_init(&input, data, size);
-	begin(crn_unpack_u8(&input) & 1);
+	begin(crn_unpack_u8(&input));
 	while (input.left && !input.failed)
 		step(&input);
 	end();

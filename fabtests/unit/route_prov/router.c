@@ -32,6 +32,7 @@ static void router_reply(struct router *router, struct rte_peer *peer)
 		.router = accepts ? 0 : router->node,
 		.frag = RTE_FRAG_MIN,
 		.eager = 4096,
+		.features = router->req.features & router->features,
 	};
 	struct rte_tx *tx = rte_tx_get(peer, RTE_LANES, RTE_HEAD_ROOM);
 

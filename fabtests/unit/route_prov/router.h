@@ -26,6 +26,7 @@ struct router {
 	enum router_answer answer;
 	int status;
 	const char *uri;
+	uint64_t features; /* that it leaves of those which are asked for */
 	struct rte_peer *peer[ROUTER_PEERS];
 	unsigned int peers, asked, acked, shut;
 	struct rte_conn_req req; /* the last one */

@@ -96,6 +96,40 @@ CT_TEST(routers, a_router_is_asked_for_another_subnet)
 	finish(&scene);
 }
 
+static ssize_t write_durable(struct scene *scene)
+{
+	static uint8_t bytes[8];
+	const struct iovec iov = {bytes, sizeof(bytes)};
+	const struct fi_rma_iov range = {0, sizeof(bytes), 7};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.iov_count = 1,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+	};
+
+	return fi_writemsg(scene->ep, &msg, FI_COMMIT_COMPLETE);
+}
+
+CT_TEST(routers, a_way_that_knows_no_durable_writes_refuses_them)
+{
+	struct scene scene;
+	int knows;
+
+	for (knows = 0; knows < 2; knows++) {
+		CT_NOTE("knows: %d", knows);
+		begin(&scene, false, "");
+		one.answer = ROUTER_ACCEPTS;
+		one.features = RTE_FEATURE_RMA | RTE_FEATURE_DELIVER |
+			       (knows ? RTE_FEATURE_COMMIT : 0);
+		ask(&scene);
+		CT_ASSERT_TRUE(connected(&scene));
+		CT_EXPECT_TRUE(one.req.features & RTE_FEATURE_COMMIT);
+		CT_EXPECT_EQ(write_durable(&scene), knows ? 0 : -FI_EOPNOTSUPP);
+		finish(&scene);
+	}
+}
+
 CT_TEST(routers, the_failing_router_and_its_reason_are_told)
 {
 	struct scene scene;

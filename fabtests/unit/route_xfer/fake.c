@@ -213,7 +213,7 @@ bool fake_deliver(struct fake *fake, struct fake_end *from)
 		fake_done(from);
 	rx_give(from->other, rx, len);
 	if (fake->router_acks && seen->type == RTE_MSG &&
-	    (seen->flags & (RTE_ACKREQ | RTE_DELIVER)) == RTE_ACKREQ)
+	    (seen->flags & (RTE_ACKREQ | RTE_DELIVER | RTE_COMMIT)) == RTE_ACKREQ)
 		router_ack(from, seen->seq);
 	return true;
 }

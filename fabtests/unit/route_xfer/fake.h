@@ -75,8 +75,12 @@ struct fake_end {
 
 	const char *bad; /* what rte_peer_bad was told */
 	uint64_t expected;
-	bool refuses;	    /* to hold a region */
-	unsigned int holds; /* of regions */
+	bool refuses;		   /* to hold a region */
+	unsigned int holds;	   /* of regions */
+	const struct crn_mr *pmem; /* the region that is persistent memory */
+	size_t persisted;	   /* bytes of it that were made durable, and ... */
+	unsigned int persists;	   /* ... in how many parts */
+	void (*on_persist)(struct fake_end *end, const uint8_t *at, size_t len);
 	int broken;
 	unsigned int drained;
 	struct fake_seen seen[FAKE_LOG]; /* that this end has sent */
@@ -86,6 +90,7 @@ struct fake_end {
 struct fake {
 	struct fake_end a, b;
 	bool direct;
+	bool forgets;	  /* a path that does not know RTE_COMMIT */
 	bool router_acks; /* a router between them does, which is right if !direct */
 };
 

@@ -359,7 +359,6 @@ CT_TEST(write, what_is_refused_at_once)
 	begin(true);
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
 	msg.rma_iov_count = 1;
-	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
 	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, FI_INJECT), -FI_EBADFLAGS);
 	range[0].len = 19;

@@ -35,6 +35,22 @@ static void release(struct rte_vc *vc, struct crn_mr *mr)
 	end->holds--;
 }
 
+static bool persistent(struct rte_vc *vc, struct crn_mr *mr)
+{
+	return crn_container_of(vc, struct fake_end, vc)->pmem == mr;
+}
+
+static void persist(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t len)
+{
+	struct fake_end *end = crn_container_of(vc, struct fake_end, vc);
+
+	CT_EXPECT_EQ(mr, end->pmem);
+	end->persisted += len;
+	end->persists++;
+	if (end->on_persist)
+		end->on_persist(end, at, len);
+}
+
 static void end_bind(struct fake_end *end, struct crn_cq *cq, uint64_t flags)
 {
 	const struct fi_cq_attr attr = {.size = 16, .format = FI_CQ_FORMAT_DATA};
@@ -59,6 +75,8 @@ static void end_open(struct fake_end *end, struct fake_end *other, bool selectiv
 		.drained = drained,
 		.hold = hold,
 		.release = release,
+		.persistent = persistent,
+		.persist = persist,
 	};
 	struct fi_info *info = fi_allocinfo();
 
@@ -100,6 +118,7 @@ void fake_start(struct fake *fake)
 		.frag = FAKE_FRAG,
 		.eager = FAKE_EAGER,
 		.direct = fake->direct,
+		.commit = !fake->forgets,
 	};
 
 	rte_vc_start(&fake->a.vc, &fake->a.peer, &path);

@@ -174,6 +174,37 @@ CT_TEST(forward, without_a_slot_it_is_cut)
 	shut();
 }
 
+/* The target refuses it before any of it is there. */
+CT_TEST(forward, each_piece_of_a_durable_write_says_that_it_is_one)
+{
+	const uint8_t durable = RTE_ACKREQ | RTE_COMMIT;
+	struct piece piece = {.type = RTE_WRITE,
+			      .flags = WHOLE | durable,
+			      .seq = 7,
+			      .len = 3 * WORLD_EAGER,
+			      .slot = true};
+	uint32_t i;
+
+	open_routers();
+	fake_credit(world.out, RTE_REQUESTS, 3);
+	world_say(world.in, &piece);
+	for (i = 0; i < 3; i++) {
+		CT_NOTE("piece %u", i);
+		piece = (struct piece){.type = RTE_WRITE,
+				       .flags = durable | (i ? 0 : RTE_FIRST) |
+						(i == 2 ? RTE_LAST : 0),
+				       .seq = 7,
+				       .len = WORLD_EAGER,
+				       .length = 3 * WORLD_EAGER,
+				       .offset = i * WORLD_EAGER};
+		world_expect(world.out, &piece);
+	}
+	/* The last router says nothing of it when the last of it has been sent. */
+	fake_done(world.out, 3, 0);
+	world_expect_nothing(world.in);
+	shut();
+}
+
 CT_TEST(forward, the_first_piece_is_the_first)
 {
 	struct piece piece = {.flags = WHOLE | RTE_ACKREQ | RTE_DELIVER,

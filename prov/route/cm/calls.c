@@ -184,6 +184,7 @@ static void accept_begin(struct rte_ep *ep)
 		.frag = CRN_MIN(req->frag, ep->device->config->frag),
 		.eager = CRN_MIN(req->eager, RTE_EAGER),
 		.direct = ep->peer->remote.role == RTE_CLIENT,
+		.commit = req->features & RTE_FEATURE_COMMIT,
 	};
 	ep->incoming = NULL;
 	rte_incoming_taken(incoming);

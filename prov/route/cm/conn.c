@@ -307,6 +307,7 @@ static void conn_accepted(struct rte_ep *ep, const struct rte_conn_rep *rep,
 		.frag = CRN_MIN(rep->frag, ep->device->config->frag),
 		.eager = CRN_MIN(rep->eager, RTE_EAGER),
 		.direct = ep->peer->remote.role == RTE_TARGET,
+		.commit = rep->features & RTE_FEATURE_COMMIT,
 	};
 	ep->param_len = packet->head.plen;
 	memcpy(ep->param, packet->payload, packet->head.plen);

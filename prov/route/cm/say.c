@@ -5,6 +5,8 @@
 /* Whatever a message is, it fits. */
 #define SAY_ROOM (RTE_HEAD_ROOM + RTE_PARAM_MAX)
 
+#define SAY_FEATURES (RTE_FEATURE_RMA | RTE_FEATURE_DELIVER | RTE_FEATURE_COMMIT)
+
 static void say_packet(struct rte_packet *packet, uint8_t type, int status,
 		       const void *param, size_t len)
 {
@@ -47,7 +49,7 @@ bool rte_say_conn_req(struct rte_ep *ep)
 		.frag = ep->device->config->frag,
 		.eager = RTE_EAGER,
 		.timeout = say_left(ep),
-		.features = RTE_FEATURE_RMA | RTE_FEATURE_DELIVER,
+		.features = SAY_FEATURES,
 	};
 	struct rte_packet packet;
 
@@ -63,7 +65,7 @@ bool rte_say_conn_rep(struct rte_ep *ep)
 	struct rte_tx *tx = rte_tx_get(ep->peer, RTE_LANES, SAY_ROOM);
 	struct rte_conn_rep rep = {
 		.verdict = RTE_ACCEPTED,
-		.features = RTE_FEATURE_RMA | RTE_FEATURE_DELIVER,
+		.features = SAY_FEATURES,
 		.frag = ep->path.frag,
 		.eager = ep->path.eager,
 	};

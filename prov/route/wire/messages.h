@@ -30,7 +30,7 @@
 enum rte_feature {
 	RTE_FEATURE_RMA = 1 << 0,
 	RTE_FEATURE_CRC = 1 << 1,     /* fragments have a CRC32C */
-	RTE_FEATURE_COMMIT = 1 << 2,  /* RTE_COMMIT */
+	RTE_FEATURE_COMMIT = 1 << 2,  /* RTE_COMMIT, which each piece of a write has */
 	RTE_FEATURE_DELIVER = 1 << 3, /* RTE_DELIVER */
 	/*
 	 * Of a CONN_REQ alone: nothing is to be connected. The router that would deliver

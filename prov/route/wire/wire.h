@@ -150,8 +150,12 @@ enum rte_message {
 	RTE_TYPES = 0x40,
 };
 
-/* Who is to acknowledge an operation: with RTE_ACKREQ the last router, once the lower
- * provider says that it has arrived; with RTE_DELIVER as well, the target. */
+/*
+ * Who is to acknowledge an operation: with RTE_ACKREQ the last router, once the lower
+ * provider says that it has arrived; with RTE_DELIVER or RTE_COMMIT as well, the target.
+ * The ACK of a write with RTE_COMMIT says that it is persistent; with both, that
+ * everything is which the connection has delivered, up to that write.
+ */
 enum rte_flag {
 	RTE_FIRST = 1 << 0,   /* the first part of something */
 	RTE_LAST = 1 << 1,    /* the last part of something */
@@ -159,7 +163,7 @@ enum rte_flag {
 	RTE_CQDATA = 1 << 3,  /* cq_data means something */
 	RTE_ERR = 1 << 4,     /* status is not 0 */
 	RTE_CRC = 1 << 5,     /* crc means something */
-	RTE_COMMIT = 1 << 6,  /* the ACK says: persistent. Needs RTE_ACKREQ */
+	RTE_COMMIT = 1 << 6,  /* of writes; needs RTE_ACKREQ */
 	RTE_DELIVER = 1 << 7, /* needs RTE_ACKREQ */
 };
 

@@ -123,6 +123,7 @@ static bool message_take(struct rte_vc *vc, const struct rte_rx *rx,
 	if (!vc->recv)
 		return false;
 	rte_vc_recv_copy(vc->recv, msg->offset, rx->payload, head->plen);
+	vc->ordinary |= head->plen != 0;
 	if (head->flags & RTE_LAST)
 		message_end(vc, head, msg);
 	return true;

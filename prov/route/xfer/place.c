@@ -2,12 +2,48 @@
 /*
  * Writes of the other end. The region is looked up for each fragment, since the program
  * may close it at any time.
+ *
+ * What goes to persistent memory is made durable when it is placed, whether the write
+ * asks for that or not: so a fenced durable write has nothing before it left to flush.
+ * One that asks for it and goes to other memory is refused before any of it is there.
  */
 #include <cairn/tsan.h>
 #include "ops.h"
 
-static int region_copy(struct rte_vc *vc, const struct rte_write *write,
-		       const uint8_t *from, size_t len)
+static bool region_persistent(struct rte_vc *vc, struct crn_mr *mr)
+{
+	return vc->attr.persistent && vc->attr.persistent(vc, mr);
+}
+
+static int durable_check(const struct rte_vc *vc, const struct rte_head *head,
+			 bool persistent)
+{
+	if (!(head->flags & RTE_COMMIT))
+		return 0;
+	if (!persistent || ((head->flags & RTE_DELIVER) && vc->ordinary))
+		return -FI_EOPNOTSUPP;
+	return 0;
+}
+
+/* Bytes of a write, in the region that they belong to. */
+static int region_place(struct rte_vc *vc, const struct rte_head *head, struct crn_mr *mr,
+			void *at, const uint8_t *from, size_t len)
+{
+	const bool persistent = region_persistent(vc, mr);
+	const int ret = durable_check(vc, head, persistent);
+
+	if (ret || !len)
+		return ret;
+	memcpy(at, from, len);
+	if (persistent)
+		vc->attr.persist(vc, mr, at, len);
+	else
+		vc->ordinary = true;
+	return 0;
+}
+
+static int region_copy(struct rte_vc *vc, const struct rte_head *head,
+		       const struct rte_write *write, const uint8_t *from, size_t len)
 {
 	struct crn_mr_map *map = vc->attr.map;
 	const size_t rest = (size_t)(write->length - write->offset);
@@ -17,7 +53,7 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 
 	/* As with verbs, a write of nothing looks at no key. */
 	if (!write->length)
-		return 0;
+		return durable_check(vc, head, true);
 	if (!map)
 		return -FI_EKEYREJECTED;
 	crn_mr_begin(map);
@@ -30,7 +66,7 @@ static int region_copy(struct rte_vc *vc, const struct rte_write *write,
 		ret = -FI_EKEYREJECTED;
 	crn_tsan_peer_begins();
 	if (!ret)
-		memcpy(at, from, len);
+		ret = region_place(vc, head, mr, at, from, len);
 	crn_tsan_peer_ends();
 	crn_mr_end(map);
 	return ret;
@@ -65,7 +101,7 @@ bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
 	int ret;
 
 	waits = lacks_receive(vc, head);
-	ret = region_copy(vc, write, rx->payload, waits ? 0 : head->plen);
+	ret = region_copy(vc, head, write, rx->payload, waits ? 0 : head->plen);
 	if (ret) {
 		rte_vc_refuse(vc, head->seq, -ret);
 	} else if (waits) {

@@ -8,7 +8,9 @@ static void op_level(const struct rte_vc *vc, struct rte_vc_op *op, uint64_t fla
 	const bool waited = op->report || rte_vc_counted(vc, op->flags);
 
 	/* That a write has failed is always told, and only the target knows. */
-	if (op->type == RTE_WRITE || (flags & FI_DELIVERY_COMPLETE))
+	if (flags & FI_COMMIT_COMPLETE)
+		op->level = RTE_VC_DURABLE;
+	else if (op->type == RTE_WRITE || (flags & FI_DELIVERY_COMPLETE))
 		op->level = RTE_VC_REACHED;
 	else if (!waited ||
 		 (!(flags & FI_TRANSMIT_COMPLETE) && (flags & FI_INJECT_COMPLETE)))
@@ -55,6 +57,7 @@ static ssize_t send_post(struct rte_vc *vc, const struct fi_msg *msg, uint64_t f
 	rte_vc_op_iov(op, msg->msg_iov, msg->desc, msg->iov_count);
 	op_fill(vc, op, RTE_MSG, FI_SEND | FI_MSG, length, msg->context, flags);
 	op->cq_data = op->has_data ? msg->data : 0;
+	vc->messages |= length != 0;
 	rte_vc_op_post(vc, op);
 	return 0;
 }
@@ -122,10 +125,26 @@ static ssize_t rma_post(struct rte_vc *vc, bool reads, const struct fi_msg_rma *
 	return 0;
 }
 
+/*
+ * With FI_FENCE a durable write says that all before it is durable (fi_cq(3)). The
+ * buffers that messages went to are not made durable, which this side knows; where writes
+ * went, only the target does.
+ */
+static ssize_t durable_check(const struct rte_vc *vc, uint64_t flags)
+{
+	if (!(flags & FI_COMMIT_COMPLETE) || vc->state != RTE_VC_UP)
+		return 0;
+	if (!vc->path.commit || ((flags & FI_FENCE) && vc->messages))
+		return -FI_EOPNOTSUPP;
+	return 0;
+}
+
 ssize_t rte_vc_write(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	ssize_t ret = rte_vc_flags(flags, RTE_VC_SEND_FLAGS);
+	ssize_t ret = rte_vc_flags(flags, RTE_VC_WRITE_FLAGS);
 
+	if (!ret)
+		ret = durable_check(vc, flags);
 	return ret ? ret : rma_post(vc, false, msg, flags, false);
 }
 

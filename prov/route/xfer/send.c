@@ -76,6 +76,8 @@ static bool piece_take(struct rte_vc *vc, struct rte_vc_op *op, struct piece *pi
 	return piece_direct(vc, piece, part);
 }
 
+/* What is to be durable says so in each piece: the target refuses it before it has placed
+ * any of it. */
 static uint8_t piece_flags(const struct rte_vc_op *op, size_t len)
 {
 	static const uint8_t asks[] = {
@@ -83,11 +85,15 @@ static uint8_t piece_flags(const struct rte_vc_op *op, size_t len)
 		[RTE_VC_SENT] = 0,
 		[RTE_VC_ROUTED] = RTE_ACKREQ,
 		[RTE_VC_REACHED] = RTE_ACKREQ | RTE_DELIVER,
+		[RTE_VC_DURABLE] = RTE_ACKREQ | RTE_COMMIT,
 	};
 	const bool last = op->offset + len == op->length;
+	const bool durable = op->level == RTE_VC_DURABLE;
 
 	return (uint8_t)((op->offset ? 0 : RTE_FIRST) | (last ? RTE_LAST : 0) |
-			 (op->has_data ? RTE_CQDATA : 0) | (last ? asks[op->level] : 0));
+			 (op->has_data ? RTE_CQDATA : 0) |
+			 (last || durable ? asks[op->level] : 0) |
+			 (durable && op->fence ? RTE_DELIVER : 0));
 }
 
 /* The slot is filled in by rte_tx_post. */

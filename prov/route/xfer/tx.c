@@ -89,6 +89,7 @@ static bool op_reached(const struct rte_vc *vc, const struct rte_vc_op *op, uint
 	case RTE_VC_ROUTED:
 		return seq <= CRN_MAX(vc->routed, vc->reached);
 	case RTE_VC_REACHED:
+	case RTE_VC_DURABLE:
 		return seq <= vc->reached;
 	case RTE_VC_ANSWERED:
 		return op->offset == op->length;

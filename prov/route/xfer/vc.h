@@ -10,7 +10,8 @@
  *	-FI_EAGAIN: the queue, or the completion queue, is full
  *	-FI_ENOTCONN: not started yet, or stopped
  *	-FI_EMSGSIZE, -FI_EINVAL (parts), -FI_EBADFLAGS
- *	-FI_EOPNOTSUPP: FI_COMMIT_COMPLETE
+ *	-FI_EOPNOTSUPP: FI_COMMIT_COMPLETE of what is no write, over a path that does not
+ *		know it, or with FI_FENCE behind a message
  * and nothing is kept of what was refused.
  *
  * In order to be freed:
@@ -40,7 +41,9 @@
 #define RTE_VC_SEND_FLAGS                                                        \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 	 FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
-#define RTE_VC_NOT_FOR_READS ((uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA))
+#define RTE_VC_WRITE_FLAGS (RTE_VC_SEND_FLAGS | FI_COMMIT_COMPLETE)
+#define RTE_VC_NOT_FOR_READS \
+	((uint64_t)(FI_INJECT | FI_REMOTE_CQ_DATA | FI_COMMIT_COMPLETE))
 #define RTE_VC_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 struct rte_vc;
@@ -68,6 +71,13 @@ struct rte_vc_attr {
 	 */
 	bool (*hold)(struct rte_vc *vc, struct crn_mr *mr, void **desc);
 	void (*release)(struct rte_vc *vc, struct crn_mr *mr);
+	/*
+	 * Of a region that the other end writes to, between crn_mr_begin and crn_mr_end:
+	 * is it known to be persistent memory? Then persist is called for all bytes that
+	 * have been placed there, and returns when they are durable. NULL: none is.
+	 */
+	bool (*persistent)(struct rte_vc *vc, struct crn_mr *mr);
+	void (*persist)(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t len);
 };
 
 /* What the connection's way can do, as CONN_REP says. */
@@ -75,6 +85,7 @@ struct rte_vc_path {
 	uint32_t frag;	/* bytes of a payload in a landing slot, at most */
 	uint32_t eager; /* bytes of a payload in a Send, at most; not 0 */
 	bool direct;	/* the peer is the other end */
+	bool commit;	/* all on it know RTE_COMMIT */
 };
 
 /* What has to be known before an operation has ended well. */
@@ -83,6 +94,7 @@ enum rte_vc_level {
 	RTE_VC_SENT,	 /* the lower provider has sent the last of it */
 	RTE_VC_ROUTED,	 /* the last router has said so of its own */
 	RTE_VC_REACHED,	 /* the target has said so */
+	RTE_VC_DURABLE,	 /* the target has said that it is persistent */
 	RTE_VC_ANSWERED, /* a read: its data are here */
 };
 
@@ -144,6 +156,8 @@ struct rte_vc {
 	bool watched;	 /* rte_vc_unsent said true */
 	bool failed;	 /* an operation was refused: those behind it fail */
 	bool deaf;	 /* one of the other end was: nothing behind it is taken */
+	bool messages;	 /* some with data have been posted */
+	bool ordinary;	 /* the other end's data went to memory that is not persistent */
 	int broken;	 /* FI_E* for attr.broken; 0: nothing */
 	int err;	 /* of rte_vc_stop */
 	uint64_t router; /* the same */

@@ -2,8 +2,9 @@
 /*
  * Messages for the next hop: type, seq and contents are the same, what the header says of
  * the hop is not, and what is not known is left out. Of one that is cut, each piece says
- * which part it is; what asks for an acknowledgement goes with the last, as a CRC, which
- * is that of the whole payload, goes with none.
+ * which part it is; what asks for an acknowledgement goes with the last, but for durable
+ * writes, whose every piece says that it is one. A CRC, which is that of the whole
+ * payload, goes with none.
  */
 #include <rdma/fi_errno.h>
 
@@ -84,7 +85,9 @@ static void part_set(struct rte_packet *out, union frt_body *part,
 	if (!first)
 		out->head.flags &= (uint8_t)~RTE_FIRST;
 	if (!last)
-		out->head.flags &= (uint8_t) ~(RTE_LAST | ASKS);
+		out->head.flags &= (uint8_t)~RTE_LAST;
+	if (!last && !(out->head.flags & RTE_COMMIT))
+		out->head.flags &= (uint8_t)~ASKS;
 	if (!first || !last) {
 		out->head.flags &= (uint8_t)~RTE_CRC;
 		part->msg.crc = 0;
