@@ -17,7 +17,7 @@
 
 #define INFO_OP_FLAGS                                                            \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
-	 FI_DELIVERY_COMPLETE)
+	 FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE)
 
 /*
  * Requests arrive in the order of their lane, and each is placed whole before the next.
@@ -150,6 +150,17 @@ static int offer_mr_mode(const struct info_question *question, const struct rte_
 	return hinted == CRN_MR_SCALABLE ? local : local | (hinted & FI_MR_PROV_KEY);
 }
 
+/*
+ * FI_RMA_PMEM (fi_getinfo(3)) is a secondary capability that belongs to FI_RMA: offered
+ * only if the hints ask for both.
+ */
+static uint64_t offer_pmem(const struct fi_info *hints)
+{
+	const uint64_t both = FI_RMA | FI_RMA_PMEM;
+
+	return hints && (hints->caps & both) == both ? FI_RMA_PMEM : 0;
+}
+
 static struct fi_info *offer_make(const struct info_question *question,
 				  const struct rte_net *net)
 {
@@ -157,7 +168,7 @@ static struct fi_info *offer_make(const struct info_question *question,
 
 	if (!info)
 		return NULL;
-	info->caps = INFO_CAPS;
+	info->caps = INFO_CAPS | offer_pmem(question->hints);
 	info->addr_format = FI_SOCKADDR_IN6;
 	offer_queues(info);
 	offer_limits(info);
@@ -309,6 +320,13 @@ static int answer_check(const struct info_question *question, const struct fi_in
 	return crn_attr_check(&rte_prov, question->version, offer, &hints);
 }
 
+/* Durable by default is only what has persistent memory to go to. */
+static bool durable_fits(const struct fi_info *info, const struct fi_info *hints)
+{
+	return !hints || !hints->tx_attr || (info->caps & FI_RMA_PMEM) ||
+	       !(hints->tx_attr->op_flags & FI_COMMIT_COMPLETE);
+}
+
 /* -FI_ENODATA: the device does not have what is asked for. */
 static int answer_make(const struct info_question *question, const struct rte_net *net,
 		       const struct info_ends *ends, struct fi_info **out)
@@ -322,6 +340,8 @@ static int answer_make(const struct info_question *question, const struct rte_ne
 	if (!info)
 		return ret;
 	ret = answer_check(question, info);
+	if (!ret && !durable_fits(info, hints))
+		ret = -FI_ENODATA;
 	if (!ret)
 		ret = crn_attr_mr_mode(question->version, hinted, hints ? hints->mode : 0,
 				       crn_attr_mr_required(info->domain_attr->mr_mode,

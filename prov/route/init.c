@@ -11,6 +11,8 @@ static const struct crn_param params[] = {
 			 "File with the configuration of this host"),
 	CRN_PARAM_STRING("lower", &rte_params.lower, "by the transport of each device",
 			 "Provider that all devices run over, for tests"),
+	CRN_PARAM_STRING("pmem_config", &rte_params.pmem_config, "none",
+			 "File that declares what is known of persistent memory"),
 };
 
 /* Every provider has one; here is nothing to clean up. */

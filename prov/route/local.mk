@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += prov/route/libroute-objs.la
 prov_route_libroute_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
 # libpeer.la has librouteconfig.la, libroutewire.la and libcairn-common.la in it.
 prov_route_libroute_objs_la_LIBADD = prov/route/xfer/libroutexfer.la prov/route/peer/libpeer.la prov/route/topo/libtopo.la \
-	$(LIBFABRIC_LIBS)
+	prov/common/pmem/libcairn-pmem.la $(LIBFABRIC_LIBS)
 prov_route_libroute_objs_la_SOURCES = \
 	prov/route/addr/addr.h \
 	prov/route/addr/pack.c \

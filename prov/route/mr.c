@@ -37,6 +37,19 @@ void rte_mr_release(struct rte_vc *vc, struct crn_mr *region)
 	mr_held(region)->holds--;
 }
 
+bool rte_mr_persistent(struct rte_vc *vc, struct crn_mr *region)
+{
+	return mr_held(region)->persistent;
+}
+
+/* It was this processor that wrote, whatever the last hop is: what it has to do is its
+ * caches' matter alone. */
+void rte_mr_persist(struct rte_vc *vc, struct crn_mr *region, const void *at, size_t len)
+{
+	crn_pmem_flush(mr_held(region)->power, at, len);
+	crn_pmem_drain();
+}
+
 /* ms at most until the lower provider has sent what it reads from a region. */
 #define MR_CLOSE_MS 2000u
 
@@ -140,11 +153,43 @@ static void mr_lower_close(struct rte_mr *mr)
 	crn_unlock(&mr->domain->device->lock);
 }
 
+/* FI_RMA_PMEM: only what is persistent memory. */
+static int mr_pmem(struct rte_mr *mr)
+{
+	const struct crn_pmem_params params = {
+		.prov = &rte_prov,
+		.prefix = "FI_ROUTE",
+		.config = rte_params.pmem_config,
+	};
+	struct crn_pmem_facts facts;
+	int ret = crn_pmem_facts_of(&params, mr->mr.buf, mr->mr.len, &facts);
+
+	if (ret)
+		return ret;
+	if (!facts.persistent) {
+		RTE_WARN(FI_LOG_MR,
+			 "FI_RMA_PMEM refused for %zu bytes at %p: %s%sis %s. Map a "
+			 "devdax, or a file of a DAX file system with MAP_SYNC; or "
+			 "declare what is mapped, if you know better: \"persistent = "
+			 "yes\" in FI_ROUTE_PMEM_CONFIG, fi_route(7)\n",
+			 mr->mr.len, mr->mr.buf, *facts.where ? facts.where : "it", " ",
+			 facts.kind);
+		return -FI_EOPNOTSUPP;
+	}
+	RTE_INFO(FI_LOG_MR, "%zu bytes of %s (%s, %s): %s (%s)\n", mr->mr.len,
+		 facts.where, facts.kind, crn_pmem_source_name(facts.persistent_source),
+		 crn_persistence_name(facts.domain),
+		 crn_pmem_source_name(facts.domain_source));
+	mr->persistent = true;
+	mr->power = facts.domain;
+	return 0;
+}
+
 static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
-		   struct fid_mr **fid)
+		   uint64_t flags, struct fid_mr **fid)
 {
 	struct rte_mr *mr = calloc(1, sizeof(*mr));
-	int ret;
+	int ret = 0;
 
 	if (!mr)
 		return -FI_ENOMEM;
@@ -155,7 +200,10 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 	mr->fid.fid.fclass = FI_CLASS_MR;
 	mr->fid.fid.context = attr->context;
 	mr->fid.fid.ops = &mr_fid_ops;
-	ret = mr_lower(mr);
+	if (flags & FI_RMA_PMEM)
+		ret = mr_pmem(mr);
+	if (!ret)
+		ret = mr_lower(mr);
 	if (!ret) {
 		/* Once it has a key, peers may read it. */
 		mr->fid.mem_desc = mr->lower ? fi_mr_desc(mr->lower) : NULL;
@@ -173,7 +221,7 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 
 /* Layers pass flags of their own down (ofi_rxm: bit 60). */
 #define MR_ACCESS (MR_LOCAL_ACCESS | FI_REMOTE_READ | FI_REMOTE_WRITE)
-#define MR_REFUSED_FLAGS (FI_RMA_EVENT | FI_RMA_PMEM)
+#define MR_REFUSED_FLAGS FI_RMA_EVENT
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
 		      struct fid_mr **mr)
@@ -183,7 +231,8 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t f
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !attr->mr_iov ||
 	    attr->iov_count != 1 || attr->offset || (attr->access & ~MR_ACCESS))
 		return -FI_EINVAL;
-	return flags & MR_REFUSED_FLAGS ? -FI_EBADFLAGS : mr_open(domain, attr, mr);
+	return flags & MR_REFUSED_FLAGS ? -FI_EBADFLAGS
+					: mr_open(domain, attr, flags, mr);
 }
 
 static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,

@@ -22,6 +22,7 @@
 #include <cairn/list.h>
 #include <cairn/lock.h>
 #include <cairn/mr.h>
+#include <cairn/pmem.h>
 #include <cairn/wait.h>
 #include "addr/addr.h"
 #include "config/config.h"
@@ -92,6 +93,9 @@ struct rte_mr {
 	struct rte_domain *domain;
 	struct fid_mr *lower; /* NULL: the lower provider needs none */
 	uint32_t holds;	      /* messages that the lower provider reads from it */
+	bool persistent;      /* FI_RMA_PMEM */
+	enum crn_persistence
+		power; /* persistent: what of the machine survives its failure */
 };
 
 struct rte_eq {
@@ -240,5 +244,7 @@ extern struct fi_ops_mr rte_mr_ops;
 /* Of struct rte_vc_attr; with the device's lock. */
 bool rte_mr_hold(struct rte_vc *vc, struct crn_mr *region, void **desc);
 void rte_mr_release(struct rte_vc *vc, struct crn_mr *region);
+bool rte_mr_persistent(struct rte_vc *vc, struct crn_mr *region);
+void rte_mr_persist(struct rte_vc *vc, struct crn_mr *region, const void *at, size_t len);
 
 #endif

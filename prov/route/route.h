@@ -28,6 +28,7 @@
 struct rte_params {
 	char *config; /* path */
 	char *lower;
+	char *pmem_config; /* path */
 };
 
 extern struct fi_provider rte_prov;

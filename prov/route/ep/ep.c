@@ -32,6 +32,8 @@ static int ep_open_vc(struct rte_ep *ep)
 		.drained = rte_conn_drained,
 		.hold = rte_mr_hold,
 		.release = rte_mr_release,
+		.persistent = rte_mr_persistent,
+		.persist = rte_mr_persist,
 	};
 
 	return rte_vc_init(&ep->vc, &attr);
