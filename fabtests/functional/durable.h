@@ -67,6 +67,10 @@ int fct_durable_before(struct fct *t);
 int fct_durable_before_volatile(struct fct *t);
 int fct_durable_before_damaged(struct fct *t);
 
+/* durable_other.c */
+int fct_durable_ordinary(struct fct *t);
+int fct_durable_fence_ordinary(struct fct *t);
+
 /* durable_err.c */
 int fct_durable_volatile(struct fct *t);
 int fct_durable_unknown_key(struct fct *t);

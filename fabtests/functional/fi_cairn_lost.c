@@ -301,6 +301,8 @@ int main(int argc, char **argv)
 		{"durable_killed",
 		 "a target is killed while it owes answers: each operation ends",
 		 fct_lost_durable_killed},
+		{"durable_kept", "what was durable is there when the target was killed",
+		 fct_lost_durable_kept},
 		{"durable_stopped",
 		 "a target stands still: durable operations end, others go on",
 		 fct_lost_durable_stopped},

@@ -90,6 +90,7 @@ fabtests_functional_fi_cairn_commit_SOURCES = \
 	fabtests/functional/durable_err.c \
 	fabtests/functional/durable_flow.c \
 	fabtests/functional/durable_forms.c \
+	fabtests/functional/durable_other.c \
 	fabtests/functional/durable_replay.c \
 	fabtests/functional/durable_without.c \
 	fabtests/functional/fi_cairn_commit.c
@@ -139,6 +140,7 @@ fabtests_functional_fi_cairn_lost_SOURCES = \
 	fabtests/functional/lost.c \
 	fabtests/functional/lost.h \
 	fabtests/functional/lost_play.c \
+	fabtests/functional/lost_kept.c \
 	fabtests/functional/lost_pmem.c \
 	fabtests/functional/lost_pmem_cq.c \
 	fabtests/functional/lost_where.c \

@@ -85,6 +85,13 @@ int fct_lost_await_message(struct lost *p);
 /* The peer's process is stopped, and has noticed. */
 int fct_lost_stand_still(struct lost *p);
 
+/* Posts a write to 4096 * at in the memory that the peer exposes. */
+ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags);
+
+/* lost_kept.c */
+
+int fct_lost_durable_kept(struct fct *t);
+
 /* lost_pmem_cq.c: the same for a program that reads no events */
 
 int fct_lost_durable_full(struct fct *t);

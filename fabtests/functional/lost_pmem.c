@@ -33,9 +33,9 @@ int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine)
 			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
 			      t->next_key++, FI_RMA_PMEM, &pmem_mr, NULL));
 	FCT_DO(fct_keep(&p->l, &pmem_mr->fid));
-	*mine = (struct fct_target){.addr = (uintptr_t)pmem,
-				    .len = FCT_PMEM_LEN,
-				    .key = fi_mr_key(pmem_mr)};
+	*mine = (struct fct_target){.len = FCT_PMEM_LEN, .key = fi_mr_key(pmem_mr)};
+	if (p->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+		mine->addr = (uintptr_t)pmem;
 out:
 	return ret;
 }
@@ -90,7 +90,7 @@ static int be_target(struct fct *t)
 
 /* ---- writes ---- */
 
-static ssize_t post_write(struct lost *p, unsigned int at, uint64_t flags)
+ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags)
 {
 	const struct iovec iov = {p->m.buf, LOST_LEN};
 	const struct fi_rma_iov rma = {p->peer.addr + at * 4096u, LOST_LEN, p->peer.key};
@@ -113,7 +113,7 @@ static int post_durable(struct lost *p, unsigned int count)
 	int ret = 0;
 
 	for (i = 0; i < count; i++)
-		FCT_CALL(t, post_write(p, i, FI_COMMIT_COMPLETE));
+		FCT_CALL(t, fct_lost_write_pmem(p, i, FI_COMMIT_COMPLETE));
 out:
 	return ret;
 }
@@ -175,7 +175,7 @@ static int watch_killed(struct fct *t)
 	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(check_ends(&p, 0));
 	FCT_DO(fct_lost_await_shutdown(&p));
-	FCT_TRUE(t, post_write(&p, 0, FI_COMMIT_COMPLETE) < 0);
+	FCT_TRUE(t, fct_lost_write_pmem(&p, 0, FI_COMMIT_COMPLETE) < 0);
 	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
 	FCT_DO(fct_lost_quiet(&p));
@@ -196,10 +196,10 @@ static int watch_stopped(struct fct *t)
 	FCT_DO(check_ends(&p, FI_ETIMEDOUT));
 	/* Only durable operations are concerned, and those that need nobody are not. */
 	durable = p.failed;
-	FCT_CALL(t, post_write(&p, 0, 0));
+	FCT_CALL(t, fct_lost_write_pmem(&p, 0, 0));
 	FCT_DO(fct_lost_await_ended(&p));
 	FCT_EQ(t, p.failed, durable);
-	ret = (int)post_write(&p, 1, FI_COMMIT_COMPLETE);
+	ret = (int)fct_lost_write_pmem(&p, 1, FI_COMMIT_COMPLETE);
 	FCT_EQ(t, ret, durable ? -FI_ECONNABORTED : 0);
 	FCT_DO(fct_lost_await_ended(&p));
 	FCT_TRUE(t, !kill(p.pid, SIGKILL));
@@ -216,8 +216,7 @@ int fct_lost_durable_killed(struct fct *t)
 {
 	return fct_lost_have_pmem(t)
 		       ? -1
-		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
-							      .killed = true,
+		       : fct_lost_play(t, &(struct lost_play){.killed = true,
 							      .listens = watch_killed,
 							      .connects = be_target});
 }

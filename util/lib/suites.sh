@@ -586,6 +586,7 @@ suite_route() {
 	counted route-fault 300 "${check[@]}" -s fault
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
+	counted route-commit 200 "${check[@]}" commit
 	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	counted route-figure 200 "${check[@]}" figure
