@@ -42,7 +42,8 @@ static struct {
 	struct crn_mr_map map;
 	struct crn_mr mr;
 	bool has_mr, bad;
-	bool pmem; /* the region is persistent */
+	bool pmem;	       /* the region is persistent */
+	struct crn_list loans; /* of mr */
 	unsigned int credits[RTE_LANES], slots, holds;
 	struct rte_tx_inside tx[TXS];
 	struct rte_rx_inside rx[RXS];
@@ -116,6 +117,34 @@ void rte_tx_post(struct rte_tx *tx)
 	tx->in->posted = true;
 }
 
+struct rte_tx *rte_tx_direct(struct rte_peer *peer)
+{
+	struct rte_tx *tx;
+
+	world.credits[RTE_REQUESTS]++;
+	tx = rte_tx_get(peer, RTE_REQUESTS, 0);
+	if (!tx)
+		world.credits[RTE_REQUESTS]--;
+	return tx;
+}
+
+ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
+		   uint64_t flags)
+{
+	FUZZ_CHECK(!tx->in->posted && tx->done && msg->iov_count == 2);
+	tx->in->posted = true;
+	return 0;
+}
+
+bool rte_peer_idle(const struct rte_peer *peer)
+{
+	return world.credits[RTE_REQUESTS] & 1;
+}
+
+void rte_peer_lends(struct rte_peer *peer)
+{
+}
+
 void rte_rx_put(struct rte_rx *rx)
 {
 	FUZZ_CHECK(rx->in->taken);
@@ -178,6 +207,13 @@ static void persist(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t
 		   (const uint8_t *)at + len <= world.region + sizeof(world.region));
 }
 
+static int lend(struct rte_vc *vc, struct crn_mr *mr, struct rte_vc_loan *loan)
+{
+	FUZZ_CHECK(mr == &world.mr);
+	crn_list_add_tail(&world.loans, &loan->of_mr);
+	return 0;
+}
+
 /* The lower provider is done with one. */
 static void send_one(unsigned int which)
 {
@@ -225,8 +261,9 @@ static void arrive(const uint8_t *bytes, size_t len)
 /* A message that is nearly right: numbers are small, or what comes next. */
 static void arrive_near(struct crn_unpack *input)
 {
-	static const uint8_t types[] = {RTE_MSG,       RTE_WRITE, RTE_READ_REQ,
-					RTE_READ_FRAG, RTE_ACK,	  RTE_NACK};
+	static const uint8_t types[] = {RTE_MSG,	RTE_WRITE,   RTE_READ_REQ,
+					RTE_READ_FRAG,	RTE_ACK,     RTE_NACK,
+					RTE_MR_RESOLVE, RTE_MR_INFO, RTE_MR_INVAL};
 	const uint8_t type = types[crn_unpack_u8(input) % sizeof(types)];
 	const uint8_t flags = crn_unpack_u8(input), near = crn_unpack_u8(input);
 	const uint64_t offset = crn_unpack_u8(input) * 4u;
@@ -242,6 +279,13 @@ static void arrive_near(struct crn_unpack *input)
 	struct rte_read_frag frag = {RTE_SLOT_NONE, 0, length, offset, request};
 	struct rte_ack ack = {request};
 	struct rte_nack nack = {request, 0, FI_EIO, 0};
+	struct rte_mr_resolve resolve = {KEY};
+	struct rte_mr_info info = {.key = KEY,
+				   .base = near,
+				   .length = length,
+				   .epoch = request,
+				   .access = 3};
+	struct rte_mr_inval inval = {KEY, request};
 	uint8_t bytes[128 + 256 * 4] = {0};
 	ssize_t len = -1;
 
@@ -270,6 +314,19 @@ static void arrive_near(struct crn_unpack *input)
 		packet.head.flags = 0;
 		packet.head.plen = 0;
 		len = rte_ack_pack(&packet, &ack, bytes, 128);
+		break;
+	case RTE_MR_RESOLVE:
+	case RTE_MR_INFO:
+		packet.head.flags = 0;
+		packet.head.plen = 0;
+		len = type == RTE_MR_INFO
+			      ? rte_mr_info_pack(&packet, &info, bytes, 128)
+			      : rte_mr_resolve_pack(&packet, &resolve, bytes, 128);
+		break;
+	case RTE_MR_INVAL:
+		packet.head.flags = flags & RTE_FIRST ? RTE_ACKREQ : 0;
+		packet.head.plen = 0;
+		len = rte_mr_inval_pack(&packet, &inval, bytes, 128);
 		break;
 	case RTE_NACK:
 		packet.head.flags = RTE_ERR;
@@ -361,8 +418,14 @@ static void read_queue(void)
 	FUZZ_CHECK(world.ended <= world.begun);
 }
 
+/* A region closes only once it has been given back. */
 static void region_toggle(void)
 {
+	if (!crn_list_empty(&world.loans)) {
+		rte_vc_recall(
+			crn_container_of(world.loans.next, struct rte_vc_loan, of_mr));
+		return;
+	}
 	if (world.has_mr)
 		crn_mr_remove(&world.map, &world.mr);
 	else
@@ -413,8 +476,10 @@ static void begin(uint8_t how)
 	const struct rte_vc_path path = {
 		.frag = 300,
 		.eager = 100,
-		.direct = how & 1,
 		.commit = !(how & 2),
+		.direct = direct,
+		.bypass = direct,
+		.bypassed = direct,
 	};
 	const struct fi_cq_attr cq = {.size = 16, .format = FI_CQ_FORMAT_DATA};
 	const struct rte_vc_attr attr = {
@@ -429,12 +494,16 @@ static void begin(uint8_t how)
 		.release = release,
 		.persistent = persistent,
 		.persist = persist,
+		.lend = lend,
 	};
 
 	memset(&world, 0, sizeof(world));
 	world.ep.queues[CRN_EP_TX].cq = world.ep.queues[CRN_EP_RX].cq = &world.cq;
 	world.pmem = how & 4;
+	crn_list_init(&world.loans);
 	world.peer.port = &world.port;
+	world.port.lower_rma = 1000;
+	world.port.lower_iov = 2;
 	world.credits[RTE_REQUESTS] = world.credits[RTE_RESPONSES] = 2;
 	world.mr.buf = world.region;
 	world.mr.len = sizeof(world.region);

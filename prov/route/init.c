@@ -13,6 +13,8 @@ static const struct crn_param params[] = {
 			 "Provider that all devices run over, for tests"),
 	CRN_PARAM_STRING("pmem_config", &rte_params.pmem_config, "none",
 			 "File that declares what is known of persistent memory"),
+	CRN_PARAM_BOOL("bypass", &rte_params.bypass, true,
+		       "Read and write on one subnet by the lower provider's own"),
 };
 
 /* Every provider has one; here is nothing to clean up. */

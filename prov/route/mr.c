@@ -50,8 +50,71 @@ void rte_mr_persist(struct rte_vc *vc, struct crn_mr *region, const void *at, si
 	crn_pmem_drain();
 }
 
+/* A key that nobody guesses, if it is this end's to choose. */
+static int lent_register(struct rte_mr *mr)
+{
+	struct rte_port *port = mr->domain->device->port;
+	uint64_t key = 0;
+
+	if (!port->prov_key && getrandom(&key, sizeof(key), 0) != sizeof(key))
+		return -FI_EIO;
+	return fi_mr_reg(port->domain, mr->mr.buf, mr->mr.len,
+			 mr->mr.access & (FI_REMOTE_READ | FI_REMOTE_WRITE), 0, key, 0,
+			 &mr->lent, NULL);
+}
+
+int rte_mr_lend(struct rte_vc *vc, struct crn_mr *region, struct rte_vc_loan *loan)
+{
+	struct rte_mr *mr = mr_held(region);
+	int ret = mr->lent ? 0 : lent_register(mr);
+
+	if (ret)
+		return ret;
+	loan->info.lower_key = fi_mr_key(mr->lent);
+	if (mr->domain->device->port->virt_addr)
+		loan->info.base = (uintptr_t)mr->mr.buf;
+	crn_list_add_tail(&mr->loans, &loan->of_mr);
+	return 0;
+}
+
 /* ms at most until the lower provider has sent what it reads from a region. */
 #define MR_CLOSE_MS 2000u
+/* The same, until other ends no longer reach it. */
+#define MR_RECALL_MS 2000u
+
+/* Both ends may be this program's, on several devices. */
+static void recall_turn(struct rte_device *device)
+{
+	rte_device_progress(device);
+	crn_unlock(&device->lock);
+	rte_fabric_progress(device->fabric, device);
+	crn_lock(&device->lock);
+}
+
+static void recall_each(struct rte_mr *mr, void (*act)(struct rte_vc_loan *loan))
+{
+	struct crn_list *entry, *next;
+
+	crn_list_for_each_safe (entry, next, &mr->loans)
+		act(crn_container_of(entry, struct rte_vc_loan, of_mr));
+}
+
+/* Connections that do not give it back are ended; what comes by one that is closed might
+ * still be placed until the lower provider has let go of it. */
+static void mr_recall(struct rte_mr *mr)
+{
+	struct rte_device *device = mr->domain->device;
+	const uint64_t end = crn_now_ms() + MR_RECALL_MS;
+
+	while (!crn_list_empty(&mr->loans) && crn_now_ms() < end) {
+		recall_each(mr, rte_vc_recall);
+		recall_turn(device);
+	}
+	while (!crn_list_empty(&mr->loans) || rte_port_lent(device->port)) {
+		recall_each(mr, rte_vc_overdue);
+		recall_turn(device);
+	}
+}
 
 /* Other threads have their turn. */
 static void mr_turn(struct rte_device *device)
@@ -69,11 +132,15 @@ static int mr_leave(struct rte_mr *mr)
 	int ret;
 
 	crn_mr_hide(&domain->map, &mr->mr, true);
+	if (mr->lent)
+		mr_recall(mr);
 	while (mr->holds && crn_now_ms() < end)
 		mr_turn(domain->device);
 	ret = mr->holds ? -FI_EBUSY : 0;
 	if (!ret && mr->lower)
 		ret = fi_close(&mr->lower->fid);
+	if (!ret && mr->lent)
+		ret = fi_close(&mr->lent->fid);
 	if (ret)
 		crn_mr_hide(&domain->map, &mr->mr, false);
 	else
@@ -194,6 +261,7 @@ static int mr_open(struct rte_domain *domain, const struct fi_mr_attr *attr,
 	if (!mr)
 		return -FI_ENOMEM;
 	mr->domain = domain;
+	crn_list_init(&mr->loans);
 	mr->mr.buf = attr->mr_iov->iov_base;
 	mr->mr.len = attr->mr_iov->iov_len;
 	mr->mr.access = attr->access;

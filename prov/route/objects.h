@@ -95,7 +95,9 @@ struct rte_mr {
 	uint32_t holds;	      /* messages that the lower provider reads from it */
 	bool persistent;      /* FI_RMA_PMEM */
 	enum crn_persistence
-		power; /* persistent: what of the machine survives its failure */
+		power;	       /* persistent: what of the machine survives its failure */
+	struct fid_mr *lent;   /* for other ends that reach it; NULL: none ever has */
+	struct crn_list loans; /* rte_vc_loan.of_mr */
 };
 
 struct rte_eq {
@@ -246,5 +248,6 @@ bool rte_mr_hold(struct rte_vc *vc, struct crn_mr *region, void **desc);
 void rte_mr_release(struct rte_vc *vc, struct crn_mr *region);
 bool rte_mr_persistent(struct rte_vc *vc, struct crn_mr *region);
 void rte_mr_persist(struct rte_vc *vc, struct crn_mr *region, const void *at, size_t len);
+int rte_mr_lend(struct rte_vc *vc, struct crn_mr *region, struct rte_vc_loan *loan);
 
 #endif

@@ -29,6 +29,7 @@ struct rte_params {
 	char *config; /* path */
 	char *lower;
 	char *pmem_config; /* path */
+	int bypass;	   /* boolean */
 };
 
 extern struct fi_provider rte_prov;

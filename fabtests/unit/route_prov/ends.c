@@ -22,6 +22,7 @@ void ends_config_text(const char *text)
 	fclose(file);
 	rte_params.config = ends_file;
 	rte_params.lower = NULL;
+	rte_params.bypass = true;
 }
 
 void ends_config(const char *routers, const char *routing)

@@ -8,6 +8,7 @@ fabtests_unit_unit_route_prov_SOURCES = \
 	fabtests/unit/route_prov/ends.h \
 	fabtests/unit/route_prov/router.c \
 	fabtests/unit/route_prov/router.h \
+	fabtests/unit/route_prov/test_bypass.c \
 	fabtests/unit/route_prov/test_connect.c \
 	fabtests/unit/route_prov/test_info.c \
 	fabtests/unit/route_prov/test_listen.c \

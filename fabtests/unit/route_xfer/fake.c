@@ -43,7 +43,56 @@ struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room
 	in->taken = true;
 	in->posted = false;
 	in->err = 0;
+	in->straight = false;
 	return &in->tx;
+}
+
+bool rte_peer_idle(const struct rte_peer *peer)
+{
+	return end_of((struct rte_peer *)peer)->credits[RTE_REQUESTS] == FAKE_CREDITS;
+}
+
+void rte_peer_lends(struct rte_peer *peer)
+{
+	end_of(peer)->lends = true;
+}
+
+struct rte_tx *rte_tx_direct(struct rte_peer *peer)
+{
+	struct fake_end *end = end_of(peer);
+	struct rte_tx *tx;
+
+	/* It takes no credit. */
+	end->credits[RTE_REQUESTS]++;
+	tx = rte_tx_get(peer, RTE_REQUESTS, 0);
+	if (tx)
+		tx->in->straight = true;
+	else
+		end->credits[RTE_REQUESTS]--;
+	return tx;
+}
+
+ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
+		   uint64_t flags)
+{
+	struct fake_end *end = end_of(tx->peer);
+	struct rte_tx_inside *in = tx->in;
+	const size_t len = msg->msg_iov[0].iov_len;
+
+	CT_EXPECT_TRUE(in->taken && in->straight && !in->posted && tx->done);
+	CT_EXPECT_TRUE(msg->iov_count && msg->iov_count <= RTE_VC_IOV);
+	in->reads = reads;
+	in->range = msg->rma_iov[0];
+	in->iov_count = msg->iov_count;
+	memcpy(in->iov, msg->msg_iov, msg->iov_count * sizeof(*in->iov));
+	if (flags & FI_INJECT) {
+		CT_EXPECT_TRUE(!reads && len <= FAKE_INJECTS && !tx->data_len);
+		memcpy(in->bytes, in->iov[0].iov_base, len);
+		in->iov[0].iov_base = in->bytes;
+	}
+	in->posted = true;
+	end->out[end->out_count++] = in;
+	return 0;
 }
 
 bool rte_tx_slot(struct rte_tx *tx)
@@ -193,6 +242,28 @@ static void router_ack(struct fake_end *to, uint64_t seq)
 	fake_inject(to, bytes, (size_t)len);
 }
 
+/* The lower provider knows the region by its key. */
+static void straight(struct fake_end *from, struct rte_tx_inside *tx)
+{
+	const struct crn_mr *mr = from->other->lent;
+	uint8_t *at;
+	size_t i;
+
+	from->straight++;
+	from->dones[from->done_count++] = tx;
+	CT_ASSERT_TRUE(mr && tx->range.key == mr->number);
+	CT_ASSERT_TRUE(tx->range.addr >= FAKE_BASE &&
+		       tx->range.addr - FAKE_BASE + tx->range.len <= mr->len);
+	at = (uint8_t *)mr->buf + (tx->range.addr - FAKE_BASE);
+	for (i = 0; i < tx->iov_count; i++) {
+		if (tx->reads)
+			memcpy(tx->iov[i].iov_base, at, tx->iov[i].iov_len);
+		else
+			memcpy(at, tx->iov[i].iov_base, tx->iov[i].iov_len);
+		at += tx->iov[i].iov_len;
+	}
+}
+
 bool fake_deliver(struct fake *fake, struct fake_end *from)
 {
 	struct rte_tx_inside *tx = from->out[0];
@@ -203,6 +274,10 @@ bool fake_deliver(struct fake *fake, struct fake_end *from)
 	if (!from->out_count)
 		return false;
 	memmove(from->out, from->out + 1, --from->out_count * sizeof(*from->out));
+	if (tx->straight) {
+		straight(from, tx);
+		return true;
+	}
 	rx = rx_take(from->other);
 	rx->from = from;
 	len = transfer(from->other, tx, rx);

@@ -21,6 +21,9 @@
 #define FAKE_SLOTS 4u	    /* landing slots of a lane at most */
 #define FAKE_SLOT_LEN 4096u /* bytes of one */
 #define FAKE_LOG 256u	    /* messages that are remembered */
+#define FAKE_CREDITS 8u	    /* of a lane */
+#define FAKE_BASE 0x500u    /* lower address of a region that is lent */
+#define FAKE_INJECTS 16u    /* bytes that the lower provider injects */
 
 struct fake_end;
 
@@ -30,6 +33,11 @@ struct rte_tx_inside {
 	uint32_t slot; /* RTE_SLOT_NONE: none */
 	bool taken, posted;
 	int err; /* of done */
+	/* Of the bypass. */
+	bool straight, reads;
+	struct fi_rma_iov range;
+	struct iovec iov[RTE_VC_IOV];
+	size_t iov_count;
 };
 
 struct rte_rx_inside {
@@ -85,6 +93,11 @@ struct fake_end {
 	unsigned int drained;
 	struct fake_seen seen[FAKE_LOG]; /* that this end has sent */
 	uint32_t seen_count;
+
+	bool lends;	       /* once: what the peer was told */
+	struct crn_mr *lent;   /* the region; its lower key is its number */
+	struct crn_list loans; /* of it */
+	uint32_t straight;     /* operations of the bypass that were delivered */
 };
 
 struct fake {
@@ -92,6 +105,7 @@ struct fake {
 	bool direct;
 	bool forgets;	  /* a path that does not know RTE_COMMIT */
 	bool router_acks; /* a router between them does, which is right if !direct */
+	bool bypass;	  /* both ends have it */
 };
 
 /* selective: FI_SELECTIVE_COMPLETION on both sides of both ends. */

@@ -242,3 +242,48 @@ CT_TEST(durable, reads_and_messages_cannot_be)
 	CT_EXPECT_TRUE(RTE_VC_NOT_FOR_READS & FI_COMMIT_COMPLETE);
 	end();
 }
+
+/* --- Beside the bypass --- */
+
+static void begin_bypass(void)
+{
+	fake_open(&fake, true, false);
+	fake.bypass = true;
+	fake_region(&fake.b, &persistent, pmem, LEN, PMEM, FI_REMOTE_WRITE);
+	fake_region(&fake.b, &ordinary, dram, LEN, DRAM, FI_REMOTE_WRITE);
+	fake.b.pmem = &persistent;
+	fake_start(&fake);
+}
+
+static void write_often(uint64_t key)
+{
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		CT_ASSERT_EQ(write_to(key, 8, context, 0), 0);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, context, WRITTEN, 0);
+	}
+}
+
+CT_TEST(durable, the_lower_provider_does_not_write_to_persistent_memory)
+{
+	begin_bypass();
+	write_often(PMEM);
+	CT_EXPECT_EQ(fake.a.straight, 0);
+	CT_EXPECT_EQ(fake.b.persists, 6);
+	end();
+}
+
+CT_TEST(durable, what_the_bypass_wrote_is_not_durable)
+{
+	begin_bypass();
+	write_often(DRAM);
+	CT_EXPECT_NE(fake.a.straight, 0);
+	CT_EXPECT_EQ(write_to(PMEM, 8, context, FI_COMMIT_COMPLETE | FI_FENCE),
+		     -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(write_to(PMEM, 8, context, FI_COMMIT_COMPLETE), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, context, WRITTEN, 0);
+	end();
+}

@@ -246,6 +246,7 @@ static void traffic(unsigned int seed, bool stops)
 	CT_NOTE("seed %u", seed);
 	refusals = stops && random_below(2);
 	fake_open(&fake, random_below(2), false);
+	fake.bypass = fake.direct;
 	fake_start(&fake);
 	for (j = 0; j < 2; j++)
 		side_open(&sides[j], j ? &fake.b : &fake.a);

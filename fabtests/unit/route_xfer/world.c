@@ -51,6 +51,19 @@ static void persist(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t
 		end->on_persist(end, at, len);
 }
 
+static int lend(struct rte_vc *vc, struct crn_mr *mr, struct rte_vc_loan *loan)
+{
+	struct fake_end *end = crn_container_of(vc, struct fake_end, vc);
+
+	if (end->refuses)
+		return -FI_ENOMEM;
+	end->lent = mr;
+	loan->info.lower_key = mr->number;
+	loan->info.base = FAKE_BASE;
+	crn_list_add_tail(&end->loans, &loan->of_mr);
+	return 0;
+}
+
 static void end_bind(struct fake_end *end, struct crn_cq *cq, uint64_t flags)
 {
 	const struct fi_cq_attr attr = {.size = 16, .format = FI_CQ_FORMAT_DATA};
@@ -77,6 +90,7 @@ static void end_open(struct fake_end *end, struct fake_end *other, bool selectiv
 		.release = release,
 		.persistent = persistent,
 		.persist = persist,
+		.lend = lend,
 	};
 	struct fi_info *info = fi_allocinfo();
 
@@ -94,7 +108,11 @@ static void end_open(struct fake_end *end, struct fake_end *other, bool selectiv
 	CT_EXPECT_EQ(crn_mr_map_init(&end->map, 0, 8, false), 0);
 	CT_EXPECT_EQ(rte_vc_init(&end->vc, &attr), 0);
 	end->peer.port = &end->port;
-	end->credits[RTE_REQUESTS] = end->credits[RTE_RESPONSES] = 8;
+	end->credits[RTE_REQUESTS] = end->credits[RTE_RESPONSES] = FAKE_CREDITS;
+	crn_list_init(&end->loans);
+	end->port.lower_rma = FAKE_MAX;
+	end->port.lower_iov = RTE_VC_IOV;
+	end->port.lower_inject = FAKE_INJECTS;
 	end->slots[RTE_REQUESTS] = end->slots[RTE_RESPONSES] = (1u << FAKE_SLOTS) - 1;
 }
 
@@ -119,6 +137,8 @@ void fake_start(struct fake *fake)
 		.eager = FAKE_EAGER,
 		.direct = fake->direct,
 		.commit = !fake->forgets,
+		.bypass = fake->bypass,
+		.bypassed = fake->bypass,
 	};
 
 	rte_vc_start(&fake->a.vc, &fake->a.peer, &path);
@@ -136,6 +156,7 @@ static void end_stop(struct fake_end *end)
 	fake_done(end);
 	CT_EXPECT_TRUE(rte_vc_idle(&end->vc));
 	CT_EXPECT_EQ(end->holds, 0);
+	CT_EXPECT_TRUE(crn_list_empty(&end->loans));
 	CT_EXPECT_EQ(end->vc.head, end->vc.tail);
 	CT_EXPECT_EQ(fake_rx_kept(end), 0);
 	rte_vc_fini(&end->vc);

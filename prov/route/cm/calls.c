@@ -186,6 +186,7 @@ static void accept_begin(struct rte_ep *ep)
 		.direct = ep->peer->remote.role == RTE_CLIENT,
 		.commit = req->features & RTE_FEATURE_COMMIT,
 	};
+	rte_conn_bypass(ep, req->features);
 	ep->incoming = NULL;
 	rte_incoming_taken(incoming);
 	ep->state = RTE_EP_ACCEPTING;

@@ -74,6 +74,9 @@ extern const struct rte_peer_ops rte_conn_ops;
 void rte_conn_over(struct crn_deadline *deadline);
 void rte_conn_broken(struct rte_vc *vc, int err);
 void rte_conn_drained(struct rte_vc *vc);
+/* Of ep->path, by what the other end has said: a router says it of itself, which nobody
+ * asks. */
+void rte_conn_bypass(struct rte_ep *ep, uint64_t features);
 /* Says what is to be said, as far as the peer has room. */
 void rte_conn_speak(struct rte_ep *ep);
 /* Waits for what comes next, ms. */

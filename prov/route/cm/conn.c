@@ -300,6 +300,14 @@ static void conn_redirected(struct rte_ep *ep, const struct rte_conn_rep *rep,
 	}
 }
 
+void rte_conn_bypass(struct rte_ep *ep, uint64_t features)
+{
+	const bool able = features & RTE_FEATURE_BYPASS;
+
+	ep->path.bypass = ep->path.direct && able && ep->vc.attr.lend;
+	ep->path.bypassed = ep->path.direct && rte_vc_lends(&ep->vc);
+}
+
 static void conn_accepted(struct rte_ep *ep, const struct rte_conn_rep *rep,
 			  const struct rte_packet *packet)
 {
@@ -309,6 +317,7 @@ static void conn_accepted(struct rte_ep *ep, const struct rte_conn_rep *rep,
 		.direct = ep->peer->remote.role == RTE_TARGET,
 		.commit = rep->features & RTE_FEATURE_COMMIT,
 	};
+	rte_conn_bypass(ep, rep->features);
 	ep->param_len = packet->head.plen;
 	memcpy(ep->param, packet->payload, packet->head.plen);
 	ep->say = RTE_SAY_CONN_ACK;
@@ -377,7 +386,7 @@ static bool conn_shutdown(struct rte_ep *ep, const struct rte_packet *packet)
 
 static bool conn_is_data(uint8_t type)
 {
-	return type >= RTE_MSG && type <= RTE_NACK && type != RTE_GRANT;
+	return type >= RTE_MSG && type <= RTE_MR_INVAL && type != RTE_GRANT;
 }
 
 static void conn_message(struct rte_peer *peer, struct rte_rx *rx)

@@ -49,7 +49,8 @@ bool rte_say_conn_req(struct rte_ep *ep)
 		.frag = ep->device->config->frag,
 		.eager = RTE_EAGER,
 		.timeout = say_left(ep),
-		.features = SAY_FEATURES,
+		.features =
+			SAY_FEATURES | (rte_vc_lends(&ep->vc) ? RTE_FEATURE_BYPASS : 0),
 	};
 	struct rte_packet packet;
 
@@ -65,7 +66,7 @@ bool rte_say_conn_rep(struct rte_ep *ep)
 	struct rte_tx *tx = rte_tx_get(ep->peer, RTE_LANES, SAY_ROOM);
 	struct rte_conn_rep rep = {
 		.verdict = RTE_ACCEPTED,
-		.features = SAY_FEATURES,
+		.features = SAY_FEATURES | (ep->path.bypassed ? RTE_FEATURE_BYPASS : 0),
 		.frag = ep->path.frag,
 		.eager = ep->path.eager,
 	};

@@ -21,6 +21,7 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 
 static int ep_open_vc(struct rte_ep *ep)
 {
+	const bool bypass = rte_params.bypass && ep->device->port->lower_rma;
 	const struct rte_vc_attr attr = {
 		.ep = &ep->ep,
 		.map = &ep->domain->map,
@@ -34,6 +35,7 @@ static int ep_open_vc(struct rte_ep *ep)
 		.release = rte_mr_release,
 		.persistent = rte_mr_persistent,
 		.persist = rte_mr_persist,
+		.lend = bypass ? rte_mr_lend : NULL,
 	};
 
 	return rte_vc_init(&ep->vc, &attr);

@@ -56,6 +56,14 @@ void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger);
 /* Of the class ARENA_SMALL or ARENA_MESSAGE: told when one is free again. */
 void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger);
 
+/* --- net.c --- */
+
+/* The order of what the lower provider does, where it can be had: then the program's
+ * operations may be its own. */
+#define RTE_NET_ORDER                                                               \
+	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAW | FI_ORDER_WAS | \
+	 FI_ORDER_SAW | FI_ORDER_SAS)
+
 /* --- objects --- */
 
 struct rte_listener {
@@ -153,6 +161,7 @@ struct rte_peer_inside {
 	bool closed;	 /* by the owner */
 	bool ended;	 /* the lower endpoint is closed */
 	bool parted;	 /* the other end has said its last */
+	bool lends;	 /* rte_peer_lends */
 	uint64_t linger; /* ms, until when it waits for the other end's last */
 	char name[64];
 };

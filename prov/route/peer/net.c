@@ -17,7 +17,8 @@
 	(FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | \
 	 FI_REMOTE_WRITE)
 
-static struct fi_info *net_hints(const struct rte_config_device *device, const char *prov)
+static struct fi_info *net_hints(const struct rte_config_device *device, const char *prov,
+				 uint64_t order)
 {
 	struct fi_info *hints = fi_allocinfo();
 
@@ -30,9 +31,8 @@ static struct fi_info *net_hints(const struct rte_config_device *device, const c
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	/* All of a port's objects are guarded by one lock of its owner's. */
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	/* A message follows what was written into its slot. */
-	hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
-	hints->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW;
+	hints->tx_attr->msg_order = order;
+	hints->rx_attr->msg_order = order;
 	hints->fabric_attr->prov_name = strdup(prov);
 	if (device->fabric)
 		hints->fabric_attr->name = strdup(device->fabric);
@@ -58,12 +58,12 @@ static const struct rte_uri *net_node(const struct rte_config_device *device,
 	return device->routers ? &device->router[0].uri : NULL;
 }
 
-static int net_ask(const struct rte_config_device *device, const char *prov,
-		   struct fi_info **info)
+static int net_ask_for(const struct rte_config_device *device, const char *prov,
+		       uint64_t order, struct fi_info **info)
 {
 	uint64_t flags = NET_HIDDEN;
 	const struct rte_uri *node = net_node(device, &flags);
-	struct fi_info *hints = net_hints(device, prov);
+	struct fi_info *hints = net_hints(device, prov, order);
 	char service[8];
 	int ret;
 
@@ -77,6 +77,17 @@ static int net_ask(const struct rte_config_device *device, const char *prov,
 			 node ? service : NULL, flags, hints, info);
 	fi_freeinfo(hints);
 	return ret;
+}
+
+/* All of the order, or that a message follows what was written into its slot. */
+static int net_ask(const struct rte_config_device *device, const char *prov,
+		   struct fi_info **info)
+{
+	const int ret = net_ask_for(device, prov, RTE_NET_ORDER, info);
+
+	return ret == -FI_ENODATA
+		       ? net_ask_for(device, prov, FI_ORDER_SAS | FI_ORDER_SAW, info)
+		       : ret;
 }
 
 static int net_find(const struct rte_config_device *device, const char *lower,

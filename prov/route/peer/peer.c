@@ -380,6 +380,11 @@ void peer_tell(struct rte_peer *peer)
 		peer->ops->down(peer, err);
 }
 
+void rte_peer_lends(struct rte_peer *peer)
+{
+	peer->in->lends = true;
+}
+
 /* Nothing of it reaches the owner any more. True: what is left may still be sent. */
 static bool peer_let_go(struct rte_peer_inside *in)
 {

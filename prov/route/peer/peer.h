@@ -23,6 +23,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
 #include <cairn/addr.h>
 #include <cairn/deadline.h>
 #include <cairn/bytes.h>
@@ -136,6 +137,10 @@ struct rte_port {
 	bool mr_local, virt_addr, prov_key; /* FI_MR_LOCAL, ... of the lower provider */
 	uint64_t next_key;
 	size_t lower_inject;
+	size_t lower_iov; /* parts of a buffer */
+	/* Bytes of an operation of RMA that keeps the order of routed ones; 0: none
+	 * does, or no region can be reached by it. */
+	size_t lower_rma;
 	struct crn_list peers;	  /* of struct rte_peer */
 	struct crn_list zombies;  /* closed, not freed yet */
 	struct crn_list ready;	  /* peers to be told something */
@@ -343,5 +348,21 @@ bool rte_tx_slot(struct rte_tx *tx);
 void rte_tx_post(struct rte_tx *tx);
 /* Gives it back unsent, with its credit and slot. */
 void rte_tx_drop(struct rte_tx *tx);
+
+/*
+ * An operation of the lower provider's own, in the order of messages: done, user, number
+ * and data_len are set (0: it has no data beside it), there are no bytes. NULL: not now;
+ * ops->ready may follow.
+ */
+struct rte_tx *rte_tx_direct(struct rte_peer *peer);
+/* flags: FI_INJECT, FI_DELIVERY_COMPLETE. Not 0: tx has been given back. */
+ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
+		   uint64_t flags);
+/* The peer is known to have nothing any more of the requests that were sent to it. */
+bool rte_peer_idle(const struct rte_peer *peer);
+/* The peer may reach memory of this end's owner until its lower connection is closed,
+ * which is later than rte_peer_close: while rte_port_lent. */
+void rte_peer_lends(struct rte_peer *peer);
+bool rte_port_lent(const struct rte_port *port);
 
 #endif

@@ -42,6 +42,21 @@ void port_kick(struct rte_port *port)
 
 /* --- Opening --- */
 
+/* The order of routed operations (fi_route(7)), which the lower provider's have to keep
+ * with its messages and each other. */
+static size_t port_rma(const struct fi_info *info)
+{
+	const struct fi_ep_attr *ep = info->ep_attr;
+	size_t most = ep->max_msg_size;
+
+	if ((info->tx_attr->msg_order & RTE_NET_ORDER) != RTE_NET_ORDER ||
+	    (!(info->domain_attr->mr_mode & FI_MR_PROV_KEY) &&
+	     info->domain_attr->mr_key_size < sizeof(uint64_t)))
+		return 0;
+	most = CRN_MIN(most, ep->max_order_raw_size);
+	return CRN_MIN(most, ep->max_order_waw_size);
+}
+
 static void port_modes(struct rte_port *port)
 {
 	const struct fi_info *info = port->net->info;
@@ -51,6 +66,8 @@ static void port_modes(struct rte_port *port)
 	port->virt_addr = mode & FI_MR_VIRT_ADDR;
 	port->prov_key = mode & FI_MR_PROV_KEY;
 	port->lower_inject = info->tx_attr->inject_size;
+	port->lower_iov = info->tx_attr->iov_limit;
+	port->lower_rma = port_rma(info);
 	port->next_key = 1;
 }
 
@@ -377,6 +394,19 @@ int rte_port_trywait(struct rte_port *port)
 		ret = port_arm(port, &port->cq->fid, &port->cq_armed);
 	port->slept = !ret;
 	return ret;
+}
+
+bool rte_port_lent(const struct rte_port *port)
+{
+	const struct rte_peer_inside *in;
+	const struct crn_list *entry;
+
+	crn_list_for_each (entry, &port->zombies) {
+		in = crn_container_of(entry, struct rte_peer_inside, entry);
+		if (in->lends && !in->ended)
+			return true;
+	}
+	return false;
 }
 
 static void port_linger(struct rte_port *port)

@@ -57,7 +57,7 @@ static void tx_free(struct rte_tx_inside *tx)
 	peer->in->txs_used--;
 	if (tx->last)
 		peer->in->last = tx->buf;
-	else
+	else if (tx->buf)
 		arena_put(peer->port->arena, tx->class, tx->buf);
 	tx->buf = NULL;
 }
@@ -313,7 +313,7 @@ void send_forget(struct rte_peer *peer)
 	uint32_t i;
 
 	for (i = 0; i < in->txs; i++) {
-		if (!in->tx[i].buf)
+		if (!in->tx[i].buf && !in->tx[i].posted)
 			continue;
 		crn_list_del(&in->tx[i].entry);
 		tx_free(&in->tx[i]);
@@ -351,6 +351,48 @@ bool rte_peer_later(struct rte_peer *peer)
 		crn_list_add_tail(&peer->port->ready, &in->ready);
 	port_kick(peer->port);
 	return true;
+}
+
+/* --- Operations of the lower provider's own --- */
+
+bool rte_peer_idle(const struct rte_peer *peer)
+{
+	const struct rte_outlet *flow = &peer->in->outlet[RTE_REQUESTS].flow;
+
+	return flow->credits == flow->receives;
+}
+
+struct rte_tx *rte_tx_direct(struct rte_peer *peer)
+{
+	struct rte_peer_inside *in = peer->in;
+	struct rte_tx_inside *tx;
+
+	if (!crn_list_empty(&in->stuck) || !rte_tx_may(peer, RTE_LANES))
+		return NULL;
+	tx = crn_container_of(crn_list_pop(&in->txs_free), struct rte_tx_inside, entry);
+	in->txs_used++;
+	return &tx->tx;
+}
+
+ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
+		   uint64_t flags)
+{
+	struct rte_peer_inside *peer = tx->peer->in;
+	struct rte_tx_inside *in = tx->in;
+	struct fi_msg_rma own = *msg;
+	ssize_t ret;
+
+	own.context = &in->op;
+	flags |= FI_COMPLETION;
+	ret = reads ? fi_readmsg(peer->ep, &own, flags)
+		    : fi_writemsg(peer->ep, &own, flags);
+	if (ret) {
+		tx_free(in);
+		return ret;
+	}
+	in->posted = true;
+	crn_list_add_tail(&peer->sent, &in->entry);
+	return 0;
 }
 
 /* --- The hop's own messages --- */

@@ -39,6 +39,9 @@ enum rte_feature {
 	 * that routers which know no probes do not reach anybody either.
 	 */
 	RTE_FEATURE_PROBE = 1 << 4,
+	/* Of an end, to the other end itself: it answers MR_RESOLVE, and requests of the
+	 * other need not have all numbers. */
+	RTE_FEATURE_BYPASS = 1 << 5,
 };
 
 /* HELLO, HELLO_ACK. Flags: ERR. TLVs: URI, NAME, WHY. */

@@ -6,7 +6,9 @@ prov_route_xfer_libroutexfer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/r
 prov_route_xfer_libroutexfer_la_SOURCES = \
 	prov/route/xfer/ack.c \
 	prov/route/xfer/arrive.c \
+	prov/route/xfer/direct.c \
 	prov/route/xfer/iov.c \
+	prov/route/xfer/lend.c \
 	prov/route/xfer/ops.h \
 	prov/route/xfer/place.c \
 	prov/route/xfer/post.c \

@@ -57,6 +57,29 @@ void rte_vc_pump(struct rte_vc *vc);
 void rte_vc_follow(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
 		   struct rte_tx *tx);
 
+/* --- The bypass (direct.c, lend.c) --- */
+
+/* How the next operation, one of RMA, goes. */
+enum rte_vc_way {
+	RTE_VC_FRAMED,	 /* as a message */
+	RTE_VC_STRAIGHT, /* the lower provider has it */
+	RTE_VC_LATER,	 /* straight, once acknowledgements have come */
+};
+enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq);
+/* Messages about keys. NULL, or what is wrong. */
+const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info);
+const char *rte_vc_recalled(struct rte_vc *vc, const struct rte_mr_inval *inval);
+const char *rte_vc_resolve(struct rte_vc *vc, uint64_t key);
+const char *rte_vc_returned(struct rte_vc *vc, const struct rte_mr_inval *inval);
+/* Sends MR_INVAL for vc.recalled, MR_INFO for vc.untold, as far as possible. */
+void rte_vc_return(struct rte_vc *vc);
+void rte_vc_lend(struct rte_vc *vc);
+/* False: there is no credit or memory now. */
+bool rte_vc_inval_post(struct rte_vc *vc, const struct rte_mr_inval *inval,
+		       uint8_t flags);
+/* The connection is over. */
+void rte_vc_lend_stop(struct rte_vc *vc);
+
 /* --- Receives (recv.c) --- */
 
 /* The oldest that is posted; NULL: there is none. */

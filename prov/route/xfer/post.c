@@ -30,6 +30,7 @@ static void op_fill(const struct rte_vc *vc, struct rte_vc_op *op, uint8_t type,
 	op->fence = flags & FI_FENCE;
 	op->has_data = flags & FI_REMOTE_CQ_DATA;
 	op->copy = flags & FI_INJECT;
+	op->deliver = flags & FI_DELIVERY_COMPLETE;
 	op_level(vc, op, flags);
 }
 
@@ -117,7 +118,8 @@ static ssize_t rma_post(struct rte_vc *vc, bool reads, const struct fi_msg_rma *
 		length, msg->context, flags);
 	if (op->type == RTE_READ_REQ)
 		op->level = RTE_VC_ANSWERED;
-
+	else if (op->level == RTE_VC_DURABLE && op->fence)
+		vc->plain = vc->tail;
 	op->cq_data = op->has_data ? msg->data : 0;
 	op->addr = range.addr;
 	op->key = range.key;
@@ -127,14 +129,14 @@ static ssize_t rma_post(struct rte_vc *vc, bool reads, const struct fi_msg_rma *
 
 /*
  * With FI_FENCE a durable write says that all before it is durable (fi_cq(3)). The
- * buffers that messages went to are not made durable, which this side knows; where writes
- * went, only the target does.
+ * buffers that messages went to, and what the bypass has written, are not made durable,
+ * which this side knows; of other writes only the target does.
  */
 static ssize_t durable_check(const struct rte_vc *vc, uint64_t flags)
 {
 	if (!(flags & FI_COMMIT_COMPLETE) || vc->state != RTE_VC_UP)
 		return 0;
-	if (!vc->path.commit || ((flags & FI_FENCE) && vc->messages))
+	if (!vc->path.commit || ((flags & FI_FENCE) && (vc->messages || vc->wrote)))
 		return -FI_EOPNOTSUPP;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes back in lane RESPONSES: the data of reads, ACK and NACK. */
+/* Lane RESPONSES: the data of reads, ACK and NACK, and what is said of keys. */
 #include "ops.h"
 
 static const char *frag_arrives(struct rte_vc *vc, const struct rte_rx *rx)
@@ -20,6 +20,9 @@ static const char *frag_arrives(struct rte_vc *vc, const struct rte_rx *rx)
 		return "the data of a read out of order";
 	rte_vc_scatter(op, rx->payload, len);
 	op->offset += len;
+	/* Of the requests before it none waits any more. */
+	if (vc->path.bypass && op->offset == op->length)
+		vc->reached = CRN_MAX(vc->reached, frag.request);
 	return NULL;
 }
 
@@ -39,6 +42,33 @@ static const char *nack_arrives(struct rte_vc *vc, const struct rte_rx *rx)
 	return bad == RTE_OK ? rte_vc_nacked(vc, &nack) : rte_bad_text(bad);
 }
 
+static const char *resolve_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_mr_resolve resolve;
+	const enum rte_bad bad = rte_mr_resolve_parse(&resolve, &rx->packet);
+
+	return bad == RTE_OK ? rte_vc_resolve(vc, resolve.key) : rte_bad_text(bad);
+}
+
+static const char *info_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_mr_info info;
+	const enum rte_bad bad = rte_mr_info_parse(&info, &rx->packet);
+
+	return bad == RTE_OK ? rte_vc_informed(vc, &info) : rte_bad_text(bad);
+}
+
+static const char *inval_arrives(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct rte_mr_inval inval;
+	const enum rte_bad bad = rte_mr_inval_parse(&inval, &rx->packet);
+
+	if (bad != RTE_OK)
+		return rte_bad_text(bad);
+	return rx->packet.head.flags & RTE_ACKREQ ? rte_vc_recalled(vc, &inval)
+						  : rte_vc_returned(vc, &inval);
+}
+
 const char *rte_vc_answer(struct rte_vc *vc, const struct rte_rx *rx)
 {
 	switch (rx->packet.head.type) {
@@ -48,6 +78,12 @@ const char *rte_vc_answer(struct rte_vc *vc, const struct rte_rx *rx)
 		return ack_arrives(vc, rx);
 	case RTE_NACK:
 		return nack_arrives(vc, rx);
+	case RTE_MR_RESOLVE:
+		return resolve_arrives(vc, rx);
+	case RTE_MR_INFO:
+		return info_arrives(vc, rx);
+	case RTE_MR_INVAL:
+		return inval_arrives(vc, rx);
 	default:
 		return "a message that has no place on a connection";
 	}

@@ -137,6 +137,14 @@ static void piece_fill(struct rte_vc_op *op, const struct piece *piece)
 	}
 }
 
+/* The whole of it is sent. */
+static void op_framed(struct rte_vc *vc, const struct rte_vc_op *op)
+{
+	vc->framed = vc->next++;
+	if (op->type == RTE_MSG || op->has_data)
+		vc->received = vc->framed;
+}
+
 static bool piece_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 {
 	struct rte_packet packet;
@@ -161,7 +169,7 @@ static bool piece_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 	rte_vc_rode(vc, &packet);
 	rte_tx_post(piece.tx);
 	if (last)
-		vc->next++;
+		op_framed(vc, op);
 	return true;
 }
 
@@ -187,7 +195,7 @@ static bool read_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 	op->begun = true;
 	rte_vc_rode(vc, &packet);
 	rte_peer_expect(vc->peer, RTE_RESPONSES, op->length);
-	vc->next++;
+	op_framed(vc, op);
 	rte_tx_post(tx);
 	return true;
 }
@@ -195,12 +203,18 @@ static bool read_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 static bool op_send(struct rte_vc *vc)
 {
 	struct rte_vc_op *op = rte_vc_op(vc, vc->next);
+	enum rte_vc_way way;
 
 	if (crn_unlikely(op->fence && !op->begun)) {
 		rte_vc_retire(vc);
 		/* What was posted before it has not ended. */
 		if (vc->head != vc->next)
 			return false;
+	}
+	if (vc->path.bypass && op->type != RTE_MSG) {
+		way = rte_vc_direct(vc, op, vc->next);
+		if (way != RTE_VC_FRAMED)
+			return way == RTE_VC_STRAIGHT;
 	}
 	return op->type == RTE_READ_REQ ? read_send(vc, op, vc->next)
 					: piece_send(vc, op, vc->next);

@@ -22,6 +22,7 @@ int rte_vc_init(struct rte_vc *vc, const struct rte_vc_attr *attr)
 	crn_list_init(&vc->posted);
 	crn_list_init(&vc->free);
 	crn_list_init(&vc->waiting);
+	crn_list_init(&vc->loans);
 	if (attr_check(attr))
 		return -FI_EINVAL;
 	vc->mask = places - 1;
@@ -89,6 +90,7 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 	vc->err = err && !vc->failed ? err : FI_ECANCELED;
 	vc->router = vc->failed ? 0 : router;
 
+	rte_vc_lend_stop(vc);
 	rte_vc_drain(vc);
 	requests_drop(vc);
 	receives_cancel(vc);
@@ -131,6 +133,10 @@ void rte_vc_settle(struct rte_vc *vc)
 			rte_vc_serve(vc);
 		if (vc->nack_due || (vc->ack_due && !rte_peer_later(vc->peer)))
 			rte_vc_tell(vc);
+		if (crn_unlikely(vc->recalled))
+			rte_vc_return(vc);
+		if (crn_unlikely(vc->untold))
+			rte_vc_lend(vc);
 	} while (!crn_list_empty(&vc->waiting) && rte_vc_drain(vc));
 	if (vc->head < vc->tail)
 		rte_vc_retire(vc);

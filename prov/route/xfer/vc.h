@@ -35,6 +35,7 @@
 #define RTE_VC_WINDOW 64u		   /* fragments of them outstanding */
 #define RTE_VC_MSG_MAX (UINT64_C(1) << 40) /* bytes of an operation */
 #define RTE_VC_SIZE_MAX 65536u		   /* operations outstanding */
+#define RTE_VC_KEYS 32u			   /* of the other end, remembered */
 
 /* What a call accepts; the bits of RTE_VC_NOT_FOR_READS are to be left out of op_flags
  * for reads. */
@@ -47,6 +48,14 @@
 #define RTE_VC_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 struct rte_vc;
+
+/* A region whose lower key the other end has been told. */
+struct rte_vc_loan {
+	struct crn_list of_vc, of_mr; /* rte_vc.loans, and the region's */
+	struct rte_vc *vc;
+	struct rte_mr_info info;
+	bool told, recalled; /* MR_INFO, MR_INVAL have gone */
+};
 
 struct rte_vc_attr {
 	struct crn_ep *ep;	   /* completions and counters; outlives the vc */
@@ -78,6 +87,13 @@ struct rte_vc_attr {
 	 */
 	bool (*persistent)(struct rte_vc *vc, struct crn_mr *mr);
 	void (*persist)(struct rte_vc *vc, struct crn_mr *mr, const void *at, size_t len);
+	/*
+	 * Of a region that the other end is to reach by the lower provider, between
+	 * crn_mr_begin and crn_mr_end: fills in info.lower_key and base, and adds of_mr
+	 * to what the region's close has to recall. 0, or why it cannot. NULL: no bypass,
+	 * in either direction.
+	 */
+	int (*lend)(struct rte_vc *vc, struct crn_mr *mr, struct rte_vc_loan *loan);
 };
 
 /* What the connection's way can do, as CONN_REP says. */
@@ -86,6 +102,9 @@ struct rte_vc_path {
 	uint32_t eager; /* bytes of a payload in a Send, at most; not 0 */
 	bool direct;	/* the peer is the other end */
 	bool commit;	/* all on it know RTE_COMMIT */
+	/* The bypass: operations of RMA may go by the lower provider's own, with keys
+	 * that the other end tells; and the other end does. */
+	bool bypass, bypassed;
 };
 
 /* What has to be known before an operation has ended well. */
@@ -105,6 +124,7 @@ struct rte_vc_op {
 	bool silent;   /* fi_inject: never has an entry */
 	bool report;   /* has one if it ends well */
 	bool fence;
+	bool deliver; /* FI_DELIVERY_COMPLETE */
 
 	bool has_data;	 /* cq_data */
 	bool copy;	 /* FI_INJECT: its buffers are the program's after the call */
@@ -145,6 +165,23 @@ struct rte_vc_serve {
 	uint32_t window, frag;
 };
 
+enum rte_vc_key_state {
+	RTE_VC_KEY_COUNTED, /* used so often, and not asked for */
+	RTE_VC_KEY_ASKED,
+	RTE_VC_KEY_KNOWN,
+	RTE_VC_KEY_BARRED,   /* it cannot be used so */
+	RTE_VC_KEY_RECALLED, /* to be returned when nothing is outstanding */
+};
+
+/* A key of the other end. */
+struct rte_vc_key {
+	uint64_t key;
+	uint32_t uses;
+	enum rte_vc_key_state state;
+	uint32_t access; /* enum rte_access */
+	uint64_t lower, base, length, epoch;
+};
+
 enum rte_vc_state { RTE_VC_NEW, RTE_VC_UP, RTE_VC_STOPPED };
 
 struct rte_vc {
@@ -169,6 +206,18 @@ struct rte_vc {
 	uint64_t head, next, tail;
 	uint64_t routed;  /* the newest ACK of a router, ... */
 	uint64_t reached; /* ... and of the target */
+
+	/* The bypass (direct.c, lend.c). */
+	struct rte_vc_key keys[RTE_VC_KEYS];
+	uint32_t straight; /* operations of the lower provider's own outstanding */
+	bool wrote;	   /* there have been writes among them */
+	uint64_t plain; /* those before it are messages: a durable one speaks of them */
+	/* The newest request that went as a message, and the newest of those that may
+	 * wait for a receive. */
+	uint64_t framed, received;
+	uint32_t recalled;     /* of keys, to be returned */
+	uint32_t untold;       /* of loans */
+	struct crn_list loans; /* of struct rte_vc_loan */
 
 	uint8_t *inject; /* inject_size bytes for each of ops */
 	uint32_t lower;	 /* messages whose done has not been called yet */
@@ -206,7 +255,7 @@ void rte_vc_fini(struct rte_vc *vc);
 /* The connection has been established. Receives may be posted before. */
 void rte_vc_start(struct rte_vc *vc, struct rte_peer *peer,
 		  const struct rte_vc_path *path);
-/* MSG, WRITE, READ_REQ, READ_FRAG, ACK, NACK; it takes rx over. */
+/* MSG, WRITE, READ_REQ, READ_FRAG, ACK, NACK, MR_*; it takes rx over. */
 void rte_vc_message(struct rte_vc *vc, struct rte_rx *rx);
 /* From rte_peer_ops.ready: sends what waits. */
 void rte_vc_ready(struct rte_vc *vc);
@@ -224,6 +273,14 @@ static inline bool rte_vc_idle(const struct rte_vc *vc)
 /* Before SHUTDOWN: is there something to be sent still, requests or acknowledgements?
  * If so, attr.drained follows, or rte_vc_stop. */
 bool rte_vc_unsent(struct rte_vc *vc);
+
+/* May the other end reach regions of this one by the lower provider? Not where a counter
+ * is to tell of it. */
+bool rte_vc_lends(const struct rte_vc *vc);
+/* The region closes: asks for it. Again until the loan is in no list. */
+void rte_vc_recall(struct rte_vc_loan *loan);
+/* The other end has not answered: the connection ends. */
+void rte_vc_overdue(struct rte_vc_loan *loan);
 
 /* flags: of the call, or op_flags of the endpoint for calls without. */
 ssize_t rte_vc_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags);

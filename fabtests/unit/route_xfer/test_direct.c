@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bypass: reads and writes that are the lower provider's own. */
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "fake.h"
+
+#define WRITTEN (FI_RMA | FI_WRITE)
+#define READ (FI_RMA | FI_READ)
+#define KEY 0x77
+#define LEN 5000
+
+static struct fake fake;
+static uint8_t from[LEN], memory[LEN], into[LEN];
+static struct crn_mr mr;
+static int context[32];
+
+static void begin(uint64_t access)
+{
+	fake_open(&fake, true, false);
+	fake.bypass = true;
+	fake_region(&fake.b, &mr, memory, LEN, KEY, access);
+	fake_pattern(from, sizeof(from), 5);
+	memset(memory, 0, sizeof(memory));
+	fake_start(&fake);
+}
+
+static void end(void)
+{
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_close(&fake);
+}
+
+static void write_at(uint64_t at, size_t len)
+{
+	CT_ASSERT_EQ(fake_write(&fake.a, from, len, at, KEY, from, 0), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+}
+
+/* Used so often that the key is known. */
+static void begin_known(uint64_t access)
+{
+	int i;
+
+	begin(access);
+	for (i = 0; i < 4; i++)
+		write_at(0, 8);
+	CT_ASSERT_EQ(fake_sent(&fake.a, RTE_MR_RESOLVE), 1);
+	CT_ASSERT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
+	CT_EXPECT_EQ(fake.a.straight, 0);
+	CT_EXPECT_TRUE(fake.b.lends);
+	memset(memory, 0, sizeof(memory));
+}
+
+static void expect_sent(uint32_t straight, uint32_t writes)
+{
+	CT_EXPECT_EQ(fake.a.straight, straight);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_WRITE), writes);
+}
+
+CT_TEST(direct, goes_straight_once_the_key_is_known)
+{
+	begin_known(FI_REMOTE_WRITE | FI_REMOTE_READ);
+	write_at(100, 4000);
+	expect_sent(1, 4);
+	CT_EXPECT_MEMEQ(memory + 100, from, 4000);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 4000, 100, KEY, into), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, into, READ, 0);
+	CT_EXPECT_MEMEQ(into, from, 4000);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_READ_REQ), 0);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 0);
+	end();
+}
+
+CT_TEST(direct, a_key_that_is_used_once_is_not_asked_for)
+{
+	begin(FI_REMOTE_WRITE);
+	write_at(0, 8);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_RESOLVE), 0);
+	end();
+}
+
+CT_TEST(direct, what_is_to_be_refused_is_a_message)
+{
+	static const struct {
+		uint64_t access, at;
+		bool reads;
+	} bad[] = {
+		{FI_REMOTE_WRITE, LEN - 3, false},
+		{FI_REMOTE_WRITE, UINT64_MAX - 7, false},
+		{FI_REMOTE_WRITE, 0, true},
+	};
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(bad); i++) {
+		CT_NOTE("%zu", i);
+		begin_known(bad[i].access);
+		if (bad[i].reads)
+			CT_EXPECT_EQ(fake_read(&fake.a, into, 4, bad[i].at, KEY, from),
+				     0);
+		else
+			CT_EXPECT_EQ(fake_write(&fake.a, from, 4, bad[i].at, KEY, from,
+						0),
+				     0);
+		fake_run(&fake);
+		fake_expect_err(&fake.a.tx_cq, from, bad[i].reads ? READ : WRITTEN,
+				FI_EACCES);
+		CT_EXPECT_EQ(fake.a.straight, 0);
+		end();
+	}
+}
+
+CT_TEST(direct, what_the_lower_provider_does_not_take_is_a_message)
+{
+	begin_known(FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY, from, 0), 0);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, FAKE_INJECTS + 1, 0, KEY, 0,
+					 0),
+		     0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	expect_sent(0, 6);
+	fake.a.port.lower_rma = 100;
+	write_at(0, 101);
+	expect_sent(0, 7);
+	fake.a.port.mr_local = true;
+	write_at(0, 8);
+	expect_sent(0, 8);
+	end();
+}
+
+CT_TEST(direct, injects_what_the_lower_provider_injects)
+{
+	uint8_t bytes[FAKE_INJECTS] = "0123456789";
+
+	begin_known(FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, bytes, sizeof(bytes), 50, KEY, 0, 0),
+		     0);
+	memset(bytes, 0, sizeof(bytes));
+	fake_run(&fake);
+	expect_sent(1, 4);
+	CT_EXPECT_MEMEQ(memory + 50, "0123456789", 11);
+	fake_expect_none(&fake.a.tx_cq);
+	end();
+}
+
+CT_TEST(direct, does_not_overtake_a_message_that_waits)
+{
+	begin_known(FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
+	CT_EXPECT_EQ(memory[1], 0);
+	expect_sent(0, 5);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &context[2]), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	CT_EXPECT_EQ(memory[1], from[1]);
+	write_at(8, 8);
+	expect_sent(1, 5);
+	end();
+}
+
+/* Otherwise a program with a window would have messages for ever. */
+CT_TEST(direct, waits_for_writes_that_are_messages)
+{
+	begin_known(FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
+	expect_sent(0, 4);
+	CT_EXPECT_EQ(fake.a.out_count, 1);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	expect_sent(1, 5);
+	end();
+}
+
+CT_TEST(direct, requests_behind_it_are_taken)
+{
+	begin_known(FI_REMOTE_WRITE);
+	write_at(0, 8);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &context[2]), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &context[0], FI_DELIVERY_COMPLETE), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
+	fake_expect(&fake.b.rx_cq, &context[2], FI_RECV | FI_MSG, 8);
+	CT_EXPECT_TRUE(!fake.b.bad);
+	end();
+}
+
+static void recall(void)
+{
+	rte_vc_recall(crn_container_of(fake.b.loans.next, struct rte_vc_loan, of_mr));
+}
+
+CT_TEST(direct, a_key_is_returned_when_nothing_is_outstanding)
+{
+	begin_known(FI_REMOTE_WRITE);
+	fake.a.hold_done = true;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
+	fake_run(&fake);
+	recall();
+	recall();
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INVAL), 1);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_INVAL), 0);
+	CT_EXPECT_FALSE(crn_list_empty(&fake.b.loans));
+	/* No more of them meanwhile. */
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
+	fake_run(&fake);
+	expect_sent(1, 5);
+	fake.a.hold_done = false;
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_INVAL), 1);
+	CT_EXPECT_TRUE(crn_list_empty(&fake.b.loans));
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	write_at(0, 8);
+	expect_sent(1, 6);
+	end();
+}
+
+CT_TEST(direct, what_was_told_comes_when_there_are_credits)
+{
+	int i;
+
+	begin(FI_REMOTE_WRITE);
+	for (i = 0; i < 3; i++)
+		write_at(0, 8);
+	fake.b.credits[RTE_RESPONSES] = 0;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, from, 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 0);
+	fake.b.credits[RTE_RESPONSES] = FAKE_CREDITS;
+	fake.b.hungry = true;
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	end();
+}
+
+CT_TEST(direct, nothing_is_lent_where_a_counter_counts)
+{
+	fake_open(&fake, true, false);
+	CT_EXPECT_TRUE(rte_vc_lends(&fake.b.vc));
+	fake_count(&fake.b, FI_REMOTE_WRITE);
+	CT_EXPECT_FALSE(rte_vc_lends(&fake.b.vc));
+	fake_close(&fake);
+}
+
+CT_TEST(direct, a_region_that_cannot_be_lent_has_messages)
+{
+	int i;
+
+	begin(FI_REMOTE_WRITE);
+	fake.b.refuses = true;
+	for (i = 0; i < 8; i++)
+		write_at(0, 8);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_RESOLVE), 1);
+	expect_sent(0, 8);
+	CT_EXPECT_FALSE(fake.b.lends);
+	end();
+}
+
+CT_TEST(direct, ends_once_when_the_connection_does)
+{
+	begin_known(FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	fake_expect_none(&fake.a.tx_cq);
+	fake.a.out[0]->err = fake.a.out[1]->err = FI_ECANCELED;
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, FI_ECONNABORTED);
+	fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_ECONNABORTED);
+	fake_expect_none(&fake.a.tx_cq);
+	end();
+}
+
+static void say(struct fake_end *to, const struct rte_mr_inval *inval, uint8_t flags)
+{
+	const struct rte_packet packet = {.head = {.type = RTE_MR_INVAL, .flags = flags}};
+	uint8_t bytes[64];
+	const ssize_t len = rte_mr_inval_pack(&packet, inval, bytes, sizeof(bytes));
+
+	fake_inject(to, bytes, (size_t)len);
+}
+
+CT_TEST(direct, keys_that_nobody_gave_end_the_connection)
+{
+	const struct rte_mr_info info = {.key = KEY};
+	const struct rte_packet packet = {.head = {.type = RTE_MR_INFO}};
+	const struct rte_mr_inval inval = {.key = KEY, .epoch = 99};
+	uint8_t bytes[128];
+	ssize_t len;
+
+	begin_known(FI_REMOTE_WRITE);
+	say(&fake.a, &inval, RTE_ACKREQ);
+	CT_EXPECT_STREQ(fake.a.bad, "MR_INVAL of what is not known");
+	say(&fake.b, &inval, 0);
+	CT_EXPECT_STREQ(fake.b.bad, "MR_INVAL of what was not recalled");
+	end();
+
+	begin_known(FI_REMOTE_WRITE);
+	len = rte_mr_info_pack(&packet, &info, bytes, sizeof(bytes));
+	fake_inject(&fake.a, bytes, (size_t)len);
+	CT_EXPECT_STREQ(fake.a.bad, "MR_INFO of what was not asked for");
+	end();
+}
