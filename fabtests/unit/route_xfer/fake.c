@@ -82,6 +82,7 @@ ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
 	CT_EXPECT_TRUE(in->taken && in->straight && !in->posted && tx->done);
 	CT_EXPECT_TRUE(msg->iov_count && msg->iov_count <= RTE_VC_IOV);
 	in->reads = reads;
+	in->flags = flags;
 	in->range = msg->rma_iov[0];
 	in->iov_count = msg->iov_count;
 	memcpy(in->iov, msg->msg_iov, msg->iov_count * sizeof(*in->iov));

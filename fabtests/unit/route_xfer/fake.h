@@ -35,6 +35,7 @@ struct rte_tx_inside {
 	int err; /* of done */
 	/* Of the bypass. */
 	bool straight, reads;
+	uint64_t flags;
 	struct fi_rma_iov range;
 	struct iovec iov[RTE_VC_IOV];
 	size_t iov_count;

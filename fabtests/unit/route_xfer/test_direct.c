@@ -310,3 +310,30 @@ CT_TEST(direct, keys_that_nobody_gave_end_the_connection)
 	CT_EXPECT_STREQ(fake.a.bad, "MR_INFO of what was not asked for");
 	end();
 }
+
+CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
+{
+	static const struct {
+		uint64_t asked, given;
+	} levels[] = {
+		{0, FI_DELIVERY_COMPLETE},
+		{FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE},
+		{FI_DELIVERY_COMPLETE, FI_DELIVERY_COMPLETE},
+		{FI_INJECT_COMPLETE, 0},
+		{FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE},
+	};
+	size_t i;
+
+	begin_known(FI_REMOTE_WRITE);
+	for (i = 0; i < CRN_COUNT(levels); i++) {
+		CT_NOTE("%zu", i);
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[i],
+					levels[i].asked),
+			     0);
+		CT_ASSERT_EQ(fake.a.out_count, 1);
+		CT_EXPECT_EQ(fake.a.out[0]->flags, levels[i].given);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, &context[i], WRITTEN, 0);
+	}
+	end();
+}

@@ -7,13 +7,16 @@ static void op_level(const struct rte_vc *vc, struct rte_vc_op *op, uint64_t fla
 {
 	const bool waited = op->report || rte_vc_counted(vc, op->flags);
 
+	const bool weak = !waited || (!(flags & FI_TRANSMIT_COMPLETE) &&
+				      (flags & FI_INJECT_COMPLETE));
+
+	op->deliver = op->type == RTE_WRITE && ((flags & FI_DELIVERY_COMPLETE) || !weak);
 	/* That a write has failed is always told, and only the target knows. */
 	if (flags & FI_COMMIT_COMPLETE)
 		op->level = RTE_VC_DURABLE;
 	else if (op->type == RTE_WRITE || (flags & FI_DELIVERY_COMPLETE))
 		op->level = RTE_VC_REACHED;
-	else if (!waited ||
-		 (!(flags & FI_TRANSMIT_COMPLETE) && (flags & FI_INJECT_COMPLETE)))
+	else if (weak)
 		op->level = RTE_VC_HANDED;
 	else
 		op->level = vc->path.direct ? RTE_VC_SENT : RTE_VC_ROUTED;
@@ -30,7 +33,6 @@ static void op_fill(const struct rte_vc *vc, struct rte_vc_op *op, uint8_t type,
 	op->fence = flags & FI_FENCE;
 	op->has_data = flags & FI_REMOTE_CQ_DATA;
 	op->copy = flags & FI_INJECT;
-	op->deliver = flags & FI_DELIVERY_COMPLETE;
 	op_level(vc, op, flags);
 }
 

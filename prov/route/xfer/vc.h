@@ -124,7 +124,7 @@ struct rte_vc_op {
 	bool silent;   /* fi_inject: never has an entry */
 	bool report;   /* has one if it ends well */
 	bool fence;
-	bool deliver; /* FI_DELIVERY_COMPLETE */
+	bool deliver; /* a write: somebody waits until it is in its place */
 
 	bool has_data;	 /* cq_data */
 	bool copy;	 /* FI_INJECT: its buffers are the program's after the call */
