@@ -216,13 +216,17 @@ void crn_pmem_merge(struct crn_pmem_facts *facts, const struct crn_pmem_facts *o
 int crn_pmem_facts_of(const struct crn_pmem_params *params, const void *addr, size_t len,
 		      struct crn_pmem_facts *facts);
 
-/* --- What this processor wrote is made durable (flush.c) ---
- *
- * Writes caches outside the persistence domain back, even if libpmem considers that
- * unnecessary on this processor; it has been done after crn_pmem_drain by the same
- * thread.
- */
-void crn_pmem_flush(enum crn_persistence domain, const void *at, size_t len);
+/* --- What this processor wrote is made durable (flush.c) --- */
+
+/* Are its caches outside of what survives a power failure? Else a drain suffices. */
+static inline bool crn_pmem_needs_flush(enum crn_persistence domain)
+{
+	return domain == CRN_DMP;
+}
+
+/* Writes caches back, even if libpmem considers that unnecessary on this processor. It
+ * has been done after crn_pmem_drain by the same thread. */
+void crn_pmem_flush(const void *at, size_t len);
 void crn_pmem_drain(void);
 
 #endif

@@ -1,10 +1,10 @@
 # The provider, as objects of a convenience library so that unit tests reach them.
 noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
-	$(PMEM_CFLAGS) $(ISAL_CFLAGS)
+	$(ISAL_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
 	prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) \
-	$(PMEM_LIBS) $(ISAL_LIBS)
+	$(ISAL_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cm/channel.c \
 	prov/pverbs/cm/cm.h \

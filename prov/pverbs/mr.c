@@ -177,7 +177,7 @@ static struct pvb_pmem_region pvb_mr_pmem_region(const struct pvb_mr *mr, int ri
 		.len = mr->mr->length,
 		.rkey = mr->mr->rkey,
 		.write = rights & IBV_ACCESS_REMOTE_WRITE,
-		.flush = mr->key_attr.domain == CRN_DMP,
+		.flush = crn_pmem_needs_flush(mr->key_attr.domain),
 	};
 }
 

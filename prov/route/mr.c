@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <cairn/nosys.h>
+#include <cairn/pmem.h>
 #include <cairn/wait.h>
 #include "device.h"
 #include "objects.h"
@@ -46,7 +47,8 @@ bool rte_mr_persistent(struct rte_vc *vc, struct crn_mr *region)
  * caches' matter alone. */
 void rte_mr_persist(struct rte_vc *vc, struct crn_mr *region, const void *at, size_t len)
 {
-	crn_pmem_flush(mr_held(region)->power, at, len);
+	if (mr_held(region)->flush)
+		crn_pmem_flush(at, len);
 	crn_pmem_drain();
 }
 
@@ -248,7 +250,7 @@ static int mr_pmem(struct rte_mr *mr)
 		 crn_persistence_name(facts.domain),
 		 crn_pmem_source_name(facts.domain_source));
 	mr->persistent = true;
-	mr->power = facts.domain;
+	mr->flush = crn_pmem_needs_flush(facts.domain);
 	return 0;
 }
 

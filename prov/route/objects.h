@@ -22,7 +22,6 @@
 #include <cairn/list.h>
 #include <cairn/lock.h>
 #include <cairn/mr.h>
-#include <cairn/pmem.h>
 #include <cairn/wait.h>
 #include "addr/addr.h"
 #include "config/config.h"
@@ -91,13 +90,12 @@ struct rte_mr {
 	struct fid_mr fid;
 	struct crn_mr mr;
 	struct rte_domain *domain;
-	struct fid_mr *lower; /* NULL: the lower provider needs none */
-	uint32_t holds;	      /* messages that the lower provider reads from it */
-	bool persistent;      /* FI_RMA_PMEM */
-	enum crn_persistence
-		power;	       /* persistent: what of the machine survives its failure */
+	struct fid_mr *lower;  /* NULL: the lower provider needs none */
+	uint32_t holds;	       /* messages that the lower provider reads from it */
+	bool persistent;       /* FI_RMA_PMEM */
 	struct fid_mr *lent;   /* for other ends that reach it; NULL: none ever has */
 	struct crn_list loans; /* rte_vc_loan.of_mr */
+	bool flush;	       /* of persistent: the processor's caches do not survive */
 };
 
 struct rte_eq {

@@ -10,7 +10,7 @@
  * Of the oldest: IDLE -> READY <-> WORK -> DONE -> IDLE, with control->lock held but for
  * the last, which is the completion queue's (pvb_cq.lock).
  */
-#include <libpmem.h>
+#include <cairn/pmem.h>
 #include "cq/cq.h"
 #include "persist/control/control.h"
 #include "persist/persist.h"
@@ -39,7 +39,7 @@ static int pvb_arrival_flush(struct pvb_control *control, uint64_t addr, uint64_
 	pvb_pmem_region_get(region);
 	pthread_mutex_unlock(&control->lock);
 	pvb_pmem_region_flush(region, addr, len);
-	pmem_drain();
+	crn_pmem_drain();
 	pthread_mutex_lock(&control->lock);
 	pvb_pmem_region_put(control, region);
 	return 0;

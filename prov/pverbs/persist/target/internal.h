@@ -22,7 +22,7 @@ struct pvb_pmem_region *pvb_pmem_region_containing(struct pvb_control *control,
 void pvb_pmem_region_get(struct pvb_pmem_region *region);
 void pvb_pmem_region_put(struct pvb_control *control, struct pvb_pmem_region *region);
 /* Its cache lines are on their way to the persistence domain: they are there after
- * pmem_drain(3). */
+ * crn_pmem_drain. */
 void pvb_pmem_region_flush(const struct pvb_pmem_region *region, uint64_t addr,
 			   uint64_t len);
 

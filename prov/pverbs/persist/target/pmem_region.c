@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The persistent memory that peers may ask to be made durable. */
-#include <libpmem.h>
+#include <cairn/pmem.h>
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "wire/wire.h"
@@ -82,11 +82,9 @@ struct pvb_pmem_region *pvb_pmem_region_containing(struct pvb_control *control,
 	return NULL;
 }
 
-/* Caches outside the persistence domain are written back even if libpmem considers that
- * unnecessary on this processor. */
 void pvb_pmem_region_flush(const struct pvb_pmem_region *region, uint64_t addr,
 			   uint64_t len)
 {
 	if (region->flush)
-		pmem_deep_flush((const void *)(uintptr_t)addr, len);
+		crn_pmem_flush((const void *)(uintptr_t)addr, len);
 }

@@ -6,7 +6,7 @@
  * durable (PVB_WIRE_MESSAGES). One that went elsewhere never is, and no later operation
  * may say so.
  */
-#include <libpmem.h>
+#include <cairn/pmem.h>
 #include "persist/control/control.h"
 #include "persist/plan/plan.h"
 #include "internal.h"
@@ -38,7 +38,7 @@ static void pvb_received_add(struct pvb_control_qp *cqp, uint64_t addr, uint32_t
 		return;
 	}
 	pvb_pmem_region_flush(region, addr, len);
-	pmem_drain();
+	crn_pmem_drain();
 }
 
 void pvb_received_note(struct pvb_control_qp *cqp, const struct pvb_slot *slot,

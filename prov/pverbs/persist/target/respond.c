@@ -9,7 +9,7 @@
  * WORK, and from there to the next request of the inbox.
  */
 #include <string.h>
-#include <libpmem.h>
+#include <cairn/pmem.h>
 #include "persist/control/control.h"
 #include "persist/persist.h"
 #include "persist/plan/plan.h"
@@ -272,7 +272,7 @@ static int pvb_piece_cut(struct pvb_control_qp *cqp,
 	return piece->copy ? 0 : FI_EKEYREJECTED;
 }
 
-/* Without the lock. What one thread flushes it has to wait for itself: pmem_drain(3) is
+/* Without the lock. What one thread flushes it has to wait for itself: crn_pmem_drain is
  * about the processor that it runs on. */
 static void pvb_piece_do(const struct pvb_piece *piece,
 			 const struct pvb_wire_message *message)
@@ -282,12 +282,12 @@ static void pvb_piece_do(const struct pvb_piece *piece,
 	for (i = 0; i < piece->spans; i++)
 		pvb_pmem_region_flush(piece->span[i].region, piece->span[i].addr,
 				      piece->span[i].len);
-	pmem_drain();
+	crn_pmem_drain();
 	if (!piece->copy)
 		return;
 	pvb_store(&message->to, message->bytes);
 	pvb_pmem_region_flush(piece->copy, message->to.addr, message->to.len);
-	pmem_drain();
+	crn_pmem_drain();
 }
 
 static void pvb_piece_run(struct pvb_control_qp *cqp, const struct pvb_piece *piece,
