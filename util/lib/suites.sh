@@ -92,7 +92,8 @@ manual_names_all() {
 # The tests that enumerate all plans: one thread's arithmetic, most of the time of all unit tests.
 plans_all=plans.are_safe:plans.need_every_step:plans.hold_exactly_what_later_operations_could_overtake
 
-# Counts the cases of the GoogleTest programs and the other programs of "make check".
+# Counts the cases of the GoogleTest programs and the other programs of "make check". What valgrind reports, or a crash,
+# is a failure of the program.
 make_check() {
 	local dir=$1 log n p=0 f=0 s=0 rc
 	# Those of a choice that was made before do not count.
@@ -106,6 +107,10 @@ make_check() {
 			n=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 			p=$((p + ${n:-0}))
 			n=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
+			if [ -z "$n" ] && grep -q '^:test-result: FAIL' "${log%.log}.trs"; then
+				n=1
+				echo "not ok ${log#"$dir"/}: the program failed, and none of its cases"
+			fi
 			f=$((f + ${n:-0}))
 			n=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 			s=$((s + ${n:-0}))
@@ -117,6 +122,7 @@ make_check() {
 			cat "$log"
 		else
 			f=$((f + 1))
+			echo "not ok ${log#"$dir"/}"
 		fi
 	done
 	[ "$rc" = 0 ] || [ "$f" != 0 ] || f=1
