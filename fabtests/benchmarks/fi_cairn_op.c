@@ -78,8 +78,9 @@ static void open_all(void)
 	need(memory ? 0 : -FI_ENOMEM, "memory");
 	memset(memory, 1, 2 * MOST);
 	need(fi_mr_reg(ends.domain, memory, 2 * MOST,
-		       FI_SEND | FI_RECV | FI_WRITE | FI_REMOTE_WRITE, 0, 1, 0, &mr,
-		       NULL),
+		       FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+			       FI_REMOTE_WRITE,
+		       0, 1, 0, &mr, NULL),
 	     "fi_mr_reg");
 	desc = fi_mr_desc(mr);
 	key = fi_mr_key(mr);
@@ -146,6 +147,32 @@ static void writemsg_once(void)
 {
 	writemsg(target, size, FI_COMPLETION);
 	await(cqs[0]);
+}
+
+/* The target has to do something for it, which some providers do when its queue is read.
+ */
+static void await_target(void)
+{
+	struct fi_cq_entry entry;
+	ssize_t ret;
+
+	do {
+		fi_cq_read(cqs[1], &entry, 1);
+		ret = fi_cq_read(cqs[0], &entry, 1);
+	} while (ret == -FI_EAGAIN);
+	need(ret, "fi_cq_read");
+}
+
+static void delivered_once(void)
+{
+	writemsg(target, size, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+	await_target();
+}
+
+static void read_once(void)
+{
+	need(fi_read(eps[0], memory, size, desc, 0, target, key, &eps[0]), "fi_read");
+	await_target();
 }
 
 static void durable_once(void)
@@ -241,8 +268,10 @@ static const struct operation {
 	const char *name;
 	void (*once)(void);
 } operations[] = {
-	{"write", write_once}, {"writemsg", writemsg_once}, {"inject", inject_once},
-	{"send", send_once},   {"durable", durable_once},   {"compound", compound_once},
+	{"write", write_once},	   {"writemsg", writemsg_once},
+	{"inject", inject_once},   {"delivered", delivered_once},
+	{"read", read_once},	   {"send", send_once},
+	{"durable", durable_once}, {"compound", compound_once},
 };
 
 static void usage(FILE *to)
@@ -252,6 +281,7 @@ static void usage(FILE *to)
 	      "ADDRESS is one of this machine's that the provider can use.\n"
 	      "  -p PROVIDER   default: pverbs\n"
 	      "  -o OPERATION  write (default), writemsg, inject (fi_inject_write),\n"
+	      "                delivered (writemsg with FI_DELIVERY_COMPLETE), read,\n"
 	      "                send (with the receive), durable (a write), compound "
 	      "(the\n"
 	      "                same, and a word that is durable behind it)\n"

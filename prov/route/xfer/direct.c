@@ -40,8 +40,10 @@ static void key_ask(struct rte_vc *vc, struct rte_vc_key *key)
 }
 
 /* Known keys stay until they are recalled. */
-static void key_count(struct rte_vc *vc, struct rte_vc_key *key, uint64_t number)
+void rte_vc_key_used(struct rte_vc *vc, uint64_t number)
 {
+	struct rte_vc_key *key = key_place(vc, number);
+
 	if (key->state != RTE_VC_KEY_COUNTED && key->state != RTE_VC_KEY_BARRED)
 		return;
 	if (key->key != number)
@@ -138,11 +140,8 @@ enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t 
 	if (seq < vc->plain || !op_fits(vc, op))
 		return RTE_VC_FRAMED;
 	key = key_place(vc, op->key);
-	if (crn_unlikely(key->key != op->key || key->state != RTE_VC_KEY_KNOWN)) {
-		key_count(vc, key, op->key);
-		return RTE_VC_FRAMED;
-	}
-	if (vc->recalled || !key_allows(key, op))
+	if (key->key != op->key || key->state != RTE_VC_KEY_KNOWN || vc->recalled ||
+	    !key_allows(key, op))
 		return RTE_VC_FRAMED;
 	way = target_way(vc);
 	if (way != RTE_VC_STRAIGHT)

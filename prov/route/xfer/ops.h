@@ -66,6 +66,8 @@ enum rte_vc_way {
 	RTE_VC_LATER,	 /* straight, once acknowledgements have come */
 };
 enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq);
+/* By an operation that goes as a message. */
+void rte_vc_key_used(struct rte_vc *vc, uint64_t key);
 /* Messages about keys. NULL, or what is wrong. */
 const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info);
 const char *rte_vc_recalled(struct rte_vc *vc, const struct rte_mr_inval *inval);

@@ -215,6 +215,8 @@ static bool op_send(struct rte_vc *vc)
 		way = rte_vc_direct(vc, op, vc->next);
 		if (way != RTE_VC_FRAMED)
 			return way == RTE_VC_STRAIGHT;
+		if (op->length && !op->begun)
+			rte_vc_key_used(vc, op->key);
 	}
 	return op->type == RTE_READ_REQ ? read_send(vc, op, vc->next)
 					: piece_send(vc, op, vc->next);
