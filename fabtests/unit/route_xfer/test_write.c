@@ -164,6 +164,29 @@ CT_TEST(write, what_is_refused_gets_one_nack)
 	}
 }
 
+/* Whoever posts a terabyte with a wrong key learns of it with the first pieces. */
+CT_TEST(write, one_that_is_refused_is_not_sent_to_its_end)
+{
+	static uint8_t much[FAKE_MAX];
+	uint32_t sent;
+
+	begin(true);
+	CT_EXPECT_EQ(fake_write(&fake.a, much, sizeof(much), 0, KEY + 1, &context[0], 0),
+		     0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 5, 0, KEY, &context[1], 0), 0);
+	fake_run(&fake);
+	sent = fake_sent(&fake.a, RTE_WRITE);
+	CT_EXPECT_TRUE(sent < 32);
+	fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, FI_EKEYREJECTED);
+	fake_expect_none(&fake.a.tx_cq);
+	CT_EXPECT_EQ(fake.a.bad, NULL);
+	CT_EXPECT_EQ(fake.b.bad, NULL);
+	CT_EXPECT_FALSE(rte_vc_unsent(&fake.a.vc));
+	rte_vc_stop(&fake.a.vc, FI_EKEYREJECTED, 0);
+	fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_ECANCELED);
+	end();
+}
+
 CT_TEST(write, a_region_that_is_only_read_is_not_written)
 {
 	begin(true);

@@ -115,5 +115,6 @@ const char *rte_vc_nacked(struct rte_vc *vc, const struct rte_nack *nack)
 		op->err = (int)nack->status;
 		op->router = nack->router;
 	}
+	vc->refused = true;
 	return NULL;
 }

@@ -227,7 +227,7 @@ void rte_vc_pump(struct rte_vc *vc)
 	if (vc->pumping)
 		return;
 	vc->pumping = true;
-	while (vc->next < vc->tail && vc->state == RTE_VC_UP && !vc->failed &&
+	while (vc->next < vc->tail && vc->state == RTE_VC_UP && !vc->refused &&
 	       op_send(vc))
 		;
 	vc->pumping = false;

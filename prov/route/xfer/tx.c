@@ -140,7 +140,8 @@ static void op_done(struct rte_vc *vc, const struct rte_vc_op *op)
 /* Reports it if it has come to its end. */
 static bool op_ends(struct rte_vc *vc, const struct rte_vc_op *op, uint64_t seq)
 {
-	const bool sent = seq < vc->next;
+	/* Of what was refused, the rest is not sent. */
+	const bool sent = seq < vc->next || op->err;
 
 	if (op->lower || (vc->state == RTE_VC_UP && (vc->failed || !sent)))
 		return false;

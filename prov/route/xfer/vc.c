@@ -99,8 +99,8 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 
 bool rte_vc_unsent(struct rte_vc *vc)
 {
-	vc->watched = vc->state == RTE_VC_UP &&
-		      (vc->next < vc->tail || vc->ack_due || vc->nack_due);
+	vc->watched = vc->state == RTE_VC_UP && ((vc->next < vc->tail && !vc->refused) ||
+						 vc->ack_due || vc->nack_due);
 	return vc->watched;
 }
 

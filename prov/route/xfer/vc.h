@@ -191,7 +191,8 @@ struct rte_vc {
 	enum rte_vc_state state;
 	bool pumping;	 /* operations are being sent: not begun again inside */
 	bool watched;	 /* rte_vc_unsent said true */
-	bool failed;	 /* an operation was refused: those behind it fail */
+	bool refused;	 /* an operation was: nothing is sent any more */
+	bool failed;	 /* its completion was written: those behind it fail */
 	bool deaf;	 /* one of the other end was: nothing behind it is taken */
 	bool messages;	 /* some with data have been posted */
 	bool ordinary;	 /* the other end's data went to memory that is not persistent */
