@@ -473,6 +473,7 @@ static void step(struct crn_unpack *input)
 
 static void begin(uint8_t how)
 {
+	const bool direct = how & 1;
 	const struct rte_vc_path path = {
 		.frag = 300,
 		.eager = 100,
