@@ -337,3 +337,35 @@ CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
 	}
 	end();
 }
+
+/* Otherwise one key could be used so much that another is never returned. */
+CT_TEST(direct, no_key_is_used_while_one_is_to_be_returned)
+{
+	static uint8_t more[100];
+	struct crn_mr other;
+	int i;
+
+	begin_known(FI_REMOTE_WRITE);
+	fake_region(&fake.b, &other, more, sizeof(more), KEY + 1, FI_REMOTE_WRITE);
+	for (i = 0; i < 5; i++) {
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, from, 0), 0);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	}
+	expect_sent(1, 8);
+	fake.a.hold_done = true;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, from, 0), 0);
+	fake_run(&fake);
+	recall();
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, from, 0), 0);
+	fake_run(&fake);
+	expect_sent(2, 9);
+	fake.a.hold_done = false;
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_INVAL), 1);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	crn_mr_remove(&fake.b.map, &other);
+	end();
+}
