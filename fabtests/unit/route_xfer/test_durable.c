@@ -287,3 +287,30 @@ CT_TEST(durable, what_the_bypass_wrote_is_not_durable)
 	fake_expect(&fake.a.tx_cq, context, WRITTEN, 0);
 	end();
 }
+
+/* Its key is known by reads alone: the target has not seen a write to that memory. */
+CT_TEST(durable, a_fence_answers_for_a_write_that_waits_to_be_sent)
+{
+	int i;
+
+	begin_bypass();
+	ordinary.access |= FI_REMOTE_READ;
+	for (i = 0; i < 6; i++) {
+		CT_ASSERT_EQ(fake_read(&fake.a, into, 8, 0, DRAM, context), 0);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, context, FI_RMA | FI_READ, 0);
+	}
+	CT_EXPECT_NE(fake.a.straight, 0);
+	CT_EXPECT_FALSE(fake.b.vc.ordinary);
+	fake.a.credits[RTE_REQUESTS] = 0;
+	CT_EXPECT_EQ(write_to(PMEM, 8, &context[0], FI_COMMIT_COMPLETE), 0);
+	CT_EXPECT_EQ(write_to(DRAM, 8, &context[1], 0), 0);
+	CT_EXPECT_EQ(write_to(PMEM, 8, &context[2], FI_COMMIT_COMPLETE | FI_FENCE), 0);
+	fake.a.credits[RTE_REQUESTS] = 8;
+	rte_vc_ready(&fake.a.vc);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
+	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_EOPNOTSUPP);
+	end();
+}
