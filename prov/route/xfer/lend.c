@@ -73,7 +73,7 @@ static int region_lend(struct rte_vc *vc, uint64_t key)
 
 	if (ret)
 		return ret;
-	return loan_find(vc, key, mr->number) ? -FI_EALREADY : loan_make(vc, mr);
+	return loan_find(vc, key, mr->number) ? -FI_EBUSY : loan_make(vc, mr);
 }
 
 /* False: there is no credit or memory now. */
