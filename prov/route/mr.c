@@ -4,6 +4,7 @@
  * from by this provider, by routed keys of the domain. The lower provider has a region of
  * its own where it wants one for what it sends.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <cairn/nosys.h>
@@ -84,12 +85,14 @@ int rte_mr_lend(struct rte_vc *vc, struct crn_mr *region, struct rte_vc_loan *lo
 /* The same, until other ends no longer reach it. */
 #define MR_RECALL_MS 2000u
 
-/* Both ends may be this program's, on several devices. */
+/* Both ends may be this program's, on several devices; or another's, which needs the
+ * processor. */
 static void recall_turn(struct rte_device *device)
 {
 	rte_device_progress(device);
 	crn_unlock(&device->lock);
 	rte_fabric_progress(device->fabric, device);
+	sched_yield();
 	crn_lock(&device->lock);
 }
 
@@ -130,12 +133,13 @@ static void mr_turn(struct rte_device *device)
 static int mr_leave(struct rte_mr *mr)
 {
 	struct rte_domain *domain = mr->domain;
-	const uint64_t end = crn_now_ms() + MR_CLOSE_MS;
+	uint64_t end;
 	int ret;
 
 	crn_mr_hide(&domain->map, &mr->mr, true);
 	if (mr->lent)
 		mr_recall(mr);
+	end = crn_now_ms() + MR_CLOSE_MS;
 	while (mr->holds && crn_now_ms() < end)
 		mr_turn(domain->device);
 	ret = mr->holds ? -FI_EBUSY : 0;
