@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <sched.h>
@@ -243,6 +244,15 @@ void ct_note(const char *fmt, ...)
 bool ct_failed()
 {
 	return failures > 0;
+}
+
+unsigned int ct_rounds(unsigned int most)
+{
+	const char *text = getenv("CT_PART");
+	const unsigned long part = text ? strtoul(text, nullptr, 10) : 1;
+	const unsigned long rounds = part > 1 ? most / part : most;
+
+	return rounds ? static_cast<unsigned int>(rounds) : 1;
 }
 
 int main(int argc, char **argv)

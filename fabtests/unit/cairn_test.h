@@ -184,6 +184,10 @@ void ct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* True once a check failed in this test: for helpers that cannot return for the test. */
 bool ct_failed(void);
 
+/* Of so many random runs those that are made: all, or with CT_PART=N in the environment,
+ * where a tool makes each slow, one in N, at least one. */
+unsigned int ct_rounds(unsigned int most);
+
 /*
  * Memory running out (CT_WRAP_ALLOC of local.mk makes it so): from here on,
  * the nth allocation of this thread (1 is the next one) in statically linked code fails;

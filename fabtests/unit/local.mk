@@ -93,6 +93,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/test_nosys.c \
 	fabtests/unit/common/test_param.c \
 	fabtests/unit/common/test_ring.c \
+	fabtests/unit/common/test_rounds.c \
 	fabtests/unit/common/test_slab.c \
 	fabtests/unit/common/test_thread.c \
 	fabtests/unit/common/test_wait.c \

@@ -179,21 +179,22 @@ suite_explore() {
 	step explore-route-flood-mutations 120 "${run[@]}" -m
 }
 
-# plans_choice SUITE: sets the caller's filter, exported.
-plans_choice() {
+# slow_choice SUITE: where a tool makes unit tests slow. Sets the caller's GTEST_FILTER and CT_PART, both exported.
+slow_choice() {
 	full_only "$1-plans" "the unit tests that enumerate all plans, which the suite unit runs" || GTEST_FILTER=-$plans_all
+	full_only "$1-random" "nine in ten of the random runs of route's unit tests, all of which the suite unit makes" || CT_PART=10
 }
 
 suite_asan() {
-	local -x GTEST_FILTER='*'
-	plans_choice asan
+	local -x GTEST_FILTER='*' CT_PART=1
+	slow_choice asan
 	host_suite asan -- --disable-man --enable-asan || return
 	functional_sanitized asan
 }
 
 suite_tsan() {
-	local -x GTEST_FILTER='*'
-	plans_choice tsan
+	local -x GTEST_FILTER='*' CT_PART=1
+	slow_choice tsan
 	host_suite tsan -- --disable-man --enable-tsan || return
 	functional_sanitized tsan
 }
@@ -263,8 +264,8 @@ functional_on_simverbs() {
 }
 
 suite_valgrind() {
-	local -x GTEST_FILTER='*'
-	plans_choice valgrind
+	local -x GTEST_FILTER='*' CT_PART=1
+	slow_choice valgrind
 	build_unit || return
 	counted valgrind 1800 make_check "$top/build/unit" \
 		LOG_COMPILER="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"

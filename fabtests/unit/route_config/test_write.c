@@ -159,10 +159,11 @@ CT_TEST(write, what_says_all_is_read_as_the_same)
 
 CT_TEST(write, any_configuration_is_read_as_the_same)
 {
+	const uint64_t seeds = ct_rounds(3000);
 	static char text[16384];
 	uint64_t seed;
 
-	for (seed = 0; seed < 3000 && !ct_failed(); seed++) {
+	for (seed = 0; seed < seeds && !ct_failed(); seed++) {
 		random_config(seed, text, sizeof(text));
 		CT_NOTE("seed %llu:\n%s", (unsigned long long)seed, text);
 		expect_same_again(text);

@@ -26,9 +26,10 @@ static void expect_agreement(const char *after)
 
 static void for_each_seed(uint32_t seeds, void (*call)(void))
 {
-	uint64_t seed;
 	enum shape shape;
+	uint64_t seed;
 
+	seeds = ct_rounds(seeds);
 	for (shape = 0; shape < SHAPES && !ct_failed(); shape++)
 		for (seed = 0; seed < seeds && !ct_failed(); seed++) {
 			CT_NOTE("%s, seed %u", shape_name[shape], (unsigned int)seed);

@@ -316,13 +316,14 @@ static size_t pack(void)
 
 CT_TEST(wire_random, what_is_packed_is_what_is_parsed)
 {
+	const unsigned int messages = ct_rounds(MESSAGES);
 	const char *field;
 	unsigned int i;
 	size_t len;
 
 	state = 1;
 	draw_bytes(again, sizeof(again));
-	for (i = 0; i < MESSAGES && !ct_failed(); i++) {
+	for (i = 0; i < messages && !ct_failed(); i++) {
 		draw_message(any_kinds[below((uint32_t)any_kind_count)].type);
 		CT_NOTE("message %u, %s", i, rte_message_name(a.packet.head.type));
 		len = pack();
