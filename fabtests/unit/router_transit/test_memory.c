@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What there is no memory for is said later, or never. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 
 #include "world.h"
@@ -96,10 +97,10 @@ CT_TEST(memory, a_request_that_was_never_said_is_not_taken_back)
 
 CT_TEST(memory, no_room_is_enobufs)
 {
-	static const int rets[] = {-FI_ENOMEM, -FI_EAGAIN};
+	static const int rets[] = {-FI_ENOMEM, -FI_EAGAIN, -FI_EMFILE, -ENFILE};
 	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < CRN_COUNT(rets); i++) {
 		world_begin();
 		fake.connect_ret = rets[i];
 		world_ask(RTE_CLIENT);

@@ -53,6 +53,13 @@ void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict)
 
 /* --- CONN_REQ --- */
 
+/* This router's, and not the other end's fault. */
+static bool has_no_room(int ret)
+{
+	return ret == -FI_ENOMEM || ret == -FI_EAGAIN || ret == -FI_ENOBUFS ||
+	       ret == -FI_EMFILE || ret == -ENFILE;
+}
+
 static void reach(struct frt_transit *transit, struct frt_answer *answer)
 {
 	const struct frt_transits *transits = transit->node->transit_state;
@@ -73,9 +80,10 @@ static void reach(struct frt_transit *transit, struct frt_answer *answer)
 	if (!ret)
 		return;
 	out->peer = NULL;
-	if (ret == -FI_ENOMEM || ret == -FI_EAGAIN || ret == -FI_ENOBUFS)
+	if (has_no_room(ret))
 		frt_reason_set(transit, FI_ENOBUFS, frt_own_id(transit),
-			       "no room for a connection to %s", text);
+			       "no room for a connection to %s: %s", text,
+			       fi_strerror(-ret));
 	else
 		frt_reason_set(transit, FI_EHOSTUNREACH,
 			       transit->next ? transit->next : frt_own_id(transit),
