@@ -81,7 +81,7 @@ static int closes(struct fct *t, struct open *o)
 	struct fid *fids[] = {
 		&o->s.active.ep->fid,
 		&o->s.passive.ep->fid,
-		&o->s.srx->fid,
+		o->s.srx ? &o->s.srx->fid : NULL,
 		&o->s.pep->fid,
 		o->mr ? &o->mr->fid : &o->s.mr->fid,
 		&o->s.mr->fid,
@@ -95,7 +95,8 @@ static int closes(struct fct *t, struct open *o)
 	int ret = 0;
 
 	for (i = 0; i < sizeof(fids) / sizeof(fids[0]); i++)
-		FCT_CALL(t, fi_close(fids[i]));
+		if (fids[i])
+			FCT_CALL(t, fi_close(fids[i]));
 out:
 	return ret;
 }
