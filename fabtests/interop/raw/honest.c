@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "raw.h"
 
 #define SERVER_RECEIVES 8u
@@ -301,7 +302,7 @@ static int open_client(struct honest *honest, const char *node, const char *port
 	return ret ? ret : fi_enable(honest->ep);
 }
 
-struct honest *honest_connect(const char *node, const char *port, int ms, int *why)
+static struct honest *connect_once(const char *node, const char *port, int ms, int *why)
 {
 	struct honest *honest = calloc(1, sizeof(*honest));
 	int ret = open_client(honest, node, port);
@@ -315,6 +316,20 @@ struct honest *honest_connect(const char *node, const char *port, int ms, int *w
 		return honest;
 	honest_close(honest);
 	return NULL;
+}
+
+/* Who is told that there is no room now comes again. */
+struct honest *honest_connect(const char *node, const char *port, int ms, int *why)
+{
+	const uint64_t end = raw_now() + (uint64_t)ms;
+	struct honest *honest;
+
+	for (;;) {
+		honest = connect_once(node, port, ms, why);
+		if (honest || *why != -FI_ENOBUFS || raw_now() > end)
+			return honest;
+		usleep(50000);
+	}
 }
 
 static int await_completions(struct honest *honest, int count, int ms)

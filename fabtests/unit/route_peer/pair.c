@@ -65,10 +65,13 @@ static const struct rte_peer_ops end_ops = {
 
 static void end_open(struct pair_end *end, const struct pair_attr *attr, int which)
 {
+	const bool crowded = which == PAIR_B && attr->crowded;
 	const struct rte_arena_attr arena = {
 		.land_size = PAIR_LAND,
 		.lands = attr->lands,
-		.messages = attr->messages ? attr->messages : 1000,
+		.messages = crowded	     ? 1
+			    : attr->messages ? attr->messages
+					     : 1000,
 	};
 	struct rte_port_attr port = {
 		.self = {.role = attr->role[which] ? attr->role[which] : RTE_CLIENT,
@@ -103,7 +106,7 @@ static void pair_request(struct rte_request *request, void *context)
 	else
 		CT_EXPECT_EQ(rte_peer_accept(end->port, request, &end_ops, end,
 					     &end->peer),
-			     0);
+			     pair->crowded ? -FI_ENOMEM : 0);
 }
 
 void pair_open(struct pair *pair, const struct pair_attr *attr)
@@ -111,6 +114,7 @@ void pair_open(struct pair *pair, const struct pair_attr *attr)
 	union crn_addr any = {.in = {.sin_family = AF_INET}};
 
 	memset(pair, 0, sizeof(*pair));
+	pair->crowded = attr->crowded;
 	end_open(&pair->end[PAIR_A], attr, PAIR_A);
 	end_open(&pair->end[PAIR_B], attr, PAIR_B);
 	any.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

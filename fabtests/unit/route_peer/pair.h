@@ -25,13 +25,14 @@ struct pair {
 	struct pair_end end[PAIR_ENDS];
 	struct rte_listener *listener;
 	union crn_addr address;
-	bool refuse, full;
+	bool refuse, full, crowded;
 };
 
 struct pair_attr {
 	enum rte_role role[PAIR_ENDS]; /* 0: CLIENT and TARGET */
 	uint32_t lands;		       /* of each arena; 0: none */
 	uint32_t messages;	       /* 0: enough */
+	bool crowded;		       /* B has no memory for a peer */
 	uint16_t receives[RTE_LANES];
 	unsigned int heartbeat; /* ms; 0: 1 s */
 };

@@ -70,6 +70,18 @@ CT_TEST(peer, who_has_no_room_says_so_and_who_it_is)
 	pair_close(&pair);
 }
 
+CT_TEST(peer, who_has_no_memory_for_a_peer_has_no_room)
+{
+	const struct pair_attr crowded = {.crowded = true};
+	struct pair pair;
+
+	pair_open(&pair, &crowded);
+	pair_begin(&pair);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_A].err, FI_ENOBUFS);
+	pair_close(&pair);
+}
+
 CT_TEST(peer, a_message_arrives_as_it_was_sent)
 {
 	static const char data[] = "what a message says";

@@ -268,10 +268,12 @@ int rte_peer_accept(struct rte_port *port, struct rte_request *request,
 {
 	struct rte_peer_inside *in = peer_make(port, false, ops, user);
 	uint8_t preamble[RTE_PREAMBLE_LEN];
-	int ret = -FI_ENOMEM;
+	int ret;
 
-	if (!in)
-		goto refuse;
+	if (!in) {
+		rte_request_full(request);
+		return -FI_ENOMEM;
+	}
 	peer_address(&in->peer, &request->address.sa);
 	peer_knows(&in->peer, &request->preamble);
 	ret = peer_endpoint(in, request->info);
@@ -295,7 +297,6 @@ undo:
 		return ret;
 	}
 	peer_undo(in);
-refuse:
 	rte_request_reject(request);
 	return ret;
 }
