@@ -11,6 +11,9 @@ fabtests_unit_unit_route_xfer_SOURCES = \
 	fabtests/unit/route_xfer/test_bad.c \
 	fabtests/unit/route_xfer/test_durable.c \
 	fabtests/unit/route_xfer/test_direct.c \
+	fabtests/unit/route_xfer/test_far.c \
+	fabtests/unit/route_xfer/test_fence.c \
+	fabtests/unit/route_xfer/test_keys.c \
 	fabtests/unit/route_xfer/test_random.c \
 	fabtests/unit/route_xfer/test_read.c \
 	fabtests/unit/route_xfer/test_recv.c \

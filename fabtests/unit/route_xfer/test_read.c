@@ -212,11 +212,15 @@ CT_TEST(read, so_many_are_in_service)
 	fake.b.credits[RTE_RESPONSES] = 0;
 	for (seq = 1; seq <= RTE_VC_READS + 3; seq++) {
 		packet.head.seq = seq;
+		req.window = seq == RTE_VC_READS ? RTE_SLOTS_MAX : 1;
 		len = rte_read_req_pack(&packet, &req, bytes, sizeof(bytes));
 		fake_inject(&fake.b, bytes, (size_t)len);
 	}
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 3);
 	CT_EXPECT_EQ(fake.b.vc.serve_count, RTE_VC_READS);
+	CT_EXPECT_EQ(fake.b.vc.serves[0].window, 1);
+	CT_EXPECT_EQ(fake.b.vc.serves[RTE_VC_READS - 1].window,
+		     CRN_MIN(RTE_VC_WINDOW, RTE_SLOTS_MAX));
 	fake.b.credits[RTE_RESPONSES] = 2;
 	fake.b.hold_done = true;
 	rte_vc_ready(&fake.b.vc);

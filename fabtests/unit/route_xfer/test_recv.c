@@ -164,8 +164,11 @@ CT_TEST(recv, acknowledgements_do_not_ride_on_messages_through_routers)
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, from, FI_DELIVERY_COMPLETE), 0);
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake_send(&fake.b, from, 10, from, 0), 0);
+	CT_EXPECT_EQ(fake_read(&fake.b, into + 10, 10, 0, 1, into), 0);
 	fake_run(&fake);
+	CT_EXPECT_EQ(fake.b.seen_count, 2);
 	CT_EXPECT_FALSE(fake.b.seen[0].rode);
+	CT_EXPECT_FALSE(fake.b.seen[1].rode);
 	fake_expect_none(&fake.a.tx_cq);
 	fake.b.credits[RTE_RESPONSES] = 1;
 	rte_vc_ready(&fake.b.vc);

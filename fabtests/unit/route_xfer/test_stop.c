@@ -221,3 +221,47 @@ CT_TEST(init, what_there_is_no_memory_for)
 	rte_vc_fini(&vc);
 	fake_close(&fake);
 }
+
+CT_TEST(stop, a_nack_that_is_not_sent_yet_is_known)
+{
+	begin();
+	fake.b.credits[RTE_RESPONSES] = 0;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, from, 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_TRUE(rte_vc_unsent(&fake.b.vc));
+	fake.b.credits[RTE_RESPONSES] = 1;
+	rte_vc_ready(&fake.b.vc);
+	CT_EXPECT_EQ(fake.b.drained, 1);
+	end();
+}
+
+/* A region is held until the lower provider has let go of it, whatever it says. */
+CT_TEST(stop, a_region_that_was_read_in_vain_is_let_go)
+{
+	begin();
+	CT_EXPECT_EQ(fake_read(&fake.a, from, 15000, 0, KEY, from), 0);
+	CT_ASSERT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_ASSERT_GT(fake.b.holds, 0);
+	fake.b.out[0]->err = FI_ECANCELED;
+	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake.b.holds, 0);
+	end();
+}
+
+/* The router is that of the first failure, which was none. */
+CT_TEST(stop, what_is_behind_a_refusal_failed_at_no_router)
+{
+	struct fi_cq_err_entry err = {0};
+
+	begin();
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[1], 0), 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &context[0], FI_RMA | FI_WRITE, FI_EKEYREJECTED);
+	rte_vc_stop(&fake.a.vc, FI_EIO, 5);
+	CT_ASSERT_EQ(fi_cq_readerr(&fake.a.tx_cq.fid, &err, 0), 1);
+	CT_EXPECT_EQ(err.err, FI_ECANCELED);
+	CT_EXPECT_EQ(err.err_data_size, 0);
+	end();
+}

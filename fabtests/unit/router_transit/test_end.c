@@ -283,3 +283,22 @@ CT_TEST(end, while_one_is_closed_the_other_may_go)
 	frt_transit_ops.device_gone(&world.node, &world.device[0], FI_ESHUTDOWN);
 	world_end();
 }
+
+/* Both lanes: the data of a read do not get lost between its last request and the end. */
+CT_TEST(end, the_data_of_a_read_go_on_first)
+{
+	const struct piece data = {
+		.type = RTE_READ_FRAG, .flags = WHOLE, .seq = 1, .len = 10};
+
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world.in->in->credit[RTE_RESPONSES] = 0;
+	world_say(world.out, &data);
+	world_shutdown(world.out, 0);
+	world_expect_nothing(world.in);
+	fake_credit(world.in, RTE_RESPONSES, 1);
+	world_expect(world.in, &data);
+	world_expect_shutdown(world.in, 0, 0);
+	world_expect_closed();
+	world_end();
+}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 
+#include "transit/forward.h"
 #include "world.h"
 
 #define WHOLE (RTE_FIRST | RTE_LAST)
@@ -398,4 +399,54 @@ CT_TEST(forward, no_message_allocates)
 	CT_EXPECT_FALSE(ct_alloc_failed());
 	fake_done(world.out, 4, 0);
 	shut();
+}
+
+/* What a piece is made of, without a payload of 4 GiB. */
+static ssize_t pack(const struct rte_packet *packet, const union frt_body *body,
+		    uint32_t gone, uint32_t len, uint8_t *buf, size_t size)
+{
+	const struct frt_piece piece = {
+		.flags = packet->head.flags,
+		.gone = gone,
+		.len = len,
+	};
+
+	return frt_piece_pack(&piece, packet, body, buf, size);
+}
+
+CT_TEST(forward, a_piece_behind_4_gib_stays_there)
+{
+	const uint64_t at = (UINT64_C(1) << 32) - 10;
+	const struct rte_packet packet = {
+		.head = {.type = RTE_MSG, .flags = RTE_LAST, .seq = 1, .plen = 30}};
+	const union frt_body body = {
+		.msg = {.slot = RTE_SLOT_NONE, .length = at + 30, .offset = at}};
+	struct rte_packet out;
+	struct rte_msg msg;
+	uint8_t buf[256] = {0};
+	const ssize_t len = pack(&packet, &body, 20, 10, buf, sizeof(buf));
+
+	CT_ASSERT_GT(len, 0);
+	CT_ASSERT_EQ(rte_packet_parse(&out, buf, (size_t)len + 10), RTE_OK);
+	CT_ASSERT_EQ(rte_msg_parse(&msg, &out), RTE_OK);
+	CT_EXPECT_EQ(msg.offset, at + 20);
+	CT_EXPECT_EQ(msg.length, at + 30);
+}
+
+CT_TEST(forward, why_it_was_refused_goes_on)
+{
+	struct rte_packet packet = {
+		.head = {.type = RTE_NACK, .flags = RTE_ERR},
+		.options = {.present = 1u << RTE_TLV_WHY},
+	};
+	const union frt_body body = {.nack = {.request = 1, .status = FI_EIO}};
+	struct rte_packet out;
+	uint8_t buf[RTE_HLEN_MAX] = {0};
+	ssize_t len;
+
+	packet.options.text[RTE_TLV_WHY] = "no such region";
+	len = pack(&packet, &body, 0, 0, buf, sizeof(buf));
+	CT_ASSERT_GT(len, 0);
+	CT_ASSERT_EQ(rte_packet_parse(&out, buf, (size_t)len), RTE_OK);
+	CT_EXPECT_STREQ(out.options.text[RTE_TLV_WHY], "no such region");
 }

@@ -162,6 +162,14 @@ CT_TEST(setup, messages_that_come_too_early_break_the_protocol)
 	world_ack(0);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
 	world_end();
+	/* CONN_ACK of a CONN_REP that has not been sent. */
+	world_begin();
+	world_reach(RTE_CLIENT);
+	world.in->in->no_words = true;
+	world_rep(RTE_ACCEPTED, 0);
+	world_ack(0);
+	CT_EXPECT_EQ(world.in->in->status, EPROTO);
+	world_end();
 	/* Data before CONN_ACK. */
 	world_begin();
 	world_reach(RTE_CLIENT);
@@ -204,5 +212,41 @@ CT_TEST(setup, data_wait_for_the_confirmation)
 	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_ACK) != NULL);
 	world_expect(world.out, &piece);
 	world_shut();
+	world_end();
+}
+
+/* What either neighbour takes in a Send bounds all on the way. */
+CT_TEST(setup, who_asks_bounds_a_send)
+{
+	struct fake_message *message;
+	struct rte_conn_req req;
+
+	world_begin();
+	world_ask(RTE_CLIENT);
+	world.in->eager_max = 4000;
+	world.out->eager_max = 5000;
+	fake_up(world.out, RTE_TARGET, 3);
+	message = world_next(world.out, RTE_CONN_REQ);
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
+	CT_EXPECT_EQ(req.eager, 4000);
+	fake_down(world.in, FI_ECONNABORTED);
+	world_end();
+}
+
+/* Times add up to the longest that can be said, and not to a short one. */
+CT_TEST(setup, a_latency_does_not_begin_anew)
+{
+	struct fake_message *message;
+	struct rte_conn_req req;
+
+	world_begin();
+	world.req.latency = UINT32_MAX - 5;
+	world_reach(RTE_ROUTER);
+	message = world_next(world.out, RTE_CONN_REQ);
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
+	CT_EXPECT_EQ(req.latency, UINT32_MAX);
+	fake_down(world.in, FI_ECONNABORTED);
 	world_end();
 }
