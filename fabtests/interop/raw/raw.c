@@ -238,6 +238,10 @@ struct raw_conn *raw_connect(struct raw *raw, const struct sockaddr_in *to,
 	struct fi_info *info = fi_dupinfo(raw->info);
 	struct raw_conn *conn;
 
+	/* A host may have several: the one that leads there is the system's to choose. */
+	free(info->src_addr);
+	info->src_addr = NULL;
+	info->src_addrlen = 0;
 	info->dest_addr = malloc(sizeof(*to));
 	memcpy(info->dest_addr, to, sizeof(*to));
 	info->dest_addrlen = sizeof(*to);
