@@ -12,24 +12,11 @@
 
 /* --- The steps of a good conversation --- */
 
-/* The tcp provider itself may have lost its way over what was done with it here: who is
- * attacked is asked by others whether it still answers. */
-static void fresh(struct raw *raw)
-{
-	if (!raw->mute || raw->conns)
-		return;
-	printf("# the attacker has had no answer, and begins anew\n");
-	raw_close(raw);
-	if (raw_open(raw, NULL))
-		exit(1);
-}
-
 static struct raw_conn *connected_as(struct raw_attack *attack, unsigned int role,
 				     uint64_t node)
 {
 	uint8_t preamble[32];
 
-	fresh(&attack->raw);
 	raw_preamble(preamble, role, node, &attack->from);
 	return raw_connect(&attack->raw, &attack->at, preamble, sizeof(preamble), true);
 }
@@ -150,7 +137,6 @@ static void preambles(struct raw_attack *attack)
 			raw_preamble(bytes, i % 5, i % 7, &attack->from);
 		if (i % 3 == 2)
 			bytes[raw_below(32)] ^= (uint8_t)raw_random();
-		fresh(&attack->raw);
 		end(raw_connect(&attack->raw, &attack->at, bytes,
 				i % 3 ? 32 : raw_below(sizeof(bytes)), true));
 	}

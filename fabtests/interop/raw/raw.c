@@ -225,7 +225,6 @@ static struct raw_conn *settle(struct raw_conn *conn, bool wait)
 
 	while (wait && !conn->up && !conn->over && raw_now() < end)
 		raw_progress(conn->raw);
-	conn->raw->mute = wait && !conn->up && !conn->over;
 	if (!conn->over && (!wait || conn->up))
 		return conn;
 	raw_end(conn);

@@ -120,7 +120,6 @@ struct raw {
 	struct fid_pep *pep;
 	struct fi_info *asks; /* of a listener: who asks; NULL: nobody */
 	unsigned int conns;
-	bool mute; /* a connection had no answer of any kind */
 };
 
 struct raw_slot {
