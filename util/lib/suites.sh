@@ -600,6 +600,7 @@ suite_route() {
 	counted route-limits 200 "${check[@]}" -n 1 limits
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
 		counted route-limits-long 21600 "${check[@]}" -f limits
+	counted route-hostile 300 "${check[@]}" hostile
 	counted route-verbs 300 "${check[@]}" verbs
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
