@@ -3,8 +3,11 @@
 check_PROGRAMS += fabtests/unit/unit_route_peer
 TESTS += fabtests/unit/unit_route_peer
 fabtests_unit_unit_route_peer_SOURCES = \
+	fabtests/unit/route_peer/front.c \
+	fabtests/unit/route_peer/front.h \
 	fabtests/unit/route_peer/pair.c \
 	fabtests/unit/route_peer/pair.h \
+	fabtests/unit/route_peer/test_credit.c \
 	fabtests/unit/route_peer/test_peer.c
 nodist_EXTRA_fabtests_unit_unit_route_peer_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_peer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \

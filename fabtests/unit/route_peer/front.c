@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cairn_test.h"
+#include "front.h"
+
+static void front_see(struct front *front, const void *bytes, size_t len)
+{
+	front->sends++;
+	if (front->see)
+		front->see(front, (uint8_t *)bytes, len);
+}
+
+static ssize_t front_inject(struct fid_ep *ep, const void *buf, size_t len,
+			    fi_addr_t dest)
+{
+	struct front *front = crn_container_of(ep->msg, struct front, msg);
+
+	front->injects++;
+	front_see(front, buf, len);
+	if (front->send || front->swallow)
+		return front->send;
+	return front->msg_before->inject(ep, buf, len, dest);
+}
+
+static ssize_t front_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
+{
+	struct front *front = crn_container_of(ep->msg, struct front, msg);
+
+	front_see(front, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len);
+	if (front->send || front->swallow)
+		return front->send;
+	return front->msg_before->sendmsg(ep, msg, flags);
+}
+
+static ssize_t front_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			      uint64_t flags)
+{
+	struct front *front = crn_container_of(ep->rma, struct front, rma);
+
+	front->writes++;
+	if (front->write || front->swallow)
+		return front->write;
+	return front->rma_before->writemsg(ep, msg, flags);
+}
+
+void front_put(struct front *front, struct rte_peer *peer)
+{
+	front->ep = peer->in->ep;
+	front->msg_before = front->ep->msg;
+	front->rma_before = front->ep->rma;
+	front->msg = *front->ep->msg;
+	front->rma = *front->ep->rma;
+	front->msg.inject = front_inject;
+	front->msg.sendmsg = front_sendmsg;
+	front->rma.writemsg = front_writemsg;
+	front->ep->msg = &front->msg;
+	front->ep->rma = &front->rma;
+}
+
+void front_remove(struct front *front)
+{
+	front->ep->msg = front->msg_before;
+	front->ep->rma = front->rma_before;
+}
