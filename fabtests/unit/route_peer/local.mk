@@ -8,7 +8,8 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/pair.c \
 	fabtests/unit/route_peer/pair.h \
 	fabtests/unit/route_peer/test_credit.c \
-	fabtests/unit/route_peer/test_peer.c
+	fabtests/unit/route_peer/test_peer.c \
+	fabtests/unit/route_peer/test_slot.c
 nodist_EXTRA_fabtests_unit_unit_route_peer_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_peer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
 	$(LIBFABRIC_CFLAGS)
