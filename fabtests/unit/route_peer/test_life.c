@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Signs of life: prov/route/peer/life.c. The test, not the clock, says when a look is. */
+#include <string.h>
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+#include "front.h"
+
+/* No look of the clock's comes during a test. */
+static const struct pair_attr slow = {.role = {RTE_CLIENT, RTE_ROUTER},
+				      .lands = 32,
+				      .heartbeat = 60000};
+#define LOSS 3u /* looks without a sign of life, of the configuration's default */
+
+static void look(struct rte_peer *peer, uint64_t late)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	in->heard = false;
+	in->next_look = crn_now_ms() - late;
+	in->deadline.expired(&in->deadline);
+}
+
+/* Who was not there to hear the peer blames itself. */
+CT_TEST(life, a_look_that_is_late_says_nothing)
+{
+	struct pair_end *a;
+	struct pair pair;
+	unsigned int i;
+
+	pair_open(&pair, &slow);
+	pair_connect(&pair);
+	a = &pair.end[PAIR_A];
+	for (i = 0; i < 3 * LOSS; i++)
+		look(a->peer, 60000);
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
+	/* From here on they are in time, and count. */
+	for (i = 0; i < LOSS; i++)
+		look(a->peer, 0);
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
+	look(a->peer, 60000);
+	for (i = 0; i < LOSS; i++)
+		look(a->peer, 0);
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
+	look(a->peer, 0);
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_DOWN);
+	PAIR_UNTIL(&pair, a->downs);
+	CT_EXPECT_EQ(a->err, FI_ETIMEDOUT);
+	CT_EXPECT_STRSTR(a->log, "silent");
+	pair_close(&pair);
+}
+
+/* A program that computes makes no progress: nobody looks after a client or a target. */
+CT_TEST(life, only_routers_are_looked_after)
+{
+	static const enum rte_role roles[][PAIR_ENDS] = {
+		{RTE_CLIENT, RTE_ROUTER},
+		{RTE_ROUTER, RTE_CLIENT},
+		{RTE_ROUTER, RTE_ROUTER},
+		{RTE_CLIENT, RTE_CLIENT},
+	};
+	struct pair_attr attr = slow;
+	struct pair pair;
+	unsigned int i;
+	int end;
+
+	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		memcpy(attr.role, roles[i], sizeof(attr.role));
+		pair_open(&pair, &attr);
+		pair_connect(&pair);
+		for (end = 0; end < PAIR_ENDS; end++) {
+			CT_NOTE("row %u, end %d", i, end);
+			CT_EXPECT_EQ(pair.end[end].peer->in->deadline.link != NULL,
+				     attr.role[!end] == RTE_ROUTER);
+		}
+		pair_close(&pair);
+	}
+}
+
+static void see_keepalive(struct front *front, uint8_t *bytes, size_t len)
+{
+	struct rte_keepalive keepalive;
+	struct rte_packet packet;
+
+	if (bytes[FRONT_TYPE] != RTE_KEEPALIVE)
+		return;
+	CT_ASSERT_EQ(rte_packet_parse(&packet, bytes, len), RTE_OK);
+	CT_ASSERT_EQ(rte_keepalive_parse(&keepalive, &packet), RTE_OK);
+	front->seen++;
+	front->value = packet.head.flags & RTE_ACKREQ ? keepalive.stamp : keepalive.echo;
+}
+
+CT_TEST(life, who_is_asked_answers_with_the_stamp_that_asked)
+{
+	struct front asks = {.see = see_keepalive}, answers = {.see = see_keepalive};
+	struct pair pair;
+	int i;
+
+	pair_open(&pair, &slow);
+	pair_connect(&pair);
+	front_put(&asks, pair.end[PAIR_A].peer);
+	front_put(&answers, pair.end[PAIR_B].peer);
+	look(pair.end[PAIR_A].peer, 0);
+	CT_EXPECT_EQ(asks.seen, 1);
+	CT_EXPECT_NE(asks.value, 0);
+	PAIR_UNTIL(&pair, answers.seen && pair.end[PAIR_A].peer->in->heard);
+	CT_EXPECT_EQ(answers.value, asks.value);
+	/* An answer is not answered, and not repeated with what is sent next. */
+	rte_peer_expect(pair.end[PAIR_B].peer, RTE_REQUESTS, 1 << 20);
+	PAIR_UNTIL(&pair, pair.end[PAIR_A].peer->in->outlet[RTE_REQUESTS].slots);
+	for (i = 0; i < 20; i++)
+		pair_turn(&pair);
+	CT_EXPECT_EQ(asks.seen, 1);
+	CT_EXPECT_EQ(answers.seen, 1);
+	front_remove(&asks);
+	front_remove(&answers);
+	pair_close(&pair);
+}
+
+/* Whoever has been heard is not asked. */
+CT_TEST(life, who_was_heard_is_not_asked)
+{
+	struct front asks = {.see = see_keepalive};
+	struct pair_end *a;
+	struct pair pair;
+	unsigned int i;
+
+	pair_open(&pair, &slow);
+	pair_connect(&pair);
+	a = &pair.end[PAIR_A];
+	front_put(&asks, a->peer);
+	for (i = 0; i < 2 * LOSS; i++) {
+		a->peer->in->heard = true;
+		a->peer->in->next_look = crn_now_ms();
+		a->peer->in->deadline.expired(&a->peer->in->deadline);
+	}
+	CT_EXPECT_EQ(asks.seen, 0);
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
+	front_remove(&asks);
+	pair_close(&pair);
+}
