@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The first and the last message of a peer, and the version between them. */
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+#include "front.h"
+
+static const struct pair_attr plain = {.lands = 32};
+
+/* A peer that says BYE is gone, although its lower connection stays. */
+CT_TEST(end, a_BYE_is_one)
+{
+	const struct rte_bye bye = {0};
+	struct rte_packet packet = {.head.type = RTE_BYE};
+	struct pair pair;
+	struct rte_tx *tx;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	tx = send_control(pair.end[PAIR_A].peer);
+	CT_ASSERT_NE(tx, NULL);
+	tx->len = (size_t)rte_bye_pack(&packet, &bye, tx->bytes, tx->room);
+	rte_tx_post(tx);
+	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_ECONNABORTED);
+	CT_EXPECT_EQ(pair.end[PAIR_A].downs, 0);
+	pair_close(&pair);
+}
+
+static void see_type(struct front *front, uint8_t *bytes, size_t len)
+{
+	if (bytes[FRONT_TYPE] == front->type)
+		front->seen++;
+}
+
+/*
+ * The endpoint is closed upon its completion: what was injected may not have left by
+ * then.
+ */
+CT_TEST(end, a_BYE_is_not_injected)
+{
+	struct front front = {.see = see_type, .type = RTE_BYE};
+	struct pair_end *a;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	a = &pair.end[PAIR_A];
+	front_put(&front, a->peer);
+	/* The message is short enough. */
+	CT_EXPECT_GE(a->port->lower_inject, RTE_HEAD_LEN + 8);
+	front.swallow = true;
+	rte_peer_close(a->peer, 0);
+	CT_EXPECT_EQ(front.seen, 1);
+	CT_EXPECT_EQ(front.injects, 0);
+	CT_EXPECT_EQ(a->peer->in->txs_used, 1);
+	front_remove(&front);
+	a->peer = NULL;
+	pair_close(&pair);
+}
+
+CT_TEST(end, nothing_is_taken_before_HELLO)
+{
+	const struct pair_message message = {
+		.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	struct front front = {.see = see_type, .type = RTE_HELLO, .swallow = true};
+	struct pair_end *a, *b;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_begin(&pair);
+	a = &pair.end[PAIR_A];
+	b = &pair.end[PAIR_B];
+	front_put(&front, a->peer);
+	PAIR_UNTIL(&pair, front.seen && b->peer);
+	front_remove(&front);
+	/* It goes on as if it had heard the answer. */
+	a->peer->state = RTE_PEER_UP;
+	rte_outlet_open(&a->peer->in->outlet[RTE_REQUESTS].flow, 1);
+	CT_ASSERT_TRUE(pair_send(a, &message, NULL, NULL));
+	PAIR_UNTIL(&pair, b->downs || b->messages);
+	CT_EXPECT_EQ(b->messages, 0);
+	CT_EXPECT_EQ(b->err, FI_EIO);
+	CT_EXPECT_STRSTR(b->log, "without HELLO");
+	pair_close(&pair);
+}
+
+/* What both speak, of one that speaks more than this one. */
+CT_TEST(end, the_lower_minor_version_is_spoken)
+{
+	uint8_t bytes[RTE_PREAMBLE_LEN];
+	struct rte_preamble newer;
+	struct front front = {.swallow = true};
+	struct pair_end *a;
+	struct pair pair;
+
+	pair_open(&pair, &plain);
+	pair_begin(&pair);
+	a = &pair.end[PAIR_A];
+	front_put(&front, a->peer);
+	newer = port_preamble(pair.end[PAIR_B].port, RTE_TARGET);
+	newer.minor_max = RTE_MINOR + 9;
+	rte_preamble_pack(&newer, bytes);
+	peer_connected(a->peer, bytes, sizeof(bytes));
+	CT_EXPECT_EQ(a->peer->state, RTE_PEER_GREETING);
+	CT_EXPECT_EQ(a->peer->remote.minor_max, RTE_MINOR + 9);
+	CT_EXPECT_EQ(a->peer->minor, RTE_MINOR);
+	front_remove(&front);
+	pair_close(&pair);
+}
