@@ -11,6 +11,7 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/test_end.c \
 	fabtests/unit/route_peer/test_life.c \
 	fabtests/unit/route_peer/test_peer.c \
+	fabtests/unit/route_peer/test_send.c \
 	fabtests/unit/route_peer/test_slot.c
 nodist_EXTRA_fabtests_unit_unit_route_peer_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_peer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \

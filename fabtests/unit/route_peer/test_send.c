@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the lower provider does not take at once: prov/route/peer/send.c. */
+#include <rdma/fi_errno.h>
+#include <cairn/wait.h>
+#include "cairn_test.h"
+#include "front.h"
+
+/* Of a length that is worth landing slots. */
+static uint8_t data[4 * RTE_EAGER];
+
+/* Two that are up, with something in front of A. */
+struct stuck {
+	struct pair pair;
+	struct front front;
+	struct pair_end *a, *b;
+	int counts[2]; /* of done: without an error, with one */
+	int err;       /* the last one */
+};
+
+static void stuck_open_with(struct stuck *stuck, const struct pair_attr *attr)
+{
+	*stuck = (struct stuck){0};
+	pair_open(&stuck->pair, attr);
+	pair_connect(&stuck->pair);
+	stuck->a = &stuck->pair.end[PAIR_A];
+	stuck->b = &stuck->pair.end[PAIR_B];
+	front_put(&stuck->front, stuck->a->peer);
+}
+
+static void stuck_open(struct stuck *stuck)
+{
+	stuck_open_with(stuck, &(struct pair_attr){.lands = 32});
+}
+
+static void stuck_close(struct stuck *stuck)
+{
+	front_remove(&stuck->front);
+	pair_close(&stuck->pair);
+}
+
+static void turns(struct stuck *stuck)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		pair_turn(&stuck->pair);
+}
+
+static void note_done(struct rte_tx *tx, int err)
+{
+	struct stuck *stuck = tx->user;
+
+	stuck->counts[err ? 1 : 0]++;
+	stuck->err = err ? err : stuck->err;
+}
+
+static bool post(struct stuck *stuck, uint64_t seq)
+{
+	const struct pair_message message = {
+		.seq = seq, .data = data, .len = 8, .piece = 8};
+
+	return pair_send(stuck->a, &message, note_done, stuck);
+}
+
+static void expect_in_order(struct stuck *stuck, unsigned int count)
+{
+	struct crn_list *entry;
+	uint64_t seq = 1;
+
+	PAIR_UNTIL(&stuck->pair, stuck->b->messages == count);
+	crn_list_for_each (entry, &stuck->b->rxs)
+		CT_EXPECT_EQ(
+			crn_container_of(entry, struct rte_rx, entry)->packet.head.seq,
+			seq++);
+}
+
+CT_TEST(send, what_is_stuck_keeps_its_order)
+{
+	static struct stuck stuck;
+	uint64_t seq;
+
+	stuck_open(&stuck);
+	stuck.front.send = -FI_EAGAIN;
+	for (seq = 1; seq <= 4; seq++)
+		CT_ASSERT_TRUE(post(&stuck, seq));
+	turns(&stuck);
+	CT_EXPECT_EQ(stuck.b->messages, 0);
+	CT_EXPECT_EQ(stuck.a->downs, 0);
+	stuck.front.send = 0;
+	expect_in_order(&stuck, 4);
+	PAIR_UNTIL(&stuck.pair, stuck.counts[0] == 4);
+	stuck_close(&stuck);
+}
+
+CT_TEST(send, nothing_overtakes_what_is_stuck)
+{
+	static struct stuck stuck;
+	struct rte_tx *direct;
+
+	stuck_open(&stuck);
+	stuck.front.send = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	/* There is room again, which nobody has noticed. */
+	stuck.front.send = 0;
+	CT_EXPECT_EQ(rte_tx_direct(stuck.a->peer), NULL);
+	CT_ASSERT_TRUE(post(&stuck, 2));
+	expect_in_order(&stuck, 2);
+	direct = rte_tx_direct(stuck.a->peer);
+	CT_ASSERT_NE(direct, NULL);
+	stuck.front.write = -FI_EAGAIN;
+	CT_EXPECT_EQ(rte_tx_rma(direct, &(struct fi_msg_rma){0}, false, 0), -FI_EAGAIN);
+	stuck_close(&stuck);
+}
+
+/* A payload that is in the slot stays there: only the message is tried again. */
+CT_TEST(send, a_payload_is_written_once)
+{
+	static struct stuck stuck;
+	struct pair_message message = {
+		.seq = 1, .data = data, .len = sizeof(data), .piece = RTE_EAGER};
+
+	stuck_open(&stuck);
+	CT_ASSERT_TRUE(pair_send(stuck.a, &message, NULL, NULL));
+	PAIR_UNTIL(&stuck.pair, stuck.a->peer->in->outlet[RTE_REQUESTS].slots);
+	message.offset = RTE_EAGER;
+	message.piece = sizeof(data) - RTE_EAGER;
+	message.slot = true;
+	stuck.front.write = -FI_EAGAIN;
+	CT_ASSERT_TRUE(pair_send(stuck.a, &message, note_done, &stuck));
+	turns(&stuck);
+	CT_EXPECT_GT(stuck.front.writes, 1);
+	stuck.front.write = 0;
+	stuck.front.send = -FI_EAGAIN;
+	stuck.front.sends = stuck.front.writes = 0;
+	turns(&stuck);
+	CT_EXPECT_GT(stuck.front.sends, 1);
+	CT_EXPECT_EQ(stuck.front.writes, 1);
+	stuck.front.send = 0;
+	PAIR_UNTIL(&stuck.pair, stuck.b->messages == 2 && stuck.counts[0]);
+	CT_EXPECT_EQ(stuck.front.writes, 1);
+	stuck_close(&stuck);
+}
+
+CT_TEST(send, a_peer_is_idle_when_all_requests_are_known_to_be_gone)
+{
+	const struct pair_attr attr = {.receives = {2, 2}};
+	static struct stuck stuck;
+
+	stuck_open_with(&stuck, &attr);
+	CT_EXPECT_TRUE(rte_peer_idle(stuck.a->peer));
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	CT_EXPECT_FALSE(rte_peer_idle(stuck.a->peer));
+	PAIR_UNTIL(&stuck.pair, stuck.b->messages && stuck.counts[0]);
+	turns(&stuck);
+	CT_EXPECT_FALSE(rte_peer_idle(stuck.a->peer));
+	pair_put_all(stuck.b);
+	PAIR_UNTIL(&stuck.pair, rte_peer_idle(stuck.a->peer));
+	stuck_close(&stuck);
+}
+
+/* Whatever the owner takes, this room's own messages still have theirs. */
+CT_TEST(send, the_owner_leaves_some_to_control)
+{
+	static struct stuck stuck;
+	struct rte_peer_inside *in;
+	struct rte_tx *tx[64];
+	uint32_t taken = 0, own = 0, i;
+
+	stuck_open(&stuck);
+	in = stuck.a->peer->in;
+	CT_ASSERT_LE(in->txs, 64);
+	while ((tx[taken] = rte_tx_get(stuck.a->peer, RTE_LANES, RTE_SMALL_ROOM)))
+		taken++;
+	CT_EXPECT_EQ(taken, in->txs - PEER_TXS_CONTROL);
+	CT_EXPECT_EQ(rte_tx_direct(stuck.a->peer), NULL);
+	while ((tx[taken + own] = send_control(stuck.a->peer)))
+		own++;
+	CT_EXPECT_EQ(own, PEER_TXS_CONTROL);
+	for (i = 0; i < taken + own; i++)
+		rte_tx_drop(tx[i]);
+	CT_EXPECT_EQ(in->txs_used, 0);
+	stuck_close(&stuck);
+}
+
+/* A send that fails is the end of the peer, with its code, whenever it fails. */
+CT_TEST(send, what_cannot_be_sent_ends_the_peer)
+{
+	static struct stuck stuck;
+
+	stuck_open(&stuck);
+	stuck.front.send = -FI_ENOTCONN;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
+	CT_EXPECT_EQ(stuck.a->err, FI_ENOTCONN);
+	stuck_close(&stuck);
+	/* Its end is told with that of the peer. */
+	CT_EXPECT_EQ(stuck.counts[0], 0);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
+	CT_EXPECT_EQ(stuck.err, FI_ECANCELED);
+}
+
+CT_TEST(send, what_cannot_be_sent_later_ends_the_peer)
+{
+	static struct stuck stuck;
+
+	stuck_open(&stuck);
+	stuck.front.send = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	stuck.front.send = -FI_ENOTCONN;
+	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
+	CT_EXPECT_EQ(stuck.a->err, FI_ENOTCONN);
+	stuck_close(&stuck);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
+}
+
+/* A completion queue that tells of one error, and of nothing else. */
+static struct fi_cq_err_entry cq_error;
+
+static ssize_t cq_read(struct fid_cq *cq, void *buf, size_t count)
+{
+	return cq_error.err ? -FI_EAVAIL : -FI_EAGAIN;
+}
+
+static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *entry,
+			  uint64_t flags)
+{
+	*entry = cq_error;
+	cq_error.err = 0;
+	return 1;
+}
+
+static void fail(struct rte_port *port, struct inside_op *op, int err)
+{
+	struct fi_ops_cq *before = port->cq->ops;
+	struct fi_ops_cq ops = *before;
+
+	ops.read = cq_read;
+	ops.readerr = cq_readerr;
+	cq_error = (struct fi_cq_err_entry){.op_context = op, .err = err};
+	port->cq->ops = &ops;
+	rte_port_progress(port);
+	port->cq->ops = before;
+	CT_EXPECT_EQ(cq_error.err, 0);
+}
+
+CT_TEST(send, what_completes_with_an_error_ends_the_peer)
+{
+	static struct stuck stuck;
+	struct rte_tx_inside *tx;
+
+	stuck_open(&stuck);
+	stuck.front.swallow = true;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	CT_ASSERT_FALSE(crn_list_empty(&stuck.a->peer->in->sent));
+	tx = crn_container_of(stuck.a->peer->in->sent.next, struct rte_tx_inside, entry);
+	fail(stuck.a->port, &tx->op, FI_ECONNRESET);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
+	CT_EXPECT_EQ(stuck.err, FI_ECONNRESET);
+	CT_EXPECT_EQ(stuck.a->downs, 1);
+	CT_EXPECT_EQ(stuck.a->err, FI_ECONNRESET);
+	stuck_close(&stuck);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
+}
+
+/* The payload of a message, which the lower provider tells of by errors alone. */
+CT_TEST(send, what_cannot_be_written_ends_the_peer)
+{
+	static struct stuck stuck;
+	struct rte_tx_inside *tx;
+
+	stuck_open(&stuck);
+	stuck.front.swallow = true;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	CT_ASSERT_FALSE(crn_list_empty(&stuck.a->peer->in->sent));
+	tx = crn_container_of(stuck.a->peer->in->sent.next, struct rte_tx_inside, entry);
+	fail(stuck.a->port, &tx->data_op, FI_ECONNRESET);
+	CT_EXPECT_EQ(stuck.a->downs, 1);
+	CT_EXPECT_EQ(stuck.a->err, FI_ECONNRESET);
+	CT_EXPECT_EQ(stuck.counts[1], 0);
+	stuck_close(&stuck);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
+}
