@@ -182,6 +182,37 @@ CT_TEST(send, the_owner_leaves_some_to_control)
 	stuck_close(&stuck);
 }
 
+/*
+ * A peer keeps one buffer for itself, for the day that the arena has none. Operations of
+ * the lower provider's own have no buffer, and leave it alone.
+ */
+CT_TEST(send, the_last_buffer_stays_the_peers)
+{
+	const struct pair_attr attr = {.messages = 30};
+	static struct stuck stuck;
+	struct rte_peer_inside *in;
+	struct rte_tx *tx[64];
+	uint32_t taken = 0, i;
+
+	stuck_open_with(&stuck, &attr);
+	in = stuck.a->peer->in;
+	while ((tx[taken] = rte_tx_get(stuck.a->peer, RTE_LANES, RTE_SEND_ROOM)))
+		taken++;
+	CT_ASSERT_GT(taken, 0);
+	CT_EXPECT_TRUE(tx[taken - 1]->in->last);
+	CT_EXPECT_EQ(in->last, NULL);
+	for (i = 0; i < taken; i++)
+		rte_tx_drop(tx[i]);
+	stuck.front.write = -FI_EAGAIN;
+	for (i = 0; i < in->txs; i++) {
+		tx[0] = rte_tx_direct(stuck.a->peer);
+		CT_ASSERT_NE(tx[0], NULL);
+		rte_tx_rma(tx[0], &(struct fi_msg_rma){0}, false, 0);
+	}
+	CT_EXPECT_NE(in->last, NULL);
+	stuck_close(&stuck);
+}
+
 /* A send that fails is the end of the peer, with its code, whenever it fails. */
 CT_TEST(send, what_cannot_be_sent_ends_the_peer)
 {

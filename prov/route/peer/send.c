@@ -59,6 +59,7 @@ static void tx_free(struct rte_tx_inside *tx)
 		peer->in->last = tx->buf;
 	else if (tx->buf)
 		arena_put(peer->port->arena, tx->class, tx->buf);
+	tx->last = false;
 	tx->buf = NULL;
 }
 
