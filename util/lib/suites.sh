@@ -586,7 +586,8 @@ suite_route() {
 		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
 		fabtests/fuzz/fuzz_route_vc"
 	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
-	counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
+	! full_only route-net-itself "the tool that makes routed networks" ||
+		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
 	counted route-pingpong 200 "${check[@]}" pingpong
 	counted route-functional 300 "${check[@]}" -x stress.domain -x stress.reopen_domain -n 1 functional local
 	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
@@ -602,6 +603,7 @@ suite_route() {
 		counted route-limits-long 21600 "${check[@]}" -f limits
 	counted route-hostile 300 "${check[@]}" hostile
 	counted route-verbs 300 "${check[@]}" verbs
+	full_only route-bench "each figure of route-bench, once" || return 0
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
 	step route-bench 200 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
