@@ -109,14 +109,21 @@ static void recall_each(struct rte_mr *mr, void (*act)(struct rte_vc_loan *loan)
 static void mr_recall(struct rte_mr *mr)
 {
 	struct rte_device *device = mr->domain->device;
-	const uint64_t end = crn_now_ms() + MR_RECALL_MS;
+	uint64_t end = crn_now_ms() + MR_RECALL_MS;
+	bool over = false;
 
 	while (!crn_list_empty(&mr->loans) && crn_now_ms() < end) {
 		recall_each(mr, rte_vc_recall);
 		recall_turn(device);
 	}
-	while (!crn_list_empty(&mr->loans) || rte_port_lent(device->port)) {
+	while (!crn_list_empty(&mr->loans)) {
 		recall_each(mr, rte_vc_overdue);
+		recall_turn(device);
+	}
+	/* Those that reached it have gone by then; others may close all the time. */
+	end = crn_now_ms() + RTE_PEER_LINGER;
+	while (!over && rte_port_lent(device->port)) {
+		over = crn_now_ms() > end;
 		recall_turn(device);
 	}
 }

@@ -14,8 +14,6 @@
 #define PEER_SPARE 4u
 #define PEER_LANDS_DEFAULT 8u
 #define PEER_TXS 32u
-/* ms that a closed peer has to send what it still has. */
-#define PEER_LINGER 1000u
 
 static const struct rte_peer_ops no_ops;
 
@@ -438,7 +436,7 @@ void rte_peer_close(struct rte_peer *peer, int status)
 	crn_list_del(&in->hunger.entry);
 	if (peer_let_go(in) && up) {
 		peer_bye(peer, status);
-		in->linger = crn_now_ms() + PEER_LINGER;
+		in->linger = crn_now_ms() + RTE_PEER_LINGER;
 		in->deadline.expired = linger_over;
 		crn_deadline_add(&port->deadlines, &in->deadline, in->linger);
 	}

@@ -363,6 +363,8 @@ bool rte_peer_idle(const struct rte_peer *peer);
 /* The peer may reach memory of this end's owner until its lower connection is closed,
  * which is later than rte_peer_close: while rte_port_lent. */
 void rte_peer_lends(struct rte_peer *peer);
+/* ms that a closed peer has at most for what it still has. */
+#define RTE_PEER_LINGER 1000u
 bool rte_port_lent(const struct rte_port *port);
 
 #endif

@@ -372,6 +372,7 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer)
 		return NULL;
 	tx = crn_container_of(crn_list_pop(&in->txs_free), struct rte_tx_inside, entry);
 	in->txs_used++;
+	tx->tx.lane = RTE_LANES;
 	return &tx->tx;
 }
 
