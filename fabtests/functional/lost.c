@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts of the plays: two connections of one process, of which one is in trouble. */
+#include <sched.h>
 #include <unistd.h>
 
 #include "lost.h"
@@ -97,6 +98,20 @@ int fct_lost_connect(struct lost *p, struct fct *t)
 	fct_ctl_close(t);
 out:
 	return ret;
+}
+
+int fct_lost_serve(struct lost *p, struct fct *t)
+{
+	struct fi_cq_data_entry e;
+	int ret;
+
+	FCT_DO(fct_lost_connect(p, t));
+	for (;;) {
+		if (fi_cq_read(p->l.txcq, &e, 1) == -FI_EAGAIN)
+			sched_yield();
+	}
+out:
+	return fct_link_down(&p->l, ret);
 }
 
 static int answer(struct lost *p, const struct fct_event *e)

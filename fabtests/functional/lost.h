@@ -55,6 +55,8 @@ struct lost {
 
 int fct_lost_listen(struct lost *p, struct fct *t); /* both connections, regions known */
 int fct_lost_connect(struct lost *p, struct fct *t);
+/* The same, and makes progress until it is killed. */
+int fct_lost_serve(struct lost *p, struct fct *t);
 /* A message to the bystander and back, on the side that has one. */
 int fct_lost_bystander(struct lost *p);
 /* Sends that find no receive, and everything else behind them; receives. */

@@ -4,7 +4,6 @@
  * the page cache this shows the order alone, the bytes before the completion: the kernel
  * keeps them, and no power fails.
  */
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -12,20 +11,11 @@
 
 #define KEPT 12u /* writes, 4 KiB apart */
 
-/* Makes progress until it is killed. */
 static int be_writable(struct fct *t)
 {
 	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
-	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_lost_connect(&p, t));
-	for (;;) {
-		if (fi_cq_read(p.l.txcq, &e, 1) == -FI_EAGAIN)
-			sched_yield();
-	}
-out:
-	return fct_link_down(&p.l, ret);
+	return fct_lost_serve(&p, t);
 }
 
 /* Each is durable before the next is posted. */

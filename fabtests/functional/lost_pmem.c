@@ -4,7 +4,6 @@
  * due. The process that connects exposes what FI_CAIRN_PMEM names; the one that listens
  * writes to it.
  */
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,23 +250,14 @@ out:
 	return ret;
 }
 
-/* Makes progress until it is killed. */
 static int be_receiver(struct fct *t)
 {
 	struct lost p = {.l.t = t,
 			 .caps = FI_RMA_PMEM,
 			 .expose = fct_lost_expose_pmem,
 			 .receive = receive_there};
-	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_lost_connect(&p, t));
-	for (;;) {
-		if (fi_cq_read(p.l.txcq, &e, 1) == -FI_EAGAIN)
-			sched_yield();
-	}
-out:
-	return fct_link_down(&p.l, ret);
+	return fct_lost_serve(&p, t);
 }
 
 static int replay_ops(struct lost *p, struct fi_cairn_ops_replay **ops)
