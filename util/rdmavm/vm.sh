@@ -52,6 +52,11 @@ vm_up() {
 		use_image
 		choose_accel
 		vm_start
+		if [ "$accel" = tcg ] && ! vm_kernel_lives; then
+			say "the kernel died before it had begun anything, which emulated ones do now and then; it is started once more"
+			vm_kill
+			vm_start
+		fi
 		exec 8>&-
 		vm_wait
 		progress "$name is up"
@@ -121,6 +126,26 @@ start_qemu() {
 
 kernel_line="root=/dev/vda rw console=ttyS0 net.ifnames=0 panic=-1 mitigations=off audit=0 SYSTEMD_COLORS=0"
 
+# False: the kernel has died before its first process, and why was said. Whatever else goes wrong is vm_wait's.
+vm_kernel_lives() {
+	local deadline=$((SECONDS + boot_timeout)) log=$vm/serial.log gone=no
+	until grep -qsaE 'Run /init as init process|^rdmavm:' "$log" || [ "$SECONDS" -ge "$deadline" ]; do
+		vm_pid > /dev/null || gone=yes
+		if grep -qsaE 'Kernel panic|\[#1\]' "$log"; then
+			sleep 1 # it may have more to say
+			vm_complaint "$log"
+			return 1
+		fi
+		[ "$gone" = no ] || return 0
+		sleep 0.1
+	done
+}
+
+# What a kernel has to complain of, from its first word of it on: 25 lines at most.
+vm_complaint() {
+	grep -aE -m 1 -A 24 'cut here|BUG:|Oops|general protection|Kernel panic' "$1" >&2
+}
+
 # Waits for the guest's own word that everything is set up.
 vm_wait() {
 	local deadline=$((SECONDS + boot_timeout)) next=$((SECONDS + 10)) reason=
@@ -133,7 +158,7 @@ vm_wait() {
 			reason="the guest was not ready after $boot_timeout s (RDMAVM_BOOT_TIMEOUT allows more)"
 		fi
 		if [ -n "$reason" ]; then
-			tail -n 15 "$vm/serial.log" >&2
+			vm_complaint "$vm/serial.log" || tail -n 15 "$vm/serial.log" >&2
 			vm_kill
 			say "$name did not start: ${reason%$'\r'}"
 			die "the full console log is $vm/serial.log"
