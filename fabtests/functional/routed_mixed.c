@@ -48,6 +48,10 @@ static uint64_t chance(uint64_t n)
 	return n ^ n >> 31;
 }
 
+/* Of very many items most are small: a million take minutes, and not hours. */
+#define VERY_MANY 100000u
+#define LARGE 64u /* one in so many of them may be */
+
 static size_t size_of(uint64_t by)
 {
 	static const size_t edges[] = {0,      1,      4096,	 4097,	 8191,
@@ -58,6 +62,8 @@ static size_t size_of(uint64_t by)
 	const unsigned int kind = (unsigned int)(by % 100);
 
 	by >>= 8;
+	if (fct_routed.iterations >= VERY_MANY && (by >> 40) % LARGE)
+		return by % below[kind % 10];
 	if (kind < 10)
 		return edges[by % (sizeof(edges) / sizeof(edges[0]))];
 	if (kind == 10)
