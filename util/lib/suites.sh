@@ -588,21 +588,17 @@ suite_route() {
 	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	! full_only route-net-itself "the tool that makes routed networks" ||
 		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
-	counted route-pingpong 200 "${check[@]}" pingpong
-	counted route-functional 300 "${check[@]}" -x stress.domain -x stress.reopen_domain -n 1 functional local
-	counted route-functional-few 200 "${check[@]}" -n 0,2 -s functional
-	counted route-fault 300 "${check[@]}" -s fault
+	# Two at once: most of them wait most of the time. The limits say what a connection leaves to others.
+	counted route-programs 300 "${check[@]}" -j 2 -x stress.domain -x stress.reopen_domain -n 1 functional local hostile figure
+	counted route-programs-few 200 "${check[@]}" -j 2 -n 0,2 -s functional fault
+	counted route-interop 300 "${check[@]}" -j 2 -n 0,2 verbs rdm mesh
+	counted route-commit 300 "${check[@]}" -j 2 commit pingpong
+	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
+	counted route-limits 200 "${check[@]}" -n 1 limits
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
-	counted route-commit 200 "${check[@]}" commit
-	counted route-rdm 200 "${check[@]}" -n 0,2 rdm mesh
-	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
-	counted route-figure 200 "${check[@]}" figure
-	counted route-limits 200 "${check[@]}" -n 1 limits
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
-		counted route-limits-long 21600 "${check[@]}" -f limits
-	counted route-hostile 300 "${check[@]}" hostile
-	counted route-verbs 300 "${check[@]}" verbs
+		counted route-limits-long 3600 "${check[@]}" -f limits
 	full_only route-bench "each figure of route-bench, once" || return 0
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
