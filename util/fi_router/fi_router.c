@@ -16,24 +16,48 @@
 #include "reload.h"
 #include "serve.h"
 #include "transit/transit.h"
+#include "worker/worker.h"
 
 /* Bytes of landing slots at most, and at least so many of them; buffers for messages. */
 #define LAND_BYTES (256u << 20)
 #define LANDS_LEAST 64u
 #define LANDS_MOST 4096u
 #define MESSAGES 16384u
+/* So small a part of them for a main thread that passes nothing on. */
+#define NETWORK_PART 8u
 
-static int open_arena(struct frt_node *node)
+/* The bounds hold for all that pass connections on: each has its part. The main thread
+ * beside them has adjacencies. */
+static uint32_t parts(const struct frt_worker *worker)
 {
-	const struct rte_config *config = frt_config(node);
-	struct rte_arena_attr attr = {.land_size = RTE_FRAG_MIN, .messages = MESSAGES};
-	uint32_t i;
+	const uint32_t workers = frt_workers_count(worker->node);
+
+	return worker->index || workers == 1 ? workers : NETWORK_PART;
+}
+
+static int open_arena(struct frt_worker *worker)
+{
+	const struct rte_config *config = frt_config(worker->node);
+	struct rte_arena_attr attr = {.land_size = RTE_FRAG_MIN};
+	uint32_t i, lands;
 
 	for (i = 0; i < config->devices; i++)
 		attr.land_size = CRN_MAX(attr.land_size, (size_t)config->device[i].frag);
-	attr.lands = (uint32_t)CRN_MIN(LAND_BYTES / attr.land_size, (size_t)LANDS_MOST);
-	attr.lands = CRN_MAX(attr.lands, LANDS_LEAST);
-	return rte_arena_open(&attr, &node->arena);
+	lands = (uint32_t)CRN_MIN(LAND_BYTES / attr.land_size, (size_t)LANDS_MOST);
+	attr.lands = CRN_MAX(lands, LANDS_LEAST) / parts(worker);
+	attr.messages = MESSAGES / parts(worker);
+	return rte_arena_open(&attr, &worker->arena);
+}
+
+static int open_workers(struct frt_node *node)
+{
+	uint32_t i;
+	int ret = frt_workers_open(node, frt_workers_wanted(frt_config(node),
+							    frt_processors()));
+
+	for (i = 0; i < node->workers && !ret; i++)
+		ret = open_arena(node->worker[i]);
+	return ret;
 }
 
 static uint64_t time_of_day(void)
@@ -49,7 +73,8 @@ static int open_node(struct frt_node *node)
 	int ret;
 
 	node->epoch = time_of_day();
-	ret = open_arena(node);
+	node->id = frt_config(node)->router.id;
+	ret = open_workers(node);
 	if (!ret)
 		ret = frt_sync_open(node);
 	if (!ret)
@@ -85,19 +110,24 @@ static void close_arena(struct rte_arena *arena)
 
 static void close_node(struct frt_node *node)
 {
+	uint32_t i;
+
 	while (node->devices)
 		frt_device_remove(node->device[0], FI_ESHUTDOWN);
 	if (node->sync)
 		node->transit->close(node);
 	frt_sync_close(node);
-	if (node->arena)
-		close_arena(node->arena);
+	for (i = 0; i < node->workers; i++)
+		if (node->worker[i]->arena)
+			close_arena(node->worker[i]->arena);
+	frt_workers_close(node);
 	frt_file_put(node->file);
 }
 
 static void say_what_is_served(const struct frt_node *node)
 {
 	const struct rte_config_router *router = &frt_config(node)->router;
+	const uint32_t workers = frt_workers_count(node);
 	char state[128];
 	uint32_t up = 0, i;
 
@@ -108,9 +138,26 @@ static void say_what_is_served(const struct frt_node *node)
 		 node->devices);
 	frt_log(FRT_INFO,
 		"%s, router %" PRIu64 " of AS %" PRIu32 ", serves %" PRIu32 " of %" PRIu32
-		" networks of %s",
-		router->name, router->id, router->as, up, node->devices, node->path);
+		" networks of %s with %" PRIu32 " worker%s",
+		router->name, router->id, router->as, up, node->devices, node->path,
+		workers, workers == 1 ? "" : "s");
 	frt_notify(state);
+}
+
+static int serve_all(struct frt_serve *serve, const struct frt_options *options)
+{
+	struct frt_node *node = serve->node;
+	int ret = frt_workers_start(node, (uint64_t)options->busy * 1000);
+
+	if (!ret) {
+		/* It serves as well without anybody who asks. */
+		frt_control_open(node, &serve->control);
+		say_what_is_served(node);
+		frt_serve(serve);
+		frt_control_close(serve->control);
+	}
+	frt_workers_join(node);
+	return ret;
 }
 
 static int run(struct frt_node *node, const struct frt_options *options)
@@ -120,18 +167,13 @@ static int run(struct frt_node *node, const struct frt_options *options)
 
 	if (ret)
 		return ret;
-	ret = frt_serve_open(&serve, node, options->busy);
+	ret = frt_serve_open(&serve, node);
 	if (!ret)
 		ret = open_node(node);
 	if (!ret)
 		ret = open_devices(node);
-	if (!ret) {
-		/* It serves as well without anybody who asks. */
-		frt_control_open(node, &serve.control);
-		say_what_is_served(node);
-		frt_serve(&serve);
-		frt_control_close(serve.control);
-	}
+	if (!ret)
+		ret = serve_all(&serve, options);
 	close_node(node);
 	frt_serve_close(&serve);
 	crn_deadlines_fini(&node->deadlines);

@@ -60,7 +60,14 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/setup.c \
 	util/fi_router/transit/transit.c \
 	util/fi_router/transit/transit.h \
-	util/fi_router/transit/transits.c
+	util/fi_router/transit/transits.c \
+	util/fi_router/worker/port.c \
+	util/fi_router/worker/thread.c \
+	util/fi_router/worker/turn.c \
+	util/fi_router/worker/turnstile.c \
+	util/fi_router/worker/turnstile.h \
+	util/fi_router/worker/worker.c \
+	util/fi_router/worker/worker.h
 util_fi_router_libfirouter_la_LIBADD = prov/route/sync/libsync.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
 

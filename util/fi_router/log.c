@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,12 +18,13 @@
 #define EACH_SECOND 20u
 
 static struct {
+	pthread_mutex_t mutex; /* of the last three */
 	bool journal;
 	enum frt_level most;
 	uint32_t tokens;  /* lines that may be written */
 	uint32_t dropped; /* since the last one that was */
 	uint64_t filled;  /* ms */
-} logs = {.most = FRT_INFO, .tokens = BURST};
+} logs = {.mutex = PTHREAD_MUTEX_INITIALIZER, .most = FRT_INFO, .tokens = BURST};
 
 /* sd-daemon(3). */
 static const char *const priorities[] = {"<3>", "<4>", "<6>", "<7>"};
@@ -69,23 +71,31 @@ static void begin(enum frt_level level)
 		names[level]);
 }
 
-void frt_log(enum frt_level level, const char *format, ...)
+static void write_line(enum frt_level level, const char *line)
 {
-	char line[LINE_SIZE];
-	va_list args;
-
-	if (level > logs.most || !may_write())
-		return;
 	if (logs.dropped) {
 		begin(FRT_WARN);
 		fprintf(stderr, "%u lines were left out: there were too many\n",
 			logs.dropped);
 		logs.dropped = 0;
 	}
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
 	begin(level);
 	fputs(line, stderr);
 	fputc('\n', stderr);
+}
+
+void frt_log(enum frt_level level, const char *format, ...)
+{
+	char line[LINE_SIZE];
+	va_list args;
+
+	if (level > logs.most)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	pthread_mutex_lock(&logs.mutex);
+	if (may_write())
+		write_line(level, line);
+	pthread_mutex_unlock(&logs.mutex);
 }

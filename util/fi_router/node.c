@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
+#include <unistd.h>
 #include <cairn/compat.h>
 
 #include "node.h"
@@ -16,11 +17,65 @@ static uint32_t load_round(uint32_t connections)
 	return connections / unit * unit;
 }
 
-void frt_node_load(struct frt_node *node, uint32_t connections)
+/* The main thread sleeps while a worker works. */
+static void nudge(struct frt_node *node)
 {
-	if (load_round(connections) != load_round(node->load))
-		node->changed = true;
+	const uint64_t one = 1;
+
+	if (node->workers > 1 && write(node->nudge, &one, sizeof(one)) < 0)
+		return; /* It has been nudged often enough. */
+}
+
+static void load(struct frt_node *node, uint32_t connections)
+{
+	const bool told = load_round(connections) != load_round(node->load);
+
 	node->load = connections;
+	if (!told)
+		return;
+	node->changed = true;
+	nudge(node);
+}
+
+bool frt_node_load_add(struct frt_node *node, uint32_t most)
+{
+	bool fits;
+
+	crn_lock(&node->shared);
+	fits = node->load < most;
+	if (fits)
+		load(node, node->load + 1);
+	crn_unlock(&node->shared);
+	return fits;
+}
+
+void frt_node_load_sub(struct frt_node *node)
+{
+	crn_lock(&node->shared);
+	load(node, node->load - 1);
+	crn_unlock(&node->shared);
+}
+
+void frt_node_count(struct frt_node *node, uint64_t *counter)
+{
+	crn_lock(&node->shared);
+	++*counter;
+	crn_unlock(&node->shared);
+}
+
+void frt_node_guests(struct frt_node *node, int more)
+{
+	crn_lock(&node->shared);
+	node->guests += (uint32_t)more;
+	crn_unlock(&node->shared);
+}
+
+void frt_node_failed(struct frt_node *node)
+{
+	crn_lock(&node->shared);
+	node->failed = true;
+	nudge(node);
+	crn_unlock(&node->shared);
 }
 
 uint32_t frt_node_load_told(const struct frt_node *node)
@@ -57,8 +112,9 @@ struct rte_net_id frt_net_id(const struct rte_config_device *device)
 
 /* --- Clients --- */
 
-struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
-				  const union crn_addr *address)
+static struct frt_client *client_get(struct frt_node *node,
+				     const struct frt_device *device,
+				     const union crn_addr *address)
 {
 	struct frt_client *client;
 	struct crn_list *entry;
@@ -81,13 +137,30 @@ struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device
 	return client;
 }
 
+struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
+				  const union crn_addr *address)
+{
+	struct frt_client *client;
+
+	crn_lock(&node->shared);
+	client = client_get(node, device, address);
+	crn_unlock(&node->shared);
+	return client;
+}
+
 void frt_client_put(struct frt_node *node, struct frt_client *client)
 {
-	(void)node;
-	if (!client || --client->peers)
+	bool last;
+
+	if (!client)
 		return;
-	crn_list_del(&client->entry);
-	free(client);
+	crn_lock(&node->shared);
+	last = !--client->peers;
+	if (last)
+		crn_list_del(&client->entry);
+	crn_unlock(&node->shared);
+	if (last)
+		free(client);
 }
 
 /* --- Files --- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The router daemon's state: what it has read, its devices, what it knows of its network,
- * and the questions that its parts ask of it. One thread, no locks.
+ * and the questions that its parts ask of it. The main thread's; what worker/ runs beside
+ * it may read all of it in its turns, and writes what is below `shared` alone.
  *
  * Who calls whom: the loop (serve.h) calls everybody; parts above this one ask frt_route
  * (route.h) and tell frt_node_*; this one calls transit through struct frt_transit_ops
@@ -16,6 +17,7 @@
 #include <cairn/addr.h>
 #include <cairn/deadline.h>
 #include <cairn/list.h>
+#include <cairn/lock.h>
 #include "config/config.h"
 #include "peer/peer.h"
 #include "sync/sync.h"
@@ -24,6 +26,7 @@
 
 struct frt_node;
 struct frt_routes; /* route.c */
+struct frt_worker; /* worker/ */
 
 /* A file that was read; devices that were opened with it hold it. */
 struct frt_file {
@@ -33,31 +36,42 @@ struct frt_file {
 
 /* --- Devices --- */
 
+#define FRT_WORKERS_MAX RTE_WORKERS_MAX /* beside the main thread */
+
+/* A device as one worker has it. */
+struct frt_port {
+	struct frt_device *device;
+	struct frt_worker *worker;
+	struct rte_port *port; /* NULL: the device does not work now */
+	int fd[RTE_PORT_FDS];  /* in the worker's epoll; -1: not */
+	bool fired;	       /* something has happened, or may have */
+	uint32_t quiet;	       /* turns in a row in which nothing happened here */
+	int failed;	       /* FI_E*: it works no more; 0: it does */
+	/* Of struct frt_guest (device/): who has connected and said nothing yet. */
+	struct crn_list guests;
+};
+
 struct frt_device {
 	struct frt_node *node;
 	struct frt_file *file; /* that it was opened with */
 	/* In node->file, or what it was while the device is closed. */
 	const struct rte_config_device *config;
 	struct rte_net_id id; /* as the AS calls the subnet; also WANs */
-	/* NULL: it does not work now; so are the next two. */
+	/* NULL: it does not work now; so is the next, which is at the main thread's port.
+	 */
 	struct rte_net *net;
-	struct rte_port *port;
 	struct rte_listener *listener;
-	struct rte_uri uri; /* where others reach it; as text: */
+	struct frt_port at[FRT_WORKERS_MAX + 1]; /* by the worker's index */
+	struct rte_uri uri;			 /* where others reach it; as text: */
 	char uri_text[RTE_URI_SIZE];
-	uint64_t rate;	      /* bit/s, never 0 */
-	bool up;	      /* it listens: the LSA says so */
-	bool foreign;	      /* a WAN: on it are routers of other AS */
-	int fd[RTE_PORT_FDS]; /* in the loop's epoll; -1: not */
-	bool fired;	      /* something has happened, or may have: for the next turn */
-	uint32_t quiet; /* turns of the loop in a row in which nothing happened here */
+	uint64_t rate; /* bit/s, never 0 */
+	bool up;       /* it listens: the LSA says so */
+	bool foreign;  /* a WAN: on it are routers of other AS */
 	/* Of struct frt_adjacency (adjacency.h): connections to other routers. */
 	struct crn_list adjacencies;
 	/* Of struct frt_target: routers to connect to. */
 	struct crn_list targets;
 	uint32_t target_count;
-	/* Of struct frt_guest (device/): who has connected and said nothing yet. */
-	struct crn_list guests;
 	struct crn_deadline again; /* when it is opened again */
 	uint32_t tries;		   /* without success */
 };
@@ -75,25 +89,24 @@ struct frt_client {
 /* --- Transit: connections that are passed on (transit.h) --- */
 
 /*
- * How the node calls transit. All are called in the loop, outside of frt_route; those
- * that are called in a callback of a peer say so.
+ * How the node calls transit. All but request are called by the main thread, outside of
+ * frt_route; those that are called in a callback of a peer say so.
  */
 struct frt_transit_ops {
-	/* Sets node->transit_state. Before any device is opened. */
+	/* Sets worker->transits of all workers. Before any device is opened. */
 	int (*open)(struct frt_node *node);
 	/* All its peers have been closed by device_gone. */
 	void (*close)(struct frt_node *node);
 	/*
 	 * A peer of role CLIENT, or of role ROUTER that begins no adjacency, has sent its
-	 * first CONN_REQ: rx, which is transit's to put. In the peer's callback. The peer
-	 * is transit's: it sets its ops and user, and closes it. client: of a peer of
-	 * role CLIENT, to be given back with frt_client_put once the peer has been
-	 * closed.
+	 * first CONN_REQ: rx, which is transit's to put. In the peer's callback, by the
+	 * worker of that port. The peer is transit's: it sets its ops and user, and
+	 * closes it. client: of a peer of role CLIENT, to be given back with
+	 * frt_client_put once the peer has been closed.
 	 */
-	void (*request)(struct frt_node *node, struct frt_device *device,
-			struct rte_peer *peer, struct frt_client *client,
-			struct rte_rx *rx);
-	/* Closes all its peers of the device, whose port is closed next. status: for
+	void (*request)(struct frt_port *port, struct rte_peer *peer,
+			struct frt_client *client, struct rte_rx *rx);
+	/* Closes all its peers of the device, whose ports are closed next. status: for
 	 * SHUTDOWN and BYE. */
 	void (*device_gone)(struct frt_node *node, struct frt_device *device, int status);
 };
@@ -145,7 +158,8 @@ struct frt_answer {
 	char text[FRT_TEXT_SIZE]; /* REFUSE: why, for WHY and the log */
 };
 
-/* route.c. Pure but for a cache; the answer is the caller's memory. */
+/* route.c. Pure but for a cache; the answer is the caller's memory. Any worker in its
+ * turn. */
 void frt_route(struct frt_node *node, const struct frt_question *question,
 	       struct frt_answer *answer);
 
@@ -167,17 +181,25 @@ struct frt_node {
 	const char *lower; /* a provider in place of the transports'; NULL: none */
 	struct frt_file *file;
 	uint64_t epoch; /* of the start: ns of the time of day */
-	struct rte_arena *arena;
+	uint64_t id;	/* the router's, which does not change */
+	/* The first is the main thread's; beside it there are none, or two and more. */
+	struct frt_worker *worker[FRT_WORKERS_MAX + 1];
+	uint32_t workers;
 	struct frt_device *device[RTE_CONFIG_DEVICES_MAX];
 	uint32_t devices;
 	struct rte_sync *sync;
 	struct frt_routes *routes;
 	const struct frt_transit_ops *transit;
-	void *transit_state;
+	/* Taken when a connection begins and ends, for no message; guards what several
+	 * workers write: */
+	struct crn_lock shared;
 	struct crn_list clients; /* of struct frt_client */
 	struct frt_counters counters;
-	uint32_t load; /* connections, as frt_node_load has it */
-	bool drain;    /* takes no new clients; frt_node_drain */
+	uint32_t load;	 /* connections, of transit */
+	uint32_t guests; /* of all devices */
+	bool failed;	 /* a port: the main thread looks for it */
+	/* `changed`, for the load, and the cache of routes as well. The main thread's: */
+	bool drain; /* takes no new clients; frt_node_drain */
 	/* To be done before the loop sleeps: */
 	bool moved;			/* the exchange has gone on: frt_sync_turn */
 	bool changed;			/* the LSA is to be made anew */
@@ -187,10 +209,10 @@ struct frt_node {
 	struct crn_deadline tick;	/* of sync */
 	struct crn_list lookups;	/* of struct frt_lookup (lookup.c) */
 	uint32_t lookup_count;
-	int wake;	 /* an eventfd: one of them is over */
-	uint32_t guests; /* of all devices */
-	int epfd;	 /* what the loop sleeps on */
-	bool stopping;	 /* nothing is begun any more */
+	int wake;      /* an eventfd: one of them is over */
+	int nudge;     /* an eventfd: a worker has something for the main thread */
+	int epfd;      /* what the main thread sleeps on */
+	bool stopping; /* nothing is begun any more */
 };
 
 static inline const struct rte_config *frt_config(const struct frt_node *node)
@@ -198,9 +220,22 @@ static inline const struct rte_config *frt_config(const struct frt_node *node)
 	return node->file->config;
 }
 
-/* Transit has so many connections. Rounded before others are told. */
-void frt_node_load(struct frt_node *node, uint32_t connections);
-/* What others are told. */
+/* The main thread's. */
+static inline struct rte_port *frt_device_port(const struct frt_device *device)
+{
+	return device->at[0].port;
+}
+
+/* One more of node->counters, or of guests. Any worker in its turn; so are those of
+ * clients below. */
+void frt_node_count(struct frt_node *node, uint64_t *counter);
+void frt_node_guests(struct frt_node *node, int more);
+/* A port has failed: the main thread is told. */
+void frt_node_failed(struct frt_node *node);
+/* Transit has a connection more; false: there are `most` already. */
+bool frt_node_load_add(struct frt_node *node, uint32_t most);
+void frt_node_load_sub(struct frt_node *node);
+/* What others are told: rounded. */
 uint32_t frt_node_load_told(const struct frt_node *node);
 /* No new connections of clients; others are told. */
 void frt_node_drain(struct frt_node *node, bool drain);

@@ -62,6 +62,8 @@ static void tell_what_stays(const struct rte_config *old, const struct rte_confi
 				  "from the next start");
 	if (!same_text(old->router.control, new->router.control))
 		frt_log(FRT_WARN, "control holds from the next start");
+	if (old->router.workers != new->router.workers)
+		frt_log(FRT_WARN, "workers holds from the next start");
 }
 
 /* --- The change --- */
@@ -92,13 +94,19 @@ static void move(struct frt_device *device, const struct rte_config_device *to)
 {
 	struct frt_node *node = device->node;
 
+	struct rte_port_attr *attr;
+	uint32_t i;
+
 	device->config = to;
 	set_rate(device);
-	if (!device->port)
+	if (!device->net)
 		return;
 	device->net->device = to;
-	device->port->attr.routing = &frt_config(node)->routing;
-	device->port->attr.self.name = frt_config(node)->router.name;
+	for (i = 0; i < node->workers; i++) {
+		attr = &device->at[i].port->attr;
+		attr->routing = &frt_config(node)->routing;
+		attr->self.name = frt_config(node)->router.name;
+	}
 	frt_file_put(device->file);
 	device->file = frt_file_use(node->file);
 }

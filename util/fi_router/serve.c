@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
@@ -19,6 +18,7 @@
 #include "notify.h"
 #include "reload.h"
 #include "serve.h"
+#include "worker/worker.h"
 
 /* ms after SIGTERM. */
 #define END_MOST 1000u
@@ -28,14 +28,6 @@
 #define TURNS 256u
 /* Taken at once. */
 #define EVENTS 16
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* --- Signals --- */
 
@@ -54,6 +46,7 @@ static void stop(struct frt_serve *serve)
 	node->stopping = true;
 	for (i = 0; i < node->devices; i++)
 		node->transit->device_gone(node, node->device[i], FI_ESHUTDOWN);
+	frt_workers_wake(node);
 	frt_sync_bye(node, crn_now_ms());
 }
 
@@ -65,7 +58,7 @@ static void reload(struct frt_serve *serve)
 		return;
 	/* systemd.service(5), Type=notify-reload. */
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-		 now_ns() / 1000);
+		 frt_worker_now() / 1000);
 	frt_notify(state);
 	frt_reload(serve->node);
 	frt_notify("READY=1");
@@ -85,124 +78,86 @@ static void take_signals(struct frt_serve *serve)
 
 /* --- Turns --- */
 
-/* A device at which nothing has happened for so many turns is looked at less often while
- * others are busy: each look is a system call or two. */
-#define QUIET 64u
-#define QUIET_LOOK 16u
-
-/* How much there was to do. */
-static size_t progress(struct frt_device *device)
-{
-	ssize_t ret;
-
-	device->fired = false;
-	if (!device->port)
-		return 0;
-	ret = rte_port_progress(device->port);
-	if (ret < 0)
-		frt_device_failed(device, (int)ret);
-	device->quiet = ret ? 0 : device->quiet + 1;
-	return ret != 0;
-}
-
 static size_t turn(struct frt_serve *serve)
 {
 	struct frt_node *node = serve->node;
-	size_t work = 0;
-	uint32_t i;
+	size_t work = frt_worker_turn(node->worker[0]);
 
-	serve->turns++;
-	for (i = 0; i < node->devices; i++)
-		if (node->device[i]->fired)
-			work += progress(node->device[i]);
 	/* What has arrived is handed over before time passes for rte_sync. */
-	work += crn_deadlines_run(&node->deadlines);
+	if (node->failed)
+		frt_devices_look(node);
 	frt_lookups_run(node);
 	if (node->moved || node->changed || node->retarget || node->stopping)
 		frt_sync_turn(node, crn_now_ms());
 	return work;
 }
 
-/* --- Who looks before it sleeps --- */
-
-static void look_at_all(struct frt_serve *serve)
-{
-	struct frt_node *node = serve->node;
-	struct frt_device *device;
-	uint32_t i;
-
-	for (i = 0; i < node->devices; i++) {
-		device = node->device[i];
-		device->fired = device->quiet <= QUIET || serve->turns % QUIET_LOOK == 0;
-	}
-}
-
-/* Is there to be another turn at once? */
+/* Who looks for work before it sleeps looks for these now and then. */
 static bool goes_on(struct frt_serve *serve, size_t work)
 {
-	if (!serve->busy)
+	if (!frt_worker_goes_on(serve->node->worker[0], work))
 		return false;
-	if (work)
-		serve->last = now_ns();
-	else if (now_ns() - serve->last >= serve->busy)
-		return false;
-	else
-		sched_yield(); /* What it waits for may need this processor. */
-	if (serve->turns % TURNS == 0) {
+	if (serve->node->worker[0]->turns % TURNS == 0) {
 		take_signals(serve);
 		frt_control_run(serve->control);
 	}
-	look_at_all(serve);
 	return true;
 }
 
-/* --- Who sleeps --- */
+/* --- What it sleeps on --- */
 
-/* Devices with something to do count as fired, all others can be waited for. */
 static bool may_sleep(struct frt_serve *serve)
 {
 	const struct frt_node *node = serve->node;
-	struct frt_device *device;
-	bool may = !node->moved && !node->changed && !node->retarget;
-	uint32_t i;
 
-	for (i = 0; i < node->devices; i++) {
-		device = node->device[i];
-		device->fired = device->port && rte_port_trywait(device->port);
-		may = may && !device->fired;
-		/* What closes lingers, of which no descriptor tells. */
-		device->fired |= serve->ends != 0;
-	}
-	return may;
+	return frt_worker_may_sleep(node->worker[0]) && !node->moved && !node->changed &&
+	       !node->retarget && !node->failed;
+}
+
+/* The others work meanwhile, and only then. */
+static int sleep_on(struct frt_node *node, struct epoll_event *events, int timeout)
+{
+	uint64_t nudges;
+	int count;
+
+	frt_workers_release(node);
+	count = epoll_wait(node->epfd, events, EVENTS, timeout);
+	frt_workers_hold(node);
+	if (node->workers > 1 && read(node->nudge, &nudges, sizeof(nudges)) < 0)
+		return count; /* Nobody has nudged it. */
+	return count;
 }
 
 /* Those at which something has happened, also while others keep it busy. */
 static void wait_for_work(struct frt_serve *serve, int timeout)
 {
 	struct epoll_event events[EVENTS];
-	struct frt_device *device;
-	int count = epoll_wait(serve->node->epfd, events, EVENTS, timeout), i;
+	int count = sleep_on(serve->node, events, timeout), i;
 	bool signals = false;
 
 	for (i = 0; i < count; i++) {
-		device = events[i].data.ptr;
-		signals |= events[i].data.ptr == serve;
 		/* Whatever else wakes the loop may be somebody who asks. */
-		serve->asked |= !device;
-		if (!device || events[i].data.ptr == serve)
-			continue;
-		device->fired = true;
-		device->quiet = 0;
+		if (!events[i].data.ptr)
+			serve->asked = true;
+		else if (events[i].data.ptr == serve)
+			signals = true;
+		else
+			frt_port_fired(events[i].data.ptr);
 	}
 	if (signals)
 		take_signals(serve);
+}
+
+static bool lingers(const struct rte_port *port)
+{
+	return port && !crn_list_empty(&port->zombies);
 }
 
 /* Everything that was to be sent is, or nobody takes it any more. */
 static bool is_over(const struct frt_serve *serve)
 {
 	const struct frt_node *node = serve->node;
-	uint32_t i;
+	uint32_t i, k;
 
 	if (!serve->ends)
 		return false;
@@ -211,9 +166,9 @@ static bool is_over(const struct frt_serve *serve)
 	if (!frt_sync_silent(node))
 		return false;
 	for (i = 0; i < node->devices; i++)
-		if (node->device[i]->port &&
-		    !crn_list_empty(&node->device[i]->port->zombies))
-			return false;
+		for (k = 0; k < node->workers; k++)
+			if (lingers(node->device[i]->at[k].port))
+				return false;
 	return true;
 }
 
@@ -241,14 +196,12 @@ static int watch(struct frt_serve *serve, int fd, void *who)
 	return epoll_ctl(serve->node->epfd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-int frt_serve_open(struct frt_serve *serve, struct frt_node *node, uint32_t busy_us)
+int frt_serve_open(struct frt_serve *serve, struct frt_node *node)
 {
 	sigset_t set;
 	int ret;
 
-	*serve = (struct frt_serve){.node = node,
-				    .busy = (uint64_t)busy_us * 1000,
-				    .signals = -1};
+	*serve = (struct frt_serve){.node = node, .signals = -1};
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -258,11 +211,14 @@ int frt_serve_open(struct frt_serve *serve, struct frt_node *node, uint32_t busy
 	node->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (node->epfd >= 0)
 		serve->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (serve->signals < 0)
+	node->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (serve->signals < 0 || node->nudge < 0)
 		return -errno;
 	ret = frt_lookups_open(node);
 	if (!ret)
 		ret = watch(serve, node->wake, NULL);
+	if (!ret)
+		ret = watch(serve, node->nudge, NULL);
 	if (!ret)
 		ret = watch(serve, serve->signals, serve);
 	return ret ? ret : watch(serve, node->deadlines.fd, NULL);
@@ -273,7 +229,9 @@ void frt_serve_close(struct frt_serve *serve)
 	frt_lookups_close(serve->node);
 	if (serve->signals >= 0)
 		close(serve->signals);
+	if (serve->node->nudge >= 0)
+		close(serve->node->nudge);
 	if (serve->node->epfd >= 0)
 		close(serve->node->epfd);
-	serve->signals = serve->node->epfd = -1;
+	serve->signals = serve->node->nudge = serve->node->epfd = -1;
 }

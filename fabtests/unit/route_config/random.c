@@ -80,6 +80,8 @@ static void router(FILE *out)
 	if (maybe())
 		fprintf(out, "control = /run/r %u.sock\n", below(100));
 	if (maybe())
+		fprintf(out, "workers = %u\n", 1 + below(16));
+	if (maybe())
 		fprintf(out, "connections = %u\n", 1 + below(1000000));
 	if (maybe())
 		fprintf(out, "slots = %u\n", 2 + below(65000));

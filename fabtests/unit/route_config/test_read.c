@@ -58,7 +58,7 @@ static void expect_device(const struct rte_config_device *eth0)
 	CT_EXPECT_STREQ(eth0->router[0].text, "verbs://r2.example:7000");
 	CT_EXPECT_STREQ(eth0->router[1].text, "verbs://[fe80::2%eth0]:7001");
 	CT_EXPECT_STREQ(eth0->uri.text, "verbs://10.3.1.1:7000");
-	CT_EXPECT_EQ(eth0->uri.line, 33);
+	CT_EXPECT_EQ(eth0->uri.line, 34);
 	CT_EXPECT_STREQ(eth0->fabric, "10.3.1.0/24");
 	CT_EXPECT_STREQ(eth0->domain, "mlx5_0");
 	CT_EXPECT_STREQ(eth0->provider, "verbs");
@@ -74,7 +74,7 @@ static void expect_device(const struct rte_config_device *eth0)
 	CT_EXPECT_EQ(eth0->key[0].id, 7);
 	CT_EXPECT_STREQ(eth0->key[1].file, "/etc/cairn/b.key");
 	CT_EXPECT_EQ(eth0->key[1].id, 8);
-	CT_EXPECT_EQ(eth0->key[1].line, 47);
+	CT_EXPECT_EQ(eth0->key[1].line, 48);
 }
 
 static void expect_router(const struct rte_config_router *router)
@@ -98,6 +98,7 @@ static void expect_router(const struct rte_config_router *router)
 	CT_ASSERT_EQ(router->acls, 2);
 	CT_EXPECT_EQ(router->acl[1].line, 19);
 	CT_EXPECT_STREQ(router->control, "/run/cairn/border.sock");
+	CT_EXPECT_EQ(router->workers, 2);
 	CT_EXPECT_EQ(router->connections, 11);
 	CT_EXPECT_EQ(router->slots, 12);
 	CT_EXPECT_EQ(router->resolves, 13);
@@ -147,6 +148,7 @@ CT_TEST(read, a_router_has_defaults)
 	CT_EXPECT_EQ(config->router.policy.metrics, 1);
 	CT_EXPECT_EQ(config->router.policy.metric[0], RTE_BANDWIDTH);
 	CT_EXPECT_FALSE(config->router.policy.doc_scale);
+	CT_EXPECT_EQ(config->router.workers, 0);
 	CT_EXPECT_EQ(config->router.connections, 1024);
 	CT_EXPECT_EQ(config->router.slots, 256);
 	CT_EXPECT_EQ(config->router.resolves, 4096);

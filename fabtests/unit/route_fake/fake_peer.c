@@ -77,7 +77,7 @@ struct rte_peer *fake_peer(struct rte_port *port, enum rte_role role, uint64_t n
 	return peer;
 }
 
-int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
 	if (fake.connect_ret)
@@ -85,6 +85,7 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
 	memcpy(&fake.connected, addr, crn_addr_len(addr));
 	fake.last = peer_new(port);
 	fake.last->active = true;
+	fake.last->local.flags = flags;
 	fake.last->ops = ops;
 	fake.last->user = user;
 	fake.last->address = fake.connected;

@@ -128,7 +128,7 @@ void pair_begin(struct pair *pair)
 {
 	struct pair_end *end = &pair->end[PAIR_A];
 
-	CT_ASSERT_EQ(rte_peer_connect(end->port, &pair->address.sa, &end_ops, end,
+	CT_ASSERT_EQ(rte_peer_connect(end->port, &pair->address.sa, 0, &end_ops, end,
 				      &end->peer),
 		     0);
 }

@@ -87,7 +87,7 @@ static void call(struct ends *ends, struct caller *caller)
 
 	memset(caller, 0, sizeof(*caller));
 	rte_addr_lower(&ends->target, &addr);
-	CT_ASSERT_EQ(rte_peer_connect(far.port, &addr.sa, &caller_ops, caller,
+	CT_ASSERT_EQ(rte_peer_connect(far.port, &addr.sa, 0, &caller_ops, caller,
 				      &caller->peer),
 		     0);
 	UNTIL(ends, caller->ups);

@@ -22,6 +22,7 @@ uint32_t fake_peers_count;
 uint32_t fake_rx_held;
 int fake_net_fails, fake_listen_fails, fake_connect_fails;
 bool fake_rejected;
+uint8_t fake_flags;
 
 /* --- Devices and ports --- */
 
@@ -177,7 +178,7 @@ struct fake_peer *fake_last(void)
 	return fake_peers_count ? fake_peers[fake_peers_count - 1] : NULL;
 }
 
-int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
 	struct fake_peer *fake;
@@ -186,6 +187,7 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
 		return fake_connect_fails;
 	fake = peer_new(port, ops, user);
 	fake->peer.active = true;
+	fake->peer.local.flags = flags;
 	memcpy(&fake->peer.address, addr, crn_addr_len(addr));
 	crn_addr_str(addr, fake->peer.text);
 	*peer = &fake->peer;
@@ -319,6 +321,7 @@ void fake_peers_free(void)
 	CT_EXPECT_EQ(fake_rx_held, 0);
 	fake_rx_held = 0;
 	fake_net_fails = fake_listen_fails = fake_connect_fails = 0;
+	fake_flags = 0;
 }
 
 struct fake_peer *fake_arrives(struct rte_listener *listener, enum rte_role role,
@@ -328,6 +331,7 @@ struct fake_peer *fake_arrives(struct rte_listener *listener, enum rte_role role
 	struct rte_request request = {
 		.listener = listener,
 		.preamble = {.major = RTE_MAJOR,
+			     .flags = fake_flags,
 			     .role = (uint8_t)role,
 			     .node = node,
 			     .as = as,

@@ -34,6 +34,8 @@ extern uint32_t fake_rx_held;
 extern int fake_net_fails, fake_listen_fails, fake_connect_fails;
 /* Of the last rte_request: it was rejected. */
 extern bool fake_rejected;
+/* Of the preambles of those that arrive. */
+extern uint8_t fake_flags;
 
 /* Forgets all. At the end of each test. */
 void fake_peers_free(void);

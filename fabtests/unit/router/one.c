@@ -19,13 +19,12 @@ static void transit_close(struct frt_node *node)
 	(void)node;
 }
 
-static void transit_request(struct frt_node *node, struct frt_device *device,
-			    struct rte_peer *peer, struct frt_client *client,
-			    struct rte_rx *rx)
+static void transit_request(struct frt_port *port, struct rte_peer *peer,
+			    struct frt_client *client, struct rte_rx *rx)
 {
-	(void)device;
-	CT_EXPECT_EQ(node, &current->node);
+	CT_EXPECT_EQ(port->worker->node, &current->node);
 	current->requests++;
+	current->port = port;
 	current->peer = peer;
 	current->client = client;
 	current->rx = rx;
@@ -61,6 +60,7 @@ void one_open(struct one *one, const char *text)
 	node->file = frt_file_new(config);
 	crn_list_init(&node->clients);
 	CT_EXPECT_EQ(crn_deadlines_init(&node->deadlines), 0);
+	CT_EXPECT_EQ(frt_workers_open(node, CRN_MAX(config->router.workers, 1u)), 0);
 	CT_EXPECT_EQ(frt_lookups_open(node), 0);
 	CT_EXPECT_EQ(frt_sync_open(node), 0);
 	for (i = 0; i < config->devices; i++)
@@ -81,6 +81,7 @@ void one_close(struct one *one)
 	frt_file_put(node->file);
 	CT_EXPECT_TRUE(crn_list_empty(&node->clients));
 	CT_EXPECT_EQ(node->guests, 0);
+	frt_workers_close(node);
 	crn_deadlines_fini(&node->deadlines);
 	frt_lookups_close(node);
 	fake_peers_free();

@@ -5,6 +5,7 @@
 
 #include "adjacency/adjacency.h"
 #include "device/device.h"
+#include "worker/worker.h"
 #include "world.h"
 
 #define ONE_DEVICE(name, as, sn, more)                             \
@@ -19,6 +20,7 @@ struct one {
 	struct frt_node node;
 	/* Of what transit was given. */
 	uint32_t requests, gone;
+	struct frt_port *port;
 	struct rte_peer *peer;
 	struct frt_client *client;
 	struct rte_rx *rx;

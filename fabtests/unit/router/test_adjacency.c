@@ -344,7 +344,8 @@ CT_TEST(adjacency, what_a_peer_does_not_take_waits_in_order)
 	one_turn(&one);
 	before = fake->sent;
 	fake->stuck = true;
-	frt_node_load(&one.node, 1);
+	CT_EXPECT_TRUE(frt_node_load_add(&one.node, 1));
+	CT_EXPECT_FALSE(frt_node_load_add(&one.node, 1));
 	one_passes(&one, 1500);
 	/* What comes later does not overtake it. */
 	fake->stuck = false;

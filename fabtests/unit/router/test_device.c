@@ -12,7 +12,7 @@ CT_TEST(device, one_that_cannot_be_opened_is_tried_again)
 	fake_listen_fails = -FI_EADDRINUSE;
 	one_open(&one, NULL);
 	CT_EXPECT_FALSE(one_device(&one, "a")->up);
-	CT_EXPECT_EQ(one_device(&one, "a")->port, NULL);
+	CT_EXPECT_EQ(one_device(&one, "a")->at[0].port, NULL);
 	fake_listen_fails = 0;
 	one_passes(&one, 1100);
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);

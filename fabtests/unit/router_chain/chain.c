@@ -58,7 +58,7 @@ static void first_message(struct rte_peer *peer, struct rte_rx *rx)
 	if (peer->remote.role == RTE_CLIENT)
 		client =
 			frt_client_get(&router->node, &router->device[0], &peer->address);
-	frt_transit_ops.request(&router->node, &router->device[0], peer, client, rx);
+	frt_transit_ops.request(&router->device[0].at[0], peer, client, rx);
 }
 
 static void first_down(struct rte_peer *peer, int err)
@@ -75,8 +75,8 @@ static void on_router(struct rte_request *request, void *context)
 	struct chain_router *router = context;
 	struct rte_peer *peer;
 
-	CT_EXPECT_EQ(rte_peer_accept(router->device[0].port, request, &first_ops, router,
-				     &peer),
+	CT_EXPECT_EQ(rte_peer_accept(router->device[0].at[0].port, request, &first_ops,
+				     router, &peer),
 		     0);
 }
 
@@ -126,16 +126,20 @@ static void router_open(struct chain_router *router, uint64_t id)
 	router->node.file = &router->file;
 	crn_list_init(&router->node.clients);
 	CT_ASSERT_EQ(crn_deadlines_init(&router->node.deadlines), 0);
+	CT_ASSERT_EQ(frt_workers_open(&router->node, 1), 0);
+	router->node.id = id;
 	CT_ASSERT_EQ(frt_transit_ops.open(&router->node), 0);
 	router->arena = arena_open();
 	for (i = 0; i < 2; i++) {
 		router->config_device[i].frag = CHAIN_LAND;
 		router->device[i].config = &router->config_device[i];
 		router->device[i].rate = 1000000000;
-		router->device[i].port = port_open(router->arena, RTE_ROUTER, id);
+		router->device[i].at[0].device = &router->device[i];
+		router->device[i].at[0].worker = router->node.worker[0];
+		router->device[i].at[0].port = port_open(router->arena, RTE_ROUTER, id);
 		router->node.device[router->node.devices++] = &router->device[i];
 	}
-	listen_at(router->device[0].port, on_router, router, &router->listener,
+	listen_at(router->device[0].at[0].port, on_router, router, &router->listener,
 		  &router->address);
 }
 
@@ -149,12 +153,13 @@ static void router_close(struct chain_router *router)
 	for (i = 0; i < 2; i++) {
 		frt_transit_ops.device_gone(&router->node, &router->device[i],
 					    FI_ESHUTDOWN);
-		CT_EXPECT_EQ(rte_port_close(router->device[i].port), 0);
-		router->device[i].port = NULL;
+		CT_EXPECT_EQ(rte_port_close(router->device[i].at[0].port), 0);
+		router->device[i].at[0].port = NULL;
 	}
 	CT_EXPECT_EQ(frt_transit_count(&router->node), 0);
 	CT_EXPECT_TRUE(crn_list_empty(&router->node.clients));
 	frt_transit_ops.close(&router->node);
+	frt_workers_close(&router->node);
 	rte_arena_use(router->arena, &use);
 	CT_EXPECT_EQ(use.messages_taken, 0);
 	CT_EXPECT_EQ(use.lands_taken, 0);
@@ -202,7 +207,7 @@ struct chain_end *chain_connect(void)
 	struct chain_end *end = &chain.client[chain.conns];
 
 	end->conn = chain.conns++;
-	CT_EXPECT_EQ(rte_peer_connect(chain.client_port, &chain.router[0].address.sa,
+	CT_EXPECT_EQ(rte_peer_connect(chain.client_port, &chain.router[0].address.sa, 0,
 				      &chain_end_ops, end, &end->peer),
 		     0);
 	return end;
@@ -229,8 +234,8 @@ void chain_turn(void)
 	rte_port_progress(chain.target_port);
 	for (i = 0; i < chain.routers; i++) {
 		for (k = 0; k < 2; k++)
-			if (chain.router[i].device[k].port)
-				rte_port_progress(chain.router[i].device[k].port);
+			if (chain.router[i].device[k].at[0].port)
+				rte_port_progress(chain.router[i].device[k].at[0].port);
 		crn_deadlines_run(&chain.router[i].node.deadlines);
 	}
 	for (i = 0; i < CHAIN_CONNS; i++) {

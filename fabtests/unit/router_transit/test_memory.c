@@ -118,7 +118,7 @@ CT_TEST(memory, no_room_is_enobufs)
 static void fail_alloc(struct rte_peer *peer, struct rte_rx *rx)
 {
 	ct_fail_alloc(1);
-	frt_transit_ops.request(&world.node, &world.device[0], peer, NULL, rx);
+	frt_transit_ops.request(&world.device[0].at[0], peer, NULL, rx);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 }
 

@@ -91,6 +91,8 @@ CT_TEST(probe, goes_on_and_the_answer_comes_back_and_that_is_its_end)
 	world.answer.what = FRT_FORWARD;
 	world.answer.router = WORLD_NEXT;
 	world_reach(RTE_ROUTER);
+	/* The next router's main thread answers. */
+	CT_EXPECT_EQ(world.out->local.flags, 0);
 	message = world_next(world.out, RTE_CONN_REQ);
 	CT_ASSERT_NE(message, NULL);
 	/* It is a probe to the next router, too. */

@@ -42,10 +42,14 @@ static void begin_node(void)
 	node->transit = &frt_transit_ops;
 	crn_list_init(&node->clients);
 	crn_deadlines_init(&node->deadlines);
+	CT_ASSERT_EQ(frt_workers_open(node, 1), 0);
+	node->id = WORLD_ID;
 	for (i = 0; i < 2; i++) {
 		world.config_device[i].frag = 65536;
 		world.device[i].config = &world.config_device[i];
-		world.device[i].port = &world.port[i];
+		world.device[i].at[0] = (struct frt_port){.device = &world.device[i],
+							  .worker = node->worker[0],
+							  .port = &world.port[i]};
 		world.device[i].rate = 40000000000u;
 		world.device[i].up = true;
 		fake_port(&world.port[i]);
@@ -105,6 +109,7 @@ void world_end(void)
 	CT_EXPECT_TRUE(crn_list_empty(&world.node.clients));
 	CT_EXPECT_TRUE(world.node.deadlines.first == NULL);
 	frt_transit_ops.close(&world.node);
+	frt_workers_close(&world.node);
 	crn_deadlines_fini(&world.node.deadlines);
 	CT_EXPECT_STREQ(fake_end(), NULL);
 }
@@ -117,7 +122,7 @@ static void first_message(struct rte_peer *peer, struct rte_rx *rx)
 
 	if (peer->remote.role == RTE_CLIENT)
 		client = frt_client_get(&world.node, &world.device[0], &peer->address);
-	frt_transit_ops.request(&world.node, &world.device[0], peer, client, rx);
+	frt_transit_ops.request(&world.device[0].at[0], peer, client, rx);
 }
 
 static const struct rte_peer_ops first_ops = {.message = first_message};

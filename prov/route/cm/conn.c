@@ -213,7 +213,7 @@ void rte_conn_try(struct rte_ep *ep, const struct rte_failure *failure)
 	if (peer)
 		rte_peer_close(peer, 0);
 	while (!rte_hop_next(ep, &addr)) {
-		ret = rte_peer_connect(ep->device->port, &addr.sa, &rte_conn_ops, ep,
+		ret = rte_peer_connect(ep->device->port, &addr.sa, 0, &rte_conn_ops, ep,
 				       &ep->peer);
 		if (!ret)
 			return;

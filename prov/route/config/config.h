@@ -35,6 +35,7 @@
 #define RTE_CONFIG_STATIC_MAX (RTE_HOPS_MAX + 1) /* subnets of one route */
 #define RTE_CONFIG_ACLS_MAX 256u
 #define RTE_CONFIG_KEYS_MAX 2u
+#define RTE_WORKERS_MAX 16u /* threads that pass on connections */
 
 /* --- What is wrong (errors.c) --- */
 
@@ -164,6 +165,7 @@ struct rte_config_router {
 	struct rte_config_acl *acl;
 	uint32_t acls;
 	char *control;	      /* path of a socket */
+	uint32_t workers;     /* 0: as many as fit (fi_router(8)) */
 	uint32_t connections; /* of one client; so are the next two */
 	uint32_t slots;
 	uint32_t resolves;

@@ -225,7 +225,7 @@ static void peer_address(struct rte_peer *peer, const struct sockaddr *addr)
 	snprintf(peer->text, sizeof(peer->text), "%s", crn_addr_str(addr, text));
 }
 
-int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
 	struct rte_peer_inside *in = peer_make(port, true, ops, user);
@@ -240,6 +240,7 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
 	ret = info ? peer_endpoint(in, info) : -FI_ENOMEM;
 	fi_freeinfo(info);
 	if (!ret) {
+		in->peer.local.flags = flags;
 		rte_preamble_pack(&in->peer.local, preamble);
 		ret = fi_connect(in->ep, addr, preamble, sizeof(preamble));
 	}

@@ -255,9 +255,9 @@ struct rte_peer {
 	struct rte_peer_inside *in;
 };
 
-/* Begins a connection. ops->up or ops->down follows, within connect_timeout. 0, or why it
- * cannot even begin. */
-int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr,
+/* Begins a connection. flags: of the preamble. ops->up or ops->down follows, within
+ * connect_timeout. 0, or why it cannot even begin. */
+int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer);
 /* Accepts who asked, over any port of the same net. An error: it was rejected. */
 int rte_peer_accept(struct rte_port *port, struct rte_request *request,

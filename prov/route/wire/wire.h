@@ -97,6 +97,9 @@ enum rte_role { RTE_CLIENT = 1, RTE_ROUTER = 2, RTE_TARGET = 3 };
 enum rte_preamble_flag {
 	RTE_PREAMBLE_AUTH = 1 << 0, /* speaks to nobody who does not send AUTH */
 	RTE_PREAMBLE_FULL = 1 << 1, /* of who rejects: it has no room now */
+	/* Of a router: a connection follows that it passes on, and no adjacency. Not said
+	 * by routers that do not know it. */
+	RTE_PREAMBLE_CONN = 1 << 2,
 };
 
 /* Bytes 0 to 3 are "FRT1". */

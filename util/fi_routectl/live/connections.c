@@ -46,6 +46,7 @@ static void add_connection(struct rct_grid *grid, const json_t *connection)
 					   : rct_text(connection, "state"));
 		rct_grid_add(grid,
 			     i ? "" : rct_age(rct_count(connection, "age_ms"), text));
+		rct_grid_add(grid, i ? "" : rct_number(connection, "worker", text));
 		add_lane(grid, i / 2 ? out : in, i / 2 ? in : out, lanes[i % 2]);
 	}
 }
@@ -53,8 +54,9 @@ static void add_connection(struct rct_grid *grid, const json_t *connection)
 int rct_sheet_connections(const json_t *document)
 {
 	static const char *const names[] = {
-		"Source",   "Target", "State",	"Age",	  "Lane",    "From",	   "To",
-		"Messages", "Bytes",  "Queued", "Stalls", "Stalled", "Blocked by",
+		"Source", "Target", "State",   "Age",	     "Worker",
+		"Lane",	  "From",   "To",      "Messages",   "Bytes",
+		"Queued", "Stalls", "Stalled", "Blocked by",
 	};
 	const json_t *list = json_object_get(document, "connections"), *one;
 	const uint64_t total = rct_count(document, "total");

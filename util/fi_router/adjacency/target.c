@@ -114,8 +114,8 @@ static bool may_connect(const struct frt_target *target)
 
 static void connect_at(struct frt_target *target, const union crn_addr *addr)
 {
-	int ret = rte_peer_connect(target->device->port, &addr->sa, &ops, target,
-				   &target->peer);
+	int ret = rte_peer_connect(frt_device_port(target->device), &addr->sa, 0, &ops,
+				   target, &target->peer);
 
 	if (ret) {
 		target->peer = NULL;

@@ -53,11 +53,12 @@ static json_t *transit_json(const struct list *list, const struct frt_transit *t
 {
 	const uint64_t since = transit->opened ? transit->opened : transit->began;
 
-	return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:o}", "source",
+	return json_pack("{s:o, s:o, s:s, s:b, s:I, s:o, s:o, s:o}", "source",
 			 frt_json_end(&transit->req.source), "target",
 			 frt_json_end(&transit->req.target), "state",
 			 frt_transit_state_name(transit->state), "probe",
-			 (transit->req.features & RTE_FEATURE_PROBE) != 0, "age_ms",
+			 (transit->req.features & RTE_FEATURE_PROBE) != 0, "worker",
+			 (json_int_t)transit->worker->index, "age_ms",
 			 frt_json_count(crn_now_ms() - since), "in",
 			 side_json(&transit->side[FRT_IN], list->now), "out",
 			 side_json(&transit->side[FRT_OUT], list->now));
@@ -207,12 +208,27 @@ static json_t *devices_json(const struct frt_node *node)
 	return devices;
 }
 
+static void add_use(struct rte_arena_use *all, const struct rte_arena *arena)
+{
+	struct rte_arena_use use;
+
+	rte_arena_use(arena, &use);
+	all->lands += use.lands;
+	all->lands_taken += use.lands_taken;
+	all->messages += use.messages;
+	all->messages_taken += use.messages_taken;
+	all->bytes += use.bytes;
+	all->bytes_taken += use.bytes_taken;
+}
+
 static json_t *arena_json(const struct frt_node *node)
 {
 	struct rte_arena_use use = {0};
+	uint32_t i;
 
-	if (node->arena)
-		rte_arena_use(node->arena, &use);
+	for (i = 0; i < node->workers; i++)
+		if (node->worker[i]->arena)
+			add_use(&use, node->worker[i]->arena);
 	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "lands", (json_int_t)use.lands,
 			 "lands_taken", (json_int_t)use.lands_taken, "messages",
 			 (json_int_t)use.messages, "messages_taken",
@@ -233,7 +249,8 @@ static uint32_t clients(const struct frt_node *node)
 
 static json_t *now_json(const struct frt_node *node)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "connections",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "workers",
+			 (json_int_t)frt_workers_count(node), "connections",
 			 (json_int_t)frt_transit_count(node), "queued",
 			 (json_int_t)frt_transits_queued(node), "clients",
 			 (json_int_t)clients(node), "guests", (json_int_t)node->guests,

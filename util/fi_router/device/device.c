@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include <cairn/wait.h>
@@ -13,6 +12,7 @@
 #include "inside.h"
 #include "log.h"
 #include "route/route.h"
+#include "worker/worker.h"
 
 /* ms until it is opened again: at first, and at most. */
 #define AGAIN_FIRST 1000u
@@ -25,40 +25,16 @@ static void on_log(void *context, const char *text)
 	frt_log(FRT_WARN, "%s: %s", device->config->name, text);
 }
 
-/* --- What the loop waits for --- */
-
-static int watch(struct frt_device *device)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = device};
-	int ret = rte_port_fds(device->port, device->fd), i;
-
-	for (i = 0; i < RTE_PORT_FDS && !ret; i++)
-		if (device->fd[i] >= 0 &&
-		    epoll_ctl(device->node->epfd, EPOLL_CTL_ADD, device->fd[i], &event))
-			ret = -errno;
-	return ret;
-}
-
-static void unwatch(struct frt_device *device)
-{
-	int i;
-
-	for (i = 0; i < RTE_PORT_FDS; i++) {
-		if (device->fd[i] >= 0)
-			epoll_ctl(device->node->epfd, EPOLL_CTL_DEL, device->fd[i], NULL);
-		device->fd[i] = -1;
-	}
-}
-
 /* --- Opening --- */
 
-static int open_port(struct frt_device *device)
+static int open_port(struct frt_port *port)
 {
+	struct frt_device *device = port->device;
 	struct frt_node *node = device->node;
 	const struct rte_config *config = frt_config(node);
 	const struct rte_port_attr attr = {
 		.net = device->net,
-		.arena = node->arena,
+		.arena = port->worker->arena,
 		.self = {.role = RTE_ROUTER,
 			 .node = config->router.id,
 			 .epoch = node->epoch,
@@ -69,13 +45,41 @@ static int open_port(struct frt_device *device)
 		.log = on_log,
 		.context = device,
 	};
+	int ret = rte_port_open(&attr, &port->port);
 
-	return rte_port_open(&attr, &device->port);
+	port->failed = 0;
+	frt_port_fired(port);
+	return ret ? ret : frt_port_watch(port);
+}
+
+/* One for each worker. */
+static int open_ports(struct frt_device *device)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < device->node->workers && !ret; i++)
+		ret = open_port(&device->at[i]);
+	return ret;
+}
+
+static void close_port(struct frt_port *port)
+{
+	int ret;
+
+	if (!port->port)
+		return;
+	frt_port_unwatch(port);
+	ret = rte_port_close(port->port);
+	if (ret)
+		frt_log(FRT_ERROR, "%s: its port cannot be closed: %s",
+			port->device->config->name, fi_strerror(-ret));
+	port->port = NULL;
 }
 
 static int listen_at(struct frt_device *device, const struct sockaddr *addr)
 {
-	return rte_listen(device->port, addr, frt_guest_request, device,
+	return rte_listen(frt_device_port(device), addr, frt_guest_request, device,
 			  &device->listener);
 }
 
@@ -128,24 +132,20 @@ static int open_listener(struct frt_device *device)
 
 static void close_all(struct frt_device *device)
 {
-	int ret;
+	uint32_t i;
 
 	if (device->listener)
 		rte_listener_close(device->listener);
-	if (device->port) {
-		unwatch(device);
-		ret = rte_port_close(device->port);
-		if (ret)
-			frt_log(FRT_ERROR, "%s: its port cannot be closed: %s",
-				device->config->name, fi_strerror(-ret));
-	}
+	for (i = 0; i < device->node->workers; i++)
+		close_port(&device->at[i]);
 	if (device->net)
 		rte_net_close(device->net);
 	device->listener = NULL;
-	device->port = NULL;
 	device->net = NULL;
 	frt_file_put(device->file);
 	device->file = NULL;
+	/* What they waited for there is gone. */
+	frt_workers_wake(device->node);
 }
 
 static void set_rate(struct frt_device *device)
@@ -172,10 +172,8 @@ static void open_device(struct frt_device *device)
 	ret = rte_net_open(device->config, node->lower, &device->net, why);
 	if (!ret) {
 		what = "it cannot be opened";
-		ret = open_port(device);
+		ret = open_ports(device);
 	}
-	if (!ret)
-		ret = watch(device);
 	if (!ret) {
 		what = device->config->uri.text ? device->config->uri.text
 						: "no port to listen on";
@@ -185,6 +183,7 @@ static void open_device(struct frt_device *device)
 		device->tries = 0;
 		device->up = true;
 		node->changed = node->retarget = true;
+		frt_workers_wake(node);
 		set_rate(device);
 		return;
 	}
@@ -204,10 +203,22 @@ static void on_again(struct crn_deadline *deadline)
 		open_device(device);
 }
 
+static void set_port(struct frt_port *port, struct frt_device *device,
+		     struct frt_worker *worker)
+{
+	int i;
+
+	port->device = device;
+	port->worker = worker;
+	for (i = 0; i < RTE_PORT_FDS; i++)
+		port->fd[i] = -1;
+	crn_list_init(&port->guests);
+}
+
 int frt_device_add(struct frt_node *node, const struct rte_config_device *config)
 {
 	struct frt_device *device = calloc(1, sizeof(*device));
-	int i;
+	uint32_t i;
 
 	if (!device)
 		return -FI_ENOMEM;
@@ -216,12 +227,11 @@ int frt_device_add(struct frt_node *node, const struct rte_config_device *config
 	device->id = frt_net_id(config);
 	device->foreign = config->at.as == RTE_AS_WAN;
 	device->rate = config->rate ? config->rate : 1;
-	for (i = 0; i < RTE_PORT_FDS; i++)
-		device->fd[i] = -1;
+	for (i = 0; i < node->workers; i++)
+		set_port(&device->at[i], device, node->worker[i]);
 	device->again.expired = on_again;
 	crn_list_init(&device->adjacencies);
 	crn_list_init(&device->targets);
-	crn_list_init(&device->guests);
 	node->device[node->devices++] = device;
 	open_device(device);
 	return 0;
@@ -236,7 +246,7 @@ static void down(struct frt_device *device, int status)
 	device->up = false;
 	node->changed = true;
 	crn_deadline_remove(&node->deadlines, &device->again);
-	if (!device->port)
+	if (!device->net)
 		return;
 	node->transit->device_gone(node, device, status);
 	frt_adjacencies_close(device, status);
@@ -264,4 +274,24 @@ void frt_device_failed(struct frt_device *device, int err)
 	down(device, FI_EHOSTUNREACH);
 	crn_deadline_add(&device->node->deadlines, &device->again,
 			 crn_now_ms() + AGAIN_FIRST);
+}
+
+static int failure(const struct frt_device *device)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->node->workers; i++)
+		if (device->at[i].failed)
+			return device->at[i].failed;
+	return 0;
+}
+
+void frt_devices_look(struct frt_node *node)
+{
+	uint32_t i;
+
+	node->failed = false;
+	for (i = 0; i < node->devices; i++)
+		if (failure(node->device[i]))
+			frt_device_failed(node->device[i], -failure(node->device[i]));
 }

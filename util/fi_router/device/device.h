@@ -13,6 +13,8 @@ int frt_device_add(struct frt_node *node, const struct rte_config_device *config
 void frt_device_remove(struct frt_device *device, int status);
 /* It has stopped working: it is closed and tried again. */
 void frt_device_failed(struct frt_device *device, int err);
+/* The same of those of which a port has said so. */
+void frt_devices_look(struct frt_node *node);
 
 /* bit/s of a device whose section has no rate: what its provider says, or the kernel of
  * the network interface; *from says which. */

@@ -9,6 +9,7 @@
 #include "adjacency/adjacency.h"
 #include "inside.h"
 #include "log.h"
+#include "worker/worker.h"
 
 /* Of all devices. */
 #define GUESTS_MOST 4096u
@@ -16,8 +17,8 @@
 #define CLIENT_SPARE 16u
 
 struct frt_guest {
-	struct crn_list entry; /* of device->guests */
-	struct frt_device *device;
+	struct crn_list entry; /* of port->guests */
+	struct frt_port *port;
 	struct rte_peer *peer;
 	struct frt_client *client; /* NULL: a router */
 	struct crn_deadline deadline;
@@ -27,18 +28,19 @@ struct frt_guest {
 static struct frt_client *guest_free(struct frt_guest *guest)
 {
 	struct frt_client *client = guest->client;
-	struct frt_node *node = guest->device->node;
+	struct frt_worker *worker = guest->port->worker;
 
-	crn_deadline_remove(&node->deadlines, &guest->deadline);
+	crn_deadline_remove(worker->deadlines, &guest->deadline);
 	crn_list_del(&guest->entry);
-	node->guests--;
+	worker->connections--;
+	frt_node_guests(worker->node, -1);
 	free(guest);
 	return client;
 }
 
 static void guest_close(struct frt_guest *guest, int status)
 {
-	struct frt_node *node = guest->device->node;
+	struct frt_node *node = guest->port->device->node;
 
 	rte_peer_close(guest->peer, status);
 	frt_client_put(node, guest_free(guest));
@@ -48,26 +50,27 @@ static void on_expired(struct crn_deadline *deadline)
 {
 	struct frt_guest *guest = crn_container_of(deadline, struct frt_guest, deadline);
 
-	guest->device->node->counters.silent++;
+	const struct frt_device *device = guest->port->device;
+
+	frt_node_count(device->node, &device->node->counters.silent);
 	frt_log(FRT_INFO, "%s: %s has connected and says nothing: it is closed",
-		guest->device->config->name, guest->peer->text);
+		device->config->name, guest->peer->text);
 	guest_close(guest, FI_ETIMEDOUT);
 }
 
 static void on_message(struct rte_peer *peer, struct rte_rx *rx)
 {
 	struct frt_guest *guest = peer->user;
-	struct frt_device *device = guest->device;
-	struct frt_node *node = device->node;
+	struct frt_port *port = guest->port;
 	const uint8_t type = rx->packet.head.type;
 	struct frt_client *client;
 
 	if (type == RTE_CONN_REQ) {
 		client = guest_free(guest);
-		node->transit->request(node, device, peer, client, rx);
-	} else if (!guest->client && frt_adjacency_first(type)) {
+		port->device->node->transit->request(port, peer, client, rx);
+	} else if (!guest->client && !port->worker->index && frt_adjacency_first(type)) {
 		guest_free(guest);
-		frt_adjacency_accept(device, peer, rx);
+		frt_adjacency_accept(port->device, peer, rx);
 	} else {
 		rte_rx_put(rx);
 		rte_peer_bad(peer, "a first message that begins nothing");
@@ -79,7 +82,7 @@ static void on_down(struct rte_peer *peer, int err)
 	struct frt_guest *guest = peer->user;
 
 	frt_log(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
-		guest->device->config->name, peer->text, fi_strerror(err));
+		guest->port->device->config->name, peer->text, fi_strerror(err));
 	guest_close(guest, 0);
 }
 
@@ -116,25 +119,26 @@ static const char *why_not(const struct frt_device *device, const struct rte_pre
 		       : NULL;
 }
 
-static struct frt_guest *guest_new(struct frt_device *device,
+static struct frt_guest *guest_new(struct frt_port *port,
 				   const struct rte_request *request)
 {
-	struct frt_node *node = device->node;
+	struct frt_node *node = port->device->node;
 	const struct rte_config *config = frt_config(node);
 	struct frt_guest *guest = calloc(1, sizeof(*guest));
 
 	if (!guest)
 		return NULL;
-	guest->device = device;
+	guest->port = port;
 	guest->deadline.expired = on_expired;
-	crn_list_add_tail(&device->guests, &guest->entry);
-	node->guests++;
+	crn_list_add_tail(&port->guests, &guest->entry);
+	port->worker->connections++;
+	frt_node_guests(node, 1);
 	/* For the connection, and for the first message. */
-	crn_deadline_add(&node->deadlines, &guest->deadline,
+	crn_deadline_add(port->worker->deadlines, &guest->deadline,
 			 crn_now_ms() + 2 * (uint64_t)config->routing.connect_timeout);
 	if (request->preamble.role != RTE_CLIENT)
 		return guest;
-	guest->client = frt_client_get(node, device, &request->address);
+	guest->client = frt_client_get(node, port->device, &request->address);
 	if (guest->client &&
 	    guest->client->peers <= config->router.connections + CLIENT_SPARE)
 		return guest;
@@ -142,9 +146,20 @@ static struct frt_guest *guest_new(struct frt_device *device,
 	return NULL;
 }
 
+/* Where it will be passed on. Of routers only those come to a worker that say that no
+ * adjacency follows: it would be the main thread's. */
+static struct frt_port *port_for(struct frt_device *device, const struct rte_preamble *it)
+{
+	const bool adjacency = it->role == RTE_ROUTER && !(it->flags & RTE_PREAMBLE_CONN);
+
+	return adjacency ? &device->at[0]
+			 : &device->at[frt_worker_choose(device->node)->index];
+}
+
 void frt_guest_request(struct rte_request *request, void *context)
 {
 	struct frt_device *device = context;
+	struct frt_port *port = port_for(device, &request->preamble);
 	struct frt_node *node = device->node;
 	const char *why = why_not(device, &request->preamble);
 	const bool full = !why;
@@ -152,7 +167,7 @@ void frt_guest_request(struct rte_request *request, void *context)
 	char from[CRN_ADDR_STRLEN];
 
 	if (full) {
-		guest = guest_new(device, request);
+		guest = guest_new(port, request);
 		why = "it has too many connections, or there is no memory";
 	}
 	if (!guest) {
@@ -167,7 +182,8 @@ void frt_guest_request(struct rte_request *request, void *context)
 		return;
 	}
 	node->counters.accepted++;
-	if (rte_peer_accept(device->port, request, &ops, guest, &guest->peer)) {
+	frt_worker_wake(port->worker);
+	if (rte_peer_accept(port->port, request, &ops, guest, &guest->peer)) {
 		node->counters.rejected++;
 		frt_client_put(node, guest_free(guest));
 	}
@@ -175,8 +191,14 @@ void frt_guest_request(struct rte_request *request, void *context)
 
 void frt_guests_close(struct frt_device *device, int status)
 {
-	while (!crn_list_empty(&device->guests))
-		guest_close(crn_container_of(device->guests.next, struct frt_guest,
-					     entry),
-			    status);
+	struct crn_list *guests;
+	uint32_t i;
+
+	for (i = 0; i < device->node->workers; i++) {
+		guests = &device->at[i].guests;
+		while (!crn_list_empty(guests))
+			guest_close(crn_container_of(guests->next, struct frt_guest,
+						     entry),
+				    status);
+	}
 }

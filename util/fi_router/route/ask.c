@@ -280,21 +280,9 @@ static int ask(struct frt_node *node, const struct frt_question *question,
 	return ret ? ret : frt_go_on(node, question, (uint32_t)at, answer);
 }
 
-void frt_route(struct frt_node *node, const struct frt_question *question,
-	       struct frt_answer *answer)
+static void count(struct frt_node *node, enum frt_what what)
 {
-	const struct rte_options *options = question->options;
-
-	memset(answer, 0, sizeof(*answer));
-	set_source(question, answer);
-	/* A client has no path behind it. */
-	if (!question->client && (options->present & 1u << RTE_TLV_PATH)) {
-		answer->hops = options->hops;
-		memcpy(answer->path, options->hop, options->hops * sizeof(*answer->path));
-	}
-	node->counters.requests++;
-	ask(node, question, answer);
-	switch (answer->what) {
+	switch (what) {
 	case FRT_DELIVER:
 		node->counters.delivered++;
 		break;
@@ -308,4 +296,23 @@ void frt_route(struct frt_node *node, const struct frt_question *question,
 		node->counters.refused++;
 		break;
 	}
+}
+
+void frt_route(struct frt_node *node, const struct frt_question *question,
+	       struct frt_answer *answer)
+{
+	const struct rte_options *options = question->options;
+
+	memset(answer, 0, sizeof(*answer));
+	set_source(question, answer);
+	/* A client has no path behind it. */
+	if (!question->client && (options->present & 1u << RTE_TLV_PATH)) {
+		answer->hops = options->hops;
+		memcpy(answer->path, options->hop, options->hops * sizeof(*answer->path));
+	}
+	crn_lock(&node->shared);
+	node->counters.requests++;
+	ask(node, question, answer);
+	count(node, answer->what);
+	crn_unlock(&node->shared);
 }

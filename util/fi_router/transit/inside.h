@@ -5,12 +5,25 @@
 
 #include "transit.h"
 
+/* Of one worker. */
 struct frt_transits {
 	struct crn_list open, closed;  /* of struct frt_transit */
-	struct crn_list probes;	       /* of struct frt_probe */
+	struct crn_list probes;	       /* of struct frt_probe; the main thread's */
 	uint32_t count;		       /* of those that are open */
 	const struct frt_device *gone; /* is being closed: nothing begins on it */
 };
+
+static inline struct frt_transits *frt_transits_of(const struct frt_worker *worker)
+{
+	return worker->transits;
+}
+
+/* The device's port at the worker of a connection. */
+static inline struct rte_port *frt_transit_port(const struct frt_transit *transit,
+						const struct frt_device *device)
+{
+	return device->at[transit->worker->index].port;
+}
 
 static inline enum frt_from frt_other(enum frt_from from)
 {
@@ -24,7 +37,7 @@ static inline enum frt_from frt_which(const struct frt_side *side)
 
 static inline uint64_t frt_own_id(const struct frt_transit *transit)
 {
-	return frt_config(transit->node)->router.id;
+	return transit->node->id;
 }
 
 /* --- The object (transit.c) --- */
@@ -73,6 +86,11 @@ static inline void frt_say_then(struct frt_side *side, enum frt_word word)
 /* Says what is to be said to that side, as far as there is memory. */
 void frt_say_words(struct frt_side *side);
 
+/* As frt_transit_each, of one worker. */
+void frt_worker_each(const struct frt_worker *worker,
+		     void (*each)(const struct frt_transit *transit, void *context),
+		     void *context);
+
 /* --- Probes (probe.c) --- */
 
 /* The connection is one that is asked about, and that nobody has. */
@@ -81,8 +99,9 @@ static inline bool frt_is_probe(const struct frt_transit *transit)
 	return transit->req.features & RTE_FEATURE_PROBE;
 }
 
-/* Adds TLV PROBE to an answer. */
-void frt_probe_set(struct rte_options *options, const struct frt_node *node);
+/* Adds TLV PROBE to an answer: how the router is, or the worker, as far as it can tell.
+ */
+void frt_probe_set(struct rte_options *options, const struct frt_worker *worker);
 /* Those that go over the device, or all: NULL. */
 void frt_probes_end(struct frt_node *node, const struct frt_device *device);
 

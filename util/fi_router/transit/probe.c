@@ -51,23 +51,35 @@ uint32_t frt_transits_queued(const struct frt_node *node)
 	return queued;
 }
 
-static struct rte_probe probe_self(const struct frt_node *node)
+static void add_worker(struct rte_probe *probe, const struct frt_worker *worker)
 {
 	struct rte_arena_use use = {0};
 
-	if (node->arena)
-		rte_arena_use(node->arena, &use);
-	return (struct rte_probe){
-		.queued = frt_transits_queued(node),
-		.connections = frt_transit_count(node),
-		.arena = use.bytes_taken,
-	};
+	if (worker->arena)
+		rte_arena_use(worker->arena, &use);
+	frt_worker_each(worker, add_queued, &probe->queued);
+	probe->connections += frt_transits_of(worker)->count;
+	probe->arena += use.bytes_taken;
 }
 
-void frt_probe_set(struct rte_options *options, const struct frt_node *node)
+/* The main thread holds all, and each worker has its own. */
+static struct rte_probe probe_self(const struct frt_worker *worker)
+{
+	const struct frt_node *node = worker->node;
+	struct rte_probe probe = {0};
+	uint32_t i;
+
+	if (worker->index)
+		add_worker(&probe, worker);
+	for (i = 0; i < node->workers && !worker->index; i++)
+		add_worker(&probe, node->worker[i]);
+	return probe;
+}
+
+void frt_probe_set(struct rte_options *options, const struct frt_worker *worker)
 {
 	options->present |= 1u << RTE_TLV_PROBE;
-	options->probe = probe_self(node);
+	options->probe = probe_self(worker);
 }
 
 /* --- The end of one --- */
@@ -111,7 +123,7 @@ static void fails(struct frt_probe *probe, int status, const char *why)
 
 void frt_probes_end(struct frt_node *node, const struct frt_device *device)
 {
-	struct frt_transits *transits = node->transit_state;
+	struct frt_transits *transits = frt_transits_of(node->worker[0]);
 	struct crn_list *entry, *next;
 	struct frt_probe *probe;
 
@@ -270,7 +282,7 @@ static void answer_self(struct frt_probe *probe)
 		.hops = answer->hops,
 		.path = answer->path,
 		.has_probe = true,
-		.probe = probe_self(probe->node),
+		.probe = probe_self(probe->node->worker[0]),
 	};
 
 	over(probe, &probed);
@@ -279,23 +291,23 @@ static void answer_self(struct frt_probe *probe)
 /* 0, or -FI_E*. */
 static int reach(struct frt_probe *probe)
 {
-	const struct frt_transits *transits = probe->node->transit_state;
+	const struct frt_transits *transits = frt_transits_of(probe->node->worker[0]);
 	const struct frt_device *out = probe->answer.device;
 
-	if (!out->port || out == transits->gone)
+	if (!frt_device_port(out) || out == transits->gone)
 		return -FI_ENODEV;
 	probe->req.ttl--;
 	probe->req.source = probe->answer.source;
 	probe->req.rate = out->rate;
 	probe->req.latency = out->config->latency;
-	return rte_peer_connect(out->port, &probe->answer.address.sa, &ops, probe,
-				&probe->peer);
+	return rte_peer_connect(frt_device_port(out), &probe->answer.address.sa, 0, &ops,
+				probe, &probe->peer);
 }
 
 static struct frt_probe *probe_new(struct frt_node *node,
 				   const struct frt_probe_attr *attr)
 {
-	struct frt_transits *transits = node->transit_state;
+	struct frt_transits *transits = frt_transits_of(node->worker[0]);
 	struct frt_probe *probe = calloc(1, sizeof(*probe));
 
 	if (!probe)

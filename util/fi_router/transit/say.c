@@ -98,7 +98,7 @@ static ssize_t rep_own(struct frt_transit *transit, void *bytes, size_t size)
 		rep.eager = transit->req.eager;
 	}
 	if (frt_is_probe(transit))
-		frt_probe_set(&packet.options, transit->node);
+		frt_probe_set(&packet.options, transit->worker);
 	if (transit->verdict == RTE_REDIRECT) {
 		packet.options.present |= 1u << RTE_TLV_URI;
 		packet.options.text[RTE_TLV_URI] = transit->uri;

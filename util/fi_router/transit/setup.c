@@ -60,9 +60,16 @@ static bool has_no_room(int ret)
 	       ret == -FI_EMFILE || ret == -ENFILE;
 }
 
+/* A probe goes where adjacencies do: the main thread of the next router can say how all
+ * of it is. */
+static uint8_t preamble_of(const struct frt_transit *transit)
+{
+	return frt_is_probe(transit) ? 0 : RTE_PREAMBLE_CONN;
+}
+
 static void reach(struct frt_transit *transit, struct frt_answer *answer)
 {
-	const struct frt_transits *transits = transit->node->transit_state;
+	struct rte_port *port = frt_transit_port(transit, answer->device);
 	struct frt_side *out = &transit->side[FRT_OUT];
 	char text[CRN_ADDR_STRLEN];
 	int ret = -FI_ENODEV;
@@ -74,8 +81,8 @@ static void reach(struct frt_transit *transit, struct frt_answer *answer)
 		transit->next = answer->router;
 		transit->req.ttl--;
 	}
-	if (answer->device->port && answer->device != transits->gone)
-		ret = rte_peer_connect(answer->device->port, &answer->address.sa,
+	if (port && answer->device != frt_transits_of(transit->worker)->gone)
+		ret = rte_peer_connect(port, &answer->address.sa, preamble_of(transit),
 				       &frt_transit_peer_ops, out, &out->peer);
 	if (!ret)
 		return;
@@ -298,7 +305,7 @@ void frt_transit_ack(struct frt_transit *transit, struct rte_rx *rx)
 		frt_transit_give_up(transit);
 		return;
 	}
-	crn_deadline_remove(&transit->node->deadlines, &transit->deadline);
+	crn_deadline_remove(transit->worker->deadlines, &transit->deadline);
 	transit->opened = crn_now_ms();
 	transit->state = FRT_OPEN;
 	frt_say_then(&transit->side[FRT_OUT], FRT_SAY_ACK);

@@ -115,9 +115,9 @@ static void side_drop(struct frt_side *side)
 
 void frt_transit_close(struct frt_transit *transit, int status)
 {
-	struct frt_transits *transits = transit->node->transit_state;
+	struct frt_transits *transits = frt_transits_of(transit->worker);
 
-	crn_deadline_remove(&transit->node->deadlines, &transit->deadline);
+	crn_deadline_remove(transit->worker->deadlines, &transit->deadline);
 	frt_side_close(&transit->side[FRT_IN], status);
 	frt_side_close(&transit->side[FRT_OUT], status);
 	side_drop(&transit->side[FRT_IN]);
@@ -130,7 +130,9 @@ void frt_transit_close(struct frt_transit *transit, int status)
 	transit->state = FRT_CLOSED;
 	crn_list_del(&transit->entry);
 	crn_list_add_tail(&transits->closed, &transit->entry);
-	frt_node_load(transit->node, --transits->count);
+	transits->count--;
+	transit->worker->connections--;
+	frt_node_load_sub(transit->node);
 }
 
 static void expired(struct crn_deadline *deadline)
@@ -146,7 +148,7 @@ static void expired(struct crn_deadline *deadline)
 void frt_transit_deadline(struct frt_transit *transit, uint64_t ms)
 {
 	transit->deadline.expired = expired;
-	crn_deadline_add(&transit->node->deadlines, &transit->deadline,
+	crn_deadline_add(transit->worker->deadlines, &transit->deadline,
 			 crn_now_ms() + ms);
 }
 

@@ -22,6 +22,7 @@
 #include <cairn/deadline.h>
 #include "forward.h"
 #include "node.h"
+#include "worker/worker.h"
 
 /* Connections of all clients at most. */
 #define FRT_TRANSITS_MAX 65536u
@@ -75,6 +76,7 @@ struct frt_reason {
 struct frt_transit {
 	struct crn_list entry; /* of all, or of those that are closed */
 	struct frt_node *node;
+	struct frt_worker *worker; /* all of it is there */
 	enum frt_transit_state state;
 	struct frt_side side[FRT_SIDES];
 	struct frt_client *client; /* NULL: a router asked */
@@ -133,7 +135,8 @@ uint32_t frt_transits_queued(const struct frt_node *node);
 
 const char *frt_transit_state_name(enum frt_transit_state state);
 
-/* Every connection but closed ones, for show and counters. each may not end any. */
+/* Every connection but closed ones, for show and counters. each may not end any. The main
+ * thread; so are these and probes. */
 void frt_transit_each(const struct frt_node *node,
 		      void (*each)(const struct frt_transit *transit, void *context),
 		      void *context);

@@ -13,7 +13,7 @@
 
 /* --- What the node tells --- */
 
-static int transits_open(struct frt_node *node)
+static int open_one(struct frt_worker *worker)
 {
 	struct frt_transits *transits = calloc(1, sizeof(*transits));
 
@@ -22,23 +22,42 @@ static int transits_open(struct frt_node *node)
 	crn_list_init(&transits->open);
 	crn_list_init(&transits->closed);
 	crn_list_init(&transits->probes);
-	node->transit_state = transits;
+	worker->transits = transits;
 	return 0;
 }
 
-static void transits_close(struct frt_node *node)
+static int transits_open(struct frt_node *node)
 {
-	struct frt_transits *transits = node->transit_state;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < node->workers && !ret; i++)
+		ret = open_one(node->worker[i]);
+	return ret;
+}
+
+static void close_one(struct frt_worker *worker)
+{
+	struct frt_transits *transits = frt_transits_of(worker);
 
 	if (!transits)
 		return;
-	frt_probes_end(node, NULL);
 	/* Their ports are closed: nobody calls back for them. */
 	while (!crn_list_empty(&transits->closed))
 		frt_transit_free(crn_container_of(transits->closed.next,
 						  struct frt_transit, entry));
 	free(transits);
-	node->transit_state = NULL;
+	worker->transits = NULL;
+}
+
+static void transits_close(struct frt_node *node)
+{
+	uint32_t i;
+
+	if (node->workers && node->worker[0]->transits)
+		frt_probes_end(node, NULL);
+	for (i = 0; i < node->workers; i++)
+		close_one(node->worker[i]);
 }
 
 static void side_open(struct frt_transit *transit, enum frt_from from,
@@ -53,24 +72,28 @@ static void side_open(struct frt_transit *transit, enum frt_from from,
 		frt_lane_open(&side->lane[at]);
 }
 
-static struct frt_transit *transit_new(struct frt_node *node, struct frt_device *device,
-				       struct frt_client *client)
+static struct frt_transit *transit_new(struct frt_port *port, struct frt_client *client)
 {
-	struct frt_transits *transits = node->transit_state;
+	struct frt_transits *transits = frt_transits_of(port->worker);
+	struct frt_node *node = port->worker->node;
 	struct frt_transit *transit;
 
-	if (transits->count >= FRT_TRANSITS_MAX || transits->gone == device)
+	if (transits->gone == port->device || !frt_node_load_add(node, FRT_TRANSITS_MAX))
 		return NULL;
 	transit = calloc(1, sizeof(*transit));
-	if (!transit)
+	if (!transit) {
+		frt_node_load_sub(node);
 		return NULL;
+	}
 	transit->node = node;
+	transit->worker = port->worker;
 	transit->client = client;
 	transit->began = crn_now_ms();
-	side_open(transit, FRT_IN, device);
+	side_open(transit, FRT_IN, port->device);
 	side_open(transit, FRT_OUT, NULL);
 	crn_list_add_tail(&transits->open, &transit->entry);
-	frt_node_load(node, ++transits->count);
+	transits->count++;
+	port->worker->connections++;
 	return transit;
 }
 
@@ -80,7 +103,7 @@ static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_r
 	struct rte_packet packet = {.head = {.type = RTE_CONN_REP, .flags = RTE_ERR}};
 	struct rte_conn_rep rep = {.status = FI_ENOBUFS,
 				   .verdict = RTE_FAILED,
-				   .router = frt_config(node)->router.id};
+				   .router = node->id};
 	struct rte_conn_req req;
 	struct rte_tx *tx = NULL;
 	ssize_t len;
@@ -103,10 +126,11 @@ static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_r
 	rte_peer_close(peer, FI_ENOBUFS);
 }
 
-static void request(struct frt_node *node, struct frt_device *device,
-		    struct rte_peer *peer, struct frt_client *client, struct rte_rx *rx)
+static void request(struct frt_port *port, struct rte_peer *peer,
+		    struct frt_client *client, struct rte_rx *rx)
 {
-	struct frt_transit *transit = transit_new(node, device, client);
+	struct frt_transit *transit = transit_new(port, client);
+	struct frt_node *node = port->worker->node;
 	struct frt_side *in;
 
 	if (!transit) {
@@ -145,34 +169,47 @@ static struct frt_transit *find(const struct crn_list *list,
 	return NULL;
 }
 
-static void ports_progress(const struct frt_node *node)
+static void ports_progress(const struct frt_worker *worker)
 {
+	const struct frt_node *node = worker->node;
+	struct rte_port *port;
 	uint32_t i;
 
-	for (i = 0; i < node->devices; i++)
-		if (node->device[i]->port && !node->device[i]->port->depth)
-			rte_port_progress(node->device[i]->port);
+	for (i = 0; i < node->devices; i++) {
+		port = node->device[i]->at[worker->index].port;
+		if (port && !port->depth)
+			rte_port_progress(port);
+	}
 }
 
 /*
  * What other ports still send may be payload that this one has received, which has to be
  * given back before it is closed.
  */
-static void device_gone(struct frt_node *node, struct frt_device *device, int status)
+static void gone_from(struct frt_worker *worker, struct frt_device *device, int status)
 {
-	struct frt_transits *transits = node->transit_state;
+	struct frt_transits *transits = frt_transits_of(worker);
 	struct frt_transit *transit;
 
 	transits->gone = device;
-	frt_probes_end(node, device);
 	while ((transit = find(&transits->open, device))) {
 		frt_transit_enter(transit);
 		frt_transit_abort(transit, status);
 		frt_transit_leave(transit);
 	}
 	if (find(&transits->closed, device))
-		ports_progress(node);
+		ports_progress(worker);
 	transits->gone = NULL;
+}
+
+static void device_gone(struct frt_node *node, struct frt_device *device, int status)
+{
+	uint32_t i;
+
+	frt_transits_of(node->worker[0])->gone = device;
+	frt_probes_end(node, device);
+	for (i = 0; i < node->workers; i++)
+		gone_from(node->worker[i], device, status);
 }
 
 const struct frt_transit_ops frt_transit_ops = {
@@ -184,11 +221,11 @@ const struct frt_transit_ops frt_transit_ops = {
 
 /* --- For show --- */
 
-void frt_transit_each(const struct frt_node *node,
-		      void (*each)(const struct frt_transit *transit, void *context),
-		      void *context)
+void frt_worker_each(const struct frt_worker *worker,
+		     void (*each)(const struct frt_transit *transit, void *context),
+		     void *context)
 {
-	const struct frt_transits *transits = node->transit_state;
+	const struct frt_transits *transits = frt_transits_of(worker);
 	const struct crn_list *entry;
 
 	if (!transits)
@@ -197,9 +234,22 @@ void frt_transit_each(const struct frt_node *node,
 		each(crn_container_of(entry, struct frt_transit, entry), context);
 }
 
+void frt_transit_each(const struct frt_node *node,
+		      void (*each)(const struct frt_transit *transit, void *context),
+		      void *context)
+{
+	uint32_t i;
+
+	for (i = 0; i < node->workers; i++)
+		frt_worker_each(node->worker[i], each, context);
+}
+
 uint32_t frt_transit_count(const struct frt_node *node)
 {
-	const struct frt_transits *transits = node->transit_state;
+	uint32_t count = 0, i;
 
-	return transits ? transits->count : 0;
+	for (i = 0; i < node->workers; i++)
+		if (node->worker[i]->transits)
+			count += frt_transits_of(node->worker[i])->count;
+	return count;
 }

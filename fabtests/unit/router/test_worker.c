@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/worker: how many there are, who takes a connection, and how the main
+ * thread holds those that work. */
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <rdma/fi_errno.h>
+#include <cairn/compat.h>
+#include "one.h"
+
+#define TEXT(workers)                                                                    \
+	"[router]\nid = 5\nconnections = 9\nname = five\n" workers ONE_DEVICE("a", 3, 1, \
+									      "")        \
+		ONE_DEVICE("b", 3, 2, "")
+
+static struct one one;
+
+CT_TEST(worker, one_for_each_device_as_far_as_there_are_processors)
+{
+	static const struct {
+		uint32_t said, processors, want;
+	} rows[] = {{0, 1, 1}, {0, 2, 2}, {0, 64, 2}, {0, 0, 1}, {1, 64, 1}, {7, 1, 7}};
+	size_t i;
+
+	one_open(&one, TEXT(""));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		one.node.file->config->router.workers = rows[i].said;
+		CT_EXPECT_EQ(frt_workers_wanted(frt_config(&one.node),
+						rows[i].processors),
+			     rows[i].want);
+	}
+	one_close(&one);
+}
+
+/* --- Who takes a connection --- */
+
+static struct fake_peer *arrives(enum rte_role role, uint8_t flags, uint64_t node)
+{
+	struct fake_peer *fake;
+
+	fake_flags = flags;
+	fake = fake_arrives(one_device(&one, "a")->listener, role, 3, 1, node,
+			    "10.0.1.20");
+	CT_EXPECT_NE(fake, NULL);
+	return fake;
+}
+
+static bool is_at(const struct fake_peer *fake, uint32_t worker)
+{
+	return fake->peer.port == one_device(&one, "a")->at[worker].port;
+}
+
+CT_TEST(worker, connections_are_spread_over_those_beside_the_main_thread)
+{
+	struct fake_peer *fake[3];
+	uint32_t i;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	CT_EXPECT_EQ(frt_workers_count(&one.node), 2);
+	for (i = 0; i < 3; i++)
+		fake[i] = arrives(RTE_CLIENT, 0, 70 + i);
+	CT_EXPECT_TRUE(is_at(fake[0], 1));
+	CT_EXPECT_TRUE(is_at(fake[1], 2));
+	CT_EXPECT_TRUE(is_at(fake[2], 1));
+	/* The first has one less now. */
+	fake_down(fake[0], FI_ECONNABORTED);
+	fake_down(fake[2], FI_ECONNABORTED);
+	CT_EXPECT_TRUE(is_at(arrives(RTE_CLIENT, 0, 73), 1));
+	CT_EXPECT_EQ(one.node.guests, 2);
+	one_close(&one);
+}
+
+CT_TEST(worker, with_one_the_main_thread_does_all)
+{
+	one_open(&one, TEXT("workers = 1\n"));
+	CT_EXPECT_EQ(one.node.workers, 1);
+	CT_EXPECT_EQ(frt_workers_count(&one.node), 1);
+	CT_EXPECT_TRUE(is_at(arrives(RTE_CLIENT, 0, 70), 0));
+	CT_EXPECT_TRUE(is_at(arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9), 0));
+	one_close(&one);
+}
+
+CT_TEST(worker, a_router_that_begins_a_connection_comes_to_one)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	fake = arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9);
+	CT_EXPECT_TRUE(is_at(fake, 1));
+	fake_up(fake, 3, 1, 9, 50);
+	one_conn_req(fake);
+	CT_EXPECT_EQ(one.requests, 1);
+	CT_EXPECT_EQ(one.port, &one_device(&one, "a")->at[1]);
+	one_close(&one);
+}
+
+CT_TEST(worker, an_adjacency_is_the_main_thread_s)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	/* It has said that none follows. */
+	fake = arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9);
+	fake_up(fake, 3, 1, 9, 50);
+	one_heartbeat(fake);
+	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	fake = arrives(RTE_ROUTER, 0, 9);
+	CT_EXPECT_TRUE(is_at(fake, 0));
+	fake_up(fake, 3, 1, 9, 50);
+	one_heartbeat(fake);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
+	one_close(&one);
+}
+
+CT_TEST(worker, an_older_router_s_connection_is_the_main_thread_s)
+{
+	struct fake_peer *fake;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	fake = arrives(RTE_ROUTER, 0, 9);
+	fake_up(fake, 3, 1, 9, 50);
+	one_conn_req(fake);
+	CT_EXPECT_EQ(one.requests, 1);
+	CT_EXPECT_EQ(one.port, &one_device(&one, "a")->at[0]);
+	one_close(&one);
+}
+
+CT_TEST(worker, one_port_that_fails_closes_the_device)
+{
+	one_open(&one, TEXT("workers = 2\n"));
+	one_device(&one, "a")->at[2].failed = FI_EIO;
+	frt_node_failed(&one.node);
+	frt_devices_look(&one.node);
+	CT_EXPECT_FALSE(one.node.failed);
+	CT_EXPECT_FALSE(one_device(&one, "a")->up);
+	CT_EXPECT_EQ(one_device(&one, "a")->at[1].port, NULL);
+	CT_EXPECT_TRUE(one_device(&one, "b")->up);
+	one_passes(&one, 1100);
+	CT_EXPECT_TRUE(one_device(&one, "a")->up);
+	CT_EXPECT_EQ(one_device(&one, "a")->at[2].failed, 0);
+	one_close(&one);
+}
+
+/* --- Turns --- */
+
+static struct frt_turnstile turnstile;
+static char order[4];
+static size_t came;
+
+static void comes(char who)
+{
+	frt_turnstile_enter(&turnstile);
+	order[came++] = who;
+	frt_turnstile_leave(&turnstile);
+}
+
+static void *one_comes(void *who)
+{
+	comes(*(char *)who);
+	return NULL;
+}
+
+static void wait_for(uint64_t waiting)
+{
+	uint64_t next = 0;
+
+	while (next < waiting) {
+		sched_yield();
+		pthread_mutex_lock(&turnstile.mutex);
+		next = turnstile.next;
+		pthread_mutex_unlock(&turnstile.mutex);
+	}
+}
+
+CT_TEST(turnstile, who_comes_again_waits_for_those_who_came_before)
+{
+	pthread_t thread[2];
+
+	came = 0;
+	frt_turnstile_init(&turnstile);
+	frt_turnstile_enter(&turnstile);
+	CT_ASSERT_EQ(pthread_create(&thread[0], NULL, one_comes, "1"), 0);
+	wait_for(2);
+	CT_ASSERT_EQ(pthread_create(&thread[1], NULL, one_comes, "2"), 0);
+	wait_for(3);
+	frt_turnstile_leave(&turnstile);
+	comes('m');
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
+	frt_turnstile_fini(&turnstile);
+	CT_EXPECT_MEMEQ(order, "12m", 3);
+}
+
+static uint32_t turns(uint32_t worker)
+{
+	uint32_t count;
+
+	frt_workers_hold(&one.node);
+	count = one.node.worker[worker]->turns;
+	frt_workers_release(&one.node);
+	return count;
+}
+
+static void wait_for_turn(uint32_t worker, uint32_t after)
+{
+	while (turns(worker) <= after)
+		sched_yield();
+}
+
+CT_TEST(worker, nobody_works_while_the_main_thread_holds)
+{
+	uint32_t before, i;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
+	before = one.node.worker[1]->turns;
+	frt_workers_wake(&one.node);
+	for (i = 0; i < 1000; i++)
+		sched_yield();
+	CT_EXPECT_EQ(one.node.worker[1]->turns, before);
+	frt_workers_release(&one.node);
+	wait_for_turn(1, before);
+	wait_for_turn(2, 0);
+	/* And with devices that go, and come again. */
+	frt_workers_hold(&one.node);
+	before = one.node.worker[2]->turns;
+	frt_device_failed(one_device(&one, "a"), -FI_EIO);
+	CT_EXPECT_TRUE(one.node.worker[2]->woken);
+	frt_workers_release(&one.node);
+	wait_for_turn(2, before);
+	frt_workers_hold(&one.node);
+	one_passes(&one, 1100);
+	CT_EXPECT_TRUE(one_device(&one, "a")->up);
+	frt_workers_join(&one.node);
+	one_close(&one);
+}
+
+CT_TEST(worker, what_a_worker_changes_wakes_the_main_thread)
+{
+	uint64_t count = 0;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	one.node.nudge = eventfd(0, EFD_NONBLOCK);
+	one.node.changed = false;
+	CT_EXPECT_TRUE(frt_node_load_add(&one.node, 10));
+	CT_EXPECT_TRUE(one.node.changed);
+	CT_EXPECT_EQ(read(one.node.nudge, &count, sizeof(count)), sizeof(count));
+	CT_EXPECT_EQ(count, 1);
+	frt_node_load_sub(&one.node);
+	close(one.node.nudge);
+	one_close(&one);
+}
