@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -117,15 +118,21 @@ static bool may_sleep(struct frt_serve *serve)
 /* The others work meanwhile, and only then. */
 static int sleep_on(struct frt_node *node, struct epoll_event *events, int timeout)
 {
-	uint64_t nudges;
 	int count;
 
 	frt_workers_release(node);
 	count = epoll_wait(node->epfd, events, EVENTS, timeout);
 	frt_workers_hold(node);
-	if (node->workers > 1 && read(node->nudge, &nudges, sizeof(nudges)) < 0)
-		return count; /* Nobody has nudged it. */
 	return count;
+}
+
+/* A worker has: what for is found in the node. */
+static void nudged(struct frt_node *node)
+{
+	uint64_t count;
+
+	if (read(node->nudge, &count, sizeof(count)) < 0)
+		frt_log(FRT_DEBUG, "nobody has nudged: %s", strerror(errno));
 }
 
 /* Those at which something has happened, also while others keep it busy. */
@@ -141,6 +148,8 @@ static void wait_for_work(struct frt_serve *serve, int timeout)
 			serve->asked = true;
 		else if (events[i].data.ptr == serve)
 			signals = true;
+		else if (events[i].data.ptr == serve->node)
+			nudged(serve->node);
 		else
 			frt_port_fired(events[i].data.ptr);
 	}
@@ -188,7 +197,7 @@ void frt_serve(struct frt_serve *serve)
 
 /* --- Begin and end --- */
 
-/* who: serve for signals; NULL: to be woken is enough. */
+/* who: serve for signals, the node for nudges; NULL: to be woken is enough. */
 static int watch(struct frt_serve *serve, int fd, void *who)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = who};
@@ -218,7 +227,7 @@ int frt_serve_open(struct frt_serve *serve, struct frt_node *node)
 	if (!ret)
 		ret = watch(serve, node->wake, NULL);
 	if (!ret)
-		ret = watch(serve, node->nudge, NULL);
+		ret = watch(serve, node->nudge, node);
 	if (!ret)
 		ret = watch(serve, serve->signals, serve);
 	return ret ? ret : watch(serve, node->deadlines.fd, NULL);

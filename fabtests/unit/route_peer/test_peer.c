@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Peers over provider tcp: prov/route/peer. */
+#include <dirent.h>
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "cairn_test.h"
@@ -449,5 +452,40 @@ CT_TEST(arena, has_bounds_and_serves_who_waits)
 	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == (unsigned int)sent);
 	pair_put_all(&pair.end[PAIR_B]);
 	PAIR_UNTIL(&pair, pair.end[PAIR_A].readies);
+	pair_close(&pair);
+}
+
+/* --- Who says nothing --- */
+
+static int descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* The result of another call, which failed before, is not taken for one of its socket. */
+static void turn_with_errno(struct pair *pair)
+{
+	errno = EAGAIN;
+	pair_turn(pair);
+}
+
+CT_TEST(peer, a_socket_that_says_nothing_is_closed_with_its_other_end)
+{
+	struct pair pair;
+	int before, fd;
+
+	pair_open(&pair, &plain);
+	before = descriptors();
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CT_ASSERT_EQ(connect(fd, &pair.address.sa, sizeof(pair.address.in)), 0);
+	PAIR_UNTIL(&pair, (turn_with_errno(&pair), descriptors() == before + 2));
+	close(fd);
+	PAIR_UNTIL(&pair, (turn_with_errno(&pair), descriptors() == before));
 	pair_close(&pair);
 }

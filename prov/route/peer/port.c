@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,6 +258,9 @@ static bool port_event(struct rte_port *port)
 	ssize_t len;
 
 	port->eq_armed = false;
+	/* libfabric's tcp (1.17) takes an older EAGAIN for that of a socket that has
+	 * ended: it would look at it for ever. */
+	errno = 0;
 	len = fi_eq_read(port->eq, &event, &entry, sizeof(entry), 0);
 	if (len == -FI_EAVAIL) {
 		event_failed(port);

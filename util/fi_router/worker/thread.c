@@ -22,24 +22,19 @@ static void all_fired(struct frt_worker *worker)
 		frt_port_fired(&worker->node->device[i]->at[worker->index]);
 }
 
-static void drain(int fd)
-{
-	uint64_t count;
-
-	while (read(fd, &count, sizeof(count)) > 0)
-		;
-}
-
 /* In its turn. What was waited for may be of devices that the main thread has freed
  * since: then it has woken this one. */
 static void take_events(struct frt_worker *worker, const struct epoll_event *events,
 			int count)
 {
+	uint64_t wakes;
+	ssize_t ret;
 	int i;
 
 	if (worker->woken) {
+		ret = read(worker->wake, &wakes, sizeof(wakes));
+		(void)ret;
 		worker->woken = false;
-		drain(worker->wake);
 		all_fired(worker);
 		return;
 	}
@@ -92,7 +87,7 @@ int frt_workers_start(struct frt_node *node, uint64_t busy)
 	for (i = 1; i < node->workers; i++) {
 		worker = node->worker[i];
 		worker->busy = busy;
-		worker->woken = true;
+		frt_worker_wake(worker);
 		ret = crn_thread_create(&worker->thread, run, worker);
 		if (ret)
 			return -ret;
