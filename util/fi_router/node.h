@@ -191,14 +191,15 @@ struct frt_node {
 	struct frt_routes *routes;
 	const struct frt_transit_ops *transit;
 	/* Taken when a connection begins and ends, for no message; guards what several
-	 * workers write: */
+	 * workers write: the next five, `changed` when the load does, the cache of
+	 * routes. */
 	struct crn_lock shared;
 	struct crn_list clients; /* of struct frt_client */
 	struct frt_counters counters;
 	uint32_t load;	 /* connections, of transit */
 	uint32_t guests; /* of all devices */
 	bool failed;	 /* a port: the main thread looks for it */
-	/* `changed`, for the load, and the cache of routes as well. The main thread's: */
+	/* The main thread's again. */
 	bool drain; /* takes no new clients; frt_node_drain */
 	/* To be done before the loop sleeps: */
 	bool moved;			/* the exchange has gone on: frt_sync_turn */
