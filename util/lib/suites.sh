@@ -221,7 +221,8 @@ functional_sanitized() {
 	# libfabric's tcp leaks a request that nobody answers.
 	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
-	[ "$1" != asan ] || counted asan-route 600 "$top/fabtests/interop/check-route" -b asan -w 2 -s -n 1 functional mesh limits workers
+	[ "$1" != asan ] || counted asan-route 600 "$top/fabtests/interop/check-route" -b asan -w 2 -s -n 1 functional mesh workers
+	[ "$1" != asan ] || counted asan-route-limits 300 "$top/fabtests/interop/check-route" -b asan -w 1 -s -n 1 limits
 	[ "$1" != tsan ] || counted tsan-route 300 "$top/fabtests/interop/check-route" -b tsan -w 2 -s -n 1 functional mesh workers
 	# LeakSanitizer cannot stop the threads of these processes at their end.
 	[ "$1" != asan ] || ASAN_OPTIONS=detect_leaks=0 counted asan-route-rdm 120 "$top/fabtests/interop/check-route" -b asan -s -n 1 rdm
@@ -594,10 +595,11 @@ suite_route() {
 	counted route-interop 300 "${check[@]}" -j 2 -n 0,2 verbs rdm mesh
 	counted route-commit 300 "${check[@]}" -j 2 commit pingpong
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
-	counted route-limits 200 "${check[@]}" -n 1 limits
+	# Shares are measured, which two workers do not keep where they have to wait for a processor.
+	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
 	# How many workers a router has otherwise depends on the processors.
 	counted route-workers 200 "${check[@]}" workers
-	counted route-one-worker 200 "${check[@]}" -j 2 -w 1 -s -n 1 functional mesh hostile
+	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh hostile
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||

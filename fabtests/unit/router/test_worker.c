@@ -20,7 +20,8 @@ CT_TEST(worker, one_for_each_device_as_far_as_there_are_processors)
 {
 	static const struct {
 		uint32_t said, processors, want;
-	} rows[] = {{0, 1, 1}, {0, 2, 2}, {0, 64, 2}, {0, 0, 1}, {1, 64, 1}, {7, 1, 7}};
+	} rows[] = {{0, 0, 1},	{0, 1, 1},  {0, 2, 1}, {0, 3, 2},
+		    {0, 64, 2}, {1, 64, 1}, {7, 1, 7}};
 	size_t i;
 
 	one_open(&one, TEXT(""));

@@ -28,6 +28,8 @@ uint32_t frt_workers_wanted(const struct rte_config *config, uint32_t processors
 		return config->router.workers;
 	for (i = 0; i < config->devices; i++)
 		devices += config->device[i].routable;
+	/* Workers that wait for each other's processors do not share them fairly. */
+	processors = CRN_MAX(processors, 2u) - 1;
 	return CRN_MAX(CRN_MIN(CRN_MIN(devices, processors), FRT_WORKERS_MAX), 1u);
 }
 

@@ -51,7 +51,8 @@ struct frt_worker {
 	bool quits; /* it ends after this turn */
 };
 
-/* How many: as the file says, or one for each device, as far as there are processors. */
+/* How many: as the file says, or one for each device, as far as there are processors
+ * beside one for everything else. */
 uint32_t frt_workers_wanted(const struct rte_config *config, uint32_t processors);
 /* That this process may use; at least 1. */
 uint32_t frt_processors(void);
