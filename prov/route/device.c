@@ -160,6 +160,7 @@ static int device_new(struct rte_fabric *fabric, const struct rte_config_device 
 		return ret;
 	}
 	crn_list_add_tail(&fabric->devices, &device->entry);
+	atomic_fetch_add(&fabric->used, 1);
 	device_announce(fabric);
 	*out = device;
 	return 0;
@@ -232,6 +233,7 @@ void rte_device_put(struct rte_device *device)
 	crn_lock(&fabric->lock);
 	if (--device->refs == 0) {
 		crn_list_del(&device->entry);
+		atomic_fetch_sub(&fabric->used, 1);
 		device_close(device);
 	}
 	crn_unlock(&fabric->lock);
@@ -249,6 +251,9 @@ void rte_fabric_progress(struct rte_fabric *fabric, const struct rte_device *but
 	struct rte_device *device;
 	struct crn_list *entry;
 
+	/* Of most programs it is the only one. A new one has its turn the next time. */
+	if (but && atomic_load_explicit(&fabric->used, memory_order_relaxed) == 1)
+		return;
 	crn_lock(&fabric->lock);
 	crn_list_for_each (entry, &fabric->devices) {
 		device = crn_container_of(entry, struct rte_device, entry);

@@ -36,6 +36,7 @@ struct rte_fabric {
 	struct crn_wait wait;	   /* for whatever happens on any device */
 	struct crn_lock lock;	   /* guards what follows; taken first of all */
 	struct crn_list devices;   /* of struct rte_device: those in use */
+	_Atomic unsigned int used; /* how many those are; any thread may look */
 	struct crn_list eqs;	   /* of struct rte_eq: open */
 };
 

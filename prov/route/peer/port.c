@@ -174,22 +174,27 @@ union port_err {
 	uint8_t room[256];
 };
 
+static ssize_t port_error(struct rte_port *port)
+{
+	union port_err err = {0};
+
+	if (fi_cq_readerr(port->cq, &err.entry, 0) < 0)
+		return 0;
+	port_failed(&err.entry);
+	return PORT_CQ_BATCH;
+}
+
 static ssize_t port_completions(struct rte_port *port)
 {
 	struct fi_cq_msg_entry entries[PORT_CQ_BATCH];
-	union port_err err = {0};
 	ssize_t got, i;
 
 	port->cq_armed = false;
 	crn_tsan_peer_begins();
 	got = fi_cq_read(port->cq, entries, PORT_CQ_BATCH);
 	crn_tsan_peer_ends();
-	if (got == -FI_EAVAIL) {
-		if (fi_cq_readerr(port->cq, &err.entry, 0) < 0)
-			return 0;
-		port_failed(&err.entry);
-		return PORT_CQ_BATCH;
-	}
+	if (crn_unlikely(got == -FI_EAVAIL))
+		return port_error(port);
 	for (i = 0; i < got; i++) {
 		port->more = (unsigned int)(got - i - 1);
 		port_done(&entries[i]);
@@ -336,33 +341,51 @@ static bool port_looks(struct rte_port *port, ssize_t got)
 	return looks;
 }
 
-ssize_t rte_port_progress(struct rte_port *port)
+static bool port_waits(const struct rte_port *port)
+{
+	return !crn_list_empty(&port->ready) || !crn_list_empty(&port->due);
+}
+
+/* What completions and events have left to do, and what comes of that; more: of the first
+ * ones there may be more. Not inlined: most calls of progress need none of it. */
+static __attribute__((noinline)) ssize_t port_rounds(struct rte_port *port, bool more)
 {
 	ssize_t count = 0, got;
-	bool more = true;
 	int rounds;
+
+	for (rounds = 1;; rounds++) {
+		count += port_tell(port);
+		if (!crn_list_empty(&port->due))
+			port_send_due(port);
+		if (rounds == PORT_ROUNDS || (!more && crn_list_empty(&port->ready)))
+			return count;
+		got = port_completions(port);
+		more = got == PORT_CQ_BATCH;
+		count += got;
+	}
+}
+
+ssize_t rte_port_progress(struct rte_port *port)
+{
+	ssize_t count;
+	bool more;
 
 	if (port->depth)
 		return 0;
 	port->depth++;
-	for (rounds = 0; more && rounds < PORT_ROUNDS; rounds++) {
-		got = port_completions(port);
-		more = got == PORT_CQ_BATCH;
-		if (!rounds && port_looks(port, got))
-			while (port_event(port))
-				got++;
-		got += port_tell(port);
-		if (!crn_list_empty(&port->due))
-			port_send_due(port);
-		count += got;
-		more = more || !crn_list_empty(&port->ready);
-	}
+	count = port_completions(port);
+	more = count == PORT_CQ_BATCH;
+	if (port_looks(port, count))
+		while (port_event(port))
+			count++;
+	if (more || port_waits(port))
+		count += port_rounds(port, more);
 	if (port->deadlines.set_to <= port->looked + PORT_TICK)
 		count += crn_deadlines_run(&port->deadlines);
 	if (!crn_list_empty(&port->zombies))
 		port_reap(port, false);
 	port->depth--;
-	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
+	if (port_waits(port))
 		port_kick(port);
 	return count;
 }
@@ -390,7 +413,7 @@ int rte_port_trywait(struct rte_port *port)
 {
 	int ret;
 
-	if (!crn_list_empty(&port->ready) || !crn_list_empty(&port->due))
+	if (port_waits(port))
 		return -FI_EAGAIN;
 	ret = port_arm(port, &port->eq->fid, &port->eq_armed);
 	port->event = ret;
