@@ -54,6 +54,11 @@ static struct {
 
 /* --- The peer --- */
 
+bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
+{
+	return world.credits[lane];
+}
+
 struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
 {
 	struct rte_tx_inside *in = world.tx;
@@ -128,8 +133,7 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer)
 	return tx;
 }
 
-ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
-		   uint64_t flags)
+ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags)
 {
 	FUZZ_CHECK(!tx->in->posted && tx->done && msg->iov_count == 2);
 	tx->in->posted = true;

@@ -280,6 +280,31 @@ CT_TEST(wire_packet, plen_is_within_its_bounds)
 	}
 }
 
+CT_TEST(wire_packet, a_message_of_one_part_is_packed_at_once)
+{
+	static const uint8_t flags[] = {0, RTE_ACKREQ, RTE_ACKREQ | RTE_DELIVER};
+	static const uint32_t lengths[] = {0, 1, 64, 0x1234, RTE_EAGER_MAX};
+	const uint64_t seq = 0x1122334455667788;
+	uint8_t want[RTE_MSG_WHOLE], got[RTE_MSG_WHOLE];
+	struct rte_packet packet = {.head = {.type = RTE_MSG, .seq = seq}};
+	struct rte_msg msg = {.slot = RTE_SLOT_NONE};
+	size_t i, k;
+
+	for (i = 0; i < CRN_COUNT(flags); i++) {
+		for (k = 0; k < CRN_COUNT(lengths); k++) {
+			CT_NOTE("%zu %zu", i, k);
+			packet.head.flags = RTE_FIRST | RTE_LAST | flags[i];
+			packet.head.plen = lengths[k];
+			msg.length = lengths[k];
+			CT_EXPECT_EQ(rte_msg_pack(&packet, &msg, want, sizeof(want)),
+				     RTE_MSG_WHOLE);
+			memset(got, 0xaa, sizeof(got));
+			rte_msg_whole_pack(seq, packet.head.flags, lengths[k], got);
+			CT_EXPECT_MEMEQ(got, want, sizeof(want));
+		}
+	}
+}
+
 CT_TEST(wire_packet, every_fault_has_its_text)
 {
 	int i, k;

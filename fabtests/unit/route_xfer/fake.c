@@ -16,13 +16,23 @@ bool rte_peer_later(struct rte_peer *peer)
 	return peer->port->more;
 }
 
+bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
+{
+	struct fake_end *end = end_of(peer);
+
+	end->hungry |= !end->credits[lane];
+	return end->credits[lane];
+}
+
 struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room)
 {
 	struct fake_end *end = end_of(peer);
 	struct rte_tx_inside *in = end->tx;
 
 	CT_EXPECT_LE(room, RTE_SEND_ROOM);
-	if (!end->credits[lane]) {
+	if (!rte_tx_may(peer, lane))
+		return NULL;
+	if (end->no_memory) {
 		end->hungry = true;
 		return NULL;
 	}
@@ -62,6 +72,8 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer)
 	struct fake_end *end = end_of(peer);
 	struct rte_tx *tx;
 
+	if (end->no_direct)
+		return NULL;
 	/* It takes no credit. */
 	end->credits[RTE_REQUESTS]++;
 	tx = rte_tx_get(peer, RTE_REQUESTS, 0);
@@ -72,8 +84,7 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer)
 	return tx;
 }
 
-ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
-		   uint64_t flags)
+ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags)
 {
 	struct fake_end *end = end_of(tx->peer);
 	struct rte_tx_inside *in = tx->in;
@@ -81,6 +92,10 @@ ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
 
 	CT_EXPECT_TRUE(in->taken && in->straight && !in->posted && tx->done);
 	CT_EXPECT_TRUE(msg->iov_count && msg->iov_count <= RTE_VC_IOV);
+	if (end->rma_again) {
+		in->taken = false;
+		return -FI_EAGAIN;
+	}
 	in->reads = reads;
 	in->flags = flags;
 	in->range = msg->rma_iov[0];

@@ -99,6 +99,9 @@ struct fake_end {
 	struct crn_mr *lent;   /* the region; its lower key is its number */
 	struct crn_list loans; /* of it */
 	uint32_t straight;     /* operations of the bypass that were delivered */
+	bool no_memory;	       /* rte_tx_get has none, though there are credits */
+	bool no_direct;	       /* nor has rte_tx_direct */
+	bool rma_again;	       /* rte_tx_rma: -FI_EAGAIN */
 };
 
 struct fake {

@@ -14,6 +14,7 @@ fabtests_unit_unit_route_xfer_SOURCES = \
 	fabtests/unit/route_xfer/test_far.c \
 	fabtests/unit/route_xfer/test_fence.c \
 	fabtests/unit/route_xfer/test_keys.c \
+	fabtests/unit/route_xfer/test_quick.c \
 	fabtests/unit/route_xfer/test_random.c \
 	fabtests/unit/route_xfer/test_read.c \
 	fabtests/unit/route_xfer/test_recv.c \

@@ -33,8 +33,8 @@ struct rma_one {
 	struct fi_msg_rma msg;
 };
 
-static void rma_range(struct rma_one *one, const struct iovec *iov, void **desc,
-		      size_t count, uint64_t addr, uint64_t key, void *context)
+static inline void rma_range(struct rma_one *one, const struct iovec *iov, void **desc,
+			     size_t count, uint64_t addr, uint64_t key, void *context)
 {
 	size_t i;
 
@@ -75,8 +75,10 @@ static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
 			fi_addr_t src_addr, uint64_t addr, uint64_t key, void *context)
 {
 	const struct iovec iov = {.iov_base = buf, .iov_len = len};
+	struct rma_one one;
 
-	return rma_readv(ep, &iov, &desc, 1, src_addr, addr, key, context);
+	rma_range(&one, &iov, &desc, 1, addr, key, context);
+	return rma_readmsg(ep, &one.msg, rma_flags(ep) & ~RTE_VC_NOT_FOR_READS);
 }
 
 /* ---- writes ---- */
@@ -103,8 +105,10 @@ static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *d
 			 fi_addr_t dest_addr, uint64_t addr, uint64_t key, void *context)
 {
 	const struct iovec iov = {.iov_base = (void *)buf, .iov_len = len};
+	struct rma_one one;
 
-	return rma_writev(ep, &iov, &desc, 1, dest_addr, addr, key, context);
+	rma_range(&one, &iov, &desc, 1, addr, key, context);
+	return rma_writemsg(ep, &one.msg, rma_flags(ep));
 }
 
 static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, void *desc,

@@ -355,9 +355,9 @@ void rte_tx_drop(struct rte_tx *tx);
  * ops->ready may follow.
  */
 struct rte_tx *rte_tx_direct(struct rte_peer *peer);
-/* flags: FI_INJECT, FI_DELIVERY_COMPLETE. Not 0: tx has been given back. */
-ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
-		   uint64_t flags);
+/* flags: FI_INJECT, FI_DELIVERY_COMPLETE. Sets msg->context. Not 0: tx has been given
+ * back. */
+ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags);
 /* The peer is known to have nothing any more of the requests that were sent to it. */
 bool rte_peer_idle(const struct rte_peer *peer);
 /* The peer may reach memory of this end's owner until its lower connection is closed,

@@ -376,18 +376,16 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer)
 	return &tx->tx;
 }
 
-ssize_t rte_tx_rma(struct rte_tx *tx, const struct fi_msg_rma *msg, bool reads,
-		   uint64_t flags)
+ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags)
 {
 	struct rte_peer_inside *peer = tx->peer->in;
 	struct rte_tx_inside *in = tx->in;
-	struct fi_msg_rma own = *msg;
 	ssize_t ret;
 
-	own.context = &in->op;
+	msg->context = &in->op;
 	flags |= FI_COMPLETION;
-	ret = reads ? fi_readmsg(peer->ep, &own, flags)
-		    : fi_writemsg(peer->ep, &own, flags);
+	ret = reads ? fi_readmsg(peer->ep, msg, flags)
+		    : fi_writemsg(peer->ep, msg, flags);
 	if (ret) {
 		tx_free(in);
 		return ret;

@@ -45,6 +45,27 @@ CRN_INLINE enum rte_bad read_req_check(const struct rte_read_req *req)
 
 RTE_DEFINE_MESSAGE(msg, type == RTE_MSG, RTE_MSG_FIELDS,
 		   part_check(packet, message->slot, message->length, message->offset))
+RTE_FIELDS(head, RTE_HEAD_FIELDS)
+
+_Static_assert(RTE_MSG_WHOLE == RTE_HEAD_LEN + RTE_SUM(RTE_MSG_FIELDS), "header of MSG");
+
+void rte_msg_whole_pack(uint64_t seq, uint8_t flags, uint32_t length,
+			uint8_t buf[RTE_MSG_WHOLE])
+{
+	const struct rte_head head = {
+		.type = RTE_MSG,
+		.flags = flags,
+		.hlen = RTE_MSG_WHOLE,
+		.plen = length,
+		.seq = seq,
+	};
+	const struct rte_msg msg = {.slot = RTE_SLOT_NONE, .length = length};
+
+	*buf = RTE_HEAD_MAGIC;
+	put_head(buf, &head);
+	put_msg(buf, &msg);
+}
+
 RTE_DEFINE_MESSAGE(write, type == RTE_WRITE, RTE_WRITE_FIELDS,
 		   write_check(packet, message))
 RTE_DEFINE_MESSAGE(read_req, type == RTE_READ_REQ, RTE_READ_REQ_FIELDS,

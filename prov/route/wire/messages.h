@@ -298,6 +298,16 @@ struct rte_msg {
 };
 RTE_MESSAGE(msg);
 
+/* What comes before the payload of a MSG without TLVs. */
+#define RTE_MSG_WHOLE 56u
+/*
+ * The same bytes as rte_msg_pack of a message that is one part, of at most RTE_EAGER_MAX
+ * bytes in its Send, without TLVs and cq_data. flags: FIRST and LAST among them, and
+ * those that the message may have.
+ */
+void rte_msg_whole_pack(uint64_t seq, uint8_t flags, uint32_t length,
+			uint8_t buf[RTE_MSG_WHOLE]);
+
 /* WRITE. Flags: all but ERR. */
 struct rte_write {
 	uint32_t slot;	  /* 24 */

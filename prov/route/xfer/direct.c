@@ -10,17 +10,10 @@
  * The target recalls a key when its region closes. It is answered when nothing of the
  * bypass is outstanding, so that the region is not touched behind the answer.
  */
-#include "ops.h"
+#include "direct.h"
 
 /* Regions that are used less often are not worth the messages: many are for one read. */
 #define KEY_USES 4u
-
-static struct rte_vc_key *key_place(struct rte_vc *vc, uint64_t key)
-{
-	return &vc->keys[(key * 0x9e3779b97f4a7c15u) >> 59];
-}
-
-_Static_assert(RTE_VC_KEYS == 1u << (64 - 59), "bits of key_place");
 
 static void key_ask(struct rte_vc *vc, struct rte_vc_key *key)
 {
@@ -42,7 +35,7 @@ static void key_ask(struct rte_vc *vc, struct rte_vc_key *key)
 /* Known keys stay until they are recalled. */
 void rte_vc_key_used(struct rte_vc *vc, uint64_t number)
 {
-	struct rte_vc_key *key = key_place(vc, number);
+	struct rte_vc_key *key = rte_vc_key_place(vc, number);
 
 	if (key->state != RTE_VC_KEY_COUNTED && key->state != RTE_VC_KEY_BARRED)
 		return;
@@ -52,27 +45,11 @@ void rte_vc_key_used(struct rte_vc *vc, uint64_t number)
 		key_ask(vc, key);
 }
 
-static bool key_allows(const struct rte_vc_key *key, const struct rte_vc_op *op)
-{
-	const uint32_t access =
-		op->type == RTE_WRITE ? RTE_ACCESS_WRITE : RTE_ACCESS_READ;
-
-	return (key->access & access) && op->addr <= key->length &&
-	       op->length <= key->length - op->addr;
-}
-
-/* What the lower provider does as it is asked for here. */
 static bool op_fits(const struct rte_vc *vc, const struct rte_vc_op *op)
 {
-	const struct rte_port *port = vc->peer->port;
-
-	if (!op->length || op->has_data || op->begun || op->level == RTE_VC_DURABLE ||
-	    op->length > port->lower_rma || op->iov_count > port->lower_iov)
-		return false;
-	if (op->copy)
-		return op->length <= port->lower_inject;
-	return !port->mr_local ||
-	       (op->type == RTE_WRITE && op->iov_count == 1 && op->desc[0]);
+	return !op->has_data && !op->begun && op->level != RTE_VC_DURABLE &&
+	       rte_vc_lower_takes(vc->peer->port, op->type, op->length, op->iov_count,
+				  op->copy, op->desc[0]);
 }
 
 /*
@@ -104,8 +81,8 @@ static void straight_done(struct rte_tx *tx, int err)
 	rte_vc_settle(vc);
 }
 
-static bool straight_post(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
-			  const struct rte_vc_key *key)
+bool rte_vc_straight(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
+		     const struct rte_vc_key *key, struct fi_msg_rma *msg)
 {
 	const struct fi_rma_iov range = {
 		.addr = key->base + op->addr,
@@ -113,13 +90,6 @@ static bool straight_post(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
 		.key = key->lower,
 	};
 	struct rte_tx *tx = rte_tx_direct(vc->peer);
-	const struct fi_msg_rma msg = {
-		.msg_iov = op->iov,
-		.desc = op->desc,
-		.iov_count = op->iov_count,
-		.rma_iov = &range,
-		.rma_iov_count = 1,
-	};
 
 	if (!tx)
 		return false;
@@ -127,27 +97,12 @@ static bool straight_post(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
 	tx->number = seq;
 	tx->done = straight_done;
 	tx->data_len = op->copy ? 0 : (size_t)op->length;
-	return !rte_tx_rma(tx, &msg, op->type == RTE_READ_REQ,
-			   (op->copy ? FI_INJECT : 0) |
-				   (op->deliver ? FI_DELIVERY_COMPLETE : 0));
-}
-
-enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
-{
-	struct rte_vc_key *key;
-	enum rte_vc_way way;
-
-	if (seq < vc->plain || !op_fits(vc, op))
-		return RTE_VC_FRAMED;
-	key = key_place(vc, op->key);
-	if (key->key != op->key || key->state != RTE_VC_KEY_KNOWN || vc->recalled ||
-	    !key_allows(key, op))
-		return RTE_VC_FRAMED;
-	way = target_way(vc);
-	if (way != RTE_VC_STRAIGHT)
-		return way;
-	if (!straight_post(vc, op, seq, key))
-		return RTE_VC_FRAMED;
+	msg->rma_iov = &range;
+	msg->rma_iov_count = 1;
+	if (rte_tx_rma(tx, msg, op->type == RTE_READ_REQ,
+		       (op->copy ? FI_INJECT : 0) |
+			       (op->deliver ? FI_DELIVERY_COMPLETE : 0)))
+		return false;
 	vc->wrote |= op->type == RTE_WRITE;
 	op->level = RTE_VC_SENT;
 	op->begun = true;
@@ -155,14 +110,35 @@ enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t 
 	vc->lower++;
 	vc->straight++;
 	vc->next++;
-	return RTE_VC_STRAIGHT;
+	return true;
+}
+
+enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
+{
+	struct fi_msg_rma msg = {
+		.msg_iov = op->iov,
+		.desc = op->desc,
+		.iov_count = op->iov_count,
+	};
+	const struct rte_vc_key *key;
+	enum rte_vc_way way;
+
+	if (seq < vc->plain || !op_fits(vc, op))
+		return RTE_VC_FRAMED;
+	key = rte_vc_key_known(vc, op->key);
+	if (!key || !rte_vc_key_allows(key, op->type, op->addr, op->length))
+		return RTE_VC_FRAMED;
+	way = target_way(vc);
+	if (way != RTE_VC_STRAIGHT)
+		return way;
+	return rte_vc_straight(vc, op, seq, key, &msg) ? RTE_VC_STRAIGHT : RTE_VC_FRAMED;
 }
 
 /* --- What the target says of its keys --- */
 
 const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info)
 {
-	struct rte_vc_key *key = key_place(vc, info->key);
+	struct rte_vc_key *key = rte_vc_key_place(vc, info->key);
 
 	if (key->key != info->key || key->state != RTE_VC_KEY_ASKED)
 		return "MR_INFO of what was not asked for";
@@ -178,7 +154,7 @@ const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info)
 /* Nothing more of the bypass is posted until it is answered. */
 const char *rte_vc_recalled(struct rte_vc *vc, const struct rte_mr_inval *inval)
 {
-	struct rte_vc_key *key = key_place(vc, inval->key);
+	struct rte_vc_key *key = rte_vc_key_place(vc, inval->key);
 
 	if (key->key != inval->key || key->state != RTE_VC_KEY_KNOWN ||
 	    key->epoch != inval->epoch)

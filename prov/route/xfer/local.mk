@@ -7,11 +7,14 @@ prov_route_xfer_libroutexfer_la_SOURCES = \
 	prov/route/xfer/ack.c \
 	prov/route/xfer/arrive.c \
 	prov/route/xfer/direct.c \
+	prov/route/xfer/direct.h \
 	prov/route/xfer/iov.c \
 	prov/route/xfer/lend.c \
+	prov/route/xfer/op.h \
 	prov/route/xfer/ops.h \
 	prov/route/xfer/place.c \
 	prov/route/xfer/post.c \
+	prov/route/xfer/quick.c \
 	prov/route/xfer/read.c \
 	prov/route/xfer/recv.c \
 	prov/route/xfer/send.c \

@@ -16,9 +16,6 @@ CRN_INLINE struct rte_vc_op *rte_vc_op(const struct rte_vc *vc, uint64_t seq)
 	return &vc->ops[seq & vc->mask];
 }
 
-/* Takes the next number. 0 and *op, zeroed but for the local buffer, or why not. Call
- * rte_vc_op_post once it is filled. */
-ssize_t rte_vc_op_take(struct rte_vc *vc, bool silent, struct rte_vc_op **op);
 /* It is sent as far as possible now. */
 void rte_vc_op_post(struct rte_vc *vc, struct rte_vc_op *op);
 /* The local buffer. 0 and *len, or -FI_EINVAL, -FI_EMSGSIZE. */
@@ -29,7 +26,12 @@ void rte_vc_op_iov(struct rte_vc_op *op, const struct iovec *iov, void *const *d
 /* 0, or why a call with these flags is refused. */
 ssize_t rte_vc_flags(uint64_t flags, uint64_t known);
 /* Is there a counter of these operations? */
-bool rte_vc_counted(const struct rte_vc *vc, uint64_t flags);
+CRN_INLINE bool rte_vc_counted(const struct rte_vc *vc, uint64_t flags)
+{
+	return vc->attr.ep->cntrs[__builtin_ctzll(flags & CRN_EP_COUNTED) -
+				  __builtin_ctzll(CRN_EP_COUNTED)];
+}
+
 /* Ends all that has come to its end, oldest first. */
 void rte_vc_retire(struct rte_vc *vc);
 
@@ -49,10 +51,21 @@ void rte_vc_skip(struct rte_vc_op *op, size_t len);
 void rte_vc_recv_copy(const struct rte_vc_recv *recv, uint64_t at, const uint8_t *from,
 		      size_t len);
 
+/* --- The short way (quick.c) --- */
+
+/* Has it gone that way? Else nothing has happened. */
+bool rte_vc_quick_rma(struct rte_vc *vc, bool reads, const struct fi_msg_rma *msg,
+		      uint64_t flags);
+bool rte_vc_quick_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags);
+
 /* --- Fragments (send.c) --- */
 
 /* Sends of what waits as much as can be. */
 void rte_vc_pump(struct rte_vc *vc);
+/* The next operation, a message of one fragment from buf: with no data for the
+ * completion, and no ACK to carry. False: there is no credit or memory for it now. */
+bool rte_vc_whole_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
+		       const void *buf);
 /* tx is waited for by the operation. */
 void rte_vc_follow(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
 		   struct rte_tx *tx);

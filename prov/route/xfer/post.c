@@ -1,40 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls of the program that send: fi_msg(3), fi_rma(3). */
-#include "ops.h"
-
-/* Of those whose end somebody waits for: the strongest level that the flags name. */
-static void op_level(const struct rte_vc *vc, struct rte_vc_op *op, uint64_t flags)
-{
-	const bool waited = op->report || rte_vc_counted(vc, op->flags);
-
-	const bool weak = !waited || (!(flags & FI_TRANSMIT_COMPLETE) &&
-				      (flags & FI_INJECT_COMPLETE));
-
-	op->deliver = op->type == RTE_WRITE && ((flags & FI_DELIVERY_COMPLETE) || !weak);
-	/* That a write has failed is always told, and only the target knows. */
-	if (flags & FI_COMMIT_COMPLETE)
-		op->level = RTE_VC_DURABLE;
-	else if (op->type == RTE_WRITE || (flags & FI_DELIVERY_COMPLETE))
-		op->level = RTE_VC_REACHED;
-	else if (weak)
-		op->level = RTE_VC_HANDED;
-	else
-		op->level = vc->path.direct ? RTE_VC_SENT : RTE_VC_ROUTED;
-}
-
-static void op_fill(const struct rte_vc *vc, struct rte_vc_op *op, uint8_t type,
-		    uint64_t comp, uint64_t length, void *context, uint64_t flags)
-{
-	op->type = type;
-	op->flags = comp;
-	op->length = length;
-	op->context = context;
-	op->report = !op->silent && crn_ep_reports(vc->attr.ep, CRN_EP_TX, flags);
-	op->fence = flags & FI_FENCE;
-	op->has_data = flags & FI_REMOTE_CQ_DATA;
-	op->copy = flags & FI_INJECT;
-	op_level(vc, op, flags);
-}
+#include "op.h"
 
 static ssize_t too_long(const struct rte_vc *vc, uint64_t length, uint64_t flags)
 {
@@ -58,7 +24,7 @@ static ssize_t send_post(struct rte_vc *vc, const struct fi_msg *msg, uint64_t f
 	if (ret)
 		return ret;
 	rte_vc_op_iov(op, msg->msg_iov, msg->desc, msg->iov_count);
-	op_fill(vc, op, RTE_MSG, FI_SEND | FI_MSG, length, msg->context, flags);
+	rte_vc_op_fill(vc, op, RTE_MSG, FI_SEND | FI_MSG, length, msg->context, flags);
 	op->cq_data = op->has_data ? msg->data : 0;
 	vc->messages |= length != 0;
 	rte_vc_op_post(vc, op);
@@ -67,6 +33,8 @@ static ssize_t send_post(struct rte_vc *vc, const struct fi_msg *msg, uint64_t f
 
 ssize_t rte_vc_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags)
 {
+	if (rte_vc_quick_send(vc, msg, flags))
+		return 0;
 	return send_post(vc, msg, flags, false);
 }
 
@@ -116,8 +84,9 @@ static ssize_t rma_post(struct rte_vc *vc, bool reads, const struct fi_msg_rma *
 	if (ret)
 		return ret;
 	rte_vc_op_iov(op, msg->msg_iov, msg->desc, msg->iov_count);
-	op_fill(vc, op, rma_type(reads, length), FI_RMA | (reads ? FI_READ : FI_WRITE),
-		length, msg->context, flags);
+	rte_vc_op_fill(vc, op, rma_type(reads, length),
+		       FI_RMA | (reads ? FI_READ : FI_WRITE), length, msg->context,
+		       flags);
 	if (op->type == RTE_READ_REQ)
 		op->level = RTE_VC_ANSWERED;
 	else if (op->level == RTE_VC_DURABLE && op->fence)
@@ -145,8 +114,11 @@ static ssize_t durable_check(const struct rte_vc *vc, uint64_t flags)
 
 ssize_t rte_vc_write(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	ssize_t ret = rte_vc_flags(flags, RTE_VC_WRITE_FLAGS);
+	ssize_t ret;
 
+	if (rte_vc_quick_rma(vc, false, msg, flags))
+		return 0;
+	ret = rte_vc_flags(flags, RTE_VC_WRITE_FLAGS);
 	if (!ret)
 		ret = durable_check(vc, flags);
 	return ret ? ret : rma_post(vc, false, msg, flags, false);
@@ -154,8 +126,11 @@ ssize_t rte_vc_write(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t f
 
 ssize_t rte_vc_read(struct rte_vc *vc, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	ssize_t ret = rte_vc_flags(flags, RTE_VC_SEND_FLAGS & ~RTE_VC_NOT_FOR_READS);
+	ssize_t ret;
 
+	if (rte_vc_quick_rma(vc, true, msg, flags))
+		return 0;
+	ret = rte_vc_flags(flags, RTE_VC_SEND_FLAGS & ~RTE_VC_NOT_FOR_READS);
 	return ret ? ret : rma_post(vc, true, msg, flags, false);
 }
 

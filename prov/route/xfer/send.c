@@ -173,6 +173,27 @@ static bool piece_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 	return true;
 }
 
+bool rte_vc_whole_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
+		       const void *buf)
+{
+	const size_t len = (size_t)op->length;
+	struct rte_tx *tx = rte_tx_get(vc->peer, RTE_REQUESTS, DATA_HEAD + len);
+
+	if (!tx)
+		return false;
+	rte_msg_whole_pack(seq, piece_flags(op, len), (uint32_t)len, tx->bytes);
+	if (len)
+		memcpy(tx->bytes + RTE_MSG_WHOLE, buf, len);
+	tx->len = RTE_MSG_WHOLE + len;
+	op->begun = true;
+	op->offset = len;
+	if (op->level == RTE_VC_SENT)
+		rte_vc_follow(vc, op, seq, tx);
+	rte_tx_post(tx);
+	op_framed(vc, op);
+	return true;
+}
+
 static bool read_send(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 {
 	const struct rte_read_req req = {

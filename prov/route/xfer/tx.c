@@ -39,26 +39,6 @@ void rte_vc_op_iov(struct rte_vc_op *op, const struct iovec *iov, void *const *d
 	op->iov_count = (uint32_t)count;
 }
 
-bool rte_vc_counted(const struct rte_vc *vc, uint64_t flags)
-{
-	return vc->attr.ep->cntrs[__builtin_ctzll(flags & CRN_EP_COUNTED) -
-				  __builtin_ctzll(CRN_EP_COUNTED)];
-}
-
-ssize_t rte_vc_op_take(struct rte_vc *vc, bool silent, struct rte_vc_op **op)
-{
-	if (vc->state != RTE_VC_UP)
-		return -FI_ENOTCONN;
-	if (!rte_vc_tx_left(vc))
-		return -FI_EAGAIN;
-	if (!silent && !crn_ep_begin(vc->attr.ep, CRN_EP_TX))
-		return -FI_EAGAIN;
-	*op = rte_vc_op(vc, vc->tail);
-	memset(*op, 0, offsetof(struct rte_vc_op, iov));
-	(*op)->silent = silent;
-	return 0;
-}
-
 /* The program gets its buffers back now, and not all of them have been sent. */
 static void op_copy(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq)
 {

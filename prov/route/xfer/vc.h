@@ -133,15 +133,17 @@ struct rte_vc_op {
 	uint32_t lower;	 /* messages with the lower provider that it waits for */
 	int err;	 /* FI_E*: it has failed; 0: not that we know */
 	uint64_t router; /* where; 0: not at a router */
-	uint64_t flags;	 /* of the completion */
-	void *context;	 /* the same */
 	uint64_t cq_data;
 	uint64_t addr, key; /* of the target's region */
-	uint64_t length;    /* bytes */
-	uint64_t offset;    /* that are sent, or of a read have come */
+	uint64_t offset;    /* bytes that are sent, or of a read have come */
 	/* The part of the local buffer where offset is, and the bytes of it before. */
 	uint32_t iov_count, iov_at;
 	size_t iov_offset;
+
+	/* All operations have these, so that they are not zeroed before (op.h). */
+	uint64_t flags;	 /* of the completion */
+	void *context;	 /* the same */
+	uint64_t length; /* bytes */
 	struct iovec iov[RTE_VC_IOV];
 	void *desc[RTE_VC_IOV];
 };

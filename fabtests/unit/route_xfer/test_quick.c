@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The short way of the bypass does what the long one does: the same program runs twice,
+ * the second time with buffers of two parts, which the short way leaves to the long one.
+ */
+#include <rdma/fi_errno.h>
+#include "cairn_test.h"
+#include "fake.h"
+
+#define KEY 0x77
+#define LEN 2000 /* half of it is one fragment */
+#define STEPS 600
+
+struct note {
+	void *context;
+	uint64_t flags;
+	int err;
+};
+
+/* What the program sees of one run. */
+struct run {
+	ssize_t rets[STEPS];
+	struct note notes[2 * STEPS];
+	unsigned int posted, noted, quick[2]; /* of those: RMA, and messages */
+	uint32_t straight, writes, reads;
+	uint8_t memory[LEN];
+};
+
+static struct fake fake;
+static struct run runs[2];
+static uint8_t from[LEN], into[LEN], received[LEN];
+static int contexts[STEPS];
+static struct crn_mr mr;
+static bool messages; /* there are some among the operations */
+static uint64_t state;
+
+static unsigned int random_below(unsigned int limit)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (unsigned int)(state % limit);
+}
+
+static const uint64_t levels[] = {0,
+				  FI_COMPLETION,
+				  FI_DELIVERY_COMPLETE,
+				  FI_INJECT_COMPLETE,
+				  FI_TRANSMIT_COMPLETE | FI_COMPLETION,
+				  FI_FENCE,
+				  FI_MORE,
+				  FI_INJECT,
+				  FI_RECV};
+
+/* Of one part, or of two with the same bytes. */
+static ssize_t post(uint32_t parts, bool reads, size_t len, uint64_t at, uint64_t flags,
+		    void *context)
+{
+	uint8_t *buf = reads ? into + at % LEN : from + at % LEN;
+	const struct iovec iov[2] = {{buf, parts == 1 ? len : len / 2},
+				     {buf + len / 2, len - len / 2}};
+	const struct fi_rma_iov range = {at, len, KEY};
+	const struct fi_msg_rma msg = {
+		.msg_iov = iov,
+		.iov_count = parts,
+		.rma_iov = &range,
+		.rma_iov_count = 1,
+		.context = context,
+	};
+
+	return reads ? rte_vc_read(&fake.a.vc, &msg, flags)
+		     : rte_vc_write(&fake.a.vc, &msg, flags);
+}
+
+static ssize_t post_message(uint32_t parts, size_t len, uint64_t flags, void *context)
+{
+	const struct iovec iov[2] = {{from, parts == 1 ? len : len / 2},
+				     {from + len / 2, len - len / 2}};
+	const struct fi_msg msg = {.msg_iov = iov,
+				   .iov_count = parts,
+				   .context = context};
+
+	return rte_vc_send(&fake.a.vc, &msg, flags);
+}
+
+static void step_post(struct run *run, uint32_t parts, bool message)
+{
+	const uint64_t flags = levels[random_below(CRN_COUNT(levels))];
+	const bool reads = random_below(2);
+	const size_t len = random_below(random_below(2) ? 20 : LEN / 2);
+	const uint64_t at = random_below(LEN / 2), seq = fake.a.vc.tail;
+	const struct rte_vc_op *op = &fake.a.vc.ops[seq & fake.a.vc.mask];
+	int *context = &contexts[run->posted];
+	const ssize_t ret = message ? post_message(parts, len, flags, context)
+				    : post(parts, reads, len, at, flags, context);
+
+	/* The short way has no use for the operation's own copy of the buffer. */
+	run->quick[message] += !ret && op->begun && !op->iov_count;
+	run->rets[run->posted++] = ret;
+}
+
+static void take(struct run *run, struct crn_cq *cq)
+{
+	struct note *note = &run->notes[run->noted];
+	struct fi_cq_err_entry err = {0};
+	struct fi_cq_data_entry entry;
+	const ssize_t ret = fi_cq_read(&cq->fid, &entry, 1);
+
+	if (ret == -FI_EAGAIN)
+		return;
+	*note = (struct note){entry.op_context, entry.flags, 0};
+	if (ret == -FI_EAVAIL) {
+		CT_EXPECT_EQ(fi_cq_readerr(&cq->fid, &err, 0), 1);
+		*note = (struct note){err.op_context, err.flags, err.err};
+	}
+	run->noted++;
+}
+
+static void step(struct run *run, uint32_t parts)
+{
+	switch (random_below(9)) {
+	case 0:
+	case 1:
+	case 2:
+		step_post(run, parts, messages && !random_below(3));
+		break;
+	case 3:
+		take(run, &fake.b.rx_cq);
+		break;
+	case 4:
+		fake_recv(&fake.b, received, LEN, &contexts[1]);
+		break;
+	case 5:
+		fake.a.rma_again = !random_below(3);
+		fake.a.no_direct = !random_below(4);
+		fake.a.no_memory = !random_below(8);
+		break;
+	case 6:
+		take(run, &fake.a.tx_cq);
+		break;
+	case 7:
+		if (!random_below(10) && !crn_list_empty(&fake.b.loans))
+			rte_vc_recall(crn_container_of(fake.b.loans.next,
+						       struct rte_vc_loan, of_mr));
+		break;
+	default:
+		fake_run(&fake);
+		break;
+	}
+}
+
+static void run_all(struct run *run, uint32_t parts, uint64_t seed)
+{
+	static uint8_t memory[LEN];
+	unsigned int i;
+
+	memset(run, 0, sizeof(*run));
+	memset(memory, 0, LEN);
+	memset(into, 0, LEN);
+	state = seed * 0x9e3779b97f4a7c15u + 1;
+	fake_pattern(from, LEN, 5);
+	messages = random_below(2);
+	fake_open(&fake, random_below(4), random_below(2));
+	fake.bypass = fake.direct;
+	fake_region(&fake.b, &mr, memory, LEN, KEY, FI_REMOTE_WRITE | FI_REMOTE_READ);
+	if (!random_below(4))
+		fake_count(&fake.a, FI_WRITE);
+	fake_start(&fake);
+	for (i = 0; i < STEPS; i++)
+		step(run, parts);
+	fake.a.rma_again = fake.a.no_direct = fake.a.no_memory = false;
+	fake.a.hungry = true;
+	for (i = 0; i < 2 * FAKE_RX; i++) {
+		fake_recv(&fake.b, received, LEN, &contexts[1]);
+		fake_run(&fake);
+		take(run, &fake.b.rx_cq);
+		take(run, &fake.a.tx_cq);
+	}
+	run->straight = fake.a.straight;
+	run->writes = fake_sent(&fake.a, RTE_WRITE);
+	run->reads = fake_sent(&fake.a, RTE_READ_REQ);
+	memcpy(run->memory, memory, LEN);
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_close(&fake);
+}
+
+CT_TEST(quick, does_what_the_long_way_does)
+{
+	static uint8_t seen[LEN];
+	const unsigned int seeds = ct_rounds(400);
+	unsigned int seed, quick[2] = {0};
+
+	for (seed = 1; seed <= seeds && !ct_failed(); seed++) {
+		CT_NOTE("seed %u", seed);
+		run_all(&runs[0], 1, seed);
+		memcpy(seen, into, LEN);
+		run_all(&runs[1], 2, seed);
+		quick[0] += runs[0].quick[0];
+		quick[1] += runs[0].quick[1];
+		CT_EXPECT_EQ(runs[1].quick[0] + runs[1].quick[1], 0);
+		memset(runs[0].quick, 0, sizeof(runs[0].quick));
+		CT_EXPECT_MEMEQ(&runs[0], &runs[1], sizeof(runs[0]));
+		CT_EXPECT_MEMEQ(into, seen, LEN);
+	}
+	CT_EXPECT_GT(quick[0], seeds);
+	CT_EXPECT_GT(quick[1], seeds);
+}
