@@ -205,3 +205,53 @@ CT_TEST(quick, does_what_the_long_way_does)
 	CT_EXPECT_GT(quick[0], seeds);
 	CT_EXPECT_GT(quick[1], seeds);
 }
+
+static void open_plain(void)
+{
+	fake_open(&fake, true, false);
+	fake_region(&fake.b, &mr, received, LEN, KEY, FI_REMOTE_WRITE);
+	fake_start(&fake);
+}
+
+static void close_plain(void)
+{
+	crn_mr_remove(&fake.b.map, &mr);
+	fake_close(&fake);
+}
+
+CT_TEST(quick, a_message_is_one_that_a_durable_write_cannot_speak_of)
+{
+	const uint64_t durable = FI_COMMIT_COMPLETE | FI_FENCE;
+
+	open_plain();
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &contexts[1]), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[2], durable),
+		     -FI_EOPNOTSUPP);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &contexts[0], FI_SEND | FI_MSG, 0);
+	close_plain();
+}
+
+CT_TEST(quick, nothing_is_sent_once_an_operation_was_refused)
+{
+	const struct rte_nack nack = {.request = 2, .status = FI_EKEYREJECTED};
+	const struct rte_packet packet = {.head = {.type = RTE_NACK, .flags = RTE_ERR}};
+	uint8_t bytes[64];
+	ssize_t len;
+
+	open_plain();
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, &contexts[1], 0), 0);
+	CT_ASSERT_EQ(fake.a.out_count, 2);
+	len = rte_nack_pack(&packet, &nack, bytes, sizeof(bytes));
+	fake_inject(&fake.a, bytes, (size_t)len);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[2], 0), 0);
+	CT_EXPECT_EQ(fake.a.out_count, 2);
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	fake_run(&fake);
+	fake_expect_err(&fake.a.tx_cq, &contexts[0], FI_RMA | FI_WRITE, FI_ECONNABORTED);
+	fake_expect_err(&fake.a.tx_cq, &contexts[1], FI_RMA | FI_WRITE, FI_EKEYREJECTED);
+	fake_expect_err(&fake.a.tx_cq, &contexts[2], FI_SEND | FI_MSG, FI_ECONNABORTED);
+	close_plain();
+}
