@@ -54,6 +54,8 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/forward.c \
 	util/fi_router/transit/forward.h \
 	util/fi_router/transit/inside.h \
+	util/fi_router/transit/lasthop.c \
+	util/fi_router/transit/lasthop.h \
 	util/fi_router/transit/probe.c \
 	util/fi_router/transit/repack.c \
 	util/fi_router/transit/say.c \

@@ -284,17 +284,24 @@ void rte_tx_drop(struct rte_tx *tx)
 /* Byte 24 of those that have a payload: its slot. */
 #define SLOT_AT 24
 
+static struct fake_message *message_new(struct rte_tx *tx, size_t len)
+{
+	struct fake_message *message = calloc(1, sizeof(*message) + len);
+
+	message->tx = tx;
+	message->len = len;
+	return message;
+}
+
 static struct fake_message *arrive(struct rte_tx *tx)
 {
-	struct fake_message *message = malloc(sizeof(*message) + tx->len + tx->data_len);
+	struct fake_message *message = message_new(tx, tx->len + tx->data_len);
 	size_t len = tx->len;
 
 	memcpy(message->bytes, tx->bytes, tx->len);
 	if (tx->data_len)
 		memcpy(message->bytes + tx->len, tx->data, tx->data_len);
 	message->slot = tx->in->slot;
-	message->tx = tx;
-	message->len = tx->len + tx->data_len;
 	if (message->slot)
 		crn_put_le32(message->bytes + SLOT_AT, 7);
 	else
@@ -304,6 +311,16 @@ static struct fake_message *arrive(struct rte_tx *tx)
 	message->payload =
 		message->slot ? message->bytes + tx->len : message->packet.payload;
 	return message;
+}
+
+static void sent(struct rte_tx *tx, struct fake_message *message)
+{
+	struct rte_peer_inside *in = tx->peer->in;
+
+	tx->in->message = message;
+	crn_list_add_tail(&in->messages, &message->entry);
+	in->taken--;
+	in->posted++;
 }
 
 void rte_tx_post(struct rte_tx *tx)
@@ -320,10 +337,31 @@ void rte_tx_post(struct rte_tx *tx)
 	rule(rte_message_lane(message->packet.head.type) == tx->lane ||
 		     tx->lane == RTE_LANES,
 	     "a message in the lane of others");
-	tx->in->message = message;
-	crn_list_add_tail(&in->messages, &message->entry);
-	in->taken--;
-	in->posted++;
+	sent(tx, message);
+}
+
+bool rte_peer_idle(const struct rte_peer *peer)
+{
+	return peer->in->idle;
+}
+
+struct rte_tx *rte_tx_placing(struct rte_peer *peer)
+{
+	return rte_tx_get(peer, RTE_LANES, 0);
+}
+
+void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver)
+{
+	struct fake_message *message = message_new(tx, tx->data_len);
+
+	rule(!tx->peer->in->closed, "rte_tx_place at a peer that is closed");
+	memcpy(message->bytes, tx->data, tx->data_len);
+	message->payload = message->bytes;
+	message->placed = true;
+	message->deliver = deliver;
+	message->addr = addr;
+	message->key = key;
+	sent(tx, message);
 }
 
 struct fake_message *fake_next(struct rte_peer *peer)

@@ -18,6 +18,9 @@ struct fake_message {
 	struct crn_list entry;
 	struct rte_tx *tx; /* NULL: its done was called */
 	bool slot;	   /* the payload went into a landing slot */
+	/* It is no message: rte_tx_place; its payload are the bytes. */
+	bool placed, deliver;
+	uint64_t addr, key;
 	struct rte_packet packet;
 	const uint8_t *payload; /* packet.head.plen bytes */
 	size_t len;
@@ -33,6 +36,7 @@ struct rte_peer_inside {
 	bool no_words; /* no memory for what belongs to no lane */
 	bool wants_ready;
 	bool closed, bad;
+	bool idle;	   /* rte_peer_idle */
 	int status;	   /* of rte_peer_close */
 	const char *what;  /* of rte_peer_bad */
 	uint64_t expected; /* bytes, of rte_peer_expect */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the lower provider does not take at once: prov/route/peer/send.c. */
+#include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "cairn_test.h"
@@ -138,6 +139,68 @@ CT_TEST(send, a_payload_is_written_once)
 	stuck.front.send = 0;
 	PAIR_UNTIL(&stuck.pair, stuck.b->messages == 2 && stuck.counts[0]);
 	CT_EXPECT_EQ(stuck.front.writes, 1);
+	stuck_close(&stuck);
+}
+
+static uint8_t region[sizeof(data)];
+
+/* All of data, into the region that has that key at B. */
+static bool place(struct stuck *stuck, uint64_t addr, uint64_t key)
+{
+	struct rte_tx *tx = rte_tx_placing(stuck->a->peer);
+
+	if (!tx)
+		return false;
+	tx->data = data;
+	tx->data_len = sizeof(data);
+	tx->desc = NULL;
+	tx->done = note_done;
+	tx->user = stuck;
+	rte_tx_place(tx, addr, key, true);
+	return true;
+}
+
+/* Also when it does not go at once, and with what was stuck before it. */
+CT_TEST(send, what_is_placed_is_there_before_the_next_message)
+{
+	static struct stuck stuck;
+	struct fid_mr *mr;
+	uint64_t addr;
+
+	stuck_open(&stuck);
+	memset(data, 5, sizeof(data));
+	memset(region, 0, sizeof(region));
+	CT_ASSERT_EQ(fi_mr_reg(stuck.b->port->domain, region, sizeof(region),
+			       FI_REMOTE_WRITE, 0, 999, 0, &mr, NULL),
+		     0);
+	addr = stuck.b->port->virt_addr ? (uintptr_t)region : 0;
+	stuck.front.send = stuck.front.write = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(&stuck, 1));
+	stuck.front.send = 0;
+	CT_ASSERT_TRUE(place(&stuck, addr, fi_mr_key(mr)));
+	CT_EXPECT_EQ(stuck.front.writes, 0);
+	CT_ASSERT_TRUE(post(&stuck, 2));
+	turns(&stuck);
+	CT_EXPECT_EQ(stuck.b->messages, 1);
+	CT_EXPECT_GT(stuck.front.writes, 1);
+	stuck.front.write = 0;
+	PAIR_UNTIL(&stuck.pair, stuck.b->messages == 2);
+	CT_EXPECT_MEMEQ(region, data, sizeof(region));
+	PAIR_UNTIL(&stuck.pair, stuck.counts[0] == 3);
+	CT_EXPECT_EQ(stuck.a->peer->in->txs_used, 0);
+	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
+	stuck_close(&stuck);
+}
+
+CT_TEST(send, what_cannot_be_placed_ends_the_peer)
+{
+	static struct stuck stuck;
+
+	stuck_open(&stuck);
+	CT_ASSERT_TRUE(place(&stuck, 0, 12345));
+	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
+	CT_EXPECT_EQ(stuck.counts[0], 0);
+	CT_EXPECT_EQ(stuck.counts[1], 1);
 	stuck_close(&stuck);
 }
 

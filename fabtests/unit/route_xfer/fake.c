@@ -302,7 +302,11 @@ bool fake_deliver(struct fake *fake, struct fake_end *from)
 	from->dones[from->done_count++] = tx;
 	if (from->done_first && !from->hold_done)
 		fake_done(from);
-	rx_give(from->other, rx, len);
+	/* What is said of keys is for the router. */
+	if (!fake->direct && seen->type == RTE_MR_INFO)
+		rte_rx_put(&rx->rx);
+	else
+		rx_give(from->other, rx, len);
 	if (fake->router_acks && seen->type == RTE_MSG &&
 	    (seen->flags & (RTE_ACKREQ | RTE_DELIVER | RTE_COMMIT)) == RTE_ACKREQ)
 		router_ack(from, seen->seq);

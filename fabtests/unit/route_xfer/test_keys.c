@@ -292,3 +292,89 @@ CT_TEST(keys, a_number_comes_once)
 	CT_EXPECT_STREQ(fake.b.bad, "a message or write out of order");
 	end();
 }
+
+/* --- Of a router next to it, which writes in this end's place --- */
+
+static void ask_for(uint64_t key)
+{
+	const struct rte_packet packet = {.head = {.type = RTE_MR_RESOLVE}};
+	uint8_t bytes[64];
+	const ssize_t len = rte_mr_resolve_pack(&packet, &(struct rte_mr_resolve){key},
+						bytes, sizeof(bytes));
+
+	fake_inject(&fake.b, bytes, (size_t)len);
+	fake_run(&fake);
+}
+
+static void begin_routed(void)
+{
+	fake_open(&fake, false, false);
+	fake.bypass = true;
+	fake_region(&fake.b, &mr, memory, LEN, KEY, FI_REMOTE_WRITE);
+	fake_pattern(from, sizeof(from), 5);
+	memset(memory, 0, sizeof(memory));
+	fake_start(&fake);
+}
+
+CT_TEST(keys, a_router_is_told_of_one_and_its_writes_have_numbers)
+{
+	const struct said write = {RTE_WRITE,	WHOLE | RTE_ACKREQ, .seq = 9,
+				   .length = 1, .key = KEY,	    .plen = 1};
+
+	begin_routed();
+	ask_for(KEY);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
+	CT_EXPECT_TRUE(fake.b.lends);
+	say(&fake.b, &write);
+	CT_EXPECT_EQ(fake.b.bad, NULL);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.b));
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
+	end();
+}
+
+CT_TEST(keys, one_that_does_not_lend_has_all_numbers)
+{
+	begin_routed();
+	fake.b.vc.path.bypassed = false;
+	ask_for(KEY);
+	CT_EXPECT_STREQ(fake.b.bad, "MR_RESOLVE where nothing is lent");
+	end();
+}
+
+/* What the router has written there, nobody has made durable. */
+CT_TEST(keys, a_fenced_durable_write_is_refused_once_a_router_was_told_of_one)
+{
+	static uint8_t pmem[100];
+	const uint64_t key = KEY + 1;
+	int told;
+
+	for (told = 0; told < 2; told++) {
+		begin_routed();
+		fake_region(&fake.b, &again, pmem, sizeof(pmem), key, FI_REMOTE_WRITE);
+		fake.b.pmem = &again;
+		if (told)
+			ask_for(KEY);
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, key, from,
+					FI_COMMIT_COMPLETE | FI_FENCE),
+			     0);
+		fake_run(&fake);
+		if (told)
+			fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EOPNOTSUPP);
+		else
+			fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+		crn_mr_remove(&fake.b.map, &again);
+		end();
+	}
+}
+
+/* It would be made durable by nobody. */
+CT_TEST(keys, persistent_memory_is_lent_to_no_router)
+{
+	begin_routed();
+	fake.b.pmem = &mr;
+	ask_for(KEY);
+	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
+	CT_EXPECT_FALSE(fake.b.lends);
+	CT_EXPECT_TRUE(crn_list_empty(&fake.b.loans));
+	end();
+}

@@ -137,7 +137,7 @@ void fake_start(struct fake *fake)
 		.eager = FAKE_EAGER,
 		.direct = fake->direct,
 		.commit = !fake->forgets,
-		.bypass = fake->bypass,
+		.bypass = fake->bypass && fake->direct,
 		.bypassed = fake->bypass,
 	};
 

@@ -282,6 +282,26 @@ bool rte_peer_later(struct rte_peer *peer)
 	return false;
 }
 
+bool rte_peer_idle(const struct rte_peer *peer)
+{
+	(void)peer;
+	return false;
+}
+
+struct rte_tx *rte_tx_placing(struct rte_peer *peer)
+{
+	(void)peer;
+	return NULL;
+}
+
+void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver)
+{
+	(void)tx;
+	(void)addr;
+	(void)key;
+	(void)deliver;
+}
+
 void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes)
 {
 	(void)peer;

@@ -8,6 +8,7 @@ fabtests_unit_unit_router_transit_SOURCES = \
 	fabtests/unit/router_transit/test_ack.c \
 	fabtests/unit/router_transit/test_end.c \
 	fabtests/unit/router_transit/test_forward.c \
+	fabtests/unit/router_transit/test_lasthop.c \
 	fabtests/unit/router_transit/test_memory.c \
 	fabtests/unit/router_transit/test_probe.c \
 	fabtests/unit/router_transit/test_refuse.c \

@@ -263,6 +263,10 @@ static ssize_t piece_pack(const struct piece *piece, uint8_t *buf, size_t size)
 				       .length = length,
 				       .offset = piece->offset}};
 
+	if (piece->type == RTE_WRITE) {
+		body.write.addr = piece->addr;
+		body.write.key = piece->key;
+	}
 	if (piece->type == RTE_READ_REQ)
 		body.read_req =
 			(struct rte_read_req){.length = 99, .window = 1, .frag = 4096};
@@ -334,6 +338,19 @@ void world_expect(struct rte_peer *peer, const struct piece *piece)
 	CT_EXPECT_EQ(body.msg.offset, piece->offset);
 	CT_EXPECT_EQ(body.msg.crc, piece->flags & RTE_CRC ? 0x12345678 : 0);
 	CT_EXPECT_EQ(message->slot, piece->slot);
+	CT_EXPECT_MEMEQ(message->payload, world_bytes(piece->offset), piece->len);
+}
+
+void world_expect_placed(struct rte_peer *peer, const struct piece *piece, bool deliver)
+{
+	const struct fake_message *message = fake_next(peer);
+
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_TRUE(message->placed);
+	CT_EXPECT_EQ(message->addr, piece->addr);
+	CT_EXPECT_EQ(message->key, piece->key);
+	CT_EXPECT_EQ(message->deliver, deliver);
+	CT_ASSERT_EQ(message->len, piece->len);
 	CT_EXPECT_MEMEQ(message->payload, world_bytes(piece->offset), piece->len);
 }
 

@@ -58,7 +58,8 @@ struct piece {
 	uint64_t length, offset;
 	uint32_t len;
 	bool slot;
-	uint64_t ack; /* TLV */
+	uint64_t ack;	    /* TLV */
+	uint64_t addr, key; /* of a write */
 };
 void world_say(struct rte_peer *peer, const struct piece *piece);
 void world_say_ack(struct rte_peer *peer, uint64_t request);
@@ -66,6 +67,9 @@ void world_say_ack(struct rte_peer *peer, uint64_t request);
 /* The next message to the peer is a piece like that, of world_bytes(offset). */
 void world_expect(struct rte_peer *peer, const struct piece *piece);
 void world_expect_ack(struct rte_peer *peer, uint64_t request);
+/* The next is a write of the lower provider's, of world_bytes(offset), to key and addr.
+ */
+void world_expect_placed(struct rte_peer *peer, const struct piece *piece, bool deliver);
 void world_expect_nothing(struct rte_peer *peer);
 
 /* All that was posted is done; then both are closed. */

@@ -303,9 +303,10 @@ static void conn_redirected(struct rte_ep *ep, const struct rte_conn_rep *rep,
 void rte_conn_bypass(struct rte_ep *ep, uint64_t features)
 {
 	const bool able = features & RTE_FEATURE_BYPASS;
+	const bool router = features & RTE_FEATURE_LASTHOP;
 
 	ep->path.bypass = ep->path.direct && able && ep->vc.attr.lend;
-	ep->path.bypassed = ep->path.direct && rte_vc_lends(&ep->vc);
+	ep->path.bypassed = (ep->path.direct || router) && rte_vc_lends(&ep->vc);
 }
 
 static void conn_accepted(struct rte_ep *ep, const struct rte_conn_rep *rep,

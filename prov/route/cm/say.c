@@ -6,6 +6,8 @@
 #define SAY_ROOM (RTE_HEAD_ROOM + RTE_PARAM_MAX)
 
 #define SAY_FEATURES (RTE_FEATURE_RMA | RTE_FEATURE_DELIVER | RTE_FEATURE_COMMIT)
+/* Whoever is at the other end of the lower connection. */
+#define SAY_LENDS (RTE_FEATURE_BYPASS | RTE_FEATURE_LASTHOP)
 
 static void say_packet(struct rte_packet *packet, uint8_t type, int status,
 		       const void *param, size_t len)
@@ -49,8 +51,7 @@ bool rte_say_conn_req(struct rte_ep *ep)
 		.frag = ep->device->config->frag,
 		.eager = RTE_EAGER,
 		.timeout = say_left(ep),
-		.features =
-			SAY_FEATURES | (rte_vc_lends(&ep->vc) ? RTE_FEATURE_BYPASS : 0),
+		.features = SAY_FEATURES | (rte_vc_lends(&ep->vc) ? SAY_LENDS : 0),
 	};
 	struct rte_packet packet;
 
@@ -66,7 +67,7 @@ bool rte_say_conn_rep(struct rte_ep *ep)
 	struct rte_tx *tx = rte_tx_get(ep->peer, RTE_LANES, SAY_ROOM);
 	struct rte_conn_rep rep = {
 		.verdict = RTE_ACCEPTED,
-		.features = SAY_FEATURES | (ep->path.bypassed ? RTE_FEATURE_BYPASS : 0),
+		.features = SAY_FEATURES | (ep->path.bypassed ? SAY_LENDS : 0),
 		.frag = ep->path.frag,
 		.eager = ep->path.eager,
 	};

@@ -94,6 +94,8 @@ struct rte_tx_inside {
 	bool last; /* buf is the peer's last */
 	struct rte_grant_slot slot;
 	bool written; /* into the slot: the message is next */
+	bool places;  /* rte_tx_place: slot is where, and there is no message */
+	bool deliver; /* the same: FI_DELIVERY_COMPLETE */
 	bool posted;
 };
 

@@ -358,6 +358,14 @@ struct rte_tx *rte_tx_direct(struct rte_peer *peer);
 /* flags: FI_INJECT, FI_DELIVERY_COMPLETE. Sets msg->context. Not 0: tx has been given
  * back. */
 ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags);
+/*
+ * A write of the lower provider's own, of what was received, in the order of messages: of
+ * rte_tx_placing data, data_len, desc, done, user and number are set, and rte_tx_place
+ * says where it goes. deliver: it is done when it is there. NULL: not now, and ops->ready
+ * follows.
+ */
+struct rte_tx *rte_tx_placing(struct rte_peer *peer);
+void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver);
 /* The peer is known to have nothing any more of the requests that were sent to it. */
 bool rte_peer_idle(const struct rte_peer *peer);
 /* The peer may reach memory of this end's owner until its lower connection is closed,

@@ -60,6 +60,7 @@ static void tx_free(struct rte_tx_inside *tx)
 	else if (tx->buf)
 		arena_put(peer->port->arena, tx->class, tx->buf);
 	tx->last = false;
+	tx->places = false;
 	tx->buf = NULL;
 }
 
@@ -185,6 +186,25 @@ static ssize_t tx_write(struct rte_tx_inside *in)
 	return fi_writemsg(tx->peer->in->ep, &msg, 0);
 }
 
+/* The message of a payload that is placed is its completion. */
+static ssize_t tx_place(struct rte_tx_inside *in)
+{
+	struct rte_tx *tx = &in->tx;
+	const struct iovec iov = {(void *)tx->data, tx->data_len};
+	const struct fi_rma_iov rma = {in->slot.addr, tx->data_len, in->slot.key};
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &tx->desc,
+		.iov_count = 1,
+		.rma_iov = &rma,
+		.rma_iov_count = 1,
+		.context = &in->op,
+	};
+
+	return fi_writemsg(tx->peer->in->ep, &msg,
+			   FI_COMPLETION | (in->deliver ? FI_DELIVERY_COMPLETE : 0));
+}
+
 static ssize_t tx_send(struct rte_tx_inside *in)
 {
 	struct rte_tx *tx = &in->tx;
@@ -229,9 +249,27 @@ static ssize_t tx_give(struct rte_tx_inside *in)
 	ssize_t ret;
 
 	crn_tsan_peer_begins();
-	ret = tx_write_and_send(in);
+	ret = in->places ? tx_place(in) : tx_write_and_send(in);
 	crn_tsan_peer_ends();
 	return ret;
+}
+
+/* ret: what the lower provider has said of it. */
+static void tx_given(struct rte_tx_inside *in, ssize_t ret)
+{
+	struct rte_peer *peer = in->tx.peer;
+
+	in->posted = true;
+	if (!ret) {
+		crn_list_add_tail(&peer->in->sent, &in->entry);
+		return;
+	}
+	/* Its end is told with that of the peer. */
+	crn_list_add_tail(&peer->in->stuck, &in->entry);
+	if (ret == -FI_EAGAIN)
+		send_note(peer);
+	else
+		peer_fail(peer, (int)-ret);
 }
 
 void rte_tx_post(struct rte_tx *tx)
@@ -252,17 +290,7 @@ void rte_tx_post(struct rte_tx *tx)
 		tx_free(in);
 		return;
 	}
-	in->posted = true;
-	if (!ret) {
-		crn_list_add_tail(&peer->in->sent, &in->entry);
-		return;
-	}
-	/* Its end is told with that of the peer. */
-	crn_list_add_tail(&peer->in->stuck, &in->entry);
-	if (ret == -FI_EAGAIN)
-		send_note(peer);
-	else
-		peer_fail(peer, (int)-ret);
+	tx_given(in, ret);
 }
 
 void send_again(struct rte_peer *peer)
@@ -363,17 +391,45 @@ bool rte_peer_idle(const struct rte_peer *peer)
 	return flow->credits == flow->receives;
 }
 
-struct rte_tx *rte_tx_direct(struct rte_peer *peer)
+/* Of messages it has nothing. */
+static struct rte_tx *tx_bare(struct rte_peer *peer)
 {
 	struct rte_peer_inside *in = peer->in;
 	struct rte_tx_inside *tx;
 
-	if (!crn_list_empty(&in->stuck) || !rte_tx_may(peer, RTE_LANES))
+	if (!rte_tx_may(peer, RTE_LANES))
 		return NULL;
 	tx = crn_container_of(crn_list_pop(&in->txs_free), struct rte_tx_inside, entry);
 	in->txs_used++;
 	tx->tx.lane = RTE_LANES;
 	return &tx->tx;
+}
+
+struct rte_tx *rte_tx_direct(struct rte_peer *peer)
+{
+	return crn_list_empty(&peer->in->stuck) ? tx_bare(peer) : NULL;
+}
+
+struct rte_tx *rte_tx_placing(struct rte_peer *peer)
+{
+	struct rte_tx *tx = tx_bare(peer);
+
+	if (tx) {
+		tx->slot_len = 0;
+		tx->in->places = true;
+	}
+	return tx;
+}
+
+void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver)
+{
+	struct rte_tx_inside *in = tx->in;
+
+	in->slot.addr = addr;
+	in->slot.key = key;
+	in->deliver = deliver;
+	tx->peer->stats_tx_bytes += tx->data_len;
+	tx_given(in, crn_list_empty(&tx->peer->in->stuck) ? tx_give(in) : -FI_EAGAIN);
 }
 
 ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64_t flags)

@@ -42,6 +42,9 @@ enum rte_feature {
 	/* Of an end, to the other end itself: it answers MR_RESOLVE, and requests of the
 	 * other need not have all numbers. */
 	RTE_FEATURE_BYPASS = 1 << 5,
+	/* The same, between an end and the router next to it, which executes writes of
+	 * the end's regions itself. */
+	RTE_FEATURE_LASTHOP = 1 << 6,
 };
 
 /* HELLO, HELLO_ACK. Flags: ERR. TLVs: URI, NAME, WHY. */

@@ -2,7 +2,7 @@
 /*
  * The bypass, of the end whose regions are read and written: it tells the lower
  * provider's key of a region, and recalls it before the region closes. direct.c is the
- * other end.
+ * other end, or the last router has its part (util/fi_router/transit/lasthop.c).
  */
 #include <stdlib.h>
 #include "ops.h"
@@ -62,6 +62,8 @@ static int loan_make(struct rte_vc *vc, struct crn_mr *mr)
 	}
 	crn_list_add_tail(&vc->loans, &loan->of_vc);
 	rte_peer_lends(vc->peer);
+	/* What a router writes there only that router knows of. */
+	vc->ordinary |= !vc->path.direct;
 	return 0;
 }
 

@@ -31,9 +31,10 @@ struct list {
 
 static json_t *lane_json(const struct frt_lane *lane, uint64_t now)
 {
-	return json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:b}", "messages",
+	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:b}", "messages",
 			 frt_json_count(lane->messages), "pieces",
-			 frt_json_count(lane->pieces), "bytes",
+			 frt_json_count(lane->pieces), "placed",
+			 frt_json_count(lane->placed), "bytes",
 			 frt_json_count(lane->bytes), "queued", (json_int_t)lane->queued,
 			 "stalls", frt_json_count(lane->stalls), "stall_ns",
 			 frt_json_count(frt_lane_stalled(lane, now)), "stalled",

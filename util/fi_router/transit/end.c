@@ -32,9 +32,17 @@ static bool forward_both(struct frt_transit *transit)
 			return false;
 		}
 	}
-	for (from = 0; from < FRT_SIDES; from++)
+	for (from = 0; from < FRT_SIDES; from++) {
 		frt_forward_ack(transit, from);
+		frt_lasthop_tell(&transit->side[from], &transit->side[frt_other(from)]);
+	}
 	return true;
+}
+
+/* All is told that will be. */
+static bool acked(const struct frt_ack *ack)
+{
+	return !ack->flying && !frt_ack_due(ack);
 }
 
 /*
@@ -44,13 +52,13 @@ static bool forward_both(struct frt_transit *transit)
 static bool drained(struct frt_transit *transit)
 {
 	const enum frt_from over = transit->over, left = frt_other(over);
-	const struct frt_ack *ack = &transit->side[left].ack;
+	const struct frt_side *side = &transit->side[left];
 
 	/* Nobody is there to be told that a message was malformed. */
 	if (frt_forward(transit, over) == RTE_OK && !frt_forward_empty(transit, over))
 		return false;
 	frt_forward_ack(transit, left);
-	return !ack->flying && !frt_ack_due(ack);
+	return acked(&side->ack) && acked(&side->wrote);
 }
 
 static void drain(struct frt_transit *transit)

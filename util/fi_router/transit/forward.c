@@ -17,8 +17,7 @@ static struct rte_rx *lane_first(const struct frt_lane *lane)
 	return crn_container_of(lane->queue.next, struct rte_rx, entry);
 }
 
-/* rx->user is how many need it: the queue, and messages with its payload. */
-static void rx_let_go(struct rte_rx *rx)
+void frt_rx_let_go(struct rte_rx *rx)
 {
 	if (!--rx->user)
 		rte_rx_put(rx);
@@ -32,7 +31,7 @@ static void lane_pop(struct frt_lane *lane)
 	lane->queued--;
 	lane->parsed = false;
 	lane->gone = 0;
-	rx_let_go(rx);
+	frt_rx_let_go(rx);
 }
 
 void frt_lane_drop(struct frt_lane *lane)
@@ -89,17 +88,16 @@ static void done(struct rte_tx *tx, int err)
 
 	frt_transit_enter(transit);
 	if (tx->user)
-		rx_let_go(tx->user);
+		frt_rx_let_go(tx->user);
 	if (tx->number)
 		landed(tx, err);
 	frt_transit_done(tx, err);
 	frt_transit_leave(transit);
 }
 
-void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
+static void ack_post(struct frt_side *side, struct frt_ack *of)
 {
-	struct frt_side *side = &transit->side[from];
-	const struct rte_ack ack = {.request = frt_ack_due(&side->ack)};
+	const struct rte_ack ack = {.request = frt_ack_due(of)};
 	struct rte_packet packet;
 	struct rte_tx *tx;
 	ssize_t len;
@@ -119,7 +117,13 @@ void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
 	tx->len = (size_t)len;
 	tx->data_len = 0;
 	rte_tx_post(tx);
-	side->ack.told = ack.request;
+	of->told = ack.request;
+}
+
+void frt_forward_ack(struct frt_transit *transit, enum frt_from from)
+{
+	ack_post(&transit->side[from], &transit->side[from].ack);
+	ack_post(&transit->side[from], &transit->side[from].wrote);
 }
 
 /* --- One piece --- */
@@ -214,8 +218,10 @@ static void piece_left(struct frt_lane *lane, struct frt_side *to,
 	lane->pieces++;
 	lane->bytes += piece->len;
 	lane->gone += piece->len;
-	if (last)
-		lane_pop(lane);
+	if (!last)
+		return;
+	frt_lasthop_framed(to, &rx->packet, &lane->body);
+	lane_pop(lane);
 }
 
 /*
@@ -256,6 +262,35 @@ static enum rte_bad send_piece(struct frt_side *from, enum rte_lane at,
 	return RTE_OK;
 }
 
+/* The first message, which is gone whole where this router has executed it, or drops
+ * it. */
+static enum rte_bad execute(struct frt_side *from, struct frt_side *to)
+{
+	struct frt_lane *lane = &from->lane[RTE_REQUESTS];
+	struct rte_rx *rx = lane_first(lane);
+	const uint32_t len = rx->packet.head.plen;
+
+	switch (frt_lasthop_send(from, to, rx, &lane->body)) {
+	case FRT_WAY_FRAMED:
+		return send_piece(from, RTE_REQUESTS, to);
+	case FRT_WAY_LATER:
+		stall_begin(lane);
+		return RTE_MORE;
+	case FRT_WAY_STRAIGHT:
+		stall_end(lane);
+		lane->pieces++;
+		lane->placed++;
+		lane->bytes += len;
+		break;
+	case FRT_WAY_NOWHERE:
+		break;
+	case FRT_WAY_BAD:
+		return RTE_BAD_VALUE;
+	}
+	lane_pop(lane);
+	return RTE_OK;
+}
+
 /* --- A lane --- */
 
 static enum rte_bad lane_parse(struct frt_lane *lane)
@@ -278,7 +313,9 @@ static enum rte_bad lane_send(struct frt_side *from, enum rte_lane at,
 	while (bad == RTE_OK && !crn_list_empty(&lane->queue)) {
 		bad = lane_parse(lane);
 		if (bad == RTE_OK)
-			bad = send_piece(from, at, to);
+			bad = at == RTE_REQUESTS && to->hop.lends && !lane->gone
+				      ? execute(from, to)
+				      : send_piece(from, at, to);
 	}
 	return bad == RTE_MORE ? RTE_OK : bad;
 }
@@ -301,6 +338,8 @@ void frt_forward_message(struct frt_transit *transit, enum frt_from from,
 {
 	struct frt_lane *lane = &transit->side[from].lane[rx->lane];
 
+	if (frt_lasthop_hears(&transit->side[from], rx))
+		return;
 	lane->messages++;
 	lane->queued++;
 	rx->user = 1;

@@ -46,6 +46,7 @@ struct frt_lane {
 	/* Counters. */
 	uint64_t messages; /* that came */
 	uint64_t pieces;   /* that went on */
+	uint64_t placed;   /* of them, into the end's region (lasthop.h) */
 	uint64_t bytes;	   /* of payload, the same */
 	uint64_t stalls;   /* times that the other peer gave no credit */
 	uint64_t stall_ns; /* how long, but for the one now */
@@ -111,6 +112,9 @@ void frt_lane_open(struct frt_lane *lane);
 void frt_lane_drop(struct frt_lane *lane);
 /* ns that it has been waiting, the stall that is now among them. */
 uint64_t frt_lane_stalled(const struct frt_lane *lane, uint64_t now);
+
+/* rx->user is how many need it: the queue, and what is posted with its payload. */
+void frt_rx_let_go(struct rte_rx *rx);
 
 /* Takes rx over. */
 void frt_forward_message(struct frt_transit *transit, enum frt_from from,

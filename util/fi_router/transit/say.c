@@ -59,6 +59,8 @@ static ssize_t req_pack(struct frt_transit *transit, void *bytes, size_t size)
 
 	packet.head.flags = 0;
 	req.timeout -= (uint32_t)CRN_MIN(spent, (uint64_t)req.timeout);
+	if (frt_lasthop_may(&transit->side[FRT_OUT], RTE_FEATURE_LASTHOP))
+		req.features |= RTE_FEATURE_LASTHOP;
 	source_set(&packet.options, &transit->side[FRT_IN], source);
 	path_set(&packet.options, transit);
 	return rte_conn_req_pack(&packet, &req, bytes, size);
@@ -74,6 +76,9 @@ static ssize_t rep_hand_on(struct frt_transit *transit, void *bytes, size_t size
 	if (rte_conn_rep_parse(&rep, &packet) != RTE_OK)
 		return -FI_EINVAL;
 	rep.features &= req->features;
+	/* Each end has its own last router. */
+	if (transit->side[FRT_IN].hop.lends)
+		rep.features |= RTE_FEATURE_LASTHOP;
 	rep.frag = CRN_MIN(rep.frag, req->frag);
 	rep.eager = CRN_MIN(rep.eager, req->eager);
 	if (!(packet.options.present & 1u << RTE_TLV_PATH))

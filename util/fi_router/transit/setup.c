@@ -223,7 +223,7 @@ static void narrow(struct frt_transit *transit)
 
 void frt_transit_up(struct frt_transit *transit)
 {
-	struct frt_side *out = &transit->side[FRT_OUT];
+	struct frt_side *in = &transit->side[FRT_IN], *out = &transit->side[FRT_OUT];
 
 	if (transit->state != FRT_REACHING)
 		return;
@@ -233,6 +233,7 @@ void frt_transit_up(struct frt_transit *transit)
 		return;
 	}
 	out->end = !transit->next;
+	in->hop.lends = frt_lasthop_may(in, transit->req.features);
 	narrow(transit);
 	frt_say_then(out, FRT_SAY_REQ);
 	transit->state = FRT_ASKING;
@@ -244,7 +245,7 @@ void frt_transit_up(struct frt_transit *transit)
 static void answered(struct frt_transit *transit, const struct rte_conn_rep *rep,
 		     struct rte_rx *rx)
 {
-	struct frt_side *in = &transit->side[FRT_IN];
+	struct frt_side *in = &transit->side[FRT_IN], *out = &transit->side[FRT_OUT];
 
 	if (rep->verdict == RTE_REDIRECT) {
 		/* It is a client that could go elsewhere, on its own subnet. */
@@ -257,6 +258,7 @@ static void answered(struct frt_transit *transit, const struct rte_conn_rep *rep
 		return;
 	}
 	transit->rx = rx;
+	out->hop.lends = frt_lasthop_may(out, rep->features);
 	frt_say_then(in, FRT_SAY_REP);
 	if (rep->verdict == RTE_ACCEPTED && !frt_is_probe(transit)) {
 		transit->state = FRT_ANSWERED;

@@ -21,6 +21,7 @@
 
 #include <cairn/deadline.h>
 #include "forward.h"
+#include "lasthop.h"
 #include "node.h"
 #include "worker/worker.h"
 
@@ -63,7 +64,9 @@ struct frt_side {
 	bool end;     /* a program's: this is its first or last router */
 	uint32_t say; /* enum frt_word: to it */
 	struct frt_lane lane[RTE_LANES]; /* from it */
-	struct frt_ack ack;		 /* of its requests */
+	struct frt_ack ack;		 /* of its requests: of messages, ... */
+	struct frt_ack wrote;		 /* ... and writes that are executed here */
+	struct frt_lasthop hop;		 /* of its regions */
 };
 
 /* Why it ends, for CONN_REP, CONN_ACK and SHUTDOWN. */
