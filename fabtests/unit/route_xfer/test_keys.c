@@ -83,7 +83,7 @@ CT_TEST(keys, none_is_taken_for_the_one_in_its_place)
 	uint64_t key;
 
 	begin_known();
-	for (key = KEY + 1; key < KEY + 1 + 4 * RTE_VC_KEYS; key++) {
+	for (key = KEY + 1; key < KEY + 1 + 4 * RTE_KEYS; key++) {
 		CT_NOTE("key %u", (unsigned int)key);
 		memset(other, 0, 8);
 		fake_region(&fake.b, &again, other, 8, key, FI_REMOTE_WRITE);

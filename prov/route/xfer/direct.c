@@ -12,39 +12,6 @@
  */
 #include "direct.h"
 
-/* Regions that are used less often are not worth the messages: many are for one read. */
-#define KEY_USES 4u
-
-static void key_ask(struct rte_vc *vc, struct rte_vc_key *key)
-{
-	struct rte_tx *tx = rte_tx_get(vc->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
-	const struct rte_mr_resolve resolve = {.key = key->key};
-	struct rte_packet packet;
-	ssize_t len;
-
-	if (!tx)
-		return;
-	rte_vc_head(vc, &packet, RTE_MR_RESOLVE, 0, false);
-	len = rte_mr_resolve_pack(&packet, &resolve, tx->bytes, tx->room);
-	assert(len > 0);
-	tx->len = (size_t)len;
-	key->state = RTE_VC_KEY_ASKED;
-	rte_tx_post(tx);
-}
-
-/* Known keys stay until they are recalled. */
-void rte_vc_key_used(struct rte_vc *vc, uint64_t number)
-{
-	struct rte_vc_key *key = rte_vc_key_place(vc, number);
-
-	if (key->state != RTE_VC_KEY_COUNTED && key->state != RTE_VC_KEY_BARRED)
-		return;
-	if (key->key != number)
-		*key = (struct rte_vc_key){.key = number};
-	if (key->state == RTE_VC_KEY_COUNTED && ++key->uses >= KEY_USES)
-		key_ask(vc, key);
-}
-
 static bool op_fits(const struct rte_vc *vc, const struct rte_vc_op *op)
 {
 	return !op->has_data && !op->begun && op->level != RTE_VC_DURABLE &&
@@ -82,7 +49,7 @@ static void straight_done(struct rte_tx *tx, int err)
 }
 
 bool rte_vc_straight(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq,
-		     const struct rte_vc_key *key, struct fi_msg_rma *msg)
+		     const struct rte_key *key, struct fi_msg_rma *msg)
 {
 	const struct fi_rma_iov range = {
 		.addr = key->base + op->addr,
@@ -120,7 +87,7 @@ enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t 
 		.desc = op->desc,
 		.iov_count = op->iov_count,
 	};
-	const struct rte_vc_key *key;
+	const struct rte_key *key;
 	enum rte_vc_way way;
 
 	if (seq < vc->plain || !op_fits(vc, op))
@@ -138,52 +105,19 @@ enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t 
 
 const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info)
 {
-	struct rte_vc_key *key = rte_vc_key_place(vc, info->key);
-
-	if (key->key != info->key || key->state != RTE_VC_KEY_ASKED)
-		return "MR_INFO of what was not asked for";
-	key->state = info->status ? RTE_VC_KEY_BARRED : RTE_VC_KEY_KNOWN;
-	key->access = info->access;
-	key->lower = info->lower_key;
-	key->base = info->base;
-	key->length = info->length;
-	key->epoch = info->epoch;
-	return NULL;
+	return rte_key_informed(&vc->keys, info) ? NULL
+						 : "MR_INFO of what was not asked for";
 }
 
 /* Nothing more of the bypass is posted until it is answered. */
 const char *rte_vc_recalled(struct rte_vc *vc, const struct rte_mr_inval *inval)
 {
-	struct rte_vc_key *key = rte_vc_key_place(vc, inval->key);
-
-	if (key->key != inval->key || key->state != RTE_VC_KEY_KNOWN ||
-	    key->epoch != inval->epoch)
-		return "MR_INVAL of what is not known";
-	key->state = RTE_VC_KEY_RECALLED;
-	vc->recalled++;
-	return NULL;
-}
-
-static bool key_return(struct rte_vc *vc, struct rte_vc_key *key)
-{
-	const struct rte_mr_inval inval = {.key = key->key, .epoch = key->epoch};
-
-	if (!rte_vc_inval_post(vc, &inval, 0))
-		return false;
-	*key = (struct rte_vc_key){0};
-	vc->recalled--;
-	return true;
+	return rte_key_recalled(&vc->keys, inval) ? NULL
+						  : "MR_INVAL of what is not known";
 }
 
 void rte_vc_return(struct rte_vc *vc)
 {
-	uint32_t i;
-
-	if (vc->straight)
-		return;
-	for (i = 0; i < RTE_VC_KEYS; i++) {
-		if (vc->keys[i].state == RTE_VC_KEY_RECALLED &&
-		    !key_return(vc, &vc->keys[i]))
-			return;
-	}
+	if (!vc->straight)
+		rte_keys_return(&vc->keys, vc->peer);
 }

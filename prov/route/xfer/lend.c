@@ -131,23 +131,6 @@ void rte_vc_lend(struct rte_vc *vc)
 	}
 }
 
-bool rte_vc_inval_post(struct rte_vc *vc, const struct rte_mr_inval *inval, uint8_t flags)
-{
-	struct rte_tx *tx = rte_tx_get(vc->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
-	struct rte_packet packet;
-	ssize_t len;
-
-	if (!tx)
-		return false;
-	rte_vc_head(vc, &packet, RTE_MR_INVAL, 0, false);
-	packet.head.flags = flags;
-	len = rte_mr_inval_pack(&packet, inval, tx->bytes, tx->room);
-	assert(len > 0);
-	tx->len = (size_t)len;
-	rte_tx_post(tx);
-	return true;
-}
-
 void rte_vc_recall(struct rte_vc_loan *loan)
 {
 	const struct rte_mr_inval inval = {
@@ -156,7 +139,7 @@ void rte_vc_recall(struct rte_vc_loan *loan)
 	};
 
 	if (loan->told && !loan->recalled)
-		loan->recalled = rte_vc_inval_post(loan->vc, &inval, RTE_ACKREQ);
+		loan->recalled = rte_key_inval(loan->vc->peer, &inval, RTE_ACKREQ);
 }
 
 const char *rte_vc_returned(struct rte_vc *vc, const struct rte_mr_inval *inval)

@@ -23,4 +23,5 @@ prov_route_xfer_libroutexfer_la_SOURCES = \
 	prov/route/xfer/vc.c \
 	prov/route/xfer/vc.h \
 	prov/route/xfer/xfer.h
+prov_route_xfer_libroutexfer_la_LIBADD = prov/route/keys/libroutekeys.la
 EXTRA_DIST += prov/route/xfer/local.mk

@@ -79,19 +79,15 @@ enum rte_vc_way {
 	RTE_VC_LATER,	 /* straight, once acknowledgements have come */
 };
 enum rte_vc_way rte_vc_direct(struct rte_vc *vc, struct rte_vc_op *op, uint64_t seq);
-/* By an operation that goes as a message. */
-void rte_vc_key_used(struct rte_vc *vc, uint64_t key);
 /* Messages about keys. NULL, or what is wrong. */
 const char *rte_vc_informed(struct rte_vc *vc, const struct rte_mr_info *info);
 const char *rte_vc_recalled(struct rte_vc *vc, const struct rte_mr_inval *inval);
 const char *rte_vc_resolve(struct rte_vc *vc, uint64_t key);
 const char *rte_vc_returned(struct rte_vc *vc, const struct rte_mr_inval *inval);
-/* Sends MR_INVAL for vc.recalled, MR_INFO for vc.untold, as far as possible. */
+/* Sends MR_INVAL for keys that were recalled, MR_INFO for vc.untold, as far as possible.
+ */
 void rte_vc_return(struct rte_vc *vc);
 void rte_vc_lend(struct rte_vc *vc);
-/* False: there is no credit or memory now. */
-bool rte_vc_inval_post(struct rte_vc *vc, const struct rte_mr_inval *inval,
-		       uint8_t flags);
 /* The connection is over. */
 void rte_vc_lend_stop(struct rte_vc *vc);
 

@@ -45,7 +45,7 @@ bool rte_vc_quick_rma(struct rte_vc *vc, bool reads, const struct fi_msg_rma *ms
 		      uint64_t flags)
 {
 	const uint8_t type = reads ? RTE_READ_REQ : RTE_WRITE;
-	const struct rte_vc_key *key;
+	const struct rte_key *key;
 	struct fi_msg_rma own;
 	struct rte_vc_op *op;
 	void *no_desc = NULL;

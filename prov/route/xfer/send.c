@@ -237,7 +237,7 @@ static bool op_send(struct rte_vc *vc)
 		if (way != RTE_VC_FRAMED)
 			return way == RTE_VC_STRAIGHT;
 		if (op->length && !op->begun)
-			rte_vc_key_used(vc, op->key);
+			rte_key_used(&vc->keys, vc->peer, op->key);
 	}
 	return op->type == RTE_READ_REQ ? read_send(vc, op, vc->next)
 					: piece_send(vc, op, vc->next);

@@ -133,7 +133,7 @@ void rte_vc_settle(struct rte_vc *vc)
 			rte_vc_serve(vc);
 		if (vc->nack_due || (vc->ack_due && !rte_peer_later(vc->peer)))
 			rte_vc_tell(vc);
-		if (crn_unlikely(vc->recalled))
+		if (crn_unlikely(vc->keys.recalled))
 			rte_vc_return(vc);
 		if (crn_unlikely(vc->untold))
 			rte_vc_lend(vc);

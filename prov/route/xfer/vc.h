@@ -28,6 +28,7 @@
 #include <cairn/ep.h>
 #include <cairn/list.h>
 #include <cairn/mr.h>
+#include "keys/keys.h"
 #include "peer/peer.h"
 
 #define RTE_VC_IOV 4u			   /* parts of a local buffer */
@@ -35,7 +36,6 @@
 #define RTE_VC_WINDOW 64u		   /* fragments of them outstanding */
 #define RTE_VC_MSG_MAX (UINT64_C(1) << 40) /* bytes of an operation */
 #define RTE_VC_SIZE_MAX 65536u		   /* operations outstanding */
-#define RTE_VC_KEYS 32u			   /* of the other end, remembered */
 
 /* What a call accepts; the bits of RTE_VC_NOT_FOR_READS are to be left out of op_flags
  * for reads. */
@@ -167,23 +167,6 @@ struct rte_vc_serve {
 	uint32_t window, frag;
 };
 
-enum rte_vc_key_state {
-	RTE_VC_KEY_COUNTED, /* used so often, and not asked for */
-	RTE_VC_KEY_ASKED,
-	RTE_VC_KEY_KNOWN,
-	RTE_VC_KEY_BARRED,   /* it cannot be used so */
-	RTE_VC_KEY_RECALLED, /* to be returned when nothing is outstanding */
-};
-
-/* A key of the other end. */
-struct rte_vc_key {
-	uint64_t key;
-	uint32_t uses;
-	enum rte_vc_key_state state;
-	uint32_t access; /* enum rte_access */
-	uint64_t lower, base, length, epoch;
-};
-
 enum rte_vc_state { RTE_VC_NEW, RTE_VC_UP, RTE_VC_STOPPED };
 
 struct rte_vc {
@@ -211,14 +194,13 @@ struct rte_vc {
 	uint64_t reached; /* ... and of the target */
 
 	/* The bypass (direct.c, lend.c). */
-	struct rte_vc_key keys[RTE_VC_KEYS];
+	struct rte_keys keys;
 	uint32_t straight; /* operations of the lower provider's own outstanding */
 	bool wrote;	   /* there have been writes among them */
 	uint64_t plain; /* those before it are messages: a durable one speaks of them */
 	/* The newest request that went as a message, and the newest of those that may
 	 * wait for a receive. */
 	uint64_t framed, received;
-	uint32_t recalled;     /* of keys, to be returned */
 	uint32_t untold;       /* of loans */
 	struct crn_list loans; /* of struct rte_vc_loan */
 

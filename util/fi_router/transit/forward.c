@@ -95,12 +95,21 @@ static void done(struct rte_tx *tx, int err)
 	frt_transit_leave(transit);
 }
 
+void frt_own_post(struct rte_tx *tx, ssize_t len)
+{
+	if (len < 0) {
+		rte_tx_drop(tx);
+		return;
+	}
+	tx->len = (size_t)len;
+	rte_tx_post(tx);
+}
+
 static void ack_post(struct frt_side *side, struct frt_ack *of)
 {
 	const struct rte_ack ack = {.request = frt_ack_due(of)};
 	struct rte_packet packet;
 	struct rte_tx *tx;
-	ssize_t len;
 
 	if (!ack.request || !side->peer || side->say)
 		return;
@@ -109,14 +118,7 @@ static void ack_post(struct frt_side *side, struct frt_ack *of)
 		return;
 	packet.head = (struct rte_head){.type = RTE_ACK};
 	packet.options.present = 0;
-	len = rte_ack_pack(&packet, &ack, tx->bytes, tx->room);
-	if (len < 0) {
-		rte_tx_drop(tx);
-		return;
-	}
-	tx->len = (size_t)len;
-	tx->data_len = 0;
-	rte_tx_post(tx);
+	frt_own_post(tx, rte_ack_pack(&packet, &ack, tx->bytes, tx->room));
 	of->told = ack.request;
 }
 

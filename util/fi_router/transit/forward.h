@@ -115,6 +115,8 @@ uint64_t frt_lane_stalled(const struct frt_lane *lane, uint64_t now);
 
 /* rx->user is how many need it: the queue, and what is posted with its payload. */
 void frt_rx_let_go(struct rte_rx *rx);
+/* A message of this router's own, without a payload. len: what packing it returned. */
+void frt_own_post(struct rte_tx *tx, ssize_t len);
 
 /* Takes rx over. */
 void frt_forward_message(struct frt_transit *transit, enum frt_from from,

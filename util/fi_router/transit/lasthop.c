@@ -21,8 +21,6 @@
 
 #include "inside.h"
 
-/* Regions that are used less often are not worth the messages. */
-#define KEY_USES 4u
 /* Writes one by one, of which each has waited for the one before. */
 #define ALONE 4u
 
@@ -30,62 +28,6 @@ bool frt_lasthop_may(const struct frt_side *side, uint64_t features)
 {
 	return side->end && (features & RTE_FEATURE_LASTHOP) &&
 	       side->peer->port->lower_rma;
-}
-
-/* --- Keys --- */
-
-static struct frt_key *key_place(struct frt_lasthop *hop, uint64_t key)
-{
-	return &hop->keys[(key * 0x9e3779b97f4a7c15u) >> 59];
-}
-
-_Static_assert(FRT_KEYS == 1u << (64 - 59), "bits of key_place");
-
-/* A message of this router's own. len: what packing it returned. */
-static void say_own(struct rte_tx *tx, ssize_t len)
-{
-	if (len < 0) {
-		rte_tx_drop(tx);
-		return;
-	}
-	tx->len = (size_t)len;
-	tx->data_len = 0;
-	rte_tx_post(tx);
-}
-
-static void key_ask(struct frt_side *to, struct frt_key *key)
-{
-	const struct rte_mr_resolve resolve = {.key = key->key};
-	const struct rte_packet packet = {.head = {.type = RTE_MR_RESOLVE}};
-	struct rte_tx *tx = rte_tx_get(to->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
-
-	if (!tx)
-		return;
-	key->state = FRT_KEY_ASKED;
-	say_own(tx, rte_mr_resolve_pack(&packet, &resolve, tx->bytes, tx->room));
-}
-
-static void key_used(struct frt_side *to, uint64_t number)
-{
-	struct frt_key *key = key_place(&to->hop, number);
-
-	if (key->state != FRT_KEY_COUNTED && key->state != FRT_KEY_BARRED)
-		return;
-	if (key->key != number)
-		*key = (struct frt_key){.key = number};
-	if (key->state == FRT_KEY_COUNTED && ++key->uses >= KEY_USES)
-		key_ask(to, key);
-}
-
-static bool key_known(const struct frt_key *key, uint64_t number)
-{
-	return key->key == number && key->state == FRT_KEY_KNOWN;
-}
-
-static bool key_allows(const struct frt_key *key, const struct rte_write *write)
-{
-	return (key->access & RTE_ACCESS_WRITE) && write->addr <= key->length &&
-	       write->length <= key->length - write->addr;
 }
 
 /* --- One write --- */
@@ -162,7 +104,7 @@ static bool write_post(struct frt_side *from, struct frt_side *to, struct rte_rx
 {
 	const struct rte_head *head = &rx->packet.head;
 	const bool asks = (head->flags & RTE_LAST) && (head->flags & RTE_ACKREQ);
-	const struct frt_key *key = key_place(&to->hop, write->key);
+	const struct rte_key *key = rte_key_place(&to->hop.keys, write->key);
 	struct rte_tx *tx = rte_tx_placing(to->peer);
 
 	if (!tx)
@@ -187,11 +129,11 @@ static enum frt_way write_begin(struct frt_side *from, struct frt_side *to,
 {
 	struct frt_lasthop *hop = &to->hop;
 	const struct rte_head *head = &rx->packet.head;
-	const struct frt_key *key = key_place(hop, write->key);
+	const struct rte_key *key = rte_key_known(&hop->keys, write->key);
 	enum frt_way way;
 
-	if (!write_fits(to, head, write) || !key_known(key, write->key) ||
-	    !key_allows(key, write))
+	if (!write_fits(to, head, write) || !key ||
+	    !rte_key_allows(key, RTE_ACCESS_WRITE, write->addr, write->length))
 		return FRT_WAY_FRAMED;
 	way = write_way(to);
 	if (!write_pays(from, hop, head, way))
@@ -226,7 +168,7 @@ static enum frt_way write_more(struct frt_side *from, struct frt_side *to,
 
 	if (!write_goes_on(hop, head, write))
 		return FRT_WAY_BAD;
-	if (!key_known(key_place(hop, write->key), write->key)) {
+	if (!rte_key_known(&hop->keys, write->key)) {
 		hop->deaf = true;
 		hop->refused = hop->seq;
 		frt_lasthop_tell(from, to);
@@ -269,7 +211,7 @@ void frt_lasthop_framed(struct frt_side *to, const struct rte_packet *packet,
 	if (asks)
 		hop->asked = hop->seq;
 	if (head->type == RTE_WRITE && (head->flags & RTE_FIRST) && body->write.length)
-		key_used(to, body->write.key);
+		rte_key_used(&hop->keys, to->peer, body->write.key);
 }
 
 /* --- What the end says --- */
@@ -277,36 +219,18 @@ void frt_lasthop_framed(struct frt_side *to, const struct rte_packet *packet,
 static bool informed(struct frt_side *to, const struct rte_packet *packet)
 {
 	struct rte_mr_info info;
-	struct frt_key *key;
 
-	if (rte_mr_info_parse(&info, packet) != RTE_OK)
-		return false;
-	key = key_place(&to->hop, info.key);
-	if (key->key != info.key || key->state != FRT_KEY_ASKED)
-		return false;
-	key->state = info.status ? FRT_KEY_BARRED : FRT_KEY_KNOWN;
-	key->access = info.access;
-	key->lower = info.lower_key;
-	key->base = info.base;
-	key->length = info.length;
-	key->epoch = info.epoch;
-	return true;
+	return rte_mr_info_parse(&info, packet) == RTE_OK &&
+	       rte_key_informed(&to->hop.keys, &info);
 }
 
 static bool recalled(struct frt_side *to, const struct rte_packet *packet)
 {
 	struct rte_mr_inval inval;
-	struct frt_key *key;
 
-	if (rte_mr_inval_parse(&inval, packet) != RTE_OK ||
-	    !(packet->head.flags & RTE_ACKREQ))
-		return false;
-	key = key_place(&to->hop, inval.key);
-	if (!key_known(key, inval.key) || key->epoch != inval.epoch)
-		return false;
-	key->state = FRT_KEY_RECALLED;
-	to->hop.recalled++;
-	return true;
+	return rte_mr_inval_parse(&inval, packet) == RTE_OK &&
+	       (packet->head.flags & RTE_ACKREQ) &&
+	       rte_key_recalled(&to->hop.keys, &inval);
 }
 
 static void acked(struct frt_lasthop *hop, const struct rte_packet *packet)
@@ -341,32 +265,6 @@ bool frt_lasthop_hears(struct frt_side *to, struct rte_rx *rx)
 
 /* --- What they are told --- */
 
-static bool key_return(struct frt_side *to, struct frt_key *key)
-{
-	const struct rte_mr_inval inval = {.key = key->key, .epoch = key->epoch};
-	const struct rte_packet packet = {.head = {.type = RTE_MR_INVAL}};
-	struct rte_tx *tx = rte_tx_get(to->peer, RTE_RESPONSES, RTE_SMALL_ROOM);
-
-	if (!tx)
-		return false;
-	say_own(tx, rte_mr_inval_pack(&packet, &inval, tx->bytes, tx->room));
-	*key = (struct frt_key){0};
-	to->hop.recalled--;
-	return true;
-}
-
-/* What was written before a message is there before it (FI_ORDER_SAW). */
-static void keys_return(struct frt_side *to)
-{
-	struct frt_lasthop *hop = &to->hop;
-	uint32_t i;
-
-	for (i = 0; i < FRT_KEYS && hop->recalled; i++)
-		if (hop->keys[i].state == FRT_KEY_RECALLED &&
-		    !key_return(to, &hop->keys[i]))
-			return;
-}
-
 /* As the end would: it is its region that has gone. */
 static void refuse(struct frt_side *from, struct frt_lasthop *hop)
 {
@@ -379,7 +277,7 @@ static void refuse(struct frt_side *from, struct frt_lasthop *hop)
 	if (!tx)
 		return;
 	hop->refused = 0;
-	say_own(tx, rte_nack_pack(&packet, &nack, tx->bytes, tx->room));
+	frt_own_post(tx, rte_nack_pack(&packet, &nack, tx->bytes, tx->room));
 }
 
 void frt_lasthop_tell(struct frt_side *from, struct frt_side *to)
@@ -388,6 +286,7 @@ void frt_lasthop_tell(struct frt_side *from, struct frt_side *to)
 
 	if (hop->refused && from->peer && !from->say)
 		refuse(from, hop);
-	if (hop->recalled && to->peer && !to->say)
-		keys_return(to);
+	/* What was written before a message is there before it (FI_ORDER_SAW). */
+	if (hop->keys.recalled && to->peer && !to->say)
+		rte_keys_return(&hop->keys, to->peer);
 }

@@ -9,28 +9,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "keys/keys.h"
 #include "peer/peer.h"
 
 struct frt_side;
 union frt_body;
-
-#define FRT_KEYS 32u /* of an end, remembered */
-
-enum frt_key_state {
-	FRT_KEY_COUNTED, /* used so often, and not asked for */
-	FRT_KEY_ASKED,
-	FRT_KEY_KNOWN,
-	FRT_KEY_BARRED,	  /* it cannot be used so */
-	FRT_KEY_RECALLED, /* to be returned */
-};
-
-struct frt_key {
-	uint64_t key; /* the routed one */
-	uint32_t uses;
-	enum frt_key_state state;
-	uint32_t access; /* enum rte_access */
-	uint64_t lower, base, length, epoch;
-};
 
 struct frt_lasthop {
 	bool lends;    /* the end tells the keys of its regions */
@@ -53,8 +36,7 @@ struct frt_lasthop {
 	/* The write that is executed. */
 	uint64_t addr, key, length, offset;
 
-	struct frt_key keys[FRT_KEYS];
-	uint32_t recalled; /* of keys, to be returned */
+	struct rte_keys keys;
 };
 
 /* How the first message of a lane of requests goes on. */
