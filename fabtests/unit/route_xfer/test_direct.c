@@ -265,6 +265,28 @@ CT_TEST(direct, a_region_that_cannot_be_lent_has_messages)
 	end();
 }
 
+/* Those before it have not ended, so that its error has not been told either. */
+CT_TEST(direct, nothing_goes_straight_once_an_operation_was_refused)
+{
+	begin_known(FI_REMOTE_WRITE);
+	fake.a.hold_done = true;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 8, 0, KEY, &context[1]), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 16, KEY, &context[2], 0), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, into, 8, 16, KEY, &context[3]), 0);
+	fake_run(&fake);
+	expect_sent(1, 4);
+	fake.a.hold_done = false;
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
+	fake_expect_err(&fake.a.tx_cq, &context[1], READ, FI_EACCES);
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_ECANCELED);
+	fake_expect_err(&fake.a.tx_cq, &context[3], READ, FI_ECANCELED);
+	end();
+}
+
 CT_TEST(direct, ends_once_when_the_connection_does)
 {
 	begin_known(FI_REMOTE_WRITE);

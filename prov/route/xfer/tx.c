@@ -60,7 +60,7 @@ void rte_vc_op_post(struct rte_vc *vc, struct rte_vc_op *op)
 
 	/* Nothing else has become possible. */
 	if (vc->path.bypass && op->type != RTE_MSG && vc->next == seq && !op->fence &&
-	    !vc->failed && rte_vc_direct(vc, op, seq) == RTE_VC_STRAIGHT)
+	    !vc->refused && rte_vc_direct(vc, op, seq) == RTE_VC_STRAIGHT)
 		return;
 	rte_vc_settle(vc);
 	if (crn_unlikely(op->copy && vc->next <= seq))
