@@ -18,15 +18,22 @@
 /* After learn. */
 #define NEXT 9u
 
-static void open_roles(enum rte_role in, enum rte_role out)
+/* lower: bytes of the lower providers' own operations at most. */
+static void open_with(uint32_t frag, size_t lower, enum rte_role in, enum rte_role out)
 {
 	world_begin();
-	world.port[0].lower_rma = world.port[1].lower_rma = 1u << 20;
+	world.config_device[1].frag = frag;
+	world.port[0].lower_rma = world.port[1].lower_rma = lower;
 	world_open(in, out);
 	fake_credit(world.in, RTE_REQUESTS, 99);
 	fake_credit(world.in, RTE_RESPONSES, 99);
 	fake_credit(world.out, RTE_REQUESTS, 99);
 	fake_credit(world.out, RTE_RESPONSES, 99);
+}
+
+static void open_roles(enum rte_role in, enum rte_role out)
+{
+	open_with(65536, 1u << 20, in, out);
 }
 
 static void open_ends(void)
@@ -724,9 +731,31 @@ CT_TEST(lasthop, what_is_too_long_for_the_lower_provider_goes_to_the_target)
 {
 	open_ends();
 	learn();
-	world.port[1].lower_rma = 9;
+	/* It is the second piece that may be. */
+	world.port[1].lower_rma = 19;
 	say_first(NEXT);
 	expect_first_framed(NEXT);
+	shut();
+
+	open_ends();
+	learn();
+	world.port[1].lower_rma = 20;
+	say_first(NEXT);
+	expect_first();
+	say_second(NEXT);
+	shut();
+}
+
+/* No piece is longer than the way's frag. */
+CT_TEST(lasthop, and_what_comes_in_shorter_pieces_does_not)
+{
+	struct piece piece = write_of(NEXT, RTE_FIRST);
+
+	open_with(RTE_FRAG_MIN, RTE_FRAG_MIN, RTE_CLIENT, RTE_TARGET);
+	learn();
+	piece.length = REGION;
+	world_say(world.in, &piece);
+	expect_first();
 	shut();
 }
 

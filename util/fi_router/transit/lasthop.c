@@ -32,6 +32,16 @@ bool frt_lasthop_may(const struct frt_side *side, uint64_t features)
 
 /* --- One write --- */
 
+/* Bytes of a piece of that write at most: the first one is not always the longest. */
+static uint64_t piece_most(const struct frt_side *to, const struct rte_head *head,
+			   const struct rte_write *write)
+{
+	const struct rte_conn_req *req = &to->transit->req;
+	const uint32_t most = CRN_MAX(req->frag, req->eager);
+
+	return CRN_MIN(write->length, (uint64_t)CRN_MAX(most, head->plen));
+}
+
 /* Only what the lower provider does as it is asked for here. */
 static bool write_fits(const struct frt_side *to, const struct rte_head *head,
 		       const struct rte_write *write)
@@ -41,7 +51,7 @@ static bool write_fits(const struct frt_side *to, const struct rte_head *head,
 	return (head->flags & RTE_FIRST) && write->length && !hop->open &&
 	       head->seq > hop->seq &&
 	       !(head->flags & (RTE_CQDATA | RTE_COMMIT | RTE_CRC)) &&
-	       head->plen <= to->peer->port->lower_rma;
+	       piece_most(to, head, write) <= to->peer->port->lower_rma;
 }
 
 /*
