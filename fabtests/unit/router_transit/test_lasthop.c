@@ -606,7 +606,7 @@ CT_TEST(lasthop, a_write_waits_for_room)
 	shut();
 }
 
-/* Nobody hears the target any more: what waits for it goes as a message. */
+/* What would wait for the target goes as a message. */
 CT_TEST(lasthop, of_a_client_that_is_gone_all_goes_on)
 {
 	struct piece piece = write_of(NEXT + 2, RTE_FIRST);
@@ -632,6 +632,61 @@ CT_TEST(lasthop, of_a_client_that_is_gone_all_goes_on)
 	piece.offset = 10;
 	world_expect(world.out, &piece);
 	world_expect_shutdown(world.out, 0, 0);
+	world_pass(FRT_END_MS);
+	world_expect_closed();
+	world_end();
+}
+
+static void end_drained(void)
+{
+	world_expect_shutdown(world.out, 0, 0);
+	world_pass(FRT_END_MS);
+	world_expect_closed();
+	world_end();
+}
+
+/* Its region could not close otherwise until all of that has gone on. */
+CT_TEST(lasthop, a_key_is_returned_while_what_a_client_has_left_goes_on)
+{
+	open_ends();
+	learn();
+	world.out->in->credit[RTE_REQUESTS] = 0;
+	say(RTE_MSG, NEXT, WHOLE);
+	world_shutdown(world.in, 0);
+	inval(EPOCH);
+	expect_returned();
+	world_expect_nothing(world.out);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	expect_framed(RTE_MSG, NEXT, WHOLE);
+	end_drained();
+
+	/* It was recalled before. */
+	open_ends();
+	learn();
+	world.out->in->credit[RTE_REQUESTS] = world.out->in->credit[RTE_RESPONSES] = 0;
+	say(RTE_MSG, NEXT, WHOLE);
+	inval(EPOCH);
+	world_shutdown(world.in, 0);
+	fake_credit(world.out, RTE_RESPONSES, 1);
+	expect_returned();
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	expect_framed(RTE_MSG, NEXT, WHOLE);
+	end_drained();
+}
+
+/* Who is over has no regions any more that anybody writes to. */
+CT_TEST(lasthop, nothing_is_taken_of_an_end_that_is_over)
+{
+	open_ends();
+	learn();
+	world.in->in->credit[RTE_RESPONSES] = 0;
+	world_say(world.out, &(struct piece){.type = RTE_READ_FRAG, .flags = WHOLE});
+	world_shutdown(world.out, 0);
+	inval(EPOCH);
+	world_expect_nothing(world.out);
+	fake_credit(world.in, RTE_RESPONSES, 1);
+	CT_EXPECT_TRUE(world_next(world.in, RTE_READ_FRAG) != NULL);
+	world_expect_shutdown(world.in, 0, 0);
 	world_pass(FRT_END_MS);
 	world_expect_closed();
 	world_end();

@@ -65,6 +65,7 @@ static void drain(struct frt_transit *transit)
 {
 	struct frt_side *to = &transit->side[frt_other(transit->over)];
 
+	frt_lasthop_tell(&transit->side[transit->over], to);
 	if (!drained(transit))
 		return;
 	frt_say_then(to, FRT_SAY_SHUTDOWN);
@@ -121,6 +122,17 @@ void frt_transit_give_up(struct frt_transit *transit)
 	else
 		frt_side_close(out, 0);
 	ending(transit);
+}
+
+/* The other end can be sent nothing more. But while what that one has left goes on, this
+ * one may want a key back. */
+void frt_transit_late(struct frt_transit *transit, enum frt_from from, struct rte_rx *rx)
+{
+	if (transit->state == FRT_DRAINING && from != transit->over &&
+	    frt_lasthop_hears(&transit->side[from], rx))
+		frt_transit_go(transit);
+	else
+		rte_rx_put(rx);
 }
 
 /* The target, or the way to it, is lost before it has answered. */

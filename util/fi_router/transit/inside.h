@@ -119,6 +119,8 @@ void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict);
 
 void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
 			  struct rte_rx *rx);
+/* That side has said something when the connection is about to end. */
+void frt_transit_late(struct frt_transit *transit, enum frt_from from, struct rte_rx *rx);
 /* The client wants it no more, and reason says why: out is told so. */
 void frt_transit_give_up(struct frt_transit *transit);
 /* The lower connection of that side is over, or it has broken the protocol. */

@@ -66,7 +66,7 @@ static enum frt_way write_way(const struct frt_side *to)
 	if (hop->framed <= hop->reached ||
 	    (hop->asked <= hop->reached && rte_peer_idle(to->peer)))
 		return FRT_WAY_STRAIGHT;
-	/* What comes of an end is no longer heard then. */
+	/* What its sender has left is to be gone soon. */
 	if (to->transit->state != FRT_OPEN)
 		return FRT_WAY_FRAMED;
 	return hop->received <= hop->reached ? FRT_WAY_LATER : FRT_WAY_FRAMED;

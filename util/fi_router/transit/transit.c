@@ -175,8 +175,7 @@ static void peer_message(struct rte_peer *peer, struct rte_rx *rx)
 		frt_forward_message(transit, from, rx);
 		frt_transit_go(transit);
 	} else if (transit->state >= FRT_DRAINING) {
-		/* What the other end can be sent no more. */
-		rte_rx_put(rx);
+		frt_transit_late(transit, from, rx);
 	} else if (type == RTE_CONN_REP && from == FRT_OUT) {
 		frt_transit_rep(transit, rx);
 	} else if (type == RTE_CONN_ACK && from == FRT_IN) {
