@@ -30,8 +30,10 @@ struct rte_tx *rte_tx_get(struct rte_peer *peer, enum rte_lane lane, size_t room
 	struct rte_tx_inside *in = end->tx;
 
 	CT_EXPECT_LE(room, RTE_SEND_ROOM);
-	if (!rte_tx_may(peer, lane))
+	if (!rte_tx_may(peer, lane)) {
+		peer->stalls[lane]++;
 		return NULL;
+	}
 	if (end->no_memory) {
 		end->hungry = true;
 		return NULL;
@@ -92,6 +94,7 @@ ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64
 
 	CT_EXPECT_TRUE(in->taken && in->straight && !in->posted && tx->done);
 	CT_EXPECT_TRUE(msg->iov_count && msg->iov_count <= RTE_VC_IOV);
+	CT_EXPECT_TRUE(msg->desc[0] || !end->port.mr_local);
 	if (end->rma_again) {
 		in->taken = false;
 		return -FI_EAGAIN;

@@ -255,3 +255,103 @@ CT_TEST(quick, nothing_is_sent_once_an_operation_was_refused)
 	fake_expect_err(&fake.a.tx_cq, &contexts[2], FI_SEND | FI_MSG, FI_ECONNABORTED);
 	close_plain();
 }
+
+/* --- Whatever is refused, by the codes of fi_route(7) --- */
+
+/* A write of LEN / 2 bytes, and what is wrong with it. */
+struct wrong {
+	size_t parts, len, ranges, range;
+	uint64_t addr, flags;
+	ssize_t ret;
+};
+
+static ssize_t post_wrong(const struct wrong *wrong, bool reads)
+{
+	const struct iovec iov[RTE_VC_IOV + 1] = {{from, wrong->len}};
+	const struct fi_rma_iov range[2] = {{wrong->addr, wrong->range, KEY}};
+	const struct fi_msg_rma msg = {
+		.msg_iov = wrong->parts ? iov : NULL,
+		.iov_count = wrong->parts,
+		.rma_iov = range,
+		.rma_iov_count = wrong->ranges,
+		.context = &contexts[0],
+	};
+
+	return reads ? rte_vc_read(&fake.a.vc, &msg, wrong->flags)
+		     : rte_vc_write(&fake.a.vc, &msg, wrong->flags);
+}
+
+/* Of a region and a lower provider that would take more than there may be. */
+static void open_known(void)
+{
+	unsigned int i;
+
+	fake_open(&fake, true, false);
+	fake.bypass = true;
+	fake.a.port.lower_rma = 2 * FAKE_MAX;
+	fake_region(&fake.b, &mr, received, 2 * FAKE_MAX, KEY,
+		    FI_REMOTE_WRITE | FI_REMOTE_READ);
+	fake_start(&fake);
+	for (i = 0; i < 5; i++) {
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), 0);
+		fake_run(&fake);
+		fake_expect(&fake.a.tx_cq, &contexts[0], FI_RMA | FI_WRITE, 0);
+	}
+	CT_EXPECT_EQ(fake.a.straight, 1);
+}
+
+CT_TEST(quick, calls_that_are_wrong_are_refused_as_ever)
+{
+	static const struct wrong wrongs[] = {
+		{RTE_VC_IOV + 1, 8, 1, 8, 0, 0, -FI_EINVAL},
+		{1, 8, 2, 8, 0, 0, -FI_EINVAL},
+		{1, 8, 0, 8, 0, 0, -FI_EINVAL},
+		{1, 8, 1, 9, 0, 0, -FI_EINVAL},
+		{1, 8, 1, 7, 0, 0, -FI_EINVAL},
+		{1, 8, 1, 8, UINT64_MAX - 7, 0, -FI_EINVAL},
+		{0, 0, 1, 8, 0, 0, -FI_EINVAL},
+		{1, FAKE_MAX + 1, 1, FAKE_MAX + 1, 0, 0, -FI_EMSGSIZE},
+		{1, 8, 1, 8, 0, FI_RMA_EVENT, -FI_EBADFLAGS},
+	};
+	size_t i;
+
+	open_known();
+	for (i = 0; i < CRN_COUNT(wrongs); i++) {
+		CT_NOTE("%zu", i);
+		CT_EXPECT_EQ(post_wrong(&wrongs[i], false), wrongs[i].ret);
+		CT_EXPECT_EQ(post_wrong(&wrongs[i], true), wrongs[i].ret);
+	}
+	fake.a.vc.attr.max_msg_size = 100;
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 101, &contexts[0], 0), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fake.a.out_count, 0);
+	fake_expect_none(&fake.a.tx_cq);
+	close_plain();
+}
+
+CT_TEST(quick, nothing_is_sent_before_or_after_the_connection)
+{
+	fake_open(&fake, true, false);
+	fake_region(&fake.b, &mr, received, LEN, KEY, FI_REMOTE_WRITE);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 0, &contexts[0], 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), -FI_ENOTCONN);
+	fake_start(&fake);
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	fake.a.vc.peer = NULL; /* is closed now */
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), -FI_ENOTCONN);
+	close_plain();
+}
+
+CT_TEST(quick, a_message_that_waits_is_counted_once)
+{
+	open_plain();
+	fake.a.credits[RTE_REQUESTS] = 0;
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), 0);
+	CT_EXPECT_EQ(fake.a.peer.stalls[RTE_REQUESTS], 1);
+	CT_EXPECT_EQ(fake.a.out_count, 0);
+	fake.a.credits[RTE_REQUESTS] = FAKE_CREDITS;
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &contexts[1]), 0);
+	fake_run(&fake);
+	fake_expect(&fake.a.tx_cq, &contexts[0], FI_SEND | FI_MSG, 0);
+	close_plain();
+}

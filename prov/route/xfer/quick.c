@@ -23,7 +23,7 @@ static bool is_next(const struct rte_vc *vc)
 
 static bool may_bypass(const struct rte_vc *vc)
 {
-	return vc->path.bypass && vc->tail >= vc->plain && vc->framed <= vc->reached;
+	return vc->path.bypass && vc->framed <= vc->reached;
 }
 
 static bool is_plain(const struct fi_msg_rma *msg, uint64_t flags)
