@@ -10,6 +10,7 @@
 #define DELIVERS (ASKS | RTE_DELIVER)
 
 #define KEY 7u
+#define BESIDE 41u /* a key that is remembered in the same place */
 #define LOWER 0x1007u
 #define BASE 0x40000u
 #define REGION 5000u
@@ -756,6 +757,152 @@ CT_TEST(lasthop, behind_what_takes_a_receive_or_is_not_acknowledged_it_is_a_mess
 	expect_framed(RTE_WRITE, NEXT, WHOLE);
 	say_first(NEXT + 1);
 	expect_first_framed(NEXT + 1);
+	shut();
+}
+
+static void say_key(uint64_t seq, uint64_t key, uint32_t len)
+{
+	struct piece piece = write_of(seq, ASKS);
+
+	piece.key = key;
+	piece.len = len;
+	world_say(world.in, &piece);
+	world_expect(world.out, &piece);
+	world_say_ack(world.out, seq);
+	world_expect_ack(world.in, seq);
+}
+
+CT_TEST(lasthop, a_key_is_not_taken_for_the_one_in_its_place)
+{
+	open_ends();
+	learn();
+	say_key(NEXT, BESIDE, 10);
+	shut();
+}
+
+CT_TEST(lasthop, nor_counted_for_it)
+{
+	uint64_t seq;
+
+	open_ends();
+	for (seq = 1; seq <= 8; seq++)
+		say_key(seq, seq % 4 ? KEY : BESIDE, 10);
+	world_expect_nothing(world.out);
+	shut();
+}
+
+CT_TEST(lasthop, one_that_cannot_be_used_leaves_its_place)
+{
+	uint64_t seq;
+
+	open_ends();
+	ask();
+	info_of(world.out, FI_EOPNOTSUPP, 0);
+	for (seq = 5; seq <= 7; seq++)
+		say_key(seq, BESIDE, 10);
+	world_say(world.in, &(struct piece){.type = RTE_WRITE,
+					    .flags = ASKS,
+					    .seq = 8,
+					    .len = 10,
+					    .key = BESIDE});
+	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
+	shut();
+}
+
+CT_TEST(lasthop, writes_of_nothing_count_for_no_key)
+{
+	uint64_t seq;
+
+	open_ends();
+	for (seq = 1; seq <= 5; seq++)
+		say_key(seq, KEY, 0);
+	world_expect_nothing(world.out);
+	shut();
+
+	open_ends();
+	learn();
+	say_key(NEXT, KEY, 0);
+	shut();
+}
+
+CT_TEST(lasthop, a_region_is_written_to_its_last_byte)
+{
+	struct piece piece = write_of(NEXT, RTE_FIRST);
+	struct piece placed = {.addr = BASE + REGION - 20, .key = LOWER, .len = 10};
+
+	open_ends();
+	learn();
+	piece.length = 20;
+	piece.addr = REGION - 20;
+	world_say(world.in, &piece);
+	world_expect_placed(world.out, &placed, false);
+	shut();
+}
+
+CT_TEST(lasthop, a_piece_that_nobody_began_goes_to_the_target)
+{
+	struct piece piece = write_of(NEXT, RTE_LAST | RTE_ACKREQ);
+
+	open_ends();
+	learn();
+	piece.length = 20;
+	piece.offset = 10;
+	world_say(world.in, &piece);
+	world_expect(world.out, &piece);
+	shut();
+}
+
+/* The answer waits for room, of which requests have enough. */
+CT_TEST(lasthop, a_key_is_not_used_between_recall_and_answer)
+{
+	open_ends();
+	learn();
+	world.out->in->credit[RTE_RESPONSES] = 0;
+	inval(EPOCH);
+	say_first(NEXT);
+	expect_first_framed(NEXT);
+	fake_credit(world.out, RTE_RESPONSES, 1);
+	expect_returned();
+	shut();
+}
+
+CT_TEST(lasthop, after_one_that_is_lost_longer_ones_are_not_acknowledged_either)
+{
+	open_ends();
+	learn();
+	say(RTE_WRITE, NEXT, ASKS);
+	expect_placed();
+	say_first(NEXT + 1);
+	expect_first();
+	say_second(NEXT + 1);
+	fake_done(world.out, world.out->in->posted - 2, FI_EIO);
+	fake_done(world.out, 2, 0);
+	world_expect_nothing(world.in);
+	fake_down(world.out, FI_EIO);
+	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
+	world_pass(FRT_END_MS);
+	world_expect_closed();
+	world_end();
+}
+
+/* It costs no more as a message than it would after waiting. */
+CT_TEST(lasthop, a_short_one_between_larger_ones_waits_for_nothing)
+{
+	open_ends();
+	learn();
+	say_first(NEXT);
+	expect_first();
+	say_second(NEXT);
+	CT_EXPECT_TRUE(fake_next(world.out)->placed);
+	world_say(world.in, &(struct piece){.type = RTE_WRITE,
+					    .flags = ASKS,
+					    .seq = NEXT + 1,
+					    .len = 10,
+					    .key = BESIDE});
+	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	say(RTE_WRITE, NEXT + 2, ASKS);
+	expect_framed(RTE_WRITE, NEXT + 2, ASKS);
 	shut();
 }
 
