@@ -906,6 +906,63 @@ CT_TEST(lasthop, a_short_one_between_larger_ones_waits_for_nothing)
 	shut();
 }
 
+CT_TEST(lasthop, what_does_not_ask_is_not_acknowledged)
+{
+	const struct piece placed = {.addr = BASE, .key = LOWER, .len = 10};
+	struct piece piece = write_of(NEXT, RTE_FIRST | RTE_ACKREQ);
+
+	open_ends();
+	learn();
+	say(RTE_WRITE, NEXT, WHOLE);
+	world_expect_placed(world.out, &placed, false);
+	fake_done(world.out, world.out->in->posted, 0);
+	world_expect_nothing(world.in);
+	shut();
+
+	/* It is the last piece that asks. */
+	open_ends();
+	learn();
+	piece.length = 20;
+	world_say(world.in, &piece);
+	world_expect_placed(world.out, &placed, false);
+	fake_done(world.out, world.out->in->posted, 0);
+	world_expect_nothing(world.in);
+	shut();
+}
+
+CT_TEST(lasthop, what_was_placed_before_the_target_was_lost_is_acknowledged)
+{
+	open_ends();
+	learn();
+	say(RTE_WRITE, NEXT, ASKS);
+	fake_down(world.out, FI_EIO);
+	fake_done(world.out, world.out->in->posted, 0);
+	world_expect_ack(world.in, NEXT);
+	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
+	world_pass(FRT_END_MS);
+	world_expect_closed();
+	world_end();
+}
+
+CT_TEST(lasthop, the_target_is_not_left_before_all_is_there)
+{
+	open_ends();
+	learn();
+	fake_done(world.out, world.out->in->posted, 0);
+	fake_done(world.in, world.in->in->posted, 0);
+	say(RTE_WRITE, NEXT, ASKS);
+	expect_placed();
+	world_shutdown(world.in, 0);
+	world_expect_shutdown(world.out, 0, 0);
+	CT_ASSERT_EQ(world.out->in->posted, 2);
+	fake_done(world.out, 1, 0);
+	CT_EXPECT_FALSE(world.out->in->closed);
+	fake_done(world.out, 1, 0);
+	fake_done(world.in, world.in->in->posted, 0);
+	world_expect_closed();
+	world_end();
+}
+
 CT_TEST(lasthop, what_is_out_of_order_goes_to_the_target)
 {
 	struct piece piece = write_of(NEXT, RTE_FIRST);
