@@ -193,6 +193,7 @@ void rte_rx_put(struct rte_rx *rx)
 
 void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
 {
+	fake.described = port;
 	return (char *)rx->in + port->index;
 }
 
@@ -317,6 +318,8 @@ static void sent(struct rte_tx *tx, struct fake_message *message)
 {
 	struct rte_peer_inside *in = tx->peer->in;
 
+	rule(!tx->data_len || fake.described == tx->peer->port,
+	     "a payload with the descriptor of another port");
 	tx->in->message = message;
 	crn_list_add_tail(&in->messages, &message->entry);
 	in->taken--;

@@ -49,10 +49,11 @@ struct rte_peer_inside {
 
 struct fake {
 	struct crn_list peers;
-	int connect_ret;	  /* of rte_peer_connect */
-	union crn_addr connected; /* where the last one went */
-	struct rte_peer *last;	  /* the last that rte_peer_connect made */
-	bool done_at_close;	  /* and not with the next progress */
+	int connect_ret;		  /* of rte_peer_connect */
+	union crn_addr connected;	  /* where the last one went */
+	struct rte_peer *last;		  /* the last that rte_peer_connect made */
+	const struct rte_port *described; /* of the last rte_rx_desc */
+	bool done_at_close;		  /* and not with the next progress */
 	void (*at_close)(
 		struct rte_peer *peer); /* within rte_peer_close; NULL: nothing */
 	const char *wrong;		/* the first broken rule; NULL: none */

@@ -95,6 +95,7 @@ ssize_t rte_tx_rma(struct rte_tx *tx, struct fi_msg_rma *msg, bool reads, uint64
 	CT_EXPECT_TRUE(in->taken && in->straight && !in->posted && tx->done);
 	CT_EXPECT_TRUE(msg->iov_count && msg->iov_count <= RTE_VC_IOV);
 	CT_EXPECT_TRUE(msg->desc[0] || !end->port.mr_local);
+	CT_EXPECT_FALSE(reads && (flags & FI_DELIVERY_COMPLETE));
 	if (end->rma_again) {
 		in->taken = false;
 		return -FI_EAGAIN;

@@ -360,6 +360,28 @@ CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
 	end();
 }
 
+CT_TEST(direct, one_that_is_not_reported_is_delivered_if_it_asks)
+{
+	int i;
+
+	fake_open(&fake, true, true);
+	fake.bypass = true;
+	fake_region(&fake.b, &mr, memory, LEN, KEY, FI_REMOTE_WRITE);
+	fake_start(&fake);
+	for (i = 0; i < 4; i++) {
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, from, 0), 0);
+		fake_run(&fake);
+	}
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, from, 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, from, FI_DELIVERY_COMPLETE), 0);
+	CT_ASSERT_EQ(fake.a.out_count, 2);
+	CT_EXPECT_EQ(fake.a.out[0]->flags, 0);
+	CT_EXPECT_EQ(fake.a.out[1]->flags, FI_DELIVERY_COMPLETE);
+	fake_run(&fake);
+	fake_expect_none(&fake.a.tx_cq);
+	end();
+}
+
 /* Otherwise one key could be used so much that another is never returned. */
 CT_TEST(direct, no_key_is_used_while_one_is_to_be_returned)
 {

@@ -342,6 +342,20 @@ CT_TEST(quick, nothing_is_sent_before_or_after_the_connection)
 	close_plain();
 }
 
+CT_TEST(quick, a_queue_that_is_full_is_no_reason_once_it_has_ended)
+{
+	int i;
+
+	open_known();
+	fake.a.hold_done = true;
+	for (i = 0; i < (int)FAKE_TX; i++)
+		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[i], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[i], 0), -FI_EAGAIN);
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[i], 0), -FI_ENOTCONN);
+	close_plain();
+}
+
 CT_TEST(quick, a_message_that_waits_is_counted_once)
 {
 	open_plain();

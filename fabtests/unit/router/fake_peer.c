@@ -92,23 +92,30 @@ void rte_arena_close(struct rte_arena *arena)
 
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port)
 {
-	*port = calloc(1, sizeof(**port));
-	(*port)->attr = *attr;
-	(*port)->net = attr->net;
-	crn_list_init(&(*port)->zombies);
+	struct fake_port *fake = calloc(1, sizeof(*fake));
+
+	fake->port.attr = *attr;
+	fake->port.net = attr->net;
+	crn_list_init(&fake->port.zombies);
+	*port = &fake->port;
 	return 0;
+}
+
+struct fake_port *fake_port_of(struct rte_port *port)
+{
+	return crn_container_of(port, struct fake_port, port);
 }
 
 int rte_port_close(struct rte_port *port)
 {
-	free(port);
+	free(fake_port_of(port));
 	return 0;
 }
 
 ssize_t rte_port_progress(struct rte_port *port)
 {
-	(void)port;
-	return 0;
+	fake_port_of(port)->looks++;
+	return fake_port_of(port)->work;
 }
 
 int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
@@ -120,8 +127,7 @@ int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
 
 int rte_port_trywait(struct rte_port *port)
 {
-	(void)port;
-	return 0;
+	return fake_port_of(port)->trywait;
 }
 
 int rte_listen(struct rte_port *port, const struct sockaddr *addr,

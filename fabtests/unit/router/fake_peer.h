@@ -25,6 +25,13 @@ struct fake_peer {
 	uint8_t room[RTE_SEND_ROOM];
 };
 
+struct fake_port {
+	struct rte_port port;
+	ssize_t work;	/* of rte_port_progress */
+	int trywait;	/* of rte_port_trywait */
+	uint32_t looks; /* calls of rte_port_progress */
+};
+
 /* All peers of this test, in the order in which they were made. */
 extern struct fake_peer *fake_peers[FAKE_PEERS];
 extern uint32_t fake_peers_count;
@@ -40,6 +47,7 @@ extern uint8_t fake_flags;
 /* Forgets all. At the end of each test. */
 void fake_peers_free(void);
 struct fake_peer *fake_of(struct rte_peer *peer);
+struct fake_port *fake_port_of(struct rte_port *port);
 /* The newest; NULL: there is none. */
 struct fake_peer *fake_last(void);
 

@@ -17,6 +17,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_figures.c \
 	fabtests/unit/router/test_own.c \
 	fabtests/unit/router/test_request.c \
+	fabtests/unit/router/test_turn.c \
 	fabtests/unit/router/test_worker.c \
 	fabtests/unit/router/world.c \
 	fabtests/unit/router/world.h \

@@ -34,6 +34,21 @@ CT_TEST(worker, one_for_each_device_as_far_as_there_are_processors)
 	one_close(&one);
 }
 
+CT_TEST(worker, devices_that_are_not_routable_have_none_and_there_is_a_limit)
+{
+	struct rte_config_device device[FRT_WORKERS_MAX + 1];
+	struct rte_config config = {.device = device, .devices = 2};
+	size_t i;
+
+	memset(device, 0, sizeof(device));
+	device[0].routable = true;
+	CT_EXPECT_EQ(frt_workers_wanted(&config, 64), 1);
+	for (i = 0; i < CRN_COUNT(device); i++)
+		device[i].routable = true;
+	config.devices = CRN_COUNT(device);
+	CT_EXPECT_EQ(frt_workers_wanted(&config, 64), FRT_WORKERS_MAX);
+}
+
 /* --- Who takes a connection --- */
 
 static struct fake_peer *arrives(enum rte_role role, uint8_t flags, uint64_t node)
@@ -69,6 +84,22 @@ CT_TEST(worker, connections_are_spread_over_those_beside_the_main_thread)
 	fake_down(fake[2], FI_ECONNABORTED);
 	CT_EXPECT_TRUE(is_at(arrives(RTE_CLIENT, 0, 73), 1));
 	CT_EXPECT_EQ(one.node.guests, 2);
+	one_close(&one);
+}
+
+CT_TEST(worker, the_one_with_the_fewest_is_chosen)
+{
+	uint32_t i, k;
+
+	one_open(&one, TEXT("workers = 3\n"));
+	for (i = 1; i <= 3; i++) {
+		for (k = 1; k <= 3; k++)
+			one.node.worker[k]->connections = k == i ? 1 : 2;
+		CT_EXPECT_EQ(frt_worker_choose(&one.node), one.node.worker[i]);
+	}
+	for (k = 1; k <= 3; k++)
+		one.node.worker[k]->connections = 0;
+	CT_EXPECT_EQ(frt_worker_choose(&one.node), one.node.worker[1]);
 	one_close(&one);
 }
 
@@ -192,6 +223,48 @@ CT_TEST(turnstile, who_comes_again_waits_for_those_who_came_before)
 	pthread_join(thread[1], NULL);
 	frt_turnstile_fini(&turnstile);
 	CT_EXPECT_MEMEQ(order, "12m", 3);
+}
+
+static atomic_bool goes;
+
+static void *one_stays(void *who)
+{
+	frt_turnstile_enter(&turnstile);
+	order[came++] = *(char *)who;
+	while (!goes)
+		sched_yield();
+	frt_turnstile_leave(&turnstile);
+	return NULL;
+}
+
+CT_TEST(turnstile, lets_one_in_at_a_time)
+{
+	pthread_t thread[2];
+	uint32_t i;
+
+	came = 0;
+	goes = false;
+	frt_turnstile_init(&turnstile);
+	frt_turnstile_enter(&turnstile);
+	CT_ASSERT_EQ(pthread_create(&thread[0], NULL, one_stays, "1"), 0);
+	wait_for(2);
+	CT_ASSERT_EQ(pthread_create(&thread[1], NULL, one_stays, "2"), 0);
+	wait_for(3);
+	/* Both wait, and both are woken. */
+	for (i = 0; i < 1000; i++)
+		sched_yield();
+	frt_turnstile_leave(&turnstile);
+	for (i = 0; i < 1000; i++)
+		sched_yield();
+	pthread_mutex_lock(&turnstile.mutex);
+	CT_EXPECT_EQ(turnstile.serving, 1);
+	pthread_mutex_unlock(&turnstile.mutex);
+	goes = true;
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CT_EXPECT_EQ(turnstile.serving, 3);
+	CT_EXPECT_MEMEQ(order, "12", 2);
+	frt_turnstile_fini(&turnstile);
 }
 
 static uint32_t turns(uint32_t worker)

@@ -365,6 +365,12 @@ CT_TEST(lasthop, pieces_that_do_not_go_on_end_the_connection)
 {
 	static const struct piece wrong[] = {
 		{.type = RTE_MSG, .flags = WHOLE, .seq = NEXT + 1, .len = 10},
+		{.type = RTE_MSG,
+		 .flags = RTE_LAST,
+		 .seq = NEXT,
+		 .len = 10,
+		 .length = 20,
+		 .offset = 10},
 		{.type = RTE_WRITE,
 		 .flags = ASKS,
 		 .seq = NEXT + 1,

@@ -181,7 +181,6 @@ static enum frt_way write_more(struct frt_side *from, struct frt_side *to,
 	if (!rte_key_known(&hop->keys, write->key)) {
 		hop->deaf = true;
 		hop->refused = hop->seq;
-		frt_lasthop_tell(from, to);
 		return FRT_WAY_NOWHERE;
 	}
 	if (!write_post(from, to, rx, write))
