@@ -111,12 +111,12 @@ static void expect_first(void)
 	world_expect_placed(world.out, &piece, false);
 }
 
-static void info_of(struct rte_peer *peer, int status, uint32_t access)
+static void info_key(struct rte_peer *peer, uint64_t key, int status, uint32_t access)
 {
 	struct rte_packet packet = {
 		.head = {.type = RTE_MR_INFO, .flags = status ? RTE_ERR : 0}};
 	const struct rte_mr_info info = {
-		.key = KEY,
+		.key = key,
 		.lower_key = LOWER,
 		.base = BASE,
 		.length = REGION,
@@ -130,14 +130,24 @@ static void info_of(struct rte_peer *peer, int status, uint32_t access)
 		 NULL);
 }
 
-static void inval(uint64_t epoch)
+static void info_of(struct rte_peer *peer, int status, uint32_t access)
 {
-	struct rte_packet packet = {.head = {.type = RTE_MR_INVAL, .flags = RTE_ACKREQ}};
+	info_key(peer, KEY, status, access);
+}
+
+static void inval_flags(uint64_t epoch, uint8_t flags)
+{
+	struct rte_packet packet = {.head = {.type = RTE_MR_INVAL, .flags = flags}};
 	const struct rte_mr_inval inval = {.key = KEY, .epoch = epoch};
 	uint8_t buf[64];
 
 	fake_say(world.out, buf,
 		 (size_t)rte_mr_inval_pack(&packet, &inval, buf, sizeof(buf)), NULL);
+}
+
+static void inval(uint64_t epoch)
+{
+	inval_flags(epoch, RTE_ACKREQ);
 }
 
 static void expect_returned(void)
@@ -276,7 +286,7 @@ CT_TEST(lasthop, what_the_target_refuses_to_lend_is_not_asked_for_again)
 
 	open_ends();
 	ask();
-	info_of(world.out, FI_EOPNOTSUPP, 0);
+	info_of(world.out, FI_EOPNOTSUPP, RTE_ACCESS_WRITE);
 	for (seq = 5; seq <= 12; seq++) {
 		say(RTE_WRITE, seq, ASKS);
 		expect_framed(RTE_WRITE, seq, ASKS);
@@ -583,22 +593,52 @@ CT_TEST(lasthop, the_rest_of_a_write_is_refused_when_its_region_goes)
 	shut();
 }
 
+static void expect_left(void)
+{
+	world_expect_shutdown(world.in, EPROTO, WORLD_ID);
+	world_pass(FRT_END_MS);
+	world_expect_closed();
+	world_end();
+}
+
 CT_TEST(lasthop, an_end_that_tells_of_what_was_not_asked_is_left)
 {
 	open_ends();
 	info_of(world.out, 0, RTE_ACCESS_WRITE);
-	world_expect_shutdown(world.in, EPROTO, WORLD_ID);
-	world_pass(FRT_END_MS);
-	world_expect_closed();
-	world_end();
+	expect_left();
 
+	open_ends();
+	ask();
+	info_key(world.out, BESIDE, 0, RTE_ACCESS_WRITE);
+	expect_left();
+
+	open_ends();
+	ask();
+	info_of(world.out, 0, RTE_ACCESS_WRITE);
+	info_of(world.out, 0, RTE_ACCESS_WRITE);
+	expect_left();
+}
+
+CT_TEST(lasthop, nor_may_it_recall_what_it_has_not_told)
+{
 	open_ends();
 	learn();
 	inval(EPOCH + 1);
-	world_expect_shutdown(world.in, EPROTO, WORLD_ID);
-	world_pass(FRT_END_MS);
-	world_expect_closed();
-	world_end();
+	expect_left();
+
+	/* It is this router that answers. */
+	open_ends();
+	learn();
+	inval_flags(EPOCH, 0);
+	expect_left();
+
+	/* Twice. */
+	open_ends();
+	learn();
+	world.out->in->credit[RTE_RESPONSES] = 0;
+	inval(EPOCH);
+	inval(EPOCH);
+	expect_left();
 }
 
 CT_TEST(lasthop, a_write_waits_for_room)
@@ -967,6 +1007,76 @@ CT_TEST(lasthop, the_target_is_not_left_before_all_is_there)
 	fake_done(world.in, world.in->in->posted, 0);
 	world_expect_closed();
 	world_end();
+}
+
+CT_TEST(lasthop, a_write_has_as_many_pieces_as_it_needs)
+{
+	struct piece piece = write_of(NEXT, RTE_FIRST);
+	struct piece placed = {.addr = BASE, .key = LOWER, .len = 10};
+
+	open_ends();
+	learn();
+	for (piece.length = 40; piece.offset < 40; piece.offset += 10) {
+		if (piece.offset == 30)
+			piece.flags = RTE_LAST | RTE_ACKREQ;
+		world_say(world.in, &piece);
+		world_expect_placed(world.out, &placed, piece.offset == 30);
+		piece.flags = 0;
+		placed.addr += 10;
+		placed.offset += 10;
+	}
+	shut();
+}
+
+CT_TEST(lasthop, and_is_counted_once)
+{
+	uint64_t seq;
+
+	open_ends();
+	for (seq = 1; seq <= 3; seq++) {
+		say_first(seq);
+		expect_first_framed(seq);
+		say_second(seq);
+		CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	}
+	world_expect_nothing(world.out);
+	shut();
+}
+
+/* Nothing is promised of a write behind a read. */
+CT_TEST(lasthop, a_read_is_not_waited_for)
+{
+	open_ends();
+	learn();
+	world_say(world.in, &(struct piece){.type = RTE_READ_REQ, .seq = NEXT});
+	CT_EXPECT_TRUE(world_next(world.out, RTE_READ_REQ) != NULL);
+	say_first(NEXT + 1);
+	expect_first();
+	say_second(NEXT + 1);
+	shut();
+}
+
+/* Its receive may be posted only after what is behind it. */
+CT_TEST(lasthop, nor_a_message_that_the_target_acknowledges)
+{
+	open_ends();
+	learn();
+	say(RTE_MSG, NEXT, DELIVERS);
+	expect_framed(RTE_MSG, NEXT, DELIVERS);
+	say_first(NEXT + 1);
+	expect_first_framed(NEXT + 1);
+	shut();
+}
+
+CT_TEST(lasthop, an_ack_takes_back_nothing)
+{
+	open_ends();
+	learn();
+	world_say_ack(world.out, NEXT - 2);
+	say_first(NEXT);
+	expect_first();
+	say_second(NEXT);
+	shut();
 }
 
 CT_TEST(lasthop, what_is_out_of_order_goes_to_the_target)
