@@ -25,6 +25,7 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/evil.c \
 	fabtests/interop/raw/fi_cairn_rawroute.c \
 	fabtests/interop/raw/honest.c \
+	fabtests/interop/raw/lend.c \
 	fabtests/interop/raw/raw.c \
 	fabtests/interop/raw/raw.h
 

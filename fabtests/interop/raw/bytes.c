@@ -69,6 +69,7 @@ static size_t body_end(unsigned int type)
 	case CONN_REQ:
 		return 112;
 	case CONN_REP:
+	case MR_INFO:
 		return 88;
 	case CONN_ACK:
 	case NACK:
@@ -85,6 +86,7 @@ static size_t body_end(unsigned int type)
 	case LSA:
 		return 80;
 	case KEEPALIVE:
+	case MR_INVAL:
 		return 40;
 	default:
 		return 32;

@@ -14,14 +14,18 @@ static void usage(FILE *to)
 {
 	fputs("Usage: fi_cairn_rawroute [OPTION...] serve NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] evil ADDRESS PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] lend ADDRESS PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] attack ADDRESS PORT NODE PORT\n"
-	      "       fi_cairn_rawroute [OPTION...] suffer NODE PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] suffer NODE PORT [NODE PORT]\n"
 	      "serve: a program of route that sends back what it is sent\n"
 	      "evil: in a router's place, answers what makes no sense\n"
+	      "lend: a target that lends its region to the last router, and regrets it\n"
 	      "attack: who listens there, a router or a program. NODE and PORT: "
 	      "serve's,\n"
 	      "        with whom connections have to work all the time\n"
-	      "suffer: connects over an evil router again and again\n"
+	      "suffer: connects over an evil router, or to such a target, again and "
+	      "again; the\n"
+	      "        other NODE and PORT: serve's, as above\n"
 	      "  -P PID     of who is attacked: has to live, and to keep no descriptors\n"
 	      "  -s SEED    of what is random (default 1)\n"
 	      "  -n ROUNDS  of conversations that are random (default 100)\n"
@@ -214,31 +218,70 @@ static int attack(char **args)
 	return bad != 0;
 }
 
+static void suffer_one(struct honest *honest, unsigned int round)
+{
+	static const size_t lens[] = {8, 9000, 100000, 400000};
+
+	if (round % 2)
+		honest_echo(honest, 100, 300);
+	honest_writes(honest, 12, lens[round % 4], 300);
+	honest_rma(honest, 100000, 300);
+	honest_close(honest);
+}
+
 /* Every attempt ends, one way or another. */
-static int suffer(char **args)
+static bool suffer_all(char **args)
 {
 	unsigned int i, up = 0;
 	struct honest *honest;
+	bool good = true;
 	uint64_t began;
-	int ret, bad = 0;
+	int ret;
 
 	for (i = 0; i < rounds; i++) {
 		began = raw_now();
 		honest = honest_connect(args[0], args[1], 10000, &ret);
 		if (honest) {
 			up++;
-			honest_echo(honest, 100, 300);
-			honest_rma(honest, 100000, 300);
-			honest_close(honest);
+			suffer_one(honest, i);
 		}
 		if (ret == -FI_ETIMEDOUT && raw_now() - began >= 10000) {
 			printf("# an attempt has no end\n");
-			bad = 1;
+			good = false;
 		}
 	}
 	printf("%u attempts, %u connections\n", i, up);
-	count(!bad, bad);
-	return bad;
+	return good;
+}
+
+/* Others, if there are any, have nothing of it. */
+static int suffer(char **args, bool others)
+{
+	int ret, before = 0;
+
+	if (others) {
+		node = args[2];
+		port = args[3];
+		steady = honest_connect(node, port, 6000, &ret);
+		if (!steady) {
+			complain("the first connection", ret);
+			return 1;
+		}
+		look();
+		before = pid ? descriptors() : 0;
+	}
+	if (!suffer_all(args))
+		failed = 1;
+	if (others)
+		look();
+	if (pid && !gives_back(before)) {
+		printf("# it has %d descriptors, and had %d\n", descriptors(), before);
+		failed = 1;
+	}
+	if (steady)
+		honest_close(steady);
+	count(!failed, failed);
+	return failed;
 }
 
 int main(int argc, char **argv)
@@ -276,14 +319,14 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (argc == 3 && !strcmp(argv[0], "serve"))
 		return honest_serve(argv[1], argv[2]);
-	if (argc == 3 && !strcmp(argv[0], "suffer"))
-		return suffer(argv + 1);
+	if ((argc == 3 || argc == 5) && !strcmp(argv[0], "suffer"))
+		return suffer(argv + 1, argc == 5);
 	if (argc == 5 && !strcmp(argv[0], "attack"))
 		return attack(argv + 1);
-	if (argc == 3 && !strcmp(argv[0], "evil")) {
+	if (argc == 3 && (!strcmp(argv[0], "evil") || !strcmp(argv[0], "lend"))) {
 		at = address(argv[1], argv[2]);
 		on = place(&at);
-		return raw_evil(&at, &on);
+		return *argv[0] == 'e' ? raw_evil(&at, &on) : raw_lend(&at, &on);
 	}
 	usage(stderr);
 	return 2;

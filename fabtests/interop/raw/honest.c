@@ -396,6 +396,20 @@ int honest_rma(struct honest *honest, size_t len, int ms)
 	return ret ? ret : compare(honest, len);
 }
 
+int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms)
+{
+	void *desc = fi_mr_desc(honest->mr);
+	int ret = 0;
+
+	while (count-- && !ret) {
+		ret = (int)fi_write(honest->ep, honest->room, len, desc, 0, 0, RAW_KEY,
+				    NULL);
+		if (!ret)
+			ret = await_completions(honest, 1, ms);
+	}
+	return ret;
+}
+
 static void close_one(void *object)
 {
 	if (object && fi_close(object))

@@ -49,6 +49,9 @@ enum {
 	GRANT = 0x34,
 	ACK = 0x35,
 	NACK = 0x36,
+	MR_RESOLVE = 0x37,
+	MR_INFO = 0x38,
+	MR_INVAL = 0x39,
 	KEEPALIVE = 0x3a,
 };
 
@@ -174,9 +177,11 @@ struct honest *honest_connect(const char *node, const char *port, int ms, int *w
 /* A message there and back, or a write and a read of a region: 0, or -FI_E*. */
 int honest_echo(struct honest *honest, size_t len, int ms);
 int honest_rma(struct honest *honest, size_t len, int ms);
+/* So many writes, one after the other, of each of which it waits for the end. */
+int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms);
 void honest_close(struct honest *honest);
 
-/* --- What is done (attack.c, evil.c) --- */
+/* --- What is done (attack.c, evil.c, lend.c) --- */
 
 struct raw_attack {
 	struct raw raw;
@@ -197,5 +202,8 @@ extern const size_t raw_cases_count;
 
 /* A router that answers connections as a seed has it, until SIGTERM. */
 int raw_evil(const struct sockaddr_in *at, const struct raw_place *on);
+/* A target that tells the last router of its regions, and recalls them, as a seed has it.
+ */
+int raw_lend(const struct sockaddr_in *at, const struct raw_place *on);
 
 #endif
