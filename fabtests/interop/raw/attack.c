@@ -124,6 +124,34 @@ static void tcp_garbage(struct raw_attack *attack)
 	}
 }
 
+/*
+ * What libfabric's tcp sends first: 32 bytes, and so many more as the bytes at 2 say, of
+ * which some come, and the socket stays open.
+ */
+static void half_sent(struct raw_attack *attack)
+{
+	static const struct {
+		uint16_t says;
+		size_t sends;
+	} parts[] = {{32, 32}, {32, 33}, {32, 16}, {65535, 32}, {65535, 320}, {0, 32}};
+	uint8_t bytes[512] = {3}; /* its version; a request */
+	int fd[12];
+	size_t i;
+
+	for (i = 0; i < 12; i++) {
+		bytes[2] = (uint8_t)(parts[i % 6].says >> 8);
+		bytes[3] = (uint8_t)parts[i % 6].says;
+		fd[i] = socket(AF_INET, SOCK_STREAM, 0);
+		if (!connect(fd[i], (const struct sockaddr *)&attack->at,
+			     sizeof(attack->at)))
+			send(fd[i], bytes, parts[i % 6].sends, MSG_NOSIGNAL);
+	}
+	if (attack->meanwhile)
+		attack->meanwhile();
+	for (i = 0; i < 12; i++)
+		close(fd[i]);
+}
+
 static void preambles(struct raw_attack *attack)
 {
 	uint8_t bytes[256];
@@ -741,6 +769,7 @@ static void mutated(struct raw_attack *attack)
 
 const struct raw_case raw_cases[] = {
 	{"tcp_garbage", tcp_garbage},
+	{"half_sent", half_sent},
 	{"preambles", preambles},
 	{"garbage", garbage},
 	{"hellos", hellos},

@@ -222,6 +222,11 @@ void grant_announced(struct rte_peer *peer, const struct rte_rx *rx);
 /* Slots that the peer does not know of yet are told. False: later. */
 bool grant_send(struct rte_peer *peer);
 
+/* --- hurry.c --- */
+
+/* Who connects there and sends half of what begins a connection holds nothing up. */
+void listener_hurry(struct rte_listener *listener);
+
 /* --- receive.c --- */
 
 int receive_start(struct rte_peer *peer);

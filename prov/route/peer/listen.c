@@ -93,6 +93,8 @@ static int listener_open(struct rte_listener *listener, struct fi_info *info)
 		ret = fi_listen(listener->pep);
 	if (ret)
 		fi_close(&listener->pep->fid);
+	else
+		listener_hurry(listener);
 	return ret;
 }
 
