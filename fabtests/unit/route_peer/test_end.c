@@ -59,6 +59,50 @@ CT_TEST(end, a_BYE_is_not_injected)
 	pair_close(&pair);
 }
 
+/* A peer of the port is closed, and the other end says nothing. */
+static struct rte_port *left(struct pair *pair)
+{
+	struct pair_end *a = &pair->end[PAIR_A];
+	struct rte_port *port;
+
+	pair_open(pair, &plain);
+	pair_connect(pair);
+	port = a->port;
+	rte_peer_close(a->peer, 0);
+	a->peer = NULL;
+	a->port = NULL;
+	return port;
+}
+
+/* ms until so many are closed. */
+static uint64_t lingers(struct pair *pair, uint32_t count)
+{
+	struct rte_port *ports[4];
+	uint64_t took;
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		ports[i] = left(&pair[i]);
+	took = crn_now_ms();
+	rte_ports_linger(ports, count);
+	for (i = 0; i < count; i++)
+		CT_EXPECT_EQ(rte_port_close(ports[i]), 0);
+	took = crn_now_ms() - took;
+	for (i = 0; i < count; i++)
+		pair_close(&pair[i]);
+	return took;
+}
+
+/* However many ports are closed, it takes as long as one does. */
+CT_TEST(end, ports_linger_together)
+{
+	struct pair pair[4];
+	const uint64_t one = lingers(pair, 1), four = lingers(pair, 4);
+
+	CT_EXPECT_LT(one, RTE_PEER_LINGER);
+	CT_EXPECT_LT(four, 2 * one);
+}
+
 CT_TEST(end, nothing_is_taken_before_HELLO)
 {
 	const struct pair_message message = {

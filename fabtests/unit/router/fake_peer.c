@@ -106,6 +106,12 @@ struct fake_port *fake_port_of(struct rte_port *port)
 	return crn_container_of(port, struct fake_port, port);
 }
 
+void rte_ports_linger(struct rte_port *const *ports, uint32_t count)
+{
+	(void)ports;
+	(void)count;
+}
+
 int rte_port_close(struct rte_port *port)
 {
 	free(fake_port_of(port));

@@ -9,7 +9,7 @@
  * and everything that happens on it. All of a port's objects are guarded by one lock of
  * the owner's, held when any function here is called, and therefore in every callback;
  * an owner with one thread needs none. Callbacks may call every function but
- * rte_port_progress and rte_port_close.
+ * rte_port_progress, rte_port_close and rte_ports_linger.
  */
 #ifndef RTE_PEER_H
 #define RTE_PEER_H
@@ -151,6 +151,7 @@ struct rte_port {
 	unsigned int unsettled;	  /* peers that are not up yet */
 	bool event;		  /* there may be one */
 	bool slept;		  /* rte_port_trywait allowed it */
+	bool lingered;		  /* rte_ports_linger has been called */
 	bool eq_armed, cq_armed;  /* and nobody has read from it since */
 	uint64_t looked;	  /* ms: when events were looked for */
 };
@@ -158,6 +159,9 @@ struct rte_port {
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port);
 /* Its listeners and peers have been closed. -FI_EBUSY: they have not. */
 int rte_port_close(struct rte_port *port);
+/* Several are to be closed next: their closed peers send what they still have, for as
+ * long as rte_port_close would wait for those of one. */
+void rte_ports_linger(struct rte_port *const *ports, uint32_t count);
 
 /* Events, completions and deadlines: callbacks are called. How many there were; 0: none.
  * Work that is left makes it readable again. */

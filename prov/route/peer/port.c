@@ -436,20 +436,38 @@ bool rte_port_lent(const struct rte_port *port)
 	return false;
 }
 
-static void port_linger(struct rte_port *port)
+/* Some still have something to send. */
+static bool ports_send(struct rte_port *const *ports, uint32_t count)
+{
+	bool some = false;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!crn_list_empty(&ports[i]->zombies))
+			rte_port_progress(ports[i]);
+		some = some || !crn_list_empty(&ports[i]->zombies);
+	}
+	return some;
+}
+
+void rte_ports_linger(struct rte_port *const *ports, uint32_t count)
 {
 	const uint64_t end = crn_now_ms() + PORT_LINGER;
+	uint32_t i;
 
-	while (!crn_list_empty(&port->zombies) && crn_now_ms() < end)
-		rte_port_progress(port);
-	port_reap(port, true);
+	while (ports_send(ports, count) && crn_now_ms() < end)
+		;
+	for (i = 0; i < count; i++)
+		ports[i]->lingered = true;
 }
 
 int rte_port_close(struct rte_port *port)
 {
 	if (!crn_list_empty(&port->peers))
 		return -FI_EBUSY;
-	port_linger(port);
+	if (!port->lingered)
+		rte_ports_linger(&port, 1);
+	port_reap(port, true);
 	if (!crn_list_empty(&port->zombies))
 		return -FI_EBUSY;
 	arena_leave(port->arena, port);

@@ -77,6 +77,20 @@ static void close_port(struct frt_port *port)
 	port->port = NULL;
 }
 
+/* Workers wait meanwhile, however many they are. */
+static void close_ports(struct frt_device *device)
+{
+	struct rte_port *ports[FRT_WORKERS_MAX + 1];
+	uint32_t count = 0, i;
+
+	for (i = 0; i < device->node->workers; i++)
+		if (device->at[i].port)
+			ports[count++] = device->at[i].port;
+	rte_ports_linger(ports, count);
+	for (i = 0; i < device->node->workers; i++)
+		close_port(&device->at[i]);
+}
+
 static int listen_at(struct frt_device *device, const struct sockaddr *addr)
 {
 	return rte_listen(frt_device_port(device), addr, frt_guest_request, device,
@@ -132,12 +146,9 @@ static int open_listener(struct frt_device *device)
 
 static void close_all(struct frt_device *device)
 {
-	uint32_t i;
-
 	if (device->listener)
 		rte_listener_close(device->listener);
-	for (i = 0; i < device->node->workers; i++)
-		close_port(&device->at[i]);
+	close_ports(device);
 	if (device->net)
 		rte_net_close(device->net);
 	device->listener = NULL;
