@@ -9,16 +9,25 @@
 
 #define NODE 0x7777u
 #define HALF_OPEN 900
+#define CONN 4u /* flag of a preamble: a connection follows, and no adjacency */
 
 /* --- The steps of a good conversation --- */
 
-static struct raw_conn *connected_as(struct raw_attack *attack, unsigned int role,
-				     uint64_t node)
+/* flags: of the preamble. */
+static struct raw_conn *connected_with(struct raw_attack *attack, unsigned int role,
+				       uint64_t node, unsigned int flags)
 {
 	uint8_t preamble[32];
 
 	raw_preamble(preamble, role, node, &attack->from);
+	preamble[7] = (uint8_t)flags;
 	return raw_connect(&attack->raw, &attack->at, preamble, sizeof(preamble), true);
+}
+
+static struct raw_conn *connected_as(struct raw_attack *attack, unsigned int role,
+				     uint64_t node)
+{
+	return connected_with(attack, role, node, 0);
 }
 
 static struct raw_conn *greeted_as(struct raw_attack *attack, unsigned int role,
@@ -257,6 +266,34 @@ static void plausible(struct raw_conn *conn, unsigned int type, struct raw_bytes
 		raw_head(bytes, type, 0);
 		put64(bytes->at + 24, 1);
 		return;
+	}
+}
+
+/* Who says beforehand what follows, and then something else comes: routers of a
+ * connection, clients of an adjacency. */
+static void flags(struct raw_attack *attack)
+{
+	static const unsigned int types[] = {CONN_REQ, DIGEST, LSA, HEARTBEAT, MSG};
+	struct raw_bytes bytes;
+	struct raw_conn *conn;
+	unsigned int i;
+
+	for (i = 0; i < 3 * 8 * 5; i++) {
+		conn = connected_with(attack, 1 + i % 3, i % 2 ? NODE : 1, i / 3 % 8);
+		if (!conn)
+			continue;
+		raw_hello(&bytes, HELLO);
+		raw_send(conn, &bytes);
+		free(raw_await(conn, HELLO_ACK, 30));
+		if (types[i / 24] == CONN_REQ)
+			raw_conn_req(&bytes, conn->id, &attack->from, &attack->to);
+		else
+			plausible(conn, types[i / 24], &bytes);
+		raw_send(conn, &bytes);
+		free(raw_await(conn, CONN_REP, 10));
+		say(conn, CONN_ACK);
+		raw_part(&bytes, MSG, 1, 5000, 0, 5000);
+		tell(conn, &bytes);
 	}
 }
 
@@ -702,7 +739,8 @@ static void half_open(struct raw_attack *attack)
 	}
 	/* Until there is no room for more. */
 	for (i = 0; i < HALF_OPEN; i++) {
-		conn[i] = connected_as(attack, RAW_CLIENT, NODE);
+		conn[i] = connected_with(attack, i % 3 ? RAW_CLIENT : RAW_ROUTER, NODE,
+					 i % 2 ? CONN : 0);
 		if (!conn[i])
 			break;
 	}
@@ -773,6 +811,7 @@ const struct raw_case raw_cases[] = {
 	{"preambles", preambles},
 	{"garbage", garbage},
 	{"hellos", hellos},
+	{"flags", flags},
 	{"out_of_place", out_of_place},
 	{"requests", requests},
 	{"paths", paths},
