@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
@@ -180,6 +181,18 @@ static int run(struct frt_node *node, const struct frt_options *options)
 	return ret;
 }
 
+/* Every worker has some for each device, and every connection two. Nothing here uses
+ * select(2), for which the usual limit is. */
+static void take_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	static struct frt_node node;
@@ -196,6 +209,7 @@ int main(int argc, char **argv)
 		rte_config_free(config);
 		return 0;
 	}
+	take_descriptors();
 	node.path = options.config;
 	node.lower = getenv("FI_ROUTE_LOWER");
 	node.transit = &frt_transit_ops;
