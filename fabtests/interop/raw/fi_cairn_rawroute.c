@@ -224,7 +224,7 @@ static void suffer_one(struct honest *honest, unsigned int round)
 
 	if (round % 2)
 		honest_echo(honest, 100, 300);
-	honest_writes(honest, 12, lens[round % 4], 300);
+	honest_writes(honest, 3 + round % 8, lens[round % 4], 300);
 	honest_rma(honest, 100000, 300);
 	honest_close(honest);
 }

@@ -250,6 +250,7 @@ struct honest {
 };
 
 #define HALF (512u << 10)
+#define WRITES 6u /* at once */
 
 static int await_event(struct honest *honest, uint32_t wanted, int ms)
 {
@@ -396,16 +397,22 @@ int honest_rma(struct honest *honest, size_t len, int ms)
 	return ret ? ret : compare(honest, len);
 }
 
+static int post_write(struct honest *honest, size_t len)
+{
+	return (int)fi_write(honest->ep, honest->room, len, fi_mr_desc(honest->mr), 0, 0,
+			     RAW_KEY, NULL);
+}
+
 int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms)
 {
-	void *desc = fi_mr_desc(honest->mr);
+	unsigned int i;
 	int ret = 0;
 
 	while (count-- && !ret) {
-		ret = (int)fi_write(honest->ep, honest->room, len, desc, 0, 0, RAW_KEY,
-				    NULL);
+		for (i = 0; i < WRITES && !ret; i++)
+			ret = post_write(honest, len);
 		if (!ret)
-			ret = await_completions(honest, 1, ms);
+			ret = await_completions(honest, WRITES, ms);
 	}
 	return ret;
 }

@@ -177,7 +177,7 @@ struct honest *honest_connect(const char *node, const char *port, int ms, int *w
 /* A message there and back, or a write and a read of a region: 0, or -FI_E*. */
 int honest_echo(struct honest *honest, size_t len, int ms);
 int honest_rma(struct honest *honest, size_t len, int ms);
-/* So many writes, one after the other, of each of which it waits for the end. */
+/* So often some writes at once, of which it waits for the end. */
 int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms);
 void honest_close(struct honest *honest);
 
