@@ -5,10 +5,14 @@ TESTS += fabtests/unit/unit_router_transit
 fabtests_unit_unit_router_transit_SOURCES = \
 	fabtests/unit/route_fake/fake_peer.c \
 	fabtests/unit/route_fake/fake_peer.h \
+	fabtests/unit/router_transit/hop.c \
+	fabtests/unit/router_transit/hop.h \
 	fabtests/unit/router_transit/test_ack.c \
 	fabtests/unit/router_transit/test_end.c \
 	fabtests/unit/router_transit/test_forward.c \
 	fabtests/unit/router_transit/test_lasthop.c \
+	fabtests/unit/router_transit/test_lasthop_acks.c \
+	fabtests/unit/router_transit/test_lasthop_keys.c \
 	fabtests/unit/router_transit/test_memory.c \
 	fabtests/unit/router_transit/test_probe.c \
 	fabtests/unit/router_transit/test_refuse.c \

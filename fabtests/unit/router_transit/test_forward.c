@@ -20,21 +20,6 @@ static void shut(void)
 	world_end();
 }
 
-static const struct frt_transit *only;
-
-static void keep(const struct frt_transit *transit, void *context)
-{
-	(void)context;
-	only = transit;
-}
-
-static const struct frt_lane *lane_of(enum frt_from from, enum rte_lane lane)
-{
-	only = NULL;
-	frt_transit_each(&world.node, keep, NULL);
-	return &only->side[from].lane[lane];
-}
-
 CT_TEST(forward, a_small_payload_is_copied_and_its_receive_is_free_at_once)
 {
 	const struct piece piece = {.flags = WHOLE | RTE_CQDATA,
@@ -169,9 +154,9 @@ CT_TEST(forward, without_a_slot_it_is_cut)
 	CT_EXPECT_EQ(world.in->in->receives, 1);
 	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->pieces, 60);
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->bytes, 60000);
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->messages, 1);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->pieces, 60);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->bytes, 60000);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->messages, 1);
 	shut();
 }
 
@@ -306,7 +291,7 @@ CT_TEST(forward, a_lane_keeps_its_order)
 		world_say(world.in, &piece);
 	}
 	CT_EXPECT_EQ(world.in->in->receives, 10);
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->queued, 10);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->queued, 10);
 	fake_credit(world.out, RTE_REQUESTS, 4);
 	CT_EXPECT_EQ(world.in->in->receives, 6);
 	fake_credit(world.out, RTE_REQUESTS, 6);
@@ -333,7 +318,7 @@ CT_TEST(forward, lanes_do_not_wait_for_each_other)
 	world_say(world.in, &response);
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect(world.out, &request);
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_RESPONSES)->queued, 1);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_RESPONSES)->queued, 1);
 	fake_done(world.out, 2, 0);
 	shut();
 }
@@ -345,7 +330,7 @@ CT_TEST(forward, who_waits_and_for_how_long_is_counted)
 	uint64_t now;
 
 	open_routers();
-	lane = lane_of(FRT_OUT, RTE_REQUESTS);
+	lane = world_lane(FRT_OUT, RTE_REQUESTS);
 	world_say(world.out, &piece);
 	CT_EXPECT_EQ(lane->stalls, 1);
 	ct_time_pass(20);
@@ -359,7 +344,7 @@ CT_TEST(forward, who_waits_and_for_how_long_is_counted)
 	CT_EXPECT_EQ(frt_lane_stalled(lane, now + 1), 20000000);
 	CT_EXPECT_EQ(lane->stalls, 1);
 	/* The other way nobody has waited. */
-	CT_EXPECT_EQ(lane_of(FRT_IN, RTE_REQUESTS)->stalls, 0);
+	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->stalls, 0);
 	fake_done(world.in, 2, 0);
 	shut();
 }

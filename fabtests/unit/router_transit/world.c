@@ -423,3 +423,18 @@ void world_expect_given_up(int status)
 	CT_EXPECT_EQ(ack.status, status);
 	CT_EXPECT_MEMEQ(ack.id, world.req.id, sizeof(ack.id));
 }
+
+static const struct frt_transit *only;
+
+static void keep(const struct frt_transit *transit, void *context)
+{
+	(void)context;
+	only = transit;
+}
+
+const struct frt_lane *world_lane(enum frt_from from, enum rte_lane lane)
+{
+	only = NULL;
+	frt_transit_each(&world.node, keep, NULL);
+	return &only->side[from].lane[lane];
+}

@@ -75,6 +75,9 @@ void world_expect_nothing(struct rte_peer *peer);
 /* All that was posted is done; then both are closed. */
 void world_expect_closed(void);
 
+/* Of the only connection. */
+const struct frt_lane *world_lane(enum frt_from from, enum rte_lane lane);
+
 /* The next message to the peer, of that type, or NULL and a failed test. */
 struct fake_message *world_next(struct rte_peer *peer, uint8_t type);
 /* CONN_REP of a failure. */
