@@ -219,9 +219,11 @@ const uint8_t *ct_fence_copy(const void *bytes, size_t len);
  * is CLOCK_MONOTONIC, poll's timeout and that of pthread_cond_timedwait on that clock. It
  * is the system's when a test begins.
  */
-/* From here to the end of the test only ct_time_pass moves it, in every thread. */
+/* From here to the end of the test, or ct_time_go, only ct_time_pass moves it, and ticks,
+ * in every thread. */
 void ct_time_stop(void);
 void ct_time_pass(unsigned int ms);
+void ct_time_go(void);
 /* And waits of this thread: one that nothing ends is over at once, the clock at its end.
  */
 void ct_time_jump(void);

@@ -12,7 +12,7 @@
 #define NS_PER_S 1000000000
 
 static _Atomic bool stopped;
-static _Atomic uint64_t clock_ns; /* CLOCK_MONOTONIC, while stopped */
+static _Atomic uint64_t clock_ns; /* CLOCK_MONOTONIC, and that of ticks, while stopped */
 static _Thread_local bool jumps;
 static _Thread_local bool interrupted;
 static _Thread_local void (*after_wait)(void *);
@@ -72,6 +72,11 @@ void ct_time_stop(void)
 	atomic_store(&stopped, true);
 }
 
+void ct_time_go(void)
+{
+	atomic_store(&stopped, false);
+}
+
 void ct_time_jump(void)
 {
 	ct_time_stop();
@@ -126,7 +131,8 @@ static void wait_ends(void)
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 {
-	if (id != CLOCK_MONOTONIC || !atomic_load(&stopped))
+	if ((id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_COARSE) ||
+	    !atomic_load(&stopped))
 		return __real_clock_gettime(id, now);
 	*now = from_ns(atomic_load(&clock_ns));
 	return 0;

@@ -10,6 +10,6 @@ fabtests_unit_unit_route_data_SOURCES = \
 	fabtests/unit/route_peer/pair.h
 nodist_EXTRA_fabtests_unit_unit_route_data_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_data_CPPFLAGS = $(fabtests_unit_unit_route_peer_CPPFLAGS)
-fabtests_unit_unit_route_data_LDFLAGS = $(fabtests_unit_unit_route_peer_LDFLAGS)
+fabtests_unit_unit_route_data_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
 fabtests_unit_unit_route_data_LDADD = prov/route/xfer/libroutexfer.la $(fabtests_unit_unit_route_peer_LDADD)
 EXTRA_DIST += fabtests/unit/route_data/local.mk

@@ -10,13 +10,14 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/test_credit.c \
 	fabtests/unit/route_peer/test_end.c \
 	fabtests/unit/route_peer/test_life.c \
+	fabtests/unit/route_peer/test_look.c \
 	fabtests/unit/route_peer/test_peer.c \
 	fabtests/unit/route_peer/test_send.c \
 	fabtests/unit/route_peer/test_slot.c
 nodist_EXTRA_fabtests_unit_unit_route_peer_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_peer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
 	$(LIBFABRIC_CFLAGS)
-fabtests_unit_unit_route_peer_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
+fabtests_unit_unit_route_peer_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) $(CT_WRAP_TIME)
 fabtests_unit_unit_route_peer_LDADD = fabtests/unit/libct.la prov/route/peer/libpeer.la \
 	prov/route/config/librouteconfig.la prov/route/wire/libroutewire.la prov/route/topo/libtopo.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
