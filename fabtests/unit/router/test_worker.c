@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
+#include <cairn/wait.h>
 #include "one.h"
 
 #define TEXT(workers)                                                                    \
@@ -47,6 +48,8 @@ CT_TEST(worker, devices_that_are_not_routable_have_none_and_there_is_a_limit)
 		device[i].routable = true;
 	config.devices = CRN_COUNT(device);
 	CT_EXPECT_EQ(frt_workers_wanted(&config, 64), FRT_WORKERS_MAX);
+	config.devices = 0;
+	CT_EXPECT_EQ(frt_workers_wanted(&config, 64), 1);
 }
 
 /* --- Who takes a connection --- */
@@ -324,5 +327,93 @@ CT_TEST(worker, what_a_worker_changes_wakes_the_main_thread)
 	CT_EXPECT_EQ(count, 1);
 	frt_node_load_sub(&one.node);
 	close(one.node.nudge);
+	one_close(&one);
+}
+
+static uint32_t looks(uint32_t worker)
+{
+	return fake_port_of(one_device(&one, "a")->at[worker].port)->looks;
+}
+
+CT_TEST(worker, who_is_woken_looks_at_all_its_ports)
+{
+	uint32_t before, seen;
+	uint64_t wakes;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
+	frt_workers_release(&one.node);
+	wait_for_turn(1, 0);
+	frt_workers_hold(&one.node);
+	before = one.node.worker[1]->turns;
+	seen = looks(1);
+	frt_worker_wake(one.node.worker[1]);
+	frt_workers_release(&one.node);
+	wait_for_turn(1, before);
+	frt_workers_hold(&one.node);
+	CT_EXPECT_GT(looks(1), seen);
+	/* And may sleep again. */
+	CT_EXPECT_FALSE(one.node.worker[1]->woken);
+	CT_EXPECT_EQ(read(one.node.worker[1]->wake, &wakes, sizeof(wakes)), -1);
+	frt_workers_join(&one.node);
+	one_close(&one);
+}
+
+static bool expired;
+
+static void expires(struct crn_deadline *deadline)
+{
+	(void)deadline;
+	expired = true;
+}
+
+static bool has_expired(void)
+{
+	bool has;
+
+	frt_workers_hold(&one.node);
+	has = expired;
+	frt_workers_release(&one.node);
+	return has;
+}
+
+CT_TEST(worker, who_sleeps_is_woken_by_its_deadlines)
+{
+	struct crn_deadline deadline = {.expired = expires};
+
+	expired = false;
+	one_open(&one, TEXT("workers = 2\n"));
+	ct_time_go();
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
+	crn_deadline_add(one.node.worker[2]->deadlines, &deadline, crn_now_ms() + 30);
+	frt_workers_release(&one.node);
+	CT_EXPECT_SOON(has_expired());
+	frt_workers_hold(&one.node);
+	crn_deadline_remove(one.node.worker[2]->deadlines, &deadline);
+	frt_workers_join(&one.node);
+	one_close(&one);
+}
+
+static void *one_guest(void *arg)
+{
+	frt_node_guests(arg, 1);
+	return NULL;
+}
+
+CT_TEST(worker, what_several_of_them_write_is_guarded)
+{
+	pthread_t thread;
+	uint32_t i;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	crn_lock(&one.node.shared);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, one_guest, &one.node), 0);
+	for (i = 0; i < 1000; i++)
+		sched_yield();
+	CT_EXPECT_EQ(one.node.guests, 0);
+	crn_unlock(&one.node.shared);
+	pthread_join(thread, NULL);
+	CT_EXPECT_EQ(one.node.guests, 1);
+	frt_node_guests(&one.node, -1);
 	one_close(&one);
 }
