@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include "inside.h"
@@ -38,7 +39,8 @@ void listener_hurry(struct rte_listener *listener)
 	DIR *dir;
 	int fd;
 
-	if (rte_listener_name(listener, &at))
+	/* Of other providers it would be somebody else's. */
+	if (strcmp(listener->port->net->prov, "tcp") || rte_listener_name(listener, &at))
 		return;
 	dir = opendir("/proc/self/fd");
 	if (!dir)
