@@ -359,6 +359,29 @@ CT_TEST(worker, who_is_woken_looks_at_all_its_ports)
 	one_close(&one);
 }
 
+CT_TEST(worker, who_has_nothing_to_do_sleeps_and_looks_again_when_the_router_ends)
+{
+	const uint32_t least = 3; /* turns of one that does not sleep */
+	uint32_t before;
+
+	one_open(&one, TEXT("workers = 2\n"));
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
+	frt_workers_release(&one.node);
+	wait_for_turn(1, 0);
+	usleep(20000);
+	before = turns(1);
+	usleep(20000);
+	CT_EXPECT_LE(turns(1) - before, least);
+	frt_workers_hold(&one.node);
+	one.node.stopping = true;
+	frt_workers_wake(&one.node);
+	frt_workers_release(&one.node);
+	CT_EXPECT_SOON(turns(1) > before + least);
+	frt_workers_hold(&one.node);
+	frt_workers_join(&one.node);
+	one_close(&one);
+}
+
 static bool expired;
 
 static void expires(struct crn_deadline *deadline)
