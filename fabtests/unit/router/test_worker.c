@@ -330,6 +330,23 @@ CT_TEST(worker, what_a_worker_changes_wakes_the_main_thread)
 	one_close(&one);
 }
 
+/* The main thread holds all others while it looks for work. */
+CT_TEST(worker, those_who_pass_connections_on_poll)
+{
+	one_open(&one, TEXT("workers = 1\n"));
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 50), 0);
+	CT_EXPECT_EQ(one.node.worker[0]->busy, 50);
+	one_close(&one);
+
+	one_open(&one, TEXT("workers = 2\n"));
+	CT_ASSERT_EQ(frt_workers_start(&one.node, 50), 0);
+	CT_EXPECT_EQ(one.node.worker[0]->busy, 0);
+	CT_EXPECT_EQ(one.node.worker[1]->busy, 50);
+	CT_EXPECT_EQ(one.node.worker[2]->busy, 50);
+	frt_workers_join(&one.node);
+	one_close(&one);
+}
+
 static uint32_t looks(uint32_t worker)
 {
 	return fake_port_of(one_device(&one, "a")->at[worker].port)->looks;
