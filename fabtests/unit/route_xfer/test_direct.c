@@ -124,9 +124,11 @@ CT_TEST(direct, what_the_lower_provider_does_not_take_is_a_message)
 	fake.a.port.lower_rma = 100;
 	write_at(0, 101);
 	expect_sent(0, 7);
+	write_at(0, 100);
+	expect_sent(1, 7);
 	fake.a.port.mr_local = true;
 	write_at(0, 8);
-	expect_sent(0, 8);
+	expect_sent(1, 8);
 	end();
 }
 
