@@ -93,7 +93,6 @@ static void set_rate(struct frt_device *device)
 static void move(struct frt_device *device, const struct rte_config_device *to)
 {
 	struct frt_node *node = device->node;
-
 	struct rte_port_attr *attr;
 	uint32_t i;
 

@@ -6,9 +6,9 @@ prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/arena.c \
 	prov/route/peer/grant.c \
 	prov/route/peer/hello.c \
+	prov/route/peer/hurry.c \
 	prov/route/peer/inside.h \
 	prov/route/peer/life.c \
-	prov/route/peer/hurry.c \
 	prov/route/peer/listen.c \
 	prov/route/peer/net.c \
 	prov/route/peer/peer.c \

@@ -49,7 +49,6 @@ static void guest_close(struct frt_guest *guest, int status)
 static void on_expired(struct crn_deadline *deadline)
 {
 	struct frt_guest *guest = crn_container_of(deadline, struct frt_guest, deadline);
-
 	const struct frt_device *device = guest->port->device;
 
 	frt_node_count(device->node, &device->node->counters.silent);
