@@ -48,6 +48,12 @@ EXTRA_DIST += \
 	fabtests/interop/route-agent \
 	fabtests/interop/route-agreed \
 	fabtests/interop/route-net \
+	fabtests/interop/route-parts/figure.sh \
+	fabtests/interop/route-parts/hostile.sh \
+	fabtests/interop/route-parts/limits.sh \
+	fabtests/interop/route-parts/programs.sh \
+	fabtests/interop/route-parts/steps.sh \
+	fabtests/interop/route-parts/workers.sh \
 	fabtests/interop/test-net \
 	fabtests/interop/test-route-net \
 	fabtests/interop/topology \
