@@ -70,7 +70,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/worker/turnstile.h \
 	util/fi_router/worker/worker.c \
 	util/fi_router/worker/worker.h
-util_fi_router_libfirouter_la_LIBADD = prov/route/keys/libroutekeys.la prov/route/sync/libsync.la \
+util_fi_router_libfirouter_la_LIBADD = prov/route/keys/libroutekeys.la prov/route/auth/libauth.la prov/route/sync/libsync.la \
 	prov/route/config/librouteconfig.la prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
 
 sbin_PROGRAMS += util/fi_router/fi_router

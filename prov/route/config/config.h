@@ -35,7 +35,8 @@
 #define RTE_CONFIG_STATIC_MAX (RTE_HOPS_MAX + 1) /* subnets of one route */
 #define RTE_CONFIG_ACLS_MAX 256u
 #define RTE_CONFIG_KEYS_MAX 2u
-#define RTE_WORKERS_MAX 16u /* threads that pass on connections */
+#define RTE_CONFIG_KEY_MAX 4096u /* bytes of a key file */
+#define RTE_WORKERS_MAX 16u	 /* threads that pass on connections */
 
 /* --- What is wrong (errors.c) --- */
 
@@ -203,6 +204,9 @@ int rte_config_write(FILE *out, const struct rte_config *config);
  */
 int rte_config_check_keys(const struct rte_config *config,
 			  struct rte_config_errors *errors);
+/* The bytes of one that is so; -FI_EINVAL: it is not, and why is for people. */
+int rte_config_key_read(const struct rte_config_key *key,
+			uint8_t secret[RTE_CONFIG_KEY_MAX], size_t *len, char why[256]);
 
 /*
  * What files say together, clients among them: 0, or -FI_EINVAL: there are errors;

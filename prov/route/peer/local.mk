@@ -16,7 +16,7 @@ prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/port.c \
 	prov/route/peer/receive.c \
 	prov/route/peer/send.c
-prov_route_peer_libpeer_la_LIBADD = prov/route/flow/libflow.la prov/route/config/librouteconfig.la \
+prov_route_peer_libpeer_la_LIBADD = prov/route/auth/libauth.la prov/route/flow/libflow.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 EXTRA_DIST += prov/route/peer/local.mk
