@@ -7,6 +7,7 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/front.h \
 	fabtests/unit/route_peer/pair.c \
 	fabtests/unit/route_peer/pair.h \
+	fabtests/unit/route_peer/test_auth.c \
 	fabtests/unit/route_peer/test_credit.c \
 	fabtests/unit/route_peer/test_end.c \
 	fabtests/unit/route_peer/test_life.c \

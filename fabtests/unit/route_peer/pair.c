@@ -30,6 +30,16 @@ static void end_log(void *context, const char *text)
 	snprintf(end->log, sizeof(end->log), "%s", text);
 }
 
+static void end_denied(void *context, enum rte_denial why, const union crn_addr *who,
+		       const char *text)
+{
+	struct pair_end *end = context;
+
+	CT_EXPECT_EQ(who->sa.sa_family, AF_INET);
+	end->denied[why]++;
+	end_log(context, text);
+}
+
 static void end_up(struct rte_peer *peer)
 {
 	((struct pair_end *)peer->user)->ups++;
@@ -78,6 +88,8 @@ static void end_open(struct pair_end *end, const struct pair_attr *attr, int whi
 			 .node = 77u + (unsigned int)which,
 			 .epoch = 5,
 			 .name = which == PAIR_A ? "first" : "second"},
+		.keys = attr->keys[which],
+		.denied = end_denied,
 		.log = end_log,
 		.context = end,
 	};
@@ -85,6 +97,8 @@ static void end_open(struct pair_end *end, const struct pair_attr *attr, int whi
 
 	crn_list_init(&end->rxs);
 	end->config = pair_config(attr->heartbeat);
+	if (attr->requires[which])
+		end->config->device[0].auth = RTE_AUTH_REQUIRED;
 	CT_ASSERT_EQ(rte_net_open(&end->config->device[0], NULL, &end->net, why), 0);
 	CT_ASSERT_EQ(rte_arena_open(&arena, &end->arena), 0);
 	memcpy(port.receives, attr->receives, sizeof(port.receives));
@@ -99,14 +113,15 @@ static void pair_request(struct rte_request *request, void *context)
 	struct pair *pair = context;
 	struct pair_end *end = &pair->end[PAIR_B];
 
+	if (pair->meddle)
+		pair->meddle(request);
 	if (pair->refuse)
 		rte_request_reject(request);
 	else if (pair->full)
 		rte_request_full(request);
 	else
-		CT_EXPECT_EQ(rte_peer_accept(end->port, request, &end_ops, end,
-					     &end->peer),
-			     pair->crowded ? -FI_ENOMEM : 0);
+		pair->ret =
+			rte_peer_accept(end->port, request, &end_ops, end, &end->peer);
 }
 
 void pair_open(struct pair *pair, const struct pair_attr *attr)

@@ -19,6 +19,7 @@ struct pair_end {
 	struct crn_list rxs;
 	unsigned int messages;
 	char log[512]; /* the last line */
+	unsigned int denied[RTE_DENIALS];
 };
 
 struct pair {
@@ -26,6 +27,9 @@ struct pair {
 	struct rte_listener *listener;
 	union crn_addr address;
 	bool refuse, full, crowded;
+	int ret; /* of rte_peer_accept */
+	/* What somebody between the two does to A's preamble. NULL: nothing. */
+	void (*meddle)(struct rte_request *request);
 };
 
 struct pair_attr {
@@ -34,7 +38,9 @@ struct pair_attr {
 	uint32_t messages;	       /* 0: enough */
 	bool crowded;		       /* B has no memory for a peer */
 	uint16_t receives[RTE_LANES];
-	unsigned int heartbeat; /* ms; 0: 1 s */
+	unsigned int heartbeat;	  /* ms; 0: 1 s */
+	bool requires[PAIR_ENDS]; /* auth = required */
+	const struct rte_auth_ring *keys[PAIR_ENDS];
 };
 
 /* Ports and a listener; ends the test if there are none. */

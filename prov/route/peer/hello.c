@@ -52,7 +52,13 @@ void hello_send(struct rte_peer *peer, uint8_t type)
 		return;
 	}
 	tx->len = (size_t)len;
-	rte_tx_post(tx);
+	send_fields(tx);
+	if (rte_auth_hello(&peer->in->talk, !peer->active, tx->bytes, tx->len)) {
+		rte_tx_post(tx);
+		return;
+	}
+	rte_tx_drop(tx);
+	peer_fail(peer, FI_ENOMEM);
 }
 
 static void hello_name(struct rte_peer *peer, const struct rte_options *options)
@@ -93,13 +99,13 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	peer->frag_max = hello->frag_max;
 	for (lane = 0; lane < RTE_LANES; lane++)
 		rte_outlet_open(&peer->in->outlet[lane].flow, hello->recv_slots[lane]);
+	if (!rte_auth_hello(&peer->in->talk, peer->active, packet->bytes,
+			    (size_t)packet->head.hlen + packet->head.plen)) {
+		peer_fail(peer, FI_ENOMEM);
+		return;
+	}
 	if (!peer->active)
 		hello_send(peer, RTE_HELLO_ACK);
-	if (peer->state != RTE_PEER_GREETING)
-		return;
-	peer->state = RTE_PEER_UP;
-	peer_settled(peer->in);
-	life_begin(peer);
-	if (peer->ops->up)
-		peer->ops->up(peer);
+	if (peer->state == RTE_PEER_GREETING && !auth_begins(peer))
+		peer_up(peer);
 }

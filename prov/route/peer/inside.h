@@ -164,6 +164,9 @@ struct rte_peer_inside {
 	bool ended;	 /* the lower endpoint is closed */
 	bool parted;	 /* the other end has said its last */
 	bool lends;	 /* rte_peer_lends */
+	bool denied;	 /* its proof: BYE says so */
+	uint32_t key_id; /* of this end's proof */
+	struct rte_auth_talk talk;
 	uint64_t linger; /* ms, until when it waits for the other end's last */
 	char name[64];
 };
@@ -182,6 +185,10 @@ void port_drain(struct rte_port *port);
 /* --- peer.c --- */
 
 struct rte_preamble port_preamble(const struct rte_port *port, enum rte_role role);
+/* It is up. */
+void peer_up(struct rte_peer *peer);
+/* BYE arrived. */
+void peer_parted(struct rte_peer *peer, const struct rte_packet *packet);
 /* The end of it, from wherever it is noticed: ops->down is called by progress. */
 void peer_fail(struct rte_peer *peer, int err);
 /* Events of the lower provider. */
@@ -199,6 +206,23 @@ bool peer_reap(struct rte_peer *peer, bool now);
 void hello_send(struct rte_peer *peer, uint8_t type);
 /* HELLO or HELLO_ACK arrived. */
 void hello_take(struct rte_peer *peer, const struct rte_packet *packet);
+
+/* --- auth.c --- */
+
+/* Of this end's preamble: enum rte_preamble_flag. */
+uint8_t auth_flags(const struct rte_port *port);
+/* One of both asks for a proof that the other has no key for: port->attr.denied is told.
+ * local: the flags of this end. */
+bool auth_hopeless(const struct rte_port *port, uint8_t local,
+		   const struct rte_preamble *remote, const union crn_addr *who);
+/* Once both have said HELLO: are proofs to follow? Then the active end's is sent. */
+bool auth_begins(struct rte_peer *peer);
+/* AUTH arrived. */
+void auth_take(struct rte_peer *peer, const struct rte_packet *packet);
+/* Instead of AUTH it does something else; err: of its end. */
+void auth_missed(struct rte_peer *peer, const char *what, int err);
+/* The other end does not accept this end's proof. */
+void auth_unheard(struct rte_peer *peer);
 
 /* --- life.c --- */
 
@@ -245,6 +269,8 @@ void send_ready(struct rte_peer *peer, enum rte_lane lane);
 struct rte_tx *send_control(struct rte_peer *peer);
 /* The hop's own messages that are due: credits, grants, answers. */
 void send_due(struct rte_peer *peer);
+/* Fills in what is the hop's own, which rte_tx_post does as well. */
+void send_fields(struct rte_tx *tx);
 /* Those that were not sent are free. */
 void send_forget(struct rte_peer *peer);
 /* Has send_due something to do? Then by the end of progress. */

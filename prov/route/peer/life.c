@@ -82,6 +82,8 @@ static void life_too_late(struct crn_deadline *deadline)
 	struct rte_peer_inside *in =
 		crn_container_of(deadline, struct rte_peer_inside, deadline);
 
+	if (in->peer.state == RTE_PEER_PROVING)
+		auth_missed(&in->peer, "says nothing", FI_ETIMEDOUT);
 	peer_fail(&in->peer, FI_ETIMEDOUT);
 }
 

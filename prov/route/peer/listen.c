@@ -26,16 +26,31 @@ void rte_request_reject(struct rte_request *request)
 	request_free(request);
 }
 
-void rte_request_full(struct rte_request *request)
+static void request_answer(struct rte_request *request, uint8_t flag)
 {
 	const struct rte_port *port = request->listener->port;
 	struct rte_preamble preamble = port_preamble(port, port->attr.self.role);
 	uint8_t bytes[RTE_PREAMBLE_LEN];
 
-	preamble.flags |= RTE_PREAMBLE_FULL;
+	preamble.flags |= flag;
 	rte_preamble_pack(&preamble, bytes);
 	fi_reject(request->listener->pep, request->info->handle, bytes, sizeof(bytes));
 	request_free(request);
+}
+
+void rte_request_full(struct rte_request *request)
+{
+	request_answer(request, RTE_PREAMBLE_FULL);
+}
+
+bool rte_request_denied(struct rte_request *request)
+{
+	const struct rte_port *port = request->listener->port;
+
+	if (!auth_hopeless(port, auth_flags(port), &request->preamble, &request->address))
+		return false;
+	request_answer(request, RTE_PREAMBLE_DENIED);
+	return true;
 }
 
 /* Somebody asks. Only who knows the protocol is heard of. */
@@ -56,6 +71,7 @@ void listener_event(struct fi_eq_cm_entry *entry, size_t len)
 	request_name(request);
 	bad = rte_preamble_parse(&request->preamble, entry->data, len - sizeof(*entry));
 	if (bad == RTE_OK) {
+		memcpy(request->said, entry->data, RTE_PREAMBLE_LEN);
 		listener->request(request, listener->context);
 		return;
 	}

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += prov/route/peer/libpeer.la
 prov_route_peer_libpeer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
 prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/arena.c \
+	prov/route/peer/auth.c \
 	prov/route/peer/grant.c \
 	prov/route/peer/hello.c \
 	prov/route/peer/hurry.c \

@@ -17,13 +17,17 @@
 
 static const struct rte_peer_ops no_ops;
 
-static uint64_t peer_nonce(void)
+/* Without keys it need not be one that nobody can tell beforehand, and may not block. */
+static uint64_t peer_nonce(const struct rte_port *port)
 {
+	const unsigned int flags = port->attr.keys ? 0 : GRND_NONBLOCK;
 	uint64_t nonce = 0;
 
-	/* It may not block, and need not be secret. */
-	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
+	while (getrandom(&nonce, sizeof(nonce), flags) != sizeof(nonce)) {
 		nonce = crn_now_ms();
+		if (flags)
+			break;
+	}
 	return nonce ? nonce : 1;
 }
 
@@ -40,8 +44,9 @@ struct rte_preamble port_preamble(const struct rte_port *port, enum rte_role rol
 		.major = RTE_MAJOR,
 		.minor_max = RTE_MINOR,
 		.role = (uint8_t)role,
+		.flags = auth_flags(port),
 		.node = port->attr.self.node,
-		.nonce = peer_nonce(),
+		.nonce = peer_nonce(port),
 		.as = port->attr.self.as ? port->attr.self.as : port->net->device->at.as,
 		.subnet = port->net->device->at.subnet,
 	};
@@ -229,7 +234,7 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
 	struct rte_peer_inside *in = peer_make(port, true, ops, user);
-	uint8_t preamble[RTE_PREAMBLE_LEN];
+	uint8_t *preamble;
 	struct fi_info *info;
 	int ret;
 
@@ -240,9 +245,10 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t
 	ret = info ? peer_endpoint(in, info) : -FI_ENOMEM;
 	fi_freeinfo(info);
 	if (!ret) {
-		in->peer.local.flags = flags;
+		in->peer.local.flags |= flags;
+		preamble = in->talk.preamble[0];
 		rte_preamble_pack(&in->peer.local, preamble);
-		ret = fi_connect(in->ep, addr, preamble, sizeof(preamble));
+		ret = fi_connect(in->ep, addr, preamble, RTE_PREAMBLE_LEN);
 	}
 	if (ret) {
 		peer_undo(in);
@@ -265,21 +271,23 @@ static bool peer_knows(struct rte_peer *peer, const struct rte_preamble *remote)
 int rte_peer_accept(struct rte_port *port, struct rte_request *request,
 		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
-	struct rte_peer_inside *in = peer_make(port, false, ops, user);
-	uint8_t preamble[RTE_PREAMBLE_LEN];
+	struct rte_peer_inside *in;
 	int ret;
 
+	if (rte_request_denied(request))
+		return -FI_EACCES;
+	in = peer_make(port, false, ops, user);
 	if (!in) {
 		rte_request_full(request);
 		return -FI_ENOMEM;
 	}
 	peer_address(&in->peer, &request->address.sa);
 	peer_knows(&in->peer, &request->preamble);
+	memcpy(in->talk.preamble[0], request->said, RTE_PREAMBLE_LEN);
+	rte_preamble_pack(&in->peer.local, in->talk.preamble[1]);
 	ret = peer_endpoint(in, request->info);
-	if (!ret) {
-		rte_preamble_pack(&in->peer.local, preamble);
-		ret = fi_accept(in->ep, preamble, sizeof(preamble));
-	}
+	if (!ret)
+		ret = fi_accept(in->ep, in->talk.preamble[1], RTE_PREAMBLE_LEN);
 	if (ret)
 		goto undo;
 	peer_joins(in);
@@ -313,6 +321,12 @@ void peer_connected(struct rte_peer *peer, const void *data, size_t len)
 			rte_peer_bad(peer, rte_bad_text(bad));
 			return;
 		}
+		memcpy(peer->in->talk.preamble[1], data, RTE_PREAMBLE_LEN);
+		if (auth_hopeless(peer->port, peer->local.flags, &remote,
+				  &peer->address)) {
+			peer_fail(peer, FI_EACCES);
+			return;
+		}
 	}
 	peer->state = RTE_PEER_GREETING;
 	if (peer->active)
@@ -326,19 +340,44 @@ void peer_settled(struct rte_peer_inside *in)
 	in->unsettled = false;
 }
 
+void peer_up(struct rte_peer *peer)
+{
+	peer->state = RTE_PEER_UP;
+	peer_settled(peer->in);
+	life_begin(peer);
+	if (peer->ops->up)
+		peer->ops->up(peer);
+}
+
 /* --- The end --- */
+
+void peer_parted(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	struct rte_bye bye;
+
+	if (peer->state != RTE_PEER_UP && rte_bye_parse(&bye, packet) == RTE_OK &&
+	    bye.status == FI_EACCES)
+		auth_unheard(peer);
+	else
+		peer_fail(peer, FI_ECONNABORTED);
+}
 
 void peer_refused(struct rte_peer *peer, int err, const void *data, size_t len)
 {
 	struct rte_preamble remote;
 
-	if (peer->active && peer->state == RTE_PEER_CONNECTING &&
-	    rte_preamble_parse(&remote, data, len) == RTE_OK &&
-	    (remote.flags & RTE_PREAMBLE_FULL)) {
+	if (!peer->active || peer->state != RTE_PEER_CONNECTING ||
+	    rte_preamble_parse(&remote, data, len) != RTE_OK) {
+		peer_fail(peer, err);
+	} else if (remote.flags & RTE_PREAMBLE_FULL) {
 		peer->remote = remote;
-		err = FI_ENOBUFS;
+		peer_fail(peer, FI_ENOBUFS);
+	} else if (remote.flags & RTE_PREAMBLE_DENIED) {
+		peer->remote = remote;
+		auth_unheard(peer);
+	} else {
+		peer_fail(peer, err);
 	}
-	peer_fail(peer, err);
 }
 
 void peer_fail(struct rte_peer *peer, int err)
@@ -435,8 +474,8 @@ void rte_peer_close(struct rte_peer *peer, int status)
 	crn_deadline_remove(&port->deadlines, &in->deadline);
 	crn_list_del(&in->ready);
 	crn_list_del(&in->hunger.entry);
-	if (peer_let_go(in) && up) {
-		peer_bye(peer, status);
+	if (peer_let_go(in) && (up || in->denied)) {
+		peer_bye(peer, in->denied ? FI_EACCES : status);
 		in->linger = crn_now_ms() + RTE_PEER_LINGER;
 		in->deadline.expired = linger_over;
 		crn_deadline_add(&port->deadlines, &in->deadline, in->linger);

@@ -28,6 +28,7 @@
 #include <cairn/deadline.h>
 #include <cairn/bytes.h>
 #include <cairn/list.h>
+#include "auth/auth.h"
 #include "config/config.h"
 #include "wire/wire.h"
 
@@ -111,6 +112,17 @@ struct rte_self {
 	const char *uri;
 };
 
+/* Why somebody is not let in (auth.c). */
+enum rte_denial {
+	RTE_DENIED_NO_PROOF, /* it cannot prove itself, or has not in time, or speaks
+			      * before */
+	RTE_DENIED_NO_KEY,   /* it asks for a proof, and this device has no key */
+	RTE_DENIED_KEY_ID,   /* by a key that this device has not */
+	RTE_DENIED_KEY,	     /* by another key of that number, or of other messages */
+	RTE_DENIED_REPLAY,   /* by one that was heard before, or is this end's own */
+	RTE_DENIALS,
+};
+
 struct rte_port_attr {
 	struct rte_net *net;	 /* outlives the port */
 	struct rte_arena *arena; /* the same */
@@ -119,6 +131,12 @@ struct rte_port_attr {
 	uint16_t receives[RTE_LANES];		  /* of each peer; 0: the default */
 	uint16_t lands[RTE_LANES]; /* landing slots of each peer at most; 0: default */
 	uint32_t cq_size;	   /* 0: the default */
+	/* Of the device, for proofs. NULL: it has none. The owner may change it in the
+	 * port at any time: peers that are up stay, others go on with the new ones. */
+	const struct rte_auth_ring *keys;
+	/* Somebody is not let in. text: who, why, and what to do. NULL: log is told. */
+	void (*denied)(void *context, enum rte_denial why, const union crn_addr *who,
+		       const char *text);
 	/* What went wrong, for people, with the peer's address in it. NULL: nobody reads.
 	 */
 	void (*log)(void *context, const char *text);
@@ -152,8 +170,9 @@ struct rte_port {
 	bool event;		  /* there may be one */
 	bool slept;		  /* rte_port_trywait allowed it */
 	bool lingered;		  /* rte_ports_linger has been called */
-	bool eq_armed, cq_armed;  /* and nobody has read from it since */
-	uint64_t looked;	  /* ms: when events were looked for */
+	struct rte_auth_heard *heard; /* NULL until there is a proof */
+	bool eq_armed, cq_armed;      /* and nobody has read from it since */
+	uint64_t looked;	      /* ms: when events were looked for */
 };
 
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port);
@@ -183,8 +202,9 @@ struct rte_listener;
 struct rte_request {
 	struct rte_listener *listener;
 	struct rte_preamble preamble;
-	struct fi_info *info;	/* of the lower provider */
-	union crn_addr address; /* of who asks */
+	uint8_t said[RTE_PREAMBLE_LEN]; /* the same, as it came */
+	struct fi_info *info;		/* of the lower provider */
+	union crn_addr address;		/* of who asks */
 };
 
 /*
@@ -201,8 +221,11 @@ void rte_request_reject(struct rte_request *request);
 /* The same, and who asked learns who rejects it (remote), and that it has no room now:
  * its down is called with FI_ENOBUFS. */
 void rte_request_full(struct rte_request *request);
+/* One of both asks for a proof that the other has no key for: port->attr.denied is told,
+ * and it is rejected. False: it may be accepted. */
+bool rte_request_denied(struct rte_request *request);
 
-/* --- Peers (peer.c, hello.c, life.c) --- */
+/* --- Peers (peer.c, hello.c, auth.c, life.c) --- */
 
 struct rte_peer;
 struct rte_rx;
@@ -222,7 +245,8 @@ struct rte_peer_ops {
 	/*
 	 * It is over, err is a positive FI_E*: FI_ECONNABORTED for the peer's orderly end
 	 * (FI_SHUTDOWN, BYE), FI_ETIMEDOUT for silence or a connection that did not come
-	 * about, FI_ECONNREFUSED, FI_EIO, ... Nothing is received or sent any more.
+	 * about, FI_EACCES for proofs that one of both did not accept, FI_ECONNREFUSED,
+	 * FI_EIO, ... Nothing is received or sent any more.
 	 * Called once, and not for one that was closed; rte_peer_close has to follow.
 	 */
 	void (*down)(struct rte_peer *peer, int err);
@@ -231,6 +255,7 @@ struct rte_peer_ops {
 enum rte_peer_state {
 	RTE_PEER_CONNECTING, /* the lower connection comes about */
 	RTE_PEER_GREETING,   /* HELLO and HELLO_ACK */
+	RTE_PEER_PROVING,    /* AUTH of both, if one asks for it */
 	RTE_PEER_UP,
 	RTE_PEER_DOWN,
 };
@@ -263,7 +288,8 @@ struct rte_peer {
  * connect_timeout. 0, or why it cannot even begin. */
 int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer);
-/* Accepts who asked, over any port of the same net. An error: it was rejected. */
+/* Accepts who asked, over any port of the same net. An error: it was rejected;
+ * -FI_EACCES: as by rte_request_denied. */
 int rte_peer_accept(struct rte_port *port, struct rte_request *request,
 		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer);
 /*

@@ -113,13 +113,33 @@ static void receive_owner(struct rte_rx_inside *in)
 		rte_rx_put(&in->rx);
 }
 
-/* True: it was this room's. */
+/* Before it is up, nothing else is heard. */
+static void receive_greeting(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	const uint8_t type = packet->head.type;
+
+	if (type == RTE_HELLO || type == RTE_HELLO_ACK)
+		hello_take(peer, packet);
+	else if (type == RTE_AUTH)
+		auth_take(peer, packet);
+	else if (type == RTE_BYE)
+		peer_parted(peer, packet);
+	else if (peer->state == RTE_PEER_PROVING)
+		auth_missed(peer, "sends something else", FI_EACCES);
+	else
+		rte_peer_bad(peer, "it begins without HELLO");
+}
+
+/* Once it is up. True: it was this room's. */
 static bool receive_own(struct rte_peer *peer, const struct rte_packet *packet)
 {
 	switch (packet->head.type) {
 	case RTE_HELLO:
 	case RTE_HELLO_ACK:
 		hello_take(peer, packet);
+		return true;
+	case RTE_AUTH:
+		auth_take(peer, packet);
 		return true;
 	case RTE_GRANT:
 		grant_take(peer, packet);
@@ -128,7 +148,7 @@ static bool receive_own(struct rte_peer *peer, const struct rte_packet *packet)
 		life_take(peer, packet);
 		return true;
 	case RTE_BYE:
-		peer_fail(peer, FI_ECONNABORTED);
+		peer_parted(peer, packet);
 		return true;
 	default:
 		return false;
@@ -140,14 +160,16 @@ static void receive_message(struct rte_rx_inside *in)
 	struct rte_peer *peer = in->rx.peer;
 	struct rte_packet *packet = &in->rx.packet;
 
-	if (peer->state == RTE_PEER_UP)
-		receive_credits(peer, &packet->head);
-	if (receive_own(peer, packet)) {
+	if (peer->state != RTE_PEER_UP) {
+		receive_greeting(peer, packet);
 		receive_post(in);
 		return;
 	}
-	if (peer->state != RTE_PEER_UP) {
-		rte_peer_bad(peer, "it begins without HELLO");
+	receive_credits(peer, &packet->head);
+	if (peer->state != RTE_PEER_UP)
+		return;
+	if (receive_own(peer, packet)) {
+		receive_post(in);
 		return;
 	}
 	in->rx.lane = counted_lane(packet->head.type);

@@ -151,7 +151,7 @@ void rte_tx_drop(struct rte_tx *tx)
 
 /* --- To the lower provider --- */
 
-static void tx_fields(struct rte_tx *tx)
+void send_fields(struct rte_tx *tx)
 {
 	struct rte_peer *peer = tx->peer;
 	int lane;
@@ -279,7 +279,7 @@ void rte_tx_post(struct rte_tx *tx)
 	const bool injects = tx_injects(tx);
 	ssize_t ret = -FI_EAGAIN;
 
-	tx_fields(tx);
+	send_fields(tx);
 	peer->stats_tx++;
 	peer->stats_tx_bytes += tx->data_len;
 	if (crn_list_empty(&peer->in->stuck))

@@ -63,8 +63,10 @@ RTE_MESSAGE(hello);
 #define RTE_HMAC_LEN 32u
 
 /*
- * AUTH. The HMAC-SHA256 is over the preambles and HELLOs of both, as they were received,
- * so that nobody between has lowered a version or a feature.
+ * AUTH: the sender has that key. Where one of the preambles has RTE_PREAMBLE_AUTH, both
+ * prove themselves: who connected, once it has HELLO_ACK, then who accepted, by the same
+ * key. Nothing but HELLO, HELLO_ACK, AUTH and BYE is heard before. auth/auth.h has what
+ * the HMAC-SHA256 is over. A proof that is none is answered with BYE, FI_EACCES.
  */
 struct rte_auth_proof {
 	uint32_t key_id;	    /* 24 */

@@ -27,7 +27,7 @@ enum rte_bad rte_preamble_parse(struct rte_preamble *preamble, const void *bytes
 	if (memcmp(at, magic, sizeof(magic)))
 		return RTE_BAD_MAGIC;
 	get_preamble(at, preamble);
-	preamble->flags &= RTE_PREAMBLE_AUTH | RTE_PREAMBLE_FULL | RTE_PREAMBLE_CONN;
+	preamble->flags &= RTE_PREAMBLE_FLAGS;
 	if (preamble->major != RTE_MAJOR)
 		return RTE_BAD_MAJOR;
 	if (preamble->role < RTE_CLIENT || preamble->role > RTE_TARGET || !preamble->node)

@@ -100,6 +100,12 @@ enum rte_preamble_flag {
 	/* Of a router: a connection follows that it passes on, and no adjacency. Not said
 	 * by routers that do not know it. */
 	RTE_PREAMBLE_CONN = 1 << 2,
+	/* Has a key, and proves itself by AUTH where one of both has RTE_PREAMBLE_AUTH.
+	 * Not said by those that do not know AUTH. */
+	RTE_PREAMBLE_KEY = 1 << 3,
+	/* Of who rejects: there will be no proof, of one or the other. */
+	RTE_PREAMBLE_DENIED = 1 << 4,
+	RTE_PREAMBLE_FLAGS = (1 << 5) - 1,
 };
 
 /* Bytes 0 to 3 are "FRT1". */
