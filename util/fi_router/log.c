@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <cairn/addr.h>
 #include <cairn/compat.h>
 #include <cairn/wait.h>
 
@@ -17,13 +18,20 @@
 #define BURST 200u
 #define EACH_SECOND 20u
 
+/* Hosts and kinds of lines that are remembered: of two in one place the newer. */
+#define TOLD 1024u
+
 static struct {
-	pthread_mutex_t mutex; /* of the last three */
+	pthread_mutex_t mutex; /* of what is not set at the start */
 	bool journal;
 	enum frt_level most;
 	uint32_t tokens;  /* lines that may be written */
 	uint32_t dropped; /* since the last one that was */
 	uint64_t filled;  /* ms */
+	struct {
+		uint64_t mark; /* of host and kind */
+		uint64_t at;   /* ms; 0: never */
+	} told[TOLD];
 } logs = {.mutex = PTHREAD_MUTEX_INITIALIZER, .most = FRT_INFO, .tokens = BURST};
 
 /* sd-daemon(3). */
@@ -98,4 +106,42 @@ void frt_log(enum frt_level level, const char *format, ...)
 	if (may_write())
 		write_line(level, line);
 	pthread_mutex_unlock(&logs.mutex);
+}
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t mark, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	while (len--)
+		mark = (mark ^ *at++) * 0x100000001b3u;
+	return mark;
+}
+
+static uint64_t mark_of(const struct sockaddr *who, uint64_t kind)
+{
+	uint64_t mark = mix(0xcbf29ce484222325u, &kind, sizeof(kind));
+	union crn_addr addr;
+
+	memcpy(&addr, who, crn_addr_len(who));
+	crn_addr_set_port(&addr.sa, 0);
+	return mix(mark, &addr, crn_addr_len(who));
+}
+
+enum frt_level frt_log_first(enum frt_level level, const struct sockaddr *who,
+			     uint64_t kind)
+{
+	const uint64_t mark = mark_of(who, kind), now = crn_now_ms();
+	const size_t i = (size_t)((mark >> 32) % TOLD);
+
+	pthread_mutex_lock(&logs.mutex);
+	if (logs.told[i].mark == mark && logs.told[i].at &&
+	    now - logs.told[i].at < FRT_LOG_AGAIN) {
+		level = FRT_DEBUG;
+	} else {
+		logs.told[i].mark = mark;
+		logs.told[i].at = now;
+	}
+	pthread_mutex_unlock(&logs.mutex);
+	return level;
 }

@@ -3,6 +3,9 @@
 #ifndef FRT_LOG_H
 #define FRT_LOG_H
 
+#include <stdint.h>
+#include <sys/socket.h>
+
 enum frt_level {
 	FRT_ERROR, /* something does not work and stays so */
 	FRT_WARN,  /* something is wrong, and the daemon goes on */
@@ -15,5 +18,12 @@ void frt_log_open(unsigned int verbose);
 /* No more than a burst of lines, and then a few each second: peers may cause them. */
 void frt_log(enum frt_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* ms in which one line suffices of what a host does again and again. */
+#define FRT_LOG_AGAIN 60000u
+/* The level for a line of that kind about that host: FRT_DEBUG, where there has been one
+ * a short time ago, so that nobody fills a log. */
+enum frt_level frt_log_first(enum frt_level level, const struct sockaddr *who,
+			     uint64_t kind);
 
 #endif

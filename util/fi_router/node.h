@@ -62,6 +62,7 @@ struct frt_device {
 	struct rte_net *net;
 	struct rte_listener *listener;
 	struct frt_port at[FRT_WORKERS_MAX + 1]; /* by the worker's index */
+	struct rte_auth_ring *keys;		 /* NULL: none */
 	struct rte_uri uri;			 /* where others reach it; as text: */
 	char uri_text[RTE_URI_SIZE];
 	uint64_t rate; /* bit/s, never 0 */
@@ -171,6 +172,11 @@ struct frt_counters {
 	uint64_t accepted; /* connections of the lower providers */
 	uint64_t rejected; /* of them: not accepted */
 	uint64_t silent;   /* of them: no first message in time */
+	/* Hosts that were not let in, by enum rte_denial. */
+	uint64_t denied[RTE_DENIALS];
+	uint64_t unknown_as;	    /* of another AS than may be there */
+	uint64_t acl;		    /* requests that no acl allows */
+	uint64_t quota_connections; /* clients that had as many as they may */
 	uint64_t adjacencies_up, adjacencies_down;
 	uint64_t malformed;  /* messages of the exchange that could not be read */
 	uint64_t queue_full; /* adjacencies that were closed: they did not read */

@@ -97,6 +97,7 @@ static void move(struct frt_device *device, const struct rte_config_device *to)
 	uint32_t i;
 
 	device->config = to;
+	frt_device_keys(device);
 	set_rate(device);
 	if (!device->net)
 		return;

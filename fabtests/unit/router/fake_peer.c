@@ -229,6 +229,12 @@ void rte_request_full(struct rte_request *request)
 	rte_request_reject(request);
 }
 
+bool rte_request_denied(struct rte_request *request)
+{
+	(void)request;
+	return false;
+}
+
 void rte_peer_close(struct rte_peer *peer, int status)
 {
 	CT_EXPECT_FALSE(fake_of(peer)->closed);

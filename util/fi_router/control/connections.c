@@ -114,10 +114,32 @@ static json_t *counters_json(const void *counters, const struct counter *names,
 #name, offsetof(struct rte_sync_counters, name) \
 	}
 
+#define DENIED(why, what)                                                     \
+	{                                                                     \
+		why, offsetof(struct frt_counters, denied[RTE_DENIED_##what]) \
+	}
+
 static const struct counter node_counters[] = {
-	NODE(requests),	      NODE(delivered),	      NODE(forwarded), NODE(redirected),
-	NODE(refused),	      NODE(accepted),	      NODE(rejected),  NODE(silent),
-	NODE(adjacencies_up), NODE(adjacencies_down), NODE(malformed), NODE(queue_full),
+	NODE(requests),
+	NODE(delivered),
+	NODE(forwarded),
+	NODE(redirected),
+	NODE(refused),
+	NODE(accepted),
+	NODE(rejected),
+	NODE(silent),
+	DENIED("no_proof", NO_PROOF),
+	DENIED("no_key", NO_KEY),
+	DENIED("unknown_key", KEY_ID),
+	DENIED("wrong_key", KEY),
+	DENIED("replayed", REPLAY),
+	NODE(unknown_as),
+	NODE(acl),
+	NODE(quota_connections),
+	NODE(adjacencies_up),
+	NODE(adjacencies_down),
+	NODE(malformed),
+	NODE(queue_full),
 };
 
 static const struct counter sync_counters[] = {

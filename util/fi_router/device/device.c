@@ -25,6 +25,36 @@ static void on_log(void *context, const char *text)
 	frt_log(FRT_WARN, "%s: %s", device->config->name, text);
 }
 
+static void on_denied(void *context, enum rte_denial why, const union crn_addr *who,
+		      const char *text)
+{
+	const struct frt_device *device = context;
+
+	frt_node_count(device->node, &device->node->counters.denied[why]);
+	frt_log(frt_log_first(FRT_WARN, &who->sa, why), "%s: %s", device->config->name,
+		text);
+}
+
+/* --- Keys --- */
+
+void frt_device_keys(struct frt_device *device)
+{
+	struct rte_auth_ring *old = device->keys, *keys;
+	char why[256] = "";
+	uint32_t i;
+
+	if (rte_auth_ring_read(device->config, &keys, why)) {
+		frt_log(FRT_ERROR, "%s: no new keys: %s; SIGHUP reads them again",
+			device->config->name, *why ? why : "no memory");
+		return;
+	}
+	device->keys = keys;
+	for (i = 0; i < device->node->workers; i++)
+		if (device->at[i].port)
+			device->at[i].port->attr.keys = keys;
+	rte_auth_ring_free(old);
+}
+
 /* --- Opening --- */
 
 static int open_port(struct frt_port *port)
@@ -42,6 +72,8 @@ static int open_port(struct frt_port *port)
 			 .as = config->router.as,
 			 .uri = device->uri_text},
 		.routing = &device->file->config->routing,
+		.keys = device->keys,
+		.denied = on_denied,
 		.log = on_log,
 		.context = device,
 	};
@@ -180,6 +212,7 @@ static void open_device(struct frt_device *device)
 	int ret;
 
 	device->file = frt_file_use(node->file);
+	frt_device_keys(device);
 	ret = rte_net_open(device->config, node->lower, &device->net, why);
 	if (!ret) {
 		what = "it cannot be opened";
@@ -275,6 +308,7 @@ void frt_device_remove(struct frt_device *device, int status)
 		;
 	node->device[i] = node->device[--node->devices];
 	frt_routes_forget(node);
+	rte_auth_ring_free(device->keys);
 	free(device);
 }
 

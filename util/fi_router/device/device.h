@@ -16,6 +16,10 @@ void frt_device_failed(struct frt_device *device, int err);
 /* The same of those of which a port has said so. */
 void frt_devices_look(struct frt_node *node);
 
+/* Reads its key files: new connections are for the keys that they have now. Workers are
+ * held, or have no port of it. */
+void frt_device_keys(struct frt_device *device);
+
 /* bit/s of a device whose section has no rate: what its provider says, or the kernel of
  * the network interface; *from says which. */
 uint64_t frt_device_rate(const struct rte_net *net, const char **from);

@@ -89,12 +89,14 @@ static const struct rte_peer_ops ops = {.message = on_message, .down = on_down};
 
 /* --- Who may connect --- */
 
-/* NULL, or why not. */
-static const char *why_not(const struct frt_device *device, const struct rte_preamble *it)
+/* NULL, or why not: *counter counts it besides. */
+static const char *why_not(struct frt_device *device, const struct rte_preamble *it,
+			   uint64_t **counter)
 {
 	const struct rte_config_device *config = device->config;
 	const uint32_t own_as = frt_config(device->node)->router.as;
 
+	*counter = NULL;
 	if (device->node->stopping)
 		return "this router is ending";
 	if (device->node->guests >= GUESTS_MOST)
@@ -103,10 +105,11 @@ static const char *why_not(const struct frt_device *device, const struct rte_pre
 		return "it is a target";
 	if (it->subnet != config->at.subnet)
 		return "it calls this subnet otherwise";
+	if (it->role == RTE_CLIENT && device->foreign)
+		return "it is a client, on a WAN";
+	*counter = &device->node->counters.unknown_as;
 	if (it->role == RTE_CLIENT)
-		return device->foreign	  ? "it is a client, on a WAN"
-		       : it->as != own_as ? "it calls this subnet's AS otherwise"
-					  : NULL;
+		return it->as != own_as ? "it calls this subnet's AS otherwise" : NULL;
 	if (!it->as)
 		return "it does not say its AS";
 	if (it->as == own_as)
@@ -114,7 +117,7 @@ static const char *why_not(const struct frt_device *device, const struct rte_pre
 	if (!device->foreign)
 		return "it is of another AS, and this is no WAN";
 	return config->peer_as && it->as != config->peer_as
-		       ? "this WAN is private to another AS"
+		       ? "this WAN is private to another AS (peer_as)"
 		       : NULL;
 }
 
@@ -141,6 +144,8 @@ static struct frt_guest *guest_new(struct frt_port *port,
 	if (guest->client &&
 	    guest->client->peers <= config->router.connections + CLIENT_SPARE)
 		return guest;
+	if (guest->client)
+		frt_node_count(node, &node->counters.quota_connections);
 	frt_client_put(node, guest_free(guest));
 	return NULL;
 }
@@ -155,29 +160,51 @@ static struct frt_port *port_for(struct frt_device *device, const struct rte_pre
 			 : &device->at[frt_worker_choose(device->node)->index];
 }
 
+static void tell_rejected(const struct frt_device *device,
+			  const struct rte_request *request, const char *why)
+{
+	char from[CRN_ADDR_STRLEN];
+
+	frt_log(frt_log_first(FRT_WARN, &request->address.sa, (uintptr_t)why),
+		"%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s", device->config->name,
+		crn_addr_str(&request->address.sa, from), request->preamble.as,
+		request->preamble.subnet, why);
+}
+
+/* True: it is over. */
+static bool rejected(struct frt_device *device, struct rte_request *request)
+{
+	struct frt_node *node = device->node;
+	uint64_t *counter;
+	const char *why = why_not(device, &request->preamble, &counter);
+
+	if (!why && !rte_request_denied(request))
+		return false;
+	node->counters.rejected++;
+	if (!why)
+		return true;
+	if (counter)
+		frt_node_count(node, counter);
+	tell_rejected(device, request, why);
+	rte_request_reject(request);
+	return true;
+}
+
 void frt_guest_request(struct rte_request *request, void *context)
 {
 	struct frt_device *device = context;
 	struct frt_port *port = port_for(device, &request->preamble);
 	struct frt_node *node = device->node;
-	const char *why = why_not(device, &request->preamble);
-	const bool full = !why;
-	struct frt_guest *guest = NULL;
-	char from[CRN_ADDR_STRLEN];
+	struct frt_guest *guest;
 
-	if (full) {
-		guest = guest_new(port, request);
-		why = "it has too many connections, or there is no memory";
-	}
+	if (rejected(device, request))
+		return;
+	guest = guest_new(port, request);
 	if (!guest) {
 		node->counters.rejected++;
-		frt_log(FRT_WARN, "%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s",
-			device->config->name, crn_addr_str(&request->address.sa, from),
-			request->preamble.as, request->preamble.subnet, why);
-		if (full)
-			rte_request_full(request);
-		else
-			rte_request_reject(request);
+		tell_rejected(device, request,
+			      "it has too many connections, or there is no memory");
+		rte_request_full(request);
 		return;
 	}
 	node->counters.accepted++;

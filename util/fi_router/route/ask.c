@@ -49,11 +49,13 @@ static int check_client(struct frt_node *node, const struct frt_question *questi
 	const uint32_t most = frt_config(node)->router.connections;
 	const struct rte_end *target = &question->req->target;
 
-	if (question->client->peers > most)
+	if (question->client->peers > most) {
+		node->counters.quota_connections++;
 		return frt_refuse(answer, FI_ENOBUFS,
 				  "this client has %" PRIu32
-				  " connections, as many as it may",
+				  " connections, as many as it may (connections)",
 				  most);
+	}
 	if (target->as == answer->source.as && target->subnet == answer->source.subnet)
 		return frt_refuse(answer, ELOOP,
 				  "%" PRIu32 ":%" PRIu32
@@ -97,6 +99,7 @@ static int check_acl(struct frt_node *node, const struct frt_question *question,
 
 	if (rte_config_allows(frt_config(node), from, to))
 		return 0;
+	node->counters.acl++;
 	return frt_refuse(answer, FI_EACCES,
 			  "no acl allows %" PRIu32 ":%" PRIu32 " -> %" PRIu32 ":%" PRIu32,
 			  from.as, from.subnet, to.as, to.subnet);

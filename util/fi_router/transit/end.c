@@ -145,7 +145,8 @@ static void unreached(struct frt_transit *transit, int err)
 		frt_reason_set(transit, status, transit->next, "router %s: %s", out->text,
 			       fi_strerror(err));
 	} else {
-		if (err == FI_ECONNREFUSED || err == FI_ETIMEDOUT || err == EPROTO)
+		if (err == FI_ECONNREFUSED || err == FI_ETIMEDOUT || err == FI_EACCES ||
+		    err == EPROTO)
 			status = err;
 		frt_reason_set(transit, status, frt_own_id(transit), "target %s: %s",
 			       out->text, fi_strerror(err));

@@ -28,14 +28,27 @@ static void bad(struct frt_side *side, struct rte_rx *rx, const char *what)
 	rte_peer_bad(side->peer, what);
 }
 
+/* What a host is refused, it may ask for again and again. */
+static enum frt_level refusal_level(const struct frt_transit *transit)
+{
+	const struct rte_peer *peer = transit->side[FRT_IN].peer;
+
+	if (frt_is_probe(transit))
+		return FRT_DEBUG;
+	if (!peer ||
+	    (transit->reason.status != FI_EACCES && transit->reason.status != FI_ENOBUFS))
+		return FRT_INFO;
+	return frt_log_first(FRT_INFO, &peer->address.sa, transit->reason.status);
+}
+
 void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict)
 {
 	struct frt_side *out = &transit->side[FRT_OUT];
 	const struct frt_reason *reason = &transit->reason;
 
-	frt_log(frt_is_probe(transit) ? FRT_DEBUG : FRT_INFO,
-		"%s to %" PRIu32 ":%" PRIu32 ": %s (%s)", transit->side[FRT_IN].text,
-		transit->req.target.as, transit->req.target.subnet, reason->why,
+	frt_log(refusal_level(transit), "%s to %" PRIu32 ":%" PRIu32 ": %s (%s)",
+		transit->side[FRT_IN].text, transit->req.target.as,
+		transit->req.target.subnet, reason->why,
 		fi_strerror((int)reason->status));
 	if (transit->rx)
 		rte_rx_put(transit->rx);
