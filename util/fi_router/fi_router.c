@@ -73,6 +73,7 @@ static int open_node(struct frt_node *node)
 {
 	int ret;
 
+	rte_faults_init(&node->faults);
 	node->epoch = time_of_day();
 	node->id = frt_config(node)->router.id;
 	ret = open_workers(node);

@@ -14,6 +14,9 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/control/connections.c \
 	util/fi_router/control/control.c \
 	util/fi_router/control/control.h \
+	util/fi_router/control/fault.c \
+	util/fi_router/control/fault.h \
+	util/fi_router/control/inject.c \
 	util/fi_router/control/inside.h \
 	util/fi_router/control/listen.c \
 	util/fi_router/control/request.c \

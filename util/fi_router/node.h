@@ -19,6 +19,7 @@
 #include <cairn/list.h>
 #include <cairn/lock.h>
 #include "config/config.h"
+#include "peer/fault.h"
 #include "peer/peer.h"
 #include "sync/sync.h"
 #include "topo/topo.h"
@@ -206,7 +207,8 @@ struct frt_node {
 	uint32_t guests; /* of all devices */
 	bool failed;	 /* a port: the main thread looks for it */
 	/* The main thread's again. */
-	bool drain; /* takes no new clients; frt_node_drain */
+	bool drain;		  /* takes no new clients; frt_node_drain */
+	struct rte_faults faults; /* injected on purpose (control/) */
 	/* To be done before the loop sleeps: */
 	bool moved;			/* the exchange has gone on: frt_sync_turn */
 	bool changed;			/* the LSA is to be made anew */

@@ -10,6 +10,7 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/test_auth.c \
 	fabtests/unit/route_peer/test_credit.c \
 	fabtests/unit/route_peer/test_end.c \
+	fabtests/unit/route_peer/test_fault.c \
 	fabtests/unit/route_peer/test_life.c \
 	fabtests/unit/route_peer/test_look.c \
 	fabtests/unit/route_peer/test_peer.c \

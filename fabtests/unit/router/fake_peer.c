@@ -124,6 +124,11 @@ ssize_t rte_port_progress(struct rte_port *port)
 	return fake_port_of(port)->work;
 }
 
+void rte_port_faults(struct rte_port *port, struct rte_faults *faults)
+{
+	port->faults = faults;
+}
+
 int rte_port_fds(struct rte_port *port, int fd[RTE_PORT_FDS])
 {
 	(void)port;

@@ -14,6 +14,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_control.c \
 	fabtests/unit/router/test_convert.c \
 	fabtests/unit/router/test_device.c \
+	fabtests/unit/router/test_fault.c \
 	fabtests/unit/router/test_figures.c \
 	fabtests/unit/router/test_own.c \
 	fabtests/unit/router/test_request.c \
@@ -21,6 +22,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_worker.c \
 	fabtests/unit/router/world.c \
 	fabtests/unit/router/world.h \
+	prov/route/peer/rules.c \
 	util/fi_routectl/between.c \
 	util/fi_routectl/fail.c \
 	util/fi_routectl/pair.c \

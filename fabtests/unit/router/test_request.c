@@ -59,7 +59,7 @@ CT_TEST(request, that_is_wrong_is_told_why)
 		{"{\"command\":\"show\",\"command\":\"show\"}", "no JSON object"},
 		{"{}", "no command"},
 		{"{\"command\":7}", "no command"},
-		{"{\"command\":\"stop\"}", "neither show nor probe"},
+		{"{\"command\":\"stop\"}", "none of show, probe, fault"},
 		{"{\"command\":\"show\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"top\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"routes\",\"ttl\":1}", "a member that"},

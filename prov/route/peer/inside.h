@@ -80,8 +80,11 @@ struct rte_rx_inside {
 	struct arena_buf *buf;
 	struct arena_buf *land; /* NULL: the payload is in buf */
 	size_t len;
-	struct crn_list entry; /* of rte_peer_inside.unposted */
+	struct crn_list entry; /* of rte_peer_inside.unposted, or late */
 	bool held;	       /* by the owner */
+	/* Of faults: what becomes of it then, and when, ms. */
+	bool lost;
+	uint64_t due;
 };
 
 struct rte_tx_inside {
@@ -97,6 +100,9 @@ struct rte_tx_inside {
 	bool places;  /* rte_tx_place: slot is where, and there is no message */
 	bool deliver; /* the same: FI_DELIVERY_COMPLETE */
 	bool posted;
+	/* Of faults: it is not sent, or not before, ms; 0: it is. */
+	bool lost;
+	uint64_t due;
 };
 
 /* Landing slots that were promised to the peer, or that it promised. */
@@ -142,6 +148,7 @@ struct rte_peer_inside {
 	struct rte_rx_inside *rx;
 	uint32_t rxs;
 	struct crn_list unposted; /* receives that the lower provider had no room for */
+	struct crn_list late;	  /* messages that a fault holds up */
 	struct rte_tx_inside *tx;
 	uint32_t txs, txs_used;
 	/* To send from when the arena has none; NULL: in use. With it the peer goes on,
@@ -246,6 +253,15 @@ void grant_announced(struct rte_peer *peer, const struct rte_rx *rx);
 /* Slots that the peer does not know of yet are told. False: later. */
 bool grant_send(struct rte_peer *peer);
 
+/* --- fault.c; the port has faults --- */
+
+/* A message of len bytes. True: that is settled, or will be. */
+bool fault_arrives(struct rte_rx_inside *in, size_t len);
+/* A message that is to be posted. True: the same. */
+bool fault_leaves(struct rte_tx_inside *in);
+/* The first that is stuck has to wait for a fault. */
+bool fault_keeps(const struct rte_tx_inside *tx);
+
 /* --- hurry.c --- */
 
 /* Who connects there and sends half of what begins a connection holds nothing up. */
@@ -257,8 +273,14 @@ int receive_start(struct rte_peer *peer);
 void receive_again(struct rte_peer *peer);
 void receive_done(struct rte_rx_inside *in, size_t len);
 void receive_failed(struct rte_rx_inside *in, int err);
+/* A fault has held it up; lost: nobody hears of it, and the hop's accounts are right. */
+void receive_late(struct rte_rx_inside *in, size_t len, bool lost);
 
 /* --- send.c --- */
+
+/* rte_tx_post without faults; and with one: it is sent later, or lost. */
+void send_post(struct rte_tx *tx);
+void send_late(struct rte_tx_inside *in);
 
 void send_done(struct rte_tx_inside *in, int err);
 /* What the lower provider had no room for. */

@@ -5,6 +5,8 @@ prov_route_peer_libpeer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route 
 prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/arena.c \
 	prov/route/peer/auth.c \
+	prov/route/peer/fault.c \
+	prov/route/peer/fault.h \
 	prov/route/peer/grant.c \
 	prov/route/peer/hello.c \
 	prov/route/peer/hurry.c \
@@ -16,6 +18,7 @@ prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/peer.h \
 	prov/route/peer/port.c \
 	prov/route/peer/receive.c \
+	prov/route/peer/rules.c \
 	prov/route/peer/send.c
 prov_route_peer_libpeer_la_LIBADD = prov/route/auth/libauth.la prov/route/flow/libflow.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la \

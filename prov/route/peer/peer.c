@@ -83,6 +83,7 @@ static void peer_lists(struct rte_peer_inside *in)
 	crn_list_init(&in->ready);
 	crn_list_init(&in->due);
 	crn_list_init(&in->unposted);
+	crn_list_init(&in->late);
 	crn_list_init(&in->txs_free);
 	crn_list_init(&in->sent);
 	crn_list_init(&in->stuck);

@@ -30,6 +30,7 @@
 #include <cairn/list.h>
 #include "auth/auth.h"
 #include "config/config.h"
+#include "fault.h"
 #include "wire/wire.h"
 
 /* Bytes of a message in front of its eager payload: the longest header is that of a
@@ -173,6 +174,8 @@ struct rte_port {
 	struct rte_auth_heard *heard; /* NULL until there is a proof */
 	bool eq_armed, cq_armed;      /* and nobody has read from it since */
 	uint64_t looked;	      /* ms: when events were looked for */
+	struct rte_faults *faults;    /* NULL: none are injected */
+	struct crn_deadline fault;    /* when what they made late goes on */
 };
 
 int rte_port_open(const struct rte_port_attr *attr, struct rte_port **port);

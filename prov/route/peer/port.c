@@ -108,6 +108,7 @@ static void port_free(struct rte_port *port)
 	close_fid(port->eq ? &port->eq->fid : NULL);
 	close_fid(port->domain ? &port->domain->fid : NULL);
 	crn_deadline_remove(&port->deadlines, &port->kick);
+	crn_deadline_remove(&port->deadlines, &port->fault);
 	crn_deadlines_fini(&port->deadlines);
 	free(port->heard);
 	free(port);

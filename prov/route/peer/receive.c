@@ -201,10 +201,46 @@ static void receive_last(struct rte_rx_inside *in, size_t len)
 	receive_post(in);
 }
 
+/* A fault: the owner hears nothing of it. */
+static void receive_lose(struct rte_rx_inside *in)
+{
+	struct rte_peer *peer = in->rx.peer;
+	const struct rte_head *head = &in->rx.packet.head;
+
+	if (peer->state != RTE_PEER_UP || head->type < RTE_DIGEST) {
+		receive_post(in);
+		return;
+	}
+	receive_credits(peer, head);
+	in->rx.lane = counted_lane(head->type);
+	if (!receive_counts(peer, in->rx.lane)) {
+		rte_peer_bad(peer, "it sends more than it has credits for");
+		return;
+	}
+	if (carries_data(head->type) && !receive_payload(in)) {
+		rte_peer_bad(peer, "it fills a slot that it has not");
+		return;
+	}
+	in->held = true;
+	peer->in->held++;
+	rte_rx_put(&in->rx);
+}
+
+static void receive_parse(struct rte_rx_inside *in, size_t len,
+			  void (*then)(struct rte_rx_inside *in))
+{
+	const enum rte_bad bad = rte_packet_parse(&in->rx.packet, in->buf->data, len);
+
+	in->land = NULL;
+	if (bad != RTE_OK)
+		rte_peer_bad(in->rx.peer, rte_bad_text(bad));
+	else
+		then(in);
+}
+
 void receive_done(struct rte_rx_inside *in, size_t len)
 {
 	struct rte_peer *peer = in->rx.peer;
-	enum rte_bad bad;
 
 	if (peer->in->closed) {
 		receive_last(in, len);
@@ -216,13 +252,16 @@ void receive_done(struct rte_rx_inside *in, size_t len)
 	 * event is read here. */
 	if (peer->state == RTE_PEER_CONNECTING && !peer->active)
 		peer_connected(peer, NULL, 0);
+	if (crn_unlikely(peer->port->faults) && fault_arrives(in, len))
+		return;
 	peer->in->heard = true;
-	in->land = NULL;
-	bad = rte_packet_parse(&in->rx.packet, in->buf->data, len);
-	if (bad != RTE_OK)
-		rte_peer_bad(peer, rte_bad_text(bad));
-	else
-		receive_message(in);
+	receive_parse(in, len, receive_message);
+}
+
+void receive_late(struct rte_rx_inside *in, size_t len, bool lost)
+{
+	in->rx.peer->in->heard |= !lost;
+	receive_parse(in, len, lost ? receive_lose : receive_message);
 }
 
 void receive_failed(struct rte_rx_inside *in, int err)

@@ -61,6 +61,8 @@ static void tx_free(struct rte_tx_inside *tx)
 		arena_put(peer->port->arena, tx->class, tx->buf);
 	tx->last = false;
 	tx->places = false;
+	tx->lost = false;
+	tx->due = 0;
 	tx->buf = NULL;
 }
 
@@ -272,7 +274,7 @@ static void tx_given(struct rte_tx_inside *in, ssize_t ret)
 		peer_fail(peer, (int)-ret);
 }
 
-void rte_tx_post(struct rte_tx *tx)
+void send_post(struct rte_tx *tx)
 {
 	struct rte_tx_inside *in = tx->in;
 	struct rte_peer *peer = tx->peer;
@@ -293,6 +295,40 @@ void rte_tx_post(struct rte_tx *tx)
 	tx_given(in, ret);
 }
 
+void rte_tx_post(struct rte_tx *tx)
+{
+	if (crn_likely(!tx->peer->port->faults) || !fault_leaves(tx->in))
+		send_post(tx);
+}
+
+/* Its end is told in progress, as that of all others. */
+void send_late(struct rte_tx_inside *in)
+{
+	struct rte_peer *peer = in->tx.peer;
+
+	if (!in->lost && !in->places)
+		tx_fields(&in->tx);
+	in->posted = true;
+	crn_list_add_tail(&peer->in->stuck, &in->entry);
+	if (peer->in->closed || !in->lost || !crn_list_empty(&peer->in->due))
+		return;
+	crn_list_add_tail(&peer->port->due, &peer->in->due);
+	port_kick(peer->port);
+}
+
+/* As if it had been sent; the credit is there again, for nobody will return it. */
+static void send_lose(struct rte_tx_inside *in)
+{
+	void (*done)(struct rte_tx *, int) = in->tx.done;
+
+	crn_list_del(&in->entry);
+	in->posted = false;
+	in->tx.done = NULL;
+	if (done)
+		done(&in->tx, 0);
+	rte_tx_drop(&in->tx);
+}
+
 void send_again(struct rte_peer *peer)
 {
 	struct rte_peer_inside *in = peer->in;
@@ -301,6 +337,13 @@ void send_again(struct rte_peer *peer)
 
 	while (!crn_list_empty(&in->stuck)) {
 		tx = crn_container_of(in->stuck.next, struct rte_tx_inside, entry);
+		if (crn_unlikely(peer->port->faults) && fault_keeps(tx))
+			return;
+		if (crn_unlikely(tx->lost)) {
+			send_lose(tx);
+			send_ready(peer, RTE_LANES);
+			continue;
+		}
 		ret = tx_give(tx);
 		if (ret == -FI_EAGAIN)
 			return;
@@ -429,6 +472,8 @@ void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver)
 	in->slot.key = key;
 	in->deliver = deliver;
 	tx->peer->stats_tx_bytes += tx->data_len;
+	if (crn_unlikely(tx->peer->port->faults) && fault_leaves(in))
+		return;
 	tx_given(in, crn_list_empty(&tx->peer->in->stuck) ? tx_give(in) : -FI_EAGAIN);
 }
 
@@ -491,6 +536,12 @@ void send_note(struct rte_peer *peer)
 	crn_list_add_tail(&port->due, &peer->in->due);
 }
 
+static bool send_kept(const struct rte_peer_inside *in)
+{
+	return !crn_list_empty(&in->stuck) &&
+	       fault_keeps(crn_container_of(in->stuck.next, struct rte_tx_inside, entry));
+}
+
 void send_due(struct rte_peer *peer)
 {
 	struct rte_peer_inside *in = peer->in;
@@ -501,6 +552,9 @@ void send_due(struct rte_peer *peer)
 	if (!crn_list_empty(&in->unposted))
 		receive_again(peer);
 	send_again(peer);
+	/* A fault keeps them, and says when they go on. */
+	if (crn_unlikely(peer->port->faults) && send_kept(in))
+		return;
 	all = crn_list_empty(&in->stuck) && crn_list_empty(&in->unposted);
 	if (peer->state == RTE_PEER_UP) {
 		all = grant_send(peer) && all;

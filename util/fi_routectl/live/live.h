@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rct_live_command { RCT_SHOW, RCT_PING, RCT_TRACE };
+enum rct_live_command { RCT_SHOW, RCT_PING, RCT_TRACE, RCT_FAULT };
 
 struct rct_live_options {
 	enum rct_live_command command;
@@ -39,6 +39,10 @@ const char *rct_live_path(const struct rct_live_options *options);
  * NULL: it has been printed why not.
  */
 json_t *rct_ask(const char *path, json_t *request, uint32_t timeout);
+
+/* --- fault.c: all of it; argv[0] is the command --- */
+
+int rct_live_fault(int argc, char **argv);
 
 /* --- show*.c, probe.c --- */
 

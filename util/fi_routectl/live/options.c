@@ -51,6 +51,7 @@ static const struct {
 	[RCT_SHOW] = {"show", "sc\001\002"},
 	[RCT_PING] = {"ping", "scnw\001"},
 	[RCT_TRACE] = {"trace", "scw\001"},
+	[RCT_FAULT] = {"fault", ""}, /* fault.c reads its line itself */
 };
 
 static const char *const shows[] = {

@@ -83,6 +83,10 @@ int rct_sheet_topology(const json_t *document)
 	size_t i;
 
 	print_self(document);
+	if (rct_count(document, "faults"))
+		printf("It injects %" PRIu64
+		       " faults on purpose: fi_routectl fault show\n\n",
+		       rct_count(document, "faults"));
 	HEADING(&grid, "Router", "State", "Load", "Expires", "Subnet", "Link", "Rate",
 		"Neighbours", "URI");
 	json_array_foreach(json_object_get(document, "routers"), i, router)
@@ -239,6 +243,8 @@ int rct_live(int argc, char **argv)
 	struct rct_live_options options;
 	const char *path;
 
+	if (!strcmp(argv[0], "fault"))
+		return rct_live_fault(argc, argv);
 	rct_live_options(argc, argv, &options);
 	path = rct_live_path(&options);
 	if (!path)
@@ -249,6 +255,7 @@ int rct_live(int argc, char **argv)
 	case RCT_TRACE:
 		return rct_live_trace(&options, path);
 	case RCT_SHOW:
+	case RCT_FAULT:
 		break;
 	}
 	return rct_live_show(&options, path);

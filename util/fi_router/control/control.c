@@ -165,6 +165,8 @@ static bool obey(struct asker *asker, const struct frt_request *request)
 		asker_deadline(asker, request->timeout + FRT_CONTROL_MS);
 		return probe(asker, request);
 	}
+	if (request->command == FRT_FAULT)
+		return answer(asker, frt_inject(asker->control->node, &request->fault));
 	if (request->what != FRT_ROUTES)
 		return answer(asker, show(asker->control->node, request->what));
 	asker->document = frt_show_routes(asker->control->node);

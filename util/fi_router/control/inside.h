@@ -34,6 +34,9 @@ json_t *frt_show_adjacencies(const struct frt_node *node);
 json_t *frt_show_routes(const struct frt_node *node);
 bool frt_show_routes_more(const struct frt_node *node, json_t *document, uint32_t *next);
 
+/* Does it (inject.c), and says what is injected then. */
+json_t *frt_inject(struct frt_node *node, const struct frt_fault_request *request);
+
 /* What has come of a probe. */
 json_t *frt_show_probed(const struct frt_node *node, const struct frt_probed *probed);
 

@@ -111,8 +111,12 @@ static const char *take(struct frt_request *request, const json_t *object)
 		request->command = FRT_SHOW;
 	else if (!strcmp(command, "probe"))
 		request->command = FRT_PROBE;
+	else if (!strcmp(command, "fault"))
+		request->command = FRT_FAULT;
 	else
-		return "the command is neither show nor probe";
+		return "the command is none of show, probe, fault";
+	if (request->command == FRT_FAULT)
+		return frt_fault_parse(&request->fault, object);
 	return take_members(request, object);
 }
 

@@ -6,6 +6,7 @@
  *		also routes, connections, counters, adjacencies
  *	{"command": "probe", "target": "3:2:10.0.2.7", "ttl": 16, "timeout": 1000}
  *		ttl: routers behind this one, 0: none; timeout: ms
+ *	{"command": "fault", ...}	fault.h
  *
  * Pure: no I/O.
  */
@@ -15,13 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "config/uri.h"
+#include "fault.h"
 
 /* Bytes of a request at most, with the end of its line. */
 #define FRT_REQUEST_MAX 1024u
 #define FRT_PROBE_MS 1000u
 #define FRT_PROBE_MS_MAX 10000u
 
-enum frt_command { FRT_SHOW, FRT_PROBE, FRT_COMMANDS };
+enum frt_command { FRT_SHOW, FRT_PROBE, FRT_FAULT, FRT_COMMANDS };
 
 enum frt_show {
 	FRT_TOPOLOGY,
@@ -34,10 +36,11 @@ enum frt_show {
 
 struct frt_request {
 	enum frt_command command;
-	enum frt_show what;    /* SHOW */
-	struct rte_uri target; /* PROBE: routed, an IPv4 or IPv6 address */
-	uint32_t ttl;	       /* PROBE: 0 to RTE_TTL_MAX */
-	uint32_t timeout;      /* PROBE: ms, 1 to FRT_PROBE_MS_MAX */
+	enum frt_show what;		/* SHOW */
+	struct rte_uri target;		/* PROBE: routed, an IPv4 or IPv6 address */
+	uint32_t ttl;			/* PROBE: 0 to RTE_TTL_MAX */
+	uint32_t timeout;		/* PROBE: ms, 1 to FRT_PROBE_MS_MAX */
+	struct frt_fault_request fault; /* FAULT */
 };
 
 /* NULL; or what is wrong with it, text that stays. */

@@ -80,6 +80,8 @@ static int open_port(struct frt_port *port)
 	int ret = rte_port_open(&attr, &port->port);
 
 	port->failed = 0;
+	if (!ret && node->faults.count)
+		rte_port_faults(port->port, &node->faults);
 	frt_port_fired(port);
 	return ret ? ret : frt_port_watch(port);
 }
