@@ -12,6 +12,7 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/json.c \
 	util/fi_routectl/live/ask.c \
 	util/fi_routectl/live/connections.c \
+	util/fi_routectl/live/drain.c \
 	util/fi_routectl/live/fault.c \
 	util/fi_routectl/live/live.h \
 	util/fi_routectl/live/members.c \

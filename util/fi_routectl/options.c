@@ -14,7 +14,7 @@ static const char usage[] =
 	"Usage: fi_routectl check [--print] CONFIG...\n"
 	"       fi_routectl simulate [OPTION...] CONFIG...\n"
 	"       fi_routectl graph [OPTION...] CONFIG...\n"
-	"       fi_routectl show|ping|trace|fault --help\n"
+	"       fi_routectl show|ping|trace|drain|fault --help\n"
 	"Routes of the networks that the configurations of their hosts describe.\n"
 	"check     finds what is wrong with them, one by one and together\n"
 	"simulate  prints route tables, scores, alternatives and bottlenecks\n"

@@ -11,6 +11,7 @@
 #include "adjacency/adjacency.h"
 #include "control/control.h"
 #include "device/device.h"
+#include "drain.h"
 #include "log.h"
 #include "notify.h"
 #include "options.h"
@@ -176,6 +177,7 @@ static int run(struct frt_node *node, const struct frt_options *options)
 		ret = open_devices(node);
 	if (!ret)
 		ret = serve_all(&serve, options);
+	frt_drain_close(node);
 	close_node(node);
 	frt_serve_close(&serve);
 	crn_deadlines_fini(&node->deadlines);

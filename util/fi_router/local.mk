@@ -30,6 +30,8 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/device/guest.c \
 	util/fi_router/device/inside.h \
 	util/fi_router/device/rate.c \
+	util/fi_router/drain.c \
+	util/fi_router/drain.h \
 	util/fi_router/log.c \
 	util/fi_router/log.h \
 	util/fi_router/lookup.c \

@@ -167,6 +167,17 @@ void frt_route(struct frt_node *node, const struct frt_question *question,
 
 /* --- The node (node.c) --- */
 
+/* While node->drain: drain.c. */
+struct frt_draining {
+	uint64_t since; /* ms, as all of them */
+	uint64_t empty; /* since when nothing is left; 0: something is */
+	bool exit;	/* the daemon ends when it is empty, ... */
+	uint64_t until; /* ... or then, whatever is left; 0: not before */
+	bool told;	/* the service manager, of so many connections: */
+	uint32_t left;
+	struct crn_deadline look; /* when it is looked at again */
+};
+
 struct frt_counters {
 	uint64_t requests; /* for connections, of clients and routers */
 	uint64_t delivered, forwarded, redirected, refused; /* answers of frt_route */
@@ -209,6 +220,8 @@ struct frt_node {
 	/* The main thread's again. */
 	bool drain;		  /* takes no new clients; frt_node_drain */
 	struct rte_faults faults; /* injected on purpose (control/) */
+	struct frt_draining draining;
+	bool leave; /* the loop is to end, as by SIGTERM */
 	/* To be done before the loop sleeps: */
 	bool moved;			/* the exchange has gone on: frt_sync_turn */
 	bool changed;			/* the LSA is to be made anew */

@@ -114,7 +114,8 @@ uint32_t frt_self_reach(const struct frt_node *node, struct rte_lsdb *db, uint64
 			if (lsa->link[i].scope_as == self->as || !lsa->link[i].up)
 				continue;
 			cost = rte_link_cost(&self->policy, &lsa->link[i]);
-			reach_add(link, &count, &lsa->link[i], cost.part[0]);
+			reach_add(link, &count, &lsa->link[i],
+				  node->drain ? FRT_REACH_DRAIN : cost.part[0]);
 		}
 	}
 	return count;

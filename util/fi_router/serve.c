@@ -37,10 +37,6 @@ static void stop(struct frt_serve *serve)
 	struct frt_node *node = serve->node;
 	uint32_t i;
 
-	if (serve->ends) {
-		frt_log(FRT_WARN, "the second signal: it ends at once");
-		_exit(1);
-	}
 	frt_log(FRT_INFO, "it ends: others are told");
 	frt_notify("STOPPING=1");
 	serve->ends = crn_now_ms() + END_MOST;
@@ -49,6 +45,17 @@ static void stop(struct frt_serve *serve)
 		node->transit->device_gone(node, node->device[i], FI_ESHUTDOWN);
 	frt_workers_wake(node);
 	frt_sync_bye(node, crn_now_ms());
+}
+
+static void stop_by_signal(struct frt_serve *serve)
+{
+	if (serve->signalled) {
+		frt_log(FRT_WARN, "the second signal: it ends at once");
+		_exit(1);
+	}
+	serve->signalled = true;
+	if (!serve->ends)
+		stop(serve);
 }
 
 static void reload(struct frt_serve *serve)
@@ -73,7 +80,7 @@ static void take_signals(struct frt_serve *serve)
 		if (info.ssi_signo == SIGHUP)
 			reload(serve);
 		else
-			stop(serve);
+			stop_by_signal(serve);
 	}
 }
 
@@ -88,6 +95,8 @@ static size_t turn(struct frt_serve *serve)
 	if (node->failed)
 		frt_devices_look(node);
 	frt_lookups_run(node);
+	if (node->leave && !serve->ends)
+		stop(serve);
 	if (node->moved || node->changed || node->retarget || node->stopping)
 		frt_sync_turn(node, crn_now_ms());
 	return work;

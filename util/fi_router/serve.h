@@ -8,8 +8,9 @@
 
 struct frt_serve {
 	struct frt_node *node;
-	int signals;   /* signalfd(2) */
-	uint64_t ends; /* ms: when it ends, whatever is left; 0: it goes on */
+	int signals;	/* signalfd(2) */
+	bool signalled; /* to end */
+	uint64_t ends;	/* ms: when it ends, whatever is left; 0: it goes on */
 	struct frt_control *control; /* the owner's; NULL: nobody can ask */
 	bool asked;		     /* there may be something for control to do */
 };
@@ -18,8 +19,8 @@ struct frt_serve {
 int frt_serve_open(struct frt_serve *serve, struct frt_node *node);
 void frt_serve_close(struct frt_serve *serve);
 /* Workers are held, by frt_workers_start, and again when it ends. Returns after SIGTERM
- * or SIGINT, when others have been told, or within a second. Of two signals the second
- * ends the process. */
+ * or SIGINT, or node->leave, when others have been told, or within a second. Of two
+ * signals the second ends the process. */
 void frt_serve(struct frt_serve *serve);
 
 #endif

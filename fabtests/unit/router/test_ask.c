@@ -318,13 +318,51 @@ CT_TEST(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
 	open_world();
 	frt_node_drain(&world.node[0], true);
 	CT_EXPECT_TRUE(world.node[0].changed);
-	/* Nobody has heard of it yet, and nobody else leads there. */
+	/* As before, until others have been told: they would send the client back. */
 	ask_client(&a, &world, 0, sn1, sn3);
-	expect_refused(0, FI_EHOSTUNREACH, "");
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	world_tell(&world);
+	/* Nobody else leads there. */
+	expect_refused(0, FI_EHOSTUNREACH, "this router drains, and no others lead");
 	ask_router(&a, &world, 0, 3, sn1, sn5, sn2, path, 2);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
+	frt_node_drain(&world.node[0], false);
 	world_tell(&world);
-	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
+	ask_client(&a, &world, 0, sn1, sn3);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	world_close(&world);
+}
+
+CT_TEST(ask, a_border_that_drains_goes_on_with_other_as)
+{
+	open_world();
+	frt_node_drain(&world.node[0], true);
+	world_tell(&world);
+	ask_router(&a, &world, 0, 4, w40, sn41, sn3, NULL, 0);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.router, 2);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	/* And its own clients are not served meanwhile. */
+	ask_client(&a, &world, 0, sn1, sn3);
+	expect_refused(0, FI_EHOSTUNREACH, "this router drains");
+	world_close(&world);
+}
+
+CT_TEST(ask, a_border_that_drains_is_where_no_way_leads_to)
+{
+	struct frt_device *wan;
+
+	open_world();
+	wan = world_device(&world, 3, 0, 40);
+	CT_EXPECT_TRUE(frt_border_any(&world.node[3], wan, 3));
+	CT_EXPECT_EQ(frt_border_next(&world.node[3], wan, 0), 3);
+	ask_client(&a, &world, 3, sn41, sn3);
+	CT_EXPECT_EQ(ask(&a, &world, 3), FRT_FORWARD);
+	frt_node_drain(&world.node[0], true);
+	world_tell(&world);
+	CT_EXPECT_FALSE(frt_border_any(&world.node[3], wan, 3));
+	CT_EXPECT_EQ(frt_border_next(&world.node[3], wan, 0), 0);
+	expect_refused(3, FI_EHOSTUNREACH, "no routers lead to 3:3");
 	world_close(&world);
 }
 

@@ -202,6 +202,52 @@ CT_TEST(control, shows_everything_of_this_router)
 	end();
 }
 
+/* "drain" of the answer; < 0: there is an error. The number of connections. */
+static json_int_t drains(const char *action, bool *drain)
+{
+	json_t *answer;
+	json_int_t left;
+	char request[96];
+
+	snprintf(request, sizeof(request), "{\"command\":\"drain\",\"action\":\"%s\"}\n",
+		 action);
+	answer = ask_for(request);
+	*drain = json_is_true(json_object_get(answer, "drain"));
+	left = json_object_get(answer, "error")
+		       ? -1
+		       : json_integer_value(
+				 json_object_get(json_object_get(answer, "draining"),
+						 "connections"));
+	json_decref(answer);
+	return left;
+}
+
+CT_TEST(control, drains_and_undoes_it)
+{
+	json_t *answer, *draining;
+	bool drain;
+
+	begin();
+	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
+	CT_EXPECT_EQ(drains("look", &drain), 0);
+	CT_EXPECT_FALSE(drain || one.node.drain);
+	CT_EXPECT_EQ(drains("begin", &drain), 0);
+	CT_EXPECT_TRUE(drain && one.node.drain);
+	ct_time_pass(1200);
+	answer = ask_for("{\"command\":\"show\",\"what\":\"topology\"}\n");
+	draining = json_object_get(answer, "draining");
+	CT_EXPECT_EQ(json_integer_value(json_object_get(draining, "age_ms")), 1200);
+	CT_EXPECT_TRUE(json_is_false(json_object_get(draining, "exit")));
+	json_decref(answer);
+	CT_EXPECT_EQ(drains("exit", &drain), 0);
+	CT_EXPECT_TRUE(one.node.draining.exit);
+	CT_EXPECT_EQ(drains("undo", &drain), 0);
+	CT_EXPECT_FALSE(drain || one.node.drain || one.node.leave);
+	one.node.stopping = true;
+	CT_EXPECT_EQ(drains("begin", &drain), -1);
+	end();
+}
+
 CT_TEST(control, a_neighbour_is_shown)
 {
 	json_t *answer, *adjacency;

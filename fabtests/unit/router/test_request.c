@@ -47,6 +47,27 @@ CT_TEST(request, has_a_target_and_what_is_usual)
 	CT_EXPECT_EQ(request.timeout, 10000);
 }
 
+CT_TEST(request, drains)
+{
+	static const char *const names[FRT_DRAIN_ACTIONS] = {"begin", "exit", "undo",
+							     "look"};
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < FRT_DRAIN_ACTIONS; i++) {
+		snprintf(text, sizeof(text), "{\"command\":\"drain\",\"action\":\"%s\"}",
+			 names[i]);
+		CT_EXPECT_EQ(parse(text), NULL);
+		CT_EXPECT_EQ(request.command, FRT_DRAIN);
+		CT_EXPECT_EQ(request.action, i);
+		CT_EXPECT_EQ(request.deadline, 0);
+	}
+	CT_EXPECT_EQ(parse("{\"deadline\":86400000,\"command\":\"drain\",\"action\":"
+			   "\"exit\"}"),
+		     NULL);
+	CT_EXPECT_EQ(request.deadline, 86400000);
+}
+
 CT_TEST(request, that_is_wrong_is_told_why)
 {
 	static const struct {
@@ -59,7 +80,7 @@ CT_TEST(request, that_is_wrong_is_told_why)
 		{"{\"command\":\"show\",\"command\":\"show\"}", "no JSON object"},
 		{"{}", "no command"},
 		{"{\"command\":7}", "no command"},
-		{"{\"command\":\"stop\"}", "none of show, probe, fault"},
+		{"{\"command\":\"stop\"}", "none of show, probe, drain, fault"},
 		{"{\"command\":\"show\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"top\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"routes\",\"ttl\":1}", "a member that"},
@@ -79,6 +100,14 @@ CT_TEST(request, that_is_wrong_is_told_why)
 		 "timeout is"},
 		{"{\"command\":\"probe\",\"target\":\"3:2:1.2.3.4\",\"what\":\"routes\"}",
 		 "a member that"},
+		{"{\"command\":\"drain\"}", "action is none"},
+		{"{\"command\":\"drain\",\"action\":\"stop\"}", "action is none"},
+		{"{\"command\":\"drain\",\"action\":\"begin\",\"deadline\":5}",
+		 "for the action exit"},
+		{"{\"command\":\"drain\",\"action\":\"exit\",\"deadline\":0}",
+		 "deadline is"},
+		{"{\"command\":\"drain\",\"action\":\"exit\",\"deadline\":86400001}",
+		 "deadline is"},
 	};
 	const char *why;
 	size_t i;

@@ -69,11 +69,11 @@ static void borders_meet(struct world *world, uint32_t a, uint32_t b)
 			    x->id.subnet != y->id.subnet || !(names(x, y) || names(y, x)))
 				continue;
 			border = &world->border[world->borders++];
-			*border =
-				(struct frt_border){.device = x,
-						    .as = world->config[b]->router.as,
-						    .router =
-							    world->config[b]->router.id};
+			*border = (struct frt_border){
+				.device = x,
+				.as = world->config[b]->router.as,
+				.router = world->config[b]->router.id,
+				.cost = world->node[b].drain ? FRT_REACH_DRAIN : 0};
 			snprintf(border->uri, sizeof(border->uri), "%s", y->uri_text);
 			frt_border_add(&world->node[a], border);
 		}

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of the router that is asked, where nothing else is named. */
+#define RCT_CONFIG "/etc/cairn/fi_router.conf"
+
 enum rct_live_command { RCT_SHOW, RCT_PING, RCT_TRACE, RCT_FAULT };
 
 struct rct_live_options {
@@ -49,6 +52,10 @@ int rct_live_fault(int argc, char **argv);
 int rct_live_show(const struct rct_live_options *options, const char *path);
 int rct_live_ping(const struct rct_live_options *options, const char *path);
 int rct_live_trace(const struct rct_live_options *options, const char *path);
+
+/* drain.c: all of the command; and a line of its answer, without the name. */
+int rct_live_drain(int argc, char **argv);
+void rct_print_draining(const json_t *draining);
 
 /* 0 or -FI_ENOMEM. */
 int rct_sheet_topology(const json_t *document);

@@ -8,7 +8,6 @@
 
 #include "live.h"
 
-#define CONFIG "/etc/cairn/fi_router.conf"
 #define COUNT 4u
 #define COUNT_MOST 1000000u
 #define TIMEOUT 1000u
@@ -20,13 +19,15 @@ static const char usage[] =
 	"Usage: fi_routectl show WHAT [OPTION...]\n"
 	"       fi_routectl ping AS:SUBNET:ADDRESS [OPTION...]\n"
 	"       fi_routectl trace AS:SUBNET:ADDRESS [OPTION...]\n"
+	"       fi_routectl drain [OPTION...]\n"
 	"What a running router says.\n"
 	"show      topology, routes, connections, counters or adjacencies\n"
 	"ping      asks the last router before the target how it is\n"
 	"trace     asks each router on the way there\n"
+	"drain     it takes no new connections: drain --help tells more\n"
 	"  -s, --socket SOCKET     its control socket\n"
 	"  -c, --config CONFIG     its configuration, which names that\n"
-	"                          (default: " CONFIG ")\n"
+	"                          (default: " RCT_CONFIG ")\n"
 	"      --json              what it has said, as JSON\n"
 	"      --dot               topology: a picture, for dot(1)\n"
 	"  -n, --count N           ping: so many times (default: 4)\n"
@@ -81,7 +82,8 @@ static size_t command_find(const char *name)
 
 bool rct_live_is(const char *command)
 {
-	return command_find(command) < sizeof(commands) / sizeof(*commands);
+	return command_find(command) < sizeof(commands) / sizeof(*commands) ||
+	       !strcmp(command, "drain");
 }
 
 static uint32_t number(const char *option, const char *text, uint32_t most)
@@ -162,6 +164,6 @@ void rct_live_options(int argc, char **argv, struct rct_live_options *options)
 	if (options->socket && options->config)
 		wrong("--socket or --config, not both");
 	if (!options->socket && !options->config)
-		options->config = CONFIG;
+		options->config = RCT_CONFIG;
 	check_what(options);
 }

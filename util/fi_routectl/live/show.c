@@ -35,6 +35,17 @@ static void print_self(const json_t *document)
 	       rct_number(document, "router", id), rct_count(document, "as"));
 }
 
+static void print_draining(const json_t *document)
+{
+	const json_t *draining = json_object_get(document, "draining");
+
+	if (!draining)
+		return;
+	printf("It ");
+	rct_print_draining(draining);
+	putchar('\n');
+}
+
 /* --- Topology --- */
 
 static const char *router_state(const json_t *router)
@@ -87,6 +98,7 @@ int rct_sheet_topology(const json_t *document)
 		printf("It injects %" PRIu64
 		       " faults on purpose: fi_routectl fault show\n\n",
 		       rct_count(document, "faults"));
+	print_draining(document);
 	HEADING(&grid, "Router", "State", "Load", "Expires", "Subnet", "Link", "Rate",
 		"Neighbours", "URI");
 	json_array_foreach(json_object_get(document, "routers"), i, router)
@@ -245,6 +257,8 @@ int rct_live(int argc, char **argv)
 
 	if (!strcmp(argv[0], "fault"))
 		return rct_live_fault(argc, argv);
+	if (!strcmp(argv[0], "drain"))
+		return rct_live_drain(argc, argv);
 	rct_live_options(argc, argv, &options);
 	path = rct_live_path(&options);
 	if (!path)

@@ -20,11 +20,15 @@ static void hear_reach(struct frt_node *node, struct frt_adjacency *adjacency,
 		       const struct rte_sync_event *event)
 {
 	const struct rte_config_device *config = adjacency->device->config;
+	const uint64_t before = adjacency->border.cost;
 	uint32_t i;
 
 	for (i = 0; i < event->reach_count; i++)
 		if (event->reach[i].subnet == config->at.subnet)
 			adjacency->border.cost = event->reach[i].cost;
+	/* A WAN behind which nobody takes connections leads nowhere. */
+	node->changed |= (before == FRT_REACH_DRAIN) !=
+			 (adjacency->border.cost == FRT_REACH_DRAIN);
 	frt_routes_forget(node);
 }
 

@@ -9,6 +9,7 @@
 #include <cairn/compat.h>
 #include <cairn/wait.h>
 
+#include "drain.h"
 #include "inside.h"
 #include "log.h"
 #include "transit/transit.h"
@@ -159,8 +160,33 @@ static bool probe(struct asker *asker, const struct frt_request *request)
 	return true;
 }
 
+static bool drain(struct asker *asker, const struct frt_request *request)
+{
+	struct frt_node *node = asker->control->node;
+
+	if (node->stopping && request->action != FRT_DRAIN_STATE)
+		return answer_error(asker, "it ends");
+	switch (request->action) {
+	case FRT_DRAIN_BEGIN:
+		frt_drain_begin(node);
+		break;
+	case FRT_DRAIN_EXIT:
+		frt_drain_exit(node, request->deadline);
+		break;
+	case FRT_DRAIN_UNDO:
+		frt_drain_undo(node);
+		break;
+	case FRT_DRAIN_STATE:
+	case FRT_DRAIN_ACTIONS:
+		break;
+	}
+	return answer(asker, frt_show_drain(node));
+}
+
 static bool obey(struct asker *asker, const struct frt_request *request)
 {
+	if (request->command == FRT_DRAIN)
+		return drain(asker, request);
 	if (request->command == FRT_PROBE) {
 		asker_deadline(asker, request->timeout + FRT_CONTROL_MS);
 		return probe(asker, request);

@@ -29,6 +29,8 @@ json_t *frt_show_topology(const struct frt_node *node);
 json_t *frt_show_connections(const struct frt_node *node);
 json_t *frt_show_counters(const struct frt_node *node);
 json_t *frt_show_adjacencies(const struct frt_node *node);
+/* Does it drain, and what is left? */
+json_t *frt_show_drain(const struct frt_node *node);
 /* All but the routes, which are added a few at a time: next begins with 0. False: these
  * were the last. */
 json_t *frt_show_routes(const struct frt_node *node);

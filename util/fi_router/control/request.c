@@ -8,6 +8,13 @@
 #include "request.h"
 #include "wire/wire.h"
 
+static const char *const commands[FRT_COMMANDS] = {
+	[FRT_SHOW] = "show",
+	[FRT_PROBE] = "probe",
+	[FRT_DRAIN] = "drain",
+	[FRT_FAULT] = "fault",
+};
+
 static const char *const shows[FRT_SHOWS] = {
 	[FRT_TOPOLOGY] = "topology",	   [FRT_ROUTES] = "routes",
 	[FRT_CONNECTIONS] = "connections", [FRT_COUNTERS] = "counters",
@@ -65,6 +72,39 @@ static const char *take_timeout(struct frt_request *request, const json_t *value
 	return NULL;
 }
 
+static const char *const actions[FRT_DRAIN_ACTIONS] = {
+	[FRT_DRAIN_BEGIN] = "begin",
+	[FRT_DRAIN_EXIT] = "exit",
+	[FRT_DRAIN_UNDO] = "undo",
+	[FRT_DRAIN_STATE] = "look",
+};
+
+static const char *take_action(struct frt_request *request, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	size_t i;
+
+	for (i = 0; text && i < FRT_DRAIN_ACTIONS; i++)
+		if (!strcmp(text, actions[i])) {
+			request->action = (enum frt_drain_action)i;
+			return NULL;
+		}
+	return "action is none of begin, exit, undo, look";
+}
+
+static const char *take_deadline(struct frt_request *request, const json_t *value)
+{
+	const json_int_t deadline = json_integer_value(value);
+
+	if (request->action != FRT_DRAIN_EXIT)
+		return "a deadline is for the action exit";
+	if (!json_is_integer(value) || deadline < 1 || deadline > FRT_DRAIN_MS_MAX)
+		return "deadline is a number of ms from 1 to 86400000";
+	request->deadline = (uint32_t)deadline;
+	return NULL;
+}
+
+_Static_assert(FRT_DRAIN_MS_MAX == 86400000, "the text above");
 _Static_assert(RTE_TTL_MAX == 16 && FRT_PROBE_MS_MAX == 10000, "the texts above");
 
 static const struct {
@@ -77,6 +117,9 @@ static const struct {
 	{"target", take_target, FRT_PROBE, true},
 	{"ttl", take_ttl, FRT_PROBE, false},
 	{"timeout", take_timeout, FRT_PROBE, false},
+	/* In this order: what is with an action depends on it. */
+	{"action", take_action, FRT_DRAIN, true},
+	{"deadline", take_deadline, FRT_DRAIN, false},
 };
 
 static const char *take_members(struct frt_request *request, const json_t *object)
@@ -104,17 +147,15 @@ static const char *take_members(struct frt_request *request, const json_t *objec
 static const char *take(struct frt_request *request, const json_t *object)
 {
 	const char *command = json_string_value(json_object_get(object, "command"));
+	size_t i = 0;
 
 	if (!command)
 		return "the request has no command";
-	if (!strcmp(command, "show"))
-		request->command = FRT_SHOW;
-	else if (!strcmp(command, "probe"))
-		request->command = FRT_PROBE;
-	else if (!strcmp(command, "fault"))
-		request->command = FRT_FAULT;
-	else
-		return "the command is none of show, probe, fault";
+	while (i < FRT_COMMANDS && strcmp(command, commands[i]) != 0)
+		i++;
+	if (i == FRT_COMMANDS)
+		return "the command is none of show, probe, drain, fault";
+	request->command = (enum frt_command)i;
 	if (request->command == FRT_FAULT)
 		return frt_fault_parse(&request->fault, object);
 	return take_members(request, object);

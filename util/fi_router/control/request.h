@@ -7,6 +7,8 @@
  *	{"command": "probe", "target": "3:2:10.0.2.7", "ttl": 16, "timeout": 1000}
  *		ttl: routers behind this one, 0: none; timeout: ms
  *	{"command": "fault", ...}	fault.h
+ *	{"command": "drain", "action": "begin"}
+ *		also exit, with "deadline": ms, undo, and look, which changes nothing
  *
  * Pure: no I/O.
  */
@@ -22,8 +24,10 @@
 #define FRT_REQUEST_MAX 1024u
 #define FRT_PROBE_MS 1000u
 #define FRT_PROBE_MS_MAX 10000u
+/* A day. */
+#define FRT_DRAIN_MS_MAX 86400000u
 
-enum frt_command { FRT_SHOW, FRT_PROBE, FRT_FAULT, FRT_COMMANDS };
+enum frt_command { FRT_SHOW, FRT_PROBE, FRT_DRAIN, FRT_FAULT, FRT_COMMANDS };
 
 enum frt_show {
 	FRT_TOPOLOGY,
@@ -34,6 +38,14 @@ enum frt_show {
 	FRT_SHOWS,
 };
 
+enum frt_drain_action {
+	FRT_DRAIN_BEGIN,
+	FRT_DRAIN_EXIT,
+	FRT_DRAIN_UNDO,
+	FRT_DRAIN_STATE,
+	FRT_DRAIN_ACTIONS,
+};
+
 struct frt_request {
 	enum frt_command command;
 	enum frt_show what;		/* SHOW */
@@ -41,6 +53,8 @@ struct frt_request {
 	uint32_t ttl;			/* PROBE: 0 to RTE_TTL_MAX */
 	uint32_t timeout;		/* PROBE: ms, 1 to FRT_PROBE_MS_MAX */
 	struct frt_fault_request fault; /* FAULT */
+	enum frt_drain_action action;	/* DRAIN */
+	uint32_t deadline;		/* DRAIN_EXIT: ms; 0: none */
 };
 
 /* NULL; or what is wrong with it, text that stays. */

@@ -72,6 +72,23 @@ static json_t *router_json(const struct frt_node *node, const struct rte_lsa *ls
 			 (json_int_t)lsa->load, "links", links);
 }
 
+static json_t *draining_json(const struct frt_node *node)
+{
+	const struct frt_draining *draining = &node->draining;
+	const uint64_t now = crn_now_ms();
+	json_t *object =
+		json_pack("{s:I, s:o, s:b}", "connections",
+			  (json_int_t)frt_transits_passed(node), "age_ms",
+			  frt_json_count(now - draining->since), "exit", draining->exit);
+
+	if (draining->exit && draining->until)
+		json_object_set_new(object, "ends_ms",
+				    frt_json_count(draining->until > now
+							   ? draining->until - now
+							   : 0));
+	return object;
+}
+
 json_t *frt_show_topology(const struct frt_node *node)
 {
 	const struct rte_lsa *lsa;
@@ -89,6 +106,18 @@ json_t *frt_show_topology(const struct frt_node *node)
 	json_object_set_new(object, "routers", routers);
 	if (node->faults.count)
 		json_object_set_new(object, "faults", json_integer(node->faults.count));
+	if (node->drain)
+		json_object_set_new(object, "draining", draining_json(node));
+	return object;
+}
+
+json_t *frt_show_drain(const struct frt_node *node)
+{
+	json_t *object = frt_json_self(node);
+
+	json_object_set_new(object, "drain", json_boolean(node->drain));
+	if (node->drain)
+		json_object_set_new(object, "draining", draining_json(node));
 	return object;
 }
 

@@ -47,13 +47,18 @@ struct frt_border {
 	uint64_t router;
 	/* Where it listens; "": unknown, and nothing can be sent there. */
 	char uri[RTE_URI_SIZE];
-	/* What it costs its AS to come from that WAN, as it says; 0: it has said nothing.
-	 */
+	/* What it costs its AS to come from that WAN, as it says; 0: it has said nothing;
+	 * FRT_REACH_DRAIN. */
 	uint64_t cost;
 };
 
+/* The border takes no new connections. Older routers see a way that costs more than all
+ * others. */
+#define FRT_REACH_DRAIN UINT64_MAX
+
 void frt_border_add(struct frt_node *node, struct frt_border *border);
 void frt_border_del(struct frt_node *node, struct frt_border *border);
+/* Those that drain do not count in the next two. */
 /* The AS above that of which there is one on the device; 0: there is none. */
 uint32_t frt_border_next(const struct frt_node *node, const struct frt_device *device,
 			 uint32_t as);

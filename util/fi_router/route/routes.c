@@ -102,7 +102,8 @@ bool frt_border_any(const struct frt_node *node, const struct frt_device *device
 
 	crn_list_for_each (entry, &node->routes->borders) {
 		border = crn_container_of(entry, const struct frt_border, entry);
-		if (border->device == device && (!as || border->as == as))
+		if (border->device == device && border->cost != FRT_REACH_DRAIN &&
+		    (!as || border->as == as))
 			return true;
 	}
 	return false;
@@ -117,8 +118,8 @@ uint32_t frt_border_next(const struct frt_node *node, const struct frt_device *d
 
 	crn_list_for_each (entry, &node->routes->borders) {
 		border = crn_container_of(entry, const struct frt_border, entry);
-		if (border->device == device && border->as > as &&
-		    (!next || border->as < next))
+		if (border->device == device && border->cost != FRT_REACH_DRAIN &&
+		    border->as > as && (!next || border->as < next))
 			next = border->as;
 	}
 	return next;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
+#include <cairn/wait.h>
 
 #include "inside.h"
 
@@ -168,6 +169,11 @@ static int no_way(const struct frt_search *search, struct frt_answer *answer, in
 
 	if (err != -FI_ENOENT)
 		return frt_refuse(answer, FI_ENOMEM, "no memory for a route");
+	if (search->to_count && search->node->drain)
+		return frt_refuse(answer, FI_EHOSTUNREACH,
+				  "this router drains, and no others lead to %" PRIu32
+				  ":%" PRIu32,
+				  to->as, to->subnet);
 	if (search->to_count)
 		return frt_refuse(answer, FI_EHOSTUNREACH,
 				  "no routers lead to %" PRIu32 ":%" PRIu32 " now",
@@ -186,9 +192,6 @@ static int send_away(const struct frt_search *search, const struct frt_device *i
 	const uint64_t router = rte_graph_router_id(search->graph, route->router[0]);
 	const struct rte_link *link = frt_route_link(search->node, router, in->id);
 
-	if (router == frt_config(search->node)->router.id)
-		return frt_refuse(answer, FI_EHOSTUNREACH,
-				  "this router takes no new connections");
 	if (!link || !*link->uri)
 		return frt_refuse(answer, FI_EHOSTUNREACH,
 				  "router %" PRIu64
@@ -258,35 +261,85 @@ static int compute(struct frt_search *search, const struct frt_device *in,
 	return 0;
 }
 
-int frt_way(struct frt_node *node, const struct frt_question *question,
-	    struct frt_answer *answer)
+static struct frt_search search_of(struct frt_node *node,
+				   const struct frt_question *question)
 {
 	const struct rte_config_router *self = &frt_config(node)->router;
+	const struct rte_graph *graph = node->routes->graph;
 	const struct rte_net_id from = question->in->id;
-	struct frt_routes *routes = node->routes;
-	struct frt_search search = {
+
+	return (struct frt_search){
 		.node = node,
-		.graph = routes->graph,
-		.me = node->drain ? RTE_NONE : rte_graph_router(routes->graph, self->id),
-		.from = rte_graph_net(routes->graph, from.scope_as, from.subnet),
+		.graph = node->routes->graph,
+		/* One that drains is in no route once it has said so. */
+		.me = rte_graph_router(graph, self->id),
+		.from = rte_graph_net(graph, from.scope_as, from.subnet),
 		.target = {.as = question->req->target.as,
 			   .subnet = question->req->target.subnet},
 		.client = question->client,
 	};
+}
+
+static int remembered(struct frt_node *node, const struct frt_question *question,
+		      struct frt_way **way, struct frt_answer *answer)
+{
+	struct frt_search search = search_of(node, question);
 	const struct frt_way_key key = {.from = search.from,
 					.client = search.client,
 					.to = search.target};
-	struct frt_way *way = way_place(routes, &key);
 	int ret;
 
-	if (!way_is(routes, way, &key)) {
-		way->generation = 0;
-		ret = compute(&search, question->in, way, answer);
-		if (ret)
-			return ret;
-		way->key = key;
-		way->generation = routes->generation;
-	}
+	*way = way_place(node->routes, &key);
+	if (way_is(node->routes, *way, &key))
+		return 0;
+	(*way)->generation = 0;
+	ret = compute(&search, question->in, *way, answer);
+	if (ret)
+		return ret;
+	(*way)->key = key;
+	(*way)->generation = node->routes->generation;
+	return 0;
+}
+
+/*
+ * A border that drains, asked by another AS, which has not heard of it yet or does not
+ * understand it: as if this router did not drain. The graph is put back, and its numbers
+ * may be others then, so that nothing is remembered.
+ */
+static int once(struct frt_node *node, const struct frt_question *question,
+		struct frt_way *way, struct frt_answer *answer)
+{
+	const struct rte_config_router *self = &frt_config(node)->router;
+	const struct rte_lsa *own =
+		rte_lsdb_get(node->routes->db, self->as, self->id, crn_now_ms());
+	struct frt_search search;
+	struct rte_lsa open;
+	int ret;
+
+	if (!own)
+		return frt_refuse(answer, FI_EHOSTUNREACH, "this router drains");
+	open = *own;
+	open.flags &= (uint16_t)~RTE_LSA_DRAIN;
+	rte_graph_put(node->routes->graph, &open);
+	search = search_of(node, question);
+	ret = compute(&search, question->in, way, answer);
+	rte_graph_put(node->routes->graph, own);
+	frt_routes_forget(node);
+	return ret;
+}
+
+int frt_way(struct frt_node *node, const struct frt_question *question,
+	    struct frt_answer *answer)
+{
+	struct frt_way own, *way = &own;
+	int ret;
+
+	if (node->drain && !question->client)
+		ret = once(node, question, way, answer);
+	else
+		ret = remembered(node, question, &way, answer);
+	if (ret)
+		return ret;
 	if (answer->hops + way->hops > RTE_TTL_MAX)
 		return frt_refuse(answer, ELOOP, "the way there has more than %u routers",
 				  RTE_TTL_MAX);

@@ -144,5 +144,7 @@ void frt_transit_each(const struct frt_node *node,
 		      void (*each)(const struct frt_transit *transit, void *context),
 		      void *context);
 uint32_t frt_transit_count(const struct frt_node *node);
+/* Of them those that are passed on, or come about: not those that are refused, or end. */
+uint32_t frt_transits_passed(const struct frt_node *node);
 
 #endif

@@ -253,3 +253,18 @@ uint32_t frt_transit_count(const struct frt_node *node)
 			count += frt_transits_of(node->worker[i])->count;
 	return count;
 }
+
+static void add_passed(const struct frt_transit *transit, void *context)
+{
+	uint32_t *passed = context;
+
+	*passed += transit->state < FRT_ENDING;
+}
+
+uint32_t frt_transits_passed(const struct frt_node *node)
+{
+	uint32_t passed = 0;
+
+	frt_transit_each(node, add_passed, &passed);
+	return passed;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util/fi_router/drain.c: no new connections, and the end once the old ones are over. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <cairn/wait.h>
+
+#include "drain.h"
+#include "one.h"
+#include "transit/inside.h"
+
+static struct one one;
+static struct frt_transit transits[3];
+static int manager = -1;
+
+static void begin(void)
+{
+	one_open(&one, NULL);
+	frt_transit_ops.open(&one.node);
+}
+
+/* A connection that is in that state. */
+static void passes(uint32_t at, enum frt_transit_state state)
+{
+	transits[at] = (struct frt_transit){.state = state};
+	crn_list_add_tail(&frt_transits_of(one.node.worker[0])->open,
+			  &transits[at].entry);
+}
+
+static void over(uint32_t at)
+{
+	crn_list_del(&transits[at].entry);
+}
+
+static void end(void)
+{
+	frt_drain_close(&one.node);
+	frt_transit_ops.close(&one.node);
+	one_close(&one);
+}
+
+static const struct rte_lsa *own(void)
+{
+	return rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms());
+}
+
+CT_TEST(drain, others_are_told_that_it_drains_and_that_it_does_not)
+{
+	begin();
+	frt_drain_begin(&one.node);
+	one_passes(&one, 200);
+	CT_EXPECT_EQ(own()->flags & RTE_LSA_DRAIN, RTE_LSA_DRAIN);
+	frt_drain_undo(&one.node);
+	one_passes(&one, 2000);
+	CT_EXPECT_EQ(own()->flags & RTE_LSA_DRAIN, 0);
+	/* And nothing of it is left. */
+	CT_EXPECT_FALSE(crn_deadline_pending(&one.node.draining.look));
+	end();
+}
+
+CT_TEST(drain, without_exit_it_stays)
+{
+	begin();
+	frt_drain_begin(&one.node);
+	one_passes(&one, 10 * FRT_DRAIN_QUIET);
+	CT_EXPECT_FALSE(one.node.leave);
+	end();
+}
+
+CT_TEST(drain, exit_waits_for_every_connection_and_a_little_longer)
+{
+	begin();
+	passes(0, FRT_OPEN);
+	passes(1, FRT_REACHING);
+	/* One that was refused counts for nothing. */
+	passes(2, FRT_ENDING);
+	frt_drain_exit(&one.node, 0);
+	one_passes(&one, 10 * FRT_DRAIN_QUIET);
+	CT_EXPECT_FALSE(one.node.leave);
+	over(0);
+	one_passes(&one, 10 * FRT_DRAIN_QUIET);
+	CT_EXPECT_FALSE(one.node.leave);
+	CT_EXPECT_EQ(one.node.draining.left, 1);
+	over(1);
+	one_passes(&one, FRT_DRAIN_QUIET - FRT_DRAIN_LOOK);
+	CT_EXPECT_FALSE(one.node.leave);
+	/* Who has not heard of it sends one: it is waited for anew. */
+	passes(0, FRT_OPEN);
+	one_passes(&one, FRT_DRAIN_QUIET);
+	over(0);
+	one_passes(&one, FRT_DRAIN_QUIET - FRT_DRAIN_LOOK);
+	CT_EXPECT_FALSE(one.node.leave);
+	one_passes(&one, 2 * FRT_DRAIN_LOOK + 10);
+	CT_EXPECT_TRUE(one.node.leave);
+	over(2);
+	end();
+}
+
+CT_TEST(drain, exit_comes_at_the_deadline_whatever_is_left)
+{
+	begin();
+	passes(0, FRT_OPEN);
+	frt_drain_exit(&one.node, 3100);
+	one_passes(&one, 3090);
+	CT_EXPECT_FALSE(one.node.leave);
+	one_passes(&one, 20);
+	CT_EXPECT_TRUE(one.node.leave);
+	over(0);
+	end();
+}
+
+CT_TEST(drain, exit_may_be_asked_for_later_and_undone)
+{
+	begin();
+	passes(0, FRT_OPEN);
+	frt_drain_begin(&one.node);
+	one_passes(&one, 500);
+	frt_drain_exit(&one.node, 1000);
+	/* The drain is the same. */
+	CT_EXPECT_EQ(crn_now_ms() - one.node.draining.since, 500);
+	one_passes(&one, 500);
+	frt_drain_undo(&one.node);
+	one_passes(&one, 10000);
+	CT_EXPECT_FALSE(one.node.leave || one.node.drain);
+	/* The next one knows nothing of it. */
+	frt_drain_begin(&one.node);
+	CT_EXPECT_FALSE(one.node.draining.exit);
+	over(0);
+	end();
+}
+
+static void manager_open(char path[96])
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	snprintf(path, 96, "/tmp/cairn-drain.%d", (int)getpid());
+	unlink(path);
+	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	strcpy(at.sun_path, path);
+	CT_EXPECT_EQ(bind(manager, (struct sockaddr *)&at, sizeof(at)), 0);
+	setenv("NOTIFY_SOCKET", path, 1);
+}
+
+static void expect_told(const char *text)
+{
+	char told[128] = "";
+
+	CT_EXPECT_EQ(recv(manager, told, sizeof(told) - 1, 0) >= 0, *text != 0);
+	CT_EXPECT_STREQ(told, text);
+}
+
+CT_TEST(drain, the_service_manager_is_told_what_is_left)
+{
+	char path[96];
+
+	begin();
+	manager_open(path);
+	passes(0, FRT_OPEN);
+	passes(1, FRT_OPEN);
+	frt_drain_begin(&one.node);
+	expect_told("STATUS=drain: 2 connections are left");
+	over(1);
+	one_passes(&one, 3 * FRT_DRAIN_LOOK);
+	expect_told("STATUS=drain: 1 connection is left");
+	expect_told("");
+	over(0);
+	one_passes(&one, 3 * FRT_DRAIN_LOOK);
+	expect_told("STATUS=drain: 0 connections are left");
+	frt_drain_undo(&one.node);
+	expect_told("STATUS=new connections are taken");
+	unsetenv("NOTIFY_SOCKET");
+	close(manager);
+	unlink(path);
+	end();
+}
