@@ -37,6 +37,9 @@ static const struct fct_case cases[] = {
 	 fct_routed_target_lost},
 	{"client_lost", "the client is", fct_routed_client_lost},
 	{"router_lost", "a router is", fct_routed_router_lost},
+	{"drained",
+	 "connections come and go while routers are taken away, and none fails",
+	 fct_routed_drained},
 };
 
 static const struct option options[] = {
@@ -122,7 +125,8 @@ int main(int argc, char **argv)
 			"  -r, --router=PID        a router on the way, whose memory is "
 			"looked "
 			"at; repeatable\n"
-			"  -e, --end=COMMAND       ends a router: for \"router_lost\"\n"
+			"  -e, --end=COMMAND       ends a router: for \"router_lost\";\n"
+			"                          drains them: for \"drained\"\n"
 			"  -q, --quota=N@ID        connections of a client, and the id "
 			"of the "
 			"router that counts them\n"

@@ -268,6 +268,7 @@ fabtests_functional_fi_cairn_routed_SOURCES = \
 	fabtests/functional/routed.c \
 	fabtests/functional/routed.h \
 	fabtests/functional/routed_anew.c \
+	fabtests/functional/routed_drain.c \
 	fabtests/functional/routed_flow.c \
 	fabtests/functional/routed_huge.c \
 	fabtests/functional/routed_keys.c \

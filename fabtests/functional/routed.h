@@ -60,7 +60,7 @@ struct routed_options {
 	bool full;		      /* --full */
 	pid_t router[ROUTED_ROUTERS]; /* -r */
 	uint32_t routers;
-	const char *end;       /* -e: a command that ends a router */
+	const char *end;       /* -e: a command that ends, or drains, a router */
 	uint32_t quota;	       /* -q: connections of a client; 0: not known */
 	uint64_t quota_router; /* the router's id, which says so */
 };
@@ -147,5 +147,8 @@ int fct_routed_huge(struct fct *t);
 int fct_routed_router_lost(struct fct *t);
 int fct_routed_target_lost(struct fct *t);
 int fct_routed_client_lost(struct fct *t);
+
+/* routed_drain.c: routers are taken away, and nobody notices */
+int fct_routed_drained(struct fct *t);
 
 #endif

@@ -48,6 +48,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-agent \
 	fabtests/interop/route-agreed \
 	fabtests/interop/route-net \
+	fabtests/interop/route-parts/drain.sh \
 	fabtests/interop/route-parts/figure.sh \
 	fabtests/interop/route-parts/hostile.sh \
 	fabtests/interop/route-parts/limits.sh \

@@ -215,6 +215,7 @@ int main(int argc, char **argv)
 	take_descriptors();
 	node.path = options.config;
 	node.lower = getenv("FI_ROUTE_LOWER");
+	node.early = getenv("FI_ROUTER_EARLY");
 	node.transit = &frt_transit_ops;
 	node.file = frt_file_new(config);
 	crn_list_init(&node.clients);

@@ -200,6 +200,7 @@ struct frt_node {
 	struct frt_file *file;
 	uint64_t epoch; /* of the start: ns of the time of day */
 	uint64_t id;	/* the router's, which does not change */
+	bool early; /* it offers what the first version did, for tests of mixed ones */
 	/* The first is the main thread's; beside it there are none, or two and more. */
 	struct frt_worker *worker[FRT_WORKERS_MAX + 1];
 	uint32_t workers;

@@ -577,6 +577,30 @@ suite_route-graph() {
 }
 
 # All programs with one router; with none and with two a choice, as long as the day is short.
+# A daemon with the first protocol, before there were workers, durable writes in routers, and writes that they execute.
+route_older=6703b0da7d812248eeb1d031d1ab455656200be2
+
+# old_router REVISION: builds the daemon of that revision in build/old.
+old_router() {
+	local dir=$top/build/old/$1
+	[ ! -x "$dir/build/util/fi_router/fi_router" ] || return 0
+	rm -rf "$dir" && mkdir -p "$dir/build" && git -C "$top" archive "$1" | tar -x -C "$dir" && cd "$dir" &&
+		./autogen.sh && cd build && ../configure --disable-man && make -j2 util/fi_router/fi_router
+}
+
+# Routers of earlier versions and this one, in one network.
+route_upgrade() {
+	local first
+	first=$(git -C "$top" log --format=%H --diff-filter=A -- util/fi_router/drain.c 2>/dev/null | tail -n 1)
+	if [ -z "$first" ] || ! git -C "$top" cat-file -e "$route_older^{commit}" 2>/dev/null; then
+		skip route-upgrade "the history is not here"
+		return
+	fi
+	step build-router-first 600 old_router "$first" && step build-router-older 600 old_router "$route_older" || return
+	counted route-upgrade 600 "$top/fabtests/interop/check-route" -b unit \
+		-o "$top/build/old/$first/build/util/fi_router/fi_router,$top/build/old/$route_older/build/util/fi_router/fi_router" drain
+}
+
 suite_route() {
 	local check=("$top/fabtests/interop/check-route" -b unit)
 
@@ -598,10 +622,11 @@ suite_route() {
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
 	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
 	# How many workers a router has otherwise depends on the processors.
-	counted route-workers 200 "${check[@]}" workers
+	counted route-workers 300 "${check[@]}" -j 2 workers drain
 	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh hostile
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
+	! full_only route-upgrade "routers of earlier versions, built from the history, drained and replaced" || route_upgrade
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
 		counted route-limits-long 3600 "${check[@]}" -f limits
 	full_only route-bench "each figure of route-bench, once" || return 0

@@ -46,6 +46,30 @@ CT_TEST(setup, a_request_goes_on_with_what_this_router_knows)
 	world_end();
 }
 
+CT_TEST(setup, one_that_does_as_the_first_version_offers_what_that_did)
+{
+	struct fake_message *message;
+	struct rte_conn_req req;
+	struct rte_conn_rep rep;
+
+	world_begin();
+	world.node.early = true;
+	world.port[0].lower_rma = world.port[1].lower_rma = 1u << 20;
+	world_reach(RTE_CLIENT);
+	CT_EXPECT_EQ(world.out->local.flags, 0);
+	message = world_next(world.out, RTE_CONN_REQ);
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
+	CT_EXPECT_EQ(req.features, RTE_FEATURE_RMA | RTE_FEATURE_DELIVER);
+	world_rep(RTE_ACCEPTED, 0);
+	message = world_next(world.in, RTE_CONN_REP);
+	CT_ASSERT_NE(message, NULL);
+	CT_ASSERT_EQ(rte_conn_rep_parse(&rep, &message->packet), RTE_OK);
+	CT_EXPECT_EQ(rep.features, RTE_FEATURE_RMA | RTE_FEATURE_DELIVER);
+	fake_down(world.in, FI_ECONNABORTED);
+	world_end();
+}
+
 CT_TEST(setup, a_router_more_takes_one_from_the_ttl)
 {
 	struct fake_message *message;

@@ -27,7 +27,7 @@
 bool frt_lasthop_may(const struct frt_side *side, uint64_t features)
 {
 	return side->end && (features & RTE_FEATURE_LASTHOP) &&
-	       side->peer->port->lower_rma;
+	       side->peer->port->lower_rma && !side->transit->node->early;
 }
 
 /* --- One write --- */

@@ -15,6 +15,8 @@
 /* What connections over this router can have. Not CRCs: it cuts what has one. */
 #define FEATURES \
 	(RTE_FEATURE_RMA | RTE_FEATURE_COMMIT | RTE_FEATURE_DELIVER | RTE_FEATURE_PROBE)
+/* Of them, what the first version had. */
+#define FEATURES_EARLY (RTE_FEATURE_RMA | RTE_FEATURE_DELIVER | RTE_FEATURE_PROBE)
 
 static bool same_id(const struct frt_transit *transit, const uint8_t *id)
 {
@@ -77,7 +79,7 @@ static bool has_no_room(int ret)
  * of it is. */
 static uint8_t preamble_of(const struct frt_transit *transit)
 {
-	return frt_is_probe(transit) ? 0 : RTE_PREAMBLE_CONN;
+	return frt_is_probe(transit) || transit->node->early ? 0 : RTE_PREAMBLE_CONN;
 }
 
 static void reach(struct frt_transit *transit, struct frt_answer *answer)
@@ -227,7 +229,7 @@ static void narrow(struct frt_transit *transit)
 			      *out = &transit->side[FRT_OUT];
 	struct rte_conn_req *req = &transit->req;
 
-	req->features &= FEATURES;
+	req->features &= transit->node->early ? FEATURES_EARLY : FEATURES;
 	req->frag = frag_narrow(frag_narrow(req->frag, in), out);
 	req->eager = CRN_MIN(req->eager, RTE_EAGER);
 	req->eager = CRN_MIN(req->eager, in->peer->eager_max);
