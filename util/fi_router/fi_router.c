@@ -155,9 +155,11 @@ static int serve_all(struct frt_serve *serve, const struct frt_options *options)
 	if (!ret) {
 		/* It serves as well without anybody who asks. */
 		frt_control_open(node, &serve->control);
+		serve->metrics = frt_metrics_open(node);
 		say_what_is_served(node);
 		frt_serve(serve);
 		frt_control_close(serve->control);
+		frt_metrics_close(serve->metrics);
 	}
 	frt_workers_join(node);
 	return ret;

@@ -2,7 +2,7 @@
 # fi_router: the router daemon. All but its main function is a convenience library, for unit tests.
 noinst_LTLIBRARIES += util/fi_router/libfirouter.la
 util_fi_router_libfirouter_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_router -I$(top_srcdir)/prov/route \
-	$(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS)
+	$(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS) $(MICROHTTPD_CFLAGS)
 util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/adjacency/adjacency.c \
 	util/fi_router/adjacency/adjacency.h \
@@ -36,12 +36,19 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/log.h \
 	util/fi_router/lookup.c \
 	util/fi_router/lookup.h \
+	util/fi_router/metrics/http.c \
+	util/fi_router/metrics/inside.h \
+	util/fi_router/metrics/metrics.h \
+	util/fi_router/metrics/sums.c \
+	util/fi_router/metrics/text.c \
 	util/fi_router/node.c \
 	util/fi_router/node.h \
 	util/fi_router/notify.c \
 	util/fi_router/notify.h \
 	util/fi_router/options.c \
 	util/fi_router/options.h \
+	util/fi_router/ready.c \
+	util/fi_router/ready.h \
 	util/fi_router/reload.c \
 	util/fi_router/reload.h \
 	util/fi_router/route/ask.c \
@@ -68,6 +75,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/transit/transit.c \
 	util/fi_router/transit/transit.h \
 	util/fi_router/transit/transits.c \
+	util/fi_router/worker/past.c \
 	util/fi_router/worker/port.c \
 	util/fi_router/worker/thread.c \
 	util/fi_router/worker/turn.c \
@@ -76,7 +84,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/worker/worker.c \
 	util/fi_router/worker/worker.h
 util_fi_router_libfirouter_la_LIBADD = prov/route/keys/libroutekeys.la prov/route/auth/libauth.la prov/route/sync/libsync.la \
-	prov/route/config/librouteconfig.la prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
+	prov/route/config/librouteconfig.la prov/route/wire/libroutewire.la prov/route/topo/libtopo.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS) $(MICROHTTPD_LIBS)
 
 sbin_PROGRAMS += util/fi_router/fi_router
 util_fi_router_fi_router_SOURCES = util/fi_router/fi_router.c
@@ -92,4 +100,4 @@ util/fi_router/fi_router@.service: util/fi_router/fi_router@.service.in Makefile
 sysusersdir = $(prefix)/lib/sysusers.d
 dist_sysusers_DATA = util/fi_router/cairn.conf
 
-EXTRA_DIST += util/fi_router/fi_router@.service.in util/fi_router/local.mk util/fi_router/rooms util/fi_router/test-fi_router
+EXTRA_DIST += util/fi_router/fi_router@.service.in util/fi_router/local.mk util/fi_router/rooms util/fi_router/test-fi_router util/fi_router/test-metrics

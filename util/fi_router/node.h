@@ -39,6 +39,15 @@ struct frt_file {
 
 #define FRT_WORKERS_MAX RTE_WORKERS_MAX /* beside the main thread */
 
+/* What connections that have ended did at a device. */
+struct frt_past {
+	uint64_t rx, tx;	     /* messages */
+	uint64_t rx_bytes, tx_bytes; /* of payload */
+	/* Of those that were passed on: times that a peer there gave no credit, and for
+	 * how long, together. */
+	uint64_t stalls[RTE_LANES], stall_ns[RTE_LANES];
+};
+
 /* A device as one worker has it. */
 struct frt_port {
 	struct frt_device *device;
@@ -48,6 +57,7 @@ struct frt_port {
 	bool fired;	       /* something has happened, or may have */
 	uint32_t quiet;	       /* turns in a row in which nothing happened here */
 	int failed;	       /* FI_E*: it works no more; 0: it does */
+	struct frt_past past;  /* since the start of the daemon */
 	/* Of struct frt_guest (device/): who has connected and said nothing yet. */
 	struct crn_list guests;
 };

@@ -60,8 +60,9 @@ static void tell_what_stays(const struct rte_config *old, const struct rte_confi
 	    old->router.hold_last != new->router.hold_last)
 		frt_log(FRT_WARN, "heartbeat, heartbeat_loss, refresh and hold_down hold "
 				  "from the next start");
-	if (!same_text(old->router.control, new->router.control))
-		frt_log(FRT_WARN, "control holds from the next start");
+	if (!same_text(old->router.control, new->router.control) ||
+	    !same_text(old->router.metrics, new->router.metrics))
+		frt_log(FRT_WARN, "control and metrics hold from the next start");
 	if (old->router.workers != new->router.workers)
 		frt_log(FRT_WARN, "workers holds from the next start");
 }

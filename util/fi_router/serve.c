@@ -102,6 +102,14 @@ static size_t turn(struct frt_serve *serve)
 	return work;
 }
 
+/* Those who ask. True: there is more to do at once. */
+static bool answer(struct frt_serve *serve)
+{
+	const bool more = frt_control_run(serve->control);
+
+	return frt_metrics_run(serve->metrics) || more;
+}
+
 /* Who looks for work before it sleeps looks for these now and then. */
 static bool goes_on(struct frt_serve *serve, size_t work)
 {
@@ -109,7 +117,7 @@ static bool goes_on(struct frt_serve *serve, size_t work)
 		return false;
 	if (serve->node->worker[0]->turns % TURNS == 0) {
 		take_signals(serve);
-		frt_control_run(serve->control);
+		answer(serve);
 	}
 	return true;
 }
@@ -200,7 +208,7 @@ void frt_serve(struct frt_serve *serve)
 		else
 			wait_for_work(serve, serve->ends ? END_LOOK : -1);
 		if (serve->asked)
-			serve->asked = frt_control_run(serve->control);
+			serve->asked = answer(serve);
 	}
 }
 

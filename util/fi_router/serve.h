@@ -4,6 +4,7 @@
 #define FRT_SERVE_H
 
 #include "control/control.h"
+#include "metrics/metrics.h"
 #include "node.h"
 
 struct frt_serve {
@@ -12,7 +13,8 @@ struct frt_serve {
 	bool signalled; /* to end */
 	uint64_t ends;	/* ms: when it ends, whatever is left; 0: it goes on */
 	struct frt_control *control; /* the owner's; NULL: nobody can ask */
-	bool asked;		     /* there may be something for control to do */
+	struct frt_metrics *metrics; /* the same */
+	bool asked;		     /* there may be something for them to do */
 };
 
 /* SIGTERM, SIGINT and SIGHUP are the loop's from now on. Sets node->epfd. */

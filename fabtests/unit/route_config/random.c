@@ -80,6 +80,9 @@ static void router(FILE *out)
 	if (maybe())
 		fprintf(out, "control = /run/r %u.sock\n", below(100));
 	if (maybe())
+		fprintf(out, "metrics = %s%u\n",
+			ONE_OF("", "10.0.0.1:", "0.0.0.0:", "[::1]:"), 1 + below(65535));
+	if (maybe())
 		fprintf(out, "workers = %u\n", 1 + below(16));
 	if (maybe())
 		fprintf(out, "connections = %u\n", 1 + below(1000000));

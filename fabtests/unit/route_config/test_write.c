@@ -91,6 +91,7 @@ static void same_router(const struct rte_config_router *a,
 	CT_EXPECT_MEMEQ(&a->policy, &b->policy, sizeof(a->policy));
 	same_lists(a, b);
 	same_text(a->control, b->control);
+	same_text(a->metrics, b->metrics);
 	CT_EXPECT_EQ(a->workers, b->workers);
 	CT_EXPECT_EQ(a->connections, b->connections);
 	CT_EXPECT_EQ(a->slots, b->slots);

@@ -166,6 +166,7 @@ struct rte_config_router {
 	struct rte_config_acl *acl;
 	uint32_t acls;
 	char *control;	      /* path of a socket */
+	char *metrics;	      /* of rte_listen_parse: HTTP; NULL: none */
 	uint32_t workers;     /* 0: as many as fit (fi_router(8)) */
 	uint32_t connections; /* of one client; so are the next two */
 	uint32_t slots;
@@ -218,6 +219,8 @@ int rte_config_check_set(struct rte_config *const *configs, uint32_t count,
 /* The longest prefix with that address, or NULL. IPv4 in IPv6 counts as IPv4. */
 const struct rte_config_prefix *rte_config_prefix_find(const struct rte_config *config,
 						       const struct sockaddr *addr);
+/* "PORT" of the loopback, "IPV4:PORT", "[IPV6]:PORT": 0 or -FI_EINVAL (listen.c). */
+int rte_listen_parse(const char *text, struct sockaddr_storage *addr);
 bool rte_config_allows(const struct rte_config *config, struct rte_subnet from,
 		       struct rte_subnet to);
 

@@ -52,6 +52,7 @@ static const struct rte_key router_keys[] = {
 	{.name = "acl", .type = &rte_type_acl,
 	 LIST(router, acl, acls, struct rte_config_acl, RTE_CONFIG_ACLS_MAX)},
 	{.name = "control", .type = &rte_type_path, AT(router, control)},
+	{.name = "metrics", .type = &rte_type_listen, AT(router, metrics)},
 	{.name = "workers", NUMBER(router, workers, rte_units_none, 1, RTE_WORKERS_MAX)},
 	{.name = "connections", NUMBER(router, connections, rte_units_none, 1, 1000000),
 	 .preset = 1024},

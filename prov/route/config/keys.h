@@ -83,6 +83,8 @@ extern const struct rte_type rte_type_number, rte_type_id, rte_type_range;
 extern const struct rte_type rte_type_words, rte_type_caps, rte_type_policy;
 extern const struct rte_type rte_type_transport, rte_type_name, rte_type_text;
 extern const struct rte_type rte_type_path;
+/* listen.c. */
+extern const struct rte_type rte_type_listen;
 /* Those that are no single number or text (items.c). */
 extern const struct rte_type rte_type_prefix, rte_type_static, rte_type_acl;
 extern const struct rte_type rte_type_uri, rte_type_key_file, rte_type_key_id;

@@ -13,6 +13,7 @@ prov_route_config_librouteconfig_la_SOURCES = \
 	prov/route/config/keyfile.c \
 	prov/route/config/keys.c \
 	prov/route/config/keys.h \
+	prov/route/config/listen.c \
 	prov/route/config/nearest.c \
 	prov/route/config/read.c \
 	prov/route/config/read.h \

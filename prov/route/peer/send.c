@@ -307,7 +307,7 @@ void send_late(struct rte_tx_inside *in)
 	struct rte_peer *peer = in->tx.peer;
 
 	if (!in->lost && !in->places)
-		tx_fields(&in->tx);
+		send_fields(&in->tx);
 	in->posted = true;
 	crn_list_add_tail(&peer->in->stuck, &in->entry);
 	if (peer->in->closed || !in->lost || !crn_list_empty(&peer->in->due))

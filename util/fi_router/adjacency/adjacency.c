@@ -9,6 +9,7 @@
 
 #include "inside.h"
 #include "log.h"
+#include "worker/worker.h"
 
 static const struct rte_config_router *self_of(const struct frt_device *device)
 {
@@ -280,7 +281,7 @@ int frt_adjacency_begin(struct frt_device *device, struct rte_peer *peer,
 		ret = is_self(device, peer) ? -FI_EADDRINUSE
 					    : begin(device, peer, target, out);
 	if (ret) {
-		rte_peer_close(peer, -ret);
+		frt_port_part(&device->at[0], peer, -ret);
 		return ret;
 	}
 	device->node->moved = true;
@@ -298,7 +299,7 @@ void frt_adjacency_end(struct frt_adjacency *adjacency, int status)
 	rte_sync_down(node->sync, adjacency->sync, crn_now_ms());
 	frt_queue_drop(adjacency);
 	frt_hear_drop(adjacency);
-	rte_peer_close(adjacency->peer, status);
+	frt_port_part(&adjacency->device->at[0], adjacency->peer, status);
 	if (adjacency->is_border) {
 		frt_border_del(node, &adjacency->border);
 		node->changed = true;

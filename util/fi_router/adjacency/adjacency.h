@@ -26,6 +26,9 @@ bool frt_sync_silent(const struct frt_node *node);
 void frt_targets_update(struct frt_device *device);
 /* It works no more: its connections are closed, also those that are only tried. */
 void frt_adjacencies_close(struct frt_device *device, int status);
+/* A router that the file names for it, and that is neither connected nor found to be out
+ * of reach: its URI; NULL: there is none. */
+const char *frt_targets_awaited(const struct frt_device *device);
 /* Adjacencies that are up. */
 uint32_t frt_adjacencies_count(const struct frt_node *node);
 

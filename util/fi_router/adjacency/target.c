@@ -277,6 +277,19 @@ void frt_targets_update(struct frt_device *device)
 	}
 }
 
+const char *frt_targets_awaited(const struct frt_device *device)
+{
+	const struct frt_target *target;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &device->targets) {
+		target = target_of(entry);
+		if (target->named && !is_met(target) && !target->told)
+			return target->text;
+	}
+	return NULL;
+}
+
 void frt_targets_close(struct frt_device *device)
 {
 	while (!crn_list_empty(&device->targets))

@@ -42,7 +42,7 @@ static void guest_close(struct frt_guest *guest, int status)
 {
 	struct frt_node *node = guest->port->device->node;
 
-	rte_peer_close(guest->peer, status);
+	frt_port_part(guest->port, guest->peer, status);
 	frt_client_put(node, guest_free(guest));
 }
 

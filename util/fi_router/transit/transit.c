@@ -81,7 +81,8 @@ static bool close_peer(struct frt_side *side)
 
 	side->closing = NULL;
 	if (peer)
-		rte_peer_close(peer, side->status);
+		frt_port_part(&side->device->at[side->transit->worker->index], peer,
+			      side->status);
 	return peer;
 }
 
@@ -105,12 +106,21 @@ void frt_transit_leave(struct frt_transit *transit)
 		frt_transit_free(transit);
 }
 
-static void side_drop(struct frt_side *side)
+/* How often and how long its lanes have stalled is kept where what they waited for was.
+ */
+static void side_drop(struct frt_side *side, const struct frt_side *other)
 {
+	const uint32_t worker = side->transit->worker->index;
+	struct frt_past *past = other->device ? &other->device->at[worker].past : NULL;
 	enum rte_lane at;
 
-	for (at = 0; at < RTE_LANES; at++)
+	for (at = 0; at < RTE_LANES; at++) {
 		frt_lane_drop(&side->lane[at]);
+		if (!past)
+			continue;
+		past->stalls[at] += side->lane[at].stalls;
+		past->stall_ns[at] += side->lane[at].stall_ns;
+	}
 }
 
 void frt_transit_close(struct frt_transit *transit, int status)
@@ -120,8 +130,8 @@ void frt_transit_close(struct frt_transit *transit, int status)
 	crn_deadline_remove(transit->worker->deadlines, &transit->deadline);
 	frt_side_close(&transit->side[FRT_IN], status);
 	frt_side_close(&transit->side[FRT_OUT], status);
-	side_drop(&transit->side[FRT_IN]);
-	side_drop(&transit->side[FRT_OUT]);
+	side_drop(&transit->side[FRT_IN], &transit->side[FRT_OUT]);
+	side_drop(&transit->side[FRT_OUT], &transit->side[FRT_IN]);
 	if (transit->rx)
 		rte_rx_put(transit->rx);
 	transit->rx = NULL;

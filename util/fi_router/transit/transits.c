@@ -98,12 +98,12 @@ static struct frt_transit *transit_new(struct frt_port *port, struct frt_client 
 }
 
 /* There is no room for a connection, not even for one that is refused. */
-static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_rx *rx)
+static void turn_away(struct frt_port *port, struct rte_peer *peer, struct rte_rx *rx)
 {
 	struct rte_packet packet = {.head = {.type = RTE_CONN_REP, .flags = RTE_ERR}};
 	struct rte_conn_rep rep = {.status = FI_ENOBUFS,
 				   .verdict = RTE_FAILED,
-				   .router = node->id};
+				   .router = port->worker->node->id};
 	struct rte_conn_req req;
 	struct rte_tx *tx = NULL;
 	ssize_t len;
@@ -123,7 +123,7 @@ static void turn_away(struct frt_node *node, struct rte_peer *peer, struct rte_r
 		else
 			rte_tx_drop(tx);
 	}
-	rte_peer_close(peer, FI_ENOBUFS);
+	frt_port_part(port, peer, FI_ENOBUFS);
 }
 
 static void request(struct frt_port *port, struct rte_peer *peer,
@@ -134,7 +134,7 @@ static void request(struct frt_port *port, struct rte_peer *peer,
 	struct frt_side *in;
 
 	if (!transit) {
-		turn_away(node, peer, rx);
+		turn_away(port, peer, rx);
 		frt_client_put(node, client);
 		return;
 	}

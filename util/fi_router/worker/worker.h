@@ -86,6 +86,14 @@ uint32_t frt_workers_count(const struct frt_node *node);
 int frt_port_watch(struct frt_port *port);
 void frt_port_unwatch(struct frt_port *port);
 
+/* --- What was done there (past.c) --- */
+
+/* Ends a peer of it, and keeps what it has done. */
+void frt_port_part(struct frt_port *port, struct rte_peer *peer, int status);
+/* What a peer has done until now, added. */
+void frt_past_peer(struct frt_past *past, const struct rte_peer *peer);
+void frt_past_add(struct frt_past *past, const struct frt_past *more);
+
 /* --- One turn (turn.c): what the main thread and the threads have in common --- */
 
 /* What there is to do at ports that have fired, and deadlines. How much there was. */
