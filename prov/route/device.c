@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include "cm/cm.h"
 #include "device.h"
+#include "keyring.h"
 
 /* Of a device's memory: landing slots, and messages that are in it. */
 #define DEVICE_LANDS 256u
@@ -57,6 +58,24 @@ static void device_log(void *context, const char *text)
 	RTE_INFO(FI_LOG_EP_CTRL, "%s: %s\n", device->config->name, text);
 }
 
+/* ms: anybody may try to get in, and tries again. */
+#define DENIED_AGAIN 1000u
+
+static void device_denied(void *context, enum rte_denial why, const union crn_addr *who,
+			  const char *text)
+{
+	struct rte_device *device = context;
+
+	(void)why;
+	(void)who;
+	if (device->denied && crn_now_ms() - device->denied < DENIED_AGAIN) {
+		device_log(device, text);
+		return;
+	}
+	device->denied = crn_now_ms();
+	RTE_WARN(FI_LOG_EP_CTRL, "%s: %s\n", device->config->name, text);
+}
+
 static uint64_t device_random(void)
 {
 	uint64_t value = 0;
@@ -78,6 +97,8 @@ static int device_open_port(struct rte_device *device)
 		.net = device->net,
 		.self = {.role = RTE_CLIENT, .node = device_random()},
 		.routing = &device->fabric->config->routing,
+		.keys = device->keyring.ring,
+		.denied = device_denied,
 		.log = device_log,
 		.context = device,
 	};
@@ -117,14 +138,19 @@ static int device_open(struct rte_device *device)
 
 	if (ret)
 		return ret;
-	ret = device_open_port(device);
+	ret = rte_keyring_open(device);
 	if (ret)
 		goto err_net;
+	ret = device_open_port(device);
+	if (ret)
+		goto err_keys;
 	ret = device_watch(device);
 	if (!ret)
 		return 0;
 	rte_port_close(device->port);
 	rte_arena_close(device->arena);
+err_keys:
+	rte_keyring_close(device);
 err_net:
 	rte_net_close(device->net);
 	return ret;
@@ -173,6 +199,7 @@ static void device_close(struct rte_device *device)
 	rte_incoming_drop_all(device);
 	rte_port_close(device->port);
 	crn_unlock(&device->lock);
+	rte_keyring_close(device);
 	rte_arena_close(device->arena);
 	rte_net_close(device->net);
 	crn_lock_fini(&device->lock);

@@ -32,6 +32,8 @@ prov_route_libroute_objs_la_SOURCES = \
 	prov/route/info.c \
 	prov/route/info.h \
 	prov/route/init.c \
+	prov/route/keyring.c \
+	prov/route/keyring.h \
 	prov/route/mr.c \
 	prov/route/objects.h \
 	prov/route/pep.c \

@@ -57,6 +57,14 @@ struct rte_redirect {
 
 /* A device of the configuration that something is opened over: one domain of the lower
  * provider, for all domains and passive endpoints of the program. */
+/* keyring.c */
+struct rte_keyring {
+	struct rte_auth_ring *ring; /* NULL: the device has no keys */
+	/* That they are from; NULL: that of the fabric. */
+	struct rte_config *config;
+	uint64_t mark; /* of the files, as they were */
+};
+
 struct rte_device {
 	struct crn_list entry; /* of fabric->devices */
 	struct rte_fabric *fabric;
@@ -66,6 +74,8 @@ struct rte_device {
 	struct rte_net *net;
 	struct rte_arena *arena;
 	struct rte_port *port;
+	struct rte_keyring keyring;
+	uint64_t denied; /* ms: when the log was told last of who was not let in */
 	struct rte_device_source sources[RTE_PORT_FDS];
 	struct crn_lock lock;	  /* guards port and what follows */
 	struct crn_list incoming; /* of struct rte_incoming */

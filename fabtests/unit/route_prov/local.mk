@@ -11,6 +11,7 @@ fabtests_unit_unit_route_prov_SOURCES = \
 	fabtests/unit/route_prov/test_bypass.c \
 	fabtests/unit/route_prov/test_connect.c \
 	fabtests/unit/route_prov/test_info.c \
+	fabtests/unit/route_prov/test_keys.c \
 	fabtests/unit/route_prov/test_listen.c \
 	fabtests/unit/route_prov/test_misuse.c \
 	fabtests/unit/route_prov/test_pack.c \

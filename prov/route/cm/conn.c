@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 #include "cm.h"
+#include "keyring.h"
 
 static struct rte_ep *conn_of(struct rte_peer *peer)
 {
@@ -212,6 +213,7 @@ void rte_conn_try(struct rte_ep *ep, const struct rte_failure *failure)
 	ep->peer = NULL;
 	if (peer)
 		rte_peer_close(peer, 0);
+	rte_keyring_look(ep->device);
 	while (!rte_hop_next(ep, &addr)) {
 		ret = rte_peer_connect(ep->device->port, &addr.sa, 0, &rte_conn_ops, ep,
 				       &ep->peer);
