@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(request.command < FRT_COMMANDS);
 	FUZZ_CHECK(request.what < FRT_SHOWS);
 	FUZZ_CHECK(request.ttl <= RTE_TTL_MAX);
+	FUZZ_CHECK(request.count <= FRT_TOP_COUNT_MAX);
 	FUZZ_CHECK(request.timeout && request.timeout <= FRT_PROBE_MS_MAX);
 	if (request.command == FRT_PROBE)
 		FUZZ_CHECK(request.target.routed && !request.target.port &&

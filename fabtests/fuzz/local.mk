@@ -53,7 +53,7 @@ fabtests_fuzz_fuzz_route_config_LDADD = prov/route/config/librouteconfig.la prov
 
 fabtests_fuzz_fuzz_route_control_SOURCES = fabtests/fuzz/fuzz_route_control.c $(fuzz_main)
 fabtests_fuzz_fuzz_route_control_CPPFLAGS = $(util_fi_router_libfirouter_la_CPPFLAGS)
-fabtests_fuzz_fuzz_route_control_LDADD = util/fi_router/libfirouter.la
+fabtests_fuzz_fuzz_route_control_LDADD = util/fi_router/libfirouter.la prov/route/peer/libpeer.la
 
 fabtests_fuzz_fuzz_route_lsdb_SOURCES = fabtests/fuzz/fuzz_route_lsdb.c $(fuzz_main)
 fabtests_fuzz_fuzz_route_lsdb_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route

@@ -11,6 +11,7 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/grid.h \
 	util/fi_routectl/json.c \
 	util/fi_routectl/live/ask.c \
+	util/fi_routectl/live/blocked.c \
 	util/fi_routectl/live/connections.c \
 	util/fi_routectl/live/drain.c \
 	util/fi_routectl/live/fault.c \
@@ -18,7 +19,11 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/live/members.c \
 	util/fi_routectl/live/options.c \
 	util/fi_routectl/live/probe.c \
+	util/fi_routectl/live/ready.c \
 	util/fi_routectl/live/show.c \
+	util/fi_routectl/live/time.c \
+	util/fi_routectl/live/top.c \
+	util/fi_routectl/live/why.c \
 	util/fi_routectl/names.c \
 	util/fi_routectl/options.c \
 	util/fi_routectl/options.h \

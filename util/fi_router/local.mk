@@ -11,6 +11,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/adjacency/inside.h \
 	util/fi_router/adjacency/queue.c \
 	util/fi_router/adjacency/target.c \
+	util/fi_router/control/blocked.c \
 	util/fi_router/control/connections.c \
 	util/fi_router/control/control.c \
 	util/fi_router/control/control.h \
@@ -22,6 +23,9 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/control/request.c \
 	util/fi_router/control/request.h \
 	util/fi_router/control/show.c \
+	util/fi_router/control/ready.c \
+	util/fi_router/control/top.c \
+	util/fi_router/control/why.c \
 	util/fi_router/control/words.c \
 	util/fi_router/convert.c \
 	util/fi_router/convert.h \
@@ -39,7 +43,6 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/metrics/http.c \
 	util/fi_router/metrics/inside.h \
 	util/fi_router/metrics/metrics.h \
-	util/fi_router/metrics/sums.c \
 	util/fi_router/metrics/text.c \
 	util/fi_router/node.c \
 	util/fi_router/node.h \
@@ -57,10 +60,13 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/route/route.h \
 	util/fi_router/route/routes.c \
 	util/fi_router/route/way.c \
+	util/fi_router/route/why.c \
 	util/fi_router/self.c \
 	util/fi_router/self.h \
 	util/fi_router/serve.c \
 	util/fi_router/serve.h \
+	util/fi_router/sums.c \
+	util/fi_router/sums.h \
 	util/fi_router/transit/ack.c \
 	util/fi_router/transit/end.c \
 	util/fi_router/transit/forward.c \

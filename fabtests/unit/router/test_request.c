@@ -15,8 +15,9 @@ static const char *parse(const char *text)
 
 CT_TEST(request, names_what_is_to_be_shown)
 {
-	static const char *const names[FRT_SHOWS] = {"topology", "routes", "connections",
-						     "counters", "adjacencies"};
+	static const char *const names[FRT_SHOWS] = {"topology",    "routes",
+						     "connections", "counters",
+						     "adjacencies", "blocked"};
 	char text[128];
 	size_t i;
 
@@ -68,6 +69,25 @@ CT_TEST(request, drains)
 	CT_EXPECT_EQ(request.deadline, 86400000);
 }
 
+CT_TEST(request, asks_why_and_how_busy_and_whether_ready)
+{
+	CT_EXPECT_EQ(parse("{\"command\":\"ready\"}"), NULL);
+	CT_EXPECT_EQ(request.command, FRT_READY);
+	CT_EXPECT_EQ(parse("{\"command\":\"top\"}"), NULL);
+	CT_EXPECT_EQ(request.count, FRT_TOP_COUNT);
+	CT_EXPECT_EQ(parse("{\"command\":\"top\",\"count\":0}"), NULL);
+	CT_EXPECT_EQ(request.count, 0);
+	CT_EXPECT_EQ(parse("{\"command\":\"why\",\"target\":\"3:4294967295:10.0.0.1\"}"),
+		     NULL);
+	CT_EXPECT_EQ(request.to.as, 3);
+	CT_EXPECT_EQ(request.to.subnet, UINT32_MAX);
+	CT_EXPECT_FALSE(request.has_from);
+	CT_EXPECT_EQ(parse("{\"command\":\"why\",\"target\":\"3:2\",\"from\":\"3:1\"}"),
+		     NULL);
+	CT_EXPECT_TRUE(request.has_from);
+	CT_EXPECT_EQ(request.from.subnet, 1);
+}
+
 CT_TEST(request, that_is_wrong_is_told_why)
 {
 	static const struct {
@@ -80,10 +100,21 @@ CT_TEST(request, that_is_wrong_is_told_why)
 		{"{\"command\":\"show\",\"command\":\"show\"}", "no JSON object"},
 		{"{}", "no command"},
 		{"{\"command\":7}", "no command"},
-		{"{\"command\":\"stop\"}", "none of show, probe, drain, fault"},
+		{"{\"command\":\"stop\"}",
+		 "none of show, probe, ready, top, why, drain, fault"},
 		{"{\"command\":\"show\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"top\"}", "what is none"},
 		{"{\"command\":\"show\",\"what\":\"routes\",\"ttl\":1}", "a member that"},
+		{"{\"command\":\"ready\",\"ttl\":1}", "a member that"},
+		{"{\"command\":\"top\",\"count\":101}", "count is"},
+		{"{\"command\":\"top\",\"count\":-1}", "count is"},
+		{"{\"command\":\"why\"}", "target is AS:SUBNET,"},
+		{"{\"command\":\"why\",\"target\":\"3\"}", "target is AS:SUBNET,"},
+		{"{\"command\":\"why\",\"target\":\"3:2x\"}", "target is AS:SUBNET,"},
+		{"{\"command\":\"why\",\"target\":\"3:4294967296\"}",
+		 "target is AS:SUBNET,"},
+		{"{\"command\":\"why\",\"target\":\"3:2\",\"from\":\"3:1:1\"}",
+		 "from is"},
 		{"{\"command\":\"probe\"}", "target is"},
 		{"{\"command\":\"probe\",\"target\":\"10.0.0.1\"}", "target is"},
 		{"{\"command\":\"probe\",\"target\":\"3:2:host\"}", "target is"},

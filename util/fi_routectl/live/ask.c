@@ -36,31 +36,30 @@ const char *rct_live_path(const struct rct_live_options *options)
 	return NULL;
 }
 
-static int fails(const char *path, int err)
+static int fails(const char *path, int err, char why[RCT_WHY_SIZE])
 {
 	switch (err) {
 	case ENOENT:
 	case ECONNREFUSED:
-		fprintf(stderr, "fi_routectl: no router listens at %s\n", path);
+		snprintf(why, RCT_WHY_SIZE, "no router listens at %s", path);
 		break;
 	case EACCES:
 	case EPERM:
-		fprintf(stderr,
-			"fi_routectl: no permission to ask the router at %s: its user "
-			"and group may\n",
-			path);
+		snprintf(why, RCT_WHY_SIZE,
+			 "no permission to ask the router at %s: its user and group may",
+			 path);
 		break;
 	case EAGAIN:
 	case ETIMEDOUT:
-		fprintf(stderr, "fi_routectl: the router at %s does not answer\n", path);
+		snprintf(why, RCT_WHY_SIZE, "the router at %s does not answer", path);
 		break;
 	default:
-		fprintf(stderr, "fi_routectl: %s: %s\n", path, strerror(err));
+		snprintf(why, RCT_WHY_SIZE, "%s: %s", path, strerror(err));
 	}
 	return -1;
 }
 
-static int reach(const char *path, uint32_t timeout)
+static int reach(const char *path, uint32_t timeout, char why[RCT_WHY_SIZE])
 {
 	const struct timeval time = {.tv_sec = timeout / 1000,
 				     .tv_usec = timeout % 1000 * 1000};
@@ -68,11 +67,11 @@ static int reach(const char *path, uint32_t timeout)
 	int fd, err;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
-		return fails(path, ENAMETOOLONG);
+		return fails(path, ENAMETOOLONG, why);
 	strcpy(addr.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return fails(path, errno);
+		return fails(path, errno, why);
 	/* Of connect(2) as well, where many others wait. */
 	if (!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) &&
 	    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) &&
@@ -80,7 +79,7 @@ static int reach(const char *path, uint32_t timeout)
 		return fd;
 	err = errno;
 	close(fd);
-	return fails(path, err);
+	return fails(path, err, why);
 }
 
 /* 0 or an errno. */
@@ -123,28 +122,29 @@ static int hear(int fd, char **answer, size_t *len)
 	return EMSGSIZE;
 }
 
-static json_t *understand(const char *path, const char *answer, size_t len)
+static json_t *understand(const char *path, const char *answer, size_t len,
+			  char why[RCT_WHY_SIZE])
 {
 	json_t *document = json_loadb(answer, len, 0, NULL);
 	const json_t *error = json_object_get(document, "error");
 
 	if (!json_is_object(document))
-		fprintf(stderr, "fi_routectl: %s: the answer is no JSON document\n",
-			path);
+		snprintf(why, RCT_WHY_SIZE, "%s: the answer is no JSON document", path);
 	else if (error)
-		fprintf(stderr, "fi_routectl: %s: %s\n", path, json_string_value(error));
+		snprintf(why, RCT_WHY_SIZE, "%s: %s", path, json_string_value(error));
 	else
 		return document;
 	json_decref(document);
 	return NULL;
 }
 
-json_t *rct_ask(const char *path, json_t *request, uint32_t timeout)
+json_t *rct_ask_quietly(const char *path, json_t *request, uint32_t timeout,
+			char why[RCT_WHY_SIZE])
 {
 	json_t *document = NULL;
 	char *answer = NULL;
 	size_t len = 0;
-	int fd = reach(path, timeout), err;
+	int fd = reach(path, timeout, why), err;
 
 	if (fd < 0) {
 		json_decref(request);
@@ -155,9 +155,19 @@ json_t *rct_ask(const char *path, json_t *request, uint32_t timeout)
 		err = hear(fd, &answer, &len);
 	close(fd);
 	if (err)
-		fails(path, err);
+		fails(path, err, why);
 	else
-		document = understand(path, answer, len);
+		document = understand(path, answer, len, why);
 	free(answer);
+	return document;
+}
+
+json_t *rct_ask(const char *path, json_t *request, uint32_t timeout)
+{
+	char why[RCT_WHY_SIZE];
+	json_t *document = rct_ask_quietly(path, request, timeout, why);
+
+	if (!document)
+		fprintf(stderr, "fi_routectl: %s\n", why);
 	return document;
 }

@@ -11,15 +11,25 @@
 /* Of the router that is asked, where nothing else is named. */
 #define RCT_CONFIG "/etc/cairn/fi_router.conf"
 
-enum rct_live_command { RCT_SHOW, RCT_PING, RCT_TRACE, RCT_FAULT };
+enum rct_live_command {
+	RCT_SHOW,
+	RCT_PING,
+	RCT_TRACE,
+	RCT_READY,
+	RCT_TOP,
+	RCT_WHY,
+	RCT_FAULT,
+};
 
 struct rct_live_options {
 	enum rct_live_command command;
-	const char *what;	     /* SHOW: "topology"; the others: a target */
+	const char *what;	     /* SHOW: "topology"; PING, TRACE, WHY: a target */
+	const char *from;	     /* WHY: a subnet; NULL: the router's own */
 	const char *socket, *config; /* at most one of them */
 	bool json, dot;
-	uint32_t count;	  /* PING */
-	uint32_t timeout; /* ms */
+	uint32_t count;	  /* PING; TOP: 0: without end */
+	uint32_t timeout; /* ms; READY: 0: it is asked once */
+	uint32_t delay;	  /* TOP: ms */
 };
 
 /* Is it one of those commands? */
@@ -42,16 +52,23 @@ const char *rct_live_path(const struct rct_live_options *options);
  * NULL: it has been printed why not.
  */
 json_t *rct_ask(const char *path, json_t *request, uint32_t timeout);
+/* The same, and nothing is printed: why says it. */
+#define RCT_WHY_SIZE 256u
+json_t *rct_ask_quietly(const char *path, json_t *request, uint32_t timeout,
+			char why[RCT_WHY_SIZE]);
 
 /* --- fault.c: all of it; argv[0] is the command --- */
 
 int rct_live_fault(int argc, char **argv);
 
-/* --- show*.c, probe.c --- */
+/* --- show*.c, probe.c, ready.c, top.c, why.c --- */
 
 int rct_live_show(const struct rct_live_options *options, const char *path);
 int rct_live_ping(const struct rct_live_options *options, const char *path);
 int rct_live_trace(const struct rct_live_options *options, const char *path);
+int rct_live_ready(const struct rct_live_options *options, const char *path);
+int rct_live_top(const struct rct_live_options *options, const char *path);
+int rct_live_why(const struct rct_live_options *options, const char *path);
 
 /* drain.c: all of the command; and a line of its answer, without the name. */
 int rct_live_drain(int argc, char **argv);
@@ -63,7 +80,16 @@ int rct_sheet_routes(const json_t *document);
 int rct_sheet_connections(const json_t *document);
 int rct_sheet_counters(const json_t *document);
 int rct_sheet_adjacencies(const json_t *document);
+int rct_sheet_blocked(const json_t *document);
+/* As simulate prints it (names.c); names: of the policy. */
+#define RCT_SCORE_SIZE 128u
+const char *rct_score(const json_t *names, const json_t *cost, char text[RCT_SCORE_SIZE]);
 void rct_dot_topology(const json_t *document);
+
+/* --- time.c --- */
+
+uint64_t rct_now_ms(void);
+void rct_pause(uint32_t ms);
 
 /* --- members.c: of an object that may lack them --- */
 

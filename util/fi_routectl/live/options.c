@@ -13,26 +13,40 @@
 #define TIMEOUT 1000u
 #define TIMEOUT_MOST 10000u
 
-enum { JSON = 1, DOT };
+#define WAIT_MOST 3600000u
+#define DELAY 1000u
+#define DELAY_MOST 3600.0
+
+enum { JSON = 1, DOT, FROM };
 
 static const char usage[] =
 	"Usage: fi_routectl show WHAT [OPTION...]\n"
 	"       fi_routectl ping AS:SUBNET:ADDRESS [OPTION...]\n"
 	"       fi_routectl trace AS:SUBNET:ADDRESS [OPTION...]\n"
+	"       fi_routectl why AS:SUBNET[:ADDRESS] [OPTION...]\n"
+	"       fi_routectl top [OPTION...]\n"
+	"       fi_routectl ready [OPTION...]\n"
 	"       fi_routectl drain [OPTION...]\n"
 	"What a running router says.\n"
-	"show      topology, routes, connections, counters or adjacencies\n"
+	"show      topology, routes, connections, counters, adjacencies or blocked\n"
 	"ping      asks the last router before the target how it is\n"
 	"trace     asks each router on the way there\n"
 	"drain     it takes no new connections: drain --help tells more\n"
+	"why       what decides which way a connection goes there, and what else there "
+	"is\n"
+	"top       how busy it is, again and again\n"
+	"ready     status 0 if it is ready, 1 and the reason if not\n"
 	"  -s, --socket SOCKET     its control socket\n"
 	"  -c, --config CONFIG     its configuration, which names that\n"
 	"                          (default: " RCT_CONFIG ")\n"
 	"      --json              what it has said, as JSON\n"
 	"      --dot               topology: a picture, for dot(1)\n"
-	"  -n, --count N           ping: so many times (default: 4)\n"
+	"  -n, --count N           ping, top: so many times (default: 4; without end)\n"
+	"  -d, --delay S           top: seconds in between (default: 1)\n"
+	"      --from AS:SUBNET    why: of clients there (default: the router's own)\n"
 	"  -w, --timeout MS        ping, trace: for each answer, up to 10000\n"
-	"                          (default: 1000)\n";
+	"                          (default: 1000); ready: until it is, up to 3600000\n"
+	"                          (default: asks once)\n";
 
 static const struct option longs[] = {
 	{"socket", required_argument, NULL, 's'},
@@ -41,6 +55,8 @@ static const struct option longs[] = {
 	{"dot", no_argument, NULL, DOT},
 	{"count", required_argument, NULL, 'n'},
 	{"timeout", required_argument, NULL, 'w'},
+	{"delay", required_argument, NULL, 'd'},
+	{"from", required_argument, NULL, FROM},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -48,15 +64,20 @@ static const struct option longs[] = {
 static const struct {
 	const char *name;
 	const char *options;
+	int words; /* behind it */
+	uint32_t count, timeout, timeout_most;
 } commands[] = {
-	[RCT_SHOW] = {"show", "sc\001\002"},
-	[RCT_PING] = {"ping", "scnw\001"},
-	[RCT_TRACE] = {"trace", "scw\001"},
-	[RCT_FAULT] = {"fault", ""}, /* fault.c reads its line itself */
+	[RCT_SHOW] = {"show", "sc\001\002", 1, 0, 0, 0},
+	[RCT_PING] = {"ping", "scnw\001", 1, COUNT, TIMEOUT, TIMEOUT_MOST},
+	[RCT_TRACE] = {"trace", "scw\001", 1, 0, TIMEOUT, TIMEOUT_MOST},
+	[RCT_READY] = {"ready", "scw\001", 0, 0, 0, WAIT_MOST},
+	[RCT_TOP] = {"top", "scnd\001", 0, 0, 0, 0},
+	[RCT_WHY] = {"why", "sc\001\003", 1, 0, 0, 0},
+	[RCT_FAULT] = {"fault", "", 0, 0, 0, 0}, /* fault.c reads its line itself */
 };
 
 static const char *const shows[] = {
-	"topology", "routes", "connections", "counters", "adjacencies",
+	"topology", "routes", "connections", "counters", "adjacencies", "blocked",
 };
 
 __attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
@@ -98,6 +119,19 @@ static uint32_t number(const char *option, const char *text, uint32_t most)
 	return (uint32_t)value;
 }
 
+static uint32_t seconds(const char *option, const char *text)
+{
+	double value;
+	char *end;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (errno || *text < '0' || *text > '9' || *end || !(value >= 0.1) ||
+	    value > DELAY_MOST)
+		wrong("%s is a number of seconds from 0.1 to 3600", option);
+	return (uint32_t)(value * 1000);
+}
+
 static void take(struct rct_live_options *options, int option)
 {
 	switch (option) {
@@ -117,7 +151,14 @@ static void take(struct rct_live_options *options, int option)
 		options->count = number("--count", optarg, COUNT_MOST);
 		break;
 	case 'w':
-		options->timeout = number("--timeout", optarg, TIMEOUT_MOST);
+		options->timeout = number("--timeout", optarg,
+					  commands[options->command].timeout_most);
+		break;
+	case 'd':
+		options->delay = seconds("--delay", optarg);
+		break;
+	case FROM:
+		options->from = optarg;
 		break;
 	}
 }
@@ -132,8 +173,9 @@ static void check_what(const struct rct_live_options *options)
 		if (!strcmp(options->what, shows[i]))
 			break;
 	if (i == sizeof(shows) / sizeof(*shows))
-		wrong("show what? topology, routes, connections, counters or "
-		      "adjacencies");
+		wrong("show what? topology, routes, connections, counters, adjacencies "
+		      "or "
+		      "blocked");
 	if (options->dot && i)
 		wrong("--dot is for the topology alone");
 	if (options->dot && options->json)
@@ -146,10 +188,11 @@ void rct_live_options(int argc, char **argv, struct rct_live_options *options)
 
 	*options = (struct rct_live_options){
 		.command = (enum rct_live_command)command_find(argv[0]),
-		.count = COUNT,
-		.timeout = TIMEOUT,
+		.delay = DELAY,
 	};
-	while ((option = getopt_long(argc, argv, "s:c:n:w:h", longs, NULL)) != -1) {
+	options->count = commands[options->command].count;
+	options->timeout = commands[options->command].timeout;
+	while ((option = getopt_long(argc, argv, "s:c:n:w:d:h", longs, NULL)) != -1) {
 		if (option == 'h' || option == '?') {
 			fputs(usage, option == 'h' ? stdout : stderr);
 			exit(option == 'h' ? 0 : 2);
@@ -158,8 +201,9 @@ void rct_live_options(int argc, char **argv, struct rct_live_options *options)
 			wrong("%s takes no such option: %s", argv[0], argv[optind - 1]);
 		take(options, option);
 	}
-	if (argc - optind != 1)
-		wrong("%s takes one word: --help tells more", argv[0]);
+	if (argc - optind != commands[options->command].words)
+		wrong("%s takes %s: --help tells more", argv[0],
+		      commands[options->command].words ? "one word" : "no word");
 	options->what = argv[optind];
 	if (options->socket && options->config)
 		wrong("--socket or --config, not both");

@@ -10,6 +10,8 @@
 #include "live.h"
 #include "sim.h"
 
+_Static_assert(RCT_SCORE_SIZE == RCT_NAME_SIZE, "a score is rct_cost_text");
+
 /* ms that a router may say nothing. */
 #define PATIENCE 10000u
 #define LIST_SIZE 1024u
@@ -160,9 +162,7 @@ int rct_sheet_adjacencies(const json_t *document)
 
 /* --- Routes --- */
 
-/* As simulate prints it: rct_cost_text. */
-static const char *cost_text(const json_t *names, const json_t *cost,
-			     char text[RCT_NAME_SIZE])
+const char *rct_score(const json_t *names, const json_t *cost, char text[RCT_SCORE_SIZE])
 {
 	struct rte_policy policy = {0};
 	struct rte_cost value = {0};
@@ -187,7 +187,7 @@ static void add_route(struct rct_grid *grid, const json_t *names, const json_t *
 	rct_grid_add(grid, rct_text(to, "to"));
 	rct_grid_add(grid, kind);
 	rct_grid_add(grid,
-		     route ? cost_text(names, json_object_get(route, "cost"), cost) : "");
+		     route ? rct_score(names, json_object_get(route, "cost"), cost) : "");
 	rct_grid_add(grid, rct_list(json_object_get(route, "subnets"), text, LIST_SIZE));
 	rct_grid_add(grid, rct_list(json_object_get(route, "routers"), text, LIST_SIZE));
 }
@@ -220,7 +220,7 @@ static const struct {
 } sheets[] = {
 	{"topology", rct_sheet_topology},	{"routes", rct_sheet_routes},
 	{"connections", rct_sheet_connections}, {"counters", rct_sheet_counters},
-	{"adjacencies", rct_sheet_adjacencies},
+	{"adjacencies", rct_sheet_adjacencies}, {"blocked", rct_sheet_blocked},
 };
 
 int rct_live_show(const struct rct_live_options *options, const char *path)
@@ -268,6 +268,12 @@ int rct_live(int argc, char **argv)
 		return rct_live_ping(&options, path);
 	case RCT_TRACE:
 		return rct_live_trace(&options, path);
+	case RCT_READY:
+		return rct_live_ready(&options, path);
+	case RCT_TOP:
+		return rct_live_top(&options, path);
+	case RCT_WHY:
+		return rct_live_why(&options, path);
 	case RCT_SHOW:
 	case RCT_FAULT:
 		break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connections that are passed on, and what has been counted. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <cairn/compat.h>
@@ -8,6 +9,7 @@
 
 #include "adjacency/adjacency.h"
 #include "inside.h"
+#include "sums.h"
 
 /* Connections of one answer; of others it says that they are there. */
 #define CONNECTIONS_MOST 4096u
@@ -157,101 +159,51 @@ _Static_assert(sizeof(struct rte_sync_counters) ==
 		       sizeof(sync_counters) / sizeof(*sync_counters) * 8,
 	       "all of them");
 
-/* Of the peers that a device has now. */
-struct total {
-	const struct frt_device *device;
-	uint32_t peers;
-	uint64_t rx, tx, rx_bytes, tx_bytes, stalls[RTE_LANES];
-};
-
-struct totals {
-	struct total total[RTE_CONFIG_DEVICES_MAX];
-	uint32_t count;
-};
-
-static void add_peer(struct totals *totals, const struct frt_device *device,
-		     const struct rte_peer *peer)
+static json_t *device_json(const struct frt_node *node, const struct frt_sum *sum)
 {
-	struct total *total = totals->total;
+	const struct frt_device *device = sum->device;
+	const struct frt_past *all = &sum->all;
 
-	while (total < totals->total + totals->count && total->device != device)
-		total++;
-	if (!peer || total == totals->total + totals->count)
-		return;
-	total->peers++;
-	total->rx += peer->stats_rx;
-	total->tx += peer->stats_tx;
-	total->rx_bytes += peer->stats_rx_bytes;
-	total->tx_bytes += peer->stats_tx_bytes;
-	total->stalls[RTE_REQUESTS] += peer->stalls[RTE_REQUESTS];
-	total->stalls[RTE_RESPONSES] += peer->stalls[RTE_RESPONSES];
+	return json_pack(
+		"{s:s, s:o, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:I, s:I, s:o}",
+		"device", device->config->name, "subnet", frt_json_net(node, device->id),
+		"up", device->up, "uri", device->uri_text, "rate",
+		frt_json_count(device->rate), "peers", (json_int_t)sum->peers, "received",
+		frt_json_count(all->rx), "received_bytes", frt_json_count(all->rx_bytes),
+		"sent", frt_json_count(all->tx), "sent_bytes",
+		frt_json_count(all->tx_bytes), "request_stalls",
+		frt_json_count(all->stalls[RTE_REQUESTS]), "response_stalls",
+		frt_json_count(all->stalls[RTE_RESPONSES]), "stalled",
+		(json_int_t)sum->stalled[RTE_REQUESTS] + sum->stalled[RTE_RESPONSES],
+		"queued",
+		(json_int_t)sum->queued[RTE_REQUESTS] + sum->queued[RTE_RESPONSES],
+		"stall_ns",
+		frt_json_count(all->stall_ns[RTE_REQUESTS] +
+			       all->stall_ns[RTE_RESPONSES]));
 }
 
-static void add_sides(const struct frt_transit *transit, void *context)
+json_t *frt_show_devices(const struct frt_node *node, uint64_t *now)
 {
-	enum frt_from from;
-
-	for (from = 0; from < FRT_SIDES; from++)
-		add_peer(context, transit->side[from].device, transit->side[from].peer);
-}
-
-static void add_neighbour(const struct frt_adjacency_view *view, void *context)
-{
-	add_peer(context, view->device, view->peer);
-}
-
-static json_t *device_json(const struct frt_node *node, const struct total *total)
-{
-	const struct frt_device *device = total->device;
-
-	return json_pack("{s:s, s:o, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "device", device->config->name, "subnet",
-			 frt_json_net(node, device->id), "up", device->up, "uri",
-			 device->uri_text, "rate", frt_json_count(device->rate), "peers",
-			 (json_int_t)total->peers, "received", frt_json_count(total->rx),
-			 "received_bytes", frt_json_count(total->rx_bytes), "sent",
-			 frt_json_count(total->tx), "sent_bytes",
-			 frt_json_count(total->tx_bytes), "request_stalls",
-			 frt_json_count(total->stalls[RTE_REQUESTS]), "response_stalls",
-			 frt_json_count(total->stalls[RTE_RESPONSES]));
-}
-
-static json_t *devices_json(const struct frt_node *node)
-{
-	struct totals totals = {.count = node->devices};
+	struct frt_sums *sums = malloc(sizeof(*sums));
 	json_t *devices = json_array();
 	uint32_t i;
 
-	for (i = 0; i < node->devices; i++)
-		totals.total[i].device = node->device[i];
-	frt_transit_each(node, add_sides, &totals);
-	frt_adjacencies_each(node, add_neighbour, &totals);
-	for (i = 0; i < node->devices; i++)
-		json_array_append_new(devices, device_json(node, &totals.total[i]));
+	if (!sums)
+		return devices;
+	frt_sums(node, sums);
+	*now = sums->now;
+	for (i = 0; i < sums->count; i++)
+		json_array_append_new(devices, device_json(node, &sums->sum[i]));
+	free(sums);
 	return devices;
 }
 
-static void add_use(struct rte_arena_use *all, const struct rte_arena *arena)
+json_t *frt_show_arena(const struct frt_node *node)
 {
 	struct rte_arena_use use;
 
-	rte_arena_use(arena, &use);
-	all->lands += use.lands;
-	all->lands_taken += use.lands_taken;
-	all->messages += use.messages;
-	all->messages_taken += use.messages_taken;
-	all->bytes += use.bytes;
-	all->bytes_taken += use.bytes_taken;
-}
-
-static json_t *arena_json(const struct frt_node *node)
-{
-	struct rte_arena_use use = {0};
-	uint32_t i;
-
-	for (i = 0; i < node->workers; i++)
-		if (node->worker[i]->arena)
-			add_use(&use, node->worker[i]->arena);
+	frt_sums_memory(node, &use);
 	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "lands", (json_int_t)use.lands,
 			 "lands_taken", (json_int_t)use.lands_taken, "messages",
 			 (json_int_t)use.messages, "messages_taken",
@@ -270,7 +222,7 @@ static uint32_t clients(const struct frt_node *node)
 	return count;
 }
 
-static json_t *now_json(const struct frt_node *node)
+json_t *frt_show_now(const struct frt_node *node)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "workers",
 			 (json_int_t)frt_workers_count(node), "connections",
@@ -284,15 +236,16 @@ static json_t *now_json(const struct frt_node *node)
 json_t *frt_show_counters(const struct frt_node *node)
 {
 	json_t *object = frt_json_self(node);
+	uint64_t now;
 
-	json_object_set_new(object, "now", now_json(node));
+	json_object_set_new(object, "now", frt_show_now(node));
 	json_object_set_new(object, "node",
 			    counters_json(&node->counters, node_counters,
 					  CRN_COUNT(node_counters)));
 	json_object_set_new(object, "sync",
 			    counters_json(rte_sync_counters(node->sync), sync_counters,
 					  CRN_COUNT(sync_counters)));
-	json_object_set_new(object, "devices", devices_json(node));
-	json_object_set_new(object, "arena", arena_json(node));
+	json_object_set_new(object, "devices", frt_show_devices(node, &now));
+	json_object_set_new(object, "arena", frt_show_arena(node));
 	return object;
 }

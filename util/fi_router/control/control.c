@@ -127,6 +127,8 @@ static json_t *show(const struct frt_node *node, enum frt_show what)
 		return frt_show_counters(node);
 	case FRT_ADJACENCIES:
 		return frt_show_adjacencies(node);
+	case FRT_BLOCKED:
+		return frt_show_blocked(node);
 	case FRT_ROUTES:
 	case FRT_SHOWS:
 		break;
@@ -185,14 +187,26 @@ static bool drain(struct asker *asker, const struct frt_request *request)
 
 static bool obey(struct asker *asker, const struct frt_request *request)
 {
-	if (request->command == FRT_DRAIN)
-		return drain(asker, request);
-	if (request->command == FRT_PROBE) {
+	struct frt_node *node = asker->control->node;
+
+	switch (request->command) {
+	case FRT_PROBE:
 		asker_deadline(asker, request->timeout + FRT_CONTROL_MS);
 		return probe(asker, request);
+	case FRT_READY:
+		return answer(asker, frt_show_ready(node));
+	case FRT_TOP:
+		return answer(asker, frt_show_top(node, request->count));
+	case FRT_WHY:
+		return answer(asker, frt_show_why(node, request));
+	case FRT_DRAIN:
+		return drain(asker, request);
+	case FRT_FAULT:
+		return answer(asker, frt_inject(node, &request->fault));
+	case FRT_SHOW:
+	case FRT_COMMANDS:
+		break;
 	}
-	if (request->command == FRT_FAULT)
-		return answer(asker, frt_inject(asker->control->node, &request->fault));
 	if (request->what != FRT_ROUTES)
 		return answer(asker, show(asker->control->node, request->what));
 	asker->document = frt_show_routes(asker->control->node);

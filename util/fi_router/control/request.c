@@ -2,23 +2,23 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cairn/compat.h>
 
 #include "request.h"
 #include "wire/wire.h"
 
-static const char *const commands[FRT_COMMANDS] = {
-	[FRT_SHOW] = "show",
-	[FRT_PROBE] = "probe",
-	[FRT_DRAIN] = "drain",
-	[FRT_FAULT] = "fault",
-};
-
 static const char *const shows[FRT_SHOWS] = {
 	[FRT_TOPOLOGY] = "topology",	   [FRT_ROUTES] = "routes",
 	[FRT_CONNECTIONS] = "connections", [FRT_COUNTERS] = "counters",
-	[FRT_ADJACENCIES] = "adjacencies",
+	[FRT_ADJACENCIES] = "adjacencies", [FRT_BLOCKED] = "blocked",
+};
+
+static const char *const commands[FRT_COMMANDS] = {
+	[FRT_SHOW] = "show",   [FRT_PROBE] = "probe", [FRT_READY] = "ready",
+	[FRT_TOP] = "top",     [FRT_WHY] = "why",     [FRT_DRAIN] = "drain",
+	[FRT_FAULT] = "fault",
 };
 
 static const char *take_what(struct frt_request *request, const json_t *value)
@@ -31,7 +31,8 @@ static const char *take_what(struct frt_request *request, const json_t *value)
 			request->what = (enum frt_show)i;
 			return NULL;
 		}
-	return "what is none of topology, routes, connections, counters, adjacencies";
+	return "what is none of topology, routes, connections, counters, adjacencies, "
+	       "blocked";
 }
 
 static const char *take_target(struct frt_request *request, const json_t *value)
@@ -105,7 +106,55 @@ static const char *take_deadline(struct frt_request *request, const json_t *valu
 }
 
 _Static_assert(FRT_DRAIN_MS_MAX == 86400000, "the text above");
-_Static_assert(RTE_TTL_MAX == 16 && FRT_PROBE_MS_MAX == 10000, "the texts above");
+
+static const char *take_count(struct frt_request *request, const json_t *value)
+{
+	const json_int_t count = json_integer_value(value);
+
+	if (!json_is_integer(value) || count < 0 || count > FRT_TOP_COUNT_MAX)
+		return "count is a number from 0 to 100";
+	request->count = (uint32_t)count;
+	return NULL;
+}
+
+static bool number_parse(const char **text, uint32_t *number)
+{
+	unsigned long long value;
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	value = strtoull(*text, &end, 10);
+	*text = end;
+	*number = (uint32_t)value;
+	return value <= UINT32_MAX;
+}
+
+/* "3:2"; behind another colon may stand an address. */
+static bool subnet_parse(const char *text, bool address, struct rte_subnet *subnet)
+{
+	return text && number_parse(&text, &subnet->as) && *text++ == ':' &&
+	       number_parse(&text, &subnet->subnet) &&
+	       (!*text || (address && *text == ':'));
+}
+
+static const char *take_to(struct frt_request *request, const json_t *value)
+{
+	return subnet_parse(json_string_value(value), true, &request->to)
+		       ? NULL
+		       : "target is AS:SUBNET, or AS:SUBNET:ADDRESS";
+}
+
+static const char *take_from(struct frt_request *request, const json_t *value)
+{
+	request->has_from = true;
+	return subnet_parse(json_string_value(value), false, &request->from)
+		       ? NULL
+		       : "from is AS:SUBNET";
+}
+
+_Static_assert(FRT_TOP_COUNT_MAX == 100 && RTE_TTL_MAX == 16 && FRT_PROBE_MS_MAX == 10000,
+	       "the texts above");
 
 static const struct {
 	const char *name;
@@ -120,6 +169,9 @@ static const struct {
 	/* In this order: what is with an action depends on it. */
 	{"action", take_action, FRT_DRAIN, true},
 	{"deadline", take_deadline, FRT_DRAIN, false},
+	{"count", take_count, FRT_TOP, false},
+	{"target", take_to, FRT_WHY, true},
+	{"from", take_from, FRT_WHY, false},
 };
 
 static const char *take_members(struct frt_request *request, const json_t *object)
@@ -151,10 +203,11 @@ static const char *take(struct frt_request *request, const json_t *object)
 
 	if (!command)
 		return "the request has no command";
-	while (i < FRT_COMMANDS && strcmp(command, commands[i]) != 0)
+	while (i < FRT_COMMANDS && strcmp(command, commands[i]))
 		i++;
 	if (i == FRT_COMMANDS)
-		return "the command is none of show, probe, drain, fault";
+		return "the command is none of show, probe, ready, top, why, drain, "
+		       "fault";
 	request->command = (enum frt_command)i;
 	if (request->command == FRT_FAULT)
 		return frt_fault_parse(&request->fault, object);
@@ -166,7 +219,9 @@ const char *frt_request_parse(struct frt_request *request, const char *text, siz
 	json_t *object = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	const char *why;
 
-	*request = (struct frt_request){.ttl = RTE_TTL_MAX, .timeout = FRT_PROBE_MS};
+	*request = (struct frt_request){.ttl = RTE_TTL_MAX,
+					.timeout = FRT_PROBE_MS,
+					.count = FRT_TOP_COUNT};
 	if (!json_is_object(object))
 		why = "the request is no JSON object in one line";
 	else

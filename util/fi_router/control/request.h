@@ -4,6 +4,12 @@
  *
  *	{"command": "show", "what": "topology"}
  *		also routes, connections, counters, adjacencies
+ *		and blocked
+ *	{"command": "ready"}
+ *	{"command": "top", "count": 10}
+ *		count: of the busiest connections
+ *	{"command": "why", "target": "3:2", "from": "3:1"}
+ *		target: also with an address; from: a subnet, this router's own without
  *	{"command": "probe", "target": "3:2:10.0.2.7", "ttl": 16, "timeout": 1000}
  *		ttl: routers behind this one, 0: none; timeout: ms
  *	{"command": "fault", ...}	fault.h
@@ -15,9 +21,10 @@
 #ifndef FRT_REQUEST_H
 #define FRT_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "config/uri.h"
+#include "config/config.h"
 #include "fault.h"
 
 /* Bytes of a request at most, with the end of its line. */
@@ -27,7 +34,19 @@
 /* A day. */
 #define FRT_DRAIN_MS_MAX 86400000u
 
-enum frt_command { FRT_SHOW, FRT_PROBE, FRT_DRAIN, FRT_FAULT, FRT_COMMANDS };
+#define FRT_TOP_COUNT 10u
+#define FRT_TOP_COUNT_MAX 100u
+
+enum frt_command {
+	FRT_SHOW,
+	FRT_PROBE,
+	FRT_READY,
+	FRT_TOP,
+	FRT_WHY,
+	FRT_DRAIN,
+	FRT_FAULT,
+	FRT_COMMANDS,
+};
 
 enum frt_show {
 	FRT_TOPOLOGY,
@@ -35,6 +54,7 @@ enum frt_show {
 	FRT_CONNECTIONS,
 	FRT_COUNTERS,
 	FRT_ADJACENCIES,
+	FRT_BLOCKED,
 	FRT_SHOWS,
 };
 
@@ -55,6 +75,9 @@ struct frt_request {
 	struct frt_fault_request fault; /* FAULT */
 	enum frt_drain_action action;	/* DRAIN */
 	uint32_t deadline;		/* DRAIN_EXIT: ms; 0: none */
+	uint32_t count;			/* TOP: 0 to FRT_TOP_COUNT_MAX */
+	struct rte_subnet to, from;	/* WHY */
+	bool has_from;
 };
 
 /* NULL; or what is wrong with it, text that stays. */

@@ -163,36 +163,6 @@ json_t *frt_show_adjacencies(const struct frt_node *node)
 
 /* --- Routes --- */
 
-static json_t *cost_json(const struct rte_policy *policy, const struct rte_cost *cost)
-{
-	json_t *object = json_object();
-	uint32_t i;
-
-	for (i = 0; i < policy->metrics; i++)
-		json_object_set_new(object, rte_metric_name(policy->metric[i]),
-				    frt_json_count(cost->part[i]));
-	json_object_set_new(object, "hops", json_integer(cost->hops));
-	return object;
-}
-
-static json_t *route_json(const struct frt_node *node, const struct rte_route *route)
-{
-	const struct rte_graph *graph = frt_routes_graph(node);
-	json_t *subnets = json_array(), *routers = json_array();
-	uint32_t i;
-
-	for (i = 0; i <= route->routers; i++)
-		json_array_append_new(
-			subnets,
-			frt_json_net(node, rte_graph_net_id(graph, route->net[i])));
-	for (i = 0; i < route->routers; i++)
-		json_array_append_new(routers,
-				      frt_json_id(rte_graph_router_id(graph,
-								      route->router[i])));
-	return json_pack("{s:o, s:o, s:o}", "subnets", subnets, "routers", routers,
-			 "cost", cost_json(rte_graph_policy(graph), &route->cost));
-}
-
 static json_t *to_json(const struct frt_node *node, uint32_t net)
 {
 	const struct rte_net_id id = rte_graph_net_id(frt_routes_graph(node), net);
@@ -203,7 +173,7 @@ static json_t *to_json(const struct frt_node *node, uint32_t net)
 	int i;
 
 	for (i = 0; i < count; i++)
-		json_array_append_new(array, route_json(node, &routes[i]));
+		json_array_append_new(array, frt_json_route(node, &routes[i]));
 	object = json_pack("{s:o, s:b, s:o}", "to", frt_json_net(node, id), "direct",
 			   device && device->up, "routes", array);
 	if (id.scope_as != frt_config(node)->router.as && id.scope_as)
@@ -214,14 +184,9 @@ static json_t *to_json(const struct frt_node *node, uint32_t net)
 
 json_t *frt_show_routes(const struct frt_node *node)
 {
-	const struct rte_policy *policy = &frt_config(node)->router.policy;
-	json_t *object = frt_json_self(node), *names = json_array();
-	uint32_t i;
+	json_t *object = frt_json_self(node);
 
-	for (i = 0; i < policy->metrics; i++)
-		json_array_append_new(names,
-				      json_string(rte_metric_name(policy->metric[i])));
-	json_object_set_new(object, "policy", names);
+	json_object_set_new(object, "policy", frt_json_policy(node));
 	json_object_set_new(object, "routes", json_array());
 	return object;
 }

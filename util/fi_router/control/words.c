@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "inside.h"
+#include "route/route.h"
 
 json_t *frt_json_id(uint64_t id)
 {
@@ -38,4 +39,48 @@ json_t *frt_json_self(const struct frt_node *node)
 
 	return json_pack("{s:I, s:o, s:s}", "as", (json_int_t)router->as, "router",
 			 frt_json_id(router->id), "name", router->name);
+}
+
+/* --- Routes --- */
+
+json_t *frt_json_cost(const struct rte_policy *policy, const struct rte_cost *cost)
+{
+	json_t *object = json_object();
+	uint32_t i;
+
+	for (i = 0; i < policy->metrics; i++)
+		json_object_set_new(object, rte_metric_name(policy->metric[i]),
+				    frt_json_count(cost->part[i]));
+	json_object_set_new(object, "hops", json_integer(cost->hops));
+	return object;
+}
+
+json_t *frt_json_route(const struct frt_node *node, const struct rte_route *route)
+{
+	const struct rte_graph *graph = frt_routes_graph(node);
+	json_t *subnets = json_array(), *routers = json_array();
+	uint32_t i;
+
+	for (i = 0; i <= route->routers; i++)
+		json_array_append_new(
+			subnets,
+			frt_json_net(node, rte_graph_net_id(graph, route->net[i])));
+	for (i = 0; i < route->routers; i++)
+		json_array_append_new(routers,
+				      frt_json_id(rte_graph_router_id(graph,
+								      route->router[i])));
+	return json_pack("{s:o, s:o, s:o}", "subnets", subnets, "routers", routers,
+			 "cost", frt_json_cost(rte_graph_policy(graph), &route->cost));
+}
+
+json_t *frt_json_policy(const struct frt_node *node)
+{
+	const struct rte_policy *policy = &frt_config(node)->router.policy;
+	json_t *names = json_array();
+	uint32_t i;
+
+	for (i = 0; i < policy->metrics; i++)
+		json_array_append_new(names,
+				      json_string(rte_metric_name(policy->metric[i])));
+	return names;
 }

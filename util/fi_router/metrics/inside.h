@@ -3,29 +3,8 @@
 #ifndef FRT_METRICS_INSIDE_H
 #define FRT_METRICS_INSIDE_H
 
-#include <stdio.h>
+#include <stddef.h>
 #include "metrics.h"
-#include "transit/transit.h"
-
-/* --- Sums (sums.c) --- */
-
-/* Of one device, since the start of the daemon, but for what is of now. */
-struct frt_sum {
-	const struct frt_device *device;
-	struct frt_past all;
-	/* Now. */
-	uint32_t peers;
-	uint32_t queued[RTE_LANES];  /* messages that wait to be sent there */
-	uint32_t stalled[RTE_LANES]; /* connections that wait for credits from there */
-};
-
-struct frt_sums {
-	struct frt_sum sum[RTE_CONFIG_DEVICES_MAX];
-	uint32_t count;
-	uint64_t now; /* ns */
-};
-
-void frt_sums(const struct frt_node *node, struct frt_sums *sums);
 
 /* --- The text (text.c) --- */
 

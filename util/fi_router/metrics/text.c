@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include "adjacency/adjacency.h"
 #include "inside.h"
 #include "ready.h"
+#include "sums.h"
 #include "worker/worker.h"
 
 #define LABELS_SIZE 256u
@@ -376,28 +378,11 @@ static const struct family families[] = {
 };
 /* clang-format on */
 
-static void add_memory(struct rte_arena_use *all, const struct rte_arena *arena)
-{
-	struct rte_arena_use use;
-
-	rte_arena_use(arena, &use);
-	all->lands += use.lands;
-	all->lands_taken += use.lands_taken;
-	all->messages += use.messages;
-	all->messages_taken += use.messages_taken;
-	all->bytes += use.bytes;
-	all->bytes_taken += use.bytes_taken;
-}
-
 static void look(const struct frt_node *node, struct scrape *scrape)
 {
-	uint32_t i;
-
 	scrape->node = node;
 	frt_sums(node, &scrape->sums);
-	for (i = 0; i < node->workers; i++)
-		if (node->worker[i]->arena)
-			add_memory(&scrape->memory, node->worker[i]->arena);
+	frt_sums_memory(node, &scrape->memory);
 }
 
 char *frt_metrics_text(const struct frt_node *node, size_t *len)

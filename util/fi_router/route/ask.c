@@ -247,7 +247,7 @@ int frt_go_on(struct frt_node *node, const struct frt_question *question, uint32
 					    "the path goes on behind the target");
 	if (at + 1 == answer->hops)
 		return forward_out(node, question, answer);
-	link = frt_route_link(node, next->router, out->id);
+	link = frt_routes_link(node, next->router, out->id);
 	if (!link)
 		return frt_refuse(answer, FI_EHOSTUNREACH,
 				  "router %" PRIu64 " is next, and is not there now",

@@ -7,6 +7,8 @@
 
 /* Ways that were computed, until the graph changes. A power of two. */
 #define FRT_WAYS 512u
+/* Subnets that a search may end at: WANs to another AS. */
+#define FRT_NETS_MAX (2 * RTE_LINKS_MAX)
 
 /* From a subnet to another, through this AS. */
 struct frt_way_key {
@@ -40,9 +42,6 @@ int frt_refuse(struct frt_answer *answer, int status, const char *format, ...)
 /* The best of that AS on the device: the cheapest, then the lowest id; NULL: none. */
 const struct frt_border *frt_border_best(const struct frt_node *node,
 					 const struct frt_device *device, uint32_t as);
-/* What a router of this AS says of its device on that subnet; NULL: nothing. */
-const struct rte_link *frt_route_link(const struct frt_node *node, uint64_t router,
-				      struct rte_net_id id);
 /* How the AS calls the subnet of a path's entry: -FI_ENOENT: this router is not on it. */
 struct frt_device *frt_route_device(const struct frt_node *node,
 				    const struct rte_hop *hop);
@@ -61,6 +60,26 @@ int frt_way(struct frt_node *node, const struct frt_question *question,
  */
 struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
 			       struct frt_answer *answer);
+
+/* What the search begins with. */
+struct frt_search {
+	struct frt_node *node;
+	struct rte_graph *graph;
+	uint32_t me;   /* index of this router; RTE_NONE: it is not in the graph */
+	uint32_t from; /* index of a subnet; so is each of to */
+	uint32_t to[FRT_NETS_MAX];
+	uint32_t to_count;
+	struct rte_subnet target;
+	bool client;
+};
+
+/* A search for a client on that subnet, by its index. */
+void frt_search_begin(struct frt_search *search, struct frt_node *node, uint32_t from,
+		      struct rte_subnet target);
+/* An enum rte_choice, of a static route if there is one; -FI_ENOENT, -FI_ENOMEM. */
+int frt_choose(const struct frt_search *search, struct rte_route *route, bool *fixed);
+/* No route: the answer is FRT_REFUSE. Returns its status. */
+int frt_no_way(const struct frt_search *search, struct frt_answer *answer, int err);
 
 /* --- ask.c --- */
 

@@ -97,7 +97,7 @@ static int to_first(struct frt_node *node, const struct frt_question *question,
 	if (router == frt_config(node)->router.id)
 		return frt_go_on(node, question, 0, answer);
 	answer->device = device;
-	link = frt_route_link(node, router, device->id);
+	link = frt_routes_link(node, router, device->id);
 	if (!link)
 		return frt_refuse(answer, FI_EHOSTUNREACH,
 				  "router %" PRIu64 " is next, and is not there now",

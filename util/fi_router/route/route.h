@@ -39,6 +39,28 @@ int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *
 void frt_route_own(struct frt_node *node, const struct rte_conn_req *req,
 		   struct frt_answer *answer);
 
+/* What a router of this AS says of its device on that subnet, if it works; NULL: nothing.
+ */
+const struct rte_link *frt_routes_link(const struct frt_node *node, uint64_t router,
+				       struct rte_net_id id);
+
+/* What would become of a request, and what else there is (why.c). */
+struct frt_why {
+	struct rte_subnet from, target;
+	int status;	  /* 0, or as of struct frt_answer */
+	const char *does; /* with it: "serve", "redirect", "refuse" */
+	char text[FRT_TEXT_SIZE];
+	bool fixed; /* a static route of this router's file */
+	struct rte_route chosen;
+	/* All ways from there, this router's and those of others, the best first. */
+	struct rte_route route[RTE_ALTERNATIVES];
+	uint32_t count;
+};
+/* from: a subnet of clients; NULL: that of this router's own that is best. Between equals
+ * chance decides, as it would then. */
+void frt_routes_why(struct frt_node *node, const struct rte_subnet *from,
+		    struct rte_subnet target, struct frt_why *why);
+
 /* A router of another AS that is met on a WAN; its owner embeds it. */
 struct frt_border {
 	struct crn_list entry;

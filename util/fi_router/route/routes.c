@@ -147,8 +147,8 @@ const struct frt_border *frt_border_best(const struct frt_node *node,
 
 /* --- Addresses --- */
 
-const struct rte_link *frt_route_link(const struct frt_node *node, uint64_t router,
-				      struct rte_net_id id)
+const struct rte_link *frt_routes_link(const struct frt_node *node, uint64_t router,
+				       struct rte_net_id id)
 {
 	const struct rte_lsa *lsa =
 		rte_lsdb_get(node->routes->db, frt_config(node)->router.as, router,

@@ -10,20 +10,6 @@
 
 #include "inside.h"
 
-#define NETS_MAX (2 * RTE_LINKS_MAX)
-
-/* What the search begins with. */
-struct frt_search {
-	struct frt_node *node;
-	struct rte_graph *graph;
-	uint32_t me;   /* index of this router; RTE_NONE: it is not in the graph */
-	uint32_t from; /* index of a subnet; so is each of to */
-	uint32_t to[NETS_MAX];
-	uint32_t to_count;
-	struct rte_subnet target;
-	bool client;
-};
-
 static uint32_t random32(struct frt_routes *routes)
 {
 	/* xorshift64*. */
@@ -48,7 +34,7 @@ static void search_to(struct frt_search *search)
 		return;
 	}
 	/* WANs by which that AS is reached, as their borders say (self.c). */
-	for (at = 0; at < nets && search->to_count < NETS_MAX; at++)
+	for (at = 0; at < nets && search->to_count < FRT_NETS_MAX; at++)
 		if (rte_graph_net_id(search->graph, at).scope_as == search->target.as)
 			search->to[search->to_count++] = at;
 }
@@ -148,12 +134,13 @@ static int own_best(const struct frt_search *search, struct rte_route *route)
 	return ret <= 0 ? (ret ? ret : -FI_ENOENT) : RTE_CHOICE_SERVE;
 }
 
-static int choose(const struct frt_search *search, struct rte_route *route)
+int frt_choose(const struct frt_search *search, struct rte_route *route, bool *fixed)
 {
 	int ret = -FI_ENOENT;
 
 	if (search->me != RTE_NONE || search->client)
 		ret = static_choose(search, route);
+	*fixed = ret >= 0;
 	if (ret != -FI_ENOENT)
 		return ret;
 	if (search->client)
@@ -163,7 +150,7 @@ static int choose(const struct frt_search *search, struct rte_route *route)
 	return search->me == RTE_NONE ? -FI_ENOENT : own_best(search, route);
 }
 
-static int no_way(const struct frt_search *search, struct frt_answer *answer, int err)
+int frt_no_way(const struct frt_search *search, struct frt_answer *answer, int err)
 {
 	const struct rte_subnet *to = &search->target;
 
@@ -190,7 +177,7 @@ static int send_away(const struct frt_search *search, const struct frt_device *i
 		     const struct rte_route *route, struct frt_answer *answer)
 {
 	const uint64_t router = rte_graph_router_id(search->graph, route->router[0]);
-	const struct rte_link *link = frt_route_link(search->node, router, in->id);
+	const struct rte_link *link = frt_routes_link(search->node, router, in->id);
 
 	if (!link || !*link->uri)
 		return frt_refuse(answer, FI_EHOSTUNREACH,
@@ -242,13 +229,15 @@ static int compute(struct frt_search *search, const struct frt_device *in,
 {
 	struct rte_route route;
 	uint32_t i;
+	bool fixed;
 	int ret;
 
 	search_to(search);
-	ret = search->to_count && search->from != RTE_NONE ? choose(search, &route)
-							   : -FI_ENOENT;
+	ret = search->to_count && search->from != RTE_NONE
+		      ? frt_choose(search, &route, &fixed)
+		      : -FI_ENOENT;
 	if (ret < 0)
-		return no_way(search, answer, ret);
+		return frt_no_way(search, answer, ret);
 	if (ret == RTE_CHOICE_REDIRECT)
 		return send_away(search, in, &route, answer);
 	if (route.routers > RTE_TTL_MAX)
@@ -355,20 +344,33 @@ static bool may_begin_on(const struct frt_node *node, const struct frt_device *d
 	return device->up && device->id.scope_as == frt_config(node)->router.as;
 }
 
+void frt_search_begin(struct frt_search *search, struct frt_node *node, uint32_t from,
+		      struct rte_subnet target)
+{
+	*search = (struct frt_search){
+		.node = node,
+		.graph = node->routes->graph,
+		.me = rte_graph_router(node->routes->graph, frt_config(node)->router.id),
+		.from = from,
+		.target = target,
+		.client = true,
+	};
+	search_to(search);
+}
+
 /* As for a client on the subnet, but for what makes it ask another router. */
 static int way_from(struct frt_node *node, const struct frt_device *device,
 		    struct frt_search *search, struct rte_route *route)
 {
 	const struct rte_net_id from = device->id;
+	bool fixed;
 
-	search->node = node;
-	search->graph = node->routes->graph;
-	search->me = rte_graph_router(search->graph, frt_config(node)->router.id);
-	search->from = rte_graph_net(search->graph, from.scope_as, from.subnet);
-	search->client = true;
-	search_to(search);
-	return search->to_count && search->from != RTE_NONE ? choose(search, route)
-							    : -FI_ENOENT;
+	frt_search_begin(search, node,
+			 rte_graph_net(node->routes->graph, from.scope_as, from.subnet),
+			 search->target);
+	return search->to_count && search->from != RTE_NONE
+		       ? frt_choose(search, route, &fixed)
+		       : -FI_ENOENT;
 }
 
 struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
@@ -394,7 +396,7 @@ struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
 		device = node->device[i];
 	}
 	if (!device) {
-		no_way(&search, answer, err);
+		frt_no_way(&search, answer, err);
 		return NULL;
 	}
 	answer->hops = best.routers;

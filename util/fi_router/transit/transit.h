@@ -85,6 +85,8 @@ struct frt_transit {
 	struct frt_client *client; /* NULL: a router asked */
 	uint64_t began;		   /* ms */
 	uint64_t opened;	   /* ms; 0: it was not */
+	/* When somebody has asked last how busy it is: control's. ns; and payload. */
+	uint64_t looked, looked_bytes;
 	struct crn_deadline deadline;
 	uint32_t sends; /* messages that the lower providers have */
 	uint32_t uses;	/* functions that work on it */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "adjacency/adjacency.h"
-#include "inside.h"
+#include "sums.h"
 #include "transit/transit.h"
 #include "worker/worker.h"
 
@@ -86,4 +86,27 @@ void frt_sums(const struct frt_node *node, struct frt_sums *sums)
 	}
 	frt_transit_each(node, add_transit, sums);
 	frt_adjacencies_each(node, add_neighbour, sums);
+}
+
+static void add_use(struct rte_arena_use *all, const struct rte_arena *arena)
+{
+	struct rte_arena_use use;
+
+	rte_arena_use(arena, &use);
+	all->lands += use.lands;
+	all->lands_taken += use.lands_taken;
+	all->messages += use.messages;
+	all->messages_taken += use.messages_taken;
+	all->bytes += use.bytes;
+	all->bytes_taken += use.bytes_taken;
+}
+
+void frt_sums_memory(const struct frt_node *node, struct rte_arena_use *use)
+{
+	uint32_t i;
+
+	memset(use, 0, sizeof(*use));
+	for (i = 0; i < node->workers; i++)
+		if (node->worker[i]->arena)
+			add_use(use, node->worker[i]->arena);
 }
