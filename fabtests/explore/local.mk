@@ -131,7 +131,8 @@ fabtests_explore_explore_route_credit_SOURCES = \
 fabtests_explore_explore_route_credit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
 	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
 fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_message_lane,--wrap=rte_inlet_empty \
-	-Wl,--wrap=rte_inlet_tell,--wrap=rte_inlet_overdue,--wrap=rte_outlet_take
+	-Wl,--wrap=rte_inlet_tell,--wrap=rte_inlet_overdue,--wrap=rte_outlet_take \
+	-Wl,--wrap=rte_inlet_ask,--wrap=rte_inlet_given,--wrap=rte_outlet_asked
 fabtests_explore_explore_route_credit_LDADD = fabtests/explore/libsearch.a prov/route/flow/libflow.la \
 	prov/route/wire/libroutewire.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 

@@ -41,6 +41,28 @@ static const struct credit_run pool_chance = {.conns = CREDIT_CONNS,
 					      .parts = 2,
 					      .pool = 2};
 
+static const struct credit_run grow = {.conns = 1,
+				       .requests = {1, 1},
+				       .kinds = ALL,
+				       .receives = 2,
+				       .parts = 2,
+				       .begins = 1,
+				       .changes = 1};
+static const struct credit_run shrink = {.conns = 1,
+					 .requests = {3, 0},
+					 .kinds = ALL,
+					 .receives = 4,
+					 .parts = 1,
+					 .begins = 4,
+					 .changes = 1};
+static const struct credit_run elastic = {.conns = 1,
+					  .requests = {9, 9},
+					  .kinds = ALL,
+					  .receives = CREDIT_RECEIVES,
+					  .parts = 2,
+					  .begins = 1,
+					  .changes = 40};
+
 static const struct xrt_run runs[] = {
 	{"no pool, both ways round the ring", &both_ways, 0},
 	{"no pool, requests in parts", &in_parts, 0},
@@ -50,6 +72,9 @@ static const struct xrt_run runs[] = {
 	{"a pool of one, round the ring", &pool_round, 0},
 	{"a pool of one, against each other", &pool_against, 0},
 	{"a pool of two, both ways, by chance", &pool_chance, 300},
+	{"receives that become more", &grow, 0},
+	{"receives that become fewer", &shrink, 0},
+	{"receives that come and go, by chance", &elastic, 300},
 };
 
 static const char *const wrong[] = {"a deadlock", "a message without a receive",

@@ -12,6 +12,10 @@
  *	end 0 -> router 0 -> router 1 -> router 2 (last) -> end 1
  *	end 0 <- router 2 (last) <- router 1 <- router 0 <- end 1
  *
+ * Receives of a lane become more and fewer, at any moment and for no reason, as often as
+ * a run allows: nothing may depend on either, so a state in which a connection could only
+ * go on by that is a deadlock as well.
+ *
  * In a final state nothing is left: otherwise it is a deadlock. Connections share nothing
  * but landing slots: what one does that wants none is tried against nothing that others
  * do (choices). Buffers to send from are no part of it, although all connections share
@@ -48,6 +52,10 @@ enum credit_rule {
 	/* A read waits in its receive for a place among those in service
 	 * (rte_vc_serve_take). */
 	CREDIT_SERVICE,
+	/* Who waits for a credit is told of more receives (elastic_take). */
+	CREDIT_WAKES,
+	/* Of fewer receives, those that are due may be too many to wait (lane_given). */
+	CREDIT_LOOKS,
 };
 
 enum credit_wrong {
@@ -64,8 +72,10 @@ struct credit_run {
 	unsigned int requests[2]; /* of each end */
 	unsigned int kinds;	  /* 1 << enum credit_kind: any of them */
 	unsigned int receives;	  /* of each lane at each node */
-	unsigned int parts; /* of a message, a write, the data of a read: Sends for it */
-	unsigned int pool;  /* landing slots of each router, for all parts at once */
+	unsigned int parts;  /* of a message, a write, the data of a read: Sends for it */
+	unsigned int pool;   /* landing slots of each router, for all parts at once */
+	unsigned int begins; /* receives that a lane begins with; 0: all of them */
+	unsigned int changes; /* of each connection: receives become more or fewer */
 };
 
 extern const struct xpl_model credit_model;

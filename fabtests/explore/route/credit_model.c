@@ -19,7 +19,8 @@ struct lane {
 	struct item item[CREDIT_RECEIVES];
 	uint8_t items;
 	uint8_t slots; /* granted, and not filled */
-	uint8_t pad[2];
+	uint8_t waits; /* its sender, for a credit: it is told of one */
+	uint8_t looks; /* whether it has to tell of credits */
 };
 
 /* One direction of a connection. */
@@ -32,7 +33,9 @@ struct way {
 	/* Of the last router, and of the receiving end: to be acknowledged. */
 	uint8_t routed, delivered, written;
 	/* Of the receiving end: reads in service; what is left of the first. */
-	uint8_t reads, read_parts, pad;
+	uint8_t reads, read_parts;
+	/* Of the connection, in its first direction: receives may still change. */
+	uint8_t changes;
 };
 
 static struct {
@@ -43,7 +46,7 @@ static struct {
 
 static const struct credit_run *running;
 
-enum action { SEND, LEAVE, ROUTED, REACHED, ANSWER, GRANT };
+enum action { SEND, LEAVE, ROUTED, REACHED, ANSWER, GRANT, MORE, FEWER };
 
 /* A choice's words: action, connection and direction, lane or kind, position. */
 static struct xpl_choice choice_of(enum action action, uint32_t conn, uint32_t dir,
@@ -68,20 +71,58 @@ static struct lane *lane_of(uint32_t conn, uint32_t dir, uint8_t type, uint32_t 
 	return &now.way[conn][dir].lane[rte_message_lane(type)][at];
 }
 
-/* May something of so many parts be sent to that position, at least the first of them? */
-static bool may_send(const struct lane *lane, uint32_t parts, uint32_t at)
+static bool has_credit(const struct lane *lane)
 {
 	struct rte_outlet outlet = lane->outlet;
 
-	return rte_outlet_take(&outlet) &&
+	return rte_outlet_take(&outlet);
+}
+
+/* May something of so many parts be sent to that position, at least the first of them? */
+static bool may_send(const struct lane *lane, uint32_t parts, uint32_t at)
+{
+	return !lane->waits && has_credit(lane) &&
 	       (parts < 2 || lane->slots || at == CREDIT_END ||
 		credit_holds(CREDIT_SENDS));
 }
 
+/* What the other end has asked for, as far as there are credits. */
+static void give(struct lane *lane)
+{
+	while (rte_outlet_give(&lane->outlet)) {
+		if (!rte_inlet_given(&lane->inlet))
+			now.wrong |= CREDIT_OVERRUN;
+		lane->looks |= credit_holds(CREDIT_LOOKS);
+	}
+}
+
 static void tell(struct lane *lane)
 {
-	if (!rte_outlet_told(&lane->outlet, rte_inlet_tell(&lane->inlet)))
+	const uint8_t credits = rte_inlet_tell(&lane->inlet);
+
+	if (!rte_outlet_told(&lane->outlet, credits))
 		now.wrong |= CREDIT_OVERRUN;
+	if (!credits)
+		return;
+	give(lane);
+	lane->waits = !has_credit(lane);
+}
+
+/* A receive more, or all but one are asked back. */
+static void change(struct lane *lane, bool more)
+{
+	if (more) {
+		rte_inlet_more(&lane->inlet, 1);
+		if (!rte_outlet_more(&lane->outlet, 1))
+			now.wrong |= CREDIT_OVERRUN;
+		if (credit_holds(CREDIT_WAKES))
+			lane->waits = 0;
+		return;
+	}
+	if (!rte_outlet_asked(&lane->outlet,
+			      rte_inlet_ask(&lane->inlet, CREDIT_RECEIVES)))
+		now.wrong |= CREDIT_OVERRUN;
+	give(lane);
 }
 
 static void acknowledged(struct way *way, const struct item *item)
@@ -104,7 +145,7 @@ static uint8_t put(uint32_t conn, uint32_t dir, uint32_t at, const struct item *
 	for (i = 0; i < RTE_LANES; i++)
 		tell(&now.way[conn][!dir].lane[i][CREDIT_END - at]);
 	rte_outlet_take(&lane->outlet);
-	if (!rte_inlet_fill(&lane->inlet) || lane->items == running->receives) {
+	if (!rte_inlet_fill(&lane->inlet) || lane->items >= lane->inlet.receives) {
 		now.wrong |= CREDIT_OVERRUN;
 		return from->parts;
 	}
@@ -205,6 +246,7 @@ static void pop(uint32_t conn, uint32_t dir, uint32_t at, struct lane *lane)
 		sizeof(lane->item[0]) * (CREDIT_RECEIVES - 1));
 	lane->item[CREDIT_RECEIVES - 1] = (struct item){0};
 	rte_inlet_empty(&lane->inlet);
+	lane->looks = 1;
 }
 
 static void leave(uint32_t conn, uint32_t dir, uint32_t at_lane, uint32_t at)
@@ -242,8 +284,10 @@ static void settle(uint32_t conn)
 		for (i = 0; i < 4; i++) {
 			for (at = 0; at < CREDIT_POSITIONS; at++) {
 				lane = &now.way[conn][i / 2].lane[i % 2][at];
-				if (rte_inlet_overdue(&lane->inlet))
+				lane->waits |= !has_credit(lane);
+				if (lane->looks && rte_inlet_overdue(&lane->inlet))
 					tell(lane);
+				lane->looks = 0;
 			}
 			/* The program takes a message when it likes. */
 			lane = &now.way[conn][i / 2].lane[i % 2][CREDIT_END];
@@ -270,7 +314,7 @@ static void forget(uint32_t conn)
 
 	if (is_over(&way[0]) && is_over(&way[1]))
 		for (i = 0; i < 2; i++)
-			way[i].kind = way[i].has_sent_message = 0;
+			way[i].kind = way[i].has_sent_message = way[i].changes = 0;
 }
 
 /* ---- choices ---- */
@@ -360,6 +404,25 @@ static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 				list_add(list, GRANT, conn, dir, i, at);
 }
 
+/* More or fewer, of any lane anywhere, until the connection is over. */
+static void list_changes(struct list *list, uint32_t conn)
+{
+	const struct rte_inlet *inlet;
+	uint32_t i, at;
+
+	if (!now.way[conn][0].changes)
+		return;
+	for (i = 0; i < 2 * RTE_LANES; i++) {
+		for (at = 0; at < CREDIT_POSITIONS; at++) {
+			inlet = &now.way[conn][i / 2].lane[i % 2][at].inlet;
+			if (inlet->receives < running->receives && !inlet->asked)
+				list_add(list, MORE, conn, i / 2, i % 2, at);
+			if (inlet->receives > 1 && !inlet->asked)
+				list_add(list, FEWER, conn, i / 2, i % 2, at);
+		}
+	}
+}
+
 static bool wants_slot(uint32_t conn)
 {
 	uint32_t i, at;
@@ -380,6 +443,7 @@ static void list_conn(struct list *list, uint32_t conn)
 		if (running->pool)
 			list_grants(list, conn, dir);
 	}
+	list_changes(list, conn);
 }
 
 /*
@@ -491,6 +555,11 @@ static void apply(const struct xpl_choice *choice)
 		--*pool_at(conn, dir, at);
 		way->lane[what][at].slots++;
 		break;
+	case MORE:
+	case FEWER:
+		now.way[conn][0].changes--;
+		change(&way->lane[what][at], choice->word[0] == MORE);
+		break;
 	}
 	settle(conn);
 	forget(conn);
@@ -521,20 +590,22 @@ static void restore(const void *from)
 
 static unsigned int begin(const void *run)
 {
-	uint32_t i, at, k;
+	uint32_t i, at, k, first;
 	struct lane *lane;
 
 	memset(&now, 0, sizeof(now));
 	running = run;
+	first = running->begins ? running->begins : running->receives;
 	for (i = 0; i < CREDIT_RING; i++)
 		now.pool[i] = running->pool;
 	for (i = running->first * 2; i < (running->first + running->conns) * 2; i++) {
 		now.way[i / 2][i % 2].left = (uint8_t)running->requests[i % 2];
+		now.way[i / 2][0].changes = (uint8_t)running->changes;
 		for (k = 0; k < RTE_LANES; k++)
 			for (at = 0; at < CREDIT_POSITIONS; at++) {
 				lane = &now.way[i / 2][i % 2].lane[k][at];
-				rte_inlet_open(&lane->inlet, running->receives);
-				rte_outlet_open(&lane->outlet, running->receives);
+				rte_inlet_open(&lane->inlet, first);
+				rte_outlet_open(&lane->outlet, first);
 			}
 	}
 	return now.wrong;
@@ -557,10 +628,25 @@ static bool adds_up(const struct way *way)
 	return true;
 }
 
+/* There is nothing but a change of its receives that it could go on by. */
+static bool is_stuck(uint32_t conn)
+{
+	struct xpl_choice some[XPL_CHOICES];
+	struct list list = {.to = some};
+
+	list_way(&list, conn, 0);
+	list_way(&list, conn, 1);
+	return !list.count && !(is_over(&now.way[conn][0]) && is_over(&now.way[conn][1]));
+}
+
 static unsigned int check(void (*each)(const void *outcome))
 {
 	unsigned int wrong = now.wrong;
 	uint32_t i;
+
+	for (i = 0; running->changes && i < running->conns; i++)
+		if (is_stuck(i))
+			wrong |= CREDIT_STUCK;
 
 	for (i = 0; i < CREDIT_CONNS * 2; i++)
 		if (!adds_up(&now.way[i / 2][i % 2]))
@@ -590,7 +676,9 @@ static void tell_choice(const struct xpl_choice *choice)
 					      "the last router acknowledges",
 					      "the end acknowledges",
 					      "a read is answered",
-					      "is granted a landing slot:"};
+					      "is granted a landing slot:",
+					      "has a receive more:",
+					      "is to have one receive:"};
 	static const char *const lanes[] = {"request lane", "response lane"};
 	const uint64_t action = choice->word[0], dir = choice->word[1] % 2;
 
@@ -599,7 +687,7 @@ static void tell_choice(const struct xpl_choice *choice)
 	if (action == SEND)
 		printf(" %s%s", rte_message_name(type_of((uint32_t)choice->word[2])),
 		       choice->word[2] == CREDIT_DELIVER ? " with DELIVER" : "");
-	if (action == LEAVE || action == GRANT)
+	if (action == LEAVE || action >= GRANT)
 		printf(" %s, position %d", lanes[choice->word[2]], (int)choice->word[3]);
 	printf("\n");
 }

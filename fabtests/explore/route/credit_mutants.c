@@ -14,6 +14,10 @@ enum mutant {
 	NEVER_TOLD,
 	NO_KEEPALIVE,
 	NO_CREDIT,
+	SLEEPS_ON,
+	FEWER_SLEEP,
+	LAST_ASKED,
+	STILL_COUNTED,
 	MUTANTS
 };
 
@@ -29,7 +33,8 @@ bool credit_holds(enum credit_rule rule)
 	static const enum mutant without[] = {
 		[CREDIT_SENDS] = WAITS_FOR_SLOT, [CREDIT_ANSWERS] = RESPONSE_WAITS,
 		[CREDIT_APART] = ACK_RIDES,	 [CREDIT_UP_TO] = ACK_OF_ONE,
-		[CREDIT_SERVICE] = READ_DROPPED,
+		[CREDIT_SERVICE] = READ_DROPPED, [CREDIT_WAKES] = SLEEPS_ON,
+		[CREDIT_LOOKS] = FEWER_SLEEP,
 	};
 
 	return !is(without[rule]);
@@ -79,6 +84,39 @@ bool __wrap_rte_outlet_take(struct rte_outlet *outlet)
 	return __real_rte_outlet_take(outlet) || is(NO_CREDIT);
 }
 
+uint32_t __real_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer);
+uint32_t __wrap_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer);
+
+uint32_t __wrap_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer)
+{
+	if (!is(LAST_ASKED))
+		return __real_rte_inlet_ask(inlet, fewer);
+	inlet->asked = inlet->receives;
+	return inlet->asked;
+}
+
+bool __real_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits);
+bool __wrap_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits);
+
+bool __wrap_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits)
+{
+	if (!is(LAST_ASKED))
+		return __real_rte_outlet_asked(outlet, credits);
+	outlet->asked = credits;
+	return true;
+}
+
+bool __real_rte_inlet_given(struct rte_inlet *inlet);
+bool __wrap_rte_inlet_given(struct rte_inlet *inlet);
+
+bool __wrap_rte_inlet_given(struct rte_inlet *inlet)
+{
+	const bool given = __real_rte_inlet_given(inlet);
+
+	inlet->receives += given && is(STILL_COUNTED);
+	return given;
+}
+
 static const char *const names[MUTANTS] = {
 	[WAITS_FOR_SLOT] = "what is longer than a Send waits for a landing slot",
 	[RESPONSE_WAITS] = "responses wait for a receive of the application",
@@ -90,6 +128,10 @@ static const char *const names[MUTANTS] = {
 	[NEVER_TOLD] = "credits are lost",
 	[NO_KEEPALIVE] = "credits wait for a message that goes their way",
 	[NO_CREDIT] = "senders do not wait for credits",
+	[SLEEPS_ON] = "who waits for a credit is not told of more receives",
+	[FEWER_SLEEP] = "fewer receives leave credits untold",
+	[LAST_ASKED] = "the last receive of a lane is asked back",
+	[STILL_COUNTED] = "a receive that was given back is still counted",
 };
 
 const char *credit_mutant(unsigned int number)
@@ -101,7 +143,9 @@ bool credit_mutant_fits(unsigned int number, const void *of)
 {
 	const struct credit_run *run = of;
 
-	return !run->pool == (number != WAITS_FOR_SLOT);
+	if (number >= SLEEPS_ON)
+		return run->changes;
+	return !run->changes && !run->pool == (number != WAITS_FOR_SLOT);
 }
 
 void credit_mutant_use(unsigned int number)

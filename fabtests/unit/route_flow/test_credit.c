@@ -102,3 +102,54 @@ CT_TEST(credit, half_of_them_are_told_without_delay)
 		rte_inlet_tell(&inlet);
 	}
 }
+
+CT_TEST(credit, more_receives_are_more_credits)
+{
+	struct rte_outlet outlet;
+	struct rte_inlet inlet;
+
+	rte_inlet_open(&inlet, 1);
+	rte_outlet_open(&outlet, 1);
+	CT_EXPECT_TRUE(rte_outlet_take(&outlet));
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	rte_inlet_more(&inlet, 3);
+	CT_EXPECT_TRUE(rte_outlet_more(&outlet, 3));
+	CT_EXPECT_EQ(outlet.credits, 3);
+	CT_EXPECT_EQ(inlet.credits, 3);
+	CT_EXPECT_TRUE(rte_outlet_told(&outlet, 1));
+	CT_EXPECT_FALSE(rte_outlet_told(&outlet, 1));
+	CT_EXPECT_FALSE(rte_outlet_more(&outlet, 4093));
+	CT_EXPECT_TRUE(rte_outlet_more(&outlet, 4092));
+}
+
+CT_TEST(credit, all_but_one_are_given_back_as_they_are_free)
+{
+	struct rte_outlet outlet;
+	struct rte_inlet inlet;
+
+	rte_inlet_open(&inlet, 3);
+	rte_outlet_open(&outlet, 3);
+	CT_EXPECT_TRUE(rte_outlet_take(&outlet));
+	CT_EXPECT_TRUE(rte_outlet_take(&outlet));
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	CT_EXPECT_TRUE(rte_inlet_fill(&inlet));
+	CT_EXPECT_FALSE(rte_inlet_given(&inlet));
+	CT_EXPECT_EQ(rte_inlet_ask(&inlet, 12), 2);
+	CT_EXPECT_EQ(rte_inlet_ask(&inlet, 12), 0);
+	CT_EXPECT_FALSE(rte_outlet_asked(&outlet, 3));
+	CT_EXPECT_TRUE(rte_outlet_asked(&outlet, 2));
+	CT_EXPECT_FALSE(rte_outlet_asked(&outlet, 1));
+	CT_EXPECT_TRUE(rte_outlet_give(&outlet));
+	CT_EXPECT_FALSE(rte_outlet_give(&outlet));
+	CT_EXPECT_TRUE(rte_inlet_given(&inlet));
+	CT_EXPECT_FALSE(rte_inlet_given(&inlet));
+	rte_inlet_empty(&inlet);
+	CT_EXPECT_TRUE(rte_outlet_told(&outlet, rte_inlet_tell(&inlet)));
+	CT_EXPECT_TRUE(rte_outlet_give(&outlet));
+	CT_EXPECT_TRUE(rte_inlet_given(&inlet));
+	CT_EXPECT_EQ(inlet.receives, 1);
+	CT_EXPECT_EQ(outlet.receives, 1);
+	/* One of them is filled still. */
+	CT_EXPECT_EQ(outlet.credits, 0);
+	CT_EXPECT_FALSE(rte_outlet_give(&outlet));
+}

@@ -9,6 +9,7 @@ fabtests_unit_unit_route_peer_SOURCES = \
 	fabtests/unit/route_peer/pair.h \
 	fabtests/unit/route_peer/test_auth.c \
 	fabtests/unit/route_peer/test_credit.c \
+	fabtests/unit/route_peer/test_elastic.c \
 	fabtests/unit/route_peer/test_end.c \
 	fabtests/unit/route_peer/test_fault.c \
 	fabtests/unit/route_peer/test_life.c \

@@ -101,7 +101,12 @@ static void end_open(struct pair_end *end, const struct pair_attr *attr, int whi
 		end->config->device[0].auth = RTE_AUTH_REQUIRED;
 	CT_ASSERT_EQ(rte_net_open(&end->config->device[0], NULL, &end->net, why), 0);
 	CT_ASSERT_EQ(rte_arena_open(&arena, &end->arena), 0);
-	memcpy(port.receives, attr->receives, sizeof(port.receives));
+	if (!attr->elastic[which]) {
+		port.receives[RTE_REQUESTS] =
+			attr->receives[RTE_REQUESTS] ? attr->receives[RTE_REQUESTS] : 12;
+		port.receives[RTE_RESPONSES] =
+			attr->receives[RTE_RESPONSES] ? attr->receives[RTE_RESPONSES] : 6;
+	}
 	port.net = end->net;
 	port.arena = end->arena;
 	port.routing = &end->config->routing;

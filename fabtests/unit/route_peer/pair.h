@@ -37,10 +37,11 @@ struct pair_attr {
 	uint32_t lands;		       /* of each arena; 0: none */
 	uint32_t messages;	       /* 0: enough */
 	bool crowded;		       /* B has no memory for a peer */
-	uint16_t receives[RTE_LANES];
-	unsigned int heartbeat;	  /* ms; 0: 1 s */
-	bool requires[PAIR_ENDS]; /* auth = required */
+	unsigned int heartbeat;	       /* ms; 0: 1 s */
+	bool requires[PAIR_ENDS];      /* auth = required */
 	const struct rte_auth_ring *keys[PAIR_ENDS];
+	uint16_t receives[RTE_LANES]; /* 0: 12 and 6, which stay */
+	bool elastic[PAIR_ENDS];      /* as many as it needs */
 };
 
 /* Ports and a listener; ends the test if there are none. */

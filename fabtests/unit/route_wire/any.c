@@ -92,6 +92,7 @@ LIST(grant, RTE_GRANT_FIELDS, grant_slot, RTE_SLOT_FIELDS, slot)
 MESSAGE(ack, RTE_ACK_FIELDS)
 MESSAGE(nack, RTE_NACK_FIELDS)
 MESSAGE(keepalive, RTE_KEEPALIVE_FIELDS)
+MESSAGE(receives, RTE_RECEIVES_FIELDS)
 MESSAGE(mr_resolve, RTE_MR_RESOLVE_FIELDS)
 MESSAGE(mr_info, RTE_MR_INFO_FIELDS)
 MESSAGE(mr_inval, RTE_MR_INVAL_FIELDS)
@@ -128,6 +129,7 @@ const struct any_kind any_kinds[] = {
 	{KIND(RTE_MR_INFO, mr_info)},
 	{KIND(RTE_MR_INVAL, mr_inval)},
 	{KIND(RTE_KEEPALIVE, keepalive)},
+	{KIND(RTE_RECEIVES, receives)},
 };
 
 const size_t any_kind_count = CRN_COUNT(any_kinds);

@@ -28,6 +28,7 @@ struct any {
 		struct rte_ack ack;
 		struct rte_nack nack;
 		struct rte_keepalive keepalive;
+		struct rte_receives receives;
 		struct rte_mr_resolve mr_resolve;
 		struct rte_mr_info mr_info;
 		struct rte_mr_inval mr_inval;

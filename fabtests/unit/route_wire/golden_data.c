@@ -79,6 +79,11 @@ static const uint8_t keepalive_bytes[] = {
 	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
 	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
 };
+
+static const uint8_t receives_bytes[] = {
+	HEAD(0x3b, 0x00, 32, 0),
+	0x01, 0x01, 0x12, 0x01, 0x22, 0x02, 0x00, 0x00,
+};
 /* clang-format on */
 
 static void fill_msg(struct any *any)
@@ -162,6 +167,12 @@ static void fill_keepalive(struct any *any)
 		(struct rte_keepalive){0x1112131415161718, 0x2122232425262728};
 }
 
+static void fill_receives(struct any *any)
+{
+	any->body.receives = (struct rte_receives){
+		.lane = RTE_RESPONSES, .given = 1, .more = 0x112, .asked = 0x222};
+}
+
 const struct golden golden_data[] = {
 	GOLDEN(msg, RTE_FIRST | RTE_LAST | RTE_ACKREQ | RTE_CQDATA | RTE_CRC, 3),
 	GOLDEN(msg_slot, 0, 0x40000),
@@ -172,6 +183,7 @@ const struct golden golden_data[] = {
 	GOLDEN(ack, 0, 0),
 	GOLDEN(nack, RTE_ERR, 0),
 	GOLDEN(keepalive, RTE_ACKREQ, 0),
+	GOLDEN(receives, 0, 0),
 };
 
 const size_t golden_data_count = CRN_COUNT(golden_data);

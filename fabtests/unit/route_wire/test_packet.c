@@ -206,6 +206,7 @@ CT_TEST(wire_packet, types_are_those_of_the_table)
 		{0x38, RTE_RESPONSES, "MR_INFO"},
 		{0x39, RTE_RESPONSES, "MR_INVAL"},
 		{0x3a, RTE_RESPONSES, "KEEPALIVE"},
+		{0x3b, RTE_RESPONSES, "RECEIVES"},
 	};
 	const struct golden *golden = golden_at(0);
 	unsigned int type;

@@ -244,6 +244,12 @@ static void draw_rest(uint8_t type)
 		a.body.nack.status = 1 + up_to(RTE_STATUS_MAX - 1);
 		a.packet.head.flags = RTE_ERR;
 		break;
+	case RTE_RECEIVES:
+		a.body.receives.lane = (uint8_t)below(RTE_LANES);
+		a.body.receives.given = (uint8_t)below(2);
+		a.body.receives.more = (uint16_t)up_to(RTE_SLOTS_MAX);
+		a.body.receives.asked = (uint16_t)up_to(RTE_SLOTS_MAX);
+		break;
 	case RTE_MR_INFO:
 		a.body.mr_info.base = UINT64_MAX - a.body.mr_info.length;
 		a.body.mr_info.persist = (uint8_t)below(3);

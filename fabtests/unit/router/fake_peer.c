@@ -21,7 +21,7 @@ struct fake_peer *fake_peers[FAKE_PEERS];
 uint32_t fake_peers_count;
 uint32_t fake_rx_held;
 int fake_net_fails, fake_listen_fails, fake_connect_fails;
-bool fake_rejected;
+bool fake_rejected, fake_crowded;
 uint8_t fake_flags;
 
 /* --- Devices and ports --- */
@@ -338,6 +338,12 @@ void rte_arena_use(const struct rte_arena *arena, struct rte_arena_use *use)
 	*use = (struct rte_arena_use){.bytes = 1000000, .bytes_taken = 4321};
 }
 
+bool rte_arena_room(const struct rte_arena *arena, uint32_t peers)
+{
+	(void)arena;
+	return peers && !fake_crowded;
+}
+
 void rte_tx_post(struct rte_tx *tx)
 {
 	struct fake_peer *fake = fake_of(tx->peer);
@@ -365,6 +371,7 @@ void fake_peers_free(void)
 	fake_rx_held = 0;
 	fake_net_fails = fake_listen_fails = fake_connect_fails = 0;
 	fake_flags = 0;
+	fake_crowded = false;
 }
 
 struct fake_peer *fake_arrives(struct rte_listener *listener, enum rte_role role,

@@ -41,6 +41,8 @@ extern uint32_t fake_rx_held;
 extern int fake_net_fails, fake_listen_fails, fake_connect_fails;
 /* Of the last rte_request: it was rejected. */
 extern bool fake_rejected;
+/* There is no memory for connections. */
+extern bool fake_crowded;
 /* Of the preambles of those that arrive. */
 extern uint8_t fake_flags;
 

@@ -108,6 +108,22 @@ CT_TEST(device, one_host_has_so_many_connections_and_some_to_be_told_so)
 	one_close(&one);
 }
 
+CT_TEST(device, without_memory_for_connections_routers_still_come)
+{
+	struct rte_listener *a;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	fake_crowded = true;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
+	fake_flags = RTE_PREAMBLE_CONN;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 8, "10.0.1.8"), NULL);
+	fake_crowded = false;
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
+	one_close(&one);
+}
+
 CT_TEST(device, who_says_nothing_or_what_begins_nothing_is_closed)
 {
 	struct rte_listener *a;

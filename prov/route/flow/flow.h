@@ -16,7 +16,13 @@
  * rules of who waits for what. (The document keeps one fragment for each peer router in
  * reserve, section VII.C.3: connections then wait for each other.)
  *
- * What tells of credits and slots alone (KEEPALIVE, GRANT) needs no credit.
+ * What tells of credits, receives and slots alone (KEEPALIVE, RECEIVES, GRANT) needs no
+ * credit.
+ *
+ * A lane begins with one receive, which it never loses, and has more while it uses them
+ * and there is memory. A receive that is posted cannot be taken back, nor a credit that
+ * was told: who wants fewer asks the sender, who gives credits back as it has them to
+ * spare, each in a message that takes its receive.
  */
 #ifndef RTE_FLOW_H
 #define RTE_FLOW_H
@@ -30,6 +36,7 @@ struct rte_inlet {
 	uint32_t receives;
 	uint32_t due;	  /* that are free again, which the sender has not been told */
 	uint32_t credits; /* messages that the sender may still send */
+	uint32_t asked;	  /* credits that it is to give back */
 };
 
 void rte_inlet_open(struct rte_inlet *inlet, uint32_t receives);
@@ -39,6 +46,14 @@ bool rte_inlet_fill(struct rte_inlet *inlet);
 void rte_inlet_empty(struct rte_inlet *inlet);
 /* For the header of a message to the sender: credits that it is told of. */
 uint8_t rte_inlet_tell(struct rte_inlet *inlet);
+/* So many more receives are posted, of which the sender is told. */
+void rte_inlet_more(struct rte_inlet *inlet, uint32_t receives);
+/* How many of `fewer` the sender can be asked for, so that it keeps one at least: it is
+ * told of them. */
+uint32_t rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer);
+/* It has given one back. rte_inlet_overdue may have become true. False: it had none, or
+ * was not asked. */
+bool rte_inlet_given(struct rte_inlet *inlet);
 /* So many are due that a message has to tell of them, if no other does. */
 bool rte_inlet_overdue(const struct rte_inlet *inlet);
 
@@ -47,6 +62,7 @@ bool rte_inlet_overdue(const struct rte_inlet *inlet);
 struct rte_outlet {
 	uint32_t receives; /* of the other end */
 	uint32_t credits;  /* those that are free */
+	uint32_t asked;	   /* of them, that the other end wants back */
 };
 
 void rte_outlet_open(struct rte_outlet *outlet, uint32_t receives);
@@ -56,5 +72,11 @@ bool rte_outlet_take(struct rte_outlet *outlet);
 void rte_outlet_undo(struct rte_outlet *outlet);
 /* A header has told of so many. False: there are not as many receives. */
 bool rte_outlet_told(struct rte_outlet *outlet, uint8_t credits);
+/* The other end has posted so many more. False: nobody has as many. */
+bool rte_outlet_more(struct rte_outlet *outlet, uint32_t receives);
+/* It asks for so many. False: the sender would have none left. */
+bool rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits);
+/* One is given back, of which the other end is told. False: none now. */
+bool rte_outlet_give(struct rte_outlet *outlet);
 
 #endif

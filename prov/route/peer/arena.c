@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <rdma/fi_errno.h>
 #include "inside.h"
@@ -30,6 +31,8 @@ struct rte_arena {
 	struct arena_shelf shelf[ARENA_CLASSES];
 	struct arena_chunk *chunks;
 	uint32_t warm; /* lanes */
+	uint32_t peers;
+	uint32_t grown; /* lanes */
 	struct rte_port *port[ARENA_PORTS];
 	struct crn_list hungry;	  /* of struct arena_hunger: landing slots */
 	struct crn_list starving; /* of struct arena_hunger: buffers to send */
@@ -48,6 +51,8 @@ int rte_arena_open(const struct rte_arena_attr *attr, struct rte_arena **out)
 		return -FI_ENOMEM;
 	arena->shelf[ARENA_SMALL].size = RTE_SMALL_ROOM;
 	arena->shelf[ARENA_SMALL].limit = attr->messages;
+	arena->shelf[ARENA_WORDS].size = RTE_WORDS_ROOM;
+	arena->shelf[ARENA_WORDS].limit = attr->messages;
 	arena->shelf[ARENA_MESSAGE].size = round_up(RTE_SEND_ROOM, 64);
 	arena->shelf[ARENA_MESSAGE].limit = attr->messages;
 	arena->shelf[ARENA_LAND].size = round_up(attr->land_size, 64);
@@ -58,14 +63,19 @@ int rte_arena_open(const struct rte_arena_attr *attr, struct rte_arena **out)
 	return 0;
 }
 
+static void chunk_free(struct arena_chunk *chunk)
+{
+	munmap(chunk->memory, chunk->len);
+	free(chunk);
+}
+
 void rte_arena_close(struct rte_arena *arena)
 {
 	struct arena_chunk *chunk;
 
 	while ((chunk = arena->chunks)) {
 		arena->chunks = chunk->next;
-		free(chunk->memory);
-		free(chunk);
+		chunk_free(chunk);
 	}
 	free(arena);
 }
@@ -159,13 +169,14 @@ static struct arena_chunk *chunk_alloc(enum arena_class class, size_t size,
 		return NULL;
 	chunk->class = class;
 	chunk->len = round_up(count * size, page);
-	chunk->memory = aligned_alloc(page, chunk->len);
-	if (!chunk->memory) {
+	/* What goes to a peer is never somebody's old memory; and what nobody writes
+	 * into, like most of an idle connection's receives, takes none. */
+	chunk->memory = mmap(NULL, chunk->len, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (chunk->memory == MAP_FAILED) {
 		free(chunk);
 		return NULL;
 	}
-	/* What goes to a peer is never somebody's old memory. */
-	memset(chunk->memory, 0, chunk->len);
 	return chunk;
 }
 
@@ -180,8 +191,7 @@ static void arena_grow(struct rte_arena *arena, enum arena_class class)
 	if (!chunk)
 		return;
 	if (chunk_join_ports(arena, chunk)) {
-		free(chunk->memory);
-		free(chunk);
+		chunk_free(chunk);
 		return;
 	}
 	for (i = 0; i < count; i++) {
@@ -269,4 +279,44 @@ void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger)
 {
 	if (crn_list_empty(&hunger->entry))
 		crn_list_add_tail(&arena->starving, &hunger->entry);
+}
+
+void arena_peers(struct rte_arena *arena, int peers)
+{
+	arena->peers += (uint32_t)peers;
+}
+
+void arena_grown(struct rte_arena *arena, int lanes)
+{
+	arena->grown += (uint32_t)lanes;
+}
+
+/* A quarter is for peers that are to come, and for what is sent. */
+static uint32_t arena_elastic(const struct rte_arena *arena)
+{
+	const uint32_t limit = arena->shelf[ARENA_MESSAGE].limit;
+
+	return limit - limit / 4;
+}
+
+bool arena_spare(const struct rte_arena *arena)
+{
+	return arena->shelf[ARENA_MESSAGE].taken < arena_elastic(arena);
+}
+
+uint32_t arena_receives(const struct rte_arena *arena)
+{
+	const uint64_t least = (uint64_t)arena->peers * PEER_LEAST;
+	const uint32_t all = arena_elastic(arena);
+
+	return RTE_RECEIVES_FIRST +
+	       (least < all ? (all - (uint32_t)least) / CRN_MAX(arena->grown, 1u) : 0);
+}
+
+bool rte_arena_room(const struct rte_arena *arena, uint32_t peers)
+{
+	const struct arena_shelf *shelf = &arena->shelf[ARENA_MESSAGE];
+
+	/* Half of what growing leaves. */
+	return shelf->taken + peers * PEER_LEAST <= shelf->limit - shelf->limit / 8;
 }

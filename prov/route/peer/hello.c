@@ -12,12 +12,12 @@ static void hello_fill(struct rte_peer *peer, struct rte_hello *hello)
 	int lane;
 
 	memset(hello, 0, sizeof(*hello));
-	hello->features = RTE_FEATURE_DELIVER;
+	hello->features = RTE_FEATURE_DELIVER | (in->elastic ? RTE_FEATURE_ELASTIC : 0);
 	hello->epoch = port->attr.self.epoch;
 	hello->frag_max = (uint32_t)arena_land_size(port->arena);
 	hello->eager_max = RTE_EAGER;
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		hello->recv_slots[lane] = (uint16_t)in->inlet[lane].flow.receives;
+		hello->recv_slots[lane] = (uint16_t)in->inlet[lane].most;
 		hello->land_slots[lane] = (uint16_t)in->inlet[lane].share;
 	}
 	hello->hb_ms = port->attr.routing->heartbeat;
@@ -31,9 +31,11 @@ static void hello_say(struct rte_options *options, uint32_t tlv, const char *tex
 	options->text[tlv] = text;
 }
 
-void hello_send(struct rte_peer *peer, uint8_t type)
+void hello_send(struct rte_peer *peer, uint8_t type, int status)
 {
-	struct rte_packet packet = {.head.type = type};
+	struct rte_packet packet = {
+		.head = {.type = type, .flags = status ? RTE_ERR : 0},
+	};
 	struct rte_tx *tx = send_control(peer);
 	struct rte_hello hello;
 	ssize_t len;
@@ -45,6 +47,7 @@ void hello_send(struct rte_peer *peer, uint8_t type)
 	hello_say(&packet.options, RTE_TLV_NAME, peer->port->attr.self.name);
 	hello_say(&packet.options, RTE_TLV_URI, peer->port->attr.self.uri);
 	hello_fill(peer, &hello);
+	hello.status = (uint32_t)status;
 	len = rte_hello_pack(&packet, &hello, tx->bytes, tx->room);
 	if (len < 0) {
 		rte_tx_drop(tx);
@@ -78,7 +81,7 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	struct rte_hello *hello = &peer->hello;
 	enum rte_bad bad = rte_hello_parse(hello, packet);
 	const uint8_t awaited = peer->active ? RTE_HELLO_ACK : RTE_HELLO;
-	int lane;
+	bool room;
 
 	if (bad != RTE_OK || packet->head.type != awaited ||
 	    peer->state != RTE_PEER_GREETING || !hello->recv_slots[RTE_REQUESTS] ||
@@ -97,15 +100,16 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 			 packet->options.text[RTE_TLV_URI]);
 	peer->eager_max = CRN_MIN(hello->eager_max, RTE_EAGER);
 	peer->frag_max = hello->frag_max;
-	for (lane = 0; lane < RTE_LANES; lane++)
-		rte_outlet_open(&peer->in->outlet[lane].flow, hello->recv_slots[lane]);
+	room = elastic_begin(peer, hello);
 	if (!rte_auth_hello(&peer->in->talk, peer->active, packet->bytes,
 			    (size_t)packet->head.hlen + packet->head.plen)) {
 		peer_fail(peer, FI_ENOMEM);
 		return;
 	}
 	if (!peer->active)
-		hello_send(peer, RTE_HELLO_ACK);
+		hello_send(peer, RTE_HELLO_ACK, room ? 0 : FI_ENOBUFS);
+	if (!room)
+		peer_fail(peer, FI_ENOBUFS);
 	if (peer->state == RTE_PEER_GREETING && !auth_begins(peer))
 		peer_up(peer);
 }

@@ -17,7 +17,7 @@ struct inside_op {
 
 /* --- arena.c --- */
 
-enum arena_class { ARENA_SMALL, ARENA_MESSAGE, ARENA_LAND, ARENA_CLASSES };
+enum arena_class { ARENA_SMALL, ARENA_WORDS, ARENA_MESSAGE, ARENA_LAND, ARENA_CLASSES };
 
 struct arena_chunk;
 
@@ -53,7 +53,17 @@ size_t arena_land_size(const struct rte_arena *arena);
 void arena_warm(struct rte_arena *arena, int lanes);
 uint32_t arena_fair(const struct rte_arena *arena);
 void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger);
-/* Of the class ARENA_SMALL or ARENA_MESSAGE: told when one is free again. */
+/*
+ * Receives, of ARENA_MESSAGE: each peer has PEER_LEAST. A lane that is used has more
+ * (arena_grown; one more: 1, one less: -1), as long as there are some to spare, and no
+ * more than arena_receives, so that those that came first do not keep them all.
+ */
+#define PEER_LEAST (RTE_LANES * RTE_RECEIVES_FIRST + PEER_SPARE)
+void arena_peers(struct rte_arena *arena, int peers);
+void arena_grown(struct rte_arena *arena, int lanes);
+bool arena_spare(const struct rte_arena *arena);
+uint32_t arena_receives(const struct rte_arena *arena);
+/* Of another class than ARENA_LAND: told when one is free again. */
 void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger);
 
 /* --- net.c --- */
@@ -74,8 +84,13 @@ struct rte_listener {
 	void *context;
 };
 
+/* Receives beside those of the lanes: what needs no credit is not kept while requests and
+ * responses come, so that there is always one. */
+#define PEER_SPARE 1u
+
 struct rte_rx_inside {
 	struct inside_op op;
+	struct crn_list all; /* of rte_peer_inside.rxs */
 	struct rte_rx rx;
 	struct arena_buf *buf;
 	struct arena_buf *land; /* NULL: the payload is in buf */
@@ -85,6 +100,7 @@ struct rte_rx_inside {
 	/* Of faults: what becomes of it then, and when, ms. */
 	bool lost;
 	uint64_t due;
+	bool gone; /* it was given back, and is not posted again */
 };
 
 struct rte_tx_inside {
@@ -112,6 +128,9 @@ enum land_state { LAND_NONE, LAND_GRANTED, LAND_FILLED };
 
 struct peer_inlet {
 	struct rte_inlet flow;
+	uint32_t most;	  /* receives */
+	uint32_t more;	  /* receives that the peer does not know of yet */
+	uint32_t asked;	  /* credits that it does not know it is asked for */
 	uint32_t share;	  /* landing slots at most */
 	uint32_t granted; /* and not filled */
 	uint32_t used;	  /* granted or filled */
@@ -126,6 +145,13 @@ struct peer_inlet {
 	struct arena_hunger hunger;
 	struct rte_peer *peer;
 	enum rte_lane lane;
+};
+
+/* Messages that can be on their way at a time; more are made when they are needed. */
+struct peer_txs {
+	struct peer_txs *next;
+	uint32_t count;
+	struct rte_tx_inside tx[];
 };
 
 struct peer_outlet {
@@ -145,15 +171,21 @@ struct rte_peer_inside {
 	struct crn_list ready; /* of port->ready */
 	struct crn_list due;   /* of port->due */
 	struct crn_deadline deadline;
-	struct rte_rx_inside *rx;
-	uint32_t rxs;
+	struct crn_list rxs; /* of struct rte_rx_inside: all that there are */
+	uint32_t rx_count;
 	struct crn_list unposted; /* receives that the lower provider had no room for */
 	struct crn_list late;	  /* messages that a fault holds up */
-	struct rte_tx_inside *tx;
+	struct peer_txs *tx;
 	uint32_t txs, txs_used;
+	uint32_t txs_most;
+	bool elastic;	       /* receives come and go: known once it is up */
+	struct crn_list grown; /* of port->grown */
+	uint64_t seen;	       /* messages at the last look */
+	uint64_t told;	       /* ms: when it was last told of credits alone */
 	/* To send from when the arena has none; NULL: in use. With it the peer goes on,
 	 * one message at a time, whoever has the others. */
 	struct arena_buf *last;
+	enum arena_class last_class;
 	struct crn_list txs_free, sent, stuck;
 	uint32_t waits;		    /* 1 << lane, or RTE_LANES: rte_tx_get had nothing */
 	struct arena_hunger hunger; /* for a buffer to send */
@@ -210,7 +242,8 @@ bool peer_reap(struct rte_peer *peer, bool now);
 
 /* --- hello.c --- */
 
-void hello_send(struct rte_peer *peer, uint8_t type);
+/* status: of a HELLO_ACK. */
+void hello_send(struct rte_peer *peer, uint8_t type, int status);
 /* HELLO or HELLO_ACK arrived. */
 void hello_take(struct rte_peer *peer, const struct rte_packet *packet);
 
@@ -267,8 +300,30 @@ bool fault_keeps(const struct rte_tx_inside *tx);
 /* Who connects there and sends half of what begins a connection holds nothing up. */
 void listener_hurry(struct rte_listener *listener);
 
+/* --- elastic.c --- */
+
+/* How a peer begins: fixed, or with what each lane keeps. */
+void elastic_open(struct rte_peer *peer);
+void elastic_close(struct rte_peer *peer);
+/* HELLO says whether the peer knows how receives come and go. False: there is no memory
+ * for them. */
+bool elastic_begin(struct rte_peer *peer, const struct rte_hello *hello);
+/* The lane could use more receives. */
+void elastic_wants(struct peer_inlet *inlet);
+/* RECEIVES of the peer. True: that receive is given back. */
+bool elastic_take(struct rte_peer *peer, const struct rte_packet *packet);
+/* Of either end, there is something to tell. */
+bool elastic_due(const struct rte_peer_inside *in);
+/* The peer is told. False: later. */
+bool elastic_send(struct rte_peer *peer);
+/* Its lower provider's port ends, or begins. */
+void elastic_port(struct rte_port *port, bool opens);
+
 /* --- receive.c --- */
 
+/* So many receives, and posted as soon as there is an endpoint. False: no memory. */
+bool receive_fill(struct rte_peer *peer, uint32_t count);
+void receive_free(struct rte_rx_inside *in);
 int receive_start(struct rte_peer *peer);
 void receive_again(struct rte_peer *peer);
 void receive_done(struct rte_rx_inside *in, size_t len);
@@ -282,6 +337,9 @@ void receive_late(struct rte_rx_inside *in, size_t len, bool lost);
 void send_post(struct rte_tx *tx);
 void send_late(struct rte_tx_inside *in);
 
+/* Messages that can be on their way, as many as a peer begins with. False: no memory. */
+bool send_open(struct rte_peer_inside *in);
+void send_close(struct rte_peer_inside *in);
 void send_done(struct rte_tx_inside *in, int err);
 /* What the lower provider had no room for. */
 void send_again(struct rte_peer *peer);

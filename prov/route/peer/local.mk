@@ -5,6 +5,7 @@ prov_route_peer_libpeer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route 
 prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/arena.c \
 	prov/route/peer/auth.c \
+	prov/route/peer/elastic.c \
 	prov/route/peer/fault.c \
 	prov/route/peer/fault.h \
 	prov/route/peer/grant.c \

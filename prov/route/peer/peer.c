@@ -8,10 +8,9 @@
 #include <cairn/wait.h>
 #include "inside.h"
 
-/* Receives for each lane, and for what needs no credit. */
+/* Receives for each lane at most. */
 #define PEER_REQUESTS 12u
 #define PEER_RESPONSES 6u
-#define PEER_SPARE 4u
 #define PEER_LANDS_DEFAULT 8u
 #define PEER_TXS 32u
 
@@ -61,20 +60,18 @@ static void peer_numbers(struct rte_peer_inside *in)
 {
 	static const uint32_t presets[RTE_LANES] = {PEER_REQUESTS, PEER_RESPONSES};
 	const struct rte_port_attr *attr = &in->peer.port->attr;
-	uint32_t receives, share;
+	uint32_t share;
 	int lane;
 
-	in->rxs = PEER_SPARE;
 	for (lane = 0; lane < RTE_LANES; lane++) {
-		receives = or_default(attr->receives[lane], presets[lane]);
-		rte_inlet_open(&in->inlet[lane].flow, receives);
+		in->inlet[lane].most = or_default(attr->receives[lane], presets[lane]);
 		share = or_default(attr->lands[lane], PEER_LANDS_DEFAULT);
 		in->inlet[lane].share = CRN_MIN(share, PEER_LANDS);
-		in->rxs += receives;
 	}
 	/* A message with a slot takes two operations of the lower provider. */
-	in->txs = (uint32_t)CRN_MIN((size_t)PEER_TXS + PEER_TXS_CONTROL,
-				    in->peer.port->net->info->tx_attr->size / 2);
+	in->txs_most = (uint32_t)CRN_MIN((size_t)PEER_TXS + PEER_TXS_CONTROL,
+					 in->peer.port->net->info->tx_attr->size / 2);
+	in->last_class = attr->self.role == RTE_ROUTER ? ARENA_WORDS : ARENA_MESSAGE;
 }
 
 static void peer_lists(struct rte_peer_inside *in)
@@ -82,6 +79,8 @@ static void peer_lists(struct rte_peer_inside *in)
 	crn_list_init(&in->entry);
 	crn_list_init(&in->ready);
 	crn_list_init(&in->due);
+	crn_list_init(&in->rxs);
+	crn_list_init(&in->grown);
 	crn_list_init(&in->unposted);
 	crn_list_init(&in->late);
 	crn_list_init(&in->txs_free);
@@ -93,15 +92,13 @@ static void peer_lists(struct rte_peer_inside *in)
 static void peer_free(struct rte_peer_inside *in)
 {
 	struct rte_arena *arena = in->peer.port->arena;
-	uint32_t i;
 
-	for (i = 0; in->rx && i < in->rxs; i++)
-		if (in->rx[i].buf)
-			arena_put(arena, ARENA_MESSAGE, in->rx[i].buf);
+	while (!crn_list_empty(&in->rxs))
+		receive_free(crn_container_of(in->rxs.next, struct rte_rx_inside, all));
 	if (in->last)
-		arena_put(arena, ARENA_MESSAGE, in->last);
-	free(in->rx);
-	free(in->tx);
+		arena_put(arena, in->last_class, in->last);
+	arena_peers(arena, -1);
+	send_close(in);
 	free(in);
 }
 
@@ -113,33 +110,16 @@ static void feed_sender(struct arena_hunger *hunger)
 	send_ready(&in->peer, RTE_LANES);
 }
 
+/* Who has connected here has one receive until it says HELLO. */
 static bool peer_alloc(struct rte_peer_inside *in)
 {
 	struct rte_peer *peer = &in->peer;
-	uint32_t i;
+	const uint32_t receives = in->inlet[RTE_REQUESTS].flow.receives +
+				  in->inlet[RTE_RESPONSES].flow.receives + PEER_SPARE;
 
-	in->rx = calloc(in->rxs, sizeof(*in->rx));
-	in->tx = calloc(in->txs, sizeof(*in->tx));
-	in->last = arena_get(peer->port->arena, ARENA_MESSAGE);
-	if (!in->rx || !in->tx || !in->last)
-		return false;
-	for (i = 0; i < in->txs; i++) {
-		in->tx[i].op.kind = INSIDE_TX;
-		in->tx[i].data_op.kind = INSIDE_DATA;
-		in->tx[i].tx.peer = peer;
-		in->tx[i].tx.in = &in->tx[i];
-		crn_list_add_tail(&in->txs_free, &in->tx[i].entry);
-	}
-	for (i = 0; i < in->rxs; i++) {
-		in->rx[i].op.kind = INSIDE_RX;
-		in->rx[i].rx.peer = peer;
-		in->rx[i].rx.in = &in->rx[i];
-		crn_list_init(&in->rx[i].entry);
-		in->rx[i].buf = arena_get(peer->port->arena, ARENA_MESSAGE);
-		if (!in->rx[i].buf)
-			return false;
-	}
-	return true;
+	in->last = arena_get(peer->port->arena, in->last_class);
+	return in->last && send_open(in) &&
+	       receive_fill(peer, peer->active ? receives : PEER_SPARE);
 }
 
 static struct rte_peer_inside *peer_make(struct rte_port *port, bool active,
@@ -161,6 +141,8 @@ static struct rte_peer_inside *peer_make(struct rte_port *port, bool active,
 	peer->local = port_preamble(port, peer_role(port, peer->active));
 	peer_lists(in);
 	peer_numbers(in);
+	elastic_open(peer);
+	arena_peers(port->arena, 1);
 	if (!peer_alloc(in)) {
 		peer_free(in);
 		return NULL;
@@ -331,7 +313,7 @@ void peer_connected(struct rte_peer *peer, const void *data, size_t len)
 	}
 	peer->state = RTE_PEER_GREETING;
 	if (peer->active)
-		hello_send(peer, RTE_HELLO);
+		hello_send(peer, RTE_HELLO, 0);
 }
 
 void peer_settled(struct rte_peer_inside *in)
@@ -429,17 +411,20 @@ void rte_peer_lends(struct rte_peer *peer)
 static bool peer_let_go(struct rte_peer_inside *in)
 {
 	struct rte_tx_inside *tx;
+	struct peer_txs *txs;
 	bool alone = true;
 	uint32_t i;
 
-	for (i = 0; i < in->txs; i++) {
-		tx = &in->tx[i];
-		if (!tx->posted)
-			continue;
-		alone = alone && !tx->tx.data_len;
-		if (tx->tx.done)
-			tx->tx.done(&tx->tx, FI_ECANCELED);
-		tx->tx.done = NULL;
+	for (txs = in->tx; txs; txs = txs->next) {
+		for (i = 0; i < txs->count; i++) {
+			tx = &txs->tx[i];
+			if (!tx->posted)
+				continue;
+			alone = alone && !tx->tx.data_len;
+			if (tx->tx.done)
+				tx->tx.done(&tx->tx, FI_ECANCELED);
+			tx->tx.done = NULL;
+		}
 	}
 	return alone;
 }
@@ -507,6 +492,7 @@ static void peer_end(struct rte_peer_inside *in)
 	}
 	send_forget(&in->peer);
 	grant_close(&in->peer);
+	elastic_close(&in->peer);
 }
 
 bool peer_reap(struct rte_peer *peer, bool now)

@@ -42,6 +42,8 @@
 #define RTE_SEND_ROOM (RTE_HEAD_ROOM + RTE_EAGER)
 /* Of a message without an eager payload. */
 #define RTE_SMALL_ROOM 256u
+/* The longest of these: a CONN_REQ with the application's bytes. */
+#define RTE_WORDS_ROOM (RTE_HEAD_ROOM + 1024u)
 
 /* --- Devices (net.c) --- */
 
@@ -84,8 +86,8 @@ struct rte_port;
 struct rte_arena_attr {
 	size_t land_size;  /* bytes of a landing slot: 4 KiB to RTE_FRAG_MAX */
 	uint32_t lands;	   /* landing slots at most */
-	uint32_t messages; /* buffers of RTE_SEND_ROOM bytes at most; small ones: the same
-			    */
+	uint32_t messages; /* buffers of RTE_SEND_ROOM bytes at most; of smaller ones: the
+			    * same */
 };
 
 int rte_arena_open(const struct rte_arena_attr *attr, struct rte_arena **arena);
@@ -97,6 +99,8 @@ struct rte_arena_use {
 	uint64_t bytes, bytes_taken; /* of all of it, small messages as well */
 };
 void rte_arena_use(const struct rte_arena *arena, struct rte_arena_use *use);
+/* There is room for so many more peers, and some is left for those that are there. */
+bool rte_arena_room(const struct rte_arena *arena, uint32_t peers);
 
 /* --- Ports (port.c) --- */
 
@@ -129,7 +133,8 @@ struct rte_port_attr {
 	struct rte_arena *arena; /* the same */
 	struct rte_self self;
 	const struct rte_config_routing *routing; /* heartbeat, connect_timeout */
-	uint16_t receives[RTE_LANES];		  /* of each peer; 0: the default */
+	/* Of each peer, from its beginning to its end; 0: as many as it needs. */
+	uint16_t receives[RTE_LANES];
 	uint16_t lands[RTE_LANES]; /* landing slots of each peer at most; 0: default */
 	uint32_t cq_size;	   /* 0: the default */
 	/* Of the device, for proofs. NULL: it has none. The owner may change it in the
@@ -164,6 +169,8 @@ struct rte_port {
 	struct crn_list zombies;  /* closed, not freed yet */
 	struct crn_list ready;	  /* peers to be told something */
 	struct crn_list due;	  /* peers with messages of their own to send */
+	struct crn_list grown;	  /* peers with more receives than the first */
+	struct crn_deadline look; /* at those that have grown */
 	struct crn_deadline kick; /* there is something to do that no descriptor tells */
 	unsigned int depth;	  /* of progress */
 	unsigned int more;	  /* completions that were read, and not told yet */

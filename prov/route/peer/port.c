@@ -109,6 +109,7 @@ static void port_free(struct rte_port *port)
 	close_fid(port->domain ? &port->domain->fid : NULL);
 	crn_deadline_remove(&port->deadlines, &port->kick);
 	crn_deadline_remove(&port->deadlines, &port->fault);
+	elastic_port(port, false);
 	crn_deadlines_fini(&port->deadlines);
 	free(port->heard);
 	free(port);
@@ -130,6 +131,7 @@ int rte_port_open(const struct rte_port_attr *attr, struct rte_port **out)
 	crn_list_init(&port->zombies);
 	crn_list_init(&port->ready);
 	crn_list_init(&port->due);
+	elastic_port(port, true);
 	port_modes(port);
 	ret = port_make(port);
 	if (ret) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What arrives, from the lower provider's receive to the owner and back. */
+#include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include "inside.h"
@@ -23,15 +24,58 @@ static void receive_post(struct rte_rx_inside *in)
 
 int receive_start(struct rte_peer *peer)
 {
-	struct rte_peer_inside *in = peer->in;
+	struct crn_list *entry;
+	struct rte_rx_inside *in;
 	ssize_t ret = 0;
-	uint32_t i;
 
-	for (i = 0; i < in->rxs && !ret; i++)
-		ret = fi_recv(in->ep, in->rx[i].buf->data, RTE_SEND_ROOM,
-			      arena_desc(in->rx[i].buf, peer->port), FI_ADDR_UNSPEC,
-			      &in->rx[i].op);
+	crn_list_for_each (entry, &peer->in->rxs) {
+		in = crn_container_of(entry, struct rte_rx_inside, all);
+		if (!ret)
+			ret = fi_recv(peer->in->ep, in->buf->data, RTE_SEND_ROOM,
+				      arena_desc(in->buf, peer->port), FI_ADDR_UNSPEC,
+				      &in->op);
+	}
 	return (int)ret;
+}
+
+static bool receive_add(struct rte_peer *peer)
+{
+	struct rte_rx_inside *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return false;
+	in->op.kind = INSIDE_RX;
+	in->rx.peer = peer;
+	in->rx.in = in;
+	crn_list_init(&in->entry);
+	in->buf = arena_get(peer->port->arena, ARENA_MESSAGE);
+	if (!in->buf) {
+		free(in);
+		return false;
+	}
+	crn_list_add_tail(&peer->in->rxs, &in->all);
+	peer->in->rx_count++;
+	if (peer->in->ep)
+		receive_post(in);
+	return true;
+}
+
+bool receive_fill(struct rte_peer *peer, uint32_t count)
+{
+	while (peer->in->rx_count < count)
+		if (!receive_add(peer))
+			return false;
+	return true;
+}
+
+void receive_free(struct rte_rx_inside *in)
+{
+	struct rte_peer_inside *peer = in->rx.peer->in;
+
+	crn_list_del(&in->all);
+	peer->rx_count--;
+	arena_put(peer->peer.port->arena, ARENA_MESSAGE, in->buf);
+	free(in);
 }
 
 void receive_again(struct rte_peer *peer)
@@ -48,8 +92,9 @@ void receive_again(struct rte_peer *peer)
 /* Messages of the hop itself need no credit: of all others the lane is known. */
 static enum rte_lane counted_lane(uint8_t type)
 {
-	return type == RTE_GRANT || type == RTE_KEEPALIVE ? RTE_LANES
-							  : rte_message_lane(type);
+	return type == RTE_GRANT || type == RTE_KEEPALIVE || type == RTE_RECEIVES
+		       ? RTE_LANES
+		       : rte_message_lane(type);
 }
 
 static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
@@ -64,6 +109,8 @@ static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
 			return;
 		}
 		send_ready(peer, (enum rte_lane)lane);
+		if (crn_unlikely(peer->in->outlet[lane].flow.asked))
+			send_note(peer);
 	}
 }
 
@@ -73,7 +120,16 @@ static void receive_credits(struct rte_peer *peer, const struct rte_head *head)
  */
 static bool receive_counts(struct rte_peer *peer, enum rte_lane lane)
 {
-	return lane == RTE_LANES || rte_inlet_fill(&peer->in->inlet[lane].flow);
+	struct peer_inlet *inlet;
+
+	if (lane == RTE_LANES)
+		return true;
+	inlet = &peer->in->inlet[lane];
+	if (!rte_inlet_fill(&inlet->flow))
+		return false;
+	if (crn_unlikely(!inlet->flow.credits))
+		elastic_wants(inlet);
+	return true;
 }
 
 /* Where the payload of MSG, WRITE and READ_FRAG is. */
@@ -131,8 +187,11 @@ static void receive_greeting(struct rte_peer *peer, const struct rte_packet *pac
 }
 
 /* Once it is up. True: it was this room's. */
-static bool receive_own(struct rte_peer *peer, const struct rte_packet *packet)
+static bool receive_own(struct rte_rx_inside *in)
 {
+	const struct rte_packet *packet = &in->rx.packet;
+	struct rte_peer *peer = in->rx.peer;
+
 	switch (packet->head.type) {
 	case RTE_HELLO:
 	case RTE_HELLO_ACK:
@@ -146,6 +205,9 @@ static bool receive_own(struct rte_peer *peer, const struct rte_packet *packet)
 		return true;
 	case RTE_KEEPALIVE:
 		life_take(peer, packet);
+		return true;
+	case RTE_RECEIVES:
+		in->gone = elastic_take(peer, packet);
 		return true;
 	case RTE_BYE:
 		peer_parted(peer, packet);
@@ -168,8 +230,11 @@ static void receive_message(struct rte_rx_inside *in)
 	receive_credits(peer, &packet->head);
 	if (peer->state != RTE_PEER_UP)
 		return;
-	if (receive_own(peer, packet)) {
-		receive_post(in);
+	if (receive_own(in)) {
+		if (in->gone)
+			receive_free(in);
+		else
+			receive_post(in);
 		return;
 	}
 	in->rx.lane = counted_lane(packet->head.type);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is sent: the owner's messages within the peer's credits, and the hop's own. */
+#include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <cairn/tsan.h>
+#include <cairn/wait.h>
 #include "inside.h"
 
 /* Offsets in a message (wire.h). */
@@ -15,16 +17,73 @@
 /* Of connections; the link-state exchange belongs to none. */
 #define FIRST_OF_CONNECTIONS RTE_CONN_REQ
 
+/* At first, and so many more each time. */
+#define TXS_FIRST (PEER_TXS_CONTROL + 4u)
+#define TXS_MORE 8u
+
+static const size_t rooms[] = {
+	[ARENA_SMALL] = RTE_SMALL_ROOM,
+	[ARENA_WORDS] = RTE_WORDS_ROOM,
+	[ARENA_MESSAGE] = RTE_SEND_ROOM,
+};
+
+static bool txs_add(struct rte_peer_inside *in, uint32_t count)
+{
+	struct peer_txs *txs;
+	uint32_t i;
+
+	count = CRN_MIN(count, in->txs_most - in->txs);
+	txs = count ? calloc(1, sizeof(*txs) + count * sizeof(txs->tx[0])) : NULL;
+	if (!txs)
+		return false;
+	txs->count = count;
+	for (i = 0; i < count; i++) {
+		txs->tx[i].op.kind = INSIDE_TX;
+		txs->tx[i].data_op.kind = INSIDE_DATA;
+		txs->tx[i].tx.peer = &in->peer;
+		txs->tx[i].tx.in = &txs->tx[i];
+		crn_list_add_tail(&in->txs_free, &txs->tx[i].entry);
+	}
+	txs->next = in->tx;
+	in->tx = txs;
+	in->txs += count;
+	return true;
+}
+
+bool send_open(struct rte_peer_inside *in)
+{
+	return txs_add(in, TXS_FIRST);
+}
+
+void send_close(struct rte_peer_inside *in)
+{
+	struct peer_txs *txs;
+
+	while ((txs = in->tx)) {
+		in->tx = txs->next;
+		free(txs);
+	}
+}
+
+static enum arena_class class_of(size_t room)
+{
+	return room <= RTE_SMALL_ROOM	? ARENA_SMALL
+	       : room <= RTE_WORDS_ROOM ? ARENA_WORDS
+					: ARENA_MESSAGE;
+}
+
 static struct rte_tx *tx_take(struct rte_peer *peer, size_t room)
 {
 	struct rte_peer_inside *in = peer->in;
-	enum arena_class class = room <= RTE_SMALL_ROOM ? ARENA_SMALL : ARENA_MESSAGE;
+	enum arena_class class = class_of(room);
 	struct arena_buf *buf = arena_get(peer->port->arena, class);
 	const bool last = !buf;
 	struct rte_tx_inside *tx;
 
 	if (last) {
-		class = ARENA_MESSAGE;
+		if (room > rooms[in->last_class])
+			return NULL;
+		class = in->last_class;
 		buf = in->last;
 		in->last = NULL;
 	}
@@ -38,7 +97,7 @@ static struct rte_tx *tx_take(struct rte_peer *peer, size_t room)
 	tx->slot.len = 0;
 	tx->written = false;
 	tx->tx.bytes = buf->data;
-	tx->tx.room = class == ARENA_SMALL ? RTE_SMALL_ROOM : RTE_SEND_ROOM;
+	tx->tx.room = rooms[class];
 	tx->tx.len = 0;
 	tx->tx.data_len = 0;
 	tx->tx.data = NULL;
@@ -73,8 +132,8 @@ struct rte_tx *send_control(struct rte_peer *peer)
 
 	if (crn_list_empty(&in->txs_free) || in->ended)
 		return NULL;
-	/* A GRANT of all slots is the longest. */
-	tx = tx_take(peer, RTE_SEND_ROOM);
+	/* HELLO with its texts is the longest. */
+	tx = tx_take(peer, RTE_WORDS_ROOM);
 	if (tx)
 		tx->lane = RTE_LANES;
 	return tx;
@@ -90,7 +149,8 @@ bool rte_tx_may(struct rte_peer *peer, enum rte_lane lane)
 		in->waits |= 1u << lane;
 		return false;
 	}
-	if (in->txs_used + PEER_TXS_CONTROL < in->txs)
+	if (crn_likely(in->txs_used + PEER_TXS_CONTROL < in->txs) ||
+	    txs_add(in, TXS_MORE))
 		return true;
 	in->waits |= 1u << lane;
 	return false;
@@ -381,14 +441,16 @@ void send_done(struct rte_tx_inside *tx, int err)
 
 void send_forget(struct rte_peer *peer)
 {
-	struct rte_peer_inside *in = peer->in;
+	struct peer_txs *txs;
 	uint32_t i;
 
-	for (i = 0; i < in->txs; i++) {
-		if (!in->tx[i].buf && !in->tx[i].posted)
-			continue;
-		crn_list_del(&in->tx[i].entry);
-		tx_free(&in->tx[i]);
+	for (txs = peer->in->tx; txs; txs = txs->next) {
+		for (i = 0; i < txs->count; i++) {
+			if (!txs->tx[i].buf && !txs->tx[i].posted)
+				continue;
+			crn_list_del(&txs->tx[i].entry);
+			tx_free(&txs->tx[i]);
+		}
 	}
 }
 
@@ -509,6 +571,23 @@ static bool keepalive_due(const struct rte_peer_inside *in)
 	return in->answer;
 }
 
+/* ms between two messages for credits alone, at most, of a lane that could use more. */
+#define TOLD_OFTEN 20u
+
+/* No message goes the other way that could tell of them: who has sent so many waits for
+ * it, if it has more. */
+static void keepalive_often(struct rte_peer *peer)
+{
+	const uint64_t now = crn_tick_ms();
+	struct rte_peer_inside *in = peer->in;
+	int lane;
+
+	for (lane = 0; lane < RTE_LANES && now - in->told <= TOLD_OFTEN; lane++)
+		if (rte_inlet_overdue(&in->inlet[lane].flow))
+			elastic_wants(&in->inlet[lane]);
+	in->told = now;
+}
+
 static bool keepalive_send(struct rte_peer *peer)
 {
 	struct rte_keepalive keepalive = {.echo = peer->in->echo};
@@ -518,6 +597,8 @@ static bool keepalive_send(struct rte_peer *peer)
 	if (!tx)
 		return false;
 	tx->len = (size_t)rte_keepalive_pack(&packet, &keepalive, tx->bytes, tx->room);
+	if (!peer->in->answer)
+		keepalive_often(peer);
 	peer->in->answer = false;
 	rte_tx_post(tx);
 	return true;
@@ -560,6 +641,8 @@ void send_due(struct rte_peer *peer)
 		all = grant_send(peer) && all;
 		if (keepalive_due(in))
 			all = keepalive_send(peer) && all;
+		if (elastic_due(in))
+			all = elastic_send(peer) && all;
 	}
 	if (!all && crn_list_empty(&in->due)) {
 		crn_list_add_tail(&peer->port->due, &in->due);

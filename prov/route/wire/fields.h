@@ -232,6 +232,13 @@
 	F(24, U64, stamp) \
 	F(32, U64, echo)
 
+#define RTE_RECEIVES_FIELDS(F) \
+	F(24, U8, lane) \
+	F(25, U8, given) \
+	F(26, U16, more) \
+	F(28, U16, asked) \
+	F(30, Z2, )
+
 #define RTE_MR_RESOLVE_FIELDS(F) F(24, U64, key)
 
 #define RTE_MR_INFO_FIELDS(F) \

@@ -45,7 +45,12 @@ enum rte_feature {
 	/* The same, between an end and the router next to it, which executes writes of
 	 * the end's regions itself. */
 	RTE_FEATURE_LASTHOP = 1 << 6,
+	/* Of a HELLO: RTE_RECEIVES. Where both have it, recv_slots are receives at most,
+	 * and each lane begins with RTE_RECEIVES_FIRST of them. */
+	RTE_FEATURE_ELASTIC = 1 << 7,
 };
+
+#define RTE_RECEIVES_FIRST 1u
 
 /* HELLO, HELLO_ACK. Flags: ERR. TLVs: URI, NAME, WHY. */
 struct rte_hello {
@@ -53,7 +58,7 @@ struct rte_hello {
 	uint64_t epoch;			/* 32: of the node's start */
 	uint32_t frag_max;		/* 40: bytes of a landing slot that it fills */
 	uint32_t eager_max;		/* 44: bytes of data in a Send to it */
-	uint16_t recv_slots[RTE_LANES]; /* 48: receives posted */
+	uint16_t recv_slots[RTE_LANES]; /* 48: receives posted, or at most */
 	uint16_t land_slots[RTE_LANES]; /* 52: landing slots at most */
 	uint32_t hb_ms;			/* 56: between two heartbeats; 0: none */
 	uint32_t status;		/* 60: HELLO: 0 */
@@ -384,6 +389,19 @@ struct rte_keepalive {
 	uint64_t echo;	/* 32 */
 };
 RTE_MESSAGE(keepalive);
+
+/*
+ * RECEIVES: those of one lane become more or fewer (RTE_FEATURE_ELASTIC). It needs no
+ * credit but for `given`, which gives one back: it takes the receive of that credit, and
+ * that receive is not posted again.
+ */
+struct rte_receives {
+	uint8_t lane;	/* 24: enum rte_lane */
+	uint8_t given;	/* 25: 1: a credit that the other end has asked for */
+	uint16_t more;	/* 26: receives that the sender has posted besides */
+	uint16_t asked; /* 28: credits that the sender wants back, beside earlier ones */
+};
+RTE_MESSAGE(receives);
 
 /* --- Memory regions (mr.c) --- */
 

@@ -50,6 +50,7 @@ static const struct rte_form forms[RTE_TYPES] = {
 			  .flags = RTE_ACKREQ},
 	[RTE_KEEPALIVE] = {"KEEPALIVE", SIZE(KEEPALIVE), .lane = RTE_RESPONSES,
 			   .flags = RTE_ACKREQ},
+	[RTE_RECEIVES] = {"RECEIVES", SIZE(RECEIVES), .lane = RTE_RESPONSES},
 };
 /* clang-format on */
 

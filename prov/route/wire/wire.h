@@ -156,6 +156,7 @@ enum rte_message {
 	RTE_MR_INFO = 0x38,
 	RTE_MR_INVAL = 0x39,
 	RTE_KEEPALIVE = 0x3a,
+	RTE_RECEIVES = 0x3b,
 	RTE_TYPES = 0x40,
 };
 

@@ -190,6 +190,15 @@ static bool rejected(struct frt_device *device, struct rte_request *request)
 	return true;
 }
 
+/* A connection to pass on, with both of its peers; for other routers there is what that
+ * leaves. */
+static bool has_room(const struct frt_port *port, const struct rte_preamble *it)
+{
+	const bool adjacency = it->role == RTE_ROUTER && !(it->flags & RTE_PREAMBLE_CONN);
+
+	return adjacency || rte_arena_room(port->worker->arena, 2);
+}
+
 void frt_guest_request(struct rte_request *request, void *context)
 {
 	struct frt_device *device = context;
@@ -199,7 +208,7 @@ void frt_guest_request(struct rte_request *request, void *context)
 
 	if (rejected(device, request))
 		return;
-	guest = guest_new(port, request);
+	guest = has_room(port, &request->preamble) ? guest_new(port, request) : NULL;
 	if (!guest) {
 		node->counters.rejected++;
 		tell_rejected(device, request,
