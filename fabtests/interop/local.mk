@@ -17,10 +17,11 @@ endif
 
 # Peers of route that keep no rules.
 noinst_PROGRAMS += fabtests/interop/fi_cairn_rawroute
-fabtests_interop_fi_cairn_rawroute_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
-fabtests_interop_fi_cairn_rawroute_LDADD = $(LIBFABRIC_LIBS)
+fabtests_interop_fi_cairn_rawroute_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_interop_fi_cairn_rawroute_LDADD = $(LIBFABRIC_LIBS) $(CRYPTO_LIBS)
 fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/attack.c \
+	fabtests/interop/raw/auth.c \
 	fabtests/interop/raw/bytes.c \
 	fabtests/interop/raw/evil.c \
 	fabtests/interop/raw/fi_cairn_rawroute.c \
@@ -48,6 +49,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-agent \
 	fabtests/interop/route-agreed \
 	fabtests/interop/route-net \
+	fabtests/interop/route-parts/auth.sh \
 	fabtests/interop/route-parts/drain.sh \
 	fabtests/interop/route-parts/figure.sh \
 	fabtests/interop/route-parts/hostile.sh \

@@ -65,6 +65,7 @@ static size_t body_end(unsigned int type)
 	switch (type) {
 	case HELLO:
 	case HELLO_ACK:
+	case AUTH:
 		return 64;
 	case CONN_REQ:
 		return 112;

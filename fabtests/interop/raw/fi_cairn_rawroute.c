@@ -17,6 +17,10 @@ static void usage(FILE *to)
 	      "       fi_cairn_rawroute [OPTION...] lend ADDRESS PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] attack ADDRESS PORT NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] suffer NODE PORT [NODE PORT]\n"
+	      "       fi_cairn_rawroute -k FILE -K ID [OPTION...] prove ADDRESS PORT "
+	      "[NODE PORT]\n"
+	      "       fi_cairn_rawroute [OPTION...] go NODE PORT\n"
+	      "       fi_cairn_rawroute [OPTION...] reach NODE PORT\n"
 	      "serve: a program of route that sends back what it is sent\n"
 	      "evil: in a router's place, answers what makes no sense\n"
 	      "lend: a target that lends its region to the last router, and regrets it\n"
@@ -26,6 +30,13 @@ static void usage(FILE *to)
 	      "suffer: connects over an evil router, or to such a target, again and "
 	      "again; the\n"
 	      "        other NODE and PORT: serve's, as above\n"
+	      "prove: a router that requires proofs of a key, to which FILE and ID "
+	      "belong\n"
+	      "go: connects again and again, and sends, until SIGTERM; all of it has to "
+	      "work\n"
+	      "reach: connects once, or says why not\n"
+	      "  -i AS:SUBNET  where prove says that it is (default: by the address)\n"
+	      "  -R         prove is a router\n"
 	      "  -P PID     of who is attacked: has to live, and to keep no descriptors\n"
 	      "  -s SEED    of what is random (default 1)\n"
 	      "  -n ROUNDS  of conversations that are random (default 100)\n"
@@ -254,6 +265,121 @@ static bool suffer_all(char **args)
 	return good;
 }
 
+/* --- Keys --- */
+
+static const char *key_file, *identity;
+static bool as_router;
+static uint32_t key_id;
+
+static bool prover_open(struct raw_prover *prover, char **args)
+{
+	FILE *file = key_file ? fopen(key_file, "re") : NULL;
+
+	prover->at = address(args[0], args[1]);
+	prover->from = place(&prover->at);
+	prover->role = as_router ? RAW_ROUTER : RAW_CLIENT;
+	prover->id = key_id;
+	prover->rounds = rounds;
+	if (identity)
+		sscanf(identity, "%u:%u", &prover->from.as, &prover->from.subnet);
+	prover->claims = prover->from;
+	if (!file)
+		return false;
+	prover->key_len = fread(prover->key, 1, sizeof(prover->key), file);
+	fclose(file);
+	return !raw_open(&prover->raw, NULL);
+}
+
+static int prove(char **args, bool others)
+{
+	static struct raw_prover prover;
+	struct sockaddr_in to;
+	int ret, good = 0, bad = 0;
+	uint64_t began;
+	size_t i;
+
+	if (!prover_open(&prover, args))
+		return 1;
+	if (others) {
+		node = args[2];
+		port = args[3];
+		to = address(node, port);
+		prover.to = place(&to);
+		steady = honest_connect(node, port, 6000, &ret);
+		if (!steady) {
+			complain("the first connection", ret);
+			return 1;
+		}
+	}
+	for (i = 0; i < raw_proofs_count; i++) {
+		if (!chosen(raw_proofs[i].name))
+			continue;
+		began = raw_now();
+		failed = !raw_proofs[i].run(&prover);
+		if (others)
+			look();
+		bad += failed;
+		good += !failed;
+		printf("%s %s (%.1f s)\n", failed ? "not ok" : "ok", raw_proofs[i].name,
+		       (double)(raw_now() - began) / 1000);
+		fflush(stdout);
+	}
+	if (steady)
+		honest_close(steady);
+	raw_close(&prover.raw);
+	count(good, bad);
+	return bad != 0;
+}
+
+static int reach(char **args)
+{
+	int ret;
+	struct honest *honest = honest_connect(args[0], args[1], 10000, &ret);
+
+	if (!honest) {
+		puts(fi_strerror(-ret));
+		return 1;
+	}
+	/* The server has one region for all: "go" may be reading what it has written. */
+	ret = honest_echo(honest, 200000, 5000);
+	puts(ret ? fi_strerror(-ret) : "reached");
+	honest_close(honest);
+	return ret != 0;
+}
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	told_to_end = 1;
+}
+
+static int go(char **args)
+{
+	unsigned int all = 0, bad = 0;
+	int ret;
+
+	signal(SIGTERM, on_term);
+	node = args[0];
+	port = args[1];
+	steady = honest_connect(node, port, 6000, &ret);
+	if (!steady) {
+		complain("the first connection", ret);
+		return 1;
+	}
+	puts("goes");
+	for (fflush(stdout); !told_to_end; all++) {
+		failed = 0;
+		look();
+		bad += (unsigned int)failed;
+		fflush(stdout);
+	}
+	honest_close(steady);
+	printf("%u connections, %u failed\n", all, bad);
+	return bad != 0 || !all;
+}
+
 /* Others, if there are any, have nothing of it. */
 static int suffer(char **args, bool others)
 {
@@ -291,7 +417,7 @@ int main(int argc, char **argv)
 	int option;
 	size_t i;
 
-	while ((option = getopt(argc, argv, "P:s:n:t:lh")) != -1) {
+	while ((option = getopt(argc, argv, "P:s:n:t:k:K:i:Rlh")) != -1) {
 		switch (option) {
 		case 'P':
 			pid = atol(optarg);
@@ -305,6 +431,18 @@ int main(int argc, char **argv)
 		case 't':
 			if (only_count < 32)
 				only[only_count++] = optarg;
+			break;
+		case 'k':
+			key_file = optarg;
+			break;
+		case 'K':
+			key_id = (uint32_t)strtoul(optarg, NULL, 0);
+			break;
+		case 'i':
+			identity = optarg;
+			break;
+		case 'R':
+			as_router = true;
 			break;
 		case 'l':
 			for (i = 0; i < raw_cases_count; i++)
@@ -321,6 +459,12 @@ int main(int argc, char **argv)
 		return honest_serve(argv[1], argv[2]);
 	if ((argc == 3 || argc == 5) && !strcmp(argv[0], "suffer"))
 		return suffer(argv + 1, argc == 5);
+	if ((argc == 3 || argc == 5) && !strcmp(argv[0], "prove"))
+		return prove(argv + 1, argc == 5);
+	if (argc == 3 && !strcmp(argv[0], "go"))
+		return go(argv + 1);
+	if (argc == 3 && !strcmp(argv[0], "reach"))
+		return reach(argv + 1);
 	if (argc == 5 && !strcmp(argv[0], "attack"))
 		return attack(argv + 1);
 	if (argc == 3 && (!strcmp(argv[0], "evil") || !strcmp(argv[0], "lend"))) {

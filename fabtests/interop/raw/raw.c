@@ -183,6 +183,8 @@ static void events(struct raw *raw)
 		conn = entry.cm.fid->context;
 		if (!conn)
 			continue;
+		if (event == FI_CONNECTED && (size_t)ret >= sizeof(entry.cm) + 32)
+			memcpy(conn->preamble, entry.cm.data, 32);
 		conn->up |= event == FI_CONNECTED;
 		conn->over |= event == FI_SHUTDOWN;
 	}

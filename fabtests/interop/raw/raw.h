@@ -32,6 +32,7 @@ enum { RAW_CLIENT = 1, RAW_ROUTER = 2, RAW_TARGET = 3 };
 enum {
 	HELLO = 0x01,
 	HELLO_ACK = 0x02,
+	AUTH = 0x03,
 	DIGEST = 0x10,
 	LSREQ = 0x11,
 	LSA = 0x12,
@@ -136,7 +137,8 @@ struct raw_conn {
 	struct fid_ep *ep;
 	struct raw_op *ops;
 	bool up, over;
-	unsigned int flying; /* sends */
+	uint8_t preamble[32]; /* of who accepted */
+	unsigned int flying;  /* sends */
 	uint8_t id[16];
 	/* Messages that came and have not been taken, and slots that were granted. */
 	struct raw_bytes *queue[RAW_QUEUE];
@@ -181,7 +183,7 @@ int honest_rma(struct honest *honest, size_t len, int ms);
 int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms);
 void honest_close(struct honest *honest);
 
-/* --- What is done (attack.c, evil.c, lend.c) --- */
+/* --- What is done (attack.c, auth.c, evil.c, lend.c) --- */
 
 struct raw_attack {
 	struct raw raw;
@@ -199,6 +201,27 @@ struct raw_case {
 
 extern const struct raw_case raw_cases[];
 extern const size_t raw_cases_count;
+
+/* Who has the key of a device that requires one, or a part of it (auth.c). */
+struct raw_prover {
+	struct raw raw;
+	struct sockaddr_in at;
+	unsigned int role;
+	uint32_t id; /* of the key */
+	uint8_t key[4096];
+	size_t key_len;
+	/* Where it is, where it says that it is, and whom it asks for. */
+	struct raw_place from, claims, to;
+	unsigned int rounds;
+};
+
+struct raw_proof {
+	const char *name;
+	bool (*run)(struct raw_prover *prover); /* it is as it should be */
+};
+
+extern const struct raw_proof raw_proofs[];
+extern const size_t raw_proofs_count;
 
 /* A router that answers connections as a seed has it, until SIGTERM. */
 int raw_evil(const struct sockaddr_in *at, const struct raw_place *on);
