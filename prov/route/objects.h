@@ -83,6 +83,11 @@ struct rte_device {
 	struct crn_list untold;	  /* rte_ep.untold: events that had no room */
 	struct rte_redirect redirect[RTE_REDIRECTS]; /* a ring */
 	uint32_t redirects;			     /* ever added */
+	struct {
+		uint64_t id;	  /* 0: not known yet */
+		uint64_t shunned; /* ms, until when it is asked after all others: it has
+				   * said nothing */
+	} router[RTE_CONFIG_ROUTERS_MAX]; /* of the configuration */
 	struct rte_auto
 		*automatic; /* of fabric->lock; NULL: the program makes progress */
 };
@@ -216,9 +221,11 @@ struct rte_ep {
 	uint8_t param[RTE_PARAM_MAX]; /* of this end, then of the other */
 	size_t param_len;
 	uint32_t router, tried; /* of the device: the first one, and how many since */
-	uint32_t redirected;	/* times */
-	struct rte_uri *uri;	/* the router that it was sent to; NULL: none */
-	int broken;		/* FI_E*: the data path wants an end */
+	uint64_t asked;		/* of the device: 1 << those */
+	uint32_t asks;	     /* the one that is asked now, from 1 on; 0: none of them */
+	uint32_t redirected; /* times */
+	struct rte_uri *uri; /* the router that it was sent to; NULL: none */
+	int broken;	     /* FI_E*: the data path wants an end */
 	bool drained;
 	/* What the program is to be told. */
 	struct crn_list untold; /* of device->untold */

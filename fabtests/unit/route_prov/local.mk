@@ -17,7 +17,8 @@ fabtests_unit_unit_route_prov_SOURCES = \
 	fabtests/unit/route_prov/test_pack.c \
 	fabtests/unit/route_prov/test_place.c \
 	fabtests/unit/route_prov/test_pmem.c \
-	fabtests/unit/route_prov/test_routers.c
+	fabtests/unit/route_prov/test_routers.c \
+	fabtests/unit/route_prov/test_silent.c
 nodist_EXTRA_fabtests_unit_unit_route_prov_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_route_prov_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/route \
 	$(LIBFABRIC_CFLAGS)

@@ -125,6 +125,7 @@ static void connect_begin(struct rte_ep *ep, const struct rte_end *target)
 	if (ep->device->config->routers)
 		ep->router %= ep->device->config->routers;
 	ep->tried = 0;
+	ep->asked = 0;
 	ep->redirected = 0;
 	rte_conn_wait(ep, ep->due);
 	rte_conn_try(ep, &nobody);

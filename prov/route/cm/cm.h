@@ -46,6 +46,14 @@ void rte_incoming_drop_all(struct rte_device *device);
 
 /* Where the next attempt goes. -FI_EHOSTUNREACH: there is none left. */
 int rte_hop_next(struct rte_ep *ep, union crn_addr *addr);
+/* That one says nothing, or something: later connections take note of both. */
+void rte_hop_silent(struct rte_ep *ep);
+void rte_hop_heard(struct rte_ep *ep);
+/* The id of the router that is asked, if it has ever told it; 0: no router is. */
+uint64_t rte_hop_router(const struct rte_ep *ep);
+/* ms: how long it is waited for, so that there is time left for those that were not
+ * asked. */
+uint64_t rte_hop_due(const struct rte_ep *ep);
 /* A router has named another one, for this target. */
 int rte_hop_redirect(struct rte_ep *ep, const char *uri);
 

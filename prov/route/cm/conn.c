@@ -101,14 +101,20 @@ static void conn_late(struct rte_ep *ep)
 {
 	const struct rte_failure failure = {
 		.err = FI_ETIMEDOUT,
-		.router = ep->peer && ep->peer->remote.role == RTE_ROUTER
-				  ? ep->peer->remote.node
-				  : 0,
+		.router = rte_hop_router(ep),
 		.why = "no answer in time",
 	};
 
-	if (ep->peer && ep->state != RTE_EP_CONNECTING)
+	if (ep->state == RTE_EP_CONNECTING) {
+		/* Nobody is there to answer, but perhaps at another router. */
+		rte_hop_silent(ep);
+		if (crn_now_ms() < ep->due) {
+			rte_conn_try(ep, &failure);
+			return;
+		}
+	} else if (ep->peer) {
 		rte_say_shutdown(ep, FI_ETIMEDOUT);
+	}
 	rte_conn_fail(ep, &failure);
 }
 
@@ -177,8 +183,10 @@ static void conn_up(struct rte_peer *peer)
 
 	if (ep->state != RTE_EP_CONNECTING)
 		return;
+	rte_hop_heard(ep);
 	ep->state = RTE_EP_ASKING;
 	ep->say = RTE_SAY_CONN_REQ;
+	rte_conn_wait(ep, ep->due);
 	rte_conn_speak(ep);
 }
 
@@ -217,8 +225,10 @@ void rte_conn_try(struct rte_ep *ep, const struct rte_failure *failure)
 	while (!rte_hop_next(ep, &addr)) {
 		ret = rte_peer_connect(ep->device->port, &addr.sa, 0, &rte_conn_ops, ep,
 				       &ep->peer);
-		if (!ret)
+		if (!ret) {
+			rte_conn_wait(ep, rte_hop_due(ep));
 			return;
+		}
 		ep->peer = NULL;
 		last = (struct rte_failure){.err = -ret, .why = "cannot connect"};
 	}
@@ -238,7 +248,7 @@ static void conn_down(struct rte_peer *peer, int err)
 	struct rte_ep *ep = conn_of(peer);
 	struct rte_failure failure = {
 		.err = conn_unreached(ep, err),
-		.router = peer->remote.role == RTE_ROUTER ? peer->remote.node : 0,
+		.router = rte_hop_router(ep),
 	};
 
 	switch (ep->state) {
@@ -252,6 +262,8 @@ static void conn_down(struct rte_peer *peer, int err)
 		rte_conn_fail(ep, &failure);
 		break;
 	default:
+		if (err == FI_ETIMEDOUT)
+			rte_hop_silent(ep);
 		conn_lost(ep, err, failure.router);
 		break;
 	}

@@ -7,6 +7,11 @@
 
 /* Times that one router may name another. */
 #define HOP_REDIRECTS 3u
+/* ms that a router is asked last for which said nothing when it was asked. */
+#define HOP_SHUNNED 10000u
+#define HOP_NONE UINT32_MAX
+
+_Static_assert(RTE_CONFIG_ROUTERS_MAX <= 64, "rte_ep.asked");
 
 static struct rte_redirect *hop_known(struct rte_ep *ep)
 {
@@ -78,13 +83,34 @@ static void hop_forget(struct rte_ep *ep)
 		redirect->used = false;
 }
 
+/* The next that was not asked; those that said nothing lately come last. */
+static uint32_t hop_choose(const struct rte_ep *ep)
+{
+	const uint32_t routers = ep->device->config->routers;
+	const uint64_t now = crn_now_ms();
+	uint32_t i, at, shunned = HOP_NONE;
+
+	for (i = 0; i < routers; i++) {
+		at = (ep->router + i) % routers;
+		if (ep->asked & UINT64_C(1) << at)
+			continue;
+		if (ep->device->router[at].shunned <= now)
+			return at;
+		if (shunned == HOP_NONE)
+			shunned = at;
+	}
+	return shunned;
+}
+
 static int hop_configured(struct rte_ep *ep, union crn_addr *addr)
 {
 	const struct rte_config_device *config = ep->device->config;
 	uint32_t i;
 
-	while (ep->tried < config->routers) {
-		i = (ep->router + ep->tried++) % config->routers;
+	while ((i = hop_choose(ep)) != HOP_NONE) {
+		ep->asked |= UINT64_C(1) << i;
+		ep->asks = i + 1;
+		ep->tried++;
 		if (!rte_net_resolve(ep->device->net, &config->router[i].uri, addr))
 			return 0;
 		RTE_INFO(FI_LOG_EP_CTRL, "router %s has no address\n",
@@ -97,6 +123,7 @@ int rte_hop_next(struct rte_ep *ep, union crn_addr *addr)
 {
 	struct rte_redirect *known;
 
+	ep->asks = 0;
 	if (rte_addr_near(&ep->other, &ep->device->view.own)) {
 		if (ep->tried++)
 			return -FI_EHOSTUNREACH;
@@ -110,4 +137,40 @@ int rte_hop_next(struct rte_ep *ep, union crn_addr *addr)
 		return 0;
 	hop_forget(ep);
 	return hop_configured(ep, addr);
+}
+
+void rte_hop_silent(struct rte_ep *ep)
+{
+	if (ep->asks)
+		ep->device->router[ep->asks - 1].shunned = crn_now_ms() + HOP_SHUNNED;
+}
+
+void rte_hop_heard(struct rte_ep *ep)
+{
+	if (!ep->asks)
+		return;
+	ep->device->router[ep->asks - 1].id = ep->peer->remote.node;
+	ep->device->router[ep->asks - 1].shunned = 0;
+}
+
+uint64_t rte_hop_router(const struct rte_ep *ep)
+{
+	const struct rte_preamble *remote = ep->peer ? &ep->peer->remote : NULL;
+
+	if (remote && remote->role == RTE_ROUTER)
+		return remote->node;
+	return ep->asks ? ep->device->router[ep->asks - 1].id : 0;
+}
+
+uint64_t rte_hop_due(const struct rte_ep *ep)
+{
+	const uint32_t routers = ep->device->config->routers;
+	const uint64_t now = crn_now_ms();
+	uint32_t i, left = 0;
+
+	if (ep->due <= now || rte_addr_near(&ep->other, &ep->device->view.own))
+		return ep->due;
+	for (i = 0; i < routers; i++)
+		left += !(ep->asked & UINT64_C(1) << i);
+	return now + (ep->due - now) / (left + 1);
 }
