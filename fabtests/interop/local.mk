@@ -22,6 +22,7 @@ fabtests_interop_fi_cairn_rawroute_LDADD = $(LIBFABRIC_LIBS) $(CRYPTO_LIBS)
 fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/attack.c \
 	fabtests/interop/raw/auth.c \
+	fabtests/interop/raw/border.c \
 	fabtests/interop/raw/bytes.c \
 	fabtests/interop/raw/evil.c \
 	fabtests/interop/raw/fi_cairn_rawroute.c \
@@ -56,7 +57,9 @@ EXTRA_DIST += \
 	fabtests/interop/route-parts/limits.sh \
 	fabtests/interop/route-parts/programs.sh \
 	fabtests/interop/route-parts/steps.sh \
+	fabtests/interop/route-parts/systems.sh \
 	fabtests/interop/route-parts/workers.sh \
+	fabtests/interop/route-way \
 	fabtests/interop/test-net \
 	fabtests/interop/test-route-net \
 	fabtests/interop/topology \

@@ -21,6 +21,8 @@ static void usage(FILE *to)
 	      "[NODE PORT]\n"
 	      "       fi_cairn_rawroute [OPTION...] go NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] reach NODE PORT\n"
+	      "       fi_cairn_rawroute border ADDRESS PORT ON FROM TO\n"
+	      "       fi_cairn_rawroute intrude ADDRESS PORT ON\n"
 	      "serve: a program of route that sends back what it is sent\n"
 	      "evil: in a router's place, answers what makes no sense\n"
 	      "lend: a target that lends its region to the last router, and regrets it\n"
@@ -37,6 +39,10 @@ static void usage(FILE *to)
 	      "reach: connects once, or says why not\n"
 	      "  -i AS:SUBNET  where prove says that it is (default: by the address)\n"
 	      "  -R         prove is a router\n"
+	      "border: says what the router there answers a router of AS:SUBNET ON that "
+	      "has a\n"
+	      "        request of FROM for TO, both AS:SUBNET\n"
+	      "intrude: such a router tells that one of a third one\n"
 	      "  -P PID     of who is attacked: has to live, and to keep no descriptors\n"
 	      "  -s SEED    of what is random (default 1)\n"
 	      "  -n ROUNDS  of conversations that are random (default 100)\n"
@@ -189,6 +195,35 @@ static struct raw_place place(const struct sockaddr_in *at)
 				  .subnet = host >> 8 & 255,
 				  .host = host,
 				  .port = ntohs(at->sin_port)};
+}
+
+/* AS:SUBNET */
+static struct raw_place place_of(const char *text)
+{
+	struct raw_place place = {.host = 0x0a000001, .port = 7471};
+
+	if (sscanf(text, "%u:%u", &place.as, &place.subnet) != 2) {
+		usage(stderr);
+		exit(2);
+	}
+	return place;
+}
+
+static int border(char **args)
+{
+	const struct sockaddr_in at = address(args[0], args[1]);
+	const struct raw_place on = place_of(args[2]), from = place_of(args[3]),
+			       to = place_of(args[4]);
+
+	return raw_border(&at, &on, &from, &to);
+}
+
+static int intrude(char **args)
+{
+	const struct sockaddr_in at = address(args[0], args[1]);
+	const struct raw_place on = place_of(args[2]);
+
+	return raw_intrude(&at, &on);
 }
 
 static void count(int good, int bad)
@@ -467,6 +502,10 @@ int main(int argc, char **argv)
 		return reach(argv + 1);
 	if (argc == 5 && !strcmp(argv[0], "attack"))
 		return attack(argv + 1);
+	if (argc == 6 && !strcmp(argv[0], "border"))
+		return border(argv + 1);
+	if (argc == 4 && !strcmp(argv[0], "intrude"))
+		return intrude(argv + 1);
 	if (argc == 3 && (!strcmp(argv[0], "evil") || !strcmp(argv[0], "lend"))) {
 		at = address(argv[1], argv[2]);
 		on = place(&at);

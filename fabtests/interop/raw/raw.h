@@ -183,7 +183,7 @@ int honest_rma(struct honest *honest, size_t len, int ms);
 int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms);
 void honest_close(struct honest *honest);
 
-/* --- What is done (attack.c, auth.c, evil.c, lend.c) --- */
+/* --- What is done (attack.c, auth.c, border.c, evil.c, lend.c) --- */
 
 struct raw_attack {
 	struct raw raw;
@@ -228,5 +228,10 @@ int raw_evil(const struct sockaddr_in *at, const struct raw_place *on);
 /* A target that tells the last router of its regions, and recalls them, as a seed has it.
  */
 int raw_lend(const struct sockaddr_in *at, const struct raw_place *on);
+/* A router that is somewhere, as it says: asks for a connection between two others, and
+ * prints what comes of it; or tells a link state. */
+int raw_border(const struct sockaddr_in *at, const struct raw_place *on,
+	       const struct raw_place *from, const struct raw_place *to);
+int raw_intrude(const struct sockaddr_in *at, const struct raw_place *on);
 
 #endif

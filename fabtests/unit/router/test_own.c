@@ -73,6 +73,28 @@ CT_TEST(own, what_nobody_is_on_is_refused)
 	world_close(&world);
 }
 
+CT_TEST(own, a_subnet_where_it_meets_nobody_is_none_of_its_ways)
+{
+	struct rte_route routes[RTE_ALTERNATIVES];
+	const struct rte_graph *graph;
+
+	world_open_texts(&world, texts, 5);
+	world.cut = world_device(&world, 0, 3, 2);
+	world_tell(&world);
+	graph = frt_routes_graph(&world.node[0]);
+	CT_ASSERT_GE(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 3), routes,
+				     RTE_ALTERNATIVES),
+		     1);
+	/* By 3:2 all the same, but from 3:1. */
+	CT_ASSERT_EQ(routes[0].routers, 2);
+	CT_EXPECT_EQ(rte_graph_router_id(graph, routes[0].router[0]), 6);
+	own(3, 5);
+	CT_ASSERT_EQ(answer.what, FRT_FORWARD);
+	CT_EXPECT_EQ(answer.router, 6);
+	CT_EXPECT_EQ(answer.device, world_device(&world, 0, 3, 1));
+	world_close(&world);
+}
+
 CT_TEST(own, routes_are_told_best_first)
 {
 	struct rte_route routes[RTE_ALTERNATIVES];

@@ -99,7 +99,11 @@ static void tell(struct world *world, uint32_t at)
 				continue;
 			device = frt_node_device(&world->node[k], self.link[i].scope_as,
 						 self.link[i].subnet);
-			if (device && device->up)
+			if (device && device->up && device != world->cut &&
+			    (!world->cut ||
+			     world->cut != frt_node_device(&world->node[at],
+							   self.link[i].scope_as,
+							   self.link[i].subnet)))
 				id[i][self.link[i].neighbours++] = router;
 		}
 	}

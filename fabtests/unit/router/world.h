@@ -21,6 +21,8 @@ struct world {
 	struct frt_border border[64];
 	uint32_t borders;
 	bool down[WORLD_ROUTERS];
+	/* This one meets nobody on that device, which works otherwise. */
+	const struct frt_device *cut;
 	uint64_t seq;
 };
 

@@ -42,6 +42,10 @@ int frt_refuse(struct frt_answer *answer, int status, const char *format, ...)
 /* The best of that AS on the device: the cheapest, then the lowest id; NULL: none. */
 const struct frt_border *frt_border_best(const struct frt_node *node,
 					 const struct frt_device *device, uint32_t as);
+/* Is it this router, or one that is met on the device's subnet? A network may work for
+ * others, and not for this router. */
+bool frt_route_meets(const struct frt_node *node, const struct frt_device *device,
+		     uint64_t router);
 /* How the AS calls the subnet of a path's entry: -FI_ENOENT: this router is not on it. */
 struct frt_device *frt_route_device(const struct frt_node *node,
 				    const struct rte_hop *hop);

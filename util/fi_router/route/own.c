@@ -30,8 +30,22 @@ static void insert(const struct rte_graph *graph, struct rte_route *routes,
 	routes[at] = *route;
 }
 
+static uint64_t router_id(const struct frt_node *node, const struct rte_route *route,
+			  uint32_t at)
+{
+	return rte_graph_router_id(node->routes->graph, route->router[at]);
+}
+
+/* Its first router is this one, or one that this one meets. */
+static bool begins_here(const struct frt_node *node, const struct frt_device *device,
+			const struct rte_route *route)
+{
+	return frt_route_meets(node, device, router_id(node, route, 0));
+}
+
 /* One that crosses another subnet of this router contains a better one, which begins
- * there (section VI.A.3); one that begins with this router does as well. */
+ * there (section VI.A.3), if that subnet works for this one; one that begins with this
+ * router does as well. */
 static bool comes_back(const struct frt_node *node, const struct rte_route *route)
 {
 	const struct frt_device *device;
@@ -41,7 +55,9 @@ static bool comes_back(const struct frt_node *node, const struct rte_route *rout
 	for (i = 1; i <= route->routers; i++) {
 		id = rte_graph_net_id(node->routes->graph, route->net[i]);
 		device = frt_node_device(node, id.scope_as, id.subnet);
-		if (device && device->up)
+		if (device && device->up &&
+		    (i == route->routers ||
+		     frt_route_meets(node, device, router_id(node, route, i))))
 			return true;
 	}
 	return false;
@@ -66,7 +82,8 @@ int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *
 		if (ret < 0)
 			return ret;
 		for (k = 0; k < ret; k++)
-			if (!comes_back(node, &some[k]))
+			if (begins_here(node, node->device[i], &some[k]) &&
+			    !comes_back(node, &some[k]))
 				insert(graph, routes, count, &have, &some[k]);
 	}
 	return (int)have;

@@ -161,6 +161,19 @@ const struct rte_link *frt_routes_link(const struct frt_node *node, uint64_t rou
 	return link && link->up ? link : NULL;
 }
 
+bool frt_route_meets(const struct frt_node *node, const struct frt_device *device,
+		     uint64_t router)
+{
+	const uint64_t self = frt_config(node)->router.id;
+	const struct rte_link *link = frt_routes_link(node, self, device->id);
+	uint32_t i;
+
+	for (i = 0; link && i < link->neighbours; i++)
+		if (link->neighbour[i] == router)
+			return true;
+	return router == self;
+}
+
 struct frt_device *frt_route_device(const struct frt_node *node,
 				    const struct rte_hop *hop)
 {

@@ -390,6 +390,9 @@ struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
 		if (ret < 0 && ret != -FI_ENOENT)
 			err = ret;
 		if (ret < 0 || route.routers > RTE_TTL_MAX ||
+		    !frt_route_meets(node, node->device[i],
+				     rte_graph_router_id(search.graph,
+							 route.router[0])) ||
 		    (device && rte_route_compare(search.graph, &route, &best) >= 0))
 			continue;
 		best = route;
