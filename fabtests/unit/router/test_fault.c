@@ -21,10 +21,10 @@ CT_TEST(fault, is_of_all_messages_unless_it_is_said)
 {
 	const struct rte_fault *fault = &request.fault.fault;
 
-	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"drop\""), NULL);
+	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"blackhole\""), NULL);
 	CT_EXPECT_EQ(request.command, FRT_FAULT);
 	CT_EXPECT_EQ(request.fault.what, FRT_FAULT_SET);
-	CT_EXPECT_EQ(fault->act, RTE_FAULT_DROP);
+	CT_EXPECT_EQ(fault->act, RTE_FAULT_BLACKHOLE);
 	CT_EXPECT_EQ(fault->class, RTE_FAULT_ALL);
 	CT_EXPECT_EQ(fault->ways, RTE_FAULT_IN | RTE_FAULT_OUT);
 	CT_EXPECT_EQ(fault->chance, RTE_FAULT_ALWAYS);
@@ -52,10 +52,11 @@ CT_TEST(fault, has_every_member_that_can_be_said)
 	CT_EXPECT_EQ(fault->chance, RTE_FAULT_ALWAYS / 4);
 	CT_EXPECT_EQ(fault->seed, 9);
 	CT_EXPECT_EQ(fault->most, 3);
-	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"drop\",\"peer\":\"10.0.1.1\""),
+	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"blackhole\",\"peer\":\"10.0.1.1\""),
 		     NULL);
 	CT_EXPECT_EQ(fault->host.sa.sa_family, AF_INET);
-	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"drop\",\"peer\":\"fe80::1\""), NULL);
+	CT_EXPECT_EQ(parse("\"do\":\"set\",\"act\":\"blackhole\",\"peer\":\"fe80::1\""),
+		     NULL);
 	CT_EXPECT_EQ(fault->host.sa.sa_family, AF_INET6);
 	CT_EXPECT_EQ(parse("\"do\":\"clear\",\"id\":4"), NULL);
 	CT_EXPECT_EQ(request.fault.id, 4);
@@ -86,6 +87,8 @@ CT_TEST(fault, that_is_wrong_is_told_why)
 		{"\"do\":\"set\",\"act\":\"drop\",\"chance\":1.5", "chance is"},
 		{"\"do\":\"set\",\"act\":\"drop\",\"seed\":-1", "seed is"},
 		{"\"do\":\"set\",\"act\":\"drop\",\"count\":0", "count is"},
+		{"\"do\":\"set\",\"act\":\"drop\"", "can be dropped"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"class\":\"data\"", "can be dropped"},
 		{"\"do\":\"set\",\"act\":\"delay\"", "a delay has ms"},
 		{"\"do\":\"set\",\"act\":\"drop\",\"delay\":5", "a delay has ms"},
 		{"\"do\":\"set\",\"act\":\"delay\",\"delay\":60001", "delay is"},

@@ -64,6 +64,17 @@ CT_TEST(end, the_same_when_the_lower_connection_ends)
 	world_end();
 }
 
+CT_TEST(end, a_router_that_is_lost_is_named)
+{
+	world_begin();
+	world_open(RTE_ROUTER, RTE_TARGET);
+	CT_ASSERT_NE(world.in->remote.node, WORLD_ID);
+	fake_down(world.in, FI_ETIMEDOUT);
+	world_expect_shutdown(world.out, FI_ETIMEDOUT, world.in->remote.node);
+	world_expect_closed();
+	world_end();
+}
+
 CT_TEST(end, a_sender_that_goes_after_its_shutdown_loses_nothing)
 {
 	world_begin();

@@ -189,6 +189,10 @@ static const char *agrees(const struct rte_fault *fault)
 {
 	if ((fault->act == RTE_FAULT_DELAY) != (fault->delay != 0))
 		return "a delay has ms, and nothing else has";
+	/* Lower providers lose no data, so that nobody looks for what is missing. */
+	if (fault->act == RTE_FAULT_DROP &&
+	    (fault->class == RTE_FAULT_ALL || fault->class == RTE_FAULT_DATA))
+		return "only acks, control, links and keepalives can be dropped";
 	if (fault->act == RTE_FAULT_DUPLICATE &&
 	    (fault->ways != RTE_FAULT_OUT ||
 	     (fault->class != RTE_FAULT_ACKS && fault->class != RTE_FAULT_LINKS &&

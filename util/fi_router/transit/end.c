@@ -154,9 +154,20 @@ static void unreached(struct frt_transit *transit, int err)
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
+/* Who is named: the router that is lost, or this one, which has lost an end. */
+static uint64_t failed_at(const struct frt_transit *transit, enum frt_from from, int err)
+{
+	const struct rte_peer *peer = transit->side[from].peer;
+
+	return err != EPROTO && peer && peer->remote.role == RTE_ROUTER
+		       ? peer->remote.node
+		       : frt_own_id(transit);
+}
+
 void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err)
 {
 	struct frt_side *side = &transit->side[from];
+	const uint64_t who = failed_at(transit, from, err);
 
 	frt_side_close(side, err == EPROTO ? err : 0);
 	switch (transit->state) {
@@ -172,8 +183,7 @@ void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err)
 		return;
 	case FRT_ANSWERED:
 	case FRT_OPEN:
-		frt_reason_set(transit, err, frt_own_id(transit), "%s: %s", side->text,
-			       fi_strerror(err));
+		frt_reason_set(transit, err, who, "%s: %s", side->text, fi_strerror(err));
 		if (transit->state == FRT_ANSWERED && from == FRT_IN)
 			frt_transit_give_up(transit);
 		else
