@@ -64,6 +64,10 @@ const char *crn_addr_str(const struct sockaddr *sa, char buf[CRN_ADDR_STRLEN]);
  */
 int crn_addr_resolve(const char *node, const char *service, int family, bool passive,
 		     bool numeric, union crn_addr *out);
+/* All addresses of a name, at most so many, in the order of getaddrinfo(3): their number,
+ * at least 1, or as above. */
+int crn_addr_resolve_all(const char *node, const char *service, int family,
+			 union crn_addr *out, uint32_t most);
 
 /*
  * The local address the kernel would use toward dest (a connected UDP socket tells; no

@@ -191,30 +191,46 @@ const char *crn_addr_str(const struct sockaddr *sa, char buf[CRN_ADDR_STRLEN])
 	return buf;
 }
 
+/* The first so many that are of use; their number, or as crn_addr_resolve. */
+static int resolve(const char *node, const char *service, const struct addrinfo *hints,
+		   union crn_addr *out, uint32_t most)
+{
+	struct addrinfo *found, *ai;
+	uint32_t count = 0;
+	int ret = getaddrinfo(node, service, hints, &found);
+
+	if (ret)
+		return ret == EAI_MEMORY ? -FI_ENOMEM : -FI_ENODATA;
+	for (ai = found; ai && count < most; ai = ai->ai_next) {
+		if (!crn_addr_valid(ai->ai_addr, ai->ai_addrlen, FI_FORMAT_UNSPEC))
+			continue;
+		memset(&out[count], 0, sizeof(*out));
+		memcpy(&out[count], ai->ai_addr, crn_addr_len(ai->ai_addr));
+		count++;
+	}
+	freeaddrinfo(found);
+	return count ? (int)count : -FI_ENODATA;
+}
+
 int crn_addr_resolve(const char *node, const char *service, int family, bool passive,
 		     bool numeric, union crn_addr *out)
 {
-	struct addrinfo hints = {
+	const struct addrinfo hints = {
 		.ai_flags = (passive ? AI_PASSIVE : 0) | (numeric ? AI_NUMERICHOST : 0),
 		.ai_family = family,
 		.ai_socktype = SOCK_STREAM,
 	};
-	struct addrinfo *found, *ai;
-	int ret = getaddrinfo(node, service, &hints, &found);
+	const int ret = resolve(node, service, &hints, out, 1);
 
-	if (ret)
-		return ret == EAI_MEMORY ? -FI_ENOMEM : -FI_ENODATA;
-	ret = -FI_ENODATA;
-	for (ai = found; ai; ai = ai->ai_next) {
-		if (crn_addr_valid(ai->ai_addr, ai->ai_addrlen, FI_FORMAT_UNSPEC)) {
-			memset(out, 0, sizeof(*out));
-			memcpy(out, ai->ai_addr, crn_addr_len(ai->ai_addr));
-			ret = 0;
-			break;
-		}
-	}
-	freeaddrinfo(found);
-	return ret;
+	return ret < 0 ? ret : 0;
+}
+
+int crn_addr_resolve_all(const char *node, const char *service, int family,
+			 union crn_addr *out, uint32_t most)
+{
+	const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
+
+	return resolve(node, service, &hints, out, most);
 }
 
 int crn_addr_source(const struct sockaddr *dest, union crn_addr *out)

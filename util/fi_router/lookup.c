@@ -13,6 +13,8 @@
 #include "lookup.h"
 
 #define LOOKUPS_MOST 16u
+/* Addresses of a name that are looked at. */
+#define ADDRESSES_MOST 16u
 
 struct frt_lookup {
 	struct crn_list entry; /* of node->lookups */
@@ -21,6 +23,7 @@ struct frt_lookup {
 	void *context;
 	/* The thread reads these, and sets the next three. */
 	char host[RTE_HOST_MAX + 1], service[8];
+	uint32_t turn; /* which of its addresses */
 	int family, wake;
 	int ret;
 	union crn_addr addr;
@@ -71,10 +74,15 @@ static void *look_up(void *arg)
 	const uint64_t one = 1;
 	struct frt_lookup *lookup = arg;
 	const int wake = lookup->wake;
+	union crn_addr addr[ADDRESSES_MOST];
 	ssize_t ret;
 
-	lookup->ret = crn_addr_resolve(lookup->host, lookup->service, lookup->family,
-				       false, false, &lookup->addr);
+	lookup->ret = crn_addr_resolve_all(lookup->host, lookup->service, lookup->family,
+					   addr, ADDRESSES_MOST);
+	if (lookup->ret > 0) {
+		lookup->addr = addr[lookup->turn % (uint32_t)lookup->ret];
+		lookup->ret = 0;
+	}
 	atomic_store(&lookup->over, true);
 	/* From here on it may be freed. */
 	ret = write(wake, &one, sizeof(one));
@@ -95,7 +103,7 @@ static int family_of(const struct rte_net *net)
 }
 
 int frt_lookup_start(struct frt_node *node, const struct rte_net *net,
-		     const struct rte_uri *uri,
+		     const struct rte_uri *uri, uint32_t turn,
 		     void (*done)(void *context, int ret, const union crn_addr *addr),
 		     void *context, struct frt_lookup **out)
 {
@@ -109,6 +117,7 @@ int frt_lookup_start(struct frt_node *node, const struct rte_net *net,
 		return -FI_ENOMEM;
 	lookup->done = done;
 	lookup->context = context;
+	lookup->turn = turn;
 	lookup->family = family_of(net);
 	lookup->wake = node->wake;
 	snprintf(lookup->host, sizeof(lookup->host), "%s", uri->host);

@@ -16,11 +16,12 @@ void frt_lookups_close(struct frt_node *node);
 void frt_lookups_run(struct frt_node *node);
 
 /*
- * The address of a name, as the device's provider takes it. ret of done: 0, -FI_ENODATA,
+ * The address of a name, as the device's provider takes it; of several the one whose turn
+ * it is: attempts in a row take one after the other. ret of done: 0, -FI_ENODATA,
  * -FI_ENOMEM. -FI_EAGAIN: too many are looked up now; -FI_ENOMEM.
  */
 int frt_lookup_start(struct frt_node *node, const struct rte_net *net,
-		     const struct rte_uri *uri,
+		     const struct rte_uri *uri, uint32_t turn,
 		     void (*done)(void *context, int ret, const union crn_addr *addr),
 		     void *context, struct frt_lookup **lookup);
 /* done is not called any more. */

@@ -614,7 +614,7 @@ suite_route() {
 	! full_only route-net-itself "the tool that makes routed networks" ||
 		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
 	# Two at once: most of them wait most of the time. The limits say what a connection leaves to others.
-	counted route-programs 300 "${check[@]}" -j 2 -x stress.domain -x stress.reopen_domain -n 1 functional local hostile figure
+	counted route-programs 300 "${check[@]}" -j 2 -x stress.domain -x stress.reopen_domain -n 1 functional local hostile figure operators
 	counted route-programs-few 200 "${check[@]}" -j 2 -n 0,2 -s functional fault others
 	counted route-interop 300 "${check[@]}" -j 2 -n 0,2 verbs rdm mesh
 	counted route-commit 300 "${check[@]}" -j 2 commit pingpong

@@ -250,6 +250,23 @@ CT_TEST(addr, names_resolve_as_fi_getinfo_words_it)
 	}
 }
 
+CT_TEST(addr, all_addresses_of_a_name_are_told)
+{
+	union crn_addr all[4];
+	char buf[CRN_ADDR_STRLEN];
+	int count, i;
+
+	CT_EXPECT_EQ(crn_addr_resolve_all("1.2.3.4", "80", AF_INET, all, 4), 1);
+	CT_EXPECT_STREQ(crn_addr_str(&all[0].sa, buf), "1.2.3.4:80");
+	CT_EXPECT_EQ(crn_addr_resolve_all("1.2.3.4", "80", AF_INET6, all, 4),
+		     -FI_ENODATA);
+	count = crn_addr_resolve_all("localhost", "80", AF_UNSPEC, all, 4);
+	CT_EXPECT_GE(count, 1);
+	for (i = 0; i < count; i++)
+		CT_EXPECT_TRUE(crn_addr_is_loopback(&all[i].sa));
+	CT_EXPECT_EQ(crn_addr_resolve_all("localhost", "80", AF_UNSPEC, all, 1), 1);
+}
+
 CT_TEST(addr, the_source_toward_loopback_is_loopback)
 {
 	union crn_addr dest = make("127.0.0.1", 0, 80), dest6 = make("::1", 0, 80);

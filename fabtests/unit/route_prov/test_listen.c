@@ -268,3 +268,31 @@ CT_TEST(listen, ports_are_those_of_the_configuration)
 	CT_EXPECT_EQ(fi_close(&second->fid), 0);
 	ends_close(&ends);
 }
+
+CT_TEST(listen, all_ports_that_are_taken_are_an_error)
+{
+	struct fid_pep *second;
+	struct ends ends;
+
+	ends_config(ROUTER, "ports = 47810-47811\n");
+	ends_open(&ends);
+	ends_listen(&ends);
+	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
+	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_listen(second), 0);
+	CT_EXPECT_EQ(fi_close(&second->fid), 0);
+	CT_NOTE("one port alone");
+	ends_close(&ends);
+	ends_config(ROUTER, "ports = 47812-47812\n");
+	ends_open(&ends);
+	ends_listen(&ends);
+	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
+	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_listen(second), -FI_EADDRINUSE);
+	CT_NOTE("free again");
+	CT_EXPECT_EQ(fi_close(&ends.pep->fid), 0);
+	CT_EXPECT_EQ(fi_listen(second), 0);
+	CT_EXPECT_EQ(fi_close(&second->fid), 0);
+	ends.pep = NULL;
+	ends_close(&ends);
+}

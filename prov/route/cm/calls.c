@@ -272,6 +272,11 @@ static int listen_anywhere(struct rte_pep *pep)
 	do
 		ret = listen_at(pep, (uint16_t)port);
 	while (ret && ++port <= routing->port_last);
+	if (ret)
+		RTE_WARN(FI_LOG_EP_CTRL,
+			 "none of the ports %u to %u can be listened at: %s; ports in "
+			 "[routing] has to leave more\n",
+			 routing->port_first, routing->port_last, fi_strerror(-ret));
 	return ret;
 }
 

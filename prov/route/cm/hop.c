@@ -83,7 +83,8 @@ static void hop_forget(struct rte_ep *ep)
 		redirect->used = false;
 }
 
-/* The next that was not asked; those that said nothing lately come last. */
+/* The next that was not asked in this turn: there is one. Those that said nothing lately
+ * come last. */
 static uint32_t hop_choose(const struct rte_ep *ep)
 {
 	const uint32_t routers = ep->device->config->routers;
@@ -102,19 +103,27 @@ static uint32_t hop_choose(const struct rte_ep *ep)
 	return shunned;
 }
 
+/* Each router once, then the second address of those that are names with several, ... */
 static int hop_configured(struct rte_ep *ep, union crn_addr *addr)
 {
 	const struct rte_config_device *config = ep->device->config;
-	uint32_t i;
+	uint32_t without = 0, turn, i;
 
-	while ((i = hop_choose(ep)) != HOP_NONE) {
+	while (without < config->routers && ep->tried < config->routers * RTE_NET_TURNS) {
+		turn = ep->tried / config->routers;
+		if (!(ep->tried++ % config->routers))
+			ep->asked = 0;
+		i = hop_choose(ep);
 		ep->asked |= UINT64_C(1) << i;
 		ep->asks = i + 1;
-		ep->tried++;
-		if (!rte_net_resolve(ep->device->net, &config->router[i].uri, addr))
+		if (!rte_net_resolve_turn(ep->device->net, &config->router[i].uri, turn,
+					  addr))
 			return 0;
-		RTE_INFO(FI_LOG_EP_CTRL, "router %s has no address\n",
-			 config->router[i].text);
+		without++;
+		if (!turn)
+			RTE_INFO(FI_LOG_EP_CTRL,
+				 "router %s has no address: is the name right?\n",
+				 config->router[i].text);
 	}
 	return -FI_EHOSTUNREACH;
 }

@@ -128,11 +128,27 @@ static struct fi_info *net_template(const struct fi_info *answer)
 	return info;
 }
 
+static bool net_named(const char *wanted, const char *name)
+{
+	return !wanted || (name && !strcmp(wanted, name));
+}
+
+/* Providers may pass over the names of hints, as tcp does that of a domain. */
+static const struct fi_info *net_pick(const struct rte_config_device *device,
+				      const struct fi_info *answers)
+{
+	while (answers && !(net_named(device->fabric, answers->fabric_attr->name) &&
+			    net_named(device->domain, answers->domain_attr->name)))
+		answers = answers->next;
+	return answers;
+}
+
 int rte_net_open(const struct rte_config_device *device, const char *lower,
 		 struct rte_net **out, char why[256])
 {
 	struct rte_net *net = calloc(1, sizeof(*net));
 	struct fi_info *answer = NULL;
+	const struct fi_info *picked;
 	int ret;
 
 	*why = 0;
@@ -142,8 +158,16 @@ int rte_net_open(const struct rte_config_device *device, const char *lower,
 	ret = net_find(device, lower, &answer, why);
 	if (ret)
 		goto err;
-	snprintf(net->prov, sizeof(net->prov), "%s", answer->fabric_attr->prov_name);
-	net->info = net_template(answer);
+	picked = net_pick(device, answer);
+	if (!picked) {
+		snprintf(why, 256, "%s has no domain of the names that it should have",
+			 answer->fabric_attr->prov_name);
+		fi_freeinfo(answer);
+		ret = -FI_ENODATA;
+		goto err;
+	}
+	snprintf(net->prov, sizeof(net->prov), "%s", picked->fabric_attr->prov_name);
+	net->info = net_template(picked);
 	ret = net->info ? fi_fabric(net->info->fabric_attr, &net->fabric, NULL)
 			: -FI_ENOMEM;
 	fi_freeinfo(answer);
@@ -166,21 +190,48 @@ void rte_net_close(struct rte_net *net)
 	free(net);
 }
 
+static int family_of(const struct rte_net *net)
+{
+	switch (net->info->addr_format) {
+	case FI_SOCKADDR_IN:
+		return AF_INET;
+	case FI_SOCKADDR_IN6:
+		return AF_INET6;
+	default:
+		return AF_UNSPEC;
+	}
+}
+
 int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 		    union crn_addr *addr)
 {
 	char service[8];
-	int family = AF_UNSPEC;
 
 	if (uri->kind == RTE_HOST_MAC)
 		return -FI_ENODATA;
-	if (net->info->addr_format == FI_SOCKADDR_IN)
-		family = AF_INET;
-	else if (net->info->addr_format == FI_SOCKADDR_IN6)
-		family = AF_INET6;
 	snprintf(service, sizeof(service), "%u", uri->port);
-	return crn_addr_resolve(uri->host, service, family, false,
+	return crn_addr_resolve(uri->host, service, family_of(net), false,
 				uri->kind != RTE_HOST_NAME, addr);
+}
+
+int rte_net_resolve_turn(const struct rte_net *net, const struct rte_uri *uri,
+			 uint32_t turn, union crn_addr *addr)
+{
+	union crn_addr all[RTE_NET_TURNS];
+	char service[8];
+	int ret;
+
+	if (uri->kind != RTE_HOST_NAME)
+		return turn ? -FI_ENODATA : rte_net_resolve(net, uri, addr);
+	snprintf(service, sizeof(service), "%u", uri->port);
+	ret = crn_addr_resolve_all(uri->host, service, family_of(net), all,
+				   RTE_NET_TURNS);
+	if (ret < 0)
+		return ret;
+	if (turn >= (uint32_t)ret)
+		return -FI_ENODATA;
+	*addr = all[turn];
+	return 0;
 }
 
 void rte_net_uri(const struct rte_net *net, const struct sockaddr *addr,

@@ -145,7 +145,8 @@ static void connect_to(struct frt_target *target)
 	/* Only names that the file has are looked up. */
 	if (target->named && target->uri.kind == RTE_HOST_NAME) {
 		ret = frt_lookup_start(device->node, device->net, &target->uri,
-				       on_looked_up, target, &target->lookup);
+				       target->tries, on_looked_up, target,
+				       &target->lookup);
 		if (ret) {
 			target->lookup = NULL;
 			unreachable(target, fi_strerror(-ret));

@@ -205,6 +205,21 @@ static void set_rate(struct frt_device *device)
 		device->uri_text, device->net->prov, (double)device->rate / 1e9, from);
 }
 
+/* Where it listens, for who reads that it cannot. */
+static void listen_text(const struct frt_device *device, char why[256])
+{
+	const struct rte_config_routing *routing = &frt_config(device->node)->routing;
+
+	if (device->config->uri.text)
+		snprintf(why, 256, "%.200s (its uri)", device->config->uri.text);
+	else if (routing->port_first)
+		snprintf(why, 256, "none of the ports %u to %u (ports in [routing])",
+			 routing->port_first, routing->port_last);
+	else
+		snprintf(why, 256, "no port");
+	strcat(why, " can be listened at");
+}
+
 static void open_device(struct frt_device *device)
 {
 	struct frt_node *node = device->node;
@@ -221,8 +236,7 @@ static void open_device(struct frt_device *device)
 		ret = open_ports(device);
 	}
 	if (!ret) {
-		what = device->config->uri.text ? device->config->uri.text
-						: "no port to listen on";
+		listen_text(device, why);
 		ret = open_listener(device);
 	}
 	if (!ret) {
