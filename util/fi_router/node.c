@@ -137,6 +137,15 @@ static struct frt_client *client_get(struct frt_node *node,
 	return client;
 }
 
+/* As the file says now. */
+static void client_quotas(const struct frt_node *node, struct frt_client *client)
+{
+	const struct rte_config_router *router = &frt_config(node)->router;
+
+	atomic_store(&client->slots.limit, router->slots);
+	atomic_store(&client->resolves.limit, router->resolves);
+}
+
 struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
 				  const union crn_addr *address)
 {
@@ -144,8 +153,24 @@ struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device
 
 	crn_lock(&node->shared);
 	client = client_get(node, device, address);
+	if (client)
+		client_quotas(node, client);
 	crn_unlock(&node->shared);
 	return client;
+}
+
+static void client_count(const struct frt_client *client, struct frt_counters *counters)
+{
+	counters->quota_slots += atomic_load(&client->slots.reached);
+	counters->quota_resolves += atomic_load(&client->resolves.reached);
+}
+
+void frt_clients_count(const struct frt_node *node, struct frt_counters *counters)
+{
+	const struct crn_list *entry;
+
+	crn_list_for_each (entry, &node->clients)
+		client_count(crn_container_of(entry, struct frt_client, entry), counters);
 }
 
 void frt_client_put(struct frt_node *node, struct frt_client *client)
@@ -156,8 +181,10 @@ void frt_client_put(struct frt_node *node, struct frt_client *client)
 		return;
 	crn_lock(&node->shared);
 	last = !--client->peers;
-	if (last)
+	if (last) {
 		crn_list_del(&client->entry);
+		client_count(client, &node->counters);
+	}
 	crn_unlock(&node->shared);
 	if (last)
 		free(client);

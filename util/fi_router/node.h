@@ -96,6 +96,9 @@ struct frt_client {
 	const struct frt_device *device;
 	union crn_addr address; /* its port means nothing */
 	uint32_t peers;		/* connections, among them those that have just begun */
+	/* Of all its connections: landing slots that this router has granted for them, at
+	 * either side, and keys of regions that it knows. */
+	struct rte_quota slots, resolves;
 };
 
 /* --- Transit: connections that are passed on (transit.h) --- */
@@ -199,6 +202,8 @@ struct frt_counters {
 	uint64_t unknown_as;	    /* of another AS than may be there */
 	uint64_t acl;		    /* requests that no acl allows */
 	uint64_t quota_connections; /* clients that had as many as they may */
+	uint64_t quota_slots;	    /* of clients that have gone */
+	uint64_t quota_resolves;    /* the same */
 	uint64_t adjacencies_up, adjacencies_down;
 	uint64_t malformed;  /* messages of the exchange that could not be read */
 	uint64_t queue_full; /* adjacencies that were closed: they did not read */
@@ -287,6 +292,8 @@ void frt_file_put(struct frt_file *file);
 /* NULL: no memory. */
 struct frt_client *frt_client_get(struct frt_node *node, const struct frt_device *device,
 				  const union crn_addr *address);
+/* Adds what clients have of counters as long as they are there. The main thread. */
+void frt_clients_count(const struct frt_node *node, struct frt_counters *counters);
 /* One connection less. NULL is allowed. */
 void frt_client_put(struct frt_node *node, struct frt_client *client);
 

@@ -411,6 +411,11 @@ void fake_done(struct rte_peer *peer, uint32_t count, int err)
 	rule(!count, "the test completes more than there is");
 }
 
+void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota)
+{
+	peer->in->quota = quota;
+}
+
 void rte_peer_close(struct rte_peer *peer, int status)
 {
 	rule(!peer->in->closed, "rte_peer_close twice");

@@ -45,6 +45,7 @@ struct rte_peer_inside {
 	uint32_t posted;   /* done has not been called */
 	uint32_t read;	   /* messages that fake_next has returned */
 	struct crn_list messages;
+	struct rte_quota *quota; /* of rte_peer_quota */
 };
 
 struct fake {

@@ -23,16 +23,13 @@ static struct peer_outlet *outlet(struct way *way)
 	return &way->a->peer->in->outlet[RTE_REQUESTS];
 }
 
-/* Its first piece has arrived and is put, and B has granted as many slots as there may
- * be. */
-static void way_open(struct way *way)
+/* Its first piece has arrived and is put. */
+static void way_begin(struct way *way)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(way->data); i++)
 		way->data[i] = (uint8_t)(i / SLOT + i);
-	pair_open(&way->pair, &(struct pair_attr){.lands = 32});
-	pair_connect(&way->pair);
 	way->a = &way->pair.end[PAIR_A];
 	way->b = &way->pair.end[PAIR_B];
 	way->message = (struct pair_message){.seq = 1,
@@ -42,10 +39,18 @@ static void way_open(struct way *way)
 	CT_ASSERT_TRUE(pair_send(way->a, &way->message, NULL, NULL));
 	PAIR_UNTIL(&way->pair, way->b->messages);
 	pair_put_all(way->b);
-	PAIR_UNTIL(&way->pair, outlet(way)->slots == SHARE);
 	way->message.offset = RTE_EAGER;
 	way->message.piece = SLOT;
 	way->message.slot = true;
+}
+
+/* And B has granted as many slots as there may be. */
+static void way_open(struct way *way)
+{
+	pair_open(&way->pair, &(struct pair_attr){.lands = 32});
+	pair_connect(&way->pair);
+	way_begin(way);
+	PAIR_UNTIL(&way->pair, outlet(way)->slots == SHARE);
 }
 
 /* The next piece, through a slot. False: there is none, or no credit. */
@@ -221,4 +226,36 @@ CT_TEST(slot, are_granted_for_whatever_is_to_come)
 	rte_peer_expect(pair.end[PAIR_B].peer, RTE_REQUESTS, UINT64_C(65536) << 32);
 	PAIR_UNTIL(&pair, pair.end[PAIR_A].peer->in->outlet[RTE_REQUESTS].slots == SHARE);
 	pair_close(&pair);
+}
+
+/* --- Quotas --- */
+
+CT_TEST(slot, of_all_peers_together_are_no_more_than_the_quota)
+{
+	struct rte_quota quota = {.limit = 3};
+	static struct way way;
+
+	pair_open(&way.pair, &(struct pair_attr){.lands = 32});
+	pair_connect(&way.pair);
+	rte_peer_quota(way.pair.end[PAIR_B].peer, &quota);
+	way_begin(&way);
+	PAIR_UNTIL(&way.pair, outlet(&way)->slots == 3);
+	turns(&way.pair);
+	CT_EXPECT_EQ(outlet(&way)->slots, 3);
+	CT_EXPECT_EQ(quota.used, 3);
+	CT_EXPECT_GT(quota.reached, 0);
+	/* One that is free again is granted again, and more of them with the limit. */
+	CT_ASSERT_TRUE(way_next(&way));
+	PAIR_UNTIL(&way.pair, way.b->messages == 2);
+	CT_EXPECT_EQ(quota.used, 3);
+	quota.limit = 5;
+	pair_put_all(way.b);
+	PAIR_UNTIL(&way.pair, outlet(&way)->slots == 5);
+	CT_EXPECT_EQ(quota.used, 5);
+	rte_peer_quota(way.b->peer, NULL);
+	CT_EXPECT_EQ(quota.used, 0);
+	rte_peer_quota(way.b->peer, &quota);
+	CT_EXPECT_EQ(quota.used, 5);
+	rte_peer_quota(way.b->peer, NULL);
+	pair_close(&way.pair);
 }

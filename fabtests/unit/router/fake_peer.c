@@ -240,6 +240,12 @@ bool rte_request_denied(struct rte_request *request)
 	return false;
 }
 
+void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota)
+{
+	(void)peer;
+	(void)quota;
+}
+
 void rte_peer_close(struct rte_peer *peer, int status)
 {
 	CT_EXPECT_FALSE(fake_of(peer)->closed);

@@ -324,3 +324,55 @@ CT_TEST(lasthop, and_is_counted_once)
 	world_expect_nothing(world.out);
 	hop_shut();
 }
+
+/* --- Quotas of a client --- */
+
+static struct frt_client *the_client(void)
+{
+	return crn_container_of(world.node.clients.next, struct frt_client, entry);
+}
+
+CT_TEST(lasthop, keys_are_asked_for_as_many_as_a_client_may_have)
+{
+	uint64_t seq;
+
+	hop_open();
+	atomic_store(&the_client()->resolves.limit, 1);
+	hop_learn();
+	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 1);
+	for (seq = HOP_NEXT; seq < HOP_NEXT + 6; seq++)
+		hop_say_key(seq, HOP_KEY + 1, 10);
+	world_expect_nothing(world.out);
+	CT_EXPECT_GT(atomic_load(&the_client()->resolves.reached), 0);
+	hop_inval(HOP_EPOCH);
+	hop_expect_returned();
+	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 0);
+	hop_say_key(seq, HOP_KEY + 1, 10);
+	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
+	hop_shut();
+}
+
+CT_TEST(lasthop, what_is_refused_counts_for_nothing)
+{
+	hop_open();
+	hop_ask();
+	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 1);
+	hop_info(world.out, FI_EOPNOTSUPP, RTE_ACCESS_WRITE);
+	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 0);
+	hop_shut();
+}
+
+/* Slots of both sides are the client's; those of a router's connections are nobody's. */
+CT_TEST(lasthop, both_sides_have_the_clients_quota_while_they_are_open)
+{
+	hop_open();
+	CT_EXPECT_TRUE(world.in->in->quota == &the_client()->slots);
+	CT_EXPECT_TRUE(world.out->in->quota == &the_client()->slots);
+	CT_EXPECT_EQ(atomic_load(&the_client()->slots.limit), 256);
+	world_shut();
+	CT_EXPECT_TRUE(!world.in->in->quota && !world.out->in->quota);
+	world_end();
+	hop_open_roles(RTE_ROUTER, RTE_TARGET);
+	CT_EXPECT_TRUE(!world.in->in->quota && !world.out->in->quota);
+	hop_shut();
+}

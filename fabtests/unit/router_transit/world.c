@@ -37,6 +37,8 @@ static void begin_node(void)
 
 	world.config.router.id = WORLD_ID;
 	world.config.router.connections = 10;
+	world.config.router.slots = 256;
+	world.config.router.resolves = 4096;
 	world.file.config = &world.config;
 	node->file = &world.file;
 	node->transit = &frt_transit_ops;

@@ -23,12 +23,47 @@
  * and there is memory. A receive that is posted cannot be taken back, nor a credit that
  * was told: who wants fewer asks the sender, who gives credits back as it has them to
  * spare, each in a message that takes its receive.
+ *
+ * A quota is the bound of what several connections have together, whose callers may have
+ * different locks. Nobody waits for it: what it does not give is done without.
  */
 #ifndef RTE_FLOW_H
 #define RTE_FLOW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* --- Quotas: any thread --- */
+
+struct rte_quota {
+	_Atomic uint32_t limit, used;
+	_Atomic uint64_t reached; /* times that one more was wanted */
+};
+
+/* False: all of it is in use. NULL: there is no bound. */
+static inline bool rte_quota_take(struct rte_quota *quota)
+{
+	if (!quota || atomic_fetch_add(&quota->used, 1) < atomic_load(&quota->limit))
+		return true;
+	atomic_fetch_sub(&quota->used, 1);
+	atomic_fetch_add(&quota->reached, 1);
+	return false;
+}
+
+/* What is in use already counts, also beyond the limit. */
+static inline void rte_quota_add(struct rte_quota *quota, uint32_t count)
+{
+	if (quota)
+		atomic_fetch_add(&quota->used, count);
+}
+
+static inline void rte_quota_put(struct rte_quota *quota, uint32_t count)
+{
+	if (quota)
+		atomic_fetch_sub(&quota->used, count);
+}
 
 /* --- The receiving end of a lane --- */
 

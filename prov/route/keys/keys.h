@@ -39,6 +39,10 @@ struct rte_key {
 struct rte_keys {
 	struct rte_key key[RTE_KEYS];
 	uint32_t recalled; /* of them, to be returned */
+	/* Of keys that are asked for or known. NULL: none; the owner's, until
+	 * rte_keys_drop. */
+	struct rte_quota *quota;
+	uint32_t counted; /* that count there */
 };
 
 CRN_INLINE struct rte_key *rte_key_place(struct rte_keys *keys, uint64_t number)
@@ -73,6 +77,8 @@ bool rte_key_informed(struct rte_keys *keys, const struct rte_mr_info *info);
 bool rte_key_recalled(struct rte_keys *keys, const struct rte_mr_inval *inval);
 /* Returns what was recalled, as far as there are credit and memory. */
 void rte_keys_return(struct rte_keys *keys, struct rte_peer *peer);
+/* They count in no quota any more. */
+void rte_keys_drop(struct rte_keys *keys);
 /* Sends MR_INVAL. False: there is no credit or memory now. */
 bool rte_key_inval(struct rte_peer *peer, const struct rte_mr_inval *inval,
 		   uint8_t flags);

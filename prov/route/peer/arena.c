@@ -220,19 +220,29 @@ struct arena_buf *arena_get(struct rte_arena *arena, enum arena_class class)
 	return buf;
 }
 
+static void arena_feed(struct crn_list *list)
+{
+	struct arena_hunger *hunger;
+
+	if (crn_likely(crn_list_empty(list)))
+		return;
+	hunger = crn_container_of(crn_list_pop(list), struct arena_hunger, entry);
+	hunger->feed(hunger);
+}
+
+void arena_pass_on(struct rte_arena *arena)
+{
+	arena_feed(&arena->hungry);
+}
+
 void arena_put(struct rte_arena *arena, enum arena_class class, struct arena_buf *buf)
 {
 	struct arena_shelf *shelf = &arena->shelf[class];
-	struct crn_list *list = class == ARENA_LAND ? &arena->hungry : &arena->starving;
-	struct arena_hunger *hunger;
 
 	buf->next = shelf->free;
 	shelf->free = buf;
 	shelf->taken--;
-	if (crn_unlikely(!crn_list_empty(list))) {
-		hunger = crn_container_of(crn_list_pop(list), struct arena_hunger, entry);
-		hunger->feed(hunger);
-	}
+	arena_feed(class == ARENA_LAND ? &arena->hungry : &arena->starving);
 }
 
 void *arena_desc(const struct arena_buf *buf, const struct rte_port *port)

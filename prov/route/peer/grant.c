@@ -8,12 +8,34 @@
 #include <string.h>
 #include "inside.h"
 
-static void inlet_grant(struct peer_inlet *inlet);
+static bool inlet_grant(struct peer_inlet *inlet);
 
 static void inlet_fed(struct arena_hunger *hunger)
 {
-	inlet_grant(crn_container_of(hunger, struct peer_inlet, hunger));
+	struct peer_inlet *inlet = crn_container_of(hunger, struct peer_inlet, hunger);
+	struct rte_arena *arena = inlet->peer->port->arena;
+
+	if (!inlet_grant(inlet))
+		arena_pass_on(arena);
 }
+
+/* --- Quotas --- */
+
+static uint32_t peer_slots(const struct rte_peer_inside *in)
+{
+	return in->inlet[RTE_REQUESTS].used + in->inlet[RTE_RESPONSES].used;
+}
+
+void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	rte_quota_put(in->quota, peer_slots(in));
+	in->quota = quota;
+	rte_quota_add(in->quota, peer_slots(in));
+}
+
+/* --- Slots --- */
 
 void grant_open(struct rte_peer *peer)
 {
@@ -51,6 +73,8 @@ void grant_close(struct rte_peer *peer)
 			if (inlet->land[i].state != LAND_GRANTED)
 				continue;
 			inlet->land[i].state = LAND_NONE;
+			inlet->used--;
+			rte_quota_put(peer->in->quota, 1);
 			arena_put(peer->port->arena, ARENA_LAND, inlet->land[i].buf);
 		}
 	}
@@ -74,10 +98,16 @@ static uint32_t inlet_wish(const struct peer_inlet *inlet)
 static bool inlet_add(struct peer_inlet *inlet)
 {
 	struct rte_arena *arena = inlet->peer->port->arena;
-	struct arena_buf *buf = arena_get(arena, ARENA_LAND);
+	struct rte_quota *quota = inlet->peer->in->quota;
+	struct arena_buf *buf;
 	uint32_t i = 0;
 
+	/* Its next message, or one of its slots that is free again, tries once more. */
+	if (!rte_quota_take(quota))
+		return false;
+	buf = arena_get(arena, ARENA_LAND);
 	if (!buf) {
+		rte_quota_put(quota, 1);
 		arena_hungry(arena, &inlet->hunger);
 		return false;
 	}
@@ -92,17 +122,19 @@ static bool inlet_add(struct peer_inlet *inlet)
 	return true;
 }
 
-static void inlet_grant(struct peer_inlet *inlet)
+/* False: none. */
+static bool inlet_grant(struct peer_inlet *inlet)
 {
 	const uint32_t wish = inlet_wish(inlet);
 	bool some = false;
 
 	if (inlet->peer->state != RTE_PEER_UP)
-		return;
+		return false;
 	while (inlet->granted < wish && inlet->used < inlet->share && inlet_add(inlet))
 		some = true;
 	if (some)
 		send_note(inlet->peer);
+	return some;
 }
 
 void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes)
@@ -155,6 +187,7 @@ void grant_empty(struct rte_peer *peer, enum rte_lane lane, struct arena_buf *la
 		if (inlet->land[i].state == LAND_FILLED && inlet->land[i].buf == land) {
 			inlet->land[i].state = LAND_NONE;
 			inlet->used--;
+			rte_quota_put(peer->in->quota, 1);
 		}
 	}
 	arena_put(peer->port->arena, ARENA_LAND, land);

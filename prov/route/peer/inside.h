@@ -3,7 +3,6 @@
 #ifndef RTE_PEER_INSIDE_H
 #define RTE_PEER_INSIDE_H
 
-#include "flow/flow.h"
 #include "peer.h"
 
 /* Whose context a lower object or operation has. */
@@ -52,6 +51,8 @@ size_t arena_land_size(const struct rte_arena *arena);
  */
 void arena_warm(struct rte_arena *arena, int lanes);
 uint32_t arena_fair(const struct rte_arena *arena);
+/* Whoever was fed has no use for it: the next one is. */
+void arena_pass_on(struct rte_arena *arena);
 void arena_hungry(struct rte_arena *arena, struct arena_hunger *hunger);
 /*
  * Receives, of ARENA_MESSAGE: each peer has PEER_LEAST. A lane that is used has more
@@ -191,11 +192,12 @@ struct rte_peer_inside {
 	struct arena_hunger hunger; /* for a buffer to send */
 	struct peer_inlet inlet[RTE_LANES];
 	struct peer_outlet outlet[RTE_LANES];
-	uint32_t held;	    /* rte_rx of the owner */
-	bool heard;	    /* something since the last look */
-	uint32_t silent;    /* looks without */
-	uint64_t next_look; /* ms, when it was due */
-	bool answer;	    /* a KEEPALIVE is due */
+	struct rte_quota *quota; /* of landing slots; NULL: none */
+	uint32_t held;		 /* rte_rx of the owner */
+	bool heard;		 /* something since the last look */
+	uint32_t silent;	 /* looks without */
+	uint64_t next_look;	 /* ms, when it was due */
+	bool answer;		 /* a KEEPALIVE is due */
 	uint64_t echo;
 	int failed;	 /* to be told with ops->down */
 	bool unsettled;	 /* it counts in port->unsettled */

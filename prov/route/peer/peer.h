@@ -31,6 +31,7 @@
 #include "auth/auth.h"
 #include "config/config.h"
 #include "fault.h"
+#include "flow/flow.h"
 #include "wire/wire.h"
 
 /* Bytes of a message in front of its eager payload: the longest header is that of a
@@ -344,6 +345,10 @@ void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port);
  * message; called for what an owner asks for (READ_REQ).
  */
 void rte_peer_expect(struct rte_peer *peer, enum rte_lane lane, uint64_t bytes);
+
+/* Landing slots that are granted to the peer count there from now on, those that it has
+ * already too. Before rte_peer_close of the peer, or the end of the quota: NULL. */
+void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota);
 
 /* --- What is sent (send.c) --- */
 

@@ -138,6 +138,8 @@ static const struct counter node_counters[] = {
 	NODE(unknown_as),
 	NODE(acl),
 	NODE(quota_connections),
+	NODE(quota_slots),
+	NODE(quota_resolves),
 	NODE(adjacencies_up),
 	NODE(adjacencies_down),
 	NODE(malformed),
@@ -236,11 +238,13 @@ json_t *frt_show_now(const struct frt_node *node)
 json_t *frt_show_counters(const struct frt_node *node)
 {
 	json_t *object = frt_json_self(node);
+	struct frt_counters counters = node->counters;
 	uint64_t now;
 
+	frt_clients_count(node, &counters);
 	json_object_set_new(object, "now", frt_show_now(node));
 	json_object_set_new(object, "node",
-			    counters_json(&node->counters, node_counters,
+			    counters_json(&counters, node_counters,
 					  CRN_COUNT(node_counters)));
 	json_object_set_new(object, "sync",
 			    counters_json(rte_sync_counters(node->sync), sync_counters,

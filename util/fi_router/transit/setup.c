@@ -99,8 +99,11 @@ static void reach(struct frt_transit *transit, struct frt_answer *answer)
 	if (port && answer->device != frt_transits_of(transit->worker)->gone)
 		ret = rte_peer_connect(port, &answer->address.sa, preamble_of(transit),
 				       &frt_transit_peer_ops, out, &out->peer);
-	if (!ret)
+	if (!ret) {
+		if (transit->client)
+			rte_peer_quota(out->peer, &transit->client->slots);
 		return;
+	}
 	out->peer = NULL;
 	if (has_no_room(ret))
 		frt_reason_set(transit, FI_ENOBUFS, frt_own_id(transit),

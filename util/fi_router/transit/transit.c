@@ -70,6 +70,7 @@ void frt_side_close(struct frt_side *side, int status)
 	side->say = 0;
 	if (!side->peer)
 		return;
+	rte_peer_quota(side->peer, NULL);
 	side->closing = side->peer;
 	side->status = status;
 	side->peer = NULL;
@@ -135,6 +136,8 @@ void frt_transit_close(struct frt_transit *transit, int status)
 	if (transit->rx)
 		rte_rx_put(transit->rx);
 	transit->rx = NULL;
+	rte_keys_drop(&transit->side[FRT_IN].hop.keys);
+	rte_keys_drop(&transit->side[FRT_OUT].hop.keys);
 	frt_client_put(transit->node, transit->client);
 	transit->client = NULL;
 	transit->state = FRT_CLOSED;

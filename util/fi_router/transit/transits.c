@@ -141,6 +141,11 @@ static void request(struct frt_port *port, struct rte_peer *peer,
 	in = &transit->side[FRT_IN];
 	in->peer = peer;
 	in->end = peer->remote.role != RTE_ROUTER;
+	if (client) {
+		rte_peer_quota(peer, &client->slots);
+		in->hop.keys.quota = transit->side[FRT_OUT].hop.keys.quota =
+			&client->resolves;
+	}
 	snprintf(in->text, sizeof(in->text), "%s", peer->text);
 	peer->ops = &frt_transit_peer_ops;
 	peer->user = in;
