@@ -8,7 +8,7 @@ fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fuzz_cm_data \
 	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_nfs fabtests/fuzz/fuzz_remotelog \
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_control \
-	fabtests/fuzz/fuzz_route_lsdb \
+	fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_lsdb \
 	fabtests/fuzz/fuzz_route_vc fabtests/fuzz/fuzz_route_wire fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_svb_cm \
 	fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
@@ -55,6 +55,11 @@ fabtests_fuzz_fuzz_route_control_SOURCES = fabtests/fuzz/fuzz_route_control.c $(
 fabtests_fuzz_fuzz_route_control_CPPFLAGS = $(util_fi_router_libfirouter_la_CPPFLAGS)
 fabtests_fuzz_fuzz_route_control_LDADD = util/fi_router/libfirouter.la prov/route/peer/libpeer.la
 
+fabtests_fuzz_fuzz_route_greeting_SOURCES = fabtests/fuzz/fuzz_route_greeting.c prov/route/peer/auth.c prov/route/peer/hello.c $(fuzz_main)
+fabtests_fuzz_fuzz_route_greeting_CPPFLAGS = $(fabtests_fuzz_fuzz_route_config_CPPFLAGS)
+fabtests_fuzz_fuzz_route_greeting_LDADD = prov/route/auth/libauth.la prov/route/flow/libflow.la \
+	prov/route/config/librouteconfig.la $(fabtests_fuzz_fuzz_route_lsdb_LDADD)
+
 fabtests_fuzz_fuzz_route_lsdb_SOURCES = fabtests/fuzz/fuzz_route_lsdb.c $(fuzz_main)
 fabtests_fuzz_fuzz_route_lsdb_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route
 fabtests_fuzz_fuzz_route_lsdb_LDADD = prov/route/wire/libroutewire.la prov/route/topo/libtopo.la $(fuzz_ldadd)
@@ -87,4 +92,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

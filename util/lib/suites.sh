@@ -566,7 +566,7 @@ suite_rpcrdma() {
 suite_route-graph() {
 	build_unit || return
 	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
-	counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_config
+	counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_auth fabtests/unit/unit_route_config
 		fabtests/unit/unit_route_flow fabtests/unit/unit_route_sync fabtests/unit/unit_route_wire
 		fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_lsdb fabtests/fuzz/fuzz_route_wire"
 	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
@@ -609,7 +609,7 @@ suite_route() {
 	counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
 		fabtests/unit/unit_route_prov fabtests/unit/unit_route_xfer fabtests/unit/unit_router
 		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
-		fabtests/fuzz/fuzz_route_vc"
+		fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_vc"
 	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	! full_only route-net-itself "the tool that makes routed networks" ||
 		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
@@ -617,7 +617,7 @@ suite_route() {
 	counted route-programs 300 "${check[@]}" -j 2 -x stress.domain -x stress.reopen_domain -n 1 functional local hostile figure operators
 	counted route-programs-few 200 "${check[@]}" -j 2 -n 0,2 -s functional fault others
 	counted route-interop 300 "${check[@]}" -j 2 -n 0,2 verbs rdm mesh
-	counted route-commit 300 "${check[@]}" -j 2 commit pingpong
+	counted route-commit 300 "${check[@]}" -j 2 commit pingpong auth
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
 	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits

@@ -113,3 +113,19 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	if (peer->state == RTE_PEER_GREETING && !auth_begins(peer))
 		peer_up(peer);
 }
+
+void greeting_take(struct rte_peer *peer, const struct rte_packet *packet)
+{
+	const uint8_t type = packet->head.type;
+
+	if (type == RTE_HELLO || type == RTE_HELLO_ACK)
+		hello_take(peer, packet);
+	else if (type == RTE_AUTH)
+		auth_take(peer, packet);
+	else if (type == RTE_BYE)
+		peer_parted(peer, packet);
+	else if (peer->state == RTE_PEER_PROVING)
+		auth_missed(peer, "sends something else", FI_EACCES);
+	else
+		rte_peer_bad(peer, "it begins without HELLO");
+}

@@ -248,6 +248,8 @@ bool peer_reap(struct rte_peer *peer, bool now);
 void hello_send(struct rte_peer *peer, uint8_t type, int status);
 /* HELLO or HELLO_ACK arrived. */
 void hello_take(struct rte_peer *peer, const struct rte_packet *packet);
+/* Anything arrived, and it is not up: nothing but what makes it so is heard. */
+void greeting_take(struct rte_peer *peer, const struct rte_packet *packet);
 
 /* --- auth.c --- */
 

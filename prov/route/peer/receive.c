@@ -169,23 +169,6 @@ static void receive_owner(struct rte_rx_inside *in)
 		rte_rx_put(&in->rx);
 }
 
-/* Before it is up, nothing else is heard. */
-static void receive_greeting(struct rte_peer *peer, const struct rte_packet *packet)
-{
-	const uint8_t type = packet->head.type;
-
-	if (type == RTE_HELLO || type == RTE_HELLO_ACK)
-		hello_take(peer, packet);
-	else if (type == RTE_AUTH)
-		auth_take(peer, packet);
-	else if (type == RTE_BYE)
-		peer_parted(peer, packet);
-	else if (peer->state == RTE_PEER_PROVING)
-		auth_missed(peer, "sends something else", FI_EACCES);
-	else
-		rte_peer_bad(peer, "it begins without HELLO");
-}
-
 /* Once it is up. True: it was this room's. */
 static bool receive_own(struct rte_rx_inside *in)
 {
@@ -223,7 +206,7 @@ static void receive_message(struct rte_rx_inside *in)
 	struct rte_packet *packet = &in->rx.packet;
 
 	if (peer->state != RTE_PEER_UP) {
-		receive_greeting(peer, packet);
+		greeting_take(peer, packet);
 		receive_post(in);
 		return;
 	}
