@@ -31,6 +31,20 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/raw.c \
 	fabtests/interop/raw/raw.h
 
+# A client and its target, whose operations are accounted for whoever is killed.
+noinst_PROGRAMS += fabtests/interop/fi_cairn_failover
+fabtests_interop_fi_cairn_failover_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_interop_fi_cairn_failover_LDADD = $(LIBFABRIC_LIBS)
+fabtests_interop_fi_cairn_failover_SOURCES = \
+	fabtests/interop/failover/client.c \
+	fabtests/interop/failover/failover.h \
+	fabtests/interop/failover/fi_cairn_failover.c \
+	fabtests/interop/failover/ledger.c \
+	fabtests/interop/failover/link.c \
+	fabtests/interop/failover/op.c \
+	fabtests/interop/failover/serve.c \
+	fabtests/interop/failover/tally.c
+
 EXTRA_DIST += \
 	fabtests/interop/bench-nfs \
 	fabtests/interop/check-durable \
@@ -52,6 +66,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-net \
 	fabtests/interop/route-parts/auth.sh \
 	fabtests/interop/route-parts/drain.sh \
+	fabtests/interop/route-parts/failure.sh \
 	fabtests/interop/route-parts/figure.sh \
 	fabtests/interop/route-parts/hostile.sh \
 	fabtests/interop/route-parts/limits.sh \

@@ -30,6 +30,7 @@ static enum rte_fault_class class_of(uint8_t type)
 		[RTE_MR_INFO] = RTE_FAULT_CONTROL,
 		[RTE_MR_INVAL] = RTE_FAULT_CONTROL,
 		[RTE_KEEPALIVE] = RTE_FAULT_KEEPALIVES,
+		[RTE_GRANT] = RTE_FAULT_GRANTS,
 	};
 
 	return type < RTE_TYPES ? (enum rte_fault_class)classes[type] : RTE_FAULT_ALL;

@@ -35,12 +35,13 @@ enum rte_fault_act {
 };
 
 enum rte_fault_class {
-	RTE_FAULT_ALL,	      /* HELLO, BYE and GRANT too, which are in no other class */
+	RTE_FAULT_ALL,	      /* HELLO and BYE too, which are in no other class */
 	RTE_FAULT_DATA,	      /* MSG, WRITE, READ_REQ, READ_FRAG */
 	RTE_FAULT_ACKS,	      /* ACK and NACK; what rides on data goes with those */
 	RTE_FAULT_CONTROL,    /* connections that begin and end; keys of regions */
 	RTE_FAULT_LINKS,      /* the exchange of link states */
 	RTE_FAULT_KEEPALIVES, /* KEEPALIVE and HEARTBEAT */
+	RTE_FAULT_GRANTS,     /* landing slots, without which messages have to do */
 	RTE_FAULT_CLASSES
 };
 

@@ -26,9 +26,10 @@ static const char *const acts[RTE_FAULT_ACTS] = {
 };
 
 static const char *const classes[RTE_FAULT_CLASSES] = {
-	[RTE_FAULT_ALL] = "all",     [RTE_FAULT_DATA] = "data",
-	[RTE_FAULT_ACKS] = "acks",   [RTE_FAULT_CONTROL] = "control",
-	[RTE_FAULT_LINKS] = "links", [RTE_FAULT_KEEPALIVES] = "keepalives",
+	[RTE_FAULT_ALL] = "all",       [RTE_FAULT_DATA] = "data",
+	[RTE_FAULT_ACKS] = "acks",     [RTE_FAULT_CONTROL] = "control",
+	[RTE_FAULT_LINKS] = "links",   [RTE_FAULT_KEEPALIVES] = "keepalives",
+	[RTE_FAULT_GRANTS] = "grants",
 };
 
 /* By their bits. */
@@ -100,7 +101,8 @@ static const char *take_class(struct frt_fault_request *request, const json_t *v
 	const int class = which(value, classes, RTE_FAULT_CLASSES);
 
 	request->fault.class = (enum rte_fault_class) class;
-	return class < 0 ? "class is none of all, data, acks, control, links, keepalives"
+	return class < 0 ? "class is none of all, data, acks, control, links, "
+			   "keepalives, grants"
 			 : NULL;
 }
 
@@ -192,7 +194,7 @@ static const char *agrees(const struct rte_fault *fault)
 	/* Lower providers lose no data, so that nobody looks for what is missing. */
 	if (fault->act == RTE_FAULT_DROP &&
 	    (fault->class == RTE_FAULT_ALL || fault->class == RTE_FAULT_DATA))
-		return "only acks, control, links and keepalives can be dropped";
+		return "only acks, control, links, keepalives and grants can be dropped";
 	if (fault->act == RTE_FAULT_DUPLICATE &&
 	    (fault->ways != RTE_FAULT_OUT ||
 	     (fault->class != RTE_FAULT_ACKS && fault->class != RTE_FAULT_LINKS &&
