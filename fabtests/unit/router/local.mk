@@ -18,6 +18,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_fault.c \
 	fabtests/unit/router/test_figures.c \
 	fabtests/unit/router/test_own.c \
+	fabtests/unit/router/test_refusal.c \
 	fabtests/unit/router/test_request.c \
 	fabtests/unit/router/test_turn.c \
 	fabtests/unit/router/test_worker.c \
