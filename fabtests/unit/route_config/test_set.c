@@ -111,6 +111,29 @@ CT_TEST(set, has_each_uri_of_a_subnet_once)
 			"");
 }
 
+CT_TEST(set, has_a_key_in_common_where_one_requires_it)
+{
+	const char *open = ROUTER("1")
+		DEV("3", "1", "r1:1") "key_file = /k\nkey_id = 1\n" DEV("3", "2", "r1:2");
+	const char *asks = ROUTER("1")
+		DEV("3", "1", "r1:1") "auth = required\nkey_file = /k\nkey_id = "
+				      "1\nkey_file = /l\nkey_id = 2\n" DEV("3", "2",
+									   "r1:2");
+
+	CT_EXPECT_STREQ(SET(open, CLIENT("3", "1", "r1:1")), "");
+	CT_EXPECT_STREQ(SET(asks, CLIENT("3", "1", "r1:1")),
+			"b:1: warning: device d has no key, a:3 has one: one requires it "
+			"(key_file and key_id)\n");
+	CT_EXPECT_STREQ(SET(R1, CLIENT("3", "1", "r1:1") "auth = required\n" KEY),
+			"b:1: warning: device d has a key, a:3 has none: one requires it "
+			"(key_file and key_id)\n");
+	CT_EXPECT_STREQ(SET(asks, CLIENT("3", "1", "r1:1") "key_file = /m\nkey_id = 2\n"),
+			"");
+	CT_EXPECT_STREQ(
+		SET(asks, CLIENT("3", "1", "r1:1") "key_file = /m\nkey_id = 3\n"),
+		"b:6: warning: key_id 3 is none of a:3, which this device connects to\n");
+}
+
 CT_TEST(set, names_routers_that_are_there)
 {
 	CT_EXPECT_STREQ(SET(R1, R2, CLIENT("3", "1", "r2:2")),

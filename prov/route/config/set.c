@@ -194,6 +194,47 @@ static void check_named(const struct rte_set *set, uint32_t i,
 		    uri->text, place->device->at.as, place->device->at.subnet);
 }
 
+static bool has_key(const struct rte_config_device *device, uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->keys; i++)
+		if (device->key[i].id == id)
+			return true;
+	return false;
+}
+
+/* Who connects proves itself by its first key, and who accepts by the same. */
+static void check_key_ids(const struct rte_set *set, const struct rte_place *place,
+			  const struct rte_place *router)
+{
+	const struct rte_config_device *a = place->device, *b = router->device;
+
+	if (a->auth != RTE_AUTH_REQUIRED && b->auth != RTE_AUTH_REQUIRED)
+		return;
+	if (!a->keys || !b->keys)
+		rte_warning(set->errors, place->config->file, a->line,
+			    "key_file and key_id",
+			    "device %.40s has %s, %.60s:%u %s: one requires it", a->name,
+			    a->keys ? "a key" : "no key", router->config->file, b->line,
+			    b->keys ? "has one" : "has none");
+	else if (!has_key(b, a->key[0].id))
+		rte_warning(set->errors, place->config->file, a->key[0].line, NULL,
+			    "key_id %" PRIu32 " is none of %.60s:%u, which this device "
+			    "connects to",
+			    a->key[0].id, router->config->file, b->line);
+}
+
+static void check_router(const struct rte_set *set, uint32_t i,
+			 const struct rte_config_uri *uri)
+{
+	const struct rte_place *router = rte_set_router(set, i, uri);
+
+	check_named(set, i, uri);
+	if (router)
+		check_key_ids(set, &set->place[i], router);
+}
+
 static void check_places(struct rte_set *set)
 {
 	uint32_t i, k, first = 0;
@@ -204,7 +245,7 @@ static void check_places(struct rte_set *set)
 		check_alike(set, &set->place[first], &set->place[i]);
 		check_uri(set, i);
 		for (k = 0; k < set->place[i].device->routers; k++)
-			check_named(set, i, &set->place[i].device->router[k]);
+			check_router(set, i, &set->place[i].device->router[k]);
 	}
 }
 
