@@ -622,7 +622,7 @@ suite_route() {
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
 	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
 	# How many workers a router has otherwise depends on the processors.
-	counted route-workers 300 "${check[@]}" -j 2 workers drain
+	counted route-workers 300 "${check[@]}" -j 2 workers drain systems
 	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh hostile
 	counted route-failure 200 "${check[@]}" -s failure
 	! full_only route-failure-all "every failure, Fig. 3 without each of its routers, rings and partitions" ||
@@ -630,6 +630,7 @@ suite_route() {
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	! full_only route-upgrade "routers of earlier versions, built from the history, drained and replaced" || route_upgrade
+	! full_only route-table "every cell of Table I, measured" || counted route-table 300 "${check[@]}" -f systems
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
 		counted route-limits-long 3600 "${check[@]}" -f limits
 	full_only route-bench "each figure of route-bench, once" || return 0

@@ -53,8 +53,8 @@ mend() { "$net" in "$1" ip link set "$2" up; }
 # shellcheck disable=SC2016
 part_systems() {
 	[ "$provider" = route ] || { skip systems "$provider has no AS"; return; }
-	# Table I: each pair of subnets that has hosts, in the directions in which they ask. Two routers lead from SN1 to SN2.
-	step systems-table 200 T3 "$systems_text"'
+	# Table I, in the long form: each pair of subnets that has hosts, in the directions in which they ask. Two routers lead from SN1 to SN2.
+	[ -z "$full" ] || step systems-table 200 T3 "$systems_text"'
 		way desk storage 10.3.2.20 3:1,3:2 "r[34]" && way storage desk 10.3.1.20 3:2,3:1 "r[34]" &&
 		way desk compute 10.3.3.20 3:1,3:3 r4 && way compute desk 10.3.1.20 3:3,3:1 r4 &&
 		way storage compute 10.3.3.20 3:2,3:3 r4 && way compute storage 10.3.2.20 3:3,3:2 r4 &&
@@ -70,11 +70,39 @@ part_systems() {
 		cut r4 campus && soon best r4 0:0 231 3:2,3:1,0:0 3,1 && way compute far 10.4.2.20 3:3,3:2,3:1,0:0,4:2 r4,r3,r1,as4r1 || exit 1
 		mend r4 campus && mend r2 as4r2 && soon best r4 0:40 110 3:1,0:40 2 && way compute far 10.4.2.20 3:3,3:1,0:40,4:2 r4,r2,as4r2'
 	# AS 1 and AS 2 have the same subnet id, and hosts of the same address. AS 3 comes to AS 4 by their WAN, AS 4 to AS 3 by
-	# the public one: for each it costs less within its own AS (section VI.B).
-	step systems-four 200 T8 "$systems_text"'
+	# the public one: for each it costs less within its own AS (section VI.B). Nobody else goes by their WAN.
+	# Then what borders say of themselves, and of others. Nothing of one AS is known in another, but what it costs to come in
+	# from a WAN: 10 Gb/s of W* are 100, 100 Gb/s of W4 are 10, whatever is behind them.
+	step systems-four 200 T8 "$systems_text full=$full"'
 		way h3 h1 fi_route://1:1/tcp://10.0.1.1:0 3:3,3:1,0:0,1:1 s3r4,s3r1,s1r1 &&
-		way h3 h2 fi_route://2:1/tcp://10.0.1.1:0 3:3,3:1,0:0,2:1 s3r4,s3r1,s2r1 &&
-		way h1 h2 fi_route://2:1/tcp://10.0.1.1:0 1:1,0:0,2:1 s1r1,s2r1 &&
-		way h2 h4 10.4.2.20 2:1,0:0,4:2 s2r1,s4r1 && way h1 h3 10.3.3.20 1:1,0:0,3:1,3:3 s1r1,s3r1,s3r4 &&
-		way h3 h4 10.4.2.20 3:3,3:1,0:40,4:1,4:2 s3r4,s3r2,s4r2,s4r3 && way h4 h3 10.3.3.20 4:2,0:0,3:1,3:3 s4r1,s3r1,s3r4'
+			way h3 h2 fi_route://2:1/tcp://10.0.1.1:0 3:3,3:1,0:0,2:1 s3r4,s3r1,s2r1 &&
+			way h2 h4 10.4.2.20 2:1,0:0,4:2 s2r1,s4r1 &&
+			way h3 h4 10.4.2.20 3:3,3:1,0:40,4:1,4:2 s3r4,s3r2,s4r2,s4r3 &&
+			way h4 h3 10.3.3.20 4:2,0:0,3:1,3:3 s4r1,s3r1,s3r4 || exit 1
+		[ -z "$full" ] || { way h1 h2 fi_route://2:1/tcp://10.0.1.1:0 1:1,0:0,2:1 s1r1,s2r1 &&
+			way h1 h3 10.3.3.20 1:1,0:0,3:1,3:3 s1r1,s3r1,s3r4; } || exit 1
+		for r in "$ROUTE_NET"/s*r*.conf; do
+			r=${r##*/} r=${r%.conf}
+			shows "$r" topology "{r[\"as\"] for r in d[\"routers\"]} == {${r:1:1}} and 1 <= len(d[\"routers\"]) <= 3" || { echo "$r knows others"; exit 1; }
+		done
+		cost() { shows "$1" adjacencies "{(a[\"as\"], a[\"cost\"]) for a in d[\"adjacencies\"] if a[\"subnet\"].startswith(\"0:\")} == {$2}"; }
+		soon cost s3r1 "(1, 100000), (2, 100000), (4, 100000)" && soon cost s1r1 "(2, 100000), (3, 100000), (4, 100000)" &&
+			soon cost s3r2 "(4, 10000)" && soon cost s4r2 "(3, 10000)" || exit 1
+		# said HOST ADDRESS TEXT ON FROM TO: what the router there answers. One that wants a proof of a key does not even greet.
+		said() {
+			"$net" in "$1" fi_cairn_rawroute border "$2" 7000 "${@:4}" >"$ROUTE_NET/said"
+			grep -F "$3" "$ROUTE_NET/said" && return 0
+			grep -q "not greeted" "$ROUTE_NET/said" && grep -qi "authenticat" "$ROUTE_NET"/s3r[12].log && return 0
+			cat "$ROUTE_NET/said"
+			echo "not: $3"
+			return 1
+		}
+		# 13 is EACCES; the router that refuses it is R1.
+		said s2r1 192.0.2.31 "status 13, router 1: AS 3 is not passed by traffic from 2 to 4" 2:0 2:1 4:2 &&
+			said s2r1 192.0.2.31 "status 13, router 1: AS 2 sends what is from 4 to 3" 2:0 4:2 3:3 &&
+			said s2r1 192.0.2.31 "not greeted" 3:0 3:1 3:3 && said s4r2 198.51.100.32 "not greeted" 2:40 2:1 3:3 || exit 1
+		grep -q "over a WAN it says that it is of this AS" "$ROUTE_NET/s3r1.log" && grep -q "this WAN is private to another AS" "$ROUTE_NET/s3r2.log" || exit 1
+		# Link states of AS 3, or of another one, that come over a WAN are not heard.
+		"$net" in s2r1 fi_cairn_rawroute intrude 192.0.2.31 7000 3:0 && "$net" in s2r1 fi_cairn_rawroute intrude 192.0.2.31 7000 2:0 &&
+			shows s3r1 topology "{r[\"router\"] for r in d[\"routers\"]} == {1, 2, 4}"'
 }

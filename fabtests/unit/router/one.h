@@ -11,10 +11,10 @@
 #define ONE_DEVICE(name, as, sn, more)                             \
 	"[" name "]\ntransport = tcp\nas = " #as "\nsubnet = " #sn \
 	"\nuri = tcp://10.0." #sn ".5:7000\nrate = 1G\n" more
-#define ONE_TEXT(more)                                                                 \
-	"[router]\nid = 5\nconnections = 2\nname = five\n" ONE_DEVICE("a", 3, 1, more) \
-		ONE_DEVICE("b", 3, 2, "")                                              \
-			ONE_DEVICE("w", 0, 7, "key_file = /k\nkey_id = 1\n")
+#define ONE_ROUTER "[router]\nid = 5\nconnections = 2\nname = five\n"
+#define ONE_TEXT(more)                                                   \
+	ONE_ROUTER ONE_DEVICE("a", 3, 1, more) ONE_DEVICE("b", 3, 2, "") \
+		ONE_DEVICE("w", 0, 7, "key_file = /k\nkey_id = 1\n")
 
 struct one {
 	struct frt_node node;

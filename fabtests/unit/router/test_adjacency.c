@@ -211,6 +211,24 @@ CT_TEST(adjacency, who_does_not_belong_here_is_refused)
 	one_close(&one);
 }
 
+/* Whoever began it. */
+CT_TEST(adjacency, on_a_wan_nobody_is_of_this_as)
+{
+	static const char text[] = ONE_ROUTER ONE_DEVICE("a", 3, 1, "")
+		ONE_DEVICE("w", 0, 7,
+			   "key_file = /k\nkey_id = 1\n"
+			   "router = tcp://10.0.7.9:7000\n");
+	struct frt_device *wan;
+
+	one_open(&one, text);
+	wan = one_device(&one, "w");
+	CT_EXPECT_EQ(fake_arrives(wan->listener, RTE_ROUTER, 3, 7, 9, "10.0.7.8"), NULL);
+	fake_up(fake_last(), 3, 7, 9, 50);
+	CT_EXPECT_TRUE(fake_last()->closed);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	one_close(&one);
+}
+
 CT_TEST(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
 {
 	struct frt_device *wan;

@@ -135,8 +135,10 @@ static bool belongs_here(const struct frt_device *device, const struct rte_peer 
 			      "it calls the subnet otherwise: correct one of the files");
 	if (!it->as)
 		return refuse(device, peer, "it does not say its AS");
+	/* As who connects here is asked. */
 	if (it->as == self_of(device)->as)
-		return true;
+		return !device->foreign ||
+		       refuse(device, peer, "over a WAN it says that it is of this AS");
 	if (!device->foreign)
 		return refuse(device, peer, "it is of another AS, and this is no WAN");
 	if (peer_as && it->as != peer_as)

@@ -262,7 +262,9 @@ void frt_targets_update(struct frt_device *device)
 	crn_list_for_each (entry, &device->targets)
 		target_of(entry)->wanted = target_of(entry)->named = false;
 	want_named(device);
-	while ((lsa = rte_lsdb_next(db, self->as, router, crn_now_ms())) &&
+	/* Those of the AS meet within it. */
+	while (!device->foreign &&
+	       (lsa = rte_lsdb_next(db, self->as, router, crn_now_ms())) &&
 	       lsa->as == self->as) {
 		router = lsa->router;
 		if (router != self->id)

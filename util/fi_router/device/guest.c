@@ -112,8 +112,11 @@ static const char *why_not(struct frt_device *device, const struct rte_preamble 
 		return it->as != own_as ? "it calls this subnet's AS otherwise" : NULL;
 	if (!it->as)
 		return "it does not say its AS";
+	/* All subnets of an AS reach each other within it (section IV.C.3): over a WAN,
+	 * whose key others have, nobody has to tell what is inside, or ask for a way. */
 	if (it->as == own_as)
-		return NULL;
+		return device->foreign ? "over a WAN it says that it is of this AS"
+				       : NULL;
 	if (!device->foreign)
 		return "it is of another AS, and this is no WAN";
 	return config->peer_as && it->as != config->peer_as
