@@ -48,7 +48,6 @@ under_load() {
 
 # shellcheck disable=SC2016
 part_drain() {
-	local link=("${link[@]}")
 	[ "$provider" = route ] || { skip drain "$provider has no routers"; return; }
 	# One has nothing left while the other one has all; then that one ends, and one that speaks as the first version takes
 	# its place.
@@ -57,18 +56,46 @@ part_drain() {
 				replace 2 1 FI_ROUTER_EARLY=1
 		}
 		under_load turns'
+	# The file is read again with each keyword that may change, while connections come and go: no device is closed.
+	counted drain-reload 120 T1 "$drain_text"'turns() {
+			local conf=$ROUTE_NET/r1.conf log=$ROUTE_NET/r1.log line n=0 end
+			cp "$conf" "$conf.first" && (umask 077 && head -c 32 /dev/urandom >"$ROUTE_NET/key")
+			for line in "rate = 20G" "latency = 5us" "cost = 3" "transit = no" "caps = zerocopy" "router = sock://10.0.2.199:7000" \
+				"provider = tcp" "key_file = $ROUTE_NET/key\\nkey_id = 7" \
+				"[router]name = other" "[router]metric = hops,latency" "[router]metric_scale = doc" "[router]static = 1,2" \
+				"[router]acl = 1:1 -> *" "[router]connections = 2000" "[router]slots = 100" "[router]resolves = 100" \
+				"[router]workers = 7" "[router]refresh = 5s" "[router]hold_down = 10ms-1s" "[routing]heartbeat = 2s" \
+				"[routing]heartbeat_loss = 9" "[routing]connect_timeout = 9s" "[routing]ports = 7000-7999" \
+				"[routing]prefix = 10.0.2.0/24 -> 1:2" ""; do
+				case $line in
+				"[router]"*) sed "s|^id = 1\$|&\n${line#*]}|" "$conf.first" >"$conf" ;;
+				"[routing]"*) { cat "$conf.first"; printf "\n[routing]\n%s\n" "${line#*]}"; } >"$conf" ;;
+				"rate ="*) sed "s|^rate = .*|$line|" "$conf.first" >"$conf" ;;
+				*) sed "s|^subnet = 2\$|&\n$line|" "$conf.first" >"$conf" ;;
+				esac
+				n=$((n + 1)) end=$((SECONDS + 30))
+				kill -HUP "$(<"$ROUTE_NET/r1.pid")"
+				until [ "$(grep -c "it holds from now on" "$log")" = $n ]; do
+					[ $SECONDS -lt $end ] || { echo "not read again: $line"; return 1; }
+					sleep 0.05
+				done
+			done
+			! grep "is closed, as the file says" "$log"
+		}
+		under_load turns'
 	# What is the only way leads nowhere while it drains. Then it is of another version than those on either side.
 	counted drain-chain 60 T2-3 "$drain_text"'ctl r2 drain && told r1 2 drain || exit 1
 		! ctl r1 ping 1:4:10.0.4.2 -n 1 -w 10000 >"$ROUTE_NET/ping" || exit 1
 		grep "router 1: no routers lead to 1:4 now" "$ROUTE_NET/ping" && replace 2 3 FI_ROUTER_EARLY=1 && routed -t mixed -i 100'
 	[ -n "$old_router" ] || return 0
-	# From an older version to this one, and back. What has no drain is but stopped.
-	link+=(-n)
-	counted drain-upgrade 200 T5-2 "$drain_text old=$old_router"'
-		old() { "$net" start r$1 "FI_ROUTER=$old"; }
-		turns() { replace 1 2 && replace 2 1 && replace 1 2 FI_ROUTER='"$old_router"'; }
-		old 1 && old 2 && under_load turns'
-	counted drain-older 300 T2-3 "$drain_text $functional_text old=$older_router"'
-		"$net" start r1 && "$net" start r2 "FI_ROUTER=$old" && "$net" start r3 && routed -t mixed -i 1000 &&
-			functional '"${except[*]}"' msg cm rma'
+	# From an older version to this one, and back; and one in the middle that knows no drain.
+	FI_ROUTER=$old_router counted drain-upgrade 200 T5-2 "$drain_text"'
+		turns() { replace 1 2 FI_ROUTER=fi_router && replace 2 1 FI_ROUTER=fi_router && replace 1 2 FI_ROUTER='"$old_router"'; }
+		under_load turns'
+	counted drain-older 300 T2-3 "$drain_text $functional_text"'
+		for n in 1 3 2; do
+			"$net" stop r$n && "$net" start r$n FI_ROUTER='"$older_router"' && routed -t mixed -i 200 || exit 1
+			[ $n = 2 ] || { "$net" stop r$n && "$net" start r$n FI_ROUTER=fi_router; } || exit 1
+		done
+		functional '"${except[*]}"' msg cm rma'
 }
