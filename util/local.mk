@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	util/bench \
 	util/check \
 	util/lib/bench.sh \
+	util/lib/check-coverage \
 	util/lib/check-rooms \
 	util/lib/conformance \
 	util/lib/draw-parts \

@@ -47,6 +47,7 @@ suite_style() {
 		util/simverbs examples/layer"
 	step style-pictures 60 pictures_current
 	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
+	step style-coverage 60 sh -c "cd '$top' && util/lib/check-coverage"
 	counted check-itself 300 "$top/util/lib/test-check"
 	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
 }
