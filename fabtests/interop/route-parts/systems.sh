@@ -45,6 +45,8 @@ shows() {
 }
 # link_to ROUTER AS STATE: the router knows that the private WAN to that AS is up, or down.
 link_to() { shows "$1" topology "{l[\"up\"] for r in d[\"routers\"] for l in r[\"links\"] if l.get(\"to_as\") == $2 and l[\"uri\"]} == {$3}"; }
+# AS 4 knows that its private WAN leads nowhere.
+as4_by_public() { link_to as4r1 3 False; }
 # cut HOST INTERFACE, mend HOST INTERFACE
 cut() { "$net" in "$1" ip link set "$2" down; }
 mend() { "$net" in "$1" ip link set "$2" up; }
@@ -60,7 +62,13 @@ part_systems() {
 		way storage compute 10.3.3.20 3:2,3:3 r4 && way compute storage 10.3.2.20 3:3,3:2 r4 &&
 		way desk far 10.4.2.20 3:1,0:40,4:2 r2,as4r2 && way far desk 10.3.1.20 4:2,0:40,3:1 as4r2,r2 &&
 		way far compute 10.3.3.20 4:2,0:40,3:1,3:3 as4r2,r2,r4 &&
-		way storage far 10.4.2.20 3:2,3:1,0:40,4:2 "r[34],r2,as4r2"'
+		way compute far 10.4.2.20 3:3,3:1,0:40,4:2 r4,r2,as4r2 &&
+		way storage far 10.4.2.20 3:2,3:1,0:40,4:2 "r[34],r2,as4r2" && way far storage 10.3.2.20 4:2,0:40,3:1,3:2 "as4r2,r2,r[34]" || exit 1
+		# The column and the row of W*, while there is no other way to AS 4.
+		cut r2 as4r2 && soon link_to r4 4 False && soon as4_by_public && way desk far 10.4.2.20 3:1,0:0,4:2 r1,as4r1 &&
+		way storage far 10.4.2.20 3:2,3:1,0:0,4:2 "r[34],r1,as4r1" && way compute far 10.4.2.20 3:3,3:1,0:0,4:2 r4,r1,as4r1 &&
+		way far desk 10.3.1.20 4:2,0:0,3:1 as4r1,r1 && way far storage 10.3.2.20 4:2,0:0,3:1,3:2 "as4r1,r1,r[34]" &&
+		way far compute 10.3.3.20 4:2,0:0,3:1,3:3 as4r1,r1,r4'
 	# Section VI.B: 125 against 215. Then the private WAN fails, then the one network between R4 and the WANs.
 	step systems-failover 200 T3 "$systems_text"'
 		best r4 0:40 110 3:1,0:40 2 && best r4 0:0 200 3:1,0:0 1 &&
