@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	util/lib/conformance \
 	util/lib/draw-parts \
 	util/lib/draw-rooms \
+	util/lib/draw-failover \
 	util/lib/draw-speed \
 	util/lib/graph.sh \
 	util/lib/lanes.sh \

@@ -86,4 +86,6 @@ fabtests_benchmarks_fi_cairn_route_wire_LDADD = prov/route/wire/libroutewire.la 
 
 EXTRA_DIST += \
 	fabtests/benchmarks/local.mk \
-	fabtests/benchmarks/route-bench
+	fabtests/benchmarks/route-bench \
+	fabtests/benchmarks/route-failover \
+	fabtests/benchmarks/route-sample
