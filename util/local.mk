@@ -32,9 +32,9 @@ EXTRA_DIST += \
 	util/lib/check-coverage \
 	util/lib/check-rooms \
 	util/lib/conformance \
+	util/lib/draw-failover \
 	util/lib/draw-parts \
 	util/lib/draw-rooms \
-	util/lib/draw-failover \
 	util/lib/draw-speed \
 	util/lib/graph.sh \
 	util/lib/lanes.sh \

@@ -5,7 +5,7 @@
  * in the right one, or all of it is guesswork. Whatever it says, it is let in only with
  * HELLO, and with a proof where one of both asks for it.
  *
- *	0	bits: this end connected, requires proofs, has keys, asks of a client
+ *	0	bits: this end connected, requires proofs, has keys, has no memory
  *	1	the peer's preamble, 32 bytes
  *	33	messages, each behind two bytes that say how long it is
  */
@@ -15,7 +15,7 @@
 #include "fuzz.h"
 #include "peer/inside.h"
 
-enum { ACTIVE = 1, REQUIRES = 2, HAS_KEYS = 4 };
+enum { ACTIVE = 1, REQUIRES = 2, HAS_KEYS = 4, FULL = 8 };
 
 #define MARK 0x55 /* first byte of an HMAC that is to be the right one */
 
@@ -33,7 +33,7 @@ static struct {
 	struct rte_config_routing routing;
 	struct rte_tx_inside tx;
 	uint8_t bytes[RTE_SEND_ROOM];
-	bool taken, greeted, proven, up, over;
+	bool full, taken, greeted, proven, up, over;
 } world;
 
 /* --- The rest of the room --- */
@@ -76,6 +76,11 @@ size_t arena_land_size(const struct rte_arena *arena)
 	return 65536;
 }
 
+bool elastic_begin(struct rte_peer *peer, const struct rte_hello *hello)
+{
+	return !world.full;
+}
+
 void port_log(struct rte_port *port, const char *format, ...)
 {
 }
@@ -107,7 +112,7 @@ static bool asked(void)
 
 void peer_up(struct rte_peer *peer)
 {
-	FUZZ_CHECK(!world.up && !world.over && world.greeted);
+	FUZZ_CHECK(!world.up && !world.over && world.greeted && !world.full);
 	FUZZ_CHECK(!asked() || world.proven);
 	world.up = true;
 	peer->state = RTE_PEER_UP;
@@ -133,6 +138,7 @@ static void begin(uint8_t how)
 	world.port.attr.routing = &world.routing;
 	world.port.attr.keys = how & HAS_KEYS ? &ring : NULL;
 	world.port.attr.denied = denied;
+	world.full = how & FULL;
 	world.tx.tx.in = &world.tx;
 	peer->in = &world.in;
 	peer->port = &world.port;
@@ -177,7 +183,7 @@ static void converse(const uint8_t *data, size_t size)
 	size_t len;
 
 	if (world.in.peer.active)
-		hello_send(&world.in.peer, RTE_HELLO);
+		hello_send(&world.in.peer, RTE_HELLO, 0);
 	for (; size >= 2 && !world.over && !world.up; data += len, size -= len) {
 		len = data[0] | (size_t)data[1] << 8;
 		data += 2;

@@ -106,7 +106,7 @@ static void close_arena(struct rte_arena *arena)
 	if (use.lands_taken || use.messages_taken)
 		frt_log(FRT_ERROR,
 			"%" PRIu32 " landing slots and %" PRIu32
-			" messages were not given back",
+			" messages were not given back: please report it",
 			use.lands_taken, use.messages_taken);
 	rte_arena_close(arena);
 }

@@ -15,24 +15,34 @@
 #include "log.h"
 
 #define LINE_SIZE 1024u
-#define BURST 200u
-#define EACH_SECOND 20u
 
 /* Hosts and kinds of lines that are remembered: of two in one place the newer. */
 #define TOLD 1024u
+
+/* Lines of one kind that may be written. */
+struct bucket {
+	const char *name; /* of what was left out */
+	uint32_t burst, each_second;
+	uint32_t tokens;  /* that may be written now */
+	uint32_t dropped; /* since the last one that was */
+	uint64_t filled;  /* ms */
+};
 
 static struct {
 	pthread_mutex_t mutex; /* of what is not set at the start */
 	bool journal;
 	enum frt_level most;
-	uint32_t tokens;  /* lines that may be written */
-	uint32_t dropped; /* since the last one that was */
-	uint64_t filled;  /* ms */
+	struct bucket own, peers;
 	struct {
 		uint64_t mark; /* of host and kind */
 		uint64_t at;   /* ms; 0: never */
 	} told[TOLD];
-} logs = {.mutex = PTHREAD_MUTEX_INITIALIZER, .most = FRT_INFO, .tokens = BURST};
+} logs = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.most = FRT_INFO,
+	.own = {.name = "", .burst = 200, .each_second = 20, .tokens = 200},
+	.peers = {.name = " about peers", .burst = 50, .each_second = 5, .tokens = 50},
+};
 
 /* sd-daemon(3). */
 static const char *const priorities[] = {"<3>", "<4>", "<6>", "<7>"};
@@ -42,23 +52,24 @@ void frt_log_open(unsigned int verbose)
 {
 	logs.journal = getenv("JOURNAL_STREAM") && !isatty(STDERR_FILENO);
 	logs.most = verbose ? FRT_DEBUG : FRT_INFO;
-	logs.filled = crn_now_ms();
+	logs.own.filled = logs.peers.filled = crn_now_ms();
 }
 
-static bool may_write(void)
+static bool may_write(struct bucket *bucket)
 {
 	const uint64_t now = crn_now_ms();
-	const uint64_t more = (now - logs.filled) * EACH_SECOND / 1000;
+	const uint64_t more = (now - bucket->filled) * bucket->each_second / 1000;
 
 	if (more) {
-		logs.tokens = (uint32_t)CRN_MIN(logs.tokens + more, (uint64_t)BURST);
-		logs.filled = now;
+		bucket->tokens =
+			(uint32_t)CRN_MIN(bucket->tokens + more, (uint64_t)bucket->burst);
+		bucket->filled = now;
 	}
-	if (!logs.tokens) {
-		logs.dropped++;
+	if (!bucket->tokens) {
+		bucket->dropped++;
 		return false;
 	}
-	logs.tokens--;
+	bucket->tokens--;
 	return true;
 }
 
@@ -79,32 +90,31 @@ static void begin(enum frt_level level)
 		names[level]);
 }
 
-static void write_line(enum frt_level level, const char *line)
+static void write_line(struct bucket *bucket, enum frt_level level, const char *line)
 {
-	if (logs.dropped) {
+	if (bucket->dropped) {
 		begin(FRT_WARN);
-		fprintf(stderr, "%u lines were left out: there were too many\n",
-			logs.dropped);
-		logs.dropped = 0;
+		fprintf(stderr, "%u lines%s were left out: there were too many\n",
+			bucket->dropped, bucket->name);
+		bucket->dropped = 0;
 	}
 	begin(level);
 	fputs(line, stderr);
 	fputc('\n', stderr);
 }
 
-void frt_log(enum frt_level level, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static void log_to(struct bucket *bucket,
+							 enum frt_level level,
+							 const char *format, va_list args)
 {
 	char line[LINE_SIZE];
-	va_list args;
 
 	if (level > logs.most)
 		return;
-	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
 	pthread_mutex_lock(&logs.mutex);
-	if (may_write())
-		write_line(level, line);
+	if (may_write(bucket))
+		write_line(bucket, level, line);
 	pthread_mutex_unlock(&logs.mutex);
 }
 
@@ -144,4 +154,22 @@ enum frt_level frt_log_first(enum frt_level level, const struct sockaddr *who,
 	}
 	pthread_mutex_unlock(&logs.mutex);
 	return level;
+}
+
+void frt_log(enum frt_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_to(&logs.own, level, format, args);
+	va_end(args);
+}
+
+void frt_log_peer(enum frt_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_to(&logs.peers, level, format, args);
+	va_end(args);
 }

@@ -15,8 +15,12 @@ enum frt_level {
 
 /* verbose: -v so many times. Under systemd lines have a priority in place of the time. */
 void frt_log_open(unsigned int verbose);
-/* No more than a burst of lines, and then a few each second: peers may cause them. */
+/* No more than a burst of lines, and then a few each second. */
 void frt_log(enum frt_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A line that who connects can provoke, as often as he likes: these are counted by
+ * themselves, and fewer, so that the others are still there. */
+void frt_log_peer(enum frt_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ms in which one line suffices of what a host does again and again. */

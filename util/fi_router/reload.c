@@ -135,7 +135,8 @@ static void devices_change(struct frt_node *node)
 			if (node->device[k]->config == &config->device[i])
 				break;
 		if (k == node->devices && frt_device_add(node, &config->device[i]))
-			frt_log(FRT_ERROR, "%s: no memory", config->device[i].name);
+			frt_log(FRT_ERROR, "%s: no memory for it: SIGHUP tries again",
+				config->device[i].name);
 	}
 }
 
@@ -161,7 +162,8 @@ int frt_reconfigure(struct frt_node *node, struct rte_config *config)
 	tell_what_stays(old->config, config);
 	node->file = new;
 	if (policy && frt_routes_policy(node))
-		frt_log(FRT_ERROR, "metric stays as it was: no memory");
+		frt_log(FRT_ERROR,
+			"metric stays as it was: no memory; SIGHUP tries again");
 	devices_change(node);
 	frt_file_put(old);
 	frt_routes_forget(node);
@@ -176,6 +178,7 @@ int frt_reload(struct frt_node *node)
 
 	if (config)
 		return frt_reconfigure(node, config);
-	frt_log(FRT_ERROR, "%s: what was read before holds", node->path);
+	frt_log(FRT_ERROR, "%s: what was read before holds: correct it, and send SIGHUP",
+		node->path);
 	return -FI_EINVAL;
 }

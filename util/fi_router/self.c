@@ -52,7 +52,9 @@ static void add_reached(const struct frt_node *node, const struct frt_device *de
 			continue;
 		if (self->lsa.links == RTE_LINKS_MAX) {
 			frt_log(FRT_ERROR,
-				"%s: too many AS are reached for all to be told",
+				"%s: too many AS are reached for all to be told: others "
+				"do not know of some; let another router have a part of "
+				"the WANs",
 				device->config->name);
 			return;
 		}
@@ -145,6 +147,8 @@ void frt_self_tell(struct frt_node *node, uint64_t now)
 							now, reach),
 					 now);
 	if (ret)
-		frt_log(FRT_ERROR, "others are not told what has changed here: %s",
+		frt_log(FRT_ERROR,
+			"others are not told what has changed here: %s; they are with "
+			"the next change",
 			fi_strerror(-ret));
 }

@@ -17,6 +17,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_drain.c \
 	fabtests/unit/router/test_fault.c \
 	fabtests/unit/router/test_figures.c \
+	fabtests/unit/router/test_log.c \
 	fabtests/unit/router/test_own.c \
 	fabtests/unit/router/test_refusal.c \
 	fabtests/unit/router/test_request.c \

@@ -205,7 +205,8 @@ static void incoming_late(struct crn_deadline *deadline)
 	struct rte_incoming *incoming =
 		crn_container_of(deadline, struct rte_incoming, deadline);
 
-	RTE_INFO(FI_LOG_EP_CTRL, "%s connected and did not say to whom\n",
+	RTE_INFO(FI_LOG_EP_CTRL,
+		 "%s connected and did not say to whom: it is hung up on\n",
 		 incoming->peer ? incoming->peer->text : "somebody");
 	incoming_hang_up(incoming, FI_ETIMEDOUT);
 	incoming_free(incoming);

@@ -25,7 +25,9 @@ static void say_packet(struct rte_packet *packet, uint8_t type, int status,
 static bool say_post(struct rte_tx *tx, ssize_t len)
 {
 	if (len < 0) {
-		RTE_WARN(FI_LOG_EP_CTRL, "a message could not be packed: %zd\n", len);
+		RTE_WARN(FI_LOG_EP_CTRL,
+			 "a message could not be put together: %zd; please report it\n",
+			 len);
 		rte_tx_drop(tx);
 		return true;
 	}

@@ -59,7 +59,9 @@ static void life_look(struct crn_deadline *deadline)
 	if (in->heard || late) {
 		in->silent = 0;
 	} else if (++in->silent > routing->heartbeat_loss) {
-		port_log(peer->port, "%s is silent: its connection is given up",
+		port_log(peer->port,
+			 "%s is silent: its connection is given up; is its host there, "
+			 "and not overloaded?",
 			 peer->text);
 		peer_fail(peer, FI_ETIMEDOUT);
 		return;

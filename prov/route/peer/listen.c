@@ -75,7 +75,7 @@ void listener_event(struct fi_eq_cm_entry *entry, size_t len)
 		listener->request(request, listener->context);
 		return;
 	}
-	port_log(listener->port, "%s is refused: its preamble: %s",
+	port_log(listener->port, "%s is refused: its preamble: %s; compare versions",
 		 crn_addr_str(&request->address.sa, text), rte_bad_text(bad));
 	rte_request_reject(request);
 }

@@ -105,7 +105,8 @@ static int net_find(const struct rte_config_device *device, const char *lower,
 	for (i = 0; i < RTE_LOWER_MAX && names[i] && ret; i++)
 		ret = net_ask(device, names[i], info);
 	if (ret)
-		snprintf(why, 256, "no provider%s%s for transport %s: %s",
+		snprintf(why, 256,
+			 "no provider%s%s for transport %s (fi_info -l lists them): %s",
 			 lower ? " " : "", lower ? lower : "", attr->name,
 			 fi_strerror(-ret));
 	return ret;

@@ -381,8 +381,9 @@ void peer_fail(struct rte_peer *peer, int err)
 void rte_peer_bad(struct rte_peer *peer, const char *what)
 {
 	if (!peer->in->failed && !peer->in->closed)
-		port_log(peer->port, "%s breaks the protocol and is left: %s", peer->text,
-			 what);
+		port_log(peer->port,
+			 "%s breaks the protocol and is left: %s; compare versions",
+			 peer->text, what);
 	peer_fail(peer, FI_EIO);
 }
 

@@ -118,8 +118,8 @@ static const struct rte_peer_ops ops = {
 static bool refuse(const struct frt_device *device, const struct rte_peer *peer,
 		   const char *why)
 {
-	frt_log(FRT_WARN, "%s: router %s is refused: %s", device->config->name,
-		peer->text, why);
+	frt_log_peer(FRT_WARN, "%s: router %s is refused: %s", device->config->name,
+		     peer->text, why);
 	return false;
 }
 
@@ -134,15 +134,18 @@ static bool belongs_here(const struct frt_device *device, const struct rte_peer 
 		return refuse(device, peer,
 			      "it calls the subnet otherwise: correct one of the files");
 	if (!it->as)
-		return refuse(device, peer, "it does not say its AS");
+		return refuse(device, peer, "it does not say its AS: correct its file");
 	/* As who connects here is asked. */
 	if (it->as == self_of(device)->as)
 		return !device->foreign ||
 		       refuse(device, peer, "over a WAN it says that it is of this AS");
 	if (!device->foreign)
-		return refuse(device, peer, "it is of another AS, and this is no WAN");
+		return refuse(device, peer,
+			      "it is of another AS, and this is no WAN: correct as in "
+			      "one of the files");
 	if (peer_as && it->as != peer_as)
-		return refuse(device, peer, "this WAN is private to another AS");
+		return refuse(device, peer,
+			      "this WAN is private to another AS: correct peer_as");
 	return true;
 }
 

@@ -45,7 +45,9 @@ static void on_event(void *context, const struct rte_sync_event *event)
 	case RTE_SYNC_GONE:
 		frt_routes_del(node, event->as, event->router);
 		node->news = node->changed = node->retarget = true;
-		frt_log(FRT_INFO, "router %" PRIu64 " has not been heard of for too long",
+		frt_log(FRT_INFO,
+			"router %" PRIu64 " has not been heard of for too long, and is "
+			"forgotten: is it running?",
 			event->router);
 		break;
 	case RTE_SYNC_LOST:
@@ -117,7 +119,7 @@ static void end_those_that_failed(struct frt_device *device)
 		    !(adjacency->ending && crn_list_empty(&adjacency->queue)))
 			continue;
 		if (!adjacency->ending)
-			frt_log(FRT_INFO, "%s: router %s is given up: %s",
+			frt_log(FRT_INFO, "%s: router %s is given up: %s; trying again",
 				device->config->name, adjacency->peer->text,
 				fi_strerror(adjacency->failed));
 		frt_adjacency_end(adjacency, adjacency->ending ? 0 : adjacency->failed);

@@ -46,7 +46,9 @@ static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packe
 	}
 	node->counters.malformed++;
 	frt_join_end(&adjacency->join);
-	frt_log(FRT_WARN, "%s: router %s sent %s that is wrong: %s",
+	frt_log_peer(
+		FRT_WARN,
+		"%s: router %s sent %s that is wrong: %s; it is left: compare versions",
 		adjacency->device->config->name, adjacency->peer->text,
 		rte_message_name(packet->head.type), rte_bad_text(bad));
 	adjacency->failed = EPROTO;

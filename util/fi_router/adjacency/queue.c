@@ -83,9 +83,12 @@ void frt_queue_say(struct frt_adjacency *adjacency,
 	adjacency->failed = -ret;
 	if (ret == -FI_ENOBUFS)
 		node->counters.queue_full++;
-	frt_log(FRT_WARN, "%s: router %s %s: the connection is closed",
-		adjacency->device->config->name, adjacency->peer->text,
-		ret == -FI_ENOBUFS ? "does not read what it is sent" : fi_strerror(-ret));
+	frt_log_peer(FRT_WARN,
+		     "%s: router %s %s: the connection is closed, and tried again; is "
+		     "its host overloaded?",
+		     adjacency->device->config->name, adjacency->peer->text,
+		     ret == -FI_ENOBUFS ? "does not read what it is sent"
+					: fi_strerror(-ret));
 }
 
 void frt_queue_send(struct frt_adjacency *adjacency)

@@ -373,7 +373,10 @@ int frt_control_open(struct frt_node *node, struct frt_control **out)
 	if (!ret)
 		ret = watch(control);
 	if (ret) {
-		frt_log(FRT_WARN, "fi_routectl cannot ask at %s: %s", path,
+		frt_log(FRT_WARN,
+			"fi_routectl cannot ask at %s: %s; give control another path, or "
+			"see to its folder",
+			path,
 			ret == -EADDRINUSE ? "another daemon listens there"
 					   : strerror(-ret));
 		frt_control_close(control);

@@ -22,7 +22,7 @@ static void on_log(void *context, const char *text)
 {
 	const struct frt_device *device = context;
 
-	frt_log(FRT_WARN, "%s: %s", device->config->name, text);
+	frt_log_peer(FRT_WARN, "%s: %s", device->config->name, text);
 }
 
 static void on_denied(void *context, enum rte_denial why, const union crn_addr *who,
@@ -31,8 +31,8 @@ static void on_denied(void *context, enum rte_denial why, const union crn_addr *
 	const struct frt_device *device = context;
 
 	frt_node_count(device->node, &device->node->counters.denied[why]);
-	frt_log(frt_log_first(FRT_WARN, &who->sa, why), "%s: %s", device->config->name,
-		text);
+	frt_log_peer(frt_log_first(FRT_WARN, &who->sa, why), "%s: %s",
+		     device->config->name, text);
 }
 
 /* --- Keys --- */

@@ -52,8 +52,8 @@ static void on_expired(struct crn_deadline *deadline)
 	const struct frt_device *device = guest->port->device;
 
 	frt_node_count(device->node, &device->node->counters.silent);
-	frt_log(FRT_INFO, "%s: %s has connected and says nothing: it is closed",
-		device->config->name, guest->peer->text);
+	frt_log_peer(FRT_INFO, "%s: %s has connected and asks for nothing: it is closed",
+		     device->config->name, guest->peer->text);
 	guest_close(guest, FI_ETIMEDOUT);
 }
 
@@ -80,8 +80,8 @@ static void on_down(struct rte_peer *peer, int err)
 {
 	struct frt_guest *guest = peer->user;
 
-	frt_log(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
-		guest->port->device->config->name, peer->text, fi_strerror(err));
+	frt_log_peer(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
+		     guest->port->device->config->name, peer->text, fi_strerror(err));
 	guest_close(guest, 0);
 }
 
@@ -102,25 +102,29 @@ static const char *why_not(struct frt_device *device, const struct rte_preamble 
 	if (device->node->guests >= GUESTS_MOST)
 		return "too many have connected and said nothing yet";
 	if (it->role == RTE_TARGET)
-		return "it is a target";
+		return "it is a target: correct its router=";
 	if (it->subnet != config->at.subnet)
-		return "it calls this subnet otherwise";
+		return "it calls this subnet otherwise: correct subnet in one of the "
+		       "files";
 	if (it->role == RTE_CLIENT && device->foreign)
-		return "it is a client, on a WAN";
+		return "it is a client, on a WAN, where routers alone are";
 	*counter = &device->node->counters.unknown_as;
 	if (it->role == RTE_CLIENT)
-		return it->as != own_as ? "it calls this subnet's AS otherwise" : NULL;
+		return it->as != own_as ? "it calls this subnet's AS otherwise: "
+					  "correct as in one of the files"
+					: NULL;
 	if (!it->as)
-		return "it does not say its AS";
+		return "it does not say its AS: correct its file";
 	/* All subnets of an AS reach each other within it (section IV.C.3): over a WAN,
 	 * whose key others have, nobody has to tell what is inside, or ask for a way. */
 	if (it->as == own_as)
 		return device->foreign ? "over a WAN it says that it is of this AS"
 				       : NULL;
 	if (!device->foreign)
-		return "it is of another AS, and this is no WAN";
+		return "it is of another AS, and this is no WAN: correct as in one of "
+		       "the files";
 	return config->peer_as && it->as != config->peer_as
-		       ? "this WAN is private to another AS (peer_as)"
+		       ? "this WAN is private to another AS: correct peer_as"
 		       : NULL;
 }
 
@@ -168,10 +172,10 @@ static void tell_rejected(const struct frt_device *device,
 {
 	char from[CRN_ADDR_STRLEN];
 
-	frt_log(frt_log_first(FRT_WARN, &request->address.sa, (uintptr_t)why),
-		"%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s", device->config->name,
-		crn_addr_str(&request->address.sa, from), request->preamble.as,
-		request->preamble.subnet, why);
+	frt_log_peer(frt_log_first(FRT_WARN, &request->address.sa, (uintptr_t)why),
+		     "%s: %s (%" PRIu32 ":%" PRIu32 ") is rejected: %s",
+		     device->config->name, crn_addr_str(&request->address.sa, from),
+		     request->preamble.as, request->preamble.subnet, why);
 }
 
 /* True: it is over. */
@@ -215,7 +219,8 @@ void frt_guest_request(struct rte_request *request, void *context)
 	if (!guest) {
 		node->counters.rejected++;
 		tell_rejected(device, request,
-			      "it has too many connections, or there is no memory");
+			      "it has too many connections (connections in "
+			      "[router]), or there is no memory");
 		rte_request_full(request);
 		return;
 	}

@@ -26,8 +26,10 @@ static bool forward_both(struct frt_transit *transit)
 
 	for (from = 0; from < FRT_SIDES; from++) {
 		if (frt_forward(transit, from) != RTE_OK) {
-			frt_log(FRT_WARN, "%s: a malformed message",
-				transit->side[from].text);
+			frt_log_peer(FRT_WARN,
+				     "%s has sent a malformed message, and its "
+				     "connection ends: compare versions",
+				     transit->side[from].text);
 			frt_transit_lost(transit, from, EPROTO);
 			return false;
 		}

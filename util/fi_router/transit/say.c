@@ -171,7 +171,10 @@ static bool say(struct frt_side *side, size_t index)
 	}
 	if (len < 0) {
 		/* The other end's deadline ends it. */
-		frt_log(FRT_WARN, "%s: a message cannot be handed on", side->text);
+		frt_log_peer(FRT_WARN,
+			     "%s: a message to it cannot be put together: what came of "
+			     "the other end is too long",
+			     side->text);
 		rte_tx_drop(tx);
 		return true;
 	}

@@ -48,10 +48,10 @@ void frt_transit_refuse(struct frt_transit *transit, enum rte_verdict verdict)
 	struct frt_side *out = &transit->side[FRT_OUT];
 	const struct frt_reason *reason = &transit->reason;
 
-	frt_log(refusal_level(transit), "%s to %" PRIu32 ":%" PRIu32 ": %s (%s)",
-		transit->side[FRT_IN].text, transit->req.target.as,
-		transit->req.target.subnet, reason->why,
-		fi_strerror((int)reason->status));
+	frt_log_peer(refusal_level(transit), "%s to %" PRIu32 ":%" PRIu32 ": %s (%s)",
+		     transit->side[FRT_IN].text, transit->req.target.as,
+		     transit->req.target.subnet, reason->why,
+		     fi_strerror((int)reason->status));
 	if (transit->rx)
 		rte_rx_put(transit->rx);
 	transit->rx = NULL;

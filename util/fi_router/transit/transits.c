@@ -108,7 +108,10 @@ static void turn_away(struct frt_port *port, struct rte_peer *peer, struct rte_r
 	struct rte_tx *tx = NULL;
 	ssize_t len;
 
-	frt_log(FRT_WARN, "%s: no room for another connection", peer->text);
+	frt_log_peer(FRT_WARN,
+		     "%s: no memory for another connection: \"fi_routectl top\" says who "
+		     "has it",
+		     peer->text);
 	if (rte_conn_req_parse(&req, &rx->packet) == RTE_OK)
 		tx = rte_tx_get(peer, RTE_LANES, RTE_SMALL_ROOM);
 	rte_rx_put(rx);
