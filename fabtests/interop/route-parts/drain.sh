@@ -68,7 +68,7 @@ part_drain() {
 				"[routing]heartbeat_loss = 9" "[routing]connect_timeout = 9s" "[routing]ports = 7000-7999" \
 				"[routing]prefix = 10.0.2.0/24 -> 1:2" ""; do
 				case $line in
-				"[router]"*) sed "s|^id = 1\$|&\n${line#*]}|" "$conf.first" >"$conf" ;;
+				"[router]"*) sed "/^workers = /d; s|^id = 1\$|&\n${line#*]}|" "$conf.first" >"$conf" ;;
 				"[routing]"*) { cat "$conf.first"; printf "\n[routing]\n%s\n" "${line#*]}"; } >"$conf" ;;
 				"rate ="*) sed "s|^rate = .*|$line|" "$conf.first" >"$conf" ;;
 				*) sed "s|^subnet = 2\$|&\n$line|" "$conf.first" >"$conf" ;;
