@@ -112,5 +112,9 @@ part_systems() {
 		grep -q "over a WAN it says that it is of this AS" "$ROUTE_NET/s3r1.log" && grep -q "this WAN is private to another AS" "$ROUTE_NET/s3r2.log" || exit 1
 		# Link states of AS 3, or of another one, that come over a WAN are not heard.
 		"$net" in s2r1 fi_cairn_rawroute intrude 192.0.2.31 7000 3:0 && "$net" in s2r1 fi_cairn_rawroute intrude 192.0.2.31 7000 2:0 &&
-			shows s3r1 topology "{r[\"router\"] for r in d[\"routers\"]} == {1, 2, 4}"'
+			shows s3r1 topology "{r[\"router\"] for r in d[\"routers\"]} == {1, 2, 4}" || exit 1
+		# A border that drains: another AS goes by another WAN, and comes back.
+		public() { shows s4r1 topology "(3 in {l.get(\"to_as\") for r in d[\"routers\"] for l in r[\"links\"] if l[\"subnet\"] == \"0:0\" and l[\"up\"]}) == $1"; }
+		ctl s3r1 drain && soon public False && way h4 h3 10.3.3.20 4:2,4:1,0:40,3:1,3:3 s4r3,s4r2,s3r2,s3r4 &&
+			ctl s3r1 drain --undo && soon public True && way h4 h3 10.3.3.20 4:2,0:0,3:1,3:3 s4r1,s3r1,s3r4'
 }
