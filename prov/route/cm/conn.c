@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <string.h>
 #include "cm.h"
 #include "keyring.h"
@@ -39,8 +40,24 @@ static bool conn_is_up(const struct rte_ep *ep)
 	return ep->state == RTE_EP_UP || ep->state == RTE_EP_CLOSING;
 }
 
+/* For who looks into the log because of it; the program has an event. */
+static void conn_log(const struct rte_ep *ep, const char *what, int err, uint64_t router,
+		     const char *why)
+{
+	const struct in_addr host = {.s_addr = htonl(ep->other.host)};
+	char text[INET_ADDRSTRLEN];
+
+	RTE_INFO(FI_LOG_EP_CTRL,
+		 "%s %u:%u:%s, port %u: %s%s%s, router %llu; fi_route(7), CONNECTIONS, "
+		 "says what to do\n",
+		 what, ep->other.as, ep->other.subnet,
+		 inet_ntop(AF_INET, &host, text, sizeof(text)), ep->other.port,
+		 fi_strerror(err), *why ? ": " : "", why, (unsigned long long)router);
+}
+
 void rte_conn_fail(struct rte_ep *ep, const struct rte_failure *failure)
 {
+	conn_log(ep, "no connection with", failure->err, failure->router, failure->why);
 	ep->failure = *failure;
 	conn_hang_up(ep, failure->err, failure->router);
 	rte_news(ep, RTE_NEWS_FAILED);
@@ -51,6 +68,8 @@ static void conn_lost(struct rte_ep *ep, int err, uint64_t router)
 {
 	const bool told = ep->state == RTE_EP_CLOSING;
 
+	if (!told && err)
+		conn_log(ep, "lost the connection with", err, router, "");
 	conn_hang_up(ep, err, router);
 	if (!told)
 		rte_news(ep, RTE_NEWS_SHUTDOWN);
