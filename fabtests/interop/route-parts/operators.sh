@@ -23,7 +23,7 @@ operators_text='
 	log_says() { grep -qsF -- "$2" "$ROUTE_NET/$1.log"; }
 	serves() { [ -e "$ROUTE_NET/$1.sock" ]; }
 	# A router that others need not know yet.
-	launch() { "$net" in "$1" fi_router -v -c "$ROUTE_NET/$1.conf" >>"$ROUTE_NET/$1.log" 2>&1 & }
+	launch() { "$net" in "$1" "${FI_ROUTER:-fi_router}" -v -c "$ROUTE_NET/$1.conf" >>"$ROUTE_NET/$1.log" 2>&1 & }
 	shoot() { kill -9 "$1"; wait "$1" 2>/dev/null; return 0; }
 	# One pass of a program through the routers: from a to b.
 	passes() {
