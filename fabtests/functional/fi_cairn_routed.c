@@ -21,6 +21,8 @@ static const struct fct_case cases[] = {
 	{"fair", "32 readers of one target get the same", fct_routed_fair},
 	{"quota", "one connection more than a client may have, and room again",
 	 fct_routed_quota},
+	{"many", "all connections read at once, each as much as the others",
+	 fct_routed_many},
 	{"refused", "what a key does not allow fails alone", fct_routed_refused},
 	{"closed_writing", "a region is closed while it is written to",
 	 fct_routed_closed_writing},

@@ -273,6 +273,7 @@ fabtests_functional_fi_cairn_routed_SOURCES = \
 	fabtests/functional/routed_huge.c \
 	fabtests/functional/routed_keys.c \
 	fabtests/functional/routed_lost.c \
+	fabtests/functional/routed_many.c \
 	fabtests/functional/routed_mixed.c \
 	fabtests/functional/routed_quota.c \
 	fabtests/functional/routed_share.c

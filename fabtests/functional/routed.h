@@ -112,6 +112,9 @@ int fct_routed_until_stop(struct routed *r);
 /* For people, whatever is shown besides. */
 void fct_routed_say(const struct routed *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* How even conn[].bytes are: (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe,
+ * DEC-TR-301. */
+double fct_routed_jain(const struct routed *r);
 /* KiB that a process has in memory; < 0: unknown. */
 long fct_routed_resident(pid_t pid);
 
@@ -124,6 +127,9 @@ int fct_routed_unposted_inject(struct fct *t);
 /* routed_share.c: connections beside each other */
 int fct_routed_stalled(struct fct *t);
 int fct_routed_fair(struct fct *t);
+
+/* routed_many.c: as many of them as there are to be */
+int fct_routed_many(struct fct *t);
 
 /* routed_quota.c: more of them than a client may have */
 int fct_routed_quota(struct fct *t);

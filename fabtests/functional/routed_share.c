@@ -304,8 +304,7 @@ out:
 	return ret;
 }
 
-/* (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe, DEC-TR-301. */
-static double jain(const struct routed *r)
+double fct_routed_jain(const struct routed *r)
 {
 	double sum = 0, squares = 0, x;
 	uint32_t i;
@@ -331,7 +330,7 @@ static int read_fairly(struct routed *r)
 			FCT_DO(read_on(r, &r->conn[i]));
 		FCT_DO(fct_routed_look(r));
 	}
-	index = jain(r);
+	index = fct_routed_jain(r);
 	least = most = r->conn[0].bytes;
 	for (i = 1; i < r->count; i++) {
 		least = least < r->conn[i].bytes ? least : r->conn[i].bytes;

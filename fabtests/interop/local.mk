@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-parts/figure.sh \
 	fabtests/interop/route-parts/hostile.sh \
 	fabtests/interop/route-parts/limits.sh \
+	fabtests/interop/route-parts/many.sh \
 	fabtests/interop/route-parts/operators.sh \
 	fabtests/interop/route-parts/programs.sh \
 	fabtests/interop/route-parts/steps.sh \

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * As many connections over one router as -n says: what each takes of the router's memory,
+ * idle and busy, how fast they come about, what one does among the idle ones, and what
+ * all do together.
+ */
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "routed.h"
+
+#define MANY_LEN ((size_t)4096)
+#define MANY_WINDOW 4u
+#define MANY_MS 1000u
+#define MANY_PINGS 1000u
+#define MANY_FAIR 0.9
+
+static int many_ended(struct routed *r, struct routed_op *op, int err)
+{
+	if (err)
+		return fct_fail_at(r->l.t, NULL, 0, "a read of connection %u: %s",
+				   op->conn->index, fi_strerror(err));
+	op->conn->bytes += op->len;
+	return 0;
+}
+
+/* Each connection has a descriptor. */
+static void take_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static long routers_resident(void)
+{
+	long kib = 0;
+	uint32_t i;
+
+	for (i = 0; i < fct_routed.routers; i++)
+		kib += fct_routed_resident(fct_routed.router[i]);
+	return kib;
+}
+
+/* What the routers have in memory beside what they had before, of each connection. */
+static void say_memory(const struct routed *r, const char *when, long before)
+{
+	if (!fct_routed.routers)
+		return;
+	fct_routed_say(r, "%u connections %s: %.1f KiB each in the routers' memory",
+		       r->count, when, (double)(routers_resident() - before) / r->count);
+}
+
+static int read_one(struct routed *r, struct routed_conn *conn, size_t len)
+{
+	const uint64_t at = conn->index * MANY_WINDOW + conn->posted % MANY_WINDOW;
+	const struct fct_target from = r->peer;
+
+	return fct_routed_read(r, conn, r->local.buf + at * MANY_LEN, len, &from,
+			       conn->posted);
+}
+
+/* --- One connection --- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int ping(struct routed *r, const char *where)
+{
+	static uint64_t ns[MANY_PINGS];
+	struct routed_conn *conn = &r->conn[r->count / 2];
+	struct fct *t = r->l.t;
+	uint64_t begun;
+	uint32_t i;
+	int ret = 0;
+
+	if (!conn->c.ep)
+		conn = r->conn;
+	for (i = 0; i < MANY_PINGS; i++) {
+		begun = fct_now_ns();
+		FCT_CALL(t, read_one(r, conn, 8));
+		FCT_DO(fct_routed_await(r, 0, "a short read"));
+		ns[i] = fct_now_ns() - begun;
+	}
+	qsort(ns, MANY_PINGS, sizeof(ns[0]), by_value);
+	fct_routed_say(r, "8 bytes read on one %s: median %.1f us, 99 %% within %.1f us",
+		       where, (double)ns[MANY_PINGS / 2] / 1e3,
+		       (double)ns[MANY_PINGS * 99 / 100] / 1e3);
+out:
+	return ret;
+}
+
+/* --- Some of them at once --- */
+
+static int read_on(struct routed *r, struct routed_conn *conn)
+{
+	struct fct *t = r->l.t;
+	int ret = 0;
+
+	while (conn->busy < MANY_WINDOW)
+		FCT_CALL(t, read_one(r, conn, MANY_LEN));
+out:
+	return ret;
+}
+
+/* What arrives is taken before more is asked for. */
+static int look_all(struct routed *r)
+{
+	int ret;
+
+	do
+		ret = fct_routed_look(r);
+	while (ret > 0);
+	return ret;
+}
+
+static int read_all(struct routed *r, uint32_t count, const char *who)
+{
+	const uint64_t end = fct_now_ms() + (uint64_t)MANY_MS * r->l.t->scale;
+	const uint64_t begun = fct_now_ns();
+	double seconds;
+	uint64_t bytes = 0;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < count; i++)
+		r->conn[i].bytes = 0;
+	while (fct_now_ms() < end) {
+		for (i = 0; i < count; i++)
+			FCT_DO(read_on(r, &r->conn[i]));
+		FCT_DO(look_all(r));
+	}
+	seconds = (double)(fct_now_ns() - begun) / 1e9;
+	for (i = 0; i < count; i++)
+		bytes += r->conn[i].bytes;
+	fct_routed_say(r, "4 KiB read on %s: %.0f a second", who,
+		       (double)bytes / (double)MANY_LEN / seconds);
+out:
+	return ret;
+}
+
+static int read_fairly(struct routed *r)
+{
+	struct fct *t = r->l.t;
+	double index;
+	int ret;
+
+	FCT_DO(read_all(r, r->count, "all"));
+	index = fct_routed_jain(r);
+	fct_routed_say(r, "Jain index %.3f", index);
+	if (index < MANY_FAIR)
+		FCT_FAIL(t, "Jain index %.3f", index);
+out:
+	return ret;
+}
+
+/* --- All of it --- */
+
+static int connect_rest(struct routed *r)
+{
+	const uint64_t begun = fct_now_ns();
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 1; i < r->count; i++)
+		FCT_DO(fct_conn_up(&r->l, &r->conn[i].c));
+	if (fct_is_client(r->l.t))
+		fct_routed_say(r, "%.0f connections a second, one after the other",
+			       (r->count - 1) * 1e9 / (double)(fct_now_ns() - begun));
+out:
+	return ret;
+}
+
+static int alone(struct routed *r)
+{
+	struct fct *t = r->l.t;
+	int ret;
+
+	FCT_DO(ping(r, "alone"));
+	FCT_DO(read_all(r, 1, "one"));
+	FCT_DO(fct_routed_await(r, 0, "the last reads"));
+	ret = fct_barrier(t, "one has read");
+out:
+	return ret;
+}
+
+static int together(struct routed *r, long before)
+{
+	int ret;
+
+	say_memory(r, "idle", before);
+	FCT_DO(ping(r, "among all"));
+	FCT_DO(read_fairly(r));
+	say_memory(r, "busy", before);
+	FCT_DO(fct_routed_await(r, 0, "the last reads"));
+	ret = fct_routed_stop(r);
+out:
+	return ret;
+}
+
+int fct_routed_many(struct fct *t)
+{
+	const uint32_t count = fct_routed.connections;
+	const struct routed_size size = {
+		.connections = count,
+		.ops = count * MANY_WINDOW + 1,
+		.tx = 8,
+		.rx = 8,
+		.exposed = MANY_LEN,
+		.local = count * MANY_WINDOW * MANY_LEN,
+	};
+	struct routed r = {.ended = many_ended};
+	struct fct_target mine;
+	long before = 0;
+	int ret;
+
+	take_descriptors();
+	FCT_DO(fct_routed_open(&r, t, &size));
+	mine = fct_mem_target(&r.l, &r.exposed);
+	FCT_DO(fct_exchange(t, "region", &mine, &r.peer, sizeof(mine)));
+	FCT_DO(fct_conn_up(&r.l, &r.conn[0].c));
+	FCT_DO(fct_is_client(t) ? alone(&r) : fct_barrier(t, "one has read"));
+	before = routers_resident();
+	FCT_DO(connect_rest(&r));
+	if (fct_is_server(t))
+		FCT_DO(fct_routed_stop_arm(&r));
+	FCT_DO(fct_barrier(t, "reading begins"));
+	FCT_DO(fct_is_client(t) ? together(&r, before) : fct_routed_until_stop(&r));
+out:
+	return fct_routed_down(&r, ret);
+}
