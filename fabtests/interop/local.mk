@@ -26,6 +26,7 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/bytes.c \
 	fabtests/interop/raw/evil.c \
 	fabtests/interop/raw/fi_cairn_rawroute.c \
+	fabtests/interop/raw/hold.c \
 	fabtests/interop/raw/honest.c \
 	fabtests/interop/raw/lend.c \
 	fabtests/interop/raw/raw.c \
@@ -65,6 +66,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-agreed \
 	fabtests/interop/route-net \
 	fabtests/interop/route-parts/auth.sh \
+	fabtests/interop/route-parts/crowd.sh \
 	fabtests/interop/route-parts/drain.sh \
 	fabtests/interop/route-parts/failure.sh \
 	fabtests/interop/route-parts/figure.sh \

@@ -31,6 +31,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/convert.h \
 	util/fi_router/device/device.c \
 	util/fi_router/device/device.h \
+	util/fi_router/device/crowd.c \
 	util/fi_router/device/guest.c \
 	util/fi_router/device/inside.h \
 	util/fi_router/device/rate.c \

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cairn/compat.h>
 
+#include "log.h"
 #include "node.h"
 
 /* Loads up to this are told as they are; of others three bits are. */
@@ -87,6 +91,64 @@ void frt_node_drain(struct frt_node *node, bool drain)
 {
 	node->changed |= drain != node->drain;
 	node->drain = drain;
+}
+
+/* --- Descriptors --- */
+
+/* So many are kept, of those that there may be. */
+#define KEPT_LEAST 8u
+#define KEPT_MOST 64u
+#define KEPT_PART 16u
+
+/* The kernel gives the lowest that is free: below it are none. False: there is none. */
+static bool lowest_free(rlim_t *lowest)
+{
+	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0 && errno == EBADF)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	*lowest = (rlim_t)fd;
+	close(fd);
+	return true;
+}
+
+static void say_scarce(struct frt_node *node, bool scarce, rlim_t limit)
+{
+	bool changed;
+
+	crn_lock(&node->shared);
+	changed = node->scarce != scarce;
+	node->scarce = scarce;
+	crn_unlock(&node->shared);
+	if (changed && scarce)
+		frt_log(FRT_ERROR,
+			"descriptors run out: of %llu all but the last are in use; new "
+			"connections are refused until some end (raise its limit of "
+			"open files)",
+			(unsigned long long)limit);
+	else if (changed)
+		frt_log(FRT_INFO, "there are descriptors again");
+}
+
+bool frt_node_descriptors(struct frt_node *node, bool neighbour)
+{
+	struct rlimit limit;
+	rlim_t kept, lowest;
+	bool left;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return true;
+	kept = CRN_MAX(CRN_MIN(limit.rlim_cur / KEPT_PART, (rlim_t)KEPT_MOST),
+		       (rlim_t)KEPT_LEAST);
+	left = lowest_free(&lowest);
+	if (!neighbour)
+		say_scarce(node, !left || lowest + kept >= limit.rlim_cur,
+			   limit.rlim_cur);
+	else
+		kept /= 2;
+	return left && lowest + kept < limit.rlim_cur;
 }
 
 struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,

@@ -233,6 +233,7 @@ struct frt_node {
 	uint32_t load;	 /* connections, of transit */
 	uint32_t guests; /* of all devices */
 	bool failed;	 /* a port: the main thread looks for it */
+	bool scarce;	 /* descriptors: new connections are refused */
 	/* The main thread's again. */
 	bool drain;		  /* takes no new clients; frt_node_drain */
 	struct rte_faults faults; /* injected on purpose (control/) */
@@ -275,6 +276,13 @@ bool frt_node_load_add(struct frt_node *node, uint32_t most);
 void frt_node_load_sub(struct frt_node *node);
 /* What others are told: rounded. */
 uint32_t frt_node_load_told(const struct frt_node *node);
+/*
+ * Is there a descriptor for one more lower connection? The last of them are for
+ * fi_routectl and for this router's own connections to others, half of those also for
+ * who may be a neighbour: the lower provider, which takes one before anybody is asked,
+ * would look for ever at who waits for one. Says in the log when that changes.
+ */
+bool frt_node_descriptors(struct frt_node *node, bool neighbour);
 /* No new connections of clients; others are told. */
 void frt_node_drain(struct frt_node *node, bool drain);
 /* The device on that subnet, as the AS calls it; NULL: there is none. */

@@ -622,7 +622,7 @@ suite_route() {
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
 	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
-	counted route-many 200 "${check[@]}" -s -n 1 many
+	counted route-many 200 "${check[@]}" -j 2 -s -n 1 many crowd
 	! full_only route-many-all "1,000 connections through one router" ||
 		counted route-many-all 300 "${check[@]}" -n 1 many
 	# How many workers a router has otherwise depends on the processors.

@@ -15,6 +15,8 @@ static void usage(FILE *to)
 	fputs("Usage: fi_cairn_rawroute [OPTION...] serve NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] evil ADDRESS PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] lend ADDRESS PORT\n"
+	      "       fi_cairn_rawroute hold ADDRESS PORT client|router COUNT\n"
+	      "       fi_cairn_rawroute look NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] attack ADDRESS PORT NODE PORT\n"
 	      "       fi_cairn_rawroute [OPTION...] suffer NODE PORT [NODE PORT]\n"
 	      "       fi_cairn_rawroute -k FILE -K ID [OPTION...] prove ADDRESS PORT "
@@ -26,6 +28,10 @@ static void usage(FILE *to)
 	      "serve: a program of route that sends back what it is sent\n"
 	      "evil: in a router's place, answers what makes no sense\n"
 	      "lend: a target that lends its region to the last router, and regrets it\n"
+	      "hold: connects to a router and says nothing, as a client or as a "
+	      "router,\n"
+	      "      COUNT times or as often as it may\n"
+	      "look: one connection to serve that keeps the rules, and its data\n"
 	      "attack: who listens there, a router or a program. NODE and PORT: "
 	      "serve's,\n"
 	      "        with whom connections have to work all the time\n"
@@ -262,6 +268,33 @@ static int attack(char **args)
 	raw_close(&attack.raw);
 	count(good, bad);
 	return bad != 0;
+}
+
+static int look_once(char **args)
+{
+	const uint64_t began = raw_now();
+	struct honest *honest;
+	int ret;
+
+	honest = honest_connect(args[0], args[1], 20000, &ret);
+	if (!honest) {
+		printf("no connection: %s\n", fi_strerror(-ret));
+		return 1;
+	}
+	ret = steps(honest);
+	printf("a connection and its data: %s, %d ms\n", ret ? fi_strerror(-ret) : "good",
+	       (int)(raw_now() - began));
+	honest_close(honest);
+	return ret != 0;
+}
+
+static int hold(char **args)
+{
+	const struct sockaddr_in at = address(args[0], args[1]);
+	const struct raw_place on = place(&at);
+
+	return raw_hold(&at, &on, *args[2] == 'c' ? RAW_CLIENT : RAW_ROUTER,
+			(unsigned int)atoi(args[3]));
 }
 
 static void suffer_one(struct honest *honest, unsigned int round)
@@ -506,6 +539,10 @@ int main(int argc, char **argv)
 		return border(argv + 1);
 	if (argc == 4 && !strcmp(argv[0], "intrude"))
 		return intrude(argv + 1);
+	if (argc == 5 && !strcmp(argv[0], "hold"))
+		return hold(argv + 1);
+	if (argc == 3 && !strcmp(argv[0], "look"))
+		return look_once(argv + 1);
 	if (argc == 3 && (!strcmp(argv[0], "evil") || !strcmp(argv[0], "lend"))) {
 		at = address(argv[1], argv[2]);
 		on = place(&at);

@@ -183,7 +183,7 @@ int honest_rma(struct honest *honest, size_t len, int ms);
 int honest_writes(struct honest *honest, unsigned int count, size_t len, int ms);
 void honest_close(struct honest *honest);
 
-/* --- What is done (attack.c, auth.c, border.c, evil.c, lend.c) --- */
+/* --- What is done (attack.c, auth.c, border.c, evil.c, hold.c, lend.c) --- */
 
 struct raw_attack {
 	struct raw raw;
@@ -225,6 +225,10 @@ extern const size_t raw_proofs_count;
 
 /* A router that answers connections as a seed has it, until SIGTERM. */
 int raw_evil(const struct sockaddr_in *at, const struct raw_place *on);
+/* As many connections as it is allowed, up to `most`, over which it says nothing, until
+ * SIGTERM. */
+int raw_hold(const struct sockaddr_in *at, const struct raw_place *on, unsigned int role,
+	     unsigned int most);
 /* A target that tells the last router of its regions, and recalls them, as a seed has it.
  */
 int raw_lend(const struct sockaddr_in *at, const struct raw_place *on);

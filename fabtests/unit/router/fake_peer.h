@@ -7,7 +7,7 @@
 #include "cairn_test.h"
 #include "peer/peer.h"
 
-#define FAKE_PEERS 64u
+#define FAKE_PEERS 640u
 #define FAKE_MESSAGES 512u
 
 struct fake_peer {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* util/fi_router/device: devices, and who connects to them. */
+#include <sys/resource.h>
+#include <unistd.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 #include "route_config/conf.h"
@@ -106,6 +108,110 @@ CT_TEST(device, one_host_has_so_many_connections_and_some_to_be_told_so)
 	/* One that goes makes room. */
 	fake_down(fake_peers[0], FI_ECONNABORTED);
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.20"), NULL);
+	one_close(&one);
+}
+
+static const char *host(uint32_t i)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "10.0.1.%u", 20 + i);
+	return text;
+}
+
+CT_TEST(device, one_host_has_so_many_that_have_said_nothing)
+{
+	struct rte_listener *a;
+	uint32_t i;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	for (i = 0; i < 128; i++)
+		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(1)), NULL);
+	/* Others have bounds of their own. */
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
+	fake_flags = RTE_PREAMBLE_CONN;
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	one_close(&one);
+}
+
+CT_TEST(device, who_has_been_silent_for_longest_makes_room)
+{
+	struct rte_listener *a;
+	uint32_t i;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	for (i = 0; i < 512; i++)
+		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(i / 100)), NULL);
+	/* Everybody has some time. */
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
+	one_passes(&one, 300);
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
+	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	CT_EXPECT_FALSE(fake_peers[1]->closed);
+	CT_EXPECT_EQ(one.node.guests, 512);
+	one_close(&one);
+}
+
+CT_TEST(device, without_memory_who_is_silent_goes)
+{
+	struct rte_listener *a;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	CT_ASSERT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
+	fake_crowded = true;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(1)), NULL);
+	CT_EXPECT_FALSE(fake_peers[0]->closed);
+	one_passes(&one, 300);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(1)), NULL);
+	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	one_close(&one);
+}
+
+static struct rlimit old_limit;
+
+/* So that fd is the lowest that is free, and there may be 64. */
+static uint32_t descriptors_until(int fd, int held[64])
+{
+	const struct rlimit limit = {.rlim_cur = 64, .rlim_max = old_limit.rlim_max};
+	uint32_t count = 0;
+	int next;
+
+	CT_EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while ((next = dup(STDERR_FILENO)) >= 0 && next < fd)
+		held[count++] = next;
+	if (next >= 0)
+		close(next);
+	return count;
+}
+
+CT_TEST(device, the_last_descriptors_are_for_neighbours_and_for_its_own)
+{
+	struct rte_listener *a;
+	uint32_t count;
+	int held[64];
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	getrlimit(RLIMIT_NOFILE, &old_limit);
+	count = descriptors_until(55, held);
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
+	CT_EXPECT_FALSE(one.node.scarce);
+	count += descriptors_until(56, held + count);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
+	CT_EXPECT_TRUE(one.node.scarce);
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	count += descriptors_until(60, held + count);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	while (count)
+		close(held[--count]);
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
+	CT_EXPECT_FALSE(one.node.scarce);
+	setrlimit(RLIMIT_NOFILE, &old_limit);
 	one_close(&one);
 }
 

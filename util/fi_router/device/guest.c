@@ -11,18 +11,8 @@
 #include "log.h"
 #include "worker/worker.h"
 
-/* Of all devices. */
-#define GUESTS_MOST 4096u
 /* A client that has too many connections is told so over so many more. */
 #define CLIENT_SPARE 16u
-
-struct frt_guest {
-	struct crn_list entry; /* of port->guests */
-	struct frt_port *port;
-	struct rte_peer *peer;
-	struct frt_client *client; /* NULL: a router */
-	struct crn_deadline deadline;
-};
 
 /* The peer is somebody else's from now on, or was closed. */
 static struct frt_client *guest_free(struct frt_guest *guest)
@@ -38,7 +28,7 @@ static struct frt_client *guest_free(struct frt_guest *guest)
 	return client;
 }
 
-static void guest_close(struct frt_guest *guest, int status)
+void frt_guest_close(struct frt_guest *guest, int status)
 {
 	struct frt_node *node = guest->port->device->node;
 
@@ -54,7 +44,7 @@ static void on_expired(struct crn_deadline *deadline)
 	frt_node_count(device->node, &device->node->counters.silent);
 	frt_log_peer(FRT_INFO, "%s: %s has connected and asks for nothing: it is closed",
 		     device->config->name, guest->peer->text);
-	guest_close(guest, FI_ETIMEDOUT);
+	frt_guest_close(guest, FI_ETIMEDOUT);
 }
 
 static void on_message(struct rte_peer *peer, struct rte_rx *rx)
@@ -82,7 +72,7 @@ static void on_down(struct rte_peer *peer, int err)
 
 	frt_log_peer(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
 		     guest->port->device->config->name, peer->text, fi_strerror(err));
-	guest_close(guest, 0);
+	frt_guest_close(guest, 0);
 }
 
 static const struct rte_peer_ops ops = {.message = on_message, .down = on_down};
@@ -99,8 +89,6 @@ static const char *why_not(struct frt_device *device, const struct rte_preamble 
 	*counter = NULL;
 	if (device->node->stopping)
 		return "this router is ending";
-	if (device->node->guests >= GUESTS_MOST)
-		return "too many have connected and said nothing yet";
 	if (it->role == RTE_TARGET)
 		return "it is a target: correct its router=";
 	if (it->subnet != config->at.subnet)
@@ -138,6 +126,9 @@ static struct frt_guest *guest_new(struct frt_port *port,
 	if (!guest)
 		return NULL;
 	guest->port = port;
+	guest->address = request->address;
+	guest->neighbour = frt_guest_neighbour(&request->preamble);
+	guest->began = crn_now_ms();
 	guest->deadline.expired = on_expired;
 	crn_list_add_tail(&port->guests, &guest->entry);
 	port->worker->connections++;
@@ -157,14 +148,18 @@ static struct frt_guest *guest_new(struct frt_port *port,
 	return NULL;
 }
 
+bool frt_guest_neighbour(const struct rte_preamble *preamble)
+{
+	return preamble->role == RTE_ROUTER && !(preamble->flags & RTE_PREAMBLE_CONN);
+}
+
 /* Where it will be passed on. Of routers only those come to a worker that say that no
  * adjacency follows: it would be the main thread's. */
 static struct frt_port *port_for(struct frt_device *device, const struct rte_preamble *it)
 {
-	const bool adjacency = it->role == RTE_ROUTER && !(it->flags & RTE_PREAMBLE_CONN);
-
-	return adjacency ? &device->at[0]
-			 : &device->at[frt_worker_choose(device->node)->index];
+	return frt_guest_neighbour(it)
+		       ? &device->at[0]
+		       : &device->at[frt_worker_choose(device->node)->index];
 }
 
 static void tell_rejected(const struct frt_device *device,
@@ -197,30 +192,25 @@ static bool rejected(struct frt_device *device, struct rte_request *request)
 	return true;
 }
 
-/* A connection to pass on, with both of its peers; for other routers there is what that
- * leaves. */
-static bool has_room(const struct frt_port *port, const struct rte_preamble *it)
-{
-	const bool adjacency = it->role == RTE_ROUTER && !(it->flags & RTE_PREAMBLE_CONN);
-
-	return adjacency || rte_arena_room(port->worker->arena, 2);
-}
-
 void frt_guest_request(struct rte_request *request, void *context)
 {
 	struct frt_device *device = context;
 	struct frt_port *port = port_for(device, &request->preamble);
 	struct frt_node *node = device->node;
-	struct frt_guest *guest;
+	struct frt_guest *guest = NULL;
+	const char *why;
 
 	if (rejected(device, request))
 		return;
-	guest = has_room(port, &request->preamble) ? guest_new(port, request) : NULL;
+	why = frt_crowded(port, request);
+	if (!why) {
+		guest = guest_new(port, request);
+		why = "it has too many connections (connections in [router]), or there "
+		      "is no memory";
+	}
 	if (!guest) {
 		node->counters.rejected++;
-		tell_rejected(device, request,
-			      "it has too many connections (connections in "
-			      "[router]), or there is no memory");
+		tell_rejected(device, request, why);
 		rte_request_full(request);
 		return;
 	}
@@ -240,8 +230,8 @@ void frt_guests_close(struct frt_device *device, int status)
 	for (i = 0; i < device->node->workers; i++) {
 		guests = &device->at[i].guests;
 		while (!crn_list_empty(guests))
-			guest_close(crn_container_of(guests->next, struct frt_guest,
-						     entry),
-				    status);
+			frt_guest_close(crn_container_of(guests->next, struct frt_guest,
+							 entry),
+					status);
 	}
 }

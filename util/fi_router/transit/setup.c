@@ -96,7 +96,9 @@ static void reach(struct frt_transit *transit, struct frt_answer *answer)
 		transit->next = answer->router;
 		transit->req.ttl--;
 	}
-	if (port && answer->device != frt_transits_of(transit->worker)->gone)
+	if (!frt_node_descriptors(transit->node, false))
+		ret = -FI_EMFILE;
+	else if (port && answer->device != frt_transits_of(transit->worker)->gone)
 		ret = rte_peer_connect(port, &answer->address.sa, preamble_of(transit),
 				       &frt_transit_peer_ops, out, &out->peer);
 	if (!ret) {
