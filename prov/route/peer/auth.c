@@ -41,6 +41,11 @@ uint8_t auth_flags(const struct rte_port *port)
 	return flags;
 }
 
+bool auth_asked(const struct rte_peer *peer)
+{
+	return (peer->local.flags | peer->remote.flags) & RTE_PREAMBLE_AUTH;
+}
+
 bool auth_hopeless(const struct rte_port *port, uint8_t local,
 		   const struct rte_preamble *remote, const union crn_addr *who)
 {
@@ -109,7 +114,7 @@ bool auth_begins(struct rte_peer *peer)
 {
 	const struct rte_auth_ring *keys = peer->port->attr.keys;
 
-	if (!((peer->local.flags | peer->remote.flags) & RTE_PREAMBLE_AUTH))
+	if (!auth_asked(peer))
 		return false;
 	peer->state = RTE_PEER_PROVING;
 	if (!peer->active)

@@ -56,7 +56,8 @@ void hello_send(struct rte_peer *peer, uint8_t type, int status)
 	}
 	tx->len = (size_t)len;
 	send_fields(tx);
-	if (rte_auth_hello(&peer->in->talk, !peer->active, tx->bytes, tx->len)) {
+	if (!auth_asked(peer) ||
+	    rte_auth_hello(&peer->in->talk, !peer->active, tx->bytes, tx->len)) {
 		rte_tx_post(tx);
 		return;
 	}
@@ -101,7 +102,8 @@ void hello_take(struct rte_peer *peer, const struct rte_packet *packet)
 	peer->eager_max = CRN_MIN(hello->eager_max, RTE_EAGER);
 	peer->frag_max = hello->frag_max;
 	room = elastic_begin(peer, hello);
-	if (!rte_auth_hello(&peer->in->talk, peer->active, packet->bytes,
+	if (auth_asked(peer) &&
+	    !rte_auth_hello(&peer->in->talk, peer->active, packet->bytes,
 			    (size_t)packet->head.hlen + packet->head.plen)) {
 		peer_fail(peer, FI_ENOMEM);
 		return;

@@ -259,6 +259,8 @@ uint8_t auth_flags(const struct rte_port *port);
  * local: the flags of this end. */
 bool auth_hopeless(const struct rte_port *port, uint8_t local,
 		   const struct rte_preamble *remote, const union crn_addr *who);
+/* One of both asks for proofs: then the HELLOs are in them. */
+bool auth_asked(const struct rte_peer *peer);
 /* Once both have said HELLO: are proofs to follow? Then the active end's is sent. */
 bool auth_begins(struct rte_peer *peer);
 /* AUTH arrived. */
