@@ -75,6 +75,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-parts/many.sh \
 	fabtests/interop/route-parts/operators.sh \
 	fabtests/interop/route-parts/programs.sh \
+	fabtests/interop/route-parts/soak.sh \
 	fabtests/interop/route-parts/steps.sh \
 	fabtests/interop/route-parts/systems.sh \
 	fabtests/interop/route-parts/workers.sh \

@@ -628,9 +628,10 @@ suite_route() {
 	# How many workers a router has otherwise depends on the processors.
 	counted route-workers 300 "${check[@]}" -j 2 workers drain systems
 	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh hostile
-	counted route-failure 200 "${check[@]}" -s failure
+	counted route-failure 200 "${check[@]}" -j 2 -s failure soak
 	! full_only route-failure-all "every failure, Fig. 3 without each of its routers, rings and partitions" ||
-		counted route-failure-all 1800 "${check[@]}" failure
+		counted route-failure-all 1800 "${check[@]}" -f failure
+	! full_only route-soak "10 minutes" || counted route-soak 1200 "${check[@]}" -f soak
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	! full_only route-upgrade "routers of earlier versions, built from the history, drained and replaced" || route_upgrade

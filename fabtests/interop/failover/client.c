@@ -285,6 +285,8 @@ int fvo_run(const struct fvo_options *options)
 		fprintf(stderr, "client: it cannot begin\n");
 		return 1;
 	}
+	printf("runs\n");
+	fflush(stdout);
 	end = options->seconds ? fvo_now() + options->seconds * 1000 : UINT64_MAX;
 	while (!fvo_ends && fvo_now() < end)
 		turn(&client, true);

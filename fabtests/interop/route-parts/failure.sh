@@ -18,8 +18,15 @@ serve() {
 	done
 }
 run() {
+	local before
+	touch "$ROUTE_NET/run.out"
+	before=$(grep -c "^runs" "$ROUTE_NET/run.out")
 	"$net" in a sh -c "echo \$\$ >\$0; exec \"\$@\"" "$ROUTE_NET/run.pid" fi_cairn_failover run "$ROUTE_B" $at "$ledger" "$@" \
 		>>"$ROUTE_NET/run.out" 2>&1 & running=$!
+	until [ "$(grep -c "^runs" "$ROUTE_NET/run.out")" -gt "$before" ]; do
+		kill -0 $running 2>/dev/null || { say "the client does not begin"; return 1; }
+		sleep 0.02
+	done
 }
 await() {
 	local said
@@ -45,7 +52,7 @@ over() {
 	local status=0
 	end_of run $running || status=1
 	end_of serve $serving || status=1
-	sed "s/^/# /" "$ROUTE_NET/run.out"
+	sed "/^runs$/d; s/^/# /" "$ROUTE_NET/run.out"
 	[ $status = 0 ] || tail -n 5 "$ROUTE_NET/serve.out" | sed "s/^/# /"
 	return $status
 }
@@ -127,6 +134,7 @@ part_failure() {
 		away blackholed-in 90 'fault r1 set blackhole --way in' 'fault r1 clear'
 		kept still-all 60 T2-2 "${still/4/1.5}"'; stop $(pid run) $(pid serve) $(pid r1) $(pid r2)'
 		broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
+		failure_kills 4 $RANDOM
 		return
 	fi
 	away killed 60 '"$net" stop r1 KILL'
@@ -158,6 +166,26 @@ part_failure() {
 	failure_figure
 	failure_ring
 	failure_parted
+	if [ -n "$full" ]; then failure_kills 100 $RANDOM; else failure_kills 10 $RANDOM; fi
+}
+
+# failure_kills ROUNDS SEED: each kills one of them all, at any time.
+failure_kills() {
+	local link=("${link[@]}" -q)
+	# shellcheck disable=SC2016
+	told failure-kills $((60 + 6 * $1)) T5-2 "$failover_text rounds=$1 RANDOM=$2 seed=$2"'
+		victims=(r1 r2 run serve)
+		begin || exit 1
+		for ((round = 0; round < rounds; round++)); do
+			victim=${victims[RANDOM % 4]}
+			sleep 0.$((RANDOM % 10))$((RANDOM % 10))
+			case $victim in
+			r[12]) "$net" stop $victim KILL && works && restart $victim ;;
+			run) kill -KILL "$(pid run)"; wait $running; run -n 4 && works ;;
+			serve) kill -KILL "$(pid serve)"; wait $serving; serve && works ;;
+			esac || { say "round $round, $victim, of seed $seed"; exit 1; }
+		done 2>/dev/null
+		say "$rounds rounds of seed $seed" && over && fi_cairn_failover show "$ledger"'
 }
 
 # Fig. 3 of the document: connections go where fi_routectl simulate says they do, also without each of the routers.
