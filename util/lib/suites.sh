@@ -641,7 +641,7 @@ suite_route() {
 	full_only route-bench "each figure of route-bench, once" || return 0
 	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
-	step route-bench 200 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
+	step route-bench 240 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
 }
 
 # What suits a layer that has connections, messages and RMA.
