@@ -129,10 +129,10 @@ part_failure() {
 	local link=("${link[@]}") still='stop() { kill -STOP "$@"; sleep 4; kill -CONT "$@"; }'
 	[ "$provider" = route ] || { skip failure "$provider has no routers"; return; }
 	if [ -n "$short" ]; then
+		kept still-all 60 T2-2 "$still"'; stop $(pid run) $(pid serve) $(pid r1) $(pid r2)'
 		link+=(-q)
 		away killed 60 '"$net" stop r1 KILL'
 		away blackholed-in 90 'fault r1 set blackhole --way in' 'fault r1 clear'
-		kept still-all 60 T2-2 "${still/4/1.5}"'; stop $(pid run) $(pid serve) $(pid r1) $(pid r2)'
 		broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
 		failure_kills 4 $RANDOM
 		return

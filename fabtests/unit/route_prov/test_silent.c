@@ -60,7 +60,7 @@ CT_TEST(silent, one_that_says_nothing_leaves_time_for_another)
 	int i;
 
 	speaks = false;
-	begin(true, "connect_timeout = 1s\n");
+	begin(true, "connect_timeout = 3s\n");
 	began = crn_now_ms();
 	for (i = 0; i < 6 && connects(); i++)
 		;
@@ -76,7 +76,7 @@ CT_TEST(silent, one_that_has_said_who_it_is_is_named)
 	struct fid_ep *ep;
 
 	speaks = true;
-	begin(false, "connect_timeout = 300ms\n");
+	begin(false, "connect_timeout = 1s\n");
 	CT_ASSERT_TRUE(connects());
 	speaks = false;
 	ep = ends_ep(&ends, ends.info);
