@@ -50,7 +50,7 @@ struct rte_device_source {
 struct rte_redirect {
 	uint32_t as, subnet;
 	struct rte_uri uri;
-	bool used;
+	uint64_t until; /* ms; 0: nothing is here */
 };
 
 #define RTE_REDIRECTS 16u

@@ -227,6 +227,36 @@ CT_TEST(routers, a_redirect_is_followed_and_remembered)
 	finish(&scene);
 }
 
+/* It was better for a while, because a router drained, say. */
+CT_TEST(routers, a_redirect_is_not_remembered_for_ever)
+{
+	struct rte_redirect *redirect;
+	struct fid_ep *again;
+	struct scene scene;
+	char uri[64];
+
+	begin(&scene, false, "");
+	one.answer = ROUTER_REDIRECTS;
+	one.status = FI_EHOSTUNREACH;
+	uri_of(&two, uri);
+	one.uri = uri;
+	two.answer = ROUTER_ACCEPTS;
+	ask(&scene);
+	CT_ASSERT_TRUE(connected(&scene));
+	redirect = crn_container_of(scene.ends.domain, struct rte_domain, fid)
+			   ->device->redirect;
+	CT_EXPECT_GT(redirect->until, crn_now_ms());
+	CT_EXPECT_LE(redirect->until, crn_now_ms() + 30000);
+	redirect->until = crn_now_ms();
+	again = ends_ep(&scene.ends, scene.ends.info);
+	CT_ASSERT_EQ(ends_connect(again, &target, NULL, 0), 0);
+	CT_ASSERT_TRUE(connected(&scene));
+	CT_EXPECT_EQ(one.asked, 2u);
+	CT_EXPECT_EQ(two.asked, 2u);
+	CT_EXPECT_EQ(fi_close(&again->fid), 0);
+	finish(&scene);
+}
+
 CT_TEST(routers, routers_that_name_each_other_end_in_a_loop_error)
 {
 	struct scene scene;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include "cm.h"
 
+/* ms that a name is remembered: what another router could not do then it can again. */
+#define HOP_REMEMBERED 30000u
 /* Times that one router may name another. */
 #define HOP_REDIRECTS 3u
 /* ms that a router is asked last for which said nothing when it was asked. */
@@ -16,10 +18,12 @@ _Static_assert(RTE_CONFIG_ROUTERS_MAX <= 64, "rte_ep.asked");
 static struct rte_redirect *hop_known(struct rte_ep *ep)
 {
 	struct rte_device *device = ep->device;
+	const uint64_t now = crn_now_ms();
 	uint32_t i;
 
 	for (i = 0; i < RTE_REDIRECTS; i++) {
-		if (device->redirect[i].used && device->redirect[i].as == ep->other.as &&
+		if (device->redirect[i].until > now &&
+		    device->redirect[i].as == ep->other.as &&
 		    device->redirect[i].subnet == ep->other.subnet)
 			return &device->redirect[i];
 	}
@@ -33,7 +37,7 @@ static void hop_remember(struct rte_ep *ep, const struct rte_uri *uri)
 
 	if (!redirect)
 		redirect = &device->redirect[device->redirects++ % RTE_REDIRECTS];
-	redirect->used = true;
+	redirect->until = crn_now_ms() + HOP_REMEMBERED;
 	redirect->as = ep->other.as;
 	redirect->subnet = ep->other.subnet;
 	redirect->uri = *uri;
@@ -80,7 +84,7 @@ static void hop_forget(struct rte_ep *ep)
 	struct rte_redirect *redirect = hop_known(ep);
 
 	if (redirect)
-		redirect->used = false;
+		redirect->until = 0;
 }
 
 /* The next that was not asked in this turn: there is one. Those that said nothing lately
