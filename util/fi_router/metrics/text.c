@@ -32,6 +32,7 @@ struct scrape {
 	FILE *out;
 	struct frt_sums sums;
 	struct rte_arena_use memory;
+	struct frt_counters counters;
 };
 
 struct family {
@@ -161,7 +162,35 @@ static void write_buffers(struct scrape *scrape)
 
 static void write_counter(struct scrape *scrape)
 {
-	sample(scrape, number_at(scrape, &scrape->node->counters), "%s", "");
+	sample(scrape, number_at(scrape, &scrape->counters), "%s", "");
+}
+
+static void write_denied(struct scrape *scrape)
+{
+	static const char *const reasons[RTE_DENIALS] = {
+		[RTE_DENIED_NO_PROOF] = "no_proof", [RTE_DENIED_NO_KEY] = "no_key",
+		[RTE_DENIED_KEY_ID] = "key_id",	    [RTE_DENIED_KEY] = "key",
+		[RTE_DENIED_REPLAY] = "replay",
+	};
+	enum rte_denial why;
+
+	for (why = 0; why < RTE_DENIALS; why++)
+		sample(scrape, (double)scrape->counters.denied[why], "reason=\"%s\"",
+		       reasons[why]);
+}
+
+static void write_quotas(struct scrape *scrape)
+{
+	const struct frt_counters *counters = &scrape->counters;
+
+	sample(scrape, (double)counters->quota_connections, "quota=\"connections\"");
+	sample(scrape, (double)counters->quota_slots, "quota=\"slots\"");
+	sample(scrape, (double)counters->quota_resolves, "quota=\"resolves\"");
+}
+
+static void write_faults(struct scrape *scrape)
+{
+	sample(scrape, scrape->node->faults.count, "%s", "");
 }
 
 static void write_sync(struct scrape *scrape)
@@ -323,6 +352,7 @@ static const struct family families[] = {
 	{"clients", GAUGE, "Hosts that programs connect from.", write_clients, 0, 0},
 	{"guests", GAUGE, "Who has connected and not said yet what for.", write_guests, 0, 0},
 	{"drain", GAUGE, "1 if it takes no new connections, else 0.", write_drain, 0, 0},
+	{"faults", GAUGE, "Faults that are injected on purpose; more than 0: a test.", write_faults, 0, 0},
 	{"routers", GAUGE, "Routers whose link states it knows, its own among them.", write_routers, 0, 0},
 	{"memory_bytes", GAUGE, "Memory for messages and data.", write_memory, USE(bytes)},
 	{"memory_used_bytes", GAUGE, "Of it in use.", write_memory, USE(bytes_taken)},
@@ -359,6 +389,10 @@ static const struct family families[] = {
 	{"accepted_total", COUNTER, "Connections of the lower providers that came.", NODE(accepted)},
 	{"rejected_total", COUNTER, "Of them not accepted.", NODE(rejected)},
 	{"silent_total", COUNTER, "Of them without a first message in time.", NODE(silent)},
+	{"denied_total", COUNTER, "Hosts that were not let in: without the proof that is asked for.", write_denied, 0, 0},
+	{"unknown_as_total", COUNTER, "Hosts that were not let in: of another AS than may be there.", NODE(unknown_as)},
+	{"requests_acl_total", COUNTER, "Requests that no acl allows.", NODE(acl)},
+	{"quota_reached_total", COUNTER, "Times that a client had as much as it may.", write_quotas, 0, 0},
 	{"adjacencies_begun_total", COUNTER, "Routers that were connected.", NODE(adjacencies_up)},
 	{"adjacencies_ended_total", COUNTER, "Routers that were lost, or have ended.", NODE(adjacencies_down)},
 	{"malformed_total", COUNTER, "Messages of routers that could not be read.", NODE(malformed)},
@@ -383,6 +417,8 @@ static void look(const struct frt_node *node, struct scrape *scrape)
 	scrape->node = node;
 	frt_sums(node, &scrape->sums);
 	frt_sums_memory(node, &scrape->memory);
+	scrape->counters = node->counters;
+	frt_clients_count(node, &scrape->counters);
 }
 
 char *frt_metrics_text(const struct frt_node *node, size_t *len)
