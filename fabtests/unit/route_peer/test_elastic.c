@@ -153,6 +153,18 @@ CT_TEST(elastic, a_quarter_of_the_memory_is_left)
 	pair_close(&pair);
 }
 
+/* For peers that begin there are 7 of 8 receives. */
+CT_TEST(elastic, there_is_room_for_so_many_peers)
+{
+	struct pair pair;
+
+	elastic_pair(&pair, 48);
+	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), 3);
+	CT_EXPECT_TRUE(rte_arena_room(pair.end[PAIR_B].arena, 13));
+	CT_EXPECT_FALSE(rte_arena_room(pair.end[PAIR_B].arena, 14));
+	pair_close(&pair);
+}
+
 /* Of an older version, or with as many as the owner says. */
 CT_TEST(elastic, a_peer_that_does_not_know_it_has_all_of_them)
 {
