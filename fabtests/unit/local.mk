@@ -35,6 +35,7 @@ fabtests_unit_unit_common_SOURCES = \
 	fabtests/unit/common/av/av_world.c \
 	fabtests/unit/common/av/av_world.h \
 	fabtests/unit/common/av/test_av.c \
+	fabtests/unit/common/av/test_form.c \
 	fabtests/unit/common/av/test_insert.c \
 	fabtests/unit/common/av/test_names.c \
 	fabtests/unit/common/av/test_threads.c \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Address vector (fi_av(3)): a complete fid_av for a provider to embed. It holds IPv4 and
- * IPv6 socket addresses (FI_SOCKADDR, FI_SOCKADDR_IN, FI_SOCKADDR_IN6).
+ * IPv6 socket addresses (FI_SOCKADDR, FI_SOCKADDR_IN, FI_SOCKADDR_IN6), or addresses of a
+ * form that the provider describes (struct crn_av_form).
  *
  * A fi_addr_t is an index, with FI_AV_MAP as well; an address gets the lowest one that is
  * free, so an address that fails takes none. An address inserted twice gets two. Of an
@@ -24,11 +25,54 @@
 #include <cairn/eq.h>
 #include <cairn/lock.h>
 
+/* FNV-1a of more bytes; a hash begins with CRN_AV_HASH. */
+#define CRN_AV_HASH 2166136261u
+
+static inline uint32_t crn_av_hash(uint32_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *byte = bytes;
+
+	while (len--)
+		hash = (hash ^ *byte++) * 16777619u;
+	return hash;
+}
+
+/* Bytes of an address of a provider's own form, at most. */
+#define CRN_AV_ADDR_MAX 32
+
 /* An address, stored without the padding of struct sockaddr_storage. */
 union crn_av_addr {
 	struct sockaddr sa;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
+	uint64_t other[CRN_AV_ADDR_MAX / sizeof(uint64_t)]; /* as its form says */
+};
+
+/* What a vector has to know of the addresses that it holds. All functions are pure, but
+ * for resolve. */
+struct crn_av_form {
+	uint32_t
+		format; /* FI_ADDR_* or FI_SOCKADDR_*: addr_format of the domain's info */
+	/* Bytes of the element of an array that begins here, which may be unaligned and
+	 * any bytes at all; 0: nobody can tell. At most CRN_AV_ADDR_MAX. */
+	size_t (*len)(const void *addr);
+	/* May an element of so many bytes be inserted? */
+	bool (*valid)(const void *addr, size_t len);
+	/* The same for addresses that are the same; where a message came from is found by
+	 * both. */
+	uint32_t (*hash)(const void *addr);
+	bool (*same)(const void *a, const void *b);
+	/* fi_av_straddr: as snprintf(3). */
+	int (*text)(const void *addr, char *buf, size_t size);
+	/*
+	 * fi_av_insertsvc and fi_av_insertsym: the address of the service_nth service
+	 * (from 0) of the node_nth node, counted from node and service, either of which
+	 * may be NULL. 0, or a negative FI_E* code: -FI_EINVAL without such a node or
+	 * service. NULL: names are those of hosts and ports for socket addresses, and
+	 * mean nothing for others (-FI_ENOSYS).
+	 */
+	int (*resolve)(const char *node, size_t node_nth, const char *service,
+		       size_t service_nth, union crn_av_addr *out);
 };
 
 struct crn_av_entry {
@@ -47,8 +91,8 @@ struct crn_av {
 	struct fid_domain *domain; /* the domain of the vector */
 	struct fid_fabric *fabric; /* whose event queues may be bound; NULL: any */
 	enum fi_av_type type;
-	uint32_t format; /* FI_SOCKADDR, FI_SOCKADDR_IN or FI_SOCKADDR_IN6 */
-	bool async;	 /* FI_EVENT: results go to eq */
+	const struct crn_av_form *form;
+	bool async; /* FI_EVENT: results go to eq */
 	struct crn_eq *eq;
 	_Atomic unsigned int refs; /* endpoints bound to it */
 	unsigned int chunk_bits;
@@ -66,7 +110,7 @@ struct crn_av {
 	 * (*peer, NULL before); a negative FI_E* code makes the insertion of this address
 	 * fail. removed: frees it, also for what is left when the vector is closed.
 	 */
-	int (*added)(struct crn_av *av, const struct sockaddr *addr, void **peer);
+	int (*added)(struct crn_av *av, const void *addr, void **peer);
 	void (*removed)(struct crn_av *av, void *peer);
 };
 
@@ -80,6 +124,10 @@ struct crn_av {
  */
 int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr *attr,
 		uint32_t format, bool locked, void *context);
+/* The same with addresses of a provider's own form, which stays where it is. */
+int crn_av_init_form(struct crn_av *av, struct fid_domain *domain,
+		     struct fi_av_attr *attr, const struct crn_av_form *form, bool locked,
+		     void *context);
 /* -FI_EBUSY: endpoints are bound to it. Events stay in the event queue. */
 int crn_av_fini(struct crn_av *av);
 
@@ -113,11 +161,11 @@ static inline struct crn_av_entry *crn_av_used(struct crn_av *av, fi_addr_t fi_a
 }
 
 /* The address that was inserted, or NULL. */
-static inline const struct sockaddr *crn_av_addr(struct crn_av *av, fi_addr_t fi_addr)
+static inline const void *crn_av_addr(struct crn_av *av, fi_addr_t fi_addr)
 {
 	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
 
-	return entry ? &entry->addr.sa : NULL;
+	return entry ? &entry->addr : NULL;
 }
 
 /* The peer object that crn_av.added stored, or NULL. */
@@ -130,9 +178,9 @@ static inline void *crn_av_peer(struct crn_av *av, fi_addr_t fi_addr)
 
 /*
  * Where a message came from, for FI_SOURCE: the fi_addr_t of an address, of the one
- * inserted first when there are several; FI_ADDR_NOTAVAIL when it was not inserted. Host,
- * port and, when both have one, scope count. Takes the lock.
+ * inserted first when there are several; FI_ADDR_NOTAVAIL when it was not inserted. Of a
+ * socket address host, port and, when both have one, scope count. Takes the lock.
  */
-fi_addr_t crn_av_find(struct crn_av *av, const struct sockaddr *addr);
+fi_addr_t crn_av_find(struct crn_av *av, const void *addr);
 
 #endif

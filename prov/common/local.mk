@@ -10,6 +10,7 @@ prov_common_libcairn_common_la_SOURCES = \
 	prov/common/av/insert.c \
 	prov/common/av/internal.h \
 	prov/common/av/names.c \
+	prov/common/av/sockaddr.c \
 	prov/common/av/table.c \
 	prov/common/bytes.c \
 	prov/common/cntr.c \

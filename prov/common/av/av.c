@@ -33,11 +33,15 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint6
 /* fi_av(3): an address that does not fit "will be truncated", which is no error. */
 static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *addrlen)
 {
-	const struct sockaddr *found = crn_av_addr(av_of(fid), fi_addr);
+	struct crn_av *av = av_of(fid);
+	const void *found = crn_av_addr(av, fi_addr);
+	size_t len;
 
 	if (!found)
 		return -FI_EINVAL;
-	crn_addr_copy_out(found, addr, addrlen);
+	len = av->form->len(found);
+	memcpy(addr, found, CRN_MIN(len, *addrlen));
+	*addrlen = len;
 	return 0;
 }
 
@@ -45,17 +49,7 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *
 static const char *av_straddr(struct fid_av *fid, const void *addr, char *buf,
 			      size_t *len)
 {
-	const struct sockaddr *sa = addr;
-	char text[CRN_ADDR_STRLEN];
-	const char *prefix = "";
-	int size;
-
-	if (sa->sa_family == AF_INET)
-		prefix = "fi_sockaddr_in://";
-	else if (sa->sa_family == AF_INET6)
-		prefix = "fi_sockaddr_in6://";
-	size = snprintf(buf, *len, "%s%s", prefix, crn_addr_str(sa, text));
-	*len = (size_t)size + 1;
+	*len = (size_t)av_of(fid)->form->text(addr, buf, *len) + 1;
 	return buf;
 }
 
@@ -106,7 +100,7 @@ static struct fi_ops_av av_ops = {
 	.av_set = av_set,
 };
 
-static int av_check(const struct fi_av_attr *attr, uint32_t format)
+static int av_check(const struct fi_av_attr *attr)
 {
 	/* FI_AV_TABLE is the last one. */
 	if (!attr || attr->type > FI_AV_TABLE)
@@ -117,20 +111,14 @@ static int av_check(const struct fi_av_attr *attr, uint32_t format)
 	 * scalable endpoints. */
 	if ((attr->flags & ~(FI_EVENT | FI_SYMMETRIC)) || attr->rx_ctx_bits)
 		return -FI_EINVAL;
-	switch (format) {
-	case FI_SOCKADDR:
-	case FI_SOCKADDR_IN:
-	case FI_SOCKADDR_IN6:
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return 0;
 }
 
-int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr *attr,
-		uint32_t format, bool locked, void *context)
+int crn_av_init_form(struct crn_av *av, struct fid_domain *domain,
+		     struct fi_av_attr *attr, const struct crn_av_form *form, bool locked,
+		     void *context)
 {
-	int ret = av_check(attr, format);
+	int ret = av_check(attr);
 
 	if (ret)
 		return ret;
@@ -146,7 +134,7 @@ int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr 
 	if (attr->type == FI_AV_UNSPEC)
 		attr->type = FI_AV_TABLE;
 	av->type = attr->type;
-	av->format = format;
+	av->form = form;
 	av->async = attr->flags & FI_EVENT;
 	av->domain = domain;
 	av->fid.fid.fclass = FI_CLASS_AV;
@@ -154,6 +142,18 @@ int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr 
 	av->fid.fid.ops = &av_fid_ops;
 	av->fid.ops = &av_ops;
 	return 0;
+}
+
+int crn_av_init(struct crn_av *av, struct fid_domain *domain, struct fi_av_attr *attr,
+		uint32_t format, bool locked, void *context)
+{
+	const struct crn_av_form *form = crn_av_sockaddr(format);
+	const int ret = av_check(attr);
+
+	if (ret)
+		return ret;
+	return form ? crn_av_init_form(av, domain, attr, form, locked, context)
+		    : -FI_ENOSYS;
 }
 
 int crn_av_fini(struct crn_av *av)

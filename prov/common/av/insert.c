@@ -36,8 +36,7 @@ static int av_insert_all(struct crn_av *av, struct crn_av_item *items, size_t co
 	for (i = 0; i < count; i++) {
 		places[i] = FI_ADDR_NOTAVAIL;
 		if (!items[i].err)
-			items[i].err =
-				-crn_av_table_add(av, &items[i].addr.sa, &places[i]);
+			items[i].err = -crn_av_table_add(av, &items[i].addr, &places[i]);
 		done += !items[i].err;
 	}
 	crn_unlock(&av->lock);
@@ -121,31 +120,15 @@ int crn_av_insert_items(struct crn_av *av, struct crn_av_item *items, size_t cou
 	return ret;
 }
 
-/* Bytes of an element of an array of addresses; 0: nobody can tell. */
-static size_t av_stride(const struct crn_av *av, const struct sockaddr *addr)
-{
-	switch (av->format) {
-	case FI_SOCKADDR_IN:
-		return sizeof(struct sockaddr_in);
-	case FI_SOCKADDR_IN6:
-		return sizeof(struct sockaddr_in6);
-	default:
-		return crn_addr_len(addr);
-	}
-}
-
 /* Where the end of an element is not known, what follows it is not an address either. */
 static void av_items_of_array(const struct crn_av *av, struct crn_av_item *items,
 			      size_t count, const char *at)
 {
-	struct sockaddr sa;
 	size_t i, len;
 
 	for (i = 0; i < count; i++) {
-		memcpy(&sa.sa_family, at + offsetof(struct sockaddr, sa_family),
-		       sizeof(sa.sa_family));
-		len = av_stride(av, &sa);
-		if (crn_addr_valid(at, len, av->format))
+		len = av->form->len(at);
+		if (av->form->valid(at, len))
 			memcpy(&items[i].addr, at, len);
 		else
 			items[i].err = FI_EINVAL;

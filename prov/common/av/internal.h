@@ -11,9 +11,14 @@
 int crn_av_table_init(struct crn_av *av, size_t count);
 void crn_av_table_fini(struct crn_av *av);
 /* 0 and the index, or a negative FI_E* code: of crn_av.added, or no memory. */
-int crn_av_table_add(struct crn_av *av, const struct sockaddr *addr, fi_addr_t *fi_addr);
+int crn_av_table_add(struct crn_av *av, const void *addr, fi_addr_t *fi_addr);
 /* -FI_EINVAL: not in use. */
 int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr);
+
+/* sockaddr.c */
+
+/* The form of a format, or NULL: it is none of socket addresses. */
+const struct crn_av_form *crn_av_sockaddr(uint32_t format);
 
 /* insert.c */
 
@@ -33,6 +38,7 @@ int crn_av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr_t 
 		  uint64_t flags, void *context);
 
 /* names.c */
+
 int crn_av_insertsvc(struct fid_av *fid, const char *node, const char *service,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context);
 int crn_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,

@@ -26,7 +26,7 @@ struct av_range {
 
 static int av_family(const struct crn_av *av)
 {
-	switch (av->format) {
+	switch (av->form->format) {
 	case FI_SOCKADDR_IN:
 		return AF_INET;
 	case FI_SOCKADDR_IN6:
@@ -133,6 +133,34 @@ static void av_items_of_node(const struct av_range *range, size_t number,
 	}
 }
 
+/* By the form's own names. */
+static int av_items_of_form(const struct av_range *range, size_t nodecnt,
+			    struct crn_av_item *items)
+{
+	const struct crn_av_form *form = range->av->form;
+	size_t i, count = nodecnt * range->svccnt;
+
+	if (!form->resolve)
+		return -FI_ENOSYS;
+	for (i = 0; i < count; i++)
+		items[i].err =
+			-form->resolve(range->node, i / range->svccnt, range->service,
+				       i % range->svccnt, &items[i].addr);
+	return 0;
+}
+
+/* By names of hosts and ports. */
+static int av_items_of_hosts(struct av_range *range, size_t nodecnt,
+			     struct crn_av_item *items)
+{
+	int ret = nodecnt > 1 ? av_range_init(range) : 0;
+	size_t i;
+
+	for (i = 0; !ret && range->svccnt && i < nodecnt; i++)
+		av_items_of_node(range, i, items + i * range->svccnt);
+	return ret;
+}
+
 int crn_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
 		     const char *service, size_t svccnt, fi_addr_t *fi_addr,
 		     uint64_t flags, void *context)
@@ -141,7 +169,7 @@ int crn_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
 	struct av_range range = {
 		.av = av, .node = node, .service = service, .svccnt = svccnt};
 	struct crn_av_item *items;
-	size_t count, i;
+	size_t count;
 	int ret;
 
 	if (__builtin_mul_overflow(nodecnt, svccnt, &count))
@@ -152,15 +180,14 @@ int crn_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
 	/* What counts up has to begin somewhere. */
 	if ((!node && (!service || nodecnt > 1)) || (!service && svccnt > 1))
 		return -FI_EINVAL;
-	ret = nodecnt > 1 ? av_range_init(&range) : 0;
-	if (ret)
-		return ret;
 	items = calloc(CRN_MAX(count, (size_t)1), sizeof(*items));
 	if (!items)
 		return -FI_ENOMEM;
-	for (i = 0; svccnt && i < nodecnt; i++)
-		av_items_of_node(&range, i, items + i * svccnt);
-	ret = crn_av_insert_items(av, items, count, fi_addr, flags, context);
+	ret = crn_av_sockaddr(av->form->format)
+		      ? av_items_of_hosts(&range, nodecnt, items)
+		      : av_items_of_form(&range, nodecnt, items);
+	if (!ret)
+		ret = crn_av_insert_items(av, items, count, fi_addr, flags, context);
 	free(items);
 	return ret;
 }

@@ -53,37 +53,15 @@ void crn_av_table_fini(struct crn_av *av)
 	free(av->buckets);
 }
 
-/* FNV-1a */
-static uint32_t av_hash_bytes(uint32_t hash, const void *bytes, size_t len)
+static uint32_t *av_bucket(const struct crn_av *av, const void *addr)
 {
-	const uint8_t *byte = bytes;
-
-	while (len--)
-		hash = (hash ^ *byte++) * 16777619u;
-	return hash;
-}
-
-/* Of host and port; a scope does not count when one of two addresses has none. */
-static uint32_t av_hash(const struct sockaddr *addr)
-{
-	const union crn_av_addr *a = (const union crn_av_addr *)addr;
-	const uint16_t port = crn_addr_port(addr);
-	uint32_t hash = av_hash_bytes(2166136261u, &port, sizeof(port));
-
-	if (addr->sa_family == AF_INET)
-		return av_hash_bytes(hash, &a->in.sin_addr, sizeof(a->in.sin_addr));
-	return av_hash_bytes(hash, &a->in6.sin6_addr, sizeof(a->in6.sin6_addr));
-}
-
-static uint32_t *av_bucket(const struct crn_av *av, const struct sockaddr *addr)
-{
-	return &av->buckets[av_hash(addr) & (av->bucket_count - 1)];
+	return &av->buckets[av->form->hash(addr) & (av->bucket_count - 1)];
 }
 
 /* The end of the address's list: what was inserted first is found first. */
 static void av_link(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
 {
-	uint32_t *link = av_bucket(av, &entry->addr.sa);
+	uint32_t *link = av_bucket(av, &entry->addr);
 
 	while (*link)
 		link = &crn_av_entry(av, *link - 1)->next;
@@ -93,7 +71,7 @@ static void av_link(struct crn_av *av, struct crn_av_entry *entry, uint32_t inde
 
 static void av_unlink(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
 {
-	uint32_t *link = av_bucket(av, &entry->addr.sa);
+	uint32_t *link = av_bucket(av, &entry->addr);
 
 	while (*link != index + 1)
 		link = &crn_av_entry(av, *link - 1)->next;
@@ -148,7 +126,7 @@ static int av_reserve(struct crn_av *av, uint32_t *index)
 	return ret;
 }
 
-int crn_av_table_add(struct crn_av *av, const struct sockaddr *addr, fi_addr_t *fi_addr)
+int crn_av_table_add(struct crn_av *av, const void *addr, fi_addr_t *fi_addr)
 {
 	struct crn_av_entry *entry;
 	uint32_t index;
@@ -159,10 +137,10 @@ int crn_av_table_add(struct crn_av *av, const struct sockaddr *addr, fi_addr_t *
 		return ret;
 	entry = crn_av_entry(av, index);
 	memset(&entry->addr, 0, sizeof(entry->addr));
-	memcpy(&entry->addr, addr, crn_addr_len(addr));
+	memcpy(&entry->addr, addr, av->form->len(addr));
 	entry->peer = NULL;
 	if (av->added)
-		ret = av->added(av, &entry->addr.sa, &entry->peer);
+		ret = av->added(av, &entry->addr, &entry->peer);
 	if (ret)
 		return ret;
 	av_link(av, entry, index);
@@ -189,21 +167,16 @@ int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr)
 	return 0;
 }
 
-static bool av_same(const struct sockaddr *a, const struct sockaddr *b)
-{
-	return crn_addr_port(a) == crn_addr_port(b) && crn_addr_same_host(a, b);
-}
-
-fi_addr_t crn_av_find(struct crn_av *av, const struct sockaddr *addr)
+fi_addr_t crn_av_find(struct crn_av *av, const void *addr)
 {
 	fi_addr_t found = FI_ADDR_NOTAVAIL;
 	uint32_t at;
 
-	if (!crn_addr_len(addr))
+	if (!av->form->valid(addr, av->form->len(addr)))
 		return FI_ADDR_NOTAVAIL;
 	crn_lock(&av->lock);
 	at = av->buckets ? *av_bucket(av, addr) : 0;
-	while (at && !av_same(&crn_av_entry(av, at - 1)->addr.sa, addr))
+	while (at && !av->form->same(&crn_av_entry(av, at - 1)->addr, addr))
 		at = crn_av_entry(av, at - 1)->next;
 	if (at)
 		found = at - 1;

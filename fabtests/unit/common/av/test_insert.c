@@ -335,7 +335,7 @@ CT_TEST(av_insert, an_address_beyond_memory_fails_alone)
 /* A provider that keeps something of each peer. */
 static int kept;
 
-static int added(struct crn_av *av, const struct sockaddr *addr, void **peer)
+static int added(struct crn_av *av, const void *addr, void **peer)
 {
 	if (crn_addr_port(addr) == 1001)
 		return -FI_EHOSTUNREACH;
@@ -375,7 +375,7 @@ CT_TEST(av_insert, what_the_provider_keeps_of_a_peer_lives_as_long_as_the_addres
 /* A provider that keeps what the test says, or nothing. */
 static void *to_keep;
 
-static int added_next(struct crn_av *av, const struct sockaddr *addr, void **peer)
+static int added_next(struct crn_av *av, const void *addr, void **peer)
 {
 	CT_EXPECT_EQ(*peer, NULL);
 	if (to_keep)
