@@ -119,6 +119,8 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/wire/message.h \
 	prov/pverbs/wire/private_data.c \
 	prov/pverbs/wire/private_data.h \
+	prov/pverbs/wire/ud_addr.c \
+	prov/pverbs/wire/ud_addr.h \
 	prov/pverbs/wire/wire.h \
 	prov/pverbs/xfer/atomic.c \
 	prov/pverbs/xfer/atomic.h \

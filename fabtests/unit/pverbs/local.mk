@@ -106,6 +106,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/wire/test_key.c \
 	fabtests/unit/pverbs/wire/test_message.c \
 	fabtests/unit/pverbs/wire/test_private_data.c \
+	fabtests/unit/pverbs/wire/test_ud_addr.c \
 	fabtests/unit/pverbs/world.c \
 	fabtests/unit/pverbs/world.h \
 	fabtests/unit/pverbs/world_cm.c \

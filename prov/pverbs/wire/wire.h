@@ -6,5 +6,6 @@
 #include "key.h"
 #include "message.h"
 #include "private_data.h"
+#include "ud_addr.h"
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * FI_ADDR_IB_UD: the address of a datagram endpoint, as the stock verbs provider has it
+ * (measured: fi_getname and fi_av_straddr of libfabric 1.17). Numbers are in host byte
+ * order, so hosts of different ones have to convert what they exchange.
+ *
+ *   0   16  GID, as it is in a GRH
+ *   16   4  queue pair number
+ *   20   2  LID; 0 on RoCE
+ *   22   2  P_Key
+ *   24   2  service, of the program that asked fi_getinfo for it
+ *   26   1  service level
+ *   27   5  zero
+ */
+#ifndef PVB_WIRE_UD_ADDR_H
+#define PVB_WIRE_UD_ADDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pvb_ud_addr {
+	uint8_t gid[16];
+	uint32_t qpn;
+	uint16_t lid;
+	uint16_t pkey;
+	uint16_t service;
+	uint8_t sl;
+	uint8_t padding[5];
+};
+
+/* Text of an address with its end: prefix, GID, and four numbers in hexadecimal. */
+#define PVB_UD_STRLEN 80
+#define PVB_UD_PREFIX "fi_addr_ib_ud://"
+
+/* The Q_Key of all datagram endpoints, ours and the stock provider's (measured: what the
+ * one sends arrives at the other). */
+#define PVB_UD_QKEY 0x11111111u
+
+/* Can a datagram be sent to it? Of a unicast GID or LID, with a queue pair number of 24
+ * bits and a service level of 4. Any bytes may be given. */
+bool pvb_ud_valid(const struct pvb_ud_addr *addr);
+
+/* Is its GID all zeros, which is none? */
+bool pvb_ud_no_gid(const struct pvb_ud_addr *addr);
+
+/*
+ * Who is it? A receiver knows the queue pair number and, on InfiniBand, the LID, on RoCE,
+ * where there is none, the GID; that is what counts.
+ */
+uint32_t pvb_ud_hash(const struct pvb_ud_addr *addr);
+bool pvb_ud_same(const struct pvb_ud_addr *a, const struct pvb_ud_addr *b);
+
+/* As snprintf(3): "fi_addr_ib_ud://GID:QPN/LID/PKEY/SL". */
+int pvb_ud_text(const struct pvb_ud_addr *addr, char *buf, size_t size);
+/* What pvb_ud_text wrote: 0, or -FI_EINVAL. */
+int pvb_ud_parse(const char *text, struct pvb_ud_addr *addr);
+
+#endif
