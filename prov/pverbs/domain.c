@@ -5,6 +5,7 @@
 #include <rdma/fi_ext_cairn.h>
 #include "cq/cq.h"
 #include "device/device.h"
+#include "dgram/dgram.h"
 #include "ep/ep.h"
 #include "persist/persist.h"
 #include "qp/qp.h"
@@ -20,6 +21,7 @@ static int pvb_domain_close(struct fid *fid)
 	if (atomic_load(&domain->refs))
 		return -FI_EBUSY;
 	pvb_durable_close_domain(domain);
+	pvb_ud_domain_close(domain);
 	pvb_sink_close(domain);
 	pvb_deliver_close(domain);
 	ibv_dealloc_pd(domain->pd);
@@ -63,7 +65,7 @@ static int pvb_endpoint2(struct fid_domain *domain, struct fi_info *info,
 
 static struct fi_ops_domain pvb_domain_ops = {
 	.size = sizeof(struct fi_ops_domain),
-	.av_open = crn_nosys_av_open,
+	.av_open = pvb_av_open,
 	.cq_open = pvb_cq_open,
 	.endpoint = pvb_endpoint,
 	.scalable_ep = crn_nosys_scalable_ep,
@@ -124,12 +126,18 @@ static int pvb_domain_open_device(struct pvb_domain *domain, const char *name)
 	/* A feature that the device lacks is not used. Peers may use FLUSH whatever
 	 * this side does: the keys of regions tell them where. */
 	pvb_native_offer(domain->verbs, &domain->native);
+	if (domain->info->ep_attr && domain->info->ep_attr->type == FI_EP_DGRAM)
+		ret = pvb_ud_domain_open(domain);
+	if (ret)
+		goto err_sink;
 	if (!pvb_domain_durable(domain))
 		return 0;
 	domain->seq_atomics = pvb_atomic_device(&domain->attr, domain->quirks);
 	ret = pvb_durable_open_domain(domain);
 	if (!ret)
 		return 0;
+	pvb_ud_domain_close(domain);
+err_sink:
 	pvb_sink_close(domain);
 err_deliver:
 	pvb_deliver_close(domain);

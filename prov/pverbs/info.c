@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cairn/attr.h>
 #include "device/device.h"
+#include "dgram/dgram.h"
 #include "flags.h"
 #include "objects/objects.h"
 
@@ -240,16 +241,35 @@ static int pvb_info_addr(void **addr, size_t *len, const struct sockaddr *sa)
 	return *addr ? 0 : -FI_ENOMEM;
 }
 
+/* The addresses of an answer: 0 or -FI_ENOMEM. */
+static int pvb_info_addrs(const struct pvb_device_addr *entry,
+			  const struct pvb_query *query, struct fi_info *answer)
+{
+	union crn_addr src = entry->addr, dest = query->dest;
+
+	if (query->have_src)
+		crn_addr_set_port(&src.sa, crn_addr_port(&query->src.sa));
+	if (pvb_info_addr(&answer->src_addr, &answer->src_addrlen, &src.sa))
+		return -FI_ENOMEM;
+	if (!query->have_dest)
+		return 0;
+	/* No device has the loopback address: this host is our own address. */
+	if (crn_addr_is_loopback(&dest.sa) || crn_addr_is_any(&dest.sa)) {
+		dest = entry->addr;
+		crn_addr_set_port(&dest.sa, crn_addr_port(&query->dest.sa));
+	}
+	return pvb_info_addr(&answer->dest_addr, &answer->dest_addrlen, &dest.sa);
+}
+
 /*
- * The answer for one address, or NULL in *info when it does not satisfy the hints. Only
- * out of memory is an error.
+ * The answer for one address but for its addresses, or NULL in *info when it does not
+ * satisfy the hints. Only out of memory is an error.
  */
 static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
-			  const struct fi_info *hints, const struct pvb_query *query,
+			  const struct fi_info *hints, enum fi_ep_type type,
 			  struct fi_info **info)
 {
 	struct fi_info *answer = pvb_offer(entry, hints);
-	union crn_addr src = entry->addr, dest;
 	const int *mr_hint =
 		hints && hints->domain_attr ? &hints->domain_attr->mr_mode : NULL;
 	int mr_mode;
@@ -257,6 +277,8 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 	*info = NULL;
 	if (!answer)
 		return -FI_ENOMEM;
+	if (type == FI_EP_DGRAM)
+		pvb_ud_offer(answer, entry, hints);
 	if (crn_attr_check(&pvb_prov, version, answer, hints) ||
 	    crn_attr_mr_mode(version, mr_hint, hints ? hints->mode : 0,
 			     crn_attr_mr_required(PVB_MR_MODE,
@@ -266,29 +288,11 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 	crn_attr_apply(answer, version, hints, mr_mode);
 	if (pvb_info_defaults(answer, hints, pvb_offer_depth(&entry->attr)))
 		goto none;
-
-	if (query->have_src)
-		crn_addr_set_port(&src.sa, crn_addr_port(&query->src.sa));
-	if (pvb_info_addr(&answer->src_addr, &answer->src_addrlen, &src.sa))
-		goto err;
-	if (query->have_dest) {
-		dest = query->dest;
-		/* No device has the loopback address: this host is our own address. */
-		if (crn_addr_is_loopback(&dest.sa) || crn_addr_is_any(&dest.sa)) {
-			dest = entry->addr;
-			crn_addr_set_port(&dest.sa, crn_addr_port(&query->dest.sa));
-		}
-		if (pvb_info_addr(&answer->dest_addr, &answer->dest_addrlen, &dest.sa))
-			goto err;
-	}
 	*info = answer;
 	return 0;
 none:
 	fi_freeinfo(answer);
 	return 0;
-err:
-	fi_freeinfo(answer);
-	return -FI_ENOMEM;
 }
 
 static bool pvb_query_match(const struct pvb_query *query,
@@ -380,30 +384,95 @@ static int pvb_query_init(struct pvb_query *query, const char *node, const char 
 	return 0;
 }
 
+/* What pvb_getinfo was asked, and the addresses that there are. */
+struct pvb_ask {
+	uint32_t version;
+	const char *node, *service;
+	uint64_t flags;
+	const struct fi_info *hints;
+	const struct pvb_device_addr *list;
+	size_t count;
+};
+
+/* Appends at *tail, which moves, what is offered for connections: 0, or a negative code.
+ */
+static int pvb_getinfo_msg(const struct pvb_ask *ask, struct fi_info ***tail)
+{
+	struct pvb_query query;
+	size_t i;
+	int ret = pvb_query_init(&query, ask->node, ask->service, ask->flags, ask->hints);
+
+	for (i = 0; !ret && i < ask->count; i++) {
+		if (!pvb_query_match(&query, &ask->list[i]))
+			continue;
+		ret = pvb_info_build(ask->version, &ask->list[i], ask->hints, FI_EP_MSG,
+				     *tail);
+		if (!**tail)
+			continue;
+		ret = pvb_info_addrs(&ask->list[i], &query, **tail);
+		*tail = &(**tail)->next;
+	}
+	return ret;
+}
+
+/* The same for datagrams: one for each GID. */
+static int pvb_getinfo_dgram(const struct pvb_ask *ask, struct fi_info ***tail)
+{
+	const struct pvb_device_addr *entry, *last = NULL;
+	struct pvb_ud_query query;
+	size_t i;
+	int ret = pvb_ud_query_init(&query, ask->node, ask->service, ask->flags,
+				    ask->hints);
+
+	for (i = 0; !ret && i < ask->count; i++) {
+		entry = &ask->list[i];
+		if (!pvb_ud_query_match(&query, entry) ||
+		    (last && pvb_ud_same_source(last, entry)))
+			continue;
+		last = entry;
+		ret = pvb_info_build(ask->version, entry, ask->hints, FI_EP_DGRAM, *tail);
+		if (!**tail)
+			continue;
+		ret = pvb_ud_query_addrs(&query, entry, **tail);
+		*tail = &(**tail)->next;
+	}
+	return ret;
+}
+
+static bool pvb_info_wanted(const struct fi_info *hints, enum fi_ep_type type)
+{
+	return !hints || !hints->ep_attr || hints->ep_attr->type == FI_EP_UNSPEC ||
+	       hints->ep_attr->type == type;
+}
+
 int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
+	struct pvb_ask ask = {
+		.version = version,
+		.node = node,
+		.service = service,
+		.flags = flags,
+		.hints = hints,
+	};
 	struct pvb_device_addr *list;
 	struct fi_info **tail = info;
-	struct pvb_query query;
-	size_t i, count;
 	int ret;
 
 	*info = NULL;
 	ret = pvb_flags_check(PVB_FLAGS_GETINFO, flags);
 	if (ret)
 		return ret;
-	ret = pvb_device_addrs(&list, &count);
+	ret = pvb_device_addrs(&list, &ask.count);
 	if (ret)
 		return ret;
-	ret = pvb_query_init(&query, node, service, flags, hints);
-	for (i = 0; !ret && i < count; i++) {
-		if (!pvb_query_match(&query, &list[i]))
-			continue;
-		ret = pvb_info_build(version, &list[i], hints, &query, tail);
-		if (*tail)
-			tail = &(*tail)->next;
-	}
+	ask.list = list;
+	ret = pvb_info_wanted(hints, FI_EP_MSG) ? pvb_getinfo_msg(&ask, &tail) : 0;
+	/* What one of them has not, the other may have. */
+	if ((!ret || ret == -FI_ENODATA) && pvb_info_wanted(hints, FI_EP_DGRAM))
+		ret = pvb_getinfo_dgram(&ask, &tail);
+	if (ret == -FI_ENODATA)
+		ret = 0;
 	free(list);
 	if (ret) {
 		fi_freeinfo(*info);

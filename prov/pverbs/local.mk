@@ -26,6 +26,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cq/read.c \
 	prov/pverbs/cq/removal.c \
 	prov/pverbs/cq/removal.h \
+	prov/pverbs/cq/source.c \
 	prov/pverbs/device/adapter.c \
 	prov/pverbs/device/address.c \
 	prov/pverbs/device/device.c \
@@ -39,6 +40,16 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/device/nic.c \
 	prov/pverbs/device/quirks.c \
 	prov/pverbs/device/verbs56.h \
+	prov/pverbs/dgram/ah.c \
+	prov/pverbs/dgram/av.c \
+	prov/pverbs/dgram/complete.c \
+	prov/pverbs/dgram/dgram.h \
+	prov/pverbs/dgram/domain.c \
+	prov/pverbs/dgram/ep.c \
+	prov/pverbs/dgram/info.c \
+	prov/pverbs/dgram/internal.h \
+	prov/pverbs/dgram/msg.c \
+	prov/pverbs/dgram/path.c \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \
 	prov/pverbs/ep/enable.c \
@@ -56,6 +67,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/mr.c \
 	prov/pverbs/objects/completion.h \
 	prov/pverbs/objects/connection.h \
+	prov/pverbs/objects/datagram.h \
 	prov/pverbs/objects/domain.h \
 	prov/pverbs/objects/durable.h \
 	prov/pverbs/objects/endpoint.h \
@@ -107,6 +119,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/persist/target/target.h \
 	prov/pverbs/pverbs.c \
 	prov/pverbs/pverbs.h \
+	prov/pverbs/qp/grh.c \
 	prov/pverbs/qp/internal.h \
 	prov/pverbs/qp/path.c \
 	prov/pverbs/qp/qp.c \

@@ -23,6 +23,7 @@ enum fake_call {
 	FAKE_CREATE_QP,
 	FAKE_CREATE_SRQ,
 	FAKE_DESTROY_SRQ,
+	FAKE_CREATE_AH,
 	FAKE_MODIFY_QP,
 	FAKE_POST_LIST, /* to a send queue; does not fail */
 	FAKE_POST_SEND, /* one per work request of a list */

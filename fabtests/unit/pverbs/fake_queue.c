@@ -26,6 +26,16 @@ unsigned int fake_outstanding(const struct fake_queue *queue)
 	return queue->posted - queue->done;
 }
 
+/* The oldest request, which completes. */
+static const struct fake_wr *queue_take(struct fake_queue *queue)
+{
+	const struct fake_wr *wr = fake_wr(queue, queue->done++);
+
+	if (wr->ah)
+		wr->ah->outstanding--;
+	return wr;
+}
+
 static void cq_add(struct ibv_cq *ibv, const struct ibv_wc *wc)
 {
 	struct fake_cq *cq = (struct fake_cq *)ibv;
@@ -75,7 +85,7 @@ static void cq_add_error(struct fake_qp *qp, struct ibv_cq *cq, uint64_t wr_id,
 
 static void sq_succeed(struct fake_qp *qp)
 {
-	const struct fake_wr *wr = fake_wr(&qp->sq, qp->sq.done++);
+	const struct fake_wr *wr = queue_take(&qp->sq);
 	struct ibv_wc wc = {
 		.wr_id = wr->wr_id,
 		.status = IBV_WC_SUCCESS,
@@ -90,8 +100,7 @@ static void sq_succeed(struct fake_qp *qp)
 static void queue_flush(struct fake_qp *qp, struct fake_queue *queue, struct ibv_cq *cq)
 {
 	while (queue->done != queue->posted)
-		cq_add_error(qp, cq, fake_wr(queue, queue->done++)->wr_id,
-			     IBV_WC_WR_FLUSH_ERR);
+		cq_add_error(qp, cq, queue_take(queue)->wr_id, IBV_WC_WR_FLUSH_ERR);
 }
 
 /* IB specification 1.7, section 11.6.3.2: once in ERR, the queue pair says that it takes
@@ -142,7 +151,7 @@ static bool qp_follows(enum ibv_qp_state from, enum ibv_qp_state to)
 	case IBV_QPS_RTR:
 		return from == IBV_QPS_INIT;
 	case IBV_QPS_RTS:
-		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
+		return from == IBV_QPS_RTR || from == IBV_QPS_RTS || from == IBV_QPS_SQE;
 	default:
 		return false;
 	}
@@ -216,8 +225,13 @@ static void queue_error(struct fake_qp *qp, struct fake_queue *queue, struct ibv
 {
 	pthread_mutex_lock(&lock);
 	CT_EXPECT_NE(fake_outstanding(queue), 0);
-	cq_add_error(qp, cq, fake_wr(queue, queue->done++)->wr_id, status);
-	qp_set_state(qp, IBV_QPS_ERR);
+	cq_add_error(qp, cq, queue_take(queue)->wr_id, status);
+	if (qp->ibv.qp_type == IBV_QPT_UD && queue == &qp->sq) {
+		qp->ibv.state = IBV_QPS_SQE;
+		queue_flush(qp, queue, cq);
+	} else {
+		qp_set_state(qp, IBV_QPS_ERR);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -253,6 +267,28 @@ void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
 	pthread_mutex_lock(&lock);
 	CT_EXPECT_NE(fake_outstanding(queue), 0);
 	wc.wr_id = fake_wr(queue, queue->done++)->wr_id;
+	cq_add(qp->ibv.recv_cq, &wc);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_receive_datagram(struct fake_qp *qp, uint32_t len, const struct ibv_wc *from,
+			   const uint8_t *grh)
+{
+	struct fake_queue *queue = recv_queue(qp);
+	const struct fake_wr *wr;
+	struct ibv_wc wc = *from;
+
+	pthread_mutex_lock(&lock);
+	CT_EXPECT_NE(fake_outstanding(queue), 0);
+	wr = queue_take(queue);
+	CT_EXPECT_EQ(wr->sge[0].length, 40);
+	if (grh)
+		memcpy((void *)(uintptr_t)wr->sge[0].addr, grh, 40);
+	wc.wr_id = wr->wr_id;
+	wc.status = IBV_WC_SUCCESS;
+	wc.opcode = IBV_WC_RECV;
+	wc.byte_len = 40 + len;
+	wc.qp_num = qp->ibv.qp_num;
 	cq_add(qp->ibv.recv_cq, &wc);
 	pthread_mutex_unlock(&lock);
 }
@@ -389,7 +425,12 @@ static int sq_post(struct fake_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->opcode == IBV_WR_SEND_WITH_IMM ||
 	    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		copy->imm = ntohl(wr->imm_data);
-	if (is_atomic(wr)) {
+	if (qp->ibv.qp_type == IBV_QPT_UD) {
+		copy->ah = (struct fake_ah *)wr->wr.ud.ah;
+		copy->ah->outstanding++;
+		copy->remote_qpn = wr->wr.ud.remote_qpn;
+		copy->remote_qkey = wr->wr.ud.remote_qkey;
+	} else if (is_atomic(wr)) {
 		copy->remote_addr = wr->wr.atomic.remote_addr;
 		copy->rkey = wr->wr.atomic.rkey;
 		copy->compare_add = wr->wr.atomic.compare_add;

@@ -507,6 +507,33 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	return gone ? EIO : 0;
 }
 
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+{
+	if (index < 0 || index >= FAKE_PKEYS)
+		return EINVAL;
+	*pkey = htobe16(device_of(context)->pkey[index]);
+	return 0;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	struct fake_ah *ah = make(FAKE_CREATE_AH, sizeof(*ah));
+
+	if (!ah)
+		return NULL;
+	ah->ibv.context = pd->context;
+	ah->ibv.pd = pd;
+	ah->attr = *attr;
+	return &ah->ibv;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah)
+{
+	/* A device may look at it until the send has completed. */
+	CT_EXPECT_EQ(((struct fake_ah *)ah)->outstanding, 0);
+	return unmake(ah);
+}
+
 int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
 	int err = fake_enter(FAKE_MODIFY_QP);

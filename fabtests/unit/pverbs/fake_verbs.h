@@ -20,6 +20,7 @@
 #define FAKE_DEVICES 3
 #define FAKE_PORTS 2
 #define FAKE_GIDS 4
+#define FAKE_PKEYS 4
 /* Work requests remembered per queue, the newest ones; more than any queue's depth. */
 #define FAKE_WRS 1024
 #define FAKE_WCS 4096
@@ -33,6 +34,7 @@ struct fake_device {
 	struct ibv_port_attr port[FAKE_PORTS];
 	uint64_t subnet_prefix;		     /* host order */
 	struct ibv_gid_entry gid[FAKE_GIDS]; /* 0: the prefix only */
+	uint16_t pkey[FAKE_PKEYS];	     /* host order; 0: none */
 	const char *sysfs_device; /* what its link "device" in sysfs says; NULL: none */
 	const char *sysfs_driver; /* and "device/driver" */
 	const char *driver;	  /* what detection finds; NULL: what it finds here */
@@ -65,6 +67,8 @@ struct fake_wr {
 	uint32_t rkey;
 	uint64_t compare_add, swap;   /* of an atomic */
 	struct ibv_mw_bind_info bind; /* of a window, whose key is rkey */
+	struct fake_ah *ah;	      /* of a datagram, as the next */
+	uint32_t remote_qpn, remote_qkey;
 	int num_sge;
 	struct ibv_sge sge[FAKE_SGES];
 	uint8_t inline_data[FAKE_INLINE]; /* read when it was posted */
@@ -83,6 +87,12 @@ struct fake_srq {
 	struct ibv_srq_init_attr init;
 	struct fake_queue rq;
 	atomic_uint qps;
+};
+
+struct fake_ah {
+	struct ibv_ah ibv;
+	struct ibv_ah_attr attr;
+	unsigned int outstanding; /* sends that name it and have not completed */
 };
 
 struct fake_qp {
@@ -121,13 +131,18 @@ void fake_device_count(int count);
 /* The next count sends succeed; true when there were as many. */
 bool fake_complete(struct fake_qp *qp, unsigned int count);
 void fake_complete_all(struct fake_qp *qp);
-/* The oldest send or receive fails, the queue pair goes to ERR, the rest is flushed. */
+/* The oldest send or receive fails, the queue pair goes to ERR, the rest is flushed;
+ * where a datagram fails, only the send queue stops. */
 void fake_send_error(struct fake_qp *qp, enum ibv_wc_status status);
 void fake_recv_error(struct fake_qp *qp, enum ibv_wc_status status);
 /* The oldest receive, of the shared queue if there is one, takes len bytes; imm may be
  * NULL. */
 void fake_receive(struct fake_qp *qp, enum ibv_wc_opcode opcode, uint32_t len,
 		  const uint32_t *imm);
+/* The oldest receive takes a datagram of len bytes; from has src_qp, slid, sl, imm_data
+ * and wc_flags of the completion; grh: 40 bytes, or NULL. */
+void fake_receive_datagram(struct fake_qp *qp, uint32_t len, const struct ibv_wc *from,
+			   const uint8_t *grh);
 /* A message begins to arrive in the oldest shared receive, which the queue pair's end
  * will flush. */
 void fake_take(struct fake_qp *qp);

@@ -30,6 +30,15 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/device/test_native.c \
 	fabtests/unit/pverbs/device/test_nic.c \
 	fabtests/unit/pverbs/device/test_quirks.c \
+	fabtests/unit/pverbs/dgram/test_ah.c \
+	fabtests/unit/pverbs/dgram/test_av.c \
+	fabtests/unit/pverbs/dgram/test_ep.c \
+	fabtests/unit/pverbs/dgram/test_info.c \
+	fabtests/unit/pverbs/dgram/test_msg.c \
+	fabtests/unit/pverbs/dgram/test_path.c \
+	fabtests/unit/pverbs/dgram/test_source.c \
+	fabtests/unit/pverbs/dgram/world_dgram.c \
+	fabtests/unit/pverbs/dgram/world_dgram.h \
 	fabtests/unit/pverbs/ep/test_ep.c \
 	fabtests/unit/pverbs/ep/test_opt.c \
 	fabtests/unit/pverbs/ep/test_request.c \

@@ -76,6 +76,7 @@ static void check(const struct row *row)
 	int ret;
 
 	hints->mode = FI_RX_CQ_DATA;
+	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode =
 		FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
 	hints->addr_format = row->format;
@@ -277,6 +278,7 @@ CT_TEST(info_addr, an_address_of_the_hints_that_is_none_is_no_data)
 
 	reset();
 	hints->mode = FI_RX_CQ_DATA;
+	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL;
 	hints->caps = FI_MSG;
 	hints->src_addr = &addr;

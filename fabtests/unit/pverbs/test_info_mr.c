@@ -45,6 +45,7 @@ static int answer(uint32_t version, uint64_t caps, int mr_mode, uint64_t mode)
 
 	hints->caps = caps;
 	hints->mode = mode;
+	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = mr_mode;
 	ret = pvb_getinfo(version, NULL, NULL, 0, hints, &info);
 	if (!ret) {

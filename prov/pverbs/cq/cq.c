@@ -244,6 +244,7 @@ static void pvb_cq_free(struct pvb_cq *cq)
 	crn_wait_fini(&cq->wait);
 	crn_lock_fini(&cq->lock);
 	free(cq->stash);
+	free(cq->unknown.addrs);
 	free(cq->shared);
 	free(cq);
 }

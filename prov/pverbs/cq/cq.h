@@ -38,6 +38,13 @@ bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 /* An operation with these completion flags ended: its counter moves. */
 void pvb_cq_count(const struct pvb_wq *wq, uint64_t flags, int err);
 
+/* source.c */
+
+/* Appends to the stash, in which there is room, that something came from an address that
+ * is in no vector: an error. With the lock held. */
+void pvb_cq_stash_unknown(struct pvb_cq *cq, struct pvb_comp *comp,
+			  const struct pvb_ud_addr *from);
+
 /* hw.c */
 
 /* Room for count more entries than there are: 0 or -FI_ENOMEM. Called with the

@@ -6,26 +6,6 @@
 #include "cq.h"
 #include "internal.h"
 
-/* Puts an entry of the queue's format into the buffer; returns where the next one goes.
- */
-CRN_INLINE void *pvb_cq_put(const struct pvb_cq *cq, void *buf,
-			    const struct pvb_comp *comp)
-{
-	struct fi_cq_data_entry *entry = buf;
-
-	/* Each format begins with the one before. */
-	entry->op_context = comp->context;
-	if (cq->format == FI_CQ_FORMAT_CONTEXT)
-		return (struct fi_cq_entry *)buf + 1;
-	entry->flags = comp->flags;
-	entry->len = comp->len;
-	if (cq->format == FI_CQ_FORMAT_MSG)
-		return (struct fi_cq_msg_entry *)buf + 1;
-	entry->buf = NULL;
-	entry->data = comp->data;
-	return entry + 1;
-}
-
 int pvb_cq_set_format(struct pvb_cq *cq, enum fi_cq_format format)
 {
 	switch (format) {
@@ -86,6 +66,23 @@ static bool pvb_tail_is_late(const struct pvb_slot *slot)
 	       slot == &wq->slots[crn_ring_index(&wq->ring, tail)];
 }
 
+/*
+ * A datagram that cannot be sent stops the send queue but nothing else (IB specification
+ * 1.7, section 10.3.1.8): what was posted behind it is flushed, what comes later is sent.
+ */
+static void pvb_datagram_failed(struct pvb_qp *qp, enum ibv_wc_status status)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE};
+
+	if (status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	if (ibv_modify_qp(qp->ibv, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE))
+		PVB_WARN(FI_LOG_CQ,
+			 "queue pair 0x%x sends no datagrams any more: open another "
+			 "endpoint\n",
+			 qp->ibv->qp_num);
+}
+
 static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 			      struct pvb_comp *comp)
 {
@@ -97,16 +94,19 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	comp->data = 0;
 	comp->err = pvb_wc_error(wc->status, qp && slot->wq == &qp->sq);
 	comp->prov_errno = (int)wc->status;
+	comp->source = PVB_SOURCE_NONE;
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
 			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
+	if (qp && slot->wq == &qp->sq && pvb_qp_ep(qp)->dgram)
+		pvb_datagram_failed(qp, wc->status);
 	if (!(slot->state & PVB_SLOT_INJECT))
 		return true;
 	/*
 	 * An inject has no context to report with (fi_msg(3)). Its failure broke the
 	 * connection; the program learns that from FI_SHUTDOWN.
 	 */
-	if (wc->status != IBV_WC_WR_FLUSH_ERR && qp)
+	if (wc->status != IBV_WC_WR_FLUSH_ERR && qp && !pvb_qp_ep(qp)->dgram)
 		pvb_qp_ep(qp)->eq->cm->failed(pvb_qp_ep(qp));
 	return false;
 }
@@ -133,6 +133,7 @@ CRN_INLINE bool pvb_convert_success(const struct ibv_wc *wc, const struct pvb_sl
 	comp->len = 0;
 	comp->data = 0;
 	comp->err = 0;
+	comp->source = PVB_SOURCE_NONE;
 	if (wc->opcode & IBV_WC_RECV) {
 		pvb_convert_recv(wc, comp);
 		/* Remote CQ data is always reported, also with selective completion. */
@@ -469,9 +470,7 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 /* Empty reads between two polls for events of the device: a poll is a system call. */
 #define PVB_CQ_IDLE 4096u
 
-/* The queue was empty: progresses control messages and reads the device's events. */
-static __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf,
-						     size_t count)
+__attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf, size_t count)
 {
 	/* Of several threads' counts some may be lost. */
 	const uint32_t idle = atomic_load_explicit(&cq->idle, memory_order_relaxed) + 1;
@@ -522,14 +521,31 @@ ssize_t pvb_cq_read(struct fid_cq *fid, void *buf, size_t count)
 	return ret;
 }
 
-ssize_t pvb_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src_addr)
+/* fi_cq(3): copied to the program's buffer if it has one, else there until the next call.
+ */
+static void pvb_cq_put_err_data(struct pvb_cq *cq, const struct pvb_comp *comp,
+				struct fi_cq_err_entry *entry)
 {
-	ssize_t i, ret = pvb_cq_read(fid, buf, count);
+	const bool sized =
+		FI_VERSION_GE(cq->domain->fabric->fid.api_version, FI_VERSION(1, 5));
+	const struct pvb_ud_addr *from;
+	size_t size = 0;
 
-	for (i = 0; src_addr && i < ret; i++)
-		src_addr[i] =
-			FI_ADDR_NOTAVAIL; /* fi_cq(3): connected endpoints have none */
-	return ret;
+	if (comp->source != PVB_SOURCE_UNKNOWN || comp->err != FI_EADDRNOTAVAIL) {
+		entry->err_data = NULL;
+		goto out;
+	}
+	from = pvb_cq_take_unknown(cq);
+	size = sizeof(*from);
+	if (sized && entry->err_data && entry->err_data_size) {
+		size = CRN_MIN(size, entry->err_data_size);
+		memcpy(entry->err_data, from, size);
+	} else {
+		entry->err_data = (void *)(uintptr_t)from;
+	}
+out:
+	if (sized)
+		entry->err_data_size = size;
 }
 
 ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64_t flags)
@@ -554,9 +570,7 @@ ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 	entry->olen = 0;
 	entry->err = comp->err;
 	entry->prov_errno = comp->prov_errno;
-	entry->err_data = NULL;
-	if (FI_VERSION_GE(cq->domain->fabric->fid.api_version, FI_VERSION(1, 5)))
-		entry->err_data_size = 0;
+	pvb_cq_put_err_data(cq, comp, entry);
 	cq->stash_head = (cq->stash_head + 1) & (cq->stash_size - 1);
 	cq->stash_count--;
 	ret = 1;

@@ -5,25 +5,23 @@
  */
 #include <arpa/inet.h>
 #include <string.h>
+#include "device.h"
 #include "internal.h"
 
 /* Membership in a partition is not part of its number (IB specification 1.7, 10.9.1). */
 #define PVB_PKEY_NUMBER 0x7fff
 
-/* The GID that an IP address has on RoCE (RFC 4291 section 2.5.5.2 for IPv4). */
-static void pvb_path_gid(const struct sockaddr *sa, union ibv_gid *gid)
+void pvb_gid_of_addr(const struct sockaddr *sa, uint8_t *gid)
 {
-	memset(gid, 0, sizeof(*gid));
+	memset(gid, 0, 16);
 	if (sa->sa_family == AF_INET6) {
-		memcpy(gid->raw,
-		       &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr,
-		       sizeof(gid->raw));
+		memcpy(gid, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr,
+		       16);
 		return;
 	}
-	gid->raw[10] = 0xff;
-	gid->raw[11] = 0xff;
-	memcpy(&gid->raw[12], &((const struct sockaddr_in *)(const void *)sa)->sin_addr,
-	       4);
+	gid[10] = 0xff;
+	gid[11] = 0xff;
+	memcpy(&gid[12], &((const struct sockaddr_in *)(const void *)sa)->sin_addr, 4);
 }
 
 static bool pvb_path_gid_wanted(const struct rdma_cm_id *id)
@@ -37,7 +35,7 @@ static bool pvb_path_gid_wanted(const struct rdma_cm_id *id)
 	if (ibv_query_gid(id->verbs, id->port_num, pvb_params.gid_index, &gid) ||
 	    (!gid.global.subnet_prefix && !gid.global.interface_id))
 		return false;
-	pvb_path_gid(&id->route.addr.src_addr, &mapped);
+	pvb_gid_of_addr(&id->route.addr.src_addr, mapped.raw);
 	return !memcmp(&gid, own, sizeof(gid)) || !memcmp(&gid, &mapped, sizeof(gid));
 }
 

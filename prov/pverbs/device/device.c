@@ -5,6 +5,7 @@
  * is no other mapping from IP address to device that is right for IB, RoCE and iWARP
  * alike.
  */
+#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -30,6 +31,18 @@ static bool pvb_device_wanted(const char *name)
 			at++;
 	}
 	return false;
+}
+
+/* What datagrams from the address have as their source. */
+static void pvb_device_path(const struct rdma_cm_id *id, struct pvb_device_addr *out)
+{
+	const struct rdma_ib_addr *own = &id->route.addr.addr.ibaddr;
+
+	out->pkey = ntohs(own->pkey);
+	if (own->sgid.global.subnet_prefix || own->sgid.global.interface_id)
+		memcpy(out->gid, own->sgid.raw, sizeof(out->gid));
+	else
+		pvb_gid_of_addr(&out->addr.sa, out->gid);
 }
 
 /*
@@ -67,6 +80,7 @@ static int pvb_device_probe(struct rdma_event_channel *channel, const struct soc
 			 out->device, strerror(errno));
 		goto out;
 	}
+	pvb_device_path(id, out);
 	if (!ibv_query_gid(id->verbs, out->port, 0, &gid))
 		out->subnet_prefix = be64toh(gid.global.subnet_prefix);
 	ret = 0;

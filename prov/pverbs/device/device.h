@@ -17,6 +17,8 @@ struct pvb_device_addr {
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port_attr;
 	uint64_t subnet_prefix; /* of GID 0, host byte order */
+	uint8_t gid[16];	/* of the address */
+	uint16_t pkey;		/* of its partition, host byte order */
 	bool iwarp;
 	uint32_t quirks; /* enum pvb_quirk */
 };
@@ -52,6 +54,12 @@ int pvb_device_open(const char *name, struct ibv_context **verbs);
 
 /* Can a device do atomics that a program may rely on? */
 bool pvb_atomic_device(const struct ibv_device_attr *attr, uint32_t quirks);
+
+/* address.c */
+
+/* The GID, 16 bytes, that an IP address has on RoCE (RFC 4291 section 2.5.5.2 for IPv4).
+ */
+void pvb_gid_of_addr(const struct sockaddr *sa, uint8_t *gid);
 
 /* quirks.c */
 

@@ -5,6 +5,7 @@
  */
 #include "cq/cq.h"
 #include "device/device.h"
+#include "dgram/dgram.h"
 #include "flags.h"
 #include "internal.h"
 
@@ -155,6 +156,9 @@ static int pvb_ep_bind_srx(struct pvb_ep *ep, struct pvb_srx *srx, uint64_t flag
 		return -FI_EOPNOTSUPP;
 	if (srx->domain != ep->domain)
 		return -FI_EDOMAIN;
+	/* Receives of datagrams have room for the GRH. */
+	if (srx->wq.datagrams != (ep->dgram != NULL))
+		return -FI_EINVAL;
 	ep->qp.srx = srx;
 	atomic_fetch_add(&srx->refs, 1);
 	return 0;
@@ -174,6 +178,10 @@ int pvb_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return pvb_ep_bind_eq(ep,
 				      crn_container_of(bfid, struct pvb_eq, eq.fid.fid),
 				      flags);
+	case FI_CLASS_AV:
+		return flags ? -FI_EINVAL
+			     : pvb_dgram_bind_av(ep, crn_container_of(bfid, struct pvb_av,
+								      av.fid.fid));
 	case FI_CLASS_SRX_CTX:
 		return pvb_ep_bind_srx(ep,
 				       crn_container_of(bfid, struct pvb_srx, fid.fid),

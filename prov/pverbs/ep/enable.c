@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cq/cq.h"
 #include "device/device.h"
+#include "dgram/dgram.h"
 #include "persist/persist.h"
 #include "qp/qp.h"
 #include "internal.h"
@@ -48,20 +49,24 @@ static int pvb_ep_first_port(const struct pvb_ep *ep, uint8_t *port)
 	return 0;
 }
 
-/* Receives can be posted from then on. */
+/* Receives can be posted from then on, and datagrams sent. */
 static int pvb_ep_init_qp(struct pvb_ep *ep)
 {
 	const int mask =
 		IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
-	int ret = pvb_ep_first_port(ep, &attr.port_num);
+	int ret;
 
+	if (ep->dgram)
+		return pvb_dgram_start(ep);
+	ret = pvb_ep_first_port(ep, &attr.port_num);
 	return ret ? ret : pvb_qp_init(&ep->qp, &attr, mask, ep->domain->atomics);
 }
 
 int pvb_ep_create_qp(struct pvb_ep *ep)
 {
 	const struct pvb_qp_attr attr = {
+		.type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
 		.tx_depth = pvb_ep_tx_depth(ep),
 		.rx_depth = ep->attr.rx_size,
 		.tx_iov_limit = ep->attr.tx_iov_limit,
@@ -76,14 +81,16 @@ int pvb_ep_create_qp(struct pvb_ep *ep)
 	ret = pvb_ep_init_qp(ep);
 	if (ret)
 		goto err_qp;
-	ret = pvb_durable_open(ep);
+	ret = ep->dgram ? 0 : pvb_durable_open(ep);
 	if (ret)
 		goto err_qp;
 	/* A reader that finds the work queue must find the control queue pair too. */
-	ret = pvb_qp_start(&ep->qp, ep->rx_selective || ep->domain->control);
+	ret = pvb_qp_start(&ep->qp, ep->dgram || ep->rx_selective || ep->domain->control);
 	if (ret)
 		goto err_durable;
-	ep->conn.state = PVB_CONN_ENABLED;
+	ep->conn.state = ep->dgram ? PVB_CONN_CONNECTED : PVB_CONN_ENABLED;
+	if (ep->dgram)
+		pvb_wq_open(&ep->qp.sq);
 	return 0;
 err_durable:
 	pvb_durable_close(&ep->qp);

@@ -5,6 +5,7 @@
 #include <cairn/nosys.h>
 #include "cm/cm.h"
 #include "cq/cq.h"
+#include "dgram/dgram.h"
 #include "persist/persist.h"
 #include "qp/qp.h"
 #include "xfer/xfer.h"
@@ -89,6 +90,7 @@ static int pvb_ep_close(struct fid *fid)
 		return ret;
 	pvb_ep_end_cm(ep);
 	pvb_ep_destroy_qp(ep);
+	pvb_dgram_close(ep);
 	if (ep->eq)
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	pvb_replay_end(ep);
@@ -107,8 +109,10 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 
 	if (ep->conn.state != PVB_CONN_NEW)
 		return 0;
-	if (!ep->eq)
+	if (!ep->eq && !ep->dgram)
 		return -FI_ENOEQ;
+	if (ep->dgram && !ep->dgram->av)
+		return -FI_ENOAV;
 	if (pvb_removed(ep->domain))
 		return -FI_ENODEV;
 	if (ep->attr.rx_shared && !ep->qp.srx)
@@ -237,7 +241,8 @@ static int pvb_ep_attr(struct pvb_ep *ep, const struct fi_info *info)
 	const struct fi_tx_attr *tx = info->tx_attr;
 	int ret;
 
-	if (!tx || !info->rx_attr || !info->ep_attr || info->ep_attr->type != FI_EP_MSG)
+	if (!tx || !info->rx_attr || !info->ep_attr ||
+	    (info->ep_attr->type != FI_EP_MSG && info->ep_attr->type != FI_EP_DGRAM))
 		return -FI_EINVAL;
 	ret = pvb_ep_sizes(ep, info);
 	if (ret)
@@ -251,7 +256,8 @@ static int pvb_ep_attr(struct pvb_ep *ep, const struct fi_info *info)
 	ep->tx_flags = tx->op_flags;
 	ep->rx_flags = info->rx_attr->op_flags;
 	ep->fence_writes = tx->msg_order & fenced;
-	return pvb_ep_addrs(ep, info);
+	return info->ep_attr->type == FI_EP_DGRAM ? pvb_dgram_open(ep, info)
+						  : pvb_ep_addrs(ep, info);
 }
 
 /* Moves the request to this endpoint, which handles its events from now on. */
@@ -325,6 +331,8 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->domain = domain;
 	ep->qp.domain = domain;
 	ret = pvb_ep_attr(ep, info);
+	if (!ret && info->handle && ep->dgram)
+		ret = -FI_EINVAL;
 	if (!ret && info->handle)
 		ret = pvb_ep_take(ep, info->handle);
 	if (ret)
@@ -336,11 +344,11 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &pvb_ep_fid_ops;
 	ep->fid.ops = &pvb_ep_ops;
-	ep->fid.cm = &pvb_ep_cm_ops;
-	ep->fid.msg = &pvb_msg_ops;
-	ep->fid.rma = &pvb_rma_ops;
+	ep->fid.cm = ep->dgram ? &pvb_dgram_cm_ops : &pvb_ep_cm_ops;
+	ep->fid.msg = ep->dgram ? &pvb_dgram_msg_ops : &pvb_msg_ops;
+	ep->fid.rma = ep->dgram ? &crn_nosys_rma : &pvb_rma_ops;
 	ep->fid.tagged = &crn_nosys_tagged;
-	ep->fid.atomic = domain->atomics && (ep->attr.caps & FI_ATOMIC)
+	ep->fid.atomic = domain->atomics && !ep->dgram && (ep->attr.caps & FI_ATOMIC)
 				 ? &pvb_atomic_ops
 				 : &crn_nosys_atomic;
 	ep->fid.collective = &crn_nosys_collective;
@@ -348,6 +356,7 @@ int pvb_endpoint(struct fid_domain *domain_fid, struct fi_info *info, struct fid
 	*fid = &ep->fid;
 	return 0;
 err_attr:
+	pvb_dgram_close(ep);
 	pvb_cm_forget(ep);
 	crn_lock_fini(&ep->qp.rx_lock);
 err_tx_lock:

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <rdma/fi_ext_cairn.h>
+#include "dgram/dgram.h"
 #include "persist/persist.h"
 #include "xfer/xfer.h"
 #include "internal.h"
@@ -36,7 +37,7 @@ static int pvb_stats_read(struct fid_ep *fid, struct fi_cairn_stats *out, size_t
 {
 	struct fi_cairn_stats stats;
 
-	if (fid->msg != &pvb_msg_ops)
+	if (fid->msg != &pvb_msg_ops && fid->msg != &pvb_dgram_msg_ops)
 		return -FI_EINVAL;
 	pvb_stats_get(pvb_ep_of(fid), &stats);
 	memset(out, 0, len);

@@ -3,6 +3,7 @@
 #ifndef PVB_OBJECTS_COMPLETION_H
 #define PVB_OBJECTS_COMPLETION_H
 
+#include "wire/wire.h"
 #include "pverbs.h"
 
 /* A completion in the provider's own form, until a format of the application's is filled.
@@ -14,6 +15,22 @@ struct pvb_comp {
 	uint64_t data;
 	int err;	/* FI_E*; 0: success */
 	int prov_errno; /* of an error: enum ibv_wc_status, or -errno of a refused post */
+	uint64_t source; /* of a datagram: its fi_addr_t + 1, or PVB_SOURCE_* */
+};
+
+/* Not known, or no datagram; it reads as FI_ADDR_NOTAVAIL. */
+#define PVB_SOURCE_NONE 0
+/* Of an error FI_EADDRNOTAVAIL: the address is the oldest of pvb_cq.unknown. */
+#define PVB_SOURCE_UNKNOWN 1
+
+/* Addresses of senders that are in no vector, for error entries in the stash: a ring.
+ * cq/source.c. */
+struct pvb_unknown {
+	struct pvb_ud_addr *addrs;
+	uint32_t size; /* power of two, or 0 */
+	uint32_t head; /* the oldest */
+	uint32_t count;
+	struct pvb_ud_addr last; /* what fi_cq_readerr gave: valid until the next */
 };
 
 /* One device queue behind a fi_cq; endpoints share it while its depth allows. */
@@ -57,6 +74,8 @@ struct pvb_cq {
 	struct crn_list deferring;
 	atomic_bool wonders; /* one of them does: pvb_defer_look */
 	int vector;	     /* completion vector: fi_cq_attr.signaling_vector */
+	atomic_bool sources; /* an endpoint with FI_SOURCE receives here, or did */
+	struct pvb_unknown unknown;
 	enum fi_cq_wait_cond wait_cond;
 	/* NULL: neither the queue nor a counter fed by it has a wait object */
 	struct ibv_comp_channel *channel;

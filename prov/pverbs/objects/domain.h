@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "wire/wire.h"
+#include "datagram.h"
 #include "durable.h"
 
 /* cm/request.h */
@@ -50,6 +51,7 @@ struct pvb_domain {
 	bool seq_atomics; /* atomics, of the device: sequence words can be advanced */
 	struct pvb_control
 		*control; /* persist/control/control.h; NULL: no durable connections */
+	struct pvb_ud_domain *ud; /* NULL: not opened for datagrams */
 	/* Of cq/removal.c. qps_lock comes before the locks of posting and of a queue.
 	 */
 	pthread_mutex_t qps_lock;

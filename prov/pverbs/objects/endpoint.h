@@ -26,9 +26,10 @@ struct pvb_ep {
 	struct pvb_ep_attr attr;
 	struct pvb_eq *eq;
 	struct pvb_qp qp;
-	struct pvb_conn conn;
-	struct pvb_mr *replay; /* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
-	uint64_t tx_flags;     /* default op_flags of calls that have no flags */
+	struct pvb_conn conn;	 /* of datagrams: CONNECTED from fi_enable on */
+	struct pvb_dgram *dgram; /* NULL: a connection */
+	struct pvb_mr *replay;	 /* FI_OPT_CAIRN_REPLAY; NULL: receives are anywhere */
+	uint64_t tx_flags;	 /* default op_flags of calls that have no flags */
 	uint64_t rx_flags;
 	bool tx_selective;
 	bool rx_selective; /* also of receives of srx */

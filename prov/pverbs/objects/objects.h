@@ -9,6 +9,10 @@
  *
  * pvb_requests.lock: which requests wait for the program, for the whole fabric.
  *
+ * pvb_ahs.sweeping: one thread frees address handles; before qps_lock of the domain.
+ * pvb_ahs.lock: the cache of address handles; taken last, behind pvb_cq.lock and the lock
+ * of an address vector, which is behind pvb_cq.lock as well. All of these are always on.
+ *
  * pvb_qp.tx_lock, rx_lock: posting to one queue pair. pvb_srx.lock: posting to a shared
  * receive context, and which queues complete it. pvb_cntr.lock: which completion queues
  * feed a counter. pvb_cq.lock: polling and the stash. These are off with
@@ -22,6 +26,7 @@
 
 #include "completion.h"
 #include "connection.h"
+#include "datagram.h"
 #include "domain.h"
 #include "durable.h"
 #include "endpoint.h"

@@ -4,6 +4,7 @@
 #define PVB_OBJECTS_QUEUE_H
 
 #include "completion.h"
+#include "datagram.h"
 #include "durable.h"
 
 /* What a counter may count: fi_ep_bind's flags as an index. */
@@ -64,8 +65,11 @@ struct pvb_wq {
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
 	bool counted;	  /* some cntr is not NULL */
+	bool datagrams;	  /* each receive has an entry of grhs */
 	atomic_bool open; /* operations may be posted */
 	atomic_bool made; /* slots is not NULL */
+	uint32_t passing; /* where a send queue has to get to: dgram/ah.c */
+	struct pvb_grhs grhs;
 };
 
 struct pvb_qp_wq {
@@ -122,7 +126,7 @@ struct pvb_defer_source {
 		       */
 };
 
-/* A reliable queue pair: its two work queues, and what posting to them takes. */
+/* A queue pair: its two work queues, and what posting to them takes. */
 struct pvb_qp {
 	struct crn_list entry; /* of pvb_domain.qps */
 	struct pvb_domain *domain;

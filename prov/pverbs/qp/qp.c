@@ -24,6 +24,7 @@ static void pvb_wq_init(struct pvb_wq *wq, struct pvb_qp *qp, uint32_t depth)
 static void pvb_wq_fini(struct pvb_wq *wq)
 {
 	free(wq->slots);
+	pvb_grhs_free(&wq->grhs);
 	wq->slots = NULL;
 	wq->made = false;
 }
@@ -43,10 +44,17 @@ static void pvb_wq_size(struct pvb_wq *wq)
 
 int pvb_wq_make(struct pvb_wq *wq)
 {
+	int ret;
+
 	if (!wq->slots)
 		wq->slots = malloc((wq->ring.mask + 1) * sizeof(*wq->slots));
 	if (!wq->slots)
 		return -FI_ENOMEM;
+	if (wq->datagrams) {
+		ret = pvb_grhs_make(wq->qp->domain, &wq->grhs, wq->ring.mask + 1);
+		if (ret)
+			return ret;
+	}
 	/* One of them comes last, here or in pvb_wq_open, and finds the other set. */
 	atomic_store(&wq->made, true);
 	if (atomic_load(&wq->open))
@@ -93,7 +101,7 @@ static struct ibv_qp *pvb_qp_create_native(struct pvb_domain *domain,
 	};
 	struct ibv_qp *ibv;
 
-	if (!ops || !domain->control)
+	if (!ops || !domain->control || plain->qp_type != IBV_QPT_RC)
 		return NULL;
 	if (domain->seq_atomics)
 		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
@@ -116,10 +124,11 @@ static int pvb_qp_create(struct pvb_qp *qp, const struct pvb_qp_attr *wanted,
 				.max_send_wr = qp->sq.depth + 1,
 				.max_recv_wr = qp->rq.depth,
 				.max_send_sge = (uint32_t)wanted->tx_iov_limit,
-				.max_recv_sge = (uint32_t)wanted->rx_iov_limit,
+				.max_recv_sge =
+					(uint32_t)wanted->rx_iov_limit + qp->rq.datagrams,
 				.max_inline_data = (uint32_t)inline_size,
 			},
-		.qp_type = IBV_QPT_RC,
+		.qp_type = wanted->type,
 		.qp_context = qp,
 		.srq = qp->srx ? qp->srx->srq : NULL,
 	};
@@ -196,6 +205,7 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 
 	pvb_wq_init(&qp->sq, qp, attr->tx_depth);
 	pvb_wq_init(&qp->rq, qp, qp->srx ? 0 : attr->rx_depth);
+	qp->rq.datagrams = attr->type == IBV_QPT_UD;
 	ret = pvb_cntr_attach(&qp->sq);
 	if (ret)
 		return ret;

@@ -10,8 +10,9 @@
 
 /* Attributes of a queue pair. */
 struct pvb_qp_attr {
+	enum ibv_qp_type type;		   /* IBV_QPT_RC or IBV_QPT_UD */
 	uint32_t tx_depth, rx_depth;	   /* entries */
-	size_t tx_iov_limit, rx_iov_limit; /* pieces of an entry */
+	size_t tx_iov_limit, rx_iov_limit; /* pieces of an entry, without the GRH's */
 	size_t inject_size;		   /* bytes that can be reused at once */
 };
 
@@ -22,6 +23,28 @@ int pvb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 /* The queue pair is in ERR: takes its receives out of the device, until no more can
  * come or the deadline (crn_now_ms) has passed. */
 void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms);
+
+/* grh.c */
+
+/* For so many receives, if there are none yet: 0 or a negative code. */
+int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots);
+void pvb_grhs_free(struct pvb_grhs *grhs);
+
+/* Where the GRH of a receive is that has this slot of wq, and its scatter entry. */
+static inline void *pvb_grh_of(const struct pvb_wq *wq, const struct pvb_slot *slot)
+{
+	return wq->grhs.at + (slot - wq->slots) * PVB_GRH_SIZE;
+}
+
+static inline struct ibv_sge pvb_grh_sge(const struct pvb_wq *wq,
+					 const struct pvb_slot *slot)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)pvb_grh_of(wq, slot),
+		.length = PVB_GRH_SIZE,
+		.lkey = wq->grhs.mr->lkey,
+	};
+}
 
 /* path.c */
 

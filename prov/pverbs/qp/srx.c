@@ -171,6 +171,7 @@ static int pvb_srx_close(struct fid *fid)
 	atomic_fetch_sub(&srx->domain->refs, 1);
 	crn_lock_fini(&srx->lock);
 	free(srx->wq.slots);
+	pvb_grhs_free(&srx->wq.grhs);
 	srx->domain->durable->recv_close(&srx->wq);
 	free(srx->cqs);
 	free(srx);
@@ -232,7 +233,9 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 {
 	const struct ibv_device_attr *device = &srx->domain->attr;
 	const size_t most = (size_t)CRN_MIN(device->max_srq_wr, device->max_cqe);
-	const size_t iov_most = (size_t)CRN_MIN(device->max_srq_sge, PVB_IOV_LIMIT);
+	const bool datagrams = srx->domain->ud;
+	const size_t iov_most =
+		(size_t)CRN_MIN(device->max_srq_sge - datagrams, PVB_IOV_LIMIT);
 	struct ibv_srq_init_attr attr = {.srq_context = srx};
 	size_t size = rx && rx->size ? rx->size : CRN_MIN(pvb_params.rx_size, most);
 	int ret;
@@ -249,10 +252,13 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 		return ret;
 	if (srx->domain->control)
 		ret = srx->domain->durable->recv_open(&srx->wq, size, srx->iov_limit);
+	srx->wq.datagrams = datagrams;
+	if (!ret && datagrams)
+		ret = pvb_grhs_make(srx->domain, &srx->wq.grhs, size);
 	if (ret)
 		goto err;
 	attr.attr.max_wr = (uint32_t)size;
-	attr.attr.max_sge = (uint32_t)srx->iov_limit;
+	attr.attr.max_sge = (uint32_t)srx->iov_limit + datagrams;
 	srx->srq = ibv_create_srq(srx->domain->pd, &attr);
 	if (srx->srq)
 		return 0;
@@ -261,6 +267,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 		 pvb_domain_device(srx->domain), size, fi_strerror(-ret));
 err:
 	free(srx->wq.slots);
+	pvb_grhs_free(&srx->wq.grhs);
 	srx->domain->durable->recv_close(&srx->wq);
 	return ret;
 }

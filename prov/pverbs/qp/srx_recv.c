@@ -26,8 +26,9 @@ struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
 	return slot;
 }
 
-static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *context,
-			    uint64_t flags)
+/* grh: the first scatter entry is room for the GRH's. */
+CRN_INLINE ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr,
+				void *context, uint64_t flags, bool grh)
 {
 	struct ibv_recv_wr *bad;
 	struct pvb_slot *slot;
@@ -44,6 +45,8 @@ static ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr, void *c
 	slot->state = flags & FI_COMPLETION ? 0 : PVB_SLOT_SELECTIVE;
 	if (crn_unlikely(srx->wq.bufs))
 		(void)srx->domain->durable->recv_note(&srx->wq, slot, wr);
+	if (grh)
+		wr->sg_list[0] = pvb_grh_sge(&srx->wq, slot);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_srq_recv(srx->srq, wr, &bad);
@@ -66,7 +69,7 @@ static ssize_t pvb_srx_recv(struct fid_ep *fid, void *buf, size_t len, void *des
 
 	if (crn_unlikely(len > UINT32_MAX))
 		return -FI_EMSGSIZE;
-	return pvb_srx_post(srx, &wr, context, srx->flags);
+	return pvb_srx_post(srx, &wr, context, srx->flags, false);
 }
 
 static ssize_t pvb_srx_recv_iov(struct pvb_srx *srx, const struct iovec *iov, void **desc,
@@ -80,7 +83,7 @@ static ssize_t pvb_srx_recv_iov(struct pvb_srx *srx, const struct iovec *iov, vo
 	ret = pvb_sge_fill(sge, iov, desc, count, srx->iov_limit, &len);
 	if (crn_unlikely(ret))
 		return ret;
-	return pvb_srx_post(srx, &wr, context, flags);
+	return pvb_srx_post(srx, &wr, context, flags, false);
 }
 
 static ssize_t pvb_srx_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -98,6 +101,48 @@ static ssize_t pvb_srx_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
 		return -FI_EBADFLAGS;
 	return pvb_srx_recv_iov(pvb_srx_of(fid), msg->msg_iov, msg->desc, msg->iov_count,
 				msg->context, flags);
+}
+
+/* The same of datagrams. */
+static ssize_t pvb_srx_grh_recv_iov(struct pvb_srx *srx, const struct iovec *iov,
+				    void **desc, size_t count, void *context,
+				    uint64_t flags)
+{
+	struct ibv_sge sge[1 + PVB_IOV_LIMIT];
+	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = 1 + (int)count};
+	size_t len;
+	int ret;
+
+	ret = pvb_sge_fill(&sge[1], iov, desc, count, srx->iov_limit, &len);
+	if (crn_unlikely(ret))
+		return ret;
+	return pvb_srx_post(srx, &wr, context, flags, true);
+}
+
+static ssize_t pvb_srx_grh_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
+				fi_addr_t src_addr, void *context)
+{
+	struct pvb_srx *srx = pvb_srx_of(fid);
+	const struct iovec iov = {.iov_base = buf, .iov_len = len};
+
+	return pvb_srx_grh_recv_iov(srx, &iov, &desc, len != 0, context, srx->flags);
+}
+
+static ssize_t pvb_srx_grh_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,
+				 size_t count, fi_addr_t src_addr, void *context)
+{
+	struct pvb_srx *srx = pvb_srx_of(fid);
+
+	return pvb_srx_grh_recv_iov(srx, iov, desc, count, context, srx->flags);
+}
+
+static ssize_t pvb_srx_grh_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
+				   uint64_t flags)
+{
+	if (crn_unlikely(flags & ~(uint64_t)PVB_RECV_FLAGS))
+		return -FI_EBADFLAGS;
+	return pvb_srx_grh_recv_iov(pvb_srx_of(fid), msg->msg_iov, msg->desc,
+				    msg->iov_count, msg->context, flags);
 }
 
 static ssize_t pvb_srx_recv_gone(struct fid_ep *fid, void *buf, size_t len, void *desc,
@@ -131,8 +176,8 @@ void pvb_srx_msg_init(struct pvb_srx *srx)
 {
 	srx->end = pvb_srx_msg_end;
 	srx->msg = crn_nosys_msg;
-	srx->msg.recv = pvb_srx_recv;
-	srx->msg.recvv = pvb_srx_recvv;
-	srx->msg.recvmsg = pvb_srx_recvmsg;
+	srx->msg.recv = srx->wq.datagrams ? pvb_srx_grh_recv : pvb_srx_recv;
+	srx->msg.recvv = srx->wq.datagrams ? pvb_srx_grh_recvv : pvb_srx_recvv;
+	srx->msg.recvmsg = srx->wq.datagrams ? pvb_srx_grh_recvmsg : pvb_srx_recvmsg;
 	srx->fid.msg = &srx->msg;
 }

@@ -19,9 +19,7 @@ static int pvb_recv_make(struct pvb_ep *ep)
 	return ret ? ret : pvb_wq_make(rq);
 }
 
-/* The queue is full, or has no slots yet: 0 and it has room now; or why no receive can be
- * posted. Called with the lock held. */
-static __attribute__((noinline)) ssize_t pvb_recv_first(struct pvb_ep *ep)
+__attribute__((noinline)) ssize_t pvb_recv_first(struct pvb_ep *ep)
 {
 	struct pvb_qp *qp = &ep->qp;
 

@@ -249,6 +249,11 @@ void pvb_tx_close(struct pvb_ep *ep)
 		.state = PVB_SLOT_INJECT,
 	};
 	wr.wr_id = (uintptr_t)slot;
+	if (ep->dgram) {
+		wr.wr.ud.ah = ep->dgram->self.handle;
+		wr.wr.ud.remote_qpn = ep->dgram->self.qpn;
+		wr.wr.ud.remote_qkey = PVB_UD_QKEY;
+	}
 	ret = qp->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			  : ibv_post_send(qp->ibv, &wr, &bad);
 	if (!ret) {

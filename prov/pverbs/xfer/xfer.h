@@ -42,6 +42,10 @@ bool pvb_fence_reads(struct pvb_qp *qp);
 
 /* msg.c */
 
+/* The receive queue is full, or has no slots yet: 0 and it has room now; or why no
+ * receive can be posted. With rx_lock held. */
+ssize_t pvb_recv_first(struct pvb_ep *ep);
+
 /* fi_ops of the data path. */
 extern struct fi_ops_msg pvb_msg_ops;
 

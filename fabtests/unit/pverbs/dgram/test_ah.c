@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The cache of address handles: shared, counted, and kept while a send may name one. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "dgram/internal.h"
+#include "world_dgram.h"
+
+#define THREADS 4
+#define TURNS 3000
+
+static struct pvb_domain *domain_of(const struct dgram_world *w)
+{
+	return crn_container_of(w->domain, struct pvb_domain, fid);
+}
+
+static uint32_t handles(const struct dgram_world *w)
+{
+	return domain_of(w)->ud->ahs.count;
+}
+
+static void remove_addr(struct dgram_world *w, fi_addr_t fi_addr)
+{
+	CT_EXPECT_EQ(fi_av_remove(w->av, &fi_addr, 1, 0), 0);
+}
+
+static ssize_t send_to(struct dgram_world *w, fi_addr_t fi_addr)
+{
+	return fi_send(w->ep, NULL, 0, NULL, fi_addr, NULL);
+}
+
+CT_TEST(dgram_ah, queue_pairs_of_one_port_share_a_handle)
+{
+	struct dgram_world w;
+	struct pvb_ud_addr addr;
+	fi_addr_t other;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(handles(&w), 1);
+	addr = dgram_addr(&w, 1);
+	addr.qpn++;
+	CT_EXPECT_EQ(fi_av_insert(w.av, &addr, 1, &other, 0, NULL), 1);
+	CT_EXPECT_EQ(handles(&w), 1);
+	addr.sl = 3;
+	CT_EXPECT_EQ(fi_av_insert(w.av, &addr, 1, &other, 0, NULL), 1);
+	CT_EXPECT_EQ(handles(&w), 2);
+	CT_EXPECT_EQ(fake_count(FAKE_CREATE_AH), 2);
+	remove_addr(&w, other);
+	CT_EXPECT_EQ(handles(&w), 1);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ah, a_handle_says_where_a_datagram_goes)
+{
+	struct dgram_world w;
+	struct pvb_ud_peer peer;
+	struct pvb_ud_addr addr;
+	const struct ibv_ah_attr *attr;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, &(struct dgram_opts){.ib = true}));
+	pvb_params.traffic_class = 0x60;
+	addr = dgram_addr(&w, 2);
+	addr.sl = 5;
+	CT_EXPECT_EQ(pvb_ah_get(domain_of(&w), &addr, &peer), 0);
+	attr = &((struct fake_ah *)peer.handle)->attr;
+	CT_EXPECT_EQ(attr->dlid, 0x102);
+	CT_EXPECT_EQ(attr->sl, 5);
+	CT_EXPECT_EQ(attr->port_num, 1);
+	CT_EXPECT_EQ(attr->is_global, 1);
+	CT_EXPECT_EQ(attr->grh.sgid_index, 1);
+	CT_EXPECT_EQ(attr->grh.traffic_class, 0x60);
+	CT_EXPECT_EQ(memcmp(attr->grh.dgid.raw, addr.gid, 16), 0);
+	CT_EXPECT_EQ(peer.qpn, 0x502);
+	pvb_ah_put(domain_of(&w), &peer);
+	/* Without a GID it stays in the subnet. */
+	memset(addr.gid, 0, sizeof(addr.gid));
+	CT_EXPECT_EQ(pvb_ah_get(domain_of(&w), &addr, &peer), 0);
+	attr = &((struct fake_ah *)peer.handle)->attr;
+	CT_EXPECT_EQ(attr->is_global, 0);
+	pvb_ah_put(domain_of(&w), &peer);
+	dgram_close(&w);
+}
+
+/* ibv_destroy_ah of the fakes refuses a handle that a send names. */
+CT_TEST(dgram_ah, a_handle_outlives_the_sends_that_name_it)
+{
+	struct dgram_world w;
+	fi_addr_t second, third;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	second = dgram_insert(&w, 2);
+	third = dgram_insert(&w, 3);
+	CT_EXPECT_EQ(handles(&w), 4); /* and its own */
+	CT_EXPECT_EQ(send_to(&w, second), 0);
+	remove_addr(&w, second);
+	CT_EXPECT_EQ(handles(&w), 4);
+	/* The device may still look at it; nobody else gets it any more. */
+	CT_EXPECT_EQ(send_to(&w, second), -FI_EINVAL);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NULL, FI_SEND | FI_MSG, 0, 0);
+	remove_addr(&w, third);
+	CT_EXPECT_EQ(handles(&w), 2);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ah, a_handle_that_nobody_uses_is_used_again_while_it_is_there)
+{
+	struct dgram_world w;
+	fi_addr_t second;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	second = dgram_insert(&w, 2);
+	CT_EXPECT_EQ(send_to(&w, second), 0);
+	remove_addr(&w, second);
+	CT_EXPECT_EQ(handles(&w), 3);
+	second = dgram_insert(&w, 2);
+	CT_EXPECT_EQ(fake_count(FAKE_CREATE_AH), 3);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NULL, FI_SEND | FI_MSG, 0, 0);
+	remove_addr(&w, w.peer);
+	CT_EXPECT_EQ(handles(&w), 2);
+	CT_EXPECT_EQ(send_to(&w, second), 0);
+	dgram_close(&w);
+}
+
+/* One after the other, while there is always a send outstanding. */
+CT_TEST(dgram_ah, peers_that_come_and_go_leave_nothing_behind)
+{
+	struct dgram_world w;
+	fi_addr_t peer;
+	unsigned int i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(send_to(&w, w.peer), 0);
+	for (i = 2; i < 200; i++) {
+		peer = dgram_insert(&w, i);
+		CT_EXPECT_EQ(send_to(&w, peer), 0);
+		remove_addr(&w, peer);
+		fake_complete(w.qp, 1);
+		expect_comp(w.cq, NULL, FI_SEND | FI_MSG, 0, 0);
+		CT_ASSERT_LT(handles(&w), 7);
+	}
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ah, thousands_of_peers_are_found)
+{
+	struct dgram_world w;
+	unsigned int i;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	for (i = 2; i <= 3000; i++)
+		CT_ASSERT_EQ(dgram_insert(&w, i), i - 1);
+	CT_EXPECT_EQ(handles(&w), 3000);
+	for (i = 1; i <= 3000; i++)
+		dgram_insert(&w, i);
+	CT_EXPECT_EQ(handles(&w), 3000);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ah, what_the_device_refuses_is_not_inserted)
+{
+	struct dgram_world w;
+	struct pvb_ud_addr addr;
+	fi_addr_t at;
+	int err;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	addr = dgram_addr(&w, 2);
+	fake_fail(FAKE_CREATE_AH, 1, EHOSTUNREACH);
+	CT_EXPECT_EQ(fi_av_insert(w.av, &addr, 1, &at, FI_SYNC_ERR, &err), 0);
+	CT_EXPECT_EQ(err, FI_EHOSTUNREACH);
+	CT_EXPECT_EQ(at, FI_ADDR_NOTAVAIL);
+	/* A LID says nothing on RoCE. */
+	memset(addr.gid, 0, sizeof(addr.gid));
+	addr.lid = 3;
+	CT_EXPECT_EQ(fi_av_insert(w.av, &addr, 1, &at, FI_SYNC_ERR, &err), 0);
+	CT_EXPECT_EQ(err, FI_EINVAL);
+	CT_EXPECT_EQ(handles(&w), 1);
+	dgram_close(&w);
+}
+
+static void *get_and_put(void *arg)
+{
+	struct dgram_world *w = arg;
+	struct pvb_ud_peer peer;
+	unsigned int seed = (unsigned int)(uintptr_t)&peer, i;
+	struct pvb_ud_addr addr;
+
+	for (i = 0; i < ct_rounds(TURNS); i++) {
+		addr = dgram_addr(w, 1 + (unsigned int)rand_r(&seed) % 8);
+		if (pvb_ah_get(domain_of(w), &addr, &peer))
+			return w;
+		pvb_ah_put(domain_of(w), &peer);
+		if (i % 3 == 0)
+			pvb_ahs_sweep(domain_of(w));
+	}
+	return NULL;
+}
+
+static void *send_and_complete(void *arg)
+{
+	struct dgram_world *w = arg;
+	struct fi_cq_data_entry entry;
+	unsigned int i;
+
+	for (i = 0; i < ct_rounds(TURNS); i++) {
+		if (send_to(w, w->peer))
+			return w;
+		fake_complete_all(w->qp);
+		if (fi_cq_read(w->cq, &entry, 1) != 1)
+			return w;
+	}
+	return NULL;
+}
+
+CT_TEST(dgram_ah, threads_that_get_put_sweep_and_send_do_not_disturb_each_other)
+{
+	pthread_t thread[THREADS];
+	struct dgram_world w;
+	void *failed;
+	int i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	for (i = 0; i < THREADS; i++)
+		CT_ASSERT_EQ(pthread_create(&thread[i], NULL,
+					    i ? get_and_put : send_and_complete, &w),
+			     0);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], &failed);
+		CT_EXPECT_EQ(failed, NULL);
+	}
+	pvb_ahs_sweep(domain_of(&w));
+	CT_EXPECT_EQ(handles(&w), 2);
+	dgram_close(&w);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Address vectors of datagram endpoints. */
+#include "world_dgram.h"
+
+static const char *text_at(struct dgram_world *w, fi_addr_t fi_addr)
+{
+	static char text[PVB_UD_STRLEN];
+	struct pvb_ud_addr addr;
+	size_t len = sizeof(addr);
+
+	if (fi_av_lookup(w->av, fi_addr, &addr, &len))
+		return "";
+	CT_EXPECT_EQ(len, sizeof(addr));
+	len = sizeof(text);
+	return fi_av_straddr(w->av, &addr, text, &len);
+}
+
+CT_TEST(dgram_av, addresses_are_inserted_looked_up_and_removed)
+{
+	struct pvb_ud_addr addrs[3];
+	struct dgram_world w;
+	fi_addr_t at[3];
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, &(struct dgram_opts){.ib = true}));
+	addrs[0] = dgram_addr(&w, 2);
+	addrs[1] = (struct pvb_ud_addr){.qpn = 5};
+	addrs[2] = dgram_addr(&w, 3);
+	CT_EXPECT_EQ(fi_av_insert(w.av, addrs, 3, at, 0, NULL), 2);
+	CT_EXPECT_EQ(at[1], FI_ADDR_NOTAVAIL);
+	CT_EXPECT_STREQ(text_at(&w, at[2]),
+			"fi_addr_ib_ud://::ffff:10.0.1.3:503/103/ffff/0");
+	CT_EXPECT_EQ(fi_av_remove(w.av, at, 1, 0), 0);
+	CT_EXPECT_STREQ(text_at(&w, at[0]), "");
+	CT_EXPECT_EQ(fi_av_remove(w.av, at, 1, 0), -FI_EINVAL);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_av, nodes_and_services_name_addresses)
+{
+	struct dgram_world w;
+	fi_addr_t at[6];
+	int err[6];
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_av_insertsvc(w.av, "10.0.0.9", "0x123", at, 0, NULL), 1);
+	CT_EXPECT_STREQ(text_at(&w, at[0]), "fi_addr_ib_ud://::ffff:10.0.0.9:123/0/0/0");
+	CT_EXPECT_EQ(fi_av_insertsvc(w.av, "fi_addr_ib_ud://fe80::1:22/0/ffff/1", NULL,
+				     at, 0, NULL),
+		     1);
+	CT_EXPECT_STREQ(text_at(&w, at[0]), "fi_addr_ib_ud://fe80::1:22/0/ffff/1");
+	CT_EXPECT_EQ(fi_av_insertsym(w.av, "10.0.0.255", 2, "7", 3, at, 0, NULL), 6);
+	CT_EXPECT_STREQ(text_at(&w, at[2]), "fi_addr_ib_ud://::ffff:10.0.0.255:9/0/0/0");
+	CT_EXPECT_STREQ(text_at(&w, at[3]), "fi_addr_ib_ud://::ffff:10.0.1.0:7/0/0/0");
+	CT_EXPECT_EQ(fi_av_insertsym(w.av, "10.0.0.1", 1, "0xfffffe", 3, at, FI_SYNC_ERR,
+				     err),
+		     2);
+	CT_EXPECT_EQ(err[1], 0);
+	CT_EXPECT_EQ(err[2], FI_EINVAL);
+	CT_EXPECT_EQ(fi_av_insertsvc(w.av, "10.0.0.9", "x", at, FI_SYNC_ERR, err), 0);
+	CT_EXPECT_EQ(err[0], FI_EINVAL);
+	CT_EXPECT_EQ(fi_av_insertsvc(w.av, "10.0.0.9", NULL, at, FI_SYNC_ERR, err), 0);
+	CT_EXPECT_EQ(err[0], FI_EINVAL);
+	CT_EXPECT_EQ(fi_av_insertsvc(w.av, NULL, "5", at, FI_SYNC_ERR, err), 0);
+	CT_EXPECT_EQ(err[0], FI_EINVAL);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_av, a_vector_is_busy_while_an_endpoint_uses_it_and_keeps_its_domain)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(fi_close(&w.av->fid), -FI_EBUSY);
+	dgram_close_ep(&w);
+	CT_EXPECT_EQ(fi_close(&w.cq->fid), 0);
+	w.cq = NULL;
+	CT_EXPECT_EQ(fi_close(&w.domain->fid), -FI_EBUSY);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_av, domains_of_connections_have_none)
+{
+	struct fi_av_attr attr = {.type = FI_AV_TABLE};
+	struct fid_av *av;
+	struct world w;
+
+	world_reset();
+	CT_ASSERT_TRUE(world_open(&w, NULL));
+	CT_EXPECT_EQ(fi_av_open(w.domain, &attr, &av, NULL), -FI_ENOSYS);
+	world_close(&w);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Datagram endpoints as objects. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <rdma/fi_ext_cairn.h>
+#include "world_dgram.h"
+
+CT_TEST(dgram_ep, fi_enable_makes_a_datagram_queue_pair_ready)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(w.qp->ibv.qp_type, IBV_QPT_UD);
+	CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qkey, PVB_UD_QKEY);
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].port_num, 1);
+	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_INIT],
+		     IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
+	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_RTR], IBV_QP_STATE);
+	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_RTS], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	/* One more than the program's, for the GRH. */
+	CT_EXPECT_EQ(w.qp->init.cap.max_recv_sge, w.info->rx_attr->iov_limit + 1);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, its_name_is_known_once_it_is_enabled)
+{
+	struct pvb_ud_addr name = {0};
+	size_t len = sizeof(name);
+	struct dgram_world w;
+	struct fid_ep *ep;
+	char text[PVB_UD_STRLEN], wanted[PVB_UD_STRLEN];
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.ib = true}));
+	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
+	CT_EXPECT_EQ(len, sizeof(name));
+	pvb_ud_text(&name, text, sizeof(text));
+	snprintf(wanted, sizeof(wanted), "fi_addr_ib_ud://::ffff:10.0.0.1:%x/7/ffff/0",
+		 w.qp->ibv.qp_num);
+	CT_EXPECT_STREQ(text, wanted);
+	len = 8;
+	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), -FI_ETOOSMALL);
+	CT_EXPECT_EQ(len, sizeof(name));
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_getname(&ep->fid, &name, &len), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_send(ep, NULL, 0, NULL, 0, NULL), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_recv(ep, NULL, 0, NULL, 0, NULL), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, it_needs_a_vector_and_a_queue)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOAV);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOCQ);
+	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, it_leaves_from_the_address_of_its_domain)
+{
+	struct pvb_ud_addr *src;
+	struct dgram_world w;
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	info = fi_dupinfo(w.info);
+	src = info->src_addr;
+	src->service = 7;
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), 0);
+	CT_EXPECT_EQ(ep_of(ep)->dgram->addr.service, 7);
+	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
+	src->gid[15] = 9;
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EADDRNOTAVAIL);
+	info->src_addrlen = 16;
+	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EINVAL);
+	fi_freeinfo(info);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, it_has_no_connection)
+{
+	struct pvb_ud_addr name;
+	size_t len = sizeof(name);
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	name = dgram_addr(&w, 1);
+	CT_EXPECT_EQ(fi_connect(w.ep, &name, NULL, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_getpeer(w.ep, &name, &len), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_write(w.ep, NULL, 0, NULL, w.peer, 0, 0, NULL), -FI_ENOSYS);
+	dgram_close(&w);
+}
+
+/* fi_close(3): what was posted is in the queue when the endpoint has gone. */
+CT_TEST(dgram_ep, closing_it_ends_what_is_outstanding)
+{
+	struct dgram_world w;
+	unsigned int errors;
+	int i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	for (i = 0; i < 3; i++) {
+		CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+		CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL), 0);
+	}
+	dgram_close_ep(&w);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 6);
+	CT_EXPECT_EQ(errors, 6);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, receives_of_a_shared_context_are_of_its_kind)
+{
+	struct dgram_world w;
+	struct fid_ep *srx;
+	struct world other;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.shared = true}));
+	CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL), -FI_EOPNOTSUPP);
+	dgram_close(&w);
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(&other, NULL));
+	CT_EXPECT_EQ(fi_srx_context(other.domain, NULL, &srx, NULL), 0);
+	CT_EXPECT_FALSE(crn_container_of(srx, struct pvb_srx, fid)->wq.datagrams);
+	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
+	world_close(&other);
+}
+
+CT_TEST(dgram_ep, what_fails_on_the_way_leaves_nothing_behind)
+{
+	static const enum fake_call calls[] = {FAKE_CREATE_QP, FAKE_MODIFY_QP,
+					       FAKE_CREATE_AH};
+	struct dgram_world w;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(calls); i++) {
+		CT_NOTE("call %zu", i);
+		CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+		CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+		CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+		CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+		fake_fail(calls[i], 1, EPERM);
+		if (calls[i] == FAKE_CREATE_QP)
+			fake_fail(calls[i], 2, EPERM);
+		fi_enable(w.ep);
+		dgram_close(&w);
+	}
+}
+
+CT_TEST(dgram_ep, its_statistics_can_be_read)
+{
+	struct fi_cairn_ops_stats *ops;
+	struct fi_cairn_stats stats;
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(fi_open_ops(&w.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL), 0);
+	CT_EXPECT_EQ(ops->read(w.ep, &stats, sizeof(stats)), 0);
+	CT_EXPECT_EQ(stats.tx_entries, 1);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_domain, a_port_that_is_not_there_is_an_error)
+{
+	struct fid_domain *domain;
+	struct fid_fabric *fabric;
+	struct fi_info *info;
+
+	dgram_reset(false);
+	info = dgram_info(&(struct dgram_opts){0});
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(pvb_fabric_open(info->fabric_attr, &fabric, NULL), 0);
+	fake_devices[0].port[0].state = IBV_PORT_DOWN;
+	CT_EXPECT_EQ(fi_domain(fabric, info, &domain, NULL), -FI_ENETDOWN);
+	fake_devices[0].port[0].state = IBV_PORT_ACTIVE;
+	((struct pvb_ud_addr *)info->src_addr)->gid[0] = 1;
+	CT_EXPECT_EQ(fi_domain(fabric, info, &domain, NULL), -FI_EADDRNOTAVAIL);
+	info->src_addrlen = 4;
+	CT_EXPECT_EQ(fi_domain(fabric, info, &domain, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
+	CT_EXPECT_EQ(fake_objects, 0);
+	fi_freeinfo(info);
+}

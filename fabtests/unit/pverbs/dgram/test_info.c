@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_getinfo(3) of datagram endpoints: what is offered, and which address is meant. */
+#include <net/if.h>
+#include <stdlib.h>
+#include "world_dgram.h"
+
+static struct fi_info *hints_of(uint64_t caps)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->caps = caps;
+	hints->ep_attr->type = FI_EP_DGRAM;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	return hints;
+}
+
+/* The answers; NULL for -FI_ENODATA. hints are freed. */
+static struct fi_info *ask(const char *node, const char *service, uint64_t flags,
+			   struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+	int ret = pvb_getinfo(FI_VERSION(1, 17), node, service, flags, hints, &info);
+
+	CT_EXPECT_EQ(ret, info ? 0 : -FI_ENODATA);
+	fi_freeinfo(hints);
+	return info;
+}
+
+static const char *text_of(const void *addr)
+{
+	static char text[PVB_UD_STRLEN];
+
+	if (!addr)
+		return "";
+	pvb_ud_text(addr, text, sizeof(text));
+	return text;
+}
+
+CT_TEST(dgram_info, an_offer_says_what_datagrams_are)
+{
+	struct fi_info *info;
+
+	dgram_reset(false);
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->next, NULL);
+	CT_EXPECT_EQ(info->caps,
+		     FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM);
+	CT_EXPECT_EQ(info->mode, 0);
+	CT_EXPECT_EQ(info->addr_format, FI_ADDR_IB_UD);
+	CT_EXPECT_EQ(info->src_addrlen, sizeof(struct pvb_ud_addr));
+	CT_EXPECT_STREQ(text_of(info->src_addr),
+			"fi_addr_ib_ud://::ffff:10.0.0.1:0/0/ffff/0");
+	CT_EXPECT_EQ(info->dest_addr, NULL);
+	CT_EXPECT_EQ(info->ep_attr->type, FI_EP_DGRAM);
+	CT_EXPECT_EQ(info->ep_attr->protocol, FI_PROTO_IB_UD);
+	CT_EXPECT_EQ(info->ep_attr->max_msg_size, DGRAM_MTU);
+	CT_EXPECT_EQ(info->ep_attr->msg_prefix_size, 0);
+	CT_EXPECT_EQ(info->tx_attr->msg_order, FI_ORDER_NONE);
+	CT_EXPECT_EQ(info->domain_attr->mr_mode, FI_MR_LOCAL);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
+	fi_freeinfo(info);
+}
+
+CT_TEST(dgram_info, what_datagrams_cannot_do_is_not_offered)
+{
+	static const uint64_t never[] = {
+		FI_MSG | FI_DIRECTED_RECV, FI_MSG | FI_RMA,	   FI_TAGGED,	FI_ATOMIC,
+		FI_MSG | FI_FENCE,	   FI_MSG | FI_SOURCE_ERR, FI_MULTICAST};
+	struct fi_info *hints;
+	size_t i;
+
+	dgram_reset(false);
+	for (i = 0; i < CRN_COUNT(never); i++) {
+		CT_NOTE("%zu", i);
+		CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(never[i])), NULL);
+	}
+	hints = hints_of(FI_MSG);
+	hints->ep_attr->max_msg_size = DGRAM_MTU + 1;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+	hints = hints_of(FI_MSG);
+	hints->tx_attr->msg_order = FI_ORDER_SAS;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+	hints = hints_of(FI_MSG);
+	hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+	hints = hints_of(FI_MSG);
+	hints->addr_format = FI_SOCKADDR_IN;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+}
+
+/* fi_getinfo(3): FI_SOURCE_ERR "must be paired with FI_SOURCE". */
+CT_TEST(dgram_info, errors_for_unknown_sources_are_for_those_who_ask)
+{
+	struct fi_info *info;
+
+	dgram_reset(false);
+	info = ask(NULL, NULL, 0, hints_of(0));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->caps & (FI_SOURCE | FI_SOURCE_ERR), FI_SOURCE);
+	fi_freeinfo(info);
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG | FI_SOURCE | FI_SOURCE_ERR));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->caps & (FI_SOURCE | FI_SOURCE_ERR), FI_SOURCE | FI_SOURCE_ERR);
+	CT_EXPECT_EQ(info->domain_attr->max_err_data, sizeof(struct pvb_ud_addr));
+	fi_freeinfo(info);
+}
+
+CT_TEST(dgram_info, datagrams_come_behind_connections_if_nobody_says_which)
+{
+	struct fi_info *hints = hints_of(FI_MSG), *info, *at;
+
+	dgram_reset(false);
+	hints->ep_attr->type = FI_EP_UNSPEC;
+	info = ask(NULL, NULL, 0, hints);
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->ep_attr->type, FI_EP_MSG);
+	for (at = info; at->next; at = at->next)
+		;
+	CT_EXPECT_EQ(at->ep_attr->type, FI_EP_DGRAM);
+	fi_freeinfo(info);
+}
+
+CT_TEST(dgram_info, infiniband_has_a_lid_and_one_source_for_all_addresses_of_a_port)
+{
+	struct fi_info *info;
+
+	dgram_reset(true);
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->src_addr),
+			"fi_addr_ib_ud://::ffff:10.0.0.1:0/7/ffff/0");
+	fi_freeinfo(info);
+}
+
+CT_TEST(dgram_info, ports_that_are_down_and_iwarp_offer_none)
+{
+	dgram_reset(false);
+	fake_devices[0].port[0].state = IBV_PORT_DOWN;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	dgram_reset(false);
+	fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IWARP;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+}
+
+struct row {
+	const char *node, *service;
+	uint64_t flags;
+	const char *src, *dest; /* NULL: no answer */
+	unsigned int src_service;
+};
+
+#define OWN "fi_addr_ib_ud://::ffff:10.0.0.1:0/0/ffff/0"
+#define THERE "fi_addr_ib_ud://::ffff:10.0.0.2:505/0/ffff/0"
+
+CT_TEST(dgram_info, node_and_service_name_an_address)
+{
+	static const struct row rows[] = {
+		{"10.0.0.1", NULL, FI_SOURCE, OWN, "", 0},
+		{"10.0.0.1", "4711", FI_SOURCE, OWN, "", 4711},
+		{NULL, "4711", FI_SOURCE, OWN, "", 4711},
+		{"::ffff:10.0.0.1", NULL, FI_SOURCE, OWN, "", 0},
+		{OWN, NULL, FI_SOURCE, OWN, "", 0},
+		{"10.0.0.9", NULL, FI_SOURCE, NULL, "", 0},
+		{THERE, NULL, FI_SOURCE, NULL, "", 0},
+		{NULL, "65536", FI_SOURCE, NULL, "", 0},
+		{NULL, "x", FI_SOURCE, NULL, "", 0},
+		{NULL, "-1", FI_SOURCE, NULL, "", 0},
+		{NULL, "", FI_SOURCE, NULL, "", 0},
+		{THERE, NULL, 0, OWN, THERE, 0},
+		{"10.0.0.2", "0x505", 0, OWN, THERE, 0},
+		{"10.0.0.2", "1285", 0, OWN, THERE, 0},
+		{"10.0.0.2", "0x1000000", 0, NULL, "", 0},
+		{"10.0.0.3", "1285", 0, NULL, "", 0},
+		{NULL, "0x505", 0, OWN, "fi_addr_ib_ud://::ffff:10.0.0.1:505/0/ffff/0",
+		 0},
+	};
+	struct fi_info *info;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu: %s, %s", i, rows[i].node ? rows[i].node : "-",
+			rows[i].service ? rows[i].service : "-");
+		dgram_reset(false);
+		info = ask(rows[i].node, rows[i].service, rows[i].flags,
+			   hints_of(FI_MSG));
+		CT_EXPECT_EQ(!info, !rows[i].src);
+		if (!info)
+			continue;
+		CT_EXPECT_STREQ(text_of(info->src_addr), rows[i].src);
+		CT_EXPECT_STREQ(text_of(info->dest_addr), rows[i].dest);
+		CT_EXPECT_EQ(((struct pvb_ud_addr *)info->src_addr)->service,
+			     rows[i].src_service);
+		fi_freeinfo(info);
+	}
+}
+
+/* The LID of another host is not known. */
+CT_TEST(dgram_info, a_host_is_no_destination_on_infiniband)
+{
+	dgram_reset(true);
+	CT_EXPECT_EQ(ask("10.0.0.2", "0x505", 0, hints_of(FI_MSG)), NULL);
+}
+
+CT_TEST(dgram_info, addresses_in_the_hints_are_taken_where_the_call_names_none)
+{
+	const struct pvb_ud_addr there = {.gid = {0xfe, 0x80}, .qpn = 9, .lid = 0};
+	struct pvb_ud_addr own = {.gid = {[10] = 0xff, 0xff, 10, 0, 0, 1}, .service = 5};
+	struct fi_info *hints = hints_of(FI_MSG), *info;
+
+	dgram_reset(false);
+	hints->addr_format = FI_ADDR_IB_UD;
+	hints->src_addr = malloc(sizeof(own));
+	hints->src_addrlen = sizeof(own);
+	memcpy(hints->src_addr, &own, sizeof(own));
+	hints->dest_addr = malloc(sizeof(there));
+	hints->dest_addrlen = sizeof(there);
+	memcpy(hints->dest_addr, &there, sizeof(there));
+	info = ask(NULL, NULL, 0, fi_dupinfo(hints));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->src_addr), OWN);
+	CT_EXPECT_EQ(((struct pvb_ud_addr *)info->src_addr)->service, 5);
+	CT_EXPECT_STREQ(text_of(info->dest_addr), "fi_addr_ib_ud://fe80:::9/0/0/0");
+	fi_freeinfo(info);
+	info = ask("10.0.0.1", NULL, FI_SOURCE, fi_dupinfo(hints));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(((struct pvb_ud_addr *)info->src_addr)->service, 0);
+	CT_EXPECT_STREQ(text_of(info->dest_addr), "fi_addr_ib_ud://fe80:::9/0/0/0");
+	fi_freeinfo(info);
+	/* Another GID than the device's. */
+	((struct pvb_ud_addr *)hints->src_addr)->gid[15] = 9;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, fi_dupinfo(hints)), NULL);
+	hints->src_addrlen = 16;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_msg(3) of datagram endpoints: what is posted, and what is refused. */
+#include <errno.h>
+#include "world_dgram.h"
+
+static char buffer[4096];
+
+static const struct fake_wr *newest(const struct dgram_world *w)
+{
+	return fake_newest(&w->qp->sq);
+}
+
+static void expect_datagram(const struct dgram_world *w, enum ibv_wr_opcode opcode,
+			    unsigned int flags, uint32_t imm)
+{
+	const struct fake_wr *wr = newest(w);
+
+	CT_EXPECT_EQ(wr->opcode, opcode);
+	CT_EXPECT_EQ(wr->flags, flags);
+	CT_EXPECT_EQ(wr->imm, imm);
+	CT_EXPECT_EQ(wr->remote_qpn, 0x501);
+	CT_EXPECT_EQ(wr->remote_qkey, PVB_UD_QKEY);
+	CT_EXPECT_EQ(wr->ah->attr.grh.dgid.raw[15], 1);
+	CT_EXPECT_EQ(wr->ah->attr.grh.dgid.raw[14], 1);
+}
+
+CT_TEST(dgram_msg, each_form_of_a_send_posts_a_datagram)
+{
+	const struct iovec iov[] = {{buffer, 300}, {buffer + 300, 100}};
+	struct fi_msg msg = {.msg_iov = iov, .iov_count = 2, .data = 0x77};
+	const unsigned int small = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	msg.addr = w.peer;
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NULL), 0);
+	expect_datagram(&w, IBV_WR_SEND, small, 0);
+	CT_EXPECT_EQ(fi_sendv(w.ep, iov, NULL, 2, w.peer, NULL), 0);
+	expect_datagram(&w, IBV_WR_SEND, IBV_SEND_SIGNALED, 0);
+	CT_EXPECT_EQ(newest(&w)->num_sge, 2);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_REMOTE_CQ_DATA), 0);
+	expect_datagram(&w, IBV_WR_SEND_WITH_IMM, IBV_SEND_SIGNALED, 0x77);
+	CT_EXPECT_EQ(fi_senddata(w.ep, buffer, 9, NULL, 0x78, w.peer, NULL), 0);
+	expect_datagram(&w, IBV_WR_SEND_WITH_IMM, small, 0x78);
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 9, w.peer), 0);
+	expect_datagram(&w, IBV_WR_SEND, IBV_SEND_INLINE, 0);
+	CT_EXPECT_EQ(fi_injectdata(w.ep, buffer, 9, 0x79, w.peer), 0);
+	CT_EXPECT_EQ(newest(&w)->imm, 0x79);
+	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(newest(&w)->num_sge, 0);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, what_cannot_be_sent_is_refused)
+{
+	const struct iovec iov[PVB_IOV_LIMIT + 1] = {{buffer, 1}};
+	struct fi_msg msg = {.msg_iov = iov, .iov_count = 1};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	msg.addr = w.peer;
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, DGRAM_MTU, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, DGRAM_MTU + 1, NULL, w.peer, NULL),
+		     -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 65, w.peer), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 1, NULL, w.peer + 1, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 1, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_sendv(w.ep, iov, NULL, w.info->tx_attr->iov_limit + 1, w.peer,
+			      NULL),
+		     -FI_EINVAL);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_DELIVERY_COMPLETE), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_FENCE), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, FI_PEEK), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, a_full_queue_takes_more_once_it_was_read)
+{
+	struct fi_cq_data_entry entry;
+	struct dgram_world w;
+	int i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	for (i = 0; i < 8; i++)
+		CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NULL), -FI_EAGAIN);
+	fake_complete(w.qp, 1);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), 1);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NULL), 0);
+	for (i = 0; i < 8; i++)
+		CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NULL), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NULL), -FI_EAGAIN);
+	dgram_close(&w);
+}
+
+/* More than the device takes inline: 256 bytes. */
+CT_TEST(dgram_msg, what_is_injected_may_be_reused_at_once)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.inject_size = 300}));
+	memset(buffer, 'a', 300);
+	fake_devices[0].max_inline = 256;
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 300, w.peer), 0);
+	memset(buffer, 'b', 300);
+	CT_EXPECT_EQ(newest(&w)->num_sge, 1);
+	CT_EXPECT_EQ(((char *)(uintptr_t)newest(&w)->sge[0].addr)[299], 'a');
+	fake_complete_all(w.qp);
+	expect_no_comp(w.cq);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, what_more_follows_is_posted_together)
+{
+	const struct iovec iov = {buffer, 9};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	msg.addr = dgram_insert(&w, 2);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 0);
+	msg.addr = w.peer;
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 2);
+	CT_EXPECT_EQ(w.qp->sq.calls, 1);
+	CT_EXPECT_EQ(fake_wr(&w.qp->sq, 0)->remote_qpn, 0x502);
+	CT_EXPECT_EQ(newest(&w)->remote_qpn, 0x501);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 1, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(w.qp->sq.posted, 3);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, selective_completion_reports_what_asks_for_it)
+{
+	const struct iovec iov = {buffer, 9};
+	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1};
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){
+					      .cq_flags = FI_SELECTIVE_COMPLETION}));
+	msg.addr = w.peer;
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(1)), 0);
+	msg.context = NUMBER(2);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_COMPLETION), 0);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NUMBER(2), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(w.cq);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(3)), 0);
+	msg.context = NUMBER(4);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, FI_COMPLETION), 0);
+	fake_receive_datagram(w.qp, 5, &from, NULL);
+	fake_receive_datagram(w.qp, 5, &from, NULL);
+	expect_comp(w.cq, NUMBER(4), FI_RECV | FI_MSG, 5, 0);
+	expect_no_comp(w.cq);
+	dgram_close(&w);
+}
+
+/* The device writes 40 bytes before each datagram. */
+CT_TEST(dgram_msg, the_grh_is_not_the_programs)
+{
+	const struct iovec iov[] = {{buffer, 100}, {buffer + 100, 60}};
+	const struct fi_msg msg = {.msg_iov = iov, .iov_count = 2};
+	const struct ibv_wc from = {.src_qp = 0x501,
+				    .wc_flags = IBV_WC_WITH_IMM,
+				    .imm_data = htonl(0x55)};
+	const struct fake_wr *wr;
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 200, NUMBER(3), FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	wr = fake_newest(&w.qp->rq);
+	CT_EXPECT_EQ(wr->num_sge, 2);
+	CT_EXPECT_EQ(wr->sge[0].length, 40);
+	CT_EXPECT_EQ(wr->sge[1].addr, (uintptr_t)buffer);
+	CT_EXPECT_EQ(wr->sge[1].lkey, 3);
+	CT_EXPECT_EQ(fi_recvv(w.ep, iov, NULL, 2, FI_ADDR_UNSPEC, NUMBER(2)), 0);
+	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 3);
+	CT_EXPECT_NE(fake_newest(&w.qp->rq)->sge[0].addr, wr->sge[0].addr);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NUMBER(4)), 0);
+	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 1);
+	fake_receive_datagram(w.qp, 123, &from, NULL);
+	expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA, 123, 0x55);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, shared_receives_have_room_for_it_too)
+{
+	const struct iovec iov[] = {{buffer, 100}, {buffer + 100, 60}};
+	const struct fi_msg msg = {.msg_iov = iov, .iov_count = 2, .context = NUMBER(3)};
+	const struct ibv_wc from = {.src_qp = 0x501};
+	const struct fake_srq *srq;
+	struct dgram_world w;
+	size_t i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.shared = true}));
+	srq = (const struct fake_srq *)w.qp->ibv.srq;
+	CT_EXPECT_EQ(fi_recv(w.srx, buffer, 100, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recvv(w.srx, iov, NULL, 2, FI_ADDR_UNSPEC, NUMBER(2)), 0);
+	CT_EXPECT_EQ(fi_recvmsg(w.srx, &msg, 0), 0);
+	CT_EXPECT_EQ(fake_wr(&srq->rq, 0)->num_sge, 2);
+	CT_EXPECT_EQ(fake_wr(&srq->rq, 1)->num_sge, 3);
+	CT_EXPECT_EQ(fake_wr(&srq->rq, 2)->sge[0].length, 40);
+	for (i = 1; i <= 3; i++) {
+		fake_receive_datagram(w.qp, (uint32_t)(10 * i), &from, NULL);
+		expect_comp(w.cq, NUMBER(i), FI_RECV | FI_MSG, 10 * i, 0);
+	}
+	dgram_close(&w);
+}
+
+/* Its own send queue stops, and goes on; what was behind it is flushed. */
+CT_TEST(dgram_msg, a_send_that_fails_does_not_end_the_endpoint)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(2)), 0);
+	fake_send_error(w.qp, IBV_WC_LOC_PROT_ERR);
+	expect_cq_error(w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_EFAULT);
+	expect_cq_error(w.cq, NUMBER(2), FI_SEND | FI_MSG, FI_ECANCELED);
+	CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(3)), 0);
+	fake_complete_all(w.qp);
+	expect_comp(w.cq, NUMBER(3), FI_SEND | FI_MSG, 0, 0);
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 9, w.peer), 0);
+	fake_send_error(w.qp, IBV_WC_LOC_QP_OP_ERR);
+	expect_no_comp(w.cq);
+	CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, counters_count_datagrams)
+{
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct fi_cq_data_entry entries[4];
+	struct fid_cntr *sent, *received;
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_cntr_open(w.domain, NULL, &sent, NULL), 0);
+	CT_EXPECT_EQ(fi_cntr_open(w.domain, NULL, &received, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &sent->fid, FI_SEND), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &received->fid, FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	w.qp = qp_of(w.ep);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 9, w.peer), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	fake_complete_all(w.qp);
+	fake_receive_datagram(w.qp, 4, &from, NULL);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 4), 2);
+	CT_EXPECT_EQ(fi_cntr_read(sent), 2);
+	CT_EXPECT_EQ(fi_cntr_read(received), 1);
+	CT_EXPECT_EQ(fi_inject(w.ep, buffer, 9, w.peer), 0);
+	fake_send_error(w.qp, IBV_WC_LOC_PROT_ERR);
+	CT_EXPECT_EQ(fi_cntr_readerr(sent), 1);
+	dgram_close_ep(&w);
+	CT_EXPECT_EQ(fi_close(&sent->fid), 0);
+	CT_EXPECT_EQ(fi_close(&received->fid), 0);
+	dgram_close(&w);
+}

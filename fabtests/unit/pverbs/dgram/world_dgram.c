@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <net/if.h>
+#include "world_dgram.h"
+
+static const uint8_t own_gid[16] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
+
+void dgram_reset(bool ib)
+{
+	struct fake_device *device = &fake_devices[0];
+
+	world_reset();
+	memcpy(device->gid[1].gid.raw, own_gid, sizeof(own_gid));
+	device->gid[1].gid_type = ib ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
+	device->pkey[0] = 0xffff;
+	for (int i = 0; i < FAKE_PORTS; i++) {
+		device->port[i].active_mtu = IBV_MTU_1024;
+		device->port[i].gid_tbl_len = FAKE_GIDS;
+		device->port[i].pkey_tbl_len = FAKE_PKEYS;
+		if (!ib)
+			continue;
+		device->port[i].link_layer = IBV_LINK_LAYER_INFINIBAND;
+		device->port[i].lid = DGRAM_LID;
+	}
+}
+
+struct fi_info *dgram_info(const struct dgram_opts *opts)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	hints->caps = opts->caps ? opts->caps : FI_MSG;
+	hints->ep_attr->type = FI_EP_DGRAM;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	hints->tx_attr->size = opts->tx_size ? opts->tx_size : 8;
+	hints->rx_attr->size = 8;
+	hints->tx_attr->inject_size = opts->inject_size;
+	if (opts->shared)
+		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
+	fi_freeinfo(hints);
+	return info;
+}
+
+bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
+{
+	static const struct dgram_opts none;
+	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_DATA};
+	struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
+
+	opts = opts ? opts : &none;
+	*w = (struct dgram_world){0};
+	dgram_reset(opts->ib);
+	w->info = dgram_info(opts);
+	if (!w->info)
+		return false;
+	CT_EXPECT_EQ(pvb_fabric_open(w->info->fabric_attr, &w->fabric, NULL), 0);
+	CT_EXPECT_EQ(fi_domain(w->fabric, w->info, &w->domain, NULL), 0);
+	if (!w->domain)
+		return false;
+	CT_EXPECT_EQ(fi_av_open(w->domain, &av_attr, &w->av, NULL), 0);
+	CT_EXPECT_EQ(fi_cq_open(w->domain, &cq_attr, &w->cq, NULL), 0);
+	if (opts->shared)
+		CT_EXPECT_EQ(fi_srx_context(w->domain, w->info->rx_attr, &w->srx, NULL),
+			     0);
+	w->peer = dgram_insert(w, 1);
+	return !ct_failed();
+}
+
+bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
+{
+	const uint64_t flags = FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0);
+
+	if (!dgram_open_domain(w, opts))
+		return false;
+	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, &w->ep, NULL), 0);
+	if (!w->ep)
+		return false;
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, flags), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->av->fid, 0), 0);
+	if (w->srx)
+		CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->srx->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(w->ep), 0);
+	if (!ct_failed())
+		w->qp = qp_of(w->ep);
+	return !ct_failed();
+}
+
+void dgram_close_ep(struct dgram_world *w)
+{
+	if (w->ep)
+		CT_EXPECT_EQ(fi_close(&w->ep->fid), 0);
+	w->ep = NULL;
+}
+
+void dgram_close(struct dgram_world *w)
+{
+	dgram_close_ep(w);
+	if (w->srx)
+		CT_EXPECT_EQ(fi_close(&w->srx->fid), 0);
+	if (w->cq)
+		CT_EXPECT_EQ(fi_close(&w->cq->fid), 0);
+	if (w->av)
+		CT_EXPECT_EQ(fi_close(&w->av->fid), 0);
+	if (w->domain)
+		CT_EXPECT_EQ(fi_close(&w->domain->fid), 0);
+	if (w->fabric)
+		CT_EXPECT_EQ(fi_close(&w->fabric->fid), 0);
+	fi_freeinfo(w->info);
+	CT_EXPECT_EQ(fake_objects, 0);
+}
+
+struct pvb_ud_addr dgram_addr(const struct dgram_world *w, unsigned int number)
+{
+	struct pvb_ud_addr addr = {
+		.gid = {[10] = 0xff,
+			0xff,
+			10,
+			0,
+			(uint8_t)(1 + (number >> 8)),
+			(uint8_t)number},
+		.qpn = 0x500 + number,
+		.pkey = 0xffff,
+	};
+
+	if (fake_devices[0].port[0].link_layer == IBV_LINK_LAYER_INFINIBAND)
+		addr.lid = (uint16_t)(0x100 + number);
+	return addr;
+}
+
+fi_addr_t dgram_insert(struct dgram_world *w, unsigned int number)
+{
+	const struct pvb_ud_addr addr = dgram_addr(w, number);
+	fi_addr_t fi_addr = FI_ADDR_NOTAVAIL;
+
+	CT_EXPECT_EQ(fi_av_insert(w->av, &addr, 1, &fi_addr, 0, NULL), 1);
+	return fi_addr;
+}

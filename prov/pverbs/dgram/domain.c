@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a domain has for datagrams. */
+#include <stdlib.h>
+#include <string.h>
+#include "dgram.h"
+#include "internal.h"
+
+int pvb_ud_domain_open(struct pvb_domain *domain)
+{
+	const struct fi_info *info = domain->info;
+	struct pvb_ud_addr src = {0};
+	char text[PVB_UD_STRLEN];
+	struct pvb_ud_domain *ud;
+	int ret;
+
+	if (info->src_addr && info->src_addrlen != sizeof(src))
+		return -FI_EINVAL;
+	if (info->src_addr)
+		memcpy(&src, info->src_addr, sizeof(src));
+	ud = calloc(1, sizeof(*ud));
+	if (!ud)
+		return -FI_ENOMEM;
+	ret = pvb_ud_path_find(domain->verbs, &src, &ud->path);
+	if (ret) {
+		pvb_ud_text(&src, text, sizeof(text));
+		PVB_WARN(FI_LOG_DOMAIN, "%s has no port for datagrams from %s: %s\n",
+			 pvb_domain_device(domain), text, fi_strerror(-ret));
+		goto err;
+	}
+	ret = pvb_ahs_init(&ud->ahs);
+	if (ret)
+		goto err;
+	domain->ud = ud;
+	return 0;
+err:
+	free(ud);
+	return ret;
+}
+
+void pvb_ud_domain_close(struct pvb_domain *domain)
+{
+	if (!domain->ud)
+		return;
+	pvb_ahs_fini(&domain->ud->ahs);
+	free(domain->ud);
+}

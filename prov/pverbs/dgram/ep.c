@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an endpoint has for datagrams, from fi_endpoint to its end, and its name. */
+#include <stdlib.h>
+#include <string.h>
+#include <cairn/nosys.h>
+#include "device/device.h"
+#include "qp/qp.h"
+#include "dgram.h"
+#include "internal.h"
+
+/* fi_endpoint(3): the source address of the info. A domain's datagrams leave from one. */
+static int dgram_check_src(const struct pvb_domain *domain, const struct fi_info *info)
+{
+	struct pvb_ud_addr src;
+
+	if (!info->src_addr)
+		return 0;
+	if (info->src_addrlen != sizeof(src))
+		return -FI_EINVAL;
+	memcpy(&src, info->src_addr, sizeof(src));
+	if (pvb_ud_no_gid(&src) ||
+	    !memcmp(src.gid, domain->ud->path.addr.gid, sizeof(src.gid)))
+		return 0;
+	PVB_WARN(FI_LOG_EP_CTRL,
+		 "%s: datagrams of this domain leave from another address than the "
+		 "endpoint's: open a domain with the endpoint's info\n",
+		 pvb_domain_device(domain));
+	return -FI_EADDRNOTAVAIL;
+}
+
+int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
+{
+	int ret;
+
+	if (!ep->domain->ud)
+		return -FI_EINVAL;
+	ret = dgram_check_src(ep->domain, info);
+	if (ret)
+		return ret;
+	ep->dgram = calloc(1, sizeof(*ep->dgram));
+	if (!ep->dgram)
+		return -FI_ENOMEM;
+	ep->dgram->addr = ep->domain->ud->path.addr;
+	if (info->src_addr)
+		memcpy(&ep->dgram->addr.service,
+		       (const char *)info->src_addr +
+			       offsetof(struct pvb_ud_addr, service),
+		       sizeof(ep->dgram->addr.service));
+	ep->dgram->source = info->caps & FI_SOURCE;
+	ep->dgram->source_err = info->caps & FI_SOURCE_ERR;
+	ep->max_msg = CRN_MIN(ep->max_msg, (size_t)ep->domain->ud->path.mtu);
+	return 0;
+}
+
+void pvb_dgram_close(struct pvb_ep *ep)
+{
+	struct pvb_dgram *dgram = ep->dgram;
+
+	if (!dgram)
+		return;
+	if (dgram->self.ah)
+		pvb_ah_put(ep->domain, &dgram->self);
+	if (dgram->av)
+		atomic_fetch_sub(&dgram->av->av.refs, 1);
+	pvb_ahs_sweep(ep->domain);
+	free(dgram);
+	ep->dgram = NULL;
+}
+
+static int dgram_modify(struct pvb_ep *ep)
+{
+	const struct pvb_ud_path *path = &ep->domain->ud->path;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = path->port,
+		.pkey_index = path->pkey_index,
+		.qkey = PVB_UD_QKEY,
+	};
+	int ret;
+
+	ret = ibv_modify_qp(ep->qp.ibv, &attr,
+			    IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
+	attr.qp_state = IBV_QPS_RTR;
+	if (!ret)
+		ret = ibv_modify_qp(ep->qp.ibv, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	if (!ret)
+		ret = ibv_modify_qp(ep->qp.ibv, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	return -ret;
+}
+
+int pvb_dgram_start(struct pvb_ep *ep)
+{
+	struct pvb_dgram *dgram = ep->dgram;
+	int ret = dgram_modify(ep);
+
+	if (ret)
+		return ret;
+	dgram->addr.qpn = ep->qp.ibv->qp_num;
+	ret = pvb_ah_get(ep->domain, &dgram->addr, &dgram->self);
+	if (ret)
+		return ret;
+	ep->qp.rq.on_complete = pvb_dgram_received;
+	if (dgram->source)
+		atomic_store(&ep->qp.rq.cq->sources, true);
+	ep->qp.was_up = true;
+	return 0;
+}
+
+static int dgram_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	return -FI_EOPNOTSUPP;
+}
+
+static int dgram_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	const struct pvb_ud_addr *own = &pvb_ep_from(fid)->dgram->addr;
+	const size_t room = *addrlen;
+
+	if (!own->qpn)
+		return -FI_EOPBADSTATE;
+	*addrlen = sizeof(*own);
+	memcpy(addr, own, CRN_MIN(room, sizeof(*own)));
+	return room < sizeof(*own) ? -FI_ETOOSMALL : 0;
+}
+
+static int dgram_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
+{
+	return -FI_ENOTCONN;
+}
+
+struct fi_ops_cm pvb_dgram_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = dgram_setname,
+	.getname = dgram_getname,
+	.getpeer = dgram_getpeer,
+	.connect = crn_nosys_connect,
+	.listen = crn_nosys_listen,
+	.accept = crn_nosys_accept,
+	.reject = crn_nosys_reject,
+	.shutdown = crn_nosys_shutdown,
+	.join = crn_nosys_join,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the files of dgram/. */
+#ifndef PVB_DGRAM_INTERNAL_H
+#define PVB_DGRAM_INTERNAL_H
+
+#include "objects/objects.h"
+
+/* ah.c */
+
+int pvb_ahs_init(struct pvb_ahs *ahs);
+/* No send is outstanding any more. */
+void pvb_ahs_fini(struct pvb_ahs *ahs);
+/*
+ * A peer at this address, by an address handle that all peers of that port share; counted
+ * until pvb_ah_put. 0, -FI_ENOMEM, or the device's reason: -FI_EINVAL, -FI_EHOSTUNREACH.
+ * Any thread.
+ */
+int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
+	       struct pvb_ud_peer *peer);
+/* Sends that were posted to it may still be outstanding: the handle lives until they have
+ * completed, and then until pvb_ahs_sweep. Any thread; no lock is taken behind the
+ * cache's, so that completion queues and address vectors may be locked. */
+void pvb_ah_put(struct pvb_domain *domain, struct pvb_ud_peer *peer);
+/* Frees the handles that nobody uses and no send can name any more. Takes qps_lock and
+ * the locks of posting. */
+void pvb_ahs_sweep(struct pvb_domain *domain);
+
+/* complete.c */
+
+/* pvb_wq.on_complete of what a datagram endpoint receives. */
+bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+			struct pvb_comp *comp);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fi_msg(3) of datagram endpoints. A send names its peer; a receive has room for the GRH
+ * that is none of the program's. */
+#include <arpa/inet.h>
+#include "device/device.h"
+#include "qp/qp.h"
+#include "xfer/xfer.h"
+#include "dgram.h"
+
+/* Flags that calls with flags accept. */
+#define DGRAM_TX_FLAGS                                                           \
+	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_REMOTE_CQ_DATA | FI_MORE)
+
+struct dgram_op {
+	fi_addr_t dest;
+	uint64_t flags;
+	uint64_t data; /* with FI_REMOTE_CQ_DATA in flags */
+	void *context;
+	bool no_comp; /* success is not reported */
+	bool inject;  /* neither success nor failure is reported */
+};
+
+/* No room, or no queue yet: 0 and it has room now, or why nothing can be sent. With the
+ * lock held. */
+static __attribute__((noinline)) ssize_t dgram_first(struct pvb_ep *ep)
+{
+	return ep->qp.ibv ? pvb_tx_first(ep) : -FI_EOPBADSTATE;
+}
+
+CRN_INLINE void dgram_wr(const struct pvb_ep *ep, const struct dgram_op *op,
+			 const struct pvb_ud_peer *peer, struct ibv_sge *sge, int num_sge,
+			 size_t len, struct ibv_send_wr *wr)
+{
+	wr->next = NULL;
+	wr->sg_list = sge;
+	wr->num_sge = num_sge;
+	wr->opcode = IBV_WR_SEND;
+	wr->imm_data = 0;
+	if (op->flags & FI_REMOTE_CQ_DATA) {
+		wr->opcode = IBV_WR_SEND_WITH_IMM;
+		wr->imm_data = htonl((uint32_t)op->data);
+	}
+	wr->send_flags = len <= ep->qp.inline_size ? IBV_SEND_INLINE : 0;
+	wr->wr.ud.ah = peer->handle;
+	wr->wr.ud.remote_qpn = peer->qpn;
+	wr->wr.ud.remote_qkey = PVB_UD_QKEY;
+}
+
+/* With the lock held. */
+CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *op,
+				     const struct pvb_ud_peer *peer, struct ibv_sge *sge,
+				     int num_sge, size_t len)
+{
+	const bool copied = op->inject || (op->flags & FI_INJECT);
+	const bool more = (op->flags & FI_MORE) && !copied;
+	struct pvb_qp *qp = &ep->qp;
+	struct ibv_send_wr wr, *bad;
+	struct pvb_slot *slot;
+	ssize_t ret;
+
+	if (crn_unlikely(crn_ring_full(&qp->sq.ring))) {
+		ret = dgram_first(ep);
+		if (ret)
+			return ret;
+	}
+	slot = pvb_wq_slot(&qp->sq, 0);
+	slot->context = op->context;
+	slot->flags = FI_SEND | FI_MSG;
+	slot->state =
+		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
+	if (copied && crn_unlikely(len > qp->inline_size)) {
+		ret = pvb_tx_bounce(ep, sge, num_sge, len,
+				    crn_ring_index(&qp->sq.ring, qp->sq.ring.head));
+		if (crn_unlikely(ret))
+			return ret;
+		num_sge = 1;
+	}
+	dgram_wr(ep, op, peer, sge, num_sge, len, &wr);
+	wr.wr_id = (uintptr_t)slot;
+	if (!(op->no_comp || op->inject) || qp->unsignaled + 1 >= qp->signal_every)
+		wr.send_flags |= IBV_SEND_SIGNALED;
+	if (crn_unlikely(more || qp->chained))
+		ret = pvb_tx_chain(ep, &wr, more);
+	else
+		ret = ibv_post_send(qp->ibv, &wr, &bad);
+	if (crn_unlikely(ret))
+		return pvb_post_error((int)ret);
+	qp->sq.ring.head++;
+	qp->unsignaled = wr.send_flags & IBV_SEND_SIGNALED ? 0 : qp->unsignaled + 1;
+	return 0;
+}
+
+/* 0, -FI_EAGAIN, or the error of this call: the datagram is not sent then. */
+CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
+			      struct ibv_sge *sge, int num_sge, size_t len)
+{
+	const struct pvb_av *av = ep->dgram->av;
+	const struct pvb_ud_peer *peer =
+		av ? crn_av_peer(&ep->dgram->av->av, op->dest) : NULL;
+	ssize_t ret;
+
+	if (crn_unlikely(!peer))
+		return pvb_tx_misused(ep, av ? -FI_EINVAL : -FI_EOPBADSTATE);
+	if (crn_unlikely(len > ep->max_msg || ((op->inject || (op->flags & FI_INJECT)) &&
+					       len > ep->inject_size)))
+		return pvb_tx_misused(ep, -FI_EMSGSIZE);
+	crn_lock(&ep->qp.tx_lock);
+	ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
+	crn_unlock(&ep->qp.tx_lock);
+	return ret;
+}
+
+CRN_INLINE void dgram_op(struct dgram_op *op, const struct pvb_ep *ep, fi_addr_t dest,
+			 uint64_t flags, void *context)
+{
+	op->dest = dest;
+	op->flags = flags;
+	op->data = 0;
+	op->context = context;
+	op->no_comp = ep->tx_selective && !(flags & FI_COMPLETION);
+	op->inject = false;
+}
+
+CRN_INLINE ssize_t dgram_post_buf(struct pvb_ep *ep, const struct dgram_op *op,
+				  const void *buf, size_t len, void *desc)
+{
+	struct ibv_sge sge = pvb_sge(buf, len, desc);
+
+	return dgram_post(ep, op, &sge, len != 0, len);
+}
+
+static ssize_t dgram_post_iov(struct pvb_ep *ep, const struct dgram_op *op,
+			      const struct iovec *iov, void **desc, size_t count)
+{
+	struct ibv_sge sge[PVB_IOV_LIMIT];
+	size_t len;
+	int ret = pvb_sge_fill(sge, iov, desc, count, ep->attr.tx_iov_limit, &len);
+
+	return crn_unlikely(ret) ? pvb_tx_misused(ep, ret)
+				 : dgram_post(ep, op, sge, (int)count, len);
+}
+
+static ssize_t dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			  fi_addr_t dest, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct dgram_op op;
+
+	dgram_op(&op, ep, dest, ep->tx_flags, context);
+	return dgram_post_buf(ep, &op, buf, len, desc);
+}
+
+static ssize_t dgram_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			   size_t count, fi_addr_t dest, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct dgram_op op;
+
+	dgram_op(&op, ep, dest, ep->tx_flags, context);
+	return dgram_post_iov(ep, &op, iov, desc, count);
+}
+
+static ssize_t dgram_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct dgram_op op;
+
+	if (crn_unlikely(flags & ~(uint64_t)DGRAM_TX_FLAGS))
+		return pvb_tx_misused(ep, -FI_EBADFLAGS);
+	dgram_op(&op, ep, msg->addr, flags, msg->context);
+	op.data = msg->data;
+	return dgram_post_iov(ep, &op, msg->msg_iov, msg->desc, msg->iov_count);
+}
+
+static ssize_t dgram_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			      uint64_t data, fi_addr_t dest, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct dgram_op op;
+
+	dgram_op(&op, ep, dest, ep->tx_flags, context);
+	op.flags |= FI_REMOTE_CQ_DATA;
+	op.data = data;
+	return dgram_post_buf(ep, &op, buf, len, desc);
+}
+
+static ssize_t dgram_inject(struct fid_ep *fid, const void *buf, size_t len,
+			    fi_addr_t dest)
+{
+	const struct dgram_op op = {.dest = dest, .no_comp = true, .inject = true};
+
+	return dgram_post_buf(pvb_ep_of(fid), &op, buf, len, NULL);
+}
+
+static ssize_t dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len,
+				uint64_t data, fi_addr_t dest)
+{
+	const struct dgram_op op = {
+		.dest = dest,
+		.flags = FI_REMOTE_CQ_DATA,
+		.data = data,
+		.no_comp = true,
+		.inject = true,
+	};
+
+	return dgram_post_buf(pvb_ep_of(fid), &op, buf, len, NULL);
+}
+
+/* sge[0] is room for the GRH's; num_sge counts it. */
+CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge,
+				   void *context, uint64_t flags)
+{
+	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = num_sge}, *bad;
+	struct pvb_qp *qp = &ep->qp;
+	struct pvb_slot *slot;
+	ssize_t ret;
+
+	crn_lock(&qp->rx_lock);
+	if (crn_unlikely(crn_ring_full(&qp->rq.ring))) {
+		ret = pvb_recv_first(ep);
+		if (ret)
+			goto out;
+	}
+	slot = pvb_wq_slot(&qp->rq, 0);
+	slot->context = context;
+	slot->flags = FI_RECV | FI_MSG;
+	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
+	sge[0] = pvb_grh_sge(&qp->rq, slot);
+	wr.wr_id = (uintptr_t)slot;
+	ret = ibv_post_recv(qp->ibv, &wr, &bad);
+	if (crn_likely(!ret))
+		qp->rq.ring.head++;
+	else
+		ret = pvb_post_error((int)ret);
+out:
+	crn_unlock(&qp->rx_lock);
+	return ret;
+}
+
+static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
+			  fi_addr_t src_addr, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct ibv_sge sge[2];
+
+	if (crn_unlikely(len > UINT32_MAX))
+		return -FI_EMSGSIZE;
+	sge[1] = pvb_sge(buf, len, desc);
+	return dgram_post_recv(ep, sge, 1 + (len != 0), context, ep->rx_flags);
+}
+
+static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **desc,
+			      size_t count, void *context, uint64_t flags)
+{
+	struct ibv_sge sge[1 + PVB_IOV_LIMIT];
+	size_t len;
+	int ret = pvb_sge_fill(&sge[1], iov, desc, count, ep->attr.rx_iov_limit, &len);
+
+	return crn_unlikely(ret)
+		       ? ret
+		       : dgram_post_recv(ep, sge, 1 + (int)count, context, flags);
+}
+
+static ssize_t dgram_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			   size_t count, fi_addr_t src_addr, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+
+	return dgram_recv_iov(ep, iov, desc, count, context, ep->rx_flags);
+}
+
+static ssize_t dgram_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	if (crn_unlikely(flags & ~(uint64_t)PVB_RECV_FLAGS))
+		return -FI_EBADFLAGS;
+	return dgram_recv_iov(pvb_ep_of(fid), msg->msg_iov, msg->desc, msg->iov_count,
+			      msg->context, flags);
+}
+
+struct fi_ops_msg pvb_dgram_msg_ops = {
+	.size = sizeof(struct fi_ops_msg),
+	.recv = dgram_recv,
+	.recvv = dgram_recvv,
+	.recvmsg = dgram_recvmsg,
+	.send = dgram_send,
+	.sendv = dgram_sendv,
+	.sendmsg = dgram_sendmsg,
+	.inject = dgram_inject,
+	.senddata = dgram_senddata,
+	.injectdata = dgram_injectdata,
+};

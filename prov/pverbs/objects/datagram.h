@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What datagram endpoints have that connections do not. */
+#ifndef PVB_OBJECTS_DATAGRAM_H
+#define PVB_OBJECTS_DATAGRAM_H
+
+#include <cairn/av.h>
+#include "wire/wire.h"
+#include "pverbs.h"
+
+/* Bytes that a device writes before each datagram (IB specification 1.7,
+ * section 11.4.1.2): the GRH, or nothing that means anything. */
+#define PVB_GRH_SIZE 40
+
+struct pvb_ah;
+
+/* The port, GID and partition that datagrams leave from: dgram/path.c. */
+struct pvb_ud_path {
+	struct pvb_ud_addr addr; /* qpn 0 */
+	uint8_t port;
+	bool ethernet;
+	uint8_t sgid_index;
+	uint16_t pkey_index;
+	uint32_t mtu; /* bytes of a datagram at most */
+};
+
+/*
+ * Address handles of a domain: dgram/ah.c. One serves all peers on a port, for it says
+ * nothing of queue pairs.
+ */
+struct pvb_ahs {
+	pthread_mutex_t sweeping; /* a thread is in pvb_ahs_sweep; before qps_lock */
+	pthread_mutex_t lock;	  /* guards what follows; taken last */
+	struct pvb_ah **buckets;
+	uint32_t bucket_count; /* power of two, or 0 */
+	uint32_t count;	       /* in buckets: used and idle */
+	/* Not used any more, while sends that were posted with them may be outstanding:
+	 * those since a sweep began, and those that it waits for. */
+	struct crn_list idle, leaving;
+};
+
+/* Of a domain that was opened for datagrams. */
+struct pvb_ud_domain {
+	struct pvb_ud_path path;
+	struct pvb_ahs ahs;
+};
+
+/* Where a datagram goes, made once for an address of a vector. */
+struct pvb_ud_peer {
+	struct ibv_ah *handle;
+	uint32_t qpn;
+	struct pvb_ah *ah; /* whose handle it is */
+};
+
+struct pvb_av {
+	struct crn_av av;
+	struct fi_ops_av ops; /* those of crn_av, but for remove, which calls theirs */
+	int (*remove)(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
+		      uint64_t flags);
+	struct pvb_domain *domain;
+};
+
+/* Of a datagram endpoint. */
+struct pvb_dgram {
+	struct pvb_ud_addr addr; /* its own; qpn 0 until it is enabled */
+	struct pvb_av *av;
+	struct pvb_ud_peer self; /* also where pvb_tx_close sends its marker */
+	bool source;		 /* FI_SOURCE: receives say where they came from */
+	bool source_err;	 /* FI_SOURCE_ERR: also where that is no address of av */
+};
+
+/* Where the device puts the GRHs of a receive queue, one a slot: qp/grh.c. */
+struct pvb_grhs {
+	char *at;
+	struct ibv_mr *mr;
+};
+
+#endif

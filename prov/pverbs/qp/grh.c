@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the device puts the GRHs of datagrams: 40 bytes before the data of each, which
+ * the program's buffers have no room for. They are a scatter entry of their own, in
+ * memory that a receive queue registers once.
+ */
+#include <stdlib.h>
+#include "device/device.h"
+#include "qp.h"
+
+int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots)
+{
+	const size_t size = slots * PVB_GRH_SIZE;
+	int ret;
+
+	if (grhs->mr)
+		return 0;
+	/* Of a receive that failed nothing is written. */
+	grhs->at = calloc(slots, PVB_GRH_SIZE);
+	if (!grhs->at)
+		return -FI_ENOMEM;
+	grhs->mr = ibv_reg_mr(domain->pd, grhs->at, size, IBV_ACCESS_LOCAL_WRITE);
+	if (grhs->mr)
+		return 0;
+	ret = pvb_errno();
+	pvb_mr_explain(-ret, grhs->at, size);
+	free(grhs->at);
+	grhs->at = NULL;
+	return ret;
+}
+
+void pvb_grhs_free(struct pvb_grhs *grhs)
+{
+	if (grhs->mr)
+		ibv_dereg_mr(grhs->mr);
+	free(grhs->at);
+	grhs->mr = NULL;
+	grhs->at = NULL;
+}
