@@ -106,6 +106,9 @@ int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node,
 	if (ret != -FI_ENODATA || t->extra_mode)
 		return ret;
 	t->extra_mode = FCT_FALLBACK_MODE;
+	/* The programs of datagrams have room for a prefix. */
+	if (ep_type(t) == FI_EP_DGRAM)
+		t->extra_mode |= FI_MSG_PREFIX;
 	ret = getinfo(t, s, node, service, info);
 	t->extra_mode = before;
 	return ret;

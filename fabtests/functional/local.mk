@@ -94,6 +94,15 @@ fabtests_functional_fi_cairn_commit_SOURCES = \
 	fabtests/functional/durable_replay.c \
 	fabtests/functional/durable_without.c \
 	fabtests/functional/fi_cairn_commit.c
+bin_PROGRAMS += fabtests/functional/fi_cairn_dgram
+fabtests_functional_fi_cairn_dgram_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_dgram_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_dgram_SOURCES = \
+	fabtests/functional/dgram.c \
+	fabtests/functional/dgram.h \
+	fabtests/functional/dgram_use.c \
+	fabtests/functional/fi_cairn_dgram.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_end
 fabtests_functional_fi_cairn_end_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_end_LDADD = $(FCT_LDADD)

@@ -235,6 +235,7 @@ functional_sanitized() {
 	[ "$1" != asan ] || counted asan-routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
 		check alone two borders reload
+	counted "$1-dgram" 120 functional_on_simverbs "$1" "$address" -p pverbs dgram
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -333,6 +334,7 @@ suite_simverbs() {
 	simverbs_pmem "$address"
 	simverbs_commit "$address"
 	simverbs_commit_troubles "$address"
+	simverbs_dgram "$address"
 	simverbs_rxm "$address"
 	simverbs_many "$address"
 	simverbs_remotelog
@@ -444,6 +446,19 @@ commit_on_simverbs() {
 	truncate -s 2M "$file"
 	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=$3 SIMVERBS_DDIO=$4 SIMVERBS_FLUSH=$5 \
 		FI_PVERBS_COMMIT_METHOD=$6 functional_on_simverbs "$1" "$2" -p pverbs "${@:7}"
+}
+
+# Datagrams, also with the stock provider on either side.
+simverbs_dgram() {
+	local -x SIMVERBS_LINK_LAYER
+
+	for SIMVERBS_LINK_LAYER in infiniband roce; do
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER" 60 functional_on_simverbs unit "$1" -p pverbs dgram
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-server" 60 functional_on_simverbs unit "$1" \
+			-p pverbs --peer verbs dgram
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 60 functional_on_simverbs unit "$1" \
+			-p verbs --peer pverbs dgram
+	done
 }
 
 # Many peers and connections, with both versions of libfabric.

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two datagram endpoints: opened, introduced, used. */
+#include "dgram.h"
+
+static size_t slot_len(const struct dgram *d)
+{
+	return d->prefix + d->max;
+}
+
+static int open_objects(struct dgram *d)
+{
+	struct fi_av_attr av = {.type = FI_AV_TABLE};
+	struct fct_link *l = &d->l;
+	struct fct *t = l->t;
+	int ret;
+
+	FCT_CALL(t, fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
+	FCT_CALL(t, fi_av_open(l->domain, &av, &d->av, NULL));
+	FCT_DO(fct_keep(l, &d->av->fid));
+	FCT_DO(fct_cq_open(l, 4 * DGRAM_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
+			   &l->txcq));
+	FCT_DO(fct_cq_open(l, 4 * DGRAM_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
+			   &l->rxcq));
+	d->c.info = fi_dupinfo(l->info);
+	FCT_TRUE(t, d->c.info);
+	FCT_CALL(t, fi_endpoint(l->domain, d->c.info, &d->c.ep, d));
+	d->c.next = l->conns;
+	l->conns = &d->c;
+	FCT_CALL(t, fi_ep_bind(d->c.ep, &d->av->fid, 0));
+	FCT_CALL(t, fi_ep_bind(d->c.ep, &l->txcq->fid, FI_TRANSMIT));
+	FCT_CALL(t, fi_ep_bind(d->c.ep, &l->rxcq->fid, FI_RECV));
+	FCT_CALL(t, fi_enable(d->c.ep));
+out:
+	return ret;
+}
+
+static int introduce(struct dgram *d, bool stranger)
+{
+	uint64_t mine = d->l.info->ep_attr->max_msg_size, theirs;
+	uint8_t name[DGRAM_NAME_LEN] = {0};
+	size_t len = sizeof(name);
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_CALL(t, fi_getname(&d->c.ep->fid, name, &len));
+	FCT_EQ(t, len, 32);
+	FCT_DO(fct_exchange(t, "name", name, d->name, sizeof(name)));
+	FCT_DO(fct_exchange(t, "size", &mine, &theirs, sizeof(mine)));
+	d->max = mine < theirs ? mine : theirs;
+	if (!stranger)
+		FCT_EQ(t, fi_av_insert(d->av, d->name, 1, &d->peer, 0, NULL), 1);
+	ret = 0;
+out:
+	return ret;
+}
+
+int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger)
+{
+	struct fct_setup s = {.caps = caps, .mode = FI_MSG_PREFIX | FI_RX_CQ_DATA};
+	int ret;
+
+	memset(d, 0, sizeof(*d));
+	d->l.t = t;
+	d->l.s = s;
+	ret = fct_getinfo(t, &s, NULL, NULL, &d->l.info);
+	if (ret == -FI_ENODATA)
+		ret = fct_skip(t, "no endpoint with what this case needs (caps %s)",
+			       fi_tostr(&caps, FI_TYPE_CAPS));
+	else
+		FCT_CALL(t, ret);
+	FCT_DO(ret);
+	FCT_DO(fct_barrier(t, "offered"));
+	if (d->l.info->mode & FI_MSG_PREFIX)
+		d->prefix = d->l.info->ep_attr->msg_prefix_size;
+	FCT_DO(open_objects(d));
+	FCT_DO(introduce(d, stranger));
+	FCT_DO(fct_mem_alloc(&d->l, &d->tx, d->max, FI_SEND));
+	FCT_DO(fct_mem_alloc(&d->l, &d->rx, DGRAM_SLOTS * slot_len(d), FI_RECV));
+	ret = fct_barrier(t, "introduced");
+out:
+	return ret;
+}
+
+int dgram_down(struct dgram *d, int ret)
+{
+	return fct_link_down(&d->l, ret);
+}
+
+uint8_t *dgram_received(struct dgram *d, unsigned int n)
+{
+	return d->rx.buf + n * slot_len(d) + d->prefix;
+}
+
+int dgram_post(struct dgram *d, unsigned int n)
+{
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_POST(t, d->l.rxcq,
+		 fi_recv(d->c.ep, d->rx.buf + n * slot_len(d), slot_len(d), d->rx.desc,
+			 FI_ADDR_UNSPEC, &d->ctx[n]));
+out:
+	return ret;
+}
+
+int dgram_expect(struct dgram *d, unsigned int n, size_t len, uint64_t seed,
+		 uint64_t flags, uint64_t data)
+{
+	struct fi_cq_data_entry e;
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_DO(fct_comp(t, d->l.rxcq, &d->ctx[n], FI_RECV | FI_MSG | flags, &e,
+			"a datagram"));
+	FCT_EQ(t, e.len, d->prefix + len);
+	if (flags & FI_REMOTE_CQ_DATA)
+		FCT_EQ(t, e.data, data);
+	FCT_DATA(t, dgram_received(d, n), len, seed);
+	ret = 0;
+out:
+	return ret;
+}
+
+int dgram_send(struct dgram *d, size_t len, uint64_t seed)
+{
+	struct fi_cq_data_entry e;
+	struct fct *t = d->l.t;
+	int ret;
+
+	fct_fill(d->tx.buf, len, seed);
+	FCT_POST(t, d->l.txcq,
+		 fi_send(d->c.ep, d->tx.buf, len, d->tx.desc, d->peer, &d->tx_ctx));
+	ret = fct_comp(t, d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send");
+out:
+	return ret;
+}

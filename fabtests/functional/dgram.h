@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cases of fi_cairn_dgram: one datagram endpoint on each side, which knows the other's
+ * address. Nothing is lost unless a case makes it so. */
+#ifndef FCT_DGRAM_H
+#define FCT_DGRAM_H
+
+#include "fct_fabric.h"
+
+#define DGRAM_NAME_LEN 64
+#define DGRAM_SLOTS 32 /* receives at most */
+
+struct dgram {
+	struct fct_link l;
+	struct fct_conn c; /* the endpoint */
+	struct fid_av *av;
+	fi_addr_t peer;
+	uint8_t name[DGRAM_NAME_LEN]; /* the other side's */
+	size_t max;		      /* bytes that both sides can send */
+	size_t prefix;	       /* bytes before what is received: FI_MSG_PREFIX; else 0 */
+	struct fct_mem tx, rx; /* max bytes; DGRAM_SLOTS of dgram_slot_len */
+	struct fct_ctx ctx[DGRAM_SLOTS], tx_ctx;
+};
+
+/* dgram.c */
+
+/* Everything, with the other side's address in the vector unless stranger. */
+int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger);
+int dgram_down(struct dgram *d, int ret);
+/* Both sides have posted receive n (from 0) when it returns; or one has. */
+int dgram_post(struct dgram *d, unsigned int n);
+/* The data of receive n, behind the prefix. */
+uint8_t *dgram_received(struct dgram *d, unsigned int n);
+/* Receive n completes with len bytes of fct_fill's pattern and these flags more. */
+int dgram_expect(struct dgram *d, unsigned int n, size_t len, uint64_t seed,
+		 uint64_t flags, uint64_t data);
+/* Sends len bytes of the pattern and waits until they have left. */
+int dgram_send(struct dgram *d, size_t len, uint64_t seed);
+
+int fct_dgram_forms(struct fct *t);
+int fct_dgram_sizes(struct fct *t);
+int fct_dgram_source(struct fct *t);
+int fct_dgram_unknown(struct fct *t);
+int fct_dgram_dropped(struct fct *t);
+int fct_dgram_stream(struct fct *t);
+int fct_dgram_remove(struct fct *t);
+int fct_dgram_close(struct fct *t);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What datagrams carry, and where. Both sides do the same in turn or at once. */
+#include "dgram.h"
+
+#define FORM_LEN 40 /* what every provider takes in fi_inject */
+#define STREAM 2000
+#define STREAM_LEN 64
+
+enum form {
+	FORM_SEND,
+	FORM_SENDV,
+	FORM_MSG,
+	FORM_DATA,
+	FORM_INJECT,
+	FORM_INJECTDATA,
+	FORMS
+};
+
+static bool has_data(enum form form)
+{
+	return form == FORM_MSG || form == FORM_DATA || form == FORM_INJECTDATA;
+}
+
+static ssize_t post_form(struct dgram *d, enum form form)
+{
+	const struct iovec iov[] = {{d->tx.buf, 9}, {d->tx.buf + 9, FORM_LEN - 9}};
+	void *desc[] = {d->tx.desc, d->tx.desc};
+	const struct fi_msg msg = {.msg_iov = iov,
+				   .desc = desc,
+				   .iov_count = 2,
+				   .addr = d->peer,
+				   .context = &d->tx_ctx,
+				   .data = form};
+	struct fid_ep *ep = d->c.ep;
+
+	switch (form) {
+	case FORM_SEND:
+		return fi_send(ep, d->tx.buf, FORM_LEN, d->tx.desc, d->peer, &d->tx_ctx);
+	case FORM_SENDV:
+		return fi_sendv(ep, iov, desc, 2, d->peer, &d->tx_ctx);
+	case FORM_MSG:
+		return fi_sendmsg(ep, &msg, FI_REMOTE_CQ_DATA | FI_COMPLETION);
+	case FORM_DATA:
+		return fi_senddata(ep, d->tx.buf, FORM_LEN, d->tx.desc, form, d->peer,
+				   &d->tx_ctx);
+	case FORM_INJECT:
+		return fi_inject(ep, d->tx.buf, FORM_LEN, d->peer);
+	default:
+		return fi_injectdata(ep, d->tx.buf, FORM_LEN, form, d->peer);
+	}
+}
+
+static int send_form(struct dgram *d, enum form form)
+{
+	struct fi_cq_data_entry e;
+	struct fct *t = d->l.t;
+	int ret;
+
+	fct_fill(d->tx.buf, FORM_LEN, form);
+	FCT_POST(t, d->l.txcq, post_form(d, form));
+	if (form < FORM_INJECT)
+		ret = fct_comp(t, d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send");
+out:
+	return ret;
+}
+
+int fct_dgram_forms(struct fct *t)
+{
+	struct dgram d;
+	unsigned int form;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	for (form = 0; form < FORMS; form++) {
+		FCT_DO(dgram_post(&d, form));
+		FCT_DO(fct_barrier(t, "posted"));
+		FCT_DO(send_form(&d, form));
+		FCT_DO(dgram_expect(&d, form, FORM_LEN, form,
+				    has_data(form) ? FI_REMOTE_CQ_DATA : 0, form));
+	}
+out:
+	return dgram_down(&d, ret);
+}
+
+int fct_dgram_sizes(struct fct *t)
+{
+	size_t sizes[] = {0, 1, 63, 64, 65, 511, 512, 513, 0, 0};
+	const unsigned int count = sizeof(sizes) / sizeof(sizes[0]);
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	sizes[count - 2] = d.max - 1;
+	sizes[count - 1] = d.max;
+	for (i = 0; i < count; i++) {
+		if (sizes[i] > d.max)
+			continue;
+		FCT_DO(dgram_post(&d, i));
+		FCT_DO(fct_barrier(t, "posted"));
+		FCT_DO(dgram_send(&d, sizes[i], i));
+		FCT_DO(dgram_expect(&d, i, sizes[i], i, 0, 0));
+	}
+out:
+	return dgram_down(&d, ret);
+}
+
+int fct_dgram_source(struct fct *t)
+{
+	struct fi_cq_data_entry e;
+	struct fct_wait w;
+	fi_addr_t from = 77;
+	struct dgram d;
+	ssize_t n;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG | FI_SOURCE, false));
+	FCT_DO(dgram_post(&d, 0));
+	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(dgram_send(&d, 9, 1));
+	fct_wait_init(&w, t, "a datagram");
+	while ((n = fi_cq_readfrom(d.l.rxcq, &e, 1, &from)) == -FI_EAGAIN)
+		FCT_DO(fct_wait_again(&w));
+	FCT_EQ(t, n, 1);
+	FCT_EQ(t, from, d.peer);
+	FCT_EQ(t, e.len, 9 + d.prefix);
+	ret = 0;
+out:
+	return dgram_down(&d, ret);
+}
+
+/* fi_cq(3): "the address [...] may be inserted" and is the peer's then. */
+int fct_dgram_unknown(struct fct *t)
+{
+	struct fi_cq_err_entry err = {0};
+	uint8_t name[DGRAM_NAME_LEN];
+	struct dgram d;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG | FI_SOURCE | FI_SOURCE_ERR, true));
+	FCT_DO(dgram_post(&d, 0));
+	FCT_DO(dgram_post(&d, 1));
+	FCT_DO(fct_barrier(t, "posted"));
+	/* The client knows the server, and the server answers who it does not know. */
+	if (fct_is_client(t)) {
+		FCT_EQ(t, fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+		FCT_DO(dgram_send(&d, 9, 1));
+		FCT_DO(dgram_expect(&d, 0, 5, 2, 0, 0));
+		goto out;
+	}
+	err.err_data = name;
+	err.err_data_size = sizeof(name);
+	FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a datagram of nobody known"));
+	FCT_EQ(t, err.err, FI_EADDRNOTAVAIL);
+	FCT_EQ(t, err.len, 9 + d.prefix);
+	FCT_TRUE(t, err.op_context == &d.ctx[0]);
+	FCT_DATA(t, dgram_received(&d, 0), 9, 1);
+	FCT_EQ(t, fi_av_insert(d.av, err.err_data, 1, &d.peer, 0, NULL), 1);
+	FCT_DO(dgram_send(&d, 5, 2));
+out:
+	return dgram_down(&d, ret);
+}
+
+/* Nobody has posted a receive: what is sent is dropped, and the sender does not care. */
+int fct_dgram_dropped(struct fct *t)
+{
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	for (i = 0; i < 3 * DGRAM_SLOTS; i++)
+		FCT_DO(dgram_send(&d, 100, i));
+	FCT_DO(fct_barrier(t, "sent in vain"));
+	FCT_DO(dgram_post(&d, 0));
+	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(dgram_send(&d, 100, 999));
+	FCT_DO(dgram_expect(&d, 0, 100, 999, 0, 0));
+out:
+	return dgram_down(&d, ret);
+}
+
+/* The server takes what comes; an answer to each window keeps anything from being lost.
+ */
+static int take_stream(struct dgram *d)
+{
+	unsigned int i, slot;
+	int ret = 0;
+
+	for (i = 0; i < STREAM; i++) {
+		slot = i % DGRAM_SLOTS;
+		FCT_DO(dgram_expect(d, slot, STREAM_LEN, i, 0, 0));
+		FCT_DO(dgram_post(d, slot));
+		if (slot == DGRAM_SLOTS - 1)
+			FCT_DO(dgram_send(d, 1, 0));
+	}
+out:
+	return ret;
+}
+
+static int give_stream(struct dgram *d)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < STREAM; i++) {
+		FCT_DO(dgram_send(d, STREAM_LEN, i));
+		if (i % DGRAM_SLOTS != DGRAM_SLOTS - 1)
+			continue;
+		FCT_DO(dgram_expect(d, i / DGRAM_SLOTS % DGRAM_SLOTS, 1, 0, 0, 0));
+		FCT_DO(dgram_post(d, i / DGRAM_SLOTS % DGRAM_SLOTS));
+	}
+out:
+	return ret;
+}
+
+int fct_dgram_stream(struct fct *t)
+{
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	for (i = 0; i < DGRAM_SLOTS; i++)
+		FCT_DO(dgram_post(&d, i));
+	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_is_client(t) ? give_stream(&d) : take_stream(&d));
+out:
+	return dgram_down(&d, ret);
+}
+
+/* An address may be removed behind the last send to it, and inserted again. */
+int fct_dgram_remove(struct fct *t)
+{
+	struct fi_cq_data_entry e;
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	for (i = 0; i < DGRAM_SLOTS; i++)
+		FCT_DO(dgram_post(&d, i));
+	FCT_DO(fct_barrier(t, "posted"));
+	for (i = 0; i < DGRAM_SLOTS; i++) {
+		fct_fill(d.tx.buf, 700, i);
+		FCT_POST(t, d.l.txcq,
+			 fi_send(d.c.ep, d.tx.buf, 700, d.tx.desc, d.peer, &d.tx_ctx));
+		FCT_CALL(t, fi_av_remove(d.av, &d.peer, 1, 0));
+		FCT_DO(fct_comp(t, d.l.txcq, &d.tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
+		FCT_EQ(t, fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+	}
+	for (i = 0; i < DGRAM_SLOTS; i++)
+		FCT_DO(dgram_expect(&d, i, 700, i, 0, 0));
+out:
+	return dgram_down(&d, ret);
+}
+
+/* fi_close(3) of the endpoint ends its receives. */
+int fct_dgram_close(struct fct *t)
+{
+	struct fi_cq_err_entry err;
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	for (i = 0; i < DGRAM_SLOTS; i++)
+		FCT_DO(dgram_post(&d, i));
+	FCT_DO(fct_conn_close(&d.l, &d.c));
+	for (i = 0; i < DGRAM_SLOTS; i++) {
+		memset(&err, 0, sizeof(err));
+		FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a receive of a closed endpoint"));
+		FCT_EQ(t, err.err, FI_ECANCELED);
+		FCT_TRUE(t, err.op_context == &d.ctx[i]);
+	}
+	ret = 0;
+out:
+	return dgram_down(&d, ret);
+}

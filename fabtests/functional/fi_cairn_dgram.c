@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Datagram endpoints (FI_EP_DGRAM). */
+#include "dgram.h"
+
+static const struct fct_case cases[] = {
+	{"forms", "every call form, both ways", fct_dgram_forms},
+	{"sizes", "from nothing to the longest", fct_dgram_sizes},
+	{"source", "FI_SOURCE: fi_cq_readfrom says who sent it", fct_dgram_source},
+	{"unknown", "FI_SOURCE_ERR: an unknown sender's address can be used",
+	 fct_dgram_unknown},
+	{"dropped", "without a receive datagrams are lost, and nothing else",
+	 fct_dgram_dropped},
+	{"stream", "thousands of datagrams in windows", fct_dgram_stream},
+	{"remove", "an address is removed while a send to it is outstanding",
+	 fct_dgram_remove},
+	{"close", "closing an endpoint ends its receives", fct_dgram_close},
+};
+
+int main(int argc, char **argv)
+{
+	const struct fct_prog prog = {
+		.name = "fi_cairn_dgram",
+		.what = "Datagram endpoints.",
+		.cases = cases,
+		.n_cases = sizeof(cases) / sizeof(cases[0]),
+		.ep_type = FI_EP_DGRAM,
+	};
+
+	return fct_main(argc, argv, &prog);
+}
