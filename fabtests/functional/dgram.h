@@ -41,6 +41,7 @@ int fct_dgram_sizes(struct fct *t);
 int fct_dgram_source(struct fct *t);
 int fct_dgram_unknown(struct fct *t);
 int fct_dgram_dropped(struct fct *t);
+int fct_dgram_too_long(struct fct *t);
 int fct_dgram_stream(struct fct *t);
 int fct_dgram_remove(struct fct *t);
 int fct_dgram_close(struct fct *t);

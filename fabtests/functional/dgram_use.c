@@ -180,6 +180,30 @@ out:
 	return dgram_down(&d, ret);
 }
 
+/* fi_cq(3): FI_ETRUNC. The receives behind it are as good as before. */
+int fct_dgram_too_long(struct fct *t)
+{
+	const size_t room = 100;
+	struct fi_cq_err_entry err = {0};
+	struct dgram d;
+	int ret;
+
+	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_CALL(t, fi_recv(d.c.ep, d.rx.buf, d.prefix + room, d.rx.desc, FI_ADDR_UNSPEC,
+			    &d.ctx[0]));
+	FCT_DO(dgram_post(&d, 1));
+	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(dgram_send(&d, room + 1, 5));
+	FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a datagram that is too long"));
+	FCT_EQ(t, err.err, FI_ETRUNC);
+	FCT_TRUE(t, err.op_context == &d.ctx[0]);
+	FCT_TRUE(t, fct_all(d.rx.buf + d.prefix + room, d.max - room, 0));
+	FCT_DO(dgram_send(&d, room + 1, 6));
+	FCT_DO(dgram_expect(&d, 1, room + 1, 6, 0, 0));
+out:
+	return dgram_down(&d, ret);
+}
+
 /* The server takes what comes; an answer to each window keeps anything from being lost.
  */
 static int take_stream(struct dgram *d)

@@ -10,6 +10,8 @@ static const struct fct_case cases[] = {
 	 fct_dgram_unknown},
 	{"dropped", "without a receive datagrams are lost, and nothing else",
 	 fct_dgram_dropped},
+	{"too_long", "one that is longer than its receive ends that alone",
+	 fct_dgram_too_long},
 	{"stream", "thousands of datagrams in windows", fct_dgram_stream},
 	{"remove", "an address is removed while a send to it is outstanding",
 	 fct_dgram_remove},

@@ -30,7 +30,7 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 			 const struct ibv_wc *wc, struct pvb_ud_addr *from)
 {
 	const struct pvb_ud_path *path = &ep->domain->ud->path;
-	const uint8_t *grh = pvb_grh_of(slot->wq, slot);
+	const uint8_t *grh = pvb_grh_of(slot->wq, slot)->bytes;
 
 	memset(from, 0, sizeof(*from));
 	from->qpn = wc->src_qp;
@@ -45,6 +45,15 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 		memcpy(from->gid, &grh[GRH_SGID], sizeof(from->gid));
 }
 
+/* An error whether successes are reported or not. */
+static void dgram_truncated(struct pvb_cq *cq, struct pvb_comp *comp, size_t room)
+{
+	comp->len = room;
+	comp->err = FI_ETRUNC;
+	comp->prov_errno = IBV_WC_LOC_LEN_ERR;
+	pvb_cq_stash(cq, comp);
+}
+
 bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
 			struct pvb_comp *comp)
 {
@@ -52,13 +61,15 @@ bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_w
 	const struct pvb_ep *ep = pvb_qp_ep(wq->qp);
 	const struct pvb_dgram *dgram = ep->dgram;
 	struct pvb_ud_addr from;
-	uint64_t source = 0;
+	uint64_t source = PVB_SOURCE_NONE;
+	size_t room;
 	bool report;
 
 	crn_lock_assert_held(&cq->lock);
 	if (crn_unlikely(wc->status != IBV_WC_SUCCESS))
 		return pvb_cq_convert_received(wc, wq, comp);
 	/* Once the slot is retired another receive may use its GRH. */
+	room = pvb_grh_of(slot->wq, slot)->room;
 	if (dgram->source) {
 		dgram_sender(ep, slot, wc, &from);
 		source = crn_av_find(&dgram->av->av, &from) + 1;
@@ -66,6 +77,10 @@ bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_w
 	report = pvb_cq_convert_received(wc, wq, comp);
 	comp->len = comp->len > PVB_GRH_SIZE ? comp->len - PVB_GRH_SIZE : 0;
 	comp->source = source;
+	if (crn_unlikely(comp->len > room)) {
+		dgram_truncated(cq, comp, room);
+		return false;
+	}
 	if (crn_likely(!report || source || !dgram->source_err))
 		return report;
 	pvb_cq_stash_unknown(cq, comp, &from);

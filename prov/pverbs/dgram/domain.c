@@ -5,6 +5,22 @@
 #include "dgram.h"
 #include "internal.h"
 
+static int ud_excess_open(struct pvb_domain *domain, struct pvb_ud_domain *ud)
+{
+	int ret;
+
+	ud->excess = malloc(ud->path.mtu);
+	if (!ud->excess)
+		return -FI_ENOMEM;
+	ud->excess_mr =
+		ibv_reg_mr(domain->pd, ud->excess, ud->path.mtu, IBV_ACCESS_LOCAL_WRITE);
+	if (ud->excess_mr)
+		return 0;
+	ret = pvb_errno();
+	free(ud->excess);
+	return ret;
+}
+
 int pvb_ud_domain_open(struct pvb_domain *domain)
 {
 	const struct fi_info *info = domain->info;
@@ -27,11 +43,17 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 			 pvb_domain_device(domain), text, fi_strerror(-ret));
 		goto err;
 	}
-	ret = pvb_ahs_init(&ud->ahs);
+	ret = ud_excess_open(domain, ud);
 	if (ret)
 		goto err;
+	ret = pvb_ahs_init(&ud->ahs);
+	if (ret)
+		goto err_excess;
 	domain->ud = ud;
 	return 0;
+err_excess:
+	ibv_dereg_mr(ud->excess_mr);
+	free(ud->excess);
 err:
 	free(ud);
 	return ret;
@@ -42,5 +64,7 @@ void pvb_ud_domain_close(struct pvb_domain *domain)
 	if (!domain->ud)
 		return;
 	pvb_ahs_fini(&domain->ud->ahs);
+	ibv_dereg_mr(domain->ud->excess_mr);
+	free(domain->ud->excess);
 	free(domain->ud);
 }

@@ -46,7 +46,7 @@ void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 	info->rx_attr->msg_order = FI_ORDER_NONE;
 	info->rx_attr->comp_order = FI_ORDER_NONE;
 	info->rx_attr->iov_limit =
-		(size_t)CRN_MIN(entry->attr.max_sge - 1, PVB_IOV_LIMIT);
+		(size_t)CRN_MIN(entry->attr.max_sge - PVB_UD_SGES, PVB_IOV_LIMIT);
 	ep->type = FI_EP_DGRAM;
 	ep->protocol = FI_PROTO_IB_UD;
 	ep->max_msg_size = ud_mtu(&entry->port_attr);

@@ -207,11 +207,11 @@ static ssize_t dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 	return dgram_post_buf(pvb_ep_of(fid), &op, buf, len, NULL);
 }
 
-/* sge[0] is room for the GRH's; num_sge counts it. */
-CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int num_sge,
-				   void *context, uint64_t flags)
+/* The program's count entries begin at sge[1] and have len bytes: pvb_grh_fill. */
+CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int count,
+				   size_t len, void *context, uint64_t flags)
 {
-	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = num_sge}, *bad;
+	struct ibv_recv_wr wr = {.sg_list = sge}, *bad;
 	struct pvb_qp *qp = &ep->qp;
 	struct pvb_slot *slot;
 	ssize_t ret;
@@ -226,7 +226,7 @@ CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int n
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG;
 	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
-	sge[0] = pvb_grh_sge(&qp->rq, slot);
+	wr.num_sge = pvb_grh_fill(ep->domain->ud, &qp->rq, slot, sge, count, len);
 	wr.wr_id = (uintptr_t)slot;
 	ret = ibv_post_recv(qp->ibv, &wr, &bad);
 	if (crn_likely(!ret))
@@ -242,24 +242,24 @@ static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 			  fi_addr_t src_addr, void *context)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	struct ibv_sge sge[2];
+	struct ibv_sge sge[PVB_UD_SGES + 1];
 
 	if (crn_unlikely(len > UINT32_MAX))
 		return -FI_EMSGSIZE;
 	sge[1] = pvb_sge(buf, len, desc);
-	return dgram_post_recv(ep, sge, 1 + (len != 0), context, ep->rx_flags);
+	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags);
 }
 
 static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **desc,
 			      size_t count, void *context, uint64_t flags)
 {
-	struct ibv_sge sge[1 + PVB_IOV_LIMIT];
+	struct ibv_sge sge[PVB_UD_SGES + PVB_IOV_LIMIT];
 	size_t len;
 	int ret = pvb_sge_fill(&sge[1], iov, desc, count, ep->attr.rx_iov_limit, &len);
 
 	return crn_unlikely(ret)
 		       ? ret
-		       : dgram_post_recv(ep, sge, 1 + (int)count, context, flags);
+		       : dgram_post_recv(ep, sge, (int)count, len, context, flags);
 }
 
 static ssize_t dgram_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,

@@ -42,6 +42,8 @@ struct pvb_ahs {
 struct pvb_ud_domain {
 	struct pvb_ud_path path;
 	struct pvb_ahs ahs;
+	char *excess; /* where the device puts what is longer than a receive: path.mtu */
+	struct ibv_mr *excess_mr;
 };
 
 /* Where a datagram goes, made once for an address of a vector. */
@@ -68,9 +70,19 @@ struct pvb_dgram {
 	bool source_err;	 /* FI_SOURCE_ERR: also where that is no address of av */
 };
 
-/* Where the device puts the GRHs of a receive queue, one a slot: qp/grh.c. */
+/* Scatter entries of a receive beside the program's: the GRH's, and that for the excess.
+ */
+#define PVB_UD_SGES 2
+
+/* What a datagram's receive has beside the program's buffers. */
+struct pvb_grh {
+	uint8_t bytes[PVB_GRH_SIZE]; /* the device writes them */
+	uint64_t room;		     /* bytes of the program's buffers */
+};
+
+/* Those of a receive queue, one a slot: qp/grh.c. */
 struct pvb_grhs {
-	char *at;
+	struct pvb_grh *at;
 	struct ibv_mr *mr;
 };
 

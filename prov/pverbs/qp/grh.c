@@ -3,6 +3,11 @@
  * Where the device puts the GRHs of datagrams: 40 bytes before the data of each, which
  * the program's buffers have no room for. They are a scatter entry of their own, in
  * memory that a receive queue registers once.
+ *
+ * A device ends a queue pair that receives more than there is room for (IB specification
+ * 1.7, section 11.6.2: local length error), so anybody could end an endpoint by one
+ * datagram. Therefore each receive takes the longest one: behind the program's buffers
+ * there is memory of the domain, which nobody reads.
  */
 #include <stdlib.h>
 #include "device/device.h"
@@ -10,13 +15,13 @@
 
 int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots)
 {
-	const size_t size = slots * PVB_GRH_SIZE;
+	const size_t size = slots * sizeof(*grhs->at);
 	int ret;
 
 	if (grhs->mr)
 		return 0;
 	/* Of a receive that failed nothing is written. */
-	grhs->at = calloc(slots, PVB_GRH_SIZE);
+	grhs->at = calloc(slots, sizeof(*grhs->at));
 	if (!grhs->at)
 		return -FI_ENOMEM;
 	grhs->mr = ibv_reg_mr(domain->pd, grhs->at, size, IBV_ACCESS_LOCAL_WRITE);

@@ -124,8 +124,8 @@ static int pvb_qp_create(struct pvb_qp *qp, const struct pvb_qp_attr *wanted,
 				.max_send_wr = qp->sq.depth + 1,
 				.max_recv_wr = qp->rq.depth,
 				.max_send_sge = (uint32_t)wanted->tx_iov_limit,
-				.max_recv_sge =
-					(uint32_t)wanted->rx_iov_limit + qp->rq.datagrams,
+				.max_recv_sge = (uint32_t)wanted->rx_iov_limit +
+						(qp->rq.datagrams ? PVB_UD_SGES : 0),
 				.max_inline_data = (uint32_t)inline_size,
 			},
 		.qp_type = wanted->type,

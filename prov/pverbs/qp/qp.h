@@ -30,20 +30,37 @@ void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms);
 int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots);
 void pvb_grhs_free(struct pvb_grhs *grhs);
 
-/* Where the GRH of a receive is that has this slot of wq, and its scatter entry. */
-static inline void *pvb_grh_of(const struct pvb_wq *wq, const struct pvb_slot *slot)
-{
-	return wq->grhs.at + (slot - wq->slots) * PVB_GRH_SIZE;
-}
-
-static inline struct ibv_sge pvb_grh_sge(const struct pvb_wq *wq,
+static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
 					 const struct pvb_slot *slot)
 {
-	return (struct ibv_sge){
-		.addr = (uintptr_t)pvb_grh_of(wq, slot),
+	return &wq->grhs.at[slot - wq->slots];
+}
+
+/*
+ * The scatter entries of a datagram's receive with that slot of wq: sge[0] is the GRH's,
+ * len bytes of the program's in count entries are behind it, and there is room for one
+ * more. Returns how many they are together.
+ */
+CRN_INLINE int pvb_grh_fill(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
+			    const struct pvb_slot *slot, struct ibv_sge *sge, int count,
+			    size_t len)
+{
+	struct pvb_grh *grh = pvb_grh_of(wq, slot);
+
+	grh->room = len;
+	sge[0] = (struct ibv_sge){
+		.addr = (uintptr_t)grh->bytes,
 		.length = PVB_GRH_SIZE,
 		.lkey = wq->grhs.mr->lkey,
 	};
+	if (len >= ud->path.mtu)
+		return 1 + count;
+	sge[1 + count] = (struct ibv_sge){
+		.addr = (uintptr_t)ud->excess,
+		.length = ud->path.mtu - (uint32_t)len,
+		.lkey = ud->excess_mr->lkey,
+	};
+	return PVB_UD_SGES + count;
 }
 
 /* path.c */

@@ -234,8 +234,9 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	const struct ibv_device_attr *device = &srx->domain->attr;
 	const size_t most = (size_t)CRN_MIN(device->max_srq_wr, device->max_cqe);
 	const bool datagrams = srx->domain->ud;
+	const int own_sges = datagrams ? PVB_UD_SGES : 0;
 	const size_t iov_most =
-		(size_t)CRN_MIN(device->max_srq_sge - datagrams, PVB_IOV_LIMIT);
+		(size_t)CRN_MIN(device->max_srq_sge - own_sges, PVB_IOV_LIMIT);
 	struct ibv_srq_init_attr attr = {.srq_context = srx};
 	size_t size = rx && rx->size ? rx->size : CRN_MIN(pvb_params.rx_size, most);
 	int ret;
@@ -250,7 +251,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	ret = pvb_srx_slots(srx, (uint32_t)size);
 	if (ret)
 		return ret;
-	if (srx->domain->control)
+	if (srx->domain->control && !datagrams)
 		ret = srx->domain->durable->recv_open(&srx->wq, size, srx->iov_limit);
 	srx->wq.datagrams = datagrams;
 	if (!ret && datagrams)
@@ -258,7 +259,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	if (ret)
 		goto err;
 	attr.attr.max_wr = (uint32_t)size;
-	attr.attr.max_sge = (uint32_t)srx->iov_limit + datagrams;
+	attr.attr.max_sge = (uint32_t)srx->iov_limit + (uint32_t)own_sges;
 	srx->srq = ibv_create_srq(srx->domain->pd, &attr);
 	if (srx->srq)
 		return 0;

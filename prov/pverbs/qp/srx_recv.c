@@ -26,9 +26,10 @@ struct pvb_slot *pvb_srx_get(struct pvb_srx *srx)
 	return slot;
 }
 
-/* grh: the first scatter entry is room for the GRH's. */
+/* datagrams: the first scatter entry is room for the GRH's, and len the length of the
+ * others. */
 CRN_INLINE ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr,
-				void *context, uint64_t flags, bool grh)
+				void *context, uint64_t flags, bool datagrams, size_t len)
 {
 	struct ibv_recv_wr *bad;
 	struct pvb_slot *slot;
@@ -45,8 +46,9 @@ CRN_INLINE ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr,
 	slot->state = flags & FI_COMPLETION ? 0 : PVB_SLOT_SELECTIVE;
 	if (crn_unlikely(srx->wq.bufs))
 		(void)srx->domain->durable->recv_note(&srx->wq, slot, wr);
-	if (grh)
-		wr->sg_list[0] = pvb_grh_sge(&srx->wq, slot);
+	if (datagrams)
+		wr->num_sge = pvb_grh_fill(srx->domain->ud, &srx->wq, slot, wr->sg_list,
+					   wr->num_sge, len);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_srq_recv(srx->srq, wr, &bad);
@@ -69,7 +71,7 @@ static ssize_t pvb_srx_recv(struct fid_ep *fid, void *buf, size_t len, void *des
 
 	if (crn_unlikely(len > UINT32_MAX))
 		return -FI_EMSGSIZE;
-	return pvb_srx_post(srx, &wr, context, srx->flags, false);
+	return pvb_srx_post(srx, &wr, context, srx->flags, false, len);
 }
 
 static ssize_t pvb_srx_recv_iov(struct pvb_srx *srx, const struct iovec *iov, void **desc,
@@ -83,7 +85,7 @@ static ssize_t pvb_srx_recv_iov(struct pvb_srx *srx, const struct iovec *iov, vo
 	ret = pvb_sge_fill(sge, iov, desc, count, srx->iov_limit, &len);
 	if (crn_unlikely(ret))
 		return ret;
-	return pvb_srx_post(srx, &wr, context, flags, false);
+	return pvb_srx_post(srx, &wr, context, flags, false, len);
 }
 
 static ssize_t pvb_srx_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -108,15 +110,15 @@ static ssize_t pvb_srx_grh_recv_iov(struct pvb_srx *srx, const struct iovec *iov
 				    void **desc, size_t count, void *context,
 				    uint64_t flags)
 {
-	struct ibv_sge sge[1 + PVB_IOV_LIMIT];
-	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = 1 + (int)count};
+	struct ibv_sge sge[PVB_UD_SGES + PVB_IOV_LIMIT];
+	struct ibv_recv_wr wr = {.sg_list = sge, .num_sge = (int)count};
 	size_t len;
 	int ret;
 
 	ret = pvb_sge_fill(&sge[1], iov, desc, count, srx->iov_limit, &len);
 	if (crn_unlikely(ret))
 		return ret;
-	return pvb_srx_post(srx, &wr, context, flags, true);
+	return pvb_srx_post(srx, &wr, context, flags, true, len);
 }
 
 static ssize_t pvb_srx_grh_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,

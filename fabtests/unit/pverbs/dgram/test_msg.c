@@ -173,16 +173,16 @@ CT_TEST(dgram_msg, the_grh_is_not_the_programs)
 	CT_ASSERT_TRUE(dgram_open(&w, NULL));
 	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 200, NUMBER(3), FI_ADDR_UNSPEC, NUMBER(1)), 0);
 	wr = fake_newest(&w.qp->rq);
-	CT_EXPECT_EQ(wr->num_sge, 2);
+	CT_EXPECT_EQ(wr->num_sge, 3);
 	CT_EXPECT_EQ(wr->sge[0].length, 40);
 	CT_EXPECT_EQ(wr->sge[1].addr, (uintptr_t)buffer);
 	CT_EXPECT_EQ(wr->sge[1].lkey, 3);
 	CT_EXPECT_EQ(fi_recvv(w.ep, iov, NULL, 2, FI_ADDR_UNSPEC, NUMBER(2)), 0);
-	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 3);
+	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 4);
 	CT_EXPECT_NE(fake_newest(&w.qp->rq)->sge[0].addr, wr->sge[0].addr);
 	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), 0);
 	CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NUMBER(4)), 0);
-	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 1);
+	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 2);
 	fake_receive_datagram(w.qp, 123, &from, NULL);
 	expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA, 123, 0x55);
 	dgram_close(&w);
@@ -202,14 +202,57 @@ CT_TEST(dgram_msg, shared_receives_have_room_for_it_too)
 	CT_EXPECT_EQ(fi_recv(w.srx, buffer, 100, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
 	CT_EXPECT_EQ(fi_recvv(w.srx, iov, NULL, 2, FI_ADDR_UNSPEC, NUMBER(2)), 0);
 	CT_EXPECT_EQ(fi_recvmsg(w.srx, &msg, 0), 0);
-	CT_EXPECT_EQ(fake_wr(&srq->rq, 0)->num_sge, 2);
-	CT_EXPECT_EQ(fake_wr(&srq->rq, 1)->num_sge, 3);
+	CT_EXPECT_EQ(fake_wr(&srq->rq, 0)->num_sge, 3);
+	CT_EXPECT_EQ(fake_wr(&srq->rq, 1)->num_sge, 4);
 	CT_EXPECT_EQ(fake_wr(&srq->rq, 2)->sge[0].length, 40);
 	for (i = 1; i <= 3; i++) {
 		fake_receive_datagram(w.qp, (uint32_t)(10 * i), &from, NULL);
 		expect_comp(w.cq, NUMBER(i), FI_RECV | FI_MSG, 10 * i, 0);
 	}
 	dgram_close(&w);
+}
+
+/* A device would end the queue pair of a receive that is too short. */
+CT_TEST(dgram_msg, a_datagram_that_is_too_long_is_an_error_and_nothing_more)
+{
+	static char large[DGRAM_MTU];
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct fi_cq_data_entry entry;
+	struct fi_cq_err_entry err = {0};
+	const struct fake_wr *wr;
+	struct dgram_opts opts = {0};
+	struct dgram_world w;
+	struct fid_ep *rx;
+	int turn;
+
+	for (turn = 0; turn < 2; turn++) {
+		CT_NOTE("turn %d", turn);
+		opts.shared = turn;
+		CT_ASSERT_TRUE(dgram_open(&w, &opts));
+		rx = turn ? w.srx : w.ep;
+		CT_EXPECT_EQ(fi_recv(rx, buffer, 100, NULL, FI_ADDR_UNSPEC, NUMBER(1)),
+			     0);
+		CT_EXPECT_EQ(fi_recv(rx, large, sizeof(large), NULL, FI_ADDR_UNSPEC,
+				     NUMBER(2)),
+			     0);
+		wr = fake_wr(turn ? &((struct fake_srq *)w.qp->ibv.srq)->rq : &w.qp->rq,
+			     0);
+		CT_EXPECT_EQ(wr->num_sge, 3);
+		CT_EXPECT_EQ(wr->sge[2].length, DGRAM_MTU - 100);
+		/* One that has room for the longest needs nothing more. */
+		CT_EXPECT_EQ((wr + 1)->num_sge, 2);
+		fake_receive_datagram(w.qp, 101, &from, NULL);
+		fake_receive_datagram(w.qp, DGRAM_MTU, &from, NULL);
+		CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAVAIL);
+		CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+		CT_EXPECT_EQ(err.err, FI_ETRUNC);
+		CT_EXPECT_EQ(err.op_context, NUMBER(1));
+		CT_EXPECT_EQ(err.len, 100);
+		CT_EXPECT_EQ(err.err_data_size, 0);
+		expect_comp(w.cq, NUMBER(2), FI_RECV | FI_MSG, DGRAM_MTU, 0);
+		CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);
+		dgram_close(&w);
+	}
 }
 
 /* Its own send queue stops, and goes on; what was behind it is flushed. */
