@@ -16,6 +16,34 @@ int pvb_async_init(struct ibv_context *verbs)
 	return 0;
 }
 
+/* No connection tells of a lost path to an endpoint that has none. */
+static void pvb_async_port_down(struct pvb_domain *domain, int port)
+{
+	struct fi_eq_err_entry err = {
+		.err = FI_ENETDOWN,
+		.prov_errno = IBV_EVENT_PORT_ERR,
+	};
+	struct crn_list *entry;
+	struct pvb_ep *ep;
+
+	if (!domain->ud || domain->ud->path.port != port)
+		return;
+	PVB_WARN(FI_LOG_DOMAIN,
+		 "%s port %d is down: no datagrams arrive or leave until it is up\n",
+		 pvb_domain_device(domain), port);
+	pthread_mutex_lock(&domain->qps_lock);
+	crn_list_for_each (entry, &domain->qps) {
+		ep = pvb_qp_ep(crn_container_of(entry, struct pvb_qp, entry));
+		if (!ep->dgram || !ep->eq)
+			continue;
+		err.fid = &ep->fid.fid;
+		err.context = ep->fid.fid.context;
+		if (crn_eq_insert_err(&ep->eq->eq, &err))
+			PVB_WARN(FI_LOG_EQ, "an error of an endpoint is lost\n");
+	}
+	pthread_mutex_unlock(&domain->qps_lock);
+}
+
 static void pvb_async_handle(struct pvb_domain *domain,
 			     const struct ibv_async_event *event)
 {
@@ -26,6 +54,9 @@ static void pvb_async_handle(struct pvb_domain *domain,
 		qp = event->element.qp->qp_context;
 		qp->last_wqe = true;
 		domain->last_wqe_heard = true;
+		break;
+	case IBV_EVENT_PORT_ERR:
+		pvb_async_port_down(domain, event->element.port_num);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 		pvb_removal_noticed(domain);

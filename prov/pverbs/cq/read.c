@@ -70,7 +70,8 @@ static bool pvb_tail_is_late(const struct pvb_slot *slot)
  * A datagram that cannot be sent stops the send queue but nothing else (IB specification
  * 1.7, section 10.3.1.8): what was posted behind it is flushed, what comes later is sent.
  */
-static void pvb_datagram_failed(struct pvb_qp *qp, enum ibv_wc_status status)
+static __attribute__((noinline)) void pvb_datagram_failed(struct pvb_qp *qp,
+							  enum ibv_wc_status status)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE};
 

@@ -58,6 +58,9 @@ void pvb_dgram_close(struct pvb_ep *ep)
 
 	if (!dgram)
 		return;
+	/* The device may have told of a lost path until the queue pair had gone. */
+	if (ep->eq)
+		crn_eq_forget(&ep->eq->eq, &ep->fid.fid);
 	if (dgram->self.ah)
 		pvb_ah_put(ep->domain, &dgram->self);
 	if (dgram->av)

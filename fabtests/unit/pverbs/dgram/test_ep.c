@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <rdma/fi_ext_cairn.h>
+#include "../fake_queue.h"
+#include "cq/cq.h"
 #include "world_dgram.h"
 
 CT_TEST(dgram_ep, fi_enable_makes_a_datagram_queue_pair_ready)
@@ -171,6 +173,37 @@ CT_TEST(dgram_ep, its_statistics_can_be_read)
 	CT_EXPECT_EQ(fi_open_ops(&w.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL), 0);
 	CT_EXPECT_EQ(ops->read(w.ep, &stats, sizeof(stats)), 0);
 	CT_EXPECT_EQ(stats.tx_entries, 1);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ep, a_port_that_goes_down_is_an_event)
+{
+	struct ibv_async_event event = {.event_type = IBV_EVENT_PORT_ERR};
+	struct dgram_world w;
+	struct fid_eq *eq;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	event.element.port_num = 2;
+	fake_async_add(&fake_devices[0], &event);
+	pvb_async_progress(ep_of(w.ep)->domain);
+	expect_no_event(eq);
+	event.element.port_num = 1;
+	fake_async_add(&fake_devices[0], &event);
+	pvb_async_progress(ep_of(w.ep)->domain);
+	expect_eq_error(eq, &w.ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
+	/* It can be used again when the port is up; what was not read goes with it. */
+	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+	fake_async_add(&fake_devices[0], &event);
+	pvb_async_progress(ep_of(w.ep)->domain);
+	dgram_close_ep(&w);
+	expect_no_event(eq);
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
 	dgram_close(&w);
 }
 
