@@ -54,6 +54,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/ports.h \
 	util/simverbs/settings/addresses.c \
 	util/simverbs/settings/addresses.h \
+	util/simverbs/settings/pkeys.c \
+	util/simverbs/settings/pkeys.h \
 	util/simverbs/settings/settings.c \
 	util/simverbs/settings/settings.h \
 	util/simverbs/shared/bell.c \

@@ -9,6 +9,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/engine/test_atomic.c \
 	fabtests/unit/simverbs/engine/test_iwarp.c \
 	fabtests/unit/simverbs/engine/test_link.c \
+	fabtests/unit/simverbs/engine/test_pkeys.c \
 	fabtests/unit/simverbs/engine/test_rc.c \
 	fabtests/unit/simverbs/engine/test_service.c \
 	fabtests/unit/simverbs/engine/test_ud.c \

@@ -76,6 +76,7 @@ struct svb_cm_id {
 	const struct svb_port *peer_port;
 	uint32_t gid;
 	uint32_t peer_gid;
+	uint32_t pkey; /* index in the port's table */
 	/* The other end. */
 	uint32_t peer;	  /* token of its process; 0: none */
 	uint32_t peer_id; /* its handle */

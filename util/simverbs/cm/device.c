@@ -100,7 +100,8 @@ int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gi
 		id->id.pd = pd;
 	id->id.port_num = (uint8_t)(port->index % SVB_MAX_PORTS + 1);
 	id->id.route.addr.addr.ibaddr.sgid = port->gid[gid];
-	id->id.route.addr.addr.ibaddr.pkey = htons(0xffff);
+	id->pkey = gid ? port->address[gid - 1].pkey : 0;
+	id->id.route.addr.addr.ibaddr.pkey = htons(port->pkey[id->pkey]);
 	id->port = port;
 	id->gid = gid;
 	return 0;
@@ -122,7 +123,7 @@ void svb_cm_fill_path(struct svb_cm_id *id)
 		.hop_limit = svb_self.settings.link == SVB_LINK_IB ? 0 : 64,
 		.reversible = 1,
 		.numb_path = 1,
-		.pkey = htons(0xffff),
+		.pkey = htons(id->port->pkey[id->pkey]),
 		.mtu_selector = 2, /* exactly */
 		.mtu = (uint8_t)svb_self.settings.mtu,
 		.rate_selector = 2,

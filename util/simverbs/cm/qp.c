@@ -29,7 +29,7 @@ void svb_cm_ah(const struct svb_cm_id *id, struct ibv_ah_attr *ah)
 static void svb_cm_attr_init(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
-	attr->pkey_index = 0;
+	attr->pkey_index = (uint16_t)id->pkey;
 	attr->port_num = id->id.port_num;
 	if (id->id.qp_type == IBV_QPT_UD) {
 		*mask |= IBV_QP_QKEY;

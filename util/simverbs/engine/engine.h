@@ -13,17 +13,29 @@
 #include "op.h"
 #include "relay.h"
 #include "service.h"
+#include "settings/pkeys.h"
 #include "shared/shared.h"
 #include "wqe.h"
 
 #define SVB_ANSWERS \
 	(1u << IBV_QPS_RTR | 1u << IBV_QPS_RTS | 1u << IBV_QPS_SQD | 1u << IBV_QPS_SQE)
 
-/* Is peer at the port that qp sends to, in a state that answers? One destroyed is in
- * none. */
+/* Is peer a full member, at the port that qp, a limited member, sends to? */
+SVB_INLINE bool svb_rc_limited(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
+{
+	return svb_get(qp->dest_partition) == SVB_PARTITION_FULL &&
+	       svb_get(peer->port) == svb_get(qp->dest_port) &&
+	       svb_pkeys_match(svb_get(qp->pkey), svb_get(peer->pkey));
+}
+
+/*
+ * Is peer at the port that qp sends to, in its partition, in a state that answers? One
+ * destroyed is in none.
+ */
 SVB_INLINE bool svb_rc_answers(const struct svb_qp_sh *qp, const struct svb_qp_sh *peer)
 {
-	return svb_get(peer->port) == svb_get(qp->dest_port) &&
+	return (svb_likely(svb_get(peer->place) == svb_get(qp->dest_place)) ||
+		svb_rc_limited(qp, peer)) &&
 	       1u << (__atomic_load_n(&peer->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS;
 }
 

@@ -92,6 +92,7 @@ static void svb_ud_deliver(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg)
 	if (seg != svb_self.seg && !svb_sane_receiver(seg, qp))
 		return;
 	if (qp->type != IBV_QPT_UD || qp->qkey != dg->qkey ||
+	    !svb_pkeys_match(svb_get(qp->pkey), dg->op.qp->pkey) ||
 	    !(1u << (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS) ||
 	    (dg->port != SVB_ANY_PORT && qp->port != dg->port))
 		return;

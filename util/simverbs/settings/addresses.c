@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "pkeys.h"
 
 static void svb_gid_of_address(const struct svb_address *address, union ibv_gid *gid)
 {
@@ -46,13 +47,35 @@ static void svb_address_interface(struct svb_address *address, const struct ifad
 	}
 }
 
-/* "10.77.0.1/24", "fd77::1"; the prefix is optional. */
-static bool svb_address_parse(struct svb_address *address, char *text)
+/* "@0x8008": the link of an address is in that partition of the port's. */
+static bool svb_address_partition(struct svb_address *address,
+				  const struct svb_port *port, char *text)
 {
-	char *slash = strchr(text, '/'), *end;
+	char *at = strchr(text, '@');
+	uint16_t pkey;
+	int index;
+
+	if (!at)
+		return true;
+	*at = '\0';
+	if (!svb_pkey_parse(at + 1, &pkey))
+		return false;
+	index = svb_pkey_index(port, pkey);
+	address->pkey = (uint32_t)index;
+	return index >= 0;
+}
+
+/* "10.77.0.1/24", "fd77::1@0x8008"; prefix and partition are optional. */
+static bool svb_address_parse(struct svb_address *address, const struct svb_port *port,
+			      char *text)
+{
+	char *slash, *end;
 	unsigned long most, prefix;
 
 	memset(address, 0, sizeof(*address));
+	if (!svb_address_partition(address, port, text))
+		return false;
+	slash = strchr(text, '/');
 	if (slash)
 		*slash = '\0';
 	address->family = strchr(text, ':') ? AF_INET6 : AF_INET;
@@ -122,7 +145,7 @@ int svb_addresses_load(struct svb_device_settings *device, uint32_t index,
 	strcpy(text, device->address);
 	for (word = strtok_r(text, " ,", &save); word;
 	     word = strtok_r(NULL, " ,", &save)) {
-		if (!svb_address_parse(&address, word)) {
+		if (!svb_address_parse(&address, port, word)) {
 			fprintf(stderr, "simverbs: [sim%u] address: %s is none\n", index,
 				word);
 			return EINVAL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "pkeys.h"
 #include "settings.h"
 
 /* Where a value may be written to: one function for each kind of value. */
@@ -149,6 +150,7 @@ static const struct svb_key svb_device_keys[] = {
 	SVB_DEVICE_KEY("name", string, name, .most = 32, .preset = ""),
 	SVB_DEVICE_KEY("ports", u32, ports, .least = 1, .most = SVB_MAX_PORTS,
 		       .preset = "1"),
+	SVB_DEVICE_KEY("pkeys", string, pkeys, .most = 256, .preset = "0xffff"),
 	SVB_DEVICE_KEY("address", string, address, .most = 512, .preset = ""),
 };
 
@@ -291,6 +293,8 @@ int svb_settings_load(struct svb_settings *settings)
 		ret = svb_environment(svb_device_keys, SVB_COUNT(svb_device_keys),
 				      &settings->device[i], prefix);
 		svb_device_fill(settings, i);
+		if (!ret)
+			ret = svb_pkeys_load(&settings->device[i], i, settings->link);
 		if (!ret)
 			ret = svb_addresses_load(&settings->device[i], i, list);
 	}

@@ -20,6 +20,7 @@
 #define SVB_MAX_DEVICES 8
 #define SVB_MAX_PORTS 2
 #define SVB_MAX_GIDS 16
+#define SVB_MAX_PKEYS 16
 /* The most objects of a process that can be set; queue pairs' slots have so many bits. */
 #define SVB_QP_BITS 15
 #define SVB_MAX_MR (1u << 20)
@@ -44,7 +45,13 @@ struct svb_address {
 	uint8_t prefix;	  /* bits */
 	char ifname[16];  /* the interface that has it, "" for one that none has */
 	uint32_t ifindex; /* 0: none */
+	uint32_t pkey;	  /* of the link it is on: index in svb_port.pkey */
 };
+
+/* IBA 10.9.1: the high bit of a P_Key tells full members of the partition from limited
+ * ones. */
+#define SVB_PKEY_FULL 0x8000u
+#define SVB_PKEY_BASE 0x7fffu
 
 struct svb_port {
 	uint32_t index; /* of all ports of all devices: device * SVB_MAX_PORTS + port - 1
@@ -53,6 +60,8 @@ struct svb_port {
 	uint32_t gids;
 	union ibv_gid
 		gid[SVB_MAX_GIDS]; /* [0] from the GUID, then one for each address */
+	uint32_t pkeys;
+	uint16_t pkey[SVB_MAX_PKEYS];
 	uint32_t addresses;
 	struct svb_address address[SVB_MAX_GIDS]; /* address[i] is gid[i + 1] */
 };
@@ -63,6 +72,7 @@ struct svb_device_settings {
 	uint32_t ports;
 	struct svb_port port[SVB_MAX_PORTS];
 	char address[512]; /* as configured, for port 1; "" : see svb_settings_load */
+	char pkeys[256];   /* as configured, for every port */
 };
 
 /* Whether a device can be taken away (verbs/removal.h), and whether it then still

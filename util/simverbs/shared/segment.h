@@ -16,7 +16,7 @@
 #include "settings/settings.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 5u
+#define SVB_ABI 6u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there (SVB_QP_BITS). */
@@ -132,8 +132,27 @@ struct svb_qp_sh {
 	uint32_t recv_cq;
 	uint32_t srq; /* slot + 1; 0: none */
 	uint32_t sig_all;
-	uint32_t port;	    /* index of the port in the settings: ports.h */
-	uint32_t dest_port; /* the same of the peer's, resolved from the address vector */
+	/*
+	 * Where it is: index of the port in the settings (ports.h), and partition, a
+	 * P_Key without its high bit. And where the peer of an RC queue pair has to be,
+	 * the address vector's port; both are compared in one piece: svb_rc_answers.
+	 */
+	union {
+		struct {
+			uint32_t port;
+			uint32_t partition;
+		};
+		uint64_t place;
+	};
+	union {
+		struct {
+			uint32_t dest_port;
+			uint32_t
+				dest_partition; /* SVB_PARTITION_FULL: of a full member */
+		};
+		uint64_t dest_place;
+	};
+	uint32_t pkey; /* as in the port's table */
 	uint32_t qkey;
 	uint32_t flags; /* SVB_QP_* */
 	struct svb_sq sq;
@@ -148,6 +167,8 @@ struct svb_qp_sh {
 	uint32_t async; /* bell of the context (bell.h) */
 } SVB_LINE;
 #define SVB_QP_FREE 0xffffu
+/* No partition: what a limited member expects is compared by svb_rc_limited. */
+#define SVB_PARTITION_FULL 0x10000u
 #define SVB_QP_NO_MCAST_LOOP 1u
 #define SVB_QP_MUST_FLUSH 2u  /* went to the error state under somebody else's lock */
 #define SVB_QP_ESTABLISHED 4u /* has received: IBV_EVENT_COMM_EST was given */

@@ -75,7 +75,6 @@ static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 		{"lid_mask_count", "0"},
 		{"sm_lid", ib ? "0x1" : "0x0"},
 		{"sm_sl", "0"},
-		{"pkeys/0", "0xffff"},
 	};
 	char prefix[SVB_SYSFS_PATH], path[SVB_SYSFS_PATH + 64];
 	size_t i;
@@ -87,6 +86,10 @@ static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 	}
 	snprintf(path, sizeof(path), "%s/lid", prefix);
 	svb_sysfs_add(tree, path, "0x%x", port->lid);
+	for (i = 0; i < port->pkeys; i++) {
+		snprintf(path, sizeof(path), "%s/pkeys/%zu", prefix, i);
+		svb_sysfs_add(tree, path, "0x%04x", port->pkey[i]);
+	}
 	for (i = 0; i < svb_port_gids(port); i++)
 		svb_sysfs_gid(tree, prefix, port, (uint32_t)i);
 }

@@ -67,7 +67,7 @@ SVB_API int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *at
 		.max_srq = (int)set->max_srq,
 		.max_srq_wr = (int)set->max_srq_wr,
 		.max_srq_sge = (int)set->max_sge,
-		.max_pkeys = 1,
+		.max_pkeys = SVB_MAX_PKEYS,
 		.local_ca_ack_delay = 15,
 		.phys_port_cnt = (uint8_t)device->ports,
 	};
@@ -117,7 +117,6 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 		.active_mtu = svb_self.settings.mtu,
 		.port_cap_flags = IBV_PORT_CM_SUP,
 		.max_msg_sz = 1u << 30,
-		.pkey_tbl_len = 1,
 		.sm_lid = ib ? 1 : 0,
 		.max_vl_num = 1,
 		.subnet_timeout = ib ? 18 : 0,
@@ -132,6 +131,7 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 	if (!port)
 		return EINVAL;
 	full.lid = port->lid;
+	full.pkey_tbl_len = (uint16_t)port->pkeys;
 	full.gid_tbl_len = (int)svb_gid_places();
 	if (svb_self.settings.link == SVB_LINK_ROCE) {
 		full.port_cap_flags |= IBV_PORT_IP_BASED_GIDS;
@@ -181,18 +181,25 @@ SVB_API int ibv_query_gid(struct ibv_context *ctx, uint8_t num, int index,
 
 SVB_API int ibv_query_pkey(struct ibv_context *ctx, uint8_t num, int index, __be16 *pkey)
 {
-	if (!svb_port_of(ctx, num) || index) {
+	const struct svb_port *port = svb_port_of(ctx, num);
+
+	if (!port || index < 0 || (uint32_t)index >= port->pkeys) {
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htobe16(0xffff);
+	*pkey = htobe16(port->pkey[index]);
 	return 0;
 }
 
 SVB_API int ibv_get_pkey_index(struct ibv_context *ctx, uint8_t num, __be16 pkey)
 {
-	if (svb_port_of(ctx, num) && (be16toh(pkey) & 0x7fff) == 0x7fff)
-		return 0;
+	const struct svb_port *port = svb_port_of(ctx, num);
+	uint32_t i;
+
+	/* As libibverbs: the same value, not only the same partition. */
+	for (i = 0; port && i < port->pkeys; i++)
+		if (port->pkey[i] == be16toh(pkey))
+			return (int)i;
 	errno = EINVAL;
 	return -1;
 }

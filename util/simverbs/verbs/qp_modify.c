@@ -18,6 +18,13 @@ static int svb_check_ah(struct ibv_qp *qp, const struct ibv_ah_attr *ah, uint32_
 	return ah->is_global && ah->grh.sgid_index >= port->gids ? EINVAL : 0;
 }
 
+static int svb_check_pkey(struct ibv_qp *qp, const struct ibv_qp_attr *attr, uint32_t num)
+{
+	const struct svb_port *port = svb_port_of(qp->context, num);
+
+	return port && attr->pkey_index < port->pkeys ? 0 : EINVAL;
+}
+
 /* Kernel: ib_uverbs modify_qp and what drivers check on top. */
 static int svb_check_values(struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -27,7 +34,7 @@ static int svb_check_values(struct ibv_qp *qp, const struct ibv_qp_attr *attr, i
 
 	if (mask & IBV_QP_PORT && !svb_port_of(qp->context, attr->port_num))
 		return EINVAL;
-	if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index)
+	if (mask & IBV_QP_PKEY_INDEX && svb_check_pkey(qp, attr, port))
 		return EINVAL;
 	if (mask & IBV_QP_PATH_MTU &&
 	    (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > set->mtu))
@@ -81,6 +88,19 @@ static uint32_t svb_packets(uint32_t psn, enum ibv_mtu mtu)
 	return (psn & SVB_PSN_MASK) | (uint32_t)mtu << SVB_PSN_BITS;
 }
 
+/* Its own P_Key is what it expects of the peer: IBA 10.9.3. */
+static void svb_qp_join_partition(struct svb_qp_sh *sh, const struct svb_port *port)
+{
+	uint32_t pkey = port && sh->attr.pkey_index < port->pkeys
+				? port->pkey[sh->attr.pkey_index]
+				: 0;
+
+	svb_set(sh->pkey, pkey);
+	svb_set(sh->partition, pkey & SVB_PKEY_BASE);
+	svb_set(sh->dest_partition,
+		pkey & SVB_PKEY_FULL ? pkey & SVB_PKEY_BASE : SVB_PARTITION_FULL);
+}
+
 static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct svb_qp_sh *sh = qp->sh;
@@ -107,6 +127,9 @@ static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int 
 		port = svb_port_of(qp->ibv.context, sh->attr.port_num);
 		svb_set(sh->port, port ? port->index : SVB_NOWHERE);
 	}
+	if (mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX))
+		svb_qp_join_partition(sh,
+				      svb_port_of(qp->ibv.context, sh->attr.port_num));
 	if (mask & IBV_QP_AV) {
 		port = svb_port_of_ah(&sh->attr.ah_attr);
 		svb_set(sh->dest_port, port ? port->index : SVB_NOWHERE);

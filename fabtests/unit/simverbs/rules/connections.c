@@ -276,6 +276,26 @@ static void window_beyond_its_region(void)
 	ask_close(&ask);
 }
 
+static void partition_differs(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .pkey_index = 1};
+	struct svb_port *port = &svb_self.settings.device[0].port[0];
+	struct address to_a, to_b;
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_open(&a, IBV_QPT_RC, false) &&
+		       world_open(&b, IBV_QPT_RC, false));
+	to_a = world_address(&a);
+	to_b = world_address(&b);
+	port->pkey[port->pkeys++] = 0x8001;
+	CT_EXPECT_EQ(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX), 0);
+	port->pkeys--;
+	CT_ASSERT_TRUE(world_connect(&a, &to_b) && world_connect(&b, &to_a));
+	CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_RETRY_EXC_ERR);
+	world_pair_close(&a, &b);
+}
+
 const struct rule rules_of_connections[] = {
 	{"A receive is there", receive_missing},
 	{"The peer is connected back", peer_connected_elsewhere},
@@ -286,6 +306,7 @@ const struct rule rules_of_connections[] = {
 	{"A completion finds room", completion_without_room},
 	{"A datagram is one packet", datagram_long},
 	{"A datagram has the Q_Key", datagram_qkey},
+	{"Both ends are in one partition", partition_differs},
 	{"A window lies within its region", window_beyond_its_region},
 	{NULL, NULL},
 };
