@@ -54,6 +54,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/ports.h \
 	util/simverbs/settings/addresses.c \
 	util/simverbs/settings/addresses.h \
+	util/simverbs/settings/joins.c \
+	util/simverbs/settings/joins.h \
 	util/simverbs/settings/pkeys.c \
 	util/simverbs/settings/pkeys.h \
 	util/simverbs/settings/settings.c \
@@ -125,6 +127,7 @@ util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm/info.c \
 	util/simverbs/cm/listen.c \
 	util/simverbs/cm/mcast.c \
+	util/simverbs/cm/mgid.c \
 	util/simverbs/cm/nosys.c \
 	util/simverbs/cm/ports.c \
 	util/simverbs/cm/qp.c \

@@ -3,9 +3,12 @@
 check_PROGRAMS += fabtests/unit/unit_simverbs
 TESTS += fabtests/unit/unit_simverbs
 fabtests_unit_unit_simverbs_SOURCES = \
+	fabtests/unit/simverbs/cm/test_af_ib.c \
 	fabtests/unit/simverbs/cm/test_channel.c \
 	fabtests/unit/simverbs/cm/test_connect.c \
 	fabtests/unit/simverbs/cm/test_memory.c \
+	fabtests/unit/simverbs/cm/test_mcast.c \
+	fabtests/unit/simverbs/cm/test_mgid.c \
 	fabtests/unit/simverbs/engine/test_atomic.c \
 	fabtests/unit/simverbs/engine/test_iwarp.c \
 	fabtests/unit/simverbs/engine/test_link.c \

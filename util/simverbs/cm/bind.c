@@ -23,6 +23,8 @@ static int svb_cm_no_device(const struct sockaddr *sa)
 	struct ifaddrs *list, *at;
 	int ret = EADDRNOTAVAIL;
 
+	if (sa->sa_family == AF_IB)
+		return ENODEV;
 	if (getifaddrs(&list))
 		return ret;
 	for (at = list; at; at = at->ifa_next)
@@ -57,11 +59,16 @@ int svb_cm_bind(struct svb_cm_id *id, const struct sockaddr *addr)
 			return svb_cm_no_device(addr);
 	}
 	memcpy(svb_cm_src(id), addr, svb_cm_addr_len(addr));
-	ret = svb_cm_port_bind(id);
+	if (addr->sa_family == AF_IB)
+		id->ps = svb_cm_addr_space(svb_cm_src(id), id->id.ps);
+	ret = id->ps ? svb_cm_port_bind(id) : EPROTONOSUPPORT;
 	if (!ret && port)
 		ret = svb_cm_attach(id, port, gid);
+	if (!ret && port && addr->sa_family == AF_IB)
+		svb_cm_set_pkey(id, svb_cm_addr_pkey(addr));
 	if (ret) {
 		svb_cm_port_release(id);
+		id->ps = id->id.ps;
 		memset(&id->id.route.addr.src_storage, 0,
 		       sizeof(struct sockaddr_storage));
 		return ret;
@@ -80,10 +87,14 @@ SVB_API int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return svb_cm_result(ret);
 }
 
-static int svb_cm_bind_any(struct svb_cm_id *id, sa_family_t family)
+/* dst: where to, for the family and the partition; NULL: IPv4. */
+static int svb_cm_bind_any(struct svb_cm_id *id, const struct sockaddr *dst)
 {
-	struct sockaddr_storage any = {.ss_family = family};
+	struct sockaddr_storage any = {.ss_family = dst ? dst->sa_family : AF_INET};
 
+	if (any.ss_family == AF_IB)
+		((struct sockaddr_ib *)&any)->sib_pkey =
+			((const struct sockaddr_ib *)dst)->sib_pkey;
 	return svb_cm_bind(id, (struct sockaddr *)&any);
 }
 
@@ -96,7 +107,7 @@ SVB_API int rdma_listen(struct rdma_cm_id *cm_id, int backlog)
 
 	svb_cm_lock();
 	if (id->state == SVB_CM_IDLE)
-		ret = svb_cm_bind_any(id, AF_INET);
+		ret = svb_cm_bind_any(id, NULL);
 	if (!ret && id->state != SVB_CM_BOUND)
 		ret = EINVAL;
 	if (!ret)
@@ -125,6 +136,23 @@ static bool svb_cm_routed_src(const struct sockaddr *dst, struct sockaddr_storag
 }
 
 /*
+ * cma_resolve_ib_dev of the kernel's cma.c: a port of this machine that has the GID
+ * itself is the one to send from, in the partition that the program named.
+ */
+static int svb_cm_own_gid(struct svb_cm_id *id, const struct svb_port *port, uint32_t gid)
+{
+	struct sockaddr_ib *src = (struct sockaddr_ib *)svb_cm_src(id);
+	uint16_t pkey = svb_cm_addr_pkey(svb_cm_src(id));
+	int ret = svb_pkey_index(port, pkey) < 0 ? ENODEV : svb_cm_attach(id, port, gid);
+
+	if (ret)
+		return ret;
+	memcpy(&src->sib_addr, &port->gid[gid], sizeof(src->sib_addr));
+	svb_cm_set_pkey(id, pkey);
+	return 0;
+}
+
+/*
  * The program left the source open. The system chooses the address from which it sends
  * to the destination; where that is no device's, the destination's own will do.
  */
@@ -137,6 +165,8 @@ static int svb_cm_choose_src(struct svb_cm_id *id, const struct svb_port *port,
 	struct sockaddr_storage src;
 	uint32_t own_gid;
 
+	if (from->sa_family == AF_IB)
+		return svb_cm_own_gid(id, port, gid);
 	if (svb_cm_routed_src(svb_cm_dst(id), &src))
 		own = svb_cm_addr_find((struct sockaddr *)&src, &own_gid);
 	if (own) {
@@ -154,19 +184,19 @@ static int svb_cm_way_to_group(struct svb_cm_id *id)
 {
 	const struct svb_port *port = svb_port_by_index(0);
 	uint16_t number = svb_cm_addr_port(svb_cm_src(id));
-	struct svb_cm_wire_addr wire = {.v6 = svb_cm_src(id)->sa_family == AF_INET6,
-					.port = number};
+	struct svb_cm_wire_addr wire = {.port = number};
 	uint32_t i;
 	int ret;
 
+	wire.family = svb_cm_src(id)->sa_family == AF_INET6 ? SVB_CM_INET6 : SVB_CM_INET;
 	for (i = 0; !id->port && port && i < port->addresses; i++) {
-		if ((port->address[i].family == AF_INET6) != wire.v6)
+		if (port->address[i].family != svb_cm_src(id)->sa_family)
 			continue;
 		memcpy(wire.addr, port->address[i].addr, sizeof(wire.addr));
 		ret = svb_cm_attach(id, port, i + 1);
 		if (ret)
 			return ret;
-		svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &wire);
+		svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &wire, id->ps);
 	}
 	id->peer_port = id->port;
 	id->peer_gid = id->gid;
@@ -185,6 +215,8 @@ static int svb_cm_find_way(struct svb_cm_id *id)
 		if (dst->sa_family == AF_INET)
 			((struct sockaddr_in *)dst)->sin_addr.s_addr =
 				htonl(INADDR_LOOPBACK);
+		else if (dst->sa_family == AF_IB)
+			((struct sockaddr_ib *)dst)->sib_addr.sib_addr8[15] = 1;
 		else
 			((struct sockaddr_in6 *)dst)->sin6_addr = in6addr_loopback;
 		svb_cm_addr_set_port(dst, number);
@@ -204,13 +236,16 @@ static int svb_cm_resolve(struct svb_cm_id *id, const struct sockaddr *src,
 		return EAFNOSUPPORT;
 	if (id->state == SVB_CM_IDLE)
 		ret = src && src->sa_family ? svb_cm_bind(id, src)
-					    : svb_cm_bind_any(id, dst->sa_family);
+					    : svb_cm_bind_any(id, dst);
 	if (ret)
 		return ret;
 	if (id->state != SVB_CM_BOUND || svb_cm_src(id)->sa_family != dst->sa_family)
 		return EINVAL;
 	memcpy(svb_cm_dst(id), dst, svb_cm_addr_len(dst));
 	ret = svb_cm_find_way(id);
+	/* The kernel looks AF_IB up in the call itself. */
+	if (ret && dst->sa_family == AF_IB)
+		return ENODEV;
 	if (!svb_cm_report(id,
 			   ret ? RDMA_CM_EVENT_ADDR_ERROR : RDMA_CM_EVENT_ADDR_RESOLVED,
 			   -ret))

@@ -223,7 +223,7 @@ void svb_cm_send(struct svb_cm_id *id, struct svb_cm_msg *msg)
 	msg->to = id->peer;
 	msg->from_id = id->handle;
 	msg->to_id = id->peer_id;
-	msg->ps = id->id.ps;
+	msg->ps = id->ps;
 	/* No answer will come: ends what waits for one. */
 	if (!svb_cm_post(msg) && id->deadline)
 		svb_cm_set_timer(id, 1);

@@ -10,6 +10,8 @@
 #ifndef SVB_CM_CM_H
 #define SVB_CM_CM_H
 
+#include <errno.h>
+#include <infiniband/ib.h>
 #include <rdma/rdma_verbs.h>
 #include "ports.h"
 #include "verbs/verbs.h"
@@ -55,6 +57,7 @@ struct svb_cm_mcast {
 	struct sockaddr_storage addr;
 	union ibv_gid mgid;
 	uint16_t mlid;
+	bool send_only; /* joined without receiving: the queue pair is not attached */
 	bool attached;
 	uint32_t unacked; /* events given and not acknowledged */
 	void *context;
@@ -67,16 +70,17 @@ struct svb_cm_id {
 	bool sync; /* made without a channel: calls wait for their event */
 	bool reuseaddr;
 	bool afonly;
-	bool connect_failed; /* CONNECT_ERROR was reported: nothing more is */
-	uint32_t unacked;    /* events given and not acknowledged */
-	int backlog;	     /* LISTEN: requests that may still wait to be read */
-	int64_t binding;     /* entry in the table of ports; -1: none */
+	bool connect_failed;	 /* CONNECT_ERROR was reported: nothing more is */
+	uint32_t unacked;	 /* events given and not acknowledged */
+	int backlog;		 /* LISTEN: requests that may still wait to be read */
+	enum rdma_port_space ps; /* whose port it has: that of id, or of a service ID */
+	int64_t binding;	 /* entry in the table of ports; -1: none */
 	/* Ports of both ends, and which of their GIDs the addresses are. */
 	const struct svb_port *port;
 	const struct svb_port *peer_port;
 	uint32_t gid;
 	uint32_t peer_gid;
-	uint32_t pkey; /* index in the port's table */
+	int pkey; /* index in the port's table; -1: it is not there */
 	/* The other end. */
 	uint32_t peer;	  /* token of its process; 0: none */
 	uint32_t peer_id; /* its handle */
@@ -252,8 +256,14 @@ bool svb_cm_addr_same(const struct sockaddr *a, const struct sockaddr *b);
 uint16_t svb_cm_addr_port(const struct sockaddr *sa);
 void svb_cm_addr_set_port(struct sockaddr *sa, uint16_t port);
 void svb_cm_addr_to_wire(const struct sockaddr *sa, struct svb_cm_wire_addr *wire);
-void svb_cm_addr_of_wire(struct sockaddr_storage *to,
-			 const struct svb_cm_wire_addr *wire);
+/* ps: of the service ID of an AF_IB address. */
+void svb_cm_addr_of_wire(struct sockaddr_storage *to, const struct svb_cm_wire_addr *wire,
+			 enum rdma_port_space ps);
+/* AF_IB: makes one without a service ID; the P_Key of one; the port space of its service
+ * ID, which becomes that and the port. 0: none that an id of ps may have. */
+void svb_cm_addr_ib(struct sockaddr_ib *ib, const uint8_t gid[16], uint16_t pkey);
+uint16_t svb_cm_addr_pkey(const struct sockaddr *sa);
+enum rdma_port_space svb_cm_addr_space(struct sockaddr *sa, enum rdma_port_space ps);
 /* The port that answers to an address, and which of its GIDs it is; NULL: none. */
 const struct svb_port *svb_cm_addr_find(const struct sockaddr *sa, uint32_t *gid);
 
@@ -261,6 +271,8 @@ const struct svb_port *svb_cm_addr_find(const struct sockaddr *sa, uint32_t *gid
 
 /* Ties the id to the device that has the port. Returns 0 or an errno. */
 int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gid);
+/* The id is in that partition. */
+void svb_cm_set_pkey(struct svb_cm_id *id, uint16_t pkey);
 void svb_cm_fill_path(struct svb_cm_id *id);
 
 /* removal.c: ids hear when their device is taken away, from now on. */
@@ -309,6 +321,23 @@ void svb_cm_release(struct svb_cm_id *id);
 void svb_cm_check_stream(struct svb_cm_id *id, void *unused);
 /* Ends a connection and reports that to the program. */
 void svb_cm_disconnected(struct svb_cm_id *id, int status);
+
+/* The Q_Key of IPoIB's broadcast group that opensm makes. */
+#define SVB_CM_IPOIB_QKEY 0xb1bu
+
+/* ENOTSUPP of the kernel, which has no name here. */
+#define SVB_CM_ENOTSUPP 524
+
+/* mgid.c: the link of an id, as far as it has to do with groups. */
+struct svb_cm_link {
+	bool ib;
+	bool v2; /* RoCE, and its version 2 */
+	enum rdma_port_space ps;
+	uint16_t pkey;
+};
+/* The GID of the group. Returns 0 or the errno of the join. */
+int svb_cm_mgid(const struct sockaddr *sa, const struct svb_cm_link *link,
+		union ibv_gid *mgid);
 
 /* mcast.c */
 /* The join was reported: attaches the queue pair. Returns 0 or an errno. */

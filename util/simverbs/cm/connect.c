@@ -33,7 +33,7 @@ static int svb_cm_nobody(struct svb_cm_id *id)
 
 static bool svb_cm_request(struct svb_cm_id *id, struct svb_cm_msg *msg)
 {
-	if (!svb_cm_port_find(id->id.ps, &id->id.route.addr.dst_addr, &id->peer,
+	if (!svb_cm_port_find(id->ps, &id->id.route.addr.dst_addr, &id->peer,
 			      &id->peer_id))
 		return false;
 	svb_cm_set_timer(id, SVB_CM_PATIENCE);
@@ -52,7 +52,7 @@ static bool svb_cm_request(struct svb_cm_id *id, struct svb_cm_msg *msg)
 
 static bool svb_cm_hold(struct svb_cm_id *id, const struct svb_cm_msg *msg)
 {
-	if (!svb_cm_port_was(id->id.ps, &id->id.route.addr.dst_addr) ||
+	if (!svb_cm_port_was(id->ps, &id->id.route.addr.dst_addr) ||
 	    !svb_self.settings.threads || svb_cm_start())
 		return false;
 	id->held = malloc(sizeof(*id->held));

@@ -100,11 +100,16 @@ int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gi
 		id->id.pd = pd;
 	id->id.port_num = (uint8_t)(port->index % SVB_MAX_PORTS + 1);
 	id->id.route.addr.addr.ibaddr.sgid = port->gid[gid];
-	id->pkey = gid ? port->address[gid - 1].pkey : 0;
-	id->id.route.addr.addr.ibaddr.pkey = htons(port->pkey[id->pkey]);
 	id->port = port;
 	id->gid = gid;
+	svb_cm_set_pkey(id, port->pkey[gid ? port->address[gid - 1].pkey : 0]);
 	return 0;
+}
+
+void svb_cm_set_pkey(struct svb_cm_id *id, uint16_t pkey)
+{
+	id->id.route.addr.addr.ibaddr.pkey = htons(pkey);
+	id->pkey = svb_pkey_index(id->port, pkey);
 }
 
 void svb_cm_fill_path(struct svb_cm_id *id)
@@ -123,7 +128,7 @@ void svb_cm_fill_path(struct svb_cm_id *id)
 		.hop_limit = svb_self.settings.link == SVB_LINK_IB ? 0 : 64,
 		.reversible = 1,
 		.numb_path = 1,
-		.pkey = htons(id->port->pkey[id->pkey]),
+		.pkey = id->id.route.addr.addr.ibaddr.pkey,
 		.mtu_selector = 2, /* exactly */
 		.mtu = (uint8_t)svb_self.settings.mtu,
 		.rate_selector = 2,

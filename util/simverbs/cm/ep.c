@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_getaddrinfo and rdma_create_ep: an id that is ready to connect or to listen. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -164,6 +165,75 @@ static bool svb_info_fill(struct rdma_addrinfo *info, const struct addrinfo *fou
 					      hints->ai_src_addr, hints->ai_src_len));
 }
 
+/*
+ * AF_IB: node is a GID, or an address or a name of one, whose GID it becomes as ibacm
+ * does it; service is the low part of a service ID.
+ */
+static int svb_info_gid(const char *node, const struct rdma_addrinfo *hints,
+			union ibv_gid *gid)
+{
+	struct rdma_addrinfo ip = *hints, *found;
+	const struct svb_port *port;
+	uint32_t index;
+	int ret;
+
+	if (!node)
+		return hints->ai_flags & RAI_PASSIVE ? 0 : EINVAL;
+	if (inet_pton(AF_INET6, node, gid) == 1 &&
+	    (svb_gid_is_group(gid) || svb_port_of_gid(gid)))
+		return 0;
+	ip.ai_flags &= ~RAI_FAMILY;
+	ip.ai_flags |= RAI_PASSIVE;
+	if (rdma_getaddrinfo(node, NULL, &ip, &found))
+		return errno;
+	port = svb_cm_addr_find(found->ai_src_addr, &index);
+	ret = port ? 0 : ENODATA;
+	if (port)
+		*gid = port->gid[index];
+	rdma_freeaddrinfo(found);
+	return ret;
+}
+
+static bool svb_info_service(const char *service, uint16_t *number)
+{
+	char *end;
+	unsigned long value = service ? strtoul(service, &end, 0) : 0;
+
+	*number = (uint16_t)value;
+	return !service || (end != service && !*end && value <= 0xffff);
+}
+
+static int svb_info_ib(struct rdma_addrinfo *info, const char *node, const char *service,
+		       const struct rdma_addrinfo *hints)
+{
+	const struct svb_port *port;
+	struct addrinfo found = {.ai_family = AF_IB,
+				 .ai_addrlen = sizeof(struct sockaddr_ib)};
+	union ibv_gid gid = {0};
+	struct sockaddr_ib ib;
+	uint16_t number;
+	int ret = svb_join();
+
+	if (!ret && svb_self.settings.link != SVB_LINK_IB)
+		ret = EAFNOSUPPORT;
+	if (!ret && !svb_info_service(service, &number))
+		ret = EINVAL;
+	if (!ret)
+		ret = svb_info_gid(node, hints, &gid);
+	if (ret)
+		return ret;
+	port = svb_port_by_index(0);
+	svb_cm_addr_ib(&ib, gid.raw, port->pkey[0]);
+	found.ai_addr = (struct sockaddr *)&ib;
+	if (!svb_info_fill(info, &found, hints))
+		return ENOMEM;
+	found.ai_addr =
+		hints->ai_flags & RAI_PASSIVE ? info->ai_src_addr : info->ai_dst_addr;
+	svb_cm_addr_space(found.ai_addr, info->ai_port_space);
+	svb_cm_addr_set_port(found.ai_addr, number);
+	return 0;
+}
+
 /* Without a name: the addresses that the hints have. */
 static int svb_info_of_hints(struct rdma_addrinfo *info,
 			     const struct rdma_addrinfo *hints)
@@ -236,7 +306,10 @@ SVB_API int rdma_getaddrinfo(const char *node, const char *service,
 	info = calloc(1, sizeof(*info));
 	if (!info)
 		return svb_cm_result(ENOMEM);
-	if (node || service)
+	if ((node || service) && hints && hints->ai_flags & RAI_FAMILY &&
+	    hints->ai_family == AF_IB)
+		ret = svb_info_ib(info, node, service, hints);
+	else if (node || service)
 		ret = svb_info_lookup(info, node, service, hints);
 	else
 		ret = svb_info_of_hints(info, hints);

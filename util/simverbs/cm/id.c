@@ -89,6 +89,20 @@ static enum ibv_qp_type svb_cm_qp_type(enum rdma_port_space ps)
 	return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
+/* cma_set_default_qkey of the kernel's cma.c; IPoIB's is that of its broadcast group. */
+static uint32_t svb_cm_qkey(enum rdma_port_space ps)
+{
+	switch (ps) {
+	case RDMA_PS_UDP:
+	case RDMA_PS_IB:
+		return RDMA_UDP_QKEY;
+	case RDMA_PS_IPOIB:
+		return svb_self.settings.link == SVB_LINK_IB ? SVB_CM_IPOIB_QKEY : 0;
+	default:
+		return 0;
+	}
+}
+
 struct svb_cm_id *svb_cm_alloc(struct rdma_event_channel *channel, void *context,
 			       enum rdma_port_space ps)
 {
@@ -98,9 +112,9 @@ struct svb_cm_id *svb_cm_alloc(struct rdma_event_channel *channel, void *context
 		return NULL;
 	id->id.channel = channel;
 	id->id.context = context;
-	id->id.ps = ps;
+	id->id.ps = id->ps = ps;
 	id->id.qp_type = svb_cm_qp_type(ps);
-	id->qkey = ps == RDMA_PS_UDP ? RDMA_UDP_QKEY : 0;
+	id->qkey = svb_cm_qkey(ps);
 	id->binding = -1;
 	crn_list_init(&id->mcasts);
 	if (!svb_cm_ids_add(id)) {

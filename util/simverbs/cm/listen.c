@@ -16,8 +16,9 @@ static struct svb_cm_id *svb_cm_request_id(struct svb_cm_id *listen,
 
 	if (!id)
 		return NULL;
-	svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &msg->dst);
-	svb_cm_addr_of_wire(&id->id.route.addr.dst_storage, &msg->src);
+	id->ps = listen->ps;
+	svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &msg->dst, id->ps);
+	svb_cm_addr_of_wire(&id->id.route.addr.dst_storage, &msg->src, id->ps);
 	port = svb_cm_addr_find(&id->id.route.addr.src_addr, &gid);
 	id->peer_port = svb_cm_addr_find(&id->id.route.addr.dst_addr, &id->peer_gid);
 	if (!port || !id->peer_port || svb_cm_attach(id, port, gid)) {
@@ -25,6 +26,8 @@ static struct svb_cm_id *svb_cm_request_id(struct svb_cm_id *listen,
 		free(id);
 		return NULL;
 	}
+	if (id->id.route.addr.src_addr.sa_family == AF_IB)
+		svb_cm_set_pkey(id, svb_cm_addr_pkey(&id->id.route.addr.src_addr));
 	id->tos = listen->tos;
 	svb_cm_fill_path(id);
 	id->peer = msg->from;
@@ -56,7 +59,7 @@ void svb_cm_on_req(struct svb_cm_id *listen, const struct svb_cm_msg *msg)
 	struct svb_cm_id *id;
 
 	if (listen->state != SVB_CM_LISTEN ||
-	    (enum rdma_port_space)msg->ps != listen->id.ps ||
+	    (enum rdma_port_space)msg->ps != listen->ps ||
 	    ud != (listen->id.qp_type == IBV_QPT_UD)) {
 		svb_cm_refuse(msg, SVB_CM_REJ_NOBODY, SVB_CM_SIDR_NOBODY);
 		return;

@@ -1,51 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Joining and leaving multicast groups. There is no subnet manager to refuse anything. */
-#include <arpa/inet.h>
+/*
+ * Joining and leaving multicast groups. There is no subnet manager to refuse anything but
+ * what settings name (settings/joins.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cm.h"
 
-/* The Q_Key that the kernel gives to groups of RDMA_PS_UDP. */
 #define SVB_MCAST_QPN 0xffffff
 
-/* RFC 4391 section 4; byte 7 as the kernel's cma_set_mgid has it for RDMA_PS_UDP. */
-static void svb_mgid_ib(const struct sockaddr *sa, enum rdma_port_space ps,
-			union ibv_gid *gid)
+static struct svb_cm_link svb_cm_link(const struct svb_cm_id *id)
 {
-	size_t len;
-	const uint8_t *ip = svb_cm_addr_ip(sa, &len);
-	uint8_t *raw = gid->raw;
-
-	if (len == 16 && ip[0] == 0xff && (ip[1] & 0xf0) == 0x10 && ip[2] == 0xa0 &&
-	    ip[3] == 0x1b) {
-		memcpy(raw, ip, 16);
-		return;
-	}
-	raw[0] = 0xff;
-	raw[1] = len == 4 ? 0x12 : (uint8_t)(0x10 | (ip[1] & 0xf));
-	raw[2] = len == 4 ? 0x40 : 0x60;
-	raw[3] = 0x1b;
-	raw[4] = raw[5] = 0xff;
-	if (len == 4) {
-		memcpy(raw + 12, ip, 4);
-		raw[12] &= 0x0f;
-	} else {
-		memcpy(raw + 6, ip + 6, 10);
-	}
-	if (ps == RDMA_PS_UDP)
-		raw[7] = 1;
-}
-
-/* RoCE version 2: the address itself. */
-static void svb_mgid_roce(const struct sockaddr *sa, union ibv_gid *gid)
-{
-	size_t len;
-	const uint8_t *ip = svb_cm_addr_ip(sa, &len);
-
-	if (len == 4)
-		gid->raw[10] = gid->raw[11] = 0xff;
-	memcpy(gid->raw + 16 - len, ip, len);
+	return (struct svb_cm_link){
+		.ib = svb_self.settings.link == SVB_LINK_IB,
+		.v2 = svb_self.settings.link == SVB_LINK_ROCE,
+		.ps = id->id.ps,
+		.pkey = be16toh(id->id.route.addr.addr.ibaddr.pkey),
+	};
 }
 
 /* A MLID that every process computes alike: a sum over the group's GID. */
@@ -61,7 +33,8 @@ static uint16_t svb_mlid(const union ibv_gid *gid)
 }
 
 static struct svb_cm_mcast *svb_mcast_new(struct svb_cm_id *id,
-					  const struct sockaddr *addr, void *context)
+					  const struct sockaddr *addr,
+					  const union ibv_gid *mgid, void *context)
 {
 	struct svb_cm_mcast *mcast = calloc(1, sizeof(*mcast));
 
@@ -69,55 +42,94 @@ static struct svb_cm_mcast *svb_mcast_new(struct svb_cm_id *id,
 		return NULL;
 	memcpy(&mcast->addr, addr, svb_cm_addr_len(addr));
 	mcast->context = context;
-	if (svb_self.settings.link == SVB_LINK_IB)
-		svb_mgid_ib(addr, id->id.ps, &mcast->mgid);
-	else
-		svb_mgid_roce(addr, &mcast->mgid);
-	mcast->mlid = svb_mlid(&mcast->mgid);
-	crn_list_add_tail(&id->mcasts, &mcast->entry);
+	mcast->mgid = *mgid;
+	mcast->mlid = svb_mlid(mgid);
+	/* The newest first, as librdmacm leaves them. */
+	crn_list_add_tail(id->mcasts.next, &mcast->entry);
 	return mcast;
 }
 
-static int svb_cm_join(struct svb_cm_id *id, const struct sockaddr *addr, void *context)
+/* What the event tells: ib_init_ah_from_mcmember of the kernel's verbs.c. */
+static void svb_mcast_param(const struct svb_cm_id *id, const struct svb_cm_mcast *mcast,
+			    struct rdma_ud_param *ud)
 {
-	struct svb_cm_mcast *mcast;
-	struct svb_cm_event *event;
-	struct rdma_ud_param *ud;
-
-	if (!addr || !svb_cm_addr_ok(addr) || !id->id.verbs || id->state == SVB_CM_IDLE)
-		return EINVAL;
-	if (svb_cm_iwarp())
-		return ENOSYS;
-	mcast = svb_mcast_new(id, addr, context);
-	event = mcast ? svb_cm_report(id, RDMA_CM_EVENT_MULTICAST_JOIN, 0) : NULL;
-	if (!event) {
-		if (mcast)
-			crn_list_del(&mcast->entry);
-		free(mcast);
-		return ENOMEM;
-	}
-	event->mcast = mcast;
-	ud = &event->event.param.ud;
-	ud->private_data = context;
 	ud->qp_num = SVB_MCAST_QPN;
-	ud->qkey = id->id.ps == RDMA_PS_UDP ? RDMA_UDP_QKEY : id->qkey;
+	ud->qkey = id->qkey;
 	ud->ah_attr.is_global = 1;
 	ud->ah_attr.dlid = mcast->mlid;
 	ud->ah_attr.port_num = id->id.port_num;
 	ud->ah_attr.grh.dgid = mcast->mgid;
 	ud->ah_attr.grh.sgid_index = (uint8_t)id->gid;
-	ud->ah_attr.grh.hop_limit = 1;
+	/* cma_iboe_join_multicast: IP packets travel further than those of RoCE
+	 * version 1. */
+	ud->ah_attr.grh.hop_limit = svb_cm_link(id).v2 ? 64 : 1;
 	ud->ah_attr.grh.traffic_class = id->tos;
+}
+
+/* The SA, or whoever a setting puts in its place, answers. */
+static int svb_mcast_report(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
+			    const struct svb_join_rule *rule)
+{
+	struct svb_cm_event *event;
+
+	if (rule && rule->fate == SVB_JOIN_NEVER)
+		return 0;
+	event = svb_cm_report(id,
+			      rule ? RDMA_CM_EVENT_MULTICAST_ERROR
+				   : RDMA_CM_EVENT_MULTICAST_JOIN,
+			      rule ? -rule->err : 0);
+	if (!event)
+		return ENOMEM;
+	event->mcast = mcast;
+	event->event.param.ud.private_data = mcast->context;
+	if (!rule)
+		svb_mcast_param(id, mcast, &event->event.param.ud);
 	return 0;
 }
 
+static int svb_cm_join(struct svb_cm_id *id, const struct sockaddr *addr, bool send_only,
+		       void *context)
+{
+	struct svb_join_rules *rules = &svb_self.settings.join_fail;
+	const struct svb_cm_link link = svb_cm_link(id);
+	const struct svb_join_rule *rule;
+	struct svb_cm_mcast *mcast;
+	union ibv_gid mgid;
+	const void *ip;
+	size_t len;
+	int ret;
+
+	if (!addr || !svb_cm_addr_ok(addr) || !id->id.verbs || id->state == SVB_CM_IDLE ||
+	    id->id.qp_type != IBV_QPT_UD)
+		return EINVAL;
+	if (svb_cm_iwarp())
+		return ENOSYS;
+	ret = svb_cm_mgid(addr, &link, &mgid);
+	if (ret)
+		return ret;
+	ip = svb_cm_addr_ip(addr, &len);
+	rule = svb_join_rule_take(rules, ip, (uint32_t)len, &mgid);
+	if (rule && rule->fate == SVB_JOIN_CALL)
+		return rule->err;
+	mcast = svb_mcast_new(id, addr, &mgid, context);
+	if (!mcast)
+		return ENOMEM;
+	mcast->send_only = send_only;
+	ret = svb_mcast_report(id, mcast, rule);
+	if (ret) {
+		crn_list_del(&mcast->entry);
+		free(mcast);
+	}
+	return ret;
+}
+
 static int svb_cm_join_call(struct rdma_cm_id *id, const struct sockaddr *addr,
-			    void *context)
+			    bool send_only, void *context)
 {
 	int ret;
 
 	svb_cm_lock();
-	ret = svb_cm_join(svb_cm_id(id), addr, context);
+	ret = svb_cm_join(svb_cm_id(id), addr, send_only, context);
 	svb_cm_unlock();
 	return ret ? svb_cm_result(ret) : svb_cm_complete(svb_cm_id(id));
 }
@@ -125,7 +137,7 @@ static int svb_cm_join_call(struct rdma_cm_id *id, const struct sockaddr *addr,
 SVB_API int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
 				void *context)
 {
-	return svb_cm_join_call(id, addr, context);
+	return svb_cm_join_call(id, addr, false, context);
 }
 
 SVB_API int rdma_join_multicast_ex(struct rdma_cm_id *id,
@@ -136,14 +148,18 @@ SVB_API int rdma_join_multicast_ex(struct rdma_cm_id *id,
 	    ((attr->comp_mask & RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS) &&
 	     attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED))
 		return svb_cm_result(ENOTSUP);
-	return svb_cm_join_call(id, attr->addr, context);
+	return svb_cm_join_call(id, attr->addr,
+				attr->comp_mask & RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS &&
+					attr->join_flags ==
+						RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
+				context);
 }
 
 int svb_cm_mcast_joined(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
 {
 	int ret;
 
-	if (!id->id.qp)
+	if (!id->id.qp || mcast->send_only)
 		return 0;
 	ret = ibv_attach_mcast(id->id.qp, &mcast->mgid, mcast->mlid);
 	mcast->attached = !ret;
@@ -168,8 +184,9 @@ SVB_API int rdma_leave_multicast(struct rdma_cm_id *cm_id, struct sockaddr *addr
 	if (found) {
 		crn_list_del(&found->entry);
 		ret = 0;
+		/* Another join of the group by this id has detached it already. */
 		if (found->attached && cm_id->qp)
-			ret = ibv_detach_mcast(cm_id->qp, &found->mgid, found->mlid);
+			ibv_detach_mcast(cm_id->qp, &found->mgid, found->mlid);
 		while (found->unacked)
 			svb_cm_wait();
 		svb_cm_forget_join(id, found);

@@ -113,10 +113,10 @@ static int svb_bound_conflict(struct svb_cm_id *id, struct svb_bound *bound, boo
 	if (reuse && bound->flags & SVB_BOUND_REUSE &&
 	    !(bound->flags & SVB_BOUND_LISTENS))
 		return 0;
+	svb_cm_addr_of_wire(&other, &bound->addr, bound->ps);
 	if (id->afonly && bound->flags & SVB_BOUND_ONE_FAMILY &&
-	    bound->addr.v6 != (addr->sa_family == AF_INET6))
+	    other.ss_family != addr->sa_family)
 		return 0;
-	svb_cm_addr_of_wire(&other, &bound->addr);
 	if (svb_cm_addr_any(addr) || svb_cm_addr_any((struct sockaddr *)&other))
 		return svb_bound_used(bound) ? EADDRNOTAVAIL : 0;
 	if (svb_cm_addr_same(addr, (struct sockaddr *)&other))
@@ -133,7 +133,7 @@ static int svb_port_check(struct svb_cm_id *id, bool reuse)
 
 	for (i = 0; i < used && !ret; i++) {
 		bound = &svb_ports->bound[i];
-		if (svb_bound_at(bound, id->id.ps, port))
+		if (svb_bound_at(bound, id->ps, port))
 			ret = svb_bound_conflict(id, bound, reuse);
 	}
 	return ret;
@@ -174,7 +174,7 @@ static int svb_bound_add(struct svb_cm_id *id)
 		return ENOMEM;
 	bound = &svb_ports->bound[i];
 	bound->handle = id->handle;
-	bound->ps = id->id.ps;
+	bound->ps = id->ps;
 	bound->flags = (id->reuseaddr ? SVB_BOUND_REUSE : 0) |
 		       (id->afonly ? SVB_BOUND_ONE_FAMILY : 0);
 	memset(&bound->addr, 0, sizeof(bound->addr));
@@ -198,7 +198,7 @@ int svb_cm_port_bind(struct svb_cm_id *id)
 	if (svb_cm_addr_port(addr)) {
 		ret = svb_port_check(id, id->reuseaddr);
 	} else {
-		port = svb_port_free(id->id.ps);
+		port = svb_port_free(id->ps);
 		ret = port ? 0 : EADDRNOTAVAIL;
 		svb_cm_addr_set_port(addr, port);
 	}
@@ -241,11 +241,12 @@ static int svb_bound_matches(const struct svb_bound *bound, const struct sockadd
 {
 	struct sockaddr_storage addr;
 
-	svb_cm_addr_of_wire(&addr, &bound->addr);
+	svb_cm_addr_of_wire(&addr, &bound->addr, bound->ps);
 	if (!svb_cm_addr_any((struct sockaddr *)&addr))
 		return svb_cm_addr_same((struct sockaddr *)&addr, dst) ? 2 : 0;
 	return addr.ss_family == dst->sa_family ||
-	       (bound->addr.v6 && !(bound->flags & SVB_BOUND_ONE_FAMILY));
+	       (addr.ss_family == AF_INET6 && dst->sa_family == AF_INET &&
+		!(bound->flags & SVB_BOUND_ONE_FAMILY));
 }
 
 bool svb_cm_port_find(enum rdma_port_space ps, const struct sockaddr *dst,

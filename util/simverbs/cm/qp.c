@@ -26,21 +26,23 @@ void svb_cm_ah(const struct svb_cm_id *id, struct ibv_ah_attr *ah)
 	ah->grh.traffic_class = id->tos;
 }
 
-static void svb_cm_attr_init(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask)
+static int svb_cm_attr_init(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	if (id->pkey < 0)
+		return ENOENT;
 	attr->pkey_index = (uint16_t)id->pkey;
 	attr->port_num = id->id.port_num;
 	if (id->id.qp_type == IBV_QPT_UD) {
 		*mask |= IBV_QP_QKEY;
 		attr->qkey = id->qkey;
-		return;
+		return 0;
 	}
 	*mask |= IBV_QP_ACCESS_FLAGS;
 	attr->qp_access_flags = 0;
 	/* ib_cm knows what the other end may do once there is a request. */
 	if (id->state < SVB_CM_REQ_SENT)
-		return;
+		return 0;
 	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	if (id->responder_resources)
 		attr->qp_access_flags |=
@@ -48,6 +50,7 @@ static void svb_cm_attr_init(struct svb_cm_id *id, struct ibv_qp_attr *attr, int
 	if (svb_self.settings.flush)
 		attr->qp_access_flags |=
 			SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT;
+	return 0;
 }
 
 /* IBA 12.7.18 and its path record: what both ends can. */
@@ -113,8 +116,7 @@ int svb_cm_qp_attr(struct svb_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 		return EINVAL;
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
-		svb_cm_attr_init(id, attr, mask);
-		return 0;
+		return svb_cm_attr_init(id, attr, mask);
 	case IBV_QPS_RTR:
 	case IBV_QPS_RTS:
 		return svb_cm_attr_connected(id, attr, mask);

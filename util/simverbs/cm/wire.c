@@ -36,7 +36,7 @@ static uint32_t svb_take(struct svb_cm_cursor *at, uint32_t bytes)
 
 static void svb_put_addr(struct svb_cm_cursor *at, const struct svb_cm_wire_addr *addr)
 {
-	svb_put(at, addr->v6, 1);
+	svb_put(at, addr->family, 1);
 	svb_put(at, addr->port, 2);
 	svb_put(at, addr->scope, 4);
 	memcpy(at->out, addr->addr, sizeof(addr->addr));
@@ -48,8 +48,8 @@ static void svb_take_addr(struct svb_cm_cursor *at, struct svb_cm_wire_addr *add
 	uint32_t family = svb_take(at, 1);
 	size_t i;
 
-	at->bad |= family > 1;
-	addr->v6 = family;
+	at->bad |= family > SVB_CM_IB;
+	addr->family = (uint8_t)family;
 	addr->port = (uint16_t)svb_take(at, 2);
 	addr->scope = svb_take(at, 4);
 	for (i = 0; i < sizeof(addr->addr); i++)

@@ -40,10 +40,12 @@ enum svb_cm_type {
 #define SVB_CM_SIDR_NOBODY 1
 #define SVB_CM_SIDR_REJECT 2
 
+enum svb_cm_family { SVB_CM_INET, SVB_CM_INET6, SVB_CM_IB };
+
 struct svb_cm_wire_addr {
-	bool v6;
-	uint16_t port; /* host byte order */
-	uint32_t scope;
+	uint8_t family;	  /* enum svb_cm_family */
+	uint16_t port;	  /* host byte order */
+	uint32_t scope;	  /* AF_IB: the P_Key */
 	uint8_t addr[16]; /* network byte order; IPv4 in the first four */
 };
 

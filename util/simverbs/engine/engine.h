@@ -13,7 +13,7 @@
 #include "op.h"
 #include "relay.h"
 #include "service.h"
-#include "settings/pkeys.h"
+#include "settings/settings.h"
 #include "shared/shared.h"
 #include "wqe.h"
 

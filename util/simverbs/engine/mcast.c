@@ -3,6 +3,14 @@
 #include <string.h>
 #include "engine.h"
 
+bool svb_gid_is_group(const union ibv_gid *gid)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+
+	return gid->raw[0] == 0xff ||
+	       (!memcmp(gid->raw, mapped, sizeof(mapped)) && gid->raw[12] >> 4 == 0xe);
+}
+
 bool svb_mcast_is(const struct svb_mcast_sh *at, const union ibv_gid *gid)
 {
 	return __atomic_load_n(&at->qpn, __ATOMIC_ACQUIRE) &&

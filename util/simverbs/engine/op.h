@@ -110,6 +110,8 @@ enum ibv_wc_status svb_mw_bind(struct svb_seg *seg, struct svb_qp_sh *qp,
 			       const struct svb_bind *bind);
 bool svb_mw_invalidate(struct svb_seg *seg, struct svb_qp_sh *qp, uint32_t key);
 
+/* As the kernel's rdma_is_multicast_addr: of RoCE version 2 also ::ffff:224.0.0.0/100. */
+bool svb_gid_is_group(const union ibv_gid *gid);
 /* Calls fn for every queue pair of the user that is attached to a group. */
 void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
 		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),

@@ -117,7 +117,8 @@ static void svb_ud_deliver(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg)
 
 static bool svb_is_group(const struct svb_av *av)
 {
-	return av->qpn == 0xffffff && av->ah.is_global && av->ah.grh.dgid.raw[0] == 0xff;
+	return av->qpn == 0xffffff && av->ah.is_global &&
+	       svb_gid_is_group(&av->ah.grh.dgid);
 }
 
 int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)

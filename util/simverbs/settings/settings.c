@@ -83,6 +83,11 @@ static bool svb_set_string(const struct svb_key *key, void *at, const char *text
 	return snprintf(at, (size_t)key->most, "%s", text) < (int)key->most;
 }
 
+static bool svb_set_joins(const struct svb_key *key, void *at, const char *text)
+{
+	return svb_join_rules_parse(at, text);
+}
+
 static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
@@ -137,6 +142,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
 	SVB_KEY("copy", enum, copy, .names = svb_copy_names, .preset = "auto"),
 	SVB_KEY("removal", enum, removal, .names = svb_removal_names, .preset = "off"),
+	SVB_KEY("join_fail", joins, join_fail, .preset = ""),
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };
 

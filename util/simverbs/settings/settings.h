@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include "joins.h"
 
 #define SVB_MAX_DEVICES 8
 #define SVB_MAX_PORTS 2
@@ -106,6 +107,7 @@ struct svb_settings {
 			     */
 	enum svb_copy copy; /* how another process' memory is reached */
 	enum svb_removal removal;
+	struct svb_join_rules join_fail;
 	bool threads; /* false: never start a thread, time passes only while polling */
 };
 
@@ -120,5 +122,21 @@ int svb_settings_load(struct svb_settings *settings);
 bool svb_settings_modelled(const struct svb_settings *settings);
 /* What names the machine; 0: none is modelled. */
 uint32_t svb_settings_machine(const struct svb_settings *settings);
+
+/*
+ * Where the table of a port has a P_Key, or -1. As the kernel's ib_find_cached_pkey: of
+ * two entries for the partition the full member's.
+ */
+int svb_pkey_index(const struct svb_port *port, uint16_t pkey);
+
+/*
+ * IBA 10.9.3: the same partition, and not two limited members. 0 and 0x8000 are no
+ * partition's.
+ */
+static inline bool svb_pkeys_match(uint32_t a, uint32_t b)
+{
+	return (a & SVB_PKEY_BASE) == (b & SVB_PKEY_BASE) && a & SVB_PKEY_BASE &&
+	       (a | b) & SVB_PKEY_FULL;
+}
 
 #endif

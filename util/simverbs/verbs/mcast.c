@@ -24,7 +24,7 @@ SVB_API int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16
 	uint32_t found;
 	int64_t slot;
 
-	if (qp->qp_type != IBV_QPT_UD || gid->raw[0] != 0xff)
+	if (qp->qp_type != IBV_QPT_UD || !svb_gid_is_group(gid))
 		return EINVAL;
 	pthread_mutex_lock(&svb_self.mutex);
 	slot = svb_mcast_find(qp->qp_num, gid, &found) ? -2

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "../world.h"
-#include "settings/pkeys.h"
 
 CT_TEST(pkeys, two_limited_members_do_not_reach_each_other)
 {
