@@ -92,11 +92,15 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/verbs/mw.c \
 	util/simverbs/verbs/nosys.c \
 	util/simverbs/verbs/pd.c \
+	util/simverbs/verbs/port_event.c \
+	util/simverbs/verbs/port_event.h \
 	util/simverbs/verbs/qp.c \
 	util/simverbs/verbs/qp_modify.c \
 	util/simverbs/verbs/qp_state.c \
 	util/simverbs/verbs/removal.c \
 	util/simverbs/verbs/removal.h \
+	util/simverbs/verbs/request.c \
+	util/simverbs/verbs/request.h \
 	util/simverbs/verbs/srq.c \
 	util/simverbs/verbs/text.c \
 	util/simverbs/verbs/verbs.h \
@@ -129,6 +133,7 @@ util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm/mcast.c \
 	util/simverbs/cm/mgid.c \
 	util/simverbs/cm/nosys.c \
+	util/simverbs/cm/port_event.c \
 	util/simverbs/cm/ports.c \
 	util/simverbs/cm/qp.c \
 	util/simverbs/cm/removal.c \

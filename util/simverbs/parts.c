@@ -19,6 +19,12 @@ const struct svb_part svb_parts[SVB_PARTS] = {
 		.forget = svb_removal_forget,
 	},
 	{
+		.forget = svb_request_forget,
+	},
+	{
+		.forget = svb_port_event_forget,
+	},
+	{
 		.leave = svb_relay_stop,
 		.forget = svb_relay_forget,
 	},

@@ -39,6 +39,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/verbs/test_errors.c \
 	fabtests/unit/simverbs/verbs/test_mr.c \
 	fabtests/unit/simverbs/verbs/test_mw.c \
+	fabtests/unit/simverbs/verbs/test_port_event.c \
 	fabtests/unit/simverbs/verbs/test_qp_state.c \
 	fabtests/unit/simverbs/verbs/test_removal.c \
 	fabtests/unit/simverbs/verbs/test_since65.c \

@@ -58,6 +58,7 @@ struct svb_cm_mcast {
 	union ibv_gid mgid;
 	uint16_t mlid;
 	bool send_only; /* joined without receiving: the queue pair is not attached */
+	bool member;	/* the join was answered */
 	bool attached;
 	uint32_t unacked; /* events given and not acknowledged */
 	void *context;
@@ -274,6 +275,9 @@ int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gi
 /* The id is in that partition. */
 void svb_cm_set_pkey(struct svb_cm_id *id, uint16_t pkey);
 void svb_cm_fill_path(struct svb_cm_id *id);
+
+/* port_event.c: ids hear of what happens to their port, from now on. */
+void svb_cm_port_event_watch(void);
 
 /* removal.c: ids hear when their device is taken away, from now on. */
 void svb_cm_removal_watch(void);

@@ -42,6 +42,7 @@ static int svb_cm_device_begin(void)
 
 	begun |= !ret;
 	svb_cm_removal_watch();
+	svb_cm_port_event_watch();
 	return ret;
 }
 

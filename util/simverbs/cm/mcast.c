@@ -80,6 +80,7 @@ static int svb_mcast_report(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
 			      rule ? -rule->err : 0);
 	if (!event)
 		return ENOMEM;
+	mcast->member = !rule;
 	event->mcast = mcast;
 	event->event.param.ud.private_data = mcast->context;
 	if (!rule)

@@ -27,7 +27,7 @@ static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid,
 
 	for (i = 0; left && (at = svb_seg_mcast_try(seg, i)); i++) {
 		left -= !!at->qpn;
-		if (!svb_mcast_is(at, gid))
+		if (!svb_mcast_is(at, gid) || svb_get(at->lost))
 			continue;
 		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(at->qpn));
 		if (qp && qp->qpn == at->qpn)

@@ -96,6 +96,8 @@ static void svb_ud_deliver(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg)
 	    !(1u << (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS) ||
 	    (dg->port != SVB_ANY_PORT && qp->port != dg->port))
 		return;
+	if (svb_get(qp->port) == SVB_AWAY)
+		return;
 	if (dg->port == SVB_ANY_PORT && qp == dg->op.qp &&
 	    (qp->flags & SVB_QP_NO_MCAST_LOOP))
 		return;
@@ -132,7 +134,7 @@ int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wq
 		return IBV_WC_LOC_LEN_ERR;
 	if (!svb_engine_source(&dg.op, &dg.from))
 		return IBV_WC_LOC_PROT_ERR;
-	if (wqe->flags & SVB_SEND_LOST)
+	if (wqe->flags & SVB_SEND_LOST || svb_get(qp->port) == SVB_AWAY)
 		return IBV_WC_SUCCESS;
 	/* IBA 10.2.5: the high bit asks for the sender's own Q_Key. */
 	dg.qkey = wqe->ud.qkey & 0x80000000u ? qp->qkey : wqe->ud.qkey;

@@ -142,6 +142,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("retry_ms", u32, retry_cap, .least = 1, .most = 600000, .preset = "1000"),
 	SVB_KEY("copy", enum, copy, .names = svb_copy_names, .preset = "auto"),
 	SVB_KEY("removal", enum, removal, .names = svb_removal_names, .preset = "off"),
+	SVB_KEY("events", bool, events, .preset = "off"),
 	SVB_KEY("join_fail", joins, join_fail, .preset = ""),
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };

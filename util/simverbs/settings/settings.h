@@ -108,6 +108,7 @@ struct svb_settings {
 	enum svb_copy copy; /* how another process' memory is reached */
 	enum svb_removal removal;
 	struct svb_join_rules join_fail;
+	bool events;  /* ports are told what happens to them: verbs/port_event.h */
 	bool threads; /* false: never start a thread, time passes only while polling */
 };
 

@@ -167,6 +167,10 @@ struct svb_qp_sh {
 	uint32_t async; /* bell of the context (bell.h) */
 } SVB_LINE;
 #define SVB_QP_FREE 0xffffu
+/* No port has these indices: what is sent to the first is not answered, and nobody sends
+ * to the second, where a queue pair is whose port is down. */
+#define SVB_NOWHERE UINT32_MAX
+#define SVB_AWAY (UINT32_MAX - 1)
 /* No partition: what a limited member expects is compared by svb_rc_limited. */
 #define SVB_PARTITION_FULL 0x10000u
 #define SVB_QP_NO_MCAST_LOOP 1u
@@ -217,7 +221,8 @@ struct svb_mcast_sh {
 	union ibv_gid gid;
 	uint32_t qpn; /* 0: unused; written last */
 	uint32_t lid;
-	uint64_t unused;
+	uint32_t lost; /* the group was, with all its members here: svb_mcast_lose */
+	uint32_t unused;
 };
 
 /* What others ask of the thread that copies for them: engine/relay.h. */

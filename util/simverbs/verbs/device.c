@@ -119,6 +119,8 @@ SVB_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 		ret = ENODEV;
 	if (!ret)
 		ret = svb_removal_watch();
+	if (!ret)
+		ret = svb_port_event_watch();
 	if (ret) {
 		errno = ret;
 		return NULL;

@@ -130,6 +130,10 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 		return EIO;
 	if (!port)
 		return EINVAL;
+	if (svb_port_down(port->index)) {
+		full.state = IBV_PORT_DOWN;
+		full.phys_state = 2; /* Polling */
+	}
 	full.lid = port->lid;
 	full.pkey_tbl_len = (uint16_t)port->pkeys;
 	full.gid_tbl_len = (int)svb_gid_places();

@@ -27,12 +27,15 @@ SVB_API int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16
 	if (qp->qp_type != IBV_QPT_UD || !svb_gid_is_group(gid))
 		return EINVAL;
 	pthread_mutex_lock(&svb_self.mutex);
-	slot = svb_mcast_find(qp->qp_num, gid, &found) ? -2
-						       : svb_slot_alloc(SVB_TAB_MCAST);
+	at = svb_mcast_find(qp->qp_num, gid, &found);
+	if (at)
+		svb_set(at->lost, 0);
+	slot = at ? -2 : svb_slot_alloc(SVB_TAB_MCAST);
 	if (slot >= 0) {
 		at = svb_seg_mcast(svb_self.seg, (uint32_t)slot);
 		at->gid = *gid;
 		at->lid = lid;
+		at->lost = 0;
 		__atomic_store_n(&at->qpn, qp->qp_num, __ATOMIC_RELEASE);
 		__atomic_add_fetch(&svb_self.seg->mcast_count, 1, __ATOMIC_RELEASE);
 	}
@@ -54,4 +57,19 @@ SVB_API int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16
 	}
 	pthread_mutex_unlock(&svb_self.mutex);
 	return at ? 0 : EINVAL;
+}
+
+void svb_mcast_lose(const struct svb_port *port)
+{
+	struct svb_mcast_sh *at;
+	struct svb_qp *qp;
+	uint32_t slot;
+
+	pthread_mutex_lock(&svb_self.mutex);
+	for (slot = 0; (at = svb_seg_mcast_try(svb_self.seg, slot)); slot++) {
+		qp = at->qpn ? svb_self.qp[SVB_QP_SLOT(at->qpn)] : NULL;
+		if (qp && svb_port_of(qp->ibv.context, qp->sh->attr.port_num) == port)
+			svb_set(at->lost, 1);
+	}
+	pthread_mutex_unlock(&svb_self.mutex);
 }

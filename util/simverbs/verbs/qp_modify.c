@@ -4,9 +4,6 @@
 #include "ports.h"
 #include "verbs.h"
 
-/* No port has this index: what is sent there is not answered. */
-#define SVB_NOWHERE UINT32_MAX
-
 static int svb_check_ah(struct ibv_qp *qp, const struct ibv_ah_attr *ah, uint32_t num)
 {
 	const struct svb_port *port = svb_port_of(qp->context, num);
@@ -88,23 +85,27 @@ static uint32_t svb_packets(uint32_t psn, enum ibv_mtu mtu)
 	return (psn & SVB_PSN_MASK) | (uint32_t)mtu << SVB_PSN_BITS;
 }
 
-/* Its own P_Key is what it expects of the peer: IBA 10.9.3. */
-static void svb_qp_join_partition(struct svb_qp_sh *sh, const struct svb_port *port)
+void svb_qp_place(struct svb_qp *qp)
 {
-	uint32_t pkey = port && sh->attr.pkey_index < port->pkeys
-				? port->pkey[sh->attr.pkey_index]
-				: 0;
+	const struct ibv_qp_attr *attr = &qp->sh->attr;
+	const struct svb_port *port = svb_port_of(qp->ibv.context, attr->port_num), *dest;
+	bool up = port && !svb_port_down(port->index);
+	uint32_t pkey =
+		port && attr->pkey_index < port->pkeys ? port->pkey[attr->pkey_index] : 0;
 
-	svb_set(sh->pkey, pkey);
-	svb_set(sh->partition, pkey & SVB_PKEY_BASE);
-	svb_set(sh->dest_partition,
+	dest = svb_port_of_ah(&attr->ah_attr);
+	svb_set(qp->sh->pkey, pkey);
+	svb_set(qp->sh->partition, pkey & SVB_PKEY_BASE);
+	/* Its own P_Key is what it expects of the peer: IBA 10.9.3. */
+	svb_set(qp->sh->dest_partition,
 		pkey & SVB_PKEY_FULL ? pkey & SVB_PKEY_BASE : SVB_PARTITION_FULL);
+	svb_set(qp->sh->port, up ? port->index : SVB_AWAY);
+	svb_set(qp->sh->dest_port, up && dest ? dest->index : SVB_NOWHERE);
 }
 
 static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct svb_qp_sh *sh = qp->sh;
-	const struct svb_port *port;
 	size_t i;
 
 	for (i = 0; i < sizeof(svb_fields) / sizeof(svb_fields[0]); i++)
@@ -123,17 +124,8 @@ static void svb_qp_apply(struct svb_qp *qp, const struct ibv_qp_attr *attr, int 
 		svb_set(sh->packets, svb_packets(attr->sq_psn, sh->attr.path_mtu));
 	if (mask & IBV_QP_DEST_QPN)
 		svb_set(sh->dest_qpn, sh->attr.dest_qp_num);
-	if (mask & IBV_QP_PORT) {
-		port = svb_port_of(qp->ibv.context, sh->attr.port_num);
-		svb_set(sh->port, port ? port->index : SVB_NOWHERE);
-	}
-	if (mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX))
-		svb_qp_join_partition(sh,
-				      svb_port_of(qp->ibv.context, sh->attr.port_num));
-	if (mask & IBV_QP_AV) {
-		port = svb_port_of_ah(&sh->attr.ah_attr);
-		svb_set(sh->dest_port, port ? port->index : SVB_NOWHERE);
-	}
+	if (mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_AV))
+		svb_qp_place(qp);
 }
 
 /* IBA 10.3.1: as if just created; what it left in completion queues is gone. */

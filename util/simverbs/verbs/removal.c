@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "model/model.h"
+#include "request.h"
 #include "verbs.h"
 
-#define SVB_REMOVAL_DIR "remove"
-
 static struct {
-	pthread_mutex_t mutex; /* of fd */
-	int fd;		       /* inotify; -1: not watched */
 	bool gone[SVB_MAX_DEVICES];
 	void (*tell)(uint32_t device);
-} svb_removal = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+} svb_removal;
 
 bool svb_removed(uint32_t device)
 {
@@ -119,78 +110,23 @@ void svb_removal_do(uint32_t device)
 	pthread_mutex_unlock(&svb_self.mutex);
 }
 
-/* "sim0", or "sim0@1234" for one process. */
 static void svb_removal_asked(const char *name)
 {
-	const char *pid = strchr(name, '@');
-	const size_t len = pid ? (size_t)(pid - name) : strlen(name);
-	const char *device;
 	uint32_t i;
 
-	if (pid && strtol(pid + 1, NULL, 10) != (long)getpid())
-		return;
-	for (i = 0; i < svb_self.settings.devices; i++) {
-		device = svb_self.settings.device[i].name;
-		if (strlen(device) == len && !memcmp(device, name, len))
+	for (i = 0; i < svb_self.settings.devices; i++)
+		if (!strcmp(svb_self.settings.device[i].name, name))
 			svb_removal_do(i);
-	}
-}
-
-static void svb_removal_heard(int fd, void *arg)
-{
-	_Alignas(struct inotify_event) char
-		buf[sizeof(struct inotify_event) + NAME_MAX + 1];
-	const struct inotify_event *event;
-	ssize_t len, at;
-
-	len = read(fd, buf, sizeof(buf));
-	for (at = 0; at < len; at += (ssize_t)(sizeof(*event) + event->len)) {
-		event = (const struct inotify_event *)(buf + at);
-		if (event->len)
-			svb_removal_asked(event->name);
-	}
-}
-
-/* Mutex held. */
-static int svb_removal_begin(void)
-{
-	char path[sizeof(svb_self.dir) + sizeof(SVB_REMOVAL_DIR) + 1];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "%s/%s", svb_self.dir, SVB_REMOVAL_DIR);
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return errno;
-	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (fd < 0)
-		return errno;
-	ret = inotify_add_watch(fd, path, IN_CREATE | IN_MOVED_TO) < 0 ? errno : 0;
-	if (!ret)
-		ret = svb_service_watch(fd, svb_removal_heard, NULL);
-	if (ret)
-		close(fd);
-	else
-		svb_removal.fd = fd;
-	return ret;
 }
 
 int svb_removal_watch(void)
 {
-	int ret = 0;
-
-	if (svb_self.settings.removal == SVB_REMOVAL_OFF)
-		return 0;
-	pthread_mutex_lock(&svb_removal.mutex);
-	if (svb_removal.fd < 0)
-		ret = svb_removal_begin();
-	pthread_mutex_unlock(&svb_removal.mutex);
-	return ret;
+	return svb_self.settings.removal == SVB_REMOVAL_OFF
+		       ? 0
+		       : svb_request_watch("remove", svb_removal_asked);
 }
 
 void svb_removal_forget(void)
 {
-	if (svb_removal.fd >= 0)
-		close(svb_removal.fd);
-	svb_removal.fd = -1;
-	pthread_mutex_init(&svb_removal.mutex, NULL);
 	memset(svb_removal.gone, 0, sizeof(svb_removal.gone));
 }

@@ -5,7 +5,9 @@
 
 #include "engine/engine.h"
 #include "handles.h"
+#include "port_event.h"
 #include "removal.h"
+#include "request.h"
 #include "settings/settings.h"
 #include "shared/shared.h"
 
@@ -84,6 +86,14 @@ struct ibv_qp *svb_create_qp_ex(struct ibv_context *ctx,
 
 /* verbs/qp_modify.c: ibv_modify_qp, also for what only the connection manager may do. */
 int svb_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+
+/* Tells peers where it is and it where its peer is, after attributes or the state of its
+ * port have changed. */
+void svb_qp_place(struct svb_qp *qp);
+
+/* verbs/mcast.c: what queue pairs of the port are attached to reaches them no more, until
+ * they are attached again. */
+void svb_mcast_lose(const struct svb_port *port);
 
 /* verbs/mw.c */
 struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cm/mcast.c, settings/joins.c: joining, failing to, leaving. */
+/* cm/mcast.c, cm/port_event.c, settings/joins.c: joining, failing to, losing, leaving. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
@@ -304,6 +304,62 @@ static int raw_group(int fd)
 	return 0;
 }
 
+/* The subnet manager has forgotten the group: nothing arrives until both join again. */
+static int lost(int fd)
+{
+	const bool ib = !strcmp(link_name, "infiniband");
+	struct rdma_cm_event event, other;
+	struct member a, b;
+
+	(void)fd;
+	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
+	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2") ||
+	    !join(&a, "239.1.1.1", &event) || !join(&b, "239.1.1.1", &event) ||
+	    !member_recv(&b))
+		return 1;
+	if (!svb_port_event_do(0, "sm_change") || next_event(&a, &other) != -1)
+		return 2;
+	svb_port_event_do(0, "client_reregister");
+	if (!ib) {
+		if (next_event(&a, &other) != -1 || !member_send(&a, &event) ||
+		    world_status(b.cq))
+			return 3;
+		member_close(&a);
+		member_close(&b);
+		return 0;
+	}
+	if (next_event(&b, &other) != RDMA_CM_EVENT_MULTICAST_ERROR ||
+	    other.status != -ENETRESET || other.param.ud.private_data != &b ||
+	    next_event(&b, &other) != -1)
+		return 4;
+	if (!member_send(&a, &event) || !world_quiet(b.cq))
+		return 5;
+	/* Not a member: nothing more to lose. */
+	svb_port_event_do(0, "lid_change");
+	if (next_event(&b, &other) != -1)
+		return 6;
+	if (leave(&b, "239.1.1.1") || !join(&b, "239.1.1.1", &event) ||
+	    !member_send(&a, &event) || world_status(b.cq))
+		return 7;
+	member_close(&a);
+	member_close(&b);
+	return 0;
+}
+
+static int readdressed(int fd)
+{
+	struct rdma_cm_event event;
+	struct member a;
+
+	(void)fd;
+	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
+	    !svb_port_event_do(0, "addr_change") ||
+	    next_event(&a, &event) != RDMA_CM_EVENT_ADDR_CHANGE || event.id != a.id)
+		return 1;
+	member_close(&a);
+	return 0;
+}
+
 static int wrong(int fd)
 {
 	(void)fd;
@@ -348,6 +404,17 @@ CT_TEST(mcast, a_group_may_be_named_by_its_gid)
 {
 	in_child(raw_group, "infiniband");
 	in_child(raw_group, "roce");
+}
+
+CT_TEST(mcast, groups_are_lost_with_the_subnet_managers_memory)
+{
+	in_child(lost, "infiniband");
+	in_child(lost, "roce");
+}
+
+CT_TEST(mcast, an_id_learns_that_its_address_has_changed)
+{
+	in_child(readdressed, "roce");
 }
 
 CT_TEST(mcast, wrong_requests_are_refused)
