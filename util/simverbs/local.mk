@@ -54,6 +54,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/ports.h \
 	util/simverbs/settings/addresses.c \
 	util/simverbs/settings/addresses.h \
+	util/simverbs/settings/gids.c \
+	util/simverbs/settings/gids.h \
 	util/simverbs/settings/joins.c \
 	util/simverbs/settings/joins.h \
 	util/simverbs/settings/pkeys.c \

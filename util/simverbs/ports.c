@@ -33,6 +33,18 @@ const struct svb_port *svb_port_of_gid(const union ibv_gid *gid)
 	return NULL;
 }
 
+const struct svb_address *svb_port_address(const struct svb_port *port, uint32_t gid)
+{
+	uint32_t i;
+
+	/* With two types the other one of the pair is before it. */
+	for (i = 0; i < port->addresses; i++)
+		if (port->address[i].gid == gid ||
+		    (port->gid_types == SVB_GIDS_BOTH && port->address[i].gid == gid + 1))
+			return &port->address[i];
+	return NULL;
+}
+
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah)
 {
 	if (svb_self.settings.link != SVB_LINK_IB || !ah->dlid)

@@ -18,6 +18,9 @@ uint32_t svb_port_gids(const struct svb_port *port);
 /* A port by svb_port.index; NULL when there is none. */
 const struct svb_port *svb_port_by_index(uint32_t index);
 
+/* The address that a GID of the port is of; NULL: it is made of the GUID. */
+const struct svb_address *svb_port_address(const struct svb_port *port, uint32_t gid);
+
 /* The port that has an address, and its device's index in device[]. NULL: none. */
 const struct svb_port *svb_port_of_address(int family, const void *addr,
 					   uint32_t *device);

@@ -193,7 +193,7 @@ static int svb_cm_way_to_group(struct svb_cm_id *id)
 		if (port->address[i].family != svb_cm_src(id)->sa_family)
 			continue;
 		memcpy(wire.addr, port->address[i].addr, sizeof(wire.addr));
-		ret = svb_cm_attach(id, port, i + 1);
+		ret = svb_cm_attach(id, port, port->address[i].gid);
 		if (ret)
 			return ret;
 		svb_cm_addr_of_wire(&id->id.route.addr.src_storage, &wire, id->ps);

@@ -90,6 +90,7 @@ static int svb_cm_device_get(uint32_t index, struct ibv_context **verbs,
 
 int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gid)
 {
+	const struct svb_address *address = svb_port_address(port, gid);
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
 	int ret = svb_cm_device_get(port->index / SVB_MAX_PORTS, &verbs, &pd);
@@ -103,7 +104,7 @@ int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gi
 	id->id.route.addr.addr.ibaddr.sgid = port->gid[gid];
 	id->port = port;
 	id->gid = gid;
-	svb_cm_set_pkey(id, port->pkey[gid ? port->address[gid - 1].pkey : 0]);
+	svb_cm_set_pkey(id, port->pkey[address ? address->pkey : 0]);
 	return 0;
 }
 

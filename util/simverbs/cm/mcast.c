@@ -14,7 +14,7 @@ static struct svb_cm_link svb_cm_link(const struct svb_cm_id *id)
 {
 	return (struct svb_cm_link){
 		.ib = svb_self.settings.link == SVB_LINK_IB,
-		.v2 = svb_self.settings.link == SVB_LINK_ROCE,
+		.v2 = id->port && id->port->gid_type[id->gid] == IBV_GID_TYPE_ROCE_V2,
 		.ps = id->id.ps,
 		.pkey = be16toh(id->id.route.addr.addr.ibaddr.pkey),
 	};

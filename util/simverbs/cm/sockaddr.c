@@ -234,11 +234,12 @@ const struct svb_port *svb_cm_addr_find(const struct sockaddr *sa, uint32_t *gid
 				continue;
 			if (scope && address->ifindex && scope != address->ifindex)
 				continue;
-			*gid = i + 1;
+			*gid = address->gid;
 			return port;
 		}
 	}
 	/* As the kernel does: the machine's own addresses belong to its first device. */
-	*gid = 0;
-	return svb_cm_addr_loopback(sa) ? svb_port_by_index(0) : NULL;
+	port = svb_port_by_index(0);
+	*gid = port ? port->own_gid : 0;
+	return svb_cm_addr_loopback(sa) ? port : NULL;
 }

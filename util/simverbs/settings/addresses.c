@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "gids.h"
 #include "pkeys.h"
 
 static void svb_gid_of_address(const struct svb_address *address, union ibv_gid *gid)
@@ -21,10 +22,15 @@ static void svb_gid_of_address(const struct svb_address *address, union ibv_gid 
 
 static void svb_port_add(struct svb_port *port, const struct svb_address *address)
 {
-	if (port->gids == SVB_MAX_GIDS)
+	struct svb_address *added = &port->address[port->addresses];
+	union ibv_gid gid;
+
+	if (!svb_gid_fits(port))
 		return;
-	port->address[port->addresses++] = *address;
-	svb_gid_of_address(address, &port->gid[port->gids++]);
+	svb_gid_of_address(address, &gid);
+	*added = *address;
+	added->gid = svb_gid_add(port, &gid);
+	port->addresses++;
 }
 
 /* Names the interface that has an address, if any. */

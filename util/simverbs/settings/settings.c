@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "gids.h"
 #include "pkeys.h"
 #include "settings.h"
 
@@ -94,6 +95,7 @@ static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
 static const char *const svb_auto_names[] = {"off", "on", "auto", NULL};
 static const char *const svb_drain_names[] = {"at_once", "random", "explore", NULL};
 static const char *const svb_removal_names[] = {"off", "flush", "silent", NULL};
+static const char *const svb_gid_names[] = {"v1", "v2", "both", NULL};
 static const char *const svb_mtu_names[] = {"256", "512", "1024", "2048", "4096", NULL};
 
 #define SVB_AUTO 2
@@ -109,6 +111,8 @@ static const struct svb_key svb_keys[] = {
 		.preset = "1"),
 	SVB_KEY("link_layer", enum, link, .names = svb_link_names,
 		.preset = "infiniband"),
+	SVB_KEY("gid_types", enum, gid_types, .least = SVB_GIDS_V1,
+		.names = svb_gid_names, .preset = "v2"),
 	SVB_KEY("mtu", enum, mtu, .least = IBV_MTU_256, .names = svb_mtu_names,
 		.preset = "4096"),
 	SVB_KEY("max_qp", u32, max_qp, .least = 1, .most = SVB_MAX_QP, .preset = "32768"),
@@ -230,6 +234,21 @@ static int svb_environment(const struct svb_key *keys, size_t count, void *base,
 	return 0;
 }
 
+static uint32_t svb_port_own_gid(struct svb_port *port, uint64_t id, enum svb_link link)
+{
+	union ibv_gid gid = {0};
+
+	if (link == SVB_LINK_IWARP) {
+		/* The MAC address, and nothing else, as iWARP drivers have it. */
+		memcpy(gid.raw, &id, 3);
+		memcpy(gid.raw + 3, (char *)&id + 5, 3);
+	} else {
+		gid.global.subnet_prefix = htobe64(0xfe80ull << 48);
+		gid.global.interface_id = id;
+	}
+	return svb_gid_add(port, &gid);
+}
+
 /* GUIDs are locally administered and the same in every process: "sim", device, port. */
 static void svb_device_fill(struct svb_settings *settings, uint32_t index)
 {
@@ -247,15 +266,9 @@ static void svb_device_fill(struct svb_settings *settings, uint32_t index)
 		port->lid =
 			settings->link == SVB_LINK_IB ? (uint16_t)(port->index + 1) : 0;
 		id = htobe64(device->guid + i + 1);
-		port->gids = 1;
-		/* The MAC address, and nothing else, as iWARP drivers have it. */
-		if (settings->link == SVB_LINK_IWARP) {
-			memcpy(port->gid[0].raw, &id, 3);
-			memcpy(port->gid[0].raw + 3, (char *)&id + 5, 3);
-			continue;
-		}
-		port->gid[0].global.subnet_prefix = htobe64(0xfe80ull << 48);
-		port->gid[0].global.interface_id = id;
+		if (settings->link == SVB_LINK_ROCE)
+			port->gid_types = settings->gid_types;
+		port->own_gid = svb_port_own_gid(port, id, settings->link);
 	}
 }
 

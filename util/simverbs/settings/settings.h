@@ -39,6 +39,9 @@ enum svb_domain { SVB_DOMAIN_DMP, SVB_DOMAIN_MHP, SVB_DOMAIN_WSP };
  * chance; who calls model/model.h. */
 enum svb_drain { SVB_DRAIN_AT_ONCE, SVB_DRAIN_RANDOM, SVB_DRAIN_EXPLORE };
 
+/* The types of GIDs on RoCE. */
+enum svb_gid_types { SVB_GIDS_V1 = 1, SVB_GIDS_V2, SVB_GIDS_BOTH };
+
 /* An address that a port answers to. */
 struct svb_address {
 	int family;	  /* AF_INET, AF_INET6 */
@@ -46,7 +49,8 @@ struct svb_address {
 	uint8_t prefix;	  /* bits */
 	char ifname[16];  /* the interface that has it, "" for one that none has */
 	uint32_t ifindex; /* 0: none */
-	uint32_t pkey;	  /* of the link it is on: index in svb_port.pkey */
+	uint32_t gid;  /* its own, of the type that rdma_cm prefers: index in svb_port */
+	uint32_t pkey; /* of the link it is on: index in svb_port.pkey */
 };
 
 /* IBA 10.9.1: the high bit of a P_Key tells full members of the partition from limited
@@ -58,13 +62,16 @@ struct svb_port {
 	uint32_t index; /* of all ports of all devices: device * SVB_MAX_PORTS + port - 1
 			 */
 	uint16_t lid;	/* 1 + index; 0 on Ethernet */
+	enum svb_gid_types gid_types; /* 0: no Ethernet, GIDs have one type */
+	/* From the GUID, then of each address; on RoCE of each type. */
 	uint32_t gids;
-	union ibv_gid
-		gid[SVB_MAX_GIDS]; /* [0] from the GUID, then one for each address */
+	union ibv_gid gid[SVB_MAX_GIDS];
+	enum ibv_gid_type gid_type[SVB_MAX_GIDS];
+	uint32_t own_gid; /* from the GUID, of the type that rdma_cm prefers */
 	uint32_t pkeys;
 	uint16_t pkey[SVB_MAX_PKEYS];
 	uint32_t addresses;
-	struct svb_address address[SVB_MAX_GIDS]; /* address[i] is gid[i + 1] */
+	struct svb_address address[SVB_MAX_GIDS];
 };
 
 struct svb_device_settings {
@@ -84,6 +91,7 @@ struct svb_settings {
 	uint32_t devices;
 	struct svb_device_settings device[SVB_MAX_DEVICES];
 	enum svb_link link;
+	enum svb_gid_types gid_types;
 	enum ibv_mtu mtu;
 	/* Limits as ibv_query_device reports them. */
 	uint32_t max_qp, max_qp_wr, max_sge, max_cq, max_cqe, max_mr, max_srq, max_srq_wr;

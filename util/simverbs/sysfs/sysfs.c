@@ -41,7 +41,7 @@ static void svb_sysfs_gid(FILE *tree, const char *port_path, const struct svb_po
 			  uint32_t i)
 {
 	const uint8_t *raw = port->gid[i].raw;
-	bool ib = svb_self.settings.link == SVB_LINK_IB;
+	const struct svb_address *address = svb_port_address(port, i);
 	char path[SVB_SYSFS_PATH], text[40];
 	size_t at = 0;
 	int k;
@@ -52,11 +52,13 @@ static void svb_sysfs_gid(FILE *tree, const char *port_path, const struct svb_po
 	snprintf(path, sizeof(path), "%.200s/gids/%u", port_path, i);
 	svb_sysfs_add(tree, path, "%s", text);
 	snprintf(path, sizeof(path), "%.200s/gid_attrs/types/%u", port_path, i);
-	svb_sysfs_add(tree, path, "%s", ib ? "IB/RoCE v1" : "RoCE v2");
-	if (ib || !i)
+	svb_sysfs_add(tree, path, "%s",
+		      port->gid_type[i] == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2"
+								: "IB/RoCE v1");
+	if (!port->gid_types || !address)
 		return;
 	snprintf(path, sizeof(path), "%.200s/gid_attrs/ndevs/%u", port_path, i);
-	svb_sysfs_add(tree, path, "%s", port->address[i - 1].ifname);
+	svb_sysfs_add(tree, path, "%s", address->ifname);
 }
 
 static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,

@@ -211,13 +211,14 @@ SVB_API int ibv_get_pkey_index(struct ibv_context *ctx, uint8_t num, __be16 pkey
 static void svb_gid_entry(const struct svb_port *port, uint32_t num, uint32_t index,
 			  struct ibv_gid_entry *entry)
 {
+	const struct svb_address *address = svb_port_address(port, index);
+
 	*entry = (struct ibv_gid_entry){
 		.gid = port->gid[index],
 		.gid_index = index,
 		.port_num = num,
-		.gid_type = svb_self.settings.link == SVB_LINK_ROCE ? IBV_GID_TYPE_ROCE_V2
-								    : IBV_GID_TYPE_IB,
-		.ndev_ifindex = index ? port->address[index - 1].ifindex : 0,
+		.gid_type = port->gid_type[index],
+		.ndev_ifindex = address ? address->ifindex : 0,
 	};
 }
 
@@ -270,6 +271,6 @@ SVB_API int ibv_query_gid_type(struct ibv_context *ctx, uint8_t num, unsigned in
 		return -1;
 	}
 	/* libibverbs' own numbering: 0 InfiniBand and RoCE v1, 1 RoCE v2. */
-	*type = svb_self.settings.link == SVB_LINK_ROCE;
+	*type = port->gid_type[index] == IBV_GID_TYPE_ROCE_V2;
 	return 0;
 }

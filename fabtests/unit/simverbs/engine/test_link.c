@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/device.c, verbs/device_attr.c, verbs/ah.c: what verbs say of each link layer. */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "cm/cm.h"
 #include "../world.h"
 
 static const struct layer {
@@ -130,4 +132,57 @@ CT_TEST(link, traffic_on_roce_is_addressed_by_gid)
 
 	CT_EXPECT_EQ(world_reap(pid), 0);
 	close(fd);
+}
+
+static const char *gid_types;
+
+/* With each type of GIDs: what verbs show, and the GID of an id that is bound to one of
+ * two addresses. */
+static int typed(int fd)
+{
+	const bool both = !strcmp(gid_types, "both"), v2 = strcmp(gid_types, "v1");
+	struct sockaddr_in addr = {.sin_family = AF_INET};
+	const uint32_t at = both ? 5 : 2;
+	struct ibv_gid_entry entry[8];
+	union ibv_gid gid;
+	struct rdma_cm_id *id;
+
+	(void)fd;
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_LINK_LAYER", "roce", 1);
+	setenv("SIMVERBS_GID_TYPES", gid_types, 1);
+	setenv("SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.77.0.2/24", 1);
+	inet_pton(AF_INET, "10.77.0.2", &addr.sin_addr);
+	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP) ||
+	    rdma_bind_addr(id, (struct sockaddr *)&addr))
+		return 1;
+	if (ibv_query_gid_table(id->verbs, entry, 8, 0) != (both ? 6 : 3))
+		return 2;
+	if (entry[at].gid_type != (v2 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1) ||
+	    (both && entry[at - 1].gid_type != IBV_GID_TYPE_ROCE_V1))
+		return 3;
+	if (ibv_query_gid(id->verbs, 1, (int)at, &gid) ||
+	    memcmp(&gid, &entry[at].gid, sizeof(gid)) ||
+	    memcmp(&gid, &id->route.addr.addr.ibaddr.sgid, sizeof(gid)) ||
+	    memcmp(gid.raw + 12, &addr.sin_addr, 4))
+		return 4;
+	if (svb_cm_id(id)->gid != at)
+		return 5;
+	return rdma_destroy_id(id);
+}
+
+CT_TEST(link, an_id_has_the_gid_of_its_address_in_the_type_it_prefers)
+{
+	static const char *const rows[] = {"v1", "v2", "both"};
+	size_t i;
+	pid_t pid;
+	int fd;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		gid_types = rows[i];
+		CT_NOTE("%s", rows[i]);
+		fd = world_child(typed, &pid);
+		CT_EXPECT_EQ(world_reap(pid), 0);
+		close(fd);
+	}
 }
