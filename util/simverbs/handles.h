@@ -10,6 +10,8 @@
 #include "compat65.h"
 #include "shared/shared.h"
 
+struct svb_wqe;
+
 /* A device as a program sees it: struct ibv_device first, and room for what probes read.
  */
 struct svb_device {
@@ -98,6 +100,9 @@ struct svb_qp {
 	uint32_t opcodes; /* it takes: svb_qp_opcodes */
 	uint64_t sq_size; /* bytes of the rings */
 	uint64_t rq_size;
+	/* A datagram that is late, and until when, ns; lock: the send queue's. */
+	struct svb_wqe *late;
+	uint64_t late_until;
 	uint64_t answered; /* with latency: when the newest read or atomic is, ns */
 	/* iWARP: requests that left and have not arrived; lock: the send queue's. */
 	struct crn_list wire;

@@ -14,6 +14,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/engine/engine.c \
 	util/simverbs/engine/engine.h \
 	util/simverbs/engine/fail.c \
+	util/simverbs/engine/grh.c \
+	util/simverbs/engine/grh.h \
 	util/simverbs/engine/iwarp.c \
 	util/simverbs/engine/mcast.c \
 	util/simverbs/engine/memory.c \
@@ -27,6 +29,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/engine/service.c \
 	util/simverbs/engine/service.h \
 	util/simverbs/engine/ud.c \
+	util/simverbs/engine/ud.h \
+	util/simverbs/engine/ud_fate.c \
 	util/simverbs/engine/wait.c \
 	util/simverbs/engine/window.c \
 	util/simverbs/engine/wqe.h \
@@ -64,6 +68,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/settings/settings.h \
 	util/simverbs/shared/bell.c \
 	util/simverbs/shared/bell.h \
+	util/simverbs/shared/counts.c \
+	util/simverbs/shared/counts.h \
 	util/simverbs/shared/heap.c \
 	util/simverbs/shared/heap.h \
 	util/simverbs/shared/keys.c \

@@ -15,6 +15,10 @@ const struct svb_part svb_parts[SVB_PARTS] = {
 		.forget = svb_service_forget,
 	},
 	{
+		.join = svb_counts_join,
+		.forget = svb_counts_forget,
+	},
+	{
 		.join = svb_devices_make,
 		.forget = svb_removal_forget,
 	},

@@ -10,12 +10,14 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/cm/test_mcast.c \
 	fabtests/unit/simverbs/cm/test_mgid.c \
 	fabtests/unit/simverbs/engine/test_atomic.c \
+	fabtests/unit/simverbs/engine/test_grh.c \
 	fabtests/unit/simverbs/engine/test_iwarp.c \
 	fabtests/unit/simverbs/engine/test_link.c \
 	fabtests/unit/simverbs/engine/test_pkeys.c \
 	fabtests/unit/simverbs/engine/test_rc.c \
 	fabtests/unit/simverbs/engine/test_service.c \
 	fabtests/unit/simverbs/engine/test_ud.c \
+	fabtests/unit/simverbs/engine/test_ud_fate.c \
 	fabtests/unit/simverbs/machine/methods.c \
 	fabtests/unit/simverbs/machine/methods.h \
 	fabtests/unit/simverbs/machine/methods_run.h \

@@ -8,6 +8,7 @@
 #ifndef SVB_ENGINE_ENGINE_H
 #define SVB_ENGINE_ENGINE_H
 
+#include "grh.h"
 #include "handles.h"
 #include "memory.h"
 #include "op.h"
@@ -15,6 +16,7 @@
 #include "service.h"
 #include "settings/settings.h"
 #include "shared/shared.h"
+#include "ud.h"
 #include "wqe.h"
 
 #define SVB_ANSWERS \

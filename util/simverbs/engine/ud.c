@@ -4,8 +4,6 @@
 #include "engine.h"
 #include "ports.h"
 
-#define SVB_GRH 40
-
 struct svb_datagram {
 	struct svb_op op;
 	struct svb_span from;
@@ -16,23 +14,15 @@ struct svb_datagram {
 };
 #define SVB_ANY_PORT UINT32_MAX
 
-/* IBA 8.3; on Ethernet it stands for the IP header, as adapters deliver it. */
 static void svb_grh_fill(struct svb_datagram *dg)
 {
 	const struct ibv_ah_attr *ah = &dg->op.wqe->ud.ah;
 	const struct svb_port *port = svb_port_by_index(dg->op.qp->port);
 	uint32_t sgid = ah->is_global ? ah->grh.sgid_index : 0;
 
-	dg->grh.version_tclass_flow =
-		htobe32(6u << 28 | (uint32_t)ah->grh.traffic_class << 20 |
-			(ah->grh.flow_label & 0xfffff));
-	/* BTH, DETH and the checksum stand around the payload. */
-	dg->grh.paylen = htobe16((uint16_t)(dg->op.wqe->length + 24));
-	dg->grh.next_hdr = 0x1b;
-	dg->grh.hop_limit = ah->grh.hop_limit;
-	dg->grh.dgid = ah->grh.dgid;
 	if (port && sgid < port->gids)
-		dg->grh.sgid = port->gid[sgid];
+		svb_grh_make(&dg->grh, &ah->grh, &port->gid[sgid], port->gid_type[sgid],
+			     dg->op.wqe->length);
 }
 
 /* Datagrams are short: all the copying happens under the lock of the receive queue. */
@@ -54,8 +44,10 @@ static enum ibv_wc_status svb_ud_place(struct svb_datagram *dg, struct svb_recv 
 
 	if (!svb_recv_span(recv, &to, SVB_GRH + dg->op.wqe->length))
 		return IBV_WC_LOC_PROT_ERR;
-	if (to.length < SVB_GRH + dg->op.wqe->length)
+	if (to.length < SVB_GRH + dg->op.wqe->length) {
+		svb_count(svb_get(recv->qp->port), SVB_COUNT_TOO_LONG);
 		return IBV_WC_LOC_LEN_ERR;
+	}
 	return svb_ud_fill(dg, &to) ? IBV_WC_LOC_PROT_ERR : IBV_WC_SUCCESS;
 }
 
@@ -83,38 +75,72 @@ static void svb_ud_complete(struct svb_datagram *dg, struct svb_recv *recv,
 		svb_qp_fail_later(recv->seg, recv->qp, -1);
 }
 
+/* Does it reach the queue pair, and may it? */
+static bool svb_ud_accepts(const struct svb_datagram *dg, struct svb_qp_sh *qp)
+{
+	const uint32_t port = svb_get(qp->port);
+
+	if (qp->type != IBV_QPT_UD || port == SVB_AWAY ||
+	    !(1u << (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS) ||
+	    (dg->port != SVB_ANY_PORT && port != dg->port))
+		return false;
+	if (dg->port == SVB_ANY_PORT && qp == dg->op.qp &&
+	    (qp->flags & SVB_QP_NO_MCAST_LOOP))
+		return false;
+	if (svb_unlikely(!svb_pkeys_match(svb_get(qp->pkey), dg->op.qp->pkey))) {
+		svb_count(port, SVB_COUNT_BAD_PKEY);
+		return false;
+	}
+	if (svb_unlikely(qp->qkey != dg->qkey)) {
+		svb_count(port, SVB_COUNT_BAD_QKEY);
+		return false;
+	}
+	return true;
+}
+
+/* Into the next receive; without one it is dropped (IBA 9.8.2). */
+static void svb_ud_receive(struct svb_datagram *dg, struct svb_seg *seg,
+			   struct svb_qp_sh *qp)
+{
+	struct svb_recv recv;
+	struct svb_rq *rq = &qp->rq;
+	bool taken;
+
+	if (qp->srq) {
+		taken = svb_recv_take(&recv, seg, qp);
+		if (taken)
+			svb_ud_complete(dg, &recv, svb_ud_place(dg, &recv));
+	} else {
+		svb_lock(&rq->lock);
+		taken = rq->head != rq->next &&
+			1u << (svb_get(qp->state) & 31) & SVB_ANSWERS;
+		if (taken) {
+			recv.seg = seg;
+			recv.qp = qp;
+			recv.rwqe = svb_rq_at(seg, rq, rq->next);
+			svb_ud_complete(dg, &recv, svb_ud_place(dg, &recv));
+		}
+		svb_unlock(&rq->lock);
+	}
+	if (!taken)
+		svb_count(svb_get(qp->port), SVB_COUNT_NO_RECEIVE);
+}
+
 static void svb_ud_deliver(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg)
 {
 	struct svb_datagram *dg = arg;
-	struct svb_recv recv;
-	struct svb_rq *rq;
 
 	if (seg != svb_self.seg && !svb_sane_receiver(seg, qp))
 		return;
-	if (qp->type != IBV_QPT_UD || qp->qkey != dg->qkey ||
-	    !svb_pkeys_match(svb_get(qp->pkey), dg->op.qp->pkey) ||
-	    !(1u << (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) & 31) & SVB_ANSWERS) ||
-	    (dg->port != SVB_ANY_PORT && qp->port != dg->port))
+	if (!svb_ud_accepts(dg, qp))
 		return;
-	if (svb_get(qp->port) == SVB_AWAY)
-		return;
-	if (dg->port == SVB_ANY_PORT && qp == dg->op.qp &&
-	    (qp->flags & SVB_QP_NO_MCAST_LOOP))
-		return;
-	if (qp->srq) {
-		if (svb_recv_take(&recv, seg, qp))
-			svb_ud_complete(dg, &recv, svb_ud_place(dg, &recv));
-		return;
+	if (svb_unlikely(svb_self.unreliable)) {
+		if (svb_ud_lost(qp))
+			return;
+		if (svb_ud_twice(qp))
+			svb_ud_receive(dg, seg, qp);
 	}
-	rq = &qp->rq;
-	svb_lock(&rq->lock);
-	if (rq->head != rq->next && 1u << (svb_get(qp->state) & 31) & SVB_ANSWERS) {
-		recv.seg = seg;
-		recv.qp = qp;
-		recv.rwqe = svb_rq_at(seg, rq, rq->next);
-		svb_ud_complete(dg, &recv, svb_ud_place(dg, &recv));
-	}
-	svb_unlock(&rq->lock);
+	svb_ud_receive(dg, seg, qp);
 }
 
 static bool svb_is_group(const struct svb_av *av)
@@ -123,36 +149,71 @@ static bool svb_is_group(const struct svb_av *av)
 	       svb_gid_is_group(&av->ah.grh.dgid);
 }
 
-int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
+/* To every member, or to the one queue pair. */
+static void svb_ud_spread(struct svb_datagram *dg, const struct svb_av *to)
 {
-	struct svb_datagram dg = {.op = {.seg = seg, .qp = qp, .wqe = wqe}};
 	const struct svb_port *port;
 	struct svb_seg *rseg;
 	struct svb_qp_sh *rqp;
 
-	if (wqe->length > 128u << svb_self.settings.mtu)
-		return IBV_WC_LOC_LEN_ERR;
+	if (svb_is_group(to)) {
+		dg->port = SVB_ANY_PORT;
+		svb_mcast_each(&to->ah.grh.dgid, to->ah.dlid, svb_ud_deliver, dg);
+		return;
+	}
+	port = svb_port_of_ah(&to->ah);
+	rseg = port ? svb_seg_of(SVB_QP_PROC(to->qpn)) : NULL;
+	rqp = rseg ? svb_seg_qp_try(rseg, SVB_QP_SLOT(to->qpn)) : NULL;
+	if (rqp && svb_get(rqp->qpn) == to->qpn) {
+		dg->port = port->index;
+		svb_ud_deliver(rseg, rqp, dg);
+	}
+}
+
+int svb_ud_leave(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
+{
+	struct svb_datagram dg = {.op = {.seg = seg, .qp = qp, .wqe = wqe}};
+
 	if (!svb_engine_source(&dg.op, &dg.from))
 		return IBV_WC_LOC_PROT_ERR;
-	if (wqe->flags & SVB_SEND_LOST || svb_get(qp->port) == SVB_AWAY)
-		return IBV_WC_SUCCESS;
 	/* IBA 10.2.5: the high bit asks for the sender's own Q_Key. */
 	dg.qkey = wqe->ud.qkey & 0x80000000u ? qp->qkey : wqe->ud.qkey;
 	dg.global = wqe->ud.ah.is_global || svb_self.settings.link != SVB_LINK_IB;
 	if (dg.global)
 		svb_grh_fill(&dg);
-	if (svb_is_group(&wqe->ud)) {
-		dg.port = SVB_ANY_PORT;
-		svb_mcast_each(&wqe->ud.ah.grh.dgid, wqe->ud.ah.dlid, svb_ud_deliver,
-			       &dg);
-		return IBV_WC_SUCCESS;
-	}
-	port = svb_port_of_ah(&wqe->ud.ah);
-	rseg = port ? svb_seg_of(SVB_QP_PROC(wqe->ud.qpn)) : NULL;
-	rqp = rseg ? svb_seg_qp_try(rseg, SVB_QP_SLOT(wqe->ud.qpn)) : NULL;
-	if (rqp && svb_get(rqp->qpn) == wqe->ud.qpn) {
-		dg.port = port->index;
-		svb_ud_deliver(rseg, rqp, &dg);
-	}
+	svb_ud_spread(&dg, &wqe->ud);
 	return IBV_WC_SUCCESS;
+}
+
+/* One may overtake another: engine/ud_fate.c. */
+static int svb_ud_leave_late(struct svb_seg *seg, struct svb_qp_sh *qp,
+			     struct svb_wqe *wqe)
+{
+	struct svb_qp *owner = svb_self.qp[SVB_QP_SLOT(qp->qpn)];
+	struct svb_op op = {.seg = seg, .qp = qp, .wqe = wqe};
+	struct svb_span from;
+	int status;
+
+	if (!svb_engine_source(&op, &from))
+		return IBV_WC_LOC_PROT_ERR;
+	if (svb_ud_hold(owner, wqe, &from))
+		return IBV_WC_SUCCESS;
+	status = svb_ud_leave(seg, qp, wqe);
+	svb_ud_release(owner);
+	return status;
+}
+
+int svb_ud_execute(struct svb_seg *seg, struct svb_qp_sh *qp, struct svb_wqe *wqe)
+{
+	struct svb_op op = {.seg = seg, .qp = qp, .wqe = wqe};
+	struct svb_span from;
+
+	if (wqe->length > 128u << svb_self.settings.mtu)
+		return IBV_WC_LOC_LEN_ERR;
+	if (svb_unlikely(wqe->flags & SVB_SEND_LOST || svb_get(qp->port) == SVB_AWAY))
+		return svb_engine_source(&op, &from) ? IBV_WC_SUCCESS
+						     : IBV_WC_LOC_PROT_ERR;
+	if (svb_unlikely(svb_self.unreliable) && seg == svb_self.seg)
+		return svb_ud_leave_late(seg, qp, wqe);
+	return svb_ud_leave(seg, qp, wqe);
 }

@@ -110,6 +110,8 @@ void svb_engine_timers(void)
 			svb_qp_flush(seg, qp);
 		if (svb_get(qp->sq.wait))
 			svb_engine_run(seg, qp);
+		if (svb_unlikely(svb_self.unreliable))
+			svb_ud_release_due(svb_self.qp[i]);
 	}
 	pthread_mutex_unlock(&svb_self.mutex);
 }

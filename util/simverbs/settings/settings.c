@@ -135,6 +135,9 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("latency_us", u64, latency, .most = 1e7, .unit = 1000, .preset = "0"),
 	SVB_KEY("loss", double, loss, .most = 1, .preset = "0"),
 	SVB_KEY("error", double, error, .most = 1, .preset = "0"),
+	SVB_KEY("ud_loss", double, ud_loss, .most = 1, .preset = "0"),
+	SVB_KEY("ud_duplicate", double, ud_duplicate, .most = 1, .preset = "0"),
+	SVB_KEY("ud_reorder", double, ud_reorder, .most = 1, .preset = "0"),
 	SVB_KEY("seed", u64, seed, .most = 9e15, .unit = 1, .preset = "1"),
 	SVB_KEY("persistence", enum, domain, .names = svb_domain_names, .preset = "dmp"),
 	SVB_KEY("ddio", bool, ddio, .preset = "on"),
@@ -306,6 +309,7 @@ int svb_settings_load(struct svb_settings *settings)
 	if (!ret)
 		ret = svb_environment(svb_keys, SVB_COUNT(svb_keys), settings, "");
 	svb_settings_iwarp(settings);
+	settings->ud_seed = settings->seed;
 	if (getifaddrs(&list))
 		list = NULL;
 	for (i = 0; i < settings->devices && !ret; i++) {

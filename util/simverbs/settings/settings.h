@@ -102,7 +102,11 @@ struct svb_settings {
 	uint64_t latency; /* ns from posting to delivery */
 	double loss;	  /* probability that a request goes unanswered */
 	double error;  /* probability that a request ends in a remote operation error */
-	uint64_t seed; /* of both */
+	uint64_t seed; /* of both; where they have got to */
+	/* Probabilities that a datagram does not arrive, arrives twice, or after the next
+	 * one of its queue pair; and their seed. */
+	double ud_loss, ud_duplicate, ud_reorder;
+	uint64_t ud_seed;
 	enum svb_domain domain;
 	bool ddio;
 	bool relaxed;	      /* data is placed in any order, as always on iWARP */

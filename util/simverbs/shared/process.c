@@ -146,6 +146,9 @@ static int svb_join_locked(void)
 	svb_self.iwarp = svb_self.settings.link == SVB_LINK_IWARP;
 	svb_self.slow = svb_self.iwarp || svb_self.model || svb_self.settings.latency ||
 			svb_self.settings.loss > 0 || svb_self.settings.error > 0;
+	svb_self.unreliable = svb_self.settings.ud_loss > 0 ||
+			      svb_self.settings.ud_duplicate > 0 ||
+			      svb_self.settings.ud_reorder > 0;
 	__atomic_store_n(&svb_self.joined, true, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -32,8 +32,9 @@ struct svb_self {
 	bool joined;
 	/* Something is set that the fast path does not do: latency, loss, model. */
 	bool slow;
-	bool iwarp;    /* the link layer is: engine/iwarp.c */
-	bool valgrind; /* runs under it: vg.h */
+	bool unreliable; /* datagrams have fates: engine/ud.h */
+	bool iwarp;	 /* the link layer is: engine/iwarp.c */
+	bool valgrind;	 /* runs under it: vg.h */
 	/* A machine is modelled, ours or a peer's: what runs queues in the engine's
 	 * place. NULL: none is. */
 	const struct svb_detour *model;
@@ -79,7 +80,7 @@ struct svb_part {
 };
 
 /* parts.c: in the order in which they join, leave and forget. */
-#define SVB_PARTS 7
+#define SVB_PARTS 8
 extern const struct svb_part svb_parts[SVB_PARTS];
 
 /* Tells each that a segment was mapped. */

@@ -7,6 +7,7 @@
 #define SVB_SHARED_SHARED_H
 
 #include "bell.h"
+#include "counts.h"
 #include "lock.h"
 #include "registry.h"
 #include "segment.h"

@@ -16,6 +16,7 @@
 
 static const char svb_sysfs_class[] = "/sys/class/";
 static const char svb_sysfs_mine[] = "/sys/class/infiniband";
+#define SVB_SYSFS_COUNTS "hw_counters"
 static const char svb_sysfs_dev[] = "/dev/infiniband/uverbs";
 
 static struct {
@@ -91,6 +92,11 @@ static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 	for (i = 0; i < port->pkeys; i++) {
 		snprintf(path, sizeof(path), "%s/pkeys/%zu", prefix, i);
 		svb_sysfs_add(tree, path, "0x%04x", port->pkey[i]);
+	}
+	for (i = 0; i < SVB_COUNTS; i++) {
+		snprintf(path, sizeof(path), "%s/" SVB_SYSFS_COUNTS "/%s", prefix,
+			 svb_count_names[i]);
+		svb_sysfs_add(tree, path, "0");
 	}
 	for (i = 0; i < svb_port_gids(port); i++)
 		svb_sysfs_gid(tree, prefix, port, (uint32_t)i);
@@ -279,6 +285,50 @@ static const char *svb_sysfs_cdev(const char *path)
 	return "/dev/null";
 }
 
+/* Which port a name of a device is of, by its index in the settings; -1: none. */
+static int svb_sysfs_index(const char *device, uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < svb_self.settings.devices; i++)
+		if (!strcmp(svb_self.settings.device[i].name, device))
+			return (int)(i * SVB_MAX_PORTS + number - 1);
+	return -1;
+}
+
+static void svb_sysfs_refresh(const char *path, uint32_t port, enum svb_count what)
+{
+	char other[SVB_SYSFS_PATH + 32], text[32];
+	int fd, len;
+
+	/* Whoever reads the file meanwhile reads the old one. */
+	snprintf(other, sizeof(other), "%s.%d", path, (int)getpid());
+	fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	len = snprintf(text, sizeof(text), "%llu\n",
+		       (unsigned long long)svb_counted(port, what));
+	if (write(fd, text, (size_t)len) != len || rename(other, path))
+		unlink(other);
+	close(fd);
+}
+
+/* Counters change: they are written when they are looked for. */
+static void svb_sysfs_count(const char *name, const char *path)
+{
+	char device[IBV_SYSFS_NAME_MAX], counter[32];
+	unsigned int number;
+	int port, i;
+
+	if (sscanf(name, "infiniband/%63[^/]/ports/%u/" SVB_SYSFS_COUNTS "/%31s", device,
+		   &number, counter) != 3)
+		return;
+	port = svb_sysfs_index(device, number);
+	for (i = 0; port >= 0 && i < SVB_COUNTS; i++)
+		if (!strcmp(svb_count_names[i], counter))
+			svb_sysfs_refresh(path, (uint32_t)port, (enum svb_count)i);
+}
+
 const char *svb_sysfs_path(const char *path, char buf[SVB_SYSFS_PATH])
 {
 	int err = errno;
@@ -303,10 +353,13 @@ const char *svb_sysfs_path(const char *path, char buf[SVB_SYSFS_PATH])
 	if (!*svb_sysfs.root)
 		svb_sysfs_create();
 	pthread_mutex_unlock(&svb_sysfs.mutex);
-	errno = err;
 	if (!*svb_sysfs.root ||
 	    snprintf(buf, SVB_SYSFS_PATH, "%s/%s", svb_sysfs.root,
-		     path + sizeof(svb_sysfs_class) - 1) >= SVB_SYSFS_PATH)
+		     path + sizeof(svb_sysfs_class) - 1) >= SVB_SYSFS_PATH) {
+		errno = err;
 		return path;
+	}
+	svb_sysfs_count(path + sizeof(svb_sysfs_class) - 1, buf);
+	errno = err;
 	return buf;
 }

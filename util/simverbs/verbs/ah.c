@@ -39,13 +39,31 @@ SVB_API int ibv_destroy_ah(struct ibv_ah *ah)
 	return 0;
 }
 
+/* The GID that a datagram went to, for the answer to come from; of a group the first of
+ * its type. */
+static uint8_t svb_ah_source(const struct svb_port *port,
+			     const struct svb_grh_route *route)
+{
+	uint32_t i, first = port->gids;
+
+	for (i = 0; i < port->gids; i++) {
+		if (port->gid_type[i] != route->type)
+			continue;
+		if (!memcmp(&port->gid[i], &route->dgid, sizeof(route->dgid)))
+			return (uint8_t)i;
+		if (first == port->gids)
+			first = i;
+	}
+	return (uint8_t)(first < port->gids ? first : 0);
+}
+
 /* The answer goes where the datagram came from, and comes from where that went. */
 SVB_API int ibv_init_ah_from_wc(struct ibv_context *ctx, uint8_t port_num,
 				struct ibv_wc *wc, struct ibv_grh *grh,
 				struct ibv_ah_attr *attr)
 {
 	const struct svb_port *port = svb_port_of(ctx, port_num);
-	uint32_t flow, i;
+	struct svb_grh_route route;
 
 	if (!port) {
 		errno = EINVAL;
@@ -58,15 +76,16 @@ SVB_API int ibv_init_ah_from_wc(struct ibv_context *ctx, uint8_t port_num,
 	attr->port_num = port_num;
 	if (!(wc->wc_flags & IBV_WC_GRH))
 		return 0;
+	if (!svb_grh_read(&route, grh, port->gid_types)) {
+		errno = EPROTONOSUPPORT;
+		return -1;
+	}
 	attr->is_global = 1;
-	attr->grh.dgid = grh->sgid;
-	for (i = 0; i < port->gids; i++)
-		if (!memcmp(&port->gid[i], &grh->dgid, sizeof(grh->dgid)))
-			attr->grh.sgid_index = (uint8_t)i;
-	flow = be32toh(grh->version_tclass_flow);
-	attr->grh.flow_label = flow & 0xfffff;
-	attr->grh.traffic_class = (uint8_t)(flow >> 20);
-	attr->grh.hop_limit = grh->hop_limit ? grh->hop_limit : 64;
+	attr->grh.dgid = route.sgid;
+	attr->grh.sgid_index = svb_ah_source(port, &route);
+	attr->grh.flow_label = route.flow_label;
+	attr->grh.traffic_class = route.traffic_class;
+	attr->grh.hop_limit = 0xff;
 	return 0;
 }
 

@@ -43,11 +43,11 @@ SVB_API int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *at
 		.max_qp = (int)set->max_qp,
 		.max_qp_wr = (int)set->max_qp_wr,
 		.device_cap_flags =
-			IBV_DEVICE_BAD_QKEY_CNTR | IBV_DEVICE_CURR_QP_STATE_MOD |
-			IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
-			IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_N_NOTIFY_CQ |
-			IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS |
-			IBV_DEVICE_MEM_WINDOW_TYPE_2B,
+			IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
+			IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
+			IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+			IBV_DEVICE_N_NOTIFY_CQ | IBV_DEVICE_MEM_WINDOW |
+			IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B,
 		.max_sge = (int)set->max_sge,
 		.max_sge_rd = (int)set->max_sge,
 		.max_cq = (int)set->max_cq,
@@ -135,6 +135,8 @@ int svb_query_port(struct ibv_context *ctx, uint8_t num, struct ibv_port_attr *a
 		full.phys_state = 2; /* Polling */
 	}
 	full.lid = port->lid;
+	full.bad_pkey_cntr = (uint32_t)svb_counted(port->index, SVB_COUNT_BAD_PKEY);
+	full.qkey_viol_cntr = (uint32_t)svb_counted(port->index, SVB_COUNT_BAD_QKEY);
 	full.pkey_tbl_len = (uint16_t)port->pkeys;
 	full.gid_tbl_len = (int)svb_gid_places();
 	if (svb_self.settings.link == SVB_LINK_ROCE) {

@@ -216,6 +216,7 @@ SVB_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	/* Nobody delivers to it once they have seen this. */
 	__atomic_store_n(&sh->state, IBV_QPS_RESET, __ATOMIC_SEQ_CST);
 	svb_engine_quiesce_qp(sh);
+	svb_ud_forget(qp);
 	svb_engine_run_peer(sh);
 	pthread_mutex_lock(&svb_self.mutex);
 	svb_self.qp[qp->slot] = NULL;

@@ -136,6 +136,7 @@ static void svb_qp_reset(struct svb_qp *qp)
 	if (svb_self.iwarp)
 		svb_iwarp_close(qp);
 	svb_engine_quiesce_qp(sh);
+	svb_ud_forget(qp);
 	svb_engine_run_peer(sh);
 	svb_lock(&sh->sq.lock);
 	sh->sq.head = sh->sq.next = sh->sq.done = 0;
