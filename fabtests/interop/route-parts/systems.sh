@@ -100,7 +100,7 @@ part_systems() {
 		said() {
 			"$net" in "$1" fi_cairn_rawroute border "$2" 7000 "${@:4}" >"$ROUTE_NET/said"
 			grep -F "$3" "$ROUTE_NET/said" && return 0
-			grep -q "not greeted" "$ROUTE_NET/said" && grep -qi "authenticat" "$ROUTE_NET"/s3r[12].log && return 0
+			grep -q "not greeted" "$ROUTE_NET/said" && grep -q "it has no key to prove itself" "$ROUTE_NET"/s3r[12].log && return 0
 			cat "$ROUTE_NET/said"
 			echo "not: $3"
 			return 1
