@@ -100,6 +100,23 @@ static bool proven(struct talk *talk)
 	return good;
 }
 
+struct raw_conn *raw_let_in(struct raw_prover *prover)
+{
+	struct talk talk;
+
+	begin(prover, &talk);
+	talk.preamble[7] = prover->key_len ? NEEDS | HAS : 0;
+	if (!greet(&talk))
+		return NULL;
+	if (!prover->key_len)
+		return talk.conn;
+	prove(&talk);
+	if (raw_send(talk.conn, &talk.proof) && proven(&talk))
+		return talk.conn;
+	raw_end(talk.conn);
+	return NULL;
+}
+
 /* A request is answered: it has been let in. */
 static bool heard_for(struct talk *talk, int ms)
 {

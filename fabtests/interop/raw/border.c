@@ -31,27 +31,6 @@ static void text_of(const struct raw_bytes *bytes, unsigned int type, char *text
 	}
 }
 
-static struct raw_conn *greet(struct raw *raw, const struct sockaddr_in *at,
-			      const struct raw_place *on)
-{
-	struct raw_bytes bytes, *answer;
-	struct raw_conn *conn;
-	uint8_t preamble[32];
-
-	raw_preamble(preamble, RAW_ROUTER, NODE, on);
-	conn = raw_connect(raw, at, preamble, sizeof(preamble), true);
-	if (!conn)
-		return NULL;
-	raw_hello(&bytes, HELLO);
-	raw_send(conn, &bytes);
-	answer = raw_await(conn, HELLO_ACK, RAW_WAIT);
-	free(answer);
-	if (answer)
-		return conn;
-	raw_end(conn);
-	return NULL;
-}
-
 static int say_answer(const struct raw_bytes *answer)
 {
 	char why[256];
@@ -62,49 +41,38 @@ static int say_answer(const struct raw_bytes *answer)
 	return 0;
 }
 
-int raw_border(const struct sockaddr_in *at, const struct raw_place *on,
-	       const struct raw_place *from, const struct raw_place *to)
+int raw_border(struct raw_prover *prover)
 {
+	struct raw_conn *conn = raw_let_in(prover);
 	struct raw_bytes bytes, *answer;
-	struct raw_conn *conn;
-	struct raw raw;
-	int ret = 1;
+	int ret;
 
-	if (raw_open(&raw, NULL))
-		return 1;
-	conn = greet(&raw, at, on);
-	if (conn) {
-		raw_conn_req(&bytes, conn->id, from, to);
-		raw_send(conn, &bytes);
-		answer = raw_await(conn, CONN_REP, RAW_WAIT);
-		ret = answer ? say_answer(answer) : 1;
-		free(answer);
-		raw_end(conn);
-	} else {
+	if (!conn) {
 		printf("not greeted\n");
+		return 1;
 	}
-	raw_close(&raw);
+	raw_conn_req(&bytes, conn->id, &prover->claims, &prover->to);
+	raw_send(conn, &bytes);
+	answer = raw_await(conn, CONN_REP, RAW_WAIT);
+	ret = answer ? say_answer(answer) : 1;
+	free(answer);
+	raw_end(conn);
 	return ret;
 }
 
 /* Begins an adjacency, and tells of a router that there is not. */
-int raw_intrude(const struct sockaddr_in *at, const struct raw_place *on)
+int raw_intrude(struct raw_prover *prover)
 {
+	struct raw_conn *conn = raw_let_in(prover);
 	struct raw_bytes bytes;
-	struct raw_conn *conn;
-	struct raw raw;
 	bool ended = true;
 
-	if (raw_open(&raw, NULL))
-		return 1;
-	conn = greet(&raw, at, on);
 	if (conn) {
-		raw_lsa(&bytes, on->as, NODE, 1, 1);
+		raw_lsa(&bytes, prover->from.as, NODE, 1, 1);
 		raw_send(conn, &bytes);
 		ended = raw_await_end(conn, RAW_WAIT);
 		raw_end(conn);
 	}
 	printf("%s\n", ended ? "it is hung up" : "it stays");
-	raw_close(&raw);
 	return 0;
 }

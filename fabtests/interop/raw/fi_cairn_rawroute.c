@@ -215,23 +215,6 @@ static struct raw_place place_of(const char *text)
 	return place;
 }
 
-static int border(char **args)
-{
-	const struct sockaddr_in at = address(args[0], args[1]);
-	const struct raw_place on = place_of(args[2]), from = place_of(args[3]),
-			       to = place_of(args[4]);
-
-	return raw_border(&at, &on, &from, &to);
-}
-
-static int intrude(char **args)
-{
-	const struct sockaddr_in at = address(args[0], args[1]);
-	const struct raw_place on = place_of(args[2]);
-
-	return raw_intrude(&at, &on);
-}
-
 static void count(int good, int bad)
 {
 	printf("%d passed, %d failed, 0 skipped\n", good, bad);
@@ -339,23 +322,48 @@ static const char *key_file, *identity;
 static bool as_router;
 static uint32_t key_id;
 
-static bool prover_open(struct raw_prover *prover, char **args)
+static bool key_read(struct raw_prover *prover)
 {
 	FILE *file = key_file ? fopen(key_file, "re") : NULL;
 
+	if (!file)
+		return false;
+	prover->id = key_id;
+	prover->key_len = fread(prover->key, 1, sizeof(prover->key), file);
+	fclose(file);
+	return true;
+}
+
+static bool prover_open(struct raw_prover *prover, char **args)
+{
 	prover->at = address(args[0], args[1]);
 	prover->from = place(&prover->at);
 	prover->role = as_router ? RAW_ROUTER : RAW_CLIENT;
-	prover->id = key_id;
 	prover->rounds = rounds;
 	if (identity)
 		sscanf(identity, "%u:%u", &prover->from.as, &prover->from.subnet);
 	prover->claims = prover->from;
-	if (!file)
-		return false;
-	prover->key_len = fread(prover->key, 1, sizeof(prover->key), file);
-	fclose(file);
-	return !raw_open(&prover->raw, NULL);
+	return key_read(prover) && !raw_open(&prover->raw, NULL);
+}
+
+/* ADDRESS PORT ON, and FROM TO. */
+static int border(char **args, bool asks)
+{
+	static struct raw_prover prover;
+	int ret;
+
+	prover.at = address(args[0], args[1]);
+	prover.from = place_of(args[2]);
+	prover.role = RAW_ROUTER;
+	if ((key_file && !key_read(&prover)) || raw_open(&prover.raw, NULL))
+		return 1;
+	if (asks) {
+		prover.claims = place_of(args[3]);
+		prover.to = place_of(args[4]);
+	}
+	ret = asks ? raw_border(&prover) : raw_intrude(&prover);
+	raw_close(&prover.raw);
+	return ret;
 }
 
 static int prove(char **args, bool others)
@@ -536,9 +544,9 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[0], "attack"))
 		return attack(argv + 1);
 	if (argc == 6 && !strcmp(argv[0], "border"))
-		return border(argv + 1);
+		return border(argv + 1, true);
 	if (argc == 4 && !strcmp(argv[0], "intrude"))
-		return intrude(argv + 1);
+		return border(argv + 1, false);
 	if (argc == 5 && !strcmp(argv[0], "hold"))
 		return hold(argv + 1);
 	if (argc == 3 && !strcmp(argv[0], "look"))

@@ -220,6 +220,9 @@ struct raw_proof {
 	bool (*run)(struct raw_prover *prover); /* it is as it should be */
 };
 
+/* A connection that is up, by a good proof where there is a key; NULL: it is refused. */
+struct raw_conn *raw_let_in(struct raw_prover *prover);
+
 extern const struct raw_proof raw_proofs[];
 extern const size_t raw_proofs_count;
 
@@ -234,8 +237,7 @@ int raw_hold(const struct sockaddr_in *at, const struct raw_place *on, unsigned 
 int raw_lend(const struct sockaddr_in *at, const struct raw_place *on);
 /* A router that is somewhere, as it says: asks for a connection between two others, and
  * prints what comes of it; or tells a link state. */
-int raw_border(const struct sockaddr_in *at, const struct raw_place *on,
-	       const struct raw_place *from, const struct raw_place *to);
-int raw_intrude(const struct sockaddr_in *at, const struct raw_place *on);
+int raw_border(struct raw_prover *prover);
+int raw_intrude(struct raw_prover *prover);
 
 #endif
