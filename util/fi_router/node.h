@@ -74,6 +74,7 @@ struct frt_device {
 	struct rte_listener *listener;
 	struct frt_port at[FRT_WORKERS_MAX + 1]; /* by the worker's index */
 	struct rte_auth_ring *keys;		 /* NULL: none */
+	struct rte_auth_heard heard;		 /* proofs, at any worker's port */
 	struct rte_uri uri;			 /* where others reach it; as text: */
 	char uri_text[RTE_URI_SIZE];
 	uint64_t rate; /* bit/s, never 0 */

@@ -188,3 +188,21 @@ CT_TEST(heard, is_what_was_heard_and_nothing_else)
 	hmac[9] ^= 1;
 	CT_EXPECT_FALSE(rte_auth_was_heard(&heard, hmac));
 }
+
+CT_TEST(heard, is_the_newest_256)
+{
+	static struct rte_auth_heard heard;
+	uint8_t hmac[RTE_HMAC_LEN] = {1};
+	unsigned int i;
+
+	for (i = 1; i <= RTE_AUTH_HEARD + 10; i++) {
+		hmac[8] = (uint8_t)i;
+		hmac[9] = (uint8_t)(i >> 8);
+		rte_auth_hear(&heard, hmac);
+	}
+	for (i = 1; i <= RTE_AUTH_HEARD + 10; i++) {
+		hmac[8] = (uint8_t)i;
+		hmac[9] = (uint8_t)(i >> 8);
+		CT_EXPECT_EQ(rte_auth_was_heard(&heard, hmac), i > 10);
+	}
+}

@@ -23,6 +23,7 @@
 #ifndef RTE_AUTH_H
 #define RTE_AUTH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,9 +86,11 @@ const struct rte_auth_key *rte_auth_ring_find(const struct rte_auth_ring *ring,
 
 #define RTE_AUTH_HEARD 256u
 
-/* Of this end and of others, the newest. All 0: none. */
+/* Of this end and of others, the newest. All 0: none. Any number of threads may use one
+ * at a time. */
 struct rte_auth_heard {
-	uint64_t at[RTE_AUTH_HEARD];
+	_Atomic uint32_t next; /* a ring */
+	_Atomic uint64_t at[RTE_AUTH_HEARD];
 };
 
 void rte_auth_hear(struct rte_auth_heard *heard, const uint8_t hmac[RTE_HMAC_LEN]);

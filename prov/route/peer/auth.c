@@ -82,13 +82,29 @@ static enum rte_auth_step other_step(const struct rte_peer *peer)
 	return peer->active ? RTE_AUTH_PASSIVE : RTE_AUTH_ACTIVE;
 }
 
-/* Without memory for it, a replay is a wrong proof. */
-static void hear(struct rte_port *port, const uint8_t *hmac)
+/* NULL: no memory. Then a replay is a wrong proof. */
+static struct rte_auth_heard *heard_at(struct rte_port *port)
 {
+	if (port->attr.heard)
+		return port->attr.heard;
 	if (!port->heard)
 		port->heard = calloc(1, sizeof(*port->heard));
-	if (port->heard)
-		rte_auth_hear(port->heard, hmac);
+	return port->heard;
+}
+
+static void hear(struct rte_port *port, const uint8_t *hmac)
+{
+	struct rte_auth_heard *heard = heard_at(port);
+
+	if (heard)
+		rte_auth_hear(heard, hmac);
+}
+
+static bool was_heard(struct rte_port *port, const uint8_t *hmac)
+{
+	const struct rte_auth_heard *heard = heard_at(port);
+
+	return heard && rte_auth_was_heard(heard, hmac);
 }
 
 static void prove(struct rte_peer *peer, const struct rte_auth_key *key)
@@ -179,7 +195,7 @@ void auth_take(struct rte_peer *peer, const struct rte_packet *packet)
 			     bad != RTE_OK ? rte_bad_text(bad) : "AUTH out of turn");
 		return;
 	}
-	if (peer->port->heard && rte_auth_was_heard(peer->port->heard, proof.hmac)) {
+	if (was_heard(peer->port, proof.hmac)) {
 		deny(peer, RTE_DENIED_REPLAY, "its proof is one of another connection",
 		     proof.key_id);
 		return;

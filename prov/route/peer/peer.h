@@ -146,6 +146,9 @@ struct rte_port_attr {
 	/* Of the device, for proofs. NULL: it has none. The owner may change it in the
 	 * port at any time: peers that are up stay, others go on with the new ones. */
 	const struct rte_auth_ring *keys;
+	/* Proofs that were heard at this device, of an owner with several ports of it.
+	 * NULL: the port remembers its own. */
+	struct rte_auth_heard *heard;
 	/* Somebody is not let in. text: who, why, and what to do. NULL: log is told. */
 	void (*denied)(void *context, enum rte_denial why, const union crn_addr *who,
 		       const char *text);
@@ -184,7 +187,7 @@ struct rte_port {
 	bool event;		  /* there may be one */
 	bool slept;		  /* rte_port_trywait allowed it */
 	bool lingered;		  /* rte_ports_linger has been called */
-	struct rte_auth_heard *heard; /* NULL until there is a proof */
+	struct rte_auth_heard *heard; /* NULL: there was no proof, or attr.heard has it */
 	bool eq_armed, cq_armed;      /* and nobody has read from it since */
 	uint64_t looked;	      /* ms: when events were looked for */
 	struct rte_faults *faults;    /* NULL: none are injected */

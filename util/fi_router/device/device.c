@@ -73,6 +73,7 @@ static int open_port(struct frt_port *port)
 			 .uri = device->uri_text},
 		.routing = &device->file->config->routing,
 		.keys = device->keys,
+		.heard = &device->heard,
 		.denied = on_denied,
 		.log = on_log,
 		.context = device,
