@@ -37,14 +37,14 @@ void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 	info->addr_format = FI_ADDR_IB_UD;
 	info->tx_attr->caps = FI_MSG | FI_SEND;
 	info->tx_attr->op_flags = UD_TX_OP_FLAGS;
-	info->tx_attr->msg_order = FI_ORDER_NONE;
+	info->tx_attr->msg_order = 0;
 	info->tx_attr->rma_iov_limit = 0;
 	info->tx_attr->inject_size =
 		CRN_MIN(info->tx_attr->inject_size, (size_t)ud_mtu(&entry->port_attr));
 	info->rx_attr->caps = FI_MSG | FI_RECV | source;
 	info->rx_attr->mode = 0;
-	info->rx_attr->msg_order = FI_ORDER_NONE;
-	info->rx_attr->comp_order = FI_ORDER_NONE;
+	info->rx_attr->msg_order = 0;
+	info->rx_attr->comp_order = 0;
 	info->rx_attr->iov_limit =
 		(size_t)CRN_MIN(entry->attr.max_sge - PVB_UD_SGES, PVB_IOV_LIMIT);
 	ep->type = FI_EP_DGRAM;
