@@ -62,14 +62,15 @@ static void svb_grh_ipv4(struct ibv_grh *grh, const struct ibv_global_route *to,
 	memcpy((char *)grh + SVB_GRH_IPV4, &ip, sizeof(ip));
 }
 
-void svb_grh_make(struct ibv_grh *grh, const struct ibv_global_route *to,
-		  const union ibv_gid *sgid, enum ibv_gid_type type, uint32_t length)
+enum svb_l3 svb_grh_make(struct ibv_grh *grh, const struct ibv_global_route *to,
+			 const union ibv_gid *sgid, enum ibv_gid_type type,
+			 uint32_t length)
 {
 	const bool v2 = type == IBV_GID_TYPE_ROCE_V2;
 
 	if (v2 && svb_gid_mapped(sgid) && svb_gid_mapped(&to->dgid)) {
 		svb_grh_ipv4(grh, to, sgid, length);
-		return;
+		return SVB_L3_IPV4;
 	}
 	*grh = (struct ibv_grh){
 		.version_tclass_flow =
@@ -82,6 +83,7 @@ void svb_grh_make(struct ibv_grh *grh, const struct ibv_global_route *to,
 		.sgid = *sgid,
 		.dgid = to->dgid,
 	};
+	return v2 ? SVB_L3_IPV6 : SVB_L3_GRH;
 }
 
 /* The first 20 bytes may be anything: only a header whose checksum holds is one. */

@@ -12,9 +12,13 @@
 
 #define SVB_GRH 40
 
+/* Which header it is, in the numbers of mlx5 adapters. */
+enum svb_l3 { SVB_L3_GRH, SVB_L3_IPV6, SVB_L3_IPV4 };
+
 /* to: the route of the address handle. length: of the payload. */
-void svb_grh_make(struct ibv_grh *grh, const struct ibv_global_route *to,
-		  const union ibv_gid *sgid, enum ibv_gid_type type, uint32_t length);
+enum svb_l3 svb_grh_make(struct ibv_grh *grh, const struct ibv_global_route *to,
+			 const union ibv_gid *sgid, enum ibv_gid_type type,
+			 uint32_t length);
 
 /*
  * What a receiver learns of one, as libibverbs' ibv_init_ah_from_wc tells them apart:

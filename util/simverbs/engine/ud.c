@@ -8,6 +8,7 @@ struct svb_datagram {
 	struct svb_op op;
 	struct svb_span from;
 	struct ibv_grh grh;
+	enum svb_l3 l3;
 	bool global;
 	uint32_t qkey;
 	uint32_t port; /* index of the destination's; SVB_ANY_PORT for a group */
@@ -21,8 +22,8 @@ static void svb_grh_fill(struct svb_datagram *dg)
 	uint32_t sgid = ah->is_global ? ah->grh.sgid_index : 0;
 
 	if (port && sgid < port->gids)
-		svb_grh_make(&dg->grh, &ah->grh, &port->gid[sgid], port->gid_type[sgid],
-			     dg->op.wqe->length);
+		dg->l3 = svb_grh_make(&dg->grh, &ah->grh, &port->gid[sgid],
+				      port->gid_type[sgid], dg->op.wqe->length);
 }
 
 /* Datagrams are short: all the copying happens under the lock of the receive queue. */
@@ -62,7 +63,10 @@ static void svb_ud_complete(struct svb_datagram *dg, struct svb_recv *recv,
 		.byte_len = wqe->length + SVB_GRH,
 		.src_qp = dg->op.qp->qpn,
 		.slid = port ? port->lid : 0,
-		.sl = wqe->ud.ah.sl,
+		/* Ethernet has none: mlx5 adapters tell the header there, which UCX
+		 * relies on. */
+		.sl = svb_self.settings.link == SVB_LINK_IB ? wqe->ud.ah.sl
+							    : (uint8_t)dg->l3,
 		.wc_flags = dg->global ? IBV_WC_GRH : 0,
 	};
 

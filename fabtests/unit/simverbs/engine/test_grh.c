@@ -27,7 +27,8 @@ CT_TEST(grh, ipv4_lies_in_the_last_twenty_bytes)
 	struct ibv_grh grh;
 
 	memset(&grh, 0xff, sizeof(grh));
-	svb_grh_make(&grh, &to, &from, IBV_GID_TYPE_ROCE_V2, 100);
+	CT_EXPECT_EQ(svb_grh_make(&grh, &to, &from, IBV_GID_TYPE_ROCE_V2, 100),
+		     SVB_L3_IPV4);
 	CT_EXPECT_MEMEQ(&grh, header, sizeof(header));
 	CT_ASSERT_TRUE(svb_grh_read(&route, &grh, true));
 	CT_EXPECT_MEMEQ(&route.sgid, &from, sizeof(from));
@@ -72,7 +73,8 @@ CT_TEST(grh, others_are_as_long_as_a_header_of_ipv6)
 					       .flow_label = 0xabcde,
 					       .hop_limit = 9,
 					       .traffic_class = 7};
-		svb_grh_make(&grh, &to, &from, rows[i].type, 100);
+		CT_EXPECT_EQ(svb_grh_make(&grh, &to, &from, rows[i].type, 100),
+			     rows[i].next == 17 ? SVB_L3_IPV6 : SVB_L3_GRH);
 		CT_EXPECT_EQ(be32toh(grh.version_tclass_flow), 0x607abcdeu);
 		CT_EXPECT_EQ(be16toh(grh.paylen), rows[i].length);
 		CT_EXPECT_EQ(grh.next_hdr, rows[i].next);
