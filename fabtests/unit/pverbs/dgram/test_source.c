@@ -197,5 +197,6 @@ CT_TEST(dgram_source, any_number_of_unknown_senders_may_wait)
 		err = (struct fi_cq_err_entry){0};
 	}
 	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), -FI_EAGAIN);
+	CT_EXPECT_EQ(cq_of(w.cq)->unknown.count, 0);
 	dgram_close(&w);
 }
