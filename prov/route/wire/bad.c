@@ -16,7 +16,7 @@ const char *rte_bad_text(enum rte_bad bad)
 		[RTE_BAD_FLAGS] = "flags that contradict each other or the body",
 		[RTE_BAD_TLV] = "a malformed TLV",
 		[RTE_BAD_CRITICAL] = "an unknown critical TLV",
-		[RTE_BAD_TEXT] = "a text without its end, or with control characters",
+		[RTE_BAD_TEXT] = "a text without its end, or not of printable ASCII",
 		[RTE_BAD_LIMIT] = "a number beyond its bound",
 		[RTE_BAD_RANGE] = "offset and length do not go together",
 		[RTE_BAD_ORDER] = "a list out of order",

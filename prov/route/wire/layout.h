@@ -91,7 +91,7 @@ ssize_t rte_tlv_len(const struct rte_options *options, uint32_t allowed);
 void rte_tlv_pack(const struct rte_options *options, uint8_t *at);
 enum rte_bad rte_tlv_parse(struct rte_options *options, uint32_t allowed,
 			   struct crn_unpack *in);
-/* A text of size bytes with its final 0: not empty, no control characters. */
+/* A text of size bytes with its final 0: not empty, of printable ASCII. */
 bool rte_text_right(const char *text, size_t size);
 
 /* RTE_ERR and the status say the same. */

@@ -22,13 +22,14 @@ static size_t padding(size_t len)
 	return -(TLV_HEAD + len) & 7;
 }
 
-/* Eight characters at a time: not 0 if one of them is below ' ', or DEL. */
-static uint64_t controls(uint64_t text)
+/* Eight characters at a time: not 0 if one of them is below ' ', DEL, or above: what is
+ * no ASCII would be no JSON, and terminals take some of it for control characters. */
+static uint64_t unseemly(uint64_t text)
 {
 	const uint64_t each = UINT64_MAX / 255;
 	const uint64_t del = text ^ each * 0x7f;
 
-	return (((text - each * ' ') & ~text) | ((del - each) & ~del)) & each * 0x80;
+	return (text | (text - each * ' ') | (del - each)) & each * 0x80;
 }
 
 bool rte_text_right(const char *text, size_t size)
@@ -41,16 +42,16 @@ bool rte_text_right(const char *text, size_t size)
 		return false;
 	if (len < sizeof(word)) {
 		for (at = 0; at < len; at++)
-			found |= (uint8_t)text[at] < ' ' || text[at] == 0x7f;
+			found |= (uint8_t)text[at] < ' ' || (uint8_t)text[at] >= 0x7f;
 		return !found;
 	}
 	for (at = 0; at < len - sizeof(word); at += sizeof(word)) {
 		memcpy(&word, text + at, sizeof(word));
-		found |= controls(word);
+		found |= unseemly(word);
 	}
 	/* The last eight, some of them again. */
 	memcpy(&word, text + len - sizeof(word), sizeof(word));
-	return !(found | controls(word));
+	return !(found | unseemly(word));
 }
 
 /* Bytes of a value, 0: it is wrong. */

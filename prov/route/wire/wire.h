@@ -75,7 +75,7 @@ enum rte_bad {
 	RTE_BAD_FLAGS,	  /* contradict each other, or the body */
 	RTE_BAD_TLV,	  /* a TLV that ends too late, comes twice, or is malformed */
 	RTE_BAD_CRITICAL, /* an unknown TLV with the critical bit */
-	RTE_BAD_TEXT,	  /* a text without its end, or with control characters */
+	RTE_BAD_TEXT,	  /* a text without its end, or not of printable ASCII */
 	RTE_BAD_LIMIT,	  /* a number beyond its bound */
 	RTE_BAD_RANGE,	  /* offsets and lengths that do not go together */
 	RTE_BAD_ORDER,	  /* a list out of order, or with something twice */
@@ -204,7 +204,7 @@ struct rte_head {
 /*
  * TLVs: type (2 bytes; bit 15: critical), length of the value (2), the value, zeros up to
  * a multiple of 8. In any order, none of them twice. One of type 0 fills up. A text is 1
- * to RTE_TEXT_MAX bytes without control characters, and a final 0.
+ * to RTE_TEXT_MAX bytes of printable ASCII, and a final 0.
  */
 enum rte_tlv {
 	RTE_TLV_ACK = 1,    /* critical. u64: what an ACK says, on the way back */
