@@ -91,15 +91,23 @@ static int open_server(struct server *server, const char *node, const char *port
 	return ret;
 }
 
+/* Each with an entry of its own: in one that was filled, the provider's memory would be
+ * taken for the caller's (fi_cq(3), err_data_size). */
+static ssize_t error_passed_over(struct fid_cq *cq)
+{
+	struct fi_cq_err_entry err = {0};
+
+	return fi_cq_readerr(cq, &err, 0);
+}
+
 static void guest_free(struct server *server, struct guest *guest)
 {
 	struct fi_cq_msg_entry entry;
-	struct fi_cq_err_entry err = {0};
 	ssize_t ret;
 
 	fi_close(&guest->ep->fid);
 	/* What it still had; others' are lost with it only if they are over, too. */
-	while ((ret = fi_cq_readerr(server->cq, &err, 0)) == 1 ||
+	while ((ret = error_passed_over(server->cq)) == 1 ||
 	       (ret = fi_cq_read(server->cq, &entry, 0)) == -FI_EAVAIL)
 		;
 	if (guest->mr)
@@ -156,13 +164,12 @@ static void guest_asks(struct server *server, struct fi_info *info)
 static void server_completions(struct server *server)
 {
 	struct fi_cq_msg_entry entry;
-	struct fi_cq_err_entry err = {0};
 	struct slot *slot;
 	ssize_t ret;
 
 	while ((ret = fi_cq_read(server->cq, &entry, 1)) == 1 || ret == -FI_EAVAIL) {
 		if (ret == -FI_EAVAIL) {
-			if (fi_cq_readerr(server->cq, &err, 0) < 0)
+			if (error_passed_over(server->cq) < 0)
 				return;
 			continue;
 		}
