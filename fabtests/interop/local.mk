@@ -30,6 +30,7 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/honest.c \
 	fabtests/interop/raw/lend.c \
 	fabtests/interop/raw/raw.c \
+	fabtests/interop/raw/receives.c \
 	fabtests/interop/raw/raw.h
 
 # A client and its target, whose operations are accounted for whoever is killed.

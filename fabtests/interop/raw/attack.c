@@ -816,6 +816,7 @@ const struct raw_case raw_cases[] = {
 	{"requests", requests},
 	{"paths", paths},
 	{"credits", credits},
+	{"receives", raw_receives},
 	{"slots", slots},
 	{"grants", grants},
 	{"fragments", fragments},

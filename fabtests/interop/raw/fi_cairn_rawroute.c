@@ -166,7 +166,12 @@ static void attack_one(struct raw_attack *attack, const struct raw_case *it)
 	const uint64_t began = raw_now();
 
 	failed = 0;
+	attack->complaint[0] = 0;
 	it->run(attack);
+	if (attack->complaint[0]) {
+		printf("# %s\n", attack->complaint);
+		failed = 1;
+	}
 	look();
 	if (pid && kill((pid_t)pid, 0)) {
 		printf("# it is dead\n");

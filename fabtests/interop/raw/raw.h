@@ -192,12 +192,15 @@ struct raw_attack {
 	unsigned int rounds;
 	/* During something that lasts: the honest ones are looked at. */
 	void (*meanwhile)(void);
+	char complaint[128]; /* of a case, about who is attacked; "": none */
 };
 
 struct raw_case {
 	const char *name;
 	void (*run)(struct raw_attack *attack);
 };
+
+void raw_receives(struct raw_attack *attack); /* receives.c */
 
 extern const struct raw_case raw_cases[];
 extern const size_t raw_cases_count;
