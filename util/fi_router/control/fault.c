@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Faults in words, and as rules. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +79,11 @@ static const char *take_peer(struct frt_fault_request *request, const json_t *va
 	char *end;
 
 	if (text && *text && strspn(text, "0123456789") == strlen(text)) {
+		errno = 0;
 		request->fault.router = strtoull(text, &end, 10);
-		return request->fault.router ? NULL : "no router has the id 0";
+		return request->fault.router && !errno
+			       ? NULL
+			       : "a router's id is a number of 64 bits but 0";
 	}
 	if (!text ||
 	    crn_addr_resolve(text, NULL, AF_UNSPEC, false, true, &request->fault.host))
