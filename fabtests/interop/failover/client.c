@@ -26,6 +26,7 @@ static void begin(struct fvo_conn *conn)
 
 	hello.gen = conn->gen = ++client->ledger->gen[conn->index];
 	conn->messages = conn->writes = conn->delivered = 0;
+	conn->turns = conn->complete = 0;
 	conn->shutdowns = 0;
 	conn->starts = client->ledger->starts;
 	if (!ret)
@@ -204,21 +205,29 @@ static uint32_t outstanding(const struct fvo_client *client)
 	return count;
 }
 
+/* So many messages of it the target has taken. One that took its place is over. */
+static uint64_t taken(const struct fvo_client *client, const struct fvo_promise *promise)
+{
+	const struct fvo_arrived *arrived =
+		&client->ledger->arrived[promise->conn][promise->gen % FVO_GENS];
+
+	if (arrived->gen > promise->gen)
+		return UINT64_MAX;
+	return arrived->gen < promise->gen
+		       ? 0
+		       : __atomic_load_n(&arrived->number, __ATOMIC_ACQUIRE);
+}
+
 /* One that the target has not kept, and it is the same process still; NULL: none. */
 static const struct fvo_promise *broken(const struct fvo_client *client)
 {
 	const struct fvo_promise *promise;
-	const struct fvo_arrived *arrived;
 	uint32_t i;
 
 	for (i = 0; i < client->promises; i++) {
 		promise = &client->promise[i];
-		arrived =
-			&client->ledger->arrived[promise->conn][promise->gen % FVO_GENS];
 		if (promise->starts == client->ledger->starts &&
-		    arrived->gen == promise->gen &&
-		    __atomic_load_n(&arrived->number, __ATOMIC_ACQUIRE) <
-			    promise->delivered)
+		    taken(client, promise) < promise->delivered)
 			return promise;
 	}
 	return NULL;

@@ -6,10 +6,10 @@
  * share, the ledger: so each can be held to what the other was told, also after its end.
  *
  * What has to hold, whatever happens:
- *	an operation completes once, and in time;
+ *	an operation completes once, and in time; those of a connection in their order;
  *	messages come in the order of their numbers, none of them twice, none left out;
  *	what is reported as delivered is: a write stands in the target's memory when it
- *	completes, a message has been taken by the target in the end;
+ *	completes, and stays there; a message has been taken by the target in the end;
  *	what is read is what the target has there;
  *	an operation that fails at a router names it.
  */
@@ -135,7 +135,9 @@ struct fvo_op {
 	enum fvo_kind kind;
 	bool busy;
 	struct fvo_head head;
-	uint64_t since; /* ms */
+	uint64_t turn;		  /* of those of its connection that complete */
+	uint64_t since;		  /* ms */
+	struct fvo_head standing; /* its last write that has completed; len 0: none */
 	uint8_t *buf;
 };
 
@@ -151,8 +153,9 @@ struct fvo_conn {
 	uint64_t random;
 	uint64_t messages; /* the next one's number */
 	uint64_t writes;
-	uint64_t delivered; /* so many messages have been */
-	uint32_t starts;    /* of the target, when this one came about */
+	uint64_t delivered;	  /* so many messages have been */
+	uint64_t turns, complete; /* of operations that complete */
+	uint32_t starts;	  /* of the target, when this one came about */
 	uint32_t shutdowns, busy;
 	uint64_t well;	/* ms: when an operation ended well */
 	uint64_t ended; /* ms: when its end was noticed */

@@ -39,7 +39,9 @@ static void choose(struct fvo_op *op)
 	if (op->kind == FVO_INJECT && op->head.len > 1000)
 		op->head.len = 1000;
 	op->head.number = op->kind == FVO_WRITE ? conn->writes : conn->messages;
-	if (op->kind != FVO_READ)
+	if (op->kind == FVO_READ)
+		memset(op->buf, 0, op->head.len);
+	else
 		fvo_fill(op->buf, &op->head);
 }
 
@@ -52,6 +54,20 @@ static size_t place(const struct fvo_op *op)
 	       (((size_t)conn->index * FVO_AREAS + conn->gen % FVO_AREAS) * FVO_WINDOW +
 		(size_t)(op - conn->op)) *
 		       FVO_LEN;
+}
+
+static const uint8_t *written(const struct fvo_op *op)
+{
+	return (const uint8_t *)op->conn->client->ledger + place(op);
+}
+
+/* Nobody but the next write may change what the last one has written. */
+static void look_at_standing(struct fvo_op *op)
+{
+	if (op->standing.len && op->standing.gen == op->head.gen &&
+	    !fvo_is(written(op), &op->standing))
+		fvo_bad(op->conn, "what a write has written does not stand there");
+	op->standing.len = 0;
 }
 
 static ssize_t post_message(struct fvo_op *op)
@@ -102,6 +118,8 @@ bool fvo_post(struct fvo_conn *conn)
 	if (!op)
 		return false;
 	choose(op);
+	if (op->kind == FVO_WRITE)
+		look_at_standing(op);
 	ret = post_op(op);
 	if (ret == -FI_EAGAIN) {
 		conn->random = before;
@@ -118,6 +136,8 @@ bool fvo_post(struct fvo_conn *conn)
 		conn->messages++;
 	op->busy = op->kind != FVO_INJECT;
 	conn->busy += op->busy;
+	op->turn = conn->turns;
+	conn->turns += op->busy;
 	op->since = fvo_now();
 	return true;
 }
@@ -128,11 +148,15 @@ static void went_well(struct fvo_op *op)
 {
 	struct fvo_conn *conn = op->conn;
 	struct fvo_ledger *ledger = conn->client->ledger;
-	const uint8_t *there = (const uint8_t *)ledger + place(op);
 	const uint64_t now = fvo_now();
 
-	if (op->kind == FVO_WRITE && !fvo_is(there, &op->head))
+	if (op->turn != conn->complete)
+		fvo_bad(conn, "an operation has completed before others, or again");
+	conn->complete = op->turn + 1;
+	if (op->kind == FVO_WRITE && !fvo_is(written(op), &op->head))
 		fvo_bad(conn, "a write has completed, and is not there");
+	if (op->kind == FVO_WRITE)
+		op->standing = op->head;
 	if (op->kind == FVO_READ && memcmp(op->buf, ledger->pattern, op->head.len))
 		fvo_bad(conn, "a read has brought something else");
 	if (op->kind == FVO_DELIVERED && op->head.number >= conn->delivered)
