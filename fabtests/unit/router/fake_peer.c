@@ -23,6 +23,7 @@ uint32_t fake_rx_held;
 int fake_net_fails, fake_listen_fails, fake_connect_fails;
 bool fake_rejected, fake_crowded;
 uint8_t fake_flags;
+void (*fake_meanwhile)(void);
 
 /* --- Devices and ports --- */
 
@@ -248,9 +249,14 @@ void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota)
 
 void rte_peer_close(struct rte_peer *peer, int status)
 {
+	void (*meanwhile)(void) = fake_meanwhile;
+
 	CT_EXPECT_FALSE(fake_of(peer)->closed);
 	fake_of(peer)->closed = true;
 	fake_of(peer)->status = status;
+	fake_meanwhile = NULL;
+	if (meanwhile)
+		meanwhile();
 }
 
 void rte_peer_bad(struct rte_peer *peer, const char *what)

@@ -45,6 +45,9 @@ extern bool fake_rejected;
 extern bool fake_crowded;
 /* Of the preambles of those that arrive. */
 extern uint8_t fake_flags;
+/* The next rte_peer_close makes progress, as it does outside of a callback: what happens
+ * then. NULL: nothing. */
+extern void (*fake_meanwhile)(void);
 
 /* Forgets all. At the end of each test. */
 void fake_peers_free(void);

@@ -156,6 +156,34 @@ CT_TEST(device, who_has_been_silent_for_longest_makes_room)
 	one_close(&one);
 }
 
+static void another_comes(void)
+{
+	CT_EXPECT_NE(fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 9,
+				  host(51)),
+		     NULL);
+}
+
+CT_TEST(device, who_comes_while_one_is_closed_closes_another)
+{
+	struct rte_listener *a;
+	uint32_t i;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	for (i = 0; i < 512; i++)
+		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(i / 100)), NULL);
+	one_passes(&one, 300);
+	fake_meanwhile = another_comes;
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
+	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	CT_EXPECT_EQ(one.node.guests, 513);
+	/* The same, for those whose time is over. */
+	fake_meanwhile = another_comes;
+	one_passes(&one, 60000);
+	CT_EXPECT_EQ(one.node.guests, 0);
+	one_close(&one);
+}
+
 CT_TEST(device, without_memory_who_is_silent_goes)
 {
 	struct rte_listener *a;

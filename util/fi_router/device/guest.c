@@ -28,12 +28,17 @@ static struct frt_client *guest_free(struct frt_guest *guest)
 	return client;
 }
 
+/* To close a peer makes progress, and somebody else who comes may look for one to be
+ * closed: it is not found any more. */
 void frt_guest_close(struct frt_guest *guest, int status)
 {
-	struct frt_node *node = guest->port->device->node;
+	struct frt_port *port = guest->port;
+	struct frt_node *node = port->device->node;
+	struct rte_peer *peer = guest->peer;
+	struct frt_client *client = guest_free(guest);
 
-	frt_port_part(guest->port, guest->peer, status);
-	frt_client_put(node, guest_free(guest));
+	frt_port_part(port, peer, status);
+	frt_client_put(node, client);
 }
 
 static void on_expired(struct crn_deadline *deadline)
