@@ -24,6 +24,7 @@ static void transit_request(struct frt_port *port, struct rte_peer *peer,
 {
 	CT_EXPECT_EQ(port->worker->node, &current->node);
 	current->requests++;
+	current->late += current->gone != 0;
 	current->port = port;
 	current->peer = peer;
 	current->client = client;

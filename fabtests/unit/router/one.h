@@ -20,6 +20,7 @@ struct one {
 	struct frt_node node;
 	/* Of what transit was given. */
 	uint32_t requests, gone;
+	uint32_t late; /* requests after a device was gone */
 	struct frt_port *port;
 	struct rte_peer *peer;
 	struct frt_client *client;

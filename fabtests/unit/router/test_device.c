@@ -37,6 +37,34 @@ CT_TEST(device, one_that_fails_is_opened_again)
 	one_close(&one);
 }
 
+static void others_begin_something(void)
+{
+	one_conn_req(fake_peers[1]);
+	one_heartbeat(fake_peers[2]);
+}
+
+/* What is closed makes progress. */
+CT_TEST(device, nothing_begins_at_one_that_is_closed)
+{
+	struct rte_listener *a;
+	uint32_t i;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	for (i = 0; i < 3; i++)
+		fake_up(fake_arrives(a, RTE_ROUTER, 3, 1, 9 + i, "10.0.1.9"), 3, 1, 9 + i,
+			50);
+	fake_meanwhile = others_begin_something;
+	frt_device_failed(one_device(&one, "a"), -FI_EIO);
+	CT_EXPECT_EQ(one.requests, 1);
+	CT_EXPECT_EQ(one.late, 0);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	CT_EXPECT_TRUE(fake_peers[2]->closed);
+	CT_EXPECT_EQ(one.node.guests, 0);
+	one_close(&one);
+}
+
 CT_TEST(device, a_client_s_request_is_transit_s_with_the_client)
 {
 	struct frt_device *a;

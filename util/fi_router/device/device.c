@@ -179,14 +179,19 @@ static int open_listener(struct frt_device *device)
 	return ret;
 }
 
-static void close_all(struct frt_device *device)
+static void close_listener(struct frt_device *device)
 {
 	if (device->listener)
 		rte_listener_close(device->listener);
+	device->listener = NULL;
+}
+
+static void close_all(struct frt_device *device)
+{
+	close_listener(device);
 	close_ports(device);
 	if (device->net)
 		rte_net_close(device->net);
-	device->listener = NULL;
 	device->net = NULL;
 	frt_file_put(device->file);
 	device->file = NULL;
@@ -309,9 +314,12 @@ static void down(struct frt_device *device, int status)
 	crn_deadline_remove(&node->deadlines, &device->again);
 	if (!device->net)
 		return;
+	/* To close a peer makes progress: those who have not begun anything go first, so
+	 * that nothing begins behind the others' backs. */
+	close_listener(device);
+	frt_guests_close(device, status);
 	node->transit->device_gone(node, device, status);
 	frt_adjacencies_close(device, status);
-	frt_guests_close(device, status);
 	close_all(device);
 }
 
