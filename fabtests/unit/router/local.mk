@@ -14,6 +14,7 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_control.c \
 	fabtests/unit/router/test_convert.c \
 	fabtests/unit/router/test_device.c \
+	fabtests/unit/router/test_documents.c \
 	fabtests/unit/router/test_drain.c \
 	fabtests/unit/router/test_fault.c \
 	fabtests/unit/router/test_figures.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The same decision as of a request, with what it was made of. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static bool may_pass(struct frt_node *node, struct frt_why *why)
 			   "AS %" PRIu32 " is another one: its routers choose there",
 			   from.as);
 	else if (from.as == to.as && from.subnet == to.subnet)
-		frt_refuse(&answer, FI_EACCES,
+		frt_refuse(&answer, ELOOP,
 			   "it is one subnet: programs there connect directly");
 	else if (!rte_config_allows(frt_config(node), from, to))
 		frt_refuse(&answer, FI_EACCES,
