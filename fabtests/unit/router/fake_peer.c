@@ -20,7 +20,7 @@ struct rte_listener {
 struct fake_peer *fake_peers[FAKE_PEERS];
 uint32_t fake_peers_count;
 uint32_t fake_rx_held;
-int fake_net_fails, fake_listen_fails, fake_connect_fails;
+int fake_net_fails, fake_listen_fails, fake_connect_fails, fake_accept_fails;
 bool fake_rejected, fake_crowded;
 uint8_t fake_flags;
 void (*fake_meanwhile)(void);
@@ -215,8 +215,13 @@ int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t
 int rte_peer_accept(struct rte_port *port, struct rte_request *request,
 		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
-	struct fake_peer *fake = peer_new(port, ops, user);
+	struct fake_peer *fake;
 
+	if (fake_accept_fails) {
+		rte_request_reject(request);
+		return fake_accept_fails;
+	}
+	fake = peer_new(port, ops, user);
 	fake->peer.address = request->address;
 	fake->peer.remote = request->preamble;
 	crn_addr_str(&request->address.sa, fake->peer.text);
@@ -381,7 +386,7 @@ void fake_peers_free(void)
 	fake_peers_count = 0;
 	CT_EXPECT_EQ(fake_rx_held, 0);
 	fake_rx_held = 0;
-	fake_net_fails = fake_listen_fails = fake_connect_fails = 0;
+	fake_net_fails = fake_listen_fails = fake_connect_fails = fake_accept_fails = 0;
 	fake_flags = 0;
 	fake_crowded = false;
 }

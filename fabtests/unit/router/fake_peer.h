@@ -37,8 +37,8 @@ extern struct fake_peer *fake_peers[FAKE_PEERS];
 extern uint32_t fake_peers_count;
 /* Messages that were received and not put. */
 extern uint32_t fake_rx_held;
-/* rte_net_open, rte_listen and rte_peer_connect return it. */
-extern int fake_net_fails, fake_listen_fails, fake_connect_fails;
+/* rte_net_open, rte_listen, rte_peer_connect and rte_peer_accept return it. */
+extern int fake_net_fails, fake_listen_fails, fake_connect_fails, fake_accept_fails;
 /* Of the last rte_request: it was rejected. */
 extern bool fake_rejected;
 /* There is no memory for connections. */

@@ -112,12 +112,43 @@ CT_TEST(device, who_may_not_connect_is_rejected)
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 4, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 4, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(w, RTE_CLIENT, 0, 7, 9, "10.0.7.9"), NULL);
+	CT_EXPECT_EQ(fake_arrives(w, RTE_CLIENT, 3, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 0, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 3, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_NE(fake_arrives(w, RTE_ROUTER, 4, 7, 9, "10.0.7.9"), NULL);
 	one.node.stopping = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
-	CT_EXPECT_EQ(one.node.counters.rejected, 8);
+	CT_EXPECT_EQ(one.node.counters.rejected, 9);
+	one_close(&one);
+}
+
+CT_TEST(device, who_connects_is_accepted_or_rejected_and_not_both)
+{
+	struct rte_listener *a;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a")->listener;
+	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
+	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 2, 9, "10.0.1.20"), NULL);
+	fake_accept_fails = -FI_ENOMEM;
+	fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.21");
+	CT_EXPECT_EQ(one.node.counters.accepted, 1);
+	CT_EXPECT_EQ(one.node.counters.rejected, 2);
+	CT_EXPECT_EQ(one.node.guests, 1);
+	one_close(&one);
+}
+
+CT_TEST(device, a_private_wan_is_for_one_other_as)
+{
+	static const char text[] = ONE_ROUTER ONE_DEVICE("a", 3, 1, "")
+		ONE_DEVICE("w", 0, 7, "peer_as = 4\nkey_file = /k\nkey_id = 1\n");
+	struct rte_listener *w;
+
+	one_open(&one, text);
+	w = one_device(&one, "w")->listener;
+	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 5, 7, 9, "10.0.7.9"), NULL);
+	CT_EXPECT_EQ(one.node.counters.unknown_as, 1);
+	CT_EXPECT_NE(fake_arrives(w, RTE_ROUTER, 4, 7, 9, "10.0.7.9"), NULL);
 	one_close(&one);
 }
 
@@ -161,7 +192,10 @@ CT_TEST(device, one_host_has_so_many_that_have_said_nothing)
 	/* Others have bounds of their own. */
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
 	fake_flags = RTE_PREAMBLE_CONN;
-	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	for (i = 0; i < 130; i++)
+		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(2)), NULL);
+	fake_flags = 0;
+	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(2)), NULL);
 	one_close(&one);
 }
 
@@ -172,7 +206,9 @@ CT_TEST(device, who_has_been_silent_for_longest_makes_room)
 
 	one_open(&one, NULL);
 	a = one_device(&one, "a")->listener;
-	for (i = 0; i < 512; i++)
+	CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
+	one_passes(&one, 10);
+	for (i = 1; i < 512; i++)
 		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(i / 100)), NULL);
 	/* Everybody has some time. */
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);

@@ -219,12 +219,13 @@ void frt_guest_request(struct rte_request *request, void *context)
 		rte_request_full(request);
 		return;
 	}
-	node->counters.accepted++;
 	frt_worker_wake(port->worker);
 	if (rte_peer_accept(port->port, request, &ops, guest, &guest->peer)) {
 		node->counters.rejected++;
 		frt_client_put(node, guest_free(guest));
+		return;
 	}
+	node->counters.accepted++;
 }
 
 void frt_guests_close(struct frt_device *device, int status)
