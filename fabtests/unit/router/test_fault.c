@@ -149,15 +149,21 @@ static json_int_t faults_in(json_t *document)
 
 CT_TEST(fault, comes_and_goes)
 {
+	struct rte_port *port;
 	struct one one;
 
 	one_open(&one, NULL);
+	port = frt_device_port(one_device(&one, "a"));
 	rte_faults_init(&one.node.faults);
 	CT_ASSERT_EQ(parse("\"do\":\"set\",\"act\":\"blackhole\",\"peer\":\"2\""), NULL);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 1);
+	/* Devices are told, of what ends as well: they may hold messages back. */
+	CT_EXPECT_EQ(port->faults, &one.node.faults);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 2);
+	port->faults = NULL;
 	CT_ASSERT_EQ(parse("\"do\":\"clear\",\"id\":1"), NULL);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 1);
+	CT_EXPECT_EQ(port->faults, &one.node.faults);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), -1);
 	CT_ASSERT_EQ(parse("\"do\":\"clear\""), NULL);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 0);

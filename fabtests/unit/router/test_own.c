@@ -61,6 +61,18 @@ CT_TEST(own, a_target_on_its_own_subnet_needs_no_router)
 	world_close(&world);
 }
 
+CT_TEST(own, a_device_that_does_not_work_leads_nowhere)
+{
+	world_open_texts(&world, texts, 5);
+	world_device(&world, 0, 3, 1)->up = false;
+	world_tell(&world);
+	own(1, 5);
+	CT_ASSERT_EQ(answer.what, FRT_FORWARD);
+	CT_EXPECT_EQ(answer.router, 6);
+	CT_EXPECT_EQ(answer.device, world_device(&world, 0, 3, 2));
+	world_close(&world);
+}
+
 CT_TEST(own, what_nobody_is_on_is_refused)
 {
 	world_open_texts(&world, texts, 5);
