@@ -263,20 +263,25 @@ CT_TEST(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
 	one_close(&one);
 }
 
-CT_TEST(adjacency, what_is_wrong_ends_it)
+/* Of no AS: rte_reach_parse refuses it. */
+static void says_what_is_wrong(struct fake_peer *fake)
 {
 	uint8_t bytes[512] = {0};
 	struct rte_packet packet = {.head.type = RTE_AS_REACH};
 	struct rte_reach reach = {.as = 3, .router = 9};
+	const ssize_t len = rte_reach_pack(&packet, &reach, bytes, sizeof(bytes));
+
+	memset(bytes + 24, 0, 4);
+	fake_hears(fake, bytes, (size_t)len);
+}
+
+CT_TEST(adjacency, what_is_wrong_ends_it)
+{
 	struct fake_peer *fake;
-	ssize_t len;
 
 	one_open(&one, NULL);
 	fake = one_visitor(&one, 9, 50);
-	/* Of no AS: rte_reach_parse refuses it. */
-	len = rte_reach_pack(&packet, &reach, bytes, sizeof(bytes));
-	memset(bytes + 24, 0, 4);
-	fake_hears(fake, bytes, (size_t)len);
+	says_what_is_wrong(fake);
 	CT_EXPECT_FALSE(fake->closed);
 	one_turn(&one);
 	CT_EXPECT_TRUE(fake->closed);
@@ -490,5 +495,27 @@ CT_TEST(adjacency, at_the_end_all_are_told_first)
 	CT_EXPECT_TRUE(fake->closed);
 	CT_EXPECT_EQ(fake->status, 0);
 	CT_EXPECT_TRUE(frt_sync_silent(&one.node));
+	one_close(&one);
+}
+
+static void next_has_begun_anew(void)
+{
+	one_visitor(&one, 10, 60);
+}
+
+/* What is closed makes progress. */
+CT_TEST(adjacency, another_is_replaced_while_one_ends)
+{
+	struct fake_peer *first, *second;
+
+	one_open(&one, NULL);
+	first = one_visitor(&one, 9, 50);
+	second = one_visitor(&one, 10, 50);
+	says_what_is_wrong(first);
+	fake_meanwhile = next_has_begun_anew;
+	one_turn(&one);
+	CT_EXPECT_TRUE(first->closed);
+	CT_EXPECT_TRUE(second->closed);
+	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
 	one_close(&one);
 }

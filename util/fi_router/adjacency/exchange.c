@@ -108,16 +108,27 @@ void frt_sync_close(struct frt_node *node)
 
 /* --- A turn of the loop --- */
 
+static struct frt_adjacency *one_that_failed(const struct frt_device *device)
+{
+	struct frt_adjacency *adjacency;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &device->adjacencies) {
+		adjacency = crn_container_of(entry, struct frt_adjacency, entry);
+		if (adjacency->failed ||
+		    (adjacency->ending && crn_list_empty(&adjacency->queue)))
+			return adjacency;
+	}
+	return NULL;
+}
+
+/* To close a peer makes progress, in which others may end, or begin: from the first one
+ * again. */
 static void end_those_that_failed(struct frt_device *device)
 {
 	struct frt_adjacency *adjacency;
-	struct crn_list *entry, *next;
 
-	crn_list_for_each_safe (entry, next, &device->adjacencies) {
-		adjacency = crn_container_of(entry, struct frt_adjacency, entry);
-		if (!adjacency->failed &&
-		    !(adjacency->ending && crn_list_empty(&adjacency->queue)))
-			continue;
+	while ((adjacency = one_that_failed(device))) {
 		if (!adjacency->ending)
 			frt_log(FRT_INFO, "%s: router %s is given up: %s; trying again",
 				device->config->name, adjacency->peer->text,
