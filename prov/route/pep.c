@@ -34,9 +34,9 @@ static void pep_unlisten(struct rte_pep *pep)
 	crn_lock(&pep->device->lock);
 	pep_hear(pep);
 	crn_list_del(&pep->entry);
-	rte_incoming_unlisten(pep);
 	if (pep->listener)
 		rte_listener_close(pep->listener);
+	rte_incoming_unlisten(pep);
 	/* Refusals go out: the program may do nothing more for a while. */
 	rte_device_progress(pep->device);
 	if (pep->eq)

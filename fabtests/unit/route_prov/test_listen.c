@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Passive endpoints: requests that come and go. Peers speak for themselves here. */
 #include <arpa/inet.h>
+#include "cm/cm.h"
 #include "ends.h"
 #include "router.h"
 
@@ -223,6 +224,30 @@ CT_TEST(listen, beyond_the_backlog_a_request_is_told_so)
 	CT_EXPECT_EQ(first.rep.verdict, RTE_REJECTED);
 	if (second.peer)
 		rte_peer_close(second.peer, 0);
+	finish(&ends, &first);
+}
+
+/* To refuse one makes progress. */
+CT_TEST(listen, one_leaves_while_another_is_refused)
+{
+	struct caller first, second;
+	struct rte_pep *pep;
+	struct ends ends;
+	int i;
+
+	begin(&ends, "");
+	call(&ends, &first);
+	call(&ends, &second);
+	pep = crn_container_of(ends.pep, struct rte_pep, fid);
+	CT_EXPECT_EQ(pep->waiting, 2u);
+	rte_peer_close(second.peer, 0);
+	for (i = 0; i < 10; i++)
+		router_turn(&far);
+	crn_lock(&pep->device->lock);
+	rte_incoming_unlisten(pep);
+	crn_unlock(&pep->device->lock);
+	CT_EXPECT_EQ(pep->waiting, 0u);
+	CT_EXPECT_TRUE(crn_list_empty(&pep->device->incoming));
 	finish(&ends, &first);
 }
 

@@ -30,11 +30,13 @@ void rte_incoming_refuse(struct rte_incoming *incoming, enum rte_verdict verdict
 			 int status, const void *param, size_t len)
 {
 	const struct rte_refusal refusal = {verdict, status, param, len};
+	struct rte_peer *peer = incoming->peer;
 
-	if (incoming->peer && incoming->state == RTE_INCOMING_ASKED)
-		rte_say_refusal(incoming->peer, incoming->req.id, &refusal);
-	incoming_hang_up(incoming, 0);
+	if (peer && incoming->state == RTE_INCOMING_ASKED)
+		rte_say_refusal(peer, incoming->req.id, &refusal);
 	incoming_free(incoming);
+	if (peer)
+		rte_peer_close(peer, 0);
 }
 
 void rte_incoming_taken(struct rte_incoming *incoming)
@@ -65,29 +67,41 @@ static bool incoming_unread(const struct rte_incoming *incoming)
 	       crn_eq_has_request(&incoming->pep->eq->eq, &incoming->handle);
 }
 
+static struct rte_incoming *first_unread(const struct rte_pep *pep)
+{
+	struct rte_incoming *incoming;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &pep->device->incoming) {
+		incoming = crn_container_of(entry, struct rte_incoming, entry);
+		if (incoming->pep == pep && incoming_unread(incoming))
+			return incoming;
+	}
+	return NULL;
+}
+
+/* To refuse one makes progress, in which others may leave: from the first one again. */
 void rte_incoming_unlisten(struct rte_pep *pep)
 {
 	struct rte_incoming *incoming;
-	struct crn_list *entry, *tmp;
+	struct crn_list *entry;
 
-	crn_list_for_each_safe (entry, tmp, &pep->device->incoming) {
+	while ((incoming = first_unread(pep)))
+		rte_incoming_refuse(incoming, RTE_REJECTED, FI_ECONNREFUSED, NULL, 0);
+	crn_list_for_each (entry, &pep->device->incoming) {
 		incoming = crn_container_of(entry, struct rte_incoming, entry);
-		if (incoming->pep != pep)
-			continue;
-		if (incoming_unread(incoming))
-			rte_incoming_refuse(incoming, RTE_REJECTED, FI_ECONNREFUSED, NULL,
-					    0);
-		else
+		if (incoming->pep == pep)
 			incoming->pep = NULL;
 	}
 }
 
 void rte_incoming_drop_all(struct rte_device *device)
 {
-	struct crn_list *entry, *tmp;
+	struct crn_list *incoming = &device->incoming;
 
-	crn_list_for_each_safe (entry, tmp, &device->incoming)
-		rte_incoming_refuse(crn_container_of(entry, struct rte_incoming, entry),
+	while (!crn_list_empty(incoming))
+		rte_incoming_refuse(crn_container_of(incoming->next, struct rte_incoming,
+						     entry),
 				    RTE_REJECTED, FI_ECONNREFUSED, NULL, 0);
 }
 
