@@ -116,6 +116,9 @@ CT_TEST(device, who_may_not_connect_is_rejected)
 	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 0, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 3, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_NE(fake_arrives(w, RTE_ROUTER, 4, 7, 9, "10.0.7.9"), NULL);
+	one_device(&one, "a")->up = false;
+	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
+	one_device(&one, "a")->up = true;
 	one.node.stopping = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(one.node.counters.rejected, 9);

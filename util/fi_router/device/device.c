@@ -305,6 +305,21 @@ int frt_device_add(struct frt_node *node, const struct rte_config_device *config
 
 /* --- The end --- */
 
+/* To accept a socket and to read what it asks for are two looks of libfabric's tcp. */
+#define LOOKS 4
+
+/* Whoever has asked by now is rejected, for it would wait for its time to be over. */
+static void hear(struct frt_device *device)
+{
+	struct rte_port *port = frt_device_port(device);
+	int i;
+
+	for (i = 0; i < LOOKS; i++) {
+		port->event = true;
+		rte_port_progress(port);
+	}
+}
+
 static void down(struct frt_device *device, int status)
 {
 	struct frt_node *node = device->node;
@@ -316,6 +331,7 @@ static void down(struct frt_device *device, int status)
 		return;
 	/* To close a peer makes progress: those who have not begun anything go first, so
 	 * that nothing begins behind the others' backs. */
+	hear(device);
 	close_listener(device);
 	frt_guests_close(device, status);
 	node->transit->device_gone(node, device, status);

@@ -94,6 +94,8 @@ static const char *why_not(struct frt_device *device, const struct rte_preamble 
 	*counter = NULL;
 	if (device->node->stopping)
 		return "this router is ending";
+	if (!device->up)
+		return "this device is closed";
 	if (it->role == RTE_TARGET)
 		return "it is a target: correct its router=";
 	if (it->subnet != config->at.subnet)
