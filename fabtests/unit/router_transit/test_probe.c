@@ -267,6 +267,29 @@ CT_TEST(probe, ends_with_its_device_and_when_nobody_waits)
 	world_end();
 }
 
+static struct rte_peer *other;
+
+static void other_is_lost(struct rte_peer *peer)
+{
+	(void)peer;
+	fake.at_close = NULL;
+	fake_down(other, FI_ECONNABORTED);
+}
+
+/* To close a peer makes progress. */
+CT_TEST(probe, one_is_lost_while_another_ends_with_its_device)
+{
+	CT_ASSERT_NE(forward(), NULL);
+	CT_ASSERT_NE(probe(3), NULL);
+	other = fake.last;
+	fake.at_close = other_is_lost;
+	frt_transit_ops.device_gone(&world.node, &world.device[1], 0);
+	CT_EXPECT_EQ(tellings, 2);
+	CT_EXPECT_TRUE(world.out->in->closed);
+	CT_EXPECT_TRUE(other->in->closed);
+	world_end();
+}
+
 CT_TEST(probe, of_no_router_more_is_answered_here)
 {
 	world_begin();

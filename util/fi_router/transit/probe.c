@@ -121,17 +121,29 @@ static void fails(struct frt_probe *probe, int status, const char *why)
 	over(probe, &probed);
 }
 
-void frt_probes_end(struct frt_node *node, const struct frt_device *device)
+/* device: NULL: any. */
+static struct frt_probe *find(const struct frt_transits *transits,
+			      const struct frt_device *device)
 {
-	struct frt_transits *transits = frt_transits_of(node->worker[0]);
-	struct crn_list *entry, *next;
 	struct frt_probe *probe;
+	struct crn_list *entry;
 
-	crn_list_for_each_safe (entry, next, &transits->probes) {
+	crn_list_for_each (entry, &transits->probes) {
 		probe = crn_container_of(entry, struct frt_probe, entry);
 		if (!device || probe->answer.device == device)
-			fails(probe, FI_ESHUTDOWN, "the device is closed");
+			return probe;
 	}
+	return NULL;
+}
+
+/* To close a peer makes progress, in which others may end: from the first one again. */
+void frt_probes_end(struct frt_node *node, const struct frt_device *device)
+{
+	const struct frt_transits *transits = frt_transits_of(node->worker[0]);
+	struct frt_probe *probe;
+
+	while ((probe = find(transits, device)))
+		fails(probe, FI_ESHUTDOWN, "the device is closed");
 }
 
 static void expired(struct crn_deadline *deadline)
