@@ -276,6 +276,24 @@ CT_TEST(routers, routers_that_name_each_other_end_in_a_loop_error)
 	finish(&scene);
 }
 
+CT_TEST(routers, a_redirect_to_a_name_is_none)
+{
+	struct scene scene;
+	char uri[64];
+
+	begin(&scene, false, "");
+	one.answer = ROUTER_REDIRECTS;
+	one.status = FI_EHOSTUNREACH;
+	snprintf(uri, sizeof(uri), "tcp://localhost:%u", two.number);
+	one.uri = uri;
+	two.answer = ROUTER_ACCEPTS;
+	ask(&scene);
+	CT_ASSERT_TRUE(
+		ends_expect_err(&scene.ends, &scene.ep->fid, EPROTO, &scene.event, turn));
+	CT_EXPECT_EQ(two.asked, 0u);
+	finish(&scene);
+}
+
 CT_TEST(routers, a_redirect_to_nowhere_falls_back)
 {
 	struct scene scene;

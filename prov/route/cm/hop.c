@@ -61,7 +61,9 @@ int rte_hop_redirect(struct rte_ep *ep, const char *text)
 
 	if (ep->redirected++ >= HOP_REDIRECTS)
 		return -ELOOP;
-	if (rte_uri_parse(text, &uri, &why))
+	/* Routers tell each other numbers. To look a name up that somebody has made up
+	 * would hold this program up. */
+	if (rte_uri_parse(text, &uri, &why) || uri.kind == RTE_HOST_NAME)
 		return -EPROTO;
 	ret = hop_set(ep, &uri);
 	if (!ret)
