@@ -75,6 +75,36 @@ static void expect_in_order(struct stuck *stuck, unsigned int count)
 			seq++);
 }
 
+/* Its payload is packed with it. */
+static void post_packed(struct pair_end *end, uint64_t seq)
+{
+	const struct rte_packet packet = {.head = {.type = RTE_MSG,
+						   .flags = RTE_FIRST | RTE_LAST,
+						   .plen = 5,
+						   .seq = seq}};
+	const struct rte_msg msg = {.slot = RTE_SLOT_NONE, .length = 5};
+	struct rte_tx *tx = rte_tx_get(end->peer, RTE_REQUESTS, RTE_SMALL_ROOM);
+
+	CT_ASSERT_NE(tx, NULL);
+	tx->len = (size_t)rte_msg_pack(&packet, &msg, tx->bytes, tx->room);
+	memcpy(tx->bytes + tx->len, data, 5);
+	tx->len += 5;
+	rte_tx_post(tx);
+}
+
+CT_TEST(send, payload_is_counted_wherever_it_is)
+{
+	static struct stuck stuck;
+
+	stuck_open(&stuck);
+	CT_EXPECT_TRUE(post(&stuck, 1));
+	post_packed(stuck.a, 2);
+	expect_in_order(&stuck, 2);
+	CT_EXPECT_EQ(stuck.a->peer->stats_tx_bytes, 13);
+	CT_EXPECT_EQ(stuck.b->peer->stats_rx_bytes, 13);
+	stuck_close(&stuck);
+}
+
 CT_TEST(send, what_is_stuck_keeps_its_order)
 {
 	static struct stuck stuck;

@@ -327,6 +327,12 @@ void elastic_port(struct rte_port *port, bool opens);
 
 /* --- receive.c --- */
 
+/* Its payload is a program's. */
+static inline bool peer_carries_data(uint8_t type)
+{
+	return type == RTE_MSG || type == RTE_WRITE || type == RTE_READ_FRAG;
+}
+
 /* So many receives, and posted as soon as there is an endpoint. False: no memory. */
 bool receive_fill(struct rte_peer *peer, uint32_t count);
 void receive_free(struct rte_rx_inside *in);

@@ -152,11 +152,6 @@ static bool receive_payload(struct rte_rx_inside *in)
 	return true;
 }
 
-static bool carries_data(uint8_t type)
-{
-	return type == RTE_MSG || type == RTE_WRITE || type == RTE_READ_FRAG;
-}
-
 static void receive_owner(struct rte_rx_inside *in)
 {
 	struct rte_peer *peer = in->rx.peer;
@@ -225,7 +220,7 @@ static void receive_message(struct rte_rx_inside *in)
 		rte_peer_bad(peer, "it sends more than it has credits for");
 		return;
 	}
-	if (carries_data(packet->head.type)) {
+	if (peer_carries_data(packet->head.type)) {
 		if (!receive_payload(in)) {
 			rte_peer_bad(peer, "it fills a slot that it has not");
 			return;
@@ -265,7 +260,7 @@ static void receive_lose(struct rte_rx_inside *in)
 		rte_peer_bad(peer, "it sends more than it has credits for");
 		return;
 	}
-	if (carries_data(head->type) && !receive_payload(in)) {
+	if (peer_carries_data(head->type) && !receive_payload(in)) {
 		rte_peer_bad(peer, "it fills a slot that it has not");
 		return;
 	}

@@ -13,6 +13,7 @@
 #define AT_TYPE 2
 #define AT_CREDIT 6
 #define AT_VC 8
+#define AT_PLEN 12
 
 /* Of connections; the link-state exchange belongs to none. */
 #define FIRST_OF_CONNECTIONS RTE_CONN_REQ
@@ -334,6 +335,13 @@ static void tx_given(struct rte_tx_inside *in, ssize_t ret)
 		peer_fail(peer, (int)-ret);
 }
 
+/* Bytes of payload: packed behind the header, beside it, or in a slot. */
+static uint32_t tx_payload(const struct rte_tx *tx)
+{
+	return peer_carries_data(tx->bytes[AT_TYPE]) ? crn_get_le32(tx->bytes + AT_PLEN)
+						     : 0;
+}
+
 void send_post(struct rte_tx *tx)
 {
 	struct rte_tx_inside *in = tx->in;
@@ -343,7 +351,7 @@ void send_post(struct rte_tx *tx)
 
 	send_fields(tx);
 	peer->stats_tx++;
-	peer->stats_tx_bytes += tx->data_len;
+	peer->stats_tx_bytes += tx_payload(tx);
 	if (crn_list_empty(&peer->in->stuck))
 		ret = injects ? fi_inject(peer->in->ep, tx->bytes, tx->len,
 					  FI_ADDR_UNSPEC)
