@@ -372,6 +372,25 @@ CT_TEST(auth, a_proof_that_was_heard_is_none)
 	fronted_over(&pair, &again);
 }
 
+/* Each worker of a router has a port of its own. */
+CT_TEST(auth, a_proof_that_was_heard_at_another_port_is_none)
+{
+	struct front first = {.see = listen_in}, again = {.see = say_again};
+	struct rte_auth_heard shared = {0};
+	struct pair pair;
+
+	fronted(&pair, &both, &first, PAIR_A);
+	pair.end[PAIR_B].port->attr.heard = &shared;
+	ends(&pair, 0);
+	fronted_over(&pair, &first);
+	fronted(&pair, &both, &again, PAIR_A);
+	pair.end[PAIR_B].port->attr.heard = &shared;
+	ends(&pair, FI_EACCES);
+	CT_EXPECT_EQ(again.seen, 1);
+	CT_EXPECT_EQ(pair.end[PAIR_B].denied[RTE_DENIED_REPLAY], 1);
+	fronted_over(&pair, &again);
+}
+
 /* Who accepts answers with what it was told. */
 CT_TEST(auth, its_own_proof_is_not_that_of_the_other)
 {

@@ -153,6 +153,29 @@ CT_TEST(elastic, a_quarter_of_the_memory_is_left)
 	pair_close(&pair);
 }
 
+/* Whatever the others have it for. */
+CT_TEST(elastic, memory_that_is_in_use_is_none_to_grow_into)
+{
+	struct arena_buf *held[4];
+	struct pair_end *b;
+	struct pair pair;
+	int i;
+
+	elastic_pair(&pair, 12);
+	b = &pair.end[PAIR_B];
+	for (i = 0; i < 4; i++) {
+		held[i] = arena_get(b->arena, ARENA_MESSAGE);
+		CT_ASSERT_NE(held[i], NULL);
+	}
+	flood(&pair, 3);
+	CT_EXPECT_EQ(taken(b), 9);
+	CT_EXPECT_EQ(inlet_of(b)->receives, 3);
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
+	while (i)
+		arena_put(b->arena, ARENA_MESSAGE, held[--i]);
+	pair_close(&pair);
+}
+
 /* For peers that begin there are 7 of 8 receives. */
 CT_TEST(elastic, there_is_room_for_so_many_peers)
 {
