@@ -150,9 +150,6 @@ static void went_well(struct fvo_op *op)
 	struct fvo_ledger *ledger = conn->client->ledger;
 	const uint64_t now = fvo_now();
 
-	if (op->turn != conn->complete)
-		fvo_bad(conn, "an operation has completed before others, or again");
-	conn->complete = op->turn + 1;
 	if (op->kind == FVO_WRITE && !fvo_is(written(op), &op->head))
 		fvo_bad(conn, "a write has completed, and is not there");
 	if (op->kind == FVO_WRITE)
@@ -177,6 +174,9 @@ static struct fvo_op *ended(void *context)
 		fvo_bad(op->conn, "an operation has completed twice");
 		return NULL;
 	}
+	if (op->turn != op->conn->complete)
+		fvo_bad(op->conn, "an operation has completed before others, or again");
+	op->conn->complete = op->turn + 1;
 	op->busy = false;
 	op->conn->busy--;
 	return op;
