@@ -51,7 +51,8 @@ static bool same_policy(const struct rte_policy *a, const struct rte_policy *b)
 	       !memcmp(a->metric, b->metric, a->metrics * sizeof(a->metric[0]));
 }
 
-static void tell_what_stays(const struct rte_config *old, const struct rte_config *new)
+/* Of signs of life both ends of a connection have to think the same: they stay. */
+static void keep_what_stays(const struct rte_config *old, struct rte_config *new)
 {
 	if (old->routing.heartbeat != new->routing.heartbeat ||
 	    old->routing.heartbeat_loss != new->routing.heartbeat_loss ||
@@ -65,6 +66,8 @@ static void tell_what_stays(const struct rte_config *old, const struct rte_confi
 		frt_log(FRT_WARN, "control and metrics hold from the next start");
 	if (old->router.workers != new->router.workers)
 		frt_log(FRT_WARN, "workers holds from the next start");
+	new->routing.heartbeat = old->routing.heartbeat;
+	new->routing.heartbeat_loss = old->routing.heartbeat_loss;
 }
 
 /* --- The change --- */
@@ -159,7 +162,7 @@ int frt_reconfigure(struct frt_node *node, struct rte_config *config)
 		rte_config_free(config);
 		return -FI_ENOMEM;
 	}
-	tell_what_stays(old->config, config);
+	keep_what_stays(old->config, config);
 	node->file = new;
 	if (policy && frt_routes_policy(node))
 		frt_log(FRT_ERROR,

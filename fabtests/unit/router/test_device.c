@@ -121,7 +121,7 @@ CT_TEST(device, who_may_not_connect_is_rejected)
 	one_device(&one, "a")->up = true;
 	one.node.stopping = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
-	CT_EXPECT_EQ(one.node.counters.rejected, 9);
+	CT_EXPECT_EQ(one.node.counters.rejected, 10);
 	one_close(&one);
 }
 
@@ -376,6 +376,27 @@ CT_TEST(reload, connections_stay_where_devices_do)
 	one_turn(&one);
 	CT_EXPECT_TRUE(fake_last()->closed);
 	CT_EXPECT_FALSE(fake->closed);
+	one_close(&one);
+}
+
+CT_TEST(reload, signs_of_life_stay_as_they_were)
+{
+	const struct rte_config_routing *routing;
+	struct frt_device *a;
+
+	one_open(&one, NULL);
+	a = one_device(&one, "a");
+	CT_EXPECT_EQ(frt_reconfigure(
+			     &one.node,
+			     conf_parse(
+				     "[routing]\nheartbeat = 10ms\nheartbeat_loss = 9\n"
+				     "connect_timeout = 2s\n" ONE_TEXT(""))),
+		     0);
+	routing = frt_device_port(a)->attr.routing;
+	CT_EXPECT_EQ(routing, &one.node.file->config->routing);
+	CT_EXPECT_EQ(routing->heartbeat, 1000);
+	CT_EXPECT_EQ(routing->heartbeat_loss, 3);
+	CT_EXPECT_EQ(routing->connect_timeout, 2000);
 	one_close(&one);
 }
 
