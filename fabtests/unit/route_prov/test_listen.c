@@ -138,6 +138,28 @@ CT_TEST(listen, a_routers_request_is_from_whom_it_says)
 	finish(&ends, &caller);
 }
 
+/* Whatever it says of itself: 9:8, and host 7. */
+CT_TEST(listen, a_clients_request_is_from_where_it_comes_from)
+{
+	struct ends_event event;
+	struct caller caller;
+	struct rte_end from = {0};
+	struct ends ends;
+
+	begin(&ends, "");
+	far.port->attr.self.role = RTE_CLIENT;
+	call(&ends, &caller);
+	ask(&caller, &ends.target, RTE_CONN_REQ);
+	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
+	CT_ASSERT_EQ(event.event, FI_CONNREQ);
+	CT_ASSERT_TRUE(rte_addr_parse(event.cm.info->dest_addr, &from));
+	CT_EXPECT_EQ(from.as, 3u);
+	CT_EXPECT_EQ(from.subnet, 1u);
+	CT_EXPECT_EQ(from.host, 0x7f000001u);
+	fi_freeinfo(event.cm.info);
+	finish(&ends, &caller);
+}
+
 CT_TEST(listen, a_request_for_another_subnet_is_not_the_programs)
 {
 	struct caller caller;

@@ -7,7 +7,8 @@
 #include "router.h"
 
 static struct router one, two;
-static const struct rte_end target = {.as = 4, .subnet = 9, .host = 5, .port = 6};
+static const struct rte_end target = {.as = 4, .subnet = 9, .host = 5, .port = 6},
+			    elsewhere = {.as = 6, .subnet = 9, .host = 5, .port = 6};
 
 static void turn(void)
 {
@@ -224,6 +225,12 @@ CT_TEST(routers, a_redirect_is_followed_and_remembered)
 	CT_EXPECT_EQ(one.asked, 1u);
 	CT_EXPECT_EQ(two.asked, 2u);
 	CT_EXPECT_EQ(fi_close(&again->fid), 0);
+	CT_NOTE("a subnet of that number in another AS");
+	again = ends_ep(&scene.ends, scene.ends.info);
+	CT_ASSERT_EQ(ends_connect(again, &elsewhere, NULL, 0), 0);
+	CT_ASSERT_TRUE(connected(&scene));
+	CT_EXPECT_EQ(one.asked, 2u);
+	CT_EXPECT_EQ(fi_close(&again->fid), 0);
 	finish(&scene);
 }
 
@@ -306,6 +313,11 @@ CT_TEST(routers, a_redirect_to_nowhere_falls_back)
 	ask(&scene);
 	CT_ASSERT_TRUE(connected(&scene));
 	CT_EXPECT_EQ(two.asked, 1u);
+	/* And is no way for others. */
+	CT_EXPECT_EQ(crn_container_of(scene.ends.domain, struct rte_domain, fid)
+			     ->device->redirect[0]
+			     .until,
+		     0);
 	finish(&scene);
 }
 
