@@ -176,6 +176,40 @@ CT_TEST(elastic, memory_that_is_in_use_is_none_to_grow_into)
 	pair_close(&pair);
 }
 
+/* 15 of 24 are left for those that want more: it, and three others. */
+CT_TEST(elastic, each_that_wants_more_has_its_part)
+{
+	struct pair_end *b;
+	struct pair pair;
+
+	elastic_pair(&pair, 24);
+	b = &pair.end[PAIR_B];
+	arena_grown(b->arena, 3);
+	flood(&pair, 4);
+	CT_EXPECT_EQ(inlet_of(b)->receives, 4);
+	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
+	arena_grown(b->arena, -3);
+	pair_close(&pair);
+}
+
+CT_TEST(elastic, the_part_of_one_that_ends_is_free)
+{
+	struct pair_end *b;
+	struct pair pair;
+
+	elastic_pair(&pair, 24);
+	b = &pair.end[PAIR_B];
+	arena_grown(b->arena, 1);
+	flood(&pair, 4);
+	CT_EXPECT_LE(arena_receives(b->arena), 8u);
+	pair_put_all(b);
+	rte_peer_close(b->peer, 0);
+	b->peer = NULL;
+	PAIR_UNTIL(&pair, arena_receives(b->arena) >= 16);
+	arena_grown(b->arena, -1);
+	pair_close(&pair);
+}
+
 /* For peers that begin there are 7 of 8 receives. */
 CT_TEST(elastic, there_is_room_for_so_many_peers)
 {
