@@ -71,6 +71,38 @@ CT_TEST(silent, one_that_says_nothing_leaves_time_for_another)
 	finish();
 }
 
+/* Of the first router; it is asked as ever from then on. */
+static uint64_t *shunned(void)
+{
+	return &crn_container_of(ends.domain, struct rte_domain, fid)
+			->device->router[0]
+			.shunned;
+}
+
+CT_TEST(silent, one_that_said_nothing_is_asked_last)
+{
+	int i;
+
+	speaks = true;
+	begin(true, "");
+	*shunned() = crn_now_ms() + 600000;
+	for (i = 0; i < 8 && connects(); i++)
+		;
+	CT_EXPECT_EQ(dumb.asked, 0u);
+	CT_EXPECT_EQ(other.asked, 8u);
+	finish();
+}
+
+CT_TEST(silent, one_that_is_heard_again_is_as_it_was)
+{
+	speaks = true;
+	begin(false, "");
+	*shunned() = crn_now_ms() + 600000;
+	CT_EXPECT_TRUE(connects());
+	CT_EXPECT_EQ(*shunned(), 0u);
+	finish();
+}
+
 CT_TEST(silent, one_that_has_said_who_it_is_is_named)
 {
 	struct fid_ep *ep;
