@@ -40,7 +40,8 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *
 	if (!found)
 		return -FI_EINVAL;
 	len = av->form->len(found);
-	memcpy(addr, found, CRN_MIN(len, *addrlen));
+	if (*addrlen)
+		memcpy(addr, found, CRN_MIN(len, *addrlen));
 	*addrlen = len;
 	return 0;
 }

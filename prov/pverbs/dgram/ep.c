@@ -123,7 +123,8 @@ static int dgram_getname(fid_t fid, void *addr, size_t *addrlen)
 	if (!own->qpn)
 		return -FI_EOPBADSTATE;
 	*addrlen = sizeof(*own);
-	memcpy(addr, own, CRN_MIN(room, sizeof(*own)));
+	if (room)
+		memcpy(addr, own, CRN_MIN(room, sizeof(*own)));
 	return room < sizeof(*own) ? -FI_ETOOSMALL : 0;
 }
 
