@@ -21,7 +21,7 @@ part_limits() {
 	[ "$provider" = route ] || { skip limits "$provider has no routers"; return; }
 	[ -z "$short" ] || options=(-i 200 -n 16 -x huge)
 	[ -z "$full" ] || { seconds=7200 options=(-i 1000000 --full); }
-	options+=(-x quota -x many -T $((seconds * ${FCT_TIME_SCALE:-1})))
+	options+=(-x quota -x many -x drained -T $((seconds * ${FCT_TIME_SCALE:-1})))
 	for n in ${counts//,/ }; do
 		if [ "$n" = 0 ]; then
 			counted limits-0 $((seconds + 20)) T0 "$routed_text routed ${options[*]} -x router_lost"

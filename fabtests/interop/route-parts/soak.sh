@@ -54,7 +54,11 @@ part_soak() {
 		done
 		status=0
 		for one in "${started[@]:4}" "${started[@]:0:4}"; do
-			kill "$(<"$ROUTE_NET/${one%:*}.pid")"; wait "${one#*:}" || { echo "# ${one%:*} has ended with status $?"; status=1; }
+			kill "$(<"$ROUTE_NET/${one%:*}.pid")"; wait "${one#*:}" || {
+				echo "# ${one%:*} has ended with status $?"
+				tail -n 5 "$ROUTE_NET/${one%:*}.out" | sed "s/^/# /"
+				status=1
+			}
 		done
 		for way in "${across[@]}"; do
 			said=$(fi_cairn_failover show "$ROUTE_NET/${way#*:}.ledger") || status=1
