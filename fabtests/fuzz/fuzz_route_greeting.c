@@ -144,6 +144,7 @@ static void begin(uint8_t how)
 	peer->port = &world.port;
 	peer->active = how & ACTIVE;
 	peer->local.flags = auth_flags(&world.port);
+	peer->local.nonce = 1;
 	peer->address.in.sin_family = AF_INET;
 	peer->state = RTE_PEER_GREETING;
 }

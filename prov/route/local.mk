@@ -18,6 +18,7 @@ prov_route_libroute_objs_la_SOURCES = \
 	prov/route/cm/incoming.c \
 	prov/route/cm/news.c \
 	prov/route/cm/say.c \
+	prov/route/cm/trust.c \
 	prov/route/cq.c \
 	prov/route/device.c \
 	prov/route/device.h \

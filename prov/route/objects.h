@@ -65,6 +65,13 @@ struct rte_keyring {
 	uint64_t mark; /* of the files, as they were */
 };
 
+/* Addresses of a router that the configuration names, of cm/trust.c. */
+struct rte_trusted {
+	uint64_t until; /* ms: they hold */
+	uint32_t count;
+	union crn_addr addr[RTE_NET_TURNS];
+};
+
 struct rte_device {
 	struct crn_list entry; /* of fabric->devices */
 	struct rte_fabric *fabric;
@@ -87,6 +94,7 @@ struct rte_device {
 		uint64_t id;	  /* 0: not known yet */
 		uint64_t shunned; /* ms, until when it is asked after all others: it has
 				   * said nothing */
+		struct rte_trusted trusted;
 	} router[RTE_CONFIG_ROUTERS_MAX]; /* of the configuration */
 	struct rte_auto
 		*automatic; /* of fabric->lock; NULL: the program makes progress */

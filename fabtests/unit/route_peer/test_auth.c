@@ -523,3 +523,37 @@ CT_TEST(auth, any_bit_that_changes_keeps_them_apart)
 		fronted_over(&pair, &front);
 	}
 }
+
+CT_TEST(auth, without_a_random_number_nobody_is_spoken_with)
+{
+	struct pair pair;
+
+	pair_open(&pair, &both);
+	pair_begin(&pair);
+	pair.end[PAIR_A].peer->local.nonce = 0;
+	ends(&pair, FI_EIO);
+	CT_EXPECT_STRSTR(pair.end[PAIR_A].log, "no random number");
+	pair_close(&pair);
+}
+
+/* B has both keys, and answers by the one that was used; A wants the one that it used. */
+CT_TEST(auth, an_answer_by_another_key_is_none)
+{
+	static const struct pair_attr attr = {
+		.lands = 4,
+		.requires = {true, true},
+		.keys = {&two_one, &one_two},
+	};
+	struct pair_end *a;
+	struct pair pair;
+
+	pair_open(&pair, &attr);
+	pair_begin(&pair);
+	a = &pair.end[PAIR_A];
+	PAIR_UNTIL(&pair, a->peer->state == RTE_PEER_PROVING);
+	CT_EXPECT_EQ(a->peer->in->key_id, 2);
+	a->peer->in->key_id = 1;
+	ends(&pair, FI_EACCES);
+	CT_EXPECT_STRSTR(a->log, "was not asked for");
+	pair_close(&pair);
+}

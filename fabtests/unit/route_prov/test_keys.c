@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which routers a program that listens believes, and the keys that it has now. */
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +20,30 @@ static struct rte_peer *caller;
 static unsigned int ups, downs;
 static int down_err;
 static char key[3][64];
+
+/* How often two.test was looked up. */
+static unsigned int lookups;
+
+/* In place of the C library's: two.test has two addresses, of one block of memory each,
+ * as its own answers have. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		struct addrinfo **out)
+{
+	static int (*real)(const char *, const char *, const struct addrinfo *,
+			   struct addrinfo **);
+	struct addrinfo *more;
+	int ret;
+
+	if (!real)
+		real = (__typeof__(real))dlsym(RTLD_NEXT, "getaddrinfo");
+	if (!node || strcmp(node, "two.test"))
+		return real(node, service, hints, out);
+	lookups++;
+	ret = real("127.0.0.9", service, hints, out);
+	if (!ret && !real("127.0.0.1", service, hints, &more))
+		(*out)->ai_next = more;
+	return ret;
+}
 
 static void caller_up(struct rte_peer *peer)
 {
@@ -138,6 +164,21 @@ CT_TEST(keys, of_routers_those_are_heard_that_the_section_names)
 	ends_config("router = tcp://localhost:1\n", "");
 	begin(&ends);
 	CT_EXPECT_EQ(call(&ends), 0);
+	finish(&ends);
+}
+
+/* The second address is the one that calls. */
+CT_TEST(keys, a_router_is_heard_at_each_address_of_its_name)
+{
+	struct ends ends;
+
+	ends_config("router = tcp://127.0.0.8:1\nrouter = tcp://two.test:1\n", "");
+	begin(&ends);
+	lookups = 0;
+	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(&ends), 0);
+	/* Who comes has it looked up once in a while, however often he does. */
+	CT_EXPECT_EQ(lookups, 1);
 	finish(&ends);
 }
 

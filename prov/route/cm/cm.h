@@ -42,6 +42,11 @@ void rte_incoming_taken(struct rte_incoming *incoming);
 void rte_incoming_unlisten(struct rte_pep *pep);
 void rte_incoming_drop_all(struct rte_device *device);
 
+/* ---- trust.c: who is believed ---- */
+
+/* May who connects say who the source is? If not, the log says so. */
+bool rte_trusts(struct rte_device *device, const struct rte_request *request);
+
 /* ---- hop.c: whom to ask ---- */
 
 /* Where the next attempt goes. -FI_EHOSTUNREACH: there is none left. */

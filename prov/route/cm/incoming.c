@@ -228,40 +228,6 @@ static void incoming_late(struct crn_deadline *deadline)
 
 /* ---- somebody connects ---- */
 
-static bool incoming_named(const struct rte_device *device, const struct sockaddr *from)
-{
-	const struct rte_config_device *config = device->config;
-	union crn_addr addr;
-	uint32_t i;
-
-	for (i = 0; i < config->routers; i++)
-		if (!rte_net_resolve(device->net, &config->router[i].uri, &addr) &&
-		    crn_addr_same_host(&addr.sa, from))
-			return true;
-	return false;
-}
-
-/*
- * A router says who the source is, and is believed: it is one that the device's section
- * names, or it proves that it has a key, which is seen to before its first message.
- */
-static bool incoming_trusted(struct rte_device *device, const struct rte_request *request)
-{
-	char from[CRN_ADDR_STRLEN];
-
-	if (request->preamble.role != RTE_ROUTER ||
-	    device->config->auth == RTE_AUTH_REQUIRED ||
-	    (device->keyring.ring && request->preamble.flags & RTE_PREAMBLE_AUTH) ||
-	    incoming_named(device, &request->address.sa))
-		return true;
-	crn_addr_str(&request->address.sa, from);
-	RTE_WARN(FI_LOG_EP_CTRL,
-		 "%s is rejected: a router that section [%s] does not name; router = its "
-		 "address, or auth = required\n",
-		 from, device->config->name);
-	return false;
-}
-
 void rte_incoming_request(struct rte_request *request, void *context)
 {
 	struct rte_pep *pep = context;
@@ -270,7 +236,7 @@ void rte_incoming_request(struct rte_request *request, void *context)
 
 	rte_keyring_look(device);
 	if (pep->waiting < pep->backlog + RTE_BACKLOG_MORE &&
-	    request->preamble.role != RTE_TARGET && incoming_trusted(device, request))
+	    request->preamble.role != RTE_TARGET && rte_trusts(device, request))
 		incoming = calloc(1, sizeof(*incoming));
 	if (!incoming) {
 		rte_request_reject(request);

@@ -133,6 +133,14 @@ bool auth_begins(struct rte_peer *peer)
 	if (!auth_asked(peer))
 		return false;
 	peer->state = RTE_PEER_PROVING;
+	if (!peer->local.nonce) {
+		port_log(peer->port,
+			 "%s is not spoken with: this machine gives no random number for "
+			 "a proof (getrandom(2))",
+			 peer->text);
+		peer_fail(peer, FI_EIO);
+		return true;
+	}
 	if (!peer->active)
 		return true;
 	if (keys) {

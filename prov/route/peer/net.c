@@ -215,21 +215,26 @@ int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 				uri->kind != RTE_HOST_NAME, addr);
 }
 
-int rte_net_resolve_turn(const struct rte_net *net, const struct rte_uri *uri,
-			 uint32_t turn, union crn_addr *addr)
+uint32_t rte_net_resolve_all(const struct rte_net *net, const struct rte_uri *uri,
+			     union crn_addr addr[RTE_NET_TURNS])
 {
-	union crn_addr all[RTE_NET_TURNS];
 	char service[8];
 	int ret;
 
 	if (uri->kind != RTE_HOST_NAME)
-		return turn ? -FI_ENODATA : rte_net_resolve(net, uri, addr);
+		return !rte_net_resolve(net, uri, &addr[0]);
 	snprintf(service, sizeof(service), "%u", uri->port);
-	ret = crn_addr_resolve_all(uri->host, service, family_of(net), all,
+	ret = crn_addr_resolve_all(uri->host, service, family_of(net), addr,
 				   RTE_NET_TURNS);
-	if (ret < 0)
-		return ret;
-	if (turn >= (uint32_t)ret)
+	return ret < 0 ? 0 : (uint32_t)ret;
+}
+
+int rte_net_resolve_turn(const struct rte_net *net, const struct rte_uri *uri,
+			 uint32_t turn, union crn_addr *addr)
+{
+	union crn_addr all[RTE_NET_TURNS];
+
+	if (turn >= rte_net_resolve_all(net, uri, all))
 		return -FI_ENODATA;
 	*addr = all[turn];
 	return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A peer from the first step of its connection to the last one. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +17,20 @@
 
 static const struct rte_peer_ops no_ops;
 
-/* Without keys it need not be one that nobody can tell beforehand, and may not block. */
+/* Without keys it need not be one that nobody can tell beforehand, and may not block.
+ * With them 0: there is none, and no proof (auth_begins). */
 static uint64_t peer_nonce(const struct rte_port *port)
 {
 	const unsigned int flags = port->attr.keys ? 0 : GRND_NONBLOCK;
-	uint64_t nonce = 0;
+	uint64_t nonce;
+	ssize_t ret;
 
-	while (getrandom(&nonce, sizeof(nonce), flags) != sizeof(nonce)) {
-		nonce = crn_now_ms();
-		if (flags)
-			break;
-	}
-	return nonce ? nonce : 1;
+	do {
+		ret = getrandom(&nonce, sizeof(nonce), flags);
+	} while (ret < 0 && errno == EINTR);
+	if (ret == sizeof(nonce))
+		return nonce ? nonce : 1;
+	return port->attr.keys ? 0 : crn_now_ms() | 1;
 }
 
 static enum rte_role peer_role(const struct rte_port *port, bool active)

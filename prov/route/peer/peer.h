@@ -70,9 +70,12 @@ void rte_net_close(struct rte_net *net);
  * take time. 0, or -FI_ENODATA: there is none. */
 int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 		    union crn_addr *addr);
-/* Of a name the address of that turn, of which there are as many as it has addresses, at
- * most RTE_NET_TURNS; the first is 0. -FI_ENODATA: it has no more. */
+/* Addresses of a name that are looked at. */
 #define RTE_NET_TURNS 8u
+/* All that it has, at most those: how many there are. */
+uint32_t rte_net_resolve_all(const struct rte_net *net, const struct rte_uri *uri,
+			     union crn_addr addr[RTE_NET_TURNS]);
+/* That one of them, from 0 on. -FI_ENODATA: there are not as many. */
 int rte_net_resolve_turn(const struct rte_net *net, const struct rte_uri *uri,
 			 uint32_t turn, union crn_addr *addr);
 /* The same the other way round: host and port of an address as the device's URI. */
