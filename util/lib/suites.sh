@@ -92,6 +92,7 @@ manual_names_all() {
 
 # The tests that enumerate all plans: one thread's arithmetic, most of the time of all unit tests.
 plans_all=plans.are_safe:plans.need_every_step:plans.hold_exactly_what_later_operations_could_overtake
+plans_all+=:plan_truths.*:methods.are_as_safe_*
 
 # Counts the cases of the GoogleTest programs and the other programs of "make check". What valgrind reports, or a crash,
 # is a failure of the program.
@@ -147,6 +148,9 @@ host_suite() {
 build_unit() {
 	once build-unit step build-unit 1200 build_tree unit -- --disable-man
 }
+
+# Where the suite unit runs as well, its tests are not run twice.
+unit_wanted() { [[ " ${CHECK_SUITES-} " == *" unit "* ]]; }
 
 suite_unit() {
 	host_suite unit -- --disable-man
@@ -582,7 +586,7 @@ suite_rpcrdma() {
 suite_route-graph() {
 	build_unit || return
 	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
-	counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_auth fabtests/unit/unit_route_config
+	unit_wanted || counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_auth fabtests/unit/unit_route_config
 		fabtests/unit/unit_route_flow fabtests/unit/unit_route_sync fabtests/unit/unit_route_wire
 		fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_lsdb fabtests/fuzz/fuzz_route_wire"
 	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
@@ -622,28 +626,28 @@ suite_route() {
 
 	build_unit || return
 	step build-router 600 make -C "$top/build/unit" util/fi_router/fi_router util/fi_routectl/fi_routectl || return
-	counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
+	unit_wanted || counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
 		fabtests/unit/unit_route_prov fabtests/unit/unit_route_xfer fabtests/unit/unit_router
 		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
 		fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_vc"
 	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	! full_only route-net-itself "the tool that makes routed networks" ||
 		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
-	# Two at once: most of them wait most of the time. The limits say what a connection leaves to others.
-	counted route-programs 300 "${check[@]}" -j 2 -x stress.domain -x stress.reopen_domain -n 1 functional local hostile figure operators
-	counted route-programs-few 200 "${check[@]}" -j 2 -n 0,2 -s functional fault others
-	counted route-interop 300 "${check[@]}" -j 2 -n 0,2 verbs rdm mesh
-	counted route-commit 300 "${check[@]}" -j 2 commit pingpong auth
+	# Three at once: most of them wait most of the time. The limits say what a connection leaves to others.
+	counted route-programs 300 "${check[@]}" -j 3 -x stress.domain -x stress.reopen_domain -n 1 \
+		functional hostile auth systems operators workers drain local figure
+	counted route-programs-few 200 "${check[@]}" -j 3 -n 0,2 -s functional failure fault others crowd soak
+	counted route-interop 300 "${check[@]}" -j 3 -n 0,2 commit verbs rdm mesh pingpong
 	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
 	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
-	counted route-many 200 "${check[@]}" -j 2 -s -n 1 many crowd
+	counted route-many 200 "${check[@]}" -s -n 1 many
 	! full_only route-many-all "1,000 connections through one router" ||
 		counted route-many-all 300 "${check[@]}" -n 1 many
 	# How many workers a router has otherwise depends on the processors.
-	counted route-workers 300 "${check[@]}" -j 2 workers drain systems
-	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh hostile
-	counted route-failure 200 "${check[@]}" -j 2 -s failure soak
+	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh
+	! full_only route-two-workers-hostile "hostile peers, and routers with two workers" ||
+		counted route-two-workers-hostile 200 "${check[@]}" -w 2 -s -n 2 hostile
 	! full_only route-failure-all "every failure, Fig. 3 without each of its routers, rings and partitions" ||
 		counted route-failure-all 1800 "${check[@]}" -f failure
 	! full_only route-soak "10 minutes" || counted route-soak 1200 "${check[@]}" -f soak
