@@ -134,6 +134,7 @@ part_failure() {
 		away killed 60 '"$net" stop r1 KILL'
 		away blackholed-in 90 'fault r1 set blackhole --way in' 'fault r1 clear'
 		broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
+		broken target-cut 90 T1 'links b down; await lost 4; links b up'
 		failure_kills 4 $RANDOM
 		return
 	fi
@@ -162,6 +163,9 @@ part_failure() {
 		restart r2'
 	broken requests-lost 90 T2-2 'fault r2 set drop --class control --way in --count 2; "$net" stop r1 KILL; restart r1'
 	broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
+	# Nothing is heard of its host, whether it is to acknowledge something or not.
+	broken target-cut 90 T1 'links b down; await lost 4; links b up'
+	broken client-cut 90 T1 'links a down; sleep 8; links a up'
 	broken client-killed 60 T1 'kill -KILL "$(pid run)"; wait $running; run -n 4; works; "$net" stop r1 KILL; restart r1'
 	failure_figure
 	failure_ring

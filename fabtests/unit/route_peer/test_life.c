@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signs of life: prov/route/peer/life.c. The test, not the clock, says when a look is. */
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "cairn_test.h"
@@ -50,8 +52,9 @@ CT_TEST(life, a_look_that_is_late_says_nothing)
 	pair_close(&pair);
 }
 
-/* A program that computes makes no progress: nobody looks after a client or a target. */
-CT_TEST(life, only_routers_are_looked_after)
+/* A program that computes makes no progress: as long as its host is there nobody gives a
+ * client or a target up. */
+CT_TEST(life, only_routers_have_to_answer)
 {
 	static const enum rte_role roles[][PAIR_ENDS] = {
 		{RTE_CLIENT, RTE_ROUTER},
@@ -60,21 +63,58 @@ CT_TEST(life, only_routers_are_looked_after)
 		{RTE_CLIENT, RTE_CLIENT},
 	};
 	struct pair_attr attr = slow;
+	struct rte_peer *peer;
 	struct pair pair;
-	unsigned int i;
+	unsigned int i, j;
 	int end;
 
 	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		memcpy(attr.role, roles[i], sizeof(attr.role));
-		pair_open(&pair, &attr);
-		pair_connect(&pair);
 		for (end = 0; end < PAIR_ENDS; end++) {
 			CT_NOTE("row %u, end %d", i, end);
-			CT_EXPECT_EQ(pair.end[end].peer->in->deadline.link != NULL,
-				     attr.role[!end] == RTE_ROUTER);
+			pair_open(&pair, &attr);
+			pair_connect(&pair);
+			peer = pair.end[end].peer;
+			for (j = 0; j <= LOSS; j++)
+				look(peer, 0);
+			CT_EXPECT_EQ(peer->state, attr.role[!end] == RTE_ROUTER
+							  ? RTE_PEER_DOWN
+							  : RTE_PEER_UP);
+			pair_close(&pair);
 		}
-		pair_close(&pair);
 	}
+}
+
+static bool is_probed(int fd, const void *what)
+{
+	const int *pause = what;
+	int on = 0, value = 0;
+	socklen_t len = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &len) || !on)
+		return false;
+	len = sizeof(int);
+	return !getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &value, &len) &&
+	       value == *pause;
+}
+
+/* Three heartbeats have three pauses between probes, and one before them. */
+CT_TEST(life, the_host_of_an_endpoint_is_probed)
+{
+	struct pair_attr attr = slow;
+	const int pause = 45;
+	struct pair pair;
+
+	pair_open(&pair, &attr);
+	CT_EXPECT_EQ(socket_find(is_probed, &pause), -1);
+	pair_connect(&pair);
+	CT_EXPECT_TRUE(socket_find(is_probed, &pause) >= 0);
+	pair_close(&pair);
+	attr.role[PAIR_A] = RTE_ROUTER;
+	pair_open(&pair, &attr);
+	pair_connect(&pair);
+	CT_EXPECT_EQ(socket_find(is_probed, &pause), -1);
+	pair_close(&pair);
 }
 
 static void see_keepalive(struct front *front, uint8_t *bytes, size_t len)

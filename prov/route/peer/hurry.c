@@ -6,9 +6,6 @@
  * inherit the timeout of the one that listens; who has not sent all of it by then is
  * refused.
  */
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include "inside.h"
@@ -16,8 +13,9 @@
 /* us. Both go in one piece. Once a socket is a connection's it does not block. */
 #define HURRY_WAIT 10000
 
-static bool listens_at(int fd, const union crn_addr *at)
+static bool listens_at(int fd, const void *what)
 {
+	const union crn_addr *at = what;
 	union crn_addr addr = {.ss = {.ss_family = AF_UNSPEC}};
 	socklen_t len = sizeof(addr);
 	int listens = 0;
@@ -30,25 +28,15 @@ static bool listens_at(int fd, const union crn_addr *at)
 	       crn_addr_port(&addr.sa) == crn_addr_port(&at->sa);
 }
 
-/* libfabric does not tell which descriptor it is. */
 void listener_hurry(struct rte_listener *listener)
 {
 	const struct timeval wait = {.tv_usec = HURRY_WAIT};
-	const struct dirent *entry;
 	union crn_addr at;
-	DIR *dir;
 	int fd;
 
-	/* Of other providers it would be somebody else's. */
-	if (strcmp(listener->port->net->prov, "tcp") || rte_listener_name(listener, &at))
+	if (!socket_below(listener->port) || rte_listener_name(listener, &at))
 		return;
-	dir = opendir("/proc/self/fd");
-	if (!dir)
-		return;
-	while ((entry = readdir(dir))) {
-		fd = atoi(entry->d_name);
-		if (listens_at(fd, &at))
-			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	}
-	closedir(dir);
+	fd = socket_find(listens_at, &at);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 }

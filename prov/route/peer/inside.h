@@ -197,6 +197,7 @@ struct rte_peer_inside {
 	bool heard;		 /* something since the last look */
 	uint32_t silent;	 /* looks without */
 	uint64_t next_look;	 /* ms, when it was due */
+	int socket;		 /* below it, of an endpoint whose host is looked after */
 	bool answer;		 /* a KEEPALIVE is due */
 	uint64_t echo;
 	int failed;	 /* to be told with ops->down */
@@ -300,6 +301,21 @@ bool fault_arrives(struct rte_rx_inside *in, size_t len);
 bool fault_leaves(struct rte_tx_inside *in);
 /* The first that is stuck has to wait for a fault. */
 bool fault_keeps(const struct rte_tx_inside *tx);
+
+/* --- socket.c --- */
+
+/* Is there a socket below each endpoint of the port? */
+bool socket_below(const struct rte_port *port);
+/* The descriptor for which that is true; -1: none. Those that were opened last are asked
+ * first. */
+int socket_find(bool (*is)(int fd, const void *what), const void *what);
+
+/* --- host.c --- */
+
+/* The peer is up. False: its lower provider alone knows. */
+bool host_begin(struct rte_peer *peer);
+/* It has not acknowledged anything for heartbeat_loss heartbeats, though it was asked. */
+bool host_gone(const struct rte_peer *peer);
 
 /* --- hurry.c --- */
 

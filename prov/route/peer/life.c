@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Signs of life. A router is looked after: who hears nothing of it asks (KEEPALIVE with
- * RTE_ACKREQ), and gives it up when nothing comes. A router gives up no endpoint: a
- * program that computes makes no progress.
+ * RTE_ACKREQ), and gives it up when nothing comes. An endpoint is not asked, for a
+ * program that computes makes no progress: its host is looked after, where that can be
+ * (host.c).
  */
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "inside.h"
-
-static void life_look(struct crn_deadline *deadline);
 
 /* ms. There is a look to ask, and one for each answer that may be missing, in the time of
  * heartbeat_loss heartbeats. */
@@ -26,7 +25,6 @@ static void life_again(struct rte_peer *peer, uint64_t now)
 	struct rte_peer_inside *in = peer->in;
 
 	in->next_look = now + life_interval(peer);
-	in->deadline.expired = life_look;
 	crn_deadline_add(&peer->port->deadlines, &in->deadline, in->next_look);
 }
 
@@ -47,6 +45,11 @@ static void life_ask(struct rte_peer *peer)
 }
 
 /* A look that comes late says nothing: this end had no time to hear the peer. */
+static bool life_late(const struct rte_peer *peer, uint64_t now)
+{
+	return now > peer->in->next_look + life_interval(peer) / 2;
+}
+
 static void life_look(struct crn_deadline *deadline)
 {
 	struct rte_peer_inside *in =
@@ -54,9 +57,8 @@ static void life_look(struct crn_deadline *deadline)
 	struct rte_peer *peer = &in->peer;
 	const struct rte_config_routing *routing = peer->port->attr.routing;
 	const uint64_t now = crn_now_ms();
-	const bool late = now > in->next_look + life_interval(peer) / 2;
 
-	if (in->heard || late) {
+	if (in->heard || life_late(peer, now)) {
 		in->silent = 0;
 	} else if (++in->silent > routing->heartbeat_loss) {
 		port_log(peer->port,
@@ -72,11 +74,39 @@ static void life_look(struct crn_deadline *deadline)
 	life_again(peer, now);
 }
 
+static void life_look_host(struct crn_deadline *deadline)
+{
+	struct rte_peer_inside *in =
+		crn_container_of(deadline, struct rte_peer_inside, deadline);
+	struct rte_peer *peer = &in->peer;
+	const uint64_t now = crn_now_ms();
+
+	if (!in->heard && !life_late(peer, now) && host_gone(peer)) {
+		port_log(peer->port,
+			 "the host of %s acknowledges nothing: its connection is given "
+			 "up; is it there, and the way to it?",
+			 peer->text);
+		peer_fail(peer, FI_ETIMEDOUT);
+		return;
+	}
+	in->heard = false;
+	life_again(peer, now);
+}
+
 void life_begin(struct rte_peer *peer)
 {
-	crn_deadline_remove(&peer->port->deadlines, &peer->in->deadline);
-	if (peer->remote.role == RTE_ROUTER && peer->port->attr.routing->heartbeat)
-		life_again(peer, crn_now_ms());
+	struct crn_deadline *deadline = &peer->in->deadline;
+
+	crn_deadline_remove(&peer->port->deadlines, deadline);
+	if (!peer->port->attr.routing->heartbeat)
+		return;
+	if (peer->remote.role == RTE_ROUTER)
+		deadline->expired = life_look;
+	else if (host_begin(peer))
+		deadline->expired = life_look_host;
+	else
+		return;
+	life_again(peer, crn_now_ms());
 }
 
 static void life_too_late(struct crn_deadline *deadline)

@@ -10,6 +10,7 @@ prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/fault.h \
 	prov/route/peer/grant.c \
 	prov/route/peer/hello.c \
+	prov/route/peer/host.c \
 	prov/route/peer/hurry.c \
 	prov/route/peer/inside.h \
 	prov/route/peer/life.c \
@@ -20,7 +21,8 @@ prov_route_peer_libpeer_la_SOURCES = \
 	prov/route/peer/port.c \
 	prov/route/peer/receive.c \
 	prov/route/peer/rules.c \
-	prov/route/peer/send.c
+	prov/route/peer/send.c \
+	prov/route/peer/socket.c
 prov_route_peer_libpeer_la_LIBADD = prov/route/auth/libauth.la prov/route/flow/libflow.la prov/route/config/librouteconfig.la \
 	prov/route/wire/libroutewire.la \
 	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
