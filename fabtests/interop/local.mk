@@ -24,14 +24,18 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/auth.c \
 	fabtests/interop/raw/border.c \
 	fabtests/interop/raw/bytes.c \
+	fabtests/interop/raw/data.c \
 	fabtests/interop/raw/evil.c \
 	fabtests/interop/raw/fi_cairn_rawroute.c \
+	fabtests/interop/raw/greeting.c \
 	fabtests/interop/raw/hold.c \
 	fabtests/interop/raw/honest.c \
 	fabtests/interop/raw/lend.c \
 	fabtests/interop/raw/raw.c \
 	fabtests/interop/raw/receives.c \
-	fabtests/interop/raw/raw.h
+	fabtests/interop/raw/raw.h \
+	fabtests/interop/raw/steps.c \
+	fabtests/interop/raw/steps.h
 
 # A client and its target, whose operations are accounted for whoever is killed.
 noinst_PROGRAMS += fabtests/interop/fi_cairn_failover
