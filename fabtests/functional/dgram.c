@@ -57,16 +57,22 @@ out:
 
 int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger)
 {
-	struct fct_setup s = {.caps = caps, .mode = FI_MSG_PREFIX | FI_RX_CQ_DATA};
+	const struct fct_setup s = {.caps = caps, .mode = FI_MSG_PREFIX | FI_RX_CQ_DATA};
+
+	return dgram_up_as(d, t, &s, stranger);
+}
+
+int dgram_up_as(struct dgram *d, struct fct *t, const struct fct_setup *s, bool stranger)
+{
 	int ret;
 
 	memset(d, 0, sizeof(*d));
 	d->l.t = t;
-	d->l.s = s;
-	ret = fct_getinfo(t, &s, NULL, NULL, &d->l.info);
+	d->l.s = *s;
+	ret = fct_getinfo(t, s, NULL, NULL, &d->l.info);
 	if (ret == -FI_ENODATA)
 		ret = fct_skip(t, "no endpoint with what this case needs (caps %s)",
-			       fi_tostr(&caps, FI_TYPE_CAPS));
+			       fi_tostr(&s->caps, FI_TYPE_CAPS));
 	else
 		FCT_CALL(t, ret);
 	FCT_DO(ret);

@@ -24,6 +24,7 @@ struct dgram {
 /* dgram.c */
 
 /* Everything, with the other side's address in the vector unless stranger. */
+int dgram_up_as(struct dgram *d, struct fct *t, const struct fct_setup *s, bool stranger);
 int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger);
 int dgram_down(struct dgram *d, int ret);
 /* Both sides have posted receive n (from 0) when it returns; or one has. */
@@ -42,6 +43,7 @@ int fct_dgram_source(struct fct *t);
 int fct_dgram_unknown(struct fct *t);
 int fct_dgram_dropped(struct fct *t);
 int fct_dgram_too_long(struct fct *t);
+int fct_dgram_prefix(struct fct *t);
 int fct_dgram_stream(struct fct *t);
 int fct_dgram_remove(struct fct *t);
 int fct_dgram_close(struct fct *t);

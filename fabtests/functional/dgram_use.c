@@ -196,10 +196,35 @@ int fct_dgram_too_long(struct fct *t)
 	FCT_DO(dgram_send(&d, room + 1, 5));
 	FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a datagram that is too long"));
 	FCT_EQ(t, err.err, FI_ETRUNC);
+	FCT_EQ(t, err.olen, 1);
 	FCT_TRUE(t, err.op_context == &d.ctx[0]);
 	FCT_TRUE(t, fct_all(d.rx.buf + d.prefix + room, d.max - room, 0));
 	FCT_DO(dgram_send(&d, room + 1, 6));
 	FCT_DO(dgram_expect(&d, 1, room + 1, 6, 0, 0));
+out:
+	return dgram_down(&d, ret);
+}
+
+/* fi_getinfo(3): FI_MSG_PREFIX. A provider may do without where it is not asked for it.
+ */
+int fct_dgram_prefix(struct fct *t)
+{
+	const struct fct_setup s = {.caps = FI_MSG,
+				    .mode = FI_MSG_PREFIX | FI_RX_CQ_DATA,
+				    .prefix = 8};
+	struct dgram d;
+	unsigned int i;
+	int ret;
+
+	FCT_DO(dgram_up_as(&d, t, &s, false));
+	FCT_TRUE(t, d.prefix >= s.prefix);
+	for (i = 0; i < 4; i++)
+		FCT_DO(dgram_post(&d, i));
+	FCT_DO(fct_barrier(t, "posted"));
+	for (i = 0; i < 4; i++)
+		FCT_DO(dgram_send(&d, i * d.max / 3, i));
+	for (i = 0; i < 4; i++)
+		FCT_DO(dgram_expect(&d, i, i * d.max / 3, i, 0, 0));
 out:
 	return dgram_down(&d, ret);
 }

@@ -38,6 +38,7 @@ struct fct_setup {
 	uint64_t tx_op_flags, rx_op_flags;
 	uint64_t tx_bind, rx_bind; /* CQ binding flags, e.g. FI_SELECTIVE_COMPLETION */
 	size_t tx_size, rx_size;
+	size_t prefix;	     /* FI_MSG_PREFIX is asked for, with so many bytes */
 	size_t cq_data_size; /* bytes of remote CQ data the case sends */
 	enum fi_threading threading;
 	enum fi_progress data_progress;

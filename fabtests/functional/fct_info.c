@@ -54,6 +54,7 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	hints->caps = s->caps ? s->caps : FI_MSG;
 	hints->mode = s->mode | t->extra_mode;
 	hints->ep_attr->type = ep_type(t);
+	hints->ep_attr->msg_prefix_size = s->prefix;
 	hints->domain_attr->mr_mode = FCT_MR_MODE & ~s->without_mr_mode;
 	hints->domain_attr->threading = s->threading;
 	hints->domain_attr->cq_data_size = s->cq_data_size;

@@ -12,6 +12,8 @@ static const struct fct_case cases[] = {
 	 fct_dgram_dropped},
 	{"too_long", "one that is longer than its receive ends that alone",
 	 fct_dgram_too_long},
+	{"prefix", "FI_MSG_PREFIX: who asks for it has room before what it receives",
+	 fct_dgram_prefix},
 	{"stream", "thousands of datagrams in windows", fct_dgram_stream},
 	{"remove", "an address is removed while a send to it is outstanding",
 	 fct_dgram_remove},

@@ -35,6 +35,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/dgram/test_ep.c \
 	fabtests/unit/pverbs/dgram/test_info.c \
 	fabtests/unit/pverbs/dgram/test_msg.c \
+	fabtests/unit/pverbs/dgram/test_prefix.c \
 	fabtests/unit/pverbs/dgram/test_path.c \
 	fabtests/unit/pverbs/dgram/test_source.c \
 	fabtests/unit/pverbs/dgram/world_dgram.c \

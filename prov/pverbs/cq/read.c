@@ -93,6 +93,7 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	comp->flags = slot->flags;
 	comp->len = 0;
 	comp->data = 0;
+	comp->olen = 0;
 	comp->err = pvb_wc_error(wc->status, qp && slot->wq == &qp->sq);
 	comp->prov_errno = (int)wc->status;
 	comp->source = PVB_SOURCE_NONE;
@@ -568,7 +569,7 @@ ssize_t pvb_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64
 	entry->buf = NULL;
 	entry->data = comp->data;
 	entry->tag = 0;
-	entry->olen = 0;
+	entry->olen = comp->err == FI_ETRUNC ? comp->olen : 0;
 	entry->err = comp->err;
 	entry->prov_errno = comp->prov_errno;
 	pvb_cq_put_err_data(cq, comp, entry);

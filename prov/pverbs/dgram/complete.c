@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completions of receives: their length is without the GRH, and FI_SOURCE says where they
- * came from. */
+/* Completions of receives: their length is without the GRH (fi_cq(3): but with a prefix),
+ * and FI_SOURCE says where they came from. */
 #include <string.h>
 #include "cq/cq.h"
 #include "qp/qp.h"
@@ -30,7 +30,7 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 			 const struct ibv_wc *wc, struct pvb_ud_addr *from)
 {
 	const struct pvb_ud_path *path = &ep->domain->ud->path;
-	const uint8_t *grh = pvb_grh_of(slot->wq, slot)->bytes;
+	const uint8_t *grh = pvb_grh_of(slot->wq, slot)->at;
 
 	memset(from, 0, sizeof(*from));
 	from->qpn = wc->src_qp;
@@ -48,6 +48,7 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 /* An error whether successes are reported or not. */
 static void dgram_truncated(struct pvb_cq *cq, struct pvb_comp *comp, size_t room)
 {
+	comp->olen = comp->len - room;
 	comp->len = room;
 	comp->err = FI_ETRUNC;
 	comp->prov_errno = IBV_WC_LOC_LEN_ERR;
@@ -77,6 +78,10 @@ bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_w
 	report = pvb_cq_convert_received(wc, wq, comp);
 	comp->len = comp->len > PVB_GRH_SIZE ? comp->len - PVB_GRH_SIZE : 0;
 	comp->source = source;
+	if (crn_unlikely(ep->domain->ud->prefix)) {
+		comp->len += PVB_GRH_SIZE;
+		room += PVB_GRH_SIZE;
+	}
 	if (crn_unlikely(comp->len > room)) {
 		dgram_truncated(cq, comp, room);
 		return false;

@@ -36,6 +36,7 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 	ud = calloc(1, sizeof(*ud));
 	if (!ud)
 		return -FI_ENOMEM;
+	ud->prefix = info->mode & FI_MSG_PREFIX;
 	ret = pvb_ud_path_find(domain->verbs, &src, &ud->path);
 	if (ret) {
 		pvb_ud_text(&src, text, sizeof(text));

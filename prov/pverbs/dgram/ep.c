@@ -37,6 +37,9 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	ret = dgram_check_src(ep->domain, info);
 	if (ret)
 		return ret;
+	/* Shared receives are the domain's. */
+	if (ep->domain->ud->prefix != !!(info->mode & FI_MSG_PREFIX))
+		return -FI_EINVAL;
 	ep->dgram = calloc(1, sizeof(*ep->dgram));
 	if (!ep->dgram)
 		return -FI_ENOMEM;

@@ -27,6 +27,21 @@ static uint32_t ud_mtu(const struct ibv_port_attr *port)
 	return port->active_mtu ? 128u << port->active_mtu : UD_MTU_MIN;
 }
 
+/*
+ * Only who says that there is room for it has a prefix: it is of no use to others. It is
+ * one of receives alone, as with the stock provider: the device writes it, and what is
+ * sent has none.
+ */
+static void ud_offer_prefix(struct fi_info *info, const struct fi_info *hints)
+{
+	if (!hints || !(hints->mode & FI_MSG_PREFIX) || !hints->ep_attr ||
+	    !hints->ep_attr->msg_prefix_size)
+		return;
+	info->mode |= FI_MSG_PREFIX;
+	info->rx_attr->mode |= FI_MSG_PREFIX;
+	info->ep_attr->msg_prefix_size = PVB_GRH_SIZE;
+}
+
 void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 		  const struct fi_info *hints)
 {
@@ -54,6 +69,7 @@ void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 	ep->max_order_war_size = 0;
 	ep->max_order_waw_size = 0;
 	info->domain_attr->max_err_data = sizeof(struct pvb_ud_addr);
+	ud_offer_prefix(info, hints);
 }
 
 /* An address in the hints: 0, or -FI_ENODATA if it is of another format. */

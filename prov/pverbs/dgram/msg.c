@@ -246,6 +246,8 @@ static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 
 	if (crn_unlikely(len > UINT32_MAX))
 		return -FI_EMSGSIZE;
+	if (crn_unlikely(!pvb_prefix_fits(ep->domain->ud, len)))
+		return -FI_EINVAL;
 	sge[1] = pvb_sge(buf, len, desc);
 	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags);
 }
@@ -257,6 +259,9 @@ static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void *
 	size_t len;
 	int ret = pvb_sge_fill(&sge[1], iov, desc, count, ep->attr.rx_iov_limit, &len);
 
+	if (!ret &&
+	    crn_unlikely(!pvb_prefix_fits(ep->domain->ud, count ? iov->iov_len : 0)))
+		ret = -FI_EINVAL;
 	return crn_unlikely(ret)
 		       ? ret
 		       : dgram_post_recv(ep, sge, (int)count, len, context, flags);

@@ -15,6 +15,7 @@ struct pvb_comp {
 	uint64_t data;
 	int err;	/* FI_E*; 0: success */
 	int prov_errno; /* of an error: enum ibv_wc_status, or -errno of a refused post */
+	size_t olen;	/* of FI_ETRUNC: bytes that there was no room for; 0: not known */
 	uint64_t source; /* of a datagram: its fi_addr_t + 1, or PVB_SOURCE_* */
 };
 

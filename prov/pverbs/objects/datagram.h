@@ -40,6 +40,7 @@ struct pvb_ahs {
 
 /* Of a domain that was opened for datagrams. */
 struct pvb_ud_domain {
+	bool prefix; /* FI_MSG_PREFIX of receives: programs have room for the GRH */
 	struct pvb_ud_path path;
 	struct pvb_ahs ahs;
 	char *excess; /* where the device puts what is longer than a receive: path.mtu */
@@ -76,8 +77,10 @@ struct pvb_dgram {
 
 /* What a datagram's receive has beside the program's buffers. */
 struct pvb_grh {
-	uint8_t bytes[PVB_GRH_SIZE]; /* the device writes them */
-	uint64_t room;		     /* bytes of the program's buffers */
+	uint8_t bytes[PVB_GRH_SIZE]; /* the device writes them, or to the program's prefix
+				      */
+	const uint8_t *at;	     /* where */
+	uint64_t room;		     /* bytes for data in the program's buffers */
 };
 
 /* Those of a receive queue, one a slot: qp/grh.c. */

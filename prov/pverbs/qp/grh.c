@@ -2,7 +2,7 @@
 /*
  * Where the device puts the GRHs of datagrams: 40 bytes before the data of each, which
  * the program's buffers have no room for. They are a scatter entry of their own, in
- * memory that a receive queue registers once.
+ * memory that a receive queue registers once; or, with FI_MSG_PREFIX, in the program's.
  *
  * A device ends a queue pair that receives more than there is room for (IB specification
  * 1.7, section 11.6.2: local length error), so anybody could end an endpoint by one
@@ -10,6 +10,7 @@
  * there is memory of the domain, which nobody reads.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "device/device.h"
 #include "qp.h"
 
@@ -32,6 +33,22 @@ int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots
 	free(grhs->at);
 	grhs->at = NULL;
 	return ret;
+}
+
+int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, struct pvb_grh *grh,
+			struct ibv_sge *sge, int count, size_t len)
+{
+	grh->at = (const uint8_t *)(uintptr_t)sge[1].addr;
+	grh->room = len - PVB_GRH_SIZE;
+	memmove(&sge[0], &sge[1], (size_t)count * sizeof(*sge));
+	if (grh->room >= ud->path.mtu)
+		return count;
+	sge[count] = (struct ibv_sge){
+		.addr = (uintptr_t)ud->excess,
+		.length = ud->path.mtu - (uint32_t)grh->room,
+		.lkey = ud->excess_mr->lkey,
+	};
+	return count + 1;
 }
 
 void pvb_grhs_free(struct pvb_grhs *grhs)

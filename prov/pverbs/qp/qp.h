@@ -36,6 +36,18 @@ static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
 	return &wq->grhs.at[slot - wq->slots];
 }
 
+/* With FI_MSG_PREFIX the first buffer of a call, of len bytes, begins with room for the
+ * GRH. */
+static inline bool pvb_prefix_fits(const struct pvb_ud_domain *ud, size_t len)
+{
+	return !ud->prefix || len >= PVB_GRH_SIZE;
+}
+
+/* The same as pvb_grh_fill, of a program that has room for the GRH in its first buffer.
+ */
+int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, struct pvb_grh *grh,
+			struct ibv_sge *sge, int count, size_t len);
+
 /*
  * The scatter entries of a datagram's receive with that slot of wq: sge[0] is the GRH's,
  * len bytes of the program's in count entries are behind it, and there is room for one
@@ -47,6 +59,9 @@ CRN_INLINE int pvb_grh_fill(const struct pvb_ud_domain *ud, const struct pvb_wq 
 {
 	struct pvb_grh *grh = pvb_grh_of(wq, slot);
 
+	if (crn_unlikely(ud->prefix))
+		return pvb_grh_fill_prefix(ud, grh, sge, count, len);
+	grh->at = grh->bytes;
 	grh->room = len;
 	sge[0] = (struct ibv_sge){
 		.addr = (uintptr_t)grh->bytes,

@@ -115,6 +115,8 @@ static ssize_t pvb_srx_grh_recv_iov(struct pvb_srx *srx, const struct iovec *iov
 	size_t len;
 	int ret;
 
+	if (crn_unlikely(!pvb_prefix_fits(srx->domain->ud, count ? iov->iov_len : 0)))
+		return -FI_EINVAL;
 	ret = pvb_sge_fill(&sge[1], iov, desc, count, srx->iov_limit, &len);
 	if (crn_unlikely(ret))
 		return ret;

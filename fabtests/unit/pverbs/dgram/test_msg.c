@@ -248,6 +248,7 @@ CT_TEST(dgram_msg, a_datagram_that_is_too_long_is_an_error_and_nothing_more)
 		CT_EXPECT_EQ(err.err, FI_ETRUNC);
 		CT_EXPECT_EQ(err.op_context, NUMBER(1));
 		CT_EXPECT_EQ(err.len, 100);
+		CT_EXPECT_EQ(err.olen, 1);
 		CT_EXPECT_EQ(err.err_data_size, 0);
 		expect_comp(w.cq, NUMBER(2), FI_RECV | FI_MSG, DGRAM_MTU, 0);
 		CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);

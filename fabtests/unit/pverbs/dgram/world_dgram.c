@@ -33,6 +33,8 @@ struct fi_info *dgram_info(const struct dgram_opts *opts)
 	hints->tx_attr->size = opts->tx_size ? opts->tx_size : 8;
 	hints->rx_attr->size = 8;
 	hints->tx_attr->inject_size = opts->inject_size;
+	hints->mode = opts->prefix ? FI_MSG_PREFIX : 0;
+	hints->ep_attr->msg_prefix_size = opts->prefix;
 	if (opts->shared)
 		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info), 0);
