@@ -59,6 +59,9 @@ static const struct crn_param pvb_param_table[] = {
 	CRN_PARAM_INT("fork_safe", &pvb_params.fork_safe, 0, 0, 1,
 		      "1: a child of fork does not inherit registered memory, on kernels "
 		      "that do not copy it"),
+	CRN_PARAM_SIZE("qkey", &pvb_params.qkey, 0, 0, UINT32_MAX,
+		       "Q_Key of datagram endpoints, such as 0x11111111; 0: rdma_cm's "
+		       "with FI_MULTICAST, else that of the verbs provider"),
 	CRN_PARAM_WORD("fence", &pvb_params.fence, PVB_FENCE_AUTO, pvb_fence_words,
 		       "How FI_FENCE and WAR and SAR order are kept: by the device, by "
 		       "waiting for reads and atomics before something is posted, or "

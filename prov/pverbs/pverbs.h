@@ -81,6 +81,7 @@ struct pvb_params {
 	int keepalive;	   /* ms of silence before a keep-alive is sent; 0: never */
 	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
+	size_t qkey;	   /* of datagram endpoints; 0: as fi_pverbs(7) has it */
 	/* Of durable operations: persist/. */
 	int durable;	    /* control queue pairs: enum pvb_durable_mode */
 	int force_message;  /* no one-sided method */

@@ -18,12 +18,17 @@
 /* As the stock provider and the kernel's rdma_cm have it. */
 #define AH_HOP_LIMIT 64
 
-/* What of an address a handle depends on. */
+/* What handles of a port differ in. */
 struct ah_key {
 	uint8_t gid[16];
+	uint32_t flow_label;
 	uint16_t lid;
 	uint8_t sl;
-	uint8_t zero;
+	uint8_t global;
+	uint8_t sgid_index;
+	uint8_t hop_limit;
+	uint8_t traffic_class;
+	uint8_t static_rate;
 };
 
 struct pvb_ah {
@@ -130,44 +135,46 @@ static int ah_grow(struct pvb_ahs *ahs)
 	return 0;
 }
 
-static struct ah_key ah_key_of(const struct pvb_domain *domain,
-			       const struct pvb_ud_addr *addr)
+/* Without holes: keys are compared as bytes. */
+static struct ah_key ah_key_of(const struct ibv_ah_attr *attr)
 {
-	struct ah_key key = {.lid = addr->lid, .sl = addr->sl};
+	struct ah_key key = {.lid = attr->dlid,
+			     .sl = attr->sl,
+			     .static_rate = attr->static_rate,
+			     .global = attr->is_global};
 
-	if (domain->ud->path.ethernet)
-		key.lid = 0;
-	memcpy(key.gid, addr->gid, sizeof(key.gid));
+	if (!attr->is_global)
+		return key;
+	memcpy(key.gid, attr->grh.dgid.raw, sizeof(key.gid));
+	key.flow_label = attr->grh.flow_label;
+	key.sgid_index = attr->grh.sgid_index;
+	key.hop_limit = attr->grh.hop_limit;
+	key.traffic_class = attr->grh.traffic_class;
 	return key;
 }
 
-/* 0 or a negative code. */
-static int ah_create(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
-		     struct pvb_ah *ah)
+static struct ibv_ah_attr ah_attr_of(const struct pvb_ud_path *path,
+				     const struct pvb_ud_addr *addr)
 {
-	const struct pvb_ud_path *path = &domain->ud->path;
 	struct ibv_ah_attr attr = {
-		.dlid = ah->key.lid,
+		.dlid = path->ethernet ? 0 : addr->lid,
 		.sl = addr->sl,
 		.port_num = path->port,
 	};
 
-	if (path->ethernet && pvb_ud_no_gid(addr))
-		return -FI_EINVAL;
-	if (!pvb_ud_no_gid(addr)) {
-		attr.is_global = 1;
-		memcpy(attr.grh.dgid.raw, addr->gid, sizeof(addr->gid));
-		attr.grh.sgid_index = path->sgid_index;
-		attr.grh.hop_limit = AH_HOP_LIMIT;
-		if (pvb_params.traffic_class >= 0)
-			attr.grh.traffic_class = (uint8_t)pvb_params.traffic_class;
-	}
-	ah->handle = ibv_create_ah(domain->pd, &attr);
-	return ah->handle ? 0 : pvb_errno();
+	if (pvb_ud_no_gid(addr))
+		return attr;
+	attr.is_global = 1;
+	memcpy(attr.grh.dgid.raw, addr->gid, sizeof(addr->gid));
+	attr.grh.sgid_index = path->sgid_index;
+	attr.grh.hop_limit = AH_HOP_LIMIT;
+	if (pvb_params.traffic_class >= 0)
+		attr.grh.traffic_class = (uint8_t)pvb_params.traffic_class;
+	return attr;
 }
 
 /* With the lock held. */
-static int ah_new(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
+static int ah_new(struct pvb_domain *domain, struct ibv_ah_attr *attr,
 		  const struct ah_key *key, struct pvb_ah **out)
 {
 	struct pvb_ahs *ahs = &domain->ud->ahs;
@@ -176,12 +183,15 @@ static int ah_new(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 
 	if (ret)
 		return ret;
+	if (domain->ud->path.ethernet && !attr->is_global)
+		return -FI_EINVAL;
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return -FI_ENOMEM;
 	ah->key = *key;
-	ret = ah_create(domain, addr, ah);
-	if (ret) {
+	ah->handle = ibv_create_ah(domain->pd, attr);
+	if (!ah->handle) {
+		ret = pvb_errno();
 		free(ah);
 		return ret;
 	}
@@ -266,10 +276,10 @@ void pvb_ahs_sweep(struct pvb_domain *domain)
 	pthread_mutex_unlock(&ahs->sweeping);
 }
 
-int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
-	       struct pvb_ud_peer *peer)
+int pvb_ah_get_attr(struct pvb_domain *domain, struct ibv_ah_attr *attr, uint32_t qpn,
+		    uint32_t qkey, struct pvb_ud_peer *peer)
 {
-	const struct ah_key key = ah_key_of(domain, addr);
+	const struct ah_key key = ah_key_of(attr);
 	struct pvb_ahs *ahs = &domain->ud->ahs;
 	struct pvb_ah *ah;
 	int ret = 0;
@@ -277,17 +287,24 @@ int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 	pthread_mutex_lock(&ahs->lock);
 	ah = ah_find(ahs, &key);
 	if (!ah)
-		ret = ah_new(domain, addr, &key, &ah);
+		ret = ah_new(domain, attr, &key, &ah);
 	else if (!ah->uses)
 		crn_list_del(&ah->entry);
 	if (!ret) {
 		ah->uses++;
-		*peer = (struct pvb_ud_peer){.handle = ah->handle,
-					     .qpn = addr->qpn,
-					     .ah = ah};
+		*peer = (struct pvb_ud_peer){
+			.handle = ah->handle, .qpn = qpn, .qkey = qkey, .ah = ah};
 	}
 	pthread_mutex_unlock(&ahs->lock);
 	return ret;
+}
+
+int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
+	       struct pvb_ud_peer *peer)
+{
+	struct ibv_ah_attr attr = ah_attr_of(&domain->ud->path, addr);
+
+	return pvb_ah_get_attr(domain, &attr, addr->qpn, pvb_ud_qkey(addr), peer);
 }
 
 void pvb_ah_put(struct pvb_domain *domain, struct pvb_ud_peer *peer)

@@ -35,6 +35,8 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 	memset(from, 0, sizeof(*from));
 	from->qpn = wc->src_qp;
 	from->pkey = path->addr.pkey;
+	/* Not told; most likely that of its peer. */
+	from->qkey = ep->dgram->addr.qkey;
 	if (path->ethernet) {
 		dgram_gid_of_grh(grh, from->gid);
 		return;

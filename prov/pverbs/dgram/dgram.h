@@ -65,6 +65,20 @@ int pvb_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_a
 /* fi_ep_bind of a vector. */
 int pvb_dgram_bind_av(struct pvb_ep *ep, struct pvb_av *av);
 
+/* ah.c */
+
+/* As pvb_ah_get of internal.h, with all that a handle has and the two numbers beside it
+ * in a work request. The attributes are not changed. */
+int pvb_ah_get_attr(struct pvb_domain *domain, struct ibv_ah_attr *attr, uint32_t qpn,
+		    uint32_t qkey, struct pvb_ud_peer *peer);
+/* Sends that were posted to it may still be outstanding: the handle lives until they have
+ * completed, and then until pvb_ahs_sweep. Any thread; no lock is taken behind the
+ * cache's, so that completion queues and address vectors may be locked. */
+void pvb_ah_put(struct pvb_domain *domain, struct pvb_ud_peer *peer);
+/* Frees the handles that nobody uses and no send can name any more. Takes qps_lock and
+ * the locks of posting. */
+void pvb_ahs_sweep(struct pvb_domain *domain);
+
 /* ep.c */
 
 /* Makes ep->dgram of an endpoint whose attributes are known: 0 or a negative code. */

@@ -28,6 +28,14 @@ static int dgram_check_src(const struct pvb_domain *domain, const struct fi_info
 	return -FI_EADDRNOTAVAIL;
 }
 
+/* A queue pair has one: with that of rdma_cm's groups it can join them. */
+static uint32_t dgram_qkey(const struct fi_info *info)
+{
+	if (pvb_params.qkey)
+		return (uint32_t)pvb_params.qkey;
+	return info->caps & FI_MULTICAST ? PVB_UD_QKEY_GROUPS : PVB_UD_QKEY;
+}
+
 int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 {
 	int ret;
@@ -43,7 +51,9 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	ep->dgram = calloc(1, sizeof(*ep->dgram));
 	if (!ep->dgram)
 		return -FI_ENOMEM;
+	ep->dgram->qkey = dgram_qkey(info);
 	ep->dgram->addr = ep->domain->ud->path.addr;
+	ep->dgram->addr.qkey = pvb_ud_qkey_field(ep->dgram->qkey);
 	if (info->src_addr)
 		memcpy(&ep->dgram->addr.service,
 		       (const char *)info->src_addr +
@@ -80,7 +90,7 @@ static int dgram_modify(struct pvb_ep *ep)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = path->port,
 		.pkey_index = path->pkey_index,
-		.qkey = PVB_UD_QKEY,
+		.qkey = ep->dgram->qkey,
 	};
 	int ret;
 

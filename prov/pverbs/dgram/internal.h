@@ -3,7 +3,7 @@
 #ifndef PVB_DGRAM_INTERNAL_H
 #define PVB_DGRAM_INTERNAL_H
 
-#include "objects/objects.h"
+#include "dgram.h"
 
 /* ah.c */
 
@@ -17,13 +17,6 @@ void pvb_ahs_fini(struct pvb_ahs *ahs);
  */
 int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 	       struct pvb_ud_peer *peer);
-/* Sends that were posted to it may still be outstanding: the handle lives until they have
- * completed, and then until pvb_ahs_sweep. Any thread; no lock is taken behind the
- * cache's, so that completion queues and address vectors may be locked. */
-void pvb_ah_put(struct pvb_domain *domain, struct pvb_ud_peer *peer);
-/* Frees the handles that nobody uses and no send can name any more. Takes qps_lock and
- * the locks of posting. */
-void pvb_ahs_sweep(struct pvb_domain *domain);
 
 /* complete.c */
 

@@ -44,7 +44,7 @@ CRN_INLINE void dgram_wr(const struct pvb_ep *ep, const struct dgram_op *op,
 	wr->send_flags = len <= ep->qp.inline_size ? IBV_SEND_INLINE : 0;
 	wr->wr.ud.ah = peer->handle;
 	wr->wr.ud.remote_qpn = peer->qpn;
-	wr->wr.ud.remote_qkey = PVB_UD_QKEY;
+	wr->wr.ud.remote_qkey = peer->qkey;
 }
 
 /* With the lock held. */

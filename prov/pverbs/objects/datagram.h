@@ -25,7 +25,7 @@ struct pvb_ud_path {
 
 /*
  * Address handles of a domain: dgram/ah.c. One serves all peers on a port, for it says
- * nothing of queue pairs.
+ * nothing of queue pairs, or a multicast group.
  */
 struct pvb_ahs {
 	pthread_mutex_t sweeping; /* a thread is in pvb_ahs_sweep; before qps_lock */
@@ -49,8 +49,9 @@ struct pvb_ud_domain {
 
 /* Where a datagram goes, made once for an address of a vector. */
 struct pvb_ud_peer {
-	struct ibv_ah *handle;
+	struct ibv_ah *handle; /* this and the next two as in a work request */
 	uint32_t qpn;
+	uint32_t qkey;
 	struct pvb_ah *ah; /* whose handle it is */
 };
 
@@ -65,6 +66,7 @@ struct pvb_av {
 /* Of a datagram endpoint. */
 struct pvb_dgram {
 	struct pvb_ud_addr addr; /* its own; qpn 0 until it is enabled */
+	uint32_t qkey;		 /* of its queue pair, which has one */
 	struct pvb_av *av;
 	struct pvb_ud_peer self; /* also where pvb_tx_close sends its marker */
 	bool source;		 /* FI_SOURCE: receives say where they came from */

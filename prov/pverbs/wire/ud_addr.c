@@ -15,6 +15,7 @@
 
 _Static_assert(sizeof(struct pvb_ud_addr) == 32, "as the stock provider has it");
 _Static_assert(offsetof(struct pvb_ud_addr, sl) == 26, "as the stock provider has it");
+_Static_assert(offsetof(struct pvb_ud_addr, qkey) == 28, "in what that has zeros in");
 
 bool pvb_ud_no_gid(const struct pvb_ud_addr *addr)
 {
@@ -47,11 +48,13 @@ bool pvb_ud_same(const struct pvb_ud_addr *a, const struct pvb_ud_addr *b)
 
 int pvb_ud_text(const struct pvb_ud_addr *addr, char *buf, size_t size)
 {
-	char gid[INET6_ADDRSTRLEN];
+	char gid[INET6_ADDRSTRLEN], qkey[10] = "";
 
 	inet_ntop(AF_INET6, addr->gid, gid, sizeof(gid));
-	return snprintf(buf, size, PVB_UD_PREFIX "%s:%x/%x/%x/%x", gid, addr->qpn,
-			addr->lid, addr->pkey, addr->sl);
+	if (addr->qkey)
+		snprintf(qkey, sizeof(qkey), "/%x", addr->qkey);
+	return snprintf(buf, size, PVB_UD_PREFIX "%s:%x/%x/%x/%x%s", gid, addr->qpn,
+			addr->lid, addr->pkey, addr->sl, qkey);
 }
 
 /* A number of 1 to 8 hexadecimal digits, and the character behind it, of which *at is
@@ -72,7 +75,7 @@ static bool ud_number(const char **at, char end, uint32_t most, uint32_t *value)
 int pvb_ud_parse(const char *text, struct pvb_ud_addr *addr)
 {
 	const size_t prefix = strlen(PVB_UD_PREFIX);
-	uint32_t qpn, lid, pkey, sl;
+	uint32_t qpn, lid, pkey, sl, qkey = 0;
 	char gid[INET6_ADDRSTRLEN];
 	const char *colon, *at;
 
@@ -89,12 +92,16 @@ int pvb_ud_parse(const char *text, struct pvb_ud_addr *addr)
 	if (inet_pton(AF_INET6, gid, addr->gid) != 1 ||
 	    !ud_number(&at, '/', UD_QPN_MAX, &qpn) ||
 	    !ud_number(&at, '/', UINT16_MAX, &lid) ||
-	    !ud_number(&at, '/', UINT16_MAX, &pkey) ||
-	    !ud_number(&at, '\0', UD_SL_MAX, &sl))
+	    !ud_number(&at, '/', UINT16_MAX, &pkey))
+		return -FI_EINVAL;
+	if (!ud_number(&at, '\0', UD_SL_MAX, &sl) &&
+	    (!ud_number(&at, '/', UD_SL_MAX, &sl) ||
+	     !ud_number(&at, '\0', UINT32_MAX, &qkey)))
 		return -FI_EINVAL;
 	addr->qpn = qpn;
 	addr->lid = (uint16_t)lid;
 	addr->pkey = (uint16_t)pkey;
 	addr->sl = (uint8_t)sl;
+	addr->qkey = qkey;
 	return 0;
 }

@@ -252,7 +252,7 @@ void pvb_tx_close(struct pvb_ep *ep)
 	if (ep->dgram) {
 		wr.wr.ud.ah = ep->dgram->self.handle;
 		wr.wr.ud.remote_qpn = ep->dgram->self.qpn;
-		wr.wr.ud.remote_qkey = PVB_UD_QKEY;
+		wr.wr.ud.remote_qkey = ep->dgram->self.qkey;
 	}
 	ret = qp->chained ? pvb_chain_post(ep, &wr, true, NULL)
 			  : ibv_post_send(qp->ibv, &wr, &bad);

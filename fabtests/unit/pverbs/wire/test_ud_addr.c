@@ -55,11 +55,30 @@ CT_TEST(ud_addr, every_field_is_where_the_stock_provider_has_it)
 	len = pvb_ud_text(&addr, text, sizeof(text));
 	CT_EXPECT_EQ(len, strlen(text));
 	CT_EXPECT_STREQ(text, "fi_addr_ib_ud://"
-			      "102:304:506:708:90a:b0c:d0e:f10:14131211/1615/1817/1b");
+			      "102:304:506:708:90a:b0c:d0e:f10:14131211/1615/1817/1b/"
+			      "201f1e1d");
 	CT_EXPECT_EQ(pvb_ud_text(&addr, text, 5), len);
 	CT_EXPECT_STREQ(text, "fi_a");
 }
 #endif
+
+CT_TEST(ud_addr, a_q_key_that_is_not_the_stock_providers_is_in_the_address_and_its_text)
+{
+	struct pvb_ud_addr addr = {.gid = {0xfe}, .qpn = 2, .lid = 3}, back;
+	char text[PVB_UD_STRLEN];
+
+	CT_EXPECT_EQ(pvb_ud_qkey(&addr), 0x11111111);
+	CT_EXPECT_EQ(pvb_ud_qkey_field(0x11111111), 0);
+	addr.qkey = pvb_ud_qkey_field(0x1234567);
+	CT_EXPECT_EQ(pvb_ud_qkey(&addr), 0x1234567);
+	pvb_ud_text(&addr, text, sizeof(text));
+	CT_EXPECT_STREQ(text, "fi_addr_ib_ud://fe00:::2/3/0/0/1234567");
+	CT_EXPECT_EQ(pvb_ud_parse(text, &back), 0);
+	CT_EXPECT_EQ(memcmp(&addr, &back, sizeof(addr)), 0);
+	/* Who it is does not depend on it. */
+	back.qkey = 0;
+	CT_EXPECT_TRUE(pvb_ud_same(&addr, &back));
+}
 
 CT_TEST(ud_addr, what_is_no_unicast_address_is_refused)
 {
@@ -114,7 +133,9 @@ CT_TEST(ud_addr, texts_that_are_none_are_refused)
 		"fi_addr_ib://fe80::1:2/3/4/5",
 		"fi_addr_ib_ud://fe80::1/2/3/4",
 		"fi_addr_ib_ud://fe80::1:2/3/4",
-		"fi_addr_ib_ud://fe80::1:2/3/4/5/6",
+		"fi_addr_ib_ud://fe80::1:2/3/4/5/",
+		"fi_addr_ib_ud://fe80::1:2/3/4/5/6/7",
+		"fi_addr_ib_ud://fe80::1:2/3/4/5/123456789",
 		"fi_addr_ib_ud://fe80::1:2/3/4/",
 		"fi_addr_ib_ud://fe80::1:2/3//5",
 		"fi_addr_ib_ud://fe80::1:1000000/3/4/5",
