@@ -7,6 +7,7 @@
 #include <cairn/nosys.h>
 #include "cm/cm.h"
 #include "device/device.h"
+#include "mcast/mcast.h"
 #include "persist/persist.h"
 
 static int pvb_eq_close(struct fid *fid)
@@ -25,6 +26,7 @@ static int pvb_eq_close(struct fid *fid)
 	crn_eq_fini(&eq->eq);
 	pvb_keepalive_close(eq);
 	pvb_control_conn_close(eq);
+	pvb_mcast_close(eq);
 	rdma_destroy_event_channel(eq->channel);
 	pthread_mutex_destroy(&eq->cm_lock);
 	atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -86,6 +88,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	if (ret)
 		goto err_keepalive;
 	pvb_control_conn_open(eq);
+	pvb_mcast_open(eq);
 	eq->fabric = fabric;
 	atomic_fetch_add(&fabric->refs, 1);
 	eq->eq.fid.fid.ops = &pvb_eq_fid_ops;

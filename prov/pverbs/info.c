@@ -267,7 +267,7 @@ static int pvb_info_addrs(const struct pvb_device_addr *entry,
  */
 static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 			  const struct fi_info *hints, enum fi_ep_type type,
-			  struct fi_info **info)
+			  bool multicast, struct fi_info **info)
 {
 	struct fi_info *answer = pvb_offer(entry, hints);
 	const int *mr_hint =
@@ -278,7 +278,7 @@ static int pvb_info_build(uint32_t version, const struct pvb_device_addr *entry,
 	if (!answer)
 		return -FI_ENOMEM;
 	if (type == FI_EP_DGRAM)
-		pvb_ud_offer(answer, entry, hints);
+		pvb_ud_offer(answer, entry, hints, multicast);
 	if (crn_attr_check(&pvb_prov, version, answer, hints) ||
 	    crn_attr_mr_mode(version, mr_hint, hints ? hints->mode : 0,
 			     crn_attr_mr_required(PVB_MR_MODE,
@@ -406,10 +406,29 @@ static int pvb_getinfo_msg(const struct pvb_ask *ask, struct fi_info ***tail)
 		if (!pvb_query_match(&query, &ask->list[i]))
 			continue;
 		ret = pvb_info_build(ask->version, &ask->list[i], ask->hints, FI_EP_MSG,
-				     *tail);
+				     false, *tail);
 		if (!**tail)
 			continue;
 		ret = pvb_info_addrs(&ask->list[i], &query, **tail);
+		*tail = &(**tail)->next;
+	}
+	return ret;
+}
+
+/* What is offered for datagrams at one GID: without groups and with them. */
+static int pvb_getinfo_gid(const struct pvb_ask *ask, const struct pvb_ud_query *query,
+			   const struct pvb_device_addr *entry, struct fi_info ***tail)
+{
+	int multicast, ret = 0;
+
+	for (multicast = 0; !ret && multicast <= 1; multicast++) {
+		if (!pvb_ud_wants(ask->hints, multicast))
+			continue;
+		ret = pvb_info_build(ask->version, entry, ask->hints, FI_EP_DGRAM,
+				     multicast, *tail);
+		if (!**tail)
+			continue;
+		ret = pvb_ud_query_addrs(query, entry, **tail);
 		*tail = &(**tail)->next;
 	}
 	return ret;
@@ -430,11 +449,7 @@ static int pvb_getinfo_dgram(const struct pvb_ask *ask, struct fi_info ***tail)
 		    (last && pvb_ud_same_source(last, entry)))
 			continue;
 		last = entry;
-		ret = pvb_info_build(ask->version, entry, ask->hints, FI_EP_DGRAM, *tail);
-		if (!**tail)
-			continue;
-		ret = pvb_ud_query_addrs(&query, entry, **tail);
-		*tail = &(**tail)->next;
+		ret = pvb_getinfo_gid(ask, &query, entry, tail);
 	}
 	return ret;
 }

@@ -64,6 +64,14 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/flags.h \
 	prov/pverbs/info.c \
 	prov/pverbs/init.c \
+	prov/pverbs/mcast/address.c \
+	prov/pverbs/mcast/cm.c \
+	prov/pverbs/mcast/group.c \
+	prov/pverbs/mcast/internal.h \
+	prov/pverbs/mcast/join.c \
+	prov/pverbs/mcast/mcast.h \
+	prov/pverbs/mcast/member.c \
+	prov/pverbs/mcast/report.c \
 	prov/pverbs/mr.c \
 	prov/pverbs/objects/completion.h \
 	prov/pverbs/objects/connection.h \

@@ -13,6 +13,8 @@ static const char *const pvb_durable_words[] = {[PVB_DURABLE_OFF] = "off",
 						[PVB_DURABLE_ON] = "on",
 						[PVB_DURABLE_AUTO] = "auto",
 						NULL};
+static const char *const pvb_multicast_words[] = {
+	[PVB_MULTICAST_UDP] = "udp", [PVB_MULTICAST_IPOIB] = "ipoib", NULL};
 static const char *const pvb_method_words[] = {"auto", "message", NULL};
 
 static const struct crn_param pvb_param_table[] = {
@@ -59,6 +61,12 @@ static const struct crn_param pvb_param_table[] = {
 	CRN_PARAM_INT("fork_safe", &pvb_params.fork_safe, 0, 0, 1,
 		      "1: a child of fork does not inherit registered memory, on kernels "
 		      "that do not copy it"),
+	CRN_PARAM_WORD("multicast", &pvb_params.multicast, PVB_MULTICAST_UDP,
+		       pvb_multicast_words,
+		       "Multicast groups that an IP address stands for on InfiniBand: "
+		       "rdma_cm's for udp, or those of IPoIB"),
+	CRN_PARAM_INT("join_timeout", &pvb_params.join_timeout, 20000, 1, 600000,
+		      "Milliseconds that joining a multicast group may take"),
 	CRN_PARAM_SIZE("qkey", &pvb_params.qkey, 0, 0, UINT32_MAX,
 		       "Q_Key of datagram endpoints, such as 0x11111111; 0: rdma_cm's "
 		       "with FI_MULTICAST, else that of the verbs provider"),

@@ -60,6 +60,9 @@ enum pvb_fence { PVB_FENCE_DEVICE, PVB_FENCE_WAIT, PVB_FENCE_AUTO };
 
 enum pvb_durable_mode { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 
+/* Whose multicast groups an IP address stands for on InfiniBand. */
+enum pvb_multicast { PVB_MULTICAST_UDP, PVB_MULTICAST_IPOIB };
+
 /* What the user may set in the environment: pverbs.c, fi_pverbs(7). */
 struct pvb_params {
 	char *device;	     /* comma-separated names; NULL: every device */
@@ -81,6 +84,8 @@ struct pvb_params {
 	int keepalive;	   /* ms of silence before a keep-alive is sent; 0: never */
 	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
+	int multicast;	   /* port space of groups: enum pvb_multicast */
+	int join_timeout;  /* ms that subnet administration may take to answer */
 	size_t qkey;	   /* of datagram endpoints; 0: as fi_pverbs(7) has it */
 	/* Of durable operations: persist/. */
 	int durable;	    /* control queue pairs: enum pvb_durable_mode */

@@ -57,6 +57,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/mcast/test_address.c \
 	fabtests/unit/pverbs/persist/control/control_conn.c \
 	fabtests/unit/pverbs/persist/control/control_conn.h \
 	fabtests/unit/pverbs/persist/control/test_control.c \

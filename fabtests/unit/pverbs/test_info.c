@@ -40,7 +40,10 @@ CT_TEST(info, without_hints_the_answer_is_modest)
 	/* Behind it there are datagrams: dgram/test_info.c. */
 	CT_ASSERT_NE(info->next, NULL);
 	CT_EXPECT_EQ(info->next->ep_attr->type, FI_EP_DGRAM);
-	CT_EXPECT_EQ(info->next->next, NULL);
+	CT_EXPECT_FALSE(info->next->caps & FI_MULTICAST);
+	CT_ASSERT_NE(info->next->next, NULL);
+	CT_EXPECT_TRUE(info->next->next->caps & FI_MULTICAST);
+	CT_EXPECT_EQ(info->next->next->next, NULL);
 	CT_EXPECT_EQ(info->caps, FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ |
 					 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
 					 FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/device.h"
+#include "mcast/mcast.h"
 #include "persist/persist.h"
 #include "wire/wire.h"
 #include "cm.h"
@@ -145,6 +146,9 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 	case PVB_CLASS_CONTROL_QP:
 		pvb_control_conn_event(fid, event);
 		break;
+	case PVB_CLASS_MC_GROUP:
+		pvb_mcast_event(fid, event);
+		break;
 	case FI_CLASS_CONNREQ:
 		/* Not accepted yet, and the requester has gone: fi_accept will fail. */
 		crn_container_of(fid, struct pvb_connreq, fid)->dead = true;
@@ -183,6 +187,10 @@ static void pvb_cm_copy(struct pvb_cm_event *copy, const struct rdma_cm_event *e
 			copy->len = event->param.conn.private_data_len;
 			memcpy(copy->bytes, event->param.conn.private_data, copy->len);
 		}
+		break;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+		copy->group = event->param.ud.ah_attr;
+		copy->group_qkey = event->param.ud.qkey;
 		break;
 	default:
 		break;
@@ -223,6 +231,7 @@ int pvb_cm_progress(struct crn_eq *crn)
 	ret = pvb_cm_take(eq);
 	pvb_control_conn_progress(eq);
 	pvb_keepalive_progress(eq);
+	pvb_mcast_progress(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	return ret;
 }
@@ -246,4 +255,5 @@ const struct pvb_cm_calls pvb_cm_calls = {
 	.second_over = pvb_cm_control_conn_over,
 	.disconnected = pvb_cm_disconnected,
 	.failed = pvb_cm_failed,
+	.join = pvb_mcast_join,
 };

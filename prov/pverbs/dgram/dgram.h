@@ -21,6 +21,7 @@ struct pvb_ud_query {
 	union crn_addr host; /* the source's IP address; family 0: none asked for */
 	union crn_addr peer; /* the destination's, with dest_host */
 	bool dest_host;
+	bool dest_group; /* dest is the address of a multicast group */
 };
 
 /* By the rules of fi_getinfo(3): 0, or -FI_ENODATA, -FI_ENOMEM. */
@@ -31,9 +32,14 @@ bool pvb_ud_query_match(const struct pvb_ud_query *query,
 			const struct pvb_device_addr *entry);
 /* Do datagrams leave both addresses by the same GID? */
 bool pvb_ud_same_source(const struct pvb_device_addr *a, const struct pvb_device_addr *b);
+/*
+ * FI_MULTICAST is a primary capability (fi_getinfo(3)): only who asks for it gets it, and
+ * who asks for nothing particular gets both offers. Is one with it, or without, wanted?
+ */
+bool pvb_ud_wants(const struct fi_info *hints, bool multicast);
 /* Turns an offer for connections at this address into one for datagrams. */
 void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
-		  const struct fi_info *hints);
+		  const struct fi_info *hints, bool multicast);
 /* The addresses of an answer: 0 or -FI_ENOMEM. */
 int pvb_ud_query_addrs(const struct pvb_ud_query *query,
 		       const struct pvb_device_addr *entry, struct fi_info *info);

@@ -51,6 +51,7 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	ep->dgram = calloc(1, sizeof(*ep->dgram));
 	if (!ep->dgram)
 		return -FI_ENOMEM;
+	crn_list_init(&ep->dgram->mcs.attached);
 	ep->dgram->qkey = dgram_qkey(info);
 	ep->dgram->addr = ep->domain->ud->path.addr;
 	ep->dgram->addr.qkey = pvb_ud_qkey_field(ep->dgram->qkey);
@@ -79,6 +80,7 @@ void pvb_dgram_close(struct pvb_ep *ep)
 	if (dgram->av)
 		atomic_fetch_sub(&dgram->av->av.refs, 1);
 	pvb_ahs_sweep(ep->domain);
+	free(dgram->mcs.slots);
 	free(dgram);
 	ep->dgram = NULL;
 }
@@ -146,6 +148,14 @@ static int dgram_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 	return -FI_ENOTCONN;
 }
 
+static int dgram_join(struct fid_ep *fid, const void *addr, uint64_t flags,
+		      struct fid_mc **mc, void *context)
+{
+	struct pvb_ep *ep = pvb_ep_of(fid);
+
+	return ep->eq ? ep->eq->cm->join(ep, addr, flags, mc, context) : -FI_ENOEQ;
+}
+
 struct fi_ops_cm pvb_dgram_cm_ops = {
 	.size = sizeof(struct fi_ops_cm),
 	.setname = dgram_setname,
@@ -156,5 +166,5 @@ struct fi_ops_cm pvb_dgram_cm_ops = {
 	.accept = crn_nosys_accept,
 	.reject = crn_nosys_reject,
 	.shutdown = crn_nosys_shutdown,
-	.join = crn_nosys_join,
+	.join = dgram_join,
 };

@@ -10,6 +10,8 @@
 #define UD_TX_OP_FLAGS \
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 #define UD_MTU_MIN 256u
+/* The destination of all multicast (IB specification 1.7, section 10.5.2). */
+#define UD_QPN_GROUPS 0xffffffu
 
 /*
  * FI_SOURCE_ERR (fi_getinfo(3)) must be paired with FI_SOURCE, and turns receives into
@@ -42,8 +44,20 @@ static void ud_offer_prefix(struct fi_info *info, const struct fi_info *hints)
 	info->ep_attr->msg_prefix_size = PVB_GRH_SIZE;
 }
 
+bool pvb_ud_wants(const struct fi_info *hints, bool multicast)
+{
+	return !hints || !hints->caps || !(hints->caps & FI_MULTICAST) == !multicast;
+}
+
+static void ud_offer_multicast(struct fi_info *info)
+{
+	info->caps |= FI_MULTICAST;
+	info->tx_attr->caps |= FI_MULTICAST;
+	info->tx_attr->op_flags |= FI_MULTICAST;
+}
+
 void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
-		  const struct fi_info *hints)
+		  const struct fi_info *hints, bool multicast)
 {
 	const uint64_t source = ud_source_caps(hints);
 	struct fi_ep_attr *ep = info->ep_attr;
@@ -70,6 +84,8 @@ void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 	ep->max_order_waw_size = 0;
 	info->domain_attr->max_err_data = sizeof(struct pvb_ud_addr);
 	ud_offer_prefix(info, hints);
+	if (multicast)
+		ud_offer_multicast(info);
 }
 
 /* An address in the hints: 0, or -FI_ENODATA if it is of another format. */
@@ -130,6 +146,20 @@ static int ud_query_source(struct pvb_ud_query *query, const char *node,
 	return ret;
 }
 
+/* A literal of a group: on InfiniBand its GID, on RoCE an IPv4 address. */
+static bool ud_query_group(struct pvb_ud_query *query, const union crn_addr *addr)
+{
+	uint8_t gid[16];
+
+	pvb_gid_of_addr(&addr->sa, gid);
+	if (!pvb_ud_group_gid(gid))
+		return false;
+	memcpy(query->dest.gid, gid, sizeof(gid));
+	query->dest.qpn = UD_QPN_GROUPS;
+	query->dest_group = true;
+	return true;
+}
+
 /* A text of FI_ADDR_STR names a whole address; a host's is known on RoCE, with the queue
  * pair number as the service. */
 static int ud_query_dest(struct pvb_ud_query *query, const char *node,
@@ -143,9 +173,11 @@ static int ud_query_dest(struct pvb_ud_query *query, const char *node,
 		ret = ud_query_number(service, 0xffffff, &qpn);
 	if (ret || (node && !pvb_ud_parse(node, &query->dest)))
 		goto out;
-	query->dest_host = true;
 	ret = crn_addr_resolve(node ? node : "127.0.0.1", NULL, AF_UNSPEC, false, numeric,
 			       &query->peer);
+	if (!ret && ud_query_group(query, &query->peer))
+		return 0;
+	query->dest_host = true;
 	if (!ret && !query->have_src && !crn_addr_is_loopback(&query->peer.sa))
 		ret = crn_addr_source(&query->peer.sa, &query->host) ? -FI_ENODATA : 0;
 out:
@@ -192,6 +224,9 @@ bool pvb_ud_query_match(const struct pvb_ud_query *query,
 	if (!pvb_ud_no_gid(&query->src) &&
 	    memcmp(query->src.gid, entry->gid, sizeof(entry->gid)) != 0)
 		return false;
+	/* The other kind has no such groups, or rdma_cm decides on their GID. */
+	if (query->dest_group && ethernet == (query->dest.gid[0] != 0))
+		return false;
 	/* The LID of a host on InfiniBand is not known, but for our own. */
 	if (query->dest_host && !ethernet && !crn_addr_is_loopback(&query->peer.sa))
 		return false;
@@ -232,6 +267,8 @@ int pvb_ud_query_addrs(const struct pvb_ud_query *query,
 		dest.qpn = query->dest.qpn;
 	} else if (query->dest_host) {
 		pvb_gid_of_addr(&query->peer.sa, dest.gid);
+		dest.pkey = src.pkey;
+	} else if (query->dest_group) {
 		dest.pkey = src.pkey;
 	}
 	return ud_info_addr(&info->dest_addr, &info->dest_addrlen, &dest);

@@ -91,6 +91,44 @@ CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *o
 	return 0;
 }
 
+/* Where a group is sent to, or why nothing is sent. With the lock held. */
+static int dgram_group_peer(const struct pvb_ep *ep, fi_addr_t dest,
+			    const struct pvb_ud_peer **peer)
+{
+	const struct pvb_mcs *mcs = &ep->dgram->mcs;
+	const uint32_t index = (uint32_t)dest;
+
+	/* fi_mc_addr until the group has been joined. */
+	if (dest == FI_ADDR_NOTAVAIL && (ep->attr.caps & FI_MULTICAST))
+		return -FI_EADDRNOTAVAIL;
+	if (!(dest & PVB_MC_ADDR) || index >= mcs->count ||
+	    mcs->slots[index].addr != dest)
+		return -FI_EINVAL;
+	*peer = atomic_load_explicit(&mcs->slots[index].peer, memory_order_acquire);
+	return *peer ? 0 : -FI_EADDRNOTAVAIL;
+}
+
+/* To what is no address of the vector: a group, or nobody. */
+static __attribute__((noinline)) ssize_t dgram_post_group(struct pvb_ep *ep,
+							  const struct dgram_op *op,
+							  struct ibv_sge *sge,
+							  int num_sge, size_t len)
+{
+	const struct pvb_ud_peer *peer;
+	ssize_t ret;
+
+	if (crn_unlikely(!ep->dgram->av))
+		return pvb_tx_misused(ep, -FI_EOPBADSTATE);
+	crn_lock(&ep->qp.tx_lock);
+	ret = dgram_group_peer(ep, op->dest, &peer);
+	if (crn_likely(!ret))
+		ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
+	else
+		pvb_tx_end_more(ep);
+	crn_unlock(&ep->qp.tx_lock);
+	return ret;
+}
+
 /* 0, -FI_EAGAIN, or the error of this call: the datagram is not sent then. */
 CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
 			      struct ibv_sge *sge, int num_sge, size_t len)
@@ -100,11 +138,11 @@ CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
 		av ? crn_av_peer(&ep->dgram->av->av, op->dest) : NULL;
 	ssize_t ret;
 
-	if (crn_unlikely(!peer))
-		return pvb_tx_misused(ep, av ? -FI_EINVAL : -FI_EOPBADSTATE);
 	if (crn_unlikely(len > ep->max_msg || ((op->inject || (op->flags & FI_INJECT)) &&
 					       len > ep->inject_size)))
 		return pvb_tx_misused(ep, -FI_EMSGSIZE);
+	if (crn_unlikely(!peer))
+		return dgram_post_group(ep, op, sge, num_sge, len);
 	crn_lock(&ep->qp.tx_lock);
 	ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
 	crn_unlock(&ep->qp.tx_lock);
@@ -161,13 +199,27 @@ static ssize_t dgram_sendv(struct fid_ep *fid, const struct iovec *iov, void **d
 	return dgram_post_iov(ep, &op, iov, desc, count);
 }
 
+/* Flags that not every datagram may have: 0 or a negative code. */
+static __attribute__((noinline)) int dgram_check_flags(const struct fi_msg *msg,
+						       uint64_t flags)
+{
+	if (flags & ~(uint64_t)(DGRAM_TX_FLAGS | FI_MULTICAST))
+		return -FI_EBADFLAGS;
+	/* fi_msg(3): "the address [...] is a multicast address" */
+	return msg->addr & PVB_MC_ADDR ? 0 : -FI_EINVAL;
+}
+
 static ssize_t dgram_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct dgram_op op;
+	int ret;
 
-	if (crn_unlikely(flags & ~(uint64_t)DGRAM_TX_FLAGS))
-		return pvb_tx_misused(ep, -FI_EBADFLAGS);
+	if (crn_unlikely(flags & ~(uint64_t)DGRAM_TX_FLAGS)) {
+		ret = dgram_check_flags(msg, flags);
+		if (ret)
+			return pvb_tx_misused(ep, ret);
+	}
 	dgram_op(&op, ep, msg->addr, flags, msg->context);
 	op.data = msg->data;
 	return dgram_post_iov(ep, &op, msg->msg_iov, msg->desc, msg->iov_count);

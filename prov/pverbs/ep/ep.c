@@ -84,6 +84,8 @@ static int pvb_ep_close(struct fid *fid)
 
 	if (pvb_inherited(ep->domain->fabric))
 		return 0;
+	if (ep->dgram && atomic_load(&ep->dgram->mcs.open))
+		return -FI_EBUSY;
 	pvb_stats_log(ep);
 	ret = pvb_ep_flush(ep);
 	if (ret)
@@ -142,7 +144,9 @@ static int pvb_ep_ops_flags(struct pvb_ep *ep, bool set, uint64_t *flags)
 {
 	const uint64_t side = *flags & (FI_TRANSMIT | FI_RECV);
 	uint64_t *own = side == FI_TRANSMIT ? &ep->tx_flags : &ep->rx_flags;
-	const uint64_t known = side == FI_TRANSMIT ? PVB_TX_OP_FLAGS : PVB_RX_OP_FLAGS;
+	const uint64_t groups = ep->attr.caps & FI_MULTICAST;
+	const uint64_t known =
+		side == FI_TRANSMIT ? PVB_TX_OP_FLAGS | groups : PVB_RX_OP_FLAGS;
 
 	if (side != FI_TRANSMIT && side != FI_RECV)
 		return -FI_EINVAL;

@@ -3,11 +3,14 @@
 #ifndef PVB_OBJECTS_CONNECTION_H
 #define PVB_OBJECTS_CONNECTION_H
 
+#include <cairn/deadline.h>
 #include "wire/wire.h"
 #include "pverbs.h"
 
 /* fclass of the context of a control connection's rdma_cm id: beside libfabric's own. */
 #define PVB_CLASS_CONTROL_QP ((size_t)1 << 16)
+/* The same of the id of a multicast group. */
+#define PVB_CLASS_MC_GROUP ((size_t)1 << 17)
 
 /* What is kept of an event after its acknowledgement. */
 struct pvb_cm_event {
@@ -17,6 +20,9 @@ struct pvb_cm_event {
 	struct rdma_cm_id *listen_id;
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
+	/* Of RDMA_CM_EVENT_MULTICAST_JOIN. */
+	struct ibv_ah_attr group;
+	uint32_t group_qkey;
 	uint8_t len;
 	uint8_t bytes[UINT8_MAX];
 };
@@ -39,6 +45,17 @@ struct pvb_cm_calls {
 	void (*disconnected)(struct pvb_ep *ep);
 	/* An operation failed that no completion reports. Any thread, without cm_lock. */
 	void (*failed)(struct pvb_ep *ep);
+	/* fi_join(3). Without cm_lock. */
+	int (*join)(struct pvb_ep *ep, const void *addr, uint64_t flags,
+		    struct fid_mc **mc, void *context);
+};
+
+/* The multicast groups of an event queue: mcast/. Guarded by cm_lock. */
+struct pvb_eq_mcs {
+	struct crn_list groups;	 /* struct pvb_mc_group */
+	struct crn_list reports; /* struct pvb_mc with something to tell */
+	/* Of joins; fd -1: there was none yet. */
+	struct crn_deadlines deadlines;
 };
 
 struct pvb_eq {
@@ -54,6 +71,7 @@ struct pvb_eq {
 	int control_conn_timer;	       /* -1: none yet */
 	uint64_t control_conn_due; /* ms: the first of them has no more time; else ~0 */
 	atomic_bool control_conn_moved; /* another EQ's thread has something for one */
+	struct pvb_eq_mcs mcs;
 	atomic_uint refs;
 	atomic_uint looking; /* readers of completion queues: persist/initiator/defer.c */
 };

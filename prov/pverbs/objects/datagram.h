@@ -63,14 +63,39 @@ struct pvb_av {
 	struct pvb_domain *domain;
 };
 
+/* The fi_addr_t of a group: this, a number that no other group of the endpoint has had,
+ * and the slot. No vector has such an index. */
+#define PVB_MC_ADDR (1ULL << 63)
+#define PVB_MC_TURN_SHIFT 32
+#define PVB_MC_TURN_MAX 0x3fffffffu
+
+struct pvb_mc_slot {
+	fi_addr_t addr; /* of the group that has it; 0: free */
+	/* NULL: it cannot be sent to now. What it points to stays until fi_close. */
+	_Atomic(const struct pvb_ud_peer *) peer;
+};
+
+/*
+ * The multicast groups of an endpoint: mcast/. Guarded by cm_lock of its event queue, and
+ * what a send looks at (slots, count and addr) by tx_lock as well.
+ */
+struct pvb_mcs {
+	struct pvb_mc_slot *slots;
+	uint32_t count;
+	uint32_t turn;		  /* of the newest address */
+	struct crn_list attached; /* struct pvb_mc_attach */
+	atomic_uint open;	  /* fid_mc that are not closed */
+};
+
 /* Of a datagram endpoint. */
 struct pvb_dgram {
 	struct pvb_ud_addr addr; /* its own; qpn 0 until it is enabled */
 	uint32_t qkey;		 /* of its queue pair, which has one */
 	struct pvb_av *av;
 	struct pvb_ud_peer self; /* also where pvb_tx_close sends its marker */
-	bool source;		 /* FI_SOURCE: receives say where they came from */
-	bool source_err;	 /* FI_SOURCE_ERR: also where that is no address of av */
+	struct pvb_mcs mcs;
+	bool source;	 /* FI_SOURCE: receives say where they came from */
+	bool source_err; /* FI_SOURCE_ERR: also where that is no address of av */
 };
 
 /* Scatter entries of a receive beside the program's: the GRH's, and that for the excess.

@@ -24,10 +24,18 @@ bool pvb_ud_no_gid(const struct pvb_ud_addr *addr)
 	return !memcmp(addr->gid, none, sizeof(none));
 }
 
+bool pvb_ud_group_gid(const uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+
+	return gid[0] == UD_GID_MULTICAST ||
+	       (!memcmp(gid, mapped, sizeof(mapped)) && gid[12] >> 4 == 0xe);
+}
+
 bool pvb_ud_valid(const struct pvb_ud_addr *addr)
 {
 	if (!addr->qpn || addr->qpn > UD_QPN_MAX || addr->sl > UD_SL_MAX ||
-	    addr->lid > UD_LID_MAX || addr->gid[0] == UD_GID_MULTICAST)
+	    addr->lid > UD_LID_MAX || pvb_ud_group_gid(addr->gid))
 		return false;
 	return addr->lid || !pvb_ud_no_gid(addr);
 }

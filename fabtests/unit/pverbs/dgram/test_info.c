@@ -62,11 +62,63 @@ CT_TEST(dgram_info, an_offer_says_what_datagrams_are)
 	fi_freeinfo(info);
 }
 
+CT_TEST(dgram_info, who_asks_for_multicast_gets_it_and_who_asks_for_nothing_both)
+{
+	const uint64_t plain =
+		FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM;
+	struct fi_info *info, *hints;
+
+	dgram_reset(false);
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG | FI_MULTICAST));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->next, NULL);
+	CT_EXPECT_EQ(info->caps, plain | FI_MULTICAST);
+	CT_EXPECT_EQ(info->tx_attr->caps, FI_MSG | FI_SEND | FI_MULTICAST);
+	CT_EXPECT_EQ(info->rx_attr->caps, FI_MSG | FI_RECV);
+	CT_EXPECT_EQ(info->tx_attr->op_flags, FI_TRANSMIT_COMPLETE);
+	fi_freeinfo(info);
+	info = ask(NULL, NULL, 0, hints_of(0));
+	CT_ASSERT_TRUE(info && info->next);
+	CT_EXPECT_EQ(info->caps, plain | FI_SOURCE);
+	CT_EXPECT_EQ(info->next->caps, plain | FI_SOURCE | FI_MULTICAST);
+	CT_EXPECT_EQ(info->next->next, NULL);
+	fi_freeinfo(info);
+	hints = hints_of(0);
+	hints->tx_attr->op_flags = FI_MULTICAST;
+	info = ask(NULL, NULL, 0, hints);
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_TRUE(info->caps & FI_MULTICAST);
+	CT_EXPECT_EQ(info->tx_attr->op_flags, FI_MULTICAST);
+	CT_EXPECT_EQ(info->next, NULL);
+	fi_freeinfo(info);
+}
+
+/* On InfiniBand rdma_cm decides which GID an IP address has. */
+CT_TEST(dgram_info, a_group_as_node_is_a_destination)
+{
+	struct fi_info *info;
+
+	dgram_reset(false);
+	CT_EXPECT_EQ(ask("ff12:401b:ffff::2", NULL, 0, hints_of(FI_MSG)), NULL);
+	info = ask("224.1.2.3", NULL, 0, hints_of(FI_MSG | FI_MULTICAST));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->dest_addr),
+			"fi_addr_ib_ud://::ffff:224.1.2.3:ffffff/0/ffff/0");
+	fi_freeinfo(info);
+	dgram_reset(true);
+	CT_EXPECT_EQ(ask("224.1.2.3", NULL, 0, hints_of(FI_MSG)), NULL);
+	info = ask("ff12:401b:ffff::2", NULL, 0, hints_of(FI_MSG | FI_MULTICAST));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->dest_addr),
+			"fi_addr_ib_ud://ff12:401b:ffff::2:ffffff/0/ffff/0");
+	fi_freeinfo(info);
+}
+
 CT_TEST(dgram_info, what_datagrams_cannot_do_is_not_offered)
 {
 	static const uint64_t never[] = {
-		FI_MSG | FI_DIRECTED_RECV, FI_MSG | FI_RMA,	   FI_TAGGED,	FI_ATOMIC,
-		FI_MSG | FI_FENCE,	   FI_MSG | FI_SOURCE_ERR, FI_MULTICAST};
+		FI_MSG | FI_DIRECTED_RECV, FI_MSG | FI_RMA,	  FI_TAGGED, FI_ATOMIC,
+		FI_MSG | FI_FENCE,	   FI_MSG | FI_SOURCE_ERR};
 	struct fi_info *hints;
 	size_t i;
 

@@ -99,6 +99,12 @@ CT_TEST(ud_addr, what_is_no_unicast_address_is_refused)
 	bad = good;
 	bad.gid[0] = 0xff;
 	CT_EXPECT_FALSE(pvb_ud_valid(&bad));
+	bad = (struct pvb_ud_addr){.gid = {[10] = 0xff, 0xff, 224, 1, 2, 3}, .qpn = 2};
+	CT_EXPECT_FALSE(pvb_ud_valid(&bad));
+	bad.gid[12] = 223;
+	CT_EXPECT_TRUE(pvb_ud_valid(&bad));
+	bad = good;
+	bad.gid[0] = 0xff;
 	bad.gid[0] = 0;
 	CT_EXPECT_TRUE(pvb_ud_valid(&bad));
 	bad.lid = 0;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the files of mcast/. All of it with cm_lock of the event queue held. */
+#ifndef PVB_MCAST_INTERNAL_H
+#define PVB_MCAST_INTERNAL_H
+
+#include "mcast.h"
+
+/* A membership: group.c. */
+struct pvb_mc_group {
+	struct fid fid;	       /* PVB_CLASS_MC_GROUP: context of id */
+	struct crn_list entry; /* of pvb_eq_mcs.groups */
+	struct pvb_eq *eq;
+	struct pvb_domain *domain;
+	struct pvb_mc_name name;
+	bool send_only;	       /* a member that receives nothing */
+	struct rdma_cm_id *id; /* joins or has joined; NULL: joins again later */
+	bool member;	       /* has joined: the next two are known */
+	struct ibv_ah_attr ah;
+	uint32_t qkey;
+	struct crn_deadline deadline; /* of the answer, or for the next attempt */
+	uint64_t pause;		      /* ms to the next attempt, if this one fails */
+	struct crn_list users;	      /* struct pvb_mc, at least one */
+};
+
+/* A queue pair that receives what is sent to a group, for all fid_mc that name it. */
+struct pvb_mc_attach {
+	struct crn_list entry; /* of pvb_mcs.attached */
+	union ibv_gid gid;
+	uint16_t lid;
+	unsigned int users;
+};
+
+/* Where a group is sent to. A sender may look at an older one until fi_close. */
+struct pvb_mc_route {
+	struct pvb_ud_peer peer;
+	struct pvb_mc_route *next; /* older */
+};
+
+/* A fid_mc: join.c. */
+struct pvb_mc {
+	struct fid_mc fid;
+	struct pvb_ep *ep;
+	struct pvb_mc_group *group; /* NULL: it has failed, and waits for fi_close */
+	struct crn_list entry;	    /* of the group's users */
+	bool send, recv;
+	bool was_joined; /* at least once: it is joined again when it is lost */
+	fi_addr_t addr;	 /* with send: its slot's, and fid's from FI_JOIN_COMPLETE on */
+	struct pvb_mc_route *routes;	/* newest first */
+	struct pvb_mc_attach *attached; /* NULL: receives nothing now */
+	/* What its event queue is to be told; err 0: FI_JOIN_COMPLETE. */
+	struct crn_list report; /* of pvb_eq_mcs.reports, with reports */
+	bool reports;
+	int err; /* FI_E*, positive */
+	int prov_errno;
+};
+
+/* group.c */
+
+/* Makes mc a user of the membership that it asks for: 0, or a negative code. */
+int pvb_mc_group_get(struct pvb_mc *mc, const struct pvb_mc_name *name);
+/* Not any more; the last one leaves the group. */
+void pvb_mc_group_put(struct pvb_mc *mc);
+
+/* member.c */
+
+/* A fi_addr_t that nothing can be sent to yet: 0 or -FI_ENOMEM. */
+int pvb_mc_slot_get(struct pvb_ep *ep, fi_addr_t *addr);
+/* No sender looks at the peer any more when it returns. */
+void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr);
+/* The group has been joined: it receives, and can be sent to. 0, or FI_E*, positive. */
+int pvb_mc_up(struct pvb_mc *mc);
+/* Neither. */
+void pvb_mc_down(struct pvb_mc *mc);
+/* With all routes, for fi_close. */
+void pvb_mc_routes_put(struct pvb_mc *mc);
+
+/* report.c */
+
+/* Tells the event queue, now or once there is room: err FI_E* or 0, prov_errno a status
+ * of rdma_cm. What was not told yet is not told any more. */
+void pvb_mc_report(struct pvb_mc *mc, int err, int prov_errno);
+/* Takes back what was told and not read yet. */
+void pvb_mc_report_drop(struct pvb_mc *mc);
+void pvb_mc_reports_flush(struct pvb_eq *eq);
+
+/* cm.c */
+
+/* An id that has asked to join: 0 or a negative code, with the reason in the log. */
+int pvb_mc_cm_begin(struct pvb_mc_group *group);
+/* Leaves; no event of the id comes any more. The id may be NULL. */
+void pvb_mc_cm_end(struct pvb_mc_group *group);
+/* FI_E*, positive, for the status of an event. */
+int pvb_mc_cm_error(int status);
+
+#endif

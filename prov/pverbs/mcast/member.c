@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An endpoint's part of a group: where it sends to, what it receives. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dgram/dgram.h"
+#include "internal.h"
+
+/* IB specification 1.7, section 10.5.2: the destination of all multicast. */
+#define MC_QPN 0xffffffu
+/* Section 10.2.5: such a Q_Key in a request stands for the queue pair's own. */
+#define MC_QKEY_CONTROLLED 0x80000000u
+#define MC_PKEY_NUMBER 0x7fff
+#define MC_SLOTS_MIN 4u
+
+static uint32_t mc_slot_free(const struct pvb_mcs *mcs)
+{
+	uint32_t i;
+
+	for (i = 0; i < mcs->count && mcs->slots[i].addr; i++)
+		;
+	return i;
+}
+
+/* Twice as many; senders look at them with tx_lock. */
+static int mc_slots_grow(struct pvb_ep *ep)
+{
+	struct pvb_mcs *mcs = &ep->dgram->mcs;
+	const uint32_t count = mcs->count ? 2 * mcs->count : MC_SLOTS_MIN;
+	struct pvb_mc_slot *slots = calloc(count, sizeof(*slots)), *old = mcs->slots;
+	uint32_t i;
+
+	if (!slots)
+		return -FI_ENOMEM;
+	for (i = 0; i < mcs->count; i++) {
+		slots[i].addr = old[i].addr;
+		atomic_store(&slots[i].peer, atomic_load(&old[i].peer));
+	}
+	crn_lock(&ep->qp.tx_lock);
+	mcs->slots = slots;
+	mcs->count = count;
+	crn_unlock(&ep->qp.tx_lock);
+	free(old);
+	return 0;
+}
+
+int pvb_mc_slot_get(struct pvb_ep *ep, fi_addr_t *addr)
+{
+	struct pvb_mcs *mcs = &ep->dgram->mcs;
+	const uint32_t index = mc_slot_free(mcs);
+	int ret = index == mcs->count ? mc_slots_grow(ep) : 0;
+
+	if (ret)
+		return ret;
+	mcs->turn = mcs->turn == PVB_MC_TURN_MAX ? 1 : mcs->turn + 1;
+	*addr = PVB_MC_ADDR | (fi_addr_t)mcs->turn << PVB_MC_TURN_SHIFT | index;
+	crn_lock(&ep->qp.tx_lock);
+	mcs->slots[index].addr = *addr;
+	crn_unlock(&ep->qp.tx_lock);
+	return 0;
+}
+
+static struct pvb_mc_slot *mc_slot(const struct pvb_ep *ep, fi_addr_t addr)
+{
+	return &ep->dgram->mcs.slots[(uint32_t)addr];
+}
+
+void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr)
+{
+	crn_lock(&ep->qp.tx_lock);
+	mc_slot(ep, addr)->addr = 0;
+	atomic_store(&mc_slot(ep, addr)->peer, NULL);
+	crn_unlock(&ep->qp.tx_lock);
+}
+
+/* The partition is in the GIDs of IPoIB and of rdma_cm (RFC 4391 section 4). */
+static bool mc_other_partition(const struct pvb_mc_group *group, uint16_t pkey)
+{
+	const uint8_t *gid = group->ah.grh.dgid.raw;
+
+	if (gid[0] != 0xff || (gid[2] != 0x40 && gid[2] != 0x60) ||
+	    (gid[3] != 0x1b && gid[3] != 0x01))
+		return false;
+	return ((gid[4] << 8 | gid[5]) ^ pkey) & MC_PKEY_NUMBER;
+}
+
+/*
+ * A queue pair is in one partition and has one Q_Key. What is sent with another
+ * partition's reaches no member; a Q_Key may be another one to send with, unless it is
+ * controlled.
+ */
+static int mc_check_keys(const struct pvb_mc *mc)
+{
+	const struct pvb_ud_path *path = &mc->ep->domain->ud->path;
+	const struct pvb_mc_group *group = mc->group;
+	const uint32_t own = mc->ep->dgram->qkey;
+	char text[PVB_MC_STRLEN];
+
+	pvb_mc_text(&group->name, text);
+	if (!path->ethernet && mc_other_partition(group, path->addr.pkey)) {
+		PVB_WARN(FI_LOG_EP_CTRL,
+			 "group %s is in another partition than the endpoint, which is "
+			 "in 0x%x: FI_PVERBS_PKEY chooses one\n",
+			 text, path->addr.pkey);
+		return FI_EINVAL;
+	}
+	if (own == group->qkey || !(mc->recv || (group->qkey & MC_QKEY_CONTROLLED)))
+		return 0;
+	PVB_WARN(FI_LOG_EP_CTRL,
+		 "group %s has Q_Key 0x%x, the endpoint 0x%x: set FI_PVERBS_QKEY=0x%x\n",
+		 text, group->qkey, own, group->qkey);
+	return FI_EINVAL;
+}
+
+static int mc_attach(struct pvb_mc *mc)
+{
+	struct crn_list *list = &mc->ep->dgram->mcs.attached, *at;
+	const struct ibv_ah_attr *ah = &mc->group->ah;
+	struct pvb_mc_attach *attach;
+	int err;
+
+	crn_list_for_each (at, list) {
+		attach = crn_container_of(at, struct pvb_mc_attach, entry);
+		if (attach->lid == ah->dlid &&
+		    !memcmp(&attach->gid, &ah->grh.dgid, sizeof(attach->gid)))
+			goto found;
+	}
+	attach = calloc(1, sizeof(*attach));
+	if (!attach)
+		return FI_ENOMEM;
+	attach->gid = ah->grh.dgid;
+	attach->lid = ah->dlid;
+	err = ibv_attach_mcast(mc->ep->qp.ibv, &attach->gid, attach->lid);
+	if (err) {
+		free(attach);
+		return pvb_mc_cm_error(err);
+	}
+	crn_list_add_tail(list, &attach->entry);
+found:
+	attach->users++;
+	mc->attached = attach;
+	return 0;
+}
+
+static void mc_detach(struct pvb_mc *mc)
+{
+	struct pvb_mc_attach *attach = mc->attached;
+
+	mc->attached = NULL;
+	if (!attach || --attach->users)
+		return;
+	/* Nothing is to be done where the device does not know of it any more. */
+	ibv_detach_mcast(mc->ep->qp.ibv, &attach->gid, attach->lid);
+	crn_list_del(&attach->entry);
+	free(attach);
+}
+
+/* Of the cache, so that one that has not changed is the same. */
+static int mc_route(struct pvb_mc *mc)
+{
+	struct pvb_domain *domain = mc->ep->domain;
+	struct ibv_ah_attr attr = mc->group->ah;
+	struct pvb_mc_route *route = calloc(1, sizeof(*route));
+	int ret;
+
+	if (!route)
+		return FI_ENOMEM;
+	attr.port_num = domain->ud->path.port;
+	if (domain->ud->path.ethernet && pvb_params.traffic_class >= 0)
+		attr.grh.traffic_class = (uint8_t)pvb_params.traffic_class;
+	ret = pvb_ah_get_attr(domain, &attr, MC_QPN, mc->group->qkey, &route->peer);
+	if (ret) {
+		free(route);
+		return -ret;
+	}
+	if (mc->routes && mc->routes->peer.ah == route->peer.ah &&
+	    mc->routes->peer.qkey == route->peer.qkey) {
+		pvb_ah_put(domain, &route->peer);
+		free(route);
+	} else {
+		route->next = mc->routes;
+		mc->routes = route;
+	}
+	atomic_store(&mc_slot(mc->ep, mc->addr)->peer, &mc->routes->peer);
+	return 0;
+}
+
+int pvb_mc_up(struct pvb_mc *mc)
+{
+	int err = mc_check_keys(mc);
+
+	if (!err && mc->recv)
+		err = mc_attach(mc);
+	if (!err && mc->send)
+		err = mc_route(mc);
+	if (err)
+		pvb_mc_down(mc);
+	return err;
+}
+
+void pvb_mc_down(struct pvb_mc *mc)
+{
+	if (mc->send)
+		atomic_store(&mc_slot(mc->ep, mc->addr)->peer, NULL);
+	mc_detach(mc);
+}
+
+void pvb_mc_routes_put(struct pvb_mc *mc)
+{
+	struct pvb_mc_route *route, *next;
+
+	for (route = mc->routes; route; route = next) {
+		next = route->next;
+		pvb_ah_put(mc->ep->domain, &route->peer);
+		free(route);
+	}
+	if (mc->routes)
+		pvb_ahs_sweep(mc->ep->domain);
+	mc->routes = NULL;
+}
