@@ -103,6 +103,16 @@ fabtests_functional_fi_cairn_dgram_SOURCES = \
 	fabtests/functional/dgram_use.c \
 	fabtests/functional/fi_cairn_dgram.c
 
+bin_PROGRAMS += fabtests/functional/fi_cairn_mcast
+fabtests_functional_fi_cairn_mcast_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
+fabtests_functional_fi_cairn_mcast_LDADD = $(FCT_LDADD)
+fabtests_functional_fi_cairn_mcast_SOURCES = \
+	fabtests/functional/fi_cairn_mcast.c \
+	fabtests/functional/mcast.c \
+	fabtests/functional/mcast.h \
+	fabtests/functional/mcast_join.c \
+	fabtests/functional/mcast_use.c
+
 bin_PROGRAMS += fabtests/functional/fi_cairn_end
 fabtests_functional_fi_cairn_end_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_end_LDADD = $(FCT_LDADD)

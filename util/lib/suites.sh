@@ -240,6 +240,7 @@ functional_sanitized() {
 	[ "$1" != asan ] || counted asan-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
 		check alone two borders reload
 	counted "$1-dgram" 120 functional_on_simverbs "$1" "$address" -p pverbs dgram
+	counted "$1-mcast" 120 mcast_on_simverbs "$1" "$address"
 	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
 }
 
@@ -452,7 +453,7 @@ commit_on_simverbs() {
 		FI_PVERBS_COMMIT_METHOD=$6 functional_on_simverbs "$1" "$2" -p pverbs "${@:7}"
 }
 
-# Datagrams, also with the stock provider on either side.
+# Datagrams, also with the stock provider on either side, and multicast.
 simverbs_dgram() {
 	local -x SIMVERBS_LINK_LAYER
 
@@ -462,7 +463,16 @@ simverbs_dgram() {
 			-p pverbs --peer verbs dgram
 		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 60 functional_on_simverbs unit "$1" \
 			-p verbs --peer pverbs dgram
+		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
 	done
+}
+
+# mcast_on_simverbs BUILD ADDRESS: multicast groups, some of which cannot be joined, on ports that change.
+mcast_on_simverbs() {
+	local -x SIMVERBS_EVENTS=on FI_PVERBS_JOIN_TIMEOUT=500
+	local -x SIMVERBS_JOIN_FAIL='239.254.0.1=ENOSPC*1 239.254.0.2=0x0200*1 239.254.0.3=call:EPERM*1 239.254.0.4=never*1'
+
+	functional_on_simverbs "$1" "$2" -p pverbs mcast
 }
 
 # Many peers and connections, with both versions of libfabric.
