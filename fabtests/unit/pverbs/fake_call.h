@@ -24,6 +24,8 @@ enum fake_call {
 	FAKE_CREATE_SRQ,
 	FAKE_DESTROY_SRQ,
 	FAKE_CREATE_AH,
+	FAKE_ATTACH,
+	FAKE_DETACH,
 	FAKE_MODIFY_QP,
 	FAKE_POST_LIST, /* to a send queue; does not fail */
 	FAKE_POST_SEND, /* one per work request of a list */
@@ -46,6 +48,8 @@ enum fake_call {
 	FAKE_REJECT,
 	FAKE_DISCONNECT,
 	FAKE_MIGRATE,
+	FAKE_JOIN,
+	FAKE_LEAVE,
 	/* of the system */
 	FAKE_GETIFADDRS,
 	/* of prov/common, which are made all the same */

@@ -12,6 +12,7 @@
 struct fake_message fake_message;
 struct fake_message fake_connect;
 int fake_tos;
+struct fake_join fake_join;
 
 struct fake_channel {
 	struct rdma_event_channel cm; /* its fd is a pipe with a byte for each event */
@@ -22,6 +23,7 @@ struct fake_channel {
 struct fake_id {
 	struct rdma_cm_id cm;
 	struct ibv_context verbs; /* where cm.verbs points to */
+	unsigned int joins;
 	unsigned int unacked;
 };
 
@@ -35,6 +37,7 @@ void fake_cm_reset(void)
 {
 	fake_net_reset();
 	memset(&fake_message, 0, sizeof(fake_message));
+	memset(&fake_join, 0, sizeof(fake_join));
 	fake_tos = -1;
 }
 
@@ -119,10 +122,11 @@ static void id_free(struct rdma_cm_id *id)
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
 		   void *context, enum rdma_port_space ps)
 {
-	CT_EXPECT_EQ(ps, RDMA_PS_TCP);
 	if (enter(FAKE_CREATE_ID))
 		return -1;
 	*id = id_new(channel, context);
+	if (*id)
+		(*id)->ps = ps;
 	return *id ? 0 : -1;
 }
 
@@ -144,6 +148,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	fake_enter(FAKE_DESTROY_ID);
 	/* The real one would wait for the acknowledgement for ever. */
 	CT_EXPECT_EQ(id_of(id)->unacked, 0);
+	/* librdmacm forgets to free what is not left. */
+	CT_EXPECT_EQ(id_of(id)->joins, 0);
 	crn_list_for_each_safe (pos, tmp, &channel_of(id->channel)->events) {
 		event = event_of(pos);
 		if (event->cm.listen_id == id)
@@ -203,6 +209,43 @@ void fake_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
 
 	event->cm.status = status;
 	event_send(event);
+}
+
+void fake_join_event(struct rdma_cm_id *id, const uint8_t gid[16], uint16_t lid,
+		     uint32_t qkey)
+{
+	struct fake_event *event = event_new(id, RDMA_CM_EVENT_MULTICAST_JOIN, NULL, 0);
+	struct rdma_ud_param *ud = &event->cm.param.ud;
+
+	ud->qkey = qkey;
+	ud->qp_num = 0xffffff;
+	ud->ah_attr.is_global = 1;
+	ud->ah_attr.dlid = lid;
+	ud->ah_attr.port_num = 1;
+	ud->ah_attr.grh.sgid_index = 1;
+	memcpy(ud->ah_attr.grh.dgid.raw, gid, 16);
+	event_send(event);
+}
+
+int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attr,
+			   void *context)
+{
+	if (enter(FAKE_JOIN))
+		return -1;
+	CT_EXPECT_EQ(attr->comp_mask,
+		     RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS);
+	fake_join = (struct fake_join){.id = id, .flags = attr->join_flags};
+	memcpy(&fake_join.addr, attr->addr, sizeof(struct sockaddr_in6));
+	id_of(id)->joins++;
+	return 0;
+}
+
+int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	fake_enter(FAKE_LEAVE);
+	CT_EXPECT_EQ(id_of(id)->unacked, 0);
+	id_of(id)->joins--;
+	return 0;
 }
 
 struct rdma_cm_id *fake_request(struct rdma_cm_id *listen_id,

@@ -25,6 +25,13 @@ struct fake_message {
 extern struct fake_message fake_message;
 /* The newest FAKE_CONNECT. */
 extern struct fake_message fake_connect;
+/* The newest FAKE_JOIN. */
+struct fake_join {
+	struct rdma_cm_id *id;
+	struct sockaddr_storage addr;
+	uint32_t flags; /* enum rdma_cm_mc_join_flags */
+};
+extern struct fake_join fake_join;
 /* The type of service last set; -1: none. */
 extern int fake_tos;
 
@@ -46,6 +53,10 @@ void fake_id_device(struct rdma_cm_id *id, struct fake_device *device);
 /* Queues an event about id; data may be NULL. */
 void fake_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
 		const void *data, size_t len);
+
+/* The id has joined a group: GID, MLID and Q_Key. */
+void fake_join_event(struct rdma_cm_id *id, const uint8_t gid[16], uint16_t lid,
+		     uint32_t qkey);
 
 /* A connection request that arrived at a listener, with the path it came on. */
 struct fake_request {

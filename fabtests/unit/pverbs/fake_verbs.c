@@ -527,6 +527,22 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	return &ah->ibv;
 }
 
+int ibv_attach_mcast(struct ibv_qp *ibv, const union ibv_gid *gid, uint16_t lid)
+{
+	const int err = fake_enter(FAKE_ATTACH);
+
+	if (!err)
+		fake_objects++;
+	return err;
+}
+
+int ibv_detach_mcast(struct ibv_qp *ibv, const union ibv_gid *gid, uint16_t lid)
+{
+	fake_enter(FAKE_DETACH);
+	fake_objects--;
+	return 0;
+}
+
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
 	/* A device may look at it until the send has completed. */

@@ -10,6 +10,7 @@ static const struct pvb_params default_params = {
 	.rx_size = 256,
 	.inject_size = 64,
 	.resolve_timeout = 2000,
+	.join_timeout = 20000,
 	.retry_count = 6,
 	.rnr_retry_count = 7,
 	.close_timeout = 2000,

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memberships: shared and counted, refused, lost and joined again, left at any moment. */
+#include <errno.h>
+#include <pthread.h>
+#include "world_mcast.h"
+
+#define THREADS 4
+#define TURNS 500
+
+static ssize_t send_to(struct mcast_world *w, int i, fi_addr_t to)
+{
+	return fi_inject(w->ep[i], "x", 1, to);
+}
+
+CT_TEST(mc_group, all_who_name_a_group_share_a_membership)
+{
+	struct mcast_world w;
+	struct fid_mc *mc[4];
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mc[0] = mcast_join(&w, 0, 1, 0);
+	mc[1] = mcast_join(&w, 0, 1, FI_SEND | FI_RECV);
+	mc[2] = mcast_join(&w, 1, 1, FI_RECV);
+	CT_ASSERT_TRUE(mc[0] && mc[1] && mc[2]);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_FULLMEMBER);
+	CT_EXPECT_EQ(fake_join.id->ps, RDMA_PS_UDP);
+	expect_no_event(w.eq);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc[0]);
+	expect_joined(&w, mc[1]);
+	expect_joined(&w, mc[2]);
+	expect_no_event(w.eq);
+	/* Each endpoint is attached once. */
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	mc[3] = mcast_join(&w, 1, 1, 0);
+	expect_joined(&w, mc[3]);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	mcast_left(mc[0]);
+	mcast_left(mc[2]);
+	mcast_left(mc[3]);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 0);
+	mcast_left(mc[1]);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 2);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, who_only_sends_is_a_member_apart_and_receives_nothing)
+{
+	const struct fake_wr *wr;
+	struct mcast_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mc[0] = mcast_join(&w, 0, 1, FI_SEND);
+	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER);
+	/* Its Q_Key is the group's. */
+	mcast_answers(1, 0xb1b);
+	expect_joined(&w, mc[0]);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 0);
+	CT_EXPECT_EQ(send_to(&w, 0, fi_mc_addr(mc[0])), 0);
+	wr = &qp_of(w.ep[0])->sq.wr[0];
+	CT_EXPECT_EQ(wr->remote_qpn, 0xffffff);
+	CT_EXPECT_EQ(wr->remote_qkey, 0xb1b);
+	CT_EXPECT_EQ(wr->ah->attr.grh.dgid.raw[12], 239);
+	mc[1] = mcast_join(&w, 0, 1, FI_RECV);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 2);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc[1]);
+	CT_EXPECT_EQ(fi_mc_addr(mc[1]), FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 1);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, a_group_is_sent_to_while_it_is_joined)
+{
+	struct mcast_world w;
+	struct fid_mc *mc;
+	fi_addr_t addr;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mc = mcast_join(&w, 0, 1, 0);
+	CT_EXPECT_EQ(fi_mc_addr(mc), FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(send_to(&w, 0, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc);
+	addr = fi_mc_addr(mc);
+	CT_EXPECT_EQ(send_to(&w, 0, addr), 0);
+	/* Another endpoint has no such group. */
+	CT_EXPECT_EQ(send_to(&w, 1, addr), -FI_EINVAL);
+	CT_EXPECT_EQ(send_to(&w, 0, addr + 1), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_close(&w.ep[0]->fid), -FI_EBUSY);
+	mcast_left(mc);
+	CT_EXPECT_EQ(send_to(&w, 0, addr), -FI_EINVAL);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, a_group_with_other_keys_is_refused)
+{
+	static const struct {
+		uint32_t qkey;
+		uint64_t flags;
+		bool ok;
+	} rows[] = {
+		{MCAST_QKEY, 0, true},	      {0xb1b, 0, false},
+		{0xb1b, FI_RECV, false},      {0xb1b, FI_SEND, true},
+		{0x80000b1b, FI_SEND, false},
+	};
+	struct mcast_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%zu", i);
+		mc = mcast_join(&w, 0, 1, rows[i].flags);
+		mcast_answers(1, rows[i].qkey);
+		if (rows[i].ok)
+			expect_joined(&w, mc);
+		else
+			expect_eq_error(w.eq, &mc->fid, FI_EINVAL, 0);
+		expect_no_event(w.eq);
+		mcast_left(mc);
+	}
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), CRN_COUNT(rows));
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, what_rdma_cm_says_is_told)
+{
+	static const struct {
+		int status, err;
+	} rows[] = {
+		{-EINVAL, FI_EINVAL},  {-EPERM, FI_EACCES},
+		{-ENOSPC, FI_ENOSPC},  {-ETIMEDOUT, FI_ETIMEDOUT},
+		{-524, FI_EOPNOTSUPP}, {-ENETRESET, FI_ECONNRESET},
+		{-5000, FI_EIO},
+	};
+	const struct sockaddr_in addr = mcast_addr(1);
+	struct fid_mc *mc, *other;
+	struct mcast_world w;
+	size_t i;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%zu", i);
+		mc = mcast_join(&w, 0, 1, 0);
+		other = mcast_join(&w, 1, 1, 0);
+		fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, rows[i].status,
+			   NULL, 0);
+		expect_eq_error(w.eq, &mc->fid, rows[i].err, rows[i].status);
+		expect_eq_error(w.eq, &other->fid, rows[i].err, rows[i].status);
+		CT_EXPECT_EQ(fi_mc_addr(mc), FI_ADDR_NOTAVAIL);
+		mcast_left(mc);
+		mcast_left(other);
+	}
+	fake_fail(FAKE_JOIN, 1, EPERM);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EACCES);
+	/* The first is to find the device's addresses. */
+	fake_fail(FAKE_BIND_ADDR, 2, EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EADDRNOTAVAIL);
+	fake_fail(FAKE_CREATE_ID, 2, ENODEV);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_ENODEV);
+	fake_fail(FAKE_ATTACH, 1, ENOMEM);
+	mc = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	expect_eq_error(w.eq, &mc->fid, FI_ENOMEM, 0);
+	mcast_left(mc);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, nothing_is_told_of_what_was_closed)
+{
+	struct mcast_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mcast_left(mcast_join(&w, 0, 1, 0));
+	mc[0] = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	mcast_left(mc[0]);
+	expect_no_event(w.eq);
+	mc[0] = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc[0]);
+	mc[1] = mcast_join(&w, 0, 1, 0);
+	mcast_left(mc[1]);
+	expect_no_event(w.eq);
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
+	mcast_left(mc[0]);
+	expect_no_event(w.eq);
+	mcast_close(&w);
+}
+
+/* Waits for the next attempt, which the event queue's timer begins. */
+static void await_joins(struct mcast_world *w, unsigned int count)
+{
+	while (fake_count(FAKE_JOIN) < count && !ct_failed())
+		expect_no_event(w->eq);
+}
+
+CT_TEST(mc_group, a_lost_membership_is_joined_again)
+{
+	struct mcast_world w;
+	struct fid_mc *mc, *late;
+	fi_addr_t addr;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mc = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc);
+	addr = fi_mc_addr(mc);
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
+	expect_eq_error(w.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
+	CT_EXPECT_EQ(send_to(&w, 0, addr), -FI_EADDRNOTAVAIL);
+	/* Who comes meanwhile waits with it, and fails alone. */
+	late = mcast_join(&w, 1, 1, 0);
+	await_joins(&w, 2);
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ETIMEDOUT, NULL, 0);
+	expect_eq_error(w.eq, &late->fid, FI_ETIMEDOUT, -ETIMEDOUT);
+	expect_no_event(w.eq);
+	fake_fail(FAKE_JOIN, 1, ENODEV);
+	await_joins(&w, 4);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc);
+	CT_EXPECT_EQ(fi_mc_addr(mc), addr);
+	CT_EXPECT_EQ(send_to(&w, 0, addr), 0);
+	mcast_left(late);
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
+	expect_eq_error(w.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	mcast_left(mc);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, a_device_that_goes_ends_every_membership)
+{
+	struct mcast_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	mc[0] = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc[0]);
+	mc[1] = mcast_join(&w, 1, 1, 0);
+	expect_joined(&w, mc[1]);
+	fake_event(fake_join.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_eq_error(w.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.eq, &mc[1]->fid, FI_ENODEV, 0);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	mcast_close(&w);
+}
+
+CT_TEST(mc_group, an_endpoint_joins_with_what_it_has)
+{
+	const struct sockaddr_in addr = mcast_addr(1);
+	struct mcast_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, FI_MSG | FI_MULTICAST | FI_SEND));
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, FI_RECV, &mc, NULL), -FI_EINVAL);
+	mc = mcast_join(&w, 0, 1, 0);
+	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER);
+	mcast_left(mc);
+	mcast_close(&w);
+	CT_ASSERT_TRUE(mcast_open(&w, false, FI_MSG));
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EOPNOTSUPP);
+	mcast_close(&w);
+}
+
+struct joiner {
+	struct mcast_world *w;
+	int self;
+};
+
+static void *join_and_leave(void *arg)
+{
+	const struct joiner *joiner = arg;
+	struct fid_mc *mc;
+	int i;
+
+	for (i = 0; i < TURNS; i++) {
+		mc = mcast_join(joiner->w, joiner->self % 2, (uint8_t)(1 + i % 2),
+				i % 3 ? 0 : FI_SEND);
+		if (mc)
+			mcast_left(mc);
+	}
+	return NULL;
+}
+
+/* The last who leaves takes the membership with it, and nobody else does. */
+CT_TEST(mc_group, threads_join_and_leave)
+{
+	struct joiner joiners[THREADS];
+	pthread_t threads[THREADS];
+	struct mcast_world w;
+	int i;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	for (i = 0; i < THREADS; i++) {
+		joiners[i] = (struct joiner){&w, i};
+		pthread_create(&threads[i], NULL, join_and_leave, &joiners[i]);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), fake_count(FAKE_LEAVE));
+	expect_no_event(w.eq);
+	mcast_close(&w);
+}
