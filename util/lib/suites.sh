@@ -465,6 +465,8 @@ simverbs_dgram() {
 			-p verbs --peer pverbs dgram
 		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
 	done
+	counted simverbs-datagram-feed 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
+		"$top/build/unit"
 }
 
 # mcast_on_simverbs BUILD ADDRESS: multicast groups, some of which cannot be joined, on ports that change.
