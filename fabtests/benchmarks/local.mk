@@ -43,6 +43,16 @@ fabtests_benchmarks_fi_cairn_rpcs_SOURCES = \
 	fabtests/benchmarks/ends.h \
 	fabtests/benchmarks/fi_cairn_rpcs.c
 
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_dgrams
+fabtests_benchmarks_fi_cairn_dgrams_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_dgrams_LDADD = $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_dgrams_SOURCES = \
+	fabtests/benchmarks/dgrams.c \
+	fabtests/benchmarks/dgrams.h \
+	fabtests/benchmarks/dgrams_one.c \
+	fabtests/benchmarks/dgrams_two.c \
+	fabtests/benchmarks/fi_cairn_dgrams.c
+
 bin_PROGRAMS += fabtests/benchmarks/fi_cairn_beside
 fabtests_benchmarks_fi_cairn_beside_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)

@@ -65,12 +65,18 @@ one_side() {
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
 	layer_*rate | wrap_*rate) name=send size=64 ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
+	dgram64) size=64 raw=datagram ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
 	durable | compound)
 		name=$2 size=64 raw=$2 where=(-m "$memory") rounds=1001
 		[ ${#device[@]} != 0 ] || [ "$rest" = 0 ] || where+=(-g "$rest")
 		;;
 	esac
+	if [ "$2" = dgram64 ] && [ "$3" != ibv ]; then
+		command=(fi_cairn_dgrams -p "${3%-safe}" -o op -n "$count" -r 1 "$address")
+		[[ $3 != *-safe ]] || command+=(-t safe)
+		return
+	fi
 	case $3 in
 	memcpy) command=(bench_verbs -o memcpy -z "$size" -n "$count" -r 1) ;;
 	ibv | inline) command=(bench_verbs -o "$raw" "${where[@]}" -z "$size" -n "$count" -r "$rounds") ;;
@@ -174,6 +180,12 @@ measure() {
 	pingpong-unix_socket) figure half_rtt_usec bench_local -k socket -z 64 -n $round ;;
 	pingpong-shm_ring) figure half_rtt_usec bench_local -k ring -z 64 -n $round ;;
 	pingpong-*) two_sides half_rtt_usec "$2" -m pingpong -z 64 -n $round -b 1 ;;
+	dgram_pingpong-ib_send_lat) perftest ib_send_lat -F -c UD -s 64 -n $round | awk '{ print $5 }' ;;
+	dgram_pingpong-*) figure half_rtt_usec fi_cairn_dgrams -p "$2" -o pingpong -b 1 -n $round "$address" ;;
+	# As many receives as datagrams, for a receiver of perftest waits for ever for one that was lost.
+	dgram_rate-ib_send_bw) perftest ib_send_bw -F -c UD -s 64 -r 8192 -n 8000 | awk '{ print $5 * 1e3 }' ;;
+	dgram_rate-*) figure per_s fi_cairn_dgrams -p "$2" -o rate -d 8192 -n 8000 "$address" | awk '{ print $1 / 1e3 }' ;;
+	vector-*) figure per_s fi_cairn_dgrams -p "$2" -o vector -n 10000 "$address" | awk '{ print $1 / 1e6 }' ;;
 	# perftest counts 2^20 bytes as a megabyte.
 	write-ib_write_bw) perftest ib_write_bw -F -s 65536 -n $writes | awk '{ print $4 * 1.048576 }' ;;
 	write-unix_socket) figure MB_per_s bench_local -m stream -k socket -z 65536 -n $writes ;;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What verbs cost, without anything above them: a signaled RDMA write and its completion
- * between two queue pairs of one process, or a send with its receive, beside a call of
- * memcpy.
+ * between two queue pairs of one process, a send with its receive, or a datagram with its
+ * own, beside a call of memcpy.
  *
  *	simverbs bench_verbs [-o OPERATION] [-m MEMORY] [-z BYTES] [-n COUNT] [-r ROUNDS]
  *		[-g USEC]
@@ -31,6 +31,8 @@
 
 #define MAX_ROUNDS 1001
 #define MOST (1 << 20)
+#define QKEY 0x11111111u
+#define GRH 40 /* bytes in front of a datagram that was received */
 
 struct side {
 	struct ibv_cq *cq;
@@ -44,6 +46,8 @@ static struct side sides[2];
 static char *memory;
 static const char *persistent;
 static struct ibv_mr *persistent_mr;
+static int datagrams;
+static struct ibv_ah *ah; /* of the port itself */
 static long count = 20000, rounds = 31, rest;
 
 static void need(int ok, const char *what)
@@ -60,9 +64,9 @@ static void side_open(struct side *side)
 		.cap = {.max_send_wr = 64,
 			.max_recv_wr = 64,
 			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_recv_sge = 2,
 			.max_inline_data = 64},
-		.qp_type = IBV_QPT_RC,
+		.qp_type = datagrams ? IBV_QPT_UD : IBV_QPT_RC,
 	};
 
 	struct ibv_qp_init_attr_ex init_ex = {
@@ -131,6 +135,32 @@ static void side_connect(struct side *side, uint32_t peer,
 	     "RTS");
 }
 
+/* With a GRH, as to an address that has a GID. */
+static void datagram_port(struct ibv_ah_attr *attr, const struct ibv_port_attr *port)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->dlid = port->lid;
+	attr->port_num = 1;
+	attr->is_global = 1;
+	ibv_query_gid(ctx, 1, 0, &attr->grh.dgid);
+}
+
+static void side_start(struct side *side)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
+	int ret;
+
+	ret = ibv_modify_qp(side->qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	attr.qp_state = IBV_QPS_RTR;
+	if (!ret)
+		ret = ibv_modify_qp(side->qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	if (!ret)
+		ret = ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	need(!ret, "a queue pair for datagrams");
+}
+
 static void await(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
@@ -193,6 +223,39 @@ static void send_once(size_t len)
 	wr.num_sge = 1;
 	wr.opcode = IBV_WR_SEND;
 	wr.send_flags = IBV_SEND_SIGNALED;
+	need(!ibv_post_recv(sides[1].qp, &recv, &bad_recv), "ibv_post_recv");
+	need(!ibv_post_send(sides[0].qp, &wr, &bad), "ibv_post_send");
+	await(sides[0].cq);
+	await(sides[1].cq);
+}
+
+/* Two entries of the receive, as a program has them that wants the data at a place of
+ * its own. */
+static void datagram_once(size_t len)
+{
+	struct ibv_recv_wr *bad_recv, recv;
+	struct ibv_sge from, to[2];
+	struct ibv_send_wr *bad, wr;
+
+	to[0].addr = (uintptr_t)memory + 2 * MOST - GRH;
+	to[0].length = GRH;
+	to[1].addr = (uintptr_t)memory + MOST;
+	from.addr = (uintptr_t)memory;
+	to[1].length = from.length = (uint32_t)len;
+	to[0].lkey = to[1].lkey = from.lkey = mr->lkey;
+	recv.wr_id = (uintptr_t)&sides[1];
+	recv.next = NULL;
+	recv.sg_list = to;
+	recv.num_sge = 2;
+	wr.wr_id = (uintptr_t)&sides[0];
+	wr.next = NULL;
+	wr.sg_list = &from;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED | (len <= 64 ? IBV_SEND_INLINE : 0);
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = sides[1].qp->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
 	need(!ibv_post_recv(sides[1].qp, &recv, &bad_recv), "ibv_post_recv");
 	need(!ibv_post_send(sides[0].qp, &wr, &bad), "ibv_post_send");
 	await(sides[0].cq);
@@ -319,6 +382,7 @@ static void open_persistent(void)
 static void open_all(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_ah_attr ah_attr;
 	struct ibv_port_attr port;
 
 	need(list && list[0], "ibv_get_device_list");
@@ -335,6 +399,14 @@ static void open_all(void)
 		open_persistent();
 	side_open(&sides[0]);
 	side_open(&sides[1]);
+	if (datagrams) {
+		datagram_port(&ah_attr, &port);
+		ah = ibv_create_ah(pd, &ah_attr);
+		need(ah != NULL, "ibv_create_ah");
+		side_start(&sides[0]);
+		side_start(&sides[1]);
+		return;
+	}
 	side_connect(&sides[0], sides[1].qp->qp_num, &port);
 	side_connect(&sides[1], sides[0].qp->qp_num, &port);
 }
@@ -343,8 +415,10 @@ static const struct operation {
 	const char *name;
 	void (*once)(size_t len);
 } operations[] = {
-	{"write", write_once}, {"inline", inline_once},	  {"send", send_once},
-	{"memcpy", copy_once}, {"durable", durable_once}, {"compound", compound_once},
+	{"write", write_once},	     {"inline", inline_once},
+	{"send", send_once},	     {"memcpy", copy_once},
+	{"datagram", datagram_once}, {"durable", durable_once},
+	{"compound", compound_once},
 };
 
 static const struct operation *operation(const char *name)
@@ -356,7 +430,7 @@ static const struct operation *operation(const char *name)
 			return &operations[i];
 	fprintf(stderr,
 		"bench_verbs: operation %s is none of write, inline, send, memcpy, "
-		"durable, compound\n",
+		"datagram, durable, compound\n",
 		name);
 	exit(2);
 }
@@ -400,6 +474,7 @@ int main(int argc, char **argv)
 	if (!persistent !=
 	    (!op || (op->once != durable_once && op->once != compound_once)))
 		return 2;
+	datagrams = op && op->once == datagram_once;
 	open_all();
 	if (!op) {
 		table();
