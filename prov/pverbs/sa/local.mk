@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Subnet administration alone, as a convenience library: no provider, no device.
+noinst_LTLIBRARIES += prov/pverbs/sa/libpverbs-sa.la
+prov_pverbs_sa_libpverbs_sa_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS)
+prov_pverbs_sa_libpverbs_sa_la_SOURCES = \
+	prov/pverbs/sa/mc_map.c \
+	prov/pverbs/sa/mc_map.h \
+	prov/pverbs/sa/sa.h \
+	prov/pverbs/sa/sa_mad.c \
+	prov/pverbs/sa/sa_mad.h
+EXTRA_DIST += prov/pverbs/sa/local.mk

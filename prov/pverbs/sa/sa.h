@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Subnet administration: what a multicast group of an IPoIB link is called, and what is
+ * asked for it. Knows neither libfabric's objects nor a device: programs link it alone.
+ */
+#ifndef PVB_SA_SA_H
+#define PVB_SA_SA_H
+
+#include "mc_map.h"
+#include "sa_mad.h"
+
+#endif
