@@ -64,6 +64,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/settings/joins.h \
 	util/simverbs/settings/pkeys.c \
 	util/simverbs/settings/pkeys.h \
+	util/simverbs/settings/sa_fail.c \
+	util/simverbs/settings/sa_fail.h \
 	util/simverbs/settings/settings.c \
 	util/simverbs/settings/settings.h \
 	util/simverbs/shared/bell.c \
@@ -84,6 +86,11 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/shared/shared.h \
 	util/simverbs/step.c \
 	util/simverbs/step.h \
+	util/simverbs/subnet/inform.c \
+	util/simverbs/subnet/members.c \
+	util/simverbs/subnet/subnet.h \
+	util/simverbs/subnet/table.c \
+	util/simverbs/subnet/tables.h \
 	util/simverbs/tsan.h \
 	util/simverbs/verbs/ah.c \
 	util/simverbs/verbs/async.c \
@@ -151,6 +158,28 @@ util_simverbs_libsimverbs_cm_la_SOURCES = \
 	util/simverbs/cm/wire.h
 util_simverbs_libsimverbs_cm_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
 
+# Subnet administration, and libibumad.
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-sa.la
+util_simverbs_libsimverbs_sa_la_SOURCES = \
+	util/simverbs/sa/inform.c \
+	util/simverbs/sa/mad.h \
+	util/simverbs/sa/mcmember.c \
+	util/simverbs/sa/parts.h \
+	util/simverbs/sa/records.c \
+	util/simverbs/sa/sa.c \
+	util/simverbs/sa/sa.h \
+	util/simverbs/sa/smp.c
+util_simverbs_libsimverbs_sa_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
+noinst_LTLIBRARIES += util/simverbs/libsimverbs-umad.la
+util_simverbs_libsimverbs_umad_la_SOURCES = \
+	util/simverbs/umad/buffer.c \
+	util/simverbs/umad/ca.c \
+	util/simverbs/umad/port.c \
+	util/simverbs/umad/queue.c \
+	util/simverbs/umad/transfer.c \
+	util/simverbs/umad/umad.h
+util_simverbs_libsimverbs_umad_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS) $(UMAD_CFLAGS)
+
 # Everything, with what stands in for calls of the C library: also linked into what runs providers in its own process.
 noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
 util_simverbs_libsimverbs_all_la_SOURCES = \
@@ -160,7 +189,7 @@ util_simverbs_libsimverbs_all_la_SOURCES = \
 	util/simverbs/sysfs/sysfs.h
 util_simverbs_libsimverbs_all_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
 util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la \
-	util/simverbs/libsimverbs-cm.la
+	util/simverbs/libsimverbs-cm.la util/simverbs/libsimverbs-umad.la util/simverbs/libsimverbs-sa.la
 
 pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
 util_simverbs_libsimverbs_la_SOURCES =

@@ -5,6 +5,7 @@
  */
 #include "engine/engine.h"
 #include "model/model.h"
+#include "subnet/subnet.h"
 #include "verbs/verbs.h"
 
 const struct svb_part svb_parts[SVB_PARTS] = {
@@ -40,5 +41,8 @@ const struct svb_part svb_parts[SVB_PARTS] = {
 	},
 	{
 		.forget = svb_mapped_forget,
+	},
+	{
+		.leave = svb_subnet_leave_all,
 	},
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "subnet/subnet.h"
 #include "world.h"
 
 static char world_dir[] = "/tmp/svbXXXXXX";
@@ -246,6 +247,17 @@ static uint64_t world_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+uint16_t world_join_group(const union ibv_gid *mgid)
+{
+	const struct svb_group_attr attr = {.qkey = 0x1234, .pkey = 0xffff};
+	struct svb_subnet_join join = {
+		.mgid = *mgid, .state = SVB_JOIN_FULL, .by_cm = true, .create = &attr};
+	uint32_t place;
+
+	CT_EXPECT_EQ(svb_subnet_join(&join, NULL, &place), SVB_SA_OK);
+	return join.handle ? (uint16_t)(SVB_MLID_FIRST + place) : 0;
 }
 
 bool world_wait(struct ibv_cq *cq, struct ibv_wc *wc)

@@ -57,6 +57,12 @@ int world_send(struct end *end, uint64_t wr_id, size_t offset, size_t len);
 int world_rdma(struct end *end, enum ibv_wr_opcode opcode, size_t offset, size_t len,
 	       const struct address *peer, size_t at);
 
+/*
+ * Has port 1 of the first device be a member of a group, as an id of rdma_cm would.
+ * Returns the group's MLID, 0 after a failed check.
+ */
+uint16_t world_join_group(const union ibv_gid *mgid);
+
 /* Waits up to ten seconds for a completion; false when none comes. */
 bool world_wait(struct ibv_cq *cq, struct ibv_wc *wc);
 /* The status of the next completion, -1 when none comes. */

@@ -14,6 +14,7 @@
 #include <infiniband/ib.h>
 #include <rdma/rdma_verbs.h>
 #include "ports.h"
+#include "subnet/subnet.h"
 #include "verbs/verbs.h"
 #include "wire.h"
 
@@ -57,8 +58,9 @@ struct svb_cm_mcast {
 	struct sockaddr_storage addr;
 	union ibv_gid mgid;
 	uint16_t mlid;
-	bool send_only; /* joined without receiving: the queue pair is not attached */
-	bool member;	/* the join was answered */
+	uint64_t handle; /* of the join in the subnet; 0: none */
+	bool send_only;	 /* joined without receiving: the queue pair is not attached */
+	bool member;	 /* the join was answered */
 	bool attached;
 	uint32_t unacked; /* events given and not acknowledged */
 	void *context;

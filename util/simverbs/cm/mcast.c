@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Joining and leaving multicast groups. There is no subnet manager to refuse anything but
- * what settings name (settings/joins.h).
+ * Joining and leaving multicast groups. On InfiniBand they are the subnet's, joined as
+ * the kernel's ib_sa does; settings may have a join fail (settings/joins.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,18 +20,6 @@ static struct svb_cm_link svb_cm_link(const struct svb_cm_id *id)
 	};
 }
 
-/* A MLID that every process computes alike: a sum over the group's GID. */
-static uint16_t svb_mlid(const union ibv_gid *gid)
-{
-	uint32_t sum = 0, i;
-
-	if (svb_self.settings.link != SVB_LINK_IB)
-		return 0;
-	for (i = 0; i < 16; i++)
-		sum = sum * 31 + gid->raw[i];
-	return (uint16_t)(0xc000 | sum % 0x3fff);
-}
-
 static struct svb_cm_mcast *svb_mcast_new(struct svb_cm_id *id,
 					  const struct sockaddr *addr,
 					  const union ibv_gid *mgid, void *context)
@@ -43,10 +31,49 @@ static struct svb_cm_mcast *svb_mcast_new(struct svb_cm_id *id,
 	memcpy(&mcast->addr, addr, svb_cm_addr_len(addr));
 	mcast->context = context;
 	mcast->mgid = *mgid;
-	mcast->mlid = svb_mlid(mgid);
 	/* The newest first, as librdmacm leaves them. */
 	crn_list_add_tail(id->mcasts.next, &mcast->entry);
 	return mcast;
+}
+
+static bool svb_mcast_suits(const struct svb_group_attr *attr, const void *arg)
+{
+	const struct svb_cm_id *id = arg;
+
+	return attr->qkey == id->qkey;
+}
+
+/*
+ * What cma_join_ib_multicast of the kernel's cma.c asks for: the group, made if it is not
+ * there, with the Q_Key of the id. The kernel reports every refusal as EINVAL.
+ */
+static int svb_mcast_subnet(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
+{
+	const struct svb_group_attr create = {
+		.qkey = id->qkey,
+		.pkey = be16toh(id->id.route.addr.addr.ibaddr.pkey) | SVB_PKEY_FULL,
+		.mtu = (uint8_t)svb_self.settings.mtu,
+		.rate = IBV_RATE_100_GBPS,
+		.life = 18,
+	};
+	struct svb_subnet_join join = {
+		.mgid = mcast->mgid,
+		.port = id->port->index,
+		.state = mcast->send_only ? SVB_JOIN_SEND_ONLY_FULL : SVB_JOIN_FULL,
+		.by_cm = true,
+		.create = &create,
+		.suits = svb_mcast_suits,
+		.arg = id,
+	};
+	uint32_t place;
+
+	if (svb_self.settings.link != SVB_LINK_IB)
+		return 0;
+	if (svb_subnet_join(&join, NULL, &place))
+		return EINVAL;
+	mcast->handle = join.handle;
+	mcast->mlid = (uint16_t)(SVB_MLID_FIRST + place);
+	return 0;
 }
 
 /* What the event tells: ib_init_ah_from_mcmember of the kernel's verbs.c. */
@@ -71,19 +98,23 @@ static int svb_mcast_report(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
 			    const struct svb_join_rule *rule)
 {
 	struct svb_cm_event *event;
+	int err;
 
 	if (rule && rule->fate == SVB_JOIN_NEVER)
 		return 0;
+	err = rule ? rule->err : svb_mcast_subnet(id, mcast);
 	event = svb_cm_report(id,
-			      rule ? RDMA_CM_EVENT_MULTICAST_ERROR
-				   : RDMA_CM_EVENT_MULTICAST_JOIN,
-			      rule ? -rule->err : 0);
-	if (!event)
+			      err ? RDMA_CM_EVENT_MULTICAST_ERROR
+				  : RDMA_CM_EVENT_MULTICAST_JOIN,
+			      -err);
+	if (!event) {
+		svb_subnet_release(mcast->handle);
 		return ENOMEM;
-	mcast->member = !rule;
+	}
+	mcast->member = !err;
 	event->mcast = mcast;
 	event->event.param.ud.private_data = mcast->context;
-	if (!rule)
+	if (!err)
 		svb_mcast_param(id, mcast, &event->event.param.ud);
 	return 0;
 }
@@ -188,6 +219,7 @@ SVB_API int rdma_leave_multicast(struct rdma_cm_id *cm_id, struct sockaddr *addr
 		/* Another join of the group by this id has detached it already. */
 		if (found->attached && cm_id->qp)
 			ibv_detach_mcast(cm_id->qp, &found->mgid, found->mlid);
+		svb_subnet_release(found->handle);
 		while (found->unacked)
 			svb_cm_wait();
 		svb_cm_forget_join(id, found);
@@ -199,8 +231,12 @@ SVB_API int rdma_leave_multicast(struct rdma_cm_id *cm_id, struct sockaddr *addr
 
 void svb_cm_mcast_drop(struct svb_cm_id *id)
 {
+	struct svb_cm_mcast *mcast;
 	struct crn_list *entry;
 
-	while ((entry = crn_list_pop(&id->mcasts)))
-		free(crn_container_of(entry, struct svb_cm_mcast, entry));
+	while ((entry = crn_list_pop(&id->mcasts))) {
+		mcast = crn_container_of(entry, struct svb_cm_mcast, entry);
+		svb_subnet_release(mcast->handle);
+		free(mcast);
+	}
 }

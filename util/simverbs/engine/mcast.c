@@ -2,6 +2,7 @@
 /* Who is attached to a multicast group: senders look into the tables of all processes. */
 #include <string.h>
 #include "engine.h"
+#include "subnet/subnet.h"
 
 bool svb_gid_is_group(const union ibv_gid *gid)
 {
@@ -17,7 +18,17 @@ bool svb_mcast_is(const struct svb_mcast_sh *at, const union ibv_gid *gid)
 	       !memcmp(&at->gid, gid, sizeof(*gid));
 }
 
-static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid,
+/* InfiniBand: switches carry a packet to the ports that joined (IBA 10.5.2); ports:
+ * those. */
+static bool svb_mcast_reaches(uint32_t ports, const struct svb_qp_sh *qp)
+{
+	const uint32_t port = svb_get(qp->port);
+
+	return svb_self.settings.link != SVB_LINK_IB ||
+	       (port < SVB_MAX_SUBNET_PORTS && ports & 1u << port);
+}
+
+static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid, uint32_t ports,
 			 void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
 			 void *arg)
 {
@@ -30,7 +41,7 @@ static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid,
 		if (!svb_mcast_is(at, gid) || svb_get(at->lost))
 			continue;
 		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(at->qpn));
-		if (qp && qp->qpn == at->qpn)
+		if (qp && qp->qpn == at->qpn && svb_mcast_reaches(ports, qp))
 			fn(seg, qp, arg);
 	}
 }
@@ -39,6 +50,7 @@ void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
 		    void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
 		    void *arg)
 {
+	const uint32_t ports = svb_subnet_receivers(gid, lid);
 	struct svb_seg *seg;
 	uint32_t index;
 
@@ -47,6 +59,6 @@ void svb_mcast_each(const union ibv_gid *gid, uint32_t lid,
 			continue;
 		seg = svb_seg_of(index);
 		if (seg)
-			svb_mcast_of(seg, gid, fn, arg);
+			svb_mcast_of(seg, gid, ports, fn, arg);
 	}
 }

@@ -89,6 +89,11 @@ static bool svb_set_joins(const struct svb_key *key, void *at, const char *text)
 	return svb_join_rules_parse(at, text);
 }
 
+static bool svb_set_sa(const struct svb_key *key, void *at, const char *text)
+{
+	return svb_sa_rules_parse(at, text);
+}
+
 static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
@@ -151,6 +156,9 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("removal", enum, removal, .names = svb_removal_names, .preset = "off"),
 	SVB_KEY("events", bool, events, .preset = "off"),
 	SVB_KEY("join_fail", joins, join_fail, .preset = ""),
+	SVB_KEY("sa_fail", sa, sa_fail, .preset = ""),
+	SVB_KEY("mlids", u32, mlids, .least = 1, .most = SVB_MAX_GROUPS,
+		.preset = "4096"),
 	SVB_KEY("threads", bool, threads, .preset = "on"),
 };
 

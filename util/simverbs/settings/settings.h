@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 #include "joins.h"
+#include "sa_fail.h"
 
 #define SVB_MAX_DEVICES 8
 #define SVB_MAX_PORTS 2
@@ -29,6 +30,8 @@
 #define SVB_MAX_CQ (1u << 14)
 #define SVB_MAX_SRQ (1u << 12)
 #define SVB_MAX_MCAST (1u << 12)
+/* The most multicast groups of the subnet. */
+#define SVB_MAX_GROUPS (1u << 12)
 /* Most pieces of one request's memory. */
 #define SVB_MAX_SGE 32
 
@@ -120,8 +123,10 @@ struct svb_settings {
 	enum svb_copy copy; /* how another process' memory is reached */
 	enum svb_removal removal;
 	struct svb_join_rules join_fail;
-	bool events;  /* ports are told what happens to them: verbs/port_event.h */
-	bool threads; /* false: never start a thread, time passes only while polling */
+	struct svb_sa_rules sa_fail;
+	uint32_t mlids; /* so many groups there can be */
+	bool events;	/* ports are told what happens to them: verbs/port_event.h */
+	bool threads;	/* false: never start a thread, time passes only while polling */
 };
 
 /*

@@ -80,7 +80,7 @@ struct svb_part {
 };
 
 /* parts.c: in the order in which they join, leave and forget. */
-#define SVB_PARTS 8
+#define SVB_PARTS 9
 extern const struct svb_part svb_parts[SVB_PARTS];
 
 /* Tells each that a segment was mapped. */

@@ -102,17 +102,18 @@ CT_TEST(ud, longer_than_the_mtu_stops_the_sends_only)
 
 CT_TEST(ud, group_reaches_every_member)
 {
-	struct ibv_ah_attr attr = {.dlid = 0xc000, .port_num = 1, .is_global = 1};
+	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
 	struct end a, b;
 	struct ibv_ah *ah;
 
 	attr.grh.dgid.raw[0] = 0xff;
 	attr.grh.dgid.raw[15] = 9;
 	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	attr.dlid = world_join_group(&attr.grh.dgid);
 	ah = ibv_create_ah(a.pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
-	CT_ASSERT_EQ(ibv_attach_mcast(a.qp, &attr.grh.dgid, 0xc000), 0);
-	CT_ASSERT_EQ(ibv_attach_mcast(b.qp, &attr.grh.dgid, 0xc000), 0);
+	CT_ASSERT_EQ(ibv_attach_mcast(a.qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_ASSERT_EQ(ibv_attach_mcast(b.qp, &attr.grh.dgid, attr.dlid), 0);
 	CT_ASSERT_EQ(world_recv(&a, 1, 0, 100), 0);
 	CT_ASSERT_EQ(world_recv(&b, 2, 0, 100), 0);
 	CT_ASSERT_EQ(post(&a, ah, 0xffffff, 0x1234, 9), 0);
@@ -120,9 +121,43 @@ CT_TEST(ud, group_reaches_every_member)
 	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(ibv_destroy_qp(b.qp), EBUSY);
-	CT_EXPECT_EQ(ibv_detach_mcast(a.qp, &attr.grh.dgid, 0xc000), 0);
-	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, 0xc000), 0);
-	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, 0xc000), EINVAL);
+	CT_EXPECT_EQ(ibv_detach_mcast(a.qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, attr.dlid), EINVAL);
 	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	world_pair_close(&a, &b);
+}
+
+/* Switches carry a packet to the ports that joined the group of its DLID, and no others.
+ */
+CT_TEST(ud, who_is_attached_and_no_member_receives_nothing)
+{
+	struct ibv_ah_attr attr = {.dlid = 0xc123, .port_num = 1, .is_global = 1};
+	struct ibv_ah *absent, *other, *group;
+	struct end a, b;
+
+	attr.grh.dgid.raw[0] = 0xff;
+	attr.grh.dgid.raw[15] = 77;
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b));
+	CT_ASSERT_EQ(ibv_attach_mcast(b.qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_ASSERT_EQ(world_recv(&b, 2, 0, 100), 0);
+	absent = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_EQ(post(&a, absent, 0xffffff, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	attr.dlid = world_join_group(&attr.grh.dgid);
+	group = ibv_create_ah(a.pd, &attr);
+	attr.dlid++;
+	other = ibv_create_ah(a.pd, &attr);
+	CT_ASSERT_TRUE(absent && group && other);
+	CT_ASSERT_EQ(post(&a, other, 0xffffff, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_quiet(b.cq));
+	CT_ASSERT_EQ(post(&a, group, 0xffffff, 0x1234, 9), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(ibv_detach_mcast(b.qp, &attr.grh.dgid, 0), 0);
+	ibv_destroy_ah(absent);
+	ibv_destroy_ah(group);
+	ibv_destroy_ah(other);
 	world_pair_close(&a, &b);
 }

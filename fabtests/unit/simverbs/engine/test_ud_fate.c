@@ -189,7 +189,7 @@ static int late(int fd)
 /* Of a group each member loses what it loses. */
 static int of_group(int fd)
 {
-	struct ibv_ah_attr attr = {.dlid = 0xc000, .port_num = 1, .is_global = 1};
+	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
 	struct address nobody = {0};
 	struct end other;
 	struct way way;
@@ -200,10 +200,11 @@ static int of_group(int fd)
 	MUST(begin("0.5", "0", "0") && way_open(&way));
 	MUST(world_open(&other, IBV_QPT_UD, false) && world_connect(&other, &nobody));
 	ibv_destroy_ah(way.ah);
+	attr.dlid = world_join_group(&attr.grh.dgid);
 	way.ah = ibv_create_ah(way.a.pd, &attr);
 	way.qpn = 0xffffff;
-	MUST(!ibv_attach_mcast(way.b.qp, &attr.grh.dgid, 0xc000));
-	MUST(!ibv_attach_mcast(other.qp, &attr.grh.dgid, 0xc000));
+	MUST(!ibv_attach_mcast(way.b.qp, &attr.grh.dgid, attr.dlid));
+	MUST(!ibv_attach_mcast(other.qp, &attr.grh.dgid, attr.dlid));
 	MUST(!world_recv(&way.b, 0, 0, 64) && !world_recv(&other, 0, 0, 64));
 	for (i = 0; i < 100; i++) {
 		MUST(way_send(&way, (uint8_t)i, 0x1234, 8));
@@ -215,8 +216,8 @@ static int of_group(int fd)
 		both += first >= 0 && second >= 0;
 	}
 	MUST(one > 20 && both > 5);
-	MUST(!ibv_detach_mcast(way.b.qp, &attr.grh.dgid, 0xc000));
-	MUST(!ibv_detach_mcast(other.qp, &attr.grh.dgid, 0xc000));
+	MUST(!ibv_detach_mcast(way.b.qp, &attr.grh.dgid, attr.dlid));
+	MUST(!ibv_detach_mcast(other.qp, &attr.grh.dgid, attr.dlid));
 	world_close(&other);
 	way_close(&way);
 	return 0;

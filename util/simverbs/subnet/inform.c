@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who is told that groups come and go (IBA 13.4.8.3, 13.4.11). */
+#include <string.h>
+#include "step.h"
+#include "tables.h"
+
+/* A report that nobody answers is sent so many times, that far apart. */
+#define SVB_REPORT_TIMES 5u
+#define SVB_REPORT_EVERY_NS 200000000ull
+
+static bool svb_inform_wants(const struct svb_inform *inform, uint16_t trap,
+			     const union ibv_gid *mgid)
+{
+	return inform->token && (inform->trap == trap || inform->trap == 0xffff) &&
+	       (inform->any_gid || !memcmp(&inform->gid, mgid, sizeof(*mgid)));
+}
+
+static void svb_report_add(struct svb_subnet *subnet, uint32_t bell, uint16_t trap,
+			   const union ibv_gid *mgid)
+{
+	struct svb_report *report = subnet->report;
+	uint32_t i;
+
+	for (i = 0; i < SVB_MAX_REPORTS && report[i].id; i++)
+		;
+	if (i == SVB_MAX_REPORTS)
+		return;
+	report[i] = (struct svb_report){.due = svb_now(), .bell = bell, .trap = trap};
+	report[i].mgid = *mgid;
+	report[i].id = ++subnet->next_report;
+	svb_bell_ring(bell);
+}
+
+void svb_inform_all(struct svb_subnet *subnet, uint16_t trap, const union ibv_gid *mgid)
+{
+	uint32_t i;
+
+	for (i = 0; i < SVB_MAX_INFORMS; i++)
+		if (svb_inform_wants(&subnet->inform[i], trap, mgid))
+			svb_report_add(subnet, subnet->inform[i].bell, trap, mgid);
+}
+
+static struct svb_inform *svb_inform_find(struct svb_subnet *subnet,
+					  const struct svb_inform *inform)
+{
+	struct svb_inform *at = subnet->inform;
+	uint32_t i;
+
+	for (i = 0; i < SVB_MAX_INFORMS; i++)
+		if (at[i].token && at[i].bell == inform->bell &&
+		    at[i].trap == inform->trap && at[i].any_gid == inform->any_gid &&
+		    !memcmp(&at[i].gid, &inform->gid, sizeof(inform->gid)))
+			return &at[i];
+	return NULL;
+}
+
+static enum svb_sa_status svb_inform_add(struct svb_subnet *subnet,
+					 const struct svb_inform *inform)
+{
+	uint32_t i;
+
+	for (i = 0; i < SVB_MAX_INFORMS; i++) {
+		if (subnet->inform[i].token)
+			continue;
+		subnet->inform[i] = *inform;
+		return SVB_SA_OK;
+	}
+	return SVB_SA_NO_RESOURCES;
+}
+
+enum svb_sa_status svb_subnet_subscribe(const struct svb_inform *inform, bool subscribe)
+{
+	struct svb_subnet *subnet = svb_subnet_lock();
+	enum svb_sa_status status = SVB_SA_OK;
+	struct svb_inform *found;
+
+	if (!subnet)
+		return SVB_SA_NO_RESOURCES;
+	found = svb_inform_find(subnet, inform);
+	if (!found)
+		status = subscribe ? svb_inform_add(subnet, inform) : SVB_SA_REQ_INVALID;
+	else if (!subscribe)
+		found->token = 0;
+	svb_subnet_unlock(subnet);
+	return status;
+}
+
+void svb_subnet_unsubscribe(uint32_t bell)
+{
+	struct svb_subnet *subnet = svb_subnet_lock();
+	uint32_t i;
+
+	if (!subnet)
+		return;
+	for (i = 0; i < SVB_MAX_INFORMS; i++)
+		if (subnet->inform[i].bell == bell)
+			subnet->inform[i].token = 0;
+	for (i = 0; i < SVB_MAX_REPORTS; i++)
+		if (subnet->report[i].bell == bell)
+			subnet->report[i].id = 0;
+	svb_subnet_unlock(subnet);
+}
+
+static bool svb_report_take(struct svb_report *at, struct svb_report *report,
+			    uint64_t now)
+{
+	if (at->due > now)
+		return false;
+	*report = *at;
+	at->due = now + SVB_REPORT_EVERY_NS;
+	if (++at->sent == SVB_REPORT_TIMES)
+		at->id = 0;
+	return true;
+}
+
+bool svb_subnet_report(uint32_t bell, struct svb_report *report, uint64_t *next)
+{
+	struct svb_subnet *subnet = svb_subnet_lock();
+	const uint64_t now = svb_now();
+	struct svb_report *at;
+	bool found = false;
+	uint32_t i;
+
+	*next = 0;
+	if (!subnet)
+		return false;
+	for (i = 0; i < SVB_MAX_REPORTS && !found; i++) {
+		at = &subnet->report[i];
+		if (!at->id || at->bell != bell)
+			continue;
+		found = svb_report_take(at, report, now);
+		if (!found && (!*next || at->due < *next))
+			*next = at->due;
+	}
+	svb_subnet_unlock(subnet);
+	return found;
+}
+
+void svb_subnet_reported(uint64_t id)
+{
+	struct svb_subnet *subnet = svb_subnet_lock();
+	uint32_t i;
+
+	if (!subnet)
+		return;
+	for (i = 0; id && i < SVB_MAX_REPORTS; i++)
+		if (subnet->report[i].id == id)
+			subnet->report[i].id = 0;
+	svb_subnet_unlock(subnet);
+}
