@@ -37,6 +37,12 @@ fabtests_interop_fi_cairn_rawroute_SOURCES = \
 	fabtests/interop/raw/steps.c \
 	fabtests/interop/raw/steps.h
 
+# The other side of mckey(1).
+noinst_PROGRAMS += fabtests/interop/fi_cairn_mckey
+fabtests_interop_fi_cairn_mckey_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_interop_fi_cairn_mckey_LDADD = $(LIBFABRIC_LIBS)
+fabtests_interop_fi_cairn_mckey_SOURCES = fabtests/interop/fi_cairn_mckey.c
+
 # A client and its target, whose operations are accounted for whoever is killed.
 noinst_PROGRAMS += fabtests/interop/fi_cairn_failover
 fabtests_interop_fi_cairn_failover_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
@@ -58,6 +64,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-file \
 	fabtests/interop/check-killed \
 	fabtests/interop/check-many \
+	fabtests/interop/check-mckey \
 	fabtests/interop/check-mount \
 	fabtests/interop/check-nfs \
 	fabtests/interop/check-openmpi \

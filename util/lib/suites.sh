@@ -467,6 +467,7 @@ simverbs_dgram() {
 	done
 	counted simverbs-datagram-feed 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
 		"$top/build/unit"
+	counted simverbs-mckey 100 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"
 }
 
 # mcast_on_simverbs BUILD ADDRESS: multicast groups, some of which cannot be joined, on ports that change.
