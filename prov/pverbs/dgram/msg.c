@@ -2,6 +2,7 @@
 /* fi_msg(3) of datagram endpoints. A send names its peer; a receive has room for the GRH
  * that is none of the program's. */
 #include <arpa/inet.h>
+#include <string.h>
 #include "device/device.h"
 #include "qp/qp.h"
 #include "xfer/xfer.h"
@@ -11,6 +12,17 @@
 #define DGRAM_TX_FLAGS                                                           \
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 	 FI_REMOTE_CQ_DATA | FI_MORE)
+
+/* A peer begins as the part of a work request that names it. */
+_Static_assert(sizeof(((struct ibv_send_wr *)NULL)->wr.ud) ==
+			       offsetof(struct pvb_ud_peer, ah) &&
+		       offsetof(struct pvb_ud_peer, qpn) ==
+			       offsetof(struct ibv_send_wr, wr.ud.remote_qpn) -
+				       offsetof(struct ibv_send_wr, wr.ud) &&
+		       offsetof(struct pvb_ud_peer, qkey) ==
+			       offsetof(struct ibv_send_wr, wr.ud.remote_qkey) -
+				       offsetof(struct ibv_send_wr, wr.ud),
+	       "dgram_wr copies it");
 
 struct dgram_op {
 	fi_addr_t dest;
@@ -42,9 +54,7 @@ CRN_INLINE void dgram_wr(const struct pvb_ep *ep, const struct dgram_op *op,
 		wr->imm_data = htonl((uint32_t)op->data);
 	}
 	wr->send_flags = len <= ep->qp.inline_size ? IBV_SEND_INLINE : 0;
-	wr->wr.ud.ah = peer->handle;
-	wr->wr.ud.remote_qpn = peer->qpn;
-	wr->wr.ud.remote_qkey = peer->qkey;
+	memcpy(&wr->wr.ud, peer, sizeof(wr->wr.ud));
 }
 
 /* With the lock held. */
@@ -141,8 +151,12 @@ CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
 	if (crn_unlikely(len > ep->max_msg || ((op->inject || (op->flags & FI_INJECT)) &&
 					       len > ep->inject_size)))
 		return pvb_tx_misused(ep, -FI_EMSGSIZE);
-	if (crn_unlikely(!peer))
-		return dgram_post_group(ep, op, sge, num_sge, len);
+	if (crn_unlikely(!peer)) {
+		/* So that *op itself has no address, and stays in registers. */
+		const struct dgram_op copy = *op;
+
+		return dgram_post_group(ep, &copy, sge, num_sge, len);
+	}
 	crn_lock(&ep->qp.tx_lock);
 	ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
 	crn_unlock(&ep->qp.tx_lock);
