@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
 #include "dgrams.h"
 
 #define PATIENCE_NS 20e9
+#define PATIENCE_MS 20000
 #define SPINS (1u << 16) /* turns without a completion between two looks at the clock */
 #define BATCH 16u
 #define ALIGN 64u
@@ -46,7 +46,7 @@ static void find(struct dgrams_end *e)
 	struct fi_info *hints = fi_allocinfo();
 
 	dgrams_need(hints ? 0 : -FI_ENOMEM, "fi_allocinfo");
-	hints->caps = FI_MSG;
+	hints->caps = FI_MSG | (e->wish.group ? FI_MULTICAST : 0);
 	hints->mode = FI_MSG_PREFIX | FI_CONTEXT | FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_DGRAM;
 	hints->domain_attr->threading = e->wish.threading;
@@ -80,6 +80,7 @@ static void make_memory(struct dgrams_end *e)
 
 void dgrams_open(struct dgrams_end *e, const struct dgrams_wish *wish)
 {
+	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
 	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_CONTEXT};
 	struct fi_av_attr av = {.type = FI_AV_TABLE};
 	size_t len = sizeof(e->name);
@@ -96,6 +97,10 @@ void dgrams_open(struct dgrams_end *e, const struct dgrams_wish *wish)
 	dgrams_need(fi_cq_open(e->domain, &cq, &e->rxcq, NULL), "fi_cq_open");
 	dgrams_need(fi_endpoint(e->domain, e->info, &e->ep, NULL), "fi_endpoint");
 	dgrams_need(fi_ep_bind(e->ep, &e->av->fid, 0), "fi_ep_bind");
+	if (wish->group) {
+		dgrams_need(fi_eq_open(e->fabric, &eq, &e->eq, NULL), "fi_eq_open");
+		dgrams_need(fi_ep_bind(e->ep, &e->eq->fid, 0), "fi_ep_bind");
+	}
 	dgrams_need(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | wish->tx_flags),
 		    "fi_ep_bind");
 	dgrams_need(fi_ep_bind(e->ep, &e->rxcq->fid, FI_RECV), "fi_ep_bind");
@@ -104,13 +109,32 @@ void dgrams_open(struct dgrams_end *e, const struct dgrams_wish *wish)
 	make_memory(e);
 }
 
+void dgrams_join(struct dgrams_end *e, uint64_t direction)
+{
+	struct addrinfo *ai, hints = {.ai_flags = AI_NUMERICHOST};
+	struct fi_eq_entry entry;
+	uint32_t event = 0;
+
+	dgrams_need(getaddrinfo(e->wish.group, NULL, &hints, &ai) ? -FI_EINVAL : 0,
+		    e->wish.group);
+	dgrams_need(fi_join(e->ep, ai->ai_addr, direction, &e->mc, NULL), "fi_join");
+	freeaddrinfo(ai);
+	dgrams_need(fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0),
+		    "the group");
+	dgrams_need(event == FI_JOIN_COMPLETE ? 0 : -FI_EOTHER, "the group");
+}
+
 void dgrams_close(struct dgrams_end *e)
 {
+	if (e->mc)
+		dgrams_need(fi_close(&e->mc->fid), "fi_close");
 	dgrams_need(fi_close(&e->ep->fid), "fi_close");
 	dgrams_need(fi_close(&e->txcq->fid), "fi_close");
 	dgrams_need(fi_close(&e->rxcq->fid), "fi_close");
 	dgrams_need(fi_close(&e->mr->fid), "fi_close");
 	dgrams_need(fi_close(&e->av->fid), "fi_close");
+	if (e->eq)
+		dgrams_need(fi_close(&e->eq->fid), "fi_close");
 	dgrams_need(fi_close(&e->domain->fid), "fi_close");
 	dgrams_need(fi_close(&e->fabric->fid), "fi_close");
 	fi_freeinfo(e->info);

@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
+#include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
 
 #define DGRAMS_NAME_LEN 64
 #define DGRAMS_TX_DEPTH 128 /* as perftest has it */
@@ -20,6 +22,7 @@
 struct dgrams_wish {
 	const char *provider;
 	const char *address; /* of this machine, which the provider can use */
+	const char *group;   /* NULL; of multicast, an IP address: see dgrams_join */
 	enum fi_threading threading;
 	size_t size;	   /* bytes of a datagram */
 	size_t receives;   /* depth of the receive queue */
@@ -31,6 +34,8 @@ struct dgrams_end {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
+	struct fid_eq *eq; /* with a group */
+	struct fid_mc *mc; /* from dgrams_join on */
 	struct fid_av *av;
 	struct fid_cq *txcq, *rxcq;
 	struct fid_ep *ep;
@@ -50,6 +55,8 @@ void dgrams_open(struct dgrams_end *e, const struct dgrams_wish *wish);
 void dgrams_close(struct dgrams_end *e);
 /* The address of another end's name. */
 fi_addr_t dgrams_peer(struct dgrams_end *e, const uint8_t *name);
+/* Joins the group of the wish; direction: FI_SEND or FI_RECV. */
+void dgrams_join(struct dgrams_end *e, uint64_t direction);
 /* The next receive, in the order of the slots. */
 void dgrams_post(struct dgrams_end *e);
 /* Completions read of a queue: 0 to most, at most 16. */

@@ -112,31 +112,48 @@ void dgrams_vector(const struct dgrams_wish *wish, long count)
 	dgrams_close(&e);
 }
 
-void dgrams_fan(const struct dgrams_wish *wish, long count, long ways)
+static struct dgrams_end from, to[MAX_WAYS];
+static fi_addr_t peers[MAX_WAYS]; /* of a group one, which is all of them */
+
+static long open_fan(const struct dgrams_wish *wish, long ways)
 {
-	static struct dgrams_end from, to[MAX_WAYS];
-	static fi_addr_t peers[MAX_WAYS];
-	double start;
-	long i, n;
+	long n;
 
 	dgrams_open(&from, wish);
 	for (n = 0; n < ways; n++) {
 		dgrams_open(&to[n], wish);
-		peers[n] = dgrams_peer(&from, to[n].name);
+		if (wish->group)
+			dgrams_join(&to[n], FI_RECV);
+		else
+			peers[n] = dgrams_peer(&from, to[n].name);
 	}
-	start = dgrams_now_ns();
+	if (!wish->group)
+		return ways;
+	dgrams_join(&from, FI_SEND);
+	peers[0] = fi_mc_addr(from.mc);
+	return 1;
+}
+
+void dgrams_fan(const struct dgrams_wish *wish, long count, long ways)
+{
+	const long sends = open_fan(wish, ways);
+	double start = dgrams_now_ns(), cpu = dgrams_cpu_ns();
+	long i, n;
+
 	for (i = 0; i < count; i++) {
 		for (n = 0; n < ways; n++)
 			dgrams_post(&to[n]);
-		for (n = 0; n < ways; n++)
+		for (n = 0; n < sends; n++)
 			send_one(&from, peers[n]);
-		for (n = 0; n < ways; n++)
+		for (n = 0; n < sends; n++)
 			dgrams_await(from.txcq);
 		for (n = 0; n < ways; n++)
 			dgrams_await(to[n].rxcq);
 	}
-	printf("fan provider=%s size=%zu ways=%ld to=each ns=%.1f\n", wish->provider,
-	       wish->size, ways, (dgrams_now_ns() - start) / (double)count);
+	printf("fan provider=%s size=%zu ways=%ld to=%s ns=%.1f cpu_ns=%.1f\n",
+	       wish->provider, wish->size, ways, wish->group ? "group" : "each",
+	       (dgrams_now_ns() - start) / (double)count,
+	       (dgrams_cpu_ns() - cpu) / (double)count);
 	dgrams_close(&from);
 	for (n = 0; n < ways; n++)
 		dgrams_close(&to[n]);

@@ -73,6 +73,7 @@ static void usage(FILE *to)
 	      "31)\n"
 	      "  -d COUNT     receives that are posted at most (default 512)\n"
 	      "  -b COUNT     pingpong: round trips per sample (default 100)\n"
+	      "  -g GROUP     fan: a multicast group, to which one datagram is sent\n"
 	      "  -k WAYS      fan: receivers, 1 to 64 (default 1)\n",
 	      to);
 }
@@ -116,13 +117,16 @@ int main(int argc, char **argv)
 	const struct measurement *chosen = &measurements[0];
 	int option;
 
-	while ((option = getopt(argc, argv, "p:o:z:t:n:r:d:b:k:h")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:g:z:t:n:r:d:b:k:h")) != -1) {
 		switch (option) {
 		case 'p':
 			wish.provider = optarg;
 			break;
 		case 'o':
 			chosen = measurement(optarg);
+			break;
+		case 'g':
+			wish.group = optarg;
 			break;
 		case 'z':
 			wish.size = (size_t)number(optarg, MOST_SIZE);
