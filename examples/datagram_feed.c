@@ -9,7 +9,8 @@
  * ADDRESS is one of this machine's. With -g sender and receivers join the multicast group
  * GROUP, an IP address, and a datagram is sent once for all of them. Without, each
  * receiver prints its address when it is ready, and the sender, which is given them all,
- * sends to each. RATE: datagrams a second. A receiver ends when it is told how many there
+ * sends to each. The provider is libfabric's choice, or that of FI_PROVIDER.
+ * RATE: datagrams a second. A receiver ends when it is told how many there
  * were, and its last line adds up: received and lost are all that was sent.
  */
 #include <getopt.h>
