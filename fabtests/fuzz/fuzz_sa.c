@@ -64,9 +64,47 @@ static void check_mgid(const uint8_t *data)
 	FUZZ_CHECK(!memcmp(mgid, data, sizeof(mgid)));
 }
 
+static int lose(void *arg, const uint8_t *mad)
+{
+	return 0;
+}
+
+static void count(void *arg, const struct pvb_sa_answer *answer)
+{
+	(*(int *)arg)++;
+	FUZZ_CHECK(answer->len <= PVB_SA_TABLE_MAX);
+}
+
+/* Whatever comes, in datagrams one behind the other, a request ends once. */
+static void check_client(const uint8_t *data, size_t size)
+{
+	static const struct pvb_sa_ops ops = {.send = lose};
+	struct pvb_sa_client client;
+	int done = 0;
+	struct pvb_sa_request request = {.method = PVB_SA_GET_TABLE,
+					 .attr = PVB_SA_MCMEMBER_RECORD,
+					 .wait_ms = 10,
+					 .tries = 2,
+					 .done = count,
+					 .arg = &done};
+
+	pvb_sa_open(&client, &ops, NULL, 7);
+	FUZZ_CHECK(!pvb_sa_ask(&client, &request, 0));
+	for (; size >= PVB_MAD_SIZE; data += PVB_MAD_SIZE, size -= PVB_MAD_SIZE)
+		pvb_sa_arrived(&client, data, PVB_MAD_SIZE, 1);
+	pvb_sa_arrived(&client, data, size, 1);
+	pvb_sa_progress(&client, 100);
+	pvb_sa_progress(&client, 200);
+	FUZZ_CHECK(done == 1);
+	FUZZ_CHECK(pvb_sa_timeout(&client, 200) == -1);
+	pvb_sa_close(&client);
+	FUZZ_CHECK(done == 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check_mad(data, size);
+	check_client(data, size);
 	check_records(data, size);
 	if (size >= 16)
 		check_mgid(data);

@@ -6,6 +6,10 @@ prov_pverbs_sa_libpverbs_sa_la_SOURCES = \
 	prov/pverbs/sa/mc_map.c \
 	prov/pverbs/sa/mc_map.h \
 	prov/pverbs/sa/sa.h \
+	prov/pverbs/sa/sa_client.c \
+	prov/pverbs/sa/sa_client.h \
 	prov/pverbs/sa/sa_mad.c \
-	prov/pverbs/sa/sa_mad.h
+	prov/pverbs/sa/sa_mad.h \
+	prov/pverbs/sa/sa_rmpp.c \
+	prov/pverbs/sa/sa_rmpp.h
 EXTRA_DIST += prov/pverbs/sa/local.mk

@@ -6,6 +6,8 @@
 #define PVB_SA_SA_H
 
 #include "mc_map.h"
+#include "sa_client.h"
 #include "sa_mad.h"
+#include "sa_rmpp.h"
 
 #endif
