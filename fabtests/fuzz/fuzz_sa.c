@@ -42,7 +42,7 @@ static void check_mad(const uint8_t *data, size_t size)
 	FUZZ_CHECK(again.status == hdr.status && again.attr == hdr.attr);
 	FUZZ_CHECK(again.segment == hdr.segment && again.length == hdr.length);
 	FUZZ_CHECK(again.comp_mask == hdr.comp_mask);
-	check_records(data + PVB_SA_DATA_AT, PVB_SA_DATA_SIZE);
+	check_records(data + PVB_SA_DATA_AT, size - PVB_SA_DATA_AT);
 }
 
 /* An MGID of a link is what its address, P_Key and scope map to, but for what an IPv6
@@ -73,6 +73,8 @@ static void count(void *arg, const struct pvb_sa_answer *answer)
 {
 	(*(int *)arg)++;
 	FUZZ_CHECK(answer->len <= PVB_SA_TABLE_MAX);
+	if (answer->len)
+		check_records(answer->data, answer->len);
 }
 
 /* Whatever comes, in datagrams one behind the other, a request ends once. */

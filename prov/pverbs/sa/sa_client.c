@@ -141,22 +141,28 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 }
 
 static void answered(struct pvb_sa_client *client, struct pvb_sa_transaction *trans,
-		     const struct pvb_sa_hdr *hdr, const uint8_t *data, uint64_t now_ms)
+		     const struct pvb_sa_hdr *hdr, const uint8_t *data, size_t len,
+		     uint64_t now_ms)
 {
 	const struct pvb_sa_answer answer = {.status = hdr->status,
 					     .record_size = hdr->attr_offset * (size_t)8,
 					     .data = data,
-					     .len = PVB_SA_DATA_SIZE};
+					     .len = len};
 
 	/* It is asked again when the answer would be late. */
 	if (hdr->status & PVB_SA_BUSY)
 		return;
-	if (!(hdr->rmpp_flags & PVB_RMPP_ACTIVE))
+	/* Active, and of no type: what opensm answers for a table where libibumad has no
+	 * RMPP, as on ibsim. */
+	if (!(hdr->rmpp_flags & PVB_RMPP_ACTIVE) || hdr->rmpp_type == PVB_RMPP_NONE)
 		finish(trans, &answer);
-	else if (hdr->rmpp_type == PVB_RMPP_DATA)
-		table_segment(client, trans, hdr, data, now_ms);
 	else if (hdr->rmpp_type == PVB_RMPP_STOP || hdr->rmpp_type == PVB_RMPP_ABORT)
 		fail(trans, -FI_EIO);
+	else if (hdr->rmpp_type == PVB_RMPP_DATA && len == PVB_SA_DATA_SIZE)
+		table_segment(client, trans, hdr, data, now_ms);
+	else if (hdr->rmpp_type == PVB_RMPP_DATA)
+		/* The kernel has put it together. */
+		finish(trans, &answer);
 }
 
 static bool report_is_new(struct pvb_sa_client *client, uint64_t tid)
@@ -201,13 +207,15 @@ void pvb_sa_arrived(struct pvb_sa_client *client, const void *mad, size_t len,
 		client->dropped++;
 		return;
 	}
-	if (hdr.method == PVB_SA_REPORT && hdr.attr == PVB_SA_NOTICE) {
+	len -= PVB_SA_DATA_AT;
+	if (hdr.method == PVB_SA_REPORT && hdr.attr == PVB_SA_NOTICE &&
+	    len >= PVB_NOTICE_SIZE) {
 		reported(client, &hdr, data);
 		return;
 	}
 	trans = find(client, &hdr);
 	if (trans)
-		answered(client, trans, &hdr, data, now_ms);
+		answered(client, trans, &hdr, data, len, now_ms);
 	else
 		client->dropped++;
 }

@@ -85,9 +85,9 @@ int pvb_sa_unpack(const void *mad, size_t len, struct pvb_sa_hdr *hdr)
 	struct crn_unpack in;
 	uint8_t base, class, version;
 
-	if (len < PVB_MAD_SIZE)
+	if (len < PVB_SA_DATA_AT)
 		return -FI_EINVAL;
-	crn_unpack_init(&in, mad, PVB_MAD_SIZE);
+	crn_unpack_init(&in, mad, PVB_SA_DATA_AT);
 	base = crn_unpack_u8(&in);
 	class = crn_unpack_u8(&in);
 	version = crn_unpack_u8(&in);

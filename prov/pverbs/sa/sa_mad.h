@@ -92,7 +92,8 @@ struct pvb_sa_hdr {
 
 /* Writes the headers and zeros for the data. mad has PVB_MAD_SIZE bytes. */
 void pvb_sa_pack(uint8_t *mad, const struct pvb_sa_hdr *hdr);
-/* 0, or -FI_EINVAL: shorter than PVB_MAD_SIZE, or of another class or version. */
+/* 0, or -FI_EINVAL: shorter than the headers, or of another class or version. libibumad
+ * leaves out what is behind the record. */
 int pvb_sa_unpack(const void *mad, size_t len, struct pvb_sa_hdr *hdr);
 
 /*
