@@ -10,7 +10,7 @@ fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fu
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_control \
 	fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_lsdb \
 	fabtests/fuzz/fuzz_route_vc fabtests/fuzz/fuzz_route_wire fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_cm \
-	fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
+	fabtests/fuzz/fuzz_svb_sa fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -86,6 +86,13 @@ fabtests_fuzz_fuzz_svb_cm_SOURCES = fabtests/fuzz/fuzz_svb_cm.c util/simverbs/cm
 	util/simverbs/cm/wire.h $(fuzz_main)
 fabtests_fuzz_fuzz_svb_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
 
+fabtests_fuzz_fuzz_svb_sa_SOURCES = fabtests/fuzz/fuzz_svb_sa.c $(fuzz_main)
+fabtests_fuzz_fuzz_svb_sa_CPPFLAGS = $(fabtests_unit_unit_simverbs_CPPFLAGS)
+fabtests_fuzz_fuzz_svb_sa_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-verbs.a,util/simverbs/.libs/libsimverbs-sa.a,--no-whole-archive
+fabtests_fuzz_fuzz_svb_sa_LDADD = $(INIH_LIBS) -lm -lpthread
+fabtests_fuzz_fuzz_svb_sa_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la util/simverbs/libsimverbs-sa.la
+
 fabtests_fuzz_fuzz_svb_seg_SOURCES = fabtests/fuzz/fuzz_svb_seg.c $(fuzz_main)
 fabtests_fuzz_fuzz_svb_seg_CPPFLAGS = $(fabtests_unit_unit_simverbs_CPPFLAGS)
 fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
@@ -96,4 +103,4 @@ fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_sa fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire

@@ -212,6 +212,10 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 # Run by test-simverbs, under simverbs.
 check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
+check_PROGRAMS += util/simverbs/test/sa_client
+util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c
+util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS)
+util_simverbs_test_sa_client_LDADD = $(UMAD_LIBS)
 check_PROGRAMS += util/simverbs/test/peer
 util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
 util_simverbs_test_peer_LDADD = $(VERBS_LIBS)
@@ -222,4 +226,4 @@ util_simverbs_test_power_SOURCES = util/simverbs/test/power.c
 util_simverbs_test_power_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
 util_simverbs_test_power_LDADD = $(VERBS_LIBS)
 EXTRA_DIST += util/simverbs/local.mk util/simverbs/rooms util/simverbs/simverbs.in util/simverbs/test-simverbs \
-	util/simverbs/test/rpma_flush.c
+	util/simverbs/test/rpma_flush.c util/simverbs/test/sa_statuses

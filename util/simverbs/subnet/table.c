@@ -169,7 +169,9 @@ int svb_subnet_find(const union ibv_gid *mgid)
 	struct svb_subnet *subnet = svb_subnet();
 	uint32_t at = svb_group_hash(mgid), tries, place;
 
-	for (tries = 0; subnet && tries < SVB_HASH_SLOTS; tries++) {
+	if (!subnet || svb_get(subnet->restart))
+		return -1;
+	for (tries = 0; tries < SVB_HASH_SLOTS; tries++) {
 		place = __atomic_load_n(&subnet->hash[at], __ATOMIC_ACQUIRE);
 		if (!place)
 			return -1;
@@ -208,9 +210,14 @@ bool svb_subnet_get(uint32_t at, struct svb_group *group)
 
 uint32_t svb_subnet_places(void)
 {
-	struct svb_subnet *subnet = svb_subnet();
+	struct svb_subnet *subnet = svb_subnet_lock();
+	uint32_t places;
 
-	return subnet ? svb_get(subnet->groups) : 0;
+	if (!subnet)
+		return 0;
+	places = subnet->groups;
+	svb_subnet_unlock(subnet);
+	return places;
 }
 
 static void svb_group_enter(struct svb_subnet *subnet, const union ibv_gid *mgid,
