@@ -60,6 +60,8 @@ util_simverbs_libsimverbs_verbs_la_SOURCES = \
 	util/simverbs/settings/addresses.h \
 	util/simverbs/settings/gids.c \
 	util/simverbs/settings/gids.h \
+	util/simverbs/settings/groups.c \
+	util/simverbs/settings/groups.h \
 	util/simverbs/settings/joins.c \
 	util/simverbs/settings/joins.h \
 	util/simverbs/settings/pkeys.c \

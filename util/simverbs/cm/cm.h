@@ -58,9 +58,10 @@ struct svb_cm_mcast {
 	struct sockaddr_storage addr;
 	union ibv_gid mgid;
 	uint16_t mlid;
-	uint64_t handle; /* of the join in the subnet; 0: none */
-	bool send_only;	 /* joined without receiving: the queue pair is not attached */
-	bool member;	 /* the join was answered */
+	struct svb_group_attr attr; /* of the group, on InfiniBand */
+	uint64_t handle;	    /* of the join in the subnet; 0: none */
+	bool send_only; /* joined without receiving: the queue pair is not attached */
+	bool member;	/* the join was answered */
 	bool attached;
 	uint32_t unacked; /* events given and not acknowledged */
 	void *context;

@@ -110,8 +110,15 @@ int svb_cm_attach(struct svb_cm_id *id, const struct svb_port *port, uint32_t gi
 
 void svb_cm_set_pkey(struct svb_cm_id *id, uint16_t pkey)
 {
+	struct svb_group_attr attr;
+
 	id->id.route.addr.addr.ibaddr.pkey = htons(pkey);
 	id->pkey = svb_pkey_index(id->port, pkey);
+	/* cma_set_qkey of the kernel's cma.c. */
+	if (svb_self.settings.link != SVB_LINK_IB || id->id.ps != RDMA_PS_IPOIB)
+		return;
+	svb_subnet_ipoib(pkey, &attr);
+	id->qkey = attr.qkey;
 }
 
 void svb_cm_fill_path(struct svb_cm_id *id)

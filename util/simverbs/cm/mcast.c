@@ -44,18 +44,13 @@ static bool svb_mcast_suits(const struct svb_group_attr *attr, const void *arg)
 }
 
 /*
- * What cma_join_ib_multicast of the kernel's cma.c asks for: the group, made if it is not
- * there, with the Q_Key of the id. The kernel reports every refusal as EINVAL.
+ * What cma_join_ib_multicast of the kernel's cma.c asks for: the group, made like the
+ * broadcast group if it is not there, with the Q_Key of the id. The kernel reports every
+ * refusal as EINVAL.
  */
 static int svb_mcast_subnet(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
 {
-	const struct svb_group_attr create = {
-		.qkey = id->qkey,
-		.pkey = be16toh(id->id.route.addr.addr.ibaddr.pkey) | SVB_PKEY_FULL,
-		.mtu = (uint8_t)svb_self.settings.mtu,
-		.rate = IBV_RATE_100_GBPS,
-		.life = 18,
-	};
+	struct svb_group_attr create;
 	struct svb_subnet_join join = {
 		.mgid = mcast->mgid,
 		.port = id->port->index,
@@ -65,12 +60,16 @@ static int svb_mcast_subnet(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
 		.suits = svb_mcast_suits,
 		.arg = id,
 	};
+	struct svb_group group;
 	uint32_t place;
 
 	if (svb_self.settings.link != SVB_LINK_IB)
 		return 0;
-	if (svb_subnet_join(&join, NULL, &place))
+	svb_subnet_ipoib(be16toh(id->id.route.addr.addr.ibaddr.pkey), &create);
+	create.qkey = id->qkey;
+	if (svb_subnet_join(&join, &group, &place))
 		return EINVAL;
+	mcast->attr = group.attr;
 	mcast->handle = join.handle;
 	mcast->mlid = (uint16_t)(SVB_MLID_FIRST + place);
 	return 0;
@@ -90,7 +89,13 @@ static void svb_mcast_param(const struct svb_cm_id *id, const struct svb_cm_mcas
 	/* cma_iboe_join_multicast: IP packets travel further than those of RoCE
 	 * version 1. */
 	ud->ah_attr.grh.hop_limit = svb_cm_link(id).v2 ? 64 : 1;
-	ud->ah_attr.grh.traffic_class = id->tos;
+	if (svb_self.settings.link != SVB_LINK_IB) {
+		ud->ah_attr.grh.traffic_class = id->tos;
+		return;
+	}
+	ud->ah_attr.sl = mcast->attr.sl;
+	ud->ah_attr.grh.flow_label = mcast->attr.flow;
+	ud->ah_attr.grh.traffic_class = mcast->attr.tclass;
 }
 
 /* The SA, or whoever a setting puts in its place, answers. */

@@ -94,6 +94,11 @@ static bool svb_set_sa(const struct svb_key *key, void *at, const char *text)
 	return svb_sa_rules_parse(at, text);
 }
 
+static bool svb_set_groups(const struct svb_key *key, void *at, const char *text)
+{
+	return svb_made_groups_parse(at, text);
+}
+
 static const char *const svb_link_names[] = {"infiniband", "roce", "iwarp", NULL};
 static const char *const svb_domain_names[] = {"dmp", "mhp", "wsp", NULL};
 static const char *const svb_copy_names[] = {"auto", "direct", "thread", NULL};
@@ -157,6 +162,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("events", bool, events, .preset = "off"),
 	SVB_KEY("join_fail", joins, join_fail, .preset = ""),
 	SVB_KEY("sa_fail", sa, sa_fail, .preset = ""),
+	SVB_KEY("groups", groups, groups, .preset = "auto"),
 	SVB_KEY("mlids", u32, mlids, .least = 1, .most = SVB_MAX_GROUPS,
 		.preset = "4096"),
 	SVB_KEY("threads", bool, threads, .preset = "on"),

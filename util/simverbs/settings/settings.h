@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include "groups.h"
 #include "joins.h"
 #include "sa_fail.h"
 
@@ -124,6 +125,7 @@ struct svb_settings {
 	enum svb_removal removal;
 	struct svb_join_rules join_fail;
 	struct svb_sa_rules sa_fail;
+	struct svb_made_groups groups;
 	uint32_t mlids; /* so many groups there can be */
 	bool events;	/* ports are told what happens to them: verbs/port_event.h */
 	bool threads;	/* false: never start a thread, time passes only while polling */

@@ -13,6 +13,18 @@ static struct svb_subnet *svb_subnet_mapped;
 
 static const uint8_t svb_ipoib_signature[2] = {0x40, 0x1b};
 
+/* As opensm makes groups of IPoIB. */
+static struct svb_group_attr svb_subnet_default(uint16_t pkey)
+{
+	return (struct svb_group_attr){
+		.qkey = 0xb1b,
+		.pkey = pkey | SVB_PKEY_FULL,
+		.mtu = (uint8_t)svb_self.settings.mtu,
+		.rate = IBV_RATE_100_GBPS,
+		.life = 18,
+	};
+}
+
 /* RFC 4391 section 4: the broadcast group of a partition. */
 static union ibv_gid svb_broadcast(uint16_t pkey, bool v6)
 {
@@ -30,25 +42,21 @@ static union ibv_gid svb_broadcast(uint16_t pkey, bool v6)
 	return gid;
 }
 
-uint32_t svb_subnet_ipoib_qkey(uint16_t pkey)
+void svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr)
 {
 	const union ibv_gid mgid = svb_broadcast(pkey, false);
 	struct svb_group group;
 	int at = svb_subnet_find(&mgid);
 
-	return at >= 0 && svb_subnet_get((uint32_t)at, &group) ? group.attr.qkey : 0xb1b;
+	*attr = svb_subnet_default(pkey);
+	if (at >= 0 && svb_subnet_get((uint32_t)at, &group))
+		*attr = group.attr;
 }
 
 /* Groups that the subnet manager makes: IPoIB's of each partition of the ports. */
 static void svb_subnet_partition(struct svb_subnet *subnet, uint16_t pkey)
 {
-	const struct svb_group_attr attr = {
-		.qkey = 0xb1b, /* as opensm has it */
-		.pkey = pkey | SVB_PKEY_FULL,
-		.mtu = (uint8_t)svb_self.settings.mtu,
-		.rate = IBV_RATE_100_GBPS,
-		.life = 18,
-	};
+	const struct svb_group_attr attr = svb_subnet_default(pkey);
 	union ibv_gid mgid;
 	int v6;
 
@@ -59,12 +67,33 @@ static void svb_subnet_partition(struct svb_subnet *subnet, uint16_t pkey)
 	}
 }
 
+/* The one that a setting names. */
+static void svb_subnet_named(struct svb_subnet *subnet, const struct svb_made_group *made)
+{
+	struct svb_group_attr attr = svb_subnet_default((uint16_t)made->pkey);
+	union ibv_gid mgid;
+
+	memcpy(mgid.raw, made->mgid, 16);
+	attr.qkey = made->qkey;
+	attr.flow = made->flow;
+	attr.tclass = (uint8_t)made->tclass;
+	attr.sl = (uint8_t)made->sl;
+	/* 256 bytes are 1, 4096 are 5. */
+	if (made->mtu)
+		attr.mtu = (uint8_t)(31 - __builtin_clz(made->mtu) - 7);
+	if (svb_subnet_find(&mgid) < 0)
+		svb_group_add(subnet, &mgid, &attr, true);
+}
+
 static void svb_subnet_partitions(struct svb_subnet *subnet)
 {
+	const struct svb_made_groups *made = &svb_self.settings.groups;
 	const struct svb_device_settings *device;
 	uint32_t i, k;
 
-	for (i = 0; i < svb_self.settings.devices; i++) {
+	for (i = 0; i < made->count; i++)
+		svb_subnet_named(subnet, &made->group[i]);
+	for (i = 0; made->automatic && i < svb_self.settings.devices; i++) {
 		device = &svb_self.settings.device[i];
 		for (k = 0; k < device->port[0].pkeys; k++)
 			svb_subnet_partition(subnet, device->port[0].pkey[k]);
