@@ -342,6 +342,16 @@ CT_TEST(quick, nothing_is_sent_before_or_after_the_connection)
 	close_plain();
 }
 
+CT_TEST(quick, nothing_goes_straight_after_the_connection)
+{
+	open_known();
+	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
+	fake.a.vc.peer = NULL; /* is closed now */
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fake_read(&fake.a, from, 8, 0, KEY, &contexts[0]), -FI_ENOTCONN);
+	close_plain();
+}
+
 CT_TEST(quick, a_queue_that_is_full_is_no_reason_once_it_has_ended)
 {
 	int i;

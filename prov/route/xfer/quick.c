@@ -15,10 +15,11 @@
 	(FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE | \
 	 FI_DELIVERY_COMPLETE)
 
-/* Nothing waits that would have to go before it, and nothing was refused. */
+/* Nothing waits that would have to go before it, nothing was refused, and there is a peer
+ * to go to. */
 static bool is_next(const struct rte_vc *vc)
 {
-	return vc->next == vc->tail && !vc->refused;
+	return vc->state == RTE_VC_UP && vc->next == vc->tail && !vc->refused;
 }
 
 static bool may_bypass(const struct rte_vc *vc)
@@ -81,7 +82,7 @@ bool rte_vc_quick_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t fla
 	struct rte_vc_op *op;
 	bool sent;
 
-	if (!is_next(vc) || vc->state != RTE_VC_UP || vc->ack_due ||
+	if (!is_next(vc) || vc->ack_due ||
 	    (flags & ~QUICK_FLAGS) || msg->iov_count != 1 ||
 	    msg->msg_iov->iov_len > CRN_MIN(vc->path.eager, vc->attr.max_msg_size) ||
 	    !rte_tx_may(vc->peer, RTE_REQUESTS) || rte_vc_op_take(vc, false, &op))
