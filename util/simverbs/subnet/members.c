@@ -187,6 +187,22 @@ enum svb_sa_status svb_subnet_join(struct svb_subnet_join *join, struct svb_grou
 	return status;
 }
 
+/* What rdma_cm holds goes as well: the SA knows of one member a port. */
+static void svb_member_drop(struct svb_subnet *subnet, uint32_t place, uint32_t port,
+			    uint8_t state)
+{
+	struct svb_hold *hold;
+	uint32_t i;
+
+	subnet->group[place].by_mad[port] &= (uint8_t)~state;
+	for (i = 0; i < subnet->holds; i++) {
+		hold = &subnet->hold[i];
+		if (hold->group == place && hold->port == port)
+			hold->state &= (uint8_t)~state;
+	}
+	svb_holds_count(subnet, place, port);
+}
+
 enum svb_sa_status svb_subnet_leave(const union ibv_gid *mgid, uint32_t port,
 				    uint32_t state, struct svb_group *group)
 {
@@ -201,10 +217,7 @@ enum svb_sa_status svb_subnet_leave(const union ibv_gid *mgid, uint32_t port,
 	found = place >= 0 ? &subnet->group[place] : NULL;
 	if (found && (svb_group_state(found, port) & state) == state && state) {
 		*group = *found;
-		/* What rdma_cm holds goes as well: the SA knows of one member a port. */
-		found->by_mad[port] &= (uint8_t)~state;
-		found->by_cm[port] &= (uint8_t)~state;
-		svb_group_changed(subnet, (uint32_t)place);
+		svb_member_drop(subnet, (uint32_t)place, port, (uint8_t)state);
 		status = SVB_SA_OK;
 	}
 	svb_subnet_unlock(subnet);

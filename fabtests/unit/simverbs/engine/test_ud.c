@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* engine/ud.c, verbs/ah.c, verbs/mcast.c, engine/mcast.c */
+#include "subnet/subnet.h"
 #include "../world.h"
 
 static int post(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
@@ -160,4 +161,37 @@ CT_TEST(ud, who_is_attached_and_no_member_receives_nothing)
 	ibv_destroy_ah(group);
 	ibv_destroy_ah(other);
 	world_pair_close(&a, &b);
+}
+
+/* subnet/members.c: a port is one member, whatever joined it. */
+CT_TEST(ud, a_leave_of_the_port_is_one_of_all_its_ids)
+{
+	const struct svb_group_attr attr = {.pkey = 0xffff};
+	struct svb_subnet_join one = {.state = SVB_JOIN_FULL, .create = &attr}, two,
+			       other;
+	struct svb_group group;
+	struct end a;
+	uint32_t place;
+
+	CT_ASSERT_TRUE(ud_open(&a));
+	one.mgid.raw[0] = 0xff;
+	one.mgid.raw[15] = 78;
+	other = one;
+	other.port = 1;
+	one.by_cm = true;
+	two = one;
+	CT_ASSERT_EQ(svb_subnet_join(&other, NULL, NULL), SVB_SA_OK);
+	CT_ASSERT_EQ(svb_subnet_join(&one, NULL, NULL), SVB_SA_OK);
+	CT_ASSERT_EQ(svb_subnet_join(&two, &group, &place), SVB_SA_OK);
+	CT_EXPECT_EQ(group.receivers, 3);
+	CT_EXPECT_EQ(svb_subnet_leave(&one.mgid, 0, SVB_JOIN_FULL, &group), SVB_SA_OK);
+	svb_subnet_release(one.handle);
+	CT_ASSERT_TRUE(svb_subnet_get(place, &group));
+	CT_EXPECT_EQ(group.receivers, 2);
+	svb_subnet_release(two.handle);
+	CT_EXPECT_EQ(svb_subnet_leave(&one.mgid, 0, SVB_JOIN_FULL, &group),
+		     SVB_SA_REQ_INVALID);
+	CT_EXPECT_EQ(svb_subnet_leave(&one.mgid, 1, SVB_JOIN_FULL, &group), SVB_SA_OK);
+	CT_EXPECT_EQ(svb_subnet_find(&one.mgid), -1);
+	world_close(&a);
 }
