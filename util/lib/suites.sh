@@ -92,7 +92,7 @@ manual_names_all() {
 
 # The tests that enumerate all plans: one thread's arithmetic, most of the time of all unit tests.
 plans_all=plans.are_safe:plans.need_every_step:plans.hold_exactly_what_later_operations_could_overtake
-plans_all+=:plan_truths.*:methods.are_as_safe_*
+plans_all+=':plan_truths.*:methods.are_as_safe_*'
 
 # Counts the cases of the GoogleTest programs and the other programs of "make check". What valgrind reports, or a crash,
 # is a failure of the program.
@@ -609,7 +609,6 @@ suite_route-graph() {
 	step route-10000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -s 10000 -n 3
 }
 
-# All programs with one router; with none and with two a choice, as long as the day is short.
 # A daemon with the first protocol, before there were workers, durable writes in routers, and writes that they execute.
 route_older=6703b0da7d812248eeb1d031d1ab455656200be2
 # An early one that can be drained.
@@ -634,6 +633,7 @@ route_upgrade() {
 		-o "$top/build/old/$route_early/build/util/fi_router/fi_router,$top/build/old/$route_older/build/util/fi_router/fi_router" drain
 }
 
+# All programs with one router; with none and with two a choice, as long as the day is short.
 suite_route() {
 	local check=("$top/fabtests/interop/check-route" -b unit)
 

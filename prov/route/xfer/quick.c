@@ -82,8 +82,8 @@ bool rte_vc_quick_send(struct rte_vc *vc, const struct fi_msg *msg, uint64_t fla
 	struct rte_vc_op *op;
 	bool sent;
 
-	if (!is_next(vc) || vc->ack_due ||
-	    (flags & ~QUICK_FLAGS) || msg->iov_count != 1 ||
+	if (!is_next(vc) || vc->ack_due || (flags & ~QUICK_FLAGS) ||
+	    msg->iov_count != 1 ||
 	    msg->msg_iov->iov_len > CRN_MIN(vc->path.eager, vc->attr.max_msg_size) ||
 	    !rte_tx_may(vc->peer, RTE_REQUESTS) || rte_vc_op_take(vc, false, &op))
 		return false;
