@@ -230,7 +230,7 @@ CT_TEST(wire_golden, flags_that_a_type_does_not_have_are_ignored)
 		[RTE_BYE] = RTE_ERR,
 		[RTE_CONN_REP] = RTE_ERR,
 		[RTE_CONN_ACK] = RTE_ERR,
-		[RTE_SHUTDOWN] = RTE_ERR,
+		[RTE_SHUTDOWN] = RTE_ERR | RTE_LAST,
 		[RTE_MSG] = 0xff & ~RTE_ERR,
 		[RTE_WRITE] = 0xff & ~0x10,
 		[RTE_READ_FRAG] = 0x23,

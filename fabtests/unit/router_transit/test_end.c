@@ -103,6 +103,46 @@ CT_TEST(end, nobody_waits_longer_than_the_deadline)
 	world_end();
 }
 
+/* However many routers there are, what is stuck has its time once. */
+CT_TEST(end, who_is_told_that_it_was_waited_for_does_not_wait_again)
+{
+	world_begin();
+	world_open(RTE_CLIENT, RTE_ROUTER);
+	world_say(world.in, &small);
+	world_shutdown(world.in, 0);
+	world_pass(FRT_DRAIN_MS);
+	world_expect_shutdown_as(world.out, true);
+	world_expect_closed();
+	world_end();
+	world_begin();
+	world_open(RTE_ROUTER, RTE_TARGET);
+	world_say(world.in, &small);
+	world_shutdown_late(world.in);
+	world_pass(0);
+	world_expect_shutdown_as(world.out, true);
+	world_expect_closed();
+	world_end();
+}
+
+CT_TEST(end, what_can_go_on_goes_on_also_when_it_is_late)
+{
+	world_begin();
+	world_open(RTE_ROUTER, RTE_TARGET);
+	world_say(world.in, &small);
+	fake_credit(world.out, RTE_REQUESTS, 1);
+	world_shutdown_late(world.in);
+	world_expect(world.out, &small);
+	world_expect_shutdown_as(world.out, true);
+	world_expect_closed();
+	world_end();
+	world_begin();
+	world_open(RTE_CLIENT, RTE_TARGET);
+	world_shutdown(world.in, 0);
+	world_expect_shutdown_as(world.out, false);
+	world_expect_closed();
+	world_end();
+}
+
 CT_TEST(end, when_both_are_over_nothing_is_waited_for)
 {
 	world_begin();

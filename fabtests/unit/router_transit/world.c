@@ -198,19 +198,27 @@ void world_pass(unsigned int ms)
 	crn_deadlines_run(&world.node.deadlines);
 }
 
-void world_shutdown(struct rte_peer *peer, int status)
+static void shutdown_with(struct rte_peer *peer, int status, uint8_t flags)
 {
-	struct rte_packet packet = {.head = {.type = RTE_SHUTDOWN}};
+	const struct rte_packet packet = {.head = {.type = RTE_SHUTDOWN, .flags = flags}};
 	struct rte_shutdown shutdown = {.status = (uint32_t)status};
 	uint8_t buf[RTE_SEND_ROOM];
 	ssize_t len;
 
 	memcpy(shutdown.id, world.req.id, sizeof(id));
-	if (status)
-		packet.head.flags = RTE_ERR;
 	len = rte_shutdown_pack(&packet, &shutdown, buf, sizeof(buf));
 	CT_ASSERT_GT(len, 0);
 	fake_say(peer, buf, (size_t)len, NULL);
+}
+
+void world_shutdown(struct rte_peer *peer, int status)
+{
+	shutdown_with(peer, status, status ? RTE_ERR : 0);
+}
+
+void world_shutdown_late(struct rte_peer *peer)
+{
+	shutdown_with(peer, 0, RTE_LAST);
 }
 
 void world_open(enum rte_role in, enum rte_role out)
@@ -413,6 +421,14 @@ void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router)
 	CT_EXPECT_EQ(shutdown.status, status);
 	CT_EXPECT_EQ(shutdown.router, router);
 	CT_EXPECT_MEMEQ(shutdown.id, id, sizeof(id));
+}
+
+void world_expect_shutdown_as(struct rte_peer *peer, bool late)
+{
+	const struct fake_message *message = world_next(peer, RTE_SHUTDOWN);
+
+	CT_ASSERT_NE(message, NULL);
+	CT_EXPECT_EQ(message->packet.head.flags, late ? RTE_LAST : 0);
 }
 
 void world_expect_given_up(int status)

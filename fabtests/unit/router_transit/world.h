@@ -46,6 +46,8 @@ void world_pass(unsigned int ms);
 void world_rep(enum rte_verdict verdict, int status);
 void world_ack(int status);
 void world_shutdown(struct rte_peer *peer, int status);
+/* One before it has waited for what was on its way. */
+void world_shutdown_late(struct rte_peer *peer);
 
 /* Bytes that differ from place to place. */
 const uint8_t *world_bytes(size_t from);
@@ -85,5 +87,7 @@ void world_expect_failed(int status, uint64_t router, const char *why);
 /* CONN_ACK to out, with that status. */
 void world_expect_given_up(int status);
 void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router);
+/* The same in order, late or not. */
+void world_expect_shutdown_as(struct rte_peer *peer, bool late);
 
 #endif

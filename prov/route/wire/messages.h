@@ -280,7 +280,8 @@ struct rte_conn_ack {
 };
 RTE_MESSAGE(conn_ack);
 
-/* SHUTDOWN. Flags: ERR. TLVs: WHY. */
+/* SHUTDOWN. Flags: ERR; LAST: what was still on its way has had its time, so who passes
+ * it on waits for nothing more. TLVs: WHY. */
 struct rte_shutdown {
 	uint8_t id[RTE_CONN_ID_LEN]; /* 24 */
 	uint64_t router;	     /* 40: who says so; 0: the other end */

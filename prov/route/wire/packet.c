@@ -31,7 +31,7 @@ static const struct rte_form forms[RTE_TYPES] = {
 	[RTE_CONN_REP] = {"CONN_REP", SIZE(CONN_REP), NO_LANE, .payload_max = RTE_PARAM_MAX,
 			  .flags = RTE_ERR, .tlvs = BIT(PATH) | BIT(URI) | BIT(WHY) | BIT(PROBE)},
 	[RTE_CONN_ACK] = {"CONN_ACK", SIZE(CONN_ACK), NO_LANE, .flags = RTE_ERR},
-	[RTE_SHUTDOWN] = {"SHUTDOWN", SIZE(SHUTDOWN), NO_LANE, .flags = RTE_ERR,
+	[RTE_SHUTDOWN] = {"SHUTDOWN", SIZE(SHUTDOWN), NO_LANE, .flags = RTE_ERR | RTE_LAST,
 			  .tlvs = BIT(WHY)},
 	[RTE_MSG] = {"MSG", SIZE(MSG), .lane = RTE_REQUESTS, DATA, .flags = PARTS | OPERATION},
 	[RTE_WRITE] = {"WRITE", SIZE(WRITE), .lane = RTE_REQUESTS, DATA,

@@ -104,12 +104,13 @@ void frt_transit_go(struct frt_transit *transit)
 
 /* --- Why it ends --- */
 
-/* What has been sent by that end goes on first. */
+/* What has been sent by that end goes on first; nothing is waited for where a router
+ * before this one has done so, or a connection would end once for each of them. */
 static void over(struct frt_transit *transit, enum frt_from from)
 {
 	transit->over = from;
 	transit->state = FRT_DRAINING;
-	frt_transit_deadline(transit, FRT_DRAIN_MS);
+	frt_transit_deadline(transit, transit->late ? 0 : FRT_DRAIN_MS);
 	frt_transit_go(transit);
 }
 
@@ -220,6 +221,7 @@ void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
 	if (!(rx->packet.options.present & 1u << RTE_TLV_WHY))
 		why = "";
 	frt_reason_set(transit, (int)shutdown.status, shutdown.router, "%s", why);
+	transit->late = rx->packet.head.flags & RTE_LAST;
 	rte_rx_put(rx);
 	if (transit->state == FRT_OPEN ||
 	    (transit->state == FRT_ANSWERED && from == FRT_OUT)) {
@@ -255,6 +257,7 @@ void frt_transit_expired(struct frt_transit *transit)
 		ending(transit);
 		return;
 	case FRT_DRAINING:
+		transit->late = true;
 		frt_say_only(&transit->side[frt_other(transit->over)], FRT_SAY_SHUTDOWN);
 		ending(transit);
 		return;

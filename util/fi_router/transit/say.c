@@ -137,6 +137,8 @@ static ssize_t shutdown_pack(struct frt_transit *transit, void *bytes, size_t si
 
 	if (shutdown.status)
 		packet.head.flags = RTE_ERR;
+	if (transit->late)
+		packet.head.flags |= RTE_LAST;
 	memcpy(shutdown.id, transit->req.id, sizeof(shutdown.id));
 	why_set(&packet.options, reason);
 	return rte_shutdown_pack(&packet, &shutdown, bytes, size);

@@ -101,6 +101,7 @@ struct frt_transit {
 	char uri[RTE_URI_SIZE]; /* of the better router; "": none */
 	struct frt_reason reason;
 	enum frt_from over; /* DRAINING: whose end is over */
+	bool late;	    /* what it had sent has had its time, here or before */
 };
 
 /* --- Probes (probe.c): what would become of a connection --- */
