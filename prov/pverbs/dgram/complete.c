@@ -13,10 +13,32 @@
 #define GRH_IPV4 20
 #define GRH_IPV4_SOURCE 32
 
+/* RFC 791: the sum of a header and its checksum is all ones. */
+static bool dgram_ipv4_sum(const uint8_t *header)
+{
+	uint32_t sum = 0;
+	int i;
+
+	for (i = 0; i < PVB_GRH_SIZE - GRH_IPV4; i += 2)
+		sum += (uint32_t)header[i] << 8 | header[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/*
+ * A device need not write the bytes before an IPv4 header: an older header may be there,
+ * or what a program has in its prefix. If they look like IPv6 the checksum decides.
+ */
+static bool dgram_is_ipv4(const uint8_t *grh)
+{
+	return grh[GRH_IPV4] >> 4 == 4 &&
+	       (grh[0] >> 4 != 6 || dgram_ipv4_sum(&grh[GRH_IPV4]));
+}
+
 /* On Ethernet: the GID from the network header. */
 static void dgram_gid_of_grh(const uint8_t *grh, uint8_t *gid)
 {
-	if (grh[0] >> 4 == 6 || grh[GRH_IPV4] >> 4 != 4) {
+	if (!dgram_is_ipv4(grh)) {
 		memcpy(gid, &grh[GRH_SGID], 16);
 		return;
 	}

@@ -95,6 +95,33 @@ CT_TEST(dgram_source, roce_over_ipv4_has_another_header)
 	dgram_close(&w);
 }
 
+/* A device need not write the bytes before the header. */
+CT_TEST(dgram_source, what_lies_before_an_ipv4_header_means_nothing)
+{
+	const struct ibv_wc from = {
+		.src_qp = 0x501,
+		.wc_flags = IBV_WC_GRH,
+	};
+	uint8_t grh[40] = {
+		[0] = 0x6f,		 /* begins as IPv6 does */
+		[20] = 0x45,		 /* RFC 791 */
+		[29] = 17,		 /* UDP */
+		[30] = 0xaf, 0xed,	 /* checksum */
+		[32] = 10,   0,	   1, 1, /* source */
+	};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(
+		open_receiving(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
+	fake_receive_datagram(w.qp, 11, &from, grh);
+	expect_from(&w, w.peer, 11);
+	/* With another checksum it is a part of an IPv6 header. */
+	grh[31]++;
+	fake_receive_datagram(w.qp, 11, &from, grh);
+	expect_from(&w, FI_ADDR_NOTAVAIL, 11);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_source, several_are_read_at_once_in_order_with_what_was_sent)
 {
 	struct fi_cq_data_entry entries[4];
