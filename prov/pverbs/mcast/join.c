@@ -91,15 +91,15 @@ int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 	ret = mc_directions(mc, flags);
 	if (ret)
 		goto err;
-	/* Its event may be read before this returns. */
+	/* Its event may be read, and it be closed, before this returns. */
 	*fid = &mc->fid;
+	atomic_fetch_add(&ep->dgram->mcs.open, 1);
 	pthread_mutex_lock(&ep->eq->cm_lock);
 	ret = mc_enter(mc, &name);
 	pthread_mutex_unlock(&ep->eq->cm_lock);
-	if (ret)
-		goto err;
-	atomic_fetch_add(&ep->dgram->mcs.open, 1);
-	return 0;
+	if (!ret)
+		return 0;
+	atomic_fetch_sub(&ep->dgram->mcs.open, 1);
 err:
 	free(mc);
 	return ret;
