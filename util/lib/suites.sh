@@ -963,7 +963,7 @@ trixie-trixie and bookworm-bookworm run" ||
 	dgram_in_guest "$release" "$build"
 }
 
-# dgram_in_guest RELEASE BUILD: datagrams, also with the stock provider on either side, which takes the first entry of the
+# dgram_in_guest RELEASE BUILD: datagrams and multicast, also with the stock provider on either side, which takes the first entry of the
 # GID table, a link-local one, unless it is told otherwise. rdma_rxe has RoCE version 2 alone. What is too long for a receive of
 # the stock provider it drops and tells nobody, so that case would only wait.
 dgram_in_guest() {
@@ -975,6 +975,9 @@ dgram_in_guest() {
 		[ "$sides" = "pverbs pverbs" ] || run+=(-x dgram.too_long)
 		counted "$1-$2-dgram-${sides/ /-}" 200 in_guest "$1" 180 "${run[@]}" dgram
 	done
+	counted "$1-$2-mcast" 200 in_guest "$1" 180 fabtests/interop/with-build "$2" fabtests/functional/run-functional \
+		-b "build/$2/fabtests/functional" -p pverbs -a 10.77.0.1 mcast
+	counted "$1-$2-mckey" 120 in_guest "$1" 100 fabtests/interop/with-build "$2" fabtests/interop/check-mckey -k 10.77.0.1
 }
 
 # functional_in_guest RELEASE BUILD CLIENT SERVER [PROGRAM...]

@@ -201,13 +201,26 @@ static int ah_new(struct pvb_domain *domain, struct ibv_ah_attr *attr,
 	return 0;
 }
 
-/* Has each send queue got to where it stood when those leaving began to? */
+static bool ah_none_leaving(struct pvb_ahs *ahs)
+{
+	bool none;
+
+	pthread_mutex_lock(&ahs->lock);
+	none = crn_list_empty(&ahs->leaving);
+	pthread_mutex_unlock(&ahs->lock);
+	return none;
+}
+
+/* Has each send queue got to where it stood when those leaving began to? Positions wrap,
+ * and mean nothing while none does. */
 static bool ah_all_passed(struct pvb_domain *domain)
 {
 	struct crn_list *entry;
 	struct pvb_qp *qp;
 	bool passed = true;
 
+	if (ah_none_leaving(&domain->ud->ahs))
+		return true;
 	pthread_mutex_lock(&domain->qps_lock);
 	crn_list_for_each (entry, &domain->qps) {
 		qp = crn_container_of(entry, struct pvb_qp, entry);

@@ -143,6 +143,28 @@ CT_TEST(dgram_ah, peers_that_come_and_go_leave_nothing_behind)
 	dgram_close(&w);
 }
 
+/* Positions of a queue are 32 bits: half a turn after the last sweep. */
+CT_TEST(dgram_ah, a_handle_goes_after_any_number_of_sends)
+{
+	struct pvb_domain *domain;
+	struct pvb_qp *qp;
+	struct dgram_world w;
+	fi_addr_t second;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	domain = crn_container_of(w.domain, struct pvb_domain, fid);
+	qp = &ep_of(w.ep)->qp;
+	second = dgram_insert(&w, 2);
+	CT_EXPECT_EQ(domain->ud->ahs.count, 3);
+	qp->sq.ring.head = 0x80000008u;
+	atomic_store(&qp->sq.ring.tail, 0x80000008u);
+	CT_EXPECT_EQ(fi_av_remove(w.av, &second, 1, 0), 0);
+	CT_EXPECT_EQ(domain->ud->ahs.count, 2);
+	qp->sq.ring.head = 0;
+	atomic_store(&qp->sq.ring.tail, 0);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_ah, thousands_of_peers_are_found)
 {
 	struct dgram_world w;
