@@ -348,10 +348,11 @@ CRN_INLINE struct ibv_cq *pvb_cq_next_hwcq(struct pvb_cq *cq)
 
 /*
  * A success, from the device's form to the program's: nothing between, nothing called.
- * True when it is reported; *buf is then where the next one goes.
+ * header: bytes of its length that are none of the program's. True when it is reported;
+ * *buf is then where the next one goes.
  */
 CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
-				 struct pvb_slot *slot, void **buf)
+				 struct pvb_slot *slot, size_t header, void **buf)
 {
 	const bool silent = slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT);
 	struct crn_ring *ring = &slot->wq->ring;
@@ -365,11 +366,23 @@ CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *w
 		*buf = entry + 1;
 	} else {
 		report = pvb_convert_success(wc, slot, &comp);
+		comp.len -= header;
 		if (report)
 			*buf = pvb_cq_put(cq, entry, &comp);
 	}
 	crn_ring_retire(ring, next);
 	return report;
+}
+
+/* A datagram received that fits its buffers, of which nothing else is to be known: plain
+ * but for the GRH. */
+CRN_INLINE bool pvb_wc_datagram(const struct ibv_wc *wc)
+{
+	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	/* One shorter than a GRH does not fit either. */
+	return wc->status == IBV_WC_SUCCESS && slot->wq->plain_grh &&
+	       (uint64_t)wc->byte_len - PVB_GRH_SIZE <= pvb_grh_of(slot->wq, slot)->room;
 }
 
 /*
@@ -391,10 +404,20 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 			break;
 		}
 		if (crn_likely(!slot->wq->on_complete)) {
-			done += pvb_cq_put_plain(cq, wc, slot, &buf);
-		} else if (pvb_cq_convert(cq, wc, &special)) {
+			done += pvb_cq_put_plain(cq, wc, slot, 0, &buf);
+			continue;
+		}
+		if (pvb_wc_datagram(wc)) {
+			done += pvb_cq_put_plain(cq, wc, slot, PVB_GRH_SIZE, &buf);
+			continue;
+		}
+		if (pvb_cq_convert(cq, wc, &special)) {
 			buf = pvb_cq_put(cq, buf, &special);
 			done++;
+		}
+		if (cq->stash_count) {
+			pvb_cq_set_aside(cq, wc + 1, (int)(end - wc) - 1);
+			break;
 		}
 	}
 	return done;
@@ -458,15 +481,21 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 {
 	struct ibv_wc wc, copy;
 	const int got = ibv_poll_cq(cq->single, 1, &wc);
+	struct pvb_slot *slot;
 
 	if (crn_unlikely(got != 1))
 		return pvb_cq_read_on(cq, buf, 1, 0, 1);
-	if (crn_unlikely(!pvb_wc_plain(&wc))) {
-		copy = wc; /* so that nothing keeps the address of wc */
-		return pvb_cq_read_one_slow(cq, &copy, buf);
+	slot = (struct pvb_slot *)(uintptr_t)wc.wr_id;
+	if (crn_likely(pvb_wc_plain(&wc))) {
+		pvb_cq_put_plain(cq, &wc, slot, 0, &buf);
+		return 1;
 	}
-	pvb_cq_put_plain(cq, &wc, (struct pvb_slot *)(uintptr_t)wc.wr_id, &buf);
-	return 1;
+	if (pvb_wc_datagram(&wc) && !(slot->state & PVB_SLOT_NO_COMP)) {
+		pvb_cq_put_plain(cq, &wc, slot, PVB_GRH_SIZE, &buf);
+		return 1;
+	}
+	copy = wc; /* so that nothing keeps the address of wc */
+	return pvb_cq_read_one_slow(cq, &copy, buf);
 }
 
 /* Empty reads between two polls for events of the device: a poll is a system call. */

@@ -107,6 +107,13 @@ static int dgram_modify(struct pvb_ep *ep)
 	return -ret;
 }
 
+/* Does on_complete only take the GRH's bytes off, if a datagram fits? */
+static bool dgram_plain_grh(const struct pvb_ep *ep)
+{
+	return !ep->dgram->source && !ep->dgram->source_err && !ep->domain->ud->prefix &&
+	       !ep->qp.rq.counted && !ep->qp.srx;
+}
+
 int pvb_dgram_start(struct pvb_ep *ep)
 {
 	struct pvb_dgram *dgram = ep->dgram;
@@ -119,6 +126,7 @@ int pvb_dgram_start(struct pvb_ep *ep)
 	if (ret)
 		return ret;
 	ep->qp.rq.on_complete = pvb_dgram_received;
+	ep->qp.rq.plain_grh = dgram_plain_grh(ep);
 	if (dgram->source)
 		atomic_store(&ep->qp.rq.cq->sources, true);
 	ep->qp.was_up = true;

@@ -67,6 +67,7 @@ CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *o
 	struct pvb_qp *qp = &ep->qp;
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
+	bool signaled;
 	ssize_t ret;
 
 	if (crn_unlikely(crn_ring_full(&qp->sq.ring))) {
@@ -88,7 +89,8 @@ CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *o
 	}
 	dgram_wr(ep, op, peer, sge, num_sge, len, &wr);
 	wr.wr_id = (uintptr_t)slot;
-	if (!(op->no_comp || op->inject) || qp->unsignaled + 1 >= qp->signal_every)
+	signaled = !(op->no_comp || op->inject) || qp->unsignaled + 1 >= qp->signal_every;
+	if (signaled)
 		wr.send_flags |= IBV_SEND_SIGNALED;
 	if (crn_unlikely(more || qp->chained))
 		ret = pvb_tx_chain(ep, &wr, more);
@@ -97,7 +99,7 @@ CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *o
 	if (crn_unlikely(ret))
 		return pvb_post_error((int)ret);
 	qp->sq.ring.head++;
-	qp->unsignaled = wr.send_flags & IBV_SEND_SIGNALED ? 0 : qp->unsignaled + 1;
+	qp->unsignaled = signaled ? 0 : qp->unsignaled + 1;
 	return 0;
 }
 
@@ -193,14 +195,36 @@ static ssize_t dgram_post_iov(struct pvb_ep *ep, const struct dgram_op *op,
 				 : dgram_post(ep, op, sge, (int)count, len);
 }
 
-static ssize_t dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
-			  fi_addr_t dest, void *context)
+/* Any send without flags: to a group, empty, or of an endpoint with other defaults. */
+static __attribute__((noinline)) ssize_t dgram_send_any(struct pvb_ep *ep,
+							const void *buf, size_t len,
+							void *desc, fi_addr_t dest,
+							void *context)
 {
-	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct dgram_op op;
 
 	dgram_op(&op, ep, dest, ep->tx_flags, context);
 	return dgram_post_buf(ep, &op, buf, len, desc);
+}
+
+static ssize_t dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			  fi_addr_t dest, void *context)
+{
+	const struct dgram_op op = {.flags = FI_COMPLETION, .context = context};
+	struct pvb_ep *ep = pvb_ep_of(fid);
+	struct pvb_av *av = ep->dgram->av;
+	const struct pvb_ud_peer *peer = av ? crn_av_peer(&av->av, dest) : NULL;
+	struct ibv_sge sge;
+	ssize_t ret;
+
+	/* With nothing to transfer len - 1 is the largest number. */
+	if (crn_unlikely(!peer || len - 1 >= ep->fast_max_len))
+		return dgram_send_any(ep, buf, len, desc, dest, context);
+	crn_lock(&ep->qp.tx_lock);
+	sge = pvb_sge(buf, len, desc);
+	ret = dgram_post_locked(ep, &op, peer, &sge, 1, len);
+	crn_unlock(&ep->qp.tx_lock);
+	return ret;
 }
 
 static ssize_t dgram_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -304,18 +328,32 @@ out:
 	return ret;
 }
 
+/* Any receive without flags: with a prefix, with no buffer, or too large. */
+static __attribute__((noinline)) ssize_t dgram_recv_any(struct pvb_ep *ep, void *buf,
+							size_t len, void *desc,
+							void *context)
+{
+	struct ibv_sge sge[PVB_UD_SGES + 1];
+
+	if (len > UINT32_MAX)
+		return -FI_EMSGSIZE;
+	if (!pvb_prefix_fits(ep->domain->ud, len))
+		return -FI_EINVAL;
+	sge[1] = pvb_sge(buf, len, desc);
+	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags);
+}
+
 static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 			  fi_addr_t src_addr, void *context)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct ibv_sge sge[PVB_UD_SGES + 1];
 
-	if (crn_unlikely(len > UINT32_MAX))
-		return -FI_EMSGSIZE;
-	if (crn_unlikely(!pvb_prefix_fits(ep->domain->ud, len)))
-		return -FI_EINVAL;
+	/* Without a buffer len - 1 is the largest number. */
+	if (crn_unlikely(len - 1 >= UINT32_MAX || ep->domain->ud->prefix))
+		return dgram_recv_any(ep, buf, len, desc, context);
 	sge[1] = pvb_sge(buf, len, desc);
-	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags);
+	return dgram_post_recv(ep, sge, 1, len, context, ep->rx_flags);
 }
 
 static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **desc,

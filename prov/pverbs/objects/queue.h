@@ -66,6 +66,7 @@ struct pvb_wq {
 	struct pvb_cntr *cntr[PVB_COUNTS];
 	bool counted;	  /* some cntr is not NULL */
 	bool datagrams;	  /* each receive has an entry of grhs */
+	bool plain_grh;	  /* without the GRH's bytes a datagram that fits is a message */
 	atomic_bool open; /* operations may be posted */
 	atomic_bool made; /* slots is not NULL */
 	uint32_t passing; /* where a send queue has to get to: dgram/ah.c */
@@ -184,6 +185,13 @@ static inline struct pvb_slot *pvb_wq_slot_at(struct pvb_wq *wq, uint32_t at)
 static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
 {
 	return pvb_wq_slot_at(wq, wq->ring.head + ahead);
+}
+
+/* What the receive with that slot of wq, one of datagrams, has. */
+static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
+					 const struct pvb_slot *slot)
+{
+	return &wq->grhs.at[slot - wq->slots];
 }
 
 /* Queue entries that an operation with these op_flags takes. */

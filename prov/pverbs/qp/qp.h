@@ -30,12 +30,6 @@ void pvb_srx_drain(struct pvb_qp *qp, uint64_t deadline_ms);
 int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots);
 void pvb_grhs_free(struct pvb_grhs *grhs);
 
-static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
-					 const struct pvb_slot *slot)
-{
-	return &wq->grhs.at[slot - wq->slots];
-}
-
 /* With FI_MSG_PREFIX the first buffer of a call, of len bytes, begins with room for the
  * GRH. */
 static inline bool pvb_prefix_fits(const struct pvb_ud_domain *ud, size_t len)

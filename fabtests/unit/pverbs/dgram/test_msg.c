@@ -256,6 +256,41 @@ CT_TEST(dgram_msg, a_datagram_that_is_too_long_is_an_error_and_nothing_more)
 	}
 }
 
+/* One call that reads several: those that fit, a send's, and what comes behind an error.
+ */
+CT_TEST(dgram_msg, several_are_read_at_once_up_to_one_that_is_too_long)
+{
+	static const uint32_t lens[] = {100, 0, 1, 101, 99};
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct fi_cq_data_entry entries[8];
+	struct fi_cq_err_entry err = {0};
+	struct dgram_world w;
+	size_t i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	for (i = 0; i < 5; i++)
+		CT_EXPECT_EQ(fi_recv(w.ep, buffer, 100, NULL, FI_ADDR_UNSPEC, NUMBER(i)),
+			     0);
+	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(9)), 0);
+	fake_complete_all(w.qp);
+	for (i = 0; i < 5; i++)
+		fake_receive_datagram(w.qp, lens[i], &from, NULL);
+	CT_ASSERT_EQ(fi_cq_read(w.cq, entries, 8), 4);
+	CT_EXPECT_EQ(entries[0].op_context, NUMBER(9));
+	for (i = 0; i < 3; i++) {
+		CT_EXPECT_EQ(entries[1 + i].op_context, NUMBER(i));
+		CT_EXPECT_EQ(entries[1 + i].flags, FI_RECV | FI_MSG);
+		CT_EXPECT_EQ(entries[1 + i].len, lens[i]);
+	}
+	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+	CT_EXPECT_EQ(err.op_context, NUMBER(3));
+	CT_EXPECT_EQ(err.err, FI_ETRUNC);
+	expect_comp(w.cq, NUMBER(4), FI_RECV | FI_MSG, 99, 0);
+	expect_no_comp(w.cq);
+	dgram_close(&w);
+}
+
 /* Its own send queue stops, and goes on; what was behind it is flushed. */
 CT_TEST(dgram_msg, a_send_that_fails_does_not_end_the_endpoint)
 {
