@@ -18,6 +18,7 @@
 #define BATCH 100  /* round trips between two looks at the clock */
 #define SIGNAL 100 /* datagrams for one completion */
 #define PINGPONG_RECVS 16
+#define LOOK 256 /* polls that find nothing between two looks at the socket */
 
 struct two {
 	struct dgrams_end end;
@@ -157,9 +158,13 @@ static void stream(struct two *two, long count)
 		dgrams_await(e->txcq);
 }
 
-/* Until the sender says that it has ended, and nothing more comes. */
-static long take(struct two *two)
+/*
+ * Until the sender says that it has ended, and nothing more comes. As perftest does it,
+ * no more than count receives are posted, and the device alone is asked most of the time.
+ */
+static long take(struct two *two, long count)
 {
+	unsigned int turns = 0;
 	long received = 0;
 	bool ended = false;
 	size_t n, i;
@@ -167,14 +172,15 @@ static long take(struct two *two)
 
 	for (;;) {
 		n = dgrams_reap(two->end.rxcq, 16);
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n && two->end.posted < (size_t)count; i++)
 			dgrams_post(&two->end);
 		received += (long)n;
 		if (n)
 			continue;
 		if (ended)
 			return received;
-		ended = recv(two->sock, &byte, 1, MSG_DONTWAIT) == 1;
+		if (++turns % LOOK == 0)
+			ended = recv(two->sock, &byte, 1, MSG_DONTWAIT) == 1;
 	}
 }
 
@@ -193,7 +199,7 @@ void dgrams_rate(const struct dgrams_wish *wish, long count)
 		ns = dgrams_now_ns() - start;
 		dgrams_need(write(two.sock, "", 1) == 1 ? 0 : -FI_EIO, "write");
 	} else {
-		received = take(&two);
+		received = take(&two, count);
 	}
 	exchange(&two, &received, &theirs, sizeof(theirs));
 	if (two.child)

@@ -180,10 +180,11 @@ measure() {
 	pingpong-unix_socket) figure half_rtt_usec bench_local -k socket -z 64 -n $round ;;
 	pingpong-shm_ring) figure half_rtt_usec bench_local -k ring -z 64 -n $round ;;
 	pingpong-*) two_sides half_rtt_usec "$2" -m pingpong -z 64 -n $round -b 1 ;;
-	dgram_pingpong-ib_send_lat) perftest ib_send_lat -F -c UD -s 64 -n $round | awk '{ print $5 }' ;;
+	# -x: with a GRH, as the providers' datagrams, whose addresses have a GID.
+	dgram_pingpong-ib_send_lat) perftest ib_send_lat -F -c UD -x 0 -s 64 -n $round | awk '{ print $5 }' ;;
 	dgram_pingpong-*) figure half_rtt_usec fi_cairn_dgrams -p "$2" -o pingpong -b 1 -n $round "$address" ;;
 	# As many receives as datagrams, for a receiver of perftest waits for ever for one that was lost.
-	dgram_rate-ib_send_bw) perftest ib_send_bw -F -c UD -s 64 -r 8192 -n 8000 | awk '{ print $5 * 1e3 }' ;;
+	dgram_rate-ib_send_bw) perftest ib_send_bw -F -c UD -x 0 -s 64 -I 64 -r 8192 -n 8000 | awk '{ print $5 * 1e3 }' ;;
 	dgram_rate-*) figure per_s fi_cairn_dgrams -p "$2" -o rate -d 8192 -n 8000 "$address" | awk '{ print $1 / 1e3 }' ;;
 	vector-*) figure per_s fi_cairn_dgrams -p "$2" -o vector -n 10000 "$address" | awk '{ print $1 / 1e6 }' ;;
 	# perftest counts 2^20 bytes as a megabyte.
