@@ -31,6 +31,9 @@ bool pvb_cq_complete_shared(struct pvb_cq *cq, struct pvb_wq *wq, const struct i
  * shared context whose endpoints have neither counters nor selective completion. */
 bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
 			     struct pvb_comp *comp);
+/* The same of a datagram that its receive, of wq, was too short for: FI_ETRUNC. */
+void pvb_cq_convert_truncated(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			      struct pvb_comp *comp);
 /* A completion of a send queue, or of receives that are an endpoint's own; retires it. */
 bool pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
 			 struct pvb_comp *comp);

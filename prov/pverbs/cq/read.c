@@ -216,6 +216,21 @@ bool pvb_cq_convert_received(const struct ibv_wc *wc, const struct pvb_wq *wq,
 			     : pvb_cq_convert_sent(wc, slot, comp);
 }
 
+void pvb_cq_convert_truncated(const struct ibv_wc *wc, const struct pvb_wq *wq,
+			      struct pvb_comp *comp)
+{
+	struct pvb_slot *slot = (struct pvb_slot *)(uintptr_t)wc->wr_id;
+
+	(void)pvb_convert_success(wc, slot, comp);
+	comp->err = FI_ETRUNC;
+	comp->prov_errno = IBV_WC_LOC_LEN_ERR;
+	pvb_cq_count(wq, comp->flags, comp->err);
+	if (slot->wq->srx)
+		pvb_srx_put(slot->wq->srx, slot);
+	else
+		pvb_slot_retire(slot);
+}
+
 bool pvb_cq_complete_counted(struct pvb_cq *cq, struct pvb_wq *wq,
 			     const struct ibv_wc *wc, struct pvb_comp *comp)
 {

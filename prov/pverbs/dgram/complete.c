@@ -69,13 +69,14 @@ static void dgram_sender(const struct pvb_ep *ep, const struct pvb_slot *slot,
 		memcpy(from->gid, &grh[GRH_SGID], sizeof(from->gid));
 }
 
-/* An error whether successes are reported or not. */
-static void dgram_truncated(struct pvb_cq *cq, struct pvb_comp *comp, size_t room)
+/* An error whether successes are reported or not. len, room: with the prefix, if there is
+ * one. */
+static void dgram_truncated(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_wc *wc,
+			    struct pvb_comp *comp, size_t len, size_t room)
 {
-	comp->olen = comp->len - room;
+	pvb_cq_convert_truncated(wc, wq, comp);
 	comp->len = room;
-	comp->err = FI_ETRUNC;
-	comp->prov_errno = IBV_WC_LOC_LEN_ERR;
+	comp->olen = len - room;
 	pvb_cq_stash(cq, comp);
 }
 
@@ -85,31 +86,29 @@ bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_w
 	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
 	const struct pvb_ep *ep = pvb_qp_ep(wq->qp);
 	const struct pvb_dgram *dgram = ep->dgram;
+	const size_t before = ep->domain->ud->prefix ? PVB_GRH_SIZE : 0;
 	struct pvb_ud_addr from;
 	uint64_t source = PVB_SOURCE_NONE;
-	size_t room;
+	size_t len, room;
 	bool report;
 
 	crn_lock_assert_held(&cq->lock);
 	if (crn_unlikely(wc->status != IBV_WC_SUCCESS))
 		return pvb_cq_convert_received(wc, wq, comp);
+	len = wc->byte_len > PVB_GRH_SIZE ? before + wc->byte_len - PVB_GRH_SIZE : before;
+	room = before + pvb_grh_of(slot->wq, slot)->room;
+	if (crn_unlikely(len > room)) {
+		dgram_truncated(cq, wq, wc, comp, len, room);
+		return false;
+	}
 	/* Once the slot is retired another receive may use its GRH. */
-	room = pvb_grh_of(slot->wq, slot)->room;
 	if (dgram->source) {
 		dgram_sender(ep, slot, wc, &from);
 		source = crn_av_find(&dgram->av->av, &from) + 1;
 	}
 	report = pvb_cq_convert_received(wc, wq, comp);
-	comp->len = comp->len > PVB_GRH_SIZE ? comp->len - PVB_GRH_SIZE : 0;
+	comp->len = len;
 	comp->source = source;
-	if (crn_unlikely(ep->domain->ud->prefix)) {
-		comp->len += PVB_GRH_SIZE;
-		room += PVB_GRH_SIZE;
-	}
-	if (crn_unlikely(comp->len > room)) {
-		dgram_truncated(cq, comp, room);
-		return false;
-	}
 	if (crn_likely(!report || source || !dgram->source_err))
 		return report;
 	pvb_cq_stash_unknown(cq, comp, &from);

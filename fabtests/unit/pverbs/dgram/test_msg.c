@@ -291,6 +291,34 @@ CT_TEST(dgram_msg, several_are_read_at_once_up_to_one_that_is_too_long)
 	dgram_close(&w);
 }
 
+CT_TEST(dgram_msg, one_that_is_too_long_is_counted_as_an_error)
+{
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct fi_cq_err_entry err = {0};
+	struct fi_cq_data_entry entry;
+	struct fid_cntr *received;
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_cntr_open(w.domain, NULL, &received, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &received->fid, FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	w.qp = qp_of(w.ep);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NULL), 0);
+	fake_receive_datagram(w.qp, 10, &from, NULL);
+	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+	CT_EXPECT_EQ(err.err, FI_ETRUNC);
+	CT_EXPECT_EQ(fi_cntr_read(received), 0);
+	CT_EXPECT_EQ(fi_cntr_readerr(received), 1);
+	dgram_close_ep(&w);
+	CT_EXPECT_EQ(fi_close(&received->fid), 0);
+	dgram_close(&w);
+}
+
 /* Its own send queue stops, and goes on; what was behind it is flushed. */
 CT_TEST(dgram_msg, a_send_that_fails_does_not_end_the_endpoint)
 {
