@@ -220,6 +220,18 @@ static int svb_registry_map(int fd)
 	return EPROTO;
 }
 
+/* With the file locked. Who looks at all processes is not to look for those that were
+ * killed. */
+static void svb_bury_dead(void)
+{
+	struct svb_entry *entry = svb_self.registry->entry;
+	uint32_t i;
+
+	for (i = 1; i < SVB_PROC_MAX; i++)
+		if (svb_get(entry[i].pid) && svb_is_dead(i))
+			__atomic_store_n(&entry[i].pid, 0, __ATOMIC_RELEASE);
+}
+
 /* With the file locked. Indices never used come first, so that a key or number kept too
  * long by a peer seldom means somebody else. */
 static int svb_entry_claim(void)
@@ -242,8 +254,8 @@ static int svb_entry_claim(void)
 	if (i == SVB_PROC_MAX)
 		return ENOMEM;
 	/* What killed processes left, and whoever had this entry. */
+	svb_bury_dead();
 	svb_remove_files(svb_is_dead);
-	__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
 	entry->generation = (entry->generation + 1) & ((1u << (32 - SVB_PROC_BITS)) - 1);
 	entry->generation += !entry->generation;
 	entry->start_time = svb_start_time(getpid());

@@ -197,6 +197,52 @@ CT_TEST(processes, peers_killed_at_any_moment_leave_no_lock_behind)
 	}
 }
 
+/* Is there until it is told, or killed. */
+static int present(int fd)
+{
+	struct end end;
+
+	if (!world_open(&end, IBV_QPT_RC, false) || !world_tell(fd) || !world_hear(fd))
+		return 1;
+	world_close(&end);
+	return 0;
+}
+
+static bool is_registered(pid_t pid)
+{
+	uint32_t i;
+
+	for (i = 1; i < SVB_PROC_MAX; i++)
+		if (svb_self.registry->entry[i].pid == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+/* What is sent to a group is offered to all that the registry names. */
+CT_TEST(processes, the_next_one_buries_who_was_killed)
+{
+	struct end end;
+	pid_t killed, next;
+	int fd;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	fd = world_child(present, &killed);
+	CT_ASSERT_TRUE(world_hear(fd));
+	CT_EXPECT_TRUE(is_registered(killed));
+	kill(killed, SIGKILL);
+	CT_EXPECT_EQ(world_reap(killed), -1);
+	close(fd);
+	fd = world_child(present, &next);
+	CT_ASSERT_TRUE(world_hear(fd));
+	CT_EXPECT_FALSE(is_registered(killed));
+	CT_EXPECT_TRUE(is_registered(next));
+	CT_EXPECT_TRUE(is_registered(getpid()));
+	CT_EXPECT_TRUE(world_tell(fd));
+	CT_EXPECT_EQ(world_reap(next), 0);
+	world_close(&end);
+	close(fd);
+}
+
 /* Uses what it inherited, which must reach nobody, and then a device of its own. */
 static int heir(int fd)
 {
