@@ -35,13 +35,15 @@ static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid, uint32_t
 	uint32_t left = __atomic_load_n(&seg->mcast_count, __ATOMIC_ACQUIRE), i;
 	struct svb_mcast_sh *at;
 	struct svb_qp_sh *qp;
+	uint32_t qpn;
 
 	for (i = 0; left && (at = svb_seg_mcast_try(seg, i)); i++) {
-		left -= !!at->qpn;
-		if (!svb_mcast_is(at, gid) || svb_get(at->lost))
+		qpn = svb_get(at->qpn);
+		left -= !!qpn;
+		if (!qpn || !svb_mcast_is(at, gid) || svb_get(at->lost))
 			continue;
-		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(at->qpn));
-		if (qp && qp->qpn == at->qpn && svb_mcast_reaches(ports, qp))
+		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(qpn));
+		if (qp && qp->qpn == qpn && svb_mcast_reaches(ports, qp))
 			fn(seg, qp, arg);
 	}
 }

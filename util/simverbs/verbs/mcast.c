@@ -36,8 +36,9 @@ SVB_API int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16
 		at->gid = *gid;
 		at->lid = lid;
 		at->lost = 0;
-		__atomic_store_n(&at->qpn, qp->qp_num, __ATOMIC_RELEASE);
+		/* Before it is there: a sender that counts too few misses the last. */
 		__atomic_add_fetch(&svb_self.seg->mcast_count, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&at->qpn, qp->qp_num, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&svb_self.mutex);
 	return slot == -1 ? ENOMEM : 0;
