@@ -118,6 +118,7 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 			  uint64_t now_ms)
 {
 	struct pvb_sa_answer answer = {.status = hdr->status};
+	const uint32_t before = trans->table.segment;
 	uint8_t mad[PVB_MAD_SIZE];
 	bool ack;
 	int ret;
@@ -131,7 +132,9 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 		pvb_rmpp_ack(&trans->table, hdr, mad);
 		client->ops->send(client->arg, mad);
 	}
-	trans->due_ms = now_ms + trans->wait_ms;
+	/* One that is repeated gives no more time. */
+	if (trans->table.segment > before)
+		trans->due_ms = now_ms + trans->wait_ms;
 	if (!ret)
 		return;
 	answer.record_size = hdr->attr_offset * (size_t)8;
@@ -165,14 +168,19 @@ static void answered(struct pvb_sa_client *client, struct pvb_sa_transaction *tr
 		finish(trans, &answer);
 }
 
-static bool report_is_new(struct pvb_sa_client *client, uint64_t tid)
+static bool report_is_new(struct pvb_sa_client *client, uint64_t tid, const uint8_t *data)
 {
+	struct pvb_sa_reported *report;
 	unsigned int i;
 
-	for (i = 0; i < PVB_SA_REPORTS && i < client->reports; i++)
-		if (client->report[i] == tid)
+	for (i = 0; i < PVB_SA_REPORTS && i < client->reports; i++) {
+		report = &client->report[i];
+		if (report->tid == tid && !memcmp(report->notice, data, PVB_NOTICE_SIZE))
 			return false;
-	client->report[client->reports++ % PVB_SA_REPORTS] = tid;
+	}
+	report = &client->report[client->reports++ % PVB_SA_REPORTS];
+	report->tid = tid;
+	memcpy(report->notice, data, PVB_NOTICE_SIZE);
 	return true;
 }
 
@@ -189,7 +197,7 @@ static void reported(struct pvb_sa_client *client, const struct pvb_sa_hdr *hdr,
 	pvb_sa_pack(mad, &response);
 	memcpy(pvb_sa_data(mad), data, PVB_NOTICE_SIZE);
 	client->ops->send(client->arg, mad);
-	if (!report_is_new(client, hdr->tid))
+	if (!report_is_new(client, hdr->tid, data))
 		client->dropped++;
 	else if (!pvb_notice_unpack(data, PVB_NOTICE_SIZE, &notice) &&
 		 client->ops->notice)

@@ -63,12 +63,18 @@ struct pvb_sa_transaction {
 	uint8_t mad[PVB_MAD_SIZE];
 };
 
+/* What was reported. A manager that starts again may number its reports as before. */
+struct pvb_sa_reported {
+	uint64_t tid;
+	uint8_t notice[PVB_NOTICE_SIZE];
+};
+
 struct pvb_sa_client {
 	const struct pvb_sa_ops *ops;
 	void *arg; /* of ops */
 	uint32_t tid;
 	struct pvb_sa_transaction outstanding[PVB_SA_OUTSTANDING];
-	uint64_t report[PVB_SA_REPORTS]; /* transactions of reports, the latest */
+	struct pvb_sa_reported report[PVB_SA_REPORTS]; /* the latest */
 	unsigned int reports;
 	uint64_t dropped; /* datagrams that belong to nothing: late, repeated, broken */
 };
