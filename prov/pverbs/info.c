@@ -422,7 +422,7 @@ static int pvb_getinfo_gid(const struct pvb_ask *ask, const struct pvb_ud_query 
 	int multicast, ret = 0;
 
 	for (multicast = 0; !ret && multicast <= 1; multicast++) {
-		if (!pvb_ud_wants(ask->hints, multicast))
+		if (!pvb_ud_wants(ask->hints, entry, multicast))
 			continue;
 		ret = pvb_info_build(ask->version, entry, ask->hints, FI_EP_DGRAM,
 				     multicast, *tail);
@@ -434,7 +434,7 @@ static int pvb_getinfo_gid(const struct pvb_ask *ask, const struct pvb_ud_query 
 	return ret;
 }
 
-/* The same for datagrams: one for each GID. */
+/* The same for datagrams: one for each GID, of ports without addresses too. */
 static int pvb_getinfo_dgram(const struct pvb_ask *ask, struct fi_info ***tail)
 {
 	const struct pvb_device_addr *entry, *last = NULL;
@@ -470,7 +470,7 @@ int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 		.flags = flags,
 		.hints = hints,
 	};
-	struct pvb_device_addr *list;
+	struct pvb_device_addr *list = NULL;
 	struct fi_info **tail = info;
 	int ret;
 
@@ -479,13 +479,16 @@ int pvb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (ret)
 		return ret;
 	ret = pvb_device_addrs(&list, &ask.count);
-	if (ret)
-		return ret;
 	ask.list = list;
-	ret = pvb_info_wanted(hints, FI_EP_MSG) ? pvb_getinfo_msg(&ask, &tail) : 0;
+	if (!ret && pvb_info_wanted(hints, FI_EP_MSG))
+		ret = pvb_getinfo_msg(&ask, &tail);
 	/* What one of them has not, the other may have. */
-	if ((!ret || ret == -FI_ENODATA) && pvb_info_wanted(hints, FI_EP_DGRAM))
-		ret = pvb_getinfo_dgram(&ask, &tail);
+	if ((!ret || ret == -FI_ENODATA) && pvb_info_wanted(hints, FI_EP_DGRAM)) {
+		ret = pvb_ud_add_ports(&list, &ask.count);
+		ask.list = list;
+		if (!ret)
+			ret = pvb_getinfo_dgram(&ask, &tail);
+	}
 	if (ret == -FI_ENODATA)
 		ret = 0;
 	free(list);

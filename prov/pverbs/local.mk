@@ -50,6 +50,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/dgram/internal.h \
 	prov/pverbs/dgram/msg.c \
 	prov/pverbs/dgram/path.c \
+	prov/pverbs/dgram/port.c \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \
 	prov/pverbs/ep/enable.c \

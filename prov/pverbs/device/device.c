@@ -15,8 +15,7 @@
 #include "device.h"
 #include "internal.h"
 
-/* True when the user's FI_PVERBS_DEVICE names the device, or names none. */
-static bool pvb_device_wanted(const char *name)
+bool pvb_device_wanted(const char *name)
 {
 	const char *at = pvb_params.device;
 	size_t len = strlen(name);

@@ -9,11 +9,12 @@
 #include "native.h"
 #include "pverbs.h"
 
-/* One address that rdma_cm can use, with the device and port behind it. */
+/* One address that rdma_cm can use, with the device and port behind it; or a port that
+ * has a GID alone. */
 struct pvb_device_addr {
 	char device[IBV_SYSFS_NAME_MAX];
 	uint8_t port;
-	union crn_addr addr; /* port number 0 */
+	union crn_addr addr; /* port number 0; family AF_UNSPEC: a GID alone */
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port_attr;
 	uint64_t subnet_prefix; /* of GID 0, host byte order */
@@ -48,6 +49,8 @@ enum pvb_quirk {
  * IPv6, link-local last. *list is to be freed. -FI_ENODATA when there is none.
  */
 int pvb_device_addrs(struct pvb_device_addr **list, size_t *count);
+/* Does the user's FI_PVERBS_DEVICE name the device, or none? */
+bool pvb_device_wanted(const char *name);
 /* Opens a device by name: a context of its own. -FI_ENODEV, or what ibv_open_device
  * gives. */
 int pvb_device_open(const char *name, struct ibv_context **verbs);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* info->nic: what verbs and sysfs say of the device and port behind an address. */
+#include <arpa/inet.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -107,12 +108,21 @@ static int pvb_nic_device(struct fi_device_attr *attr,
 		       : -FI_ENOMEM;
 }
 
+/* The IP address, or the GID of a port that has none: a string to be freed, or NULL. */
+static char *pvb_nic_address(const struct pvb_device_addr *entry)
+{
+	char text[CRN_ADDR_STRLEN], gid[INET6_ADDRSTRLEN];
+
+	if (entry->addr.sa.sa_family)
+		return strdup(crn_addr_str(&entry->addr.sa, text));
+	return strdup(inet_ntop(AF_INET6, entry->gid, gid, sizeof(gid)));
+}
+
 static int pvb_nic_link(struct fi_link_attr *link, const struct pvb_device_addr *entry)
 {
 	const struct ibv_port_attr *port = &entry->port_attr;
-	char text[CRN_ADDR_STRLEN];
 
-	link->address = strdup(crn_addr_str(&entry->addr.sa, text));
+	link->address = pvb_nic_address(entry);
 	link->mtu = pvb_port_mtu(port->active_mtu);
 	link->speed = (size_t)(pvb_lane_speed(port->active_speed) *
 			       pvb_lanes(port->active_width) * 1e9);

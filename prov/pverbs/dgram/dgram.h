@@ -35,14 +35,27 @@ bool pvb_ud_same_source(const struct pvb_device_addr *a, const struct pvb_device
 /*
  * FI_MULTICAST is a primary capability (fi_getinfo(3)): only who asks for it gets it, and
  * who asks for nothing particular gets both offers. Is one with it, or without, wanted?
+ * rdma_cm joins on Ethernet from an IP address only.
  */
-bool pvb_ud_wants(const struct fi_info *hints, bool multicast);
+bool pvb_ud_wants(const struct fi_info *hints, const struct pvb_device_addr *entry,
+		  bool multicast);
 /* Turns an offer for connections at this address into one for datagrams. */
 void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 		  const struct fi_info *hints, bool multicast);
 /* The addresses of an answer: 0 or -FI_ENOMEM. */
 int pvb_ud_query_addrs(const struct pvb_ud_query *query,
 		       const struct pvb_device_addr *entry, struct fi_info *info);
+
+/* port.c */
+
+/*
+ * Appends to the addresses of pvb_device_addrs the ports that none of them is of, as
+ * entries without an IP address: of each wanted device, the active ports, with the GID
+ * and partition that pvb_ud_path_find gives a domain without a source. *list (NULL: none
+ * yet) is to be freed. 0, or what makes the list incomplete: -FI_ENOMEM, -FI_EMFILE. A
+ * device that cannot be opened or asked for another reason is left out.
+ */
+int pvb_ud_add_ports(struct pvb_device_addr **list, size_t *count);
 
 /* path.c */
 

@@ -44,8 +44,12 @@ static void ud_offer_prefix(struct fi_info *info, const struct fi_info *hints)
 	info->ep_attr->msg_prefix_size = PVB_GRH_SIZE;
 }
 
-bool pvb_ud_wants(const struct fi_info *hints, bool multicast)
+bool pvb_ud_wants(const struct fi_info *hints, const struct pvb_device_addr *entry,
+		  bool multicast)
 {
+	if (multicast && !entry->addr.sa.sa_family &&
+	    entry->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET)
+		return false;
 	return !hints || !hints->caps || !(hints->caps & FI_MULTICAST) == !multicast;
 }
 

@@ -18,6 +18,12 @@ void pvb_ahs_fini(struct pvb_ahs *ahs);
 int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 	       struct pvb_ud_peer *peer);
 
+/* path.c */
+
+/* As pvb_ud_path_find, of one port alone. */
+int pvb_ud_path_port(struct ibv_context *verbs, uint8_t number,
+		     const struct pvb_ud_addr *src, struct pvb_ud_path *path);
+
 /* complete.c */
 
 /* pvb_wq.on_complete of what a datagram endpoint receives. */

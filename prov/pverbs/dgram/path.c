@@ -4,6 +4,7 @@
 #include <string.h>
 #include "device/device.h"
 #include "dgram.h"
+#include "internal.h"
 
 /* Membership in a partition is not part of its number (IB specification 1.7, 10.9.1). */
 #define UD_PKEY_NUMBER 0x7fff
@@ -68,8 +69,8 @@ static int ud_path_pkey(struct ibv_context *verbs, const struct ibv_port_attr *p
 	return -FI_EADDRNOTAVAIL;
 }
 
-static int ud_path_port(struct ibv_context *verbs, uint8_t number,
-			const struct pvb_ud_addr *src, struct pvb_ud_path *path)
+int pvb_ud_path_port(struct ibv_context *verbs, uint8_t number,
+		     const struct pvb_ud_addr *src, struct pvb_ud_path *path)
 {
 	struct ibv_port_attr port;
 	int ret;
@@ -104,7 +105,7 @@ int pvb_ud_path_find(struct ibv_context *verbs, const struct pvb_ud_addr *src,
 		return ret;
 	ret = -FI_EADDRNOTAVAIL;
 	for (port = 1; port <= device.phys_port_cnt; port++) {
-		found = ud_path_port(verbs, port, src, path);
+		found = pvb_ud_path_port(verbs, port, src, path);
 		if (!found)
 			return 0;
 		if (found != -FI_EADDRNOTAVAIL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_getinfo(3) of datagram endpoints: what is offered, and which address is meant. */
+#include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include "world_dgram.h"
@@ -284,4 +285,188 @@ CT_TEST(dgram_info, addresses_in_the_hints_are_taken_where_the_call_names_none)
 	CT_EXPECT_EQ(ask(NULL, NULL, 0, fi_dupinfo(hints)), NULL);
 	hints->src_addrlen = 16;
 	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+}
+
+static const uint8_t port_gid[16] = {0xfe, 0x80, [8] = 0, 2, 0xc9, 3, [15] = 1};
+
+#define PORT "fi_addr_ib_ud://fe80::2:c903:0:1:0/7/ffff/0"
+
+/* dgram_reset, of a device that has no IP address. */
+static void reset_gid_only(bool ib)
+{
+	dgram_reset(ib);
+	fake_cm_reset();
+	memcpy(fake_devices[0].gid[0].gid.raw, port_gid, sizeof(port_gid));
+	fake_devices[0].gid[0].gid_type = ib ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
+	fake_devices[0].subnet_prefix = 0xfe80000000000000;
+}
+
+CT_TEST(dgram_info, a_port_without_an_ip_address_offers_its_gid)
+{
+	struct fi_info *info, *hints;
+
+	reset_gid_only(true);
+	fake_devices[0].attr.max_mr = 77;
+	info = ask(NULL, NULL, 0, hints_of(0));
+	CT_ASSERT_TRUE(info && info->next);
+	CT_EXPECT_STREQ(text_of(info->src_addr), PORT);
+	CT_EXPECT_EQ(info->addr_format, FI_ADDR_IB_UD);
+	CT_EXPECT_EQ(info->ep_attr->max_msg_size, DGRAM_MTU);
+	CT_EXPECT_EQ(info->domain_attr->mr_cnt, 77);
+	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
+	CT_EXPECT_STREQ(info->fabric_attr->name, "pverbs-ib-fe80000000000000");
+	CT_EXPECT_STREQ(info->nic->link_attr->address, "fe80::2:c903:0:1");
+	CT_EXPECT_TRUE(info->next->caps & FI_MULTICAST);
+	CT_EXPECT_EQ(info->next->next, NULL);
+	fi_freeinfo(info);
+	hints = hints_of(FI_MSG);
+	hints->ep_attr->type = FI_EP_MSG;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints), NULL);
+	CT_EXPECT_EQ(fake_objects, 0);
+}
+
+CT_TEST(dgram_info, a_port_without_an_ip_address_is_named_by_its_gid_or_domain)
+{
+	static const struct row rows[] = {
+		{"fe80::2:c903:0:1", NULL, FI_SOURCE, PORT, "", 0},
+		{"fe80::2:c903:0:1", "7", FI_SOURCE, PORT, "", 7},
+		{PORT, NULL, FI_SOURCE, PORT, "", 0},
+		{"fe80::2:c903:0:2", NULL, FI_SOURCE, NULL, "", 0},
+		{"10.0.0.1", NULL, FI_SOURCE, NULL, "", 0},
+		{"fi_addr_ib_ud://fe80::9:505/9/ffff/0", NULL, 0, PORT,
+		 "fi_addr_ib_ud://fe80::9:505/9/ffff/0", 0},
+		{"ff12:401b:ffff::2", NULL, 0, PORT,
+		 "fi_addr_ib_ud://ff12:401b:ffff::2:ffffff/0/ffff/0", 0},
+	};
+	static const char *const domains[] = {"fake0", "fake1"};
+	struct fi_info *info, *hints;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu: %s", i, rows[i].node);
+		reset_gid_only(true);
+		info = ask(rows[i].node, rows[i].service, rows[i].flags,
+			   hints_of(FI_MSG));
+		CT_EXPECT_EQ(!info, !rows[i].src);
+		if (!info)
+			continue;
+		CT_EXPECT_STREQ(text_of(info->src_addr), rows[i].src);
+		CT_EXPECT_STREQ(text_of(info->dest_addr), rows[i].dest);
+		CT_EXPECT_EQ(((struct pvb_ud_addr *)info->src_addr)->service,
+			     rows[i].src_service);
+		fi_freeinfo(info);
+	}
+	for (i = 0; i < CRN_COUNT(domains); i++) {
+		hints = hints_of(FI_MSG);
+		hints->domain_attr->name = strdup(domains[i]);
+		info = ask(NULL, NULL, 0, hints);
+		CT_EXPECT_EQ(!info, i > 0);
+		fi_freeinfo(info);
+	}
+}
+
+/* The kernel has no AF_IB there (rdma_cap_af_ib). */
+CT_TEST(dgram_info, a_roce_port_without_an_ip_address_joins_no_groups)
+{
+	struct fi_info *info;
+
+	reset_gid_only(false);
+	info = ask(NULL, NULL, 0, hints_of(0));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->src_addr),
+			"fi_addr_ib_ud://fe80::2:c903:0:1:0/0/ffff/0");
+	CT_EXPECT_EQ(info->next, NULL);
+	fi_freeinfo(info);
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG | FI_MULTICAST)), NULL);
+}
+
+CT_TEST(dgram_info, ports_with_addresses_come_first_and_have_no_offer_of_their_gid)
+{
+	struct fi_info *info;
+
+	dgram_reset(true);
+	fake_devices[0].attr.phys_port_cnt = 2;
+	memcpy(fake_devices[0].gid[0].gid.raw, port_gid, sizeof(port_gid));
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info && info->next);
+	CT_EXPECT_STREQ(text_of(info->src_addr),
+			"fi_addr_ib_ud://::ffff:10.0.0.1:0/7/ffff/0");
+	CT_EXPECT_STREQ(text_of(info->next->src_addr), PORT);
+	CT_EXPECT_EQ(info->next->next, NULL);
+	fi_freeinfo(info);
+}
+
+CT_TEST(dgram_info, the_users_device_gid_index_and_partition_choose_ports_too)
+{
+	struct fi_info *info;
+
+	reset_gid_only(true);
+	pvb_params.device = "fake1";
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	pvb_params.device = NULL;
+	pvb_params.gid_index = 1;
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_STREQ(text_of(info->src_addr),
+			"fi_addr_ib_ud://::ffff:10.0.0.1:0/7/ffff/0");
+	fi_freeinfo(info);
+	pvb_params.gid_index = -1;
+	pvb_params.pkey = 8;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	fake_devices[0].pkey[2] = 0x8008;
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(((struct pvb_ud_addr *)info->src_addr)->pkey, 0x8008);
+	fi_freeinfo(info);
+	pvb_params.pkey = 0;
+}
+
+CT_TEST(dgram_info, ports_that_are_down_or_do_not_answer_and_iwarp_are_left_out)
+{
+	static const enum fake_call calls[] = {FAKE_GET_DEVICE_LIST, FAKE_OPEN_DEVICE,
+					       FAKE_QUERY_DEVICE, FAKE_QUERY_PORT};
+	size_t i;
+
+	reset_gid_only(true);
+	fake_devices[0].port[0].state = IBV_PORT_DOWN;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	reset_gid_only(true);
+	fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IWARP;
+	CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	for (i = 0; i < CRN_COUNT(calls); i++) {
+		CT_NOTE("call %zu", i);
+		reset_gid_only(true);
+		fake_fail(calls[i], 1, EACCES);
+		CT_EXPECT_EQ(ask(NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+		CT_EXPECT_EQ(fake_objects, 0);
+	}
+}
+
+/* A list that lacks some of the devices would be believed. */
+CT_TEST(dgram_info, a_search_for_ports_that_runs_out_of_something_fails)
+{
+	struct fi_info *hints = hints_of(FI_MSG), *info = NULL;
+	unsigned int nth;
+	int ret;
+
+	reset_gid_only(true);
+	fake_fail(FAKE_OPEN_DEVICE, 2, EMFILE);
+	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+		     -FI_EMFILE);
+	for (nth = 1; nth < 60; nth++) {
+		CT_NOTE("allocation %u", nth);
+		reset_gid_only(true);
+		ct_fail_alloc(nth);
+		ret = pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info);
+		if (!ct_alloc_failed())
+			break;
+		if (nth > 1)
+			CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		fi_freeinfo(info);
+		CT_EXPECT_EQ(fake_objects, 0);
+	}
+	CT_EXPECT_EQ(ret, 0);
+	CT_EXPECT_GT(nth, 4);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
 }
