@@ -464,10 +464,20 @@ simverbs_dgram() {
 		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 60 functional_on_simverbs unit "$1" \
 			-p verbs --peer pverbs dgram
 		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
+		simverbs_dgram_without_ip
 	done
 	counted simverbs-datagram-feed 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
 		"$top/build/unit"
 	counted simverbs-mckey 100 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"
+}
+
+# On a device that has no IP address, by its GID. Such a port on Ethernet joins no groups.
+simverbs_dgram_without_ip() {
+	local -x SIMVERBS_DEVICES=2 FI_PVERBS_DEVICE=sim1
+	local gid=fe80::273:6d00:7662:11
+
+	counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-without-ip" 60 functional_on_simverbs unit "$gid" -p pverbs dgram
+	[ "$SIMVERBS_LINK_LAYER" = roce ] || counted simverbs-mcast-without-ip 60 mcast_on_simverbs unit "$gid"
 }
 
 # mcast_on_simverbs BUILD ADDRESS: multicast groups, some of which cannot be joined, on ports that change.
