@@ -10,7 +10,7 @@ fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fu
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_control \
 	fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_lsdb \
 	fabtests/fuzz/fuzz_route_vc fabtests/fuzz/fuzz_route_wire fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_cm \
-	fabtests/fuzz/fuzz_svb_sa fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_wire
+	fabtests/fuzz/fuzz_svb_sa fabtests/fuzz/fuzz_svb_seg fabtests/fuzz/fuzz_ud_addr fabtests/fuzz/fuzz_wire
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 
@@ -100,7 +100,11 @@ fabtests_fuzz_fuzz_svb_seg_LDFLAGS = $(AM_LDFLAGS) \
 fabtests_fuzz_fuzz_svb_seg_LDADD = $(INIH_LIBS) -lm -lpthread
 fabtests_fuzz_fuzz_svb_seg_DEPENDENCIES = util/simverbs/libsimverbs-verbs.la
 
+fabtests_fuzz_fuzz_ud_addr_SOURCES = fabtests/fuzz/fuzz_ud_addr.c $(fuzz_main)
+fabtests_fuzz_fuzz_ud_addr_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
+fabtests_fuzz_fuzz_ud_addr_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_sa fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_sa fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/ud_addr fabtests/fuzz/corpus/wire
