@@ -17,6 +17,9 @@ static int pvb_eq_close(struct fid *fid)
 
 	if (pvb_inherited(eq->fabric))
 		return 0;
+	/* An address vector's. */
+	if (atomic_load(&eq->eq.refs))
+		return -FI_EBUSY;
 	ret = pvb_requests_leave(eq);
 	if (ret)
 		return ret;
@@ -75,6 +78,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	if (ret)
 		goto err_free;
 	eq->eq.api_version = fabric->fid.api_version;
+	eq->eq.fabric = fabric_fid;
 	ret = pvb_eq_channel(eq);
 	if (ret)
 		goto err_eq;

@@ -68,6 +68,7 @@ CT_TEST(dgram_ah, a_handle_says_where_a_datagram_goes)
 	CT_EXPECT_EQ(attr->port_num, 1);
 	CT_EXPECT_EQ(attr->is_global, 1);
 	CT_EXPECT_EQ(attr->grh.sgid_index, 1);
+	CT_EXPECT_EQ(attr->grh.hop_limit, 64);
 	CT_EXPECT_EQ(attr->grh.traffic_class, 0x60);
 	CT_EXPECT_EQ(memcmp(attr->grh.dgid.raw, addr.gid, 16), 0);
 	CT_EXPECT_EQ(peer.qpn, 0x502);
@@ -78,6 +79,22 @@ CT_TEST(dgram_ah, a_handle_says_where_a_datagram_goes)
 	attr = &((struct fake_ah *)peer.handle)->attr;
 	CT_EXPECT_EQ(attr->is_global, 0);
 	pvb_ah_put(domain_of(&w), &peer);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_ah, what_is_closed_leaves_no_handles)
+{
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	dgram_insert(&w, 2);
+	CT_EXPECT_EQ(handles(&w), 3);
+	/* Its own, which it sends to when it is closed. */
+	dgram_close_ep(&w);
+	CT_EXPECT_EQ(handles(&w), 2);
+	CT_EXPECT_EQ(fi_close(&w.av->fid), 0);
+	w.av = NULL;
+	CT_EXPECT_EQ(handles(&w), 0);
 	dgram_close(&w);
 }
 

@@ -65,6 +65,50 @@ CT_TEST(dgram_av, nodes_and_services_name_addresses)
 	dgram_close(&w);
 }
 
+/* fi_av(3): FI_EVENT; the queue is of the same fabric, and is there as long as the
+ * vector.
+ */
+CT_TEST(dgram_av, insertions_are_events_of_who_asks_for_them)
+{
+	struct fi_av_attr attr = {.type = FI_AV_TABLE, .flags = FI_EVENT};
+	struct fi_eq_entry entry;
+	struct pvb_ud_addr addrs[2];
+	struct fi_eq_err_entry err = {0};
+	struct fid_fabric *fabric;
+	struct fid_eq *eq, *other;
+	struct dgram_world w;
+	struct fid_av *av;
+	fi_addr_t at[2];
+	uint32_t event;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(pvb_fabric_open(w.info->fabric_attr, &fabric, NULL), 0);
+	CT_EXPECT_EQ(fi_eq_open(fabric, NULL, &other, NULL), 0);
+	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), 0);
+	CT_EXPECT_EQ(fi_av_open(w.domain, &attr, &av, NULL), 0);
+	addrs[0] = dgram_addr(&w, 2);
+	addrs[1] = (struct pvb_ud_addr){.qpn = 5};
+	CT_EXPECT_EQ(fi_av_insert(av, addrs, 2, at, 0, NUMBER(9)), -FI_ENOEQ);
+	CT_EXPECT_EQ(fi_av_bind(av, &other->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_av_bind(av, &eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_close(&eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_av_insert(av, addrs, 2, at, 0, NUMBER(9)), 0);
+	CT_EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof(entry), 0), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_eq_readerr(eq, &err, 0), sizeof(err));
+	CT_EXPECT_EQ(err.err, FI_EINVAL);
+	CT_EXPECT_EQ(err.data, 1);
+	CT_EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof(entry), 0), sizeof(entry));
+	CT_EXPECT_EQ(event, FI_AV_COMPLETE);
+	CT_EXPECT_EQ(entry.fid, &av->fid);
+	CT_EXPECT_EQ(entry.context, NUMBER(9));
+	CT_EXPECT_EQ(entry.data, 1);
+	CT_EXPECT_EQ(fi_close(&av->fid), 0);
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+	CT_EXPECT_EQ(fi_close(&other->fid), 0);
+	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_av, a_vector_is_busy_while_an_endpoint_uses_it_and_keeps_its_domain)
 {
 	struct dgram_world w;

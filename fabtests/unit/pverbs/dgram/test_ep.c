@@ -27,6 +27,31 @@ CT_TEST(dgram_ep, fi_enable_makes_a_datagram_queue_pair_ready)
 	dgram_close(&w);
 }
 
+static void arrange_second_port(void)
+{
+	fake_devices[0].attr.phys_port_cnt = 2;
+	fake_devices[0].port[0].state = IBV_PORT_DOWN;
+	fake_devices[0].pkey[2] = 0x8005;
+	pvb_params.pkey = 0x8005;
+}
+
+CT_TEST(dgram_ep, its_queue_pair_and_handles_are_of_its_port_and_partition)
+{
+	struct pvb_ud_addr name;
+	size_t len = sizeof(name);
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(
+		&w, &(struct dgram_opts){.ib = true, .arrange = arrange_second_port}));
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].port_num, 2);
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].pkey_index, 2);
+	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
+	CT_EXPECT_EQ(name.pkey, 0x8005);
+	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(fake_newest(&w.qp->sq)->ah->attr.port_num, 2);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_ep, its_name_is_known_once_it_is_enabled)
 {
 	struct pvb_ud_addr name = {0};
@@ -69,6 +94,24 @@ CT_TEST(dgram_ep, it_needs_a_vector_and_a_queue)
 	dgram_close(&w);
 }
 
+CT_TEST(dgram_ep, a_vector_of_another_domain_is_refused)
+{
+	struct fi_av_attr attr = {.type = FI_AV_TABLE};
+	struct fid_domain *domain;
+	struct dgram_world w;
+	struct fid_av *av;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), 0);
+	CT_EXPECT_EQ(fi_av_open(domain, &attr, &av, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &av->fid, 0), -FI_EDOMAIN);
+	CT_EXPECT_EQ(fi_close(&av->fid), 0);
+	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_ep, it_leaves_from_the_address_of_its_domain)
 {
 	struct pvb_ud_addr *src;
@@ -102,6 +145,7 @@ CT_TEST(dgram_ep, it_has_no_connection)
 	CT_EXPECT_EQ(fi_connect(w.ep, &name, NULL, 0), -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), -FI_ENOSYS);
 	CT_EXPECT_EQ(fi_getpeer(w.ep, &name, &len), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_setname(&w.ep->fid, &name, len), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(fi_write(w.ep, NULL, 0, NULL, w.peer, 0, 0, NULL), -FI_ENOSYS);
 	dgram_close(&w);
 }

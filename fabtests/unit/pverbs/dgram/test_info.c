@@ -58,8 +58,24 @@ CT_TEST(dgram_info, an_offer_says_what_datagrams_are)
 	CT_EXPECT_EQ(info->ep_attr->max_msg_size, DGRAM_MTU);
 	CT_EXPECT_EQ(info->ep_attr->msg_prefix_size, 0);
 	CT_EXPECT_EQ(info->tx_attr->msg_order, 0);
+	CT_EXPECT_EQ(info->rx_attr->msg_order, 0);
+	CT_EXPECT_EQ(info->rx_attr->comp_order, 0);
 	CT_EXPECT_EQ(info->domain_attr->mr_mode, FI_MR_LOCAL);
 	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
+	fi_freeinfo(info);
+}
+
+/* Two of a receive's are the GRH's and the excess's. */
+CT_TEST(dgram_info, receives_have_two_entries_less_than_the_device)
+{
+	struct fi_info *info;
+
+	dgram_reset(false);
+	fake_devices[0].attr.max_sge = 3;
+	info = ask(NULL, NULL, 0, hints_of(FI_MSG));
+	CT_ASSERT_TRUE(info);
+	CT_EXPECT_EQ(info->rx_attr->iov_limit, 1);
+	CT_EXPECT_EQ(info->tx_attr->iov_limit, 3);
 	fi_freeinfo(info);
 }
 

@@ -133,6 +133,62 @@ CT_TEST(dgram_msg, what_more_follows_is_posted_together)
 	dgram_close(&w);
 }
 
+/* It is copied, and memory for that is of one that is posted. */
+CT_TEST(dgram_msg, FI_INJECT_is_posted_at_once_and_no_longer_than_inject_size)
+{
+	const struct iovec iov[] = {{buffer, 9}, {buffer, 65}};
+	struct fi_msg msg = {.msg_iov = &iov[0], .iov_count = 1};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	msg.addr = w.peer;
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE | FI_INJECT), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	msg.msg_iov = &iov[1];
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_INJECT), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(w.qp->sq.posted, 1);
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
+	CT_EXPECT_EQ(w.qp->sq.posted, 2);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, receives_have_as_many_entries_as_was_offered)
+{
+	const struct iovec iov[PVB_IOV_LIMIT + 1] = {{buffer, 1}};
+	const struct fi_msg msg = {.msg_iov = iov, .iov_count = PVB_IOV_LIMIT + 1};
+	struct dgram_world w;
+	size_t limit;
+
+	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	limit = w.info->rx_attr->iov_limit;
+	CT_EXPECT_EQ(fi_recvv(w.ep, iov, NULL, limit, FI_ADDR_UNSPEC, NULL), 0);
+	CT_EXPECT_EQ(fi_recvv(w.ep, iov, NULL, limit + 1, FI_ADDR_UNSPEC, NULL),
+		     -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, (size_t)UINT32_MAX + 1, NULL, FI_ADDR_UNSPEC,
+			     NULL),
+		     -FI_EMSGSIZE);
+	CT_EXPECT_EQ(w.qp->rq.posted, 1);
+	dgram_close(&w);
+}
+
+/* Errors are reported whatever was asked for. */
+CT_TEST(dgram_msg, selective_completion_reports_one_that_is_too_long)
+{
+	const struct ibv_wc from = {.src_qp = 0x501};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){
+					      .cq_flags = FI_SELECTIVE_COMPLETION}));
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(2)), 0);
+	fake_receive_datagram(w.qp, 9, &from, NULL);
+	fake_receive_datagram(w.qp, 10, &from, NULL);
+	expect_cq_error(w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_ETRUNC);
+	expect_no_comp(w.cq);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_msg, selective_completion_reports_what_asks_for_it)
 {
 	const struct iovec iov = {buffer, 9};

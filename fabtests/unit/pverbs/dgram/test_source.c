@@ -205,6 +205,67 @@ CT_TEST(dgram_source, an_unknown_sender_is_an_error_with_its_address)
 	}
 }
 
+static void arrange_qkey(void)
+{
+	pvb_params.qkey = 0x1234;
+}
+
+/* On InfiniBand: with its service level and, which a datagram does not tell, our own
+ * Q_Key; with a GID only if there is a GRH. */
+CT_TEST(dgram_source, an_unknown_senders_address_has_all_that_is_known)
+{
+	const struct dgram_opts opts = {.ib = true,
+					.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR,
+					.arrange = arrange_qkey};
+	struct ibv_wc from = {.src_qp = 0x507, .slid = 0x107, .sl = 3};
+	struct pvb_ud_addr wanted;
+	struct dgram_world w;
+	int turn;
+
+	CT_ASSERT_TRUE(open_receiving(&w, &opts));
+	for (turn = 0; turn < 2; turn++) {
+		struct fi_cq_err_entry err = {0};
+		struct fi_cq_data_entry entry;
+
+		CT_NOTE("turn %d", turn);
+		wanted = dgram_addr(&w, 7);
+		wanted.sl = 3;
+		wanted.qkey = 0x1234;
+		if (!turn)
+			memset(wanted.gid, 0, sizeof(wanted.gid));
+		from.wc_flags = turn ? IBV_WC_GRH : 0;
+		fake_receive_datagram(w.qp, 5, &from, grh_from(7, false));
+		CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAVAIL);
+		CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+		CT_ASSERT_EQ(err.err_data_size, sizeof(wanted));
+		CT_EXPECT_EQ(memcmp(err.err_data, &wanted, sizeof(wanted)), 0);
+	}
+	dgram_close(&w);
+}
+
+/* It is a success whose source is not known: only who asked for it is told. */
+CT_TEST(dgram_source, selective_completion_reports_unknown_senders_of_what_asks_for_it)
+{
+	const struct iovec iov = {buffer, 9};
+	const struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .context = NUMBER(2)};
+	const struct ibv_wc from = {.src_qp = 0x509};
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open(
+		&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR,
+					 .cq_flags = FI_SELECTIVE_COMPLETION}));
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(3)), 0);
+	fake_receive_datagram(w.qp, 5, &from, NULL);
+	fake_receive_datagram(w.qp, 5, &from, NULL);
+	fake_receive_datagram(w.qp, 10, &from, NULL);
+	expect_cq_error(w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_EADDRNOTAVAIL);
+	expect_cq_error(w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ETRUNC);
+	expect_no_comp(w.cq);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_source, any_number_of_unknown_senders_may_wait)
 {
 	struct dgram_opts opts = {.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR};

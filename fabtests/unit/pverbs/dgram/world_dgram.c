@@ -54,6 +54,8 @@ bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
 	w->info = dgram_info(opts);
 	if (!w->info)
 		return false;
+	if (opts->arrange)
+		opts->arrange();
 	CT_EXPECT_EQ(pvb_fabric_open(w->info->fabric_attr, &w->fabric, NULL), 0);
 	CT_EXPECT_EQ(fi_domain(w->fabric, w->info, &w->domain, NULL), 0);
 	if (!w->domain)

@@ -17,6 +17,7 @@ struct dgram_opts {
 	uint64_t cq_flags;	     /* FI_SELECTIVE_COMPLETION */
 	size_t tx_size, inject_size; /* 0: 8, the default */
 	bool shared;		     /* receives are of a shared context */
+	void (*arrange)(void);	     /* the device, between fi_getinfo and fi_domain */
 	size_t prefix;		     /* FI_MSG_PREFIX with so many bytes; 0: none */
 };
 
