@@ -7,30 +7,116 @@ static size_t slot_len(const struct dgram *d)
 	return d->prefix + d->max;
 }
 
-static int open_objects(struct dgram *d)
+int dgram_ep_open(struct dgram *d, struct fct_conn *c)
 {
-	struct fi_av_attr av = {.type = FI_AV_TABLE};
+	struct fct_link *l = &d->l;
+	struct fct *t = l->t;
+	int ret;
+
+	c->info = fi_dupinfo(l->info);
+	FCT_TRUE(t, c->info);
+	FCT_CALL(t, fi_endpoint(l->domain, c->info, &c->ep, d));
+	c->next = l->conns;
+	l->conns = c;
+	FCT_CALL(t, fi_ep_bind(c->ep, &d->av->fid, 0));
+	FCT_CALL(t, fi_ep_bind(c->ep, &l->txcq->fid, FI_TRANSMIT));
+	FCT_CALL(t, fi_ep_bind(c->ep, &l->rxcq->fid, FI_RECV));
+	if (d->srx)
+		FCT_CALL(t, fi_ep_bind(c->ep, &d->srx->fid, 0));
+	FCT_CALL(t, fi_enable(c->ep));
+out:
+	return ret;
+}
+
+/* With an event queue where insertions are reported. */
+static int open_av(struct dgram *d, const struct fi_av_attr *wanted)
+{
+	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
+	struct fi_av_attr av = *wanted;
+	struct fct_link *l = &d->l;
+	struct fct *t = l->t;
+	int ret;
+
+	if (av.type == FI_AV_UNSPEC)
+		av.type = FI_AV_TABLE;
+	ret = fi_av_open(l->domain, &av, &d->av, NULL);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip(t, "fi_av_open: %s", fi_strerror(-ret));
+	FCT_CALL(t, ret);
+	FCT_DO(fct_keep(l, &d->av->fid));
+	if (!(av.flags & FI_EVENT))
+		return 0;
+	FCT_CALL(t, fi_eq_open(l->fabric, &eq, &l->eq, NULL));
+	FCT_CALL(t, fi_av_bind(d->av, &l->eq->fid, 0));
+out:
+	return ret;
+}
+
+static int open_shared(struct dgram *d)
+{
+	struct fct_link *l = &d->l;
+	struct fct *t = l->t;
+	int ret;
+
+	ret = fi_srx_context(l->domain, l->info->rx_attr, &d->srx, NULL);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip(t, "fi_srx_context: %s", fi_strerror(-ret));
+	FCT_CALL(t, ret);
+	ret = fct_keep(l, &d->srx->fid);
+out:
+	return ret;
+}
+
+static int open_objects(struct dgram *d, const struct dgram_how *how)
+{
+	const enum fi_cq_format format = how->s.format;
 	struct fct_link *l = &d->l;
 	struct fct *t = l->t;
 	int ret;
 
 	FCT_CALL(t, fi_fabric(l->info->fabric_attr, &l->fabric, l));
 	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
-	FCT_CALL(t, fi_av_open(l->domain, &av, &d->av, NULL));
-	FCT_DO(fct_keep(l, &d->av->fid));
+	FCT_DO(open_av(d, &how->av));
 	FCT_DO(fct_cq_open(l, 4 * DGRAM_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 			   &l->txcq));
-	FCT_DO(fct_cq_open(l, 4 * DGRAM_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
-			   &l->rxcq));
-	d->c.info = fi_dupinfo(l->info);
-	FCT_TRUE(t, d->c.info);
-	FCT_CALL(t, fi_endpoint(l->domain, d->c.info, &d->c.ep, d));
-	d->c.next = l->conns;
-	l->conns = &d->c;
-	FCT_CALL(t, fi_ep_bind(d->c.ep, &d->av->fid, 0));
-	FCT_CALL(t, fi_ep_bind(d->c.ep, &l->txcq->fid, FI_TRANSMIT));
-	FCT_CALL(t, fi_ep_bind(d->c.ep, &l->rxcq->fid, FI_RECV));
-	FCT_CALL(t, fi_enable(d->c.ep));
+	FCT_DO(fct_cq_open(l, 4 * DGRAM_SLOTS, format ? format : FI_CQ_FORMAT_DATA,
+			   FI_WAIT_NONE, &l->rxcq));
+	if (how->s.shared_rx)
+		FCT_DO(open_shared(d));
+	ret = dgram_ep_open(d, &d->c);
+out:
+	return ret;
+}
+
+int dgram_names(struct dgram *d, struct fct_conn *c, uint8_t *theirs)
+{
+	uint8_t name[DGRAM_NAME_LEN] = {0};
+	size_t len = sizeof(name);
+	struct fct *t = d->l.t;
+	int ret;
+
+	FCT_CALL(t, fi_getname(&c->ep->fid, name, &len));
+	FCT_EQ(t, len, 32);
+	ret = fct_exchange(t, "name", name, theirs, sizeof(name));
+out:
+	return ret;
+}
+
+/* fi_av(3): the event says how many were inserted, and then d->peer is one. */
+int dgram_insert_peer(struct dgram *d)
+{
+	struct fct *t = d->l.t;
+	struct fct_event e;
+	int ret;
+
+	if (!d->l.eq) {
+		FCT_EQ(t, fi_av_insert(d->av, d->name, 1, &d->peer, 0, NULL), 1);
+		return 0;
+	}
+	FCT_ERR(t, fi_av_insert(d->av, d->name, 1, &d->peer, 0, &d->name), 0);
+	FCT_DO(fct_eq_expect(t, d->l.eq, FI_AV_COMPLETE, &d->av->fid, &e));
+	FCT_EQ(t, e.entry.data, 1);
+	FCT_TRUE(t, e.entry.context == &d->name);
 out:
 	return ret;
 }
@@ -38,18 +124,14 @@ out:
 static int introduce(struct dgram *d, bool stranger)
 {
 	uint64_t mine = d->l.info->ep_attr->max_msg_size, theirs;
-	uint8_t name[DGRAM_NAME_LEN] = {0};
-	size_t len = sizeof(name);
 	struct fct *t = d->l.t;
 	int ret;
 
-	FCT_CALL(t, fi_getname(&d->c.ep->fid, name, &len));
-	FCT_EQ(t, len, 32);
-	FCT_DO(fct_exchange(t, "name", name, d->name, sizeof(name)));
+	FCT_DO(dgram_names(d, &d->c, d->name));
 	FCT_DO(fct_exchange(t, "size", &mine, &theirs, sizeof(mine)));
 	d->max = mine < theirs ? mine : theirs;
 	if (!stranger)
-		FCT_EQ(t, fi_av_insert(d->av, d->name, 1, &d->peer, 0, NULL), 1);
+		FCT_DO(dgram_insert_peer(d));
 	ret = 0;
 out:
 	return ret;
@@ -57,18 +139,20 @@ out:
 
 int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger)
 {
-	const struct fct_setup s = {.caps = caps, .mode = FI_MSG_PREFIX | FI_RX_CQ_DATA};
+	const struct dgram_how how = {.s.caps = caps, .stranger = stranger};
 
-	return dgram_up_as(d, t, &s, stranger);
+	return dgram_up_as(d, t, &how);
 }
 
-int dgram_up_as(struct dgram *d, struct fct *t, const struct fct_setup *s, bool stranger)
+int dgram_up_as(struct dgram *d, struct fct *t, const struct dgram_how *how)
 {
+	struct fct_setup *s = &d->l.s;
 	int ret;
 
 	memset(d, 0, sizeof(*d));
 	d->l.t = t;
-	d->l.s = *s;
+	*s = how->s;
+	s->mode |= FI_MSG_PREFIX | FI_RX_CQ_DATA;
 	ret = fct_getinfo(t, s, NULL, NULL, &d->l.info);
 	if (ret == -FI_ENODATA)
 		ret = fct_skip(t, "no endpoint with what this case needs (caps %s)",
@@ -79,8 +163,8 @@ int dgram_up_as(struct dgram *d, struct fct *t, const struct fct_setup *s, bool 
 	FCT_DO(fct_barrier(t, "offered"));
 	if (d->l.info->mode & FI_MSG_PREFIX)
 		d->prefix = d->l.info->ep_attr->msg_prefix_size;
-	FCT_DO(open_objects(d));
-	FCT_DO(introduce(d, stranger));
+	FCT_DO(open_objects(d, how));
+	FCT_DO(introduce(d, how->stranger));
 	FCT_DO(fct_mem_alloc(&d->l, &d->tx, d->max, FI_SEND));
 	FCT_DO(fct_mem_alloc(&d->l, &d->rx, DGRAM_SLOTS * slot_len(d), FI_RECV));
 	ret = fct_barrier(t, "introduced");
@@ -104,8 +188,8 @@ int dgram_post(struct dgram *d, unsigned int n)
 	int ret;
 
 	FCT_POST(t, d->l.rxcq,
-		 fi_recv(d->c.ep, d->rx.buf + n * slot_len(d), slot_len(d), d->rx.desc,
-			 FI_ADDR_UNSPEC, &d->ctx[n]));
+		 fi_recv(d->srx ? d->srx : d->c.ep, d->rx.buf + n * slot_len(d),
+			 slot_len(d), d->rx.desc, FI_ADDR_UNSPEC, &d->ctx[n]));
 out:
 	return ret;
 }

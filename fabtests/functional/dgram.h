@@ -13,6 +13,7 @@ struct dgram {
 	struct fct_link l;
 	struct fct_conn c; /* the endpoint */
 	struct fid_av *av;
+	struct fid_ep *srx; /* what is posted goes there; NULL: to the endpoint */
 	fi_addr_t peer;
 	uint8_t name[DGRAM_NAME_LEN]; /* the other side's */
 	size_t max;		      /* bytes that both sides can send */
@@ -21,12 +22,24 @@ struct dgram {
 	struct fct_ctx ctx[DGRAM_SLOTS], tx_ctx;
 };
 
+/* How it is opened; zero means: as most cases have it. */
+struct dgram_how {
+	struct fct_setup s;   /* of it format, of what is received, and shared_rx, too */
+	struct fi_av_attr av; /* without a type: FI_AV_TABLE */
+	bool stranger;	      /* the other side's address is not in the vector */
+};
+
 /* dgram.c */
 
-/* Everything, with the other side's address in the vector unless stranger. */
-int dgram_up_as(struct dgram *d, struct fct *t, const struct fct_setup *s, bool stranger);
+int dgram_up_as(struct dgram *d, struct fct *t, const struct dgram_how *how);
 int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger);
 int dgram_down(struct dgram *d, int ret);
+/* One endpoint more on the same queues, vector and shared receives. */
+int dgram_ep_open(struct dgram *d, struct fct_conn *c);
+/* Its name, and the other side's one, both of DGRAM_NAME_LEN bytes. */
+int dgram_names(struct dgram *d, struct fct_conn *c, uint8_t *theirs);
+/* The other side's name gets a place in the vector, which is d->peer. */
+int dgram_insert_peer(struct dgram *d);
 /* Both sides have posted receive n (from 0) when it returns; or one has. */
 int dgram_post(struct dgram *d, unsigned int n);
 /* The data of receive n, behind the prefix. */
@@ -36,6 +49,14 @@ int dgram_expect(struct dgram *d, unsigned int n, size_t len, uint64_t seed,
 		 uint64_t flags, uint64_t data);
 /* Sends len bytes of the pattern and waits until they have left. */
 int dgram_send(struct dgram *d, size_t len, uint64_t seed);
+
+/* dgram_count.c */
+
+/*
+ * A counter of the device that an info is of, port 1: hw_counters of sysfs, "ud_lost" and
+ * the like of simverbs(1). False: there is no such file.
+ */
+bool dgram_counter(const struct fi_info *info, const char *name, uint64_t *value);
 
 int fct_dgram_forms(struct fct *t);
 int fct_dgram_sizes(struct fct *t);
@@ -47,5 +68,10 @@ int fct_dgram_prefix(struct fct *t);
 int fct_dgram_stream(struct fct *t);
 int fct_dgram_remove(struct fct *t);
 int fct_dgram_close(struct fct *t);
+int fct_dgram_formats(struct fct *t);
+int fct_dgram_map(struct fct *t);
+int fct_dgram_async_insert(struct fct *t);
+int fct_dgram_shared(struct fct *t);
+int fct_dgram_lossy(struct fct *t);
 
 #endif

@@ -17,6 +17,12 @@ static const struct fct_case cases[] = {
 	{"stream", "thousands of datagrams in windows", fct_dgram_stream},
 	{"remove", "an address is removed while a send to it is outstanding",
 	 fct_dgram_remove},
+	{"formats", "every format of a completion queue", fct_dgram_formats},
+	{"map", "an address vector that is a map", fct_dgram_map},
+	{"async_insert", "insertions are events", fct_dgram_async_insert},
+	{"shared", "two endpoints have their receives in common", fct_dgram_shared},
+	{"lossy", "some are lost, come twice or late, and all that comes is whole",
+	 fct_dgram_lossy},
 	{"close", "closing an endpoint ends its receives", fct_dgram_close},
 };
 

@@ -100,6 +100,9 @@ fabtests_functional_fi_cairn_dgram_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_dgram_SOURCES = \
 	fabtests/functional/dgram.c \
 	fabtests/functional/dgram.h \
+	fabtests/functional/dgram_count.c \
+	fabtests/functional/dgram_forms.c \
+	fabtests/functional/dgram_lossy.c \
 	fabtests/functional/dgram_use.c \
 	fabtests/functional/fi_cairn_dgram.c
 

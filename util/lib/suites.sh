@@ -463,6 +463,7 @@ simverbs_dgram() {
 			-p pverbs --peer verbs dgram
 		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 60 functional_on_simverbs unit "$1" \
 			-p verbs --peer pverbs dgram
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-lossy" 60 lossy_on_simverbs unit "$1"
 		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
 		simverbs_dgram_without_ip
 	done
@@ -478,6 +479,19 @@ simverbs_dgram_without_ip() {
 
 	counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-without-ip" 60 functional_on_simverbs unit "$gid" -p pverbs dgram
 	[ "$SIMVERBS_LINK_LAYER" = roce ] || counted simverbs-mcast-without-ip 60 mcast_on_simverbs unit "$gid"
+}
+
+# lossy_on_simverbs BUILD ADDRESS: datagrams some of which are lost, come twice or late. The device is for this alone, for its counters
+# say what has to come.
+lossy_on_simverbs() {
+	local SIMVERBS_DIR rc
+
+	SIMVERBS_DIR=$(mktemp -d /dev/shm/cairn-lossy.XXXXXX) || return
+	SIMVERBS_DIR=$SIMVERBS_DIR SIMVERBS_UD_LOSS=0.1 SIMVERBS_UD_DUPLICATE=0.1 SIMVERBS_UD_REORDER=0.1 \
+		"$top/fabtests/interop/with-build" "$1" simverbs fi_cairn_dgram -p pverbs --self="$2" -t lossy
+	rc=$?
+	rm -rf "$SIMVERBS_DIR"
+	return $rc
 }
 
 # mcast_on_simverbs BUILD ADDRESS: multicast groups, some of which cannot be joined, on ports that change.
