@@ -72,6 +72,9 @@ struct scene {
 	struct fid_ep *srx; /* NULL: none is offered */
 	struct fid_mr *mr;
 	struct fid_pep *pep;
+	struct fid_av *av; /* this and the next two: of datagrams */
+	struct fid_mc *mc;
+	bool joined;
 	struct scene_end active, passive, refused;
 	bool turned_down; /* the refused one has heard of it */
 	bool srx_silent;  /* it does not report what it has when it is closed */
@@ -94,6 +97,14 @@ int fct_scene_in_flight(struct scene *s); /* operations that will not end */
 int fct_scene_message(struct scene *s);	  /* one, there and acknowledged */
 int fct_scene_transfers(struct scene *s); /* one of each kind */
 int fct_scene_ends(struct scene *s);	  /* a refusal, and a shutdown */
+/* ---- fault_dgram.c ---- */
+
+/* A whole life of a datagram endpoint, which sends to itself and to a group: then
+ * fct_scene_close. */
+int fct_scene_datagrams(struct scene *s, struct fct *t);
+
+/* ---- fault_scene.c ---- */
+
 /* Closes what there is, in the order in which it must go, and counts completions. */
 int fct_scene_close(struct scene *s);
 

@@ -122,6 +122,9 @@ MAKE(FAULT_DEVICE, struct ibv_mr, ibv_reg_mr,
      BROKEN)
 MAKE(FAULT_DEVICE, struct rdma_event_channel, rdma_create_event_channel, (void), (),
      BROKEN)
+MAKE(FAULT_DEVICE, struct ibv_ah, ibv_create_ah,
+     (struct ibv_pd * pd, struct ibv_ah_attr *attr), (pd, attr), BROKEN)
+UNMAKE(ibv_destroy_ah, (struct ibv_ah * ah), (ah))
 UNMAKE(ibv_close_device, (struct ibv_context * context), (context))
 UNMAKE(ibv_dealloc_pd, (struct ibv_pd * pd), (pd))
 UNMAKE(ibv_destroy_comp_channel, (struct ibv_comp_channel * channel), (channel))
@@ -155,6 +158,12 @@ DEVICE_ERRNO(_ibv_query_gid_ex,
 DEVICE_ERRNO(ibv_modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
 	     (qp, attr, mask))
 
+DEVICE(ibv_query_pkey,
+       (struct ibv_context * context, uint8_t port, int index, __be16 *pkey),
+       (context, port, index, pkey))
+DEVICE_ERRNO(ibv_attach_mcast,
+	     (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid), (qp, gid, lid))
+
 DEVICE(rdma_bind_addr, (struct rdma_cm_id * id, struct sockaddr *addr), (id, addr))
 DEVICE(rdma_listen, (struct rdma_cm_id * id, int backlog), (id, backlog))
 DEVICE(rdma_resolve_addr,
@@ -172,6 +181,9 @@ DEVICE(rdma_init_qp_attr, (struct rdma_cm_id * id, struct ibv_qp_attr *attr, int
 DEVICE(rdma_set_option,
        (struct rdma_cm_id * id, int level, int name, void *value, size_t len),
        (id, level, name, value, len))
+DEVICE(rdma_join_multicast_ex,
+       (struct rdma_cm_id * id, struct rdma_cm_join_mc_attr_ex *attr, void *context),
+       (id, attr, context))
 DEVICE(rdma_migrate_id, (struct rdma_cm_id * id, struct rdma_event_channel *channel),
        (id, channel))
 
@@ -296,6 +308,10 @@ const struct fault_row fct_fault_rows[] = {
 	ROW(ibv_query_gid),
 	ROW(_ibv_query_gid_ex),
 	ROW(ibv_modify_qp),
+	ROW(ibv_create_ah),
+	ROW(ibv_destroy_ah),
+	ROW(ibv_query_pkey),
+	ROW(ibv_attach_mcast),
 	ROW(rdma_create_event_channel),
 	ROW(rdma_destroy_event_channel),
 	ROW(rdma_create_id),
@@ -313,5 +329,6 @@ const struct fault_row fct_fault_rows[] = {
 	ROW(rdma_init_qp_attr),
 	ROW(rdma_set_option),
 	ROW(rdma_migrate_id),
+	ROW(rdma_join_multicast_ex),
 };
 const size_t fct_fault_row_count = sizeof(fct_fault_rows) / sizeof(fct_fault_rows[0]);

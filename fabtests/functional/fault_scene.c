@@ -3,9 +3,8 @@
  * A life of fabric objects. Whatever call fails, it goes on until something tells: a
  * call, an event or a completion; then everything is closed.
  */
-#include "fault.h"
+#include "fault_step.h"
 
-#define SCENE_WAIT_MS 5000
 #define MESSAGE 64u /* bytes; words[] begins with the source, goes on with the target */
 
 /* What a scene asks for, and goes without where it is not offered. */
@@ -15,7 +14,7 @@ static const struct fct_setup setups[] = {
 	{.caps = FI_MSG | FI_RMA},
 };
 
-static int scene_fails(struct scene *s, const char *doing, int err)
+int fct_scene_fails(struct scene *s, const char *doing, int err)
 {
 	if (s->err)
 		return s->err;
@@ -23,13 +22,6 @@ static int scene_fails(struct scene *s, const char *doing, int err)
 	s->err = err;
 	return err;
 }
-
-/* A call that belongs to the scene: nothing is called once an error was told. */
-#define STEP(s, call)                                                  \
-	do {                                                           \
-		if (scene_fails(s, #call, (s)->err ? 0 : (int)(call))) \
-			return (s)->err;                               \
-	} while (0)
 
 static void scene_wrong(struct scene *s, const char *what, long value)
 {
@@ -67,6 +59,10 @@ static void scene_event(struct scene *s, uint32_t event, const struct fi_eq_cm_e
 		if (end->shut)
 			scene_wrong(s, "FI_SHUTDOWN twice", 0);
 		end->shut = true;
+	} else if (event == FI_JOIN_COMPLETE && s->mc && cm->fid == &s->mc->fid) {
+		if (s->joined)
+			scene_wrong(s, "FI_JOIN_COMPLETE twice", 0);
+		s->joined = true;
 	} else {
 		scene_wrong(s, "an event for nobody", (long)event);
 	}
@@ -87,9 +83,9 @@ static void scene_look_at_eq(struct scene *s)
 		    err.err == FI_ECONNREFUSED)
 			s->turned_down = true;
 		else
-			scene_fails(s, s->doing, -err.err);
+			fct_scene_fails(s, s->doing, -err.err);
 	} else if (n != -FI_EAGAIN) {
-		scene_fails(s, s->doing, (int)n);
+		fct_scene_fails(s, s->doing, (int)n);
 	}
 }
 
@@ -116,16 +112,16 @@ static int scene_look_at_cq(struct scene *s)
 		if (fi_cq_readerr(s->cq, &err, 0) != 1 || err.err <= 0)
 			scene_wrong(s, "fi_cq_readerr", err.err);
 		scene_count(s, err.op_context);
-		scene_fails(s, s->doing, -err.err);
+		fct_scene_fails(s, s->doing, -err.err);
 	} else if (n != -FI_EAGAIN) {
-		scene_fails(s, s->doing, (int)n);
+		fct_scene_fails(s, s->doing, (int)n);
 		return 0;
 	}
 	return n != -FI_EAGAIN;
 }
 
 /* As programs do that sleep: they ask first. */
-static void scene_look(struct scene *s)
+void fct_scene_look(struct scene *s)
 {
 	struct fid *fids[] = {&s->cq->fid, &s->eq->fid};
 	int ret;
@@ -134,18 +130,18 @@ static void scene_look(struct scene *s)
 	scene_look_at_cq(s);
 	ret = fi_trywait(s->fabric, fids, 2);
 	if (ret && ret != -FI_EAGAIN)
-		scene_fails(s, s->doing, ret);
+		fct_scene_fails(s, s->doing, ret);
 }
 
-static int scene_until(struct scene *s, const char *what,
-		       bool (*there)(const struct scene *s))
+int fct_scene_until(struct scene *s, const char *what,
+		    bool (*there)(const struct scene *s))
 {
 	const uint64_t end = fct_now_ms() + SCENE_WAIT_MS;
 
 	if (!s->err)
 		s->doing = what;
 	while (!s->err && !there(s)) {
-		scene_look(s);
+		fct_scene_look(s);
 		if (!s->err && !there(s) && fct_now_ms() >= end) {
 			s->silent = true;
 			s->err = -FI_ETIMEDOUT;
@@ -165,7 +161,7 @@ static bool scene_connected(const struct scene *s)
 	return s->active.connected && s->passive.connected;
 }
 
-static bool scene_ended(const struct scene *s)
+bool fct_scene_ended(const struct scene *s)
 {
 	size_t i;
 
@@ -295,7 +291,7 @@ static int scene_request(struct scene *s, struct scene_end *end)
 	if (scene_ep(s, s->there, end))
 		return s->err;
 	STEP(s, fi_connect(end->ep, s->there->dest_addr, "hello", 6));
-	return scene_until(s, "FI_CONNREQ", scene_asked);
+	return fct_scene_until(s, "FI_CONNREQ", scene_asked);
 }
 
 static void scene_take(struct scene *s)
@@ -324,7 +320,7 @@ int fct_scene_asking(struct scene *s, struct fct *t)
 int fct_scene_asked_for(struct scene *s, struct fct *t)
 {
 	return fct_scene_asking(s, t) ? s->err
-				      : scene_until(s, "FI_CONNREQ", scene_asked);
+				      : fct_scene_until(s, "FI_CONNREQ", scene_asked);
 }
 
 int fct_scene_accepting(struct scene *s, struct fct *t)
@@ -340,35 +336,8 @@ int fct_scene_open(struct scene *s, struct fct *t)
 {
 	return fct_scene_accepting(s, t)
 		       ? s->err
-		       : scene_until(s, "FI_CONNECTED", scene_connected);
+		       : fct_scene_until(s, "FI_CONNECTED", scene_connected);
 }
-
-/* Posts an operation; a full queue is no failure. */
-#define POST(s, which, call)                                         \
-	do {                                                         \
-		const uint64_t end_ = fct_now_ms() + SCENE_WAIT_MS;  \
-		ssize_t ret_ = -FI_EAGAIN;                           \
-                                                                     \
-		while (!(s)->err && (ret_ = (call)) == -FI_EAGAIN && \
-		       fct_now_ms() < end_)                          \
-			scene_look(s);                               \
-		if (!(s)->err)                                       \
-			scene_fails(s, #call, (int)ret_);            \
-		if ((s)->err)                                        \
-			return (s)->err;                             \
-		(s)->op[which].posted++;                             \
-	} while (0)
-
-enum {
-	OP_RECV,
-	OP_SEND,
-	OP_RECV_INJECT,
-	OP_WRITE,
-	OP_READ,
-	OP_SUM,
-	OP_CHAINED,
-	OP_PROVED
-};
 
 /* Whom receives are posted to. */
 static struct fid_ep *scene_rx(const struct scene *s)
@@ -386,7 +355,7 @@ int fct_scene_message(struct scene *s)
 	POST(s, OP_RECV, fi_recv(scene_rx(s), to, half, desc, 0, &s->op[OP_RECV]));
 	POST(s, OP_SEND,
 	     fi_send(s->active.ep, s->words, MESSAGE, desc, 0, &s->op[OP_SEND]));
-	if (scene_until(s, "a message", scene_ended))
+	if (fct_scene_until(s, "a message", fct_scene_ended))
 		return s->err;
 	if (memcmp(s->words, to, MESSAGE))
 		scene_wrong(s, "a message that came differs", 0);
@@ -430,7 +399,7 @@ int fct_scene_transfers(struct scene *s)
 	msg.context = &s->op[OP_PROVED];
 	POST(s, OP_PROVED, fi_writemsg(ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
 	STEP(s, fi_inject(ep, s->words, 16, 0));
-	return scene_until(s, "completions", scene_ended);
+	return fct_scene_until(s, "completions", fct_scene_ended);
 }
 
 /* No receive is posted: what is behind the send waits with it. */
@@ -455,10 +424,10 @@ int fct_scene_ends(struct scene *s)
 	if (s->request)
 		STEP(s, fi_reject(s->pep, s->request->handle, "no", 3));
 	scene_take(s);
-	if (scene_until(s, "the refusal", scene_turned_down))
+	if (fct_scene_until(s, "the refusal", scene_turned_down))
 		return s->err;
 	STEP(s, fi_shutdown(s->active.ep, 0));
-	return scene_until(s, "FI_SHUTDOWN", scene_shut);
+	return fct_scene_until(s, "FI_SHUTDOWN", scene_shut);
 }
 
 /* An endpoint that cannot be closed now can be once there is memory again. */
@@ -470,7 +439,7 @@ static void scene_close_fid(struct scene *s, struct fid *fid, const char *what)
 		return;
 	ret = fi_close(fid);
 	if (ret == -FI_ENOMEM && fct_fault_failed()) {
-		scene_fails(s, what, ret);
+		fct_scene_fails(s, what, ret);
 		fct_fault_disarm();
 		ret = fi_close(fid);
 	}
@@ -501,6 +470,7 @@ static void scene_settle(struct scene *s)
 
 int fct_scene_close(struct scene *s)
 {
+	CLOSE(s, s->mc);
 	CLOSE(s, s->active.ep);
 	CLOSE(s, s->passive.ep);
 	CLOSE(s, s->refused.ep);
@@ -508,6 +478,7 @@ int fct_scene_close(struct scene *s)
 	scene_settle(s);
 	CLOSE(s, s->pep);
 	CLOSE(s, s->mr);
+	CLOSE(s, s->av);
 	CLOSE(s, s->cntr);
 	CLOSE(s, s->cq);
 	CLOSE(s, s->domain);

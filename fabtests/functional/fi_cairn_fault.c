@@ -18,6 +18,7 @@
 /* What the process of one run says to the one that started it. */
 struct outcome {
 	bool hit;	  /* a call failed */
+	bool absent;	  /* nothing can fail: such an endpoint is not offered */
 	bool told;	  /* and the program was told of it */
 	const char *name; /* the call; a constant, so the same in both */
 	struct scene scene;
@@ -252,6 +253,70 @@ static int device(struct fct *t)
 	return campaign(t, &(struct campaign){one_failure, FAULT_DEVICE, false});
 }
 
+/* A datagram endpoint, and a group that it joins. */
+static void play_datagrams(struct scene *s, struct fct *t)
+{
+	fct_scene_datagrams(s, t);
+	fct_scene_close(s);
+}
+
+static int datagrams_well(struct fct *t, const char *when)
+{
+	struct scene s;
+
+	play_datagrams(&s, t);
+	if (check_scene(&s, when))
+		return -1;
+	outcome->absent = s.err == -FI_ENODATA && !s.fabric;
+	if (outcome->absent)
+		return -1;
+	return s.err ? wrong(when, s.err, 0) : 0;
+}
+
+static int datagram_failure(struct fct *t, enum fault_kind kind, unsigned int nth,
+			    bool on)
+{
+	struct scene *s = &outcome->scene;
+	int fds, objects;
+
+	if (datagrams_well(t, "before the failure"))
+		return -1;
+	fds = descriptors();
+	objects = fct_fault_objects();
+	fct_fault_arm(kind, nth, on);
+	play_datagrams(s, t);
+	fct_fault_disarm();
+	outcome->name = fct_fault_failed();
+	outcome->hit = outcome->name;
+	outcome->told = s->err;
+	if (check_scene(s, "with the failure"))
+		return -1;
+	if (s->err && !outcome->hit)
+		return wrong("without a failure", s->err, 0);
+	if (fct_fault_objects() != objects)
+		return wrong("objects of the device", fct_fault_objects(), objects);
+	if (descriptors() != fds)
+		return wrong("descriptors", descriptors(), fds);
+	return datagrams_well(t, "after the failure");
+}
+
+static int datagrams(struct fct *t)
+{
+	static const struct campaign c[] = {{datagram_failure, FAULT_MEMORY, false},
+					    {datagram_failure, FAULT_DEVICE, false}};
+	size_t i;
+
+	/* One in which nothing fails. */
+	if (run_one(t, &c[0], 0))
+		return -1;
+	if (outcome->absent)
+		return fct_skip(t, "no datagram endpoint with multicast");
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		if (campaign(t, &c[i]))
+			return -1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct fct_case cases[] = {
@@ -263,6 +328,9 @@ int main(int argc, char **argv)
 		 "each call that makes a descriptor or looks up addresses "
 		 "fails",
 		 system_call},
+		{"datagrams",
+		 "memory or the device fails for a datagram endpoint and a group",
+		 datagrams},
 		{"device", "each call of libibverbs and librdmacm fails", device},
 	};
 	const struct fct_prog prog = {

@@ -42,6 +42,7 @@ fabtests_functional_fi_cairn_close_SOURCES = \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
+	fabtests/functional/fault_step.h \
 	fabtests/functional/fi_cairn_close.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_cm
@@ -219,8 +220,10 @@ fabtests_functional_fi_cairn_fault_SOURCES = \
 	fabtests/functional/fault.h \
 	fabtests/functional/fault_arm.c \
 	fabtests/functional/fault_calls.c \
+	fabtests/functional/fault_dgram.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
+	fabtests/functional/fault_step.h \
 	fabtests/functional/fi_cairn_fault.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rdm
@@ -253,6 +256,7 @@ fabtests_functional_fi_cairn_process_SOURCES = \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
+	fabtests/functional/fault_step.h \
 	fabtests/functional/fi_cairn_process.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_removed
@@ -266,6 +270,7 @@ fabtests_functional_fi_cairn_removed_SOURCES = \
 	fabtests/functional/fault_calls.c \
 	fabtests/functional/fault_hook.c \
 	fabtests/functional/fault_scene.c \
+	fabtests/functional/fault_step.h \
 	fabtests/functional/fi_cairn_removed.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_rma

@@ -241,7 +241,7 @@ functional_sanitized() {
 		check alone two borders reload
 	counted "$1-dgram" 120 functional_on_simverbs "$1" "$address" -p pverbs dgram
 	counted "$1-mcast" 120 mcast_on_simverbs "$1" "$address"
-	[ "$1" != asan ] || counted asan-fault 300 functional_on_simverbs asan "$address" -p pverbs -T 240 fault
+	[ "$1" != asan ] || counted asan-fault 400 functional_on_simverbs asan "$address" -p pverbs -T 340 fault
 }
 
 # Debian's next release: rdma-core 65, which librpma is not packaged with. What was built on Debian 12 runs there, too.

@@ -99,6 +99,7 @@ int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 	pthread_mutex_unlock(&ep->eq->cm_lock);
 	if (!ret)
 		return 0;
+	*fid = NULL;
 	atomic_fetch_sub(&ep->dgram->mcs.open, 1);
 err:
 	free(mc);

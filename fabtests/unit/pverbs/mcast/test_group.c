@@ -160,6 +160,7 @@ CT_TEST(mc_group, what_rdma_cm_says_is_told)
 	}
 	fake_fail(FAKE_JOIN, 1, EPERM);
 	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EACCES);
+	CT_EXPECT_EQ(mc, NULL);
 	/* The first is to find the device's addresses. */
 	fake_fail(FAKE_BIND_ADDR, 2, EADDRNOTAVAIL);
 	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EADDRNOTAVAIL);
