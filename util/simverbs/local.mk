@@ -214,7 +214,7 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 # Run by test-simverbs, under simverbs.
 check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
-check_PROGRAMS += util/simverbs/test/sa_client
+noinst_PROGRAMS += util/simverbs/test/sa_client
 util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c
 util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS)
 util_simverbs_test_sa_client_LDADD = $(UMAD_LIBS)
