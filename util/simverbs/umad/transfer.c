@@ -10,6 +10,10 @@
 #include "step.h"
 #include "umad.h"
 
+/* So often nobody is asked: without it a program could ask for as long as it likes, which
+ * here goes by in no time. */
+#define UMAD_RETRIES_MAX 128u
+
 static bool svb_umad_is_request(const uint8_t *mad)
 {
 	return !(mad[SVB_MAD_METHOD] & SVB_METHOD_RESPONSE);
@@ -106,6 +110,8 @@ SVB_API int umad_send(int portid, int agentid, void *umad, int length, int timeo
 	}
 	mad->timeout_ms = timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
 	mad->retries = retries < 0 ? 0 : (uint32_t)retries;
+	if (mad->retries > UMAD_RETRIES_MAX)
+		mad->retries = UMAD_RETRIES_MAX;
 	mad->agent_id = (uint32_t)agentid;
 	if (agentid >= 0 && agentid < SVB_UMAD_AGENTS && port->agent[agentid].used &&
 	    length >= SVB_RMPP_VERSION) {
@@ -124,7 +130,7 @@ static int svb_umad_give(struct svb_umad_port *port, struct svb_umad_msg *msg,
 			 ib_user_mad_t *umad, int *length)
 {
 	const int agent = (int)msg->agent;
-	const uint32_t room = (uint32_t)*length;
+	const uint32_t room = *length < 0 ? 0 : (uint32_t)*length;
 
 	memset(umad, 0, sizeof(*umad));
 	umad->agent_id = msg->agent;
