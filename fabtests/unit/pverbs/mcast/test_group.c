@@ -78,6 +78,7 @@ CT_TEST(mc_group, who_only_sends_is_a_member_apart_and_receives_nothing)
 
 CT_TEST(mc_group, a_group_is_sent_to_while_it_is_joined)
 {
+	const struct ibv_ah_attr *ah;
 	struct mcast_world w;
 	struct fid_mc *mc;
 	fi_addr_t addr;
@@ -90,6 +91,9 @@ CT_TEST(mc_group, a_group_is_sent_to_while_it_is_joined)
 	expect_joined(&w, mc);
 	addr = fi_mc_addr(mc);
 	CT_EXPECT_EQ(send_to(&w, 0, addr), 0);
+	ah = &fake_newest(&qp_of(w.ep[0])->sq)->ah->attr;
+	CT_EXPECT_EQ(ah->is_global, 1);
+	CT_EXPECT_EQ(ah->grh.dgid.raw[15], 1);
 	/* Another endpoint has no such group. */
 	CT_EXPECT_EQ(send_to(&w, 1, addr), -FI_EINVAL);
 	CT_EXPECT_EQ(send_to(&w, 0, addr + 1), -FI_EINVAL);
