@@ -47,7 +47,8 @@ static int open_av(struct dgram *d, const struct fi_av_attr *wanted)
 	if (!(av.flags & FI_EVENT))
 		return 0;
 	FCT_CALL(t, fi_eq_open(l->fabric, &eq, &l->eq, NULL));
-	FCT_CALL(t, fi_av_bind(d->av, &l->eq->fid, 0));
+	/* fi_av_bind is deprecated in libfabric 2.x. */
+	FCT_CALL(t, d->av->fid.ops->bind(&d->av->fid, &l->eq->fid, 0));
 out:
 	return ret;
 }
