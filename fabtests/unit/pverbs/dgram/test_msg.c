@@ -71,6 +71,8 @@ CT_TEST(dgram_msg, what_cannot_be_sent_is_refused)
 	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_DELIVERY_COMPLETE), -FI_EBADFLAGS);
 	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_FENCE), -FI_EBADFLAGS);
 	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, FI_PEEK), -FI_EBADFLAGS);
+	/* It is an address of the vector, and no group's. */
+	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MULTICAST), -FI_EINVAL);
 	CT_EXPECT_EQ(w.qp->sq.posted, 1);
 	dgram_close(&w);
 }
