@@ -165,7 +165,7 @@ part_failure() {
 	broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
 	# Nothing is heard of its host, whether it is to acknowledge something or not.
 	broken target-cut 90 T1 'links b down; await lost 4; links b up'
-	broken client-cut 90 T1 'links a down; sleep 8; links a up'
+	broken client-cut 90 T1 'links a down; await lost 4; links a up'
 	broken client-killed 60 T1 'kill -KILL "$(pid run)"; wait $running; run -n 4; works; "$net" stop r1 KILL; restart r1'
 	failure_figure
 	failure_ring

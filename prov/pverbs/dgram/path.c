@@ -99,13 +99,13 @@ int pvb_ud_path_find(struct ibv_context *verbs, const struct pvb_ud_addr *src,
 {
 	struct ibv_device_attr device;
 	int found, ret = -ibv_query_device(verbs, &device);
-	uint8_t port;
+	int port; /* a device may have 255 */
 
 	if (ret)
 		return ret;
 	ret = -FI_EADDRNOTAVAIL;
 	for (port = 1; port <= device.phys_port_cnt; port++) {
-		found = pvb_ud_path_port(verbs, port, src, path);
+		found = pvb_ud_path_port(verbs, (uint8_t)port, src, path);
 		if (!found)
 			return 0;
 		if (found != -FI_EADDRNOTAVAIL)

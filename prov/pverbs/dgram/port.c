@@ -48,7 +48,7 @@ static int port_add_device(struct ibv_context *verbs, struct pvb_device_addr **l
 	const char *name = ibv_get_device_name(verbs->device);
 	struct pvb_device_addr *longer;
 	struct ibv_device_attr attr;
-	uint8_t port;
+	int port; /* a device may have 255 */
 	int ret = -ibv_query_device(verbs, &attr);
 
 	if (ret)
@@ -58,8 +58,8 @@ static int port_add_device(struct ibv_context *verbs, struct pvb_device_addr **l
 		return -FI_ENOMEM;
 	*list = longer;
 	for (port = 1; port <= attr.phys_port_cnt; port++) {
-		if (!port_is_listed(longer, *count, name, port) &&
-		    port_entry(verbs, port, &attr, &longer[*count]))
+		if (!port_is_listed(longer, *count, name, (uint8_t)port) &&
+		    port_entry(verbs, (uint8_t)port, &attr, &longer[*count]))
 			(*count)++;
 	}
 	return 0;
