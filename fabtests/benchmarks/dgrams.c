@@ -67,7 +67,7 @@ static void make_memory(struct dgrams_end *e)
 		e->info->mode & FI_MSG_PREFIX ? e->info->ep_attr->msg_prefix_size : 0;
 	size_t len;
 
-	e->stride = (prefix + e->wish.size + ALIGN - 1) / ALIGN * ALIGN;
+	e->stride = (prefix + e->wish.room + ALIGN - 1) / ALIGN * ALIGN;
 	len = (e->wish.receives + 1) * e->stride;
 	e->memory = aligned_alloc(ALIGN, len);
 	dgrams_need(e->memory ? 0 : -FI_ENOMEM, "memory");

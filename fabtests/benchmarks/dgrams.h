@@ -25,6 +25,7 @@ struct dgrams_wish {
 	const char *group;   /* NULL; of multicast, an IP address: see dgrams_join */
 	enum fi_threading threading;
 	size_t size;	   /* bytes of a datagram */
+	size_t room;	   /* bytes of a receive, at least size */
 	size_t receives;   /* depth of the receive queue */
 	uint64_t tx_flags; /* of the binding to txcq, besides FI_TRANSMIT */
 };

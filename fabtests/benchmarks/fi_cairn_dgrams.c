@@ -67,6 +67,8 @@ static void usage(FILE *to)
 	      "               wait for the other; vector: COUNT addresses are inserted; "
 	      "fan: one to each of WAYS receivers\n"
 	      "  -z BYTES     of a datagram (default 64)\n"
+	      "  -m BYTES     of a receive, if that is more (the link's MTU takes "
+	      "anything)\n"
 	      "  -t LEVEL     threading: domain (default) or safe\n"
 	      "  -n COUNT     datagrams, of a round (default 10000)\n"
 	      "  -r ROUNDS    op: of which the median and the fastest are taken (default "
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
 	const struct measurement *chosen = &measurements[0];
 	int option;
 
-	while ((option = getopt(argc, argv, "p:o:g:z:t:n:r:d:b:k:h")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:g:z:m:t:n:r:d:b:k:h")) != -1) {
 		switch (option) {
 		case 'p':
 			wish.provider = optarg;
@@ -130,6 +132,9 @@ int main(int argc, char **argv)
 			break;
 		case 'z':
 			wish.size = (size_t)number(optarg, MOST_SIZE);
+			break;
+		case 'm':
+			wish.room = (size_t)number(optarg, MOST_SIZE);
 			break;
 		case 't':
 			wish.threading = threading(optarg);
@@ -159,6 +164,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	wish.address = argv[optind];
+	if (wish.room < wish.size)
+		wish.room = wish.size;
 	chosen->run();
 	return 0;
 }

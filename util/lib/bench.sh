@@ -65,16 +65,17 @@ one_side() {
 	write8 | device) name=write size=8 raw=inline test=ucp_put_lat ;;
 	layer_*rate | wrap_*rate) name=send size=64 ;;
 	send64) name=send size=64 raw=send test=tag_lat ;;
-	dgram64) size=64 raw=datagram ;;
+	dgram64 | dgram_mtu) size=64 raw=datagram ;;
 	write64k) name=write size=65536 raw=write test=ucp_put_lat ;;
 	durable | compound)
 		name=$2 size=64 raw=$2 where=(-m "$memory") rounds=1001
 		[ ${#device[@]} != 0 ] || [ "$rest" = 0 ] || where+=(-g "$rest")
 		;;
 	esac
-	if [ "$2" = dgram64 ] && [ "$3" != ibv ]; then
+	if [[ $2 == dgram* ]] && [ "$3" != ibv ]; then
 		command=(fi_cairn_dgrams -p "${3%-safe}" -o op -n "$count" -r 1 "$address")
 		[[ $3 != *-safe ]] || command+=(-t safe)
+		[ "$2" != dgram_mtu ] || command+=(-m 4096)
 		return
 	fi
 	case $3 in

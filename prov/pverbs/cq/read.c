@@ -363,13 +363,12 @@ CRN_INLINE struct ibv_cq *pvb_cq_next_hwcq(struct pvb_cq *cq)
 
 /*
  * A success, from the device's form to the program's: nothing between, nothing called.
- * header: bytes of its length that are none of the program's. True when it is reported;
- * *buf is then where the next one goes.
+ * state: the slot's. True when it is reported; *buf is then where the next one goes.
  */
 CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *wc,
-				 struct pvb_slot *slot, size_t header, void **buf)
+				 struct pvb_slot *slot, uint16_t state, void **buf)
 {
-	const bool silent = slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT);
+	const bool silent = state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT);
 	struct crn_ring *ring = &slot->wq->ring;
 	const uint32_t next = slot->next;
 	struct fi_cq_entry *entry = *buf;
@@ -381,7 +380,8 @@ CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *w
 		*buf = entry + 1;
 	} else {
 		report = pvb_convert_success(wc, slot, &comp);
-		comp.len -= header;
+		if (state & PVB_SLOT_PLAIN_GRH)
+			comp.len -= PVB_GRH_SIZE;
 		if (report)
 			*buf = pvb_cq_put(cq, entry, &comp);
 	}
@@ -389,15 +389,13 @@ CRN_INLINE bool pvb_cq_put_plain(const struct pvb_cq *cq, const struct ibv_wc *w
 	return report;
 }
 
-/* A datagram received that fits its buffers, of which nothing else is to be known: plain
- * but for the GRH. */
-CRN_INLINE bool pvb_wc_datagram(const struct ibv_wc *wc)
+/* Nothing but the slot has to do with this success. */
+CRN_INLINE bool pvb_wc_simple(const struct ibv_wc *wc, const struct pvb_slot *slot,
+			      uint16_t state)
 {
-	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
-
 	/* One shorter than a GRH does not fit either. */
-	return wc->status == IBV_WC_SUCCESS && slot->wq->plain_grh &&
-	       (uint64_t)wc->byte_len - PVB_GRH_SIZE <= pvb_grh_of(slot->wq, slot)->room;
+	return !slot->wq->on_complete || ((state & PVB_SLOT_PLAIN_GRH) &&
+					  wc->byte_len - PVB_GRH_SIZE <= slot->room);
 }
 
 /*
@@ -410,6 +408,7 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 	const struct ibv_wc *end = wc + got;
 	struct pvb_comp special;
 	struct pvb_slot *slot;
+	uint16_t state;
 	size_t done = 0;
 
 	for (; wc < end; wc++) {
@@ -418,12 +417,9 @@ CRN_INLINE size_t pvb_cq_fill(struct pvb_cq *cq, const struct ibv_wc *wc, int go
 			pvb_cq_set_aside(cq, wc, (int)(end - wc));
 			break;
 		}
-		if (crn_likely(!slot->wq->on_complete)) {
-			done += pvb_cq_put_plain(cq, wc, slot, 0, &buf);
-			continue;
-		}
-		if (pvb_wc_datagram(wc)) {
-			done += pvb_cq_put_plain(cq, wc, slot, PVB_GRH_SIZE, &buf);
+		state = slot->state;
+		if (crn_likely(pvb_wc_simple(wc, slot, state))) {
+			done += pvb_cq_put_plain(cq, wc, slot, state, &buf);
 			continue;
 		}
 		if (pvb_cq_convert(cq, wc, &special)) {
@@ -483,12 +479,12 @@ static __attribute__((noinline)) ssize_t pvb_cq_read_one_slow(struct pvb_cq *cq,
 }
 
 /* A success that is reported and needs no other work. */
-CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc)
+CRN_INLINE bool pvb_wc_plain(const struct ibv_wc *wc, const struct pvb_slot *slot,
+			     uint16_t state)
 {
-	const struct pvb_slot *slot = (const struct pvb_slot *)(uintptr_t)wc->wr_id;
-
-	return wc->status == IBV_WC_SUCCESS && !slot->wq->on_complete &&
-	       !(slot->state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT));
+	return wc->status == IBV_WC_SUCCESS &&
+	       !(state & (PVB_SLOT_NO_COMP | PVB_SLOT_INJECT)) &&
+	       pvb_wc_simple(wc, slot, state);
 }
 
 /* Reads one completion from the only device queue: the common case. */
@@ -497,16 +493,14 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 	struct ibv_wc wc, copy;
 	const int got = ibv_poll_cq(cq->single, 1, &wc);
 	struct pvb_slot *slot;
+	uint16_t state;
 
 	if (crn_unlikely(got != 1))
 		return pvb_cq_read_on(cq, buf, 1, 0, 1);
 	slot = (struct pvb_slot *)(uintptr_t)wc.wr_id;
-	if (crn_likely(pvb_wc_plain(&wc))) {
-		pvb_cq_put_plain(cq, &wc, slot, 0, &buf);
-		return 1;
-	}
-	if (pvb_wc_datagram(&wc) && !(slot->state & PVB_SLOT_NO_COMP)) {
-		pvb_cq_put_plain(cq, &wc, slot, PVB_GRH_SIZE, &buf);
+	state = slot->state;
+	if (crn_likely(pvb_wc_plain(&wc, slot, state))) {
+		pvb_cq_put_plain(cq, &wc, slot, state, &buf);
 		return 1;
 	}
 	copy = wc; /* so that nothing keeps the address of wc */

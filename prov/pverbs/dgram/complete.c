@@ -96,7 +96,7 @@ bool pvb_dgram_received(struct pvb_cq *cq, struct pvb_wq *wq, const struct ibv_w
 	if (crn_unlikely(wc->status != IBV_WC_SUCCESS))
 		return pvb_cq_convert_received(wc, wq, comp);
 	len = wc->byte_len > PVB_GRH_SIZE ? before + wc->byte_len - PVB_GRH_SIZE : before;
-	room = before + pvb_grh_of(slot->wq, slot)->room;
+	room = before + slot->room;
 	if (crn_unlikely(len > room)) {
 		dgram_truncated(cq, wq, wc, comp, len, room);
 		return false;

@@ -7,18 +7,28 @@
 
 static int ud_excess_open(struct pvb_domain *domain, struct pvb_ud_domain *ud)
 {
+	void *excess = malloc(ud->path.mtu);
 	int ret;
 
-	ud->excess = malloc(ud->path.mtu);
-	if (!ud->excess)
+	if (!excess)
 		return -FI_ENOMEM;
 	ud->excess_mr =
-		ibv_reg_mr(domain->pd, ud->excess, ud->path.mtu, IBV_ACCESS_LOCAL_WRITE);
-	if (ud->excess_mr)
+		ibv_reg_mr(domain->pd, excess, ud->path.mtu, IBV_ACCESS_LOCAL_WRITE);
+	if (ud->excess_mr) {
+		ud->excess.addr = (uintptr_t)excess;
+		ud->excess.length = ud->path.mtu;
+		ud->excess.lkey = ud->excess_mr->lkey;
 		return 0;
+	}
 	ret = pvb_errno();
-	free(ud->excess);
+	free(excess);
 	return ret;
+}
+
+static void ud_excess_close(struct pvb_ud_domain *ud)
+{
+	ibv_dereg_mr(ud->excess_mr);
+	free((void *)(uintptr_t)ud->excess.addr);
 }
 
 int pvb_ud_domain_open(struct pvb_domain *domain)
@@ -53,8 +63,7 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 	domain->ud = ud;
 	return 0;
 err_excess:
-	ibv_dereg_mr(ud->excess_mr);
-	free(ud->excess);
+	ud_excess_close(ud);
 err:
 	free(ud);
 	return ret;
@@ -65,7 +74,6 @@ void pvb_ud_domain_close(struct pvb_domain *domain)
 	if (!domain->ud)
 		return;
 	pvb_ahs_fini(&domain->ud->ahs);
-	ibv_dereg_mr(domain->ud->excess_mr);
-	free(domain->ud->excess);
+	ud_excess_close(domain->ud);
 	free(domain->ud);
 }

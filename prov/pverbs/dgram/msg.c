@@ -299,8 +299,9 @@ static ssize_t dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 
 /* The program's count entries begin at sge[1] and have len bytes: pvb_grh_fill. */
 CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int count,
-				   size_t len, void *context, uint64_t flags)
+				   size_t len, void *context, uint64_t flags, bool plain)
 {
+	const struct pvb_ud_domain *ud = ep->domain->ud;
 	struct ibv_recv_wr wr = {.sg_list = sge}, *bad;
 	struct pvb_qp *qp = &ep->qp;
 	struct pvb_slot *slot;
@@ -315,8 +316,10 @@ CRN_INLINE ssize_t dgram_post_recv(struct pvb_ep *ep, struct ibv_sge *sge, int c
 	slot = pvb_wq_slot(&qp->rq, 0);
 	slot->context = context;
 	slot->flags = FI_RECV | FI_MSG;
-	slot->state = ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0;
-	wr.num_sge = pvb_grh_fill(ep->domain->ud, &qp->rq, slot, sge, count, len);
+	slot->state =
+		(ep->rx_selective && !(flags & FI_COMPLETION) ? PVB_SLOT_NO_COMP : 0) |
+		(plain ? PVB_SLOT_PLAIN_GRH : 0);
+	wr.num_sge = pvb_grh_fill(ud, &qp->rq, slot, sge, count, len, plain);
 	wr.wr_id = (uintptr_t)slot;
 	ret = ibv_post_recv(qp->ibv, &wr, &bad);
 	if (crn_likely(!ret))
@@ -328,7 +331,8 @@ out:
 	return ret;
 }
 
-/* Any receive without flags: with a prefix, with no buffer, or too large. */
+/* Any receive without flags: of an endpoint whose GRHs are read, with no buffer, or too
+ * large. */
 static __attribute__((noinline)) ssize_t dgram_recv_any(struct pvb_ep *ep, void *buf,
 							size_t len, void *desc,
 							void *context)
@@ -340,7 +344,8 @@ static __attribute__((noinline)) ssize_t dgram_recv_any(struct pvb_ep *ep, void 
 	if (!pvb_prefix_fits(ep->domain->ud, len))
 		return -FI_EINVAL;
 	sge[1] = pvb_sge(buf, len, desc);
-	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags);
+	return dgram_post_recv(ep, sge, len != 0, len, context, ep->rx_flags,
+			       ep->qp.rq.plain_grh);
 }
 
 static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
@@ -350,10 +355,10 @@ static ssize_t dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 	struct ibv_sge sge[PVB_UD_SGES + 1];
 
 	/* Without a buffer len - 1 is the largest number. */
-	if (crn_unlikely(len - 1 >= UINT32_MAX || ep->domain->ud->prefix))
+	if (crn_unlikely(len - 1 >= UINT32_MAX || !ep->qp.rq.plain_grh))
 		return dgram_recv_any(ep, buf, len, desc, context);
 	sge[1] = pvb_sge(buf, len, desc);
-	return dgram_post_recv(ep, sge, 1, len, context, ep->rx_flags);
+	return dgram_post_recv(ep, sge, 1, len, context, ep->rx_flags, true);
 }
 
 static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void **desc,
@@ -366,9 +371,9 @@ static ssize_t dgram_recv_iov(struct pvb_ep *ep, const struct iovec *iov, void *
 	if (!ret &&
 	    crn_unlikely(!pvb_prefix_fits(ep->domain->ud, count ? iov->iov_len : 0)))
 		ret = -FI_EINVAL;
-	return crn_unlikely(ret)
-		       ? ret
-		       : dgram_post_recv(ep, sge, (int)count, len, context, flags);
+	return crn_unlikely(ret) ? ret
+				 : dgram_post_recv(ep, sge, (int)count, len, context,
+						   flags, ep->qp.rq.plain_grh);
 }
 
 static ssize_t dgram_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc,

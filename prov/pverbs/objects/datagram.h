@@ -43,7 +43,8 @@ struct pvb_ud_domain {
 	bool prefix; /* FI_MSG_PREFIX of receives: programs have room for the GRH */
 	struct pvb_ud_path path;
 	struct pvb_ahs ahs;
-	char *excess; /* where the device puts what is longer than a receive: path.mtu */
+	/* Where the device puts what is longer than a receive: path.mtu bytes. */
+	struct ibv_sge excess;
 	struct ibv_mr *excess_mr;
 };
 
@@ -102,18 +103,20 @@ struct pvb_dgram {
  */
 #define PVB_UD_SGES 2
 
-/* What a datagram's receive has beside the program's buffers. */
+/* No MTU is larger. */
+#define PVB_GRH_ROOM UINT16_MAX
+
+/* Where the GRH of a datagram goes. */
 struct pvb_grh {
-	uint8_t bytes[PVB_GRH_SIZE]; /* the device writes them, or to the program's prefix
-				      */
-	const uint8_t *at;	     /* where */
-	uint64_t room;		     /* bytes for data in the program's buffers */
+	uint8_t bytes[PVB_GRH_SIZE];
+	const uint8_t *at; /* the bytes, or the program's prefix */
 };
 
-/* Those of a receive queue, one a slot: qp/grh.c. */
+/* Those of a receive queue, one a slot, or one for all if nobody reads them: qp/grh.c. */
 struct pvb_grhs {
 	struct pvb_grh *at;
 	struct ibv_mr *mr;
+	struct ibv_sge first; /* of at[0] */
 };
 
 #endif

@@ -14,10 +14,14 @@ enum pvb_count { PVB_COUNT_MSG, PVB_COUNT_READ, PVB_COUNT_WRITE, PVB_COUNTS };
 struct pvb_slot {
 	struct pvb_wq *wq;
 	void *context;
-	uint64_t flags;	 /* of fi_cq, to report */
-	uint32_t next;	 /* position in the ring behind it */
-	uint16_t state;	 /* PVB_SLOT_* */
-	uint16_t status; /* enum ibv_wc_status, of one that is deferred */
+	uint64_t flags; /* of fi_cq, to report */
+	uint32_t next;	/* position in the ring behind it */
+	uint16_t state; /* PVB_SLOT_* */
+	union {
+		uint16_t status; /* enum ibv_wc_status, of one that is deferred */
+		uint16_t room;	 /* bytes for data, of a datagram's receive; no more than
+				    PVB_GRH_ROOM */
+	};
 };
 
 #define PVB_SLOT_NO_COMP 0x1u /* success is not reported */
@@ -37,6 +41,8 @@ struct pvb_slot {
 #define PVB_SLOT_GROUP_END 0x100u
 /* A fenced durable operation: everything before it is durable too. */
 #define PVB_SLOT_FENCED 0x200u
+/* A datagram's receive: without the GRH's bytes one that fits is as a message. */
+#define PVB_SLOT_PLAIN_GRH 0x400u
 /* What defer.c looks at, whatever else is deferred. */
 #define PVB_SLOT_DEFER \
 	(PVB_SLOT_REQUEST | PVB_SLOT_ENTRY | PVB_SLOT_GROUP | PVB_SLOT_GROUP_END)
@@ -66,7 +72,7 @@ struct pvb_wq {
 	struct pvb_cntr *cntr[PVB_COUNTS];
 	bool counted;	  /* some cntr is not NULL */
 	bool datagrams;	  /* each receive has an entry of grhs */
-	bool plain_grh;	  /* without the GRH's bytes a datagram that fits is a message */
+	bool plain_grh;	  /* its slots are PVB_SLOT_PLAIN_GRH: nobody reads a GRH */
 	atomic_bool open; /* operations may be posted */
 	atomic_bool made; /* slots is not NULL */
 	uint32_t passing; /* where a send queue has to get to: dgram/ah.c */
@@ -187,7 +193,7 @@ static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
 	return pvb_wq_slot_at(wq, wq->ring.head + ahead);
 }
 
-/* What the receive with that slot of wq, one of datagrams, has. */
+/* What the receive with that slot of wq, one of datagrams whose GRHs are read, has. */
 static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
 					 const struct pvb_slot *slot)
 {

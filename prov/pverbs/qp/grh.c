@@ -26,8 +26,12 @@ int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots
 	if (!grhs->at)
 		return -FI_ENOMEM;
 	grhs->mr = ibv_reg_mr(domain->pd, grhs->at, size, IBV_ACCESS_LOCAL_WRITE);
-	if (grhs->mr)
+	if (grhs->mr) {
+		grhs->first.addr = (uintptr_t)grhs->at->bytes;
+		grhs->first.length = PVB_GRH_SIZE;
+		grhs->first.lkey = grhs->mr->lkey;
 		return 0;
+	}
 	ret = pvb_errno();
 	pvb_mr_explain(-ret, grhs->at, size);
 	free(grhs->at);
@@ -35,20 +39,12 @@ int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots
 	return ret;
 }
 
-int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, struct pvb_grh *grh,
-			struct ibv_sge *sge, int count, size_t len)
+int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
+			struct pvb_slot *slot, struct ibv_sge *sge, int count, size_t len)
 {
-	grh->at = (const uint8_t *)(uintptr_t)sge[1].addr;
-	grh->room = len - PVB_GRH_SIZE;
+	pvb_grh_of(wq, slot)->at = (const uint8_t *)(uintptr_t)sge[1].addr;
 	memmove(&sge[0], &sge[1], (size_t)count * sizeof(*sge));
-	if (grh->room >= ud->path.mtu)
-		return count;
-	sge[count] = (struct ibv_sge){
-		.addr = (uintptr_t)ud->excess,
-		.length = ud->path.mtu - (uint32_t)grh->room,
-		.lkey = ud->excess_mr->lkey,
-	};
-	return count + 1;
+	return pvb_excess_fill(ud, slot, sge, count, len - PVB_GRH_SIZE);
 }
 
 void pvb_grhs_free(struct pvb_grhs *grhs)

@@ -51,7 +51,8 @@ int pvb_wq_make(struct pvb_wq *wq)
 	if (!wq->slots)
 		return -FI_ENOMEM;
 	if (wq->datagrams) {
-		ret = pvb_grhs_make(wq->qp->domain, &wq->grhs, wq->ring.mask + 1);
+		ret = pvb_grhs_make(wq->qp->domain, &wq->grhs,
+				    wq->plain_grh ? 1 : wq->ring.mask + 1);
 		if (ret)
 			return ret;
 	}

@@ -37,39 +37,47 @@ static inline bool pvb_prefix_fits(const struct pvb_ud_domain *ud, size_t len)
 	return !ud->prefix || len >= PVB_GRH_SIZE;
 }
 
+/*
+ * What is behind the program's buffers, of len bytes together: sge[count], if the link
+ * has longer datagrams. Returns how many entries there are then.
+ */
+CRN_INLINE int pvb_excess_fill(const struct pvb_ud_domain *ud, struct pvb_slot *slot,
+			       struct ibv_sge *sge, int count, size_t len)
+{
+	slot->room = (uint16_t)CRN_MIN(len, (size_t)PVB_GRH_ROOM);
+	if (len >= ud->path.mtu)
+		return count;
+	sge[count] = ud->excess;
+	sge[count].length -= (uint32_t)len;
+	return count + 1;
+}
+
 /* The same as pvb_grh_fill, of a program that has room for the GRH in its first buffer.
  */
-int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, struct pvb_grh *grh,
-			struct ibv_sge *sge, int count, size_t len);
+int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
+			struct pvb_slot *slot, struct ibv_sge *sge, int count,
+			size_t len);
 
 /*
  * The scatter entries of a datagram's receive with that slot of wq: sge[0] is the GRH's,
  * len bytes of the program's in count entries are behind it, and there is room for one
- * more. Returns how many they are together.
+ * more. plain: of PVB_SLOT_PLAIN_GRH. Returns how many they are together.
  */
 CRN_INLINE int pvb_grh_fill(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
-			    const struct pvb_slot *slot, struct ibv_sge *sge, int count,
-			    size_t len)
+			    struct pvb_slot *slot, struct ibv_sge *sge, int count,
+			    size_t len, bool plain)
 {
-	struct pvb_grh *grh = pvb_grh_of(wq, slot);
+	struct pvb_grh *grh;
 
-	if (crn_unlikely(ud->prefix))
-		return pvb_grh_fill_prefix(ud, grh, sge, count, len);
-	grh->at = grh->bytes;
-	grh->room = len;
-	sge[0] = (struct ibv_sge){
-		.addr = (uintptr_t)grh->bytes,
-		.length = PVB_GRH_SIZE,
-		.lkey = wq->grhs.mr->lkey,
-	};
-	if (len >= ud->path.mtu)
-		return 1 + count;
-	sge[1 + count] = (struct ibv_sge){
-		.addr = (uintptr_t)ud->excess,
-		.length = ud->path.mtu - (uint32_t)len,
-		.lkey = ud->excess_mr->lkey,
-	};
-	return PVB_UD_SGES + count;
+	sge[0] = wq->grhs.first;
+	if (!plain) {
+		if (crn_unlikely(ud->prefix))
+			return pvb_grh_fill_prefix(ud, wq, slot, sge, count, len);
+		grh = pvb_grh_of(wq, slot);
+		grh->at = grh->bytes;
+		sge[0].addr = (uintptr_t)grh->bytes;
+	}
+	return pvb_excess_fill(ud, slot, sge, count + 1, len);
 }
 
 /* path.c */

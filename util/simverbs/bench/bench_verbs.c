@@ -222,7 +222,7 @@ static void send_once(size_t len)
 	wr.sg_list = &from;
 	wr.num_sge = 1;
 	wr.opcode = IBV_WR_SEND;
-	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.send_flags = IBV_SEND_SIGNALED | (len <= 64 ? IBV_SEND_INLINE : 0);
 	need(!ibv_post_recv(sides[1].qp, &recv, &bad_recv), "ibv_post_recv");
 	need(!ibv_post_send(sides[0].qp, &wr, &bad), "ibv_post_send");
 	await(sides[0].cq);

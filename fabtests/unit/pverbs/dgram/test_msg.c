@@ -237,12 +237,34 @@ CT_TEST(dgram_msg, the_grh_is_not_the_programs)
 	CT_EXPECT_EQ(wr->sge[1].lkey, 3);
 	CT_EXPECT_EQ(fi_recvv(w.ep, iov, NULL, 2, FI_ADDR_UNSPEC, NUMBER(2)), 0);
 	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 4);
-	CT_EXPECT_NE(fake_newest(&w.qp->rq)->sge[0].addr, wr->sge[0].addr);
+	/* Nobody reads it. */
+	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->sge[0].addr, wr->sge[0].addr);
 	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), 0);
 	CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NUMBER(4)), 0);
 	CT_EXPECT_EQ(fake_newest(&w.qp->rq)->num_sge, 2);
 	fake_receive_datagram(w.qp, 123, &from, NULL);
 	expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA, 123, 0x55);
+	dgram_close(&w);
+}
+
+CT_TEST(dgram_msg, each_receive_has_its_own_if_senders_are_read_from_it)
+{
+	const struct fi_msg msg = {.iov_count = 0};
+	uint64_t at[3];
+	struct dgram_world w;
+	size_t i;
+
+	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
+	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 200, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NUMBER(2)), 0);
+	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), 0);
+	for (i = 0; i < 3; i++) {
+		at[i] = fake_wr(&w.qp->rq, i)->sge[0].addr;
+		CT_EXPECT_EQ(fake_wr(&w.qp->rq, i)->sge[0].length, 40);
+	}
+	CT_EXPECT_NE(at[0], at[1]);
+	CT_EXPECT_NE(at[1], at[2]);
+	CT_EXPECT_NE(at[0], at[2]);
 	dgram_close(&w);
 }
 
