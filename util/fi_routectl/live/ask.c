@@ -59,6 +59,38 @@ static int fails(const char *path, int err, char why[RCT_WHY_SIZE])
 	return -1;
 }
 
+/* signal(7): with a timeout they are not restarted when the program was stopped and
+ * continues. */
+static int connect_to(int fd, const struct sockaddr_un *addr)
+{
+	int ret;
+
+	do {
+		ret = connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	} while (ret && errno == EINTR);
+	return ret;
+}
+
+static ssize_t send_all(int fd, const char *text, size_t len)
+{
+	ssize_t ret;
+
+	do {
+		ret = send(fd, text, len, MSG_NOSIGNAL);
+	} while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
+static ssize_t receive(int fd, char *to)
+{
+	ssize_t ret;
+
+	do {
+		ret = recv(fd, to, PIECE, 0);
+	} while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
 static int reach(const char *path, uint32_t timeout, char why[RCT_WHY_SIZE])
 {
 	const struct timeval time = {.tv_sec = timeout / 1000,
@@ -75,7 +107,7 @@ static int reach(const char *path, uint32_t timeout, char why[RCT_WHY_SIZE])
 	/* Of connect(2) as well, where many others wait. */
 	if (!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) &&
 	    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) &&
-	    !connect(fd, (const struct sockaddr *)&addr, sizeof(addr)))
+	    !connect_to(fd, &addr))
 		return fd;
 	err = errno;
 	close(fd);
@@ -96,7 +128,7 @@ static int say(int fd, json_t *request)
 		return ENOMEM;
 	}
 	grown[len] = '\n';
-	ret = send(fd, grown, len + 1, MSG_NOSIGNAL);
+	ret = send_all(fd, grown, len + 1);
 	free(grown);
 	return ret < 0 ? errno : 0;
 }
@@ -112,7 +144,7 @@ static int hear(int fd, char **answer, size_t *len)
 		if (!grown)
 			return ENOMEM;
 		*answer = grown;
-		ret = recv(fd, grown + *len, PIECE, 0);
+		ret = receive(fd, grown + *len);
 		/* One that has not read all of the request resets it at its end. */
 		if (!ret || (ret < 0 && errno == ECONNRESET && *len))
 			return 0;
