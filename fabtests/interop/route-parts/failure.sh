@@ -10,9 +10,10 @@
 failover_text='ledger=$ROUTE_NET/ledger at=7471
 say() { echo "# $*"; }
 serve() {
+	rm -f "$ROUTE_NET/serve.out"
 	"$net" in b sh -c "echo \$\$ >\$0; exec \"\$@\"" "$ROUTE_NET/serve.pid" fi_cairn_failover serve "$ROUTE_B" $at "$ledger" \
 		>"$ROUTE_NET/serve.out" 2>&1 & serving=$!
-	until grep -q serves "$ROUTE_NET/serve.out"; do
+	until grep -qs serves "$ROUTE_NET/serve.out"; do
 		kill -0 $serving 2>/dev/null || { cat "$ROUTE_NET/serve.out"; return 1; }
 		sleep 0.02
 	done

@@ -8,12 +8,14 @@
 raw_text='raw() {
 	local host=$1 tries
 	shift
+	# What another one has said there is no answer.
+	rm -f "$ROUTE_NET/raw.out"
 	# shellcheck disable=SC2016 # for the shell there
 	"$net" in "$host" sh -c "echo \$\$ >\$0; exec \"\$@\"" "$ROUTE_NET/raw.pid" fi_cairn_rawroute "$@" \
 		>"$ROUTE_NET/raw.out" 2>&1 &
 	raw=$!
 	for ((tries = 0; tries < 400; tries++)); do
-		! grep -q serves "$ROUTE_NET/raw.out" || return 0
+		! grep -qs serves "$ROUTE_NET/raw.out" || return 0
 		sleep 0.05
 	done
 	cat "$ROUTE_NET/raw.out"

@@ -75,7 +75,7 @@ time.sleep(600)"
 		first=$!
 		launch r1
 		r1=$!
-		soon log_says r1 "sn1: 1:1, sock://10.0.1.101:7101 over tcp" && log_says r1 "sn2: 1:2, sock://10.0.2.101:7100 over tcp" || exit 1
+		soon log_says r1 "sn1: 1:1, sock://10.0.1.101:7101 over tcp" && soon log_says r1 "sn2: 1:2, sock://10.0.2.101:7100 over tcp" || exit 1
 		sed -i "s/10.0.1.101:7000/10.0.1.101:7101/" "$ROUTE_NET/a.conf"
 		sed -i "s/10.0.2.101:7000/10.0.2.101:7100/" "$ROUTE_NET/b.conf"
 		passes || exit 1
@@ -87,7 +87,8 @@ time.sleep(600)"
 		launch r1
 		r1=$!
 		soon log_says r1 "sn1: none of the ports 7100 to 7101 (ports in [routing]) can be listened at: Address already in use; trying again" || exit 1
-		soon serves r1 && ! ctl r1 ready 2>"$ROUTE_NET/why" && grep -q "device sn1 is not open" "$ROUTE_NET/why" || exit 1
+		waits() { ! ctl r1 ready 2>"$ROUTE_NET/why" && grep -q "device sn1 is not open" "$ROUTE_NET/why"; }
+		soon waits || exit 1
 		shoot $second
 		soon ctl r1 ready && passes || exit 1
 		shoot $first
@@ -117,6 +118,8 @@ time.sleep(600)" >"$ROUTE_NET/mute" & mute=$!
 		launch r2
 		r2=$!
 		soon serves r1 && soon serves r2 || exit 1
+		# The socket is there a moment before it answers.
+		soon holds r2 True show adjacencies || exit 1
 		met() { holds r2 "[(n[\"router\"], n[\"peer\"].count(\"$1\")) for n in d[\"adjacencies\"]] == [(1, 1)]" show adjacencies; }
 		asked=${EPOCHREALTIME/./}
 		holds r2 "d[\"why\"].endswith(\"router sock://gate.test:7000 is not connected yet\")" ready
