@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Passive endpoints: requests that come and go. Peers speak for themselves here. */
 #include <arpa/inet.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "cm/cm.h"
 #include "ends.h"
 #include "router.h"
@@ -298,16 +300,33 @@ CT_TEST(listen, an_accepted_one_that_never_acknowledges_ends)
 	finish(&ends, &caller);
 }
 
+/* Nobody else's: of each process others, and below those that the system gives to
+ * connections. */
+#define PORTS 12u
+static unsigned int first_port(void)
+{
+	return 20000 + (unsigned int)getpid() % 1000 * PORTS;
+}
+
+static void config_ports(unsigned int first, unsigned int last)
+{
+	char routing[64];
+
+	snprintf(routing, sizeof(routing), "ports = %u-%u\n", first, last);
+	ends_config(ROUTER, routing);
+}
+
 CT_TEST(listen, ports_are_those_of_the_configuration)
 {
+	const unsigned int first = first_port();
 	struct fid_pep *second;
 	struct ends ends;
 
-	ends_config(ROUTER, "ports = 47801-47809\n");
+	config_ports(first, first + 8);
 	ends_open(&ends);
 	ends_listen(&ends);
-	CT_EXPECT_GE(ends.target.port, 47801);
-	CT_EXPECT_LE(ends.target.port, 47809);
+	CT_EXPECT_GE(ends.target.port, first);
+	CT_EXPECT_LE(ends.target.port, first + 8);
 	CT_NOTE("a second one");
 	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
 	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
@@ -318,10 +337,11 @@ CT_TEST(listen, ports_are_those_of_the_configuration)
 
 CT_TEST(listen, all_ports_that_are_taken_are_an_error)
 {
+	const unsigned int first = first_port() + 9;
 	struct fid_pep *second;
 	struct ends ends;
 
-	ends_config(ROUTER, "ports = 47810-47811\n");
+	config_ports(first, first + 1);
 	ends_open(&ends);
 	ends_listen(&ends);
 	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
@@ -330,7 +350,7 @@ CT_TEST(listen, all_ports_that_are_taken_are_an_error)
 	CT_EXPECT_EQ(fi_close(&second->fid), 0);
 	CT_NOTE("one port alone");
 	ends_close(&ends);
-	ends_config(ROUTER, "ports = 47812-47812\n");
+	config_ports(first + 2, first + 2);
 	ends_open(&ends);
 	ends_listen(&ends);
 	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
