@@ -273,6 +273,7 @@ out:
 #define READ_LEN ((size_t)65536)
 #define READ_WINDOW 4u
 #define READ_MS 2000u
+#define READS_LEAST 3200u /* of all: few may be shared in any way */
 #define FAIR 0.95
 
 static int read_ended(struct routed *r, struct routed_op *op, int err)
@@ -320,15 +321,17 @@ double fct_routed_jain(const struct routed *r)
 static int read_fairly(struct routed *r)
 {
 	struct fct *t = r->l.t;
-	uint64_t end = fct_now_ms() + (uint64_t)READ_MS * t->scale, least, most;
+	const uint64_t end = fct_now_ms() + (uint64_t)READ_MS * t->scale;
+	uint64_t ended = 0, least, most;
 	double index;
 	uint32_t i;
 	int ret;
 
-	while (fct_now_ms() < end) {
+	while (fct_now_ms() < end || ended < READS_LEAST) {
 		for (i = 0; i < r->count; i++)
 			FCT_DO(read_on(r, &r->conn[i]));
 		FCT_DO(fct_routed_look(r));
+		ended += (uint64_t)ret;
 	}
 	index = fct_routed_jain(r);
 	least = most = r->conn[0].bytes;
