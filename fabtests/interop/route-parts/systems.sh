@@ -65,7 +65,7 @@ part_systems() {
 		way compute far 10.4.2.20 3:3,3:1,0:40,4:2 r4,r2,as4r2 &&
 		way storage far 10.4.2.20 3:2,3:1,0:40,4:2 "r[34],r2,as4r2" && way far storage 10.3.2.20 4:2,0:40,3:1,3:2 "as4r2,r2,r[34]" || exit 1
 		# The column and the row of W*, while there is no other way to AS 4.
-		cut r2 as4r2 && soon link_to r4 4 False && soon as4_by_public && way desk far 10.4.2.20 3:1,0:0,4:2 r1,as4r1 &&
+		cut r2 as4r2 && soon link_to r4 4 False && soon link_to r3 4 False && soon link_to r1 4 False && soon as4_by_public && way desk far 10.4.2.20 3:1,0:0,4:2 r1,as4r1 &&
 		way storage far 10.4.2.20 3:2,3:1,0:0,4:2 "r[34],r1,as4r1" && way compute far 10.4.2.20 3:3,3:1,0:0,4:2 r4,r1,as4r1 &&
 		way far desk 10.3.1.20 4:2,0:0,3:1 as4r1,r1 && way far storage 10.3.2.20 4:2,0:0,3:1,3:2 "as4r1,r1,r[34]" &&
 		way far compute 10.3.3.20 4:2,0:0,3:1,3:3 as4r1,r1,r4'
@@ -114,8 +114,10 @@ part_systems() {
 		intrude() { "$net" in s2r1 fi_cairn_rawroute -k "$key" -K 1 intrude 192.0.2.31 7000 "$1"; }
 		intrude 3:0 && intrude 2:0 &&
 			shows s3r1 topology "{r[\"router\"] for r in d[\"routers\"]} == {1, 2, 4}" || exit 1
-		# A border that drains: another AS goes by another WAN, and comes back.
-		public() { shows s4r1 topology "(3 in {l.get(\"to_as\") for r in d[\"routers\"] for l in r[\"links\"] if l[\"subnet\"] == \"0:0\" and l[\"up\"]}) == $1"; }
-		ctl s3r1 drain && soon public False && way h4 h3 10.3.3.20 4:2,4:1,0:40,3:1,3:3 s4r3,s4r2,s3r2,s3r4 &&
-			ctl s3r1 drain --undo && soon public True && way h4 h3 10.3.3.20 4:2,0:0,3:1,3:3 s4r1,s3r1,s3r4'
+		# A border that drains: another AS goes by another WAN, and comes back. Either router of its subnet may be the one
+		# that h4 asks.
+		public() { shows "$1" topology "(3 in {l.get(\"to_as\") for r in d[\"routers\"] for l in r[\"links\"] if l[\"subnet\"] == \"0:0\" and l[\"up\"]}) == $2"; }
+		both() { soon public s4r1 "$1" && soon public s4r3 "$1"; }
+		ctl s3r1 drain && both False && way h4 h3 10.3.3.20 4:2,4:1,0:40,3:1,3:3 s4r3,s4r2,s3r2,s3r4 &&
+			ctl s3r1 drain --undo && both True && way h4 h3 10.3.3.20 4:2,0:0,3:1,3:3 s4r1,s3r1,s3r4'
 }
