@@ -57,6 +57,9 @@ static void usage(FILE *to)
 	      to);
 }
 
+/* ms for what is sooner where nothing else runs. */
+#define LONG 20000
+
 static long pid;
 static unsigned int rounds = 100;
 static const char *only[32];
@@ -119,13 +122,13 @@ static int steps(struct honest *honest)
 	size_t i;
 
 	for (i = 0; i < 3 && !ret; i++)
-		ret = honest_echo(honest, lens[i], 5000);
-	return ret ? ret : honest_rma(honest, 100000, 5000);
+		ret = honest_echo(honest, lens[i], LONG);
+	return ret ? ret : honest_rma(honest, 100000, LONG);
 }
 
 static void complain(const char *what, int ret)
 {
-	printf("# %s: %s\n", what, fi_strerror(-ret));
+	printf("#   %s: %s\n", what, fi_strerror(-ret));
 	failed = 1;
 }
 
@@ -136,7 +139,7 @@ static void look(void)
 
 	if (ret)
 		complain("the connection that was there before", ret);
-	honest = honest_connect(node, port, 6000, &ret);
+	honest = honest_connect(node, port, LONG, &ret);
 	if (!honest) {
 		complain("a new connection", ret);
 		return;
@@ -169,15 +172,15 @@ static void attack_one(struct raw_attack *attack, const struct raw_case *it)
 	attack->complaint[0] = 0;
 	it->run(attack);
 	if (attack->complaint[0]) {
-		printf("# %s\n", attack->complaint);
+		printf("#   %s\n", attack->complaint);
 		failed = 1;
 	}
 	look();
 	if (pid && kill((pid_t)pid, 0)) {
-		printf("# it is dead\n");
+		printf("#   it is dead\n");
 		failed = 1;
 	} else if (pid && !gives_back(before)) {
-		printf("# it has %d descriptors, and had %d\n", descriptors(), before);
+		printf("#   it has %d descriptors, and had %d\n", descriptors(), before);
 		failed = 1;
 	}
 	printf("%s %s (%.1f s, %ld -> %ld KiB)\n", failed ? "not ok" : "ok", it->name,
@@ -240,7 +243,7 @@ static int attack(char **args)
 	attack.from = place(&attack.at);
 	if (raw_open(&attack.raw, NULL))
 		return 1;
-	steady = honest_connect(node, port, 6000, &ret);
+	steady = honest_connect(node, port, LONG, &ret);
 	if (!steady) {
 		complain("the first connection", ret);
 		return 1;
@@ -264,7 +267,7 @@ static int look_once(char **args)
 	struct honest *honest;
 	int ret;
 
-	honest = honest_connect(args[0], args[1], 20000, &ret);
+	honest = honest_connect(args[0], args[1], LONG, &ret);
 	if (!honest) {
 		printf("no connection: %s\n", fi_strerror(-ret));
 		return 1;
@@ -313,7 +316,7 @@ static bool suffer_all(char **args)
 			suffer_one(honest, i);
 		}
 		if (ret == -FI_ETIMEDOUT && raw_now() - began >= 10000) {
-			printf("# an attempt has no end\n");
+			printf("#   an attempt has no end\n");
 			good = false;
 		}
 	}
@@ -386,7 +389,7 @@ static int prove(char **args, bool others)
 		port = args[3];
 		to = address(node, port);
 		prover.to = place(&to);
-		steady = honest_connect(node, port, 6000, &ret);
+		steady = honest_connect(node, port, LONG, &ret);
 		if (!steady) {
 			complain("the first connection", ret);
 			return 1;
@@ -422,7 +425,7 @@ static int reach(char **args)
 		return 1;
 	}
 	/* The server has one region for all: "go" may be reading what it has written. */
-	ret = honest_echo(honest, 200000, 5000);
+	ret = honest_echo(honest, 200000, LONG);
 	puts(ret ? fi_strerror(-ret) : "reached");
 	honest_close(honest);
 	return ret != 0;
@@ -444,7 +447,7 @@ static int go(char **args)
 	signal(SIGTERM, on_term);
 	node = args[0];
 	port = args[1];
-	steady = honest_connect(node, port, 6000, &ret);
+	steady = honest_connect(node, port, LONG, &ret);
 	if (!steady) {
 		complain("the first connection", ret);
 		return 1;
@@ -469,7 +472,7 @@ static int suffer(char **args, bool others)
 	if (others) {
 		node = args[2];
 		port = args[3];
-		steady = honest_connect(node, port, 6000, &ret);
+		steady = honest_connect(node, port, LONG, &ret);
 		if (!steady) {
 			complain("the first connection", ret);
 			return 1;
@@ -482,7 +485,7 @@ static int suffer(char **args, bool others)
 	if (others)
 		look();
 	if (pid && !gives_back(before)) {
-		printf("# it has %d descriptors, and had %d\n", descriptors(), before);
+		printf("#   it has %d descriptors, and had %d\n", descriptors(), before);
 		failed = 1;
 	}
 	if (steady)

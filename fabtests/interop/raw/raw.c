@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <cairn/compat.h>
 #include "raw.h"
 
 uint64_t raw_now(void)
@@ -221,11 +222,33 @@ static struct raw_conn *conn_new(struct raw *raw, struct fi_info *info)
 	return conn;
 }
 
+/* How long something may still take. Time in which this process did not run, for the
+ * machine stood still, is nobody's: the others did not run either. */
+struct patience {
+	uint64_t last, left; /* ms */
+};
+
+static struct patience patience(int ms)
+{
+	return (struct patience){raw_now(), (uint64_t)ms};
+}
+
+/* Asked all the time. */
+static bool waits(struct patience *patience)
+{
+	const uint64_t now = raw_now();
+	const uint64_t ran = CRN_MIN(now - patience->last, (uint64_t)RAW_TURN);
+
+	patience->last = now;
+	patience->left -= CRN_MIN(ran, patience->left);
+	return patience->left;
+}
+
 static struct raw_conn *settle(struct raw_conn *conn, bool wait)
 {
-	const uint64_t end = raw_now() + RAW_WAIT;
+	struct patience left = patience(RAW_WAIT);
 
-	while (wait && !conn->up && !conn->over && raw_now() < end)
+	while (wait && !conn->up && !conn->over && waits(&left))
 		raw_progress(conn->raw);
 	if (!conn->over && (!wait || conn->up))
 		return conn;
@@ -288,7 +311,7 @@ void raw_end(struct raw_conn *conn)
 static bool post(struct raw_conn *conn, struct raw_op *op, const struct raw_slot *slot,
 		 size_t len)
 {
-	const uint64_t end = raw_now() + RAW_WAIT;
+	struct patience left = patience(RAW_WAIT);
 	ssize_t ret;
 
 	conn->flying++;
@@ -298,7 +321,7 @@ static bool post(struct raw_conn *conn, struct raw_op *op, const struct raw_slot
 			   : fi_send(conn->ep, op->buf, len, NULL, 0, &op->context);
 		if (ret == -FI_EAGAIN)
 			raw_progress(conn->raw);
-	} while (ret == -FI_EAGAIN && !conn->over && raw_now() < end);
+	} while (ret == -FI_EAGAIN && !conn->over && waits(&left));
 	if (!ret)
 		return true;
 	conn->flying--;
@@ -328,15 +351,15 @@ bool raw_write(struct raw_conn *conn, const struct raw_slot *slot, size_t len)
 
 void raw_flush(struct raw_conn *conn)
 {
-	const uint64_t end = raw_now() + RAW_WAIT;
+	struct patience left = patience(RAW_WAIT);
 
-	while (conn->flying && !conn->over && raw_now() < end)
+	while (conn->flying && !conn->over && waits(&left))
 		raw_progress(conn->raw);
 }
 
 struct raw_bytes *raw_await(struct raw_conn *conn, unsigned int type, int ms)
 {
-	const uint64_t end = raw_now() + (uint64_t)ms;
+	struct patience left = patience(ms);
 	struct raw_bytes *bytes;
 
 	do {
@@ -350,7 +373,7 @@ struct raw_bytes *raw_await(struct raw_conn *conn, unsigned int type, int ms)
 				return bytes;
 			free(bytes);
 		}
-	} while (!conn->over && raw_now() < end);
+	} while (!conn->over && waits(&left));
 	return NULL;
 }
 

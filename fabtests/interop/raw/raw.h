@@ -24,6 +24,7 @@
 #define RAW_QUEUE 64u
 #define RAW_SLOTS 16u
 #define RAW_WAIT 2000 /* ms */
+#define RAW_TURN 20   /* ms that one look takes at most */
 #define RAW_KEY 7u    /* of the honest server's region */
 #define RAW_REGION (1u << 20)
 
