@@ -141,6 +141,7 @@ out:
 
 static int unstall(struct share *s)
 {
+	static const char what[] = "more of what the stalled target was sent";
 	const uint64_t until = s->r.conn[0].arrived + STALL_TX;
 	struct fct *t = s->r.l.t;
 	struct fct_wait w;
@@ -149,13 +150,15 @@ static int unstall(struct share *s)
 
 	/* Nothing may have come before there was a receive. */
 	FCT_EQ(t, s->r.conn[0].arrived % STALL_TX, 0);
-	fct_wait_init(&w, t, "what the stalled target was sent");
+	fct_wait_init(&w, t, what);
 	while (s->r.conn[0].arrived < until) {
 		for (; posted < STALL_TX; posted++)
 			FCT_CALL(t, fct_routed_recv(&s->r, &s->r.conn[0], s->r.local.buf,
 						    STALL_LEN, posted));
 		FCT_DO(fct_routed_look(&s->r));
-		if (!ret)
+		if (ret)
+			fct_wait_init(&w, t, what);
+		else
 			FCT_DO(fct_wait_again(&w));
 	}
 	ret = 0;
@@ -165,13 +168,16 @@ out:
 
 static int await_sent(struct share *s)
 {
+	static const char what[] = "more of what was sent to the stalled target";
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, s->r.l.t, "what was sent to the stalled target");
+	fct_wait_init(&w, s->r.l.t, what);
 	while (s->r.conn[0].busy) {
 		FCT_DO(fct_routed_look(&s->r));
-		if (!ret)
+		if (ret)
+			fct_wait_init(&w, s->r.l.t, what);
+		else
 			FCT_DO(fct_wait_again(&w));
 	}
 	ret = 0;
