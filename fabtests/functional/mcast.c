@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagram endpoints that join groups: opened, joined, used. */
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <infiniband/ib.h>
 #include "mcast.h"
@@ -124,10 +125,12 @@ static void group_ipv4(const struct mcast *m, uint8_t number, uint8_t ip[4])
 	ip[3] = number;
 }
 
-/* On RoCE that of the IPv4 group; else the one that rdma_cm makes of it. */
+/* On RoCE that of the IPv4 group; else the one that rdma_cm makes of it, or that it has
+ * on an IPoIB link. */
 static void group_gid(const struct mcast *m, uint8_t number, uint8_t gid[16])
 {
-	static const uint8_t head[6] = {0xff, 0x12, 0x40, 0x01, 0xff, 0xff};
+	const uint8_t signature = getenv("FI_PVERBS_LINK") ? 0x1b : 0x01;
+	const uint8_t head[6] = {0xff, 0x12, 0x40, signature, 0xff, 0xff};
 
 	memset(gid, 0, 16);
 	group_ipv4(m, number, gid + 12);

@@ -3,7 +3,8 @@ noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
 	$(ISAL_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(VERBS_LIBS) \
+	prov/pverbs/sa/libpverbs-sa.la prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la \
+	$(LIBFABRIC_LIBS) $(VERBS_LIBS) \
 	$(ISAL_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/cm/channel.c \

@@ -15,6 +15,10 @@ static const char *const pvb_durable_words[] = {[PVB_DURABLE_OFF] = "off",
 						NULL};
 static const char *const pvb_multicast_words[] = {
 	[PVB_MULTICAST_UDP] = "udp", [PVB_MULTICAST_IPOIB] = "ipoib", NULL};
+static const char *const pvb_link_words[] = {[PVB_LINK_NONE] = "none",
+					     [PVB_LINK_DRAFT] = "draft",
+					     [PVB_LINK_RFC] = "rfc",
+					     NULL};
 static const char *const pvb_method_words[] = {"auto", "message", NULL};
 
 static const struct crn_param pvb_param_table[] = {
@@ -65,6 +69,9 @@ static const struct crn_param pvb_param_table[] = {
 		       pvb_multicast_words,
 		       "Multicast groups that an IP address stands for on InfiniBand: "
 		       "rdma_cm's for udp, or those of IPoIB"),
+	CRN_PARAM_WORD("link", &pvb_params.link, PVB_LINK_NONE, pvb_link_words,
+		       "IPoIB link whose multicast groups IP addresses stand for on "
+		       "InfiniBand: as the draft or as RFC 4391 has it"),
 	CRN_PARAM_INT("join_timeout", &pvb_params.join_timeout, 20000, 1, 600000,
 		      "Milliseconds that joining a multicast group may take"),
 	CRN_PARAM_SIZE("qkey", &pvb_params.qkey, 0, 0, UINT32_MAX,

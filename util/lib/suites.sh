@@ -467,6 +467,8 @@ simverbs_dgram() {
 		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
 		simverbs_dgram_without_ip
 	done
+	SIMVERBS_EVENTS=on SIMVERBS_LINK_LAYER=infiniband FI_PVERBS_LINK=rfc \
+		counted simverbs-mcast-link 60 functional_on_simverbs unit "$1" -p pverbs mcast
 	counted simverbs-datagram-feed 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
 		"$top/build/unit"
 	counted simverbs-mckey 100 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"

@@ -59,6 +59,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_verbs.h \
 	fabtests/unit/pverbs/mcast/test_address.c \
 	fabtests/unit/pverbs/mcast/test_group.c \
+	fabtests/unit/pverbs/mcast/test_link.c \
 	fabtests/unit/pverbs/mcast/world_mcast.c \
 	fabtests/unit/pverbs/mcast/world_mcast.h \
 	fabtests/unit/pverbs/persist/control/control_conn.c \

@@ -2,6 +2,7 @@
 /* What a domain has for datagrams. */
 #include <stdlib.h>
 #include <string.h>
+#include "sa/sa.h"
 #include "dgram.h"
 #include "internal.h"
 
@@ -31,6 +32,23 @@ static void ud_excess_close(struct pvb_ud_domain *ud)
 	free((void *)(uintptr_t)ud->excess.addr);
 }
 
+/* The draft's MGIDs have the P_Key as the user writes it, that of RFC 4391 as a full
+ * member has it. */
+static void ud_link_init(struct pvb_ud_domain *ud)
+{
+	const struct pvb_ud_path *path = &ud->path;
+
+	if (pvb_params.link == PVB_LINK_NONE || path->ethernet)
+		return;
+	ud->link = (struct pvb_ud_link){
+		.on = true,
+		.profile = pvb_params.link == PVB_LINK_DRAFT ? PVB_MC_DRAFT : PVB_MC_RFC,
+		.scope = pvb_mc_scopes[0],
+		.pkey = pvb_params.pkey ? (uint16_t)pvb_params.pkey : path->addr.pkey,
+		.qkey = pvb_params.qkey ? (uint32_t)pvb_params.qkey : PVB_UD_QKEY_LINK,
+	};
+}
+
 int pvb_ud_domain_open(struct pvb_domain *domain)
 {
 	const struct fi_info *info = domain->info;
@@ -54,6 +72,7 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 			 pvb_domain_device(domain), text, fi_strerror(-ret));
 		goto err;
 	}
+	ud_link_init(ud);
 	ret = ud_excess_open(domain, ud);
 	if (ret)
 		goto err;

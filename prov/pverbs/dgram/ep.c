@@ -28,14 +28,6 @@ static int dgram_check_src(const struct pvb_domain *domain, const struct fi_info
 	return -FI_EADDRNOTAVAIL;
 }
 
-/* A queue pair has one: with that of rdma_cm's groups it can join them. */
-static uint32_t dgram_qkey(const struct fi_info *info)
-{
-	if (pvb_params.qkey)
-		return (uint32_t)pvb_params.qkey;
-	return info->caps & FI_MULTICAST ? PVB_UD_QKEY_GROUPS : PVB_UD_QKEY;
-}
-
 int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 {
 	int ret;
@@ -52,9 +44,7 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	if (!ep->dgram)
 		return -FI_ENOMEM;
 	crn_list_init(&ep->dgram->mcs.attached);
-	ep->dgram->qkey = dgram_qkey(info);
 	ep->dgram->addr = ep->domain->ud->path.addr;
-	ep->dgram->addr.qkey = pvb_ud_qkey_field(ep->dgram->qkey);
 	if (info->src_addr)
 		memcpy(&ep->dgram->addr.service,
 		       (const char *)info->src_addr +
@@ -83,6 +73,19 @@ void pvb_dgram_close(struct pvb_ep *ep)
 	free(dgram->mcs.slots);
 	free(dgram);
 	ep->dgram = NULL;
+}
+
+/* A queue pair has one: with that of rdma_cm's groups, or of the link, it can join them.
+ */
+static uint32_t dgram_qkey(const struct pvb_ep *ep)
+{
+	const struct pvb_ud_link *link = &ep->domain->ud->link;
+
+	if (pvb_params.qkey)
+		return (uint32_t)pvb_params.qkey;
+	if (!(ep->attr.caps & FI_MULTICAST))
+		return PVB_UD_QKEY;
+	return link->on ? link->qkey : PVB_UD_QKEY_GROUPS;
 }
 
 static int dgram_modify(struct pvb_ep *ep)
@@ -117,8 +120,11 @@ static bool dgram_plain_grh(const struct pvb_ep *ep)
 int pvb_dgram_start(struct pvb_ep *ep)
 {
 	struct pvb_dgram *dgram = ep->dgram;
-	int ret = dgram_modify(ep);
+	int ret;
 
+	dgram->qkey = dgram_qkey(ep);
+	dgram->addr.qkey = pvb_ud_qkey_field(dgram->qkey);
+	ret = dgram_modify(ep);
 	if (ret)
 		return ret;
 	dgram->addr.qpn = ep->qp.ibv->qp_num;

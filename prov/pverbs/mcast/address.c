@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include <infiniband/ib.h>
+#include "sa/sa.h"
 #include "mcast.h"
 
 /* IB specification 1.7, section 4.1.1. */
@@ -72,6 +73,23 @@ int pvb_mc_name(const void *addr, bool ethernet, struct pvb_mc_name *name)
 	default:
 		return -FI_EINVAL;
 	}
+}
+
+int pvb_mc_name_on(const struct pvb_ud_link *link, struct pvb_mc_name *name)
+{
+	const struct pvb_mc_link map = {link->profile, link->pkey, link->scope};
+	struct in6_addr v6;
+	struct in_addr v4;
+	uint8_t mgid[16];
+	int ret;
+
+	if (!link->on || name->family == AF_IB)
+		return 0;
+	memcpy(&v4, name->bytes, sizeof(v4));
+	memcpy(&v6, name->bytes, sizeof(v6));
+	ret = name->family == AF_INET ? pvb_mc_map4(&map, v4, mgid)
+				      : pvb_mc_map6(&map, &v6, mgid);
+	return ret ? ret : mc_set(name, AF_IB, mgid, sizeof(mgid));
 }
 
 const char *pvb_mc_text(const struct pvb_mc_name *name, char text[PVB_MC_STRLEN])

@@ -87,10 +87,17 @@ static void mc_explain(const struct pvb_mc_group *group, int err)
 		 err == FI_EACCES ? "; the process may need CAP_NET_RAW" : "");
 }
 
+/* Which decides a group's Q_Key, and the MGID of an IP address. */
+static enum rdma_port_space mc_port_space(const struct pvb_domain *domain)
+{
+	const bool ipoib = pvb_params.multicast == PVB_MULTICAST_IPOIB;
+
+	return ipoib || domain->ud->link.on ? RDMA_PS_IPOIB : RDMA_PS_UDP;
+}
+
 int pvb_mc_cm_begin(struct pvb_mc_group *group)
 {
-	const enum rdma_port_space ps =
-		pvb_params.multicast == PVB_MULTICAST_IPOIB ? RDMA_PS_IPOIB : RDMA_PS_UDP;
+	const enum rdma_port_space ps = mc_port_space(group->domain);
 	union pvb_mc_sockaddr source;
 	int ret = mc_source(group->domain, &source);
 

@@ -78,6 +78,8 @@ int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 
 	if (!ret)
 		ret = pvb_mc_name(addr, ep->domain->ud->path.ethernet, &name);
+	if (!ret)
+		ret = pvb_mc_name_on(&ep->domain->ud->link, &name);
 	if (ret)
 		return ret;
 	mc = calloc(1, sizeof(*mc));

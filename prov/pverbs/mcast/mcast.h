@@ -55,6 +55,11 @@ struct pvb_mc_name {
  * -FI_ENOSYS: on Ethernet, another than those of IPv4.
  */
 int pvb_mc_name(const void *addr, bool ethernet, struct pvb_mc_name *name);
+/*
+ * On an IPoIB link the name of an IP address' group is its MGID (draft section 8,
+ * RFC 4391 section 4); others stay as they are. -FI_EINVAL: the link has none for it.
+ */
+int pvb_mc_name_on(const struct pvb_ud_link *link, struct pvb_mc_name *name);
 const char *pvb_mc_text(const struct pvb_mc_name *name, char text[PVB_MC_STRLEN]);
 /* For rdma_cm. */
 union pvb_mc_sockaddr {

@@ -84,6 +84,14 @@ static bool mc_other_partition(const struct pvb_mc_group *group, uint16_t pkey)
 	return ((gid[4] << 8 | gid[5]) ^ pkey) & MC_PKEY_NUMBER;
 }
 
+/* Who only sends may do so with another Q_Key, but not on a link, which has one for all
+ * its queue pairs (draft section 10). */
+static bool mc_needs_qkey(const struct pvb_mc *mc)
+{
+	return mc->recv || mc->ep->domain->ud->link.on ||
+	       (mc->group->qkey & MC_QKEY_CONTROLLED);
+}
+
 /*
  * A queue pair is in one partition and has one Q_Key. What is sent with another
  * partition's reaches no member; a Q_Key may be another one to send with, unless it is
@@ -104,7 +112,7 @@ static int mc_check_keys(const struct pvb_mc *mc)
 			 text, path->addr.pkey);
 		return FI_EINVAL;
 	}
-	if (own == group->qkey || !(mc->recv || (group->qkey & MC_QKEY_CONTROLLED)))
+	if (own == group->qkey || !mc_needs_qkey(mc))
 		return 0;
 	PVB_WARN(FI_LOG_EP_CTRL,
 		 "group %s has Q_Key 0x%x, the endpoint 0x%x: set FI_PVERBS_QKEY=0x%x\n",

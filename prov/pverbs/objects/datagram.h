@@ -38,10 +38,21 @@ struct pvb_ahs {
 	struct crn_list idle, leaving;
 };
 
+/* The IPoIB link that a domain is on, with FI_PVERBS_LINK on InfiniBand. */
+struct pvb_ud_link {
+	bool on;
+	/* From IP addresses to groups: struct pvb_mc_link of sa/. */
+	uint8_t profile;
+	uint8_t scope;
+	uint16_t pkey;
+	uint32_t qkey; /* of its groups and of all queue pairs on it */
+};
+
 /* Of a domain that was opened for datagrams. */
 struct pvb_ud_domain {
 	bool prefix; /* FI_MSG_PREFIX of receives: programs have room for the GRH */
 	struct pvb_ud_path path;
+	struct pvb_ud_link link;
 	struct pvb_ahs ahs;
 	/* Where the device puts what is longer than a receive: path.mtu bytes. */
 	struct ibv_sge excess;

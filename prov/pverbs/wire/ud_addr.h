@@ -40,6 +40,8 @@ struct pvb_ud_addr {
 #define PVB_UD_QKEY 0x11111111u
 /* That of rdma_cm, RDMA_UDP_QKEY: of its groups, and of endpoints that may join them. */
 #define PVB_UD_QKEY_GROUPS 0x01234567u
+/* That of IPoIB links as opensm makes them (OSM_IPOIB_BROADCAST_MGRP_QKEY). */
+#define PVB_UD_QKEY_LINK 0x00000b1bu
 
 /* Can a datagram be sent to it? Of a unicast GID or LID, with a queue pair number of 24
  * bits and a service level of 4. Any bytes may be given. */

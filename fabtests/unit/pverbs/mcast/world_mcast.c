@@ -19,8 +19,13 @@ bool mcast_open(struct mcast_world *w, bool ib, uint64_t caps)
 	const struct dgram_opts opts = {.ib = ib,
 					.caps = caps ? caps : FI_MSG | FI_MULTICAST};
 
+	return mcast_open_with(w, &opts);
+}
+
+bool mcast_open_with(struct mcast_world *w, const struct dgram_opts *opts)
+{
 	memset(w, 0, sizeof(*w));
-	if (!dgram_open_domain(&w->d, &opts))
+	if (!dgram_open_domain(&w->d, opts))
 		return false;
 	CT_EXPECT_EQ(fi_eq_open(w->d.fabric, NULL, &w->eq, NULL), 0);
 	return w->eq && mcast_open_ep(w, &w->ep[0]) && mcast_open_ep(w, &w->ep[1]);

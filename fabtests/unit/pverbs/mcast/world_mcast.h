@@ -15,6 +15,7 @@ struct mcast_world {
 
 /* caps 0: FI_MSG | FI_MULTICAST. */
 bool mcast_open(struct mcast_world *w, bool ib, uint64_t caps);
+bool mcast_open_with(struct mcast_world *w, const struct dgram_opts *opts);
 void mcast_close(struct mcast_world *w);
 /* Group 239.0.0.NUMBER: its address, and its GID on the kind of link. */
 struct sockaddr_in mcast_addr(uint8_t number);
