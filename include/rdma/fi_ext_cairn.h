@@ -83,8 +83,8 @@ struct fi_cairn_ops_replay {
 #define FI_CAIRN_STATS "cairn_stats"
 
 struct fi_cairn_stats {
-	/* Send queue entries used: one per operation, two with FI_DELIVERY_COMPLETE, one
-	 * per keep-alive. */
+	/* Send queue entries used: one per operation, two with FI_DELIVERY_COMPLETE and
+	 * for a datagram to a group that is copied to another one, one per keep-alive. */
 	uint64_t tx_entries;
 	uint64_t tx_stalls;  /* calls that returned -FI_EAGAIN: send queue full */
 	uint64_t rx_entries; /* receives posted to this endpoint, not to a shared context
@@ -102,6 +102,9 @@ struct fi_cairn_stats {
 	/* Upgrades: flushes shared by several durable operations, or posted ahead of a
 	 * fenced operation for earlier writes. */
 	uint64_t commit_upgrades;
+	/* Datagrams to multicast groups that nobody has joined: they completed, and were
+	 * not sent. */
+	uint64_t mc_dropped;
 };
 
 struct fi_cairn_ops_stats {

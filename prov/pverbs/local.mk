@@ -47,11 +47,13 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/dgram/dgram.h \
 	prov/pverbs/dgram/domain.c \
 	prov/pverbs/dgram/ep.c \
+	prov/pverbs/dgram/group.c \
 	prov/pverbs/dgram/info.c \
 	prov/pverbs/dgram/internal.h \
 	prov/pverbs/dgram/msg.c \
 	prov/pverbs/dgram/path.c \
 	prov/pverbs/dgram/port.c \
+	prov/pverbs/dgram/post.h \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \
 	prov/pverbs/ep/enable.c \
@@ -74,6 +76,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/mcast/mcast.h \
 	prov/pverbs/mcast/member.c \
 	prov/pverbs/mcast/report.c \
+	prov/pverbs/mcast/route.c \
 	prov/pverbs/mr.c \
 	prov/pverbs/objects/completion.h \
 	prov/pverbs/objects/connection.h \

@@ -60,6 +60,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/mcast/test_address.c \
 	fabtests/unit/pverbs/mcast/test_group.c \
 	fabtests/unit/pverbs/mcast/test_link.c \
+	fabtests/unit/pverbs/mcast/test_route.c \
 	fabtests/unit/pverbs/mcast/world_mcast.c \
 	fabtests/unit/pverbs/mcast/world_mcast.h \
 	fabtests/unit/pverbs/persist/control/control_conn.c \

@@ -1,148 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_msg(3) of datagram endpoints. A send names its peer; a receive has room for the GRH
  * that is none of the program's. */
-#include <arpa/inet.h>
-#include <string.h>
-#include "device/device.h"
-#include "qp/qp.h"
-#include "xfer/xfer.h"
-#include "dgram.h"
+#include "post.h"
 
 /* Flags that calls with flags accept. */
 #define DGRAM_TX_FLAGS                                                           \
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 	 FI_REMOTE_CQ_DATA | FI_MORE)
 
-/* A peer begins as the part of a work request that names it. */
-_Static_assert(sizeof(((struct ibv_send_wr *)NULL)->wr.ud) ==
-			       offsetof(struct pvb_ud_peer, ah) &&
-		       offsetof(struct pvb_ud_peer, qpn) ==
-			       offsetof(struct ibv_send_wr, wr.ud.remote_qpn) -
-				       offsetof(struct ibv_send_wr, wr.ud) &&
-		       offsetof(struct pvb_ud_peer, qkey) ==
-			       offsetof(struct ibv_send_wr, wr.ud.remote_qkey) -
-				       offsetof(struct ibv_send_wr, wr.ud),
-	       "dgram_wr copies it");
-
-struct dgram_op {
-	fi_addr_t dest;
-	uint64_t flags;
-	uint64_t data; /* with FI_REMOTE_CQ_DATA in flags */
-	void *context;
-	bool no_comp; /* success is not reported */
-	bool inject;  /* neither success nor failure is reported */
-};
-
-/* No room, or no queue yet: 0 and it has room now, or why nothing can be sent. With the
- * lock held. */
-static __attribute__((noinline)) ssize_t dgram_first(struct pvb_ep *ep)
-{
-	return ep->qp.ibv ? pvb_tx_first(ep) : -FI_EOPBADSTATE;
-}
-
-CRN_INLINE void dgram_wr(const struct pvb_ep *ep, const struct dgram_op *op,
-			 const struct pvb_ud_peer *peer, struct ibv_sge *sge, int num_sge,
-			 size_t len, struct ibv_send_wr *wr)
-{
-	wr->next = NULL;
-	wr->sg_list = sge;
-	wr->num_sge = num_sge;
-	wr->opcode = IBV_WR_SEND;
-	wr->imm_data = 0;
-	if (op->flags & FI_REMOTE_CQ_DATA) {
-		wr->opcode = IBV_WR_SEND_WITH_IMM;
-		wr->imm_data = htonl((uint32_t)op->data);
-	}
-	wr->send_flags = len <= ep->qp.inline_size ? IBV_SEND_INLINE : 0;
-	memcpy(&wr->wr.ud, peer, sizeof(wr->wr.ud));
-}
-
-/* With the lock held. */
-CRN_INLINE ssize_t dgram_post_locked(struct pvb_ep *ep, const struct dgram_op *op,
-				     const struct pvb_ud_peer *peer, struct ibv_sge *sge,
-				     int num_sge, size_t len)
-{
-	const bool copied = op->inject || (op->flags & FI_INJECT);
-	const bool more = (op->flags & FI_MORE) && !copied;
-	struct pvb_qp *qp = &ep->qp;
-	struct ibv_send_wr wr, *bad;
-	struct pvb_slot *slot;
-	bool signaled;
-	ssize_t ret;
-
-	if (crn_unlikely(crn_ring_full(&qp->sq.ring))) {
-		ret = dgram_first(ep);
-		if (ret)
-			return ret;
-	}
-	slot = pvb_wq_slot(&qp->sq, 0);
-	slot->context = op->context;
-	slot->flags = FI_SEND | FI_MSG;
-	slot->state =
-		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
-	if (copied && crn_unlikely(len > qp->inline_size)) {
-		ret = pvb_tx_bounce(ep, sge, num_sge, len,
-				    crn_ring_index(&qp->sq.ring, qp->sq.ring.head));
-		if (crn_unlikely(ret))
-			return ret;
-		num_sge = 1;
-	}
-	dgram_wr(ep, op, peer, sge, num_sge, len, &wr);
-	wr.wr_id = (uintptr_t)slot;
-	signaled = !(op->no_comp || op->inject) || qp->unsignaled + 1 >= qp->signal_every;
-	if (signaled)
-		wr.send_flags |= IBV_SEND_SIGNALED;
-	if (crn_unlikely(more || qp->chained))
-		ret = pvb_tx_chain(ep, &wr, more);
-	else
-		ret = ibv_post_send(qp->ibv, &wr, &bad);
-	if (crn_unlikely(ret))
-		return pvb_post_error((int)ret);
-	qp->sq.ring.head++;
-	qp->unsignaled = signaled ? 0 : qp->unsignaled + 1;
-	return 0;
-}
-
-/* Where a group is sent to, or why nothing is sent. With the lock held. */
-static int dgram_group_peer(const struct pvb_ep *ep, fi_addr_t dest,
-			    const struct pvb_ud_peer **peer)
-{
-	const struct pvb_mcs *mcs = &ep->dgram->mcs;
-	const uint32_t index = (uint32_t)dest;
-
-	/* fi_mc_addr until the group has been joined. */
-	if (dest == FI_ADDR_NOTAVAIL && (ep->attr.caps & FI_MULTICAST))
-		return -FI_EADDRNOTAVAIL;
-	if (!(dest & PVB_MC_ADDR) || index >= mcs->count ||
-	    mcs->slots[index].addr != dest)
-		return -FI_EINVAL;
-	*peer = atomic_load_explicit(&mcs->slots[index].peer, memory_order_acquire);
-	return *peer ? 0 : -FI_EADDRNOTAVAIL;
-}
-
-/* To what is no address of the vector: a group, or nobody. */
-static __attribute__((noinline)) ssize_t dgram_post_group(struct pvb_ep *ep,
-							  const struct dgram_op *op,
-							  struct ibv_sge *sge,
-							  int num_sge, size_t len)
-{
-	const struct pvb_ud_peer *peer;
-	ssize_t ret;
-
-	if (crn_unlikely(!ep->dgram->av))
-		return pvb_tx_misused(ep, -FI_EOPBADSTATE);
-	crn_lock(&ep->qp.tx_lock);
-	ret = dgram_group_peer(ep, op->dest, &peer);
-	if (crn_likely(!ret))
-		ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
-	else
-		pvb_tx_end_more(ep);
-	crn_unlock(&ep->qp.tx_lock);
-	return ret;
-}
-
 /* 0, -FI_EAGAIN, or the error of this call: the datagram is not sent then. */
-CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
+CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 			      struct ibv_sge *sge, int num_sge, size_t len)
 {
 	const struct pvb_av *av = ep->dgram->av;
@@ -155,17 +22,17 @@ CRN_INLINE ssize_t dgram_post(struct pvb_ep *ep, const struct dgram_op *op,
 		return pvb_tx_misused(ep, -FI_EMSGSIZE);
 	if (crn_unlikely(!peer)) {
 		/* So that *op itself has no address, and stays in registers. */
-		const struct dgram_op copy = *op;
+		const struct pvb_dgram_op copy = *op;
 
-		return dgram_post_group(ep, &copy, sge, num_sge, len);
+		return pvb_dgram_post_group(ep, &copy, sge, num_sge, len);
 	}
 	crn_lock(&ep->qp.tx_lock);
-	ret = dgram_post_locked(ep, op, peer, sge, num_sge, len);
+	ret = pvb_dgram_post_locked(ep, op, peer, sge, num_sge, len);
 	crn_unlock(&ep->qp.tx_lock);
 	return ret;
 }
 
-CRN_INLINE void dgram_op(struct dgram_op *op, const struct pvb_ep *ep, fi_addr_t dest,
+CRN_INLINE void dgram_op(struct pvb_dgram_op *op, const struct pvb_ep *ep, fi_addr_t dest,
 			 uint64_t flags, void *context)
 {
 	op->dest = dest;
@@ -176,7 +43,7 @@ CRN_INLINE void dgram_op(struct dgram_op *op, const struct pvb_ep *ep, fi_addr_t
 	op->inject = false;
 }
 
-CRN_INLINE ssize_t dgram_post_buf(struct pvb_ep *ep, const struct dgram_op *op,
+CRN_INLINE ssize_t dgram_post_buf(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 				  const void *buf, size_t len, void *desc)
 {
 	struct ibv_sge sge = pvb_sge(buf, len, desc);
@@ -184,7 +51,7 @@ CRN_INLINE ssize_t dgram_post_buf(struct pvb_ep *ep, const struct dgram_op *op,
 	return dgram_post(ep, op, &sge, len != 0, len);
 }
 
-static ssize_t dgram_post_iov(struct pvb_ep *ep, const struct dgram_op *op,
+static ssize_t dgram_post_iov(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 			      const struct iovec *iov, void **desc, size_t count)
 {
 	struct ibv_sge sge[PVB_IOV_LIMIT];
@@ -201,16 +68,42 @@ static __attribute__((noinline)) ssize_t dgram_send_any(struct pvb_ep *ep,
 							void *desc, fi_addr_t dest,
 							void *context)
 {
-	struct dgram_op op;
+	struct pvb_dgram_op op;
 
 	dgram_op(&op, ep, dest, ep->tx_flags, context);
 	return dgram_post_buf(ep, &op, buf, len, desc);
 }
 
+/* To a group that is at one place, as dgram_send to a peer; else, any. */
+static __attribute__((noinline)) ssize_t dgram_send_group(struct pvb_ep *ep,
+							  const void *buf, size_t len,
+							  void *desc, fi_addr_t dest,
+							  void *context)
+{
+	const struct pvb_dgram_op op = {.flags = FI_COMPLETION, .context = context};
+	const struct pvb_mc_route *route;
+	struct ibv_sge sge;
+	ssize_t ret;
+
+	if (crn_unlikely(!(dest & PVB_MC_ADDR) || !ep->dgram->av ||
+			 len - 1 >= ep->fast_max_len))
+		return dgram_send_any(ep, buf, len, desc, dest, context);
+	crn_lock(&ep->qp.tx_lock);
+	route = pvb_dgram_route(&ep->dgram->mcs, dest);
+	if (crn_unlikely(!route || !route->plain)) {
+		crn_unlock(&ep->qp.tx_lock);
+		return dgram_send_any(ep, buf, len, desc, dest, context);
+	}
+	sge = pvb_sge(buf, len, desc);
+	ret = pvb_dgram_post_locked(ep, &op, &route->peer, &sge, 1, len);
+	crn_unlock(&ep->qp.tx_lock);
+	return ret;
+}
+
 static ssize_t dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 			  fi_addr_t dest, void *context)
 {
-	const struct dgram_op op = {.flags = FI_COMPLETION, .context = context};
+	const struct pvb_dgram_op op = {.flags = FI_COMPLETION, .context = context};
 	struct pvb_ep *ep = pvb_ep_of(fid);
 	struct pvb_av *av = ep->dgram->av;
 	const struct pvb_ud_peer *peer = av ? crn_av_peer(&av->av, dest) : NULL;
@@ -219,10 +112,10 @@ static ssize_t dgram_send(struct fid_ep *fid, const void *buf, size_t len, void 
 
 	/* With nothing to transfer len - 1 is the largest number. */
 	if (crn_unlikely(!peer || len - 1 >= ep->fast_max_len))
-		return dgram_send_any(ep, buf, len, desc, dest, context);
+		return dgram_send_group(ep, buf, len, desc, dest, context);
 	crn_lock(&ep->qp.tx_lock);
 	sge = pvb_sge(buf, len, desc);
-	ret = dgram_post_locked(ep, &op, peer, &sge, 1, len);
+	ret = pvb_dgram_post_locked(ep, &op, peer, &sge, 1, len);
 	crn_unlock(&ep->qp.tx_lock);
 	return ret;
 }
@@ -231,7 +124,7 @@ static ssize_t dgram_sendv(struct fid_ep *fid, const struct iovec *iov, void **d
 			   size_t count, fi_addr_t dest, void *context)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	struct dgram_op op;
+	struct pvb_dgram_op op;
 
 	dgram_op(&op, ep, dest, ep->tx_flags, context);
 	return dgram_post_iov(ep, &op, iov, desc, count);
@@ -250,7 +143,7 @@ static __attribute__((noinline)) int dgram_check_flags(const struct fi_msg *msg,
 static ssize_t dgram_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	struct dgram_op op;
+	struct pvb_dgram_op op;
 	int ret;
 
 	if (crn_unlikely(flags & ~(uint64_t)DGRAM_TX_FLAGS)) {
@@ -267,7 +160,7 @@ static ssize_t dgram_senddata(struct fid_ep *fid, const void *buf, size_t len, v
 			      uint64_t data, fi_addr_t dest, void *context)
 {
 	struct pvb_ep *ep = pvb_ep_of(fid);
-	struct dgram_op op;
+	struct pvb_dgram_op op;
 
 	dgram_op(&op, ep, dest, ep->tx_flags, context);
 	op.flags |= FI_REMOTE_CQ_DATA;
@@ -278,7 +171,7 @@ static ssize_t dgram_senddata(struct fid_ep *fid, const void *buf, size_t len, v
 static ssize_t dgram_inject(struct fid_ep *fid, const void *buf, size_t len,
 			    fi_addr_t dest)
 {
-	const struct dgram_op op = {.dest = dest, .no_comp = true, .inject = true};
+	const struct pvb_dgram_op op = {.dest = dest, .no_comp = true, .inject = true};
 
 	return dgram_post_buf(pvb_ep_of(fid), &op, buf, len, NULL);
 }
@@ -286,7 +179,7 @@ static ssize_t dgram_inject(struct fid_ep *fid, const void *buf, size_t len,
 static ssize_t dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 				uint64_t data, fi_addr_t dest)
 {
-	const struct dgram_op op = {
+	const struct pvb_dgram_op op = {
 		.dest = dest,
 		.flags = FI_REMOTE_CQ_DATA,
 		.data = data,

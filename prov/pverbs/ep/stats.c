@@ -25,6 +25,7 @@ static void pvb_stats_get(struct pvb_ep *ep, struct fi_cairn_stats *stats)
 	stats->tx_entries = pvb_stats_entries(&qp->sq);
 	stats->tx_stalls = qp->sq.stalls;
 	stats->keepalives = qp->keepalives;
+	stats->mc_dropped = ep->dgram ? ep->dgram->mcs.dropped : 0;
 	pvb_durable_stats(qp, stats);
 	crn_unlock(&qp->tx_lock);
 	crn_lock(&qp->rx_lock);

@@ -30,12 +30,6 @@ struct pvb_mc_attach {
 	unsigned int users;
 };
 
-/* Where a group is sent to. A sender may look at an older one until fi_close. */
-struct pvb_mc_route {
-	struct pvb_ud_peer peer;
-	struct pvb_mc_route *next; /* older */
-};
-
 /* A fid_mc: join.c. */
 struct pvb_mc {
 	struct fid_mc fid;
@@ -71,7 +65,30 @@ void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr);
 int pvb_mc_up(struct pvb_mc *mc);
 /* Neither. */
 void pvb_mc_down(struct pvb_mc *mc);
-/* With all routes, for fi_close. */
+struct pvb_mc_slot *pvb_mc_slot_at(const struct pvb_ep *ep, fi_addr_t addr);
+
+/* route.c: of a fid_mc that sends. Each may be called at any moment; a send that is made
+ * meanwhile takes this route or the one before. */
+
+/* A place that datagrams of a group go to, as subnet administration tells it. */
+struct pvb_mc_to {
+	struct ibv_ah_attr ah; /* port_num is the domain's */
+	uint32_t qkey;
+};
+
+/*
+ * To that place, and with copy not NULL to another one as well: both take an entry of the
+ * send queue, one completion stands for both. 0, or FI_E*, positive: the route is as
+ * before.
+ */
+int pvb_mc_route_to(struct pvb_mc *mc, const struct pvb_mc_to *to,
+		    const struct pvb_mc_to *copy);
+/* To nobody: sends complete and are counted (mc_dropped of struct fi_cairn_stats),
+ * nothing leaves the port. 0 or FI_ENOMEM. On InfiniBand. */
+int pvb_mc_route_drop(struct pvb_mc *mc);
+/* Sends are -FI_EADDRNOTAVAIL. */
+void pvb_mc_route_none(struct pvb_mc *mc);
+/* All routes, for fi_close. */
 void pvb_mc_routes_put(struct pvb_mc *mc);
 
 /* report.c */

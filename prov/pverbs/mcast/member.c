@@ -6,8 +6,6 @@
 #include "dgram/dgram.h"
 #include "internal.h"
 
-/* IB specification 1.7, section 10.5.2: the destination of all multicast. */
-#define MC_QPN 0xffffffu
 /* Section 10.2.5: such a Q_Key in a request stands for the queue pair's own. */
 #define MC_QKEY_CONTROLLED 0x80000000u
 #define MC_PKEY_NUMBER 0x7fff
@@ -34,7 +32,7 @@ static int mc_slots_grow(struct pvb_ep *ep)
 		return -FI_ENOMEM;
 	for (i = 0; i < mcs->count; i++) {
 		slots[i].addr = old[i].addr;
-		atomic_store(&slots[i].peer, atomic_load(&old[i].peer));
+		atomic_store(&slots[i].route, atomic_load(&old[i].route));
 	}
 	crn_lock(&ep->qp.tx_lock);
 	mcs->slots = slots;
@@ -60,7 +58,7 @@ int pvb_mc_slot_get(struct pvb_ep *ep, fi_addr_t *addr)
 	return 0;
 }
 
-static struct pvb_mc_slot *mc_slot(const struct pvb_ep *ep, fi_addr_t addr)
+struct pvb_mc_slot *pvb_mc_slot_at(const struct pvb_ep *ep, fi_addr_t addr)
 {
 	return &ep->dgram->mcs.slots[(uint32_t)addr];
 }
@@ -68,8 +66,8 @@ static struct pvb_mc_slot *mc_slot(const struct pvb_ep *ep, fi_addr_t addr)
 void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr)
 {
 	crn_lock(&ep->qp.tx_lock);
-	mc_slot(ep, addr)->addr = 0;
-	atomic_store(&mc_slot(ep, addr)->peer, NULL);
+	pvb_mc_slot_at(ep, addr)->addr = 0;
+	atomic_store(&pvb_mc_slot_at(ep, addr)->route, NULL);
 	crn_unlock(&ep->qp.tx_lock);
 }
 
@@ -163,34 +161,11 @@ static void mc_detach(struct pvb_mc *mc)
 	free(attach);
 }
 
-/* Of the cache, so that one that has not changed is the same. */
-static int mc_route(struct pvb_mc *mc)
+static int mc_route_group(struct pvb_mc *mc)
 {
-	struct pvb_domain *domain = mc->ep->domain;
-	struct ibv_ah_attr attr = mc->group->ah;
-	struct pvb_mc_route *route = calloc(1, sizeof(*route));
-	int ret;
+	const struct pvb_mc_to to = {.ah = mc->group->ah, .qkey = mc->group->qkey};
 
-	if (!route)
-		return FI_ENOMEM;
-	attr.port_num = domain->ud->path.port;
-	if (domain->ud->path.ethernet && pvb_params.traffic_class >= 0)
-		attr.grh.traffic_class = (uint8_t)pvb_params.traffic_class;
-	ret = pvb_ah_get_attr(domain, &attr, MC_QPN, mc->group->qkey, &route->peer);
-	if (ret) {
-		free(route);
-		return -ret;
-	}
-	if (mc->routes && mc->routes->peer.ah == route->peer.ah &&
-	    mc->routes->peer.qkey == route->peer.qkey) {
-		pvb_ah_put(domain, &route->peer);
-		free(route);
-	} else {
-		route->next = mc->routes;
-		mc->routes = route;
-	}
-	atomic_store(&mc_slot(mc->ep, mc->addr)->peer, &mc->routes->peer);
-	return 0;
+	return pvb_mc_route_to(mc, &to, NULL);
 }
 
 int pvb_mc_up(struct pvb_mc *mc)
@@ -200,7 +175,7 @@ int pvb_mc_up(struct pvb_mc *mc)
 	if (!err && mc->recv)
 		err = mc_attach(mc);
 	if (!err && mc->send)
-		err = mc_route(mc);
+		err = mc_route_group(mc);
 	if (err)
 		pvb_mc_down(mc);
 	return err;
@@ -209,20 +184,6 @@ int pvb_mc_up(struct pvb_mc *mc)
 void pvb_mc_down(struct pvb_mc *mc)
 {
 	if (mc->send)
-		atomic_store(&mc_slot(mc->ep, mc->addr)->peer, NULL);
+		pvb_mc_route_none(mc);
 	mc_detach(mc);
-}
-
-void pvb_mc_routes_put(struct pvb_mc *mc)
-{
-	struct pvb_mc_route *route, *next;
-
-	for (route = mc->routes; route; route = next) {
-		next = route->next;
-		pvb_ah_put(mc->ep->domain, &route->peer);
-		free(route);
-	}
-	if (mc->routes)
-		pvb_ahs_sweep(mc->ep->domain);
-	mc->routes = NULL;
 }

@@ -81,10 +81,19 @@ struct pvb_av {
 #define PVB_MC_TURN_SHIFT 32
 #define PVB_MC_TURN_MAX 0x3fffffffu
 
+/* Where a group is sent to. A sender may look at an older one until fi_close. */
+struct pvb_mc_route {
+	struct pvb_ud_peer peer;
+	struct pvb_ud_peer copy;   /* is sent there as well; handle NULL: nowhere */
+	bool drops;		   /* peer is nobody: what is sent is counted */
+	bool plain;		   /* neither */
+	struct pvb_mc_route *next; /* older */
+};
+
 struct pvb_mc_slot {
 	fi_addr_t addr; /* of the group that has it; 0: free */
-	/* NULL: it cannot be sent to now. What it points to stays until fi_close. */
-	_Atomic(const struct pvb_ud_peer *) peer;
+	/* NULL: it cannot be sent to now. */
+	_Atomic(const struct pvb_mc_route *) route;
 };
 
 /*
@@ -97,6 +106,8 @@ struct pvb_mcs {
 	uint32_t turn;		  /* of the newest address */
 	struct crn_list attached; /* struct pvb_mc_attach */
 	atomic_uint open;	  /* fid_mc that are not closed */
+	uint64_t dropped; /* datagrams to groups that nobody has joined; by tx_lock alone
+			   */
 };
 
 /* Of a datagram endpoint. */
