@@ -36,11 +36,39 @@ static struct svb_cm_mcast *svb_mcast_new(struct svb_cm_id *id,
 	return mcast;
 }
 
+/* What the kernel asks for; the SA fills in the rest. */
+struct svb_mcast_wish {
+	struct svb_group_attr attr;
+	bool ipoib; /* also rate, MTU and hop limit */
+};
+
 static bool svb_mcast_suits(const struct svb_group_attr *attr, const void *arg)
 {
-	const struct svb_cm_id *id = arg;
+	const struct svb_mcast_wish *wish = arg;
+	const struct svb_group_attr *asked = &wish->attr;
 
-	return attr->qkey == id->qkey;
+	return attr->qkey == asked->qkey && attr->sl == asked->sl &&
+	       attr->flow == asked->flow && attr->tclass == asked->tclass &&
+	       !((attr->pkey ^ asked->pkey) & SVB_PKEY_BASE) &&
+	       (!wish->ipoib || (attr->rate == asked->rate && attr->mtu == asked->mtu));
+}
+
+/* False: there is no broadcast group to take it from. */
+static bool svb_mcast_wish(const struct svb_cm_id *id, struct svb_mcast_wish *wish)
+{
+	const uint16_t pkey = be16toh(id->id.route.addr.addr.ibaddr.pkey);
+	const struct svb_group_attr made = svb_subnet_default(pkey);
+
+	wish->ipoib = id->id.ps == RDMA_PS_IPOIB;
+	if (!svb_subnet_ipoib(pkey, &wish->attr))
+		return false;
+	wish->attr.qkey = id->qkey;
+	if (wish->ipoib)
+		return true;
+	wish->attr.mtu = made.mtu;
+	wish->attr.rate = made.rate;
+	wish->attr.hop = made.hop;
+	return true;
 }
 
 /*
@@ -48,25 +76,23 @@ static bool svb_mcast_suits(const struct svb_group_attr *attr, const void *arg)
  * broadcast group if it is not there, with the Q_Key of the id. The kernel reports every
  * refusal as EINVAL.
  */
-static int svb_mcast_subnet(struct svb_cm_id *id, struct svb_cm_mcast *mcast)
+static int svb_mcast_subnet(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
+			    struct svb_mcast_wish *wish)
 {
-	struct svb_group_attr create;
 	struct svb_subnet_join join = {
 		.mgid = mcast->mgid,
 		.port = id->port->index,
 		.state = mcast->send_only ? SVB_JOIN_SEND_ONLY_FULL : SVB_JOIN_FULL,
 		.by_cm = true,
-		.create = &create,
+		.create = &wish->attr,
 		.suits = svb_mcast_suits,
-		.arg = id,
+		.arg = wish,
 	};
 	struct svb_group group;
 	uint32_t place;
 
 	if (svb_self.settings.link != SVB_LINK_IB)
 		return 0;
-	svb_subnet_ipoib(be16toh(id->id.route.addr.addr.ibaddr.pkey), &create);
-	create.qkey = id->qkey;
 	if (svb_subnet_join(&join, &group, &place))
 		return EINVAL;
 	mcast->attr = group.attr;
@@ -102,12 +128,16 @@ static void svb_mcast_param(const struct svb_cm_id *id, const struct svb_cm_mcas
 static int svb_mcast_report(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
 			    const struct svb_join_rule *rule)
 {
+	struct svb_mcast_wish wish;
 	struct svb_cm_event *event;
 	int err;
 
+	/* ib_sa_get_mcmember_rec, before the SA is asked. */
+	if (svb_self.settings.link == SVB_LINK_IB && !svb_mcast_wish(id, &wish))
+		return EADDRNOTAVAIL;
 	if (rule && rule->fate == SVB_JOIN_NEVER)
 		return 0;
-	err = rule ? rule->err : svb_mcast_subnet(id, mcast);
+	err = rule ? rule->err : svb_mcast_subnet(id, mcast, &wish);
 	event = svb_cm_report(id,
 			      err ? RDMA_CM_EVENT_MULTICAST_ERROR
 				  : RDMA_CM_EVENT_MULTICAST_JOIN,

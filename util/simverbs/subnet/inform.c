@@ -7,6 +7,8 @@
 /* A report that nobody answers is sent so many times, that far apart. */
 #define SVB_REPORT_TIMES 5u
 #define SVB_REPORT_EVERY_NS 200000000ull
+/* So often a subscriber looks whether members have ended. */
+#define SVB_LOOK_EVERY_NS 50000000ull
 
 static bool svb_inform_wants(const struct svb_inform *inform, uint16_t trap,
 			     const union ibv_gid *mgid)
@@ -113,6 +115,17 @@ static bool svb_report_take(struct svb_report *at, struct svb_report *report,
 	return true;
 }
 
+/* What a member holds ends with its process, of which nobody tells. */
+static bool svb_inform_looks(const struct svb_subnet *subnet, uint32_t bell)
+{
+	uint32_t i;
+
+	for (i = 0; subnet->holds && i < SVB_MAX_INFORMS; i++)
+		if (subnet->inform[i].token && subnet->inform[i].bell == bell)
+			return true;
+	return false;
+}
+
 bool svb_subnet_report(uint32_t bell, struct svb_report *report, uint64_t *next)
 {
 	struct svb_subnet *subnet = svb_subnet_lock();
@@ -124,6 +137,8 @@ bool svb_subnet_report(uint32_t bell, struct svb_report *report, uint64_t *next)
 	*next = 0;
 	if (!subnet)
 		return false;
+	if (svb_inform_looks(subnet, bell))
+		*next = now + SVB_LOOK_EVERY_NS;
 	for (i = 0; i < SVB_MAX_REPORTS && !found; i++) {
 		at = &subnet->report[i];
 		if (!at->id || at->bell != bell)

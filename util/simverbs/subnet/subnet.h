@@ -99,8 +99,11 @@ enum svb_sa_status svb_subnet_leave(const union ibv_gid *mgid, uint32_t port,
 				    uint32_t state, struct svb_group *group);
 /* Takes back what one join of rdma_cm did; nothing after a restart of the manager. */
 void svb_subnet_release(uint64_t handle);
-/* What the broadcast group of a partition has (RFC 4391), or would have. */
-void svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr);
+/* As opensm makes groups of a partition, also those of IPoIB. */
+struct svb_group_attr svb_subnet_default(uint16_t pkey);
+/* What the broadcast group of a partition has (RFC 4391), the link-local one or else that
+ * of the smallest scope. False: there is none; what it would have. */
+bool svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr);
 
 /* inform.c: traps 66 and 67 (IBA 13.4.8.2), and who is told. */
 #define SVB_TRAP_CREATED 66u

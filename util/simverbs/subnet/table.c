@@ -8,13 +8,13 @@
 /* A slot of the hash whose group is gone: others may lie behind it. */
 #define SVB_HASH_GONE UINT32_MAX
 #define SVB_HASH_SLOTS (2 * SVB_MAX_GROUPS)
+#define SVB_SCOPE_LINK 2
 
 static struct svb_subnet *svb_subnet_mapped;
 
 static const uint8_t svb_ipoib_signature[2] = {0x40, 0x1b};
 
-/* As opensm makes groups of IPoIB. */
-static struct svb_group_attr svb_subnet_default(uint16_t pkey)
+struct svb_group_attr svb_subnet_default(uint16_t pkey)
 {
 	return (struct svb_group_attr){
 		.qkey = 0xb1b,
@@ -26,9 +26,9 @@ static struct svb_group_attr svb_subnet_default(uint16_t pkey)
 }
 
 /* RFC 4391 section 4: the broadcast group of a partition. */
-static union ibv_gid svb_broadcast(uint16_t pkey, bool v6)
+static union ibv_gid svb_broadcast(uint16_t pkey, uint8_t scope, bool v6)
 {
-	union ibv_gid gid = {.raw = {0xff, 0x12}};
+	union ibv_gid gid = {.raw = {0xff, 0x10 | scope}};
 
 	memcpy(gid.raw + 2, svb_ipoib_signature, 2);
 	gid.raw[4] = (uint8_t)((pkey | SVB_PKEY_FULL) >> 8);
@@ -42,15 +42,24 @@ static union ibv_gid svb_broadcast(uint16_t pkey, bool v6)
 	return gid;
 }
 
-void svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr)
+bool svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr)
 {
-	const union ibv_gid mgid = svb_broadcast(pkey, false);
+	static const uint8_t scopes[] = {SVB_SCOPE_LINK, 5, 8, 14};
 	struct svb_group group;
-	int at = svb_subnet_find(&mgid);
+	union ibv_gid mgid;
+	size_t i;
+	int at;
 
+	for (i = 0; i < sizeof(scopes); i++) {
+		mgid = svb_broadcast(pkey, scopes[i], false);
+		at = svb_subnet_find(&mgid);
+		if (at >= 0 && svb_subnet_get((uint32_t)at, &group)) {
+			*attr = group.attr;
+			return true;
+		}
+	}
 	*attr = svb_subnet_default(pkey);
-	if (at >= 0 && svb_subnet_get((uint32_t)at, &group))
-		*attr = group.attr;
+	return false;
 }
 
 /* Groups that the subnet manager makes: IPoIB's of each partition of the ports. */
@@ -61,7 +70,7 @@ static void svb_subnet_partition(struct svb_subnet *subnet, uint16_t pkey)
 	int v6;
 
 	for (v6 = 0; v6 < 2; v6++) {
-		mgid = svb_broadcast(pkey, v6);
+		mgid = svb_broadcast(pkey, SVB_SCOPE_LINK, v6);
 		if (svb_subnet_find(&mgid) < 0)
 			svb_group_add(subnet, &mgid, &attr, true);
 	}

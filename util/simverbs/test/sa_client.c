@@ -6,6 +6,7 @@
  *
  *	sa_client statuses [CA]	every request of the table below
  *	sa_client create MGID	makes a group and stays a member
+ *	sa_client listen COUNT	subscribes to traps 66 and 67 and prints so many
  *	sa_client reports	subscribes to traps 66 and 67, makes a group and leaves
  *it; answers the second report of each
  */
@@ -400,6 +401,29 @@ static int reports(void)
 	return 0;
 }
 
+/* Each report as it comes, answered; it sleeps in between. */
+static int listen_for(int count)
+{
+	struct pollfd wait = {.fd = umad_get_fd(sa.port), .events = POLLIN};
+	char mgid[INET6_ADDRSTRLEN];
+	const uint8_t *mad = umad_get_mad(sa.in);
+	int len;
+
+	if (!subscribe())
+		return 1;
+	puts("listens");
+	for (fflush(stdout); count && poll(&wait, 1, 60000) == 1; fflush(stdout)) {
+		len = MAD;
+		if (umad_recv(sa.port, sa.in, &len, 0) < 0 || mad[3] != REPORT)
+			continue;
+		inet_ntop(AF_INET6, mad + 56 + 16, mgid, sizeof(mgid));
+		printf("trap %u %s\n", get16(mad + 56 + 4), mgid);
+		answer(mad);
+		count--;
+	}
+	return count;
+}
+
 static int create(const char *mgid)
 {
 	const struct request request = {.name = "create",
@@ -426,5 +450,7 @@ int main(int argc, char **argv)
 		return statuses();
 	if (!strcmp(what, "reports"))
 		return reports();
+	if (!strcmp(what, "listen") && argc > 2)
+		return listen_for(atoi(argv[2]));
 	return !strcmp(what, "create") && argc > 2 ? create(argv[2]) : 2;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "cm/cm.h"
+#include "subnet/tables.h"
 #include "../world.h"
 
 struct member {
@@ -360,6 +361,124 @@ static int readdressed(int fd)
 	return 0;
 }
 
+/* The broadcast group of a partition, of that scope, as a setting makes it. */
+#define BROADCAST(scope) \
+	"ff1" scope ":401b:ffff::ffff:ffff,qkey=0x33,mtu=2048,tclass=3,flow=5,sl=1"
+
+/* The subnet manager starts again, and makes these groups. */
+static bool make_groups(const char *groups)
+{
+	if (!svb_made_groups_parse(&svb_self.settings.groups, groups) || !svb_subnet())
+		return false;
+	svb_subnet()->restart = 1;
+	return svb_subnet_places() > 0 || !strcmp(groups, "none");
+}
+
+static const char *groups_made;
+static int (*groups_fn)(void);
+
+static int with_groups(int fd)
+{
+	int ret;
+
+	(void)fd;
+	if (!begin("infiniband", "") || !make_groups(groups_made))
+		return 100;
+	ret = groups_fn();
+	return make_groups("auto") ? ret : 101;
+}
+
+static bool as_the_broadcast_group(const struct svb_group_attr *attr)
+{
+	return attr->tclass == 3 && attr->flow == 5 && attr->sl == 1 &&
+	       attr->pkey == 0xffff;
+}
+
+/* What cma_join_ib_multicast takes from the broadcast group: all of it for IPoIB, not its
+ * Q_Key and MTU for others. */
+static int attributes(void)
+{
+	static const struct {
+		enum rdma_port_space ps;
+		uint32_t qkey;
+		enum ibv_mtu mtu;
+	} rows[] = {{RDMA_PS_IPOIB, 0x33, IBV_MTU_2048},
+		    {RDMA_PS_UDP, RDMA_UDP_QKEY, IBV_MTU_4096}};
+	struct rdma_cm_event event;
+	struct svb_group group;
+	struct member a;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const struct ibv_ah_attr *ah = &event.param.ud.ah_attr;
+
+		if (!member_open(&a, rows[i].ps, "10.77.0.1") ||
+		    !join(&a, "239.1.1.1", &event))
+			return 2;
+		if (event.param.ud.qkey != rows[i].qkey || ah->sl != 1 ||
+		    ah->grh.flow_label != 5 || ah->grh.traffic_class != 3)
+			return 3;
+		if (!svb_subnet_get(ah->dlid - SVB_MLID_FIRST, &group) ||
+		    !as_the_broadcast_group(&group.attr) ||
+		    group.attr.qkey != rows[i].qkey || group.attr.mtu != rows[i].mtu)
+			return 4;
+		leave(&a, "239.1.1.1");
+		member_close(&a);
+	}
+	return 0;
+}
+
+/* Who made the group does not matter, but what it is like. */
+static int made_by_another(void)
+{
+	union ibv_gid mgid = {.raw = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff}};
+	struct svb_group_attr attr = {.qkey = 0x33,
+				      .pkey = 0xffff,
+				      .flow = 5,
+				      .tclass = 3,
+				      .sl = 1,
+				      .mtu = IBV_MTU_2048,
+				      .rate = IBV_RATE_100_GBPS};
+	struct svb_subnet_join other = {.mgid = mgid,
+					.state = SVB_JOIN_FULL,
+					.create = &attr};
+	struct member a;
+	int status;
+
+	if (!member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"))
+		return 1;
+	memcpy(other.mgid.raw + 12, "\x0f\x01\x01\x01", 4);
+	if (svb_subnet_join(&other, NULL, NULL) ||
+	    fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_JOIN)
+		return 2;
+	other.mgid.raw[15] = 2;
+	attr.mtu = IBV_MTU_1024;
+	if (svb_subnet_join(&other, NULL, NULL) ||
+	    fails(&a, "239.1.1.2", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
+	    status != -EINVAL)
+		return 3;
+	other.mgid.raw[15] = 3;
+	attr.mtu = IBV_MTU_2048;
+	attr.tclass = 4;
+	if (svb_subnet_join(&other, NULL, NULL) ||
+	    fails(&a, "239.1.1.3", &status) != RDMA_CM_EVENT_MULTICAST_ERROR)
+		return 4;
+	member_close(&a);
+	return 0;
+}
+
+static int no_broadcast_group(void)
+{
+	struct member a;
+	int status;
+
+	if (!member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
+	    fails(&a, "239.1.1.1", &status) != -2 || status != EADDRNOTAVAIL)
+		return 1;
+	member_close(&a);
+	return 0;
+}
+
 static int wrong(int fd)
 {
 	(void)fd;
@@ -429,4 +548,24 @@ CT_TEST(mcast, wrong_requests_are_refused)
 		CT_NOTE("%s", rows[i]);
 		in_child(wrong, rows[i]);
 	}
+}
+
+static void in_child_with(const char *groups, int (*fn)(void))
+{
+	groups_made = groups;
+	groups_fn = fn;
+	in_child(with_groups, "infiniband");
+}
+
+CT_TEST(mcast, a_group_is_like_the_broadcast_group)
+{
+	in_child_with(BROADCAST("2"), attributes);
+	in_child_with(BROADCAST("2"), made_by_another);
+	/* Of a wider scope, where there is no other. */
+	in_child_with(BROADCAST("5"), attributes);
+}
+
+CT_TEST(mcast, without_a_broadcast_group_none_is_joined)
+{
+	in_child_with("none", no_broadcast_group);
 }
