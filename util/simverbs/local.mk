@@ -215,9 +215,13 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
 noinst_PROGRAMS += util/simverbs/test/sa_client
-util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c
+util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
 util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS)
 util_simverbs_test_sa_client_LDADD = $(UMAD_LIBS)
+noinst_PROGRAMS += util/simverbs/test/group_data
+util_simverbs_test_group_data_SOURCES = util/simverbs/test/group_data.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
+util_simverbs_test_group_data_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS) $(VERBS_CFLAGS)
+util_simverbs_test_group_data_LDADD = $(UMAD_LIBS) $(VERBS_LIBS)
 check_PROGRAMS += util/simverbs/test/peer
 util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
 util_simverbs_test_peer_LDADD = $(VERBS_LIBS)

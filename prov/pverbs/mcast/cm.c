@@ -34,10 +34,19 @@ static void mc_source_gid(const struct pvb_domain *domain, union pvb_mc_sockaddr
 	memcpy(&ib->sib_addr, domain->ud->path.addr.gid, sizeof(ib->sib_addr));
 }
 
+/* Which decides a group's Q_Key, and the MGID of an IP address. */
+static enum rdma_port_space mc_port_space(const struct pvb_domain *domain)
+{
+	const bool ipoib = pvb_params.multicast == PVB_MULTICAST_IPOIB;
+
+	return ipoib || domain->ud->link.on ? RDMA_PS_IPOIB : RDMA_PS_UDP;
+}
+
 /*
  * The address that datagrams of the domain leave from. On InfiniBand the kernel takes a
  * group's attributes from the broadcast group of the IPoIB interface that the id is bound
- * to (cma_join_ib_multicast), so the interface's address is better than the GID.
+ * to (cma_join_ib_multicast), so the interface's address is better than the GID, and
+ * RDMA_PS_IPOIB takes no GID (cma_select_ib_ps).
  */
 static int mc_source(const struct pvb_domain *domain, union pvb_mc_sockaddr *out)
 {
@@ -56,7 +65,7 @@ static int mc_source(const struct pvb_domain *domain, union pvb_mc_sockaddr *out
 		free(list);
 	if (out->sa.sa_family)
 		return 0;
-	if (domain->ud->path.ethernet)
+	if (domain->ud->path.ethernet || mc_port_space(domain) == RDMA_PS_IPOIB)
 		return -FI_EADDRNOTAVAIL;
 	mc_source_gid(domain, out);
 	return 0;
@@ -77,22 +86,26 @@ static int mc_ask(struct pvb_mc_group *group)
 	return rdma_join_multicast_ex(group->id, &attr, NULL);
 }
 
+static const char *mc_advice(int err)
+{
+	switch (err) {
+	case FI_EACCES:
+		return "; the process may need CAP_NET_RAW";
+	case FI_EADDRNOTAVAIL:
+		return "; rdma_cm needs an address of the port, on InfiniBand of an "
+		       "IPoIB interface of the partition that is up";
+	default:
+		return "";
+	}
+}
+
 static void mc_explain(const struct pvb_mc_group *group, int err)
 {
 	char text[PVB_MC_STRLEN];
 
 	PVB_WARN(FI_LOG_EP_CTRL, "%s: group %s cannot be joined: %s%s\n",
 		 pvb_domain_device(group->domain), pvb_mc_text(&group->name, text),
-		 fi_strerror(err),
-		 err == FI_EACCES ? "; the process may need CAP_NET_RAW" : "");
-}
-
-/* Which decides a group's Q_Key, and the MGID of an IP address. */
-static enum rdma_port_space mc_port_space(const struct pvb_domain *domain)
-{
-	const bool ipoib = pvb_params.multicast == PVB_MULTICAST_IPOIB;
-
-	return ipoib || domain->ud->link.on ? RDMA_PS_IPOIB : RDMA_PS_UDP;
+		 fi_strerror(err), mc_advice(err));
 }
 
 int pvb_mc_cm_begin(struct pvb_mc_group *group)

@@ -182,3 +182,16 @@ CT_TEST(mc_link, without_multicast_an_endpoint_is_on_no_link)
 	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qkey, PVB_UD_QKEY);
 	dgram_close(&w);
 }
+
+/* RDMA_PS_IPOIB takes no GID as its source (cma_select_ib_ps of the kernel's cma.c). */
+CT_TEST(mc_link, without_an_ipoib_interface_none_is_joined)
+{
+	const struct sockaddr_in addr = mcast_addr(1);
+	struct mcast_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(open_link(&w, true, PVB_LINK_RFC, 0, 0));
+	fake_cm_reset();
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), -FI_EADDRNOTAVAIL);
+	mcast_close(&w);
+}
