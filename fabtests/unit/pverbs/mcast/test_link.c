@@ -188,10 +188,13 @@ CT_TEST(mc_link, without_an_ipoib_interface_none_is_joined)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
 	struct mcast_world w;
+	unsigned int bound;
 	struct fid_mc *mc;
 
 	CT_ASSERT_TRUE(open_link(&w, true, PVB_LINK_RFC, 0, 0));
 	fake_cm_reset();
+	bound = fake_count(FAKE_BIND_ADDR);
 	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fake_count(FAKE_BIND_ADDR), bound);
 	mcast_close(&w);
 }
