@@ -285,6 +285,20 @@ static void by_mad(const struct group *routers)
 	need(group.lid != routers->lid, "two LIDs");
 }
 
+/* The number of groups at the sender's own port is no queue pair's: it is sent all the
+ * same, and nobody receives it. */
+static void to_nobody(void)
+{
+	struct group nobody = {.mgid = nodes[SENDER].gid};
+	struct ibv_port_attr port;
+
+	need(!ibv_query_port(nodes[SENDER].qp->context, 1, &port), "ibv_query_port");
+	nobody.lid = port.lid;
+	puts("to nobody");
+	send_to(&nobody, 8);
+	show();
+}
+
 int main(int argc, char **argv)
 {
 	struct group group, routers;
@@ -299,5 +313,6 @@ int main(int argc, char **argv)
 	show();
 	by_cm(argv[1], &routers);
 	by_mad(&routers);
+	to_nobody();
 	return 0;
 }
