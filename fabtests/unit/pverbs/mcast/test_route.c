@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Routes of a group: to one place, to two, to nobody; changed while programs send. */
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/fi_ext_cairn.h>
 #include "mcast/internal.h"
 #include "world_mcast.h"
@@ -259,5 +260,42 @@ CT_TEST(mc_route, a_device_that_refuses_either_is_told_once)
 	fake_complete_all(w.qp);
 	expect_comp(w.m.d.cq, NUMBER(3), FI_SEND | FI_MSG, 0, 0);
 	expect_no_comp(w.m.d.cq);
+	route_close(&w);
+}
+
+static atomic_bool sends_over;
+
+static void *switch_routes(void *arg)
+{
+	struct route_world *w = arg;
+	unsigned int i;
+
+	for (i = 0; !atomic_load(&sends_over); i++) {
+		if (i % 3 == 2)
+			route_drop(w);
+		else
+			route_to(w, LID_GROUP, i % 3 ? LID_ROUTERS : 0);
+	}
+	return NULL;
+}
+
+/* Each send takes one route or another, and completes once. */
+CT_TEST(mc_route, routes_change_while_programs_send)
+{
+	struct route_world w;
+	pthread_t thread;
+	uintptr_t i;
+
+	CT_ASSERT_TRUE(route_open(&w, 0));
+	atomic_store(&sends_over, false);
+	CT_EXPECT_EQ(pthread_create(&thread, NULL, switch_routes, &w), 0);
+	for (i = 1; i <= TURNS && !ct_failed(); i++) {
+		CT_EXPECT_EQ(send_one(&w, i), 0);
+		fake_complete_all(w.qp);
+		expect_comp(w.m.d.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
+		expect_no_comp(w.m.d.cq);
+	}
+	atomic_store(&sends_over, true);
+	pthread_join(thread, NULL);
 	route_close(&w);
 }
