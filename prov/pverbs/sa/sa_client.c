@@ -23,9 +23,9 @@ static void finish(struct pvb_sa_transaction *trans, const struct pvb_sa_answer 
 	pvb_rmpp_fini(&table);
 }
 
-static void fail(struct pvb_sa_transaction *trans, int err)
+static void fail(struct pvb_sa_transaction *trans, int err, uint64_t now_ms)
 {
-	const struct pvb_sa_answer answer = {.err = err};
+	const struct pvb_sa_answer answer = {.err = err, .now_ms = now_ms};
 
 	finish(trans, &answer);
 }
@@ -38,7 +38,7 @@ void pvb_sa_close(struct pvb_sa_client *client)
 	client->ops = NULL;
 	for (i = 0; i < PVB_SA_OUTSTANDING; i++)
 		if (client->outstanding[i].used)
-			fail(&client->outstanding[i], -FI_ECANCELED);
+			fail(&client->outstanding[i], -FI_ECANCELED, 0);
 }
 
 static void send_try(struct pvb_sa_client *client, struct pvb_sa_transaction *trans,
@@ -117,7 +117,7 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 			  const struct pvb_sa_hdr *hdr, const uint8_t *data,
 			  uint64_t now_ms)
 {
-	struct pvb_sa_answer answer = {.status = hdr->status};
+	struct pvb_sa_answer answer = {.status = hdr->status, .now_ms = now_ms};
 	const uint32_t before = trans->table.segment;
 	uint8_t mad[PVB_MAD_SIZE];
 	bool ack;
@@ -125,7 +125,7 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 
 	ret = pvb_rmpp_segment(&trans->table, hdr, data, &ack);
 	if (ret < 0) {
-		fail(trans, ret);
+		fail(trans, ret, now_ms);
 		return;
 	}
 	if (ack) {
@@ -150,7 +150,8 @@ static void answered(struct pvb_sa_client *client, struct pvb_sa_transaction *tr
 	const struct pvb_sa_answer answer = {.status = hdr->status,
 					     .record_size = hdr->attr_offset * (size_t)8,
 					     .data = data,
-					     .len = len};
+					     .len = len,
+					     .now_ms = now_ms};
 
 	/* It is asked again when the answer would be late. */
 	if (hdr->status & PVB_SA_BUSY)
@@ -160,7 +161,7 @@ static void answered(struct pvb_sa_client *client, struct pvb_sa_transaction *tr
 	if (!(hdr->rmpp_flags & PVB_RMPP_ACTIVE) || hdr->rmpp_type == PVB_RMPP_NONE)
 		finish(trans, &answer);
 	else if (hdr->rmpp_type == PVB_RMPP_STOP || hdr->rmpp_type == PVB_RMPP_ABORT)
-		fail(trans, -FI_EIO);
+		fail(trans, -FI_EIO, now_ms);
 	else if (hdr->rmpp_type == PVB_RMPP_DATA && len == PVB_SA_DATA_SIZE)
 		table_segment(client, trans, hdr, data, now_ms);
 	else if (hdr->rmpp_type == PVB_RMPP_DATA)
@@ -240,7 +241,7 @@ void pvb_sa_progress(struct pvb_sa_client *client, uint64_t now_ms)
 		if (trans->tries)
 			send_try(client, trans, now_ms);
 		else
-			fail(trans, -FI_ETIMEDOUT);
+			fail(trans, -FI_ETIMEDOUT, now_ms);
 	}
 }
 

@@ -34,6 +34,7 @@ struct pvb_sa_answer {
 	size_t record_size; /* from one record to the next, bytes; of a table */
 	const void *data;   /* records, valid during the call */
 	size_t len;	    /* bytes */
+	uint64_t now_ms;    /* that the caller said; 0 when the client was closed */
 };
 
 /* Called once for each request that was accepted. May ask for more. */
