@@ -64,7 +64,7 @@ enum pvb_durable_mode { PVB_DURABLE_OFF, PVB_DURABLE_ON, PVB_DURABLE_AUTO };
 enum pvb_multicast { PVB_MULTICAST_UDP, PVB_MULTICAST_IPOIB };
 
 /* The IPoIB link of datagram endpoints: how its MGIDs have the P_Key (sa/mc_map.h). */
-enum pvb_link { PVB_LINK_NONE, PVB_LINK_DRAFT, PVB_LINK_RFC };
+enum pvb_link_profile { PVB_LINK_NONE, PVB_LINK_DRAFT, PVB_LINK_RFC };
 
 /* What the user may set in the environment: pverbs.c, fi_pverbs(7). */
 struct pvb_params {
@@ -88,7 +88,7 @@ struct pvb_params {
 	int fence;	   /* enum pvb_fence */
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 	int multicast;	   /* port space of groups: enum pvb_multicast */
-	int link;	   /* IPoIB link of datagram endpoints: enum pvb_link */
+	int link;	   /* IPoIB link of datagram endpoints: enum pvb_link_profile */
 	int join_timeout;  /* ms that subnet administration may take to answer */
 	size_t qkey;	   /* of datagram endpoints; 0: as fi_pverbs(7) has it */
 	/* Of durable operations: persist/. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The IPoIB link of a port and a P_Key (draft-ietf-ipoib-link-multicast section 7): which
+ * scope it has, and the attributes that all its groups share. Without a thread, a clock
+ * and a device, as the client that asks for it. Not thread safe.
+ */
+#ifndef PVB_LINK_LINK_H
+#define PVB_LINK_LINK_H
+
+#include "sa/sa.h"
+
+struct pvb_link;
+
+struct pvb_link_config {
+	enum pvb_mc_profile profile;
+	int family;	  /* AF_INET or AF_INET6 */
+	uint16_t pkey;	  /* that the port has, with the bit of full members or not */
+	uint8_t port_mtu; /* active MTU of the port, IBV_MTU_* */
+	uint32_t
+		wait_ms; /* for an answer; tries: how often it is asked for, 1 at least */
+	uint32_t tries;
+	/* Called once after pvb_link_open has returned 0. err: 0: the link is found;
+	 * -FI_EADDRNOTAVAIL: it has no group of any scope; -FI_EMSGSIZE: its MTU is above
+	 * the port's, or too small for IPv6; -FI_EINVAL: the record is not of this link;
+	 * and what pvb_link_error says. status: of the last answer, enum pvb_sa_status.
+	 */
+	void (*done)(void *arg, struct pvb_link *link, int err, uint16_t status);
+	void *arg;
+};
+
+struct pvb_link {
+	struct pvb_sa_client *client;
+	struct pvb_link_config config;
+	struct pvb_mc_link
+		map;	      /* how its addresses become MGIDs; once found, its scope */
+	unsigned int scopes;  /* that were asked for */
+	uint8_t mgid[16];     /* of the broadcast or all-node group that is asked for */
+	struct pvb_mcm group; /* its record: attributes of all groups of the link */
+	uint32_t mtu;	      /* bytes of a datagram; 0: not found */
+};
+
+/*
+ * Looks for the link, link-local first. Which group has its attributes: for IPv4 the
+ * broadcast group, for IPv6 the all-node group; with PVB_MC_RFC the broadcast group for
+ * both (RFC 4391 section 5). Nothing is joined. The client and link are the caller's, and
+ * stay until done was called. -FI_EINVAL: no partition, family or MTU; -FI_EAGAIN: the
+ * client has too much outstanding.
+ */
+int pvb_link_open(struct pvb_link *link, struct pvb_sa_client *client,
+		  const struct pvb_link_config *config, uint64_t now_ms);
+
+/*
+ * A router says what the MTU is (draft section 7): a smaller one, in bytes, is accepted.
+ * -FI_EMSGSIZE: larger than that of the group's record; -FI_EINVAL: less than what IP
+ * needs, or the link is not found.
+ */
+int pvb_link_set_mtu(struct pvb_link *link, uint32_t mtu);
+
+/*
+ * What an answer means: 0; -FI_EADDRNOTAVAIL: there is no such group; -FI_ENOSPC: no
+ * MLID is left; -FI_EINVAL: refused, or attributes that the group has not; -FI_EBUSY; its
+ * err (-FI_ETIMEDOUT, ...) where there was none; -FI_EIO: another status.
+ */
+int pvb_link_error(const struct pvb_sa_answer *answer);
+
+#endif
