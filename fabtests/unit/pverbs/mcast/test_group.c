@@ -134,6 +134,105 @@ CT_TEST(mc_group, a_group_with_other_keys_is_refused)
 	mcast_close(&w);
 }
 
+CT_TEST(mc_group, a_group_of_another_partition_is_refused)
+{
+	static const struct {
+		uint8_t gid[16]; /* its first bytes */
+		bool ok;
+	} rows[] = {
+		{{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff}, true},
+		{{0xff, 0x12, 0x40, 0x01, 0xff, 0xff}, true},
+		/* The membership is no part of a partition. */
+		{{0xff, 0x12, 0x60, 0x1b, 0x7f, 0xff}, true},
+		{{0xff, 0x12, 0x40, 0x1b, 0x80, 0x05}, false},
+		{{0xff, 0x12, 0x60, 0x1b, 0x80, 0x05}, false},
+		{{0xff, 0x15, 0x40, 0x01, 0x7f, 0xfe}, false},
+		{{0xff, 0x15, 0x60, 0x01, 0x80, 0xff}, false},
+		/* Who made these may have put there what they like. */
+		{{0xff, 0x12, 0x41, 0x1b, 0x80, 0x05}, true},
+		{{0xff, 0x12, 0x40, 0x1c, 0x80, 0x05}, true},
+	};
+	struct mcast_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	CT_ASSERT_TRUE(mcast_open(&w, true, 0));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%zu", i);
+		mc = mcast_join(&w, 0, 1, 0);
+		fake_join_event(fake_join.id, rows[i].gid, 0xc005, MCAST_QKEY);
+		if (rows[i].ok)
+			expect_joined(&w, mc);
+		else
+			expect_eq_error(w.eq, &mc->fid, FI_EINVAL, 0);
+		expect_no_event(w.eq);
+		mcast_left(mc);
+	}
+	mcast_close(&w);
+}
+
+/* An endpoint of another domain, with the same event queue. */
+struct other {
+	struct fid_domain *domain;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_ep *ep;
+};
+
+static bool other_open(struct other *o, struct mcast_world *w)
+{
+	struct fi_av_attr av = {.type = FI_AV_TABLE};
+	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_CONTEXT};
+
+	memset(o, 0, sizeof(*o));
+	CT_EXPECT_EQ(fi_domain(w->d.fabric, w->d.info, &o->domain, NULL), 0);
+	if (ct_failed())
+		return false;
+	CT_EXPECT_EQ(fi_cq_open(o->domain, &cq, &o->cq, NULL), 0);
+	CT_EXPECT_EQ(fi_av_open(o->domain, &av, &o->av, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(o->domain, w->d.info, &o->ep, NULL), 0);
+	if (ct_failed())
+		return false;
+	CT_EXPECT_EQ(fi_ep_bind(o->ep, &w->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(o->ep, &o->av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(o->ep), 0);
+	return !ct_failed();
+}
+
+static void other_close(struct other *o)
+{
+	CT_EXPECT_EQ(fi_close(&o->ep->fid), 0);
+	CT_EXPECT_EQ(fi_close(&o->av->fid), 0);
+	CT_EXPECT_EQ(fi_close(&o->cq->fid), 0);
+	CT_EXPECT_EQ(fi_close(&o->domain->fid), 0);
+}
+
+CT_TEST(mc_group, domains_share_no_membership)
+{
+	const struct sockaddr_in addr = mcast_addr(1);
+	struct fid_mc *mc, *others = NULL;
+	struct mcast_world w;
+	struct other other;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	CT_ASSERT_TRUE(other_open(&other, &w));
+	mc = mcast_join(&w, 0, 1, 0);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, mc);
+	CT_ASSERT_EQ(fi_join(other.ep, &addr, 0, &others, &w), 0);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 2);
+	mcast_answers(1, MCAST_QKEY);
+	expect_joined(&w, others);
+	mcast_left(mc);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
+	CT_EXPECT_EQ(fi_inject(other.ep, "x", 1, fi_mc_addr(others)), 0);
+	mcast_left(others);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 2);
+	other_close(&other);
+	mcast_close(&w);
+}
+
 CT_TEST(mc_group, what_rdma_cm_says_is_told)
 {
 	static const struct {
