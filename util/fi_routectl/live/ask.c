@@ -71,7 +71,7 @@ static int connect_to(int fd, const struct sockaddr_un *addr)
 	return ret;
 }
 
-static ssize_t send_all(int fd, const char *text, size_t len)
+static ssize_t send_text(int fd, const char *text, size_t len)
 {
 	ssize_t ret;
 
@@ -128,7 +128,7 @@ static int say(int fd, json_t *request)
 		return ENOMEM;
 	}
 	grown[len] = '\n';
-	ret = send_all(fd, grown, len + 1);
+	ret = send_text(fd, grown, len + 1);
 	free(grown);
 	return ret < 0 ? errno : 0;
 }
