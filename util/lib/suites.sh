@@ -34,22 +34,22 @@ suite_style() {
 
 	version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
 	if [ "$version" = 14 ]; then
-		step style-c 60 sh -c "cd '$top' && git ls-files '*.[ch]' | xargs clang-format --dry-run --Werror"
+		step style-c 600 sh -c "cd '$top' && git ls-files '*.[ch]' | xargs clang-format --dry-run --Werror"
 	else
 		skip style-c "the sources are formatted by clang-format 14, this is $version"
 	fi
 	mapfile -t scripts < <(cd "$top" && git ls-files util .ci autogen.sh fabtests examples | while read -r name; do
 		head -n 2 "$name" | grep -qE '^#!.*sh|shellcheck shell' && echo "$name"
 	done)
-	step style-sh 120 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
-	step style-man 60 manual_complete
-	step style-rooms 60 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/fi_router \
+	step style-sh 600 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
+	step style-man 600 manual_complete
+	step style-rooms 600 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/fi_router \
 		util/simverbs examples/layer"
-	step style-pictures 60 pictures_current
-	step style-conformance 60 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
-	step style-coverage 60 sh -c "cd '$top' && util/lib/check-coverage"
-	counted check-itself 300 "$top/util/lib/test-check"
-	counted functional-itself 60 "$top/fabtests/functional/test-run-functional"
+	step style-pictures 600 pictures_current
+	step style-conformance 600 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
+	step style-coverage 600 sh -c "cd '$top' && util/lib/check-coverage"
+	counted check-itself 600 "$top/util/lib/test-check"
+	counted functional-itself 600 "$top/fabtests/functional/test-run-functional"
 }
 
 # Pictures and tables that scripts make are of what they show now.
@@ -166,22 +166,22 @@ suite_explore() {
 	build_unit || return
 	step build-explore 600 make -C "$top/build/unit" fabtests/explore/explore || return
 	step explore 600 "${run[@]}"
-	step explore-chance 300 "${run[@]}" -r 4 -S 1
-	step explore-fresh 300 "${run[@]}" -r 4
+	step explore-chance 600 "${run[@]}" -r 4 -S 1
+	step explore-fresh 600 "${run[@]}" -r 4
 	step explore-mutations 900 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_rpcrdma
 	step build-explore-rpcrdma 600 make -C "$top/build/unit" fabtests/explore/explore_rpcrdma \
 		fabtests/unit/script/libscript-fi.la fabtests/unit/script/libtested-fi.la || return
-	step explore-rpcrdma 300 "${run[@]}"
-	step explore-rpcrdma-mutations 300 "${run[@]}" -m
+	step explore-rpcrdma 600 "${run[@]}"
+	step explore-rpcrdma-mutations 600 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_route_credit
-	step build-explore-route 300 make -C "$top/build/unit" fabtests/explore/explore_route_credit \
+	step build-explore-route 600 make -C "$top/build/unit" fabtests/explore/explore_route_credit \
 		fabtests/explore/explore_route_flood || return
-	step explore-route-credit 120 "${run[@]}"
-	step explore-route-credit-mutations 120 "${run[@]}" -m
+	step explore-route-credit 600 "${run[@]}"
+	step explore-route-credit-mutations 600 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_route_flood
-	step explore-route-flood 120 "${run[@]}"
-	step explore-route-flood-mutations 120 "${run[@]}" -m
+	step explore-route-flood 600 "${run[@]}"
+	step explore-route-flood-mutations 600 "${run[@]}" -m
 }
 
 # slow_choice SUITE: where a tool makes unit tests slow. Sets the caller's GTEST_FILTER and CT_PART, both exported.
@@ -215,33 +215,33 @@ functional_sanitized() {
 	fi
 	export FCT_TIME_SCALE
 	counted "$1-functional" 600 functional_on_simverbs "$1" "$address" -p pverbs
-	counted "$1-stress" 300 commit_on_simverbs "$1" "$address" dmp on off auto stress store
-	counted "$1-commit-lost" 300 commit_on_simverbs "$1" "$address" dmp on off auto lost
-	counted "$1-commit-messages" 300 commit_on_simverbs "$1" "$address" dmp on off message commit
-	counted "$1-commit-flushes" 300 commit_on_simverbs "$1" "$address" dmp on on auto commit
-	counted "$1-rpcrdma-pverbs" 300 functional_on_simverbs "$1" "$address" -p rpcrdma --lower pverbs \
+	counted "$1-stress" 600 commit_on_simverbs "$1" "$address" dmp on off auto stress store
+	counted "$1-commit-lost" 600 commit_on_simverbs "$1" "$address" dmp on off auto lost
+	counted "$1-commit-messages" 600 commit_on_simverbs "$1" "$address" dmp on off message commit
+	counted "$1-commit-flushes" 600 commit_on_simverbs "$1" "$address" dmp on on auto commit
+	counted "$1-rpcrdma-pverbs" 600 functional_on_simverbs "$1" "$address" -p rpcrdma --lower pverbs \
 		msg cm rma srx end close
-	[ "$1" != asan ] || counted asan-clnt 120 "$top/fabtests/interop/with-build" asan simverbs \
+	[ "$1" != asan ] || counted asan-clnt 600 "$top/fabtests/interop/with-build" asan simverbs \
 		"$top/build/asan/fabtests/rpc/fi_cairn_clnt" -p "pverbs;rpcrdma" -s "$address"
 	# libfabric's tcp leaks a request that nobody answers.
-	counted "$1-rpcrdma-tcp" 300 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
+	counted "$1-rpcrdma-tcp" 600 "$top/fabtests/interop/with-build" "$1" "$top/fabtests/functional/run-functional" \
 		-b "$top/build/$1/fabtests/functional" -p rpcrdma --lower tcp -x cm.request_unused msg cm rma srx end close
 	[ "$1" != asan ] || counted asan-route 600 "$top/fabtests/interop/check-route" -b asan -w 2 -s -n 1 functional mesh workers
-	[ "$1" != asan ] || counted asan-route-limits 300 "$top/fabtests/interop/check-route" -b asan -w 1 -s -n 1 limits
-	[ "$1" != tsan ] || counted tsan-route 300 "$top/fabtests/interop/check-route" -b tsan -w 2 -s -n 1 functional mesh workers
+	[ "$1" != asan ] || counted asan-route-limits 600 "$top/fabtests/interop/check-route" -b asan -w 1 -s -n 1 limits
+	[ "$1" != tsan ] || counted tsan-route 600 "$top/fabtests/interop/check-route" -b tsan -w 2 -s -n 1 functional mesh workers
 	# LeakSanitizer cannot stop the threads of these processes at their end.
-	[ "$1" != asan ] || ASAN_OPTIONS=detect_leaks=0 counted asan-route-rdm 120 "$top/fabtests/interop/check-route" -b asan -s -n 1 rdm
-	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 300 commit_on_simverbs "$1" "$address" dmp on off auto commit
-	[ "$1" != asan ] || counted asan-nfsget 300 "$top/fabtests/interop/with-build" asan \
+	[ "$1" != asan ] || ASAN_OPTIONS=detect_leaks=0 counted asan-route-rdm 600 "$top/fabtests/interop/check-route" -b asan -s -n 1 rdm
+	SIMVERBS_LINK_LAYER=iwarp counted "$1-commit-iwarp" 600 commit_on_simverbs "$1" "$address" dmp on off auto commit
+	[ "$1" != asan ] || counted asan-nfsget 600 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
-	[ "$1" != asan ] || counted asan-rpcping 300 "$top/fabtests/interop/with-build" asan \
+	[ "$1" != asan ] || counted asan-rpcping 600 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
-	[ "$1" != asan ] || counted asan-routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
-	[ "$1" != asan ] || counted asan-router 200 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
+	[ "$1" != asan ] || counted asan-routectl 600 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
+	[ "$1" != asan ] || counted asan-router 600 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
 		check alone two borders reload
-	counted "$1-dgram" 120 functional_on_simverbs "$1" "$address" -p pverbs dgram
-	counted "$1-mcast" 120 mcast_on_simverbs "$1" "$address"
-	[ "$1" != asan ] || counted asan-fault 400 functional_on_simverbs asan "$address" -p pverbs -T 340 fault
+	counted "$1-dgram" 600 functional_on_simverbs "$1" "$address" -p pverbs dgram
+	counted "$1-mcast" 600 mcast_on_simverbs "$1" "$address"
+	[ "$1" != asan ] || counted asan-fault 600 functional_on_simverbs asan "$address" -p pverbs -T 340 fault
 }
 
 # Debian's next release: rdma-core 65, which librpma is not packaged with. What was built on Debian 12 runs there, too.
@@ -253,7 +253,7 @@ simverbs_forky() {
 		--build "$top/build/forky" --strict --except pverbs-functional --except rpma --except sa-statuses-of-opensm
 	address=$(host_address)
 	[ -n "$address" ] || return 0
-	counted simverbs-portable-forky 300 guest forky build-in "$top/fabtests/interop/with-build" unit \
+	counted simverbs-portable-forky 600 guest forky build-in "$top/fabtests/interop/with-build" unit \
 		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -w simverbs \
 		-a "$address" -p pverbs
 }
@@ -282,7 +282,7 @@ suite_valgrind() {
 suite_tcp() {
 	build_unit || return
 	counted tcp 900 "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp
-	counted net-itself 120 "$top/fabtests/interop/test-net"
+	counted net-itself 600 "$top/fabtests/interop/test-net"
 	tcp_in_namespaces
 }
 
@@ -291,10 +291,10 @@ tcp_in_namespaces() {
 	local net=$top/fabtests/interop/net
 
 	"$net" up -e 'host a' true 2>/dev/null || { skip tcp-namespaces "no user namespaces here"; return; }
-	counted tcp-namespaces 300 "$net" up -e 'link client 10.0.0.1/24 server 10.0.0.2/24' "$net" in client \
+	counted tcp-namespaces 600 "$net" up -e 'link client 10.0.0.1/24 server 10.0.0.2/24' "$net" in client \
 		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -p tcp \
 		--peer-netns server -s 10.0.0.1 -a 10.0.0.2 cm msg rma end
-	counted tcp-mesh 120 "$net" up -e 'link a 10.0.1.1/24 r 10.0.1.9/24; link b 10.0.2.1/24 r 10.0.2.9/24;
+	counted tcp-mesh 600 "$net" up -e 'link a 10.0.1.1/24 r 10.0.1.9/24; link b 10.0.2.1/24 r 10.0.2.9/24;
 		link c 10.0.3.1/24 r 10.0.3.9/24; forward r; route a default 10.0.1.9; route b default 10.0.2.9;
 		route c default 10.0.3.9' "$top/build/unit/fabtests/functional/fi_cairn_mesh" -p tcp -n 6 \
 		--hosts=a=10.0.1.1,b=10.0.2.1,c=10.0.3.1
@@ -327,15 +327,15 @@ suite_simverbs() {
 				-p "$client" --peer "$server"
 		done
 	done
-	counted simverbs-process 200 process_with_thread unit "$address"
+	counted simverbs-process 600 process_with_thread unit "$address"
 	# That it runs; nothing is asserted of its times.
-	step simverbs-conns 60 "$top/fabtests/interop/with-build" unit simverbs \
+	step simverbs-conns 600 "$top/fabtests/interop/with-build" unit simverbs \
 		"$top/build/unit/fabtests/benchmarks/fi_cairn_conns" -n 300 "$address"
-	SIMVERBS_REMOVAL=silent counted simverbs-removed-silent 200 functional_on_simverbs unit "$address" -p pverbs removed
-	FI_PVERBS_DURABLE=on SIMVERBS_REMOVAL=silent counted simverbs-removed-durable 200 \
+	SIMVERBS_REMOVAL=silent counted simverbs-removed-silent 600 functional_on_simverbs unit "$address" -p pverbs removed
+	FI_PVERBS_DURABLE=on SIMVERBS_REMOVAL=silent counted simverbs-removed-durable 600 \
 		functional_on_simverbs unit "$address" -p pverbs removed
-	counted simverbs-store 300 functional_on_simverbs unit "$address" -p pverbs store
-	counted simverbs-stress 300 commit_on_simverbs unit "$address" dmp on off auto stress
+	counted simverbs-store 600 functional_on_simverbs unit "$address" -p pverbs store
+	counted simverbs-stress 600 commit_on_simverbs unit "$address" dmp on off auto stress
 	simverbs_pmem "$address"
 	simverbs_commit "$address"
 	simverbs_commit_troubles "$address"
@@ -362,7 +362,7 @@ simverbs_pmem() {
 
 	truncate -s 64K "$file"
 	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file SIMVERBS_PERSISTENCE=mhp \
-		counted simverbs-pmem 300 functional_on_simverbs unit "$1" -p pverbs mr
+		counted simverbs-pmem 600 functional_on_simverbs unit "$1" -p pverbs mr
 }
 
 # The daily choice: any two values of two columns meet in a row.
@@ -410,17 +410,17 @@ commit_without() {
 simverbs_commit_troubles() {
 	local side flush
 
-	counted simverbs-commit-verbs-server 60 commit_without unit "$1" pverbs verbs
-	counted simverbs-commit-verbs-client 60 commit_without unit "$1" verbs pverbs
+	counted simverbs-commit-verbs-server 600 commit_without unit "$1" pverbs verbs
+	counted simverbs-commit-verbs-client 600 commit_without unit "$1" verbs pverbs
 	for side in SERVER CLIENT; do
 		for flush in on off; do
-			counted "simverbs-commit-off-$side-$flush" 60 commit_without unit "$1" pverbs pverbs \
+			counted "simverbs-commit-off-$side-$flush" 600 commit_without unit "$1" pverbs pverbs \
 				SIMVERBS_FLUSH=$flush FCT_${side}_ENV=FI_PVERBS_DURABLE=off
 		done
 	done
-	step simverbs-reach 60 reach_on_simverbs unit "$1"
-	counted simverbs-commit-lost 120 commit_on_simverbs unit "$1" dmp on off auto lost
-	counted simverbs-commit-lost-reads 120 commit_on_simverbs unit "$1" mhp on off auto lost
+	step simverbs-reach 600 reach_on_simverbs unit "$1"
+	counted simverbs-commit-lost 600 commit_on_simverbs unit "$1" dmp on off auto lost
+	counted simverbs-commit-lost-reads 600 commit_on_simverbs unit "$1" mhp on off auto lost
 }
 
 # What ofi_rxm makes of the flag, with both versions of libfabric.
@@ -431,8 +431,8 @@ simverbs_rxm() {
 	run=(env "FI_CAIRN_PMEM=$file" "SIMVERBS_PERSISTENT_FILE=$file" "$top/fabtests/interop/with-build" unit
 		"$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" -w simverbs -a "$1"
 		-p "pverbs;ofi_rxm" rxm)
-	counted simverbs-rxm 120 "${run[@]}"
-	counted simverbs-rxm-trixie 120 guest trixie build-in "${run[@]}"
+	counted simverbs-rxm 600 "${run[@]}"
+	counted simverbs-rxm-trixie 600 guest trixie build-in "${run[@]}"
 }
 
 # reach_on_simverbs BUILD ADDRESS: one peer of a domain does not change another's sequence word.
@@ -458,20 +458,20 @@ simverbs_dgram() {
 	local -x SIMVERBS_LINK_LAYER
 
 	for SIMVERBS_LINK_LAYER in infiniband roce; do
-		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER" 60 functional_on_simverbs unit "$1" -p pverbs dgram
-		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-server" 60 functional_on_simverbs unit "$1" \
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER" 600 functional_on_simverbs unit "$1" -p pverbs dgram
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-server" 600 functional_on_simverbs unit "$1" \
 			-p pverbs --peer verbs dgram
-		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 60 functional_on_simverbs unit "$1" \
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-verbs-client" 600 functional_on_simverbs unit "$1" \
 			-p verbs --peer pverbs dgram
-		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-lossy" 60 lossy_on_simverbs unit "$1"
-		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 60 mcast_on_simverbs unit "$1"
+		counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-lossy" 600 lossy_on_simverbs unit "$1"
+		counted "simverbs-mcast-$SIMVERBS_LINK_LAYER" 600 mcast_on_simverbs unit "$1"
 		simverbs_dgram_without_ip
 	done
 	SIMVERBS_EVENTS=on SIMVERBS_LINK_LAYER=infiniband FI_PVERBS_LINK=rfc \
-		counted simverbs-mcast-link 60 functional_on_simverbs unit "$1" -p pverbs mcast
-	counted simverbs-datagram-feed 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
+		counted simverbs-mcast-link 600 functional_on_simverbs unit "$1" -p pverbs mcast
+	counted simverbs-datagram-feed 600 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
 		"$top/build/unit"
-	counted simverbs-mckey 100 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"
+	counted simverbs-mckey 600 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"
 }
 
 # On a device that has no IP address, by its GID. Such a port on Ethernet joins no groups.
@@ -479,8 +479,8 @@ simverbs_dgram_without_ip() {
 	local -x SIMVERBS_DEVICES=2 FI_PVERBS_DEVICE=sim1
 	local gid=fe80::273:6d00:7662:11
 
-	counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-without-ip" 60 functional_on_simverbs unit "$gid" -p pverbs dgram
-	[ "$SIMVERBS_LINK_LAYER" = roce ] || counted simverbs-mcast-without-ip 60 mcast_on_simverbs unit "$gid"
+	counted "simverbs-dgram-$SIMVERBS_LINK_LAYER-without-ip" 600 functional_on_simverbs unit "$gid" -p pverbs dgram
+	[ "$SIMVERBS_LINK_LAYER" = roce ] || counted simverbs-mcast-without-ip 600 mcast_on_simverbs unit "$gid"
 }
 
 # lossy_on_simverbs BUILD ADDRESS: datagrams some of which are lost, come twice or late. The device is for this alone, for its counters
@@ -508,9 +508,9 @@ mcast_on_simverbs() {
 simverbs_many() {
 	local check=("$top/fabtests/interop/check-many" "$1") with=$top/fabtests/interop/with-build
 
-	counted simverbs-many 300 "$with" unit "${check[@]}"
+	counted simverbs-many 600 "$with" unit "${check[@]}"
 	if guest_build trixie; then
-		counted simverbs-many-trixie 300 guest trixie build-in "$with" trixie "${check[@]}"
+		counted simverbs-many-trixie 600 guest trixie build-in "$with" trixie "${check[@]}"
 	else
 		skip simverbs-many-trixie "the build for the guest failed"
 	fi
@@ -521,9 +521,9 @@ simverbs_remotelog() {
 	local test=("$top/fabtests/interop/with-build" unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
 	counted simverbs-remotelog 600 "${test[@]}" singleton compound librpma machine again mistake volatile sweep kill
-	counted simverbs-replicated-log 120 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
+	counted simverbs-replicated-log 600 "$top/fabtests/interop/with-build" unit "$top/examples/test-replicated_log" \
 		"$top/build/unit"
-	counted simverbs-remotelog-power 300 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \
+	counted simverbs-remotelog-power 600 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp \
 		power-librpma
 }
 
@@ -553,7 +553,7 @@ suite_layer() {
 
 	build_unit || return
 	layer_over tcp 127.0.0.1
-	counted layer-over-layer 300 "$with" unit "$top/fabtests/functional/run-functional" \
+	counted layer-over-layer 600 "$with" unit "$top/fabtests/functional/run-functional" \
 		-b "$top/build/unit/fabtests/functional" -p example_top --lower "tcp;example_layer" cm msg rma
 	address=$(host_address)
 	if [ -z "$address" ]; then
@@ -565,10 +565,10 @@ suite_layer() {
 	counted layer-fault 600 "$with" unit "$top/fabtests/functional/run-functional" -b "$top/build/unit/fabtests/functional" \
 		-w simverbs -a "$address" -T 240 -p example_layer --lower pverbs fault
 	truncate -s 2M "$file"
-	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file counted layer-rxm 120 "$with" unit simverbs \
+	FI_CAIRN_PMEM=$file SIMVERBS_PERSISTENT_FILE=$file counted layer-rxm 600 "$with" unit simverbs \
 		"$top/build/unit/fabtests/functional/fi_cairn_rxm" -p "example_layer;ofi_rxm" --lower pverbs "--self=$address"
 	if guest_build trixie; then
-		counted layer-pverbs-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+		counted layer-pverbs-trixie 600 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
 			-b "$top/build/trixie/fabtests/functional" -w simverbs -a "$address" -p example_layer --lower pverbs \
 			cm msg rma srx atomic
 	else
@@ -582,12 +582,12 @@ layer_over() {
 
 	counted "layer-$1" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 		-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p example_layer --lower "$1"
-	counted "layer-$1-rdm" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
+	counted "layer-$1-rdm" 600 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_rdm" -n 4 \
 		-p "example_layer;ofi_rxm" --lower "$1" "--self=$2"
-	counted "layer-$1-mesh" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_mesh" -n 4 \
+	counted "layer-$1-mesh" 600 "$with" unit "${w[@]}" "$top/build/unit/fabtests/functional/fi_cairn_mesh" -n 4 \
 		-p example_layer --lower "$1" -s "$2"
-	step "layer-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
-	step "layer-$1-pingpong-rdm" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack;ofi_rxm" \
+	step "layer-$1-pingpong" 600 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
+	step "layer-$1-pingpong-rdm" 600 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack;ofi_rxm" \
 		"$stack;ofi_rxm" rdm
 	if [ -x "$top/build/unit/fabtests/interop/mpi_check" ]; then
 		FI_PROVIDER=example_layer,ofi_rxm FI_EXAMPLE_LAYER_LOWER=$1 counted "layer-$1-openmpi" 600 "$with" unit "${w[@]}" \
@@ -609,13 +609,13 @@ suite_rpcrdma() {
 		return
 	fi
 	rpcrdma_over pverbs "$address" simverbs
-	counted rpcrdma-verbs 300 "$with" unit "$top/fabtests/functional/run-functional" \
+	counted rpcrdma-verbs 600 "$with" unit "$top/fabtests/functional/run-functional" \
 		-b "$top/build/unit/fabtests/functional" -w simverbs -a "$address" -p rpcrdma --lower verbs msg cm rma
 	if guest_build trixie; then
-		counted rpcrdma-pverbs-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+		counted rpcrdma-pverbs-trixie 600 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
 			-b "$top/build/trixie/fabtests/functional" -w simverbs -a "$address" -p rpcrdma --lower pverbs \
 			cm msg rma srx
-		counted rpcrdma-tcp-trixie 300 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
+		counted rpcrdma-tcp-trixie 600 guest trixie build-in "$with" trixie "$top/fabtests/functional/run-functional" \
 			-b "$top/build/trixie/fabtests/functional" -p rpcrdma --lower tcp cm msg rma srx
 	else
 		skip rpcrdma-pverbs-trixie "the build for the guest failed"
@@ -625,14 +625,14 @@ suite_rpcrdma() {
 suite_route-graph() {
 	build_unit || return
 	step build-routectl 600 make -C "$top/build/unit" util/fi_routectl/fi_routectl || return
-	unit_wanted || counted route-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_auth fabtests/unit/unit_route_config
+	unit_wanted || counted route-unit 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route fabtests/unit/unit_route_auth fabtests/unit/unit_route_config
 		fabtests/unit/unit_route_flow fabtests/unit/unit_route_sync fabtests/unit/unit_route_wire
 		fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_lsdb fabtests/fuzz/fuzz_route_wire"
-	counted routectl 300 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
+	counted routectl 600 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/unit"
 	# It ends with an error where Boost finds other costs.
-	step build-route-bench 300 make -C "$top/build/unit" fabtests/benchmarks/fi_cairn_route || return
-	step route-1000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -n 20
-	step route-10000 120 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -s 10000 -n 3
+	step build-route-bench 600 make -C "$top/build/unit" fabtests/benchmarks/fi_cairn_route || return
+	step route-1000 600 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -n 20
+	step route-10000 600 "$top/build/unit/fabtests/benchmarks/fi_cairn_route" -s 10000 -n 3
 }
 
 # A daemon with the first protocol, before there were workers, durable writes in routers, and writes that they execute.
@@ -665,41 +665,41 @@ suite_route() {
 
 	build_unit || return
 	step build-router 600 make -C "$top/build/unit" util/fi_router/fi_router util/fi_routectl/fi_routectl || return
-	unit_wanted || counted route-parts 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
+	unit_wanted || counted route-parts 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_route_data fabtests/unit/unit_route_peer
 		fabtests/unit/unit_route_prov fabtests/unit/unit_route_xfer fabtests/unit/unit_router
 		fabtests/unit/unit_router_chain fabtests/unit/unit_router_transit fabtests/fuzz/fuzz_route_control
 		fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_vc"
-	counted route-router 300 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
+	counted route-router 600 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	! full_only route-net-itself "the tool that makes routed networks" ||
-		counted route-net-itself 300 "$top/fabtests/interop/test-route-net"
+		counted route-net-itself 600 "$top/fabtests/interop/test-route-net"
 	# Three at once: most of them wait most of the time. The limits say what a connection leaves to others.
-	counted route-programs 300 "${check[@]}" -j 3 -x stress.domain -x stress.reopen_domain -n 1 \
+	counted route-programs 600 "${check[@]}" -j 3 -x stress.domain -x stress.reopen_domain -n 1 \
 		functional hostile auth systems operators workers drain local figure
-	counted route-programs-few 200 "${check[@]}" -j 3 -x stress.domain -x stress.reopen_domain -n 0,2 -s functional failure fault others crowd soak
-	counted route-interop 300 "${check[@]}" -j 3 -n 0,2 commit verbs rdm mesh pingpong
-	counted route-openmpi 300 "${check[@]}" -n 2 openmpi
+	counted route-programs-few 600 "${check[@]}" -j 3 -x stress.domain -x stress.reopen_domain -n 0,2 -s functional failure fault others crowd soak
+	counted route-interop 600 "${check[@]}" -j 3 -n 0,2 commit verbs rdm mesh pingpong
+	counted route-openmpi 600 "${check[@]}" -n 2 openmpi
 	# Shares are measured, which two workers do not keep where they have to wait for a processor.
-	counted route-limits 200 "${check[@]}" -w 1 -n 1 limits
-	counted route-many 200 "${check[@]}" -s -n 1 many
+	counted route-limits 600 "${check[@]}" -w 1 -n 1 limits
+	counted route-many 600 "${check[@]}" -s -n 1 many
 	! full_only route-many-all "1,000 connections through one router" ||
-		counted route-many-all 300 "${check[@]}" -n 1 many
+		counted route-many-all 600 "${check[@]}" -n 1 many
 	# How many workers a router has otherwise depends on the processors.
-	counted route-two-workers 200 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh
+	counted route-two-workers 600 "${check[@]}" -j 2 -w 2 -s -n 2 functional mesh
 	! full_only route-two-workers-hostile "hostile peers, and routers with two workers" ||
-		counted route-two-workers-hostile 200 "${check[@]}" -w 2 -s -n 2 hostile
+		counted route-two-workers-hostile 600 "${check[@]}" -w 2 -s -n 2 hostile
 	! full_only route-failure-all "every failure, Fig. 3 without each of its routers, rings and partitions" ||
 		counted route-failure-all 1800 "${check[@]}" -f failure
 	! full_only route-soak "10 minutes" || counted route-soak 1200 "${check[@]}" -f soak
 	! full_only route-functional-all "all cases of all programs with 0, 1, 2, 3 and 5 routers" ||
 		counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	! full_only route-upgrade "routers of earlier versions, built from the history, drained and replaced" || route_upgrade
-	! full_only route-table "every cell of Table I, measured" || counted route-table 300 "${check[@]}" -f systems
+	! full_only route-table "every cell of Table I, measured" || counted route-table 600 "${check[@]}" -f systems
 	! full_only route-limits-long "a million transfers, and more than 4 GiB at once, through 0, 1 and 2 routers" ||
 		counted route-limits-long 3600 "${check[@]}" -f limits
 	full_only route-bench "each figure of route-bench, once" || return 0
-	step build-relay 300 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
+	step build-relay 600 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay || return
 	# Figures of a loaded machine say nothing: what is tested is that every way gives one.
-	step route-bench 240 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
+	step route-bench 600 "$top/fabtests/interop/with-build" unit "$top/fabtests/benchmarks/route-bench" -n 1 -r 2
 }
 
 # What suits a layer that has connections, messages and RMA.
@@ -716,8 +716,8 @@ rpcrdma_over() {
 	! full_only "rpcrdma-$1-many" "fi_cairn_many and fi_cairn_mesh over rpcrdma and $1" ||
 		counted "rpcrdma-$1-many" 600 "$with" unit "$top/fabtests/functional/run-functional" \
 			-b "$top/build/unit/fabtests/functional" ${w[0]+-w "${w[0]}"} -a "$2" -p rpcrdma --lower "$1" many mesh
-	counted "rpcrdma-rows-$1" 300 rpcrdma_rows unit "$1" "$2" "${w[@]}"
-	step "rpcrdma-$1-pingpong" 200 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
+	counted "rpcrdma-rows-$1" 600 rpcrdma_rows unit "$1" "$2" "${w[@]}"
+	step "rpcrdma-$1-pingpong" 600 "$with" unit "${w[@]}" "$top/fabtests/interop/check-pingpong" "$2" "$stack" "$stack"
 }
 
 suite_rpc() {
@@ -731,16 +731,16 @@ suite_rpc() {
 	else
 		skip rpc-pverbs "no interface has an address besides the loopback one"
 	fi
-	counted rpc-nfsget 300 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
-	counted rpc-rpcping 300 "$with" unit "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit"
+	counted rpc-nfsget 600 "$with" unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
+	counted rpc-rpcping 600 "$with" unit "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit"
 }
 
 # rpc_over LOWER ADDRESS [WRAPPER]
 rpc_over() {
 	local with=$top/fabtests/interop/with-build stack="$1;rpcrdma" w=("${@:3}")
 
-	counted "rpc-clnt-$1" 120 "$with" unit "${w[@]}" "$top/build/unit/fabtests/rpc/fi_cairn_clnt" -p "$stack" -s "$2"
-	step "rpc-$1-example" 60 "$with" unit "$top/examples/rpc/test-count" "$top/build/unit" "$stack" "$2" "${w[@]}"
+	counted "rpc-clnt-$1" 600 "$with" unit "${w[@]}" "$top/build/unit/fabtests/rpc/fi_cairn_clnt" -p "$stack" -s "$2"
+	step "rpc-$1-example" 600 "$with" unit "$top/examples/rpc/test-count" "$top/build/unit" "$stack" "$2" "${w[@]}"
 }
 
 # rpcrdma_rows BUILD LOWER ADDRESS [simverbs]: each row of the conformance tables by name. A crash leaves no count, which
@@ -765,9 +765,9 @@ suite_install() {
 
 	rm -rf "$root"
 	step build-install 1200 build_tree install -- --prefix=/usr || return
-	step make-install 120 make -C "$dir" install DESTDIR="$root" || return
-	step installed-files 30 installed_files "$root"
-	step installed-providers 30 installed_providers "$root"
+	step make-install 600 make -C "$dir" install DESTDIR="$root" || return
+	step installed-files 600 installed_files "$root"
+	step installed-providers 600 installed_providers "$root"
 	# Builds, installs and removes from the archive; what it builds was tested before.
 	step distcheck 1800 with_ccache make -C "$dir" -j2 distcheck TESTS=
 }
@@ -874,9 +874,9 @@ suite_rpc-kernel() {
 	local mount=(fabtests/interop/with-build trixie fabtests/interop/check-mount)
 
 	guest_up trixie || return
-	step rpc-kernel-image 60 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M || return
-	counted rpc-kernel-server 500 in_guest trixie 480 "${nfs[@]}" build/trixie 10.77.0.1
-	counted rpc-kernel-client 400 in_guest trixie 380 "${mount[@]}" build/trixie 10.77.0.1
+	step rpc-kernel-image 600 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M || return
+	counted rpc-kernel-server 600 in_guest trixie 480 "${nfs[@]}" build/trixie 10.77.0.1
+	counted rpc-kernel-client 600 in_guest trixie 380 "${mount[@]}" build/trixie 10.77.0.1
 	if full_only rpc-kernel-long "100,000 Calls each way, 100 lost connections, little memory, few credits, long silence"; then
 		counted rpc-kernel-server-long 2400 in_guest trixie 2380 "${nfs[@]}" --long build/trixie 10.77.0.1
 		counted rpc-kernel-client-long 1500 in_guest trixie 1480 "${mount[@]}" --long build/trixie 10.77.0.1
@@ -927,7 +927,7 @@ pmem_tests() {
 			FI_PVERBS_COMMIT_METHOD=$method "${with[@]}" fabtests/functional/run-functional \
 			-b "build/$build/fabtests/functional" -p pverbs -a 10.77.0.1 mr commit
 	done
-	step "$name-reach" 120 in_guest "$release" 100 "${with[@]}" fi_cairn_beside -w -m 8 10.77.0.1 /dev/dax0.0
+	step "$name-reach" 600 in_guest "$release" 100 "${with[@]}" fi_cairn_beside -w -m 8 10.77.0.1 /dev/dax0.0
 	counted "$name-remotelog" 600 in_guest "$release" 580 "${with[@]}" fabtests/interop/check-remotelog 10.77.0.1 \
 		/dev/dax0.0
 	counted "$name-killed" 1200 "$top/fabtests/interop/check-killed" "$build" --release "$release" \
@@ -948,7 +948,7 @@ durable_in_guest() {
 guest_tests() {
 	local release=$1 build=$2 name=$1-$2 server client mode programs=()
 
-	step "$name-fi_info" 60 in_guest "$release" 50 fabtests/interop/with-build "$build" \
+	step "$name-fi_info" 600 in_guest "$release" 50 fabtests/interop/with-build "$build" \
 		fabtests/interop/check-fi_info
 	# Kernel and libraries are those of trixie-trixie: what is new is whether the binary fits them.
 	[ "$name" != trixie-bookworm ] ||
@@ -956,13 +956,13 @@ guest_tests() {
 trixie-trixie and bookworm-bookworm run" ||
 		programs=(getinfo eq cm msg rma atomic cq cntr srx mr)
 	functional_in_guest "$release" "$build" pverbs pverbs "${programs[@]}"
-	step "$name-pingpong-rdm" 200 in_guest "$release" 180 fabtests/interop/with-build "$build" \
+	step "$name-pingpong-rdm" 600 in_guest "$release" 180 fabtests/interop/with-build "$build" \
 		fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
 	[ "$name" = trixie-trixie ] ||
 		full_only "$name-peers" "fi_pingpong with verbs, Open MPI, a file by three ways" || return 0
 	for server in pverbs verbs; do
 		for client in pverbs verbs; do
-			step "$name-pingpong-$server-$client" 200 in_guest "$release" 180 \
+			step "$name-pingpong-$server-$client" 600 in_guest "$release" 180 \
 				fabtests/interop/with-build "$build" \
 				fabtests/interop/check-pingpong host1 "$server" "$client"
 		done
@@ -973,7 +973,7 @@ trixie-trixie and bookworm-bookworm run" ||
 			fabtests/interop/check-openmpi
 	fi
 	for mode in msg write read; do
-		step "$name-file-$mode" 300 in_guest "$release" 280 \
+		step "$name-file-$mode" 600 in_guest "$release" 280 \
 			fabtests/interop/with-build "$build" fabtests/interop/check-file host1 "$mode"
 	done
 	[ "$name" = trixie-trixie ] || return 0
@@ -1004,9 +1004,9 @@ dgram_in_guest() {
 		[ "$sides" = "pverbs pverbs" ] || run+=(-x dgram.too_long)
 		counted "$1-$2-dgram-${sides/ /-}" 200 in_guest "$1" 180 "${run[@]}" dgram
 	done
-	counted "$1-$2-mcast" 200 in_guest "$1" 180 fabtests/interop/with-build "$2" fabtests/functional/run-functional \
+	counted "$1-$2-mcast" 600 in_guest "$1" 180 fabtests/interop/with-build "$2" fabtests/functional/run-functional \
 		-b "build/$2/fabtests/functional" -p pverbs -a 10.77.0.1 mcast
-	counted "$1-$2-mckey" 120 in_guest "$1" 100 fabtests/interop/with-build "$2" fabtests/interop/check-mckey -k 10.77.0.1
+	counted "$1-$2-mckey" 600 in_guest "$1" 100 fabtests/interop/with-build "$2" fabtests/interop/check-mckey -k 10.77.0.1
 }
 
 # functional_in_guest RELEASE BUILD CLIENT SERVER [PROGRAM...]
