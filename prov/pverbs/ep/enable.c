@@ -14,7 +14,8 @@
 
 /*
  * Entries for tx_attr->size operations with the endpoint's default flags. At least two:
- * an operation with FI_DELIVERY_COMPLETE takes two.
+ * an operation with FI_DELIVERY_COMPLETE takes two, and so does a datagram that is copied
+ * to another group.
  */
 static uint32_t pvb_ep_tx_depth(const struct pvb_ep *ep)
 {

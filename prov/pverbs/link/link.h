@@ -16,13 +16,13 @@ struct pvb_link_config {
 	int family;	  /* AF_INET or AF_INET6 */
 	uint16_t pkey;	  /* that the port has, with the bit of full members or not */
 	uint8_t port_mtu; /* active MTU of the port, IBV_MTU_* */
-	uint32_t
-		wait_ms; /* for an answer; tries: how often it is asked for, 1 at least */
-	uint32_t tries;
+	uint32_t wait_ms; /* for an answer, before it is asked for again */
+	uint32_t tries;	  /* at least 1 */
 	/* Called once after pvb_link_open has returned 0. err: 0: the link is found;
 	 * -FI_EADDRNOTAVAIL: it has no group of any scope; -FI_EMSGSIZE: its MTU is above
 	 * the port's, or too small for IPv6; -FI_EINVAL: the record is not of this link;
-	 * and what pvb_link_error says. status: of the last answer, enum pvb_sa_status.
+	 * -FI_EAGAIN: too much was outstanding; and what pvb_link_error says. status: of
+	 * the last answer, enum pvb_sa_status.
 	 */
 	void (*done)(void *arg, struct pvb_link *link, int err, uint16_t status);
 	void *arg;
@@ -31,12 +31,11 @@ struct pvb_link_config {
 struct pvb_link {
 	struct pvb_sa_client *client;
 	struct pvb_link_config config;
-	struct pvb_mc_link
-		map;	      /* how its addresses become MGIDs; once found, its scope */
-	unsigned int scopes;  /* that were asked for */
-	uint8_t mgid[16];     /* of the broadcast or all-node group that is asked for */
-	struct pvb_mcm group; /* its record: attributes of all groups of the link */
-	uint32_t mtu;	      /* bytes of a datagram; 0: not found */
+	struct pvb_mc_link map; /* of addresses to MGIDs; its scope once it is found */
+	unsigned int scopes;	/* that were asked for */
+	uint8_t mgid[16];	/* of the broadcast or all-node group that is asked for */
+	struct pvb_mcm group;	/* its record: attributes of all groups of the link */
+	uint32_t mtu;		/* bytes of a datagram; 0: not found */
 };
 
 /*

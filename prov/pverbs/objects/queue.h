@@ -71,7 +71,7 @@ struct pvb_wq {
 	struct pvb_srx *srx; /* whose own queue this is: slots retire in any order */
 	struct pvb_cntr *cntr[PVB_COUNTS];
 	bool counted;	  /* some cntr is not NULL */
-	bool datagrams;	  /* each receive has an entry of grhs */
+	bool datagrams;	  /* receives have a scatter entry for the GRH */
 	bool plain_grh;	  /* its slots are PVB_SLOT_PLAIN_GRH: nobody reads a GRH */
 	atomic_bool open; /* operations may be posted */
 	atomic_bool made; /* slots is not NULL */

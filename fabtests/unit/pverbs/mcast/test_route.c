@@ -299,3 +299,19 @@ CT_TEST(mc_route, routes_change_while_programs_send)
 	pthread_join(thread, NULL);
 	route_close(&w);
 }
+
+CT_TEST(mc_route, a_copy_has_room_in_the_shortest_send_queue)
+{
+	const struct pvb_mc_to group = place(LID_GROUP), routers = place(LID_ROUTERS);
+	struct route_world w;
+
+	CT_ASSERT_TRUE(route_open(&w, 1));
+	lock(&w);
+	CT_EXPECT_EQ(pvb_mc_route_to(w.mc, &group, &routers), 0);
+	unlock(&w);
+	CT_EXPECT_EQ(fi_send(w.m.ep[0], NULL, 0, NULL, w.to, NUMBER(1)), 0);
+	CT_EXPECT_EQ(w.qp->sq.wr[0].ah->attr.dlid, LID_GROUP);
+	CT_EXPECT_EQ(w.qp->sq.wr[1].ah->attr.dlid, LID_ROUTERS);
+	CT_EXPECT_EQ(fi_send(w.m.ep[0], NULL, 0, NULL, w.to, NUMBER(2)), -FI_EAGAIN);
+	route_close(&w);
+}
