@@ -68,6 +68,8 @@ CT_TEST(adjacency, tries_again_less_and_less_often)
 	for (i = 0; i < 6; i++) {
 		fake_down(fake_last(), FI_ECONNREFUSED);
 		count = fake_peers_count;
+		/* News of other routers make it no sooner. */
+		one.node.retarget = true;
 		one_passes(&one, 150);
 		CT_EXPECT_EQ(fake_peers_count, count);
 		one_passes(&one, i < 5 ? 250u << i : 6300);
@@ -93,8 +95,11 @@ CT_TEST(adjacency, a_visitor_s_first_message_makes_it_one)
 	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
 	CT_EXPECT_EQ(one.node.guests, 0);
+	CT_EXPECT_EQ(one.node.counters.adjacencies_up, 1);
+	CT_EXPECT_EQ(one.node.counters.adjacencies_down, 0);
 	fake_down(fake, FI_ECONNABORTED);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
+	CT_EXPECT_EQ(one.node.counters.adjacencies_down, 1);
 	one_close(&one);
 }
 
