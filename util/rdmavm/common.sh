@@ -156,11 +156,19 @@ guard() {
 	read -r group && ! read -r && kill -TERM -- "-$group"
 }
 
+# end_on_signals [FIRST]: a signal runs the command FIRST, says that it interrupted, and ends this program.
+end_on_signals() {
+	# shellcheck disable=SC2064 # FIRST is the text of a command
+	trap "${1:+$1; }say interrupted; exit 130" INT TERM HUP
+}
+
 # logged LOG SECONDS PROGRESS-FUNCTION COMMAND...: runs COMMAND with its output going to LOG and returns its status;
-# calls PROGRESS-FUNCTION LOG every five seconds.
+# calls PROGRESS-FUNCTION LOG every five seconds. Leaves end_on_signals behind.
 logged() {
-	local log=$1 deadline=$((SECONDS + $2)) report=$3 next=$((SECONDS + 5)) signal=TERM status
+	local log=$1 deadline=$((SECONDS + $2)) report=$3 next=$((SECONDS + 5)) signal=TERM status signalled=
 	shift 3
+	# Until the command's number is known.
+	trap 'signalled=yes' INT TERM HUP
 	# Job control gives it a process group of its own, so that all of it can be stopped.
 	exec 5> >(guard)
 	set -m
@@ -168,7 +176,9 @@ logged() {
 	set +m
 	job=$!
 	echo "$job" >&5
-	trap 'kill -TERM -- "-$job" 2> /dev/null; wait "$job"; say interrupted; exit 130' INT TERM HUP
+	# shellcheck disable=SC2016 # for the trap to expand
+	end_on_signals 'kill -TERM -- "-$job" 2> /dev/null; wait "$job"'
+	[ -z "$signalled" ] || kill -TERM $$
 	while kill -0 "$job" 2> /dev/null; do
 		if [ "$SECONDS" -ge "$deadline" ]; then
 			echo "rdmavm: stopped, for it took too long" >> "$log"
@@ -184,7 +194,7 @@ logged() {
 	status=$?
 	echo end >&5
 	exec 5>&-
-	trap - INT TERM HUP
+	end_on_signals
 	return "$status"
 }
 

@@ -142,6 +142,7 @@ build_image() {
 		echo "$scratch" > "$work/scratch"
 	fi
 	trap 'remove_tree "$work" "$scratch"' EXIT
+	end_on_signals
 	cp "$parts"/guest-* "$work/recipe/"
 	mirror=${mirror:-$(host_mirror)}
 	[ -n "$mirror" ] || die "apt on this machine knows no Debian mirror; run apt-get update, or name one with --mirror URL"
@@ -162,7 +163,7 @@ build_image() {
 		progress "done: $image"
 	fi
 	remove_tree "$work" "$scratch"
-	trap - EXIT
+	trap - EXIT INT TERM HUP
 	touch "$image/lock"
 	prune_images
 	umask "$mask"
