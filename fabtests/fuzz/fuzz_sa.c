@@ -26,6 +26,7 @@ static void check_records(const uint8_t *data, size_t size)
 	CHECK_RECORD(pvb_path_record, PVB_PATH_SIZE);
 	CHECK_RECORD(pvb_inform_info, PVB_INFORM_SIZE);
 	CHECK_RECORD(pvb_notice, PVB_NOTICE_SIZE);
+	CHECK_RECORD(pvb_port_info, PVB_PORT_INFO_SIZE);
 	CHECK_RECORD(pvb_sm_info, PVB_SM_INFO_SIZE);
 }
 
@@ -64,7 +65,7 @@ static void check_mgid(const uint8_t *data)
 	FUZZ_CHECK(!memcmp(mgid, data, sizeof(mgid)));
 }
 
-static int lose(void *arg, const uint8_t *mad)
+static int lose(void *arg, const uint8_t *mad, uint32_t wait_ms)
 {
 	return 0;
 }

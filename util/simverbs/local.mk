@@ -214,14 +214,15 @@ util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
 # Run by test-simverbs, under simverbs.
 check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
+sa_ldadd = prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 noinst_PROGRAMS += util/simverbs/test/sa_client
 util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
-util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS)
-util_simverbs_test_sa_client_LDADD = $(UMAD_LIBS)
+util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov $(LIBFABRIC_CFLAGS)
+util_simverbs_test_sa_client_LDADD = $(sa_ldadd)
 noinst_PROGRAMS += util/simverbs/test/group_data
 util_simverbs_test_group_data_SOURCES = util/simverbs/test/group_data.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
-util_simverbs_test_group_data_CPPFLAGS = $(AM_CPPFLAGS) $(UMAD_CFLAGS) $(VERBS_CFLAGS)
-util_simverbs_test_group_data_LDADD = $(UMAD_LIBS) $(VERBS_LIBS)
+util_simverbs_test_group_data_CPPFLAGS = $(util_simverbs_test_sa_client_CPPFLAGS) $(VERBS_CFLAGS)
+util_simverbs_test_group_data_LDADD = $(sa_ldadd) $(VERBS_LIBS)
 check_PROGRAMS += util/simverbs/test/peer
 util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
 util_simverbs_test_peer_LDADD = $(VERBS_LIBS)

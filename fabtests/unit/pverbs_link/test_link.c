@@ -26,7 +26,7 @@ static struct {
 	uint16_t status;
 } w;
 
-static int world_send(void *arg, const uint8_t *mad)
+static int world_send(void *arg, const uint8_t *mad, uint32_t wait_ms)
 {
 	w.gets++;
 	pvb_mcm_unpack(mad + PVB_SA_DATA_AT, PVB_MCM_SIZE, &w.asked);

@@ -21,7 +21,7 @@ static struct {
 	uint8_t data[1024]; /* of the answer */
 } w;
 
-static int world_send(void *arg, const uint8_t *mad)
+static int world_send(void *arg, const uint8_t *mad, uint32_t wait_ms)
 {
 	w.sends++;
 	return pvb_sa_unpack(mad, PVB_MAD_SIZE, &w.sent);

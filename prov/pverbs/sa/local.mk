@@ -12,4 +12,12 @@ prov_pverbs_sa_libpverbs_sa_la_SOURCES = \
 	prov/pverbs/sa/sa_mad.h \
 	prov/pverbs/sa/sa_rmpp.c \
 	prov/pverbs/sa/sa_rmpp.h
+# A port to send from, over libibumad.
+noinst_LTLIBRARIES += prov/pverbs/sa/libpverbs-umad.la
+prov_pverbs_sa_libpverbs_umad_la_CPPFLAGS = $(prov_pverbs_sa_libpverbs_sa_la_CPPFLAGS) $(UMAD_CFLAGS)
+prov_pverbs_sa_libpverbs_umad_la_LIBADD = $(UMAD_LIBS)
+prov_pverbs_sa_libpverbs_umad_la_SOURCES = \
+	prov/pverbs/sa/sa_umad.c \
+	prov/pverbs/sa/sa_umad.h \
+	prov/pverbs/sa/sa_wait.c
 EXTRA_DIST += prov/pverbs/sa/local.mk

@@ -48,7 +48,7 @@ static void send_try(struct pvb_sa_client *client, struct pvb_sa_transaction *tr
 	trans->due_ms = now_ms + trans->wait_ms;
 	pvb_rmpp_fini(&trans->table);
 	pvb_rmpp_init(&trans->table, PVB_SA_TABLE_MAX);
-	client->ops->send(client->arg, trans->mad);
+	client->ops->send(client->arg, trans->mad, trans->wait_ms);
 }
 
 static struct pvb_sa_transaction *free_slot(struct pvb_sa_client *client)
@@ -130,7 +130,7 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 	}
 	if (ack) {
 		pvb_rmpp_ack(&trans->table, hdr, mad);
-		client->ops->send(client->arg, mad);
+		client->ops->send(client->arg, mad, 0);
 	}
 	/* One that is repeated gives no more time. */
 	if (trans->table.segment > before)
@@ -197,7 +197,7 @@ static void reported(struct pvb_sa_client *client, const struct pvb_sa_hdr *hdr,
 	response.status = 0;
 	pvb_sa_pack(mad, &response);
 	memcpy(pvb_sa_data(mad), data, PVB_NOTICE_SIZE);
-	client->ops->send(client->arg, mad);
+	client->ops->send(client->arg, mad, 0);
 	if (!report_is_new(client, hdr->tid, data))
 		client->dropped++;
 	else if (!pvb_notice_unpack(data, PVB_NOTICE_SIZE, &notice) &&

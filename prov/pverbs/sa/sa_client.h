@@ -19,8 +19,9 @@
 
 struct pvb_sa_ops {
 	/* Sends PVB_MAD_SIZE bytes without blocking: 0 or an error of -FI_E*. What cannot
-	 * be sent counts as lost. */
-	int (*send)(void *arg, const uint8_t *mad);
+	 * be sent counts as lost. wait_ms: so long an answer is waited for, before it is
+	 * sent again; 0: there will be none. */
+	int (*send)(void *arg, const uint8_t *mad, uint32_t wait_ms);
 	/* A trap that was subscribed to; once for each, however often it is reported. */
 	void (*notice)(void *arg, const struct pvb_notice *notice);
 };

@@ -288,6 +288,35 @@ int pvb_notice_unpack(const void *data, size_t len, struct pvb_notice *notice)
 	return unpacked(&in);
 }
 
+/* The number of bytes before the MTU, and behind it. */
+#define PORT_INFO_BEFORE 37
+#define PORT_INFO_BEHIND 17
+
+void pvb_port_info_pack(uint8_t *data, const struct pvb_port_info *info)
+{
+	struct crn_pack out;
+
+	crn_pack_init(&out, data, PVB_PORT_INFO_SIZE);
+	crn_pack_be16(&out, info->lid);
+	crn_pack_u8(&out, info->port);
+	crn_pack_zero(&out, PORT_INFO_BEFORE);
+	crn_pack_u8(&out, (uint8_t)(LOW(info->mtu, 4) << 4));
+	crn_pack_zero(&out, PORT_INFO_BEHIND);
+}
+
+int pvb_port_info_unpack(const void *data, size_t len, struct pvb_port_info *info)
+{
+	struct crn_unpack in;
+
+	crn_unpack_init(&in, data, len);
+	info->lid = crn_unpack_be16(&in);
+	info->port = crn_unpack_u8(&in);
+	crn_unpack_ref(&in, PORT_INFO_BEFORE);
+	info->mtu = crn_unpack_u8(&in) >> 4;
+	crn_unpack_ref(&in, PORT_INFO_BEHIND);
+	return unpacked(&in);
+}
+
 void pvb_sm_info_pack(uint8_t *data, const struct pvb_sm_info *info)
 {
 	struct crn_pack out;

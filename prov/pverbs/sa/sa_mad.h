@@ -2,7 +2,7 @@
 /*
  * Management datagrams (MADs) of subnet administration (SA), InfiniBand specification 1.7
  * volume 1: pure functions from bytes to structures and back. A MAD has 256 bytes,
- *numbers are big endian:
+ * numbers are big endian:
  *
  *	  0  24  MAD header (13.4.2)
  *	 24  12  RMPP header (13.6.2.1)
@@ -40,6 +40,8 @@ enum pvb_sa_method {
 enum pvb_sa_attr {
 	PVB_SA_NOTICE = 0x02,
 	PVB_SA_INFORM_INFO = 0x03,
+	PVB_SA_PORT_INFO_RECORD = 0x12,
+	PVB_SA_SM_INFO_RECORD = 0x18,
 	PVB_SA_PATH_RECORD = 0x35,
 	PVB_SA_MCMEMBER_RECORD = 0x38,
 };
@@ -246,6 +248,20 @@ struct pvb_notice {
 
 void pvb_notice_pack(uint8_t *data, const struct pvb_notice *notice);
 int pvb_notice_unpack(const void *data, size_t len, struct pvb_notice *notice);
+
+/* Section 15.2.5.3 and, from 4 on, 14.2.5.6: what of it is used. */
+#define PVB_PORT_INFO_SIZE 58
+#define PVB_PORT_INFO_HAS_LID (1u << 0)
+#define PVB_PORT_INFO_HAS_PORT (1u << 1)
+
+struct pvb_port_info {
+	uint16_t lid; /*  0 */
+	uint8_t port; /*  2 */
+	uint8_t mtu;  /* 40, bits 7-4: the active one, IBV_MTU_* */
+};
+
+void pvb_port_info_pack(uint8_t *data, const struct pvb_port_info *info);
+int pvb_port_info_unpack(const void *data, size_t len, struct pvb_port_info *info);
 
 /* Section 14.2.5.13: of directed-route and LID-routed SMPs, whose data begin at 64. */
 #define PVB_SM_INFO_SIZE 24

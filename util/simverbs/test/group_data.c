@@ -152,14 +152,17 @@ static void show(void)
 /* What the SA says of it now: false, there is no such group. */
 static bool look_up(const char *mgid, struct group *group)
 {
-	const struct sa_request get = {
-		.name = mgid, .method = SA_GET, .mask = SA_MGID, .mgid = mgid};
-	const uint8_t *mad = sa_tell(&get);
+	const struct sa_request get = {.name = mgid,
+				       .method = PVB_SA_GET,
+				       .mask = PVB_MCM_HAS_MGID,
+				       .mgid = mgid};
+	struct pvb_mcm found;
+	const int status = sa_tell(&get, &found);
 
-	need(inet_pton(AF_INET6, mgid, &group->mgid) == 1 && mad, "an answer");
-	if (sa_get16(mad + 4))
+	need(inet_pton(AF_INET6, mgid, &group->mgid) == 1 && status >= 0, "an answer");
+	if (status)
 		return false;
-	group->lid = sa_get16(mad + 56 + 36);
+	group->lid = found.mlid;
 	return true;
 }
 
@@ -168,7 +171,7 @@ static void join_by_mad(struct node *node, const char *mgid, uint8_t state)
 {
 	const struct sa_request join = {
 		.name = node->what,
-		.method = SA_SET,
+		.method = PVB_SA_SET,
 		.mask = SA_CREATE,
 		.mgid = mgid,
 		.state = state,
@@ -176,11 +179,11 @@ static void join_by_mad(struct node *node, const char *mgid, uint8_t state)
 		.pkey = 0xffff,
 		.port_gid = node->gid.raw,
 	};
-	const uint8_t *mad = sa_tell(&join);
+	struct pvb_mcm found;
 	struct group group;
 
-	need(mad && !sa_get16(mad + 4), "joining");
-	group.lid = sa_get16(mad + 56 + 36);
+	need(!sa_tell(&join, &found), "joining");
+	group.lid = found.mlid;
 	inet_pton(AF_INET6, mgid, &group.mgid);
 	need(!ibv_attach_mcast(node->qp, &group.mgid, group.lid), "ibv_attach_mcast");
 }
@@ -226,19 +229,9 @@ static void leave_by_cm(struct rdma_cm_id *id, const char *mgid)
 	need(!rdma_leave_multicast(id, (struct sockaddr *)&to), "rdma_leave_multicast");
 }
 
-/* The next report, which is answered. */
 static void hear(void)
 {
-	char mgid[INET6_ADDRSTRLEN];
-	const uint8_t *mad;
-	int status;
-
-	while ((mad = sa_receive(&status)) && mad[3] != SA_REPORT)
-		;
-	need(mad, "a report");
-	inet_ntop(AF_INET6, mad + 56 + 16, mgid, sizeof(mgid));
-	printf("trap %u %s\n", sa_get16(mad + 56 + 4), mgid);
-	sa_answer(mad);
+	need(sa_hear(SA_WAIT_MS), "a report");
 }
 
 /* The receiver comes and goes. */
@@ -273,13 +266,13 @@ static void by_mad(const struct group *routers)
 {
 	struct group group;
 
-	join_by_mad(&nodes[SENDER], GROUP, SA_SEND_ONLY_FULL);
+	join_by_mad(&nodes[SENDER], GROUP, PVB_MCM_SEND_ONLY_FULL);
 	hear();
 	need(look_up(GROUP, &group), GROUP);
 	puts("with a member that only sends");
 	send_to(&group, 6);
 	show();
-	join_by_mad(&nodes[RECEIVER], GROUP, SA_FULL);
+	join_by_mad(&nodes[RECEIVER], GROUP, PVB_MCM_FULL);
 	send_to(&group, 7);
 	show();
 	need(group.lid != routers->lid, "two LIDs");
@@ -306,7 +299,7 @@ int main(int argc, char **argv)
 	need(argc == 2, "usage: group_data ADDRESS-OF-SIM2");
 	need(sa_open("sim0") && sa_subscribe(), "subnet administration");
 	nodes_open();
-	join_by_mad(&nodes[ROUTER], ROUTERS, SA_FULL);
+	join_by_mad(&nodes[ROUTER], ROUTERS, PVB_MCM_FULL);
 	hear();
 	need(!look_up(GROUP, &group) && look_up(ROUTERS, &routers), "one group");
 	send_to(&routers, 1);

@@ -1,146 +1,126 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include "sa_ask.h"
 
-struct sa_port sa;
+#define SA_NOTICES 8
 
-static void sa_put16(uint8_t *at, uint16_t value)
-{
-	value = htons(value);
-	memcpy(at, &value, sizeof(value));
-}
+struct pvb_umad sa;
 
-static void sa_put32(uint8_t *at, uint32_t value)
-{
-	value = htonl(value);
-	memcpy(at, &value, sizeof(value));
-}
+static struct {
+	struct pvb_notice of[SA_NOTICES];
+	uint64_t heard;
+	uint64_t told;
+} sa_notices;
 
-uint16_t sa_get16(const uint8_t *at)
+static void sa_notice(void *arg, const struct pvb_notice *notice)
 {
-	return (uint16_t)(at[0] << 8 | at[1]);
+	sa_notices.of[sa_notices.heard++ % SA_NOTICES] = *notice;
 }
 
 bool sa_open(const char *ca)
 {
-	long methods[16 / sizeof(long)] = {1 << SA_REPORT};
+	const struct pvb_umad_config config = {.ca = ca, .notice = sa_notice};
 
-	if (umad_init() || umad_get_port(ca, 0, &sa.info))
+	if (!pvb_umad_open(&sa, &config))
+		return true;
+	fprintf(stderr, "%s\n", sa.error);
+	return false;
+}
+
+bool sa_work_until(const uint64_t *count, uint64_t value, uint64_t ms)
+{
+	struct pollfd wait = {.fd = pvb_umad_fd(&sa), .events = POLLIN};
+	const uint64_t end = pvb_umad_now() + ms;
+	uint64_t now;
+
+	while (!pvb_umad_progress(&sa) && *count <= value && (now = pvb_umad_now()) < end)
+		poll(&wait, 1, (int)(end - now));
+	return *count > value;
+}
+
+bool sa_hear(uint64_t ms)
+{
+	char mgid[INET6_ADDRSTRLEN];
+	const struct pvb_notice *notice;
+
+	if (!sa_work_until(&sa_notices.heard, sa_notices.told, ms))
 		return false;
-	sa.port = umad_open_port(ca, 0);
-	if (sa.port < 0)
-		return false;
-	sa.agent = umad_register(sa.port, 3, 2, 1, methods);
-	sa.out = umad_alloc(1, umad_size() + SA_MAD);
-	sa.in = umad_alloc(1, umad_size() + SA_MAD);
-	return sa.agent >= 0 && sa.out && sa.in;
+	notice = &sa_notices.of[sa_notices.told++ % SA_NOTICES];
+	inet_ntop(AF_INET6, notice->details + PVB_NOTICE_GID_AT, mgid, sizeof(mgid));
+	printf("trap %u %s\n", notice->trap, mgid);
+	return true;
 }
 
-/* IBA 13.4.3, 15.2.1: the headers of a request; its record follows at 56. */
-static uint8_t *sa_begin(uint8_t method, uint16_t attr, uint64_t mask)
+static int sa_ask(uint8_t method, uint16_t attr, uint64_t mask, const void *data,
+		  size_t len, struct pvb_sa_reply *reply)
 {
-	uint8_t *mad = umad_get_mad(sa.out);
+	const struct pvb_sa_request request = {.method = method,
+					       .attr = attr,
+					       .comp_mask = mask,
+					       .data = data,
+					       .len = len,
+					       .wait_ms = SA_WAIT_MS / 2,
+					       .tries = 1};
 
-	memset(mad, 0, SA_MAD);
-	mad[0] = 1;
-	mad[1] = 3;
-	mad[2] = 2;
-	mad[3] = method;
-	sa_put32(mad + 12, (uint32_t)++sa.tid);
-	sa_put16(mad + 16, attr);
-	sa_put32(mad + 48, (uint32_t)(mask >> 32));
-	sa_put32(mad + 52, (uint32_t)mask);
-	return mad + 56;
+	return pvb_sa_wait(&sa, &request, reply);
 }
 
-static bool sa_send_out(int timeout_ms)
+static void sa_pack(const struct sa_request *request, uint8_t *record)
 {
-	umad_set_addr(sa.out, (int)sa.info.sm_lid, 1, (int)sa.info.sm_sl,
-		      (int)0x80010000);
-	umad_set_pkey(sa.out, 0);
-	return !umad_send(sa.port, sa.agent, sa.out, SA_MAD, timeout_ms, 0);
+	struct pvb_mcm mcm = {.qkey = request->qkey,
+			      .mtu_selector = request->mtu ? PVB_SA_EXACTLY : 0,
+			      .mtu = request->mtu,
+			      .tclass = request->tclass,
+			      .pkey = request->pkey,
+			      .join_state = request->state};
+
+	inet_pton(AF_INET6, request->mgid, mcm.mgid);
+	memcpy(mcm.port_gid, request->port_gid ? request->port_gid : sa.port.gid,
+	       sizeof(mcm.port_gid));
+	pvb_mcm_pack(record, &mcm);
 }
 
-/* The next datagram; its status if it was not sent well. NULL: none came. */
-const uint8_t *sa_receive(int *status)
+int sa_tell(const struct sa_request *request, struct pvb_mcm *found)
 {
-	int len = SA_MAD;
+	uint8_t record[PVB_MCM_SIZE];
+	struct pvb_sa_reply reply;
+	struct pvb_mcm mcm;
+	int ret;
 
-	if (umad_poll(sa.port, SA_WAIT_MS) ||
-	    umad_recv(sa.port, sa.in, &len, SA_WAIT_MS) < 0)
-		return NULL;
-	*status = umad_status(sa.in);
-	return umad_get_mad(sa.in);
-}
-
-/* The answer to what was sent. */
-static const uint8_t *sa_ask(int *status)
-{
-	const uint8_t *mad;
-
-	if (!sa_send_out(SA_WAIT_MS / 2))
-		return NULL;
-	while ((mad = sa_receive(status)))
-		if (sa_get16(mad + 14) == (uint16_t)sa.tid && (mad[3] & 0x80 || *status))
-			return mad;
-	return NULL;
-}
-
-static void sa_mcmember(const struct sa_request *request)
-{
-	uint8_t *data = sa_begin(request->method, SA_MCMEMBER, request->mask);
-
-	inet_pton(AF_INET6, request->mgid, data);
-	memcpy(data + 16, &sa.info.gid_prefix, 8);
-	memcpy(data + 24, &sa.info.port_guid, 8);
-	if (request->port_gid)
-		memcpy(data + 16, request->port_gid, 16);
-	sa_put32(data + 32, request->qkey);
-	data[38] = request->mtu;
-	data[39] = request->tclass;
-	sa_put16(data + 40, request->pkey);
-	data[48] = request->state;
-}
-
-const uint8_t *sa_tell(const struct sa_request *request)
-{
-	const uint8_t *mad;
-	int status;
-
-	sa_mcmember(request);
-	mad = sa_ask(&status);
-	if (!mad)
-		printf("%s: no answer\n", request->name);
-	else if (status)
-		printf("%s: %s\n", request->name, strerror(status));
-	else
-		printf("%s: 0x%04x\n", request->name, sa_get16(mad + 4));
-	return mad;
+	sa_pack(request, record);
+	ret = sa_ask(request->method, PVB_SA_MCMEMBER_RECORD, request->mask, record,
+		     sizeof(record), &reply);
+	if (ret) {
+		printf("%s: %s\n", request->name, strerror(-ret));
+		return -1;
+	}
+	printf("%s: 0x%04x\n", request->name, reply.status);
+	if (!pvb_mcm_unpack(reply.data, reply.len, &mcm) && found)
+		*found = mcm;
+	ret = reply.status;
+	pvb_sa_reply_free(&reply);
+	return ret;
 }
 
 bool sa_subscribe(void)
 {
-	uint8_t *data = sa_begin(SA_SET, SA_INFORM_INFO, 0);
-	const uint8_t *mad;
-	int status;
+	const struct pvb_inform_info inform = {.lid_begin = PVB_INFORM_ALL_LIDS,
+					       .generic = true,
+					       .subscribe = true,
+					       .type = PVB_NOTICE_TYPE_INFO,
+					       .trap = PVB_INFORM_TYPE_ALL,
+					       .qpn = 1,
+					       .producer = PVB_PRODUCER_CLASS_MANAGER};
+	uint8_t record[PVB_INFORM_SIZE];
+	struct pvb_sa_reply reply;
+	bool ok;
 
-	sa_put16(data + 16, 0xffff);
-	data[22] = data[23] = 1;
-	sa_put16(data + 24, 3);
-	sa_put16(data + 26, 0xffff);
-	sa_put32(data + 28, 1 << 8);
-	data[35] = 4;
-	mad = sa_ask(&status);
-	return mad && !status && !sa_get16(mad + 4);
-}
-
-void sa_answer(const uint8_t *report)
-{
-	uint8_t *mad = umad_get_mad(sa.out);
-
-	memcpy(mad, report, SA_MAD);
-	mad[3] = SA_REPORT | 0x80;
-	sa_send_out(0);
+	pvb_inform_info_pack(record, &inform);
+	ok = !sa_ask(PVB_SA_SET, PVB_SA_INFORM_INFO, 0, record, sizeof(record), &reply) &&
+	     !reply.status;
+	pvb_sa_reply_free(&reply);
+	return ok && sa.reports;
 }
