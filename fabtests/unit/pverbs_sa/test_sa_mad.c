@@ -193,6 +193,14 @@ CT_TEST(sa_mad, R31_notices_of_a_group)
 	RECORD(pvb_notice, bytes, values);
 }
 
+CT_TEST(sa_mad, R16_what_a_port_says_of_its_mtu)
+{
+	static const uint8_t bytes[PVB_PORT_INFO_SIZE] = {0, 7, 1, [40] = 0x40};
+	const struct pvb_port_info values = {.lid = 7, .port = 1, .mtu = 4};
+
+	RECORD(pvb_port_info, bytes, values);
+}
+
 CT_TEST(sa_mad, R35_what_a_subnet_manager_says_of_itself)
 {
 	static const uint8_t bytes[PVB_SM_INFO_SIZE] = {0, 0, 0, 0, 0,	  0x10, 0, 1,
