@@ -8,7 +8,8 @@ fabtests_unit_unit_pverbs_sa_SOURCES = \
 	fabtests/unit/pverbs_sa/test_mc_map.c \
 	fabtests/unit/pverbs_sa/test_sa_client.c \
 	fabtests/unit/pverbs_sa/test_sa_mad.c \
-	fabtests/unit/pverbs_sa/test_sa_umad.c
+	fabtests/unit/pverbs_sa/test_sa_umad.c \
+	fabtests/unit/pverbs_sa/test_sa_watch.c
 nodist_EXTRA_fabtests_unit_unit_pverbs_sa_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_pverbs_sa_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(UMAD_CFLAGS)

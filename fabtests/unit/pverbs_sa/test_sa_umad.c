@@ -51,7 +51,7 @@ static void answer_it(const struct fake_mad *sent)
 	struct pvb_sa_hdr hdr;
 
 	CT_ASSERT_EQ(pvb_sa_unpack(sent->data, sizeof(sent->data), &hdr), 0);
-	hdr.method |= PVB_SA_RESPONSE;
+	hdr.method = PVB_SA_GET | PVB_SA_RESPONSE;
 	hdr.status = PVB_SA_NO_RECORDS;
 	/* The kernel's half. */
 	hdr.tid |= 5ull << 32;
@@ -234,5 +234,40 @@ CT_TEST(sa_umad, who_waits_is_told_when_none_comes)
 	CT_EXPECT_EQ(pvb_sa_wait(&umad, &request, &reply), -FI_ETIMEDOUT);
 	CT_EXPECT_EQ(reply.data, NULL);
 	CT_EXPECT_EQ(fake.sends, 3);
+	pvb_umad_close(&umad);
+}
+
+CT_TEST(sa_umad, R31_who_has_no_reports_watches_the_manager_alone)
+{
+	const struct pvb_sa_watch_config config = {
+		.subscribe = true, .wait_ms = 10, .tries = 1, .look_ms = 1000};
+	struct pvb_sa_hdr hdr;
+
+	fake_reset();
+	fake.reports_used = true;
+	CT_ASSERT_EQ(open_port(NULL, 0), 0);
+	CT_EXPECT_EQ(pvb_umad_watch(&umad, &config), -FI_EBUSY);
+	CT_ASSERT_EQ(fake.sends, 1);
+	pvb_sa_unpack(fake.sent[0].data, PVB_MAD_SIZE, &hdr);
+	CT_EXPECT_EQ(hdr.attr, PVB_SA_SM_INFO_RECORD);
+	CT_EXPECT_EQ(pvb_umad_timeout(&umad) <= 10, true);
+	pvb_umad_close(&umad);
+}
+
+CT_TEST(sa_umad, R35_at_an_event_of_the_device_it_subscribes_at_the_manager_of_now)
+{
+	const struct pvb_sa_watch_config config = {
+		.subscribe = true, .wait_ms = 10, .tries = 1, .again_ms = 1000};
+
+	begin();
+	CT_EXPECT_EQ(pvb_umad_watch(&umad, &config), 0);
+	CT_ASSERT_EQ(fake.sends, PVB_SA_TRAPS);
+	answer_it(&fake.sent[0]);
+	answer_it(&fake.sent[1]);
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	fake.port.sm_lid = 9;
+	pvb_umad_restarted(&umad);
+	CT_ASSERT_EQ(fake.sends, 2 * PVB_SA_TRAPS);
+	CT_EXPECT_EQ(ntohs(fake.sent[PVB_SA_TRAPS].addr.lid), 9);
 	pvb_umad_close(&umad);
 }

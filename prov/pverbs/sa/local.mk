@@ -11,7 +11,9 @@ prov_pverbs_sa_libpverbs_sa_la_SOURCES = \
 	prov/pverbs/sa/sa_mad.c \
 	prov/pverbs/sa/sa_mad.h \
 	prov/pverbs/sa/sa_rmpp.c \
-	prov/pverbs/sa/sa_rmpp.h
+	prov/pverbs/sa/sa_rmpp.h \
+	prov/pverbs/sa/sa_watch.c \
+	prov/pverbs/sa/sa_watch.h
 # A port to send from, over libibumad.
 noinst_LTLIBRARIES += prov/pverbs/sa/libpverbs-umad.la
 prov_pverbs_sa_libpverbs_umad_la_CPPFLAGS = $(prov_pverbs_sa_libpverbs_sa_la_CPPFLAGS) $(UMAD_CFLAGS)

@@ -11,5 +11,6 @@
 #include "sa_mad.h"
 #include "sa_rmpp.h"
 #include "sa_umad.h"
+#include "sa_watch.h"
 
 #endif

@@ -243,6 +243,7 @@ int pvb_umad_open(struct pvb_umad *umad, const struct pvb_umad_config *config)
 
 void pvb_umad_close(struct pvb_umad *umad)
 {
+	pvb_sa_watch_stop(&umad->watch, pvb_umad_now());
 	pvb_sa_close(&umad->client);
 	release(umad);
 }
@@ -284,8 +285,36 @@ int pvb_umad_progress(struct pvb_umad *umad)
 	if (ret < 0) {
 		umad->gone = true;
 		pvb_sa_close(&umad->client);
+		pvb_sa_watch_stop(&umad->watch, pvb_umad_now());
 		return ret;
 	}
 	pvb_sa_progress(&umad->client, pvb_umad_now());
+	pvb_sa_watch_progress(&umad->watch, pvb_umad_now());
 	return 0;
+}
+
+int pvb_umad_timeout(const struct pvb_umad *umad)
+{
+	const uint64_t now_ms = pvb_umad_now();
+	const int client = pvb_sa_timeout(&umad->client, now_ms);
+	const int watch = pvb_sa_watch_timeout(&umad->watch, now_ms);
+
+	if (client < 0 || watch < 0)
+		return client < 0 ? watch : client;
+	return client < watch ? client : watch;
+}
+
+int pvb_umad_watch(struct pvb_umad *umad, const struct pvb_sa_watch_config *config)
+{
+	struct pvb_sa_watch_config possible = *config;
+
+	possible.subscribe = config->subscribe && umad->reports;
+	pvb_sa_watch_start(&umad->watch, &umad->client, &possible, pvb_umad_now());
+	return possible.subscribe == config->subscribe ? 0 : -FI_EBUSY;
+}
+
+void pvb_umad_restarted(struct pvb_umad *umad)
+{
+	pvb_umad_refresh(umad);
+	pvb_sa_restarted(&umad->watch, pvb_umad_now());
 }

@@ -8,6 +8,7 @@
 #define PVB_SA_SA_UMAD_H
 
 #include "sa_client.h"
+#include "sa_watch.h"
 
 #define PVB_UMAD_CA_LEN 20
 #define PVB_UMAD_ERROR_LEN 200
@@ -37,6 +38,7 @@ struct pvb_umad {
 	struct pvb_umad_port port; /* of the last refresh */
 	/* Ask with pvb_sa_ask and pvb_umad_now, or with pvb_sa_wait. */
 	struct pvb_sa_client client;
+	struct pvb_sa_watch watch; /* pvb_umad_watch */
 	/* Reports are received. The kernel has them for one program of a port only. */
 	bool reports;
 	bool gone; /* the device; client is closed */
@@ -56,13 +58,15 @@ struct pvb_umad {
  * no subnet manager has configured the port; -FI_ENOMEM; -FI_EIO.
  */
 int pvb_umad_open(struct pvb_umad *umad, const struct pvb_umad_config *config);
-/* Ends what is outstanding with -FI_ECANCELED. */
+/* Asks for no more reports, and ends what is outstanding with -FI_ECANCELED. */
 void pvb_umad_close(struct pvb_umad *umad);
 
 /* Milliseconds of CLOCK_MONOTONIC, as the client wants them. */
 uint64_t pvb_umad_now(void);
-/* For poll(2): readable when something has arrived. Wait for pvb_sa_timeout at most. */
+/* For poll(2): readable when something has arrived. */
 int pvb_umad_fd(const struct pvb_umad *umad);
+/* Milliseconds until pvb_umad_progress has something to do even so, -1: no time. */
+int pvb_umad_timeout(const struct pvb_umad *umad);
 /*
  * Hands to the client what has arrived, and has it send again what is due; does not wait.
  * The callbacks of the client run within. 0, or -FI_EIO: the device is gone, and all that
@@ -72,6 +76,16 @@ int pvb_umad_progress(struct pvb_umad *umad);
 /* Reads the port anew: LID, SM LID, P_Keys. 0; -FI_ENODEV, -FI_ENOMEM: it is as it was.
  */
 int pvb_umad_refresh(struct pvb_umad *umad);
+
+/*
+ * Starts the watch, once. Its look_ms may be 0 where pvb_umad_restarted is called at
+ * events of the device. 0, or -FI_EBUSY: another program has the reports of the port, so
+ * that only the manager is watched.
+ */
+int pvb_umad_watch(struct pvb_umad *umad, const struct pvb_sa_watch_config *config);
+/* The device says that the manager is another one or has begun anew: pvb_umad_refresh and
+ * pvb_sa_restarted. */
+void pvb_umad_restarted(struct pvb_umad *umad);
 
 /* The entry of the P_Key table for a partition, with the bit of full members if the port
  * is one; 0: it is not in that partition. */

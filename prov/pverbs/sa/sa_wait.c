@@ -51,7 +51,7 @@ int pvb_sa_wait(struct pvb_umad *umad, const struct pvb_sa_request *request,
 	if (ret)
 		return ret;
 	while (!waiter.done) {
-		poll(&wait, 1, pvb_sa_timeout(&umad->client, pvb_umad_now()));
+		poll(&wait, 1, pvb_umad_timeout(umad));
 		/* When the device is gone it ends all requests. */
 		pvb_umad_progress(umad);
 	}
