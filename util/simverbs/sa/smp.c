@@ -76,8 +76,8 @@ void svb_fill_sm_info(uint8_t *at)
 
 	if (port)
 		svb_fill_guid(at, port);
-	svb_mad_put(at, 16, 4, 1); /* ActCount */
-	at[20] = 3;		   /* priority 0, master */
+	svb_mad_put(at, 16, 4, svb_subnet_acts()); /* ActCount */
+	at[20] = 3;				   /* priority 0, master */
 }
 
 static bool svb_smp_fill(uint8_t *mad, const struct svb_port *port)

@@ -105,6 +105,9 @@ struct svb_group_attr svb_subnet_default(uint16_t pkey);
  * of the smallest scope. False: there is none; what it would have. */
 bool svb_subnet_ipoib(uint16_t pkey, struct svb_group_attr *attr);
 
+/* What the manager has done since it began: any request counts. */
+uint32_t svb_subnet_acts(void);
+
 /* inform.c: traps 66 and 67 (IBA 13.4.8.2), and who is told. */
 #define SVB_TRAP_CREATED 66u
 #define SVB_TRAP_DELETED 67u

@@ -120,7 +120,7 @@ static void svb_subnet_forget(struct svb_subnet *subnet)
 	memset(subnet->hold, 0, sizeof(subnet->hold));
 	memset(subnet->inform, 0, sizeof(subnet->inform));
 	memset(subnet->report, 0, sizeof(subnet->report));
-	subnet->groups = subnet->holds = 0;
+	subnet->groups = subnet->holds = subnet->acts = 0;
 	subnet->era++;
 	svb_subnet_partitions(subnet);
 	__atomic_store_n(&subnet->restart, 0, __ATOMIC_RELEASE);
@@ -178,6 +178,7 @@ struct svb_subnet *svb_subnet_lock(void)
 	svb_lock(&subnet->lock);
 	if (__atomic_load_n(&subnet->restart, __ATOMIC_ACQUIRE))
 		svb_subnet_forget(subnet);
+	subnet->acts++;
 	svb_holds_sweep(subnet);
 	return subnet;
 }
@@ -185,6 +186,18 @@ struct svb_subnet *svb_subnet_lock(void)
 void svb_subnet_unlock(struct svb_subnet *subnet)
 {
 	svb_unlock(&subnet->lock);
+}
+
+uint32_t svb_subnet_acts(void)
+{
+	struct svb_subnet *subnet = svb_subnet_lock();
+	uint32_t acts;
+
+	if (!subnet)
+		return 0;
+	acts = subnet->acts;
+	svb_subnet_unlock(subnet);
+	return acts;
 }
 
 static uint32_t svb_group_hash(const union ibv_gid *mgid)

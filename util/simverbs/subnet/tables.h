@@ -27,7 +27,7 @@ struct svb_subnet {
 	uint32_t holds;	     /* none beyond is in use */
 	uint32_t era;	     /* restarts */
 	uint32_t groups;     /* none beyond is in use */
-	uint32_t unused;
+	uint32_t acts;	     /* since the last restart */
 	uint64_t next_report;
 	uint32_t hash[2 * SVB_MAX_GROUPS]; /* place + 1 by MGID; 0: none */
 	struct svb_group group[SVB_MAX_GROUPS];
