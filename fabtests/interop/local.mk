@@ -66,6 +66,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-many \
 	fabtests/interop/check-mckey \
 	fabtests/interop/check-mount \
+	fabtests/interop/check-multicast \
 	fabtests/interop/check-nfs \
 	fabtests/interop/check-openmpi \
 	fabtests/interop/check-pingpong \
@@ -73,6 +74,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-route \
 	fabtests/interop/knfsd.sh \
 	fabtests/interop/local.mk \
+	fabtests/interop/multicast/sa.rows \
 	fabtests/interop/net \
 	fabtests/interop/route-agent \
 	fabtests/interop/route-agreed \
@@ -92,6 +94,7 @@ EXTRA_DIST += \
 	fabtests/interop/route-parts/systems.sh \
 	fabtests/interop/route-parts/workers.sh \
 	fabtests/interop/route-way \
+	fabtests/interop/subnet \
 	fabtests/interop/test-net \
 	fabtests/interop/test-route-net \
 	fabtests/interop/topology \

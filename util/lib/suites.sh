@@ -19,6 +19,7 @@ suites=(
 	rpc host "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 	route-graph host "the graph of route: unit tests, simulated networks, the document's figures"
 	route host "the data path of route and its router; programs through routers, each in a network of its own: ours, libfabric's, Open MPI"
+	multicast host "multicast on an IPoIB link: subnet administration of opensm and of simverbs, row by row of its requirements"
 	install any "make install, man pages, distcheck"
 	rdmavm guest "the virtual machine tool"
 	kernel guest "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
@@ -620,6 +621,16 @@ suite_rpcrdma() {
 	else
 		skip rpcrdma-pverbs-trixie "the build for the guest failed"
 	fi
+}
+
+# Nothing here has data but what goes to groups on simverbs.
+suite_multicast() {
+	build_unit || return
+	step build-multicast 300 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data || return
+	unit_wanted || counted multicast-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_pverbs_link fabtests/unit/unit_pverbs_sa
+		fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
+	counted multicast-rows 300 "$top/fabtests/interop/check-multicast" --strict
+	counted multicast-simverbs 300 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
 }
 
 suite_route-graph() {

@@ -216,8 +216,14 @@ check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
 util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
 sa_ldadd = prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 noinst_PROGRAMS += util/simverbs/test/sa_client
-util_simverbs_test_sa_client_SOURCES = util/simverbs/test/sa_client.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
-util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov $(LIBFABRIC_CFLAGS)
+util_simverbs_test_sa_client_SOURCES = \
+	util/simverbs/test/sa_ask.c \
+	util/simverbs/test/sa_ask.h \
+	util/simverbs/test/sa_client.c \
+	util/simverbs/test/sa_ibsim.c \
+	util/simverbs/test/sa_words.c
+util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov $(LIBFABRIC_CFLAGS) $(UMAD_CFLAGS)
+util_simverbs_test_sa_client_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=umad_recv
 util_simverbs_test_sa_client_LDADD = $(sa_ldadd)
 noinst_PROGRAMS += util/simverbs/test/group_data
 util_simverbs_test_group_data_SOURCES = util/simverbs/test/group_data.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h

@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 	struct group group, routers;
 
 	need(argc == 2, "usage: group_data ADDRESS-OF-SIM2");
-	need(sa_open("sim0") && sa_subscribe(), "subnet administration");
+	need(sa_open("sim0") && sa_subscribe(0), "subnet administration");
 	nodes_open();
 	join_by_mad(&nodes[ROUTER], ROUTERS, PVB_MCM_FULL);
 	hear();

@@ -5,19 +5,41 @@
 #include <string.h>
 #include "sa_ask.h"
 
-#define SA_NOTICES 8
+#define SA_EVENTS 8
+#define SA_EVENT_LEN 80
 
 struct pvb_umad sa;
 
+/* What happens, in words. */
 static struct {
-	struct pvb_notice of[SA_NOTICES];
+	char of[SA_EVENTS][SA_EVENT_LEN];
 	uint64_t heard;
 	uint64_t told;
-} sa_notices;
+} sa_events;
+static uint64_t sa_subscriptions;
+
+static char *sa_event(void)
+{
+	return sa_events.of[sa_events.heard++ % SA_EVENTS];
+}
 
 static void sa_notice(void *arg, const struct pvb_notice *notice)
 {
-	sa_notices.of[sa_notices.heard++ % SA_NOTICES] = *notice;
+	char mgid[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, notice->details + PVB_NOTICE_GID_AT, mgid, sizeof(mgid));
+	snprintf(sa_event(), SA_EVENT_LEN, "trap %u %s", notice->trap, mgid);
+}
+
+static void sa_subscribed(void *arg)
+{
+	if (sa_subscriptions++)
+		strcpy(sa_event(), "subscribed");
+}
+
+static void sa_restarted(void *arg)
+{
+	strcpy(sa_event(), "restarted");
 }
 
 bool sa_open(const char *ca)
@@ -35,92 +57,83 @@ bool sa_work_until(const uint64_t *count, uint64_t value, uint64_t ms)
 	struct pollfd wait = {.fd = pvb_umad_fd(&sa), .events = POLLIN};
 	const uint64_t end = pvb_umad_now() + ms;
 	uint64_t now;
+	int left;
 
-	while (!pvb_umad_progress(&sa) && *count <= value && (now = pvb_umad_now()) < end)
-		poll(&wait, 1, (int)(end - now));
+	while (!pvb_umad_progress(&sa) && *count <= value &&
+	       (now = pvb_umad_now()) < end) {
+		left = pvb_umad_timeout(&sa);
+		if (left < 0 || (uint64_t)left > end - now)
+			left = (int)(end - now);
+		poll(&wait, 1, left);
+	}
 	return *count > value;
 }
 
 bool sa_hear(uint64_t ms)
 {
-	char mgid[INET6_ADDRSTRLEN];
-	const struct pvb_notice *notice;
-
-	if (!sa_work_until(&sa_notices.heard, sa_notices.told, ms))
+	if (!sa_work_until(&sa_events.heard, sa_events.told, ms))
 		return false;
-	notice = &sa_notices.of[sa_notices.told++ % SA_NOTICES];
-	inet_ntop(AF_INET6, notice->details + PVB_NOTICE_GID_AT, mgid, sizeof(mgid));
-	printf("trap %u %s\n", notice->trap, mgid);
+	puts(sa_events.of[sa_events.told++ % SA_EVENTS]);
 	return true;
 }
 
-static int sa_ask(uint8_t method, uint16_t attr, uint64_t mask, const void *data,
-		  size_t len, struct pvb_sa_reply *reply)
+bool sa_subscribe(uint32_t look_ms)
 {
-	const struct pvb_sa_request request = {.method = method,
-					       .attr = attr,
-					       .comp_mask = mask,
-					       .data = data,
-					       .len = len,
-					       .wait_ms = SA_WAIT_MS / 2,
-					       .tries = 1};
+	const struct pvb_sa_watch_config config = {.subscribe = true,
+						   .wait_ms = SA_WAIT_MS / 2,
+						   .tries = 1,
+						   .again_ms = SA_WAIT_MS / 2,
+						   .look_ms = look_ms,
+						   .subscribed = sa_subscribed,
+						   .restarted = sa_restarted};
 
-	return pvb_sa_wait(&sa, &request, reply);
+	return !pvb_umad_watch(&sa, &config) &&
+	       sa_work_until(&sa_subscriptions, 0, SA_WAIT_MS);
 }
 
-static void sa_pack(const struct sa_request *request, uint8_t *record)
-{
-	struct pvb_mcm mcm = {.qkey = request->qkey,
-			      .mtu_selector = request->mtu ? PVB_SA_EXACTLY : 0,
-			      .mtu = request->mtu,
-			      .tclass = request->tclass,
-			      .pkey = request->pkey,
-			      .join_state = request->state};
-
-	inet_pton(AF_INET6, request->mgid, mcm.mgid);
-	memcpy(mcm.port_gid, request->port_gid ? request->port_gid : sa.port.gid,
-	       sizeof(mcm.port_gid));
-	pvb_mcm_pack(record, &mcm);
-}
-
-int sa_tell(const struct sa_request *request, struct pvb_mcm *found)
+int sa_mcmember(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm,
+		struct pvb_mcm *found)
 {
 	uint8_t record[PVB_MCM_SIZE];
+	const struct pvb_sa_request request = {.method = method,
+					       .attr = PVB_SA_MCMEMBER_RECORD,
+					       .comp_mask = mask,
+					       .data = record,
+					       .len = sizeof(record),
+					       .wait_ms = SA_WAIT_MS / 4,
+					       .tries = 4};
 	struct pvb_sa_reply reply;
-	struct pvb_mcm mcm;
 	int ret;
 
-	sa_pack(request, record);
-	ret = sa_ask(request->method, PVB_SA_MCMEMBER_RECORD, request->mask, record,
-		     sizeof(record), &reply);
-	if (ret) {
-		printf("%s: %s\n", request->name, strerror(-ret));
-		return -1;
-	}
-	printf("%s: 0x%04x\n", request->name, reply.status);
-	if (!pvb_mcm_unpack(reply.data, reply.len, &mcm) && found)
-		*found = mcm;
-	ret = reply.status;
+	pvb_mcm_pack(record, mcm);
+	ret = pvb_sa_wait(&sa, &request, &reply);
+	if (ret)
+		return ret;
+	ret = pvb_mcm_unpack(reply.data, reply.len, found);
+	if (!ret)
+		ret = reply.status;
 	pvb_sa_reply_free(&reply);
 	return ret;
 }
 
-bool sa_subscribe(void)
+int sa_tell(const struct sa_request *request, struct pvb_mcm *found)
 {
-	const struct pvb_inform_info inform = {.lid_begin = PVB_INFORM_ALL_LIDS,
-					       .generic = true,
-					       .subscribe = true,
-					       .type = PVB_NOTICE_TYPE_INFO,
-					       .trap = PVB_INFORM_TYPE_ALL,
-					       .qpn = 1,
-					       .producer = PVB_PRODUCER_CLASS_MANAGER};
-	uint8_t record[PVB_INFORM_SIZE];
-	struct pvb_sa_reply reply;
-	bool ok;
+	struct pvb_mcm ignored, mcm = {.qkey = request->qkey,
+				       .mtu_selector = request->mtu ? PVB_SA_EXACTLY : 0,
+				       .mtu = request->mtu,
+				       .tclass = request->tclass,
+				       .flow_label = request->flow,
+				       .pkey = request->pkey,
+				       .join_state = request->state};
+	int ret;
 
-	pvb_inform_info_pack(record, &inform);
-	ok = !sa_ask(PVB_SA_SET, PVB_SA_INFORM_INFO, 0, record, sizeof(record), &reply) &&
-	     !reply.status;
-	pvb_sa_reply_free(&reply);
-	return ok && sa.reports;
+	inet_pton(AF_INET6, request->mgid, mcm.mgid);
+	memcpy(mcm.port_gid, request->port_gid ? request->port_gid : sa.port.gid,
+	       sizeof(mcm.port_gid));
+	ret = sa_mcmember(request->method, request->mask, &mcm, found ? found : &ignored);
+	if (ret < 0)
+		printf("%s: %s\n", request->name, strerror(-ret));
+	else
+		printf("%s: 0x%04x\n", request->name, (unsigned int)ret);
+	return ret;
 }

@@ -20,6 +20,7 @@ struct sa_request {
 	uint8_t state;
 	uint32_t qkey;
 	uint8_t tclass;
+	uint32_t flow;
 	uint16_t pkey;
 	uint8_t mtu;		 /* exactly */
 	const uint8_t *port_gid; /* NULL: that of the port that is open */
@@ -29,12 +30,21 @@ extern struct pvb_umad sa;
 
 /* ca: NULL: any. False: it says why. */
 bool sa_open(const char *ca);
-/* Sends a request about a group and prints the status of the answer, which it returns;
- * -1: there is none. found: the record of the answer; or NULL. */
+/* Sends a request about a group: the status of the answer, or -FI_E*: there is none.
+ * found: the record of the answer, of any status. */
+int sa_mcmember(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm,
+		struct pvb_mcm *found);
+/* The same, and prints it. found: or NULL. */
 int sa_tell(const struct sa_request *request, struct pvb_mcm *found);
-/* To traps 66 and 67. */
-bool sa_subscribe(void);
-/* Prints the next of them; false: none came for ms milliseconds. */
+/* get, set or delete, an MGID, and KEY=VALUE of its record; prints the status of the
+ * answer, and the record if it is 0. The exit status. */
+int sa_words(int argc, char **argv);
+/* To traps 66 and 67; looks so often whether the manager has begun anew, 0: never. */
+bool sa_subscribe(uint32_t look_ms);
+/* Does for ibsim what it takes to have reports. */
+bool sa_be_manager(void);
+/* Prints the next trap, or that the manager has begun anew, or that it is subscribed
+ * again; false: nothing happened for ms milliseconds. */
 bool sa_hear(uint64_t ms);
 /* Lets the port do its work until *count is beyond value, or for ms milliseconds. */
 bool sa_work_until(const uint64_t *count, uint64_t value, uint64_t ms);

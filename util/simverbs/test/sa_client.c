@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A client of subnet administration: sends requests and prints the status of each answer.
- * It runs on simverbs and, with libumad2sim, on ibsim with opensm: test-simverbs
- * compares.
+ * It runs at nodes of subnets of fabtests/interop/subnet.
  *
- *	sa_client statuses [CA]	every request of the table below
+ *	sa_client statuses	every request of the table below
  *	sa_client create MGID	makes a group and stays a member
- *	sa_client listen COUNT	subscribes to traps 66 and 67 and prints so many
+ *	sa_client get|set|delete MGID [KEY=VALUE...] [port]
+ *				one request; port: of its own membership
+ *	sa_client table		counts the groups of a table
+ *	sa_client port [P_KEY]	the MTU of the port, and its entry for a partition
+ *	sa_client listen COUNT [MS]
+ *				subscribes to traps 66 and 67 and prints so many, and
+ *				whether the manager has begun anew, at which it looks
+ *				every MS milliseconds
  *	sa_client reports	subscribes to traps 66 and 67, makes a group and leaves
  *				it; does not answer the first report of each
  */
@@ -137,21 +143,26 @@ static const struct sa_request requests[] = {
 	 .mgid = IPOIB,
 	 .state = PVB_MCM_FULL,
 	 .qkey = 7,
+	 .tclass = 3,
+	 .flow = 5,
 	 .pkey = 0xffff},
 	{.name = "create IPoIB's with another TClass",
 	 .method = PVB_SA_SET,
 	 .mask = SA_CREATE,
 	 .mgid = IPOIB,
 	 .state = PVB_MCM_FULL,
-	 .qkey = 0xb1b,
+	 .qkey = 0x80000b1b,
 	 .tclass = 9,
+	 .flow = 5,
 	 .pkey = 0xffff},
 	{.name = "create IPoIB's",
 	 .method = PVB_SA_SET,
 	 .mask = SA_CREATE,
 	 .mgid = IPOIB,
 	 .state = PVB_MCM_FULL,
-	 .qkey = 0xb1b,
+	 .qkey = 0x80000b1b,
+	 .tclass = 3,
+	 .flow = 5,
 	 .pkey = 0xffff},
 	{.name = "leave IPoIB's",
 	 .method = PVB_SA_DELETE,
@@ -234,7 +245,7 @@ static int reports(void)
 	ops = *port_ops;
 	ops.send = send_or_lose;
 	sa.client.ops = &ops;
-	if (!sa_subscribe())
+	if (!sa_subscribe(0))
 		return 1;
 	heard_twice(&create);
 	heard_twice(&leave);
@@ -244,15 +255,53 @@ static int reports(void)
 	return 0;
 }
 
-/* Each report as it comes; it sleeps in between. */
-static int listen_for(int count)
+/* How many groups there are. */
+static int table(void)
 {
-	if (!sa_subscribe())
+	const struct pvb_sa_request request = {.method = PVB_SA_GET_TABLE,
+					       .attr = PVB_SA_MCMEMBER_RECORD,
+					       .wait_ms = SA_WAIT_MS / 4,
+					       .tries = 4};
+	struct pvb_sa_reply reply;
+	struct pvb_mcm mcm;
+	size_t at, count = 0;
+
+	if (pvb_sa_wait(&sa, &request, &reply))
+		return 1;
+	for (at = 0; reply.record_size && at + PVB_MCM_SIZE <= reply.len;
+	     at += reply.record_size)
+		if (!pvb_mcm_unpack(reply.data + at, reply.len - at, &mcm) &&
+		    mcm.mgid[0] == 0xff && mcm.mlid >= 0xc000)
+			count++;
+	printf("%zu groups\n", count);
+	pvb_sa_reply_free(&reply);
+	return 0;
+}
+
+/* Each event as it comes; it sleeps in between. */
+static int listen_for(int count, uint32_t look_ms)
+{
+	if ((getenv("IBSIM_SOCKNAME") && !sa_be_manager()) || !sa_subscribe(look_ms))
 		return 1;
 	puts("listens");
 	for (fflush(stdout); count && sa_hear(60000); fflush(stdout))
 		count--;
 	return count;
+}
+
+static int port(const char *pkey)
+{
+	uint8_t mtu;
+	int ret = pvb_umad_mtu(&sa, SA_WAIT_MS / 2, 1, &mtu);
+
+	if (ret)
+		return 1;
+	printf("mtu=%u", 128u << mtu);
+	if (pkey)
+		printf(" pkey=0x%04x",
+		       pvb_umad_pkey(&sa, (uint16_t)strtoul(pkey, NULL, 0)));
+	puts(sa.port.active ? " active" : " down");
+	return 0;
 }
 
 static int create(const char *mgid)
@@ -270,23 +319,28 @@ static int create(const char *mgid)
 
 static int run(int argc, char **argv)
 {
-	const char *what = argv[1];
+	const char *const what = argv[1], *const first = argc > 2 ? argv[2] : NULL;
 
 	if (!strcmp(what, "statuses"))
 		return statuses();
 	if (!strcmp(what, "reports"))
 		return reports();
-	if (!strcmp(what, "listen") && argc > 2)
-		return listen_for(atoi(argv[2]));
-	return !strcmp(what, "create") && argc > 2 ? create(argv[2]) : 2;
+	if (!strcmp(what, "table"))
+		return table();
+	if (!strcmp(what, "port"))
+		return port(first);
+	if (!strcmp(what, "listen") && first)
+		return listen_for(atoi(first), argc > 3 ? (uint32_t)atoi(argv[3]) : 0);
+	if (!strcmp(what, "create") && first)
+		return create(first);
+	return sa_words(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-	const bool ca = argc > 2 && !strcmp(argv[1], "statuses");
 	int status;
 
-	if (argc < 2 || !sa_open(ca ? argv[2] : NULL))
+	if (argc < 2 || !sa_open(getenv("SUBNET_CA")))
 		return 1;
 	status = run(argc, argv);
 	pvb_umad_close(&sa);
