@@ -271,3 +271,27 @@ CT_TEST(sa_umad, R35_at_an_event_of_the_device_it_subscribes_at_the_manager_of_n
 	CT_EXPECT_EQ(ntohs(fake.sent[PVB_SA_TRAPS].addr.lid), 9);
 	pvb_umad_close(&umad);
 }
+
+CT_TEST(sa_umad, R35_a_manager_at_another_lid_is_another)
+{
+	static const uint8_t any[PVB_MAD_SIZE];
+	const struct pvb_sa_watch_config config = {
+		.subscribe = true, .wait_ms = 10000, .tries = 1, .again_ms = 1000};
+
+	begin();
+	CT_EXPECT_EQ(pvb_umad_watch(&umad, &config), 0);
+	/* Refused, and due in a second. */
+	answer_it(&fake.sent[0]);
+	answer_it(&fake.sent[1]);
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	/* Lost for some time, and then at another place. */
+	fake.port.sm_lid = 0;
+	fake_arrive(any, ETIMEDOUT);
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	CT_EXPECT_EQ(umad.unsent, 0);
+	fake.port.sm_lid = 9;
+	fake_arrive(any, ETIMEDOUT);
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	CT_EXPECT_EQ(fake.sends, 2 * PVB_SA_TRAPS);
+	pvb_umad_close(&umad);
+}

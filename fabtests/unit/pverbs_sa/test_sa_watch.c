@@ -18,7 +18,7 @@ static struct {
 	uint8_t sent[SENT_MAX][PVB_MAD_SIZE];
 	int sends;
 	int answered; /* of sent */
-	int subscribed, refused, restarted;
+	int subscribed, refused, restarted, notices;
 	int err;
 	uint16_t status;
 	struct pvb_sm_info sm;
@@ -47,7 +47,12 @@ static void world_restarted(void *arg)
 	w.restarted++;
 }
 
-static const struct pvb_sa_ops world_ops = {.send = world_send};
+static void world_notice(void *arg, const struct pvb_notice *notice)
+{
+	w.notices++;
+}
+
+static const struct pvb_sa_ops world_ops = {.send = world_send, .notice = world_notice};
 
 static struct pvb_sa_watch_config world_config(void)
 {
@@ -218,6 +223,31 @@ CT_TEST(sa_watch, R35_what_the_manager_before_has_answered_counts_for_nothing)
 	CT_EXPECT_EQ(w.sends, 2 * PVB_SA_TRAPS);
 	answer_all();
 	CT_EXPECT_EQ(w.subscribed, 1);
+}
+
+static void report(void)
+{
+	const struct pvb_sa_hdr hdr = {.method = PVB_SA_REPORT,
+				       .attr = PVB_SA_NOTICE,
+				       .tid = 5};
+	uint8_t mad[PVB_MAD_SIZE];
+
+	pvb_sa_pack(mad, &hdr);
+	pvb_sa_arrived(&w.client, mad, sizeof(mad), w.now);
+}
+
+CT_TEST(sa_watch, R35_the_first_report_of_a_new_manager_is_no_repeat)
+{
+	const struct pvb_sa_watch_config config = world_config();
+
+	begin(&config);
+	answer_all();
+	report();
+	report();
+	CT_EXPECT_EQ(w.notices, 1);
+	pvb_sa_restarted(&w.watch, w.now);
+	report();
+	CT_EXPECT_EQ(w.notices, 2);
 }
 
 /* A watch that only looks, after the first look. */

@@ -169,6 +169,11 @@ static void answered(struct pvb_sa_client *client, struct pvb_sa_transaction *tr
 		finish(trans, &answer);
 }
 
+void pvb_sa_forget_reports(struct pvb_sa_client *client)
+{
+	client->reports = 0;
+}
+
 static bool report_is_new(struct pvb_sa_client *client, uint64_t tid, const uint8_t *data)
 {
 	struct pvb_sa_reported *report;

@@ -65,7 +65,7 @@ struct pvb_sa_transaction {
 	uint8_t mad[PVB_MAD_SIZE];
 };
 
-/* What was reported. A manager that starts again may number its reports as before. */
+/* What was reported. */
 struct pvb_sa_reported {
 	uint64_t tid;
 	uint8_t notice[PVB_NOTICE_SIZE];
@@ -91,6 +91,8 @@ void pvb_sa_close(struct pvb_sa_client *client);
 /* 0; -FI_EAGAIN: too much is outstanding; -FI_EINVAL. */
 int pvb_sa_ask(struct pvb_sa_client *client, const struct pvb_sa_request *request,
 	       uint64_t now_ms);
+/* The manager begins anew: it may number its reports as before, and they are new ones. */
+void pvb_sa_forget_reports(struct pvb_sa_client *client);
 /* A datagram has arrived: any bytes. */
 void pvb_sa_arrived(struct pvb_sa_client *client, const void *mad, size_t len,
 		    uint64_t now_ms);

@@ -85,9 +85,20 @@ static int look_at_port(struct pvb_umad *umad, const char *ca, int number)
 	return ret;
 }
 
+static int read_port(struct pvb_umad *umad)
+{
+	umad->stale = false;
+	return look_at_port(umad, umad->port.ca, umad->port.number);
+}
+
 int pvb_umad_refresh(struct pvb_umad *umad)
 {
-	return look_at_port(umad, umad->port.ca, umad->port.number);
+	const uint16_t before = umad->port.sm_lid;
+	const int ret = read_port(umad);
+
+	if (umad->port.sm_lid && umad->port.sm_lid != before)
+		pvb_sa_restarted(&umad->watch, pvb_umad_now());
+	return ret;
 }
 
 uint16_t pvb_umad_pkey(const struct pvb_umad *umad, uint16_t pkey)
@@ -248,12 +259,12 @@ void pvb_umad_close(struct pvb_umad *umad)
 	release(umad);
 }
 
-/* What the kernel gives back has a request's bytes, and a reason instead of an answer. */
+/* What the kernel gives back has a request's bytes, and a reason instead of an answer:
+ * the manager may be somewhere else now. */
 static void given_back(struct pvb_umad *umad)
 {
 	umad->unanswered++;
-	/* The manager may be somewhere else now. */
-	pvb_umad_refresh(umad);
+	umad->stale = true;
 }
 
 /* 1: one was received; 0: there is none. */
@@ -288,6 +299,9 @@ int pvb_umad_progress(struct pvb_umad *umad)
 		pvb_sa_watch_stop(&umad->watch, pvb_umad_now());
 		return ret;
 	}
+	/* Before anything is sent again. */
+	if (umad->stale)
+		pvb_umad_refresh(umad);
 	pvb_sa_progress(&umad->client, pvb_umad_now());
 	pvb_sa_watch_progress(&umad->watch, pvb_umad_now());
 	return 0;
@@ -315,6 +329,6 @@ int pvb_umad_watch(struct pvb_umad *umad, const struct pvb_sa_watch_config *conf
 
 void pvb_umad_restarted(struct pvb_umad *umad)
 {
-	pvb_umad_refresh(umad);
+	read_port(umad);
 	pvb_sa_restarted(&umad->watch, pvb_umad_now());
 }

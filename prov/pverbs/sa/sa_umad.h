@@ -41,7 +41,8 @@ struct pvb_umad {
 	struct pvb_sa_watch watch; /* pvb_umad_watch */
 	/* Reports are received. The kernel has them for one program of a port only. */
 	bool reports;
-	bool gone; /* the device; client is closed */
+	bool gone;  /* the device; client is closed */
+	bool stale; /* port is to be read anew */
 	int portid;
 	int agent;
 	void *in; /* buffers of libibumad, ours */
@@ -73,7 +74,10 @@ int pvb_umad_timeout(const struct pvb_umad *umad);
  * was outstanding has ended with -FI_ECANCELED.
  */
 int pvb_umad_progress(struct pvb_umad *umad);
-/* Reads the port anew: LID, SM LID, P_Keys. 0; -FI_ENODEV, -FI_ENOMEM: it is as it was.
+/*
+ * Reads the port anew: LID, SM LID, P_Keys; done by itself when a request is unanswered.
+ * A manager at another LID is another one (pvb_sa_restarted). 0; -FI_ENODEV, -FI_ENOMEM:
+ * it is as it was.
  */
 int pvb_umad_refresh(struct pvb_umad *umad);
 
@@ -83,7 +87,7 @@ int pvb_umad_refresh(struct pvb_umad *umad);
  * that only the manager is watched.
  */
 int pvb_umad_watch(struct pvb_umad *umad, const struct pvb_sa_watch_config *config);
-/* The device says that the manager is another one or has begun anew: pvb_umad_refresh and
+/* The device says that the manager is another one or has begun anew: reads the port, and
  * pvb_sa_restarted. */
 void pvb_umad_restarted(struct pvb_umad *umad);
 

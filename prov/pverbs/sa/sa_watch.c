@@ -162,6 +162,7 @@ void pvb_sa_restarted(struct pvb_sa_watch *watch, uint64_t now_ms)
 		trap->due_ms = now_ms;
 	}
 	watch->known = false;
+	pvb_sa_forget_reports(watch->client);
 	/* Before the groups: they would have all places among what is outstanding. */
 	pvb_sa_watch_progress(watch, now_ms);
 	if (watch->config.restarted)
