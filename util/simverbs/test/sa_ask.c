@@ -69,6 +69,16 @@ bool sa_work_until(const uint64_t *count, uint64_t value, uint64_t ms)
 	return *count > value;
 }
 
+void sa_close(void)
+{
+	const uint64_t never = 0;
+
+	pvb_sa_watch_stop(&sa.watch, pvb_umad_now());
+	while (pvb_sa_timeout(&sa.client, pvb_umad_now()) >= 0)
+		sa_work_until(&never, 0, 10);
+	pvb_umad_close(&sa);
+}
+
 bool sa_hear(uint64_t ms)
 {
 	if (!sa_work_until(&sa_events.heard, sa_events.told, ms))

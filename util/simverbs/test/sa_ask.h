@@ -30,6 +30,9 @@ extern struct pvb_umad sa;
 
 /* ca: NULL: any. False: it says why. */
 bool sa_open(const char *ca);
+/* When all is answered: libumad2sim may wait for ever if something comes while the
+ * program ends. */
+void sa_close(void);
 /* Sends a request about a group: the status of the answer, or -FI_E*: there is none.
  * found: the record of the answer, of any status. */
 int sa_mcmember(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm,

@@ -343,6 +343,6 @@ int main(int argc, char **argv)
 	if (argc < 2 || !sa_open(getenv("SUBNET_CA")))
 		return 1;
 	status = run(argc, argv);
-	pvb_umad_close(&sa);
+	sa_close();
 	return status;
 }
