@@ -7,8 +7,6 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/draw.c \
 	util/fi_routectl/fail.c \
 	util/fi_routectl/fi_routectl.c \
-	util/fi_routectl/grid.c \
-	util/fi_routectl/grid.h \
 	util/fi_routectl/json.c \
 	util/fi_routectl/live/ask.c \
 	util/fi_routectl/live/blocked.c \
@@ -37,8 +35,8 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/sim.c \
 	util/fi_routectl/sim.h
 util_fi_routectl_fi_routectl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route \
-	-I$(top_srcdir)/util/fi_routectl $(LIBFABRIC_CFLAGS) \
+	-I$(top_srcdir)/util/fi_routectl -I$(top_srcdir)/util $(LIBFABRIC_CFLAGS) \
 	$(JANSSON_CFLAGS)
-util_fi_routectl_fi_routectl_LDADD = prov/route/config/librouteconfig.la prov/route/topo/libtopo.la \
+util_fi_routectl_fi_routectl_LDADD = util/grid/libgrid.la prov/route/config/librouteconfig.la prov/route/topo/libtopo.la \
 	$(LIBFABRIC_LIBS) $(INIH_LIBS) $(JANSSON_LIBS)
 EXTRA_DIST += util/fi_routectl/local.mk util/fi_routectl/test-fi_routectl util/fi_routectl/golden

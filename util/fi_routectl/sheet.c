@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <rdma/fi_errno.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "progress.h"
 #include "show.h"
 
@@ -57,35 +57,34 @@ static int print_table(const struct rct_as *as)
 {
 	char route[RCT_ROUTE_SIZE], text[RCT_NAME_SIZE];
 	struct rct_pair pair;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	uint32_t i, k;
 	int ret = 0;
 
-	rct_grid_begin(&grid, as->nets + 1);
-	rct_grid_add(&grid, "");
+	grd_begin(&grid, as->nets + 1);
+	grd_add(&grid, "");
 	for (i = 0; i < as->nets; i++)
-		rct_grid_add(&grid, rct_net_title(&as->net[i], as->as, text));
+		grd_add(&grid, rct_net_title(&as->net[i], as->as, text));
 	for (i = 0; i < as->nets && !ret; i++) {
-		rct_grid_add(&grid, rct_net_title(&as->net[i], as->as, text));
+		grd_add(&grid, rct_net_title(&as->net[i], as->as, text));
 		for (k = 0; k < as->nets && !ret; k++) {
 			ret = rct_pair_find(as, NULL, &as->net[i], &as->net[k], NULL, 1,
 					    &pair);
 			if (!rct_pair_makes_sense(as, &as->net[i], &as->net[k]))
-				rct_grid_add(&grid, "-");
+				grd_add(&grid, "-");
 			else if (!pair.routes)
-				rct_grid_add(&grid, "none");
+				grd_add(&grid, "none");
 			else
-				rct_grid_add(&grid,
-					     rct_route_nets(as, pair.route, route));
+				grd_add(&grid, rct_route_nets(as, pair.route, route));
 		}
 	}
-	if (rct_grid_end(&grid, stdout))
+	if (grd_end(&grid, stdout))
 		ret = -FI_ENOMEM;
 	putchar('\n');
 	return ret;
 }
 
-static void add_slowest(struct rct_grid *grid, const struct rct_as *as,
+static void add_slowest(struct grd_grid *grid, const struct rct_as *as,
 			const struct rte_route *route)
 {
 	const struct rct_net *net = rct_route_bottleneck(as, route);
@@ -93,31 +92,30 @@ static void add_slowest(struct rct_grid *grid, const struct rct_as *as,
 
 	snprintf(text, sizeof(text), "%s %s", rct_net_title(net, as->as, title),
 		 rct_rate_text(net->rate, rate));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 }
 
 /* Of each route a row; the first has the names of the subnets. */
-static void add_pair(struct rct_grid *grid, const struct rct_pair *pair)
+static void add_pair(struct grd_grid *grid, const struct rct_pair *pair)
 {
 	char route[RCT_ROUTE_SIZE], text[RCT_NAME_SIZE];
 	const struct rct_as *as = pair->as;
 	uint32_t i;
 
 	for (i = 0; i < pair->routes; i++) {
-		rct_grid_add(grid, i ? "" : rct_net_title(pair->from, as->as, text));
-		rct_grid_add(grid, i ? "" : rct_net_title(pair->to, as->as, text));
-		rct_grid_add(grid,
-			     rct_cost_text(&as->policy, &pair->route[i].cost, text));
-		rct_grid_add(grid, rct_route_nets(as, &pair->route[i], route));
-		rct_grid_add(grid, rct_route_routers(as, &pair->route[i], route));
+		grd_add(grid, i ? "" : rct_net_title(pair->from, as->as, text));
+		grd_add(grid, i ? "" : rct_net_title(pair->to, as->as, text));
+		grd_add(grid, rct_cost_text(&as->policy, &pair->route[i].cost, text));
+		grd_add(grid, rct_route_nets(as, &pair->route[i], route));
+		grd_add(grid, rct_route_routers(as, &pair->route[i], route));
 		add_slowest(grid, as, &pair->route[i]);
-		rct_grid_add(grid, !i && pair->fixed ? "static" : "");
+		grd_add(grid, !i && pair->fixed ? "static" : "");
 	}
 }
 
 static int print_pairs_from(const struct rct_as *as, const struct rct_net *from,
 			    const struct rct_options *options,
-			    struct rct_progress *progress, struct rct_grid *grid)
+			    struct rct_progress *progress, struct grd_grid *grid)
 {
 	struct rte_spf *spf = NULL;
 	struct rct_pair pair;
@@ -148,20 +146,20 @@ static int print_pairs(const struct rct_as *as, const struct rct_options *option
 	static const char *const head[] = {"From",    "To",	    "Cost", "Subnets",
 					   "Routers", "Bottleneck", ""};
 	struct rct_progress progress;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	uint32_t i;
 	int ret = 0;
 
-	rct_grid_begin(&grid, sizeof(head) / sizeof(head[0]));
+	grd_begin(&grid, sizeof(head) / sizeof(head[0]));
 	for (i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		rct_grid_add(&grid, head[i]);
+		grd_add(&grid, head[i]);
 	rct_progress_begin(&progress, "pairs of subnets", (uint64_t)as->nets * as->nets);
 	for (i = 0; i < as->nets && !ret; i++)
 		if (from_wanted(options, as, &as->net[i]))
 			ret = print_pairs_from(as, &as->net[i], options, &progress,
 					       &grid);
 	rct_progress_end(&progress);
-	if (rct_grid_end(&grid, stdout))
+	if (grd_end(&grid, stdout))
 		ret = -FI_ENOMEM;
 	putchar('\n');
 	return ret;

@@ -3,30 +3,30 @@
 #include <stdio.h>
 #include <rdma/fi_errno.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "show.h"
 
 static const char *const head[] = {"From", "To",   "Cost",    "Subnets", "Routers",
 				   "",	   "Cost", "Subnets", "Routers"};
 
-static void add_route(struct rct_grid *grid, const struct rct_as *as,
+static void add_route(struct grd_grid *grid, const struct rct_as *as,
 		      const struct rte_route *route)
 {
 	char text[RCT_ROUTE_SIZE], cost[RCT_NAME_SIZE];
 
-	rct_grid_add(grid, rct_cost_text(&as->policy, &route->cost, cost));
-	rct_grid_add(grid, rct_route_nets(as, route, text));
-	rct_grid_add(grid, rct_route_routers(as, route, text));
+	grd_add(grid, rct_cost_text(&as->policy, &route->cost, cost));
+	grd_add(grid, rct_route_nets(as, route, text));
+	grd_add(grid, rct_route_routers(as, route, text));
 }
 
-static void add_nothing(struct rct_grid *grid, const char *why)
+static void add_nothing(struct grd_grid *grid, const char *why)
 {
-	rct_grid_add(grid, "");
-	rct_grid_add(grid, why);
-	rct_grid_add(grid, "");
+	grd_add(grid, "");
+	grd_add(grid, why);
+	grd_add(grid, "");
 }
 
-static void add_between(struct rct_grid *grid, const struct rct_between *between)
+static void add_between(struct grd_grid *grid, const struct rct_between *between)
 {
 	char text[RCT_NAME_SIZE];
 	uint32_t i;
@@ -34,15 +34,15 @@ static void add_between(struct rct_grid *grid, const struct rct_between *between
 	for (i = 0; i < between->out.routes || !i; i++) {
 		snprintf(text, sizeof(text), "%u:%u", between->from_as->as,
 			 between->from->id.subnet);
-		rct_grid_add(grid, i ? "" : text);
+		grd_add(grid, i ? "" : text);
 		snprintf(text, sizeof(text), "%u:%u", between->to_as->as,
 			 between->to->id.subnet);
-		rct_grid_add(grid, i ? "" : text);
+		grd_add(grid, i ? "" : text);
 		if (between->out.routes)
 			add_route(grid, between->from_as, &between->out.route[i]);
 		else
 			add_nothing(grid, "none");
-		rct_grid_add(grid, i || !between->out.routes ? "" : "|");
+		grd_add(grid, i || !between->out.routes ? "" : "|");
 		if (i || !between->out.routes)
 			add_nothing(grid, "");
 		else if (between->in.routes)
@@ -53,7 +53,7 @@ static void add_between(struct rct_grid *grid, const struct rct_between *between
 }
 
 /* Ends within both AS; what they pass on for others does not exist. */
-static int add_pairs(struct rct_grid *grid, const struct rct_sim *sim,
+static int add_pairs(struct grd_grid *grid, const struct rct_sim *sim,
 		     const struct rct_as *from, const struct rct_as *to,
 		     const struct rct_options *options, uint32_t *pairs)
 {
@@ -83,21 +83,21 @@ static int add_pairs(struct rct_grid *grid, const struct rct_sim *sim,
 static int print_between(const struct rct_sim *sim, const struct rct_as *from,
 			 const struct rct_as *to, const struct rct_options *options)
 {
-	struct rct_grid grid;
+	struct grd_grid grid;
 	uint32_t pairs = 0, i;
 	int ret;
 
-	rct_grid_begin(&grid, sizeof(head) / sizeof(head[0]));
+	grd_begin(&grid, sizeof(head) / sizeof(head[0]));
 	for (i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		rct_grid_add(&grid, head[i]);
+		grd_add(&grid, head[i]);
 	ret = add_pairs(&grid, sim, from, to, options, &pairs);
 	if (!pairs) {
-		rct_grid_drop(&grid);
+		grd_drop(&grid);
 		return ret;
 	}
 	printf("AS %u to AS %u: out of AS %u | within AS %u\n\n", from->as, to->as,
 	       from->as, to->as);
-	if (rct_grid_end(&grid, stdout))
+	if (grd_end(&grid, stdout))
 		ret = -FI_ENOMEM;
 	putchar('\n');
 	return ret;

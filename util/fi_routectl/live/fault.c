@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "live.h"
 
 #define CONFIG "/etc/cairn/fi_router.conf"
@@ -165,26 +165,26 @@ static void words(json_t *request, int count, char **word)
 
 /* --- What the router injects then --- */
 
-static void add_fault(struct rct_grid *grid, const json_t *fault)
+static void add_fault(struct grd_grid *grid, const json_t *fault)
 {
 	static const char *const texts[] = {"act", "class", "way", "device", "peer"};
 	char text[64];
 	size_t i;
 
-	rct_grid_add(grid, rct_number(fault, "id", text));
+	grd_add(grid, rct_number(fault, "id", text));
 	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		rct_grid_add(grid, rct_text(fault, texts[i]));
+		grd_add(grid, rct_text(fault, texts[i]));
 	snprintf(text, sizeof(text), "%g",
 		 json_number_value(json_object_get(fault, "chance")));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 	snprintf(text, sizeof(text), "%" PRIu64, rct_count(fault, "seed"));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 	snprintf(text, sizeof(text), "%" PRIu64, rct_count(fault, "count"));
-	rct_grid_add(grid, rct_count(fault, "count") ? text : "");
+	grd_add(grid, rct_count(fault, "count") ? text : "");
 	snprintf(text, sizeof(text), "%" PRIu64, rct_count(fault, "delay"));
-	rct_grid_add(grid, rct_count(fault, "delay") ? text : "");
+	grd_add(grid, rct_count(fault, "delay") ? text : "");
 	snprintf(text, sizeof(text), "%" PRIu64, rct_count(fault, "hits"));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 }
 
 static int print_faults(const json_t *document)
@@ -193,18 +193,18 @@ static int print_faults(const json_t *document)
 					    "Device", "Peer", "Chance",	 "Seed",
 					    "Count",  "ms",   "Messages"};
 	const json_t *faults = json_object_get(document, "faults"), *fault;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i;
 
 	if (!json_array_size(faults)) {
 		printf("no faults are injected\n");
 		return 0;
 	}
-	rct_grid_begin(&grid, sizeof(names) / sizeof(*names));
+	grd_begin(&grid, sizeof(names) / sizeof(*names));
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		rct_grid_add(&grid, names[i]);
+		grd_add(&grid, names[i]);
 	json_array_foreach(faults, i, fault) add_fault(&grid, fault);
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 int rct_live_fault(int argc, char **argv)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "live.h"
 
 #define TTL_MOST 16u
@@ -165,26 +165,26 @@ static const char *goes_to(const json_t *answer)
 	return "";
 }
 
-static void add_hop(struct rct_grid *grid, const json_t *answer, uint32_t ttl)
+static void add_hop(struct grd_grid *grid, const json_t *answer, uint32_t ttl)
 {
 	const json_t *at = json_object_get(answer, "at");
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu32, ttl);
-	rct_grid_add(grid, text);
-	rct_grid_add(grid, rct_number(answer, "answered_by", text));
-	rct_grid_add(grid, goes_to(answer));
+	grd_add(grid, text);
+	grd_add(grid, rct_number(answer, "answered_by", text));
+	grd_add(grid, goes_to(answer));
 	snprintf(text, sizeof(text), "%" PRIu64, us_of(answer));
-	rct_grid_add(grid, ttl && us_of(answer) ? text : "-");
-	rct_grid_add(grid, at ? rct_number(at, "queued", text) : "-");
-	rct_grid_add(grid, at ? rct_number(at, "connections", text) : "-");
-	rct_grid_add(grid, at ? rct_number(at, "arena_bytes", text) : "-");
+	grd_add(grid, ttl && us_of(answer) ? text : "-");
+	grd_add(grid, at ? rct_number(at, "queued", text) : "-");
+	grd_add(grid, at ? rct_number(at, "connections", text) : "-");
+	grd_add(grid, at ? rct_number(at, "arena_bytes", text) : "-");
 }
 
 /* Every router until one answers otherwise than that the ttl ends there; its answer, or
  * NULL: the router does not say. */
 static json_t *trace(const struct rct_live_options *options, const char *path,
-		     struct rct_grid *grid, json_t *hops)
+		     struct grd_grid *grid, json_t *hops)
 {
 	json_t *answer = NULL;
 	uint32_t ttl;
@@ -203,15 +203,15 @@ static json_t *trace(const struct rct_live_options *options, const char *path,
 	return answer;
 }
 
-static int print_trace(const struct rct_live_options *options, struct rct_grid *grid,
+static int print_trace(const struct rct_live_options *options, struct grd_grid *grid,
 		       json_t *hops, bool reached)
 {
 	json_t *object;
 	int ret = 0;
 
 	if (!options->json)
-		return rct_grid_end(grid, stdout);
-	rct_grid_drop(grid);
+		return grd_end(grid, stdout);
+	grd_drop(grid);
 	object = json_pack("{s:s, s:b, s:O}", "target", options->what, "reached", reached,
 			   "hops", hops);
 	ret = json_dumpf(object, stdout, JSON_INDENT(2));
@@ -225,17 +225,17 @@ int rct_live_trace(const struct rct_live_options *options, const char *path)
 	static const char *const names[] = {"Hop",    "Router",	     "To",    "us",
 					    "Queued", "Connections", "Memory"};
 	json_t *hops = json_array(), *last;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	bool reached;
 	size_t i;
 	int ret;
 
-	rct_grid_begin(&grid, sizeof(names) / sizeof(*names));
+	grd_begin(&grid, sizeof(names) / sizeof(*names));
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		rct_grid_add(&grid, names[i]);
+		grd_add(&grid, names[i]);
 	last = trace(options, path, &grid, hops);
 	if (!last) {
-		rct_grid_drop(&grid);
+		grd_drop(&grid);
 		json_decref(hops);
 		return 1;
 	}

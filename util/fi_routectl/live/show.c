@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "live.h"
 #include "sim.h"
 
@@ -16,13 +16,13 @@ _Static_assert(RCT_SCORE_SIZE == RCT_NAME_SIZE, "a score is rct_cost_text");
 #define PATIENCE 10000u
 #define LIST_SIZE 1024u
 
-static void heading(struct rct_grid *grid, const char *const *names, uint32_t count)
+static void heading(struct grd_grid *grid, const char *const *names, uint32_t count)
 {
 	uint32_t i;
 
-	rct_grid_begin(grid, count);
+	grd_begin(grid, count);
 	for (i = 0; i < count; i++)
-		rct_grid_add(grid, names[i]);
+		grd_add(grid, names[i]);
 }
 
 #define HEADING(grid, ...)                                \
@@ -59,20 +59,19 @@ static const char *router_state(const json_t *router)
 	return rct_true(router, "border") ? "border" : "";
 }
 
-static void add_link(struct rct_grid *grid, const json_t *link)
+static void add_link(struct grd_grid *grid, const json_t *link)
 {
 	char rate[RCT_NAME_SIZE], text[LIST_SIZE];
 
-	rct_grid_add(grid, rct_text(link, "subnet"));
-	rct_grid_add(grid, rct_true(link, "up") ? "up" : "down");
-	rct_grid_add(grid, rct_rate_text(rct_count(link, "rate"), rate));
-	rct_grid_add(grid,
-		     rct_list(json_object_get(link, "neighbours"), text, LIST_SIZE));
-	rct_grid_add(grid, rct_text(link, "uri"));
+	grd_add(grid, rct_text(link, "subnet"));
+	grd_add(grid, rct_true(link, "up") ? "up" : "down");
+	grd_add(grid, rct_rate_text(rct_count(link, "rate"), rate));
+	grd_add(grid, rct_list(json_object_get(link, "neighbours"), text, LIST_SIZE));
+	grd_add(grid, rct_text(link, "uri"));
 }
 
 /* A line for each of its links; one at least. */
-static void add_router(struct rct_grid *grid, const json_t *router)
+static void add_router(struct grd_grid *grid, const json_t *router)
 {
 	const json_t *links = json_object_get(router, "links");
 	const size_t count = json_array_size(links);
@@ -80,11 +79,10 @@ static void add_router(struct rct_grid *grid, const json_t *router)
 	size_t i;
 
 	for (i = 0; i < (count ? count : 1); i++) {
-		rct_grid_add(grid, i ? "" : rct_number(router, "router", text));
-		rct_grid_add(grid, i ? "" : router_state(router));
-		rct_grid_add(grid, i ? "" : rct_number(router, "load", text));
-		rct_grid_add(grid,
-			     i ? "" : rct_age(rct_count(router, "expires_ms"), text));
+		grd_add(grid, i ? "" : rct_number(router, "router", text));
+		grd_add(grid, i ? "" : router_state(router));
+		grd_add(grid, i ? "" : rct_number(router, "load", text));
+		grd_add(grid, i ? "" : rct_age(rct_count(router, "expires_ms"), text));
 		add_link(grid, json_array_get(links, i));
 	}
 }
@@ -92,7 +90,7 @@ static void add_router(struct rct_grid *grid, const json_t *router)
 int rct_sheet_topology(const json_t *document)
 {
 	const json_t *router;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i;
 
 	print_self(document);
@@ -105,7 +103,7 @@ int rct_sheet_topology(const json_t *document)
 		"Neighbours", "URI");
 	json_array_foreach(json_object_get(document, "routers"), i, router)
 		add_router(&grid, router);
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 void rct_dot_topology(const json_t *document)
@@ -135,7 +133,7 @@ void rct_dot_topology(const json_t *document)
 int rct_sheet_adjacencies(const json_t *document)
 {
 	const json_t *one;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	char text[32];
 	size_t i;
 
@@ -144,20 +142,20 @@ int rct_sheet_adjacencies(const json_t *document)
 		"Received", "Sent", "Queued");
 	json_array_foreach(json_object_get(document, "adjacencies"), i, one)
 	{
-		rct_grid_add(&grid, rct_text(one, "device"));
-		rct_grid_add(&grid, rct_text(one, "subnet"));
-		rct_grid_add(&grid, rct_number(one, "as", text));
-		rct_grid_add(&grid, rct_number(one, "router", text));
-		rct_grid_add(&grid, rct_text(one, "peer"));
-		rct_grid_add(&grid, rct_age(rct_count(one, "age_ms"), text));
+		grd_add(&grid, rct_text(one, "device"));
+		grd_add(&grid, rct_text(one, "subnet"));
+		grd_add(&grid, rct_number(one, "as", text));
+		grd_add(&grid, rct_number(one, "router", text));
+		grd_add(&grid, rct_text(one, "peer"));
+		grd_add(&grid, rct_age(rct_count(one, "age_ms"), text));
 		snprintf(text, sizeof(text), "%" PRIu64 " us",
 			 rct_count(one, "trip_ns") / 1000);
-		rct_grid_add(&grid, rct_count(one, "trip_ns") ? text : "-");
-		rct_grid_add(&grid, rct_number(one, "received", text));
-		rct_grid_add(&grid, rct_number(one, "sent", text));
-		rct_grid_add(&grid, rct_number(one, "queued_bytes", text));
+		grd_add(&grid, rct_count(one, "trip_ns") ? text : "-");
+		grd_add(&grid, rct_number(one, "received", text));
+		grd_add(&grid, rct_number(one, "sent", text));
+		grd_add(&grid, rct_number(one, "queued_bytes", text));
 	}
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 /* --- Routes --- */
@@ -179,23 +177,23 @@ const char *rct_score(const json_t *names, const json_t *cost, char text[RCT_SCO
 	return rct_cost_text(&policy, &value, text);
 }
 
-static void add_route(struct rct_grid *grid, const json_t *names, const json_t *to,
+static void add_route(struct grd_grid *grid, const json_t *names, const json_t *to,
 		      const json_t *route, const char *kind)
 {
 	char text[LIST_SIZE], cost[RCT_NAME_SIZE];
 
-	rct_grid_add(grid, rct_text(to, "to"));
-	rct_grid_add(grid, kind);
-	rct_grid_add(grid,
-		     route ? rct_score(names, json_object_get(route, "cost"), cost) : "");
-	rct_grid_add(grid, rct_list(json_object_get(route, "subnets"), text, LIST_SIZE));
-	rct_grid_add(grid, rct_list(json_object_get(route, "routers"), text, LIST_SIZE));
+	grd_add(grid, rct_text(to, "to"));
+	grd_add(grid, kind);
+	grd_add(grid,
+		route ? rct_score(names, json_object_get(route, "cost"), cost) : "");
+	grd_add(grid, rct_list(json_object_get(route, "subnets"), text, LIST_SIZE));
+	grd_add(grid, rct_list(json_object_get(route, "routers"), text, LIST_SIZE));
 }
 
 int rct_sheet_routes(const json_t *document)
 {
 	const json_t *names = json_object_get(document, "policy"), *to, *route, *routes;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i, k;
 
 	print_self(document);
@@ -209,7 +207,7 @@ int rct_sheet_routes(const json_t *document)
 		json_array_foreach(routes, k, route)
 			add_route(&grid, names, to, route, k ? "or" : "best");
 	}
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 /* --- All of them --- */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "live.h"
 
 /* ms that a router may say nothing. */
@@ -106,23 +106,22 @@ static void print_head(const json_t *document)
 	       rct_true(now, "drain") ? ", takes no new ones" : "");
 }
 
-static void add_device(struct rct_grid *grid, const json_t *one)
+static void add_device(struct grd_grid *grid, const json_t *one)
 {
 	char text[32];
 
-	rct_grid_add(grid, rct_text(one, "device"));
-	rct_grid_add(grid, rct_text(one, "subnet"));
-	rct_grid_add(grid, rct_true(one, "up") ? "up" : "down");
-	rct_grid_add(grid,
-		     bytes_text(real(one, "received_bytes_per_second"), "/s", text));
-	rct_grid_add(grid, bytes_text(real(one, "sent_bytes_per_second"), "/s", text));
-	rct_grid_add(grid, rct_number(one, "peers", text));
-	rct_grid_add(grid, rct_number(one, "queued", text));
-	rct_grid_add(grid, rct_number(one, "stalled", text));
+	grd_add(grid, rct_text(one, "device"));
+	grd_add(grid, rct_text(one, "subnet"));
+	grd_add(grid, rct_true(one, "up") ? "up" : "down");
+	grd_add(grid, bytes_text(real(one, "received_bytes_per_second"), "/s", text));
+	grd_add(grid, bytes_text(real(one, "sent_bytes_per_second"), "/s", text));
+	grd_add(grid, rct_number(one, "peers", text));
+	grd_add(grid, rct_number(one, "queued", text));
+	grd_add(grid, rct_number(one, "stalled", text));
 	snprintf(text, sizeof(text), "%.0f", real(one, "stalls_per_second"));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 	snprintf(text, sizeof(text), "%.2f", real(one, "stalled_share"));
-	rct_grid_add(grid, text);
+	grd_add(grid, text);
 }
 
 static int print_devices(const json_t *document)
@@ -132,29 +131,28 @@ static int print_devices(const json_t *document)
 		"Peers",  "Queued", "Waiting", "Stalls/s", "Stalled",
 	};
 	const json_t *one;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i;
 
-	rct_grid_begin(&grid, sizeof(names) / sizeof(*names));
+	grd_begin(&grid, sizeof(names) / sizeof(*names));
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		rct_grid_add(&grid, names[i]);
+		grd_add(&grid, names[i]);
 	json_array_foreach(json_object_get(document, "devices"), i, one)
 		add_device(&grid, one);
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
-static void add_busy(struct rct_grid *grid, const json_t *one)
+static void add_busy(struct grd_grid *grid, const json_t *one)
 {
 	char text[32];
 
-	rct_grid_add(grid, rct_text(one, "source"));
-	rct_grid_add(grid, rct_text(one, "target"));
-	rct_grid_add(grid, rct_text(one, "out"));
-	rct_grid_add(grid, rct_number(one, "worker", text));
-	rct_grid_add(grid,
-		     bytes_text((double)rct_count(one, "bytes_per_second"), "/s", text));
-	rct_grid_add(grid, rct_number(one, "queued", text));
-	rct_grid_add(grid, rct_true(one, "stalled") ? "waits" : rct_text(one, "state"));
+	grd_add(grid, rct_text(one, "source"));
+	grd_add(grid, rct_text(one, "target"));
+	grd_add(grid, rct_text(one, "out"));
+	grd_add(grid, rct_number(one, "worker", text));
+	grd_add(grid, bytes_text((double)rct_count(one, "bytes_per_second"), "/s", text));
+	grd_add(grid, rct_number(one, "queued", text));
+	grd_add(grid, rct_true(one, "stalled") ? "waits" : rct_text(one, "state"));
 }
 
 static int print_busiest(const json_t *document)
@@ -163,17 +161,17 @@ static int print_busiest(const json_t *document)
 		"Source", "Target", "To", "Worker", "Passed on", "Queued", "State",
 	};
 	const json_t *list = json_object_get(document, "connections"), *one;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i;
 
 	if (!json_array_size(list))
 		return 0;
 	putchar('\n');
-	rct_grid_begin(&grid, sizeof(names) / sizeof(*names));
+	grd_begin(&grid, sizeof(names) / sizeof(*names));
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		rct_grid_add(&grid, names[i]);
+		grd_add(&grid, names[i]);
 	json_array_foreach(list, i, one) add_busy(&grid, one);
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 static int print_all(const struct rct_live_options *options, const json_t *document)

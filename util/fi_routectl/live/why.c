@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "grid.h"
+#include "grid/grid.h"
 #include "live.h"
 #include "sim.h"
 
@@ -49,17 +49,17 @@ static const char *steps_text(const json_t *names, const json_t *way, char *text
 	return text;
 }
 
-static void add_way(struct rct_grid *grid, const json_t *names, const json_t *way,
+static void add_way(struct grd_grid *grid, const json_t *names, const json_t *way,
 		    const char *kind, bool first)
 {
 	char text[LIST_SIZE], behind[64], cost[RCT_NAME_SIZE];
 
-	rct_grid_add(grid, kind);
-	rct_grid_add(grid, rct_score(names, json_object_get(way, "cost"), cost));
-	rct_grid_add(grid, first ? "" : behind_text(way, behind));
-	rct_grid_add(grid, rct_list(json_object_get(way, "subnets"), text, LIST_SIZE));
-	rct_grid_add(grid, rct_list(json_object_get(way, "routers"), text, LIST_SIZE));
-	rct_grid_add(grid, steps_text(names, way, text, LIST_SIZE));
+	grd_add(grid, kind);
+	grd_add(grid, rct_score(names, json_object_get(way, "cost"), cost));
+	grd_add(grid, first ? "" : behind_text(way, behind));
+	grd_add(grid, rct_list(json_object_get(way, "subnets"), text, LIST_SIZE));
+	grd_add(grid, rct_list(json_object_get(way, "routers"), text, LIST_SIZE));
+	grd_add(grid, steps_text(names, way, text, LIST_SIZE));
 }
 
 static bool same_way(const json_t *a, const json_t *b)
@@ -75,15 +75,15 @@ static int print_ways(const json_t *document)
 	const json_t *names = json_object_get(document, "policy"), *way,
 		     *list = json_object_get(document, "routes"),
 		     *chosen = json_object_get(document, "chosen");
-	struct rct_grid grid;
+	struct grd_grid grid;
 	size_t i;
 
 	if (!json_array_size(list) && !json_is_object(chosen))
 		return 0;
 	putchar('\n');
-	rct_grid_begin(&grid, sizeof(heads) / sizeof(*heads));
+	grd_begin(&grid, sizeof(heads) / sizeof(*heads));
 	for (i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-		rct_grid_add(&grid, heads[i]);
+		grd_add(&grid, heads[i]);
 	if (json_is_object(chosen))
 		add_way(&grid, names, chosen,
 			rct_true(document, "static") ? "static" : "chosen",
@@ -93,30 +93,30 @@ static int print_ways(const json_t *document)
 		if (!same_way(way, chosen))
 			add_way(&grid, names, way, "or", !i);
 	}
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 static int print_excluded(const json_t *document)
 {
 	const json_t *list = json_object_get(document, "excluded"), *one;
-	struct rct_grid grid;
+	struct grd_grid grid;
 	char text[32];
 	size_t i;
 
 	if (!json_array_size(list))
 		return 0;
 	putchar('\n');
-	rct_grid_begin(&grid, 3);
-	rct_grid_add(&grid, "Router");
-	rct_grid_add(&grid, "Subnet");
-	rct_grid_add(&grid, "Left out");
+	grd_begin(&grid, 3);
+	grd_add(&grid, "Router");
+	grd_add(&grid, "Subnet");
+	grd_add(&grid, "Left out");
 	json_array_foreach(list, i, one)
 	{
-		rct_grid_add(&grid, rct_number(one, "router", text));
-		rct_grid_add(&grid, rct_text(one, "subnet"));
-		rct_grid_add(&grid, rct_text(one, "why"));
+		grd_add(&grid, rct_number(one, "router", text));
+		grd_add(&grid, rct_text(one, "subnet"));
+		grd_add(&grid, rct_text(one, "why"));
 	}
-	return rct_grid_end(&grid, stdout);
+	return grd_end(&grid, stdout);
 }
 
 static int print_why(const json_t *document)

@@ -8,12 +8,12 @@
 #define GAP 2
 #define LEAST 64u
 
-void rct_grid_begin(struct rct_grid *grid, uint32_t columns)
+void grd_begin(struct grd_grid *grid, uint32_t columns)
 {
-	*grid = (struct rct_grid){.columns = columns};
+	*grid = (struct grd_grid){.columns = columns};
 }
 
-void rct_grid_add(struct rct_grid *grid, const char *text)
+void grd_add(struct grd_grid *grid, const char *text)
 {
 	char *copy = strdup(text);
 	char **grown = grid->cell;
@@ -33,7 +33,7 @@ void rct_grid_add(struct rct_grid *grid, const char *text)
 	grid->cell[grid->cells++] = copy;
 }
 
-static int column_width(const struct rct_grid *grid, uint32_t column)
+static int column_width(const struct grd_grid *grid, uint32_t column)
 {
 	size_t width = 0, len;
 	uint32_t i;
@@ -47,7 +47,7 @@ static int column_width(const struct rct_grid *grid, uint32_t column)
 }
 
 /* Without blanks at its end. */
-static void print_row(const struct rct_grid *grid, uint32_t first, const int *width,
+static void print_row(const struct grd_grid *grid, uint32_t first, const int *width,
 		      FILE *out)
 {
 	uint32_t last = grid->columns, i;
@@ -60,17 +60,17 @@ static void print_row(const struct rct_grid *grid, uint32_t first, const int *wi
 	fputc('\n', out);
 }
 
-void rct_grid_drop(struct rct_grid *grid)
+void grd_drop(struct grd_grid *grid)
 {
 	uint32_t i;
 
 	for (i = 0; i < grid->cells; i++)
 		free(grid->cell[i]);
 	free(grid->cell);
-	*grid = (struct rct_grid){0};
+	*grid = (struct grd_grid){0};
 }
 
-int rct_grid_end(struct rct_grid *grid, FILE *out)
+int grd_end(struct grd_grid *grid, FILE *out)
 {
 	int *width = calloc(grid->columns, sizeof(*width));
 	uint32_t i;
@@ -80,7 +80,7 @@ int rct_grid_end(struct rct_grid *grid, FILE *out)
 		width[i] = column_width(grid, i);
 	for (i = 0; i + grid->columns <= grid->cells && !ret; i += grid->columns)
 		print_row(grid, i, width, out);
-	rct_grid_drop(grid);
+	grd_drop(grid);
 	free(width);
 	return ret;
 }
