@@ -2,6 +2,7 @@
 MAN_MD = \
 	man/fi_cairn.7.md \
 	man/fi_cairn_rpc.3.md \
+	man/fi_ibmc.1.md \
 	man/fi_nfsget.1.md \
 	man/fi_pmem.1.md \
 	man/fi_pverbs.7.md \
@@ -15,7 +16,7 @@ MAN_MD = \
 	man/simverbs.1.md
 EXTRA_DIST += man/local.mk $(MAN_MD)
 if MAN
-nodist_man_MANS = man/fi_cairn.7 man/fi_cairn_rpc.3 man/fi_nfsget.1 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_route.7 man/fi_routectl.1 man/fi_router.8 man/fi_rpcping.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
+nodist_man_MANS = man/fi_cairn.7 man/fi_cairn_rpc.3 man/fi_ibmc.1 man/fi_nfsget.1 man/fi_pmem.1 man/fi_pverbs.7 man/fi_remotelog.1 man/fi_route.7 man/fi_routectl.1 man/fi_router.8 man/fi_rpcping.1 man/fi_rpcrdma.7 man/rdmavm.1 man/simverbs.1
 CLEANFILES += $(nodist_man_MANS)
 endif
 
@@ -25,6 +26,8 @@ man/fi_cairn.7: man/fi_cairn.7.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn.7.md
 man/fi_cairn_rpc.3: man/fi_cairn_rpc.3.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_cairn_rpc.3.md
+man/fi_ibmc.1: man/fi_ibmc.1.md
+	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_ibmc.1.md
 man/fi_nfsget.1: man/fi_nfsget.1.md
 	$(AM_V_GEN)$(PANDOC_MAN) --output $@ $(srcdir)/man/fi_nfsget.1.md
 man/fi_pmem.1: man/fi_pmem.1.md

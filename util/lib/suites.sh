@@ -310,6 +310,7 @@ suite_simverbs() {
 	build_unit || return
 	counted simverbs-programs 900 "$top/util/simverbs/test-simverbs" --build "$dir" --strict \
 		--except pverbs-functional
+	counted simverbs-ibmc 120 "$top/util/fi_ibmc/test-fi_ibmc" --build "$dir"
 	guest_build trixie &&
 		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
 			--build "$top/build/trixie" --strict --except pverbs-functional --except sa-statuses-of-opensm
@@ -788,7 +789,7 @@ installed_files() {
 	local root=$1 name pages
 	mapfile -t pages < <(providers | sed 's|.*|share/man/man7/fi_&.7|')
 	for name in include/rdma/fi_ext_cairn.h include/rdma/fi_cairn_rpc.h bin/rdmavm bin/fi_cairn_file bin/fi_nfsget \
-		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 bin/fi_routectl share/man/man1/fi_routectl.1 sbin/fi_router \
+		bin/fi_remotelog bin/fi_rpcping share/man/man1/rdmavm.1 share/man/man1/fi_nfsget.1 share/man/man1/fi_rpcping.1 bin/fi_ibmc share/man/man1/fi_ibmc.1 bin/fi_routectl share/man/man1/fi_routectl.1 sbin/fi_router \
 		share/man/man8/fi_router.8 share/man/man3/fi_cairn_rpc.3 "${pages[@]}"; do
 		[ -e "$root/usr/$name" ] || [ -e "$root/usr/$name.gz" ] || {
 			echo "missing: $name"

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fi_ibmc: IPoIB links and their multicast groups at the subnet administrator.
+noinst_LTLIBRARIES += util/fi_ibmc/libibmc.la
+util_fi_ibmc_libibmc_la_SOURCES = \
+	util/fi_ibmc/words/name.c \
+	util/fi_ibmc/words/words.c \
+	util/fi_ibmc/words/words.h
+util_fi_ibmc_libibmc_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_ibmc -I$(top_srcdir)/util \
+	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS)
+
+bin_PROGRAMS += util/fi_ibmc/fi_ibmc
+util_fi_ibmc_fi_ibmc_SOURCES = \
+	util/fi_ibmc/fi_ibmc.c \
+	util/fi_ibmc/map/map.c \
+	util/fi_ibmc/map/map.h \
+	util/fi_ibmc/options.c \
+	util/fi_ibmc/options.h
+util_fi_ibmc_fi_ibmc_CPPFLAGS = $(util_fi_ibmc_libibmc_la_CPPFLAGS)
+util_fi_ibmc_fi_ibmc_LDADD = util/fi_ibmc/libibmc.la util/grid/libgrid.la prov/pverbs/sa/libpverbs-sa.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
+EXTRA_DIST += util/fi_ibmc/local.mk util/fi_ibmc/test-fi_ibmc util/fi_ibmc/golden

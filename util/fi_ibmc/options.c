@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "sa/sa_mad.h"
+#include "words/words.h"
+
+#define TIMEOUT_MS 1000
+#define TRIES 3
+/* What saquery has, which is opensm's default. */
+#define SM_KEY 1
+
+enum {
+	PROFILE = 1,
+	SCOPE,
+	SMKEY,
+	MTU,
+	QKEY,
+	TCLASS,
+	FLOW_LABEL,
+	HOP_LIMIT,
+	SL,
+	RATE,
+	STATE,
+	STAY,
+	STRICT,
+	JSON,
+	DOT,
+	SVG,
+};
+
+static const char usage[] =
+	"Usage: fi_ibmc map [OPTION...] ADDRESS|MGID...\n"
+	"IPoIB links and their multicast groups at the subnet administrator.\n"
+	"map             an IP address as MGID, and back; needs no device\n"
+	"  -k, --pkey P_KEY        partition of the link (0xffff)\n"
+	"      --profile WHAT      rfc: the MGID has the full member's P_Key, as Linux;\n"
+	"                          draft: as --pkey has it (rfc)\n"
+	"      --scope SCOPE       1 to 14, or link-local, site-local, ... (link-local)\n"
+	"  -m, --mgid              each is an MGID as it is, of any kind\n"
+	"      --json              one JSON object\n";
+
+static const struct option longs[] = {
+	{"ca", required_argument, NULL, 'C'},
+	{"port", required_argument, NULL, 'P'},
+	{"timeout", required_argument, NULL, 't'},
+	{"tries", required_argument, NULL, 'r'},
+	{"smkey", required_argument, NULL, SMKEY},
+	{"pkey", required_argument, NULL, 'k'},
+	{"profile", required_argument, NULL, PROFILE},
+	{"scope", required_argument, NULL, SCOPE},
+	{"mgid", no_argument, NULL, 'm'},
+	{"mtu", required_argument, NULL, MTU},
+	{"qkey", required_argument, NULL, QKEY},
+	{"tclass", required_argument, NULL, TCLASS},
+	{"flow-label", required_argument, NULL, FLOW_LABEL},
+	{"hop-limit", required_argument, NULL, HOP_LIMIT},
+	{"sl", required_argument, NULL, SL},
+	{"rate", required_argument, NULL, RATE},
+	{"state", required_argument, NULL, STATE},
+	{"stay", no_argument, NULL, STAY},
+	{"time", required_argument, NULL, 'w'},
+	{"count", required_argument, NULL, 'n'},
+	{"strict", no_argument, NULL, STRICT},
+	{"json", no_argument, NULL, JSON},
+	{"dot", no_argument, NULL, DOT},
+	{"svg", no_argument, NULL, SVG},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* What each command takes, as characters; --json all of them. */
+static const struct {
+	const char *name;
+	const char *options;
+	int words_least, words_most;
+} commands[] = {
+	[IMC_MAP] = {"map", "k\001\002m", 1, INT32_MAX},
+};
+
+__attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("fi_ibmc: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	exit(2);
+}
+
+static uint64_t number(const char *option, uint64_t least, uint64_t most)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(optarg, &end, 0);
+	if (errno || *optarg < '0' || *optarg > '9' || *end || value < least ||
+	    value > most)
+		wrong("%s %s: a number from %#llx to %#llx is expected", option, optarg,
+		      (unsigned long long)least, (unsigned long long)most);
+	return value;
+}
+
+static double seconds(void)
+{
+	char *end;
+	const double value = strtod(optarg, &end);
+
+	if (end == optarg || *end || !isfinite(value) || value < 0 || value > 1e9)
+		wrong("--time %s: a number of seconds is expected", optarg);
+	return value;
+}
+
+static enum pvb_mc_profile profile(void)
+{
+	if (!strcmp(optarg, "rfc"))
+		return PVB_MC_RFC;
+	if (strcmp(optarg, "draft") != 0)
+		wrong("--profile %s: it is rfc or draft", optarg);
+	return PVB_MC_DRAFT;
+}
+
+static uint8_t known(const char *option, uint8_t code, const char *expected)
+{
+	if (!code)
+		wrong("%s %s: %s is expected", option, optarg, expected);
+	return code;
+}
+
+static void take_attr(struct imc_attrs *attrs, int option)
+{
+	attrs->set |= 1u << (option - MTU);
+	switch (option) {
+	case MTU:
+		attrs->mtu =
+			known("--mtu", imc_mtu_code((uint32_t)number("--mtu", 256, 4096)),
+			      "256, 512, 1024, 2048 or 4096");
+		break;
+	case QKEY:
+		attrs->qkey = (uint32_t)number("--qkey", 0, UINT32_MAX);
+		break;
+	case TCLASS:
+		attrs->tclass = (uint8_t)number("--tclass", 0, 255);
+		break;
+	case FLOW_LABEL:
+		attrs->flow_label = (uint32_t)number("--flow-label", 0, 0xfffff);
+		break;
+	case HOP_LIMIT:
+		attrs->hop_limit = (uint8_t)number("--hop-limit", 0, 255);
+		break;
+	case SL:
+		attrs->sl = (uint8_t)number("--sl", 0, 15);
+		break;
+	case RATE:
+		attrs->rate = (uint8_t)number("--rate", 2, 63);
+		break;
+	}
+}
+
+static void take_link(struct imc_options *options, int option)
+{
+	switch (option) {
+	case 'k':
+		options->pkey = (uint16_t)number("--pkey", 1, 0xffff);
+		if (options->pkey == 0x8000)
+			wrong("--pkey 0x8000: no partition has it");
+		break;
+	case PROFILE:
+		options->profile = profile();
+		break;
+	case SCOPE:
+		options->scope = known("--scope", imc_scope_parse(optarg),
+				       "1 to 14, or a name such as link-local");
+		break;
+	case '4':
+		options->v4 = true;
+		break;
+	case '6':
+		options->v6 = true;
+		break;
+	case 'm':
+		options->mgid = true;
+		break;
+	}
+}
+
+static void take_device(struct imc_options *options, int option)
+{
+	switch (option) {
+	case 'C':
+		options->ca = optarg;
+		break;
+	case 'P':
+		options->port = (int)number("--port", 1, 255);
+		break;
+	case 't':
+		options->timeout_ms = (uint32_t)number("--timeout", 1, 3600000);
+		break;
+	case 'r':
+		options->tries = (uint32_t)number("--tries", 1, 1000);
+		break;
+	case SMKEY:
+		options->sm_key = number("--smkey", 0, UINT64_MAX);
+		break;
+	}
+}
+
+static void take_other(struct imc_options *options, int option)
+{
+	switch (option) {
+	case STATE:
+		options->state = known("--state", imc_state_parse(optarg),
+				       "full, non, send-only or send-only-non");
+		break;
+	case STAY:
+		options->stay = true;
+		break;
+	case 'w':
+		options->seconds = seconds();
+		break;
+	case 'n':
+		options->count = number("--count", 1, UINT64_MAX);
+		break;
+	case STRICT:
+		options->strict = true;
+		break;
+	case JSON:
+		options->json = true;
+		break;
+	case DOT:
+		options->dot = true;
+		break;
+	case SVG:
+		options->svg = true;
+		break;
+	case 'o':
+		options->out = optarg;
+		break;
+	}
+}
+
+static enum imc_command command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, name))
+			return (enum imc_command)i;
+	wrong("there is no command \"%s\"; --help names them", name);
+}
+
+/* What of the line does not go together. */
+static void settle(const struct imc_options *options)
+{
+	const char *const name = commands[options->command].name;
+
+	if (options->words < commands[options->command].words_least)
+		wrong("%s: which %s? --help tells more", name,
+		      options->command == IMC_MAP ? "address" : "group");
+	if (options->words > commands[options->command].words_most)
+		wrong("%s takes no argument: %s", name, options->word[0]);
+	if (options->json + options->dot + options->svg > 1)
+		wrong("--json, --dot and --svg exclude each other");
+	if (options->stay && isfinite(options->seconds))
+		wrong("--stay ends at once: there is no --time");
+}
+
+void imc_options(int argc, char **argv, struct imc_options *options)
+{
+	int option;
+
+	*options = (struct imc_options){.timeout_ms = TIMEOUT_MS,
+					.tries = TRIES,
+					.sm_key = SM_KEY,
+					.profile = PVB_MC_RFC,
+					.pkey = 0xffff,
+					.state = PVB_MCM_FULL,
+					.seconds = INFINITY,
+					.count = UINT64_MAX};
+	if (argc > 1 && argv[1][0] != '-') {
+		options->command = command(argv[1]);
+		argv++;
+		argc--;
+	} else if (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	while ((option = getopt_long(argc, argv, "C:P:t:r:k:46mw:n:o:h", longs, NULL)) !=
+	       -1) {
+		if (option == 'h' || option == '?') {
+			fputs(usage, option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? 0 : 2);
+		}
+		if (option != JSON && !strchr(commands[options->command].options, option))
+			wrong("%s takes no such option: %s",
+			      commands[options->command].name, argv[optind - 1]);
+		take_device(options, option);
+		take_link(options, option);
+		if (option >= MTU && option <= RATE)
+			take_attr(&options->attrs, option);
+		take_other(options, option);
+	}
+	options->word = (const char *const *)argv + optind;
+	options->words = argc - optind;
+	settle(options);
+}
