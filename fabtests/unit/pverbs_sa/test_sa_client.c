@@ -97,6 +97,22 @@ CT_TEST(sa_client, R17_an_answer_ends_its_request_with_status_and_record)
 	CT_EXPECT_EQ(pvb_sa_timeout(&w.client, 0), -1);
 }
 
+CT_TEST(sa_client, a_request_has_the_key_of_the_manager_that_the_caller_knows)
+{
+	struct pvb_sa_request request = {.method = PVB_SA_GET_TABLE,
+					 .attr = PVB_SA_MCMEMBER_RECORD,
+					 .sm_key = 0x0123456789abcdef,
+					 .tries = 1,
+					 .done = world_done};
+
+	world_open();
+	CT_ASSERT_EQ(pvb_sa_ask(&w.client, &request, 0), 0);
+	CT_EXPECT_EQ(w.sent.sm_key, 0x0123456789abcdef);
+	request.sm_key = 0;
+	CT_ASSERT_EQ(pvb_sa_ask(&w.client, &request, 0), 0);
+	CT_EXPECT_EQ(w.sent.sm_key, 0);
+}
+
 CT_TEST(sa_client, what_is_not_answered_is_sent_again_with_its_number_and_given_up)
 {
 	world_open();

@@ -68,6 +68,7 @@ int pvb_sa_ask(struct pvb_sa_client *client, const struct pvb_sa_request *reques
 	struct pvb_sa_hdr hdr = {.method = request->method,
 				 .attr = request->attr,
 				 .comp_mask = request->comp_mask,
+				 .sm_key = request->sm_key,
 				 .rmpp_version = request->method == PVB_SA_GET_TABLE};
 
 	if (request->len > PVB_SA_DATA_SIZE || !request->tries || !client->ops)

@@ -45,6 +45,7 @@ struct pvb_sa_request {
 	uint8_t method;	    /* enum pvb_sa_method */
 	uint16_t attr;	    /* enum pvb_sa_attr */
 	uint64_t comp_mask; /* of data */
+	uint64_t sm_key;    /* 0: what anybody may know */
 	const void *data;   /* the record; copied */
 	size_t len;	    /* bytes, at most PVB_SA_DATA_SIZE */
 	uint32_t wait_ms;   /* for an answer, before it is sent again */
