@@ -6,6 +6,15 @@
 #include <stdint.h>
 #include "sa/mc_map.h"
 
+/* Exit statuses. */
+enum imc_exit {
+	IMC_DONE = 0,
+	IMC_FAILED = 1,
+	IMC_USAGE = 2,
+	IMC_NOT_THERE = 3, /* the link or the group */
+	IMC_VIOLATED = 4,  /* check: a sentence of the draft */
+};
+
 enum imc_command {
 	IMC_MAP,
 	IMC_LINK,

@@ -32,6 +32,16 @@ static bool parse_hex(const char *text, uint8_t gid[GID_SIZE])
 	return true;
 }
 
+bool imc_name_is_mgid(const char *text)
+{
+	struct pvb_mc_addr addr;
+	struct in6_addr v6;
+	uint8_t gid[GID_SIZE];
+
+	return parse_hex(text, gid) ||
+	       (inet_pton(AF_INET6, text, &v6) == 1 && !pvb_mc_unmap(v6.s6_addr, &addr));
+}
+
 /* FF0X::1 and ::2: the last 80 bits, which are all that an MGID has (draft section 8). */
 static enum imc_kind kind_of_v6(const struct in6_addr *ip)
 {

@@ -36,6 +36,8 @@ struct imc_name {
  */
 int imc_name_parse(const char *text, const struct pvb_mc_link *link, bool raw,
 		   struct imc_name *name, const char **why);
+/* Is it an MGID as it stands there, rather than an IP address? */
+bool imc_name_is_mgid(const char *text);
 /* Of an MGID. */
 void imc_name_of(const uint8_t mgid[16], struct imc_name *name);
 /* The IP address, or "". */
