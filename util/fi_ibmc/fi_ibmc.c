@@ -2,8 +2,32 @@
 /* fi_ibmc(1): IPoIB links and their multicast groups at the subnet administrator. */
 #include <stdio.h>
 
+#include "commands/commands.h"
 #include "map/map.h"
 #include "options.h"
+
+static int ask(const struct imc_options *options)
+{
+	static int (*const commands[])(struct imc_session * session) = {
+		[IMC_LINK] = imc_link,
+		[IMC_SHOW] = imc_show,
+		[IMC_LIST] = imc_list,
+		[IMC_CREATE_LINK] = imc_create_link,
+		[IMC_CREATE_ROUTERS] = imc_create_routers,
+		[IMC_JOIN] = imc_join,
+		[IMC_LEAVE] = imc_leave,
+		[IMC_WATCH] = imc_watch,
+		[IMC_CHECK] = imc_check,
+	};
+	static struct imc_session session;
+	int status = imc_session_open(&session, options);
+
+	if (status)
+		return status;
+	status = commands[options->command](&session);
+	imc_session_close(&session);
+	return status;
+}
 
 int main(int argc, char **argv)
 {
@@ -11,9 +35,9 @@ int main(int argc, char **argv)
 	int status;
 
 	imc_options(argc, argv, &options);
-	status = imc_map(&options);
+	status = options.command == IMC_MAP ? imc_map(&options) : ask(&options);
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	perror("fi_ibmc: standard output");
-	return 1;
+	return IMC_FAILED;
 }

@@ -28,11 +28,22 @@ util_fi_ibmc_libibmc_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_ibmc -
 
 bin_PROGRAMS += util/fi_ibmc/fi_ibmc
 util_fi_ibmc_fi_ibmc_SOURCES = \
+	util/fi_ibmc/commands/commands.h \
+	util/fi_ibmc/commands/create.c \
+	util/fi_ibmc/commands/look.c \
+	util/fi_ibmc/commands/member.c \
+	util/fi_ibmc/commands/watch.c \
 	util/fi_ibmc/fi_ibmc.c \
 	util/fi_ibmc/map/map.c \
 	util/fi_ibmc/map/map.h \
-	util/fi_ibmc/options.c
+	util/fi_ibmc/options.c \
+	util/fi_ibmc/session/events.c \
+	util/fi_ibmc/session/gather.c \
+	util/fi_ibmc/session/groups.c \
+	util/fi_ibmc/session/session.c \
+	util/fi_ibmc/session/session.h
 util_fi_ibmc_fi_ibmc_CPPFLAGS = $(util_fi_ibmc_libibmc_la_CPPFLAGS)
-util_fi_ibmc_fi_ibmc_LDADD = util/fi_ibmc/libibmc.la util/grid/libgrid.la prov/pverbs/sa/libpverbs-sa.la \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) $(JANSSON_LIBS)
-EXTRA_DIST += util/fi_ibmc/local.mk util/fi_ibmc/test-fi_ibmc util/fi_ibmc/golden
+util_fi_ibmc_fi_ibmc_LDADD = util/fi_ibmc/libibmc.la util/grid/libgrid.la prov/pverbs/link/libpverbs-link.la \
+	prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/libcairn-common.la \
+	$(LIBFABRIC_LIBS) $(JANSSON_LIBS)
+EXTRA_DIST += util/fi_ibmc/local.mk util/fi_ibmc/rooms util/fi_ibmc/test-fi_ibmc util/fi_ibmc/golden

@@ -37,14 +37,49 @@ enum {
 
 static const char usage[] =
 	"Usage: fi_ibmc map [OPTION...] ADDRESS|MGID...\n"
+	"       fi_ibmc link [OPTION...]\n"
+	"       fi_ibmc show [OPTION...] GROUP...\n"
+	"       fi_ibmc list [OPTION...]\n"
+	"       fi_ibmc create-link|create-routers [OPTION...]\n"
+	"       fi_ibmc join|leave [OPTION...] GROUP...\n"
+	"       fi_ibmc watch [OPTION...] [GROUP...]\n"
+	"       fi_ibmc check [OPTION...]\n"
 	"IPoIB links and their multicast groups at the subnet administrator.\n"
 	"map             an IP address as MGID, and back; needs no device\n"
-	"  -k, --pkey P_KEY        partition of the link (0xffff)\n"
-	"      --profile WHAT      rfc: the MGID has the full member's P_Key, as Linux;\n"
-	"                          draft: as --pkey has it (rfc)\n"
-	"      --scope SCOPE       1 to 14, or link-local, site-local, ... (link-local)\n"
-	"  -m, --mgid              each is an MGID as it is, of any kind\n"
-	"      --json              one JSON object\n";
+	"link            the link of a P_Key: its scope and attributes\n"
+	"show            a group and its members\n"
+	"list            all links, groups and members: text, JSON or a picture\n"
+	"create-link     makes the broadcast and the all-node group of a link\n"
+	"create-routers  makes its all-router groups\n"
+	"join            is a member until it is ended\n"
+	"leave           ends a membership of the port\n"
+	"watch           prints which groups come and go\n"
+	"check           names each sentence of the draft that is violated\n"
+	"  -C, --ca CA          adapter (default: any)\n"
+	"  -P, --port PORT      its port (default: any)\n"
+	"  -t, --timeout MS     for an answer, before it is asked again (1000)\n"
+	"  -r, --tries N        how often it is asked (3)\n"
+	"      --smkey KEY      with which members and P_Keys are asked for (1; 0: "
+	"none)\n"
+	"  -k, --pkey P_KEY     partition of the link (0xffff)\n"
+	"      --profile WHAT   rfc: the MGID has the full member's P_Key, as Linux;\n"
+	"                       draft: as --pkey has it (rfc)\n"
+	"      --scope SCOPE    1 to 14, or link-local, site-local, ... (link-local;\n"
+	"                       show, leave, watch: that of the link, which is looked "
+	"for)\n"
+	"  -4, -6               of IPv4, of IPv6 alone\n"
+	"  -m, --mgid           each GROUP is an MGID as it is, of any kind\n"
+	"      --mtu BYTES --qkey Q_KEY --tclass N --flow-label N --hop-limit N --sl N\n"
+	"      --rate CODE      create-link: attributes; check: what they should be\n"
+	"      --state STATE    join, leave: full, non, send-only or send-only-non "
+	"(full)\n"
+	"      --stay           join: ends at once, and the port remains a member\n"
+	"  -w, --time S         join, watch: ends after so many seconds\n"
+	"  -n, --count N        watch: ends after so many notices\n"
+	"      --strict         check: recommendations count, too\n"
+	"      --json           one JSON object; join, watch: one a line\n"
+	"      --dot, --svg     list: a picture\n"
+	"  -o, --output FILE    list: to a file\n";
 
 static const struct option longs[] = {
 	{"ca", required_argument, NULL, 'C'},
@@ -77,12 +112,23 @@ static const struct option longs[] = {
 };
 
 /* What each command takes, as characters; --json all of them. */
+#define OF_DEVICE "CPtr"
+#define OF_ATTRS "\004\005\006\007\010\011\012"
 static const struct {
 	const char *name;
 	const char *options;
 	int words_least, words_most;
 } commands[] = {
 	[IMC_MAP] = {"map", "k\001\002m", 1, INT32_MAX},
+	[IMC_LINK] = {"link", OF_DEVICE "k\00146", 0, 0},
+	[IMC_SHOW] = {"show", OF_DEVICE "k\001\002m\003", 1, INT32_MAX},
+	[IMC_LIST] = {"list", OF_DEVICE "\003\017\020o", 0, 0},
+	[IMC_CREATE_LINK] = {"create-link", OF_DEVICE OF_ATTRS "k\001\00246", 0, 0},
+	[IMC_CREATE_ROUTERS] = {"create-routers", OF_DEVICE "k\00146", 0, 0},
+	[IMC_JOIN] = {"join", OF_DEVICE "k\001m\013\014w", 1, INT32_MAX},
+	[IMC_LEAVE] = {"leave", OF_DEVICE "k\001\002m\013", 1, INT32_MAX},
+	[IMC_WATCH] = {"watch", OF_DEVICE "k\001\002m\003wn", 0, INT32_MAX},
+	[IMC_CHECK] = {"check", OF_DEVICE OF_ATTRS "\003\015", 0, 0},
 };
 
 __attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)

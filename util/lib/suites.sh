@@ -44,7 +44,7 @@ suite_style() {
 	done)
 	step style-sh 600 sh -c "cd '$top' && shellcheck -x ${scripts[*]}"
 	step style-man 600 manual_complete
-	step style-rooms 600 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/fi_router \
+	step style-rooms 600 sh -c "cd '$top' && util/lib/check-rooms prov/pverbs prov/pverbs/persist prov/rpcrdma prov/route util/fi_router util/fi_ibmc \
 		util/simverbs examples/layer"
 	step style-pictures 600 pictures_current
 	step style-conformance 600 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"

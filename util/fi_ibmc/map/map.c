@@ -2,10 +2,10 @@
 /* IP multicast addresses as MGIDs, and MGIDs as what they stand for. */
 #include <jansson.h>
 #include <stdio.h>
-#include <rdma/fi_errno.h>
 
 #include "grid/grid.h"
 #include "map.h"
+#include "print/print.h"
 #include "words/words.h"
 
 #define SCOPE_DEFAULT 2
@@ -21,19 +21,6 @@ static void add_row(struct grd_grid *grid, const struct imc_name *name)
 	snprintf(text, sizeof(text), "%u", name->mgid[1] & 0xfu);
 	grd_add(grid, text);
 	grd_add(grid, imc_kind_text(name->kind));
-}
-
-static json_t *row_json(const struct imc_name *name)
-{
-	char address[IMC_TEXT], gid[IMC_TEXT], hex[IMC_TEXT];
-
-	return json_pack("{s:o, s:s, s:s, s:o, s:i, s:s}", "address",
-			 name->ip ? json_string(imc_address_text(name, address))
-				  : json_null(),
-			 "mgid", imc_gid_text(name->mgid, gid), "hex",
-			 imc_hex_text(name->mgid, hex), "pkey",
-			 name->ip ? json_sprintf("0x%04x", name->addr.pkey) : json_null(),
-			 "scope", name->mgid[1] & 0xf, "kind", imc_kind_text(name->kind));
 }
 
 /* All that can be mapped is; the others are named. */
@@ -54,19 +41,9 @@ static int each(const struct imc_options *options, struct grd_grid *grid, json_t
 			continue;
 		}
 		add_row(grid, &name);
-		json_array_append_new(array, row_json(&name));
+		json_array_append_new(array, imc_name_json(&name));
 	}
 	return status;
-}
-
-static int print_json(json_t *array)
-{
-	json_t *whole = json_pack("{s:O}", "groups", array);
-	const int ret = json_dumpf(whole, stdout, JSON_INDENT(2));
-
-	putchar('\n');
-	json_decref(whole);
-	return ret ? 1 : 0;
 }
 
 int imc_map(const struct imc_options *options)
@@ -82,7 +59,10 @@ int imc_map(const struct imc_options *options)
 		grd_add(&grid, head[i]);
 	status = each(options, &grid, array);
 	if (options->json) {
-		status |= print_json(array);
+		status |=
+			imc_json_print(json_pack("{s:O}", "groups", array), false, stdout)
+				? IMC_FAILED
+				: IMC_DONE;
 		grd_drop(&grid);
 	} else if (grid.cells > sizeof(head) / sizeof(head[0])) {
 		status |= grd_end(&grid, stdout) ? 1 : 0;
