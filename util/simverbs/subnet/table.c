@@ -122,8 +122,9 @@ static void svb_subnet_forget(struct svb_subnet *subnet)
 	memset(subnet->report, 0, sizeof(subnet->report));
 	subnet->groups = subnet->holds = subnet->acts = 0;
 	subnet->era++;
-	svb_subnet_partitions(subnet);
+	/* Before its groups are made: none is found while it says so. */
 	__atomic_store_n(&subnet->restart, 0, __ATOMIC_RELEASE);
+	svb_subnet_partitions(subnet);
 }
 
 static struct svb_subnet *svb_subnet_map(void)
@@ -162,7 +163,10 @@ struct svb_subnet *svb_subnet(void)
 	if (subnet && !svb_subnet_mapped) {
 		__atomic_store_n(&svb_subnet_mapped, subnet, __ATOMIC_RELEASE);
 		svb_lock(&subnet->lock);
-		svb_subnet_partitions(subnet);
+		if (__atomic_load_n(&subnet->restart, __ATOMIC_ACQUIRE))
+			svb_subnet_forget(subnet);
+		else
+			svb_subnet_partitions(subnet);
 		svb_unlock(&subnet->lock);
 	}
 	pthread_mutex_unlock(&mutex);
