@@ -28,7 +28,7 @@ int imc_failed(const struct imc_session *session, const char *what, int err,
 		fprintf(stderr, "fi_ibmc: %s: %s port %d does not work any more\n", what,
 			session->umad.port.ca, session->umad.port.number);
 	else if (err)
-		fprintf(stderr, "fi_ibmc: %s: %s\n", what, fi_strerror(-err));
+		fprintf(stderr, "fi_ibmc: %s: %s\n", what, strerror(-err));
 	else
 		fprintf(stderr, "fi_ibmc: %s: status 0x%04x, %s\n", what, status,
 			imc_status_text(status));
