@@ -34,7 +34,7 @@ static void begin(void)
 	add(GROUP);
 	world_add_node(1, IMC_SWITCH, 1, "switch");
 	world_add_node(2, IMC_CA, 2, "host");
-	world_add_port(1, 0, 4, 4);
+	world_add_port(1, 0, 1, 1);
 	world_add_port(1, 1, 5, 4);
 	world_add_port(2, 1, 5, 4);
 	world_add_pkey(2, 1, 0, 0xffff);
@@ -424,6 +424,20 @@ CT_TEST(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
 	CT_EXPECT_TRUE(strstr(imc_maker(&world, report.finding[0].group,
 					report.finding[0].maker),
 			      "--smkey"));
+	end();
+}
+
+CT_TEST(rules, of_a_table_that_was_cut_off_nothing_is_missed)
+{
+	world_begin();
+	world_add_node(2, IMC_CA, 2, "host");
+	add("ff15:401b:ffff::ffff:ffff");
+	add(GROUP);
+	world_add_pkey(2, 1, 0, 0x8009);
+	world_add_member(GROUP, 2, PVB_MCM_FULL);
+	world.has |= IMC_HAS_NOT_ALL;
+	check();
+	CT_EXPECT_EQ(report.findings, 0);
 	end();
 }
 

@@ -97,7 +97,7 @@ static int show_one(struct imc_session *session, const char *word, json_t *array
 
 	if (status)
 		return status;
-	status = imc_gather(session, IMC_GATHER_NODES, name.mgid, &subnet);
+	status = imc_gather(session, 0, name.mgid, &subnet);
 	if (!status && !subnet.groups) {
 		fprintf(stderr, "fi_ibmc: %s: there is no such group\n", word);
 		status = IMC_NOT_THERE;

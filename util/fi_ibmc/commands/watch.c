@@ -86,8 +86,7 @@ static void created(struct watch *watch, const struct imc_name *name)
 	struct imc_subnet subnet = {0};
 	char maker[IMC_FINDING_SIZE] = "";
 
-	if (!imc_gather(watch->session, IMC_GATHER_NODES, name->mgid, &subnet) &&
-	    subnet.groups)
+	if (!imc_gather(watch->session, 0, name->mgid, &subnet) && subnet.groups)
 		imc_maker(&subnet, subnet.group, maker);
 	print_group(watch, name, "created", maker);
 	imc_subnet_free(&subnet);

@@ -23,7 +23,10 @@ const char *imc_not_checked(const struct imc_subnet *subnet, unsigned int at)
 		if (!(subnet->has & parts[i].needs) && !at--)
 			return parts[i].what;
 	return subnet->has & IMC_HAS_NOT_ALL && !at
-		       ? "all: tables came without RMPP, one datagram of each"
+		       ? "R4, R10 to R13, R19, R20, sections 6 to 8, and what is not in "
+			 "tables "
+			 "of one datagram: they "
+			 "came without RMPP"
 		       : NULL;
 }
 

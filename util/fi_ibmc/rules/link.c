@@ -158,19 +158,28 @@ static void hops(const struct imc_link *link, const struct imc_group *base,
 			 base->record->mcm.hop_limit);
 }
 
-void imc_rules_link(const struct imc_subnet *subnet, const struct imc_link *link,
-		    struct imc_report *report)
+/* What is said of groups and nodes that are not there, if that is known. */
+static void absent(const struct imc_subnet *subnet, const struct imc_link *link,
+		   struct imc_report *report)
 {
-	const struct imc_group *base = imc_link_base(link);
-
-	if (!base) {
-		all_node(subnet, link, report);
-		return;
-	}
 	all_node_v4(link, report);
 	scope(subnet, link, report);
 	routers(link, AF_INET, report);
 	routers(link, AF_INET6, report);
+}
+
+void imc_rules_link(const struct imc_subnet *subnet, const struct imc_link *link,
+		    struct imc_report *report)
+{
+	const struct imc_group *base = imc_link_base(link);
+	const bool whole = !(subnet->has & IMC_HAS_NOT_ALL);
+
+	if (!base && whole)
+		all_node(subnet, link, report);
+	if (!base)
+		return;
+	if (whole)
+		absent(subnet, link, report);
 	mtu(link, base, report);
 	qkey(link, base, report);
 	hops(link, base, report);

@@ -32,10 +32,11 @@ static bool carries(const struct imc_subnet *subnet, const struct imc_port *port
 {
 	const struct imc_node *node = imc_node_of_lid(subnet, port->lid);
 
-	if (port->state != IMC_PORT_ACTIVE)
+	/* Number 0 is a switch's management port. */
+	if (port->state != IMC_PORT_ACTIVE || !port->number)
 		return false;
 	if (node && node->type == IMC_SWITCH)
-		return port->number;
+		return true;
 	return imc_port_pkey(subnet, port->lid, port->number, link->pkey);
 }
 
@@ -107,7 +108,8 @@ void imc_rules_ports(const struct imc_subnet *subnet, const struct imc_link *lin
 
 	if (base && subnet->has & IMC_HAS_PORTS)
 		mtu(subnet, link, base, report);
-	if (!(subnet->has & IMC_HAS_PKEYS) || !(subnet->has & IMC_HAS_MEMBERS))
+	if (!(subnet->has & IMC_HAS_PKEYS) || !(subnet->has & IMC_HAS_MEMBERS) ||
+	    subnet->has & IMC_HAS_NOT_ALL)
 		return;
 	for (i = 0; i < link->groups; i++)
 		members(subnet, link, &link->group[i], report);

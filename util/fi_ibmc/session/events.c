@@ -48,11 +48,13 @@ bool imc_stopped(void)
 	return stopped;
 }
 
+/* Security traps are told to who knows the SM_Key (opensm). */
 static int inform(struct imc_session *session, const struct pvb_inform_info *info)
 {
 	uint8_t record[PVB_INFORM_SIZE];
 	struct pvb_sa_request request = {.method = PVB_SA_SET,
 					 .attr = PVB_SA_INFORM_INFO,
+					 .sm_key = session->options->sm_key,
 					 .data = record,
 					 .len = sizeof(record)};
 	struct pvb_sa_reply reply;

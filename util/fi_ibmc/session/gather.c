@@ -6,6 +6,13 @@
 
 #include "session.h"
 
+/* Of a NodeRecord; table 193. */
+#define NODE_RECORD_SIZE 108
+#define NODE_PORT_GUID_AT 24
+#define NODE_HAS_PORT_GUID (1u << 8)
+/* Members that are asked for one by one. */
+#define NAMES_MOST 64
+
 /* A table; 0: it is loaded, or empty; > 0: the status; -FI_E*. */
 static int load(struct imc_session *session, struct imc_subnet *subnet,
 		struct pvb_sa_request *request)
@@ -73,15 +80,59 @@ static int load_by_port(struct imc_session *session, struct imc_subnet *subnet,
 	return ret;
 }
 
+static int load_nodes(struct imc_session *session, struct imc_subnet *subnet)
+{
+	return load_attr(session, subnet, IMC_NODE_RECORD, 0);
+}
+
 /* With another key the administrator does not answer at all, or refuses. */
 static void gather_members(struct imc_session *session, struct imc_subnet *subnet,
 			   const uint8_t *mgid)
 {
 	const uint64_t key = session->options->sm_key;
 
-	if ((key && !load_members(session, subnet, mgid, NULL, key)) ||
-	    (subnet->nodes && !load_by_port(session, subnet, mgid)))
+	if (key && !load_members(session, subnet, mgid, NULL, key)) {
 		subnet->has |= IMC_HAS_MEMBERS;
+		return;
+	}
+	if (!subnet->nodes)
+		load_nodes(session, subnet);
+	if (subnet->nodes && !load_by_port(session, subnet, mgid) &&
+	    !(subnet->has & IMC_HAS_NOT_ALL))
+		subnet->has |= IMC_HAS_MEMBERS;
+}
+
+static bool has_node(const struct imc_subnet *subnet, uint64_t port_guid)
+{
+	uint32_t i;
+
+	for (i = 0; i < subnet->nodes; i++)
+		if (subnet->node[i].port_guid == port_guid)
+			return true;
+	return false;
+}
+
+/* The names of a few members, without the table of a large subnet, or besides one that
+ * was cut off. */
+static void gather_names(struct imc_session *session, struct imc_subnet *subnet)
+{
+	uint8_t record[NODE_RECORD_SIZE] = {0};
+	struct pvb_sa_request request = {.attr = IMC_NODE_RECORD,
+					 .comp_mask = NODE_HAS_PORT_GUID,
+					 .data = record,
+					 .len = sizeof(record)};
+	uint32_t i, asked = 0;
+	uint64_t guid;
+
+	for (i = 0; i < subnet->records && asked < NAMES_MOST; i++) {
+		guid = crn_get_be64(subnet->record[i].mcm.port_gid + 8);
+		if (!guid || has_node(subnet, guid))
+			continue;
+		crn_put_be64(record + NODE_PORT_GUID_AT, guid);
+		if (load(session, subnet, &request) < 0)
+			return;
+		asked++;
+	}
 }
 
 /* What cannot be had is told by subnet->has. */
@@ -89,7 +140,7 @@ static void gather_rest(struct imc_session *session, uint32_t what, const uint8_
 			struct imc_subnet *subnet)
 {
 	if (what & IMC_GATHER_NODES)
-		load_attr(session, subnet, IMC_NODE_RECORD, 0);
+		load_nodes(session, subnet);
 	if (what & IMC_GATHER_PORTS) {
 		load_attr(session, subnet, PVB_SA_PORT_INFO_RECORD, 0);
 		load_attr(session, subnet, IMC_SWITCH_INFO_RECORD, 0);
@@ -97,6 +148,8 @@ static void gather_rest(struct imc_session *session, uint32_t what, const uint8_
 			  session->options->sm_key);
 	}
 	gather_members(session, subnet, mgid);
+	if (!(what & IMC_GATHER_NODES) || subnet->has & IMC_HAS_NOT_ALL)
+		gather_names(session, subnet);
 }
 
 int imc_gather(struct imc_session *session, uint32_t what, const uint8_t *mgid,

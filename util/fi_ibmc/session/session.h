@@ -49,9 +49,8 @@ int imc_ask(struct imc_session *session, struct pvb_sa_request *request,
 
 /* --- gather.c */
 enum imc_gather {
-	IMC_GATHER_GROUPS = 1,
-	IMC_GATHER_NODES = 2,
-	IMC_GATHER_PORTS = 4, /* and P_Keys, and switches */
+	IMC_GATHER_NODES = 1, /* all; else those of members */
+	IMC_GATHER_PORTS = 2, /* and P_Keys, and switches */
 };
 /* Fills and finishes a zeroed subnet, which the caller frees. Members are asked for too.
  * Without the table of groups there is none; others may be lacking (subnet->has). mgid:
