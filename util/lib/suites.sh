@@ -237,6 +237,7 @@ functional_sanitized() {
 		"$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
 	[ "$1" != asan ] || counted asan-rpcping 600 "$top/fabtests/interop/with-build" asan \
 		"$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
+	[ "$1" != asan ] || counted asan-ibmc 600 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-routectl 600 "$top/util/fi_routectl/test-fi_routectl" --build "$top/build/asan"
 	[ "$1" != asan ] || counted asan-router 600 "$top/util/fi_router/test-fi_router" --build "$top/build/asan" \
 		check alone two borders reload
@@ -310,7 +311,6 @@ suite_simverbs() {
 	build_unit || return
 	counted simverbs-programs 900 "$top/util/simverbs/test-simverbs" --build "$dir" --strict \
 		--except pverbs-functional
-	counted simverbs-ibmc 120 "$top/util/fi_ibmc/test-fi_ibmc" --build "$dir"
 	guest_build trixie &&
 		counted simverbs-programs-trixie 900 guest trixie build-in "$top/util/simverbs/test-simverbs" \
 			--build "$top/build/trixie" --strict --except pverbs-functional --except sa-statuses-of-opensm
@@ -627,11 +627,12 @@ suite_rpcrdma() {
 # Nothing here has data but what goes to groups on simverbs.
 suite_multicast() {
 	build_unit || return
-	step build-multicast 300 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data || return
-	unit_wanted || counted multicast-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_pverbs_link fabtests/unit/unit_pverbs_sa
-		fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
+	step build-multicast 300 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc || return
+	unit_wanted || counted multicast-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_link
+		fabtests/unit/unit_pverbs_sa fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
 	counted multicast-rows 300 "$top/fabtests/interop/check-multicast" --strict
 	counted multicast-simverbs 300 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
+	counted multicast-ibmc 120 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/unit" --strict
 }
 
 suite_route-graph() {

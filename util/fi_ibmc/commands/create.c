@@ -86,7 +86,7 @@ static int create(struct imc_session *session, const uint8_t mgid[16],
 		  const struct pvb_mcm *want, struct made *made)
 {
 	struct pvb_mcm is;
-	int status = imc_get_group(session, mgid, false, &is);
+	int status = imc_get_group(session, mgid, &is);
 
 	if (!status)
 		return compare(session, &is, want, made);

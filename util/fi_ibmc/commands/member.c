@@ -57,14 +57,16 @@ static int check_mtu(const struct imc_session *session, const struct pvb_mcm *mc
 	return IMC_FAILED;
 }
 
-/* A membership that is there may be another program's: it stays. */
+/* A membership that is there may be another program's: it stays, also if nobody tells of
+ * what state it is. */
 static int is_member(struct imc_session *session, const uint8_t mgid[16],
 		     struct pvb_mcm *mcm)
 {
-	const int status = imc_get_group(session, mgid, true, mcm);
+	const int status = imc_get_member(session, mgid, mcm);
 
-	return !status && !(mcm->join_state & session->options->state) ? IMC_NOT_THERE
-								       : status;
+	return !status && mcm->join_state && !(mcm->join_state & session->options->state)
+		       ? IMC_NOT_THERE
+		       : status;
 }
 
 /* Of a link, a group that is absent is created as the link's groups are. */
@@ -85,7 +87,7 @@ static int join_one(struct imc_session *session, const char *word, struct joined
 		tell(session, &mcm, false, false);
 	if (status != IMC_NOT_THERE)
 		return status;
-	status = imc_get_group(session, name.mgid, false, &mcm);
+	status = imc_get_group(session, name.mgid, &mcm);
 	absent = status == IMC_NOT_THERE;
 	if (!status)
 		status = check_mtu(session, &mcm);

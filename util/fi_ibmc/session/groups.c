@@ -71,12 +71,14 @@ int imc_find_link(struct imc_session *session, int family, struct pvb_link *link
 }
 
 static int ask_member(struct imc_session *session, uint8_t method, uint64_t mask,
-		      const struct pvb_mcm *mcm, struct pvb_sa_reply *reply)
+		      uint64_t sm_key, const struct pvb_mcm *mcm,
+		      struct pvb_sa_reply *reply)
 {
 	uint8_t record[PVB_MCM_SIZE];
 	struct pvb_sa_request request = {.method = method,
 					 .attr = PVB_SA_MCMEMBER_RECORD,
 					 .comp_mask = mask,
+					 .sm_key = sm_key,
 					 .data = record,
 					 .len = sizeof(record)};
 
@@ -116,21 +118,44 @@ static const char *text_of(const char *what, const uint8_t mgid[16],
 	return text;
 }
 
-int imc_get_group(struct imc_session *session, const uint8_t mgid[16], bool port,
-		  struct pvb_mcm *mcm)
+/* Gets the record of asked; IMC_NOT_THERE: there is none. */
+static int get(struct imc_session *session, const struct pvb_mcm *asked, uint64_t mask,
+	       uint64_t sm_key, struct pvb_mcm *mcm)
 {
-	const struct pvb_mcm asked = begin(session, mgid, 0);
 	struct pvb_sa_reply reply;
 	char text[2 * IMC_TEXT];
-	const int err = ask_member(session, PVB_SA_GET,
-				   PVB_MCM_HAS_MGID | (port ? PVB_MCM_HAS_PORT_GID : 0),
-				   &asked, &reply);
+	const int err = ask_member(session, PVB_SA_GET, mask, sm_key, asked, &reply);
 
 	if (!err && reply.status == PVB_SA_NO_RECORDS) {
 		pvb_sa_reply_free(&reply);
 		return IMC_NOT_THERE;
 	}
-	return take(session, text_of("", mgid, text), err, &reply, mcm);
+	return take(session, text_of("", asked->mgid, text), err, &reply, mcm);
+}
+
+int imc_get_group(struct imc_session *session, const uint8_t mgid[16],
+		  struct pvb_mcm *mcm)
+{
+	const struct pvb_mcm asked = begin(session, mgid, 0);
+
+	return get(session, &asked, PVB_MCM_HAS_MGID, 0, mcm);
+}
+
+int imc_get_member(struct imc_session *session, const uint8_t mgid[16],
+		   struct pvb_mcm *mcm)
+{
+	const struct pvb_mcm asked = begin(session, mgid, 0);
+	const uint64_t mask = PVB_MCM_HAS_MGID | PVB_MCM_HAS_PORT_GID;
+	struct pvb_mcm told;
+	int status = get(session, &asked, mask, 0, mcm);
+
+	/* opensm tells the state to who knows the SM_Key. */
+	if (status || mcm->join_state || !session->options->sm_key)
+		return status;
+	status = get(session, &asked, mask, session->options->sm_key, &told);
+	if (!status)
+		*mcm = told;
+	return status == IMC_NOT_THERE ? status : IMC_DONE;
 }
 
 int imc_join_group(struct imc_session *session, const uint8_t mgid[16], uint8_t state,
@@ -153,7 +178,7 @@ int imc_join_group(struct imc_session *session, const uint8_t mgid[16], uint8_t 
 		if (asked.rate)
 			mask |= PVB_MCM_HAS_RATE_SELECTOR | PVB_MCM_HAS_RATE;
 	}
-	err = ask_member(session, PVB_SA_SET, mask, &asked, &reply);
+	err = ask_member(session, PVB_SA_SET, mask, 0, &asked, &reply);
 	return take(session, text_of(attrs ? "creating " : "joining ", mgid, text), err,
 		    &reply, mcm);
 }
@@ -164,7 +189,8 @@ int imc_leave_group(struct imc_session *session, const uint8_t mgid[16], uint8_t
 	struct pvb_sa_reply reply;
 	char text[2 * IMC_TEXT];
 	struct pvb_mcm mcm;
-	const int err = ask_member(session, PVB_SA_DELETE, RECORD_MEMBER, &asked, &reply);
+	const int err =
+		ask_member(session, PVB_SA_DELETE, RECORD_MEMBER, 0, &asked, &reply);
 
 	return take(session, text_of("leaving ", mgid, text), err, &reply, &mcm);
 }

@@ -61,10 +61,13 @@ int imc_gather(struct imc_session *session, uint32_t what, const uint8_t *mgid,
 /* --- groups.c */
 /* The link of --pkey. IMC_NOT_THERE, not said: there is none. */
 int imc_find_link(struct imc_session *session, int family, struct pvb_link *link);
-/* The record of a group; port: as a member this port has it. IMC_NOT_THERE, not said: it
- * is not there, or this port is no member. */
-int imc_get_group(struct imc_session *session, const uint8_t mgid[16], bool port,
+/* The record of a group. IMC_NOT_THERE, not said: it is not there. */
+int imc_get_group(struct imc_session *session, const uint8_t mgid[16],
 		  struct pvb_mcm *mcm);
+/* That of this port as its member; its state is 0 where it is not told. IMC_NOT_THERE,
+ * not said: it is none. */
+int imc_get_member(struct imc_session *session, const uint8_t mgid[16],
+		   struct pvb_mcm *mcm);
 /* Joins with that state. attrs: creates it with these if it is not there; NULL: only
  * joins. mcm: what the administrator returned. */
 int imc_join_group(struct imc_session *session, const uint8_t mgid[16], uint8_t state,

@@ -61,6 +61,8 @@ const char *imc_state_text(uint8_t state, char text[IMC_TEXT])
 		if (state & states[i].bit)
 			len += (size_t)snprintf(text + len, IMC_TEXT - len, "%s%s",
 						len ? "," : "", states[i].name);
+	if (!len)
+		snprintf(text, IMC_TEXT, "not told");
 	return text;
 }
 
