@@ -627,12 +627,12 @@ suite_rpcrdma() {
 # Nothing here has data but what goes to groups on simverbs.
 suite_multicast() {
 	build_unit || return
-	step build-multicast 300 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc || return
-	unit_wanted || counted multicast-unit 300 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_link
+	step build-multicast 600 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc || return
+	unit_wanted || counted multicast-unit 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_link
 		fabtests/unit/unit_pverbs_sa fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
-	counted multicast-rows 300 "$top/fabtests/interop/check-multicast" --strict
-	counted multicast-simverbs 300 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
-	counted multicast-ibmc 120 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/unit" --strict
+	counted multicast-rows 600 "$top/fabtests/interop/check-multicast" --strict
+	counted multicast-simverbs 600 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
+	counted multicast-ibmc 600 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/unit" --strict
 }
 
 suite_route-graph() {
