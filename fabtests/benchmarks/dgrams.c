@@ -18,7 +18,8 @@ void dgrams_need(ssize_t ret, const char *what)
 {
 	if (ret >= 0)
 		return;
-	fprintf(stderr, "fi_cairn_dgrams: %s: %s\n", what, fi_strerror((int)-ret));
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what,
+		fi_strerror((int)-ret));
 	exit(1);
 }
 

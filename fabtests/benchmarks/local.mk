@@ -53,6 +53,15 @@ fabtests_benchmarks_fi_cairn_dgrams_SOURCES = \
 	fabtests/benchmarks/dgrams_two.c \
 	fabtests/benchmarks/fi_cairn_dgrams.c
 
+bin_PROGRAMS += fabtests/benchmarks/fi_cairn_groups
+fabtests_benchmarks_fi_cairn_groups_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS)
+fabtests_benchmarks_fi_cairn_groups_LDADD = prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la \
+	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+fabtests_benchmarks_fi_cairn_groups_SOURCES = \
+	fabtests/benchmarks/dgrams.c \
+	fabtests/benchmarks/dgrams.h \
+	fabtests/benchmarks/fi_cairn_groups.c
+
 bin_PROGRAMS += fabtests/benchmarks/fi_cairn_beside
 fabtests_benchmarks_fi_cairn_beside_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs \
 	$(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
