@@ -162,6 +162,17 @@ end_on_signals() {
 	trap "${1:+$1; }say interrupted; exit 130" INT TERM HUP
 }
 
+# end_group GROUP: ends the job GROUP, a process group, and waits until nothing of it is left that could write.
+end_group() {
+	local deadline=$((SECONDS + 30))
+	kill -TERM -- "-$1" 2> /dev/null
+	while kill -0 -- "-$1" 2> /dev/null && [ "$SECONDS" -lt "$deadline" ]; do
+		sleep 0.1
+	done
+	kill -KILL -- "-$1" 2> /dev/null
+	wait "$1"
+}
+
 # logged LOG SECONDS PROGRESS-FUNCTION COMMAND...: runs COMMAND with its output going to LOG and returns its status;
 # calls PROGRESS-FUNCTION LOG every five seconds. Leaves end_on_signals behind.
 logged() {
@@ -177,7 +188,7 @@ logged() {
 	job=$!
 	echo "$job" >&5
 	# shellcheck disable=SC2016 # for the trap to expand
-	end_on_signals 'kill -TERM -- "-$job" 2> /dev/null; wait "$job"'
+	end_on_signals 'end_group "$job"'
 	[ -z "$signalled" ] || kill -TERM $$
 	while kill -0 "$job" 2> /dev/null; do
 		if [ "$SECONDS" -ge "$deadline" ]; then
@@ -201,14 +212,19 @@ logged() {
 # stoppable STOP-FUNCTION COMMAND...: runs COMMAND with this shell's stdin and returns its status; on a signal calls
 # STOP-FUNCTION PID and exits.
 stoppable() {
-	local status
+	local status signalled=
 	stop=$1
 	shift
+	# Until the command's number is known.
+	trap 'signalled=INT' INT
+	trap 'signalled=TERM' TERM
+	trap 'signalled=HUP' HUP
 	"$@" <&0 &
 	job=$!
 	trap '"$stop" "$job"; exit 130' INT
 	trap '"$stop" "$job"; exit 143' TERM
 	trap '"$stop" "$job"; exit 129' HUP
+	[ -z "$signalled" ] || kill "-$signalled" $$
 	wait "$job"
 	status=$?
 	trap - INT TERM HUP

@@ -47,6 +47,11 @@ stop_guest_command() {
 	(in_vm_folder timeout 20 "${ssh[@]}" -T root@rdmavm "$stop") < /dev/null > /dev/null 2>&1
 }
 
+# QEMU closes the connection before it has ended itself: a kernel that has said its last word counts as stopped.
+guest_gone() {
+	! vm_pid > /dev/null || grep -qsa 'Kernel panic' "$vm/serial.log"
+}
+
 # Why a guest stopped that was not told to: what its kernel said.
 guest_stopped() {
 	grep -aE 'Oops|BUG:|RIP: 0010|Kernel panic' "$vm/serial.log" | head -n 5
@@ -66,7 +71,7 @@ guest_run() {
 	status=$?
 	if [ "$status" = 124 ] && [ "$timeout" != 0 ] && [ $((SECONDS - began)) -ge "$timeout" ]; then
 		say "the command was stopped after $timeout s"
-	elif [ "$status" = 255 ] && ! vm_pid > /dev/null; then
+	elif [ "$status" = 255 ] && guest_gone; then
 		say "the guest stopped while the command ran; its console log is $vm/serial.log"
 		guest_stopped >&2
 	elif [ "$status" = 255 ] && ! connected; then

@@ -52,11 +52,14 @@ vm_up() {
 		use_image
 		choose_accel
 		vm_start
-		if [ "$accel" = tcg ] && ! vm_kernel_lives; then
+		for _ in 1 2; do
+			if [ "$accel" != tcg ] || vm_kernel_lives; then
+				break
+			fi
 			say "the kernel died before it had begun anything, which emulated ones do now and then; it is started once more"
 			vm_kill
 			vm_start
-		fi
+		done
 		exec 8>&-
 		vm_wait
 		progress "$name is up"
