@@ -80,6 +80,7 @@ int umad_register(int portid, int mgmt_class, int mgmt_version, uint8_t rmpp_ver
 	if (mgmt_class != PVB_SA_CLASS || mgmt_version != PVB_SA_CLASS_VERSION ||
 	    (method_mask && fake.reports_used))
 		return -EPERM;
+	fake.reporters += method_mask != NULL;
 	return fake.agents++;
 }
 

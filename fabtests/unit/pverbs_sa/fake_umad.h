@@ -23,7 +23,7 @@ struct fake_umad {
 	bool reports_used; /* another program has them */
 	int send_errno;
 	bool gone;
-	int agents, opened, closed;
+	int agents, reporters, opened, closed;
 	struct fake_mad sent[FAKE_MADS];
 	int sends;
 	struct fake_mad in[FAKE_MADS];

@@ -16,6 +16,10 @@ static void note(void *arg, const struct pvb_sa_answer *given)
 	answer = *given;
 }
 
+static void ignore(void *arg, const struct pvb_notice *notice)
+{
+}
+
 static const struct pvb_sa_request get = {.method = PVB_SA_GET,
 					  .attr = PVB_SA_MCMEMBER_RECORD,
 					  .wait_ms = 8000,
@@ -24,7 +28,7 @@ static const struct pvb_sa_request get = {.method = PVB_SA_GET,
 
 static int open_port(const char *ca, int port)
 {
-	const struct pvb_umad_config config = {.ca = ca, .port = port};
+	const struct pvb_umad_config config = {.ca = ca, .port = port, .notice = ignore};
 
 	answers = 0;
 	return pvb_umad_open(&umad, &config);
@@ -116,6 +120,20 @@ CT_TEST(sa_umad, another_program_may_have_the_reports_of_a_port)
 	fake.reports_used = true;
 	CT_ASSERT_EQ(open_port(NULL, 0), 0);
 	CT_EXPECT_EQ(umad.reports, false);
+	pvb_umad_close(&umad);
+}
+
+CT_TEST(sa_umad, who_has_no_use_for_reports_leaves_them_to_others)
+{
+	const struct pvb_umad_config config = {0};
+	const struct pvb_sa_watch_config watch = {.subscribe = true};
+
+	fake_reset();
+	CT_ASSERT_EQ(pvb_umad_open(&umad, &config), 0);
+	CT_EXPECT_EQ(fake.agents, 1);
+	CT_EXPECT_EQ(fake.reporters, 0);
+	CT_EXPECT_EQ(umad.reports, false);
+	CT_EXPECT_EQ(pvb_umad_watch(&umad, &watch), -FI_EBUSY);
 	pvb_umad_close(&umad);
 }
 

@@ -189,14 +189,16 @@ static int open_device(struct pvb_umad *umad)
 	}
 }
 
-/* The kernel has reports for one agent of the port: another program may be that. */
+/* The kernel has reports for one agent of the port: another program may be that. Who has
+ * no use for them leaves them to others. */
 static int register_agent(struct pvb_umad *umad)
 {
 	long methods[16 / sizeof(long)] = {1l << PVB_SA_REPORT};
 
-	umad->agent = umad_register(umad->portid, PVB_SA_CLASS, PVB_SA_CLASS_VERSION, 0,
-				    methods);
-	umad->reports = umad->agent >= 0;
+	if (umad->config.notice)
+		umad->agent = umad_register(umad->portid, PVB_SA_CLASS,
+					    PVB_SA_CLASS_VERSION, 0, methods);
+	umad->reports = umad->config.notice && umad->agent >= 0;
 	if (!umad->reports)
 		umad->agent = umad_register(umad->portid, PVB_SA_CLASS,
 					    PVB_SA_CLASS_VERSION, 0, NULL);

@@ -28,7 +28,8 @@ struct pvb_umad_port {
 struct pvb_umad_config {
 	const char *ca; /* NULL: any */
 	int port;	/* 0: any */
-	/* A trap that was subscribed to, as in struct pvb_sa_ops; or NULL. */
+	/* A trap that was subscribed to, as in struct pvb_sa_ops; NULL: reports are not
+	 * received, and another program of the port may have them. */
 	void (*notice)(void *arg, const struct pvb_notice *notice);
 	void *arg;
 };
@@ -39,7 +40,8 @@ struct pvb_umad {
 	/* Ask with pvb_sa_ask and pvb_umad_now, or with pvb_sa_wait. */
 	struct pvb_sa_client client;
 	struct pvb_sa_watch watch; /* pvb_umad_watch */
-	/* Reports are received. The kernel has them for one program of a port only. */
+	/* Reports are received: config.notice is set, and no other program has them. The
+	 * kernel has them for one program of a port only. */
 	bool reports;
 	bool gone;  /* the device; client is closed */
 	bool stale; /* port is to be read anew */
@@ -83,8 +85,8 @@ int pvb_umad_refresh(struct pvb_umad *umad);
 
 /*
  * Starts the watch, once. Its look_ms may be 0 where pvb_umad_restarted is called at
- * events of the device. 0, or -FI_EBUSY: another program has the reports of the port, so
- * that only the manager is watched.
+ * events of the device. 0, or -FI_EBUSY: another program has the reports of the port, or
+ * the config has no notice, so that only the manager is watched.
  */
 int pvb_umad_watch(struct pvb_umad *umad, const struct pvb_sa_watch_config *config);
 /* The device says that the manager is another one or has begun anew: reads the port, and

@@ -62,7 +62,9 @@ int imc_session_open(struct imc_session *session, const struct imc_options *opti
 {
 	const struct pvb_umad_config config = {.ca = options->ca,
 					       .port = options->port,
-					       .notice = notice,
+					       .notice = options->command == IMC_WATCH
+								 ? notice
+								 : NULL,
 					       .arg = session};
 	int ret;
 
