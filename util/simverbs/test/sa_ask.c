@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "sa_ask.h"
 
@@ -90,15 +91,22 @@ bool sa_hear(uint64_t ms)
 bool sa_subscribe(uint32_t look_ms)
 {
 	const struct pvb_sa_watch_config config = {.subscribe = true,
-						   .wait_ms = SA_WAIT_MS / 2,
+						   .wait_ms = 2 * SA_TRY_MS,
 						   .tries = 1,
-						   .again_ms = SA_WAIT_MS / 2,
+						   .again_ms = 2 * SA_TRY_MS,
 						   .look_ms = look_ms,
 						   .subscribed = sa_subscribed,
 						   .restarted = sa_restarted};
 
 	return !pvb_umad_watch(&sa, &config) &&
 	       sa_work_until(&sa_subscriptions, 0, SA_WAIT_MS);
+}
+
+uint32_t sa_tries(void)
+{
+	const char *const tries = getenv("SA_TRIES");
+
+	return tries ? (uint32_t)atoi(tries) : SA_WAIT_MS / SA_TRY_MS;
 }
 
 int sa_mcmember(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm,
@@ -110,8 +118,8 @@ int sa_mcmember(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm,
 					       .comp_mask = mask,
 					       .data = record,
 					       .len = sizeof(record),
-					       .wait_ms = SA_WAIT_MS / 4,
-					       .tries = 4};
+					       .wait_ms = SA_TRY_MS,
+					       .tries = sa_tries()};
 	struct pvb_sa_reply reply;
 	int ret;
 

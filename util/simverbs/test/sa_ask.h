@@ -5,7 +5,12 @@
 
 #include "pverbs/sa/sa.h"
 
-#define SA_WAIT_MS 2000
+/* What has to come is waited for so long: the machine may stand still. */
+#define SA_WAIT_MS 20000
+/* And what is not to come so long. */
+#define SA_NOTHING_MS 1500
+/* A request is sent again after that. */
+#define SA_TRY_MS 500
 
 #define SA_JOIN (PVB_MCM_HAS_MGID | PVB_MCM_HAS_PORT_GID | PVB_MCM_HAS_JOIN_STATE)
 #define SA_CREATE                                                             \
@@ -30,6 +35,8 @@ extern struct pvb_umad sa;
 
 /* ca: NULL: any. False: it says why. */
 bool sa_open(const char *ca);
+/* How often a request is sent at most: for SA_WAIT_MS, or SA_TRIES of the environment. */
+uint32_t sa_tries(void);
 /* When all is answered: libumad2sim may wait for ever if something comes while the
  * program ends. */
 void sa_close(void);
