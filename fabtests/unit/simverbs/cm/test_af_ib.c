@@ -6,7 +6,7 @@
 #include "cm/cm.h"
 #include "../world.h"
 
-#define PATIENCE 5000 /* ms */
+#define PATIENCE CT_DEADLINE_MS
 
 static bool begin(const char *link)
 {

@@ -6,7 +6,7 @@
 #include "step.h"
 #include "../world.h"
 
-#define PATIENCE 5000	      /* ms */
+#define PATIENCE CT_DEADLINE_MS
 #define SECOND 1000000000ull  /* ns */
 #define LOOKS_OF_A_SECOND 100 /* for a listener, while a request is held */
 

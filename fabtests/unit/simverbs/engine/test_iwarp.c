@@ -24,13 +24,12 @@ static bool iwarp_pair(struct end *a, struct end *b, const char *latency)
 	return world_pair(a, b);
 }
 
-/* Waits up to ten seconds for a byte to become that. */
 static bool becomes(const char *at, char value)
 {
-	int i;
+	const uint64_t end = ct_soon_end();
 
-	for (i = 0; i < 10000 && __atomic_load_n(at, __ATOMIC_ACQUIRE) != value; i++)
-		usleep(1000);
+	while (__atomic_load_n(at, __ATOMIC_ACQUIRE) != value && ct_soon(end))
+		;
 	return *at == value;
 }
 

@@ -84,7 +84,7 @@ static int be_there(int fd)
 CT_TEST(service, notices_the_end_of_a_peer_also_without_memory)
 {
 	static const struct timespec moment = {.tv_nsec = 1000000};
-	const uint64_t until = svb_now() + 10000 * MS;
+	const uint64_t until = svb_now() + CT_DEADLINE_MS * MS;
 	uint32_t token;
 	pid_t pid;
 	int fd;

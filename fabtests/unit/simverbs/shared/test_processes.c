@@ -277,7 +277,8 @@ CT_TEST(processes, child_of_a_fork_has_an_identity_of_its_own)
 	close(fd);
 }
 
-/* Its processes may not reach each other's memory, as far as it knows. */
+/* Its processes may not reach each other's memory, as far as it knows. The thread of the
+ * other has to run in time. */
 static int relayed(int fd)
 {
 	struct address peer;
@@ -287,6 +288,7 @@ static int relayed(int fd)
 
 	svb_self.settings.devices = 0;
 	setenv("SIMVERBS_COPY", "thread", 1);
+	setenv("SIMVERBS_RETRY_MS", "600000", 1);
 	if (!join_to(&end, fd, &peer))
 		return 1;
 	words = (uint64_t *)(end.memory + 128);
@@ -337,6 +339,7 @@ static int unmapped(int fd)
 
 	svb_self.settings.devices = 0;
 	setenv("SIMVERBS_COPY", "thread", 1);
+	setenv("SIMVERBS_RETRY_MS", "600000", 1);
 	if (!join_to(&end, fd, &peer) || !world_swap(fd, &peer, &peer))
 		return 1;
 	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0) ||
