@@ -5,14 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rdma/fi_errno.h>
 
 #include "commands.h"
 #include "print/print.h"
+
+/* Until a group that could not be joined again is tried again. */
+#define AGAIN_MS 1000
 
 /* What this process joined, and so leaves. */
 struct joined {
 	uint8_t mgid[16];
 	bool ours;
+	bool again; /* a manager that has begun anew does not know of it */
 };
 
 static void tell(const struct imc_session *session, const struct pvb_mcm *mcm, bool ours,
@@ -69,6 +74,18 @@ static int is_member(struct imc_session *session, const uint8_t mgid[16],
 		       : status;
 }
 
+/* One that was not answered may have been done. */
+static int join(struct imc_session *session, const uint8_t mgid[16],
+		const struct pvb_mcm *attrs, struct pvb_mcm *mcm)
+{
+	const uint8_t state = session->options->state;
+	const int status = imc_join_group(session, mgid, state, attrs, mcm);
+
+	if (status)
+		imc_undo_join(session, mgid, state);
+	return status;
+}
+
 /* Of a link, a group that is absent is created as the link's groups are. */
 static int join_one(struct imc_session *session, const char *word, struct joined *joined)
 {
@@ -99,8 +116,7 @@ static int join_one(struct imc_session *session, const char *word, struct joined
 		return IMC_NOT_THERE;
 	}
 	if (!status)
-		status = imc_join_group(session, name.mgid, state,
-					absent ? &link.group : NULL, &mcm);
+		status = join(session, name.mgid, absent ? &link.group : NULL, &mcm);
 	if (status)
 		return status;
 	joined->ours = true;
@@ -108,32 +124,64 @@ static int join_one(struct imc_session *session, const char *word, struct joined
 	return IMC_DONE;
 }
 
-/* A subnet manager that has begun anew knows no members. */
-static void join_again(struct imc_session *session, struct joined *joined)
+/* It stays ours if it is still there: a manager that was silent for some time is taken
+ * for a new one. */
+static bool join_again(struct imc_session *session, struct joined *joined)
 {
-	const int words = session->options->words;
+	bool all = true;
+	int i;
+
+	for (i = 0; i < session->options->words && !imc_stopped(); i++) {
+		if (!joined[i].again)
+			continue;
+		joined[i].again =
+			join_one(session, session->options->word[i], &joined[i]);
+		joined[i].ours = true;
+		all = all && !joined[i].again;
+	}
+	return all;
+}
+
+/* A subnet manager that has begun anew knows no members. */
+static void forget(struct imc_session *session, struct joined *joined)
+{
 	int i;
 
 	session->events = 0;
 	fputs("fi_ibmc: the subnet manager has begun anew: joining again\n", stderr);
-	for (i = 0; i < words; i++)
-		if (joined[i].ours) {
-			joined[i].ours = false;
-			join_one(session, session->options->word[i], &joined[i]);
-		}
+	for (i = 0; i < session->options->words; i++)
+		joined[i].again = joined[i].ours;
 }
 
 static int hold(struct imc_session *session, struct joined *joined)
 {
 	const uint64_t until = imc_deadline(session->options->seconds);
+	uint64_t again = UINT64_MAX;
 	int ret = imc_follow(session, false);
 
 	while (!ret && !imc_stopped() && pvb_umad_now() < until) {
-		ret = imc_wait(session, until);
-		if (session->events & IMC_RESTARTED)
-			join_again(session, joined);
+		ret = imc_wait(session, again < until ? again : until);
+		if (session->events & IMC_RESTARTED) {
+			forget(session, joined);
+			again = 0;
+		}
+		if (!ret && pvb_umad_now() >= again)
+			again = join_again(session, joined) ? UINT64_MAX
+							    : pvb_umad_now() + AGAIN_MS;
 	}
 	return ret ? imc_failed(session, "waiting", ret, 0) : IMC_DONE;
+}
+
+/* What waits to be joined again may be a membership still. */
+static int leave_one(struct imc_session *session, const struct joined *joined)
+{
+	const uint8_t state = session->options->state;
+
+	if (!joined->again)
+		return joined->ours ? imc_leave_group(session, joined->mgid, state)
+				    : IMC_DONE;
+	imc_undo_join(session, joined->mgid, state);
+	return IMC_FAILED;
 }
 
 static int leave_all(struct imc_session *session, const struct joined *joined, int count)
@@ -141,8 +189,7 @@ static int leave_all(struct imc_session *session, const struct joined *joined, i
 	int status = IMC_DONE, i;
 
 	for (i = 0; i < count; i++)
-		if (joined[i].ours &&
-		    imc_leave_group(session, joined[i].mgid, session->options->state))
+		if (leave_one(session, &joined[i]))
 			status = IMC_FAILED;
 	return status;
 }
@@ -151,14 +198,16 @@ int imc_join(struct imc_session *session)
 {
 	const struct imc_options *options = session->options;
 	struct joined *joined = calloc((size_t)options->words, sizeof(struct joined));
-	int status = joined ? IMC_DONE : IMC_FAILED, left, i;
+	int status = IMC_DONE, left, i;
 
+	if (!joined)
+		return imc_failed(session, "joining", -FI_ENOMEM, 0);
 	imc_catch();
 	for (i = 0; i < options->words && !status && !imc_stopped(); i++)
 		status = join_one(session, options->word[i], &joined[i]);
 	if (!status && !options->stay)
 		status = hold(session, joined);
-	if (joined && (status || !options->stay)) {
+	if (status || !options->stay) {
 		left = leave_all(session, joined, options->words);
 		status = status ? status : left;
 	}

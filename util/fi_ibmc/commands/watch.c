@@ -18,6 +18,7 @@ struct watch {
 	struct imc_session *session;
 	struct imc_name *only; /* groups that are watched; none: all */
 	uint64_t printed;
+	uint64_t until;	 /* pvb_umad_now */
 	bool violations; /* are subscribed to */
 	bool asked;	 /* for that, at least once */
 	bool refused;	 /* the subscription of groups, the last time */
@@ -137,13 +138,20 @@ static void one_notice(struct watch *watch, const struct pvb_notice *notice)
 	watch->printed++;
 }
 
+/* Also where groups come faster than they are printed. */
+static bool ended(const struct watch *watch)
+{
+	return imc_stopped() || watch->printed >= watch->session->options->count ||
+	       pvb_umad_now() >= watch->until || ferror(stdout);
+}
+
 /* Others may come meanwhile. */
 static void take_notices(struct watch *watch)
 {
 	struct imc_session *session = watch->session;
 	struct pvb_notice notice;
 
-	while (session->notices && watch->printed < session->options->count) {
+	while (session->notices && !ended(watch)) {
 		notice = session->notice[0];
 		session->notices--;
 		memmove(session->notice, session->notice + 1,
@@ -204,13 +212,11 @@ static void take_events(struct watch *watch)
 
 static int run(struct watch *watch)
 {
-	const struct imc_options *options = watch->session->options;
-	const uint64_t until = imc_deadline(options->seconds);
 	int ret = 0;
 
-	while (!ret && !imc_stopped() && watch->printed < options->count &&
-	       pvb_umad_now() < until) {
-		ret = imc_wait(watch->session, until);
+	watch->until = imc_deadline(watch->session->options->seconds);
+	while (!ret && !ended(watch)) {
+		ret = imc_wait(watch->session, watch->until);
 		take_events(watch);
 		take_notices(watch);
 	}

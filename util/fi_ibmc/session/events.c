@@ -18,29 +18,36 @@
 /* More is no time. */
 #define FOREVER_MS (UINT64_MAX / 2)
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
 static volatile sig_atomic_t stopped;
-/* Of the process before signals were blocked. */
-static sigset_t mask_before;
 
 static void stop(int signal)
 {
 	stopped = 1;
 }
 
-/* Blocked but while imc_wait sleeps: none comes between a look and the sleep. */
+/* The second one of a kind ends the process, as it does by default. A shell without job
+ * control has SIGINT ignored; nohup(1) has SIGHUP, which stays so. */
+static void catch_one(int signal)
+{
+	const struct sigaction action = {.sa_handler = stop,
+					 .sa_flags = SA_RESTART | SA_RESETHAND};
+	struct sigaction before;
+
+	sigaction(signal, &action, &before);
+	if (signal == SIGHUP && before.sa_handler == SIG_IGN)
+		sigaction(signal, &before, NULL);
+}
+
 void imc_catch(void)
 {
-	const struct sigaction action = {.sa_handler = stop};
-	sigset_t mask;
+	size_t i;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, &mask_before);
-	sigdelset(&mask_before, SIGINT);
-	sigdelset(&mask_before, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		catch_one(signals[i]);
+	/* What cannot be written is an error of the output. */
+	signal(SIGPIPE, SIG_IGN);
 }
 
 bool imc_stopped(void)
@@ -136,21 +143,34 @@ static uint64_t sleep_ms(const struct imc_session *session, uint64_t now,
 	return due >= 0 && (uint64_t)due < left ? (uint64_t)due : left;
 }
 
-int imc_wait(struct imc_session *session, uint64_t until_ms)
+/* None comes between the look and the sleep. */
+static void sleep_for(struct imc_session *session, uint64_t ms)
 {
 	struct pollfd wait = {.fd = pvb_umad_fd(&session->umad), .events = POLLIN};
-	struct timespec time;
-	uint64_t now, ms;
+	const struct timespec time = {.tv_sec = (time_t)(ms / 1000),
+				      .tv_nsec = (long)(ms % 1000) * 1000000};
+	sigset_t mask, before;
+	size_t i;
+
+	sigemptyset(&mask);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&mask, signals[i]);
+	sigprocmask(SIG_BLOCK, &mask, &before);
+	if (!stopped)
+		ppoll(&wait, 1, ms > FOREVER_MS ? NULL : &time, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+int imc_wait(struct imc_session *session, uint64_t until_ms)
+{
+	uint64_t now;
 	int ret = 0;
 
 	while (!ret && !stopped && !session->notices && !session->events) {
 		now = pvb_umad_now();
 		if (now >= until_ms)
 			break;
-		ms = sleep_ms(session, now, until_ms);
-		time = (struct timespec){.tv_sec = (time_t)(ms / 1000),
-					 .tv_nsec = (long)(ms % 1000) * 1000000};
-		ppoll(&wait, 1, ms > FOREVER_MS ? NULL : &time, &mask_before);
+		sleep_for(session, sleep_ms(session, now, until_ms));
 		ret = pvb_umad_progress(&session->umad);
 	}
 	return ret;

@@ -195,6 +195,15 @@ int imc_leave_group(struct imc_session *session, const uint8_t mgid[16], uint8_t
 	return take(session, text_of("leaving ", mgid, text), err, &reply, &mcm);
 }
 
+void imc_undo_join(struct imc_session *session, const uint8_t mgid[16], uint8_t state)
+{
+	const struct pvb_mcm asked = begin(session, mgid, state);
+	struct pvb_sa_reply reply;
+
+	ask_member(session, PVB_SA_DELETE, RECORD_MEMBER, 0, &asked, &reply);
+	pvb_sa_reply_free(&reply);
+}
+
 static int family_of(const struct imc_name *name)
 {
 	return name->ip ? name->addr.family : AF_INET;

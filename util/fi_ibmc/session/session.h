@@ -73,13 +73,17 @@ int imc_get_member(struct imc_session *session, const uint8_t mgid[16],
 int imc_join_group(struct imc_session *session, const uint8_t mgid[16], uint8_t state,
 		   const struct pvb_mcm *attrs, struct pvb_mcm *mcm);
 int imc_leave_group(struct imc_session *session, const uint8_t mgid[16], uint8_t state);
+/* After a join that has failed, which the administrator may have done even so: leaves,
+ * and says nothing. */
+void imc_undo_join(struct imc_session *session, const uint8_t mgid[16], uint8_t state);
 /* The MGID of a word of the line. link: found for it if it is an IP address and the line
  * has no scope; may be NULL. */
 int imc_find_name(struct imc_session *session, const char *word, struct imc_name *name,
 		  struct pvb_link *link);
 
 /* --- events.c */
-/* SIGINT and SIGTERM no longer end the process, but imc_wait. */
+/* SIGINT, SIGTERM and SIGHUP no longer end the process, but imc_wait; a second one does.
+ * Where nobody reads what is written, writing fails. */
 void imc_catch(void);
 /* A signal has come. */
 bool imc_stopped(void);
