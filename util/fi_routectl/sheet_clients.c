@@ -59,7 +59,7 @@ static int ask(const struct rct_as *as, const struct rct_router *router,
 	ret = ask_static(as, at, from, to, route);
 	if (ret != -FI_ENOENT)
 		return ret;
-	return rte_redirect(as->graph, at, from->at, &to->at, 1, 0, route);
+	return rte_redirect(as->graph, at, NULL, from->at, &to->at, 1, 0, route);
 }
 
 static int print_answers(const struct rct_as *as, const struct rct_router *router,

@@ -57,6 +57,7 @@ util_fi_router_libfirouter_la_SOURCES = \
 	util/fi_router/reload.h \
 	util/fi_router/route/ask.c \
 	util/fi_router/route/inside.h \
+	util/fi_router/route/near.c \
 	util/fi_router/route/own.c \
 	util/fi_router/route/route.h \
 	util/fi_router/route/routes.c \

@@ -10,7 +10,7 @@ static int ask(const struct rte_graph *graph, uint64_t me, const char *from,
 {
 	const uint32_t net = world_net(graph, to);
 	struct rte_route route = {0};
-	const int ret = rte_redirect(graph, rte_graph_router(graph, me),
+	const int ret = rte_redirect(graph, rte_graph_router(graph, me), NULL,
 				     world_net(graph, from), &net, 1, random, &route);
 
 	*first = ret < 0 ? 0 : rte_graph_router_id(graph, route.router[0]);

@@ -171,6 +171,41 @@ CT_TEST(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
 	world_close(&world);
 }
 
+/* What it has said of itself holds until it expires. */
+CT_TEST(ask, no_client_is_sent_to_a_router_that_was_killed)
+{
+	static const char *const with[] = {
+		HEAD(1, "") DEVICE("a", 3, 1, 1, "") DEVICE("b", 3, 2, 1, "")
+			DEVICE("c", 3, 3, 1, ""),
+		HEAD(2, "static = 1,3\n") DEVICE("a", 3, 1, 2, "")
+			DEVICE("b", 3, 2, 2, "cost = 900\n"),
+	};
+	static struct frt_why why;
+
+	world_open_texts(&world, with, 2);
+	ask_client(&a, &world, 1, sn1, sn2);
+	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_REDIRECT);
+	ask_client(&a, &world, 1, sn1, sn3);
+	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_REDIRECT);
+	world.killed[0] = true;
+	world_tell(&world);
+	ask_client(&a, &world, 1, sn1, sn2);
+	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_DELIVER);
+	/* By a static route neither. */
+	ask_client(&a, &world, 1, sn1, sn3);
+	expect_refused(1, FI_EHOSTUNREACH, "no routers lead to 3:3 now");
+	frt_routes_why(&world.node[1], &sn1, sn2, &why);
+	CT_EXPECT_STREQ(why.does, "serve");
+	CT_EXPECT_EQ(why.count, 1);
+	/* And not where all others may be asked, but for those that are cut off there. */
+	world.killed[0] = false;
+	world.cut = world_device(&world, 0, 3, 1);
+	world_tell(&world);
+	ask_client(&a, &world, 1, sn1, sn2);
+	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_DELIVER);
+	world_close(&world);
+}
+
 CT_TEST(ask, an_answer_holds_until_something_changes)
 {
 	open_world();

@@ -205,12 +205,16 @@ static void told(uint64_t router, const struct rte_link *link, uint32_t links)
 	frt_routes_put(&one.node, &lsa);
 }
 
-/* 3:1 -R6- 3:4 -R8- 3:3 and 3:1 -R9- 3:3, which costs more; R6 on a WAN of AS 4, too. */
+/* 3:1 -R6- 3:4 -R8- 3:3 and 3:1 -R9- 3:3, which costs more; R6 on a WAN of AS 4, too. R6
+ * and R9 are connected here; R10, beside R9, is not. */
 static void others(void)
 {
 	static const uint64_t six = 6, eight = 8;
 	struct rte_link link[3];
 
+	one_visitor(&one, 6, 1);
+	one_visitor(&one, 9, 1);
+	one_passes(&one, 300);
 	link_of(&link[0], 4, 40, 10, NULL);
 	link_of(&link[1], 3, 1, 100, NULL);
 	link_of(&link[2], 3, 4, 10, &eight);
@@ -221,6 +225,7 @@ static void others(void)
 	link_of(&link[0], 3, 1, 100, NULL);
 	link_of(&link[1], 3, 3, 1, NULL);
 	told(9, link, 2);
+	told(10, link, 2);
 }
 
 static void why(const char *from, const char *to)

@@ -53,6 +53,11 @@ static bool names(const struct frt_device *a, const struct frt_device *b)
 	return false;
 }
 
+static bool gone(const struct world *world, uint32_t at)
+{
+	return world->down[at] || world->killed[at];
+}
+
 /* Borders that are connected: one names the other. */
 static void borders_meet(struct world *world, uint32_t a, uint32_t b)
 {
@@ -64,8 +69,8 @@ static void borders_meet(struct world *world, uint32_t a, uint32_t b)
 		for (k = 0; k < world->node[b].devices; k++) {
 			x = world->node[a].device[i];
 			y = world->node[b].device[k];
-			if (!x->foreign || !y->foreign || world->down[a] ||
-			    world->down[b] || !x->up || !y->up ||
+			if (!x->foreign || !y->foreign || gone(world, a) ||
+			    gone(world, b) || !x->up || !y->up ||
 			    x->id.subnet != y->id.subnet || !(names(x, y) || names(y, x)))
 				continue;
 			border = &world->border[world->borders++];
@@ -95,7 +100,7 @@ static void tell(struct world *world, uint32_t at)
 		/* In the order of ids, which are small here. */
 		for (router = 1; router < 64; router++) {
 			k = world_router(world, as, router);
-			if (k == RTE_NONE || k == at || world->down[k])
+			if (k == RTE_NONE || k == at || gone(world, k))
 				continue;
 			device = frt_node_device(&world->node[k], self.link[i].scope_as,
 						 self.link[i].subnet);
@@ -137,7 +142,8 @@ void world_tell(struct world *world)
 				borders_meet(world, i, k);
 	world->seq++;
 	for (i = 0; i < world->routers; i++)
-		tell(world, i);
+		if (!world->killed[i])
+			tell(world, i);
 }
 
 static void open_configs(struct world *world)

@@ -20,7 +20,8 @@ struct world {
 	struct rte_lsdb *db[WORLD_ROUTERS];
 	struct frt_border border[64];
 	uint32_t borders;
-	bool down[WORLD_ROUTERS];
+	bool down[WORLD_ROUTERS];   /* it has said that it goes */
+	bool killed[WORLD_ROUTERS]; /* what it said before holds until it expires */
 	/* This one meets nobody on that device, which works otherwise. */
 	const struct frt_device *cut;
 	uint64_t seq;

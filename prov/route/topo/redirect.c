@@ -38,15 +38,15 @@ static uint32_t routes_equal(const struct rte_graph *graph, struct rte_route *ro
 	return kept;
 }
 
-int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
-		 const uint32_t *to, uint32_t to_count, uint32_t random,
+int rte_redirect(const struct rte_graph *graph, uint32_t me, const struct rte_ends *ends,
+		 uint32_t from, const uint32_t *to, uint32_t to_count, uint32_t random,
 		 struct rte_route *route)
 {
 	const struct rte_ends mine = {.first = &me, .firsts = 1};
 	struct rte_route best[RTE_ALTERNATIVES];
 	uint64_t sum = 0, at;
 	uint32_t count, i;
-	int ret = rte_paths(graph, from, to, to_count, best, RTE_ALTERNATIVES);
+	int ret = rte_paths_by(graph, ends, from, to, to_count, best, RTE_ALTERNATIVES);
 
 	if (ret <= 0)
 		return ret ? ret : -FI_ENOENT;

@@ -284,11 +284,12 @@ enum rte_choice {
 	RTE_CHOICE_REDIRECT, /* *route begins with another: the client goes there */
 };
 /*
- * Among equally good ones chance decides, with weights that fall with their load; random:
- * any 32 bits. An enum rte_choice; -FI_ENOENT: nobody leads there; -FI_ENOMEM.
+ * ends: whom it may be sent to; NULL: anybody. Among equally good ones chance decides,
+ * with weights that fall with their load; random: any 32 bits. An enum rte_choice;
+ * -FI_ENOENT: nobody leads there; -FI_ENOMEM.
  */
-int rte_redirect(const struct rte_graph *graph, uint32_t me, uint32_t from,
-		 const uint32_t *to, uint32_t to_count, uint32_t random,
+int rte_redirect(const struct rte_graph *graph, uint32_t me, const struct rte_ends *ends,
+		 uint32_t from, const uint32_t *to, uint32_t to_count, uint32_t random,
 		 struct rte_route *route);
 
 #endif

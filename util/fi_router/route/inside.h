@@ -85,6 +85,19 @@ int frt_choose(const struct frt_search *search, struct rte_route *route, bool *f
 /* No route: the answer is FRT_REFUSE. Returns its status. */
 int frt_no_way(const struct frt_search *search, struct frt_answer *answer, int err);
 
+/* --- near.c --- */
+
+/* Routers that a way from a subnet may begin with: this one, and those that it meets
+ * there. Any, where it is not on that subnet. */
+struct frt_near {
+	struct rte_ends ends;
+	uint32_t *router; /* of ends */
+};
+
+/* from: its index in the graph. 0 or -FI_ENOMEM. */
+int frt_near_open(struct frt_near *near, const struct frt_node *node, uint32_t from);
+void frt_near_close(struct frt_near *near);
+
 /* --- ask.c --- */
 
 /* Where a request goes on behind entry at of the path, which is this router's. */

@@ -36,13 +36,6 @@ static uint64_t router_id(const struct frt_node *node, const struct rte_route *r
 	return rte_graph_router_id(node->routes->graph, route->router[at]);
 }
 
-/* Its first router is this one, or one that this one meets. */
-static bool begins_here(const struct frt_node *node, const struct frt_device *device,
-			const struct rte_route *route)
-{
-	return frt_route_meets(node, device, router_id(node, route, 0));
-}
-
 /* One that crosses another subnet of this router contains a better one, which begins
  * there (section VI.A.3), if that subnet works for this one; one that begins with this
  * router does as well. */
@@ -63,6 +56,20 @@ static bool comes_back(const struct frt_node *node, const struct rte_route *rout
 	return false;
 }
 
+/* From one of this router's subnets. */
+static int find_from(const struct frt_node *node, uint32_t from, uint32_t to,
+		     struct rte_route some[RTE_ALTERNATIVES])
+{
+	struct frt_near near;
+	int ret = frt_near_open(&near, node, from);
+
+	if (!ret)
+		ret = rte_paths_by(node->routes->graph, &near.ends, from, &to, 1, some,
+				   RTE_ALTERNATIVES);
+	frt_near_close(&near);
+	return ret;
+}
+
 int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *routes,
 		    uint32_t count)
 {
@@ -78,12 +85,11 @@ int frt_routes_find(const struct frt_node *node, uint32_t to, struct rte_route *
 				     node->device[i]->id.subnet);
 		if (from == RTE_NONE)
 			continue;
-		ret = rte_paths(graph, from, &to, 1, some, RTE_ALTERNATIVES);
+		ret = find_from(node, from, to, some);
 		if (ret < 0)
 			return ret;
 		for (k = 0; k < ret; k++)
-			if (begins_here(node, node->device[i], &some[k]) &&
-			    !comes_back(node, &some[k]))
+			if (!comes_back(node, &some[k]))
 				insert(graph, routes, count, &have, &some[k]);
 	}
 	return (int)have;

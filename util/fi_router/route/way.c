@@ -101,13 +101,14 @@ static int static_best(const struct frt_search *search, const struct rte_ends *e
 }
 
 /* As rte_redirect chooses, of static routes. -FI_ENOENT: there are none now. */
-static int static_choose(const struct frt_search *search, struct rte_route *route)
+static int static_choose(const struct frt_search *search, const struct rte_ends *near,
+			 struct rte_route *route)
 {
 	const struct rte_ends mine = {.first = &search->me, .firsts = 1};
 	struct rte_route best;
 	int any, ret;
 
-	any = static_best(search, search->client ? NULL : &mine, &best);
+	any = static_best(search, search->client ? near : &mine, &best);
 	if (any <= 0)
 		return any ? any : -FI_ENOENT;
 	ret = search->client ? static_best(search, &mine, route) : 1;
@@ -134,20 +135,33 @@ static int own_best(const struct frt_search *search, struct rte_route *route)
 	return ret <= 0 ? (ret ? ret : -FI_ENOENT) : RTE_CHOICE_SERVE;
 }
 
-int frt_choose(const struct frt_search *search, struct rte_route *route, bool *fixed)
+static int choose(const struct frt_search *search, const struct rte_ends *near,
+		  struct rte_route *route, bool *fixed)
 {
 	int ret = -FI_ENOENT;
 
 	if (search->me != RTE_NONE || search->client)
-		ret = static_choose(search, route);
+		ret = static_choose(search, near, route);
 	*fixed = ret >= 0;
 	if (ret != -FI_ENOENT)
 		return ret;
 	if (search->client)
-		return rte_redirect(search->graph, search->me, search->from, search->to,
-				    search->to_count, random32(search->node->routes),
-				    route);
+		return rte_redirect(search->graph, search->me, near, search->from,
+				    search->to, search->to_count,
+				    random32(search->node->routes), route);
 	return search->me == RTE_NONE ? -FI_ENOENT : own_best(search, route);
+}
+
+int frt_choose(const struct frt_search *search, struct rte_route *route, bool *fixed)
+{
+	struct frt_near near;
+	int ret = frt_near_open(&near, search->node, search->from);
+
+	*fixed = false;
+	if (!ret)
+		ret = choose(search, &near.ends, route, fixed);
+	frt_near_close(&near);
+	return ret;
 }
 
 int frt_no_way(const struct frt_search *search, struct frt_answer *answer, int err)
@@ -390,9 +404,6 @@ struct frt_device *frt_way_own(struct frt_node *node, struct rte_subnet target,
 		if (ret < 0 && ret != -FI_ENOENT)
 			err = ret;
 		if (ret < 0 || route.routers > RTE_TTL_MAX ||
-		    !frt_route_meets(node, node->device[i],
-				     rte_graph_router_id(search.graph,
-							 route.router[0])) ||
 		    (device && rte_route_compare(search.graph, &route, &best) >= 0))
 			continue;
 		best = route;

@@ -69,6 +69,23 @@ static void say_choice(struct frt_node *node, struct frt_why *why, int choice)
 			 "%s, and it begins with router %" PRIu64, because, first);
 }
 
+/* All ways that there are, and what it does; as frt_choose. */
+static int ways(const struct frt_search *search, struct frt_why *why)
+{
+	struct frt_near near;
+	int ret;
+
+	if (!search->to_count || search->from == RTE_NONE)
+		return -FI_ENOENT;
+	ret = frt_near_open(&near, search->node, search->from);
+	if (!ret)
+		ret = rte_paths_by(search->graph, &near.ends, search->from, search->to,
+				   search->to_count, why->route, RTE_ALTERNATIVES);
+	frt_near_close(&near);
+	why->count = ret > 0 ? (uint32_t)ret : 0;
+	return frt_choose(search, &why->chosen, &why->fixed);
+}
+
 void frt_routes_why(struct frt_node *node, const struct rte_subnet *from,
 		    struct rte_subnet target, struct frt_why *why)
 {
@@ -83,12 +100,7 @@ void frt_routes_why(struct frt_node *node, const struct rte_subnet *from,
 		return;
 	frt_search_begin(&search, node,
 			 rte_graph_net(graph, why->from.as, why->from.subnet), target);
-	ret = rte_paths(graph, search.from, search.to, search.to_count, why->route,
-			RTE_ALTERNATIVES);
-	why->count = ret > 0 ? (uint32_t)ret : 0;
-	ret = search.to_count && search.from != RTE_NONE
-		      ? frt_choose(&search, &why->chosen, &why->fixed)
-		      : -FI_ENOENT;
+	ret = ways(&search, why);
 	if (ret >= 0) {
 		say_choice(node, why, ret);
 		return;
