@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "map/map.h"
 #include "options.h"
+#include "print/print.h"
 
 static int ask(const struct imc_options *options)
 {
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
 	int status;
 
 	imc_options(argc, argv, &options);
+	imc_json_begin();
 	status = options.command == IMC_MAP ? imc_map(&options) : ask(&options);
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;

@@ -3,6 +3,7 @@
 check_PROGRAMS += fabtests/unit/unit_ibmc
 TESTS += fabtests/unit/unit_ibmc
 fabtests_unit_unit_ibmc_SOURCES = \
+	fabtests/unit/ibmc/test_draw.c \
 	fabtests/unit/ibmc/test_model.c \
 	fabtests/unit/ibmc/test_rules.c \
 	fabtests/unit/ibmc/world.c \

@@ -15,6 +15,10 @@ int imc_leave(struct imc_session *session);
 int imc_watch(struct imc_session *session);
 int imc_check(struct imc_session *session);
 
+/* Says that memory is lacking, if that is it; what cannot be written main tells. 0 or
+ * -FI_E*: the exit status. */
+int imc_written(int ret);
+
 /* A group by its record alone, with no members known, for the printers. */
 struct imc_one {
 	struct imc_record record;

@@ -55,7 +55,8 @@ static int end(const struct imc_session *session, struct made *made)
 		json_decref(made->array);
 		return made->status;
 	}
-	if (imc_json_print(json_pack("{s:o}", "groups", made->array), false, stdout))
+	if (imc_written(imc_json_print(json_pack("{s:o}", "groups", made->array), false,
+				       stdout)))
 		return IMC_FAILED;
 	return made->status;
 }
@@ -72,6 +73,10 @@ static int compare(struct imc_session *session, const struct pvb_mcm *is,
 	imc_differs(text, "FlowLabel", false, is->flow_label, want->flow_label);
 	imc_differs(text, "HopLimit", false, is->hop_limit, want->hop_limit);
 	imc_differs(text, "SL", false, is->sl, want->sl);
+	imc_differs(text, "partition", true, is->pkey & IMC_PKEY_PARTITION,
+		    want->pkey & IMC_PKEY_PARTITION);
+	if (session->options->attrs.set & IMC_RATE)
+		imc_differs(text, "rate", false, is->rate, want->rate);
 	if (!text[0]) {
 		tell(session, made, is, false);
 		return IMC_DONE;

@@ -23,10 +23,11 @@ void imc_one_of(const struct pvb_mcm *mcm, struct imc_one *one)
 	one->group.record = &one->record;
 }
 
-static int no_memory(void)
+int imc_written(int ret)
 {
-	fputs("fi_ibmc: no memory\n", stderr);
-	return IMC_FAILED;
+	if (ret == -FI_ENOMEM)
+		fputs("fi_ibmc: no memory\n", stderr);
+	return ret ? IMC_FAILED : IMC_DONE;
 }
 
 static json_t *link_json(int family, const struct pvb_link *link)
@@ -79,11 +80,11 @@ int imc_link(struct imc_session *session)
 		v4 = one_family(session, AF_INET, array);
 	if (options->v6 || !options->v4)
 		v6 = one_family(session, AF_INET6, array);
-	if (options->json &&
-	    imc_json_print(json_pack("{s:o}", "links", array), false, stdout))
-		return no_memory();
 	if (!options->json)
 		json_decref(array);
+	else if (imc_written(imc_json_print(json_pack("{s:o}", "links", array), false,
+					    stdout)))
+		return IMC_FAILED;
 	if (v4 == IMC_FAILED || v6 == IMC_FAILED)
 		return IMC_FAILED;
 	return v4 && v6 ? IMC_NOT_THERE : IMC_DONE;
@@ -103,8 +104,8 @@ static int show_one(struct imc_session *session, const char *word, json_t *array
 		status = IMC_NOT_THERE;
 	} else if (!status && session->options->json) {
 		json_array_append_new(array, imc_group_json(&subnet, subnet.group));
-	} else if (!status && imc_print_group(&subnet, subnet.group)) {
-		status = no_memory();
+	} else if (!status) {
+		status = imc_written(imc_print_group(&subnet, subnet.group));
 	}
 	imc_subnet_free(&subnet);
 	return status;
@@ -125,8 +126,9 @@ int imc_show(struct imc_session *session)
 	}
 	if (!options->json)
 		json_decref(array);
-	else if (imc_json_print(json_pack("{s:o}", "groups", array), false, stdout))
-		return no_memory();
+	else if (imc_written(imc_json_print(json_pack("{s:o}", "groups", array), false,
+					    stdout)))
+		status = IMC_FAILED;
 	return status;
 }
 
@@ -157,7 +159,7 @@ static int write_to_file(const struct imc_options *options,
 		fprintf(stderr, "fi_ibmc: %s: %s\n", options->out, strerror(errno));
 		return IMC_FAILED;
 	}
-	return ret ? no_memory() : IMC_DONE;
+	return imc_written(ret);
 }
 
 int imc_list(struct imc_session *session)
@@ -168,8 +170,8 @@ int imc_list(struct imc_session *session)
 
 	if (!status && options->out)
 		status = write_to_file(options, &subnet);
-	else if (!status && write_list(options, &subnet, stdout))
-		status = no_memory();
+	else if (!status)
+		status = imc_written(write_list(options, &subnet, stdout));
 	imc_subnet_free(&subnet);
 	return status;
 }
@@ -181,8 +183,9 @@ static int print_report(const struct imc_session *session,
 
 	if (!session->options->json)
 		imc_print_report(subnet, report);
-	else if (imc_json_print(imc_report_json(subnet, report), false, stdout))
-		return no_memory();
+	else if (imc_written(
+			 imc_json_print(imc_report_json(subnet, report), false, stdout)))
+		return IMC_FAILED;
 	return report->violated[IMC_MUST] || (strict && report->violated[IMC_SHOULD])
 		       ? IMC_VIOLATED
 		       : IMC_DONE;
@@ -196,9 +199,10 @@ int imc_check(struct imc_session *session)
 		imc_gather(session, IMC_GATHER_NODES | IMC_GATHER_PORTS, NULL, &subnet);
 
 	if (!status)
-		status = imc_rules(&subnet, &session->options->attrs, &report)
-				 ? no_memory()
-				 : print_report(session, &subnet, &report);
+		status = imc_written(
+			imc_rules(&subnet, &session->options->attrs, &report));
+	if (!status)
+		status = print_report(session, &subnet, &report);
 	imc_report_free(&report);
 	imc_subnet_free(&subnet);
 	return status;

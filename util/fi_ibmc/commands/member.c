@@ -35,7 +35,7 @@ static void tell(const struct imc_session *session, const struct pvb_mcm *mcm, b
 		json_object_set_new(object, "created", json_boolean(created));
 		json_object_set_new(object, "state",
 				    json_string(imc_state_text(mcm->join_state, state)));
-		imc_json_print(object, true, stdout);
+		imc_written(imc_json_print(object, true, stdout));
 	} else {
 		printf("%s %s as %s, MLID 0x%04x: ",
 		       created ? "Created and joined"

@@ -59,7 +59,7 @@ static int print_json(json_t *object, const char *event)
 {
 	json_object_set_new(object, "event", json_string(event));
 	json_object_set_new(object, "time", json_real(now_number()));
-	return imc_json_print(object, true, stdout);
+	return imc_written(imc_json_print(object, true, stdout));
 }
 
 static void print_group(const struct watch *watch, const struct imc_name *name,

@@ -36,6 +36,9 @@ static void print_escaped(FILE *out, const char *text, size_t most)
 			fputs("&amp;", out);
 		else if (*text == '<')
 			fputs("&lt;", out);
+		else if (*text == '>')
+			/* "]]>" may not stand in a text. */
+			fputs("&gt;", out);
 		else
 			fputc(*text, out);
 	}

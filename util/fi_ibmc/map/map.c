@@ -2,6 +2,7 @@
 /* IP multicast addresses as MGIDs, and MGIDs as what they stand for. */
 #include <jansson.h>
 #include <stdio.h>
+#include <rdma/fi_errno.h>
 
 #include "grid/grid.h"
 #include "map.h"
@@ -51,7 +52,7 @@ int imc_map(const struct imc_options *options)
 	static const char *const head[] = {"Address", "MGID", "P_Key", "Scope", "Kind"};
 	json_t *array = json_array();
 	struct grd_grid grid;
-	int status;
+	int status, ret = 0;
 	size_t i;
 
 	grd_begin(&grid, sizeof(head) / sizeof(head[0]));
@@ -59,16 +60,15 @@ int imc_map(const struct imc_options *options)
 		grd_add(&grid, head[i]);
 	status = each(options, &grid, array);
 	if (options->json) {
-		status |=
-			imc_json_print(json_pack("{s:O}", "groups", array), false, stdout)
-				? IMC_FAILED
-				: IMC_DONE;
+		ret = imc_json_print(json_pack("{s:O}", "groups", array), false, stdout);
 		grd_drop(&grid);
 	} else if (grid.cells > sizeof(head) / sizeof(head[0])) {
-		status |= grd_end(&grid, stdout) ? 1 : 0;
+		ret = grd_end(&grid, stdout);
 	} else {
 		grd_drop(&grid);
 	}
 	json_decref(array);
-	return status;
+	if (ret == -FI_ENOMEM)
+		fputs("fi_ibmc: no memory\n", stderr);
+	return ret ? IMC_FAILED : status;
 }

@@ -83,6 +83,7 @@ enum imc_table {
 
 struct imc_subnet {
 	uint32_t has;	       /* enum imc_table */
+	bool no_memory;	       /* for a table: what there is is not what was told */
 	struct imc_node *node; /* by LID */
 	const struct imc_node **by_guid;
 	struct imc_port *port;

@@ -4,6 +4,23 @@
 
 #include "print.h"
 
+/* An object that is without a member for want of memory is still an object. */
+static bool no_memory;
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	no_memory = no_memory || !memory;
+	return memory;
+}
+
+void imc_json_begin(void)
+{
+	no_memory = false;
+	json_set_alloc_funcs(allocate, free);
+}
+
 static json_t *hex(unsigned int digits, uint32_t value)
 {
 	return json_sprintf("0x%0*x", (int)digits, value);
@@ -143,14 +160,14 @@ json_t *imc_report_json(const struct imc_subnet *subnet, const struct imc_report
 
 int imc_json_print(json_t *whole, bool line, FILE *out)
 {
-	int ret = -FI_ENOMEM;
+	const size_t flags =
+		(line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(16);
+	int ret = whole && !no_memory ? 0 : -FI_ENOMEM;
 
-	if (whole && !json_dumpf(whole, out,
-				 (line ? JSON_COMPACT : JSON_INDENT(2)) |
-					 JSON_REAL_PRECISION(16))) {
+	if (!ret && json_dumpf(whole, out, flags))
+		ret = no_memory ? -FI_ENOMEM : -FI_EIO;
+	if (!ret)
 		fputc('\n', out);
-		ret = 0;
-	}
 	json_decref(whole);
 	return ret;
 }

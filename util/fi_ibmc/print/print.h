@@ -16,13 +16,16 @@ void imc_print_report(const struct imc_subnet *subnet, const struct imc_report *
 /* "MTU 2048, Q_Key 0x80000b1b, ..." */
 void imc_print_attrs(const struct pvb_mcm *mcm, FILE *out);
 
+/* Before the first object: memory that one does not get is not forgotten. */
+void imc_json_begin(void);
 /* New objects. */
 json_t *imc_name_json(const struct imc_name *name);
 /* With what all groups have, and with members where they are known. */
 json_t *imc_group_json(const struct imc_subnet *subnet, const struct imc_group *group);
 json_t *imc_list_json(const struct imc_subnet *subnet);
 json_t *imc_report_json(const struct imc_subnet *subnet, const struct imc_report *report);
-/* Writes and releases it, in a line of its own or over several: 0 or -FI_ENOMEM. */
+/* Writes and releases it, in a line of its own or over several: 0, -FI_ENOMEM: something
+ * is lacking of what was made since imc_json_begin; -FI_EIO: it cannot be written. */
 int imc_json_print(json_t *whole, bool line, FILE *out);
 
 /* Why a rule was not looked at, one after the other; NULL: there is none more. */

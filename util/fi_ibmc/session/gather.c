@@ -22,8 +22,10 @@ static int load(struct imc_session *session, struct imc_subnet *subnet,
 
 	request->method = PVB_SA_GET_TABLE;
 	ret = imc_ask(session, request, &reply);
-	if (ret)
+	if (ret) {
+		subnet->no_memory = subnet->no_memory || ret == -FI_ENOMEM;
 		return ret;
+	}
 	ret = reply.status;
 	if (ret == PVB_SA_NO_RECORDS)
 		ret = imc_subnet_load(subnet, request->attr, NULL, 0, 0);
@@ -31,6 +33,7 @@ static int load(struct imc_session *session, struct imc_subnet *subnet,
 		ret = imc_subnet_load(subnet, request->attr, reply.data, reply.len,
 				      reply.record_size);
 	pvb_sa_reply_free(&reply);
+	subnet->no_memory = subnet->no_memory || ret == -FI_ENOMEM;
 	return ret;
 }
 
@@ -161,7 +164,7 @@ int imc_gather(struct imc_session *session, uint32_t what, const uint8_t *mgid,
 		return imc_failed(session, "the groups", ret < 0 ? ret : 0,
 				  ret > 0 ? (uint16_t)ret : 0);
 	gather_rest(session, what, mgid, subnet);
-	if (imc_subnet_finish(subnet))
+	if (subnet->no_memory || imc_subnet_finish(subnet))
 		return imc_failed(session, "the groups", -FI_ENOMEM, 0);
 	if (subnet->has & IMC_HAS_NOT_ALL)
 		fprintf(stderr,
