@@ -295,6 +295,27 @@ static void take_other(struct imc_options *options, int option)
 	}
 }
 
+/* As it is typed, without its value. */
+static const char *option_text(int option, char text[3])
+{
+	size_t i;
+
+	snprintf(text, 3, "-%c", option);
+	for (i = 0; longs[i].name && option < ' '; i++)
+		if (longs[i].val == option)
+			return longs[i].name;
+	return text;
+}
+
+static int help(void)
+{
+	fputs(usage, stdout);
+	if (!fflush(stdout))
+		return IMC_DONE;
+	perror("fi_ibmc: standard output");
+	return IMC_FAILED;
+}
+
 static enum imc_command command(const char *name)
 {
 	size_t i;
@@ -323,6 +344,7 @@ static void settle(const struct imc_options *options)
 
 void imc_options(int argc, char **argv, struct imc_options *options)
 {
+	char text[3];
 	int option;
 
 	*options = (struct imc_options){.timeout_ms = TIMEOUT_MS,
@@ -343,13 +365,16 @@ void imc_options(int argc, char **argv, struct imc_options *options)
 	}
 	while ((option = getopt_long(argc, argv, "C:P:t:r:k:46mw:n:o:h", longs, NULL)) !=
 	       -1) {
-		if (option == 'h' || option == '?') {
-			fputs(usage, option == 'h' ? stdout : stderr);
-			exit(option == 'h' ? 0 : 2);
+		if (option == 'h')
+			exit(help());
+		if (option == '?') {
+			fputs(usage, stderr);
+			exit(IMC_USAGE);
 		}
 		if (option != JSON && !strchr(commands[options->command].options, option))
-			wrong("%s takes no such option: %s",
-			      commands[options->command].name, argv[optind - 1]);
+			wrong("%s takes no such option: %s%s",
+			      commands[options->command].name, option < ' ' ? "--" : "",
+			      option_text(option, text));
 		take_device(options, option);
 		take_link(options, option);
 		if (option >= MTU && option <= RATE)

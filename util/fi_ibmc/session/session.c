@@ -24,9 +24,14 @@ int imc_failed(const struct imc_session *session, const char *what, int err,
 			"asked %u times, %u ms each\n",
 			what, session->umad.port.sm_lid, session->options->tries,
 			session->options->timeout_ms);
-	else if (err == -FI_ECANCELED || err == -FI_EIO)
+	else if (err == -FI_ECANCELED || session->umad.gone)
 		fprintf(stderr, "fi_ibmc: %s: %s port %d does not work any more\n", what,
 			session->umad.port.ca, session->umad.port.number);
+	else if (err == -FI_EIO)
+		fprintf(stderr,
+			"fi_ibmc: %s: the subnet administrator at LID %u does not tell, "
+			"or broke off\n",
+			what, session->umad.port.sm_lid);
 	else if (err)
 		fprintf(stderr, "fi_ibmc: %s: %s\n", what, strerror(-err));
 	else
