@@ -114,6 +114,14 @@ CT_TEST(sa_umad, what_cannot_be_opened_says_why)
 	CT_EXPECT_NE(strstr(umad.error, "other0 port 2"), NULL);
 }
 
+CT_TEST(sa_umad, without_memory_it_says_so)
+{
+	fake_reset();
+	ct_fail_alloc(1);
+	expect_refused(-FI_ENOMEM, strerror(ENOMEM));
+	CT_EXPECT_TRUE(ct_alloc_failed());
+}
+
 CT_TEST(sa_umad, another_program_may_have_the_reports_of_a_port)
 {
 	fake_reset();
@@ -183,6 +191,25 @@ CT_TEST(sa_umad, without_a_manager_nothing_is_sent)
 	CT_EXPECT_EQ(umad.unsent, 1);
 	pvb_umad_close(&umad);
 	CT_EXPECT_EQ(answer.err, -FI_ECANCELED);
+}
+
+CT_TEST(sa_umad, R35_a_manager_that_comes_back_is_found)
+{
+	struct pvb_sa_request request = get;
+
+	begin();
+	fake.port.sm_lid = 0;
+	CT_EXPECT_EQ(pvb_umad_refresh(&umad), 0);
+	request.wait_ms = 0;
+	request.tries = 3;
+	CT_ASSERT_EQ(pvb_sa_ask(&umad.client, &request, pvb_umad_now()), 0);
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	CT_EXPECT_EQ(umad.unsent, 2);
+	fake.port.sm_lid = 9;
+	CT_EXPECT_EQ(pvb_umad_progress(&umad), 0);
+	CT_ASSERT_EQ(fake.sends, 1);
+	CT_EXPECT_EQ(ntohs(fake.sent[0].addr.lid), 9);
+	pvb_umad_close(&umad);
 }
 
 CT_TEST(sa_umad, what_the_kernel_gives_back_is_no_answer)

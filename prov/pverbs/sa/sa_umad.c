@@ -152,6 +152,8 @@ static int send_mad(void *arg, const uint8_t *mad, uint32_t wait_ms)
 	}
 	if (ret)
 		umad->unsent++;
+	/* Nothing that is sent comes back: it is the port that tells of a new one. */
+	umad->stale = umad->stale || !port->sm_lid;
 	return ret;
 }
 
@@ -251,7 +253,7 @@ int pvb_umad_open(struct pvb_umad *umad, const struct pvb_umad_config *config)
 		ret = open_client(umad);
 	if (ret)
 		release(umad);
-	return ret;
+	return ret == -FI_ENOMEM ? fail(umad, ret, "%s", strerror(ENOMEM)) : ret;
 }
 
 void pvb_umad_close(struct pvb_umad *umad)

@@ -77,7 +77,8 @@ int pvb_umad_timeout(const struct pvb_umad *umad);
  */
 int pvb_umad_progress(struct pvb_umad *umad);
 /*
- * Reads the port anew: LID, SM LID, P_Keys; done by itself when a request is unanswered.
+ * Reads the port anew: LID, SM LID, P_Keys; done by itself when a request is unanswered,
+ * or cannot be sent since there is no manager.
  * A manager at another LID is another one (pvb_sa_restarted). 0; -FI_ENODEV, -FI_ENOMEM:
  * it is as it was.
  */
