@@ -20,7 +20,7 @@
 #define MR_MODE (FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR)
 #define SIZE_MAX_HERE 4096
 #define SLOTS 64
-#define EVENT_MS 10000
+#define EVENT_MS 60000
 #define SEND_EVERY_US 20000
 
 static struct fi_info *info;

@@ -7,7 +7,7 @@
 #define FLOOD 1 /* the procedure that calls NULLPROC until it is told to stop */
 #define MOST_MS 30000
 #define SLOW_MS 5 /* of NULLPROC: Calls come in faster */
-#define WAIT_MS 200
+#define WAIT_MS 1000
 
 static _Atomic bool floods, stop;
 static _Atomic int dispatched;

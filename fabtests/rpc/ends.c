@@ -14,6 +14,7 @@
 
 #define SHORT_MS 100
 #define LATE_MS 300
+#define LONG_MS 20000
 #define KEPT 600 /* Replies of 1 MiB, none of which may stay */
 #define MOST_PAGES (RPCT_LONG / sysconf(_SC_PAGESIZE) * KEPT * 3 / 4)
 
@@ -34,10 +35,25 @@ static long pages(pid_t pid, int which)
 	return found[which];
 }
 
-/* Replies that come late, a short one and one in a Reply chunk, are nobody's. */
-bool rpct_timeout(struct rpct *t)
+/* A server that stands still answers late, however long this process does. */
+static bool stands_still(const struct rpct *t)
 {
-	CLIENT *hasty = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
+	int status;
+
+	RPCT_CHECK(!kill(t->server.pid, SIGSTOP));
+	RPCT_CHECK(waitpid(t->server.pid, &status, WUNTRACED) == t->server.pid);
+	RPCT_CHECK(WIFSTOPPED(status));
+	return true;
+}
+
+static bool goes_on(const struct rpct *t)
+{
+	return !kill(t->server.pid, SIGCONT);
+}
+
+/* Replies that come late, a short one and one in a Reply chunk, are nobody's. */
+static bool in_haste(struct rpct *t, CLIENT *hasty)
+{
 	delayed ask = {.ms = LATE_MS, .len = 100};
 	blob back = {.blob_val = NULL};
 	long begin = rpct_ms();
@@ -47,8 +63,22 @@ bool rpct_timeout(struct rpct *t)
 		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 		ask.len = RPCT_LONG;
 	}
-	RPCT_CHECK(rpct_ms() - begin < 10 * SHORT_MS);
-	ask = (delayed){.len = 7};
+	/* Not the time that others have. */
+	RPCT_CHECK(rpct_ms() - begin < LONG_MS);
+	return true;
+}
+
+bool rpct_timeout(struct rpct *t)
+{
+	CLIENT *hasty = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
+	delayed ask = {.len = 7};
+	blob back = {.blob_val = NULL};
+	bool ok;
+	int i;
+
+	RPCT_CHECK(stands_still(t));
+	ok = in_haste(t, hasty);
+	RPCT_CHECK(goes_on(t) && ok);
 	for (i = 0; i < 40; i++) {
 		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SUCCESS);
 		RPCT_CHECK(rpct_blob_is(&back, 7, 0));
@@ -72,30 +102,40 @@ bool rpct_timeout_seconds(struct rpct *t)
 	return true;
 }
 
-/* A call that nobody waits for has the only credit until it is answered. */
-bool rpct_timeout_credit(struct rpct *t)
+/* More than there are slots for Calls: what was never sent keeps none. */
+static bool call_in_vain(CLIENT *hasty)
 {
-	const struct fi_rpc_attr attr = {.calls = 1};
 	struct timeval instant = {.tv_usec = 1000};
-	delayed ask = {.ms = 2 * KEPT + LATE_MS, .len = 100};
+	delayed ask = {.ms = LATE_MS, .len = 100};
 	blob back = {.blob_val = NULL};
-	struct fi_rpc *conn;
-	CLIENT *hasty, *patient;
 	long before;
 	int i;
 
-	RPCT_CHECK(!rpct_connect(t, &attr, &conn));
-	hasty = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
-	patient = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, 10000);
 	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
-	/* More than there are slots for Calls: what was never sent keeps none. */
 	RPCT_CHECK(clnt_control(hasty, CLSET_TIMEOUT, (void *)&instant));
-	ask.ms = LATE_MS;
 	before = pages(getpid(), 0);
 	for (i = 0; i < KEPT; i++)
 		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 	RPCT_CHECK(before && pages(getpid(), 0) - before < MOST_PAGES);
-	ask = (delayed){.len = 10};
+	return true;
+}
+
+/* A call that nobody waits for has the only credit until it is answered. */
+bool rpct_timeout_credit(struct rpct *t)
+{
+	const struct fi_rpc_attr attr = {.calls = 1};
+	delayed ask = {.len = 10};
+	blob back = {.blob_val = NULL};
+	struct fi_rpc *conn;
+	CLIENT *hasty, *patient;
+	bool ok;
+
+	RPCT_CHECK(!rpct_connect(t, &attr, &conn));
+	hasty = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, SHORT_MS);
+	patient = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, LONG_MS);
+	RPCT_CHECK(stands_still(t));
+	ok = call_in_vain(hasty);
+	RPCT_CHECK(goes_on(t) && ok);
 	RPCT_CHECK(trial_late_3(&ask, &back, patient) == RPC_SUCCESS);
 	RPCT_CHECK(rpct_blob_is(&back, 10, 0));
 	free(back.blob_val);
@@ -155,12 +195,40 @@ bool rpct_silent(struct rpct *t)
 	return true;
 }
 
-static void *kill_soon(void *arg)
-{
-	const struct rpct_server *server = arg;
+/* A call of another thread that this one is to be in the middle of. */
+struct middle {
+	CLIENT *client;
+	uint32_t before; /* its XID */
+	const struct rpct_server *server;
+	struct fi_rpc *conn;
+};
 
+static struct middle middle_of(CLIENT *client)
+{
+	struct middle middle = {.client = client};
+
+	clnt_control(client, CLGET_XID, (void *)&middle.before);
+	return middle;
+}
+
+/* Returns when the call has begun, and a little later. */
+static void await_middle(const struct middle *middle)
+{
+	uint32_t xid;
+
+	do {
+		poll(NULL, 0, SHORT_MS);
+		clnt_control(middle->client, CLGET_XID, (void *)&xid);
+	} while (xid == middle->before);
 	poll(NULL, 0, SHORT_MS);
-	kill(server->pid, SIGKILL);
+}
+
+static void *kill_in_call(void *arg)
+{
+	const struct middle *middle = arg;
+
+	await_middle(middle);
+	kill(middle->server->pid, SIGKILL);
 	return NULL;
 }
 
@@ -169,23 +237,27 @@ bool rpct_killed(struct rpct *t)
 	struct rpct other = *t;
 	delayed ask = {.ms = 60000, .len = 10};
 	blob back = {.blob_val = NULL};
-	long begin = rpct_ms();
+	struct middle middle;
 	pthread_t thread;
 	enum clnt_stat stat;
 	struct rpc_err err;
 	CLIENT *client;
+	long begin;
 
 	RPCT_CHECK(rpct_server_start(t, &other.server));
 	RPCT_CHECK(!rpct_connect(&other, NULL, &other.conn));
-	client = rpct_client(other.conn, TRIAL_PROG, TRIAL_VERS, 20000);
-	RPCT_CHECK(!pthread_create(&thread, NULL, kill_soon, &other.server));
+	client = rpct_client(other.conn, TRIAL_PROG, TRIAL_VERS, LONG_MS);
+	middle = middle_of(client);
+	middle.server = &other.server;
+	begin = rpct_ms();
+	RPCT_CHECK(!pthread_create(&thread, NULL, kill_in_call, &middle));
 	stat = trial_late_3(&ask, &back, client);
 	pthread_join(thread, NULL);
 	waitpid(other.server.pid, NULL, 0);
 	RPCT_CHECK(stat == RPC_CANTRECV);
 	clnt_geterr(client, &err);
 	RPCT_CHECK(err.re_errno == ECONNRESET);
-	RPCT_CHECK(rpct_ms() - begin < 20000);
+	RPCT_CHECK(rpct_ms() - begin < LONG_MS);
 	RPCT_CHECK(trial_late_3(&ask, &back, client) == RPC_CANTSEND);
 	clnt_destroy(client);
 	fi_rpc_close(other.conn);
@@ -197,12 +269,13 @@ bool rpct_nobody(struct rpct *t)
 	const struct fi_rpc_attr attr = {.timeout = 5000};
 	struct rpct other = *t;
 	struct fi_rpc *conn;
-	long begin = rpct_ms();
+	long begin;
 
 	RPCT_CHECK(rpct_server_start(t, &other.server));
 	RPCT_CHECK(rpct_server_stop(&other.server));
+	begin = rpct_ms();
 	RPCT_CHECK(rpct_connect(&other, &attr, &conn) < 0);
-	RPCT_CHECK(rpct_ms() - begin < 8000);
+	RPCT_CHECK(rpct_ms() - begin < LONG_MS);
 	RPCT_CHECK(fi_rpc_connect("nonsense;rpcrdma", t->address, other.server.port,
 				  &attr, &conn) == -FI_ENODATA);
 	return true;
@@ -324,27 +397,31 @@ bool rpct_close_inside(struct rpct *t)
 	return true;
 }
 
-static void *close_soon(void *arg)
+static void *close_in_call(void *arg)
 {
-	poll(NULL, 0, SHORT_MS);
-	fi_rpc_close(arg);
+	const struct middle *middle = arg;
+
+	await_middle(middle);
+	fi_rpc_close(middle->conn);
 	return NULL;
 }
 
-/* By another thread, while a call waits. */
+/* By another thread, while a call waits, whose server does nothing for that. */
 bool rpct_close_waiting(struct rpct *t)
 {
-	delayed ask = {.ms = 2 * LATE_MS, .len = RPCT_LONG};
+	struct middle middle = middle_of(t->trial);
+	delayed ask = {.ms = LATE_MS, .len = RPCT_LONG};
 	blob back = {.blob_val = NULL};
 	pthread_t thread;
 	enum clnt_stat stat;
-	long begin = rpct_ms();
 
-	RPCT_CHECK(!pthread_create(&thread, NULL, close_soon, t->conn));
+	middle.conn = t->conn;
+	RPCT_CHECK(stands_still(t));
+	RPCT_CHECK(!pthread_create(&thread, NULL, close_in_call, &middle));
 	stat = trial_late_3(&ask, &back, t->trial);
 	pthread_join(thread, NULL);
 	t->conn = NULL;
+	RPCT_CHECK(goes_on(t));
 	RPCT_CHECK(stat == RPC_CANTRECV);
-	RPCT_CHECK(rpct_ms() - begin < 2 * LATE_MS);
 	return true;
 }
