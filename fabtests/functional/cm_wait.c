@@ -5,7 +5,10 @@
 #include "cm.h"
 
 #define STEP_MS 200
-#define NAP_MS 3000 /* who slept that long beside something was not woken */
+/* Who slept that long beside something was not woken, unless it came just then, as it may
+ * where the machine stood still: not for so long. */
+#define NAP_MS 15000
+#define POLLED_MS 30000
 
 /* How a side waits for its next event. 0, or < 0: recorded. */
 typedef int (*wait_fn)(struct fct_link *l, uint32_t event, struct fct_event *e);
@@ -347,7 +350,7 @@ int fct_cm_sread_polled(struct fct *t)
 	if (fct_is_server(t)) {
 		/* In one call: the client gives up before it ends. */
 		n = fi_eq_sread(l.eq, &e.event, e.room, sizeof(e.room),
-				10 * NAP_MS * (int)t->scale, 0);
+				POLLED_MS * (int)t->scale, 0);
 		FCT_DO(taken(t, n, FI_SHUTDOWN, &e));
 		goto out;
 	}

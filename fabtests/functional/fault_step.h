@@ -5,7 +5,7 @@
 
 #include "fault.h"
 
-#define SCENE_WAIT_MS 5000
+#define SCENE_WAIT_MS 20000
 
 /* The operations of a scene: what their contexts are, and their places in s->op. */
 enum {

@@ -17,6 +17,10 @@
 /* And most of these before it sleeps: a request may wait for the other side. */
 #define SVB_TURNS 1000
 
+/* A process that does not heed the signal is killed after that, ns. One that does may
+ * stand still for a while, and has its own exit status all the same. */
+#define SVB_POWER_PATIENCE 20000000000ull
+
 /* What this process had run when it made a choice last, ns. */
 static uint64_t svb_ran_at_turn;
 
@@ -64,7 +68,7 @@ static uint32_t svb_signal_users(const struct svb_shared *shared, int signal)
 static void svb_end_users(const struct svb_shared *shared)
 {
 	static const struct timespec moment = {.tv_nsec = 1000000};
-	uint64_t end = svb_now() + 1000000000;
+	uint64_t end = svb_now() + SVB_POWER_PATIENCE;
 
 	svb_signal_users(shared, SIGPWR);
 	while (svb_signal_users(shared, svb_now() > end ? SIGKILL : 0))
