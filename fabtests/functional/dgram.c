@@ -20,7 +20,7 @@ int dgram_ep_open(struct dgram *d, struct fct_conn *c)
 	l->conns = c;
 	FCT_CALL(t, fi_ep_bind(c->ep, &d->av->fid, 0));
 	FCT_CALL(t, fi_ep_bind(c->ep, &l->txcq->fid, FI_TRANSMIT));
-	FCT_CALL(t, fi_ep_bind(c->ep, &l->rxcq->fid, FI_RECV));
+	FCT_CALL(t, fi_ep_bind(c->ep, &l->rxcq->fid, FI_RECV | l->s.rx_bind));
 	if (d->srx)
 		FCT_CALL(t, fi_ep_bind(c->ep, &d->srx->fid, 0));
 	FCT_CALL(t, fi_enable(c->ep));

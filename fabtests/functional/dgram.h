@@ -72,6 +72,7 @@ int fct_dgram_formats(struct fct *t);
 int fct_dgram_map(struct fct *t);
 int fct_dgram_async_insert(struct fct *t);
 int fct_dgram_shared(struct fct *t);
+int fct_dgram_selective(struct fct *t);
 int fct_dgram_lossy(struct fct *t);
 
 #endif

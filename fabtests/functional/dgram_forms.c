@@ -162,3 +162,59 @@ int fct_dgram_shared(struct fct *t)
 out:
 	return dgram_down(&d, ret);
 }
+
+static ssize_t recv_reported(struct dgram *d, unsigned int n)
+{
+	struct iovec iov = {.iov_base = dgram_received(d, n) - d->prefix,
+			    .iov_len = d->prefix + LEN};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &d->rx.desc,
+			     .iov_count = 1,
+			     .context = &d->ctx[n]};
+
+	return fi_recvmsg(d->c.ep, &msg, FI_COMPLETION);
+}
+
+/* 1, or 0: the provider's endpoints have no other defaults than those of their info. */
+static int report_by_default(struct dgram *d)
+{
+	uint64_t flags = FI_RECV | FI_COMPLETION;
+	struct fct *t = d->l.t;
+	int ret = fi_control(&d->c.ep->fid, FI_SETOPSFLAG, &flags);
+
+	if (ret == -FI_ENOSYS)
+		return 0;
+	FCT_CALL(t, ret);
+	ret = 1;
+out:
+	return ret;
+}
+
+/* Receives 0 and 2 without flags; only for the second one completions are the default. */
+int fct_dgram_selective(struct fct *t)
+{
+	const struct dgram_how how = {.s.caps = FI_MSG,
+				      .s.rx_bind = FI_SELECTIVE_COMPLETION};
+	struct dgram d;
+	int more, ret;
+
+	FCT_DO(dgram_up_as(&d, t, &how));
+	FCT_DO(dgram_post(&d, 0));
+	FCT_POST(t, d.l.rxcq, recv_reported(&d, 1));
+	ret = more = report_by_default(&d);
+	if (more < 0)
+		goto out;
+	if (more)
+		FCT_DO(dgram_post(&d, 2));
+	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(dgram_send(&d, LEN, 0));
+	FCT_DO(dgram_send(&d, LEN, 1));
+	FCT_DO(dgram_send(&d, LEN, 2));
+	FCT_DO(dgram_expect(&d, 1, LEN, 1, 0, 0));
+	FCT_DATA(t, dgram_received(&d, 0), LEN, 0);
+	if (more)
+		FCT_DO(dgram_expect(&d, 2, LEN, 2, 0, 0));
+	ret = fct_cq_quiet(t, d.l.rxcq, "after all datagrams");
+out:
+	return dgram_down(&d, ret);
+}

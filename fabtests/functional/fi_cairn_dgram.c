@@ -21,6 +21,7 @@ static const struct fct_case cases[] = {
 	{"map", "an address vector that is a map", fct_dgram_map},
 	{"async_insert", "insertions are events", fct_dgram_async_insert},
 	{"shared", "two endpoints have their receives in common", fct_dgram_shared},
+	{"selective", "FI_SELECTIVE_COMPLETION for receives", fct_dgram_selective},
 	{"lossy", "some are lost, come twice or late, and all that comes is whole",
 	 fct_dgram_lossy},
 	{"close", "closing an endpoint ends its receives", fct_dgram_close},

@@ -79,8 +79,20 @@ struct crn_av_entry {
 	union crn_av_addr addr;
 	uint32_t next;	   /* of the same bucket, as index + 1; 0: the last */
 	_Atomic bool used; /* the entry is in use: the other fields are valid */
-	void *peer;	   /* the peer object that crn_av.added stored */
 };
+
+/*
+ * What crn_av.added stored, by index: all in one array, for sends look here. A larger one
+ * takes the place of one that is full; who still looks at that finds what was there.
+ */
+struct crn_av_peers {
+	uint64_t size;
+	struct crn_av_peers *older; /* of the same vector; freed with it */
+	_Atomic(void *) at[];	    /* NULL: not in use */
+};
+
+/* Of size 0. */
+extern struct crn_av_peers crn_av_no_peers;
 
 /* Entries lie in chunks that never move: the first has 2^chunk_bits, the second as many,
  * each further one twice as many as the one before. */
@@ -97,6 +109,7 @@ struct crn_av {
 	_Atomic unsigned int refs; /* endpoints bound to it */
 	unsigned int chunk_bits;
 	_Atomic(struct crn_av_entry *) chunks[CRN_AV_CHUNKS];
+	_Atomic(struct crn_av_peers *) peers; /* never NULL */
 	struct crn_lock lock; /* guards the fields below and changes of entries */
 	uint32_t size;	      /* entries of all chunks */
 	uint32_t lowest;      /* no entry below it is free */
@@ -168,12 +181,19 @@ static inline const void *crn_av_addr(struct crn_av *av, fi_addr_t fi_addr)
 	return entry ? &entry->addr : NULL;
 }
 
-/* The peer object that crn_av.added stored, or NULL. */
+/* The peer object that crn_av.added stored at an index, or NULL. */
+static inline void *crn_av_peer_at(const struct crn_av_peers *peers, fi_addr_t fi_addr)
+{
+	return crn_likely(fi_addr < peers->size)
+		       ? atomic_load_explicit(&peers->at[fi_addr], memory_order_acquire)
+		       : NULL;
+}
+
+/* The same of a vector. */
 static inline void *crn_av_peer(struct crn_av *av, fi_addr_t fi_addr)
 {
-	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
-
-	return entry ? entry->peer : NULL;
+	return crn_av_peer_at(atomic_load_explicit(&av->peers, memory_order_acquire),
+			      fi_addr);
 }
 
 /*

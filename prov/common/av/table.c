@@ -11,6 +11,8 @@
 /* Entries of all chunks: an index + 1 has 32 bits. */
 #define AV_SIZE_MAX (1u << 31)
 
+struct crn_av_peers crn_av_no_peers;
+
 /* The next chunk, which doubles the size. */
 static int av_grow(struct crn_av *av)
 {
@@ -35,8 +37,46 @@ int crn_av_table_init(struct crn_av *av, size_t count)
 	const size_t least = CRN_MAX(count, (size_t)1 << AV_BITS_MIN);
 	const size_t first = CRN_MIN(least, (size_t)1 << AV_BITS_MAX);
 
+	atomic_init(&av->peers, &crn_av_no_peers);
 	av->chunk_bits = (unsigned int)__builtin_ctz(crn_roundup_pow2((uint32_t)first));
 	return av_grow(av);
+}
+
+/* Of all entries that there is room for; a vector without peer objects has none. */
+static int av_peers_grow(struct crn_av *av)
+{
+	struct crn_av_peers *old = atomic_load(&av->peers), *peers;
+	uint32_t i;
+
+	if (!av->added || av->size == old->size)
+		return 0;
+	peers = calloc(1, sizeof(*peers) + av->size * sizeof(peers->at[0]));
+	if (!peers)
+		return -FI_ENOMEM;
+	peers->size = av->size;
+	peers->older = old;
+	for (i = 0; i < old->size; i++)
+		atomic_init(&peers->at[i], atomic_load(&old->at[i]));
+	atomic_store_explicit(&av->peers, peers, memory_order_release);
+	return 0;
+}
+
+static void av_peers_free(struct crn_av *av)
+{
+	struct crn_av_peers *peers = atomic_load(&av->peers), *older;
+
+	for (; peers != &crn_av_no_peers; peers = older) {
+		older = peers->older;
+		free(peers);
+	}
+}
+
+static void av_peer_set(struct crn_av *av, uint32_t index, void *peer)
+{
+	struct crn_av_peers *peers = atomic_load(&av->peers);
+
+	if (index < peers->size)
+		atomic_store_explicit(&peers->at[index], peer, memory_order_release);
 }
 
 void crn_av_table_fini(struct crn_av *av)
@@ -50,6 +90,7 @@ void crn_av_table_fini(struct crn_av *av)
 	crn_unlock(&av->lock);
 	for (chunk = 0; chunk < CRN_AV_CHUNKS; chunk++)
 		free(atomic_load(&av->chunks[chunk]));
+	av_peers_free(av);
 	free(av->buckets);
 }
 
@@ -121,6 +162,8 @@ static int av_reserve(struct crn_av *av, uint32_t *index)
 	if (av->lowest == av->size)
 		ret = av_grow(av);
 	if (!ret)
+		ret = av_peers_grow(av);
+	if (!ret)
 		ret = av_buckets_grow(av);
 	*index = av->lowest;
 	return ret;
@@ -129,6 +172,7 @@ static int av_reserve(struct crn_av *av, uint32_t *index)
 int crn_av_table_add(struct crn_av *av, const void *addr, fi_addr_t *fi_addr)
 {
 	struct crn_av_entry *entry;
+	void *peer = NULL;
 	uint32_t index;
 	int ret = av_reserve(av, &index);
 
@@ -138,12 +182,12 @@ int crn_av_table_add(struct crn_av *av, const void *addr, fi_addr_t *fi_addr)
 	entry = crn_av_entry(av, index);
 	memset(&entry->addr, 0, sizeof(entry->addr));
 	memcpy(&entry->addr, addr, av->form->len(addr));
-	entry->peer = NULL;
 	if (av->added)
-		ret = av->added(av, &entry->addr, &entry->peer);
+		ret = av->added(av, &entry->addr, &peer);
 	if (ret)
 		return ret;
 	av_link(av, entry, index);
+	av_peer_set(av, index, peer);
 	atomic_store_explicit(&entry->used, true, memory_order_release);
 	av->count++;
 	av->lowest = index + 1;
@@ -154,14 +198,16 @@ int crn_av_table_add(struct crn_av *av, const void *addr, fi_addr_t *fi_addr)
 int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr)
 {
 	struct crn_av_entry *entry = crn_av_used(av, fi_addr);
+	void *peer = crn_av_peer(av, fi_addr);
 
 	crn_lock_assert_held(&av->lock);
 	if (!entry)
 		return -FI_EINVAL;
 	av_unlink(av, entry, (uint32_t)fi_addr);
 	atomic_store_explicit(&entry->used, false, memory_order_release);
+	av_peer_set(av, (uint32_t)fi_addr, NULL);
 	if (av->removed)
-		av->removed(av, entry->peer);
+		av->removed(av, peer);
 	av->count--;
 	av->lowest = CRN_MIN(av->lowest, (uint32_t)fi_addr);
 	return 0;

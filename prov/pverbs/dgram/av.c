@@ -203,6 +203,7 @@ int pvb_dgram_bind_av(struct pvb_ep *ep, struct pvb_av *av)
 	if (av->domain != ep->domain)
 		return -FI_EDOMAIN;
 	ep->dgram->av = av;
+	ep->dgram->peers = &av->av.peers;
 	atomic_fetch_add(&av->av.refs, 1);
 	return 0;
 }

@@ -28,6 +28,9 @@ static int dgram_check_src(const struct pvb_domain *domain, const struct fi_info
 	return -FI_EADDRNOTAVAIL;
 }
 
+/* Of endpoints without a vector. */
+static _Atomic(struct crn_av_peers *) dgram_no_peers = &crn_av_no_peers;
+
 int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 {
 	int ret;
@@ -44,6 +47,7 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	if (!ep->dgram)
 		return -FI_ENOMEM;
 	crn_list_init(&ep->dgram->mcs.attached);
+	ep->dgram->peers = &dgram_no_peers;
 	ep->dgram->addr = ep->domain->ud->path.addr;
 	if (info->src_addr)
 		memcpy(&ep->dgram->addr.service,

@@ -4,9 +4,19 @@
 #include "cq/cq.h"
 #include "post.h"
 
-ssize_t pvb_dgram_first(struct pvb_ep *ep)
+/* 0 and there is room now, or why nothing can be sent. */
+static ssize_t dgram_first(struct pvb_ep *ep)
 {
 	return ep->qp.ibv ? pvb_tx_first(ep) : -FI_EOPBADSTATE;
+}
+
+ssize_t pvb_dgram_post_first(struct pvb_ep *ep, struct pvb_dgram_op op,
+			     const struct pvb_ud_peer *peer, struct ibv_sge *sge,
+			     int num_sge, size_t len)
+{
+	const ssize_t ret = dgram_first(ep);
+
+	return ret ? ret : pvb_dgram_post_locked(ep, &op, peer, sge, num_sge, len);
 }
 
 /* Why nothing can be sent there. With the lock held. */
@@ -63,12 +73,11 @@ static ssize_t dgram_post_both(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 	int ret;
 
 	dgram_slots(qp, op, slot);
-	pvb_dgram_wr(ep, op, &route->peer, sge, num_sge, len, &wr);
-	pvb_dgram_wr(ep, op, &route->copy, sge, num_sge, len, &copy);
+	pvb_dgram_wr(ep, op, &route->peer, sge, num_sge, len, 0, &wr);
+	pvb_dgram_wr(ep, op, &route->copy, sge, num_sge, len, IBV_SEND_SIGNALED, &copy);
 	wr.wr_id = (uintptr_t)slot[0];
 	wr.next = &copy;
 	copy.wr_id = (uintptr_t)slot[1];
-	copy.send_flags |= IBV_SEND_SIGNALED;
 	ret = pvb_tx_post(ep, &wr, &bad);
 	if (ret && bad != &copy)
 		return pvb_post_error(ret);
@@ -88,7 +97,7 @@ static ssize_t dgram_post_copied(struct pvb_ep *ep, const struct pvb_dgram_op *o
 	ssize_t ret = 0;
 
 	if (crn_ring_space(&qp->sq.ring) < 2)
-		ret = pvb_dgram_first(ep);
+		ret = dgram_first(ep);
 	if (!ret && copied && len > qp->inline_size) {
 		ret = pvb_tx_bounce(ep, sge, num_sge, len,
 				    crn_ring_index(&qp->sq.ring, qp->sq.ring.head));
@@ -106,7 +115,7 @@ static __attribute__((noinline)) ssize_t dgram_post_special(
 }
 
 ssize_t pvb_dgram_post_group(struct pvb_ep *ep, const struct pvb_dgram_op *op,
-			     struct ibv_sge *sge, int num_sge, size_t len)
+			     fi_addr_t dest, struct ibv_sge *sge, int num_sge, size_t len)
 {
 	const struct pvb_mc_route *route;
 	ssize_t ret;
@@ -114,9 +123,9 @@ ssize_t pvb_dgram_post_group(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 	if (crn_unlikely(!ep->dgram->av))
 		return pvb_tx_misused(ep, -FI_EOPBADSTATE);
 	crn_lock(&ep->qp.tx_lock);
-	route = pvb_dgram_route(&ep->dgram->mcs, op->dest);
+	route = pvb_dgram_route(&ep->dgram->mcs, dest);
 	if (crn_unlikely(!route)) {
-		ret = dgram_no_route(ep, op->dest);
+		ret = dgram_no_route(ep, dest);
 		pvb_tx_end_more(ep);
 	} else if (crn_likely(route->plain)) {
 		ret = pvb_dgram_post_locked(ep, op, &route->peer, sge, num_sge, len);

@@ -22,7 +22,6 @@ _Static_assert(sizeof(((struct ibv_send_wr *)NULL)->wr.ud) ==
 	       "pvb_dgram_wr copies it");
 
 struct pvb_dgram_op {
-	fi_addr_t dest;
 	uint64_t flags;
 	uint64_t data; /* with FI_REMOTE_CQ_DATA in flags */
 	void *context;
@@ -30,13 +29,24 @@ struct pvb_dgram_op {
 	bool inject;  /* neither success nor failure is reported */
 };
 
-/* group.c: no room, or no queue yet: 0 and it has room now, or why nothing can be sent.
- * With the lock held. */
-ssize_t pvb_dgram_first(struct pvb_ep *ep);
+/* group.c: no room, or no queue yet: pvb_dgram_post_locked, if there is room then. op is
+ * a copy, or the caller's could not be kept in registers. */
+ssize_t pvb_dgram_post_first(struct pvb_ep *ep, struct pvb_dgram_op op,
+			     const struct pvb_ud_peer *peer, struct ibv_sge *sge,
+			     int num_sge, size_t len);
+
+/* NULL: no address of the vector, or there is no vector. */
+CRN_INLINE const struct pvb_ud_peer *pvb_dgram_peer(const struct pvb_dgram *dgram,
+						    fi_addr_t dest)
+{
+	return crn_av_peer_at(atomic_load_explicit(dgram->peers, memory_order_acquire),
+			      dest);
+}
 
 CRN_INLINE void pvb_dgram_wr(const struct pvb_ep *ep, const struct pvb_dgram_op *op,
 			     const struct pvb_ud_peer *peer, struct ibv_sge *sge,
-			     int num_sge, size_t len, struct ibv_send_wr *wr)
+			     int num_sge, size_t len, unsigned int send_flags,
+			     struct ibv_send_wr *wr)
 {
 	wr->next = NULL;
 	wr->sg_list = sge;
@@ -47,7 +57,9 @@ CRN_INLINE void pvb_dgram_wr(const struct pvb_ep *ep, const struct pvb_dgram_op 
 		wr->opcode = IBV_WR_SEND_WITH_IMM;
 		wr->imm_data = htonl((uint32_t)op->data);
 	}
-	wr->send_flags = len <= ep->qp.inline_size ? IBV_SEND_INLINE : 0;
+	if (len <= ep->qp.inline_size)
+		send_flags |= IBV_SEND_INLINE;
+	wr->send_flags = send_flags;
 	memcpy(&wr->wr.ud, peer, sizeof(wr->wr.ud));
 }
 
@@ -59,39 +71,36 @@ CRN_INLINE ssize_t pvb_dgram_post_locked(struct pvb_ep *ep, const struct pvb_dgr
 	const bool copied = op->inject || (op->flags & FI_INJECT);
 	const bool more = (op->flags & FI_MORE) && !copied;
 	struct pvb_qp *qp = &ep->qp;
+	const uint32_t head = qp->sq.ring.head;
 	struct ibv_send_wr wr, *bad;
 	struct pvb_slot *slot;
 	bool signaled;
-	ssize_t ret;
+	int ret;
 
-	if (crn_unlikely(crn_ring_full(&qp->sq.ring))) {
-		ret = pvb_dgram_first(ep);
-		if (ret)
-			return ret;
-	}
-	slot = pvb_wq_slot(&qp->sq, 0);
+	if (crn_unlikely(crn_ring_full(&qp->sq.ring)))
+		return pvb_dgram_post_first(ep, *op, peer, sge, num_sge, len);
+	slot = pvb_wq_slot_at(&qp->sq, head);
 	slot->context = op->context;
 	slot->flags = FI_SEND | FI_MSG;
 	slot->state =
 		(op->no_comp ? PVB_SLOT_NO_COMP : 0) | (op->inject ? PVB_SLOT_INJECT : 0);
 	if (copied && crn_unlikely(len > qp->inline_size)) {
 		ret = pvb_tx_bounce(ep, sge, num_sge, len,
-				    crn_ring_index(&qp->sq.ring, qp->sq.ring.head));
+				    crn_ring_index(&qp->sq.ring, head));
 		if (crn_unlikely(ret))
 			return ret;
 		num_sge = 1;
 	}
-	pvb_dgram_wr(ep, op, peer, sge, num_sge, len, &wr);
 	wr.wr_id = (uintptr_t)slot;
 	signaled = !(op->no_comp || op->inject) || qp->unsignaled + 1 >= qp->signal_every;
-	if (signaled)
-		wr.send_flags |= IBV_SEND_SIGNALED;
+	pvb_dgram_wr(ep, op, peer, sge, num_sge, len, signaled ? IBV_SEND_SIGNALED : 0,
+		     &wr);
 	if (crn_unlikely(more || qp->chained))
 		ret = pvb_tx_chain(ep, &wr, more);
 	else
 		ret = ibv_post_send(qp->ibv, &wr, &bad);
 	if (crn_unlikely(ret))
-		return pvb_post_error((int)ret);
+		return pvb_post_error(ret);
 	qp->sq.ring.head++;
 	qp->unsignaled = signaled ? 0 : qp->unsignaled + 1;
 	return 0;
@@ -114,6 +123,7 @@ CRN_INLINE const struct pvb_mc_route *pvb_dgram_route(const struct pvb_mcs *mcs,
 
 /* To what is no address of the vector: a group, or nobody. */
 ssize_t pvb_dgram_post_group(struct pvb_ep *ep, const struct pvb_dgram_op *op,
-			     struct ibv_sge *sge, int num_sge, size_t len);
+			     fi_addr_t dest, struct ibv_sge *sge, int num_sge,
+			     size_t len);
 
 #endif

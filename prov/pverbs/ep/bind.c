@@ -43,7 +43,6 @@ static int pvb_ep_bind_cq(struct pvb_ep *ep, struct pvb_cq *cq, uint64_t flags)
 	if (flags & FI_TRANSMIT) {
 		pvb_ep_attach(&ep->qp.sq, cq);
 		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
-		pvb_ep_defaults(ep);
 	}
 	if (flags & FI_RECV) {
 		pvb_ep_attach(&ep->qp.rq, cq);

@@ -90,6 +90,7 @@ int pvb_ep_create_qp(struct pvb_ep *ep)
 	if (ret)
 		goto err_durable;
 	ep->conn.state = ep->dgram ? PVB_CONN_CONNECTED : PVB_CONN_ENABLED;
+	pvb_ep_defaults(ep);
 	if (ep->dgram)
 		pvb_wq_open(&ep->qp.sq);
 	return 0;

@@ -133,10 +133,12 @@ static int pvb_ep_enable(struct pvb_ep *ep)
 void pvb_ep_defaults(struct pvb_ep *ep)
 {
 	const bool no_comp = ep->tx_selective && !(ep->tx_flags & FI_COMPLETION);
+	const bool no_recv_comp = ep->rx_selective && !(ep->rx_flags & FI_COMPLETION);
 	const bool plain =
 		!no_comp && !(ep->tx_flags & PVB_NOT_FOR_READS) && !ep->fence_writes;
 
 	ep->fast_max_len = plain ? ep->max_msg : 0;
+	ep->fast_recv_len = ep->qp.rq.plain_grh && !no_recv_comp ? UINT32_MAX : 0;
 }
 
 /* FI_GETOPSFLAG, FI_SETOPSFLAG: FI_TRANSMIT or FI_RECV in *flags says whose defaults. */

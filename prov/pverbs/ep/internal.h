@@ -29,7 +29,8 @@ void pvb_stats_log(struct pvb_ep *ep);
 
 /* ep.c */
 
-/* Call it when the default flags of calls without flags have changed. */
+/* Call it when the endpoint can be used, and when the default flags of calls without
+ * flags have changed. */
 void pvb_ep_defaults(struct pvb_ep *ep);
 
 /* opt.c */

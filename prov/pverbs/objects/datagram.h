@@ -20,7 +20,7 @@ struct pvb_ud_path {
 	bool ethernet;
 	uint8_t sgid_index;
 	uint16_t pkey_index;
-	uint32_t mtu; /* bytes of a datagram at most */
+	uint32_t mtu; /* bytes of a datagram at most: no more than 4096 */
 };
 
 /*
@@ -115,6 +115,7 @@ struct pvb_dgram {
 	struct pvb_ud_addr addr; /* its own; qpn 0 until it is enabled */
 	uint32_t qkey;		 /* of its queue pair, which has one */
 	struct pvb_av *av;
+	_Atomic(struct crn_av_peers *) *peers; /* of av; of none without */
 	struct pvb_ud_peer self; /* also where pvb_tx_close sends its marker */
 	struct pvb_mcs mcs;
 	bool source;	 /* FI_SOURCE: receives say where they came from */
@@ -124,9 +125,6 @@ struct pvb_dgram {
 /* Scatter entries of a receive beside the program's: the GRH's, and that for the excess.
  */
 #define PVB_UD_SGES 2
-
-/* No MTU is larger. */
-#define PVB_GRH_ROOM UINT16_MAX
 
 /* Where the GRH of a datagram goes. */
 struct pvb_grh {
@@ -138,7 +136,9 @@ struct pvb_grh {
 struct pvb_grhs {
 	struct pvb_grh *at;
 	struct ibv_mr *mr;
-	struct ibv_sge first; /* of at[0] */
+	bool prefix;	       /* the domain's */
+	struct ibv_sge first;  /* of at[0] */
+	struct ibv_sge excess; /* the domain's */
 };
 
 #endif

@@ -43,6 +43,8 @@ struct pvb_ep {
 	/* A call without flags and with 1 to so many bytes asks for its completion alone;
 	 * 0: none does. */
 	size_t fast_max_len;
+	/* The same of a datagram's receive, whose GRH besides nobody reads. */
+	size_t fast_recv_len;
 	/* Of cm/keepalive.c. */
 	struct crn_list alive;
 	uint32_t seen_sent, seen_received; /* retired when it last looked */

@@ -20,7 +20,7 @@ struct pvb_slot {
 	union {
 		uint16_t status; /* enum ibv_wc_status, of one that is deferred */
 		uint16_t room;	 /* bytes for data, of a datagram's receive; no more than
-				    PVB_GRH_ROOM */
+				    the link's MTU */
 	};
 };
 

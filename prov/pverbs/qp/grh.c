@@ -30,6 +30,8 @@ int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots
 		grhs->first.addr = (uintptr_t)grhs->at->bytes;
 		grhs->first.length = PVB_GRH_SIZE;
 		grhs->first.lkey = grhs->mr->lkey;
+		grhs->prefix = domain->ud->prefix;
+		grhs->excess = domain->ud->excess;
 		return 0;
 	}
 	ret = pvb_errno();
@@ -39,12 +41,12 @@ int pvb_grhs_make(struct pvb_domain *domain, struct pvb_grhs *grhs, size_t slots
 	return ret;
 }
 
-int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
-			struct pvb_slot *slot, struct ibv_sge *sge, int count, size_t len)
+int pvb_grh_fill_prefix(const struct pvb_wq *wq, struct pvb_slot *slot,
+			struct ibv_sge *sge, int count, size_t len)
 {
 	pvb_grh_of(wq, slot)->at = (const uint8_t *)(uintptr_t)sge[1].addr;
 	memmove(&sge[0], &sge[1], (size_t)count * sizeof(*sge));
-	return pvb_excess_fill(ud, slot, sge, count, len - PVB_GRH_SIZE);
+	return pvb_excess_fill(wq, slot, sge, count, len - PVB_GRH_SIZE);
 }
 
 void pvb_grhs_free(struct pvb_grhs *grhs)

@@ -41,43 +41,45 @@ static inline bool pvb_prefix_fits(const struct pvb_ud_domain *ud, size_t len)
  * What is behind the program's buffers, of len bytes together: sge[count], if the link
  * has longer datagrams. Returns how many entries there are then.
  */
-CRN_INLINE int pvb_excess_fill(const struct pvb_ud_domain *ud, struct pvb_slot *slot,
+CRN_INLINE int pvb_excess_fill(const struct pvb_wq *wq, struct pvb_slot *slot,
 			       struct ibv_sge *sge, int count, size_t len)
 {
-	slot->room = (uint16_t)CRN_MIN(len, (size_t)PVB_GRH_ROOM);
-	if (len >= ud->path.mtu)
+	const struct ibv_sge *excess = &wq->grhs.excess;
+
+	if (len >= excess->length) {
+		slot->room = (uint16_t)excess->length;
 		return count;
-	sge[count] = ud->excess;
+	}
+	slot->room = (uint16_t)len;
+	sge[count] = *excess;
 	sge[count].length -= (uint32_t)len;
 	return count + 1;
 }
 
 /* The same as pvb_grh_fill, of a program that has room for the GRH in its first buffer.
  */
-int pvb_grh_fill_prefix(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
-			struct pvb_slot *slot, struct ibv_sge *sge, int count,
-			size_t len);
+int pvb_grh_fill_prefix(const struct pvb_wq *wq, struct pvb_slot *slot,
+			struct ibv_sge *sge, int count, size_t len);
 
 /*
  * The scatter entries of a datagram's receive with that slot of wq: sge[0] is the GRH's,
  * len bytes of the program's in count entries are behind it, and there is room for one
  * more. plain: of PVB_SLOT_PLAIN_GRH. Returns how many they are together.
  */
-CRN_INLINE int pvb_grh_fill(const struct pvb_ud_domain *ud, const struct pvb_wq *wq,
-			    struct pvb_slot *slot, struct ibv_sge *sge, int count,
-			    size_t len, bool plain)
+CRN_INLINE int pvb_grh_fill(const struct pvb_wq *wq, struct pvb_slot *slot,
+			    struct ibv_sge *sge, int count, size_t len, bool plain)
 {
 	struct pvb_grh *grh;
 
 	sge[0] = wq->grhs.first;
 	if (!plain) {
-		if (crn_unlikely(ud->prefix))
-			return pvb_grh_fill_prefix(ud, wq, slot, sge, count, len);
+		if (crn_unlikely(wq->grhs.prefix))
+			return pvb_grh_fill_prefix(wq, slot, sge, count, len);
 		grh = pvb_grh_of(wq, slot);
 		grh->at = grh->bytes;
 		sge[0].addr = (uintptr_t)grh->bytes;
 	}
-	return pvb_excess_fill(ud, slot, sge, count + 1, len);
+	return pvb_excess_fill(wq, slot, sge, count + 1, len);
 }
 
 /* path.c */

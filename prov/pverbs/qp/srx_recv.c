@@ -47,8 +47,8 @@ CRN_INLINE ssize_t pvb_srx_post(struct pvb_srx *srx, struct ibv_recv_wr *wr,
 	if (crn_unlikely(srx->wq.bufs))
 		(void)srx->domain->durable->recv_note(&srx->wq, slot, wr);
 	if (datagrams)
-		wr->num_sge = pvb_grh_fill(srx->domain->ud, &srx->wq, slot, wr->sg_list,
-					   wr->num_sge, len, false);
+		wr->num_sge = pvb_grh_fill(&srx->wq, slot, wr->sg_list, wr->num_sge, len,
+					   false);
 	wr->wr_id = (uintptr_t)slot;
 	wr->next = NULL;
 	ret = ibv_post_srq_recv(srx->srq, wr, &bad);

@@ -372,6 +372,35 @@ CT_TEST(av_insert, what_the_provider_keeps_of_a_peer_lives_as_long_as_the_addres
 	CT_EXPECT_EQ(kept, 0);
 }
 
+CT_TEST(av_insert, who_looks_at_peers_finds_them_while_the_vector_grows)
+{
+	const unsigned int count = 1000;
+	struct crn_av_peers *before;
+	struct av_world w;
+	unsigned int i;
+	void *first;
+
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	w.av.added = added;
+	w.av.removed = removed;
+	CT_EXPECT_EQ(crn_av_peer(&w.av, 0), NULL);
+	CT_EXPECT_EQ(insert_in(&w, 0), 0);
+	before = atomic_load(&w.av.peers);
+	first = crn_av_peer(&w.av, 0);
+	CT_EXPECT_NE(first, NULL);
+	for (i = 2; i <= count; i++)
+		CT_EXPECT_EQ(insert_in(&w, i), i - 1);
+	CT_EXPECT_NE(atomic_load(&w.av.peers), before);
+	CT_EXPECT_EQ(crn_av_peer_at(before, 0), first);
+	CT_EXPECT_EQ(crn_av_peer_at(before, count - 1), NULL);
+	CT_EXPECT_EQ(crn_av_peer(&w.av, 0), first);
+	for (i = 0; i < count; i++)
+		CT_EXPECT_NE(crn_av_peer(&w.av, i), NULL);
+	CT_EXPECT_EQ(crn_av_peer(&w.av, count), NULL);
+	CT_EXPECT_EQ(crn_av_peer(&w.av, FI_ADDR_NOTAVAIL), NULL);
+	av_world_close(&w);
+}
+
 /* A provider that keeps what the test says, or nothing. */
 static void *to_keep;
 
@@ -408,4 +437,38 @@ CT_TEST(av_insert, nothing_is_kept_of_the_address_that_an_index_had_before)
 	CT_EXPECT_EQ(remove_one(&w, 0), 0);
 	CT_EXPECT_EQ(kept, 0);
 	av_world_close(&w);
+}
+
+/* items, a chunk, its peers */
+CT_TEST(av_insert, without_memory_for_more_peers_those_that_there_are_stay)
+{
+	const unsigned int first = 64;
+	struct sockaddr_in in = in_of(first);
+	fi_addr_t place = FI_ADDR_NOTAVAIL;
+	unsigned int i, nth;
+	struct av_world w;
+
+	to_keep = &kept;
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	w.av.added = added_next;
+	w.av.removed = removed_next;
+	for (i = 0; i < first; i++)
+		CT_EXPECT_EQ(insert_in(&w, i), i);
+	kept = first;
+	for (nth = 1; nth <= 3; nth++) {
+		ct_fail_alloc(nth);
+		CT_EXPECT_EQ(insert(&w, &in, 1, &place, 0, NULL),
+			     nth == 1 ? -FI_ENOMEM : 0);
+		CT_EXPECT_TRUE(ct_alloc_failed());
+		for (i = 0; i < first; i++)
+			CT_EXPECT_EQ(crn_av_peer(&w.av, i), &kept);
+		CT_EXPECT_EQ(crn_av_peer(&w.av, first), NULL);
+	}
+	CT_EXPECT_EQ(insert(&w, &in, 1, &place, 0, NULL), 1);
+	for (i = 0; i <= first; i++)
+		CT_EXPECT_EQ(crn_av_peer(&w.av, i), &kept);
+	CT_EXPECT_EQ(place, first);
+	CT_EXPECT_EQ(kept, first + 1);
+	av_world_close(&w);
+	CT_EXPECT_EQ(kept, 0);
 }

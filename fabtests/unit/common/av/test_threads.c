@@ -2,6 +2,7 @@
 /* Addresses come and go while others are looked up without a lock. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
 #include "av_world.h"
@@ -12,6 +13,23 @@
 
 static struct av_world world;
 static _Atomic bool stop;
+
+/* A peer object is the port. */
+static int added(struct crn_av *av, const void *addr, void **peer)
+{
+	uint16_t *port = malloc(sizeof(*port));
+
+	if (!port)
+		return -FI_ENOMEM;
+	*port = crn_addr_port(addr);
+	*peer = port;
+	return 0;
+}
+
+static void removed(struct crn_av *av, void *peer)
+{
+	free(peer);
+}
 
 /* Inserts addresses of its own, and removes every other one. */
 static void *changer(void *arg)
@@ -33,6 +51,7 @@ static void *looker(void *arg)
 {
 	const struct sockaddr_in in = in_of(0);
 	const struct sockaddr *addr;
+	const uint16_t *port;
 
 	while (!atomic_load(&stop)) {
 		addr = crn_av_addr(&world.av, 0);
@@ -40,6 +59,10 @@ static void *looker(void *arg)
 		if (addr)
 			CT_EXPECT_MEMEQ(addr, &in, sizeof(in));
 		CT_EXPECT_EQ(crn_av_find(&world.av, (const struct sockaddr *)&in), 0);
+		port = crn_av_peer(&world.av, 0);
+		CT_EXPECT_NE(port, NULL);
+		if (port)
+			CT_EXPECT_EQ(*port, 1000);
 		/* Of a place that there may not be yet. */
 		crn_av_used(&world.av, THREADS * EACH);
 	}
@@ -54,6 +77,8 @@ CT_TEST(av_threads, what_is_there_is_found_while_others_insert_and_remove)
 	fi_addr_t place;
 
 	av_world_open(&world, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	world.av.added = added;
+	world.av.removed = removed;
 	CT_EXPECT_EQ(insert_in(&world, 0), 0);
 	atomic_store(&stop, false);
 	for (i = 0; i < LOOKERS; i++)
