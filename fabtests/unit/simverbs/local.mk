@@ -32,6 +32,7 @@ fabtests_unit_unit_simverbs_SOURCES = \
 	fabtests/unit/simverbs/rules/rules.h \
 	fabtests/unit/simverbs/rules/test_rules.c \
 	fabtests/unit/simverbs/shared/test_processes.c \
+	fabtests/unit/simverbs/subnet/test_inform.c \
 	fabtests/unit/simverbs/test_choice.c \
 	fabtests/unit/simverbs/test_settings.c \
 	fabtests/unit/simverbs/test_threads.c \

@@ -17,20 +17,29 @@ static bool svb_inform_wants(const struct svb_inform *inform, uint16_t trap,
 	       (inform->any_gid || !memcmp(&inform->gid, mgid, sizeof(*mgid)));
 }
 
-static void svb_report_add(struct svb_subnet *subnet, uint32_t bell, uint16_t trap,
-			   const union ibv_gid *mgid)
+/* A free one, or the oldest: of a subscriber that does not listen, or was killed. */
+static struct svb_report *svb_report_place(struct svb_subnet *subnet)
 {
-	struct svb_report *report = subnet->report;
-	uint32_t i;
+	struct svb_report *at = subnet->report, *oldest = at;
 
-	for (i = 0; i < SVB_MAX_REPORTS && report[i].id; i++)
-		;
-	if (i == SVB_MAX_REPORTS)
-		return;
-	report[i] = (struct svb_report){.due = svb_now(), .bell = bell, .trap = trap};
-	report[i].mgid = *mgid;
-	report[i].id = ++subnet->next_report;
-	svb_bell_ring(bell);
+	for (; at < subnet->report + SVB_MAX_REPORTS && oldest->id; at++)
+		if (at->id < oldest->id)
+			oldest = at;
+	return oldest;
+}
+
+static void svb_report_add(struct svb_subnet *subnet, const struct svb_inform *inform,
+			   uint16_t trap, const union ibv_gid *mgid)
+{
+	struct svb_report *report = svb_report_place(subnet);
+
+	*report = (struct svb_report){.due = svb_now(),
+				      .token = inform->token,
+				      .bell = inform->bell,
+				      .trap = trap,
+				      .mgid = *mgid};
+	report->id = ++subnet->next_report;
+	svb_bell_ring(inform->bell);
 }
 
 void svb_inform_all(struct svb_subnet *subnet, uint16_t trap, const union ibv_gid *mgid)
@@ -39,7 +48,7 @@ void svb_inform_all(struct svb_subnet *subnet, uint16_t trap, const union ibv_gi
 
 	for (i = 0; i < SVB_MAX_INFORMS; i++)
 		if (svb_inform_wants(&subnet->inform[i], trap, mgid))
-			svb_report_add(subnet, subnet->inform[i].bell, trap, mgid);
+			svb_report_add(subnet, &subnet->inform[i], trap, mgid);
 }
 
 static struct svb_inform *svb_inform_find(struct svb_subnet *subnet,
@@ -143,6 +152,11 @@ bool svb_subnet_report(uint32_t bell, struct svb_report *report, uint64_t *next)
 		at = &subnet->report[i];
 		if (!at->id || at->bell != bell)
 			continue;
+		/* Its bell was that of a process that has ended. */
+		if (at->token != svb_lock_token) {
+			at->id = 0;
+			continue;
+		}
 		found = svb_report_take(at, report, now);
 		if (!found && (!*next || at->due < *next))
 			*next = at->due;

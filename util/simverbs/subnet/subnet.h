@@ -121,11 +121,12 @@ struct svb_inform {
 };
 
 struct svb_report {
-	uint64_t id;  /* 0: free */
+	uint64_t id;  /* 0: free; grows */
 	uint64_t due; /* ns */
 	uint32_t bell;
 	uint32_t sent; /* times */
 	uint16_t trap;
+	uint32_t token; /* of the process that is told */
 	union ibv_gid mgid;
 };
 
