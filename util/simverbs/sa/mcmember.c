@@ -43,7 +43,13 @@ enum {
 	(SVB_MCM_JOINS | SVB_BIT(SVB_MCM_QKEY) | SVB_BIT(SVB_MCM_TCLASS) | \
 	 SVB_BIT(SVB_MCM_PKEY) | SVB_BIT(SVB_MCM_FLOW) | SVB_BIT(SVB_MCM_SL))
 
+/* Selectors, 15.2.5.17. */
+#define SVB_SELECT_GREATER 0u
+#define SVB_SELECT_LESS 1u
 #define SVB_SELECT_EXACTLY 2u
+/* Of all ports. */
+#define SVB_RATE_MOST IBV_RATE_100_GBPS
+#define SVB_SCOPE_LINK 2
 
 static bool svb_mcm_has(const struct svb_sa *sa, unsigned int component)
 {
@@ -53,15 +59,11 @@ static bool svb_mcm_has(const struct svb_sa *sa, unsigned int component)
 static void svb_mcm_parse(const struct svb_sa *sa, struct svb_group_attr *attr)
 {
 	const uint32_t mix = (uint32_t)svb_mad_get(sa->data, SVB_MC_SL_FLOW_HOP, 4);
-	const uint8_t mtu = sa->data[SVB_MC_MTU] & 63, rate = sa->data[SVB_MC_RATE] & 63;
 
 	*attr = (struct svb_group_attr){
 		.qkey = (uint32_t)svb_mad_get(sa->data, SVB_MC_QKEY, 4),
 		.flow = mix >> 8 & 0xfffff,
 		.pkey = (uint16_t)svb_mad_get(sa->data, SVB_MC_PKEY, 2),
-		.mtu = svb_mcm_has(sa, SVB_MCM_MTU) ? mtu
-						    : (uint8_t)svb_self.settings.mtu,
-		.rate = svb_mcm_has(sa, SVB_MCM_RATE) ? rate : IBV_RATE_100_GBPS,
 		.life = svb_mcm_has(sa, SVB_MCM_LIFE) ? sa->data[SVB_MC_LIFE] & 63 : 18,
 		.tclass = sa->data[SVB_MC_TCLASS],
 		.sl = (uint8_t)(mix >> 28),
@@ -94,27 +96,81 @@ static void svb_mcm_member(uint8_t *record, const struct svb_port *port, uint8_t
 		(uint8_t)((record[SVB_MC_SCOPE_STATE] & 0xf0) | state);
 }
 
-/* Selectors, 15.2.5.17: greater than, less than, exactly, the largest there is. */
-static bool svb_mcm_selects(uint8_t asked, uint8_t is)
+/* Rates in their order, which is not that of their codes (table 205). */
+static const uint8_t svb_rates[] = {2, 5,  3,  11, 6,  15, 19, 4,  7,  20, 12, 8,
+				    9, 16, 13, 10, 14, 17, 18, 21, 22, 23, 24};
+
+/* From 1 on; 0: there is no such rate. */
+static unsigned int svb_rate_rank(uint8_t code)
 {
-	switch (asked >> 6) {
-	case 0:
-		return is > (asked & 63);
-	case 1:
-		return is < (asked & 63);
+	unsigned int i;
+
+	for (i = 0; i < sizeof(svb_rates); i++)
+		if (svb_rates[i] == code)
+			return i + 1;
+	return 0;
+}
+
+/* Codes of MTUs are in order. */
+static unsigned int svb_mtu_rank(uint8_t code)
+{
+	return code <= IBV_MTU_4096 ? code : 0;
+}
+
+/* By the selector alone, as with opensm: what it is about may be 0. */
+static bool svb_mcm_bounded(const struct svb_sa *sa, unsigned int selector, size_t at,
+			    uint8_t is, unsigned int (*rank)(uint8_t code))
+{
+	const unsigned int asked = rank(sa->data[at] & 63), has = rank(is);
+
+	if (!svb_mcm_has(sa, selector))
+		return true;
+	switch (sa->data[at] >> 6) {
+	case SVB_SELECT_GREATER:
+		return has > asked;
+	case SVB_SELECT_LESS:
+		return has < asked;
 	case SVB_SELECT_EXACTLY:
-		return is == (asked & 63);
+		return has == asked;
 	default:
 		return true;
 	}
 }
 
-static bool svb_mcm_bounded(const struct svb_sa *sa, unsigned int selector, size_t at,
-			    uint8_t is)
+/* What a group that is created has of that, a rank, of which ports can most; 0: none. */
+static unsigned int svb_mcm_choose(const struct svb_sa *sa, unsigned int selector,
+				   size_t at, unsigned int most,
+				   unsigned int (*rank)(uint8_t code))
 {
-	const uint64_t both = SVB_BIT(selector) | SVB_BIT(selector + 1);
+	const unsigned int asked = rank(sa->data[at] & 63);
 
-	return (sa->mask & both) != both || svb_mcm_selects(sa->data[at], is);
+	if (!svb_mcm_has(sa, selector))
+		return most;
+	switch (sa->data[at] >> 6) {
+	case SVB_SELECT_GREATER:
+		return asked && asked < most ? most : 0;
+	case SVB_SELECT_LESS:
+		if (asked > most)
+			return most;
+		return asked ? asked - 1 : 0;
+	case SVB_SELECT_EXACTLY:
+		return asked <= most ? asked : 0;
+	default:
+		return most;
+	}
+}
+
+/* The MTU and the rate of a group that is created; false: no port can do that. */
+static bool svb_mcm_realize(const struct svb_sa *sa, struct svb_group_attr *attr)
+{
+	const unsigned int rate =
+		svb_mcm_choose(sa, SVB_MCM_RATE_SELECTOR, SVB_MC_RATE,
+			       svb_rate_rank(SVB_RATE_MOST), svb_rate_rank);
+
+	attr->mtu = (uint8_t)svb_mcm_choose(sa, SVB_MCM_MTU_SELECTOR, SVB_MC_MTU,
+					    svb_self.settings.mtu, svb_mtu_rank);
+	attr->rate = rate ? svb_rates[rate - 1] : 0;
+	return attr->mtu && attr->rate;
 }
 
 /* Does the group have what the request names? */
@@ -130,8 +186,11 @@ static bool svb_mcm_suits(const struct svb_group_attr *attr, const void *arg)
 		!((asked.pkey ^ attr->pkey) & SVB_PKEY_BASE)) &&
 	       (!svb_mcm_has(sa, SVB_MCM_SL) || asked.sl == attr->sl) &&
 	       (!svb_mcm_has(sa, SVB_MCM_FLOW) || asked.flow == attr->flow) &&
-	       svb_mcm_bounded(sa, SVB_MCM_MTU_SELECTOR, SVB_MC_MTU, attr->mtu) &&
-	       svb_mcm_bounded(sa, SVB_MCM_RATE_SELECTOR, SVB_MC_RATE, attr->rate);
+	       (!svb_mcm_has(sa, SVB_MCM_HOP) || asked.hop == attr->hop) &&
+	       svb_mcm_bounded(sa, SVB_MCM_MTU_SELECTOR, SVB_MC_MTU, attr->mtu,
+			       svb_mtu_rank) &&
+	       svb_mcm_bounded(sa, SVB_MCM_RATE_SELECTOR, SVB_MC_RATE, attr->rate,
+			       svb_rate_rank);
 }
 
 static const struct svb_port *svb_mcm_port(const struct svb_sa *sa)
@@ -147,7 +206,8 @@ static bool svb_mcm_ipoib(const union ibv_gid *mgid)
 	return (mgid->raw[2] == 0x40 || mgid->raw[2] == 0x60) && mgid->raw[3] == 0x1b;
 }
 
-/* A group of IPoIB is like the broadcast group of its partition. */
+/* A group of IPoIB is like the broadcast group of its partition and scope, without which
+ * it is not created. */
 static bool svb_mcm_like_broadcast(const union ibv_gid *mgid,
 				   const struct svb_group_attr *attr)
 {
@@ -160,24 +220,34 @@ static bool svb_mcm_like_broadcast(const union ibv_gid *mgid,
 	all.raw[2] = 0x40;
 	memset(all.raw + 6, 0, 6);
 	memset(all.raw + 12, 0xff, 4);
+	if (!memcmp(&all, mgid, sizeof(all)))
+		return true;
 	at = svb_subnet_find(&all);
 	if (at < 0 || !svb_subnet_get((uint32_t)at, &group))
-		return true;
+		return false;
 	return group.attr.qkey == attr->qkey && group.attr.tclass == attr->tclass &&
 	       group.attr.flow == attr->flow && group.attr.sl == attr->sl &&
-	       group.attr.rate == attr->rate;
+	       group.attr.hop == attr->hop &&
+	       !((group.attr.pkey ^ attr->pkey) & SVB_PKEY_BASE);
 }
 
-/* The P_Key, and 4.1.1: what a group's address may be. */
+/* 4.1.1: what a group's address may be. Managers have the signature 0xa01b for those
+ * that they assign, of a wider scope than link-local. */
+static bool svb_mcm_address(const union ibv_gid *mgid)
+{
+	return mgid->raw[0] == 0xff && (mgid->raw[1] & 0xe0) == 0 &&
+	       !(mgid->raw[2] == 0xa0 && mgid->raw[3] == 0x1b &&
+		 (mgid->raw[1] & 0xf) == SVB_SCOPE_LINK);
+}
+
 static bool svb_mcm_may_create(const struct svb_sa *sa, const struct svb_port *port,
-			       const struct svb_group_attr *attr)
+			       struct svb_group_attr *attr)
 {
 	union ibv_gid mgid;
 
 	memcpy(mgid.raw, sa->data, 16);
-	return mgid.raw[0] == 0xff && (mgid.raw[1] & 0xe0) == 0 &&
-	       svb_pkey_index(port, attr->pkey) >= 0 && attr->mtu >= IBV_MTU_256 &&
-	       attr->mtu <= svb_self.settings.mtu && svb_mcm_like_broadcast(&mgid, attr);
+	return svb_mcm_address(&mgid) && svb_pkey_index(port, attr->pkey) >= 0 &&
+	       svb_mcm_realize(sa, attr) && svb_mcm_like_broadcast(&mgid, attr);
 }
 
 /* Is the port in the partition of the group that is there? */
@@ -206,12 +276,12 @@ uint32_t svb_sa_mcmember_set(struct svb_sa *sa)
 		return SVB_SA_REQ_INVALID;
 	join.port = port->index;
 	join.state = sa->data[SVB_MC_SCOPE_STATE] & 15;
-	svb_mcm_parse(sa, &attr);
-	if ((sa->mask & SVB_MCM_CREATES) == SVB_MCM_CREATES) {
-		join.create = &attr;
-		if (svb_subnet_find(&join.mgid) < 0 &&
-		    !svb_mcm_may_create(sa, port, &attr))
+	if ((sa->mask & SVB_MCM_CREATES) == SVB_MCM_CREATES &&
+	    svb_subnet_find(&join.mgid) < 0) {
+		svb_mcm_parse(sa, &attr);
+		if (!svb_mcm_may_create(sa, port, &attr))
 			return SVB_SA_REQ_INVALID;
+		join.create = &attr;
 	}
 	if (!join.state)
 		return SVB_SA_REQ_INVALID;

@@ -33,6 +33,36 @@ static void set_mtu(struct pvb_mcm *mcm, unsigned long value)
 		;
 }
 
+static void set_mtu_greater(struct pvb_mcm *mcm, unsigned long value)
+{
+	set_mtu(mcm, value);
+	mcm->mtu_selector = PVB_SA_GREATER;
+}
+
+static void set_mtu_less(struct pvb_mcm *mcm, unsigned long value)
+{
+	set_mtu(mcm, value);
+	mcm->mtu_selector = PVB_SA_LESS;
+}
+
+static void set_rate(struct pvb_mcm *mcm, unsigned long value)
+{
+	mcm->rate_selector = PVB_SA_EXACTLY;
+	mcm->rate = (uint8_t)value;
+}
+
+static void set_rate_greater(struct pvb_mcm *mcm, unsigned long value)
+{
+	mcm->rate_selector = PVB_SA_GREATER;
+	mcm->rate = (uint8_t)value;
+}
+
+static void set_rate_less(struct pvb_mcm *mcm, unsigned long value)
+{
+	mcm->rate_selector = PVB_SA_LESS;
+	mcm->rate = (uint8_t)value;
+}
+
 static void set_tclass(struct pvb_mcm *mcm, unsigned long value)
 {
 	mcm->tclass = (uint8_t)value;
@@ -53,6 +83,10 @@ static void set_sl(struct pvb_mcm *mcm, unsigned long value)
 	mcm->sl = (uint8_t)value;
 }
 
+#define HAS_MTU (PVB_MCM_HAS_MTU | PVB_MCM_HAS_MTU_SELECTOR)
+#define HAS_RATE (PVB_MCM_HAS_RATE | PVB_MCM_HAS_RATE_SELECTOR)
+
+/* Rates are codes, as in enum ibv_rate. */
 static const struct {
 	const char *word;
 	uint32_t mask;
@@ -61,7 +95,12 @@ static const struct {
 	{"state", PVB_MCM_HAS_JOIN_STATE, set_state},
 	{"qkey", PVB_MCM_HAS_QKEY, set_qkey},
 	{"pkey", PVB_MCM_HAS_PKEY, set_pkey},
-	{"mtu", PVB_MCM_HAS_MTU | PVB_MCM_HAS_MTU_SELECTOR, set_mtu},
+	{"mtu", HAS_MTU, set_mtu},
+	{"mtu-greater", HAS_MTU, set_mtu_greater},
+	{"mtu-less", HAS_MTU, set_mtu_less},
+	{"rate", HAS_RATE, set_rate},
+	{"rate-greater", HAS_RATE, set_rate_greater},
+	{"rate-less", HAS_RATE, set_rate_less},
 	{"tclass", PVB_MCM_HAS_TCLASS, set_tclass},
 	{"flow", PVB_MCM_HAS_FLOW_LABEL, set_flow},
 	{"hop", PVB_MCM_HAS_HOP_LIMIT, set_hop},
@@ -83,8 +122,8 @@ static bool take_field(struct pvb_mcm *mcm, uint32_t *mask, const char *argument
 	return false;
 }
 
-/* JoinState is that of a port which is asked for. opensm gives back zeros when somebody
- * leaves. */
+/* The rate, which is not the same on all ports, where it is asked for. JoinState is that
+ * of a port which is asked for. opensm gives back zeros when somebody leaves. */
 static void show(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm)
 {
 	if (method != PVB_SA_DELETE)
@@ -92,6 +131,8 @@ static void show(uint8_t method, uint32_t mask, const struct pvb_mcm *mcm)
 		       "sl=%u",
 		       mcm->mlid, mcm->qkey, mcm->pkey, 128u << mcm->mtu, mcm->tclass,
 		       mcm->flow_label, mcm->sl);
+	if (method != PVB_SA_DELETE && mask & PVB_MCM_HAS_RATE)
+		printf(" rate=%u", mcm->rate);
 	if (method != PVB_SA_DELETE && mask & PVB_MCM_HAS_PORT_GID)
 		printf(" state=%u", mcm->join_state);
 }
