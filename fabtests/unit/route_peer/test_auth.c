@@ -451,6 +451,26 @@ CT_TEST(auth, of_another_step_or_key_ends_it)
 	}
 }
 
+static void of_the_other_end(struct front *front, uint8_t *bytes, size_t len)
+{
+	if (bytes[FRONT_TYPE] == RTE_AUTH)
+		bytes[28] ^= RTE_AUTH_ACTIVE ^ RTE_AUTH_PASSIVE;
+}
+
+/* A proof that is none is answered with FI_EACCES, and counted. */
+CT_TEST(auth, of_the_other_step_is_none)
+{
+	struct front front = {.see = of_the_other_end};
+	struct pair pair;
+
+	fronted(&pair, &both, &front, PAIR_A);
+	ends(&pair, FI_EACCES);
+	CT_EXPECT_EQ(pair.end[PAIR_B].ups, 0);
+	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EACCES);
+	CT_EXPECT_EQ(pair.end[PAIR_B].denied[RTE_DENIED_NO_PROOF], 1);
+	fronted_over(&pair, &front);
+}
+
 static void hold_back(struct front *front, uint8_t *bytes, size_t len)
 {
 	if (bytes[FRONT_TYPE] == RTE_AUTH)

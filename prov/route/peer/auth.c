@@ -209,7 +209,8 @@ void auth_take(struct rte_peer *peer, const struct rte_packet *packet)
 		return;
 	}
 	if (proof.step != other_step(peer)) {
-		rte_peer_bad(peer, "AUTH of the wrong step");
+		deny(peer, RTE_DENIED_NO_PROOF, "its proof is one of the other end",
+		     proof.key_id);
 		return;
 	}
 	key = auth_key(peer, &proof);
