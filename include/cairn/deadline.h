@@ -44,6 +44,13 @@ struct crn_deadlines {
 
 /* 0, or -FI_EMFILE and the like. */
 int crn_deadlines_init(struct crn_deadlines *deadlines);
+/* Without a timer and a clock: crn_deadlines_run_at says what time it is. Has nothing to
+ * be closed. */
+static inline void crn_deadlines_init_untimed(struct crn_deadlines *deadlines)
+{
+	*deadlines = (struct crn_deadlines){.set_to = UINT64_MAX, .fd = -1};
+}
+
 /* No deadline may be left. */
 void crn_deadlines_fini(struct crn_deadlines *deadlines);
 
@@ -72,5 +79,8 @@ static inline unsigned int crn_deadlines_run(struct crn_deadlines *deadlines)
 {
 	return deadlines->set_to == UINT64_MAX ? 0 : crn_deadlines_expire(deadlines);
 }
+
+/* The same at a time that the caller says. */
+unsigned int crn_deadlines_run_at(struct crn_deadlines *deadlines, uint64_t now);
 
 #endif

@@ -40,6 +40,8 @@ static void timer_set(struct crn_deadlines *deadlines, uint64_t at)
 	struct itimerspec timer = {{0}, {0}};
 
 	deadlines->set_to = at;
+	if (deadlines->fd < 0)
+		return;
 	if (at != NEVER) {
 		timer.it_value.tv_sec = (time_t)(at / 1000);
 		timer.it_value.tv_nsec = (long)(at % 1000) * 1000000;
@@ -137,9 +139,8 @@ static void take_over(struct crn_deadlines *deadlines, uint64_t now,
 	}
 }
 
-unsigned int crn_deadlines_expire(struct crn_deadlines *deadlines)
+unsigned int crn_deadlines_run_at(struct crn_deadlines *deadlines, uint64_t now)
 {
-	const uint64_t now = crn_now_ms();
 	struct crn_deadline *over = NULL, *deadline;
 	unsigned int count = 0;
 
@@ -157,4 +158,9 @@ unsigned int crn_deadlines_expire(struct crn_deadlines *deadlines)
 	deadlines->running = false;
 	timer_set(deadlines, deadlines->first ? deadlines->first->at : NEVER);
 	return count;
+}
+
+unsigned int crn_deadlines_expire(struct crn_deadlines *deadlines)
+{
+	return crn_deadlines_run_at(deadlines, crn_now_ms());
 }

@@ -527,3 +527,25 @@ CT_TEST(deadline, without_a_descriptor_there_is_none)
 	crn_deadlines_fini(&heap);
 	CT_EXPECT_EQ(heap.fd, -1);
 }
+
+CT_TEST(deadline, without_a_timer_the_caller_says_what_time_it_is)
+{
+	struct numbered all[2];
+
+	begin();
+	crn_deadlines_fini(&heap);
+	crn_deadlines_init_untimed(&heap);
+	number_all(all, 2);
+	crn_deadline_add(&heap, &all[0].deadline, 20);
+	crn_deadline_add(&heap, &all[1].deadline, 10);
+	CT_EXPECT_EQ(heap.set_to, 10);
+	CT_EXPECT_EQ(crn_deadlines_run_at(&heap, 9), 0);
+	CT_EXPECT_EQ(crn_deadlines_run_at(&heap, 10), 1);
+	CT_EXPECT_EQ(heap.set_to, 20);
+	CT_EXPECT_EQ(crn_deadlines_run_at(&heap, 20), 1);
+	CT_EXPECT_EQ(heap.set_to, UINT64_MAX);
+	CT_ASSERT_EQ(expired_count, 2);
+	CT_EXPECT_EQ(expired[0], 1);
+	CT_EXPECT_EQ(expired[1], 0);
+	CT_EXPECT_EQ(sets, 0);
+}
