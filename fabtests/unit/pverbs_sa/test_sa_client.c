@@ -195,6 +195,52 @@ CT_TEST(sa_client, no_more_than_a_fixed_number_is_outstanding_and_close_ends_the
 	CT_EXPECT_EQ(ask(PVB_SA_GET, 1), -FI_EINVAL);
 }
 
+CT_TEST(sa_client, what_is_taken_back_is_not_called_and_its_answer_is_late)
+{
+	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET, FIRST_TID);
+	struct pvb_sa_request request = {.method = PVB_SA_GET,
+					 .attr = PVB_SA_MCMEMBER_RECORD,
+					 .wait_ms = WAIT_MS,
+					 .tries = 2,
+					 .done = world_done,
+					 .arg = &w.sends};
+	int i;
+
+	world_open();
+	CT_ASSERT_EQ(ask(PVB_SA_GET, 1), 0);
+	for (i = 1; i < PVB_SA_OUTSTANDING; i++)
+		CT_ASSERT_EQ(pvb_sa_ask(&w.client, &request, 0), 0);
+	pvb_sa_cancel(&w.client, &w.sends);
+	CT_EXPECT_EQ(w.answers, 0);
+	hdr.tid++;
+	arrive(&hdr, 0);
+	CT_EXPECT_EQ(w.answers, 0);
+	CT_EXPECT_EQ(w.client.dropped, 1);
+	/* Its place is free, and the other one is still asked for. */
+	CT_EXPECT_EQ(pvb_sa_ask(&w.client, &request, 0), 0);
+	pvb_sa_cancel(&w.client, &w.sends);
+	hdr.tid = FIRST_TID;
+	arrive(&hdr, 0);
+	CT_EXPECT_EQ(w.answers, 1);
+	CT_EXPECT_EQ(pvb_sa_timeout(&w.client, 0), -1);
+}
+
+CT_TEST(sa_client, what_is_taken_back_has_no_table_any_more)
+{
+	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET_TABLE, FIRST_TID);
+
+	world_open();
+	CT_ASSERT_EQ(ask(PVB_SA_GET_TABLE, 1), 0);
+	hdr.rmpp_version = PVB_RMPP_VERSION;
+	hdr.rmpp_type = PVB_RMPP_DATA;
+	hdr.rmpp_flags = PVB_RMPP_ACTIVE | PVB_RMPP_FIRST;
+	hdr.segment = 1;
+	arrive(&hdr, 1);
+	pvb_sa_cancel(&w.client, NULL);
+	pvb_sa_close(&w.client);
+	CT_EXPECT_EQ(w.answers, 0);
+}
+
 /* Number segment of a table, of which the last has 52 bytes. */
 static void segment(uint32_t number, bool last)
 {

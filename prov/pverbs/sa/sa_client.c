@@ -90,6 +90,20 @@ int pvb_sa_ask(struct pvb_sa_client *client, const struct pvb_sa_request *reques
 	return 0;
 }
 
+void pvb_sa_cancel(struct pvb_sa_client *client, const void *arg)
+{
+	struct pvb_sa_transaction *trans;
+	size_t i;
+
+	for (i = 0; i < PVB_SA_OUTSTANDING; i++) {
+		trans = &client->outstanding[i];
+		if (!trans->used || trans->arg != arg)
+			continue;
+		trans->used = false;
+		pvb_rmpp_fini(&trans->table);
+	}
+}
+
 /* The kernel uses the upper half of the number to find the program. */
 static struct pvb_sa_transaction *find(struct pvb_sa_client *client,
 				       const struct pvb_sa_hdr *hdr)

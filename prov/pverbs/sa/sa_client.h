@@ -92,6 +92,9 @@ void pvb_sa_close(struct pvb_sa_client *client);
 /* 0; -FI_EAGAIN: too much is outstanding; -FI_EINVAL. */
 int pvb_sa_ask(struct pvb_sa_client *client, const struct pvb_sa_request *request,
 	       uint64_t now_ms);
+/* Takes back requests with this arg: their done is not called. What they ask for may be
+ * done even so; answers count as late ones. */
+void pvb_sa_cancel(struct pvb_sa_client *client, const void *arg);
 /* The manager begins anew: it may number its reports as before, and they are new ones. */
 void pvb_sa_forget_reports(struct pvb_sa_client *client);
 /* A datagram has arrived: any bytes. */
