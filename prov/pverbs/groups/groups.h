@@ -42,10 +42,9 @@ struct pvb_group_user {
 	struct crn_list news;	      /* of pvb_groups.news: is to be told something */
 	struct crn_deadline deadline; /* of the first joined */
 	bool recv, send;
-	bool was_joined;  /* at least once */
-	bool told_joined; /* and not lost since */
-	int err;	  /* failed or lost, not told yet */
-	uint16_t status;
+	bool was_joined;	 /* at least once */
+	bool told_joined;	 /* and not lost since */
+	bool expired;		 /* the deadline has */
 	bool routed;		 /* the next two were told */
 	struct pvb_mcm to, copy; /* mlid 0: none */
 };
@@ -118,8 +117,8 @@ struct pvb_groups {
 	struct pvb_group **buckets; /* by MGID */
 	uint32_t bucket_count, count;
 	struct pvb_group *router[PVB_GROUPS_FAMILIES]; /* NULL: nobody sends */
-	uint32_t senders[PVB_GROUPS_FAMILIES];
-	struct crn_list all;   /* struct pvb_group */
+	uint64_t now_ms;			       /* of the call that runs */
+	struct crn_list all;			       /* struct pvb_group */
 	struct crn_list queue; /* requests that wait for their turn */
 	struct crn_list asked; /* requests that are outstanding */
 	struct crn_list news;  /* struct pvb_group_user */

@@ -3,25 +3,12 @@
 #include <rdma/fi_errno.h>
 #include "link.h"
 
-/* IBV_MTU_256 to IBV_MTU_4096. */
-#define MTU_CODE_MIN 1
-#define MTU_CODE_MAX 5
 /* RFC 791 and RFC 8200 section 5, which is draft section 6.1. */
 #define MTU_MIN_V4 68
 #define MTU_MIN_V6 1280
 #define PKEY_PARTITION 0x7fff
 
 static int look(struct pvb_link *link, uint64_t now_ms);
-
-static uint32_t mtu_bytes(uint8_t code)
-{
-	return 128u << code;
-}
-
-static bool mtu_code_valid(uint8_t code)
-{
-	return code >= MTU_CODE_MIN && code <= MTU_CODE_MAX;
-}
 
 static uint32_t mtu_min(const struct pvb_link *link)
 {
@@ -60,12 +47,13 @@ static int accept_record(struct pvb_link *link, const struct pvb_sa_answer *answ
 
 	if (pvb_mcm_unpack(answer->data, answer->len, &mcm) ||
 	    memcmp(mcm.mgid, link->mgid, sizeof(mcm.mgid)) != 0 ||
-	    (mcm.pkey ^ link->map.pkey) & PKEY_PARTITION || !mtu_code_valid(mcm.mtu))
+	    (mcm.pkey ^ link->map.pkey) & PKEY_PARTITION || !pvb_link_mtu_valid(mcm.mtu))
 		return -FI_EINVAL;
-	if (mcm.mtu > link->config.port_mtu || mtu_bytes(mcm.mtu) < mtu_min(link))
+	if (mcm.mtu > link->config.port_mtu ||
+	    pvb_link_mtu_bytes(mcm.mtu) < mtu_min(link))
 		return -FI_EMSGSIZE;
 	link->group = mcm;
-	link->mtu = mtu_bytes(mcm.mtu);
+	link->mtu = pvb_link_mtu_bytes(mcm.mtu);
 	return 0;
 }
 
@@ -123,7 +111,7 @@ int pvb_link_open(struct pvb_link *link, struct pvb_sa_client *client,
 		  const struct pvb_link_config *config, uint64_t now_ms)
 {
 	if ((config->family != AF_INET && config->family != AF_INET6) ||
-	    !mtu_code_valid(config->port_mtu))
+	    !pvb_link_mtu_valid(config->port_mtu))
 		return -FI_EINVAL;
 	*link = (struct pvb_link){.client = client,
 				  .config = *config,
@@ -136,7 +124,7 @@ int pvb_link_set_mtu(struct pvb_link *link, uint32_t mtu)
 {
 	if (!link->mtu || mtu < mtu_min(link))
 		return -FI_EINVAL;
-	if (mtu > mtu_bytes(link->group.mtu))
+	if (mtu > pvb_link_mtu_bytes(link->group.mtu))
 		return -FI_EMSGSIZE;
 	link->mtu = mtu;
 	return 0;

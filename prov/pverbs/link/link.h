@@ -11,6 +11,17 @@
 
 struct pvb_link;
 
+/* IBV_MTU_256 to IBV_MTU_4096, and their bytes. */
+static inline bool pvb_link_mtu_valid(uint8_t code)
+{
+	return code >= 1 && code <= 5;
+}
+
+static inline uint32_t pvb_link_mtu_bytes(uint8_t code)
+{
+	return 128u << code;
+}
+
 struct pvb_link_config {
 	enum pvb_mc_profile profile;
 	int family;	  /* AF_INET or AF_INET6 */
