@@ -5,6 +5,7 @@ TESTS += fabtests/unit/unit_pverbs_groups
 fabtests_unit_unit_pverbs_groups_SOURCES = \
 	fabtests/unit/pverbs_groups/test_close.c \
 	fabtests/unit/pverbs_groups/test_queue.c \
+	fabtests/unit/pverbs_groups/test_random.c \
 	fabtests/unit/pverbs_groups/test_receive.c \
 	fabtests/unit/pverbs_groups/test_restart.c \
 	fabtests/unit/pverbs_groups/test_send.c \

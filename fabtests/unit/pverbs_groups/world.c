@@ -190,6 +190,12 @@ struct world_group *world_find(const uint8_t mgid[16])
 	return NULL;
 }
 
+static void changed(uint16_t trap, const struct world_group *group)
+{
+	if (w.changed)
+		w.changed(trap, group->record.mgid);
+}
+
 static struct world_group *add_group(const struct pvb_mcm *mcm)
 {
 	struct world_group *group = w.group;
@@ -201,6 +207,7 @@ static struct world_group *add_group(const struct pvb_mcm *mcm)
 	*group = (struct world_group){.there = true, .record = *mcm};
 	group->record.mlid = w.next_mlid++;
 	group->record.join_state = FULL;
+	changed(PVB_TRAP_GROUP_CREATED, group);
 	return group;
 }
 
@@ -221,6 +228,7 @@ void world_unmake(const uint8_t mgid[16])
 
 	CT_ASSERT_NE(group, NULL);
 	group->there = false;
+	changed(PVB_TRAP_GROUP_DELETED, group);
 }
 
 void world_restart(void)
@@ -237,6 +245,7 @@ struct world_user *world_join_as(unsigned int n, const uint8_t mgid[16], bool re
 	struct world_user *user = &w.user[n];
 
 	*user = (struct world_user){0};
+	memcpy(user->mgid, mgid, sizeof(user->mgid));
 	CT_EXPECT_EQ(pvb_groups_join(&w.groups, &user->user, mgid, recv, send, w.now), 0);
 	return user;
 }
@@ -326,9 +335,9 @@ static uint16_t del(const struct world_request *request, struct pvb_mcm *mcm)
 	if (!group || !(group->state & request->mcm.join_state))
 		return PVB_SA_REQ_INVALID;
 	group->state &= (uint8_t)~request->mcm.join_state;
-	if (!(group->state & FULL) && !group->others)
-		group->there = false;
 	*mcm = group->record;
+	if (!(group->state & FULL) && !group->others)
+		world_unmake(mcm->mgid);
 	return 0;
 }
 
@@ -368,14 +377,20 @@ const struct world_request *world_next(void)
 	return &w.request[w.served % WORLD_REQUESTS];
 }
 
+uint16_t world_act(struct pvb_mcm *mcm)
+{
+	const struct world_request *request = world_next();
+
+	w.served++;
+	return act(request, mcm);
+}
+
 void world_serve(bool answer)
 {
 	const struct world_request request = *world_next();
 	struct pvb_mcm mcm;
-	uint16_t status;
+	const uint16_t status = world_act(&mcm);
 
-	w.served++;
-	status = act(&request, &mcm);
 	if (answer && !w.silent)
 		world_answer(&request, status, &mcm);
 }

@@ -40,6 +40,7 @@ struct world_request {
 /* What a user was told last, and how often. */
 struct world_user {
 	struct pvb_group_user user;
+	uint8_t mgid[16];
 	int joins, routes, losses, failures;
 	bool joined;
 	int err;
@@ -67,6 +68,8 @@ extern struct world {
 	struct world_request request[WORLD_REQUESTS];
 	unsigned int requests, served;
 	struct world_user user[WORLD_USERS];
+	/* A group of the administrator has come or gone; or NULL. */
+	void (*changed)(uint16_t trap, const uint8_t mgid[16]);
 	/* Called within whatever a user is told. */
 	void (*within)(struct world_user *user);
 } w;
@@ -98,6 +101,8 @@ void world_pass(uint64_t ms);
 
 /* The administrator does what the next request asks for; answers it or not. */
 void world_serve(bool answer);
+/* Does it, and says what the answer were. */
+uint16_t world_act(struct pvb_mcm *mcm);
 void world_answer(const struct world_request *request, uint16_t status,
 		  const struct pvb_mcm *mcm);
 /* All, also those that follow from answers. */

@@ -103,9 +103,10 @@ static void looked(struct pvb_group *group, const struct pvb_sa_answer *answer)
 	}
 	if (!err)
 		err = unpack(group, answer, &mcm);
-	if (err)
+	if (err) {
+		group->again = true;
 		pvb_group_fail(group, err, answer->status);
-	else if (!take_record(group, &mcm))
+	} else if (!take_record(group, &mcm))
 		judge_refusal(group);
 }
 
@@ -120,10 +121,12 @@ static void checked(struct pvb_group *group, const struct pvb_sa_answer *answer)
 	const bool member = !err && !unpack(group, answer, &mcm);
 
 	if (answer->err) {
+		group->verify = true;
 		pvb_group_fail(group, err, 0);
 		return;
 	}
-	if (group->known == PVB_GROUP_ABSENT)
+	/* Of a group that is known to be absent by now. */
+	if (group->known == PVB_GROUP_ABSENT && group->look.kind == PVB_GROUP_NOTHING)
 		return;
 	group->checked = true;
 	if (!member || mcm.join_state)
