@@ -6,7 +6,7 @@ fuzz_main = fabtests/fuzz/fuzz_main.c fabtests/fuzz/fuzz.h
 fuzz_ldadd = prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
 
 fuzz_targets = fabtests/fuzz/fuzz_addr fabtests/fuzz/fuzz_bytes fabtests/fuzz/fuzz_cm_data \
-	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_nfs fabtests/fuzz/fuzz_remotelog \
+	fabtests/fuzz/fuzz_declare fabtests/fuzz/fuzz_groups fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_key_attr fabtests/fuzz/fuzz_nfs fabtests/fuzz/fuzz_remotelog \
 	fabtests/fuzz/fuzz_replay_format fabtests/fuzz/fuzz_route_config fabtests/fuzz/fuzz_route_control \
 	fabtests/fuzz/fuzz_route_greeting fabtests/fuzz/fuzz_route_lsdb \
 	fabtests/fuzz/fuzz_route_vc fabtests/fuzz/fuzz_route_wire fabtests/fuzz/fuzz_rpcrdma fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_cm \
@@ -30,6 +30,11 @@ fabtests_fuzz_fuzz_cm_data_LDADD = prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIB
 fabtests_fuzz_fuzz_declare_SOURCES = fabtests/fuzz/fuzz_declare.c $(fuzz_main)
 fabtests_fuzz_fuzz_declare_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_declare_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
+
+fabtests_fuzz_fuzz_groups_SOURCES = fabtests/fuzz/fuzz_groups.c $(fuzz_main)
+fabtests_fuzz_fuzz_groups_CPPFLAGS = $(prov_pverbs_sa_libpverbs_sa_la_CPPFLAGS)
+fabtests_fuzz_fuzz_groups_LDADD = prov/pverbs/groups/libpverbs-groups.la prov/pverbs/link/libpverbs-link.la \
+	prov/pverbs/sa/libpverbs-sa.la $(fuzz_ldadd)
 
 fabtests_fuzz_fuzz_ibmc_SOURCES = fabtests/fuzz/fuzz_ibmc.c $(fuzz_main)
 fabtests_fuzz_fuzz_ibmc_CPPFLAGS = $(util_fi_ibmc_libibmc_la_CPPFLAGS)
@@ -112,4 +117,4 @@ fabtests_fuzz_fuzz_ud_addr_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
 fabtests_fuzz_fuzz_wire_SOURCES = fabtests/fuzz/fuzz_wire.c $(fuzz_main)
 fabtests_fuzz_fuzz_wire_CPPFLAGS = $(fabtests_fuzz_fuzz_cm_data_CPPFLAGS)
 fabtests_fuzz_fuzz_wire_LDADD = $(fabtests_fuzz_fuzz_cm_data_LDADD)
-EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/ibmc fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_sa fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/ud_addr fabtests/fuzz/corpus/wire
+EXTRA_DIST += fabtests/fuzz/corpus/addr fabtests/fuzz/corpus/bytes fabtests/fuzz/corpus/cm_data fabtests/fuzz/corpus/declare fabtests/fuzz/corpus/groups fabtests/fuzz/corpus/ibmc fabtests/fuzz/corpus/key_attr fabtests/fuzz/corpus/nfs fabtests/fuzz/corpus/remotelog fabtests/fuzz/corpus/replay_format fabtests/fuzz/corpus/route_config fabtests/fuzz/corpus/route_control fabtests/fuzz/corpus/route_greeting fabtests/fuzz/corpus/route_lsdb fabtests/fuzz/corpus/route_vc fabtests/fuzz/corpus/route_wire fabtests/fuzz/corpus/rpcrdma fabtests/fuzz/corpus/sa fabtests/fuzz/corpus/svb_cm fabtests/fuzz/corpus/svb_sa fabtests/fuzz/corpus/svb_seg fabtests/fuzz/corpus/ud_addr fabtests/fuzz/corpus/wire

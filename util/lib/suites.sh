@@ -628,8 +628,8 @@ suite_rpcrdma() {
 suite_multicast() {
 	build_unit || return
 	step build-multicast 600 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc || return
-	unit_wanted || counted multicast-unit 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_link
-		fabtests/unit/unit_pverbs_sa fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
+	unit_wanted || counted multicast-unit 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_groups
+		fabtests/unit/unit_pverbs_link fabtests/unit/unit_pverbs_sa fabtests/fuzz/fuzz_groups fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
 	counted multicast-rows 600 "$top/fabtests/interop/check-multicast" --strict
 	counted multicast-simverbs 600 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
 	counted multicast-ibmc 600 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/unit" --strict

@@ -127,6 +127,19 @@ static void answer_late(void)
 		net.late[n] = net.late[--net.lates];
 }
 
+/* Requests are lost, but not later than their client waits: what is done after that
+ * nobody could take back. */
+static bool is_waited_for(const struct world_request *request)
+{
+	int i;
+
+	for (i = 0; i < PVB_SA_OUTSTANDING; i++)
+		if (w.client.outstanding[i].used &&
+		    w.client.outstanding[i].tid == (uint32_t)request->hdr.tid)
+			return true;
+	return false;
+}
+
 static void administrator_acts(void)
 {
 	struct world_request request;
@@ -135,7 +148,7 @@ static void administrator_acts(void)
 	if (w.served == w.requests)
 		return;
 	request = *world_next();
-	if (net.down || (!fate && !is_last_try(&request))) {
+	if (net.down || !is_waited_for(&request) || (!fate && !is_last_try(&request))) {
 		w.served++;
 		return;
 	}
@@ -146,11 +159,25 @@ static void administrator_acts(void)
 static void administrator_acts_late(void)
 {
 	if (w.served == w.requests || net.lates == LATE_MAX || net.down ||
-	    is_last_try(world_next()))
+	    !is_waited_for(world_next()) || is_last_try(world_next()))
 		return;
 	net.late[net.lates].request = *world_next();
 	net.late[net.lates].status = world_act(&net.late[net.lates].mcm);
 	net.lates++;
+}
+
+/* No request is without an answer to the end, while the manager is there: what was not
+ * left in this way stays. */
+static void pass(uint64_t ms)
+{
+	unsigned int i, last = w.served;
+
+	for (i = w.served; i < w.requests; i++)
+		if (is_last_try(&w.request[i % WORLD_REQUESTS]))
+			last = i + 1;
+	while (w.served < last)
+		administrator_acts();
+	world_pass(ms);
 }
 
 static void step(void)
@@ -174,7 +201,7 @@ static void step(void)
 	else if (what == 18 && !any(4))
 		pvb_groups_subscribed(&w.groups, w.now);
 	else
-		world_pass(any(30));
+		pass(any(30));
 }
 
 static void settle(void)
