@@ -162,6 +162,7 @@ static const struct svb_key svb_keys[] = {
 	SVB_KEY("events", bool, events, .preset = "off"),
 	SVB_KEY("join_fail", joins, join_fail, .preset = ""),
 	SVB_KEY("sa_fail", sa, sa_fail, .preset = ""),
+	SVB_KEY("umad", bool, umad, .preset = "on"),
 	SVB_KEY("groups", groups, groups, .preset = "auto"),
 	SVB_KEY("mlids", u32, mlids, .least = 1, .most = SVB_MAX_GROUPS,
 		.preset = "4096"),

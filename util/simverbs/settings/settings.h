@@ -125,6 +125,7 @@ struct svb_settings {
 	enum svb_removal removal;
 	struct svb_join_rules join_fail;
 	struct svb_sa_rules sa_fail;
+	bool umad; /* false: no permission to open a port for management datagrams */
 	struct svb_made_groups groups;
 	uint32_t mlids; /* so many groups there can be */
 	bool events;	/* ports are told what happens to them: verbs/port_event.h */

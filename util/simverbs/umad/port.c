@@ -109,6 +109,10 @@ SVB_API int umad_open_port(const char *ca_name, int portnum)
 	/* Ethernet has no subnet administration. */
 	if (!where || svb_self.settings.link != SVB_LINK_IB)
 		return -ENODEV;
+	if (!svb_self.settings.umad) {
+		errno = EACCES;
+		return -EIO;
+	}
 	fd = svb_umad_open(where, &port);
 	if (fd)
 		return -fd;
