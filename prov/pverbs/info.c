@@ -203,7 +203,7 @@ static int pvb_info_defaults(struct fi_info *info, const struct fi_info *hints,
 	const struct fi_tx_attr *tx = hints ? hints->tx_attr : NULL;
 	const struct fi_rx_attr *rx = hints ? hints->rx_attr : NULL;
 	const size_t iov = PVB_IOV_DEFAULT;
-	const size_t most = depth / pvb_tx_entries(info->tx_attr->op_flags);
+	const size_t most = depth / pvb_tx_entries(info->caps, info->tx_attr->op_flags);
 
 	if (!tx || !tx->size)
 		info->tx_attr->size = CRN_MIN(most, pvb_params.tx_size);

@@ -3,7 +3,8 @@ noinst_LTLIBRARIES += prov/pverbs/libpverbs-objs.la
 prov_pverbs_libpverbs_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS) \
 	$(ISAL_CFLAGS)
 prov_pverbs_libpverbs_objs_la_LIBADD = \
-	prov/pverbs/sa/libpverbs-sa.la prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la \
+	prov/pverbs/groups/libpverbs-groups.la prov/pverbs/link/libpverbs-link.la \
+	prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/pmem/libcairn-pmem.la prov/common/libcairn-common.la \
 	$(LIBFABRIC_LIBS) $(VERBS_LIBS) \
 	$(ISAL_LIBS)
 prov_pverbs_libpverbs_objs_la_SOURCES = \
@@ -73,8 +74,11 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/mcast/group.c \
 	prov/pverbs/mcast/internal.h \
 	prov/pverbs/mcast/join.c \
+	prov/pverbs/mcast/linked.c \
+	prov/pverbs/mcast/linked.h \
 	prov/pverbs/mcast/mcast.h \
 	prov/pverbs/mcast/member.c \
+	prov/pverbs/mcast/port.c \
 	prov/pverbs/mcast/report.c \
 	prov/pverbs/mcast/route.c \
 	prov/pverbs/mr.c \

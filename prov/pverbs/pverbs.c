@@ -72,6 +72,12 @@ static const struct crn_param pvb_param_table[] = {
 	CRN_PARAM_WORD("link", &pvb_params.link, PVB_LINK_NONE, pvb_link_words,
 		       "IPoIB link whose multicast groups IP addresses stand for on "
 		       "InfiniBand: as the draft or as RFC 4391 has it"),
+	CRN_PARAM_INT("link_copy", &pvb_params.link_copy, 0, 0, 1,
+		      "1: a copy of what is sent to a group of the IPoIB link goes to "
+		      "its routers"),
+	CRN_PARAM_INT("link_mtu", &pvb_params.link_mtu, 0, 0, 4096,
+		      "MTU of the IPoIB link that a router advertises, in bytes; 0: that "
+		      "of its groups"),
 	CRN_PARAM_INT("join_timeout", &pvb_params.join_timeout, 20000, 1, 600000,
 		      "Milliseconds that joining a multicast group may take"),
 	CRN_PARAM_SIZE("qkey", &pvb_params.qkey, 0, 0, UINT32_MAX,

@@ -89,6 +89,8 @@ struct pvb_params {
 	int fork_safe;	   /* a child of fork keeps away from registered memory */
 	int multicast;	   /* port space of groups: enum pvb_multicast */
 	int link;	   /* IPoIB link of datagram endpoints: enum pvb_link_profile */
+	int link_copy;	   /* to the link's routers, of what is sent to its groups */
+	int link_mtu;	   /* bytes, that a router says; 0: that of the link's groups */
 	int join_timeout;  /* ms that subnet administration may take to answer */
 	size_t qkey;	   /* of datagram endpoints; 0: as fi_pverbs(7) has it */
 	/* Of durable operations: persist/. */

@@ -57,9 +57,12 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/fake_queue.h \
 	fabtests/unit/pverbs/fake_verbs.c \
 	fabtests/unit/pverbs/fake_verbs.h \
+	fabtests/unit/pverbs/mcast/fake_sa.c \
+	fabtests/unit/pverbs/mcast/fake_sa.h \
 	fabtests/unit/pverbs/mcast/test_address.c \
 	fabtests/unit/pverbs/mcast/test_group.c \
 	fabtests/unit/pverbs/mcast/test_link.c \
+	fabtests/unit/pverbs/mcast/test_port.c \
 	fabtests/unit/pverbs/mcast/test_route.c \
 	fabtests/unit/pverbs/mcast/world_mcast.c \
 	fabtests/unit/pverbs/mcast/world_mcast.h \
@@ -119,6 +122,8 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/test_threads.c \
 	fabtests/unit/common/pmem/tree.c \
 	fabtests/unit/common/pmem/tree.h \
+	fabtests/unit/pverbs_sa/fake_umad.c \
+	fabtests/unit/pverbs_sa/fake_umad.h \
 	fabtests/unit/pverbs/wire/test_key.c \
 	fabtests/unit/pverbs/wire/test_message.c \
 	fabtests/unit/pverbs/wire/test_private_data.c \
@@ -138,7 +143,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 nodist_EXTRA_fabtests_unit_unit_pverbs_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_pverbs_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit \
 	-I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
-# The program's own ibv_*, rdma_* and getifaddrs come before those of the libraries.
+# The program's own ibv_*, rdma_*, umad_* and getifaddrs come before those of the libraries.
 fabtests_unit_unit_pverbs_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) \
 	$(CT_WRAP_TIME) -Wl,--wrap=crn_addr_source -Wl,--wrap=crn_wait_clear \
 	-Wl,--wrap=eventfd_read -Wl,--wrap=fi_version \

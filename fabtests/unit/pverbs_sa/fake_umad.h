@@ -7,7 +7,7 @@
 #include <infiniband/umad.h>
 #include "sa/sa.h"
 
-#define FAKE_MADS 8
+#define FAKE_MADS 64
 
 struct fake_mad {
 	ib_mad_addr_t addr;

@@ -256,4 +256,5 @@ const struct pvb_cm_calls pvb_cm_calls = {
 	.disconnected = pvb_cm_disconnected,
 	.failed = pvb_cm_failed,
 	.join = pvb_mcast_join,
+	.part = pvb_mcast_part,
 };

@@ -44,6 +44,13 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 	pthread_mutex_unlock(&domain->qps_lock);
 }
 
+/* Groups of a link have to be joined again: mcast/port.c. */
+static void pvb_async_manager(struct pvb_domain *domain, int port)
+{
+	if (domain->ud && domain->ud->path.port == port)
+		atomic_fetch_add(&domain->ud->link.changes, 1);
+}
+
 static void pvb_async_handle(struct pvb_domain *domain,
 			     const struct ibv_async_event *event)
 {
@@ -54,6 +61,10 @@ static void pvb_async_handle(struct pvb_domain *domain,
 		qp = event->element.qp->qp_context;
 		qp->last_wqe = true;
 		domain->last_wqe_heard = true;
+		break;
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_SM_CHANGE:
+		pvb_async_manager(domain, event->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ERR:
 		pvb_async_port_down(domain, event->element.port_num);

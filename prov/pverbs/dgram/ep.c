@@ -67,8 +67,10 @@ void pvb_dgram_close(struct pvb_ep *ep)
 	if (!dgram)
 		return;
 	/* The device may have told of a lost path until the queue pair had gone. */
-	if (ep->eq)
+	if (ep->eq) {
 		crn_eq_forget(&ep->eq->eq, &ep->fid.fid);
+		ep->eq->cm->part(ep);
+	}
 	if (dgram->self.ah)
 		pvb_ah_put(ep->domain, &dgram->self);
 	if (dgram->av)

@@ -127,6 +127,9 @@ ssize_t pvb_dgram_post_group(struct pvb_ep *ep, const struct pvb_dgram_op *op,
 	if (crn_unlikely(!route)) {
 		ret = dgram_no_route(ep, dest);
 		pvb_tx_end_more(ep);
+	} else if (crn_unlikely(len > route->max)) {
+		ret = -FI_EMSGSIZE;
+		pvb_tx_end_more(ep);
 	} else if (crn_likely(route->plain)) {
 		ret = pvb_dgram_post_locked(ep, op, &route->peer, sge, num_sge, len);
 	} else {

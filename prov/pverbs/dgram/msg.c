@@ -83,8 +83,8 @@ static __attribute__((noinline)) ssize_t dgram_send_any(struct pvb_ep *ep,
 	return dgram_post_buf(ep, &op, dest, buf, len, desc);
 }
 
-/* To a group that is at one place, as dgram_send to a peer, whose len it is; else, any.
- */
+/* To a group that is at one place, as dgram_send to a peer, whose len it is, not 0; else,
+ * any. */
 static __attribute__((noinline)) ssize_t dgram_send_group(struct pvb_ep *ep,
 							  const void *buf, size_t len,
 							  void *desc, fi_addr_t dest,
@@ -99,7 +99,7 @@ static __attribute__((noinline)) ssize_t dgram_send_group(struct pvb_ep *ep,
 		return dgram_send_any(ep, buf, len, desc, dest, context);
 	crn_lock(&ep->qp.tx_lock);
 	route = pvb_dgram_route(&ep->dgram->mcs, dest);
-	if (crn_unlikely(!route || !route->plain)) {
+	if (crn_unlikely(!route || len > route->plain_max)) {
 		crn_unlock(&ep->qp.tx_lock);
 		return dgram_send_any(ep, buf, len, desc, dest, context);
 	}

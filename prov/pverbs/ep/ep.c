@@ -207,7 +207,7 @@ static int pvb_ep_sizes(struct pvb_ep *ep, const struct fi_info *info)
 	const size_t most = (size_t)ep->domain->attr.max_qp_wr - 1;
 	const struct fi_tx_attr *tx = info->tx_attr;
 	const struct fi_rx_attr *rx = info->rx_attr;
-	const size_t entries = pvb_tx_entries(tx->op_flags);
+	const size_t entries = pvb_tx_entries(info->caps, tx->op_flags);
 	const size_t tx_size =
 		tx->size ? tx->size : CRN_MIN(pvb_params.tx_size, most / entries);
 	const size_t rx_size = rx->size ? rx->size : CRN_MIN(pvb_params.rx_size, most);

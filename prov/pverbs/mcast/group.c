@@ -11,6 +11,7 @@
 #include <string.h>
 #include "device/device.h"
 #include "internal.h"
+#include "linked.h"
 
 /* ms between attempts to join again: twice as long each time. */
 #define MC_PAUSE_MIN 100u
@@ -20,6 +21,7 @@ void pvb_mcast_open(struct pvb_eq *eq)
 {
 	crn_list_init(&eq->mcs.groups);
 	crn_list_init(&eq->mcs.reports);
+	crn_list_init(&eq->mcs.ports);
 	eq->mcs.deadlines = (struct crn_deadlines){.set_to = UINT64_MAX, .fd = -1};
 }
 
@@ -30,7 +32,7 @@ void pvb_mcast_close(struct pvb_eq *eq)
 }
 
 /* A timer is made when it is first needed. */
-static int mc_timer(struct pvb_eq *eq)
+int pvb_mc_timer(struct pvb_eq *eq)
 {
 	int ret;
 
@@ -212,7 +214,11 @@ void pvb_mcast_event(struct fid *fid, const struct pvb_cm_event *event)
 
 void pvb_mcast_progress(struct pvb_eq *eq)
 {
+	struct crn_list *entry;
+
 	crn_mutex_assert_held(&eq->cm_lock);
+	crn_list_for_each (entry, &eq->mcs.ports)
+		pvb_mc_port_progress(crn_container_of(entry, struct pvb_mc_port, entry));
 	crn_deadlines_run(&eq->mcs.deadlines);
 	pvb_mc_reports_flush(eq);
 }
@@ -256,7 +262,7 @@ static int mc_create(struct pvb_mc *mc, const struct pvb_mc_name *name)
 {
 	struct pvb_eq *eq = mc->ep->eq;
 	struct pvb_mc_group *group;
-	int ret = mc_timer(eq);
+	int ret = pvb_mc_timer(eq);
 
 	if (ret)
 		return ret;

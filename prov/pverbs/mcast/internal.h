@@ -3,6 +3,7 @@
 #ifndef PVB_MCAST_INTERNAL_H
 #define PVB_MCAST_INTERNAL_H
 
+#include "groups/groups.h"
 #include "mcast.h"
 
 /* A membership: group.c. */
@@ -34,11 +35,16 @@ struct pvb_mc_attach {
 struct pvb_mc {
 	struct fid_mc fid;
 	struct pvb_ep *ep;
-	struct pvb_mc_group *group; /* NULL: it has failed, and waits for fi_close */
-	struct crn_list entry;	    /* of the group's users */
+	struct pvb_mc_name name;    /* as the program gave it */
+	struct pvb_mc_group *group; /* by rdma_cm; NULL: it is not, or has failed */
+	/* By subnet administration, on a link; NULL: it is not, or has failed. */
+	struct pvb_mc_on_link *on;
+	struct pvb_group_user user; /* of its groups, once there is the link */
+	struct crn_list entry;	    /* of the group's users, or of the link's */
 	bool send, recv;
 	bool was_joined; /* at least once: it is joined again when it is lost */
 	fi_addr_t addr;	 /* with send: its slot's, and fid's from FI_JOIN_COMPLETE on */
+	uint32_t mtu; /* bytes of a datagram on its link, for new routes; 0: the path's */
 	struct pvb_mc_route *routes;	/* newest first */
 	struct pvb_mc_attach *attached; /* NULL: receives nothing now */
 	/* What its event queue is to be told; err 0: FI_JOIN_COMPLETE. */
@@ -50,6 +56,8 @@ struct pvb_mc {
 
 /* group.c */
 
+/* The event queue has its timer: 0 or a negative code. */
+int pvb_mc_timer(struct pvb_eq *eq);
 /* Makes mc a user of the membership that it asks for: 0, or a negative code. */
 int pvb_mc_group_get(struct pvb_mc *mc, const struct pvb_mc_name *name);
 /* Not any more; the last one leaves the group. */
@@ -65,6 +73,10 @@ void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr);
 int pvb_mc_up(struct pvb_mc *mc);
 /* Neither. */
 void pvb_mc_down(struct pvb_mc *mc);
+/* Its queue pair receives what is sent to that place, however many fid_mc it has of it: 0
+ * or FI_E*, positive. */
+int pvb_mc_attach(struct pvb_mc *mc, const struct ibv_ah_attr *ah);
+void pvb_mc_detach(struct pvb_mc *mc);
 struct pvb_mc_slot *pvb_mc_slot_at(const struct pvb_ep *ep, fi_addr_t addr);
 
 /* route.c: of a fid_mc that sends. Each may be called at any moment; a send that is made

@@ -4,6 +4,7 @@
 #include <cairn/nosys.h>
 #include "cq/cq.h"
 #include "internal.h"
+#include "linked.h"
 
 static int mc_close(struct fid *fid)
 {
@@ -13,7 +14,10 @@ static int mc_close(struct fid *fid)
 	if (pvb_inherited(mc->ep->domain->fabric))
 		return 0;
 	pthread_mutex_lock(&eq->cm_lock);
-	pvb_mc_group_put(mc);
+	if (mc->on)
+		pvb_mc_linked_leave(mc);
+	else
+		pvb_mc_group_put(mc);
 	pvb_mc_report_drop(mc);
 	if (mc->send)
 		pvb_mc_slot_put(mc->ep, mc->addr);
@@ -57,13 +61,26 @@ static int mc_check(const struct pvb_ep *ep, uint64_t flags)
 	return pvb_removed(ep->domain) ? -FI_ENODEV : 0;
 }
 
+/* By subnet administration on a link, else by rdma_cm, which has another name for it. */
+static int mc_get(struct pvb_mc *mc, const struct pvb_mc_name *name)
+{
+	int ret;
+
+	if (mc->ep->domain->ud->link.on) {
+		ret = pvb_mc_port_get(mc->ep);
+		if (ret || pvb_mc_linked_join(mc))
+			return ret;
+	}
+	return pvb_mc_group_get(mc, name);
+}
+
 static int mc_enter(struct pvb_mc *mc, const struct pvb_mc_name *name)
 {
 	int ret = mc->send ? pvb_mc_slot_get(mc->ep, &mc->addr) : 0;
 
 	if (ret)
 		return ret;
-	ret = pvb_mc_group_get(mc, name);
+	ret = mc_get(mc, name);
 	if (ret && mc->send)
 		pvb_mc_slot_put(mc->ep, mc->addr);
 	return ret;
@@ -72,12 +89,13 @@ static int mc_enter(struct pvb_mc *mc, const struct pvb_mc_name *name)
 int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 		   struct fid_mc **fid, void *context)
 {
-	struct pvb_mc_name name;
+	struct pvb_mc_name given, name;
 	struct pvb_mc *mc;
 	int ret = mc_check(ep, flags);
 
 	if (!ret)
-		ret = pvb_mc_name(addr, ep->domain->ud->path.ethernet, &name);
+		ret = pvb_mc_name(addr, ep->domain->ud->path.ethernet, &given);
+	name = given;
 	if (!ret)
 		ret = pvb_mc_name_on(&ep->domain->ud->link, &name);
 	if (ret)
@@ -86,6 +104,7 @@ int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 	if (!mc)
 		return -FI_ENOMEM;
 	mc->ep = ep;
+	mc->name = given;
 	mc->fid.fid.fclass = FI_CLASS_MC;
 	mc->fid.fid.context = context;
 	mc->fid.fid.ops = &mc_fid_ops;

@@ -25,6 +25,11 @@
 int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 		   struct fid_mc **mc, void *context);
 
+/* port.c */
+
+/* An endpoint closes, all of whose fid_mc are. Without cm_lock. */
+void pvb_mcast_part(struct pvb_ep *ep);
+
 /* group.c */
 
 /* Of every event queue, first and last: no fid_mc is there. */

@@ -118,10 +118,9 @@ static int mc_check_keys(const struct pvb_mc *mc)
 	return FI_EINVAL;
 }
 
-static int mc_attach(struct pvb_mc *mc)
+int pvb_mc_attach(struct pvb_mc *mc, const struct ibv_ah_attr *ah)
 {
 	struct crn_list *list = &mc->ep->dgram->mcs.attached, *at;
-	const struct ibv_ah_attr *ah = &mc->group->ah;
 	struct pvb_mc_attach *attach;
 	int err;
 
@@ -148,7 +147,7 @@ found:
 	return 0;
 }
 
-static void mc_detach(struct pvb_mc *mc)
+void pvb_mc_detach(struct pvb_mc *mc)
 {
 	struct pvb_mc_attach *attach = mc->attached;
 
@@ -173,7 +172,7 @@ int pvb_mc_up(struct pvb_mc *mc)
 	int err = mc_check_keys(mc);
 
 	if (!err && mc->recv)
-		err = mc_attach(mc);
+		err = pvb_mc_attach(mc, &mc->group->ah);
 	if (!err && mc->send)
 		err = mc_route_group(mc);
 	if (err)
@@ -185,5 +184,5 @@ void pvb_mc_down(struct pvb_mc *mc)
 {
 	if (mc->send)
 		pvb_mc_route_none(mc);
-	mc_detach(mc);
+	pvb_mc_detach(mc);
 }

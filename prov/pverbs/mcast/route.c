@@ -41,8 +41,8 @@ static bool mc_same_peer(const struct pvb_ud_peer *a, const struct pvb_ud_peer *
 
 static bool mc_same_route(const struct pvb_mc_route *a, const struct pvb_mc_route *b)
 {
-	return a->drops == b->drops && mc_same_peer(&a->peer, &b->peer) &&
-	       mc_same_peer(&a->copy, &b->copy);
+	return a->drops == b->drops && a->max == b->max &&
+	       mc_same_peer(&a->peer, &b->peer) && mc_same_peer(&a->copy, &b->copy);
 }
 
 /* Takes the route over. Handles are of the cache, so one that comes again is the same,
@@ -52,6 +52,8 @@ static void mc_route_set(struct pvb_mc *mc, struct pvb_mc_route *route)
 	struct pvb_mc_route *old = mc->routes;
 
 	route->plain = !route->drops && !route->copy.handle;
+	route->max = mc->mtu ? mc->mtu : UINT32_MAX;
+	route->plain_max = route->plain ? route->max : 0;
 	while (old && !mc_same_route(old, route))
 		old = old->next;
 	if (old) {

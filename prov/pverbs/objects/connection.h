@@ -48,12 +48,15 @@ struct pvb_cm_calls {
 	/* fi_join(3). Without cm_lock. */
 	int (*join)(struct pvb_ep *ep, const void *addr, uint64_t flags,
 		    struct fid_mc **mc, void *context);
+	/* A datagram endpoint closes. Without cm_lock. */
+	void (*part)(struct pvb_ep *ep);
 };
 
 /* The multicast groups of an event queue: mcast/. Guarded by cm_lock. */
 struct pvb_eq_mcs {
 	struct crn_list groups;	 /* struct pvb_mc_group */
 	struct crn_list reports; /* struct pvb_mc with something to tell */
+	struct crn_list ports;	 /* struct pvb_mc_port, with FI_PVERBS_LINK */
 	/* Of joins; fd -1: there was none yet. */
 	struct crn_deadlines deadlines;
 };

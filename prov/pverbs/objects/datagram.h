@@ -12,6 +12,7 @@
 #define PVB_GRH_SIZE 40
 
 struct pvb_ah;
+struct pvb_mc_port;
 
 /* The port, GID and partition that datagrams leave from: dgram/path.c. */
 struct pvb_ud_path {
@@ -46,6 +47,8 @@ struct pvb_ud_link {
 	uint8_t scope;
 	uint16_t pkey;
 	uint32_t qkey; /* of its groups and of all queue pairs on it */
+	/* Counts what the device says of the subnet manager: another, or anew. */
+	atomic_uint changes;
 };
 
 /* Of a domain that was opened for datagrams. */
@@ -87,6 +90,8 @@ struct pvb_mc_route {
 	struct pvb_ud_peer copy;   /* is sent there as well; handle NULL: nowhere */
 	bool drops;		   /* peer is nobody: what is sent is counted */
 	bool plain;		   /* neither */
+	uint32_t max;		   /* bytes of a datagram */
+	uint32_t plain_max;	   /* the same, with plain; else 0 */
 	struct pvb_mc_route *next; /* older */
 };
 
@@ -105,6 +110,7 @@ struct pvb_mcs {
 	uint32_t count;
 	uint32_t turn;		  /* of the newest address */
 	struct crn_list attached; /* struct pvb_mc_attach */
+	struct pvb_mc_port *port; /* NULL: it has joined no group of a link */
 	atomic_uint open;	  /* fid_mc that are not closed */
 	uint64_t dropped; /* datagrams to groups that nobody has joined; by tx_lock alone
 			   */

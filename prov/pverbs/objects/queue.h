@@ -200,9 +200,13 @@ static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
 	return &wq->grhs.at[slot - wq->slots];
 }
 
-/* Queue entries that an operation with these op_flags takes. */
-static inline uint32_t pvb_tx_entries(uint64_t op_flags)
+/* Queue entries that an operation with these op_flags takes, of an endpoint with these
+ * capabilities. */
+static inline uint32_t pvb_tx_entries(uint64_t caps, uint64_t op_flags)
 {
+	/* A datagram and its copy, on a link. */
+	if (caps & FI_MULTICAST)
+		return pvb_params.link && pvb_params.link_copy ? 2 : 1;
 	/* persist/plan/plan.h: what lets the target know, the operation, and what flushes
 	 * it.
 	 */

@@ -24,12 +24,20 @@ static void arrange_no_keepalive(void)
 	pvb_params.keepalive = 0;
 }
 
-static bool route_open(struct route_world *w, size_t tx_size)
+static void arrange_copies(void)
+{
+	pvb_params.keepalive = 0;
+	pvb_params.link = PVB_LINK_RFC;
+	pvb_params.qkey = MCAST_QKEY;
+	pvb_params.link_copy = 1;
+}
+
+static bool route_open_with(struct route_world *w, size_t tx_size, void (*arrange)(void))
 {
 	const struct dgram_opts opts = {.ib = true,
 					.caps = FI_MSG | FI_MULTICAST,
 					.tx_size = tx_size,
-					.arrange = arrange_no_keepalive};
+					.arrange = arrange};
 
 	if (!mcast_open_with(&w->m, &opts))
 		return false;
@@ -40,6 +48,11 @@ static bool route_open(struct route_world *w, size_t tx_size)
 	w->to = fi_mc_addr(w->fid);
 	w->qp = qp_of(w->m.ep[0]);
 	return !ct_failed();
+}
+
+static bool route_open(struct route_world *w, size_t tx_size)
+{
+	return route_open_with(w, tx_size, arrange_no_keepalive);
 }
 
 static void route_close(struct route_world *w)
@@ -124,6 +137,31 @@ CT_TEST(mc_route, a_send_goes_where_the_group_is_now)
 	fake_complete_all(w.qp);
 	expect_comp(w.m.d.cq, NUMBER(LID_GROUP), FI_SEND | FI_MSG, 0, 0);
 	expect_comp(w.m.d.cq, NUMBER(LID_ROUTERS), FI_SEND | FI_MSG, 0, 0);
+	route_close(&w);
+}
+
+/* A datagram of the link's MTU goes anywhere, a longer one nowhere. */
+CT_TEST(mc_route, R14_nothing_longer_than_the_mtu_of_the_link_is_sent)
+{
+	static char bytes[3];
+	struct route_world w;
+	int way;
+
+	CT_ASSERT_TRUE(route_open(&w, 0));
+	w.mc->mtu = 2;
+	for (way = 0; way < 3; way++) {
+		CT_NOTE("%d", way);
+		if (way < 2)
+			route_to(&w, LID_GROUP, way ? LID_ROUTERS : 0);
+		else
+			route_drop(&w);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, 3, NULL, w.to, NULL),
+			     -FI_EMSGSIZE);
+		CT_EXPECT_EQ(fi_inject(w.m.ep[0], bytes, 3, w.to), -FI_EMSGSIZE);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, 2, NULL, w.to, NULL), 0);
+		fake_complete_all(w.qp);
+		expect_comp(w.m.d.cq, NULL, FI_SEND | FI_MSG, 0, 0);
+	}
 	route_close(&w);
 }
 
@@ -213,6 +251,22 @@ CT_TEST(mc_route, a_copy_takes_an_entry_of_the_queue)
 	expect_comp(w.m.d.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	expect_comp(w.m.d.cq, NUMBER(2), FI_SEND | FI_MSG, 0, 0);
 	CT_EXPECT_EQ(send_one(&w, 3), 0);
+	route_close(&w);
+}
+
+CT_TEST(mc_route, with_copies_as_many_sends_fit_as_the_info_says)
+{
+	struct route_world w;
+	uintptr_t number;
+
+	CT_ASSERT_TRUE(route_open_with(&w, 3, arrange_copies));
+	CT_EXPECT_EQ(w.m.d.info->tx_attr->size, 3);
+	route_to(&w, LID_GROUP, LID_ROUTERS);
+	for (number = 1; number <= 3; number++)
+		CT_EXPECT_EQ(send_one(&w, number), 0);
+	CT_EXPECT_EQ(send_one(&w, number), -FI_EAGAIN);
+	CT_EXPECT_EQ(w.qp->sq.posted, 6);
+	fake_complete_all(w.qp);
 	route_close(&w);
 }
 

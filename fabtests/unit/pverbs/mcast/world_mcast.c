@@ -24,10 +24,12 @@ bool mcast_open(struct mcast_world *w, bool ib, uint64_t caps)
 
 bool mcast_open_with(struct mcast_world *w, const struct dgram_opts *opts)
 {
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
+
 	memset(w, 0, sizeof(*w));
 	if (!dgram_open_domain(&w->d, opts))
 		return false;
-	CT_EXPECT_EQ(fi_eq_open(w->d.fabric, NULL, &w->eq, NULL), 0);
+	CT_EXPECT_EQ(fi_eq_open(w->d.fabric, &attr, &w->eq, NULL), 0);
 	return w->eq && mcast_open_ep(w, &w->ep[0]) && mcast_open_ep(w, &w->ep[1]);
 }
 

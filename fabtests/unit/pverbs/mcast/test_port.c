@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of an IPoIB link by subnet administration, as a program sees them. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <rdma/fi_ext_cairn.h>
+#include "../fake_queue.h"
+#include "fake_sa.h"
+#include "objects/objects.h"
+#include "world_mcast.h"
+
+#define LINK_QKEY 0xb1bu
+#define GROUP "239.1.1.1"
+#define MGID "ff12:401b:ffff::f01:101"
+#define ROUTERS "ff12:401b:ffff::2"
+#define READS 100
+
+struct port_world {
+	struct mcast_world m;
+	struct fake_qp *qp;
+};
+
+static struct {
+	int copy, mtu, timeout;
+	size_t qkey;
+	bool absent;
+} chosen;
+
+static void choose(void)
+{
+	pvb_params.link = PVB_LINK_RFC;
+	pvb_params.link_copy = chosen.copy;
+	pvb_params.link_mtu = chosen.mtu;
+	pvb_params.qkey = chosen.qkey;
+	pvb_params.keepalive = 0;
+	if (chosen.timeout)
+		pvb_params.join_timeout = chosen.timeout;
+}
+
+static bool port_open(struct port_world *w)
+{
+	const struct dgram_opts opts = {.ib = true,
+					.caps = FI_MSG | FI_MULTICAST,
+					.arrange = choose};
+
+	fake_sa_open(LINK_QKEY);
+	if (chosen.absent)
+		fake_sa_none();
+	if (!mcast_open_with(&w->m, &opts))
+		return false;
+	w->qp = qp_of(w->m.ep[0]);
+	return true;
+}
+
+/* With the usual parameters. */
+static bool port_open_plain(struct port_world *w)
+{
+	memset(&chosen, 0, sizeof(chosen));
+	return port_open(w);
+}
+
+static void port_close(struct port_world *w)
+{
+	mcast_close(&w->m);
+	CT_EXPECT_EQ(fake.opened, fake.closed);
+	fake_sa_none();
+}
+
+static struct fid_mc *join_text(struct port_world *w, int i, const char *ip,
+				uint64_t flags)
+{
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	const void *addr = &in;
+	struct fid_mc *mc = NULL;
+
+	if (!inet_pton(AF_INET, ip, &in.sin_addr)) {
+		CT_EXPECT_EQ(inet_pton(AF_INET6, ip, &in6.sin6_addr), 1);
+		addr = &in6;
+	}
+	CT_EXPECT_EQ(fi_join(w->m.ep[i], addr, flags, &mc, &w->m), 0);
+	return mc;
+}
+
+/* Everything that has come is looked at. */
+static void settle(struct port_world *w)
+{
+	struct fi_eq_entry entry;
+	uint32_t event;
+	int i;
+
+	for (i = 0; i < READS; i++)
+		fi_eq_read(w->m.eq, &event, &entry, sizeof(entry), FI_PEEK);
+}
+
+static void settled_joined(struct port_world *w, struct fid_mc *mc)
+{
+	settle(w);
+	expect_joined(&w->m, mc);
+	expect_no_event(w->m.eq);
+}
+
+static struct fid_mc *join(struct port_world *w, int i, uint64_t flags)
+{
+	struct fid_mc *mc = join_text(w, i, GROUP, flags);
+
+	if (mc)
+		settled_joined(w, mc);
+	return mc;
+}
+
+/* The LID that a datagram leaves for; 0: none does. */
+static uint16_t sent_to(struct port_world *w, struct fid_mc *mc)
+{
+	const unsigned int before = w->qp->sq.posted;
+
+	CT_EXPECT_EQ(fi_inject(w->m.ep[0], "x", 1, fi_mc_addr(mc)), 0);
+	fake_complete_all(w->qp);
+	return w->qp->sq.posted > before ? fake_newest(&w->qp->sq)->ah->attr.dlid : 0;
+}
+
+static uint64_t dropped(struct port_world *w)
+{
+	struct fi_cairn_ops_stats *ops;
+	struct fi_cairn_stats stats = {0};
+
+	CT_EXPECT_EQ(fi_open_ops(&w->m.ep[0]->fid, FI_CAIRN_STATS, 0, (void **)&ops,
+				 NULL),
+		     0);
+	CT_EXPECT_EQ(ops->read(w->m.ep[0], &stats, sizeof(stats)), 0);
+	return stats.mc_dropped;
+}
+
+CT_TEST(mc_port, R26_who_receives_is_a_member_at_the_administrator)
+{
+	const struct fake_sa_group *group;
+	const struct ibv_ah_attr *ah;
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, 0);
+	group = fake_sa_find(MGID);
+	CT_ASSERT_NE(group, NULL);
+	CT_EXPECT_TRUE(group->state & PVB_MCM_FULL);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 0);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 1);
+	CT_EXPECT_EQ(sent_to(&w, mc), group->mcm.mlid);
+	/* As the link's groups are. */
+	ah = &fake_newest(&w.qp->sq)->ah->attr;
+	CT_EXPECT_EQ(memcmp(&ah->grh.dgid, group->mcm.mgid, 16), 0);
+	CT_EXPECT_EQ(ah->sl, 2);
+	CT_EXPECT_EQ(ah->grh.traffic_class, 3);
+	CT_EXPECT_EQ(ah->grh.flow_label, 5);
+	CT_EXPECT_EQ(ah->grh.hop_limit, 7);
+	CT_EXPECT_EQ(fake_newest(&w.qp->sq)->remote_qkey, LINK_QKEY);
+	mcast_left(mc);
+	settle(&w);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_sa.leaves, 1);
+	CT_EXPECT_EQ(fake_sa_find(MGID), NULL);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, endpoints_share_a_membership_and_the_port)
+{
+	struct port_world w;
+	struct fid_mc *mc[3];
+	int i;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc[0] = join(&w, 0, 0);
+	mc[1] = join(&w, 1, FI_RECV);
+	mc[2] = join(&w, 1, FI_SEND);
+	CT_EXPECT_EQ(fake_sa.joins, 1);
+	CT_EXPECT_EQ(fake.opened, 1);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	CT_EXPECT_EQ(fi_mc_addr(mc[1]), FI_ADDR_NOTAVAIL);
+	for (i = 2; i >= 0; i--) {
+		CT_EXPECT_EQ(fake_sa.leaves, 0);
+		mcast_left(mc[i]);
+		settle(&w);
+	}
+	CT_EXPECT_EQ(fake_sa.leaves, 1);
+	CT_EXPECT_EQ(fake.closed, 0);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R29_R31_an_absent_group_is_sent_to_the_routers_until_it_appears)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake_sa_create(ROUTERS);
+	mc = join(&w, 0, FI_SEND);
+	CT_EXPECT_EQ(fake_sa.joins, 0);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 0);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(ROUTERS)->mcm.mlid);
+	fake_sa_create(MGID);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID)->mcm.mlid);
+	fake_sa_delete(MGID);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(ROUTERS)->mcm.mlid);
+	CT_EXPECT_EQ(dropped(&w), 0);
+	mcast_left(mc);
+	settle(&w);
+	CT_EXPECT_EQ(fake_sa.leaves, 0);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R30_without_routers_it_is_dropped_and_counted)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, FI_SEND);
+	CT_EXPECT_EQ(sent_to(&w, mc), DGRAM_LID);
+	CT_EXPECT_EQ(dropped(&w), 1);
+	fake_sa_create(ROUTERS);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(ROUTERS)->mcm.mlid);
+	CT_EXPECT_EQ(dropped(&w), 1);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R32_a_copy_goes_to_the_routers)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.copy = 1;
+	CT_ASSERT_TRUE(port_open(&w));
+	fake_sa_create(ROUTERS);
+	mc = join(&w, 0, 0);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc)), 0);
+	CT_ASSERT_EQ(w.qp->sq.posted, 2);
+	CT_EXPECT_EQ(fake_wr(&w.qp->sq, 0)->ah->attr.dlid, fake_sa_find(MGID)->mcm.mlid);
+	CT_EXPECT_EQ(fake_wr(&w.qp->sq, 1)->ah->attr.dlid,
+		     fake_sa_find(ROUTERS)->mcm.mlid);
+	fake_complete_all(w.qp);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* Neither by its own Q_Key, nor as one that only sends (draft section 10). */
+CT_TEST(mc_port, R9_a_link_with_another_q_key_is_refused)
+{
+	const uint64_t flags[] = {0, FI_SEND};
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.qkey = 0x11;
+	CT_ASSERT_TRUE(port_open(&w));
+	for (i = 0; i < CRN_COUNT(flags); i++) {
+		mc = join_text(&w, 0, GROUP, flags[i]);
+		settle(&w);
+		expect_eq_error(w.m.eq, &mc->fid, FI_EINVAL, 0);
+		CT_EXPECT_NE(strstr(ct_log_last(), "FI_PVERBS_QKEY=0xb1b"), NULL);
+		mcast_left(mc);
+	}
+	CT_EXPECT_EQ(fake_sa.joins, 0);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, what_the_administrator_says_is_told)
+{
+	static const struct {
+		uint16_t status;
+		int err;
+	} rows[] = {
+		{PVB_SA_NO_RESOURCES, FI_ENOSPC},
+		{PVB_SA_REQ_INVALID, FI_EINVAL},
+		{0x7f00, FI_EIO},
+	};
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%zu", i);
+		fake_sa.status = rows[i].status;
+		mc = join_text(&w, 0, GROUP, 0);
+		settle(&w);
+		expect_eq_error(w.m.eq, &mc->fid, rows[i].err, rows[i].status);
+		CT_EXPECT_EQ(fi_mc_addr(mc), FI_ADDR_NOTAVAIL);
+		mcast_left(mc);
+	}
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R13_without_a_link_nothing_is_joined)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake_sa.group[0].used = false;
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_EADDRNOTAVAIL, PVB_SA_NO_RECORDS);
+	CT_EXPECT_NE(strstr(ct_log_last(), "no IPoIB link of P_Key 0xffff"), NULL);
+	mcast_left(mc);
+	/* The next one looks again. */
+	fake_sa.group[0].used = true;
+	mcast_left(join(&w, 0, 0));
+	port_close(&w);
+}
+
+/* IPv6 needs 1280 bytes (draft section 6.1); IPv4 does not. */
+CT_TEST(mc_port, R7_a_link_too_small_for_ipv6_has_none)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join_text(&w, 0, "ff05::1234", 0);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_EMSGSIZE, 0);
+	mcast_left(mc);
+	mcast_left(join(&w, 0, 0));
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R15_the_mtu_of_a_router_is_taken_if_it_is_smaller)
+{
+	static const struct {
+		int said;
+		uint32_t mtu;
+		bool refused;
+	} rows[] = {
+		{0, 1024, false},
+		{512, 512, false},
+		{2048, 1024, true},
+		{8, 1024, true},
+	};
+	static char bytes[DGRAM_MTU];
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%zu", i);
+		memset(&chosen, 0, sizeof(chosen));
+		chosen.mtu = rows[i].said;
+		CT_ASSERT_TRUE(port_open(&w));
+		ct_log_reset();
+		mc = join(&w, 0, 0);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, rows[i].mtu, NULL, fi_mc_addr(mc),
+				     NULL),
+			     0);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, rows[i].mtu + 1, NULL,
+				     fi_mc_addr(mc), NULL),
+			     -FI_EMSGSIZE);
+		/* What the link has, and before that what is not taken. */
+		CT_EXPECT_EQ(ct_log_count(), 1u + rows[i].refused);
+		fake_complete_all(w.qp);
+		mcast_left(mc);
+		port_close(&w);
+	}
+}
+
+static void restart(void)
+{
+	struct ibv_async_event event = {.event_type = IBV_EVENT_CLIENT_REREGISTER};
+
+	event.element.port_num = 1;
+	fake_sa_restart();
+	fake_async_add(&fake_devices[0], &event);
+}
+
+/* Waits for what a timer begins. */
+static void await_joins(struct port_world *w, int count)
+{
+	while (fake_sa.joins < count && !ct_failed())
+		settle(w);
+	settle(w);
+}
+
+CT_TEST(mc_port, R35_after_a_restart_groups_are_joined_again)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+	uint16_t lid;
+	int informs;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, 0);
+	lid = fake_sa_find(MGID)->mcm.mlid;
+	informs = fake_sa.informs;
+	restart();
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	CT_EXPECT_NE(fake_sa_find(MGID)->mcm.mlid, lid);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID)->mcm.mlid);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_sa.informs, informs + 2);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, who_only_sends_hears_nothing_of_a_restart)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, FI_SEND);
+	fake_sa_create(MGID);
+	settle(&w);
+	restart();
+	settle(&w);
+	fake_sa_create(MGID);
+	while (sent_to(&w, mc) != fake_sa_find(MGID)->mcm.mlid && !ct_failed())
+		expect_no_event(w.m.eq);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, nothing_is_told_of_what_was_closed)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	/* While the link is looked for. */
+	mcast_left(join_text(&w, 0, GROUP, 0));
+	settle(&w);
+	/* While it joins. */
+	fake_sa.silent = true;
+	mcast_left(join_text(&w, 0, GROUP, 0));
+	mcast_left(join_text(&w, 0, GROUP, FI_SEND));
+	settle(&w);
+	fake_sa.silent = false;
+	/* Before its event was read. */
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	mcast_left(mc);
+	settle(&w);
+	expect_no_event(w.m.eq);
+	port_close(&w);
+}
+
+/* What is outstanding then ends with the endpoint. */
+CT_TEST(mc_port, endpoints_may_close_while_the_administrator_is_silent)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake_sa.silent = true;
+	mcast_left(join_text(&w, 0, GROUP, 0));
+	port_close(&w);
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, 0);
+	fake_sa.silent = true;
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_silent_administrator_is_a_timeout)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc;
+	uint32_t event;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.timeout = 100;
+	CT_ASSERT_TRUE(port_open(&w));
+	fake_sa.silent = true;
+	mc = join_text(&w, 0, GROUP, 0);
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAVAIL);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ETIMEDOUT, 0);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* The program sleeps; what arrives at the port wakes it. */
+CT_TEST(mc_port, who_waits_for_the_event_queue_is_woken)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc;
+	uint32_t event;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join_text(&w, 0, GROUP, 0);
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     sizeof(entry));
+	CT_EXPECT_EQ(event, FI_JOIN_COMPLETE);
+	CT_EXPECT_EQ(entry.fid, &mc->fid);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, without_umad_groups_are_joined_by_rdma_cm)
+{
+	struct port_world w;
+	struct fid_mc *mc[2];
+	uint8_t gid[16];
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.absent = true;
+	CT_ASSERT_TRUE(port_open(&w));
+	mc[0] = join_text(&w, 0, GROUP, FI_SEND);
+	CT_EXPECT_NE(strstr(ct_log_last(), "without subnet administration"), NULL);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+	CT_EXPECT_EQ(inet_pton(AF_INET6, MGID, gid), 1);
+	fake_join_event(fake_join.id, gid, 0xc001, LINK_QKEY);
+	expect_joined(&w.m, mc[0]);
+	ct_log_reset();
+	mc[1] = join_text(&w, 1, GROUP, FI_SEND);
+	expect_joined(&w.m, mc[1]);
+	/* It is said once. */
+	CT_EXPECT_EQ(ct_log_count(), 0);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, without_permission_the_log_says_what_it_takes)
+{
+	struct port_world w;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake.open_errno = EACCES;
+	mcast_left(join_text(&w, 0, GROUP, 0));
+	CT_EXPECT_NE(strstr(ct_log_last(), "/dev/infiniband/umad"), NULL);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_port_that_goes_ends_what_was_joined)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc[2];
+	uint32_t event;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc[0] = join(&w, 0, 0);
+	mc[1] = join(&w, 0, FI_SEND);
+	fake.gone = true;
+	fake_arrive(fake.sent[0].data, 0);
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAVAIL);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc[0])), -FI_EADDRNOTAVAIL);
+	mcast_left(mc[0]);
+	/* Nothing can be joined any more. */
+	mc[0] = join_text(&w, 0, GROUP, 0);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, what_the_device_refuses_ends_one_membership)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake_fail(FAKE_ATTACH, 1, ENOMEM);
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ENOMEM, 0);
+	settle(&w);
+	CT_EXPECT_EQ(fake_sa.leaves, 1);
+	mcast_left(mc);
+	port_close(&w);
+}

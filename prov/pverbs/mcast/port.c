@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A domain's port at subnet administration, for the groups of one event queue: by
+ * libibumad, where the user may open it. It makes progress where the event queue is read,
+ * which waits for its descriptor, for its deadline, and for events of the device.
+ */
+#include <stdlib.h>
+#include "cq/cq.h"
+#include "linked.h"
+
+/* ms: the longest wait for one answer, and at what else is looked now and then. */
+#define PORT_WAIT_MAX 1000u
+#define PORT_TRIES 8u
+#define PORT_AGAIN 2000u
+#define PORT_LOOK_MANAGER 10000u
+
+uint32_t pvb_mc_port_wait(void)
+{
+	const uint32_t part = (uint32_t)pvb_params.join_timeout / PORT_TRIES;
+
+	return CRN_MIN(part + 1, PORT_WAIT_MAX);
+}
+
+uint32_t pvb_mc_port_tries(void)
+{
+	return (uint32_t)pvb_params.join_timeout / pvb_mc_port_wait() + 1;
+}
+
+static void port_notice(void *arg, const struct pvb_notice *notice)
+{
+	struct pvb_mc_port *port = arg;
+	int i;
+
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_notice(&port->link[i], notice);
+}
+
+static void port_subscribed(void *arg)
+{
+	struct pvb_mc_port *port = arg;
+	int i;
+
+	port->reported = true;
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_reported(&port->link[i]);
+}
+
+static void port_restarted(void *arg)
+{
+	struct pvb_mc_port *port = arg;
+	int i;
+
+	PVB_WARN(FI_LOG_EP_CTRL,
+		 "%s port %d: the subnet manager has begun anew: groups of the link are "
+		 "joined again\n",
+		 port->umad.port.ca, port->umad.port.number);
+	port->reported = false;
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_restarted(&port->link[i]);
+}
+
+static void port_refused(void *arg, int err, uint16_t status)
+{
+	const struct pvb_mc_port *port = arg;
+
+	PVB_INFO(FI_LOG_EP_CTRL,
+		 "%s port %d: no reports of groups that come and go yet: %s, status "
+		 "0x%04x\n",
+		 port->umad.port.ca, port->umad.port.number, fi_strerror(-err), status);
+}
+
+static void port_watch(struct pvb_mc_port *port)
+{
+	const struct pvb_sa_watch_config config = {
+		.subscribe = true,
+		.wait_ms = pvb_mc_port_wait(),
+		.tries = pvb_mc_port_tries(),
+		.again_ms = PORT_AGAIN,
+		.look_ms = PORT_LOOK_MANAGER,
+		.subscribed = port_subscribed,
+		.refused = port_refused,
+		.restarted = port_restarted,
+		.arg = port,
+	};
+
+	if (pvb_umad_watch(&port->umad, &config))
+		PVB_WARN(FI_LOG_EP_CTRL,
+			 "%s port %d: another program has the reports of groups that "
+			 "come and go: each group that is sent to is looked for every "
+			 "%u seconds instead\n",
+			 port->umad.port.ca, port->umad.port.number,
+			 PVB_MC_LOOK_GROUP / 1000);
+}
+
+void pvb_mc_port_arm(struct pvb_mc_port *port)
+{
+	struct crn_deadlines *deadlines = &port->eq->mcs.deadlines;
+	int ms = pvb_umad_timeout(&port->umad), other, i;
+
+	if (port->gone)
+		return;
+	for (i = 0; i < PVB_MC_LINKS; i++) {
+		other = pvb_mc_link_timeout(&port->link[i]);
+		if (ms < 0 || (other >= 0 && other < ms))
+			ms = other;
+	}
+	if (ms < 0)
+		crn_deadline_remove(deadlines, &port->due);
+	else
+		crn_deadline_add(deadlines, &port->due, crn_now_ms() + (uint64_t)ms);
+}
+
+static void port_unwatch(struct pvb_mc_port *port)
+{
+	crn_deadline_remove(&port->eq->mcs.deadlines, &port->due);
+	crn_wait_del_fd(&port->eq->eq.wait, port->domain->verbs->async_fd);
+	crn_wait_del_fd(&port->eq->eq.wait, pvb_umad_fd(&port->umad));
+}
+
+/* The device has gone, and with it what was asked for. */
+static void port_gone(struct pvb_mc_port *port)
+{
+	int i;
+
+	PVB_WARN(FI_LOG_EP_CTRL, "%s port %d: subnet administration has gone\n",
+		 port->umad.port.ca, port->umad.port.number);
+	port_unwatch(port);
+	port->gone = true;
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_gone(&port->link[i]);
+}
+
+/* Who told of another subnet manager told the device, whose events anybody reads. */
+static void port_events(struct pvb_mc_port *port)
+{
+	unsigned int changes;
+
+	pvb_async_progress(port->domain);
+	changes = atomic_load(&port->domain->ud->link.changes);
+	if (changes == port->changes)
+		return;
+	port->changes = changes;
+	pvb_umad_restarted(&port->umad);
+}
+
+void pvb_mc_port_progress(struct pvb_mc_port *port)
+{
+	int ret, i;
+
+	crn_mutex_assert_held(&port->eq->cm_lock);
+	if (!port->open || port->gone)
+		return;
+	port_events(port);
+	ret = pvb_umad_progress(&port->umad);
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_progress(&port->link[i]);
+	if (ret || pvb_removed(port->domain))
+		port_gone(port);
+	else
+		pvb_mc_port_arm(port);
+}
+
+static void port_on_deadline(struct crn_deadline *due)
+{
+	pvb_mc_port_progress(crn_container_of(due, struct pvb_mc_port, due));
+}
+
+static int port_wait(struct pvb_mc_port *port)
+{
+	struct crn_wait *wait = &port->eq->eq.wait;
+	const int fd = pvb_umad_fd(&port->umad);
+	int ret = crn_wait_add_fd(wait, fd);
+
+	if (ret)
+		return ret;
+	ret = crn_wait_add_fd(wait, port->domain->verbs->async_fd);
+	if (ret)
+		crn_wait_del_fd(wait, fd);
+	return ret;
+}
+
+/* Without it groups are joined by rdma_cm alone. */
+static void port_open_umad(struct pvb_mc_port *port)
+{
+	const struct pvb_umad_config config = {
+		.ca = pvb_domain_device(port->domain),
+		.port = port->domain->ud->path.port,
+		.notice = port_notice,
+		.arg = port,
+	};
+	int ret = pvb_umad_open(&port->umad, &config);
+
+	if (!ret) {
+		ret = port_wait(port);
+		if (!ret) {
+			port->open = true;
+			return;
+		}
+		pvb_umad_close(&port->umad);
+	}
+	PVB_WARN(FI_LOG_EP_CTRL,
+		 "FI_PVERBS_LINK without subnet administration: %s. Groups are joined by "
+		 "rdma_cm: who only sends makes a group, and nothing goes to the "
+		 "all-router group in its place\n",
+		 port->umad.error[0] ? port->umad.error : fi_strerror(-ret));
+}
+
+static struct pvb_mc_port *port_new(struct pvb_ep *ep)
+{
+	struct pvb_mc_port *port = calloc(1, sizeof(*port));
+	int i;
+
+	if (!port)
+		return NULL;
+	port->eq = ep->eq;
+	port->domain = ep->domain;
+	port->due.expired = port_on_deadline;
+	port->changes = atomic_load(&ep->domain->ud->link.changes);
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_init(&port->link[i], port);
+	port_open_umad(port);
+	if (port->open)
+		port_watch(port);
+	crn_list_add_tail(&ep->eq->mcs.ports, &port->entry);
+	return port;
+}
+
+static struct pvb_mc_port *port_find(const struct pvb_ep *ep)
+{
+	struct pvb_mc_port *port;
+	struct crn_list *entry;
+
+	crn_list_for_each (entry, &ep->eq->mcs.ports) {
+		port = crn_container_of(entry, struct pvb_mc_port, entry);
+		if (port->domain == ep->domain)
+			return port;
+	}
+	return NULL;
+}
+
+int pvb_mc_port_get(struct pvb_ep *ep)
+{
+	struct pvb_mcs *mcs = &ep->dgram->mcs;
+	int ret = mcs->port ? 0 : pvb_mc_timer(ep->eq);
+
+	crn_mutex_assert_held(&ep->eq->cm_lock);
+	if (mcs->port || ret)
+		return ret;
+	mcs->port = port_find(ep);
+	if (!mcs->port)
+		mcs->port = port_new(ep);
+	if (!mcs->port)
+		return -FI_ENOMEM;
+	mcs->port->users++;
+	return 0;
+}
+
+static void port_close(struct pvb_mc_port *port)
+{
+	int i;
+
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		pvb_mc_link_close(&port->link[i]);
+	if (port->open && !port->gone)
+		port_unwatch(port);
+	if (port->open)
+		pvb_umad_close(&port->umad);
+	crn_list_del(&port->entry);
+	free(port);
+}
+
+void pvb_mcast_part(struct pvb_ep *ep)
+{
+	struct pvb_mc_port *port;
+
+	pthread_mutex_lock(&ep->eq->cm_lock);
+	port = ep->dgram->mcs.port;
+	ep->dgram->mcs.port = NULL;
+	if (port && !--port->users)
+		port_close(port);
+	pthread_mutex_unlock(&ep->eq->cm_lock);
+}
