@@ -43,6 +43,15 @@ fabtests_interop_fi_cairn_mckey_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
 fabtests_interop_fi_cairn_mckey_LDADD = $(LIBFABRIC_LIBS)
 fabtests_interop_fi_cairn_mckey_SOURCES = fabtests/interop/fi_cairn_mckey.c
 
+# Groups of an IPoIB link as a program sees them.
+noinst_PROGRAMS += fabtests/interop/fi_cairn_link
+fabtests_interop_fi_cairn_link_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+fabtests_interop_fi_cairn_link_LDADD = $(LIBFABRIC_LIBS)
+fabtests_interop_fi_cairn_link_SOURCES = \
+	fabtests/interop/link/fi_cairn_link.c \
+	fabtests/interop/link/node.c \
+	fabtests/interop/link/node.h
+
 # A client and its target, whose operations are accounted for whoever is killed.
 noinst_PROGRAMS += fabtests/interop/fi_cairn_failover
 fabtests_interop_fi_cairn_failover_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
@@ -63,6 +72,7 @@ EXTRA_DIST += \
 	fabtests/interop/check-fi_info \
 	fabtests/interop/check-file \
 	fabtests/interop/check-killed \
+	fabtests/interop/check-link \
 	fabtests/interop/check-many \
 	fabtests/interop/check-mckey \
 	fabtests/interop/check-mount \
@@ -73,6 +83,12 @@ EXTRA_DIST += \
 	fabtests/interop/check-remotelog \
 	fabtests/interop/check-route \
 	fabtests/interop/knfsd.sh \
+	fabtests/interop/link/rows/absent.rows \
+	fabtests/interop/link/rows/copy.rows \
+	fabtests/interop/link/rows/denied.rows \
+	fabtests/interop/link/rows/draft.rows \
+	fabtests/interop/link/rows/qkey.rows \
+	fabtests/interop/link/rows/rfc.rows \
 	fabtests/interop/local.mk \
 	fabtests/interop/multicast/sa.rows \
 	fabtests/interop/net \

@@ -471,6 +471,8 @@ simverbs_dgram() {
 	done
 	SIMVERBS_EVENTS=on SIMVERBS_LINK_LAYER=infiniband FI_PVERBS_LINK=rfc \
 		counted simverbs-mcast-link 600 functional_on_simverbs unit "$1" -p pverbs mcast
+	SIMVERBS_UMAD=off SIMVERBS_EVENTS=on SIMVERBS_LINK_LAYER=infiniband FI_PVERBS_LINK=rfc \
+		counted simverbs-mcast-link-rdma_cm 600 functional_on_simverbs unit "$1" -p pverbs mcast
 	counted simverbs-datagram-feed 600 "$top/fabtests/interop/with-build" unit "$top/examples/test-datagram_feed" \
 		"$top/build/unit"
 	counted simverbs-mckey 600 "$top/fabtests/interop/with-build" unit "$top/fabtests/interop/check-mckey" "$1"
@@ -627,11 +629,13 @@ suite_rpcrdma() {
 # Nothing here has data but what goes to groups on simverbs.
 suite_multicast() {
 	build_unit || return
-	step build-multicast 600 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc || return
+	step build-multicast 600 make -C "$top/build/unit" util/simverbs/test/sa_client util/simverbs/test/group_data util/fi_ibmc/fi_ibmc \
+		fabtests/interop/fi_cairn_link || return
 	unit_wanted || counted multicast-unit 600 make_check "$top/build/unit" TESTS="fabtests/unit/unit_ibmc fabtests/unit/unit_pverbs_groups
 		fabtests/unit/unit_pverbs_link fabtests/unit/unit_pverbs_sa fabtests/fuzz/fuzz_groups fabtests/fuzz/fuzz_ibmc fabtests/fuzz/fuzz_sa fabtests/fuzz/fuzz_svb_sa"
 	counted multicast-rows 600 "$top/fabtests/interop/check-multicast" --strict
 	counted multicast-simverbs 600 "$top/util/simverbs/test-simverbs" --build "$top/build/unit" --strict sa group-data
+	counted multicast-link 600 "$top/fabtests/interop/check-link"
 	counted multicast-ibmc 600 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/unit" --strict
 }
 
