@@ -76,6 +76,29 @@ CT_TEST(mc_group, who_only_sends_is_a_member_apart_and_receives_nothing)
 	mcast_close(&w);
 }
 
+static void expect_counted(void *arg)
+{
+	CT_EXPECT_EQ(ep_of(arg)->dgram->mcs.open, 1);
+}
+
+/* Another thread may read its event, and close it, before fi_join returns. */
+CT_TEST(mc_group, a_fid_mc_keeps_its_endpoint_before_anybody_is_told_of_it)
+{
+	const struct sockaddr_in addr = mcast_addr(1);
+	struct fid_mc *mc = NULL;
+	struct mcast_world w;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	fake_before(FAKE_JOIN, 1, expect_counted, w.ep[0]);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), 0);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+	mcast_left(mc);
+	fake_fail(FAKE_JOIN, 1, EPERM);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), -FI_EACCES);
+	CT_EXPECT_EQ(ep_of(w.ep[0])->dgram->mcs.open, 0);
+	mcast_close(&w);
+}
+
 CT_TEST(mc_group, a_group_is_sent_to_while_it_is_joined)
 {
 	const struct ibv_ah_attr *ah;
