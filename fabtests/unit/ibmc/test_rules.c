@@ -407,7 +407,8 @@ CT_TEST(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
 	world_add_member(BROADCAST, 2, PVB_MCM_FULL);
 	world_add_member(BROADCAST, 9, PVB_MCM_SEND_ONLY_NON_MEMBER);
 	world_add_member(ALL_NODE, 2, PVB_MCM_SEND_ONLY_FULL);
-	world_add_member(ALL_NODE, 9, PVB_MCM_FULL);
+	/* Not told. */
+	world_add_member(ALL_NODE, 9, 0);
 	check_for(&expected);
 	CT_ASSERT_EQ(report.findings, 2);
 	CT_EXPECT_STREQ(report.finding[0].section, "10");

@@ -2,7 +2,7 @@
 /*
  * A picture in the language of dot(1): groups are boxes, the ones of a link in a frame,
  * ports ellipses. Lines to members: full ones are solid, non-members dashed, senders
- * dotted.
+ * dotted; gray ones are of no state that is told.
  */
 #include "draw.h"
 
@@ -57,7 +57,8 @@ static void print_members(FILE *out, const struct imc_group *group)
 		mcm = &group->member[i].mcm;
 		fprintf(out, "\t\"%s\" -- \"%s\" [style=%s];\n",
 			imc_gid_text(mcm->port_gid, port), imc_gid_text(mcm->mgid, gid),
-			mcm->join_state & PVB_MCM_FULL	       ? "solid"
+			!mcm->join_state		       ? "solid, color=gray"
+			: mcm->join_state & PVB_MCM_FULL       ? "solid"
 			: mcm->join_state & PVB_MCM_NON_MEMBER ? "dashed"
 							       : "dotted");
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A table as SVG: groups are rows, under the head of their link, ports are columns. A dot
- * is a full member, a circle a non-member, a triangle one that sends only.
+ * is a full member, a circle a non-member, a triangle one that sends only; a gray dot is
+ * a member whose state is not told.
  */
 #include <string.h>
 
@@ -107,9 +108,10 @@ static void draw_mark(const struct sheet *sheet, int x, uint8_t state)
 {
 	const int y = sheet->y + ROW / 2;
 
-	if (state & PVB_MCM_FULL)
+	if (!state || state & PVB_MCM_FULL)
 		fprintf(sheet->out,
-			"<circle cx=\"%d\" cy=\"%d\" r=\"6\" class=\"full\"/>\n", x, y);
+			"<circle cx=\"%d\" cy=\"%d\" r=\"6\" class=\"%s\"/>\n", x, y,
+			state ? "full" : "untold");
 	else if (state & PVB_MCM_NON_MEMBER)
 		fprintf(sheet->out,
 			"<circle cx=\"%d\" cy=\"%d\" r=\"5\" class=\"non\"/>\n", x, y);
@@ -246,6 +248,7 @@ static void begin(const struct sheet *sheet)
 		".link { fill: #e4ebf2 }\n"
 		".row { stroke: #ddd }\n"
 		".full { fill: #1f5f9f }\n"
+		".untold { fill: #999 }\n"
 		".non { fill: none; stroke: #1f5f9f; stroke-width: 2 }\n"
 		".sends { fill: #c07818 }\n"
 		"</style>\n"

@@ -62,12 +62,12 @@ static int record_order(const void *a, const void *b)
 		     : memcmp(x->mcm.port_gid, y->mcm.port_gid, sizeof(x->mcm.port_gid));
 }
 
+/* Its state may be 0, which is not told. */
 static bool is_member(const struct imc_record *record)
 {
 	static const uint8_t zeros[16];
 
-	return memcmp(record->mcm.port_gid, zeros, sizeof(zeros)) != 0 &&
-	       record->mcm.join_state;
+	return memcmp(record->mcm.port_gid, zeros, sizeof(zeros)) != 0;
 }
 
 static void sort(void *array, uint32_t count, size_t size,

@@ -51,6 +51,12 @@ static void name_member(const struct imc_subnet *subnet, const struct imc_record
 		snprintf(text + len, size - len, "%s%s", len ? ", " : "", gid);
 }
 
+/* Also one whose state is not told. */
+static bool may_be_full(uint8_t state)
+{
+	return !state || state & (PVB_MCM_FULL | PVB_MCM_SEND_ONLY_FULL);
+}
+
 /* Only a full member creates a group, also one that only sends, and it ends with the
  * last, unless it is the subnet manager's own (specification 15.2.5.17.2). */
 const char *imc_maker(const struct imc_subnet *subnet, const struct imc_group *group,
@@ -60,9 +66,7 @@ const char *imc_maker(const struct imc_subnet *subnet, const struct imc_group *g
 	uint32_t i, full = 0;
 
 	for (i = 0; i < group->members; i++)
-		if (group->member[i].mcm.join_state &
-			    (PVB_MCM_FULL | PVB_MCM_SEND_ONLY_FULL) &&
-		    full++ < NAMED)
+		if (may_be_full(group->member[i].mcm.join_state) && full++ < NAMED)
 			name_member(subnet, &group->member[i], names, sizeof(names));
 	if (!(subnet->has & IMC_HAS_MEMBERS))
 		snprintf(text, IMC_FINDING_SIZE,

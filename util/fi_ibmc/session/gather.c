@@ -67,18 +67,22 @@ static int load_members(struct imc_session *session, struct imc_subnet *subnet,
 	return load(session, subnet, &request);
 }
 
-/* Without the key everybody may ask for one port (specification 15.4.1.2). */
+/* Without the key everybody may ask for one port (specification 15.4.1.2): it is a member
+ * of what there is a record of, which opensm leaves without its GID and state. */
 static int load_by_port(struct imc_session *session, struct imc_subnet *subnet,
 			const uint8_t *mgid)
 {
+	uint32_t i, before;
 	uint8_t gid[16];
-	uint32_t i;
 	int ret = 0;
 
 	memcpy(gid, session->umad.port.gid, sizeof(gid));
 	for (i = 0; i < subnet->nodes && !ret; i++) {
 		crn_put_be64(gid + 8, subnet->node[i].port_guid);
+		before = subnet->records;
 		ret = load_members(session, subnet, mgid, gid, 0);
+		for (; before < subnet->records; before++)
+			memcpy(subnet->record[before].mcm.port_gid, gid, sizeof(gid));
 	}
 	return ret;
 }

@@ -86,7 +86,7 @@ static void svb_mcm_fill(uint8_t *record, uint32_t place, const struct svb_group
 	svb_mad_put(record, SVB_MC_SL_FLOW_HOP, 4,
 		    (uint32_t)attr->sl << 28 | attr->flow << 8 | attr->hop);
 	/* The scope is that of the MGID (4.1.1). */
-	record[SVB_MC_SCOPE_STATE] = (uint8_t)(group->mgid.raw[1] << 4 | SVB_JOIN_FULL);
+	record[SVB_MC_SCOPE_STATE] = (uint8_t)(group->mgid.raw[1] << 4);
 }
 
 static void svb_mcm_member(uint8_t *record, const struct svb_port *port, uint8_t state)
@@ -354,21 +354,20 @@ static void svb_mcm_members(struct svb_sa *sa, uint32_t place,
 }
 
 /*
- * 15.4.1.2: who is a member is told only to who has the SM_Key, or asks for one port; a
- * group has one record for everybody else.
+ * 15.4.1.2: who is a member, and of what state, is told to who has the SM_Key. A group
+ * has one record for everybody else, and for who asks for one port if that is a member.
  */
 static void svb_mcm_found(struct svb_sa *sa, uint32_t place,
 			  const struct svb_group *group)
 {
+	const bool one = svb_mcm_has(sa, SVB_MCM_PORT_GID);
+	const struct svb_port *port = one ? svb_mcm_port(sa) : NULL;
 	uint8_t *record;
 
-	if (svb_mcm_has(sa, SVB_MCM_PORT_GID)) {
-		if (svb_mcm_port(sa))
-			svb_mcm_members(sa, place, group, svb_mcm_port(sa));
+	if (one && (!port || !svb_group_state(group, port->index)))
 		return;
-	}
 	if (svb_mad_get(sa->mad, SVB_SA_KEY, 8)) {
-		svb_mcm_members(sa, place, group, NULL);
+		svb_mcm_members(sa, place, group, port);
 		return;
 	}
 	record = svb_sa_add(sa);
