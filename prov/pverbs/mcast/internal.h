@@ -106,7 +106,7 @@ void pvb_mc_routes_put(struct pvb_mc *mc);
 /* report.c */
 
 /* Tells the event queue, now or once there is room: err FI_E* or 0, prov_errno a status
- * of rdma_cm. What was not told yet is not told any more. */
+ * of rdma_cm or subnet administration. What was not told yet is not told any more. */
 void pvb_mc_report(struct pvb_mc *mc, int err, int prov_errno);
 /* Takes back what was told and not read yet. */
 void pvb_mc_report_drop(struct pvb_mc *mc);

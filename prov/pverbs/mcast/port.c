@@ -85,9 +85,9 @@ static void port_watch(struct pvb_mc_port *port)
 
 	if (pvb_umad_watch(&port->umad, &config))
 		PVB_WARN(FI_LOG_EP_CTRL,
-			 "%s port %d: another program has the reports of groups that "
-			 "come and go: each group that is sent to is looked for every "
-			 "%u seconds instead\n",
+			 "%s port %d: another program or event queue has the reports of "
+			 "groups that come and go: each group that is sent to is looked "
+			 "for every %u seconds instead\n",
 			 port->umad.port.ca, port->umad.port.number,
 			 PVB_MC_LOOK_GROUP / 1000);
 }
@@ -143,21 +143,29 @@ static void port_events(struct pvb_mc_port *port)
 	pvb_umad_restarted(&port->umad);
 }
 
-void pvb_mc_port_progress(struct pvb_mc_port *port)
+/* What has come is taken: false, the device has gone. */
+static bool port_take(struct pvb_mc_port *port)
 {
-	int ret, i;
+	int i, ret;
 
-	crn_mutex_assert_held(&port->eq->cm_lock);
-	if (!port->open || port->gone)
-		return;
 	port_events(port);
+	if (pvb_removed(port->domain))
+		return false;
 	ret = pvb_umad_progress(&port->umad);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_progress(&port->link[i]);
-	if (ret || pvb_removed(port->domain))
-		port_gone(port);
-	else
+	return !ret;
+}
+
+void pvb_mc_port_progress(struct pvb_mc_port *port)
+{
+	crn_mutex_assert_held(&port->eq->cm_lock);
+	if (!port->open || port->gone)
+		return;
+	if (port_take(port))
 		pvb_mc_port_arm(port);
+	else
+		port_gone(port);
 }
 
 static void port_on_deadline(struct crn_deadline *due)

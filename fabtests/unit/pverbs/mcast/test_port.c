@@ -22,7 +22,8 @@ struct port_world {
 static struct {
 	int copy, mtu, timeout;
 	size_t qkey;
-	bool absent;
+	bool absent;	   /* no port can be opened */
+	bool reports_used; /* by somebody else */
 } chosen;
 
 static void choose(void)
@@ -45,6 +46,7 @@ static bool port_open(struct port_world *w)
 	fake_sa_open(LINK_QKEY);
 	if (chosen.absent)
 		fake_sa_none();
+	fake.reports_used = chosen.reports_used;
 	if (!mcast_open_with(&w->m, &opts))
 		return false;
 	w->qp = qp_of(w->m.ep[0]);
@@ -538,6 +540,45 @@ CT_TEST(mc_port, without_permission_the_log_says_what_it_takes)
 	mcast_left(join_text(&w, 0, GROUP, 0));
 	CT_EXPECT_NE(strstr(ct_log_last(), "/dev/infiniband/umad"), NULL);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R31_groups_that_nobody_reports_are_looked_for)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.reports_used = true;
+	CT_ASSERT_TRUE(port_open(&w));
+	ct_time_stop();
+	mc = join(&w, 0, FI_SEND);
+	CT_EXPECT_EQ(fake_sa.informs, 0);
+	fake_sa_create(MGID);
+	CT_EXPECT_EQ(sent_to(&w, mc), DGRAM_LID);
+	ct_time_pass(5000);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID)->mcm.mlid);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_device_that_is_removed_ends_what_was_joined)
+{
+	struct port_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc[0] = join(&w, 0, 0);
+	/* Its link is looked for. */
+	mc[1] = join_text(&w, 0, "ff05::2", FI_SEND);
+	fake_remove(&fake_devices[0], ep_of(w.m.ep[0])->domain->verbs);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
 	port_close(&w);
 }
 
