@@ -71,6 +71,13 @@ static int mc_source(const struct pvb_domain *domain, union pvb_mc_sockaddr *out
 	return 0;
 }
 
+bool pvb_mc_cm_bindable(const struct pvb_domain *domain)
+{
+	union pvb_mc_sockaddr source;
+
+	return !mc_source(domain, &source);
+}
+
 static int mc_ask(struct pvb_mc_group *group)
 {
 	union pvb_mc_sockaddr addr;

@@ -86,10 +86,9 @@ static void mc_settle(struct pvb_mc_group *group)
 
 static void mc_fail(struct pvb_mc *mc, int err, int status)
 {
-	pvb_mc_down(mc);
 	crn_list_del(&mc->entry);
 	mc->group = NULL;
-	pvb_mc_report(mc, err, status);
+	pvb_mc_fail(mc, err, status);
 }
 
 /* An attempt to join failed. */
@@ -128,14 +127,14 @@ static void mc_on_deadline(struct crn_deadline *deadline)
 /* The user of a membership that stands can use it. */
 static void mc_join_user(struct pvb_mc *mc)
 {
-	const int err = pvb_mc_up(mc);
+	const int err = mc->failed ? 0 : pvb_mc_up(mc);
 
 	if (err) {
 		mc_fail(mc, err, 0);
 		return;
 	}
 	mc->was_joined = true;
-	pvb_mc_report(mc, 0, 0);
+	pvb_mc_joined(mc, PVB_MC_BY_CM);
 }
 
 static void mc_on_join(struct pvb_mc_group *group, const struct pvb_cm_event *event)
@@ -168,7 +167,7 @@ static void mc_lost(struct pvb_mc_group *group, int status)
 	pvb_mc_cm_end(group);
 	crn_list_for_each (entry, &group->users) {
 		pvb_mc_down(mc_user(entry));
-		pvb_mc_report(mc_user(entry), FI_ECONNRESET, status);
+		pvb_mc_lost(mc_user(entry), PVB_MC_BY_CM, FI_ECONNRESET, status);
 	}
 	mc_settle(group);
 }

@@ -31,19 +31,25 @@ struct pvb_mc_attach {
 	unsigned int users;
 };
 
+/* How a fid_mc is joined: on a link, both may be needed. */
+#define PVB_MC_BY_CM 0x1 /* rdma_cm */
+#define PVB_MC_BY_SA 0x2 /* subnet administration: groups/ */
+
 /* A fid_mc: join.c. */
 struct pvb_mc {
 	struct fid_mc fid;
 	struct pvb_ep *ep;
 	struct pvb_mc_name name;    /* as the program gave it */
-	struct pvb_mc_group *group; /* by rdma_cm; NULL: it is not, or has failed */
-	/* By subnet administration, on a link; NULL: it is not, or has failed. */
-	struct pvb_mc_on_link *on;
-	struct pvb_group_user user; /* of its groups, once there is the link */
-	struct crn_list entry;	    /* of the group's users, or of the link's */
+	struct pvb_mc_group *group; /* of rdma_cm; NULL: none, or it has failed */
+	struct crn_list entry;	    /* of the group's users */
+	struct pvb_mc_on_link *on;  /* NULL: no link that is administered */
+	struct crn_list on_entry;   /* of the link's */
+	struct pvb_group_user user; /* of the link's groups, once it is found */
 	bool send, recv;
-	bool was_joined; /* at least once: it is joined again when it is lost */
-	fi_addr_t addr;	 /* with send: its slot's, and fid's from FI_JOIN_COMPLETE on */
+	uint8_t parts, up; /* PVB_MC_BY_*: that it is made of; that are joined */
+	bool was_joined;   /* by rdma_cm, at least once: it is again when it is lost */
+	bool failed;	   /* what it has still is left by fi_close */
+	fi_addr_t addr;	   /* with send: its slot's, and fid's from FI_JOIN_COMPLETE on */
 	uint32_t mtu; /* bytes of a datagram on its link, for new routes; 0: the path's */
 	struct pvb_mc_route *routes;	/* newest first */
 	struct pvb_mc_attach *attached; /* NULL: receives nothing now */
@@ -69,10 +75,17 @@ void pvb_mc_group_put(struct pvb_mc *mc);
 int pvb_mc_slot_get(struct pvb_ep *ep, fi_addr_t *addr);
 /* No sender looks at the peer any more when it returns. */
 void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr);
-/* The group has been joined: it receives, and can be sent to. 0, or FI_E*, positive. */
+/* rdma_cm has joined its group: it receives, and can be sent to unless subnet
+ * administration says where. 0, or FI_E*, positive. */
 int pvb_mc_up(struct pvb_mc *mc);
-/* Neither. */
+/* Not any more. */
 void pvb_mc_down(struct pvb_mc *mc);
+/* It is joined by that, PVB_MC_BY_*, and is told so once it is by all that it needs. */
+void pvb_mc_joined(struct pvb_mc *mc, uint8_t part);
+/* Not any more: err FI_E*. */
+void pvb_mc_lost(struct pvb_mc *mc, uint8_t part, int err, int status);
+/* It will not be joined: it neither receives nor sends, and is told so, once. */
+void pvb_mc_fail(struct pvb_mc *mc, int err, int status);
 /* Its queue pair receives what is sent to that place, however many fid_mc it has of it: 0
  * or FI_E*, positive. */
 int pvb_mc_attach(struct pvb_mc *mc, const struct ibv_ah_attr *ah);
@@ -114,6 +127,8 @@ void pvb_mc_reports_flush(struct pvb_eq *eq);
 
 /* cm.c */
 
+/* Is there an address that an id can be bound to? */
+bool pvb_mc_cm_bindable(const struct pvb_domain *domain);
 /* An id that has asked to join: 0 or a negative code, with the reason in the log. */
 int pvb_mc_cm_begin(struct pvb_mc_group *group);
 /* Leaves; no event of the id comes any more. The id may be NULL. */

@@ -16,8 +16,7 @@ static int mc_close(struct fid *fid)
 	pthread_mutex_lock(&eq->cm_lock);
 	if (mc->on)
 		pvb_mc_linked_leave(mc);
-	else
-		pvb_mc_group_put(mc);
+	pvb_mc_group_put(mc);
 	pvb_mc_report_drop(mc);
 	if (mc->send)
 		pvb_mc_slot_put(mc->ep, mc->addr);
@@ -71,6 +70,7 @@ static int mc_get(struct pvb_mc *mc, const struct pvb_mc_name *name)
 		if (ret || pvb_mc_linked_join(mc))
 			return ret;
 	}
+	mc->parts = PVB_MC_BY_CM;
 	return pvb_mc_group_get(mc, name);
 }
 

@@ -47,12 +47,12 @@ static void linked_place(const struct pvb_mc *mc, const struct pvb_mcm *mcm,
 	ah->grh.traffic_class = mcm->tclass;
 }
 
+/* It is no user of the link's groups, or no more. */
 static void linked_end(struct pvb_mc *mc, int err, int status)
 {
-	crn_list_del(&mc->entry);
+	crn_list_del(&mc->on_entry);
 	mc->on = NULL;
-	pvb_mc_down(mc);
-	pvb_mc_report(mc, err, status);
+	pvb_mc_fail(mc, err, status);
 }
 
 /* What its device cannot do ends one membership alone. */
@@ -69,14 +69,14 @@ static void linked_joined(void *arg, struct pvb_group_user *user,
 	struct pvb_mc_to to;
 	int err = 0;
 
-	if (record) {
+	if (record && !mc->failed) {
 		linked_place(mc, record, &to);
 		err = pvb_mc_attach(mc, &to.ah);
 	}
 	if (err)
 		linked_fail(mc, err);
 	else
-		pvb_mc_report(mc, 0, 0);
+		pvb_mc_joined(mc, PVB_MC_BY_SA);
 }
 
 static void linked_route(void *arg, struct pvb_group_user *user,
@@ -86,6 +86,8 @@ static void linked_route(void *arg, struct pvb_group_user *user,
 	struct pvb_mc_to to, copy;
 	int err;
 
+	if (mc->failed)
+		return;
 	if (route->to)
 		linked_place(mc, route->to, &to);
 	if (route->copy)
@@ -108,8 +110,9 @@ static void linked_lost(void *arg, struct pvb_group_user *user, int err, uint16_
 {
 	struct pvb_mc *mc = linked_of(user);
 
-	pvb_mc_detach(mc);
-	pvb_mc_report(mc, linked_error(mc, err), status);
+	if (!(mc->parts & PVB_MC_BY_CM))
+		pvb_mc_detach(mc);
+	pvb_mc_lost(mc, PVB_MC_BY_SA, linked_error(mc, err), status);
 }
 
 static void linked_failed(void *arg, struct pvb_group_user *user, int err,
@@ -212,26 +215,47 @@ static int linked_mgid(const struct pvb_mc *mc, uint8_t mgid[16])
 	}
 }
 
+/*
+ * Who receives is the kernel's member on its own link: it counts the members of all
+ * programs and of its interface, and those of a program that was killed end with it.
+ */
+static int linked_join(struct pvb_mc *mc, const uint8_t mgid[16])
+{
+	const bool by_cm = mc->recv && mc->on->port->kernel;
+	struct pvb_mc_name name = {.family = AF_IB};
+	int ret = 0;
+
+	memcpy(name.bytes, mgid, sizeof(name.bytes));
+	mc->parts = by_cm ? PVB_MC_BY_CM : 0;
+	if (mc->send || !by_cm)
+		mc->parts |= PVB_MC_BY_SA;
+	if (by_cm)
+		ret = pvb_mc_group_get(mc, &name);
+	if (!ret && mc->parts & PVB_MC_BY_SA)
+		ret = pvb_groups_join(&mc->on->groups, &mc->user, mgid,
+				      mc->recv && !by_cm, mc->send, crn_now_ms());
+	return ret;
+}
+
 /* The link is there. */
 static void linked_enter(struct pvb_mc *mc)
 {
 	uint8_t mgid[16];
 	int ret = linked_check_qkey(mc);
 
-	crn_list_add_tail(&mc->on->members, &mc->entry);
+	crn_list_add_tail(&mc->on->members, &mc->on_entry);
 	mc->mtu = mc->on->link.mtu;
 	if (!ret)
 		ret = linked_mgid(mc, mgid);
 	if (!ret)
-		ret = pvb_groups_join(&mc->on->groups, &mc->user, mgid, mc->recv,
-				      mc->send, crn_now_ms());
+		ret = linked_join(mc, mgid);
 	if (ret)
 		linked_end(mc, -ret, 0);
 }
 
 static struct pvb_mc *link_first(const struct crn_list *list)
 {
-	return crn_container_of(list->next, struct pvb_mc, entry);
+	return crn_container_of(list->next, struct pvb_mc, on_entry);
 }
 
 static void link_fail_all(struct crn_list *list, int err, uint16_t status)
@@ -266,7 +290,7 @@ static void link_done(void *arg, struct pvb_link *link, int err, uint16_t status
 	link_log(on);
 	while (!crn_list_empty(&on->waiting)) {
 		mc = link_first(&on->waiting);
-		crn_list_del(&mc->entry);
+		crn_list_del(&mc->on_entry);
 		linked_enter(mc);
 	}
 }
@@ -324,7 +348,7 @@ bool pvb_mc_linked_join(struct pvb_mc *mc)
 	if (on->state == PVB_MC_LINK_FOUND) {
 		linked_enter(mc);
 	} else {
-		crn_list_add_tail(&on->waiting, &mc->entry);
+		crn_list_add_tail(&on->waiting, &mc->on_entry);
 		if (on->state == PVB_MC_LINK_NONE)
 			ret = port->gone ? -FI_ENODEV : link_look(on);
 		if (ret)
@@ -341,9 +365,9 @@ void pvb_mc_linked_leave(struct pvb_mc *mc)
 
 	if (on->state == PVB_MC_LINK_FOUND)
 		pvb_groups_leave(&on->groups, &mc->user, crn_now_ms());
-	crn_list_del(&mc->entry);
+	crn_list_del(&mc->on_entry);
 	mc->on = NULL;
-	pvb_mc_down(mc);
+	pvb_mc_detach(mc);
 	pvb_mc_port_arm(on->port);
 }
 

@@ -39,6 +39,7 @@ struct pvb_mc_port {
 	bool open;	    /* umad is, and is to be closed */
 	bool gone;	    /* its device; nothing can be asked any more */
 	bool reported;	    /* groups that come and go are */
+	bool kernel; /* the link is the kernel's, too: rdma_cm joins who receives */
 	struct pvb_umad umad;
 	struct crn_deadline due; /* of pvb_mc_port_progress */
 	unsigned int changes;	 /* of pvb_ud_link that were looked at */

@@ -167,13 +167,19 @@ static int mc_route_group(struct pvb_mc *mc)
 	return pvb_mc_route_to(mc, &to, NULL);
 }
 
+/* Or does subnet administration? */
+static bool mc_routes(const struct pvb_mc *mc)
+{
+	return mc->send && !(mc->parts & PVB_MC_BY_SA);
+}
+
 int pvb_mc_up(struct pvb_mc *mc)
 {
 	int err = mc_check_keys(mc);
 
 	if (!err && mc->recv)
 		err = pvb_mc_attach(mc, &mc->group->ah);
-	if (!err && mc->send)
+	if (!err && mc_routes(mc))
 		err = mc_route_group(mc);
 	if (err)
 		pvb_mc_down(mc);
@@ -182,7 +188,34 @@ int pvb_mc_up(struct pvb_mc *mc)
 
 void pvb_mc_down(struct pvb_mc *mc)
 {
+	if (mc_routes(mc))
+		pvb_mc_route_none(mc);
+	pvb_mc_detach(mc);
+}
+
+void pvb_mc_joined(struct pvb_mc *mc, uint8_t part)
+{
+	if (mc->failed)
+		return;
+	mc->up |= part;
+	if (mc->up == mc->parts)
+		pvb_mc_report(mc, 0, 0);
+}
+
+void pvb_mc_lost(struct pvb_mc *mc, uint8_t part, int err, int status)
+{
+	mc->up &= (uint8_t)~part;
+	if (!mc->failed)
+		pvb_mc_report(mc, err, status);
+}
+
+void pvb_mc_fail(struct pvb_mc *mc, int err, int status)
+{
+	if (mc->failed)
+		return;
+	mc->failed = true;
 	if (mc->send)
 		pvb_mc_route_none(mc);
 	pvb_mc_detach(mc);
+	pvb_mc_report(mc, err, status);
 }

@@ -223,6 +223,8 @@ static struct pvb_mc_port *port_new(struct pvb_ep *ep)
 	port->eq = ep->eq;
 	port->domain = ep->domain;
 	port->due.expired = port_on_deadline;
+	port->kernel = ep->domain->ud->link.profile == PVB_MC_RFC &&
+		       pvb_mc_cm_bindable(ep->domain);
 	port->changes = atomic_load(&ep->domain->ud->link.changes);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_init(&port->link[i], port);

@@ -24,6 +24,7 @@ static struct {
 	size_t qkey;
 	bool absent;	   /* no port can be opened */
 	bool reports_used; /* by somebody else */
+	bool kernel;	   /* has an interface on the link */
 } chosen;
 
 static void choose(void)
@@ -33,6 +34,8 @@ static void choose(void)
 	pvb_params.link_mtu = chosen.mtu;
 	pvb_params.qkey = chosen.qkey;
 	pvb_params.keepalive = 0;
+	if (!chosen.kernel)
+		fake_cm_reset();
 	if (chosen.timeout)
 		pvb_params.join_timeout = chosen.timeout;
 }
@@ -360,8 +363,8 @@ CT_TEST(mc_port, R15_the_mtu_of_a_router_is_taken_if_it_is_smaller)
 		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, rows[i].mtu + 1, NULL,
 				     fi_mc_addr(mc), NULL),
 			     -FI_EMSGSIZE);
-		/* What the link has, and before that what is not taken. */
-		CT_EXPECT_EQ(ct_log_count(), 1u + rows[i].refused);
+		/* No interface, what the link has, and before that what is refused. */
+		CT_EXPECT_EQ(ct_log_count(), 2u + rows[i].refused);
 		fake_complete_all(w.qp);
 		mcast_left(mc);
 		port_close(&w);
@@ -506,6 +509,104 @@ CT_TEST(mc_port, who_waits_for_the_event_queue_is_woken)
 	port_close(&w);
 }
 
+static bool kernel_open(struct port_world *w)
+{
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.kernel = true;
+	return port_open(w);
+}
+
+/* The kernel has joined the group, and so has the port. */
+static void kernel_joins(uint32_t qkey)
+{
+	uint8_t gid[16];
+
+	CT_EXPECT_EQ(inet_pton(AF_INET6, MGID, gid), 1);
+	fake_join_event(fake_join.id, gid, fake_sa_create(MGID)->mcm.mlid, qkey);
+}
+
+CT_TEST(mc_port, on_the_link_of_the_kernel_who_receives_is_its_member)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(kernel_open(&w));
+	mc = join_text(&w, 0, GROUP, FI_RECV);
+	settle(&w);
+	CT_EXPECT_EQ(fake_join.id->ps, RDMA_PS_IPOIB);
+	CT_EXPECT_EQ(fake_join.addr.ss_family, AF_IB);
+	kernel_joins(LINK_QKEY);
+	settled_joined(&w, mc);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 1);
+	CT_EXPECT_EQ(fake_sa.joins, 0);
+	mcast_left(mc);
+	settle(&w);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_sa.leaves, 0);
+	port_close(&w);
+}
+
+/* One event tells of both. */
+CT_TEST(mc_port, and_the_administrator_says_where_it_sends)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(kernel_open(&w));
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	expect_no_event(w.m.eq);
+	kernel_joins(LINK_QKEY);
+	settled_joined(&w, mc);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID)->mcm.mlid);
+	fake_sa_delete(MGID);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), DGRAM_LID);
+	/* Both are told of. */
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	while (fake_count(FAKE_JOIN) < 2 && !ct_failed())
+		expect_no_event(w.m.eq);
+	kernel_joins(LINK_QKEY);
+	settled_joined(&w, mc);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID)->mcm.mlid);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	CT_EXPECT_EQ(fake_sa.joins, 0);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* Either part fails; what the other does is told no more, and ends with fi_close. */
+CT_TEST(mc_port, either_of_the_two_may_fail)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(kernel_open(&w));
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -EINVAL, NULL, 0);
+	expect_eq_error(w.m.eq, &mc->fid, FI_EINVAL, -EINVAL);
+	fake_sa_create(MGID);
+	settle(&w);
+	expect_no_event(w.m.eq);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
+	mcast_left(mc);
+	fake_sa.status = PVB_SA_NO_RESOURCES;
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ENOSPC, PVB_SA_NO_RESOURCES);
+	kernel_joins(LINK_QKEY);
+	settle(&w);
+	expect_no_event(w.m.eq);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 0);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
+	mcast_left(mc);
+	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 2);
+	port_close(&w);
+}
+
 CT_TEST(mc_port, without_umad_groups_are_joined_by_rdma_cm)
 {
 	struct port_world w;
@@ -513,7 +614,7 @@ CT_TEST(mc_port, without_umad_groups_are_joined_by_rdma_cm)
 	uint8_t gid[16];
 
 	memset(&chosen, 0, sizeof(chosen));
-	chosen.absent = true;
+	chosen.absent = chosen.kernel = true;
 	CT_ASSERT_TRUE(port_open(&w));
 	mc[0] = join_text(&w, 0, GROUP, FI_SEND);
 	CT_EXPECT_NE(strstr(ct_log_last(), "without subnet administration"), NULL);
@@ -535,7 +636,9 @@ CT_TEST(mc_port, without_permission_the_log_says_what_it_takes)
 {
 	struct port_world w;
 
-	CT_ASSERT_TRUE(port_open_plain(&w));
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.kernel = true;
+	CT_ASSERT_TRUE(port_open(&w));
 	fake.open_errno = EACCES;
 	mcast_left(join_text(&w, 0, GROUP, 0));
 	CT_EXPECT_NE(strstr(ct_log_last(), "/dev/infiniband/umad"), NULL);
