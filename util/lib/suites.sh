@@ -1023,7 +1023,7 @@ dgram_in_guest() {
 	done
 	counted "$1-$2-mcast" 600 in_guest "$1" 180 fabtests/interop/with-build "$2" fabtests/functional/run-functional \
 		-b "build/$2/fabtests/functional" -p pverbs -a 10.77.0.1 mcast
-	counted "$1-$2-mckey" 600 in_guest "$1" 100 fabtests/interop/with-build "$2" fabtests/interop/check-mckey -k 10.77.0.1
+	counted "$1-$2-mckey" 600 in_guest "$1" 580 fabtests/interop/with-build "$2" fabtests/interop/check-mckey -k 10.77.0.1
 }
 
 # functional_in_guest RELEASE BUILD CLIENT SERVER [PROGRAM...]
