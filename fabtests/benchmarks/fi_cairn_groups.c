@@ -155,11 +155,17 @@ static struct fid_mc *begin(struct dgrams_end *e, uint32_t number, uint64_t dire
 
 static void complete(struct dgrams_end *e)
 {
+	struct fi_eq_err_entry err = {.err = 0};
 	struct fi_eq_entry entry;
 	uint32_t event = 0;
+	ssize_t ret = fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0);
 
-	dgrams_need(fi_eq_sread(e->eq, &event, &entry, sizeof(entry), PATIENCE_MS, 0),
-		    "the group");
+	if (ret == -FI_EAVAIL && fi_eq_readerr(e->eq, &err, 0) > 0) {
+		fprintf(stderr, "fi_cairn_groups: status 0x%04x\n",
+			(unsigned int)err.prov_errno);
+		ret = -err.err;
+	}
+	dgrams_need(ret, "the group");
 	dgrams_need(event == FI_JOIN_COMPLETE ? 0 : -FI_EOTHER, "the group");
 }
 
