@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that share a device and connections: for ThreadSanitizer above all. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 #include "world.h"
 
@@ -80,6 +81,77 @@ CT_TEST(threads, open_and_close_beside_each_other)
 		pthread_join(threads[i], NULL);
 		CT_EXPECT_EQ(failures[i], 0);
 	}
+}
+
+#define DATAGRAMS 1000
+
+struct churn {
+	struct ibv_qp *qp;
+	atomic_bool stop;
+};
+
+/* Comes to a group, and goes, again and again. */
+static void come_and_go(struct churn *churn)
+{
+	const union ibv_gid other = {.raw = {0xff, [15] = 2}};
+
+	CT_EXPECT_EQ(ibv_attach_mcast(churn->qp, &other, 0), 0);
+	CT_EXPECT_EQ(ibv_detach_mcast(churn->qp, &other, 0), 0);
+}
+
+static void *churner(void *arg)
+{
+	struct churn *churn = arg;
+
+	while (!atomic_load(&churn->stop))
+		come_and_go(churn);
+	return NULL;
+}
+
+static bool send_to_group(struct end *from, struct end *to, struct ibv_ah *ah)
+{
+	struct ibv_sge sge = {(uintptr_t)from->memory, 8, from->mr->lkey};
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .wr.ud = {ah, 0xffffff, 0x1234}};
+
+	return !world_recv(to, 1, 0, 100) && !ibv_post_send(from->qp, &wr, &bad) &&
+	       world_status(from->cq) == IBV_WC_SUCCESS &&
+	       world_status(to->cq) == IBV_WC_SUCCESS;
+}
+
+/* A sender finds the one that has been there all along. */
+CT_TEST(threads, attach_and_detach_while_another_sends_to_a_group)
+{
+	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
+	struct churn churn = {.stop = false};
+	struct address nobody = {0};
+	pthread_t thread;
+	struct ibv_ah *ah;
+	int i;
+
+	attr.grh.dgid = (union ibv_gid){.raw = {0xff, [15] = 1}};
+	for (i = 0; i < 2; i++)
+		CT_ASSERT_TRUE(world_open(&ends[i], IBV_QPT_UD, false) &&
+			       world_connect(&ends[i], &nobody));
+	attr.dlid = world_join_group(&attr.grh.dgid);
+	ah = ibv_create_ah(ends[0].pd, &attr);
+	CT_ASSERT_NE(ah, NULL);
+	churn.qp = ends[0].qp;
+	/* There are slots before its own that are free. */
+	for (i = 0; i < 64; i++)
+		come_and_go(&churn);
+	CT_ASSERT_EQ(ibv_attach_mcast(ends[1].qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, churner, &churn), 0);
+	for (i = 0; i < DATAGRAMS && !ct_failed(); i++)
+		CT_EXPECT_TRUE(send_to_group(&ends[0], &ends[1], ah));
+	atomic_store(&churn.stop, true);
+	pthread_join(thread, NULL);
+	CT_EXPECT_EQ(ibv_detach_mcast(ends[1].qp, &attr.grh.dgid, attr.dlid), 0);
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	world_pair_close(&ends[0], &ends[1]);
 }
 
 /* Changes a setting of a queue pair until that is refused: its own, or none. */

@@ -15,7 +15,8 @@ bool svb_gid_is_group(const union ibv_gid *gid)
 bool svb_mcast_is(const struct svb_mcast_sh *at, const union ibv_gid *gid)
 {
 	return __atomic_load_n(&at->qpn, __ATOMIC_ACQUIRE) &&
-	       !memcmp(&at->gid, gid, sizeof(*gid));
+	       svb_get(at->gid.global.subnet_prefix) == gid->global.subnet_prefix &&
+	       svb_get(at->gid.global.interface_id) == gid->global.interface_id;
 }
 
 /* InfiniBand: switches carry a packet to the ports that joined (IBA 10.5.2); ports:
@@ -32,14 +33,13 @@ static void svb_mcast_of(struct svb_seg *seg, const union ibv_gid *gid, uint32_t
 			 void (*fn)(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg),
 			 void *arg)
 {
-	uint32_t left = __atomic_load_n(&seg->mcast_count, __ATOMIC_ACQUIRE), i;
+	const uint32_t end = __atomic_load_n(&seg->mcast_end, __ATOMIC_ACQUIRE);
 	struct svb_mcast_sh *at;
 	struct svb_qp_sh *qp;
-	uint32_t qpn;
+	uint32_t i, qpn;
 
-	for (i = 0; left && (at = svb_seg_mcast_try(seg, i)); i++) {
+	for (i = 0; i < end && (at = svb_seg_mcast_try(seg, i)); i++) {
 		qpn = svb_get(at->qpn);
-		left -= !!qpn;
 		if (!qpn || !svb_mcast_is(at, gid) || svb_get(at->lost))
 			continue;
 		qp = svb_seg_qp_try(seg, SVB_QP_SLOT(qpn));

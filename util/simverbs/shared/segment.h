@@ -254,7 +254,7 @@ struct svb_seg {
 	uint64_t start_time;
 	/* How many slots of each table have memory behind them: look no further. */
 	uint32_t limit[SVB_TABLES];
-	uint32_t mcast_count; /* slots in use */
+	uint32_t mcast_end; /* attachments: no slot from here on is in use */
 	/* Earliest deadline of a send queue of this process, ns; 0: none. */
 	uint64_t next_deadline;
 	/* Its service thread does not look at that before, ns; 0: it is about to. */

@@ -196,7 +196,7 @@ static bool svb_qp_attached(uint32_t qpn)
 	struct svb_mcast_sh *at;
 	uint32_t i;
 
-	if (!svb_self.seg->mcast_count)
+	if (!svb_self.seg->mcast_end)
 		return false;
 	for (i = 0; (at = svb_seg_mcast_try(svb_self.seg, i)); i++)
 		if (at->qpn == qpn)

@@ -129,6 +129,79 @@ CT_TEST(ud, group_reaches_every_member)
 	world_pair_close(&a, &b);
 }
 
+struct search {
+	struct end *first, *last, *late;
+	int found[2];
+};
+
+static uint32_t slot_of(const struct end *end)
+{
+	struct svb_mcast_sh *at;
+	uint32_t i;
+
+	for (i = 0; (at = svb_seg_mcast_try(svb_self.seg, i)); i++)
+		if (at->qpn == end->qp->qp_num)
+			break;
+	return i;
+}
+
+static bool late_is_between(const struct search *search)
+{
+	const uint32_t late = slot_of(search->late);
+
+	return late > slot_of(search->first) && late < slot_of(search->last);
+}
+
+/* The late one comes to a slot between the two others. */
+static void search_found(struct svb_seg *seg, struct svb_qp_sh *qp, void *arg)
+{
+	const union ibv_gid other = {.raw = {0xff, [15] = 8}};
+	struct search *search = arg;
+	int tries = 0;
+
+	search->found[0] += qp->qpn == search->first->qp->qp_num;
+	search->found[1] += qp->qpn == search->last->qp->qp_num;
+	if (qp->qpn != search->first->qp->qp_num)
+		return;
+	CT_ASSERT_EQ(ibv_attach_mcast(search->late->qp, &other, 0), 0);
+	while (!late_is_between(search) && tries++ < 1000) {
+		CT_ASSERT_EQ(ibv_detach_mcast(search->late->qp, &other, 0), 0);
+		CT_ASSERT_EQ(ibv_attach_mcast(search->late->qp, &other, 0), 0);
+	}
+	CT_EXPECT_TRUE(late_is_between(search));
+}
+
+/* Who is attached while another looks for members hides none of them. */
+CT_TEST(ud, a_member_is_found_while_others_come_and_go)
+{
+	const union ibv_gid group = {.raw = {0xff, [15] = 7}};
+	const union ibv_gid other = {.raw = {0xff, [15] = 8}};
+	struct end a, b, c;
+	struct search search = {.first = &a, .last = &b, .late = &c};
+	uint16_t lid;
+
+	CT_ASSERT_TRUE(ud_open(&a) && ud_open(&b) && ud_open(&c));
+	lid = world_join_group(&group);
+	CT_ASSERT_EQ(ibv_attach_mcast(a.qp, &group, lid), 0);
+	CT_ASSERT_EQ(ibv_attach_mcast(c.qp, &other, 0), 0);
+	CT_ASSERT_EQ(ibv_attach_mcast(b.qp, &group, lid), 0);
+	CT_ASSERT_EQ(ibv_detach_mcast(c.qp, &other, 0), 0);
+	svb_mcast_each(&group, lid, search_found, &search);
+	CT_EXPECT_EQ(search.found[0], 1);
+	CT_EXPECT_EQ(search.found[1], 1);
+	/* The last one goes. */
+	CT_ASSERT_EQ(ibv_detach_mcast(b.qp, &group, lid), 0);
+	svb_mcast_each(&group, lid, search_found, &search);
+	CT_EXPECT_EQ(search.found[0], 2);
+	CT_EXPECT_EQ(search.found[1], 1);
+	CT_EXPECT_EQ(svb_self.seg->mcast_end, slot_of(&c) + 1);
+	CT_ASSERT_EQ(ibv_detach_mcast(a.qp, &group, lid), 0);
+	CT_ASSERT_EQ(ibv_detach_mcast(c.qp, &other, 0), 0);
+	CT_EXPECT_EQ(svb_self.seg->mcast_end, 0);
+	world_close(&c);
+	world_pair_close(&a, &b);
+}
+
 /* Switches carry a packet to the ports that joined the group of its DLID, and no others.
  */
 CT_TEST(ud, who_is_attached_and_no_member_receives_nothing)
