@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* util/fi_router/route: the answers to single questions. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <rdma/fi_errno.h>
 #include "world.h"
 
@@ -59,6 +61,13 @@ CT_TEST(ask, the_first_router_writes_the_path_and_forwards_to_the_next)
 	CT_EXPECT_EQ(a.answer.source.as, 3);
 	CT_EXPECT_EQ(a.answer.source.subnet, 1);
 	CT_EXPECT_EQ(a.answer.source.host, 0x0a00000a);
+	/* Nor does a path that it says is behind it. */
+	ask_client(&a, &world, 0, sn1, sn3);
+	a.options.present |= 1u << RTE_TLV_PATH;
+	a.options.hops = 1;
+	a.options.hop[0] = (struct rte_hop){9, 3, 2};
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.hops, 2);
 	world_close(&world);
 }
 
@@ -128,6 +137,27 @@ CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
 	world_close(&world);
 }
 
+/* The client's own word is another one. */
+static uint32_t host_of(const char *address)
+{
+	struct sockaddr_in6 *in6;
+
+	ask_client(&a, &world, 0, sn1, sn3);
+	in6 = &a.from.address.in6;
+	*in6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
+	CT_EXPECT_EQ(inet_pton(AF_INET6, address, &in6->sin6_addr), 1);
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	return a.answer.source.host;
+}
+
+CT_TEST(ask, a_client_of_an_ipv6_address_has_no_other)
+{
+	open_world();
+	CT_EXPECT_EQ(host_of("fd00::7"), 0);
+	CT_EXPECT_EQ(host_of("::ffff:10.9.8.7"), 0x0a090807);
+	world_close(&world);
+}
+
 CT_TEST(ask, no_more_routers_follow_than_may)
 {
 	open_world();
@@ -168,6 +198,34 @@ CT_TEST(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
 	world_tell(&world);
 	ask_client(&a, &world, 0, sn1, sn3);
 	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3");
+	world_close(&world);
+}
+
+#define LONG (RTE_TTL_MAX + 1)
+
+/* 3:1 -R1- 3:2 -R2- ... -R17- 3:18. */
+CT_TEST(ask, a_way_of_more_routers_than_may_follow_is_none)
+{
+	static char text[LONG][256];
+	static const char *texts_of[LONG];
+	uint32_t i;
+
+	for (i = 0; i < LONG; i++) {
+		snprintf(text[i], sizeof(text[i]),
+			 "[router]\nid = %u\n"
+			 "[a]\ntransport = tcp\nas = 3\nsubnet = %u\n"
+			 "uri = tcp://10.3.%u.1:7000\nrate = 10G\n"
+			 "[b]\ntransport = tcp\nas = 3\nsubnet = %u\n"
+			 "uri = tcp://10.3.%u.2:7000\nrate = 10G\n",
+			 i + 1, i + 1, i + 1, i + 2, i + 2);
+		texts_of[i] = text[i];
+	}
+	world_open_texts(&world, texts_of, LONG);
+	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, LONG});
+	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
+	CT_EXPECT_EQ(a.answer.hops, RTE_TTL_MAX);
+	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, LONG + 1});
+	expect_refused(0, FI_EHOSTUNREACH, "17 routers, more than 16");
 	world_close(&world);
 }
 
@@ -414,6 +472,7 @@ CT_TEST(ask, an_acl_allows_what_it_names)
 	expect_refused(0, FI_EACCES, "no acl allows 3:2 -> 3:1");
 	ask_client(&a, &world, 0, sn1, sn3);
 	expect_refused(0, FI_EACCES, "no acl allows");
+	CT_EXPECT_EQ(world.node[0].counters.acl, 2);
 	world_close(&world);
 }
 

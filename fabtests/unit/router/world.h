@@ -10,7 +10,7 @@
 #include "route/route.h"
 #include "self.h"
 
-#define WORLD_ROUTERS 16u
+#define WORLD_ROUTERS 17u
 
 struct world {
 	uint32_t routers;

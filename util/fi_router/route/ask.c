@@ -28,19 +28,26 @@ static uint32_t own_as(const struct frt_node *node)
 
 /* --- May it pass? --- */
 
+/* The IPv4 address of who has come, also inside IPv6; 0: it has none. */
+static uint32_t seen_host(const union crn_addr *from)
+{
+	if (from->sa.sa_family == AF_INET)
+		return ntohl(from->in.sin_addr.s_addr);
+	if (from->sa.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&from->in6.sin6_addr))
+		return ntohl(from->in6.sin6_addr.s6_addr32[3]);
+	return 0;
+}
+
 /* What a client says of itself does not count: its subnet is the one it has come over,
  * and its address the one it has. */
 static void set_source(const struct frt_question *question, struct frt_answer *answer)
 {
-	const struct sockaddr *from = &question->from->address.sa;
-
 	answer->source = question->req->source;
 	if (!question->client)
 		return;
 	answer->source.as = question->in->config->at.as;
 	answer->source.subnet = question->in->config->at.subnet;
-	if (from->sa_family == AF_INET)
-		answer->source.host = ntohl(question->from->address.in.sin_addr.s_addr);
+	answer->source.host = seen_host(&question->from->address);
 }
 
 static int check_client(struct frt_node *node, const struct frt_question *question,
