@@ -318,3 +318,31 @@ CT_TEST(documents, rates_are_exported_in_bytes)
 	free(text);
 	end();
 }
+
+CT_TEST(documents, whoever_was_not_let_in_is_exported_by_the_reason)
+{
+	static const struct {
+		enum rte_denial why;
+		const char *name;
+	} rows[] = {
+		{RTE_DENIED_NO_PROOF, "no_proof"}, {RTE_DENIED_NO_KEY, "no_key"},
+		{RTE_DENIED_KEY_ID, "key_id"},	   {RTE_DENIED_KEY, "key"},
+		{RTE_DENIED_REPLAY, "replay"},
+	};
+	char line[80], *text;
+	size_t len, i;
+
+	begin();
+	for (i = 0; i < CRN_COUNT(rows); i++)
+		one.node.counters.denied[rows[i].why] = 10 + i;
+	text = frt_metrics_text(&one.node, &len);
+	CT_ASSERT_NE(text, NULL);
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		snprintf(line, sizeof(line),
+			 "\ncairn_router_denied_total{reason=\"%s\"} %zu\n", rows[i].name,
+			 10 + i);
+		CT_EXPECT_STRSTR(text, line);
+	}
+	free(text);
+	end();
+}

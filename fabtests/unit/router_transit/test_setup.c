@@ -128,6 +128,22 @@ CT_TEST(setup, a_client_without_an_ipv4_address_goes_as_text)
 	world_end();
 }
 
+CT_TEST(setup, what_a_client_says_of_its_address_goes_no_further)
+{
+	struct fake_message *message;
+
+	world_begin();
+	world.options.present = 1u << RTE_TLV_SOURCE;
+	world.options.text[RTE_TLV_SOURCE] = "2001::7";
+	world_ask(RTE_CLIENT);
+	fake_up(world.out, RTE_TARGET, 3);
+	message = world_next(world.out, RTE_CONN_REQ);
+	CT_ASSERT_NE(message, NULL);
+	CT_EXPECT_FALSE(message->packet.options.present & 1u << RTE_TLV_SOURCE);
+	fake_down(world.in, FI_ECONNABORTED);
+	world_end();
+}
+
 CT_TEST(setup, the_answer_comes_back_and_then_it_is_open)
 {
 	struct fake_message *message;

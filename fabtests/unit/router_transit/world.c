@@ -132,7 +132,8 @@ static const struct rte_peer_ops first_ops = {.message = first_message};
 void world_ask(enum rte_role role)
 {
 	struct rte_packet packet = {.head = {.type = RTE_CONN_REQ, .plen = 5},
-				    .payload = (const uint8_t *)"hello"};
+				    .payload = (const uint8_t *)"hello",
+				    .options = world.options};
 	uint8_t buf[RTE_SEND_ROOM];
 	ssize_t len = rte_conn_req_pack(&packet, &world.req, buf, sizeof(buf));
 

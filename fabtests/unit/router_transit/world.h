@@ -20,9 +20,10 @@ struct world {
 	struct rte_port port[2];
 	struct frt_answer answer; /* of frt_route */
 	struct rte_peer *in, *out;
-	struct rte_conn_req req; /* as it is asked */
-	uint32_t load;		 /* connections */
-	uint32_t own_ttl;	 /* that frt_route_own was asked with */
+	struct rte_conn_req req;    /* as it is asked */
+	struct rte_options options; /* with it */
+	uint32_t load;		    /* connections */
+	uint32_t own_ttl;	    /* that frt_route_own was asked with */
 };
 
 extern struct world world;
