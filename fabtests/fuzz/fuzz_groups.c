@@ -27,7 +27,11 @@ static struct world {
 	} user[USERS];
 	uint64_t now;
 	unsigned int sends;
+	unsigned int calls;
+	uint8_t wild; /* what users do when they are told something; 0: nothing */
 } w;
+
+static void be_wild(void);
 
 static int count_send(void *arg, const uint8_t *mad, uint32_t wait_ms)
 {
@@ -61,6 +65,7 @@ static void joined(void *arg, struct pvb_group_user *of, const struct pvb_mcm *r
 	user->joined = user->was_joined = true;
 	if (record)
 		check_record(record);
+	be_wild();
 }
 
 static void route(void *arg, struct pvb_group_user *of,
@@ -72,17 +77,20 @@ static void route(void *arg, struct pvb_group_user *of,
 		check_record(route->to);
 	if (route->copy)
 		check_record(route->copy);
+	be_wild();
 }
 
 static void lost(void *arg, struct pvb_group_user *of, int err, uint16_t status)
 {
 	FUZZ_CHECK(user_of(of)->joined && err < 0);
 	user_of(of)->joined = false;
+	be_wild();
 }
 
 static void failed(void *arg, struct pvb_group_user *of, int err, uint16_t status)
 {
 	FUZZ_CHECK(!user_of(of)->was_joined && !of->group && err < 0);
+	be_wild();
 }
 
 static const struct pvb_mcm like = {.qkey = QKEY,
@@ -143,6 +151,22 @@ static void join(const uint8_t *op)
 static void leave(const uint8_t *op)
 {
 	pvb_groups_leave(&w.groups, &w.user[op[1] % USERS].user, w.now);
+}
+
+/* Any of them joins or leaves; the last closes. */
+static void be_wild(void)
+{
+	const unsigned int call = ++w.calls;
+	const uint8_t op[4] = {0, (uint8_t)(call * w.wild >> 2), (uint8_t)call, w.wild};
+
+	if (!w.wild || call > 2u * w.wild)
+		return;
+	if (call == 2u * w.wild)
+		pvb_groups_close(&w.groups, w.now);
+	else if (call * w.wild & 2)
+		join(op);
+	else
+		leave(op);
 }
 
 /* The request that is outstanding from there on. */
@@ -246,6 +270,7 @@ static void end(void)
 {
 	unsigned int i;
 
+	w.wild = 0;
 	for (i = 0; i < USERS; i++)
 		pvb_groups_leave(&w.groups, &w.user[i].user, w.now);
 	for (i = 0; i < 4 * GROUPS * 2; i++)
@@ -263,6 +288,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t used;
 
 	begin(size & 1);
+	w.wild = size ? data[size - 1] : 0;
 	for (; size >= 4; data += used, size -= used) {
 		before = w.sends;
 		used = act(data, size);

@@ -334,6 +334,54 @@ CT_TEST(groups, R24_what_the_join_has_found_is_left_if_it_cannot_be_used)
 	world_close();
 }
 
+CT_TEST(groups, R24_what_cannot_be_used_any_more_is_left)
+{
+	struct world_group *group;
+
+	world_open();
+	world_make(world_mgid(1));
+	world_join(1, true, true);
+	world_serve_all();
+	world_unmake(world_mgid(1));
+	group = world_make(world_mgid(1));
+	world_report(67, world_mgid(1));
+	world_serve(true);
+	CT_EXPECT_EQ(world_next()->hdr.method, PVB_SA_SET);
+	other_qkey(&group->record);
+	world_serve_all();
+	CT_EXPECT_EQ(w.user[1].joined, false);
+	CT_EXPECT_EQ(w.user[1].err, -FI_ECONNRESET);
+	CT_EXPECT_EQ(w.user[1].losses, 1);
+	CT_EXPECT_EQ(w.user[1].to, 0);
+	CT_EXPECT_EQ(group->state, 0);
+	world_close();
+}
+
+/* Somebody else's were there when we were not. */
+CT_TEST(groups, R26_who_joins_again_checks_again)
+{
+	struct world_group *group;
+	struct world_user *user;
+
+	world_open();
+	group = world_make(world_mgid(1));
+	/* It keeps the group. */
+	world_join_as(2, world_mgid(1), false, true);
+	user = world_join(1, true, false);
+	world_serve_all();
+	world_leave(user);
+	world_serve_all();
+	CT_EXPECT_EQ(group->state, SEND_ONLY);
+	group->state |= FULL;
+	user = world_join(1, true, false);
+	world_serve_all();
+	CT_EXPECT_EQ(user->joins, 1);
+	world_leave(user);
+	world_serve_all();
+	CT_EXPECT_EQ(group->state, SEND_ONLY | FULL);
+	world_close();
+}
+
 CT_TEST(groups, R20_only_groups_of_the_link_are_joined)
 {
 	struct pvb_group_user user = {0};

@@ -291,6 +291,95 @@ CT_TEST(groups, R31_without_reports_it_is_looked_for_now_and_then)
 	world_serve_all();
 	world_pass(1000);
 	CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), -1);
+	CT_EXPECT_EQ(w.served, w.requests);
+	world_close();
+}
+
+/* Nobody has told that it went in between. */
+CT_TEST(groups, R31_a_group_that_was_made_anew_is_joined_at_its_new_mlid)
+{
+	struct world_user *user;
+	uint16_t mlid;
+
+	world_open_with(look_often);
+	w.groups.subscribed = false;
+	make(world_mgid(1));
+	user = send_to(1);
+	world_unmake(world_mgid(1));
+	mlid = make(world_mgid(1));
+	world_pass(1000);
+	world_serve_all();
+	expect_route(user, mlid, 0);
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state, SEND_ONLY);
+	world_close();
+}
+
+CT_TEST(groups, R31_without_reports_a_new_user_makes_it_be_looked_for)
+{
+	struct world_user *user;
+	uint16_t mlid;
+
+	world_open();
+	user = send_to(1);
+	mlid = make(world_mgid(1));
+	world_join_as(2, world_mgid(1), false, true);
+	world_serve_all();
+	expect_route(user, 0, 0);
+	w.groups.subscribed = false;
+	world_join_as(3, world_mgid(1), false, true);
+	world_serve_all();
+	expect_route(user, mlid, 0);
+	expect_route(&w.user[3], mlid, 0);
+	world_close();
+}
+
+/* What is asked for next gets lost, with all its repeats. */
+static void lose_all(void)
+{
+	int i;
+
+	for (i = 0; i < WORLD_TRIES; i++) {
+		w.served = w.requests;
+		world_pass(WORLD_WAIT_MS);
+	}
+	w.served = w.requests;
+}
+
+CT_TEST(groups, R31_a_look_that_is_lost_is_repeated)
+{
+	struct world_user *user;
+	uint16_t mlid;
+
+	world_open();
+	user = send_to(1);
+	mlid = make(world_mgid(1));
+	world_report(66, world_mgid(1));
+	lose_all();
+	expect_route(user, 0, 0);
+	world_pass(WORLD_AGAIN_MS);
+	world_serve_all();
+	expect_route(user, mlid, 0);
+	world_close();
+}
+
+CT_TEST(groups, R31_a_check_that_is_lost_is_repeated)
+{
+	struct world_group *group;
+	struct world_user *user;
+
+	world_open();
+	group = world_make(world_mgid(1));
+	user = send_to(1);
+	/* As if it were made anew with the same MLID. */
+	group->state = 0;
+	world_report(67, world_mgid(1));
+	world_serve(true);
+	lose_all();
+	CT_EXPECT_EQ(group->state, 0);
+	world_pass(WORLD_AGAIN_MS);
+	world_serve_all();
+	CT_EXPECT_EQ(group->state, SEND_ONLY);
+	expect_route(user, group->record.mlid, 0);
 	world_close();
 }
 

@@ -132,7 +132,6 @@ static void checked(struct pvb_group *group, const struct pvb_sa_answer *answer)
 	if (!member || mcm.join_state)
 		group->have = mcm.join_state;
 	group->others = member && !mcm.join_state ? STATES : mcm.join_state;
-	group->others &= (uint8_t)~group->ours;
 }
 
 /* It is looked once more whether the group has come or gone meanwhile. */
@@ -175,13 +174,13 @@ static void joined(struct pvb_group *group, uint8_t state,
 }
 
 /* Whatever the answer: a record that is not there, or nobody who says so, cannot be left
- * any more. The group may have gone with it. */
+ * any more. */
 static void left(struct pvb_group *group, uint8_t state,
 		 const struct pvb_sa_answer *answer)
 {
 	group->groups->leaves += !pvb_link_error(answer);
 	group->ours &= (uint8_t)~state;
-	group->again = true;
+	group->checked = false;
 }
 
 void pvb_group_answered(struct pvb_group_ask *ask, enum pvb_group_kind kind,

@@ -53,8 +53,10 @@ static int hold_router(struct pvb_groups *groups, unsigned int family)
 			return full ? -FI_ENOSPC : -FI_ENOMEM;
 		groups->router[family] = router;
 	}
-	if (!router->held++)
+	if (!router->held++) {
+		router->checked = false;
 		pvb_group_step(router);
+	}
 	return 0;
 }
 
@@ -109,6 +111,9 @@ static void add_user(struct pvb_group *group, struct pvb_group_user *user, bool 
 					.deadline.expired = pvb_user_expired};
 	crn_list_init(&user->news);
 	crn_list_add_tail(&group->users, &user->entry);
+	/* Somebody else may have joined meanwhile. */
+	if ((recv && !group->receivers) || (send && !group->senders))
+		group->checked = false;
 	group->receivers += recv;
 	group->senders += send;
 	if (groups->config.join_ms)
@@ -234,8 +239,6 @@ static void begin_anew(struct pvb_group *group)
 	group->checked = group->verify = group->again = false;
 	group->refused = 0;
 	group->pause_ms = groups->config.again_min_ms;
-	if (!pvb_group_used(group) && !group->member.outstanding)
-		group->ours = 0;
 	group->delayed = pvb_group_used(group) && ms;
 	if (group->delayed)
 		crn_deadline_add(&groups->deadlines, &group->due, groups->now_ms + ms);

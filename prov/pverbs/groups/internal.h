@@ -61,7 +61,7 @@ struct pvb_group {
 	/* Join states of the port, PVB_MCM_*. */
 	uint8_t have;	/* that it has */
 	uint8_t ours;	/* that we have asked for, answered or not: to be left */
-	uint8_t others; /* that it had before us */
+	uint8_t others; /* that it had when it was checked */
 	bool checked;	/* others is known */
 	bool verify;	/* have may be old */
 	bool delayed;	/* until due */
