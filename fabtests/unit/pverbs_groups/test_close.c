@@ -16,7 +16,6 @@ CT_TEST(groups, R27_close_leaves_what_was_joined)
 	world_join(3, true, false);
 	world_serve(false);
 	world_serve(true);
-	world_serve(true);
 	since = w.requests;
 	CT_EXPECT_EQ(w.request[since - 1].hdr.method, PVB_SA_SET);
 	world_close();

@@ -17,11 +17,17 @@ static void expect(uint8_t method, uint64_t mask, uint8_t state)
 	world_serve(true);
 }
 
-static void expect_look_and_check(void)
+static void expect_look(void)
 {
-	CT_ASSERT_EQ(w.requests - w.served, 2);
+	CT_ASSERT_EQ(w.requests - w.served, 1);
 	CT_EXPECT_EQ(world_next()->hdr.comp_mask, PVB_MCM_HAS_MGID);
 	expect(PVB_SA_GET, PVB_MCM_HAS_MGID, 0);
+}
+
+/* Is the port a member already? */
+static void expect_check(void)
+{
+	CT_ASSERT_EQ(w.requests - w.served, 1);
 	CT_EXPECT_EQ(world_next()->hdr.comp_mask,
 		     PVB_MCM_HAS_MGID | PVB_MCM_HAS_PORT_GID);
 	expect(PVB_SA_GET, PVB_MCM_HAS_PORT_GID, 0);
@@ -34,7 +40,7 @@ CT_TEST(groups, R23_R24_R25_an_absent_group_is_created_with_the_attributes_of_th
 
 	world_open();
 	user = world_join(1, true, false);
-	expect_look_and_check();
+	expect_look();
 	CT_ASSERT_EQ(w.requests - w.served, 1);
 	request = world_next();
 	CT_EXPECT_EQ(request->mcm.mtu, WORLD_MTU);
@@ -69,7 +75,8 @@ CT_TEST(groups, R26_a_group_that_exists_is_joined_by_its_mgid)
 	world_open();
 	world_make(world_mgid(1));
 	user = world_join(1, true, false);
-	expect_look_and_check();
+	expect_look();
+	expect_check();
 	CT_ASSERT_EQ(w.requests - w.served, 1);
 	CT_EXPECT_EQ(world_next()->hdr.comp_mask,
 		     PVB_MCM_HAS_MGID | PVB_MCM_HAS_PORT_GID | PVB_MCM_HAS_JOIN_STATE);
@@ -133,7 +140,8 @@ CT_TEST(groups, R26_a_membership_that_is_there_is_used_and_not_left)
 	world_open();
 	world_make(world_mgid(1))->state = FULL;
 	user = world_join(1, true, false);
-	expect_look_and_check();
+	expect_look();
+	expect_check();
 	CT_EXPECT_EQ(user->joins, 1);
 	world_leave(user);
 	world_serve_all();
@@ -458,8 +466,8 @@ static struct world_user *join_half(void)
 {
 	struct world_user *user = world_join(1, true, false);
 
-	world_serve(true);
-	world_serve(true);
+	while (world_next()->hdr.method == PVB_SA_GET)
+		world_serve(true);
 	CT_EXPECT_EQ(world_next()->hdr.method, PVB_SA_SET);
 	return user;
 }

@@ -49,7 +49,6 @@ CT_TEST(groups, R35_a_route_that_is_the_same_afterwards_is_not_told)
 	world_close();
 }
 
-/* Of the manager before: a look, a check, a join and a leave. */
 CT_TEST(groups, R35_answers_of_the_manager_before_count_for_nothing)
 {
 	struct world_request old[8];
@@ -82,7 +81,6 @@ CT_TEST(groups, R35_a_join_outstanding_at_a_restart_is_left_if_nobody_wants_it)
 
 	world_open();
 	world_join(1, true, false);
-	world_serve(true);
 	world_serve(true);
 	join = *world_next();
 	w.served++;

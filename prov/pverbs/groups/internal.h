@@ -40,9 +40,7 @@ struct pvb_group_ask {
  * A group. What is to be asked next follows from its fields alone (step.c), so that an
  * event sets some of them and nothing else.
  *
- * look and member run side by side while it is looked whether the group exists and the
- * port is a member; what changes a membership has no look beside it, which could be of
- * the time before.
+ * What changes a membership has no look beside it, which could be of the time before.
  */
 struct pvb_group {
 	struct pvb_groups *groups;

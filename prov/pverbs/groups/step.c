@@ -42,13 +42,12 @@ static bool looks(const struct pvb_group *group)
 	return group->look.kind != PVB_GROUP_NOTHING;
 }
 
-/* What we have asked for before is ours, whoever else has. */
+/* Is the port a member already (draft section 8)? What we have asked for before is ours,
+ * whoever else has. Of an absent group nobody is. */
 static bool needs_check(const struct pvb_group *group)
 {
-	if (!looks(group) && group->known != PVB_GROUP_PRESENT)
-		return false;
-	return (group->verify && !looks(group)) ||
-	       (!group->checked && wanted(group) & ~group->ours);
+	return group->known == PVB_GROUP_PRESENT && !looks(group) &&
+	       (group->verify || (!group->checked && wanted(group) & ~group->ours));
 }
 
 static enum pvb_group_kind next_member(const struct pvb_group *group, uint8_t *state)
