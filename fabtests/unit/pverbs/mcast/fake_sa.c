@@ -123,6 +123,7 @@ static void get(const struct pvb_sa_hdr *hdr, const struct pvb_mcm *asked)
 	const bool of_port = hdr->comp_mask & PVB_MCM_HAS_PORT_GID;
 	struct pvb_mcm mcm;
 
+	fake_sa.gets++;
 	if (!group || (of_port && !group->state)) {
 		answer(*hdr, PVB_SA_NO_RECORDS, NULL);
 		return;

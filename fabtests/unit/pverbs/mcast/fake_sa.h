@@ -23,7 +23,7 @@ struct fake_sa {
 	uint16_t mlid; /* of the next group */
 	bool silent;
 	uint16_t status; /* of all joins, if it is not 0 */
-	int informs;
+	int informs, gets;
 	int joins, leaves; /* as full member */
 };
 

@@ -666,6 +666,23 @@ CT_TEST(mc_port, R31_groups_that_nobody_reports_are_looked_for)
 	port_close(&w);
 }
 
+CT_TEST(mc_port, groups_that_are_reported_are_not_looked_for)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+	int gets;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	ct_time_stop();
+	mc = join(&w, 0, FI_SEND);
+	gets = fake_sa.gets;
+	ct_time_pass(5000);
+	settle(&w);
+	CT_EXPECT_EQ(fake_sa.gets, gets);
+	mcast_left(mc);
+	port_close(&w);
+}
+
 CT_TEST(mc_port, a_device_that_is_removed_ends_what_was_joined)
 {
 	struct port_world w;
