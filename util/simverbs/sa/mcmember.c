@@ -375,13 +375,28 @@ static void svb_mcm_found(struct svb_sa *sa, uint32_t place,
 		svb_mcm_fill(record, place, group);
 }
 
+static void svb_mcm_look(struct svb_sa *sa, uint32_t place)
+{
+	struct svb_group group;
+
+	if (svb_subnet_get(place, &group) && svb_mcm_matches(sa, place, &group))
+		svb_mcm_found(sa, place, &group);
+}
+
 uint32_t svb_sa_mcmember_get(struct svb_sa *sa)
 {
 	uint32_t place, places = svb_subnet_places();
-	struct svb_group group;
+	union ibv_gid mgid;
+	int only;
 
+	if (svb_mcm_has(sa, SVB_MCM_MGID)) {
+		memcpy(mgid.raw, sa->data + SVB_MC_MGID, 16);
+		only = svb_subnet_find(&mgid);
+		if (only >= 0)
+			svb_mcm_look(sa, (uint32_t)only);
+		return SVB_SA_OK;
+	}
 	for (place = 0; place < places; place++)
-		if (svb_subnet_get(place, &group) && svb_mcm_matches(sa, place, &group))
-			svb_mcm_found(sa, place, &group);
+		svb_mcm_look(sa, place);
 	return SVB_SA_OK;
 }

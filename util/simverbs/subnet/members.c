@@ -52,20 +52,24 @@ static void svb_hold_drop(struct svb_subnet *subnet, struct svb_hold *hold)
 	svb_holds_count(subnet, hold->group, hold->port);
 }
 
-/* Each process is looked at once: known has those that live. */
-static bool svb_token_ended(uint32_t token, uint32_t known[SVB_PROC_MAX])
+/* Processes that a sweep remembers, so that each is looked at once if they are few. */
+#define SVB_KNOWN 64
+
+static bool svb_token_ended(uint32_t token, uint32_t known[SVB_KNOWN])
 {
-	if (token == svb_lock_token || token == known[svb_token_index(token)])
+	uint32_t *seen = &known[svb_token_index(token) % SVB_KNOWN];
+
+	if (token == svb_lock_token || token == *seen)
 		return false;
 	if (!svb_registry_alive(token))
 		return true;
-	known[svb_token_index(token)] = token;
+	*seen = token;
 	return false;
 }
 
 void svb_holds_sweep(struct svb_subnet *subnet)
 {
-	uint32_t known[SVB_PROC_MAX] = {0}, i;
+	uint32_t known[SVB_KNOWN] = {0}, i;
 
 	for (i = 0; i < subnet->holds; i++)
 		if (subnet->hold[i].token &&
