@@ -77,7 +77,7 @@ struct crn_av_form {
 
 struct crn_av_entry {
 	union crn_av_addr addr;
-	uint32_t next;	   /* of the same bucket, as index + 1; 0: the last */
+	uint32_t next;	   /* of the same bucket, as index + 1; of the last, the first */
 	_Atomic bool used; /* the entry is in use: the other fields are valid */
 };
 
@@ -114,7 +114,7 @@ struct crn_av {
 	uint32_t size;	      /* entries of all chunks */
 	uint32_t lowest;      /* no entry below it is free */
 	uint32_t count;	      /* entries used */
-	uint32_t *buckets;    /* by address, as index + 1; 0: empty */
+	uint32_t *buckets;    /* by address: the last one, as index + 1; 0: empty */
 	uint32_t bucket_count;
 	/*
 	 * Set by the provider after crn_av_init; NULL: every address is as good as any

@@ -99,43 +99,54 @@ static uint32_t *av_bucket(const struct crn_av *av, const void *addr)
 	return &av->buckets[av->form->hash(addr) & (av->bucket_count - 1)];
 }
 
-/* The end of the address's list: what was inserted first is found first. */
+/* A bucket has the last of a circular list: what was inserted first is found first, and
+ * to insert it takes no walk, however often an address is there already. */
 static void av_link(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
 {
-	uint32_t *link = av_bucket(av, &entry->addr);
+	uint32_t *last = av_bucket(av, &entry->addr);
+	uint32_t *link = *last ? &crn_av_entry(av, *last - 1)->next : &entry->next;
 
-	while (*link)
-		link = &crn_av_entry(av, *link - 1)->next;
-	entry->next = 0;
+	entry->next = *last ? *link : index + 1;
 	*link = index + 1;
+	*last = index + 1;
 }
 
 static void av_unlink(struct crn_av *av, struct crn_av_entry *entry, uint32_t index)
 {
-	uint32_t *link = av_bucket(av, &entry->addr);
+	uint32_t *last = av_bucket(av, &entry->addr);
+	uint32_t at = *last;
 
-	while (*link != index + 1)
-		link = &crn_av_entry(av, *link - 1)->next;
-	*link = entry->next;
+	while (crn_av_entry(av, at - 1)->next != index + 1)
+		at = crn_av_entry(av, at - 1)->next;
+	crn_av_entry(av, at - 1)->next = entry->next;
+	if (at == index + 1)
+		*last = 0;
+	else if (*last == index + 1)
+		*last = at;
 }
 
-/* Lists keep their order. */
+/* The list with that last one goes to the buckets that there are now; it keeps its order.
+ */
+static void av_link_list(struct crn_av *av, uint32_t last)
+{
+	uint32_t at = last ? crn_av_entry(av, last - 1)->next : 0, next;
+
+	for (; at; at = next) {
+		next = at == last ? 0 : crn_av_entry(av, at - 1)->next;
+		av_link(av, crn_av_entry(av, at - 1), at - 1);
+	}
+}
+
 static void av_rehash(struct crn_av *av, uint32_t *buckets, uint32_t bucket_count)
 {
 	uint32_t *old = av->buckets;
 	const uint32_t old_count = av->bucket_count;
-	struct crn_av_entry *entry;
-	uint32_t i, at, next;
+	uint32_t i;
 
 	av->buckets = buckets;
 	av->bucket_count = bucket_count;
-	for (i = 0; i < old_count; i++) {
-		for (at = old[i]; at; at = next) {
-			entry = crn_av_entry(av, at - 1);
-			next = entry->next;
-			av_link(av, entry, at - 1);
-		}
-	}
+	for (i = 0; i < old_count; i++)
+		av_link_list(av, old[i]);
 	free(old);
 }
 
@@ -213,19 +224,30 @@ int crn_av_table_del(struct crn_av *av, fi_addr_t fi_addr)
 	return 0;
 }
 
+/* The first of its list, as index + 1; 0: none. */
+static uint32_t av_search(struct crn_av *av, const void *addr)
+{
+	const uint32_t last = av->buckets ? *av_bucket(av, addr) : 0;
+	uint32_t at = last;
+
+	while (at) {
+		at = crn_av_entry(av, at - 1)->next;
+		if (av->form->same(&crn_av_entry(av, at - 1)->addr, addr))
+			return at;
+		if (at == last)
+			break;
+	}
+	return 0;
+}
+
 fi_addr_t crn_av_find(struct crn_av *av, const void *addr)
 {
-	fi_addr_t found = FI_ADDR_NOTAVAIL;
-	uint32_t at;
+	uint32_t found;
 
 	if (!av->form->valid(addr, av->form->len(addr)))
 		return FI_ADDR_NOTAVAIL;
 	crn_lock(&av->lock);
-	at = av->buckets ? *av_bucket(av, addr) : 0;
-	while (at && !av->form->same(&crn_av_entry(av, at - 1)->addr, addr))
-		at = crn_av_entry(av, at - 1)->next;
-	if (at)
-		found = at - 1;
+	found = av_search(av, addr);
 	crn_unlock(&av->lock);
-	return found;
+	return found ? found - 1 : FI_ADDR_NOTAVAIL;
 }

@@ -319,6 +319,54 @@ CT_TEST(av, of_copies_the_first_is_found)
 	av_world_close(&w);
 }
 
+/* The others lead nowhere while one more is inserted: who looked at them would end. All
+ * fit into the first chunk, so that no list is made anew. */
+CT_TEST(av, a_copy_is_inserted_without_a_look_at_those_between_first_and_last)
+{
+	const unsigned int copies = 60;
+	struct sockaddr_in in = in_of(5);
+	uint32_t next[60] = {0};
+	struct av_world w;
+	unsigned int i;
+
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	for (i = 0; i < copies; i++) {
+		CT_EXPECT_EQ(insert_in(&w, 5), i);
+		if (i < 2)
+			continue;
+		next[i - 1] = crn_av_entry(&w.av, i - 1)->next;
+		crn_av_entry(&w.av, i - 1)->next = UINT32_MAX;
+	}
+	for (i = 1; i < copies - 1; i++)
+		crn_av_entry(&w.av, i)->next = next[i];
+	for (i = 0; i < copies; i++) {
+		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
+		CT_EXPECT_EQ(remove_one(&w, i), 0);
+	}
+	av_world_close(&w);
+}
+
+/* From either end and from between; what is left keeps its order. */
+CT_TEST(av, copies_are_removed_in_any_order)
+{
+	static const fi_addr_t order[] = {4, 2, 0, 3, 1};
+	static const fi_addr_t first[] = {0, 0, 1, 1, FI_ADDR_NOTAVAIL};
+	struct sockaddr_in in = in_of(5);
+	struct av_world w;
+	size_t i;
+
+	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+	for (i = 0; i < CRN_COUNT(order); i++)
+		CT_EXPECT_EQ(insert_in(&w, 5), i);
+	for (i = 0; i < CRN_COUNT(order); i++) {
+		CT_EXPECT_EQ(remove_one(&w, order[i]), 0);
+		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), first[i]);
+	}
+	CT_EXPECT_EQ(insert_in(&w, 5), 0);
+	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), 0);
+	av_world_close(&w);
+}
+
 CT_TEST(av, of_endpoints_of_one_host_each_is_found)
 {
 	struct sockaddr_in in = in_of(0);
