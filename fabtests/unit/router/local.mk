@@ -20,7 +20,9 @@ fabtests_unit_unit_router_SOURCES = \
 	fabtests/unit/router/test_figures.c \
 	fabtests/unit/router/test_log.c \
 	fabtests/unit/router/test_own.c \
+	fabtests/unit/router/test_ready.c \
 	fabtests/unit/router/test_refusal.c \
+	fabtests/unit/router/test_reload.c \
 	fabtests/unit/router/test_request.c \
 	fabtests/unit/router/test_turn.c \
 	fabtests/unit/router/test_worker.c \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <rdma/fi_errno.h>
+#include <cairn/wait.h>
 #include "world.h"
 
 #define HEAD(id, more) "[router]\nid = " #id "\n" more
@@ -354,6 +355,43 @@ CT_TEST(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
 	world_close(&world);
 }
 
+/* Others are not let in there; the file of one of them may have it wrong. */
+CT_TEST(ask, a_private_wan_is_up_by_a_border_of_its_as_alone)
+{
+	static const char *const with[] = {
+		HEAD(1, "") DEVICE("a", 3, 1, 1, "")
+			WAN("w", 40, 31,
+			    "peer_as = 4\nrouter = tcp://10.0.40.51:7000\n"
+			    "router = tcp://10.0.40.41:7000\n"),
+		HEAD(1, "") DEVICE("a", 5, 1, 1, "") WAN("w", 40, 51, "peer_as = 3\n"),
+		HEAD(1, "") DEVICE("a", 4, 1, 1, "") WAN("w", 40, 41, "peer_as = 3\n"),
+	};
+	struct frt_self self;
+
+	world_open_texts(&world, with, 3);
+	frt_self_lsa(&world.node[0], &self);
+	CT_EXPECT_TRUE(rte_lsa_link(&self.lsa, 4, 40)->up);
+	world.down[2] = true;
+	world_tell(&world);
+	frt_self_lsa(&world.node[0], &self);
+	CT_EXPECT_FALSE(rte_lsa_link(&self.lsa, 4, 40)->up);
+	world_close(&world);
+}
+
+/* An older version sees a way that costs more than all others. */
+CT_TEST(ask, a_border_that_drains_says_so_to_other_as)
+{
+	struct rte_sync_reach reach[RTE_SYNC_REACH_MAX];
+
+	open_world();
+	CT_ASSERT_EQ(frt_self_reach(&world.node[0], world.db[0], crn_now_ms(), reach), 1);
+	CT_EXPECT_EQ(reach[0].cost, 200000);
+	world.node[0].drain = true;
+	CT_ASSERT_EQ(frt_self_reach(&world.node[0], world.db[0], crn_now_ms(), reach), 1);
+	CT_EXPECT_EQ(reach[0].cost, FRT_REACH_DRAIN);
+	world_close(&world);
+}
+
 CT_TEST(ask, a_static_route_ends_on_a_wan_as_well)
 {
 	static const char *const with[] = {
@@ -465,6 +503,8 @@ CT_TEST(ask, an_acl_allows_what_it_names)
 		HEAD(1, "acl = 3:1 -> 3:2\n") DEVICE("a", 3, 1, 1, "")
 			DEVICE("b", 3, 2, 1, "") DEVICE("c", 3, 3, 1, "")};
 
+	static struct frt_why why;
+
 	world_open_texts(&world, with, 1);
 	ask_client(&a, &world, 0, sn1, sn2);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
@@ -473,6 +513,9 @@ CT_TEST(ask, an_acl_allows_what_it_names)
 	ask_client(&a, &world, 0, sn1, sn3);
 	expect_refused(0, FI_EACCES, "no acl allows");
 	CT_EXPECT_EQ(world.node[0].counters.acl, 2);
+	frt_routes_why(&world.node[0], &sn2, sn1, &why);
+	CT_EXPECT_EQ(why.status, FI_EACCES);
+	CT_EXPECT_STRSTR(why.text, "no acl allows 3:2 -> 3:1");
 	world_close(&world);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include <cairn/wait.h>
 
@@ -344,5 +345,33 @@ CT_TEST(documents, whoever_was_not_let_in_is_exported_by_the_reason)
 		CT_EXPECT_STRSTR(text, line);
 	}
 	free(text);
+	end();
+}
+
+static bool exported(const char *line)
+{
+	size_t len;
+	char *text = frt_metrics_text(&one.node, &len);
+	const bool is = text && strstr(text, line);
+
+	free(text);
+	return is;
+}
+
+CT_TEST(documents, what_a_peer_has_sent_stays_counted_when_it_has_gone)
+{
+	static const char line[] = "\ncairn_router_device_received_bytes_total{device="
+				   "\"a\",subnet=\"3:1\"} 4711\n";
+	struct fake_peer *fake;
+
+	begin();
+	fake = one_visitor(&one, 6, 1);
+	CT_ASSERT_NE(fake, NULL);
+	fake->peer.stats_rx_bytes = 4711;
+	CT_EXPECT_TRUE(exported(line));
+	fake_down(fake, FI_ECONNABORTED);
+	one_turn(&one);
+	CT_EXPECT_EQ(one_adjacent(&one, 6), NULL);
+	CT_EXPECT_TRUE(exported(line));
 	end();
 }
