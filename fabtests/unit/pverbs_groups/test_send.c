@@ -332,6 +332,27 @@ CT_TEST(groups, R31_without_reports_a_new_user_makes_it_be_looked_for)
 	world_close();
 }
 
+CT_TEST(groups, R31_a_group_that_appears_during_a_pause_is_not_waited_for)
+{
+	struct world_user *user;
+	uint16_t mlid;
+
+	world_open();
+	user = send_to(1);
+	make(world_mgid(1));
+	w.refuse_method = PVB_SA_SET;
+	w.refuse = PVB_SA_NO_RESOURCES;
+	world_report(66, world_mgid(1));
+	world_serve_all();
+	CT_EXPECT_EQ(user->losses, 1);
+	w.refuse_method = 0;
+	world_unmake(world_mgid(1));
+	mlid = appear(world_mgid(1));
+	CT_EXPECT_EQ(user->joins, 2);
+	expect_route(user, mlid, 0);
+	world_close();
+}
+
 /* What is asked for next gets lost, with all its repeats. */
 static void lose_all(void)
 {

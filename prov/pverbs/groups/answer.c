@@ -35,7 +35,7 @@ void pvb_group_fail(struct pvb_group *group, int err, uint16_t status)
 {
 	struct pvb_groups *groups = group->groups;
 
-	if (group->err || !pvb_group_used(group))
+	if (!pvb_group_used(group))
 		return;
 	group->err = err;
 	group->status = status;
@@ -125,8 +125,8 @@ static void checked(struct pvb_group *group, const struct pvb_sa_answer *answer)
 		pvb_group_fail(group, err, 0);
 		return;
 	}
-	/* Of a group that is known to be absent by now. */
-	if (group->known == PVB_GROUP_ABSENT && group->look.kind == PVB_GROUP_NOTHING)
+	/* It was looked for once more meanwhile. */
+	if (group->known == PVB_GROUP_ABSENT)
 		return;
 	group->checked = true;
 	if (!member || mcm.join_state)
