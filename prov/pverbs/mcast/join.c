@@ -89,7 +89,7 @@ static int mc_enter(struct pvb_mc *mc, const struct pvb_mc_name *name)
 int pvb_mcast_join(struct pvb_ep *ep, const void *addr, uint64_t flags,
 		   struct fid_mc **fid, void *context)
 {
-	struct pvb_mc_name given, name;
+	struct pvb_mc_name given = {0}, name;
 	struct pvb_mc *mc;
 	int ret = mc_check(ep, flags);
 
