@@ -94,6 +94,34 @@ CT_TEST(groups, who_waits_in_the_queue_has_a_deadline_too)
 	world_close();
 }
 
+CT_TEST(groups, who_waits_for_others_has_time_while_the_administrator_answers)
+{
+	unsigned int i, n;
+
+	world_open();
+	for (i = 0; i < MANY; i++)
+		world_join(i, true, i % 2);
+	while (w.served < w.requests) {
+		world_pass(WORLD_WAIT_MS - 1);
+		for (n = 0; n < PVB_GROUPS_WINDOW && w.served < w.requests; n++)
+			world_serve(true);
+	}
+	CT_EXPECT_GT(w.now, 2 * WORLD_JOIN_MS);
+	for (i = 0; i < MANY; i++) {
+		CT_EXPECT_EQ(w.user[i].failures, 0);
+		CT_EXPECT_EQ(w.user[i].joins, 1);
+	}
+	/* From then on it says nothing. */
+	w.silent = true;
+	for (; i < MANY + 80; i++)
+		world_join(i, true, i % 2);
+	for (n = 0; n < 2 * WORLD_JOIN_MS / WORLD_WAIT_MS; n++)
+		world_pass(WORLD_WAIT_MS);
+	for (i = MANY; i < MANY + 80; i++)
+		CT_EXPECT_EQ(w.user[i].failures, 1);
+	world_close();
+}
+
 /* Somebody else has all places of the client. */
 static void ignore(void *arg, const struct pvb_sa_answer *answer)
 {

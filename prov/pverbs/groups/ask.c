@@ -44,6 +44,8 @@ static void answered(void *arg, const struct pvb_sa_answer *answer)
 	ask->outstanding = false;
 	ask->kind = PVB_GROUP_NOTHING;
 	set_window(groups, answer);
+	if (!answer->err)
+		groups->heard_ms = answer->now_ms;
 	if (answer->err == -FI_ECANCELED)
 		pvb_groups_die(groups);
 	if (!ask->stale && !groups->dead)

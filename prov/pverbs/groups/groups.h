@@ -94,8 +94,9 @@ struct pvb_groups_config {
 	bool copy;	      /* each datagram goes to the all-router group too (9) */
 	uint32_t wait_ms;     /* for an answer, before it is asked for again */
 	uint32_t tries;	      /* at least 1 */
-	uint32_t join_ms;     /* until one that is not joined has failed; 0: no end but
-			       * that of requests */
+	uint32_t join_ms;     /* until one that is not joined has failed, counted from
+			       * the administrator's last answer to any of them; 0: no end
+			       * but that of requests */
 	/* Until what failed is tried again, twice as long each time. */
 	uint32_t again_min_ms, again_max_ms;
 	/* Over so long a time are groups joined again when the manager has begun anew,
@@ -117,8 +118,9 @@ struct pvb_groups {
 	struct pvb_group **buckets; /* by MGID */
 	uint32_t bucket_count, count;
 	struct pvb_group *router[PVB_GROUPS_FAMILIES]; /* NULL: nobody sends */
-	uint64_t now_ms;			       /* of the call that runs */
-	struct crn_list all;			       /* struct pvb_group */
+	uint64_t heard_ms;     /* when the administrator has answered last */
+	uint64_t now_ms;       /* of the call that runs */
+	struct crn_list all;   /* struct pvb_group */
 	struct crn_list queue; /* requests that wait for their turn */
 	struct crn_list asked; /* requests that are outstanding */
 	struct crn_list news;  /* struct pvb_group_user */

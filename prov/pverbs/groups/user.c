@@ -222,11 +222,27 @@ void pvb_group_mark(struct pvb_group *group)
 	group->way = way;
 }
 
+static bool is_asked(const struct pvb_group *group)
+{
+	return group->look.kind != PVB_GROUP_NOTHING ||
+	       group->member.kind != PVB_GROUP_NOTHING;
+}
+
+/* Who waits for the answers of others is given time, while there are answers. */
 void pvb_user_expired(struct crn_deadline *deadline)
 {
 	struct pvb_group_user *user =
 		crn_container_of(deadline, struct pvb_group_user, deadline);
+	const struct pvb_group *group = user->group;
+	struct pvb_groups *groups = group->groups;
+	const uint64_t at = groups->heard_ms + groups->config.join_ms;
 
+	if (at > groups->now_ms &&
+	    (is_asked(group) ||
+	     (user->send && is_asked(groups->router[group->family])))) {
+		crn_deadline_add(&groups->deadlines, deadline, at);
+		return;
+	}
 	user->expired = true;
-	mark(user->group->groups, user);
+	mark(groups, user);
 }
