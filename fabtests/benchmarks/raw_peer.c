@@ -8,7 +8,7 @@
 
 #include "raw_peer.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 20000
 #define QUEUE (2 * RAW_CREDITS)
 #define PSN 0x1234u
 /* Receives, sends, and what an atomic fetched: its response comes over another queue pair
