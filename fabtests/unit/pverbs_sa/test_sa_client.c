@@ -242,9 +242,9 @@ CT_TEST(sa_client, what_is_taken_back_has_no_table_any_more)
 }
 
 /* Number segment of a table, of which the last has 52 bytes. */
-static void segment(uint32_t number, bool last)
+static void segment_of(uint32_t tid, uint32_t number, bool last)
 {
-	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET_TABLE, FIRST_TID);
+	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET_TABLE, tid);
 
 	hdr.rmpp_version = PVB_RMPP_VERSION;
 	hdr.rmpp_type = PVB_RMPP_DATA;
@@ -252,6 +252,11 @@ static void segment(uint32_t number, bool last)
 	hdr.segment = number;
 	hdr.length = last ? 20 + PVB_MCM_SIZE : 0;
 	arrive(&hdr, (uint8_t)number);
+}
+
+static void segment(uint32_t number, bool last)
+{
+	segment_of(FIRST_TID, number, last);
 }
 
 static void expect_ack(uint32_t number)
@@ -316,9 +321,17 @@ CT_TEST(sa_rmpp, a_table_of_which_no_more_comes_is_asked_for_again_from_the_star
 	CT_EXPECT_EQ(w.sends, 2);
 	pvb_sa_progress(&w.client, WAIT_MS + 10);
 	CT_EXPECT_EQ(w.sends, 3);
-	segment(1, true);
+	CT_EXPECT_EQ(w.sent.tid, FIRST_TID + 1);
+	CT_EXPECT_EQ(w.sent.comp_mask, PVB_MCM_HAS_MGID);
+	/* Of the first one, which may have been another table. */
+	segment(2, true);
+	CT_EXPECT_EQ(w.client.dropped, 1);
+	segment_of(FIRST_TID + 1, 1, false);
+	segment(2, true);
+	CT_EXPECT_EQ(w.answers, 0);
+	segment_of(FIRST_TID + 1, 2, true);
 	CT_EXPECT_EQ(w.answers, 1);
-	CT_EXPECT_EQ(w.answer.len, PVB_MCM_SIZE);
+	CT_EXPECT_EQ(w.answer.len, PVB_SA_DATA_SIZE + PVB_MCM_SIZE);
 }
 
 CT_TEST(sa_rmpp, a_table_that_is_broken_or_given_up_fails)

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
+#include <cairn/bytes.h>
 #include "sa_client.h"
 
 void pvb_sa_open(struct pvb_sa_client *client, const struct pvb_sa_ops *ops, void *arg,
@@ -41,11 +42,21 @@ void pvb_sa_close(struct pvb_sa_client *client)
 			fail(&client->outstanding[i], -FI_ECANCELED, 0);
 }
 
+/* Segments of a table that are still on their way are not of the one that is asked for
+ * now. Any other answer is as good when it is late. */
+static void renumber(struct pvb_sa_client *client, struct pvb_sa_transaction *trans)
+{
+	trans->tid = client->tid++;
+	crn_put_be64(trans->mad + PVB_MAD_TID_AT, trans->tid);
+}
+
 static void send_try(struct pvb_sa_client *client, struct pvb_sa_transaction *trans,
 		     uint64_t now_ms)
 {
 	trans->tries--;
 	trans->due_ms = now_ms + trans->wait_ms;
+	if (trans->table.segment)
+		renumber(client, trans);
 	pvb_rmpp_fini(&trans->table);
 	pvb_rmpp_init(&trans->table, PVB_SA_TABLE_MAX);
 	client->ops->send(client->arg, trans->mad, trans->wait_ms);

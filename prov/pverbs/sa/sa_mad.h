@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #define PVB_MAD_SIZE 256
+#define PVB_MAD_TID_AT 8
 #define PVB_SA_DATA_AT 56
 #define PVB_SA_DATA_SIZE 200
 
