@@ -41,8 +41,8 @@ bool frt_device_stays(const struct rte_config_device *a,
 	return b->routable && a->transport == b->transport && a->at.as == b->at.as &&
 	       a->at.subnet == b->at.subnet && a->peer_as == b->peer_as &&
 	       a->frag == b->frag && a->transfer == b->transfer && a->auth == b->auth &&
-	       same_text(a->provider, b->provider) && same_text(a->fabric, b->fabric) &&
-	       same_text(a->domain, b->domain) && same_text(a->uri.text, b->uri.text);
+	       same_text(a->fabric, b->fabric) && same_text(a->domain, b->domain) &&
+	       same_text(a->uri.text, b->uri.text);
 }
 
 static bool same_policy(const struct rte_policy *a, const struct rte_policy *b)
