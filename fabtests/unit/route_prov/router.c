@@ -29,7 +29,9 @@ static void router_reply(struct router *router, struct rte_peer *peer)
 	struct rte_conn_rep rep = {
 		.status = (uint32_t)status,
 		.verdict = RTE_FAILED,
-		.router = accepts ? 0 : router->node,
+		.router = accepts      ? 0
+			  : router->of ? router->of
+				       : router->node,
 		.frag = RTE_FRAG_MIN,
 		.eager = 4096,
 		.features = router->req.features & router->features,

@@ -25,6 +25,7 @@ struct router {
 	uint64_t node;
 	enum router_answer answer;
 	int status;
+	uint64_t of; /* whose status that is; 0: its own */
 	const char *uri;
 	uint64_t features; /* that it leaves of those which are asked for */
 	struct rte_peer *peer[ROUTER_PEERS];

@@ -189,6 +189,21 @@ CT_TEST(routers, what_is_not_allowed_is_not_asked_of_another)
 	finish(&scene);
 }
 
+/* Who leads there has been found, and has said it: another one would ask it again. */
+CT_TEST(routers, what_a_router_behind_it_says_is_not_asked_of_another)
+{
+	struct scene scene;
+
+	begin(&scene, true, "");
+	one.answer = two.answer = ROUTER_FAILS;
+	one.status = two.status = FI_EHOSTUNREACH;
+	one.of = two.of = 77;
+	ask(&scene);
+	CT_ASSERT_TRUE(failed(&scene, FI_EHOSTUNREACH, 77));
+	CT_EXPECT_EQ(one.asked + two.asked, 1u);
+	finish(&scene);
+}
+
 CT_TEST(routers, one_that_leaves_is_replaced)
 {
 	struct scene scene;

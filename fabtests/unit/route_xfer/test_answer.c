@@ -56,6 +56,26 @@ CT_TEST(answer, a_nack_says_where_it_failed)
 	end();
 }
 
+CT_TEST(answer, the_first_nack_of_an_operation_stands)
+{
+	struct fi_cq_err_entry err = {0};
+	uint64_t router = 0;
+
+	begin(false);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[1], 0), 0);
+	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 2, .router = 7});
+	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 2, .router = 8});
+	say(&fake.a, &(struct said){RTE_ACK, 0, .request = 1});
+	fake_expect(&fake.a.tx_cq, &context[0], FI_RMA | FI_WRITE, 0);
+	err.err_data = &router;
+	err.err_data_size = sizeof(router);
+	CT_EXPECT_EQ(fi_cq_readerr(&fake.a.tx_cq.fid, &err, 0), 1);
+	CT_EXPECT_EQ(err.op_context, &context[1]);
+	CT_EXPECT_EQ(router, 7);
+	end();
+}
+
 CT_TEST(answer, an_old_nack_is_not_of_the_operation_in_its_place)
 {
 	begin(false);
