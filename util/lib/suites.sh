@@ -243,6 +243,8 @@ functional_sanitized() {
 		check alone two borders reload
 	counted "$1-dgram" 600 functional_on_simverbs "$1" "$address" -p pverbs dgram
 	counted "$1-mcast" 600 mcast_on_simverbs "$1" "$address"
+	SIMVERBS_EVENTS=on FI_PVERBS_LINK=draft counted "$1-mcast-link" 600 functional_on_simverbs "$1" "$address" -p pverbs mcast
+	counted "$1-link" 600 "$top/fabtests/interop/check-link" -b "$1"
 	[ "$1" != asan ] || counted asan-fault 600 functional_on_simverbs asan "$address" -p pverbs -T 340 fault
 }
 
