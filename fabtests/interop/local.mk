@@ -87,6 +87,7 @@ EXTRA_DIST += \
 	fabtests/interop/link/rows/copy.rows \
 	fabtests/interop/link/rows/denied.rows \
 	fabtests/interop/link/rows/draft.rows \
+	fabtests/interop/link/rows/kernel.rows \
 	fabtests/interop/link/rows/qkey.rows \
 	fabtests/interop/link/rows/rfc.rows \
 	fabtests/interop/local.mk \
