@@ -157,8 +157,12 @@ static int hold(struct imc_session *session, struct joined *joined)
 {
 	const uint64_t until = imc_deadline(session->options->seconds);
 	uint64_t again = UINT64_MAX;
-	int ret = imc_follow(session, false);
+	int ret;
 
+	/* What is asked for in vain would keep libumad2sim of ibsim from its end. */
+	if (pvb_umad_now() >= until)
+		return IMC_DONE;
+	ret = imc_follow(session, false);
 	while (!ret && !imc_stopped() && pvb_umad_now() < until) {
 		ret = imc_wait(session, again < until ? again : until);
 		if (session->events & IMC_RESTARTED) {
