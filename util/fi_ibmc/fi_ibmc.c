@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fi_ibmc(1): IPoIB links and their multicast groups at the subnet administrator. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "map/map.h"
@@ -30,11 +32,24 @@ static int ask(const struct imc_options *options)
 	return status;
 }
 
+/* Where an output is closed no device has its place, and what is written there fails. */
+static void keep_places(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static struct imc_options options;
 	int status;
 
+	keep_places();
 	imc_options(argc, argv, &options);
 	imc_json_begin();
 	status = options.command == IMC_MAP ? imc_map(&options) : ask(&options);
