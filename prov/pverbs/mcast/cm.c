@@ -78,6 +78,35 @@ bool pvb_mc_cm_bindable(const struct pvb_domain *domain)
 	return !mc_source(domain, &source);
 }
 
+static bool mc_source_known(const struct pvb_mc_group *group)
+{
+	return group->eq->mcs.source_of == group->domain;
+}
+
+static void mc_source_forget(struct pvb_mc_group *group)
+{
+	if (mc_source_known(group))
+		group->eq->mcs.source_of = NULL;
+}
+
+/* To look is to ask for all addresses of the machine: once for many groups. */
+static int mc_source_get(struct pvb_mc_group *group, union pvb_mc_sockaddr *out)
+{
+	struct pvb_eq_mcs *mcs = &group->eq->mcs;
+	int ret;
+
+	if (mc_source_known(group)) {
+		out->storage = mcs->source;
+		return 0;
+	}
+	ret = mc_source(group->domain, out);
+	if (ret)
+		return ret;
+	mcs->source = out->storage;
+	mcs->source_of = group->domain;
+	return 0;
+}
+
 static int mc_ask(struct pvb_mc_group *group)
 {
 	union pvb_mc_sockaddr addr;
@@ -115,26 +144,40 @@ static void mc_explain(const struct pvb_mc_group *group, int err)
 		 fi_strerror(err), mc_advice(err));
 }
 
-int pvb_mc_cm_begin(struct pvb_mc_group *group)
+static int mc_try(struct pvb_mc_group *group)
 {
 	const enum rdma_port_space ps = mc_port_space(group->domain);
 	union pvb_mc_sockaddr source;
-	int ret = mc_source(group->domain, &source);
+	int ret = mc_source_get(group, &source);
 
 	if (ret)
-		goto err;
+		return ret;
 	if (rdma_create_id(group->eq->channel, &group->id, &group->fid, ps)) {
 		group->id = NULL;
-		ret = pvb_errno();
-		goto err;
+		return pvb_errno();
 	}
 	if (!rdma_bind_addr(group->id, &source.sa) && !mc_ask(group))
 		return 0;
 	ret = -pvb_mc_cm_error(errno);
 	rdma_destroy_id(group->id);
 	group->id = NULL;
-err:
-	mc_explain(group, -ret);
+	return ret;
+}
+
+int pvb_mc_cm_begin(struct pvb_mc_group *group)
+{
+	const bool known = mc_source_known(group);
+	int ret = mc_try(group);
+
+	/* The port may have another address by now. */
+	if (ret)
+		mc_source_forget(group);
+	if (ret && known)
+		ret = mc_try(group);
+	if (ret) {
+		mc_source_forget(group);
+		mc_explain(group, -ret);
+	}
 	return ret;
 }
 
@@ -143,6 +186,7 @@ void pvb_mc_cm_end(struct pvb_mc_group *group)
 	union pvb_mc_sockaddr addr;
 
 	crn_mutex_assert_held(&group->eq->cm_lock);
+	mc_source_forget(group);
 	if (!group->id)
 		return;
 	pvb_mc_sockaddr(&group->name, &addr);

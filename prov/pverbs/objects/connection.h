@@ -57,6 +57,10 @@ struct pvb_eq_mcs {
 	struct crn_list groups;	 /* struct pvb_mc_group */
 	struct crn_list reports; /* struct pvb_mc with something to tell */
 	struct crn_list ports;	 /* struct pvb_mc_port, with FI_PVERBS_LINK */
+	/* Where groups of that domain are joined from, until one of them ends; NULL: not
+	 * known. */
+	const struct pvb_domain *source_of;
+	struct sockaddr_storage source;
 	/* Of joins; fd -1: there was none yet. */
 	struct crn_deadlines deadlines;
 };

@@ -301,6 +301,45 @@ CT_TEST(mc_group, what_rdma_cm_says_is_told)
 	mcast_close(&w);
 }
 
+/* How often the addresses of the machine were asked for since the last call. */
+static unsigned int looks(void)
+{
+	static unsigned int before;
+	const unsigned int all = fake_count(FAKE_GETIFADDRS), since = all - before;
+
+	before = all;
+	return since;
+}
+
+CT_TEST(mc_group, where_many_groups_are_joined_from_is_looked_for_once)
+{
+	const struct sockaddr_in addr = mcast_addr(9);
+	struct fid_mc *mc[4], *none;
+	struct mcast_world w;
+	int i;
+
+	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
+	(void)looks();
+	for (i = 0; i < 3; i++)
+		mc[i] = mcast_join(&w, i % 2, (uint8_t)(1 + i), 0);
+	CT_EXPECT_EQ(looks(), 1);
+	/* An address that has gone meanwhile. */
+	fake_fail(FAKE_BIND_ADDR, 1, EADDRNOTAVAIL);
+	mc[3] = mcast_join(&w, 0, 4, 0);
+	CT_EXPECT_EQ(looks(), 1);
+	/* Who may not join is told after a look; the next one looks as well. */
+	fake_fail(FAKE_BIND_ADDR, 1, EADDRNOTAVAIL);
+	fake_fail(FAKE_JOIN, 1, EPERM);
+	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &none, NULL), -FI_EACCES);
+	CT_EXPECT_EQ(looks(), 1);
+	mcast_left(mc[3]);
+	mc[3] = mcast_join(&w, 0, 4, 0);
+	CT_EXPECT_EQ(looks(), 1);
+	for (i = 0; i < 4; i++)
+		mcast_left(mc[i]);
+	mcast_close(&w);
+}
+
 CT_TEST(mc_group, nothing_is_told_of_what_was_closed)
 {
 	struct mcast_world w;
