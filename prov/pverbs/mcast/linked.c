@@ -391,6 +391,11 @@ void pvb_mc_link_progress(struct pvb_mc_on_link *on)
 		pvb_groups_progress(&on->groups, crn_now_ms());
 }
 
+bool pvb_mc_link_waits(const struct pvb_mc_on_link *on)
+{
+	return on->state == PVB_MC_LINK_FOUND && !crn_list_empty(&on->groups.queue);
+}
+
 int pvb_mc_link_timeout(const struct pvb_mc_on_link *on)
 {
 	return on->state == PVB_MC_LINK_FOUND

@@ -62,6 +62,8 @@ void pvb_mc_link_init(struct pvb_mc_on_link *on, struct pvb_mc_port *port);
 /* No fid_mc is on it. */
 void pvb_mc_link_close(struct pvb_mc_on_link *on);
 void pvb_mc_link_progress(struct pvb_mc_on_link *on);
+/* Does a request wait until another one is answered? */
+bool pvb_mc_link_waits(const struct pvb_mc_on_link *on);
 /* ms until it has something to do, -1: nothing. */
 int pvb_mc_link_timeout(const struct pvb_mc_on_link *on);
 void pvb_mc_link_notice(struct pvb_mc_on_link *on, const struct pvb_notice *notice);

@@ -4,6 +4,7 @@
  * libibumad, where the user may open it. It makes progress where the event queue is read,
  * which waits for its descriptor, for its deadline, and for events of the device.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include "cq/cq.h"
 #include "linked.h"
@@ -13,6 +14,7 @@
 #define PORT_TRIES 8u
 #define PORT_AGAIN 2000u
 #define PORT_LOOK_MANAGER 10000u
+#define PORT_DRAIN_POLL 10
 
 uint32_t pvb_mc_port_wait(void)
 {
@@ -265,10 +267,38 @@ int pvb_mc_port_get(struct pvb_ep *ep)
 	return 0;
 }
 
+static bool port_waits(const struct pvb_mc_port *port)
+{
+	int i;
+
+	for (i = 0; i < PVB_MC_LINKS; i++)
+		if (pvb_mc_link_waits(&port->link[i]))
+			return true;
+	return false;
+}
+
+/* Who has left more groups than requests may be outstanding waits for answers, so that
+ * the others are left as well; what is outstanding is not waited for. */
+static void port_drain(struct pvb_mc_port *port)
+{
+	const uint64_t end = crn_now_ms() + (uint64_t)pvb_params.close_timeout;
+	struct pollfd wait = {.fd = pvb_umad_fd(&port->umad), .events = POLLIN};
+	int ms;
+
+	while (port_waits(port) && crn_now_ms() < end) {
+		ms = pvb_umad_timeout(&port->umad);
+		poll(&wait, 1, ms >= 0 && ms < PORT_DRAIN_POLL ? ms : PORT_DRAIN_POLL);
+		if (!port_take(port))
+			return;
+	}
+}
+
 static void port_close(struct pvb_mc_port *port)
 {
 	int i;
 
+	if (port->open && !port->gone)
+		port_drain(port);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_close(&port->link[i]);
 	if (port->open && !port->gone)

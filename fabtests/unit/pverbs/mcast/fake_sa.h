@@ -9,7 +9,7 @@
 
 #include "../../pverbs_sa/fake_umad.h"
 
-#define FAKE_SA_GROUPS 16
+#define FAKE_SA_GROUPS 48
 
 struct fake_sa_group {
 	bool used;

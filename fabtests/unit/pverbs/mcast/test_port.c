@@ -2,6 +2,7 @@
 /* Groups of an IPoIB link by subnet administration, as a program sees them. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <rdma/fi_ext_cairn.h>
 #include "../fake_queue.h"
 #include "fake_sa.h"
@@ -13,6 +14,7 @@
 #define MGID "ff12:401b:ffff::f01:101"
 #define ROUTERS "ff12:401b:ffff::2"
 #define READS 100
+#define MANY 30
 
 struct port_world {
 	struct mcast_world m;
@@ -469,6 +471,55 @@ CT_TEST(mc_port, endpoints_may_close_while_the_administrator_is_silent)
 	mc = join(&w, 0, 0);
 	fake_sa.silent = true;
 	mcast_left(mc);
+	port_close(&w);
+}
+
+static void join_many(struct port_world *w, struct fid_mc **mc)
+{
+	char ip[INET_ADDRSTRLEN];
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		snprintf(ip, sizeof(ip), "239.2.2.%d", i);
+		mc[i] = join_text(w, 0, ip, 0);
+	}
+	settle(w);
+	for (i = 0; i < MANY; i++)
+		expect_joined(&w->m, mc[i]);
+}
+
+static void leave_many(struct fid_mc **mc)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		mcast_left(mc[i]);
+}
+
+/* More than can be asked for at once. */
+CT_TEST(mc_port, R27_all_groups_are_left_before_the_last_endpoint_has_closed)
+{
+	struct fid_mc *mc[MANY];
+	struct port_world w;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	join_many(&w, mc);
+	leave_many(mc);
+	CT_EXPECT_LT(fake_sa.leaves, MANY);
+	port_close(&w);
+	CT_EXPECT_EQ(fake_sa.leaves, MANY);
+}
+
+CT_TEST(mc_port, closing_does_not_wait_for_ever_for_groups_to_be_left)
+{
+	struct fid_mc *mc[MANY];
+	struct port_world w;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	join_many(&w, mc);
+	pvb_params.close_timeout = 20;
+	fake_sa.silent = true;
+	leave_many(mc);
 	port_close(&w);
 }
 
