@@ -55,6 +55,7 @@ prov_pverbs_libpverbs_objs_la_SOURCES = \
 	prov/pverbs/dgram/path.c \
 	prov/pverbs/dgram/port.c \
 	prov/pverbs/dgram/post.h \
+	prov/pverbs/dgram/qkey.c \
 	prov/pverbs/domain.c \
 	prov/pverbs/ep/bind.c \
 	prov/pverbs/ep/enable.c \

@@ -34,7 +34,7 @@ static void ud_excess_close(struct pvb_ud_domain *ud)
 
 /* The draft's MGIDs have the P_Key as the user writes it, that of RFC 4391 as a full
  * member has it. */
-static void ud_link_init(struct pvb_ud_domain *ud)
+static void ud_link_init(const struct pvb_domain *domain, struct pvb_ud_domain *ud)
 {
 	const struct pvb_ud_path *path = &ud->path;
 
@@ -45,8 +45,12 @@ static void ud_link_init(struct pvb_ud_domain *ud)
 		.profile = pvb_params.link == PVB_LINK_DRAFT ? PVB_MC_DRAFT : PVB_MC_RFC,
 		.scope = pvb_mc_scopes[0],
 		.pkey = pvb_params.pkey ? (uint16_t)pvb_params.pkey : path->addr.pkey,
-		.qkey = pvb_params.qkey ? (uint32_t)pvb_params.qkey : PVB_UD_QKEY_LINK,
+		.qkey = PVB_UD_QKEY_LINK,
 	};
+	if (pvb_params.qkey)
+		ud->link.qkey = (uint32_t)pvb_params.qkey;
+	else
+		pvb_ud_link_qkey(domain, ud, &ud->link.qkey);
 }
 
 int pvb_ud_domain_open(struct pvb_domain *domain)
@@ -72,7 +76,7 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 			 pvb_domain_device(domain), text, fi_strerror(-ret));
 		goto err;
 	}
-	ud_link_init(ud);
+	ud_link_init(domain, ud);
 	ret = ud_excess_open(domain, ud);
 	if (ret)
 		goto err;

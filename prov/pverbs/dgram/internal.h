@@ -24,6 +24,16 @@ int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 int pvb_ud_path_port(struct ibv_context *verbs, uint8_t number,
 		     const struct pvb_ud_addr *src, struct pvb_ud_path *path);
 
+/* qkey.c */
+
+/*
+ * Asks subnet administration for the Q_Key of the link that ud is on, and waits for the
+ * answer, two seconds at most. False: libibumad may not open the port, there is no such
+ * link, or nobody answers.
+ */
+bool pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domain *ud,
+		      uint32_t *qkey);
+
 /* complete.c */
 
 /* pvb_wq.on_complete of what a datagram endpoint receives. */

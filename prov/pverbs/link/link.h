@@ -22,6 +22,16 @@ static inline uint32_t pvb_link_mtu_bytes(uint8_t code)
 	return 128u << code;
 }
 
+/* Of the smallest one that has so many bytes. */
+static inline uint8_t pvb_link_mtu_code(uint32_t bytes)
+{
+	uint8_t code = 0;
+
+	while (pvb_link_mtu_bytes(code) < bytes)
+		code++;
+	return code;
+}
+
 struct pvb_link_config {
 	enum pvb_mc_profile profile;
 	int family;	  /* AF_INET or AF_INET6 */

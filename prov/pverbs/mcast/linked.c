@@ -295,15 +295,6 @@ static void link_done(void *arg, struct pvb_link *link, int err, uint16_t status
 	}
 }
 
-static uint8_t mtu_code(uint32_t bytes)
-{
-	uint8_t code = 0;
-
-	while (128u << code < bytes)
-		code++;
-	return code;
-}
-
 static int link_look(struct pvb_mc_on_link *on)
 {
 	const struct pvb_ud_domain *ud = on->port->domain->ud;
@@ -311,7 +302,7 @@ static int link_look(struct pvb_mc_on_link *on)
 		.profile = (enum pvb_mc_profile)ud->link.profile,
 		.family = on == &on->port->link[0] ? AF_INET : AF_INET6,
 		.pkey = ud->link.pkey,
-		.port_mtu = mtu_code(ud->path.mtu),
+		.port_mtu = pvb_link_mtu_code(ud->path.mtu),
 		.wait_ms = pvb_mc_port_wait(),
 		.tries = pvb_mc_port_tries(),
 		.done = link_done,

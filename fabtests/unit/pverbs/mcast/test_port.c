@@ -24,6 +24,8 @@ struct port_world {
 static struct {
 	int copy, mtu, timeout;
 	size_t qkey;
+	size_t link_qkey;  /* 0: LINK_QKEY */
+	bool silent;	   /* the administrator, while the domain is opened */
 	bool absent;	   /* no port can be opened */
 	bool reports_used; /* by somebody else */
 	bool kernel;	   /* has an interface on the link */
@@ -48,7 +50,8 @@ static bool port_open(struct port_world *w)
 					.caps = FI_MSG | FI_MULTICAST,
 					.arrange = choose};
 
-	fake_sa_open(LINK_QKEY);
+	fake_sa_open(chosen.link_qkey ? (uint32_t)chosen.link_qkey : LINK_QKEY);
+	fake_sa.silent = chosen.silent;
 	if (chosen.absent)
 		fake_sa_none();
 	fake.reports_used = chosen.reports_used;
@@ -175,11 +178,14 @@ CT_TEST(mc_port, endpoints_share_a_membership_and_the_port)
 	int i;
 
 	CT_ASSERT_TRUE(port_open_plain(&w));
+	/* For the Q_Key. */
+	CT_EXPECT_EQ(fake.opened, 1);
+	CT_EXPECT_EQ(fake.closed, 1);
 	mc[0] = join(&w, 0, 0);
 	mc[1] = join(&w, 1, FI_RECV);
 	mc[2] = join(&w, 1, FI_SEND);
 	CT_EXPECT_EQ(fake_sa.joins, 1);
-	CT_EXPECT_EQ(fake.opened, 1);
+	CT_EXPECT_EQ(fake.opened, 2);
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
 	CT_EXPECT_EQ(fi_mc_addr(mc[1]), FI_ADDR_NOTAVAIL);
 	for (i = 2; i >= 0; i--) {
@@ -188,7 +194,7 @@ CT_TEST(mc_port, endpoints_share_a_membership_and_the_port)
 		settle(&w);
 	}
 	CT_EXPECT_EQ(fake_sa.leaves, 1);
-	CT_EXPECT_EQ(fake.closed, 0);
+	CT_EXPECT_EQ(fake.closed, 1);
 	port_close(&w);
 }
 
@@ -272,6 +278,32 @@ CT_TEST(mc_port, R9_a_link_with_another_q_key_is_refused)
 		mcast_left(mc);
 	}
 	CT_EXPECT_EQ(fake_sa.joins, 0);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R9_endpoints_have_the_q_key_of_the_link)
+{
+	struct port_world w;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.link_qkey = 0x80000b1b;
+	CT_ASSERT_TRUE(port_open(&w));
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qkey, 0x80000b1b);
+	mcast_left(join(&w, 0, 0));
+	CT_EXPECT_EQ(fake_sa.joins, 1);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R9_of_a_silent_administrator_nothing_is_learnt)
+{
+	struct port_world w;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.link_qkey = 0x80000b1b;
+	chosen.silent = true;
+	CT_ASSERT_TRUE(port_open(&w));
+	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qkey, LINK_QKEY);
+	CT_EXPECT_EQ(fake.closed, 1);
 	port_close(&w);
 }
 
