@@ -61,6 +61,7 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/mcast/fake_sa.h \
 	fabtests/unit/pverbs/mcast/test_address.c \
 	fabtests/unit/pverbs/mcast/test_group.c \
+	fabtests/unit/pverbs/mcast/test_many.c \
 	fabtests/unit/pverbs/mcast/test_rejoin.c \
 	fabtests/unit/pverbs/mcast/test_link.c \
 	fabtests/unit/pverbs/mcast/test_port.c \

@@ -33,6 +33,7 @@ static _Atomic(struct crn_av_peers *) dgram_no_peers = &crn_av_no_peers;
 
 int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 {
+	unsigned int i;
 	int ret;
 
 	if (!ep->domain->ud)
@@ -46,7 +47,8 @@ int pvb_dgram_open(struct pvb_ep *ep, const struct fi_info *info)
 	ep->dgram = calloc(1, sizeof(*ep->dgram));
 	if (!ep->dgram)
 		return -FI_ENOMEM;
-	crn_list_init(&ep->dgram->mcs.attached);
+	for (i = 0; i < PVB_MC_ATTACH_BUCKETS; i++)
+		crn_list_init(&ep->dgram->mcs.attached[i]);
 	ep->dgram->peers = &dgram_no_peers;
 	ep->dgram->addr = ep->domain->ud->path.addr;
 	if (info->src_addr)

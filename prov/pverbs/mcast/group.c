@@ -19,7 +19,10 @@
 
 void pvb_mcast_open(struct pvb_eq *eq)
 {
-	crn_list_init(&eq->mcs.groups);
+	unsigned int i;
+
+	for (i = 0; i < PVB_MC_GROUP_BUCKETS; i++)
+		crn_list_init(&eq->mcs.groups[i]);
 	crn_list_init(&eq->mcs.reports);
 	crn_list_init(&eq->mcs.ports);
 	eq->mcs.deadlines = (struct crn_deadlines){.set_to = UINT64_MAX, .fd = -1};
@@ -222,6 +225,13 @@ void pvb_mcast_progress(struct pvb_eq *eq)
 	pvb_mc_reports_flush(eq);
 }
 
+/* A name has no holes: names are compared as bytes. */
+static struct crn_list *mc_bucket(struct pvb_eq *eq, const struct pvb_mc_name *name)
+{
+	return &eq->mcs.groups[crn_av_hash(CRN_AV_HASH, name, sizeof(*name)) &
+			       (PVB_MC_GROUP_BUCKETS - 1)];
+}
+
 static struct pvb_mc_group *mc_find(const struct pvb_mc *mc,
 				    const struct pvb_mc_name *name)
 {
@@ -229,7 +239,7 @@ static struct pvb_mc_group *mc_find(const struct pvb_mc *mc,
 	struct pvb_mc_group *group;
 	struct crn_list *entry;
 
-	crn_list_for_each (entry, &eq->mcs.groups) {
+	crn_list_for_each (entry, mc_bucket(eq, name)) {
 		group = crn_container_of(entry, struct pvb_mc_group, entry);
 		if (group->domain == mc->ep->domain && group->send_only == !mc->recv &&
 		    !memcmp(&group->name, name, sizeof(*name)))
@@ -273,7 +283,7 @@ static int mc_create(struct pvb_mc *mc, const struct pvb_mc_name *name)
 		free(group);
 		return ret;
 	}
-	crn_list_add_tail(&eq->mcs.groups, &group->entry);
+	crn_list_add_tail(mc_bucket(eq, name), &group->entry);
 	crn_list_add_tail(&group->users, &mc->entry);
 	mc->group = group;
 	return 0;

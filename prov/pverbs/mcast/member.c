@@ -11,13 +11,11 @@
 #define MC_PKEY_NUMBER 0x7fff
 #define MC_SLOTS_MIN 4u
 
-static uint32_t mc_slot_free(const struct pvb_mcs *mcs)
+static uint32_t mc_slot_free(struct pvb_mcs *mcs)
 {
-	uint32_t i;
-
-	for (i = 0; i < mcs->count && mcs->slots[i].addr; i++)
-		;
-	return i;
+	while (mcs->lowest < mcs->count && mcs->slots[mcs->lowest].addr)
+		mcs->lowest++;
+	return mcs->lowest;
 }
 
 /* Twice as many; senders look at them with tx_lock. */
@@ -69,6 +67,7 @@ void pvb_mc_slot_put(struct pvb_ep *ep, fi_addr_t addr)
 	pvb_mc_slot_at(ep, addr)->addr = 0;
 	atomic_store(&pvb_mc_slot_at(ep, addr)->route, NULL);
 	crn_unlock(&ep->qp.tx_lock);
+	ep->dgram->mcs.lowest = CRN_MIN(ep->dgram->mcs.lowest, (uint32_t)addr);
 }
 
 /* The partition is in the GIDs of IPoIB and of rdma_cm (RFC 4391 section 4). */
@@ -118,9 +117,16 @@ static int mc_check_keys(const struct pvb_mc *mc)
 	return FI_EINVAL;
 }
 
+/* Where attachments to that group are listed. */
+static struct crn_list *mc_attached(struct pvb_ep *ep, const union ibv_gid *gid)
+{
+	return &ep->dgram->mcs.attached[crn_av_hash(CRN_AV_HASH, gid, sizeof(*gid)) &
+					(PVB_MC_ATTACH_BUCKETS - 1)];
+}
+
 int pvb_mc_attach(struct pvb_mc *mc, const struct ibv_ah_attr *ah)
 {
-	struct crn_list *list = &mc->ep->dgram->mcs.attached, *at;
+	struct crn_list *list = mc_attached(mc->ep, &ah->grh.dgid), *at;
 	struct pvb_mc_attach *attach;
 	int err;
 

@@ -52,9 +52,12 @@ struct pvb_cm_calls {
 	void (*part)(struct pvb_ep *ep);
 };
 
+/* Power of two. */
+#define PVB_MC_GROUP_BUCKETS 64u
+
 /* The multicast groups of an event queue: mcast/. Guarded by cm_lock. */
 struct pvb_eq_mcs {
-	struct crn_list groups;	 /* struct pvb_mc_group */
+	struct crn_list groups[PVB_MC_GROUP_BUCKETS]; /* struct pvb_mc_group, by name */
 	struct crn_list reports; /* struct pvb_mc with something to tell */
 	struct crn_list ports;	 /* struct pvb_mc_port, with FI_PVERBS_LINK */
 	/* Where groups of that domain are joined from, until one of them ends; NULL: not

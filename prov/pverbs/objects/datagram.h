@@ -101,6 +101,9 @@ struct pvb_mc_slot {
 	_Atomic(const struct pvb_mc_route *) route;
 };
 
+/* Power of two. */
+#define PVB_MC_ATTACH_BUCKETS 32u
+
 /*
  * The multicast groups of an endpoint: mcast/. Guarded by cm_lock of its event queue, and
  * what a send looks at (slots, count and addr) by tx_lock as well.
@@ -108,8 +111,10 @@ struct pvb_mc_slot {
 struct pvb_mcs {
 	struct pvb_mc_slot *slots;
 	uint32_t count;
-	uint32_t turn;		  /* of the newest address */
-	struct crn_list attached; /* struct pvb_mc_attach */
+	uint32_t lowest; /* no slot below it is free */
+	uint32_t turn;	 /* of the newest address */
+	struct crn_list
+		attached[PVB_MC_ATTACH_BUCKETS]; /* struct pvb_mc_attach, by GID */
 	struct pvb_mc_port *port; /* NULL: it has joined no group of a link */
 	atomic_uint open;	  /* fid_mc that are not closed */
 	uint64_t dropped; /* datagrams to groups that nobody has joined; by tx_lock alone
