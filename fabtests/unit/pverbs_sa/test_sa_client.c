@@ -334,6 +334,17 @@ CT_TEST(sa_rmpp, a_table_of_which_no_more_comes_is_asked_for_again_from_the_star
 	CT_EXPECT_EQ(w.answer.len, PVB_SA_DATA_SIZE + PVB_MCM_SIZE);
 }
 
+/* The sender is told to send no more (13.6.2.1). */
+static void expect_end(uint8_t type, uint8_t status, uint64_t tid)
+{
+	CT_EXPECT_EQ(w.sent.rmpp_type, type);
+	CT_EXPECT_EQ(w.sent.rmpp_status, status);
+	CT_EXPECT_EQ(w.sent.rmpp_flags, PVB_RMPP_ACTIVE);
+	CT_EXPECT_EQ(w.sent.method, PVB_SA_GET_TABLE);
+	CT_EXPECT_EQ(w.sent.tid, tid);
+	CT_EXPECT_EQ(w.sent.segment, 0);
+}
+
 CT_TEST(sa_rmpp, a_table_that_is_broken_or_given_up_fails)
 {
 	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET_TABLE, FIRST_TID);
@@ -353,6 +364,7 @@ CT_TEST(sa_rmpp, a_table_that_is_broken_or_given_up_fails)
 	arrive(&hdr, 0);
 	CT_EXPECT_EQ(w.answer.err, -FI_EINVAL);
 	CT_EXPECT_EQ(w.answers, 2);
+	expect_end(PVB_RMPP_ABORT, 119, FIRST_TID + 1);
 }
 
 CT_TEST(sa_rmpp, a_table_beyond_the_limit_ends_the_request)
@@ -366,6 +378,7 @@ CT_TEST(sa_rmpp, a_table_beyond_the_limit_ends_the_request)
 		segment(number, false);
 	}
 	CT_EXPECT_EQ(w.answer.err, -FI_EMSGSIZE);
+	expect_end(PVB_RMPP_STOP, 1, FIRST_TID);
 }
 
 CT_TEST(sa_client, R31_a_report_is_answered_each_time_and_told_once)

@@ -151,6 +151,8 @@ static void table_segment(struct pvb_sa_client *client, struct pvb_sa_transactio
 
 	ret = pvb_rmpp_segment(&trans->table, hdr, data, &ack);
 	if (ret < 0) {
+		pvb_rmpp_give_up(ret, hdr, mad);
+		client->ops->send(client->arg, mad, 0);
 		fail(trans, ret, now_ms);
 		return;
 	}

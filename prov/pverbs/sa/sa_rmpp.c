@@ -8,6 +8,9 @@
 #define WINDOW 16
 /* The SA header is part of the payload of each segment (specification 15.2.1.1). */
 #define SA_HDR_SIZE 20
+/* Of RMPPStatus (13.6.2.1): no room for more; the length of the last segment is none. */
+#define STOP_RESOURCES 1
+#define ABORT_LENGTH 119
 
 void pvb_rmpp_init(struct pvb_rmpp *rx, size_t limit)
 {
@@ -70,16 +73,38 @@ int pvb_rmpp_segment(struct pvb_rmpp *rx, const struct pvb_sa_hdr *hdr, const vo
 	return last;
 }
 
+/* What goes back to the sender of a segment. */
+static struct pvb_sa_hdr reply_to(const struct pvb_sa_hdr *hdr, enum pvb_rmpp_type type)
+{
+	struct pvb_sa_hdr reply = *hdr;
+
+	reply.method ^= PVB_SA_RESPONSE;
+	reply.status = 0;
+	reply.rmpp_type = (uint8_t)type;
+	reply.rmpp_flags = PVB_RMPP_ACTIVE;
+	reply.rmpp_status = 0;
+	reply.segment = 0;
+	reply.length = 0;
+	return reply;
+}
+
 void pvb_rmpp_ack(const struct pvb_rmpp *rx, const struct pvb_sa_hdr *hdr, uint8_t *mad)
 {
-	struct pvb_sa_hdr ack = *hdr;
+	struct pvb_sa_hdr ack = reply_to(hdr, PVB_RMPP_ACK);
 
-	ack.method ^= PVB_SA_RESPONSE;
-	ack.status = 0;
-	ack.rmpp_type = PVB_RMPP_ACK;
-	ack.rmpp_flags = PVB_RMPP_ACTIVE;
-	ack.rmpp_status = 0;
 	ack.segment = rx->segment;
 	ack.length = rx->window_last;
 	pvb_sa_pack(mad, &ack);
+}
+
+void pvb_rmpp_give_up(int err, const struct pvb_sa_hdr *hdr, uint8_t *mad)
+{
+	struct pvb_sa_hdr end = reply_to(hdr, PVB_RMPP_ABORT);
+
+	end.rmpp_status = ABORT_LENGTH;
+	if (err != -FI_EINVAL) {
+		end.rmpp_type = PVB_RMPP_STOP;
+		end.rmpp_status = STOP_RESOURCES;
+	}
+	pvb_sa_pack(mad, &end);
 }

@@ -33,5 +33,8 @@ int pvb_rmpp_segment(struct pvb_rmpp *rx, const struct pvb_sa_hdr *hdr, const vo
 
 /* The ACK, of PVB_MAD_SIZE bytes; hdr: of the segment that it answers. */
 void pvb_rmpp_ack(const struct pvb_rmpp *rx, const struct pvb_sa_hdr *hdr, uint8_t *mad);
+/* A STOP or an ABORT, after an error of pvb_rmpp_segment: else the sender repeats what
+ * nobody takes. */
+void pvb_rmpp_give_up(int err, const struct pvb_sa_hdr *hdr, uint8_t *mad);
 
 #endif
