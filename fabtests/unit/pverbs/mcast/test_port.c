@@ -2,6 +2,7 @@
 /* Groups of an IPoIB link by subnet administration, as a program sees them. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <rdma/fi_ext_cairn.h>
 #include "../fake_queue.h"
@@ -589,6 +590,35 @@ CT_TEST(mc_port, who_waits_for_the_event_queue_is_woken)
 	CT_EXPECT_EQ(event, FI_JOIN_COMPLETE);
 	CT_EXPECT_EQ(entry.fid, &mc->fid);
 	mcast_left(mc);
+	port_close(&w);
+}
+
+static bool eq_is_readable(struct port_world *w)
+{
+	struct pollfd wait = {.events = POLLIN};
+
+	CT_EXPECT_EQ(fi_control(&w->m.eq->fid, FI_GETWAIT, &wait.fd), 0);
+	return poll(&wait, 1, 0) == 1;
+}
+
+/* Who receives is going to create the group, and who sends waits for that. */
+CT_TEST(mc_port, who_waits_is_woken_by_one_that_is_closed)
+{
+	struct port_world w;
+	struct fid_mc *mc[3];
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc[0] = join(&w, 0, FI_SEND);
+	fake_sa.silent = true;
+	mc[1] = join_text(&w, 0, GROUP, FI_RECV);
+	mc[2] = join_text(&w, 0, GROUP, FI_SEND);
+	settle(&w);
+	CT_EXPECT_FALSE(eq_is_readable(&w));
+	mcast_left(mc[1]);
+	CT_EXPECT_TRUE(eq_is_readable(&w));
+	expect_joined(&w.m, mc[2]);
+	mcast_left(mc[0]);
+	mcast_left(mc[2]);
 	port_close(&w);
 }
 
