@@ -42,6 +42,9 @@ int umad_get_port(const char *ca_name, int portnum, umad_port_t *port)
 	if ((ca_name && strcmp(ca_name, fake.port.ca_name)) ||
 	    (portnum && portnum != fake.port.portnum))
 		return -ENODEV;
+	errno = fake.port_errno;
+	if (errno)
+		return -EIO;
 	*port = fake.port;
 	port->pkeys = fake.pkeys;
 	return 0;

@@ -19,7 +19,8 @@ struct fake_mad {
 struct fake_umad {
 	umad_port_t port;
 	uint16_t pkeys[4];
-	int open_errno;	   /* of umad_open_port, which then fails */
+	int port_errno;	   /* of umad_get_port, which then fails */
+	int open_errno;	   /* of umad_open_port, the same */
 	bool reports_used; /* another program has them */
 	int send_errno;
 	bool gone;

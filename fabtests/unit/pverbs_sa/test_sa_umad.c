@@ -122,6 +122,24 @@ CT_TEST(sa_umad, without_memory_it_says_so)
 	CT_EXPECT_TRUE(ct_alloc_failed());
 }
 
+CT_TEST(sa_umad, a_shortage_is_not_the_want_of_a_device)
+{
+	static const int shortages[] = {EMFILE, ENFILE, ENOMEM};
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(shortages); i++) {
+		fake_reset();
+		fake.open_errno = shortages[i];
+		expect_refused(-shortages[i], strerror(shortages[i]));
+		fake_reset();
+		fake.port_errno = shortages[i];
+		expect_refused(-shortages[i], strerror(shortages[i]));
+	}
+	fake_reset();
+	fake.port_errno = ENOENT;
+	expect_refused(-FI_ENODEV, "no such InfiniBand port");
+}
+
 CT_TEST(sa_umad, another_program_may_have_the_reports_of_a_port)
 {
 	fake_reset();

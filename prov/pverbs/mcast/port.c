@@ -4,6 +4,7 @@
  * libibumad, where the user may open it. It makes progress where the event queue is read,
  * which waits for its descriptor, for its deadline, and for events of the device.
  */
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include "cq/cq.h"
@@ -189,8 +190,14 @@ static int port_wait(struct pvb_mc_port *port)
 	return ret;
 }
 
-/* Without it groups are joined by rdma_cm alone. */
-static void port_open_umad(struct pvb_mc_port *port)
+static bool port_is_shortage(int ret)
+{
+	return ret == -FI_ENOMEM || ret == -FI_EMFILE || ret == -ENFILE;
+}
+
+/* Without it groups are joined by rdma_cm alone, but not for a shortage, which passes: 0
+ * or a negative code. */
+static int port_open_umad(struct pvb_mc_port *port)
 {
 	const struct pvb_umad_config config = {
 		.ca = pvb_domain_device(port->domain),
@@ -202,26 +209,28 @@ static void port_open_umad(struct pvb_mc_port *port)
 
 	if (!ret) {
 		ret = port_wait(port);
-		if (!ret) {
-			port->open = true;
-			return;
-		}
-		pvb_umad_close(&port->umad);
+		if (ret)
+			pvb_umad_close(&port->umad);
+		port->open = !ret;
+		return ret;
 	}
+	if (port_is_shortage(ret))
+		return ret;
 	PVB_WARN(FI_LOG_EP_CTRL,
 		 "FI_PVERBS_LINK without subnet administration: %s. Groups are joined by "
 		 "rdma_cm: who only sends makes a group, and nothing goes to the "
 		 "all-router group in its place\n",
-		 port->umad.error[0] ? port->umad.error : fi_strerror(-ret));
+		 port->umad.error);
+	return 0;
 }
 
-static struct pvb_mc_port *port_new(struct pvb_ep *ep)
+static int port_new(struct pvb_ep *ep, struct pvb_mc_port **out)
 {
 	struct pvb_mc_port *port = calloc(1, sizeof(*port));
-	int i;
+	int i, ret;
 
 	if (!port)
-		return NULL;
+		return -FI_ENOMEM;
 	port->eq = ep->eq;
 	port->domain = ep->domain;
 	port->due.expired = port_on_deadline;
@@ -230,11 +239,16 @@ static struct pvb_mc_port *port_new(struct pvb_ep *ep)
 	port->changes = atomic_load(&ep->domain->ud->link.changes);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_init(&port->link[i], port);
-	port_open_umad(port);
+	ret = port_open_umad(port);
+	if (ret) {
+		free(port);
+		return ret;
+	}
 	if (port->open)
 		port_watch(port);
 	crn_list_add_tail(&ep->eq->mcs.ports, &port->entry);
-	return port;
+	*out = port;
+	return 0;
 }
 
 static struct pvb_mc_port *port_find(const struct pvb_ep *ep)
@@ -260,11 +274,10 @@ int pvb_mc_port_get(struct pvb_ep *ep)
 		return ret;
 	mcs->port = port_find(ep);
 	if (!mcs->port)
-		mcs->port = port_new(ep);
-	if (!mcs->port)
-		return -FI_ENOMEM;
-	mcs->port->users++;
-	return 0;
+		ret = port_new(ep, &mcs->port);
+	if (!ret)
+		mcs->port->users++;
+	return ret;
 }
 
 static bool port_waits(const struct pvb_mc_port *port)

@@ -70,13 +70,23 @@ static int take_port(struct pvb_umad_port *port, const umad_port_t *info)
 	return 0;
 }
 
+/* For want of that something that is there cannot be opened now. */
+static bool is_shortage(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM;
+}
+
 static int look_at_port(struct pvb_umad *umad, const char *ca, int number)
 {
 	umad_port_t info;
 	int ret;
 
-	if (umad_get_port(ca, number, &info))
+	errno = 0;
+	if (umad_get_port(ca, number, &info)) {
+		if (is_shortage(errno))
+			return fail(umad, -errno, "%s", strerror(errno));
 		return fail(umad, -FI_ENODEV, "there is no such InfiniBand port");
+	}
 	ret = strcmp(info.link_layer, "Ethernet")
 		      ? take_port(&umad->port, &info)
 		      : fail(umad, -FI_ENODEV,
@@ -175,20 +185,14 @@ static int open_device(struct pvb_umad *umad)
 	umad->portid = umad_open_port(port->ca, port->number);
 	if (umad->portid >= 0)
 		return 0;
-	switch (errno) {
-	case EACCES:
-	case EPERM:
+	if (is_shortage(errno))
+		return fail(umad, -errno, "%s", strerror(errno));
+	if (errno == EACCES || errno == EPERM)
 		return fail(umad, -FI_EACCES,
 			    "no permission to open its /dev/infiniband/umad*: it needs "
 			    "read and write access");
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-		return fail(umad, -FI_EIO, "%s", strerror(errno));
-	default:
-		return fail(umad, -FI_ENODEV,
-			    "has no /dev/infiniband/umad*: load the module ib_umad");
-	}
+	return fail(umad, -FI_ENODEV,
+		    "has no /dev/infiniband/umad*: load the module ib_umad");
 }
 
 /* The kernel has reports for one agent of the port: another program may be that. Who has

@@ -58,7 +58,8 @@ struct pvb_umad {
  * Opens a port for subnet administration. 0, or with a sentence in error and nothing to
  * be closed: -FI_ENODEV: there is no such port, it is Ethernet, or the kernel's module
  * ib_umad is missing; -FI_EACCES: /dev/infiniband/umad* may not be opened; -FI_ENETDOWN:
- * no subnet manager has configured the port; -FI_ENOMEM; -FI_EIO.
+ * no subnet manager has configured the port; -FI_ENOMEM, -FI_EMFILE, -ENFILE: a shortage,
+ * so that it may be possible later; -FI_EIO.
  */
 int pvb_umad_open(struct pvb_umad *umad, const struct pvb_umad_config *config);
 /* Asks for no more reports, and ends what is outstanding with -FI_ECANCELED. */

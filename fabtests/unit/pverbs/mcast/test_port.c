@@ -759,6 +759,28 @@ CT_TEST(mc_port, without_permission_the_log_says_what_it_takes)
 	port_close(&w);
 }
 
+/* What passes is told, and the next one that joins finds the administrator. */
+CT_TEST(mc_port, a_shortage_does_not_end_subnet_administration)
+{
+	const struct sockaddr_in in = {.sin_family = AF_INET,
+				       .sin_addr = {htonl(0xef010101)}};
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	fake.open_errno = EMFILE;
+	CT_EXPECT_EQ(fi_join(w.m.ep[0], &in, 0, &mc, NULL), -FI_EMFILE);
+	fake.open_errno = 0;
+	fake.port_errno = ENOMEM;
+	CT_EXPECT_EQ(fi_join(w.m.ep[0], &in, 0, &mc, NULL), -FI_ENOMEM);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 0);
+	fake.port_errno = 0;
+	mc = join(&w, 0, 0);
+	CT_ASSERT_NE(mc, NULL);
+	mcast_left(mc);
+	port_close(&w);
+}
+
 CT_TEST(mc_port, R31_groups_that_nobody_reports_are_looked_for)
 {
 	struct port_world w;
