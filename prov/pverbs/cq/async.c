@@ -44,7 +44,9 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 	pthread_mutex_unlock(&domain->qps_lock);
 }
 
-/* Groups of a link have to be joined again: mcast/port.c. */
+/* Groups of a link have to be joined again: mcast/port.c. A port that was down or has
+ * another LID may have lost them, as the kernel takes it, too (multicast.c,
+ * mcast_event_handler). */
 static void pvb_async_manager(struct pvb_domain *domain, int port)
 {
 	if (domain->ud && domain->ud->path.port == port)
@@ -64,6 +66,8 @@ static void pvb_async_handle(struct pvb_domain *domain,
 		break;
 	case IBV_EVENT_CLIENT_REREGISTER:
 	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PORT_ACTIVE:
 		pvb_async_manager(domain, event->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ERR:

@@ -54,8 +54,8 @@ static void port_restarted(void *arg)
 	int i;
 
 	PVB_WARN(FI_LOG_EP_CTRL,
-		 "%s port %d: the subnet manager has begun anew: groups of the link are "
-		 "joined again\n",
+		 "%s port %d: the subnet manager has begun anew, or the port was down or "
+		 "has another LID: groups of the link are joined again\n",
 		 port->umad.port.ca, port->umad.port.number);
 	port->reported = false;
 	for (i = 0; i < PVB_MC_LINKS; i++)

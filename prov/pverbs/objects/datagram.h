@@ -47,7 +47,8 @@ struct pvb_ud_link {
 	uint8_t scope;
 	uint16_t pkey;
 	uint32_t qkey; /* of its groups and of all queue pairs on it */
-	/* Counts what the device says of the subnet manager: another, or anew. */
+	/* Counts what may have ended memberships: another subnet manager, or one that
+	 * begins anew, another LID, a port that is up again. */
 	atomic_uint changes;
 };
 

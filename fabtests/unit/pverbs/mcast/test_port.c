@@ -406,13 +406,18 @@ CT_TEST(mc_port, R15_the_mtu_of_a_router_is_taken_if_it_is_smaller)
 	}
 }
 
-static void restart(void)
+static void port_event(enum ibv_event_type type)
 {
-	struct ibv_async_event event = {.event_type = IBV_EVENT_CLIENT_REREGISTER};
+	struct ibv_async_event event = {.event_type = type};
 
 	event.element.port_num = 1;
-	fake_sa_restart();
 	fake_async_add(&fake_devices[0], &event);
+}
+
+static void restart(void)
+{
+	fake_sa_restart();
+	port_event(IBV_EVENT_CLIENT_REREGISTER);
 }
 
 /* Waits for what a timer begins. */
@@ -446,6 +451,30 @@ CT_TEST(mc_port, R35_after_a_restart_groups_are_joined_again)
 	CT_EXPECT_EQ(fake_sa.informs, informs + 2);
 	mcast_left(mc);
 	port_close(&w);
+}
+
+/* Each may have cost the port its memberships. */
+CT_TEST(mc_port, what_happens_to_the_port_has_groups_joined_again)
+{
+	static const enum ibv_event_type events[] = {IBV_EVENT_SM_CHANGE,
+						     IBV_EVENT_LID_CHANGE,
+						     IBV_EVENT_PORT_ACTIVE};
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(events); i++) {
+		CT_NOTE("event %d", (int)events[i]);
+		CT_ASSERT_TRUE(port_open_plain(&w));
+		mc = join(&w, 0, 0);
+		port_event(events[i]);
+		settle(&w);
+		expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+		await_joins(&w, 2);
+		expect_joined(&w.m, mc);
+		mcast_left(mc);
+		port_close(&w);
+	}
 }
 
 CT_TEST(mc_port, who_only_sends_hears_nothing_of_a_restart)
