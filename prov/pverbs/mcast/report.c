@@ -26,7 +26,8 @@ static int mc_tell_joined(struct pvb_mc *mc)
 		.context = mc->fid.fid.context,
 	};
 
-	if (mc->send)
+	/* Once: fi_mc_addr of other threads reads it when it has joined again, too. */
+	if (mc->send && mc->fid.fi_addr == FI_ADDR_NOTAVAIL)
 		mc->fid.fi_addr = mc->addr;
 	return crn_eq_insert(&mc_eq(mc)->eq, FI_JOIN_COMPLETE, &mc->fid.fid, &entry,
 			     sizeof(entry));

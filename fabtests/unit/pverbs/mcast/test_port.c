@@ -477,6 +477,26 @@ CT_TEST(mc_port, what_happens_to_the_port_has_groups_joined_again)
 	}
 }
 
+/* Other threads read it meanwhile. */
+CT_TEST(mc_port, the_address_is_not_written_again)
+{
+	const fi_addr_t mark = 7;
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc = join(&w, 0, 0);
+	mc->fi_addr = mark;
+	restart();
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	CT_EXPECT_EQ(fi_mc_addr(mc), mark);
+	mcast_left(mc);
+	port_close(&w);
+}
+
 CT_TEST(mc_port, who_only_sends_hears_nothing_of_a_restart)
 {
 	struct port_world w;
