@@ -110,6 +110,51 @@ CT_TEST(groups, R17_R18_the_attributes_are_those_of_the_answer_to_the_join)
 	world_close();
 }
 
+/* Of what it is as a sender no state is told either, and it is nobody else's. */
+CT_TEST(groups, R27_who_sends_and_receives_later_leaves_where_states_are_not_told)
+{
+	struct world_user *receiver;
+
+	world_open();
+	w.mute = true;
+	world_make(world_mgid(1));
+	world_join(1, false, true);
+	world_serve_all();
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state, SEND_ONLY);
+	receiver = world_join_as(2, world_mgid(1), true, false);
+	world_serve_all();
+	CT_EXPECT_EQ(receiver->joins, 1);
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state, FULL);
+	CT_EXPECT_EQ(w.user[1].routes, 1);
+	CT_EXPECT_EQ(w.user[1].losses, 0);
+	world_leave(receiver);
+	world_serve_all();
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state, SEND_ONLY);
+	world_leave(&w.user[1]);
+	world_serve_all();
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state, 0);
+	world_close();
+}
+
+CT_TEST(groups, R26_a_membership_of_another_program_is_seen_by_who_sends)
+{
+	struct world_user *receiver;
+
+	world_open();
+	w.mute = true;
+	world_make(world_mgid(1));
+	world_join(1, false, true);
+	world_serve_all();
+	world_find(world_mgid(1))->state |= FULL;
+	receiver = world_join_as(2, world_mgid(1), true, false);
+	world_serve_all();
+	world_leave(receiver);
+	world_leave(&w.user[1]);
+	world_serve_all();
+	CT_EXPECT_EQ(world_find(world_mgid(1))->state & FULL, FULL);
+	world_close();
+}
+
 CT_TEST(groups, R26_users_of_a_group_share_one_membership)
 {
 	struct world_user *first, *second;

@@ -43,7 +43,9 @@ static bool looks(const struct pvb_group *group)
 }
 
 /* Is the port a member already (draft section 8)? What we have asked for before is ours,
- * whoever else has. Of an absent group nobody is. */
+ * whoever else has. Of an absent group nobody is. Where states are not told it can be
+ * seen only while we are none: who sends and begins to receive leaves as a sender before.
+ */
 static bool needs_check(const struct pvb_group *group)
 {
 	return group->known == PVB_GROUP_PRESENT && !looks(group) &&
@@ -57,8 +59,10 @@ static enum pvb_group_kind next_member(const struct pvb_group *group, uint8_t *s
 		return PVB_GROUP_LEAVE;
 	if (rests(group))
 		return PVB_GROUP_NOTHING;
-	if (needs_check(group))
-		return PVB_GROUP_CHECK;
+	if (needs_check(group)) {
+		*state = group->verify ? 0 : group->ours;
+		return *state ? PVB_GROUP_LEAVE : PVB_GROUP_CHECK;
+	}
 	*state = wanted(group) & (uint8_t)~group->have;
 	if (!*state || looks(group))
 		return PVB_GROUP_NOTHING;
