@@ -177,6 +177,24 @@ CT_TEST(rules, R6_the_mtu_is_not_above_that_of_a_path)
 	end();
 }
 
+/* Nobody can be reached by it. */
+CT_TEST(rules, R6_ports_that_are_not_active_do_not_count)
+{
+	uint32_t i;
+
+	begin();
+	world_add_node(3, IMC_CA, 3, "down");
+	world_add_port(3, 1, 3, 3);
+	world_add_pkey(3, 1, 0, 0xffff);
+	world_finish();
+	for (i = 0; i < world.ports; i++)
+		if (world.port[i].lid == 3)
+			world.port[i].state = 1;
+	CT_ASSERT_EQ(imc_rules(&world, &nothing, &report), 0);
+	CT_EXPECT_EQ(report.findings, 0);
+	end();
+}
+
 static void check_base(void (*change)(struct pvb_mcm *mcm))
 {
 	static const char *const mgids[] = {BROADCAST, ALL_NODE, ROUTERS, ROUTERS_V6};
@@ -209,6 +227,23 @@ CT_TEST(rules, R7_ipv6_has_1280_bytes_at_least)
 static void any_program(struct pvb_mcm *mcm)
 {
 	mcm->qkey = 0xb1b;
+}
+
+CT_TEST(rules, R7_a_link_of_ipv4_alone_may_have_less)
+{
+	static const char *const mgids[] = {BROADCAST, ROUTERS};
+	struct pvb_mcm mcm;
+	size_t i;
+
+	world_begin();
+	for (i = 0; i < sizeof(mgids) / sizeof(mgids[0]); i++) {
+		mcm = world_group(mgids[i]);
+		small(&mcm);
+		world_add(&mcm);
+	}
+	check();
+	CT_EXPECT_EQ(report.findings, 0);
+	end();
 }
 
 CT_TEST(rules, R8_a_controlled_q_key_is_recommended)
@@ -259,6 +294,26 @@ CT_TEST(rules, R10_R11_the_p_key_of_a_group_is_that_of_its_mgid)
 	end();
 }
 
+static void other_pkey_of_equal_low_byte(struct pvb_mcm *mcm)
+{
+	mcm->pkey = 0x80ff;
+}
+
+static void limited_pkey(struct pvb_mcm *mcm)
+{
+	mcm->pkey = 0x7fff;
+}
+
+CT_TEST(rules, R10_p_keys_of_a_partition_have_15_equal_bits)
+{
+	check_group("ff12:401b:ffff::7", other_pkey_of_equal_low_byte);
+	expect_one("R10", "7, 8", IMC_MUST, "its P_Key is 0x80ff, its MGID says 0xffff");
+	end();
+	check_group("ff12:401b:ffff::7", limited_pkey);
+	CT_EXPECT_EQ(report.findings, 0);
+	end();
+}
+
 static void wider(struct pvb_mcm *mcm)
 {
 	mcm->mgid[1] = 0x15;
@@ -293,6 +348,20 @@ CT_TEST(rules, R13_a_wider_link_is_hidden_by_a_link_local_one)
 	add("ff15:401b:ffff::2");
 	check();
 	expect_one("R13", "7", IMC_SHOULD, "scope 2, which is looked for first");
+	end();
+}
+
+CT_TEST(rules, R13_of_two_wider_links_the_widest_is_hidden)
+{
+	world_begin();
+	world_add_node(3, IMC_ROUTER, 3, "router");
+	add("ff15:401b:ffff::ffff:ffff");
+	add("ff15:401b:ffff::2");
+	add("ff18:401b:ffff::ffff:ffff");
+	add("ff18:401b:ffff::2");
+	check();
+	expect_one("R13", "7", IMC_SHOULD, "scope 5, which is looked for first");
+	CT_EXPECT_EQ(report.finding[0].link->scope, 8);
 	end();
 }
 
