@@ -130,6 +130,14 @@ CT_TEST(sa_client, what_is_not_answered_is_sent_again_with_its_number_and_given_
 	CT_EXPECT_EQ(w.answer.err, -FI_ETIMEDOUT);
 }
 
+CT_TEST(sa_client, who_comes_late_does_not_wait_for_what_was_due)
+{
+	world_open();
+	CT_ASSERT_EQ(ask(PVB_SA_GET, 2), 0);
+	CT_EXPECT_EQ(pvb_sa_timeout(&w.client, WAIT_MS), 0);
+	CT_EXPECT_EQ(pvb_sa_timeout(&w.client, 2 * WAIT_MS + 1), 0);
+}
+
 CT_TEST(sa_client, late_and_repeated_answers_are_dropped)
 {
 	struct pvb_sa_hdr hdr = answer_of(PVB_SA_GET, FIRST_TID);

@@ -169,6 +169,7 @@ CT_TEST(sa_watch, R31_what_is_not_answered_is_asked_for_again_later)
 	CT_EXPECT_EQ(w.refused, PVB_SA_TRAPS);
 	CT_EXPECT_EQ(w.err, -FI_ETIMEDOUT);
 	CT_EXPECT_EQ(pvb_sa_watch_timeout(&w.watch, w.now), AGAIN_MS);
+	CT_EXPECT_EQ(pvb_sa_watch_timeout(&w.watch, w.now + AGAIN_MS + 1), 0);
 	pass(AGAIN_MS);
 	CT_EXPECT_EQ(w.sends, 2 * PVB_SA_TRAPS);
 }
