@@ -14,6 +14,10 @@
 #define GROUP "239.1.1.1"
 #define MGID "ff12:401b:ffff::f01:101"
 #define ROUTERS "ff12:401b:ffff::2"
+#define BROADCAST "ff12:401b:ffff::ffff:ffff"
+#define GROUP_V6 "ff05::1:3"
+#define MGID_V6 "ff12:601b:ffff::1:3"
+#define ROUTERS_V6 "ff12:601b:ffff::2"
 #define READS 100
 #define MANY 30
 
@@ -30,6 +34,7 @@ static struct {
 	bool absent;	   /* no port can be opened */
 	bool reports_used; /* by somebody else */
 	bool kernel;	   /* has an interface on the link */
+	bool large;	   /* the port has an MTU of 2048 bytes */
 } chosen;
 
 static void choose(void)
@@ -43,6 +48,8 @@ static void choose(void)
 		fake_cm_reset();
 	if (chosen.timeout)
 		pvb_params.join_timeout = chosen.timeout;
+	if (chosen.large)
+		fake_devices[0].port[0].active_mtu = IBV_MTU_2048;
 }
 
 static bool port_open(struct port_world *w)
@@ -160,6 +167,7 @@ CT_TEST(mc_port, R26_who_receives_is_a_member_at_the_administrator)
 	ah = &fake_newest(&w.qp->sq)->ah->attr;
 	CT_EXPECT_EQ(memcmp(&ah->grh.dgid, group->mcm.mgid, 16), 0);
 	CT_EXPECT_EQ(ah->sl, 2);
+	CT_EXPECT_EQ(ah->static_rate, group->mcm.rate);
 	CT_EXPECT_EQ(ah->grh.traffic_class, 3);
 	CT_EXPECT_EQ(ah->grh.flow_label, 5);
 	CT_EXPECT_EQ(ah->grh.hop_limit, 7);
@@ -220,6 +228,34 @@ CT_TEST(mc_port, R29_R31_an_absent_group_is_sent_to_the_routers_until_it_appears
 	mcast_left(mc);
 	settle(&w);
 	CT_EXPECT_EQ(fake_sa.leaves, 0);
+	port_close(&w);
+}
+
+static void create_large(const char *mgid)
+{
+	fake_sa_create(mgid)->mcm.mtu = IBV_MTU_2048;
+}
+
+CT_TEST(mc_port, R31_groups_of_ipv6_appear_and_go_as_well)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.large = true;
+	CT_ASSERT_TRUE(port_open(&w));
+	fake_sa_find(BROADCAST)->mcm.mtu = IBV_MTU_2048;
+	create_large(ROUTERS_V6);
+	mc = join_text(&w, 0, GROUP_V6, FI_SEND);
+	settled_joined(&w, mc);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(ROUTERS_V6)->mcm.mlid);
+	create_large(MGID_V6);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(MGID_V6)->mcm.mlid);
+	fake_sa_delete(MGID_V6);
+	settle(&w);
+	CT_EXPECT_EQ(sent_to(&w, mc), fake_sa_find(ROUTERS_V6)->mcm.mlid);
+	mcast_left(mc);
 	port_close(&w);
 }
 
