@@ -34,12 +34,13 @@ static struct {
 	bool absent;	   /* no port can be opened */
 	bool reports_used; /* by somebody else */
 	bool kernel;	   /* has an interface on the link */
+	bool draft;	   /* profile, instead of rfc */
 	bool large;	   /* the port has an MTU of 2048 bytes */
 } chosen;
 
 static void choose(void)
 {
-	pvb_params.link = PVB_LINK_RFC;
+	pvb_params.link = chosen.draft ? PVB_LINK_DRAFT : PVB_LINK_RFC;
 	pvb_params.link_copy = chosen.copy;
 	pvb_params.link_mtu = chosen.mtu;
 	pvb_params.qkey = chosen.qkey;
@@ -723,6 +724,24 @@ static void kernel_joins(uint32_t qkey)
 	fake_join_event(fake_join.id, gid, fake_sa_create(MGID)->mcm.mlid, qkey);
 }
 
+/* The kernel's groups have MGIDs of RFC 4391. */
+CT_TEST(mc_port, of_a_link_as_the_draft_has_it_the_kernel_has_no_groups)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.kernel = chosen.draft = true;
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = join(&w, 0, FI_RECV);
+	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 0);
+	CT_EXPECT_EQ(fake_sa.joins, 1);
+	mcast_left(mc);
+	settle(&w);
+	CT_EXPECT_EQ(fake_sa.leaves, 1);
+	port_close(&w);
+}
+
 CT_TEST(mc_port, on_the_link_of_the_kernel_who_receives_is_its_member)
 {
 	struct port_world w;
@@ -916,6 +935,28 @@ CT_TEST(mc_port, a_device_that_is_removed_ends_what_was_joined)
 	settle(&w);
 	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
 	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_port_that_goes_ends_what_was_asked_for)
+{
+	struct port_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(port_open_plain(&w));
+	mc[0] = join(&w, 0, FI_SEND);
+	fake_sa.silent = true;
+	mc[1] = join_text(&w, 0, "239.1.1.2", 0);
+	settle(&w);
+	expect_no_event(w.m.eq);
+	fake.gone = true;
+	fake_arrive(fake.sent[0].data, 0);
+	settle(&w);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
 	expect_no_event(w.m.eq);
 	mcast_left(mc[0]);
 	mcast_left(mc[1]);
