@@ -279,6 +279,9 @@ static void link_done(void *arg, struct pvb_link *link, int err, uint16_t status
 	struct pvb_mc_on_link *on = arg;
 	struct pvb_mc *mc;
 
+	/* Closed while it was looked for: nobody waits. */
+	if (on->state == PVB_MC_LINK_NONE)
+		return;
 	if (!err)
 		link_set_mtu(on);
 	if (!err)

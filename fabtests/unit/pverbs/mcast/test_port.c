@@ -319,6 +319,28 @@ CT_TEST(mc_port, R9_a_link_with_another_q_key_is_refused)
 	port_close(&w);
 }
 
+/* Log lines of closing when the group has been left, whose link was found or not yet. */
+static unsigned int lines_of_closing(bool silent)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	if (!port_open_plain(&w))
+		return 0;
+	fake_sa.silent = silent;
+	mc = join_text(&w, 0, GROUP, 0);
+	settle(&w);
+	mcast_left(mc);
+	ct_log_reset();
+	port_close(&w);
+	return ct_log_count();
+}
+
+CT_TEST(mc_port, who_closes_while_the_link_is_looked_for_is_told_nothing_of_it)
+{
+	CT_EXPECT_EQ(lines_of_closing(true), lines_of_closing(false));
+}
+
 CT_TEST(mc_port, R9_endpoints_have_the_q_key_of_the_link)
 {
 	struct port_world w;
