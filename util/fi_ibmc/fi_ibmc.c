@@ -44,6 +44,20 @@ static void keep_places(void)
 		close(fd);
 }
 
+/* Of what failed before, the reason is not known any more. */
+static bool output_done(void)
+{
+	const bool before = ferror(stdout);
+
+	if (fflush(stdout))
+		perror("fi_ibmc: standard output");
+	else if (before)
+		fputs("fi_ibmc: standard output: not all could be written\n", stderr);
+	else
+		return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static struct imc_options options;
@@ -53,8 +67,5 @@ int main(int argc, char **argv)
 	imc_options(argc, argv, &options);
 	imc_json_begin();
 	status = options.command == IMC_MAP ? imc_map(&options) : ask(&options);
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	perror("fi_ibmc: standard output");
-	return IMC_FAILED;
+	return output_done() ? status : IMC_FAILED;
 }

@@ -59,14 +59,25 @@ static int run(const struct rct_options *options, struct rct_sim *sim)
 	}
 }
 
+/* Of what failed before, the reason is not known any more. */
+static bool output_done(void)
+{
+	const bool before = ferror(stdout);
+
+	if (fflush(stdout))
+		perror("fi_routectl: standard output");
+	else if (before)
+		fputs("fi_routectl: standard output: not all could be written\n", stderr);
+	else
+		return true;
+	return false;
+}
+
 static int live(int argc, char **argv)
 {
 	const int status = rct_live(argc, argv);
 
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	perror("fi_routectl: standard output");
-	return 1;
+	return output_done() ? status : 1;
 }
 
 int main(int argc, char **argv)
@@ -93,9 +104,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < count; i++)
 		rte_config_free(configs[i]);
 	free(configs);
-	if (!ret && (fflush(stdout) || ferror(stdout))) {
-		perror("fi_routectl: standard output");
+	if (!ret && !output_done())
 		ret = -FI_EIO;
-	}
 	return ret ? 1 : 0;
 }

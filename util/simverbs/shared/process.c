@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Joining, leaving and forking. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,27 @@ static int svb_join_locked(void)
 	return 0;
 }
 
+/* Descriptors that stay do not take the number of a standard one that the program has
+ * closed: what it prints would go there. */
+static int svb_join_above(void)
+{
+	unsigned int held = 0, fd;
+	int null = 0, ret;
+
+	while (null >= 0 && null <= STDERR_FILENO) {
+		null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (null >= 0 && null <= STDERR_FILENO)
+			held |= 1u << null;
+	}
+	if (null > STDERR_FILENO)
+		close(null);
+	ret = svb_join_locked();
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (held & 1u << fd)
+			close((int)fd);
+	return ret;
+}
+
 /* Logs why there is no device: the program only sees that there is none. */
 static void svb_join_said(int err)
 {
@@ -173,7 +195,7 @@ int svb_join(void)
 		return 0;
 	pthread_mutex_lock(&svb_self.mutex);
 	if (!svb_self.joined) {
-		ret = svb_join_locked();
+		ret = svb_join_above();
 		svb_join_said(ret);
 	}
 	pthread_mutex_unlock(&svb_self.mutex);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Between processes: shared/segment.c, shared/registry.c, engine/memory.c,
  * engine/service.c, shared/process.c */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -377,5 +378,28 @@ CT_TEST(processes, memory_gone_from_under_its_registration_kills_nobody)
 	ibv_dereg_mr(mr);
 	munmap(page, 4096);
 	world_close(&end);
+	close(fd);
+}
+
+/* Bits: which of the standard descriptors are open after it; 8: it did not join. */
+static int joined_without_standard(int fd)
+{
+	int std, open = 0;
+
+	for (std = 0; std <= STDERR_FILENO; std++)
+		close(std);
+	if (svb_join())
+		return 8;
+	for (std = 0; std <= STDERR_FILENO; std++)
+		open |= (fcntl(std, F_GETFD) >= 0) << std;
+	return open;
+}
+
+CT_TEST(processes, closed_standard_descriptors_stay_closed)
+{
+	pid_t pid;
+	int fd = world_child(joined_without_standard, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
 	close(fd);
 }
