@@ -6,9 +6,9 @@
  *	fuzz_NAME [FILE | FOLDER]...
  *
  * Without arguments the corpus is $srcdir/fabtests/fuzz/corpus/NAME. FUZZ_RUNS and
- * FUZZ_SEED in the environment choose the number of mutations and which ones. The input
- *of a crash or hang is written to the current folder; its name given as the argument,
- *with FUZZ_RUNS=0, replays it.
+ * FUZZ_SEED in the environment choose the number of mutations and which ones; with
+ * FUZZ_PART=N one in N of the number is made. The input of a crash or hang is written to
+ * the current folder; its name given as the argument, with FUZZ_RUNS=0, replays it.
  *
  * To fuzz with coverage, leave this file out and let clang bring its own driver:
  *
@@ -288,6 +288,7 @@ int main(int argc, char **argv)
 	const char *program = program_invocation_short_name;
 	const char *name = strncmp(program, "fuzz_", 5) ? program : program + 5;
 	uint64_t runs = from_env("FUZZ_RUNS", fuzz_runs ? fuzz_runs() : RUNS_DEFAULT);
+	const uint64_t part = from_env("FUZZ_PART", 1);
 	uint64_t seed = from_env("FUZZ_SEED", SEED_DEFAULT);
 	struct corpus corpus = {NULL, 0};
 	const char *why = fuzz_why_not ? fuzz_why_not() : NULL;
@@ -306,6 +307,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: the corpus is empty\n", name);
 		return 2;
 	}
+	runs /= part ? part : 1;
 	printf("%s: %zu inputs, %" PRIu64 " mutations, FUZZ_SEED=%" PRIu64 "\n", name,
 	       corpus.count, runs, seed);
 	snprintf(crash_path, sizeof(crash_path), "crash-%s-%" PRIu64, name, seed);

@@ -185,10 +185,11 @@ suite_explore() {
 	step explore-route-flood-mutations 600 "${run[@]}" -m
 }
 
-# slow_choice SUITE: where a tool makes unit tests slow. Sets the caller's GTEST_FILTER and CT_PART, both exported.
+# slow_choice SUITE: where a tool makes unit tests slow. Sets the caller's GTEST_FILTER, CT_PART and FUZZ_PART, all exported.
 slow_choice() {
 	full_only "$1-plans" "the unit tests that enumerate all plans, which the suite unit runs" || GTEST_FILTER=-$plans_all
 	full_only "$1-random" "nine in ten of the random runs of route's unit tests, all of which the suite unit makes" || CT_PART=10
+	[ "$1" = asan ] || full_only "$1-mutations" "nine in ten inputs of the fuzz targets, all of which the suites unit and asan make" || FUZZ_PART=10
 }
 
 suite_asan() {
@@ -199,7 +200,7 @@ suite_asan() {
 }
 
 suite_tsan() {
-	local -x GTEST_FILTER='*' CT_PART=1
+	local -x GTEST_FILTER='*' CT_PART=1 FUZZ_PART=1
 	slow_choice tsan
 	host_suite tsan -- --disable-man --enable-tsan || return
 	functional_sanitized tsan
@@ -276,7 +277,7 @@ functional_on_simverbs() {
 }
 
 suite_valgrind() {
-	local -x GTEST_FILTER='*' CT_PART=1
+	local -x GTEST_FILTER='*' CT_PART=1 FUZZ_PART=1
 	slow_choice valgrind
 	build_unit || return
 	counted valgrind 1800 make_check "$top/build/unit" \
