@@ -16,24 +16,26 @@
 /* What saquery has, which is opensm's default. */
 #define SM_KEY 1
 
+/* Options that have no letter on the command line have one here. */
 enum {
-	PROFILE = 1,
-	SCOPE,
-	SMKEY,
-	MTU,
-	QKEY,
-	TCLASS,
-	FLOW_LABEL,
-	HOP_LIMIT,
-	SL,
-	RATE,
-	STATE,
-	STAY,
-	STRICT,
-	JSON,
-	DOT,
-	SVG,
+	PROFILE = 'f',
+	SCOPE = 's',
+	SMKEY = 'K',
+	MTU = 'M',
+	QKEY = 'Q',
+	TCLASS = 'T',
+	FLOW_LABEL = 'F',
+	HOP_LIMIT = 'H',
+	SL = 'L',
+	RATE = 'R',
+	STATE = 'S',
+	STAY = 'y',
+	STRICT = 'x',
+	JSON = 'j',
+	DOT = 'd',
+	SVG = 'v',
 };
+static const char letters[] = "C:P:t:r:k:46mw:n:o:h";
 
 static const char usage[] =
 	"Usage: fi_ibmc map [OPTION...] ADDRESS|MGID...\n"
@@ -111,24 +113,24 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* What each command takes, as characters; --json all of them. */
+/* What each command takes; --json all of them. */
 #define OF_DEVICE "CPtr"
-#define OF_ATTRS "\004\005\006\007\010\011\012"
+#define OF_ATTRS "MQTFHLR"
 static const struct {
 	const char *name;
 	const char *options;
 	int words_least, words_most;
 } commands[] = {
-	[IMC_MAP] = {"map", "k\001\002m", 1, INT32_MAX},
-	[IMC_LINK] = {"link", OF_DEVICE "k\00146", 0, 0},
-	[IMC_SHOW] = {"show", OF_DEVICE "k\001\002m\003", 1, INT32_MAX},
-	[IMC_LIST] = {"list", OF_DEVICE "\003\017\020o", 0, 0},
-	[IMC_CREATE_LINK] = {"create-link", OF_DEVICE OF_ATTRS "k\001\00246", 0, 0},
-	[IMC_CREATE_ROUTERS] = {"create-routers", OF_DEVICE "k\00146", 0, 0},
-	[IMC_JOIN] = {"join", OF_DEVICE "k\001m\013\014w", 1, INT32_MAX},
-	[IMC_LEAVE] = {"leave", OF_DEVICE "k\001\002m\013", 1, INT32_MAX},
-	[IMC_WATCH] = {"watch", OF_DEVICE "k\001\002m\003wn", 0, INT32_MAX},
-	[IMC_CHECK] = {"check", OF_DEVICE OF_ATTRS "\003\015", 0, 0},
+	[IMC_MAP] = {"map", "kfsm", 1, INT32_MAX},
+	[IMC_LINK] = {"link", OF_DEVICE "kf46", 0, 0},
+	[IMC_SHOW] = {"show", OF_DEVICE "kfsmK", 1, INT32_MAX},
+	[IMC_LIST] = {"list", OF_DEVICE "Kdvo", 0, 0},
+	[IMC_CREATE_LINK] = {"create-link", OF_DEVICE OF_ATTRS "kfs46", 0, 0},
+	[IMC_CREATE_ROUTERS] = {"create-routers", OF_DEVICE "kf46", 0, 0},
+	[IMC_JOIN] = {"join", OF_DEVICE "kfmSyw", 1, INT32_MAX},
+	[IMC_LEAVE] = {"leave", OF_DEVICE "kfsmS", 1, INT32_MAX},
+	[IMC_WATCH] = {"watch", OF_DEVICE "kfsmKwn", 0, INT32_MAX},
+	[IMC_CHECK] = {"check", OF_DEVICE OF_ATTRS "Kx", 0, 0},
 };
 
 __attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
@@ -185,29 +187,35 @@ static uint8_t known(const char *option, uint8_t code, const char *expected)
 
 static void take_attr(struct imc_attrs *attrs, int option)
 {
-	attrs->set |= 1u << (option - MTU);
 	switch (option) {
 	case MTU:
+		attrs->set |= IMC_MTU;
 		attrs->mtu =
 			known("--mtu", imc_mtu_code((uint32_t)number("--mtu", 256, 4096)),
 			      "256, 512, 1024, 2048 or 4096");
 		break;
 	case QKEY:
+		attrs->set |= IMC_QKEY;
 		attrs->qkey = (uint32_t)number("--qkey", 0, UINT32_MAX);
 		break;
 	case TCLASS:
+		attrs->set |= IMC_TCLASS;
 		attrs->tclass = (uint8_t)number("--tclass", 0, 255);
 		break;
 	case FLOW_LABEL:
+		attrs->set |= IMC_FLOW_LABEL;
 		attrs->flow_label = (uint32_t)number("--flow-label", 0, 0xfffff);
 		break;
 	case HOP_LIMIT:
+		attrs->set |= IMC_HOP_LIMIT;
 		attrs->hop_limit = (uint8_t)number("--hop-limit", 0, 255);
 		break;
 	case SL:
+		attrs->set |= IMC_SL;
 		attrs->sl = (uint8_t)number("--sl", 0, 15);
 		break;
 	case RATE:
+		attrs->set |= IMC_RATE;
 		attrs->rate = (uint8_t)number("--rate", 2, 63);
 		break;
 	}
@@ -301,7 +309,7 @@ static const char *option_text(int option, char text[3])
 	size_t i;
 
 	snprintf(text, 3, "-%c", option);
-	for (i = 0; longs[i].name && option < ' '; i++)
+	for (i = 0; longs[i].name && !strchr(letters, option); i++)
 		if (longs[i].val == option)
 			return longs[i].name;
 	return text;
@@ -363,8 +371,7 @@ void imc_options(int argc, char **argv, struct imc_options *options)
 		fputs(usage, stderr);
 		exit(2);
 	}
-	while ((option = getopt_long(argc, argv, "C:P:t:r:k:46mw:n:o:h", longs, NULL)) !=
-	       -1) {
+	while ((option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (option == 'h')
 			exit(help());
 		if (option == '?') {
@@ -373,12 +380,12 @@ void imc_options(int argc, char **argv, struct imc_options *options)
 		}
 		if (option != JSON && !strchr(commands[options->command].options, option))
 			wrong("%s takes no such option: %s%s",
-			      commands[options->command].name, option < ' ' ? "--" : "",
+			      commands[options->command].name,
+			      strchr(letters, option) ? "" : "--",
 			      option_text(option, text));
 		take_device(options, option);
 		take_link(options, option);
-		if (option >= MTU && option <= RATE)
-			take_attr(&options->attrs, option);
+		take_attr(&options->attrs, option);
 		take_other(options, option);
 	}
 	options->word = (const char *const *)argv + optind;

@@ -33,7 +33,9 @@ util_fi_routectl_fi_routectl_SOURCES = \
 	util/fi_routectl/sheet_clients.c \
 	util/fi_routectl/show.h \
 	util/fi_routectl/sim.c \
-	util/fi_routectl/sim.h
+	util/fi_routectl/sim.h \
+	util/fi_routectl/wrong.c \
+	util/fi_routectl/wrong.h
 util_fi_routectl_fi_routectl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/route \
 	-I$(top_srcdir)/util/fi_routectl -I$(top_srcdir)/util $(LIBFABRIC_CFLAGS) \
 	$(JANSSON_CFLAGS)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
+#include "wrong.h"
 
-enum { SCALE = 1, FROM, TO, JSON };
+/* Options that have no letter on the command line have one here. */
+enum { SCALE = 'S', FROM = 'F', TO = 'T', JSON = 'j' };
 
 static const char usage[] =
 	"Usage: fi_routectl check [--print] CONFIG...\n"
@@ -52,21 +53,9 @@ static const struct {
 	const char *options;
 } commands[] = {
 	[RCT_CHECK] = {"check", "P"},
-	[RCT_SIMULATE] = {"simulate", "fpa\001\002\003\004"},
-	[RCT_GRAPH] = {"graph", "fpo\001\002\003"},
+	[RCT_SIMULATE] = {"simulate", "fpaSFTj"},
+	[RCT_GRAPH] = {"graph", "fpoSFT"},
 };
-
-__attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("fi_routectl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(2);
-}
 
 static uint32_t number(const char *option, const char *text, char **end)
 {
@@ -75,7 +64,7 @@ static uint32_t number(const char *option, const char *text, char **end)
 	errno = 0;
 	value = strtoul(text, end, 0);
 	if (errno || *text < '0' || *text > '9' || value > UINT32_MAX)
-		wrong("%s %s: a number is expected", option, text);
+		rct_wrong("%s %s: a number is expected", option, text);
 	return (uint32_t)value;
 }
 
@@ -86,10 +75,10 @@ static struct rte_subnet subnet(const char *option, const char *text)
 
 	subnet.as = number(option, text, &end);
 	if (*end != ':')
-		wrong("%s %s: AS:SUBNET is expected, as in 3:1", option, text);
+		rct_wrong("%s %s: AS:SUBNET is expected, as in 3:1", option, text);
 	subnet.subnet = number(option, end + 1, &end);
 	if (*end)
-		wrong("%s %s: AS:SUBNET is expected, as in 3:1", option, text);
+		rct_wrong("%s %s: AS:SUBNET is expected, as in 3:1", option, text);
 	return subnet;
 }
 
@@ -98,7 +87,7 @@ static void policy(struct rct_options *options, const char *text)
 	const char *why;
 
 	if (rte_policy_parse(text, &options->policy, &why))
-		wrong("--policy %s: %s", text, why);
+		rct_wrong("--policy %s: %s", text, why);
 	options->has_policy = true;
 }
 
@@ -108,7 +97,7 @@ static void alternatives(struct rct_options *options, const char *text)
 
 	options->alternatives = number("--alternatives", text, &end);
 	if (*end || !options->alternatives || options->alternatives > RTE_ALTERNATIVES)
-		wrong("--alternatives is a number from 1 to %u", RTE_ALTERNATIVES);
+		rct_wrong("--alternatives is a number from 1 to %u", RTE_ALTERNATIVES);
 }
 
 /* "exact" or "doc", set with or without a policy. */
@@ -119,7 +108,8 @@ static void take(struct rct_options *options, int option)
 	switch (option) {
 	case 'f':
 		if (options->fails == RCT_FAILS_MAX)
-			wrong("--fail stands there more than %d times", RCT_FAILS_MAX);
+			rct_wrong("--fail stands there more than %d times",
+				  RCT_FAILS_MAX);
 		options->fail[options->fails++] = optarg;
 		break;
 	case 'p':
@@ -127,7 +117,7 @@ static void take(struct rct_options *options, int option)
 		break;
 	case SCALE:
 		if (strcmp(optarg, "exact") && strcmp(optarg, "doc"))
-			wrong("--metric-scale is exact or doc");
+			rct_wrong("--metric-scale is exact or doc");
 		scale = optarg;
 		break;
 	case FROM:
@@ -160,7 +150,7 @@ static enum rct_command command(const char *name)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(commands[i].name, name))
 			return (enum rct_command)i;
-	wrong("there is no command \"%s\"; --help names them", name);
+	rct_wrong("there is no command \"%s\"; --help names them", name);
 }
 
 void rct_options(int argc, char **argv, struct rct_options *options)
@@ -182,8 +172,8 @@ void rct_options(int argc, char **argv, struct rct_options *options)
 			exit(option == 'h' ? 0 : 2);
 		}
 		if (!strchr(commands[options->command].options, option))
-			wrong("%s takes no such option: %s",
-			      commands[options->command].name, argv[optind - 1]);
+			rct_wrong("%s takes no such option: %s",
+				  commands[options->command].name, argv[optind - 1]);
 		take(options, option);
 	}
 	if (scale) {
@@ -194,5 +184,5 @@ void rct_options(int argc, char **argv, struct rct_options *options)
 	options->file = (const char *const *)argv + optind;
 	options->files = argc - optind;
 	if (!options->files)
-		wrong("which configurations? --help tells more");
+		rct_wrong("which configurations? --help tells more");
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "wrong.h"
 
 /* ms that a router may say nothing; us between looks. */
 #define PATIENCE 10000u
@@ -47,12 +48,6 @@ static const struct option longs[] = {
 
 /* --- The command line --- */
 
-static _Noreturn void wrong(const char *text)
-{
-	fprintf(stderr, "fi_routectl: %s\n", text);
-	exit(2);
-}
-
 static _Noreturn void help(bool asked)
 {
 	fputs(usage, asked ? stdout : stderr);
@@ -62,7 +57,7 @@ static _Noreturn void help(bool asked)
 static void set_action(struct drain *drain, const char *action)
 {
 	if (drain->action)
-		wrong("--undo or --exit, not both");
+		rct_wrong("--undo or --exit, not both");
 	drain->action = action;
 }
 
@@ -75,7 +70,7 @@ static void set_deadline(struct drain *drain, const char *text)
 	seconds = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !seconds ||
 	    seconds > DEADLINE_MOST)
-		wrong("--exit is a number of seconds from 1 to 86400");
+		rct_wrong("--exit is a number of seconds from 1 to 86400");
 	drain->deadline = (uint32_t)seconds * 1000;
 }
 
@@ -114,15 +109,15 @@ static void options(struct drain *drain, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "s:c:wh", longs, NULL)) != -1)
 		take(drain, option);
 	if (optind != argc)
-		wrong("drain takes no word: --help tells more");
+		rct_wrong("drain takes no word: --help tells more");
 	if (drain->live.socket && drain->live.config)
-		wrong("--socket or --config, not both");
+		rct_wrong("--socket or --config, not both");
 	if (!drain->live.socket && !drain->live.config)
 		drain->live.config = RCT_CONFIG;
 	if (!drain->action)
 		drain->action = "begin";
 	else if (drain->wait && *drain->action == 'u')
-		wrong("--undo has nothing to wait for");
+		rct_wrong("--undo has nothing to wait for");
 }
 
 /* --- The router's answers --- */

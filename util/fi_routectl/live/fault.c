@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grid/grid.h"
 #include "live.h"
+#include "wrong.h"
 
 #define CONFIG "/etc/cairn/fi_router.conf"
 /* ms that a router may say nothing. */
@@ -52,18 +52,6 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-__attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("fi_routectl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(2);
-}
-
 static json_t *number(const char *what, const char *text)
 {
 	long long value;
@@ -72,7 +60,7 @@ static json_t *number(const char *what, const char *text)
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end)
-		wrong("%s is a number", what);
+		rct_wrong("%s is a number", what);
 	return json_integer(value);
 }
 
@@ -85,7 +73,7 @@ static json_t *fraction(const char *what, const char *text)
 	value = strtod(text, &end);
 	/* Not "nan" and "inf", which JSON does not have. */
 	if (errno || strspn(text, "0123456789.") != strlen(text) || end == text || *end)
-		wrong("%s is a number from 0.000001 to 1", what);
+		rct_wrong("%s is a number from 0.000001 to 1", what);
 	return json_real(value);
 }
 
@@ -149,13 +137,13 @@ static void words(json_t *request, int count, char **word)
 	const bool sets = count && !strcmp(word[0], "set");
 
 	if (!count || (!sets && !clears && strcmp(word[0], "show")))
-		wrong("fault set, show or clear? --help tells more");
+		rct_wrong("fault set, show or clear? --help tells more");
 	if (sets && count != 2)
-		wrong("fault set drop, delay, duplicate or blackhole?");
+		rct_wrong("fault set drop, delay, duplicate or blackhole?");
 	if (count > (sets || clears ? 2 : 1))
-		wrong("fault %s takes no %s", word[0], word[count - 1]);
+		rct_wrong("fault %s takes no %s", word[0], word[count - 1]);
 	if (!sets && json_object_size(request) > 1)
-		wrong("fault %s takes no such option", word[0]);
+		rct_wrong("fault %s takes no such option", word[0]);
 	json_object_set_new(request, "do", json_string(word[0]));
 	if (sets)
 		json_object_set_new(request, "act", json_string(word[1]));
@@ -218,7 +206,7 @@ int rct_live_fault(int argc, char **argv)
 		take(&options, request, option);
 	words(request, argc - optind, argv + optind);
 	if (options.socket && options.config)
-		wrong("--socket or --config, not both");
+		rct_wrong("--socket or --config, not both");
 	if (!options.socket && !options.config)
 		options.config = CONFIG;
 	path = rct_live_path(&options);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live.h"
+#include "wrong.h"
 
 #define COUNT 4u
 #define COUNT_MOST 1000000u
@@ -17,7 +17,8 @@
 #define DELAY 1000u
 #define DELAY_MOST 3600.0
 
-enum { JSON = 1, DOT, FROM };
+/* Options that have no letter on the command line have one here. */
+enum { JSON = 'j', DOT = 'D', FROM = 'F' };
 
 static const char usage[] =
 	"Usage: fi_routectl show WHAT [OPTION...]\n"
@@ -67,30 +68,18 @@ static const struct {
 	int words; /* behind it */
 	uint32_t count, timeout, timeout_most;
 } commands[] = {
-	[RCT_SHOW] = {"show", "sc\001\002", 1, 0, 0, 0},
-	[RCT_PING] = {"ping", "scnw\001", 1, COUNT, TIMEOUT, TIMEOUT_MOST},
-	[RCT_TRACE] = {"trace", "scw\001", 1, 0, TIMEOUT, TIMEOUT_MOST},
-	[RCT_READY] = {"ready", "scw\001", 0, 0, 0, WAIT_MOST},
-	[RCT_TOP] = {"top", "scnd\001", 0, 0, 0, 0},
-	[RCT_WHY] = {"why", "sc\001\003", 1, 0, 0, 0},
+	[RCT_SHOW] = {"show", "scjD", 1, 0, 0, 0},
+	[RCT_PING] = {"ping", "scnwj", 1, COUNT, TIMEOUT, TIMEOUT_MOST},
+	[RCT_TRACE] = {"trace", "scwj", 1, 0, TIMEOUT, TIMEOUT_MOST},
+	[RCT_READY] = {"ready", "scwj", 0, 0, 0, WAIT_MOST},
+	[RCT_TOP] = {"top", "scndj", 0, 0, 0, 0},
+	[RCT_WHY] = {"why", "scjF", 1, 0, 0, 0},
 	[RCT_FAULT] = {"fault", "", 0, 0, 0, 0}, /* fault.c reads its line itself */
 };
 
 static const char *const shows[] = {
 	"topology", "routes", "connections", "counters", "adjacencies", "blocked",
 };
-
-__attribute__((format(printf, 1, 2), noreturn)) static void wrong(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("fi_routectl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(2);
-}
 
 static size_t command_find(const char *name)
 {
@@ -115,7 +104,7 @@ static uint32_t number(const char *option, const char *text, uint32_t most)
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !value || value > most)
-		wrong("%s is a number from 1 to %u", option, most);
+		rct_wrong("%s is a number from 1 to %u", option, most);
 	return (uint32_t)value;
 }
 
@@ -128,7 +117,7 @@ static uint32_t seconds(const char *option, const char *text)
 	value = strtod(text, &end);
 	if (errno || *text < '0' || *text > '9' || *end || !(value >= 0.1) ||
 	    value > DELAY_MOST)
-		wrong("%s is a number of seconds from 0.1 to 3600", option);
+		rct_wrong("%s is a number of seconds from 0.1 to 3600", option);
 	return (uint32_t)(value * 1000);
 }
 
@@ -173,13 +162,14 @@ static void check_what(const struct rct_live_options *options)
 		if (!strcmp(options->what, shows[i]))
 			break;
 	if (i == sizeof(shows) / sizeof(*shows))
-		wrong("show what? topology, routes, connections, counters, adjacencies "
-		      "or "
-		      "blocked");
+		rct_wrong(
+			"show what? topology, routes, connections, counters, adjacencies "
+			"or "
+			"blocked");
 	if (options->dot && i)
-		wrong("--dot is for the topology alone");
+		rct_wrong("--dot is for the topology alone");
 	if (options->dot && options->json)
-		wrong("--dot or --json, not both");
+		rct_wrong("--dot or --json, not both");
 }
 
 void rct_live_options(int argc, char **argv, struct rct_live_options *options)
@@ -198,15 +188,16 @@ void rct_live_options(int argc, char **argv, struct rct_live_options *options)
 			exit(option == 'h' ? 0 : 2);
 		}
 		if (!strchr(commands[options->command].options, option))
-			wrong("%s takes no such option: %s", argv[0], argv[optind - 1]);
+			rct_wrong("%s takes no such option: %s", argv[0],
+				  argv[optind - 1]);
 		take(options, option);
 	}
 	if (argc - optind != commands[options->command].words)
-		wrong("%s takes %s: --help tells more", argv[0],
-		      commands[options->command].words ? "one word" : "no word");
+		rct_wrong("%s takes %s: --help tells more", argv[0],
+			  commands[options->command].words ? "one word" : "no word");
 	options->what = argv[optind];
 	if (options->socket && options->config)
-		wrong("--socket or --config, not both");
+		rct_wrong("--socket or --config, not both");
 	if (!options->socket && !options->config)
 		options->config = RCT_CONFIG;
 	check_what(options);
