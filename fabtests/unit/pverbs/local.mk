@@ -64,10 +64,16 @@ fabtests_unit_unit_pverbs_SOURCES = \
 	fabtests/unit/pverbs/mcast/test_many.c \
 	fabtests/unit/pverbs/mcast/test_rejoin.c \
 	fabtests/unit/pverbs/mcast/test_link.c \
-	fabtests/unit/pverbs/mcast/test_port.c \
+	fabtests/unit/pverbs/mcast/test_port_close.c \
+	fabtests/unit/pverbs/mcast/test_port_join.c \
+	fabtests/unit/pverbs/mcast/test_port_kernel.c \
+	fabtests/unit/pverbs/mcast/test_port_lost.c \
+	fabtests/unit/pverbs/mcast/test_port_routes.c \
 	fabtests/unit/pverbs/mcast/test_route.c \
 	fabtests/unit/pverbs/mcast/world_mcast.c \
 	fabtests/unit/pverbs/mcast/world_mcast.h \
+	fabtests/unit/pverbs/mcast/world_port.c \
+	fabtests/unit/pverbs/mcast/world_port.h \
 	fabtests/unit/pverbs/persist/control/control_conn.c \
 	fabtests/unit/pverbs/persist/control/control_conn.h \
 	fabtests/unit/pverbs/persist/control/test_control.c \

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of an IPoIB link: memberships that are lost, and joined again after a restart of
+ * the subnet manager and events of the port, not after the port or device has gone. */
+#include "../fake_queue.h"
+#include "objects/objects.h"
+#include "world_port.h"
+
+static void port_event(enum ibv_event_type type)
+{
+	struct ibv_async_event event = {.event_type = type};
+
+	event.element.port_num = 1;
+	fake_async_add(&fake_devices[0], &event);
+}
+
+static void restart(void)
+{
+	fake_sa_restart();
+	port_event(IBV_EVENT_CLIENT_REREGISTER);
+}
+
+/* Waits for what a timer begins. */
+static void await_joins(struct port_world *w, int count)
+{
+	while (fake_sa.joins < count && !ct_failed())
+		port_settle(w);
+	port_settle(w);
+}
+
+CT_TEST(mc_port, R35_after_a_restart_groups_are_joined_again)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+	uint16_t lid;
+	int informs;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	lid = fake_sa_find(PORT_MGID)->mcm.mlid;
+	informs = fake_sa.informs;
+	restart();
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	CT_EXPECT_NE(fake_sa_find(PORT_MGID)->mcm.mlid, lid);
+	CT_EXPECT_EQ(port_sent_to(&w, mc), fake_sa_find(PORT_MGID)->mcm.mlid);
+	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fake_sa.informs, informs + 2);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* Each may have cost the port its memberships. */
+CT_TEST(mc_port, what_happens_to_the_port_has_groups_joined_again)
+{
+	static const enum ibv_event_type events[] = {IBV_EVENT_SM_CHANGE,
+						     IBV_EVENT_LID_CHANGE,
+						     IBV_EVENT_PORT_ACTIVE};
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(events); i++) {
+		CT_NOTE("event %d", (int)events[i]);
+		CT_ASSERT_TRUE(port_open(&w));
+		mc = port_join(&w, 0, 0);
+		port_event(events[i]);
+		port_settle(&w);
+		expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+		await_joins(&w, 2);
+		expect_joined(&w.m, mc);
+		mcast_left(mc);
+		port_close(&w);
+	}
+}
+
+/* Other threads read it meanwhile. */
+CT_TEST(mc_port, the_address_is_not_written_again)
+{
+	const fi_addr_t mark = 7;
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	mc->fi_addr = mark;
+	restart();
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	CT_EXPECT_EQ(fi_mc_addr(mc), mark);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, who_only_sends_hears_nothing_of_a_restart)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, FI_SEND);
+	fake_sa_create(PORT_MGID);
+	port_settle(&w);
+	restart();
+	port_settle(&w);
+	fake_sa_create(PORT_MGID);
+	while (port_sent_to(&w, mc) != fake_sa_find(PORT_MGID)->mcm.mlid && !ct_failed())
+		expect_no_event(w.m.eq);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_device_that_is_removed_ends_what_was_joined)
+{
+	struct port_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc[0] = port_join(&w, 0, 0);
+	/* Its link is looked for. */
+	mc[1] = port_join_text(&w, 0, "ff05::2", FI_SEND);
+	fake_remove(&fake_devices[0], ep_of(w.m.ep[0])->domain->verbs);
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_port_that_goes_ends_what_was_asked_for)
+{
+	struct port_world w;
+	struct fid_mc *mc[2];
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc[0] = port_join(&w, 0, FI_SEND);
+	fake_sa.silent = true;
+	mc[1] = port_join_text(&w, 0, "239.1.1.2", 0);
+	port_settle(&w);
+	expect_no_event(w.m.eq);
+	fake.gone = true;
+	fake_arrive(fake.sent[0].data, 0);
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, a_port_that_goes_ends_what_was_joined)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc[2];
+	uint32_t event;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc[0] = port_join(&w, 0, 0);
+	mc[1] = port_join(&w, 0, FI_SEND);
+	fake.gone = true;
+	fake_arrive(fake.sent[0].data, 0);
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAVAIL);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(w.m.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_no_event(w.m.eq);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc[0])), -FI_EADDRNOTAVAIL);
+	mcast_left(mc[0]);
+	/* Nothing can be joined any more. */
+	mc[0] = port_join_text(&w, 0, PORT_GROUP, 0);
+	expect_eq_error(w.m.eq, &mc[0]->fid, FI_ENODEV, 0);
+	mcast_left(mc[0]);
+	mcast_left(mc[1]);
+	port_close(&w);
+}
