@@ -11,11 +11,15 @@ fabtests_unit_unit_pverbs_groups_SOURCES = \
 	fabtests/unit/pverbs_groups/test_receive_member.c \
 	fabtests/unit/pverbs_groups/test_receive_usable.c \
 	fabtests/unit/pverbs_groups/test_restart.c \
-	fabtests/unit/pverbs_groups/test_send.c \
+	fabtests/unit/pverbs_groups/test_send_appear.c \
+	fabtests/unit/pverbs_groups/test_send_member.c \
+	fabtests/unit/pverbs_groups/test_send_route.c \
 	fabtests/unit/pverbs_groups/world.c \
 	fabtests/unit/pverbs_groups/world.h \
 	fabtests/unit/pverbs_groups/world_receive.c \
-	fabtests/unit/pverbs_groups/world_receive.h
+	fabtests/unit/pverbs_groups/world_receive.h \
+	fabtests/unit/pverbs_groups/world_send.c \
+	fabtests/unit/pverbs_groups/world_send.h
 nodist_EXTRA_fabtests_unit_unit_pverbs_groups_SOURCES = fabtests/unit/dummy.cc
 fabtests_unit_unit_pverbs_groups_CPPFLAGS = $(fabtests_unit_unit_pverbs_sa_CPPFLAGS)
 fabtests_unit_unit_pverbs_groups_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
