@@ -194,13 +194,18 @@ int crn_cq_init(struct crn_cq *cq, struct fid_domain *domain,
 
 int crn_cq_fini(struct crn_cq *cq)
 {
+	struct crn_cq_slot *slot;
 	uint32_t i;
 
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
 	crn_lock(cq->guard);
-	for (i = 0; i < crn_cq_count(cq); i++)
-		free(crn_cq_slot(cq, i)->err_data);
+	for (i = 0; i < crn_cq_count(cq); i++) {
+		slot = crn_cq_slot(cq, i);
+		/* What a success has there is of an error that was read. */
+		if (slot->err)
+			free(slot->err_data);
+	}
 	crn_unlock(cq->guard);
 	free(cq->last_error);
 	free(cq->ring);

@@ -170,6 +170,22 @@ CT_TEST(cq, unread_completions_are_freed_with_the_queue)
 	close_cq(cq);
 }
 
+/* The data of an error that was read are the queue's own, also where a success that
+ * nobody has read came to the same place. */
+CT_TEST(cq, data_of_errors_are_freed_once)
+{
+	struct fi_cq_err_entry err = {.err = FI_EIO, .err_data_size = 4}, read = {0};
+	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 1, FI_CQ_FORMAT_TAGGED);
+
+	err.err_data = (char[]){"abc"};
+	CT_EXPECT_TRUE(crn_cq_reserve(cq));
+	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(fi_cq_readerr(&cq->fid, &read, 0), 1);
+	CT_EXPECT_EQ(places(cq), 1);
+	put(cq, 1);
+	close_cq(cq);
+}
+
 CT_TEST(cq, refuses_what_it_does_not_offer)
 {
 	static const struct {
