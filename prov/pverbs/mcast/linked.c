@@ -298,7 +298,9 @@ static void link_done(void *arg, struct pvb_link *link, int err, uint16_t status
 	}
 }
 
-static int link_look(struct pvb_mc_on_link *on)
+typedef void link_done_fn(void *arg, struct pvb_link *link, int err, uint16_t status);
+
+static int link_ask(struct pvb_mc_on_link *on, struct pvb_link *link, link_done_fn *done)
 {
 	const struct pvb_ud_domain *ud = on->port->domain->ud;
 	const struct pvb_link_config config = {
@@ -308,11 +310,16 @@ static int link_look(struct pvb_mc_on_link *on)
 		.port_mtu = pvb_link_mtu_code(ud->path.mtu),
 		.wait_ms = pvb_mc_port_wait(),
 		.tries = pvb_mc_port_tries(),
-		.done = link_done,
+		.done = done,
 		.arg = on,
 	};
-	const int ret =
-		pvb_link_open(&on->link, &on->port->umad.client, &config, crn_now_ms());
+
+	return pvb_link_open(link, &on->port->umad.client, &config, crn_now_ms());
+}
+
+static int link_look(struct pvb_mc_on_link *on)
+{
+	const int ret = link_ask(on, &on->link, link_done);
 
 	if (!ret)
 		on->state = PVB_MC_LINK_ASKED;
@@ -409,8 +416,67 @@ void pvb_mc_link_reported(struct pvb_mc_on_link *on)
 		pvb_groups_subscribed(&on->groups, crn_now_ms());
 }
 
+/* --- A subnet manager that begins anew */
+
+static void link_join_again(struct pvb_mc_on_link *on)
+{
+	pvb_groups_restarted(&on->groups, crn_now_ms());
+	/* Since the restart, perhaps. */
+	if (on->port->reported)
+		pvb_groups_subscribed(&on->groups, crn_now_ms());
+}
+
+/* Groups that are created from now on are as it is now. */
+static void link_renew(struct pvb_mc_on_link *on)
+{
+	struct crn_list *entry;
+
+	on->link.group = on->anew.group;
+	on->link.mtu = on->anew.mtu;
+	link_set_mtu(on);
+	crn_list_for_each (entry, &on->members)
+		crn_container_of(entry, struct pvb_mc, on_entry)->mtu = on->link.mtu;
+}
+
+/* Its groups have other names, or its queue pairs another Q_Key: what was joined is not
+ * of it. Who joins next looks for it. */
+static void link_replaced(struct pvb_mc_on_link *on)
+{
+	const bool other_qkey = on->anew.group.qkey != on->link.group.qkey;
+
+	PVB_WARN(FI_LOG_EP_CTRL,
+		 "%s port %d: the IPoIB link has scope %u and Q_Key 0x%x now, it had "
+		 "scope %u and Q_Key 0x%x: its groups end. Join them again, with "
+		 "endpoints of that Q_Key\n",
+		 on->port->umad.port.ca, on->port->umad.port.number, on->anew.map.scope,
+		 on->anew.group.qkey, on->link.map.scope, on->link.group.qkey);
+	pvb_mc_link_close(on);
+	link_fail_all(&on->members, other_qkey ? FI_EINVAL : FI_EADDRNOTAVAIL, 0);
+}
+
+/* Without an answer it is taken to be as it was. */
+static void link_anew_done(void *arg, struct pvb_link *anew, int err, uint16_t status)
+{
+	struct pvb_mc_on_link *on = arg;
+
+	on->looking = false;
+	if (on->state != PVB_MC_LINK_FOUND)
+		return;
+	if (!err && (anew->map.scope != on->link.map.scope ||
+		     anew->group.qkey != on->link.group.qkey)) {
+		link_replaced(on);
+		return;
+	}
+	if (!err)
+		link_renew(on);
+	link_join_again(on);
+}
+
 void pvb_mc_link_restarted(struct pvb_mc_on_link *on)
 {
-	if (on->state == PVB_MC_LINK_FOUND)
-		pvb_groups_restarted(&on->groups, crn_now_ms());
+	if (on->state != PVB_MC_LINK_FOUND || on->looking)
+		return;
+	on->looking = !link_ask(on, &on->anew, link_anew_done);
+	if (!on->looking)
+		link_join_again(on);
 }

@@ -25,6 +25,8 @@ struct pvb_mc_on_link {
 	struct pvb_mc_port *port;
 	enum pvb_mc_link_state state;
 	struct pvb_link link;
+	struct pvb_link anew;	  /* while it is looked for once more */
+	bool looking;		  /* it is */
 	struct pvb_groups groups; /* once it is found */
 	struct crn_list waiting;  /* struct pvb_mc, until it is */
 	struct crn_list members;  /* struct pvb_mc, from then on */
@@ -68,6 +70,8 @@ bool pvb_mc_link_waits(const struct pvb_mc_on_link *on);
 int pvb_mc_link_timeout(const struct pvb_mc_on_link *on);
 void pvb_mc_link_notice(struct pvb_mc_on_link *on, const struct pvb_notice *notice);
 void pvb_mc_link_reported(struct pvb_mc_on_link *on);
+/* The subnet manager has begun anew: the link is looked for once more, and its groups are
+ * joined again. */
 void pvb_mc_link_restarted(struct pvb_mc_on_link *on);
 /* All fid_mc are told that their device is. */
 void pvb_mc_link_gone(struct pvb_mc_on_link *on);

@@ -52,6 +52,175 @@ CT_TEST(mc_port, R35_after_a_restart_groups_are_joined_again)
 	port_close(&w);
 }
 
+/* The record of the link that an administrator has. */
+static struct pvb_mcm *link_record(void)
+{
+	return &fake_sa.group[0].mcm;
+}
+
+CT_TEST(mc_port, R35_groups_are_as_the_link_is_after_the_restart)
+{
+	const struct fake_sa_group *group;
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	link_record()->sl = 4;
+	link_record()->tclass = 9;
+	restart();
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	group = fake_sa_find(PORT_MGID);
+	CT_EXPECT_EQ(group->mcm.sl, 4);
+	CT_EXPECT_EQ(group->mcm.tclass, 9);
+	CT_EXPECT_EQ(port_sent_to(&w, mc), group->mcm.mlid);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* That of a router stays (FI_PVERBS_LINK_MTU). */
+CT_TEST(mc_port, R15_the_mtu_is_that_of_the_link_after_the_restart)
+{
+	static const struct {
+		int said;
+		size_t mtu;
+	} rows[] = {{0, 512}, {300, 300}};
+	static char bytes[DGRAM_MTU];
+	struct port_world w;
+	struct fid_mc *mc;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%d", rows[i].said);
+		CT_ASSERT_TRUE(
+			port_open_with(&w, &(struct port_opts){.mtu = rows[i].said}));
+		mc = port_join(&w, 0, 0);
+		link_record()->mtu--;
+		restart();
+		port_settle(&w);
+		expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+		await_joins(&w, 2);
+		expect_joined(&w.m, mc);
+		CT_EXPECT_EQ(fi_inject(w.m.ep[0], bytes, rows[i].mtu + 1, fi_mc_addr(mc)),
+			     -FI_EMSGSIZE);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, rows[i].mtu + 1, NULL,
+				     fi_mc_addr(mc), NULL),
+			     -FI_EMSGSIZE);
+		CT_EXPECT_EQ(fi_send(w.m.ep[0], bytes, rows[i].mtu, NULL, fi_mc_addr(mc),
+				     NULL),
+			     0);
+		fake_complete_all(w.qp);
+		mcast_left(mc);
+		port_close(&w);
+	}
+}
+
+CT_TEST(mc_port, R35_two_restarts_in_a_row_are_one)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc;
+	uint32_t event;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	fake_sa.silent = true;
+	restart();
+	port_settle(&w);
+	restart();
+	port_settle(&w);
+	fake_sa.silent = false;
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAVAIL);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	expect_no_event(w.m.eq);
+	CT_EXPECT_EQ(fake_sa.joins, 2);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+/* Queue pairs keep their Q_Key. */
+CT_TEST(mc_port, R9_a_link_that_gets_another_q_key_loses_its_members)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	link_record()->qkey++;
+	restart();
+	port_settle(&w);
+	CT_EXPECT_NE(strstr(ct_log_last(), "has scope 2 and Q_Key 0xb1c now"), NULL);
+	expect_eq_error(w.m.eq, &mc->fid, FI_EINVAL, 0);
+	CT_EXPECT_EQ(fi_inject(w.m.ep[0], "x", 1, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
+	mcast_left(mc);
+	link_record()->qkey--;
+	mc = port_join(&w, 0, 0);
+	CT_EXPECT_NE(fake_sa_find(PORT_MGID), NULL);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R13_a_link_that_gets_another_scope_has_other_groups)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open(&w));
+	mc = port_join(&w, 0, 0);
+	link_record()->mgid[1] = 0x15;
+	restart();
+	port_settle(&w);
+	expect_eq_error(w.m.eq, &mc->fid, FI_EADDRNOTAVAIL, 0);
+	mcast_left(mc);
+	mc = port_join(&w, 0, 0);
+	CT_EXPECT_EQ(fake_sa_find(PORT_MGID), NULL);
+	CT_EXPECT_NE(fake_sa_find("ff15:401b:ffff::f01:101"), NULL);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, R35_a_link_that_nobody_tells_of_is_as_it_was)
+{
+	struct fi_eq_entry entry;
+	struct port_world w;
+	struct fid_mc *mc;
+	uint32_t event;
+
+	CT_ASSERT_TRUE(port_open_with(&w, &(struct port_opts){.timeout = 100}));
+	mc = port_join(&w, 0, 0);
+	fake_sa.silent = true;
+	restart();
+	CT_EXPECT_EQ(fi_eq_sread(w.m.eq, &event, &entry, sizeof(entry), -1, 0),
+		     -FI_EAVAIL);
+	expect_eq_error(w.m.eq, &mc->fid, FI_ECONNRESET, 0);
+	fake_sa.silent = false;
+	await_joins(&w, 2);
+	expect_joined(&w.m, mc);
+	mcast_left(mc);
+	port_close(&w);
+}
+
+CT_TEST(mc_port, endpoints_may_close_while_the_link_is_looked_for_once_more)
+{
+	struct port_world w;
+	struct fid_mc *mc;
+
+	CT_ASSERT_TRUE(port_open_with(&w, &(struct port_opts){.timeout = 100}));
+	mc = port_join(&w, 0, 0);
+	fake_sa.silent = true;
+	restart();
+	port_settle(&w);
+	mcast_left(mc);
+	port_close(&w);
+}
+
 /* Each may have cost the port its memberships. */
 CT_TEST(mc_port, what_happens_to_the_port_has_groups_joined_again)
 {
