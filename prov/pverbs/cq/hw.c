@@ -227,15 +227,47 @@ void pvb_cq_drain_rest(struct pvb_cq *cq, struct pvb_wq *wq)
 	crn_ring_retire(&wq->ring, wq->ring.head);
 }
 
-/* One batch of every device queue into the stash; false when there was none. */
+/* One batch of every device queue into the stash; false when there was none. What a batch
+ * releases that was deferred may take all the room that there is. */
 static bool pvb_drain_batch(struct pvb_cq *cq)
 {
 	bool any = false;
 	uint32_t i;
 
-	for (i = 0; i < cq->hw_count; i++)
+	for (i = 0; i < cq->hw_count; i++) {
+		if (pvb_cq_stash_grow(cq, PVB_POLL_BATCH))
+			break;
 		any |= pvb_cq_stash_batch(cq, cq->hw[i]);
+	}
 	return any;
+}
+
+/* pvb_wq.on_complete of a queue that was given up: its operations are reported. */
+static bool pvb_cq_complete_late(struct pvb_cq *cq, struct pvb_wq *wq,
+				 const struct ibv_wc *wc, struct pvb_comp *comp)
+{
+	return false;
+}
+
+/* What the device still has of a queue is reported as cancelled, and not again when it
+ * comes. */
+static void pvb_cq_give_up(struct pvb_cq *cq, struct pvb_wq *wq)
+{
+	uint32_t at = atomic_load(&wq->ring.tail);
+
+	crn_lock_assert_held(&cq->lock);
+	if (wq == &wq->qp->sq)
+		cq->domain->durable->give_up_sends(wq->qp);
+	else
+		cq->domain->durable->give_up_receives(cq, wq->qp);
+	atomic_store(&wq->on_complete, pvb_cq_complete_late);
+	for (; at != wq->ring.head; at++)
+		wq->slots[crn_ring_index(&wq->ring, at)].state &=
+			(uint16_t)~PVB_SLOT_PLAIN_GRH;
+	if (pvb_cq_stash_grow(cq, crn_ring_used(&wq->ring)))
+		PVB_WARN(FI_LOG_CQ,
+			 "no memory to report the operations of a queue pair\n");
+	pvb_cq_drain_rest(cq, wq);
 }
 
 void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
@@ -264,7 +296,8 @@ void pvb_cq_drain(struct pvb_cq *cq, struct pvb_wq *wq, uint64_t deadline_ms)
 		}
 		sched_yield();
 	}
-	pvb_cq_drain_rest(cq, wq);
+	if (left)
+		pvb_cq_give_up(cq, wq);
 	if (cq->stash_count && cq->channel)
 		crn_wait_signal(&cq->wait);
 	crn_unlock(&cq->lock);

@@ -66,6 +66,37 @@ CT_TEST(cq_drain, closing_waits_for_a_device_that_flushes_late)
 	world_close(&w);
 }
 
+/* Each poll takes a millisecond. */
+static void timed_poll(void *arg)
+{
+	ct_time_pass(1);
+	if (++late.polls == late.flush_at)
+		fake_flush(late.closing);
+}
+
+/* Send 1 is given up; its completion is there when the receives are waited for. */
+CT_TEST(cq_drain, what_was_given_up_is_not_reported_again)
+{
+	unsigned int errors;
+	struct world w;
+
+	world_reset();
+	fake_devices[0].no_flush = true;
+	pvb_params.close_timeout = 50;
+	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
+	late = (struct late){.closing = w.qp, .flush_at = 51};
+	ct_time_stop();
+	fake_devices[0].poll_hook = timed_poll;
+	world_close_ep(&w);
+	fake_devices[0].poll_hook = NULL;
+	CT_EXPECT_GE(late.polls, 51);
+	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 2);
+	CT_EXPECT_EQ(errors, 2);
+	world_close(&w);
+}
+
 CT_TEST(cq_drain, an_endpoint_that_goes_on_sending_loses_no_completion)
 {
 	struct fi_cq_data_entry entry;

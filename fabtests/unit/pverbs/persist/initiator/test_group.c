@@ -109,6 +109,30 @@ CT_TEST(group, what_completes_meanwhile_waits_for_its_turn)
 	durable_close(&d);
 }
 
+/* Write 3 waits for the group; the device completes nothing more. */
+CT_TEST(group, what_waits_for_it_is_cancelled_once_when_the_endpoint_closes)
+{
+	unsigned int errors;
+	struct durable d;
+
+	CT_ASSERT_TRUE(durable_open(&d, &deep));
+	CT_EXPECT_EQ(recv_number(d.w.ep, 9), 0);
+	CT_EXPECT_EQ(send_number(d.w.ep, 1), 0);
+	CT_EXPECT_EQ(more(&d, 2, KEY_READS), 0);
+	CT_EXPECT_EQ(plain_write(&d, 3, 0x90000, 8, KEY_READS, FI_MORE | FI_COMPLETION),
+		     0);
+	CT_EXPECT_EQ(more(&d, 4, KEY_READS), 0);
+	fake_complete(d.w.qp, 3);
+	expect_comp(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	fake_devices[0].no_flush = true;
+	pvb_params.close_timeout = 30;
+	world_polls_take_time();
+	world_close_ep(&d.w);
+	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 4);
+	CT_EXPECT_EQ(errors, 4);
+	durable_close(&d);
+}
+
 CT_TEST(group, each_of_its_regions_is_flushed)
 {
 	struct durable d;
