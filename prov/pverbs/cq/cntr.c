@@ -152,16 +152,17 @@ void pvb_cntr_wake(struct pvb_wq *wq)
 static int pvb_cntr_close(struct fid *fid)
 {
 	struct pvb_cntr *cntr = crn_container_of(fid, struct pvb_cntr, cntr.fid.fid);
+	struct pvb_domain *domain = cntr->domain;
 
-	if (pvb_inherited(cntr->domain->fabric))
+	if (pvb_inherited(domain->fabric))
 		return 0;
 	if (atomic_load(&cntr->refs))
 		return -FI_EBUSY;
-	atomic_fetch_sub(&cntr->domain->refs, 1);
 	crn_cntr_fini(&cntr->cntr);
 	crn_lock_fini(&cntr->lock);
 	free(cntr->feeds);
 	free(cntr);
+	atomic_fetch_sub(&domain->refs, 1);
 	return 0;
 }
 

@@ -252,13 +252,14 @@ static void pvb_cq_free(struct pvb_cq *cq)
 static int pvb_cq_close(struct fid *fid)
 {
 	struct pvb_cq *cq = pvb_cq_from(fid);
+	struct pvb_domain *domain = cq->domain;
 
-	if (pvb_inherited(cq->domain->fabric))
+	if (pvb_inherited(domain->fabric))
 		return 0;
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
-	atomic_fetch_sub(&cq->domain->refs, 1);
 	pvb_cq_free(cq);
+	atomic_fetch_sub(&domain->refs, 1);
 	return 0;
 }
 

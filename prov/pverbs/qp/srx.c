@@ -153,13 +153,14 @@ static void pvb_srx_mark_free(struct pvb_srx *srx)
 static int pvb_srx_close(struct fid *fid)
 {
 	struct pvb_srx *srx = crn_container_of(fid, struct pvb_srx, fid.fid);
+	struct pvb_domain *domain = srx->domain;
 	int ret;
 
-	if (pvb_inherited(srx->domain->fabric))
+	if (pvb_inherited(domain->fabric))
 		return 0;
 	if (atomic_load(&srx->refs))
 		return -FI_EBUSY;
-	ret = pvb_removal_destroyed(srx->domain, ibv_destroy_srq(srx->srq));
+	ret = pvb_removal_destroyed(domain, ibv_destroy_srq(srx->srq));
 	if (ret)
 		return -ret;
 	pvb_removal_del_srx(srx);
@@ -168,13 +169,13 @@ static int pvb_srx_close(struct fid *fid)
 		pvb_cq_cancel(srx->flush_cq, &srx->wq);
 		atomic_fetch_sub(&srx->flush_cq->refs, 1);
 	}
-	atomic_fetch_sub(&srx->domain->refs, 1);
 	crn_lock_fini(&srx->lock);
 	free(srx->wq.slots);
 	pvb_grhs_free(&srx->wq.grhs);
-	srx->domain->durable->recv_close(&srx->wq);
+	domain->durable->recv_close(&srx->wq);
 	free(srx->cqs);
 	free(srx);
+	atomic_fetch_sub(&domain->refs, 1);
 	return 0;
 }
 
