@@ -23,7 +23,7 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 		.err = FI_ENETDOWN,
 		.prov_errno = IBV_EVENT_PORT_ERR,
 	};
-	struct crn_list *entry;
+	struct crn_list *entry, batch;
 	struct pvb_ep *ep;
 
 	if (!domain->ud || domain->ud->path.port != port)
@@ -31,6 +31,7 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 	PVB_WARN(FI_LOG_DOMAIN,
 		 "%s port %d is down: no datagrams arrive or leave until it is up\n",
 		 pvb_domain_device(domain), port);
+	crn_list_init(&batch);
 	pthread_mutex_lock(&domain->qps_lock);
 	crn_list_for_each (entry, &domain->qps) {
 		ep = pvb_qp_ep(crn_container_of(entry, struct pvb_qp, entry));
@@ -38,8 +39,11 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 			continue;
 		err.fid = &ep->fid.fid;
 		err.context = ep->fid.fid.context;
-		if (crn_eq_insert_err(&ep->eq->eq, &err))
+		/* What is reserved is of who holds cm_lock. */
+		if (crn_eq_prepare_err(&batch, &err) ||
+		    crn_eq_insert_batch(&ep->eq->eq, &batch))
 			PVB_WARN(FI_LOG_EQ, "an error of an endpoint is lost\n");
+		crn_eq_drop_batch(&batch);
 	}
 	pthread_mutex_unlock(&domain->qps_lock);
 }
