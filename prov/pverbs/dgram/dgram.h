@@ -107,6 +107,8 @@ void pvb_dgram_close(struct pvb_ep *ep);
 /* The queue pair, in RESET, goes to RTS: datagrams may be sent and received. 0 or a
  * negative code. */
 int pvb_dgram_start(struct pvb_ep *ep);
+/* It has no name any more: its queue pair goes, or was never made. */
+void pvb_dgram_stop(struct pvb_ep *ep);
 /* fi_cm(3): fi_getname gives the FI_ADDR_IB_UD address from fi_enable on. */
 extern struct fi_ops_cm pvb_dgram_cm_ops;
 

@@ -73,8 +73,7 @@ void pvb_dgram_close(struct pvb_ep *ep)
 		crn_eq_forget(&ep->eq->eq, &ep->fid.fid);
 		ep->eq->cm->part(ep);
 	}
-	if (dgram->self.ah)
-		pvb_ah_put(ep->domain, &dgram->self);
+	pvb_dgram_stop(ep);
 	if (dgram->av)
 		atomic_fetch_sub(&dgram->av->av.refs, 1);
 	pvb_ahs_sweep(ep->domain);
@@ -145,6 +144,16 @@ int pvb_dgram_start(struct pvb_ep *ep)
 		atomic_store(&ep->qp.rq.cq->sources, true);
 	ep->qp.was_up = true;
 	return 0;
+}
+
+void pvb_dgram_stop(struct pvb_ep *ep)
+{
+	struct pvb_dgram *dgram = ep->dgram;
+
+	if (dgram->self.ah)
+		pvb_ah_put(ep->domain, &dgram->self);
+	memset(&dgram->self, 0, sizeof(dgram->self));
+	dgram->addr.qpn = 0;
 }
 
 static int dgram_setname(fid_t fid, void *addr, size_t addrlen)

@@ -97,6 +97,8 @@ int pvb_ep_create_qp(struct pvb_ep *ep)
 err_durable:
 	pvb_durable_close(&ep->qp);
 err_qp:
+	if (ep->dgram)
+		pvb_dgram_stop(ep);
 	pvb_qp_close(&ep->qp);
 	pvb_durable_free(&ep->qp);
 	return ret;

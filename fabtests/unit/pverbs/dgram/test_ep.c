@@ -206,6 +206,25 @@ CT_TEST(dgram_ep, what_fails_on_the_way_leaves_nothing_behind)
 	}
 }
 
+/* The queue pair whose number it had is gone. */
+CT_TEST(dgram_ep, one_that_could_not_be_enabled_has_no_name)
+{
+	struct pvb_ud_addr name;
+	size_t len = sizeof(name);
+	struct dgram_world w;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	fake_fail(FAKE_CREATE_AH, 1, EPERM);
+	CT_EXPECT_NE(fi_enable(w.ep), 0);
+	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_ep, its_statistics_can_be_read)
 {
 	struct fi_cairn_ops_stats *ops;
@@ -240,6 +259,12 @@ CT_TEST(dgram_ep, a_port_that_goes_down_is_an_event)
 	event.element.port_num = 1;
 	fake_async_add(&fake_devices[0], &event);
 	pvb_async_progress(ep_of(w.ep)->domain);
+	expect_eq_error(eq, &w.ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
+	/* The place that a connection event has reserved is left alone. */
+	CT_EXPECT_EQ(crn_eq_reserve(crn_eq_of(eq), 0), 0);
+	fake_async_add(&fake_devices[0], &event);
+	pvb_async_progress(ep_of(w.ep)->domain);
+	CT_EXPECT_NE(crn_eq_of(eq)->spare, NULL);
 	expect_eq_error(eq, &w.ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
 	/* It can be used again when the port is up; what was not read goes with it. */
 	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
