@@ -376,7 +376,7 @@ struct rpr_ep {
 	/* Receives of the lower provider. */
 	struct rpr_rx *rxs;
 	size_t rx_count;
-	struct crn_list unposted; /* of struct rpr_rx: the lower queue had no room */
+	struct crn_list unposted; /* of struct rpr_rx: the lower provider took none */
 	/* Of struct rpr_rx: what arrived while no rpr_serve was free, and since. */
 	struct crn_list stalled;
 	bool resuming; /* they are looked at */
@@ -407,6 +407,8 @@ struct rpr_ep {
 	struct crn_list waiting;   /* of rpr_rxq.waiting */
 	struct crn_list unmatched; /* of struct rpr_arrival */
 	struct crn_list matched;
+	bool matching;	  /* rpr_match is under way */
+	bool match_again; /* it was called meanwhile */
 	/* RMA of wrap mode. */
 	struct rpr_rma *rmas;
 	struct crn_list rmas_free;

@@ -6,6 +6,7 @@ fabtests_unit_unit_rpcrdma_SOURCES = \
 	fabtests/unit/rpcrdma/call/test_desc.c \
 	fabtests/unit/rpcrdma/call/test_down.c \
 	fabtests/unit/rpcrdma/call/test_gap.c \
+	fabtests/unit/rpcrdma/call/test_match.c \
 	fabtests/unit/rpcrdma/call/test_poison.c \
 	fabtests/unit/rpcrdma/call/test_post.c \
 	fabtests/unit/rpcrdma/cm/test_agree.c \

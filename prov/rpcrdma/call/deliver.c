@@ -529,7 +529,7 @@ static bool match_now(struct rpr_ep *ep, struct rpr_arrival *arrival)
 	return true;
 }
 
-void rpr_match(struct rpr_ep *ep)
+static void match_all(struct rpr_ep *ep)
 {
 	struct crn_list *entry, *tmp;
 
@@ -546,6 +546,22 @@ void rpr_match(struct rpr_ep *ep)
 	if (!crn_list_empty(&ep->unmatched) && ep->srx)
 		crn_list_add_tail(&ep->srx->rxq.waiting, &ep->waiting);
 	deliver_whole(ep);
+}
+
+void rpr_match(struct rpr_ep *ep)
+{
+	/* A message that cannot be read is answered, and its slot lets in another Call,
+	 * which may end the connection: what follows from that waits for the walk, which
+	 * would go on with an arrival that is in another list by then. */
+	ep->match_again = true;
+	if (ep->matching)
+		return;
+	ep->matching = true;
+	while (ep->match_again) {
+		ep->match_again = false;
+		match_all(ep);
+	}
+	ep->matching = false;
 	if (ep->state == RPR_EP_DOWN && crn_list_empty(&ep->unmatched))
 		rpr_flush(ep);
 }

@@ -6,24 +6,10 @@
  */
 #include "call.h"
 
-static void rx_post(struct rpr_rx *rx)
+static int rx_post(struct rpr_rx *rx)
 {
-	struct rpr_ep *ep = rx->ep;
-	ssize_t ret;
-
-	if (ep->state == RPR_EP_DOWN)
-		return;
-	ret = fi_recv(ep->lower, rx->buf->data, rx->buf->size, rx->buf->desc,
-		      FI_ADDR_UNSPEC, &rx->op);
-	if (!ret)
-		return;
-	if (ret != -FI_EAGAIN) {
-		rpr_broken(ep, (int)-ret);
-		return;
-	}
-	crn_list_add_tail(&ep->unposted, &rx->entry);
-	if (crn_list_empty(&ep->busy))
-		crn_list_add_tail(&ep->domain->busy, &ep->busy);
+	return (int)fi_recv(rx->ep->lower, rx->buf->data, rx->buf->size, rx->buf->desc,
+			    FI_ADDR_UNSPEC, &rx->op);
 }
 
 static void rx_done(struct crn_lower_op *op, const struct fi_cq_data_entry *entry)
@@ -51,31 +37,50 @@ static void rx_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *err
 int rpr_rx_start(struct rpr_ep *ep)
 {
 	struct rpr_rx *rx;
-	ssize_t ret;
+	int ret;
 
 	for (rx = ep->rxs; rx < ep->rxs + ep->rx_count; rx++) {
 		rx->op.done = rx_done;
 		rx->op.failed = rx_failed;
-		ret = fi_recv(ep->lower, rx->buf->data, rx->buf->size, rx->buf->desc,
-			      FI_ADDR_UNSPEC, &rx->op);
+		ret = rx_post(rx);
 		if (ret)
-			return (int)ret;
+			return ret;
 	}
 	return 0;
 }
 
+static void rx_wait(struct rpr_rx *rx)
+{
+	struct rpr_ep *ep = rx->ep;
+
+	crn_list_add_tail(&ep->unposted, &rx->entry);
+	if (crn_list_empty(&ep->busy))
+		crn_list_add_tail(&ep->domain->busy, &ep->busy);
+}
+
+/* What fails for good fails again, and is reported then: here its caller has a message
+ * in its hands, and others that have arrived are still to take the program's receives. */
 void rpr_rx_put(struct rpr_rx *rx)
 {
-	rx_post(rx);
+	if (rx->ep->state != RPR_EP_DOWN && crn_unlikely(rx_post(rx)))
+		rx_wait(rx);
 }
 
 void rpr_rx_retry(struct rpr_ep *ep)
 {
 	struct crn_list again, *entry;
+	struct rpr_rx *rx;
+	int ret;
 
 	crn_list_init(&again);
 	while ((entry = crn_list_pop(&ep->unposted)))
 		crn_list_add_tail(&again, entry);
-	while ((entry = crn_list_pop(&again)))
-		rx_post(crn_container_of(entry, struct rpr_rx, entry));
+	while ((entry = crn_list_pop(&again))) {
+		rx = crn_container_of(entry, struct rpr_rx, entry);
+		ret = ep->state == RPR_EP_DOWN ? 0 : rx_post(rx);
+		if (ret == -FI_EAGAIN)
+			rx_wait(rx);
+		else if (ret)
+			rpr_broken(ep, -ret);
+	}
 }

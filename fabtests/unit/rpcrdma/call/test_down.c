@@ -2,11 +2,13 @@
 /*
  * The connection ends. Who reads completions alone learns it by them; memory that a
  * message is read into is the program's again when the lower provider has said that the
- * RDMA Read is over, and not before.
+ * RDMA Read is over, and not before. A lower provider that has shut the connection takes
+ * no receives, which is seen before its event is read.
  */
 #include <string.h>
 #include <cairn/wait.h>
 #include "ends.h"
+#include "objects.h"
 
 static struct ends e;
 
@@ -78,5 +80,117 @@ CT_TEST(rpcrdma_down, who_reads_no_event_learns_it_by_the_completions)
 		;
 	pair_failed(e.server.cq, e.server.got[0], FI_ECANCELED);
 	CT_EXPECT_EQ(pair_expect(e.server.eq, FI_SHUTDOWN, &event), 0);
+	ends_close(&e);
+}
+
+/* The connection is shut for the lower provider of one end; its event is not there yet.
+ */
+static void refuse_receives(unsigned int end)
+{
+	const struct scr_rule rule = {
+		.call = SCR_RECV,
+		.fid = scr_fid(FI_CLASS_EP, end),
+		.ret = -FI_ESHUTDOWN,
+	};
+
+	scr_refuse(&rule);
+}
+
+static void expect_shutdown(struct end *end)
+{
+	struct pair_event event;
+
+	pair_nothing(end->cq);
+	pair_expect(end->eq, FI_SHUTDOWN, &event);
+	CT_EXPECT_EQ(fi_eq_read(end->eq, &(uint32_t){0}, &event, sizeof(event), 0),
+		     -FI_EAGAIN);
+	pair_nothing(end->cq);
+}
+
+static void send_byte(char byte)
+{
+	e.client.sent[0] = byte;
+	CT_EXPECT_EQ(fi_inject(e.client.ep, e.client.sent, ENDS_SHORT, 0), 0);
+}
+
+/* The server's queue, which has been read, keeps no place for a completion to come. */
+static void expect_places(void)
+{
+	struct crn_cq *cq = crn_container_of(e.server.cq, struct crn_cq, fid);
+
+	CT_EXPECT_EQ(atomic_load(&cq->room), cq->mask + 1);
+}
+
+/* A message that waits for a receive, and behind it data that need none, twice. */
+CT_TEST(rpcrdma_down, what_waits_is_delivered_once_when_the_lower_endpoint_is_shut)
+{
+	char target[ENDS_SHORT];
+	struct fid_mr *mr;
+	unsigned int i;
+
+	ends_begin();
+	CT_ASSERT_EQ(ends_up(&e, RPR_MODE_WRAP), 0);
+	ends_message(&e.client, &e.server);
+	CT_ASSERT_EQ(fi_mr_reg(e.server.domain, target, sizeof(target), FI_REMOTE_WRITE,
+			       0, 0, 0, &mr, NULL),
+		     0);
+	send_byte('a');
+	for (i = 0; i < 2; i++)
+		CT_EXPECT_EQ(fi_inject_writedata(e.client.ep, e.client.sent, ENDS_SHORT,
+						 i, 0, (uintptr_t)target, fi_mr_key(mr)),
+			     0);
+	pair_nothing(e.server.cq);
+	refuse_receives(1);
+	ends_recv(&e.server, 0);
+	pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+	for (i = 0; i < 2; i++)
+		pair_done(e.server.cq, NULL,
+			  FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	expect_shutdown(&e.server);
+	CT_EXPECT_EQ(e.server.got[0][0], 'a');
+	expect_places();
+	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
+	ends_close(&e);
+}
+
+CT_TEST(rpcrdma_down, what_has_arrived_takes_the_receives_when_the_lower_endpoint_is_shut)
+{
+	ends_begin();
+	CT_ASSERT_EQ(ends_up(&e, RPR_MODE_WRAP), 0);
+	ends_message(&e.client, &e.server);
+	ends_recv(&e.server, 0);
+	ends_recv(&e.server, 1);
+	send_byte('a');
+	send_byte('b');
+	refuse_receives(1);
+	pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
+	pair_done(e.server.cq, e.server.got[1], FI_RECV | FI_MSG);
+	expect_shutdown(&e.server);
+	CT_EXPECT_EQ(e.server.got[0][0], 'a');
+	CT_EXPECT_EQ(e.server.got[1][0], 'b');
+	ends_close(&e);
+}
+
+/* RDMA_ERROR for a Call with a chunk, as its only Reply. */
+CT_TEST(rpcrdma_down,
+	a_call_ends_once_when_the_lower_endpoint_is_shut_before_its_error_is_read)
+{
+	const struct iovec part[] = {{e.client.sent, 40}, {e.client.sent + 40, 128}};
+	const struct fi_msg msg = {
+		.msg_iov = part, .iov_count = 2, .context = &e, .data = 1 << 1};
+
+	ends_begin();
+	CT_ASSERT_EQ(ends_up(&e, RPR_MODE_RPC), 0);
+	rpr_ep_of(e.server.ep)->chunks = FI_CAIRN_RPC_CHUNKS_NONE;
+	ends_recv(&e.client, 0);
+	memset(e.client.sent, 0, ENDS_LONG);
+	e.client.sent[3] = 7;
+	e.client.sent[11] = 2;
+	CT_EXPECT_EQ(fi_sendmsg(e.client.ep, &msg, FI_CAIRN_RPC_DDP | FI_COMPLETION), 0);
+	pair_nothing(e.server.cq);
+	refuse_receives(0);
+	pair_failed(e.client.cq, &e, FI_EREMOTEIO);
+	pair_failed(e.client.cq, e.client.got[0], FI_EREMOTEIO);
+	expect_shutdown(&e.client);
 	ends_close(&e);
 }
