@@ -50,8 +50,8 @@ struct rpr_request {
 	fid_t handle;
 	fid_t pep; /* the layer's */
 	struct rpr_private priv;
-	int marker; /* enum rpr_mode of the peer; 0: it is not this provider */
-	bool unread;
+	int marker;  /* enum rpr_mode of the peer; 0: it is not this provider */
+	bool unread; /* by the program, as rpr_requests_mark found last */
 };
 
 /* A Call that broke a connection: call/poison.c. */

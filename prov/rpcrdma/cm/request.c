@@ -15,6 +15,7 @@ int rpr_request_add(struct rpr_pep *pep, fid_t handle, const struct rpr_private 
 		.pep = &pep->fid.fid,
 		.priv = *priv,
 		.marker = marker,
+		.unread = true, /* also if it comes while the passive endpoint closes */
 	};
 	crn_lock(&pep->fabric->requests_lock);
 	crn_list_add_tail(&pep->fabric->requests, &request->entry);

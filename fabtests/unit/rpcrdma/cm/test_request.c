@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "ends.h"
+#include "objects.h"
 
 static struct ends e;
 
@@ -92,4 +93,25 @@ CT_TEST(rpcrdma_request, nothing_is_read_through_a_handle_that_is_none)
 	fi_freeinfo(info);
 	ends_close(&e);
 	munmap(nothing, size);
+}
+
+/* Read by nobody, not even from the lower provider's queue, it is refused with the close
+ * of who listened. */
+CT_TEST(rpcrdma_request, what_a_refused_request_said_is_forgotten)
+{
+	char addr[256];
+	size_t len = sizeof(addr);
+
+	ends_begin();
+	CT_ASSERT_EQ(ends_open(&e, RPR_MODE_RPC), 0);
+	CT_EXPECT_EQ(ends_endpoint(&e.client, e.info), 0);
+	CT_EXPECT_EQ(fi_getname(&e.pep->fid, addr, &len), 0);
+	CT_EXPECT_EQ(fi_connect(e.client.ep, addr, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_close(&e.pep->fid), 0);
+	e.pep = NULL;
+	CT_EXPECT_EQ(scr_count(SCR_REJECT), 1);
+	CT_EXPECT_TRUE(crn_list_empty(
+		&crn_container_of(e.server.fabric, struct rpr_fabric, lower.fid)
+			 ->requests));
+	ends_close(&e);
 }
