@@ -160,6 +160,10 @@ static void ep_leave(struct rpr_ep *ep)
 	crn_lower_cq_drain(&ep->domain->cq);
 	crn_lock(lock);
 	rpr_wrap_rma_lost(ep);
+	/* Messages that wait for other receives go with their slots. */
+	while (crn_list_pop(&ep->unmatched))
+		;
+	rpr_flush(ep);
 	crn_list_del(&ep->busy);
 	crn_list_del(&ep->deferred);
 	crn_list_del(&ep->waiting);

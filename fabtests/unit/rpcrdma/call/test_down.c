@@ -194,3 +194,35 @@ CT_TEST(rpcrdma_down,
 	expect_shutdown(&e.client);
 	ends_close(&e);
 }
+
+/* A small Call of rpc mode. */
+static void call(void)
+{
+	memset(e.client.sent, 0, ENDS_LONG);
+	e.client.sent[3] = 7;
+	e.client.sent[11] = 2;
+	CT_EXPECT_EQ(fi_send(e.client.ep, e.client.sent, 40, NULL, 0, NULL), 0);
+}
+
+/* Receives that a Call which waits is not for. */
+CT_TEST(rpcrdma_down, receives_end_with_the_endpoint_whatever_message_waits)
+{
+	int takes = FI_CAIRN_RPC_RECV_REPLIES;
+
+	ends_begin();
+	CT_ASSERT_EQ(ends_up(&e, RPR_MODE_RPC), 0);
+	CT_EXPECT_EQ(fi_setopt(&e.server.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RPC_RECV,
+			       &takes, sizeof(takes)),
+		     0);
+	ends_recv(&e.server, 0);
+	ends_recv(&e.server, 1);
+	call();
+	pair_nothing(e.server.cq);
+	CT_EXPECT_EQ(fi_close(&e.server.ep->fid), 0);
+	e.server.ep = NULL;
+	pair_failed(e.server.cq, e.server.got[0], FI_ECANCELED);
+	pair_failed(e.server.cq, e.server.got[1], FI_ECANCELED);
+	pair_nothing(e.server.cq);
+	expect_places();
+	ends_close(&e);
+}
