@@ -31,6 +31,16 @@ static ssize_t front_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64
 	return front->msg_before->sendmsg(ep, msg, flags);
 }
 
+static ssize_t front_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			  fi_addr_t src, void *context)
+{
+	struct front *front = crn_container_of(ep->msg, struct front, msg);
+
+	front->recvs++;
+	return front->recv ? front->recv
+			   : front->msg_before->recv(ep, buf, len, desc, src, context);
+}
+
 static ssize_t front_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
 			      uint64_t flags)
 {
@@ -51,6 +61,7 @@ void front_put(struct front *front, struct rte_peer *peer)
 	front->rma = *front->ep->rma;
 	front->msg.inject = front_inject;
 	front->msg.sendmsg = front_sendmsg;
+	front->msg.recv = front_recv;
 	front->rma.writemsg = front_writemsg;
 	front->ep->msg = &front->msg;
 	front->ep->rma = &front->rma;

@@ -11,13 +11,14 @@
 
 struct front {
 	/* 0: the lower provider does. A code: it is the answer. */
-	ssize_t send, write;
+	ssize_t send, write, recv;
 	bool swallow; /* nothing is sent, and the answer is 0 */
 	/* Of Sends, those that are refused too; may change the bytes. NULL: nobody looks.
 	 */
 	void (*see)(struct front *front, uint8_t *bytes, size_t len);
 	unsigned int sends, writes; /* calls */
 	unsigned int injects;	    /* of sends: fi_inject */
+	unsigned int recvs;
 	/* What see counts and remembers. */
 	unsigned int seen;
 	uint64_t value;

@@ -141,3 +141,135 @@ CT_TEST(end, the_lower_minor_version_is_spoken)
 	front_remove(&front);
 	pair_close(&pair);
 }
+
+/* --- The lower endpoint is shut, and its event was not read yet --- */
+
+/* What B does with a message. */
+static void message_put(struct rte_peer *peer, struct rte_rx *rx)
+{
+	((struct pair_end *)peer->user)->messages++;
+	rte_rx_put(rx);
+}
+
+static bool answer(struct pair_end *end)
+{
+	const struct pair_message message = {
+		.seq = 1, .data = "abc", .len = 3, .piece = 3};
+
+	return pair_send(end, &message, NULL, NULL);
+}
+
+static void message_answer(struct rte_peer *peer, struct rte_rx *rx)
+{
+	message_put(peer, rx);
+	CT_EXPECT_TRUE(answer(peer->user));
+}
+
+/* Two that are up; B's endpoint refuses from now on what front says, and A has sent
+ * three messages. */
+struct shut {
+	struct pair pair;
+	struct front front;
+	struct rte_peer_ops ops;
+	struct pair_end *a, *b;
+};
+
+static void shut_open(struct shut *shut, const struct pair_attr *attr,
+		      void (*message)(struct rte_peer *peer, struct rte_rx *rx))
+{
+	struct pair_message sent = {.data = "abc", .len = 3, .piece = 3};
+
+	pair_open(&shut->pair, attr);
+	pair_connect(&shut->pair);
+	shut->a = &shut->pair.end[PAIR_A];
+	shut->b = &shut->pair.end[PAIR_B];
+	shut->ops = *shut->b->peer->ops;
+	shut->ops.message = message;
+	shut->b->peer->ops = &shut->ops;
+	front_put(&shut->front, shut->b->peer);
+	for (sent.seq = 1; sent.seq <= 3; sent.seq++)
+		CT_ASSERT_TRUE(pair_send(shut->a, &sent, NULL, NULL));
+}
+
+static void shut_close(struct shut *shut)
+{
+	front_remove(&shut->front);
+	pair_close(&shut->pair);
+}
+
+/* A says its last, and B hears of it behind all that came before. */
+static void shut_expect_all(struct shut *shut)
+{
+	PAIR_UNTIL(&shut->pair, shut->b->messages == 3 || shut->b->downs);
+	rte_peer_close(shut->a->peer, 0);
+	shut->a->peer = NULL;
+	PAIR_UNTIL(&shut->pair, shut->b->downs);
+	CT_EXPECT_EQ(shut->b->messages, 3);
+	CT_EXPECT_EQ(shut->b->downs, 1);
+	CT_EXPECT_EQ(shut->b->err, FI_ECONNABORTED);
+}
+
+CT_TEST(end, what_arrived_is_heard_though_no_receive_can_be_posted)
+{
+	static const ssize_t codes[] = {-FI_ESHUTDOWN, -FI_ENOTCONN};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct shut shut = {.front = {.recv = codes[i]}};
+
+		shut_open(&shut, &plain, message_put);
+		shut_expect_all(&shut);
+		CT_EXPECT_GE(shut.front.recvs, 3);
+		shut_close(&shut);
+	}
+}
+
+CT_TEST(end, what_arrived_is_heard_though_nothing_can_be_sent)
+{
+	struct shut shut = {.front = {.send = -FI_ESHUTDOWN}};
+
+	shut_open(&shut, &plain, message_answer);
+	shut_expect_all(&shut);
+	CT_EXPECT_GE(shut.front.sends, 1);
+	shut_close(&shut);
+}
+
+CT_TEST(end, what_arrived_is_heard_though_nothing_can_be_sent_any_more)
+{
+	struct shut shut = {.front = {.send = -FI_EAGAIN}};
+
+	shut_open(&shut, &plain, message_put);
+	CT_ASSERT_TRUE(answer(shut.b));
+	shut.front.send = -FI_ESHUTDOWN;
+	shut_expect_all(&shut);
+	shut_close(&shut);
+}
+
+/* Neither does it keep its owner awake until then. */
+CT_TEST(end, of_an_event_that_does_not_come_a_peer_ends_nevertheless)
+{
+	const uint64_t begin = crn_now_ms();
+	struct shut shut = {.front = {.recv = -FI_ESHUTDOWN, .send = -FI_ESHUTDOWN}};
+
+	shut_open(&shut, &plain, message_answer);
+	PAIR_UNTIL(&shut.pair, shut.b->messages == 3);
+	rte_port_progress(shut.b->port);
+	CT_EXPECT_TRUE(crn_list_empty(&shut.b->port->due));
+	PAIR_UNTIL(&shut.pair, shut.b->downs);
+	CT_EXPECT_EQ(shut.b->err, FI_ESHUTDOWN);
+	CT_EXPECT_GE(crn_now_ms() - begin, RTE_PEER_LINGER);
+	shut_close(&shut);
+}
+
+CT_TEST(end, who_closes_what_is_shut_waits_for_nothing)
+{
+	struct shut shut = {.front = {.recv = -FI_ESHUTDOWN}};
+
+	shut_open(&shut, &plain, message_put);
+	PAIR_UNTIL(&shut.pair, shut.b->messages == 3);
+	front_remove(&shut.front);
+	rte_peer_close(shut.b->peer, 0);
+	shut.b->peer = NULL;
+	CT_EXPECT_TRUE(crn_list_empty(&shut.b->port->zombies));
+	pair_close(&shut.pair);
+}

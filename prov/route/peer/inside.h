@@ -201,6 +201,7 @@ struct rte_peer_inside {
 	bool answer;		 /* a KEEPALIVE is due */
 	uint64_t echo;
 	int failed;	 /* to be told with ops->down */
+	int shut;	 /* what the lower endpoint refuses everything with */
 	bool unsettled;	 /* it counts in port->unsettled */
 	bool closed;	 /* by the owner */
 	bool ended;	 /* the lower endpoint is closed */
@@ -233,6 +234,12 @@ void peer_up(struct rte_peer *peer);
 void peer_parted(struct rte_peer *peer, const struct rte_packet *packet);
 /* The end of it, from wherever it is noticed: ops->down is called by progress. */
 void peer_fail(struct rte_peer *peer, int err);
+/*
+ * The lower provider does not take what is posted. An endpoint that was shut refuses
+ * everything, also while its event, and what arrived before that, still wait to be read:
+ * then the peer ends with the event, or RTE_PEER_LINGER later.
+ */
+void peer_refuses(struct rte_peer *peer, int err);
 /* Events of the lower provider. */
 void peer_connected(struct rte_peer *peer, const void *data, size_t len);
 void peer_refused(struct rte_peer *peer, int err, const void *data, size_t len);
@@ -277,6 +284,8 @@ void auth_unheard(struct rte_peer *peer);
 void life_begin(struct rte_peer *peer);
 /* Until it is up. */
 void life_wait(struct rte_peer *peer);
+/* From in->shut until the lower provider's event: it does not wait for ever. */
+void life_shut(struct rte_peer *peer);
 void life_take(struct rte_peer *peer, const struct rte_packet *packet);
 
 /* --- grant.c --- */

@@ -24,6 +24,8 @@ static void life_again(struct rte_peer *peer, uint64_t now)
 {
 	struct rte_peer_inside *in = peer->in;
 
+	if (in->shut)
+		return;
 	in->next_look = now + life_interval(peer);
 	crn_deadline_add(&peer->port->deadlines, &in->deadline, in->next_look);
 }
@@ -97,6 +99,8 @@ void life_begin(struct rte_peer *peer)
 {
 	struct crn_deadline *deadline = &peer->in->deadline;
 
+	if (peer->in->shut)
+		return;
 	crn_deadline_remove(&peer->port->deadlines, deadline);
 	if (!peer->port->attr.routing->heartbeat)
 		return;
@@ -124,6 +128,24 @@ void life_wait(struct rte_peer *peer)
 	peer->in->deadline.expired = life_too_late;
 	crn_deadline_add(&peer->port->deadlines, &peer->in->deadline,
 			 crn_now_ms() + peer->port->attr.routing->connect_timeout);
+}
+
+static void life_event_missed(struct crn_deadline *deadline)
+{
+	struct rte_peer_inside *in =
+		crn_container_of(deadline, struct rte_peer_inside, deadline);
+
+	peer_fail(&in->peer, in->shut);
+}
+
+/* Nothing can be asked of it any more: this takes the place of all other looks. */
+void life_shut(struct rte_peer *peer)
+{
+	struct crn_deadline *deadline = &peer->in->deadline;
+
+	deadline->expired = life_event_missed;
+	crn_deadline_add(&peer->port->deadlines, deadline,
+			 crn_now_ms() + RTE_PEER_LINGER);
 }
 
 void life_take(struct rte_peer *peer, const struct rte_packet *packet)

@@ -381,6 +381,21 @@ void peer_fail(struct rte_peer *peer, int err)
 	port_kick(peer->port);
 }
 
+void peer_refuses(struct rte_peer *peer, int err)
+{
+	struct rte_peer_inside *in = peer->in;
+
+	if (err != FI_ESHUTDOWN && err != FI_ENOTCONN) {
+		peer_fail(peer, err);
+		return;
+	}
+	if (in->shut)
+		return;
+	in->shut = err;
+	if (!in->failed && !in->closed)
+		life_shut(peer);
+}
+
 void rte_peer_bad(struct rte_peer *peer, const char *what)
 {
 	if (!peer->in->failed && !peer->in->closed)
@@ -506,7 +521,8 @@ bool peer_reap(struct rte_peer *peer, bool now)
 	if (!in->ended) {
 		/* Who closes with something unread makes TCP throw away what the other
 		 * end has not read. */
-		if (!now && (in->txs_used || !in->parted) && crn_now_ms() < in->linger) {
+		if (!now && !in->shut && (in->txs_used || !in->parted) &&
+		    crn_now_ms() < in->linger) {
 			send_again(peer);
 			return false;
 		}

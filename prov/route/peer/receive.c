@@ -18,7 +18,7 @@ static void receive_post(struct rte_rx_inside *in)
 		crn_list_add_tail(&peer->in->unposted, &in->entry);
 		send_note(peer);
 	} else if (ret) {
-		peer_fail(peer, (int)-ret);
+		peer_refuses(peer, (int)-ret);
 	}
 }
 

@@ -332,7 +332,7 @@ static void tx_given(struct rte_tx_inside *in, ssize_t ret)
 	if (ret == -FI_EAGAIN)
 		send_note(peer);
 	else
-		peer_fail(peer, (int)-ret);
+		peer_refuses(peer, (int)-ret);
 }
 
 /* Bytes of payload: packed behind the header, beside it, or in a slot. */
@@ -416,7 +416,7 @@ void send_again(struct rte_peer *peer)
 		if (ret == -FI_EAGAIN)
 			return;
 		if (ret) {
-			peer_fail(peer, (int)-ret);
+			peer_refuses(peer, (int)-ret);
 			return;
 		}
 		crn_list_del(&tx->entry);
@@ -636,7 +636,7 @@ void send_due(struct rte_peer *peer)
 	struct rte_peer_inside *in = peer->in;
 	bool all;
 
-	if (in->closed || in->ended)
+	if (in->closed || in->ended || in->shut)
 		return;
 	if (!crn_list_empty(&in->unposted))
 		receive_again(peer);
