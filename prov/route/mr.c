@@ -136,6 +136,21 @@ static void mr_turn(struct rte_device *device)
 	crn_lock(&device->lock);
 }
 
+/* What has been closed is not closed again, should the rest have to be. */
+static int mr_close_lower(struct rte_mr *mr)
+{
+	int ret = mr->lower ? fi_close(&mr->lower->fid) : 0;
+
+	if (ret)
+		return ret;
+	mr->lower = NULL;
+	mr->fid.mem_desc = NULL;
+	ret = mr->lent ? fi_close(&mr->lent->fid) : 0;
+	if (!ret)
+		mr->lent = NULL;
+	return ret;
+}
+
 /* Placing data holds the device's lock, and looks each key up. */
 static int mr_leave(struct rte_mr *mr)
 {
@@ -149,11 +164,7 @@ static int mr_leave(struct rte_mr *mr)
 	end = crn_now_ms() + MR_CLOSE_MS;
 	while (mr->holds && crn_now_ms() < end)
 		mr_turn(domain->device);
-	ret = mr->holds ? -FI_EBUSY : 0;
-	if (!ret && mr->lower)
-		ret = fi_close(&mr->lower->fid);
-	if (!ret && mr->lent)
-		ret = fi_close(&mr->lent->fid);
+	ret = mr->holds ? -FI_EBUSY : mr_close_lower(mr);
 	if (ret)
 		crn_mr_hide(&domain->map, &mr->mr, false);
 	else

@@ -236,3 +236,53 @@ CT_TEST(misuse, a_domain_of_no_name_is_refused)
 	CT_EXPECT_EQ(fi_domain(ends.fabric, NULL, &domain, NULL), -FI_EINVAL);
 	ends_close(&ends);
 }
+
+/* --- A region that the lower provider does not let go at once --- */
+
+static unsigned int lower_closes[2];
+static int lower_refuses; /* the second of both, with that */
+
+static int lower_close(struct fid *fid)
+{
+	const size_t which = (size_t)fid->context;
+
+	if (which && lower_refuses)
+		return lower_refuses;
+	lower_closes[which]++;
+	return 0;
+}
+
+static struct fi_ops lower_ops = {.size = sizeof(struct fi_ops), .close = lower_close};
+
+CT_TEST(misuse, a_region_that_closed_halfway_closes_the_rest_the_next_time)
+{
+	struct fid_mr lower = {.fid = {.fclass = FI_CLASS_MR, .ops = &lower_ops}};
+	struct fid_mr lent = lower;
+	struct ends ends = {0};
+	uint8_t memory[64];
+	struct fid_mr *fid;
+	struct rte_mr *mr;
+
+	ends_config(ROUTER, "");
+	ends_open(&ends);
+	CT_ASSERT_EQ(fi_mr_reg(ends.domain, memory, sizeof(memory), FI_REMOTE_READ, 0, 0,
+			       0, &fid, NULL),
+		     0);
+	mr = crn_container_of(fid, struct rte_mr, fid);
+	/* As over a lower provider that wants a descriptor. */
+	if (mr->lower)
+		CT_EXPECT_EQ(fi_close(&mr->lower->fid), 0);
+	lent.fid.context = (void *)1;
+	mr->lower = &lower;
+	mr->lent = &lent;
+	fid->mem_desc = &lower;
+	lower_refuses = -FI_EBUSY;
+	CT_EXPECT_EQ(fi_close(&fid->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(lower_closes[0], 1);
+	CT_EXPECT_EQ(fi_mr_desc(fid), NULL);
+	lower_refuses = 0;
+	CT_EXPECT_EQ(fi_close(&fid->fid), 0);
+	CT_EXPECT_EQ(lower_closes[0], 1);
+	CT_EXPECT_EQ(lower_closes[1], 1);
+	ends_close(&ends);
+}
