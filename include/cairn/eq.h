@@ -87,8 +87,8 @@ int crn_eq_insert_err(struct crn_eq *eq, const struct fi_eq_err_entry *err);
 /*
  * Makes sure that the next crn_eq_insert or crn_eq_insert_err with at most len bytes of
  * data needs no memory: before an event is taken from a source that does not tell it
- * twice. One thread at a time reserves and inserts; fi_eq_write does not use it. 0 or
- * -FI_ENOMEM.
+ * twice. One thread at a time reserves and inserts: what another inserts meanwhile may
+ * take it; fi_eq_write does not use it. 0 or -FI_ENOMEM.
  */
 int crn_eq_reserve(struct crn_eq *eq, size_t len);
 

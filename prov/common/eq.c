@@ -190,18 +190,23 @@ void crn_eq_drop_batch(struct crn_list *batch)
 
 int crn_eq_reserve(struct crn_eq *eq, size_t len)
 {
-	struct crn_eq_event *event;
+	struct crn_eq_event *event, *old;
+	bool enough;
 
-	if (eq->spare && len <= eq->spare_len)
+	crn_lock(&eq->lock);
+	enough = eq->spare && len <= eq->spare_len;
+	crn_unlock(&eq->lock);
+	if (enough)
 		return 0;
 	event = malloc(sizeof(*event) + len);
 	if (!event)
 		return -FI_ENOMEM;
-	free(eq->spare);
 	crn_lock(&eq->lock);
+	old = eq->spare;
 	eq->spare = event;
 	eq->spare_len = len;
 	crn_unlock(&eq->lock);
+	free(old);
 	return 0;
 }
 

@@ -263,3 +263,38 @@ CT_TEST(eq_threads, a_signal_ends_sread)
 		     -FI_EAGAIN);
 	crowd_close(crowd);
 }
+
+#define PLACES 20000
+
+static void *telling(void *arg)
+{
+	const struct fi_eq_err_entry err = {.err = FI_EOTHER};
+	struct crowd *crowd = arg;
+	int i;
+
+	for (i = 0; i < PLACES; i++)
+		CT_EXPECT_EQ(crn_eq_insert_err(&crowd->eq, &err), 0);
+	return NULL;
+}
+
+/* Whoever takes the place, none is used twice. Of lengths that differ, so that it is also
+ * made anew. */
+CT_TEST(eq_threads, what_one_thread_reserves_another_may_use)
+{
+	struct crowd *crowd = crowd_open();
+	struct fi_eq_entry entry = {0};
+	pthread_t second;
+	int i;
+
+	CT_ASSERT_EQ(pthread_create(&second, NULL, telling, crowd), 0);
+	for (i = 0; i < PLACES; i++) {
+		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, 0), 0);
+		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, sizeof(entry)), 0);
+		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, NULL, &entry,
+					   sizeof(entry)),
+			     0);
+	}
+	pthread_join(second, NULL);
+	CT_EXPECT_EQ(crowd->eq.count, 2 * PLACES);
+	crowd_close(crowd);
+}
