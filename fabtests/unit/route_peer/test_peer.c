@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
+#include <arpa/inet.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "cairn_test.h"
@@ -452,6 +453,106 @@ CT_TEST(arena, has_bounds_and_serves_who_waits)
 	PAIR_UNTIL(&pair, pair.end[PAIR_B].messages == (unsigned int)sent);
 	pair_put_all(&pair.end[PAIR_B]);
 	PAIR_UNTIL(&pair, pair.end[PAIR_A].readies);
+	pair_close(&pair);
+}
+
+/* --- A connection that cannot even begin --- */
+
+/* In B's callback for a message behind which the same round has another one. */
+static struct {
+	struct pair *pair;
+	uint64_t sent, heard; /* numbers */
+	unsigned int count;   /* of those that were heard */
+	bool order;
+	int ret; /* of rte_peer_connect */
+} begun;
+
+static void begun_send(void)
+{
+	const struct pair_message message = {
+		.seq = begun.sent + 1, .data = "abc", .len = 3, .piece = 3};
+
+	begun.sent += pair_send(&begun.pair->end[PAIR_A], &message, NULL, NULL);
+}
+
+/* connect(2) refuses it at once. */
+static int begin_nowhere(struct rte_port *port)
+{
+	static const struct rte_peer_ops ops;
+	const union crn_addr nowhere = {.in = {.sin_family = AF_INET,
+					       .sin_port = htons(9),
+					       .sin_addr.s_addr = INADDR_BROADCAST}};
+	struct rte_peer *peer;
+
+	return rte_peer_connect(port, &nowhere.sa, 0, &ops, NULL, &peer);
+}
+
+static void message_begins(struct rte_peer *peer, struct rte_rx *rx)
+{
+	begun.order = begun.order && rx->packet.head.seq == begun.heard + 1;
+	begun.heard = rx->packet.head.seq;
+	begun.count++;
+	rte_rx_put(rx);
+	if (begun.ret || !peer->port->more)
+		return;
+	begun_send();
+	begun.ret = begin_nowhere(peer->port);
+	CT_EXPECT_LT(begun.ret, 0);
+}
+
+CT_TEST(peer, a_connection_that_cannot_begin_leaves_others_their_order)
+{
+	struct rte_peer_ops ops;
+	struct pair pair;
+	struct pair_end *b;
+	int i;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	memset(&begun, 0, sizeof(begun));
+	begun.pair = &pair;
+	begun.order = true;
+	b = &pair.end[PAIR_B];
+	ops = *b->peer->ops;
+	ops.message = message_begins;
+	b->peer->ops = &ops;
+	for (i = 0; i < 1000 && !begun.ret; i++) {
+		begun_send();
+		begun_send();
+		pair_turn(&pair);
+	}
+	CT_EXPECT_NE(begun.ret, 0);
+	PAIR_UNTIL(&pair, begun.count == begun.sent);
+	CT_EXPECT_TRUE(begun.order);
+	CT_EXPECT_EQ(b->downs, 0);
+	CT_EXPECT_TRUE(crn_list_empty(&b->port->zombies));
+	pair_close(&pair);
+}
+
+/* Neither does it make progress for others, nor is it left behind. */
+CT_TEST(peer, a_connection_that_cannot_begin_calls_nobody)
+{
+	const struct pair_message message = {
+		.seq = 1, .data = "abc", .len = 3, .piece = 3};
+	int counts[2] = {0}, i;
+	struct pair pair;
+	struct pair_end *b;
+
+	pair_open(&pair, &plain);
+	pair_connect(&pair);
+	b = &pair.end[PAIR_B];
+	CT_ASSERT_TRUE(pair_send(&pair.end[PAIR_A], &message, count_done, counts));
+	CT_ASSERT_SOON((rte_port_progress(pair.end[PAIR_A].port), counts[0]));
+	for (i = 0; i < 3; i++)
+		CT_EXPECT_LT(begin_nowhere(b->port), 0);
+	CT_EXPECT_EQ(b->messages, 0);
+	/* Who sleeps then is woken for what is left of it. */
+	CT_EXPECT_TRUE(crn_deadline_pending(&b->port->kick));
+	rte_port_progress(b->port);
+	CT_EXPECT_TRUE(crn_list_empty(&b->port->zombies));
+	PAIR_UNTIL(&pair, b->messages == 1);
+	CT_EXPECT_EQ(b->downs, 0);
+	CT_EXPECT_LT(begin_nowhere(b->port), 0);
 	pair_close(&pair);
 }
 

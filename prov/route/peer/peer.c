@@ -174,15 +174,17 @@ static int peer_endpoint(struct rte_peer_inside *in, struct fi_info *info)
 	return ret ? ret : receive_start(&in->peer);
 }
 
-/* It never was. */
+/* It never was. Its endpoint goes with the next progress, for that takes what has
+ * completed meanwhile, of others too: not within one of their callbacks. */
 static void peer_undo(struct rte_peer_inside *in)
 {
 	struct rte_port *port = in->peer.port;
 
 	in->closed = true;
 	in->peer.ops = &no_ops;
+	in->peer.state = RTE_PEER_DOWN;
 	crn_list_add_tail(&port->zombies, &in->entry);
-	peer_reap(&in->peer, true);
+	port_kick(port);
 }
 
 static void peer_joins(struct rte_peer_inside *in)
