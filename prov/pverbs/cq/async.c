@@ -39,7 +39,7 @@ static void pvb_async_port_down(struct pvb_domain *domain, int port)
 			continue;
 		err.fid = &ep->fid.fid;
 		err.context = ep->fid.fid.context;
-		/* What is reserved is of who holds cm_lock. */
+		/* The reserved event belongs to the holder of cm_lock, not held here. */
 		if (crn_eq_prepare_err(&batch, &err) ||
 		    crn_eq_insert_batch(&ep->eq->eq, &batch))
 			PVB_WARN(FI_LOG_EQ, "an error of an endpoint is lost\n");
