@@ -246,6 +246,11 @@ bool ct_failed()
 	return failures > 0;
 }
 
+bool ct_ended()
+{
+	return ct_failed() || testing::Test::IsSkipped();
+}
+
 unsigned int ct_rounds(unsigned int most)
 {
 	const char *text = getenv("CT_PART");

@@ -45,6 +45,47 @@ void ct_register(struct ct_case *test);
 	}                                                                              \
 	static void ct_run_##suite_##_##name_(void)
 
+/*
+ * Tests that share a set-up and a tear-down:
+ *
+ *	CT_FIXTURE(pool, struct crn_pool, open_pool, crn_pool_close);
+ *
+ *	CT_TEST_F(pool, gives_no_more_than_its_limit)
+ *	{
+ *		CT_EXPECT_EQ(t->used, 0);
+ *	}
+ *
+ * Each test gets t, a zeroed object of the type. set_up(t) runs before the body, which is
+ * left out if a check of the set-up failed. tear_down(t) runs after both, also when
+ * CT_ASSERT_* or CT_SKIP has returned early: it must accept an object that was opened in
+ * part or not at all. Either may be NULL.
+ */
+#define CT_FIXTURE(suite_, type_, set_up_, tear_down_)                        \
+	typedef type_ ct_state_##suite_;                                      \
+	static void ct_run_##suite_(void (*body)(ct_state_##suite_ * t))      \
+	{                                                                     \
+		void (*const ct_up_)(ct_state_##suite_ * t) = (set_up_);      \
+		void (*const ct_down_)(ct_state_##suite_ * t) = (tear_down_); \
+		ct_state_##suite_ ct_state_;                                  \
+                                                                              \
+		memset(&ct_state_, 0, sizeof(ct_state_));                     \
+		if (ct_up_)                                                   \
+			ct_up_(&ct_state_);                                   \
+		if (!ct_ended())                                              \
+			body(&ct_state_);                                     \
+		if (ct_down_)                                                 \
+			ct_down_(&ct_state_);                                 \
+	}                                                                     \
+	static void ct_run_##suite_(void (*body)(ct_state_##suite_ * t))
+
+#define CT_TEST_F(suite_, name_)                                      \
+	static void ct_body_##suite_##_##name_(ct_state_##suite_ *t); \
+	CT_TEST(suite_, name_)                                        \
+	{                                                             \
+		ct_run_##suite_(ct_body_##suite_##_##name_);          \
+	}                                                             \
+	static void ct_body_##suite_##_##name_(ct_state_##suite_ *t)
+
 /* A value of any integer or pointer type, for comparing and for the message. */
 enum ct_kind { CT_SIGNED, CT_UNSIGNED, CT_POINTER };
 
@@ -183,6 +224,8 @@ void ct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* True once a check failed in this test: for helpers that cannot return for the test. */
 bool ct_failed(void);
+/* The same, or the test is skipped. */
+bool ct_ended(void);
 
 /* Of so many random runs those that are made: all, or with CT_PART=N in the environment,
  * where a tool makes each slow, one in N, at least one. */
