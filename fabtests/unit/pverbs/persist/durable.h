@@ -29,7 +29,8 @@ struct durable {
 #define KEY_ARRIVED durable_key(CRN_WSP, true)
 uint64_t durable_key(enum crn_persistence domain, bool ddio);
 
-/* opts may be NULL: 64 operations. Begins with world_reset. */
+/* opts may be NULL: 64 operations. Closes what d has open, which may be nothing, then
+ * begins with world_reset. */
 bool durable_open(struct durable *d, const struct world_opts *opts);
 /* Its two halves: an enabled endpoint, and the connection of d->w.ep. */
 bool durable_enable(struct durable *d, const struct world_opts *opts);
@@ -37,6 +38,10 @@ bool durable_connect(struct durable *d);
 /* The same with a peer without control queue pair. */
 bool durable_open_without(struct durable *d, const struct world_opts *opts);
 void durable_close(struct durable *d);
+/* durable_open without options, for CT_FIXTURE, whose tear-down is durable_close. */
+void durable_start(struct durable *d);
+/* Connects w->ep, which is enabled, to a peer that answers so; NULL: with nothing. */
+bool durable_connect_to(struct world *w, const struct pvb_cm_offer *offer);
 
 /* fi_writemsg of len bytes to DURABLE_ADDR + at with FI_COMMIT_COMPLETE, FI_COMPLETION
  * and flags. */
