@@ -84,11 +84,7 @@ static int datagrams(int fd)
 
 CT_TEST(pkeys, datagrams_arrive_within_a_partition)
 {
-	pid_t pid;
-	int fd = world_child(datagrams, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(datagrams), 0);
 }
 
 static int connections(int fd)
@@ -123,11 +119,7 @@ static int connections(int fd)
 
 CT_TEST(pkeys, connections_need_the_same_partition)
 {
-	pid_t pid;
-	int fd = world_child(connections, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(connections), 0);
 }
 
 static int table(int fd)
@@ -159,11 +151,7 @@ static int table(int fd)
 
 CT_TEST(pkeys, the_table_is_what_verbs_show_and_check)
 {
-	pid_t pid;
-	int fd = world_child(table, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(table), 0);
 }
 
 /* An address on a link in another partition: its ids have that P_Key. */
@@ -189,11 +177,7 @@ static int of_address(int fd)
 
 CT_TEST(pkeys, an_address_may_be_in_a_partition)
 {
-	pid_t pid;
-	int fd = world_child(of_address, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(of_address), 0);
 }
 
 static const char *refused_list;

@@ -136,11 +136,7 @@ static int flushed(int fd)
 
 CT_TEST(removal, ends_what_is_posted_and_is_told_to_all)
 {
-	pid_t pid;
-	int fd = world_child(flushed, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(flushed), 0);
 }
 
 static int silent(int fd)
@@ -161,11 +157,7 @@ static int silent(int fd)
 
 CT_TEST(removal, may_leave_what_is_posted_without_an_end)
 {
-	pid_t pid;
-	int fd = world_child(silent, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(silent), 0);
 }
 
 static bool ask_for(const char *name)
@@ -196,11 +188,7 @@ static int asked(int fd)
 
 CT_TEST(removal, is_asked_for_by_a_file_that_names_device_and_process)
 {
-	pid_t pid;
-	int fd = world_child(asked, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(asked), 0);
 }
 
 /* Nobody listens where the settings do not say so. */
@@ -219,9 +207,5 @@ static int not_offered(int fd)
 
 CT_TEST(removal, is_not_heard_of_unless_it_is_set)
 {
-	pid_t pid;
-	int fd = world_child(not_offered, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(world_run(not_offered), 0);
 }
