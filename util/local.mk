@@ -28,7 +28,24 @@ EXTRA_DIST += \
 	$(rdmavm_bin) \
 	util/bench \
 	util/check \
+	util/checks/builds.sh \
+	util/checks/explore.sh \
+	util/checks/guest.sh \
+	util/checks/install.sh \
+	util/checks/layer.sh \
+	util/checks/multicast.sh \
+	util/checks/parts.sh \
+	util/checks/reach \
+	util/checks/route.sh \
+	util/checks/rpc.sh \
+	util/checks/rpcrdma.sh \
+	util/checks/sanitizers.sh \
+	util/checks/simverbs.sh \
+	util/checks/style.sh \
+	util/checks/tcp.sh \
+	util/checks/unit.sh \
 	util/lib/bench.sh \
+	util/lib/changed.sh \
 	util/lib/check-coverage \
 	util/lib/check-rooms \
 	util/lib/conformance \
@@ -37,10 +54,11 @@ EXTRA_DIST += \
 	util/lib/draw-rooms \
 	util/lib/draw-speed \
 	util/lib/graph.sh \
-	util/lib/lanes.sh \
-	util/lib/results.sh \
+	util/lib/history.sh \
+	util/lib/run.sh \
 	util/lib/setup.sh \
-	util/lib/suites.sh \
+	util/lib/steps.sh \
+	util/lib/summary.sh \
 	util/lib/test-check \
 	util/lib/test-params.sh \
 	util/local.mk \
