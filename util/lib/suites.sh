@@ -172,7 +172,7 @@ suite_explore() {
 	! full_only explore-mutations "each mutation of a durable write's plan, which the explorer has to find" || step explore-mutations 900 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_rpcrdma
 	step build-explore-rpcrdma 600 make -C "$top/build/unit" fabtests/explore/explore_rpcrdma \
-		fabtests/unit/script/libscript-fi.la fabtests/unit/script/libtested-fi.la || return
+		fabtests/script/libscript-fi.la fabtests/script/libtested-fi.la || return
 	step explore-rpcrdma 600 "${run[@]}"
 	step explore-rpcrdma-mutations 600 "${run[@]}" -m
 	run[2]=$top/build/unit/fabtests/explore/explore_route_credit
