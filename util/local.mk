@@ -16,8 +16,8 @@ install-exec-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(bindir)/rdmavm
 
-# Include folders of sources that use one of these libraries: also for headers that rpcgen makes.
-util_include = -I$(srcdir)/%D% -I%D%
+# For sources that use one of these libraries. libtirpc has folders with names of ours (rpc).
+util_include = -I$(srcdir)/%D% -I%D% $(TIRPC_CFLAGS)
 %D%/rpcmsg/%.o: private AM_CPPFLAGS += $(util_include)
 # Libraries of these programs, not installed: tables to print, connections, RPC message headers.
 noinst_LIBRARIES += %D%/grid/libgrid.a %D%/link/liblink.a %D%/rpcmsg/librpcmsg.a

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # rpcgen's stubs over rpcrdma.
-%D%/%.o: private AM_CPPFLAGS += -I%D%
+%D%/%.o: private AM_CPPFLAGS += -I%D% $(TIRPC_CFLAGS)
 %D%/%.o: private AM_CFLAGS += $(stub_warnings)
 stub_libs = lib/rpc/libcairn-rpc.la $(TIRPC_LIBS) $(LIBFABRIC_LIBS)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libcairn-rpc with stubs of rpcgen, two processes.
-%D%/%.o: private AM_CPPFLAGS += -I%D%
+%D%/%.o: private AM_CPPFLAGS += -I%D% $(TIRPC_CFLAGS)
 %D%/%.o: private AM_CFLAGS += $(stub_warnings)
 %D%/trial%: private stub_flags = M
 noinst_PROGRAMS += %D%/fi_cairn_clnt

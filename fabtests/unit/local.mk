@@ -25,8 +25,8 @@ ct_ldflags = $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
 check_LIBRARIES += %D%/libct.a
 %C%_libct_a_SOURCES = %D%/cairn_test.cc %D%/cairn_test.h %D%/ct_alloc.c %D%/ct_fence.c \
 	%D%/ct_fid.c %D%/ct_fid.h %D%/ct_log.c %D%/ct_time.c
-# GoogleTest is C++; all that uses it is C.
-ct_libs = %D%/libct.a $(GTEST_LIBS) -lstdc++
+# GoogleTest is C++; all that uses it is C, and linked by the C compiler.
+ct_libs = %D%/libct.a $(GTEST_LIBS) -lstdc++ -lm
 
 unit_tests += %D%/unit_common
 %C%_unit_common_SOURCES = %D%/common/attr_world.c %D%/common/attr_world.h %D%/common/av/av_world.c \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libcairn-rpc: libtirpc's CLIENT and SVCXPRT over rpcrdma.
+%D%/%.lo: private AM_CPPFLAGS += $(TIRPC_CFLAGS)
 lib_LTLIBRARIES += %D%/libcairn-rpc.la
 %C%_libcairn_rpc_la_LIBADD = $(LIBFABRIC_LIBS) $(TIRPC_LIBS) -lpthread
 %C%_libcairn_rpc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined
