@@ -45,7 +45,8 @@ struct fi_provider *scr_prov_ini(void)
 	return &scr_prov;
 }
 
-/* libfabric looks once, at its first call: where plugin.c is built, next to the folder of the program. */
+/* libfabric looks once, at its first call: where plugin.c is built, next to the folder of
+ * the program. */
 static void scr_make_known(void)
 {
 	char self[PATH_MAX], path[PATH_MAX + 64];

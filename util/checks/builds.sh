@@ -6,7 +6,7 @@ suite_builds() {
 	# Of no part: what the chosen steps need is built.
 	local suite=builds part=needed release
 
-	cores=2 cost=9000 gives unit build-unit 1200 build_tree unit -- --disable-man --prefix=/usr
+	cores=2 cost=9000 gives unit build-unit 1200 unit_tree
 	cores=2 cost=8000 gives asan build-asan 1200 build_tree asan -- --disable-man --enable-asan CFLAGS="-g -O1"
 	cores=2 gives tsan build-tsan 1200 build_tree tsan -- --disable-man --enable-tsan CFLAGS="-g -O1"
 	for release in trixie bookworm forky; do
@@ -16,6 +16,14 @@ suite_builds() {
 		cost=9500 needs="guest-$release" holds=guest gives "up-$release" "up-$release" 1000 guest "$release" up
 	done
 	cores=2 needs=guest-trixie gives trixie-asan build-trixie-asan 1200 guest_tree trixie trixie-asan --enable-asan
+}
+
+# With manual pages, which util/quickstart does without.
+unit_tree() {
+	local status=$top/build/unit/config.status
+
+	[ ! -x "$status" ] || "$status" --config | grep -q prefix=/usr || rm "$status"
+	build_tree unit -- --prefix=/usr
 }
 
 machines_down() {
