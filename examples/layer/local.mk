@@ -3,8 +3,7 @@
 noinst_LTLIBRARIES += %D%/libexample.la
 %C%_libexample_la_SOURCES = %D%/cq.c %D%/domain.c %D%/ep.c %D%/fabric.c %D%/info.c %D%/init.c \
 	%D%/layer.h %D%/pep.c
-# What is not installed is a convenience library to libtool, unless it has a place to go. libfabric unloads
-# providers when a process ends; the program's threads go on until it has.
+# What is not installed is a convenience library to libtool, unless -rpath names a place.
 noinst_LTLIBRARIES += %D%/libexample_layer-fi.la
 %C%_libexample_layer_fi_la_SOURCES =
 %C%_libexample_layer_fi_la_LDFLAGS = $(provider_ldflags) -rpath /nowhere

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The conformance tables of RPC-over-RDMA, one test a row. As GoogleTest, yet not of "make check": it
-# needs the providers, and a device for those over verbs (fabtests/interop/with-build, simverbs).
+# The conformance tables of RPC-over-RDMA, one test a row. As GoogleTest, yet not of "make check":
+# it needs the providers, and a device for those over verbs (fabtests/interop/with-build, simverbs).
 %D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/fabtests/unit
 check_PROGRAMS += %D%/fi_cairn_rpc
 %C%_fi_cairn_rpc_SOURCES = %D%/end.c %D%/end.h %D%/end_message.c %D%/lower.c %D%/lower.h \

@@ -51,7 +51,8 @@ check_PROGRAMS += %D%/explore_rpcrdma
 	-Wl,--wrap=scr_work_start,--wrap=scr_work_report \
 	-Wl,--wrap=crn_cq_write,--wrap=crn_cq_write_err,--wrap=rpr_conn_make \
 	-Wl,--wrap=rpr_call_reply,--wrap=rpr_call_cancel,--wrap=rpr_call_late,--wrap=rpr_inbound \
-	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put,--wrap=rpr_progress_locked \
+	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put \
+	-Wl,--wrap=rpr_progress_locked \
 	-Wl,--wrap=rpr_flush,--wrap=rpr_serve_write,--wrap=rpr_serve_reply,--wrap=rpr_call_start \
 	-Wl,--wrap=rpr_call_over,--wrap=rpr_arrive
 %C%_explore_rpcrdma_LDADD = %D%/libsearch.a $(script_libs) $(rpcrdma_libs) -lpthread

@@ -8,8 +8,8 @@ noinst_LIBRARIES += %D%/libfct.a
 fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
 # Calls of the C library and of verbs that fail.
-fct_fault = \
-	%D%/fault.h %D%/fault_arm.c %D%/fault_calls.c %D%/fault_hook.c %D%/fault_scene.c %D%/fault_step.h
+fct_fault = %D%/fault.h %D%/fault_arm.c %D%/fault_calls.c %D%/fault_hook.c %D%/fault_scene.c \
+	%D%/fault_step.h
 
 bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_cairn_cntr \
 	%D%/fi_cairn_commit %D%/fi_cairn_cq %D%/fi_cairn_dgram %D%/fi_cairn_end %D%/fi_cairn_eq \

@@ -2,7 +2,7 @@
 # libsimverbs.so: preloaded, it is libibverbs and librdmacm with a software device.
 %D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
 
-# Verbs, librdmacm, subnet administration, libibumad, and replacements for functions of the C library.
+# Verbs, librdmacm, subnet administration, libibumad, and replacements for C library functions.
 simverbs_parts = %D%/libsimverbs-verbs.la %D%/libsimverbs-cm.la %D%/libsimverbs-sa.la \
 	%D%/libsimverbs-umad.la %D%/libsimverbs-calls.la
 noinst_LTLIBRARIES += $(simverbs_parts)

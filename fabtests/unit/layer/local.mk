@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The example layer over libfabric's own tcp provider, where it is called as libfabric would call it,
-# and over the scripted provider.
+# The example layer over libfabric's own tcp provider, where it is called as libfabric would call
+# it, and over the scripted provider.
 %D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/examples/layer -I$(srcdir)/fabtests/script
 unit_tests += fabtests/unit/unit_layer
 fabtests_unit_unit_layer_SOURCES = %D%/layer_world.c %D%/layer_world.h %D%/test_close.c \
