@@ -51,7 +51,7 @@ fuzz_pverbs = -I$(srcdir)/prov/pverbs
 %C%_fuzz_route_wire_LDADD = $(fuzz_libs) $(route_config_libs)
 
 %D%/fuzz_svb_%.o: private AM_CPPFLAGS += -I$(srcdir)/util/simverbs
-%C%_fuzz_svb_cm_LDADD = $(fuzz_libs) util/simverbs/libsimverbs-cm.la
+%C%_fuzz_svb_cm_LDADD = $(fuzz_libs) util/simverbs/libsimverbs-cm.a
 %C%_fuzz_svb_sa_LDFLAGS = $(AM_LDFLAGS) $(simverbs_verbs_sa)
 %C%_fuzz_svb_sa_LDADD = $(fuzz_libs) $(simverbs_libs)
 EXTRA_%C%_fuzz_svb_sa_DEPENDENCIES = $(simverbs_parts)

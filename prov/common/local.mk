@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What every provider needs and libfabric does not export. Knows nothing of verbs.
-noinst_LTLIBRARIES += %D%/libcairn-common.la
-%C%_libcairn_common_la_SOURCES = %D%/addr.c %D%/attr.c %D%/attr_rules.c %D%/attr_rules.h \
+noinst_LIBRARIES += %D%/libcairn-common.a
+%C%_libcairn_common_a_SOURCES = %D%/addr.c %D%/attr.c %D%/attr_rules.c %D%/attr_rules.h \
 	%D%/av/av.c %D%/av/insert.c %D%/av/internal.h %D%/av/names.c %D%/av/sockaddr.c \
 	%D%/av/table.c %D%/bytes.c %D%/cntr.c %D%/cq/cq.c %D%/cq/internal.h %D%/cq/read.c \
 	%D%/cq/wait.c %D%/cq/write.c %D%/deadline.c %D%/ep/bind.c %D%/ep/complete.c %D%/ep/opt.c \
@@ -17,10 +17,10 @@ noinst_HEADERS = include/cairn/addr.h include/cairn/attr.h include/cairn/av.h \
 	include/cairn/nosys.h include/cairn/opt.h include/cairn/param.h include/cairn/pass.h \
 	include/cairn/pmem.h include/cairn/ring.h include/cairn/slab.h include/cairn/thread.h \
 	include/cairn/tsan.h include/cairn/wait.h
-common_libs = %D%/libcairn-common.la $(LIBFABRIC_LIBS)
+common_libs = %D%/libcairn-common.a $(LIBFABRIC_LIBS)
 
 # Persistent memory of this machine, for providers that make operations durable.
-noinst_LTLIBRARIES += %D%/pmem/libcairn-pmem.la
-%C%_pmem_libcairn_pmem_la_SOURCES = %D%/pmem/declare.c %D%/pmem/facts.c %D%/pmem/flush.c \
+noinst_LIBRARIES += %D%/pmem/libcairn-pmem.a
+%C%_pmem_libcairn_pmem_a_SOURCES = %D%/pmem/declare.c %D%/pmem/facts.c %D%/pmem/flush.c \
 	%D%/pmem/host.c %D%/pmem/mapping.c %D%/pmem/region.c
-pmem_libs = %D%/pmem/libcairn-pmem.la $(common_libs) $(INIH_LIBS) $(PMEM_LIBS)
+pmem_libs = %D%/pmem/libcairn-pmem.a $(common_libs) $(INIH_LIBS) $(PMEM_LIBS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The provider, as objects of a convenience library so that programs and unit tests reach them.
 %D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
-noinst_LTLIBRARIES += %D%/libpverbs-objs.la
-%C%_libpverbs_objs_la_SOURCES = %D%/cm/channel.c %D%/cm/cm.h %D%/cm/ep_ops.c %D%/cm/internal.h \
+noinst_LIBRARIES += %D%/libpverbs-objs.a
+%C%_libpverbs_objs_a_SOURCES = %D%/cm/channel.c %D%/cm/cm.h %D%/cm/ep_ops.c %D%/cm/internal.h \
 	%D%/cm/keepalive.c %D%/cm/opt.c %D%/cm/pep.c %D%/cm/request.c %D%/cm/request.h \
 	%D%/cm/state.c %D%/cm/transition.c %D%/cq/async.c %D%/cq/cntr.c %D%/cq/cq.c %D%/cq/cq.h \
 	%D%/cq/hw.c %D%/cq/internal.h %D%/cq/read.c %D%/cq/removal.c %D%/cq/removal.h \
@@ -48,13 +48,13 @@ noinst_LTLIBRARIES += %D%/libpverbs-objs.la
 	%D%/wire/ud_addr.c %D%/wire/ud_addr.h %D%/wire/wire.h %D%/xfer/atomic.c %D%/xfer/atomic.h \
 	%D%/xfer/atomic_query.c %D%/xfer/deliver.c %D%/xfer/fence.c %D%/xfer/msg.c %D%/xfer/op.h \
 	%D%/xfer/rma.c %D%/xfer/sink.c %D%/xfer/tx.c %D%/xfer/xfer.h
-pverbs_libs = %D%/libpverbs-objs.la $(pmem_libs) $(VERBS_LIBS) $(UMAD_LIBS) $(ISAL_LIBS)
+pverbs_libs = %D%/libpverbs-objs.a $(pmem_libs) $(VERBS_LIBS) $(UMAD_LIBS) $(ISAL_LIBS)
 # For what loads no provider: sa, link and groups, without and with a port to send from.
-pverbs_sa_libs = %D%/libpverbs-objs.la $(common_libs)
+pverbs_sa_libs = %D%/libpverbs-objs.a $(common_libs)
 pverbs_umad_libs = $(pverbs_sa_libs) $(UMAD_LIBS)
 
 provider_LTLIBRARIES += %D%/libpverbs-fi.la
 %C%_libpverbs_fi_la_SOURCES =
-%C%_libpverbs_fi_la_LIBADD = $(pverbs_libs)
-%C%_libpverbs_fi_la_LDFLAGS = $(provider_ldflags)
+%C%_libpverbs_fi_la_DEPENDENCIES = $(filter %.a,$(pverbs_libs))
+%C%_libpverbs_fi_la_LDFLAGS = $(provider_ldflags) $(call all_of,%D%/libpverbs-objs.a,$(pverbs_libs))
 EXTRA_DIST += %D%/persist/rooms %D%/rooms

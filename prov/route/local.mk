@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The provider, as objects of a convenience library for the daemon, fi_routectl and unit tests.
 %D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
-noinst_LTLIBRARIES += %D%/libroute-objs.la
-%C%_libroute_objs_la_SOURCES = %D%/addr/addr.h %D%/addr/pack.c %D%/addr/place.c %D%/auth/auth.h \
+noinst_LIBRARIES += %D%/libroute-objs.a
+%C%_libroute_objs_a_SOURCES = %D%/addr/addr.h %D%/addr/pack.c %D%/addr/place.c %D%/auth/auth.h \
 	%D%/auth/heard.c %D%/auth/proof.c %D%/auth/ring.c %D%/auto.c %D%/auto.h %D%/cm/calls.c \
 	%D%/cm/cm.h %D%/cm/conn.c %D%/cm/hop.c %D%/cm/incoming.c %D%/cm/news.c %D%/cm/say.c \
 	%D%/cm/trust.c %D%/config/config.c %D%/config/config.h %D%/config/errors.c \
@@ -30,9 +30,9 @@ noinst_LTLIBRARIES += %D%/libroute-objs.la
 	%D%/xfer/send.c %D%/xfer/serve.c %D%/xfer/tx.c %D%/xfer/vc.c %D%/xfer/vc.h %D%/xfer/xfer.h
 # The graph, the configuration and the codec need no peer and no cryptography; the rest of a router
 # needs no persistent memory.
-route_config_libs = %D%/libroute-objs.la $(common_libs) $(INIH_LIBS)
+route_config_libs = %D%/libroute-objs.a $(common_libs) $(INIH_LIBS)
 route_peer_libs = $(route_config_libs) $(CRYPTO_LIBS)
-route_libs = %D%/libroute-objs.la $(pmem_libs) $(CRYPTO_LIBS)
+route_libs = %D%/libroute-objs.a $(pmem_libs) $(CRYPTO_LIBS)
 
 # The exchange of link states, for the daemon and unit tests.
 noinst_LIBRARIES += %D%/sync/libsync.a
@@ -41,6 +41,6 @@ noinst_LIBRARIES += %D%/sync/libsync.a
 
 provider_LTLIBRARIES += %D%/libroute-fi.la
 %C%_libroute_fi_la_SOURCES =
-%C%_libroute_fi_la_LIBADD = $(route_libs)
-%C%_libroute_fi_la_LDFLAGS = $(provider_ldflags)
+%C%_libroute_fi_la_DEPENDENCIES = $(filter %.a,$(route_libs))
+%C%_libroute_fi_la_LDFLAGS = $(provider_ldflags) $(call all_of,%D%/libroute-objs.a,$(route_libs))
 EXTRA_DIST += %D%/rooms

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The provider, as objects of a convenience library so that unit tests reach them.
 %D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
-noinst_LTLIBRARIES += %D%/librpcrdma-objs.la
-%C%_librpcrdma_objs_la_SOURCES = %D%/call/call.h %D%/call/calls.c %D%/call/deliver.c \
+noinst_LIBRARIES += %D%/librpcrdma-objs.a
+%C%_librpcrdma_objs_a_SOURCES = %D%/call/call.h %D%/call/calls.c %D%/call/deliver.c \
 	%D%/call/down.c %D%/call/inbound.c %D%/call/layout.c %D%/call/mem.c %D%/call/poison.c \
 	%D%/call/post.c %D%/call/progress.c %D%/call/rx.c %D%/call/serve.c %D%/cm/cm.h \
 	%D%/cm/connect.c %D%/cm/event.c %D%/cm/private.c %D%/cm/request.c %D%/cq.c %D%/domain.c \
@@ -12,10 +12,10 @@ noinst_LTLIBRARIES += %D%/librpcrdma-objs.la
 	%D%/tick.c %D%/wire/message.c %D%/wire/pack.c %D%/wire/parse.c %D%/wire/private.c \
 	%D%/wire/short.c %D%/wire/wire.h %D%/wrap/format.c %D%/wrap/reply.c %D%/wrap/rma.c \
 	%D%/wrap/send.c %D%/wrap/wrap.h
-rpcrdma_libs = %D%/librpcrdma-objs.la $(common_libs)
+rpcrdma_libs = %D%/librpcrdma-objs.a $(common_libs)
 
 provider_LTLIBRARIES += %D%/librpcrdma-fi.la
 %C%_librpcrdma_fi_la_SOURCES =
-%C%_librpcrdma_fi_la_LIBADD = $(rpcrdma_libs)
-%C%_librpcrdma_fi_la_LDFLAGS = $(provider_ldflags)
+%C%_librpcrdma_fi_la_DEPENDENCIES = $(filter %.a,$(rpcrdma_libs))
+%C%_librpcrdma_fi_la_LDFLAGS = $(provider_ldflags) $(call all_of,%D%/librpcrdma-objs.a,$(rpcrdma_libs))
 EXTRA_DIST += %D%/rooms

@@ -3,10 +3,10 @@
 %D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
 
 # Verbs, librdmacm, subnet administration, libibumad, and replacements for C library functions.
-simverbs_parts = %D%/libsimverbs-verbs.la %D%/libsimverbs-cm.la %D%/libsimverbs-sa.la \
-	%D%/libsimverbs-umad.la %D%/libsimverbs-calls.la
-noinst_LTLIBRARIES += $(simverbs_parts)
-%C%_libsimverbs_verbs_la_SOURCES = %D%/attr.h %D%/choice.c %D%/choice.h %D%/compat56.h \
+simverbs_parts = %D%/libsimverbs-verbs.a %D%/libsimverbs-cm.a %D%/libsimverbs-sa.a \
+	%D%/libsimverbs-umad.a %D%/libsimverbs-calls.a
+noinst_LIBRARIES += $(simverbs_parts)
+%C%_libsimverbs_verbs_a_SOURCES = %D%/attr.h %D%/choice.c %D%/choice.h %D%/compat56.h \
 	%D%/compat65.h %D%/engine/atomic.c %D%/engine/cq_push.c %D%/engine/engine.c \
 	%D%/engine/engine.h %D%/engine/fail.c %D%/engine/grh.c %D%/engine/grh.h %D%/engine/iwarp.c \
 	%D%/engine/mcast.c %D%/engine/memory.c %D%/engine/memory.h %D%/engine/op.h %D%/engine/rc.c \
@@ -34,27 +34,28 @@ noinst_LTLIBRARIES += $(simverbs_parts)
 	%D%/verbs/qp_state.c %D%/verbs/removal.c %D%/verbs/removal.h %D%/verbs/request.c \
 	%D%/verbs/request.h %D%/verbs/srq.c %D%/verbs/text.c %D%/verbs/verbs.h %D%/verbs/wr.h \
 	%D%/verbs/wr_ex.c %D%/verbs/wr_fate.c %D%/verbs/wr_post.c %D%/vg.h
-%C%_libsimverbs_cm_la_SOURCES = %D%/cm/addrinfo.c %D%/cm/bind.c %D%/cm/box.c %D%/cm/channel.c \
+%C%_libsimverbs_cm_a_SOURCES = %D%/cm/addrinfo.c %D%/cm/bind.c %D%/cm/box.c %D%/cm/channel.c \
 	%D%/cm/cm.h %D%/cm/connect.c %D%/cm/device.c %D%/cm/dispatch.c %D%/cm/end.c %D%/cm/ep.c \
 	%D%/cm/event.c %D%/cm/id.c %D%/cm/info.c %D%/cm/listen.c %D%/cm/mcast.c %D%/cm/mgid.c \
 	%D%/cm/nosys.c %D%/cm/port_event.c %D%/cm/ports.c %D%/cm/qp.c %D%/cm/removal.c \
 	%D%/cm/sockaddr.c %D%/cm/ud.c %D%/cm/wire.c %D%/cm/wire.h
-%C%_libsimverbs_sa_la_SOURCES = %D%/sa/inform.c %D%/sa/mad.h %D%/sa/mcmember.c %D%/sa/parts.h \
+%C%_libsimverbs_sa_a_SOURCES = %D%/sa/inform.c %D%/sa/mad.h %D%/sa/mcmember.c %D%/sa/parts.h \
 	%D%/sa/records.c %D%/sa/sa.c %D%/sa/sa.h %D%/sa/smp.c
-%C%_libsimverbs_umad_la_SOURCES = %D%/umad/buffer.c %D%/umad/ca.c %D%/umad/port.c %D%/umad/queue.c \
+%C%_libsimverbs_umad_a_SOURCES = %D%/umad/buffer.c %D%/umad/ca.c %D%/umad/port.c %D%/umad/queue.c \
 	%D%/umad/transfer.c %D%/umad/umad.h
-%C%_libsimverbs_calls_la_SOURCES = %D%/model/medium_calls.c %D%/sysfs/files.c %D%/sysfs/sysfs.c \
+%C%_libsimverbs_calls_a_SOURCES = %D%/model/medium_calls.c %D%/sysfs/files.c %D%/sysfs/sysfs.c \
 	%D%/sysfs/sysfs.h
 simverbs_libs = $(INIH_LIBS) -lm -lpthread
 
 pkglib_LTLIBRARIES = %D%/libsimverbs.la
 %C%_libsimverbs_la_SOURCES =
-%C%_libsimverbs_la_LIBADD = $(simverbs_parts) $(simverbs_libs)
-%C%_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined -Wl,-z,defs
+%C%%C%_libsimverbs_la_DEPENDENCIES = $(simverbs_parts)
+%C%_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined -Wl,-z,defs \
+	$(simverbs_whole) $(addprefix -Wl$(comma),$(simverbs_libs))
 
 # Programs are linked with whole archives: the linker leaves out functions that no object names, and
 # takes those of libibverbs instead. Such programs depend on $(simverbs_parts).
-simverbs_verbs = -Wl,--whole-archive,%D%/.libs/libsimverbs-verbs.a,--no-whole-archive
+simverbs_verbs = $(call all_of,%D%/libsimverbs-verbs.a)
 simverbs_verbs_sa = $(simverbs_verbs) $(subst -verbs.a,-sa.a,$(simverbs_verbs))
 simverbs_verbs_cm = $(simverbs_verbs) $(subst -verbs.a,-cm.a,$(simverbs_verbs))
 simverbs_whole = $(foreach part,verbs cm sa umad calls,$(subst -verbs.a,-$(part).a,$(simverbs_verbs)))

@@ -7,5 +7,5 @@ fabtests_unit_unit_layer_SOURCES = %D%/layer_world.c %D%/layer_world.h %D%/test_
 	%D%/test_events.c %D%/test_info.c %D%/test_open.c %D%/test_pass.c %D%/test_refused.c \
 	%D%/test_threads.c
 fabtests_unit_unit_layer_LDFLAGS = $(AM_LDFLAGS) $(script_export)
-fabtests_unit_unit_layer_LDADD = $(script_libs) $(ct_libs) examples/layer/libexample.la \
+fabtests_unit_unit_layer_LDADD = $(script_libs) $(ct_libs) examples/layer/libexample.a \
 	$(common_libs)

@@ -11,5 +11,5 @@ fabtests_unit_unit_plan_SOURCES = %D%/scripts.c %D%/scripts.h %D%/test_mutation.
 	fabtests/unit/simverbs/machine/methods.c fabtests/unit/simverbs/machine/methods.h \
 	fabtests/unit/simverbs/machine/methods_run.h \
 	fabtests/unit/simverbs/machine/methods_words.c
-fabtests_unit_unit_plan_LDADD = $(ct_libs) prov/pverbs/libpverbs-objs.la \
-	util/simverbs/libsimverbs-verbs.la $(LIBFABRIC_LIBS)
+fabtests_unit_unit_plan_LDADD = $(ct_libs) prov/pverbs/libpverbs-objs.a \
+	util/simverbs/libsimverbs-verbs.a $(LIBFABRIC_LIBS)
