@@ -21,6 +21,29 @@ static const struct pvb_params default_params = {
 	.rnr_timer = -1,
 };
 
+void world_fresh(struct world *w)
+{
+	world_reset();
+}
+
+void world_start(struct world *w)
+{
+	world_reset();
+	CT_ASSERT_TRUE(world_open(w, NULL));
+}
+
+void world_start_domain(struct world *w)
+{
+	world_reset();
+	CT_ASSERT_TRUE(world_open_domain(w, NULL));
+}
+
+void world_start_connected(struct world *w)
+{
+	world_reset();
+	CT_ASSERT_TRUE(world_open_connected(w, NULL));
+}
+
 void world_reset(void)
 {
 	fake_call_reset();
@@ -174,30 +197,20 @@ bool world_open_connected(struct world *w, const struct world_opts *opts)
 	return true;
 }
 
-static void close_fid(struct fid *fid)
-{
-	CT_EXPECT_EQ(fi_close(fid), 0);
-}
-
 void world_close_ep(struct world *w)
 {
-	close_fid(&w->ep->fid);
-	w->ep = NULL;
+	close_object(w->ep);
 	w->qp = NULL;
 }
 
 void world_close(struct world *w)
 {
-	if (w->ep)
-		world_close_ep(w);
-	if (w->cq)
-		close_fid(&w->cq->fid);
-	if (w->eq)
-		close_fid(&w->eq->fid);
-	if (w->domain)
-		close_fid(&w->domain->fid);
-	if (w->fabric)
-		close_fid(&w->fabric->fid);
+	world_close_ep(w);
+	close_object(w->cq);
+	close_object(w->eq);
+	close_object(w->domain);
+	close_object(w->fabric);
 	fi_freeinfo(w->info);
+	w->info = NULL;
 	CT_EXPECT_EQ(fake_objects, 0);
 }

@@ -51,9 +51,22 @@ bool world_swap_cq(struct world *w, struct fi_cq_attr *attr);
 bool world_open(struct world *w, const struct world_opts *opts);
 /* And connected, as the requester. */
 bool world_open_connected(struct world *w, const struct world_opts *opts);
-/* Closes what is open and checks that nothing is left behind. */
+/* Closes what is open, which may be nothing, and checks that nothing is left behind. */
 void world_close(struct world *w);
 void world_close_ep(struct world *w);
+/* Closes the object of a variable that may be NULL, and sets the variable to NULL. */
+#define close_object(object)                                       \
+	do {                                                       \
+		if (object)                                        \
+			CT_EXPECT_EQ(fi_close(&(object)->fid), 0); \
+		(object) = NULL;                                   \
+	} while (0)
+
+/* For CT_FIXTURE, whose tear-down is world_close: world_reset, and what the name says. */
+void world_fresh(struct world *w);
+void world_start(struct world *w);
+void world_start_domain(struct world *w);
+void world_start_connected(struct world *w);
 
 /* One endpoint more on the same queues; world_connect makes it a connected requester. */
 bool world_add_ep(struct world *w, const struct world_opts *opts, struct fid_ep **ep);

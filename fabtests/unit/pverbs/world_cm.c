@@ -21,7 +21,7 @@ bool world_open_listening(struct world *w, struct fid_pep **pep)
 
 void world_close_listening(struct world *w, struct fid_pep *pep)
 {
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	close_object(pep);
 	world_close(w);
 }
 
@@ -148,9 +148,8 @@ bool state_open(struct world *w, enum pvb_conn_state wanted, struct state *state
 
 void state_close(struct state *state)
 {
-	CT_EXPECT_EQ(fi_close(&state->ep->fid), 0);
-	if (state->pep)
-		CT_EXPECT_EQ(fi_close(&state->pep->fid), 0);
+	close_object(state->ep);
+	close_object(state->pep);
 }
 
 const char *state_name(enum pvb_conn_state state)

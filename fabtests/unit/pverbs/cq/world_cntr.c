@@ -36,6 +36,6 @@ void counted_close(struct counted *c)
 {
 	world_close_ep(&c->w);
 	for (int i = 0; i < 4; i++)
-		CT_EXPECT_EQ(fi_close(&c->cntr[i]->fid), 0);
+		close_object(c->cntr[i]);
 	world_close(&c->w);
 }

@@ -90,25 +90,20 @@ bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
 
 void dgram_close_ep(struct dgram_world *w)
 {
-	if (w->ep)
-		CT_EXPECT_EQ(fi_close(&w->ep->fid), 0);
-	w->ep = NULL;
+	close_object(w->ep);
+	w->qp = NULL;
 }
 
 void dgram_close(struct dgram_world *w)
 {
 	dgram_close_ep(w);
-	if (w->srx)
-		CT_EXPECT_EQ(fi_close(&w->srx->fid), 0);
-	if (w->cq)
-		CT_EXPECT_EQ(fi_close(&w->cq->fid), 0);
-	if (w->av)
-		CT_EXPECT_EQ(fi_close(&w->av->fid), 0);
-	if (w->domain)
-		CT_EXPECT_EQ(fi_close(&w->domain->fid), 0);
-	if (w->fabric)
-		CT_EXPECT_EQ(fi_close(&w->fabric->fid), 0);
+	close_object(w->srx);
+	close_object(w->cq);
+	close_object(w->av);
+	close_object(w->domain);
+	close_object(w->fabric);
 	fi_freeinfo(w->info);
+	w->info = NULL;
 	CT_EXPECT_EQ(fake_objects, 0);
 }
 

@@ -35,13 +35,9 @@ bool mcast_open_with(struct mcast_world *w, const struct dgram_opts *opts)
 
 void mcast_close(struct mcast_world *w)
 {
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (w->ep[i])
-			CT_EXPECT_EQ(fi_close(&w->ep[i]->fid), 0);
-	if (w->eq)
-		CT_EXPECT_EQ(fi_close(&w->eq->fid), 0);
+	close_object(w->ep[0]);
+	close_object(w->ep[1]);
+	close_object(w->eq);
 	dgram_close(&w->d);
 }
 
