@@ -92,19 +92,15 @@ static void *reader(void *arg)
 
 static void start_readers(struct crowd *crowd, pthread_t threads[READERS])
 {
-	int i;
-
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, reader, crowd), 0);
 }
 
 static void stop_readers(struct crowd *crowd, pthread_t threads[READERS])
 {
-	int i;
-
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		crowd_write(crowd, STOP);
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		pthread_join(threads[i], NULL);
 }
 
@@ -122,9 +118,8 @@ static void expect_all_blocked(void)
 static void *writer(void *arg)
 {
 	struct crowd *crowd = arg;
-	uint64_t i;
 
-	for (i = 1; i < EVENTS; i += 2)
+	for (uint64_t i = 1; i < EVENTS; i += 2)
 		crowd_write(crowd, i);
 	return NULL;
 }
@@ -133,16 +128,15 @@ CT_TEST(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_rea
 {
 	struct crowd *crowd = crowd_open();
 	pthread_t threads[READERS], second;
-	uint64_t i;
 
 	start_readers(crowd, threads);
 	CT_EXPECT_EQ(pthread_create(&second, NULL, writer, crowd), 0);
-	for (i = 0; i < EVENTS; i += 2)
+	for (uint64_t i = 0; i < EVENTS; i += 2)
 		crowd_write(crowd, i);
 	pthread_join(second, NULL);
 	expect_reads(crowd, EVENTS);
 	stop_readers(crowd, threads);
-	for (i = 0; i < EVENTS; i++) {
+	for (uint64_t i = 0; i < EVENTS; i++) {
 		CT_NOTE("event %ju", (uintmax_t)i);
 		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
 	}
@@ -153,10 +147,9 @@ CT_TEST(eq_threads, each_event_wakes_a_blocked_reader)
 {
 	struct crowd *crowd = crowd_open();
 	pthread_t threads[READERS];
-	unsigned int i;
 
 	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
 		crowd_write(crowd, i);
 		expect_reads(crowd, i + 1);
@@ -169,10 +162,9 @@ CT_TEST(eq_threads, a_descriptor_of_the_provider_wakes_a_blocked_reader)
 {
 	struct crowd *crowd = crowd_open();
 	pthread_t threads[READERS];
-	unsigned int i;
 
 	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
 		eventfd_write(crowd->fd, 1);
 		expect_reads(crowd, i + 1);
@@ -188,10 +180,9 @@ CT_TEST(eq_threads, a_peek_returns_at_once_and_takes_no_wake_up_from_a_reader)
 	pthread_t threads[READERS];
 	struct fi_eq_entry entry;
 	uint32_t event;
-	unsigned int i;
 
 	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
 		crowd_write(crowd, i);
 		fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 0, FI_PEEK);
@@ -221,9 +212,8 @@ static void *forgetter(void *arg)
 	struct crowd *crowd = arg;
 	static struct fid fid;
 	struct fi_eq_entry entry = {.fid = &fid, .data = EVENTS};
-	int i;
 
-	for (i = 0; i < EVENTS; i++) {
+	for (int i = 0; i < EVENTS; i++) {
 		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, &fid, &entry,
 					   sizeof(entry)),
 			     0);
@@ -236,15 +226,14 @@ CT_TEST(eq_threads, forgetting_beside_readers_and_writers_loses_nothing)
 {
 	struct crowd *crowd = crowd_open();
 	pthread_t threads[READERS], forget;
-	unsigned int i;
 
 	start_readers(crowd, threads);
 	CT_EXPECT_EQ(pthread_create(&forget, NULL, forgetter, crowd), 0);
-	for (i = 0; i < EVENTS; i++)
+	for (unsigned int i = 0; i < EVENTS; i++)
 		crowd_write(crowd, i);
 	pthread_join(forget, NULL);
 	stop_readers(crowd, threads);
-	for (i = 0; i < EVENTS; i++) {
+	for (unsigned int i = 0; i < EVENTS; i++) {
 		CT_NOTE("event %u", i);
 		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
 	}
@@ -270,9 +259,8 @@ static void *telling(void *arg)
 {
 	const struct fi_eq_err_entry err = {.err = FI_EOTHER};
 	struct crowd *crowd = arg;
-	int i;
 
-	for (i = 0; i < PLACES; i++)
+	for (int i = 0; i < PLACES; i++)
 		CT_EXPECT_EQ(crn_eq_insert_err(&crowd->eq, &err), 0);
 	return NULL;
 }
@@ -284,10 +272,9 @@ CT_TEST(eq_threads, what_one_thread_reserves_another_may_use)
 	struct crowd *crowd = crowd_open();
 	struct fi_eq_entry entry = {0};
 	pthread_t second;
-	int i;
 
 	CT_ASSERT_EQ(pthread_create(&second, NULL, telling, crowd), 0);
-	for (i = 0; i < PLACES; i++) {
+	for (int i = 0; i < PLACES; i++) {
 		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, 0), 0);
 		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, sizeof(entry)), 0);
 		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, NULL, &entry,

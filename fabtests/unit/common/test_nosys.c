@@ -19,14 +19,15 @@ CT_TEST(nosys, every_slot_of_every_table_is_filled)
 		{"collective", &crn_nosys_collective, sizeof(crn_nosys_collective)},
 		{"cm", &crn_nosys_cm, sizeof(crn_nosys_cm)},
 	};
-	size_t i, slot, declared;
+	size_t declared;
 	void (*op)(void);
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
 		memcpy(&declared, rows[i].table, sizeof(declared));
 		CT_EXPECT_EQ(declared, rows[i].size);
-		for (slot = sizeof(declared); slot < rows[i].size; slot += sizeof(op)) {
+		for (size_t slot = sizeof(declared); slot < rows[i].size;
+		     slot += sizeof(op)) {
 			memcpy(&op, (const char *)rows[i].table + slot, sizeof(op));
 			CT_EXPECT_TRUE(op);
 		}

@@ -121,9 +121,8 @@ CT_TEST(wait, other_wait_objects_are_refused)
 	static const enum fi_wait_obj objects[] = {FI_WAIT_SET, FI_WAIT_MUTEX_COND,
 						   FI_WAIT_YIELD};
 	struct crn_wait wait;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(objects); i++) {
+	for (size_t i = 0; i < CRN_COUNT(objects); i++) {
 		CT_NOTE("wait object %u", objects[i]);
 		CT_EXPECT_EQ(crn_wait_init(&wait, objects[i]), -FI_ENOSYS);
 	}
@@ -132,9 +131,8 @@ CT_TEST(wait, other_wait_objects_are_refused)
 CT_TEST(wait, running_out_of_descriptors_leaves_none_behind)
 {
 	struct crn_wait wait;
-	unsigned int left;
 
-	for (left = 0; left < 2; left++) {
+	for (unsigned int left = 0; left < 2; left++) {
 		CT_NOTE("%u descriptors left", left);
 		ct_fds_left(left);
 		CT_EXPECT_EQ(crn_wait_init(&wait, FI_WAIT_FD), -FI_EMFILE);
@@ -185,16 +183,15 @@ CT_TEST(wait, one_signal_wakes_everyone)
 {
 	struct crn_wait wait;
 	pthread_t threads[4];
-	size_t i;
 
 	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	for (i = 0; i < CRN_COUNT(threads); i++)
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, poll_until_readable,
 					    &wait),
 			     0);
 	CT_EXPECT_SOON(ct_waiting() == CRN_COUNT(threads));
 	crn_wait_signal(&wait);
-	for (i = 0; i < CRN_COUNT(threads); i++)
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
 		pthread_join(threads[i], NULL);
 	crn_wait_fini(&wait);
 }
