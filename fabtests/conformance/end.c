@@ -229,8 +229,6 @@ static void set_size(struct end *end, int option, size_t value)
 
 static void open_ep(struct end *end, const struct end_setup *setup, struct fi_info *info)
 {
-	unsigned int i;
-
 	CT_ASSERT_EQ(fi_endpoint(end->domain, info, &end->ep, NULL), 0);
 	CT_ASSERT_EQ(fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
 	CT_ASSERT_EQ(fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV), 0);
@@ -244,7 +242,7 @@ static void open_ep(struct end *end, const struct end_setup *setup, struct fi_in
 	CT_EXPECT_EQ(fi_open_ops(&end->ep->fid, FI_CAIRN_RPC_STATS, 0,
 				 (void **)&end->stats, NULL),
 		     0);
-	for (i = 0; i < setup->receives; i++)
+	for (unsigned int i = 0; i < setup->receives; i++)
 		CT_EXPECT_EQ(end_recv(end, end_op(end, setup->receive_size)), 0);
 }
 

@@ -1,43 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The conformance tables of RPC-over-RDMA, one test a row. As GoogleTest, yet not of "make check": it needs the providers, and
-# a device for those over verbs (fabtests/interop/with-build, simverbs).
-check_PROGRAMS += fabtests/conformance/fi_cairn_rpc
-fabtests_conformance_fi_cairn_rpc_SOURCES = \
-	fabtests/conformance/end.c \
-	fabtests/conformance/end.h \
-	fabtests/conformance/end_message.c \
-	fabtests/conformance/lower.c \
-	fabtests/conformance/lower.h \
-	fabtests/conformance/pump.c \
-	fabtests/conformance/pump.h \
-	fabtests/conformance/raw.c \
-	fabtests/conformance/raw.h \
-	fabtests/conformance/raw_buffers.h \
-	fabtests/conformance/raw_memory.c \
-	fabtests/conformance/row.c \
-	fabtests/conformance/row.h \
-	fabtests/conformance/row_chunk.c \
-	fabtests/conformance/row_chunk.h \
-	fabtests/conformance/row_layer.c \
-	fabtests/conformance/row_raw.c \
-	fabtests/conformance/rows_chunk.c \
-	fabtests/conformance/rows_credit.c \
-	fabtests/conformance/rows_direction.c \
-	fabtests/conformance/rows_error.c \
-	fabtests/conformance/rows_form.c \
-	fabtests/conformance/rows_long.c \
-	fabtests/conformance/rows_memory.c \
-	fabtests/conformance/rows_private.c \
-	fabtests/conformance/rows_read.c \
-	fabtests/conformance/rows_receive.c \
-	fabtests/conformance/rows_write.c \
-	fabtests/conformance/say.c \
-	fabtests/conformance/say.h \
-	fabtests/conformance/test_raw.c
-nodist_EXTRA_fabtests_conformance_fi_cairn_rpc_SOURCES = fabtests/unit/dummy.cc
-fabtests_conformance_fi_cairn_rpc_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir) \
-	$(LIBFABRIC_CFLAGS)
-fabtests_conformance_fi_cairn_rpc_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG)
-fabtests_conformance_fi_cairn_rpc_LDADD = fabtests/unit/libct.la prov/rpcrdma/libwire.la \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
-EXTRA_DIST += fabtests/conformance/local.mk fabtests/conformance/rows
+# The conformance tables of RPC-over-RDMA, one test a row. As GoogleTest, yet not of "make check":
+# it needs the providers, and a device for those over verbs (fabtests/interop/with-build, simverbs).
+%D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/fabtests/unit
+check_PROGRAMS += %D%/fi_cairn_rpc
+%C%_fi_cairn_rpc_SOURCES = %D%/end.c %D%/end.h %D%/end_message.c %D%/lower.c %D%/lower.h \
+	%D%/pump.c %D%/pump.h %D%/raw.c %D%/raw.h %D%/raw_buffers.h %D%/raw_memory.c %D%/row.c \
+	%D%/row.h %D%/row_chunk.c %D%/row_chunk.h %D%/row_layer.c %D%/row_raw.c %D%/rows_chunk.c \
+	%D%/rows_credit.c %D%/rows_direction.c %D%/rows_error.c %D%/rows_form.c %D%/rows_long.c \
+	%D%/rows_memory.c %D%/rows_private.c %D%/rows_read.c %D%/rows_receive.c %D%/rows_write.c \
+	%D%/say.c %D%/say.h %D%/test_raw.c
+%C%_fi_cairn_rpc_LDFLAGS = $(AM_LDFLAGS) $(ct_ldflags)
+%C%_fi_cairn_rpc_LDADD = $(ct_libs) $(rpcrdma_libs)
+EXTRA_DIST += %D%/rows

@@ -36,9 +36,7 @@ void pump_add(void (*poll)(void *arg), void *arg)
 
 void pump_remove(void *arg)
 {
-	int i;
-
-	for (i = 0; i < SOURCES; i++) {
+	for (int i = 0; i < SOURCES; i++) {
 		if (sources[i].arg == arg)
 			sources[i].poll = NULL;
 	}
@@ -46,9 +44,7 @@ void pump_remove(void *arg)
 
 void pump(void)
 {
-	int i;
-
-	for (i = 0; i < SOURCES; i++) {
+	for (int i = 0; i < SOURCES; i++) {
 		if (sources[i].poll)
 			sources[i].poll(sources[i].arg);
 	}

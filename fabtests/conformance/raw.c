@@ -227,14 +227,12 @@ const void *raw_name(struct raw *raw)
 /* Receives are there before the connection is. */
 static void open_ep(struct raw *raw, struct fi_info *info)
 {
-	unsigned int i;
-
 	CT_ASSERT_EQ(fi_endpoint(raw->domain, info, &raw->ep, NULL), 0);
 	CT_ASSERT_EQ(fi_ep_bind(raw->ep, &raw->eq->fid, 0), 0);
 	CT_ASSERT_EQ(fi_ep_bind(raw->ep, &raw->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	exact(&raw->ep->fid);
 	CT_ASSERT_EQ(fi_enable(raw->ep), 0);
-	for (i = 0; i < raw->buffers->recvs; i++)
+	for (unsigned int i = 0; i < raw->buffers->recvs; i++)
 		post(raw, i);
 }
 
@@ -259,9 +257,8 @@ void raw_accept(struct raw *raw, const void *data, size_t len)
 static struct raw_op *free_send(struct raw *raw)
 {
 	struct raw_buffers *b = raw->buffers;
-	unsigned int i;
 
-	for (i = 0; i < RAW_SENDS; i++) {
+	for (unsigned int i = 0; i < RAW_SENDS; i++) {
 		if (!b->send_op[i].busy)
 			return &b->send_op[i];
 	}

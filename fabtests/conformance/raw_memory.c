@@ -20,9 +20,7 @@ struct raw_region {
 static void number(struct raw_op *ops, unsigned int count, enum raw_kind kind,
 		   unsigned int era)
 {
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		ops[i].kind = kind;
 		ops[i].slot = i;
 		ops[i].era = era;

@@ -50,33 +50,6 @@ static void free_memory(void)
 	}
 }
 
-static void run_as(void (*row)(void), bool connects)
-{
-	memset(&w, 0, sizeof(w));
-	w.connects = connects;
-	usual(&w.set);
-	CT_NOTE("the layer %s", connects ? "connects" : "listens");
-	row();
-	end_close(&w.end);
-	raw_close(&w.raw);
-	free_memory();
-}
-
-/* The software device keeps what it shares with other processes. */
-bool ct_keeps_descriptors(void);
-bool ct_keeps_descriptors(void)
-{
-	return true;
-}
-
-void row_run(void (*row)(void), int roles)
-{
-	if (roles & ROW_CONNECTS)
-		run_as(row, true);
-	if (roles & ROW_LISTENS && !ct_failed())
-		run_as(row, false);
-}
-
 static size_t private_data(uint8_t data[56])
 {
 	size_t len = RPR_PRIVATE_LEN;
@@ -95,7 +68,7 @@ static size_t private_data(uint8_t data[56])
 	return len;
 }
 
-bool link_up(void)
+static bool link_up(void)
 {
 	uint8_t data[56];
 	const size_t len = private_data(data);
@@ -115,7 +88,7 @@ bool link_up(void)
 	return w.end.ep && w.raw.ep && !ct_failed();
 }
 
-bool up(void)
+static bool up(void)
 {
 	raw_open(&w.raw);
 	end_open(&w.end);
@@ -132,6 +105,40 @@ void down(void)
 {
 	end_drop(&w.end);
 	raw_drop(&w.raw);
+}
+
+bool reconnect(void)
+{
+	down();
+	return link_up();
+}
+
+static void run_as(void (*row)(void), bool connects)
+{
+	memset(&w, 0, sizeof(w));
+	w.connects = connects;
+	usual(&w.set);
+	CT_NOTE("the layer %s", connects ? "connects" : "listens");
+	if (up())
+		row();
+	end_close(&w.end);
+	raw_close(&w.raw);
+	free_memory();
+}
+
+/* The software device keeps what it shares with other processes. */
+bool ct_keeps_descriptors(void);
+bool ct_keeps_descriptors(void)
+{
+	return true;
+}
+
+void row_run(void (*row)(void), int roles)
+{
+	if (roles & ROW_CONNECTS)
+		run_as(row, true);
+	if (roles & ROW_LISTENS && !ct_failed())
+		run_as(row, false);
 }
 
 /* What the layer's private data says. */

@@ -6,13 +6,12 @@
  *
  *	ROW_BOTH(B04)
  *	{
- *		UP();
  *		raw_reply(7, 1);
  *		EXPECT_SOON(stats().drop_xid == 1);
  *	}
  *
- * ROW_BOTH runs it twice: the layer connects, and it listens. What is open afterwards is
- * closed by itself.
+ * ROW_BOTH runs it twice: the layer connects, and it listens. The row begins connected;
+ * what is open when it has ended is closed by itself.
  */
 #ifndef CONF_ROW_H
 #define CONF_ROW_H
@@ -37,7 +36,7 @@ enum row_role { ROW_CONNECTS = 1, ROW_LISTENS = 2 };
 
 void row_run(void (*row)(void), int roles);
 
-/* What the row is about; set before up. */
+/* What the row is about; a row that changes it calls RECONNECT(). */
 struct row_setup {
 	struct end_setup end;
 	/* The raw peer's private data: sizes, R, and the marker of a peer of this
@@ -59,13 +58,11 @@ struct row_world {
 
 extern struct row_world w;
 
-/* Connects, or ends the row. */
-#define UP() CT_OR_RETURN(up())
-bool up(void);
-/* Once more, with new endpoints of both; in two steps. */
+/* Connects once more, with new endpoints of both, or ends the row. */
+#define RECONNECT() CT_OR_RETURN(reconnect())
+bool reconnect(void);
+/* Closes the endpoints of both. */
 void down(void);
-#define UP_AGAIN() CT_OR_RETURN(link_up())
-bool link_up(void);
 
 /* The inline thresholds of this connection, from the private data of both ends. */
 size_t layer_inline(void); /* of what the layer sends */
@@ -129,9 +126,15 @@ void raw_words(const uint32_t *words, size_t count);
 void layer_asks(uint32_t xid);
 /* ... and its Reply comes, which grants that many credits. */
 void layer_asks_and_gets(uint32_t xid, uint32_t grant);
+/* The Reply to that Call reaches the program. */
+void layer_gets(uint32_t xid);
 /* The raw peer's Call reaches the program, and is replied to. */
 void raw_asks(uint32_t xid);
 const struct raw_message *raw_asks_and_gets(uint32_t xid);
+/* The raw peer has the Reply to that Call. */
+void raw_gets(uint32_t xid);
+/* A Call with that header reaches the program. */
+void raw_asks_with(const struct rpr_header *header);
 /*
  * Nothing that came before has an effect any more that is still to be seen: the layer
  * has handled all that the raw peer sent, and the raw peer has what the layer sent. The

@@ -67,9 +67,8 @@ uint8_t *chunk_expose(struct rpr_chunk *chunk, size_t len, uint32_t segments)
 {
 	uint8_t *memory = row_memory(len);
 	size_t at = 0;
-	uint32_t i;
 
-	for (i = 0; i < segments; i++) {
+	for (uint32_t i = 0; i < segments; i++) {
 		chunk_add(chunk,
 			  raw_expose(&w.raw, memory + at, part_len(len, segments, i)));
 		at += part_len(len, segments, i);
@@ -81,10 +80,9 @@ void read_expose(struct rpr_header *header, uint32_t position, const void *bytes
 		 size_t len, uint32_t segments)
 {
 	struct rpr_chunk chunk = {0};
-	uint32_t i;
 
 	memcpy(chunk_expose(&chunk, len, segments), bytes, len);
-	for (i = 0; i < chunk.count; i++)
+	for (uint32_t i = 0; i < chunk.count; i++)
 		head_read(header, position, chunk.seg[i]);
 }
 
@@ -140,9 +138,8 @@ uint8_t *raw_call_offers_reply(uint32_t xid, size_t len, uint32_t segments)
 uint64_t chunk_length(const struct rpr_chunk *chunk)
 {
 	uint64_t len = 0;
-	uint32_t i;
 
-	for (i = 0; i < chunk->count; i++)
+	for (uint32_t i = 0; i < chunk->count; i++)
 		len += chunk->seg[i].length;
 	return len;
 }
@@ -151,10 +148,9 @@ void chunk_echoes(const struct rpr_chunk *chunk, const struct rpr_chunk *offered
 		  uint64_t len)
 {
 	uint64_t part;
-	uint32_t i;
 
 	CT_ASSERT_EQ(chunk->count, offered->count);
-	for (i = 0; i < chunk->count; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		part = CRN_MIN(len, (uint64_t)offered->seg[i].length);
 		CT_EXPECT_EQ(chunk->seg[i].handle, offered->seg[i].handle);
 		CT_EXPECT_EQ(chunk->seg[i].offset, offered->seg[i].offset);
@@ -168,9 +164,8 @@ void raw_reads(const struct rpr_header *header, uint32_t position, void *buf, si
 {
 	uint8_t *out = buf;
 	size_t at = 0;
-	uint32_t i;
 
-	for (i = 0; i < header->read_count; i++) {
+	for (uint32_t i = 0; i < header->read_count; i++) {
 		const struct rpr_read *read = &header->read[i];
 
 		if (read->position != position)
@@ -186,9 +181,8 @@ void raw_writes(const struct rpr_chunk *chunk, const void *buf, size_t len)
 {
 	const uint8_t *in = buf;
 	struct rpr_seg seg;
-	uint32_t i;
 
-	for (i = 0; i < chunk->count && len; i++) {
+	for (uint32_t i = 0; i < chunk->count && len; i++) {
 		seg = chunk->seg[i];
 		seg.length = (uint32_t)CRN_MIN(len, (size_t)seg.length);
 		CT_ASSERT_EQ(raw_write(&w.raw, &seg, in), 0);

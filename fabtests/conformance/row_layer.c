@@ -109,9 +109,8 @@ void layer_got_error(uint32_t xid, int err, int prov_errno)
 void layer_got_errors(uint32_t first, uint32_t count, int err)
 {
 	uint64_t seen = 0;
-	uint32_t i;
 
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct op *op = end_take(&w.end);
 
 		CT_EXPECT_EQ(op->err, err);
@@ -133,6 +132,12 @@ void layer_asks(uint32_t xid)
 	raw_got_call(xid, SAY_CALL_MIN);
 }
 
+void layer_gets(uint32_t xid)
+{
+	raw_reply(xid);
+	layer_got_reply(xid, SAY_REPLY_MIN);
+}
+
 void layer_asks_and_gets(uint32_t xid, uint32_t grant)
 {
 	layer_asks(xid);
@@ -144,6 +149,18 @@ void raw_asks(uint32_t xid)
 {
 	raw_call(xid);
 	layer_got_call(xid, SAY_CALL_MIN);
+}
+
+void raw_asks_with(const struct rpr_header *header)
+{
+	raw_call_with(header, SAY_CALL_MIN);
+	layer_got_call(header->xid, SAY_CALL_MIN);
+}
+
+void raw_gets(uint32_t xid)
+{
+	layer_replies(xid, SAY_REPLY_MIN);
+	raw_got_reply(xid, SAY_REPLY_MIN);
 }
 
 const struct raw_message *raw_asks_and_gets(uint32_t xid)

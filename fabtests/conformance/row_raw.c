@@ -76,10 +76,9 @@ void raw_call_asks(uint32_t xid, uint32_t credit)
 void raw_words(const uint32_t *words, size_t count)
 {
 	uint8_t bytes[4 * 256];
-	size_t i;
 
 	CT_ASSERT_LE(count, sizeof(bytes) / 4);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		say_word(bytes, i, words[i]);
 	raw_send(&w.raw, bytes, count * 4);
 }

@@ -15,13 +15,11 @@ static void raw_uses_chunks(void)
 	raw_asks_and_gets(1);
 	raw_call_long(2, LONG, 3);
 	layer_got_call(2, LONG);
-	layer_replies(2, SAY_REPLY_MIN);
-	raw_got_reply(2, SAY_REPLY_MIN);
+	raw_gets(2);
 	wanted = item_call(3, 5001, 12, &len);
 	raw_call_reduced(3, 5001, 12, 2);
 	layer_got_bytes(wanted, len);
-	layer_replies(3, SAY_REPLY_MIN);
-	raw_got_reply(3, SAY_REPLY_MIN);
+	raw_gets(3);
 	memory = raw_call_offers_write(4, 6000, 2);
 	layer_got_call(4, SAY_CALL_MIN);
 	wanted = item_reply(4, 5001, 12, &len);
@@ -50,15 +48,13 @@ static void layer_uses_chunks(void)
 	header = raw_got(2, RPR_NOMSG)->header;
 	raw_reads(&header, 0, got, LONG);
 	CT_EXPECT_TRUE(say_is_call(got, 2, LONG));
-	raw_reply(2);
-	layer_got_reply(2, SAY_REPLY_MIN);
+	layer_gets(2);
 	wanted = item_call(3, 5001, 12, &len);
 	layer_calls_item(3, 5001, 12);
 	header = raw_got(3, RPR_MSG)->header;
 	raw_reads(&header, ITEM_AT, got, 5001);
 	CT_EXPECT_MEMEQ(got, wanted + ITEM_AT, 5001);
-	raw_reply(3);
-	layer_got_reply(3, SAY_REPLY_MIN);
+	layer_gets(3);
 	result = layer_result(4, 6000);
 	layer_calls(4, SAY_CALL_MIN);
 	header = raw_got(4, RPR_MSG)->header;
@@ -84,7 +80,6 @@ static void layer_uses_chunks(void)
 
 ROW_BOTH(B26)
 {
-	UP();
 	if (w.connects)
 		raw_uses_chunks();
 	else
@@ -96,7 +91,7 @@ ROW_BOTH(B27)
 	size_t most;
 
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
-	UP();
+	RECONNECT();
 	most = layer_inline() - RPR_HEADER_MIN;
 	if (w.connects) {
 		raw_asks(1);
@@ -116,7 +111,7 @@ ROW_CLIENT(B28)
 	struct rpr_header header;
 
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
-	UP();
+	RECONNECT();
 	raw_call_long(1, LONG, 1);
 	raw_got_err_chunk(1);
 	raw_call_reduced(2, 100, 0, 1);
@@ -135,14 +130,14 @@ ROW_CLIENT(B28)
 
 ROW_SERVER(B29)
 {
-	size_t len, threshold;
+	size_t threshold;
 	ssize_t ret;
 
 	w.set.priv.recv_size = 1024;
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
-	UP();
+	RECONNECT();
 	threshold = layer_inline();
-	for (len = 0; len <= 2 * threshold && !ct_failed(); len++) {
+	for (size_t len = 0; len <= 2 * threshold && !ct_failed(); len++) {
 		CT_NOTE("%zu bytes", len);
 		ret = layer_call(5, len);
 		if (len < 8) {
@@ -152,8 +147,7 @@ ROW_SERVER(B29)
 		} else {
 			CT_EXPECT_EQ(ret, 0);
 			raw_got_call(5, len);
-			raw_reply(5);
-			layer_got_reply(5, SAY_REPLY_MIN);
+			layer_gets(5);
 		}
 	}
 	settle();

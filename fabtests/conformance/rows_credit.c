@@ -14,35 +14,24 @@ static void layer_fills(uint32_t first, uint32_t count)
 
 static void raw_answers(uint32_t first, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
-		raw_reply(first + i);
-		layer_got_reply(first + i, SAY_REPLY_MIN);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		layer_gets(first + i);
 }
 
 static void raw_fills(uint32_t first, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		raw_asks(first + i);
 }
 
 static void layer_answers(uint32_t first, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
-		layer_replies(first + i, SAY_REPLY_MIN);
-		raw_got_reply(first + i, SAY_REPLY_MIN);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		raw_gets(first + i);
 }
 
 ROW_BOTH(B07)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(1);
 	layer_fills(10, 8);
@@ -61,7 +50,7 @@ ROW_BOTH(B07)
 ROW_SERVER(B08)
 {
 	w.set.end.grant = 5;
-	UP();
+	RECONNECT();
 	CT_EXPECT_EQ(raw_asks_and_gets(1)->header.credit, 5);
 	layer_asks_and_gets(2, 8);
 	layer_fills(10, 8);
@@ -69,9 +58,8 @@ ROW_SERVER(B08)
 	raw_fills(20, 5);
 	CT_EXPECT_EQ(end_limits(&w.end).granted, 5);
 	layer_answers(20, 5);
-	down();
 	w.set.marker = false;
-	UP_AGAIN();
+	RECONNECT();
 	CT_EXPECT_EQ(raw_asks_and_gets(1)->header.credit, 5);
 	raw_fills(20, 5);
 	layer_answers(20, 5);
@@ -83,7 +71,7 @@ static void credits(size_t calls, size_t grant)
 	w.set.end.grant = grant;
 	w.set.end.receives = 32;
 	w.set.end.receive_size = 1024;
-	UP_AGAIN();
+	RECONNECT();
 	layer_calls(1, SAY_CALL_MIN);
 	CT_EXPECT_EQ(raw_got_call(1, SAY_CALL_MIN)->header.credit, calls);
 	raw_reply_grants(1, 1000);
@@ -93,12 +81,10 @@ static void credits(size_t calls, size_t grant)
 	raw_fills(1000, (uint32_t)grant);
 	raw_answers(1000, (uint32_t)calls);
 	layer_answers(1000, (uint32_t)grant);
-	down();
 }
 
 ROW_BOTH(B09)
 {
-	UP();
 	down();
 	credits(64, 2);
 	credits(2, 64);
@@ -107,7 +93,6 @@ ROW_BOTH(B09)
 
 ROW_BOTH(B10)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	raw_call_asks(50, 1);
 	layer_got_call(50, SAY_CALL_MIN);
@@ -145,7 +130,6 @@ static void ignored(uint32_t credit)
 
 ROW_BOTH(B11)
 {
-	UP();
 	layer_asks_and_gets(1, 4);
 	ignored(1);
 	ignored(9999);
@@ -155,7 +139,6 @@ ROW_BOTH(B11)
 
 ROW_BOTH(RFC8166_3_3_1_limit)
 {
-	UP();
 	layer_asks_and_gets(1, 3);
 	layer_fills(10, 3);
 	raw_reply_grants(10, 5);
@@ -185,15 +168,13 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 	uint8_t reply[SAY_REPLY_MIN];
 	struct rpr_header header;
 	struct op *calls[3];
-	uint32_t i;
 
-	UP();
 	layer_asks_and_gets(1, 3);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		calls[i] = layer_calls(10 + i, SAY_CALL_MIN);
 		raw_got_call(10 + i, SAY_CALL_MIN);
 	}
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, calls[i]), 0);
 	CT_EXPECT_EQ(layer_call(20, SAY_CALL_MIN), -FI_EAGAIN);
 	raw_reply_grants(10, 3);
@@ -211,7 +192,7 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 	raw_reply_with(&header, SAY_REPLY_MIN);
 	EXPECT_SOON(stats().drop_reply == 2);
 	layer_fills(30, 1);
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		raw_reply_grants(100 + i, 3);
 	EXPECT_SOON(stats().drop_xid == 11);
 	CT_EXPECT_EQ(layer_call(40, SAY_CALL_MIN), -FI_EAGAIN);
@@ -220,7 +201,7 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 ROW_BOTH(RFC8166_3_3_1_requested)
 {
 	w.set.end.calls = 3;
-	UP();
+	RECONNECT();
 	layer_asks_and_gets(1, 64);
 	layer_fills(10, 3);
 	raw_answers(10, 3);
@@ -228,13 +209,11 @@ ROW_BOTH(RFC8166_3_3_1_requested)
 
 ROW_BOTH(RFC8166_3_3_1_zero)
 {
-	UP();
 	layer_asks_and_gets(1, 0);
 	CT_EXPECT_EQ(stats().zero_grants, 1);
 	layer_asks(2);
 	CT_EXPECT_EQ(layer_call(3, SAY_CALL_MIN), -FI_EAGAIN);
-	raw_reply(2);
-	layer_got_reply(2, SAY_REPLY_MIN);
+	layer_gets(2);
 	layer_fills(10, 8);
 }
 
@@ -242,12 +221,11 @@ ROW_BOTH(RFC8166_3_3_1_zero)
 ROW_BOTH(RFC8166_3_3_1_never_zero)
 {
 	static const uint32_t asked[] = {0, 1, 8, 0xffffffff};
-	size_t i;
 
 	w.set.end.grant = 3;
 	w.set.end.calls = 1;
-	UP();
-	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+	RECONNECT();
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
 		raw_call_asks(10, asked[i]);
 		layer_got_call(10, SAY_CALL_MIN);
 		layer_replies(10, SAY_REPLY_MIN);
@@ -260,14 +238,11 @@ ROW_BOTH(RFC8166_3_3_1_never_zero)
 /* Receives for the Replies are there before the Calls are sent: all come at once. */
 ROW_BOTH(RFC8166_3_3_1_replies)
 {
-	uint32_t i;
-
-	UP();
 	layer_asks_and_gets(1, 8);
 	layer_fills(10, 8);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		raw_reply_of(10 + i, raw_inline() - RPR_HEADER_MIN);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		layer_got_reply(10 + i, raw_inline() - RPR_HEADER_MIN);
 	settle();
 }
@@ -275,7 +250,6 @@ ROW_BOTH(RFC8166_3_3_1_replies)
 /* A grant far beyond what is asked for is no number to trust. */
 ROW_BOTH(RFC8166_3_3_1_huge)
 {
-	UP();
 	layer_asks_and_gets(1, 0xffffffff);
 	layer_fills(10, 8);
 	raw_answers(10, 8);
@@ -287,10 +261,8 @@ ROW_BOTH(RFC8166_3_3_1_huge)
 /* A peer that sends more Calls than it may hurts its own connection alone. */
 ROW_BOTH(RFC8166_3_3_1_exceeded)
 {
-	uint32_t xid;
-
 	w.set.end.grant = 2;
-	UP();
+	RECONNECT();
 	raw_asks_and_gets(1);
 	raw_call(10);
 	raw_call(11);
@@ -300,28 +272,23 @@ ROW_BOTH(RFC8166_3_3_1_exceeded)
 	raw_call(12);
 	EXPECT_SOON(w.raw.dead);
 	CT_EXPECT_EQ(stats().calls_received, 3);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	raw_asks_and_gets(1);
-	for (xid = 10; xid < 30 && !w.raw.failed; xid++)
+	for (uint32_t xid = 10; xid < 30 && !w.raw.failed; xid++)
 		raw_call(xid);
 	EXPECT_SOON(w.raw.dead || stats().calls_received >= 3);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	raw_asks_and_gets(1);
 	layer_asks_and_gets(1, 8);
 }
 
 ROW_BOTH(RFC8166_3_3_3_first)
 {
-	UP();
 	layer_asks(1);
 	CT_EXPECT_EQ(layer_call(2, SAY_CALL_MIN), -FI_EAGAIN);
-	raw_reply(1);
-	layer_got_reply(1, SAY_REPLY_MIN);
+	layer_gets(1);
 	layer_fills(10, 8);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	layer_asks(1);
 	CT_EXPECT_EQ(layer_call(2, SAY_CALL_MIN), -FI_EAGAIN);
 }

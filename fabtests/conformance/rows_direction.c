@@ -7,7 +7,6 @@
 
 ROW_BOTH(B01)
 {
-	UP();
 	CT_EXPECT_EQ(w.raw.pep != NULL, w.connects);
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(2);
@@ -32,9 +31,7 @@ static uint32_t many(void)
 /* A buffer whose last message has left; NULL: none yet. */
 static struct op *reusable(struct op *ops[4 * WINDOW])
 {
-	int i;
-
-	for (i = 0; i < 4 * WINDOW; i++) {
+	for (int i = 0; i < 4 * WINDOW; i++) {
 		if (!ops[i]) {
 			ops[i] = end_op(&w.end, SAY_CALL_MIN);
 			return ops[i];
@@ -111,7 +108,7 @@ static void exchange(uint32_t from_layer, uint32_t from_raw)
 	struct op *ops[4 * WINDOW] = {0};
 	struct fi_cairn_rpc_stats end;
 
-	UP();
+	RECONNECT();
 	while ((layer.done < layer.count || raw.done < raw.count) && !ct_failed()) {
 		const uint32_t before = layer.done + raw.done + layer.sent + raw.sent;
 
@@ -126,8 +123,6 @@ static void exchange(uint32_t from_layer, uint32_t from_raw)
 	CT_EXPECT_EQ(end.replies_received, from_layer);
 	CT_EXPECT_EQ(end.calls_received, from_raw);
 	CT_EXPECT_EQ(end.replies_sent, from_raw);
-	end_close(&w.end);
-	raw_close(&w.raw);
 }
 
 ROW_BOTH(B02)
@@ -139,19 +134,16 @@ ROW_BOTH(B02)
 
 ROW_BOTH(B03)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	layer_asks(5);
 	CT_EXPECT_EQ(layer_call(5, SAY_CALL_MIN), -FI_EALREADY);
 	settle();
-	raw_reply(5);
-	layer_got_reply(5, SAY_REPLY_MIN);
+	layer_gets(5);
 	layer_asks_and_gets(5, 8);
 }
 
 ROW_BOTH(B04)
 {
-	UP();
 	CT_EXPECT_EQ(layer_reply(7, SAY_REPLY_MIN), -FI_ENOENT);
 	raw_reply(7);
 	EXPECT_SOON(stats().drop_xid == 1);
@@ -171,14 +163,11 @@ static void same_xid(uint32_t xid, bool layer_first)
 	layer_asks(xid);
 	raw_asks(xid);
 	if (layer_first) {
-		raw_reply(xid);
-		layer_got_reply(xid, SAY_REPLY_MIN);
+		layer_gets(xid);
 	}
-	layer_replies(xid, SAY_REPLY_MIN);
-	raw_got_reply(xid, SAY_REPLY_MIN);
+	raw_gets(xid);
 	if (!layer_first) {
-		raw_reply(xid);
-		layer_got_reply(xid, SAY_REPLY_MIN);
+		layer_gets(xid);
 	}
 }
 
@@ -213,13 +202,11 @@ static void given_up_by_peer(uint32_t xid)
 	layer_replies(xid, len);
 	raw_got(xid, RPR_NOMSG);
 	CT_EXPECT_TRUE(say_is_reply(memory, xid, len));
-	layer_replies(xid, SAY_REPLY_MIN);
-	raw_got_reply(xid, SAY_REPLY_MIN);
+	raw_gets(xid);
 }
 
 ROW_BOTH(B05)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	same_xid(5, true);
 	same_xid(5, false);
@@ -236,7 +223,6 @@ ROW_BOTH(B37)
 	uint8_t *wanted[2], got[2][1001];
 	size_t len[2], i;
 
-	UP();
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(1);
 	for (i = 0; i < 2; i++) {
@@ -253,10 +239,8 @@ ROW_BOTH(B37)
 	}
 	CT_EXPECT_NE(say_read(wanted[0], 3), say_read(wanted[1], 3));
 	for (i = 2; i-- > 0;) {
-		raw_reply((uint32_t)(10 + i));
-		layer_got_reply((uint32_t)(10 + i), SAY_REPLY_MIN);
-		layer_replies((uint32_t)(10 + i), SAY_REPLY_MIN);
-		raw_got_reply((uint32_t)(10 + i), SAY_REPLY_MIN);
+		layer_gets((uint32_t)(10 + i));
+		raw_gets((uint32_t)(10 + i));
 	}
 }
 
@@ -270,7 +254,6 @@ ROW_BOTH(B38)
 	uint8_t call[200];
 	struct op *op;
 
-	UP();
 	op = end_op(&w.end, sizeof(call));
 	say_call_as(op->buf, 5, from_layer, 0, sizeof(call));
 	CT_EXPECT_EQ(end_send(&w.end, op, sizeof(call), 0), 0);
@@ -281,19 +264,14 @@ ROW_BOTH(B38)
 	say_call_as(call, 5, from_raw, 0, sizeof(call));
 	raw_say(&w.raw, &header, call, sizeof(call));
 	layer_got_bytes(call, sizeof(call));
-	layer_replies(5, SAY_REPLY_MIN);
-	raw_got_reply(5, SAY_REPLY_MIN);
-	raw_reply(5);
-	layer_got_reply(5, SAY_REPLY_MIN);
+	raw_gets(5);
+	layer_gets(5);
 }
 
 /* A fresh connection on which the end that listened alone calls. */
 ROW_BOTH(RFC8167_7_reverse_only)
 {
-	uint32_t xid;
-
-	UP();
-	for (xid = 1; xid < 20; xid++) {
+	for (uint32_t xid = 1; xid < 20; xid++) {
 		if (w.connects)
 			raw_asks_and_gets(xid);
 		else

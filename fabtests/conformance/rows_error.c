@@ -12,10 +12,8 @@ ROW_BOTH(RFC8166_4_5_1_version)
 {
 	static const uint32_t versions[] = {0, 2, 3, 0xffffffff};
 	const struct raw_message *message;
-	size_t i;
 
-	UP();
-	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		RAW_WORDS(XID, versions[i], 8, RPR_MSG, 0, 0, 0, XID, RPR_CALL, 2);
 		message = raw_take(&w.raw);
 		CT_EXPECT_EQ(message->len, RPR_ERR_VERS_LEN);
@@ -36,13 +34,11 @@ ROW_BOTH(RFC8166_4_5_1_version)
 ROW_BOTH(RFC8166_4_5_2_short)
 {
 	uint8_t bytes[RPR_HEADER_MIN] = {0};
-	size_t len;
 
-	UP();
 	say_word(bytes, 0, XID);
 	say_word(bytes, 1, RPR_VERSION);
 	say_word(bytes, 2, 8);
-	for (len = 1; len < RPR_HEADER_MIN; len++) {
+	for (size_t len = 1; len < RPR_HEADER_MIN; len++) {
 		raw_send(&w.raw, bytes, len);
 		EXPECT_SOON(stats().drop_short == len);
 	}
@@ -53,16 +49,14 @@ ROW_BOTH(RFC8166_4_5_2_short)
 ROW_BOTH(RFC8166_4_5_2_short_error)
 {
 	uint8_t bytes[20];
-	size_t len;
 
-	UP();
 	layer_asks(XID);
 	say_word(bytes, 0, XID);
 	say_word(bytes, 1, RPR_VERSION);
 	say_word(bytes, 2, 8);
 	say_word(bytes, 3, RPR_ERROR);
 	say_word(bytes, 4, RPR_ERR_CHUNK);
-	for (len = 16; len < 20; len++)
+	for (size_t len = 16; len < 20; len++)
 		raw_send(&w.raw, bytes, len);
 	EXPECT_SOON(stats().drop_short == 4);
 	raw_send(&w.raw, bytes, 20);
@@ -76,7 +70,6 @@ ROW_BOTH(RFC8166_4_5_2_garbled)
 {
 	uint32_t rounds = 0;
 
-	UP();
 	/* A discriminator that is neither 0 nor 1: of each list. */
 	RAW_WORDS(XID, 1, 8, RPR_MSG, 2, 0, 0, XID, RPR_CALL, 2);
 	raw_got_err_chunk(XID), rounds++;
@@ -101,7 +94,6 @@ ROW_BOTH(RFC8166_4_5_2_garbled)
 
 ROW_BOTH(RFC8166_4_5_2_nomsg)
 {
-	UP();
 	RAW_WORDS(XID, 1, 8, RPR_NOMSG, 0, 0, 0);
 	raw_got_err_chunk(XID);
 	/* A Write list has a result's place, and no message. */
@@ -116,7 +108,6 @@ ROW_BOTH(RFC8166_4_5_2_nomsg)
 /* A Reply with such a header is dropped, and its Call waits on. */
 ROW_BOTH(RFC8166_4_5_2_reply)
 {
-	UP();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_MSG, 2, 0, 0, XID, RPR_REPLY, 0);
 	RAW_WORDS(XID, 1, 8, RPR_MSG, 0, 1, 1, 2, 3, 4);
@@ -125,14 +116,12 @@ ROW_BOTH(RFC8166_4_5_2_reply)
 	EXPECT_SOON(stats().drop_reply >= 3);
 	settle();
 	CT_EXPECT_EQ(stats().err_chunk_sent + stats().err_vers_sent, 0);
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 }
 
 /* RDMA_ERROR ends the Call that it names, for good. */
 ROW_BOTH(RFC8166_4_5_error)
 {
-	UP();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, RPR_ERR_VERS, 1, 1);
 	layer_got_error(XID, FI_EREMOTEIO, RPR_ERR_VERS);
@@ -150,22 +139,20 @@ ROW_BOTH(RFC8166_4_5_error)
 /* One that says nothing that is known is dropped. */
 ROW_BOTH(RFC8166_4_5_error_garbled)
 {
-	UP();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, 0, 0, 0);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, 3, 0, 0);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, 0xffffffff, 0, 0);
 	settle();
 	CT_EXPECT_EQ(stats().err_received, 0);
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 }
 
 /* With no receive for it, it is an event. */
 ROW_BOTH(RFC8166_4_5_error_event)
 {
 	w.set.end.receives = 0;
-	UP();
+	RECONNECT();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, RPR_ERR_CHUNK);
 	EXPECT_SOON(w.end.eq_errors == 1);
@@ -180,7 +167,7 @@ ROW_BOTH(RFC8166_4_5_error_system)
 	struct op *op;
 
 	w.set.end.system_err = 1;
-	UP();
+	RECONNECT();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, RPR_ERR_CHUNK);
 	op = end_take(&w.end);
@@ -204,7 +191,6 @@ ROW_BOTH(RFC8166_4_5_3_reconnect)
 
 	if (!strcmp(lower_name(), "tcp"))
 		CT_SKIP("tcp does not say which operation ended a connection");
-	UP();
 	raw_asks_and_gets(1);
 	say_call(memory, XID, sizeof(memory));
 	seg = raw_expose(&w.raw, memory, sizeof(memory));
@@ -213,8 +199,7 @@ ROW_BOTH(RFC8166_4_5_3_reconnect)
 	raw_say(&w.raw, &header, NULL, 0);
 	EXPECT_SOON(w.raw.dead);
 	CT_EXPECT_FALSE(end_got_message(&w.end));
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	raw_say(&w.raw, &header, NULL, 0);
 	raw_got_err_chunk(XID);
 	settle();
@@ -225,7 +210,6 @@ ROW_BOTH(RFC8166_4_5_3_reply_chunk)
 {
 	uint8_t *memory;
 
-	UP();
 	memory = raw_call_offers_reply(XID, 8000, 2);
 	layer_got_call(XID, SAY_CALL_MIN);
 	CT_EXPECT_EQ(layer_reply(XID, 8001), -FI_EMSGSIZE);
@@ -244,13 +228,11 @@ ROW_BOTH(RFC8166_4_5_4_close)
 	struct rpr_seg seg;
 	uint8_t memory[9000];
 
-	UP();
 	raw_asks_and_gets(1);
 	seg = raw_expose(&w.raw, memory, sizeof(memory));
 	raw_hide(&w.raw, &seg);
 	chunk_add(head_reply(&header), seg);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	reply = layer_replies(XID, sizeof(memory));
 	EXPECT_SOON(reply->done);
 	/* On tcp all of it has left before the peer refuses it. */
@@ -262,7 +244,6 @@ ROW_BOTH(RFC8166_4_5_4_close)
 
 ROW_BOTH(RFC8166_4_6_1_msgp)
 {
-	UP();
 	RAW_WORDS(XID, 1, 8, RPR_MSGP, 4, 8, 0, 0, 0, XID, RPR_CALL, 2);
 	raw_got_err_chunk(XID);
 	CT_EXPECT_EQ(w.end.received, NULL);
@@ -271,23 +252,19 @@ ROW_BOTH(RFC8166_4_6_1_msgp)
 
 ROW_BOTH(RFC8166_4_6_1_msgp_reply)
 {
-	UP();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_MSGP, 4, 8, 0, 0, 0, XID, RPR_REPLY, 0);
 	EXPECT_SOON(stats().drop_proc == 1);
 	settle();
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 }
 
 ROW_BOTH(RFC8166_4_6_2_done)
 {
-	UP();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_DONE, 0, 0, 0);
 	RAW_WORDS(0x900, 1, 8, RPR_DONE, 0, 0, 0);
 	EXPECT_SOON(stats().drop_proc == 2);
 	settle();
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 }

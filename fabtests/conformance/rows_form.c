@@ -15,21 +15,20 @@ static void golden(void)
 	static const uint32_t reply[] = {0xfffefdfc, 1, 7,	    RPR_MSG, 0,
 					 0,	     0, 0xfffefdfc, 1,	     0};
 	const struct raw_message *message;
-	size_t i;
 
 	w.set.end.calls = 8;
 	w.set.end.grant = 7;
-	UP();
+	RECONNECT();
 	layer_calls(0x01020304, SAY_CALL_MIN);
 	message = raw_take(&w.raw);
 	CT_EXPECT_EQ(message->len, RPR_HEADER_MIN + SAY_CALL_MIN);
-	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++)
+	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++)
 		CT_EXPECT_EQ(say_read(message->bytes, i), call[i]);
 	raw_asks(0xfffefdfc);
 	layer_replies(0xfffefdfc, SAY_REPLY_MIN);
 	message = raw_take(&w.raw);
 	CT_EXPECT_EQ(message->len, RPR_HEADER_MIN + SAY_REPLY_MIN);
-	for (i = 0; i < sizeof(reply) / sizeof(reply[0]); i++)
+	for (size_t i = 0; i < sizeof(reply) / sizeof(reply[0]); i++)
 		CT_EXPECT_EQ(say_read(message->bytes, i), reply[i]);
 }
 
@@ -47,17 +46,13 @@ ROW_BOTH(RFC8166_4_1_fixed)
 ROW_SERVER(B18)
 {
 	static const uint32_t xids[] = {0, 1, 0x80000000, 0xffffffff};
-	size_t i;
 
-	UP();
 	layer_asks_and_gets(7, 8);
-	for (i = 0; i < sizeof(xids) / sizeof(xids[0]); i++) {
+	for (size_t i = 0; i < sizeof(xids) / sizeof(xids[0]); i++) {
 		raw_asks(xids[i]);
 		layer_asks(xids[i]);
-		raw_reply(xids[i]);
-		layer_got_reply(xids[i], SAY_REPLY_MIN);
-		layer_replies(xids[i], SAY_REPLY_MIN);
-		raw_got_reply(xids[i], SAY_REPLY_MIN);
+		layer_gets(xids[i]);
+		raw_gets(xids[i]);
 	}
 }
 
@@ -65,7 +60,6 @@ ROW_SERVER(B19)
 {
 	uint32_t forward;
 
-	UP();
 	forward = raw_asks_and_gets(1)->header.vers;
 	layer_calls(2, SAY_CALL_MIN);
 	CT_EXPECT_EQ(raw_got_call(2, SAY_CALL_MIN)->header.vers, forward);
@@ -74,11 +68,9 @@ ROW_SERVER(B19)
 
 ROW_SERVER(B20)
 {
-	uint32_t xid;
-
 	w.set.end.calls = 5;
-	UP();
-	for (xid = 1; xid < 4; xid++) {
+	RECONNECT();
+	for (uint32_t xid = 1; xid < 4; xid++) {
 		layer_calls(xid, SAY_CALL_MIN);
 		CT_EXPECT_EQ(raw_got_call(xid, SAY_CALL_MIN)->header.credit, 5);
 		raw_reply_grants(xid, xid);
@@ -123,14 +115,12 @@ static void good_calls(void)
 	message = raw_got_call(0x200, 100);
 	CT_EXPECT_EQ(say_read(message->payload, 0), 0x200);
 	CT_EXPECT_EQ(say_read(message->payload, 1), RPR_CALL);
-	raw_reply(0x200);
-	layer_got_reply(0x200, SAY_REPLY_MIN);
+	layer_gets(0x200);
 	layer_calls(0x201, sizeof(got));
 	message = raw_got(0x201, RPR_NOMSG);
 	raw_reads(&message->header, 0, got, sizeof(got));
 	CT_EXPECT_TRUE(say_is_call(got, 0x201, sizeof(got)));
-	raw_reply(0x201);
-	layer_got_reply(0x201, SAY_REPLY_MIN);
+	layer_gets(0x201);
 }
 
 static void says_no_rpc(void)
@@ -148,7 +138,6 @@ static void says_no_rpc(void)
 
 ROW_BOTH(B21)
 {
-	UP();
 	if (w.connects) {
 		bad_calls();
 	} else {
@@ -159,7 +148,6 @@ ROW_BOTH(B21)
 
 ROW_BOTH(RFC8166_4_2_1_call)
 {
-	UP();
 	if (w.connects) {
 		good_calls();
 		says_no_rpc();
@@ -170,7 +158,6 @@ ROW_BOTH(RFC8166_4_2_1_call)
 
 ROW_CLIENT(B22)
 {
-	UP();
 	raw_asks_and_gets(1);
 	raw_asks(0x300);
 	raw_asks(0x301);
@@ -182,7 +169,6 @@ ROW_CLIENT(B22)
 
 ROW_CLIENT(B23)
 {
-	UP();
 	CT_EXPECT_EQ(raw_asks_and_gets(1)->header.vers, RPR_VERSION);
 }
 
@@ -190,7 +176,7 @@ ROW_CLIENT(B23)
 ROW_BOTH(B24)
 {
 	w.set.end.grant = 3;
-	UP();
+	RECONNECT();
 	if (w.connects) {
 		CT_EXPECT_EQ(raw_asks_and_gets(1)->header.credit, 3);
 	} else {
@@ -215,8 +201,7 @@ static void bad_replies(void)
 	raw_say(&w.raw, &header, message, 7);
 	settle();
 	CT_EXPECT_EQ(w.end.received, NULL);
-	raw_reply(0x400);
-	layer_got_reply(0x400, SAY_REPLY_MIN);
+	layer_gets(0x400);
 }
 
 /* In the Reply chunk: a Reply of another XID, and a Call. */
@@ -273,7 +258,6 @@ static void good_replies(void)
 
 ROW_BOTH(B25)
 {
-	UP();
 	if (w.connects)
 		good_replies();
 	else
@@ -282,7 +266,6 @@ ROW_BOTH(B25)
 
 ROW_BOTH(RFC8166_4_2_1_reply)
 {
-	UP();
 	if (w.connects)
 		all_bad_replies();
 	else
@@ -293,10 +276,8 @@ ROW_BOTH(RFC8166_4_2_1_reply)
 ROW_BOTH(RFC8166_4_2_4_unknown)
 {
 	static const uint32_t procs[] = {5, 6, 0x80000000, 0xffffffff};
-	size_t i;
 
-	UP();
-	for (i = 0; i < sizeof(procs) / sizeof(procs[0]); i++) {
+	for (size_t i = 0; i < sizeof(procs) / sizeof(procs[0]); i++) {
 		RAW_WORDS(0x600, RPR_VERSION, 8, procs[i], 0, 0, 0, 0x600, RPR_CALL, 2);
 		raw_got_err_chunk(0x600);
 	}
@@ -307,19 +288,16 @@ ROW_BOTH(RFC8166_4_2_4_unknown)
 /* Where it may be a Reply it is dropped, for a Requester sends no error. */
 ROW_BOTH(RFC8166_4_2_4_unknown_reply)
 {
-	UP();
 	layer_asks(0x600);
 	RAW_WORDS(0x600, RPR_VERSION, 8, 5, 0, 0, 0, 0x600, RPR_REPLY, 0);
 	EXPECT_SOON(stats().drop_proc == 1);
 	settle();
-	raw_reply(0x600);
-	layer_got_reply(0x600, SAY_REPLY_MIN);
+	layer_gets(0x600);
 }
 
 /* RDMA_ERROR is never answered, least of all with another one. */
 ROW_BOTH(RFC8166_4_2_4_error)
 {
-	UP();
 	RAW_WORDS(0x700, RPR_VERSION, 8, RPR_ERROR, RPR_ERR_CHUNK);
 	RAW_WORDS(0x700, RPR_VERSION, 8, RPR_ERROR, RPR_ERR_VERS, 1, 1);
 	RAW_WORDS(0x700, RPR_VERSION, 8, RPR_ERROR, 3, 1, 1);

@@ -8,41 +8,27 @@
 #define XID 0xc00
 #define LONG 20001
 
-static void answered(uint32_t xid)
-{
-	layer_replies(xid, SAY_REPLY_MIN);
-	raw_got_reply(xid, SAY_REPLY_MIN);
-}
-
-static void answers(uint32_t xid)
-{
-	raw_reply(xid);
-	layer_got_reply(xid, SAY_REPLY_MIN);
-}
-
 ROW_BOTH(RFC8166_3_5_3_long_call)
 {
 	struct rpr_header header;
 	uint8_t got[LONG];
-	uint32_t i;
 
-	UP();
 	layer_calls(XID, LONG);
 	header = raw_got(XID, RPR_NOMSG)->header;
-	for (i = 0; i < header.read_count; i++)
+	for (uint32_t i = 0; i < header.read_count; i++)
 		CT_EXPECT_EQ(header.read[i].position, 0);
 	raw_reads(&header, 0, got, LONG);
 	CT_EXPECT_TRUE(say_is_call(got, XID, LONG));
-	answers(XID);
-	for (i = 1; i <= 16; i++) {
+	layer_gets(XID);
+	for (uint32_t i = 1; i <= 16; i++) {
 		raw_call_long(XID, LONG, i);
 		layer_got_call(XID, LONG);
-		answered(XID);
+		raw_gets(XID);
 	}
 	/* Also what would have been short. */
 	raw_call_long(XID, SAY_CALL_MIN, 1);
 	layer_got_call(XID, SAY_CALL_MIN);
-	answered(XID);
+	raw_gets(XID);
 	settle();
 }
 
@@ -53,7 +39,6 @@ ROW_BOTH(RFC8166_3_5_3_position_zero_and_chunk)
 	uint8_t *message, *reduced;
 	size_t len;
 
-	UP();
 	message = item_call(XID, 5001, 9000, &len);
 	reduced = row_memory(ITEM_AT + 9000);
 	memcpy(reduced, message, ITEM_AT);
@@ -62,7 +47,7 @@ ROW_BOTH(RFC8166_3_5_3_position_zero_and_chunk)
 	read_expose(&header, ITEM_AT, message + ITEM_AT, 5001, 2);
 	raw_say(&w.raw, &header, NULL, 0);
 	layer_got_bytes(message, len);
-	answered(XID);
+	raw_gets(XID);
 	settle();
 }
 
@@ -73,7 +58,6 @@ ROW_BOTH(RFC8166_3_5_3_reduced_and_long)
 	struct rpr_header header;
 	size_t len;
 
-	UP();
 	wanted = item_call(XID, 5001, 9000, &len);
 	layer_calls_item(XID, 5001, 9000);
 	header = raw_got(XID, RPR_NOMSG)->header;
@@ -82,7 +66,7 @@ ROW_BOTH(RFC8166_3_5_3_reduced_and_long)
 	CT_EXPECT_MEMEQ(got, wanted, ITEM_AT);
 	CT_EXPECT_MEMEQ(got + ITEM_AT, wanted + len - 9000, 9000);
 	CT_EXPECT_MEMEQ(item, wanted + ITEM_AT, 5001);
-	answers(XID);
+	layer_gets(XID);
 }
 
 /* Items that are not reduced travel in the Long Message with their pads: the profile of
@@ -94,20 +78,19 @@ ROW_BOTH(RFC8166_3_5_3_pads)
 	uint8_t *got = row_memory(all);
 	struct rpr_header header;
 	struct op *op;
-	uint32_t i;
 
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_LINUX;
-	UP();
+	RECONNECT();
 	op = layer_sends(XID, true, lens, 4, 1U << 1 | 1U << 3);
 	header = raw_got(XID, RPR_NOMSG)->header;
-	for (i = 0; i < header.read_count; i++)
+	for (uint32_t i = 0; i < header.read_count; i++)
 		CT_EXPECT_EQ(header.read[i].position, 0);
 	raw_reads(&header, 0, got, all);
 	CT_EXPECT_MEMEQ(got, op->buf, 64 + 1001);
 	CT_EXPECT_MEMEQ(got + 64 + 1001, "\0\0", 3);
 	CT_EXPECT_MEMEQ(got + 64 + 1004, op->buf + 64 + 1001, 8 + 9001);
 	CT_EXPECT_MEMEQ(got + 64 + 1004 + 8 + 9001, "\0\0", 3);
-	answers(XID);
+	layer_gets(XID);
 }
 
 ROW_BOTH(RFC8166_3_5_3_long_reply)
@@ -115,15 +98,13 @@ ROW_BOTH(RFC8166_3_5_3_long_reply)
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	const struct raw_message *message;
 	uint8_t *memory, got[LONG];
-	uint32_t segments;
 
 	w.set.end.reply_size = LONG;
-	UP();
-	for (segments = 1; segments <= 16; segments++) {
+	RECONNECT();
+	for (uint32_t segments = 1; segments <= 16; segments++) {
 		header = raw_header(XID, RPR_MSG);
 		memory = chunk_expose(head_reply(&header), LONG, segments);
-		raw_call_with(&header, SAY_CALL_MIN);
-		layer_got_call(XID, SAY_CALL_MIN);
+		raw_asks_with(&header);
 		layer_replies(XID, LONG);
 		message = raw_got(XID, RPR_NOMSG);
 		CT_ASSERT_TRUE(message->header.has_reply);
@@ -147,7 +128,6 @@ ROW_BOTH(RFC8166_3_5_3_long_reply_without)
 {
 	size_t most;
 
-	UP();
 	most = layer_inline() - RPR_HEADER_MIN;
 	raw_asks(XID);
 	CT_EXPECT_EQ(layer_reply(XID, most + 1), -FI_EMSGSIZE);
@@ -164,11 +144,9 @@ ROW_BOTH(RFC8166_3_5_3_reduced_and_long_reply)
 	uint8_t *result, *reply, *wanted;
 	size_t len;
 
-	UP();
 	result = chunk_expose(head_write(&header), 6000, 2);
 	reply = chunk_expose(head_reply(&header), 10000, 2);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	wanted = item_reply(XID, 5001, 9000, &len);
 	layer_replies_item(XID, 5001, 9000);
 	message = raw_got(XID, RPR_NOMSG);
@@ -184,17 +162,14 @@ ROW_BOTH(RFC8166_4_3_3_offered)
 {
 	struct rpr_header header;
 
-	UP();
 	layer_calls(XID, SAY_CALL_MIN);
 	CT_EXPECT_FALSE(raw_got(XID, RPR_MSG)->header.has_reply);
 	w.set.end.reply_size = raw_inline() - RPR_HEADER_MIN;
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	layer_calls(XID, SAY_CALL_MIN);
 	CT_EXPECT_FALSE(raw_got(XID, RPR_MSG)->header.has_reply);
 	w.set.end.reply_size++;
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	layer_calls(XID, SAY_CALL_MIN);
 	header = raw_got(XID, RPR_MSG)->header;
 	CT_EXPECT_TRUE(header.has_reply);
@@ -212,10 +187,8 @@ ROW_BOTH(RFC8166_4_3_3_short)
 	const struct raw_message *message;
 	uint8_t *memory;
 
-	UP();
 	memory = chunk_expose(head_reply(&header), 9000, 2);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	layer_replies(XID, 100);
 	message = raw_got_reply(XID, 100);
 	CT_ASSERT_TRUE(message->header.has_reply);
@@ -231,7 +204,7 @@ ROW_BOTH(RFC8166_4_3_3_echo_bad)
 	struct rpr_header header, bad;
 
 	w.set.end.reply_size = LONG;
-	UP();
+	RECONNECT();
 	layer_calls(XID, SAY_CALL_MIN);
 	header = raw_got(XID, RPR_MSG)->header;
 	CT_ASSERT_TRUE(header.has_reply);
@@ -271,16 +244,14 @@ ROW_BOTH(RFC8166_6_1_eligible)
 	struct rpr_header header;
 	uint8_t got[ITEM_AT + 5100];
 	struct op *op;
-	uint32_t i;
 
-	UP();
 	op = layer_sends(XID, true, lens, 3, 0);
 	header = raw_got(XID, RPR_NOMSG)->header;
-	for (i = 0; i < header.read_count; i++)
+	for (uint32_t i = 0; i < header.read_count; i++)
 		CT_EXPECT_EQ(header.read[i].position, 0);
 	raw_reads(&header, 0, got, sizeof(got));
 	CT_EXPECT_MEMEQ(got, op->buf, sizeof(got));
-	answers(XID);
+	layer_gets(XID);
 	/* Nor is a result, though there is a chunk for one. */
 	raw_call_offers_write(XID, 1000, 1);
 	layer_got_call(XID, SAY_CALL_MIN);
@@ -295,7 +266,6 @@ ROW_BOTH(RFC8166_6_1_not_offered)
 	uint8_t *wanted;
 	size_t len;
 
-	UP();
 	raw_asks(XID);
 	wanted = item_reply(XID, 501, 12, &len);
 	layer_replies_item(XID, 501, 12);
@@ -311,7 +281,6 @@ ROW_BOTH(RFC8166_6_1_mask)
 	const size_t lens[2] = {ITEM_AT, 100};
 	struct op *op;
 
-	UP();
 	op = end_op(&w.end, ITEM_AT + 100);
 	say_call(op->buf, XID, ITEM_AT + 100);
 	CT_EXPECT_EQ(end_sendv(&w.end, op, lens, 2, 1U << 2, 0), -FI_EINVAL);
@@ -323,7 +292,6 @@ ROW_BOTH(RFC8166_6_1_violation)
 {
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 
-	UP();
 	layer_asks(XID);
 	chunk_expose(head_write(&header), 100, 1);
 	raw_reply_with(&header, SAY_REPLY_MIN);
@@ -333,7 +301,7 @@ ROW_BOTH(RFC8166_6_1_violation)
 	raw_say(&w.raw, &header, NULL, 0);
 	EXPECT_SOON(stats().drop_reply == 2);
 	settle();
-	answers(XID);
+	layer_gets(XID);
 }
 
 /* Sends a Call under RPCSEC_GSS with an item, and what is left of it on the wire. */
@@ -351,21 +319,19 @@ static const struct raw_message *calls_as(enum say_service service, struct op **
 ROW_BOTH(RFC8166_8_2_2_3_call)
 {
 	const struct raw_message *message;
-	int service;
 	struct op *op;
 
-	UP();
-	for (service = SAY_GSS_INTEGRITY; service <= SAY_GSS_PRIVACY; service++) {
+	for (int service = SAY_GSS_INTEGRITY; service <= SAY_GSS_PRIVACY; service++) {
 		message = calls_as(service, &op);
 		CT_EXPECT_EQ(message->header.read_count, 0);
 		CT_ASSERT_EQ(message->payload_len, op->size);
 		CT_EXPECT_MEMEQ(message->payload, op->buf, op->size);
-		answers(XID);
+		layer_gets(XID);
 	}
 	message = calls_as(SAY_GSS_NONE, &op);
 	CT_EXPECT_NE(message->header.read_count, 0);
 	CT_ASSERT_EQ(message->payload_len, op->size - 1000);
-	answers(XID);
+	layer_gets(XID);
 }
 
 ROW_BOTH(RFC8166_8_2_2_3_reply)
@@ -375,7 +341,6 @@ ROW_BOTH(RFC8166_8_2_2_3_reply)
 	uint8_t call[100], *wanted;
 	size_t len;
 
-	UP();
 	chunk_expose(head_write(&header), 1000, 1);
 	say_call_as(call, XID, SAY_RPCSEC_GSS, SAY_GSS_PRIVACY, sizeof(call));
 	raw_say(&w.raw, &header, call, sizeof(call));

@@ -27,12 +27,11 @@ static void offers(struct offer *offer, uint32_t xid)
 static void answers(struct offer *offer)
 {
 	struct rpr_header header = offer->header;
-	uint32_t i;
 
 	header.read_count = 0;
-	for (i = 0; i < header.write[0].count; i++)
+	for (uint32_t i = 0; i < header.write[0].count; i++)
 		header.write[0].seg[i].length = 0;
-	for (i = 0; i < header.reply.count; i++)
+	for (uint32_t i = 0; i < header.reply.count; i++)
 		header.reply.seg[i].length = 0;
 	raw_reply_with(&header, SAY_REPLY_MIN);
 	ASSERT_SOON(offer->reply->done);
@@ -63,7 +62,6 @@ static void fenced_after_success(enum what what)
 {
 	struct offer offer;
 
-	UP();
 	offers(&offer, XID);
 	if (!ct_failed())
 		answers(&offer);
@@ -95,7 +93,6 @@ ROW_BOTH(RFC8166_4_4_1_sent)
 	struct op *op;
 	size_t len;
 
-	UP();
 	wanted = item_call(XID, sizeof(got), 0, &len);
 	op = layer_calls_item(XID, sizeof(got), 0);
 	header = raw_got(XID, RPR_MSG)->header;
@@ -104,8 +101,7 @@ ROW_BOTH(RFC8166_4_4_1_sent)
 		memset(op->buf, 0xdd, op->size);
 	raw_reads(&header, ITEM_AT, got, sizeof(got));
 	CT_EXPECT_MEMEQ(got, wanted + ITEM_AT, sizeof(got));
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 	EXPECT_SOON(op->done);
 }
 
@@ -117,7 +113,7 @@ ROW_BOTH(RFC8166_4_4_1_in_place)
 	struct op *op;
 
 	w.set.end.copy = 8999;
-	UP();
+	RECONNECT();
 	CT_EXPECT_EQ(layer_call(XID, sizeof(got)), -FI_EMSGSIZE);
 	op = end_op(&w.end, sizeof(got));
 	say_call(op->buf, XID, sizeof(got));
@@ -127,8 +123,7 @@ ROW_BOTH(RFC8166_4_4_1_in_place)
 	CT_EXPECT_FALSE(op->done);
 	raw_reads(&header, 0, got, sizeof(got));
 	CT_EXPECT_TRUE(say_is_call(got, XID, sizeof(got)));
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 	EXPECT_SOON(op->done);
 	raw_read_is_refused(&header.read[0].seg);
 }
@@ -138,7 +133,6 @@ static void has_one_right(enum what what)
 {
 	struct offer offer;
 
-	UP();
 	offers(&offer, XID);
 	if (ct_failed())
 		return;
@@ -172,7 +166,6 @@ ROW_BOTH(RFC8166_8_1_3_bounds)
 	struct offer offer;
 	struct rpr_seg seg;
 
-	UP();
 	offers(&offer, XID);
 	if (ct_failed())
 		return;
@@ -226,8 +219,7 @@ static void fenced_after_loss(enum what what)
 	ASSERT_SOON(offer.result->done && offer.reply->done);
 	CT_EXPECT_EQ(offer.result->err, FI_ECANCELED);
 	CT_EXPECT_EQ(offer.reply->err, FI_ECANCELED);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	if (what == THE_READ)
 		raw_read_is_refused(&header.read[0].seg);
 	else if (what == THE_WRITE)
@@ -240,11 +232,9 @@ static void each(void (*fenced)(enum what what))
 {
 	enum what what;
 
-	UP();
 	for (what = THE_READ; what <= THE_REPLY && !ct_failed(); what++) {
 		fenced(what);
-		down();
-		UP_AGAIN();
+		RECONNECT();
 	}
 }
 
@@ -268,11 +258,9 @@ ROW_BOTH(RFC8166_8_1_3_copies)
 {
 	struct rpr_header header;
 
-	UP();
 	layer_calls(XID, 9000);
 	header = raw_got(XID, RPR_NOMSG)->header;
-	raw_reply(XID);
-	layer_got_reply(XID, SAY_REPLY_MIN);
+	layer_gets(XID);
 	raw_read_is_refused(&header.read[0].seg);
 }
 
@@ -283,7 +271,6 @@ ROW_CLIENT(RFC8166_8_1_1_domains)
 	static struct raw stranger;
 	struct offer offer;
 
-	UP();
 	offers(&offer, XID);
 	raw_open(&stranger);
 	end_open(&other);
@@ -311,15 +298,13 @@ ROW_BOTH(RFC8166_8_1_2_handles)
 {
 	uint32_t before[16];
 	struct offer offer;
-	int i, k;
 
-	UP();
-	for (i = 0; i < 16; i++) {
+	for (int i = 0; i < 16; i++) {
 		offers(&offer, XID + (uint32_t)i);
 		if (ct_failed())
 			return;
 		before[i] = offer.header.read[0].seg.handle;
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			CT_EXPECT_NE(before[i], before[k]);
 		CT_EXPECT_NE(offer.header.write[0].seg[0].handle, before[i]);
 		answers(&offer);
@@ -332,9 +317,7 @@ ROW_BOTH(RFC8166_8_1_4_read_list)
 	uint32_t words[256] = {XID, 1, 8, RPR_NOMSG};
 	uint8_t *message = row_memory(4096);
 	struct rpr_header header;
-	uint32_t i;
 
-	UP();
 	raw_asks_and_gets(1);
 	say_call(message, XID, 4096);
 	header = raw_header(XID, RPR_NOMSG);
@@ -342,22 +325,20 @@ ROW_BOTH(RFC8166_8_1_4_read_list)
 	CT_EXPECT_EQ(header.read_count, 16);
 	raw_say(&w.raw, &header, NULL, 0);
 	layer_got_call(XID, 4096);
-	layer_replies(XID, SAY_REPLY_MIN);
-	raw_got_reply(XID, SAY_REPLY_MIN);
+	raw_gets(XID);
 	header = raw_header(XID, RPR_NOMSG);
-	for (i = 0; i < RPR_READ_SEGS; i++)
+	for (uint32_t i = 0; i < RPR_READ_SEGS; i++)
 		head_read(&header, 0, raw_expose(&w.raw, message + i * 128, 128));
 	raw_say(&w.raw, &header, NULL, 0);
 	layer_got_call(XID, 4096);
-	layer_replies(XID, SAY_REPLY_MIN);
-	raw_got_reply(XID, SAY_REPLY_MIN);
-	for (i = 0; i < RPR_READ_SEGS + 1; i++) {
+	raw_gets(XID);
+	for (uint32_t i = 0; i < RPR_READ_SEGS + 1; i++) {
 		words[4 + i * 6] = 1;
 		words[4 + i * 6 + 3] = 128;
 	}
 	raw_words(words, 4 + (RPR_READ_SEGS + 1) * 6 + 3);
 	raw_got_err_chunk(XID);
-	for (i = 0; i < 256 / 6; i++)
+	for (uint32_t i = 0; i < 256 / 6; i++)
 		words[4 + i * 6 > 255 ? 255 : 4 + i * 6] = 1;
 	raw_words(words, 256);
 	raw_got_err_chunk(XID);
@@ -370,7 +351,6 @@ ROW_BOTH(RFC8166_8_1_4_write_segments)
 								 RPR_MSG, 0, 1};
 	uint8_t *memory;
 
-	UP();
 	raw_asks_and_gets(1);
 	memory = raw_call_offers_write(XID, 4096, RPR_CHUNK_SEGS);
 	layer_got_call(XID, SAY_CALL_MIN);
@@ -399,18 +379,15 @@ ROW_BOTH(RFC8166_8_1_4_write_chunks)
 {
 	uint32_t words[5 + 6 * (RPR_WRITE_CHUNKS + 1) + 2 + 10] = {XID, 1, 8, RPR_MSG, 0};
 	struct rpr_header header = raw_header(XID, RPR_MSG);
-	uint32_t i;
 
-	UP();
 	raw_asks_and_gets(1);
-	for (i = 0; i < RPR_WRITE_CHUNKS; i++)
+	for (uint32_t i = 0; i < RPR_WRITE_CHUNKS; i++)
 		chunk_expose(head_write(&header), 100, 1);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	layer_replies(XID, SAY_REPLY_MIN);
 	CT_EXPECT_EQ(raw_got_reply(XID, SAY_REPLY_MIN)->header.write_count,
 		     RPR_WRITE_CHUNKS);
-	for (i = 0; i < RPR_WRITE_CHUNKS + 1; i++) {
+	for (uint32_t i = 0; i < RPR_WRITE_CHUNKS + 1; i++) {
 		words[5 + i * 6] = 1;
 		words[5 + i * 6 + 1] = 1;
 	}
@@ -427,23 +404,22 @@ ROW_BOTH(RFC8166_8_1_4_read_length)
 	struct rpr_header header;
 	struct rpr_seg seg;
 	uint8_t *message;
-	size_t most, i;
+	size_t most;
 
 	w.set.end.receives = 2;
 	w.set.end.receive_size = 4U << 20;
-	UP();
+	RECONNECT();
 	raw_asks_and_gets(1);
 	most = w.end.info->ep_attr->max_msg_size;
 	CT_ASSERT_LE(most, w.set.end.receive_size - 8);
 	raw_call_long(XID, most, 4);
 	layer_got_call(XID, most);
-	layer_replies(XID, SAY_REPLY_MIN);
-	raw_got_reply(XID, SAY_REPLY_MIN);
+	raw_gets(XID);
 	raw_call_long(XID, most + 1, 4);
 	raw_got_err_chunk(XID);
 	message = row_memory(100);
 	seg = raw_expose(&w.raw, message, 100);
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		header = raw_header(XID, RPR_NOMSG);
 		seg.length = lengths[i];
 		head_read(&header, 0, seg);
@@ -465,7 +441,6 @@ ROW_BOTH(RFC8166_8_1_4_read_nothing)
 	uint8_t *memory = row_memory(100);
 	struct rpr_seg seg;
 
-	UP();
 	raw_asks_and_gets(1);
 	seg = raw_expose(&w.raw, memory, 100);
 	seg.length = 0;
@@ -484,14 +459,12 @@ ROW_BOTH(RFC8166_8_1_4_write_length)
 	struct rpr_seg seg;
 	size_t len;
 
-	UP();
 	seg = raw_expose(&w.raw, memory, 4096);
 	seg.length = 0xffffffff;
 	chunk_add(head_write(&header), seg);
 	chunk_add(&header.write[0], seg);
 	chunk_add(head_reply(&header), seg);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	wanted = item_reply(XID, 4001, 8, &len);
 	layer_replies_item(XID, 4001, 8);
 	message = raw_got(XID, RPR_MSG);
@@ -509,7 +482,6 @@ ROW_CLIENT(RFC8166_8_1_4_own_connection)
 	uint8_t memory[4096];
 	struct rpr_seg seg;
 
-	UP();
 	layer_asks_and_gets(1, 8);
 	layer_asks(2);
 	raw_open(&liar);
@@ -527,8 +499,7 @@ ROW_CLIENT(RFC8166_8_1_4_own_connection)
 		raw_say(&liar, &header, NULL, 0);
 		EXPECT_SOON(second.shutdowns == 1);
 		CT_EXPECT_FALSE(end_got_message(&second));
-		raw_reply(2);
-		layer_got_reply(2, SAY_REPLY_MIN);
+		layer_gets(2);
 		settle();
 	}
 	end_close(&second);
@@ -538,14 +509,11 @@ ROW_CLIENT(RFC8166_8_1_4_own_connection)
 /* One that never replies holds its Calls, and nothing else. */
 ROW_BOTH(RFC8166_8_1_4_never_replies)
 {
-	uint32_t i;
-
-	UP();
 	layer_asks_and_gets(1, 8);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		layer_asks(XID + i);
 	CT_EXPECT_EQ(layer_call(XID + 8, SAY_CALL_MIN), -FI_EAGAIN);
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		raw_asks_and_gets(2 + i);
 	raw_drop(&w.raw);
 	layer_got_errors(XID, 8, FI_ECANCELED);

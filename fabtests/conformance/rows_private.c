@@ -53,17 +53,9 @@ static void thresholds_hold(void)
 
 static void are_1024(void)
 {
-	UP_AGAIN();
+	RECONNECT();
 	thresholds_are(1024, 1024);
 	thresholds_hold();
-	down();
-}
-
-static void begin(void)
-{
-	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
-	up();
-	down();
 }
 
 /* What the layer itself says. */
@@ -71,7 +63,6 @@ ROW_BOTH(RFC8797_4_format)
 {
 	static const uint8_t magic[4] = {0xf6, 0xab, 0x0e, 0x18};
 
-	UP();
 	CT_ASSERT_GE(w.raw.private_len, RPR_PRIVATE_LEN);
 	CT_EXPECT_MEMEQ(w.raw.private, magic, sizeof(magic));
 	CT_EXPECT_EQ(w.raw.private[4], 1);
@@ -82,7 +73,7 @@ ROW_BOTH(RFC8797_4_format)
 
 ROW_BOTH(RFC8797_4_version)
 {
-	begin();
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
 	says(0, 2, 0, 3, 3, 16);
 	are_1024();
 	says(0, 0, 0, 3, 3, 8);
@@ -94,26 +85,24 @@ ROW_BOTH(RFC8797_4_version)
 /* Bits that mean nothing are not looked at. */
 ROW_BOTH(RFC8797_4_reserved)
 {
-	begin();
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
 	says(0, 1, 0xfe, 1, 3, 8);
-	UP_AGAIN();
+	RECONNECT();
 	thresholds_are(4096, 2048);
 	thresholds_hold();
 }
 
 ROW_BOTH(RFC8797_4_reconnect)
 {
-	begin();
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
 	says(0, 1, 0, 3, 1, 8);
-	UP_AGAIN();
+	RECONNECT();
 	thresholds_are(2048, 4096);
 	thresholds_hold();
-	down();
 	says(0, 1, 0, 0, 3, 8);
-	UP_AGAIN();
+	RECONNECT();
 	thresholds_are(4096, 1024);
 	thresholds_hold();
-	down();
 	w.set.silent = true;
 	are_1024();
 }
@@ -125,18 +114,16 @@ ROW_BOTH(RFC8797_4_1)
 	struct rpr_private own;
 	uint8_t *memory, *wanted;
 	size_t len;
-	int i;
 
 	w.set.priv.remote_invalidate = true;
-	UP();
+	RECONNECT();
 	rpr_private_find(&own, w.raw.private, w.raw.private_len, false);
 	CT_EXPECT_FALSE(own.remote_invalidate);
 	memory = chunk_expose(head_write(&header), 1000, 1);
 	wanted = item_reply(XID, 1000, 0, &len);
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		memset(memory, 0, 1000);
-		raw_call_with(&header, SAY_CALL_MIN);
-		layer_got_call(XID, SAY_CALL_MIN);
+		raw_asks_with(&header);
 		layer_replies_item(XID, 1000, 0);
 		raw_got(XID, RPR_MSG);
 		CT_EXPECT_MEMEQ(memory, wanted + ITEM_AT, 1000);
@@ -146,22 +133,20 @@ ROW_BOTH(RFC8797_4_1)
 ROW_BOTH(RFC8797_4_2)
 {
 	static const uint8_t sizes[][2] = {{0, 0}, {1, 2}, {2, 1}, {3, 3}, {255, 255}};
-	size_t i;
 
-	begin();
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		CT_NOTE("sizes %u, %u", sizes[i][0], sizes[i][1]);
 		says(0, 1, 0, sizes[i][0], sizes[i][1], 8);
-		UP_AGAIN();
+		RECONNECT();
 		thresholds_are((sizes[i][1] + 1) * 1024U, (sizes[i][0] + 1) * 1024U);
 		thresholds_hold();
-		down();
 	}
 }
 
 ROW_BOTH(RFC8797_5_1)
 {
-	begin();
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
 	w.set.silent = true;
 	are_1024();
 	w.set.silent = false;
@@ -172,16 +157,13 @@ ROW_BOTH(RFC8797_5_1)
 
 ROW_BOTH(RFC8797_5_2)
 {
-	size_t at;
-
-	begin();
-	for (at = 0; at <= 16; at++) {
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
+	for (size_t at = 0; at <= 16; at++) {
 		CT_NOTE("at %zu", at);
 		says(at, 1, 0, 1, 3, 8 + at % 3 * 4);
-		UP_AGAIN();
+		RECONNECT();
 		thresholds_are(4096, 2048);
 		thresholds_hold();
-		down();
 	}
 }
 
@@ -194,10 +176,10 @@ ROW_BOTH(RFC8797_5_2_overrun)
 {
 	const bool fixed = !strcmp(lower_name(), "pverbs");
 	const size_t most = fixed && w.connects ? 6 : RPR_PRIVATE_LEN - 1;
-	size_t len, at;
+	size_t at;
 
-	begin();
-	for (len = 4; len <= most; len++) {
+	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
+	for (size_t len = 4; len <= most; len++) {
 		at = fixed && !w.connects ? sizeof(w.set.data) - len : 5;
 		says(at, 1, 0, 3, 3, len);
 		are_1024();

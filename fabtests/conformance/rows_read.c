@@ -6,28 +6,15 @@
 
 #define XID 0xa00
 
-static void answered(uint32_t xid)
-{
-	layer_replies(xid, SAY_REPLY_MIN);
-	raw_got_reply(xid, SAY_REPLY_MIN);
-}
-
-static void answers(uint32_t xid)
-{
-	raw_reply(xid);
-	layer_got_reply(xid, SAY_REPLY_MIN);
-}
-
 /* An item leaves the message with its pad, which no chunk has. */
 ROW_BOTH(RFC8166_3_4_4_pads)
 {
 	const struct raw_message *message;
 	uint8_t *wanted, got[2008];
-	size_t item, len;
+	size_t len;
 
-	UP();
 	layer_asks_and_gets(1, 8);
-	for (item = 2000; item < 2008; item++) {
+	for (size_t item = 2000; item < 2008; item++) {
 		CT_NOTE("%zu bytes", item);
 		wanted = item_call(XID, item, 20, &len);
 		layer_calls_item(XID, item, 20);
@@ -37,11 +24,11 @@ ROW_BOTH(RFC8166_3_4_4_pads)
 		CT_EXPECT_MEMEQ(message->payload + ITEM_AT, wanted + len - 20, 20);
 		raw_reads(&message->header, ITEM_AT, got, item);
 		CT_EXPECT_MEMEQ(got, wanted + ITEM_AT, item);
-		answers(XID);
+		layer_gets(XID);
 		/* What comes gets its pad back. */
 		raw_call_reduced(XID, item, 20, 1);
 		layer_got_bytes(wanted, len);
-		answered(XID);
+		raw_gets(XID);
 	}
 }
 
@@ -61,7 +48,7 @@ static void two_items(void)
 	CT_EXPECT_MEMEQ(got, op->buf + 64, 1001);
 	raw_reads(&message->header, (uint32_t)second, got, 2001);
 	CT_EXPECT_MEMEQ(got, op->buf + 64 + 1001 + 8, 2001);
-	answers(XID);
+	layer_gets(XID);
 }
 
 /* The same from the raw peer, in any order in the list. */
@@ -83,12 +70,11 @@ static void two_chunks(bool swapped)
 	memcpy(reduced + 64, message + 64 + 1004, 8);
 	raw_say(&w.raw, &header, reduced, sizeof(reduced));
 	layer_got_bytes(message, len);
-	answered(XID);
+	raw_gets(XID);
 }
 
 ROW_BOTH(RFC8166_3_4_5_position)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	two_items();
 	two_chunks(false);
@@ -105,11 +91,9 @@ ROW_BOTH(RFC8166_3_4_5_position_bad)
 					     128, 0x7ffffffc, 0xfffffffc, 0xffffffff};
 	struct rpr_header header;
 	uint8_t item[100] = {0};
-	size_t i;
 
-	UP();
 	raw_asks_and_gets(1);
-	for (i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
+	for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
 		CT_NOTE("position %u", positions[i]);
 		header = raw_header(XID, RPR_MSG);
 		read_expose(&header, positions[i], item, sizeof(item), 1);
@@ -141,22 +125,20 @@ static void side_by_side(void)
 	read_expose(&header, 164, wanted + 164, 60, 1);
 	raw_call_with(&header, 64);
 	layer_got_bytes(wanted, sizeof(wanted));
-	answered(XID);
+	raw_gets(XID);
 }
 
 ROW_BOTH(RFC8166_3_4_5_order)
 {
 	uint8_t *wanted;
-	uint32_t segments;
 	size_t len;
 
-	UP();
 	wanted = item_call(XID, 3333, 40, &len);
-	for (segments = 1; segments <= 16; segments++) {
+	for (uint32_t segments = 1; segments <= 16; segments++) {
 		CT_NOTE("%u segments", segments);
 		raw_call_reduced(XID, 3333, 40, segments);
 		layer_got_bytes(wanted, len);
-		answered(XID);
+		raw_gets(XID);
 	}
 	CT_EXPECT_EQ(stats().read_bytes, 16 * 3333);
 	side_by_side();
@@ -169,14 +151,13 @@ ROW_BOTH(RFC8166_3_4_5_release)
 	uint8_t got[5000];
 	struct op *op;
 
-	UP();
 	op = layer_calls_item(XID, 5000, 0);
 	header = raw_got(XID, RPR_MSG)->header;
 	raw_reads(&header, ITEM_AT, got, sizeof(got));
 	settle();
 	raw_reads(&header, ITEM_AT, got, sizeof(got));
 	CT_EXPECT_MEMEQ(got, op->buf + ITEM_AT, sizeof(got));
-	answers(XID);
+	layer_gets(XID);
 	raw_read_is_refused(&header.read[0].seg);
 }
 
@@ -187,19 +168,18 @@ ROW_BOTH(RFC8166_3_4_5_2_roundup)
 	uint8_t *message;
 	size_t len;
 
-	UP();
 	message = item_call(XID, 1001, 20, &len);
 	header = raw_header(XID, RPR_MSG);
 	read_expose(&header, ITEM_AT, message + ITEM_AT, 1004, 1);
 	raw_say_reduced(&header, message, len, 1001);
 	layer_got_bytes(message, len);
-	answered(XID);
+	raw_gets(XID);
 	header = raw_header(XID, RPR_MSG);
 	read_expose(&header, ITEM_AT, message + ITEM_AT, 1001, 1);
 	read_expose(&header, ITEM_AT, message + ITEM_AT + 1001, 3, 1);
 	raw_say_reduced(&header, message, len, 1001);
 	layer_got_bytes(message, len);
-	answered(XID);
+	raw_gets(XID);
 }
 
 /* What fits is one Send, and nothing else. */
@@ -208,11 +188,10 @@ ROW_BOTH(RFC8166_3_5_1_short)
 	const struct raw_message *message;
 	size_t len;
 
-	UP();
 	layer_calls(XID, 500);
 	message = raw_got_call(XID, 500);
 	CT_EXPECT_EQ(message->len, RPR_HEADER_MIN + 500);
-	answers(XID);
+	layer_gets(XID);
 	raw_asks(XID);
 	layer_replies(XID, 600);
 	message = raw_got_reply(XID, 600);
@@ -220,7 +199,7 @@ ROW_BOTH(RFC8166_3_5_1_short)
 	len = raw_inline() - RPR_HEADER_MIN;
 	raw_call_of(XID, len);
 	layer_got_call(XID, len);
-	answered(XID);
+	raw_gets(XID);
 	CT_EXPECT_EQ(stats().read_bytes + stats().written_bytes, 0);
 }
 
@@ -232,7 +211,6 @@ ROW_BOTH(RFC8166_3_5_2_chunked)
 	uint8_t *call, *reply, *memory;
 	size_t len;
 
-	UP();
 	call = item_call(XID, 7001, 8, &len);
 	read_expose(&header, ITEM_AT, call + ITEM_AT, 7001, 2);
 	memory = chunk_expose(head_write(&header), 8000, 2);
@@ -254,7 +232,6 @@ ROW_BOTH(RFC8166_4_3_1_replies)
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	uint8_t item[64] = {0};
 
-	UP();
 	raw_call_reduced(XID, 1001, 20, 2);
 	CT_EXPECT_EQ(end_take(&w.end)->err, 0);
 	layer_replies(XID, SAY_REPLY_MIN);
@@ -264,7 +241,7 @@ ROW_BOTH(RFC8166_4_3_1_replies)
 	raw_reply_with(&header, SAY_REPLY_MIN);
 	EXPECT_SOON(stats().drop_reply == 1);
 	settle();
-	answers(XID);
+	layer_gets(XID);
 }
 
 /* The profile of Linux: one Read chunk, and what else is eligible goes along. */
@@ -276,7 +253,7 @@ ROW_BOTH(RFC8166_3_5_2_profile)
 	struct op *op;
 
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_LINUX;
-	UP();
+	RECONNECT();
 	op = layer_sends(XID, true, lens, 4, 1U << 1 | 1U << 3);
 	message = raw_got(XID, RPR_MSG);
 	CT_ASSERT_EQ(message->payload_len, len - 1004);
@@ -284,5 +261,5 @@ ROW_BOTH(RFC8166_3_5_2_profile)
 	CT_EXPECT_MEMEQ(got, op->buf + 64, 1001);
 	CT_EXPECT_MEMEQ(message->payload + 72, op->buf + 64 + 1001 + 8, 501);
 	CT_EXPECT_MEMEQ(message->payload + 72 + 501, "\0\0", 3);
-	answers(XID);
+	layer_gets(XID);
 }

@@ -6,13 +6,10 @@
 
 static void goes_up_to(size_t most)
 {
-	size_t len;
-
-	for (len = most - 1; len <= most; len++) {
+	for (size_t len = most - 1; len <= most; len++) {
 		layer_calls(5, len);
 		raw_got_call(5, len);
-		raw_reply(5);
-		layer_got_reply(5, SAY_REPLY_MIN);
+		layer_gets(5);
 		raw_asks(6);
 		layer_replies(6, len);
 		raw_got_reply(6, len);
@@ -26,13 +23,10 @@ static void goes_up_to(size_t most)
 
 static void comes_up_to(size_t most)
 {
-	size_t len;
-
-	for (len = most - 1; len <= most; len++) {
+	for (size_t len = most - 1; len <= most; len++) {
 		raw_call_of(5, len);
 		layer_got_call(5, len);
-		layer_replies(5, SAY_REPLY_MIN);
-		raw_got_reply(5, SAY_REPLY_MIN);
+		raw_gets(5);
 		layer_asks(6);
 		raw_reply_of(6, len);
 		layer_got_reply(6, len);
@@ -43,20 +37,17 @@ static void thresholds(uint32_t sends, uint32_t receives)
 {
 	w.set.priv.send_size = sends;
 	w.set.priv.recv_size = receives;
-	UP_AGAIN();
+	RECONNECT();
 	CT_EXPECT_EQ(end_limits(&w.end).send_inline, layer_inline());
 	CT_EXPECT_EQ(end_limits(&w.end).recv_inline, raw_inline());
 	goes_up_to(layer_inline() - RPR_HEADER_MIN);
 	comes_up_to(raw_inline() - RPR_HEADER_MIN);
-	down();
 }
 
 /* Calls of one direction and Replies of the other share a threshold. */
 ROW_BOTH(B12)
 {
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
-	UP();
-	down();
 	thresholds(1024, 4096);
 	thresholds(4096, 1024);
 	thresholds(4096, 4096);
@@ -65,36 +56,30 @@ ROW_BOTH(B12)
 /* All that the layer has credits for, and has given credits for, comes at once. */
 static void bursts(void)
 {
-	uint32_t i;
-
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(1);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		layer_asks(10 + i);
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		raw_call(100 + i);
 		raw_reply(10 + i);
 	}
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		layer_got_call(100 + i, SAY_CALL_MIN);
 		layer_got_reply(10 + i, SAY_REPLY_MIN);
 	}
-	for (i = 0; i < 8; i++) {
-		layer_replies(100 + i, SAY_REPLY_MIN);
-		raw_got_reply(100 + i, SAY_REPLY_MIN);
-	}
+	for (uint32_t i = 0; i < 8; i++)
+		raw_gets(100 + i);
 	settle();
 }
 
 ROW_CLIENT(B13)
 {
-	UP();
 	bursts();
 }
 
 ROW_SERVER(B16)
 {
-	UP();
 	bursts();
 }
 
@@ -121,17 +106,15 @@ static void loses(bool layer_leaves)
 ROW_BOTH(B14)
 {
 	unsigned int descriptors = 0;
-	int i;
 
-	UP();
-	for (i = 0; i < 8 && !ct_failed(); i++) {
+	for (int i = 0; i < 8 && !ct_failed(); i++) {
 		bursts();
 		loses(i % 2);
 		if (i == 1)
 			descriptors = ct_fds_open();
 		if (i > 1 && i % 2)
 			CT_EXPECT_EQ(ct_fds_open(), descriptors);
-		UP_AGAIN();
+		RECONNECT();
 	}
 	bursts();
 }
@@ -139,35 +122,29 @@ ROW_BOTH(B14)
 ROW_SERVER(B15)
 {
 	const uint32_t granted = 8;
-	uint32_t i, round;
 
-	UP();
 	CT_EXPECT_EQ(raw_asks_and_gets(1)->header.credit, granted);
-	for (round = 0; round < 3; round++) {
-		for (i = 0; i < granted; i++)
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < granted; i++)
 			raw_call_of(10 + i, raw_inline() - RPR_HEADER_MIN);
 		CT_EXPECT_EQ(w.raw.failed, 0);
-		for (i = 0; i < granted; i++)
+		for (uint32_t i = 0; i < granted; i++)
 			layer_got_call(10 + i, raw_inline() - RPR_HEADER_MIN);
-		for (i = 0; i < granted; i++) {
-			layer_replies(10 + i, SAY_REPLY_MIN);
-			raw_got_reply(10 + i, SAY_REPLY_MIN);
-		}
+		for (uint32_t i = 0; i < granted; i++)
+			raw_gets(10 + i);
 	}
 }
 
 /* A retransmission has the XID of the Call that it repeats. */
 ROW_BOTH(B30)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	/* Without a loss: not while the first is outstanding. */
 	layer_asks(5);
 	CT_EXPECT_EQ(layer_call(5, SAY_CALL_MIN), -FI_EALREADY);
 	raw_drop(&w.raw);
 	layer_got_error(5, FI_ECANCELED, 0);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	layer_asks_and_gets(5, 8);
 	layer_asks_and_gets(5, 8);
 	/* What the peer repeats is the program's to know again, with a Reply or without.
@@ -177,8 +154,7 @@ ROW_BOTH(B30)
 	raw_asks(7);
 	raw_asks(7);
 	layer_replies(7, SAY_REPLY_MIN);
-	layer_replies(7, SAY_REPLY_MIN);
-	raw_got_reply(7, SAY_REPLY_MIN);
+	raw_gets(7);
 	raw_got_reply(7, SAY_REPLY_MIN);
 	CT_EXPECT_EQ(layer_reply(7, SAY_REPLY_MIN), -FI_ENOENT);
 }
@@ -186,7 +162,6 @@ ROW_BOTH(B30)
 /* The end that listened does not connect: its Call fails at once on a dead connection. */
 ROW_SERVER(B31)
 {
-	UP();
 	layer_asks_and_gets(1, 8);
 	raw_drop(&w.raw);
 	EXPECT_SOON(w.end.shutdowns == 1);
@@ -195,8 +170,7 @@ ROW_SERVER(B31)
 	pump();
 	CT_EXPECT_EQ(w.end.shutdowns, 1);
 	CT_EXPECT_EQ(w.raw.request, NULL);
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	layer_asks_and_gets(2, 8);
 }
 
@@ -206,7 +180,6 @@ ROW_SERVER(B32)
 	struct op *call, *result;
 	struct rpr_seg seg;
 
-	UP();
 	layer_asks_and_gets(1, 8);
 	result = layer_result(5, 512);
 	call = layer_calls(5, SAY_CALL_MIN);
@@ -228,7 +201,6 @@ ROW_CLIENT(B33)
 	const time_t end = time(NULL) + 4;
 	const struct timespec moment = {.tv_nsec = 10000000};
 
-	UP();
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(1);
 	while (time(NULL) < end) {
@@ -243,26 +215,23 @@ ROW_CLIENT(B33)
 ROW_SERVER(B34)
 {
 	w.set.marker = false;
-	UP();
+	RECONNECT();
 	CT_EXPECT_EQ(layer_call(1, SAY_CALL_MIN), -FI_EOPNOTSUPP);
 	settle();
 	CT_EXPECT_EQ(layer_call(1, SAY_CALL_MIN), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(end_set(&w.end, FI_OPT_CAIRN_RPC_READY, 1), 0);
 	layer_asks_and_gets(1, 8);
-	down();
 	w.set.marker = true;
-	UP_AGAIN();
+	RECONNECT();
 	layer_asks_and_gets(1, 8);
 }
 
 /* NULL Calls to a client that takes none. */
 ROW_CLIENT(B35)
 {
-	uint32_t i;
-
 	w.set.end.grant = 0;
-	UP();
-	for (i = 1; i <= 3; i++) {
+	RECONNECT();
+	for (uint32_t i = 1; i <= 3; i++) {
 		raw_call(i);
 		EXPECT_SOON(stats().drop_unready == i);
 	}
@@ -282,7 +251,7 @@ ROW_BOTH(RFC8166_3_3_2_default)
 	w.set.end.chunks = FI_CAIRN_RPC_CHUNKS_NONE;
 	w.set.data[0] = 'x';
 	w.set.len = 1;
-	UP();
+	RECONNECT();
 	if (!w.connects)
 		CT_EXPECT_EQ(end_set(&w.end, FI_OPT_CAIRN_RPC_READY, 1), 0);
 	CT_EXPECT_EQ(end_limits(&w.end).send_inline, 1024);
@@ -295,34 +264,31 @@ ROW_BOTH(RFC8166_3_3_2_default)
 /* Whatever is sent, the header with it is never longer. */
 ROW_BOTH(RFC8166_3_3_2_never_exceeded)
 {
-	size_t len, threshold;
+	size_t threshold;
 	ssize_t ret;
 
 	w.set.priv.recv_size = 1024;
-	UP();
+	RECONNECT();
 	layer_asks_and_gets(1, 8);
 	threshold = layer_inline();
 	CT_EXPECT_EQ(threshold, 1024);
-	for (len = 8; len <= 2 * threshold && !ct_failed(); len += 7) {
+	for (size_t len = 8; len <= 2 * threshold && !ct_failed(); len += 7) {
 		CT_NOTE("%zu bytes", len);
 		ret = layer_call(5, len);
 		CT_EXPECT_EQ(ret, 0);
 		CT_EXPECT_LE(raw_take(&w.raw)->len, threshold);
-		raw_reply(5);
-		layer_got_reply(5, SAY_REPLY_MIN);
+		layer_gets(5);
 	}
 }
 
 /* More than the layer has room for hurts the connection that it comes on. */
 ROW_BOTH(RFC8166_3_3_2_exceeded)
 {
-	UP();
 	raw_call_of(1, raw_inline() - RPR_HEADER_MIN + 1);
 	EXPECT_SOON(w.raw.dead || w.raw.failed);
 	EXPECT_SOON(w.end.shutdowns == 1);
 	CT_EXPECT_FALSE(end_got_message(&w.end));
-	down();
-	UP_AGAIN();
+	RECONNECT();
 	settle();
 	layer_asks_and_gets(1, 8);
 }
@@ -330,21 +296,18 @@ ROW_BOTH(RFC8166_3_3_2_exceeded)
 /* Before a grant is given its receives are there; the first Call needs no grant. */
 ROW_BOTH(RFC8166_3_3_3_receives)
 {
-	uint32_t i, credit;
+	uint32_t credit;
 
-	UP();
 	raw_call_of(1, 1024 - RPR_HEADER_MIN);
 	layer_got_call(1, 1024 - RPR_HEADER_MIN);
 	layer_replies(1, SAY_REPLY_MIN);
 	credit = raw_got_reply(1, SAY_REPLY_MIN)->header.credit;
 	CT_EXPECT_EQ(credit, 8);
-	for (i = 0; i < credit; i++)
+	for (uint32_t i = 0; i < credit; i++)
 		raw_call(10 + i);
 	CT_EXPECT_EQ(w.raw.failed, 0);
-	for (i = 0; i < credit; i++)
+	for (uint32_t i = 0; i < credit; i++)
 		layer_got_call(10 + i, SAY_CALL_MIN);
-	for (i = 0; i < credit; i++) {
-		layer_replies(10 + i, SAY_REPLY_MIN);
-		raw_got_reply(10 + i, SAY_REPLY_MIN);
-	}
+	for (uint32_t i = 0; i < credit; i++)
+		raw_gets(10 + i);
 }

@@ -16,8 +16,7 @@ static void fills(size_t item, uint32_t segments)
 
 	CT_NOTE("%zu bytes in %u segments", item, segments);
 	memory = chunk_expose(head_write(&header), 4000, segments);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	wanted = item_reply(XID, item, 12, &len);
 	layer_replies_item(XID, item, 12);
 	message = raw_got(XID, RPR_MSG);
@@ -31,10 +30,7 @@ static void fills(size_t item, uint32_t segments)
 
 ROW_BOTH(RFC8166_3_4_6_order)
 {
-	uint32_t segments;
-
-	UP();
-	for (segments = 1; segments <= 16; segments++)
+	for (uint32_t segments = 1; segments <= 16; segments++)
 		fills(4000, segments);
 	CT_EXPECT_EQ(stats().written_bytes, 16 * 4000);
 }
@@ -42,10 +38,8 @@ ROW_BOTH(RFC8166_3_4_6_order)
 ROW_BOTH(RFC8166_3_4_6_echo)
 {
 	static const size_t items[] = {1, 2, 3, 4, 1000, 1333, 1334, 2666, 2667, 3999};
-	size_t i;
 
-	UP();
-	for (i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
 		fills(items[i], 3);
 }
 
@@ -56,10 +50,8 @@ ROW_BOTH(RFC8166_3_4_6_unused)
 	const struct raw_message *message;
 	uint8_t *memory;
 
-	UP();
 	memory = chunk_expose(head_write(&header), 4000, 3);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	layer_replies(XID, 100);
 	message = raw_got_reply(XID, 100);
 	CT_ASSERT_EQ(message->header.write_count, 1);
@@ -75,10 +67,8 @@ ROW_BOTH(RFC8166_3_4_6_empty)
 	uint8_t *wanted;
 	size_t len;
 
-	UP();
 	head_write(&header);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	wanted = item_reply(XID, 501, 12, &len);
 	layer_replies_item(XID, 501, 12);
 	message = raw_got(XID, RPR_MSG);
@@ -93,16 +83,13 @@ ROW_BOTH(RFC8166_3_4_6_2_roundup)
 {
 	const struct raw_message *message;
 	uint8_t *memory;
-	size_t item;
 
-	UP();
-	for (item = 1001; item < 1004; item++) {
+	for (size_t item = 1001; item < 1004; item++) {
 		struct rpr_header header = raw_header(XID, RPR_MSG);
 
 		memory = chunk_expose(head_write(&header), 1100, 1);
 		memset(memory, 0xaa, 1100);
-		raw_call_with(&header, SAY_CALL_MIN);
-		layer_got_call(XID, SAY_CALL_MIN);
+		raw_asks_with(&header);
 		layer_replies_item(XID, item, 4);
 		message = raw_got(XID, RPR_MSG);
 		CT_EXPECT_EQ(chunk_length(&message->header.write[0]), item);
@@ -143,21 +130,18 @@ static void gets_result(size_t offered, size_t written)
 
 ROW_BOTH(RFC8166_3_4_6_result)
 {
-	UP();
 	gets_result(4000, 4000);
 	gets_result(4001, 4001);
 }
 
 ROW_BOTH(RFC8166_3_4_6_result_short)
 {
-	UP();
 	gets_result(4000, 1);
 	gets_result(4000, 3999);
 }
 
 ROW_BOTH(RFC8166_3_4_6_result_unused)
 {
-	UP();
 	gets_result(4000, 0);
 }
 
@@ -169,13 +153,10 @@ ROW_BOTH(RFC8166_4_3_2_several)
 	const struct raw_message *message;
 	uint8_t *memory[3];
 	struct op *op;
-	int i;
 
-	UP();
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		memory[i] = chunk_expose(head_write(&header), 2500, 2);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	op = layer_sends(XID, false, lens, 4, 1U << 1 | 1U << 3);
 	message = raw_got(XID, RPR_MSG);
 	CT_ASSERT_EQ(message->header.write_count, 3);
@@ -197,11 +178,9 @@ ROW_BOTH(RFC8166_4_3_2_3_empty)
 	uint8_t *memory;
 	struct op *op;
 
-	UP();
 	head_write(&header);
 	memory = chunk_expose(head_write(&header), 2500, 1);
-	raw_call_with(&header, SAY_CALL_MIN);
-	layer_got_call(XID, SAY_CALL_MIN);
+	raw_asks_with(&header);
 	op = layer_sends(XID, false, lens, 4, 1U << 1 | 1U << 3);
 	message = raw_got(XID, RPR_MSG);
 	CT_ASSERT_EQ(message->header.write_count, 2);
@@ -219,7 +198,6 @@ ROW_BOTH(RFC8166_4_3_2_1_results)
 	struct op *results[2];
 	uint8_t bytes[700];
 
-	UP();
 	say_body(bytes, XID, 0, sizeof(bytes));
 	results[0] = layer_result(XID, 1000);
 	results[1] = layer_result(XID, 2000);
@@ -243,7 +221,6 @@ ROW_BOTH(RFC8166_4_3_2_1_too_small)
 {
 	struct op *op;
 
-	UP();
 	raw_call_offers_write(XID, 1000, 2);
 	layer_got_call(XID, SAY_CALL_MIN);
 	CT_EXPECT_EQ(layer_sends_item(XID, false, 1001, 4, &op), -FI_EMSGSIZE);
@@ -295,13 +272,11 @@ ROW_BOTH(RFC8166_3_4_6_echo_bad)
 {
 	struct rpr_header header;
 	struct op *result;
-	int what;
 
-	UP();
 	result = layer_result(XID, 1000);
 	layer_calls(XID, SAY_CALL_MIN);
 	header = raw_got(XID, RPR_MSG)->header;
-	for (what = 0; what <= 8; what++) {
+	for (int what = 0; what <= 8; what++) {
 		CT_NOTE("wrong in %d", what);
 		bad_echo(&header, what);
 		EXPECT_SOON(stats().drop_reply == (uint64_t)what + 1);

@@ -14,9 +14,8 @@ uint8_t say_byte(uint32_t xid, size_t i)
 void say_body(void *buf, uint32_t xid, size_t from, size_t len)
 {
 	uint8_t *out = buf;
-	size_t i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		out[i] = say_byte(xid, from + i);
 }
 
@@ -40,10 +39,8 @@ uint32_t say_read(const void *bytes, size_t at)
 
 static void say(void *buf, uint32_t xid, const uint32_t *words, size_t count, size_t len)
 {
-	size_t i;
-
 	say_body(buf, xid, 0, len);
-	for (i = 0; i < count && (i + 1) * WORD <= len; i++)
+	for (size_t i = 0; i < count && (i + 1) * WORD <= len; i++)
 		say_word(buf, i, words[i]);
 }
 

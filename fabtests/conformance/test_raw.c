@@ -6,111 +6,103 @@
 #include "raw.h"
 #include "pump.h"
 
-static struct raw client, server;
+/* They are connected. */
+struct raw_pair {
+	struct raw client, server;
+};
 
-static void pair_up(void)
+static void pair_up(struct raw_pair *p)
 {
-	raw_open(&server);
-	raw_open(&client);
-	raw_listen(&server);
-	raw_connect(&client, raw_name(&server), "please", 6);
-	ASSERT_SOON(server.request != NULL);
-	CT_EXPECT_MEMEQ(server.private, "please", 6);
-	raw_accept(&server, "yes", 3);
-	ASSERT_SOON(client.connected && server.connected);
-	CT_EXPECT_MEMEQ(client.private, "yes", 3);
+	raw_open(&p->server);
+	raw_open(&p->client);
+	raw_listen(&p->server);
+	raw_connect(&p->client, raw_name(&p->server), "please", 6);
+	ASSERT_SOON(p->server.request != NULL);
+	CT_EXPECT_MEMEQ(p->server.private, "please", 6);
+	raw_accept(&p->server, "yes", 3);
+	ASSERT_SOON(p->client.connected && p->server.connected);
+	CT_EXPECT_MEMEQ(p->client.private, "yes", 3);
 }
 
-static void pair_down(void)
+static void pair_down(struct raw_pair *p)
 {
-	raw_close(&client);
-	raw_close(&server);
+	raw_close(&p->client);
+	raw_close(&p->server);
 }
+
+CT_FIXTURE(raw, struct raw_pair, pair_up, pair_down);
 
 /* More than there are receives for at a time. */
-CT_TEST(raw, shows_messages_in_their_order)
+CT_TEST_F(raw, shows_messages_in_their_order)
 {
 	struct rpr_header header = {.vers = RPR_VERSION, .credit = 1, .proc = RPR_MSG};
 	const struct raw_message *message;
-	uint32_t xid;
 
-	pair_up();
-	for (xid = 1; xid <= 600 && !ct_failed(); xid++) {
+	for (uint32_t xid = 1; xid <= 600 && !ct_failed(); xid++) {
 		header.xid = xid;
-		raw_say(&client, &header, "payload", 7);
-		message = raw_take(&server);
+		raw_say(&t->client, &header, "payload", 7);
+		message = raw_take(&t->server);
 		CT_EXPECT_EQ(message->bad, RPR_OK);
 		CT_EXPECT_EQ(message->header.xid, xid);
 		CT_EXPECT_EQ(message->payload_len, 7);
 		CT_EXPECT_MEMEQ(message->payload, "payload", 7);
 	}
-	CT_EXPECT_EQ(server.arrived, 600);
-	CT_EXPECT_EQ(client.failed, 0);
-	pair_down();
+	CT_EXPECT_EQ(t->server.arrived, 600);
+	CT_EXPECT_EQ(t->client.failed, 0);
 }
 
-CT_TEST(raw, sends_any_bytes)
+CT_TEST_F(raw, sends_any_bytes)
 {
 	const struct raw_message *message;
 
-	pair_up();
-	raw_send(&client, "\1\2\3", 3);
-	message = raw_take(&server);
+	raw_send(&t->client, "\1\2\3", 3);
+	message = raw_take(&t->server);
 	CT_EXPECT_EQ(message->bad, RPR_BAD_SHORT);
 	CT_EXPECT_EQ(message->len, 3);
 	CT_EXPECT_MEMEQ(message->bytes, "\1\2\3", 3);
-	pair_down();
 }
 
-CT_TEST(raw, reaches_exposed_memory)
+CT_TEST_F(raw, reaches_exposed_memory)
 {
 	char memory[100] = "the peer's", got[100];
 	struct rpr_seg seg;
 
-	pair_up();
-	seg = raw_expose(&server, memory, sizeof(memory));
-	CT_EXPECT_EQ(raw_read(&client, &seg, got), 0);
+	seg = raw_expose(&t->server, memory, sizeof(memory));
+	CT_EXPECT_EQ(raw_read(&t->client, &seg, got), 0);
 	CT_EXPECT_MEMEQ(got, memory, sizeof(got));
 	memset(got, 'x', sizeof(got));
 	seg.offset += 10;
 	seg.length = 5;
-	CT_EXPECT_EQ(raw_write(&client, &seg, got), 0);
+	CT_EXPECT_EQ(raw_write(&t->client, &seg, got), 0);
 	CT_EXPECT_MEMEQ(memory, "the peer'sxxxxx\0", 16);
-	pair_down();
 }
 
-CT_TEST(raw, learns_that_memory_is_hidden)
+CT_TEST_F(raw, learns_that_memory_is_hidden)
 {
 	char memory[100] = "secret", got[100] = "";
 	struct rpr_seg seg;
 
 	if (!strcmp(lower_name(), "verbs"))
 		CT_SKIP("libfabric's verbs keeps closed regions registered");
-	pair_up();
-	seg = raw_expose(&server, memory, sizeof(memory));
-	raw_hide(&server, &seg);
-	CT_EXPECT_NE(raw_read(&client, &seg, got), 0);
+	seg = raw_expose(&t->server, memory, sizeof(memory));
+	raw_hide(&t->server, &seg);
+	CT_EXPECT_NE(raw_read(&t->client, &seg, got), 0);
 	CT_EXPECT_EQ(got[0], 0);
-	pair_down();
 }
 
-CT_TEST(raw, learns_that_memory_is_no_longer_than_it_is)
+CT_TEST_F(raw, learns_that_memory_is_no_longer_than_it_is)
 {
 	char memory[100] = "secret", got[101] = "";
 	struct rpr_seg seg;
 
-	pair_up();
-	seg = raw_expose(&server, memory, sizeof(memory));
+	seg = raw_expose(&t->server, memory, sizeof(memory));
 	seg.length++;
-	CT_EXPECT_NE(raw_read(&client, &seg, got), 0);
-	EXPECT_SOON(client.dead);
-	pair_down();
+	CT_EXPECT_NE(raw_read(&t->client, &seg, got), 0);
+	EXPECT_SOON(t->client.dead);
 }
 
-CT_TEST(raw, sees_that_the_peer_left)
+CT_TEST_F(raw, sees_that_the_peer_left)
 {
-	pair_up();
-	raw_drop(&client);
-	EXPECT_SOON(server.dead);
-	pair_down();
+	raw_drop(&t->client);
+	EXPECT_SOON(t->server.dead);
 }

@@ -1,157 +1,81 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The search over all states, for models to use. What uses it is linked with XPL_WRAP: the heap that it takes back.
-check_LIBRARIES += fabtests/explore/libsearch.a
-fabtests_explore_libsearch_a_SOURCES = \
-	fabtests/explore/search/every.c \
-	fabtests/explore/search/hash.h \
-	fabtests/explore/search/heap.c \
-	fabtests/explore/search/heap.h \
-	fabtests/explore/search/search.h \
-	fabtests/explore/search/seen.c \
-	fabtests/explore/search/seen.h \
-	fabtests/explore/search/some.c \
-	fabtests/explore/search/states.c \
-	fabtests/explore/search/states.h \
-	fabtests/explore/search/tell.c \
-	fabtests/explore/search/way.c \
-	fabtests/explore/search/way.h \
-	fabtests/explore/search/wrap.c
+# The search over all states, for models to use. What uses it is linked with XPL_WRAP: the heap that
+# it takes back.
+%D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/%D%/search
+check_LIBRARIES += %D%/libsearch.a
+%C%_libsearch_a_SOURCES = %D%/search/every.c %D%/search/hash.h %D%/search/heap.c %D%/search/heap.h \
+	%D%/search/search.h %D%/search/seen.c %D%/search/seen.h %D%/search/some.c \
+	%D%/search/states.c %D%/search/states.h %D%/search/tell.c %D%/search/way.c \
+	%D%/search/way.h %D%/search/wrap.c
 XPL_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup
 
-# The crash explorer, whose model is the real provider on the software device, both linked in. util/check
-# runs it by itself: sanitizers and valgrind would only make it slow.
-check_PROGRAMS += fabtests/explore/explore
-fabtests_explore_explore_SOURCES = \
-	fabtests/explore/pverbs/call.c \
-	fabtests/explore/pverbs/call.h \
-	fabtests/explore/pverbs/chance.c \
-	fabtests/explore/pverbs/check.c \
-	fabtests/explore/pverbs/check.h \
-	fabtests/explore/pverbs/expect.c \
-	fabtests/explore/pverbs/expect.h \
-	fabtests/explore/pverbs/explore.c \
-	fabtests/explore/pverbs/faults.c \
-	fabtests/explore/pverbs/image.c \
-	fabtests/explore/pverbs/image.h \
-	fabtests/explore/pverbs/machine.c \
-	fabtests/explore/pverbs/machine.h \
-	fabtests/explore/pverbs/model.c \
-	fabtests/explore/pverbs/model.h \
-	fabtests/explore/pverbs/mutants.c \
-	fabtests/explore/pverbs/mutants.h \
-	fabtests/explore/pverbs/mutate.c \
-	fabtests/explore/pverbs/omit.c \
-	fabtests/explore/pverbs/plans.c \
-	fabtests/explore/pverbs/plans.h \
-	fabtests/explore/pverbs/program.c \
-	fabtests/explore/pverbs/program.h \
-	fabtests/explore/pverbs/refuse.c \
-	fabtests/explore/pverbs/runs.c \
-	fabtests/explore/pverbs/runs.h \
-	fabtests/explore/pverbs/scenario.h \
-	fabtests/explore/pverbs/scenarios.c \
-	fabtests/explore/pverbs/scenarios_counted.c \
-	fabtests/explore/pverbs/scenarios_durable.c \
-	fabtests/explore/pverbs/scenarios_fence.c \
-	fabtests/explore/pverbs/scenarios_message.c \
-	fabtests/explore/pverbs/scenarios_plain.c \
-	fabtests/explore/pverbs/scenarios_plan.c \
-	fabtests/explore/pverbs/scenarios_regions.c \
-	fabtests/explore/pverbs/scenarios_replay.c \
-	fabtests/explore/pverbs/state.c \
-	fabtests/explore/pverbs/state.h \
-	fabtests/explore/pverbs/target.c \
-	fabtests/explore/pverbs/target.h \
-	fabtests/explore/pverbs/world.c \
-	fabtests/explore/pverbs/world.h
-fabtests_explore_explore_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
-	-I$(top_srcdir)/util/simverbs -I$(top_srcdir)/prov/pverbs $(LIBFABRIC_CFLAGS) $(VERBS_CFLAGS)
-# Whole: of an archive the linker would leave out the functions that no object names, and libibverbs'
-# would stand for them.
-fabtests_explore_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic \
-	-Wl,--whole-archive,util/simverbs/.libs/libsimverbs-all.a,--no-whole-archive \
-	$(XPL_WRAP) -Wl,--wrap=fi_freeinfo,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime,--wrap=svb_medium_flush,--wrap=pvb_plan \
-	-Wl,--wrap=pvb_batch_data,--wrap=pvb_batch_seq,--wrap=pvb_batch_read \
-	-Wl,--wrap=pvb_batch_entry,--wrap=pvb_control_request_send,--wrap=pvb_defer,--wrap=pvb_cq_convert_sent \
-	-Wl,--wrap=pvb_facts_of,--wrap=pvb_pmem_region_find,--wrap=pvb_commit_pending,--wrap=pvb_dirty_owed \
-	-Wl,--wrap=pvb_plan_cache_hit,--wrap=pvb_plan_cache_fenced,--wrap=pvb_dirty_add,--wrap=pvb_commit_upgrade \
-	-Wl,--wrap=pvb_upgrade_plan,--wrap=pvb_commit_overtakes
-fabtests_explore_explore_LDADD = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la $(LIBFABRIC_LIBS) $(INIH_LIBS) \
-	-lm -lpthread
-fabtests_explore_explore_DEPENDENCIES = fabtests/explore/libsearch.a prov/pverbs/libpverbs-objs.la \
-	util/simverbs/libsimverbs-all.la
+# The crash explorer, whose model is the real provider on the software device, both linked in.
+# util/check runs it by itself: sanitizers and valgrind would only make it slow.
+%D%/pverbs/%.o: private AM_CPPFLAGS += -I$(srcdir)/util/simverbs -I$(srcdir)/prov/pverbs
+check_PROGRAMS += %D%/explore
+%C%_explore_SOURCES = %D%/pverbs/call.c %D%/pverbs/call.h %D%/pverbs/chance.c %D%/pverbs/check.c \
+	%D%/pverbs/check.h %D%/pverbs/expect.c %D%/pverbs/expect.h %D%/pverbs/explore.c \
+	%D%/pverbs/faults.c %D%/pverbs/image.c %D%/pverbs/image.h %D%/pverbs/machine.c \
+	%D%/pverbs/machine.h %D%/pverbs/model.c %D%/pverbs/model.h %D%/pverbs/mutants.c \
+	%D%/pverbs/mutants.h %D%/pverbs/mutate.c %D%/pverbs/omit.c %D%/pverbs/plans.c \
+	%D%/pverbs/plans.h %D%/pverbs/program.c %D%/pverbs/program.h %D%/pverbs/refuse.c \
+	%D%/pverbs/runs.c %D%/pverbs/runs.h %D%/pverbs/scenario.h %D%/pverbs/scenarios.c \
+	%D%/pverbs/scenarios_counted.c %D%/pverbs/scenarios_durable.c %D%/pverbs/scenarios_fence.c \
+	%D%/pverbs/scenarios_message.c %D%/pverbs/scenarios_plain.c %D%/pverbs/scenarios_plan.c \
+	%D%/pverbs/scenarios_regions.c %D%/pverbs/scenarios_replay.c %D%/pverbs/state.c \
+	%D%/pverbs/state.h %D%/pverbs/target.c %D%/pverbs/target.h %D%/pverbs/world.c \
+	%D%/pverbs/world.h
+%C%_explore_LDFLAGS = $(AM_LDFLAGS) -export-dynamic $(simverbs_whole) $(XPL_WRAP) \
+	-Wl,--wrap=fi_freeinfo,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=clock_gettime \
+	-Wl,--wrap=svb_medium_flush,--wrap=pvb_plan,--wrap=pvb_batch_data,--wrap=pvb_batch_seq \
+	-Wl,--wrap=pvb_batch_read,--wrap=pvb_batch_entry,--wrap=pvb_control_request_send \
+	-Wl,--wrap=pvb_defer,--wrap=pvb_cq_convert_sent,--wrap=pvb_facts_of \
+	-Wl,--wrap=pvb_pmem_region_find,--wrap=pvb_commit_pending,--wrap=pvb_dirty_owed \
+	-Wl,--wrap=pvb_plan_cache_hit,--wrap=pvb_plan_cache_fenced,--wrap=pvb_dirty_add \
+	-Wl,--wrap=pvb_commit_upgrade,--wrap=pvb_upgrade_plan,--wrap=pvb_commit_overtakes
+%C%_explore_LDADD = %D%/libsearch.a $(pverbs_libs) $(simverbs_libs)
+EXTRA_%C%_explore_DEPENDENCIES = $(simverbs_parts)
 
 # The same search over rpcrdma, two ends of it over the scripted provider.
-check_PROGRAMS += fabtests/explore/explore_rpcrdma
-fabtests_explore_explore_rpcrdma_SOURCES = \
-	fabtests/explore/rpcrdma/ct.c \
-	fabtests/explore/rpcrdma/end.c \
-	fabtests/explore/rpcrdma/explore.c \
-	fabtests/explore/rpcrdma/message.c \
-	fabtests/explore/rpcrdma/message.h \
-	fabtests/explore/rpcrdma/model.c \
-	fabtests/explore/rpcrdma/model.h \
-	fabtests/explore/rpcrdma/mutants.c \
-	fabtests/explore/rpcrdma/mutants.h \
-	fabtests/explore/rpcrdma/program.c \
-	fabtests/explore/rpcrdma/program.h \
-	fabtests/explore/rpcrdma/read.c \
-	fabtests/explore/rpcrdma/scenario.h \
-	fabtests/explore/rpcrdma/scenarios.c \
-	fabtests/explore/rpcrdma/tidy.c \
-	fabtests/explore/rpcrdma/wire.c \
-	fabtests/explore/rpcrdma/wire.h \
-	fabtests/explore/rpcrdma/world.c \
-	fabtests/explore/rpcrdma/world.h
-fabtests_explore_explore_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests \
-	-I$(top_srcdir)/fabtests/explore/search -I$(top_srcdir)/fabtests/unit \
-	-I$(top_srcdir)/fabtests/unit/script -I$(top_srcdir)/prov/rpcrdma $(LIBFABRIC_CFLAGS)
-fabtests_explore_explore_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) $(SCRIPT_EXPORT) \
+%D%/rpcrdma/%.o: private AM_CPPFLAGS += -I$(srcdir)/fabtests -I$(srcdir)/fabtests/unit \
+	-I$(srcdir)/fabtests/script -I$(srcdir)/prov/rpcrdma
+check_PROGRAMS += %D%/explore_rpcrdma
+%C%_explore_rpcrdma_SOURCES = %D%/rpcrdma/ct.c %D%/rpcrdma/end.c %D%/rpcrdma/explore.c \
+	%D%/rpcrdma/message.c %D%/rpcrdma/message.h %D%/rpcrdma/model.c %D%/rpcrdma/model.h \
+	%D%/rpcrdma/mutants.c %D%/rpcrdma/mutants.h %D%/rpcrdma/program.c %D%/rpcrdma/program.h \
+	%D%/rpcrdma/read.c %D%/rpcrdma/scenario.h %D%/rpcrdma/scenarios.c %D%/rpcrdma/tidy.c \
+	%D%/rpcrdma/wire.c %D%/rpcrdma/wire.h %D%/rpcrdma/world.c %D%/rpcrdma/world.h
+%C%_explore_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) $(script_export) \
 	-Wl,--wrap=fi_freeinfo,--wrap=fi_getinfo,--wrap=fi_log_enabled,--wrap=clock_gettime \
 	-Wl,--wrap=scr_work_start,--wrap=scr_work_report \
 	-Wl,--wrap=crn_cq_write,--wrap=crn_cq_write_err,--wrap=rpr_conn_make \
 	-Wl,--wrap=rpr_call_reply,--wrap=rpr_call_cancel,--wrap=rpr_call_late,--wrap=rpr_inbound \
-	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put,--wrap=rpr_progress_locked \
+	-Wl,--wrap=rpr_message_parse,--wrap=rpr_mem_fence,--wrap=rpr_rx_put \
+	-Wl,--wrap=rpr_progress_locked \
 	-Wl,--wrap=rpr_flush,--wrap=rpr_serve_write,--wrap=rpr_serve_reply,--wrap=rpr_call_start \
 	-Wl,--wrap=rpr_call_over,--wrap=rpr_arrive
-fabtests_explore_explore_rpcrdma_LDADD = fabtests/explore/libsearch.a \
-	prov/rpcrdma/librpcrdma-objs.la fabtests/unit/script/libscript.la \
-	prov/common/libcairn-common.la $(LIBFABRIC_LIBS) -lpthread
+%C%_explore_rpcrdma_LDADD = %D%/libsearch.a $(script_libs) $(rpcrdma_libs) -lpthread
 
 # Flow control of routed connections, round a ring of routers.
-check_PROGRAMS += fabtests/explore/explore_route_credit
-fabtests_explore_explore_route_credit_SOURCES = \
-	fabtests/explore/route/credit.c \
-	fabtests/explore/route/credit.h \
-	fabtests/explore/route/credit_model.c \
-	fabtests/explore/route/credit_mutants.c \
-	fabtests/explore/route/run.c \
-	fabtests/explore/route/run.h
-fabtests_explore_explore_route_credit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
-	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
-fabtests_explore_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rte_message_lane,--wrap=rte_inlet_empty \
-	-Wl,--wrap=rte_inlet_tell,--wrap=rte_inlet_overdue,--wrap=rte_outlet_take \
-	-Wl,--wrap=rte_inlet_ask,--wrap=rte_inlet_given,--wrap=rte_outlet_asked
-fabtests_explore_explore_route_credit_LDADD = fabtests/explore/libsearch.a prov/route/flow/libflow.la \
-	prov/route/wire/libroutewire.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+%D%/route/%.o: private AM_CPPFLAGS += -I$(srcdir)/prov/route
+check_PROGRAMS += %D%/explore_route_credit
+%C%_explore_route_credit_SOURCES = %D%/route/credit.c %D%/route/credit.h %D%/route/credit_model.c \
+	%D%/route/credit_mutants.c %D%/route/run.c %D%/route/run.h
+%C%_explore_route_credit_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=rte_message_lane,--wrap=rte_inlet_empty,--wrap=rte_inlet_tell \
+	-Wl,--wrap=rte_inlet_overdue,--wrap=rte_outlet_take,--wrap=rte_inlet_ask \
+	-Wl,--wrap=rte_inlet_given,--wrap=rte_outlet_asked
+%C%_explore_route_credit_LDADD = %D%/libsearch.a $(route_config_libs)
 
 # The link-state exchange of three or four routers.
-check_PROGRAMS += fabtests/explore/explore_route_flood
-fabtests_explore_explore_route_flood_SOURCES = \
-	fabtests/explore/route/flood.c \
-	fabtests/explore/route/flood.h \
-	fabtests/explore/route/flood_check.c \
-	fabtests/explore/route/flood_model.c \
-	fabtests/explore/route/flood_mutants.c \
-	fabtests/explore/route/flood_world.c \
-	fabtests/explore/route/run.c \
-	fabtests/explore/route/run.h
-fabtests_explore_explore_route_flood_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/explore/search \
-	-I$(top_srcdir)/prov/route $(LIBFABRIC_CFLAGS)
-fabtests_explore_explore_route_flood_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) \
-	-Wl,--wrap=rte_lsa_compare,--wrap=rte_lsdb_put,--wrap=rte_flood,--wrap=rte_flood_receive,--wrap=rte_link_names \
-	-Wl,--wrap=rte_reach_receive,--wrap=rte_own_ahead,--wrap=rte_digest_send,--wrap=rte_lsreq_receive \
-	-Wl,--wrap=rte_heartbeat_receive,--wrap=rte_lsdb_hash,--wrap=rte_own_changed,--wrap=rte_own_withdraw
-fabtests_explore_explore_route_flood_LDADD = fabtests/explore/libsearch.a prov/route/sync/libsync.la
-EXTRA_DIST += fabtests/explore/local.mk
+check_PROGRAMS += %D%/explore_route_flood
+%C%_explore_route_flood_SOURCES = %D%/route/flood.c %D%/route/flood.h %D%/route/flood_check.c \
+	%D%/route/flood_model.c %D%/route/flood_mutants.c %D%/route/flood_world.c %D%/route/run.c \
+	%D%/route/run.h
+%C%_explore_route_flood_LDFLAGS = $(AM_LDFLAGS) $(XPL_WRAP) \
+	-Wl,--wrap=rte_lsa_compare,--wrap=rte_lsdb_put,--wrap=rte_flood,--wrap=rte_flood_receive \
+	-Wl,--wrap=rte_link_names,--wrap=rte_reach_receive,--wrap=rte_own_ahead \
+	-Wl,--wrap=rte_digest_send,--wrap=rte_lsreq_receive,--wrap=rte_heartbeat_receive \
+	-Wl,--wrap=rte_lsdb_hash,--wrap=rte_own_changed,--wrap=rte_own_withdraw
+%C%_explore_route_flood_LDADD = %D%/libsearch.a prov/route/sync/libsync.a $(route_config_libs)

@@ -1,370 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Functional tests: two-process programs for any provider. One program is one fi_cairn_*.c and
 # the files of its cases; the harness (fct_*) is shared.
-noinst_LIBRARIES += fabtests/functional/libfct.a
-fabtests_functional_libfct_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_libfct_a_SOURCES = \
-	fabtests/functional/fct.h \
-	fabtests/functional/fct_fabric.h \
-	fabtests/functional/fct_ctl.c \
-	fabtests/functional/fct_event.c \
-	fabtests/functional/fct_frame.c \
-	fabtests/functional/fct_frame.h \
-	fabtests/functional/fct_info.c \
-	fabtests/functional/fct_link.c \
-	fabtests/functional/fct_main.c \
-	fabtests/functional/fct_mem.c \
-	fabtests/functional/fct_opts.c \
-	fabtests/functional/fct_progress.c \
-	fabtests/functional/fct_report.c \
-	fabtests/functional/fct_wait.c
+noinst_LIBRARIES += %D%/libfct.a
+%C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
+	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_opts.c \
+	%D%/fct_progress.c %D%/fct_report.c %D%/fct_wait.c
+fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
-FCT_LDADD = fabtests/functional/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
+# Calls of the C library and of verbs that fail.
+fct_fault = %D%/fault.h %D%/fault_arm.c %D%/fault_calls.c %D%/fault_hook.c %D%/fault_scene.c \
+	%D%/fault_step.h
 
-bin_PROGRAMS += fabtests/functional/fi_cairn_atomic
-fabtests_functional_fi_cairn_atomic_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_atomic_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_atomic_SOURCES = \
-	fabtests/functional/atomic.c \
-	fabtests/functional/atomic.h \
-	fabtests/functional/atomic_err.c \
-	fabtests/functional/atomic_forms.c \
-	fabtests/functional/atomic_use.c \
-	fabtests/functional/fi_cairn_atomic.c
+bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_cairn_cntr \
+	%D%/fi_cairn_commit %D%/fi_cairn_cq %D%/fi_cairn_dgram %D%/fi_cairn_end %D%/fi_cairn_eq \
+	%D%/fi_cairn_fault %D%/fi_cairn_file %D%/fi_cairn_getinfo %D%/fi_cairn_lost \
+	%D%/fi_cairn_many %D%/fi_cairn_mcast %D%/fi_cairn_mesh %D%/fi_cairn_mr %D%/fi_cairn_msg \
+	%D%/fi_cairn_process %D%/fi_cairn_rdm %D%/fi_cairn_refused %D%/fi_cairn_removed \
+	%D%/fi_cairn_rma %D%/fi_cairn_routed %D%/fi_cairn_rxm %D%/fi_cairn_srx %D%/fi_cairn_store \
+	%D%/fi_cairn_stress
 
-bin_PROGRAMS += fabtests/functional/fi_cairn_close
-fabtests_functional_fi_cairn_close_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_close_LDADD = $(FCT_LDADD) -ldl
-fabtests_functional_fi_cairn_close_SOURCES = \
-	fabtests/functional/close_order.c \
-	fabtests/functional/close_order.h \
-	fabtests/functional/fault.h \
-	fabtests/functional/fault_arm.c \
-	fabtests/functional/fault_calls.c \
-	fabtests/functional/fault_hook.c \
-	fabtests/functional/fault_scene.c \
-	fabtests/functional/fault_step.h \
-	fabtests/functional/fi_cairn_close.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_cm
-fabtests_functional_fi_cairn_cm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_cm_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_cm_SOURCES = \
-	fabtests/functional/cm.c \
-	fabtests/functional/cm.h \
-	fabtests/functional/cm_data.c \
-	fabtests/functional/cm_end.c \
-	fabtests/functional/cm_many.c \
-	fabtests/functional/cm_state.c \
-	fabtests/functional/cm_wait.c \
-	fabtests/functional/fi_cairn_cm.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_cntr
-fabtests_functional_fi_cairn_cntr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_cntr_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_cntr_SOURCES = \
-	fabtests/functional/cntr.c \
-	fabtests/functional/cntr.h \
-	fabtests/functional/cntr_count.c \
-	fabtests/functional/cntr_value.c \
-	fabtests/functional/cntr_wait.c \
-	fabtests/functional/fi_cairn_cntr.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_cq
-fabtests_functional_fi_cairn_cq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_cq_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_cq_SOURCES = \
-	fabtests/functional/cq.c \
-	fabtests/functional/cq.h \
-	fabtests/functional/cq_open.c \
-	fabtests/functional/cq_read.c \
-	fabtests/functional/cq_wait.c \
-	fabtests/functional/fi_cairn_cq.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_commit
-fabtests_functional_fi_cairn_commit_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_commit_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_commit_SOURCES = \
-	fabtests/functional/durable.c \
-	fabtests/functional/durable.h \
-	fabtests/functional/durable_before.c \
-	fabtests/functional/durable_default.c \
-	fabtests/functional/durable_err.c \
-	fabtests/functional/durable_flow.c \
-	fabtests/functional/durable_forms.c \
-	fabtests/functional/durable_other.c \
-	fabtests/functional/durable_replay.c \
-	fabtests/functional/durable_without.c \
-	fabtests/functional/fi_cairn_commit.c
-bin_PROGRAMS += fabtests/functional/fi_cairn_dgram
-fabtests_functional_fi_cairn_dgram_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_dgram_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_dgram_SOURCES = \
-	fabtests/functional/dgram.c \
-	fabtests/functional/dgram.h \
-	fabtests/functional/dgram_count.c \
-	fabtests/functional/dgram_forms.c \
-	fabtests/functional/dgram_lossy.c \
-	fabtests/functional/dgram_use.c \
-	fabtests/functional/fi_cairn_dgram.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_mcast
-fabtests_functional_fi_cairn_mcast_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_mcast_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_mcast_SOURCES = \
-	fabtests/functional/fi_cairn_mcast.c \
-	fabtests/functional/mcast.c \
-	fabtests/functional/mcast.h \
-	fabtests/functional/mcast_join.c \
-	fabtests/functional/mcast_use.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_end
-fabtests_functional_fi_cairn_end_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_end_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_end_SOURCES = fabtests/functional/fi_cairn_end.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_eq
-fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_eq_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_eq_SOURCES = \
-	fabtests/functional/eq.c \
-	fabtests/functional/eq.h \
-	fabtests/functional/eq_ep.c \
-	fabtests/functional/eq_queue.c \
-	fabtests/functional/eq_wait.c \
-	fabtests/functional/fi_cairn_eq.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_file
-fabtests_functional_fi_cairn_file_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_file_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_file_SOURCES = \
-	fabtests/functional/fi_cairn_file.c \
-	fabtests/functional/file.c \
-	fabtests/functional/file.h \
-	fabtests/functional/file_recv.c \
-	fabtests/functional/file_send.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_getinfo
-fabtests_functional_fi_cairn_getinfo_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_getinfo_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_getinfo_SOURCES = \
-	fabtests/functional/fi_cairn_getinfo.c \
-	fabtests/functional/gi.c \
-	fabtests/functional/gi.h \
-	fabtests/functional/gi_addr.c \
-	fabtests/functional/gi_attr.c \
-	fabtests/functional/gi_caps.c \
-	fabtests/functional/gi_open.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_lost
-fabtests_functional_fi_cairn_lost_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_lost_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_lost_SOURCES = \
-	fabtests/functional/fi_cairn_lost.c \
-	fabtests/functional/lost.c \
-	fabtests/functional/lost.h \
-	fabtests/functional/lost_play.c \
-	fabtests/functional/lost_kept.c \
-	fabtests/functional/lost_pmem.c \
-	fabtests/functional/lost_pmem_cq.c \
-	fabtests/functional/lost_where.c \
-	fabtests/functional/lost_where.h
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_mesh
-fabtests_functional_fi_cairn_mesh_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_mesh_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_mesh_SOURCES = \
-	fabtests/functional/fi_cairn_mesh.c \
-	fabtests/functional/mesh.c \
-	fabtests/functional/mesh.h \
-	fabtests/functional/mesh_use.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_many
-fabtests_functional_fi_cairn_many_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_many_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_many_SOURCES = \
-	fabtests/functional/fi_cairn_many.c \
-	fabtests/functional/many.c \
-	fabtests/functional/many.h \
-	fabtests/functional/many_conns.c \
-	fabtests/functional/many_storm.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_mr
-fabtests_functional_fi_cairn_mr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_mr_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_mr_SOURCES = \
-	fabtests/functional/fi_cairn_mr.c \
-	fabtests/functional/mr.h \
-	fabtests/functional/mr_bad.c \
-	fabtests/functional/mr_pmem.c \
-	fabtests/functional/mr_reg.c \
-	fabtests/functional/mr_use.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_msg
-fabtests_functional_fi_cairn_msg_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_msg_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_msg_SOURCES = \
-	fabtests/functional/fi_cairn_msg.c \
-	fabtests/functional/msg.h \
-	fabtests/functional/msg_chain.c \
-	fabtests/functional/msg_comp.c \
-	fabtests/functional/msg_err.c \
-	fabtests/functional/msg_flow.c \
-	fabtests/functional/msg_forms.c \
-	fabtests/functional/msg_level.c \
-	fabtests/functional/msg_limit.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_fault
-fabtests_functional_fi_cairn_fault_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_fault_LDADD = $(FCT_LDADD) -ldl
-fabtests_functional_fi_cairn_fault_SOURCES = \
-	fabtests/functional/fault.h \
-	fabtests/functional/fault_arm.c \
-	fabtests/functional/fault_calls.c \
-	fabtests/functional/fault_dgram.c \
-	fabtests/functional/fault_hook.c \
-	fabtests/functional/fault_scene.c \
-	fabtests/functional/fault_step.h \
-	fabtests/functional/fi_cairn_fault.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_rdm
-fabtests_functional_fi_cairn_rdm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_rdm_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_rdm_SOURCES = \
-	fabtests/functional/fi_cairn_rdm.c \
-	fabtests/functional/rdm.c \
-	fabtests/functional/rdm.h \
-	fabtests/functional/rdm_msg.c \
-	fabtests/functional/rdm_rma.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_refused
-fabtests_functional_fi_cairn_refused_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_refused_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_refused_SOURCES = fabtests/functional/fi_cairn_refused.c
+%C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_err.c %D%/atomic_forms.c \
+	%D%/atomic_use.c %D%/fi_cairn_atomic.c
+%C%_fi_cairn_atomic_LDADD = $(fct_libs)
+%C%_fi_cairn_close_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_close.c $(fct_fault)
+%C%_fi_cairn_close_LDADD = $(fct_libs) -ldl
+%C%_fi_cairn_cm_SOURCES = %D%/cm.c %D%/cm.h %D%/cm_data.c %D%/cm_end.c %D%/cm_many.c \
+	%D%/cm_state.c %D%/cm_wait.c %D%/fi_cairn_cm.c
+%C%_fi_cairn_cm_LDADD = $(fct_libs)
+%C%_fi_cairn_cntr_SOURCES = %D%/cntr.c %D%/cntr.h %D%/cntr_count.c %D%/cntr_value.c \
+	%D%/cntr_wait.c %D%/fi_cairn_cntr.c
+%C%_fi_cairn_cntr_LDADD = $(fct_libs)
+%C%_fi_cairn_commit_SOURCES = %D%/durable.c %D%/durable.h %D%/durable_before.c \
+	%D%/durable_default.c %D%/durable_err.c %D%/durable_flow.c %D%/durable_forms.c \
+	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c %D%/fi_cairn_commit.c
+%C%_fi_cairn_commit_LDADD = $(fct_libs)
+%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_open.c %D%/cq_read.c %D%/cq_wait.c \
+	%D%/fi_cairn_cq.c
+%C%_fi_cairn_cq_LDADD = $(fct_libs)
+%C%_fi_cairn_dgram_SOURCES = %D%/dgram.c %D%/dgram.h %D%/dgram_count.c %D%/dgram_forms.c \
+	%D%/dgram_lossy.c %D%/dgram_use.c %D%/fi_cairn_dgram.c
+%C%_fi_cairn_dgram_LDADD = $(fct_libs)
+%C%_fi_cairn_end_LDADD = $(fct_libs)
+%C%_fi_cairn_eq_SOURCES = %D%/eq.c %D%/eq.h %D%/eq_ep.c %D%/eq_queue.c %D%/eq_wait.c \
+	%D%/fi_cairn_eq.c
+%C%_fi_cairn_eq_LDADD = $(fct_libs)
+%C%_fi_cairn_fault_SOURCES = %D%/fault_dgram.c %D%/fi_cairn_fault.c $(fct_fault)
+%C%_fi_cairn_fault_LDADD = $(fct_libs) -ldl
+%C%_fi_cairn_file_SOURCES = %D%/fi_cairn_file.c %D%/file.c %D%/file.h %D%/file_recv.c \
+	%D%/file_send.c
+%C%_fi_cairn_file_LDADD = $(fct_libs)
+%C%_fi_cairn_getinfo_SOURCES = %D%/fi_cairn_getinfo.c %D%/gi.c %D%/gi.h %D%/gi_addr.c \
+	%D%/gi_attr.c %D%/gi_caps.c %D%/gi_open.c
+%C%_fi_cairn_getinfo_LDADD = $(fct_libs)
+%C%_fi_cairn_lost_SOURCES = %D%/fi_cairn_lost.c %D%/lost.c %D%/lost.h %D%/lost_kept.c \
+	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c %D%/lost_where.c %D%/lost_where.h
+%C%_fi_cairn_lost_LDADD = $(fct_libs)
+%C%_fi_cairn_many_SOURCES = %D%/fi_cairn_many.c %D%/many.c %D%/many.h %D%/many_conns.c \
+	%D%/many_storm.c
+%C%_fi_cairn_many_LDADD = $(fct_libs)
+%C%_fi_cairn_mcast_SOURCES = %D%/fi_cairn_mcast.c %D%/mcast.c %D%/mcast.h %D%/mcast_join.c \
+	%D%/mcast_use.c
+%C%_fi_cairn_mcast_LDADD = $(fct_libs)
+%C%_fi_cairn_mesh_SOURCES = %D%/fi_cairn_mesh.c %D%/mesh.c %D%/mesh.h %D%/mesh_use.c
+%C%_fi_cairn_mesh_LDADD = $(fct_libs)
+%C%_fi_cairn_mr_SOURCES = %D%/fi_cairn_mr.c %D%/mr.h %D%/mr_bad.c %D%/mr_pmem.c %D%/mr_reg.c \
+	%D%/mr_use.c
+%C%_fi_cairn_mr_LDADD = $(fct_libs)
+%C%_fi_cairn_msg_SOURCES = %D%/fi_cairn_msg.c %D%/msg.h %D%/msg_chain.c %D%/msg_comp.c \
+	%D%/msg_err.c %D%/msg_flow.c %D%/msg_forms.c %D%/msg_level.c %D%/msg_limit.c
+%C%_fi_cairn_msg_LDADD = $(fct_libs)
+%C%_fi_cairn_process_SOURCES = %D%/fi_cairn_process.c $(fct_fault)
+%C%_fi_cairn_process_LDADD = $(fct_libs) -ldl
+%C%_fi_cairn_rdm_SOURCES = %D%/fi_cairn_rdm.c %D%/rdm.c %D%/rdm.h %D%/rdm_msg.c %D%/rdm_rma.c
+%C%_fi_cairn_rdm_LDADD = $(fct_libs)
+%C%_fi_cairn_refused_LDADD = $(fct_libs)
+%C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \
+	$(fct_fault)
+%C%_fi_cairn_removed_LDADD = $(fct_libs) -ldl
+%C%_fi_cairn_rma_SOURCES = %D%/fi_cairn_rma.c %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
+	%D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
+%C%_fi_cairn_rma_LDADD = $(fct_libs)
+%C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \
+	%D%/routed_drain.c %D%/routed_flow.c %D%/routed_huge.c %D%/routed_keys.c %D%/routed_lost.c \
+	%D%/routed_many.c %D%/routed_mixed.c %D%/routed_quota.c %D%/routed_share.c
+%C%_fi_cairn_routed_LDADD = $(fct_libs)
+%C%_fi_cairn_rxm_LDADD = $(fct_libs)
+%C%_fi_cairn_srx_SOURCES = %D%/fi_cairn_srx.c %D%/srx.c %D%/srx.h %D%/srx_end.c %D%/srx_use.c
+%C%_fi_cairn_srx_LDADD = $(fct_libs)
+%C%_fi_cairn_store_SOURCES = %D%/fi_cairn_store.c %D%/store.c %D%/store.h %D%/store_client.c \
+	%D%/store_server.c
+%C%_fi_cairn_store_LDADD = $(fct_libs)
+%C%_fi_cairn_stress_SOURCES = %D%/fi_cairn_stress.c %D%/stress.c %D%/stress.h %D%/stress_comp.c \
+	%D%/stress_fill.c %D%/stress_hub.c %D%/stress_lane.c %D%/stress_pmem.c %D%/stress_post.c \
+	%D%/stress_recv.c %D%/stress_run.c %D%/stress_task.c
+%C%_fi_cairn_stress_LDADD = $(fct_libs)
 
 # Without libfabric: it loads that itself.
-noinst_PROGRAMS += fabtests/functional/plugin_host
-fabtests_functional_plugin_host_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
-fabtests_functional_plugin_host_LDADD = -ldl
-fabtests_functional_plugin_host_SOURCES = fabtests/functional/plugin_host.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_process
-fabtests_functional_fi_cairn_process_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_process_LDADD = $(FCT_LDADD) -ldl
-fabtests_functional_fi_cairn_process_SOURCES = \
-	fabtests/functional/fault.h \
-	fabtests/functional/fault_arm.c \
-	fabtests/functional/fault_calls.c \
-	fabtests/functional/fault_hook.c \
-	fabtests/functional/fault_scene.c \
-	fabtests/functional/fault_step.h \
-	fabtests/functional/fi_cairn_process.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_removed
-fabtests_functional_fi_cairn_removed_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_removed_LDADD = $(FCT_LDADD) -ldl
-fabtests_functional_fi_cairn_removed_SOURCES = \
-	fabtests/functional/close_order.c \
-	fabtests/functional/close_order.h \
-	fabtests/functional/fault.h \
-	fabtests/functional/fault_arm.c \
-	fabtests/functional/fault_calls.c \
-	fabtests/functional/fault_hook.c \
-	fabtests/functional/fault_scene.c \
-	fabtests/functional/fault_step.h \
-	fabtests/functional/fi_cairn_removed.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_rma
-fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_rma_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_rma_SOURCES = \
-	fabtests/functional/fi_cairn_rma.c \
-	fabtests/functional/rma.c \
-	fabtests/functional/rma.h \
-	fabtests/functional/rma_data.c \
-	fabtests/functional/rma_end.c \
-	fabtests/functional/rma_err.c \
-	fabtests/functional/rma_flow.c \
-	fabtests/functional/rma_forms.c \
-	fabtests/functional/rma_order.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_routed
-fabtests_functional_fi_cairn_routed_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_routed_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_routed_SOURCES = \
-	fabtests/functional/fi_cairn_routed.c \
-	fabtests/functional/routed.c \
-	fabtests/functional/routed.h \
-	fabtests/functional/routed_anew.c \
-	fabtests/functional/routed_drain.c \
-	fabtests/functional/routed_flow.c \
-	fabtests/functional/routed_huge.c \
-	fabtests/functional/routed_keys.c \
-	fabtests/functional/routed_lost.c \
-	fabtests/functional/routed_many.c \
-	fabtests/functional/routed_mixed.c \
-	fabtests/functional/routed_quota.c \
-	fabtests/functional/routed_share.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_rxm
-fabtests_functional_fi_cairn_rxm_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_rxm_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_rxm_SOURCES = \
-	fabtests/functional/fi_cairn_rxm.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_srx
-fabtests_functional_fi_cairn_srx_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_srx_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_srx_SOURCES = \
-	fabtests/functional/fi_cairn_srx.c \
-	fabtests/functional/srx.c \
-	fabtests/functional/srx.h \
-	fabtests/functional/srx_end.c \
-	fabtests/functional/srx_use.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_store
-fabtests_functional_fi_cairn_store_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_store_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_store_SOURCES = \
-	fabtests/functional/fi_cairn_store.c \
-	fabtests/functional/store.c \
-	fabtests/functional/store.h \
-	fabtests/functional/store_client.c \
-	fabtests/functional/store_server.c
-
-bin_PROGRAMS += fabtests/functional/fi_cairn_stress
-fabtests_functional_fi_cairn_stress_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_stress_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_stress_SOURCES = \
-	fabtests/functional/fi_cairn_stress.c \
-	fabtests/functional/stress.c \
-	fabtests/functional/stress.h \
-	fabtests/functional/stress_comp.c \
-	fabtests/functional/stress_fill.c \
-	fabtests/functional/stress_hub.c \
-	fabtests/functional/stress_lane.c \
-	fabtests/functional/stress_pmem.c \
-	fabtests/functional/stress_post.c \
-	fabtests/functional/stress_recv.c \
-	fabtests/functional/stress_run.c \
-	fabtests/functional/stress_task.c
+noinst_PROGRAMS += %D%/plugin_host
+%C%_plugin_host_LDADD = -ldl
 
 # Run by util/check where a machine's end can be arranged.
-noinst_PROGRAMS += fabtests/functional/fi_cairn_append
-fabtests_functional_fi_cairn_append_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
-fabtests_functional_fi_cairn_append_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_append_SOURCES = \
-	fabtests/functional/append.h \
-	fabtests/functional/append_log.c \
-	fabtests/functional/fi_cairn_append.c
-
-noinst_PROGRAMS += fabtests/functional/append_look
-fabtests_functional_append_look_SOURCES = \
-	fabtests/functional/append.h \
-	fabtests/functional/append_log.c \
-	fabtests/functional/append_look.c
-
-EXTRA_DIST += \
-	fabtests/functional/known-peer-failures.txt \
-	fabtests/functional/local.mk \
-	fabtests/functional/run-functional \
-	fabtests/functional/test-run-functional
+noinst_PROGRAMS += %D%/append_look %D%/fi_cairn_append
+%C%_append_look_SOURCES = %D%/append.h %D%/append_log.c %D%/append_look.c
+%C%_append_look_LDADD =
+%C%_fi_cairn_append_SOURCES = %D%/append.h %D%/append_log.c %D%/fi_cairn_append.c
+%C%_fi_cairn_append_LDADD = $(fct_libs)
+EXTRA_DIST += %D%/known-peer-failures.txt %D%/run-functional %D%/test-run-functional

@@ -62,9 +62,8 @@ static void put_owner(XDR *xdr, unsigned int id)
 static void put_supported(XDR *xdr)
 {
 	u_int mask[2] = {0};
-	size_t i;
 
-	for (i = 0; i < sizeof(known); i++)
+	for (size_t i = 0; i < sizeof(known); i++)
 		mask[known[i] / 32] |= 1u << known[i] % 32;
 	put_word(xdr, 2);
 	put_word(xdr, mask[0]);
@@ -148,12 +147,11 @@ void nfd_fill_attrs(struct nfd_request *request, const bitmap4 *wanted,
 		    const struct stat *st, fattr4 *attrs)
 {
 	unsigned int word, bit;
-	size_t i;
 	XDR xdr;
 
 	request->mask[0] = request->mask[1] = 0;
 	xdrmem_create(&xdr, request->values, sizeof(request->values), XDR_ENCODE);
-	for (i = 0; i < sizeof(known); i++) {
+	for (size_t i = 0; i < sizeof(known); i++) {
 		word = known[i] / 32;
 		bit = 1u << known[i] % 32;
 		if (word >= wanted->bitmap4_len || !(wanted->bitmap4_val[word] & bit))

@@ -53,11 +53,29 @@ int nfs_read_once(struct nfc_session *session, const struct nfc_file *file,
 	return ret ? ret : nfc_read_finish(session, 0, got, eof);
 }
 
+enum nfs_verdict nfs_with_file(struct nfs_place *place, const char *name, uint32_t flags,
+			       nfs_use *use)
+{
+	static struct nfc_session session;
+	enum nfs_verdict verdict;
+	struct nfc_file file;
+
+	if (nfc_session_open(&session, &place->where))
+		verdict = nfs_failed_in(place, &session, "session");
+	else if (nfc_open(&session, nfs_path(place, name), flags, &file))
+		verdict = nfs_failed_in(place, &session, "open");
+	else {
+		verdict = use(place, &session, &file);
+		if (nfc_close(&session, &file) && !verdict)
+			verdict = nfs_failed_in(place, &session, "close");
+	}
+	nfc_session_close(&session);
+	return verdict;
+}
+
 void nfs_fill(uint8_t *bytes, size_t len, uint32_t seed)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		seed = seed * 1664525u + 1013904223u;
 		bytes[i] = (uint8_t)(seed >> 24);
 	}

@@ -40,6 +40,12 @@ int nfs_write_all(struct nfc_session *session, const struct nfc_file *file,
 /* And reads it, len bytes at most: *got of them. */
 int nfs_read_once(struct nfc_session *session, const struct nfc_file *file,
 		  uint64_t offset, void *buf, uint32_t len, uint32_t *got, bool *eof);
+/* Opens a session and a file of the folder, and closes them after the use of them. Flags:
+ * of nfc_open. */
+typedef enum nfs_verdict nfs_use(struct nfs_place *place, struct nfc_session *session,
+				 struct nfc_file *file);
+enum nfs_verdict nfs_with_file(struct nfs_place *place, const char *name, uint32_t flags,
+			       nfs_use *use);
 void nfs_fill(uint8_t *bytes, size_t len, uint32_t seed);
 
 #endif

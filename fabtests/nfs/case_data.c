@@ -42,9 +42,8 @@ static enum nfs_verdict write_lengths(struct nfs_place *place,
 					   7, 1021, 4093, 4096, 65537, MOST - 4096, MOST};
 	enum nfs_verdict verdict = NFS_PASSED;
 	uint64_t offset = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !verdict; i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !verdict; i++) {
 		verdict = write_one(place, session, file, offset, lengths[i]);
 		offset += lengths[i] + i % 3;
 	}
@@ -53,23 +52,10 @@ static enum nfs_verdict write_lengths(struct nfs_place *place,
 
 enum nfs_verdict nfs_case_write(struct nfs_place *place)
 {
-	static struct nfc_session session;
-	enum nfs_verdict verdict;
-	struct nfc_file file;
-
-	if (nfc_session_open(&session, &place->where))
-		verdict = nfs_failed_in(place, &session, "session");
-	else if (nfc_open(&session, nfs_path(place, "written"),
-			  OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE,
-			  &file))
-		verdict = nfs_failed_in(place, &session, "open");
-	else {
-		verdict = write_lengths(place, &session, &file);
-		if (nfc_close(&session, &file) && !verdict)
-			verdict = nfs_failed_in(place, &session, "close");
-	}
-	nfc_session_close(&session);
-	return verdict;
+	return nfs_with_file(place, "written",
+			     OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WRITE |
+				     NFC_CREATE,
+			     write_lengths);
 }
 
 /* At the end of the file: short, empty, and a Write chunk that stays unused. */
@@ -100,20 +86,5 @@ static enum nfs_verdict read_end(struct nfs_place *place, struct nfc_session *se
 
 enum nfs_verdict nfs_case_read(struct nfs_place *place)
 {
-	static struct nfc_session session;
-	enum nfs_verdict verdict;
-	struct nfc_file file;
-
-	if (nfc_session_open(&session, &place->where))
-		verdict = nfs_failed_in(place, &session, "session");
-	else if (nfc_open(&session, nfs_path(place, "written"), OPEN4_SHARE_ACCESS_READ,
-			  &file))
-		verdict = nfs_failed_in(place, &session, "open");
-	else {
-		verdict = read_end(place, &session, &file);
-		if (nfc_close(&session, &file) && !verdict)
-			verdict = nfs_failed_in(place, &session, "close");
-	}
-	nfc_session_close(&session);
-	return verdict;
+	return nfs_with_file(place, "written", OPEN4_SHARE_ACCESS_READ, read_end);
 }

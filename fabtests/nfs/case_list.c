@@ -27,9 +27,8 @@ static enum nfs_verdict make(struct nfs_place *place, struct nfc_session *sessio
 {
 	struct nfc_file file;
 	char name[64];
-	int i;
 
-	for (i = 0; i < NAMES; i++) {
+	for (int i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), NAME, i);
 		if (nfc_open(session, nfs_path(place, name),
 			     OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE, &file) ||
@@ -44,7 +43,6 @@ static enum nfs_verdict list(struct nfs_place *place, uint32_t room)
 	static struct nfc_session session;
 	enum nfs_verdict verdict;
 	struct nfc_handle dir;
-	int i;
 
 	memset(seen, 0, sizeof(seen));
 	if (nfc_session_open(&session, &place->where))
@@ -54,7 +52,7 @@ static enum nfs_verdict list(struct nfs_place *place, uint32_t room)
 	if (!verdict && (nfc_walk(&session, place->folder, &dir) ||
 			 nfc_list(&session, &dir, room, each, NULL)))
 		verdict = nfs_failed_in(place, &session, "list");
-	for (i = 0; i < NAMES && !verdict; i++)
+	for (int i = 0; i < NAMES && !verdict; i++)
 		if (seen[i] != 1)
 			verdict = nfs_failed(place, "name %d comes %u times", i, seen[i]);
 	nfc_session_close(&session);

@@ -9,6 +9,7 @@
 #include "ops.h"
 #include "status.h"
 
+#define ACCESS (OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE)
 #define NAME_BYTES 255
 #define STEPS 17    /* such names in one Call */
 #define MOST 60000u /* less than what rpcrdma copies of a Long Call */
@@ -47,9 +48,8 @@ static enum nfs_verdict write_all(struct nfs_place *place, struct nfc_session *s
 					   4099, 8192, 32771, MOST};
 	enum nfs_verdict verdict = NFS_PASSED;
 	uint64_t offset = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !verdict; i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !verdict; i++) {
 		verdict = write_whole(place, session, file, offset, lengths[i]);
 		offset += lengths[i];
 	}
@@ -68,7 +68,7 @@ static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
 	struct nfc_compound compound;
 	WRITE4args *args;
 	COMPOUND4res res;
-	int i, ret;
+	int ret;
 
 	nfc_begin(session, &compound, true);
 	nfc_add_putfh(&compound, &file->handle);
@@ -77,7 +77,7 @@ static int write_far(struct nfc_session *session, const struct nfc_handle *dir,
 			     .stable = FILE_SYNC4,
 			     .length = len};
 	compound.data_after = compound.count;
-	for (i = 0; i < STEPS; i++) {
+	for (int i = 0; i < STEPS; i++) {
 		nfc_add_putfh(&compound, dir);
 		nfc_add(&compound, OP_LOOKUP)->nfs_argop4_u.lookup = nfc_text(name);
 	}
@@ -95,7 +95,7 @@ static enum nfs_verdict write_beside(struct nfs_place *place, struct nfc_session
 	static char name[NAME_BYTES + 1];
 	struct nfc_handle dir;
 	struct nfc_file far;
-	uint32_t len, back;
+	uint32_t back;
 	bool eof;
 
 	memset(name, 'n', NAME_BYTES);
@@ -104,7 +104,7 @@ static enum nfs_verdict write_beside(struct nfs_place *place, struct nfc_session
 		     OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE, &far) ||
 	    nfc_close(session, &far))
 		return nfs_failed_in(place, session, "make the other file");
-	for (len = 5000; len < 5004; len++) {
+	for (uint32_t len = 5000; len < 5004; len++) {
 		nfs_fill(sent, len, len);
 		if (write_far(session, &dir, name, file, len))
 			return nfs_failed_in(place, session, "write");
@@ -117,36 +117,12 @@ static enum nfs_verdict write_beside(struct nfs_place *place, struct nfc_session
 	return NFS_PASSED;
 }
 
-static enum nfs_verdict with_file(struct nfs_place *place, const char *name,
-				  enum nfs_verdict (*use)(struct nfs_place *place,
-							  struct nfc_session *session,
-							  struct nfc_file *file))
-{
-	static struct nfc_session session;
-	enum nfs_verdict verdict;
-	struct nfc_file file;
-
-	if (nfc_session_open(&session, &place->where))
-		verdict = nfs_failed_in(place, &session, "session");
-	else if (nfc_open(&session, nfs_path(place, name),
-			  OPEN4_SHARE_ACCESS_READ | OPEN4_SHARE_ACCESS_WRITE | NFC_CREATE,
-			  &file))
-		verdict = nfs_failed_in(place, &session, "open");
-	else {
-		verdict = use(place, &session, &file);
-		if (nfc_close(&session, &file) && !verdict)
-			verdict = nfs_failed_in(place, &session, "close");
-	}
-	nfc_session_close(&session);
-	return verdict;
-}
-
 enum nfs_verdict nfs_case_long_call(struct nfs_place *place)
 {
-	return with_file(place, "long", write_all);
+	return nfs_with_file(place, "long", ACCESS, write_all);
 }
 
 enum nfs_verdict nfs_case_long_item(struct nfs_place *place)
 {
-	return with_file(place, "long", write_beside);
+	return nfs_with_file(place, "long", ACCESS, write_beside);
 }

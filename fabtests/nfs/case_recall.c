@@ -64,14 +64,13 @@ static enum nfs_verdict idle(struct nfs_place *place)
 	struct nfc_session *const both[] = {&contest.keeper, &contest.writer};
 	const uint64_t end = lnk_now_ms() + 1000u * place->idle;
 	const int slice_ms = (int)place->lease * 1000 / 3;
-	size_t i;
 	int left;
 
 	while ((left = (int)(end - lnk_now_ms())) > 0) {
 		if (nfc_conn_rest(&contest.keeper.conn,
 				  left < slice_ms ? left : slice_ms))
 			return nfs_failed_in(place, &contest.keeper, "idle");
-		for (i = 0; i < 2; i++)
+		for (size_t i = 0; i < 2; i++)
 			if (renew(both[i]))
 				return nfs_failed_in(place, both[i], "idle");
 	}
@@ -93,14 +92,13 @@ enum nfs_verdict nfs_case_reconnect(struct nfs_place *place)
 	static struct nfc_session session;
 	enum nfs_verdict verdict = NFS_PASSED;
 	struct nfc_file file;
-	unsigned int i;
 
 	if (nfc_session_open(&session, &place->where))
 		verdict = nfs_failed_in(place, &session, "session");
 	else if (nfc_open(&session, nfs_path(place, "written"), OPEN4_SHARE_ACCESS_READ,
 			  &file))
 		verdict = nfs_failed_in(place, &session, "open");
-	for (i = 0; i < place->losses && !verdict; i++)
+	for (unsigned int i = 0; i < place->losses && !verdict; i++)
 		verdict = nfs_lose(place, &session, &file);
 	if (!verdict && !session.back)
 		verdict = nfs_failed(place, "no back channel after the losses");

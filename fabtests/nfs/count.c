@@ -37,9 +37,7 @@ struct nfd_counts nfd_counts;
 
 unsigned int nfd_op_number(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < OPS; i++)
+	for (size_t i = 0; i < OPS; i++)
 		if (!strcmp(ops[i].name, name))
 			return ops[i].op;
 	return 0;
@@ -47,9 +45,7 @@ unsigned int nfd_op_number(const char *name)
 
 bool nfd_op_count(unsigned int op)
 {
-	size_t i;
-
-	for (i = 0; i < OPS; i++) {
+	for (size_t i = 0; i < OPS; i++) {
 		if (ops[i].op != op)
 			continue;
 		counts[i]++;
@@ -67,10 +63,8 @@ void nfd_broken(const char *rule)
 
 void nfd_counts_print(void)
 {
-	size_t i;
-
 	printf("null %u\n", nfd_counts.null);
-	for (i = 0; i < OPS; i++)
+	for (size_t i = 0; i < OPS; i++)
 		if (counts[i])
 			printf("%s %u\n", ops[i].name, counts[i]);
 	printf("unknown %u\nconnections %u\ncallbacks %u\ncallbacks_answered %u\n",

@@ -32,7 +32,6 @@ bool nfd_fault_add(const char *text)
 {
 	char op[32], what[32];
 	unsigned int nth, value = 0;
-	size_t i;
 
 	if (count == FAULTS ||
 	    sscanf(text, "%31[a-z_]:%u:%31[a-z_]=%u", op, &nth, what, &value) < 3)
@@ -40,7 +39,7 @@ bool nfd_fault_add(const char *text)
 	wanted[count].nth = nth;
 	wanted[count].value = value;
 	wanted[count].op = nfd_op_number(op);
-	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (!strcmp(faults[i].name, what))
 			wanted[count].what = faults[i].what;
 	return wanted[count].op && wanted[count++].what;
@@ -49,9 +48,8 @@ bool nfd_fault_add(const char *text)
 enum nfd_fault nfd_fault_at(unsigned int op, uint32_t *value)
 {
 	enum nfd_fault what = NFD_NONE;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (wanted[i].op != op)
 			continue;
 		wanted[i].seen++;

@@ -68,15 +68,14 @@ static int mount_once(struct speed *s)
 static int session_reads(struct speed *s)
 {
 	const uint64_t offset = next_offset(s);
-	unsigned int i;
 	uint32_t got;
 	bool eof;
 
-	for (i = 0; i < s->ways; i++)
+	for (unsigned int i = 0; i < s->ways; i++)
 		if (nfc_read_start(&s->session, i, &s->file, offset + i * (uint64_t)PIECE,
 				   s->memory + i * (size_t)PIECE, PIECE))
 			return -1;
-	for (i = 0; i < s->ways; i++)
+	for (unsigned int i = 0; i < s->ways; i++)
 		if (nfc_read_finish(&s->session, i, &got, &eof) || got != PIECE)
 			return -1;
 	return 0;
@@ -174,9 +173,7 @@ static void usage(FILE *to)
 /* enum op, or -1. */
 static int op_of(const char *name)
 {
-	int i;
-
-	for (i = GETATTR; i <= WRITE; i++)
+	for (int i = GETATTR; i <= WRITE; i++)
 		if (!strcmp(name, op_names[i]))
 			return i;
 	return -1;

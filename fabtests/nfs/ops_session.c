@@ -9,9 +9,7 @@ static uint64_t clients, made;
 
 struct nfd_session *nfd_session(const char *id)
 {
-	size_t i;
-
-	for (i = 0; i < NFD_SESSIONS; i++)
+	for (size_t i = 0; i < NFD_SESSIONS; i++)
 		if (sessions[i].clientid &&
 		    !memcmp(sessions[i].id, id, sizeof(sessions[i].id)))
 			return &sessions[i];
@@ -20,9 +18,7 @@ struct nfd_session *nfd_session(const char *id)
 
 void nfd_sessions_leave(const struct nfd_peer *peer)
 {
-	size_t i;
-
-	for (i = 0; i < NFD_SESSIONS; i++)
+	for (size_t i = 0; i < NFD_SESSIONS; i++)
 		if (sessions[i].peer == peer)
 			sessions[i].peer = NULL;
 }
@@ -94,9 +90,8 @@ static uint32_t bind_conn(struct nfd_request *request, const conn_to_session4 *a
 static uint64_t digest(const struct nfd_request *request)
 {
 	uint64_t sum = 0xcbf29ce484222325;
-	size_t i;
 
-	for (i = sizeof(uint32_t); i < request->len; i++)
+	for (size_t i = sizeof(uint32_t); i < request->len; i++)
 		sum = (sum ^ request->bytes[i]) * 0x100000001b3;
 	return sum;
 }

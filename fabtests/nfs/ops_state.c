@@ -79,9 +79,8 @@ static bool conflict(struct nfd_request *request)
 	bool any = false;
 	char bytes[8];
 	nfs_fh4 fh;
-	int i;
 
-	for (i = 0; i < DELEGATIONS; i++) {
+	for (int i = 0; i < DELEGATIONS; i++) {
 		if (!given[i].session || given[i].session == request->session ||
 		    given[i].node != request->node)
 			continue;
@@ -123,9 +122,7 @@ static uint32_t open_file(struct nfd_request *request, const OPEN4args *args,
 
 static uint32_t delegreturn(const stateid4 *stateid)
 {
-	int i;
-
-	for (i = 0; i < DELEGATIONS; i++) {
+	for (int i = 0; i < DELEGATIONS; i++) {
 		if (!given[i].session || memcmp(given[i].stateid.other, stateid->other,
 						sizeof(stateid->other)) != 0)
 			continue;

@@ -143,7 +143,7 @@ void nfd_drop(struct nfd_peer *peer)
 static void accept_peer(struct fi_info *request)
 {
 	struct nfd_peer *peer = calloc(1, sizeof(*peer));
-	int i, ret;
+	int ret;
 
 	if (!peer)
 		abort();
@@ -157,7 +157,7 @@ static void accept_peer(struct fi_info *request)
 		ret = fi_ep_bind(peer->ep, &cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
 		ret = fi_enable(peer->ep);
-	for (i = 0; !ret && i < (int)NFD_RECEIVES; i++)
+	for (int i = 0; !ret && i < (int)NFD_RECEIVES; i++)
 		post_receive(new_item(peer, NFD_MOST));
 	if (!ret)
 		ret = fi_accept(peer->ep, NULL, 0);

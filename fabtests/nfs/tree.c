@@ -66,9 +66,7 @@ void nfd_fh(const struct nfd_node *node, nfs_fh4 *fh, char *bytes)
 
 static struct nfd_node *node_for(const char *path, ino_t number)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (!strcmp(nodes[i].path, path) && nodes[i].number == number)
 			return &nodes[i];
 	if (count == NFD_HANDLES)

@@ -53,10 +53,10 @@ bool rpct_reverse_nobody(struct rpct *t)
 /* Each level is a Call that is blocked until the one above it is answered. */
 bool rpct_nested(struct rpct *t)
 {
-	int depth, levels;
+	int levels;
 
 	RPCT_CHECK(rpct_serve_back(t->conn));
-	for (depth = 0; depth <= DEPTH; depth++) {
+	for (int depth = 0; depth <= DEPTH; depth++) {
 		RPCT_CHECK(trial_nest_3(&depth, &levels, t->trial) == RPC_SUCCESS);
 		RPCT_CHECK(levels == 2 * depth + 1);
 	}
@@ -104,14 +104,13 @@ static bool crowd(struct rpct *t)
 {
 	struct worker workers[THREADS];
 	bool ok = true;
-	int i;
 
-	for (i = 0; i < THREADS; i++) {
+	for (int i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){.t = t, .number = i};
 		RPCT_CHECK(
 			!pthread_create(&workers[i].thread, NULL, worker, &workers[i]));
 	}
-	for (i = 0; i < THREADS; i++) {
+	for (int i = 0; i < THREADS; i++) {
 		pthread_join(workers[i].thread, NULL);
 		ok = ok && workers[i].ok;
 	}
@@ -121,10 +120,8 @@ static bool crowd(struct rpct *t)
 /* The last thread is left alone with what comes in, again and again. */
 bool rpct_threads(struct rpct *t)
 {
-	int i;
-
 	RPCT_CHECK(rpct_serve_back(t->conn));
-	for (i = 0; i < CROWDS; i++)
+	for (int i = 0; i < CROWDS; i++)
 		RPCT_CHECK(crowd(t));
 	return true;
 }
@@ -147,9 +144,8 @@ bool rpct_beside(struct rpct *t)
 {
 	struct worker w = {.t = t};
 	long begin;
-	int i;
 
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		RPCT_CHECK(!pthread_create(&w.thread, NULL, waiter, &w));
 		for (begin = rpct_ms(); rpct_ms() - begin < 100;)
 			RPCT_CHECK(fi_rpc_serve(t->conn, 0) == 0);

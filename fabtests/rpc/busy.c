@@ -114,14 +114,13 @@ static void *leaver(void *arg)
 	struct timeval none = {0};
 	struct fi_rpc *conn;
 	CLIENT *client;
-	int i;
 
 	if (rpct_connect(arg, NULL, &conn))
 		return NULL;
 	client = rpct_client(conn, OTHER_PROG, OTHER_VERS, 10000);
 	call(client, NULLPROC);
 	clnt_control(client, CLSET_TIMEOUT, (void *)&none);
-	for (i = 0; i < LAST; i++)
+	for (int i = 0; i < LAST; i++)
 		call(client, NULLPROC);
 	clnt_destroy(client);
 	fi_rpc_close(conn);

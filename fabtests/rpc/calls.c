@@ -21,9 +21,7 @@ static bool echo(CLIENT *client, size_t len, int seed)
 
 bool rpct_small(struct rpct *t)
 {
-	int i;
-
-	for (i = 0; i < 300; i++)
+	for (int i = 0; i < 300; i++)
 		RPCT_CHECK(echo(t->trial, (size_t)i % 17, i));
 	return true;
 }
@@ -32,9 +30,8 @@ bool rpct_long(struct rpct *t)
 {
 	static const size_t lens[] = {900,   1000,  2000,  3999,  4000,	  4001,	    4096,
 				      65480, 65535, 65536, 65537, 200001, RPCT_LONG};
-	size_t i;
 
-	for (i = 0; i < sizeof(lens) / sizeof(*lens); i++)
+	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++)
 		RPCT_CHECK(echo(t->trial, lens[i], (int)i));
 	return true;
 }
@@ -43,9 +40,9 @@ bool rpct_programs(struct rpct *t)
 {
 	CLIENT *other = rpct_client(t->conn, OTHER_PROG, OTHER_VERS, 5000);
 	CLIENT *again = rpct_client(t->conn, TRIAL_PROG, TRIAL_VERS, 5000);
-	int i, next;
+	int next;
 
-	for (i = 0; i < 50; i++) {
+	for (int i = 0; i < 50; i++) {
 		RPCT_CHECK(other_next_1(&i, &next, other) == RPC_SUCCESS);
 		RPCT_CHECK(next == i + 1);
 		RPCT_CHECK(echo(t->trial, 20, i));

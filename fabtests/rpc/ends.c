@@ -57,9 +57,8 @@ static bool in_haste(struct rpct *t, CLIENT *hasty)
 	delayed ask = {.ms = LATE_MS, .len = 100};
 	blob back = {.blob_val = NULL};
 	long begin = rpct_ms();
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 		ask.len = RPCT_LONG;
 	}
@@ -74,12 +73,11 @@ bool rpct_timeout(struct rpct *t)
 	delayed ask = {.len = 7};
 	blob back = {.blob_val = NULL};
 	bool ok;
-	int i;
 
 	RPCT_CHECK(stands_still(t));
 	ok = in_haste(t, hasty);
 	RPCT_CHECK(goes_on(t) && ok);
-	for (i = 0; i < 40; i++) {
+	for (int i = 0; i < 40; i++) {
 		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SUCCESS);
 		RPCT_CHECK(rpct_blob_is(&back, 7, 0));
 		free(back.blob_val);
@@ -109,12 +107,11 @@ static bool call_in_vain(CLIENT *hasty)
 	delayed ask = {.ms = LATE_MS, .len = 100};
 	blob back = {.blob_val = NULL};
 	long before;
-	int i;
 
 	RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 	RPCT_CHECK(clnt_control(hasty, CLSET_TIMEOUT, (void *)&instant));
 	before = pages(getpid(), 0);
-	for (i = 0; i < KEPT; i++)
+	for (int i = 0; i < KEPT; i++)
 		RPCT_CHECK(trial_late_3(&ask, &back, hasty) == RPC_TIMEDOUT);
 	RPCT_CHECK(before && pages(getpid(), 0) - before < MOST_PAGES);
 	return true;
@@ -188,9 +185,9 @@ bool rpct_destroyed_in_call(struct rpct *t)
 /* A dispatch function that does not answer costs no credit. */
 bool rpct_silent(struct rpct *t)
 {
-	int i, result;
+	int result;
 
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 		RPCT_CHECK(trial_silent_3(NULL, &result, t->trial) == RPC_SYSTEMERROR);
 	return true;
 }
@@ -373,10 +370,9 @@ bool rpct_memory(struct rpct *t)
 	delayed ask = {.len = RPCT_LONG};
 	blob back = {.blob_val = NULL};
 	size_t room = 50000;
-	int i;
 
 	RPCT_CHECK(clnt_control(t->trial, CLSET_FI_REPLY_SIZE, (void *)&room));
-	for (i = 0; i < KEPT; i++)
+	for (int i = 0; i < KEPT; i++)
 		RPCT_CHECK(trial_late_3(&ask, &back, t->trial) == RPC_SYSTEMERROR);
 	RPCT_CHECK(before && pages(t->server.pid, 1) - before < MOST_PAGES);
 	return true;

@@ -156,14 +156,13 @@ static bool run(struct rpct *t, bool (*test)(struct rpct *t))
 static int run_all(struct rpct *t, const char *only)
 {
 	int passed = 0, failed = 0;
-	size_t i;
 	bool ok;
 
 	if (!rpct_server_start(t, &t->server)) {
 		fprintf(stderr, "fi_cairn_clnt: the server does not start\n");
 		return 2;
 	}
-	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		if (only && strcmp(only, cases[i].name))
 			continue;
 		ok = run(t, cases[i].run);

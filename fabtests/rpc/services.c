@@ -16,22 +16,18 @@ struct fi_rpc *rpct_to_close;
 
 bool rpct_blob(blob *to, size_t len, int seed)
 {
-	size_t i;
-
 	to->blob_len = (u_int)len;
 	to->blob_val = malloc(len + 1);
-	for (i = 0; to->blob_val && i < len; i++)
+	for (size_t i = 0; to->blob_val && i < len; i++)
 		to->blob_val[i] = (char)(i * 7 + (i >> 8) + (size_t)seed);
 	return to->blob_val;
 }
 
 bool rpct_blob_is(const blob *is, size_t len, int seed)
 {
-	size_t i;
-
 	if (is->blob_len != len)
 		return false;
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (is->blob_val[i] != (char)(i * 7 + (i >> 8) + (size_t)seed))
 			return false;
 	}

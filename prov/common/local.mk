@@ -1,64 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What every provider needs and libfabric does not export. Knows nothing of verbs.
-noinst_LTLIBRARIES += prov/common/libcairn-common.la
-prov_common_libcairn_common_la_SOURCES = \
-	prov/common/addr.c \
-	prov/common/attr.c \
-	prov/common/attr_rules.c \
-	prov/common/attr_rules.h \
-	prov/common/av/av.c \
-	prov/common/av/insert.c \
-	prov/common/av/internal.h \
-	prov/common/av/names.c \
-	prov/common/av/sockaddr.c \
-	prov/common/av/table.c \
-	prov/common/bytes.c \
-	prov/common/cntr.c \
-	prov/common/cq/cq.c \
-	prov/common/cq/internal.h \
-	prov/common/cq/read.c \
-	prov/common/cq/wait.c \
-	prov/common/cq/write.c \
-	prov/common/deadline.c \
-	prov/common/ep/bind.c \
-	prov/common/ep/complete.c \
-	prov/common/ep/opt.c \
-	prov/common/eq.c \
-	prov/common/lock.c \
-	prov/common/lower/ask.c \
-	prov/common/lower/choose.c \
-	prov/common/lower/cq.c \
-	prov/common/lower/eq.c \
-	prov/common/lower/event.c \
-	prov/common/lower/fabric.c \
-	prov/common/lower/getinfo.c \
-	prov/common/lower/internal.h \
-	prov/common/lower/look.c \
-	prov/common/lower/name.c \
-	prov/common/lower/table.c \
-	prov/common/mr.c \
-	prov/common/nic.c \
-	prov/common/nosys.c \
-	prov/common/param.c \
-	prov/common/pass/atomic.c \
-	prov/common/pass/cm.c \
-	prov/common/pass/ep.c \
-	prov/common/pass/msg.c \
-	prov/common/pass/rma.c \
-	prov/common/pass/tagged.c \
-	prov/common/slab.c \
-	prov/common/wait.c \
-	prov/common/wait_source.c
-prov_common_libcairn_common_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
+noinst_LIBRARIES += %D%/libcairn-common.a
+%C%_libcairn_common_a_SOURCES = %D%/addr.c %D%/attr.c %D%/attr_rules.c %D%/attr_rules.h \
+	%D%/av/av.c %D%/av/insert.c %D%/av/internal.h %D%/av/names.c %D%/av/sockaddr.c \
+	%D%/av/table.c %D%/bytes.c %D%/cntr.c %D%/cq/cq.c %D%/cq/internal.h %D%/cq/read.c \
+	%D%/cq/wait.c %D%/cq/write.c %D%/deadline.c %D%/ep/bind.c %D%/ep/complete.c %D%/ep/opt.c \
+	%D%/eq.c %D%/lock.c %D%/lower/ask.c %D%/lower/choose.c %D%/lower/cq.c %D%/lower/eq.c \
+	%D%/lower/event.c %D%/lower/fabric.c %D%/lower/getinfo.c %D%/lower/internal.h \
+	%D%/lower/look.c %D%/lower/name.c %D%/lower/table.c %D%/mr.c %D%/nic.c %D%/nosys.c \
+	%D%/param.c %D%/pass/atomic.c %D%/pass/cm.c %D%/pass/ep.c %D%/pass/msg.c %D%/pass/rma.c \
+	%D%/pass/tagged.c %D%/slab.c %D%/wait.c %D%/wait_source.c
+noinst_HEADERS = include/cairn/addr.h include/cairn/attr.h include/cairn/av.h \
+	include/cairn/bytes.h include/cairn/cntr.h include/cairn/compat.h include/cairn/cq.h \
+	include/cairn/deadline.h include/cairn/ep.h include/cairn/eq.h include/cairn/list.h \
+	include/cairn/lock.h include/cairn/lower.h include/cairn/mr.h include/cairn/nic.h \
+	include/cairn/nosys.h include/cairn/opt.h include/cairn/param.h include/cairn/pass.h \
+	include/cairn/pmem.h include/cairn/ring.h include/cairn/slab.h include/cairn/thread.h \
+	include/cairn/tsan.h include/cairn/wait.h
+common_libs = %D%/libcairn-common.a $(LIBFABRIC_LIBS)
 
 # Persistent memory of this machine, for providers that make operations durable.
-noinst_LTLIBRARIES += prov/common/pmem/libcairn-pmem.la
-prov_common_pmem_libcairn_pmem_la_SOURCES = \
-	prov/common/pmem/declare.c \
-	prov/common/pmem/facts.c \
-	prov/common/pmem/flush.c \
-	prov/common/pmem/host.c \
-	prov/common/pmem/mapping.c \
-	prov/common/pmem/region.c
-prov_common_pmem_libcairn_pmem_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(INIH_CFLAGS) $(PMEM_CFLAGS)
-prov_common_pmem_libcairn_pmem_la_LIBADD = $(LIBFABRIC_LIBS) $(INIH_LIBS) $(PMEM_LIBS)
+noinst_LIBRARIES += %D%/pmem/libcairn-pmem.a
+%C%_pmem_libcairn_pmem_a_SOURCES = %D%/pmem/declare.c %D%/pmem/facts.c %D%/pmem/flush.c \
+	%D%/pmem/host.c %D%/pmem/mapping.c %D%/pmem/region.c
+pmem_libs = %D%/pmem/libcairn-pmem.a $(common_libs) $(INIH_LIBS) $(PMEM_LIBS)

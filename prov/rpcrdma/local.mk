@@ -1,58 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The provider, as objects of a convenience library so that unit tests reach them.
-noinst_LTLIBRARIES += prov/rpcrdma/librpcrdma-objs.la
-prov_rpcrdma_librpcrdma_objs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov/rpcrdma $(LIBFABRIC_CFLAGS)
-prov_rpcrdma_librpcrdma_objs_la_LIBADD = prov/rpcrdma/libwire.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
-prov_rpcrdma_librpcrdma_objs_la_SOURCES = \
-	prov/rpcrdma/call/call.h \
-	prov/rpcrdma/call/calls.c \
-	prov/rpcrdma/call/deliver.c \
-	prov/rpcrdma/call/down.c \
-	prov/rpcrdma/call/inbound.c \
-	prov/rpcrdma/call/layout.c \
-	prov/rpcrdma/call/mem.c \
-	prov/rpcrdma/call/poison.c \
-	prov/rpcrdma/call/post.c \
-	prov/rpcrdma/call/progress.c \
-	prov/rpcrdma/call/rx.c \
-	prov/rpcrdma/call/serve.c \
-	prov/rpcrdma/cm/cm.h \
-	prov/rpcrdma/cm/connect.c \
-	prov/rpcrdma/cm/event.c \
-	prov/rpcrdma/cm/private.c \
-	prov/rpcrdma/cm/request.c \
-	prov/rpcrdma/cq.c \
-	prov/rpcrdma/domain.c \
-	prov/rpcrdma/ep/conn.c \
-	prov/rpcrdma/ep/dump.c \
-	prov/rpcrdma/ep/ep.c \
-	prov/rpcrdma/ep/ep.h \
-	prov/rpcrdma/ep/opt.c \
-	prov/rpcrdma/ep/stats.c \
-	prov/rpcrdma/fabric.c \
-	prov/rpcrdma/info.c \
-	prov/rpcrdma/init.c \
-	prov/rpcrdma/objects.h \
-	prov/rpcrdma/pep.c \
-	prov/rpcrdma/recv.c \
-	prov/rpcrdma/recv.h \
-	prov/rpcrdma/rpc/call.c \
-	prov/rpcrdma/rpc/msg.c \
-	prov/rpcrdma/rpc/prepare.c \
-	prov/rpcrdma/rpc/reply.c \
-	prov/rpcrdma/rpc/rpc.h \
-	prov/rpcrdma/rpcrdma.h \
-	prov/rpcrdma/tick.c \
-	prov/rpcrdma/wrap/format.c \
-	prov/rpcrdma/wrap/reply.c \
-	prov/rpcrdma/wrap/rma.c \
-	prov/rpcrdma/wrap/send.c \
-	prov/rpcrdma/wrap/wrap.h
+%D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
+noinst_LIBRARIES += %D%/librpcrdma-objs.a
+%C%_librpcrdma_objs_a_SOURCES = %D%/call/call.h %D%/call/calls.c %D%/call/deliver.c \
+	%D%/call/down.c %D%/call/inbound.c %D%/call/layout.c %D%/call/mem.c %D%/call/poison.c \
+	%D%/call/post.c %D%/call/progress.c %D%/call/rx.c %D%/call/serve.c %D%/cm/cm.h \
+	%D%/cm/connect.c %D%/cm/event.c %D%/cm/private.c %D%/cm/request.c %D%/cq.c %D%/domain.c \
+	%D%/ep/conn.c %D%/ep/dump.c %D%/ep/ep.c %D%/ep/ep.h %D%/ep/opt.c %D%/ep/stats.c \
+	%D%/fabric.c %D%/info.c %D%/init.c %D%/objects.h %D%/pep.c %D%/recv.c %D%/recv.h \
+	%D%/rpc/call.c %D%/rpc/msg.c %D%/rpc/prepare.c %D%/rpc/reply.c %D%/rpc/rpc.h %D%/rpcrdma.h \
+	%D%/tick.c %D%/wire/message.c %D%/wire/pack.c %D%/wire/parse.c %D%/wire/private.c \
+	%D%/wire/short.c %D%/wire/wire.h %D%/wrap/format.c %D%/wrap/reply.c %D%/wrap/rma.c \
+	%D%/wrap/send.c %D%/wrap/wrap.h
+rpcrdma_libs = %D%/librpcrdma-objs.a $(common_libs)
 
-provider_LTLIBRARIES += prov/rpcrdma/librpcrdma-fi.la
-prov_rpcrdma_librpcrdma_fi_la_SOURCES =
-prov_rpcrdma_librpcrdma_fi_la_LIBADD = prov/rpcrdma/librpcrdma-objs.la
-prov_rpcrdma_librpcrdma_fi_la_LDFLAGS = \
-	$(AM_LDFLAGS) -module -avoid-version -shared -export-symbols-regex '^fi_prov_ini$$' \
-	-Wl,-z,nodelete
-EXTRA_DIST += prov/rpcrdma/local.mk prov/rpcrdma/rooms
+provider_LTLIBRARIES += %D%/librpcrdma-fi.la
+%C%_librpcrdma_fi_la_SOURCES =
+%C%_librpcrdma_fi_la_DEPENDENCIES = $(filter %.a,$(rpcrdma_libs))
+%C%_librpcrdma_fi_la_LDFLAGS = $(provider_ldflags) $(call all_of,%D%/librpcrdma-objs.a,$(rpcrdma_libs))
+EXTRA_DIST += %D%/rooms

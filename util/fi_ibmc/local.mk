@@ -1,49 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fi_ibmc: IPoIB links and their multicast groups at the subnet administrator.
-noinst_LTLIBRARIES += util/fi_ibmc/libibmc.la
-util_fi_ibmc_libibmc_la_SOURCES = \
-	util/fi_ibmc/draw/dot.c \
-	util/fi_ibmc/draw/draw.h \
-	util/fi_ibmc/draw/ports.c \
-	util/fi_ibmc/draw/svg.c \
-	util/fi_ibmc/model/model.c \
-	util/fi_ibmc/model/model.h \
-	util/fi_ibmc/model/records.c \
-	util/fi_ibmc/options.h \
-	util/fi_ibmc/print/json.c \
-	util/fi_ibmc/print/list.c \
-	util/fi_ibmc/print/print.h \
-	util/fi_ibmc/print/report.c \
-	util/fi_ibmc/rules/group.c \
-	util/fi_ibmc/rules/link.c \
-	util/fi_ibmc/rules/mlids.c \
-	util/fi_ibmc/rules/ports.c \
-	util/fi_ibmc/rules/rules.c \
-	util/fi_ibmc/rules/rules.h \
-	util/fi_ibmc/words/name.c \
-	util/fi_ibmc/words/words.c \
-	util/fi_ibmc/words/words.h
-util_fi_ibmc_libibmc_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/fi_ibmc -I$(top_srcdir)/prov/pverbs \
-	-I$(top_srcdir)/util $(LIBFABRIC_CFLAGS) $(JANSSON_CFLAGS)
+%D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/%D% -I$(srcdir)/prov/pverbs $(util_include)
+noinst_LIBRARIES += %D%/libibmc.a
+%C%_libibmc_a_SOURCES = %D%/draw/dot.c %D%/draw/draw.h %D%/draw/ports.c %D%/draw/svg.c \
+	%D%/model/model.c %D%/model/model.h %D%/model/records.c %D%/options.h %D%/print/json.c \
+	%D%/print/list.c %D%/print/print.h %D%/print/report.c %D%/rules/group.c %D%/rules/link.c \
+	%D%/rules/mlids.c %D%/rules/ports.c %D%/rules/rules.c %D%/rules/rules.h %D%/words/name.c \
+	%D%/words/words.c %D%/words/words.h
+ibmc_libs = %D%/libibmc.a util/grid/libgrid.a $(pverbs_umad_libs) $(JANSSON_LIBS)
 
-bin_PROGRAMS += util/fi_ibmc/fi_ibmc
-util_fi_ibmc_fi_ibmc_SOURCES = \
-	util/fi_ibmc/commands/commands.h \
-	util/fi_ibmc/commands/create.c \
-	util/fi_ibmc/commands/look.c \
-	util/fi_ibmc/commands/member.c \
-	util/fi_ibmc/commands/watch.c \
-	util/fi_ibmc/fi_ibmc.c \
-	util/fi_ibmc/map/map.c \
-	util/fi_ibmc/map/map.h \
-	util/fi_ibmc/options.c \
-	util/fi_ibmc/session/events.c \
-	util/fi_ibmc/session/gather.c \
-	util/fi_ibmc/session/groups.c \
-	util/fi_ibmc/session/session.c \
-	util/fi_ibmc/session/session.h
-util_fi_ibmc_fi_ibmc_CPPFLAGS = $(util_fi_ibmc_libibmc_la_CPPFLAGS)
-util_fi_ibmc_fi_ibmc_LDADD = util/fi_ibmc/libibmc.la util/grid/libgrid.la prov/pverbs/link/libpverbs-link.la \
-	prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/libcairn-common.la \
-	$(LIBFABRIC_LIBS) $(JANSSON_LIBS)
-EXTRA_DIST += util/fi_ibmc/local.mk util/fi_ibmc/rooms util/fi_ibmc/test-fi_ibmc util/fi_ibmc/golden
+bin_PROGRAMS += %D%/fi_ibmc
+%C%_fi_ibmc_SOURCES = %D%/commands/commands.h %D%/commands/create.c %D%/commands/look.c \
+	%D%/commands/member.c %D%/commands/watch.c %D%/fi_ibmc.c %D%/map/map.c %D%/map/map.h \
+	%D%/options.c %D%/session/events.c %D%/session/gather.c %D%/session/groups.c \
+	%D%/session/session.c %D%/session/session.h
+%C%_fi_ibmc_LDADD = $(ibmc_libs)
+EXTRA_DIST += %D%/golden %D%/rooms %D%/test-fi_ibmc

@@ -1,18 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fi_nfsget: fetches a file from an NFSv4.1 server over rpcrdma.
-bin_PROGRAMS += util/fi_nfsget/fi_nfsget
-util_fi_nfsget_fi_nfsget_SOURCES = \
-	util/fi_nfsget/fetch.c \
-	util/fi_nfsget/fetch.h \
-	util/fi_nfsget/fi_nfsget.c \
-	util/fi_nfsget/options.c \
-	util/fi_nfsget/options.h \
-	util/fi_nfsget/part.c \
-	util/fi_nfsget/part.h \
-	util/fi_nfsget/progress.c \
-	util/fi_nfsget/progress.h \
-	util/fi_nfsget/url.c
-util_fi_nfsget_fi_nfsget_CPPFLAGS = $(util_nfs_libnfs_la_CPPFLAGS)
-util_fi_nfsget_fi_nfsget_LDADD = util/nfs/libnfs.la
-
-EXTRA_DIST += util/fi_nfsget/local.mk util/fi_nfsget/test-fi_nfsget
+%D%/%.o: private AM_CPPFLAGS += $(nfs_include)
+bin_PROGRAMS += %D%/fi_nfsget
+%C%_fi_nfsget_SOURCES = %D%/fetch.c %D%/fetch.h %D%/fi_nfsget.c %D%/options.c %D%/options.h \
+	%D%/part.c %D%/part.h %D%/progress.c %D%/progress.h %D%/url.c
+%C%_fi_nfsget_LDADD = $(nfs_libs)
+EXTRA_DIST += %D%/test-fi_nfsget

@@ -1,62 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fi_remotelog: a log replicated to remote persistent memory, measured and recovered.
-noinst_LTLIBRARIES += util/fi_remotelog/libremotelog.la
-util_fi_remotelog_libremotelog_la_SOURCES = \
-	util/fi_remotelog/format.c \
-	util/fi_remotelog/format.h \
-	util/fi_remotelog/method.c \
-	util/fi_remotelog/method.h \
-	util/fi_remotelog/orderings.c \
-	util/fi_remotelog/orderings.h \
-	util/fi_remotelog/stats.c \
-	util/fi_remotelog/stats.h \
-	util/fi_remotelog/trips.c \
-	util/fi_remotelog/trips.h \
-	util/fi_remotelog/wire.c \
-	util/fi_remotelog/wire.h
-util_fi_remotelog_libremotelog_la_CPPFLAGS = $(AM_CPPFLAGS) $(ISAL_CFLAGS)
-util_fi_remotelog_libremotelog_la_LIBADD = $(ISAL_LIBS) -lm
+noinst_LIBRARIES += %D%/libremotelog.a
+%C%_libremotelog_a_SOURCES = %D%/format.c %D%/format.h %D%/method.c %D%/method.h %D%/orderings.c \
+	%D%/orderings.h %D%/stats.c %D%/stats.h %D%/trips.c %D%/trips.h %D%/wire.c %D%/wire.h
+remotelog_libs = %D%/libremotelog.a $(ISAL_LIBS) -lm
 
-bin_PROGRAMS += util/fi_remotelog/fi_remotelog
-util_fi_remotelog_fi_remotelog_SOURCES = \
-	util/fi_remotelog/append.c \
-	util/fi_remotelog/append.h \
-	util/fi_remotelog/client.c \
-	util/fi_remotelog/client.h \
-	util/fi_remotelog/fi_remotelog.c \
-	util/fi_remotelog/journal.c \
-	util/fi_remotelog/journal.h \
-	util/fi_remotelog/link.c \
-	util/fi_remotelog/link.h \
-	util/fi_remotelog/medium.c \
-	util/fi_remotelog/medium.h \
-	util/fi_remotelog/options.c \
-	util/fi_remotelog/options.h \
-	util/fi_remotelog/output.c \
-	util/fi_remotelog/output.h \
-	util/fi_remotelog/plot.c \
-	util/fi_remotelog/plot.h \
-	util/fi_remotelog/recover.c \
-	util/fi_remotelog/recover.h \
-	util/fi_remotelog/report.c \
-	util/fi_remotelog/report.h \
-	util/fi_remotelog/rows.c \
-	util/fi_remotelog/rows.h \
-	util/fi_remotelog/rpma.h \
-	util/fi_remotelog/server.c \
-	util/fi_remotelog/server.h
+bin_PROGRAMS += %D%/fi_remotelog
+%C%_fi_remotelog_SOURCES = %D%/append.c %D%/append.h %D%/client.c %D%/client.h %D%/fi_remotelog.c \
+	%D%/journal.c %D%/journal.h %D%/link.c %D%/link.h %D%/medium.c %D%/medium.h %D%/options.c \
+	%D%/options.h %D%/output.c %D%/output.h %D%/plot.c %D%/plot.h %D%/recover.c %D%/recover.h \
+	%D%/report.c %D%/report.h %D%/rows.c %D%/rows.h %D%/rpma.h %D%/server.c %D%/server.h
 if RPMA
-util_fi_remotelog_fi_remotelog_SOURCES += \
-	util/fi_remotelog/rpma.c \
-	util/fi_remotelog/rpma_lib.c \
-	util/fi_remotelog/rpma_lib.h
+%C%_fi_remotelog_SOURCES += %D%/rpma.c %D%/rpma_lib.c %D%/rpma_lib.h
 else
-util_fi_remotelog_fi_remotelog_SOURCES += util/fi_remotelog/rpma_none.c
+%C%_fi_remotelog_SOURCES += %D%/rpma_none.c
 endif
-util_fi_remotelog_fi_remotelog_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(PMEM_CFLAGS) \
-	$(JANSSON_CFLAGS) $(RPMA_CFLAGS)
-util_fi_remotelog_fi_remotelog_LDADD = util/fi_remotelog/libremotelog.la $(LIBFABRIC_LIBS) \
-	$(PMEM_LIBS) $(JANSSON_LIBS) $(VERBS_LIBS)
-
-EXTRA_DIST += util/fi_remotelog/local.mk util/fi_remotelog/sweep \
-	util/fi_remotelog/test-fi_remotelog
+%C%_fi_remotelog_LDADD = $(remotelog_libs) $(LIBFABRIC_LIBS) $(PMEM_LIBS) $(JANSSON_LIBS) \
+	$(VERBS_LIBS)
+EXTRA_DIST += %D%/sweep %D%/test-fi_remotelog

@@ -1,242 +1,88 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libsimverbs.so: preloaded, it is libibverbs and librdmacm with a software device.
+%D%/%.o %D%/%.lo: private AM_CPPFLAGS += -I$(srcdir)/%D%
 
-# The verbs side, also linked into its unit tests.
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-verbs.la
-util_simverbs_libsimverbs_verbs_la_SOURCES = \
-	util/simverbs/attr.h \
-	util/simverbs/choice.c \
-	util/simverbs/choice.h \
-	util/simverbs/compat56.h \
-	util/simverbs/compat65.h \
-	util/simverbs/engine/atomic.c \
-	util/simverbs/engine/cq_push.c \
-	util/simverbs/engine/engine.c \
-	util/simverbs/engine/engine.h \
-	util/simverbs/engine/fail.c \
-	util/simverbs/engine/grh.c \
-	util/simverbs/engine/grh.h \
-	util/simverbs/engine/iwarp.c \
-	util/simverbs/engine/mcast.c \
-	util/simverbs/engine/memory.c \
-	util/simverbs/engine/memory.h \
-	util/simverbs/engine/op.h \
-	util/simverbs/engine/rc.c \
-	util/simverbs/engine/recv.c \
-	util/simverbs/engine/relay.c \
-	util/simverbs/engine/relay.h \
-	util/simverbs/engine/sane.c \
-	util/simverbs/engine/service.c \
-	util/simverbs/engine/service.h \
-	util/simverbs/engine/ud.c \
-	util/simverbs/engine/ud.h \
-	util/simverbs/engine/ud_fate.c \
-	util/simverbs/engine/wait.c \
-	util/simverbs/engine/window.c \
-	util/simverbs/engine/wqe.h \
-	util/simverbs/handles.h \
-	util/simverbs/machine/choice.c \
-	util/simverbs/machine/machine.c \
-	util/simverbs/machine/machine.h \
-	util/simverbs/machine/maybe.c \
-	util/simverbs/machine/memory.c \
-	util/simverbs/machine/parts.h \
-	util/simverbs/machine/save.c \
-	util/simverbs/machine/unseen.c \
-	util/simverbs/model/hand.c \
-	util/simverbs/model/hand.h \
-	util/simverbs/model/medium.c \
-	util/simverbs/model/medium.h \
-	util/simverbs/model/medium_range.c \
-	util/simverbs/model/model.c \
-	util/simverbs/model/model.h \
-	util/simverbs/model/save.c \
-	util/simverbs/model/turn.c \
-	util/simverbs/next.h \
-	util/simverbs/parts.c \
-	util/simverbs/ports.c \
-	util/simverbs/ports.h \
-	util/simverbs/settings/addresses.c \
-	util/simverbs/settings/addresses.h \
-	util/simverbs/settings/gids.c \
-	util/simverbs/settings/gids.h \
-	util/simverbs/settings/groups.c \
-	util/simverbs/settings/groups.h \
-	util/simverbs/settings/joins.c \
-	util/simverbs/settings/joins.h \
-	util/simverbs/settings/pkeys.c \
-	util/simverbs/settings/pkeys.h \
-	util/simverbs/settings/sa_fail.c \
-	util/simverbs/settings/sa_fail.h \
-	util/simverbs/settings/settings.c \
-	util/simverbs/settings/settings.h \
-	util/simverbs/shared/bell.c \
-	util/simverbs/shared/bell.h \
-	util/simverbs/shared/counts.c \
-	util/simverbs/shared/counts.h \
-	util/simverbs/shared/heap.c \
-	util/simverbs/shared/heap.h \
-	util/simverbs/shared/keys.c \
-	util/simverbs/shared/lock.c \
-	util/simverbs/shared/lock.h \
-	util/simverbs/shared/process.c \
-	util/simverbs/shared/registry.c \
-	util/simverbs/shared/registry.h \
-	util/simverbs/shared/segment.c \
-	util/simverbs/shared/segment.h \
-	util/simverbs/shared/self.h \
-	util/simverbs/shared/shared.h \
-	util/simverbs/step.c \
-	util/simverbs/step.h \
-	util/simverbs/subnet/inform.c \
-	util/simverbs/subnet/members.c \
-	util/simverbs/subnet/subnet.h \
-	util/simverbs/subnet/table.c \
-	util/simverbs/subnet/tables.h \
-	util/simverbs/tsan.h \
-	util/simverbs/verbs/ah.c \
-	util/simverbs/verbs/async.c \
-	util/simverbs/verbs/buf.c \
-	util/simverbs/verbs/channel.c \
-	util/simverbs/verbs/cq.c \
-	util/simverbs/verbs/cq_ex.c \
-	util/simverbs/verbs/device.c \
-	util/simverbs/verbs/device_attr.c \
-	util/simverbs/verbs/mapped.c \
-	util/simverbs/verbs/marshall.c \
-	util/simverbs/verbs/mcast.c \
-	util/simverbs/verbs/mr.c \
-	util/simverbs/verbs/mw.c \
-	util/simverbs/verbs/nosys.c \
-	util/simverbs/verbs/pd.c \
-	util/simverbs/verbs/port_event.c \
-	util/simverbs/verbs/port_event.h \
-	util/simverbs/verbs/qp.c \
-	util/simverbs/verbs/qp_modify.c \
-	util/simverbs/verbs/qp_state.c \
-	util/simverbs/verbs/removal.c \
-	util/simverbs/verbs/removal.h \
-	util/simverbs/verbs/request.c \
-	util/simverbs/verbs/request.h \
-	util/simverbs/verbs/srq.c \
-	util/simverbs/verbs/text.c \
-	util/simverbs/verbs/verbs.h \
-	util/simverbs/verbs/wr.h \
-	util/simverbs/verbs/wr_ex.c \
-	util/simverbs/verbs/wr_fate.c \
-	util/simverbs/verbs/wr_post.c \
-	util/simverbs/vg.h
-util_simverbs_libsimverbs_verbs_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs \
-	$(VERBS_CFLAGS) $(INIH_CFLAGS)
-util_simverbs_libsimverbs_verbs_la_LIBADD = $(INIH_LIBS) -lm -lpthread
+# Verbs, librdmacm, subnet administration, libibumad, and replacements for C library functions.
+simverbs_parts = %D%/libsimverbs-verbs.a %D%/libsimverbs-cm.a %D%/libsimverbs-sa.a \
+	%D%/libsimverbs-umad.a %D%/libsimverbs-calls.a
+noinst_LIBRARIES += $(simverbs_parts)
+%C%_libsimverbs_verbs_a_SOURCES = %D%/attr.h %D%/choice.c %D%/choice.h %D%/compat56.h \
+	%D%/compat65.h %D%/engine/atomic.c %D%/engine/cq_push.c %D%/engine/engine.c \
+	%D%/engine/engine.h %D%/engine/fail.c %D%/engine/grh.c %D%/engine/grh.h %D%/engine/iwarp.c \
+	%D%/engine/mcast.c %D%/engine/memory.c %D%/engine/memory.h %D%/engine/op.h %D%/engine/rc.c \
+	%D%/engine/recv.c %D%/engine/relay.c %D%/engine/relay.h %D%/engine/sane.c \
+	%D%/engine/service.c %D%/engine/service.h %D%/engine/ud.c %D%/engine/ud.h \
+	%D%/engine/ud_fate.c %D%/engine/wait.c %D%/engine/window.c %D%/engine/wqe.h %D%/handles.h \
+	%D%/machine/choice.c %D%/machine/machine.c %D%/machine/machine.h %D%/machine/maybe.c \
+	%D%/machine/memory.c %D%/machine/parts.h %D%/machine/save.c %D%/machine/unseen.c \
+	%D%/model/hand.c %D%/model/hand.h %D%/model/medium.c %D%/model/medium.h \
+	%D%/model/medium_range.c %D%/model/model.c %D%/model/model.h %D%/model/save.c \
+	%D%/model/turn.c %D%/next.h %D%/parts.c %D%/ports.c %D%/ports.h %D%/settings/addresses.c \
+	%D%/settings/addresses.h %D%/settings/gids.c %D%/settings/gids.h %D%/settings/groups.c \
+	%D%/settings/groups.h %D%/settings/joins.c %D%/settings/joins.h %D%/settings/pkeys.c \
+	%D%/settings/pkeys.h %D%/settings/sa_fail.c %D%/settings/sa_fail.h %D%/settings/settings.c \
+	%D%/settings/settings.h %D%/shared/bell.c %D%/shared/bell.h %D%/shared/counts.c \
+	%D%/shared/counts.h %D%/shared/heap.c %D%/shared/heap.h %D%/shared/keys.c \
+	%D%/shared/lock.c %D%/shared/lock.h %D%/shared/process.c %D%/shared/registry.c \
+	%D%/shared/registry.h %D%/shared/segment.c %D%/shared/segment.h %D%/shared/self.h \
+	%D%/shared/shared.h %D%/step.c %D%/step.h %D%/subnet/inform.c %D%/subnet/members.c \
+	%D%/subnet/subnet.h %D%/subnet/table.c %D%/subnet/tables.h %D%/tsan.h %D%/verbs/ah.c \
+	%D%/verbs/async.c %D%/verbs/buf.c %D%/verbs/channel.c %D%/verbs/cq.c %D%/verbs/cq_ex.c \
+	%D%/verbs/device.c %D%/verbs/device_attr.c %D%/verbs/mapped.c %D%/verbs/marshall.c \
+	%D%/verbs/mcast.c %D%/verbs/mr.c %D%/verbs/mw.c %D%/verbs/nosys.c %D%/verbs/pd.c \
+	%D%/verbs/port_event.c %D%/verbs/port_event.h %D%/verbs/qp.c %D%/verbs/qp_modify.c \
+	%D%/verbs/qp_state.c %D%/verbs/removal.c %D%/verbs/removal.h %D%/verbs/request.c \
+	%D%/verbs/request.h %D%/verbs/srq.c %D%/verbs/text.c %D%/verbs/verbs.h %D%/verbs/wr.h \
+	%D%/verbs/wr_ex.c %D%/verbs/wr_fate.c %D%/verbs/wr_post.c %D%/vg.h
+%C%_libsimverbs_cm_a_SOURCES = %D%/cm/addrinfo.c %D%/cm/bind.c %D%/cm/box.c %D%/cm/channel.c \
+	%D%/cm/cm.h %D%/cm/connect.c %D%/cm/device.c %D%/cm/dispatch.c %D%/cm/end.c %D%/cm/ep.c \
+	%D%/cm/event.c %D%/cm/id.c %D%/cm/info.c %D%/cm/listen.c %D%/cm/mcast.c %D%/cm/mgid.c \
+	%D%/cm/nosys.c %D%/cm/port_event.c %D%/cm/ports.c %D%/cm/qp.c %D%/cm/removal.c \
+	%D%/cm/sockaddr.c %D%/cm/ud.c %D%/cm/wire.c %D%/cm/wire.h
+%C%_libsimverbs_sa_a_SOURCES = %D%/sa/inform.c %D%/sa/mad.h %D%/sa/mcmember.c %D%/sa/parts.h \
+	%D%/sa/records.c %D%/sa/sa.c %D%/sa/sa.h %D%/sa/smp.c
+%C%_libsimverbs_umad_a_SOURCES = %D%/umad/buffer.c %D%/umad/ca.c %D%/umad/port.c %D%/umad/queue.c \
+	%D%/umad/transfer.c %D%/umad/umad.h
+%C%_libsimverbs_calls_a_SOURCES = %D%/model/medium_calls.c %D%/sysfs/files.c %D%/sysfs/sysfs.c \
+	%D%/sysfs/sysfs.h
+simverbs_libs = $(INIH_LIBS) -lm -lpthread
 
-# librdmacm.
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-cm.la
-util_simverbs_libsimverbs_cm_la_SOURCES = \
-	util/simverbs/cm/addrinfo.c \
-	util/simverbs/cm/bind.c \
-	util/simverbs/cm/box.c \
-	util/simverbs/cm/channel.c \
-	util/simverbs/cm/cm.h \
-	util/simverbs/cm/connect.c \
-	util/simverbs/cm/device.c \
-	util/simverbs/cm/dispatch.c \
-	util/simverbs/cm/end.c \
-	util/simverbs/cm/ep.c \
-	util/simverbs/cm/event.c \
-	util/simverbs/cm/id.c \
-	util/simverbs/cm/info.c \
-	util/simverbs/cm/listen.c \
-	util/simverbs/cm/mcast.c \
-	util/simverbs/cm/mgid.c \
-	util/simverbs/cm/nosys.c \
-	util/simverbs/cm/port_event.c \
-	util/simverbs/cm/ports.c \
-	util/simverbs/cm/qp.c \
-	util/simverbs/cm/removal.c \
-	util/simverbs/cm/sockaddr.c \
-	util/simverbs/cm/ud.c \
-	util/simverbs/cm/wire.c \
-	util/simverbs/cm/wire.h
-util_simverbs_libsimverbs_cm_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
+pkglib_LTLIBRARIES = %D%/libsimverbs.la
+%C%_libsimverbs_la_SOURCES =
+%C%%C%_libsimverbs_la_DEPENDENCIES = $(simverbs_parts)
+%C%_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined -Wl,-z,defs \
+	$(simverbs_whole) $(addprefix -Wl$(comma),$(simverbs_libs))
 
-# Subnet administration, and libibumad.
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-sa.la
-util_simverbs_libsimverbs_sa_la_SOURCES = \
-	util/simverbs/sa/inform.c \
-	util/simverbs/sa/mad.h \
-	util/simverbs/sa/mcmember.c \
-	util/simverbs/sa/parts.h \
-	util/simverbs/sa/records.c \
-	util/simverbs/sa/sa.c \
-	util/simverbs/sa/sa.h \
-	util/simverbs/sa/smp.c
-util_simverbs_libsimverbs_sa_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-umad.la
-util_simverbs_libsimverbs_umad_la_SOURCES = \
-	util/simverbs/umad/buffer.c \
-	util/simverbs/umad/ca.c \
-	util/simverbs/umad/port.c \
-	util/simverbs/umad/queue.c \
-	util/simverbs/umad/transfer.c \
-	util/simverbs/umad/umad.h
-util_simverbs_libsimverbs_umad_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS) $(UMAD_CFLAGS)
-
-# Everything, with what stands in for calls of the C library: also linked into what runs providers in its own process.
-noinst_LTLIBRARIES += util/simverbs/libsimverbs-all.la
-util_simverbs_libsimverbs_all_la_SOURCES = \
-	util/simverbs/model/medium_calls.c \
-	util/simverbs/sysfs/files.c \
-	util/simverbs/sysfs/sysfs.c \
-	util/simverbs/sysfs/sysfs.h
-util_simverbs_libsimverbs_all_la_CPPFLAGS = $(util_simverbs_libsimverbs_verbs_la_CPPFLAGS)
-util_simverbs_libsimverbs_all_la_LIBADD = util/simverbs/libsimverbs-verbs.la \
-	util/simverbs/libsimverbs-cm.la util/simverbs/libsimverbs-umad.la util/simverbs/libsimverbs-sa.la
-
-pkglib_LTLIBRARIES = util/simverbs/libsimverbs.la
-util_simverbs_libsimverbs_la_SOURCES =
-util_simverbs_libsimverbs_la_LIBADD = util/simverbs/libsimverbs-all.la
-util_simverbs_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined \
-	-Wl,-z,defs
+# Programs are linked with whole archives: the linker leaves out functions that no object names, and
+# takes those of libibverbs instead. Such programs depend on $(simverbs_parts).
+simverbs_verbs = $(call all_of,%D%/libsimverbs-verbs.a)
+simverbs_verbs_sa = $(simverbs_verbs) $(subst -verbs.a,-sa.a,$(simverbs_verbs))
+simverbs_verbs_cm = $(simverbs_verbs) $(subst -verbs.a,-cm.a,$(simverbs_verbs))
+simverbs_whole = $(foreach part,verbs cm sa umad calls,$(subst -verbs.a,-$(part).a,$(simverbs_verbs)))
 
 # Run by util/bench.
-noinst_PROGRAMS += util/simverbs/bench/bench_verbs
-util_simverbs_bench_bench_verbs_SOURCES = util/simverbs/bench/bench_verbs.c
-util_simverbs_bench_bench_verbs_LDADD = $(VERBS_LIBS)
+noinst_PROGRAMS += %D%/bench/bench_verbs
+%C%_bench_bench_verbs_LDADD = $(VERBS_LIBS)
 
 # The command knows where the library is installed; beside itself it finds the built one.
-bin_SCRIPTS = util/simverbs/simverbs
-CLEANFILES += util/simverbs/simverbs
-util/simverbs/simverbs: $(srcdir)/util/simverbs/simverbs.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) util/simverbs && sed -e 's|@pkglibdir@|$(pkglibdir)|' -e 's|@VERSION@|$(PACKAGE_VERSION)|' \
-		$(srcdir)/util/simverbs/simverbs.in >$@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+bin_SCRIPTS = %D%/simverbs
+CLEANFILES += %D%/simverbs
+%D%/simverbs: %D%/simverbs.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed -e 's|@pkglibdir@|$(pkglibdir)|' \
+		-e 's|@VERSION@|$(PACKAGE_VERSION)|' $< >$@.tmp && chmod +x $@.tmp && mv $@.tmp $@
 
 # Run by test-simverbs, under simverbs.
-check_PROGRAMS += util/simverbs/test/cm_rules util/simverbs/test/deny
-util_simverbs_test_deny_SOURCES = util/simverbs/test/deny.c
-sa_ldadd = prov/pverbs/sa/libpverbs-umad.la prov/pverbs/sa/libpverbs-sa.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
-noinst_PROGRAMS += util/simverbs/test/sa_client
-util_simverbs_test_sa_client_SOURCES = \
-	util/simverbs/test/sa_ask.c \
-	util/simverbs/test/sa_ask.h \
-	util/simverbs/test/sa_client.c \
-	util/simverbs/test/sa_ibsim.c \
-	util/simverbs/test/sa_words.c
-util_simverbs_test_sa_client_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov $(LIBFABRIC_CFLAGS) $(UMAD_CFLAGS)
-util_simverbs_test_sa_client_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=umad_recv
-util_simverbs_test_sa_client_LDADD = $(sa_ldadd)
-noinst_PROGRAMS += util/simverbs/test/group_data
-util_simverbs_test_group_data_SOURCES = util/simverbs/test/group_data.c util/simverbs/test/sa_ask.c util/simverbs/test/sa_ask.h
-util_simverbs_test_group_data_CPPFLAGS = $(util_simverbs_test_sa_client_CPPFLAGS) $(VERBS_CFLAGS)
-util_simverbs_test_group_data_LDADD = $(sa_ldadd) $(VERBS_LIBS)
-check_PROGRAMS += util/simverbs/test/peer
-util_simverbs_test_peer_SOURCES = util/simverbs/test/peer.c
-util_simverbs_test_peer_LDADD = $(VERBS_LIBS)
-util_simverbs_test_cm_rules_SOURCES = util/simverbs/test/cm_rules.c
-util_simverbs_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
-noinst_PROGRAMS += util/simverbs/test/power
-util_simverbs_test_power_SOURCES = util/simverbs/test/power.c
-util_simverbs_test_power_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/util/simverbs
-util_simverbs_test_power_LDADD = $(VERBS_LIBS)
-EXTRA_DIST += util/simverbs/local.mk util/simverbs/rooms util/simverbs/simverbs.in util/simverbs/test-simverbs \
-	util/simverbs/test/rpma_flush.c util/simverbs/test/sa_statuses
+%D%/test/%.o: private AM_CPPFLAGS += -I$(srcdir)/prov
+check_PROGRAMS += %D%/test/cm_rules %D%/test/deny %D%/test/peer
+%C%_test_cm_rules_LDADD = $(VERBS_LIBS) -lpthread
+%C%_test_deny_LDADD =
+%C%_test_peer_LDADD = $(VERBS_LIBS)
+noinst_PROGRAMS += %D%/test/group_data %D%/test/power %D%/test/sa_client
+%C%_test_group_data_SOURCES = %D%/test/group_data.c %D%/test/sa_ask.c %D%/test/sa_ask.h
+%C%_test_group_data_LDADD = $(pverbs_umad_libs) $(VERBS_LIBS)
+%C%_test_power_LDADD = $(VERBS_LIBS)
+%C%_test_sa_client_SOURCES = %D%/test/sa_ask.c %D%/test/sa_ask.h %D%/test/sa_client.c \
+	%D%/test/sa_ibsim.c %D%/test/sa_words.c
+%C%_test_sa_client_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=umad_recv
+%C%_test_sa_client_LDADD = $(pverbs_umad_libs)
+EXTRA_DIST += %D%/rooms %D%/simverbs.in %D%/test-simverbs %D%/test/rpma_flush.c %D%/test/sa_statuses

@@ -3,7 +3,7 @@
  * used for, and in which order it became free. */
 #include <string.h>
 #include "world.h"
-#include "unit/script/world.h"
+#include "script/world.h"
 #include "objects.h"
 
 /* Writes nothing where there is nothing to do: pages that are written are saved. */

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "world.h"
 /* Not of the scripted provider, but it sees what passes through it. */
-#include "unit/script/world.h"
+#include "script/world.h"
 #include "objects.h"
 #include "program.h"
 

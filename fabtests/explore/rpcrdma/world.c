@@ -12,7 +12,7 @@
 #include "search.h"
 #include "world.h"
 
-#define PLUGINS "../unit/script/.libs" /* from this program's folder */
+#define PLUGINS "../script/.libs" /* from this program's folder */
 #define INLINE "1024"
 #define CREDITS "4"
 #define STOCK 16u /* of a size */

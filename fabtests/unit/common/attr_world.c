@@ -14,7 +14,7 @@ static const uint64_t rma_caps =
 	FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 static const uint64_t comm_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 
-struct fi_info *make_offer(void)
+static struct fi_info *make_offer(void)
 {
 	struct fi_info *info = fi_allocinfo();
 
@@ -77,23 +77,36 @@ struct fi_info *make_offer(void)
 	return info;
 }
 
-int ask_offer(struct fi_info *offer, const struct fi_info *hints, struct fi_info **answer)
+void attr_begin(struct attr_scene *s)
 {
-	int ret = crn_attr_check(&prov, ATTR_API, offer, hints);
+	attr_end(s);
+	s->offer = make_offer();
+	s->hints = fi_allocinfo();
+}
 
-	*answer = NULL;
+void attr_end(struct attr_scene *s)
+{
+	fi_freeinfo(s->offer);
+	fi_freeinfo(s->hints);
+	fi_freeinfo(s->answer);
+	memset(s, 0, sizeof(*s));
+}
+
+int ask_with(struct attr_scene *s, const struct fi_info *hints)
+{
+	int ret = crn_attr_check(&prov, ATTR_API, s->offer, hints);
+	struct fi_info *before = s->answer;
+
+	s->answer = NULL;
 	if (!ret) {
-		*answer = fi_dupinfo(offer);
-		crn_attr_apply(*answer, ATTR_API, hints, 0);
+		s->answer = fi_dupinfo(s->offer);
+		crn_attr_apply(s->answer, ATTR_API, hints, 0);
 	}
+	fi_freeinfo(before);
 	return ret;
 }
 
-int ask(const struct fi_info *hints, struct fi_info **answer)
+int ask(struct attr_scene *s)
 {
-	struct fi_info *offer = make_offer();
-	int ret = ask_offer(offer, hints, answer);
-
-	fi_freeinfo(offer);
-	return ret;
+	return ask_with(s, s->hints);
 }

@@ -11,19 +11,22 @@
  */
 #define REFUSED (UINT64_MAX - 1)
 
-/*
- * Domain "device0", fabric "fabric0". Every attribute has a value of its own, so that one
- * mistaken for another shows. The caller frees it.
- */
-struct fi_info *make_offer(void);
+struct attr_scene {
+	struct fi_info *offer;	/* of domain "device0", fabric "fabric0" */
+	struct fi_info *hints;	/* empty */
+	struct fi_info *answer; /* what fi_getinfo would give, or NULL */
+};
 
 /*
- * Checks hints against the offer: 0 or -FI_ENODATA. *answer is then what fi_getinfo would
- * give, which the caller frees, or NULL.
+ * A new offer and new hints; what was there is freed. Every attribute of the offer has a
+ * value of its own, so that one mistaken for another shows.
  */
-int ask_offer(struct fi_info *offer, const struct fi_info *hints,
-	      struct fi_info **answer);
-/* The same for make_offer's. */
-int ask(const struct fi_info *hints, struct fi_info **answer);
+void attr_begin(struct attr_scene *s);
+void attr_end(struct attr_scene *s);
+
+/* Checks the hints, or others, which may be the last answer, against the offer: 0 or
+ * -FI_ENODATA; sets the answer. */
+int ask(struct attr_scene *s);
+int ask_with(struct attr_scene *s, const struct fi_info *hints);
 
 #endif

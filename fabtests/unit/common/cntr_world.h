@@ -5,8 +5,11 @@
 
 #include <cairn/cntr.h>
 
-/* close_cntr frees what open_cntr gives. */
-struct crn_cntr *open_cntr(enum fi_wait_obj wait_obj);
+/* With a descriptor; the counter is zeroed. */
+void open_cntr(struct crn_cntr *cntr);
+/* Closes the counter and opens it with another wait object. */
+void reopen_cntr(struct crn_cntr *cntr, enum fi_wait_obj wait_obj);
+/* Nothing if it is not open. */
 void close_cntr(struct crn_cntr *cntr);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
 #include <rdma/providers/fi_prov.h>
 #include "cairn_test.h"
 #include "eq_world.h"
@@ -7,19 +6,19 @@
 struct fi_provider eq_prov = {.name = "test"};
 struct fid object, other;
 
-struct crn_eq *open_eq(enum fi_wait_obj wait_obj, size_t size, uint64_t flags)
+void open_eq(struct crn_eq *eq, enum fi_wait_obj wait_obj, size_t size, uint64_t flags)
 {
 	struct fi_eq_attr attr = {.size = size, .flags = flags, .wait_obj = wait_obj};
-	struct crn_eq *eq = malloc(sizeof(*eq));
 
-	CT_EXPECT_EQ(crn_eq_init(eq, &eq_prov, &attr, &object, NULL), 0);
-	return eq;
+	close_eq(eq);
+	CT_ASSERT_EQ(crn_eq_init(eq, &eq_prov, &attr, &object, NULL), 0);
 }
 
 void close_eq(struct crn_eq *eq)
 {
-	CT_EXPECT_EQ(fi_close(&eq->fid.fid), 0);
-	free(eq);
+	if (eq->fid.fid.fclass)
+		CT_EXPECT_EQ(fi_close(&eq->fid.fid), 0);
+	eq->fid.fid.fclass = 0;
 }
 
 void write_number(struct crn_eq *eq, uint64_t number)
@@ -47,10 +46,32 @@ void expect_number(struct crn_eq *eq, uint64_t number)
 	CT_EXPECT_EQ(entry.data, number);
 }
 
+ssize_t write_any(struct crn_eq *eq)
+{
+	struct fi_eq_entry entry = {.data = 1};
+
+	return fi_eq_write(&eq->fid, FI_NOTIFY, &entry, sizeof(entry), 0);
+}
+
+int insert_any(struct crn_eq *eq)
+{
+	struct fi_eq_entry entry = {.data = 1};
+
+	return crn_eq_insert(eq, FI_NOTIFY, NULL, &entry, sizeof(entry));
+}
+
 ssize_t read_any(struct crn_eq *eq, uint64_t flags)
 {
 	uint64_t buf[16];
 	uint32_t event;
 
 	return fi_eq_read(&eq->fid, &event, buf, sizeof(buf), flags);
+}
+
+ssize_t sread_any(struct crn_eq *eq, int timeout)
+{
+	uint64_t buf[16];
+	uint32_t event;
+
+	return fi_eq_sread(&eq->fid, &event, buf, sizeof(buf), timeout, 0);
 }

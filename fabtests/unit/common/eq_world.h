@@ -9,8 +9,9 @@ extern struct fi_provider eq_prov;
 /* Whom events may be about. */
 extern struct fid object, other;
 
-/* close_eq frees what open_eq gives; its context is &object. */
-struct crn_eq *open_eq(enum fi_wait_obj wait_obj, size_t size, uint64_t flags);
+/* The queue is zeroed, or open: then it is closed first. Its context is &object. */
+void open_eq(struct crn_eq *eq, enum fi_wait_obj wait_obj, size_t size, uint64_t flags);
+/* Nothing if it is not open. */
 void close_eq(struct crn_eq *eq);
 
 /* As an application writes it with fi_eq_write, as a provider inserts it. */
@@ -18,7 +19,11 @@ void write_number(struct crn_eq *eq, uint64_t number);
 void insert_number(struct crn_eq *eq, fid_t fid, uint64_t number);
 /* The next event is this number. */
 void expect_number(struct crn_eq *eq, uint64_t number);
+/* Writes or inserts the number 1 where that may fail; what the call returned. */
+ssize_t write_any(struct crn_eq *eq);
+int insert_any(struct crn_eq *eq);
 /* Reads whatever is next. */
 ssize_t read_any(struct crn_eq *eq, uint64_t flags);
+ssize_t sread_any(struct crn_eq *eq, int timeout);
 
 #endif

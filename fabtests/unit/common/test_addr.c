@@ -69,9 +69,8 @@ CT_TEST(addr, text_and_nature)
 	};
 	char buf[CRN_ADDR_STRLEN];
 	union crn_addr addr;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].text);
 		addr = make(rows[i].host, rows[i].scope, rows[i].port);
 		CT_EXPECT_STREQ(crn_addr_str(&addr.sa, buf), rows[i].text);
@@ -115,9 +114,8 @@ CT_TEST(addr, what_an_application_gives_is_checked_for_length_family_and_format)
 		{"nothing", &in, 0, FI_FORMAT_UNSPEC, false},
 		{"no address", NULL, in_len, FI_FORMAT_UNSPEC, false},
 	};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
 		CT_EXPECT_EQ(crn_addr_valid(rows[i].addr, rows[i].len, rows[i].format),
 			     rows[i].valid);
@@ -144,9 +142,8 @@ CT_TEST(addr, hosts_are_compared_without_ports_and_with_scopes_both_have)
 		{"::ffff:1.2.3.4", 0, "1.2.3.4", 0, false},
 		{"", 0, "", 0, false},
 	};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		union crn_addr a = make(rows[i].a, rows[i].a_scope, 1);
 		union crn_addr b = make(rows[i].b, rows[i].b_scope, 2);
 
@@ -193,10 +190,10 @@ CT_TEST(addr, copying_out_fills_the_room_and_tells_the_length)
 		size_t room;
 		int ret;
 	} rows[] = {{0, -FI_ETOOSMALL}, {7, -FI_ETOOSMALL}, {16, 0}, {20, 0}};
-	size_t i, len, copied;
+	size_t len, copied;
 	char buf[21];
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("room for %zu", rows[i].room);
 		memset(buf, 'x', sizeof(buf));
 		len = rows[i].room;
@@ -237,9 +234,8 @@ CT_TEST(addr, names_resolve_as_fi_getinfo_words_it)
 	};
 	char buf[CRN_ADDR_STRLEN];
 	union crn_addr addr;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
 		CT_EXPECT_EQ(crn_addr_resolve(rows[i].node, rows[i].service,
 					      rows[i].family, rows[i].passive,
@@ -254,7 +250,7 @@ CT_TEST(addr, all_addresses_of_a_name_are_told)
 {
 	union crn_addr all[4];
 	char buf[CRN_ADDR_STRLEN];
-	int count, i;
+	int count;
 
 	CT_EXPECT_EQ(crn_addr_resolve_all("1.2.3.4", "80", AF_INET, all, 4), 1);
 	CT_EXPECT_STREQ(crn_addr_str(&all[0].sa, buf), "1.2.3.4:80");
@@ -262,7 +258,7 @@ CT_TEST(addr, all_addresses_of_a_name_are_told)
 		     -FI_ENODATA);
 	count = crn_addr_resolve_all("localhost", "80", AF_UNSPEC, all, 4);
 	CT_EXPECT_GE(count, 1);
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		CT_EXPECT_TRUE(crn_addr_is_loopback(&all[i].sa));
 	CT_EXPECT_EQ(crn_addr_resolve_all("localhost", "80", AF_UNSPEC, all, 1), 1);
 }

@@ -7,7 +7,9 @@
 #include "attr_world.h"
 #include "cairn_test.h"
 
-CT_TEST(attr, capabilities_are_granted_as_asked_and_split_by_direction)
+CT_FIXTURE(attr, struct attr_scene, attr_begin, attr_end);
+
+CT_TEST_F(attr, capabilities_are_granted_as_asked_and_split_by_direction)
 {
 	static const struct {
 		const char *name;
@@ -48,16 +50,14 @@ CT_TEST(attr, capabilities_are_granted_as_asked_and_split_by_direction)
 		{"a secondary one that is not offered", FI_MSG | FI_SOURCE, REFUSED, 0,
 		 0},
 	};
-	struct fi_info *hints, *answer;
-	size_t i;
 	int ret;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
 		ct_log_reset();
-		hints = fi_allocinfo();
-		hints->caps = rows[i].asked;
-		ret = ask(hints, &answer);
+		attr_begin(t);
+		t->hints->caps = rows[i].asked;
+		ret = ask(t);
 		if (rows[i].caps == REFUSED) {
 			CT_EXPECT_EQ(ret, -FI_ENODATA);
 			CT_EXPECT_STRSTR(ct_log_last(), "caps");
@@ -65,34 +65,27 @@ CT_TEST(attr, capabilities_are_granted_as_asked_and_split_by_direction)
 			CT_EXPECT_EQ(ret, 0);
 		}
 		if (!ret) {
-			CT_EXPECT_EQ(answer->caps, rows[i].caps);
-			CT_EXPECT_EQ(answer->tx_attr->caps, rows[i].tx);
-			CT_EXPECT_EQ(answer->rx_attr->caps, rows[i].rx);
+			CT_EXPECT_EQ(t->answer->caps, rows[i].caps);
+			CT_EXPECT_EQ(t->answer->tx_attr->caps, rows[i].tx);
+			CT_EXPECT_EQ(t->answer->rx_attr->caps, rows[i].rx);
 		}
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
 	}
 }
 
 /* fi_getinfo(3): a bare FI_MSG implies both ways, which a one-way offer cannot give. */
-CT_TEST(attr, a_one_way_offer_does_not_satisfy_a_wish_for_both_ways)
+CT_TEST_F(attr, a_one_way_offer_does_not_satisfy_a_wish_for_both_ways)
 {
-	struct fi_info *offer = make_offer(), *hints = fi_allocinfo(), *answer;
-
-	offer->caps = FI_MSG | FI_SEND | FI_RMA | FI_WRITE;
-	hints->caps = FI_MSG;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
-	hints->caps = FI_RMA;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
-	hints->caps = FI_MSG | FI_SEND;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
-	CT_EXPECT_EQ(answer->caps, FI_MSG | FI_SEND);
-	fi_freeinfo(answer);
-	fi_freeinfo(hints);
-	fi_freeinfo(offer);
+	t->offer->caps = FI_MSG | FI_SEND | FI_RMA | FI_WRITE;
+	t->hints->caps = FI_MSG;
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
+	t->hints->caps = FI_RMA;
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
+	t->hints->caps = FI_MSG | FI_SEND;
+	CT_EXPECT_EQ(ask(t), 0);
+	CT_EXPECT_EQ(t->answer->caps, FI_MSG | FI_SEND);
 }
 
-CT_TEST(attr, context_capabilities_stay_within_the_infos)
+CT_TEST_F(attr, context_capabilities_stay_within_the_infos)
 {
 	static const struct {
 		const char *name;
@@ -111,26 +104,22 @@ CT_TEST(attr, context_capabilities_stay_within_the_infos)
 		{"more on tx", FI_MSG, FI_MSG | FI_RMA, 0, -FI_ENODATA, 0, 0},
 		{"more on rx", FI_MSG, 0, FI_RMA, -FI_ENODATA, 0, 0},
 	};
-	struct fi_info *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		hints = fi_allocinfo();
-		hints->caps = rows[i].caps;
-		hints->tx_attr->caps = rows[i].tx;
-		hints->rx_attr->caps = rows[i].rx;
-		CT_EXPECT_EQ(ask(hints, &answer), rows[i].ret);
-		if (answer) {
-			CT_EXPECT_EQ(answer->tx_attr->caps, rows[i].tx_answer);
-			CT_EXPECT_EQ(answer->rx_attr->caps, rows[i].rx_answer);
+		attr_begin(t);
+		t->hints->caps = rows[i].caps;
+		t->hints->tx_attr->caps = rows[i].tx;
+		t->hints->rx_attr->caps = rows[i].rx;
+		CT_EXPECT_EQ(ask(t), rows[i].ret);
+		if (t->answer) {
+			CT_EXPECT_EQ(t->answer->tx_attr->caps, rows[i].tx_answer);
+			CT_EXPECT_EQ(t->answer->rx_attr->caps, rows[i].rx_answer);
 		}
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
 	}
 }
 
-CT_TEST(attr, modes_that_are_needed_must_be_possible)
+CT_TEST_F(attr, modes_that_are_needed_must_be_possible)
 {
 	static const struct {
 		const char *name;
@@ -148,28 +137,22 @@ CT_TEST(attr, modes_that_are_needed_must_be_possible)
 		{"domain, able", 0, FI_CONTEXT, 0, FI_CONTEXT, 0, 0},
 		{"domain, unable", 0, FI_CONTEXT, ~0ULL, 0, -FI_ENODATA, 0},
 	};
-	struct fi_info *offer, *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		offer = make_offer();
-		offer->mode = rows[i].needed;
-		offer->domain_attr->mode = rows[i].domain_needed;
-		hints = fi_allocinfo();
-		hints->mode = rows[i].able;
-		hints->domain_attr->mode = rows[i].domain_able;
-		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), rows[i].ret);
-		if (answer)
-			CT_EXPECT_EQ(answer->mode, rows[i].mode);
-		fi_freeinfo(offer);
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+		attr_begin(t);
+		t->offer->mode = rows[i].needed;
+		t->offer->domain_attr->mode = rows[i].domain_needed;
+		t->hints->mode = rows[i].able;
+		t->hints->domain_attr->mode = rows[i].domain_able;
+		CT_EXPECT_EQ(ask(t), rows[i].ret);
+		if (t->answer)
+			CT_EXPECT_EQ(t->answer->mode, rows[i].mode);
 	}
 }
 
 /* The offer has FI_ASYNC_IOV for tx and FI_RX_CQ_DATA for rx, neither of them needed. */
-CT_TEST(attr, extra_modes_are_told_to_those_who_are_able)
+CT_TEST_F(attr, extra_modes_are_told_to_those_who_are_able)
 {
 	static const struct {
 		const char *name;
@@ -183,23 +166,17 @@ CT_TEST(attr, extra_modes_are_told_to_those_who_are_able)
 		{"tx overrules", ~0ULL, FI_CONTEXT, 0, 0, FI_RX_CQ_DATA},
 		{"rx overrules", ~0ULL, 0, FI_CONTEXT, FI_ASYNC_IOV, 0},
 	};
-	struct fi_info *offer, *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		offer = make_offer();
-		offer->tx_attr->mode = FI_ASYNC_IOV;
-		hints = fi_allocinfo();
-		hints->mode = rows[i].able;
-		hints->tx_attr->mode = rows[i].tx_able;
-		hints->rx_attr->mode = rows[i].rx_able;
-		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
-		CT_ASSERT_NE(answer, NULL);
-		CT_EXPECT_EQ(answer->tx_attr->mode, rows[i].tx);
-		CT_EXPECT_EQ(answer->rx_attr->mode, rows[i].rx);
-		fi_freeinfo(offer);
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+		attr_begin(t);
+		t->offer->tx_attr->mode = FI_ASYNC_IOV;
+		t->hints->mode = rows[i].able;
+		t->hints->tx_attr->mode = rows[i].tx_able;
+		t->hints->rx_attr->mode = rows[i].rx_able;
+		CT_EXPECT_EQ(ask(t), 0);
+		CT_ASSERT_NE(t->answer, NULL);
+		CT_EXPECT_EQ(t->answer->tx_attr->mode, rows[i].tx);
+		CT_EXPECT_EQ(t->answer->rx_attr->mode, rows[i].rx);
 	}
 }

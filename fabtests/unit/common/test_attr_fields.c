@@ -53,8 +53,10 @@ static uint64_t field_get(struct fi_info *info, const struct field *field)
 	return value;
 }
 
+CT_FIXTURE(attr, struct attr_scene, attr_begin, attr_end);
+
 /* One wish at a time, everything else left open. */
-CT_TEST(attr, each_wish_is_granted_or_refused_on_its_own)
+CT_TEST_F(attr, each_wish_is_granted_or_refused_on_its_own)
 {
 	static const struct {
 		struct field field;
@@ -193,16 +195,14 @@ CT_TEST(attr, each_wish_is_granted_or_refused_on_its_own)
 		{DOMAIN(mr_cnt), 1, 407},
 		{DOMAIN(mr_cnt), 408, REFUSED},
 	};
-	struct fi_info *hints, *answer;
-	size_t i;
 	int ret;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s asked for %ju", rows[i].field.name, (uintmax_t)rows[i].asked);
 		ct_log_reset();
-		hints = fi_allocinfo();
-		field_set(hints, &rows[i].field, rows[i].asked);
-		ret = ask(hints, &answer);
+		attr_begin(t);
+		field_set(t->hints, &rows[i].field, rows[i].asked);
+		ret = ask(t);
 		if (rows[i].answer == REFUSED) {
 			CT_EXPECT_EQ(ret, -FI_ENODATA);
 			CT_EXPECT_EQ(ct_log_count(), 1);
@@ -212,8 +212,7 @@ CT_TEST(attr, each_wish_is_granted_or_refused_on_its_own)
 			CT_EXPECT_EQ(ct_log_count(), 0);
 		}
 		if (!ret)
-			CT_EXPECT_EQ(field_get(answer, &rows[i].field), rows[i].answer);
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+			CT_EXPECT_EQ(field_get(t->answer, &rows[i].field),
+				     rows[i].answer);
 	}
 }

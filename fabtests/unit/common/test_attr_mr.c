@@ -94,19 +94,18 @@ static void check_one(struct fi_info *offer, uint32_t version, struct fi_info *h
 CT_TEST(attr_mr, every_combination_of_bits_for_every_kind_of_caller)
 {
 	struct fi_info *offer = make_offer(), *hints = fi_allocinfo();
-	unsigned int combination, kind, bit;
-	size_t v;
 
-	for (combination = 0; combination < 1u << CRN_COUNT(bits); combination++) {
+	for (unsigned int combination = 0; combination < 1u << CRN_COUNT(bits);
+	     combination++) {
 		hints->domain_attr->mr_mode = 0;
-		for (bit = 0; bit < CRN_COUNT(bits); bit++) {
+		for (unsigned int bit = 0; bit < CRN_COUNT(bits); bit++) {
 			if (combination & 1u << bit)
 				hints->domain_attr->mr_mode |= bits[bit];
 		}
-		for (kind = 0; kind < 4; kind++) {
+		for (unsigned int kind = 0; kind < 4; kind++) {
 			hints->caps = kind & 1 ? FI_RMA : FI_MSG;
 			hints->mode = kind & 2 ? CRN_LOCAL_MR : 0;
-			for (v = 0; v < CRN_COUNT(versions); v++)
+			for (size_t v = 0; v < CRN_COUNT(versions); v++)
 				check_one(offer, versions[v], hints);
 		}
 	}
@@ -125,9 +124,8 @@ CT_TEST(attr_mr, a_peer_that_can_only_be_written_to_by_nobody_needs_local_keys_o
 		{FI_RMA | FI_REMOTE_WRITE, true},    {FI_ATOMIC | FI_REMOTE_WRITE, true},
 	};
 	const int all = FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("caps %#jx", (uintmax_t)rows[i].caps);
 		CT_EXPECT_EQ(crn_attr_mr_required(all, rows[i].caps),
 			     rows[i].target ? all : FI_MR_LOCAL);
@@ -163,9 +161,8 @@ CT_TEST(attr_mr, a_provider_that_needs_nothing_suits_everyone)
 	static const int hints[] = {CRN_MR_BASIC, CRN_MR_SCALABLE,
 				    FI_MR_LOCAL | FI_MR_RAW};
 	int mode;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(hints); i++) {
+	for (size_t i = 0; i < CRN_COUNT(hints); i++) {
 		CT_NOTE("mr_mode %#x", hints[i]);
 		CT_EXPECT_EQ(crn_attr_mr_mode(FI_VERSION(1, 17), &hints[i], 0, 0, &mode),
 			     0);

@@ -8,7 +8,9 @@
 #include "attr_world.h"
 #include "cairn_test.h"
 
-CT_TEST(attr, names_are_compared_whole)
+CT_FIXTURE(attr, struct attr_scene, attr_begin, attr_end);
+
+CT_TEST_F(attr, names_are_compared_whole)
 {
 	static const struct {
 		const char *domain, *fabric;
@@ -24,38 +26,32 @@ CT_TEST(attr, names_are_compared_whole)
 		{NULL, "Fabric0", -FI_ENODATA},
 		{"device0", "fabric1", -FI_ENODATA},
 	};
-	struct fi_info *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("domain %s, fabric %s", rows[i].domain, rows[i].fabric);
-		hints = fi_allocinfo();
+		attr_begin(t);
 		if (rows[i].domain)
-			hints->domain_attr->name = strdup(rows[i].domain);
+			t->hints->domain_attr->name = strdup(rows[i].domain);
 		if (rows[i].fabric)
-			hints->fabric_attr->name = strdup(rows[i].fabric);
-		hints->fabric_attr->prov_name = strdup("another;name");
-		hints->fabric_attr->prov_version = UINT32_MAX;
-		CT_EXPECT_EQ(ask(hints, &answer), rows[i].ret);
-		if (answer)
-			CT_EXPECT_STREQ(answer->domain_attr->name, "device0");
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+			t->hints->fabric_attr->name = strdup(rows[i].fabric);
+		t->hints->fabric_attr->prov_name = strdup("another;name");
+		t->hints->fabric_attr->prov_version = UINT32_MAX;
+		CT_EXPECT_EQ(ask(t), rows[i].ret);
+		if (t->answer)
+			CT_EXPECT_STREQ(t->answer->domain_attr->name, "device0");
 	}
 }
 
-CT_TEST(attr, an_offer_without_a_name_is_nobodys)
+CT_TEST_F(attr, an_offer_without_a_name_is_nobodys)
 {
-	struct fi_info *offer = fi_allocinfo(), *hints = fi_allocinfo(), *answer;
-
-	hints->domain_attr->name = strdup("device0");
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
+	fi_freeinfo(t->offer);
+	t->offer = fi_allocinfo();
+	t->hints->domain_attr->name = strdup("device0");
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
 	CT_EXPECT_STRSTR(ct_log_last(), "device0");
-	fi_freeinfo(hints);
-	fi_freeinfo(offer);
 }
 
-CT_TEST(attr, socket_address_formats_match_their_family_or_any)
+CT_TEST_F(attr, socket_address_formats_match_their_family_or_any)
 {
 	static const struct {
 		uint32_t offered, asked;
@@ -75,77 +71,58 @@ CT_TEST(attr, socket_address_formats_match_their_family_or_any)
 		{FI_ADDR_IB_UD, FI_SOCKADDR, -FI_ENODATA},
 		{FI_ADDR_IB_UD, FI_ADDR_IB_UD, 0},
 	};
-	struct fi_info *offer, *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("offered %u, asked for %u", rows[i].offered, rows[i].asked);
-		offer = make_offer();
-		offer->addr_format = rows[i].offered;
-		hints = fi_allocinfo();
-		hints->addr_format = rows[i].asked;
-		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), rows[i].ret);
-		if (answer)
-			CT_EXPECT_EQ(answer->addr_format, rows[i].offered);
-		fi_freeinfo(offer);
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+		attr_begin(t);
+		t->offer->addr_format = rows[i].offered;
+		t->hints->addr_format = rows[i].asked;
+		CT_EXPECT_EQ(ask(t), rows[i].ret);
+		if (t->answer)
+			CT_EXPECT_EQ(t->answer->addr_format, rows[i].offered);
 	}
 }
 
 /* fi_domain(3), from the one who must guard nothing to the one who must guard all. */
-CT_TEST(attr, a_threading_level_is_satisfied_by_every_provider_that_guards_as_much)
+CT_TEST_F(attr, a_threading_level_is_satisfied_by_every_provider_that_guards_as_much)
 {
 	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_FID,
 						   FI_THREAD_ENDPOINT,
 						   FI_THREAD_COMPLETION,
 						   FI_THREAD_DOMAIN};
-	struct fi_info *offer, *hints, *answer;
-	size_t offered, asked;
 
-	for (offered = 0; offered < CRN_COUNT(levels); offered++) {
-		for (asked = 0; asked < CRN_COUNT(levels); asked++) {
+	for (size_t offered = 0; offered < CRN_COUNT(levels); offered++) {
+		for (size_t asked = 0; asked < CRN_COUNT(levels); asked++) {
 			CT_NOTE("offered %u, asked for %u", levels[offered],
 				levels[asked]);
-			offer = make_offer();
-			offer->domain_attr->threading = levels[offered];
-			hints = fi_allocinfo();
-			hints->domain_attr->threading = levels[asked];
-			CT_EXPECT_EQ(ask_offer(offer, hints, &answer),
-				     offered <= asked ? 0 : -FI_ENODATA);
-			fi_freeinfo(offer);
-			fi_freeinfo(hints);
-			fi_freeinfo(answer);
+			attr_begin(t);
+			t->offer->domain_attr->threading = levels[offered];
+			t->hints->domain_attr->threading = levels[asked];
+			CT_EXPECT_EQ(ask(t), offered <= asked ? 0 : -FI_ENODATA);
 		}
 	}
 }
 
-CT_TEST(attr, wishes_that_only_a_wider_offer_would_grant)
+CT_TEST_F(attr, wishes_that_only_a_wider_offer_would_grant)
 {
-	struct fi_info *offer = make_offer(), *hints = fi_allocinfo(), *answer;
+	t->offer->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	t->hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
+	t->hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	CT_EXPECT_EQ(ask(t), 0);
 
-	offer->domain_attr->resource_mgmt = FI_RM_DISABLED;
-	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
-	hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
-	fi_freeinfo(answer);
+	t->offer->domain_attr->av_type = FI_AV_TABLE;
+	t->hints->domain_attr->av_type = FI_AV_MAP;
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
+	t->hints->domain_attr->av_type = FI_AV_TABLE;
+	CT_EXPECT_EQ(ask(t), 0);
 
-	offer->domain_attr->av_type = FI_AV_TABLE;
-	hints->domain_attr->av_type = FI_AV_MAP;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
-	hints->domain_attr->av_type = FI_AV_TABLE;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
-	fi_freeinfo(answer);
-
-	offer->domain_attr->max_ep_srx_ctx = 0;
-	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	CT_EXPECT_EQ(ask_offer(offer, hints, &answer), -FI_ENODATA);
-	fi_freeinfo(offer);
-	fi_freeinfo(hints);
+	t->offer->domain_attr->max_ep_srx_ctx = 0;
+	t->hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	CT_EXPECT_EQ(ask(t), -FI_ENODATA);
 }
 
-CT_TEST(attr, order_sizes_are_told_for_orders_that_are_kept_only)
+CT_TEST_F(attr, order_sizes_are_told_for_orders_that_are_kept_only)
 {
 	static const struct {
 		const char *name;
@@ -163,22 +140,16 @@ CT_TEST(attr, order_sizes_are_told_for_orders_that_are_kept_only)
 		 303, 304},
 		{"no wish: all that is offered", 0, 302, 303, 304},
 	};
-	struct fi_info *offer, *hints, *answer;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		offer = make_offer();
-		offer->tx_attr->msg_order = ~0ULL;
-		hints = fi_allocinfo();
-		hints->tx_attr->msg_order = rows[i].order;
-		CT_EXPECT_EQ(ask_offer(offer, hints, &answer), 0);
-		CT_ASSERT_NE(answer, NULL);
-		CT_EXPECT_EQ(answer->ep_attr->max_order_raw_size, rows[i].raw);
-		CT_EXPECT_EQ(answer->ep_attr->max_order_war_size, rows[i].war);
-		CT_EXPECT_EQ(answer->ep_attr->max_order_waw_size, rows[i].waw);
-		fi_freeinfo(offer);
-		fi_freeinfo(hints);
-		fi_freeinfo(answer);
+		attr_begin(t);
+		t->offer->tx_attr->msg_order = ~0ULL;
+		t->hints->tx_attr->msg_order = rows[i].order;
+		CT_EXPECT_EQ(ask(t), 0);
+		CT_ASSERT_NE(t->answer, NULL);
+		CT_EXPECT_EQ(t->answer->ep_attr->max_order_raw_size, rows[i].raw);
+		CT_EXPECT_EQ(t->answer->ep_attr->max_order_war_size, rows[i].war);
+		CT_EXPECT_EQ(t->answer->ep_attr->max_order_waw_size, rows[i].waw);
 	}
 }

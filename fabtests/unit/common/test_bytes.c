@@ -54,13 +54,12 @@ CT_TEST(bytes, many_numbers_have_the_order_of_one)
 	static const uint64_t values[] = {0x0f0e0d0c0b0a0908, 1, UINT64_MAX - 1};
 	uint64_t again[3];
 	uint8_t out[25], want[25];
-	size_t count, i;
 
-	for (count = 0; count <= 3; count++) {
+	for (size_t count = 0; count <= 3; count++) {
 		memset(out, 0xa5, sizeof(out));
 		memset(want, 0xa5, sizeof(want));
 		memset(again, 0, sizeof(again));
-		for (i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++)
 			crn_put_le64(want + 1 + 8 * i, values[i]);
 		crn_put_le64s(out + 1, count ? values : NULL, count);
 		CT_EXPECT_MEMEQ(out, want, sizeof(out));
@@ -75,10 +74,9 @@ CT_TEST(bytes, no_bound_is_crossed_wherever_it_is)
 	struct crn_unpack in;
 	struct crn_pack pack;
 	uint64_t sum;
-	size_t size;
 	uint8_t *out;
 
-	for (size = 0; size < sizeof(all_bytes); size++) {
+	for (size_t size = 0; size < sizeof(all_bytes); size++) {
 		CT_NOTE("%zu bytes", size);
 		out = malloc(size + !size);
 		CT_ASSERT_NE(out, NULL);
@@ -211,9 +209,9 @@ CT_TEST(bytes, opaque_data_of_XDR_is_filled_up_to_four)
 	struct crn_pack pack;
 	const uint8_t *data;
 	uint8_t out[16];
-	size_t i, len;
+	size_t len;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		memset(out, 0xee, sizeof(out));
 		crn_pack_init(&pack, out, sizeof(out));

@@ -7,16 +7,18 @@
 #include "cntr_world.h"
 #include "ct_fid.h"
 
-CT_TEST(cntr, both_values_can_be_added_to_and_set)
-{
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_NONE);
-	struct fid_cntr *fid = &cntr->fid;
+CT_FIXTURE(cntr, struct crn_cntr, open_cntr, close_cntr);
 
+CT_TEST_F(cntr, both_values_can_be_added_to_and_set)
+{
+	struct fid_cntr *fid = &t->fid;
+
+	reopen_cntr(t, FI_WAIT_NONE);
 	CT_EXPECT_EQ(fi_cntr_read(fid), 0);
 	CT_EXPECT_EQ(fi_cntr_readerr(fid), 0);
-	crn_cntr_inc(cntr);
-	crn_cntr_inc(cntr);
-	crn_cntr_inc_err(cntr);
+	crn_cntr_inc(t);
+	crn_cntr_inc(t);
+	crn_cntr_inc_err(t);
 	CT_EXPECT_EQ(fi_cntr_read(fid), 2);
 	CT_EXPECT_EQ(fi_cntr_readerr(fid), 1);
 	CT_EXPECT_EQ(fi_cntr_add(fid, 5), 0);
@@ -27,69 +29,58 @@ CT_TEST(cntr, both_values_can_be_added_to_and_set)
 	CT_EXPECT_EQ(fi_cntr_seterr(fid, 3), 0);
 	CT_EXPECT_EQ(fi_cntr_read(fid), UINT64_MAX);
 	CT_EXPECT_EQ(fi_cntr_readerr(fid), 3);
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	CT_EXPECT_EQ(fi_cntr_read(fid), 0);
-	close_cntr(cntr);
 }
 
-CT_TEST(cntr, the_descriptor_is_readable_once_the_counter_changes_after_trywait)
+CT_TEST_F(cntr, the_descriptor_is_readable_once_the_counter_changes_after_trywait)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_FALSE(ct_readable(&cntr->fid.fid));
-	crn_cntr_inc(cntr);
-	CT_EXPECT_TRUE(ct_readable(&cntr->fid.fid));
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_FALSE(ct_readable(&cntr->fid.fid));
-	crn_cntr_inc_err(cntr);
-	CT_EXPECT_TRUE(ct_readable(&cntr->fid.fid));
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	close_cntr(cntr);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
+	crn_cntr_inc(t);
+	CT_EXPECT_TRUE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
+	crn_cntr_inc_err(t);
+	CT_EXPECT_TRUE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
 }
 
-CT_TEST(cntr, only_the_first_change_after_trywait_signals)
+CT_TEST_F(cntr, only_the_first_change_after_trywait_signals)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	crn_cntr_inc(cntr);
-	CT_EXPECT_FALSE(ct_readable(&cntr->fid.fid));
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	crn_cntr_inc(cntr);
-	CT_EXPECT_TRUE(ct_readable(&cntr->fid.fid));
-	crn_wait_clear(&cntr->wait);
-	crn_cntr_inc(cntr);
-	CT_EXPECT_FALSE(ct_readable(&cntr->fid.fid));
-	close_cntr(cntr);
+	crn_cntr_inc(t);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	crn_cntr_inc(t);
+	CT_EXPECT_TRUE(ct_readable(&t->fid.fid));
+	crn_wait_clear(&t->wait);
+	crn_cntr_inc(t);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
 }
 
 /* Set back to 0, it may count up to the very value that trywait saw last. */
-CT_TEST(cntr, trywait_is_not_fooled_by_a_value_set_back)
+CT_TEST_F(cntr, trywait_is_not_fooled_by_a_value_set_back)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	crn_cntr_inc(cntr);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	fi_cntr_set(&cntr->fid, 0);
-	crn_cntr_inc(cntr);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	fi_cntr_seterr(&cntr->fid, 0);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	close_cntr(cntr);
+	crn_cntr_inc(t);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	fi_cntr_set(&t->fid, 0);
+	crn_cntr_inc(t);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	fi_cntr_seterr(&t->fid, 0);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
 }
 
 static void *increment(void *arg)
 {
 	struct crn_cntr *cntr = arg;
-	unsigned int i;
 
-	for (i = 0; i < 2000; i++) {
+	for (unsigned int i = 0; i < 2000; i++) {
 		/* Now and then not before the reader blocks. */
 		if (i % 50 == 0)
 			CT_EXPECT_SOON(ct_waiting() == 1);
@@ -98,20 +89,18 @@ static void *increment(void *arg)
 	return NULL;
 }
 
-CT_TEST(cntr, a_poll_loop_after_trywait_misses_nothing)
+CT_TEST_F(cntr, a_poll_loop_after_trywait_misses_nothing)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct pollfd pollfd = {.events = POLLIN};
 	pthread_t thread;
 
-	CT_EXPECT_EQ(fi_control(&cntr->fid.fid, FI_GETWAIT, &pollfd.fd), 0);
-	CT_ASSERT_EQ(pthread_create(&thread, NULL, increment, cntr), 0);
-	while (fi_cntr_read(&cntr->fid) < 2000 && !ct_failed()) {
-		if (!crn_cntr_trywait(cntr))
+	CT_EXPECT_EQ(fi_control(&t->fid.fid, FI_GETWAIT, &pollfd.fd), 0);
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, increment, t), 0);
+	while (fi_cntr_read(&t->fid) < 2000 && !ct_failed()) {
+		if (!crn_cntr_trywait(t))
 			CT_EXPECT_EQ(poll(&pollfd, 1, CT_DEADLINE_MS), 1);
 	}
 	pthread_join(thread, NULL);
-	close_cntr(cntr);
 }
 
 CT_TEST(cntr, is_an_fid_of_its_class_with_the_context_given)
@@ -162,30 +151,24 @@ static int count_arm(struct crn_cntr *cntr)
 	return arm_result;
 }
 
-CT_TEST(cntr, what_arming_finds_ends_the_wait)
+CT_TEST_F(cntr, what_arming_finds_ends_the_wait)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	cntr->arm = count_arm;
+	t->arm = count_arm;
 	arms = 0;
 	arm_result = 0;
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, CT_DEADLINE_MS), 0);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 2, CT_DEADLINE_MS), 0);
 	CT_EXPECT_EQ(arms, 2);
 	/* What has changed already is news without. */
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
 	CT_EXPECT_EQ(arms, 2);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
 	CT_EXPECT_EQ(arms, 3);
-	close_cntr(cntr);
 }
 
-CT_TEST(cntr, a_wait_that_cannot_be_armed_fails)
+CT_TEST_F(cntr, a_wait_that_cannot_be_armed_fails)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	cntr->arm = count_arm;
+	t->arm = count_arm;
 	arm_result = -FI_EIO;
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, CT_DEADLINE_MS), -FI_EIO);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EIO);
-	close_cntr(cntr);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 1, CT_DEADLINE_MS), -FI_EIO);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EIO);
 }

@@ -75,97 +75,88 @@ static void other_end(struct other *other)
 	sem_destroy(&other->done);
 }
 
-CT_TEST(cntr_sleep, a_wake_up_stays_until_the_sleeper_has_had_it)
+CT_FIXTURE(cntr_sleep, struct crn_cntr, open_cntr, close_cntr);
+
+CT_TEST_F(cntr_sleep, a_wake_up_stays_until_the_sleeper_has_had_it)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct other other;
 
-	other_begin(&other, cntr);
+	other_begin(&other, t);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), 0);
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	/* The other has not run since: whatever this thread does is not to take it. */
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_cntr_read(&cntr->fid), 1);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_cntr_read(&t->fid), 1);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
 	CT_EXPECT_TRUE(other_does(&other, LOOK));
 	CT_EXPECT_EQ(other_does(&other, READ), 1);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_FALSE(readable(cntr));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	CT_EXPECT_FALSE(readable(t));
 	other_end(&other);
-	close_cntr(cntr);
 }
 
 /* Between fi_trywait and poll a program may look once more. */
-CT_TEST(cntr_sleep, whoever_looks_once_more_before_it_sleeps_is_woken)
+CT_TEST_F(cntr_sleep, whoever_looks_once_more_before_it_sleeps_is_woken)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_EQ(fi_cntr_read(&cntr->fid), 0);
-	CT_EXPECT_EQ(fi_cntr_readerr(&cntr->fid), 0);
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, 0), -FI_ETIMEDOUT);
-	CT_EXPECT_FALSE(readable(cntr));
-	crn_cntr_inc(cntr);
-	CT_EXPECT_TRUE(readable(cntr));
-	CT_EXPECT_EQ(fi_cntr_read(&cntr->fid), 1);
-	CT_EXPECT_FALSE(readable(cntr));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	CT_EXPECT_EQ(fi_cntr_read(&t->fid), 0);
+	CT_EXPECT_EQ(fi_cntr_readerr(&t->fid), 0);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 2, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_FALSE(readable(t));
+	crn_cntr_inc(t);
+	CT_EXPECT_TRUE(readable(t));
+	CT_EXPECT_EQ(fi_cntr_read(&t->fid), 1);
+	CT_EXPECT_FALSE(readable(t));
 	/* Not enough yet: it sleeps. */
-	crn_cntr_inc(cntr);
-	CT_EXPECT_TRUE(readable(cntr));
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_FALSE(readable(cntr));
-	close_cntr(cntr);
+	crn_cntr_inc(t);
+	CT_EXPECT_TRUE(readable(t));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	CT_EXPECT_FALSE(readable(t));
 }
 
-CT_TEST(cntr_sleep, what_one_thread_has_seen_another_has_not)
+CT_TEST_F(cntr_sleep, what_one_thread_has_seen_another_has_not)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct other other;
 
-	other_begin(&other, cntr);
+	other_begin(&other, t);
 	CT_EXPECT_EQ(other_does(&other, READ), 0);
-	crn_cntr_inc(cntr);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
+	crn_cntr_inc(t);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), -FI_EAGAIN);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), 0);
 	other_end(&other);
-	close_cntr(cntr);
 }
 
 /* An old value is news when it was set. */
-CT_TEST(cntr_sleep, a_value_that_is_set_is_seen_by_every_thread)
+CT_TEST_F(cntr_sleep, a_value_that_is_set_is_seen_by_every_thread)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct other other;
 
-	other_begin(&other, cntr);
+	other_begin(&other, t);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), 0);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	fi_cntr_set(&cntr->fid, 0);
-	CT_EXPECT_TRUE(readable(cntr));
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
+	fi_cntr_set(&t->fid, 0);
+	CT_EXPECT_TRUE(readable(t));
+	CT_EXPECT_EQ(crn_cntr_trywait(t), -FI_EAGAIN);
 	CT_EXPECT_TRUE(other_does(&other, LOOK));
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), -FI_EAGAIN);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), 0);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
+	CT_EXPECT_EQ(crn_cntr_trywait(t), 0);
 	other_end(&other);
-	close_cntr(cntr);
 }
 
-CT_TEST(cntr_sleep, nobody_waits_for_a_thread_that_has_ended)
+CT_TEST_F(cntr_sleep, nobody_waits_for_a_thread_that_has_ended)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct other other;
 
-	other_begin(&other, cntr);
+	other_begin(&other, t);
 	CT_EXPECT_EQ(other_does(&other, TRYWAIT), 0);
 	other_end(&other);
-	crn_cntr_inc(cntr);
-	CT_EXPECT_SOON(crn_cntr_trywait(cntr) == 0);
-	CT_EXPECT_FALSE(readable(cntr));
-	close_cntr(cntr);
+	crn_cntr_inc(t);
+	CT_EXPECT_SOON(crn_cntr_trywait(t) == 0);
+	CT_EXPECT_FALSE(readable(t));
 }
 
 /* Each waits in its own way for every value in turn. */
@@ -204,9 +195,8 @@ static void *member_thread(void *arg)
 {
 	struct member *member = arg;
 	struct crowd *crowd = member->crowd;
-	uint64_t value;
 
-	for (value = 1; value <= ENDS && !ct_failed(); value++) {
+	for (uint64_t value = 1; value <= ENDS && !ct_failed(); value++) {
 		if (member->index < WAITERS)
 			CT_EXPECT_EQ(fi_cntr_wait(&crowd->cntr->fid, value,
 						  CT_DEADLINE_MS),
@@ -220,38 +210,33 @@ static void *member_thread(void *arg)
 
 static bool all_reached(struct crowd *crowd, uint64_t value)
 {
-	unsigned int i;
-
-	for (i = 0; i < WAITERS + POLLERS; i++) {
+	for (unsigned int i = 0; i < WAITERS + POLLERS; i++) {
 		if (atomic_load(&crowd->reached[i]) < value)
 			return false;
 	}
 	return true;
 }
 
-CT_TEST(cntr_sleep, every_change_reaches_every_thread_however_it_waits)
+CT_TEST_F(cntr_sleep, every_change_reaches_every_thread_however_it_waits)
 {
-	struct crowd crowd = {.cntr = open_cntr(FI_WAIT_FD)};
+	struct crowd crowd = {.cntr = t};
 	struct member members[WAITERS + POLLERS];
 	volatile unsigned int spin;
-	uint64_t value;
-	unsigned int i;
 
-	for (i = 0; i < WAITERS + POLLERS; i++) {
+	for (unsigned int i = 0; i < WAITERS + POLLERS; i++) {
 		members[i] = (struct member){.crowd = &crowd, .index = i};
 		CT_ASSERT_EQ(pthread_create(&members[i].thread, NULL, member_thread,
 					    &members[i]),
 			     0);
 	}
-	for (value = 1; value <= ENDS && !ct_failed(); value++) {
+	for (uint64_t value = 1; value <= ENDS && !ct_failed(); value++) {
 		for (spin = 0; spin < value * 97 % 20000; spin++)
 			;
-		crn_cntr_inc(crowd.cntr);
+		crn_cntr_inc(t);
 		/* Now and then the next comes while some are still on their way. */
 		if (value % 4)
 			CT_EXPECT_SOON(all_reached(&crowd, value));
 	}
-	for (i = 0; i < WAITERS + POLLERS; i++)
+	for (unsigned int i = 0; i < WAITERS + POLLERS; i++)
 		pthread_join(members[i].thread, NULL);
-	close_cntr(crowd.cntr);
 }

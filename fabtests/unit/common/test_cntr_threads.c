@@ -46,27 +46,25 @@ static void expect_waiter(struct waiter *waiter, int ret)
 	CT_EXPECT_EQ(waiter->ret, ret);
 }
 
-/* Whichever of them drives, the increments of other threads reach every threshold. */
-CT_TEST(cntr, waiters_with_different_thresholds_all_wake)
-{
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-	struct waiter waiters[4];
-	unsigned int round;
-	size_t i;
+CT_FIXTURE(cntr, struct crn_cntr, open_cntr, close_cntr);
 
-	for (round = 0; round < 200 && !ct_failed(); round++) {
+/* Whichever of them drives, the increments of other threads reach every threshold. */
+CT_TEST_F(cntr, waiters_with_different_thresholds_all_wake)
+{
+	struct waiter waiters[4];
+
+	for (unsigned int round = 0; round < 200 && !ct_failed(); round++) {
 		CT_NOTE("round %u", round);
-		fi_cntr_set(&cntr->fid, 0);
-		for (i = 0; i < CRN_COUNT(waiters); i++)
-			start_waiter(&waiters[i], cntr, 1 + 10 * ((i + round) % 4));
+		fi_cntr_set(&t->fid, 0);
+		for (size_t i = 0; i < CRN_COUNT(waiters); i++)
+			start_waiter(&waiters[i], t, 1 + 10 * ((i + round) % 4));
 		if (round % 3 == 0)
 			CT_EXPECT_SOON(ct_waiting() == CRN_COUNT(waiters));
-		for (i = 0; i < 31; i++)
-			crn_cntr_inc(cntr);
-		for (i = 0; i < CRN_COUNT(waiters); i++)
+		for (size_t i = 0; i < 31; i++)
+			crn_cntr_inc(t);
+		for (size_t i = 0; i < CRN_COUNT(waiters); i++)
 			expect_waiter(&waiters[i], 0);
 	}
-	close_cntr(cntr);
 }
 
 static int inc_and_arm(struct crn_cntr *cntr)
@@ -76,14 +74,11 @@ static int inc_and_arm(struct crn_cntr *cntr)
 	return 0;
 }
 
-CT_TEST(cntr, an_increment_while_the_waiter_arms_is_seen)
+CT_TEST_F(cntr, an_increment_while_the_waiter_arms_is_seen)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-
-	cntr->arm = inc_and_arm;
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, CT_DEADLINE_MS), 0);
-	CT_EXPECT_EQ(cntr->arm, NULL);
-	close_cntr(cntr);
+	t->arm = inc_and_arm;
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 1, CT_DEADLINE_MS), 0);
+	CT_EXPECT_EQ(t->arm, NULL);
 }
 
 /* Waiters with thresholds of their own: thread t waits for t + 1, t + 1 + RACERS, ... */
@@ -105,10 +100,9 @@ static void *racer_thread(void *arg)
 {
 	struct racer *racer = arg;
 	struct race *race = racer->race;
-	uint64_t threshold;
 	int ret = 0;
 
-	for (threshold = racer->index + 1; threshold <= RACE_END && !ret;
+	for (uint64_t threshold = racer->index + 1; threshold <= RACE_END && !ret;
 	     threshold += RACERS) {
 		atomic_store(&race->awaited[racer->index], threshold);
 		ret = fi_cntr_wait(&race->cntr->fid, threshold, CT_DEADLINE_MS);
@@ -119,79 +113,70 @@ static void *racer_thread(void *arg)
 }
 
 /* The delay moves the increment through every moment of entering the wait. */
-CT_TEST(cntr, an_increment_at_any_moment_wakes_whom_it_concerns)
+CT_TEST_F(cntr, an_increment_at_any_moment_wakes_whom_it_concerns)
 {
-	struct race race = {.cntr = open_cntr(FI_WAIT_FD)};
+	struct race race = {.cntr = t};
 	struct racer racers[RACERS];
 	volatile unsigned int spin;
-	unsigned int i;
-	uint64_t value;
 
-	for (i = 0; i < RACERS; i++) {
+	for (unsigned int i = 0; i < RACERS; i++) {
 		racers[i].race = &race;
 		racers[i].index = i;
 		CT_ASSERT_EQ(pthread_create(&racers[i].thread, NULL, racer_thread,
 					    &racers[i]),
 			     0);
 	}
-	for (value = 1; value <= RACE_END; value++) {
+	for (uint64_t value = 1; value <= RACE_END; value++) {
 		while (atomic_load(&race.awaited[(value - 1) % RACERS]) < value)
 			sched_yield();
 		for (spin = 0; spin < value * 7 % 3000; spin++)
 			;
-		crn_cntr_inc(race.cntr);
+		crn_cntr_inc(t);
 	}
-	for (i = 0; i < RACERS; i++)
+	for (unsigned int i = 0; i < RACERS; i++)
 		pthread_join(racers[i].thread, NULL);
-	close_cntr(race.cntr);
 }
 
-CT_TEST(cntr, a_waiter_returns_at_its_threshold_though_others_stay)
+CT_TEST_F(cntr, a_waiter_returns_at_its_threshold_though_others_stay)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter high[2], low;
 
-	start_waiter(&high[0], cntr, 2);
-	start_waiter(&high[1], cntr, 2);
-	start_waiter(&low, cntr, 1);
+	start_waiter(&high[0], t, 2);
+	start_waiter(&high[1], t, 2);
+	start_waiter(&low, t, 1);
 	CT_EXPECT_SOON(ct_waiting() == 3);
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	expect_waiter(&low, 0);
 	CT_EXPECT_FALSE(atomic_load(&high[0].done));
 	CT_EXPECT_FALSE(atomic_load(&high[1].done));
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	expect_waiter(&high[0], 0);
 	expect_waiter(&high[1], 0);
-	close_cntr(cntr);
 }
 
-CT_TEST(cntr, a_waiter_times_out_while_another_blocks_for_both)
+CT_TEST_F(cntr, a_waiter_times_out_while_another_blocks_for_both)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter other;
 
-	start_waiter(&other, cntr, 1);
+	start_waiter(&other, t, 1);
 	CT_EXPECT_SOON(ct_waiting() == 1);
 	ct_time_jump();
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, 0), -FI_ETIMEDOUT);
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, 20), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 1, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->fid, 1, 20), -FI_ETIMEDOUT);
 	CT_EXPECT_FALSE(atomic_load(&other.done));
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	expect_waiter(&other, 0);
-	close_cntr(cntr);
 }
 
 /* One blocks on the descriptor, the others on the one: none may spin meanwhile. */
-CT_TEST(cntr, waiting_costs_no_processor_time)
+CT_TEST_F(cntr, waiting_costs_no_processor_time)
 {
 	static const int timeouts[] = {CT_DEADLINE_MS, 999, -1, CT_DEADLINE_MS};
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter waiters[CRN_COUNT(timeouts)];
-	unsigned int i;
 
 	ct_time_stop();
-	for (i = 0; i < CRN_COUNT(waiters); i++) {
-		start_timed(&waiters[i], cntr, 1, timeouts[i]);
+	for (unsigned int i = 0; i < CRN_COUNT(waiters); i++) {
+		start_timed(&waiters[i], t, 1, timeouts[i]);
 		CT_EXPECT_SOON(ct_waiting() == i + 1);
 	}
 	ct_time_pass(998);
@@ -199,62 +184,55 @@ CT_TEST(cntr, waiting_costs_no_processor_time)
 	CT_EXPECT_FALSE(atomic_load(&waiters[1].done));
 	ct_time_pass(1);
 	expect_waiter(&waiters[1], -FI_ETIMEDOUT);
-	crn_cntr_inc(cntr);
+	crn_cntr_inc(t);
 	expect_waiter(&waiters[0], 0);
 	expect_waiter(&waiters[2], 0);
 	expect_waiter(&waiters[3], 0);
 	CT_EXPECT_EQ(ct_waits(), CRN_COUNT(waiters));
-	close_cntr(cntr);
 }
 
 /* The driver, who waits first, hands over to one that still waits. */
-CT_TEST(cntr, a_waiter_that_gives_up_leaves_the_others_waiting)
+CT_TEST_F(cntr, a_waiter_that_gives_up_leaves_the_others_waiting)
 {
 	static const int timeouts[][3] = {{CT_DEADLINE_MS, 30, CT_DEADLINE_MS},
 					  {30, 30, CT_DEADLINE_MS},
 					  {30, CT_DEADLINE_MS, CT_DEADLINE_MS}};
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter waiters[CRN_COUNT(timeouts[0])];
-	unsigned int round, i;
 
 	ct_time_stop();
-	for (round = 0; round < CRN_COUNT(timeouts); round++) {
+	for (unsigned int round = 0; round < CRN_COUNT(timeouts); round++) {
 		CT_NOTE("round %u", round);
-		for (i = 0; i < CRN_COUNT(waiters); i++) {
-			start_timed(&waiters[i], cntr, round + 1, timeouts[round][i]);
+		for (unsigned int i = 0; i < CRN_COUNT(waiters); i++) {
+			start_timed(&waiters[i], t, round + 1, timeouts[round][i]);
 			CT_EXPECT_SOON(ct_waiting() == i + 1);
 		}
 		ct_time_pass(30);
-		for (i = 0; i < CRN_COUNT(waiters); i++) {
+		for (unsigned int i = 0; i < CRN_COUNT(waiters); i++) {
 			if (timeouts[round][i] == 30)
 				expect_waiter(&waiters[i], -FI_ETIMEDOUT);
 		}
-		crn_cntr_inc(cntr);
-		for (i = 0; i < CRN_COUNT(waiters); i++) {
+		crn_cntr_inc(t);
+		for (unsigned int i = 0; i < CRN_COUNT(waiters); i++) {
 			if (timeouts[round][i] != 30)
 				expect_waiter(&waiters[i], 0);
 		}
 	}
-	close_cntr(cntr);
 }
 
 /* fi_cntr(3): "Any change in a counter's error value will unblock any thread". */
-CT_TEST(cntr, an_error_unblocks_every_waiter)
+CT_TEST_F(cntr, an_error_unblocks_every_waiter)
 {
 	static int (*const changes[])(struct fid_cntr *, uint64_t) = {fi_cntr_adderr,
 								      fi_cntr_seterr};
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
 	struct waiter waiters[3];
-	size_t i, change;
 
-	for (change = 0; change < CRN_COUNT(changes); change++) {
-		for (i = 0; i < CRN_COUNT(waiters); i++)
-			start_waiter(&waiters[i], cntr, 1);
+	for (size_t change = 0; change < CRN_COUNT(changes); change++) {
+		for (size_t i = 0; i < CRN_COUNT(waiters); i++)
+			start_waiter(&waiters[i], t, 1);
 		/* Only a change after the wait began counts. */
 		CT_EXPECT_SOON(ct_waiting() == CRN_COUNT(waiters));
-		CT_EXPECT_EQ(changes[change](&cntr->fid, 100 + change), 0);
-		for (i = 0; i < CRN_COUNT(waiters); i++)
+		CT_EXPECT_EQ(changes[change](&t->fid, 100 + change), 0);
+		for (size_t i = 0; i < CRN_COUNT(waiters); i++)
 			expect_waiter(&waiters[i], -FI_EAVAIL);
 	}
-	close_cntr(cntr);
 }

@@ -53,15 +53,26 @@ static void note_expired(struct crn_deadline *deadline)
 		numbered->then(numbered);
 }
 
-/* The clock stands still; returns its time. */
-static uint64_t begin(void)
+/* The clock stands still at that time. */
+struct deadline_scene {
+	uint64_t now;
+};
+
+static void set_up(struct deadline_scene *s)
 {
 	ct_time_stop();
-	CT_EXPECT_EQ(crn_deadlines_init(&heap), 0);
+	CT_ASSERT_EQ(crn_deadlines_init(&heap), 0);
 	expired_count = 0;
 	sets = 0;
-	return crn_now_ms();
+	s->now = crn_now_ms();
 }
+
+static void tear_down(struct deadline_scene *s)
+{
+	crn_deadlines_fini(&heap);
+}
+
+CT_FIXTURE(deadline, struct deadline_scene, set_up, tear_down);
 
 static void number_all(struct numbered *all, size_t count)
 {
@@ -77,14 +88,13 @@ static bool fd_readable(void)
 	return poll(&pollfd, 1, 0) == 1;
 }
 
-CT_TEST(deadline, it_expires_at_its_time_and_once)
+CT_TEST_F(deadline, it_expires_at_its_time_and_once)
 {
-	const uint64_t now = begin();
 	struct numbered one;
 
 	number_all(&one, 1);
 	CT_EXPECT_FALSE(crn_deadline_pending(&one.deadline));
-	crn_deadline_add(&heap, &one.deadline, now + 10);
+	crn_deadline_add(&heap, &one.deadline, t->now + 10);
 	CT_EXPECT_TRUE(crn_deadline_pending(&one.deadline));
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 	ct_time_pass(9);
@@ -94,39 +104,33 @@ CT_TEST(deadline, it_expires_at_its_time_and_once)
 	CT_EXPECT_EQ(expired_count, 1);
 	ct_time_pass(100);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
-	crn_deadlines_fini(&heap);
 }
 
-CT_TEST(deadline, those_that_are_over_expire_in_the_order_of_time)
+CT_TEST_F(deadline, those_that_are_over_expire_in_the_order_of_time)
 {
 	static const unsigned int after[] = {50, 10, 90, 20, 70, 30, 80, 40, 60, 100};
 	static const unsigned int order[] = {1, 3, 5, 7, 0, 8, 4, 6, 2, 9};
-	const uint64_t now = begin();
 	struct numbered all[CRN_COUNT(after)];
-	size_t i;
 
 	number_all(all, CRN_COUNT(all));
-	for (i = 0; i < CRN_COUNT(all); i++)
-		crn_deadline_add(&heap, &all[i].deadline, now + after[i]);
+	for (size_t i = 0; i < CRN_COUNT(all); i++)
+		crn_deadline_add(&heap, &all[i].deadline, t->now + after[i]);
 	ct_time_pass(35);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 3);
 	ct_time_pass(1000);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 7);
-	for (i = 0; i < CRN_COUNT(all); i++)
+	for (size_t i = 0; i < CRN_COUNT(all); i++)
 		CT_EXPECT_EQ(expired[i], order[i]);
-	crn_deadlines_fini(&heap);
 }
 
-CT_TEST(deadline, one_that_was_removed_does_not_expire)
+CT_TEST_F(deadline, one_that_was_removed_does_not_expire)
 {
-	const uint64_t now = begin();
 	struct numbered all[7];
-	size_t i;
 
 	number_all(all, CRN_COUNT(all));
 	crn_deadline_remove(&heap, &all[0].deadline);
-	for (i = 0; i < CRN_COUNT(all); i++)
-		crn_deadline_add(&heap, &all[i].deadline, now + 10 + i);
+	for (size_t i = 0; i < CRN_COUNT(all); i++)
+		crn_deadline_add(&heap, &all[i].deadline, t->now + 10 + i);
 	/* The first, an inner one, the last, and twice. */
 	crn_deadline_remove(&heap, &all[0].deadline);
 	crn_deadline_remove(&heap, &all[3].deadline);
@@ -139,44 +143,40 @@ CT_TEST(deadline, one_that_was_removed_does_not_expire)
 	CT_EXPECT_EQ(expired[1], 2);
 	CT_EXPECT_EQ(expired[2], 4);
 	CT_EXPECT_EQ(expired[3], 5);
-	crn_deadlines_fini(&heap);
 }
 
-CT_TEST(deadline, adding_it_again_moves_it)
+CT_TEST_F(deadline, adding_it_again_moves_it)
 {
-	const uint64_t now = begin();
 	struct numbered all[2];
 
 	number_all(all, 2);
-	crn_deadline_add(&heap, &all[0].deadline, now + 10);
-	crn_deadline_add(&heap, &all[1].deadline, now + 20);
-	crn_deadline_add(&heap, &all[0].deadline, now + 30);
+	crn_deadline_add(&heap, &all[0].deadline, t->now + 10);
+	crn_deadline_add(&heap, &all[1].deadline, t->now + 20);
+	crn_deadline_add(&heap, &all[0].deadline, t->now + 30);
 	ct_time_pass(20);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 1);
 	CT_EXPECT_EQ(expired[0], 1);
-	crn_deadline_add(&heap, &all[0].deadline, now + 5);
+	crn_deadline_add(&heap, &all[0].deadline, t->now + 5);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 1);
 	CT_EXPECT_EQ(expired[1], 0);
-	crn_deadlines_fini(&heap);
 }
 
-CT_TEST(deadline, the_timer_is_set_only_when_it_would_be_late)
+CT_TEST_F(deadline, the_timer_is_set_only_when_it_would_be_late)
 {
-	const uint64_t now = begin();
 	struct numbered all[4];
 
 	number_all(all, CRN_COUNT(all));
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 	CT_EXPECT_EQ(sets, 0);
-	crn_deadline_add(&heap, &all[0].deadline, now + 100);
+	crn_deadline_add(&heap, &all[0].deadline, t->now + 100);
 	CT_EXPECT_EQ(sets, 1);
-	CT_EXPECT_EQ(last_set.it_value.tv_sec, (now + 100) / 1000);
-	CT_EXPECT_EQ(last_set.it_value.tv_nsec, (now + 100) % 1000 * 1000000);
+	CT_EXPECT_EQ(last_set.it_value.tv_sec, (t->now + 100) / 1000);
+	CT_EXPECT_EQ(last_set.it_value.tv_nsec, (t->now + 100) % 1000 * 1000000);
 	CT_EXPECT_EQ(last_set.it_interval.tv_sec + last_set.it_interval.tv_nsec, 0);
-	crn_deadline_add(&heap, &all[1].deadline, now + 100);
-	crn_deadline_add(&heap, &all[2].deadline, now + 101);
+	crn_deadline_add(&heap, &all[1].deadline, t->now + 100);
+	crn_deadline_add(&heap, &all[2].deadline, t->now + 101);
 	CT_EXPECT_EQ(sets, 1);
-	crn_deadline_add(&heap, &all[3].deadline, now + 99);
+	crn_deadline_add(&heap, &all[3].deadline, t->now + 99);
 	CT_EXPECT_EQ(sets, 2);
 	crn_deadline_remove(&heap, &all[3].deadline);
 	ct_time_pass(98);
@@ -186,26 +186,24 @@ CT_TEST(deadline, the_timer_is_set_only_when_it_would_be_late)
 	ct_time_pass(1);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 	CT_EXPECT_EQ(sets, 3);
-	CT_EXPECT_EQ(heap.set_to, now + 100);
+	CT_EXPECT_EQ(heap.set_to, t->now + 100);
 	ct_time_pass(10);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 3);
 	CT_EXPECT_EQ(sets, 4);
 	CT_EXPECT_EQ(last_set.it_value.tv_sec + last_set.it_value.tv_nsec, 0);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 	CT_EXPECT_EQ(sets, 4);
-	crn_deadlines_fini(&heap);
 }
 
 /* 10,000 operations of 1 ms, 8 at a time, each with a deadline 2 s after its begin. */
-CT_TEST(deadline, operations_that_end_in_time_set_no_timer)
+CT_TEST_F(deadline, operations_that_end_in_time_set_no_timer)
 {
-	uint64_t now = begin();
+	uint64_t now = t->now;
 	struct numbered all[8];
-	size_t i;
 
 	number_all(all, CRN_COUNT(all));
 	ct_fail_alloc(1);
-	for (i = 0; i < 10000; i++) {
+	for (size_t i = 0; i < 10000; i++) {
 		crn_deadline_remove(&heap, &all[i % CRN_COUNT(all)].deadline);
 		crn_deadline_add(&heap, &all[i % CRN_COUNT(all)].deadline, now + 2000);
 		CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
@@ -215,19 +213,17 @@ CT_TEST(deadline, operations_that_end_in_time_set_no_timer)
 	CT_EXPECT_FALSE(ct_alloc_failed());
 	/* One at the begin, and one each time that it was early. */
 	CT_EXPECT_LE(sets, 6);
-	for (i = 0; i < CRN_COUNT(all); i++)
+	for (size_t i = 0; i < CRN_COUNT(all); i++)
 		crn_deadline_remove(&heap, &all[i].deadline);
 	ct_time_pass(5000);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 	CT_EXPECT_EQ(heap.set_to, UINT64_MAX);
-	crn_deadlines_fini(&heap);
 }
 
-CT_TEST(deadline, the_beginning_and_the_end_of_time_are_times)
+CT_TEST_F(deadline, the_beginning_and_the_end_of_time_are_times)
 {
 	struct numbered all[3];
 
-	begin();
 	number_all(all, CRN_COUNT(all));
 	crn_deadline_add(&heap, &all[0].deadline, UINT64_MAX);
 	CT_EXPECT_EQ(sets, 0);
@@ -242,7 +238,6 @@ CT_TEST(deadline, the_beginning_and_the_end_of_time_are_times)
 	CT_EXPECT_FALSE(fd_readable());
 	crn_deadline_remove(&heap, &all[0].deadline);
 	crn_deadline_remove(&heap, &all[1].deadline);
-	crn_deadlines_fini(&heap);
 }
 
 /* What callbacks do. */
@@ -255,11 +250,11 @@ static void add_itself_over(struct numbered *numbered)
 	crn_deadline_add(&heap, &numbered->deadline, begin_of_test);
 }
 
-CT_TEST(deadline, one_that_adds_itself_waits_for_the_next_run)
+CT_TEST_F(deadline, one_that_adds_itself_waits_for_the_next_run)
 {
 	struct numbered one;
 
-	begin_of_test = begin();
+	begin_of_test = t->now;
 	number_all(&one, 1);
 	one.then = add_itself_over;
 	crn_deadline_add(&heap, &one.deadline, begin_of_test);
@@ -268,7 +263,6 @@ CT_TEST(deadline, one_that_adds_itself_waits_for_the_next_run)
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 1);
 	CT_EXPECT_EQ(sets, 3);
 	crn_deadline_remove(&heap, &one.deadline);
-	crn_deadlines_fini(&heap);
 }
 
 /* Of 0 to 5, of which 4 and 5 are not over. */
@@ -281,16 +275,15 @@ static void rearrange(struct numbered *numbered)
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 0);
 }
 
-CT_TEST(deadline, a_callback_may_add_move_and_remove_any)
+CT_TEST_F(deadline, a_callback_may_add_move_and_remove_any)
 {
 	struct numbered all[7];
-	size_t i;
 
-	begin_of_test = begin();
+	begin_of_test = t->now;
 	all_of_test = all;
 	number_all(all, CRN_COUNT(all));
 	all[0].then = rearrange;
-	for (i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		crn_deadline_add(&heap, &all[i].deadline, begin_of_test + i);
 	crn_deadline_add(&heap, &all[4].deadline, begin_of_test + 1000);
 	crn_deadline_add(&heap, &all[5].deadline, begin_of_test + 1001);
@@ -308,7 +301,6 @@ CT_TEST(deadline, a_callback_may_add_move_and_remove_any)
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 2);
 	CT_EXPECT_EQ(expired[3], 2);
 	CT_EXPECT_EQ(expired[4], 5);
-	crn_deadlines_fini(&heap);
 }
 
 static void free_itself(struct numbered *numbered)
@@ -316,22 +308,19 @@ static void free_itself(struct numbered *numbered)
 	free(numbered);
 }
 
-CT_TEST(deadline, a_callback_may_free_what_embeds_it)
+CT_TEST_F(deadline, a_callback_may_free_what_embeds_it)
 {
-	const uint64_t now = begin();
 	struct numbered *one;
-	size_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		one = malloc(sizeof(*one));
 		CT_ASSERT_NE(one, NULL);
 		number_all(one, 1);
 		one->then = free_itself;
-		crn_deadline_add(&heap, &one->deadline, now + i % 3);
+		crn_deadline_add(&heap, &one->deadline, t->now + i % 3);
 	}
 	ct_time_pass(10);
 	CT_EXPECT_EQ(crn_deadlines_run(&heap), 5);
-	crn_deadlines_fini(&heap);
 }
 
 /* The heap against a table, with 20,000 random steps. */
@@ -356,17 +345,17 @@ static unsigned int below(unsigned int limit)
 	return (unsigned int)rand_r(&seed) % limit;
 }
 
-CT_TEST(deadline, any_sequence_of_steps_keeps_the_heap_right)
+CT_TEST_F(deadline, any_sequence_of_steps_keeps_the_heap_right)
 {
 	enum { COUNT = 64 };
-	uint64_t now = begin(), wanted[COUNT];
+	uint64_t now = t->now, wanted[COUNT];
 	struct numbered all[COUNT];
-	unsigned int i, step, over;
+	unsigned int i, over;
 
 	seed = 1;
 	number_all(all, COUNT);
 	memset(wanted, 0, sizeof(wanted));
-	for (step = 0; step < 20000 && !ct_failed(); step++) {
+	for (unsigned int step = 0; step < 20000 && !ct_failed(); step++) {
 		CT_NOTE("step %u", step);
 		i = below(COUNT);
 		switch (below(4)) {
@@ -401,7 +390,6 @@ CT_TEST(deadline, any_sequence_of_steps_keeps_the_heap_right)
 	}
 	for (i = 0; i < COUNT; i++)
 		crn_deadline_remove(&heap, &all[i].deadline);
-	crn_deadlines_fini(&heap);
 }
 
 /* What removing the first costs: a comparison for each that is directly below it. */
@@ -415,31 +403,31 @@ static unsigned int cost_of_first(void)
 	return cost;
 }
 
-CT_TEST(deadline, removing_takes_logarithmic_time_on_average)
+CT_TEST_F(deadline, removing_takes_logarithmic_time_on_average)
 {
 	enum { COUNT = 4096, LOG = 12 };
 	static struct numbered all[COUNT];
-	unsigned int i, pattern, cost;
-	uint64_t now = begin();
+	unsigned int cost;
+	uint64_t now = t->now;
 
 	seed = 1;
-	for (pattern = 0; pattern < 3; pattern++) {
+	for (unsigned int pattern = 0; pattern < 3; pattern++) {
 		CT_NOTE("pattern %u", pattern);
 		number_all(all, COUNT);
-		for (i = 0; i < COUNT; i++)
+		for (unsigned int i = 0; i < COUNT; i++)
 			crn_deadline_add(&heap, &all[i].deadline,
 					 now + 1000 +
 						 (pattern == 0	 ? i
 						  : pattern == 1 ? COUNT - i
 								 : below(COUNT)));
-		for (i = 0, cost = 0; i < COUNT; i++) {
+		cost = 0;
+		for (unsigned int i = 0; i < COUNT; i++) {
 			cost += cost_of_first();
 			crn_deadline_remove(&heap, heap.first);
 		}
 		CT_EXPECT_EQ(heap.first, NULL);
 		CT_EXPECT_LT(cost, 2 * COUNT * LOG);
 	}
-	crn_deadlines_fini(&heap);
 }
 
 CT_TEST(deadline, the_descriptor_is_a_source_that_wakes_whoever_waits)
@@ -497,13 +485,12 @@ CT_TEST(deadline, one_thread_adds_and_another_waits)
 	struct crn_deadline deadlines[2] = {{.expired = count_done},
 					    {.expired = count_done}};
 	pthread_t thread;
-	unsigned int i;
 
 	CT_ASSERT_EQ(crn_deadlines_init(&heap), 0);
 	crn_lock_init(&owner, true);
 	atomic_store(&done, 0);
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_and_run, NULL), 0);
-	for (i = 0; i < ROUNDS && !ct_failed(); i++) {
+	for (unsigned int i = 0; i < ROUNDS && !ct_failed(); i++) {
 		crn_lock(&owner);
 		crn_deadline_add(&heap, &deadlines[1], crn_now_ms() + 10000);
 		crn_deadline_add(&heap, &deadlines[0], crn_now_ms());
@@ -528,11 +515,10 @@ CT_TEST(deadline, without_a_descriptor_there_is_none)
 	CT_EXPECT_EQ(heap.fd, -1);
 }
 
-CT_TEST(deadline, without_a_timer_the_caller_says_what_time_it_is)
+CT_TEST_F(deadline, without_a_timer_the_caller_says_what_time_it_is)
 {
 	struct numbered all[2];
 
-	begin();
 	crn_deadlines_fini(&heap);
 	crn_deadlines_init_untimed(&heap);
 	number_all(all, 2);

@@ -25,9 +25,15 @@ static void prepare_error(struct crn_list *batch, uint64_t number)
 	CT_EXPECT_EQ(crn_eq_prepare_err(batch, &err), 0);
 }
 
-CT_TEST(eq, a_batch_is_appended_in_order_and_wakes)
+static void set_up(struct crn_eq *eq)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
+}
+
+CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+
+CT_TEST_F(eq, a_batch_is_appended_in_order_and_wakes)
+{
 	struct fi_eq_err_entry err = {0};
 	struct crn_list batch;
 
@@ -35,55 +41,50 @@ CT_TEST(eq, a_batch_is_appended_in_order_and_wakes)
 	prepare_error(&batch, 1);
 	prepare_number(&batch, 2);
 	prepare_number(&batch, 3);
-	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
-	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(read_any(t, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &batch), 0);
 	CT_EXPECT_TRUE(crn_list_empty(&batch));
-	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
-	write_number(eq, 4);
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &err, 0), sizeof(err));
+	CT_EXPECT_TRUE(ct_readable(&t->fid.fid));
+	write_number(t, 4);
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &err, 0), sizeof(err));
 	CT_EXPECT_EQ(err.fid, &object);
 	CT_EXPECT_EQ(err.data, 1);
 	CT_EXPECT_MEMEQ(err.err_data, "why", 3);
-	expect_number(eq, 2);
-	expect_number(eq, 3);
-	expect_number(eq, 4);
-	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
-	close_eq(eq);
+	expect_number(t, 2);
+	expect_number(t, 3);
+	expect_number(t, 4);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
 }
 
-CT_TEST(eq, a_batch_for_which_there_is_no_room_is_refused_whole)
+CT_TEST_F(eq, a_batch_for_which_there_is_no_room_is_refused_whole)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
 	struct crn_list batch;
-	uint64_t i;
 
-	for (i = 0; i < eq->limit - 1; i++)
-		write_number(eq, i);
+	for (uint64_t i = 0; i < t->limit - 1; i++)
+		write_number(t, i);
 	crn_list_init(&batch);
 	prepare_number(&batch, 1);
 	prepare_number(&batch, 2);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), -FI_EAGAIN);
-	CT_EXPECT_EQ(eq->count, eq->limit - 1);
-	expect_number(eq, 0);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
-	CT_EXPECT_TRUE(crn_eq_full(eq));
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &batch), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->count, t->limit - 1);
+	expect_number(t, 0);
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &batch), 0);
+	CT_EXPECT_TRUE(crn_eq_full(t));
 	prepare_number(&batch, 3);
 	crn_eq_drop_batch(&batch);
 	CT_EXPECT_TRUE(crn_list_empty(&batch));
-	close_eq(eq);
 }
 
-CT_TEST(eq, an_empty_batch_is_nothing)
+CT_TEST_F(eq, an_empty_batch_is_nothing)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
 	struct crn_list batch;
 
+	open_eq(t, FI_WAIT_FD, 0, 0);
 	crn_list_init(&batch);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &batch), 0);
-	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
-	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAGAIN);
-	close_eq(eq);
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &batch), 0);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(read_any(t, 0), -FI_EAGAIN);
 }
 
 CT_TEST(eq, memory_may_run_out_while_a_batch_is_prepared)
@@ -101,28 +102,25 @@ CT_TEST(eq, memory_may_run_out_while_a_batch_is_prepared)
 	CT_EXPECT_TRUE(crn_list_empty(&batch));
 }
 
-CT_TEST(eq, is_busy_while_something_is_bound)
+CT_TEST_F(eq, is_busy_while_something_is_bound)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, FI_WRITE);
-
-	atomic_fetch_add(&eq->refs, 1);
-	CT_EXPECT_EQ(fi_close(&eq->fid.fid), -FI_EBUSY);
-	write_number(eq, 1);
-	expect_number(eq, 1);
-	atomic_fetch_sub(&eq->refs, 1);
-	close_eq(eq);
+	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
+	atomic_fetch_add(&t->refs, 1);
+	CT_EXPECT_EQ(fi_close(&t->fid.fid), -FI_EBUSY);
+	write_number(t, 1);
+	expect_number(t, 1);
+	atomic_fetch_sub(&t->refs, 1);
 }
 
 /* AddressSanitizer and valgrind see whether the info is freed, once. */
-CT_TEST(eq, an_unread_request_of_a_batch_is_freed_with_its_info)
+CT_TEST_F(eq, an_unread_request_of_a_batch_is_freed_with_its_info)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
 	struct fi_eq_cm_entry entry = {.fid = &object};
 	struct crn_list dropped, forgotten, kept,
 		*batches[] = {&dropped, &forgotten, &kept};
-	unsigned int i;
 
-	for (i = 0; i < 3; i++) {
+	open_eq(t, FI_WAIT_FD, 0, 0);
+	for (unsigned int i = 0; i < 3; i++) {
 		crn_list_init(batches[i]);
 		entry.info = fi_allocinfo();
 		CT_EXPECT_EQ(crn_eq_prepare(batches[i], FI_CONNREQ, &object, &entry,
@@ -130,8 +128,7 @@ CT_TEST(eq, an_unread_request_of_a_batch_is_freed_with_its_info)
 			     0);
 	}
 	crn_eq_drop_batch(&dropped);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &forgotten), 0);
-	crn_eq_forget(eq, &object);
-	CT_EXPECT_EQ(crn_eq_insert_batch(eq, &kept), 0);
-	close_eq(eq);
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &forgotten), 0);
+	crn_eq_forget(t, &object);
+	CT_EXPECT_EQ(crn_eq_insert_batch(t, &kept), 0);
 }

@@ -7,9 +7,15 @@
 #include "ct_fid.h"
 #include "eq_world.h"
 
-CT_TEST(eq, an_error_blocks_what_follows_until_it_is_read)
+static void set_up(struct crn_eq *eq)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
+	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
+}
+
+CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+
+CT_TEST_F(eq, an_error_blocks_what_follows_until_it_is_read)
+{
 	struct fi_eq_err_entry err = {.fid = &other,
 				      .context = &object,
 				      .data = 5,
@@ -17,19 +23,19 @@ CT_TEST(eq, an_error_blocks_what_follows_until_it_is_read)
 				      .prov_errno = 8};
 	struct fi_eq_err_entry got = {0};
 
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &got, 0), -FI_EAGAIN);
-	write_number(eq, 1);
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &got, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_eq_insert_err(eq, &err), 0);
-	write_number(eq, 2);
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &got, 0), -FI_EAGAIN);
+	write_number(t, 1);
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &got, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_eq_insert_err(t, &err), 0);
+	write_number(t, 2);
 
-	expect_number(eq, 1);
-	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAVAIL);
-	CT_EXPECT_EQ(read_any(eq, FI_PEEK), -FI_EAVAIL);
-	CT_EXPECT_TRUE(ct_readable(&eq->fid.fid));
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &got, FI_PEEK), sizeof(got));
+	expect_number(t, 1);
+	CT_EXPECT_EQ(read_any(t, 0), -FI_EAVAIL);
+	CT_EXPECT_EQ(read_any(t, FI_PEEK), -FI_EAVAIL);
+	CT_EXPECT_TRUE(ct_readable(&t->fid.fid));
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &got, FI_PEEK), sizeof(got));
 	got = (struct fi_eq_err_entry){0};
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &got, 0), sizeof(got));
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &got, 0), sizeof(got));
 	CT_EXPECT_EQ(got.fid, &other);
 	CT_EXPECT_EQ(got.context, &object);
 	CT_EXPECT_EQ(got.data, 5);
@@ -37,9 +43,8 @@ CT_TEST(eq, an_error_blocks_what_follows_until_it_is_read)
 	CT_EXPECT_EQ(got.prov_errno, 8);
 	CT_EXPECT_EQ(got.err_data, NULL);
 	CT_EXPECT_EQ(got.err_data_size, 0);
-	expect_number(eq, 2);
-	CT_EXPECT_FALSE(ct_readable(&eq->fid.fid));
-	close_eq(eq);
+	expect_number(t, 2);
+	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
 }
 
 static void insert_err_data(struct crn_eq *eq, const char *data)
@@ -53,7 +58,7 @@ static void insert_err_data(struct crn_eq *eq, const char *data)
 }
 
 /* fi_eq(3), err_data_size */
-CT_TEST(eq, error_data_goes_to_the_readers_buffer_or_stays_with_the_queue)
+CT_TEST_F(eq, error_data_goes_to_the_readers_buffer_or_stays_with_the_queue)
 {
 	static const struct {
 		const char *name;
@@ -71,61 +76,55 @@ CT_TEST(eq, error_data_goes_to_the_readers_buffer_or_stays_with_the_queue)
 	};
 	struct fi_eq_err_entry err;
 	char buf[16];
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
-		struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, 0);
-
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		eq->api_version = rows[i].api_version;
-		insert_err_data(eq, "reason");
+		open_eq(t, FI_WAIT_NONE, 0, 0);
+		t->api_version = rows[i].api_version;
+		insert_err_data(t, "reason");
 		memset(buf, 'x', sizeof(buf));
 		err = (struct fi_eq_err_entry){.err_data = buf,
 					       .err_data_size = rows[i].size};
-		CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &err, 0), sizeof(err));
+		CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &err, 0), sizeof(err));
 		CT_EXPECT_EQ(err.err_data == buf, !rows[i].own);
 		CT_EXPECT_EQ(err.err_data_size, rows[i].given);
 		CT_EXPECT_MEMEQ(err.err_data, "reason", rows[i].given);
 		CT_EXPECT_EQ(buf[rows[i].own ? 0 : rows[i].given], 'x');
-		close_eq(eq);
 	}
 }
 
-CT_TEST(eq, error_data_of_the_queue_stays_valid_until_the_next_error_is_read)
+CT_TEST_F(eq, error_data_of_the_queue_stays_valid_until_the_next_error_is_read)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, FI_WRITE);
 	struct fi_eq_err_entry first = {0}, second = {0}, peeked = {0};
 
-	insert_err_data(eq, "first");
-	insert_err_data(eq, "second");
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &peeked, FI_PEEK), sizeof(peeked));
+	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
+	insert_err_data(t, "first");
+	insert_err_data(t, "second");
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &peeked, FI_PEEK), sizeof(peeked));
 	CT_EXPECT_MEMEQ(peeked.err_data, "first", 5);
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &first, 0), sizeof(first));
-	CT_EXPECT_EQ(read_any(eq, 0), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &first, 0), sizeof(first));
+	CT_EXPECT_EQ(read_any(t, 0), -FI_EAVAIL);
 	CT_EXPECT_MEMEQ(first.err_data, "first", 5);
-	CT_EXPECT_EQ(fi_eq_readerr(&eq->fid, &second, 0), sizeof(second));
+	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &second, 0), sizeof(second));
 	CT_EXPECT_MEMEQ(second.err_data, "second", 6);
-	close_eq(eq);
 }
 
-CT_TEST(eq, strerror_knows_errno_fabric_and_odd_codes)
+CT_TEST_F(eq, strerror_knows_errno_fabric_and_odd_codes)
 {
 	static const int codes[] = {EINVAL, -EINVAL, FI_EAVAIL, -FI_ETRUNC,
 				    0,	    INT_MAX, INT_MIN};
-	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, 0);
 	char buf[64], small[4];
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(codes); i++) {
+	open_eq(t, FI_WAIT_NONE, 0, 0);
+	for (size_t i = 0; i < CRN_COUNT(codes); i++) {
 		CT_NOTE("code %d", codes[i]);
-		CT_EXPECT_NE(fi_eq_strerror(&eq->fid, codes[i], NULL, NULL, 0), NULL);
-		CT_EXPECT_EQ(fi_eq_strerror(&eq->fid, codes[i], NULL, buf, sizeof(buf)),
+		CT_EXPECT_NE(fi_eq_strerror(&t->fid, codes[i], NULL, NULL, 0), NULL);
+		CT_EXPECT_EQ(fi_eq_strerror(&t->fid, codes[i], NULL, buf, sizeof(buf)),
 			     buf);
 		CT_EXPECT_GT(strlen(buf), 0);
 	}
-	CT_EXPECT_STREQ(fi_eq_strerror(&eq->fid, -EINVAL, NULL, NULL, 0),
+	CT_EXPECT_STREQ(fi_eq_strerror(&t->fid, -EINVAL, NULL, NULL, 0),
 			fi_strerror(EINVAL));
-	CT_EXPECT_EQ(fi_eq_strerror(&eq->fid, EINVAL, NULL, small, sizeof(small)), small);
+	CT_EXPECT_EQ(fi_eq_strerror(&t->fid, EINVAL, NULL, small, sizeof(small)), small);
 	CT_EXPECT_EQ(strlen(small), sizeof(small) - 1);
-	close_eq(eq);
 }

@@ -2,7 +2,6 @@
 /* fi_eq_sread in several threads: every event wakes a reader, and none is read twice. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
 #include <rdma/fi_errno.h>
@@ -20,6 +19,7 @@ struct crowd {
 	_Atomic uint32_t seen[EVENTS];
 	_Atomic unsigned int reads;
 	_Atomic unsigned int progressed;
+	pthread_t readers[READERS];
 };
 
 static struct fi_provider prov = {.name = "test"};
@@ -39,25 +39,25 @@ static int crowd_progress(struct crn_eq *eq)
 	return 0;
 }
 
-static struct crowd *crowd_open(void)
+static void crowd_open(struct crowd *crowd)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD,
 				  .size = EVENTS,
 				  .flags = FI_WRITE};
-	struct crowd *crowd = calloc(1, sizeof(*crowd));
 
 	crowd->fd = eventfd(0, EFD_NONBLOCK | EFD_SEMAPHORE);
-	CT_EXPECT_EQ(crn_eq_init(&crowd->eq, &prov, &attr, NULL, crowd_progress), 0);
-	CT_EXPECT_EQ(crn_wait_add_fd(&crowd->eq.wait, crowd->fd), 0);
-	return crowd;
+	CT_ASSERT_EQ(crn_eq_init(&crowd->eq, &prov, &attr, NULL, crowd_progress), 0);
+	CT_ASSERT_EQ(crn_wait_add_fd(&crowd->eq.wait, crowd->fd), 0);
 }
 
 static void crowd_close(struct crowd *crowd)
 {
-	crn_eq_fini(&crowd->eq);
+	if (crowd->eq.fid.fid.fclass)
+		crn_eq_fini(&crowd->eq);
 	close(crowd->fd);
-	free(crowd);
 }
+
+CT_FIXTURE(eq_threads, struct crowd, crowd_open, crowd_close);
 
 static void crowd_write(struct crowd *crowd, uint64_t number)
 {
@@ -90,22 +90,18 @@ static void *reader(void *arg)
 	}
 }
 
-static void start_readers(struct crowd *crowd, pthread_t threads[READERS])
+static void start_readers(struct crowd *crowd)
 {
-	int i;
-
-	for (i = 0; i < READERS; i++)
-		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, reader, crowd), 0);
+	for (int i = 0; i < READERS; i++)
+		CT_ASSERT_EQ(pthread_create(&crowd->readers[i], NULL, reader, crowd), 0);
 }
 
-static void stop_readers(struct crowd *crowd, pthread_t threads[READERS])
+static void stop_readers(struct crowd *crowd)
 {
-	int i;
-
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		crowd_write(crowd, STOP);
-	for (i = 0; i < READERS; i++)
-		pthread_join(threads[i], NULL);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(crowd->readers[i], NULL);
 }
 
 static void expect_reads(struct crowd *crowd, unsigned int count)
@@ -119,101 +115,90 @@ static void expect_all_blocked(void)
 	CT_EXPECT_SOON(ct_waiting() == READERS);
 }
 
+static void expect_seen_once(struct crowd *crowd)
+{
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		CT_NOTE("event %u", i);
+		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
+	}
+}
+
+static ssize_t sread(struct crowd *crowd, int timeout, uint64_t flags)
+{
+	struct fi_eq_entry entry;
+	uint32_t event;
+
+	return fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), timeout, flags);
+}
+
 static void *writer(void *arg)
 {
 	struct crowd *crowd = arg;
-	uint64_t i;
 
-	for (i = 1; i < EVENTS; i += 2)
+	for (uint64_t i = 1; i < EVENTS; i += 2)
 		crowd_write(crowd, i);
 	return NULL;
 }
 
-CT_TEST(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_readers)
+CT_TEST_F(eq_threads, every_event_of_two_writers_is_read_by_exactly_one_of_the_readers)
 {
-	struct crowd *crowd = crowd_open();
-	pthread_t threads[READERS], second;
-	uint64_t i;
+	pthread_t second;
 
-	start_readers(crowd, threads);
-	CT_EXPECT_EQ(pthread_create(&second, NULL, writer, crowd), 0);
-	for (i = 0; i < EVENTS; i += 2)
-		crowd_write(crowd, i);
+	start_readers(t);
+	CT_EXPECT_EQ(pthread_create(&second, NULL, writer, t), 0);
+	for (uint64_t i = 0; i < EVENTS; i += 2)
+		crowd_write(t, i);
 	pthread_join(second, NULL);
-	expect_reads(crowd, EVENTS);
-	stop_readers(crowd, threads);
-	for (i = 0; i < EVENTS; i++) {
-		CT_NOTE("event %ju", (uintmax_t)i);
-		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
-	}
-	crowd_close(crowd);
+	expect_reads(t, EVENTS);
+	stop_readers(t);
+	expect_seen_once(t);
 }
 
-CT_TEST(eq_threads, each_event_wakes_a_blocked_reader)
+CT_TEST_F(eq_threads, each_event_wakes_a_blocked_reader)
 {
-	struct crowd *crowd = crowd_open();
-	pthread_t threads[READERS];
-	unsigned int i;
-
-	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	start_readers(t);
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
-		crowd_write(crowd, i);
-		expect_reads(crowd, i + 1);
+		crowd_write(t, i);
+		expect_reads(t, i + 1);
 	}
-	stop_readers(crowd, threads);
-	crowd_close(crowd);
+	stop_readers(t);
 }
 
-CT_TEST(eq_threads, a_descriptor_of_the_provider_wakes_a_blocked_reader)
+CT_TEST_F(eq_threads, a_descriptor_of_the_provider_wakes_a_blocked_reader)
 {
-	struct crowd *crowd = crowd_open();
-	pthread_t threads[READERS];
-	unsigned int i;
-
-	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	start_readers(t);
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
-		eventfd_write(crowd->fd, 1);
-		expect_reads(crowd, i + 1);
+		eventfd_write(t->fd, 1);
+		expect_reads(t, i + 1);
 	}
-	stop_readers(crowd, threads);
-	crowd_close(crowd);
+	stop_readers(t);
 }
 
 /* A peeked event, and one that does not fit, leave other readers their chance. */
-CT_TEST(eq_threads, a_peek_returns_at_once_and_takes_no_wake_up_from_a_reader)
+CT_TEST_F(eq_threads, a_peek_returns_at_once_and_takes_no_wake_up_from_a_reader)
 {
-	struct crowd *crowd = crowd_open();
-	pthread_t threads[READERS];
 	struct fi_eq_entry entry;
 	uint32_t event;
-	unsigned int i;
 
-	start_readers(crowd, threads);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
+	start_readers(t);
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
 		expect_all_blocked();
-		crowd_write(crowd, i);
-		fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 0, FI_PEEK);
-		fi_eq_read(&crowd->eq.fid, &event, &entry, 0, 0);
-		expect_reads(crowd, i + 1);
+		crowd_write(t, i);
+		fi_eq_sread(&t->eq.fid, &event, &entry, sizeof(entry), 0, FI_PEEK);
+		fi_eq_read(&t->eq.fid, &event, &entry, 0, 0);
+		expect_reads(t, i + 1);
 	}
-	stop_readers(crowd, threads);
-	crowd_close(crowd);
+	stop_readers(t);
 }
 
 /* Called again only for a reason: at the start, at the end, and for what woke it. */
-CT_TEST(eq_threads, blocked_readers_do_not_spin)
+CT_TEST_F(eq_threads, blocked_readers_do_not_spin)
 {
-	struct crowd *crowd = crowd_open();
-	struct fi_eq_entry entry;
-	uint32_t event;
-
 	ct_time_jump();
-	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), 300, 0),
-		     -FI_EAGAIN);
-	CT_EXPECT_LE(atomic_load(&crowd->progressed), 4);
-	crowd_close(crowd);
+	CT_EXPECT_EQ(sread(t, 300, 0), -FI_EAGAIN);
+	CT_EXPECT_LE(atomic_load(&t->progressed), 4);
 }
 
 static void *forgetter(void *arg)
@@ -221,9 +206,8 @@ static void *forgetter(void *arg)
 	struct crowd *crowd = arg;
 	static struct fid fid;
 	struct fi_eq_entry entry = {.fid = &fid, .data = EVENTS};
-	int i;
 
-	for (i = 0; i < EVENTS; i++) {
+	for (int i = 0; i < EVENTS; i++) {
 		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, &fid, &entry,
 					   sizeof(entry)),
 			     0);
@@ -232,36 +216,24 @@ static void *forgetter(void *arg)
 	return NULL;
 }
 
-CT_TEST(eq_threads, forgetting_beside_readers_and_writers_loses_nothing)
+CT_TEST_F(eq_threads, forgetting_beside_readers_and_writers_loses_nothing)
 {
-	struct crowd *crowd = crowd_open();
-	pthread_t threads[READERS], forget;
-	unsigned int i;
+	pthread_t forget;
 
-	start_readers(crowd, threads);
-	CT_EXPECT_EQ(pthread_create(&forget, NULL, forgetter, crowd), 0);
-	for (i = 0; i < EVENTS; i++)
-		crowd_write(crowd, i);
+	start_readers(t);
+	CT_EXPECT_EQ(pthread_create(&forget, NULL, forgetter, t), 0);
+	for (unsigned int i = 0; i < EVENTS; i++)
+		crowd_write(t, i);
 	pthread_join(forget, NULL);
-	stop_readers(crowd, threads);
-	for (i = 0; i < EVENTS; i++) {
-		CT_NOTE("event %u", i);
-		CT_EXPECT_EQ(atomic_load(&crowd->seen[i]), 1);
-	}
-	crowd_close(crowd);
+	stop_readers(t);
+	expect_seen_once(t);
 }
 
 /* fi_eq(3): "Threads blocking in this function will return ... if they are signaled". */
-CT_TEST(eq_threads, a_signal_ends_sread)
+CT_TEST_F(eq_threads, a_signal_ends_sread)
 {
-	struct crowd *crowd = crowd_open();
-	struct fi_eq_entry entry;
-	uint32_t event;
-
 	ct_interrupt_wait();
-	CT_EXPECT_EQ(fi_eq_sread(&crowd->eq.fid, &event, &entry, sizeof(entry), -1, 0),
-		     -FI_EAGAIN);
-	crowd_close(crowd);
+	CT_EXPECT_EQ(sread(t, -1, 0), -FI_EAGAIN);
 }
 
 #define PLACES 20000
@@ -270,31 +242,27 @@ static void *telling(void *arg)
 {
 	const struct fi_eq_err_entry err = {.err = FI_EOTHER};
 	struct crowd *crowd = arg;
-	int i;
 
-	for (i = 0; i < PLACES; i++)
+	for (int i = 0; i < PLACES; i++)
 		CT_EXPECT_EQ(crn_eq_insert_err(&crowd->eq, &err), 0);
 	return NULL;
 }
 
 /* Whoever takes the place, none is used twice. Of lengths that differ, so that it is also
  * made anew. */
-CT_TEST(eq_threads, what_one_thread_reserves_another_may_use)
+CT_TEST_F(eq_threads, what_one_thread_reserves_another_may_use)
 {
-	struct crowd *crowd = crowd_open();
 	struct fi_eq_entry entry = {0};
 	pthread_t second;
-	int i;
 
-	CT_ASSERT_EQ(pthread_create(&second, NULL, telling, crowd), 0);
-	for (i = 0; i < PLACES; i++) {
-		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, 0), 0);
-		CT_EXPECT_EQ(crn_eq_reserve(&crowd->eq, sizeof(entry)), 0);
-		CT_EXPECT_EQ(crn_eq_insert(&crowd->eq, FI_NOTIFY, NULL, &entry,
+	CT_ASSERT_EQ(pthread_create(&second, NULL, telling, t), 0);
+	for (int i = 0; i < PLACES; i++) {
+		CT_EXPECT_EQ(crn_eq_reserve(&t->eq, 0), 0);
+		CT_EXPECT_EQ(crn_eq_reserve(&t->eq, sizeof(entry)), 0);
+		CT_EXPECT_EQ(crn_eq_insert(&t->eq, FI_NOTIFY, NULL, &entry,
 					   sizeof(entry)),
 			     0);
 	}
 	pthread_join(second, NULL);
-	CT_EXPECT_EQ(crowd->eq.count, 2 * PLACES);
-	crowd_close(crowd);
+	CT_EXPECT_EQ(t->eq.count, 2 * PLACES);
 }

@@ -12,10 +12,8 @@ static struct item items[4] = {
 
 static void fill(struct crn_list *list)
 {
-	size_t i;
-
 	crn_list_init(list);
-	for (i = 0; i < CRN_COUNT(items); i++)
+	for (size_t i = 0; i < CRN_COUNT(items); i++)
 		crn_list_add_tail(list, &items[i].entry);
 }
 

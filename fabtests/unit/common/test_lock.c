@@ -19,9 +19,8 @@ static uint64_t sum; /* guarded by it */
 static void *adder(void *arg)
 {
 	uint64_t was;
-	int i;
 
-	for (i = 0; i < TURNS; i++) {
+	for (int i = 0; i < TURNS; i++) {
 		crn_lock(&lock);
 		was = sum;
 		/* Now and then the others have time to fall asleep. */
@@ -36,13 +35,12 @@ static void *adder(void *arg)
 CT_TEST(lock, one_thread_at_a_time_holds_it)
 {
 	pthread_t thread[THREADS];
-	int i;
 
 	CT_ASSERT_EQ(crn_lock_init(&lock, true), 0);
 	sum = 0;
-	for (i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++)
 		CT_ASSERT_EQ(pthread_create(&thread[i], NULL, adder, NULL), 0);
-	for (i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++)
 		CT_EXPECT_EQ(pthread_join(thread[i], NULL), 0);
 	CT_EXPECT_EQ(sum, (uint64_t)THREADS * TURNS);
 	crn_lock_fini(&lock);
@@ -182,11 +180,10 @@ CT_TEST(lock, a_caller_that_does_not_hold_it_is_found)
 		assert_mutex_free, assert_mutex_of_another,
 #endif
 	};
-	size_t i;
 
 	CT_ASSERT_EQ(crn_lock_init(&lock, true), 0);
 	CT_EXPECT_EQ(ends_with(assert_held), 0);
-	for (i = 0; i < CRN_COUNT(wrong); i++) {
+	for (size_t i = 0; i < CRN_COUNT(wrong); i++) {
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(ends_with(wrong[i]), SIGABRT);
 	}

@@ -98,13 +98,12 @@ CT_TEST(nic, text_is_appended_names_everything_and_is_cut_to_the_room)
 					    "16.35",   "FI_BUS_PCI", "fe80::1",
 					    "4096",    "FI_LINK_UP", "Ethernet"};
 	char buf[2048] = "before\n", cut[2048];
-	size_t i, len;
 
 	nic->fid.ops->tostr(&nic->fid, buf, sizeof(buf));
 	CT_EXPECT_MEMEQ(buf, "before\nnic:\n", 12);
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		CT_EXPECT_STRSTR(buf, words[i]);
-	for (len = 1; len <= strlen(buf); len++) {
+	for (size_t len = 1; len <= strlen(buf); len++) {
 		CT_NOTE("room for %zu", len);
 		memset(cut, 'x', sizeof(cut));
 		snprintf(cut, len, "before\n");

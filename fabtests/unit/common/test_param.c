@@ -39,14 +39,14 @@ static void start_libfabric(void)
 /* Reads the table with one variable set, over values that are none of it. */
 static size_t read_with(const char *name, const char *value)
 {
-	size_t i, ignored;
+	size_t ignored;
 
 	start_libfabric();
 	depth = verbose = order = 99;
 	bytes = 99;
 	path = (char *)names;
 	ct_log_reset();
-	for (i = 0; i < CRN_COUNT(names); i++)
+	for (size_t i = 0; i < CRN_COUNT(names); i++)
 		unsetenv(names[i]);
 	if (name)
 		setenv(name, value, 1);
@@ -160,11 +160,11 @@ static struct {
 static void ask(const char *name)
 {
 	struct fi_param *params;
-	int i, count;
+	int count;
 
 	memset(&told, 0, sizeof(told));
 	CT_ASSERT_EQ(fi_getparams(&params, &count), 0);
-	for (i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++) {
 		if (strcmp(params[i].name, name) != 0)
 			continue;
 		told.type = params[i].type;

@@ -32,11 +32,10 @@ CT_TEST(ring, space_shrinks_as_slots_fill_and_grows_as_they_retire)
 CT_TEST(ring, counts_right_where_positions_wrap)
 {
 	struct crn_ring ring;
-	uint32_t i;
 
 	crn_ring_init(&ring, 8, 8);
 	start_at(&ring, UINT32_MAX - 3);
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		CT_NOTE("slot %u", i);
 		CT_EXPECT_EQ(crn_ring_space(&ring), 8 - i);
 		CT_EXPECT_EQ(crn_ring_index(&ring, ring.head), (4 + i) % 8);
@@ -75,9 +74,8 @@ struct traffic {
 static void *produce(void *arg)
 {
 	struct traffic *traffic = arg;
-	uint32_t i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		while (!crn_ring_space(&traffic->ring))
 			sched_yield();
 		traffic->slots[crn_ring_index(&traffic->ring, traffic->ring.head)] = i;
@@ -91,11 +89,10 @@ CT_TEST(ring, a_slot_is_not_filled_again_before_the_consumer_left_it)
 {
 	struct traffic traffic = {.posted = 0};
 	pthread_t producer;
-	uint32_t i;
 
 	crn_ring_init(&traffic.ring, 6, 8);
 	CT_ASSERT_EQ(pthread_create(&producer, NULL, produce, &traffic), 0);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		while (atomic_load(&traffic.posted) == i)
 			sched_yield();
 		CT_EXPECT_EQ(traffic.slots[crn_ring_index(&traffic.ring, i)], i);
@@ -117,9 +114,8 @@ CT_TEST(compat, roundup_pow2)
 		{(1u << 30) + 1, 1u << 31},
 		{1u << 31, 1u << 31},
 	};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("of %u", rows[i][0]);
 		CT_EXPECT_EQ(crn_roundup_pow2(rows[i][0]), rows[i][1]);
 	}

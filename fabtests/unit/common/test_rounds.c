@@ -15,9 +15,8 @@ CT_TEST(rounds, are_all_or_a_part_and_never_none)
 	};
 	const char *text = getenv("CT_PART");
 	char *before = text ? strdup(text) : NULL;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("CT_PART=%s", rows[i].part);
 		setenv("CT_PART", rows[i].part, 1);
 		CT_EXPECT_EQ(ct_rounds(rows[i].most), rows[i].expected);

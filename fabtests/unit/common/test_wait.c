@@ -10,110 +10,112 @@
 #include <cairn/wait.h>
 #include "cairn_test.h"
 
-CT_TEST(wait, is_readable_from_signal_to_clear)
+static void open_wait(struct crn_wait *wait)
 {
-	struct crn_wait wait;
-
-	ct_time_jump();
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	crn_wait_signal(&wait);
-	crn_wait_signal(&wait);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, -1), 0);
-	crn_wait_clear(&wait);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	crn_wait_clear(&wait);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 20), -FI_ETIMEDOUT);
-	crn_wait_fini(&wait);
+	CT_ASSERT_EQ(crn_wait_init(wait, FI_WAIT_FD), 0);
 }
 
-CT_TEST(wait, an_added_descriptor_makes_it_readable_until_removed)
+static void reopen_wait(struct crn_wait *wait, enum fi_wait_obj obj)
 {
-	struct crn_wait wait;
+	crn_wait_fini(wait);
+	CT_ASSERT_EQ(crn_wait_init(wait, obj), 0);
+}
+
+CT_FIXTURE(wait, struct crn_wait, open_wait, crn_wait_fini);
+
+CT_TEST_F(wait, is_readable_from_signal_to_clear)
+{
+	ct_time_jump();
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), -FI_ETIMEDOUT);
+	crn_wait_signal(t);
+	crn_wait_signal(t);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), 0);
+	CT_EXPECT_EQ(crn_wait_poll(t, -1), 0);
+	crn_wait_clear(t);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), -FI_ETIMEDOUT);
+	crn_wait_clear(t);
+	CT_EXPECT_EQ(crn_wait_poll(t, 20), -FI_ETIMEDOUT);
+}
+
+CT_TEST_F(wait, an_added_descriptor_makes_it_readable_until_removed)
+{
 	int fds[2];
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
+	reopen_wait(t, FI_WAIT_UNSPEC);
 	CT_ASSERT_EQ(pipe(fds), 0);
-	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_add_fd(t, fds[0]), 0);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), -FI_ETIMEDOUT);
 	CT_EXPECT_EQ(write(fds[1], "x", 1), 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	crn_wait_clear(&wait);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	crn_wait_del_fd(&wait, fds[0]);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	crn_wait_del_fd(&wait, fds[0]);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), 0);
+	crn_wait_clear(t);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), 0);
+	crn_wait_del_fd(t, fds[0]);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), -FI_ETIMEDOUT);
+	crn_wait_del_fd(t, fds[0]);
 
-	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), 0);
-	CT_EXPECT_EQ(crn_wait_add_fd(&wait, fds[0]), -EEXIST);
-	CT_EXPECT_EQ(crn_wait_add_fd(&wait, -1), -EBADF);
+	CT_EXPECT_EQ(crn_wait_add_fd(t, fds[0]), 0);
+	CT_EXPECT_EQ(crn_wait_add_fd(t, fds[0]), -EEXIST);
+	CT_EXPECT_EQ(crn_wait_add_fd(t, -1), -EBADF);
 	close(fds[0]);
 	close(fds[1]);
-	crn_wait_fini(&wait);
 }
 
-CT_TEST(wait, NONE_has_no_descriptor_and_cannot_wait)
+CT_TEST_F(wait, NONE_has_no_descriptor_and_cannot_wait)
 {
-	struct crn_wait wait;
 	enum fi_wait_obj obj;
 	int fd;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_NONE), 0);
-	CT_EXPECT_EQ(crn_wait_add_fd(&wait, 0), 0);
-	crn_wait_del_fd(&wait, 0);
-	crn_wait_signal(&wait);
-	crn_wait_clear(&wait);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, -1), -FI_ENOSYS);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &fd), -FI_ENODATA);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	reopen_wait(t, FI_WAIT_NONE);
+	CT_EXPECT_EQ(crn_wait_add_fd(t, 0), 0);
+	crn_wait_del_fd(t, 0);
+	crn_wait_signal(t);
+	crn_wait_clear(t);
+	CT_EXPECT_EQ(crn_wait_poll(t, -1), -FI_ENOSYS);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAIT, &fd), -FI_ENODATA);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAITOBJ, &obj), 0);
 	CT_EXPECT_EQ(obj, FI_WAIT_NONE);
-	crn_wait_fini(&wait);
 }
 
-CT_TEST(wait, control_gives_a_descriptor_that_poll_understands)
+CT_TEST_F(wait, control_gives_a_descriptor_that_poll_understands)
 {
 	struct pollfd pollfd = {.events = POLLIN};
-	struct crn_wait wait;
 	enum fi_wait_obj obj;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	reopen_wait(t, FI_WAIT_UNSPEC);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAITOBJ, &obj), 0);
 	CT_EXPECT_EQ(obj, FI_WAIT_FD);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &pollfd.fd), 0);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAIT, &pollfd.fd), 0);
 	CT_EXPECT_EQ(fcntl(pollfd.fd, F_GETFD), FD_CLOEXEC);
 	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 0);
-	crn_wait_signal(&wait);
+	crn_wait_signal(t);
 	CT_EXPECT_EQ(poll(&pollfd, 1, 0), 1);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_ENABLE, NULL), -FI_ENOSYS);
-	crn_wait_fini(&wait);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_ENABLE, NULL), -FI_ENOSYS);
+	crn_wait_fini(t);
 	CT_EXPECT_EQ(fcntl(pollfd.fd, F_GETFD), -1);
 }
 
 /* fi_poll(3), NOTES. */
-CT_TEST(wait, POLLFD_is_a_list_of_the_one_descriptor)
+CT_TEST_F(wait, POLLFD_is_a_list_of_the_one_descriptor)
 {
 	struct pollfd fds[2] = {{.fd = -1}, {.fd = -1}};
 	struct fi_wait_pollfd list = {.change_index = 7};
-	struct crn_wait wait;
 	enum fi_wait_obj obj;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_POLLFD), 0);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAITOBJ, &obj), 0);
+	reopen_wait(t, FI_WAIT_POLLFD);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAITOBJ, &obj), 0);
 	CT_EXPECT_EQ(obj, FI_WAIT_POLLFD);
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &list), -FI_ETOOSMALL);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAIT, &list), -FI_ETOOSMALL);
 	CT_EXPECT_EQ(list.nfds, 1);
 	CT_EXPECT_EQ(list.change_index, 0);
 	list = (struct fi_wait_pollfd){.nfds = 2, .fd = fds};
-	CT_EXPECT_EQ(crn_wait_control(&wait, FI_GETWAIT, &list), 0);
+	CT_EXPECT_EQ(crn_wait_control(t, FI_GETWAIT, &list), 0);
 	CT_EXPECT_EQ(list.nfds, 1);
 	CT_EXPECT_EQ(list.change_index, 0);
 	CT_EXPECT_EQ(fds[1].fd, -1);
 	CT_EXPECT_EQ(poll(fds, 1, 0), 0);
-	crn_wait_signal(&wait);
+	crn_wait_signal(t);
 	CT_EXPECT_EQ(poll(fds, 1, 0), 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	crn_wait_fini(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(t, 0), 0);
 }
 
 CT_TEST(wait, other_wait_objects_are_refused)
@@ -121,9 +123,8 @@ CT_TEST(wait, other_wait_objects_are_refused)
 	static const enum fi_wait_obj objects[] = {FI_WAIT_SET, FI_WAIT_MUTEX_COND,
 						   FI_WAIT_YIELD};
 	struct crn_wait wait;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(objects); i++) {
+	for (size_t i = 0; i < CRN_COUNT(objects); i++) {
 		CT_NOTE("wait object %u", objects[i]);
 		CT_EXPECT_EQ(crn_wait_init(&wait, objects[i]), -FI_ENOSYS);
 	}
@@ -132,9 +133,8 @@ CT_TEST(wait, other_wait_objects_are_refused)
 CT_TEST(wait, running_out_of_descriptors_leaves_none_behind)
 {
 	struct crn_wait wait;
-	unsigned int left;
 
-	for (left = 0; left < 2; left++) {
+	for (unsigned int left = 0; left < 2; left++) {
 		CT_NOTE("%u descriptors left", left);
 		ct_fds_left(left);
 		CT_EXPECT_EQ(crn_wait_init(&wait, FI_WAIT_FD), -FI_EMFILE);
@@ -165,14 +165,10 @@ CT_TEST(wait, what_is_left_of_a_timeout_shrinks_to_zero)
 	CT_EXPECT_EQ(crn_timeout_left(now, -1), -1);
 }
 
-CT_TEST(wait, a_handled_signal_ends_poll)
+CT_TEST_F(wait, a_handled_signal_ends_poll)
 {
-	struct crn_wait wait;
-
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
 	ct_interrupt_wait();
-	CT_EXPECT_EQ(crn_wait_poll(&wait, -1), -FI_EINTR);
-	crn_wait_fini(&wait);
+	CT_EXPECT_EQ(crn_wait_poll(t, -1), -FI_EINTR);
 }
 
 static void *poll_until_readable(void *arg)
@@ -181,20 +177,15 @@ static void *poll_until_readable(void *arg)
 	return NULL;
 }
 
-CT_TEST(wait, one_signal_wakes_everyone)
+CT_TEST_F(wait, one_signal_wakes_everyone)
 {
-	struct crn_wait wait;
 	pthread_t threads[4];
-	size_t i;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	for (i = 0; i < CRN_COUNT(threads); i++)
-		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, poll_until_readable,
-					    &wait),
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, poll_until_readable, t),
 			     0);
 	CT_EXPECT_SOON(ct_waiting() == CRN_COUNT(threads));
-	crn_wait_signal(&wait);
-	for (i = 0; i < CRN_COUNT(threads); i++)
+	crn_wait_signal(t);
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
 		pthread_join(threads[i], NULL);
-	crn_wait_fini(&wait);
 }

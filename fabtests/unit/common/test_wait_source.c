@@ -38,61 +38,75 @@ static void scripted_open(struct scripted *scripted)
 static void scripted_close(struct scripted *scripted)
 {
 	crn_wait_remove(&scripted->source);
-	close(scripted->source.fd);
+	if (scripted->source.fd >= 0)
+		close(scripted->source.fd);
+	scripted->source.fd = -1;
 }
 
-CT_TEST(wait_source, it_makes_the_object_readable_until_removed)
-{
+/* A wait object with a descriptor, and two sources that are not added. */
+struct source_scene {
+	struct crn_wait wait;
 	struct scripted one, two;
-	struct crn_wait wait;
+	struct crn_eq eq;     /* not open */
+	struct crn_cntr cntr; /* not open */
+};
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	scripted_open(&two);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	eventfd_write(two.source.fd, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	crn_wait_remove(&two.source);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	crn_wait_remove(&two.source);
-	eventfd_write(one.source.fd, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
-	scripted_close(&one);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	scripted_close(&two);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	crn_wait_fini(&wait);
+static void scene_open(struct source_scene *s)
+{
+	scripted_open(&s->one);
+	scripted_open(&s->two);
+	CT_ASSERT_EQ(crn_wait_init(&s->wait, FI_WAIT_FD), 0);
 }
 
-CT_TEST(wait_source, one_that_is_paused_is_neither_watched_nor_armed)
+static void scene_close(struct source_scene *s)
 {
-	struct scripted one;
-	struct crn_wait wait;
+	scripted_close(&s->one);
+	scripted_close(&s->two);
+	crn_wait_fini(&s->wait);
+	close_eq(&s->eq);
+	close_cntr(&s->cntr);
+}
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	crn_wait_pause(&one.source); /* of no wait object */
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	eventfd_write(one.source.fd, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	crn_wait_pause(&one.source);
-	one.says = -FI_EAGAIN;
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(one.armed, 0);
-	crn_wait_resume(&one.source);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
+CT_FIXTURE(wait_source, struct source_scene, scene_open, scene_close);
+
+CT_TEST_F(wait_source, it_makes_the_object_readable_until_removed)
+{
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->two.source), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	eventfd_write(t->two.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	crn_wait_remove(&t->two.source);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	crn_wait_remove(&t->two.source);
+	eventfd_write(t->one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->two.source), 0);
+	scripted_close(&t->one);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	scripted_close(&t->two);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+}
+
+CT_TEST_F(wait_source, one_that_is_paused_is_neither_watched_nor_armed)
+{
+	crn_wait_pause(&t->one.source); /* of no wait object */
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	eventfd_write(t->one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	crn_wait_pause(&t->one.source);
+	t->one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(t->one.armed, 0);
+	crn_wait_resume(&t->one.source);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), -FI_EAGAIN);
 	/* Added again it is watched. */
-	crn_wait_pause(&one.source);
-	crn_wait_remove(&one.source);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	scripted_close(&one);
-	crn_wait_fini(&wait);
+	crn_wait_pause(&t->one.source);
+	crn_wait_remove(&t->one.source);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
 }
 
 CT_TEST(wait_source, one_that_was_never_added_may_be_removed)
@@ -103,103 +117,79 @@ CT_TEST(wait_source, one_that_was_never_added_may_be_removed)
 	CT_EXPECT_EQ(source.wait, NULL);
 }
 
-CT_TEST(wait_source, all_are_armed_up_to_the_first_that_is_not_ready)
+CT_TEST_F(wait_source, all_are_armed_up_to_the_first_that_is_not_ready)
 {
 	struct crn_wait_source plain = {.fd = eventfd(0, 0)};
-	struct scripted one, two;
-	struct crn_wait wait;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	scripted_open(&two);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &plain), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(one.armed, 1);
-	CT_EXPECT_EQ(two.armed, 1);
-	one.says = -FI_EAGAIN;
-	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
-	CT_EXPECT_EQ(two.armed, 1);
-	one.says = 0;
-	two.says = -FI_ENODEV;
-	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_ENODEV);
-	crn_wait_remove(&two.source);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(two.armed, 2);
-	CT_EXPECT_EQ(one.armed, 4);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &plain), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->two.source), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(t->one.armed, 1);
+	CT_EXPECT_EQ(t->two.armed, 1);
+	t->one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->two.armed, 1);
+	t->one.says = 0;
+	t->two.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), -FI_ENODEV);
+	crn_wait_remove(&t->two.source);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(t->two.armed, 2);
+	CT_EXPECT_EQ(t->one.armed, 4);
 	crn_wait_remove(&plain);
 	close(plain.fd);
-	scripted_close(&one);
-	scripted_close(&two);
-	crn_wait_fini(&wait);
 }
 
-CT_TEST(wait_source, NONE_takes_and_arms_nothing)
+CT_TEST_F(wait_source, NONE_takes_and_arms_nothing)
 {
 	struct crn_wait_lower lower;
 	struct crn_wait_inner node;
 	struct crn_wait wait, inner;
-	struct scripted one;
 
 	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_NONE), 0);
 	CT_ASSERT_EQ(crn_wait_init(&inner, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	one.says = -FI_EAGAIN;
-	one.source.wait = &inner;
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(one.source.wait, NULL);
+	t->one.says = -FI_EAGAIN;
+	t->one.source.wait = &inner;
+	CT_EXPECT_EQ(crn_wait_add(&wait, &t->one.source), 0);
+	CT_EXPECT_EQ(t->one.source.wait, NULL);
 	CT_EXPECT_EQ(crn_wait_add_lower(&wait, &lower, NULL, NULL), 0);
 	CT_EXPECT_EQ(crn_wait_add_inner(&wait, &node, &inner), 0);
 	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(one.armed, 0);
+	CT_EXPECT_EQ(t->one.armed, 0);
 	crn_wait_remove(&lower.source);
 	crn_wait_remove(&node.source);
-	scripted_close(&one);
 	crn_wait_fini(&inner);
 	crn_wait_fini(&wait);
 }
 
-CT_TEST(wait_source, one_that_cannot_be_watched_is_a_source_of_nothing)
+CT_TEST_F(wait_source, one_that_cannot_be_watched_is_a_source_of_nothing)
 {
-	struct scripted one, same, closed = {.source = {.fd = -1, .arm = scripted_arm}};
-	struct crn_wait wait;
+	struct scripted same = t->one;
+	struct scripted closed = {.source = {.fd = -1, .arm = scripted_arm}};
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	same = one;
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &same.source), -EEXIST);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &same.source), -EEXIST);
 	CT_EXPECT_EQ(same.source.wait, NULL);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &closed.source), -EBADF);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &closed.source), -EBADF);
 	CT_EXPECT_EQ(closed.source.wait, NULL);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(t->one.armed, 1);
 	CT_EXPECT_EQ(same.armed + closed.armed, 0);
 	crn_wait_remove(&same.source);
-	eventfd_write(one.source.fd, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	scripted_close(&one);
-	crn_wait_fini(&wait);
+	eventfd_write(t->one.source.fd, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
 }
 
-CT_TEST(wait_source, the_end_of_the_object_removes_those_that_are_left)
+CT_TEST_F(wait_source, the_end_of_the_object_removes_those_that_are_left)
 {
-	struct scripted one, two;
-	struct crn_wait wait;
-
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	scripted_open(&two);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_wait_add(&wait, &two.source), 0);
-	crn_wait_fini(&wait);
-	CT_EXPECT_EQ(one.source.wait, NULL);
-	CT_EXPECT_EQ(two.source.wait, NULL);
-	CT_EXPECT_GE(fcntl(one.source.fd, F_GETFD), 0);
-	scripted_close(&one);
-	scripted_close(&two);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->two.source), 0);
+	crn_wait_fini(&t->wait);
+	CT_EXPECT_EQ(t->one.source.wait, NULL);
+	CT_EXPECT_EQ(t->two.source.wait, NULL);
+	CT_EXPECT_GE(fcntl(t->one.source.fd, F_GETFD), 0);
 }
 
 /* A fabric whose event queue is another provider's, for the source over it. */
@@ -215,70 +205,59 @@ static int try_eq(struct fid_fabric *fabric, struct fid **fids, int count)
 static struct fi_ops_fabric fabric_ops = {.size = sizeof(fabric_ops), .trywait = try_eq};
 static struct fid_fabric fabric = {.ops = &fabric_ops};
 
-CT_TEST(wait_source, a_lower_queue_is_watched_and_tried)
+CT_TEST_F(wait_source, a_lower_queue_is_watched_and_tried)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
 	struct crn_wait_lower lower;
-	struct crn_wait wait;
 
+	open_eq(&t->eq, FI_WAIT_FD, 0, FI_WRITE);
 	tried = 0;
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_UNSPEC), 0);
-	CT_ASSERT_EQ(crn_wait_add_lower(&wait, &lower, &fabric, &eq->fid.fid), 0);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	write_number(eq, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), 0);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), -FI_EAGAIN);
-	expect_number(eq, 1);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_ASSERT_EQ(crn_wait_add_lower(&t->wait, &lower, &fabric, &t->eq.fid.fid), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	write_number(&t->eq, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), -FI_EAGAIN);
+	expect_number(&t->eq, 1);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
 	CT_EXPECT_EQ(tried, 3);
-	write_number(eq, 2);
+	write_number(&t->eq, 2);
 	crn_wait_remove(&lower.source);
-	CT_EXPECT_EQ(crn_wait_poll(&wait, 0), -FI_ETIMEDOUT);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
 	CT_EXPECT_EQ(tried, 3);
-	crn_wait_fini(&wait);
-	close_eq(eq);
 }
 
-CT_TEST(wait_source, a_lower_queue_without_a_descriptor_is_refused)
+CT_TEST_F(wait_source, a_lower_queue_without_a_descriptor_is_refused)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_NONE, 0, 0);
 	struct crn_wait_lower lower;
-	struct crn_wait wait;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	CT_EXPECT_EQ(crn_wait_add_lower(&wait, &lower, &fabric, &eq->fid.fid),
+	open_eq(&t->eq, FI_WAIT_NONE, 0, 0);
+	CT_EXPECT_EQ(crn_wait_add_lower(&t->wait, &lower, &fabric, &t->eq.fid.fid),
 		     -FI_ENODATA);
-	CT_EXPECT_EQ(crn_wait_arm(&wait), 0);
+	CT_EXPECT_EQ(crn_wait_arm(&t->wait), 0);
 	crn_wait_remove(&lower.source);
-	crn_wait_fini(&wait);
-	close_eq(eq);
 }
 
-CT_TEST(wait_source, what_is_added_to_one_wakes_all_that_it_is_inside_of)
+CT_TEST_F(wait_source, what_is_added_to_one_wakes_all_that_it_is_inside_of)
 {
 	struct crn_wait inner, outer[2];
 	struct crn_wait_inner nodes[2];
-	struct scripted one;
-	size_t i;
 
 	CT_ASSERT_EQ(crn_wait_init(&inner, FI_WAIT_FD), 0);
-	scripted_open(&one);
-	for (i = 0; i < CRN_COUNT(outer); i++) {
+	for (size_t i = 0; i < CRN_COUNT(outer); i++) {
 		CT_ASSERT_EQ(crn_wait_init(&outer[i], FI_WAIT_FD), 0);
 		CT_ASSERT_EQ(crn_wait_add_inner(&outer[i], &nodes[i], &inner), 0);
 		CT_EXPECT_EQ(crn_wait_arm(&outer[i]), 0);
 	}
-	CT_EXPECT_EQ(crn_wait_add(&inner, &one.source), 0);
-	one.says = -FI_EAGAIN;
-	for (i = 0; i < CRN_COUNT(outer); i++) {
+	CT_EXPECT_EQ(crn_wait_add(&inner, &t->one.source), 0);
+	t->one.says = -FI_EAGAIN;
+	for (size_t i = 0; i < CRN_COUNT(outer); i++) {
 		CT_NOTE("outer %zu", i);
 		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), -FI_ETIMEDOUT);
-		eventfd_write(one.source.fd, 1);
+		eventfd_write(t->one.source.fd, 1);
 		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), 0);
 		CT_EXPECT_EQ(crn_wait_arm(&outer[i]), -FI_EAGAIN);
-		eventfd_read(one.source.fd, &(eventfd_t){0});
+		eventfd_read(t->one.source.fd, &(eventfd_t){0});
 		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), -FI_ETIMEDOUT);
 		crn_wait_signal(&inner);
 		CT_EXPECT_EQ(crn_wait_poll(&outer[i], 0), 0);
@@ -286,19 +265,18 @@ CT_TEST(wait_source, what_is_added_to_one_wakes_all_that_it_is_inside_of)
 		crn_wait_signal(&outer[i]);
 		CT_EXPECT_EQ(crn_wait_poll(&inner, 0), -FI_ETIMEDOUT);
 	}
-	CT_EXPECT_EQ(one.armed, 2);
+	CT_EXPECT_EQ(t->one.armed, 2);
 	crn_wait_remove(&nodes[0].source);
 	crn_wait_clear(&outer[0]);
-	eventfd_write(one.source.fd, 1);
+	eventfd_write(t->one.source.fd, 1);
 	CT_EXPECT_EQ(crn_wait_poll(&outer[0], 0), -FI_ETIMEDOUT);
 	CT_EXPECT_EQ(crn_wait_arm(&outer[0]), 0);
-	for (i = 0; i < CRN_COUNT(outer); i++)
+	for (size_t i = 0; i < CRN_COUNT(outer); i++)
 		crn_wait_fini(&outer[i]);
-	scripted_close(&one);
 	crn_wait_fini(&inner);
 }
 
-CT_TEST(wait_source, an_object_without_a_descriptor_goes_into_no_other)
+CT_TEST_F(wait_source, an_object_without_a_descriptor_goes_into_no_other)
 {
 	struct crn_wait inner, outer;
 	struct crn_wait_inner node;
@@ -312,32 +290,25 @@ CT_TEST(wait_source, an_object_without_a_descriptor_goes_into_no_other)
 	crn_wait_fini(&inner);
 }
 
-CT_TEST(wait_source, an_event_queue_arms_them_before_anybody_waits)
+CT_TEST_F(wait_source, an_event_queue_arms_them_before_anybody_waits)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, FI_WRITE);
-	uint32_t event;
-	uint64_t buf[8];
-	struct scripted one;
-
+	open_eq(&t->eq, FI_WAIT_FD, 0, FI_WRITE);
 	ct_time_jump();
-	scripted_open(&one);
-	CT_ASSERT_EQ(crn_wait_add(&eq->wait, &one.source), 0);
-	CT_EXPECT_EQ(crn_eq_trywait(eq), 0);
-	one.says = -FI_EAGAIN;
-	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_EAGAIN);
-	CT_EXPECT_EQ(one.armed, 2);
-	write_number(eq, 1);
-	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_EAGAIN);
-	CT_EXPECT_EQ(one.armed, 2);
-	expect_number(eq, 1);
-	one.says = -FI_ENODEV;
-	CT_EXPECT_EQ(crn_eq_trywait(eq), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, buf, sizeof(buf), -1, 0), -FI_ENODEV);
-	one.says = 0;
-	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, buf, sizeof(buf), 10, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(one.armed, 5);
-	scripted_close(&one);
-	close_eq(eq);
+	CT_ASSERT_EQ(crn_wait_add(&t->eq.wait, &t->one.source), 0);
+	CT_EXPECT_EQ(crn_eq_trywait(&t->eq), 0);
+	t->one.says = -FI_EAGAIN;
+	CT_EXPECT_EQ(crn_eq_trywait(&t->eq), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->one.armed, 2);
+	write_number(&t->eq, 1);
+	CT_EXPECT_EQ(crn_eq_trywait(&t->eq), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->one.armed, 2);
+	expect_number(&t->eq, 1);
+	t->one.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_eq_trywait(&t->eq), -FI_ENODEV);
+	CT_EXPECT_EQ(sread_any(&t->eq, -1), -FI_ENODEV);
+	t->one.says = 0;
+	CT_EXPECT_EQ(sread_any(&t->eq, 10), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->one.armed, 5);
 }
 
 /* Says that there is something until progress was made, which finds an event. */
@@ -352,25 +323,21 @@ static int find_event(struct crn_eq *eq)
 	return 0;
 }
 
-CT_TEST(wait_source, fi_eq_sread_makes_progress_instead_of_waiting)
+CT_TEST_F(wait_source, fi_eq_sread_makes_progress_instead_of_waiting)
 {
-	struct crn_eq *eq = open_eq(FI_WAIT_FD, 0, 0);
 	struct fi_eq_entry entry;
-	struct scripted one;
 	uint32_t event;
 
-	scripted_open(&one);
-	one.says = -FI_EAGAIN;
-	behind_eq = &one;
-	eq->progress = find_event;
-	CT_ASSERT_EQ(crn_wait_add(&eq->wait, &one.source), 0);
-	CT_EXPECT_EQ(fi_eq_sread(&eq->fid, &event, &entry, sizeof(entry), -1, 0),
+	open_eq(&t->eq, FI_WAIT_FD, 0, 0);
+	t->one.says = -FI_EAGAIN;
+	behind_eq = &t->one;
+	t->eq.progress = find_event;
+	CT_ASSERT_EQ(crn_wait_add(&t->eq.wait, &t->one.source), 0);
+	CT_EXPECT_EQ(fi_eq_sread(&t->eq.fid, &event, &entry, sizeof(entry), -1, 0),
 		     sizeof(entry));
 	CT_EXPECT_EQ(entry.data, 7);
-	CT_EXPECT_EQ(one.armed, 1);
+	CT_EXPECT_EQ(t->one.armed, 1);
 	CT_EXPECT_EQ(ct_waits(), 0);
-	scripted_close(&one);
-	close_eq(eq);
 }
 
 /* The same of a counter. */
@@ -384,27 +351,22 @@ static void find_completion(struct crn_cntr *cntr)
 	}
 }
 
-CT_TEST(wait_source, a_counter_arms_them_before_anybody_waits)
+CT_TEST_F(wait_source, a_counter_arms_them_before_anybody_waits)
 {
-	struct crn_cntr *cntr = open_cntr(FI_WAIT_FD);
-	struct scripted one;
-
+	open_cntr(&t->cntr);
 	ct_time_jump();
-	scripted_open(&one);
-	one.says = -FI_EAGAIN;
-	behind_cntr = &one;
-	cntr->progress = find_completion;
-	CT_ASSERT_EQ(crn_wait_add(&cntr->wait, &one.source), 0);
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 1, -1), 0);
-	CT_EXPECT_EQ(one.armed, 1);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), 0);
-	CT_EXPECT_EQ(one.armed, 2);
-	one.says = -FI_ENODEV;
-	CT_EXPECT_EQ(crn_cntr_trywait(cntr), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_cntr_wait(&cntr->fid, 2, -1), -FI_ENODEV);
-	scripted_close(&one);
-	close_cntr(cntr);
+	t->one.says = -FI_EAGAIN;
+	behind_cntr = &t->one;
+	t->cntr.progress = find_completion;
+	CT_ASSERT_EQ(crn_wait_add(&t->cntr.wait, &t->one.source), 0);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->cntr.fid, 1, -1), 0);
+	CT_EXPECT_EQ(t->one.armed, 1);
+	CT_EXPECT_EQ(crn_cntr_trywait(&t->cntr), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_cntr_trywait(&t->cntr), 0);
+	CT_EXPECT_EQ(t->one.armed, 2);
+	t->one.says = -FI_ENODEV;
+	CT_EXPECT_EQ(crn_cntr_trywait(&t->cntr), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cntr_wait(&t->cntr.fid, 2, -1), -FI_ENODEV);
 }
 
 /*
@@ -437,9 +399,8 @@ static int device_arm(struct crn_wait_source *source)
 static void *device_run(void *arg)
 {
 	struct device *device = arg;
-	unsigned int i;
 
-	for (i = 0; i < DEVICE_EVENTS; i++) {
+	for (unsigned int i = 0; i < DEVICE_EVENTS; i++) {
 		pthread_mutex_lock(&device->lock);
 		device->there++;
 		if (device->armed)
@@ -469,28 +430,27 @@ CT_TEST(wait_source, nothing_is_missed_between_arming_and_waiting)
 	pthread_t threads[2];
 	unsigned int taken = 0;
 	struct crn_wait wait;
-	size_t i;
 	int ret;
 
 	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	for (i = 0; i < CRN_COUNT(devices); i++) {
+	for (size_t i = 0; i < CRN_COUNT(devices); i++) {
 		devices[i] = (struct device){.source = {.fd = eventfd(0, EFD_NONBLOCK),
 							.arm = device_arm},
 					     .lock = PTHREAD_MUTEX_INITIALIZER};
 		CT_ASSERT_EQ(crn_wait_add(&wait, &devices[i].source), 0);
 	}
-	for (i = 0; i < CRN_COUNT(devices); i++)
+	for (size_t i = 0; i < CRN_COUNT(devices); i++)
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, device_run, &devices[i]),
 			     0);
 	while (taken < CRN_COUNT(devices) * DEVICE_EVENTS) {
-		for (i = 0; i < CRN_COUNT(devices); i++)
+		for (size_t i = 0; i < CRN_COUNT(devices); i++)
 			taken += device_take(&devices[i]);
 		ret = crn_wait_arm(&wait);
 		if (ret != -FI_EAGAIN && taken < CRN_COUNT(devices) * DEVICE_EVENTS)
 			CT_ASSERT_EQ(crn_wait_poll(&wait, CT_DEADLINE_MS), 0);
 	}
 	CT_EXPECT_EQ(taken, CRN_COUNT(devices) * DEVICE_EVENTS);
-	for (i = 0; i < CRN_COUNT(devices); i++) {
+	for (size_t i = 0; i < CRN_COUNT(devices); i++) {
 		pthread_join(threads[i], NULL);
 		crn_wait_remove(&devices[i].source);
 		close(devices[i].source.fd);
@@ -510,31 +470,25 @@ static void *arm_until_over(void *arg)
 	return NULL;
 }
 
-CT_TEST(wait_source, one_that_was_removed_is_not_armed_any_more)
+CT_TEST_F(wait_source, one_that_was_removed_is_not_armed_any_more)
 {
 	pthread_t threads[2];
-	struct scripted one;
-	struct crn_wait wait;
 	unsigned int armed;
-	size_t i;
 
-	CT_ASSERT_EQ(crn_wait_init(&wait, FI_WAIT_FD), 0);
-	scripted_open(&one);
 	atomic_store(&over, false);
-	for (i = 0; i < CRN_COUNT(threads); i++)
-		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, arm_until_over, &wait), 0);
-	for (i = 0; i < TURNS; i++) {
-		CT_EXPECT_EQ(crn_wait_add(&wait, &one.source), 0);
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
+		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, arm_until_over, &t->wait),
+			     0);
+	for (size_t i = 0; i < TURNS; i++) {
+		CT_EXPECT_EQ(crn_wait_add(&t->wait, &t->one.source), 0);
 		if (i % 16 == 0)
 			sched_yield();
-		crn_wait_remove(&one.source);
+		crn_wait_remove(&t->one.source);
 		/* Not atomic: ThreadSanitizer sees whoever still writes it. */
-		armed = one.armed++;
-		CT_EXPECT_EQ(one.armed, armed + 1);
+		armed = t->one.armed++;
+		CT_EXPECT_EQ(t->one.armed, armed + 1);
 	}
 	atomic_store(&over, true);
-	for (i = 0; i < CRN_COUNT(threads); i++)
+	for (size_t i = 0; i < CRN_COUNT(threads); i++)
 		pthread_join(threads[i], NULL);
-	scripted_close(&one);
-	crn_wait_fini(&wait);
 }

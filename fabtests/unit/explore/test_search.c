@@ -208,69 +208,61 @@ static void some(const struct run *run, struct xpl_found *found)
 	xpl_search_some(run, 50, 1, found);
 }
 
-CT_TEST(search, finds_a_lost_update)
-{
-	struct xpl_found found;
+CT_FIXTURE(search, struct xpl_found, NULL, NULL);
 
-	find(every, (struct run){0}, &found);
-	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
+CT_TEST_F(search, finds_a_lost_update)
+{
+	find(every, (struct run){0}, t);
+	CT_EXPECT_EQ(t->wrong, WRONG_LOST);
 	xpl_tell();
 }
 
 /* 9 pairs of places; after both have loaded their words may differ in two ways, and so
  * may what is stored last. */
-CT_TEST(search, looks_at_each_state_once)
+CT_TEST_F(search, looks_at_each_state_once)
 {
-	struct xpl_found found;
-
-	find(every, (struct run){0}, &found);
-	CT_EXPECT_EQ(found.states, 13);
-	CT_EXPECT_EQ(found.outcomes, 13);
-	CT_EXPECT_EQ(found.ends, 3);
-	CT_EXPECT_EQ(found.ends_sum, 1 + 2 + 3);
-	find(every, (struct run){.atomic = true}, &found);
-	CT_EXPECT_EQ(found.states, 5);
+	find(every, (struct run){0}, t);
+	CT_EXPECT_EQ(t->states, 13);
+	CT_EXPECT_EQ(t->outcomes, 13);
+	CT_EXPECT_EQ(t->ends, 3);
+	CT_EXPECT_EQ(t->ends_sum, 1 + 2 + 3);
+	find(every, (struct run){.atomic = true}, t);
+	CT_EXPECT_EQ(t->states, 5);
 }
 
-CT_TEST(search, finds_nothing_where_nothing_is_wrong)
+CT_TEST_F(search, finds_nothing_where_nothing_is_wrong)
 {
-	struct xpl_found found;
-
-	find(every, (struct run){.atomic = true, .looks = true}, &found);
-	CT_EXPECT_EQ(found.wrong, 0);
-	CT_EXPECT_EQ(found.cut, false);
-	CT_EXPECT_GT(found.runs, 0);
+	find(every, (struct run){.atomic = true, .looks = true}, t);
+	CT_EXPECT_EQ(t->wrong, 0);
+	CT_EXPECT_EQ(t->cut, false);
+	CT_EXPECT_GT(t->runs, 0);
 }
 
-CT_TEST(search, ends_with_the_first_that_is_wrong)
+CT_TEST_F(search, ends_with_the_first_that_is_wrong)
 {
-	struct xpl_found found;
-
-	find(first, (struct run){0}, &found);
-	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
-	CT_EXPECT_LT(found.states, 13);
+	find(first, (struct run){0}, t);
+	CT_EXPECT_EQ(t->wrong, WRONG_LOST);
+	CT_EXPECT_LT(t->states, 13);
 }
 
-CT_TEST(search, is_cut_when_there_are_too_many_states)
+CT_TEST_F(search, is_cut_when_there_are_too_many_states)
 {
-	struct xpl_found found;
-
-	find(most, (struct run){.atomic = true}, &found);
-	CT_EXPECT_EQ(found.cut, true);
-	CT_EXPECT_LT(found.states, 5);
+	find(most, (struct run){.atomic = true}, t);
+	CT_EXPECT_EQ(t->cut, true);
+	CT_EXPECT_LT(t->states, 5);
 }
 
-CT_TEST(search, goes_ways_by_chance)
+CT_TEST_F(search, goes_ways_by_chance)
 {
-	struct xpl_found found, again;
+	struct xpl_found again;
 
-	find(some, (struct run){0}, &found);
-	CT_EXPECT_EQ(found.wrong, WRONG_LOST);
+	find(some, (struct run){0}, t);
+	CT_EXPECT_EQ(t->wrong, WRONG_LOST);
 	find(some, (struct run){0}, &again);
-	CT_EXPECT_EQ(again.states, found.states);
+	CT_EXPECT_EQ(again.states, t->states);
 }
 
-CT_TEST(search, finds_the_same_when_it_is_spared_choices)
+CT_TEST_F(search, finds_the_same_when_it_is_spared_choices)
 {
 	struct xpl_found all, spared;
 
@@ -281,32 +273,28 @@ CT_TEST(search, finds_the_same_when_it_is_spared_choices)
 	CT_EXPECT_LT(spared.states, all.states);
 }
 
-CT_TEST(search, looks_where_the_code_stops)
+CT_TEST_F(search, looks_where_the_code_stops)
 {
-	struct xpl_found found;
-
-	find(every, (struct run){.atomic = true, .looks = true, .stops = true}, &found);
-	CT_EXPECT_EQ(found.wrong, WRONG_STOPPED);
+	find(every, (struct run){.atomic = true, .looks = true, .stops = true}, t);
+	CT_EXPECT_EQ(t->wrong, WRONG_STOPPED);
 }
 
-CT_TEST(search, tells_what_is_wrong_before_it_begins)
+CT_TEST_F(search, tells_what_is_wrong_before_it_begins)
 {
-	struct xpl_found found;
-
-	find(every, (struct run){.atomic = true, .bad = true}, &found);
-	CT_EXPECT_EQ(found.wrong, WRONG_BEFORE);
+	find(every, (struct run){.atomic = true, .bad = true}, t);
+	CT_EXPECT_EQ(t->wrong, WRONG_BEFORE);
 }
 
-CT_TEST(search, finds_the_same_each_time_whatever_lies_on_the_stack)
+CT_TEST_F(search, finds_the_same_each_time_whatever_lies_on_the_stack)
 {
-	struct xpl_found whole, found, again;
+	struct xpl_found whole, again;
 
 	find(every, (struct run){.looks = true}, &whole);
-	find(every, (struct run){.looks = true, .in_part = true}, &found);
+	find(every, (struct run){.looks = true, .in_part = true}, t);
 	find(every, (struct run){.looks = true, .in_part = true}, &again);
-	CT_EXPECT_EQ(again.states, found.states);
-	CT_EXPECT_EQ(again.runs, found.runs);
-	CT_EXPECT_EQ(again.outcomes, found.outcomes);
+	CT_EXPECT_EQ(again.states, t->states);
+	CT_EXPECT_EQ(again.runs, t->runs);
+	CT_EXPECT_EQ(again.outcomes, t->outcomes);
 	/* One more: nothing is in the notes when the run begins. */
-	CT_EXPECT_EQ(found.states, whole.states);
+	CT_EXPECT_EQ(t->states, whole.states);
 }

@@ -19,9 +19,22 @@ static void add(const char *mgid)
 	world_add(&mcm);
 }
 
-CT_TEST(model, groups_are_ordered_by_link_and_each_has_its_members)
+/* All tests are of the world. */
+static void set_up(struct imc_subnet **subnet)
 {
 	world_begin();
+	*subnet = &world;
+}
+
+static void tear_down(struct imc_subnet **subnet)
+{
+	world_end();
+}
+
+CT_FIXTURE(model, struct imc_subnet *, set_up, tear_down);
+
+CT_TEST_F(model, groups_are_ordered_by_link_and_each_has_its_members)
+{
 	add("ff12:4001:ffff::1");
 	add("ff15:401b:8008::ffff:ffff");
 	add(GROUP);
@@ -40,36 +53,30 @@ CT_TEST(model, groups_are_ordered_by_link_and_each_has_its_members)
 	CT_ASSERT_EQ(world.link[1].group[0].members, 2);
 	CT_EXPECT_EQ(world.link[1].group[0].member[0].mcm.port_gid[15], 7);
 	CT_EXPECT_EQ(world.link[1].group[1].members, 0);
-	world_end();
 }
 
-CT_TEST(model, the_attributes_of_a_link_are_of_its_broadcast_or_else_its_all_node_group)
+CT_TEST_F(model, the_attributes_of_a_link_are_of_its_broadcast_or_else_its_all_node_group)
 {
-	world_begin();
 	add(ALL_NODE);
 	add(GROUP);
 	world_finish();
 	CT_EXPECT_EQ(imc_link_base(world.link)->record->name.kind, IMC_KIND_ALL_NODE);
-	world_end();
 	world_begin();
 	add(ALL_NODE);
 	add(BROADCAST);
 	world_finish();
 	CT_EXPECT_EQ(imc_link_base(world.link)->record->name.kind, IMC_KIND_BROADCAST);
 	CT_EXPECT_EQ(imc_link_group(world.link, IMC_KIND_ALL_ROUTER, AF_INET6), NULL);
-	world_end();
 	world_begin();
 	add(GROUP);
 	world_finish();
 	CT_EXPECT_EQ(imc_link_base(world.link), NULL);
-	world_end();
 }
 
-CT_TEST(model, nodes_are_found_by_lid_and_by_port_gid)
+CT_TEST_F(model, nodes_are_found_by_lid_and_by_port_gid)
 {
 	const uint8_t gid[16] = {0xfe, 0x80, [15] = 4}, other[16] = {[15] = 5};
 
-	world_begin();
 	world_add_node(9, IMC_CA, 3, "nine");
 	world_add_node(2, IMC_SWITCH, 4, "two");
 	world_finish();
@@ -77,27 +84,23 @@ CT_TEST(model, nodes_are_found_by_lid_and_by_port_gid)
 	CT_EXPECT_EQ(imc_node_of_lid(&world, 3), NULL);
 	CT_EXPECT_STREQ(imc_node_of_gid(&world, gid)->name, "two");
 	CT_EXPECT_EQ(imc_node_of_gid(&world, other), NULL);
-	world_end();
 }
 
-CT_TEST(model, a_name_that_would_steer_a_terminal_does_not)
+CT_TEST_F(model, a_name_that_would_steer_a_terminal_does_not)
 {
 	char longest[65];
 
 	memset(longest, 'x', sizeof(longest));
 	longest[64] = '\0';
-	world_begin();
 	world_add_node(1, IMC_CA, 1, "\033[2J\xc3\xa9q\"");
 	world_add_node(2, IMC_CA, 2, longest);
 	world_finish();
 	CT_EXPECT_STREQ(world.node[0].name, "?[2J??q\"");
 	CT_EXPECT_EQ(strlen(world.node[1].name), 64);
-	world_end();
 }
 
-CT_TEST(model, the_p_key_of_a_port_may_be_in_any_block)
+CT_TEST_F(model, the_p_key_of_a_port_may_be_in_any_block)
 {
-	world_begin();
 	world_add_pkey(3, 1, 1, 0x8008);
 	world_add_pkey(3, 1, 0, 0x0008);
 	world_add_pkey(3, 2, 0, 0xffff);
@@ -107,15 +110,13 @@ CT_TEST(model, the_p_key_of_a_port_may_be_in_any_block)
 	CT_EXPECT_EQ(imc_port_pkey(&world, 3, 2, 8), 0);
 	CT_EXPECT_EQ(imc_port_pkey(&world, 3, IMC_ANY_PORT, 0x7fff), 0xffff);
 	CT_EXPECT_EQ(imc_port_pkey(&world, 5, 1, 0x7fff), 0);
-	world_end();
 }
 
-CT_TEST(model, records_that_are_too_short_are_refused_and_empty_ones_skipped)
+CT_TEST_F(model, records_that_are_too_short_are_refused_and_empty_ones_skipped)
 {
 	uint8_t data[WORLD_MCM_STRIDE * 3] = {0};
 	const struct pvb_mcm mcm = world_group(GROUP);
 
-	world_begin();
 	CT_EXPECT_EQ(imc_subnet_load(&world, PVB_SA_MCMEMBER_RECORD, data, 40, 40),
 		     -FI_EINVAL);
 	CT_EXPECT_EQ(imc_subnet_load(&world, 0x99, data, 40, 40), -FI_EINVAL);
@@ -132,20 +133,17 @@ CT_TEST(model, records_that_are_too_short_are_refused_and_empty_ones_skipped)
 	CT_EXPECT_EQ(imc_subnet_load(&world, PVB_SA_MCMEMBER_RECORD, NULL, 0, 0), 0);
 	world_finish();
 	CT_EXPECT_FALSE(world.has & IMC_HAS_NOT_ALL);
-	world_end();
 }
 
-CT_TEST(model, a_table_in_one_datagram_without_rmpp_is_not_whole)
+CT_TEST_F(model, a_table_in_one_datagram_without_rmpp_is_not_whole)
 {
 	uint8_t data[PVB_SA_DATA_SIZE] = {0};
 
-	world_begin();
 	CT_EXPECT_EQ(imc_subnet_load(&world, PVB_SA_MCMEMBER_RECORD, data, sizeof(data),
 				     WORLD_MCM_STRIDE),
 		     0);
 	world_finish();
 	CT_EXPECT_TRUE(world.has & IMC_HAS_NOT_ALL);
-	world_end();
 }
 
 CT_TEST(words, states_mtus_and_scopes_are_there_and_back)

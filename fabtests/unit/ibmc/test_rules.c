@@ -13,7 +13,7 @@
 #define ROUTERS_V6 "ff12:601b:ffff::2"
 #define GROUP "ff12:401b:ffff::5"
 
-static struct imc_report report;
+static struct imc_report *report; /* the fixture's */
 static const struct imc_attrs nothing;
 
 static void add(const char *mgid)
@@ -22,6 +22,20 @@ static void add(const char *mgid)
 
 	world_add(&mcm);
 }
+
+static void set_up(struct imc_report *r)
+{
+	report = r;
+	world_begin();
+}
+
+static void tear_down(struct imc_report *r)
+{
+	imc_report_free(r);
+	world_end();
+}
+
+CT_FIXTURE(rules, struct imc_report, set_up, tear_down);
 
 /* A link as it should be, with a switch, an adapter and all tables. */
 static void begin(void)
@@ -44,7 +58,8 @@ static void begin(void)
 static void check_for(const struct imc_attrs *expected)
 {
 	world_finish();
-	CT_ASSERT_EQ(imc_rules(&world, expected, &report), 0);
+	imc_report_free(report);
+	CT_ASSERT_EQ(imc_rules(&world, expected, report), 0);
 }
 
 static void check(void)
@@ -52,23 +67,15 @@ static void check(void)
 	check_for(&nothing);
 }
 
-static void end(void)
-{
-	imc_report_free(&report);
-	world_end();
-}
-
 /* The finding of that row and section, whose text has what; NULL: none. */
 static const struct imc_finding *find(const char *row, const char *section,
 				      const char *what)
 {
-	uint32_t i;
-
-	for (i = 0; i < report.findings; i++)
-		if (!strcmp(report.finding[i].row, row) &&
-		    !strcmp(report.finding[i].section, section) &&
-		    strstr(report.finding[i].what, what))
-			return &report.finding[i];
+	for (uint32_t i = 0; i < report->findings; i++)
+		if (!strcmp(report->finding[i].row, row) &&
+		    !strcmp(report->finding[i].section, section) &&
+		    strstr(report->finding[i].what, what))
+			return &report->finding[i];
 	return NULL;
 }
 
@@ -76,63 +83,57 @@ static void expect_one(const char *row, const char *section, enum imc_level leve
 		       const char *what)
 {
 	const struct imc_finding *finding = find(row, section, what);
-	uint32_t i;
 
-	for (i = 0; i < report.findings && (!finding || report.findings > 1); i++)
-		printf("%s %s: %s\n", report.finding[i].row, report.finding[i].section,
-		       report.finding[i].what);
+	for (uint32_t i = 0; i < report->findings && (!finding || report->findings > 1);
+	     i++)
+		printf("%s %s: %s\n", report->finding[i].row, report->finding[i].section,
+		       report->finding[i].what);
 	CT_ASSERT_TRUE(finding);
 	CT_EXPECT_EQ(finding->level, level);
-	CT_EXPECT_EQ(report.findings, 1);
-	CT_EXPECT_EQ(report.violated[level], 1);
+	CT_EXPECT_EQ(report->findings, 1);
+	CT_EXPECT_EQ(report->violated[level], 1);
 }
 
-/* One more group, with a change. */
-static void check_group(const char *mgid, void (*change)(struct pvb_mcm *mcm))
+/* One more group of a link that is as it should be, for a change and check_group. */
+static struct pvb_mcm one_more(const char *mgid)
 {
-	struct pvb_mcm mcm;
-
 	begin();
-	mcm = world_group(mgid);
-	change(&mcm);
-	world_add(&mcm);
+	return world_group(mgid);
+}
+
+static void check_group(const struct pvb_mcm *mcm)
+{
+	world_add(mcm);
 	check();
 }
 
-CT_TEST(rules, a_link_as_the_draft_has_it_violates_nothing)
+CT_TEST_F(rules, a_link_as_the_draft_has_it_violates_nothing)
 {
 	begin();
 	world_add_member(GROUP, 2, PVB_MCM_FULL);
 	check();
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
-static void other_flags(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R2_an_mgid_of_ipoib_has_the_flag_t_alone)
 {
-	mcm->mgid[1] = 0x02;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-CT_TEST(rules, R2_an_mgid_of_ipoib_has_the_flag_t_alone)
-{
-	check_group("ff12:401b:ffff::7", other_flags);
+	mcm.mgid[1] = 0x02;
+	check_group(&mcm);
 	expect_one("R2", "4, 8", IMC_MUST, "flags are 0x0");
-	end();
 }
 
-static void no_mlid(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R3_a_group_has_a_multicast_lid)
 {
-	mcm->mlid = 0xffff;
-}
+	struct pvb_mcm mcm = one_more("ff12:4001:ffff::7");
 
-CT_TEST(rules, R3_a_group_has_a_multicast_lid)
-{
-	check_group("ff12:4001:ffff::7", no_mlid);
+	mcm.mlid = 0xffff;
+	check_group(&mcm);
 	CT_EXPECT_TRUE(find("R3", "4", "0xffff is no multicast LID"));
-	end();
 }
 
-CT_TEST(rules, R4_a_member_has_the_p_key_of_the_link)
+CT_TEST_F(rules, R4_a_member_has_the_p_key_of_the_link)
 {
 	begin();
 	world_add_node(3, IMC_CA, 3, "outsider");
@@ -141,10 +142,9 @@ CT_TEST(rules, R4_a_member_has_the_p_key_of_the_link)
 	world_add_member(GROUP, 2, PVB_MCM_FULL);
 	check();
 	expect_one("R4", "6", IMC_MUST, "outsider (LID 3) is a member");
-	end();
 }
 
-CT_TEST(rules, R5_the_mtu_is_not_above_that_of_an_adapter_or_switch)
+CT_TEST_F(rules, R5_the_mtu_is_not_above_that_of_an_adapter_or_switch)
 {
 	begin();
 	world_add_node(3, IMC_CA, 3, "old");
@@ -156,17 +156,15 @@ CT_TEST(rules, R5_the_mtu_is_not_above_that_of_an_adapter_or_switch)
 	world_add_pkey(4, 1, 0, 0x8008);
 	check();
 	expect_one("R5", "6.1", IMC_MUST, "MTU 2048 is above what adapters or switches");
-	CT_EXPECT_TRUE(strstr(report.finding[0].what, "old port 1 (LID 3) has 1024"));
-	CT_EXPECT_FALSE(strstr(report.finding[0].what, "other"));
-	end();
+	CT_EXPECT_TRUE(strstr(t->finding[0].what, "old port 1 (LID 3) has 1024"));
+	CT_EXPECT_FALSE(strstr(t->finding[0].what, "other"));
 	begin();
 	world_add_port(1, 2, 3, 3);
 	check();
 	expect_one("R5", "6.1", IMC_MUST, "switch port 2 (LID 1) has 1024");
-	end();
 }
 
-CT_TEST(rules, R6_the_mtu_is_not_above_that_of_a_path)
+CT_TEST_F(rules, R6_the_mtu_is_not_above_that_of_a_path)
 {
 	begin();
 	world_add_node(3, IMC_CA, 3, "behind");
@@ -174,35 +172,30 @@ CT_TEST(rules, R6_the_mtu_is_not_above_that_of_a_path)
 	world_add_pkey(3, 1, 0, 0xffff);
 	check();
 	expect_one("R6", "6.1", IMC_MUST, "behind port 1 (LID 3) has 1024");
-	end();
 }
 
 /* Nobody can be reached by it. */
-CT_TEST(rules, R6_ports_that_are_not_active_do_not_count)
+CT_TEST_F(rules, R6_ports_that_are_not_active_do_not_count)
 {
-	uint32_t i;
-
 	begin();
 	world_add_node(3, IMC_CA, 3, "down");
 	world_add_port(3, 1, 3, 3);
 	world_add_pkey(3, 1, 0, 0xffff);
 	world_finish();
-	for (i = 0; i < world.ports; i++)
+	for (uint32_t i = 0; i < world.ports; i++)
 		if (world.port[i].lid == 3)
 			world.port[i].state = 1;
-	CT_ASSERT_EQ(imc_rules(&world, &nothing, &report), 0);
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_ASSERT_EQ(imc_rules(&world, &nothing, t), 0);
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
 static void check_base(void (*change)(struct pvb_mcm *mcm))
 {
 	static const char *const mgids[] = {BROADCAST, ALL_NODE, ROUTERS, ROUTERS_V6};
 	struct pvb_mcm mcm;
-	size_t i;
 
 	world_begin();
-	for (i = 0; i < sizeof(mgids) / sizeof(mgids[0]); i++) {
+	for (size_t i = 0; i < sizeof(mgids) / sizeof(mgids[0]); i++) {
 		mcm = world_group(mgids[i]);
 		change(&mcm);
 		world_add(&mcm);
@@ -215,13 +208,12 @@ static void small(struct pvb_mcm *mcm)
 	mcm->mtu = 3;
 }
 
-CT_TEST(rules, R7_ipv6_has_1280_bytes_at_least)
+CT_TEST_F(rules, R7_ipv6_has_1280_bytes_at_least)
 {
 	check_base(small);
 	expect_one("R7", "6.1", IMC_MUST, "MTU 1024");
-	CT_EXPECT_STREQ(report.finding[0].maker,
+	CT_EXPECT_STREQ(t->finding[0].maker,
 			"made by the subnet manager: it has no full member");
-	end();
 }
 
 static void any_program(struct pvb_mcm *mcm)
@@ -229,89 +221,70 @@ static void any_program(struct pvb_mcm *mcm)
 	mcm->qkey = 0xb1b;
 }
 
-CT_TEST(rules, R7_a_link_of_ipv4_alone_may_have_less)
+CT_TEST_F(rules, R7_a_link_of_ipv4_alone_may_have_less)
 {
 	static const char *const mgids[] = {BROADCAST, ROUTERS};
 	struct pvb_mcm mcm;
-	size_t i;
 
 	world_begin();
-	for (i = 0; i < sizeof(mgids) / sizeof(mgids[0]); i++) {
+	for (size_t i = 0; i < sizeof(mgids) / sizeof(mgids[0]); i++) {
 		mcm = world_group(mgids[i]);
 		small(&mcm);
 		world_add(&mcm);
 	}
 	check();
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
-CT_TEST(rules, R8_a_controlled_q_key_is_recommended)
+CT_TEST_F(rules, R8_a_controlled_q_key_is_recommended)
 {
 	check_base(any_program);
 	expect_one("R8", "6.2, 10", IMC_SHOULD, "0x00000b1b is not controlled");
-	CT_EXPECT_STREQ(report.finding[0].maker, "");
-	end();
+	CT_EXPECT_STREQ(t->finding[0].maker, "");
 }
 
-static void other_qkey(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R9_all_groups_of_the_link_have_its_q_key)
 {
-	mcm->qkey = 0x80000001;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-CT_TEST(rules, R9_all_groups_of_the_link_have_its_q_key)
-{
-	check_group("ff12:401b:ffff::7", other_qkey);
+	mcm.qkey = 0x80000001;
+	check_group(&mcm);
 	expect_one("R9", "6.2", IMC_MUST, "0x80000001 instead of the link's 0x80000b1b");
-	end();
 }
 
-CT_TEST(rules, R10_a_link_has_a_broadcast_or_an_all_node_group)
+CT_TEST_F(rules, R10_a_link_has_a_broadcast_or_an_all_node_group)
 {
-	world_begin();
 	add(GROUP);
 	check();
 	expect_one("R10", "7", IMC_MUST, "neither a broadcast group nor an all-node");
-	end();
 	world_begin();
 	add(ALL_NODE);
 	add(ROUTERS);
 	add(ROUTERS_V6);
 	check();
 	expect_one("R10", "7", IMC_MUST, "IPv4 groups, and no broadcast group");
-	end();
 }
 
-static void other_pkey(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R10_R11_the_p_key_of_a_group_is_that_of_its_mgid)
 {
-	mcm->pkey = 0x8008;
-}
+	struct pvb_mcm mcm = one_more("ff12:601b:ffff::7");
 
-CT_TEST(rules, R10_R11_the_p_key_of_a_group_is_that_of_its_mgid)
-{
-	check_group("ff12:601b:ffff::7", other_pkey);
+	mcm.pkey = 0x8008;
+	check_group(&mcm);
 	expect_one("R11", "7, 8", IMC_MUST, "its P_Key is 0x8008, its MGID says 0xffff");
-	end();
 }
 
-static void other_pkey_of_equal_low_byte(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R10_p_keys_of_a_partition_have_15_equal_bits)
 {
-	mcm->pkey = 0x80ff;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-static void limited_pkey(struct pvb_mcm *mcm)
-{
-	mcm->pkey = 0x7fff;
-}
-
-CT_TEST(rules, R10_p_keys_of_a_partition_have_15_equal_bits)
-{
-	check_group("ff12:401b:ffff::7", other_pkey_of_equal_low_byte);
+	mcm.pkey = 0x80ff;
+	check_group(&mcm);
 	expect_one("R10", "7, 8", IMC_MUST, "its P_Key is 0x80ff, its MGID says 0xffff");
-	end();
-	check_group("ff12:401b:ffff::7", limited_pkey);
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	mcm = one_more("ff12:401b:ffff::7");
+	mcm.pkey = 0x7fff;
+	check_group(&mcm);
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
 static void wider(struct pvb_mcm *mcm)
@@ -319,28 +292,25 @@ static void wider(struct pvb_mcm *mcm)
 	mcm->mgid[1] = 0x15;
 }
 
-CT_TEST(rules, R12_a_link_within_one_subnet_has_scope_2)
+CT_TEST_F(rules, R12_a_link_within_one_subnet_has_scope_2)
 {
 	check_base(wider);
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 	world_begin();
 	world_add_node(2, IMC_CA, 2, "host");
 	add("ff15:401b:ffff::ffff:ffff");
 	add("ff15:401b:ffff::2");
 	check();
 	expect_one("R12", "7", IMC_MUST, "no InfiniBand router");
-	end();
 	world_begin();
 	world_add_node(2, IMC_ROUTER, 2, "router");
 	add("ff15:401b:ffff::ffff:ffff");
 	add("ff15:401b:ffff::2");
 	check();
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
-CT_TEST(rules, R13_a_wider_link_is_hidden_by_a_link_local_one)
+CT_TEST_F(rules, R13_a_wider_link_is_hidden_by_a_link_local_one)
 {
 	begin();
 	world_add_node(3, IMC_ROUTER, 3, "router");
@@ -348,12 +318,10 @@ CT_TEST(rules, R13_a_wider_link_is_hidden_by_a_link_local_one)
 	add("ff15:401b:ffff::2");
 	check();
 	expect_one("R13", "7", IMC_SHOULD, "scope 2, which is looked for first");
-	end();
 }
 
-CT_TEST(rules, R13_of_two_wider_links_the_widest_is_hidden)
+CT_TEST_F(rules, R13_of_two_wider_links_the_widest_is_hidden)
 {
-	world_begin();
 	world_add_node(3, IMC_ROUTER, 3, "router");
 	add("ff15:401b:ffff::ffff:ffff");
 	add("ff15:401b:ffff::2");
@@ -361,8 +329,7 @@ CT_TEST(rules, R13_of_two_wider_links_the_widest_is_hidden)
 	add("ff18:401b:ffff::2");
 	check();
 	expect_one("R13", "7", IMC_SHOULD, "scope 5, which is looked for first");
-	CT_EXPECT_EQ(report.finding[0].link->scope, 8);
-	end();
+	CT_EXPECT_EQ(t->finding[0].link->scope, 8);
 }
 
 static void no_hops(struct pvb_mcm *mcm)
@@ -371,83 +338,72 @@ static void no_hops(struct pvb_mcm *mcm)
 	mcm->hop_limit = 1;
 }
 
-CT_TEST(rules, section_6_3_a_link_of_several_subnets_has_hops)
+CT_TEST_F(rules, section_6_3_a_link_of_several_subnets_has_hops)
 {
 	check_base(no_hops);
 	expect_one("", "6.3", IMC_MUST, "HopLimit 1");
-	end();
 }
 
-CT_TEST(rules, R19_an_all_router_group_of_each_family_should_be_there)
+CT_TEST_F(rules, R19_an_all_router_group_of_each_family_should_be_there)
 {
-	world_begin();
 	add(BROADCAST);
 	add(ALL_NODE);
 	add(ROUTERS);
 	check();
 	expect_one("R19", "7", IMC_SHOULD, "no all-router group of IPv6");
-	end();
 }
 
-CT_TEST(rules, R20_groups_have_the_scope_of_the_all_node_group)
+CT_TEST_F(rules, R20_groups_have_the_scope_of_the_all_node_group)
 {
 	begin();
 	add("ff15:401b:ffff::7");
 	check();
 	expect_one("R20", "8", IMC_MUST,
 		   "scope 5, the all-node group of the P_Key has 2");
-	end();
 }
 
-static void more_bits(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R20_a_group_that_no_address_maps_to_is_none_of_ipoib)
 {
-	mcm->mgid[8] = 1;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-CT_TEST(rules, R20_a_group_that_no_address_maps_to_is_none_of_ipoib)
-{
-	check_group("ff12:401b:ffff::7", more_bits);
+	mcm.mgid[8] = 1;
+	check_group(&mcm);
 	expect_one("R20", "8", IMC_MUST, "no IP address maps to it");
-	end();
 }
 
-CT_TEST(rules, R24_groups_have_the_mtu_of_the_link)
+CT_TEST_F(rules, R24_groups_have_the_mtu_of_the_link)
 {
-	check_group("ff12:401b:ffff::7", small);
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
+
+	mcm.mtu = 3;
+	check_group(&mcm);
 	expect_one("R24", "8", IMC_MUST, "MTU 1024 instead of the link's 2048");
-	end();
 }
 
-static void other_attributes(struct pvb_mcm *mcm)
+CT_TEST_F(rules, R25_the_other_attributes_of_the_all_node_group_are_recommended)
 {
-	mcm->tclass = 9;
-	mcm->flow_label = 8;
-	mcm->hop_limit = 6;
-	mcm->sl = 4;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-CT_TEST(rules, R25_the_other_attributes_of_the_all_node_group_are_recommended)
-{
-	check_group("ff12:401b:ffff::7", other_attributes);
+	mcm.tclass = 9;
+	mcm.flow_label = 8;
+	mcm.hop_limit = 6;
+	mcm.sl = 4;
+	check_group(&mcm);
 	expect_one("R25", "8", IMC_SHOULD,
 		   "TClass 9 instead of 3, FlowLabel 8 instead of 5, HopLimit 6 instead "
 		   "of 7, SL 4 instead of 1");
-	end();
 }
 
-static void same_mlid(struct pvb_mcm *mcm)
+CT_TEST_F(rules, section_4_groups_should_not_share_a_multicast_lid)
 {
-	mcm->mlid = 0xc001;
-}
+	struct pvb_mcm mcm = one_more("ff12:401b:ffff::7");
 
-CT_TEST(rules, section_4_groups_should_not_share_a_multicast_lid)
-{
-	check_group("ff12:401b:ffff::7", same_mlid);
+	mcm.mlid = 0xc001;
+	check_group(&mcm);
 	expect_one("", "4", IMC_SHOULD, "shares MLID 0xc001 with 1 other group");
-	end();
 }
 
-CT_TEST(rules, section_4_every_switch_supports_multicast)
+CT_TEST_F(rules, section_4_every_switch_supports_multicast)
 {
 	begin();
 	world_add_node(5, IMC_SWITCH, 5, "old");
@@ -456,16 +412,14 @@ CT_TEST(rules, section_4_every_switch_supports_multicast)
 	world_add_switch(6, 5);
 	check();
 	expect_one("", "4", IMC_MUST, "switch old (LID 5) does not support multicast");
-	end();
 	begin();
 	world_add_node(6, IMC_SWITCH, 6, "small");
 	world_add_switch(6, 4);
 	check();
 	expect_one("", "4", IMC_MUST, "room for 4 multicast LIDs, and 0xc004 is used");
-	end();
 }
 
-CT_TEST(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
+CT_TEST_F(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
 {
 	const struct imc_attrs expected = {.set = IMC_QKEY | IMC_MTU | IMC_SL,
 					   .qkey = 0x80000001,
@@ -479,27 +433,24 @@ CT_TEST(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
 	/* Not told. */
 	world_add_member(ALL_NODE, 9, 0);
 	check_for(&expected);
-	CT_ASSERT_EQ(report.findings, 2);
-	CT_EXPECT_STREQ(report.finding[0].section, "10");
-	CT_EXPECT_STREQ(report.finding[0].what,
+	CT_ASSERT_EQ(t->findings, 2);
+	CT_EXPECT_STREQ(t->finding[0].section, "10");
+	CT_EXPECT_STREQ(t->finding[0].what,
 			"it is not what it should be: Q_Key 0x80000b1b instead of "
 			"0x80000001");
-	CT_EXPECT_STREQ(report.finding[0].maker,
+	CT_EXPECT_STREQ(t->finding[0].maker,
 			"made by its only full member, host (LID 2, fe80::2), or the "
 			"subnet manager");
-	CT_EXPECT_STREQ(report.finding[1].maker,
+	CT_EXPECT_STREQ(t->finding[1].maker,
 			"made by one of its 2 full members, or the subnet manager: host "
 			"(LID 2, fe80::2), fe80::9");
 	world.has = 0;
-	CT_EXPECT_TRUE(strstr(imc_maker(&world, report.finding[0].group,
-					report.finding[0].maker),
+	CT_EXPECT_TRUE(strstr(imc_maker(&world, t->finding[0].group, t->finding[0].maker),
 			      "--smkey"));
-	end();
 }
 
-CT_TEST(rules, of_a_table_that_was_cut_off_nothing_is_missed)
+CT_TEST_F(rules, of_a_table_that_was_cut_off_nothing_is_missed)
 {
-	world_begin();
 	world_add_node(2, IMC_CA, 2, "host");
 	add("ff15:401b:ffff::ffff:ffff");
 	add(GROUP);
@@ -507,16 +458,13 @@ CT_TEST(rules, of_a_table_that_was_cut_off_nothing_is_missed)
 	world_add_member(GROUP, 2, PVB_MCM_FULL);
 	world.has |= IMC_HAS_NOT_ALL;
 	check();
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 }
 
-CT_TEST(rules, without_the_tables_nothing_is_said_of_ports)
+CT_TEST_F(rules, without_the_tables_nothing_is_said_of_ports)
 {
-	world_begin();
 	add(BROADCAST);
 	add(ROUTERS);
 	check();
-	CT_EXPECT_EQ(report.findings, 0);
-	end();
+	CT_EXPECT_EQ(t->findings, 0);
 }

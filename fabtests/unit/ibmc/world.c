@@ -8,8 +8,15 @@
 
 struct imc_subnet world;
 
+void world_end(void)
+{
+	imc_subnet_free(&world);
+	memset(&world, 0, sizeof(world));
+}
+
 void world_begin(void)
 {
+	world_end();
 	memset(&world, 0, sizeof(world));
 	world.has = IMC_HAS_MEMBERS;
 }
@@ -100,9 +107,4 @@ void world_add_switch(uint16_t lid, uint16_t fdb)
 void world_finish(void)
 {
 	CT_ASSERT_EQ(imc_subnet_finish(&world), 0);
-}
-
-void world_end(void)
-{
-	imc_subnet_free(&world);
 }

@@ -14,6 +14,7 @@
 
 extern struct imc_subnet world;
 
+/* What is there is freed first. */
 void world_begin(void);
 /* The group that others are like: MTU 2048, a controlled Q_Key, MLID 0xc000. */
 struct pvb_mcm world_group(const char *mgid);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
+#include "pair.h"
 #include "script.h"
 
 const char *const layer_names[LAYER_OBJECTS] = {"fabric",
@@ -28,7 +29,7 @@ static void start(struct layer_world *w, const char *stack)
 	struct fi_info *hints = fi_allocinfo();
 	const uint32_t version = FI_VERSION(1, 17);
 
-	memset(w, 0, sizeof(*w));
+	layer_close(w);
 	scr_begin();
 	hints->fabric_attr->prov_name = strdup(stack);
 	hints->caps = FI_MSG | FI_RMA;
@@ -154,14 +155,13 @@ int layer_close_one(struct layer_world *w, enum layer_object object)
 
 void layer_close(struct layer_world *w)
 {
-	int object;
-
-	for (object = LAYER_OBJECTS - 1; object >= 0; object--) {
+	for (int object = LAYER_OBJECTS - 1; object >= 0; object--) {
 		CT_NOTE("the %s", layer_names[object]);
 		if (layer_fid(w, object))
 			CT_EXPECT_EQ(layer_close_one(w, object), 0);
 	}
 	fi_freeinfo(w->info);
+	w->info = NULL;
 }
 
 void layer_bind(struct layer_world *w)
@@ -171,4 +171,16 @@ void layer_bind(struct layer_world *w)
 	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cntr->fid, FI_SEND), 0);
 	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->srx->fid, 0), 0);
 	CT_EXPECT_EQ(fi_pep_bind(w->pep, &w->eq->fid, 0), 0);
+}
+
+void layer_pair_up(struct pair *p)
+{
+	scr_begin();
+	CT_ASSERT_EQ(pair_up(p, LAYER_STACK), 0);
+}
+
+void layer_pair_down(struct pair *p)
+{
+	pair_down(p);
+	CT_EXPECT_EQ(scr_open(), 0);
 }

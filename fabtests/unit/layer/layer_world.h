@@ -41,7 +41,7 @@ struct layer_world {
 
 extern const char *const layer_names[LAYER_OBJECTS];
 
-/* What fi_getinfo answers; freed by layer_close. */
+/* What fi_getinfo answers; freed by layer_close. A world that is open is closed first. */
 void layer_start(struct layer_world *w);
 void layer_start_on_script(struct layer_world *w);
 /* Opens one, for which those before it are open. What the call returned. */
@@ -54,6 +54,11 @@ struct fid *layer_fid(struct layer_world *w, enum layer_object object);
 int layer_close_one(struct layer_world *w, enum layer_object object);
 /* Closes what is open, last opened first, and the rest. */
 void layer_close(struct layer_world *w);
+
+/* Two connected endpoints of the layer over the scripted provider (pair.h). */
+struct pair;
+void layer_pair_up(struct pair *p);
+void layer_pair_down(struct pair *p);
 
 /* Binds endpoint and passive endpoint to the queues, as a program does. */
 void layer_bind(struct layer_world *w);

@@ -16,53 +16,43 @@ static const struct {
 	{LAYER_SRX, LAYER_DOMAIN},  {LAYER_EP, LAYER_DOMAIN},
 };
 
-CT_TEST(layer_close, what_is_needed_is_busy)
-{
-	struct layer_world w;
-	size_t i;
+CT_FIXTURE(layer_close, struct layer_world, layer_start, layer_close);
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
-		layer_start(&w);
-		CT_ASSERT_EQ(layer_open_one(&w, LAYER_FABRIC), 0);
+CT_TEST_F(layer_close, what_is_needed_is_busy)
+{
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		layer_start(t);
+		CT_ASSERT_EQ(layer_open_one(t, LAYER_FABRIC), 0);
 		if (rows[i].needs == LAYER_DOMAIN)
-			CT_ASSERT_EQ(layer_open_one(&w, LAYER_DOMAIN), 0);
-		CT_ASSERT_EQ(layer_open_one(&w, rows[i].object), 0);
+			CT_ASSERT_EQ(layer_open_one(t, LAYER_DOMAIN), 0);
+		CT_ASSERT_EQ(layer_open_one(t, rows[i].object), 0);
 		CT_NOTE("the %s of the %s", layer_names[rows[i].needs],
 			layer_names[rows[i].object]);
-		CT_EXPECT_EQ(layer_close_one(&w, rows[i].needs), -FI_EBUSY);
-		layer_close(&w);
+		CT_EXPECT_EQ(layer_close_one(t, rows[i].needs), -FI_EBUSY);
 	}
 }
 
-CT_TEST(layer_close, what_is_bound_is_busy)
+CT_TEST_F(layer_close, what_is_bound_is_busy)
 {
 	static const enum layer_object bound[] = {LAYER_EQ, LAYER_CQ, LAYER_CNTR,
 						  LAYER_SRX};
-	struct layer_world w;
-	size_t i;
 
-	layer_start(&w);
-	layer_open_before(&w, LAYER_OBJECTS);
-	layer_bind(&w);
-	for (i = 0; i < CRN_COUNT(bound); i++) {
+	layer_open_before(t, LAYER_OBJECTS);
+	layer_bind(t);
+	for (size_t i = 0; i < CRN_COUNT(bound); i++) {
 		CT_NOTE("the %s", layer_names[bound[i]]);
-		CT_EXPECT_EQ(layer_close_one(&w, bound[i]), -FI_EBUSY);
+		CT_EXPECT_EQ(layer_close_one(t, bound[i]), -FI_EBUSY);
 	}
-	layer_close(&w);
 }
 
-CT_TEST(layer_close, an_event_queue_is_bound_once_and_in_time)
+CT_TEST_F(layer_close, an_event_queue_is_bound_once_and_in_time)
 {
-	struct layer_world w;
-
-	layer_start(&w);
-	layer_open_before(&w, LAYER_OBJECTS);
-	layer_bind(&w);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_pep_bind(w.pep, &w.eq->fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), -FI_EINVAL);
-	layer_close(&w);
+	layer_open_before(t, LAYER_OBJECTS);
+	layer_bind(t);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_pep_bind(t->pep, &t->eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), -FI_EINVAL);
 }
 
 /* Every order is wrong but one, and none does harm: what is up stays up. */
@@ -71,8 +61,7 @@ CT_TEST(layer_close, what_a_connection_needs_is_busy)
 	static char at[2];
 	struct pair p;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
+	layer_pair_up(&p);
 	CT_EXPECT_EQ(fi_close(&p.fabric->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&p.domain->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&p.client.eq->fid), -FI_EBUSY);
@@ -83,29 +72,28 @@ CT_TEST(layer_close, what_a_connection_needs_is_busy)
 	CT_EXPECT_EQ(fi_send(p.client.ep, p.client.buf, 3, p.client.desc, 0, &at[1]), 0);
 	pair_done(p.client.cq, &at[1], FI_SEND | FI_MSG);
 	pair_done(p.server.cq, &at[0], FI_RECV | FI_MSG);
-	pair_down(&p);
-	CT_EXPECT_EQ(scr_open(), 0);
+	layer_pair_down(&p);
 }
 
-CT_TEST(layer_close,
-	an_event_queue_that_comes_late_is_bound_before_the_endpoint_is_enabled)
+CT_TEST_F(layer_close,
+	  an_event_queue_that_comes_late_is_bound_before_the_endpoint_is_enabled)
 {
-	struct layer_world w, other;
+	struct layer_world other = {.info = NULL};
 
-	layer_start_on_script(&w);
-	layer_open_before(&w, LAYER_OBJECTS);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOEQ);
+	layer_start_on_script(t);
+	layer_open_before(t, LAYER_OBJECTS);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), -FI_ENOEQ);
 	layer_start_on_script(&other);
 	layer_open_before(&other, LAYER_DOMAIN);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &other.eq->fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_pep_bind(w.pep, &other.eq->fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, FI_RECV), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &other.eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_pep_bind(t->pep, &other.eq->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, FI_RECV), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), -FI_EINVAL);
 	/* What was refused keeps nothing busy. */
 	layer_close(&other);
-	layer_close(&w);
+	layer_close(t);
 	CT_EXPECT_EQ(scr_open(), 0);
 }

@@ -56,9 +56,8 @@ CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
 {
 	static const uint64_t caps[] = {FI_COLLECTIVE, FI_MULTICAST, FI_DIRECTED_RECV};
 	struct fi_info *hints, *info;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(caps); i++) {
+	for (size_t i = 0; i < CRN_COUNT(caps); i++) {
 		CT_NOTE("row %zu", i);
 		ct_log_reset();
 		hints = hints_for("tcp;" EXL_NAME, FI_MSG | caps[i]);

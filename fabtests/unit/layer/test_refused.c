@@ -40,9 +40,8 @@ CT_TEST(layer_refused, any_call_of_the_lower_provider_may_fail)
 		SCR_GETWAIT, SCR_GETNAME,    SCR_LISTEN,   SCR_ACCEPT,	SCR_CONNECT,
 	};
 	unsigned int skip;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(calls); i++) {
+	for (size_t i = 0; i < CRN_COUNT(calls); i++) {
 		for (skip = 0; skip < EACH; skip++) {
 			CT_NOTE("%s %u", scr_call_name(calls[i]), skip);
 			if (!refuse_nth(calls[i], skip))
@@ -80,10 +79,9 @@ CT_TEST(layer_refused, what_the_lower_provider_does_not_close_stays_open)
 	static const enum layer_object own[] = {LAYER_FABRIC, LAYER_EQ,	 LAYER_DOMAIN,
 						LAYER_CQ,     LAYER_SRX, LAYER_PEP,
 						LAYER_EP};
-	struct layer_world w;
-	size_t i;
+	struct layer_world w = {.info = NULL};
 
-	for (i = 0; i < CRN_COUNT(own); i++) {
+	for (size_t i = 0; i < CRN_COUNT(own); i++) {
 		CT_NOTE("the %s", layer_names[own[i]]);
 		layer_start_on_script(&w);
 		layer_open_before(&w, own[i] + 1);

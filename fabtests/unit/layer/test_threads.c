@@ -11,8 +11,6 @@
 #define READERS 2
 #define EVENTS 500 /* of each endpoint */
 
-static struct pair p;
-
 struct reader {
 	pthread_t thread;
 	struct fid_eq *eq;
@@ -54,63 +52,52 @@ static void *read_all(void *arg)
 /* eps: endpoints that have events, in their order below. */
 static void run(struct reader readers[READERS], unsigned int eps)
 {
-	uint32_t number;
-	unsigned int i;
-
-	for (i = 0; i < READERS; i++)
+	for (unsigned int i = 0; i < READERS; i++)
 		CT_ASSERT_EQ(pthread_create(&readers[i].thread, NULL, read_all,
 					    &readers[i]),
 			     0);
-	for (number = 0; number < EVENTS; number++) {
-		for (i = 0; i < eps; i++)
+	for (uint32_t number = 0; number < EVENTS; number++) {
+		for (unsigned int i = 0; i < eps; i++)
 			CT_EXPECT_EQ(scr_event(scr_fid(FI_CLASS_EP, i), FI_CONNECTED,
 					       &number, sizeof(number)),
 				     0);
 	}
-	for (i = 0; i < READERS; i++)
+	for (unsigned int i = 0; i < READERS; i++)
 		CT_EXPECT_EQ(pthread_join(readers[i].thread, NULL), 0);
 }
 
-CT_TEST(layer_threads, two_that_read_one_queue_get_each_event_once)
+CT_FIXTURE(layer_threads, struct pair, layer_pair_up, layer_pair_down);
+
+CT_TEST_F(layer_threads, two_that_read_one_queue_get_each_event_once)
 {
 	static unsigned int seen[READERS][EVENTS];
 	_Atomic unsigned int left = EVENTS;
 	struct reader readers[READERS];
-	unsigned int i;
 
 	memset(seen, 0, sizeof(seen));
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
-	for (i = 0; i < READERS; i++)
-		readers[i] = (struct reader){.eq = p.client.eq,
+	for (unsigned int i = 0; i < READERS; i++)
+		readers[i] = (struct reader){.eq = t->client.eq,
 					     .left = &left,
 					     .seen = seen[i]};
 	run(readers, 1);
-	for (i = 0; i < EVENTS; i++)
+	for (unsigned int i = 0; i < EVENTS; i++)
 		CT_EXPECT_EQ(seen[0][i] + seen[1][i], 1);
-	pair_down(&p);
-	CT_EXPECT_EQ(scr_open(), 0);
 }
 
-CT_TEST(layer_threads, each_with_a_queue_of_its_own_gets_what_is_its)
+CT_TEST_F(layer_threads, each_with_a_queue_of_its_own_gets_what_is_its)
 {
 	static unsigned int seen[READERS][EVENTS];
 	_Atomic unsigned int left[READERS] = {EVENTS, EVENTS};
 	struct reader readers[READERS];
-	unsigned int i;
 
 	memset(seen, 0, sizeof(seen));
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, LAYER_STACK), 0);
-	for (i = 0; i < READERS; i++)
+	for (unsigned int i = 0; i < READERS; i++)
 		readers[i] = (struct reader){.left = &left[i], .seen = seen[i]};
-	readers[0].eq = p.client.eq;
-	readers[1].eq = p.server.eq;
+	readers[0].eq = t->client.eq;
+	readers[1].eq = t->server.eq;
 	run(readers, 2);
-	for (i = 0; i < EVENTS; i++) {
+	for (unsigned int i = 0; i < EVENTS; i++) {
 		CT_EXPECT_EQ(seen[0][i], 1);
 		CT_EXPECT_EQ(seen[1][i], 1);
 	}
-	pair_down(&p);
-	CT_EXPECT_EQ(scr_open(), 0);
 }

@@ -18,9 +18,8 @@ static size_t call_len, answer_len;
 static void put(const uint32_t *words, size_t count)
 {
 	uint32_t word;
-	size_t i;
 
-	for (i = 0; i < count; i++, call_len += sizeof(word)) {
+	for (size_t i = 0; i < count; i++, call_len += sizeof(word)) {
 		word = htonl(words[i]);
 		memcpy(call + call_len, &word, sizeof(word));
 	}
@@ -56,10 +55,9 @@ static void serve(void)
 static void answered(const uint32_t *words, size_t count)
 {
 	uint32_t found;
-	size_t i;
 
 	CT_ASSERT_EQ(answer_len, count * sizeof(found));
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		memcpy(&found, answer + i * sizeof(found), sizeof(found));
 		CT_NOTE("word %zu", i);
 		CT_EXPECT_EQ(ntohl(found), words[i]);
@@ -74,10 +72,9 @@ static void fresh(void)
 {
 	const uint32_t id[] = {SESSION};
 	uint32_t word;
-	size_t i;
 
 	memset(&callbacks, 0, sizeof(callbacks));
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		word = htonl(id[i]);
 		memcpy(callbacks.sessionid + i * sizeof(word), &word, sizeof(word));
 	}
@@ -128,13 +125,11 @@ CT_TEST(nfs_callback, a_number_out_of_order_is_refused)
 /* Also with the number of the Call that was answered last. */
 CT_TEST(nfs_callback, another_session_or_slot_is_refused)
 {
-	uint32_t number;
-
 	fresh();
 	begin_compound(XID, 1);
 	PUT(11, SESSION, 1, 0, 0, 0, 0);
 	serve();
-	for (number = 1; number < 3; number++) {
+	for (uint32_t number = 1; number < 3; number++) {
 		begin_compound(XID, 1);
 		PUT(11, OTHER_SESSION, number, 0, 0, 0, 0);
 		serve();

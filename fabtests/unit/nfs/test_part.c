@@ -63,9 +63,8 @@ CT_TEST(nfsget_part, a_file_that_another_run_has_completed_is_not_written_to)
 {
 	const struct nfc_attrs attrs = {.fileid = 1, .change = 2, .size = 8};
 	static struct nfg_part part;
-	int goes_on;
 
-	for (goes_on = 0; goes_on < 2; goes_on++) {
+	for (int goes_on = 0; goes_on < 2; goes_on++) {
 		begin();
 		write_file(part_name, "complete");
 		write_file(from_name, "fileid 1 change 2 size 8 of source\n");

@@ -101,14 +101,13 @@ static void answer_data(struct part *part, const struct pvb_plan_query *query, c
 static bool make_part(struct part *part, const struct pvb_plan_query *query, char which)
 {
 	bool dmp = query->target.domain == CRN_DMP;
-	uint32_t i;
 
 	memset(part, 0, sizeof(*part));
 	if (pvb_plan(query, &part->plan))
 		return false;
 	if (query->op == PVB_PLAN_UPGRADE)
 		add(part->acts, "W*", which, "");
-	for (i = 0; i < PVB_PLAN_ACTS && part->plan.act[i]; i++) {
+	for (uint32_t i = 0; i < PVB_PLAN_ACTS && part->plan.act[i]; i++) {
 		if (part->plan.act[i] == PVB_ACT_WAIT)
 			part->wait = strlen(part->acts);
 		add_act(part, part->plan.act[i], query, which);
@@ -173,9 +172,7 @@ static uint32_t found_count, found_room;
 
 static void keep(const struct plan_script *script)
 {
-	uint32_t i;
-
-	for (i = 0; i < found_count; i++)
+	for (uint32_t i = 0; i < found_count; i++)
 		if (!memcmp(&found[i], script, sizeof(*script)))
 			return;
 	if (found_count == found_room) {
@@ -242,10 +239,9 @@ static void add_all(const struct pvb_plan_query *query)
 		{PVB_PLAN_WRITE, 8},	   {PVB_PLAN_WRITE, 16}, {PVB_PLAN_WRITE, 200},
 		{PVB_PLAN_WRITE_IMM, 200}, {PVB_PLAN_SEND, 200}, {PVB_PLAN_ATOMIC, 8},
 	};
-	uint32_t i;
 
 	add_single(query);
-	for (i = 0; i < sizeof(second) / sizeof(second[0]); i++)
+	for (uint32_t i = 0; i < sizeof(second) / sizeof(second[0]); i++)
 		add_pair(query, second[i].op, second[i].len);
 }
 
@@ -274,12 +270,12 @@ static void find_all(void)
 		&query.control,
 		&query.force_message,
 	};
-	uint32_t number, left, i;
+	uint32_t left;
 
 	query.native_flush = query.native_write = true;
-	for (number = 0; number < 1024 * 3 * 5; number++) {
+	for (uint32_t number = 0; number < 1024 * 3 * 5; number++) {
 		left = number;
-		for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 			*flags[i] = take(&left, 2);
 		query.target.domain = (enum crn_persistence)take(&left, 3);
 		query.op = (enum pvb_plan_op)left;
@@ -304,10 +300,9 @@ uint32_t plan_script_machines(const struct plan_script *script,
 		.rq_pm = script->rq_pm,
 		.a_size = script->small ? 8 : 128,
 	};
-	uint32_t i;
 
 	machines[0] = kind;
-	for (i = 0; script->weak && i < 3; i++) {
+	for (uint32_t i = 0; script->weak && i < 3; i++) {
 		machines[i] = kind;
 		machines[i].config.weak = i != 1;
 		machines[i].config.loose = i != 2;

@@ -101,9 +101,8 @@ static bool is_caught(const struct plan_script *script, const char *requester,
 	struct method method = {requester, responder, script->compound};
 	struct machine_kind machines[3];
 	struct verdict verdict;
-	uint32_t machine;
 
-	for (machine = plan_script_machines(script, machines); machine--;) {
+	for (uint32_t machine = plan_script_machines(script, machines); machine--;) {
 		verdict = method_explore(&method, &machines[machine]);
 		if (!verdict_safe(&verdict) || verdict.stuck)
 			return true;
@@ -142,13 +141,12 @@ static void check_steps(struct tally *tally, const struct plan_script *script)
 {
 	struct step step;
 	char text[192];
-	int skip, unfence;
 
-	for (unfence = 0; unfence < 2; unfence++)
-		for (skip = 0; change(text, script->requester, skip, unfence, &step);
+	for (int unfence = 0; unfence < 2; unfence++)
+		for (int skip = 0; change(text, script->requester, skip, unfence, &step);
 		     skip++)
 			judge(tally, script, text, script->responder, &step);
-	for (skip = 0; change(text, script->responder, skip, false, &step); skip++)
+	for (int skip = 0; change(text, script->responder, skip, false, &step); skip++)
 		judge(tally, script, script->requester, text, &step);
 }
 
@@ -156,14 +154,14 @@ CT_TEST(plans, need_every_step)
 {
 	const struct plan_script *script, *scripts;
 	struct tally tally = {0};
-	uint32_t count, i;
+	uint32_t count;
 
 	scripts = plan_scripts(&count);
 	for (script = scripts; script < scripts + count; script += plan_stride())
 		check_steps(&tally, script);
 	printf("%u plans, %u steps left out, %u caught\n", count, tally.steps,
 	       tally.caught);
-	for (i = 0; i < REDUNDANT; i++) {
+	for (uint32_t i = 0; i < REDUNDANT; i++) {
 		printf("%u not caught: %s\n", tally.excused[i], redundant[i].reason);
 		CT_EXPECT_TRUE(tally.excused[i] || plan_stride() > 1);
 	}

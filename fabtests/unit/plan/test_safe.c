@@ -151,9 +151,8 @@ static bool breaks_order(const struct plan_script *script)
 {
 	struct method method = {script->hasty, script->responder, true};
 	struct machine_kind machines[3];
-	uint32_t machine;
 
-	for (machine = plan_script_machines(script, machines); machine--;)
+	for (uint32_t machine = plan_script_machines(script, machines); machine--;)
 		if (method_explore(&method, &machines[machine]).disorder)
 			return true;
 	return false;

@@ -23,13 +23,11 @@ static void put_record(const struct rlg_layout *layout, uint64_t number)
 /* A log whose records first to last are there; those before are consumed. */
 static void make_log(const struct rlg_layout *layout, uint64_t first, uint64_t last)
 {
-	uint64_t number;
-
 	memset(file, 0, sizeof(file));
 	rlg_header_pack(file, layout);
 	rlg_put64(file + RLG_HEAD, first);
 	rlg_put64(file + RLG_TAIL, layout->kind == RLG_COMPOUND ? last : 0);
-	for (number = 1; number <= last; number++)
+	for (uint64_t number = 1; number <= last; number++)
 		put_record(layout, number);
 }
 
@@ -45,12 +43,11 @@ CT_TEST(format, checksums_are_crc32c)
 {
 	/* RFC 3720 appendix B.4: 32 bytes of zeros, of ones, and ascending. */
 	uint8_t bytes[32] = {0};
-	unsigned int i;
 
 	CT_EXPECT_EQ(rlg_crc32c(0, bytes, 32), 0x8a9136aau);
 	memset(bytes, 0xff, 32);
 	CT_EXPECT_EQ(rlg_crc32c(0, bytes, 32), 0x62a8ab43u);
-	for (i = 0; i < 32; i++)
+	for (unsigned int i = 0; i < 32; i++)
 		bytes[i] = (uint8_t)i;
 	CT_EXPECT_EQ(rlg_crc32c(0, bytes, 32), 0x46dd794eu);
 	CT_EXPECT_EQ(rlg_crc32c(rlg_crc32c(0, bytes, 5), bytes + 5, 27), 0x46dd794eu);
@@ -82,9 +79,8 @@ CT_TEST(format, a_header_is_read_as_it_was_written)
 CT_TEST(format, a_damaged_header_is_no_log)
 {
 	struct rlg_layout got;
-	int bit;
 
-	for (bit = 0; bit < 64 * 8; bit++) {
+	for (int bit = 0; bit < 64 * 8; bit++) {
 		make_log(&singleton, 1, 3);
 		file[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		CT_NOTE("bit %d", bit);
@@ -141,10 +137,9 @@ CT_TEST(format, a_singleton_log_ends_before_the_first_record_that_is_not_whole)
 CT_TEST(format, every_damaged_bit_of_a_record_is_noticed)
 {
 	const size_t at = rlg_slot_at(&singleton, 2);
-	unsigned int bit;
 
 	make_log(&singleton, 1, 3);
-	for (bit = 0; bit < (RLG_RECORD + PAYLOAD) * 8; bit++) {
+	for (unsigned int bit = 0; bit < (RLG_RECORD + PAYLOAD) * 8; bit++) {
 		file[at + bit / 8] ^= (uint8_t)(1 << bit % 8);
 		CT_NOTE("bit %u", bit);
 		CT_EXPECT_EQ(rlg_record_find(file, &singleton, 2), RLG_TORN);

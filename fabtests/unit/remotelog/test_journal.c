@@ -49,106 +49,94 @@ static uint64_t next_of(struct rlg_journal *journal, const struct rlg_hello *hel
 	return next;
 }
 
-CT_TEST(journal, a_file_without_a_log_gets_one)
+static void set_up(struct rlg_journal *journal)
 {
-	struct rlg_journal journal;
-
-	CT_ASSERT_TRUE(open_file(&journal));
-	CT_EXPECT_EQ(next_of(&journal, &singleton), 1u);
-	CT_EXPECT_EQ(journal.layout.slots, 8u);
-	CT_EXPECT_TRUE(rlg_journal_holds(&journal, 8));
-	CT_EXPECT_FALSE(rlg_journal_holds(&journal, 9));
-	CT_EXPECT_FALSE(rlg_journal_holds(&journal, 0));
-	rlg_medium_close(&journal.medium);
+	CT_ASSERT_TRUE(open_file(journal));
 }
 
-CT_TEST(journal, a_log_goes_on_where_it_ended)
+static void tear_down(struct rlg_journal *journal)
 {
-	struct rlg_journal journal;
+	if (journal->medium.at)
+		rlg_medium_close(&journal->medium);
+}
+
+CT_FIXTURE(journal, struct rlg_journal, set_up, tear_down);
+
+CT_TEST_F(journal, a_file_without_a_log_gets_one)
+{
+	CT_EXPECT_EQ(next_of(t, &singleton), 1u);
+	CT_EXPECT_EQ(t->layout.slots, 8u);
+	CT_EXPECT_TRUE(rlg_journal_holds(t, 8));
+	CT_EXPECT_FALSE(rlg_journal_holds(t, 9));
+	CT_EXPECT_FALSE(rlg_journal_holds(t, 0));
+}
+
+CT_TEST_F(journal, a_log_goes_on_where_it_ended)
+{
 	struct rlg_hello anew = singleton;
 
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &singleton);
-	put(&journal, 1);
-	put(&journal, 2);
-	CT_EXPECT_EQ(next_of(&journal, &singleton), 3u);
+	next_of(t, &singleton);
+	put(t, 1);
+	put(t, 2);
+	CT_EXPECT_EQ(next_of(t, &singleton), 3u);
 	anew.anew = true;
-	CT_EXPECT_EQ(next_of(&journal, &anew), 1u);
-	rlg_medium_close(&journal.medium);
+	CT_EXPECT_EQ(next_of(t, &anew), 1u);
 }
 
-CT_TEST(journal, what_was_behind_the_end_does_not_come_back_with_the_next_append)
+CT_TEST_F(journal, what_was_behind_the_end_does_not_come_back_with_the_next_append)
 {
-	struct rlg_journal journal;
-
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &singleton);
-	put(&journal, 1);
-	put(&journal, 3);
-	CT_EXPECT_EQ(next_of(&journal, &singleton), 2u);
-	put(&journal, 2);
-	CT_EXPECT_EQ(next_of(&journal, &singleton), 3u);
-	rlg_medium_close(&journal.medium);
+	next_of(t, &singleton);
+	put(t, 1);
+	put(t, 3);
+	CT_EXPECT_EQ(next_of(t, &singleton), 2u);
+	put(t, 2);
+	CT_EXPECT_EQ(next_of(t, &singleton), 3u);
 }
 
-CT_TEST(journal, another_kind_or_size_is_refused)
+CT_TEST_F(journal, another_kind_or_size_is_refused)
 {
 	struct rlg_hello other = singleton;
-	struct rlg_journal journal;
 	uint64_t next;
 
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &singleton);
-	CT_EXPECT_EQ(rlg_journal_open(&journal, &compound, &next), RLG_OTHER_KIND);
+	next_of(t, &singleton);
+	CT_EXPECT_EQ(rlg_journal_open(t, &compound, &next), RLG_OTHER_KIND);
 	other.payload++;
-	CT_EXPECT_EQ(rlg_journal_open(&journal, &other, &next), RLG_OTHER_PAYLOAD);
+	CT_EXPECT_EQ(rlg_journal_open(t, &other, &next), RLG_OTHER_PAYLOAD);
 	other.payload = 4000;
-	CT_EXPECT_EQ(rlg_journal_open(&journal, &other, &next), RLG_TOO_SMALL);
-	rlg_medium_close(&journal.medium);
+	CT_EXPECT_EQ(rlg_journal_open(t, &other, &next), RLG_TOO_SMALL);
 }
 
-CT_TEST(journal, the_head_moves_when_a_quarter_is_consumed)
+CT_TEST_F(journal, the_head_moves_when_a_quarter_is_consumed)
 {
-	struct rlg_journal journal;
-
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &singleton);
-	put(&journal, 1);
-	rlg_journal_consume(&journal);
-	CT_EXPECT_FALSE(rlg_journal_collect(&journal));
-	put(&journal, 2);
-	rlg_journal_consume(&journal);
-	CT_EXPECT_TRUE(rlg_journal_collect(&journal));
-	CT_EXPECT_EQ(journal.head, 3u);
-	CT_EXPECT_EQ(rlg_get64(journal.medium.at + RLG_HEAD), 3u);
-	CT_EXPECT_TRUE(rlg_journal_holds(&journal, 10));
-	CT_EXPECT_EQ(next_of(&journal, &singleton), 3u);
-	rlg_medium_close(&journal.medium);
+	next_of(t, &singleton);
+	put(t, 1);
+	rlg_journal_consume(t);
+	CT_EXPECT_FALSE(rlg_journal_collect(t));
+	put(t, 2);
+	rlg_journal_consume(t);
+	CT_EXPECT_TRUE(rlg_journal_collect(t));
+	CT_EXPECT_EQ(t->head, 3u);
+	CT_EXPECT_EQ(rlg_get64(t->medium.at + RLG_HEAD), 3u);
+	CT_EXPECT_TRUE(rlg_journal_holds(t, 10));
+	CT_EXPECT_EQ(next_of(t, &singleton), 3u);
 }
 
-CT_TEST(journal, a_compound_record_is_consumed_when_the_tail_counts_it)
+CT_TEST_F(journal, a_compound_record_is_consumed_when_the_tail_counts_it)
 {
-	struct rlg_journal journal;
-
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &compound);
-	put(&journal, 1);
-	rlg_journal_consume(&journal);
-	CT_EXPECT_EQ(journal.consumed, 1u);
-	rlg_journal_store_tail(&journal, 1);
-	rlg_journal_consume(&journal);
-	CT_EXPECT_EQ(journal.consumed, 2u);
-	rlg_medium_close(&journal.medium);
+	next_of(t, &compound);
+	put(t, 1);
+	rlg_journal_consume(t);
+	CT_EXPECT_EQ(t->consumed, 1u);
+	rlg_journal_store_tail(t, 1);
+	rlg_journal_consume(t);
+	CT_EXPECT_EQ(t->consumed, 2u);
 }
 
-CT_TEST(journal, a_damaged_log_is_refused)
+CT_TEST_F(journal, a_damaged_log_is_refused)
 {
-	struct rlg_journal journal;
 	uint64_t next;
 
-	CT_ASSERT_TRUE(open_file(&journal));
-	next_of(&journal, &compound);
-	rlg_journal_store_tail(&journal, 1);
-	CT_EXPECT_EQ(rlg_journal_open(&journal, &compound, &next), RLG_DAMAGED);
-	rlg_medium_close(&journal.medium);
+	next_of(t, &compound);
+	rlg_journal_store_tail(t, 1);
+	CT_EXPECT_EQ(rlg_journal_open(t, &compound, &next), RLG_DAMAGED);
 }

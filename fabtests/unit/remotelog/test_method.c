@@ -37,9 +37,8 @@ CT_TEST(method, an_append_is_what_the_tables_say)
 {
 	const uint8_t *acts;
 	char text[48];
-	size_t i;
 
-	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		CT_NOTE("%zu, %s", i, methods[i].text);
 		acts = rlg_acts(methods[i].kind, methods[i].op, methods[i].method);
 		CT_ASSERT_NE(acts, NULL);
@@ -51,11 +50,11 @@ CT_TEST(method, an_append_is_what_the_tables_say)
 CT_TEST(method, every_append_ends_with_something_to_wait_for)
 {
 	const uint8_t *acts;
-	int kind, op, method, last;
+	int last;
 
-	for (kind = RLG_SINGLETON; kind <= RLG_COMPOUND; kind++)
-		for (op = 0; op < RLG_OPS; op++)
-			for (method = 0; method < RLG_METHODS; method++) {
+	for (int kind = RLG_SINGLETON; kind <= RLG_COMPOUND; kind++)
+		for (int op = 0; op < RLG_OPS; op++)
+			for (int method = 0; method < RLG_METHODS; method++) {
 				acts = rlg_acts((enum rlg_kind)kind, (enum rlg_op)op,
 						(enum rlg_method)method);
 				if (!acts)

@@ -5,9 +5,8 @@
 CT_TEST(stats, a_percentile_is_the_smallest_that_so_many_do_not_exceed)
 {
 	uint64_t sample[1000];
-	unsigned int i;
 
-	for (i = 0; i < 1000; i++)
+	for (unsigned int i = 0; i < 1000; i++)
 		sample[i] = 1000 - i;
 	rlg_sort(sample, 1000);
 	CT_EXPECT_EQ(rlg_percentile(sample, 1000, 500), 500u);
@@ -39,9 +38,8 @@ CT_TEST(stats, an_interval_is_that_of_the_sign_test)
 {
 	double value[30];
 	struct rlg_interval got;
-	int i;
 
-	for (i = 0; i < 30; i++)
+	for (int i = 0; i < 30; i++)
 		value[i] = i + 1;
 	got = rlg_interval(value, 30);
 	/* Tables of the sign test: the 10th and the 21st of 30, 0.957. */

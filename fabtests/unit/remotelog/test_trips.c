@@ -31,9 +31,7 @@ static const struct {
 
 CT_TEST(trips, an_append_takes_the_round_trips_of_the_tables)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CT_NOTE("%zu", i);
 		CT_EXPECT_EQ(rlg_trips(&cases[i].is), cases[i].latencies);
 	}

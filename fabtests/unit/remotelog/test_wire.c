@@ -49,9 +49,9 @@ CT_TEST(wire, a_hello_names_only_what_there_is)
 	};
 	uint8_t bytes[RLG_MESSAGE_MAX];
 	struct rlg_hello got;
-	size_t i, len;
+	size_t len;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		len = rlg_hello_pack(bytes, &hello);
 		rlg_put32(bytes + bad[i][0], bad[i][1]);
 		CT_NOTE("%u at %u", bad[i][1], bad[i][0]);

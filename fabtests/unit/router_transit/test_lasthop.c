@@ -2,38 +2,35 @@
 /* Writes that the last router executes, and which of them. */
 #include "hop.h"
 
-CT_TEST(lasthop, an_end_that_does_not_lend_is_not_asked)
+CT_FIXTURE(lasthop, struct world *, hop_set_up, world_tear_down_open);
+
+CT_TEST_F(lasthop, an_end_that_does_not_lend_is_not_asked)
 {
 	uint64_t seq;
 
+	world_shut();
 	world_begin();
 	world.port[0].lower_rma = 1u << 20;
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 99);
 	fake_credit(world.out, RTE_RESPONSES, 99);
-	for (seq = 1; seq <= 6; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
-	}
+	for (seq = 1; seq <= 6; seq++)
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
-CT_TEST(lasthop, only_the_last_router_asks)
+CT_TEST_F(lasthop, only_the_last_router_asks)
 {
 	uint64_t seq;
 
 	hop_open_roles(RTE_CLIENT, RTE_ROUTER);
-	for (seq = 1; seq <= 6; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
-	}
+	for (seq = 1; seq <= 6; seq++)
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
 /* Towards the client this router is the last one. */
-CT_TEST(lasthop, and_writes_of_the_target_go_into_the_clients_regions)
+CT_TEST_F(lasthop, and_writes_of_the_target_go_into_the_clients_regions)
 {
 	struct piece placed = {.addr = HOP_BASE, .key = HOP_LOWER, .len = 10};
 	struct piece piece = hop_write(1, HOP_ASKS);
@@ -43,7 +40,7 @@ CT_TEST(lasthop, and_writes_of_the_target_go_into_the_clients_regions)
 		world_say(world.out, &piece);
 		world_expect(world.in, &piece);
 	}
-	CT_EXPECT_TRUE(world_next(world.in, RTE_MR_RESOLVE) != NULL);
+	world_next(world.in, RTE_MR_RESOLVE);
 	hop_info(world.in, 0, RTE_ACCESS_WRITE);
 	world_say_ack(world.in, 4);
 	world_expect_ack(world.out, 4);
@@ -56,40 +53,33 @@ CT_TEST(lasthop, and_writes_of_the_target_go_into_the_clients_regions)
 	placed.addr += 10;
 	world_say(world.out, &piece);
 	world_expect_placed(world.in, &placed, true);
-	fake_done(world.in, world.in->in->posted, 0);
+	world_done(world.in);
 	world_expect_ack(world.out, 5);
-	hop_shut();
 }
 
-CT_TEST(lasthop, what_has_to_be_refused_goes_to_the_target)
+CT_TEST_F(lasthop, what_has_to_be_refused_goes_to_the_target)
 {
 	struct piece piece = hop_write(HOP_NEXT, HOP_ASKS);
 
 	hop_open();
 	hop_ask();
 	hop_info(world.out, 0, RTE_ACCESS_READ);
-	hop_say_first(HOP_NEXT);
-	hop_expect_first_framed(HOP_NEXT);
-	hop_shut();
+	hop_first_framed(HOP_NEXT);
 
-	hop_open();
-	hop_learn();
+	hop_learned();
 	piece.addr = HOP_REGION - 9;
 	world_say(world.in, &piece);
 	world_expect(world.out, &piece);
-	hop_shut();
 
-	hop_open();
-	hop_learn();
+	hop_learned();
 	piece = hop_write(HOP_NEXT, HOP_ASKS);
 	piece.addr = UINT64_MAX - 4;
 	piece.len = 4;
 	world_say(world.in, &piece);
 	world_expect(world.out, &piece);
-	hop_shut();
 }
 
-CT_TEST(lasthop, what_the_lower_provider_cannot_do_goes_to_the_target)
+CT_TEST_F(lasthop, what_the_lower_provider_cannot_do_goes_to_the_target)
 {
 	static const uint8_t flags[] = {HOP_ASKS | RTE_CQDATA, HOP_ASKS | RTE_COMMIT,
 					HOP_ASKS | RTE_COMMIT | RTE_DELIVER,
@@ -97,28 +87,23 @@ CT_TEST(lasthop, what_the_lower_provider_cannot_do_goes_to_the_target)
 	size_t i;
 
 	for (i = 0; i < sizeof(flags); i++) {
-		hop_open();
-		hop_learn();
-		hop_say(RTE_WRITE, HOP_NEXT, flags[i]);
-		hop_expect_framed(RTE_WRITE, HOP_NEXT, flags[i]);
-		hop_shut();
+		hop_learned();
+		hop_framed(RTE_WRITE, HOP_NEXT, flags[i]);
 	}
 }
 
-CT_TEST(lasthop, each_piece_goes_to_its_place_and_the_last_one_is_waited_for)
+CT_TEST_F(lasthop, each_piece_goes_to_its_place_and_the_last_one_is_waited_for)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 	struct piece placed = {.addr = HOP_BASE + 30, .key = HOP_LOWER, .len = 2000};
 
-	hop_open();
-	hop_learn();
 	piece.len = 2000;
 	piece.length = 4000;
 	piece.addr = 30;
 	piece.slot = true;
 	world_say(world.in, &piece);
 	world_expect_placed(world.out, &placed, false);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_nothing(world.in);
 	piece.flags = RTE_LAST | RTE_ACKREQ;
 	piece.offset = 2000;
@@ -130,12 +115,10 @@ CT_TEST(lasthop, each_piece_goes_to_its_place_and_the_last_one_is_waited_for)
 	fake_done(world.out, 1, 0);
 	world_expect_ack(world.in, HOP_NEXT);
 	/* A new one begins. */
-	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_expect_placed();
-	hop_shut();
+	hop_placed(HOP_NEXT + 1);
 }
 
-CT_TEST(lasthop, pieces_that_do_not_go_on_end_the_connection)
+CT_TEST_F(lasthop, pieces_that_do_not_go_on_end_the_connection)
 {
 	static const struct piece wrong[] = {
 		{.type = RTE_MSG, .flags = HOP_WHOLE, .seq = HOP_NEXT + 1, .len = 10},
@@ -192,128 +175,93 @@ CT_TEST(lasthop, pieces_that_do_not_go_on_end_the_connection)
 
 	piece.length = 20;
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		hop_open();
-		hop_learn();
+		hop_learned();
 		world_say(world.in, &piece);
 		CT_EXPECT_TRUE(fake_next(world.out)->placed);
 		world_say(world.in, &wrong[i]);
-		fake_done(world.out, world.out->in->posted, 0);
+		world_done(world.out);
 		CT_EXPECT_TRUE(world.in->in->closed);
 		world_expect_shutdown(world.out, EPROTO, WORLD_ID);
 		world_pass(FRT_END_MS);
-		world_expect_closed();
 		world_end();
 	}
 }
 
-CT_TEST(lasthop, behind_a_message_that_may_wait_it_is_a_message)
+CT_TEST_F(lasthop, behind_a_message_that_may_wait_it_is_a_message)
 {
-	hop_open();
-	hop_learn();
 	hop_say(RTE_MSG, HOP_NEXT, HOP_ASKS);
 	hop_expect_framed(RTE_MSG, HOP_NEXT, HOP_WHOLE);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first_framed(HOP_NEXT + 1);
+	hop_first_framed(HOP_NEXT + 1);
 	hop_say_second(HOP_NEXT + 1);
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	world_next(world.out, RTE_WRITE);
 	/* The last router's own says nothing of where it is. */
-	fake_done(world.out, world.out->in->posted, 0);
-	hop_say(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
+	world_done(world.out);
+	hop_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
 	world_say_ack(world.out, HOP_NEXT + 2);
-	hop_say_first(HOP_NEXT + 3);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT + 3);
 	hop_say_second(HOP_NEXT + 3);
-	hop_shut();
 }
 
-CT_TEST(lasthop, a_message_that_has_left_its_receive_is_in_nobodys_way)
+CT_TEST_F(lasthop, a_message_that_has_left_its_receive_is_in_nobodys_way)
 {
-	hop_open();
-	hop_learn();
 	hop_say(RTE_MSG, HOP_NEXT, HOP_ASKS);
 	hop_expect_framed(RTE_MSG, HOP_NEXT, HOP_WHOLE);
 	world.out->in->idle = true;
-	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_expect_placed();
-	hop_shut();
+	hop_placed(HOP_NEXT + 1);
 }
 
 /* Otherwise the ACK of the write would be taken for that of the message. */
-CT_TEST(lasthop, but_one_that_the_target_acknowledges_is)
+CT_TEST_F(lasthop, but_one_that_the_target_acknowledges_is)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
-	hop_expect_framed(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
+	hop_framed(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
 	world.out->in->idle = true;
-	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
+	hop_framed(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
 	world_say_ack(world.out, HOP_NEXT + 1);
-	hop_say_first(HOP_NEXT + 2);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT + 2);
 	hop_say_second(HOP_NEXT + 2);
-	hop_shut();
 }
 
-CT_TEST(lasthop, a_write_waits_for_room)
+CT_TEST_F(lasthop, a_write_waits_for_room)
 {
-	hop_open();
-	hop_learn();
 	fake_memory(world.out, false);
 	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
 	world_expect_nothing(world.out);
 	fake_memory(world.out, true);
 	hop_expect_placed();
-	hop_shut();
 }
 
-CT_TEST(lasthop, those_that_come_one_upon_the_other_are_messages)
+CT_TEST_F(lasthop, those_that_come_one_upon_the_other_are_messages)
 {
 	int i;
 
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
-	for (i = 1; i <= 3; i++) {
-		hop_say(RTE_WRITE, HOP_NEXT + (uint64_t)i, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, HOP_NEXT + (uint64_t)i, HOP_ASKS);
-	}
-	fake_done(world.out, world.out->in->posted, 0);
+	hop_placed(HOP_NEXT);
+	for (i = 1; i <= 3; i++)
+		hop_framed(RTE_WRITE, HOP_NEXT + (uint64_t)i, HOP_ASKS);
+	world_done(world.out);
 	world_expect_ack(world.in, HOP_NEXT);
 	world_say_ack(world.out, HOP_NEXT + 3);
 	world_expect_ack(world.in, HOP_NEXT + 3);
 	/* One by one again, but not for long enough. */
-	hop_say(RTE_WRITE, HOP_NEXT + 4, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 4, HOP_ASKS);
-	hop_shut();
+	hop_framed(RTE_WRITE, HOP_NEXT + 4, HOP_ASKS);
 }
 
-CT_TEST(lasthop, and_those_between_larger_ones_are_not)
+CT_TEST_F(lasthop, and_those_between_larger_ones_are_not)
 {
-	hop_open();
-	hop_learn();
-	hop_say_first(HOP_NEXT);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT);
 	hop_say_second(HOP_NEXT);
 	CT_EXPECT_TRUE(fake_next(world.out)->placed);
-	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_expect_placed();
+	hop_placed(HOP_NEXT + 1);
 	/* The one before was short. */
-	hop_say(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
-	hop_shut();
+	hop_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
 }
 
-CT_TEST(lasthop, behind_what_takes_a_receive_or_is_not_acknowledged_it_is_a_message)
+CT_TEST_F(lasthop, behind_what_takes_a_receive_or_is_not_acknowledged_it_is_a_message)
 {
 	static const uint8_t flags[] = {HOP_ASKS | RTE_CQDATA, HOP_WHOLE};
 	size_t i;
 
 	for (i = 0; i < sizeof(flags); i++) {
-		hop_open();
-		hop_learn();
+		hop_learned();
 		hop_say(RTE_WRITE, HOP_NEXT, flags[i]);
 		CT_EXPECT_TRUE(fake_next(world.out) != NULL);
 		hop_say_first(HOP_NEXT + 1);
@@ -323,74 +271,52 @@ CT_TEST(lasthop, behind_what_takes_a_receive_or_is_not_acknowledged_it_is_a_mess
 			hop_expect_first_framed(HOP_NEXT + 1);
 		else
 			hop_expect_first();
-		hop_shut();
 	}
 	hop_open();
 	hop_ask();
 	hop_info(world.out, 0, RTE_ACCESS_WRITE);
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_WHOLE);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT, HOP_WHOLE);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first_framed(HOP_NEXT + 1);
-	hop_shut();
+	hop_framed(RTE_WRITE, HOP_NEXT, HOP_WHOLE);
+	hop_first_framed(HOP_NEXT + 1);
 }
 
-CT_TEST(lasthop, a_region_is_written_to_its_last_byte)
+CT_TEST_F(lasthop, a_region_is_written_to_its_last_byte)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 	struct piece placed = {.addr = HOP_BASE + HOP_REGION - 20,
 			       .key = HOP_LOWER,
 			       .len = 10};
 
-	hop_open();
-	hop_learn();
 	piece.length = 20;
 	piece.addr = HOP_REGION - 20;
 	world_say(world.in, &piece);
 	world_expect_placed(world.out, &placed, false);
-	hop_shut();
 }
 
-CT_TEST(lasthop, a_piece_that_nobody_began_goes_to_the_target)
+CT_TEST_F(lasthop, a_piece_that_nobody_began_goes_to_the_target)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_LAST | RTE_ACKREQ);
 
-	hop_open();
-	hop_learn();
 	piece.length = 20;
 	piece.offset = 10;
 	world_say(world.in, &piece);
 	world_expect(world.out, &piece);
-	hop_shut();
 }
 
 /* It costs no more as a message than it would after waiting. */
-CT_TEST(lasthop, a_short_one_between_larger_ones_waits_for_nothing)
+CT_TEST_F(lasthop, a_short_one_between_larger_ones_waits_for_nothing)
 {
-	hop_open();
-	hop_learn();
-	hop_say_first(HOP_NEXT);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT);
 	hop_say_second(HOP_NEXT);
 	CT_EXPECT_TRUE(fake_next(world.out)->placed);
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = HOP_NEXT + 1,
-					    .len = 10,
-					    .key = HOP_BESIDE});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
-	hop_say(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
-	hop_shut();
+	hop_pass_key(HOP_NEXT + 1, HOP_BESIDE);
+	hop_framed(RTE_WRITE, HOP_NEXT + 2, HOP_ASKS);
 }
 
-CT_TEST(lasthop, a_write_has_as_many_pieces_as_it_needs)
+CT_TEST_F(lasthop, a_write_has_as_many_pieces_as_it_needs)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 	struct piece placed = {.addr = HOP_BASE, .key = HOP_LOWER, .len = 10};
 
-	hop_open();
-	hop_learn();
 	for (piece.length = 40; piece.offset < 40; piece.offset += 10) {
 		if (piece.offset == 30)
 			piece.flags = RTE_LAST | RTE_ACKREQ;
@@ -400,56 +326,39 @@ CT_TEST(lasthop, a_write_has_as_many_pieces_as_it_needs)
 		placed.addr += 10;
 		placed.offset += 10;
 	}
-	hop_shut();
 }
 
 /* Nothing is promised of a write behind a read. */
-CT_TEST(lasthop, a_read_is_not_waited_for)
+CT_TEST_F(lasthop, a_read_is_not_waited_for)
 {
-	hop_open();
-	hop_learn();
 	world_say(world.in, &(struct piece){.type = RTE_READ_REQ, .seq = HOP_NEXT});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_READ_REQ) != NULL);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first();
+	world_next(world.out, RTE_READ_REQ);
+	hop_first_placed(HOP_NEXT + 1);
 	hop_say_second(HOP_NEXT + 1);
-	hop_shut();
 }
 
 /* Its receive may be posted only after what is behind it. */
-CT_TEST(lasthop, nor_a_message_that_the_target_acknowledges)
+CT_TEST_F(lasthop, nor_a_message_that_the_target_acknowledges)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
-	hop_expect_framed(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first_framed(HOP_NEXT + 1);
-	hop_shut();
+	hop_framed(RTE_MSG, HOP_NEXT, HOP_DELIVERS);
+	hop_first_framed(HOP_NEXT + 1);
 }
 
 /* Of reads of the target. */
-CT_TEST(lasthop, nor_is_what_the_client_answers)
+CT_TEST_F(lasthop, nor_is_what_the_client_answers)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
+	hop_placed(HOP_NEXT);
 	world_say(world.in, &(struct piece){.type = RTE_READ_FRAG, .flags = HOP_WHOLE});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_READ_FRAG) != NULL);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first();
+	world_next(world.out, RTE_READ_FRAG);
+	hop_first_placed(HOP_NEXT + 1);
 	hop_say_second(HOP_NEXT + 1);
-	hop_shut();
 }
 
 /* The first half of its first piece went while a message could wait before it. */
-CT_TEST(lasthop, what_has_begun_as_a_message_ends_as_one)
+CT_TEST_F(lasthop, what_has_begun_as_a_message_ends_as_one)
 {
 	struct piece piece = hop_write(HOP_NEXT + 1, RTE_FIRST);
 
-	hop_open();
-	hop_learn();
 	hop_say(RTE_MSG, HOP_NEXT, HOP_ASKS);
 	hop_expect_framed(RTE_MSG, HOP_NEXT, HOP_WHOLE);
 	world.out->in->credit[RTE_REQUESTS] = 1;
@@ -465,53 +374,38 @@ CT_TEST(lasthop, what_has_begun_as_a_message_ends_as_one)
 	piece.flags = 0;
 	piece.offset = WORLD_EAGER;
 	world_expect(world.out, &piece);
-	hop_shut();
 }
 
-CT_TEST(lasthop, what_is_out_of_order_goes_to_the_target)
+CT_TEST_F(lasthop, what_is_out_of_order_goes_to_the_target)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 
-	hop_open();
-	hop_learn();
-	hop_say_first(HOP_NEXT - 1);
-	hop_expect_first_framed(HOP_NEXT - 1);
-	hop_shut();
+	hop_first_framed(HOP_NEXT - 1);
 
 	/* Between the pieces of another one. */
-	hop_open();
-	hop_learn();
+	hop_learned();
 	piece.length = 20;
 	piece.key = 8;
 	world_say(world.in, &piece);
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	world_next(world.out, RTE_WRITE);
 	world_say_ack(world.out, HOP_NEXT);
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first_framed(HOP_NEXT + 1);
-	hop_shut();
+	hop_first_framed(HOP_NEXT + 1);
 }
 
-CT_TEST(lasthop, what_is_too_long_for_the_lower_provider_goes_to_the_target)
+CT_TEST_F(lasthop, what_is_too_long_for_the_lower_provider_goes_to_the_target)
 {
-	hop_open();
-	hop_learn();
 	/* It is the second piece that may be. */
 	world.port[1].lower_rma = 19;
-	hop_say_first(HOP_NEXT);
-	hop_expect_first_framed(HOP_NEXT);
-	hop_shut();
+	hop_first_framed(HOP_NEXT);
 
-	hop_open();
-	hop_learn();
+	hop_learned();
 	world.port[1].lower_rma = 20;
-	hop_say_first(HOP_NEXT);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT);
 	hop_say_second(HOP_NEXT);
-	hop_shut();
 }
 
 /* No piece is longer than the way's frag. */
-CT_TEST(lasthop, and_what_comes_in_shorter_pieces_does_not)
+CT_TEST_F(lasthop, and_what_comes_in_shorter_pieces_does_not)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 
@@ -520,15 +414,12 @@ CT_TEST(lasthop, and_what_comes_in_shorter_pieces_does_not)
 	piece.length = HOP_REGION;
 	world_say(world.in, &piece);
 	hop_expect_first();
-	hop_shut();
 }
 
-CT_TEST(lasthop, fi_routectl_sees_what_was_placed_and_what_waits)
+CT_TEST_F(lasthop, fi_routectl_sees_what_was_placed_and_what_waits)
 {
 	const struct frt_lane *lane;
 
-	hop_open();
-	hop_learn();
 	lane = world_lane(FRT_IN, RTE_REQUESTS);
 	CT_EXPECT_EQ(lane->placed, 0);
 	hop_say_first(HOP_NEXT);
@@ -536,11 +427,7 @@ CT_TEST(lasthop, fi_routectl_sees_what_was_placed_and_what_waits)
 	CT_EXPECT_EQ(lane->placed, 2);
 	CT_EXPECT_EQ(lane->pieces, HOP_NEXT - 1 + 2);
 	CT_EXPECT_EQ(lane->bytes, 10 * (HOP_NEXT - 1 + 2));
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = HOP_NEXT + 1,
-					    .len = 10,
-					    .key = HOP_BESIDE});
+	hop_say_key(HOP_NEXT + 1, HOP_BESIDE);
 	hop_say_first(HOP_NEXT + 2);
 	CT_EXPECT_EQ(lane->stalls, 1);
 	CT_EXPECT_EQ(lane->queued, 1);
@@ -548,5 +435,4 @@ CT_TEST(lasthop, fi_routectl_sees_what_was_placed_and_what_waits)
 	CT_EXPECT_EQ(lane->placed, 3);
 	CT_EXPECT_EQ(lane->stall_at, 0);
 	hop_say_second(HOP_NEXT + 2);
-	hop_shut();
 }

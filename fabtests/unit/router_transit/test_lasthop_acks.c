@@ -4,42 +4,31 @@
 
 #include "hop.h"
 
-CT_TEST(lasthop, a_write_waits_until_those_before_it_are_acknowledged)
+CT_FIXTURE(lasthop, struct world *, hop_set_up, world_tear_down_open);
+
+CT_TEST_F(lasthop, a_write_waits_until_those_before_it_are_acknowledged)
 {
-	hop_open();
-	hop_learn();
 	/* A key that is not known. */
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = HOP_NEXT,
-					    .len = 10,
-					    .key = 8});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	hop_pass_key(HOP_NEXT, 8);
 	hop_say_first(HOP_NEXT + 1);
 	world_expect_nothing(world.out);
 	world_say_ack(world.out, HOP_NEXT);
 	hop_expect_first();
 	hop_say_second(HOP_NEXT + 1);
-	hop_shut();
 }
 
-CT_TEST(lasthop, acks_of_messages_and_of_writes_are_two)
+CT_TEST_F(lasthop, acks_of_messages_and_of_writes_are_two)
 {
-	hop_open();
-	hop_learn();
 	world.out->in->idle = true;
 	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
 	hop_say(RTE_MSG, HOP_NEXT + 1, HOP_ASKS);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_ack(world.in, HOP_NEXT);
 	world_expect_ack(world.in, HOP_NEXT + 1);
-	hop_shut();
 }
 
-CT_TEST(lasthop, one_that_is_lost_is_not_acknowledged_and_none_behind_it)
+CT_TEST_F(lasthop, one_that_is_lost_is_not_acknowledged_and_none_behind_it)
 {
-	hop_open();
-	hop_learn();
 	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
 	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
 	fake_done(world.out, world.out->in->posted - 1, FI_EIO);
@@ -48,26 +37,17 @@ CT_TEST(lasthop, one_that_is_lost_is_not_acknowledged_and_none_behind_it)
 	fake_down(world.out, FI_EIO);
 	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
 /* What would wait for the target goes as a message. */
-CT_TEST(lasthop, of_a_client_that_is_gone_all_goes_on)
+CT_TEST_F(lasthop, of_a_client_that_is_gone_all_goes_on)
 {
 	struct piece piece = hop_write(HOP_NEXT + 2, RTE_FIRST);
 
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS | RTE_CQDATA);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT, HOP_ASKS | RTE_CQDATA);
+	hop_framed(RTE_WRITE, HOP_NEXT, HOP_ASKS | RTE_CQDATA);
 	world_say_ack(world.out, HOP_NEXT);
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = HOP_NEXT + 1,
-					    .len = 10,
-					    .key = 8});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	hop_pass_key(HOP_NEXT + 1, 8);
 	hop_say_first(HOP_NEXT + 2);
 	hop_say_second(HOP_NEXT + 2);
 	world_expect_nothing(world.out);
@@ -79,18 +59,13 @@ CT_TEST(lasthop, of_a_client_that_is_gone_all_goes_on)
 	world_expect(world.out, &piece);
 	world_expect_shutdown(world.out, 0, 0);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, after_one_that_is_lost_longer_ones_are_not_acknowledged_either)
+CT_TEST_F(lasthop, after_one_that_is_lost_longer_ones_are_not_acknowledged_either)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
-	hop_say_first(HOP_NEXT + 1);
-	hop_expect_first();
+	hop_placed(HOP_NEXT);
+	hop_first_placed(HOP_NEXT + 1);
 	hop_say_second(HOP_NEXT + 1);
 	fake_done(world.out, world.out->in->posted - 2, FI_EIO);
 	fake_done(world.out, 2, 0);
@@ -98,104 +73,76 @@ CT_TEST(lasthop, after_one_that_is_lost_longer_ones_are_not_acknowledged_either)
 	fake_down(world.out, FI_EIO);
 	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, what_does_not_ask_is_not_acknowledged)
+CT_TEST_F(lasthop, what_does_not_ask_is_not_acknowledged)
 {
 	const struct piece placed = {.addr = HOP_BASE, .key = HOP_LOWER, .len = 10};
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST | RTE_ACKREQ);
 
-	hop_open();
-	hop_learn();
 	hop_say(RTE_WRITE, HOP_NEXT, HOP_WHOLE);
 	world_expect_placed(world.out, &placed, false);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_nothing(world.in);
-	hop_shut();
 
 	/* It is the last piece that asks. */
-	hop_open();
-	hop_learn();
+	hop_learned();
 	piece.length = 20;
 	world_say(world.in, &piece);
 	world_expect_placed(world.out, &placed, false);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_nothing(world.in);
-	hop_shut();
 }
 
-CT_TEST(lasthop, what_was_placed_before_the_target_was_lost_is_acknowledged)
+CT_TEST_F(lasthop, what_was_placed_before_the_target_was_lost_is_acknowledged)
 {
-	hop_open();
-	hop_learn();
 	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
 	fake_down(world.out, FI_EIO);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_ack(world.in, HOP_NEXT);
 	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, a_client_hears_of_its_writes_before_the_targets_end)
+CT_TEST_F(lasthop, a_client_hears_of_its_writes_before_the_targets_end)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
+	hop_placed(HOP_NEXT);
 	world_shutdown(world.out, 0);
 	world_expect_nothing(world.in);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_ack(world.in, HOP_NEXT);
 	world_expect_shutdown(world.in, 0, 0);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, the_target_is_not_left_before_all_is_there)
+CT_TEST_F(lasthop, the_target_is_not_left_before_all_is_there)
 {
-	hop_open();
-	hop_learn();
-	fake_done(world.out, world.out->in->posted, 0);
-	fake_done(world.in, world.in->in->posted, 0);
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
+	world_done(world.out);
+	world_done(world.in);
+	hop_placed(HOP_NEXT);
 	world_shutdown(world.in, 0);
 	world_expect_shutdown(world.out, 0, 0);
 	CT_ASSERT_EQ(world.out->in->posted, 2);
 	fake_done(world.out, 1, 0);
 	CT_EXPECT_FALSE(world.out->in->closed);
 	fake_done(world.out, 1, 0);
-	fake_done(world.in, world.in->in->posted, 0);
-	world_expect_closed();
+	world_done(world.in);
 	world_end();
 }
 
-CT_TEST(lasthop, an_ack_takes_back_nothing)
+CT_TEST_F(lasthop, an_ack_takes_back_nothing)
 {
-	hop_open();
-	hop_learn();
 	world_say_ack(world.out, HOP_NEXT - 2);
-	hop_say_first(HOP_NEXT);
-	hop_expect_first();
+	hop_first_placed(HOP_NEXT);
 	hop_say_second(HOP_NEXT);
-	hop_shut();
 }
 
-CT_TEST(lasthop, an_ack_may_come_with_something_else)
+CT_TEST_F(lasthop, an_ack_may_come_with_something_else)
 {
-	hop_open();
-	hop_learn();
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = HOP_NEXT,
-					    .len = 10,
-					    .key = 8});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+	hop_pass_key(HOP_NEXT, 8);
 	hop_say_first(HOP_NEXT + 1);
 	world_expect_nothing(world.out);
 	world_say(world.out, &(struct piece){.type = RTE_READ_FRAG,
@@ -204,5 +151,4 @@ CT_TEST(lasthop, an_ack_may_come_with_something_else)
 					     .ack = HOP_NEXT});
 	hop_expect_first();
 	hop_say_second(HOP_NEXT + 1);
-	hop_shut();
 }

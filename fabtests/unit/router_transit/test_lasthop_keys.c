@@ -17,107 +17,81 @@ static void expect_nack(uint64_t request, int status)
 	CT_EXPECT_EQ(nack.router, 0);
 }
 
-CT_TEST(lasthop, a_key_that_is_used_again_is_asked_for_and_then_used)
+CT_FIXTURE(lasthop, struct world *, hop_set_up, world_tear_down_open);
+
+CT_TEST_F(lasthop, a_key_that_is_used_again_is_asked_for_and_then_used)
 {
-	hop_open();
-	hop_learn();
 	/* The client hears nothing of it. */
 	world_expect_nothing(world.in);
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
+	hop_placed(HOP_NEXT);
 	CT_EXPECT_EQ(world.in->in->receives, 1);
 	world_expect_nothing(world.in);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	CT_EXPECT_EQ(world.in->in->receives, 0);
 	world_expect_ack(world.in, HOP_NEXT);
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
-CT_TEST(lasthop, what_the_target_refuses_to_lend_is_not_asked_for_again)
+CT_TEST_F(lasthop, what_the_target_refuses_to_lend_is_not_asked_for_again)
 {
 	uint64_t seq;
 
 	hop_open();
 	hop_ask();
 	hop_info(world.out, FI_EOPNOTSUPP, RTE_ACCESS_WRITE);
-	for (seq = 5; seq <= 12; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
-	}
+	for (seq = 5; seq <= 12; seq++)
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
 	world_say_ack(world.out, 12);
-	hop_say_first(13);
-	hop_expect_first_framed(13);
+	hop_first_framed(13);
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
-CT_TEST(lasthop, a_key_that_is_recalled_is_returned_and_used_no_more)
+CT_TEST_F(lasthop, a_key_that_is_recalled_is_returned_and_used_no_more)
 {
-	hop_open();
-	hop_learn();
-	hop_say(RTE_WRITE, HOP_NEXT, HOP_ASKS);
-	hop_expect_placed();
+	hop_placed(HOP_NEXT);
 	hop_inval(HOP_EPOCH);
 	/* Behind what was written. */
 	hop_expect_returned();
-	hop_say(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_expect_framed(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
-	hop_shut();
+	hop_framed(RTE_WRITE, HOP_NEXT + 1, HOP_ASKS);
 }
 
-CT_TEST(lasthop, and_asked_for_again_when_a_new_region_has_it)
+CT_TEST_F(lasthop, and_asked_for_again_when_a_new_region_has_it)
 {
 	uint64_t seq;
 
-	hop_open();
-	hop_learn();
 	hop_inval(HOP_EPOCH);
 	hop_expect_returned();
-	for (seq = HOP_NEXT; seq < HOP_NEXT + 4; seq++) {
-		hop_say(RTE_WRITE, seq, HOP_ASKS);
-		hop_expect_framed(RTE_WRITE, seq, HOP_ASKS);
-	}
-	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
-	hop_shut();
+	for (seq = HOP_NEXT; seq < HOP_NEXT + 4; seq++)
+		hop_framed(RTE_WRITE, seq, HOP_ASKS);
+	world_next(world.out, RTE_MR_RESOLVE);
 }
 
-CT_TEST(lasthop, several_keys_are_remembered)
+CT_TEST_F(lasthop, several_keys_are_remembered)
 {
 	uint64_t seq;
 
 	hop_open();
 	hop_ask();
 	for (seq = 5; seq <= 8; seq++)
-		world_say(world.in, &(struct piece){.type = RTE_WRITE,
-						    .flags = HOP_ASKS,
-						    .seq = seq,
-						    .len = 10,
-						    .key = HOP_KEY + 1});
+		hop_say_key(seq, HOP_KEY + 1);
 	for (seq = 5; seq <= 8; seq++)
-		CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
-	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
-	hop_shut();
+		world_next(world.out, RTE_WRITE);
+	world_next(world.out, RTE_MR_RESOLVE);
 }
 
-CT_TEST(lasthop, it_is_returned_when_there_is_room_to_say_so)
+CT_TEST_F(lasthop, it_is_returned_when_there_is_room_to_say_so)
 {
-	hop_open();
-	hop_learn();
 	fake_memory(world.out, false);
 	hop_inval(HOP_EPOCH);
 	world_expect_nothing(world.out);
 	fake_memory(world.out, true);
 	hop_expect_returned();
-	hop_shut();
 }
 
-CT_TEST(lasthop, the_rest_of_a_write_is_refused_when_its_region_goes)
+CT_TEST_F(lasthop, the_rest_of_a_write_is_refused_when_its_region_goes)
 {
 	struct piece piece = hop_write(HOP_NEXT, RTE_FIRST);
 
-	hop_open();
-	hop_learn();
 	piece.length = 20;
 	world_say(world.in, &piece);
 	CT_EXPECT_TRUE(fake_next(world.out)->placed);
@@ -134,20 +108,18 @@ CT_TEST(lasthop, the_rest_of_a_write_is_refused_when_its_region_goes)
 	hop_say(RTE_MSG, HOP_NEXT + 1, HOP_ASKS);
 	world_say(world.in, &(struct piece){.type = RTE_READ_REQ, .seq = HOP_NEXT + 2});
 	world_expect_nothing(world.out);
-	fake_done(world.out, world.out->in->posted, 0);
+	world_done(world.out);
 	world_expect_nothing(world.in);
-	hop_shut();
 }
 
 static void expect_left(void)
 {
 	world_expect_shutdown(world.in, EPROTO, WORLD_ID);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, an_end_that_tells_of_what_was_not_asked_is_left)
+CT_TEST_F(lasthop, an_end_that_tells_of_what_was_not_asked_is_left)
 {
 	hop_open();
 	hop_info(world.out, 0, RTE_ACCESS_WRITE);
@@ -165,22 +137,18 @@ CT_TEST(lasthop, an_end_that_tells_of_what_was_not_asked_is_left)
 	expect_left();
 }
 
-CT_TEST(lasthop, nor_may_it_recall_what_it_has_not_told)
+CT_TEST_F(lasthop, nor_may_it_recall_what_it_has_not_told)
 {
-	hop_open();
-	hop_learn();
 	hop_inval(HOP_EPOCH + 1);
 	expect_left();
 
 	/* It is this router that answers. */
-	hop_open();
-	hop_learn();
+	hop_learned();
 	hop_inval_flags(HOP_EPOCH, 0);
 	expect_left();
 
 	/* Twice. */
-	hop_open();
-	hop_learn();
+	hop_learned();
 	world.out->in->credit[RTE_RESPONSES] = 0;
 	hop_inval(HOP_EPOCH);
 	hop_inval(HOP_EPOCH);
@@ -191,15 +159,12 @@ static void end_drained(void)
 {
 	world_expect_shutdown(world.out, 0, 0);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
 /* Its region could not close otherwise until all of that has gone on. */
-CT_TEST(lasthop, a_key_is_returned_while_what_a_client_has_left_goes_on)
+CT_TEST_F(lasthop, a_key_is_returned_while_what_a_client_has_left_goes_on)
 {
-	hop_open();
-	hop_learn();
 	world.out->in->credit[RTE_REQUESTS] = 0;
 	hop_say(RTE_MSG, HOP_NEXT, HOP_WHOLE);
 	world_shutdown(world.in, 0);
@@ -211,8 +176,7 @@ CT_TEST(lasthop, a_key_is_returned_while_what_a_client_has_left_goes_on)
 	end_drained();
 
 	/* It was recalled before. */
-	hop_open();
-	hop_learn();
+	hop_learned();
 	world.out->in->credit[RTE_REQUESTS] = world.out->in->credit[RTE_RESPONSES] = 0;
 	hop_say(RTE_MSG, HOP_NEXT, HOP_WHOLE);
 	hop_inval(HOP_EPOCH);
@@ -225,43 +189,36 @@ CT_TEST(lasthop, a_key_is_returned_while_what_a_client_has_left_goes_on)
 }
 
 /* Who is over has no regions any more that anybody writes to. */
-CT_TEST(lasthop, nothing_is_taken_of_an_end_that_is_over)
+CT_TEST_F(lasthop, nothing_is_taken_of_an_end_that_is_over)
 {
-	hop_open();
-	hop_learn();
 	world.in->in->credit[RTE_RESPONSES] = 0;
 	world_say(world.out, &(struct piece){.type = RTE_READ_FRAG, .flags = HOP_WHOLE});
 	world_shutdown(world.out, 0);
 	hop_inval(HOP_EPOCH);
 	world_expect_nothing(world.out);
 	fake_credit(world.in, RTE_RESPONSES, 1);
-	CT_EXPECT_TRUE(world_next(world.in, RTE_READ_FRAG) != NULL);
+	world_next(world.in, RTE_READ_FRAG);
 	world_expect_shutdown(world.in, 0, 0);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(lasthop, a_key_is_not_taken_for_the_one_in_its_place)
+CT_TEST_F(lasthop, a_key_is_not_taken_for_the_one_in_its_place)
 {
-	hop_open();
-	hop_learn();
-	hop_say_key(HOP_NEXT, HOP_BESIDE, 10);
-	hop_shut();
+	hop_acked(HOP_NEXT, HOP_BESIDE, 10);
 }
 
-CT_TEST(lasthop, nor_counted_for_it)
+CT_TEST_F(lasthop, nor_counted_for_it)
 {
 	uint64_t seq;
 
 	hop_open();
 	for (seq = 1; seq <= 8; seq++)
-		hop_say_key(seq, seq % 4 ? HOP_KEY : HOP_BESIDE, 10);
+		hop_acked(seq, seq % 4 ? HOP_KEY : HOP_BESIDE, 10);
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
-CT_TEST(lasthop, one_that_cannot_be_used_leaves_its_place)
+CT_TEST_F(lasthop, one_that_cannot_be_used_leaves_its_place)
 {
 	uint64_t seq;
 
@@ -269,60 +226,45 @@ CT_TEST(lasthop, one_that_cannot_be_used_leaves_its_place)
 	hop_ask();
 	hop_info(world.out, FI_EOPNOTSUPP, 0);
 	for (seq = 5; seq <= 7; seq++)
-		hop_say_key(seq, HOP_BESIDE, 10);
-	world_say(world.in, &(struct piece){.type = RTE_WRITE,
-					    .flags = HOP_ASKS,
-					    .seq = 8,
-					    .len = 10,
-					    .key = HOP_BESIDE});
-	CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
-	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
-	hop_shut();
+		hop_acked(seq, HOP_BESIDE, 10);
+	hop_pass_key(8, HOP_BESIDE);
+	world_next(world.out, RTE_MR_RESOLVE);
 }
 
-CT_TEST(lasthop, writes_of_nothing_count_for_no_key)
+CT_TEST_F(lasthop, writes_of_nothing_count_for_no_key)
 {
 	uint64_t seq;
 
 	hop_open();
 	for (seq = 1; seq <= 5; seq++)
-		hop_say_key(seq, HOP_KEY, 0);
+		hop_acked(seq, HOP_KEY, 0);
 	world_expect_nothing(world.out);
-	hop_shut();
 
-	hop_open();
-	hop_learn();
-	hop_say_key(HOP_NEXT, HOP_KEY, 0);
-	hop_shut();
+	hop_learned();
+	hop_acked(HOP_NEXT, HOP_KEY, 0);
 }
 
 /* The answer waits for room, of which requests have enough. */
-CT_TEST(lasthop, a_key_is_not_used_between_recall_and_answer)
+CT_TEST_F(lasthop, a_key_is_not_used_between_recall_and_answer)
 {
-	hop_open();
-	hop_learn();
 	world.out->in->credit[RTE_RESPONSES] = 0;
 	hop_inval(HOP_EPOCH);
-	hop_say_first(HOP_NEXT);
-	hop_expect_first_framed(HOP_NEXT);
+	hop_first_framed(HOP_NEXT);
 	fake_credit(world.out, RTE_RESPONSES, 1);
 	hop_expect_returned();
-	hop_shut();
 }
 
-CT_TEST(lasthop, and_is_counted_once)
+CT_TEST_F(lasthop, and_is_counted_once)
 {
 	uint64_t seq;
 
 	hop_open();
 	for (seq = 1; seq <= 3; seq++) {
-		hop_say_first(seq);
-		hop_expect_first_framed(seq);
+		hop_first_framed(seq);
 		hop_say_second(seq);
-		CT_EXPECT_TRUE(world_next(world.out, RTE_WRITE) != NULL);
+		world_next(world.out, RTE_WRITE);
 	}
 	world_expect_nothing(world.out);
-	hop_shut();
 }
 
 /* --- Quotas of a client --- */
@@ -332,7 +274,7 @@ static struct frt_client *the_client(void)
 	return crn_container_of(world.node.clients.next, struct frt_client, entry);
 }
 
-CT_TEST(lasthop, keys_are_asked_for_as_many_as_a_client_may_have)
+CT_TEST_F(lasthop, keys_are_asked_for_as_many_as_a_client_may_have)
 {
 	uint64_t seq;
 
@@ -341,29 +283,27 @@ CT_TEST(lasthop, keys_are_asked_for_as_many_as_a_client_may_have)
 	hop_learn();
 	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 1);
 	for (seq = HOP_NEXT; seq < HOP_NEXT + 6; seq++)
-		hop_say_key(seq, HOP_KEY + 1, 10);
+		hop_acked(seq, HOP_KEY + 1, 10);
 	world_expect_nothing(world.out);
 	CT_EXPECT_GT(atomic_load(&the_client()->resolves.reached), 0);
 	hop_inval(HOP_EPOCH);
 	hop_expect_returned();
 	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 0);
-	hop_say_key(seq, HOP_KEY + 1, 10);
-	CT_EXPECT_TRUE(world_next(world.out, RTE_MR_RESOLVE) != NULL);
-	hop_shut();
+	hop_acked(seq, HOP_KEY + 1, 10);
+	world_next(world.out, RTE_MR_RESOLVE);
 }
 
-CT_TEST(lasthop, what_is_refused_counts_for_nothing)
+CT_TEST_F(lasthop, what_is_refused_counts_for_nothing)
 {
 	hop_open();
 	hop_ask();
 	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 1);
 	hop_info(world.out, FI_EOPNOTSUPP, RTE_ACCESS_WRITE);
 	CT_EXPECT_EQ(atomic_load(&the_client()->resolves.used), 0);
-	hop_shut();
 }
 
 /* Slots of both sides are the client's; those of a router's connections are nobody's. */
-CT_TEST(lasthop, both_sides_have_the_clients_quota_while_they_are_open)
+CT_TEST_F(lasthop, both_sides_have_the_clients_quota_while_they_are_open)
 {
 	hop_open();
 	CT_EXPECT_TRUE(world.in->in->quota == &the_client()->slots);
@@ -374,5 +314,4 @@ CT_TEST(lasthop, both_sides_have_the_clients_quota_while_they_are_open)
 	world_end();
 	hop_open_roles(RTE_ROUTER, RTE_TARGET);
 	CT_EXPECT_TRUE(!world.in->in->quota && !world.out->in->quota);
-	hop_shut();
 }

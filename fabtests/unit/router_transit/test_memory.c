@@ -5,9 +5,10 @@
 
 #include "world.h"
 
-CT_TEST(memory, what_there_is_no_memory_for_is_said_later)
+CT_FIXTURE(memory, struct world *, world_set_up, world_tear_down);
+
+CT_TEST_F(memory, what_there_is_no_memory_for_is_said_later)
 {
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.out->in->no_memory = true;
 	fake_up(world.out, RTE_TARGET, 3);
@@ -23,20 +24,16 @@ CT_TEST(memory, what_there_is_no_memory_for_is_said_later)
 	CT_EXPECT_TRUE(world_next(world.in, RTE_CONN_REP) != NULL);
 	world_ack(0);
 	world_shut();
-	world_end();
 }
 
-CT_TEST(memory, a_failure_is_told_when_there_is_memory_but_not_for_ever)
+CT_TEST_F(memory, a_failure_is_told_when_there_is_memory_but_not_for_ever)
 {
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.in->in->no_memory = true;
 	fake_down(world.out, FI_ECONNREFUSED);
 	CT_EXPECT_FALSE(world.in->in->closed);
 	fake_memory(world.in, true);
 	world_expect_failed(FI_ECONNREFUSED, WORLD_ID, NULL);
-	world_expect_closed();
-	world_end();
 
 	world_begin();
 	world.req.timeout = 60000;
@@ -44,13 +41,10 @@ CT_TEST(memory, a_failure_is_told_when_there_is_memory_but_not_for_ever)
 	world.in->in->no_memory = true;
 	fake_down(world.out, FI_ECONNREFUSED);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(memory, so_is_a_client_that_leaves)
+CT_TEST_F(memory, so_is_a_client_that_leaves)
 {
-	world_begin();
 	world.req.timeout = 60000;
 	world_reach(RTE_CLIENT);
 	world_next(world.out, RTE_CONN_REQ);
@@ -59,8 +53,6 @@ CT_TEST(memory, so_is_a_client_that_leaves)
 	CT_EXPECT_FALSE(world.out->in->closed);
 	fake_memory(world.out, true);
 	world_expect_given_up(FI_ECONNRESET);
-	world_expect_closed();
-	world_end();
 
 	world_begin();
 	world.req.timeout = 60000;
@@ -68,21 +60,17 @@ CT_TEST(memory, so_is_a_client_that_leaves)
 	world.out->in->no_memory = true;
 	fake_down(world.in, FI_ECONNRESET);
 	world_pass(FRT_END_MS);
-	world_expect_closed();
-	world_end();
 }
 
 /* Nobody is told of what he was not asked. */
-CT_TEST(memory, a_request_that_was_never_said_is_not_taken_back)
+CT_TEST_F(memory, a_request_that_was_never_said_is_not_taken_back)
 {
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.out->in->no_memory = true;
 	fake_up(world.out, RTE_TARGET, 3);
 	fake_down(world.in, FI_ECONNRESET);
 	world_expect_closed();
 	world_expect_nothing(world.out);
-	world_end();
 
 	world_begin();
 	world_ask(RTE_CLIENT);
@@ -92,10 +80,9 @@ CT_TEST(memory, a_request_that_was_never_said_is_not_taken_back)
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
 	world_expect_closed();
 	world_expect_nothing(world.out);
-	world_end();
 }
 
-CT_TEST(memory, no_room_is_enobufs)
+CT_TEST_F(memory, no_room_is_enobufs)
 {
 	static const int rets[] = {-FI_ENOMEM, -FI_EAGAIN, -FI_EMFILE, -ENFILE};
 	size_t i;
@@ -105,14 +92,11 @@ CT_TEST(memory, no_room_is_enobufs)
 		fake.connect_ret = rets[i];
 		world_ask(RTE_CLIENT);
 		world_expect_failed(FI_ENOBUFS, WORLD_ID, NULL);
-		world_expect_closed();
-		world_end();
 	}
 	world_begin();
 	fake.connect_ret = -FI_EADDRNOTAVAIL;
 	world_ask(RTE_CLIENT);
 	world_expect_failed(FI_EHOSTUNREACH, WORLD_ID, NULL);
-	world_end();
 }
 
 static void fail_alloc(struct rte_peer *peer, struct rte_rx *rx)
@@ -122,20 +106,16 @@ static void fail_alloc(struct rte_peer *peer, struct rte_rx *rx)
 	CT_EXPECT_TRUE(ct_alloc_failed());
 }
 
-CT_TEST(memory, no_memory_is_enobufs)
+CT_TEST_F(memory, no_memory_is_enobufs)
 {
 	static const struct rte_peer_ops ops = {.message = fail_alloc};
 	struct rte_packet packet = {.head = {.type = RTE_CONN_REQ}};
 	uint8_t buf[RTE_SEND_ROOM];
-	ssize_t len;
+	ssize_t len = rte_conn_req_pack(&packet, &world.req, buf, sizeof(buf));
 
-	world_begin();
-	len = rte_conn_req_pack(&packet, &world.req, buf, sizeof(buf));
 	world.in = fake_peer(&world.port[0], RTE_ROUTER, 1);
 	world.in->ops = &ops;
 	fake_say(world.in, buf, (size_t)len, NULL);
 	world_expect_failed(FI_ENOBUFS, WORLD_ID, NULL);
 	CT_EXPECT_EQ(world.in->in->status, FI_ENOBUFS);
-	world_expect_closed();
-	world_end();
 }

@@ -17,17 +17,18 @@ static const struct fake_message *answer(void)
 	return message;
 }
 
-static void begin(void)
+static void set_up(struct world **t)
 {
-	world_begin();
+	world_set_up(t);
 	world.req.features = RTE_FEATURE_PROBE;
 }
 
-CT_TEST(probe, the_router_that_would_deliver_it_answers_and_connects_nobody)
+CT_FIXTURE(probe, struct world *, set_up, world_tear_down);
+
+CT_TEST_F(probe, the_router_that_would_deliver_it_answers_and_connects_nobody)
 {
 	const struct fake_message *message;
 
-	begin();
 	world_ask(RTE_ROUTER);
 	CT_EXPECT_EQ(world.out, NULL);
 	message = answer();
@@ -40,15 +41,12 @@ CT_TEST(probe, the_router_that_would_deliver_it_answers_and_connects_nobody)
 	CT_EXPECT_EQ(message->packet.options.hop[0].router, WORLD_ID);
 	CT_EXPECT_EQ(message->packet.options.probe.connections, 1);
 	CT_EXPECT_EQ(message->packet.options.probe.queued, 0);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(probe, a_refusal_tells_how_the_router_is_and_what_the_way_would_be)
+CT_TEST_F(probe, a_refusal_tells_how_the_router_is_and_what_the_way_would_be)
 {
 	const struct fake_message *message;
 
-	begin();
 	world.answer.what = FRT_REFUSE;
 	world.answer.status = ETIME;
 	snprintf(world.answer.text, sizeof(world.answer.text), "here");
@@ -59,11 +57,9 @@ CT_TEST(probe, a_refusal_tells_how_the_router_is_and_what_the_way_would_be)
 	CT_EXPECT_EQ(rep.status, ETIME);
 	CT_EXPECT_EQ(message->packet.options.present,
 		     1u << RTE_TLV_PATH | 1u << RTE_TLV_PROBE | 1u << RTE_TLV_WHY);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(probe, a_refusal_of_a_connection_does_not_tell_so)
+CT_TEST_F(probe, a_refusal_of_a_connection_does_not_tell_so)
 {
 	const struct fake_message *message;
 
@@ -74,11 +70,9 @@ CT_TEST(probe, a_refusal_of_a_connection_does_not_tell_so)
 	message = answer();
 	CT_ASSERT_NE(message, NULL);
 	CT_EXPECT_EQ(message->packet.options.present, 0);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(probe, goes_on_and_the_answer_comes_back_and_that_is_its_end)
+CT_TEST_F(probe, goes_on_and_the_answer_comes_back_and_that_is_its_end)
 {
 	struct rte_packet packet = {.head = {.type = RTE_CONN_REP},
 				    .options = {.present = 1u << RTE_TLV_PROBE,
@@ -87,7 +81,6 @@ CT_TEST(probe, goes_on_and_the_answer_comes_back_and_that_is_its_end)
 	uint8_t buf[256];
 	ssize_t len;
 
-	begin();
 	world.answer.what = FRT_FORWARD;
 	world.answer.router = WORLD_NEXT;
 	world_reach(RTE_ROUTER);
@@ -110,8 +103,6 @@ CT_TEST(probe, goes_on_and_the_answer_comes_back_and_that_is_its_end)
 	CT_EXPECT_EQ(rep.router, WORLD_NEXT);
 	CT_EXPECT_EQ(message->packet.options.probe.arena, 3);
 	/* No CONN_ACK is awaited. */
-	world_expect_closed();
-	world_end();
 }
 
 /* --- Its own --- */
@@ -189,7 +180,7 @@ static void say_rep(uint8_t first)
 	fake_say(world.out, buf, (size_t)len, NULL);
 }
 
-CT_TEST(probe, of_this_router_tells_who_has_answered_and_when)
+CT_TEST_F(probe, of_this_router_tells_who_has_answered_and_when)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	CT_EXPECT_EQ(world.own_ttl, 3);
@@ -204,10 +195,9 @@ CT_TEST(probe, of_this_router_tells_who_has_answered_and_when)
 	CT_EXPECT_EQ(told_path[0].router, 9);
 	CT_EXPECT_EQ(world.out->in->receives, 0);
 	CT_EXPECT_TRUE(world.out->in->closed);
-	world_end();
 }
 
-CT_TEST(probe, another_answer_than_that_of_the_request_is_none)
+CT_TEST_F(probe, another_answer_than_that_of_the_request_is_none)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	fake_up(world.out, RTE_ROUTER, WORLD_NEXT);
@@ -215,10 +205,9 @@ CT_TEST(probe, another_answer_than_that_of_the_request_is_none)
 	CT_EXPECT_EQ(told.status, EPROTO);
 	CT_EXPECT_EQ(told.router, WORLD_NEXT);
 	CT_EXPECT_TRUE(world.out->in->closed);
-	world_end();
 }
 
-CT_TEST(probe, without_an_answer_ends_in_time)
+CT_TEST_F(probe, without_an_answer_ends_in_time)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	fake_up(world.out, RTE_ROUTER, WORLD_NEXT);
@@ -230,25 +219,22 @@ CT_TEST(probe, without_an_answer_ends_in_time)
 	CT_EXPECT_EQ(tellings, 1);
 	CT_EXPECT_EQ(told.status, FI_ETIMEDOUT);
 	CT_EXPECT_TRUE(world.out->in->closed);
-	world_end();
 }
 
-CT_TEST(probe, whose_next_router_is_somebody_else_or_gone_fails_there)
+CT_TEST_F(probe, whose_next_router_is_somebody_else_or_gone_fails_there)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	fake_up(world.out, RTE_ROUTER, WORLD_NEXT + 1);
 	CT_EXPECT_EQ(told.status, FI_EHOSTUNREACH);
 	CT_EXPECT_EQ(told.router, WORLD_NEXT);
-	world_end();
 
 	CT_ASSERT_NE(forward(), NULL);
 	fake_down(world.out, FI_ECONNREFUSED);
 	CT_EXPECT_EQ(told.status, FI_EHOSTUNREACH);
 	CT_EXPECT_EQ(tellings, 1);
-	world_end();
 }
 
-CT_TEST(probe, ends_with_its_device_and_when_nobody_waits)
+CT_TEST_F(probe, ends_with_its_device_and_when_nobody_waits)
 {
 	struct frt_probe *it = forward();
 
@@ -258,13 +244,11 @@ CT_TEST(probe, ends_with_its_device_and_when_nobody_waits)
 	frt_transit_ops.device_gone(&world.node, &world.device[1], 0);
 	CT_EXPECT_EQ(told.status, FI_ESHUTDOWN);
 	CT_EXPECT_TRUE(world.out->in->closed);
-	world_end();
 
 	it = forward();
 	frt_probe_cancel(it);
 	CT_EXPECT_EQ(tellings, 0);
 	CT_EXPECT_TRUE(world.out->in->closed);
-	world_end();
 }
 
 static struct rte_peer *other;
@@ -277,7 +261,7 @@ static void other_is_lost(struct rte_peer *peer)
 }
 
 /* To close a peer makes progress. */
-CT_TEST(probe, one_is_lost_while_another_ends_with_its_device)
+CT_TEST_F(probe, one_is_lost_while_another_ends_with_its_device)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	CT_ASSERT_NE(probe(3), NULL);
@@ -287,12 +271,10 @@ CT_TEST(probe, one_is_lost_while_another_ends_with_its_device)
 	CT_EXPECT_EQ(tellings, 2);
 	CT_EXPECT_TRUE(world.out->in->closed);
 	CT_EXPECT_TRUE(other->in->closed);
-	world_end();
 }
 
-CT_TEST(probe, of_no_router_more_is_answered_here)
+CT_TEST_F(probe, of_no_router_more_is_answered_here)
 {
-	world_begin();
 	world.answer.what = FRT_FORWARD;
 	CT_EXPECT_EQ(probe(0), NULL);
 	CT_EXPECT_EQ(told.status, ETIME);
@@ -305,10 +287,9 @@ CT_TEST(probe, of_no_router_more_is_answered_here)
 	CT_EXPECT_EQ(probe(16), NULL);
 	CT_EXPECT_EQ(told.status, FI_ENETUNREACH);
 	CT_EXPECT_EQ(fake.last, NULL);
-	world_end();
 }
 
-CT_TEST(probe, that_waits_for_memory_is_sent_later)
+CT_TEST_F(probe, that_waits_for_memory_is_sent_later)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	world.out->in->no_memory = true;
@@ -318,5 +299,4 @@ CT_TEST(probe, that_waits_for_memory_is_sent_later)
 	world.out->ops->ready(world.out);
 	say_rep(0);
 	CT_EXPECT_EQ(tellings, 1);
-	world_end();
 }

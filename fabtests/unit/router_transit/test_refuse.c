@@ -5,25 +5,23 @@
 
 #include "world.h"
 
-CT_TEST(refuse, what_the_way_does_not_allow_is_answered_at_once)
+CT_FIXTURE(refuse, struct world *, world_set_up, world_tear_down);
+
+CT_TEST_F(refuse, what_the_way_does_not_allow_is_answered_at_once)
 {
-	world_begin();
 	world.answer.what = FRT_REFUSE;
 	world.answer.status = FI_EACCES;
 	snprintf(world.answer.text, sizeof(world.answer.text), "no acl allows it");
 	world_ask(RTE_CLIENT);
 	world_expect_failed(FI_EACCES, WORLD_ID, "no acl allows it");
 	CT_EXPECT_TRUE(world.out == NULL);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(refuse, a_better_router_is_named)
+CT_TEST_F(refuse, a_better_router_is_named)
 {
 	struct fake_message *message;
 	struct rte_conn_rep rep;
 
-	world_begin();
 	world.answer.what = FRT_REDIRECT;
 	snprintf(world.answer.uri, sizeof(world.answer.uri), "tcp://r2:7");
 	world_ask(RTE_CLIENT);
@@ -32,21 +30,16 @@ CT_TEST(refuse, a_better_router_is_named)
 	CT_ASSERT_EQ(rte_conn_rep_parse(&rep, &message->packet), RTE_OK);
 	CT_EXPECT_EQ(rep.verdict, RTE_REDIRECT);
 	CT_EXPECT_STREQ(message->packet.options.text[RTE_TLV_URI], "tcp://r2:7");
-	world_expect_closed();
-	world_end();
 }
 
 /* Who asked is on another subnet than the one that is named. */
-CT_TEST(refuse, a_redirect_of_another_router_is_no_way)
+CT_TEST_F(refuse, a_redirect_of_another_router_is_no_way)
 {
-	world_begin();
 	world.answer.what = FRT_FORWARD;
 	world.answer.router = WORLD_NEXT;
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_REDIRECT, FI_EHOSTUNREACH);
 	world_expect_failed(FI_EHOSTUNREACH, WORLD_NEXT, NULL);
-	world_expect_closed();
-	world_end();
 }
 
 static const struct {
@@ -62,7 +55,7 @@ static const struct {
 	{true, FI_ETIMEDOUT, FI_EHOSTUNREACH, WORLD_NEXT},
 };
 
-CT_TEST(refuse, who_cannot_be_reached_is_told_with_the_router_that_failed)
+CT_TEST_F(refuse, who_cannot_be_reached_is_told_with_the_router_that_failed)
 {
 	size_t i, asked;
 
@@ -80,13 +73,11 @@ CT_TEST(refuse, who_cannot_be_reached_is_told_with_the_router_that_failed)
 				world_ask(RTE_CLIENT);
 			fake_down(world.out, losses[i].err);
 			world_expect_failed(losses[i].status, losses[i].router, NULL);
-			world_expect_closed();
-			world_end();
 		}
 	}
 }
 
-CT_TEST(refuse, somebody_else_at_the_address_is_not_asked)
+CT_TEST_F(refuse, somebody_else_at_the_address_is_not_asked)
 {
 	static const struct {
 		bool forward;
@@ -112,57 +103,43 @@ CT_TEST(refuse, somebody_else_at_the_address_is_not_asked)
 		world_expect_failed(FI_EHOSTUNREACH,
 				    rows[i].forward ? WORLD_NEXT : WORLD_ID,
 				    "somebody else");
-		world_expect_closed();
-		world_end();
 	}
 }
 
-CT_TEST(refuse, a_neighbour_that_takes_next_to_nothing_is_refused)
+CT_TEST_F(refuse, a_neighbour_that_takes_next_to_nothing_is_refused)
 {
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.out->eager_max = FRT_EAGER_MIN - 1;
 	fake_up(world.out, RTE_TARGET, 3);
 	world_expect_failed(EPROTO, WORLD_ID, NULL);
-	world_expect_closed();
-	world_end();
 	/* So is a client that does. */
 	world_begin();
 	world_ask(RTE_CLIENT);
 	world.in->eager_max = FRT_EAGER_MIN - 1;
 	fake_up(world.out, RTE_TARGET, 3);
 	world_expect_failed(EPROTO, WORLD_ID, NULL);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(refuse, it_ends_when_the_requests_time_is_over)
+CT_TEST_F(refuse, it_ends_when_the_requests_time_is_over)
 {
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world_pass(999);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
 	world_pass(1);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(refuse, a_target_that_was_asked_hears_that_nobody_waits_any_more)
+CT_TEST_F(refuse, a_target_that_was_asked_hears_that_nobody_waits_any_more)
 {
-	world_begin();
 	world_reach(RTE_CLIENT);
 	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_REQ) != NULL);
 	world_pass(1000);
 	world_expect_given_up(FI_ETIMEDOUT);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(refuse, a_client_that_never_confirms_is_let_go)
+CT_TEST_F(refuse, a_client_that_never_confirms_is_let_go)
 {
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	world_next(world.out, RTE_CONN_REQ);
@@ -170,8 +147,6 @@ CT_TEST(refuse, a_client_that_never_confirms_is_let_go)
 	world_pass(1000);
 	world_expect_given_up(FI_ETIMEDOUT);
 	world_expect_shutdown(world.in, FI_ETIMEDOUT, WORLD_ID);
-	world_expect_closed();
-	world_end();
 }
 
 /* How a client leaves: its connection ends, SHUTDOWN, CONN_ACK with a status. */
@@ -190,7 +165,7 @@ static int leave(size_t how)
 	}
 }
 
-CT_TEST(refuse, a_client_that_leaves_takes_the_target_with_it)
+CT_TEST_F(refuse, a_client_that_leaves_takes_the_target_with_it)
 {
 	size_t how;
 	int status;
@@ -201,16 +176,12 @@ CT_TEST(refuse, a_client_that_leaves_takes_the_target_with_it)
 		world_ask(RTE_CLIENT);
 		leave(how);
 		world_expect_nothing(world.out);
-		world_expect_closed();
-		world_end();
 
 		world_begin();
 		world_reach(RTE_CLIENT);
 		world_next(world.out, RTE_CONN_REQ);
 		status = leave(how);
 		world_expect_given_up(status);
-		world_expect_closed();
-		world_end();
 
 		world_begin();
 		world_reach(RTE_CLIENT);
@@ -218,29 +189,21 @@ CT_TEST(refuse, a_client_that_leaves_takes_the_target_with_it)
 		world_next(world.out, RTE_CONN_REQ);
 		status = leave(how);
 		world_expect_given_up(status);
-		world_expect_closed();
-		world_end();
 	}
 }
 
-CT_TEST(refuse, a_target_that_is_lost_after_its_answer_ends_it)
+CT_TEST_F(refuse, a_target_that_is_lost_after_its_answer_ends_it)
 {
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	world_next(world.in, RTE_CONN_REP);
 	fake_down(world.out, FI_ECONNRESET);
 	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
-	world_expect_closed();
-	world_end();
 }
 
-CT_TEST(refuse, a_target_that_closes_in_place_of_an_answer)
+CT_TEST_F(refuse, a_target_that_closes_in_place_of_an_answer)
 {
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_shutdown(world.out, 0);
 	world_expect_failed(FI_ECONNABORTED, 0, NULL);
-	world_expect_closed();
-	world_end();
 }

@@ -5,12 +5,13 @@
 
 #include "world.h"
 
-CT_TEST(setup, a_request_goes_on_with_what_this_router_knows)
+CT_FIXTURE(setup, struct world *, world_set_up, world_tear_down_open);
+
+CT_TEST_F(setup, a_request_goes_on_with_what_this_router_knows)
 {
 	struct fake_message *message;
 	struct rte_conn_req req;
 
-	world_begin();
 	world_ask(RTE_CLIENT);
 	CT_EXPECT_EQ(world.node.load, 1);
 	CT_EXPECT_EQ(crn_addr_port(&fake.connected.sa), 7);
@@ -42,17 +43,14 @@ CT_TEST(setup, a_request_goes_on_with_what_this_router_knows)
 	CT_EXPECT_MEMEQ(message->packet.payload, "hello", 5);
 	/* Its receive is free again. */
 	CT_EXPECT_EQ(world.in->in->receives, 0);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
 }
 
-CT_TEST(setup, one_that_does_as_the_first_version_offers_what_that_did)
+CT_TEST_F(setup, one_that_does_as_the_first_version_offers_what_that_did)
 {
 	struct fake_message *message;
 	struct rte_conn_req req;
 	struct rte_conn_rep rep;
 
-	world_begin();
 	world.node.early = true;
 	world.port[0].lower_rma = world.port[1].lower_rma = 1u << 20;
 	world_reach(RTE_CLIENT);
@@ -66,55 +64,40 @@ CT_TEST(setup, one_that_does_as_the_first_version_offers_what_that_did)
 	CT_ASSERT_NE(message, NULL);
 	CT_ASSERT_EQ(rte_conn_rep_parse(&rep, &message->packet), RTE_OK);
 	CT_EXPECT_EQ(rep.features, RTE_FEATURE_RMA | RTE_FEATURE_DELIVER);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
 }
 
-CT_TEST(setup, a_router_more_takes_one_from_the_ttl)
+CT_TEST_F(setup, a_router_more_takes_one_from_the_ttl)
 {
-	struct fake_message *message;
-	struct rte_conn_req req;
+	const struct rte_conn_req *req;
 
-	world_begin();
 	world.answer.what = FRT_FORWARD;
 	world.answer.router = WORLD_NEXT;
 	world.req.rate = 1000000000;
 	world.req.latency = 5;
 	world_reach(RTE_ROUTER);
-	message = world_next(world.out, RTE_CONN_REQ);
-	CT_ASSERT_NE(message, NULL);
-	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
-	CT_EXPECT_EQ(req.ttl, 8);
-	CT_EXPECT_EQ(req.rate, 1000000000);
-	CT_EXPECT_EQ(req.latency, 2005);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
+	req = world_next_req();
+	CT_EXPECT_EQ(req->ttl, 8);
+	CT_EXPECT_EQ(req->rate, 1000000000);
+	CT_EXPECT_EQ(req->latency, 2005);
 }
 
-CT_TEST(setup, the_own_device_bounds_a_piece)
+CT_TEST_F(setup, the_own_device_bounds_a_piece)
 {
-	struct fake_message *message;
-	struct rte_conn_req req;
+	const struct rte_conn_req *req;
 
-	world_begin();
 	world.config_device[0].frag = 8192;
 	world_ask(RTE_CLIENT);
 	world.in->eager_max = world.out->eager_max = 60000;
 	fake_up(world.out, RTE_TARGET, 3);
-	message = world_next(world.out, RTE_CONN_REQ);
-	CT_ASSERT_NE(message, NULL);
-	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
-	CT_EXPECT_EQ(req.frag, 8192);
-	CT_EXPECT_EQ(req.eager, RTE_EAGER);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
+	req = world_next_req();
+	CT_EXPECT_EQ(req->frag, 8192);
+	CT_EXPECT_EQ(req->eager, RTE_EAGER);
 }
 
-CT_TEST(setup, a_client_without_an_ipv4_address_goes_as_text)
+CT_TEST_F(setup, a_client_without_an_ipv4_address_goes_as_text)
 {
 	struct fake_message *message;
 
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.in->address.in6 =
 		(struct sockaddr_in6){.sin6_family = AF_INET6,
@@ -124,15 +107,12 @@ CT_TEST(setup, a_client_without_an_ipv4_address_goes_as_text)
 	CT_ASSERT_NE(message, NULL);
 	CT_ASSERT_TRUE(message->packet.options.present & 1u << RTE_TLV_SOURCE);
 	CT_EXPECT_STREQ(message->packet.options.text[RTE_TLV_SOURCE], "2001::7");
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
 }
 
-CT_TEST(setup, what_a_client_says_of_its_address_goes_no_further)
+CT_TEST_F(setup, what_a_client_says_of_its_address_goes_no_further)
 {
 	struct fake_message *message;
 
-	world_begin();
 	world.options.present = 1u << RTE_TLV_SOURCE;
 	world.options.text[RTE_TLV_SOURCE] = "2001::7";
 	world_ask(RTE_CLIENT);
@@ -140,16 +120,13 @@ CT_TEST(setup, what_a_client_says_of_its_address_goes_no_further)
 	message = world_next(world.out, RTE_CONN_REQ);
 	CT_ASSERT_NE(message, NULL);
 	CT_EXPECT_FALSE(message->packet.options.present & 1u << RTE_TLV_SOURCE);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
 }
 
-CT_TEST(setup, the_answer_comes_back_and_then_it_is_open)
+CT_TEST_F(setup, the_answer_comes_back_and_then_it_is_open)
 {
 	struct fake_message *message;
 	struct rte_conn_rep rep;
 
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	message = world_next(world.in, RTE_CONN_REP);
@@ -170,16 +147,13 @@ CT_TEST(setup, the_answer_comes_back_and_then_it_is_open)
 	ct_time_pass(100000);
 	crn_deadlines_run(&world.node.deadlines);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
-	world_shut();
-	world_end();
 }
 
-CT_TEST(setup, the_application_refuses)
+CT_TEST_F(setup, the_application_refuses)
 {
 	struct fake_message *message;
 	struct rte_conn_rep rep;
 
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_REJECTED, FI_ECONNREFUSED);
 	message = world_next(world.in, RTE_CONN_REP);
@@ -189,11 +163,10 @@ CT_TEST(setup, the_application_refuses)
 	CT_EXPECT_EQ(rep.status, FI_ECONNREFUSED);
 	CT_EXPECT_EQ(rep.router, 0);
 	CT_EXPECT_MEMEQ(message->packet.payload, "yes", 3);
-	world_expect_closed();
 	world_end();
 }
 
-CT_TEST(setup, messages_that_come_too_early_break_the_protocol)
+CT_TEST_F(setup, messages_that_come_too_early_break_the_protocol)
 {
 	const struct piece piece = {.flags = RTE_FIRST | RTE_LAST, .seq = 1, .len = 3};
 
@@ -202,7 +175,6 @@ CT_TEST(setup, messages_that_come_too_early_break_the_protocol)
 	world_reach(RTE_CLIENT);
 	world_ack(0);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
-	world_end();
 	/* CONN_ACK of a CONN_REP that has not been sent. */
 	world_begin();
 	world_reach(RTE_CLIENT);
@@ -210,21 +182,18 @@ CT_TEST(setup, messages_that_come_too_early_break_the_protocol)
 	world_rep(RTE_ACCEPTED, 0);
 	world_ack(0);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
-	world_end();
 	/* Data before CONN_ACK. */
 	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	world_say(world.in, &piece);
 	CT_EXPECT_EQ(world.in->in->status, EPROTO);
-	world_end();
 	/* CONN_REP twice. */
 	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	world_rep(RTE_ACCEPTED, 0);
 	CT_EXPECT_EQ(world.out->in->status, EPROTO);
-	world_end();
 	/* A CONN_REP to who did not ask that. */
 	world_begin();
 	world_reach(RTE_CLIENT);
@@ -236,11 +205,10 @@ CT_TEST(setup, messages_that_come_too_early_break_the_protocol)
 	world_end();
 }
 
-CT_TEST(setup, data_wait_for_the_confirmation)
+CT_TEST_F(setup, data_wait_for_the_confirmation)
 {
 	const struct piece piece = {.flags = RTE_FIRST | RTE_LAST, .seq = 1, .len = 3};
 
-	world_begin();
 	world_reach(RTE_CLIENT);
 	world_rep(RTE_ACCEPTED, 0);
 	world_next(world.out, RTE_CONN_REQ);
@@ -252,42 +220,28 @@ CT_TEST(setup, data_wait_for_the_confirmation)
 	fake_memory(world.out, true);
 	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_ACK) != NULL);
 	world_expect(world.out, &piece);
-	world_shut();
-	world_end();
 }
 
 /* What either neighbour takes in a Send bounds all on the way. */
-CT_TEST(setup, who_asks_bounds_a_send)
+CT_TEST_F(setup, who_asks_bounds_a_send)
 {
-	struct fake_message *message;
-	struct rte_conn_req req;
+	const struct rte_conn_req *req;
 
-	world_begin();
 	world_ask(RTE_CLIENT);
 	world.in->eager_max = 4000;
 	world.out->eager_max = 5000;
 	fake_up(world.out, RTE_TARGET, 3);
-	message = world_next(world.out, RTE_CONN_REQ);
-	CT_ASSERT_NE(message, NULL);
-	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
-	CT_EXPECT_EQ(req.eager, 4000);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
+	req = world_next_req();
+	CT_EXPECT_EQ(req->eager, 4000);
 }
 
 /* Times add up to the longest that can be said, and not to a short one. */
-CT_TEST(setup, a_latency_does_not_begin_anew)
+CT_TEST_F(setup, a_latency_does_not_begin_anew)
 {
-	struct fake_message *message;
-	struct rte_conn_req req;
+	const struct rte_conn_req *req;
 
-	world_begin();
 	world.req.latency = UINT32_MAX - 5;
 	world_reach(RTE_ROUTER);
-	message = world_next(world.out, RTE_CONN_REQ);
-	CT_ASSERT_NE(message, NULL);
-	CT_ASSERT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
-	CT_EXPECT_EQ(req.latency, UINT32_MAX);
-	fake_down(world.in, FI_ECONNABORTED);
-	world_end();
+	req = world_next_req();
+	CT_EXPECT_EQ(req->latency, UINT32_MAX);
 }

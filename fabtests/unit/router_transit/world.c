@@ -64,10 +64,12 @@ void world_begin(void)
 {
 	size_t i;
 
+	world_end();
 	memset(&world, 0, sizeof(world));
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i ^ i >> 8 ^ i >> 16);
 	fake_begin();
+	world.begun = true;
 	begin_node();
 	ct_time_stop();
 	world.answer = (struct frt_answer){
@@ -92,18 +94,28 @@ void world_begin(void)
 	memcpy(world.req.id, id, sizeof(id));
 }
 
-static void settle(struct rte_peer *peer)
+void world_done(struct rte_peer *peer)
 {
 	if (peer)
 		fake_done(peer, peer->in->posted, 0);
+}
+
+void world_credit(uint32_t credit)
+{
+	fake_credit(world.in, RTE_REQUESTS, credit);
+	fake_credit(world.in, RTE_RESPONSES, credit);
+	fake_credit(world.out, RTE_REQUESTS, credit);
+	fake_credit(world.out, RTE_RESPONSES, credit);
 }
 
 void world_end(void)
 {
 	size_t i;
 
-	settle(world.in);
-	settle(world.out);
+	if (!world.begun)
+		return;
+	world.begun = false;
+	world_expect_closed();
 	for (i = 0; i < 2; i++)
 		rte_port_progress(&world.port[i]);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 0);
@@ -244,11 +256,43 @@ void world_open(enum rte_role in, enum rte_role out)
 void world_shut(void)
 {
 	world_shutdown(world.in, 0);
-	settle(world.in);
-	settle(world.out);
+	world_done(world.in);
+	world_done(world.out);
 	/* What the test has left queued goes nowhere. */
 	world_pass(FRT_DRAIN_MS);
 	world_expect_closed();
+}
+
+/* --- Fixtures --- */
+
+void world_start(enum rte_role in, enum rte_role out)
+{
+	world_begin();
+	world_open(in, out);
+}
+
+void world_set_up(struct world **t)
+{
+	*t = &world;
+	world_begin();
+}
+
+void world_set_up_routers(struct world **t)
+{
+	*t = &world;
+	world_start(RTE_ROUTER, RTE_ROUTER);
+}
+
+void world_tear_down(struct world **t)
+{
+	world_end();
+}
+
+void world_tear_down_open(struct world **t)
+{
+	if (world.begun && frt_transit_count(&world.node))
+		world_shut();
+	world_end();
 }
 
 /* --- Data --- */
@@ -326,6 +370,28 @@ struct fake_message *world_next(struct rte_peer *peer, uint8_t type)
 	return message;
 }
 
+const struct rte_conn_req *world_next_req(void)
+{
+	static struct rte_conn_req req;
+	const struct fake_message *message = world_next(world.out, RTE_CONN_REQ);
+
+	memset(&req, 0, sizeof(req));
+	if (message)
+		CT_EXPECT_EQ(rte_conn_req_parse(&req, &message->packet), RTE_OK);
+	return &req;
+}
+
+const struct rte_conn_rep *world_next_rep(void)
+{
+	static struct rte_conn_rep rep;
+	const struct fake_message *message = world_next(world.in, RTE_CONN_REP);
+
+	memset(&rep, 0, sizeof(rep));
+	if (message)
+		CT_EXPECT_EQ(rte_conn_rep_parse(&rep, &message->packet), RTE_OK);
+	return &rep;
+}
+
 void world_expect(struct rte_peer *peer, const struct piece *piece)
 {
 	const uint8_t type = piece->type ? piece->type : RTE_MSG;
@@ -378,9 +444,10 @@ void world_expect_ack(struct rte_peer *peer, uint64_t request)
 
 void world_expect_closed(void)
 {
-	settle(world.in);
-	settle(world.out);
-	CT_EXPECT_TRUE(world.in->in->closed);
+	world_done(world.in);
+	world_done(world.out);
+	if (world.in)
+		CT_EXPECT_TRUE(world.in->in->closed);
 	if (world.out)
 		CT_EXPECT_TRUE(world.out->in->closed);
 }

@@ -12,6 +12,7 @@
 #define WORLD_EAGER 1000 /* bytes that out takes in a Send */
 
 struct world {
+	bool begun;
 	struct frt_node node;
 	struct frt_file file;
 	struct rte_config config;
@@ -28,10 +29,24 @@ struct world {
 
 extern struct world world;
 
-/* The answer is DELIVER; the rest of it and the request may be changed. */
+/*
+ * The answer is DELIVER; the rest of it and the request may be changed. Ends the world
+ * that was there before: a test may have several, one after the other.
+ */
 void world_begin(void);
-/* All has been given back. */
+/* Checks that all connections are closed and all memory was returned. */
 void world_end(void);
+/* world_begin and world_open. */
+void world_start(enum rte_role in, enum rte_role out);
+
+/*
+ * Fixtures: *t is &world. No connection, or one between routers. The test closes its
+ * connection itself (world_tear_down), or need not.
+ */
+void world_set_up(struct world **t);
+void world_set_up_routers(struct world **t);
+void world_tear_down(struct world **t);
+void world_tear_down_open(struct world **t);
 
 /* Who asks: CLIENT or ROUTER. */
 void world_ask(enum rte_role role);
@@ -41,6 +56,11 @@ void world_reach(enum rte_role in);
 void world_open(enum rte_role in, enum rte_role out);
 /* Both programs have closed. */
 void world_shut(void);
+
+/* So much credit for both peers in both lanes. */
+void world_credit(uint32_t credit);
+/* Completes everything that was posted. NULL: nothing. */
+void world_done(struct rte_peer *peer);
 
 /* Time, and what it brings. */
 void world_pass(unsigned int ms);
@@ -83,6 +103,10 @@ const struct frt_lane *world_lane(enum frt_from from, enum rte_lane lane);
 
 /* The next message to the peer, of that type, or NULL and a failed test. */
 struct fake_message *world_next(struct rte_peer *peer, uint8_t type);
+/* The next message is the CONN_REQ, or the CONN_REP, that was forwarded: zeros, and a
+ * failed test, if not. Valid until the next call. */
+const struct rte_conn_req *world_next_req(void);
+const struct rte_conn_rep *world_next_rep(void);
 /* CONN_REP of a failure. */
 void world_expect_failed(int status, uint64_t router, const char *why);
 /* CONN_ACK to out, with that status. */

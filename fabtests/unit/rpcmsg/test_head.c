@@ -16,9 +16,8 @@ struct bytes {
 static struct bytes words(const uint32_t *from, size_t count)
 {
 	struct bytes bytes = {.len = count * sizeof(uint32_t)};
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		bytes.words[i] = htonl(from[i]);
 	return bytes;
 }

@@ -59,22 +59,19 @@ static void put(uint32_t word)
 static void begin(uint32_t program, uint32_t version, uint32_t proc)
 {
 	const uint32_t head[] = {XID, 0, 2, program, version, proc, 0, 0, 0, 0};
-	size_t i;
 
 	call_len = 0;
-	for (i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
 		put(head[i]);
 }
 
 /* size: of the data, which are there with their pad. */
 static void begin_ping(uint32_t reply_size, uint32_t size)
 {
-	uint32_t i;
-
 	begin(PNG_PROGRAM, PNG_VERSION, PNG_PING);
 	put(reply_size);
 	put(size);
-	for (i = 0; i < size; i += 4)
+	for (uint32_t i = 0; i < size; i += 4)
 		put(0);
 }
 
@@ -95,11 +92,10 @@ static void answered(const uint32_t *words, size_t count)
 {
 	const uint32_t head[] = {XID, 1, 0, 0, 0};
 	uint32_t found;
-	size_t i;
 
 	CT_EXPECT_EQ(sent, 1);
 	CT_ASSERT_EQ(receive.head_len, sizeof(head) + count * sizeof(*words));
-	for (i = 0; i < 5 + count; i++) {
+	for (size_t i = 0; i < 5 + count; i++) {
 		memcpy(&found, receive.head + i * sizeof(found), sizeof(found));
 		CT_EXPECT_EQ(ntohl(found), i < 5 ? head[i] : words[i - 5]);
 	}

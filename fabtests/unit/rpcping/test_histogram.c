@@ -21,10 +21,8 @@ CT_TEST(rpcping_histogram, without_times_all_is_zero)
 /* The nearest rank: the smallest time that so many are not above. */
 CT_TEST(rpcping_histogram, short_times_are_exact)
 {
-	uint64_t ns;
-
 	begin();
-	for (ns = 1; ns <= 200; ns++)
+	for (uint64_t ns = 1; ns <= 200; ns++)
 		png_histogram_add(&times, ns);
 	CT_EXPECT_EQ(png_percentile(&times, 500), 100);
 	CT_EXPECT_EQ(png_percentile(&times, 900), 180);
@@ -45,10 +43,9 @@ CT_TEST(rpcping_histogram, a_percentile_is_within_its_class)
 {
 	static const int64_t around[] = {-1, 0, 1};
 	uint64_t ns, got;
-	unsigned int bit, i;
 
-	for (bit = 1; bit < 63; bit++) {
-		for (i = 0; i < 6; i++) {
+	for (unsigned int bit = 1; bit < 63; bit++) {
+		for (unsigned int i = 0; i < 6; i++) {
 			ns = (i < 3 ? UINT64_C(1) << bit : UINT64_C(3) << (bit - 1)) +
 			     (uint64_t)around[i % 3];
 			begin();

@@ -62,7 +62,7 @@ int ends_open(struct ends *e, enum rpr_mode mode)
 {
 	int ret;
 
-	memset(e, 0, sizeof(*e));
+	ends_close(e);
 	e->info = ends_info(mode);
 	if (!e->info)
 		return -FI_ENODATA;
@@ -75,27 +75,39 @@ out:
 	return ret;
 }
 
+int ends_bind(struct end *end)
+{
+	int ret = fi_ep_bind(end->ep, &end->eq->fid, 0);
+
+	return ret ? ret : fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
+}
+
 int ends_endpoint(struct end *end, struct fi_info *info)
 {
 	int ret;
 
 	TRY(fi_endpoint(end->domain, info, &end->ep, end));
-	TRY(fi_ep_bind(end->ep, &end->eq->fid, 0));
-	TRY(fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV));
+	TRY(ends_bind(end));
 	TRY(fi_enable(end->ep));
 out:
 	return ret;
 }
 
+int ends_connect(struct ends *e)
+{
+	char addr[256];
+	size_t len = sizeof(addr);
+	int ret = fi_getname(&e->pep->fid, addr, &len);
+
+	return ret ? ret : fi_connect(e->client.ep, addr, NULL, 0);
+}
+
 struct fi_info *ends_request(struct ends *e)
 {
 	struct pair_event event = {.entry.info = NULL};
-	char addr[256];
-	size_t len = sizeof(addr);
 
 	CT_EXPECT_EQ(ends_endpoint(&e->client, e->info), 0);
-	CT_EXPECT_EQ(fi_getname(&e->pep->fid, addr, &len), 0);
-	CT_EXPECT_EQ(fi_connect(e->client.ep, addr, NULL, 0), 0);
+	CT_EXPECT_EQ(ends_connect(e), 0);
 	CT_EXPECT_EQ(pair_expect(e->server.eq, FI_CONNREQ, &event), 0);
 	return event.entry.info;
 }
@@ -110,9 +122,16 @@ out:
 	return ret;
 }
 
-int ends_up(struct ends *e, enum rpr_mode mode)
+void ends_connected(struct ends *e)
 {
 	struct pair_event event;
+
+	CT_EXPECT_EQ(pair_expect(e->client.eq, FI_CONNECTED, &event), 0);
+	CT_EXPECT_EQ(pair_expect(e->server.eq, FI_CONNECTED, &event), 0);
+}
+
+int ends_up(struct ends *e, enum rpr_mode mode)
+{
 	struct fi_info *request;
 	int ret;
 
@@ -120,8 +139,7 @@ int ends_up(struct ends *e, enum rpr_mode mode)
 	request = ends_request(e);
 	ret = ends_accept(e, request);
 	fi_freeinfo(request);
-	CT_EXPECT_EQ(pair_expect(e->client.eq, FI_CONNECTED, &event), 0);
-	CT_EXPECT_EQ(pair_expect(e->server.eq, FI_CONNECTED, &event), 0);
+	ends_connected(e);
 out:
 	return ret;
 }
@@ -147,12 +165,14 @@ static void end_close(struct end *end)
 
 void ends_close(struct ends *e)
 {
+	if (!e->info)
+		return;
 	if (e->pep)
 		close_fid(&e->pep->fid);
 	end_close(&e->client);
 	end_close(&e->server);
-	if (e->info)
-		fi_freeinfo(e->info);
+	fi_freeinfo(e->info);
+	memset(e, 0, sizeof(*e));
 	CT_EXPECT_EQ(scr_open(), 0);
 }
 
@@ -169,4 +189,39 @@ void ends_message(struct end *from, struct end *to)
 	pair_nothing(to->cq);
 	pair_done(from->cq, from, FI_SEND | FI_MSG);
 	pair_nothing(from->cq);
+}
+
+void ends_send(struct end *from, size_t len)
+{
+	CT_EXPECT_EQ(fi_send(from->ep, from->sent, len, NULL, 0, from), 0);
+}
+
+void ends_byte(struct end *from, char byte)
+{
+	from->sent[0] = byte;
+	CT_EXPECT_EQ(fi_inject(from->ep, from->sent, ENDS_SHORT, 0), 0);
+}
+
+void ends_rpc(struct end *from, uint32_t xid, bool reply)
+{
+	memset(from->sent, 0, ENDS_LONG);
+	from->sent[2] = (char)(xid >> 8);
+	from->sent[3] = (char)xid;
+	from->sent[7] = reply;
+	from->sent[11] = reply ? 0 : 2;
+}
+
+void ends_hold(struct end *end)
+{
+	scr_hold(SCR_ARRIVALS);
+	pair_nothing(end->cq);
+	scr_hold(0);
+}
+
+void ends_no_event(struct fid_eq *eq)
+{
+	struct pair_event event;
+	uint32_t number;
+
+	CT_EXPECT_EQ(fi_eq_read(eq, &number, &event, sizeof(event), 0), -FI_EAGAIN);
 }

@@ -1,45 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Unit tests of prov/rpcrdma: of its wire format, and of the rest over the scripted provider.
-check_PROGRAMS += fabtests/unit/unit_rpcrdma
-TESTS += fabtests/unit/unit_rpcrdma
-fabtests_unit_unit_rpcrdma_SOURCES = \
-	fabtests/unit/rpcrdma/call/test_desc.c \
-	fabtests/unit/rpcrdma/call/test_down.c \
-	fabtests/unit/rpcrdma/call/test_gap.c \
-	fabtests/unit/rpcrdma/call/test_match.c \
-	fabtests/unit/rpcrdma/call/test_poison.c \
-	fabtests/unit/rpcrdma/call/test_post.c \
-	fabtests/unit/rpcrdma/cm/test_agree.c \
-	fabtests/unit/rpcrdma/cm/test_early.c \
-	fabtests/unit/rpcrdma/cm/test_ready.c \
-	fabtests/unit/rpcrdma/cm/test_request.c \
-	fabtests/unit/rpcrdma/ends.c \
-	fabtests/unit/rpcrdma/ends.h \
-	fabtests/unit/rpcrdma/ep/test_enable.c \
-	fabtests/unit/rpcrdma/ep/test_memory.c \
-	fabtests/unit/rpcrdma/ep/test_stats.c \
-	fabtests/unit/rpcrdma/wire/headers.c \
-	fabtests/unit/rpcrdma/wire/headers.h \
-	fabtests/unit/rpcrdma/wire/test_examples.c \
-	fabtests/unit/rpcrdma/wire/test_message.c \
-	fabtests/unit/rpcrdma/wire/test_pack.c \
-	fabtests/unit/rpcrdma/wire/test_parse.c \
-	fabtests/unit/rpcrdma/wire/test_private.c \
-	fabtests/unit/rpcrdma/wire/test_random.c \
-	fabtests/unit/rpcrdma/wire/test_short.c \
-	fabtests/unit/rpcrdma/wrap/test_reply.c \
-	fabtests/unit/script/pair.c \
-	fabtests/unit/script/pair.h
-nodist_EXTRA_fabtests_unit_unit_rpcrdma_SOURCES = fabtests/unit/dummy.cc
-fabtests_unit_unit_rpcrdma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests/unit -I$(top_srcdir)/prov/rpcrdma \
-	-I$(top_srcdir)/fabtests/unit/rpcrdma -I$(top_srcdir)/fabtests/unit/script $(LIBFABRIC_CFLAGS)
-fabtests_unit_unit_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(CT_WRAP_ALLOC) $(CT_WRAP_LOG) $(SCRIPT_EXPORT)
-fabtests_unit_unit_rpcrdma_LDADD = fabtests/unit/script/libscript.la fabtests/unit/libct.la \
-	prov/rpcrdma/librpcrdma-objs.la prov/common/libcairn-common.la $(LIBFABRIC_LIBS)
+%D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/prov/rpcrdma -I$(srcdir)/%D% -I$(srcdir)/fabtests/script
+unit_tests += fabtests/unit/unit_rpcrdma
+fabtests_unit_unit_rpcrdma_SOURCES = %D%/call/test_desc.c %D%/call/test_down.c %D%/call/test_gap.c \
+	%D%/call/test_match.c %D%/call/test_poison.c %D%/call/test_post.c %D%/cm/test_agree.c \
+	%D%/cm/test_early.c %D%/cm/test_ready.c %D%/cm/test_request.c %D%/ends.c %D%/ends.h \
+	%D%/ep/test_enable.c %D%/ep/test_memory.c %D%/ep/test_stats.c %D%/wire/headers.c \
+	%D%/wire/headers.h %D%/wire/test_examples.c %D%/wire/test_message.c %D%/wire/test_pack.c \
+	%D%/wire/test_parse.c %D%/wire/test_private.c %D%/wire/test_random.c %D%/wire/test_short.c \
+	%D%/wrap/test_reply.c
+fabtests_unit_unit_rpcrdma_LDFLAGS = $(AM_LDFLAGS) $(script_export)
+fabtests_unit_unit_rpcrdma_LDADD = $(script_libs) $(ct_libs) $(rpcrdma_libs)
 
-check_PROGRAMS += fabtests/unit/rpcrdma/who_answers
-fabtests_unit_rpcrdma_who_answers_SOURCES = fabtests/unit/rpcrdma/who_answers.c
-fabtests_unit_rpcrdma_who_answers_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS)
-fabtests_unit_rpcrdma_who_answers_LDADD = $(LIBFABRIC_LIBS)
-TESTS += fabtests/unit/rpcrdma/test-choice.sh
-EXTRA_DIST += fabtests/unit/rpcrdma/local.mk fabtests/unit/rpcrdma/test-choice.sh
+check_PROGRAMS += %D%/who_answers
+TESTS += %D%/test-choice.sh
+EXTRA_DIST += %D%/test-choice.sh

@@ -2,7 +2,7 @@
 /*
  * A port of the subnet, opened by libibumad: what a node knows of its own port, and a
  * client of subnet administration (sa_client.h) that sends and receives there. Not thread
- * safe. A library of its own (libpverbs-umad.la), for the provider and for tools.
+ * safe. For the provider and for tools, which are linked with $(pverbs_umad_libs).
  */
 #ifndef PVB_SA_SA_UMAD_H
 #define PVB_SA_SA_UMAD_H

@@ -13,6 +13,7 @@ void av_world_open(struct av_world *w, enum fi_av_type type, uint32_t format,
 	struct fi_av_attr attr = {.type = type, .flags = flags};
 	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE, .flags = FI_WRITE};
 
+	av_world_close(w);
 	memset(w, 0, sizeof(*w));
 	CT_EXPECT_EQ(crn_eq_init(&w->eq, &av_prov, &eq_attr, NULL, NULL), 0);
 	w->eq.fabric = &w->fabric;
@@ -28,8 +29,12 @@ void av_world_open_async(struct av_world *w)
 
 void av_world_close(struct av_world *w)
 {
-	CT_EXPECT_EQ(fi_close(&w->av.fid.fid), 0);
-	CT_EXPECT_EQ(fi_close(&w->eq.fid.fid), 0);
+	if (w->av.fid.fid.fclass)
+		CT_EXPECT_EQ(fi_close(&w->av.fid.fid), 0);
+	w->av.fid.fid.fclass = 0;
+	if (w->eq.fid.fid.fclass)
+		CT_EXPECT_EQ(fi_close(&w->eq.fid.fid), 0);
+	w->eq.fid.fid.fclass = 0;
 }
 
 struct sockaddr_in in_of(unsigned int number)

@@ -14,6 +14,7 @@ struct av_world {
 
 extern struct fi_provider av_prov;
 
+/* A world that is open is closed first. */
 void av_world_open(struct av_world *w, enum fi_av_type type, uint32_t format,
 		   uint64_t flags);
 /* Also of one whose queue is bound. */

@@ -49,11 +49,10 @@ CT_TEST(av, refuses_what_it_does_not_offer)
 	};
 	struct fi_av_attr attr;
 	struct crn_av av;
-	size_t i;
 	int ret;
 
 	CT_EXPECT_EQ(crn_av_init(&av, NULL, NULL, FI_SOCKADDR, true, NULL), -FI_EINVAL);
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].what);
 		attr = rows[i].attr;
 		ret = crn_av_init(&av, NULL, &attr, rows[i].format, true, NULL);
@@ -63,15 +62,19 @@ CT_TEST(av, refuses_what_it_does_not_offer)
 	}
 }
 
-CT_TEST(av, says_what_it_is)
+static void set_up(struct av_world *w)
 {
-	struct av_world w;
+	av_world_open(w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
+}
 
-	av_world_open(&w, FI_AV_MAP, FI_SOCKADDR_IN, 0);
-	CT_EXPECT_EQ(w.av.fid.fid.fclass, FI_CLASS_AV);
-	CT_EXPECT_EQ(w.av.fid.fid.context, &w);
-	CT_EXPECT_EQ(w.av.domain, &w.domain);
-	av_world_close(&w);
+CT_FIXTURE(av, struct av_world, set_up, av_world_close);
+
+CT_TEST_F(av, says_what_it_is)
+{
+	av_world_open(t, FI_AV_MAP, FI_SOCKADDR_IN, 0);
+	CT_EXPECT_EQ(t->av.fid.fid.fclass, FI_CLASS_AV);
+	CT_EXPECT_EQ(t->av.fid.fid.context, t);
+	CT_EXPECT_EQ(t->av.domain, &t->domain);
 }
 
 /* "Indicates the expected number of addresses" */
@@ -101,65 +104,57 @@ CT_TEST(av, memory_may_run_out_while_it_opens)
 
 /* "If resources are still associated with the AV when attempting to close, the call will
  * return -FI_EBUSY." */
-CT_TEST(av, is_busy_while_an_endpoint_is_bound)
+CT_TEST_F(av, is_busy_while_an_endpoint_is_bound)
 {
-	struct av_world w;
-
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	atomic_fetch_add(&w.av.refs, 1);
-	CT_EXPECT_EQ(fi_close(&w.av.fid.fid), -FI_EBUSY);
-	CT_EXPECT_EQ(insert_in(&w, 1), 0);
-	atomic_fetch_sub(&w.av.refs, 1);
-	av_world_close(&w);
+	atomic_fetch_add(&t->av.refs, 1);
+	CT_EXPECT_EQ(fi_close(&t->av.fid.fid), -FI_EBUSY);
+	CT_EXPECT_EQ(insert_in(t, 1), 0);
+	atomic_fetch_sub(&t->av.refs, 1);
 }
 
 /* "Associates an event queue with the AV. [...] Flags are reserved for future use and
  * must be 0." */
-CT_TEST(av, binds_one_event_queue_of_its_fabric)
+CT_TEST_F(av, binds_one_event_queue_of_its_fabric)
 {
 	struct fid_fabric other;
 	struct fid cq = {.fclass = FI_CLASS_CQ};
-	struct av_world w;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, FI_EVENT);
-	CT_EXPECT_EQ(fi_av_bind(&w.av.fid, &cq, 0), -FI_ENOSYS);
-	CT_EXPECT_EQ(fi_av_bind(&w.av.fid, &w.eq.fid.fid, 1), -FI_EINVAL);
-	w.eq.fabric = &other;
-	CT_EXPECT_EQ(fi_av_bind(&w.av.fid, &w.eq.fid.fid, 0), -FI_EINVAL);
-	w.eq.fabric = &w.fabric;
-	CT_EXPECT_EQ(fi_av_bind(&w.av.fid, &w.eq.fid.fid, 0), 0);
-	CT_EXPECT_EQ(fi_av_bind(&w.av.fid, &w.eq.fid.fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_close(&w.eq.fid.fid), -FI_EBUSY);
-	av_world_close(&w);
+	av_world_open(t, FI_AV_TABLE, FI_SOCKADDR_IN, FI_EVENT);
+	CT_EXPECT_EQ(fi_av_bind(&t->av.fid, &cq, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_av_bind(&t->av.fid, &t->eq.fid.fid, 1), -FI_EINVAL);
+	t->eq.fabric = &other;
+	CT_EXPECT_EQ(fi_av_bind(&t->av.fid, &t->eq.fid.fid, 0), -FI_EINVAL);
+	t->eq.fabric = &t->fabric;
+	CT_EXPECT_EQ(fi_av_bind(&t->av.fid, &t->eq.fid.fid, 0), 0);
+	CT_EXPECT_EQ(fi_av_bind(&t->av.fid, &t->eq.fid.fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_close(&t->eq.fid.fid), -FI_EBUSY);
 }
 
 /* "If the actual address is larger than what can fit into the buffer, it will be
  * truncated. On output, addrlen is set to the size of the buffer needed" */
-CT_TEST(av, lookup_gives_the_address_or_the_begin_of_it)
+CT_TEST_F(av, lookup_gives_the_address_or_the_begin_of_it)
 {
 	struct sockaddr_in in = in_of(7), got = {0};
-	struct av_world w;
 	size_t len;
 
-	av_world_open(&w, FI_AV_MAP, FI_SOCKADDR_IN, 0);
-	insert_in(&w, 7);
+	av_world_open(t, FI_AV_MAP, FI_SOCKADDR_IN, 0);
+	insert_in(t, 7);
 	len = sizeof(got) + 5;
-	CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, 0, &got, &len), 0);
+	CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, 0, &got, &len), 0);
 	CT_EXPECT_EQ(len, sizeof(got));
 	CT_EXPECT_MEMEQ(&got, &in, sizeof(in));
 	memset(&got, 0x5a, sizeof(got));
 	len = 4;
-	CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, 0, &got, &len), 0);
+	CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, 0, &got, &len), 0);
 	CT_EXPECT_EQ(len, sizeof(got));
 	CT_EXPECT_MEMEQ(&got, &in, 4);
 	CT_EXPECT_EQ(((char *)&got)[4], 0x5a);
 	len = 0;
-	CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, 0, NULL, &len), 0);
+	CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, 0, NULL, &len), 0);
 	CT_EXPECT_EQ(len, sizeof(got));
-	av_world_close(&w);
 }
 
-CT_TEST(av, lookup_of_what_was_not_inserted_is_an_error)
+CT_TEST_F(av, lookup_of_what_was_not_inserted_is_an_error)
 {
 	static const fi_addr_t none[] = {1,
 					 63,
@@ -170,230 +165,197 @@ CT_TEST(av, lookup_of_what_was_not_inserted_is_an_error)
 					 FI_ADDR_NOTAVAIL,
 					 FI_ADDR_NOTAVAIL - 1};
 	struct sockaddr_in got;
-	struct av_world w;
-	size_t i, len;
+	size_t len;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	insert_in(&w, 7);
-	for (i = 0; i < CRN_COUNT(none); i++) {
+	insert_in(t, 7);
+	for (size_t i = 0; i < CRN_COUNT(none); i++) {
 		len = sizeof(got);
-		CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, none[i], &got, &len), -FI_EINVAL);
-		CT_EXPECT_EQ(crn_av_addr(&w.av, none[i]), NULL);
-		CT_EXPECT_EQ(crn_av_peer(&w.av, none[i]), NULL);
-		CT_EXPECT_EQ(remove_one(&w, none[i]), -FI_EINVAL);
+		CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, none[i], &got, &len), -FI_EINVAL);
+		CT_EXPECT_EQ(crn_av_addr(&t->av, none[i]), NULL);
+		CT_EXPECT_EQ(crn_av_peer(&t->av, none[i]), NULL);
+		CT_EXPECT_EQ(remove_one(t, none[i]), -FI_EINVAL);
 	}
-	av_world_close(&w);
 }
 
 /* "On output, addrlen is set to the size of the buffer needed to store the address. [...]
  * If the provided buffer is too small, the results will be truncated. fi_av_straddr
  * returns a pointer to buf." */
-CT_TEST(av, an_address_has_the_text_that_getinfo_reads)
+CT_TEST_F(av, an_address_has_the_text_that_getinfo_reads)
 {
 	struct sockaddr_in in = in_of(7);
 	struct sockaddr_in6 in6 = in6_of(7);
 	struct sockaddr other = {.sa_family = AF_UNIX};
-	struct av_world w;
 	char text[80];
 	size_t len = sizeof(text);
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR, 0);
-	CT_EXPECT_EQ(fi_av_straddr(&w.av.fid, &in, text, &len), text);
+	av_world_open(t, FI_AV_TABLE, FI_SOCKADDR, 0);
+	CT_EXPECT_EQ(fi_av_straddr(&t->av.fid, &in, text, &len), text);
 	CT_EXPECT_STREQ(text, "fi_sockaddr_in://10.0.0.7:1007");
 	CT_EXPECT_EQ(len, strlen(text) + 1);
 	len = 10;
 	memset(text, '-', sizeof(text));
-	CT_EXPECT_EQ(fi_av_straddr(&w.av.fid, &in, text, &len), text);
+	CT_EXPECT_EQ(fi_av_straddr(&t->av.fid, &in, text, &len), text);
 	CT_EXPECT_STREQ(text, "fi_sockad");
 	CT_EXPECT_EQ(text[10], '-');
 	CT_EXPECT_EQ(len, strlen("fi_sockaddr_in://10.0.0.7:1007") + 1);
 	len = sizeof(text);
-	fi_av_straddr(&w.av.fid, &in6, text, &len);
+	fi_av_straddr(&t->av.fid, &in6, text, &len);
 	CT_EXPECT_STREQ(text, "fi_sockaddr_in6://[fd00::7]:1007");
 	len = sizeof(text);
-	fi_av_straddr(&w.av.fid, &other, text, &len);
+	fi_av_straddr(&t->av.fid, &other, text, &len);
 	CT_EXPECT_STREQ(text, "(unknown family 1)");
 	len = 0;
-	CT_EXPECT_EQ(fi_av_straddr(&w.av.fid, &in, NULL, &len), NULL);
+	CT_EXPECT_EQ(fi_av_straddr(&t->av.fid, &in, NULL, &len), NULL);
 	CT_EXPECT_EQ(len, strlen("fi_sockaddr_in://10.0.0.7:1007") + 1);
-	av_world_close(&w);
 }
 
 /* "The removed address [...] is invalid until it is returned again by a new
  * fi_av_insert.", "providers are required to support the removal, followed by the
  * re-insertion of an address" */
-CT_TEST(av, a_removed_address_may_be_inserted_again)
+CT_TEST_F(av, a_removed_address_may_be_inserted_again)
 {
 	struct sockaddr_in in = in_of(1);
-	struct av_world w;
 
-	av_world_open(&w, FI_AV_MAP, FI_SOCKADDR_IN, 0);
-	insert_in(&w, 0);
-	CT_EXPECT_EQ(insert_in(&w, 1), 1);
-	CT_EXPECT_EQ(remove_one(&w, 1), 0);
-	CT_EXPECT_STREQ(text_at(&w, 1), "");
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
-	CT_EXPECT_EQ(remove_one(&w, 1), -FI_EINVAL);
-	CT_EXPECT_EQ(insert_in(&w, 1), 1);
-	CT_EXPECT_STREQ(text_at(&w, 1), "10.0.0.1:1001");
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), 1);
-	av_world_close(&w);
+	av_world_open(t, FI_AV_MAP, FI_SOCKADDR_IN, 0);
+	insert_in(t, 0);
+	CT_EXPECT_EQ(insert_in(t, 1), 1);
+	CT_EXPECT_EQ(remove_one(t, 1), 0);
+	CT_EXPECT_STREQ(text_at(t, 1), "");
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(remove_one(t, 1), -FI_EINVAL);
+	CT_EXPECT_EQ(insert_in(t, 1), 1);
+	CT_EXPECT_STREQ(text_at(t, 1), "10.0.0.1:1001");
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), 1);
 }
 
 /* "Flags are reserved for future use and must be 0." */
-CT_TEST(av, removal_removes_what_it_can)
+CT_TEST_F(av, removal_removes_what_it_can)
 {
 	fi_addr_t addrs[] = {0, FI_ADDR_NOTAVAIL, 2};
-	struct av_world w;
-	unsigned int i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	for (i = 0; i < 3; i++)
-		insert_in(&w, i);
-	CT_EXPECT_EQ(fi_av_remove(&w.av.fid, addrs, 3, FI_MORE), -FI_EINVAL);
-	CT_EXPECT_STREQ(text_at(&w, 0), "10.0.0.0:1000");
-	CT_EXPECT_EQ(fi_av_remove(&w.av.fid, addrs, 3, 0), -FI_EINVAL);
-	CT_EXPECT_STREQ(text_at(&w, 0), "");
-	CT_EXPECT_STREQ(text_at(&w, 1), "10.0.0.1:1001");
-	CT_EXPECT_STREQ(text_at(&w, 2), "");
-	CT_EXPECT_EQ(fi_av_remove(&w.av.fid, addrs, 0, 0), 0);
-	av_world_close(&w);
+	for (unsigned int i = 0; i < 3; i++)
+		insert_in(t, i);
+	CT_EXPECT_EQ(fi_av_remove(&t->av.fid, addrs, 3, FI_MORE), -FI_EINVAL);
+	CT_EXPECT_STREQ(text_at(t, 0), "10.0.0.0:1000");
+	CT_EXPECT_EQ(fi_av_remove(&t->av.fid, addrs, 3, 0), -FI_EINVAL);
+	CT_EXPECT_STREQ(text_at(t, 0), "");
+	CT_EXPECT_STREQ(text_at(t, 1), "10.0.0.1:1001");
+	CT_EXPECT_STREQ(text_at(t, 2), "");
+	CT_EXPECT_EQ(fi_av_remove(&t->av.fid, addrs, 0, 0), 0);
 }
 
 /* fi_cq(3): "Returned source addressing data is converted from the native address used by
  * the underlying fabric into an fi_addr_t" */
-CT_TEST(av, an_address_leads_back_to_its_fi_addr)
+CT_TEST_F(av, an_address_leads_back_to_its_fi_addr)
 {
 	struct sockaddr_in in, other_port;
 	struct sockaddr_in6 in6 = in6_of(3), scoped;
 	struct sockaddr unknown = {.sa_family = AF_UNIX};
-	struct av_world w;
 	fi_addr_t place;
-	unsigned int i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR, 0);
+	av_world_open(t, FI_AV_TABLE, FI_SOCKADDR, 0);
 	in = in_of(0);
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
-	for (i = 0; i < 300; i++)
-		CT_EXPECT_EQ(insert_in(&w, i), i);
-	CT_EXPECT_EQ(fi_av_insert(&w.av.fid, &in6, 1, &place, 0, NULL), 1);
-	for (i = 0; i < 300; i++) {
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
+	for (unsigned int i = 0; i < 300; i++)
+		CT_EXPECT_EQ(insert_in(t, i), i);
+	CT_EXPECT_EQ(fi_av_insert(&t->av.fid, &in6, 1, &place, 0, NULL), 1);
+	for (unsigned int i = 0; i < 300; i++) {
 		in = in_of(i);
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), i);
 	}
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in6), 300);
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in6), 300);
 	/* Of a peer's link-local address the receiver knows the scope. */
 	scoped = in6;
 	scoped.sin6_scope_id = 2;
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&scoped), 300);
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&scoped), 300);
 	other_port = in_of(7);
 	other_port.sin_port = htons(1);
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&other_port),
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&other_port),
 		     FI_ADDR_NOTAVAIL);
-	CT_EXPECT_EQ(crn_av_find(&w.av, &unknown), FI_ADDR_NOTAVAIL);
-	for (i = 0; i < 300; i += 2)
-		CT_EXPECT_EQ(remove_one(&w, i), 0);
-	for (i = 0; i < 300; i++) {
+	CT_EXPECT_EQ(crn_av_find(&t->av, &unknown), FI_ADDR_NOTAVAIL);
+	for (unsigned int i = 0; i < 300; i += 2)
+		CT_EXPECT_EQ(remove_one(t, i), 0);
+	for (unsigned int i = 0; i < 300; i++) {
 		in = in_of(i);
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in),
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in),
 			     i % 2 ? i : FI_ADDR_NOTAVAIL);
 	}
-	av_world_close(&w);
 }
 
 /* "Attempting to insert a duplicate copy of the same address into an AV may result in
  * undefined behavior": here each copy is an address of its own. */
-CT_TEST(av, of_copies_the_first_is_found)
+CT_TEST_F(av, of_copies_the_first_is_found)
 {
 	struct sockaddr_in in = in_of(5);
-	struct av_world w;
-	fi_addr_t i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	for (i = 0; i < 100; i++)
-		CT_EXPECT_EQ(insert_in(&w, 5), i);
-	for (i = 0; i < 100; i++) {
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
-		CT_EXPECT_EQ(remove_one(&w, i), 0);
+	for (fi_addr_t i = 0; i < 100; i++)
+		CT_EXPECT_EQ(insert_in(t, 5), i);
+	for (fi_addr_t i = 0; i < 100; i++) {
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), i);
+		CT_EXPECT_EQ(remove_one(t, i), 0);
 	}
-	av_world_close(&w);
 }
 
 /* The others lead nowhere while one more is inserted: who looked at them would end. All
  * fit into the first chunk, so that no list is made anew. */
-CT_TEST(av, a_copy_is_inserted_without_a_look_at_those_between_first_and_last)
+CT_TEST_F(av, a_copy_is_inserted_without_a_look_at_those_between_first_and_last)
 {
 	const unsigned int copies = 60;
 	struct sockaddr_in in = in_of(5);
 	uint32_t next[60] = {0};
-	struct av_world w;
-	unsigned int i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	for (i = 0; i < copies; i++) {
-		CT_EXPECT_EQ(insert_in(&w, 5), i);
+	for (unsigned int i = 0; i < copies; i++) {
+		CT_EXPECT_EQ(insert_in(t, 5), i);
 		if (i < 2)
 			continue;
-		next[i - 1] = crn_av_entry(&w.av, i - 1)->next;
-		crn_av_entry(&w.av, i - 1)->next = UINT32_MAX;
+		next[i - 1] = crn_av_entry(&t->av, i - 1)->next;
+		crn_av_entry(&t->av, i - 1)->next = UINT32_MAX;
 	}
-	for (i = 1; i < copies - 1; i++)
-		crn_av_entry(&w.av, i)->next = next[i];
-	for (i = 0; i < copies; i++) {
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
-		CT_EXPECT_EQ(remove_one(&w, i), 0);
+	for (unsigned int i = 1; i < copies - 1; i++)
+		crn_av_entry(&t->av, i)->next = next[i];
+	for (unsigned int i = 0; i < copies; i++) {
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), i);
+		CT_EXPECT_EQ(remove_one(t, i), 0);
 	}
-	av_world_close(&w);
 }
 
 /* From either end and from between; what is left keeps its order. */
-CT_TEST(av, copies_are_removed_in_any_order)
+CT_TEST_F(av, copies_are_removed_in_any_order)
 {
 	static const fi_addr_t order[] = {4, 2, 0, 3, 1};
 	static const fi_addr_t first[] = {0, 0, 1, 1, FI_ADDR_NOTAVAIL};
 	struct sockaddr_in in = in_of(5);
-	struct av_world w;
-	size_t i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	for (i = 0; i < CRN_COUNT(order); i++)
-		CT_EXPECT_EQ(insert_in(&w, 5), i);
-	for (i = 0; i < CRN_COUNT(order); i++) {
-		CT_EXPECT_EQ(remove_one(&w, order[i]), 0);
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), first[i]);
+	for (size_t i = 0; i < CRN_COUNT(order); i++)
+		CT_EXPECT_EQ(insert_in(t, 5), i);
+	for (size_t i = 0; i < CRN_COUNT(order); i++) {
+		CT_EXPECT_EQ(remove_one(t, order[i]), 0);
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), first[i]);
 	}
-	CT_EXPECT_EQ(insert_in(&w, 5), 0);
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), 0);
-	av_world_close(&w);
+	CT_EXPECT_EQ(insert_in(t, 5), 0);
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), 0);
 }
 
-CT_TEST(av, of_endpoints_of_one_host_each_is_found)
+CT_TEST_F(av, of_endpoints_of_one_host_each_is_found)
 {
 	struct sockaddr_in in = in_of(0);
-	struct av_world w;
-	fi_addr_t i;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	for (i = 0; i < 500; i++) {
+	for (fi_addr_t i = 0; i < 500; i++) {
 		in.sin_port = htons((uint16_t)(2000 + i));
-		CT_EXPECT_EQ(fi_av_insert(&w.av.fid, &in, 1, NULL, 0, NULL), 1);
+		CT_EXPECT_EQ(fi_av_insert(&t->av.fid, &in, 1, NULL, 0, NULL), 1);
 	}
-	for (i = 0; i < 500; i++) {
+	for (fi_addr_t i = 0; i < 500; i++) {
 		in.sin_port = htons((uint16_t)(2000 + i));
-		CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), i);
+		CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), i);
 	}
 	in.sin_port = htons(1999);
-	CT_EXPECT_EQ(crn_av_find(&w.av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
-	av_world_close(&w);
+	CT_EXPECT_EQ(crn_av_find(&t->av, (struct sockaddr *)&in), FI_ADDR_NOTAVAIL);
 }
 
-CT_TEST(av, sets_of_addresses_are_not_offered)
+CT_TEST_F(av, sets_of_addresses_are_not_offered)
 {
 	struct fi_av_set_attr attr = {0};
 	struct fid_av_set *set;
-	struct av_world w;
 
-	av_world_open(&w, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
-	CT_EXPECT_EQ(w.av.fid.ops->av_set(&w.av.fid, &attr, &set, NULL), -FI_ENOSYS);
-	av_world_close(&w);
+	CT_EXPECT_EQ(t->av.fid.ops->av_set(&t->av.fid, &attr, &set, NULL), -FI_ENOSYS);
 }

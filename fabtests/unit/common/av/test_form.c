@@ -72,53 +72,56 @@ static void words_open(struct av_world *w, const struct crn_av_form *form)
 	CT_EXPECT_EQ(crn_av_init_form(&w->av, &w->domain, &attr, form, true, w), 0);
 }
 
-CT_TEST(av_form, addresses_are_what_the_form_says)
+static void set_up(struct av_world *w)
+{
+	av_world_open(w, FI_AV_MAP, FI_SOCKADDR, 0);
+}
+
+CT_FIXTURE(av_form, struct av_world, set_up, av_world_close);
+
+CT_TEST_F(av_form, addresses_are_what_the_form_says)
 {
 	const uint64_t in[] = {0x100000007, 0x100000000, 0x200000008};
 	fi_addr_t at[3];
 	uint64_t got, other = 0x500000008;
 	char text[64];
 	size_t len = sizeof(got);
-	struct av_world w;
 
-	words_open(&w, &words);
-	CT_EXPECT_EQ(fi_av_insert(&w.av.fid, in, 3, at, 0, NULL), 2);
+	words_open(t, &words);
+	CT_EXPECT_EQ(fi_av_insert(&t->av.fid, in, 3, at, 0, NULL), 2);
 	CT_EXPECT_EQ(at[0], 0);
 	CT_EXPECT_EQ(at[1], FI_ADDR_NOTAVAIL);
 	CT_EXPECT_EQ(at[2], 1);
-	CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, 1, &got, &len), 0);
+	CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, 1, &got, &len), 0);
 	CT_EXPECT_EQ(got, in[2]);
 	CT_EXPECT_EQ(len, sizeof(got));
-	CT_EXPECT_EQ(crn_av_find(&w.av, &other), 1);
+	CT_EXPECT_EQ(crn_av_find(&t->av, &other), 1);
 	other = 0;
-	CT_EXPECT_EQ(crn_av_find(&w.av, &other), FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(crn_av_find(&t->av, &other), FI_ADDR_NOTAVAIL);
 	len = sizeof(text);
-	CT_EXPECT_STREQ(fi_av_straddr(&w.av.fid, &in[0], text, &len), "word://100000007");
+	CT_EXPECT_STREQ(fi_av_straddr(&t->av.fid, &in[0], text, &len),
+			"word://100000007");
 	CT_EXPECT_EQ(len, strlen(text) + 1);
-	av_world_close(&w);
 }
 
 /* fi_av(3): nodes and services count up, the services of a node together. */
-CT_TEST(av_form, names_are_what_the_form_says)
+CT_TEST_F(av_form, names_are_what_the_form_says)
 {
 	struct crn_av_form nameless = words;
-	struct av_world w;
 	fi_addr_t at[6];
 	uint64_t got;
-	size_t i, len;
+	size_t len;
 
-	words_open(&w, &words);
-	CT_EXPECT_EQ(fi_av_insertsym(&w.av.fid, "a", 2, "10", 3, at, 0, NULL), 6);
-	for (i = 0; i < 6; i++) {
+	words_open(t, &words);
+	CT_EXPECT_EQ(fi_av_insertsym(&t->av.fid, "a", 2, "10", 3, at, 0, NULL), 6);
+	for (size_t i = 0; i < 6; i++) {
 		len = sizeof(got);
-		CT_EXPECT_EQ(fi_av_lookup(&w.av.fid, at[i], &got, &len), 0);
+		CT_EXPECT_EQ(fi_av_lookup(&t->av.fid, at[i], &got, &len), 0);
 		CT_EXPECT_EQ(got, (0xa + i / 3) << 16 | (0x10 + i % 3));
 	}
-	CT_EXPECT_EQ(fi_av_insertsvc(&w.av.fid, "a", "7", at, 0, NULL), 1);
-	CT_EXPECT_EQ(fi_av_insertsvc(&w.av.fid, "a", NULL, at, 0, NULL), 0);
-	av_world_close(&w);
+	CT_EXPECT_EQ(fi_av_insertsvc(&t->av.fid, "a", "7", at, 0, NULL), 1);
+	CT_EXPECT_EQ(fi_av_insertsvc(&t->av.fid, "a", NULL, at, 0, NULL), 0);
 	nameless.resolve = NULL;
-	words_open(&w, &nameless);
-	CT_EXPECT_EQ(fi_av_insertsvc(&w.av.fid, "a", "7", at, 0, NULL), -FI_ENOSYS);
-	av_world_close(&w);
+	words_open(t, &nameless);
+	CT_EXPECT_EQ(fi_av_insertsvc(&t->av.fid, "a", "7", at, 0, NULL), -FI_ENOSYS);
 }

@@ -36,9 +36,8 @@ static void *changer(void *arg)
 {
 	const unsigned int first = (unsigned int)(uintptr_t)arg * EACH + 1;
 	fi_addr_t place;
-	unsigned int i;
 
-	for (i = first; i < first + EACH; i++) {
+	for (unsigned int i = first; i < first + EACH; i++) {
 		place = insert_in(&world, i);
 		if (i % 2)
 			CT_EXPECT_EQ(remove_one(&world, place), 0);
@@ -73,7 +72,6 @@ CT_TEST(av_threads, what_is_there_is_found_while_others_insert_and_remove)
 {
 	pthread_t changers[THREADS], lookers[LOOKERS];
 	struct sockaddr_in in;
-	unsigned int i;
 	fi_addr_t place;
 
 	av_world_open(&world, FI_AV_TABLE, FI_SOCKADDR_IN, 0);
@@ -81,19 +79,19 @@ CT_TEST(av_threads, what_is_there_is_found_while_others_insert_and_remove)
 	world.av.removed = removed;
 	CT_EXPECT_EQ(insert_in(&world, 0), 0);
 	atomic_store(&stop, false);
-	for (i = 0; i < LOOKERS; i++)
+	for (unsigned int i = 0; i < LOOKERS; i++)
 		CT_ASSERT_EQ(pthread_create(&lookers[i], NULL, looker, NULL), 0);
-	for (i = 0; i < THREADS; i++)
+	for (unsigned int i = 0; i < THREADS; i++)
 		CT_ASSERT_EQ(pthread_create(&changers[i], NULL, changer,
 					    (void *)(uintptr_t)i),
 			     0);
-	for (i = 0; i < THREADS; i++)
+	for (unsigned int i = 0; i < THREADS; i++)
 		pthread_join(changers[i], NULL);
 	atomic_store(&stop, true);
-	for (i = 0; i < LOOKERS; i++)
+	for (unsigned int i = 0; i < LOOKERS; i++)
 		pthread_join(lookers[i], NULL);
 	CT_EXPECT_EQ(world.av.count, 1 + THREADS * EACH / 2);
-	for (i = 1; i <= THREADS * EACH; i++) {
+	for (unsigned int i = 1; i <= THREADS * EACH; i++) {
 		in = in_of(i);
 		place = crn_av_find(&world.av, (struct sockaddr *)&in);
 		CT_EXPECT_EQ(place == FI_ADDR_NOTAVAIL, i % 2);

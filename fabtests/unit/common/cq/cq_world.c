@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
 #include "cairn_test.h"
 #include "cq_world.h"
 
 struct fid_domain cq_domain;
 
-struct crn_cq *open_cq_attr(const struct fi_cq_attr *attr, bool locked)
+void open_cq_attr(struct crn_cq *cq, const struct fi_cq_attr *attr, bool locked)
 {
-	struct crn_cq *cq = malloc(sizeof(*cq));
-
-	CT_EXPECT_EQ(crn_cq_init(cq, &cq_domain, attr, locked, &cq_domain), 0);
-	return cq;
+	close_cq(cq);
+	CT_ASSERT_EQ(crn_cq_init(cq, &cq_domain, attr, locked, &cq_domain), 0);
 }
 
-struct crn_cq *open_cq(enum fi_wait_obj wait_obj, size_t size, enum fi_cq_format format)
+void open_cq(struct crn_cq *cq, enum fi_wait_obj wait_obj, size_t size)
 {
-	struct fi_cq_attr attr = {.size = size, .format = format, .wait_obj = wait_obj};
+	struct fi_cq_attr attr = {.size = size,
+				  .format = FI_CQ_FORMAT_TAGGED,
+				  .wait_obj = wait_obj};
 
-	return open_cq_attr(&attr, true);
+	open_cq_attr(cq, &attr, true);
 }
 
 void close_cq(struct crn_cq *cq)
 {
-	CT_EXPECT_EQ(fi_close(&cq->fid.fid), 0);
-	free(cq);
+	if (cq->fid.fid.fclass)
+		CT_EXPECT_EQ(fi_close(&cq->fid.fid), 0);
+	cq->fid.fid.fclass = 0;
 }
 
 void *context_of(uintptr_t number)

@@ -7,9 +7,10 @@
 
 extern struct fid_domain cq_domain;
 
-/* close_cq frees what open_cq gives; its context is &cq_domain. */
-struct crn_cq *open_cq(enum fi_wait_obj wait_obj, size_t size, enum fi_cq_format format);
-struct crn_cq *open_cq_attr(const struct fi_cq_attr *attr, bool locked);
+/* The queue is zeroed, or open: then it is closed first. Its context is &cq_domain. */
+void open_cq(struct crn_cq *cq, enum fi_wait_obj wait_obj, size_t size); /* TAGGED */
+void open_cq_attr(struct crn_cq *cq, const struct fi_cq_attr *attr, bool locked);
+/* Nothing if it is not open. */
 void close_cq(struct crn_cq *cq);
 
 /* The completion that a number stands for: every field follows from it. */

@@ -7,8 +7,15 @@
 #include "cairn_test.h"
 #include "cq_world.h"
 
+static void set_up(struct crn_cq *cq)
+{
+	open_cq(cq, FI_WAIT_NONE, 4);
+}
+
+CT_FIXTURE(cq, struct crn_cq, set_up, close_cq);
+
 /* "Completion queues allow the application to select the amount of detail" */
-CT_TEST(cq, each_format_gives_the_fields_it_has_and_nothing_behind_them)
+CT_TEST_F(cq, each_format_gives_the_fields_it_has_and_nothing_behind_them)
 {
 	static const struct {
 		enum fi_cq_format format;
@@ -22,168 +29,146 @@ CT_TEST(cq, each_format_gives_the_fields_it_has_and_nothing_behind_them)
 	};
 	char buf[3 * sizeof(struct fi_cq_tagged_entry)], untouched[sizeof(buf)];
 	struct crn_cq_comp one = numbered(1), two = numbered(2);
-	size_t i;
 
 	memset(untouched, 0x5a, sizeof(untouched));
-	for (i = 0; i < CRN_COUNT(rows); i++) {
-		struct crn_cq *cq = open_cq(FI_WAIT_NONE, 8, rows[i].format);
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		const struct fi_cq_attr attr = {.size = 8, .format = rows[i].format};
 
 		CT_NOTE("format %d", rows[i].format);
+		open_cq_attr(t, &attr, true);
 		memcpy(buf, untouched, sizeof(buf));
-		put(cq, 1);
-		put(cq, 2);
-		CT_EXPECT_EQ(fi_cq_read(&cq->fid, buf, 3), 2);
+		put(t, 1);
+		put(t, 2);
+		CT_EXPECT_EQ(fi_cq_read(&t->fid, buf, 3), 2);
 		CT_EXPECT_MEMEQ(buf, &one.entry, rows[i].size);
 		CT_EXPECT_MEMEQ(buf + rows[i].size, &two.entry, rows[i].size);
 		CT_EXPECT_MEMEQ(buf + 2 * rows[i].size, untouched,
 				sizeof(buf) - 2 * rows[i].size);
-		close_cq(cq);
 	}
 }
 
 /* "Specifies the minimum size of a completion queue. A value of 0 indicates that the
  * provider may choose a default value." */
-CT_TEST(cq, there_are_as_many_places_as_were_asked_for)
+CT_TEST_F(cq, there_are_as_many_places_as_were_asked_for)
 {
 	static const size_t sizes[] = {1, 2, 7, 64, 1000, 65536};
-	struct crn_cq *cq;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(sizes); i++) {
+	for (size_t i = 0; i < CRN_COUNT(sizes); i++) {
 		CT_NOTE("%zu", sizes[i]);
-		cq = open_cq(FI_WAIT_NONE, sizes[i], FI_CQ_FORMAT_TAGGED);
-		CT_EXPECT_GE(places(cq), sizes[i]);
-		CT_EXPECT_LT(places(cq), 2 * sizes[i]);
-		close_cq(cq);
+		open_cq(t, FI_WAIT_NONE, sizes[i]);
+		CT_EXPECT_GE(places(t), sizes[i]);
+		CT_EXPECT_LT(places(t), 2 * sizes[i]);
 	}
-	cq = open_cq(FI_WAIT_NONE, 0, FI_CQ_FORMAT_TAGGED);
-	CT_EXPECT_EQ(places(cq), 1024);
-	close_cq(cq);
+	open_cq(t, FI_WAIT_NONE, 0);
+	CT_EXPECT_EQ(places(t), 1024);
 }
 
-CT_TEST(cq, a_full_queue_refuses_an_operation_until_a_completion_is_read)
+CT_TEST_F(cq, a_full_queue_refuses_an_operation_until_a_completion_is_read)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
-	uintptr_t i;
-
-	for (i = 0; i < 4; i++)
-		CT_EXPECT_TRUE(crn_cq_reserve(cq));
-	CT_EXPECT_FALSE(crn_cq_reserve(cq));
-	for (i = 0; i < 4; i++) {
-		complete(cq, i);
-		CT_EXPECT_FALSE(crn_cq_reserve(cq));
+	for (uintptr_t i = 0; i < 4; i++)
+		CT_EXPECT_TRUE(crn_cq_reserve(t));
+	CT_EXPECT_FALSE(crn_cq_reserve(t));
+	for (uintptr_t i = 0; i < 4; i++) {
+		complete(t, i);
+		CT_EXPECT_FALSE(crn_cq_reserve(t));
 	}
-	for (i = 0; i < 4; i++) {
-		expect_comp(cq, i);
-		CT_EXPECT_EQ(places(cq), i + 1);
+	for (uintptr_t i = 0; i < 4; i++) {
+		expect_comp(t, i);
+		CT_EXPECT_EQ(places(t), i + 1);
 	}
-	close_cq(cq);
 }
 
-CT_TEST(cq, a_place_given_back_and_an_error_read_are_places_again)
+CT_TEST_F(cq, a_place_given_back_and_an_error_read_are_places_again)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 2, FI_CQ_FORMAT_TAGGED);
-
-	CT_EXPECT_TRUE(crn_cq_reserve(cq));
-	put_error(cq, 1, FI_EIO);
-	CT_EXPECT_FALSE(crn_cq_reserve(cq));
-	crn_cq_release(cq, 1);
-	CT_EXPECT_EQ(places(cq), 1);
-	expect_error(cq, 1, FI_EIO);
-	CT_EXPECT_EQ(places(cq), 2);
-	close_cq(cq);
+	open_cq(t, FI_WAIT_NONE, 2);
+	CT_EXPECT_TRUE(crn_cq_reserve(t));
+	put_error(t, 1, FI_EIO);
+	CT_EXPECT_FALSE(crn_cq_reserve(t));
+	crn_cq_release(t, 1);
+	CT_EXPECT_EQ(places(t), 1);
+	expect_error(t, 1, FI_EIO);
+	CT_EXPECT_EQ(places(t), 2);
 }
 
-CT_TEST(cq, the_ring_goes_round_in_order)
+CT_TEST_F(cq, the_ring_goes_round_in_order)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
 	uintptr_t written = 0, seen = 0;
 
 	while (written < 100) {
 		while (written % 3 != 2) {
-			put(cq, written++);
+			put(t, written++);
 		}
-		put(cq, written++);
+		put(t, written++);
 		while (seen < written)
-			expect_comp(cq, seen++);
+			expect_comp(t, seen++);
 	}
-	CT_EXPECT_EQ(read_one(cq), -FI_EAGAIN);
-	close_cq(cq);
+	CT_EXPECT_EQ(read_one(t), -FI_EAGAIN);
 }
 
-CT_TEST(cq, what_is_attached_makes_the_queue_large_enough_and_loses_nothing)
+CT_TEST_F(cq, what_is_attached_makes_the_queue_large_enough_and_loses_nothing)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
-	uintptr_t i;
-
 	/* Unread completions lie around the end of the ring. */
-	for (i = 0; i < 3; i++) {
-		put(cq, i);
-		expect_comp(cq, i);
+	for (uintptr_t i = 0; i < 3; i++) {
+		put(t, i);
+		expect_comp(t, i);
 	}
-	for (i = 0; i < 3; i++)
-		put(cq, i);
-	put_error(cq, 3, FI_EIO);
-	CT_EXPECT_EQ(crn_cq_attach(cq, 4), 0);
-	CT_EXPECT_EQ(places(cq), 0);
-	CT_EXPECT_EQ(crn_cq_attach(cq, 100), 0);
-	CT_EXPECT_EQ(places(cq), 128 - 4);
-	CT_EXPECT_EQ(crn_cq_attach(cq, 20), 0);
-	CT_EXPECT_EQ(places(cq), 128 - 4);
-	for (i = 0; i < 3; i++)
-		expect_comp(cq, i);
-	expect_error(cq, 3, FI_EIO);
-	CT_EXPECT_EQ(places(cq), 128);
-	crn_cq_detach(cq, 4);
-	crn_cq_detach(cq, 100);
-	crn_cq_detach(cq, 20);
-	CT_EXPECT_EQ(cq->pledged, 0);
-	close_cq(cq);
+	for (uintptr_t i = 0; i < 3; i++)
+		put(t, i);
+	put_error(t, 3, FI_EIO);
+	CT_EXPECT_EQ(crn_cq_attach(t, 4), 0);
+	CT_EXPECT_EQ(places(t), 0);
+	CT_EXPECT_EQ(crn_cq_attach(t, 100), 0);
+	CT_EXPECT_EQ(places(t), 128 - 4);
+	CT_EXPECT_EQ(crn_cq_attach(t, 20), 0);
+	CT_EXPECT_EQ(places(t), 128 - 4);
+	for (uintptr_t i = 0; i < 3; i++)
+		expect_comp(t, i);
+	expect_error(t, 3, FI_EIO);
+	CT_EXPECT_EQ(places(t), 128);
+	crn_cq_detach(t, 4);
+	crn_cq_detach(t, 100);
+	crn_cq_detach(t, 20);
+	CT_EXPECT_EQ(t->pledged, 0);
 }
 
 /* "If resources are still associated with the CQ when attempting to close, the call will
  * return -FI_EBUSY." */
-CT_TEST(cq, an_attached_queue_is_busy)
+CT_TEST_F(cq, an_attached_queue_is_busy)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
-
-	CT_EXPECT_EQ(crn_cq_attach(cq, 0), 0);
-	CT_EXPECT_EQ(fi_close(&cq->fid.fid), -FI_EBUSY);
-	put(cq, 1);
-	expect_comp(cq, 1);
-	crn_cq_detach(cq, 0);
-	close_cq(cq);
+	CT_EXPECT_EQ(crn_cq_attach(t, 0), 0);
+	CT_EXPECT_EQ(fi_close(&t->fid.fid), -FI_EBUSY);
+	put(t, 1);
+	expect_comp(t, 1);
+	crn_cq_detach(t, 0);
 }
 
 /* "Any completions which remain on the CQ when it is closed are lost." */
-CT_TEST(cq, unread_completions_are_freed_with_the_queue)
+CT_TEST_F(cq, unread_completions_are_freed_with_the_queue)
 {
 	struct fi_cq_err_entry err = {.err = FI_EIO, .err_data_size = 4};
-	struct crn_cq *cq = open_cq(FI_WAIT_FD, 8, FI_CQ_FORMAT_TAGGED);
 
+	open_cq(t, FI_WAIT_FD, 8);
 	err.err_data = (char[]){"abc"};
-	put(cq, 1);
-	CT_EXPECT_TRUE(crn_cq_reserve(cq));
-	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
-	CT_EXPECT_TRUE(crn_cq_reserve(cq));
-	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
-	close_cq(cq);
+	put(t, 1);
+	CT_EXPECT_TRUE(crn_cq_reserve(t));
+	crn_cq_write_err(t, &err, FI_ADDR_NOTAVAIL);
+	CT_EXPECT_TRUE(crn_cq_reserve(t));
+	crn_cq_write_err(t, &err, FI_ADDR_NOTAVAIL);
 }
 
 /* The data of an error that was read are the queue's own, also where a success that
  * nobody has read came to the same place. */
-CT_TEST(cq, data_of_errors_are_freed_once)
+CT_TEST_F(cq, data_of_errors_are_freed_once)
 {
 	struct fi_cq_err_entry err = {.err = FI_EIO, .err_data_size = 4}, read = {0};
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 1, FI_CQ_FORMAT_TAGGED);
 
+	open_cq(t, FI_WAIT_NONE, 1);
 	err.err_data = (char[]){"abc"};
-	CT_EXPECT_TRUE(crn_cq_reserve(cq));
-	crn_cq_write_err(cq, &err, FI_ADDR_NOTAVAIL);
-	CT_EXPECT_EQ(fi_cq_readerr(&cq->fid, &read, 0), 1);
-	CT_EXPECT_EQ(places(cq), 1);
-	put(cq, 1);
-	close_cq(cq);
+	CT_EXPECT_TRUE(crn_cq_reserve(t));
+	crn_cq_write_err(t, &err, FI_ADDR_NOTAVAIL);
+	CT_EXPECT_EQ(fi_cq_readerr(&t->fid, &read, 0), 1);
+	CT_EXPECT_EQ(places(t), 1);
+	put(t, 1);
 }
 
 CT_TEST(cq, refuses_what_it_does_not_offer)
@@ -206,11 +191,10 @@ CT_TEST(cq, refuses_what_it_does_not_offer)
 		{{.size = (1ULL << 31) + 1}, -FI_ENOMEM},
 	};
 	struct crn_cq cq;
-	size_t i;
 	int ret;
 
 	CT_EXPECT_EQ(crn_cq_init(&cq, &cq_domain, NULL, true, NULL), -FI_EINVAL);
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		ret = crn_cq_init(&cq, &cq_domain, &rows[i].attr, true, NULL);
 		CT_EXPECT_EQ(ret, rows[i].ret);
@@ -219,14 +203,12 @@ CT_TEST(cq, refuses_what_it_does_not_offer)
 	}
 }
 
-CT_TEST(cq, says_what_it_is)
+CT_TEST_F(cq, says_what_it_is)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 1, FI_CQ_FORMAT_TAGGED);
-
-	CT_EXPECT_EQ(cq->fid.fid.fclass, FI_CLASS_CQ);
-	CT_EXPECT_EQ(cq->fid.fid.context, &cq_domain);
-	CT_EXPECT_EQ(cq->domain, &cq_domain);
-	close_cq(cq);
+	open_cq(t, FI_WAIT_NONE, 1);
+	CT_EXPECT_EQ(t->fid.fid.fclass, FI_CLASS_CQ);
+	CT_EXPECT_EQ(t->fid.fid.context, &cq_domain);
+	CT_EXPECT_EQ(t->domain, &cq_domain);
 }
 
 CT_TEST(cq, memory_and_descriptors_may_run_out_while_it_opens)
@@ -253,41 +235,36 @@ CT_TEST(cq, memory_and_descriptors_may_run_out_while_it_opens)
 	}
 }
 
-CT_TEST(cq, memory_may_run_out_while_something_is_attached)
+CT_TEST_F(cq, memory_may_run_out_while_something_is_attached)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_NONE, 4, FI_CQ_FORMAT_TAGGED);
-
-	put(cq, 1);
+	put(t, 1);
 	ct_fail_alloc(1);
-	CT_EXPECT_EQ(crn_cq_attach(cq, 5), -FI_ENOMEM);
+	CT_EXPECT_EQ(crn_cq_attach(t, 5), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
-	CT_EXPECT_EQ(crn_cq_attach(cq, UINT32_MAX), -FI_ENOMEM);
-	CT_EXPECT_EQ(places(cq), 3);
-	CT_EXPECT_EQ(crn_cq_attach(cq, 4), 0);
-	expect_comp(cq, 1);
-	crn_cq_detach(cq, 4);
-	close_cq(cq);
+	CT_EXPECT_EQ(crn_cq_attach(t, UINT32_MAX), -FI_ENOMEM);
+	CT_EXPECT_EQ(places(t), 3);
+	CT_EXPECT_EQ(crn_cq_attach(t, 4), 0);
+	expect_comp(t, 1);
+	crn_cq_detach(t, 4);
 }
 
 /* fi_domain(3), FI_THREAD_DOMAIN: the program serialises, and nothing is locked. */
-CT_TEST(cq, without_locks_everything_is_the_same)
+CT_TEST_F(cq, without_locks_everything_is_the_same)
 {
 	const struct fi_cq_attr attr = {.size = 4,
 					.format = FI_CQ_FORMAT_TAGGED,
 					.wait_obj = FI_WAIT_FD};
-	struct crn_cq *cq = open_cq_attr(&attr, false);
-	uintptr_t i;
 
-	CT_EXPECT_EQ(places(cq), 4);
-	for (i = 0; i < 4; i++)
-		put(cq, i);
-	CT_EXPECT_FALSE(crn_cq_reserve(cq));
-	for (i = 0; i < 4; i++)
-		expect_comp(cq, i);
-	CT_EXPECT_EQ(places(cq), 4);
-	CT_EXPECT_EQ(crn_cq_trywait(cq), 0);
-	put_error(cq, 5, FI_EIO);
-	CT_EXPECT_EQ(crn_cq_trywait(cq), -FI_EAGAIN);
-	expect_error(cq, 5, FI_EIO);
-	close_cq(cq);
+	open_cq_attr(t, &attr, false);
+	CT_EXPECT_EQ(places(t), 4);
+	for (uintptr_t i = 0; i < 4; i++)
+		put(t, i);
+	CT_EXPECT_FALSE(crn_cq_reserve(t));
+	for (uintptr_t i = 0; i < 4; i++)
+		expect_comp(t, i);
+	CT_EXPECT_EQ(places(t), 4);
+	CT_EXPECT_EQ(crn_cq_trywait(t), 0);
+	put_error(t, 5, FI_EIO);
+	CT_EXPECT_EQ(crn_cq_trywait(t), -FI_EAGAIN);
+	expect_error(t, 5, FI_EIO);
 }

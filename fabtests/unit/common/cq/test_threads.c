@@ -14,7 +14,7 @@
 #define SIZE 16
 
 struct crowd {
-	struct crn_cq *cq;
+	struct crn_cq cq; /* open for one completion at least */
 	_Atomic uint32_t seen[WRITERS * EACH];
 	_Atomic unsigned int read;
 	_Atomic unsigned int writers;
@@ -26,15 +26,14 @@ static void *writer(void *arg)
 {
 	struct crowd *crowd = arg;
 	const unsigned int from = atomic_fetch_add(&crowd->writers, 1) * EACH;
-	unsigned int i;
 
-	for (i = from; i < from + EACH; i++) {
-		while (!crn_cq_reserve(crowd->cq))
+	for (unsigned int i = from; i < from + EACH; i++) {
+		while (!crn_cq_reserve(&crowd->cq))
 			sched_yield();
 		if (i % 64 == 63)
-			fail(crowd->cq, i, FI_EIO);
+			fail(&crowd->cq, i, FI_EIO);
 		else
-			complete(crowd->cq, i);
+			complete(&crowd->cq, i);
 	}
 	return NULL;
 }
@@ -56,67 +55,72 @@ static void *reader(void *arg)
 	ssize_t ret, i;
 
 	while (!atomic_load(&crowd->stop)) {
-		ret = fi_cq_sread(&crowd->cq->fid, entries, 4, NULL, CT_DEADLINE_MS);
+		ret = fi_cq_sread(&crowd->cq.fid, entries, 4, NULL, CT_DEADLINE_MS);
 		for (i = 0; i < ret; i++)
 			saw(crowd, entries[i].op_context);
 		err.err_data_size = 0;
-		if (ret == -FI_EAVAIL && fi_cq_readerr(&crowd->cq->fid, &err, 0) == 1)
+		if (ret == -FI_EAVAIL && fi_cq_readerr(&crowd->cq.fid, &err, 0) == 1)
 			saw(crowd, err.op_context);
 	}
 	return NULL;
 }
 
-CT_TEST(cq_threads, every_completion_is_read_once)
+static void set_up(struct crowd *crowd)
 {
-	static struct crowd crowd;
-	pthread_t readers[READERS], writers[WRITERS];
-	int i;
-
-	memset(&crowd, 0, sizeof(crowd));
-	crowd.cq = open_cq(FI_WAIT_FD, SIZE, FI_CQ_FORMAT_TAGGED);
-	for (i = 0; i < READERS; i++)
-		CT_ASSERT_EQ(pthread_create(&readers[i], NULL, reader, &crowd), 0);
-	for (i = 0; i < WRITERS; i++)
-		CT_ASSERT_EQ(pthread_create(&writers[i], NULL, writer, &crowd), 0);
-	CT_EXPECT_SOON(atomic_load(&crowd.read) == WRITERS * EACH);
-	for (i = 0; i < WRITERS; i++)
-		pthread_join(writers[i], NULL);
-	/* One call reaches all who sleep. */
-	CT_EXPECT_SOON(ct_waiting() == READERS);
-	atomic_store(&crowd.stop, true);
-	CT_EXPECT_EQ(fi_cq_signal(&crowd.cq->fid), 0);
-	for (i = 0; i < READERS; i++)
-		pthread_join(readers[i], NULL);
-	for (i = 0; i < WRITERS * EACH; i++) {
-		if (atomic_load(&crowd.seen[i]) != 1)
-			CT_NOTE("completion %d", i);
-		CT_EXPECT_EQ(atomic_load(&crowd.seen[i]), 1);
-	}
-	CT_EXPECT_EQ(places(crowd.cq), SIZE);
-	close_cq(crowd.cq);
+	open_cq(&crowd->cq, FI_WAIT_FD, SIZE);
 }
 
-CT_TEST(cq_threads, each_completion_wakes_a_sleeper)
+static void tear_down(struct crowd *crowd)
 {
-	static struct crowd crowd;
-	pthread_t readers[READERS];
-	unsigned int i;
+	close_cq(&crowd->cq);
+}
 
-	memset(&crowd, 0, sizeof(crowd));
-	crowd.cq = open_cq(FI_WAIT_FD, SIZE, FI_CQ_FORMAT_TAGGED);
-	for (i = 0; i < READERS; i++)
-		CT_ASSERT_EQ(pthread_create(&readers[i], NULL, reader, &crowd), 0);
-	for (i = 0; i < 100 && !ct_failed(); i++) {
-		CT_EXPECT_SOON(ct_waiting() == READERS);
-		put(crowd.cq, i);
-		CT_EXPECT_SOON(atomic_load(&crowd.read) == i + 1);
-	}
+CT_FIXTURE(cq_threads, struct crowd, set_up, tear_down);
+
+/* One call reaches all who sleep. */
+static void stop_readers(struct crowd *crowd)
+{
 	CT_EXPECT_SOON(ct_waiting() == READERS);
-	atomic_store(&crowd.stop, true);
-	CT_EXPECT_EQ(fi_cq_signal(&crowd.cq->fid), 0);
-	for (i = 0; i < READERS; i++)
+	atomic_store(&crowd->stop, true);
+	CT_EXPECT_EQ(fi_cq_signal(&crowd->cq.fid), 0);
+}
+
+CT_TEST_F(cq_threads, every_completion_is_read_once)
+{
+	pthread_t readers[READERS], writers[WRITERS];
+
+	for (int i = 0; i < READERS; i++)
+		CT_ASSERT_EQ(pthread_create(&readers[i], NULL, reader, t), 0);
+	for (int i = 0; i < WRITERS; i++)
+		CT_ASSERT_EQ(pthread_create(&writers[i], NULL, writer, t), 0);
+	CT_EXPECT_SOON(atomic_load(&t->read) == WRITERS * EACH);
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(writers[i], NULL);
+	stop_readers(t);
+	for (int i = 0; i < READERS; i++)
 		pthread_join(readers[i], NULL);
-	close_cq(crowd.cq);
+	for (int i = 0; i < WRITERS * EACH; i++) {
+		if (atomic_load(&t->seen[i]) != 1)
+			CT_NOTE("completion %d", i);
+		CT_EXPECT_EQ(atomic_load(&t->seen[i]), 1);
+	}
+	CT_EXPECT_EQ(places(&t->cq), SIZE);
+}
+
+CT_TEST_F(cq_threads, each_completion_wakes_a_sleeper)
+{
+	pthread_t readers[READERS];
+
+	for (unsigned int i = 0; i < READERS; i++)
+		CT_ASSERT_EQ(pthread_create(&readers[i], NULL, reader, t), 0);
+	for (unsigned int i = 0; i < 100 && !ct_failed(); i++) {
+		CT_EXPECT_SOON(ct_waiting() == READERS);
+		put(&t->cq, i);
+		CT_EXPECT_SOON(atomic_load(&t->read) == i + 1);
+	}
+	stop_readers(t);
+	for (unsigned int i = 0; i < READERS; i++)
+		pthread_join(readers[i], NULL);
 }
 
 static _Atomic unsigned int back;
@@ -133,65 +137,56 @@ static void *sleeper(void *arg)
 
 /* "will unblock any thread waiting in fi_cq_sread", also one that the first to wake might
  * have kept from waking. */
-CT_TEST(cq_threads, a_signal_reaches_every_thread_that_waits)
+CT_TEST_F(cq_threads, a_signal_reaches_every_thread_that_waits)
 {
-	struct crn_cq *cq = open_cq(FI_WAIT_FD, SIZE, FI_CQ_FORMAT_TAGGED);
 	pthread_t threads[READERS];
 	struct fi_cq_tagged_entry entry;
-	int round, i;
 
-	for (round = 0; round < 20 && !ct_failed(); round++) {
+	for (int round = 0; round < 20 && !ct_failed(); round++) {
 		atomic_store(&back, 0);
-		for (i = 0; i < READERS; i++)
-			CT_ASSERT_EQ(pthread_create(&threads[i], NULL, sleeper, cq), 0);
+		for (int i = 0; i < READERS; i++)
+			CT_ASSERT_EQ(pthread_create(&threads[i], NULL, sleeper, &t->cq),
+				     0);
 		CT_EXPECT_SOON(ct_waiting() == READERS);
-		CT_EXPECT_EQ(fi_cq_signal(&cq->fid), 0);
+		CT_EXPECT_EQ(fi_cq_signal(&t->cq.fid), 0);
 		/* Somebody who comes anew would make the descriptor unreadable. */
-		CT_EXPECT_EQ(fi_cq_sread(&cq->fid, &entry, 1, NULL, 0), -FI_EAGAIN);
-		for (i = 0; i < READERS; i++)
+		CT_EXPECT_EQ(fi_cq_sread(&t->cq.fid, &entry, 1, NULL, 0), -FI_EAGAIN);
+		for (int i = 0; i < READERS; i++)
 			pthread_join(threads[i], NULL);
 		CT_EXPECT_EQ(atomic_load(&back), READERS);
 	}
-	close_cq(cq);
 }
 
 static void *attacher(void *arg)
 {
 	struct crowd *crowd = arg;
-	uint32_t depth;
 
-	for (depth = 1; depth < 200; depth++) {
-		CT_EXPECT_EQ(crn_cq_attach(crowd->cq, depth), 0);
-		crn_cq_detach(crowd->cq, depth);
+	for (uint32_t depth = 1; depth < 200; depth++) {
+		CT_EXPECT_EQ(crn_cq_attach(&crowd->cq, depth), 0);
+		crn_cq_detach(&crowd->cq, depth);
 	}
 	return NULL;
 }
 
-CT_TEST(cq_threads, the_queue_grows_under_those_who_use_it)
+CT_TEST_F(cq_threads, the_queue_grows_under_those_who_use_it)
 {
-	static struct crowd crowd;
 	pthread_t threads[READERS + WRITERS], growing[2];
-	int i;
 
-	memset(&crowd, 0, sizeof(crowd));
-	crowd.cq = open_cq(FI_WAIT_FD, 1, FI_CQ_FORMAT_TAGGED);
-	for (i = 0; i < READERS + WRITERS; i++)
+	open_cq(&t->cq, FI_WAIT_FD, 1);
+	for (int i = 0; i < READERS + WRITERS; i++)
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL,
-					    i < READERS ? reader : writer, &crowd),
+					    i < READERS ? reader : writer, t),
 			     0);
-	for (i = 0; i < 2; i++)
-		CT_ASSERT_EQ(pthread_create(&growing[i], NULL, attacher, &crowd), 0);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
+		CT_ASSERT_EQ(pthread_create(&growing[i], NULL, attacher, t), 0);
+	for (int i = 0; i < 2; i++)
 		pthread_join(growing[i], NULL);
-	CT_EXPECT_SOON(atomic_load(&crowd.read) == WRITERS * EACH);
-	CT_EXPECT_SOON(ct_waiting() == READERS);
-	atomic_store(&crowd.stop, true);
-	CT_EXPECT_EQ(fi_cq_signal(&crowd.cq->fid), 0);
-	for (i = 0; i < READERS + WRITERS; i++)
+	CT_EXPECT_SOON(atomic_load(&t->read) == WRITERS * EACH);
+	stop_readers(t);
+	for (int i = 0; i < READERS + WRITERS; i++)
 		pthread_join(threads[i], NULL);
-	for (i = 0; i < WRITERS * EACH; i++)
-		CT_EXPECT_EQ(atomic_load(&crowd.seen[i]), 1);
-	CT_EXPECT_GE(places(crowd.cq), 199);
-	CT_EXPECT_LE(places(crowd.cq), 512);
-	close_cq(crowd.cq);
+	for (int i = 0; i < WRITERS * EACH; i++)
+		CT_EXPECT_EQ(atomic_load(&t->seen[i]), 1);
+	CT_EXPECT_GE(places(&t->cq), 199);
+	CT_EXPECT_LE(places(&t->cq), 512);
 }

@@ -11,6 +11,7 @@ void ep_world_open(struct ep_world *w, enum fi_ep_type type, uint64_t caps)
 	struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
 	struct fi_info *info = fi_allocinfo();
 
+	ep_world_close(w);
 	memset(w, 0, sizeof(*w));
 	info->caps = caps;
 	info->ep_attr->type = type;
@@ -32,6 +33,8 @@ void ep_world_open(struct ep_world *w, enum fi_ep_type type, uint64_t caps)
 
 void ep_world_close(struct ep_world *w)
 {
+	if (!w->av.fid.fid.fclass)
+		return;
 	crn_ep_fini(&w->ep);
 	CT_EXPECT_EQ(fi_close(&w->cq.fid.fid), 0);
 	CT_EXPECT_EQ(fi_close(&w->cntr.fid.fid), 0);

@@ -18,7 +18,8 @@ struct ep_world {
 	struct crn_av av;
 };
 
-/* op_flags are FI_COMPLETION of tx and FI_MULTI_RECV of rx. */
+/* A world that is open is closed first. op_flags are FI_COMPLETION of tx and
+ * FI_MULTI_RECV of rx. */
 void ep_world_open(struct ep_world *w, enum fi_ep_type type, uint64_t caps);
 void ep_world_close(struct ep_world *w);
 

@@ -5,8 +5,15 @@
 #include "cairn_test.h"
 #include "ep_world.h"
 
+static void set_up(struct ep_world *w)
+{
+	ep_world_open(w, FI_EP_MSG, FI_MSG);
+}
+
+CT_FIXTURE(ep_bind, struct ep_world, set_up, ep_world_close);
+
 /* "An endpoint may only be bound to a single CQ [...] for a given type of operation." */
-CT_TEST(ep_bind, completion_queues)
+CT_TEST_F(ep_bind, completion_queues)
 {
 	static const struct {
 		const char *name;
@@ -24,44 +31,38 @@ CT_TEST(ep_bind, completion_queues)
 		{"twice", FI_TRANSMIT, FI_TRANSMIT, -FI_EINVAL},
 		{"one of both twice", FI_RECV, FI_TRANSMIT | FI_RECV, -FI_EINVAL},
 	};
-	struct ep_world w;
 	unsigned int refs;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		ep_world_open(&w, FI_EP_MSG, FI_MSG);
+		ep_world_open(t, FI_EP_MSG, FI_MSG);
 		if (rows[i].before)
-			CT_EXPECT_EQ(bind_cq(&w, rows[i].before), 0);
-		refs = atomic_load(&w.cq.refs);
-		CT_EXPECT_EQ(bind_cq(&w, rows[i].flags), rows[i].ret);
+			CT_EXPECT_EQ(bind_cq(t, rows[i].before), 0);
+		refs = atomic_load(&t->cq.refs);
+		CT_EXPECT_EQ(bind_cq(t, rows[i].flags), rows[i].ret);
 		if (rows[i].ret)
-			CT_EXPECT_EQ(atomic_load(&w.cq.refs), refs);
+			CT_EXPECT_EQ(atomic_load(&t->cq.refs), refs);
 		else
-			CT_EXPECT_GT(atomic_load(&w.cq.refs), refs);
-		ep_world_close(&w);
+			CT_EXPECT_GT(atomic_load(&t->cq.refs), refs);
 	}
 }
 
 /* "-FI_EDOMAIN: [...] an attempt was made to bind multiple domains" */
-CT_TEST(ep_bind, objects_of_another_domain_or_fabric_are_refused)
+CT_TEST_F(ep_bind, objects_of_another_domain_or_fabric_are_refused)
 {
-	struct ep_world w;
-
-	ep_world_open(&w, FI_EP_RDM, FI_MSG);
-	w.cq.domain = &w.other_domain;
-	w.cntr.domain = &w.other_domain;
-	w.av.domain = &w.other_domain;
-	w.eq.fabric = &w.other_fabric;
-	CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT), -FI_EDOMAIN);
-	CT_EXPECT_EQ(bind_cntr(&w, FI_SEND), -FI_EDOMAIN);
-	CT_EXPECT_EQ(bind_av(&w, 0), -FI_EDOMAIN);
-	CT_EXPECT_EQ(bind_eq(&w, 0), -FI_EINVAL);
-	ep_world_close(&w);
+	ep_world_open(t, FI_EP_RDM, FI_MSG);
+	t->cq.domain = &t->other_domain;
+	t->cntr.domain = &t->other_domain;
+	t->av.domain = &t->other_domain;
+	t->eq.fabric = &t->other_fabric;
+	CT_EXPECT_EQ(bind_cq(t, FI_TRANSMIT), -FI_EDOMAIN);
+	CT_EXPECT_EQ(bind_cntr(t, FI_SEND), -FI_EDOMAIN);
+	CT_EXPECT_EQ(bind_av(t, 0), -FI_EDOMAIN);
+	CT_EXPECT_EQ(bind_eq(t, 0), -FI_EINVAL);
 }
 
 /* "a EP may not bind to two counters both using FI_WRITE" */
-CT_TEST(ep_bind, counters)
+CT_TEST_F(ep_bind, counters)
 {
 	static const struct {
 		const char *name;
@@ -81,113 +82,91 @@ CT_TEST(ep_bind, counters)
 		{"remote with FI_RMA_EVENT", FI_RMA_EVENT, 0,
 		 FI_REMOTE_READ | FI_REMOTE_WRITE, 0},
 	};
-	struct ep_world w;
 	unsigned int refs;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		ep_world_open(&w, FI_EP_MSG, FI_MSG | FI_RMA | rows[i].caps);
+		ep_world_open(t, FI_EP_MSG, FI_MSG | FI_RMA | rows[i].caps);
 		if (rows[i].before)
-			CT_EXPECT_EQ(bind_cntr(&w, rows[i].before), 0);
-		refs = atomic_load(&w.cntr.refs);
-		CT_EXPECT_EQ(bind_cntr(&w, rows[i].flags), rows[i].ret);
-		CT_EXPECT_EQ(atomic_load(&w.cntr.refs) - refs,
+			CT_EXPECT_EQ(bind_cntr(t, rows[i].before), 0);
+		refs = atomic_load(&t->cntr.refs);
+		CT_EXPECT_EQ(bind_cntr(t, rows[i].flags), rows[i].ret);
+		CT_EXPECT_EQ(atomic_load(&t->cntr.refs) - refs,
 			     rows[i].ret ? 0 : __builtin_popcountll(rows[i].flags));
-		ep_world_close(&w);
 	}
 }
 
-CT_TEST(ep_bind, an_event_queue_once_and_without_flags)
+CT_TEST_F(ep_bind, an_event_queue_once_and_without_flags)
 {
-	struct ep_world w;
-
-	ep_world_open(&w, FI_EP_MSG, FI_MSG);
-	CT_EXPECT_EQ(bind_eq(&w, FI_TRANSMIT), -FI_EINVAL);
-	CT_EXPECT_EQ(bind_eq(&w, 0), 0);
-	CT_EXPECT_EQ(bind_eq(&w, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(atomic_load(&w.eq.refs), 1);
-	ep_world_close(&w);
+	CT_EXPECT_EQ(bind_eq(t, FI_TRANSMIT), -FI_EINVAL);
+	CT_EXPECT_EQ(bind_eq(t, 0), 0);
+	CT_EXPECT_EQ(bind_eq(t, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(atomic_load(&t->eq.refs), 1);
 }
 
 /* "Connectionless endpoints must be bound to a single address vector." */
-CT_TEST(ep_bind, an_address_vector_to_a_connectionless_endpoint_once)
+CT_TEST_F(ep_bind, an_address_vector_to_a_connectionless_endpoint_once)
 {
-	struct ep_world w;
-
-	ep_world_open(&w, FI_EP_MSG, FI_MSG);
-	CT_EXPECT_EQ(bind_av(&w, 0), -FI_ENOSYS);
-	ep_world_close(&w);
-	ep_world_open(&w, FI_EP_DGRAM, FI_MSG);
-	CT_EXPECT_EQ(bind_av(&w, FI_RECV), -FI_EINVAL);
-	CT_EXPECT_EQ(bind_av(&w, 0), 0);
-	CT_EXPECT_EQ(bind_av(&w, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(atomic_load(&w.av.refs), 1);
-	CT_EXPECT_EQ(fi_close(&w.av.fid.fid), -FI_EBUSY);
-	ep_world_close(&w);
+	CT_EXPECT_EQ(bind_av(t, 0), -FI_ENOSYS);
+	ep_world_open(t, FI_EP_DGRAM, FI_MSG);
+	CT_EXPECT_EQ(bind_av(t, FI_RECV), -FI_EINVAL);
+	CT_EXPECT_EQ(bind_av(t, 0), 0);
+	CT_EXPECT_EQ(bind_av(t, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(atomic_load(&t->av.refs), 1);
+	CT_EXPECT_EQ(fi_close(&t->av.fid.fid), -FI_EBUSY);
 }
 
-CT_TEST(ep_bind, other_objects_are_not_offered)
+CT_TEST_F(ep_bind, other_objects_are_not_offered)
 {
 	struct fid other = {.fclass = FI_CLASS_MR};
-	struct ep_world w;
 
-	ep_world_open(&w, FI_EP_MSG, FI_MSG);
-	CT_EXPECT_EQ(crn_ep_bind(&w.ep, &other, 0), -FI_ENOSYS);
-	ep_world_close(&w);
+	CT_EXPECT_EQ(crn_ep_bind(&t->ep, &other, 0), -FI_ENOSYS);
 }
 
 /* "If resources are still associated with the CQ when attempting to close, the call will
  * return -FI_EBUSY", and the same of counters and event queues. */
-CT_TEST(ep_bind, what_is_bound_is_busy_until_the_endpoint_is_closed)
+CT_TEST_F(ep_bind, what_is_bound_is_busy_until_the_endpoint_is_closed)
 {
-	struct ep_world w;
-
-	ep_world_open(&w, FI_EP_MSG, FI_MSG);
-	CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(bind_cntr(&w, FI_SEND | FI_RECV), 0);
-	CT_EXPECT_EQ(bind_eq(&w, 0), 0);
-	CT_EXPECT_EQ(fi_close(&w.cq.fid.fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&w.cntr.fid.fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&w.eq.fid.fid), -FI_EBUSY);
-	crn_ep_fini(&w.ep);
-	CT_EXPECT_EQ(atomic_load(&w.cq.refs), 0);
-	CT_EXPECT_EQ(w.cq.pledged, 0);
-	CT_EXPECT_EQ(atomic_load(&w.cntr.refs), 0);
-	CT_EXPECT_EQ(atomic_load(&w.eq.refs), 0);
-	ep_world_close(&w);
+	CT_EXPECT_EQ(bind_cq(t, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(bind_cntr(t, FI_SEND | FI_RECV), 0);
+	CT_EXPECT_EQ(bind_eq(t, 0), 0);
+	CT_EXPECT_EQ(fi_close(&t->cq.fid.fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->cntr.fid.fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->eq.fid.fid), -FI_EBUSY);
+	crn_ep_fini(&t->ep);
+	CT_EXPECT_EQ(atomic_load(&t->cq.refs), 0);
+	CT_EXPECT_EQ(t->cq.pledged, 0);
+	CT_EXPECT_EQ(atomic_load(&t->cntr.refs), 0);
+	CT_EXPECT_EQ(atomic_load(&t->eq.refs), 0);
 }
 
-CT_TEST(ep_bind, memory_may_run_out_while_the_queue_becomes_large_enough)
+CT_TEST_F(ep_bind, memory_may_run_out_while_the_queue_becomes_large_enough)
 {
-	struct ep_world w;
 	unsigned int nth;
 	int ret;
 
 	for (nth = 1;; nth++) {
-		ep_world_open(&w, FI_EP_MSG, FI_MSG);
+		ep_world_open(t, FI_EP_MSG, FI_MSG);
 		ct_fail_alloc(nth);
-		ret = bind_cq(&w, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION);
+		ret = bind_cq(t, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION);
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
-		CT_EXPECT_EQ(atomic_load(&w.cq.refs), 0);
-		CT_EXPECT_EQ(w.cq.pledged, 0);
+		CT_EXPECT_EQ(atomic_load(&t->cq.refs), 0);
+		CT_EXPECT_EQ(t->cq.pledged, 0);
 		/* Nor is anything left of the flags. */
-		CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT | FI_RECV), 0);
-		CT_EXPECT_TRUE(crn_ep_reports(&w.ep, CRN_EP_TX, 0));
-		CT_EXPECT_TRUE(crn_ep_reports(&w.ep, CRN_EP_RX, 0));
-		ep_world_close(&w);
+		CT_EXPECT_EQ(bind_cq(t, FI_TRANSMIT | FI_RECV), 0);
+		CT_EXPECT_TRUE(crn_ep_reports(&t->ep, CRN_EP_TX, 0));
+		CT_EXPECT_TRUE(crn_ep_reports(&t->ep, CRN_EP_RX, 0));
 	}
 	/* The queue was opened for fewer than either side holds. */
 	CT_EXPECT_EQ(nth, 3);
 	CT_EXPECT_EQ(ret, 0);
-	ep_world_close(&w);
 }
 
 /* "An endpoint must be bound with CQs capable of reporting completions for any
  * asynchronous operation initiated on the endpoint." */
-CT_TEST(ep_bind, enabling_asks_for_what_the_capabilities_need)
+CT_TEST_F(ep_bind, enabling_asks_for_what_the_capabilities_need)
 {
 	static const struct {
 		const char *name;
@@ -224,36 +203,29 @@ CT_TEST(ep_bind, enabling_asks_for_what_the_capabilities_need)
 		{"a target without a queue", FI_EP_MSG, FI_RMA | FI_REMOTE_WRITE, 0, true,
 		 false, -FI_ENOCQ},
 	};
-	struct ep_world w;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].name);
-		ep_world_open(&w, rows[i].type, rows[i].caps);
+		ep_world_open(t, rows[i].type, rows[i].caps);
 		if (rows[i].cq)
-			CT_EXPECT_EQ(bind_cq(&w, rows[i].cq), 0);
+			CT_EXPECT_EQ(bind_cq(t, rows[i].cq), 0);
 		if (rows[i].eq)
-			CT_EXPECT_EQ(bind_eq(&w, 0), 0);
+			CT_EXPECT_EQ(bind_eq(t, 0), 0);
 		if (rows[i].av)
-			CT_EXPECT_EQ(bind_av(&w, 0), 0);
-		CT_EXPECT_EQ(crn_ep_enable(&w.ep), rows[i].ret);
-		CT_EXPECT_EQ(w.ep.enabled, !rows[i].ret);
-		ep_world_close(&w);
+			CT_EXPECT_EQ(bind_av(t, 0), 0);
+		CT_EXPECT_EQ(crn_ep_enable(&t->ep), rows[i].ret);
+		CT_EXPECT_EQ(t->ep.enabled, !rows[i].ret);
 	}
 }
 
 /* "CQs, counters, AV, and shared contexts must be bound to endpoints before they are
  * enabled" */
-CT_TEST(ep_bind, nothing_is_bound_to_an_enabled_endpoint)
+CT_TEST_F(ep_bind, nothing_is_bound_to_an_enabled_endpoint)
 {
-	struct ep_world w;
-
-	ep_world_open(&w, FI_EP_MSG, FI_MSG);
-	CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(bind_eq(&w, 0), 0);
-	CT_EXPECT_EQ(crn_ep_enable(&w.ep), 0);
-	CT_EXPECT_EQ(crn_ep_enable(&w.ep), 0);
-	CT_EXPECT_EQ(bind_cntr(&w, FI_SEND), -FI_EOPBADSTATE);
-	CT_EXPECT_EQ(bind_cq(&w, FI_TRANSMIT), -FI_EOPBADSTATE);
-	ep_world_close(&w);
+	CT_EXPECT_EQ(bind_cq(t, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(bind_eq(t, 0), 0);
+	CT_EXPECT_EQ(crn_ep_enable(&t->ep), 0);
+	CT_EXPECT_EQ(crn_ep_enable(&t->ep), 0);
+	CT_EXPECT_EQ(bind_cntr(t, FI_SEND), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(bind_cq(t, FI_TRANSMIT), -FI_EOPBADSTATE);
 }

@@ -158,6 +158,7 @@ static void start_libfabric(void)
 void lower_world_open(struct lower_world *w, const struct crn_lower_row *table,
 		      size_t rows)
 {
+	lower_world_close(w);
 	start_libfabric();
 	memset(w, 0, sizeof(*w));
 	w->prov.name = "lay";
@@ -171,15 +172,16 @@ void lower_world_open(struct lower_world *w, const struct crn_lower_row *table,
 void lower_world_close(struct lower_world *w)
 {
 	struct lower_prov *prov;
-	unsigned int i;
 
+	if (world != w)
+		return;
 	CT_EXPECT_EQ(w->open, 0);
 	while ((prov = w->provs)) {
 		w->provs = prov->next;
 		fi_freeinfo(prov->info);
 		free(prov);
 	}
-	for (i = 0; i < w->asked; i++)
+	for (unsigned int i = 0; i < w->asked; i++)
 		fi_freeinfo(w->asks[i].hints);
 	lower_filter(NULL);
 	world = NULL;

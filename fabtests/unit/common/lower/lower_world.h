@@ -59,9 +59,11 @@ struct lower_world {
 	struct crn_lower_fabric fabric;
 };
 
-/* The table is the layer's. FI_PROVIDER is not set. */
+/* The table is the layer's. FI_PROVIDER is not set. A world that is open is closed
+ * first. */
 void lower_world_open(struct lower_world *w, const struct crn_lower_row *table,
 		      size_t rows);
+/* Nothing if it is not open. */
 void lower_world_close(struct lower_world *w);
 
 /* A lower provider with one fabric and a domain "dom". */

@@ -18,10 +18,8 @@ static void open_world(struct lower_world *w)
 
 static void expect_asked(struct lower_world *w, const char *const *names, size_t count)
 {
-	size_t i;
-
 	CT_EXPECT_EQ(w->asked, count);
-	for (i = 0; i < count && i < w->asked; i++)
+	for (size_t i = 0; i < count && i < w->asked; i++)
 		CT_EXPECT_STREQ(w->asks[i].prov_name, names[i]);
 }
 
@@ -29,83 +27,66 @@ static void expect_asked(struct lower_world *w, const char *const *names, size_t
 	expect_asked(w, (const char *const[]){__VA_ARGS__}, \
 		     CRN_COUNT(((const char *const[]){__VA_ARGS__})))
 
-CT_TEST(lower, the_first_of_pverbs_verbs_and_tcp_that_fits_is_the_lower_provider)
+CT_FIXTURE(lower, struct lower_world, open_world, lower_world_close);
+
+CT_TEST_F(lower, the_first_of_pverbs_verbs_and_tcp_that_fits_is_the_lower_provider)
 {
-	struct lower_world w;
+	lower_add(t, "tcp", "fab");
+	CT_EXPECT_EQ(lower_answers(t, "lay"), 0);
+	EXPECT_ASKED(t, "pverbs", "verbs", "tcp");
 
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), 0);
-	EXPECT_ASKED(&w, "pverbs", "verbs", "tcp");
-	lower_world_close(&w);
-
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	lower_add(&w, "verbs", "fab");
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), 0);
-	EXPECT_ASKED(&w, "pverbs", "verbs");
-	lower_world_close(&w);
+	open_world(t);
+	lower_add(t, "tcp", "fab");
+	lower_add(t, "verbs", "fab");
+	CT_EXPECT_EQ(lower_answers(t, "lay"), 0);
+	EXPECT_ASKED(t, "pverbs", "verbs");
 }
 
-CT_TEST(lower, the_hint_goes_before_the_parameter_and_that_before_the_usual_ones)
+CT_TEST_F(lower, the_hint_goes_before_the_parameter_and_that_before_the_usual_ones)
 {
-	struct lower_world w;
 	char param[] = "two";
 
-	open_world(&w);
-	lower_add(&w, "one", "fab");
-	lower_add(&w, "two", "fab");
-	w.param = param;
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), 0);
-	CT_EXPECT_EQ(lower_answers(&w, "one;lay"), 0);
-	CT_EXPECT_EQ(lower_answers(&w, "ONE;LAY;^ofi_rxm"), -FI_ENODATA);
-	EXPECT_ASKED(&w, "two", "one", "ONE");
-	lower_world_close(&w);
+	lower_add(t, "one", "fab");
+	lower_add(t, "two", "fab");
+	t->param = param;
+	CT_EXPECT_EQ(lower_answers(t, "lay"), 0);
+	CT_EXPECT_EQ(lower_answers(t, "one;lay"), 0);
+	CT_EXPECT_EQ(lower_answers(t, "ONE;LAY;^ofi_rxm"), -FI_ENODATA);
+	EXPECT_ASKED(t, "two", "one", "ONE");
 }
 
-CT_TEST(lower, what_the_program_or_the_user_names_is_the_only_one_that_is_tried)
+CT_TEST_F(lower, what_the_program_or_the_user_names_is_the_only_one_that_is_tried)
 {
-	struct lower_world w;
 	char param[] = "two";
 
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	CT_EXPECT_EQ(lower_answers(&w, "one;lay"), -FI_ENODATA);
+	lower_add(t, "tcp", "fab");
+	CT_EXPECT_EQ(lower_answers(t, "one;lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
 	CT_EXPECT_STRSTR(ct_log_last(), "provider one");
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
-	w.param = param;
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), -FI_ENODATA);
+	t->param = param;
+	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 2);
-	EXPECT_ASKED(&w, "one", "two");
-	lower_world_close(&w);
+	EXPECT_ASKED(t, "one", "two");
 }
 
-CT_TEST(lower, without_any_the_log_says_what_to_set)
+CT_TEST_F(lower, without_any_the_log_says_what_to_set)
 {
-	struct lower_world w;
-
-	open_world(&w);
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), -FI_ENODATA);
+	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
 	CT_EXPECT_STRSTR(ct_log_last(), "neither pverbs, verbs nor tcp");
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
-	lower_world_close(&w);
 }
 
-CT_TEST(lower, a_stack_of_layers_is_asked_by_its_last_name)
+CT_TEST_F(lower, a_stack_of_layers_is_asked_by_its_last_name)
 {
-	struct lower_world w;
-
-	open_world(&w);
-	lower_add(&w, "tcp;other", "fab");
-	CT_EXPECT_EQ(lower_answers(&w, "tcp;other;lay"), 0);
-	CT_EXPECT_EQ(lower_answers(&w, "tcp;lay"), -FI_ENODATA);
-	EXPECT_ASKED(&w, "tcp;other", "tcp");
+	lower_add(t, "tcp;other", "fab");
+	CT_EXPECT_EQ(lower_answers(t, "tcp;other;lay"), 0);
+	CT_EXPECT_EQ(lower_answers(t, "tcp;lay"), -FI_ENODATA);
+	EXPECT_ASKED(t, "tcp;other", "tcp");
 	/* libfabric allows one name with the flag for core providers. */
-	CT_EXPECT_EQ(w.asks[0].flags, 1ULL << 60);
-	CT_EXPECT_EQ(w.asks[1].flags, 1ULL << 60 | 1ULL << 59);
-	lower_world_close(&w);
+	CT_EXPECT_EQ(t->asks[0].flags, 1ULL << 60);
+	CT_EXPECT_EQ(t->asks[1].flags, 1ULL << 60 | 1ULL << 59);
 }
 
 /* FI_PROVIDER, prov_name of the hints, and whether there is an answer. */
@@ -154,28 +135,24 @@ static const struct {
 	{NULL, "^one;one;lay", false, NULL},
 };
 
-CT_TEST(lower, answers_who_names_it_and_runs_over_what_is_not_excluded)
+CT_TEST_F(lower, answers_who_names_it_and_runs_over_what_is_not_excluded)
 {
-	struct lower_world w;
-	size_t i;
-
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("FI_PROVIDER=%s, hint %s", rows[i].filter ? rows[i].filter : "-",
 			rows[i].hint ? rows[i].hint : "-");
-		open_world(&w);
-		lower_add(&w, "tcp", "fab");
-		lower_add(&w, "one", "fab");
+		open_world(t);
+		lower_add(t, "tcp", "fab");
+		lower_add(t, "one", "fab");
 		lower_filter(rows[i].filter);
-		CT_EXPECT_EQ(lower_answers(&w, rows[i].hint),
+		CT_EXPECT_EQ(lower_answers(t, rows[i].hint),
 			     rows[i].answers ? 0 : -FI_ENODATA);
-		CT_EXPECT_EQ(w.asked > 0, rows[i].over != NULL);
-		if (w.asked && rows[i].over)
-			CT_EXPECT_STREQ(w.asks[w.asked - 1].prov_name, rows[i].over);
-		lower_world_close(&w);
+		CT_EXPECT_EQ(t->asked > 0, rows[i].over != NULL);
+		if (t->asked && rows[i].over)
+			CT_EXPECT_STREQ(t->asks[t->asked - 1].prov_name, rows[i].over);
 	}
 }
 
-CT_TEST(lower, a_provider_of_its_own_choice_is_named_without_a_lower_one)
+CT_TEST_F(lower, a_provider_of_its_own_choice_is_named_without_a_lower_one)
 {
 	static const struct {
 		const char *filter, *prov_name;
@@ -195,52 +172,42 @@ CT_TEST(lower, a_provider_of_its_own_choice_is_named_without_a_lower_one)
 		{"^lay", NULL, false},
 		{"tcp", NULL, false},
 	};
-	struct lower_world w;
-	size_t i;
 
-	open_world(&w);
-	for (i = 0; i < CRN_COUNT(cases); i++) {
+	for (size_t i = 0; i < CRN_COUNT(cases); i++) {
 		CT_NOTE("FI_PROVIDER %s, prov_name %s",
 			cases[i].filter ? cases[i].filter : "none",
 			cases[i].prov_name ? cases[i].prov_name : "none");
 		lower_filter(cases[i].filter);
-		CT_EXPECT_EQ(crn_lower_named(&w.prov, cases[i].prov_name),
+		CT_EXPECT_EQ(crn_lower_named(&t->prov, cases[i].prov_name),
 			     cases[i].named);
 	}
 	lower_filter(NULL);
-	lower_world_close(&w);
 }
 
-CT_TEST(lower, an_exclusion_as_the_parameter_names_nobody)
+CT_TEST_F(lower, an_exclusion_as_the_parameter_names_nobody)
 {
-	struct lower_world w;
 	char param[] = "^tcp";
 
-	open_world(&w);
-	lower_add(&w, param, "fab");
-	w.param = param;
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), -FI_ENODATA);
-	CT_EXPECT_EQ(w.asked, 0);
+	lower_add(t, param, "fab");
+	t->param = param;
+	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
+	CT_EXPECT_EQ(t->asked, 0);
 	CT_EXPECT_EQ(ct_log_count(), 1);
 	CT_EXPECT_STRSTR(ct_log_last(), "^tcp names no provider: name one in LOWER;lay");
-	lower_world_close(&w);
 }
 
-CT_TEST(lower, runs_not_over_itself_and_says_what_to_do)
+CT_TEST_F(lower, runs_not_over_itself_and_says_what_to_do)
 {
-	struct lower_world w;
 	char param[] = "lay";
 
-	open_world(&w);
-	CT_EXPECT_EQ(lower_answers(&w, "lay;lay"), -FI_ENODATA);
+	CT_EXPECT_EQ(lower_answers(t, "lay;lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
 	CT_EXPECT_STRSTR(ct_log_last(), "cannot run over itself");
-	w.param = param;
-	CT_EXPECT_EQ(lower_answers(&w, "lay"), -FI_ENODATA);
+	t->param = param;
+	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 2);
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
-	CT_EXPECT_EQ(w.asked, 0);
-	lower_world_close(&w);
+	CT_EXPECT_EQ(t->asked, 0);
 }
 
 /* Another layer, which asks back. */
@@ -264,23 +231,19 @@ static void ask_from_another(struct lower_world *w)
 	fi_freeinfo(info);
 }
 
-CT_TEST(lower, a_question_that_comes_back_to_the_layer_has_no_answer)
+CT_TEST_F(lower, a_question_that_comes_back_to_the_layer_has_no_answer)
 {
-	struct lower_world w;
-
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	w.on_ask = ask_back;
-	CT_EXPECT_EQ(lower_answers(&w, "tcp;lay"), 0);
-	CT_EXPECT_EQ(w.asked, 1);
+	lower_add(t, "tcp", "fab");
+	t->on_ask = ask_back;
+	CT_EXPECT_EQ(lower_answers(t, "tcp;lay"), 0);
+	CT_EXPECT_EQ(t->asked, 1);
 	/* And it may ask again afterwards. */
-	w.on_ask = NULL;
-	CT_EXPECT_EQ(lower_answers(&w, "tcp;lay"), 0);
+	t->on_ask = NULL;
+	CT_EXPECT_EQ(lower_answers(t, "tcp;lay"), 0);
 	/* Through a second layer as well. */
 	lower_filter("lay");
-	w.on_ask = ask_from_another;
-	CT_EXPECT_EQ(lower_answers(&w, "tcp;lay"), 0);
-	lower_world_close(&w);
+	t->on_ask = ask_from_another;
+	CT_EXPECT_EQ(lower_answers(t, "tcp;lay"), 0);
 }
 
 static int open_fabric(struct lower_world *w, const char *prov_name, const char *name)
@@ -301,32 +264,29 @@ static void expect_opened(struct lower_world *w, const struct fi_info *info,
 	CT_EXPECT_STREQ(w->opened, over);
 }
 
-CT_TEST(lower, what_a_program_chose_holds_for_the_fabrics_of_that_answer)
+CT_TEST_F(lower, what_a_program_chose_holds_for_the_fabrics_of_that_answer)
 {
 	struct fi_info *usual, *one, *two;
-	struct lower_world w;
 
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	lower_add(&w, "one", "fab");
-	lower_add(&w, "two;other", "fab");
-	CT_ASSERT_EQ(lower_getinfo(&w, "one;lay", &one), 0);
-	CT_ASSERT_EQ(lower_getinfo(&w, "two;other;LAY", &two), 0);
-	CT_ASSERT_EQ(lower_getinfo(&w, "lay", &usual), 0);
+	lower_add(t, "tcp", "fab");
+	lower_add(t, "one", "fab");
+	lower_add(t, "two;other", "fab");
+	CT_ASSERT_EQ(lower_getinfo(t, "one;lay", &one), 0);
+	CT_ASSERT_EQ(lower_getinfo(t, "two;other;LAY", &two), 0);
+	CT_ASSERT_EQ(lower_getinfo(t, "lay", &usual), 0);
 	CT_EXPECT_STREQ(one->fabric_attr->name, "one;lay:fab");
 	CT_EXPECT_STREQ(two->fabric_attr->name, "two;other;lay:fab");
 	CT_EXPECT_STREQ(usual->fabric_attr->name, "fab");
-	expect_opened(&w, one, "one");
-	expect_opened(&w, two, "two;other");
-	expect_opened(&w, usual, "tcp");
-	expect_opened(&w, one, "one");
+	expect_opened(t, one, "one");
+	expect_opened(t, two, "two;other");
+	expect_opened(t, usual, "tcp");
+	expect_opened(t, one, "one");
 	/* A choice may come with the fabric. */
-	CT_EXPECT_EQ(open_fabric(&w, "one;lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "one");
+	CT_EXPECT_EQ(open_fabric(t, "one;lay", "fab"), 0);
+	CT_EXPECT_STREQ(t->opened, "one");
 	fi_freeinfo(usual);
 	fi_freeinfo(two);
 	fi_freeinfo(one);
-	lower_world_close(&w);
 }
 
 static int ask_about(struct lower_world *w, const char *prov_name, const char *fabric,
@@ -361,81 +321,68 @@ static const struct {
 	{"four;lay", ";lay:fab", "four;lay:;lay:fab"},
 };
 
-CT_TEST(lower, hints_name_a_fabric_with_the_choice_or_without)
+CT_TEST_F(lower, hints_name_a_fabric_with_the_choice_or_without)
 {
-	struct lower_world w;
 	struct fi_info *info;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(named); i++) {
+	for (size_t i = 0; i < CRN_COUNT(named); i++) {
 		CT_NOTE("%s, fabric %s", named[i].prov_name, named[i].fabric);
-		open_world(&w);
-		lower_add(&w, "tcp", "fab");
-		lower_add(&w, "verbs", "fe80::1");
-		lower_add(&w, "one", "fab");
-		lower_add(&w, "three", "one;other:fab");
-		lower_add(&w, "four", ";lay:fab");
-		CT_EXPECT_EQ(ask_about(&w, named[i].prov_name, named[i].fabric, &info),
+		open_world(t);
+		lower_add(t, "tcp", "fab");
+		lower_add(t, "verbs", "fe80::1");
+		lower_add(t, "one", "fab");
+		lower_add(t, "three", "one;other:fab");
+		lower_add(t, "four", ";lay:fab");
+		CT_EXPECT_EQ(ask_about(t, named[i].prov_name, named[i].fabric, &info),
 			     named[i].answer ? 0 : -FI_ENODATA);
 		if (named[i].answer && info)
 			CT_EXPECT_STREQ(info->fabric_attr->name, named[i].answer);
 		if (!named[i].answer)
 			CT_EXPECT_EQ(ct_log_count(), 1);
 		fi_freeinfo(info);
-		lower_world_close(&w);
 	}
 }
 
-CT_TEST(lower, a_fabric_is_opened_of_the_first_provider_that_has_one_of_its_name)
+CT_TEST_F(lower, a_fabric_is_opened_of_the_first_provider_that_has_one_of_its_name)
 {
-	struct lower_world w;
-
-	open_world(&w);
-	lower_add(&w, "pverbs", "elsewhere");
-	lower_add(&w, "tcp", "fab");
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), 0);
-	CT_EXPECT_STREQ(w.opened, "tcp");
-	CT_EXPECT_EQ(w.attr.api_version, FI_VERSION(1, 17));
+	lower_add(t, "pverbs", "elsewhere");
+	lower_add(t, "tcp", "fab");
+	CT_EXPECT_EQ(open_fabric(t, "lay", "fab"), 0);
+	CT_EXPECT_STREQ(t->opened, "tcp");
+	CT_EXPECT_EQ(t->attr.api_version, FI_VERSION(1, 17));
 	ct_log_reset();
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "nowhere"), -FI_ENODATA);
+	CT_EXPECT_EQ(open_fabric(t, "lay", "nowhere"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	lower_world_close(&w);
 }
 
-CT_TEST(lower, a_fabric_that_does_not_open_says_why)
+CT_TEST_F(lower, a_fabric_that_does_not_open_says_why)
 {
-	struct lower_world w;
-
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
-	w.fabric_ret = -FI_EMFILE;
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), -FI_EMFILE);
+	lower_add(t, "tcp", "fab");
+	t->fabric_ret = -FI_EMFILE;
+	CT_EXPECT_EQ(open_fabric(t, "lay", "fab"), -FI_EMFILE);
 	CT_EXPECT_EQ(ct_log_count(), 1);
 	CT_EXPECT_STRSTR(ct_log_last(), "tcp opens no fabric");
-	w.fabric_ret = 0;
-	w.fabric_close_ret = -FI_EBUSY;
-	CT_EXPECT_EQ(open_fabric(&w, "lay", "fab"), -FI_EBUSY);
-	w.fabric_close_ret = 0;
-	CT_EXPECT_EQ(crn_lower_fabric_close(&w.fabric), 0);
-	lower_world_close(&w);
+	t->fabric_ret = 0;
+	t->fabric_close_ret = -FI_EBUSY;
+	CT_EXPECT_EQ(open_fabric(t, "lay", "fab"), -FI_EBUSY);
+	t->fabric_close_ret = 0;
+	CT_EXPECT_EQ(crn_lower_fabric_close(&t->fabric), 0);
 }
 
-CT_TEST(lower, memory_that_runs_out_while_it_is_chosen_is_told)
+CT_TEST_F(lower, memory_that_runs_out_while_it_is_chosen_is_told)
 {
-	struct lower_world w;
 	struct fi_info *info, *hints;
 	unsigned int nth;
 	int ret;
 
-	open_world(&w);
-	lower_add(&w, "tcp", "fab");
+	lower_add(t, "tcp", "fab");
 	hints = fi_allocinfo();
 	hints->fabric_attr->prov_name = strdup("tcp;lay");
 	for (nth = 1;; nth++) {
 		CT_NOTE("allocation %u", nth);
 		ct_fail_alloc(nth);
-		ret = crn_lower_getinfo(&w.layer, FI_VERSION(1, 17), NULL, NULL, 0, hints,
-					&info);
+		ret = crn_lower_getinfo(&t->layer, FI_VERSION(1, 17), NULL, NULL, 0,
+					hints, &info);
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
@@ -445,27 +392,23 @@ CT_TEST(lower, memory_that_runs_out_while_it_is_chosen_is_told)
 	CT_EXPECT_EQ(ret, 0);
 	fi_freeinfo(info);
 	fi_freeinfo(hints);
-	lower_world_close(&w);
 }
 
-CT_TEST(lower, memory_that_runs_out_while_a_fabric_is_opened_is_told)
+CT_TEST_F(lower, memory_that_runs_out_while_a_fabric_is_opened_is_told)
 {
-	struct lower_world w;
 	unsigned int nth;
 	int ret;
 
 	for (nth = 1;; nth++) {
 		CT_NOTE("allocation %u", nth);
-		open_world(&w);
-		lower_add(&w, "tcp", "fab");
+		open_world(t);
+		lower_add(t, "tcp", "fab");
 		ct_fail_alloc(nth);
-		ret = open_fabric(&w, "lay", "tcp;lay:fab");
+		ret = open_fabric(t, "lay", "tcp;lay:fab");
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
-		lower_world_close(&w);
 	}
 	CT_EXPECT_EQ(nth, 7);
 	CT_EXPECT_EQ(ret, 0);
-	lower_world_close(&w);
 }

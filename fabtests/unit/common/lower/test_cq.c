@@ -102,15 +102,19 @@ static void fail(struct op *op, int err)
 	crn_cq_write_err(&lower, &entry, FI_ADDR_NOTAVAIL);
 }
 
-CT_TEST(lower_cq, each_operation_is_told_once_in_order)
+static void close_cq(struct crn_lower_cq *cq)
 {
-	struct crn_lower_cq cq;
-	struct op ops[40];
-	unsigned int i;
+	CT_EXPECT_EQ(crn_lower_cq_fini(cq), 0);
+}
 
-	open_cq(&cq);
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
-	for (i = 0; i < CRN_COUNT(ops); i++) {
+CT_FIXTURE(lower_cq, struct crn_lower_cq, open_cq, close_cq);
+
+CT_TEST_F(lower_cq, each_operation_is_told_once_in_order)
+{
+	struct op ops[40];
+
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 0);
+	for (unsigned int i = 0; i < CRN_COUNT(ops); i++) {
 		ops[i] = new_op();
 		if (i == 20)
 			fail(&ops[i], FI_EIO);
@@ -118,36 +122,32 @@ CT_TEST(lower_cq, each_operation_is_told_once_in_order)
 			complete(&ops[i], i);
 	}
 	/* Two whole reads, of which the second ends at the error, are one turn each. */
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 20);
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 20);
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
-	for (i = 0; i < CRN_COUNT(ops); i++) {
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 20);
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 20);
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 0);
+	for (unsigned int i = 0; i < CRN_COUNT(ops); i++) {
 		CT_EXPECT_EQ(ops[i].done, i != 20);
 		CT_EXPECT_EQ(ops[i].failed, i == 20);
 		CT_EXPECT_EQ(ops[i].order, i + 1);
 		CT_EXPECT_EQ(ops[i].data, i == 20 ? 0 : i);
 	}
 	CT_EXPECT_EQ(ops[20].err, FI_EIO);
-	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
 }
 
-CT_TEST(lower_cq, what_nobody_waits_for_is_passed_over)
+CT_TEST_F(lower_cq, what_nobody_waits_for_is_passed_over)
 {
-	struct crn_lower_cq cq;
 	struct crn_cq_comp comp = {0};
 	struct fi_cq_err_entry err = {.err = FI_ECANCELED};
 	struct op op = new_op();
 
-	open_cq(&cq);
 	crn_cq_reserve(&lower);
 	crn_cq_write(&lower, &comp);
 	crn_cq_reserve(&lower);
 	crn_cq_write_err(&lower, &err, FI_ADDR_NOTAVAIL);
 	complete(&op, 1);
-	crn_lower_cq_drain(&cq);
+	crn_lower_cq_drain(t);
 	CT_EXPECT_EQ(op.done, 1);
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 0);
-	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 0);
 }
 
 static ssize_t long_readerr(struct fid_cq *cq, struct fi_cq_err_entry *err,
@@ -164,18 +164,15 @@ static ssize_t read_error_once(struct fid_cq *cq, void *buf, size_t count)
 	return over++ ? -FI_EAGAIN : -FI_EAVAIL;
 }
 
-CT_TEST(lower_cq, an_error_entry_may_be_longer_than_the_headers_know)
+CT_TEST_F(lower_cq, an_error_entry_may_be_longer_than_the_headers_know)
 {
-	struct crn_lower_cq cq;
-	struct fi_ops_cq ops;
+	static struct fi_ops_cq ops; /* the tear-down uses them, too */
 
-	open_cq(&cq);
 	ops = *lower.fid.ops;
 	ops.read = read_error_once;
 	ops.readerr = long_readerr;
 	lower.fid.ops = &ops;
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), 1);
-	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), 1);
 }
 
 static ssize_t read_broken(struct fid_cq *cq, void *buf, size_t count)
@@ -183,17 +180,14 @@ static ssize_t read_broken(struct fid_cq *cq, void *buf, size_t count)
 	return -FI_EIO;
 }
 
-CT_TEST(lower_cq, a_queue_that_is_broken_says_so)
+CT_TEST_F(lower_cq, a_queue_that_is_broken_says_so)
 {
-	struct crn_lower_cq cq;
-	struct fi_ops_cq ops;
+	static struct fi_ops_cq ops; /* the tear-down uses them, too */
 
-	open_cq(&cq);
 	ops = *lower.fid.ops;
 	ops.read = read_broken;
 	lower.fid.ops = &ops;
-	CT_EXPECT_EQ(crn_lower_cq_progress(&cq), -FI_EIO);
-	CT_EXPECT_EQ(crn_lower_cq_fini(&cq), 0);
+	CT_EXPECT_EQ(crn_lower_cq_progress(t), -FI_EIO);
 }
 
 CT_TEST(lower_cq, opens_and_closes_as_the_lower_provider_allows)

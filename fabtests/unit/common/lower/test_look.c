@@ -55,76 +55,64 @@ static bool asleep(struct look_scene *s)
 	return !crn_wait_arm(&s->wait) && crn_wait_poll(&s->wait, 0) == -FI_ETIMEDOUT;
 }
 
-CT_TEST(lower_look, an_event_wakes_who_waits_and_is_handed_on_at_once)
-{
-	struct look_scene s;
-	int i;
+CT_FIXTURE(lower_look, struct look_scene, scene_open, scene_close);
 
-	scene_open(&s);
-	for (i = 1; i <= 3; i++) {
-		CT_EXPECT_TRUE(asleep(&s));
-		lower_event(&s.w, FI_CONNECTED, &s.ep, NULL, NULL, 0);
-		CT_EXPECT_EQ(crn_wait_poll(&s.wait, 0), 0);
-		CT_EXPECT_EQ(crn_wait_arm(&s.wait), -FI_EAGAIN);
-		crn_lower_look(&s.w.fabric);
+CT_TEST_F(lower_look, an_event_wakes_who_waits_and_is_handed_on_at_once)
+{
+	for (int i = 1; i <= 3; i++) {
+		CT_EXPECT_TRUE(asleep(t));
+		lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);
+		CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+		CT_EXPECT_EQ(crn_wait_arm(&t->wait), -FI_EAGAIN);
+		crn_lower_look(&t->w.fabric);
 		CT_EXPECT_EQ(seen, i);
 	}
-	scene_close(&s);
 }
 
-CT_TEST(lower_look, who_only_polls_gets_it_soon)
+CT_TEST_F(lower_look, who_only_polls_gets_it_soon)
 {
-	struct look_scene s;
 	uint64_t start;
 
-	scene_open(&s);
-	crn_lower_look(&s.w.fabric);
-	lower_event(&s.w, FI_CONNECTED, &s.ep, NULL, NULL, 0);
+	crn_lower_look(&t->w.fabric);
+	lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);
 	start = crn_now_ms();
 	while (!seen && crn_timeout_left(start, 10000))
-		crn_lower_look(&s.w.fabric);
+		crn_lower_look(&t->w.fabric);
 	CT_EXPECT_EQ(seen, 1);
-	scene_close(&s);
 }
 
 /* The layer has no room for the event: reading the event queue moves it on. */
-CT_TEST(lower_look, nobody_is_woken_while_it_cannot_be_handed_on)
+CT_TEST_F(lower_look, nobody_is_woken_while_it_cannot_be_handed_on)
 {
 	struct fi_eq_cm_entry entry;
-	struct look_scene s;
 	uint32_t event;
 
-	scene_open(&s);
 	answer = -FI_EAGAIN;
-	lower_event(&s.w, FI_CONNECTED, &s.ep, NULL, NULL, 0);
-	lower_event(&s.w, FI_SHUTDOWN, &s.ep, NULL, NULL, 0);
-	CT_EXPECT_EQ(lower_read(s.eq, &event, &entry, sizeof(entry)), -FI_EAGAIN);
-	CT_EXPECT_TRUE(asleep(&s));
+	lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);
+	lower_event(&t->w, FI_SHUTDOWN, &t->ep, NULL, NULL, 0);
+	CT_EXPECT_EQ(lower_read(t->eq, &event, &entry, sizeof(entry)), -FI_EAGAIN);
+	CT_EXPECT_TRUE(asleep(t));
 	answer = 0;
-	s.w.trywaits = 0;
-	CT_EXPECT_EQ(lower_read(s.eq, &event, &entry, sizeof(entry)), -FI_EAGAIN);
+	t->w.trywaits = 0;
+	CT_EXPECT_EQ(lower_read(t->eq, &event, &entry, sizeof(entry)), -FI_EAGAIN);
 	CT_EXPECT_EQ(seen, 2);
 	/* Who slept on is woken by the next one: the lower queue was armed for him. */
-	CT_EXPECT_EQ(s.w.trywaits, 1);
-	CT_EXPECT_EQ(crn_wait_poll(&s.wait, 0), -FI_ETIMEDOUT);
-	lower_event(&s.w, FI_CONNECTED, &s.ep, NULL, NULL, 0);
-	CT_EXPECT_EQ(crn_wait_poll(&s.wait, 0), 0);
-	crn_wait_arm(&s.wait);
-	crn_lower_look(&s.w.fabric);
+	CT_EXPECT_EQ(t->w.trywaits, 1);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), -FI_ETIMEDOUT);
+	lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
+	crn_wait_arm(&t->wait);
+	crn_lower_look(&t->w.fabric);
 	CT_EXPECT_EQ(seen, 3);
-	scene_close(&s);
 }
 
-CT_TEST(lower_look, the_lower_queue_is_a_source_while_it_is_open)
+CT_TEST_F(lower_look, the_lower_queue_is_a_source_while_it_is_open)
 {
 	struct crn_lower_eq *again;
-	struct look_scene s;
 
-	scene_open(&s);
-	again = lower_eq_open(&s.w, FI_WAIT_FD);
+	again = lower_eq_open(&t->w, FI_WAIT_FD);
 	CT_EXPECT_EQ(fi_close(&again->eq.fid.fid), 0);
-	CT_EXPECT_TRUE(asleep(&s));
-	lower_event(&s.w, FI_CONNECTED, &s.ep, NULL, NULL, 0);
-	CT_EXPECT_EQ(crn_wait_poll(&s.wait, 0), 0);
-	scene_close(&s);
+	CT_EXPECT_TRUE(asleep(t));
+	lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);
+	CT_EXPECT_EQ(crn_wait_poll(&t->wait, 0), 0);
 }

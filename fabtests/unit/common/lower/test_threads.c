@@ -40,10 +40,10 @@ static void *read_all(void *arg)
 		struct fi_eq_cm_entry cm;
 		uint8_t bytes[64];
 	} entry;
-	uint32_t event, i, number;
+	uint32_t event, number;
 	ssize_t ret;
 
-	for (i = 0; i < EACH; i++) {
+	for (uint32_t i = 0; i < EACH; i++) {
 		ret = fi_eq_sread(&reader->eq->eq.fid, &event, &entry, sizeof(entry),
 				  60000, 0);
 		CT_EXPECT_EQ(ret, sizeof(entry.cm) + sizeof(number));
@@ -72,32 +72,30 @@ static void *open_and_close(void *arg)
 CT_TEST(lower_threads, each_reader_gets_its_own_events_in_order)
 {
 	pthread_t closer;
-	uint32_t number;
-	int i;
 
 	lower_world_open(&w, NULL, 0);
 	lower_fabric(&w);
 	atomic_store(&stop, false);
-	for (i = 0; i < READERS; i++) {
+	for (int i = 0; i < READERS; i++) {
 		readers[i].eq = lower_eq_open(&w, FI_WAIT_FD);
 		lower_pair_init(&readers[i].ep, FI_CLASS_EP);
 		bind(&readers[i].ep, readers[i].eq);
 	}
 	CT_ASSERT_EQ(pthread_create(&closer, NULL, open_and_close, NULL), 0);
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		CT_ASSERT_EQ(pthread_create(&readers[i].thread, NULL, read_all,
 					    &readers[i]),
 			     0);
-	for (number = 0; number < EACH; number++) {
-		for (i = 0; i < READERS; i++)
+	for (uint32_t number = 0; number < EACH; number++) {
+		for (int i = 0; i < READERS; i++)
 			lower_event(&w, FI_CONNECTED, &readers[i].ep, NULL, &number,
 				    sizeof(number));
 	}
-	for (i = 0; i < READERS; i++)
+	for (int i = 0; i < READERS; i++)
 		pthread_join(readers[i].thread, NULL);
 	atomic_store(&stop, true);
 	pthread_join(closer, NULL);
-	for (i = 0; i < READERS; i++) {
+	for (int i = 0; i < READERS; i++) {
 		unbind(&readers[i].ep);
 		CT_EXPECT_EQ(fi_close(&readers[i].eq->eq.fid.fid), 0);
 	}

@@ -90,11 +90,10 @@ static void expect_passes(const char *name, const void *ops, void *object, void 
 			  const unsigned int *args, size_t slots)
 {
 	struct table table;
-	size_t slot, arg;
 
 	memcpy(&table, ops, sizeof(size_t) + slots * sizeof(operation));
 	CT_EXPECT_EQ(table.size, sizeof(size_t) + slots * sizeof(operation));
-	for (slot = 0; slot < slots; slot++) {
+	for (size_t slot = 0; slot < slots; slot++) {
 		if (!args[slot])
 			continue;
 		CT_NOTE("%s, slot %zu", name, slot);
@@ -106,7 +105,7 @@ static void expect_passes(const char *name, const void *ops, void *object, void 
 		CT_EXPECT_EQ(seen.slot, slot);
 		CT_EXPECT_EQ(seen.args[0], (uintptr_t)lower);
 		/* Of an enum, the upper half of its place means nothing. */
-		for (arg = 1; arg < args[slot]; arg++)
+		for (size_t arg = 1; arg < args[slot]; arg++)
 			CT_EXPECT_EQ((uint32_t)seen.args[arg], arg + 1);
 	}
 }
@@ -149,13 +148,12 @@ CT_TEST(pass, connections_and_options_are_the_lower_endpoints)
 	struct table cm = lower_table(sizeof(struct fi_ops_cm));
 	struct table ops = lower_table(sizeof(struct fi_ops_ep));
 	unsigned int of_pep[CRN_COUNT(cm_args)] = {0}, of_ep[CRN_COUNT(cm_args)];
-	size_t i;
 
 	lower_ep.cm = lower_pep.cm = (void *)&cm;
 	lower_ep.ops = lower_pep.ops = (void *)&ops;
 	/* setname, getname, listen, reject */
 	memcpy(of_ep, cm_args, sizeof(of_ep));
-	for (i = 0; i < CRN_COUNT(cm_args); i++) {
+	for (size_t i = 0; i < CRN_COUNT(cm_args); i++) {
 		if (i == 0 || i == 1 || i == 4 || i == 6)
 			of_pep[i] = cm_args[i];
 	}

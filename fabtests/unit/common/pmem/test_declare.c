@@ -9,7 +9,6 @@
 #include "cairn_test.h"
 
 static const struct fi_provider prov = {.name = "test"};
-static struct crn_pmem_params params;
 static char error[160];
 
 static int parse(const char *text, struct crn_pmem_declarations *out)
@@ -181,103 +180,107 @@ CT_TEST(declare, bytes_that_are_no_text_are_refused)
 	CT_EXPECT_EQ(crn_pmem_declare_parse("", 0, &all, error, sizeof(error)), 0);
 }
 
-/* A file with that text. */
-static void put(char path[64], const char *text, size_t len)
+/* Variables without a value, the file that config names, and what is declared. */
+struct declare_scene {
+	struct crn_pmem_params params;
+	struct crn_pmem_declarations *all;
+	char path[64]; /* "": there is none */
+};
+
+static void set_up(struct declare_scene *s)
+{
+	s->params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
+}
+
+static void tear_down(struct declare_scene *s)
+{
+	free(s->all);
+	if (*s->path)
+		unlink(s->path);
+}
+
+static int declare(struct declare_scene *s)
+{
+	free(s->all);
+	s->all = NULL;
+	return crn_pmem_declare(&s->params, &s->all);
+}
+
+/* A new file with that text is the configuration. */
+static void put(struct declare_scene *s, const char *text, size_t len)
 {
 	int fd;
 
-	snprintf(path, 64, "crn_pmem_declare.XXXXXX");
-	fd = mkstemp(path);
+	if (*s->path)
+		unlink(s->path);
+	snprintf(s->path, sizeof(s->path), "crn_pmem_declare.XXXXXX");
+	s->params.config = s->path;
+	fd = mkstemp(s->path);
 	CT_ASSERT_GE(fd, 0);
 	CT_EXPECT_EQ(write(fd, text, len), (ssize_t)len);
 	close(fd);
 }
 
-CT_TEST(declare, variables_count_before_the_host_and_after_paths)
+CT_FIXTURE(declare, struct declare_scene, set_up, tear_down);
+
+CT_TEST_F(declare, variables_count_before_the_host_and_after_paths)
 {
 	static const char text[] = "[host]\npersistence=mhp\nddio=off\n"
 				   "[path /a]\npersistence=dmp\n";
-	struct crn_pmem_declarations *all;
-	char path[64];
 
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	put(path, text, strlen(text));
-	params.config = path;
-	params.persistence = "wsp";
-	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
-	CT_EXPECT_EQ(crn_pmem_declared_of(all, "").domain, CRN_WSP);
-	CT_EXPECT_FALSE(crn_pmem_declared_of(all, "").ddio);
-	CT_EXPECT_EQ(crn_pmem_declared_of(all, "/a").domain, CRN_DMP);
-	free(all);
-	unlink(path);
+	put(t, text, strlen(text));
+	t->params.persistence = "wsp";
+	CT_ASSERT_EQ(declare(t), 0);
+	CT_EXPECT_EQ(crn_pmem_declared_of(t->all, "").domain, CRN_WSP);
+	CT_EXPECT_FALSE(crn_pmem_declared_of(t->all, "").ddio);
+	CT_EXPECT_EQ(crn_pmem_declared_of(t->all, "/a").domain, CRN_DMP);
 }
 
-CT_TEST(declare, without_variables_nothing_is_declared)
+CT_TEST_F(declare, without_variables_nothing_is_declared)
 {
-	struct crn_pmem_declarations *all;
 	struct crn_pmem_declared said;
 
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
-	said = crn_pmem_declared_of(all, "/dev/dax0.0");
+	CT_ASSERT_EQ(declare(t), 0);
+	said = crn_pmem_declared_of(t->all, "/dev/dax0.0");
 	CT_EXPECT_FALSE(said.has_domain || said.has_ddio || said.has_persistent ||
 			said.has_replay);
-	free(all);
 }
 
-CT_TEST(declare, a_variable_that_says_nothing_is_ignored_with_a_warning)
+CT_TEST_F(declare, a_variable_that_says_nothing_is_ignored_with_a_warning)
 {
-	struct crn_pmem_declarations *all;
-
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	params.ddio = "disabled";
-	CT_ASSERT_EQ(crn_pmem_declare(&params, &all), 0);
-	CT_EXPECT_FALSE(crn_pmem_declared_of(all, "").has_ddio);
+	t->params.ddio = "disabled";
+	CT_ASSERT_EQ(declare(t), 0);
+	CT_EXPECT_FALSE(crn_pmem_declared_of(t->all, "").has_ddio);
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO cannot be \"disabled\"");
-	free(all);
 }
 
-CT_TEST(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
+CT_TEST_F(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
 {
 	static char large[CRN_PMEM_DECLARE_FILE + 1];
-	struct crn_pmem_declarations *all;
-	char path[64];
 
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	params.config = "crn_pmem_declare.missing";
-	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
+	t->params.config = "crn_pmem_declare.missing";
+	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
 	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing: cannot be read");
 
-	put(path, "[host]\nddio=no\n", 15);
-	params.config = path;
-	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
+	put(t, "[host]\nddio=no\n", 15);
+	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
 	CT_EXPECT_STRSTR(ct_log_last(), "line 2: ddio cannot be \"no\"");
-	unlink(path);
 
 	memset(large, '\n', sizeof(large));
-	put(path, large, sizeof(large));
-	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_EINVAL);
+	put(t, large, sizeof(large));
+	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
 	CT_EXPECT_STRSTR(ct_log_last(), "larger than 65536 bytes");
-	unlink(path);
-	put(path, large, sizeof(large) - 1);
-	CT_EXPECT_EQ(crn_pmem_declare(&params, &all), 0);
-	free(all);
-	unlink(path);
+	put(t, large, sizeof(large) - 1);
+	CT_EXPECT_EQ(declare(t), 0);
 }
 
-CT_TEST(declare, memory_that_runs_out_is_an_error)
+CT_TEST_F(declare, memory_that_runs_out_is_an_error)
 {
-	struct crn_pmem_declarations *all;
-	char path[64];
-
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	put(path, "[host]\nddio=on\n", 15);
-	params.config = path;
+	put(t, "[host]\nddio=on\n", 15);
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		CT_NOTE("allocation %u", nth);
 		ct_fail_alloc(nth);
-		CT_EXPECT_EQ(crn_pmem_declare(&params, &all), -FI_ENOMEM);
+		CT_EXPECT_EQ(declare(t), -FI_ENOMEM);
 		CT_EXPECT_TRUE(ct_alloc_failed());
 	}
-	unlink(path);
 }

@@ -13,14 +13,36 @@
 #define LEN 8192u
 
 static const struct fi_provider prov = {.name = "test"};
-static struct crn_pmem_params params;
-static struct crn_pmem_facts facts;
-
-/* A file of LEN bytes in the folder of the test, and what of it is mapped. */
+/* A file of LEN bytes in the folder of the test, what of it is mapped, and what is known
+ * of that. */
 struct mapped {
-	char name[64];
+	char name[64], config[64]; /* "": there is no such file */
 	uint8_t *at;
+	struct crn_pmem_params params;
+	struct crn_pmem_facts facts;
 };
+
+static void set_up(struct mapped *mapped)
+{
+	mapped->params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
+}
+
+static void tear_down(struct mapped *mapped)
+{
+	if (mapped->at)
+		munmap(mapped->at, LEN);
+	if (*mapped->name)
+		unlink(mapped->name);
+	if (*mapped->config)
+		unlink(mapped->config);
+}
+
+CT_FIXTURE(pmem_facts, struct mapped, set_up, tear_down);
+
+static int find_facts(struct mapped *mapped, const void *at, size_t len)
+{
+	return crn_pmem_facts_of(&mapped->params, at, len, &mapped->facts);
+}
 
 static void map_file(struct mapped *mapped, int how)
 {
@@ -35,75 +57,53 @@ static void map_file(struct mapped *mapped, int how)
 	close(fd);
 }
 
-static void unmap_file(struct mapped *mapped)
-{
-	munmap(mapped->at, LEN);
-	unlink(mapped->name);
-}
-
 /* Declares what is mapped persistent. */
-static void declare_file(const struct mapped *mapped, char config[64])
+static void declare_file(struct mapped *mapped)
 {
 	char *path = realpath(mapped->name, NULL);
 	FILE *file;
 	int fd;
 
-	snprintf(config, 64, "./crn_pmem_config.XXXXXX");
-	fd = mkstemp(config);
+	snprintf(mapped->config, sizeof(mapped->config), "./crn_pmem_config.XXXXXX");
+	fd = mkstemp(mapped->config);
 	CT_ASSERT_GE(fd, 0);
 	file = fdopen(fd, "w");
 	fprintf(file, "[path %s]\npersistent = yes\n", path);
 	fclose(file);
 	free(path);
-	params = (struct crn_pmem_params){
-		.prov = &prov,
-		.prefix = "FI_TEST",
-		.config = config,
-	};
+	mapped->params.config = mapped->config;
 }
 
-CT_TEST(pmem_facts, a_file_in_the_page_cache_is_persistent_only_if_declared)
+CT_TEST_F(pmem_facts, a_file_in_the_page_cache_is_persistent_only_if_declared)
 {
-	struct mapped mapped;
-	char config[64];
+	map_file(t, MAP_SHARED);
+	CT_EXPECT_EQ(find_facts(t, t->at, LEN), 0);
+	CT_EXPECT_FALSE(t->facts.persistent);
+	CT_EXPECT_STREQ(t->facts.kind, "a file that is not in persistent memory");
 
-	map_file(&mapped, MAP_SHARED);
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, mapped.at, LEN, &facts), 0);
-	CT_EXPECT_FALSE(facts.persistent);
-	CT_EXPECT_STREQ(facts.kind, "a file that is not in persistent memory");
-
-	declare_file(&mapped, config);
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, mapped.at, LEN, &facts), 0);
-	CT_EXPECT_TRUE(facts.persistent);
-	CT_EXPECT_EQ(facts.persistent_source, CRN_PMEM_DECLARED);
-	CT_EXPECT_EQ(facts.domain, CRN_DMP);
+	declare_file(t);
+	CT_EXPECT_EQ(find_facts(t, t->at, LEN), 0);
+	CT_EXPECT_TRUE(t->facts.persistent);
+	CT_EXPECT_EQ(t->facts.persistent_source, CRN_PMEM_DECLARED);
+	CT_EXPECT_EQ(t->facts.domain, CRN_DMP);
 	CT_EXPECT_STRSTR(ct_log_last(), "only because it is declared so");
-	unlink(config);
-	unmap_file(&mapped);
 }
 
-CT_TEST(pmem_facts, no_declaration_makes_a_private_mapping_persistent)
+CT_TEST_F(pmem_facts, no_declaration_makes_a_private_mapping_persistent)
 {
-	struct mapped mapped;
-	char config[64];
-
-	map_file(&mapped, MAP_PRIVATE);
-	declare_file(&mapped, config);
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, mapped.at, LEN, &facts), 0);
-	CT_EXPECT_FALSE(facts.persistent);
-	unlink(config);
-	unmap_file(&mapped);
+	map_file(t, MAP_PRIVATE);
+	declare_file(t);
+	CT_EXPECT_EQ(find_facts(t, t->at, LEN), 0);
+	CT_EXPECT_FALSE(t->facts.persistent);
 }
 
-CT_TEST(pmem_facts, a_range_is_one_that_is_mapped)
+CT_TEST_F(pmem_facts, a_range_is_one_that_is_mapped)
 {
 	const int local = 0;
 
-	params = (struct crn_pmem_params){.prov = &prov, .prefix = "FI_TEST"};
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, &local, 0, &facts), -FI_EINVAL);
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, &local, SIZE_MAX, &facts), -FI_EINVAL);
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, (void *)4096, 1, &facts), -FI_EFAULT);
-	params.config = "crn_pmem_facts.missing";
-	CT_EXPECT_EQ(crn_pmem_facts_of(&params, &local, 1, &facts), -FI_EINVAL);
+	CT_EXPECT_EQ(find_facts(t, &local, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(find_facts(t, &local, SIZE_MAX), -FI_EINVAL);
+	CT_EXPECT_EQ(find_facts(t, (void *)4096, 1), -FI_EFAULT);
+	t->params.config = "crn_pmem_facts.missing";
+	CT_EXPECT_EQ(find_facts(t, &local, 1), -FI_EINVAL);
 }

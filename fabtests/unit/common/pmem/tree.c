@@ -28,14 +28,6 @@ static int tree_stat(const char *path, struct stat *st)
 	return -1;
 }
 
-void tree_open(struct tree *tree, const struct tree_stat *stats)
-{
-	snprintf(tree->root, sizeof(tree->root), "./crn_tree.XXXXXX");
-	CT_ASSERT_NE(mkdtemp(tree->root), NULL);
-	tree->host = (struct crn_host){.root = tree->root, .stat = tree_stat};
-	known = stats;
-}
-
 static int tree_remove(const char *path, const struct stat *st, int type,
 		       struct FTW *where)
 {
@@ -44,8 +36,20 @@ static int tree_remove(const char *path, const struct stat *st, int type,
 
 void tree_close(struct tree *tree)
 {
-	CT_EXPECT_EQ(nftw(tree->root, tree_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+	if (tree->open)
+		CT_EXPECT_EQ(nftw(tree->root, tree_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+	tree->open = false;
 	known = NULL;
+}
+
+void tree_open(struct tree *tree, const struct tree_stat *stats)
+{
+	tree_close(tree);
+	snprintf(tree->root, sizeof(tree->root), "./crn_tree.XXXXXX");
+	CT_ASSERT_NE(mkdtemp(tree->root), NULL);
+	tree->open = true;
+	tree->host = (struct crn_host){.root = tree->root, .stat = tree_stat};
+	known = stats;
 }
 
 /* The folders above the last part of a path of the tree; out is its full name. */

@@ -6,6 +6,7 @@
 #include <cairn/pmem.h>
 
 struct tree {
+	bool open;
 	char root[64];
 	struct crn_host host;
 };
@@ -17,8 +18,10 @@ struct tree_stat {
 	unsigned int major, minor; /* of a character device; 0, 0: a file */
 };
 
-/* Empty; stats, ended by a path NULL, has to stay. */
+/* Empty; stats, ended by a path NULL, has to stay. A tree that is open is closed first.
+ */
 void tree_open(struct tree *tree, const struct tree_stat *stats);
+/* Nothing if it is not open. */
 void tree_close(struct tree *tree);
 /* A file with that text, and the folders above it. */
 void tree_file(struct tree *tree, const char *path, const char *text);

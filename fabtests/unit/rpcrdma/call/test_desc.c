@@ -52,10 +52,10 @@ static unsigned int made(const void *buf, unsigned int before)
 /* A long message of wrap mode, which is read into the program's receive. */
 CT_TEST(rpcrdma_desc, a_long_message_is_read_into_the_programs_region)
 {
-	unsigned int i, before;
+	unsigned int before;
 	struct fid_mr *mr;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("row %u", i);
 		start(RPR_MODE_WRAP, rows[i].protocol);
 		ends_message(&e.client, &e.server);
@@ -78,18 +78,6 @@ CT_TEST(rpcrdma_desc, a_long_message_is_read_into_the_programs_region)
 	}
 }
 
-static void words(void *buf, size_t len, uint32_t xid, bool reply)
-{
-	const uint8_t begin[8] = {0, 0,	   (uint8_t)(xid >> 8), (uint8_t)xid, 0, 0,
-				  0, reply};
-
-	memset(buf, 0, len);
-	memcpy(buf, begin, sizeof(begin));
-	/* RFC 5531: of a Call, version 2. */
-	if (!reply)
-		((uint8_t *)buf)[11] = 2;
-}
-
 /* The client's Call, which offers a Write chunk for its result, is the server's. */
 static void call_offers(char *result)
 {
@@ -98,7 +86,7 @@ static void call_offers(char *result)
 
 	CT_EXPECT_EQ(fi_recvmsg(e.client.ep, &msg, FI_CAIRN_RPC_RESULT | FI_COMPLETION),
 		     0);
-	words(e.client.sent, 40, XID, false);
+	ends_rpc(&e.client, XID, false);
 	ends_recv(&e.server, 0);
 	CT_EXPECT_EQ(fi_send(e.client.ep, e.client.sent, 40, NULL, 0, NULL), 0);
 	pair_done(e.server.cq, e.server.got[0], FI_RECV | FI_MSG);
@@ -108,10 +96,10 @@ static void call_offers(char *result)
 CT_TEST(rpcrdma_desc, a_result_is_written_from_the_programs_region)
 {
 	static char result[ITEM], item[ITEM];
-	unsigned int i, before;
+	unsigned int before;
 	struct fid_mr *mr;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct iovec iov[2] = {{e.server.sent, 24}, {item, ITEM}};
 		void *desc[2] = {NULL, NULL};
 		const struct fi_msg msg = {
@@ -121,7 +109,7 @@ CT_TEST(rpcrdma_desc, a_result_is_written_from_the_programs_region)
 		start(RPR_MODE_RPC, rows[i].protocol);
 		memset(item, 0x40 + (int)i, ITEM);
 		call_offers(result);
-		words(e.server.sent, 24, XID, true);
+		ends_rpc(&e.server, XID, true);
 		mr = region(&e.server, item, ITEM, FI_SEND | FI_WRITE);
 		desc[1] = rows[i].passed ? fi_mr_desc(mr) : NULL;
 		before = scr_count(SCR_MR_REG);

@@ -14,16 +14,12 @@ static struct ends e;
 
 static void send_of(struct end *from, uint32_t xid, bool reply, size_t len)
 {
-	memset(from->sent, 0, ENDS_LONG);
-	from->sent[3] = (char)xid;
-	from->sent[7] = reply;
-	from->sent[11] = 2;
-	CT_EXPECT_EQ(fi_send(from->ep, from->sent, len, NULL, 0, from), 0);
+	ends_rpc(from, xid, reply);
+	ends_send(from, len);
 }
 
 static void start(void)
 {
-	struct pair_event event;
 	struct fi_info *request;
 
 	ends_begin();
@@ -32,8 +28,7 @@ static void start(void)
 	request->rx_attr->size = GRANT;
 	CT_EXPECT_EQ(ends_accept(&e, request), 0);
 	fi_freeinfo(request);
-	pair_expect(e.client.eq, FI_CONNECTED, &event);
-	pair_expect(e.server.eq, FI_CONNECTED, &event);
+	ends_connected(&e);
 }
 
 /* All but the server's Sends. */
@@ -70,10 +65,9 @@ static void call_without_end(uint32_t xid)
 CT_TEST(rpcrdma_match, a_call_that_is_not_read_lets_in_another_one)
 {
 	const unsigned int replies = 2 * GRANT - 2;
-	unsigned int i;
 
 	start();
-	for (i = 1; i <= replies; i++)
+	for (unsigned int i = 1; i <= replies; i++)
 		call_without_end(i);
 	CT_EXPECT_EQ(scr_held(), replies);
 	send_of(&e.client, 101, false, ENDS_LONG);

@@ -61,21 +61,13 @@ static void connect_raw(void)
 	CT_EXPECT_EQ(fi_connect(e.client.ep, addr, NULL, 0), 0);
 }
 
-static void expect_no_event(struct fid_eq *eq)
-{
-	struct pair_event event;
-	uint32_t number;
-
-	CT_EXPECT_EQ(fi_eq_read(eq, &number, &event, sizeof(event), 0), -FI_EAGAIN);
-}
-
 static void expect_agreed(void)
 {
 	struct pair_event event;
 
 	pair_expect(e.client.eq, FI_CONNECTED, &event);
-	expect_no_event(e.client.eq);
-	expect_no_event(raw.server.eq);
+	ends_no_event(e.client.eq);
+	ends_no_event(raw.server.eq);
 	pair_nothing(e.client.cq);
 }
 
@@ -87,7 +79,7 @@ static void expect_refused(void)
 
 	pair_expect_err(e.client.eq, FI_ECONNREFUSED, data);
 	CT_EXPECT_STRSTR(ct_log_last(), "the connection is closed");
-	expect_no_event(e.client.eq);
+	ends_no_event(e.client.eq);
 	pair_expect(raw.server.eq, FI_SHUTDOWN, &event);
 	pair_failed(e.client.cq, e.client.got[0], FI_ECANCELED);
 	pair_nothing(e.client.cq);
@@ -97,9 +89,7 @@ static void expect_refused(void)
 
 CT_TEST(rpcrdma_agree, the_end_that_connects_takes_a_peer_of_its_mode)
 {
-	unsigned int i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].about);
 		ends_begin();
 		CT_ASSERT_EQ(pair_open(&raw, SCR_NAME), 0);

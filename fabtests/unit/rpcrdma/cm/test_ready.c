@@ -11,32 +11,24 @@ static void open_client(size_t grant)
 	CT_EXPECT_EQ(fi_setopt(&e.client.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RPC_GRANT,
 			       &grant, sizeof(grant)),
 		     0);
-	CT_EXPECT_EQ(fi_ep_bind(e.client.ep, &e.client.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(e.client.ep, &e.client.cq->fid, FI_TRANSMIT | FI_RECV),
-		     0);
+	CT_EXPECT_EQ(ends_bind(&e.client), 0);
 }
 
 static void connect_ends(void)
 {
 	struct pair_event event;
-	char addr[256];
-	size_t len = sizeof(addr);
 
-	CT_EXPECT_EQ(fi_getname(&e.pep->fid, addr, &len), 0);
-	CT_EXPECT_EQ(fi_connect(e.client.ep, addr, NULL, 0), 0);
+	CT_EXPECT_EQ(ends_connect(&e), 0);
 	pair_expect(e.server.eq, FI_CONNREQ, &event);
 	CT_EXPECT_EQ(ends_accept(&e, event.entry.info), 0);
 	fi_freeinfo(event.entry.info);
-	pair_expect(e.client.eq, FI_CONNECTED, &event);
-	pair_expect(e.server.eq, FI_CONNECTED, &event);
+	ends_connected(&e);
 }
 
 /* A Call (RFC 5531) of the server. */
 static ssize_t call(void)
 {
-	memset(e.server.sent, 0, 40);
-	e.server.sent[3] = 7;
-	e.server.sent[11] = 2;
+	ends_rpc(&e.server, 7, false);
 	return fi_send(e.server.ep, e.server.sent, 40, NULL, 0, NULL);
 }
 

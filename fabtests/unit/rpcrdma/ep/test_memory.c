@@ -29,8 +29,7 @@ static bool enable(struct end *end)
 {
 	int ret;
 
-	CT_EXPECT_EQ(fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(ends_bind(end), 0);
 	ret = fi_enable(end->ep);
 	if (ret && ct_alloc_failed())
 		ret = fi_enable(end->ep);
@@ -46,15 +45,6 @@ static int read_event(struct end *end, uint32_t wanted, struct pair_event *got)
 	ssize_t ret = fi_eq_read(end->eq, &event, got, sizeof(*got), 0);
 
 	return ret > 0 && event == wanted ? 0 : -FI_EAGAIN;
-}
-
-static int connect_client(void)
-{
-	char addr[256];
-	size_t len = sizeof(addr);
-	int ret = fi_getname(&e.pep->fid, addr, &len);
-
-	return ret ? ret : fi_connect(e.client.ep, addr, NULL, 0);
 }
 
 static bool accept_client(void)
@@ -75,7 +65,7 @@ static bool connect_ends(void)
 	struct pair_event event;
 
 	return !TWICE(open_endpoint(&e.client, e.info)) && enable(&e.client) &&
-	       !TWICE(connect_client()) && accept_client() &&
+	       !TWICE(ends_connect(&e)) && accept_client() &&
 	       !TWICE(read_event(&e.client, FI_CONNECTED, &event)) &&
 	       !TWICE(read_event(&e.server, FI_CONNECTED, &event));
 }
@@ -87,9 +77,8 @@ static void expect_message(size_t len)
 	struct fi_cq_err_entry err = {0};
 	struct end *to = &e.server;
 	ssize_t ret = -FI_EAGAIN;
-	int turns;
 
-	for (turns = 0; turns < 20 && ret == -FI_EAGAIN; turns++) {
+	for (int turns = 0; turns < 20 && ret == -FI_EAGAIN; turns++) {
 		fi_cq_read(e.client.cq, &entry, 1);
 		ret = fi_cq_read(to->cq, &entry, 1);
 	}

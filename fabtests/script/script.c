@@ -45,7 +45,8 @@ struct fi_provider *scr_prov_ini(void)
 	return &scr_prov;
 }
 
-/* libfabric looks once, at its first call: where plugin.c lies, beside the program. */
+/* libfabric looks once, at its first call: where plugin.c is built, next to the folder of
+ * the program. */
 static void scr_make_known(void)
 {
 	char self[PATH_MAX], path[PATH_MAX + 64];
@@ -54,7 +55,7 @@ static void scr_make_known(void)
 	if (len < 0)
 		return;
 	self[len] = '\0';
-	snprintf(path, sizeof(path), "%s/script/.libs", dirname(self));
+	snprintf(path, sizeof(path), "%s/../script/.libs", dirname(self));
 	setenv("FI_PROVIDER_PATH", path, 1);
 }
 

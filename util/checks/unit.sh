@@ -1,0 +1,28 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # settings of steps, and what util/check has
+suite unit "unit tests and fuzz targets"
+suite_unit() {
+	local suite=unit part='' needs=unit cores=2
+
+	counted unit 1200 unit_tests
+	part=sanitizers counted valgrind 1800 CT_PART=10 FUZZ_PART=10 "GTEST_FILTER=-$plans_all" make_check "$top/build/unit" \
+		LOG_COMPILER="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
+}
+
+# All of them, or the programs that CHECK_UNIT names by patterns.
+unit_tests() {
+	local name pattern tests=()
+
+	# shellcheck disable=SC2016 # for make
+	for name in $(make -s -C "$top/build/unit" -f Makefile -f - print <<<'print: ; @echo $(TESTS)'); do
+		for pattern in ${CHECK_UNIT-}; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ ${name##*/} != $pattern ]] || tests+=("$name")
+		done
+	done
+	[ -z "${CHECK_UNIT-}" ] || [ ${#tests[@]} != 0 ] || return
+	make_check "$top/build/unit" ${CHECK_UNIT:+TESTS="${tests[*]}"}
+}
+
+# The tests that enumerate all plans: one thread's arithmetic, most of the time of all unit tests.
+plans_all=plans.are_safe:plans.need_every_step:plans.hold_exactly_what_later_operations_could_overtake
+plans_all+=':plan_truths.*:methods.are_as_safe_*'
