@@ -43,23 +43,12 @@ bool world_init(struct end *end, enum ibv_qp_type type);
 bool world_rtr(struct end *end, const struct address *peer);
 bool world_rts(struct end *end, uint8_t timeout, uint8_t rnr_retry);
 bool world_connect(struct end *end, const struct address *peer);
-/* Closes what is open, which may be nothing. */
 void world_close(struct end *end);
 struct address world_address(const struct end *end);
 
 /* Two ends of one reliable connection in this process. */
 bool world_pair(struct end *a, struct end *b);
 void world_pair_close(struct end *a, struct end *b);
-
-/* For CT_FIXTURE: an end of a reliable connection, whose tear-down is world_close; two
- * connected ends. */
-struct pair {
-	struct end a, b;
-	struct address to; /* of b */
-};
-void world_start(struct end *t);
-void world_pair_start(struct pair *t);
-void world_pair_stop(struct pair *t);
 
 /* Posting. Offsets and lengths are of the end's memory. Returns what the verb returned.
  */
@@ -88,8 +77,6 @@ bool world_quiet(struct ibv_cq *cq);
 int world_child(int (*fn)(int fd), pid_t *pid);
 /* The exit status of a child, -1 when it was killed. */
 int world_reap(pid_t pid);
-/* The exit status of a child that runs fn. */
-int world_run(int (*fn)(int fd));
 /* Swaps addresses with the other end of the socket. */
 bool world_swap(int fd, const struct address *mine, struct address *peer);
 /* One byte as a signal, and its other end; false when the socket is closed. */

@@ -186,7 +186,11 @@ static int found(int fd)
 
 static void in_child(int (*fn)(int fd))
 {
-	CT_EXPECT_EQ(world_run(fn), 0);
+	pid_t pid;
+	int fd = world_child(fn, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }
 
 CT_TEST(af_ib, datagram_services_are_found_by_gid_and_service_id)

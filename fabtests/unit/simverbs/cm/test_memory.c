@@ -221,8 +221,9 @@ CT_TEST(cm_memory, that_a_listener_lacks_leaves_no_client_without_an_answer)
 	uint16_t port;
 	unsigned int i;
 	pid_t pid;
-	int fd = world_child(listen_poorly, &pid);
+	int fd;
 
+	fd = world_child(listen_poorly, &pid);
 	CT_ASSERT_GE(fd, 0);
 	CT_ASSERT_EQ(recv(fd, &port, sizeof(port), MSG_WAITALL), sizeof(port));
 	for (i = 0; i < REQUESTS && world_tell(fd); i++)

@@ -8,50 +8,58 @@
 #include "engine/memory.h"
 #include "../world.h"
 
-CT_FIXTURE(mr, struct end, world_start, world_close);
-
-CT_TEST_F(mr, rights_that_contradict_themselves_are_refused)
+CT_TEST(mr, rights_that_contradict_themselves_are_refused)
 {
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, t->memory, 8, IBV_ACCESS_REMOTE_WRITE), NULL);
+	struct end end;
+
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, IBV_ACCESS_REMOTE_WRITE), NULL);
 	CT_EXPECT_EQ(errno, EINVAL);
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, t->memory, 8, IBV_ACCESS_ON_DEMAND), NULL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, IBV_ACCESS_ON_DEMAND), NULL);
 	CT_EXPECT_EQ(errno, EOPNOTSUPP);
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, t->memory, 8, 1 << 15), NULL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, end.memory, 8, 1 << 15), NULL);
 	CT_EXPECT_EQ(errno, EINVAL);
+	world_close(&end);
 }
 
-CT_TEST_F(mr, memory_that_is_not_mapped_is_refused)
+CT_TEST(mr, memory_that_is_not_mapped_is_refused)
 {
 	void *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct end end;
 
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	munmap(hole, 8192);
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, hole, 8192, 0), NULL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, hole, 8192, 0), NULL);
 	CT_EXPECT_EQ(errno, EFAULT);
+	world_close(&end);
 }
 
-CT_TEST_F(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
+CT_TEST(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const int writes = IBV_ACCESS_LOCAL_WRITE;
 	uint8_t *at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ibv_mr *mr;
+	struct end end;
 
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	/* Two mappings, then one that cannot be written, then one that cannot be read. */
 	CT_ASSERT_EQ(mprotect(at + page, page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
 	CT_ASSERT_EQ(mprotect(at + 2 * page, page, PROT_READ), 0);
 	CT_ASSERT_EQ(mprotect(at + 3 * page, page, PROT_NONE), 0);
-	mr = ibv_reg_mr(t->pd, at + 8, 2 * page - 8, writes);
+	mr = ibv_reg_mr(end.pd, at + 8, 2 * page - 8, writes);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, at + 8, 2 * page - 7, writes), NULL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, at + 8, 2 * page - 7, writes), NULL);
 	CT_EXPECT_EQ(errno, EFAULT);
-	mr = ibv_reg_mr(t->pd, at, 3 * page, 0);
+	mr = ibv_reg_mr(end.pd, at, 3 * page, 0);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	CT_EXPECT_EQ(ibv_reg_mr(t->pd, at, 3 * page + 1, 0), NULL);
+	CT_EXPECT_EQ(ibv_reg_mr(end.pd, at, 3 * page + 1, 0), NULL);
 	CT_EXPECT_EQ(errno, EFAULT);
 	munmap(at, 4 * page);
+	world_close(&end);
 }
 
 static bool registers(struct end *end, void *at, size_t len)
@@ -126,35 +134,42 @@ static int other_mappings(int fd)
 	return 0;
 }
 
-CT_TEST_F(mr, a_child_has_mappings_of_its_own)
+CT_TEST(mr, a_child_has_mappings_of_its_own)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct end end;
 	pid_t pid;
 	int fd;
 
 	parents = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CT_EXPECT_TRUE(registers(t, parents, page));
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_EXPECT_TRUE(registers(&end, parents, page));
 	fd = world_child(other_mappings, &pid);
 	CT_EXPECT_EQ(world_reap(pid), 0);
 	close(fd);
 	munmap(parents, page);
+	world_close(&end);
 }
 
-CT_TEST_F(mr, key_of_a_slot_used_again_differs)
+CT_TEST(mr, key_of_a_slot_used_again_differs)
 {
+	struct ibv_mr *mr;
+	struct end end;
 	uint32_t key;
 	int i;
-	struct ibv_mr *mr = ibv_reg_mr(t->pd, t->memory, 8, 0);
 
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	mr = ibv_reg_mr(end.pd, end.memory, 8, 0);
 	CT_ASSERT_NE(mr, NULL);
 	key = mr->rkey;
 	for (i = 0; i < 3000; i++) {
 		CT_ASSERT_EQ(ibv_dereg_mr(mr), 0);
-		mr = ibv_reg_mr(t->pd, t->memory, 8, 0);
+		mr = ibv_reg_mr(end.pd, end.memory, 8, 0);
 		CT_ASSERT_NE(mr, NULL);
 		CT_ASSERT_NE(mr->rkey, key);
 	}
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_close(&end);
 }
 
 /* Whoever knows one does not know the next. */
@@ -172,14 +187,16 @@ CT_TEST(mr, a_slot_has_each_tag_but_zero_before_one_comes_again)
 	}
 }
 
-CT_TEST_F(mr, keys_are_in_no_order)
+CT_TEST(mr, keys_are_in_no_order)
 {
 	struct ibv_mr *mr[16];
 	unsigned int next = 0;
+	struct end end;
 	size_t i;
 
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	for (i = 0; i < CRN_COUNT(mr); i++) {
-		mr[i] = ibv_reg_mr(t->pd, t->memory, 8, 0);
+		mr[i] = ibv_reg_mr(end.pd, end.memory, 8, 0);
 		CT_ASSERT_NE(mr[i], NULL);
 		CT_EXPECT_NE(mr[i]->rkey, 0);
 		next += i && mr[i]->rkey >> 8 == (mr[i - 1]->rkey >> 8) + 1;
@@ -188,43 +205,49 @@ CT_TEST_F(mr, keys_are_in_no_order)
 	CT_EXPECT_LE(next, CRN_COUNT(mr) / 2);
 	for (i = 0; i < CRN_COUNT(mr); i++)
 		CT_EXPECT_EQ(ibv_dereg_mr(mr[i]), 0);
+	world_close(&end);
 }
 
-CT_FIXTURE(mr_pair, struct pair, world_pair_start, world_pair_stop);
-
-CT_TEST_F(mr_pair, iova_is_what_requests_call_it)
+CT_TEST(mr, iova_is_what_requests_call_it)
 {
 	struct address to;
 	struct ibv_mr *mr;
+	struct end a, b;
 
-	mr = ibv_reg_mr_iova(t->b.pd, t->b.memory + 100, 100, 0x1064, WORLD_ACCESS);
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	mr = ibv_reg_mr_iova(b.pd, b.memory + 100, 100, 0x1064, WORLD_ACCESS);
 	CT_ASSERT_NE(mr, NULL);
 	to = (struct address){.rkey = mr->rkey, .memory = 0x1064};
-	strcpy(t->a.memory, "iova");
-	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 5, &to, 10), 0);
-	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_STREQ(t->b.memory + 110, "iova");
+	strcpy(a.memory, "iova");
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 5, &to, 10), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(b.memory + 110, "iova");
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_pair_close(&a, &b);
 }
 
-CT_TEST_F(mr_pair, reregistering_changes_what_it_says)
+CT_TEST(mr, reregistering_changes_what_it_says)
 {
-	struct ibv_mr *mr = ibv_reg_mr(t->b.pd, t->b.memory, 100, IBV_ACCESS_REMOTE_READ);
+	struct address to;
+	struct ibv_mr *mr;
+	struct end a, b;
 
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	mr = ibv_reg_mr(b.pd, b.memory, 100, IBV_ACCESS_REMOTE_READ);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_rereg_mr(mr, 0, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
 	CT_EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 				  WORLD_ACCESS),
 		     0);
-	t->to.rkey = mr->rkey;
-	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
-	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	to = world_address(&b);
+	to.rkey = mr->rkey;
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	world_pair_close(&a, &b);
 }
 
-CT_FIXTURE(span, struct end, world_start, world_close);
-
-CT_TEST_F(span, skipping_and_cutting_across_pieces)
+CT_TEST(span, skipping_and_cutting_across_pieces)
 {
 	char bytes[] = "abcdefghij", out[11] = "";
 	struct svb_span span = {
@@ -233,7 +256,9 @@ CT_TEST_F(span, skipping_and_cutting_across_pieces)
 		.length = 9,
 		.iov = {{bytes, 2}, {bytes + 3, 3}, {bytes + 6, 4}},
 	};
+	struct end end;
 
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	span.seg = svb_self.seg;
 	svb_span_skip(&span, 3);
 	svb_span_cut(&span, 4);
@@ -242,4 +267,5 @@ CT_TEST_F(span, skipping_and_cutting_across_pieces)
 	CT_EXPECT_STREQ(out, "efgh");
 	svb_span_cut(&span, 0);
 	CT_EXPECT_EQ(span.count, 0);
+	world_close(&end);
 }

@@ -148,7 +148,11 @@ static int hears(int fd)
 
 static void in_child(int (*fn)(int fd))
 {
-	CT_EXPECT_EQ(world_run(fn), 0);
+	pid_t pid;
+	int fd = world_child(fn, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }
 
 CT_TEST(port_event, nothing_passes_a_port_that_is_down)

@@ -136,7 +136,11 @@ static int flushed(int fd)
 
 CT_TEST(removal, ends_what_is_posted_and_is_told_to_all)
 {
-	CT_EXPECT_EQ(world_run(flushed), 0);
+	pid_t pid;
+	int fd = world_child(flushed, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }
 
 static int silent(int fd)
@@ -157,7 +161,11 @@ static int silent(int fd)
 
 CT_TEST(removal, may_leave_what_is_posted_without_an_end)
 {
-	CT_EXPECT_EQ(world_run(silent), 0);
+	pid_t pid;
+	int fd = world_child(silent, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }
 
 static bool ask_for(const char *name)
@@ -188,7 +196,11 @@ static int asked(int fd)
 
 CT_TEST(removal, is_asked_for_by_a_file_that_names_device_and_process)
 {
-	CT_EXPECT_EQ(world_run(asked), 0);
+	pid_t pid;
+	int fd = world_child(asked, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }
 
 /* Nobody listens where the settings do not say so. */
@@ -207,5 +219,9 @@ static int not_offered(int fd)
 
 CT_TEST(removal, is_not_heard_of_unless_it_is_set)
 {
-	CT_EXPECT_EQ(world_run(not_offered), 0);
+	pid_t pid;
+	int fd = world_child(not_offered, &pid);
+
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
 }

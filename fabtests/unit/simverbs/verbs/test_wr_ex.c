@@ -117,9 +117,7 @@ CT_TEST(wr_ex, flush_and_atomic_write)
 	world_pair_close(&ex.a, &ex.b);
 }
 
-CT_FIXTURE(wr_ex, struct end, world_start, world_close);
-
-CT_TEST_F(wr_ex, operation_nobody_has_is_refused_at_creation)
+CT_TEST(wr_ex, operation_nobody_has_is_refused_at_creation)
 {
 	struct ibv_qp_init_attr_ex init = {
 		.cap = {4, 4, 4, 4, 64},
@@ -127,10 +125,13 @@ CT_TEST_F(wr_ex, operation_nobody_has_is_refused_at_creation)
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.send_ops_flags = IBV_QP_EX_WITH_TSO,
 	};
+	struct end end;
 
-	init.pd = t->pd;
-	init.send_cq = init.recv_cq = t->cq;
-	CT_EXPECT_EQ(ibv_create_qp_ex(t->ctx, &init), NULL);
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	init.pd = end.pd;
+	init.send_cq = init.recv_cq = end.cq;
+	CT_EXPECT_EQ(ibv_create_qp_ex(end.ctx, &init), NULL);
 	CT_EXPECT_EQ(errno, EOPNOTSUPP);
-	CT_EXPECT_EQ(ibv_qp_to_qp_ex(t->qp), NULL);
+	CT_EXPECT_EQ(ibv_qp_to_qp_ex(end.qp), NULL);
+	world_close(&end);
 }
